@@ -4812,7 +4812,7 @@ static uint32_t vc__scalarize_extract(vc__lowering *s, const vc__node *n);
 static uint32_t vc__lower_extract(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t v = n->a[0], i = n->a[1], components = vc__components(vc__lowered_type(s, v));
-    /* results of lowering rules do not pass through vc__lower_parts */
+    /* results of lowering rules do not pass through vc__scalarize */
     if (vc__is_c(s->target)) return vc__scalarize_extract(s, n);
     vc_type itype = vc__to_unsigned(vc__lowered_type(s, i));
     i = vc__make_cast(s, itype, i);
@@ -6075,8 +6075,8 @@ static uint32_t vc__lower_math64(vc__lowering *s, const vc__node *n) {
 }
 
 // >>parts
-/* Scalarization for CUDA C and OpenCL C: vector operations become one operation per component, so lowering rules and
-   printers handle scalars only. Vectors remain in the listing at memory accesses: as the value of a LOAD or PARAM, the
+/* Scalarization for CUDA C and OpenCL C: a vector operation becomes one operation per component, so lowering rules and
+   printers only handle scalars. Vectors remain in the listing at memory accesses: as the value of a LOAD or PARAM, the
    value operand of a STORE, the coordinates and texels of images, and as the VEC, TUPLE and COMPONENT nodes that
    connect these with the scalars. Arrays and variables keep their vector element types; a printer may declare them as
    vectors or as flat arrays of scalars. */
@@ -6130,8 +6130,8 @@ static bool vc__is_componentwise(const vc__lowering *s, const vc__node *n) {
     return false;
 }
 
-/* Scalarizes a node whose operands are lowered. Returns VC__NIL after an error or if nothing has to be scalarized. */
-static uint32_t vc__lower_parts(vc__lowering *s, const vc__node *n) {
+/* Scalarizes a node whose operands are lowered. Returns VC__NIL after an error, or if the node needs no change. */
+static uint32_t vc__scalarize(vc__lowering *s, const vc__node *n) {
     uint32_t parts[4], a[3];
     if (s->kernel->failed) return VC__NIL;
     if (n->op == VC__OP_EXTRACT) return vc__scalarize_extract(s, n);
@@ -6150,10 +6150,10 @@ static uint32_t vc__lower_parts(vc__lowering *s, const vc__node *n) {
 VC__SMALL_END
 
 // >>schedule
-/* Puts the live nodes into a canonical order. One walk over the anchored nodes in tape order, operands left to right,
-   folds constants, applies the lowering rules, merges equal nodes and numbers the rest. Within the region where it was
-   recorded, a node is printed in the order of these numbers. So the listing does not depend on the order in which the
-   C compiler evaluates arguments. */
+/* Makes the listing: the live nodes in a canonical order. One walk over the anchored nodes in tape order, operands left
+   to right, folds constants, applies the lowering rules, merges equal nodes and numbers the remaining ones. A node
+   stays in the region in which it was recorded; within a region, nodes are in the order of their numbers. Therefore the
+   listing does not depend on the order in which the C compiler evaluates arguments. */
 
 /* Grows a list to at least `need` elements of `size` bytes. */
 static bool vc__reserve(vc__lowering *s, void **list, uint32_t *capacity, uint32_t need, size_t size) {
@@ -6176,7 +6176,7 @@ static bool vc__reserve_node(vc__lowering *s, vc__node **list, uint32_t *capacit
     return ok;
 }
 
-/* Copies field by field: wider loads of a node whose fields were just stored one by one would stall. */
+/* Copies field by field: a wider load from fields that were just stored one by one would stall (store forwarding). */
 static inline void vc__copy_node(vc__node *to, const vc__node *from) {
     to->op = from->op;
     to->flags = from->flags;
@@ -6218,9 +6218,8 @@ static inline uint32_t vc__op_and_type(const vc__node *n) {
     return bits & mask;
 }
 
-/* Multiplicative hash. The upper half of a 64-bit product is mixed best, and the upper part of that half better still.
-   vc__hash_end moves both down to the bits that select a slot. Otherwise operands with consecutive numbers would fill
-   consecutive slots. */
+/* Multiplicative hash. The high bits of the product depend on most bits of the operands; vc__hash_end combines them in
+   the low bits, which select a slot. Otherwise operands with consecutive numbers would occupy consecutive slots. */
 static inline uint64_t vc__hash_parts(uint32_t op_and_type, uint32_t a, uint32_t b, uint32_t c) {
     return ((a | (uint64_t)b << 32) + ((uint64_t)op_and_type << 24) + ((uint64_t)c << 12)) * 0xff51afd7ed558ccdu;
 }
@@ -6258,7 +6257,8 @@ static bool vc__is_invariant_read(const vc__lowering *s, const vc__node *n) {
            ((m->op == VC__OP_BUFFER || m->op == VC__OP_IMAGE) && !o->stored && !(o->access & VC_MAY_ALIAS));
 }
 
-/* Hash of a node. Reads of memory that may change are equal only within a region: then *by_region is true. */
+/* Hash of a node. *by_region: equal nodes of another region must not replace it, because it reads memory that may
+   change. */
 static inline uint32_t vc__merge_hash(const vc__lowering *s, const vc__node *n, bool *by_region) {
     *by_region = vc__op[n->op].class_ == VC__READ && !vc__is_invariant_read(s, n);
     return vc__hash_node(s, n, *by_region ? n->region : 0);
@@ -6355,7 +6355,7 @@ static inline bool vc__loses_nan(const vc__lowering *s, const vc__node *n) {
            (vc__has_zero(s, n->a[0]) || vc__has_zero(s, n->a[1]));
 }
 
-/* Whether the operation has a lowering rule that applies to this type. */
+/* Whether the operation has a lowering rule for this type. */
 static inline bool vc__needs_lowering(const vc__lowering *s, const vc__op_info *op, const vc__node *n) {
     return op->rule && (!(op->flags & VC__FLAGS_INTEGERS && vc__is_float(n->type)) || vc__loses_nan(s, n));
 }
@@ -6367,8 +6367,7 @@ static inline bool vc__may_simplify(const vc__lowering *s, const vc__op_info *op
 }
 
 /* Adds a node whose operands are lowered: simplifies it, applies its lowering rule, or merges it with an equal node.
-   Returns the number of the result; VC__NIL after an error. Modifies n in place: a copy of fields that were just
-   written would stall. */
+   Returns the number of the result; VC__NIL after an error. Modifies n. */
 static uint32_t vc__add_node(vc__lowering *s, vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     bool raw = (n->flags & VC__NODE_RAW) != 0;
@@ -6423,7 +6422,7 @@ static uint32_t vc__make_const(vc__lowering *s, vc_type type, uint64_t bits) {
     return components == 1 ? parts[0] : vc__make_vec(s, type, parts, components);
 }
 
-/* The vector whose components, all of them in order, are `parts`; VC__NIL if there is none. */
+/* Returns the vector of which `parts` are all components in order; VC__NIL if there is none. */
 static uint32_t vc__find_vector(const vc__lowering *s, vc_type type, const uint32_t *parts, uint32_t count) {
     const vc__node *component = vc__lowered_node(s, parts[0]);
     uint32_t vector = component->a[0];
@@ -6455,7 +6454,7 @@ static uint32_t vc__make_vec(vc__lowering *s, vc_type type, const uint32_t *part
     return number;
 }
 
-/* The number of a tape node's operand; a[] that is no operand is returned unchanged. */
+/* Maps a[i] of a tape node to the lowered list if it is an operand; otherwise returns it unchanged. */
 static inline uint32_t vc__map_operand(const vc__lowering *s, uint32_t operand, bool is_operand) {
     return is_operand && operand != VC__NIL ? s->map[operand] & ~VC__MAP_CONST : operand;
 }
@@ -6511,8 +6510,8 @@ VC__NOINLINE static uint32_t vc__lower_const(vc__lowering *s, const vc__node *t,
     return vc__const_bits(s, constant, &c) ? vc__with_const_flag(s, vc__simplify_const(s, t, a, c)) : VC__NIL;
 }
 
-/* Schedules plain operations: vc__add_node and vc__merge in one. The operands and the result *to are entries of
-   s->map. Returns false if the node has to go through vc__lower_node. */
+/* Fast path for plain operations: does the work of vc__add_node and vc__merge. The operands and the result *to are
+   entries of s->map. Returns false if vc__lower_node must handle the node. */
 VC__INLINE bool vc__lower_plain(vc__lowering *s, const vc__node *t, uint32_t a, uint32_t b, uint32_t c, uint32_t *to) {
     uint32_t i, number, op_and_type = vc__op_and_type(t), x = t->x;
     vc__node *n;
@@ -6553,8 +6552,8 @@ VC__NOINLINE static bool vc__lower_binary(vc__lowering *s, const vc__node *t, ui
     return vc__lower_plain(s, t, a, b, VC__NIL, to);
 }
 
-/* Schedules shifts and rotates of a scalar by a constant of the same type from 1 to its width - 1. Returns false if the
-   node has to go through vc__lower_node. */
+/* Fast path for shifts and rotates of a scalar by a constant of the same type from 1 to its width - 1. Returns false if
+   vc__lower_node must handle the node. */
 VC__NOINLINE static bool vc__lower_const_shift(vc__lowering *s, const vc__node *t, uint32_t x, uint32_t count,
                                                uint32_t *to) {
     const vc__node *c = &s->node[count & ~VC__MAP_CONST];
@@ -6587,7 +6586,7 @@ VC__NOINLINE static uint32_t vc__lower_node(vc__lowering *s, uint32_t i) {
         for (j = 0; j < t->a[1]; j++) parts[j] = vc__map_operand(s, s->kernel->extra[t->a[0] + j], true);
         return vc__make_vec(s, t->type, parts, t->a[1]);
     }
-    /* the lowering rule's code precedes the effect */
+    /* nodes that the lowering rule adds precede the effect */
     if (vc__op[t->op].class_ >= VC__EFFECT) s->region = t->region - 1;
     n.op = t->op;
     n.flags = 0;
@@ -6599,7 +6598,7 @@ VC__NOINLINE static uint32_t vc__lower_node(vc__lowering *s, uint32_t i) {
     j = VC__NIL;
     if (s->kernel->uses_carries && vc__is_cuda(s->target))
         j = vc__lower_wide(s, &n, (t->flags & VC__NODE_BOTH_HALVES) != 0);
-    if (j == VC__NIL && vc__is_c(s->target)) j = vc__lower_parts(s, &n);
+    if (j == VC__NIL && vc__is_c(s->target)) j = vc__scalarize(s, &n);
     return j != VC__NIL ? j : vc__add_node(s, &n);
 }
 
@@ -6620,9 +6619,9 @@ static inline uint32_t vc__first_unlowered(const vc__lowering *s, const vc__node
     return operands > 2 && vc__is_unlowered(s, n->a[2]) ? n->a[2] : VC__NIL;
 }
 
-/* Lowers tape node i if its operands are lowered, and returns VC__NIL. Otherwise returns an operand that has to be
-   lowered first; if the first two operands of a plain operation do, the second is returned in *second. Returns VC__STOP
-   after an error. */
+/* Lowers tape node i and returns VC__NIL if all of its operands are lowered. Otherwise returns an operand that must be
+   lowered first; *second is set to the second operand of a plain operation if that must be lowered, too. Returns
+   VC__STOP after an error. */
 #define VC__STOP (VC__NIL - 1)
 static inline uint32_t vc__lower_next(vc__lowering *s, const vc__node *tape, uint32_t *map, uint32_t i,
                                       uint32_t *second) {
@@ -6654,8 +6653,9 @@ static inline uint32_t vc__lower_next(vc__lowering *s, const vc__node *tape, uin
     return s->kernel->failed ? VC__STOP : VC__NIL;
 }
 
-/* Lowers a tape node and everything it needs, operands first, left to right. The stack holds nodes that wait for an
-   operand, and second operands, which may already be lowered when they are popped. Its lowest entry is VC__NIL. */
+/* Lowers a tape node and all nodes on which it depends, operands first, left to right. The stack contains nodes whose
+   operands are being lowered, and second operands, which may already be lowered when they are popped. Its lowest entry
+   is VC__NIL. */
 VC__NOINLINE static void vc__lower_tree(vc__lowering *s, uint32_t root) {
     const vc__node *tape = s->kernel->node; /* lowering records nothing, so tape and map do not move */
     uint32_t *map = s->map, *top = s->stack, i = root;
@@ -6725,8 +6725,8 @@ static bool vc__lower_all(vc__lowering *s) {
     s->count = 0;
     s->extra_count = 0;
     s->leaf_count = 0;
-    /* Allocates first what is written completely: it may reuse memory that the growing tape has released. The stack is
-       large, but little of it is ever touched. */
+    /* The hash table and the map are written completely, so they are allocated first: the allocator may reuse memory
+       for them that the growing tape has released. The stack is large, but usually only its start is written. */
     if (!vc__rehash(s, k->count + k->count / 2) || !VC__RESERVE(s, u32, map, map_capacity, k->count)) return false;
     if (!VC__RESERVE(s, u32, stack, stack_capacity, 2 * k->count + 1)) return false;
     /* The memory of the nodes is later used for the body of the SPIR-V module, see vc__spirv_swap_buffers. */
@@ -6748,9 +6748,9 @@ static inline void vc__mark_operand(vc__lowering *s, uint32_t operand) {
     if (operand != VC__NIL) s->node[operand].flags |= VC__NODE_LIVE;
 }
 
-/* Dead-code elimination: marks the nodes that effects and blocks need. Returns how many constants are live, and counts
-   the other live nodes that are not leaves by region in region_start. The walk is backward, so that users, which have
-   higher numbers, come before their operands. */
+/* Dead-code elimination: marks the nodes on which effects and blocks depend. Returns the number of live constants, and
+   counts the live nodes of each region that are not leaves in region_start. The walk is backward, because users have
+   higher numbers than their operands. */
 VC__NOINLINE static uint32_t vc__mark_live(vc__lowering *s) {
     uint32_t i = s->count, consts = 0;
     memset(s->region_start, 0, s->kernel->anchor_count * sizeof(uint32_t));
@@ -6829,8 +6829,8 @@ static inline void vc__write_operands(vc__lowering *s, const vc__node *n, vc__no
     for (uint32_t j = 0; j < n->a[1]; j++) extra[n->a[0] + j] = index[extra[n->a[0] + j]];
 }
 
-/* Copies the live nodes in order into the listing. Struct members are copied to locals, because the compiler cannot
-   know that the stores leave them unchanged. */
+/* Copies the live nodes to the listing, in order. Copies of struct members in local variables save the reloads that the
+   compiler would otherwise insert after each store. */
 VC__NOINLINE static void vc__write_sorted(vc__lowering *s, vc__listing *l) {
     const uint32_t floats = 1u << VC_F16 | 1u << VC_F32 | 1u << VC_F64;
     uint32_t i, position, kinds = 0, consts = 0, precise = 0, count = s->count;
@@ -6885,7 +6885,7 @@ static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc_
     vc__write_sorted(s, l);
     l->node = s->sorted;
     l->extra = s->extra;
-    l->object = k->object ? k->object : &s->no_object; /* never NULL: printers form pointers before they need them */
+    l->object = k->object ? k->object : &s->no_object; /* not NULL: printers may compute &l->object[i] without use */
     l->object_count = k->object_count;
     l->target = target;
     l->buffers = buffers;
@@ -6898,7 +6898,7 @@ VC__SMALL_END
 // >>print
 /* Growing buffers for text and SPIR-V words. */
 
-/* Makes room for `more` words. Returns false if there is no memory; then the kernel has failed. */
+/* Makes room for `more` words. If out of memory, fails and returns false. */
 static bool vc__words_reserve(vc_kernel *k, vc__words *w, uint32_t more) {
     if (w->capacity - w->count >= more) return true;
     bool fits = more <= VC__NIL - w->count;
@@ -6917,8 +6917,7 @@ static void vc__words_swap(vc__words *w, void **list, uint32_t *capacity, uint32
     *capacity = capacity_words / each;
 }
 
-/* Makes room for `more` characters and a terminating zero. Returns false if there is no memory; then the kernel has
-   failed. */
+/* Makes room for `more` characters and a terminating zero. If out of memory, fails and returns false. */
 static bool vc__text_reserve(vc_kernel *k, vc__text *t, size_t more) {
     size_t need = t->length + more + 1, capacity = t->capacity * 2 > 4096 ? t->capacity * 2 : 4096;
     if (need <= t->capacity) return true;
@@ -6946,11 +6945,12 @@ static void vc__text_append(vc_kernel *k, vc__text *t, const char *s, size_t len
 static void vc__text_append_string(vc_kernel *k, vc__text *t, const char *s) { vc__text_append(k, t, s, strlen(s)); }
 
 // >>spirv
-/* The SPIR-V printer: SSA values, structured control flow, and exactly the capabilities that are used.
-   The printer makes one pass over the listing. The result of node i has id 1 + i; all other ids follow. SPIR-V
-   prescribes the order of a module's parts, so each part is collected in a section and they are joined at the end.
-   Buffers are StorageBuffer bindings, or pointers made from addresses in the argument block. The argument block is
-   declared as 32-bit words; those that are used are loaded once, at entry.
+/* The SPIR-V printer. A module declares exactly the capabilities that it uses.
+   The printer makes one pass over the listing. The result of node i has id 1 + i; all other ids are larger. SPIR-V
+   prescribes the order of the parts of a module, so each part is printed into its own section, and the sections are
+   concatenated at the end.
+   Buffers are StorageBuffer bindings, or pointers converted from addresses in the argument block. The argument block is
+   declared as 32-bit words; each word that is used is loaded once, at the start of the function.
    SPV_KHR_float_controls is not used: drivers preserve signed zeros, infinities and NaN as they do for GLSL. */
 
 enum {
@@ -7088,8 +7088,8 @@ typedef struct vc__spirv {
 
 /* ---- instructions ---- */
 
-/* Begins an instruction of `words` words; the caller writes its operands to [1] and following. Instructions of more
-   than 16 words must reserve their memory first. */
+/* Appends an instruction of `words` words and returns a pointer to its first word, which is complete; the caller writes
+   the others. Instructions of more than 16 words must reserve their memory first. */
 static inline uint32_t *vc__op_begin(vc__spirv *s, uint32_t section, uint32_t op, uint32_t words) {
     vc__words *w = &s->section[section];
     if (w->capacity - w->count < words && !vc__words_reserve(s->k, w, words)) return s->discarded;
@@ -7124,7 +7124,7 @@ VC__NOINLINE static void vc__put5(vc__spirv *s, uint32_t section, uint32_t op, u
 static inline uint32_t vc__result(uint32_t node) { return node + 1; }
 static inline uint32_t vc__new_id(vc__spirv *s) { return s->bound++; }
 
-/* Body instructions with a result, whose id the caller chooses. They return that id. */
+/* Append an instruction with the result `id` to the body. Return `id`. */
 static inline uint32_t vc__unary(vc__spirv *s, uint32_t op, uint32_t type, uint32_t id, uint32_t a) {
     vc__put3(s, VC__SECTION_BODY, op, type, id, a);
     return id;
@@ -7141,7 +7141,7 @@ static void vc__composite(vc__spirv *s, uint32_t type, uint32_t id, const uint32
 
 VC__SMALL
 
-/* Words of a string with its terminating zero; at most 1000 characters are used. */
+/* Number of words of a string with its terminating zero; the string is cut to 1000 characters. */
 static uint32_t vc__string_words(const char *text) {
     size_t length = strlen(text);
     return (uint32_t)((length > 1000 ? 1000 : length) / 4 + 1);
@@ -7184,7 +7184,7 @@ static inline uint32_t vc__spirv_type(vc__spirv *s, vc_type type) {
     return s->type[type & 63u] ? s->type[type & 63u] : vc__spirv_type_make(s, type & 63u);
 }
 
-/* Declares the type of pointers to `type`, an id, in a storage class. */
+/* Declares the pointer type to `type` (an id) in a storage class (VC__CLASS_). */
 static uint32_t vc__spirv_pointer_to(vc__spirv *s, uint32_t storage, uint32_t type) {
     uint32_t id = vc__new_id(s);
     vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypePointer, id, vc__spirv_class[storage], type);
@@ -7206,7 +7206,7 @@ static void vc__spirv_constant(vc__spirv *s, uint32_t kind, uint64_t bits, uint3
         vc__put3(s, VC__SECTION_GLOBALS, VC__OpConstant, type, id, (uint32_t)vc__widen(kind, bits & vc__ones(width)));
 }
 
-/* Declares a constant and puts it into a cache slot. A value may be declared twice, which SPIR-V allows. */
+/* Declares a constant and stores it in a cache slot. SPIR-V allows two declarations of the same constant. */
 static uint32_t vc__spirv_const_into(vc__spirv *s, uint32_t kind, uint64_t bits, vc__cached *c) {
     c->id = vc__new_id(s);
     c->bits = bits;
@@ -7379,7 +7379,7 @@ static uint32_t vc__spirv_buffer_type(vc__spirv *s, const vc__node *n) {
     uint32_t access = s->l->info.args[s->l->object[n->x].arg].access & 3;
     if (vc__scalar_bytes(memory_type) == 1) s->caps |= VC__CAP_STORAGE_8;
     if (vc__scalar_bytes(memory_type) == 2) s->caps |= VC__CAP_STORAGE_16;
-    /* loads and stores compose and decompose it */
+    /* loads and stores construct and extract components of this type */
     if (vc__components(n->type) == 3) s->caps |= vc__kind_features(memory_type);
     if (!*array) {
         uint32_t element = vc__spirv_type(s, memory_type);
@@ -7396,7 +7396,7 @@ static uint32_t vc__spirv_buffer_type(vc__spirv *s, const vc__node *n) {
     return id;
 }
 
-/* A buffer's id is its address, or the variable of its binding. */
+/* The id of a buffer is that of its address, or of the variable of its binding. */
 static void vc__spirv_buffer(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc_arg_info *arg = &s->l->info.args[s->l->object[n->x].arg];
     bool address = s->l->buffers == VC_BUFFERS_ADDRESS;
@@ -7422,7 +7422,7 @@ static bool vc__same_image(const vc__object *a, const vc__object *b) {
            a->image.storage == b->image.storage;
 }
 
-/* Declares an image's type and the type of its variable. Equal image types must be declared only once. */
+/* Declares the type of an image and of its variable. SPIR-V forbids two declarations of the same image type. */
 static void vc__spirv_image_type(vc__spirv *s, uint32_t object) {
     const vc__object *o = &s->l->object[object];
     uint32_t component_type = vc__spirv_type(s, o->declared);
@@ -7497,12 +7497,12 @@ static uint32_t vc__spirv_element(vc__spirv *s, vc_type type, const uint64_t *da
     return id;
 }
 
-/* A table is a private variable that is never written; drivers turn it into constant memory. Its initializer is one
-   instruction, which has at most 65535 words. */
+/* A table is a Private variable with an initializer that is never written; drivers place it in constant memory. The
+   initializer is one instruction, which SPIR-V limits to 65535 words. */
 static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__object *object = &s->l->object[n->x];
     uint32_t components = vc__components(object->type), array;
-    vc__words list = s->section[VC__SECTION_FRAMES]; /* no block is open at entry, so this section is free */
+    vc__words list = s->section[VC__SECTION_FRAMES]; /* scratch memory: no block is open yet */
     if (object->count > 65532) {
         vc__fail(s->k,
                  "vc_spirv in kernel '%s': table '%s' has %u elements, but the limit of SPIR-V is 65532; use a buffer",
@@ -7553,7 +7553,7 @@ VC__SMALL_END
 
 /* ---- values ---- */
 
-/* How many plain operations fit into the free memory of the body and of the decorations. 0 after an error. */
+/* The number of plain operations that fit into the free memory of the body and of the decorations; 0 after an error. */
 static uint32_t vc__spirv_plain_room(vc__spirv *s) {
     vc__words *body = &s->section[VC__SECTION_BODY], *decorations = &s->section[VC__SECTION_DECORATIONS];
     if (!vc__words_reserve(s->k, body, VC__PLAIN_WORDS) || !vc__words_reserve(s->k, decorations, VC__PLAIN_WORDS))
@@ -7563,14 +7563,14 @@ static uint32_t vc__spirv_plain_room(vc__spirv *s) {
 }
 
 /* Prints node i, a plain operation, and the plain operations that follow it. Returns the first node that is not plain
-   or does not fit. Neighbours usually have the same type, so the properties of a type are looked up only when it
-   changes. */
+   or does not fit. Consecutive nodes usually have the same type, so the properties of the type are looked up only when
+   it changes. */
 VC__NOINLINE static uint32_t vc__spirv_plain(vc__spirv *s, uint32_t i) {
     vc__words *body = &s->section[VC__SECTION_BODY], *decorations = &s->section[VC__SECTION_DECORATIONS];
     const uint32_t *plain = s->k->lower.plain;
     const vc__node *node = s->l->node, *n = node + i;
     uint32_t count = s->l->count, room = vc__spirv_plain_room(s);
-    uint32_t id = vc__result(i), type = VC_NONE, type_id = 0, own_column = 0;
+    uint32_t id = vc__result(i), type = VC_NONE, type_id = 0, result_column = 0;
     if (!room) return count;
     const vc__node *end = count - i < room ? node + count : n + room;
     uint32_t *o = body->data + body->count;
@@ -7580,10 +7580,10 @@ VC__NOINLINE static uint32_t vc__spirv_plain(vc__spirv *s, uint32_t i) {
         if (n->type != type) {
             type = n->type;
             type_id = vc__spirv_type(s, type);
-            own_column = vc__kinds[type & 15u].column;
+            result_column = vc__kinds[type & 15u].column;
             s->caps |= vc__kind_features(type);
         }
-        uint32_t column = own_column;
+        uint32_t column = result_column;
         if (op->result != VC__RESULT_SAME) {
             column = vc__kinds[node[n->a[0]].type & 15u].column;
             s->caps |= vc__kind_features(node[n->a[0]].type);
@@ -7601,7 +7601,7 @@ VC__NOINLINE static uint32_t vc__spirv_plain(vc__spirv *s, uint32_t i) {
         o[1] = type_id;
         o[2] = id;
         a[0] = vc__result(n->a[0]);
-        a[1] = vc__result(n->a[1]); /* the next instruction overwrites operands beyond the last */
+        a[1] = vc__result(n->a[1]); /* if it is not an operand, the next instruction overwrites it */
         a[2] = vc__result(n->a[2]);
         o += words;
         if (n->flags & VC__NODE_PRECISE) {
@@ -7619,7 +7619,7 @@ VC__NOINLINE static uint32_t vc__spirv_plain(vc__spirv *s, uint32_t i) {
 
 VC__SMALL
 
-/* The SPIR-V instruction returns both halves in a struct; the upper half is its second member. */
+/* The SPIR-V instruction returns a struct of both halves, whose second member is the upper half. */
 static void vc__spirv_upper_half(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t type = vc__spirv_type(s, n->type), *pair = &s->pair[n->type & 63u];
     if (!*pair) {
@@ -7638,7 +7638,7 @@ static void vc__spirv_vec(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__composite(s, vc__spirv_type(s, n->type), id, part, i);
 }
 
-/* Before SPIR-V 1.4 the condition must have as many components as the values: a scalar one is repeated. */
+/* Before SPIR-V 1.4 the condition must have as many components as the values, so a scalar condition is repeated. */
 static void vc__spirv_select(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t components = vc__components(n->type), condition = vc__result(n->a[0]), part[4],
              type = vc__spirv_type(s, n->type);
@@ -7651,8 +7651,8 @@ static void vc__spirv_select(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, id, condition, vc__result(n->a[1]), vc__result(n->a[2]));
 }
 
-/* Conversions between numbers; casts from and to bool are lowered. Conversions of width are allowed for small types
-   that a device supports in memory only, so they do not require the capability of the type. */
+/* Conversions between numbers; casts from and to bool are lowered. SPIR-V allows width conversions of 8-bit and 16-bit
+   types that are supported only in storage, so these do not require the capability of the type. */
 static void vc__spirv_cast(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc_type from = s->l->node[n->a[0]].type, to = n->type;
     uint32_t a = vc__result(n->a[0]), type = vc__spirv_type(s, to);
@@ -7688,7 +7688,8 @@ static void vc__spirv_bitcast(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 /* ---- memory ---- */
 
-/* address + index * size + x * size. The constant is added last, so that devices can fold it into the access. */
+/* Prints address + index * size + x * size. The constant is added last, so that compilers can use it as the offset of
+   the memory instruction. */
 static void vc__spirv_address(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__node *buffer = &s->l->node[n->a[0]];
     vc_type scalar_type = vc__memory_type(buffer->type);
@@ -7719,7 +7720,7 @@ static void vc__spirv_address(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 VC__SMALL_END
 
-/* Access to an element in memory. Buffers store vectors of 3 as scalars: such an element has three parts. */
+/* The description of a memory access. In buffers, a vector of 3 is stored as scalars: such an element has 3 parts. */
 typedef struct vc__access {
     uint32_t storage; /* VC__CLASS_ */
     uint32_t base;    /* id */
@@ -7729,7 +7730,7 @@ typedef struct vc__access {
     uint32_t align;   /* bytes; 0: no alignment operand */
     vc_type type;     /* of a part in memory */
     vc_type element;  /* of the element in the kernel */
-    bool single;      /* a variable, not an array */
+    bool is_variable; /* not an array */
 } vc__access;
 
 /* Id of an index node as a 32-bit integer, in parts. */
@@ -7760,7 +7761,7 @@ static vc__access vc__spirv_access(vc__spirv *s, const vc__node *n) {
     p.offset = n->x * p.parts;
     p.index = n->a[1] == VC__NIL ? 0 : vc__spirv_index(s, n->a[1], p.parts);
     p.align = p.storage == VC__CLASS_ADDRESS ? vc__scalar_bytes(p.type) * vc__components(p.type) : 0;
-    p.single = memory->op == VC__OP_VAR;
+    p.is_variable = memory->op == VC__OP_VAR;
     return p;
 }
 
@@ -7768,7 +7769,7 @@ static vc__access vc__spirv_access(vc__spirv *s, const vc__node *n) {
 static uint32_t vc__spirv_chain(vc__spirv *s, const vc__access *p, uint32_t i) {
     bool in_struct = p->storage == VC__CLASS_ADDRESS || p->storage == VC__CLASS_BUFFER;
     uint32_t index = p->index, *o;
-    if (p->single) return p->base;
+    if (p->is_variable) return p->base;
     uint32_t pointer = vc__spirv_pointer(s, p->storage, p->type);
     if (p->offset + i || !index) {
         uint32_t c = vc__spirv_u32(s, p->offset + i);
@@ -7892,7 +7893,7 @@ static void vc__spirv_image_op(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__object *image = &s->l->object[m->x];
     uint32_t image_id = vc__unary(s, VC__OpLoad, s->variable_type[m->x], vc__new_id(s), vc__result(n->a[0]));
     uint32_t type = vc__spirv_type(s, n->type);
-    /* all but sampling and gathering require the image without its sampler */
+    /* only sampling and gathering accept an image with its sampler */
     bool needs_image = n->op != VC__OP_SAMPLE && n->op != VC__OP_GATHER && s->variable_type[m->x] != s->image[m->x];
     if (needs_image) image_id = vc__unary(s, VC__OpImage, s->image[m->x], vc__new_id(s), image_id);
     if (n->op == VC__OP_IMAGE_SIZE || n->op == VC__OP_IMAGE_LEVELS) s->caps |= VC__CAP_IMAGE_QUERY;
@@ -7912,7 +7913,7 @@ static void vc__spirv_image_op(vc__spirv *s, const vc__node *n, uint32_t id) {
     }
 }
 
-/* VAR and ARRAY: declared at the start of the function. A VAR is set to zero where it was recorded. */
+/* VAR and ARRAY. The declaration is at the start of the function. A VAR is set to zero where it was recorded. */
 static void vc__spirv_local(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__object *object = &s->l->object[n->x];
     uint32_t array;
@@ -7953,7 +7954,7 @@ static void vc__spirv_label(vc__spirv *s, uint32_t label) {
 }
 static void vc__spirv_branch(vc__spirv *s, uint32_t label) { vc__put1(s, VC__SECTION_BODY, VC__OpBranch, label); }
 
-/* The merge label of an IF is the label of its else branch, until an ELSE replaces it. */
+/* At first the merge label is the label of the else branch, as for an IF without ELSE; vc__spirv_else replaces it. */
 static void vc__spirv_if(vc__spirv *s, const vc__node *n, uint32_t node) {
     vc__frame *f = vc__spirv_push_frame(s, VC__OP_IF, node);
     uint32_t then = vc__new_id(s);
@@ -8033,8 +8034,8 @@ static void vc__spirv_loop_end(vc__spirv *s, const vc__frame *f) {
     s->loop = f->loop;
 }
 
-/* Links the cases of all switches in one walk: next_case of a SWITCH is its first case, that of a case the next one.
-   The section of frames serves as a stack of open blocks. */
+/* Links the cases of all switches in one walk: next_case of a SWITCH is its first case, and next_case of a CASE is the
+   case after it. The free memory of the frames section is the stack of open blocks. */
 static bool vc__spirv_link_cases(vc__spirv *s) {
     const vc__listing *l = s->l;
     vc__words *w = &s->section[VC__SECTION_FRAMES];
@@ -8106,7 +8107,7 @@ static void vc__spirv_end(vc__spirv *s) {
         vc__spirv_loop_end(s, &f);
         return;
     }
-    if (f.op != VC__OP_SWITCH) vc__spirv_branch(s, f.merge); /* of a switch, the last case has branched */
+    if (f.op != VC__OP_SWITCH) vc__spirv_branch(s, f.merge); /* in a switch, the last case ends with a branch */
     if (f.op != VC__OP_CASE) vc__spirv_label(s, f.merge);
 }
 
@@ -8122,14 +8123,15 @@ static void vc__spirv_exit(vc__spirv *s, const vc__node *n) {
     vc__spirv_label(s, rest);
 }
 
-/* Constant of a SPIR-V scope. Without subgroup support, the workgroup scope replaces the subgroup scope. */
+/* The id of the constant of a SPIR-V scope. Without subgroup support, the workgroup scope replaces the subgroup
+   scope. */
 static uint32_t vc__spirv_scope(vc__spirv *s, uint32_t scope) {
     bool subgroup = scope == VC_SCOPE_SUBGROUP && !(s->k->desc.machine.missing_features & VC_FEATURE_SUBGROUP);
     if (subgroup) s->caps |= VC__CAP_SUBGROUP;
     return vc__spirv_u32(s, scope == VC_SCOPE_DEVICE ? 1 : subgroup ? 3 : 2);
 }
 
-/* Memory semantics of the storage classes that a fence or barrier orders. Buffers include images that are stored to. */
+/* Memory semantics of the storage classes that a fence or barrier orders. VC_STORAGE_BUFFER includes storage images. */
 static uint32_t vc__spirv_storage_semantics(const vc__spirv *s, uint32_t storage) {
     static const uint32_t bits[4] = { 0, 0x40, 0x100, 0x140 }; /* UniformMemory (buffers), WorkgroupMemory, both */
     /* 0x800: ImageMemory */
@@ -8155,7 +8157,7 @@ static void vc__spirv_barrier(vc__spirv *s) {
 
 /* ---- atomics ---- */
 
-/* New value of memory after a float atomic add, min or max, from its old value and the operand. */
+/* Prints the new value of an element after a float atomic add, min or max of its old value and the operand. */
 static uint32_t vc__spirv_float_atomic(vc__spirv *s, uint32_t op, vc_type kind, uint32_t old, uint32_t value) {
     uint32_t type = vc__spirv_type(s, kind);
     if (op == VC__OP_ATOMIC_ADD) return vc__binary(s, VC__OpFAdd, type, vc__new_id(s), old, value);
@@ -8169,7 +8171,7 @@ static uint32_t vc__spirv_float_atomic(vc__spirv *s, uint32_t op, vc_type kind, 
     return nan;
 }
 
-/* Atomic on a float that memory holds as an integer: a compare-exchange loop. */
+/* An atomic on a float that is declared as an integer in memory: a compare-exchange loop. */
 static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, const vc__access *p, uint32_t pointer,
                                   uint32_t scope) {
     uint32_t bits = vc__spirv_type(s, p->type), type = vc__spirv_type(s, n->type);
@@ -8198,7 +8200,7 @@ static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, 
     vc__unary(s, VC__OpBitcast, type, id, expected);
 }
 
-/* Atomics are relaxed. Stronger ordering comes from separate fences. */
+/* Atomics are relaxed; the memory order of vc_ordered is recorded as separate FENCE nodes. */
 static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__access p = vc__spirv_access(s, n);
     uint32_t pointer = vc__spirv_chain(s, &p, 0);
@@ -8260,7 +8262,7 @@ static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
     for (uint32_t i = 0; i < count; i++) o[4 + i] = word[i];
 }
 
-/* The operand after the vectors is their packed format: four 8-bit integers. */
+/* The last operand is the packed vector format: four 8-bit integers. */
 static void vc__spirv_dot_4x8(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t count = vc__op[n->op].operands, type = vc__spirv_type(s, n->type);
     s->caps |= VC__CAP_DOT | VC__CAP_DOT_4X8;
@@ -8325,7 +8327,7 @@ VC__NOINLINE static void vc__spirv_main(vc__spirv *s) {
     vc__op_begin(s, VC__SECTION_BODY, VC__OpFunctionEnd, 1);
 }
 
-/* Puts an instruction with a string, and `first` before it if that is not 0, into the head. */
+/* Appends an instruction with a string operand to the head. `first`: an operand before the string; 0: none. */
 static void vc__spirv_put_text(vc_kernel *k, uint32_t op, uint32_t first, const char *text) {
     vc__words *w = &k->section[VC__SECTION_HEAD];
     uint32_t extra = first ? 1 : 0, words = 1 + extra + vc__string_words(text);
@@ -8345,8 +8347,9 @@ static void vc__spirv_instruction(vc_kernel *k, uint32_t op, uint32_t count, con
     w->count += count;
 }
 
-/* The entry point and its execution modes. The entry point lists its input variables, from SPIR-V 1.4 on all global
-   variables. In the interface section, each variable has two words: 1 in the low 16 bits if it is an input; its id. */
+/* Prints the entry point and its execution modes. The entry point lists its input variables; since SPIR-V 1.4, all
+   global variables. In the interface section, each variable is an instruction of two words: the opcode is 1 for an
+   input and 0 for others, the operand is the id. */
 static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
     vc_kernel *k = s->k;
     vc__words *w = &k->section[VC__SECTION_HEAD];
@@ -8369,7 +8372,8 @@ static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
     if (k->reconverges) vc__spirv_instruction(k, VC__OpExecutionMode, 2, mode);
 }
 
-/* Everything in the module before the names: header, capabilities, extensions, memory model, entry point. */
+/* Prints the parts of the module that precede the names: header, capabilities, extensions, memory model, entry
+   point. */
 static void vc__spirv_header(vc__spirv *s, uint32_t version) {
     vc_kernel *k = s->k;
     vc__words *w = &k->section[VC__SECTION_HEAD];
@@ -8415,7 +8419,7 @@ static bool vc__spirv_allocate_tables(vc__spirv *s) {
     return true;
 }
 
-/* Prints all sections. The body starts with `reserved` unused words. */
+/* Prints all sections. The body section starts with `reserved` unused words, for vc__spirv_assemble. */
 static bool vc__spirv_module(vc_kernel *k, const vc__listing *l, uint32_t reserved) {
     vc__spirv s;
     uint32_t version = k->desc.machine.spirv_version ? k->desc.machine.spirv_version : 0x10300u;
@@ -8437,8 +8441,8 @@ static bool vc__spirv_module(vc_kernel *k, const vc__listing *l, uint32_t reserv
     return !k->failed;
 }
 
-/* Copies the other sections in front of the body, into the `*skip` reserved words. If they do not fit, the body is
-   moved. *skip becomes the number of words that precede the module. */
+/* Copies the other sections to the *skip reserved words before the body. If they do not fit, moves the body. Sets *skip
+   to the number of words that remain unused before the module. */
 static bool vc__spirv_assemble(vc_kernel *k, uint32_t *skip) {
     static const uint8_t order[] = {
         VC__SECTION_HEAD, VC__SECTION_NAMES, VC__SECTION_DECORATIONS, VC__SECTION_GLOBALS, VC__SECTION_LOCALS
@@ -8476,10 +8480,10 @@ static void vc__spirv_swap_buffers(vc_kernel *k) {
     k->lower.slot = (uint32_t *)slot;
 }
 
-/* Prints a listing as a SPIR-V module into k->words, *skip words from its start. Returns false after an error. */
+/* Prints a listing as a SPIR-V module to k->words, from index *skip on. Returns false after an error. */
 static bool vc__spirv_print(vc_kernel *k, const vc__listing *l, uint32_t *skip) {
     vc__spirv_swap_buffers(k);
-    /* estimate for decorations, the kernel's constants, the printer's constants, and what every module contains */
+    /* estimate: decorations, constants of the kernel, constants of the printer, and declarations of every module */
     *skip = 3 * l->precise + 4 * l->body + l->count / 3 + 128;
     bool done = vc__spirv_module(k, l, *skip) && vc__spirv_assemble(k, skip);
     vc__words previous = k->words;
@@ -8492,9 +8496,10 @@ static bool vc__spirv_print(vc_kernel *k, const vc__listing *l, uint32_t *skip) 
 VC__SMALL_END
 
 // >>text
-/* Common part of the printers of GLSL, CUDA C and OpenCL C, which aim at readable text. A value that is used once is
-   printed inside the expression that uses it, if lines stay short and no effect or block separates the two. Every other
-   value gets a name. A table, the dialect, contains the differences between the languages. */
+/* Common part of the printers of GLSL, CUDA C and OpenCL C; its functions begin with vc__p_. The text is meant to be
+   readable: a value that is used once is printed inside the expression that uses it, if lines stay short and no effect
+   or block separates the two. Every other value gets a name. A vc__dialect contains the differences between the
+   languages. */
 
 VC__SMALL
 
@@ -8505,11 +8510,11 @@ enum {
     VC__P_INDENT = 24,  /* maximum indentation in levels: bounds the size of deeply nested text */
     /* precedence of expressions; a smaller number binds tighter: names and calls, prefix operators, … */
     VC__P_PRIMARY = 0, VC__P_PREFIX = 1, VC__P_SUM = 4, VC__P_TERNARY = 14, VC__P_ANY = 16,
-    VC__P_EXCEPTION = 32 /* in a limit of precedence, limit + VC__P_EXCEPTION * p: p is allowed as well */
+    VC__P_EXCEPTION = 32 /* limit + VC__P_EXCEPTION * p allows precedence p in addition to those up to limit */
 };
 
-typedef struct vc__print_info { /* the printer's data about a node */
-    uint32_t uses, user;   /* how often it is an operand; the last node that uses it */
+typedef struct vc__print_info { /* of a node */
+    uint32_t uses, user;   /* number of times it is an operand; the last node that uses it */
     uint32_t block;        /* 1 + the node that opened the enclosing block; 0: the kernel's body */
     uint32_t opener;       /* of an END: 1 + the node that opened the block it closes */
     uint32_t effects;      /* number of effects and blocks before it */
@@ -8527,7 +8532,7 @@ typedef struct vc__identifier { char text[VC__NAME_BYTES]; } vc__identifier;
 
 typedef struct vc__printer vc__printer;
 
-/* What differs between the languages. Printing functions append to k->text. */
+/* The differences between the languages. Printing functions append to k->text. */
 typedef struct vc__dialect {
     const char *name;          /* in messages */
     const char *suffix[VC_F64 + 1]; /* of literals by kind; NULL: the language has no literals of this kind */
@@ -8748,7 +8753,7 @@ static void vc__p_name_implicit(vc__printer *g) {
 
 /* ---- constants ---- */
 
-/* The fewest digits that read back as the same number, with a decimal point in every locale. */
+/* Writes a number with the fewest digits that convert back to it, with a decimal point in every locale. */
 static void vc__p_decimal(double value, bool single, char out[40]) {
     char text[400], *from, *to = out;
     int digits;
@@ -8780,8 +8785,8 @@ static double vc__p_double(vc_type type, uint64_t bits) {
     return (low >> 15) & 1u ? -d : d;
 }
 
-/* Prints a float. Infinities, NaNs and subnormal numbers, which a compiler may flush, are printed by their bits; but an
-   initializer must not call functions, so infinities and NaNs are quotients there. */
+/* Prints a float. Infinities, NaNs, and subnormal numbers (which a compiler may flush) are printed as bit patterns. An
+   initializer of a table must not call functions, so there infinities and NaNs are printed as quotients. */
 static void vc__p_float(vc__printer *g, vc_type type, uint64_t bits, bool in_expression) {
     uint32_t fraction_bits = vc__kinds[type].fraction, exponent_bits = vc__kinds[type].exponent;
     uint64_t exponent = (bits >> fraction_bits) & vc__ones(exponent_bits), fraction = bits & vc__ones(fraction_bits);
@@ -8797,7 +8802,7 @@ static void vc__p_float(vc__printer *g, vc_type type, uint64_t bits, bool in_exp
     }
 }
 
-/* Prints an integer. C has no literal for the smallest signed number, and GLSL none for that of 64 bits. */
+/* Prints an integer. C has no literal for the smallest signed number, and GLSL has none for the smallest i64. */
 static void vc__p_int(vc__printer *g, vc_type type, uint64_t bits) {
     bool is_c = vc__is_c(g->l->target), is_min = vc__is_signed(type) && bits == (uint64_t)1 << (vc__bits(type) - 1);
     const char *suffix = g->d->suffix[type];
@@ -8822,9 +8827,9 @@ static bool vc__p_is_negative(const vc__node *n) {
            ((bits >> (vc__bits(n->type) - 1)) & 1);
 }
 
-/* ---- which values get a name ---- */
+/* ---- values with a name ---- */
 
-/* The operands of a node, and in *count how many. */
+/* Returns the operands of a node, and their number in *count. */
 static const uint32_t *vc__p_operands(const vc__listing *l, const vc__node *n, uint32_t *count) {
     bool many = vc__op[n->op].operands == VC__MANY;
     *count = many ? n->a[1] : vc__op[n->op].operands;
@@ -8889,8 +8894,8 @@ static void vc__p_count_uses(vc__printer *g) {
     }
 }
 
-/* Finds the switches that are printed as a chain of ifs: those with a case that breaks out of an enclosing loop, where
-   `break` would leave the switch only, and those on integers that GLSL's switch does not support. */
+/* Finds the switches that are printed as a chain of if and else if: those with a case that breaks out of an enclosing
+   loop, because `break` would only leave the switch; and in GLSL those on a type other than i32 and u32. */
 static void vc__p_find_chains(vc__printer *g) {
     const vc__listing *l = g->l;
     for (uint32_t i = l->body; i < l->count; i++) {
@@ -8905,7 +8910,7 @@ static void vc__p_find_chains(vc__printer *g) {
 }
 
 /* Whether a POINTER is the start of the buffer, without index and offset. */
-static bool vc__p_is_bare(const vc__node *n) { return n->op == VC__OP_POINTER && n->a[1] == VC__NIL && !n->x; }
+static bool vc__p_is_buffer_start(const vc__node *n) { return n->op == VC__OP_POINTER && n->a[1] == VC__NIL && !n->x; }
 
 /* Whether a load reads memory that is never written while the kernel runs. */
 static bool vc__p_reads_constant(const vc__printer *g, const vc__node *n) {
@@ -8921,12 +8926,12 @@ static bool vc__p_needs_cas_loop(const vc__printer *g, const vc__node *n) {
     return vc__is_c(g->l->target) || !vc__is_float(g->l->object[vc__p_object(g->l, n->a[0])].type);
 }
 
-/* Whether node i may be printed inside the expression of its user: the user is its only one, is in the same block, and
-   evaluates it once; a load must not move across an effect that may change what it reads. */
+/* Whether node i may be printed inside the expression of its user. It must have only one user, which is in the same
+   block and evaluates it once. A load must not move across an effect that may change the element. */
 static bool vc__p_may_nest(const vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i], *user_node = &g->l->node[g->info[i].user];
     const vc__print_info *info = &g->info[i], *user_info = &g->info[info->user];
-    if (vc__p_is_bare(n) || n->op == VC__OP_GRADIENT) return true;
+    if (vc__p_is_buffer_start(n) || n->op == VC__OP_GRADIENT) return true;
     if (info->uses != 1 || (vc__op[n->op].class_ != VC__PURE && n->op != VC__OP_LOAD)) return false;
     if (user_info->block != info->block) return false;
     if ((n->flags & VC__NODE_PRECISE) && !(user_node->flags & VC__NODE_PRECISE)) return false;
@@ -8937,7 +8942,7 @@ static bool vc__p_may_nest(const vc__printer *g, uint32_t i) {
     return vc__p_reads_constant(g, n) && g->info[user_info->statement].exits == info->exits;
 }
 
-/* Whether the languages may skip the evaluation of operands after the first, as for &&, || and ?:. */
+/* Whether the operator that prints a node (&&, || or ?:) may skip the evaluation of operands after the first. */
 static bool vc__p_short_circuits(const vc__node *n) {
     return n->op == VC__OP_SELECT || ((n->op == VC__OP_AND || n->op == VC__OP_OR) && vc__is_bool(n->type));
 }
@@ -8946,9 +8951,9 @@ static bool vc__p_reads_memory(const vc__printer *g, const vc__node *n) {
     return n->op == VC__OP_LOAD && g->l->object[vc__p_object(g->l, n->a[0])].op != VC__OP_VAR;
 }
 
-/* Chooses the values that are printed inside the expression of their user. The backward pass finds those that may be.
-   The forward pass excludes expressions that would become too long, and those that read memory and that the user might
-   skip, because every operand must be evaluated, as in SPIR-V. */
+/* Chooses the values that are printed inside the expression of their user. The backward pass finds candidates. The
+   forward pass excludes those whose expression is too long, and those that read memory in an operand whose evaluation
+   the user may skip: all operands must be evaluated, as in SPIR-V. */
 static void vc__p_choose_nested(vc__printer *g) {
     const vc__listing *l = g->l;
     uint32_t count;
@@ -8980,15 +8985,16 @@ static void vc__p_choose_nested(vc__printer *g) {
 static void vc__p_expression(vc__printer *g, uint32_t i, int allowed);
 static unsigned vc__p_mask(const vc__printer *g, uint32_t i);
 
-/* limit: the largest precedence of an operand without parentheses. It is stricter than the languages where their rules
-   are little known. */
+/* limit: the largest precedence of an operand without parentheses. It is stricter than the languages require where
+   readers and compiler warnings expect parentheses. */
 static const struct { char text[3]; uint8_t precedence, limit; } vc__p_operators[] = {
     { "*", 3, 3 }, { "/", 3, 3 }, { "%", 3, 3 }, { "+", 4, 4 }, { "-", 4, 4 }, { "<<", 5, 1 }, { ">>", 5, 1 },
     { "<", 6, 5 }, { "<=", 6, 5 }, { "==", 7, 5 }, { "!=", 7, 5 }, { "&", 8, 1 }, { "^", 9, 1 }, { "|", 10, 1 },
     { "&&", 11, 7 }, { "||", 13, 7 }
 };
 
-/* The precedence of a pattern of the table of operations, and in *limit the largest one of its operands. */
+/* Returns the precedence of a text pattern, and in *limit the largest precedence of its operands without
+   parentheses. */
 static int vc__p_precedence(const char *pattern, int *limit) {
     bool call = vc__p_is_letter(pattern[0]) || pattern[0] == '_';
     *limit = VC__P_ANY;
@@ -9013,7 +9019,7 @@ static vc_type vc__p_unsigned_type(const vc__printer *g, const vc__node *n) {
     return vc__bits(vc__kind(g->l->node[n->a[0]].type)) > 32 ? VC_U64 : VC_U32;
 }
 
-/* Prints "($U)$0" of a constant as an unsigned literal. Returns false if the pattern or operand is something else. */
+/* If the pattern is "($U)$0" and the operand a constant, prints it as an unsigned literal; otherwise returns false. */
 static bool vc__p_unsigned_const(vc__printer *g, const vc__node *n, const char *pattern) {
     if (strncmp(pattern, "($U)$", 5) != 0) return false;
     vc_type type = vc__p_unsigned_type(g, n);
@@ -9063,7 +9069,8 @@ static void vc__p_component(vc__printer *g, const vc__node *n) {
     vc__p_put(g, ".%c", "xyzw"[n->x & 3]);
 }
 
-/* Prints component i of a vector, directly from its parts if the vector has no name. A scalar is printed itself. */
+/* Prints component i of a vector: the operand of the VEC or TUPLE if the vector has no name. Prints a scalar as it
+   is. */
 static void vc__p_vector_component(vc__printer *g, uint32_t vector, uint32_t i, int allowed) {
     const vc__node *n = &g->l->node[vector];
     bool parts = (n->op == VC__OP_VEC || n->op == VC__OP_TUPLE) && !g->info[vector].number;
@@ -9183,7 +9190,7 @@ static void vc__p_expression(vc__printer *g, uint32_t i, int allowed) {
     }
     const char *pattern = g->d->pattern(g, n);
     int precedence = pattern ? vc__p_precedence(pattern, &limit) :
-                     n->op == VC__OP_POINTER && !vc__p_is_bare(n) ? VC__P_SUM : VC__P_PRIMARY;
+                     n->op == VC__OP_POINTER && !vc__p_is_buffer_start(n) ? VC__P_SUM : VC__P_PRIMARY;
     parenthesize = precedence > allowed % VC__P_EXCEPTION && precedence != allowed / VC__P_EXCEPTION;
     if (parenthesize) vc__p_put(g, "(");
     if (pattern) vc__p_print_pattern(g, n, pattern); else vc__p_without_pattern(g, n);
@@ -9264,8 +9271,8 @@ static void vc__p_else(vc__printer *g, uint32_t i) {
               (unsigned)g->info[vc__p_matching_if(g, i)].number);
 }
 
-/* A counter whose step may wrap is compared with its previous value; a decrease ends the loop. Such a counter is
-   advanced by the pattern of ADD, because signed overflow is undefined in C. */
+/* A counter that may wrap is compared with its previous value; the loop ends when it decreases. The pattern of ADD
+   advances such a counter, because signed overflow is undefined in C. */
 static void vc__p_for(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
     vc__node next = vc__null_node;
@@ -9299,7 +9306,7 @@ static void vc__p_loop(vc__printer *g, uint32_t i) {
 
 static void vc__p_switch(vc__printer *g, uint32_t i) { vc__p_print_pattern(g, &g->l->node[i], "switch ($0) {\n"); }
 
-/* Prints the condition of a default that other cases follow in a chain: the value equals none of the cases. */
+/* Prints the condition of a default that is not the last block of a chain: the value equals none of the cases. */
 static void vc__p_default_condition(vc__printer *g, uint32_t switch_node) {
     const vc__listing *l = g->l;
     const char *separator = "if (";
@@ -9357,7 +9364,7 @@ static bool vc__p_prints_nothing(const vc__printer *g, uint32_t i) {
     return n->op == VC__OP_END && n->x == VC__OP_SWITCH && g->info[i].opener && g->info[g->info[i].opener - 1].chained;
 }
 
-/* Prints the declaration of a value that gets a name. */
+/* Prints the declaration of a value with a name. */
 static void vc__p_temporary(vc__printer *g, uint32_t i) {
     g->d->declare(g, i);
     vc__p_put(g, "v%u = ", (unsigned)++g->temporaries);
@@ -9478,24 +9485,25 @@ static void vc__p_prologue(vc__printer *g) {
     }
 }
 
-/* Allocates `count` elements of `size` bytes from one block. If `at` is NULL, only adds their size to *used. */
-static void *vc__p_carve(char *at, size_t *used, size_t count, size_t size) {
+/* Sub-allocates `count` elements of `size` bytes from the block `at`. If `at` is NULL, only adds their size to
+   *used. */
+static void *vc__p_suballocate(char *at, size_t *used, size_t count, size_t size) {
     void *piece = at ? at + *used : NULL;
     *used += (count * size + 7) & ~(size_t)7;
     return piece;
 }
 
 /* Sets the printer's tables to parts of one block; returns its size. If `at` is NULL, only the size is meaningful. */
-static size_t vc__p_carve_tables(vc__printer *g, char *at) {
+static size_t vc__p_suballocate_tables(vc__printer *g, char *at) {
     const vc__listing *l = g->l;
     size_t used = 0, object_count = l->object_count;
-    g->info = (vc__print_info *)vc__p_carve(at, &used, l->count, sizeof *g->info);
-    g->object = (vc__identifier *)vc__p_carve(at, &used, object_count, sizeof *g->object);
-    g->reference = (vc__identifier *)vc__p_carve(at, &used, object_count, sizeof *g->reference);
-    g->leaf = (vc__identifier *)vc__p_carve(at, &used, l->body - l->leaves, sizeof *g->leaf);
-    g->implicit = (vc__identifier *)vc__p_carve(at, &used, (size_t)l->info.implicit_count, sizeof *g->implicit);
-    g->live = (bool *)vc__p_carve(at, &used, object_count, sizeof *g->live);
-    g->name_set = (const char **)vc__p_carve(at, &used, (size_t)g->name_mask + 1, sizeof *g->name_set);
+    g->info = (vc__print_info *)vc__p_suballocate(at, &used, l->count, sizeof *g->info);
+    g->object = (vc__identifier *)vc__p_suballocate(at, &used, object_count, sizeof *g->object);
+    g->reference = (vc__identifier *)vc__p_suballocate(at, &used, object_count, sizeof *g->reference);
+    g->leaf = (vc__identifier *)vc__p_suballocate(at, &used, l->body - l->leaves, sizeof *g->leaf);
+    g->implicit = (vc__identifier *)vc__p_suballocate(at, &used, (size_t)l->info.implicit_count, sizeof *g->implicit);
+    g->live = (bool *)vc__p_suballocate(at, &used, object_count, sizeof *g->live);
+    g->name_set = (const char **)vc__p_suballocate(at, &used, (size_t)g->name_mask + 1, sizeof *g->name_set);
     return used;
 }
 
@@ -9508,7 +9516,7 @@ static void vc__p_kernel(vc__printer *g) {
     vc__p_put(g, "}\n");
 }
 
-/* Prints the listing into k->text; false after a failure. */
+/* Prints the listing to k->text. Returns false after an error. */
 static bool vc__p_print(vc_kernel *k, const vc__listing *l, const vc__dialect *d) {
     vc__printer g;
     size_t names = (size_t)l->object_count * 2 + (l->body - l->leaves) + (size_t)l->info.implicit_count + 1;
@@ -9517,11 +9525,11 @@ static bool vc__p_print(vc_kernel *k, const vc__listing *l, const vc__dialect *d
     g.l = l;
     g.d = d;
     for (g.name_mask = 15; g.name_mask < names * 2; g.name_mask = g.name_mask * 2 + 1) { }
-    size_t size = vc__p_carve_tables(&g, NULL);
+    size_t size = vc__p_suballocate_tables(&g, NULL);
     char *tables = (char *)k->allocator.allocate(k->allocator.user, size);
     if (!tables) { vc__no_memory(k); return false; }
     memset(tables, 0, size);
-    vc__p_carve_tables(&g, tables);
+    vc__p_suballocate_tables(&g, tables);
     vc__p_count_uses(&g);
     vc__p_find_chains(&g);
     vc__p_choose_nested(&g);
@@ -9534,9 +9542,9 @@ static bool vc__p_print(vc_kernel *k, const vc__listing *l, const vc__dialect *d
 }
 
 // >>glsl
-/* The GLSL printer: version 4.50, enabling only the extensions that the kernel uses. A vector whose std430 alignment
-   differs from C's is stored as a struct of scalars. 8-bit and 16-bit values in the argument block are read from
-   32-bit words. Neither needs a device feature. */
+/* The GLSL printer: version 4.50 with the extensions that the kernel uses. A vector whose std430 layout differs from
+   C's is declared as a struct of scalars, and parameters of 8 and 16 bits are extracted from 32-bit words; neither
+   requires a device feature. */
 
 static const char *const vc__glsl_types[16][2] = { /* scalar type; vector type without the number of components */
     { "void", "void" }, { "bool", "bvec" }, { "int8_t", "i8vec" }, { "int16_t", "i16vec" }, { "int", "ivec" },
@@ -9560,7 +9568,7 @@ static void vc__glsl_float_bits(vc__printer *g, vc_type type, uint64_t bits) {
     else vc__p_put(g, "unpackFloat2x16(0x%04xu).x", low);
 }
 
-/* A constant vector from the bit patterns of its components. If all are equal, one is written. */
+/* Prints a constant vector from the bit patterns of its components; if all are equal, only one of them. */
 static void vc__glsl_vector(vc__printer *g, vc_type type, const uint64_t *bits, bool fold) {
     uint32_t components = vc__components(type), same = 1;
     char name[32];
@@ -9621,7 +9629,7 @@ static const char *vc__glsl_memory_type(const vc__printer *g, uint32_t object, c
 /* ---- expressions ---- */
 
 /* The operation's text pattern from vc__op_text; NULL if the dialect has a function that prints it. */
-static const char *vc__glsl_form(const vc__printer *g, const vc__node *n) {
+static const char *vc__glsl_pattern(const vc__printer *g, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     if (n->op == VC__OP_ELECT) return vc__op_text[n->op].glsl.of[0];
     if (!op->operands || op->operands == VC__MANY) return NULL;
@@ -9660,8 +9668,8 @@ static void vc__glsl_bitcast(vc__printer *g, const vc__node *n) {
     vc__p_print_pattern(g, n, "($0)");
 }
 
-/* Prints "[i + 3]". A 64-bit index is cut to 32 bits, in which the sum wraps. glslang rejects a constant index of
-   2^31 or more as negative, so "gl_LocalInvocationIndex & 0u" is added to keep it from folding the constant. */
+/* Prints "[i + 3]". A 64-bit index is truncated to 32 bits, and the sum wraps at 32 bits. glslang rejects a constant
+   index of 2^31 or more as negative; adding "gl_LocalInvocationIndex & 0u" prevents it from folding the constant. */
 static void vc__glsl_subscript(vc__printer *g, uint32_t index, int32_t offset) {
     if (index == VC__NIL) { vc__p_put(g, "[%ld]", (long)offset); return; }
     const vc__node *n = &g->l->node[index];
@@ -9676,8 +9684,8 @@ static void vc__glsl_subscript(vc__printer *g, uint32_t index, int32_t offset) {
     vc__p_put(g, "]");
 }
 
-/* An element of a buffer given by its address: "x[i].at", "p.at", "p[3].at". A 64-bit index is not allowed in [], so it
-   becomes "(x + i).at". */
+/* Prints an element of a buffer that is passed by address: "x[i].at", "p.at", "p[3].at". GLSL does not allow a 64-bit
+   index in [], so with such an index it is "(x + i).at". */
 static void vc__glsl_dereference(vc__printer *g, const vc__node *n) {
     const vc__node *m = &g->l->node[n->a[0]];
     bool plain = m->op == VC__OP_POINTER && g->info[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x
@@ -10118,16 +10126,16 @@ static void vc__glsl_head(vc__printer *g) {
 
 static const vc__dialect vc__glsl = {
     "GLSL", { NULL, NULL, NULL, "s", "", "l", NULL, "us", "u", "ul", "hf", "", "lf" },
-    false, false, NULL, vc__glsl_type, vc__glsl_form, vc__glsl_float_bits, vc__glsl_vector, vc__glsl_construct,
+    false, false, NULL, vc__glsl_type, vc__glsl_pattern, vc__glsl_float_bits, vc__glsl_vector, vc__glsl_construct,
     vc__p_component, vc__glsl_bitcast, vc__glsl_load, vc__glsl_store, vc__glsl_param, vc__glsl_implicit, vc__glsl_id,
     vc__glsl_convert, vc__glsl_barrier, vc__glsl_atomic, vc__glsl_fence, vc__glsl_declare, vc__glsl_head,
     vc__glsl_image_op
 };
 
 // >>c
-/* The part of the CUDA C and OpenCL C printers that both share. Lowering has made all operations scalar and removed
-   f16 arithmetic: vectors occur only in loads, stores and image operations, and an f16 is a 16-bit integer with its
-   bits. A bool in memory is a 32-bit word.
+/* Code that the CUDA C and OpenCL C printers share. Lowering has scalarized all operations and replaced f16 arithmetic:
+   vectors occur only in loads, stores and image operations, and an f16 is a 16-bit integer that contains its bits. A
+   bool in memory is a 32-bit word.
    The sources of several kernels can be concatenated into one program: every function, type and table is named after
    the kernel, is local to it, or has an #ifndef guard. */
 
@@ -10149,16 +10157,16 @@ static const char vc__c_reserved_words[] =
     " shared_memory shuffle shuffle2 signbit"
     " sincos sinpi tanpi tgamma true uchar unix upsample vload_half vstore_half wait_group_events write_mem_fence ";
 
-/* Whether a name is reserved in CUDA C or OpenCL C. Besides the list above these are vector types (char16, uint2,
-   longlong4), built-in functions by their stem (as_int3, convert_float_rte, vload3), names this printer defines
-   (f32_of_f16), and names of three or more characters in capitals, which could be macros. */
+/* Whether a name is reserved in CUDA C or OpenCL C: a word of the list above, a vector type (char16, uint2, longlong4),
+   a built-in function (as_int3, convert_float_rte, vload3), a name that the printers define (f32_of_f16), or a name of
+   three or more capital letters, digits and underscores, which could be a macro. */
 static bool vc__c_is_reserved(const char *name) {
     static const char *const stems[] = {
         "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong", "ulonglong", "float", "double",
         "half", "vload", "vstore", "as_", "convert_", "make_", "f16_of_", "f32_of_", "cl_",
         "cuda", "atom", "vc_", "tex", "surf", "read_image", "write_image", "get_image"
     };
-    const size_t first_prefix = 21; /* "cuda": from here on, whatever follows the stem */
+    const size_t first_prefix = 21; /* from "cuda" on: all names with this prefix */
     char word[VC__NAME_BYTES + 4];
     size_t n;
     snprintf(word, sizeof word, " %s ", name);
@@ -10188,7 +10196,7 @@ static const char *const vc__c_vector_names[2][16] = {
       "void", "void", "void" }
 };
 
-/* Whether a vector type is a struct that the printer defines: CUDA's own vectors of four 64-bit components are
+/* Whether a vector type is a struct that the printer defines, because CUDA's vectors of four 64-bit components are
    deprecated. */
 static bool vc__c_is_struct(int c, vc_type type) {
     return c == VC__C_CUDA && vc__components(type) == 4 && vc__scalar_bytes(type) == 8;
@@ -10265,7 +10273,7 @@ static const char *vc__c_bitcast(int c, vc_type from, vc_type to) {
 }
 
 /* The operation's text pattern; NULL if the dialect has a function that prints it. */
-static const char *vc__c_form(const vc__printer *g, const vc__node *n) {
+static const char *vc__c_pattern(const vc__printer *g, const vc__node *n) {
     static const uint8_t columns[16] = { 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 0, 0, 0 };
     const vc__op_info *op = &vc__op[n->op];
     const vc__op_texts *texts = &vc__op_text[n->op];
@@ -10295,23 +10303,23 @@ static void vc__c_construct(vc__printer *g, const vc__node *n) {
     vc__p_put(g, "%s", vc__c_vector_close(g, n->type, true));
 }
 
-/* A component of a vector of bools is a 32-bit word. */
+/* The components of a vector of bools are 32-bit words. */
 static void vc__c_component(vc__printer *g, const vc__node *n) {
     vc__p_put(g, n->type == VC_BOOL ? "(" : "");
     vc__p_component(g, n);
     vc__p_put(g, n->type == VC_BOOL ? " != 0)" : "");
 }
 
-/* Prints the subscript "i + 3". With `wide` (buffers) the sum has 64 bits, otherwise the index's own type. */
+/* Prints the subscript "i + 3". With `wide` (buffers) the sum has 64 bits, otherwise the type of the index. */
 static void vc__c_subscript(vc__printer *g, uint32_t index, int32_t offset, bool wide) {
     if (index == VC__NIL) { vc__p_put(g, "%ld", (long)offset); return; }
     vc__p_expression(g, index, offset ? VC__P_SUM : VC__P_ANY);
     vc__p_offset(g, offset, !wide ? "" : vc__c_language(g) == VC__C_CUDA ? "ll" : "l");
 }
 
-/* Whether a vector of 3 components is accessed with vload3 and vstore3 in an array of scalars. In buffers, because
-   OpenCL's own type has the size of 4 components; in tables, because NVIDIA's compiler initialises arrays of that
-   type wrongly. */
+/* Whether a vector of 3 components is accessed by vload3 and vstore3 in an array of scalars. In buffers, because vector
+   types of 3 have the size of 4 components in OpenCL C; in tables, because NVIDIA's compiler initialises arrays of such
+   types wrongly. */
 static bool vc__c_is_packed(const vc__printer *g, const vc__object *o) {
     return vc__c_language(g) == VC__C_OPENCL && (o->op == VC__OP_BUFFER || o->op == VC__OP_TABLE)
            && vc__components(o->type) == 3;
@@ -10331,8 +10339,8 @@ static void vc__c_lvalue(vc__printer *g, const vc__node *n) {
     vc__p_put(g, "]");
 }
 
-/* Whether a load is printed as __ldg: the kernel never writes the buffer, and CUDA C moves a load across stores only
-   if it is known to be read-only. */
+/* Whether a load is printed as __ldg, because the kernel never writes the buffer. The compiler can move __ldg, unlike
+   other loads, across stores. */
 static bool vc__c_is_read_only_load(const vc__printer *g, const vc__node *n, const vc__object *o) {
     return vc__c_language(g) == VC__C_CUDA && o->op == VC__OP_BUFFER && vc__components(n->type) != 3
            && !vc__c_is_struct(VC__C_CUDA, n->type) && vc__p_reads_constant(g, n);
@@ -10483,8 +10491,8 @@ static void vc__c_half_functions(vc__printer *g, const char *const text[3]) {
 
 static uint32_t vc__block_align(const vc_info *info);
 
-/* Declares a member of the argument block at byte `offset`; end: end of the previous member. A struct argument is
-   declared as its scalars, so C does not add the padding at the end of a struct: an explicit member fills it. */
+/* Declares a member of the argument block at byte `offset`; *end: end of the previous member. A struct argument is
+   declared as its scalars, so C does not insert the padding at the end of the struct; an explicit member fills it. */
 static void vc__c_member(vc__printer *g, const char *type, const char *name, uint32_t count, uint32_t bytes,
                          uint32_t offset, uint32_t *end) {
     if (offset > ((*end + bytes - 1) & ~(bytes - 1)))
@@ -10578,12 +10586,12 @@ static void vc__c_convert(vc__printer *g, uint32_t object) {
 
 // >>cuda
 /* The CUDA C printer, for NVRTC without headers: extern "C" NAME(const struct NAME_args args). args is the argument
-   block of the pattern with buffer addresses.
-   More than 48 KiB of shared memory is one dynamic array: launch with vc_info.shared_bytes of dynamic shared memory,
-   and set CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES to at least that.
+   block, with buffers as addresses.
+   Shared memory of more than 48 KiB is declared as one dynamic array: launch with vc_info.shared_bytes of dynamic
+   shared memory, and set CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES to at least that.
    Unless the kernel is `fast`, compiler options do not change the rounding of + - * / and sqrt: products are __fmul_rn,
-   which the compiler does not contract; quotients and roots use the correctly rounded functions. --use_fast_math
-   lowers the accuracy of the other functions, within Vulkan's limits. */
+   which the compiler does not contract; quotients and square roots are the functions that round correctly.
+   --use_fast_math lowers the accuracy of the other functions, within the bounds of Vulkan. */
 
 enum { VC__CUDA_STATIC_SHARED = 48 * 1024 };
 
@@ -10926,8 +10934,8 @@ static void vc__cuda_shared(vc__printer *g) {
     }
 }
 
-/* Marks the blocks that contain subgroup operations or barriers, and declares the mask of the lanes that the warp
-   has: the last warp of a block can be partial. */
+/* Marks the blocks that contain subgroup operations or barriers, and declares vc_mask0, the mask of the lanes of the
+   warp: the last warp of a block can be partial. */
 static void vc__cuda_masks(vc__printer *g) {
     const uint32_t *size = g->l->info.local_size;
     uint32_t count = size[0] * size[1] * size[2];
@@ -10946,9 +10954,9 @@ static void vc__cuda_masks(vc__printer *g) {
     vc__p_put(g, count % 32 && count < 32 ? ";\n" : "0xffffffffu;\n");
 }
 
-/* Defines the 64-bit sum of VC__OP_WORD_SUM, if used. The empty asm statement stops NVRTC (13.0) from adding 32-bit
-   words to a product one by one, each paired with a zero register: a Montgomery product then takes 503 instructions,
-   not 592. */
+/* Defines the 64-bit sum of VC__OP_WORD_SUM, if used. Without the empty asm statement, NVRTC (13.0) adds the words to a
+   product one after the other, each as a pair with a zero register: a Montgomery product then has 592 instructions
+   instead of 503. */
 static void vc__cuda_word_sum(vc__printer *g) {
     uint32_t i;
     for (i = g->l->body; i < g->l->count && g->l->node[i].op != VC__OP_WORD_SUM; i++) continue;
@@ -10997,7 +11005,7 @@ static void vc__cuda_head(vc__printer *g) {
 
 static const vc__dialect vc__cuda = {
     "CUDA C", { NULL, NULL, NULL, NULL, "", "ll", NULL, NULL, "u", "ull", NULL, "f", "" },
-    true, true, vc__c_is_reserved, vc__cuda_type, vc__c_form, vc__c_float_bits, vc__c_vector, vc__c_construct,
+    true, true, vc__c_is_reserved, vc__cuda_type, vc__c_pattern, vc__c_float_bits, vc__c_vector, vc__c_construct,
     vc__c_component, NULL, vc__c_load, vc__c_store, vc__c_param, vc__c_implicit, vc__cuda_id, vc__c_convert,
     vc__cuda_barrier, vc__c_atomic, vc__cuda_fence, vc__c_declare, vc__cuda_head, vc__cuda_image_op
 };
@@ -11019,7 +11027,7 @@ static void vc__opencl_id(const vc__printer *g, const vc__node *n, char out[96])
     }
 }
 
-/* A subgroup is one invocation in OpenCL C, so its barrier is a fence. */
+/* In OpenCL C a subgroup is one invocation, so a subgroup barrier is a fence. */
 static void vc__opencl_barrier(vc__printer *g, uint32_t i) {
     static const char *const spaces[] = {
         "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE",
@@ -11039,7 +11047,7 @@ static void vc__opencl_fence(vc__printer *g, uint32_t i) {
     vc__p_put(g, "%s(%s);\n", orders[g->l->node[i].x & 3u], spaces[g->l->node[i].x >> 8 & 3u]);
 }
 
-/* ---- images: a sampled image's sampler is the next argument ---- */
+/* ---- images: the sampler of a sampled image is the next parameter ---- */
 
 /* Coordinates: "(int4)(x, y, z, 0)". OpenCL C requires four for 3-D images and 2-D arrays. */
 static void vc__opencl_coordinates(vc__printer *g, uint32_t value) {
@@ -11191,7 +11199,7 @@ static void vc__opencl_head(vc__printer *g) {
 
 static const vc__dialect vc__opencl = {
     "OpenCL C", { NULL, NULL, NULL, NULL, "", "l", NULL, NULL, "u", "ul", NULL, "f", "" },
-    true, true, vc__c_is_reserved, vc__opencl_type, vc__c_form, vc__c_float_bits, vc__c_vector, vc__c_construct,
+    true, true, vc__c_is_reserved, vc__opencl_type, vc__c_pattern, vc__c_float_bits, vc__c_vector, vc__c_construct,
     vc__c_component, NULL, vc__c_load, vc__c_store, vc__c_param, vc__c_implicit, vc__opencl_id, vc__c_convert,
     vc__opencl_barrier, vc__c_atomic, vc__opencl_fence, vc__c_declare, vc__opencl_head, vc__opencl_image_op
 };
@@ -11212,8 +11220,8 @@ typedef struct vc__feature { uint64_t bit; const char *description, *name; } vc_
      | VC__ADDRESS_FEATURES | VC_FEATURE_SUBGROUP | VC_FEATURE_SUBGROUP_TYPES | VC_FEATURE_SUBGROUP_CLUSTERED \
      | VC_FEATURE_ATOMIC_F32_ADD | VC_FEATURE_DOT_4X8 | VC_FEATURE_F64_ROUND | VC_FEATURE_SHUFFLE_64 \
      | VC_FEATURE_UNPACK_HALF | VC_FEATURE_RECONVERGENCE | VC__IMAGE_FEATURES)
-/* Those of them that represent types: vd_context_desc.disable can remove them, and using one is then an error there
-   too. */
+/* Those of VC__C_FEATURES that stand for types. If vd_context_desc.disable removes one, using the type is an error in
+   CUDA C and OpenCL C, too. */
 #define VC__C_TYPE_FEATURES ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_I64 \
                              | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16)
 static const vc__feature vc__features[] = {
@@ -11244,15 +11252,16 @@ static const vc__feature vc__features[] = {
 /* Features that arithmetic in a type requires. */
 static uint64_t vc__type_features(vc_type type) { return vc__kind_features(type); }
 
-/* Features that elements of a buffer require. A 64-bit scalar or a vector is loaded as a value of its type. */
+/* Features that elements of a buffer require. 64-bit scalars and vectors are loaded as values of their type, so they
+   require its features, too. */
 static uint64_t vc__storage_features(vc_type type) {
     uint32_t bits = vc__is_bool(type) ? 32 : vc__bits(type);
     uint64_t required = bits == 8 ? (uint64_t)VC_FEATURE_STORAGE_8 : bits == 16 ? (uint64_t)VC_FEATURE_STORAGE_16 : 0;
     return required | (bits == 64 || vc__components(type) > 1 ? vc__type_features(type) : 0);
 }
 
-/* Whether a cast only widens or narrows. Between a buffer and 32 bits or more, it requires no arithmetic in the
-   narrow type. */
+/* Whether a cast only changes the width of a number from or to 32 bits or more. Such a cast of a loaded or stored value
+   does not require arithmetic in the narrow type. */
 static bool vc__is_width_cast(vc_type from, vc_type to) {
     return ((vc__is_float(from) && vc__is_float(to)) || (vc__is_int(from) && vc__is_int(to)))
            && (vc__bits(from) >= 32 || vc__bits(to) >= 32);
@@ -11340,7 +11349,7 @@ static uint64_t vc__node_features(vc_kernel *k, const vc__listing *l, const vc__
     return required | vc__type_features(n->type);
 }
 
-/* Adds features to those the listing requires; fails, and returns false, if the device lacks one of them. */
+/* Adds features to those that the listing requires. Fails and returns false if the machine lacks one of them. */
 static bool vc__require_features(vc_kernel *k, vc__listing *l, uint64_t required, const vc__node *n) {
     uint32_t i;
     uint64_t missing = required & ~l->info.features & k->desc.machine.missing_features;
@@ -11356,8 +11365,8 @@ static bool vc__require_features(vc_kernel *k, vc__listing *l, uint64_t required
     return false;
 }
 
-/* The feature that declares an 8-bit or 16-bit type which occurs only between casts: arithmetic or, where the device
-   lacks it, storage. */
+/* The feature that allows to declare an 8-bit or 16-bit type that occurs only between casts: arithmetic or, if the
+   machine lacks it, storage. */
 static uint64_t vc__declare_features(const vc_kernel *k, const vc__listing *l, vc_type type) {
     uint64_t arithmetic = vc__bits(vc__kind(type)) < 32 ? vc__type_features(type) : 0;
     uint64_t storage = arithmetic == VC_FEATURE_I8 ? (uint64_t)VC_FEATURE_STORAGE_8 : (uint64_t)VC_FEATURE_STORAGE_16;
@@ -11365,8 +11374,9 @@ static uint64_t vc__declare_features(const vc_kernel *k, const vc__listing *l, v
     return k->desc.machine.missing_features & arithmetic ? storage : arithmetic;
 }
 
-/* Features of a node other than a load, a store or simple arithmetic, in a kernel whose types all have 32 bits. */
-static uint64_t vc__rare_features(vc_kernel *k, const vc__listing *l, const vc__node *n) {
+/* Features that a node other than a load, store or plain operation requires in a kernel whose types all have 32
+   bits. */
+static uint64_t vc__special_features(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     if (vc__is_subgroup(n->op)) return vc__subgroup_features(l, n);
     if (vc__is_atomic(n->op)) return vc__access_features(k, l, n);
     if (vc__is_image(n->op)) return vc__image_features(k, l, n);
@@ -11376,9 +11386,9 @@ static uint64_t vc__rare_features(vc_kernel *k, const vc__listing *l, const vc__
 
 VC__SMALL_END
 
-/* The first check, for kernels whose types all have 32 bits: only memory, images, subgroup operations, dot products and
-   unpacking of f16 can require a feature. */
-static bool vc__check_rare_features(vc_kernel *k, vc__listing *l) {
+/* Fast path of vc__check_features for kernels whose types all have 32 bits: only memory accesses, images, subgroup
+   operations, dot products and unpacking of f16 can require a feature. */
+static bool vc__check_32_bit_features(vc_kernel *k, vc__listing *l) {
     const uint32_t *plain = k->lower.plain;
     const vc__node *n = l->node + l->leaves, *end = l->node + l->count;
     uint64_t address = l->buffers == VC_BUFFERS_ADDRESS && !vc__is_c(l->target) ? VC__ADDRESS_FEATURES : 0, required;
@@ -11389,7 +11399,7 @@ static bool vc__check_rare_features(vc_kernel *k, vc__listing *l) {
             k->object[m->x].used = (uint16_t)(k->object[m->x].used | (n->op == VC__OP_LOAD ? VC_READ : VC_WRITE));
             required = m->op == VC__OP_BUFFER ? address : 0;
         } else {
-            required = vc__rare_features(k, l, n);
+            required = vc__special_features(k, l, n);
         }
         if (required & ~l->info.features && !vc__require_features(k, l, required, n)) return false;
     }
@@ -11398,10 +11408,10 @@ static bool vc__check_rare_features(vc_kernel *k, vc__listing *l) {
 
 VC__SMALL
 
-/* Determines the features that the listing requires; fails, and returns false, if the device lacks one of them. */
+/* Determines the features that the listing requires. Fails and returns false if the machine lacks one of them. */
 static bool vc__check_features(vc_kernel *k, vc__listing *l) {
     const uint32_t plain = 1u << VC_NONE | 1u << VC_BOOL | 1u << VC_I32 | 1u << VC_U32 | 1u << VC_F32;
-    if (!(k->lower.kinds & ~plain)) return vc__check_rare_features(k, l);
+    if (!(k->lower.kinds & ~plain)) return vc__check_32_bit_features(k, l);
     for (uint32_t i = 0; i < l->count; i++)
         if (!vc__require_features(k, l, vc__node_features(k, l, &l->node[i]), &l->node[i])) return false;
     for (uint32_t i = 0; i < l->count; i++)
@@ -11418,7 +11428,8 @@ static uint32_t vc__argument_block_reserve(uint32_t *end, uint32_t size, uint32_
     return offset;
 }
 
-/* Gives all used views of a buffer the accesses of every view. If more than one is used, they are marked as aliased. */
+/* Sets the access of each used view of a buffer to the union over all views. Marks the views as aliased if more than
+   one is used. */
 static void vc__reflect_views(vc_kernel *k, uint32_t root) {
     uint32_t used_views = 0, used = 0;
     for (uint32_t i = k->object[root].next; i != VC__NIL; i = k->object[i].next) {
@@ -11432,7 +11443,7 @@ static void vc__reflect_views(vc_kernel *k, uint32_t root) {
     }
 }
 
-/* An image argument: a binding or, in CUDA C, a 64-bit handle in the argument block. */
+/* Fills in an image argument: a binding or, in CUDA C, a 64-bit handle in the argument block. */
 static void vc__reflect_image(const vc__listing *l, const vc__object *o, vc_arg_info *a, uint32_t *end,
                               uint32_t *bindings) {
     bool handle = vc__is_cuda(l->target);
@@ -11463,7 +11474,7 @@ static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__
     a->align = s.align;
     if (buffer && vc__components(o->type) != 3 && vc__is_type(o->type))
         a->align *= vc__components(o->type); /* vectors in buffers are loaded whole */
-    for (uint32_t i = o->next; buffer && i != VC__NIL; i = l->object[i].next) { /* through views too */
+    for (uint32_t i = o->next; buffer && i != VC__NIL; i = l->object[i].next) { /* views load vectors, too */
         const vc__object *view = &l->object[i];
         uint32_t align = vc__scalar_bytes(view->type)
                          * (vc__components(view->type) == 3 ? 1 : vc__components(view->type));
@@ -11480,7 +11491,7 @@ static void vc__reflect_implicit(const vc__listing *l, const vc__node *n, vc_imp
     h->offset = vc__argument_block_reserve(end, 4, 4);
 }
 
-/* Adds up the shared memory; false if the device has less. */
+/* Computes the size of shared memory. Fails and returns false if it exceeds the limit of the machine. */
 static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
     uint64_t bytes = 0, limit = k->desc.machine.max_shared_bytes;
     for (uint32_t i = l->leaves; i < l->body; i++) {
@@ -11496,7 +11507,8 @@ static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
     return false;
 }
 
-/* Whether the private arrays of a work-group fit the device. They are a lower bound of its private memory. */
+/* Checks the size of the private arrays of a work-group, a lower bound of its private memory. Fails and returns false
+   if it exceeds the limit of the machine. */
 static bool vc__check_private(vc_kernel *k, const vc__listing *l) {
     uint64_t bytes = 0, limit = k->desc.machine.max_private_bytes;
     for (uint32_t i = 0; limit && i < l->count; i++) {
@@ -11511,7 +11523,7 @@ static bool vc__check_private(vc_kernel *k, const vc__listing *l) {
     return false;
 }
 
-/* Alignment of the argument block as a C struct, whose size is a multiple of it: 4 or 8. */
+/* Alignment of the argument block as a C struct, 4 or 8; the size of the block is a multiple of it. */
 static uint32_t vc__block_align(const vc_info *info) {
     uint32_t align = 4;
     for (int i = 0; i < info->arg_count; i++)
@@ -11534,8 +11546,8 @@ static bool vc__reflect_allocate(vc_kernel *k, vc__variant *f, const vc__listing
     return arg && h;
 }
 
-/* The entry point's name: "main" or, in CUDA C and OpenCL C, an identifier made of the kernel's name, with the prefix
-   "kernel_" if that is a reserved word. */
+/* The name of the entry point: "main" or, in CUDA C and OpenCL C, the name of the kernel converted to an identifier,
+   with the prefix "kernel_" if that is a reserved word. */
 static const char *vc__entry_name(const vc_kernel *k, vc_target target, char out[VC__NAME_BYTES]) {
     char clean[VC__NAME_BYTES];
     if (!vc__is_c(target)) return "main";
@@ -11578,9 +11590,9 @@ static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
 }
 
 // >>dump
-/* The dump: the listing before lowering as readable text. First the declarations, then one line per operation. The
-   result of an operation is named by its index in the listing, "%7". Constants, arguments and ids are written where
-   they are used, in C notation. */
+/* vc_dump: the listing before lowering as text for debugging. First the declarations, then one line per operation. The
+   name of a result is its index in the listing, "%7". Constants, arguments and ids are printed where they are used, in
+   C notation. */
 
 VC__PRINTF(2, 3) static void vc__dump_put(vc_kernel *k, const char *format, ...) {
     char line[160];
@@ -11591,7 +11603,7 @@ VC__PRINTF(2, 3) static void vc__dump_put(vc_kernel *k, const char *format, ...)
     vc__text_append_string(k, &k->dump, line);
 }
 
-/* A number: 5 is an i32, 5u a u32, 0.5 an f32; numbers of other types have the type as a suffix: 5u8, 0.5f64. */
+/* Prints a number: 5 is an i32, 5u a u32, 0.5 an f32; numbers of other types have the type as a suffix: 5u8, 0.5f64. */
 static void vc__dump_number(vc_kernel *k, vc_type kind, uint64_t bits) {
     const vc__kind_info *info = &vc__kinds[kind & 15u];
     uint64_t wide = vc__widen(kind, bits), fraction = bits & vc__ones(info->fraction),
@@ -11609,7 +11621,7 @@ static void vc__dump_number(vc_kernel *k, vc_type kind, uint64_t bits) {
                                   : kind == VC_U32 ? "u" : vc__kind_names[kind & 15u][0]);
 }
 
-/* A name, in quotes and with escapes if it is not a C identifier; cut after 100 bytes. */
+/* Prints a name, in quotes and with escapes if it is not a C identifier; cut after 100 bytes. */
 static void vc__dump_name(vc_kernel *k, const char *name) {
     bool plain = name[0] && !vc__p_is_digit(name[0]);
     size_t i;
@@ -11623,8 +11635,8 @@ static void vc__dump_name(vc_kernel *k, const char *name) {
     vc__dump_put(k, name[i] ? "...'" : "'");
 }
 
-/* The name of an object, followed by its number if it has no name or another object has the same one. A view of a
-   buffer of composite elements is followed by its type. */
+/* Prints the name of an object, followed by its number if it has no name or another object has the same name. The name
+   of a view of a buffer of composite elements is followed by its type. */
 static void vc__dump_object(vc_kernel *k, uint32_t object) {
     const vc__object *o = &k->object[object];
     bool named = o->name && o->name[0];
@@ -11652,7 +11664,8 @@ static void vc__dump_implicit(vc_kernel *k, const vc__node *n) {
     vc__dump_put(k, ")");
 }
 
-/* Prints a node that is written where it is used; false if it is an operation with a line and a number of its own. */
+/* Prints a constant, argument, id or declared memory. Returns false if the node is another operation, which has a line
+   and a number of its own. */
 static bool vc__dump_inline(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     switch (n->op) {
     case VC__OP_CONST: vc__dump_number(k, n->type, vc__bits_of(n)); return true;
@@ -11681,7 +11694,7 @@ static void vc__dump_operand(vc_kernel *k, const vc__listing *l, uint32_t i) {
     if (!vc__dump_inline(k, l, &l->node[i])) vc__dump_put(k, "%%%u", (unsigned)i);
 }
 
-/* The memory that is accessed: " x[%3 + 1]", or " v" for a variable. */
+/* Prints the element that is accessed: " x[%3 + 1]", or " v" for a variable. */
 static void vc__dump_element(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     int64_t offset = (int32_t)n->x;
     vc__dump_put(k, " ");
@@ -11703,7 +11716,7 @@ static void vc__dump_fence(vc_kernel *k, const vc__node *n) {
                  storage[n->x >> 8 & 3u]);
 }
 
-/* The lanes that a subgroup operation combines, unless it is the whole subgroup. */
+/* Prints the lanes that a subgroup operation combines, unless these are all lanes of the subgroup. */
 static void vc__dump_lanes(vc_kernel *k, const vc__node *n) {
     static const char *const which[] = { "", " inclusive", " exclusive", " clusters of" };
     vc__dump_put(k, "%s", which[n->x & 3u]);
@@ -11735,7 +11748,7 @@ static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node
     }
 }
 
-/* "var f32 sum", "buffer u8 in, read", "table f32 w of 3: 0.5 1.0 2.0" */
+/* Prints a declaration: "var f32 sum", "buffer u8 in, read", "table f32 w of 3: 0.5 1.0 2.0". */
 static void vc__dump_declaration(vc_kernel *k, uint32_t object) {
     const vc__object *o = &k->object[object];
     uint32_t i, components = vc__components(o->type);
@@ -11769,7 +11782,7 @@ static void vc__dump_node(vc_kernel *k, const vc__listing *l, uint32_t i, uint32
     vc__dump_put(k, n->flags & VC__NODE_PRECISE ? " precise\n" : "\n");
 }
 
-/* The kernel's name and local size, the struct types and the arguments, including unused ones. */
+/* Prints the name and the local size of the kernel, its struct types and all arguments, including unused ones. */
 static void vc__dump_head(vc_kernel *k) {
     const uint32_t *size = k->desc.local_size;
     vc__dump_put(k, "kernel ");
@@ -11834,7 +11847,7 @@ static bool vc__fail_in_switch(vc_kernel *k, const char *call);
 
 VC__SMALL
 
-static vc_val vc__no_immediate_form(const char *call, const vc_val *v, uint32_t count);
+static vc_val vc__vector_of_immediates(const char *call, const vc_val *v, uint32_t count);
 static const char *vc__object_kind(uint32_t op);
 static const char *vc__object_name(const vc__object *o);
 static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i);
@@ -12522,7 +12535,7 @@ static vc_val vc__pair_without_kernel(const char *call, vc_val a, vc_val b) {
     vc_val v[2];
     v[0] = a;
     v[1] = b;
-    return vc__no_immediate_form(call, v, 2);
+    return vc__vector_of_immediates(call, v, 2);
 }
 
 VC_API vc_val vc_complex(vc_val re, vc_val im) {
@@ -12666,7 +12679,7 @@ static vc_val vc__composite_cast(vc_type type, vc_val v) {
     vc_kernel *k = vc__kernel_of(v);
     vc__math_operand f;
     vc_type kind = vc__scalar(type);
-    if (!k) return vc__no_immediate_form("vc_cast", &v, 1);
+    if (!k) return vc__vector_of_immediates("vc_cast", &v, 1);
     if (!vc__ready(k) || !vc__math_operand_of(k, "vc_cast", 1, v, &f)) return vc__no_value();
     if (vc__is_complex(type) && vc__is_type(f.type) && vc__components(f.type) == 1) f.part[1] = vc_imm(kind, 0);
     else if (!(vc__is_complex(type) && vc__is_complex(f.type))
@@ -14064,7 +14077,7 @@ VC__SMALL
 
 /* The result of a call on immediates whose result would be a vector, but immediates are scalars. An operand that is
    not an immediate is returned: it was never set or is the result of a failed call. */
-static vc_val vc__no_immediate_form(const char *call, const vc_val *v, uint32_t count) {
+static vc_val vc__vector_of_immediates(const char *call, const vc_val *v, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return v[i];
     return vc__unfoldable(call + 3);
 }
@@ -14075,7 +14088,7 @@ static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
     vc__operand o[4];
     uint32_t parts[4];
     for (uint32_t i = 0; i < count && !k; i++) k = vc__kernel_of(v[i]);
-    if (!k) return vc__no_immediate_form(call, v, count);
+    if (!k) return vc__vector_of_immediates(call, v, count);
     if (k->failed) return vc__no_value();
     for (uint32_t i = 0; i < count; i++) if (!vc__operand_of(k, call, i + 1, v[i], &o[i])) return vc__no_value();
     vc_type type = vc__unify(k, call, o, count);
@@ -14106,7 +14119,7 @@ VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w) {
 VC_API vc_val vc_splat(vc_val scalar, uint32_t components) {
     vc_kernel *k = vc__kernel_of(scalar);
     vc__operand o;
-    if (!k) return components == 1 ? scalar : vc__no_immediate_form("vc_splat", &scalar, 1);
+    if (!k) return components == 1 ? scalar : vc__vector_of_immediates("vc_splat", &scalar, 1);
     if (!vc__ready(k) || !vc__operand_of(k, "vc_splat", 1, scalar, &o)) return vc__no_value();
     if (components < 1 || components > 4 || vc__components(o.type) != 1)
         return VC__FAIL_VALUE(k, "vc_splat",
@@ -14126,7 +14139,7 @@ static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i) 
 static vc_val vc__component(const char *call, vc_val vector, uint32_t i) {
     vc_kernel *k = vc__kernel_of(vector);
     vc__operand o;
-    if (!k) return i == 0 ? vector : vc__no_immediate_form(call, &vector, 1);
+    if (!k) return i == 0 ? vector : vc__vector_of_immediates(call, &vector, 1);
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     if (i < vc__components(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
     return VC__FAIL_VALUE(k, call, "component %u is out of range: %s has %u",
@@ -14137,7 +14150,7 @@ VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("vc
 VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(i);
     vc__operand o[2];
-    if (!k) return vc__no_immediate_form("vc_extract", &vector, 1);
+    if (!k) return vc__vector_of_immediates("vc_extract", &vector, 1);
     if (!vc__ready(k) || !vc__operand_of(k, "vc_extract", 1, vector, &o[0])
         || !vc__operand_of(k, "vc_extract", 2, i, &o[1]))
         return vc__no_value();
@@ -14157,7 +14170,7 @@ static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val sca
     vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(scalar);
     vc__operand o;
     uint32_t parts[4];
-    if (!k) return vc__no_immediate_form(call, &vector, 1);
+    if (!k) return vc__vector_of_immediates(call, &vector, 1);
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     uint32_t components = vc__components(o.type);
     if (i >= components)
@@ -14175,7 +14188,7 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
     size_t length = components ? strlen(components) : 0, i;
     uint32_t parts[4];
     vc__operand o;
-    if (!k) return vc__no_immediate_form("vc_swizzle", &vector, 1);
+    if (!k) return vc__vector_of_immediates("vc_swizzle", &vector, 1);
     if (!vc__ready(k) || !vc__operand_of(k, "vc_swizzle", 1, vector, &o)) return vc__no_value();
     for (i = 0; i < length && i < 4; i++) {
         const char *at = strchr(letters, components[i]);
@@ -14700,7 +14713,7 @@ static vc_val vc__subgroup(vc_kernel *k, const char *call, uint32_t op, const vc
 static vc_val vc__subgroup_of(const char *call, uint32_t op, vc_val v, uint32_t x, vc_type type, uint32_t flags) {
     vc_kernel *k = vc__kernel_of(v);
     vc__operand o;
-    if (!k) return vc__no_immediate_form(call, &v, 1);
+    if (!k) return vc__vector_of_immediates(call, &v, 1);
     if (k->failed || !vc__operand_of(k, call, 1, v, &o)) return vc__no_value();
     if (op == VC__OP_BALLOT_COUNT && o.type != VC_U32X4) {
         vc__fail_operand(k, call, 1, &o, "the u32x4 result of vc_subgroup_ballot");
@@ -14716,7 +14729,7 @@ static vc_val vc__subgroup_of(const char *call, uint32_t op, vc_val v, uint32_t 
 static vc_val vc__subgroup_by(const char *call, uint32_t op, vc_val v, vc_val by, uint32_t flags) {
     vc_kernel *k = vc__kernel_of(v) ? vc__kernel_of(v) : vc__kernel_of(by);
     vc__operand o[2];
-    if (!k) return vc__no_immediate_form(call, &v, 1);
+    if (!k) return vc__vector_of_immediates(call, &v, 1);
     if (k->failed || !vc__operand_of(k, call, 1, v, &o[0]) || !vc__operand_of(k, call, 2, by, &o[1]))
         return vc__no_value();
     if (vc__is_int_immediate(&o[1]) && !vc__adapt_immediate(k, call, 2, &o[1], VC_U32)) return vc__no_value();
