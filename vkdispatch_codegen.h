@@ -587,7 +587,7 @@ typedef struct vc_ref {
     vc_type type;        /* of one element */
     uint32_t generation; /* number of the kernel's vc_restart */
     uint32_t memory_order; /* memory order of atomics, see vc_ordered */
-    uint32_t path, byte, leaf, inside; /* position inside an element, set by vc_at and vc_field */
+    uint32_t path, byte, split_array, inside; /* position inside an element, set by vc_at and vc_field */
 } vc_ref;
 
 /* An image argument. {0}: never set. The members are private. */
@@ -1997,8 +1997,8 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
       VC__T_GLSL("$0[$1]"), vc__lower_extract) \
     /* composite value, never in a listing; like VEC */ \
     X(PARTS,        "parts",        PURE,   9, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    /* One step into composite memory, never in a listing. a[0]: previous step, a[1]: index, a[2]: first leaf of \
-       the elements that the index skips, x: constant added to the index. */ \
+    /* One step into composite memory, never in a listing. a[0]: previous step, a[1]: index, a[2]: first \
+       split array of the element, x: constant added to the index. */ \
     X(PATH,         "path",         PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* a[0] * x + a[1], with the width that indices need on the target; a[2]: whether it indexes a buffer */ \
     X(INDEX,        "index",        PURE,   2, IU,   OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_index) \
@@ -2401,9 +2401,12 @@ typedef struct vc__object {
 } vc__object;
 
 /* Layout of the composite types of a kernel (room composite). Sizes and offsets are in bytes; size 0: not a type. */
-typedef struct vc__layout { uint32_t size, align, leaves, flat_parts, depth; } vc__layout;
-/* leaf, part: indices of its first leaf and part */
-typedef struct vc__field { const char *name; vc_type type; uint32_t offset, first_leaf, first_flat_part; } vc__field;
+typedef struct vc__layout { uint32_t size, align, split_arrays, flat_parts, depth; } vc__layout;
+typedef struct vc__field {
+    const char *name;
+    vc_type type;
+    uint32_t offset, first_array, first_flat_part; /* bytes; index of its first split array; of its first flat part */
+} vc__field;
 typedef struct vc__user_type { /* a struct or array type */
     vc_type type;
     const char *name;       /* in the arena; may be NULL */
@@ -4629,7 +4632,7 @@ VC__NOINLINE static uint32_t vc__make_cast(vc__lowering *s, vc_type type, uint32
 
 VC__NOINLINE static uint32_t vc__make_u32(vc__lowering *s, uint32_t x) { return vc__make_const(s, VC_U32, x); }
 
-/* Compares a and b by components. */
+/* Compares a and b componentwise. */
 VC__NOINLINE static uint32_t vc__make_compare(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b) {
     return vc__make(s, op, vc__vec(VC_BOOL, vc__components(vc__lowered_type(s, a))), a, b, VC__NIL, 0);
 }
@@ -11820,24 +11823,25 @@ static void vc__dump_listing(vc_kernel *k, const vc__listing *l) {
 }
 
 // >>composite
-/* Composite types: complex numbers, matrices, structs and fixed arrays. They exist only while a kernel is recorded.
-   Listings contain scalars and vectors alone (compilers call this scalar replacement of aggregates).
+/* Composite types: complex numbers, matrices, structs and fixed arrays. They exist only on the tape; listings contain
+   only scalars and vectors (scalar replacement of aggregates).
      direct part   a member of a struct, an element of an array, a column of a matrix, the real or the imaginary part
-     flat part     a scalar or vector that is left when all direct parts have been taken apart
-     leaf          a flat part with array indices disregarded: a[3].x and a[4].x are one leaf
-   A value is a PARTS node that lists its flat parts; no live node has it as an operand. Its vc_val has the bit
-   VC__COMPOSITE, which makes other calls reject it, so that only this room has to handle it.
+     flat part     a scalar or vector, found by splitting direct parts recursively
+     split array   an array of all instances of a flat part, ignoring array indices: a[3].x and a[4].x are elements of
+                   the same split array (structure of arrays)
+   A value is a PARTS node with a list of its flat parts; no live node has it as an operand. The bit VC__COMPOSITE of
+   its vc_val makes the calls of other rooms reject it, so only this room has to support composite values.
    Memory is an object of the composite type, which is in no listing, and its pieces, which are objects of scalar or
    vector types:
-     buffers       a view for each scalar and vector type in the element: the same memory as an array of that type. An
-                   access whose offset need not be a multiple of a vector's size uses the view of scalars.
+     buffers       a view for each scalar and vector type in the element: the same memory as an array of that type. If
+                   the offset of a vector may not be a multiple of its size, the view of scalars is used.
      parameters    a piece for each flat part, with its byte offset
-     other memory  a piece for each leaf: an array of all its instances */
+     other memory  a piece for each split array */
 
 VC__SMALL_END
 
-/* Functions of the room public that are not compiled for size. They are declared outside VC__SMALL because gcc
-   compiles a function with the options of its first declaration. */
+/* Functions of room public that are not optimised for size. They are declared outside of VC__SMALL, because gcc
+   compiles a function with the options that apply to its first declaration. */
 static uint32_t vc__fit_node(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type);
 static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r);
 static bool vc__advance_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements);
@@ -11859,8 +11863,8 @@ static void vc__read_table(vc_type type, const void *data, uint64_t *to, size_t 
 
 enum { VC__MAX_PARTS = 1024, VC__MAX_TYPE_DEPTH = 32, VC__MAX_USER_TYPES = 0xf000 };
 enum { /* vc_ref.inside */
-    VC__INSIDE_PATH = 1, /* into memory of a composite type */
-    VC__INSIDE_ONE = 2   /* one element, not a run of elements */
+    VC__INSIDE_PATH = 1,   /* the memory has a composite type */
+    VC__INSIDE_ELEMENT = 2 /* the ref refers to one element; otherwise to an element and those after it */
 };
 
 /* ---- types and layout ---- */
@@ -11879,14 +11883,14 @@ static const vc__user_type *vc__user_type_of(const vc_kernel *k, vc_type type) {
                : NULL;
 }
 
-/* The type of a node, which itself holds only the low 16 bits. */
+/* The type of a node. The node itself stores only the low 16 bits. */
 static vc_type vc__node_type(const vc_kernel *k, uint32_t node) {
     uint32_t type = k->node[node].type;
     return type < VC__USER_TYPE ? type : k->user_type[type - VC__USER_TYPE].type;
 }
 
-/* The layout of a type, which is C's. A scalar is aligned to its size. Vectors, complex numbers and matrices have the
-   alignment of their scalars and no padding. A struct has the alignment of its strictest member, and its size is a
+/* The layout of a type, the same as in C. A scalar is aligned to its size. Vectors, complex numbers and matrices have
+   the alignment of their scalars and no padding. A struct has the largest alignment of its members, and its size is a
    multiple of that. Size 0: no such type. */
 static vc__layout vc__layout_of(const vc_kernel *k, vc_type type) {
     const vc__user_type *user_type = vc__user_type_of(k, type);
@@ -11895,12 +11899,12 @@ static vc__layout vc__layout_of(const vc_kernel *k, vc_type type) {
     if (!vc__is_type(type) && !vc__is_complex(type) && !vc__is_matrix(type)) return s;
     s.align = vc__scalar_bytes(type);
     s.flat_parts = vc__is_complex(type) ? 2 : vc__columns(type);
-    s.leaves = s.flat_parts;
+    s.split_arrays = s.flat_parts;
     s.size = s.align * vc__components(type) * s.flat_parts;
     return s;
 }
 
-/* The name of an array type: "f32[2][3]". A long element name is cut, after a pair of brackets if it has one. */
+/* The name of an array type: "f32[2][3]". A long element name is cut, after a pair of brackets if it has any. */
 static vc__label_text vc__array_text(const vc_kernel *k, vc_type element, uint32_t count) {
     vc__label_text inner = vc__type_text(k, element), l;
     int kept = (int)strlen(inner.text), whole;
@@ -11931,7 +11935,7 @@ static uint32_t vc__direct_part_count(const vc_kernel *k, vc_type type) {
            : vc__is_matrix(type) ? vc__columns(type) : vc__components(type);
 }
 
-/* Direct part i of a composite type; i must be below vc__direct_part_count. */
+/* Direct part i of a composite type. Requires that i is less than vc__direct_part_count. */
 static vc__field vc__direct_part(const vc_kernel *k, vc_type type, uint32_t i) {
     const vc__user_type *user_type = vc__user_type_of(k, type);
     vc__field f = { NULL, VC_NONE, 0, i, i };
@@ -11940,7 +11944,7 @@ static vc__field vc__direct_part(const vc_kernel *k, vc_type type, uint32_t i) {
         vc__layout s = vc__layout_of(k, user_type->element);
         f.type = user_type->element;
         f.offset = i * s.size;
-        f.first_leaf = 0;
+        f.first_array = 0;
         f.first_flat_part = i * s.flat_parts;
         return f;
     }
@@ -11949,8 +11953,8 @@ static vc__field vc__direct_part(const vc_kernel *k, vc_type type, uint32_t i) {
     return f;
 }
 
-/* The number of the next struct or array type: VC__USER_TYPE plus its index in the kernel's table. The 15 bits above
-   are a hash of the type, so that the number is unlikely to mean another type in another kernel. */
+/* The vc_type of the next struct or array type. Bits 0 to 15: VC__USER_TYPE plus the index in the kernel's table. Bits
+   16 to 30: a hash of the type, so that the use of the type in another kernel is likely to be detected. */
 static vc_type vc__user_type_number(const vc_kernel *k, const vc__user_type *user_type) {
     uint32_t h = 2166136261u;
     for (const char *c = user_type->name; c && *c; c++) h = (h ^ (unsigned char)*c) * 16777619u;
@@ -11988,7 +11992,7 @@ static vc_type vc__add_user_type(vc_kernel *k, const char *call, vc__user_type *
     return user_type->type;
 }
 
-/* Appends a member to a struct that has *size bytes so far; false after an error. */
+/* Appends a member to a struct of *size bytes and updates *size. Returns false after an error. */
 static bool vc__add_member(vc_kernel *k, vc__user_type *user_type, vc__field *f, const vc_member *m, uint32_t i,
                            uint64_t *size) {
     vc__layout s = vc__layout_of(k, m->type);
@@ -11999,13 +12003,13 @@ static bool vc__add_member(vc_kernel *k, vc__user_type *user_type, vc__field *f,
     f->name = m->name ? vc__arena_copy(k, m->name) : NULL;
     f->type = m->type;
     f->offset = (uint32_t)*size;
-    f->first_leaf = user_type->layout.leaves;
+    f->first_array = user_type->layout.split_arrays;
     f->first_flat_part = user_type->layout.flat_parts;
     *size += s.size;
     if (*size > 0x7fffffffu) *size = 0x80000000u; /* too large; vc__add_user_type reports it */
     if (user_type->layout.align < s.align) user_type->layout.align = s.align;
     if (user_type->layout.depth <= s.depth) user_type->layout.depth = s.depth + 1;
-    user_type->layout.leaves += s.leaves;
+    user_type->layout.split_arrays += s.split_arrays;
     user_type->layout.flat_parts = user_type->layout.flat_parts + s.flat_parts < user_type->layout.flat_parts
                                        ? VC__NIL
                                        : user_type->layout.flat_parts + s.flat_parts;
@@ -12014,7 +12018,7 @@ static bool vc__add_member(vc_kernel *k, vc__user_type *user_type, vc__field *f,
 
 static bool vc__same_name(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : !a && !b; }
 
-/* The struct type that already has these members; NULL if there is none. */
+/* Returns the existing struct type with these members; NULL if there is none. */
 static const vc__user_type *vc__find_struct(const vc_kernel *k, const vc_member *members, uint32_t count) {
     for (uint32_t i = 0; i < k->user_type_count; i++) {
         const vc__user_type *user_type = &k->user_type[i];
@@ -12107,7 +12111,7 @@ static vc_val vc__composite_value(vc_kernel *k, vc_type type, const uint32_t *pa
     return v;
 }
 
-/* The node of a composite value; fails and returns VC__NIL if the value cannot be used here. which: number of the
+/* Returns the node of a composite value. Fails and returns VC__NIL if the value is not usable. which: number of the
    operand. */
 static uint32_t vc__composite_node(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     uint32_t n = (uint32_t)v.bits;
@@ -12118,7 +12122,7 @@ static uint32_t vc__composite_node(vc_kernel *k, const char *call, uint32_t whic
     return VC__NIL;
 }
 
-/* The flat parts of any value; false after an error. */
+/* Writes the flat parts of any value to *out. Returns false after an error. */
 static bool vc__parts_of(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__flat_parts *out) {
     vc__operand o;
     if (!vc__is_composite(v)) {
@@ -12136,8 +12140,8 @@ static bool vc__parts_of(vc_kernel *k, const char *call, uint32_t which, vc_val 
     return true;
 }
 
-/* Writes the flat parts of v to `out` and returns their number; 0 after an error. v must have the type `type` or, if
-   that is a scalar or vector, be convertible to it as any operand. */
+/* Writes the flat parts of v to `out` and returns their number; 0 after an error. v must have the type `type`. If that
+   is a scalar or vector, immediates and scalars are converted to it. */
 static uint32_t vc__fit_flat_parts(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type,
                                    uint32_t *out) {
     if (vc__is_type(type)) {
@@ -12288,14 +12292,14 @@ static void vc__complex_mul(const vc_val *a, const vc_val *b, vc_val *out) {
     out[1] = vc_fma(a[0], b[1], vc_mul(a[1], b[0]));
 }
 
-/* A component of a complex number divided by a real one. f16 is divided in f32: a native f16 quotient may be off by
-   more than the bound of complex division. */
+/* A component of a complex number divided by a real one. f16 is divided in f32, because the error of a native f16
+   quotient may exceed the bound of complex division. */
 static vc_val vc__complex_real_div(vc_type kind, vc_val a, vc_val b) {
     return kind == VC_F16 ? vc_cast(kind, vc_div(vc_cast(VC_F32, a), vc_cast(VC_F32, b))) : vc_div(a, b);
 }
 
-/* a / b = a * conj(b) / |b|^2, with operands scaled, so that no square overflows or underflows; f16 in f32. With `real`
-   the imaginary part of a is 0 and is left out, because drivers simplify fma(x, y, 0) in different ways. */
+/* a / b = a * conj(b) / |b|^2. Operands are scaled such that no square overflows or underflows; f16 is computed in f32.
+   With `real` the imaginary part of a is 0 and omitted, because drivers simplify fma(x, y, 0) in different ways. */
 static void vc__complex_div(vc_kernel *k, vc_type kind, const vc_val *v, bool real, vc_val *out) {
     static const uint16_t rules[2][2] = {
         { VC__RULE(complex_div, "s:t:u = scaling(max(abs(x), abs(y))); p:q:r = scaling(max(abs(z), abs(w))); "
@@ -12314,7 +12318,8 @@ static void vc__complex_div(vc_kernel *k, vc_type kind, const vc_val *v, bool re
 
 static vc_val vc__half_log1p(vc_type kind, vc_val u);
 
-/* log |z|: near the unit circle log1p(|z|^2 - 1) / 2, elsewhere half the logarithm of the scaled |z|^2. */
+/* log |z|: near the unit circle log1p(|z|^2 - 1) / 2, elsewhere half of the logarithm of |z|^2, computed with
+   scaling. */
 static vc_val vc__complex_log_abs(vc_kernel *k, vc_type kind, const vc_val *z) {
     vc_type type = kind == VC_F16 ? (vc_type)VC_F32 : kind;
     vc_val v[3];
@@ -12328,8 +12333,8 @@ static vc_val vc__complex_log_abs(vc_kernel *k, vc_type kind, const vc_val *z) {
     return vc_cast(kind, vc_select(v[2], vc__half_log1p(type, v[1]), v[0]));
 }
 
-/* Whether the sign bit of an f32 or f64 is set, which includes -0. Without 64-bit integers an f64 -0 counts as
-   positive. */
+/* Whether the sign bit of an f32 or f64 is set, including that of -0. Without 64-bit integers an f64 of -0 is treated
+   as positive. */
 static vc_val vc__sign_bit(const vc_kernel *k, vc_type kind, vc_val x) {
     vc_type bits = kind == VC_F64 ? (vc_type)VC_I64 : (vc_type)VC_I32;
     if (kind == VC_F64 && k->desc.machine.missing_features & VC_FEATURE_I64) return vc_lt(x, vc_imm(kind, 0));
@@ -12337,7 +12342,7 @@ static vc_val vc__sign_bit(const vc_kernel *k, vc_type kind, vc_val x) {
 }
 
 /* The square root with a non-negative real part, from t = sqrt((|re| + |z|) / 2), which has no cancellation. On the
-   branch cut, the negative real axis, the sign of a zero imaginary part selects the side, as in C99 Annex G. */
+   branch cut, the negative real axis, the sign of the zero imaginary part selects the result, as in C99 Annex G. */
 static void vc__complex_sqrt(vc_kernel *k, vc_type kind, const vc_val *a, vc_val *out) {
     vc_type type = kind == VC_F16 ? (vc_type)VC_F32 : kind;
     vc_val v[3];
@@ -12351,7 +12356,7 @@ static void vc__complex_sqrt(vc_kernel *k, vc_type kind, const vc_val *a, vc_val
     for (uint32_t i = 0; i < 2; i++) out[i] = vc_cast(kind, out[i]);
 }
 
-/* a^b as e^(b log a). For a = 0 it is the real power 0^b.re. real: b.im is 0. */
+/* a^b = e^(b log a). For a = 0 the result is the real power 0^b.re. real: b.im is 0. */
 static void vc__complex_pow(vc_kernel *k, vc_type kind, const vc_val *ab, bool real, vc_val *out) {
     vc_type type = kind == VC_F16 ? (vc_type)VC_F32 : kind;
     vc_val v[5];
@@ -12367,7 +12372,7 @@ static void vc__complex_pow(vc_kernel *k, vc_type kind, const vc_val *ab, bool r
     for (uint32_t i = 0; i < 2; i++) out[i] = vc_cast(kind, out[i]);
 }
 
-/* The operation `op` on complex numbers. left, right: that operand is real. */
+/* Records `op` on complex numbers. left, right: whether that operand is real. */
 static void vc__complex_apply(vc_kernel *k, uint32_t op, vc_type kind, const vc_val *a, const vc_val *b, bool left,
                               bool right, vc_val *out) {
     vc_val v[4];
@@ -12396,7 +12401,7 @@ static bool vc__fail_pair(vc_kernel *k, const char *call, const vc__math_operand
                       vc__type_text(k, b->type).text, why);
 }
 
-/* An operation on complex numbers of one kind. One operand can be a real number of that kind. */
+/* Records an operation on complex numbers of one kind. One operand can be a real number of that kind. */
 static vc_val vc__complex_op(vc_kernel *k, const char *call, uint32_t op, uint32_t count, vc__math_operand *a,
                              vc__math_operand *b) {
     vc_type type = vc__is_complex(a->type) ? a->type : b->type, kind = vc__scalar(type);
@@ -12428,8 +12433,8 @@ static vc_val vc__complex_op(vc_kernel *k, const char *call, uint32_t op, uint32
 
 /* ---- matrices ---- */
 
-/* m * v: the sum of column i times component i, beginning with i = 0. The first product is rounded, the others are
-   fma. */
+/* m * v: the sum of column i times component i, starting with i = 0. The first term is a product, the others are added
+   by fma. */
 static vc_val vc__matrix_times_vector(const vc_val *column, uint32_t columns, vc_val v) {
     vc_val r = vc_mul(column[0], vc_component(v, 0));
     for (uint32_t i = 1; i < columns; i++) r = vc_fma(column[i], vc_component(v, i), r);
@@ -12509,9 +12514,9 @@ static vc_val vc__composite_op(vc_kernel *k, uint32_t ordered_op, uint32_t count
     return vc__no_value();
 }
 
-/* Reads the operand of a function that accepts only complex numbers or, with `matrix`, only matrices; NULL after an
-   error. */
-static vc_kernel *vc__math_operand_only(const char *call, vc_val v, bool matrix, vc__math_operand *out) {
+/* Reads the operand of a function that accepts only complex numbers or, with `matrix`, only matrices. Returns the
+   kernel; NULL after an error. */
+static vc_kernel *vc__complex_or_matrix(const char *call, vc_val v, bool matrix, vc__math_operand *out) {
     vc_kernel *k = vc__kernel_of(v);
     if (!vc__ready(k) || !vc__math_operand_of(k, call, 1, v, out)) return NULL;
     if (matrix ? vc__is_matrix(out->type) : vc__is_complex(out->type)) return k;
@@ -12520,7 +12525,7 @@ static vc_kernel *vc__math_operand_only(const char *call, vc_val v, bool matrix,
     return NULL;
 }
 
-/* The kernel of two real scalars of one kind; NULL after an error. */
+/* Returns the kernel of two real scalars of one kind, and the kind; NULL after an error. */
 static vc_kernel *vc__real_pair(const char *call, vc_val a, vc_val b, vc_type *kind) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
     vc__operand o[2];
@@ -12561,17 +12566,17 @@ VC_API vc_val vc_polar(vc_val radius, vc_val angle) {
 
 VC_API vc_val vc_re(vc_val z) {
     vc__math_operand f;
-    return vc__math_operand_only("vc_re", z, false, &f) ? f.part[0] : vc__no_value();
+    return vc__complex_or_matrix("vc_re", z, false, &f) ? f.part[0] : vc__no_value();
 }
 
 VC_API vc_val vc_im(vc_val z) {
     vc__math_operand f;
-    return vc__math_operand_only("vc_im", z, false, &f) ? f.part[1] : vc__no_value();
+    return vc__complex_or_matrix("vc_im", z, false, &f) ? f.part[1] : vc__no_value();
 }
 
 VC_API vc_val vc_conj(vc_val z) {
     vc__math_operand f;
-    vc_kernel *k = vc__math_operand_only("vc_conj", z, false, &f);
+    vc_kernel *k = vc__complex_or_matrix("vc_conj", z, false, &f);
     if (!k) return vc__no_value();
     f.part[1] = vc_neg(f.part[1]);
     return vc__from_direct_parts(k, f.type, f.part);
@@ -12580,14 +12585,14 @@ VC_API vc_val vc_conj(vc_val z) {
 VC_API vc_val vc_arg(vc_val z) {
     vc__math_operand f;
     vc_val r = vc__no_value();
-    vc_kernel *k = vc__math_operand_only("vc_arg", z, false, &f);
+    vc_kernel *k = vc__complex_or_matrix("vc_arg", z, false, &f);
     if (k) vc__rule_record_of(k, vc__scalar(f.type), VC__RULE_angle, f.part, 2, &r, 1);
     return r;
 }
 
 VC_API vc_val vc_transpose(vc_val m) {
     vc__math_operand f;
-    vc_kernel *k = vc__math_operand_only("vc_transpose", m, true, &f);
+    vc_kernel *k = vc__complex_or_matrix("vc_transpose", m, true, &f);
     vc_val out[4], row[4];
     if (!k) return vc__no_value();
     for (uint32_t i = 0; i < vc__rows(f.type); i++) {
@@ -12616,7 +12621,7 @@ VC_API vc_val vc_outer(vc_val a, vc_val b) {
 }
 
 /* The determinant of n columns and rows of a matrix, by expansion along the first column. columns, rows: their indices.
-   Common-subexpression elimination merges what the minors share. */
+   Common-subexpression elimination merges equal minors. */
 static vc_val vc__minor(vc_val m[4][4], const uint32_t *columns, const uint32_t *rows, uint32_t n) {
     uint32_t rest[3];
     vc_val sum = vc__no_value();
@@ -12635,7 +12640,7 @@ static vc_val vc__minor(vc_val m[4][4], const uint32_t *columns, const uint32_t 
 
 /* Reads the elements of a square matrix, by column and row. Returns the number of rows; 0 after an error. */
 static uint32_t vc__square_matrix(const char *call, vc_val v, vc__math_operand *f, vc_val m[4][4], vc_kernel **k) {
-    *k = vc__math_operand_only(call, v, true, f);
+    *k = vc__complex_or_matrix(call, v, true, f);
     if (!*k) return 0;
     uint32_t n = vc__rows(f->type);
     if (n != vc__columns(f->type))
@@ -12653,7 +12658,7 @@ VC_API vc_val vc_determinant(vc_val v) {
     return n ? vc__minor(m, all, all, n) : vc__no_value();
 }
 
-/* The adjugate (transposed cofactors) divided by the determinant. */
+/* The adjugate (the transposed matrix of cofactors) divided by the determinant. */
 VC_API vc_val vc_inverse(vc_val v) {
     vc_val m[4][4], out[4], column[4];
     vc_kernel *k;
@@ -12673,8 +12678,8 @@ VC_API vc_val vc_inverse(vc_val v) {
     return vc__from_direct_parts(k, f.type, out);
 }
 
-/* vc_cast to a complex number or matrix: from one of another kind and the same shape, part by part. A real number
-   becomes a complex one with the imaginary part 0. */
+/* vc_cast to a complex number or matrix, from one of another kind and the same shape, part by part. A real number is
+   converted to a complex number with imaginary part 0. */
 static vc_val vc__composite_cast(vc_type type, vc_val v) {
     vc_kernel *k = vc__kernel_of(v);
     vc__math_operand f;
@@ -12693,12 +12698,11 @@ static vc_val vc__composite_cast(vc_type type, vc_val v) {
 
 /* ---- memory: pieces of an object ---- */
 
-/* A leaf of a type: its scalar or vector type, and its number of instances in one element, which arrays inside
-   multiply. */
-typedef struct vc__leaf_info { vc_type type; uint32_t count; } vc__leaf_info;
+/* The type of the elements of a split array, and their number in one instance of the composite type. */
+typedef struct vc__split_array { vc_type type; uint32_t count; } vc__split_array;
 
-static vc__leaf_info vc__leaf_of(const vc_kernel *k, vc_type type, uint32_t l) {
-    vc__leaf_info info = { type, 1 };
+static vc__split_array vc__split_array_of(const vc_kernel *k, vc_type type, uint32_t l) {
+    vc__split_array info = { type, 1 };
     uint32_t i;
     while (!vc__is_type(info.type)) {
         const vc__user_type *user_type = vc__user_type_of(k, info.type);
@@ -12707,17 +12711,18 @@ static vc__leaf_info vc__leaf_of(const vc_kernel *k, vc_type type, uint32_t l) {
             info.type = user_type->element;
             continue;
         }
-        for (i = vc__direct_part_count(k, info.type) - 1; i && vc__direct_part(k, info.type, i).first_leaf > l; i--)
+        for (i = vc__direct_part_count(k, info.type) - 1; i && vc__direct_part(k, info.type, i).first_array > l; i--)
             continue;
         vc__field f = vc__direct_part(k, info.type, i);
-        l -= f.first_leaf;
+        l -= f.first_array;
         info.type = f.type;
     }
     return info;
 }
 
-/* A readable name for leaf l of an object: "p_position" for member `position` of p. NULL if the object has no name. */
-static const char *vc__leaf_name(vc_kernel *k, const char *name, vc_type type, uint32_t l) {
+/* A readable name for split array l of an object: "p_position" for member `position` of p. NULL if the object has no
+   name. */
+static const char *vc__split_array_name(vc_kernel *k, const char *name, vc_type type, uint32_t l) {
     static const char *const pair[2] = { "re", "im" };
     char text[64], column[12];
     if (!name) return NULL;
@@ -12726,8 +12731,8 @@ static const char *vc__leaf_name(vc_kernel *k, const char *name, vc_type type, u
         const vc__user_type *user_type = vc__user_type_of(k, type);
         uint32_t i;
         if (user_type && user_type->element != VC_NONE) { type = user_type->element; continue; }
-        for (i = vc__direct_part_count(k, type) - 1; i && vc__direct_part(k, type, i).first_leaf > l; i--) continue;
-        l -= vc__direct_part(k, type, i).first_leaf;
+        for (i = vc__direct_part_count(k, type) - 1; i && vc__direct_part(k, type, i).first_array > l; i--) continue;
+        l -= vc__direct_part(k, type, i).first_array;
         snprintf(column, sizeof column, "%u", (unsigned)i);
         const char *part = user_type && user_type->field[i].name ? user_type->field[i].name
                            : vc__is_complex(type) ? pair[i & 1] : column;
@@ -12754,15 +12759,15 @@ static uint32_t vc__add_piece(vc_kernel *k, uint32_t root, uint32_t op, const ch
     return piece;
 }
 
-/* The view of a buffer as an array of a scalar or vector type, which is added if it is missing. */
+/* Returns the view of a buffer as an array of a scalar or vector type, and adds it if there is none. */
 static uint32_t vc__view_of(vc_kernel *k, uint32_t root, vc_type type) {
     for (uint32_t i = k->object[root].next; i != VC__NIL; i = k->object[i].next)
         if (k->object[i].declared == type) return i;
     return vc__add_piece(k, root, VC__OP_BUFFER, k->object[root].name, type, 0, NULL);
 }
 
-/* Adds all views that accesses to a buffer can use, so that their order does not depend on the accesses. A struct or
-   array type needs the same views wherever it occurs and is visited once per buffer. */
+/* Adds all views that accesses to a buffer may use, so that their order does not depend on the accesses. Each struct or
+   array type is visited once per buffer, because it requires the same views wherever it occurs. */
 static void vc__make_views(vc_kernel *k, uint32_t root, vc_type type) {
     bool user_type = vc__user_type_of(k, type) != NULL;
     uint32_t *viewed = user_type ? &k->user_type[(type & 0xffffu) - VC__USER_TYPE].last_viewed_buffer : NULL;
@@ -12786,73 +12791,72 @@ static void vc__zero_array(vc_kernel *k, uint32_t object, uint32_t count) {
     else for (uint32_t i = 0; i < count; i++) vc_store(r, vc_u32(i), zero);
 }
 
-/* Copies the data of a table from the host's layout to one array per leaf. index: of this instance of the type. */
-static void vc__split_data(const vc_kernel *k, vc_type type, const unsigned char *data, uint64_t **leaf,
+/* Copies the data of a table from the layout of C to split arrays. index: index of this instance of the type. */
+static void vc__split_data(const vc_kernel *k, vc_type type, const unsigned char *data, uint64_t **arrays,
                            uint32_t index) {
     const vc__user_type *user_type = vc__user_type_of(k, type);
     if (vc__is_type(type)) {
-        vc__read_table(type, data, leaf[0] + (size_t)index * vc__components(type), vc__components(type));
+        vc__read_table(type, data, arrays[0] + (size_t)index * vc__components(type), vc__components(type));
         return;
     }
     for (uint32_t i = 0; i < vc__direct_part_count(k, type); i++) {
         vc__field f = vc__direct_part(k, type, i);
-        vc__split_data(k, f.type, data + f.offset, leaf + f.first_leaf,
+        vc__split_data(k, f.type, data + f.offset, arrays + f.first_array,
                        user_type && user_type->element != VC_NONE ? index * user_type->count + i : index);
     }
 }
 
-/* Adds a piece for each leaf of an object. data: the elements of a table. Leaves of a variable with several instances
-   are arrays, which are set to zero here. */
+/* Adds a piece for each split array of an object. data: the elements of a table. Sets the split arrays of a variable to
+   zero if they have more than one element; the others are variables. */
 static void vc__split_object(vc_kernel *k, uint32_t root, const void *data) {
     vc_type type = k->object[root].type;
     uint32_t op = k->object[root].op, count = k->object[root].count;
-    uint32_t leaves = vc__layout_of(k, type).leaves, first = k->object_count;
+    uint32_t arrays = vc__layout_of(k, type).split_arrays, first = k->object_count;
     uint64_t **values = NULL;
-    if (leaves > VC__MAX_PARTS) {
+    if (arrays > VC__MAX_PARTS) {
         vc__fail_call(k, op == VC__OP_SHARED ? "vc_shared" : op == VC__OP_TABLE ? "vc_table"
                    : op == VC__OP_VAR ? "vc_var" : "vc_array",
                    "%s '%s' of type %s consists of %u arrays of scalars and vectors, but the limit is %u",
-                   vc__object_kind(op), vc__object_name(&k->object[root]), vc__type_text(k, type).text, leaves,
+                   vc__object_kind(op), vc__object_name(&k->object[root]), vc__type_text(k, type).text, arrays,
                    (unsigned)VC__MAX_PARTS);
         return;
     }
-    if (data) values = (uint64_t **)vc__arena_allocate(&k->allocator, &k->arena, leaves * sizeof *values);
+    if (data) values = (uint64_t **)vc__arena_allocate(&k->allocator, &k->arena, arrays * sizeof *values);
     if (data && !values) vc__no_memory(k);
-    for (uint32_t l = 0; l < leaves && !k->failed; l++) {
-        vc__leaf_info info = vc__leaf_of(k, type, l);
+    for (uint32_t l = 0; l < arrays && !k->failed; l++) {
+        vc__split_array info = vc__split_array_of(k, type, l);
         uint32_t all = info.count * count, as = op == VC__OP_VAR && all > 1 ? (uint32_t)VC__OP_ARRAY : op;
         if (data) {
             values[l] = (uint64_t *)vc__arena_allocate(&k->allocator, &k->arena,
                                                    (size_t)all * vc__components(info.type) * sizeof(uint64_t));
             if (!values[l]) { vc__no_memory(k); return; }
         }
-        vc__add_piece(k, root, as, vc__leaf_name(k, k->object[root].name, type, l), info.type, all,
+        vc__add_piece(k, root, as, vc__split_array_name(k, k->object[root].name, type, l), info.type, all,
                       data ? values[l] : NULL);
     }
     for (uint32_t i = 0; data && i < count && !k->failed; i++)
         vc__split_data(k, type, (const unsigned char *)data + (size_t)i * vc__layout_of(k, type).size, values, i);
-    for (uint32_t l = 0; op == VC__OP_VAR && l < leaves && !k->failed; l++)
+    for (uint32_t l = 0; op == VC__OP_VAR && l < arrays && !k->failed; l++)
         if (k->object[first + l].op == VC__OP_ARRAY) vc__zero_array(k, first + l, k->object[first + l].count);
 }
 
-/* A ref to a new object of any type; a composite one is split into pieces or views first. */
+/* Returns a ref to a new object of any type. Adds the pieces of an object of a composite type. */
 static vc_ref vc__object_ref(vc_kernel *k, uint32_t node, vc_type type, const void *data) {
     vc_ref r = vc__make_ref(k, node, type);
     if (node == VC__NIL || vc__is_type(type)) return r;
     r.inside = VC__INSIDE_PATH;
-    if (k->node[node].op == VC__OP_VAR) r.inside |= VC__INSIDE_ONE;
+    if (k->node[node].op == VC__OP_VAR) r.inside |= VC__INSIDE_ELEMENT;
     if (k->node[node].op != VC__OP_BUFFER) vc__split_object(k, k->node[node].x, data);
     else vc__make_views(k, k->node[node].x, type);
     return k->failed ? vc__no_ref() : r;
 }
 
 /* Adds a piece for each flat part of a parameter, in order. offset: byte offset of `type` in the parameter. */
-static void vc__split_param(vc_kernel *k, uint32_t root, vc_type type, uint32_t offset, uint32_t leaf,
+static void vc__split_param(vc_kernel *k, uint32_t root, vc_type type, uint32_t offset, uint32_t array,
                             vc__flat_parts *out) {
     if (vc__is_type(type)) {
-        uint32_t piece =
-            vc__add_piece(k, root, VC__OP_PARAM, vc__leaf_name(k, k->object[root].name, k->object[root].type, leaf),
-                          type, 1, NULL);
+        const char *name = vc__split_array_name(k, k->object[root].name, k->object[root].type, array);
+        uint32_t piece = vc__add_piece(k, root, VC__OP_PARAM, name, type, 1, NULL);
         if (piece == VC__NIL) return;
         k->object[piece].offset = offset;
         out->node[out->count++] = k->object[piece].node;
@@ -12860,7 +12864,7 @@ static void vc__split_param(vc_kernel *k, uint32_t root, vc_type type, uint32_t 
     }
     for (uint32_t i = 0; i < vc__direct_part_count(k, type) && !k->failed; i++) {
         vc__field f = vc__direct_part(k, type, i);
-        vc__split_param(k, root, f.type, offset + f.offset, leaf + f.first_leaf, out);
+        vc__split_param(k, root, f.type, offset + f.offset, array + f.first_array, out);
     }
 }
 
@@ -12873,11 +12877,11 @@ static vc_val vc__composite_param(vc_kernel *k, const char *name, vc_type type) 
     all.count = 0;
     vc__split_param(k, root, type, 0, 0, &all);
     vc_val v = k->failed ? vc__no_value() : vc__composite_value(k, type, all.node, all.count);
-    if (v.owner) k->node[(uint32_t)v.bits].region = 0; /* usable in every block, as its flat parts are */
+    if (v.owner) k->node[(uint32_t)v.bits].region = 0; /* usable in every block, like its flat parts */
     return v;
 }
 
-/* Records that an object is stored to, and with it all views of its buffer. */
+/* Marks an object as stored to; if it is a view, marks all views of the buffer. */
 static void vc__mark_stored(vc_kernel *k, vc__object *o) {
     uint32_t root = o->composite;
     o->stored = true;
@@ -12888,19 +12892,19 @@ static void vc__mark_stored(vc_kernel *k, vc__object *o) {
 
 /* ---- memory: paths to parts ---- */
 
-/* Appends a step to the path of a ref: index + constant elements of type `element`. The PATH node holds the type, the
-   previous step, the index, the first leaf of the element, and the constant. A step of 0 is omitted. */
+/* Appends a step to the path of a ref: index + constant elements of type `element`. The PATH node contains the type,
+   the previous step, the index, the first split array of the element, and the constant. A step of 0 is omitted. */
 static void vc__push_path(vc_kernel *k, vc_ref *r, vc_type element, uint32_t index, int64_t constant) {
     uint32_t flags = index == VC__NIL ? 0 : k->node[index].flags & VC__NODE_VARIES;
     if (index == VC__NIL && !constant) return;
-    uint32_t n = vc__record(k, VC__OP_PATH, flags, element, r->path ? r->path - 1 : VC__NIL, index, r->leaf,
+    uint32_t n = vc__record(k, VC__OP_PATH, flags, element, r->path ? r->path - 1 : VC__NIL, index, r->split_array,
                             (uint32_t)(int32_t)constant);
     r->path = n == VC__NIL ? 0 : n + 1;
 }
 
 static bool vc__fail_element(vc_kernel *k, const char *call, const vc_ref *r, int64_t i) {
     const vc__object *o = &k->object[k->node[r->memory].x];
-    if (r->inside & VC__INSIDE_ONE)
+    if (r->inside & VC__INSIDE_ELEMENT)
         vc__fail_call(k, call, "element %lld is out of range for %s", (long long)i, vc__type_text(k, r->type).text);
     else if (o->count)
         vc__fail_call(k, call, "element %lld is out of range: %s '%s' has %u", (long long)i, vc__object_kind(o->op),
@@ -12910,7 +12914,7 @@ static bool vc__fail_element(vc_kernel *k, const char *call, const vc_ref *r, in
     return false;
 }
 
-/* Whether a constant element index is within the object and fits into a node; fails otherwise. */
+/* Checks that a constant element index is within the object and fits into a node. Fails and returns false otherwise. */
 static bool vc__check_element(vc_kernel *k, const char *call, const vc_ref *r) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (!r->index && (r->offset < 0 || (o->count && r->offset >= o->count)))
@@ -12922,27 +12926,27 @@ static bool vc__check_element(vc_kernel *k, const char *call, const vc_ref *r) {
                           (long long)r->offset, vc__object_kind(o->op), vc__object_name(o));
 }
 
-/* Turns a ref to a run of elements into a ref to its first element. */
+/* Converts a ref without VC__INSIDE_ELEMENT to a ref to its first element. */
 static bool vc__enter_first(vc_kernel *k, const char *call, vc_ref *r) {
-    if (r->inside & VC__INSIDE_ONE) return true;
+    if (r->inside & VC__INSIDE_ELEMENT) return true;
     if (r->inside & VC__INSIDE_PATH) {
         if (!vc__check_element(k, call, r)) return false;
         vc__push_path(k, r, r->type, r->index ? r->index - 1 : VC__NIL, r->offset);
         r->index = 0;
         r->offset = 0;
     }
-    r->inside |= VC__INSIDE_ONE;
+    r->inside |= VC__INSIDE_ELEMENT;
     return !k->failed;
 }
 
-/* Turns a ref to one array into a ref to its element i. */
+/* Converts a ref to an element that is an array to a ref to element i of that array. */
 static bool vc__enter_element(vc_kernel *k, const char *call, vc_ref *r, vc_val i) {
     const vc__user_type *user_type = vc__user_type_of(k, r->type);
     vc_ref step;
     memset(&step, 0, sizeof step);
     if (!vc__advance_ref(k, call, &step, i)) return false;
     if (!user_type || user_type->element == VC_NONE) {
-        if (!step.index && !step.offset) return true; /* index 0 of a single element is allowed, as in C */
+        if (!step.index && !step.offset) return true; /* index 0 of a single element is allowed, as for a C pointer */
         return VC__FAIL_FALSE(k, call, "the ref points to a single %s, which has no elements%s",
                               vc__type_text(k, r->type).text, user_type ? "; use vc_field for members" : "");
     }
@@ -12953,10 +12957,10 @@ static bool vc__enter_element(vc_kernel *k, const char *call, vc_ref *r, vc_val 
     return !k->failed;
 }
 
-/* Turns a ref to a run of elements or to one array into a ref to element i. */
+/* Applies vc_at to a ref: converts it to a ref to element i. */
 static bool vc__enter_at(vc_kernel *k, const char *call, vc_ref *r, vc_val i) {
     const vc__object *o = &k->object[k->node[r->memory].x];
-    if (r->inside & VC__INSIDE_ONE) return vc__enter_element(k, call, r, i);
+    if (r->inside & VC__INSIDE_ELEMENT) return vc__enter_element(k, call, r, i);
     if (o->op == VC__OP_VAR)
         return VC__FAIL_FALSE(k, call, "variable '%s' has no elements; use vc_get and vc_set", vc__object_name(o));
     return vc__advance_ref(k, call, r, i) && vc__enter_first(k, call, r);
@@ -12981,7 +12985,7 @@ VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
     vc__field f = vc__direct_part(k, ref.type, member);
     ref.type = f.type;
     ref.byte += f.offset;
-    ref.leaf += f.first_leaf;
+    ref.split_array += f.first_array;
     return ref;
 }
 
@@ -12993,19 +12997,19 @@ static bool vc__is_aligned_to(const vc_kernel *k, const vc_ref *r, uint32_t unit
     return true;
 }
 
-/* Records index * factor + sum. buffer: an index into a buffer. */
+/* Records index * factor + sum. buffer: the result is an index into a buffer. */
 static uint32_t vc__record_index(vc_kernel *k, uint32_t index, uint32_t sum, uint32_t factor, bool buffer) {
     if (factor == 1 && sum == VC__NIL) return index;
     uint32_t flags = (k->node[index].flags | (sum == VC__NIL ? 0u : k->node[sum].flags)) & VC__NODE_VARIES;
     return vc__record(k, VC__OP_INDEX, flags, VC_I64, index, sum, buffer, factor);
 }
 
-/* Converts a ref into memory of a composite type to a ref to a piece: the view of a buffer as an array of `type`, or
-   the leaf. In a buffer the offset must be a multiple of the size of `type` for all indices. */
+/* Converts a ref to memory of a composite type to a ref to a piece: the view of a buffer as an array of `type`, or the
+   split array. In a buffer the offset must be a multiple of the size of `type` for all indices. */
 static vc_ref vc__piece_ref(vc_kernel *k, const vc_ref *r, vc_type type) {
     uint32_t root = k->node[r->memory].x, unit = vc_type_size(type), sum = VC__NIL;
     bool buffer = k->object[root].op == VC__OP_BUFFER;
-    uint32_t piece = buffer ? vc__view_of(k, root, type) : root + 1 + r->leaf;
+    uint32_t piece = buffer ? vc__view_of(k, root, type) : root + 1 + r->split_array;
     if (piece == VC__NIL) return vc__no_ref();
     vc_ref out = vc__make_ref(k, k->object[piece].node, type);
     out.memory_order = r->memory_order;
@@ -13013,7 +13017,8 @@ static vc_ref vc__piece_ref(vc_kernel *k, const vc_ref *r, vc_type type) {
     for (uint32_t p = r->path ? r->path - 1 : VC__NIL; p != VC__NIL; p = k->node[p].a[0]) {
         const vc__node *n = &k->node[p];
         type = vc__node_type(k, p);
-        uint32_t factor = buffer ? vc__layout_of(k, type).size / unit : vc__leaf_of(k, type, r->leaf - n->a[2]).count;
+        uint32_t factor = buffer ? vc__layout_of(k, type).size / unit
+                                 : vc__split_array_of(k, type, r->split_array - n->a[2]).count;
         out.offset += (int64_t)(int32_t)n->x * factor;
         if (n->a[1] != VC__NIL) sum = vc__record_index(k, n->a[1], sum, factor, buffer);
     }
@@ -13021,8 +13026,8 @@ static vc_ref vc__piece_ref(vc_kernel *k, const vc_ref *r, vc_type type) {
     return out;
 }
 
-/* Converts a ref to a scalar or vector inside composite memory to a ref to a piece. Returns false if that is not
-   possible: the element is composite, or it is a vector in a buffer whose offset need not be a multiple of its size. */
+/* Converts a ref to a scalar or vector in memory of a composite type to a ref to a piece. Returns false if that is not
+   possible: the element is composite, or it is a vector in a buffer whose offset may not be a multiple of its size. */
 static bool vc__flatten(vc_kernel *k, const char *call, vc_ref *r) {
     bool buffer = k->object[k->node[r->memory].x].op == VC__OP_BUFFER;
     if (!(r->inside & VC__INSIDE_PATH)) { r->inside = 0; return true; }
@@ -13033,21 +13038,21 @@ static bool vc__flatten(vc_kernel *k, const char *call, vc_ref *r) {
     return true;
 }
 
-/* Applies an index to a ref into memory of a composite type or to one element; false after an error. */
+/* Applies an index to a ref to memory of a composite type or to one element. Returns false after an error. */
 static bool vc__index_inside(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
     if (!vc__enter_at(k, call, r, elements)) return false;
     vc__flatten(k, call, r);
     return !k->failed;
 }
 
-/* The type as which a vector is accessed: itself or, in a buffer where its offset need not be a multiple of its size,
-   its scalar type. */
+/* The type as which a vector is accessed: the vector type or, in a buffer where the offset may not be a multiple of its
+   size, the scalar type. */
 static vc_type vc__access_type(vc_kernel *k, const vc_ref *r, vc_type type) {
     bool buffer = k->object[k->node[r->memory].x].op == VC__OP_BUFFER;
     return !buffer || vc__is_aligned_to(k, r, vc_type_size(type)) ? type : vc__scalar(type);
 }
 
-/* A ref to scalar i of a vector or complex number in a buffer. */
+/* Returns a ref to scalar i of a vector or complex number in a buffer. */
 static vc_ref vc__scalar_ref(vc_kernel *k, const vc_ref *r, uint32_t i) {
     vc_ref at = *r;
     at.byte += i * vc__scalar_bytes(r->type);
@@ -13069,7 +13074,7 @@ static vc_val vc__load_vector(vc_kernel *k, const char *call, const vc_ref *r, v
     return vc__vector_of(part, vc__components(type));
 }
 
-/* The store for vc__load_vector. */
+/* Stores a scalar or vector of type `type`; see vc__load_vector. */
 static void vc__store_vector(vc_kernel *k, const char *call, const vc_ref *r, vc_type type, vc_val value) {
     vc_ref at;
     if (!value.owner) return;
@@ -13084,13 +13089,13 @@ static void vc__store_vector(vc_kernel *k, const char *call, const vc_ref *r, vc
     }
 }
 
-/* A ref to direct part i of an element. */
+/* Returns a ref to direct part i of an element. */
 static vc_ref vc__ref_part(vc_kernel *k, const vc_ref *r, uint32_t i) {
     const vc__user_type *user_type = vc__user_type_of(k, r->type);
     return user_type && user_type->element != VC_NONE ? vc_at(*r, vc_u32(i)) : vc_field(*r, i);
 }
 
-/* Whether a ref leads to a complex number in a buffer, which is accessed as a vector of two. */
+/* Whether a ref refers to a complex number in a buffer, which is accessed as a vector of two. */
 static bool vc__is_buffer_complex(const vc_kernel *k, const vc_ref *r) {
     return vc__is_complex(r->type) && k->object[k->node[r->memory].x].op == VC__OP_BUFFER;
 }
@@ -13110,7 +13115,7 @@ static void vc__load_parts(vc_kernel *k, const char *call, const vc_ref *r, vc__
     }
 }
 
-/* Stores all flat parts of an element; next: index in `from` of the next part to store. */
+/* Stores all flat parts of an element. *next: index in `from` of the next part to store. */
 static void vc__store_parts(vc_kernel *k, const char *call, const vc_ref *r, const vc__flat_parts *from,
                             uint32_t *next) {
     if (vc__is_type(r->type)) { vc__store_vector(k, call, r, r->type, vc__value(k, from->node[(*next)++])); return; }
@@ -13155,7 +13160,7 @@ static void vc__store_inside(vc_kernel *k, const char *call, const vc_ref *r, ui
 }
 
 // >>public
-/* The public functions: they check their arguments and record nodes. */
+/* Public functions: they check their arguments and record nodes. Also the analysis of divergent control flow. */
 
 VC_API uint32_t vc_type_size(vc_type type) {
     if (type >> 31) return type == 0xffffffffu ? 0 : type & 0x7fffffffu;
@@ -13199,8 +13204,8 @@ static void vc__resolve_local_size(vc_kernel *k) {
                          vc__name(k), size[0], size[1], size[2], m->max_local_invocations);
 }
 
-/* Checks the remaining fields of the desc. Invalid values are replaced by their defaults, so that later code need not
-   check them again. */
+/* Checks the remaining fields of the desc. Replaces invalid values by their defaults, so that later code can rely on
+   them although the kernel has failed. */
 static void vc__check_desc(vc_kernel *k) {
     const vc_allocator *a = &k->desc.allocator;
     uint32_t version = k->desc.machine.spirv_version;
@@ -13226,7 +13231,8 @@ static void vc__check_desc(vc_kernel *k) {
             vc__name(k));
 }
 
-/* Starts a new kernel in an initialised or zeroed vc_kernel. Memory is kept. */
+/* Starts a new kernel in a vc_kernel that is zero except for its allocator, or that was used before. Keeps its
+   memory. */
 static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     vc__call_without_kernel = NULL;
     k->missing = VC__MISSING_NONE;
@@ -13327,9 +13333,9 @@ static const char *vc__block_name(uint32_t op) {
     }
 }
 
-/* An open block is reported, but does not fail the kernel, so that vc_error may be called while the kernel is being
-   written. Reports the outermost one: if C code leaves a block without closing it, the end of the enclosing block
-   closes the inner one, and the enclosing one stays open. */
+/* An open block is reported but is not an error of the kernel, so vc_error can be called while the kernel is being
+   recorded. Reports the outermost open block: if C code leaves a block without closing it, the end of the enclosing
+   block closes the inner block instead, and the enclosing one stays open. */
 VC_API const char *vc_error(vc_kernel *k) {
     if (!k) return "the kernel is NULL: vc_begin ran out of host memory or was not called";
     if (!k->failed && vc__call_without_kernel) {
@@ -13343,12 +13349,12 @@ VC_API const char *vc_error(vc_kernel *k) {
     const vc__block *b = &k->block[k->open_block];
     while (b->parent) b = &k->block[b->parent];
     const vc__node *n = &k->node[k->anchor[b->open].node];
-    bool guard = b->flags & VC__BLOCK_GUARD, given = !guard && vc__op[b->op].operands == 1;
+    bool guard = b->flags & VC__BLOCK_GUARD, has_condition = !guard && vc__op[b->op].operands == 1;
     snprintf(k->error, sizeof k->error,
              "kernel '%s': %s%s%s (statement %u) was not closed: C code left it, or a block inside it, by break, "
              "continue, goto or return",
-             vc__name(k), guard ? "VC_EACH" : vc__block_name(b->op), given ? " of " : "",
-             given ? vc__node_text(k, &k->node[n->a[0]]).text : "", b->open);
+             vc__name(k), guard ? "VC_EACH" : vc__block_name(b->op), has_condition ? " of " : "",
+             has_condition ? vc__node_text(k, &k->node[n->a[0]]).text : "", b->open);
     return k->error;
 }
 
@@ -13386,7 +13392,7 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
                                     : f->text_version)
         == k->count + 1)
         return true;
-    /* the old module is out of date; its memory is reused */
+    /* reuse the memory of the old module, which is out of date */
     if (target == VC_TARGET_SPIRV) vc__swap_nodes(k, &f->words);
     if (!vc__schedule(k, target == VC_TARGET_NONE ? VC_TARGET_SPIRV : target, buffers, &l)
         || !vc__reflect_listing(k, &l))
@@ -13395,7 +13401,7 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     if (target == VC_TARGET_NONE) return true;
     k->words = f->words;
     k->text = f->text;
-    /* the other output may be up to date, so keep it */
+    /* the variant's other output, text or words, may be up to date: keep it */
     if (target == VC_TARGET_SPIRV) k->words.count = 0; else k->text.length = 0;
     if (vc__is_glsl(target) || vc__is_c(target)) ok = vc__p_print(k, &l, vc__text_targets[target].dialect);
     else ok = vc__spirv_print(k, &l, &f->skip);
@@ -13406,8 +13412,8 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     return true;
 }
 
-/* Checks that a target exists and is compiled in, and with `text` that its output is text. Returns false and sets
-   the error otherwise; the kernel stays usable. */
+/* Checks that a target exists and is compiled in and, with `text`, that its output is text. Otherwise sets the error
+   and returns false; the kernel stays usable. */
 static bool vc__check_target(vc_kernel *k, const char *call, vc_target target, bool text) {
     if (!vc__ready(k)) return false;
     uint32_t node_limit = k->node_limit;
@@ -13603,7 +13609,7 @@ static const char *vc__object_kind(uint32_t op) {
 }
 static const char *vc__object_name(const vc__object *o) { return o->name ? o->name : ""; }
 
-/* Fails with the reason why r is not a usable ref of k. Only called for unusable refs. */
+/* Fails with the reason why r is not a usable ref of k. Must only be called for such refs. */
 VC__NOINLINE static void vc__fail_ref(vc_kernel *k, const char *call, const vc_ref *r) {
     if (!r->kernel)
         vc__fail_call(k, call, r->memory ? "the ref is the result of a failed call" : "the ref was never set");
@@ -13631,8 +13637,8 @@ static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r
     return NULL;
 }
 
-/* Adds a run-time index to a ref. Indices of the same type are added in that type, others as i64. Without i64 there
-   are no addresses beyond 32 bits, so i32 suffices. */
+/* Adds a run-time index to a ref. Two indices of the same type are added in that type, others as i64. A machine without
+   i64 has no buffer addresses, so i32 suffices there. */
 static bool vc__add_index(vc_kernel *k, vc_ref *r, uint32_t node) {
     vc_type sum_type = k->desc.machine.missing_features & VC_FEATURE_I64 ? VC_I32 : VC_I64;
     if (!r->index) { r->index = node + 1; return true; }
@@ -13651,7 +13657,7 @@ static bool vc__add_index(vc_kernel *k, vc_ref *r, uint32_t node) {
 /* Moves a ref by a number of array elements. Returns false after an error. */
 static bool vc__advance_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
     vc__operand o;
-    if (elements.owner == VC_U32 && r->offset <= INT64_MAX - (int64_t)UINT32_MAX) { /* nearly all immediates */
+    if (elements.owner == VC_U32 && r->offset <= INT64_MAX - (int64_t)UINT32_MAX) { /* the most frequent immediates */
         r->offset += (uint32_t)elements.bits;
         return true;
     }
@@ -13669,8 +13675,7 @@ static bool vc__advance_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val el
     return true;
 }
 
-/* Moves a ref to the element that is read or written. A ref without path and index is not checked here; the access
-   itself checks it. */
+/* Moves a ref to the element that is read or written. A ref without path and index is checked later, by the access. */
 static inline bool vc__element_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
     if ((r->inside || r->index) && !vc__object_of(k, call, r)) return false;
     return r->inside ? vc__index_inside(k, call, r, elements) : vc__advance_ref(k, call, r, elements);
@@ -13679,7 +13684,7 @@ static inline bool vc__element_ref(vc_kernel *k, const char *call, vc_ref *r, vc
 VC_API vc_ref vc_offset(vc_ref ref, vc_val elements) {
     vc_kernel *k = vc__kernel_of_ref("vc_offset", &ref, elements, elements);
     if (!vc__ready(k) || !vc__object_of(k, "vc_offset", &ref)) return vc__no_ref();
-    if (ref.inside & VC__INSIDE_ONE)
+    if (ref.inside & VC__INSIDE_ELEMENT)
         vc__fail_call(k, "vc_offset", "the ref points to a single %s, not to an array; use vc_at",
                    vc__type_text(k, ref.type).text);
     return !k->failed && vc__advance_ref(k, "vc_offset", &ref, elements) ? ref : vc__no_ref();
@@ -13756,7 +13761,7 @@ static vc_val vc__full_index(vc_kernel *k, const vc_ref *r) {
     return r->offset ? vc_add(index, vc_imm(vc_typeof(index), (uint64_t)r->offset)) : index;
 }
 
-/* vc_load_or for refs into composite types. Array indices inside of the element are guarded as well. */
+/* vc_load_or for refs to memory of composite types. Array indices inside the element are guarded, too. */
 static vc_val vc__load_or_composite(vc_kernel *k, const char *call, const vc_ref *r, vc_val index, vc_val condition,
                                     vc_val other) {
     vc_ref element = *r;
@@ -13765,7 +13770,7 @@ static vc_val vc__load_or_composite(vc_kernel *k, const char *call, const vc_ref
     vc__flat_parts parts;
     vc__operand o;
     if (condition_node == VC__NIL || !vc__operand_of(k, call, 2, index, &o)) return vc__no_value();
-    if (!(element.inside & VC__INSIDE_ONE)) {
+    if (!(element.inside & VC__INSIDE_ELEMENT)) {
         if (!vc__advance_ref(k, call, &element, index)) return vc__no_value();
         index = vc__full_index(k, &element);
         element.index = 0;
@@ -13789,7 +13794,7 @@ VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val othe
     uint32_t condition_node = vc__condition(k, call, 3, condition);
     uint32_t other_node = condition_node == VC__NIL ? VC__NIL : vc__fit_node(k, call, 4, other, ref.type);
     if (other_node == VC__NIL) return vc__no_value();
-    /* Add the constant offset before the guard, so that a failed condition reads element 0. */
+    /* The guard includes the constant offset, so that element 0 is read if the condition is false. */
     guarded = vc__full_index(k, &element);
     guarded = vc_select(vc__value(k, condition_node), guarded, vc_imm(vc_typeof(guarded), 0));
     element.offset = 0;
@@ -13807,8 +13812,8 @@ static bool vc__fail_in_switch(vc_kernel *k, const char *call) {
     return true;
 }
 
-/* The VC__NODE_ bits by which invocations that reach block `outer` may differ in whether they reach the open block
-   `block` inside of it. */
+/* The VC__NODE_ bits of the divergence between block `outer` and the open block `block` inside it: only some of the
+   invocations that reach `outer` may reach `block`. */
 static uint32_t vc__control_divergence(const vc_kernel *k, uint32_t block, uint32_t outer) {
     uint32_t bits = 0;
     if (!(k->block[block].flags & (VC__BLOCK_DIVERGES | VC__BLOCK_DIVERGES_SUB))) return 0;
@@ -13825,16 +13830,16 @@ static uint32_t vc__flags_of_operands(const vc_kernel *k, const vc__node *n) {
     return flags;
 }
 
-/* Adds divergence bits to the contents of a variable or private array. Marks the outermost loop for another analysis
-   if a load in it has already used the old bits. */
+/* Adds divergence bits to the contents of a variable or private array. If a load in the outermost loop has already used
+   the old bits, the loop must be analysed again. */
 static void vc__add_divergence(vc_kernel *k, vc__object *o, uint32_t bits) {
     if (!(bits & ~(uint32_t)o->divergence)) return;
     o->divergence = (uint8_t)(o->divergence | bits);
     if (k->outer_loop && o->last_load > k->anchor[k->block[k->outer_loop].open].node) k->needs_replay = true;
 }
 
-/* Updates the divergence of a variable or private array for a store in the open block. A store to a variable in its
-   own block, outside of loops, overwrites the old value for all invocations, and the old bits with it. */
+/* Updates the divergence of a variable or private array for a store in the open block. A store to a variable in the
+   block that declares it, outside of loops, replaces the value in all invocations, so the old bits do not apply. */
 static void vc__note_private_store(vc_kernel *k, vc__object *o, uint32_t value, uint32_t index) {
     uint32_t bits = k->node[value].flags | (index == VC__NIL ? 0u : k->node[index].flags);
     if (o->op == VC__OP_VAR && k->open_block == o->block && !k->outer_loop)
@@ -13932,8 +13937,8 @@ static bool vc__check_atomic(vc_kernel *k, const char *call, const vc__object *o
     return !k->failed;
 }
 
-/* Makes an object of floats one of unsigned integers with the same bits. Exception: f32 additions on a machine with
-   VC_FEATURE_ATOMIC_F32_ADD, the only atomic operation on floats that targets have. */
+/* Changes the type of an object of floats to unsigned integers of the same size, for atomics on the bits. Not for f32
+   addition on a machine with VC_FEATURE_ATOMIC_F32_ADD, the only float atomic that targets support. */
 static void vc__use_atomic_bits(vc_kernel *k, vc__object *o, uint32_t op) {
     if (!vc__is_float(o->type)) return;
     if (op == VC__OP_ATOMIC_ADD && o->type == VC_F32 && !(k->desc.machine.missing_features & VC_FEATURE_ATOMIC_F32_ADD))
@@ -13970,7 +13975,7 @@ static bool vc__atomic_begin(vc_kernel *k, const char *call, uint32_t op, vc_ref
            && (!(access & VC_WRITE) || vc__check_access(k, call, r, VC_WRITE));
 }
 
-/* An atomic operation with one value. `negate`: subtracts, as an addition of the negated value. */
+/* Records an atomic operation with one value. `negate`: negates the value, for a subtraction as an addition. */
 static void vc__atomic_with_value(const char *call, uint32_t op, vc_ref ref, vc_val index, vc_val value, vc_val *old,
                                   bool negate) {
     vc_kernel *k = vc__kernel_of_ref(call, &ref, index, value);
@@ -14075,8 +14080,8 @@ VC_API vc_type vc_typeof(vc_val v) {
 
 VC__SMALL
 
-/* The result of a call on immediates whose result would be a vector, but immediates are scalars. An operand that is
-   not an immediate is returned: it was never set or is the result of a failed call. */
+/* Returns the result of a call on immediates that would be a vector: an error, because immediates are scalars. If an
+   operand is not an immediate, it was never set or is the result of a failed call, and is returned instead. */
 static vc_val vc__vector_of_immediates(const char *call, const vc_val *v, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return v[i];
     return vc__unfoldable(call + 3);
@@ -14128,7 +14133,7 @@ VC_API vc_val vc_splat(vc_val scalar, uint32_t components) {
     return vc__value(k, vc__record_splat(k, o.node, components));
 }
 
-/* Returns component i of a vector node; a scalar is its own component 0. */
+/* Returns component i of a vector node; for a scalar, the scalar. */
 static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i) {
     const vc__node *n = &k->node[vector];
     if (vc__components(n->type) == 1) return vector;
@@ -14395,7 +14400,7 @@ VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
 VC_API vc_val vc_any(vc_val a) { return vc__pure1(a, VC__OP_ANY); }
 VC_API vc_val vc_all(vc_val a) { return vc__pure1(a, VC__OP_ALL); }
 
-/* ---- IDs and sizes of invocations and groups ---- */
+/* ---- ids and sizes ---- */
 
 static bool vc__check_subgroup(vc_kernel *k, const char *call);
 
@@ -14412,7 +14417,7 @@ static vc_val vc__builtin(vc_kernel *k, const char *call, uint32_t op, uint32_t 
     return vc__value(k, vc__record_leaf(k, op, flags, VC_U32, VC__NIL, VC__NIL, VC__NIL, axis));
 }
 
-/* Records a read of an implicit argument. `object` is its buffer, if it has one. */
+/* Records a read of an implicit argument. `object`: the buffer that it refers to, if any. */
 static vc_val vc__implicit(vc_kernel *k, const char *call, vc_implicit kind, uint32_t object, uint32_t axis) {
     uint32_t max_axis = kind == VC_IMPLICIT_SHAPE ? 3 : 2;
     if (!vc__ready(k)) return vc__no_value();
@@ -14420,7 +14425,7 @@ static vc_val vc__implicit(vc_kernel *k, const char *call, vc_implicit kind, uin
     return vc__value(k, vc__record_leaf(k, VC__OP_IMPLICIT, 0, VC_U32, (uint32_t)kind, object, axis, 0));
 }
 
-/* Whether the runtime may split a dispatch along this axis into launches whose group IDs start at a base. */
+/* Whether the runtime may split a dispatch along this axis into launches, to whose group ids a base is added. */
 static bool vc__has_group_base(const vc_kernel *k, uint32_t axis) {
     return axis < 3 && k->desc.machine.max_groups[axis] < VC__NO_GROUP_BASE;
 }
@@ -14457,7 +14462,7 @@ VC_API vc_val vc_length(vc_ref buffer) {
     vc_kernel *k = vc__kernel_of_ref("vc_length", &buffer, vc__no_operand(), vc__no_operand());
     const vc__object *o = vc__ready(k) ? vc__object_of(k, "vc_length", &buffer) : NULL;
     if (!o) return vc__no_value();
-    if (buffer.inside & VC__INSIDE_ONE && vc__user_type_of(buffer.kernel, buffer.type))
+    if (buffer.inside & VC__INSIDE_ELEMENT && vc__user_type_of(buffer.kernel, buffer.type))
         return vc_const(buffer.kernel, vc_u32(vc__direct_part_count(buffer.kernel, buffer.type)));
     return o->op == VC__OP_BUFFER
                ? vc__implicit(buffer.kernel, "vc_length", VC_IMPLICIT_LENGTH, buffer.kernel->node[buffer.memory].x, 0)
@@ -14483,8 +14488,7 @@ VC_API vc_val vc_subgroup_local_id(vc_kernel *k) {
 
 /* ---- statements ---- */
 
-/* The prefix "statement 12: " for an error found while a loop is analysed again; "" while recording, when the
-   failing call is known. */
+/* The prefix "statement 12: " of an error that is found while a loop is analysed again; "" while recording. */
 static vc__label_text vc__statement_text(const vc_kernel *k) {
     vc__label_text l;
     l.text[0] = 0;
@@ -14492,7 +14496,7 @@ static vc__label_text vc__statement_text(const vc_kernel *k) {
     return l;
 }
 
-/* The condition by which the invocations that run the open block diverged; VC__NIL: none. */
+/* The condition that causes divergence in the open block; VC__NIL: none. */
 static uint32_t vc__cause_of(const vc_kernel *k) {
     uint32_t b = k->open_block;
     while (b != VC__NIL && !k->block[b].divergence) b = k->block[b].parent;
@@ -14509,7 +14513,8 @@ static uint32_t vc__divergent_operand(const vc_kernel *k, const vc__node *n) {
     return VC__NIL;
 }
 
-/* "; it depends on variable 'stop'" if a divergent value was loaded from a variable or private array, otherwise "". */
+/* "; the condition depends on variable 'stop'" if a varying value was loaded from a variable or private array,
+   otherwise "". */
 typedef struct vc__cause_label { char text[80]; } vc__cause_label;
 static vc__cause_label vc__cause_text(const vc_kernel *k, uint32_t node) {
     vc__cause_label l;
@@ -14524,8 +14529,8 @@ static vc__cause_label vc__cause_text(const vc_kernel *k, uint32_t node) {
     return l;
 }
 
-/* Checks that control flow is uniform in the work-group, as far as the analysis can tell, and marks the enclosing
-   blocks as containing a barrier. Returns false after an error. */
+/* Checks that control flow is uniform in the work-group according to the analysis, and marks the enclosing blocks as
+   containing a barrier. Returns false after an error. */
 static bool vc__check_workgroup(vc_kernel *k, const char *call) {
     if (vc__fail_in_switch(k, call)) return false;
     uint32_t flags = k->block[k->open_block].flags;
@@ -14584,9 +14589,9 @@ static uint32_t vc__block_flags_of(const vc_kernel *k, uint32_t node) {
            | (flags & VC__NODE_VARIES_SUB ? (uint32_t)VC__BLOCK_DIVERGES_SUB : 0u);
 }
 
-/* Called for a subgroup operation that some invocations of the subgroup do not reach. Its result is only defined
-   with maximal reconvergence, so fails if the machine lacks it. `masked`: the active invocations follow from the
-   conditions of the enclosing blocks alone, which CUDA C requires. `where` and `cause` are for the message. */
+/* Called for a subgroup operation that some invocations of the subgroup may not reach. Fails if the machine lacks
+   maximal reconvergence, without which the result is undefined. `masked`: only the conditions of enclosing IF and ELSE
+   blocks select the active invocations, as CUDA C requires. `where` and `cause` are for the message. */
 static bool vc__require_reconvergence(vc_kernel *k, const char *call, bool masked, const char *where, uint32_t cause) {
     if (k->desc.machine.missing_features & VC_FEATURE_SUBGROUP) return true; /* subgroups have one invocation */
     if (k->desc.machine.missing_features & VC_FEATURE_RECONVERGENCE) {
@@ -14597,20 +14602,18 @@ static bool vc__require_reconvergence(vc_kernel *k, const char *call, bool maske
     return k->reconverges = true;
 }
 
-/* An exit by which invocations diverge: from here to the end of block `last`, some invocations are inactive. If
-   `repeats`, they are also inactive in the next iterations. `own` are the VC__NODE_ bits by which they diverge from
-   the invocations that run the enclosing loop. */
+/* A divergent exit: from the exit to the end of block `last`, some invocations are inactive. */
 typedef struct vc__divergent_exit {
-    /* the loop; VC__NIL: a return; vc_kernel.group_returned and .subgroup_returned keep track of those */
+    /* the loop; VC__NIL for a return, after which vc_kernel.group_returned and .subgroup_returned apply */
     uint32_t last;
     uint32_t block_flags; /* VC__BLOCK_ bits of the affected blocks */
-    uint32_t own;
+    uint32_t divergence;  /* VC__NODE_ bits by which the active invocations differ from those that run the loop */
     uint32_t cause;       /* node of the condition */
-    bool repeats;
+    bool repeats;         /* the invocations are also inactive in the next iterations */
 } vc__divergent_exit;
 
-/* Marks the blocks that an exit affects. Fails if a loop that it affects contains a barrier, or a subgroup operation
-   that the machine cannot execute in divergent control flow. */
+/* Marks the blocks that an exit affects. Fails if such a loop contains a barrier, or a subgroup operation that the
+   machine cannot execute in divergent control flow. */
 static void vc__apply_exit(vc_kernel *k, const char *call, const vc__divergent_exit *e) {
     for (uint32_t b = k->open_block; b != VC__NIL; b = b == e->last ? VC__NIL : k->block[b].parent) {
         vc__block *block = &k->block[b];
@@ -14633,8 +14636,8 @@ static void vc__apply_exit(vc_kernel *k, const char *call, const vc__divergent_e
         if (e->last == VC__NIL) continue;
         block->flags = (uint16_t)(block->flags | e->block_flags
                                   | (e->block_flags & VC__BLOCK_DIVERGES_SUB ? (uint32_t)VC__BLOCK_UNMASKED : 0u));
-        if (!block->divergence && e->own) block->cause = e->cause;
-        block->divergence = (uint8_t)(block->divergence | e->own);
+        if (!block->divergence && e->divergence) block->cause = e->cause;
+        block->divergence = (uint8_t)(block->divergence | e->divergence);
     }
 }
 
@@ -14644,8 +14647,8 @@ static void vc__mark_exit(vc_kernel *k, uint32_t loop) {
     else for (uint32_t b = k->open_block; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_EXIT;
 }
 
-/* Updates the enclosing blocks for an exit in the open block, if invocations may diverge by it. `loop` is the loop
-   that it exits; VC__NIL: a return. */
+/* Updates the enclosing blocks for an exit in the open block if it may cause divergence. `loop`: the loop that it
+   leaves; VC__NIL: a return. */
 static void vc__note_exit(vc_kernel *k, const char *call, uint32_t op, uint32_t loop, uint32_t condition) {
     uint32_t bits = k->node[condition].flags & VC__NODE_VARIES;
     vc__divergent_exit e;
@@ -14653,13 +14656,14 @@ static void vc__note_exit(vc_kernel *k, const char *call, uint32_t op, uint32_t 
                     & (VC__BLOCK_DIVERGES | VC__BLOCK_DIVERGES_SUB);
     if (!e.block_flags) return;
     e.last = loop;
-    e.own = bits | (loop == VC__NIL ? 0u : vc__control_divergence(k, k->open_block, k->block[loop].parent));
+    e.divergence = bits | (loop == VC__NIL ? 0u : vc__control_divergence(k, k->open_block, k->block[loop].parent));
     e.cause = bits ? condition : vc__cause_of(k);
     e.repeats = op != VC__OP_CONTINUE_IF;
     if (op == VC__OP_RETURN_IF) k->group_returned = true;
     if (op == VC__OP_RETURN_IF && e.block_flags & VC__BLOCK_DIVERGES_SUB) k->subgroup_returned = true;
     vc__apply_exit(k, call, &e);
-    if (op == VC__OP_BREAK_IF) k->block[loop].exit_divergence = (uint8_t)(k->block[loop].exit_divergence | e.own);
+    if (op == VC__OP_BREAK_IF)
+        k->block[loop].exit_divergence = (uint8_t)(k->block[loop].exit_divergence | e.divergence);
 }
 
 /* Records a break, continue or return. */
@@ -14699,8 +14703,8 @@ static bool vc__check_subgroup(vc_kernel *k, const char *call) {
     return true;
 }
 
-/* Records a subgroup operation. `by` is the node of a second operand of type u32, or VC__NIL. `type` VC_NONE: the
-   type of o. */
+/* Records a subgroup operation. `by`: node of the second operand, a u32; VC__NIL: none. `type`: type of the result;
+   VC_NONE: that of o. */
 static vc_val vc__subgroup(vc_kernel *k, const char *call, uint32_t op, const vc__operand *o, uint32_t by, uint32_t x,
                            vc_type type, uint32_t flags) {
     uint32_t a = o->node == VC__NIL ? vc__as_node(k, o, vc__components(o->type)) : o->node;
@@ -14709,7 +14713,7 @@ static vc_val vc__subgroup(vc_kernel *k, const char *call, uint32_t op, const vc
     return vc__value(k, vc__record(k, op, flags, type ? type : o->type, a, by, VC__NIL, x));
 }
 
-/* A subgroup operation with one operand. */
+/* Records a subgroup operation with one operand. */
 static vc_val vc__subgroup_of(const char *call, uint32_t op, vc_val v, uint32_t x, vc_type type, uint32_t flags) {
     vc_kernel *k = vc__kernel_of(v);
     vc__operand o;
@@ -14725,7 +14729,7 @@ static vc_val vc__subgroup_of(const char *call, uint32_t op, vc_val v, uint32_t 
     return vc__subgroup(k, call, op, &o, VC__NIL, x, type, flags);
 }
 
-/* A subgroup operation whose second operand is a u32. */
+/* Records a subgroup operation whose second operand is a u32. */
 static vc_val vc__subgroup_by(const char *call, uint32_t op, vc_val v, vc_val by, uint32_t flags) {
     vc_kernel *k = vc__kernel_of(v) ? vc__kernel_of(v) : vc__kernel_of(by);
     vc__operand o[2];
@@ -14741,7 +14745,7 @@ static vc_val vc__subgroup_by(const char *call, uint32_t op, vc_val v, vc_val by
     return b == VC__NIL ? vc__no_value() : vc__subgroup(k, call, op, &o[0], b, 0, VC_NONE, flags);
 }
 
-/* A reduction or scan of a subgroup. `x` is VC__LANES_. */
+/* Records a reduction or scan of a subgroup. x: VC__LANES_, plus 16 times the cluster size. */
 static vc_val vc__subgroup_combine(const char *call, vc_combine op, vc_val v, uint32_t x, uint32_t flags) {
     vc_kernel *k = vc__kernel_of(v);
     if (k && !k->failed && ((uint32_t)op < VC_ADD || (uint32_t)op > VC_XOR))
@@ -14824,8 +14828,8 @@ static vc_type vc__group_type(vc_type type) {
     return vc__is_float(type) ? VC_F32 : vc__is_signed(type) ? VC_I32 : VC_U32;
 }
 
-/* A shared array with two elements per invocation, one array per type. Users end with a barrier, so that it can be
-   reused. */
+/* Returns the scratch array of a type, a shared array with two elements per invocation. Functions that use it end with
+   a barrier, so that the next one can reuse it. */
 static vc_ref vc__scratch(vc_kernel *k, vc_type type) {
     uint32_t *node = &k->scratch[vc__kind(type)];
     if (!*node) {
@@ -14854,8 +14858,8 @@ static vc_val vc__combine(vc_combine op, vc_val a, vc_val b) {
     }
 }
 
-/* Checks a work-group function and casts *v to the type in which it is combined. *type is its original type. Returns
-   false after an error. */
+/* Checks the arguments of a work-group function and casts *v to the type in which it is combined. *type receives its
+   original type. Returns false after an error. */
 static bool vc__group_begin(vc_kernel *k, const char *call, uint32_t op, uint32_t kinds, vc_val *v, vc_type *type,
                             vc_val *out) {
     vc__operand o;
@@ -14882,15 +14886,15 @@ static void vc__group_end(vc_kernel *k, vc_type type, vc_val v, vc_val *out) {
     if (out) *out = k->failed ? vc__no_value() : result;
 }
 
-/* Whether subgroup reductions accept this type. 64-bit integers need VC_FEATURE_SUBGROUP_TYPES, narrow types are
-   widened. True on machines without subgroups, where a subgroup is one invocation. */
+/* Whether subgroup reductions support this type: 64-bit integers require VC_FEATURE_SUBGROUP_TYPES. True on machines
+   without subgroups, where a subgroup is one invocation. */
 static bool vc__has_subgroup_reduce(const vc_kernel *k, vc_type type) {
-    uint64_t lacks = k->desc.machine.missing_features;
-    return lacks & VC_FEATURE_SUBGROUP || !(lacks & VC_FEATURE_SUBGROUP_TYPES) || vc__is_float(type)
+    uint64_t missing = k->desc.machine.missing_features;
+    return missing & VC_FEATURE_SUBGROUP || !(missing & VC_FEATURE_SUBGROUP_TYPES) || vc__is_float(type)
            || vc__bits(vc__kind(type)) < 64;
 }
 
-/* Reduces each subgroup, then halves the number of partial results per iteration. */
+/* Reduces each subgroup, then halves the number of partial results in each iteration (tree reduction). */
 VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) {
     static const char call[] = "vc_group_reduce";
     vc_val count;
@@ -14922,8 +14926,9 @@ VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) 
     vc__group_end(k, type, vc_load(part, vc_u32(0)), out);
 }
 
-/* Hillis-Steele scan that alternates between the two halves of the shared array; `half` is the offset of one.
-   Subgroup operations do not help, because the order of a subgroup's invocations need not follow the local index. */
+/* Prefix sum in log2(count) steps (Hillis and Steele, Data parallel algorithms, Communications of the ACM 29, 1986).
+   Alternates between the two halves of the shared array; `half`: offset of the current one. Does not use subgroup
+   scans, because the order of the invocations of a subgroup may differ from that of their local indices. */
 static void vc__group_scan(vc_kernel *k, const char *call, vc_combine op, vc_val v, bool inclusive, vc_val *out) {
     uint32_t count, step, half = 0, subgroup_op = VC__OP_SUBGROUP_ADD + (uint32_t)op - VC_ADD;
     vc_val index, has_source, other;
@@ -14970,7 +14975,7 @@ VC_API void vc_group_broadcast(vc_kernel *k, vc_val v, vc_val local_index, vc_va
 
 /* ---- blocks ---- */
 
-/* Opens the block of a VC_IF or of a short circuit. */
+/* Opens the block of a VC_IF or of a short-circuit statement. */
 static void vc__begin_if(vc_kernel *k, const char *call, vc_val condition) {
     if (!vc__ready(k) || vc__fail_in_switch(k, call)) return;
     uint32_t c = vc__condition(k, call, 1, condition);
@@ -14982,7 +14987,7 @@ VC_API int vc_if_begin(vc_kernel *k, vc_val condition) {
     return 1;
 }
 
-/* The ELSE takes over the anchor of the END of the VC_IF. */
+/* The ELSE node replaces the END of the VC_IF: it gets the same anchor. */
 VC_API int vc_else_begin(vc_kernel *k) {
     vc__block *b;
     if (!vc__ready(k)) return 1;
@@ -15022,7 +15027,7 @@ VC_API int vc_switch_begin(vc_kernel *k, vc_val value) {
     return 1;
 }
 
-/* Opens a VC_CASE or VC_DEFAULT. Fails if the open block is not a VC_SWITCH or has this case already. */
+/* Opens a VC_CASE or VC_DEFAULT. Fails if the open block is not a VC_SWITCH or already contains this case. */
 static int vc__switch_part_begin(vc_kernel *k, const char *call, uint32_t op, int64_t value) {
     uint64_t bits = 0;
     if (!vc__ready(k)) return 1;
@@ -15056,17 +15061,17 @@ VC_API int vc_case_begin(vc_kernel *k, int64_t value) {
 }
 VC_API int vc_default_begin(vc_kernel *k) { return vc__switch_part_begin(k, "VC_DEFAULT", VC__OP_DEFAULT, 0); }
 
-/* ---- divergence through variables ----
-   The contents of a variable or private array are divergent if a stored value, its index, or the conditions of the
-   blocks between the declaration and the store are. They are also divergent after a loop that stores them, if
-   invocations leave the loop in different iterations. During recording, a load gets the bits that are known so far.
-   A later store in a loop may reach an earlier load in the next iteration. The outermost loop is then analysed again
-   when it closes, until nothing changes. */
+/* ---- divergence of variables ----
+   A variable or private array is varying if a stored value, its index, or a condition of the blocks between the
+   declaration and the store is varying. It is also varying after a loop that stores to it, if invocations may leave the
+   loop in different iterations. While recording, a load gets the bits of the stores so far. In a loop, a later store
+   can reach an earlier load in the next iteration. Therefore the outermost loop is analysed again when it is closed,
+   until the bits no longer change (a fixed point). */
 
-enum { VC__MAX_REPLAYS = 16 }; /* passes over one loop; after that, all variables count as divergent */
+enum { VC__MAX_REPLAYS = 16 }; /* maximum passes over one loop; after that, all variables are treated as varying */
 
-/* For the end of a loop that invocations may leave in different iterations: the variables declared outside that it
-   stores are divergent, and a return in it may have ended only some of the invocations. */
+/* At the end of a loop that invocations may leave in different iterations: marks the variables that are declared
+   outside and stored inside as varying, and a return in the loop as divergent. */
 static void vc__note_loop_exit(vc_kernel *k, uint32_t loop) {
     const vc__block *b = &k->block[loop];
     for (uint32_t anchor = b->open + 1; b->exit_divergence && anchor < b->close; anchor++) {
@@ -15094,7 +15099,7 @@ static const char *vc__subgroup_call(const vc__node *n) {
     return names[n->x & 3u];
 }
 
-/* Analyses a node that opens or closes a block again. */
+/* Repeats the analysis of a node that opens or closes a block. */
 static void vc__replay_block(vc_kernel *k, vc__node *n) {
     uint32_t closed = k->open_block;
     k->open_block = k->anchor[n->region].block;
@@ -15106,7 +15111,7 @@ static void vc__replay_block(vc_kernel *k, vc__node *n) {
                               | vc__block_flags_of(k, b->condition));
 }
 
-/* Analyses an anchored node again. */
+/* Repeats the analysis of an effect. */
 static void vc__replay_effect(vc_kernel *k, vc__node *n) {
     k->replayed_statement = n->region;
     if (n->op == VC__OP_STORE) {
@@ -15121,13 +15126,13 @@ static void vc__replay_effect(vc_kernel *k, vc__node *n) {
     k->replayed_statement = 0;
 }
 
-/* One pass over the nodes of a loop. Results of atomics and subgroup operations keep their flags, which do not
-   depend on operands. */
+/* Repeats the analysis of the nodes of a loop once. The flags of atomics and subgroup operations do not depend on their
+   operands, so they do not change. */
 static void vc__replay_nodes(vc_kernel *k, uint32_t first, uint32_t end) {
     for (uint32_t i = first; i < end && !k->failed; i++) {
         vc__node *n = &k->node[i];
         uint32_t class_ = vc__op[n->op].class_;
-        /* an END whose anchor an ELSE took over */
+        /* skip an END that an ELSE has replaced */
         if (class_ >= VC__EFFECT && k->anchor[n->region].node != i) continue;
         if (class_ == VC__BLOCK) vc__replay_block(k, n);
         else if (class_ == VC__EFFECT) vc__replay_effect(k, n);
@@ -15144,7 +15149,7 @@ static void vc__replay_nodes(vc_kernel *k, uint32_t first, uint32_t end) {
     }
 }
 
-/* Analyses a closed loop until the divergence of its variables no longer changes. */
+/* Repeats the analysis of a closed loop until the divergence of its variables no longer changes. */
 static void vc__replay(vc_kernel *k, uint32_t loop) {
     uint32_t open_block = k->open_block, end = k->count;
     for (uint32_t pass = 0; k->needs_replay && !k->failed; pass++) {
@@ -15176,7 +15181,7 @@ VC_API int vc_block_end(vc_kernel *k) {
     return 0;
 }
 
-/* Opens a loop and returns its counter, which starts at `first` and is below `limit`. `step` is unsigned and not 0.
+/* Opens a loop and returns its counter, which starts at `first` and is less than `limit`. `step` is unsigned and not 0.
    `wraps`: the counter plus the step may overflow. */
 static vc_val vc__count_loop(vc_kernel *k, vc_val first, vc_val limit, vc_val step, bool wraps) {
     vc__operand o[3];
@@ -15198,16 +15203,16 @@ static vc_val vc__count_loop(vc_kernel *k, vc_val first, vc_val limit, vc_val st
     return vc__value(k, i);
 }
 
-/* Whether a value below `limit` plus the step may overflow the type. */
+/* Whether a counter less than `limit`, plus the step, may overflow the type. */
 static bool vc__may_wrap(vc_type type, vc_val limit, uint64_t step) {
     uint64_t max = vc__ones(vc__bits(type) - (vc__is_signed(type) ? 1u : 0u));
     if (step == 1) return false;
     return !vc__is_immediate(limit) || max - vc__widen(type, limit.bits) < step - 1;
 }
 
-/* VC_FOR with a constant step of type `step_type`. A loop that counts down is recorded as one that counts the
-   complement up. A signed loop with a constant start of 0 or above whose counter may overflow counts in unsigned
-   numbers, which cannot. */
+/* VC_FOR with a constant step of type `step_type`. A loop that counts down is recorded as a loop that counts the
+   bitwise complement up. If a signed counter may overflow and its start is a constant of 0 or more, the loop counts in
+   the unsigned type, where the counter cannot overflow. */
 static vc_val vc__for_constant_step(vc_kernel *k, vc_val first, vc_val limit, vc_type type, vc_type step_type,
                                     uint64_t step) {
     bool counts_down = vc__is_signed(step_type) && step >> 63;
@@ -15229,8 +15234,8 @@ static vc_val vc__for_constant_step(vc_kernel *k, vc_val first, vc_val limit, vc
     return counts_down ? vc_not(i) : i;
 }
 
-/* VC_FOR with a step known only at run time. For a negative step it counts the complement up; for a step of 0 the
-   limit is set to `first`, so that there is no iteration. */
+/* VC_FOR with a step that is known only at run time. If it is negative, the loop counts the bitwise complement up; if
+   it is 0, the limit is set to `first`, so that there is no iteration. */
 static vc_val vc__for_dynamic_step(vc_kernel *k, vc_val first, vc_val limit, vc_type type, vc_val step) {
     vc_type step_type = vc_typeof(step);
     bool is_signed = vc__is_signed(step_type);
@@ -15265,10 +15270,10 @@ VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step
     return vc__for_dynamic_step(k, first, limit, type, step);
 }
 
-/* ---- short circuit: a variable declared before a VC_IF holds the result ---- */
+/* ---- short-circuit statements: the result is a variable that is declared before a VC_IF ---- */
 
-/* Stores operand number `which` into the result variable. The first store declares the variable, before the blocks.
-   A composite result needs no initial value, because both blocks store one. */
+/* Stores operand number `which` to the result variable. The first store declares the variable, in the region before the
+   blocks. A composite result is an array of one element, which is not set to zero, because both blocks store to it. */
 static void vc__short_circuit_store(vc_short_circuit *lazy, uint32_t which, vc_val value) {
     vc_kernel *k = lazy->kernel;
     vc_type type = vc_typeof(value);
@@ -15308,7 +15313,7 @@ VC_API vc_short_circuit vc_short_circuit_begin(vc_kernel *k, const char *call, v
     return lazy;
 }
 
-/* Fails and returns false unless the open block is the one of the current operand. */
+/* Checks that the open block is that of the current operand. Fails and returns false otherwise. */
 static bool vc__short_circuit_is_open(const vc_short_circuit *lazy) {
     vc_kernel *k = lazy->kernel;
     if (!vc__ready(k)) return false;
@@ -15359,9 +15364,9 @@ VC_API vc_val vc_each_begin(vc_kernel *k, uint32_t axes, uint32_t axis) {
 }
 
 // >>derived
-/* Public functions without an operation of their own, which record other operations. Operands are checked first, so
-   that error messages name the function that was called. Several recording calls may be arguments of one C call, in
-   any order of evaluation, because the schedule chooses its own order. */
+/* Public functions that have no operation in the table of operations and record several other ones. They check their
+   operands first, so that error messages name the function that was called. Several calls that record may be arguments
+   of one C call: the order in which C evaluates them has no effect, because the schedule determines the order. */
 
 /* A call of such a function. */
 typedef struct vc__fn {
@@ -15369,7 +15374,7 @@ typedef struct vc__fn {
     vc_kernel *k;    /* NULL: all operands are immediates */
     vc_type type;    /* common type of the operands; VC_NONE after an error */
     uint32_t count;
-    bool half;       /* the operands were f16 and are computed with as f32; the result is cast back */
+    bool half;       /* the operands are f16: they are cast to f32, and the result is cast back */
     vc_val v[4];     /* operands; scalars that are combined with vectors stay scalars */
 } vc__fn;
 
@@ -15377,7 +15382,7 @@ static vc_val vc__operand_value(vc_kernel *k, const vc__operand *o) {
     return o->node == VC__NIL ? vc__immediate(o->type, o->bits) : vc__value(k, o->node);
 }
 
-/* Checks operand i, an integer count or offset that may be of another type than operand 0. */
+/* Checks operand i, an integer count or offset, whose type may differ from that of operand 0. */
 static bool vc__fn_count(vc__fn *f, uint32_t i, const vc__operand *o) {
     if (!vc__check_kind(f->k, f->call, o, i + 1, VC__KINDS_IU)) return false;
     if (vc__components(o->type) != 1 && vc__components(f->type) != 1
@@ -15435,8 +15440,9 @@ static vc__fn vc__fn_two(const char *call, uint32_t kinds, vc_val a, vc_val b) {
 /* Casts v to another scalar kind, with the same number of components. */
 static vc_val vc__cast_kind(vc_type kind, vc_val v) { return vc_cast(vc__vec(kind, vc__components(vc_typeof(v))), v); }
 
-/* Ends a call and returns its result. If immediates cannot be folded, the result names this function instead of the
-   one that it called. Without a kernel, an operand that was never set or comes from a failed call is passed on. */
+/* Ends a call and returns its result. If the operands are immediates that cannot be folded, the result contains the
+   name of this function instead of that of a function that it called. If there is no kernel because an operand was
+   never set or is the result of a failed call, returns that operand. */
 static vc_val vc__fn_end(const vc__fn *f, vc_val r) {
     if (f->half && f->type && vc__kind(vc_typeof(r)) == VC_F32) r = vc__cast_kind(VC_F16, r);
     if (f->k) return f->type ? r : vc__no_value();
@@ -15445,7 +15451,7 @@ static vc_val vc__fn_end(const vc__fn *f, vc_val r) {
     return vc__unfoldable(f->call + 3);
 }
 
-/* Fails because of an operand that vc__fn_begin accepted. Returns what the call must return. */
+/* Fails after vc__fn_begin has succeeded. Returns the result of the call. */
 VC__PRINTF(2, 3) static vc_val vc__fn_fail(vc__fn *f, const char *format, ...) {
     va_list list;
     va_start(list, format);
@@ -15466,7 +15472,7 @@ static vc_val vc__fn_polynomials(const vc__fn *f, uint32_t rule, const vc__polyn
 }
 static vc_val vc__fn_rule(const vc__fn *f, uint32_t rule) { return vc__fn_polynomials(f, rule, NULL, NULL); }
 
-/* For the common type: the width of a component in bits, an immediate of its kind, its unsigned scalar type. */
+/* Of the common type: the width of a component in bits; an immediate of its kind; its unsigned scalar type. */
 static uint32_t vc__fn_width(const vc__fn *f) { return vc__bits(vc__kind(f->type)); }
 static vc_val vc__fn_imm(const vc__fn *f, uint64_t bits) { return vc_imm(vc__scalar(f->type), bits); }
 static vc_type vc__fn_unsigned(const vc__fn *f) { return vc__scalar(vc__to_unsigned(f->type)); }
@@ -15478,7 +15484,7 @@ VC_API vc_val vc_bit_reverse(vc_val a) { return vc__pure1(a, VC__OP_BIT_REVERSE)
 VC_API vc_val vc_find_lsb(vc_val a) { return vc__pure1(a, VC__OP_FIND_LSB); }
 VC_API vc_val vc_find_msb(vc_val a) { return vc__pure1(a, VC__OP_FIND_MSB); }
 
-/* An operation that uses carries, borrows or upper halves of products. */
+/* Records an operation with a carry, a borrow or the upper half of a product. */
 static vc_val vc__pure2_carries(vc_val a, vc_val b, uint32_t op) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
     if (k) k->uses_carries = true;
@@ -15528,8 +15534,8 @@ static vc_val vc__rotate(const char *call, vc_val a, vc_val count, bool right) {
 VC_API vc_val vc_rotl(vc_val a, vc_val count) { return vc__rotate("vc_rotl", a, count, false); }
 VC_API vc_val vc_rotr(vc_val a, vc_val count) { return vc__rotate("vc_rotr", a, count, true); }
 
-/* Makes the range of a bit field valid: the offset is taken modulo the width, the bit count is limited to the bits
-   above the offset. */
+/* Limits a bit field to the type: reduces the offset modulo the width, and the count to the number of bits from the
+   offset on. */
 static void vc__fn_clamp_field(const vc__fn *f, vc_val *offset, vc_val *count) {
     uint32_t width = vc__fn_width(f), kind = vc__kind(vc__to_unsigned(vc_typeof(*count)));
     *offset = vc_and(vc__cast_kind(VC_U32, *offset), vc_u32(width - 1));
@@ -15537,7 +15543,7 @@ static void vc__fn_clamp_field(const vc__fn *f, vc_val *offset, vc_val *count) {
     *count = vc_min(vc__cast_kind(VC_U32, *count), vc_sub(vc_u32(width), *offset));
 }
 
-/* A value whose low `count` bits are set. */
+/* Returns a value whose low `count` bits are set. */
 static vc_val vc__fn_ones(const vc__fn *f, vc_val count) {
     uint32_t width = vc__fn_width(f);
     vc_val one = vc__fn_imm(f, 1);
@@ -15564,7 +15570,7 @@ VC_API vc_val vc_bitfield_insert(vc_val a, vc_val b, vc_val offset, vc_val count
 
 /* ---- integer arithmetic ---- */
 
-/* A carry or borrow, computed in unsigned numbers. */
+/* Records a carry or borrow, computed in the unsigned type. */
 static vc_val vc__carry(const char *call, vc_val a, vc_val b, uint32_t op) {
     vc__fn f = vc__fn_two(call, VC__KINDS_IU, a, b);
     if (!f.type) return vc__fn_end(&f, a);
@@ -15581,8 +15587,8 @@ VC_API vc_val vc_abs_diff(vc_val a, vc_val b) {
     return vc__fn_rule(&f, VC__RULE(abs_diff, "U(max(x, y)) - U(min(x, y))"));
 }
 
-/* o is negative if a signed result has overflowed: it is the largest number then, or the smallest one if x is negative.
-   */
+/* In the signed rules, o is negative if s has overflowed; the result then is the largest number, or the smallest one if
+   x is negative. */
 VC_API vc_val vc_add_sat(vc_val a, vc_val b) {
     vc__fn f = vc__fn_two("vc_add_sat", VC__KINDS_IU, a, b);
     return vc__fn_rule(&f, vc__is_unsigned(f.type)
@@ -15604,8 +15610,8 @@ VC_API vc_val vc_average(vc_val a, vc_val b) {
 
 /* ---- floats ---- */
 
-/* Whether an immediate may make products that cannot be folded: it is subnormal, infinite, NaN or of extreme
-   magnitude. */
+/* Whether products with an immediate may be impossible to fold: it is subnormal, infinite, NaN, or of very large or
+   very small magnitude. */
 static bool vc__fn_is_extreme(vc_type kind, uint64_t bits) {
     vc__real r;
     int32_t max_exponent = kind == VC_F16 ? 14 : vc__bias(kind) / 8;
@@ -15636,15 +15642,16 @@ static vc__fn vc__fn_float2(const char *call, vc_val a, vc_val b) {
 
 static bool vc__fn_is_f64(const vc__fn *f) { return vc__kind(f->type) == VC_F64; }
 
-/* A constant by its value, and by its bits in f32 and f64. */
+/* An immediate of the common type, f32 or f64. */
 static vc_val vc__fn_real(const vc__fn *f, double x) { return vc__fn_is_f64(f) ? vc_f64(x) : vc_f32((float)x); }
-/* A function of one floating-point operand. */
+
+/* A function of one float that is computed by a rule. */
 static vc_val vc__fn_rule1(const char *call, vc_val a, uint32_t rule) {
     vc__fn f = vc__fn_float1(call, a);
     return vc__fn_rule(&f, rule);
 }
 
-/* The polynomials interpolate at Chebyshev nodes; they were computed with 260-bit arithmetic. */
+/* The polynomials interpolate at Chebyshev nodes; their coefficients were computed with 260-bit arithmetic. */
 static const vc__polynomial vc__fn_asinh_poly = { /* (asinh(x) / x - 1) / z, z = x^2 <= 1/4 */
     { 0x3c22ccb8u, 0xbca827ceu, 0x3cf70a17u, 0xbd36cdf8u, 0x3d999975u, 0xbe2aaaabu },
     { 0x3f5ee3fd77d44d42u, 0xbf74733e5158e0e1u, 0x3f7f38921b605d54u, 0xbf83a4aeece7e69cu, 0x3f879b0dbdcdfc75u,
@@ -15722,7 +15729,8 @@ VC_API vc_val vc_ldexp(vc_val a, vc_val exponent) {
     return vc__fn_rule(&f, VC__RULE(scale_by_int, "scale(x, i32(y))"));
 }
 
-VC_API vc_val vc_exp10(vc_val a) { /* log10(2) is a sum of two parts, of which n times the first is exact */
+/* 10^x = 2^n * 10^r with r = x - n log10(2). log10(2) is a sum of two parts; n times the first one is exact. */
+VC_API vc_val vc_exp10(vc_val a) {
     return vc__fn_rule1("vc_exp10", a,
                         VC__RULE(exp10, "l = {0x40549a78, 0x400a934f0979a371}; "
                                         "n = clamp(round(x * l), {-200, -1200}, {200, 1200}); "
@@ -15734,8 +15742,8 @@ VC_API vc_val vc_log10(vc_val a) {
     return vc__fn_rule1("vc_log10", a, VC__RULE(log10, "log2(x) * {0x3e9a209b, 0x3fd34413509f79ff}"));
 }
 
-/* Dividing the bits by 3 divides the exponent by 3 and gives a guess with 5 correct bits. The steps of
-   Halley's method follow. */
+/* Dividing the bit pattern by 3 divides the exponent by 3: the result, after adding a constant, is an approximation
+   with 5 correct bits. Each step of Halley's method triples that number. */
 VC_API vc_val vc_cbrt(vc_val a) {
     vc__fn f = vc__fn_float1("vc_cbrt", a);
     /* r keeps infinities and NaN and flushes subnormal numbers to 0 */
@@ -15747,9 +15755,9 @@ VC_API vc_val vc_cbrt(vc_val a) {
                            "t = halley(m, t); r = x * step(1, abs(x)); n ? x < 0 ? -t : t : r"));
 }
 
-/* Also the magnitude of complex numbers. Numbers are scaled by 1, 2^-70 or 2^70 (f64: 2^-520 or 2^520), so that their
-   squares neither overflow nor underflow: down above 2^60 (f64: 2^500), up below 2^-60 (2^-500). Squares of f16 values
-   cannot overflow or underflow in f32. */
+/* Also the absolute value of complex numbers. The operands are scaled such that their squares neither overflow nor
+   underflow: by 2^-70 above 2^60 (f64: by 2^-520 above 2^500), by 2^70 below 2^-60 (f64: by 2^520 below 2^-500).
+   Squares of f16 numbers can neither overflow nor underflow in f32. */
 VC_API vc_val vc_hypot(vc_val a, vc_val b) {
     vc__fn f = vc__fn_float2("vc_hypot", a, b);
     return vc__fn_rule(&f, f.half
@@ -15808,7 +15816,7 @@ VC_API vc_val vc_modf_fract(vc_val a) {
 
 /* ---- geometry ---- */
 
-/* Dot product; of two scalars their product. A scalar combined with a vector is repeated. */
+/* The dot product, or the product of two scalars. A scalar that is combined with a vector is repeated. */
 static vc_val vc__fn_dot(vc_val a, vc_val b) {
     return vc__components(vc_typeof(a)) == 1 && vc__components(vc_typeof(b)) == 1 ? vc_mul(a, b) : vc_dot(a, b);
 }
@@ -15940,7 +15948,7 @@ VC_API vc_val vc_unpack_half2(vc_val v) {
     return vc__fn_end(&f, f.type ? vc__fn_record(&f, VC__OP_UNPACK_HALF, VC_F32X2) : v);
 }
 
-/* Builds a vector of `count` parts; a single part stays a scalar. */
+/* Returns a vector of `count` parts, or the scalar if there is one part. */
 static vc_val vc__fn_vector(vc_val *part, uint32_t count) {
     return count == 1 ? part[0] : vc__vector("vc_vec", part, count);
 }
@@ -15961,14 +15969,14 @@ VC_API vc_val vc_round_f16(vc_val v) {
     return vc__fn_end(&f, vc__fn_vector(part, components));
 }
 
-/* Packs the components of v, each below 2^bits, into a u32, component 0 in the low bits. */
+/* Packs the components of v, each less than 2^bits, into a u32, component 0 in the low bits. */
 static vc_val vc__fn_pack_bits(vc_val v, uint32_t components, uint32_t bits) {
     vc_val r = vc_component(v, 0);
     for (uint32_t i = 1; i < components; i++) r = vc_or(r, vc_shl(vc_component(v, i), vc_u32(i * bits)));
     return r;
 }
 
-/* Packs normalised numbers, rounded to the nearest code. */
+/* Packs normalised numbers, rounded to the nearest integer. */
 static vc_val vc__pack_norm(const char *call, vc_val v, uint32_t components, bool is_signed) {
     vc__fn f = vc__fn_of_type(call, vc__vec(VC_F32, components), v);
     uint32_t bits = 32 / components;
@@ -15996,8 +16004,8 @@ static vc_val vc__fn_unpack_bits(const vc__fn *f, uint32_t components, bool is_s
     return vc__fn_vector(part, components);
 }
 
-/* Unpacks normalised numbers. Multiplies by the rounded reciprocal: it maps the largest code to exactly 1, and all
-   devices agree on products but not on quotients. */
+/* Unpacks normalised numbers. Multiplies by the rounded reciprocal of the largest integer: this maps the largest
+   integer to exactly 1, and products, unlike quotients, are rounded in the same way by all devices. */
 static vc_val vc__unpack_norm(const char *call, vc_val v, uint32_t components, bool is_signed) {
     vc__fn f = vc__fn_of_type(call, VC_U32, v);
     uint32_t bits = 32 / components;
@@ -16052,13 +16060,13 @@ VC_API vc_val vc_unpack_2x32(vc_val v) {
 static const vc_type vc__fn_dot_types[3] = { VC_U32, VC_U32, VC_I32 };
 static const vc_type vc__fn_udot_types[3] = { VC_U32, VC_U32, VC_U32 };
 
-/* Byte i of x, extended to type `to`. */
+/* Byte i of x, sign- or zero-extended to type `to`. */
 static vc_val vc__dot_byte(vc_val x, uint32_t i, bool is_signed, vc_type to) {
     return vc_cast(to, vc_shr(vc_shl(is_signed ? vc_cast(VC_I32, x) : x, vc_u32(24 - 8 * i)), vc_u32(24)));
 }
 
-/* Records a dot product of four packed bytes; `op` says which operands are signed. f.type is VC_NONE after an error.
-   Immediates are folded byte by byte. */
+/* Records `op`, a dot product of four packed bytes; its name states which operands are signed. f.type is VC_NONE after
+   an error. Immediates are folded byte by byte. */
 static vc_val vc__dot_4x8(const vc__fn *f, uint32_t op) {
     bool sat = op >= VC__OP_DOT_II_SAT, a_signed = op != VC__OP_DOT_UU && op != VC__OP_DOT_UU_SAT;
     bool b_signed = op == VC__OP_DOT_II || op == VC__OP_DOT_II_SAT;
@@ -16195,11 +16203,11 @@ VC_API vc_val vc_normal(vc_val bits) {
     vc_val one = vc_cast(type, vc_u32(1));
     for (uint32_t i = 0; i < vc__components(f.type); i += 2) {
         vc_val radius = vc_log(vc_sub(one, vc_component(bits, i))); /* argument in (0, 1] */
-        /* log(1) may be above 0 on some devices */
+        /* on some devices log(1) is greater than 0 */
         radius = vc_sqrt(vc_max(vc_mul(radius, vc_cast(type, vc_i32(-2))), vc_imm(type, 0)));
         vc_val angle = vc_sub(vc_component(bits, i + 1),
                               vc_imm(type, type == VC_F64 ? 0x3fe0000000000000u : 0x3f000000u));
-        /* 2 pi; f32: rounded down, so that |angle| stays below pi */
+        /* 2 pi; f32: rounded down, so that |angle| is less than pi */
         angle = vc_mul(angle, vc_imm(type, type == VC_F64 ? 0x401921fb54442d18u : 0x40c90fdau));
         part[i] = vc_mul(radius, vc_cos(angle));
         part[i + 1] = vc_mul(radius, vc_sin(angle));
@@ -16219,14 +16227,17 @@ VC_API vc_val vc_hash_bits(vc_val v) {
 /* ---- output ----
 
    vc_printf and vc_assert reserve a record in the output buffer and fill it. The buffer starts with a header of eight
-   words, which are 0 before the dispatch:
-       0  words reserved after the header, including records that do not fit
-       1  number of records that did not fit
-       2  the largest format number among those; 3: the largest bitwise complement of a format number among those
-       4  number of failed assertions, whether recorded or not; 5: the largest format number of a failed assertion
-   A record consists of the format number, the global ID (three words) and the operands: 64-bit values as two words,
-   the low one first, all others as one word, f16 as f32. A record that starts inside the buffer and does not fit has
-   0 as its format number. */
+   u32 words, which must be 0 before the dispatch:
+       word  contents after the dispatch
+       0     words reserved after the header, including those of records that did not fit
+       1     number of records that did not fit
+       2     the largest format number of these records
+       3     the largest bitwise complement of a format number of these records
+       4     number of failed assertions, whether recorded or not
+       5     the largest format number of a failed assertion
+   A record consists of the format number, the global id (three words) and the operands: 64-bit values as two words,
+   the low one first, all others as one word, f16 as f32. The format number of a record that starts inside the buffer
+   but did not fit is 0. */
 
 enum {
     VC__OUTPUT_HEADER = 8,
@@ -16236,7 +16247,7 @@ enum {
     VC__MAX_FIELD = 255
 };
 
-/* Conversions of vc_printf: accepted kinds and flags; the accepted types for messages. */
+/* Conversions of vc_printf: accepted kinds and flags, and the accepted types as text for messages. */
 static const struct vc__conversion { char letter; uint8_t kinds; const char *flags, *types; } vc__conversions[] = {
     { 'd', VC__KINDS_B | VC__KINDS_I, "-+ 0", "i8 to i64 or bool" },
     { 'i', VC__KINDS_B | VC__KINDS_I, "-+ 0", "i8 to i64 or bool" },
@@ -16255,7 +16266,7 @@ static const struct vc__conversion { char letter; uint8_t kinds; const char *fla
     { 'A', VC__KINDS_F, "-+ #0", "f16, f32 or f64" },
 };
 
-/* State of vc__printf_read: the format is copied without length modifiers, and the types of the operands are listed. */
+/* State of vc__printf_read, which copies the format without length modifiers and lists the types of the operands. */
 typedef struct vc__printf_state {
     vc_kernel *k;
     const char *rest;        /* unread part of the format */
@@ -16342,7 +16353,7 @@ static void vc__printf_scalar(vc__printf_state *p, vc_val v) {
     p->words[p->word_count++] = v;
 }
 
-/* Appends the next operand, which must suit the conversion. Returns false after an error. */
+/* Checks the next operand against a conversion and appends it. Returns false after an error. */
 static bool vc__printf_operand(vc__printf_state *p, const struct vc__conversion *c) {
     vc__operand o;
     uint32_t which = p->used + 1;
@@ -16371,7 +16382,7 @@ static bool vc__printf_operand(vc__printf_state *p, const struct vc__conversion 
     return true;
 }
 
-/* Reads the format and the operands of its conversions. Returns false after an error. */
+/* Reads the format and the operands for its conversions. Returns false after an error. */
 static bool vc__printf_read(vc__printf_state *p) {
     const struct vc__conversion *c;
     while (*p->rest) {
@@ -16389,7 +16400,7 @@ static bool vc__printf_read(vc__printf_state *p) {
                           p->used, p->count);
 }
 
-/* Returns the output buffer, which the first call adds. It is not counted in arg_count. */
+/* Returns the output buffer, which the first call adds. arg_count does not include it. */
 static vc_ref vc__output_ref(vc_kernel *k) {
     if (k->output == VC__NIL) {
         uint32_t node = vc__add_object(k, "output", VC__OP_BUFFER, VC_READ_WRITE, VC_U32, 0, NULL);
@@ -16400,7 +16411,7 @@ static vc_ref vc__output_ref(vc_kernel *k) {
     return vc__make_ref(k, k->object[k->output].node, VC_U32);
 }
 
-/* Returns the index of a format in the kernel's list and adds it if it is new. VC__NIL after an error. */
+/* Returns the index of a format in the kernel's list, and adds it if it is new. Returns VC__NIL after an error. */
 static uint32_t vc__format_of(vc_kernel *k, const char *types, const char *text) {
     size_t types_length = strlen(types), size = types_length + strlen(text) + 2;
     for (uint32_t i = 0; i < k->format_count; i++)
@@ -16421,8 +16432,8 @@ static uint32_t vc__format_of(vc_kernel *k, const char *types, const char *text)
     return k->format_count++;
 }
 
-/* Reserves a record and fills it. Nothing is reserved once the buffer is full, so the count of reserved words cannot
-   overflow. */
+/* Records code that reserves a record in the output buffer and fills it. It reserves nothing once the buffer is full,
+   so the number of reserved words cannot overflow. */
 static void vc__output_record(vc_kernel *k, vc_ref out, vc_val number, const vc_val *words, uint32_t count) {
     vc_ref lost = vc_var(k, "lost", VC_BOOL);
     vc_val length = vc_length(out), size = vc_u32(4 + count), used;
@@ -16447,7 +16458,8 @@ static void vc__output_record(vc_kernel *k, vc_ref out, vc_val number, const vc_
     }
 }
 
-/* The runtime's number of a format: the implicit argument is the number of the kernel's first format. */
+/* The number of a format in the runtime: the implicit argument, the number of the kernel's first format, plus the index
+   of the format. */
 static vc_val vc__output_number(vc_kernel *k, uint32_t format) {
     return vc_add(vc__implicit(k, "vc_printf", VC_IMPLICIT_OUTPUT, k->output, 0), vc_u32(format));
 }
@@ -16504,7 +16516,7 @@ VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text) {
 
 static vc_image_ref vc__no_image(void) { vc_image_ref r; memset(&r, 0, sizeof r); r.node = VC__NIL; return r; }
 
-/* Replaces the zeros of the desc by its defaults and checks it. Returns false after an error. */
+/* Replaces zeros in the desc by the defaults and checks it. Returns false after an error. */
 static bool vc__image_resolve(vc_kernel *k, const char *name, vc_image_desc *d) {
     static const char call[] = "vc_image";
     uint32_t access = (uint32_t)d->access;
@@ -16553,10 +16565,10 @@ VC_API vc_image_ref vc_image(vc_kernel *k, const char *name, const vc_image_desc
     return r;
 }
 
-/* How a function uses an image, which decides which images it accepts. */
+/* Uses of an image by a function, which determine the images that it accepts. */
 enum { VC__IMAGE_USE_SAMPLE, VC__IMAGE_USE_FETCH, VC__IMAGE_USE_LOAD, VC__IMAGE_USE_STORE, VC__IMAGE_USE_QUERY };
 
-/* Fails if the image does not support this use. The message says what to use instead. */
+/* Fails if the image does not support this use. The message recommends another function, if there is one. */
 static void vc__check_image_use(vc_kernel *k, const char *call, const vc__object *o, int use) {
     const char *name = o->name ? o->name : "", *why = NULL;
     bool storage = o->image.storage, buffer = o->image.dim == VC_DIM_BUFFER;
@@ -16588,8 +16600,8 @@ static vc__object *vc__image_of(vc_kernel *k, const char *call, const vc_image_r
     return k->failed ? NULL : o;
 }
 
-/* Checks a coordinate, level or derivative: as many components of f32, or of a 32-bit integer if `kind` is VC_I32.
-   `what` names it in the message. Returns its node; VC__NIL after an error. */
+/* Checks coordinates, a level or a derivative: it must have `components` components of type f32, or i32 or u32 if
+   `kind` is VC_I32. `what`: its name in the message. Returns its node; VC__NIL after an error. */
 static uint32_t vc__image_operand(vc_kernel *k, const char *call, const vc__object *o, uint32_t which, const char *what,
                                   vc_val v, vc_type kind, uint32_t components) {
     char alternative[16] = "";
@@ -16607,7 +16619,8 @@ static uint32_t vc__image_operand(vc_kernel *k, const char *call, const vc__obje
     return VC__NIL;
 }
 
-/* Checks a level. Images with a single level accept only the immediate 0 and return VC__NIL without an error. */
+/* Checks a level and returns its node; VC__NIL after an error. An image with a single level requires the immediate 0,
+   for which VC__NIL is returned, too. */
 static uint32_t vc__image_level(vc_kernel *k, const char *call, const vc__object *o, uint32_t which, vc_val v) {
     bool one = o->image.storage || o->image.dim == VC_DIM_BUFFER;
     if (!one) return vc__image_operand(k, call, o, which, "level", v, VC_I32, 1);
@@ -16617,7 +16630,7 @@ static uint32_t vc__image_level(vc_kernel *k, const char *call, const vc__object
     return VC__NIL;
 }
 
-/* Divergence of an operand; 0 for VC__NIL. */
+/* The VC__NODE_VARIES bits of an operand; 0 for VC__NIL. */
 static uint32_t vc__image_flags(const vc_kernel *k, uint32_t node) {
     return node == VC__NIL ? 0 : k->node[node].flags & VC__NODE_VARIES;
 }
@@ -16628,7 +16641,7 @@ static vc_val vc__image_record(vc_kernel *k, uint32_t op, vc_type type, uint32_t
     return k->failed ? vc__no_value() : vc__value(k, vc__record(k, op, flags, type, image, at, more, x));
 }
 
-/* The kernel of a call: that of the image, or of an operand if the image has none. */
+/* Returns the kernel of a call: that of the image or, if the image has none, that of an operand. */
 static vc_kernel *vc__image_kernel(const char *call, vc_image_ref image, vc_val at, vc_val more) {
     return image.kernel ? image.kernel : vc__kernel_of_operands(call, image.node != 0, at, more, more);
 }
@@ -16663,7 +16676,7 @@ VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_
             vc__fail_call(k, call, "the offset along %c is %ld, but must be -8 to 7", "xyz"[i], (long)offset[i]);
         else if (offset[i] && (o->image.dim == VC_DIM_CUBE || i >= vc__dims[o->image.dim].axes))
             vc__fail_call(k, call, "the offset along %c is %ld, but must be 0 for image '%s' (%s)", "xyz"[i],
-                          (long)offset[i], o -> name ? o -> name : "", vc__dims[o->image.dim].name);
+                          (long)offset[i], o->name ? o->name : "", vc__dims[o->image.dim].name);
     }
     return vc__sample(call, image, at, lod, packed);
 }
@@ -16752,13 +16765,13 @@ VC__SMALL_END
 #endif /* VKDISPATCH_CODEGEN_IMPLEMENTED */
 #endif /* VKDISPATCH_CODEGEN_IMPLEMENTATION */
 
-/* The second of the two implementations to be compiled gets here with both defined. vkdispatch.h includes this file
-   again at its end if it is the second one. */
+/* Compiled once, after both implementations. vkdispatch.h includes this file again at its end if its implementation
+   comes second. */
 #if defined(VKDISPATCH_CODEGEN_IMPLEMENTED) && defined(VKDISPATCH_IMPLEMENTED) && !defined(VKDISPATCH_GLUE_IMPLEMENTED)
 #define VKDISPATCH_GLUE_IMPLEMENTED
 
 // >>glue
-/* Creates a vd_kernel from a vc_kernel. Only compiled with both implementations. Types, features, dimensions, formats,
+/* Creates a vd_kernel from a vc_kernel. Compiled only with both implementations. Types, features, dimensions, formats,
    argument kinds, implicit arguments and access flags have the same numbers in both: tools/check compares the lists. */
 
 #if VKDISPATCH_VERSION / 10000 != VKDISPATCH_CODEGEN_VERSION / 10000
@@ -16839,7 +16852,7 @@ static void vc__glue_implicit(vd_implicit_info *to, const vc_implicit_info *from
     to->offset = from->offset;
 }
 
-/* The output of the builder for a device; SPIR-V if it makes none of its language. */
+/* The target of the builder and the kind of code for a device. The default is SPIR-V. */
 typedef struct vc__glue_output { vc_target target; vd_code code; } vc__glue_output;
 
 static vc__glue_output vc__glue_output_of(const vd_device_info *d) {
@@ -16856,7 +16869,7 @@ VC_API vc_target vd_target(const struct vd_context *ctx) {
     return d ? vc__glue_output_of(d).target : VC_TARGET_NONE;
 }
 
-/* Creates a kernel from printed code. `args` and `implicit` are memory for the converted descriptions. */
+/* Creates a kernel from printed code. `args`, `implicit`: memory for the converted argument descriptions. */
 static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__variant *f, vd_code code, vd_arg_info *args,
                                         vd_implicit_info *implicit) {
     const vc_info *info = &f->info;
@@ -16913,7 +16926,7 @@ static struct vd_kernel vc__glue_build(struct vd_context *ctx, vc_kernel *k) {
                            (vd_implicit_info *)(void *)(memory + arg_bytes));
 }
 
-/* The text of vc_error already contains the name of the kernel. */
+/* The name of the kernel is added to the error only if it is not an error of vc_error, whose text contains it. */
 VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
     struct vd_kernel kernel = vc__glue_build(ctx, k);
     if (!kernel.id) vd_error_amend(vd_error_result(), "vd_kernel_build", vc_error(k) ? "" : vc__name(k), NULL);
