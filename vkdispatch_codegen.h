@@ -3074,7 +3074,7 @@ static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, ui
         vc__fail_operands(k, call, before + a + 1, &o[a], before + b + 1, &o[b],
                        vc__scalar(o[a].type) == vc__scalar(o[b].type)
                            ? "vectors must have the same number of components"
-                           : "convert one with vc_cast");
+                           : "both must have the same type; convert one with vc_cast");
         return VC_NONE;
     }
     return vc__vec(kind, components);
@@ -8307,7 +8307,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
         else if (vc__is_atomic(n->op)) vc__spirv_atomic(s, n, vc__result(i));
         else if (vc__is_image(n->op)) vc__spirv_image_op(s, n, vc__result(i));
         else if (vc__op[n->op].class_ == VC__CONVERGENT) vc__spirv_subgroup(s, n, vc__result(i));
-        else vc__fail(s->k, "vc_spirv in kernel '%s': internal error: operation '%s' has no SPIR-V form",
+        else vc__fail(s->k, "vc_spirv in kernel '%s': internal error: operation '%s' cannot be printed",
                       vc__name(s->k), vc__op_name[n->op]);
         break;
     }
@@ -9168,8 +9168,8 @@ static void vc__p_without_pattern(vc__printer *g, const vc__node *n) {
         g->d->image_op(g, n);
         break;
     default:
-        vc__fail(g->k, "kernel '%s': vc_%s of %s is not supported in %s", vc__name(g->k), vc__op_name[n->op],
-                 vc_type_name(n->type), g->d->name);
+        vc__fail(g->k, "vc_%s in kernel '%s': the result type %s is not supported in %s", vc__op_name[n->op],
+                 vc__name(g->k), vc_type_name(n->type), g->d->name);
         break;
     }
 }
@@ -11971,11 +11971,11 @@ static vc_type vc__add_user_type(vc_kernel *k, const char *call, vc__user_type *
     if (user_type->element) l = vc__array_text(k, user_type->element, user_type->count);
     else snprintf(l.text, sizeof l.text, "%.40s", user_type->name ? user_type->name : "");
     if (size >= 0x7fffffffu)
-        vc__fail_call(k, call, "'%s' has %llu bytes%s, but the limit is 2^31 - 2", l.text, (unsigned long long)size,
-                   user_type->element ? "" : " or more");
+        vc__fail_call(k, call, "'%s' has %llu bytes%s, but the limit is 2^31 - 2 bytes", l.text,
+                      (unsigned long long)size, user_type->element ? "" : " or more");
     else if (user_type->layout.depth > VC__MAX_TYPE_DEPTH)
-        vc__fail_call(k, call, "'%s' has types nested %u deep, but the limit is %u", l.text, user_type->layout.depth,
-                   (unsigned)VC__MAX_TYPE_DEPTH);
+        vc__fail_call(k, call, "'%s' has a nesting depth of %u types, but the limit is %u", l.text,
+                      user_type->layout.depth, (unsigned)VC__MAX_TYPE_DEPTH);
     else if (k->user_type_count >= VC__MAX_USER_TYPES)
         vc__fail_call(k, call, "'%s' exceeds the limit of %u struct and array types per kernel", l.text,
                    (unsigned)VC__MAX_USER_TYPES);
@@ -12062,8 +12062,8 @@ VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
     vc__layout s = vc__layout_of(k, element);
     if (!count || !s.size)
         return VC__FAIL_FALSE(k, "vc_array_type",
-                          s.size ? "%u elements of type %u, but an array must have at least one"
-                                 : "%u elements of type %u, which is not a type of this kernel",
+                          s.size ? "count is %u, but must be at least 1 (element is %u)"
+                                 : "count is %u, and element is %u, which is not a type of this kernel",
                           count, element);
     for (uint32_t i = 0; i < k->user_type_count; i++)
         if (k->user_type[i].element == element && k->user_type[i].count == count) return k->user_type[i].type;
@@ -12080,7 +12080,7 @@ VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type) { return vc__layout_of(k,
 
 /* Fails: the type has no part i. */
 static void vc__fail_part(vc_kernel *k, const char *call, vc_type type, uint32_t i) {
-    vc__fail_call(k, call, "part %u is out of range: %s has %u", i, vc__type_text(k, type).text,
+    vc__fail_call(k, call, "part %u is out of range: %s has %u parts", i, vc__type_text(k, type).text,
                vc__direct_part_count(k, type));
 }
 
@@ -12816,7 +12816,7 @@ static void vc__split_object(vc_kernel *k, uint32_t root, const void *data) {
     if (arrays > VC__MAX_PARTS) {
         vc__fail_call(k, op == VC__OP_SHARED ? "vc_shared" : op == VC__OP_TABLE ? "vc_table"
                    : op == VC__OP_VAR ? "vc_var" : "vc_array",
-                   "%s '%s' of type %s consists of %u arrays of scalars and vectors, but the limit is %u",
+                   "%s '%s' of type %s would be split into %u arrays of scalars or vectors, but the limit is %u",
                    vc__object_kind(op), vc__object_name(&k->object[root]), vc__type_text(k, type).text, arrays,
                    (unsigned)VC__MAX_PARTS);
         return;
@@ -12907,8 +12907,8 @@ static bool vc__fail_element(vc_kernel *k, const char *call, const vc_ref *r, in
     if (r->inside & VC__INSIDE_ELEMENT)
         vc__fail_call(k, call, "element %lld is out of range for %s", (long long)i, vc__type_text(k, r->type).text);
     else if (o->count)
-        vc__fail_call(k, call, "element %lld is out of range: %s '%s' has %u", (long long)i, vc__object_kind(o->op),
-                   vc__object_name(o), o->count);
+        vc__fail_call(k, call, "element %lld is out of range: %s '%s' has %u elements", (long long)i,
+                      vc__object_kind(o->op), vc__object_name(o), o->count);
     else vc__fail_call(k, call, "element %lld is out of range for %s '%s'",
                        (long long)i, vc__object_kind(o->op), vc__object_name(o));
     return false;
@@ -12921,8 +12921,8 @@ static bool vc__check_element(vc_kernel *k, const char *call, const vc_ref *r) {
         return vc__fail_element(k, call, r, r->offset);
     if (r->offset >= INT32_MIN && r->offset <= INT32_MAX) return true;
     return VC__FAIL_FALSE(k, call,
-                          "the constant offset %lld into %s '%s' exceeds 32 bits; pass it as a 64-bit value with "
-                          "vc_const",
+                          "the constant offset %lld into %s '%s' does not fit into 32 bits; pass it as a 64-bit value "
+                          "with vc_const",
                           (long long)r->offset, vc__object_kind(o->op), vc__object_name(o));
 }
 
@@ -13191,7 +13191,7 @@ static void vc__resolve_local_size(vc_kernel *k) {
     if (!size[1] && size[2] == 1) size[1] = 1;
     for (uint32_t i = 0; i < 3; i++) {
         product = product > 0x7fffffffu ? product : product * size[i];
-        if (!size[i]) vc__fail(k, "kernel '%s': local_size[%u] is 0, but a later one is not", vc__name(k), i);
+        if (!size[i]) vc__fail(k, "kernel '%s': local_size[%u] is 0, but only trailing sizes may be 0", vc__name(k), i);
         if (m->max_local_size[i] && size[i] > m->max_local_size[i])
             vc__fail_machine(k, "kernel '%s': local_size[%u] is %u, but the device's limit is %u",
                              vc__name(k), i, size[i], m->max_local_size[i]);
@@ -13340,8 +13340,8 @@ VC_API const char *vc_error(vc_kernel *k) {
     if (!k) return "the kernel is NULL: vc_begin ran out of host memory or was not called";
     if (!k->failed && vc__call_without_kernel) {
         vc__fail_call(k, vc__call_without_kernel,
-                   "the ref or image was never set; no operand identifies the kernel, so the call may belong to "
-                   "another one");
+                   "the ref or image was never set; no operand identifies the kernel, so this may be an error of "
+                   "another kernel");
         vc__call_without_kernel = NULL;
     }
     if (k->failed || k->invalid_request) return k->error;
@@ -13620,7 +13620,7 @@ VC__NOINLINE static void vc__fail_ref(vc_kernel *k, const char *call, const vc_r
     const vc__object *o = &k->object[k->node[r->memory].x];
     vc__fail_call(k, call,
                vc__is_open(k, k->node[r->memory].region)
-                   ? "the ref into %s '%s' has an offset that was created in a block that is already closed"
+                   ? "the ref to %s '%s' has an offset that was created in a block that is already closed"
                    : "%s '%s' was declared in a block that is already closed",
                vc__object_kind(o->op), vc__object_name(o));
 }
@@ -13808,7 +13808,7 @@ VC__SMALL_END
 /* Fails and returns true if the innermost open block is a VC_SWITCH, which may only contain cases. */
 static bool vc__fail_in_switch(vc_kernel *k, const char *call) {
     if (k->block[k->open_block].op != VC__OP_SWITCH) return false;
-    vc__fail_call(k, call, "VC_SWITCH may only contain VC_CASE and VC_DEFAULT");
+    vc__fail_call(k, call, "called directly inside a VC_SWITCH, which may only contain VC_CASE and VC_DEFAULT");
     return true;
 }
 
@@ -13926,7 +13926,7 @@ static bool vc__check_atomic(vc_kernel *k, const char *call, const vc__object *o
                    vc__object_kind(o->op), vc__object_name(o));
     else if (type == VC_F16)
         vc__fail_call(k, call,
-                      "%s '%s' has elements of f16, which atomics do not support; accumulate in f32",
+                      "%s '%s' has elements of f16, which atomics do not support; use f32",
                       vc__object_kind(o->op), vc__object_name(o));
     else if (vc__components(type) != 1 || vc__is_bool(type) || vc__bits(vc__kind(type)) < 32 || vc__kind(type) != type)
         vc__fail_call(k, call, "%s '%s' has elements of %s, but atomics require i32, u32, i64, u64, f32 or f64",
@@ -14147,7 +14147,7 @@ static vc_val vc__component(const char *call, vc_val vector, uint32_t i) {
     if (!k) return i == 0 ? vector : vc__vector_of_immediates(call, &vector, 1);
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     if (i < vc__components(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
-    return VC__FAIL_VALUE(k, call, "component %u is out of range: %s has %u",
+    return VC__FAIL_VALUE(k, call, "component %u is out of range: %s has %u components",
                           i, vc_type_name(o.type), vc__components(o.type));
 }
 VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("vc_component", vector, i); }
@@ -14179,7 +14179,8 @@ static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val sca
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     uint32_t components = vc__components(o.type);
     if (i >= components)
-        return VC__FAIL_VALUE(k, call, "component %u is out of range: %s has %u", i, vc_type_name(o.type), components);
+        return VC__FAIL_VALUE(k, call, "component %u is out of range: %s has %u components", i, vc_type_name(o.type),
+                              components);
     uint32_t value = vc__fit_node(k, call, 3, scalar, vc__scalar(o.type));
     if (value == VC__NIL || components == 1) return vc__value(k, value);
     for (uint32_t j = 0; j < components; j++) parts[j] = j == i ? value : vc__record_component(k, o.node, j);
@@ -14201,8 +14202,9 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
         parts[i] = vc__record_component(k, o.node, (uint32_t)(at - letters));
     }
     if (i == 0 || i < length)
-        return VC__FAIL_VALUE(k, "vc_swizzle", "components is \"%s\", but %s requires 1 to 4 of its letters xyzw",
-                           components ? components : "", vc_type_name(o.type));
+        return VC__FAIL_VALUE(k, "vc_swizzle",
+                              "components is \"%s\", but must be 1 to 4 letters of x, y, z and w that %s has",
+                              components ? components : "", vc_type_name(o.type));
     return vc__value(
         k, length == 1 ? parts[0]
                        : vc__record_vec(k, vc__vec(vc__scalar(o.type), (uint32_t)length), parts, (uint32_t)length));
@@ -14672,7 +14674,7 @@ static void vc__exit(vc_kernel *k, const char *call, uint32_t op, vc_val conditi
     uint32_t c = vc__condition(k, call, 1, condition);
     if (c == VC__NIL) return;
     uint32_t loop = op == VC__OP_RETURN_IF ? VC__NIL : vc__enclosing_loop(k);
-    if (op != VC__OP_RETURN_IF && loop == VC__NIL) { vc__fail_call(k, call, "not inside a loop"); return; }
+    if (op != VC__OP_RETURN_IF && loop == VC__NIL) { vc__fail_call(k, call, "called outside of a loop"); return; }
     vc__note_exit(k, call, op, loop, c);
     if (op != VC__OP_CONTINUE_IF) vc__mark_exit(k, loop);
     if (!k->failed) vc__record_anchored(k, k->open_block, op, 0, VC_NONE, c, VC__NIL, VC__NIL, 0);
@@ -14995,7 +14997,7 @@ VC_API int vc_else_begin(vc_kernel *k) {
     uint32_t end_anchor = k->anchor_count - 1;
     for (b = k->block + k->block_count - 1; b > k->block && b->close != end_anchor; b--) continue;
     if (end_node->op != VC__OP_END || end_node->x != VC__OP_IF || b->flags & VC__BLOCK_GUARD) {
-        vc__fail_call(k, "VC_ELSE", "not directly after the block of a VC_IF");
+        vc__fail_call(k, "VC_ELSE", "must directly follow the block of a VC_IF");
         return 1;
     }
     k->anchor_count = end_anchor;
@@ -15032,7 +15034,7 @@ static int vc__switch_part_begin(vc_kernel *k, const char *call, uint32_t op, in
     uint64_t bits = 0;
     if (!vc__ready(k)) return 1;
     if (k->block[k->open_block].op != VC__OP_SWITCH) {
-        vc__fail_call(k, call, "not directly inside a VC_SWITCH");
+        vc__fail_call(k, call, "must be directly inside a VC_SWITCH");
         return 1;
     }
     vc_type type = k->node[k->anchor[k->block[k->open_block].open].node].type;
@@ -15219,7 +15221,8 @@ static vc_val vc__for_constant_step(vc_kernel *k, vc_val first, vc_val limit, vc
     uint64_t magnitude = counts_down ? 0 - step : step;
     vc_type counter = type;
     if (magnitude > vc__ones(vc__bits(type)))
-        return VC__FAIL_VALUE(k, "VC_FOR_STEP", "the step is out of range for %s", vc_type_name(type));
+        return VC__FAIL_VALUE(k, "VC_FOR_STEP", "the step %s%llu is out of range for %s", counts_down ? "-" : "",
+                              (unsigned long long)magnitude, vc_type_name(type));
     if (magnitude == 0) { limit = first; magnitude = 1; }
     if (counts_down) { first = vc_not(first); limit = vc_not(limit); }
     bool wraps = vc__may_wrap(type, limit, magnitude);
@@ -16288,7 +16291,7 @@ static void vc__printf_put(vc__printf_state *p, char c) {
 static bool vc__printf_number(vc__printf_state *p, const char *conversion, const char *what) {
     uint32_t number = 0;
     if (*p->rest == '*')
-        return VC__FAIL_FALSE(p->k, "vc_printf", "'%.8s': the %s cannot be an operand; write it into the format",
+        return VC__FAIL_FALSE(p->k, "vc_printf", "'%.8s': the %s is '*', but must be a number",
                               conversion, what);
     for (; *p->rest >= '0' && *p->rest <= '9' && number <= VC__MAX_FIELD; p->rest++) {
         number = number * 10 + (uint32_t)(*p->rest - '0');
@@ -16321,7 +16324,7 @@ static const struct vc__conversion *vc__printf_conversion(vc__printf_state *p) {
                           "'%%s' is not supported, because operands are numbers; write the text into the format");
         else
             vc__fail_call(p->k, "vc_printf",
-                       "'%.*s' is not a supported conversion; these are d i u x X o c f F e E g G a A and %%%%",
+                       "'%.*s' is not a supported conversion; use d i u x X o c f F e E g G a A or %%%%",
                        (int)(p->rest - start) + (*p->rest != 0), start);
         return NULL;
     }
@@ -16358,7 +16361,7 @@ static bool vc__printf_operand(vc__printf_state *p, const struct vc__conversion 
     vc__operand o;
     uint32_t which = p->used + 1;
     if (p->used >= p->count)
-        return VC__FAIL_FALSE(p->k, "vc_printf", "'%%%c' requires operand %u, but the call has %u",
+        return VC__FAIL_FALSE(p->k, "vc_printf", "'%%%c' requires operand %u, but the call has %u operands",
                               c->letter, which, p->count);
     vc_val v = p->args[p->used++];
     vc_type type = vc_typeof(v);
@@ -16412,14 +16415,14 @@ static vc_ref vc__output_ref(vc_kernel *k) {
 }
 
 /* Returns the index of a format in the kernel's list, and adds it if it is new. Returns VC__NIL after an error. */
-static uint32_t vc__format_of(vc_kernel *k, const char *types, const char *text) {
+static uint32_t vc__format_of(vc_kernel *k, const char *call, const char *types, const char *text) {
     size_t types_length = strlen(types), size = types_length + strlen(text) + 2;
     for (uint32_t i = 0; i < k->format_count; i++)
         if (strncmp(k->format[i], types, types_length) == 0 && k->format[i][types_length] == ':'
             && strcmp(k->format[i] + types_length + 1, text) == 0)
             return i;
     if (k->format_count >= VC__MAX_FORMATS) {
-        vc__fail_call(k, "vc_printf", "too many formats: the limit is %d", (int)VC__MAX_FORMATS);
+        vc__fail_call(k, call, "too many different formats and assertion texts: the limit is %d", (int)VC__MAX_FORMATS);
         return VC__NIL;
     }
     void *formats = vc__array_grow(&k->allocator, (void *)k->format, &k->format_capacity, k->format_count + 1,
@@ -16470,7 +16473,8 @@ VC_API void vc_printf_args(vc_kernel *k, const char *format, const vc_val *args,
     if (!format) { vc__fail_call(k, "vc_printf", "format is NULL"); return; }
     if (count && !args) { vc__fail_call(k, "vc_printf", "args is NULL, but count is %u", count); return; }
     if (strlen(format) > VC__MAX_FORMAT_BYTES) {
-        vc__fail_call(k, "vc_printf", "the format is too long: the limit is %d bytes", (int)VC__MAX_FORMAT_BYTES);
+        vc__fail_call(k, "vc_printf", "format has %llu bytes, but the limit is %d", (unsigned long long)strlen(format),
+                      (int)VC__MAX_FORMAT_BYTES);
         return;
     }
     if (count > VC__MAX_OUTPUT_OPERANDS) {
@@ -16484,7 +16488,7 @@ VC_API void vc_printf_args(vc_kernel *k, const char *format, const vc_val *args,
     p.args = args;
     p.count = count;
     if (!vc__printf_read(&p)) return;
-    uint32_t number = vc__format_of(k, p.types, p.text);
+    uint32_t number = vc__format_of(k, "vc_printf", p.types, p.text);
     vc_ref out = vc__output_ref(k);
     if (!k->failed) vc__output_record(k, out, vc__output_number(k, number), p.words, p.word_count);
 }
@@ -16495,12 +16499,13 @@ VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text) {
     if (node == VC__NIL) return;
     if (!text) { vc__fail_call(k, "vc_assert", "text is NULL"); return; }
     if (strlen(text) > VC__MAX_FORMAT_BYTES) {
-        vc__fail_call(k, "vc_assert", "the text is too long: the limit is %d bytes", (int)VC__MAX_FORMAT_BYTES);
+        vc__fail_call(k, "vc_assert", "text has %llu bytes, but the limit is %d", (unsigned long long)strlen(text),
+                      (int)VC__MAX_FORMAT_BYTES);
         return;
     }
     if (vc__is_immediate(condition) && condition.bits) return;
     VC_IF(k, vc_not(vc__value(k, node))) {
-        uint32_t format = vc__format_of(k, "assert", text);
+        uint32_t format = vc__format_of(k, "vc_assert", "assert", text);
         vc_ref out = vc__output_ref(k);
         if (!k->failed) {
             vc_val number = vc__output_number(k, format);
@@ -16534,7 +16539,8 @@ static bool vc__image_resolve(vc_kernel *k, const char *name, vc_image_desc *d) 
         vc__fail_call(k, call, "'%s': type is %s, but must be VC_F32, VC_I32 or VC_U32",
                       name, vc__type_text(k, d->type).text);
     else if (d->format && !d->storage)
-        vc__fail_call(k, call, "'%s' is a sampled image and has a format; only storage images have one", name);
+        vc__fail_call(k, call, "'%s': format is %s, but must be VC_FORMAT_NONE for a sampled image", name,
+                      vc__formats[d->format].glsl);
     else if (format_kind && d->type != format_kind)
         vc__fail_call(k, call, "'%s': type is %s, but format %s requires %s", name, vc_type_name(d->type),
                    vc__formats[d->format].glsl, vc_type_name(format_kind));

@@ -132,11 +132,11 @@ int main(void) {
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) compare(&pairs[i]);
 #ifdef __cplusplus
     refuses("an int beside a float", calls_int_beside_float,
-            "vc_mul in kernel 'kernel': operand 1 'f' is f32 and operand 2 is i32; convert one with vc_cast");
+            "vc_mul in kernel 'kernel': operand 1 'f' is f32 and operand 2 is i32; both must have the same type; convert one with vc_cast");
     refuses("a double beside a float", calls_double_beside_float,
-            "vc_mul in kernel 'kernel': operand 1 'f' is f32 and operand 2 is f64; convert one with vc_cast");
+            "vc_mul in kernel 'kernel': operand 1 'f' is f32 and operand 2 is f64; both must have the same type; convert one with vc_cast");
     refuses("! of a number", calls_not_of_a_number,
-            "vc_eq in kernel 'kernel': operand 1 'u' is u32 and operand 2 is bool; convert one with vc_cast");
+            "vc_eq in kernel 'kernel': operand 1 'u' is u32 and operand 2 is bool; both must have the same type; convert one with vc_cast");
 #endif
     printf("1..%d\n", cases);
     return failures != 0;

@@ -39,10 +39,10 @@ static void types(void **state) {
     rule_rig r = rule_begin(NULL);
     (void)state;
     vc_add(r.a, r.n);
-    rule_fails(r, "vc_add in kernel 'saxpy': operand 1 'a' is f32 and operand 2 'n' is u32; convert one with vc_cast");
+    rule_fails(r, "vc_add in kernel 'saxpy': operand 1 'a' is f32 and operand 2 'n' is u32; both must have the same type; convert one with vc_cast");
     r = rule_begin(NULL);
     vc_fma(r.a, r.a, vc_f64(1));
-    rule_fails(r, "vc_fma in kernel 'saxpy': operand 1 'a' is f32 and operand 3 is f64; convert one with vc_cast");
+    rule_fails(r, "vc_fma in kernel 'saxpy': operand 1 'a' is f32 and operand 3 is f64; both must have the same type; convert one with vc_cast");
     r = rule_begin(NULL);
     vc_gt(r.n, vc_i32(-1));
     rule_fails(r, "vc_gt in kernel 'saxpy': operand 2 is the immediate -1, which is out of range for u32");
@@ -60,7 +60,7 @@ static void types(void **state) {
     rule_fails(r, "vc_select in kernel 'saxpy': operand 1 'n' is u32, but must be bool");
     r = rule_begin(NULL);
     vc_select(vc_lt(r.a, r.a), r.a, r.n);
-    rule_fails(r, "vc_select in kernel 'saxpy': operand 2 'a' is f32 and operand 3 'n' is u32; convert one with vc_cast");
+    rule_fails(r, "vc_select in kernel 'saxpy': operand 2 'a' is f32 and operand 3 'n' is u32; both must have the same type; convert one with vc_cast");
     r = rule_begin(NULL);
     vc_shl(r.n, r.a);
     rule_fails(r, "vc_shl in kernel 'saxpy': operand 2 'a' is f32, but must be an integer");
@@ -107,10 +107,10 @@ static void rule_vectors(void **state) {
     rule_rig r = rule_begin(NULL);
     (void)state;
     vc_component(r.v, 4);
-    rule_fails(r, "vc_component in kernel 'saxpy': component 4 is out of range: f32x4 has 4");
+    rule_fails(r, "vc_component in kernel 'saxpy': component 4 is out of range: f32x4 has 4 components");
     r = rule_begin(NULL);
     vc_swizzle(r.v, "xq");
-    rule_fails(r, "vc_swizzle in kernel 'saxpy': components is \"xq\", but f32x4 requires 1 to 4 of its letters xyzw");
+    rule_fails(r, "vc_swizzle in kernel 'saxpy': components is \"xq\", but must be 1 to 4 letters of x, y, z and w that f32x4 has");
     r = rule_begin(NULL);
     vc_vec2(r.v, r.v);
     rule_fails(r, "vc_vec2 in kernel 'saxpy': the operands are f32x4, but must be scalars");
@@ -119,7 +119,7 @@ static void rule_vectors(void **state) {
     rule_fails(r, "vc_splat in kernel 'saxpy': operand 1 is f32 and components is 5, but they must be a scalar and 1 to 4");
     r = rule_begin(NULL);
     vc_insert(r.v, 7, r.a);
-    rule_fails(r, "vc_insert in kernel 'saxpy': component 7 is out of range: f32x4 has 4");
+    rule_fails(r, "vc_insert in kernel 'saxpy': component 7 is out of range: f32x4 has 4 components");
     r = rule_begin(NULL);
     vc_extract(r.v, r.a);
     rule_fails(r, "vc_extract in kernel 'saxpy': operand 2 'a' is f32, but must be a scalar integer");
@@ -206,13 +206,14 @@ static void memory(void **state) {
     r = rule_begin(NULL);
     t = vc_table(r.k, "t", VC_F32, data, 2);
     vc_load(t, vc_i32(2));
-    rule_fails(r, "vc_load in kernel 'saxpy': element 2 is out of range: table 't' has 2");
+    rule_fails(r, "vc_load in kernel 'saxpy': element 2 is out of range: table 't' has 2 elements");
     r = rule_begin(NULL);
     vc_load(vc_offset(r.x, vc_i32(2)), vc_i32(-3));
     rule_fails(r, "vc_load in kernel 'saxpy': element -1 is out of range for buffer 'x'");
     r = rule_begin(NULL);
     vc_load(r.x, vc_u64(0x80000000u));
-    rule_fails(r, "vc_load in kernel 'saxpy': the constant offset 2147483648 into buffer 'x' exceeds 32 bits; pass it as a 64-bit value with vc_const");
+    rule_fails(r, "vc_load in kernel 'saxpy': the constant offset 2147483648 into buffer 'x' does not fit into 32 "
+                  "bits; pass it as a 64-bit value with vc_const");
     r = rule_begin(NULL);
     vc_load(vc_var(r.k, "s", VC_F32), r.n);
     rule_fails(r, "vc_load in kernel 'saxpy': variable 's' has no elements; use vc_get and vc_set");
@@ -260,24 +261,24 @@ static void blocks(void **state) {
     rule_rig r = rule_begin(NULL);
     (void)state;
     VC_ELSE(r.k) { vc_barrier(r.k); }
-    rule_fails(r, "VC_ELSE in kernel 'saxpy': not directly after the block of a VC_IF");
+    rule_fails(r, "VC_ELSE in kernel 'saxpy': must directly follow the block of a VC_IF");
     r = rule_begin(NULL);
     VC_IF(r.k, vc_lt(r.a, vc_f32(0))) { vc_store(r.y, vc_u32(0), r.a); }
     vc_store(r.y, vc_u32(0), r.a);
     VC_ELSE(r.k) { vc_store(r.y, vc_u32(0), r.a); }
-    rule_fails(r, "VC_ELSE in kernel 'saxpy': not directly after the block of a VC_IF");
+    rule_fails(r, "VC_ELSE in kernel 'saxpy': must directly follow the block of a VC_IF");
     r = rule_begin(NULL);
     VC_EACH(r.k, i) { VC_EACH(r.k, j) { vc_store(r.y, vc_add(i, j), r.a); } VC_ELSE(r.k) { vc_store(r.y, i, r.a); } }
-    rule_fails(r, "VC_ELSE in kernel 'saxpy': not directly after the block of a VC_IF");
+    rule_fails(r, "VC_ELSE in kernel 'saxpy': must directly follow the block of a VC_IF");
     r = rule_begin(NULL);
     VC_IF(r.k, r.n) { vc_store(r.y, vc_u32(0), r.a); }
     rule_fails(r, "VC_IF in kernel 'saxpy': the condition 'n' is u32, but must be a scalar bool; compare it with vc_ne(v, 0)");
     r = rule_begin(NULL);
     VC_CASE(r.k, 1) { vc_barrier(r.k); }
-    rule_fails(r, "VC_CASE in kernel 'saxpy': not directly inside a VC_SWITCH");
+    rule_fails(r, "VC_CASE in kernel 'saxpy': must be directly inside a VC_SWITCH");
     r = rule_begin(NULL);
     VC_SWITCH(r.k, r.n) { vc_store(r.y, vc_u32(0), r.a); }
-    rule_fails(r, "vc_store in kernel 'saxpy': VC_SWITCH may only contain VC_CASE and VC_DEFAULT");
+    rule_fails(r, "vc_store in kernel 'saxpy': called directly inside a VC_SWITCH, which may only contain VC_CASE and VC_DEFAULT");
     r = rule_begin(NULL);
     VC_SWITCH(r.k, r.n) {
         VC_CASE(r.k, 1) { vc_store(r.y, vc_u32(0), r.a); }
@@ -296,7 +297,7 @@ static void blocks(void **state) {
     rule_fails(r, "VC_SWITCH in kernel 'saxpy': the value 'a' is f32, but must be a scalar integer");
     r = rule_begin(NULL);
     vc_break_if(r.k, vc_bool(true));
-    rule_fails(r, "vc_break_if in kernel 'saxpy': not inside a loop");
+    rule_fails(r, "vc_break_if in kernel 'saxpy': called outside of a loop");
     r = rule_begin(NULL);
     VC_LOOP(r.k) { vc_store(r.y, vc_u32(0), r.a); }
     rule_fails(r, "VC_LOOP in kernel 'saxpy': the loop has no vc_break_if or vc_return_if, so it never terminates");
@@ -333,7 +334,7 @@ static void blocks(void **state) {
 
 /* Refs and images that were never set, together with immediates: no operand identifies the kernel. */
 static void never_set(void **state) {
-    static const char text[] = "in kernel 'saxpy': the ref or image was never set; no operand identifies the kernel, so the call may belong to another one";
+    static const char text[] = "in kernel 'saxpy': the ref or image was never set; no operand identifies the kernel, so this may be an error of another kernel";
     vc_ref t;
     vc_image_ref p;
     vc_val i = vc_u32(0), v = vc_f32(1), old;
@@ -384,8 +385,8 @@ static void no_release(void *user, void *block) { (void)user, (void)block; }
 
 /* Refs, images and values of failed calls are not errors in another kernel, and do not hide its own errors. */
 static void failed_results(void **state) {
-    static const char text[] = "vc_store in kernel 'saxpy': the ref or image was never set; no operand identifies the kernel, so the call may belong to "
-                               "another one";
+    static const char text[] = "vc_store in kernel 'saxpy': the ref or image was never set; no operand identifies the kernel, so this may be an error "
+                               "of another kernel";
     static const vc_ref never = {0};
     vc_val i = vc_u32(0), v = vc_f32(1), given;
     vc_kernel_desc desc;
@@ -498,7 +499,7 @@ static void short_circuit(void **state) {
     rule_fails(r, "vc_and_then in kernel 'saxpy': an operand opens a block that it does not close, or closes one that it did not open");
     r = rule_begin(NULL);
     VC_SWITCH(r.k, r.n) { vc_and_then(r.k, &out, vc_lt(r.a, vc_f32(0)), vc_bool(true)); }
-    rule_fails(r, "vc_and_then in kernel 'saxpy': VC_SWITCH may only contain VC_CASE and VC_DEFAULT");
+    rule_fails(r, "vc_and_then in kernel 'saxpy': called directly inside a VC_SWITCH, which may only contain VC_CASE and VC_DEFAULT");
 }
 
 static void rule_barriers(void **state) {
@@ -588,7 +589,7 @@ static void machine(void **state) {
     assert_string_equal(vc_error(k), "kernel 'wide': local_size is 65536 x 65536 x 1, but the limit is 2^31 - 1 invocations");
     desc.local_size[0] = 0;
     vc_restart(k, &desc);
-    assert_string_equal(vc_error(k), "kernel 'wide': local_size[0] is 0, but a later one is not");
+    assert_string_equal(vc_error(k), "kernel 'wide': local_size[0] is 0, but only trailing sizes may be 0");
     desc.local_size[1] = 0;
     desc.buffers = VC_BUFFERS_ADDRESS;
     desc.machine.missing_features = VC_FEATURE_ADDRESS;
@@ -662,10 +663,10 @@ static void rare_limits(void **state) {
     rule_fails(r, "vc_add in kernel 'saxpy': operand 2 is an immediate with an invalid type");
     r = rule_begin(NULL);
     vc_part(r.v, 4);
-    rule_fails(r, "vc_part in kernel 'saxpy': component 4 is out of range: f32x4 has 4");
+    rule_fails(r, "vc_part in kernel 'saxpy': component 4 is out of range: f32x4 has 4 components");
     r = rule_begin(NULL);
     vc_with(r.v, 4, r.a);
-    rule_fails(r, "vc_with in kernel 'saxpy': component 4 is out of range: f32x4 has 4");
+    rule_fails(r, "vc_with in kernel 'saxpy': component 4 is out of range: f32x4 has 4 components");
     memset(name, 'n', sizeof name - 1); /* a long name leaves room for the reason */
     memset(&desc, 0, sizeof desc);
     desc.name = name;
@@ -681,7 +682,7 @@ static void rare_limits(void **state) {
     rule_fails(r, "vc_load in kernel 'saxpy': the constant index exceeds 64 bits");
     r = rule_begin(NULL);
     VC_FOR_STEP(r.k, i, vc_u8(0), vc_param(r.k, "m", VC_U8), vc_i32(300)) { vc_store(r.y, vc_cast(VC_U32, i), r.a); }
-    rule_fails(r, "VC_FOR_STEP in kernel 'saxpy': the step is out of range for u8");
+    rule_fails(r, "VC_FOR_STEP in kernel 'saxpy': the step 300 is out of range for u8");
     r = rule_begin(NULL);
     vc_each_begin(r.k, 4, 0);
     rule_fails(r, "VC_EACH in kernel 'saxpy': axes is 4, but must be 1 to 3");
@@ -697,7 +698,7 @@ static void rare_limits(void **state) {
     vc_free(r.k);
     r = rule_begin(NULL);
     vc_printf(r.k, "%*d\n", r.n);
-    rule_fails(r, "vc_printf in kernel 'saxpy': '%*d ': the width cannot be an operand; write it into the format");
+    rule_fails(r, "vc_printf in kernel 'saxpy': '%*d ': the width is '*', but must be a number");
     r = rule_begin(NULL);
     s = vc_table(r.k, "t", VC_U16, data, 70000);
     vc_store(r.y, r.n, vc_cast(VC_F32, vc_load(s, r.n)));
@@ -710,7 +711,8 @@ static void rare_limits(void **state) {
     r = rule_begin(NULL);
     for (int i = 0; i < 1025; i++) members[i].type = VC_F32;
     vc_shared(r.k, "s", vc_struct(r.k, "many", members, 1025), 2);
-    rule_fails(r, "vc_shared in kernel 'saxpy': shared array 's' of type struct many consists of 1025 arrays of scalars and vectors, but the limit is 1024");
+    rule_fails(r, "vc_shared in kernel 'saxpy': shared array 's' of type struct many would be split into 1025 arrays "
+                  "of scalars or vectors, but the limit is 1024");
 }
 
 /* Asking for an invalid target is an error of that call; the kernel stays usable. */

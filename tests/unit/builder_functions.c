@@ -87,10 +87,11 @@ static void wrong_bits(void **state) {
           "vc_rotr in kernel 'kernel': operand 1 is u32x3 and operand 2 is u32x2; vectors must have the same number of components");
     FAILS(vc_bitfield_extract(r.u, r.u, r.b), "vc_bitfield_extract in kernel 'kernel': operand 3 'b' is bool, but must be an integer");
     FAILS(vc_bitfield_insert(r.u, r.i, vc_u32(1), vc_u32(2)),
-          "vc_bitfield_insert in kernel 'kernel': operand 1 'u' is u32 and operand 2 'i' is i16; convert one with vc_cast");
+          "vc_bitfield_insert in kernel 'kernel': operand 1 'u' is u32 and operand 2 'i' is i16; both must have the same type; convert one with vc_cast");
     FAILS(vc_mul_hi(r.u, vc_i32(-1)), "vc_mul_hi in kernel 'kernel': operand 2 is the immediate -1, which is out of range for u32");
     FAILS(vc_add_carry(r.f, r.f), "vc_add_carry in kernel 'kernel': operand 1 'f' is f32, but must be an integer");
-    FAILS(vc_abs_diff(r.u, r.i), "vc_abs_diff in kernel 'kernel': operand 1 'u' is u32 and operand 2 'i' is i16; convert one with vc_cast");
+    FAILS(vc_abs_diff(r.u, r.i), "vc_abs_diff in kernel 'kernel': operand 1 'u' is u32 and operand 2 'i' is i16; both "
+                                 "must have the same type; convert one with vc_cast");
     FAILS(vc_average(r.u, never), "vc_average in kernel 'kernel': operand 2 was never set");
     FAILS(vc_add(r.u, vc_clz(vc_f32(1))),
           "vc_add in kernel 'kernel': operand 2 is vc_clz of immediates only, which cannot be folded; wrap one of them in vc_const");
@@ -119,11 +120,13 @@ static void functions_floats(void **state) {
 static void wrong_floats(void **state) {
     (void)state;
     FAILS(vc_asinh(r.u), "vc_asinh in kernel 'kernel': operand 1 'u' is u32, but must be f16, f32 or f64");
-    FAILS(vc_hypot(r.f, r.d), "vc_hypot in kernel 'kernel': operand 1 'f' is f32 and operand 2 'd' is f64; convert one with vc_cast");
+    FAILS(vc_hypot(r.f, r.d), "vc_hypot in kernel 'kernel': operand 1 'f' is f32 and operand 2 'd' is f64; both must "
+                              "have the same type; convert one with vc_cast");
     FAILS(vc_smoothstep(r.f, r.f3, r.f2), "vc_smoothstep in kernel 'kernel': operand 2 'f3' is f32x3 and operand 3 'f2' is f32x2; vectors must have the same "
                                           "number of components");
     FAILS(vc_ldexp(r.f, r.h), "vc_ldexp in kernel 'kernel': operand 2 'h' is f16, but must be an integer");
-    FAILS(vc_cross(r.f3, r.d), "vc_cross in kernel 'kernel': operand 1 'f3' is f32x3 and operand 2 'd' is f64; convert one with vc_cast");
+    FAILS(vc_cross(r.f3, r.d), "vc_cross in kernel 'kernel': operand 1 'f3' is f32x3 and operand 2 'd' is f64; both "
+                               "must have the same type; convert one with vc_cast");
     FAILS(vc_cross(r.f2, r.f2), "vc_cross in kernel 'kernel': the operands are f32x2, but must be vectors of 3 components");
     FAILS(vc_add(r.f, vc_cross(vc_f32(1), vc_f32(1))),
           "vc_add in kernel 'kernel': operand 2 is vc_cross of immediates only, which cannot be folded; wrap one of them in vc_const");

@@ -81,7 +81,7 @@ static void declarations(void **state) {
     declared(d, "vc_image in kernel 'paint': 'odd': type is f32x4, but must be VC_F32, VC_I32 or VC_U32");
     d.type = VC_NONE;
     d.format = VC_FORMAT_RGBA8_UNORM;
-    declared(d, "vc_image in kernel 'paint': 'odd' is a sampled image and has a format; only storage images have one");
+    declared(d, "vc_image in kernel 'paint': 'odd': format is rgba8, but must be VC_FORMAT_NONE for a sampled image");
     d.storage = true;
     d.format = (vc_format)40;
     declared(d, "vc_image in kernel 'paint': 'odd': format is 40, which is not a vc_format");
@@ -139,7 +139,7 @@ static void other_operands(void **state) {
     FAILS(vc_sample(r.flat, vc_vec2(vc_f32(1), vc_f32(2))),
           "vc_sample in kernel 'paint': operand 2 is vc_vec2 of immediates only, which cannot be folded; wrap one of them in vc_const");
     FAILS(VC_SWITCH(r.k, r.i) { vc_image_store(r.whole, r.texel, r.f); },
-          "vc_image_store in kernel 'paint': VC_SWITCH may only contain VC_CASE and VC_DEFAULT");
+          "vc_image_store in kernel 'paint': called directly inside a VC_SWITCH, which may only contain VC_CASE and VC_DEFAULT");
 }
 
 static void images_have_a_type(void **state) {

@@ -48,8 +48,8 @@ static void operands_match_conversions(void **state) {
         OPERAND "1 is complex f32, but '%d' requires i8 to i64 or bool");
     BAD(vc_printf(r.k, "%f", vc_outer(r.v, r.v)), OPERAND "1 is f32x3x3, which cannot be printed; print its parts (vc_part)");
     BAD(vc_printf(r.k, "%f", none), OPERAND "1 was never set");
-    BAD(vc_printf(r.k, "%f"), FORMAT "'%f' requires operand 1, but the call has 0");
-    BAD(vc_printf(r.k, "%f %f", r.f), FORMAT "'%f' requires operand 2, but the call has 1");
+    BAD(vc_printf(r.k, "%f"), FORMAT "'%f' requires operand 1, but the call has 0 operands");
+    BAD(vc_printf(r.k, "%f %f", r.f), FORMAT "'%f' requires operand 2, but the call has 1 operands");
     BAD(vc_printf(r.k, "%f", r.f, r.f, r.f), FORMAT "the format has 1 conversions, but the call has 3 operands");
     BAD(vc_printf(r.k, "none", r.f), FORMAT "the format has 0 conversions, but the call has 1 operands");
     BAD(vc_printf_args(r.k, "%f", NULL, 1), FORMAT "args is NULL, but count is 1");
@@ -65,26 +65,26 @@ static void conversions_are_those_of_c(void **state) {
     memset(many, 'x', sizeof many);
     many[sizeof many - 1] = 0;
     BAD(vc_printf(r.k, "%s", r.u), FORMAT "'%s' is not supported, because operands are numbers; write the text into the format");
-    BAD(vc_printf(r.k, "%p", r.u), FORMAT "'%p' is not a supported conversion; these are d i u x X o c f F e E g G a A and %%");
-    BAD(vc_printf(r.k, "%-08n", r.u), FORMAT "'%-08n' is not a supported conversion; these are d i u x X o c f F e E g G a A and %%");
-    BAD(vc_printf(r.k, "100%", r.u), FORMAT "'%' is not a supported conversion; these are d i u x X o c f F e E g G a A and %%");
-    BAD(vc_printf(r.k, "%Lf", r.f), FORMAT "'%L' is not a supported conversion; these are d i u x X o c f F e E g G a A and %%");
-    BAD(vc_printf(r.k, "%*u", r.u, r.u), FORMAT "'%*u': the width cannot be an operand; write it into the format");
-    BAD(vc_printf(r.k, "%.*f", r.u, r.f), FORMAT "'%.*f': the precision cannot be an operand; write it into the format");
+    BAD(vc_printf(r.k, "%p", r.u), FORMAT "'%p' is not a supported conversion; use d i u x X o c f F e E g G a A or %%");
+    BAD(vc_printf(r.k, "%-08n", r.u), FORMAT "'%-08n' is not a supported conversion; use d i u x X o c f F e E g G a A or %%");
+    BAD(vc_printf(r.k, "100%", r.u), FORMAT "'%' is not a supported conversion; use d i u x X o c f F e E g G a A or %%");
+    BAD(vc_printf(r.k, "%Lf", r.f), FORMAT "'%L' is not a supported conversion; use d i u x X o c f F e E g G a A or %%");
+    BAD(vc_printf(r.k, "%*u", r.u, r.u), FORMAT "'%*u': the width is '*', but must be a number");
+    BAD(vc_printf(r.k, "%.*f", r.u, r.f), FORMAT "'%.*f': the precision is '*', but must be a number");
     BAD(vc_printf(r.k, "%256u", r.u), FORMAT "'%256u': the width exceeds the limit of 255");
     BAD(vc_printf(r.k, "%.99999999999f", r.f), FORMAT "'%.999999': the precision exceeds the limit of 255");
     BAD(vc_printf(r.k, "%#u", r.u), FORMAT "'%u' does not support the flag '#'");
     BAD(vc_printf(r.k, "%+x", r.u), FORMAT "'%x' does not support the flag '+'");
     BAD(vc_printf(r.k, "%04c", r.u), FORMAT "'%c' does not support the flag '0'");
     BAD(vc_printf(r.k, "%.2c", r.u), FORMAT "'%c' does not support a precision");
-    BAD(vc_printf(r.k, many), FORMAT "the format is too long: the limit is 1024 bytes");
-    BAD(vc_assert(r.k, r.b, many), "vc_assert in kernel 'talk': the text is too long: the limit is 1024 bytes");
+    BAD(vc_printf(r.k, many), FORMAT "format has 1099 bytes, but the limit is 1024");
+    BAD(vc_assert(r.k, r.b, many), "vc_assert in kernel 'talk': text has 1099 bytes, but the limit is 1024");
     BAD(vc_assert(r.k, r.b, NULL), "vc_assert in kernel 'talk': text is NULL");
     BAD(vc_assert(r.k, r.u, "u"), "vc_assert in kernel 'talk': the condition 'u' is u32, but must be a scalar bool; compare it with vc_ne(v, 0)");
     BAD(for (unsigned i = 0; i < 1025; i++) {
         snprintf(many, sizeof many, "%u", i);
         vc_printf(r.k, many);
-    }, FORMAT "too many formats: the limit is 1024");
+    }, FORMAT "too many different formats and assertion texts: the limit is 1024");
     vc_printf(NULL, "%u", vc_u32(1));
     vc_assert(NULL, vc_bool(false), "no kernel");
 }

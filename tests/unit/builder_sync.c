@@ -45,7 +45,7 @@ static void atomics_check_their_operands(void **state) {
     sync_fails(r, "vc_atomic_add in kernel 'sum': variable 'v' does not support atomics; use a buffer or a shared array");
     r = sync_begin(0);
     vc_atomic_max(r.h, r.i, vc_f16(1), &old);
-    sync_fails(r, "vc_atomic_max in kernel 'sum': buffer 'h' has elements of f16, which atomics do not support; accumulate in f32");
+    sync_fails(r, "vc_atomic_max in kernel 'sum': buffer 'h' has elements of f16, which atomics do not support; use f32");
     r = sync_begin(0);
     wide = vc_buffer(r.k, "wide", VC_F32X4, VC_READ_WRITE);
     vc_atomic_add(wide, r.i, r.a, NULL);
@@ -69,7 +69,7 @@ static void atomics_check_their_operands(void **state) {
     sync_fails(r, "vc_atomic_or in kernel 'sum': buffer 'only' was declared without VC_READ");
     r = sync_begin(0);
     vc_atomic_sub(r.tile, vc_u32(4), r.a, NULL);
-    sync_fails(r, "vc_atomic_sub in kernel 'sum': element 4 is out of range: shared array 'tile' has 4");
+    sync_fails(r, "vc_atomic_sub in kernel 'sum': element 4 is out of range: shared array 'tile' has 4 elements");
     r = sync_begin(0);
     vc_atomic_load(r.u, r.a, &old);
     sync_fails(r, "vc_atomic_load in kernel 'sum': the index 'a' is f32, but must be a scalar integer of 32 or 64 bits");
@@ -88,7 +88,7 @@ static void orders_and_scopes(void **state) {
     sync_fails(r, "vc_ordered in kernel 'sum': order is 5, but must be VC_RELAXED, VC_ACQUIRE, VC_RELEASE or VC_ACQ_REL");
     r = sync_begin(0);
     VC_SWITCH(r.k, r.i) { vc_fence(r.k, VC_SCOPE_DEVICE, 0); }
-    sync_fails(r, "vc_fence in kernel 'sum': VC_SWITCH may only contain VC_CASE and VC_DEFAULT");
+    sync_fails(r, "vc_fence in kernel 'sum': called directly inside a VC_SWITCH, which may only contain VC_CASE and VC_DEFAULT");
 }
 
 static void missing_features_are_reported(void **state) {
