@@ -2729,7 +2729,7 @@ static bool vc__anchor_next(vc_kernel *k, uint32_t block) {
     vc__anchor *anchor = k->anchor;
     if (k->anchor_count == k->anchor_capacity) {
         anchor = (vc__anchor *)vc__array_grow(&k->allocator, anchor, &k->anchor_capacity, k->anchor_count + 1,
-                                           sizeof(vc__anchor));
+                                              sizeof(vc__anchor));
         if (!anchor) { vc__no_memory(k); return false; }
         k->anchor = anchor;
     }
@@ -2742,7 +2742,7 @@ static bool vc__anchor_next(vc_kernel *k, uint32_t block) {
 
 /* Records an anchored node. `block` is the innermost open block after it. */
 static uint32_t vc__record_anchored(vc_kernel *k, uint32_t block, uint32_t op, uint32_t flags, vc_type type, uint32_t a,
-                                  uint32_t b, uint32_t c, uint32_t x) {
+                                    uint32_t b, uint32_t c, uint32_t x) {
     if (!vc__anchor_next(k, block)) return VC__NIL;
     uint32_t n = vc__record(k, op, flags, type, a, b, c, x);
     if (n == VC__NIL) k->anchor_count--;
@@ -2955,30 +2955,30 @@ VC__NOINLINE static void vc__fail_value(vc_kernel *k, const char *call, uint32_t
     else if (v.owner == 0) vc__fail_call(k, call, "operand %u was never set", which);
     else if (v.owner == VC__IMM_UNFOLDED)
         vc__fail_call(k, call,
-                   "operand %u is vc_%s of immediates only, which cannot be folded; wrap one of them in vc_const",
-                   which, (const char *)(uintptr_t)v.bits);
+                      "operand %u is vc_%s of immediates only, which cannot be folded; wrap one of them in vc_const",
+                      which, (const char *)(uintptr_t)v.bits);
     else if (v.owner == VC__IMM_BAD_TYPE)
         vc__fail_call(k, call, "operand %u is vc_imm of type %s (%u), but vc_imm requires a scalar type", which,
-                   vc_type_name((vc_type)v.bits), (unsigned)v.bits);
+                      vc_type_name((vc_type)v.bits), (unsigned)v.bits);
     else if (v.owner == VC__IMM_BAD_CAST)
         vc__fail_call(k, call,
                       "operand %u is vc_%s of an immediate to type %u, which is not a scalar or vector type", which,
                       v.bits >> 32 ? "bitcast" : "cast", (unsigned)v.bits);
     else if (v.owner == VC__IMM_BAD_SELECT)
         vc__fail_call(k, call, "operand %u is vc_select of immediates whose condition is %s, but must be bool", which,
-                   vc_type_name((vc_type)v.bits));
+                      vc_type_name((vc_type)v.bits));
     else if (v.owner < 4096) vc__fail_call(k, call, "operand %u is an immediate with an invalid type", which);
     else if (v.owner != (uintptr_t)k) vc__fail_call(k, call, "operand %u belongs to another kernel", which);
     else if (v.bits >> 32 != k->generation || n >= k->count)
         vc__fail_call(k, call, "operand %u was created before vc_restart", which);
     else if (composite && vc__is_open(k, k->node[n].region))
         vc__fail_call(k, call, "operand %u is %s, which this call does not support", which,
-                   vc__type_text(k, vc__node_type(k, n)).text);
+                      vc__type_text(k, vc__node_type(k, n)).text);
     else
         vc__fail_call(k, call,
-                   "operand %u (%s) was created in a block that is already closed; pass it out of the block in a "
-                   "vc_var",
-                   which, vc__node_text(k, &k->node[n]).text);
+                      "operand %u (%s) was created in a block that is already closed; pass it out of the block in a "
+                      "vc_var",
+                      which, vc__node_text(k, &k->node[n]).text);
 }
 
 VC__SMALL_END
@@ -3016,16 +3016,16 @@ static vc__label vc__label_of(const vc_kernel *k, const vc__operand *o) {
 }
 
 VC__NOINLINE static void vc__fail_operand(vc_kernel *k, const char *call, uint32_t which, const vc__operand *o,
-                                         const char *expected) {
+                                          const char *expected) {
     vc__fail_call(k, call, "operand %u%s is %s, but must be %s", which, vc__label_of(k, o).text, vc_type_name(o->type),
-               expected);
+                  expected);
 }
 
 /* Fails because operands number `first` and `second` do not match. */
 VC__NOINLINE static void vc__fail_operands(vc_kernel *k, const char *call, uint32_t first, const vc__operand *a,
-                                     uint32_t second, const vc__operand *b, const char *why) {
+                                           uint32_t second, const vc__operand *b, const char *why) {
     vc__fail_call(k, call, "operand %u%s is %s and operand %u%s is %s; %s", first, vc__label_of(k, a).text,
-               vc_type_name(a->type), second, vc__label_of(k, b).text, vc_type_name(b->type), why);
+                  vc_type_name(a->type), second, vc__label_of(k, b).text, vc_type_name(b->type), why);
 }
 
 static inline bool vc__is_int_immediate(const vc__operand *o) { return o->node == VC__NIL && vc__is_int(o->type); }
@@ -3042,10 +3042,10 @@ static bool vc__adapt_immediate(vc_kernel *k, const char *call, uint32_t which, 
     if (!k) return false;
     if (vc__is_signed(o->type))
         vc__fail_call(k, call, "operand %u is the immediate %lld, which is out of range for %s", which,
-                   (long long)vc__widen(o->type, o->bits), vc_type_name(kind));
+                      (long long)vc__widen(o->type, o->bits), vc_type_name(kind));
     else
         vc__fail_call(k, call, "operand %u is the immediate %llu, which is out of range for %s", which,
-                   (unsigned long long)o->bits, vc_type_name(kind));
+                      (unsigned long long)o->bits, vc_type_name(kind));
     return false;
 }
 
@@ -3072,9 +3072,9 @@ static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, ui
         uint32_t b = i;
         if (a > b) { b = a; a = i; }
         vc__fail_operands(k, call, before + a + 1, &o[a], before + b + 1, &o[b],
-                       vc__scalar(o[a].type) == vc__scalar(o[b].type)
-                           ? "vectors must have the same number of components"
-                           : "both must have the same type; convert one with vc_cast");
+                          vc__scalar(o[a].type) == vc__scalar(o[b].type)
+                              ? "vectors must have the same number of components"
+                              : "both must have the same type; convert one with vc_cast");
         return VC_NONE;
     }
     return vc__vec(kind, components);
@@ -3330,7 +3330,7 @@ static uint32_t vc__condition(vc_kernel *k, const char *call, uint32_t which, vc
     if (!vc__operand_of(k, call, which, v, &o)) return VC__NIL;
     if (o.type != VC_BOOL) {
         vc__fail_call(k, call, "the condition%s is %s, but must be a scalar bool; compare it with vc_ne(v, 0)",
-                   vc__label_of(k, &o).text, vc_type_name(o.type));
+                      vc__label_of(k, &o).text, vc_type_name(o.type));
         return VC__NIL;
     }
     return vc__as_node(k, &o, 1);
@@ -4447,7 +4447,7 @@ static vc_val vc__rule_apply(vc__rule_state *r, uint32_t op, bool raw, vc_type t
             a[i] = (uint32_t)vc__rule_typed(r, vc__rule_operand(r, vc__step_operand(step, i)), type).bits;
     if (!to) to = vc__result_type(op, type);
     return vc__rule_node(raw ? vc__make_raw(r->s, (uint16_t)op, to, a[0], a[1], a[2], 0)
-                             : vc__make(r->s, (uint16_t)op, to, a[0], a[1], a[2], 0));
+                         : vc__make(r->s, (uint16_t)op, to, a[0], a[1], a[2], 0));
 }
 
 VC__SMALL
@@ -5974,7 +5974,7 @@ static uint32_t vc__lower_shuffle_in_range(vc__lowering *s, const vc__node *n) {
         uint32_t own = vc__make_leaf(s, VC__OP_SUBGROUP_LOCAL_ID);
         c = vc__make_cast(s, VC_U32, lane);
         lane = vc__make_binary(s, n->op == VC__OP_SHUFFLE_XOR ? VC__OP_XOR
-                            : n->op == VC__OP_SHUFFLE_UP ? VC__OP_SUB : VC__OP_ADD, own, c);
+                               : n->op == VC__OP_SHUFFLE_UP ? VC__OP_SUB : VC__OP_ADD, own, c);
     }
     uint32_t size = vc__make_leaf(s, VC__OP_SUBGROUP_SIZE);
     c = vc__make_u32(s, 1);
@@ -7113,12 +7113,12 @@ VC__NOINLINE static void vc__put3(vc__spirv *s, uint32_t section, uint32_t op, u
     o[1] = a; o[2] = b; o[3] = c;
 }
 VC__NOINLINE static void vc__put4(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c,
-                               uint32_t d) {
+                                  uint32_t d) {
     uint32_t *o = vc__op_begin(s, section, op, 5);
     o[1] = a; o[2] = b; o[3] = c; o[4] = d;
 }
 VC__NOINLINE static void vc__put5(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c,
-                               uint32_t d, uint32_t e) {
+                                  uint32_t d, uint32_t e) {
     uint32_t *o = vc__op_begin(s, section, op, 6);
     o[1] = a; o[2] = b; o[3] = c; o[4] = d; o[5] = e;
 }
@@ -10471,7 +10471,7 @@ static void vc__c_unsupported(vc__printer *g, const vc__node *n, const char *suf
     char call[48];
     snprintf(call, sizeof call, "vc_%s%s", vc__op_name[n->op], suffix);
     vc__fail_call(g->k, call, "image '%s' (%s): %s not supported in %s", o->name ? o->name : "",
-               vc__dims[o->image.dim].name, what, g->d->name);
+                  vc__dims[o->image.dim].name, what, g->d->name);
 }
 
 /* Whether a level of detail is the constant 0 or absent. */
@@ -11978,7 +11978,7 @@ static vc_type vc__add_user_type(vc_kernel *k, const char *call, vc__user_type *
                       user_type->layout.depth, (unsigned)VC__MAX_TYPE_DEPTH);
     else if (k->user_type_count >= VC__MAX_USER_TYPES)
         vc__fail_call(k, call, "'%s' exceeds the limit of %u struct and array types per kernel", l.text,
-                   (unsigned)VC__MAX_USER_TYPES);
+                      (unsigned)VC__MAX_USER_TYPES);
     if (k->failed) return VC_NONE;
     if (k->user_type_count == k->user_type_capacity) {
         table = (vc__user_type *)vc__array_grow(&k->allocator, table, &k->user_type_capacity, k->user_type_count + 1,
@@ -12062,9 +12062,9 @@ VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
     vc__layout s = vc__layout_of(k, element);
     if (!count || !s.size)
         return VC__FAIL_FALSE(k, "vc_array_type",
-                          s.size ? "count is %u, but must be at least 1 (element is %u)"
-                                 : "count is %u, and element is %u, which is not a type of this kernel",
-                          count, element);
+                              s.size ? "count is %u, but must be at least 1 (element is %u)"
+                                     : "count is %u, and element is %u, which is not a type of this kernel",
+                              count, element);
     for (uint32_t i = 0; i < k->user_type_count; i++)
         if (k->user_type[i].element == element && k->user_type[i].count == count) return k->user_type[i].type;
     memset(&user_type, 0, sizeof user_type);
@@ -12081,7 +12081,7 @@ VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type) { return vc__layout_of(k,
 /* Fails: the type has no part i. */
 static void vc__fail_part(vc_kernel *k, const char *call, vc_type type, uint32_t i) {
     vc__fail_call(k, call, "part %u is out of range: %s has %u parts", i, vc__type_text(k, type).text,
-               vc__direct_part_count(k, type));
+                  vc__direct_part_count(k, type));
 }
 
 VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member) {
@@ -12398,7 +12398,7 @@ static void vc__complex_apply(vc_kernel *k, uint32_t op, vc_type kind, const vc_
 static bool vc__fail_pair(vc_kernel *k, const char *call, const vc__math_operand *a, const vc__math_operand *b,
                           const char *why) {
     return VC__FAIL_FALSE(k, call, "operand 1 is %s and operand 2 is %s; %s", vc__type_text(k, a->type).text,
-                      vc__type_text(k, b->type).text, why);
+                          vc__type_text(k, b->type).text, why);
 }
 
 /* Records an operation on complex numbers of one kind. One operand can be a real number of that kind. */
@@ -12521,7 +12521,7 @@ static vc_kernel *vc__complex_or_matrix(const char *call, vc_val v, bool matrix,
     if (!vc__ready(k) || !vc__math_operand_of(k, call, 1, v, out)) return NULL;
     if (matrix ? vc__is_matrix(out->type) : vc__is_complex(out->type)) return k;
     vc__fail_call(k, call, "operand 1 is %s, but must be a %s", vc__type_text(k, out->type).text,
-               matrix ? "matrix" : "complex number");
+                  matrix ? "matrix" : "complex number");
     return NULL;
 }
 
@@ -12815,10 +12815,10 @@ static void vc__split_object(vc_kernel *k, uint32_t root, const void *data) {
     uint64_t **values = NULL;
     if (arrays > VC__MAX_PARTS) {
         vc__fail_call(k, op == VC__OP_SHARED ? "vc_shared" : op == VC__OP_TABLE ? "vc_table"
-                   : op == VC__OP_VAR ? "vc_var" : "vc_array",
-                   "%s '%s' of type %s would be split into %u arrays of scalars or vectors, but the limit is %u",
-                   vc__object_kind(op), vc__object_name(&k->object[root]), vc__type_text(k, type).text, arrays,
-                   (unsigned)VC__MAX_PARTS);
+                      : op == VC__OP_VAR ? "vc_var" : "vc_array",
+                      "%s '%s' of type %s would be split into %u arrays of scalars or vectors, but the limit is %u",
+                      vc__object_kind(op), vc__object_name(&k->object[root]), vc__type_text(k, type).text, arrays,
+                      (unsigned)VC__MAX_PARTS);
         return;
     }
     if (data) values = (uint64_t **)vc__arena_allocate(&k->allocator, &k->arena, arrays * sizeof *values);
@@ -12828,7 +12828,7 @@ static void vc__split_object(vc_kernel *k, uint32_t root, const void *data) {
         uint32_t all = info.count * count, as = op == VC__OP_VAR && all > 1 ? (uint32_t)VC__OP_ARRAY : op;
         if (data) {
             values[l] = (uint64_t *)vc__arena_allocate(&k->allocator, &k->arena,
-                                                   (size_t)all * vc__components(info.type) * sizeof(uint64_t));
+                                                       (size_t)all * vc__components(info.type) * sizeof(uint64_t));
             if (!values[l]) { vc__no_memory(k); return; }
         }
         vc__add_piece(k, root, as, vc__split_array_name(k, k->object[root].name, type, l), info.type, all,
@@ -13340,8 +13340,8 @@ VC_API const char *vc_error(vc_kernel *k) {
     if (!k) return "the kernel is NULL: vc_begin ran out of host memory or was not called";
     if (!k->failed && vc__call_without_kernel) {
         vc__fail_call(k, vc__call_without_kernel,
-                   "the ref or image was never set; no operand identifies the kernel, so this may be an error of "
-                   "another kernel");
+                      "the ref or image was never set; no operand identifies the kernel, so this may be an error of "
+                      "another kernel");
         vc__call_without_kernel = NULL;
     }
     if (k->failed || k->invalid_request) return k->error;
@@ -13425,7 +13425,7 @@ static bool vc__check_target(vc_kernel *k, const char *call, vc_target target, b
         vc__fail_call(k, call, "target is %d, which is not a vc_target", (int)target);
     else if (vc__is_compiled_out(target))
         vc__fail_call(k, call, "%s is disabled in this program by %s", vc__text_targets[target].language,
-                   vc__text_targets[target].without);
+                      vc__text_targets[target].without);
     k->invalid_request = k->failed;
     k->failed = false;
     k->node_limit = node_limit;
@@ -13487,10 +13487,10 @@ static bool vc__check_type(vc_kernel *k, const char *call, const char *name, vc_
     if (!vc__ready(k)) return false;
     if (vc__is_type(type) || vc__layout_of(k, type).size) return true;
     return VC__FAIL_FALSE(k, call, "'%s' has type %u, which is not a %s", name ? name : "", type,
-                      (type & 0xffffu) >= VC__USER_TYPE ? "type of this kernel"
-                          : type > 15 && type < 512 && vc__mask(type & 15u)
-                              ? "valid type: its scalar type has no such vector or matrix"
-                              : "valid type");
+                          (type & 0xffffu) >= VC__USER_TYPE ? "type of this kernel"
+                              : type > 15 && type < 512 && vc__mask(type & 15u)
+                                  ? "valid type: its scalar type has no such vector or matrix"
+                                  : "valid type");
 }
 
 /* Returns a ref to the start of an object; no ref if the node is VC__NIL. */
@@ -13527,7 +13527,7 @@ static bool vc__check_count(vc_kernel *k, const char *call, const char *name, vc
     if (!vc__check_type(k, call, name, type)) return false;
     if (count && (uint64_t)count * vc__layout_of(k, type).size <= 0x7fffffffu) return true;
     return VC__FAIL_FALSE(k, call, "'%s' has %u elements of %s, but must have at least one and less than 2^31 bytes",
-                      name ? name : "", count, vc__type_text(k, type).text);
+                          name ? name : "", count, vc__type_text(k, type).text);
 }
 
 /* Adds the size of an object to *sum, the total of its storage class. Fails if the total exceeds the limit. */
@@ -13619,10 +13619,10 @@ VC__NOINLINE static void vc__fail_ref(vc_kernel *k, const char *call, const vc_r
     if (k->failed) return;
     const vc__object *o = &k->object[k->node[r->memory].x];
     vc__fail_call(k, call,
-               vc__is_open(k, k->node[r->memory].region)
-                   ? "the ref to %s '%s' has an offset that was created in a block that is already closed"
-                   : "%s '%s' was declared in a block that is already closed",
-               vc__object_kind(o->op), vc__object_name(o));
+                  vc__is_open(k, k->node[r->memory].region)
+                      ? "the ref to %s '%s' has an offset that was created in a block that is already closed"
+                      : "%s '%s' was declared in a block that is already closed",
+                  vc__object_kind(o->op), vc__object_name(o));
 }
 
 VC__SMALL_END
@@ -13666,7 +13666,7 @@ static bool vc__advance_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val el
     if (!vc__operand_of(k, call, 2, elements, &o)) return false;
     if (!vc__is_int(o.type) || vc__components(o.type) != 1 || (o.node != VC__NIL && vc__bits(o.type) < 32))
         return VC__FAIL_FALSE(k, call, "the index%s is %s, but must be a scalar integer of 32 or 64 bits",
-                          vc__label_of(k, &o).text, vc_type_name(o.type));
+                              vc__label_of(k, &o).text, vc_type_name(o.type));
     if (o.node != VC__NIL) return vc__add_index(k, r, o.node);
     int64_t constant = (int64_t)vc__widen(o.type, o.bits);
     if (constant < 0 ? (!vc__is_signed(o.type) || r->offset < INT64_MIN - constant) : r->offset > INT64_MAX - constant)
@@ -13686,7 +13686,7 @@ VC_API vc_ref vc_offset(vc_ref ref, vc_val elements) {
     if (!vc__ready(k) || !vc__object_of(k, "vc_offset", &ref)) return vc__no_ref();
     if (ref.inside & VC__INSIDE_ELEMENT)
         vc__fail_call(k, "vc_offset", "the ref points to a single %s, not to an array; use vc_at",
-                   vc__type_text(k, ref.type).text);
+                      vc__type_text(k, ref.type).text);
     return !k->failed && vc__advance_ref(k, "vc_offset", &ref, elements) ? ref : vc__no_ref();
 }
 
@@ -13698,9 +13698,9 @@ static vc__object *vc__check_access(vc_kernel *k, const char *call, const vc_ref
     if (o->access & access && r->index && o->op != VC__OP_VAR && r->offset == (int32_t)r->offset) return o;
     if (!(o->access & access))
         vc__fail_call(k, call, "%s '%s' %s", vc__object_kind(o->op), vc__object_name(o),
-                   o->op == VC__OP_TABLE ? "is constant"
-                   : access == VC_READ   ? "was declared without VC_READ"
-                                         : "was declared without VC_WRITE");
+                      o->op == VC__OP_TABLE ? "is constant"
+                      : access == VC_READ   ? "was declared without VC_READ"
+                                            : "was declared without VC_WRITE");
     else if (o->op == VC__OP_VAR && (r->index || r->offset))
         vc__fail_call(k, call, "variable '%s' has no elements; use vc_get and vc_set", vc__object_name(o));
     else vc__check_element(k, call, r);
@@ -13879,7 +13879,7 @@ static void vc__fence(vc_kernel *k, uint32_t order, uint32_t scope, uint32_t sto
     if (!order || k->failed) return;
     if (scope == VC_SCOPE_DEVICE && storage & VC_STORAGE_BUFFER) k->coherent = true;
     vc__record_anchored(k, k->open_block, VC__OP_FENCE, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL,
-                      order | scope << 4 | storage << 8);
+                        order | scope << 4 | storage << 8);
 }
 
 static bool vc__check_scope(vc_kernel *k, const char *call, uint32_t scope) {
@@ -13911,7 +13911,7 @@ VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope) {
     if (!vc__check_scope(ref.kernel, call, (uint32_t)scope)) return vc__no_ref();
     if ((uint32_t)order > VC_ACQ_REL) {
         vc__fail_call(ref.kernel, call, "order is %u, but must be VC_RELAXED, VC_ACQUIRE, VC_RELEASE or VC_ACQ_REL",
-                   (uint32_t)order);
+                      (uint32_t)order);
         return vc__no_ref();
     }
     ref.memory_order = (uint32_t)order | (uint32_t)scope << 4;
@@ -13923,14 +13923,14 @@ static bool vc__check_atomic(vc_kernel *k, const char *call, const vc__object *o
     bool arithmetic = op < VC__OP_ATOMIC_AND || op > VC__OP_ATOMIC_XOR;
     if (o->op != VC__OP_BUFFER && o->op != VC__OP_SHARED)
         vc__fail_call(k, call, "%s '%s' does not support atomics; use a buffer or a shared array",
-                   vc__object_kind(o->op), vc__object_name(o));
+                      vc__object_kind(o->op), vc__object_name(o));
     else if (type == VC_F16)
         vc__fail_call(k, call,
                       "%s '%s' has elements of f16, which atomics do not support; use f32",
                       vc__object_kind(o->op), vc__object_name(o));
     else if (vc__components(type) != 1 || vc__is_bool(type) || vc__bits(vc__kind(type)) < 32 || vc__kind(type) != type)
         vc__fail_call(k, call, "%s '%s' has elements of %s, but atomics require i32, u32, i64, u64, f32 or f64",
-                   vc__object_kind(o->op), vc__object_name(o), vc__type_text(k, type).text);
+                      vc__object_kind(o->op), vc__object_name(o), vc__type_text(k, type).text);
     else if (!arithmetic && !vc__is_int(type))
         vc__fail_call(k, call, "%s '%s' has elements of %s, but this call requires integers", vc__object_kind(o->op),
                       vc__object_name(o), vc__type_text(k, type).text);
@@ -13958,7 +13958,7 @@ static void vc__atomic(vc_kernel *k, uint32_t op, const vc_ref *r, uint32_t valu
     vc__mark_stored(k, o);
     vc__fence(k, order & VC_RELEASE, scope, storage);
     uint32_t node = vc__record_anchored(k, k->open_block, op, VC__NODE_VARIES, r->type, r->memory,
-                                      r->index ? r->index - 1 : VC__NIL, value, (uint32_t)(int32_t)r->offset);
+                                        r->index ? r->index - 1 : VC__NIL, value, (uint32_t)(int32_t)r->offset);
     vc__fence(k, order & VC_ACQUIRE, scope, storage);
     if (!k->failed) vc__select_region(k);
     if (old) *old = vc__value(k, k->failed ? VC__NIL : node);
@@ -14294,7 +14294,7 @@ VC_API vc_val vc_dot(vc_val a, vc_val b) {
     if (vc__ready(k) && !vc__is_composite(a) && !vc__is_composite(b) && vc__components(vc_typeof(a)) == 1
         && vc__components(vc_typeof(b)) == 1)
         return VC__FAIL_VALUE(k, "vc_dot", "operand 1 is %s and operand 2 is %s; at least one must be a vector",
-                           vc_type_name(vc_typeof(a)), vc_type_name(vc_typeof(b)));
+                              vc_type_name(vc_typeof(a)), vc_type_name(vc_typeof(b)));
     return vc__pure2(a, b, VC__OP_DOT);
 }
 
@@ -14367,9 +14367,9 @@ static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
     if (vc__components(o[0].type) > components && components == 1) components = vc__components(o[0].type);
     if (vc__components(o[0].type) != 1 && vc__components(o[0].type) != components)
         return VC__FAIL_VALUE(k, "vc_select",
-                           "the condition%s is %s and the values are %s; vectors must have the same number of "
-                           "components",
-                           vc__label_of(k, &o[0]).text, vc_type_name(o[0].type), vc_type_name(type));
+                              "the condition%s is %s and the values are %s; vectors must have the same number of "
+                              "components",
+                              vc__label_of(k, &o[0]).text, vc_type_name(o[0].type), vc_type_name(type));
     for (uint32_t i = 0; i < 3; i++) {
         n[i] = vc__as_node(k, &o[i], components);
         if (n[i] == VC__NIL) return vc__no_value();
@@ -14538,14 +14538,14 @@ static bool vc__check_workgroup(vc_kernel *k, const char *call) {
     uint32_t flags = k->block[k->open_block].flags;
     if (flags & VC__BLOCK_EACH)
         vc__fail_call(k, call,
-                   "called inside VC_EACH, which some invocations skip; guard the loads and stores instead");
+                      "called inside VC_EACH, which some invocations skip; guard the loads and stores instead");
     else if (flags & VC__BLOCK_DIVERGES)
         vc__fail_call(k, call,
-                   "%scalled in control flow that diverges within a work-group, but all invocations must reach it%s",
-                   vc__statement_text(k).text, vc__cause_text(k, vc__cause_of(k)).text);
+                      "%scalled in control flow that diverges within a work-group, but all invocations must reach it%s",
+                      vc__statement_text(k).text, vc__cause_text(k, vc__cause_of(k)).text);
     else if (k->group_returned)
         vc__fail_call(k, call, "%scalled after a vc_return_if that may have ended some invocations of a work-group",
-                   vc__statement_text(k).text);
+                      vc__statement_text(k).text);
     if (k->failed) return false;
     for (uint32_t b = k->open_block; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_BARRIER;
     return true;
@@ -14561,7 +14561,7 @@ VC_API void vc_barrier_scoped(vc_kernel *k, vc_scope execution, vc_scope memory,
     if (!vc__ready(k) || vc__fail_in_switch(k, call) || !vc__check_fence(k, call, (uint32_t)memory, storage)) return;
     if ((uint32_t)execution > VC_SCOPE_WORKGROUP) {
         vc__fail_call(k, call, "execution is %u, but must be VC_SCOPE_SUBGROUP or VC_SCOPE_WORKGROUP",
-                   (uint32_t)execution);
+                      (uint32_t)execution);
         return;
     }
     if (!storage) storage = VC_STORAGE_BUFFER | VC_STORAGE_SHARED;
@@ -14574,7 +14574,7 @@ VC_API void vc_barrier_scoped(vc_kernel *k, vc_scope execution, vc_scope memory,
     if (execution == VC_SCOPE_SUBGROUP ? !vc__check_subgroup(k, call) : !vc__check_workgroup(k, call)) return;
     if (memory == VC_SCOPE_DEVICE && storage & VC_STORAGE_BUFFER) k->coherent = true;
     vc__record_anchored(k, k->open_block, VC__OP_BARRIER, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL,
-                      4096u | (uint32_t)execution | (uint32_t)memory << 4 | storage << 8);
+                        4096u | (uint32_t)execution | (uint32_t)memory << 4 | storage << 8);
 }
 
 /* The innermost loop that encloses the open block; VC__NIL: none. */
@@ -14621,9 +14621,9 @@ static void vc__apply_exit(vc_kernel *k, const char *call, const vc__divergent_e
         vc__block *block = &k->block[b];
         if (e->repeats && vc__is_loop(block->op) && block->flags & VC__BLOCK_BARRIER) {
             vc__fail_call(k, call,
-                       "%sthe condition differs between the invocations of a work-group, but the loop contains a "
-                       "vc_barrier that all of them must reach%s",
-                       vc__statement_text(k).text, vc__cause_text(k, e->cause).text);
+                          "%sthe condition differs between the invocations of a work-group, but the loop contains a "
+                          "vc_barrier that all of them must reach%s",
+                          vc__statement_text(k).text, vc__cause_text(k, e->cause).text);
             return;
         }
         if (e->repeats && vc__is_loop(block->op) && block->flags & VC__BLOCK_CONVERGENT
@@ -15021,7 +15021,7 @@ VC_API int vc_switch_begin(vc_kernel *k, vc_val value) {
     if (!vc__ready(k) || vc__fail_in_switch(k, "VC_SWITCH") || !vc__operand_of(k, "VC_SWITCH", 1, value, &o)) return 1;
     if (!vc__is_int(o.type) || vc__components(o.type) != 1) {
         vc__fail_call(k, "VC_SWITCH", "the value%s is %s, but must be a scalar integer", vc__label_of(k, &o).text,
-                   vc_type_name(o.type));
+                      vc_type_name(o.type));
         return 1;
     }
     uint32_t n = vc__as_node(k, &o, 1);
@@ -15265,7 +15265,7 @@ VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step
     if (!vc__is_int(o[2].type) || vc__components(o[2].type) != 1
         || (o[2].node != VC__NIL && vc__bits(o[2].type) != vc__bits(type)))
         return VC__FAIL_VALUE(k, "VC_FOR_STEP", "the step%s is %s, but must be a scalar integer as wide as %s",
-                           vc__label_of(k, &o[2]).text, vc_type_name(o[2].type), vc_type_name(type));
+                              vc__label_of(k, &o[2]).text, vc_type_name(o[2].type), vc_type_name(type));
     if (o[0].node == VC__NIL) first = vc_imm(type, o[0].bits);
     if (o[1].node == VC__NIL) limit = vc_imm(type, o[1].bits);
     if (o[2].node == VC__NIL)
@@ -15322,7 +15322,7 @@ static bool vc__short_circuit_is_open(const vc_short_circuit *lazy) {
     if (!vc__ready(k)) return false;
     return k->open_block == lazy->block
            || VC__FAIL_FALSE(k, lazy->call,
-                         "an operand opens a block that it does not close, or closes one that it did not open");
+                             "an operand opens a block that it does not close, or closes one that it did not open");
 }
 
 /* An immediate is not stored: vc_short_circuit_end selects it and converts it to the type of the other value. */
@@ -15391,8 +15391,8 @@ static bool vc__fn_count(vc__fn *f, uint32_t i, const vc__operand *o) {
     if (vc__components(o->type) != 1 && vc__components(f->type) != 1
         && vc__components(o->type) != vc__components(f->type))
         return VC__FAIL_FALSE(f->k, f->call,
-                          "operand 1 is %s and operand %u%s is %s; vectors must have the same number of components",
-                          vc_type_name(f->type), i + 1, vc__label_of(f->k, o).text, vc_type_name(o->type));
+                              "operand 1 is %s and operand %u%s is %s; vectors must have the same number of components",
+                              vc_type_name(f->type), i + 1, vc__label_of(f->k, o).text, vc_type_name(o->type));
     f->v[i] = vc__operand_value(f->k, o);
     return true;
 }
@@ -16324,8 +16324,8 @@ static const struct vc__conversion *vc__printf_conversion(vc__printf_state *p) {
                           "'%%s' is not supported, because operands are numbers; write the text into the format");
         else
             vc__fail_call(p->k, "vc_printf",
-                       "'%.*s' is not a supported conversion; use d i u x X o c f F e E g G a A or %%%%",
-                       (int)(p->rest - start) + (*p->rest != 0), start);
+                          "'%.*s' is not a supported conversion; use d i u x X o c f F e E g G a A or %%%%",
+                          (int)(p->rest - start) + (*p->rest != 0), start);
         return NULL;
     }
     for (; flags < end; flags++)
@@ -16426,7 +16426,7 @@ static uint32_t vc__format_of(vc_kernel *k, const char *call, const char *types,
         return VC__NIL;
     }
     void *formats = vc__array_grow(&k->allocator, (void *)k->format, &k->format_capacity, k->format_count + 1,
-                              sizeof(const char *));
+                                   sizeof(const char *));
     if (formats) k->format = (const char **)formats;
     char *copy = formats ? (char *)vc__arena_allocate(&k->allocator, &k->arena, size) : NULL;
     if (!copy) { vc__no_memory(k); return VC__NIL; }
@@ -16543,7 +16543,7 @@ static bool vc__image_resolve(vc_kernel *k, const char *name, vc_image_desc *d) 
                       vc__formats[d->format].glsl);
     else if (format_kind && d->type != format_kind)
         vc__fail_call(k, call, "'%s': type is %s, but format %s requires %s", name, vc_type_name(d->type),
-                   vc__formats[d->format].glsl, vc_type_name(format_kind));
+                      vc__formats[d->format].glsl, vc_type_name(format_kind));
     else if (!d->storage && access && access != VC_READ)
         vc__fail_call(k, call, "'%s': access is %u, but must be VC_READ for a sampled image", name, access);
     else if (d->storage && access && (!(access & VC_READ_WRITE) || access > (VC_READ_WRITE | VC_MAY_ALIAS)))
@@ -16708,7 +16708,7 @@ VC_API vc_val vc_gather(vc_image_ref image, vc_val at, uint32_t component) {
     if (!o) return vc__no_value();
     if (o->image.dim != VC_DIM_2D && o->image.dim != VC_DIM_2D_ARRAY && o->image.dim != VC_DIM_CUBE)
         vc__fail_call(k, call, "image '%s' is %s, but must be 2-D, 2-D array or cube", o->name ? o->name : "",
-                   vc__dims[o->image.dim].name);
+                      vc__dims[o->image.dim].name);
     else if (component > 3) vc__fail_call(k, call, "component is %u, but must be 0 to 3", component);
     uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_F32, vc__dims[o->image.dim].coordinates);
     return vc__image_record(k, VC__OP_GATHER, k->node[image.node].type, image.node, a, VC__NIL, component);
@@ -16926,7 +16926,7 @@ static struct vd_kernel vc__glue_build(struct vd_context *ctx, vc_kernel *k) {
     for (int i = 0; i < vd_device_count(ctx); i++) if (!vc__check_device(&f->info, vd_device(ctx, i))) return kernel;
     size_t arg_bytes = (size_t)f->info.arg_count * sizeof(vd_arg_info);
     char *memory = (char *)vc__arena_allocate(&k->allocator, &k->arena,
-                                          arg_bytes + (size_t)f->info.implicit_count * sizeof(vd_implicit_info));
+                                              arg_bytes + (size_t)f->info.implicit_count * sizeof(vd_implicit_info));
     if (!memory) { vd_error_set(VD_ERROR_OUT_OF_MEMORY, NULL); return kernel; }
     return vc__glue_create(ctx, f, output.code, (vd_arg_info *)(void *)memory,
                            (vd_implicit_info *)(void *)(memory + arg_bytes));
