@@ -4608,9 +4608,9 @@ static void vc__rule_record_of(vc_kernel *k, vc_type type, uint32_t rule, const 
 VC__SMALL_END
 
 // >>lowering
-/* Lowering: rewrites operations in terms of others where the target has no form with the same meaning. A rule
-   returns the number of the replacement, or VC__NIL to keep the operation. Never make two nodes in one argument
-   list: the order of evaluation, and with it the generated code, would depend on the compiler. */
+/* Lowering: replaces an operation by others if the target has no operation with the same meaning. A lowering rule
+   returns the number of the replacement, or VC__NIL to keep the operation. Do not make two nodes in one argument list:
+   the order of evaluation, and with it the generated code, would depend on the C compiler. */
 
 VC__SMALL
 
@@ -4637,7 +4637,7 @@ VC__NOINLINE static uint32_t vc__make_compare(vc__lowering *s, uint16_t op, uint
     return vc__make(s, op, vc__vec(VC_BOOL, vc__components(vc__lowered_type(s, a))), a, b, VC__NIL, 0);
 }
 
-/* The bits of the integer n; for floats only -1, 0 or 1. */
+/* The bit pattern of the integer n in a type; for floats n must be -1, 0 or 1. */
 static uint64_t vc__small_bits(vc_type type, int n) {
     uint32_t kind = vc__kind(type);
     if (!vc__is_float(type)) return (uint64_t)(int64_t)n & vc__ones(vc__bits(kind));
@@ -4647,7 +4647,7 @@ VC__NOINLINE static uint32_t vc__make_small_const(vc__lowering *s, vc_type type,
     return vc__make_const(s, type, vc__small_bits(type, n));
 }
 
-/* Whether x / a needs no guard: a is a constant without a component 0, or -1 if signed. */
+/* Whether x / a needs no guard: a is a constant, and no component is 0 or, if signed, -1. */
 static bool vc__is_safe_divisor(vc__lowering *s, uint32_t a) {
     vc_type type = vc__lowered_type(s, a);
     uint64_t bits = 0;
@@ -4798,7 +4798,7 @@ static uint32_t vc__lower_dot(vc__lowering *s, const vc__node *n) {
     return r;
 }
 
-/* Buffers that are accessed by pointers need 64-bit indices; all other indices have 32 bits. */
+/* Indices into buffers that are accessed by pointers have 64 bits; all others have 32 bits. */
 static uint32_t vc__lower_index(vc__lowering *s, const vc__node *n) {
     bool wide = n->a[2] && (s->buffers == VC_BUFFERS_ADDRESS || vc__is_c(s->target));
     vc_type type = wide ? VC_U64 : VC_U32;
@@ -4815,7 +4815,7 @@ static uint32_t vc__scalarize_extract(vc__lowering *s, const vc__node *n);
 static uint32_t vc__lower_extract(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t v = n->a[0], i = n->a[1], components = vc__components(vc__lowered_type(s, v));
-    /* results of lowering rules do not pass through vc__scalarize */
+    /* vc__scalarize is not called for nodes that lowering rules add */
     if (vc__is_c(s->target)) return vc__scalarize_extract(s, n);
     vc_type itype = vc__to_unsigned(vc__lowered_type(s, i));
     i = vc__make_cast(s, itype, i);
@@ -4858,8 +4858,8 @@ static bool vc__is_shift_by_8(const vc__lowering *s, uint32_t number, uint32_t s
     return vc__is_by_8(s, vc__lowered_node(s, n->a[0]), shift) || vc__is_by_8(s, vc__lowered_node(s, n->a[1]), shift);
 }
 
-/* Swapping the bytes of a u16: uses an addition, since no bit is set in both operands. NVIDIA's driver 580
-   miscompiles the 16-bit or. */
+/* If this is the or of a byte swap of u16, replaces it by an addition, which is equal because no bit is set in both
+   operands: NVIDIA's driver 580 miscompiles the 16-bit or. */
 static uint32_t vc__lower_or(vc__lowering *s, const vc__node *n) {
     if (vc__kind(n->type) != VC_U16) return VC__NIL;
     for (uint32_t i = 0; i < 2; i++)
@@ -4870,8 +4870,8 @@ static uint32_t vc__lower_or(vc__lowering *s, const vc__node *n) {
 
 /* ---- bits ---- */
 
-/* Whether the target has a native form of an operation for the kind of `type`. */
-static bool vc__has_native_form(const vc__lowering *s, uint16_t op, vc_type type) {
+/* Whether the target has an instruction or a text for an operation on the kind of `type`. */
+static bool vc__is_native(const vc__lowering *s, uint16_t op, vc_type type) {
     uint32_t column = vc__kinds[vc__kind(type)].column;
     const vc__op_texts *text = &vc__op_text[op];
     if (vc__is_glsl(s->target)) return text->glsl.of[column] != NULL;
@@ -4887,7 +4887,7 @@ VC__NOINLINE static uint32_t vc__make_binary_const(vc__lowering *s, uint16_t op,
 }
 
 static uint32_t vc__lower_popcount(vc__lowering *s, const vc__node *n) {
-    bool native = vc__has_native_form(s, VC__OP_POPCOUNT, VC_I32);
+    bool native = vc__is_native(s, VC__OP_POPCOUNT, VC_I32);
     if (vc__kind(n->type) == VC_I32 && native) return VC__NIL;
     if (vc__bits(vc__kind(n->type)) == 64)
         return vc__rule(s, n, VC__RULE(popcount_of_64, "T(popcount(low(x)) + popcount(high(x)))"));
@@ -4897,7 +4897,7 @@ static uint32_t vc__lower_popcount(vc__lowering *s, const vc__node *n) {
 
 static uint32_t vc__lower_bit_reverse(vc__lowering *s, const vc__node *n) {
     uint32_t width = vc__bits(vc__kind(n->type));
-    if (width == 32 && vc__has_native_form(s, VC__OP_BIT_REVERSE, n->type)) return VC__NIL;
+    if (width == 32 && vc__is_native(s, VC__OP_BIT_REVERSE, n->type)) return VC__NIL;
     if (width == 64)
         return vc__rule(s, n, VC__RULE(bit_reverse_of_64, "h = high(x); l = u64(reverse32(low(x))) << 32; "
                                                           "T(l | u64(bit_reverse(h)))"));
@@ -4907,9 +4907,9 @@ static uint32_t vc__lower_bit_reverse(vc__lowering *s, const vc__node *n) {
                                   : VC__RULE(bit_reverse_of_8, "T(reverse32(low(x)) >> 24)"));
 }
 
-/* x & -x isolates the lowest 1. */
+/* x & -x has only the lowest 1 of x. */
 static uint32_t vc__lower_find_lsb(vc__lowering *s, const vc__node *n) {
-    if (vc__bits(vc__kind(n->type)) == 32 && vc__has_native_form(s, VC__OP_FIND_LSB, vc__lowered_type(s, n->a[0])))
+    if (vc__bits(vc__kind(n->type)) == 32 && vc__is_native(s, VC__OP_FIND_LSB, vc__lowered_type(s, n->a[0])))
         return VC__NIL;
     return vc__rule(s, n, VC__RULE(find_lsb, "x = U(x); find_msb(x & -x)"));
 }
@@ -4917,7 +4917,7 @@ static uint32_t vc__lower_find_lsb(vc__lowering *s, const vc__node *n) {
 static uint32_t vc__lower_find_msb(vc__lowering *s, const vc__node *n) {
     vc_type source = vc__lowered_type(s, n->a[0]);
     uint32_t width = vc__bits(vc__kind(n->type)), x = n->a[0];
-    if (width == 32 && vc__has_native_form(s, VC__OP_FIND_MSB, source)) return VC__NIL;
+    if (width == 32 && vc__is_native(s, VC__OP_FIND_MSB, source)) return VC__NIL;
     if (vc__is_signed(source)) x = vc__rule_of(s, VC__RULE(magnitude, "x ^ x >> top"), x, x);
     return vc__rule_typed_of(s, n->type, x, width < 64
         ? VC__RULE(find_msb, "T(msb32(low(x)))")
@@ -4932,24 +4932,24 @@ static uint32_t vc__lower_mul_hi(vc__lowering *s, const vc__node *n) {
                                  is_signed ? VC__RULE(mul_hi_narrow_signed, "[x y n] T(i32(x) * i32(y) >> n)")
                                            : VC__RULE(mul_hi_narrow, "[x y n] T(u32(x) * u32(y) >> n)"),
                                  n->a[0], n->a[1], &width, 1);
-    if (vc__has_native_form(s, VC__OP_MUL_HI, n->type)) return VC__NIL;
+    if (vc__is_native(s, VC__OP_MUL_HI, n->type)) return VC__NIL;
     if (!is_signed) return vc__rule(s, n, VC__RULE_unsigned_mul_hi);
     /* the unsigned result, minus the other operand for each negative operand */
     return vc__rule(s, n, VC__RULE(mul_hi_signed, "a = x >> top & y; b = y >> top & x; "
                                                   "T(unsigned_mul_hi(U(x), U(y))) - a - b"));
 }
 
-/* A sum that is less than an operand has wrapped; a difference borrows if a < b. */
+/* The carry is 1 if the sum is less than an operand; the borrow is 1 if a < b. */
 static uint32_t vc__lower_carry(vc__lowering *s, const vc__node *n) {
     if (s->target == VC_TARGET_SPIRV && vc__kind(n->type) == VC_U32) return VC__NIL;
     return vc__rule(s, n, n->op == VC__OP_ADD_CARRY ? VC__RULE(add_carry, "T(x + y < x)")
                                                     : VC__RULE(sub_borrow, "T(x < y)"));
 }
 
-/* Swaps neighbouring bits, then pairs, nibbles, bytes and halves. */
+/* Swaps adjacent bits, then pairs of bits, nibbles, bytes and halves. */
 static uint32_t vc__make_reverse32(vc__lowering *s, uint32_t x) {
     static const uint64_t mask[5] = { 0x55555555u, 0x33333333u, 0x0f0f0f0fu, 0x00ff00ffu, 0xffffu };
-    if (vc__has_native_form(s, VC__OP_BIT_REVERSE, VC_U32)) return vc__make_unary(s, VC__OP_BIT_REVERSE, x);
+    if (vc__is_native(s, VC__OP_BIT_REVERSE, VC_U32)) return vc__make_unary(s, VC__OP_BIT_REVERSE, x);
     for (uint32_t i = 0; i < 5; i++) {
         uint64_t numbers[2] = { mask[i], (uint64_t)1 << i };
         x = vc__rule_numbered(s, vc__lowered_type(s, x),
@@ -4958,9 +4958,9 @@ static uint32_t vc__make_reverse32(vc__lowering *s, uint32_t x) {
     return x;
 }
 
-/* The highest 1: sets all bits below it and counts them. */
+/* The index of the highest 1: sets all bits below it and counts the ones. */
 static uint32_t vc__make_msb32(vc__lowering *s, uint32_t x) {
-    if (vc__has_native_form(s, VC__OP_FIND_MSB, VC_U32))
+    if (vc__is_native(s, VC__OP_FIND_MSB, VC_U32))
         return vc__rule_of(s, VC__RULE(msb32_native, "find_msb(x)"), x, x);
     return vc__rule_of(s, VC__RULE(msb32, "x = x | x >> 1; x = x | x >> 2; x = x | x >> 4; x = x | x >> 8; "
                                           "x = x | x >> 16; i32(popcount32(x)) - 1"), x, x);
@@ -5005,8 +5005,8 @@ static bool vc__is_word(const vc__lowering *s, uint32_t w) {
     return n->op == VC__OP_CAST ? vc__lowered_node(s, n->a[0])->type == VC_U32 : n->op == VC__OP_CONST && !n->a[1];
 }
 
-/* Returns the 64-bit number whose low half is x, if its upper half is likely to absorb the carry of the next step: a
-   product plus at most one word, or the sum or difference of two words. Otherwise VC__NIL. */
+/* Returns the 64-bit number whose low half is x if it is a product plus at most one word, or the sum or difference of
+   two words: its upper half can then usually take the carry of the next addition. Otherwise returns VC__NIL. */
 static uint32_t vc__sum_to_extend(const vc__lowering *s, uint16_t op, uint32_t x) {
     uint32_t w = vc__source_of_low_word(s, x);
     const vc__node *n = vc__lowered_node(s, w);
@@ -5016,7 +5016,7 @@ static uint32_t vc__sum_to_extend(const vc__lowering *s, uint16_t op, uint32_t x
                                                                                                              : VC__NIL;
 }
 
-/* Whether two 64-bit numbers certainly have the same low half. `depth` limits the search. */
+/* Whether two 64-bit numbers are known to have the same low half. `depth` limits the recursion. */
 static bool vc__has_same_low_word(const vc__lowering *s, uint32_t a, uint32_t b, uint32_t depth) {
     const vc__node *m = vc__lowered_node(s, a), *n = vc__lowered_node(s, b);
     if (a == b) return true;
@@ -5029,7 +5029,7 @@ static bool vc__has_same_low_word(const vc__lowering *s, uint32_t a, uint32_t b,
            && vc__has_same_low_word(s, m->a[0], n->a[0], depth - 1);
 }
 
-/* w op word. Two words that are added to a product are first added to each other. */
+/* Adds w op word. If w is a product plus a word, the two words are added first. */
 static uint32_t vc__make_extended_sum(vc__lowering *s, uint16_t op, uint32_t w, uint32_t word) {
     const vc__node *n = vc__lowered_node(s, w);
     uint32_t product = n->a[0];
@@ -5040,15 +5040,16 @@ static uint32_t vc__make_extended_sum(vc__lowering *s, uint16_t op, uint32_t w, 
     return vc__make_binary(s, VC__OP_ADD, product, word);
 }
 
-/* a op b with 64 bits. If goes_on, continues from a 64-bit number of which a is the low half. */
-static uint32_t vc__make_wide(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b, bool goes_on) {
-    uint32_t from = goes_on ? vc__sum_to_extend(s, op, a) : VC__NIL;
+/* Adds a op b with 64 bits. `extend`: if a is the low half of a 64-bit number to which b can be added, uses that number
+   instead of a. */
+static uint32_t vc__make_wide(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b, bool extend) {
+    uint32_t from = extend ? vc__sum_to_extend(s, op, a) : VC__NIL;
     if (from == VC__NIL) from = vc__make_cast(s, VC_U64, a);
     uint32_t to = vc__make_cast(s, VC_U64, b);
     return vc__make_extended_sum(s, op, from, to);
 }
 
-/* Returns high(w) plus a carry out of low(w), or -high(w) plus a borrow. VC__NIL: the operands have another form. */
+/* Returns high(w) plus a carry out of low(w), or -high(w) plus a borrow; VC__NIL if the operands are something else. */
 static uint32_t vc__make_carry_sum(vc__lowering *s, uint32_t high, uint32_t carry) {
     bool subtracts = vc__lowered_node(s, high)->op == VC__OP_NEG && vc__lowered_node(s, carry)->op == VC__OP_NEG;
     uint32_t w = vc__source_of_high_word(s, subtracts ? vc__lowered_node(s, high)->a[0] : high);
@@ -5065,7 +5066,7 @@ static uint32_t vc__make_carry_sum(vc__lowering *s, uint32_t high, uint32_t carr
     return VC__NIL;
 }
 
-/* As above, where `carry` may also be the sum of two carries, in either order. */
+/* As vc__make_carry_sum, but `carry` may also be the sum of two carries, in either order. */
 static uint32_t vc__make_carries_sum(vc__lowering *s, uint32_t high, uint32_t carry) {
     uint32_t r = vc__make_carry_sum(s, high, carry), part[2];
     if (r != VC__NIL || vc__lowered_node(s, carry)->op != VC__OP_ADD) return r;
@@ -5078,8 +5079,8 @@ static uint32_t vc__make_carries_sum(vc__lowering *s, uint32_t high, uint32_t ca
     return VC__NIL;
 }
 
-/* Whether a word is certainly 0 or 1: a constant, a masked bit, or the carry or borrow of two words and possibly a
-   third one that is itself 0 or 1. */
+/* Whether a word is known to be 0 or 1: a constant, a masked bit, or the carry or borrow of two words and possibly a
+   third one that is itself known to be 0 or 1. */
 static bool vc__is_bit(const vc__lowering *s, uint32_t x) {
     uint32_t w, sum;
     uint64_t bits;
@@ -5125,7 +5126,7 @@ static uint32_t vc__lower_wide(vc__lowering *s, const vc__node *n, bool wide) {
     /* or and xor equal the sum if the two carries are never both set */
     if (op != VC__OP_ADD) return r != VC__NIL && vc__is_bit(s, r) ? r : VC__NIL;
     if (r != VC__NIL || !wide) return r;
-    /* put a product or an open sum first; two words stay in the order that ADD_CARRY has them in */
+    /* the first operand is the one that can be extended; two words keep the order of the ADD_CARRY node */
     uint32_t open = vc__sum_to_extend(s, op, b);
     if (vc__lowered_node(s, open)->op == VC__OP_MUL || (open != VC__NIL && vc__sum_to_extend(s, op, a) == VC__NIL)) {
         r = a;
@@ -5134,10 +5135,6 @@ static uint32_t vc__lower_wide(vc__lowering *s, const vc__node *n, bool wide) {
     }
     return vc__make_low_word(s, vc__make_wide(s, op, a, b, true));
 }
-
-/* ---- packing ---- */
-
-static uint32_t vc__make_rounded(vc__lowering *s, uint32_t x, uint32_t to);
 
 /* ---- dot products of bytes ---- */
 
@@ -5155,9 +5152,9 @@ static uint32_t vc__make_saturated_sum(vc__lowering *s, uint32_t a, uint32_t b) 
                               : VC__RULE_add_sat, a, b);
 }
 
-/* Uses the target's own form if there is one: a SPIR-V instruction if the machine has it, dp4a in CUDA C. Otherwise
-   a saturating form is a dot product and a saturating addition, and a dot product is computed byte by byte.
-   Constants are folded here. */
+/* Keeps the operation if it is native: a SPIR-V instruction that the machine supports, dp4a in CUDA C. Otherwise
+   computes a saturating dot product by a dot product and a saturating addition, and a dot product byte by byte. Dot
+   products of constants are folded here. */
 static uint32_t vc__lower_dot_4x8(vc__lowering *s, const vc__node *n) {
     uint32_t a = n->a[0], b = n->a[1], sum = n->a[2], r = VC__NIL;
     bool saturates = n->op >= VC__OP_DOT_II_SAT;
@@ -5166,7 +5163,7 @@ static uint32_t vc__lower_dot_4x8(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint64_t bits;
     bool constant = vc__const_bits(s, a, &bits) && vc__const_bits(s, b, &bits);
-    if (!constant && !missing && vc__has_native_form(s, n->op, VC_U32)) return VC__NIL;
+    if (!constant && !missing && vc__is_native(s, n->op, VC_U32)) return VC__NIL;
     if (saturates) {
         r = vc__make(s, op, type, a, b, VC__NIL, 0);
         return vc__make_saturated_sum(s, r, sum);
@@ -5182,9 +5179,13 @@ static uint32_t vc__lower_dot_4x8(vc__lowering *s, const vc__node *n) {
     return r;
 }
 
-/* Packs two f32 as f16. In a `fast` kernel the target's own form may round differently. */
+/* ---- packing ---- */
+
+static uint32_t vc__make_rounded(vc__lowering *s, uint32_t x, uint32_t to);
+
+/* Packs two f32 as f16. A `fast` kernel uses the native operation, which may round differently. */
 static uint32_t vc__lower_pack_half(vc__lowering *s, const vc__node *n) {
-    if (s->kernel->desc.fast && vc__has_native_form(s, VC__OP_PACK_HALF, VC_F32)) return VC__NIL;
+    if (s->kernel->desc.fast && vc__is_native(s, VC__OP_PACK_HALF, VC_F32)) return VC__NIL;
     return vc__rule(s, n,
                     vc__is_c(s->target)
                         ? VC__RULE(pack_half_c, "a = u32(bits(f16(x.0))); a | u32(bits(f16(x.1))) << 16")
@@ -5207,7 +5208,7 @@ static uint32_t vc__lower_unpack_half(vc__lowering *s, const vc__node *n) {
     if (vc__lowered_node(s, x)->op == VC__OP_PACK_HALF)
         return vc__make_rounded(s, vc__lowered_node(s, x)->a[0], VC_F16);
     bool missing = s->kernel->desc.machine.missing_features & VC_FEATURE_UNPACK_HALF && !vc__is_c(s->target);
-    if (!missing && vc__has_native_form(s, VC__OP_UNPACK_HALF, VC_U32)) return VC__NIL;
+    if (!missing && vc__is_native(s, VC__OP_UNPACK_HALF, VC_U32)) return VC__NIL;
     part[0] = vc__rule_of(s, missing ? VC__RULE(unpack_low_bits, "half_value(x & 0xffff)")
                                      : VC__RULE(unpack_low, "f32(real(u16(x)))"), x, x);
     part[1] = vc__rule_of(s, missing ? VC__RULE(unpack_high_bits, "half_value(x >> 16)")
@@ -5217,8 +5218,9 @@ static uint32_t vc__lower_unpack_half(vc__lowering *s, const vc__node *n) {
 
 /* ---- casts ---- */
 
-/* The range to which a float is clamped before it is cast to an integer: the bits of the lowest and highest float
-   that fit, and of the smallest power of two that does not. exact: high equals the largest integer. */
+/* The range to which a float is clamped before it is cast to an integer. low, high: bit patterns of the lowest and the
+   highest float that fit the integer type; beyond: of the smallest power of two that does not fit. exact: `high` equals
+   the largest integer. */
 typedef struct vc__range { uint64_t low, high, beyond; bool exact; } vc__range;
 
 static vc__range vc__cast_range(vc_type from, vc_type to) {
@@ -5254,7 +5256,7 @@ static uint32_t vc__make_clamped_to_range(vc__lowering *s, vc_type type, uint32_
                                  : VC__RULE(clamped, "[x y l h] min(max(x, l), h)"), x, x, numbers, 2);
 }
 
-/* Casts a float to an integer by way of `middle`, the 32-bit type for narrow integers. */
+/* Casts a float to an integer. `middle`: the intermediate type, which has 32 bits for narrow integers. */
 static uint32_t vc__lower_cast_to_int(vc__lowering *s, vc_type type, vc_type middle, uint32_t x) {
     vc_type from = vc__lowered_type(s, x);
     vc__range r = vc__cast_range(from, type);
@@ -5268,8 +5270,8 @@ static uint32_t vc__lower_cast_to_int(vc__lowering *s, vc_type type, vc_type mid
     return vc__make_select(s, beyond, c, whole);
 }
 
-/* The intermediate type of a cast: 32 bits between floats and narrow integers, f32 between f16 and integers, which
-   is exact. Devices that can only load and store narrow types support no other casts. */
+/* The intermediate type of a cast: 32 bits between floats and narrow integers, f32 between f16 and integers, which is
+   exact. These are the only casts that are supported on devices that only load and store narrow types. */
 static vc_type vc__cast_intermediate_type(vc_type from, vc_type to) {
     vc_type shape = to & 48u;
     bool a = vc__is_float(from), b = vc__is_float(to);
@@ -5281,9 +5283,9 @@ static vc_type vc__cast_intermediate_type(vc_type from, vc_type to) {
 }
 
 /* ---- floats that are rounded to fewer bits ----
-   NVIDIA's driver 580 removes casts from f32 to f16 and back, even if the value is only moved in between, so it
-   neither rounds nor overflows. Therefore a cast whose result is widened again gets an operand that is already
-   rounded: removing the casts then changes nothing. */
+   NVIDIA's driver 580 removes a cast from f32 to f16 and back, even if other operations move the value in between; the
+   value is then neither rounded nor does it overflow. Therefore a cast whose result is widened again is preceded by
+   operations that round the value, so that removing the casts has no effect. */
 
 /* Whether a cast to a float rounds: from a wider float, or from an integer to f16. */
 static bool vc__is_narrowing(vc_type from, vc_type to) {
@@ -5291,8 +5293,8 @@ static bool vc__is_narrowing(vc_type from, vc_type to) {
            && (vc__is_float(from) ? vc__kind(to) < vc__kind(from) : vc__kind(to) == VC_F16 && !vc__is_bool(from));
 }
 
-/* Whether a cast from a float makes an earlier rounding visible: to a wider float, or from f16 to an integer (by way
-   of f32). */
+/* Whether the result of a cast from a float shows whether its operand was rounded: a cast to a wider float, or from f16
+   to an integer (by way of f32). */
 static bool vc__is_widening(vc_type from, vc_type to) {
     return vc__is_float(from)
            && (vc__is_float(to) ? vc__kind(to) > vc__kind(from) : vc__kind(from) == VC_F16 && !vc__is_bool(to));
@@ -5320,8 +5322,8 @@ static void vc__mark_widened(vc_kernel *k, uint32_t number) {
     if (n->op != VC__OP_CAST || vc__is_narrowing(k->node[n->a[0]].type, n->type)) n->flags |= VC__NODE_WIDENED;
 }
 
-/* Marks the nodes from which a widened node was moved. Returns true if the node is a load that is later than the
-   loads found so far for its object. */
+/* Marks the operands of a widened node that only moves them (select, min, vec, load, …). Returns true if the node is a
+   load that is later on the tape than the loads found so far for its object. */
 static bool vc__mark_moved(vc_kernel *k, const vc__node *n) {
     vc__object *o;
     uint32_t first = 0, end = 1, after = (uint32_t)(n - k->node) + 1;
@@ -5370,9 +5372,9 @@ static uint64_t vc__power_bits(uint32_t kind, int power) {
     return (uint64_t)((int64_t)vc__ones(vc__kinds[kind].exponent - 1u) + power) << vc__kinds[kind].fraction;
 }
 
-/* Rounds a float on its bits as a cast to the narrower kind `to` and back does. Ties go to even. Values that round
-   above the largest number become infinity. Values below the smallest normal number become multiples of the smallest
-   subnormal one. */
+/* Rounds a float like a cast to the narrower kind `to` and back, by operations on its bits: to nearest even. Values
+   that round above the largest number become infinity. Values below the smallest normal number become multiples of the
+   smallest subnormal number. */
 static uint32_t vc__make_rounded(vc__lowering *s, uint32_t x, uint32_t to) {
     uint32_t kind = vc__kind(vc__lowered_type(s, x));
     uint32_t drop = vc__kinds[kind].fraction - (uint32_t)vc__kinds[to].fraction;
@@ -5391,8 +5393,8 @@ static uint32_t vc__make_rounded(vc__lowering *s, uint32_t x, uint32_t to) {
         x, x, numbers, 7);
 }
 
-/* Rounds an f64 to odd in f32, so that rounding the result again is equal to rounding the f64: some devices convert
-   f64 to f16 by way of f32. */
+/* Rounds an f64 to f32 with rounding to odd, so that rounding the result to f16 equals rounding the f64 to f16: some
+   devices convert f64 to f16 by way of f32. */
 static uint32_t vc__make_rounded_to_odd(vc__lowering *s, uint32_t x) {
     vc_type type = vc__lowered_type(s, x);
     /* 29 bits are dropped; the sum carries if any of them was set */
@@ -5401,7 +5403,7 @@ static uint32_t vc__make_rounded_to_odd(vc__lowering *s, uint32_t x) {
     return vc__make_raw(s, VC__OP_CAST, VC_F32 + (type & 48u), x, VC__NIL, VC__NIL, 0);
 }
 
-/* Casts a float to a narrower one. The cast has a nonzero x if it does not change its operand. */
+/* Casts a float to a narrower one. x of the CAST node is not 0 if the operand is already rounded. */
 static uint32_t vc__lower_narrowing_cast(vc__lowering *s, vc_type type, uint32_t x, bool widened) {
     uint32_t from = vc__kind(vc__lowered_type(s, x)), to = vc__kind(type);
     if (vc__is_c(s->target) || (from == VC_F64 && s->kernel->desc.machine.missing_features & VC_FEATURE_I64)
@@ -5412,7 +5414,8 @@ static uint32_t vc__lower_narrowing_cast(vc__lowering *s, vc_type type, uint32_t
     return vc__make_raw(s, VC__OP_CAST, type, x, VC__NIL, VC__NIL, widened);
 }
 
-/* Widens the result of a narrowing cast without that cast; VC__NIL: x is not such a result. */
+/* Widens the result of a narrowing cast by using the operand of that cast. Returns VC__NIL if x is not such a
+   result. */
 static uint32_t vc__lower_widening_cast(vc__lowering *s, vc_type type, uint32_t x) {
     const vc__node *cast = vc__lowered_node(s, x);
     uint32_t kind = vc__kind(cast->type), from = cast->a[0];
@@ -5455,8 +5458,8 @@ static uint32_t vc__lower_isnan(vc__lowering *s, const vc__node *n) {
 
 /* ---- elementary functions of f16 and f32 ---- */
 
-/* Whether x is zero or a subnormal f32: the logarithms of some drivers use the exponent bits of a subnormal as they
-   are. */
+/* Whether x is zero or a subnormal f32: some drivers compute the logarithm from the exponent bits without normalising
+   subnormal numbers. */
 static uint32_t vc__make_is_zero(vc__lowering *s, uint32_t x) {
     return vc__rule_of(s, vc__kind(vc__lowered_type(s, x)) == VC_F32 ? VC__RULE(is_zero_f32, "abs(x) < least")
                                                                      : VC__RULE(is_zero, "x == 0"), x, x);
@@ -5478,8 +5481,8 @@ static uint32_t vc__lower_in_f32(vc__lowering *s, const vc__node *n) {
     return vc__make_cast(s, type, x);
 }
 
-/* Drivers that compute it by minimum and maximum lose NaN. GLSL.std.450 leaves atan2(0, 0) undefined: atan2(0, y) is pi
-   if the sign bit of y is set, else 0. The result has the sign of x. */
+/* Some drivers return a number for NaN, because they compute atan by minimum and maximum. GLSL.std.450 leaves
+   atan2(0, 0) undefined: atan2(0, y) is pi if the sign bit of y is set, else 0. The result has the sign of x. */
 static uint32_t vc__lower_atan(vc__lowering *s, const vc__node *n) {
     if (vc__kind(n->type) == VC_F64) return vc__lower_math64(s, n);
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
@@ -5502,8 +5505,8 @@ static uint32_t vc__lower_sinh(vc__lowering *s, const vc__node *n) {
                         : VC__RULE(cosh, "x = x * 0.5; e = exp(x); u = e * 0.5 * e; e = exp(-x); u + e * 0.5 * e"));
 }
 
-/* GLSL.std.450 leaves x < 0 undefined, and x = 0 with y <= 0. Drivers compute 2^(y log2(x)), so 1^infinity and NaN^0
-   are not 1; lavapipe loses NaN. */
+/* GLSL.std.450 leaves pow(x, y) undefined for x < 0, and for x = 0 with y <= 0. Drivers compute 2^(y log2(x)), so
+   1^infinity and NaN^0 are not 1; lavapipe returns a number for NaN. */
 static uint32_t vc__lower_pow(vc__lowering *s, const vc__node *n) {
     if (vc__kind(n->type) == VC_F64) return vc__lower_math64(s, n);
     if (s->kernel->desc.fast) return VC__NIL;
@@ -5518,8 +5521,8 @@ VC__SMALL_END
 
 /* ---- memory ---- */
 
-/* Whether a constant index is out of bounds. The access is undefined but may be in a branch that is never taken, and
-   compilers of GLSL and C reject it, so element 0 is accessed instead. */
+/* Whether a constant index is out of bounds. Element 0 is then accessed instead: the access may be in a branch that is
+   never executed, but compilers of GLSL and C reject the index. */
 static bool vc__is_outside(const vc__lowering *s, const vc__node *n) {
     const vc__node *index = vc__lowered_node(s, n->a[1]), *memory = vc__lowered_node(s, n->a[0]);
     if (index->op != VC__OP_CONST || memory->op == VC__OP_POINTER) return false;
@@ -5529,8 +5532,9 @@ static bool vc__is_outside(const vc__lowering *s, const vc__node *n) {
     return at < 0 || at >= s->kernel->object[memory->x].count;
 }
 
-/* Buffers as addresses: one pointer per index, and constant offsets from it, which cost nothing on devices. Negative
-   offsets are based on a lower pointer, which nearby offsets share. */
+/* Makes a memory access. If buffers are addresses, there is one POINTER per index; the constant offset stays in the
+   access, because devices add it for free. A negative offset is split into a multiple of 1024, which is added to the
+   pointer, and a non-negative rest, so that accesses with similar offsets use the same pointer. */
 static uint32_t vc__make_access(vc__lowering *s, const vc__node *n, vc_type type, uint32_t value) {
     uint16_t op = n->op;
     uint32_t memory = n->a[0], index = n->a[1], x = n->x, base = 0;
@@ -5547,7 +5551,7 @@ VC__NOINLINE static uint32_t vc__make_bitcast(vc__lowering *s, vc_type type, uin
     return vc__make(s, VC__OP_BITCAST, type, a, VC__NIL, VC__NIL, 0);
 }
 
-/* Accesses floats that are integers in memory. */
+/* Loads and stores. Floats whose memory is declared as integers are converted by bits. */
 static uint32_t vc__lower_memory(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, memory_type = vc__lowered_type(s, n->a[0]);
     uint32_t value = n->op == VC__OP_STORE ? n->a[2] : VC__NIL;
@@ -5572,8 +5576,7 @@ static uint32_t vc__make_integer_bits(vc__lowering *s, uint32_t x) {
                        x);
 }
 
-/* The value operand of an atomic on integers. For a compare-exchange, that is a pair, of which the first is
-   compared. */
+/* The value operand of an atomic on integers. For a compare-exchange it is a pair: the expected and the new value. */
 static uint32_t vc__lower_atomic_value(vc__lowering *s, const vc__node *n, uint32_t value) {
     uint32_t part[2];
     uint16_t op = n->op;
@@ -5590,8 +5593,8 @@ static uint32_t vc__lower_atomic_value(vc__lowering *s, const vc__node *n, uint3
     return vc__make_vec(s, vc__vec(vc__lowered_type(s, expected), 2), part, 2);
 }
 
-/* Atomics that only move floats move integers instead. Those that compute are not changed here; they are printed as
-   a loop. */
+/* Atomics that only move floats (exchange, compare-exchange, load, store) are lowered to integers. Those that compute
+   with floats are not changed here: they are printed as a loop. */
 static uint32_t vc__lower_atomic(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, memory_type = vc__lowered_type(s, n->a[0]);
     uint32_t value = n->op == VC__OP_ATOMIC_LOAD ? VC__NIL : n->a[2], pair[2];
@@ -5611,8 +5614,8 @@ static uint32_t vc__lower_atomic(vc__lowering *s, const vc__node *n) {
 
 /* ---- f16 in C ---- */
 
-/* Computes in f32 and rounds. For + - * / and sqrt this equals a single rounding, because 24 bits are at least 2 *
-   11 + 2. */
+/* Computes an f16 operation in f32 and rounds the result. For + - * / and sqrt this equals a single rounding, because
+   the 24 bits of f32 are at least 2 * 11 + 2. */
 static uint32_t vc__lower_half(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint16_t op = n->op;
@@ -5651,7 +5654,7 @@ static uint32_t vc__make_identity(vc__lowering *s, uint32_t op, vc_type type) {
     return vc__make_const(s, type, vc__identity_bits(op, type));
 }
 
-/* Combines two values with the operation of a subgroup operation. */
+/* Combines two values with the operation of a reduction or scan. */
 static uint32_t vc__make_combined(vc__lowering *s, uint32_t op, uint32_t a, uint32_t b) {
     static const uint16_t plain[] = {
         VC__OP_ADD, VC__OP_MUL, VC__OP_MIN, VC__OP_MAX, VC__OP_AND, VC__OP_OR, VC__OP_XOR
@@ -5663,7 +5666,7 @@ VC__NOINLINE static uint32_t vc__make_leaf(vc__lowering *s, uint16_t op) {
     return vc__make(s, op, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0);
 }
 
-/* A ballot with one word. */
+/* A ballot whose first word is `word`; the other words are 0. */
 static uint32_t vc__make_ballot(vc__lowering *s, uint32_t word) {
     uint32_t parts[4];
     parts[0] = word;
@@ -5691,7 +5694,7 @@ static uint32_t vc__lower_single_lane(vc__lowering *s, const vc__node *n) {
     }
 }
 
-/* The word of a ballot with the bit of a lane. */
+/* The word of a ballot that contains the bit of a lane. */
 static uint32_t vc__make_ballot_word(vc__lowering *s, uint32_t ballot, uint32_t lane) {
     uint32_t c = vc__make_u32(s, 5);
     c = vc__make_binary(s, VC__OP_SHR, lane, c);
@@ -5918,8 +5921,8 @@ static uint32_t vc__lower_warp_operation(vc__lowering *s, const vc__node *n) {
     }
 }
 
-/* Widens narrow types to 32 bits if the device supports no others in subgroup operations, and for reductions and scans
-   in CUDA C. An f16 that is only moved is moved as bits if there are 16-bit integers. */
+/* Lowers a subgroup operation on a narrow type to one on 32 bits: on machines without VC_FEATURE_SUBGROUP_TYPES, and
+   for reductions and scans in CUDA C. An operation that only moves an f16 is lowered to u16 if the machine has it. */
 static uint32_t vc__lower_subgroup_widened(vc__lowering *s, const vc__node *n) {
     vc_type operand_type = vc__lowered_type(s, n->a[0]), type = n->type;
     vc_type wide = vc__vec(vc__is_float(operand_type) ? VC_F32 : vc__is_signed(operand_type) ? VC_I32 : VC_U32,
@@ -5943,8 +5946,8 @@ static uint32_t vc__lower_subgroup_widened(vc__lowering *s, const vc__node *n) {
     return vc__make_select(s, identity, a, c);
 }
 
-/* The number of subgroups, at least as many as the invocations fill: llvmpipe of Mesa 22 does not count a last
-   subgroup that is not full. */
+/* The number of subgroups, or the quotient of work-group and subgroup size, rounded up, if that is larger: llvmpipe of
+   Mesa 22 does not count a last subgroup that is not full. */
 static uint32_t vc__lower_subgroup_count(vc__lowering *s) {
     uint32_t count = vc__make_raw(s, VC__OP_SUBGROUP_COUNT, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0);
     if (vc__invocations(s->kernel) % 128 == 0) return count;
@@ -5966,8 +5969,8 @@ static uint32_t vc__lower_equal_bits(vc__lowering *s, const vc__node *n) {
     return vc__make(s, n->op, n->type, a, VC__NIL, VC__NIL, 0);
 }
 
-/* Shuffles with the lane modulo the size of the subgroup, a power of two. Where that changes the lane, the result is
-   undefined anyway. */
+/* Shuffles with the lane modulo the size of the subgroup, a power of two. If the lane is outside of the subgroup, the
+   result is undefined in any case. */
 static uint32_t vc__lower_shuffle_in_range(vc__lowering *s, const vc__node *n) {
     uint32_t lane = n->a[1], c;
     if (n->op != VC__OP_SHUFFLE) {
@@ -5984,22 +5987,22 @@ static uint32_t vc__lower_shuffle_in_range(vc__lowering *s, const vc__node *n) {
 }
 
 static uint32_t vc__lower_subgroup(vc__lowering *s, const vc__node *n) {
-    uint64_t lacks = s->kernel->desc.machine.missing_features, lane;
+    uint64_t missing = s->kernel->desc.machine.missing_features, lane;
     vc_type operand_type = n->a[0] == VC__NIL ? n->type : vc__lowered_type(s, n->a[0]);
     bool narrow = !vc__is_bool(operand_type) && vc__bits(vc__kind(operand_type)) < 32;
-    if (lacks & VC_FEATURE_SUBGROUP || vc__is_opencl(s->target)) return vc__lower_single_lane(s, n);
+    if (missing & VC_FEATURE_SUBGROUP || vc__is_opencl(s->target)) return vc__lower_single_lane(s, n);
     if (n->op == VC__OP_VOTE_EQUAL && vc__is_float(operand_type)) {
         uint32_t r = vc__lower_equal_bits(s, n);
         if (r != VC__NIL) return r;
     }
-    if (narrow && (vc__is_cuda(s->target) ? n->op >= VC__OP_SUBGROUP_ADD : (lacks & VC_FEATURE_SUBGROUP_TYPES) != 0))
+    if (narrow && (vc__is_cuda(s->target) ? n->op >= VC__OP_SUBGROUP_ADD : (missing & VC_FEATURE_SUBGROUP_TYPES) != 0))
         return vc__lower_subgroup_widened(s, n);
     if (vc__is_cuda(s->target)) return vc__lower_warp_operation(s, n);
     if (n->op == VC__OP_SUBGROUP_COUNT) return vc__lower_subgroup_count(s);
-    if (lacks & VC_FEATURE_SHUFFLE_64 && n->op >= VC__OP_SHUFFLE && n->op <= VC__OP_SHUFFLE_DOWN
+    if (missing & VC_FEATURE_SHUFFLE_64 && n->op >= VC__OP_SHUFFLE && n->op <= VC__OP_SHUFFLE_DOWN
         && vc__bits(vc__kind(operand_type)) == 64)
         return vc__lower_shuffle_in_range(s, n);
-    if (n->op >= VC__OP_SUBGROUP_ADD && (n->x & 15u) == VC__LANES_CLUSTER && lacks & VC_FEATURE_SUBGROUP_CLUSTERED)
+    if (n->op >= VC__OP_SUBGROUP_ADD && (n->x & 15u) == VC__LANES_CLUSTER && missing & VC_FEATURE_SUBGROUP_CLUSTERED)
         return vc__lower_clustered(s, n);
     /* SPIR-V before 1.5 requires a constant lane */
     if (n->op == VC__OP_BROADCAST && !vc__const_bits(s, n->a[1], &lane))
