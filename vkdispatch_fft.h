@@ -1648,8 +1648,8 @@ static vd_result vd__arguments_note_access(const vd__trial *t, const vc_info *in
     for (int i = t->own; i < info->arg_count; i++) {
         if (vd__trial_is_implicit(info, i)) continue;
         if (known >= t->plan->argument_count)
-            return vd_error_set(t->invalid, "%s does not declare argument '%s', which a callback declares for an "
-                                "element", t->declares, info->args[i].name ? info->args[i].name : "");
+            return vd_error_set(t->invalid, "%s does not declare argument '%s', which a callback declares when it is "
+                                "called for an element", t->declares, info->args[i].name ? info->args[i].name : "");
         t->plan->arguments[known++].access |= info->args[i].access;
     }
     return VD_OK;
@@ -1862,8 +1862,8 @@ static vd_result vd__plan_check_enum(int value, const char *name, int limit, con
 static vd_result vd__plan_check_identity(const vd_fragment *combine, vc_val identity, vd_type type) {
     if (!identity.owner && !combine->build) return VD_OK;
     if (!identity.owner)
-        return vd_error_set(VD_ERROR_INVALID, "combine is set, but identity is not; set it to the immediate that "
-                            "combine leaves unchanged");
+        return vd_error_set(VD_ERROR_INVALID, "combine is set, but identity is not; set it to an immediate x such that "
+                            "combine(x, y) is y for all y");
     if (!combine->build) return vd_error_set(VD_ERROR_INVALID, "identity is set, but combine is not");
     if (identity.owner >= 4096)
         return vd_error_set(VD_ERROR_INVALID, "identity is a value of a kernel, but must be an immediate");
@@ -1905,7 +1905,7 @@ static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint6
     vd_result result = vd__plan_check_shapes();
     if (result) return result;
     while (count < 4 && shape[count]) count++;
-    if (!count) return vd_error_set(VD_ERROR_INVALID, "the shape has no elements");
+    if (!count) return vd_error_set(VD_ERROR_INVALID, "dimension 0 of the shape is 0, but must be at least 1");
     for (uint32_t i = count; i < 4; i++)
         if (shape[i])
             return vd_error_set(VD_ERROR_INVALID, "dimension %u of the shape is 0, but dimension %u is not", count, i);
@@ -3719,10 +3719,11 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
     c->estimate_only = false;
     if (lowest > 0 && vd__fft_plan_with_parts(p, best) > 0) return VD_OK;
     if (c->channels + c->filters > 2 && !vd__fft_is_smooth(p->shape[1], 31))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "shape[0] is %llu, but with channels or filters, modes that repeat "
-                            "the signal do not support prime factors above 31", (unsigned long long)p->shape[1]);
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "a transform of %llu x %llu x %llu is not supported with %u bytes of "
-                        "shared memory", (unsigned long long)p->shape[1],
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "shape[0] is %llu, but with several channels or filters its prime "
+                            "factors must not exceed 31 in VD_CONVOLVE_CIRCULAR and VD_CONVOLVE_CENTRED",
+                            (unsigned long long)p->shape[1]);
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "the transforms of this convolution, of %llu x %llu x %llu elements, are "
+                        "not supported with %u bytes of shared memory", (unsigned long long)p->shape[1],
                         (unsigned long long)(p->dimensions > 2 ? p->shape[2] : 1),
                         (unsigned long long)(p->dimensions > 3 ? p->shape[3] : 1),
                         (unsigned)(p->device.shared * vc_type_size(p->real)));
@@ -10860,27 +10861,29 @@ static const char *vd__fft_apply_radices(const vd__fft_pass *pass, const vd__fft
     uint32_t axis = 0;
     for (s->n = 1, s->stages = 0; s->stages < VD__FFT_STAGES && c->radix[s->stages]; s->n *= c->radix[s->stages++])
         if (c->radix[s->stages] < 2 || c->radix[s->stages] > VD__FFT_RADIX || s->n > 65536)
-            return "a radix is not 2 to 32";
+            return "a radix is less than 2 or more than 32";
     if (pass->bluestein_length) {
-        if (s->n < 2 * pass->bluestein_length - 1) return "the radices multiply to less than twice the length minus 1";
+        if (s->n < 2 * pass->bluestein_length - 1)
+            return "the product of the radices is less than twice the length minus 1";
         s->size[0] = s->n;
     }
     uint32_t left = s->size[vd__fft_axis_at(s, 0)];
     for (s->stages = 0; s->stages < VD__FFT_STAGES && c->radix[s->stages]; s->stages++) {
         while (left == 1 && axis + 1 < s->axes) left = s->size[vd__fft_axis_at(s, ++axis)];
-        if (left % c->radix[s->stages]) return "a radix does not divide its axis";
+        if (left % c->radix[s->stages]) return "a radix does not divide the length of its axis";
         left /= c->radix[s->stages];
         s->axis[s->stages] = vd__fft_axis_at(s, axis);
         s->radix[s->stages] = c->radix[s->stages];
     }
     while (left == 1 && axis + 1 < s->axes) left = s->size[vd__fft_axis_at(s, ++axis)];
-    return left == 1 && s->stages ? NULL : "the radices do not multiply to the lengths of the axes";
+    return left == 1 && s->stages ? NULL : "the products of the radices are not the lengths of the axes";
 }
 
 /* Returns the text of the limit that a shape exceeds (vd__fft_fits). */
 static const char *vd__fft_exceeded_limit(const vd__fft_device *d, const vd__fft_shape *s) {
-    if (s->ffts_per_group * s->threads > d->threads) return "threads times transforms exceed a work-group";
-    if (vd__fft_shared_words(s) > d->shared) return "it exceeds the shared memory";
+    if (s->ffts_per_group * s->threads > d->threads)
+        return "threads times transforms exceed the threads of a work-group";
+    if (vd__fft_shared_words(s) > d->shared) return "its exchanges exceed the shared memory";
     return "its values exceed the registers of a work-group";
 }
 
@@ -10895,7 +10898,7 @@ static const char *vd__fft_apply_choice(const vd_fft *p, const vd__fft_pass *pas
     s.columns_in = vd__fft_assigns_columns(d, &pass->in);
     s.columns_out = s.stages == 1 ? s.columns_in : vd__fft_assigns_columns(d, &pass->out);
     if (!c->threads || c->threads > d->threads || !c->ffts_per_group || c->ffts_per_group > d->threads)
-        return "threads or transforms exceed a work-group";
+        return "threads or transforms exceed the threads of a work-group";
     if (c->slices > (s.real_fold ? 1u : 4u) || c->slices == 3)
         return s.real_fold ? "slices must be 0 or 1 for reals of even length" : "slices must be 0, 1, 2 or 4";
     s.threads = c->threads;
@@ -10903,7 +10906,8 @@ static const char *vd__fft_apply_choice(const vd_fft *p, const vd__fft_pass *pas
     s.split_components = c->slices != 0;
     s.slices = s.split_components ? c->slices : 1;
     if (vd__fft_values_per_thread(&s) > VD__FFT_RADIX) return "a thread holds more than 32 values";
-    if (!vd__fft_set_register_exchange(d, c->register_exchange, &s)) return "a + joins stages that need shared memory";
+    if (!vd__fft_set_register_exchange(d, c->register_exchange, &s))
+        return "the stage after a + cannot receive its values in registers";
     if (!vd__fft_can_slice(&s, s.slices)) return "slices do not divide the radices and the butterflies of a thread";
     for (uint32_t i = 0; i < VD__FFT_STAGES; i++)
         s.pad[i] = d->groups_as_loops || vd__fft_all_columns(&s) ? vd__fft_no_pad : vd__fft_default_pad;
@@ -10943,7 +10947,7 @@ static const char *vd__fft_read_choice(const char **text, vd__fft_choice *out) {
     if (!vd__fft_read_part(text, '/', 1, &out->threads)) return "the number of threads";
     if (!vd__fft_read_part(text, '/', 1, &out->ffts_per_group)) return "the number of transforms";
     if (!vd__fft_read_part(text, '/', 0, &out->slices)) return "the number of slices";
-    return **text == ',' || !**text ? NULL : "the end";
+    return **text == ',' || !**text ? NULL : "the separator after the slices";
 }
 
 /* Whether an override applies to a pass. target: 'c' only columns, 'r' only rows, 'b' only Bluestein's algorithm, ' '
@@ -10963,9 +10967,9 @@ static vd_result vd__fft_override(vd_fft *p, char target, const vd__fft_choice *
         if (!vd__fft_override_applies(pass, target, c)) continue;
         const char *reason = vd__fft_apply_choice(p, pass, c, &pass->shape);
         if (reason)
-            return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_FACTORS contains '%.*s', but a kernel of %u points "
-                                "cannot have this shape: %s (limits: %u threads, %u bytes of shared memory)", length,
-                                text, pass->shape.n, reason, p->device.threads,
+            return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_FACTORS contains '%.*s', but a kernel with "
+                                "transforms of %u elements cannot have this shape: %s (limits: %u threads, %u bytes of "
+                                "shared memory)", length, text, pass->shape.n, reason, p->device.threads,
                                 (unsigned)(p->device.shared * vc_type_size(p->real)));
         p->overridden |= 1u << i;
     }
@@ -11717,12 +11721,13 @@ static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_role role, const uint64_
         if (n == 1) continue;
         if (step < l->span && role == VD__FFT_IN && step) p->in_overlaps = true;
         else if (step < l->span)
-            return vd_error_set(VD_ERROR_INVALID, "%s_stride[%u] is %llu, but must be at least %llu, or elements "
-                                "overlap", prefix, order[i], (unsigned long long)step,
+            return vd_error_set(VD_ERROR_INVALID, "%s_stride[%u] is %llu, but must be at least %llu so that "
+                                "elements do not overlap", prefix, order[i], (unsigned long long)step,
                                 (unsigned long long)l->span);
         if (step > (UINT32_MAX - l->span) / (n - 1))
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "%s_stride[%u] is %llu, but the limit from the first element to "
-                                "the last is %u elements", prefix, order[i], (unsigned long long)step, UINT32_MAX);
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "%s_stride[%u] is %llu, but the distance from the first "
+                                "element to the end is limited to %u elements", prefix, order[i],
+                                (unsigned long long)step, UINT32_MAX);
         l->span += (n - 1) * step;
     }
     return VD_OK;
@@ -11995,7 +12000,7 @@ static vd_result vd__fft_check_in_place(const vd_fft *p) {
                             vd__shape_text_of(out->stride, p->dimensions, ", ").text);
     if (p->kind != VD_FFT_REAL && memcmp(in, out, sizeof *in) != 0)
         return vd_error_set(VD_ERROR_INVALID, "running in place requires equal counts and strides, but in has %s "
-                            "elements by { %s } and out has %s by { %s }",
+                            "elements with strides { %s } and out has %s elements with strides { %s }",
                             vd__shape_text_of(in->count, p->dimensions, " x ").text,
                             vd__shape_text_of(in->stride, p->dimensions, ", ").text,
                             vd__shape_text_of(out->count, p->dimensions, " x ").text,
@@ -12243,7 +12248,7 @@ static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const
     const vd__fft_shape *s = &pass->shape;
     vd__fft_choice choice = vd__fft_choice_of(s);
     size_t used = vd__fft_print(text, size,
-                                pass->real.fold_only            ? "pairs of bins"
+                                pass->real.fold_only            ? "bins combined with their mirror images"
                                 : vd__fft_is_columns(&pass->in) ? "columns of %llu"
                                                                 : "rows of %llu",
                                 s->size[0]);
@@ -12278,8 +12283,8 @@ static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const
                               pass->twiddle_first ? ", sum of %llu parts" : ", stored as %llu parts", pass->copies);
     if (pass->twiddle_length)
         used += vd__fft_print(text + used, size - used,
-                              pass->twiddle_first ? ", after twiddle factors of %llu"
-                                                  : ", then twiddle factors of %llu",
+                              pass->twiddle_first ? ", inputs times twiddle factors of order %llu"
+                                                  : ", results times twiddle factors of order %llu",
                               pass->twiddle_length);
     used += vd__fft_print(text + used, size - used, ", shape ", 0);
     used += vd__fft_print_choice(text + used, size - used, &choice);

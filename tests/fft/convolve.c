@@ -393,10 +393,10 @@ static void check_split(const char *parts, const sample *samples, size_t count, 
         const char *text = vd_convolve_explain(plan), *line = text;
         int lines = 0;
         for (; *line; line++) lines += *line == '\n';
-        if (lines != 3 || !strstr(text, "then twiddle factors of") || !strstr(text, "after twiddle factors of"))
+        if (lines != 3 || !strstr(text, "results times twiddle factors of") || !strstr(text, "inputs times twiddle factors of"))
             fail_msg("%s: %s", parts, text);
-        if (i == alone && (!strstr(text, "stored as 4 parts, then twiddle factors of")
-                           || !strstr(text, "sum of 4 parts, after twiddle factors of"))) fail_msg("%s", text);
+        if (i == alone && (!strstr(text, "stored as 4 parts, results times twiddle factors of")
+                           || !strstr(text, "sum of 4 parts, inputs times twiddle factors of"))) fail_msg("%s", text);
         vd_convolve_destroy(plan);
         check(&samples[i]);
     }
@@ -533,7 +533,7 @@ static void parts_chosen_for_a_gpu(void **state) {
         vd_convolve *plan = plan_of(ctx, &cases[i].s);
         if (!plan) fail_msg("%s", vd_error_text());
         const char *text = vd_convolve_explain(plan), *there = cases[i].there;
-        if (!strstr(text, cases[i].middle) || !strstr(text, "after twiddle factors of") == !!there
+        if (!strstr(text, cases[i].middle) || !strstr(text, "inputs times twiddle factors of") == !!there
             || (there && !strstr(text, there))) fail_msg("%d: %s", (int)i, text);
         vd_convolve_destroy(plan);
     }
@@ -748,7 +748,7 @@ static void bad_input(void **state) {
     assert_int_equal(vd_context_create(&dummy, &ctx), VD_OK);
     refuse(NULL, &desc, "ctx is NULL");
     refuse(ctx, NULL, "desc is NULL");
-    refuse(ctx, &desc, "'convolve': the shape has no elements");
+    refuse(ctx, &desc, "'convolve': dimension 0 of the shape is 0, but must be at least 1");
     desc.name = "made";
     desc.shape[0] = 8;
     desc.shape[1] = 8;
@@ -773,7 +773,8 @@ static void bad_input(void **state) {
     desc.spectrum_hook = NULL;
     desc.shape[0] = 37;
     desc.channels = 2;
-    refuse(ctx, &desc, "'made': shape[0] is 37, but with channels or filters, modes that repeat the signal do not support prime factors above 31");
+    refuse(ctx, &desc, "'made': shape[0] is 37, but with several channels or filters its prime "
+           "factors must not exceed 31 in VD_CONVOLVE_CIRCULAR and VD_CONVOLVE_CENTRED");
     desc.channels = 0;
     desc.shape[0] = desc.shape[1] = (uint64_t)1 << 20;
     refuse(ctx, &desc, ", but the limit is 4294967295 elements");

@@ -818,7 +818,7 @@ static void results(vd_context *ctx, vd_fft_desc desc) {
         { leaves_integers, VD_ERROR_COMPILE, "hook sets re to u32 and im to f32, but f32 is expected" },
         { leaves_half, VD_ERROR_COMPILE, "hook sets re to f32 and im to {0}, but f32 is expected" },
         { declares, VD_ERROR_COMPILE,
-          "'hooked': hook_declare does not declare argument 'late', which a callback declares for an element" },
+          "'hooked': hook_declare does not declare argument 'late', which a callback declares when it is called for an element" },
         { too_long, VD_ERROR_OUT_OF_MEMORY, "'hooked': hooks: " },
     };
     size_t count = COUNT(cases);

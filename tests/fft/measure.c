@@ -412,14 +412,15 @@ static void shapes_can_be_set(void **state) {
                  "columns of 64 = 4 x 16, 8 threads per transform, 8 transforms per work-group, 4608 bytes of shared memory");
     check_forced(&image, "4x4+4x4/16/1/1", "= 4 x 4 + 4 x 4, 16 threads per transform, 1 transform per work-group");
     check_forced(&prime, "b9x9/9/2/0", "rows of 81 (Bluestein for length 37) = 9 x 9, 9 threads per transform, 2 transforms per work-group");
-    check_refused(&rows, "8x8/1/1/1", "contains '8x8/1/1/1', but a kernel of 64 points cannot have this shape: a thread holds more than 32 values");
+    check_refused(&rows, "8x8/1/1/1", "contains '8x8/1/1/1', but a kernel with transforms of "
+                  "64 elements cannot have this shape: a thread holds more than 32 values");
     check_refused(&rows, "8x8/8/1/3", "slices must be 0, 1, 2 or 4");
     check_refused(&rows, "2x32/4/1/4", "slices do not divide the radices");
-    check_refused(&rows, "64/1/1/0", "a radix is not 2 to 32");
-    check_refused(&rows, "8+8/8/1/0", "a + joins stages that need shared memory");
-    check_refused(&rows, "8x8/8/60000/0", "threads or transforms exceed a work-group");
-    check_refused(&rows, "8x8/8/1000/0", "threads times transforms exceed a work-group");
-    check_refused(&image, "32x8/16/1/0", "a radix does not divide its axis");
+    check_refused(&rows, "64/1/1/0", "a radix is less than 2 or more than 32");
+    check_refused(&rows, "8+8/8/1/0", "the stage after a + cannot receive its values in registers");
+    check_refused(&rows, "8x8/8/60000/0", "threads or transforms exceed the threads of a work-group");
+    check_refused(&rows, "8x8/8/1000/0", "threads times transforms exceed the threads of a work-group");
+    check_refused(&image, "32x8/16/1/0", "a radix does not divide the length of its axis");
     check_refused(&rows, "0x0/0/0/0", "a radix is missing or invalid: each entry");
     check_refused(&rows, "8x8/8/0/0", "the number of transforms is missing or invalid");
     check_refused(&rows, "4x4x6/24", "'4x4x6/24', but the number of transforms is missing or invalid: each entry must be radices/threads/transforms/slices");
@@ -429,7 +430,7 @@ static void shapes_can_be_set(void **state) {
     check_refused(&rows, "8x8", "the number of threads is missing or invalid");
     check_refused(&rows, "8x8/8 4", "the number of transforms is missing or invalid");
     check_refused(&rows, "x", "a radix is missing or invalid");
-    check_refused(&rows, "8x8/8/1/0x", "the end is missing or invalid");
+    check_refused(&rows, "8x8/8/1/0x", "the separator after the slices is missing or invalid");
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
@@ -453,7 +454,7 @@ static void lanes_can_be_set(void **state) {
         vd_fft_desc desc = desc_of(7, rows[i].n, 0, 2);
         desc.rigor = VD_FFT_RIGOR_DEFAULT;
         if (exchanges) check_forced(&desc, rows[i].factors, rows[i].text);
-        else check_refused(&desc, rows[i].factors, "points cannot have this shape");
+        else check_refused(&desc, rows[i].factors, "elements cannot have this shape");
         desc.shape[1] *= 2;
         desc.kind = VD_FFT_REAL; /* half as many complex numbers */
         if (exchanges) check_forced(&desc, rows[i].factors, " + ");
@@ -462,10 +463,10 @@ static void lanes_can_be_set(void **state) {
     turned.rigor = few.rigor = VD_FFT_RIGOR_DEFAULT;
     if (llvmpipe && d->limits.min_subgroup_size == 8)
         check_forced(&turned, "8+8/8/8/0", "columns of 64 = 8 + 8, 8 threads per transform, 8 transforms per work-group");
-    else check_refused(&turned, "8+8/8/8/0", "points cannot have this shape");
-    check_refused(&few, "8+8/16/1/0", "points cannot have this shape");     /* 16 threads, 8 values to share */
-    check_refused(&few, "4+16/8/1/0", "points cannot have this shape");
-    check_refused(&few, "4+4+4/16/1/0", "points cannot have this shape");   /* one stage passes its input on */
+    else check_refused(&turned, "8+8/8/8/0", "elements cannot have this shape");
+    check_refused(&few, "8+8/16/1/0", "elements cannot have this shape");     /* 16 threads, 8 values to share */
+    check_refused(&few, "4+16/8/1/0", "elements cannot have this shape");
+    check_refused(&few, "4+4+4/16/1/0", "elements cannot have this shape");   /* one stage passes its input on */
 }
 
 /* Removes the cached CUDA or OpenCL programs. The tests remove measured choices themselves. */

@@ -828,7 +828,7 @@ static void bad_input(void **state) {
     vc_val nothing = { 0, 0 };
     refuse(NULL, &desc, "ctx is NULL");
     refuse(ctx, NULL, "desc is NULL");
-    refuse(ctx, &desc, "the shape has no elements");
+    refuse(ctx, &desc, "dimension 0 of the shape is 0, but must be at least 1");
     desc.shape[0] = 100;
     desc.op = (vd_reduce_op)99;
     refuse(ctx, &desc, "op is 99, but must be 0 to 15 (VD_REDUCE_VARIANCE)");

@@ -86,7 +86,7 @@ static void no_elements(void **state) {
     for (int kind = 0; kind < KINDS; kind++) {
         assert_false(make(ctx, (plan_kind)kind, VD_F32, 0));
         says(names[kind]);
-        says(kind == SORT || kind == HISTOGRAM ? "count is 0" : "the shape has no elements");
+        says(kind == SORT || kind == HISTOGRAM ? "count is 0" : "dimension 0 of the shape is 0, but must be at least 1");
         nothing_left(ctx);
     }
     vd_context_destroy(ctx);
@@ -401,7 +401,7 @@ static void fragments(void **state) {
     for (int i = 0; i < PLACES; i++) {
         place at = (place)i;
         if (at == REDUCE_MAP)
-            refused_fragment(ctx, at, gain, ".declare does not declare argument 'gain', which a callback declares for an");
+            refused_fragment(ctx, at, gain, ".declare does not declare argument 'gain', which a callback declares when it is called for an");
         else if (at != KEEP)
             refused_fragment(ctx, at, gain, " declares argument 'gain', but this plan passes no arguments to it");
         if (at == KEEP) refused_fragment(ctx, at, whole, "sets out to i32, but bool is expected");

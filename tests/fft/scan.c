@@ -449,7 +449,7 @@ static void bad_input(void **state) {
     vc_val nothing = { 0, 0 };
     refuse(NULL, &desc, "ctx is NULL");
     refuse(ctx, NULL, "desc is NULL");
-    refuse(ctx, &desc, "the shape has no elements");
+    refuse(ctx, &desc, "dimension 0 of the shape is 0, but must be at least 1");
     desc.shape[0] = 100000;
     desc.op = VD_REDUCE_ARGMIN;
     refuse(ctx, &desc, "op is VD_REDUCE_ARGMIN (10), but must be VD_REDUCE_SUM to VD_REDUCE_XOR");

@@ -356,7 +356,7 @@ static void bad_input(void **state) {
     (void)state;
     refuse(NULL, &desc, "ctx is NULL");
     refuse(ctx, NULL, "desc is NULL");
-    refuse(ctx, &desc, "'top_k': the shape has no elements");
+    refuse(ctx, &desc, "'top_k': dimension 0 of the shape is 0, but must be at least 1");
     desc.name = "best";
     desc.shape[0] = 2;
     desc.shape[2] = 100;
