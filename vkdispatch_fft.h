@@ -378,10 +378,9 @@
 
    Sorting and counting
        Sorting. vd_sort_create makes a plan for keys of any scalar number type, alone or with values. The sort is
-       stable, ascending or descending. It is a radix sort from the least significant digit on, with digits of 8 bits if
-       all subgroups of the device have the same size, otherwise of 4 bits. Each digit takes three kernels (count, scan,
-       scatter) or, with VD_SCAN_ONE_PASS, one. Floats are ordered by their bits; the ascending order is: NaN with the
-       sign bit, numbers with -0 before 0, NaN without the sign bit.
+       stable, ascending or descending. It is a radix sort from the least significant digit on, with digits of 4 or 8
+       bits. Each digit takes three kernels (count, scan, scatter) or, with VD_SCAN_ONE_PASS, one. Floats are ordered by
+       their bits; the ascending order is: NaN with the sign bit, numbers with -0 before 0, NaN without the sign bit.
 
        Histograms. vd_histogram_create makes a plan that counts how many elements fall into each bin.
 
@@ -6132,26 +6131,28 @@ static void vd__real_fold_in_memory(vd__fft_writer *w) {
 }
 
 // >>reduce
-/* Reductions over any axes, in one dispatch. A work-group reduces a part of the elements of one result or of a row of
-   neighbouring results. If several work-groups share results, each stores partial results and takes a ticket; the one
-   that takes the last ticket combines the partial results. Threads accumulate a state of one to three fields. Each
-   operation defines how an element becomes a state, how two states are merged, and how a state becomes a result.
+/* Reductions over any axes, in one dispatch. A work-group reduces a part of the elements of one result, or of a row of
+   neighbouring results. If several work-groups share a result, each stores a partial result and increments a counter,
+   the ticket; the work-group that increments it last combines the partial results. Threads accumulate states of one to
+   three fields. Each operation defines how an element is converted to a state, how two states are merged, and how a
+   state is converted to a result.
 
-   Short rows are staged: a work-group copies consecutive blocks of memory into shared memory with coalesced loads and
-   reduces them there. A block has all elements of one or more results. Shared memory holds either
-   - states: each load fills one cell with the state of its elements. Blocks are padded so that 32 consecutive threads
-     read different banks. Or
-   - memory as it is, if states have several fields or elements less than 32 bits: 16-byte loads fill several cells,
-     whatever the length of rows. A cell is an element of 32 or 64 bits, or a 32-bit word of several elements, and rows
-     may begin within a word. Padding after every 32 cells avoids bank conflicts.
+   Short rows are staged: a work-group copies consecutive blocks of memory to shared memory with coalesced loads and
+   reduces them there. A block contains all elements of one or more results. A cell is an entry of the array in shared
+   memory. There are two kinds of staging:
+   - States. Each load fills one cell with the state of its elements. Blocks are padded so that 32 consecutive threads
+     read different banks.
+   - Raw, if states have several fields or elements have less than 32 bits. Shared memory is a copy of the memory, and a
+     16-byte load fills several cells, for rows of any length. A cell is an element of 32 or 64 bits, or a 32-bit word
+     of several elements; rows may begin within a word. Padding after every 32 cells avoids bank conflicts.
 
-   Rounding errors grow with the number of operations between an element and its result. A thread therefore
-   accumulates states in chains. A state is the merge of the elements of one step, up to VD__REDUCE_IN_FLIGHT. After
-   VD__REDUCE_CHAIN states, level 0 is merged into level 1; after as many of these, level 1 is merged into level 2, and
-   so on. The elements of one step, and the states of the threads, are merged by a tree. The error of a sum of n
-   elements is below 4 eps log2(n) times the sum of magnitudes, where eps is the distance from 1 to the next number.
-   Variances are computed from differences from the first element of a result, which avoids cancellation if the mean is
-   large compared with the standard deviation. */
+   Rounding errors grow with the number of operations between an element and its result. Therefore a thread accumulates
+   states in chains. It merges the elements of one step, up to VD__REDUCE_IN_FLIGHT, to one state, which it merges into
+   level 0. After VD__REDUCE_CHAIN states, level 0 is merged into level 1 and cleared; after VD__REDUCE_CHAIN of these,
+   level 1 is merged into level 2, and so on. The elements of one step, and the states of the threads, are merged by a
+   binary tree. The error of a sum of n elements is below 4 eps log2(n) times the sum of their magnitudes, where eps is
+   the distance from 1 to the next larger number. Variances are computed from differences from the first element of a
+   result, which avoids cancellation if the mean is large compared with the standard deviation. */
 
 enum {
     VD__REDUCE_LANES = 32,        /* neighbouring results per work-group */
@@ -6159,27 +6160,27 @@ enum {
     VD__REDUCE_IN_FLIGHT = 16,    /* elements that a thread loads at a time */
     VD__REDUCE_CHAIN = 32,        /* states per chain, a power of two */
     VD__REDUCE_LEVELS = 5,        /* maximum levels of chains */
-    VD__REDUCE_STAGE_LOADS = 8,   /* maximum loads of a thread into shared memory */
+    VD__REDUCE_STAGE_LOADS = 8,   /* staging of states: maximum loads of a thread */
     VD__REDUCE_CELL_BYTES = 12288, /* maximum bytes of shared memory for cells, without padding */
-    VD__REDUCE_RAW_LOADS = 8,     /* raw: maximum vector loads of a thread */
-    VD__REDUCE_RAW_PASSES = 16    /* memory as it is: maximum results per thread */
+    VD__REDUCE_RAW_LOADS = 8,     /* raw staging: maximum vector loads of a thread */
+    VD__REDUCE_RAW_PASSES = 16    /* raw staging: maximum results per thread */
 };
 
 struct vd_reduce {
     vd_plan base;
     vd_reduce_desc desc;
-    vd__digits kept, reduced;
-    bool columns;            /* the innermost axis is kept: neighbouring results have neighbouring elements */
-    uint32_t threads;        /* per work-group */
-    uint32_t lanes;          /* neighbouring results that a work-group reduces at a time, one per neighbouring thread */
-    uint32_t parts;          /* work-groups that share results */
-    uint64_t tiles;          /* groups of results; each is reduced by `parts` work-groups */
+    vd__digits kept, reduced; /* the axes that are not reduced, and those that are */
+    bool columns;            /* the innermost axis is not reduced: neighbouring results have neighbouring elements */
+    uint32_t threads;        /* threads per work-group */
+    uint32_t lanes;          /* neighbouring results that a work-group reduces at a time, by neighbouring threads */
+    uint32_t parts;          /* number of work-groups that share a result */
+    uint64_t tiles;          /* number of groups of results, each of which is reduced by `parts` work-groups */
     uint32_t vector;         /* elements per vector load; 1: only scalar loads */
-    uint32_t blocks;         /* staging: blocks per work-group; 0: no staging, elements are reduced as loaded */
+    uint32_t blocks;         /* staging: blocks per work-group; 0: no staging */
     uint32_t stage_loads;    /* staging: loads per thread */
-    bool raw;                /* staging: cells hold memory as it is, `vector` elements per 16-byte load */
-    uint32_t cell_elements;  /* raw: elements per cell */
-    uint32_t cell_padding;   /* raw: unused cells after every 32 */
+    bool raw;                /* raw staging, with `vector` elements per 16-byte load */
+    uint32_t cell_elements;  /* raw staging: elements per cell */
+    uint32_t cell_padding;   /* raw staging: unused cells after every 32 cells */
     vd_plan_kernel kernels[2]; /* with scalar loads, with vector loads */
     vd_buffer partials, tickets;
     vd_plan_fragment map, combine;
@@ -6190,7 +6191,8 @@ typedef enum vd__reduce_role {
     VD__REDUCE_TICKETS, VD__REDUCE_ROLES
 } vd__reduce_role;
 
-/* Returns the digits in units of n elements. `inner`: indices count units along the last digit, which has stride 1. */
+/* Returns the digits with strides in units of n elements. inner: also the last digit, which must have stride 1, counts
+   units instead of elements. */
 static vd__digits vd__digits_in_units(const vd__digits *d, uint32_t n, bool inner) {
     vd__digits units = *d;
     for (uint32_t i = 0; i < units.count && n > 1; i++) units.stride[i] /= n;
@@ -6203,10 +6205,10 @@ static vd__digits vd__digits_in_units(const vd__digits *d, uint32_t n, bool inne
 
 /* Properties of an operation. */
 typedef struct vd__reduce_op_info {
-    vc_combine combine_op;   /* the operation of vc_group_reduce; VC_COMBINE_NONE: through shared memory */
-    uint32_t fields;         /* of a state */
-    uint32_t accepts;        /* element types: bits of VD__ACCEPTS_ */
-    bool in_floats;          /* computed in f32 or f64 even for integers; so is the result */
+    vc_combine combine_op;   /* operation for vc_group_reduce; VC_COMBINE_NONE: states are merged in shared memory */
+    uint32_t fields;         /* number of fields of a state */
+    uint32_t accepts;        /* accepted element types: bits of VD__ACCEPTS_ */
+    bool in_floats;          /* states and results are f32 or f64, even for integers */
 } vd__reduce_op_info;
 
 enum { VD__ACCEPTS_BOOL = 1, VD__ACCEPTS_INTEGER = 2, VD__ACCEPTS_FLOAT = 4, VD__ACCEPTS_NUMBER = 6 };
@@ -6245,10 +6247,10 @@ static const vd__reduce_op_info *vd__reduce_info_of(const vd_reduce_desc *d) {
 }
 
 static bool vd__reduce_is_arg(vd_reduce_op op) { return op == VD_REDUCE_ARGMIN || op == VD_REDUCE_ARGMAX; }
-/* Whether results tell if any or all elements are nonzero. */
+/* Whether results are bools: any or all elements are nonzero. */
 static bool vd__reduce_is_test(vd_reduce_op op) { return op == VD_REDUCE_ANY || op == VD_REDUCE_ALL; }
 
-/* Returns the type in which elements are combined: types of less than 32 bits are widened. */
+/* Returns the type in which elements are combined: types of less than 32 bits are widened to 32 bits. */
 static vc_type vd__reduce_widened_type(vd_type type) {
     if (type == VD_F16) return VC_F32;
     if (type == VD_I8 || type == VD_I16) return VC_I32;
@@ -6303,9 +6305,9 @@ static vc_val vd__reduce_identity(vc_combine op, vc_type type) {
     }
 }
 
-/* Returns v in a form that can be narrowed to the element type. The identity of a minimum or maximum, which only
-   empty sets have, becomes that of the narrow type: narrowing would change its value. The identity is wide until
-   then because a map may return values outside the narrow type. */
+/* Returns v, or the identity of the 8- or 16-bit element type if v is the 32-bit identity of a minimum or maximum,
+   which is the result of an empty set; conversion to the element type would change its value. The 32-bit identity is
+   used up to this point because a map may return values outside of the element type. */
 static vc_val vd__reduce_narrow_identity(vc_combine op, vd_type type, vc_val v) {
     uint64_t largest = type == VD_I8 ? INT8_MAX : INT16_MAX;
     if ((type != VD_I8 && type != VD_I16) || (op != VC_MIN && op != VC_MAX)) return v;
@@ -6315,7 +6317,7 @@ static vc_val vd__reduce_narrow_identity(vc_combine op, vd_type type, vc_val v) 
 
 typedef struct vd__reduce_state { vc_val v[VD__REDUCE_FIELDS]; } vd__reduce_state;
 
-/* Everything needed while a kernel is written. */
+/* State while a kernel is recorded. */
 typedef struct vd__reduce_writer {
     vc_kernel *k;
     vd_plan_kernel *bound;
@@ -6323,22 +6325,23 @@ typedef struct vd__reduce_writer {
     const vd_reduce_desc *desc;
     const vd__reduce_op_info *info;
     vc_type type[VD__REDUCE_FIELDS];
-    uint32_t vector, loads;  /* elements per load, loads in flight */
-    vd__digits kept, reduced; /* in units of loads */
-    vc_ref in[2][2];         /* both inputs, as scalars and as vectors */
+    uint32_t vector, loads;  /* elements per load; loads of a thread at a time */
+    vd__digits kept, reduced; /* those of the plan, in units of loads */
+    vc_ref in[2][2];         /* [input][0: as scalars, 1: as vectors] */
     vc_val length;           /* elements per result */
     vc_ref out, extra_out, offsets, partials, tickets;
     vc_ref sum[VD__REDUCE_LEVELS][VD__REDUCE_FIELDS];
-    vc_ref shared, cells[2]; /* in shared memory: states of threads, staged cells; [1]: raw, of the second input */
-    vc_val skip;             /* raw: staged elements before the work-group's first one */
-    uint32_t levels;         /* of chains */
+    vc_ref shared;           /* shared memory: states of threads */
+    vc_ref cells[2];         /* shared memory: staged cells of each input; [1] only with raw staging */
+    vc_val skip;             /* raw staging: number of staged elements before the first one of the work-group */
+    uint32_t levels;         /* number of levels of chains */
     vc_ref appended;         /* with several levels: number of states appended */
-    vc_val first_index;      /* staging with a map: index in the array of the result's first element */
-    vc_val shift;            /* variance: subtracted from elements and added to the mean */
-    vc_val result, clamped;  /* index of this thread's result, and the same limited to the last result */
-    vc_val tile, part;       /* of this work-group */
-    vc_val row;              /* of this thread, among the rows of threads that share results */
-    vc_val result_end;       /* this work-group writes results below this index */
+    vc_val first_index;      /* staging with a map: index in the array of the first element of the result */
+    vc_val shift;            /* variance: number that is subtracted from the elements and added to the mean */
+    vc_val result, clamped;  /* index of this thread's result, and this index limited to the last result */
+    vc_val tile, part;       /* indices of the tile and the part of this work-group */
+    vc_val row;              /* index of this thread among those that share a result */
+    vc_val result_end;       /* this work-group stores only results below this index */
 } vd__reduce_writer;
 
 /* ---- states ---- */
@@ -6358,7 +6361,8 @@ static vd__reduce_state vd__reduce_empty(const vd__reduce_writer *w) {
     return s;
 }
 
-/* Returns the state of element `index` of a result; e: the element of each input; at: its index in the array. */
+/* Returns the state of element `index` of a result. e: the element of each input; at: index of the element in the
+   array. */
 static vd__reduce_state vd__reduce_state_of(const vd__reduce_writer *w, const vc_val *e, vc_val index, vc_val at) {
     vd__reduce_state s = vd__reduce_empty(w), empty = s;
     vc_type wide = vd__reduce_widened_type(w->desc->type);
@@ -6380,8 +6384,8 @@ static vd__reduce_state vd__reduce_state_of(const vd__reduce_writer *w, const vc
     return s;
 }
 
-/* Merges means, sums of squared distances and counts of two sets (Chan, Golub, LeVeque, Updating formulae and a
-   pairwise algorithm for computing sample variances, 1979, equation 2.1). An empty set changes nothing. */
+/* Merges the means, sums of squared differences from the mean, and counts of two sets, which may be empty (Chan, Golub,
+   LeVeque, Updating formulae and a pairwise algorithm for computing sample variances, 1979, equation 2.1). */
 static vd__reduce_state vd__reduce_merge_variances(const vd__reduce_writer *w, vd__reduce_state a, vd__reduce_state b) {
     vc_type type = w->type[0];
     vc_val count = vc_add(a.v[2], b.v[2]), difference = vc_sub(b.v[0], a.v[0]);
@@ -6393,8 +6397,8 @@ static vd__reduce_state vd__reduce_merge_variances(const vd__reduce_writer *w, v
     return s;
 }
 
-/* Sets the shift of variances to an element of the result, or to 0 if it is NaN or so large that differences may
-   overflow. at: index of the element in the array. */
+/* Sets w->shift to an element of the result, or to 0 if the element is NaN or so large that differences may overflow.
+   at: index of the element in the array. */
 static void vd__reduce_set_shift(vd__reduce_writer *w, vc_val element, vc_val at) {
     static const vc_val no_shift = { 0, 0 };
     vc_type type = w->type[0];
@@ -6421,8 +6425,8 @@ static vd__reduce_state vd__reduce_merge(const vd__reduce_writer *w, vd__reduce_
     return s;
 }
 
-/* Combines `count` states by a tree; s is overwritten. For variances, the states are single
-   elements: computes their mean first, then the squared distances from it. */
+/* Merges `count` states by a binary tree; s is overwritten. For variances, the states must be those of single elements:
+   computes their mean first, then the squared differences from it. */
 static vd__reduce_state vd__reduce_merge_tree(const vd__reduce_writer *w, vd__reduce_state *s, uint32_t count) {
     vc_val mean = s[0].v[0], squares = vc_imm(w->type[0], 0);
     if (w->desc->op == VD_REDUCE_VARIANCE) {
@@ -6446,7 +6450,7 @@ static vd__reduce_state vd__reduce_merge_tree(const vd__reduce_writer *w, vd__re
 
 /* ---- accumulating and storing states ---- */
 
-/* Returns the state of a level of chains. */
+/* Returns the accumulated state of a level of chains. */
 static vd__reduce_state vd__reduce_level(const vd__reduce_writer *w, uint32_t level) {
     vd__reduce_state s;
     memset(&s, 0, sizeof s);
@@ -6467,8 +6471,8 @@ static void vd__reduce_clear(const vd__reduce_writer *w) {
     if (w->levels > 1) vc_set(w->appended, vc_u32(0));
 }
 
-/* If state number `count` is the last of a chain, adds the sum of the chain to the next level; length: states per
-   chain of this level. */
+/* If state number `count`, counted from 1, is the last of a chain of this level, merges the level into the next one and
+   clears it. length: number of states of a chain of this level. */
 static void vd__reduce_carry(const vd__reduce_writer *w, uint32_t level, vc_val count, uint32_t length) {
     if (level + 1 == w->levels) return;
     VC_IF(w->k, vc_eq(vc_and(count, vc_u32(length - 1)), vc_u32(0))) {
@@ -6487,7 +6491,7 @@ static void vd__reduce_append(const vd__reduce_writer *w, vd__reduce_state s) {
     vd__reduce_carry(w, 0, count, VD__REDUCE_CHAIN);
 }
 
-/* Returns the state of all levels. */
+/* Returns the merged state of all levels. */
 static vd__reduce_state vd__reduce_total(const vd__reduce_writer *w) {
     vd__reduce_state s = vd__reduce_level(w, 0);
     for (uint32_t level = 1; level < w->levels; level++) s = vd__reduce_merge(w, vd__reduce_level(w, level), s);
@@ -6540,7 +6544,7 @@ static void vd__reduce_load_vector(const vd__reduce_writer *w, vc_val base, vc_v
     }
 }
 
-/* Adds the elements after the last whole vector: one per thread, in the first part. */
+/* Adds the elements after the last whole vector: one per thread, in the work-group of part 0. */
 static void vd__reduce_remainder(const vd__reduce_writer *w) {
     uint64_t n = w->plan->reduced.product;
     uint32_t count = (uint32_t)(n % w->vector);
@@ -6552,7 +6556,7 @@ static void vd__reduce_remainder(const vd__reduce_writer *w) {
     }
 }
 
-/* Adds `loads` loads beginning with load r, `rows` apart. */
+/* Adds the elements of `loads` loads: r, r + rows, r + 2 * rows, … */
 static void vd__reduce_step(const vd__reduce_writer *w, vc_val base, vc_val r, uint32_t loads) {
     uint32_t rows = w->plan->threads / w->plan->lanes;
     vd__reduce_state s[VD__REDUCE_IN_FLIGHT];
@@ -6561,7 +6565,8 @@ static void vd__reduce_step(const vd__reduce_writer *w, vc_val base, vc_val r, u
     vd__reduce_append(w, vd__reduce_merge_tree(w, s, loads * w->vector));
 }
 
-/* Adds the loads of this work-group's part: w->loads at a time while there are enough, then half as many, and so on. */
+/* Adds the elements of this work-group's part: w->loads loads at a time while there are as many, then half as many, and
+   so on. */
 static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
     uint32_t rows = w->plan->threads / w->plan->lanes, loads = w->loads, tile = rows * loads;
     vc_val first = vc_add(vc_mul(w->part, vc_u32(tile)), w->row);
@@ -6584,9 +6589,9 @@ static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
     if (w->vector > 1) vd__reduce_remainder(w);
 }
 
-/* ---- short rows, staged in shared memory ---- */
+/* ---- short rows: staging of states ---- */
 
-/* Returns how many rows of threads share results: a power of two, as vd__reduce_combine_threads requires. */
+/* Returns the number of threads that share a result. It is a power of two, as vd__reduce_combine_threads requires. */
 static uint32_t vd__reduce_thread_rows(const vd_reduce *p) {
     uint32_t rows = p->threads / p->lanes, n, each = p->raw ? p->cell_elements : p->vector;
     if (!p->blocks) return rows;
@@ -6594,20 +6599,21 @@ static uint32_t vd__reduce_thread_rows(const vd_reduce *p) {
     return n;
 }
 
-/* Elements of a block: the contiguous elements with one index of the slowest dimension. */
+/* Number of elements of a block, which are the contiguous elements with one index of the slowest dimension. */
 static uint64_t vd__reduce_block_elements(const vd_reduce *p) {
     return p->kept.product * p->reduced.product / p->kept.size[0];
 }
 
-/* Results of a block. */
+/* Number of results of a block. */
 static uint32_t vd__reduce_block_results(const vd_reduce *p) { return (uint32_t)(p->kept.product / p->kept.size[0]); }
 
 static uint32_t vd__reduce_block_cells(const vd_reduce *p) {
     return (uint32_t)vd__reduce_block_elements(p) / p->vector;
 }
 
-/* Returns the stride between blocks in shared memory, in cells. 32 consecutive threads read m consecutive cells of
-   32 / m blocks. If m is a power of two, these are in different banks if the stride is an odd multiple of m. */
+/* Returns the stride between blocks in shared memory, in cells. 32 consecutive threads read m consecutive cells of each
+   of 32 / m blocks. If m is a power of two, these cells are in different banks if the stride is an odd multiple of m.
+   */
 static uint32_t vd__reduce_block_stride(const vd_reduce *p) {
     uint32_t m = p->lanes < 32 ? 32 / p->lanes : 1;
     uint32_t stride = (uint32_t)vd__ceil_div(vd__reduce_block_cells(p), m) * m;
@@ -6620,16 +6626,16 @@ static vc_val vd__reduce_cell_index(const vd_reduce *p, vc_val at) {
     return padding ? vc_add(at, vc_mul(vc_div(at, vc_u32(cells)), vc_u32(padding))) : at;
 }
 
-/* Returns the number of cells in shared memory, including those filled by loads past the last block. */
+/* Returns the number of cells in shared memory, including those that loads past the last block fill. */
 static uint32_t vd__reduce_cell_count(const vd_reduce *p) {
     uint32_t raw = p->raw ? p->stage_loads * p->threads * (p->vector / p->cell_elements) : 0;
-    if (p->raw) return raw + (raw / 32 + 1) * p->cell_padding + 1; /* rows may read one cell too many */
+    if (p->raw) return raw + (raw / 32 + 1) * p->cell_padding + 1; /* vd__reduce_load_staged may read one cell more */
     return (uint32_t)vd__ceil_div(p->stage_loads * p->threads, vd__reduce_block_cells(p))
            * vd__reduce_block_stride(p);
 }
 
-/* Loads cell `at`, of plan->vector elements: by one vector load or, in the kernel with scalar loads, by as many of
-   those. */
+/* Returns the first field of the state of cell `at`, which has plan->vector elements. Loads them by one vector load or,
+   in the kernel with scalar loads, by plan->vector scalar loads. */
 static vc_val vd__reduce_load_cell(const vd__reduce_writer *w, vc_val at) {
     uint32_t inputs = vd__reduce_inputs(w->desc), n = w->plan->vector;
     vc_val e[2] = { { 0, 0 }, { 0, 0 } }, both[2];
@@ -6644,8 +6650,7 @@ static vc_val vd__reduce_load_cell(const vd__reduce_writer *w, vc_val at) {
     return vd__reduce_merge_tree(w, s, n).v[0];
 }
 
-/* Copies the work-group's blocks into shared memory. Loads past their end repeat the last cell, which no result
-   uses. */
+/* Stages the blocks of the work-group. Loads past the end of the blocks repeat the last cell; no result uses them. */
 static void vd__reduce_stage_blocks(const vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
     uint32_t cells = vd__reduce_block_cells(p);
@@ -6667,14 +6672,14 @@ static vd__reduce_state vd__reduce_cell_state(const vd__reduce_writer *w, vc_val
     return s;
 }
 
-/* Adds the cells of a result, divided evenly among the threads that share it; the first threads have one more if
-   there is a remainder. */
+/* Adds the cells of a result. They are divided evenly among the threads that share the result; if there is a remainder,
+   the first threads add one more. */
 static void vd__reduce_staged_result(const vd__reduce_writer *w, vc_val local) {
     const vd_reduce *p = w->plan;
     vd__digits kept = vd__digits_in_units(&p->kept, p->vector, false);
     uint32_t n = (uint32_t)w->reduced.product, rows = vd__reduce_thread_rows(p), left = n / rows, i, count, at = 0;
     vd__reduce_state s[VD__REDUCE_IN_FLIGHT];
-    /* threads beyond the last row repeat it; their states are ignored */
+    /* threads that do not share a result repeat the last row; their states are not used */
     vc_val base, row = vc_min(w->row, vc_u32(rows - 1));
     kept.stride[0] = vd__reduce_block_stride(p);
     base = vd__digits_offset(&kept, local);
@@ -6689,7 +6694,7 @@ static void vd__reduce_staged_result(const vd__reduce_writer *w, vc_val local) {
     }
 }
 
-/* ---- short rows, staged as they are in memory ---- */
+/* ---- short rows: raw staging ---- */
 
 static uint64_t vd__reduce_elements(const vd_reduce *p) { return p->kept.product * p->reduced.product; }
 
@@ -6698,7 +6703,7 @@ static vc_val vd__reduce_raw_index(const vd_reduce *p, vc_val at) {
     return p->cell_padding ? vc_add(at, vc_mul(vc_shr(at, vc_u32(5)), vc_u32(p->cell_padding))) : at;
 }
 
-/* Whether work-groups begin at a multiple of `vector` elements. */
+/* Whether the elements of every work-group begin at a multiple of `vector` elements. */
 static bool vd__reduce_raw_aligned(const vd_reduce *p) {
     return p->tiles == 1 || p->blocks * vd__reduce_block_elements(p) % p->vector == 0;
 }
@@ -6708,7 +6713,8 @@ static bool vd__reduce_contiguous(const vd_reduce *p) {
     return p->reduced.count == 1 && p->reduced.stride[0] == 1;
 }
 
-/* Loads the elements of a cell, beginning with element `first`, one by one. Repeats the last element of the input. */
+/* Loads the elements of a cell, from element `first` on, by scalar loads. Beyond the end of the input, repeats the last
+   element. */
 static vc_val vd__reduce_load_word(const vd__reduce_writer *w, vc_ref in, vc_val first) {
     uint32_t n = w->plan->cell_elements, bits = 32 / n;
     vc_val e[4], word, last = vc_u32((uint32_t)vd__reduce_elements(w->plan) - 1);
@@ -6721,7 +6727,7 @@ static vc_val vd__reduce_load_word(const vd__reduce_writer *w, vc_ref in, vc_val
     return word;
 }
 
-/* Stages the elements of the whole input after its last whole vector: one thread loads them one by one. */
+/* Stages the elements after the last whole vector of the input: one thread loads them by scalar loads. */
 static void vd__reduce_stage_tail(const vd__reduce_writer *w, uint32_t input) {
     const vd_reduce *p = w->plan;
     uint32_t n = (uint32_t)vd__reduce_elements(p), left = n % p->vector, each = p->cell_elements;
@@ -6736,8 +6742,8 @@ static void vd__reduce_stage_tail(const vd__reduce_writer *w, uint32_t input) {
     }
 }
 
-/* Copies the elements of the work-group's blocks to shared memory by vector loads. Loads past the end of the input
-   repeat its last vector; no result uses them. */
+/* Stages the blocks of the work-group by vector loads. Loads past the end of the input repeat its last vector; no
+   result uses them. */
 static void vd__reduce_stage_vectors(vd__reduce_writer *w, uint32_t input, vc_val first) {
     const vd_reduce *p = w->plan;
     uint32_t cells = p->vector / p->cell_elements;
@@ -6753,8 +6759,8 @@ static void vd__reduce_stage_vectors(vd__reduce_writer *w, uint32_t input, vc_va
     vd__reduce_stage_tail(w, input);
 }
 
-/* The same by scalar loads, for inputs that begin between two vectors. The first cell begins with the work-group's
-   first element. */
+/* Stages the blocks of the work-group by scalar loads, for inputs that are not aligned to vectors. The first cell
+   begins with the first element of the work-group. */
 static void vd__reduce_stage_scalars(const vd__reduce_writer *w, uint32_t input, vc_val first) {
     const vd_reduce *p = w->plan;
     uint32_t count = (uint32_t)vd__ceil_div(p->blocks * vd__reduce_block_elements(p), p->cell_elements * p->threads);
@@ -6775,7 +6781,7 @@ static void vd__reduce_stage_raw(vd__reduce_writer *w) {
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
 }
 
-/* Returns element j of a word, widened. */
+/* Returns element j of a word, widened to 32 bits. */
 static vc_val vd__reduce_unpack(vd_type type, vc_val word, uint32_t j) {
     uint32_t bits = 8 * vd_type_size(type), left = 32 - bits - j * bits;
     if (type == VD_F16) return vc_component(vc_unpack_half2(word), j);
@@ -6785,7 +6791,8 @@ static vc_val vd__reduce_unpack(vd_type type, vc_val word, uint32_t j) {
     return left ? vc_and(word, vc_u32((1u << bits) - 1)) : word;
 }
 
-/* Where elements begin in shared memory: the cell, and how many bits of it come before. owner 0: none. */
+/* Position of an element in shared memory: its cell and the number of bits of the cell before it. shift.owner is 0 if
+   the number is always 0. */
 typedef struct vd__reduce_position { vc_val cell, shift; } vd__reduce_position;
 
 /* Returns the position of staged element `at`. */
@@ -6800,7 +6807,7 @@ static vd__reduce_position vd__reduce_position_of(const vd__reduce_writer *w, vc
     return position;
 }
 
-/* Loads `count` consecutive elements: at most as many as a cell has. */
+/* Loads `count` consecutive staged elements, at most as many as a cell contains. */
 static void vd__reduce_load_staged(const vd__reduce_writer *w, vc_ref cells, vd__reduce_position from, uint32_t count,
                                    vc_val *to) {
     const vd_reduce *p = w->plan;
@@ -6808,7 +6815,7 @@ static void vd__reduce_load_staged(const vd__reduce_writer *w, vc_ref cells, vd_
     to[0] = word;
     if (p->cell_elements == 1) return;
     if (from.shift.owner) word = vc_shr(word, from.shift);
-    if (from.shift.owner && count > 1) { /* shifts by 32 do not exist */
+    if (from.shift.owner && count > 1) { /* two shifts, because a shift by 32 is undefined */
         vc_val next = vc_load(cells, vd__reduce_raw_index(p, vc_add(from.cell, vc_u32(1))));
         word = vc_or(word, vc_shl(vc_shl(next, vc_u32(1)), vc_sub(vc_u32(31), from.shift)));
     }
@@ -6818,8 +6825,8 @@ static void vd__reduce_load_staged(const vd__reduce_writer *w, vc_ref cells, vd_
     }
 }
 
-/* Returns the states of `count` elements, beginning with read number `read` of `step` elements. base: staged element
-   with which the result begins; begin: its position. */
+/* Returns the states of the first `count` elements of read number `read` of a result; each read has `step` elements.
+   base: index of the first staged element of the result; begin: its position. */
 static void vd__reduce_raw_states(const vd__reduce_writer *w, vc_val base, vd__reduce_position begin, vc_val read,
                                   uint32_t step, uint32_t count, vd__reduce_state *to) {
     vc_val r = vc_mul(read, vc_u32(step)), offset = vd__digits_offset(&w->reduced, r), of[2][4];
@@ -6836,7 +6843,7 @@ static void vd__reduce_raw_states(const vd__reduce_writer *w, vc_val base, vd__r
     }
 }
 
-/* Adds `reads` reads of `step` elements, beginning with read number `read`; of the last one `last` elements. */
+/* Adds `reads` reads of `step` elements, from read number `read` on; the last one has `last` elements. */
 static void vd__reduce_raw_append(const vd__reduce_writer *w, vc_val base, vd__reduce_position begin, vc_val read,
                                   uint32_t reads, uint32_t step, uint32_t last) {
     vd__reduce_state s[VD__REDUCE_IN_FLIGHT];
@@ -6852,11 +6859,11 @@ static void vd__reduce_raw_append(const vd__reduce_writer *w, vc_val base, vd__r
     }
 }
 
-/* Elements that are read from shared memory at a time. */
+/* Number of elements that are read from shared memory at a time. */
 static uint32_t vd__reduce_raw_step(const vd_reduce *p) { return vd__reduce_contiguous(p) ? p->cell_elements : 1; }
 
-/* Adds the elements of a result. Each thread that shares it adds consecutive ones; some add one read more if there is
-   a remainder. */
+/* Adds the elements of a result. Each thread that shares the result adds consecutive elements; if there is a remainder,
+   some threads add one more read. */
 static void vd__reduce_raw_result(vd__reduce_writer *w, vc_val local) {
     const vd_reduce *p = w->plan;
     uint32_t rows = vd__reduce_thread_rows(p), step = vd__reduce_raw_step(p), n = (uint32_t)p->reduced.product;
@@ -6885,7 +6892,7 @@ static void vd__reduce_raw_result(vd__reduce_writer *w, vc_val local) {
 
 /* ---- combining threads and work-groups ---- */
 
-/* Returns the state of all threads that share a result, valid in row 0. */
+/* Returns the merged state of the threads that share a result. Only valid in threads of row 0. */
 static vd__reduce_state vd__reduce_combine_threads(const vd__reduce_writer *w) {
     uint32_t lanes = w->plan->lanes, rows = vd__reduce_thread_rows(w->plan);
     vd__reduce_state s = vd__reduce_total(w);
@@ -6912,7 +6919,7 @@ static uint32_t vd__reduce_result_count(const vd_reduce *p) {
     return (uint32_t)(p->desc.segments ? p->desc.segments : p->kept.product);
 }
 
-/* Whether this thread writes a result. */
+/* Whether this thread stores a result. */
 static vc_val vd__reduce_is_writer(const vd__reduce_writer *w) {
     vc_val active = vc_eq(w->row, vc_u32(0));
     return w->plan->lanes > 1 ? vc_and(active, vc_lt(w->result, w->result_end)) : active;
@@ -6934,8 +6941,9 @@ static void vd__reduce_write_result(const vd__reduce_writer *w, vd__reduce_state
     }
 }
 
-/* Whether this work-group is the last of `parts` to take ticket `which`. The last one sees what the others stored in
-   buffers, and resets the ticket. Contains barriers: all threads must call it. */
+/* Increments ticket `which`, and returns whether this work-group is the last of `parts` to do so. Stores to buffers by
+   the other work-groups before their calls are visible to the last one, which resets the ticket. Contains barriers: all
+   threads must call it. */
 static vc_val vd__plan_is_last_group(vc_kernel *k, vc_ref tickets, vc_val which, uint32_t parts) {
     vc_ref flag = vc_shared(k, "last", VC_U32, 1);
     vc_val old;
@@ -6949,7 +6957,7 @@ static vc_val vd__plan_is_last_group(vc_kernel *k, vc_ref tickets, vc_val which,
     return vc_ne(vc_get(flag), vc_u32(0));
 }
 
-/* Stores a partial result. The work-group with the last ticket combines the partial results, in order. */
+/* Stores a partial result. The last work-group to do so combines the partial results, in order. */
 static void vd__reduce_combine_parts(const vd__reduce_writer *w, vd__reduce_state s) {
     const vd_reduce *p = w->plan;
     uint32_t rows = p->threads / p->lanes;
@@ -7008,8 +7016,8 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
     if (w->levels > 1) w->appended = vc_var(w->k, "taken", VC_U32);
 }
 
-/* Returns the offset of a result's first element and sets the result's length. Invalid segment offsets are clamped
-   to the array. */
+/* Returns the offset of the first element of a result, and sets w->length. Invalid offsets of segments are clamped to
+   the array. */
 static vc_val vd__reduce_begin_result(vd__reduce_writer *w) {
     vc_val n = vc_u32((uint32_t)w->plan->reduced.product);
     w->length = n;
@@ -7019,16 +7027,16 @@ static vc_val vd__reduce_begin_result(vd__reduce_writer *w) {
     return first;
 }
 
-/* Sets the shift of variances to the first element of a result that begins at `base`; for an empty segment, to any
-   other element. */
+/* Sets w->shift to the first element of a result that begins at `base`; for an empty segment, to any element of the
+   array. */
 static void vd__reduce_shift_to_first(vd__reduce_writer *w, vc_val base) {
     if (w->desc->segments) base = vc_min(base, vc_u32((uint32_t)w->plan->reduced.product - 1));
     vc_val first = w->vector > 1 ? vc_component(vc_load(w->in[0][1], base), 0) : vc_load(w->in[0][0], base);
     vd__reduce_set_shift(w, first, vd__reduce_index(base, w->vector, 0));
 }
 
-/* Returns how many levels of chains a thread needs, either for its loads or for the partial results of other
-   work-groups. */
+/* Returns the number of levels of chains that a thread needs for its loads or, if more, for the partial results of
+   other work-groups. */
 static uint32_t vd__reduce_level_count(const vd_reduce *p) {
     uint64_t rows = p->threads / p->lanes, loads = p->vector > 1 ? VD__REDUCE_IN_FLIGHT : VD__REDUCE_IN_FLIGHT / 2;
     uint64_t chain = p->reduced.product / (rows * loads);
@@ -7040,8 +7048,8 @@ static uint32_t vd__reduce_level_count(const vd_reduce *p) {
     return levels;
 }
 
-/* Writes the kernel with staging. Neighbouring threads reduce neighbouring results; if a work-group has more results
-   than lanes, each thread reduces several in turn. */
+/* Records the kernel with staging. Neighbouring threads reduce neighbouring results; if a work-group has more results
+   than lanes, each thread reduces several, one after the other. */
 static void vd__reduce_write_staged(vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
     uint32_t results = p->blocks * vd__reduce_block_results(p);
@@ -7062,7 +7070,7 @@ static void vd__reduce_write_staged(vd__reduce_writer *w) {
     }
 }
 
-/* Writes the kernel without staging. */
+/* Records the kernel without staging. */
 static void vd__reduce_write_unstaged(vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
     vc_val group = vc_group_id(w->k, 0), lane = vc_local_index(w->k);
@@ -7083,7 +7091,7 @@ static void vd__reduce_write_unstaged(vd__reduce_writer *w) {
 
 /* ---- the plan ---- */
 
-/* Returns the elements per load: up to 16 bytes if all loads are aligned to whole vectors, else 1. */
+/* Returns the number of elements per load: up to 16 bytes if all loads are aligned to whole vectors, otherwise 1. */
 static uint32_t vd__reduce_vector_size(const vd_reduce *p) {
     uint32_t n = vd_type_size(p->desc.type) == 8 ? 2 : 4;
     const vd__digits *r = &p->reduced;
@@ -7095,9 +7103,9 @@ static uint32_t vd__reduce_vector_size(const vd_reduce *p) {
     return n;
 }
 
-/* Returns how many work-groups share a result: enough for `wanted` work-groups in total while each has a tile, and
-   enough that no loop exceeds the device's iteration limit. Only the device knows the length of segments, so one may
-   have all elements. */
+/* Returns the number of work-groups that share a result: so many that there are `wanted` work-groups in total, as long
+   as each has at least `tile` elements, and so many that no loop exceeds the device's iteration limit. One segment may
+   have all elements, because the lengths of segments are known only on the device. */
 static uint32_t vd__reduce_part_count(const vd_reduce *p, const vd_device_info *d, uint64_t wanted, uint32_t tile,
                                       bool thread_per_result) {
     uint64_t maximum = p->reduced.product / tile;
@@ -7108,8 +7116,8 @@ static uint32_t vd__reduce_part_count(const vd_reduce *p, const vd_device_info *
 }
 
 /* Divides the blocks among work-groups with `loads` loads per thread. If cells are single elements and fewer than 32
-   blocks fit, their number is a power of two, so that all threads have equally many results; a thread may then have
-   one load more. */
+   blocks fit, the number of blocks is a power of two, so that all threads have equally many results; a thread may then
+   have one more load. */
 static void vd__reduce_plan_blocks(vd_reduce *p, uint32_t loads) {
     uint32_t block = vd__reduce_block_cells(p), fitting = loads * p->threads / block, n = 1;
     if (p->vector == 1 && fitting < 32) {
@@ -7124,8 +7132,8 @@ static void vd__reduce_plan_blocks(vd_reduce *p, uint32_t loads) {
     p->parts = 1;
 }
 
-/* Returns how many of 32 consecutive threads access the same bank at most, with this padding: the sum for reads of
-   cells and for stores of vectors. */
+/* Returns the number of cycles in which 32 consecutive threads read cells and store vectors with this padding: the
+   maximum number of accesses to one bank, summed over both. */
 static uint32_t vd__reduce_raw_conflicts(const vd_reduce *p, uint32_t padding) {
     uint32_t reads[32] = { 0 }, stores[32] = { 0 }, worst[2] = { 0, 0 }, rows = vd__reduce_thread_rows(p);
     uint64_t inner = vd__reduce_block_results(p), each = p->reduced.product / rows;
@@ -7142,8 +7150,8 @@ static uint32_t vd__reduce_raw_conflicts(const vd_reduce *p, uint32_t padding) {
     return worst[0] + worst[1];
 }
 
-/* Plans staging of memory as it is. Work-groups begin at whole vectors and all threads reduce equally many results if
-   that many blocks fit. Returns false if fewer than two blocks fit. */
+/* Plans raw staging. If enough blocks fit, the elements of every work-group begin at a whole vector, and all threads
+   reduce equally many results. Returns false if fewer than two blocks fit. */
 static bool vd__reduce_plan_raw(vd_reduce *p, const vd_device_info *d) {
     uint32_t size = vd_type_size(p->desc.type), inputs = vd__reduce_inputs(&p->desc);
     uint32_t shared = d->limits.max_shared_bytes / 2, results = vd__reduce_block_results(p), unit = p->threads;
@@ -7176,8 +7184,8 @@ static bool vd__reduce_plan_raw(vd_reduce *p, const vd_device_info *d) {
     return bytes <= d->limits.max_shared_bytes;
 }
 
-/* Plans staging if the slowest dimension is kept and at least two blocks fit into a work-group's shared memory. Each
-   thread loads up to 64 bytes. Returns false if staging is not possible. */
+/* Plans staging if the slowest dimension is not reduced and at least two blocks fit into the shared memory of a
+   work-group. Each thread loads up to 64 bytes. Returns false if staging is not possible. */
 static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
     const vd__digits *r = &p->reduced;
     const vd__reduce_op_info *info = vd__reduce_info_of(&p->desc);
@@ -7187,7 +7195,7 @@ static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
         || p->kept.size[0] * p->kept.stride[0] != p->kept.product * r->product)
         return false;
     if (info->fields > 1 || size < 4) {
-        if (info->fields > 1 && p->threads > 128) p->threads = 128; /* fewer states to combine */
+        if (info->fields > 1 && p->threads > 128) p->threads = 128; /* merging the states of more threads is slower */
         if (vd__reduce_plan_raw(p, d)) return true;
         p->raw = false;
         p->blocks = 0;
@@ -7213,9 +7221,9 @@ static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
     return false;
 }
 
-/* Plans the kernel. If the innermost axis is kept, rows of threads reduce neighbouring results, so that loads are
-   coalesced. Results of few elements get one thread each, others one or more work-groups. `wanted` work-groups fill
-   a large device: 512 threads, four work-groups per multiprocessor. */
+/* Plans the kernel. If the innermost axis is not reduced, neighbouring threads reduce neighbouring results, so that
+   loads are coalesced. Otherwise a result of few elements is reduced by one thread, others by one or more work-groups.
+   `wanted` is the number of work-groups that fill the device. */
 static void vd__reduce_plan(vd_reduce *p) {
     const vd_device_info *d = vd_device(p->base.ctx, 0);
     vd_facts facts = vd__plan_facts(d);
@@ -7226,14 +7234,14 @@ static void vd__reduce_plan(vd_reduce *p) {
     for (p->threads = 256; p->threads > VD__REDUCE_LANES && p->threads > limit;) p->threads /= 2;
     if (!loops && vd__reduce_plan_staged(p, d)) return;
     p->columns = p->kept.count && p->kept.stride[p->kept.count - 1] == 1 && p->kept.size[p->kept.count - 1] >= 8;
-    /* Compilers that make a loop of a work-group combine the loads of neighbouring invocations instead; llvmpipe splits
-       vector loads: 22 ms for 4 MiB, 14 ms with scalar loads. */
+    /* With groups_as_loops, compilers combine the scalar loads of neighbouring invocations to vector loads themselves;
+       llvmpipe splits vector loads: 4 MiB take 22 ms with vector loads and 14 ms with scalar loads. */
     p->vector = loops ? 1 : vd__reduce_vector_size(p);
     bool thread_per_result = !p->columns && results >= VD__REDUCE_LANES
                && p->reduced.product / (p->desc.segments ? results : 1) <= VD__REDUCE_LANES;
     /* barriers between loops cost more than strided loads */
     thread_per_result |= loops && !p->columns && !p->desc.segments && results >= 1024 && p->reduced.product <= 1024;
-    /* one thread per result is worth at most four parts */
+    /* not one thread per result if that would need more than four parts */
     if (p->desc.segments && p->reduced.product > 2 * VD__REDUCE_IN_FLIGHT * rounds) thread_per_result = false;
     p->threads = loops ? 128 : p->columns || thread_per_result ? 256 : 512;
     while (p->threads > VD__REDUCE_LANES && p->threads > limit) p->threads /= 2;
@@ -7242,7 +7250,7 @@ static void vd__reduce_plan(vd_reduce *p) {
            && p->threads / 2 * (VD__REDUCE_IN_FLIGHT / 2) * rounds >= p->reduced.product)
         p->threads /= 2;
     p->lanes = thread_per_result ? p->threads : p->columns ? VD__REDUCE_LANES : 1;
-    /* short columns: fewer rows of threads, so that each thread has several loads in flight */
+    /* short columns: fewer threads share a result, so that each has several loads in flight */
     while (!loops && p->columns && p->lanes < p->threads
            && p->reduced.product < p->threads / p->lanes * (VD__REDUCE_IN_FLIGHT / 2)
            && results / (2 * p->lanes) >= wanted)
@@ -7252,12 +7260,12 @@ static void vd__reduce_plan(vd_reduce *p) {
     p->parts = vd__reduce_part_count(p, d, wanted, p->threads / p->lanes * loads, thread_per_result);
 }
 
-/* Returns the fragment of the user's combine, whose operands and result have the type of the computation. */
+/* Returns the fragment of desc.combine, whose operands and result have the type of states. */
 static vd_plan_fragment vd__combine_fragment(vd_fragment combine, vc_type type) {
     return vd__fragment_of("combine", combine, type, type, type, type);
 }
 
-/* Builds the kernel with scalar loads or with vector loads. */
+/* Records and compiles the kernel with scalar loads or with vector loads. */
 static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     vd__reduce_writer w;
     memset(&w, 0, sizeof w);
@@ -7302,7 +7310,7 @@ static vd_result vd__reduce_check_type(const vd_reduce *p) {
                         accepted & VD__ACCEPTS_BOOL ? " or bool" : "");
 }
 
-/* Checks the desc and sets which axes are kept and which are reduced. */
+/* Checks the desc and sets p->kept and p->reduced. */
 static vd_result vd__reduce_check_desc(vd_reduce *p) {
     const vd_reduce_desc *d = &p->desc;
     uint32_t dimensions;
@@ -7332,7 +7340,7 @@ static vd_result vd__reduce_check_desc(vd_reduce *p) {
     return VD_OK;
 }
 
-/* Checks the user's fragments before kernels use them. */
+/* Checks the fragments of the user before kernels use them. */
 static vd_result vd__reduce_try_fragments(vd_reduce *p) {
     const vd_reduce_desc *d = &p->desc;
     p->map = vd__fragment_of("map", d->map, d->type, d->op == VD_REDUCE_DOT ? d->type : (vc_type)VC_NONE, d->type,
@@ -7364,7 +7372,7 @@ static vd_result vd__reduce_make(void *plan, const void *desc) {
         if (!p->partials.id || !p->tickets.id) return vd_error_result();
     }
     result = vd__reduce_build(p, p->vector > 1);
-    /* Fragments may be called only while the plan is created. Without them, the kernel with scalar loads is built
+    /* Fragments may be called only while the plan is made. Without fragments, the kernel with scalar loads is compiled
        when it is first needed. */
     bool fragments = p->desc.map.build || p->desc.combine.build;
     return result || p->vector == 1 || !fragments ? result : vd__reduce_build(p, false);
@@ -7374,7 +7382,7 @@ static const vd_plan_kind vd__reduce_kind = {
     "reduce", sizeof(vd_reduce), sizeof(vd_reduce_desc), vd__reduce_make, NULL, NULL
 };
 
-/* Fills the table of roles of a run. Inputs may overlap each other, outputs nothing. */
+/* Sets the roles of a run. */
 static void vd__reduce_roles(const vd_reduce *p, const vd_reduce_io *io, vd_plan_role *r) {
     const vd_reduce_desc *d = &p->desc;
     uint64_t count = p->kept.product * p->reduced.product, results = vd__reduce_result_count(p);
@@ -7409,19 +7417,21 @@ static vd_result vd__reduce_run(void *plan, vd_list *list, const void *user) {
 // >>scan
 /* Scans (prefix sums) along an axis, and compaction, which is a scan of keep flags followed by a scatter.
 
-   A work-group scans one tile of a row. If the operation is a subgroup operation and all subgroups have the same size,
-   each subgroup scans a strip of the tile; otherwise the threads' sums are scanned through shared memory. A tile's
-   exclusive prefix comes from one of two methods:
+   A work-group scans one tile of a row. If there is a subgroup operation for op and all subgroups have the same size,
+   each subgroup scans a strip, a contiguous part of the tile; otherwise the sums of the threads are scanned through
+   shared memory. The exclusive prefix of a tile is the sum of all elements before it in the row. It is computed by one
+   of two methods:
    - One pass with decoupled look-back (Merrill, Garland, Single-pass parallel prefix scan with decoupled look-back,
-     2016): each tile publishes its aggregate, then its inclusive prefix. A tile combines the aggregates of its
-     predecessors until it meets an inclusive prefix. Tickets number the tiles in the order in which work-groups start,
-     so a work-group only waits for work-groups that have started.
-   - Three kernels, for devices on which waiting is not safe or not worthwhile: the first computes the tiles'
-     aggregates, the second scans these, the third scans the tiles.
+     2016): each tile publishes its aggregate (the sum of its elements), then its inclusive prefix. A tile combines the
+     aggregates of its predecessors, from the nearest on, until it finds an inclusive prefix. Work-groups obtain the
+     index of their tile from an atomic counter (the ticket) when they start, so a work-group only waits for work-groups
+     that have started.
+   - Three kernels, for devices on which waiting is not safe or slower: the first computes the aggregates of the tiles,
+     the second scans these, the third scans the tiles.
 
    Short rows: a work-group copies several consecutive rows to shared memory with coalesced loads, scans them there and
-   copies them back. Each thread scans a run of consecutive elements of a row. Runs have an odd number of elements and
-   rows are padded to whole runs, so that neighbouring threads use different banks. */
+   copies them back. Each thread scans a run, consecutive elements of a row. Runs have an odd number of elements and
+   rows are padded to whole runs, so that neighbouring threads access different banks. */
 
 enum {
     VD__SCAN_LOADS = 8,          /* vector loads per thread */
@@ -7434,15 +7444,15 @@ enum {
 typedef enum vd__scan_mode {
     VD__SCAN_SINGLE_TILE,        /* a row is one tile */
     VD__SCAN_LOOK_BACK,          /* one pass with look-back */
-    VD__SCAN_REDUCE_TILES,       /* first of three kernels */
-    VD__SCAN_TILE_PREFIXES,      /* second */
-    VD__SCAN_APPLY_PREFIXES,     /* third */
-    VD__SCAN_COLUMNS,            /* along an axis that is not the last one: several rows of threads share the columns */
+    VD__SCAN_REDUCE_TILES,       /* first of three kernels: aggregates of the tiles */
+    VD__SCAN_TILE_PREFIXES,      /* second of three kernels: scan of the aggregates */
+    VD__SCAN_APPLY_PREFIXES,     /* third of three kernels: scan of the tiles */
+    VD__SCAN_COLUMNS,            /* along an axis that is not the last one: several threads share a column */
     VD__SCAN_SHORT_ROWS,         /* several short rows per work-group */
     VD__SCAN_MODES
 } vd__scan_mode;
 
-/* Status of a published tile: of scans, and of a digit's counts when sorting. Zero: not published. */
+/* Status of a published tile of a scan, or of the count of a digit in a tile of a sort. 0: not published. */
 enum { VD__STATUS_AGGREGATE = 1, VD__STATUS_PREFIX = 2 };
 
 typedef enum vd__scan_role {
@@ -7453,34 +7463,34 @@ struct vd_scan {
     vd_plan base;
     vd_scan_desc desc;
     bool compacts;               /* a compaction */
-    vd_plan_fragment lift, combine; /* lift: map, or keep of a compaction */
+    vd_plan_fragment lift, combine; /* lift: map or, of a compaction, keep */
     uint64_t count, rows;        /* elements along the axis, number of independent scans */
     uint64_t inner;              /* stride along the axis in elements */
-    uint64_t tiles;              /* per row */
-    /* Short rows: elements per thread (odd), and threads per row. 0: rows are not short. */
+    uint64_t tiles;              /* tiles per row */
+    /* Short rows: elements of a run, an odd number; runs of a row, one for each thread. 0: rows are not short. */
     uint32_t run, runs;
     uint32_t rows_per_thread;    /* short rows: more than 1 only if one thread scans a whole row */
-    uint64_t slab;               /* columns: elements along the axis per dispatch */
-    uint32_t threads;            /* per work-group */
+    uint64_t slab;               /* columns: elements along the axis that a dispatch scans */
+    uint32_t threads;            /* threads per work-group */
     uint32_t vector;             /* elements per vector load */
     bool vector_aligned;         /* every row begins at a multiple of `vector` elements */
     bool single_pass;            /* look-back */
     uint32_t poll_limit;         /* polls of an unpublished tile before its aggregate is recomputed */
     uint32_t tiles_in_flight;    /* look-back: maximum tiles per dispatch */
-    bool subgroup_look_back;     /* a subgroup looks back at one tile per invocation at a time */
+    bool subgroup_look_back;     /* in look-back, each invocation of a subgroup polls another tile */
     uint32_t subgroup_size;      /* tiles are scanned by subgroups of this size; 0: through shared memory */
     bool atomic64;               /* the device has 64-bit atomics */
     vd_plan_kernel kernels[VD__SCAN_MODES][2]; /* [1]: with vector loads and stores */
-    /* Look-back: the tiles' published words. Three kernels: the sum or prefix of each tile. Slabs: the carry of each
-       column. */
+    /* Look-back: the words that tiles publish. Three kernels: aggregate or exclusive prefix of each tile. Slabs: sum of
+       the previous slabs of each column. */
     vd_buffer states;
-    /* Look-back: the next ticket, the number of finished work-groups, the number of the last run. Otherwise, of
-       segmented scans: the head flag of each state. */
+    /* Look-back: the next ticket, the number of finished work-groups, the number of the last run. Otherwise, in
+       segmented scans: the head flag of each entry of `states`. */
     vd_buffer flags;
 };
 
-/* The sum of a range of elements. `head` is 1 if a segment begins in the range; `value` is then the sum from the last
-   segment head on. */
+/* State of a range of elements. head: 1 if a segment begins in the range, otherwise 0. value: sum of the range or, if
+   head is 1, from the last segment head on. */
 typedef struct vd__scan_state { vc_val value, head; } vd__scan_state;
 
 typedef struct vd__scan_writer {
@@ -7490,20 +7500,21 @@ typedef struct vd__scan_writer {
     const vd_scan_desc *desc;
     vd__scan_mode mode;
     vc_combine op;
-    vc_type type;                /* of sums */
-    uint32_t threads, vector, tile_size; /* elements of a tile */
+    vc_type type;                /* type of sums */
+    uint32_t threads, vector;    /* those of the plan */
+    uint32_t tile_size;          /* elements of a tile */
     bool vectors;                /* the kernel has vector loads and stores */
     vc_ref in[2], out[2], heads[2], count; /* [0]: as scalars, [1]: as vectors */
     vc_ref states, flags, sums[2], totals[2];
     vc_ref elements[VD__SCAN_LOADS * VD__SCAN_VECTOR], element_heads[VD__SCAN_LOADS * VD__SCAN_VECTOR];
     vc_val thread, row;
-    vc_val tile_index, row_base; /* index of the tile within the row, of the row's first element */
+    vc_val tile_index, row_base; /* index of the tile within the row; index of the first element of the row */
     vc_val vector_prefix[VD__SCAN_LOADS]; /* scans by subgroups: exclusive prefix of each vector within the tile */
-    vc_val epoch;                /* look-back: number of the run, truncated to its bits of a tag */
-    vc_val slab_begin;
+    vc_val epoch;                /* look-back: number of the run, truncated to the bits that a tag has for it */
+    vc_val slab_begin;           /* columns: index along the axis of the first element of the slab */
 } vd__scan_writer;
 
-/* The type of sums. */
+/* Returns the type of sums. */
 static vc_type vd__scan_type(const vd_scan *p) {
     return p->compacts ? (vc_type)VC_U32 : vd__reduce_widened_type(p->desc.type);
 }
@@ -7544,7 +7555,7 @@ static vd__scan_state vd__scan_select(vc_val condition, vd__scan_state a, vd__sc
     return s;
 }
 
-/* States are kept in a pair of arrays or variables; the second one, for head flags, exists in segmented scans only. */
+/* Loads a state from a pair of arrays or variables. The second, for head flags, exists only in segmented scans. */
 static vd__scan_state vd__scan_load(const vd__scan_writer *w, const vc_ref *from, vc_val at) {
     vd__scan_state s;
     s.value = vc_load(from[0], at);
@@ -7585,11 +7596,11 @@ static vd__scan_state vd__scan_load_element(const vd__scan_writer *w, vc_val at,
     return s;
 }
 
-/* ---- published tiles ----
-   A tile publishes a state and its status: VD__STATUS_AGGREGATE or VD__STATUS_PREFIX (inclusive). The state's value is
-   split into pieces of half an atomic word. The other half of each word holds the same tag of epoch, head and status,
-   so a reader knows whether pieces belong together without relying on memory order. Fences would order them, but
-   Mesa's llvmpipe up to 22.3 treats a fence in a loop as a barrier. */
+/* ---- published tiles ---- A tile publishes a state and its status: VD__STATUS_AGGREGATE, or VD__STATUS_PREFIX for the
+   inclusive prefix. The value of the state is split into pieces of half an atomic word. The other half of each word
+   contains a tag of epoch, head and status, which is the same for all pieces. If the tags that a reader loads are
+   equal, the pieces belong together; this does not depend on the order in which stores become visible. Fences are not
+   used to order them, because Mesa's llvmpipe up to 22.3 treats a fence in a loop as a barrier. */
 
 static uint32_t vd__scan_piece_bits(const vd_scan *p) { return p->atomic64 ? 32 : 16; }
 static uint32_t vd__scan_piece_count(const vd_scan *p) {
@@ -7597,7 +7608,7 @@ static uint32_t vd__scan_piece_count(const vd_scan *p) {
 }
 static vc_type vd__scan_word_type(const vd_scan *p) { return p->atomic64 ? (vc_type)VC_U64 : (vc_type)VC_U32; }
 
-/* The bits of a run's number that fit into a tag. */
+/* Returns the low bits of the number of a run, as many as a tag has for it. */
 static vc_val vd__scan_epoch_bits(const vd__scan_writer *w, vc_val epoch) {
     return vc_and(epoch, vc_u32((1u << (vd__scan_piece_bits(w->plan) - 3)) - 1));
 }
@@ -7615,7 +7626,8 @@ static void vd__scan_publish(const vd__scan_writer *w, vc_val tile, uint32_t sta
     }
 }
 
-/* Loads the state that a tile has published in this run. *status is 0 if there is none, or if it is incomplete. */
+/* Loads the state that a tile published in this run. *status is 0 if there is none, or if only some of its pieces are
+   visible. */
 static vd__scan_state vd__scan_poll(const vd__scan_writer *w, vc_val tile, vc_val *status) {
     uint32_t bits = vd__scan_piece_bits(w->plan), count = vd__scan_piece_count(w->plan);
     vc_type type = vd_type_size(w->type) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32, word = vd__scan_word_type(w->plan);
@@ -7650,17 +7662,17 @@ static vd__scan_state vd__scan_recompute_tile(const vd__scan_writer *w, vc_val t
     return vd__scan_load(w, sum, vc_u32(0));
 }
 
-/* A fence, unless the device keeps stores in order anyway: llvmpipe treats fences as barriers. */
+/* Records a fence, unless stores of the device are ordered without it: llvmpipe treats fences as barriers. */
 static void vd__scan_fence(const vd__scan_writer *w) {
     if (vd_device(w->plan->base.ctx, 0)->facts.ordered_stores) return;
     vc_fence(w->k, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
 }
 
-/* Look-back by one thread. Combines the states of the row's tiles left - 1, left - 2 … into `to`, until it meets an
-   inclusive prefix, a segment head or the beginning of the row. `first`: index of the row's first tile.
-   A tile that stays unpublished for poll_limit polls is recomputed: its work-group may be unable to run as long as
-   this one waits. After that, the tile is polled once more. If it has been published meanwhile, the published state
-   counts, because in a scan in place the tile may have been overwritten. */
+/* Look-back by one thread. Combines the states of the tiles left - 1, left - 2, … of the row into `to`, up to an
+   inclusive prefix, a segment head or the beginning of the row. first: index of the first tile of the row. If a tile is
+   not published after poll_limit polls, its aggregate is recomputed, because its work-group may be unable to run while
+   this one waits. Then the tile is polled once more. If it has been published meanwhile, the published state is used,
+   because in a scan in place its elements may have been overwritten. */
 static void vd__scan_look_back_serial(const vd__scan_writer *w, vc_val first, vc_ref left, const vc_ref *to) {
     vc_ref polls = vc_var(w->k, "tries", VC_U32), sum[2];
     sum[0] = vc_var(w->k, "seen", w->type);
@@ -7685,8 +7697,9 @@ static void vd__scan_look_back_serial(const vd__scan_writer *w, vc_val first, vc
     }
 }
 
-/* Look-back by a subgroup: polls one tile per active invocation at a time. Combines out of order, so the operation
-   must be commutative. Gives up after poll_limit polls; vd__scan_look_back_serial then continues at `left`. */
+/* Look-back by a subgroup: each active invocation polls another tile. Combines states out of order, so the operation
+   must be commutative. Returns early after poll_limit unsuccessful polls; vd__scan_look_back_serial then continues at
+   `left`. */
 static void vd__scan_look_back_subgroup(const vd__scan_writer *w, vc_val first, vc_ref left, vc_ref to) {
     /* Number of active invocations, and index among them. */
     vc_val one = vc_const(w->k, vc_u32(1)), size = vc_subgroup_reduce(VC_ADD, one);
@@ -7712,14 +7725,15 @@ static void vd__scan_look_back_subgroup(const vd__scan_writer *w, vc_val first, 
 
 /* ---- a tile ---- */
 
-/* Index of element i in a shared array with one padding element after each 2^shift, which avoids bank conflicts for
-   both consecutive and strided access. */
+/* Index of element i in a shared array with one padding element after every 2^shift elements, which avoids bank
+   conflicts for both consecutive and strided access. */
 static vc_val vd__plan_padded(vc_val i, uint32_t shift) { return vc_add(i, vc_shr(i, vc_u32(shift))); }
 static vc_val vd__scan_padded(vc_val i) { return vd__plan_padded(i, 3); }
 
-/* Returns each thread's exclusive prefix among `span` neighbouring threads, in which it has index `position`.
-   Hillis-Steele scan in shared memory, alternating between the halves of w->totals. If `aggregate` is not NULL,
-   `span` must be all threads; *aggregate is set to the sum of all. */
+/* Returns the exclusive prefix of this thread's state s among `span` neighbouring threads; position: index of this
+   thread among them. A scan in log2(span) steps (Hillis, Steele, Data parallel algorithms, 1986) in shared memory,
+   which alternates between the halves of w->totals. If `aggregate` is not NULL, `span` must be all threads, and
+   *aggregate is set to the sum of their states. */
 static vd__scan_state vd__scan_shared_exclusive(const vd__scan_writer *w, vd__scan_state s, vc_val position,
                                                 uint32_t span, vd__scan_state *aggregate) {
     uint32_t step, half = 0;
@@ -7746,7 +7760,7 @@ static vd__scan_state vd__scan_group_exclusive(const vd__scan_writer *w, vd__sca
     return vd__scan_shared_exclusive(w, s, w->thread, w->threads, aggregate);
 }
 
-/* Index in the row of component j of this thread's vector i. */
+/* Index in the row of element j of this thread's vector i. */
 static vc_val vd__scan_row_index(const vd__scan_writer *w, uint32_t i, uint32_t j) {
     uint32_t subgroup_size = w->plan->subgroup_size;
     vc_val load = subgroup_size ? vc_add(vc_mul(vc_subgroup_id(w->k), vc_u32(VD__SCAN_LOADS * subgroup_size)),
@@ -7755,18 +7769,19 @@ static vc_val vd__scan_row_index(const vd__scan_writer *w, uint32_t i, uint32_t 
     return vc_add(vc_add(vc_mul(w->tile_index, vc_u32(w->tile_size)), vc_mul(load, vc_u32(w->vector))), vc_u32(j));
 }
 
-/* Whether the tile is entirely inside the row. */
+/* Whether all elements of the tile are in the row. */
 static vc_val vd__scan_tile_is_full(const vd__scan_writer *w) {
     return vc_le(vc_mul(vc_add(w->tile_index, vc_u32(1)), vc_u32(w->tile_size)), vc_u32((uint32_t)w->plan->count));
 }
 
-/* Sets element `at` of the thread: component at % vector of its vector at / vector. */
+/* Sets element `at` of the thread: element at % vector of its vector at / vector. */
 static void vd__scan_set_element(const vd__scan_writer *w, uint32_t at, vc_val element, vc_val head) {
     vc_set(w->elements[at], element);
     if (w->desc->segmented) vc_set(w->element_heads[at], vc_cast(VC_U32, vc_ne(head, vc_u32(0))));
 }
 
-/* Loads the tile: a full one with vector loads if the kernel has them, otherwise element by element. */
+/* Loads the elements of the tile: by vector loads if the kernel has them and the tile is full, otherwise by scalar
+   loads. */
 static void vd__scan_read(const vd__scan_writer *w) {
     vc_val index, element, head = vc_u32(0), full = w->vectors ? vd__scan_tile_is_full(w) : vc_bool(false);
     if (w->vectors) VC_IF(w->k, full) {
@@ -7791,7 +7806,7 @@ static void vd__scan_read(const vd__scan_writer *w) {
     }
 }
 
-/* Element `at` of the thread, or the identity if it is past the end of the row. */
+/* Returns the state of element `at` of the thread, or the identity if it is past the end of the row. */
 static vd__scan_state vd__scan_valid_element(const vd__scan_writer *w, uint32_t at) {
     vc_val index = vd__scan_row_index(w, at / w->vector, at % w->vector);
     return vd__scan_select(vc_lt(index, vc_u32((uint32_t)w->plan->count)), vd__scan_element(w, at),
@@ -7805,8 +7820,9 @@ static vd__scan_state vd__scan_vector_aggregate(const vd__scan_writer *w, uint32
     return s;
 }
 
-/* Scans the tile by subgroups. Each subgroup scans its strip, one vector per invocation at a time. The strips'
-   totals are exchanged through shared memory with one barrier. Sets w->vector_prefix; returns the tile's aggregate. */
+/* Scans the tile by subgroups. Each subgroup scans its strip, one vector per invocation at a time. The sums of the
+   strips are exchanged through shared memory with one barrier. Sets w->vector_prefix; returns the aggregate of the
+   tile. */
 static vd__scan_state vd__scan_tile_by_subgroups(vd__scan_writer *w) {
     uint32_t subgroup_size = w->plan->subgroup_size;
     vc_val sum_of_strips = vd__scan_identity(w), strip_prefix = sum_of_strips, total = sum_of_strips;
@@ -7830,8 +7846,8 @@ static vd__scan_state vd__scan_tile_by_subgroups(vd__scan_writer *w) {
     return aggregate;
 }
 
-/* Computes the exclusive prefix of each vector within the tile (see vd__scan_vector_prefix). Returns the tile's
-   aggregate. */
+/* Computes the exclusive prefix of each vector within the tile, which vd__scan_vector_prefix returns. Returns the
+   aggregate of the tile. */
 static vd__scan_state vd__scan_tile(vd__scan_writer *w) {
     vd__scan_state s, part[VD__SCAN_LOADS], aggregate;
     if (w->plan->subgroup_size) return vd__scan_tile_by_subgroups(w);
@@ -7860,7 +7876,8 @@ static vd__scan_state vd__scan_vector_prefix(const vd__scan_writer *w, uint32_t 
     return s;
 }
 
-/* Compaction: stores each kept element at the number of kept elements before it. The last tile stores their total. */
+/* Compaction: stores each kept element. Its index is the number of kept elements before it. The last tile stores the
+   number of all kept elements. */
 static void vd__scan_write_kept(const vd__scan_writer *w, vc_val prefix, vc_val aggregate) {
     vc_val to = prefix;
     for (uint32_t at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
@@ -7874,7 +7891,7 @@ static void vd__scan_write_kept(const vd__scan_writer *w, vc_val prefix, vc_val 
     }
 }
 
-/* The result for an element with state `e`, given its exclusive and inclusive prefixes. */
+/* Returns the result for an element with state e and these prefixes. */
 static vc_val vd__scan_result(const vd__scan_writer *w, vd__scan_state exclusive, vd__scan_state inclusive,
                               vd__scan_state e) {
     vc_val v = inclusive.value;
@@ -7920,9 +7937,8 @@ static void vd__scan_write(const vd__scan_writer *w, vd__scan_state prefix) {
 
 /* ---- the kernels ---- */
 
-/* Returns the index of this work-group's tile: tiles are numbered in the order in which work-groups start. Sets
-   w->epoch: the number of this run of the plan, counted from 1, which distinguishes states published in this run
-   from older ones. */
+/* Returns the index of this work-group's tile: the number of work-groups that started before it. Sets w->epoch to the
+   number of this run of the plan, counted from 1, which distinguishes states published in this run from older ones. */
 static vc_val vd__scan_ticket(vd__scan_writer *w) {
     vc_ref shared = vc_shared(w->k, "ticket", VC_U32, 2);
     vc_val ticket, epoch;
@@ -7937,7 +7953,7 @@ static vc_val vd__scan_ticket(vd__scan_writer *w) {
     return vc_load(shared, vc_u32(0));
 }
 
-/* Counts this work-group as finished. The last one resets the tickets for the next run. */
+/* Counts this work-group as finished. The last work-group resets the counters for the next run. */
 static void vd__scan_reset_if_last(const vd__scan_writer *w) {
     vc_val old, all = vc_u32((uint32_t)(w->plan->rows * w->plan->tiles - 1));
     vc_atomic_add(w->flags, vc_u32(1), vc_u32(1), &old);
@@ -7948,7 +7964,7 @@ static void vd__scan_reset_if_last(const vd__scan_writer *w) {
     }
 }
 
-/* Returns the exclusive prefix of the tile by look-back. One thread publishes the tile's aggregate, then its
+/* Returns the exclusive prefix of the tile by look-back. One thread publishes the aggregate of the tile, then its
    inclusive prefix. */
 static vd__scan_state vd__scan_look_back(const vd__scan_writer *w, vc_val tile, vd__scan_state aggregate) {
     bool by_subgroup = w->plan->subgroup_look_back;
@@ -7971,8 +7987,8 @@ static vd__scan_state vd__scan_look_back(const vd__scan_writer *w, vc_val tile, 
         s.value = vc_get(prefix[0]);
         s.head = vc_get(prefix[1]);
         vd__scan_publish(w, tile, VD__STATUS_PREFIX, vd__scan_combine_states(w, s, aggregate));
-        /* The prefix must be visible before the tile's results: in place, these overwrite what other work-groups may
-           be reading to recompute the tile. */
+        /* The prefix must be visible before the results of the tile: in place, the results overwrite elements that
+           other work-groups may load to recompute the aggregate. */
         vd__scan_fence(w);
         vd__scan_store(w, shared_prefix, vc_u32(0), s);
         vd__scan_reset_if_last(w);
@@ -7981,8 +7997,8 @@ static vd__scan_state vd__scan_look_back(const vd__scan_writer *w, vc_val tile, 
     return vd__scan_load(w, shared_prefix, vc_u32(0));
 }
 
-/* The state of a tile between the three kernels (its aggregate, later its exclusive prefix), or the carry of a
-   column between slabs. */
+/* Loads the state of a tile between the three kernels (its aggregate, later its exclusive prefix), or the sum of the
+   previous slabs of a column. */
 static vd__scan_state vd__scan_load_tile_state(const vd__scan_writer *w, vc_val tile) {
     vd__scan_state s;
     s.value = vc_load(w->states, tile);
@@ -8022,7 +8038,7 @@ static void vd__scan_record_tile(vd__scan_writer *w) {
     else vd__scan_write(w, prefix);
 }
 
-/* Second of three kernels, one work-group per row: replaces the tiles' aggregates by their exclusive prefixes. */
+/* Second of three kernels, one work-group per row: replaces the aggregates of the tiles by their exclusive prefixes. */
 static void vd__scan_record_tile_prefixes(vd__scan_writer *w) {
     vc_val n = vc_u32((uint32_t)w->plan->tiles), first = vc_mul(vc_group_id(w->k, 0), n);
     vc_ref carried[2];
@@ -8042,9 +8058,9 @@ static void vd__scan_record_tile_prefixes(vd__scan_writer *w) {
     }
 }
 
-/* ---- along an axis that is not the last ----
-   Neighbouring threads have neighbouring columns. Each row of threads has a part of every column: it sums its part,
-   exchanges the sums through shared memory, and writes its results in a second loop. */
+/* ---- along an axis that is not the last ---- Neighbouring threads scan neighbouring columns, and several threads
+   share a column. Each computes the sum of its part of the column, combines the sums of the parts before it through
+   shared memory, and computes its results in a second loop. */
 
 static void vd__scan_record_columns(vd__scan_writer *w) {
     const vd_scan *p = w->plan;
@@ -8098,15 +8114,15 @@ static void vd__scan_record_columns(vd__scan_writer *w) {
 
 /* ---- short rows ---- */
 
-/* Rows per work-group. */
+/* Number of rows per work-group. */
 static uint32_t vd__scan_rows_per_group(const vd_scan *p) { return p->threads / p->runs * p->rows_per_thread; }
 
-/* Loads per thread. */
+/* Number of loads per thread. */
 static uint32_t vd__scan_row_loads(const vd_scan *p) {
     return (vd__scan_rows_per_group(p) * (uint32_t)p->count + p->threads - 1) / p->threads;
 }
 
-/* Elements of the shared array, including those that loads past the last row write. */
+/* Number of elements of the shared array, including those that loads past the last row fill. */
 static uint32_t vd__scan_shared_count(const vd_scan *p) {
     return (uint32_t)vd__ceil_div(vd__scan_row_loads(p) * p->threads, p->count) * p->run * p->runs;
 }
@@ -8117,8 +8133,8 @@ static vc_val vd__scan_shared_index(const vd_scan *p, vc_val at) {
     return padding ? vc_add(at, vc_mul(vc_div(at, vc_u32(count)), vc_u32(padding))) : at;
 }
 
-/* Copies the work-group's rows to shared memory. Loads past the end of the input repeat the last element, which is
-   not stored again. */
+/* Copies the rows of the work-group to shared memory. Loads past the end of the input repeat the last element; these
+   copies are not stored. */
 static void vd__scan_load_rows(const vd__scan_writer *w, vc_val first) {
     const vd_scan *p = w->plan;
     uint32_t loads = vd__scan_row_loads(p);
@@ -8169,7 +8185,7 @@ static void vd__scan_short_row_run(const vd__scan_writer *w, vc_val row, vc_val 
 
 static void vd__scan_record_short_rows(vd__scan_writer *w) {
     const vd_scan *p = w->plan;
-    /* If `threads` is not a multiple of `runs`, the remaining threads read one row past the others. */
+    /* If `threads` is not a multiple of `runs`, the remaining threads load one more row. */
     uint32_t i, rows = vd__scan_rows_per_group(p), spare = p->threads % p->runs ? p->run * p->runs : 0;
     vc_val first = vc_mul(vc_group_id(w->k, 0), vc_u32(rows * (uint32_t)p->count));
     vc_val row = vc_div(w->thread, vc_u32(p->runs));
@@ -8238,11 +8254,12 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     return vd_plan_kernel_build(&p->base, w.bound, w.k);
 }
 
-/* Polls of an unpublished tile before it is recomputed. On a GPU, a work-group takes about 10 us and a poll about
-   0.5 us. Without forward progress, waiting may be what keeps the tile from being published. */
+/* Number of polls of an unpublished tile before it is recomputed. On a GPU, a work-group takes about 10 us and a poll
+   about 0.5 us. Without forward progress the limit is low, because the tile may not be published while this work-group
+   polls. */
 static uint32_t vd__scan_poll_limit(const vd_device_info *d) { return d->facts.forward_progress ? 4096 : 200; }
 
-/* Plans many short rows: about VD__SCAN_TARGET_RUN elements per thread, an odd number, in at most half of the shared
+/* Plans many short rows: an odd number of about VD__SCAN_TARGET_RUN elements per thread, in at most half of the shared
    memory. */
 static void vd__scan_plan_rows(vd_scan *p, const vd_device_info *d, uint32_t size) {
     uint32_t count = (uint32_t)p->count, max_threads = vd__plan_max_threads(d);
@@ -8266,7 +8283,8 @@ static void vd__scan_plan(vd_scan *p) {
     p->vector_aligned = p->inner == 1 && (p->rows == 1 || p->count % p->vector == 0);
     bool loops = vd__plan_facts(d).groups_as_loops;
     p->threads = loops ? 32 : 256;
-    /* Otherwise the second of three kernels would exceed the device's limit of loop iterations. */
+    /* With fewer threads tiles are smaller, so that the second of three kernels does not exceed the device's limit of
+       loop iterations. */
     if (vd__ceil_div(p->count, (uint64_t)p->threads * p->threads * VD__SCAN_LOADS * p->vector)
         > vd__plan_max_iterations(d))
         p->threads = 64;
@@ -8275,7 +8293,7 @@ static void vd__scan_plan(vd_scan *p) {
                || p->threads / 2 * VD__SCAN_LOADS * p->vector >= p->count))
         p->threads /= 2;
     p->tiles = (p->count + p->threads * VD__SCAN_LOADS * p->vector - 1) / (p->threads * VD__SCAN_LOADS * p->vector);
-    p->slab = p->threads / VD__REDUCE_LANES * vd__plan_max_iterations(d) / 2; /* two loops visit each element */
+    p->slab = p->threads / VD__REDUCE_LANES * vd__plan_max_iterations(d) / 2; /* two loops process each element */
     if (p->slab > p->count) p->slab = p->count;
     p->single_pass = p->desc.method ? p->desc.method == VD_SCAN_ONE_PASS : d->facts.forward_progress;
     bool is_64bit = vd__scan_type(p) == VD_I64 || vd__scan_type(p) == VD_U64;
@@ -8286,7 +8304,7 @@ static void vd__scan_plan(vd_scan *p) {
         && p->threads % subgroup_size == 0)
         p->subgroup_size = subgroup_size;
     p->poll_limit = vd__scan_poll_limit(d);
-    /* maximum iterations: polls by the subgroup, polls by one thread, elements of a recomputed tile */
+    /* iterations per tile: polls by the subgroup, polls by one thread, elements of a recomputed tile */
     p->tiles_in_flight = vd__plan_tiles_in_flight(d, 2 * (p->poll_limit + 2) + p->threads * VD__SCAN_LOADS * p->vector);
     p->atomic64 = (d->features & VD_FEATURE_ATOMIC_I64) != 0;
     vd__scan_plan_rows(p, d, size);
@@ -8326,7 +8344,8 @@ static vd_result vd__scan_check_desc(vd_scan *p) {
     return VD_OK;
 }
 
-/* The mode of kernel number `step` of a run; VD__SCAN_MODES after the last one. Columns need one step per slab. */
+/* Returns the mode of kernel number `step` of a run, or VD__SCAN_MODES after the last one. Columns take one step per
+   slab. */
 static vd__scan_mode vd__scan_step_mode(const vd_scan *p, uint32_t step) {
     if (p->inner > 1) return step * p->slab < p->count ? VD__SCAN_COLUMNS : VD__SCAN_MODES;
     if (p->runs) return step ? VD__SCAN_MODES : VD__SCAN_SHORT_ROWS;
@@ -8348,7 +8367,7 @@ static vd_result vd__scan_check_fragments(vd_scan *p, const vd_fragment *keep) {
     return result ? result : vd_plan_fragment_check(&p->base, &p->combine);
 }
 
-/* keep: NULL, or the fragment of a compaction. */
+/* Initialises the plan of a scan or, if keep is not NULL, of a compaction with this fragment. */
 static vd_result vd__scan_make_with(vd_scan *p, const vd_scan_desc *desc, const vd_fragment *keep) {
     vd__scan_mode mode;
     p->desc = *desc;
@@ -8368,7 +8387,7 @@ static vd_result vd__scan_make_with(vd_scan *p, const vd_scan_desc *desc, const 
         if (!p->states.id || !p->flags.id) return vd_error_result();
     }
     for (uint32_t step = 0; (mode = vd__scan_step_mode(p, step)) != VD__SCAN_MODES && !result; step++)
-        /* Kernels that call no fragment may be built at first use; fragments are only called during creation. */
+        /* Fragments may be called only while the plan is made. Kernels without fragments are compiled at first use. */
         for (uint32_t v = 0; v < 2 && !result && !(step && mode == VD__SCAN_COLUMNS); v++) {
             bool vectors = p->vector_aligned && vd__scan_mode_has_vectors(mode);
             bool fragments = p->compacts || p->desc.map.build || p->desc.combine.build;
@@ -8399,7 +8418,7 @@ static const vd_plan_kind vd__compact_kind = {
     "compact", sizeof(vd_scan), sizeof(vd_compact_desc), vd__compact_make, NULL, NULL
 };
 
-/* Fills the table of roles of a run. A scan may be in place. */
+/* Sets the roles of a run. A scan may run in place. */
 static void vd__scan_roles(const vd_scan *p, const vd_scan_io *io, vd_plan_role *r) {
     uint64_t elements = p->count * p->rows;
     r[VD__SCAN_IN] = vd__role_of("in", io->in, p->desc.type, elements, false);
@@ -8417,7 +8436,7 @@ static void vd__scan_roles(const vd_scan *p, const vd_scan_io *io, vd_plan_role 
 /* Dispatches kernel number `step` of a run. */
 static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_plan_io *io, uint32_t step, bool vectors) {
     vd__scan_mode mode = vd__scan_step_mode(p, step);
-    vd_arg begin = vd_u32((uint32_t)(step * p->slab)); /* of the slab */
+    vd_arg begin = vd_u32((uint32_t)(step * p->slab)); /* index of the first element of the slab */
     vectors = vectors && vd__scan_mode_has_vectors(mode);
     vd_result result = p->kernels[mode][vectors].kernel.id ? VD_OK : vd__scan_build(p, mode, vectors);
     uint64_t groups = mode == VD__SCAN_COLUMNS         ? vd__ceil_div(p->rows, VD__REDUCE_LANES)
@@ -8432,30 +8451,32 @@ static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_plan_io *
 
 // >>sort
 /* Stable radix sort from the least significant digit on (Satish, Harris, Garland, Designing efficient sorting
-   algorithms for manycore GPUs, 2009). In each pass, a kernel ranks the keys of its tile by their digit and scatters
-   them after the keys with lower digits and those with the same digit in previous tiles.
+   algorithms for manycore GPUs, 2009). A pass sorts by one digit. Each work-group ranks the keys of a tile by their
+   digit, and stores them after all keys with lower digits and after the keys with the same digit in previous tiles.
 
-   Ranks within a tile come from one of two methods:
-   - If all subgroups have the same size, each subgroup has a strip of the tile, and digits have 8 bits: invocations
-     with the same digit find each other by ballots (Ashkiani, Davidson, Meyer, Owens, GPU multisplit, 2016).
-   - Otherwise each thread has consecutive keys and counts their digits, of 4 bits, by itself.
+   The rank of a key within its tile is computed by one of two methods:
+   - If all subgroups have the same size, digits have 8 bits, and each subgroup ranks a strip, a contiguous part of the
+     tile. Ballots determine the invocations with the same digit (Ashkiani, Davidson, Meyer, Owens, GPU multisplit,
+     2016).
+   - Otherwise digits have 4 bits, and each thread counts the digits of its own consecutive keys.
 
-   On CPUs, barriers and shared memory cost more than uncoalesced memory accesses: each invocation counts and moves a
-   run of keys one at a time.
+   With vd_facts.groups_as_loops there are no tiles, because barriers and shared memory cost more than uncoalesced
+   memory accesses: each invocation counts and moves a run of consecutive keys, one at a time.
 
-   The offset of a tile's keys comes from one of two methods:
-   - One pass: a first kernel computes the histograms of all passes at once, and each tile looks back for each of its
-     digits (Adinets, Merrill, Onesweep: a faster least significant digit radix sort for GPUs, 2022).
+   The offset at which the keys of a tile are stored is computed by one of two methods:
+   - VD_SCAN_ONE_PASS: one kernel computes the histograms of all passes; in each pass, each tile determines the counts
+     of each digit in previous tiles by look-back (Adinets, Merrill, Onesweep: a faster least significant digit radix
+     sort for GPUs, 2022).
    - Otherwise, in each pass, a first kernel counts the digits in each tile, and a scan of the counts, ordered by
-     digit and then by tile, turns them into offsets. */
+     digit and then by tile, computes the offsets. */
 
 enum {
     VD__SORT_MAX_LOADS = 12,         /* maximum keys per thread */
     VD__SORT_DIGITS_4BIT = 16,
     VD__SORT_DIGITS_8BIT = 256,
     VD__SORT_MAX_THREAD_DIGITS = 4,  /* maximum digits per thread */
-    /* CPUs: keys per invocation, and threads per work-group. On llvmpipe with two cores, about the fastest for 10^5 and
-       10^6 pairs among runs of 256 to 4096 keys and 4 to 64 threads. */
+    /* With groups_as_loops: keys per run, and threads per work-group. About the fastest for 10^5 and 10^6 pairs on
+       llvmpipe with two cores, among runs of 256 to 4096 keys and 4 to 64 threads. */
     VD__SORT_RUN = 1024,
     VD__SORT_RUN_THREADS = 16
 };
@@ -8468,22 +8489,22 @@ struct vd_sort {
     vd_plan base;
     vd_sort_desc desc;
     uint32_t bits, digits;   /* bits per digit, and 1 << bits */
-    uint32_t run;            /* CPUs: keys that an invocation moves one at a time; 0: tiles */
+    uint32_t run;            /* keys of a run; 0: the keys are divided into tiles */
     uint32_t subgroup_size;  /* keys are ranked by subgroups of this size; 0: by single threads */
-    uint32_t threads;        /* per work-group */
+    uint32_t threads;        /* threads per work-group */
     uint32_t loads, tile;    /* keys per thread, per tile */
-    uint64_t tiles;
-    bool single_pass;        /* one pass with look-back */
+    uint64_t tiles;          /* number of tiles or runs */
+    bool single_pass;        /* look-back instead of a count and a scan in each pass */
     uint32_t poll_limit;     /* polls of an unpublished count before it is recomputed */
     uint32_t tiles_in_flight; /* look-back: maximum tiles per dispatch */
     uint32_t groups;         /* work-groups of the histogram kernel */
     vd_plan_kernel count, scatter;
     vd_scan *scan;
-    vd_buffer counts;        /* per digit and tile; one pass: see "look-back" below */
-    vd_buffer keys, values;  /* output of every other pass */
+    vd_buffer counts;        /* count or offset of each digit in each tile; with single_pass: see "look-back" below */
+    vd_buffer keys, values;  /* outputs of the first, third, … pass */
 };
 
-/* The unsigned integer type of the same size. */
+/* Returns the unsigned integer type of the same size. */
 static vc_type vd__sort_bits_type(vd_type type) {
     uint32_t size = vd_type_size(type);
     return size == 1 ? VC_U8 : size == 2 ? VC_U16 : size == 4 ? VC_U32 : VC_U64;
@@ -8493,18 +8514,19 @@ typedef struct vd__sort_writer {
     vc_kernel *k;
     vd_plan_kernel *bound;
     const vd_sort *plan;
-    vc_type memory_type, register_type; /* of a key's bits */
+    vc_type memory_type, register_type; /* unsigned types of a key's bits */
     vc_ref keys, values, out, out_values, counts;
-    /* shared: see vd__sort_counter_count; per digit: offset of the tile's first key minus its rank */
-    vc_ref counters, base;
-    vc_val shift, thread;
+    vc_ref counters;         /* shared memory: see vd__sort_counter_count */
+    vc_ref base;             /* shared memory: for each digit, offset of the tile's first key with it minus its rank */
+    vc_val shift, thread;    /* shift: index of the lowest bit of the digit */
     vc_val tile, first;      /* index of the tile, of its first key */
-    vc_val digit[VD__SORT_MAX_LOADS], rank[VD__SORT_MAX_LOADS]; /* of the thread's keys */
-    vc_val start[VD__SORT_MAX_THREAD_DIGITS]; /* ranks of the first keys of the thread's digits */
-    vc_val total[VD__SORT_MAX_THREAD_DIGITS]; /* subgroups only: number of the tile's keys with these digits */
+    vc_val digit[VD__SORT_MAX_LOADS], rank[VD__SORT_MAX_LOADS]; /* of each key of the thread */
+    vc_val start[VD__SORT_MAX_THREAD_DIGITS]; /* for each digit of the thread: rank of the first key with it */
+    vc_val total[VD__SORT_MAX_THREAD_DIGITS]; /* with subgroup_size: number of keys of the tile with it */
 } vd__sort_writer;
 
-/* The digit of a key in the current pass. Maps the key's bits so that their unsigned order is the order of the keys. */
+/* Returns the digit of a key in the current pass, after mapping the bits of the key so that their unsigned order is the
+   order of the keys. */
 static vc_val vd__sort_digit(const vd__sort_writer *w, vc_val key) {
     const vd_sort_desc *d = &w->plan->desc;
     uint32_t bits = vd_type_size(d->type) * 8;
@@ -8522,7 +8544,7 @@ static void vd__sort_set_tile(vd__sort_writer *w, vc_val tile) {
     w->first = vc_mul(tile, vc_u32(w->plan->tile));
 }
 
-/* Digits are distributed to threads: consecutive ones if there are more digits than threads. */
+/* Number of digits for which a thread is responsible; if more than one, they are consecutive. */
 static uint32_t vd__sort_digits_per_thread(const vd_sort *p) {
     return p->digits > p->threads ? p->digits / p->threads : 1;
 }
@@ -8545,7 +8567,7 @@ static void vd__sort_declare(vd__sort_writer *w, bool scatter, uint32_t counts_a
     w->counts = vd_plan_kernel_buffer(b, w->k, VD__SORT_COUNTS, "counts", VC_U32, counts_access);
 }
 
-/* Index of this tile's count of a digit. The counts of a digit in all tiles are contiguous. */
+/* Index of the count of a digit in this tile. The counts of a digit in all tiles are contiguous. */
 static vc_val vd__sort_count_index(const vd__sort_writer *w, vc_val digit) {
     return vc_add(vc_mul(digit, vc_u32((uint32_t)w->plan->tiles)), w->tile);
 }
@@ -8577,10 +8599,10 @@ static void vd__sort_record_count(vd__sort_writer *w) {
     }
 }
 
-/* ---- look-back ----
-   Layout of `counts`: the global histogram of each pass; a ticket per pass; a word per tile and digit for even passes;
-   the same for odd passes. A word has a status in its upper two bits (VD__STATUS_…) and a count in the others: of the
-   tile alone, or up to its end. Each pass clears the words of the next one. */
+/* ---- look-back ---- Layout of `counts`: the histogram of all keys for each pass; a ticket for each pass; a word for
+   each tile and digit, for even passes; the same for odd passes. The upper two bits of a word are the status
+   (VD__STATUS_…), the others a count: of the keys with the digit in the tile (aggregate), or in all tiles up to it
+   (prefix). Each pass clears the words of the next one. */
 
 static uint32_t vd__sort_pass_count(const vd_sort *p) { return vd_type_size(p->desc.type) * 8 / p->bits; }
 static uint32_t vd__sort_ticket_offset(const vd_sort *p) { return vd__sort_pass_count(p) * p->digits; }
@@ -8589,7 +8611,7 @@ static uint32_t vd__sort_status_offset(const vd_sort *p, uint32_t odd) {
 }
 static vc_val vd__sort_pass(const vd__sort_writer *w) { return vc_div(w->shift, vc_u32(w->plan->bits)); }
 
-/* Computes the global histogram of each pass. */
+/* Records the kernel that computes the histograms of all passes. */
 static void vd__sort_record_histogram(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     uint32_t passes = vd__sort_pass_count(p), counters = passes * p->digits;
@@ -8618,7 +8640,7 @@ static void vd__sort_record_histogram(vd__sort_writer *w) {
     }
 }
 
-/* Numbers tiles in the order in which work-groups start. */
+/* Returns the index of this work-group's tile: the number of work-groups that started before it. */
 static vc_val vd__sort_ticket(const vd__sort_writer *w) {
     vc_ref shared = vc_shared(w->k, "ticket", VC_U32, 1);
     vc_val ticket;
@@ -8630,7 +8652,7 @@ static vc_val vd__sort_ticket(const vd__sort_writer *w) {
     return vc_load(shared, vc_u32(0));
 }
 
-/* Index of the word of a tile and digit, for this pass or the next one. */
+/* Index of the word of a tile and digit, for this pass or, with `next`, the next one. */
 static vc_val vd__sort_status_index(const vd__sort_writer *w, vc_val tile, vc_val digit, bool next) {
     vc_val odd = vc_ne(vc_and(vd__sort_pass(w), vc_u32(1)), vc_u32(0));
     vc_val at = vc_select(odd, vc_u32(vd__sort_status_offset(w->plan, !next)),
@@ -8642,7 +8664,7 @@ static void vd__sort_publish(const vd__sort_writer *w, vc_val digit, uint32_t st
     vc_atomic_store(w->counts, vd__sort_status_index(w, w->tile, digit, false), vc_or(vc_u32(status << 30), number));
 }
 
-/* Counts a digit in a previous tile by one thread, because the tile has not published its count. */
+/* Returns the count of a digit in a previous tile, computed by one thread. */
 static vc_val vd__sort_recount_tile(const vd__sort_writer *w, vc_val tile, vc_val digit) {
     vc_val first = vc_mul(tile, vc_u32(w->plan->tile));
     vc_ref sum = vc_var(w->k, "instead", VC_U32);
@@ -8654,9 +8676,9 @@ static vc_val vd__sort_recount_tile(const vd__sort_writer *w, vc_val tile, vc_va
     return vc_get(sum);
 }
 
-/* Returns the number of keys with a digit in all previous tiles, by look-back, and publishes the number up to this
-   tile's end. `total`: the number in this tile. A count that stays unpublished for poll_limit polls is recomputed:
-   the tile's work-group may be unable to run as long as this one waits. */
+/* Returns the number of keys with a digit in all previous tiles, by look-back, and publishes the number up to the end
+   of this tile. total: the number in this tile. If a count is not published after poll_limit polls, it is recomputed,
+   because the work-group of its tile may be unable to run while this one waits. */
 static vc_val vd__sort_look_back(const vd__sort_writer *w, vc_val digit, vc_val total) {
     vc_ref left = vc_var(w->k, "left", VC_U32), sum = vc_var(w->k, "sum", VC_U32);
     vc_ref polls = vc_var(w->k, "tries", VC_U32);
@@ -8686,8 +8708,8 @@ static vc_val vd__sort_look_back(const vd__sort_writer *w, vc_val digit, vc_val 
     return vc_get(sum);
 }
 
-/* Sets first[i] to the number of keys with digits lower than the thread's digit i: the exclusive prefix of the
-   pass's global histogram. */
+/* Sets first[i] to the number of all keys with digits lower than the thread's digit i: the exclusive prefix of the
+   histogram of this pass. */
 static void vd__sort_digit_starts(const vd__sort_writer *w, vc_val *first) {
     uint32_t digits = vd__sort_digits_per_thread(w->plan);
     vc_val row = vc_mul(vd__sort_pass(w), vc_u32(w->plan->digits)), count[VD__SORT_MAX_THREAD_DIGITS], sum = vc_u32(0);
@@ -8702,7 +8724,7 @@ static void vd__sort_digit_starts(const vd__sort_writer *w, vc_val *first) {
 /* ---- ranks within the tile ----
    Computes w->rank of the thread's keys, and w->start: the rank of the first key with each of the thread's digits. */
 
-/* Shared words for ranking: per subgroup and digit, or per digit and thread with padding. */
+/* Number of counters in shared memory: one per subgroup and digit, or one per digit and thread with padding. */
 static uint32_t vd__sort_counter_count(const vd_sort *p) {
     return p->subgroup_size ? p->threads / p->subgroup_size * p->digits : p->threads * (VD__SORT_DIGITS_4BIT + 1);
 }
@@ -8737,7 +8759,7 @@ static void vd__sort_rank_by_threads(vd__sort_writer *w) {
         w->counters, vd__sort_padded(vc_mul(vc_min(w->thread, vc_u32(VD__SORT_DIGITS_4BIT - 1)), vc_u32(threads))));
 }
 
-/* The invocations of the subgroup that have the same digit, as a ballot. */
+/* Returns a ballot of the invocations of the subgroup with the same digit. */
 static vc_val vd__sort_peers(const vd__sort_writer *w, vc_val digit) {
     vc_val word[4];
     uint32_t words = (w->plan->subgroup_size + 31) / 32;
@@ -8751,9 +8773,9 @@ static vc_val vd__sort_peers(const vd__sort_writer *w, vc_val digit) {
     return vc_vec4(word[0], word[1], word[2], word[3]);
 }
 
-/* Counts the digits of the subgroup's strip in its counters, which begin at `counters`, one key per invocation at a
-   time. A key's rank is the counter plus its index among the keys with the same digit; the first invocation of these
-   then updates the counter. */
+/* Counts the digits of the subgroup's strip in its counters, which begin at index `counters`, one key per invocation at
+   a time. The rank of a key is the counter of its digit plus its index among the keys with the same digit; then the
+   first of these invocations updates the counter. */
 static void vd__sort_count_strip(vd__sort_writer *w, vc_val counters) {
     for (uint32_t i = 0; i < w->plan->loads; i++) {
         vc_val peers = vd__sort_peers(w, w->digit[i]), below = vc_subgroup_ballot_exclusive(peers);
@@ -8798,7 +8820,8 @@ static void vd__sort_rank_by_subgroups(vd__sort_writer *w) {
         w->rank[i] = vc_add(w->rank[i], vc_load(w->counters, vc_add(counters, w->digit[i])));
 }
 
-/* Index in the tile of the thread's key i: consecutive keys per thread, or interleaved within the subgroup's strip. */
+/* Index in the tile of the thread's key i: a thread has consecutive keys or, with subgroup_size, every subgroup_size-th
+   key of the subgroup's strip. */
 static vc_val vd__sort_tile_index(const vd__sort_writer *w, uint32_t i) {
     const vd_sort *p = w->plan;
     if (!p->subgroup_size) return vc_add(vc_mul(w->thread, vc_u32(p->loads)), vc_u32(i));
@@ -8808,8 +8831,8 @@ static vc_val vd__sort_tile_index(const vd__sort_writer *w, uint32_t i) {
 
 /* ---- moving keys ---- */
 
-/* Stores keys and values in order of their ranks, exchanged through shared memory, so that neighbouring threads
-   store to neighbouring addresses. */
+/* Exchanges keys and values through shared memory, and stores them in order of their ranks, so that neighbouring
+   threads store to neighbouring addresses. */
 static void vd__sort_exchange(const vd__sort_writer *w, const vc_val *key, const vc_ref *value_vars,
                               vc_type value_type) {
     const vd_sort *p = w->plan;
@@ -8831,7 +8854,7 @@ static void vd__sort_exchange(const vd__sort_writer *w, const vc_val *key, const
     }
 }
 
-/* Sets w->base of each digit: the offset of the tile's first key with that digit minus its rank. */
+/* Sets w->base. */
 static void vd__sort_find_offsets(const vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     vc_val first[VD__SORT_MAX_THREAD_DIGITS];
@@ -8847,10 +8870,11 @@ static void vd__sort_find_offsets(const vd__sort_writer *w) {
     }
 }
 
-/* ---- runs (CPUs): an invocation counts and moves its keys one at a time, without shared memory and barriers ---- */
+/* ---- runs, without shared memory and barriers ---- */
 
-/* Records the kernel that counts the digits of each run in `counts`, or, with `scatter`, the one that moves the
-   keys. A scan has then turned `counts` into the offset of each run's next key with a digit. */
+/* Records the kernel that counts the digits of each run in `counts` or, with `scatter`, the kernel that moves the keys.
+   Before the latter, a scan converts each count to the offset of the first key of the run with that digit, which the
+   kernel increments for each key. */
 static void vd__sort_record_run(vd__sort_writer *w, bool scatter) {
     const vd_sort *p = w->plan;
     vc_val n = vc_u32((uint32_t)p->desc.count);
@@ -8884,7 +8908,8 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
     w->counters = vc_shared(w->k, "counters", VC_U32, vd__sort_counter_count(p));
     w->base = vc_shared(w->k, "base", VC_U32, p->digits);
     vd__sort_set_tile(w, p->single_pass ? vd__sort_ticket(w) : vc_group_id(w->k, 0));
-    /* Keys past the end get the highest digit and come last in the tile, so they are ranked last. */
+    /* Positions past the last key have the highest digit and are the last in the tile, so they have the highest
+       ranks. */
     for (uint32_t i = 0; i < p->loads; i++) {
         at = vc_add(w->first, vd__sort_tile_index(w, i));
         value_vars[i] = vc_var(w->k, "held", value_type);
@@ -8930,16 +8955,16 @@ static vd_result vd__sort_check_desc(const vd_sort *p) {
     return result ? result : vd__plan_check_shapes();
 }
 
-/* Shared memory of the scatter kernel in bytes, including a work-group scan and the ticket. */
+/* Shared memory of the scatter kernel in bytes, including that of a work-group scan and the ticket. */
 static uint32_t vd__sort_shared_bytes(const vd_sort *p) {
     uint32_t key = vd_type_size(p->desc.type) == 8 ? 8 : 4;
     return (vd__sort_counter_count(p) + p->digits + 2 * p->threads + 1) * 4
            + p->threads * p->loads * (key + vd_type_size(p->desc.values));
 }
 
-/* Plans ranking by subgroups with 8-bit digits. Returns false if the subgroup size varies, shared memory does not
-   suffice, or the number of passes would be odd. At most 12 keys per thread, in 64 registers: 24 need 127, and were
-   no faster on an H200. */
+/* Plans ranking by subgroups with 8-bit digits. Returns false if the subgroup size varies, if the shared memory is too
+   small, or if the number of passes would be odd. A thread has at most 12 keys, for which a kernel uses 64 registers;
+   with 24 keys it uses 127, and was not faster on an H200. */
 static bool vd__sort_plan_subgroups(vd_sort *p, const vd_device_info *d) {
     static const uint32_t loads[] = { VD__SORT_MAX_LOADS, 8, 6 };
     uint32_t subgroup_size = d->limits.min_subgroup_size;
@@ -8985,7 +9010,7 @@ static void vd__sort_plan(vd_sort *p) {
     }
     p->tile = p->threads * p->loads;
     p->tiles = (p->desc.count + p->tile - 1) / p->tile;
-    /* One pass is faster only if all tiles are in flight at once: on an H200, 1 MiB of keys takes 43 us instead of
+    /* Look-back is faster only if all tiles execute concurrently: on an H200, 1 MiB of keys takes 43 us instead of
        66 us, but 256 MiB takes 3.1 ms instead of 2.1 ms. */
     p->single_pass = p->subgroup_size && p->desc.count < (uint64_t)1 << 30
                 && (p->desc.method ? p->desc.method == VD_SCAN_ONE_PASS
@@ -8995,7 +9020,7 @@ static void vd__sort_plan(vd_sort *p) {
     p->groups = p->tiles < facts.concurrent_groups ? (uint32_t)p->tiles : facts.concurrent_groups;
 }
 
-/* Creates the buffer of counts, and the scan if there is no look-back. */
+/* Creates the buffer of counts and, without look-back, the plan of the scan. */
 static vd_result vd__sort_make_counts(vd_sort *p) {
     vd_scan_desc scan;
     uint64_t words = p->single_pass ? vd__sort_status_offset(p, 1) + p->tiles * p->digits : p->tiles * p->digits;
@@ -9033,7 +9058,7 @@ static const vd_plan_kind vd__sort_kind = {
     "sort", sizeof(vd_sort), sizeof(vd_sort_desc), vd__sort_make, vd__sort_release, NULL
 };
 
-/* Fills the table of roles of a run. Each output may be the memory of its input. */
+/* Sets the roles of a run. Keys and values may be sorted in place. */
 static void vd__sort_roles(const vd_sort *p, const vd_sort_io *io, vd_plan_role *r) {
     r[VD__SORT_KEYS] = vd__role_of("keys", io->keys, p->desc.type, p->desc.count, false);
     r[VD__SORT_OUT] = vd__role_of("out", io->out, p->desc.type, p->desc.count, true);
@@ -9045,8 +9070,8 @@ static void vd__sort_roles(const vd_sort *p, const vd_sort_io *io, vd_plan_role 
     r[VD__SORT_COUNTS].buffer = p->counts;
 }
 
-/* Counts digits: clears the look-back words and computes the histograms of all passes; or counts the digits of one
-   pass and scans the counts. */
+/* Counts digits. With single_pass, clears the histograms and the words of the first pass, and computes the histograms
+   of all passes; otherwise counts the digits of one pass and scans the counts. */
 static vd_result vd__sort_run_count(vd_sort *p, vd_list *list, const vd_plan_io *io, uint32_t shift) {
     vd_scan_io scan;
     vd_arg arg = vd_u32(shift);
@@ -9060,7 +9085,7 @@ static vd_result vd__sort_run_count(vd_sort *p, vd_list *list, const vd_plan_io 
     return result || p->single_pass ? result : vd_scan_run(p->scan, list, &scan);
 }
 
-/* Runs the scatter kernel of one pass from one pair of buffers to another. */
+/* Runs the scatter kernel of one pass. */
 static vd_result vd__sort_run_scatter(vd_sort *p, vd_list *list, const vd_plan_io *io, uint32_t shift) {
     vd_arg arg = vd_u32(shift);
     return vd__plan_dispatch_tiles(list, &p->scatter, io, &arg, p->run ? p->groups : p->tiles,
@@ -9068,7 +9093,7 @@ static vd_result vd__sort_run_scatter(vd_sort *p, vd_list *list, const vd_plan_i
 }
 
 // >>histogram
-/* Counts the elements in each bin, in shared memory first if the bins fit. */
+/* Counts the elements of each bin. If the bins fit into shared memory, each work-group counts there first. */
 
 struct vd_histogram {
     vd_plan base;
@@ -9081,8 +9106,8 @@ struct vd_histogram {
 
 enum { VD__HISTOGRAM_IN, VD__HISTOGRAM_OUT };
 
-/* Whether 0 <= v < bins. Compares as u32: signed and floating-point types of 32 bits cannot represent all numbers of
-   bins. */
+/* Whether 0 <= v < bins. Compares as u32, because signed and floating-point types of 32 bits cannot represent all
+   values of desc.bins. */
 static vc_val vd__histogram_in_range(vc_kernel *k, const vd_histogram_desc *d, vc_val v) {
     vc_type type = vc_typeof(v);
     vc_val in_range = vc_ge(v, vc_imm(type, 0)), bins = vc_const(k, vc_u32(d->bins));
@@ -9144,7 +9169,7 @@ static vd_result vd__histogram_make(void *plan, const void *desc) {
         return vd_error_set(VD_ERROR_UNSUPPORTED, "bins is %u, but the limit is 2147483648", d->bins);
     p->threads = loops ? 32 : vd__plan_max_threads(device) < 256 ? 64 : 256;
     p->groups = vd__ceil_div(d->count, p->threads * 16);
-    /* On a GPU, twice the usual number of work-groups, since they are small. */
+    /* On a GPU, twice the usual number of work-groups, because they have few threads. */
     uint64_t max_groups = loops ? facts.concurrent_groups : 2 * (uint64_t)facts.concurrent_groups;
     if (p->groups > max_groups) p->groups = max_groups;
     uint64_t min_groups = vd__ceil_div(d->count, p->threads * vd__plan_max_iterations(device));
@@ -9162,25 +9187,28 @@ static const vd_plan_kind vd__histogram_kind = {
 };
 
 // >>top
-/* The k largest or smallest elements of each row, in one dispatch. A work-group reads its elements several times and
-   counts the digits of their keys, from the most significant digit on and only of keys that agree in all previous
-   digits, until all keys with the prefix found are wanted (Alabi, Blanchard, Gordon, Steinbach, Fast k-selection
-   algorithms for graphics processing units, 2012). Then it collects the wanted keys and sorts them. The digits of the
-   index follow those of the key, so that no two elements are equal. If several work-groups share a row, the last one
-   to finish does the same with the results of all. */
+/* The k largest or smallest elements of each row, in one dispatch. The elements to select are called the wanted ones.
+   An element is converted to a key, which is the larger the earlier the element is wanted; the complemented index of
+   the element follows as lower digits, so that no two elements are equal. A work-group determines the prefix, the
+   leading digits that distinguish the wanted elements from the others, by radix selection (Alabi, Blanchard, Gordon,
+   Steinbach, Fast k-selection algorithms for graphics processing units, 2012): from the most significant digit on, it
+   counts the digits of all elements that have the prefix found so far, and appends the digit of the last wanted
+   element, until all elements with the prefix are wanted. Then it collects the wanted elements and sorts them. If
+   several work-groups share a row, the last one to finish selects from the results of all. */
 
 enum { VD__TOP_MAX_K = 1024, VD__TOP_BITS = 8, VD__TOP_DIGITS = 1 << VD__TOP_BITS };
 
 struct vd_top_k {
     vd_plan base;
     vd_top_k_desc desc;
-    uint64_t rows, n;        /* n: elements per row */
-    uint32_t threads;        /* per work-group */
+    uint64_t rows, n;        /* number of rows, elements per row */
+    uint32_t threads;        /* threads per work-group */
     uint32_t capacity;       /* k rounded up to a power of two */
-    uint32_t parts, part;    /* work-groups per row, elements of each */
+    uint32_t parts, part;    /* work-groups per row, elements of each work-group */
     vd_plan_kernel kernel;
     vd_plan_fragment map;
-    vd_buffer part_keys, part_indices, tickets; /* results of the parts: keys and indices; finished parts per row */
+    vd_buffer part_keys, part_indices, tickets; /* keys and indices of the results of the parts; number of finished
+                                                   parts of each row */
 };
 
 typedef enum vd__top_role {
@@ -9191,28 +9219,29 @@ typedef struct vd__top_writer {
     vc_kernel *k;
     vd_plan_kernel *bound;
     const vd_top_k *plan;
-    vc_type register_type;   /* of elements in the kernel */
-    vc_type key;             /* unsigned integer of the same size */
+    vc_type register_type;   /* type of elements in the kernel */
+    vc_type key;             /* type of keys: unsigned integer of the same size */
     vc_ref in, values, indices, part_keys, part_indices, tickets;
     /* Shared memory: */
-    vc_ref counts;           /* per digit */
-    vc_ref choice;           /* the chosen digit, number of wanted elements that have it, number of all that have it */
-    vc_ref best_keys, best_indices, found; /* collected elements, and their number */
+    vc_ref counts;           /* count of each digit */
+    vc_ref choice;           /* the chosen digit, number of wanted elements with it, number of all elements with it */
+    vc_ref best_keys, best_indices, found; /* keys and indices of the collected elements, and their number */
     vc_val thread, row;
 } vd__top_writer;
 
-/* Executes the body for each i < count, distributed over the threads. All threads iterate equally often. */
+/* Executes the body for each i < count, distributed over the threads. All threads execute the same number of
+   iterations. */
 #define VD__TOP_FOR(w, i, count) \
     VC_FOR_STEP((w)->k, first_##i, vc_u32(0), count, vc_u32((w)->plan->threads)) \
         for (vc_val i = vc_add((w)->thread, first_##i); i.owner; i.owner = 0) VC_IF((w)->k, vc_lt(i, count))
 
-/* Elements to select from: elements of the row from `first` on, or the results of the row's parts. For the latter, all
-   counts are 0 in work-groups that are not the last one of their row: a condition around barriers instead would make
-   PoCL 3.1 lose threads. */
+/* Elements to select from: `count` elements of the row from `first` on or, if `parts`, the results of the parts of the
+   row. In the second case, all counts are 0 in work-groups that are not the last one of their row. This replaces a
+   condition around barriers, with which PoCL 3.1 does not execute all threads. */
 typedef struct vd__top_source {
     bool parts;
     vc_val first, count, wanted;
-    vc_val digits, sort_count; /* digits to examine, elements to sort */
+    vc_val digits, sort_count; /* number of digits to examine, of elements to sort */
 } vd__top_source;
 
 typedef struct vd__top_item {
@@ -9221,12 +9250,12 @@ typedef struct vd__top_item {
 
 static uint32_t vd__top_key_bits(vd_type type) { return type == VD_F16 ? 32 : vd_type_size(type) * 8; }
 
-/* The bit mask of `count` ones from bit `first` on. */
+/* Returns a bit mask of `count` ones from bit `first` on. */
 static vc_val vd__top_bit_mask(const vd__top_writer *w, uint32_t first, uint32_t count) {
     return vc_imm(w->key, (count ? UINT64_MAX >> (64 - count) : 0) << first);
 }
 
-/* Maps a value to a key that is the larger the more the element is wanted. NaN gets the smallest key. */
+/* Returns the key of a value. NaN has the smallest key. */
 static vc_val vd__top_key(const vd__top_writer *w, vc_val v) {
     const vd_top_k_desc *d = &w->plan->desc;
     uint32_t bits = vd__top_key_bits(d->type);
@@ -9241,7 +9270,7 @@ static vc_val vd__top_key(const vd__top_writer *w, vc_val v) {
     return vc_select(vc_gt(vc_and(raw, vd__top_bit_mask(w, 0, bits - 1)), infinity), vc_imm(w->key, 0), key);
 }
 
-/* The inverse of vd__top_key. */
+/* Returns the value of a key: the inverse of vd__top_key. */
 static vc_val vd__top_value(const vd__top_writer *w, vc_val key) {
     const vd_top_k_desc *d = &w->plan->desc;
     uint32_t bits = vd__top_key_bits(d->type);
@@ -9269,8 +9298,9 @@ static vd__top_item vd__top_load_item(const vd__top_writer *w, const vd__top_sou
     return item;
 }
 
-/* The digits found so far: the bits of key and complemented index that an element must have. Complemented, because
-   of equal keys the one with the lower index is wanted first. */
+/* The prefix found so far: values of the bits of the key and of the complemented index that the masks select. wanted:
+   number of wanted elements with this prefix. The index is complemented because, of equal keys, the one with the lower
+   index is wanted first. */
 typedef struct vd__top_prefix { vc_ref key_mask, key, index_mask, index, wanted; } vd__top_prefix;
 
 static vd__top_prefix vd__top_empty_prefix(const vd__top_writer *w, vc_val wanted) {
@@ -9288,7 +9318,7 @@ static vd__top_prefix vd__top_empty_prefix(const vd__top_writer *w, vc_val wante
     return prefix;
 }
 
-/* Whether an element has the prefix; `above`: the prefix or a higher one. */
+/* Whether an element has the prefix or, with `above`, this prefix or a higher one. */
 static vc_val vd__top_matches(const vd__top_prefix *prefix, const vd__top_item *item, bool above) {
     vc_val key = vc_and(item->key, vc_get(prefix->key_mask));
     vc_val index = vc_and(vc_not(item->index), vc_get(prefix->index_mask));
@@ -9297,8 +9327,8 @@ static vc_val vd__top_matches(const vd__top_prefix *prefix, const vd__top_item *
     return vc_or(vc_gt(key, vc_get(prefix->key)), vc_and(same, vc_ge(index, vc_get(prefix->index))));
 }
 
-/* Finds the digit of the last wanted element. Each thread adds up consecutive digits, the first thread the highest
-   ones. */
+/* Sets w->choice to the digit of the last wanted element. Each thread adds up the counts of consecutive digits, the
+   first thread those of the highest digits. */
 static void vd__top_choose_digit(const vd__top_writer *w, vc_val wanted) {
     uint32_t digits = VD__TOP_DIGITS / w->plan->threads;
     vc_val first = vc_sub(vc_u32(VD__TOP_DIGITS - 1), vc_mul(w->thread, vc_u32(digits))), count[VD__TOP_DIGITS];
@@ -9319,14 +9349,14 @@ static void vd__top_choose_digit(const vd__top_writer *w, vc_val wanted) {
     vc_barrier(w->k);
 }
 
-/* Digits of a key and an index together. */
+/* Number of digits of a key and an index together. */
 static uint32_t vd__top_digit_count(const vd_top_k *p) {
     uint32_t index_digits = 1;
     while (index_digits < 4 && (p->n - 1) >> (index_digits * VD__TOP_BITS)) index_digits++;
     return vd__top_key_bits(p->desc.type) / VD__TOP_BITS + index_digits;
 }
 
-/* Finds the prefix that distinguishes the wanted elements from all others. */
+/* Finds the prefix that distinguishes the wanted elements from the others. */
 static void vd__top_find_prefix(const vd__top_writer *w, const vd__top_source *s, const vd__top_prefix *prefix) {
     uint32_t key_digits = vd__top_key_bits(w->plan->desc.type) / VD__TOP_BITS;
     vc_val low = vc_u32(VD__TOP_DIGITS - 1);
@@ -9377,7 +9407,7 @@ static void vd__top_select(const vd__top_writer *w, const vd__top_source *s) {
         vc_val at;
         VC_IF(w->k, vd__top_matches(&prefix, &item, true)) {
             vc_atomic_add(w->found, vc_u32(0), vc_u32(1), &at);
-            VC_IF(w->k, vc_lt(at, capacity)) { /* always true, unless map returns different values each time */
+            VC_IF(w->k, vc_lt(at, capacity)) { /* false only if map returns different values in different calls */
                 vc_store(w->best_keys, at, item.key);
                 vc_store(w->best_indices, at, item.index);
             }
@@ -9386,8 +9416,8 @@ static void vd__top_select(const vd__top_writer *w, const vd__top_source *s) {
     vc_barrier(w->k);
 }
 
-/* A compare-exchange of the bitonic sort: pair i of elements `stride` apart, in blocks of `size` elements of
-   alternating direction. */
+/* One compare-exchange of the bitonic sort: compares pair i of elements that are `stride` apart. Blocks of `size`
+   elements are sorted in alternating directions. */
 static void vd__top_compare(const vd__top_writer *w, vc_val i, vc_val stride, vc_val size) {
     vc_val low = vc_sub(vc_mul(i, vc_u32(2)), vc_and(i, vc_sub(stride, vc_u32(1)))), high = vc_add(low, stride);
     vc_val key[2], index[2], front = vc_eq(vc_and(low, size), vc_u32(0));
@@ -9404,7 +9434,7 @@ static void vd__top_compare(const vd__top_writer *w, vc_val i, vc_val stride, vc
     }
 }
 
-/* Bitonic sort (Batcher, Sorting networks and their applications, 1968). */
+/* Sorts the collected elements: bitonic sort (Batcher, Sorting networks and their applications, 1968). */
 static void vd__top_sort(const vd__top_writer *w, const vd__top_source *s) {
     vc_ref size = vc_var(w->k, "size", VC_U32), stride = vc_var(w->k, "stride", VC_U32);
     vc_set(size, vc_u32(2));
@@ -9430,8 +9460,8 @@ static void vd__top_write(const vd__top_writer *w, const vd__top_source *s) {
     }
 }
 
-/* Stores the results of this part. The last work-group of a row to finish selects from the results of all parts: k
-   from each but the last part, which may have fewer elements. */
+/* Stores the results of this part. The last work-group of a row to finish selects from the results of all parts. Each
+   part has k results, except the last one, which may have fewer elements. */
 static void vd__top_finish(const vd__top_writer *w, vc_val part, vc_val wanted) {
     const vd_top_k *p = w->plan;
     uint32_t k = p->desc.k, last_size = (uint32_t)(p->n - (uint64_t)(p->parts - 1) * p->part);
@@ -9527,15 +9557,15 @@ static void vd__top_split_rows(vd_top_k *p, uint64_t wanted) {
     p->parts = (uint32_t)vd__ceil_div(p->n, p->part);
 }
 
-/* Iterations of an invocation's loops over the elements of its part, or over the results of all parts: one loop per
-   digit, and one to collect. */
+/* Number of iterations of an invocation's loops over the elements of its part or, with `parts`, over the results of all
+   parts. There is one loop for each digit, and one that collects. */
 static uint64_t vd__top_iterations(const vd_top_k *p, bool parts) {
     uint64_t count = !parts ? p->part : p->parts > 1 ? (uint64_t)p->parts * p->desc.k : 0;
     return (vd__top_digit_count(p) + 1) * vd__ceil_div(count, p->threads);
 }
 
 /* Increases the number of parts, and then of threads, until no invocation exceeds the device's limit of loop
-   iterations. Returns VD_ERROR_UNSUPPORTED if that is not possible. */
+   iterations. Returns VD_ERROR_UNSUPPORTED if this is not possible. */
 static vd_result vd__top_limit_iterations(vd_top_k *p, const vd_device_info *d, uint32_t max_threads) {
     uint64_t max_iterations = vd__plan_max_iterations(d), parts = p->parts;
     while (vd__top_iterations(p, false) > max_iterations / 2) vd__top_split_rows(p, parts *= 2);
@@ -9552,8 +9582,8 @@ static vd_result vd__top_limit_iterations(vd_top_k *p, const vd_device_info *d, 
                         (unsigned long long)max_iterations);
 }
 
-/* Plans enough work-groups to fill the device, as long as each reads far more elements than it passes to the last
-   one. */
+/* Plans so many work-groups that they fill the device, as long as each loads at least 16 times as many elements as it
+   passes to the last one. */
 static vd_result vd__top_plan(vd_top_k *p) {
     const vd_device_info *d = vd_device(p->base.ctx, 0);
     vd_facts facts = vd__plan_facts(d);
