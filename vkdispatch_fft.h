@@ -1311,6 +1311,7 @@ struct vd__plan_object { struct vd__plan_object *next; vd_buffer buffer; vd_kern
 /* The address is the key under which a context stores the list of its plans, newest first. */
 static const char vd__plan_list_key = 't';
 
+/* Adds a plan to the list of the context. */
 static vd_result vd__plan_link(vd_context *ctx, void **data, void *user) {
     vd_plan *p = (vd_plan *)user;
     p->ctx = ctx;
@@ -1320,6 +1321,7 @@ static vd_result vd__plan_link(vd_context *ctx, void **data, void *user) {
     return VD_OK;
 }
 
+/* Removes a plan from the list of the context. */
 static vd_result vd__plan_unlink(vd_context *ctx, void **data, void *user) {
     vd_plan *p = (vd_plan *)user;
     (void)ctx;
@@ -1477,6 +1479,7 @@ static vc_kernel *vd__plan_begin(const vd_plan *plan, const char *name, uint32_t
 /* Entries of vd_plan_kernel.args: the number of a role, or VD__PLAN_ARGUMENT + the index of an argument. */
 enum { VD__PLAN_ARGUMENT = 128 };
 
+/* Appends an entry to vd_plan_kernel.args. vd_plan_kernel_build reports too many. */
 static void vd__plan_kernel_add(vd_plan_kernel *kernel, uint32_t arg) {
     if (kernel->count < VD_PLAN_MAX_KERNEL_ARGS) kernel->args[kernel->count] = (uint8_t)arg;
     kernel->count++;
@@ -1575,6 +1578,7 @@ static vd_result vd__trial_error(const vd__trial *t, const char *what) {
     return vd_error_set(result == VD_ERROR_INVALID ? t->invalid : result, "%s: %s", what, vc_error(t->k));
 }
 
+/* Begins a trial kernel and declares its arguments. t->k is NULL if out of memory. */
 static void vd__trial_begin(vd__trial *t) {
     t->k = vd__plan_begin(t->plan, t->plan->name, 0);
     t->own = 0;
@@ -1702,6 +1706,7 @@ static vd_result vd__trial_divergent(vd__trial *t) {
 
 /* ---- trials of fragments ---- */
 
+/* Declares the inputs of a fragment as buffers, and its arguments. */
 static void vd__fragment_declare(vd__trial *t) {
     const vd_plan_fragment *f = (const vd_plan_fragment *)t->code;
     for (int i = 0; i < 2; i++)
@@ -1960,6 +1965,7 @@ static vd_result vd__plan_check_overlap(vd_context *ctx, vd_buffer a, const char
 
 /* ---- the buffers of a plan ---- */
 
+/* Returns a role with these fields. */
 static vd_plan_role vd__role_of(const char *name, vd_buffer buffer, vd_type type, uint64_t count, bool writes) {
     vd_plan_role r;
     memset(&r, 0, sizeof r);
@@ -2859,6 +2865,7 @@ static const vd__fft_shape_entry *vd__fft_find_measured(const vd__fft_shape_entr
 }
 #define VD__FFT_FIND_MEASURED(table, shape) vd__fft_find_measured(table, sizeof(table) / sizeof *(table), shape)
 
+/* Returns the measured shape for rows on a CPU, or NULL. */
 static const vd__fft_shape_entry *vd__fft_find_cpu(const vd__fft_shape *s) {
     const vd__fft_shape_entry *k = s->real_fold ? VD__FFT_FIND_MEASURED(vd__fft_cpu_rows_mirrored, s) : NULL;
     return k ? k : VD__FFT_FIND_MEASURED(vd__fft_cpu_rows, s);
@@ -2890,6 +2897,7 @@ static bool vd__fft_choose_measured_shape(const vd__fft_device *d, vd__fft_shape
 
 static const vd__fft_pad vd__fft_default_pad = { 5, 1 };
 
+/* Returns first(b, c), see vd__fft_stage_info. */
 static uint32_t vd__fft_first_of(uint32_t b, uint32_t c, uint32_t radix) { return b / c * c * radix + b % c; }
 
 /* Whether the padded distances of the elements of a butterfly from its first element are the same for all butterflies,
@@ -3043,9 +3051,10 @@ static uint64_t vd__fft_extent(const vd_fft *p, uint32_t axis, uint32_t dimensio
    axis in `order`, then `block`. The digits of a transform index are `first_digit`, the dimensions after the axis in
    `order`, then `last_digit`. Dimensions in `extra_dims` become axes of the transform before the axis itself, smallest
    stride first. */
-static vd__fft_addressing vd__fft_addressing_of(const vd_fft *p, const uint32_t *order, const vd__fft_problem *problem,
-                                    uint32_t extra_dims, const vd__fft_layout *l, uint64_t stride, vd__digit block,
-                                    vd__digit first_digit, vd__digit last_digit) {
+static vd__fft_addressing vd__fft_addressing_of(const vd_fft *p, const uint32_t *order,
+                                                const vd__fft_problem *problem, uint32_t extra_dims,
+                                                const vd__fft_layout *l, uint64_t stride, vd__digit block,
+                                                vd__digit first_digit, vd__digit last_digit) {
     vd__fft_addressing s;
     uint32_t i, axes = 0;
     bool inside = false;
@@ -3203,7 +3212,7 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_proble
     if (!a) return false;
     vd__fft_sort_dimensions(p, in, order);
     a->in = vd__fft_addressing_of(p, order, problem, problem->extra_dims[0], in, second * problem->in_stride, parts,
-                            vd__digit_of(second, problem->in_stride), none);
+                                  vd__digit_of(second, problem->in_stride), none);
     a->out = vd__fft_addressing_of(p, order, problem, problem->extra_dims[0], temp, second * s, parts,
                                    vd__digit_of(second, s), none);
     a->twiddle_length = problem->n;
@@ -3212,7 +3221,7 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_proble
     a->in_range[0] = vd__fft_range_of(problem->in_count, problem->n, second, a->twiddle_width);
     /* used only if this is the first pass of the route */
     a->in_index = vd__fft_addressing_of(p, order, problem, problem->extra_dims[0], &p->dense, second * s_dense, none,
-                                  vd__digit_of(second, s_dense), none);
+                                        vd__digit_of(second, s_dense), none);
     vd__fft_pass *b = vd__fft_plan_shape(p, a, order, problem, 0, first, min_columns)
                           ? vd__fft_add_pass(r, VD__FFT_TEMP, problem->to)
                           : NULL;
@@ -3412,7 +3421,7 @@ static vd_result vd__fft_plan_axes(vd_fft *p) {
    the results for each filter are separate blocks, filter_step elements apart. A part is every parts-th index of a
    spectrum, but a contiguous range of other arrays. */
 static vd__fft_addressing vd__fft_product_addresses(const vd_fft *p, const vd__fft_layout *l, uint32_t extra_dims,
-                                              uint64_t image_step, uint64_t filter_step, bool spectrum) {
+                                                    uint64_t image_step, uint64_t filter_step, bool spectrum) {
     const vd__fft_convolution *c = &p->convolution;
     uint64_t parts = c->in_parts ? c->parts : 1;
     vd__fft_addressing s;
@@ -3591,11 +3600,11 @@ static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_role from, vd__fft_ro
     problem.extra_dims[0] = 1u << last_dim;
     p->shape[0] = c->batch * (c->after_product ? c->filters : c->channels);
     pass->in = vd__fft_addressing_of(p, order, &problem, problem.extra_dims[0], in, second * in->stride[1], none,
-                               vd__digit_of(rows, in->stride[1]), none);
+                                     vd__digit_of(rows, in->stride[1]), none);
     pass->out = vd__fft_addressing_of(p, order, &problem, problem.extra_dims[0], out, second * out->stride[1], none,
-                                vd__digit_of(rows, out->stride[1]), none);
+                                      vd__digit_of(rows, out->stride[1]), none);
     pass->in_index = vd__fft_addressing_of(p, order, &problem, problem.extra_dims[0], &p->dense, second * step, none,
-                                     vd__digit_of(rows, step), none);
+                                           vd__digit_of(rows, step), none);
     pass->out_index = pass->in_index;
     pass->inverse = pass->twiddle_first = c->after_product;
     pass->twiddle_length = n;
@@ -4167,7 +4176,7 @@ static vc_val vd__fft_butterfly_index_clamped(const vd__fft_writer *w, const vd_
 /* Address in shared memory of element index + j * c of this thread's transform, in words: the sum of the result and of
    *constant, which contains the part for j if the padding makes it a constant. */
 static vc_val vd__fft_shared_address(const vd__fft_writer *w, vc_val index, uint32_t j, uint32_t c, uint32_t radix,
-                           uint32_t *constant) {
+                                     uint32_t *constant) {
     const vd__fft_shape *s = w->shape;
     bool columns = vd__fft_all_columns(s), uniform = vd__fft_is_uniform(s, w->pad, c, radix);
     vc_val address = uniform ? index : vc_add(index, vc_u32(j * c));
@@ -4478,7 +4487,7 @@ static void vd__fft_call_hook(const vd__fft_hooks *h, vd_fft_hook hook, vc_kerne
 
 /* Returns element j of butterfly b, whose value is x, after the hook. */
 static vd__fft_c vd__fft_apply_hook(const vd__fft_writer *w, vd_fft_hook hook, const vd__fft_addressing *s,
-                                const vd__fft_stage_info *g, vc_val b, uint32_t j, vd__fft_c x) {
+                                    const vd__fft_stage_info *g, vc_val b, uint32_t j, vd__fft_c x) {
     vd_fft_point at = vd__fft_point_at(w, s, g, b, j);
     vd_fft_value value;
     value.re = x.re;
@@ -5006,7 +5015,7 @@ static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *
 static void vd__real_fold_in_memory(vd__fft_writer *w);
 
 /* Records the body of the kernel of a pass. */
-static void vd__fft_write_kernel(vd__fft_writer *w) {
+static void vd__fft_record_kernel(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
     vd__fft_stage_info last = vd__fft_stage_info_of(s, 0, s->stages - 1);
     vd__fft_assign_threads(w);
@@ -5060,7 +5069,7 @@ static vd_result vd__fft_build_kernel(vd_fft *p, uint32_t number, uint32_t direc
     w->scale = number + 1 == route->count ? p->scale[direction] : 1;
     vd__fft_declare(w, kernel, in_place, vd__fft_has_one_buffer(p, pass));
     if (pass->real.fold_only) vd__real_fold_in_memory(w);
-    else vd__fft_write_kernel(w);
+    else vd__fft_record_kernel(w);
     vd_result result = vd_plan_kernel_build(&p->base, kernel, w->k);
     vd__fft_free(&p->base.allocator, w);
     return result;
@@ -5166,11 +5175,11 @@ static void vd__real_transform_init(const vd_fft *p, const vd__fft_problem *prob
 /* Returns the addresses of the elements of a pass in the array to which the points of its hooks refer. first_digit: see
    vd__fft_addressing_of. */
 static vd__fft_addressing vd__real_hook_addressing(const vd_fft *p, const vd__real_transform *t, bool out,
-                                             vd__digit first_digit) {
+                                                   vd__digit first_digit) {
     vd__fft_layout array = vd__real_hook_layout(p, &t->rule, out);
     vd__digit none = vd__digit_of(1, 0);
     return vd__fft_addressing_of(p, t->order, &t->base, 0, &array, array.stride[t->base.axis], none, first_digit,
-                                none);
+                                 none);
 }
 
 /* Whether results are folded before they are stored. A single row of odd length is stored without a fold. */
@@ -5195,7 +5204,7 @@ static void vd__real_set_output(const vd_fft *p, vd__fft_pass *pass, const vd__r
 /* Returns the range of complex numbers that a pass loads or stores as pairs of reals, for `count` reals; count 0: all.
    If elements are not accessed in pairs, the rules of the kind check the range. */
 static vd__fft_range vd__real_paired_range(const vd__real_transform *t, uint64_t count, uint64_t all, uint64_t scale,
-                                         uint64_t width) {
+                                           uint64_t width) {
     return vd__fft_range_of(count ? count / 2 : t->rule.h, all, scale, width);
 }
 
@@ -5276,7 +5285,7 @@ static bool vd__real_plan_two_passes(vd_fft *p, vd__fft_route *r, const vd__real
     vd__real_set_input(p, a, t);
     a->real.part_in = (uint32_t)second;
     a->in = vd__fft_addressing_of(p, t->order, &t->base, 0, &t->in, a->real.load ? t->in.stride[axis] : second, none,
-                            vd__digit_of(second, a->real.load ? 0 : 1), none);
+                                  vd__digit_of(second, a->real.load ? 0 : 1), none);
     a->in_index = vd__real_hook_addressing(p, t, false, vd__digit_of(second, 0));
     a->out = vd__fft_addressing_of(p, t->order, &t->base, 0, &temp, second * step, none, vd__digit_of(second, step),
                                    none);
@@ -5291,7 +5300,7 @@ static bool vd__real_plan_two_passes(vd_fft *p, vd__fft_route *r, const vd__real
                                   none);
     step = out.stride[axis];
     b->out = vd__fft_addressing_of(p, t->order, &t->base, 0, &out, b->real.store ? step : first * step, none,
-                             vd__digit_of(first, b->real.store ? 0 : step), none);
+                                   vd__digit_of(first, b->real.store ? 0 : step), none);
     b->out_index = vd__real_hook_addressing(p, t, true, vd__digit_of(first, 0));
     b->out_range[0] = vd__real_paired_range(t, fold || b->real.store ? 0 : t->rule.out_count, t->rule.h, first,
                                             a->twiddle_width);
@@ -5398,6 +5407,7 @@ static vd_result vd__real_plan_direction(vd_fft *p, uint32_t direction) {
     return result;
 }
 
+/* Plans both directions of a real transform. */
 static vd_result vd__real_plan(vd_fft *p) {
     vd_result result = vd__real_plan_direction(p, VD_FFT_FORWARD);
     return result ? result : vd__real_plan_direction(p, VD_FFT_INVERSE);
@@ -5871,7 +5881,7 @@ static void vd__real_store_number_pair(const vd__fft_writer *w, vd__real_row row
 /* Kind IV of odd length: stores the real part of bin l times exp(-i pi n / 4), where x is bin l or, with negative_bin,
    its conjugate, bin -l. */
 static void vd__real_store_kind4(const vd__fft_writer *w, vd__real_row row, vc_val l, vd__fft_c x, bool negative_bin,
-                               double factor) {
+                                 double factor) {
     const vd__real *r = &w->pass->real;
     double c, s;
     vc_val negative, at = vd__real_index_kind4(r, l, &negative);
@@ -5980,7 +5990,7 @@ static void vd__real_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
 
 /* Stores the elements that bin k of a row determines. p: k or h - k, whichever is lower. may_be_zero: p may be 0. */
 static void vd__real_store_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, vd__fft_c x, vc_val p,
-                             bool may_be_zero) {
+                               bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     uint32_t n = (uint32_t)r->n;
     bool sine = vd__real_is_sine(r->kind);
@@ -6027,7 +6037,7 @@ static void vd__real_fold_pair(const vd__fft_writer *w, const vd__real_rows *row
 }
 
 /* Stores one component of the results of g, the last stage, in shared memory. */
-static void vd__real_write_shared(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t component) {
+static void vd__real_store_shared(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t component) {
     uint32_t constant;
     for (uint32_t u = 0; u < g->butterflies; u++) {
         bool partly;
@@ -6051,7 +6061,7 @@ static vc_val vd__real_pair_index(const vd__fft_writer *w, uint32_t u) {
 }
 
 /* Loads one component of this thread's pairs from shared memory. */
-static void vd__real_read_pairs(const vd__fft_writer *w, vd__real_pairs *to, uint32_t count, uint32_t component) {
+static void vd__real_load_pairs(const vd__fft_writer *w, vd__real_pairs *to, uint32_t count, uint32_t component) {
     uint32_t constant, h = (uint32_t)w->pass->real.h, pairs = h / 2 + 1;
     for (uint32_t u = 0; u < count; u++) {
         vc_val p = vd__real_pair_index(w, u);
@@ -6099,11 +6109,11 @@ static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *
     }
     for (uint32_t part = 0; part < parts; part++) {
         if (w->half_in_use[0]) vc_barrier(w->k);
-        vd__real_write_shared(w, g, part);
-        if (parts == 1) vd__real_write_shared(w, g, 1);
+        vd__real_store_shared(w, g, part);
+        if (parts == 1) vd__real_store_shared(w, g, 1);
         vc_barrier(w->k);
-        vd__real_read_pairs(w, &pairs, count, part);
-        if (parts == 1) vd__real_read_pairs(w, &pairs, count, 1);
+        vd__real_load_pairs(w, &pairs, count, part);
+        if (parts == 1) vd__real_load_pairs(w, &pairs, count, 1);
         w->half_in_use[0] = true;
     }
     vd__real_store_pairs(w, &pairs, count);
@@ -6163,7 +6173,7 @@ enum {
     VD__REDUCE_STAGE_LOADS = 8,   /* staging of states: maximum loads of a thread */
     VD__REDUCE_CELL_BYTES = 12288, /* maximum bytes of shared memory for cells, without padding */
     VD__REDUCE_RAW_LOADS = 8,     /* raw staging: maximum vector loads of a thread */
-    VD__REDUCE_RAW_PASSES = 16    /* raw staging: maximum results per thread */
+    VD__REDUCE_RAW_RESULTS = 16   /* raw staging: maximum results per thread */
 };
 
 struct vd_reduce {
@@ -6320,7 +6330,7 @@ typedef struct vd__reduce_state { vc_val v[VD__REDUCE_FIELDS]; } vd__reduce_stat
 /* State while a kernel is recorded. */
 typedef struct vd__reduce_writer {
     vc_kernel *k;
-    vd_plan_kernel *bound;
+    vd_plan_kernel *plan_kernel;
     const vd_reduce *plan;
     const vd_reduce_desc *desc;
     const vd__reduce_op_info *info;
@@ -6466,6 +6476,7 @@ static void vd__reduce_add_to_level(const vd__reduce_writer *w, uint32_t level, 
     vd__reduce_set_level(w, level, vd__reduce_merge(w, vd__reduce_level(w, level), s));
 }
 
+/* Sets all levels of chains to the empty state. */
 static void vd__reduce_clear(const vd__reduce_writer *w) {
     for (uint32_t level = 0; level < w->levels; level++) vd__reduce_set_level(w, level, vd__reduce_empty(w));
     if (w->levels > 1) vc_set(w->appended, vc_u32(0));
@@ -6509,6 +6520,7 @@ static vc_type vd__reduce_stored_type(const vd__reduce_writer *w) {
     return vc_struct(w->k, "state", members, w->info->fields);
 }
 
+/* Loads a state from memory or shared memory. */
 static vd__reduce_state vd__reduce_load(const vd__reduce_writer *w, vc_ref from, vc_val index) {
     vd__reduce_state s;
     uint32_t i;
@@ -6518,6 +6530,7 @@ static vd__reduce_state vd__reduce_load(const vd__reduce_writer *w, vc_ref from,
     return s;
 }
 
+/* Stores a state in memory or shared memory. */
 static void vd__reduce_store(const vd__reduce_writer *w, vc_ref to, vc_val index, vd__reduce_state s) {
     uint32_t i;
     if (w->info->fields == 1) vc_store(to, index, s.v[0]);
@@ -6526,6 +6539,7 @@ static void vd__reduce_store(const vd__reduce_writer *w, vc_ref to, vc_val index
 
 /* ---- the kernel ---- */
 
+/* Number of input arrays. */
 static uint32_t vd__reduce_inputs(const vd_reduce_desc *d) { return d->op == VD_REDUCE_DOT ? 2 : 1; }
 
 /* Returns the index of element j of load `at` of n elements. */
@@ -6607,6 +6621,7 @@ static uint64_t vd__reduce_block_elements(const vd_reduce *p) {
 /* Number of results of a block. */
 static uint32_t vd__reduce_block_results(const vd_reduce *p) { return (uint32_t)(p->kept.product / p->kept.size[0]); }
 
+/* Number of cells of a block, with staging of states. */
 static uint32_t vd__reduce_block_cells(const vd_reduce *p) {
     return (uint32_t)vd__reduce_block_elements(p) / p->vector;
 }
@@ -6696,6 +6711,7 @@ static void vd__reduce_staged_result(const vd__reduce_writer *w, vc_val local) {
 
 /* ---- short rows: raw staging ---- */
 
+/* Number of elements of the array. */
 static uint64_t vd__reduce_elements(const vd_reduce *p) { return p->kept.product * p->reduced.product; }
 
 /* Returns the index in shared memory of cell `at`. */
@@ -6771,6 +6787,7 @@ static void vd__reduce_stage_scalars(const vd__reduce_writer *w, uint32_t input,
     }
 }
 
+/* Stages the blocks of the work-group for all inputs. */
 static void vd__reduce_stage_raw(vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
     vc_val first = vc_mul(w->tile, vc_u32((uint32_t)(p->blocks * vd__reduce_block_elements(p))));
@@ -6920,13 +6937,13 @@ static uint32_t vd__reduce_result_count(const vd_reduce *p) {
 }
 
 /* Whether this thread stores a result. */
-static vc_val vd__reduce_is_writer(const vd__reduce_writer *w) {
+static vc_val vd__reduce_stores_result(const vd__reduce_writer *w) {
     vc_val active = vc_eq(w->row, vc_u32(0));
     return w->plan->lanes > 1 ? vc_and(active, vc_lt(w->result, w->result_end)) : active;
 }
 
 /* Computes the result from a state and stores it. */
-static void vd__reduce_write_result(const vd__reduce_writer *w, vd__reduce_state s) {
+static void vd__reduce_store_result(const vd__reduce_writer *w, vd__reduce_state s) {
     vc_type type = w->type[0];
     vc_val v = w->desc->segments ? vd__reduce_narrow_identity(vd__reduce_combine_op(w), w->desc->type, s.v[0]) : s.v[0];
     vc_val extra = w->shift.owner ? vc_add(v, w->shift) : v;
@@ -6935,7 +6952,7 @@ static void vd__reduce_write_result(const vd__reduce_writer *w, vd__reduce_state
     if (w->desc->op == VD_REDUCE_MEAN) v = vc_div(v, vc_cast(type, w->length));
     if (w->desc->op == VD_REDUCE_VARIANCE)
         v = vc_div(s.v[1], vc_sub(vc_cast(type, w->length), vc_cast(type, vc_u32(w->desc->correction))));
-    VC_IF(w->k, vd__reduce_is_writer(w)) {
+    VC_IF(w->k, vd__reduce_stores_result(w)) {
         vc_store(w->out, w->result, vc_cast(vd__reduce_out_type(w->desc), v));
         if (w->desc->extra_out) vc_store(w->extra_out, w->result, vc_cast(vd__reduce_extra_type(w->desc), extra));
     }
@@ -6962,13 +6979,13 @@ static void vd__reduce_combine_parts(const vd__reduce_writer *w, vd__reduce_stat
     const vd_reduce *p = w->plan;
     uint32_t rows = p->threads / p->lanes;
     vc_val slot = vc_mul(w->clamped, vc_u32(p->parts));
-    VC_IF(w->k, vd__reduce_is_writer(w)) { vd__reduce_store(w, w->partials, vc_add(slot, w->part), s); }
+    VC_IF(w->k, vd__reduce_stores_result(w)) { vd__reduce_store(w, w->partials, vc_add(slot, w->part), s); }
     VC_IF(w->k, vd__plan_is_last_group(w->k, w->tickets, w->tile, p->parts)) {
         vd__reduce_clear(w);
         VC_FOR_STEP(w->k, i, w->row, vc_u32(p->parts), vc_u32(rows)) {
             vd__reduce_append(w, vd__reduce_load(w, w->partials, vc_add(slot, i)));
         }
-        vd__reduce_write_result(w, vd__reduce_combine_threads(w));
+        vd__reduce_store_result(w, vd__reduce_combine_threads(w));
     }
 }
 
@@ -6982,7 +6999,7 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
     static const char *const names[2][2] = { { "in", "in_vectors" }, { "in_b", "in_b_vectors" } };
     const vd_reduce *p = w->plan;
     vc_kernel *k = w->k;
-    vd_plan_kernel *b = w->bound;
+    vd_plan_kernel *b = w->plan_kernel;
     vc_type type = w->desc->type, cell = !p->raw ? w->type[0] : p->cell_elements > 1 ? (vc_type)VC_U32 : type;
     for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) {
         uint32_t role = VD__REDUCE_IN + i;
@@ -7050,7 +7067,7 @@ static uint32_t vd__reduce_level_count(const vd_reduce *p) {
 
 /* Records the kernel with staging. Neighbouring threads reduce neighbouring results; if a work-group has more results
    than lanes, each thread reduces several, one after the other. */
-static void vd__reduce_write_staged(vd__reduce_writer *w) {
+static void vd__reduce_record_staged(vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
     uint32_t results = p->blocks * vd__reduce_block_results(p);
     vc_val lane = vc_local_index(w->k);
@@ -7066,12 +7083,12 @@ static void vd__reduce_write_staged(vd__reduce_writer *w) {
         vd__reduce_clear(w);
         if (p->raw) vd__reduce_raw_result(w, vc_min(local, vc_u32(results - 1)));
         else vd__reduce_staged_result(w, vc_min(local, vc_u32(results - 1)));
-        vd__reduce_write_result(w, vd__reduce_combine_threads(w));
+        vd__reduce_store_result(w, vd__reduce_combine_threads(w));
     }
 }
 
 /* Records the kernel without staging. */
-static void vd__reduce_write_unstaged(vd__reduce_writer *w) {
+static void vd__reduce_record_unstaged(vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
     vc_val group = vc_group_id(w->k, 0), lane = vc_local_index(w->k);
     w->result_end = vc_u32(vd__reduce_result_count(p));
@@ -7086,7 +7103,7 @@ static void vd__reduce_write_unstaged(vd__reduce_writer *w) {
     vd__reduce_part(w, base);
     vd__reduce_state s = vd__reduce_combine_threads(w);
     if (p->parts > 1) vd__reduce_combine_parts(w, s);
-    else vd__reduce_write_result(w, s);
+    else vd__reduce_store_result(w, s);
 }
 
 /* ---- the plan ---- */
@@ -7164,8 +7181,8 @@ static bool vd__reduce_plan_raw(vd_reduce *p, const vd_device_info *d) {
     if (loads > VD__REDUCE_RAW_LOADS) loads = VD__REDUCE_RAW_LOADS;
     uint64_t fitting = loads * p->threads * p->vector / block;
     if (fitting < 2 || block * size > 4096) return false;
-    if (fitting * results > (uint64_t)VD__REDUCE_RAW_PASSES * p->threads)
-        fitting = (uint64_t)VD__REDUCE_RAW_PASSES * p->threads / results;
+    if (fitting * results > (uint64_t)VD__REDUCE_RAW_RESULTS * p->threads)
+        fitting = (uint64_t)VD__REDUCE_RAW_RESULTS * p->threads / results;
     for (uint32_t n = results; n % 2 == 0 && unit > 1; n /= 2) unit /= 2;
     for (uint64_t n = block; n % 2 == 0 && aligned > 1; n /= 2) aligned /= 2;
     while (unit > fitting || (unit > aligned && fitting * results <= p->threads)) unit /= 2;
@@ -7269,7 +7286,7 @@ static vd_plan_fragment vd__combine_fragment(vd_fragment combine, vc_type type) 
 static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     vd__reduce_writer w;
     memset(&w, 0, sizeof w);
-    w.bound = &p->kernels[vectors];
+    w.plan_kernel = &p->kernels[vectors];
     w.k = vd__plan_begin(&p->base, p->base.name, p->threads);
     w.plan = p;
     w.desc = &p->desc;
@@ -7284,11 +7301,12 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     w.kept = vd__digits_in_units(&p->kept, unit, false);
     w.reduced = vd__digits_in_units(&p->reduced, unit, true);
     vd__reduce_declare(&w);
-    if (p->blocks) vd__reduce_write_staged(&w);
-    else vd__reduce_write_unstaged(&w);
-    return vd_plan_kernel_build(&p->base, w.bound, w.k);
+    if (p->blocks) vd__reduce_record_staged(&w);
+    else vd__reduce_record_unstaged(&w);
+    return vd_plan_kernel_build(&p->base, w.plan_kernel, w.k);
 }
 
+/* Checks operation, type and fragments of the desc. */
 static vd_result vd__reduce_check_type(const vd_reduce *p) {
     const vd_reduce_desc *d = &p->desc;
     vd_result result = VD__CHECK_ENUM(d->op, "op", VD_REDUCE_VARIANCE);
@@ -7493,9 +7511,10 @@ struct vd_scan {
    head is 1, from the last segment head on. */
 typedef struct vd__scan_state { vc_val value, head; } vd__scan_state;
 
+/* State while a kernel is recorded. */
 typedef struct vd__scan_writer {
     vc_kernel *k;
-    vd_plan_kernel *bound;
+    vd_plan_kernel *plan_kernel;
     const vd_scan *plan;
     const vd_scan_desc *desc;
     vd__scan_mode mode;
@@ -7533,6 +7552,7 @@ static vd__scan_state vd__scan_identity_state(const vd__scan_writer *w) {
     return s;
 }
 
+/* Combines two sums, a before b. */
 static vc_val vd__scan_combine(const vd__scan_writer *w, vc_val a, vc_val b) {
     if (!w->desc->combine.build) return vd__reduce_combine(w->op, a, b);
     return vc_cast(w->type, vd_plan_fragment_build(&w->plan->combine, w->k, a, b, a));
@@ -7580,6 +7600,7 @@ static vc_val vd__scan_lift(const vd__scan_writer *w, vc_val element) {
     return w->plan->compacts ? vc_cast(VC_U32, vc_cast(VC_BOOL, v)) : vc_cast(w->type, v);
 }
 
+/* Returns the state of the thread's element i. */
 static vd__scan_state vd__scan_element(const vd__scan_writer *w, uint32_t i) {
     vd__scan_state s;
     s.value = vd__scan_lift(w, vc_get(w->elements[i]));
@@ -7602,10 +7623,13 @@ static vd__scan_state vd__scan_load_element(const vd__scan_writer *w, vc_val at,
    equal, the pieces belong together; this does not depend on the order in which stores become visible. Fences are not
    used to order them, because Mesa's llvmpipe up to 22.3 treats a fence in a loop as a barrier. */
 
+/* Number of bits of a piece of a published state. */
 static uint32_t vd__scan_piece_bits(const vd_scan *p) { return p->atomic64 ? 32 : 16; }
+/* Number of pieces, and so of words, of a published state. */
 static uint32_t vd__scan_piece_count(const vd_scan *p) {
     return vd_type_size(vd__scan_type(p)) * 8 / vd__scan_piece_bits(p);
 }
+/* Type of the words of published states. */
 static vc_type vd__scan_word_type(const vd_scan *p) { return p->atomic64 ? (vc_type)VC_U64 : (vc_type)VC_U32; }
 
 /* Returns the low bits of the number of a run, as many as a tag has for it. */
@@ -7613,6 +7637,7 @@ static vc_val vd__scan_epoch_bits(const vd__scan_writer *w, vc_val epoch) {
     return vc_and(epoch, vc_u32((1u << (vd__scan_piece_bits(w->plan) - 3)) - 1));
 }
 
+/* Publishes a state of a tile with this status. */
 static void vd__scan_publish(const vd__scan_writer *w, vc_val tile, uint32_t status, vd__scan_state s) {
     uint32_t bits = vd__scan_piece_bits(w->plan), count = vd__scan_piece_count(w->plan);
     vc_type word = vd__scan_word_type(w->plan);
@@ -7782,7 +7807,7 @@ static void vd__scan_set_element(const vd__scan_writer *w, uint32_t at, vc_val e
 
 /* Loads the elements of the tile: by vector loads if the kernel has them and the tile is full, otherwise by scalar
    loads. */
-static void vd__scan_read(const vd__scan_writer *w) {
+static void vd__scan_load_tile(const vd__scan_writer *w) {
     vc_val index, element, head = vc_u32(0), full = w->vectors ? vd__scan_tile_is_full(w) : vc_bool(false);
     if (w->vectors) VC_IF(w->k, full) {
         for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
@@ -7813,6 +7838,7 @@ static vd__scan_state vd__scan_valid_element(const vd__scan_writer *w, uint32_t 
                            vd__scan_identity_state(w));
 }
 
+/* Returns the sum of the elements of the thread's vector i. */
 static vd__scan_state vd__scan_vector_aggregate(const vd__scan_writer *w, uint32_t i) {
     vd__scan_state s = vd__scan_valid_element(w, i * w->vector);
     for (uint32_t j = 1; j < w->vector; j++)
@@ -7868,6 +7894,7 @@ static vd__scan_state vd__scan_tile(vd__scan_writer *w) {
     return aggregate;
 }
 
+/* Returns the exclusive prefix of the thread's vector i within the tile. */
 static vd__scan_state vd__scan_vector_prefix(const vd__scan_writer *w, uint32_t i) {
     vd__scan_state s = vd__scan_identity_state(w);
     if (!w->plan->subgroup_size)
@@ -7878,7 +7905,7 @@ static vd__scan_state vd__scan_vector_prefix(const vd__scan_writer *w, uint32_t 
 
 /* Compaction: stores each kept element. Its index is the number of kept elements before it. The last tile stores the
    number of all kept elements. */
-static void vd__scan_write_kept(const vd__scan_writer *w, vc_val prefix, vc_val aggregate) {
+static void vd__scan_store_kept(const vd__scan_writer *w, vc_val prefix, vc_val aggregate) {
     vc_val to = prefix;
     for (uint32_t at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
         vc_val kept = vd__scan_valid_element(w, at).value;
@@ -7902,7 +7929,8 @@ static vc_val vd__scan_result(const vd__scan_writer *w, vd__scan_state exclusive
     return vc_cast(w->desc->type, v);
 }
 
-static void vd__scan_write_results(const vd__scan_writer *w, const vc_val *result) {
+/* Stores the results of the thread: by vector stores if the kernel has them and the tile is full. */
+static void vd__scan_store_results(const vd__scan_writer *w, const vc_val *result) {
     vc_val full = w->vectors ? vd__scan_tile_is_full(w) : vc_bool(false), index;
     if (w->vectors) VC_IF(w->k, full) {
         for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
@@ -7922,7 +7950,8 @@ static void vd__scan_write_results(const vd__scan_writer *w, const vc_val *resul
     }
 }
 
-static void vd__scan_write(const vd__scan_writer *w, vd__scan_state prefix) {
+/* Computes and stores the results of a tile with this exclusive prefix. */
+static void vd__scan_store_tile(const vd__scan_writer *w, vd__scan_state prefix) {
     vc_val result[VD__SCAN_LOADS * VD__SCAN_VECTOR];
     for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
         vd__scan_state s = vd__scan_combine_states(w, prefix, vd__scan_vector_prefix(w, i)), e, inclusive;
@@ -7932,7 +7961,7 @@ static void vd__scan_write(const vd__scan_writer *w, vd__scan_state prefix) {
             result[i * w->vector + j] = vd__scan_result(w, s, inclusive, e);
         }
     }
-    vd__scan_write_results(w, result);
+    vd__scan_store_results(w, result);
 }
 
 /* ---- the kernels ---- */
@@ -8011,6 +8040,7 @@ static void vd__scan_store_tile_state(const vd__scan_writer *w, vc_val tile, vd_
     if (w->desc->segmented) vc_store(w->flags, tile, s.head);
 }
 
+/* Records a kernel in which each work-group scans, or reduces, one tile. */
 static void vd__scan_record_tile(vd__scan_writer *w) {
     vc_val tile = w->mode == VD__SCAN_LOOK_BACK ? vd__scan_ticket(w) : vc_group_id(w->k, 0);
     vc_val tiles = vc_u32((uint32_t)w->plan->tiles);
@@ -8025,7 +8055,7 @@ static void vd__scan_record_tile(vd__scan_writer *w) {
     w->row = vc_div(tile, tiles);
     w->tile_index = vc_rem(tile, tiles);
     w->row_base = vc_mul(w->row, vc_u32((uint32_t)w->plan->count));
-    vd__scan_read(w);
+    vd__scan_load_tile(w);
     aggregate = vd__scan_tile(w);
     if (w->mode == VD__SCAN_REDUCE_TILES) {
         VC_IF(w->k, vc_eq(w->thread, vc_u32(0))) { vd__scan_store_tile_state(w, tile, aggregate); }
@@ -8034,8 +8064,8 @@ static void vd__scan_record_tile(vd__scan_writer *w) {
     if (w->mode == VD__SCAN_LOOK_BACK) prefix = vd__scan_look_back(w, tile, aggregate);
     else vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
     if (w->mode == VD__SCAN_APPLY_PREFIXES) prefix = vd__scan_load_tile_state(w, tile);
-    if (w->plan->compacts) vd__scan_write_kept(w, prefix.value, aggregate.value);
-    else vd__scan_write(w, prefix);
+    if (w->plan->compacts) vd__scan_store_kept(w, prefix.value, aggregate.value);
+    else vd__scan_store_tile(w, prefix);
 }
 
 /* Second of three kernels, one work-group per row: replaces the aggregates of the tiles by their exclusive prefixes. */
@@ -8062,6 +8092,7 @@ static void vd__scan_record_tile_prefixes(vd__scan_writer *w) {
    share a column. Each computes the sum of its part of the column, combines the sums of the parts before it through
    shared memory, and computes its results in a second loop. */
 
+/* Records the kernel for an axis that is not the last one. */
 static void vd__scan_record_columns(vd__scan_writer *w) {
     const vd_scan *p = w->plan;
     uint32_t rows = w->threads / VD__REDUCE_LANES, part = (uint32_t)vd__ceil_div(p->slab, rows);
@@ -8149,6 +8180,7 @@ static void vd__scan_load_rows(const vd__scan_writer *w, vc_val first) {
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
 }
 
+/* Copies the results of the rows from shared memory to the output. */
 static void vd__scan_store_rows(const vd__scan_writer *w, vc_val first) {
     const vd_scan *p = w->plan;
     uint32_t elements = vd__scan_rows_per_group(p) * (uint32_t)p->count, loads = vd__scan_row_loads(p);
@@ -8183,6 +8215,7 @@ static void vd__scan_short_row_run(const vd__scan_writer *w, vc_val row, vc_val 
     }
 }
 
+/* Records the kernel for short rows. */
 static void vd__scan_record_short_rows(vd__scan_writer *w) {
     const vd_scan *p = w->plan;
     /* If `threads` is not a multiple of `runs`, the remaining threads load one more row. */
@@ -8203,7 +8236,7 @@ static void vd__scan_record_short_rows(vd__scan_writer *w) {
 static void vd__scan_declare(vd__scan_writer *w) {
     const vd_scan *p = w->plan;
     vc_kernel *k = w->k;
-    vd_plan_kernel *b = w->bound;
+    vd_plan_kernel *b = w->plan_kernel;
     vc_type type = w->desc->type, vector = VC_VEC(type, w->vector), heads = VC_VEC(VC_U32, w->vector);
     uint32_t alias = p->compacts ? 0 : VC_MAY_ALIAS, read_vectors = VC_READ | VC_ANY_TYPE;
     if (w->mode != VD__SCAN_TILE_PREFIXES) {
@@ -8231,10 +8264,11 @@ static void vd__scan_declare(vd__scan_writer *w) {
     if (w->mode == VD__SCAN_COLUMNS) w->slab_begin = vc_param(w->k, "begin", VC_U32);
 }
 
+/* Records and compiles the kernel of a mode. */
 static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     vd__scan_writer w;
     memset(&w, 0, sizeof w);
-    w.bound = &p->kernels[mode][vectors];
+    w.plan_kernel = &p->kernels[mode][vectors];
     w.k = vd__plan_begin(&p->base, p->base.name, p->threads);
     w.plan = p;
     w.desc = &p->desc;
@@ -8251,7 +8285,7 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     else if (mode == VD__SCAN_COLUMNS) vd__scan_record_columns(&w);
     else if (mode == VD__SCAN_SHORT_ROWS) vd__scan_record_short_rows(&w);
     else vd__scan_record_tile(&w);
-    return vd_plan_kernel_build(&p->base, w.bound, w.k);
+    return vd_plan_kernel_build(&p->base, w.plan_kernel, w.k);
 }
 
 /* Number of polls of an unpublished tile before it is recomputed. On a GPU, a work-group takes about 10 us and a poll
@@ -8275,6 +8309,7 @@ static void vd__scan_plan_rows(vd_scan *p, const vd_device_info *d, uint32_t siz
     p->tiles = 1;
 }
 
+/* Chooses work-group, tiles and method of a scan. */
 static void vd__scan_plan(vd_scan *p) {
     const vd_device_info *d = vd_device(p->base.ctx, 0);
     uint32_t size = vd_type_size(vd__scan_type(p)) + (p->desc.segmented ? 4 : 0), max_threads = vd__plan_max_threads(d);
@@ -8358,6 +8393,7 @@ static bool vd__scan_mode_has_vectors(vd__scan_mode mode) {
     return mode != VD__SCAN_TILE_PREFIXES && mode != VD__SCAN_COLUMNS && mode != VD__SCAN_SHORT_ROWS;
 }
 
+/* Checks the fragments of the user before kernels use them. */
 static vd_result vd__scan_check_fragments(vd_scan *p, const vd_fragment *keep) {
     vd_type type = p->desc.type;
     p->lift = keep ? vd__fragment_of("keep", *keep, type, VC_NONE, VC_BOOL, VC_BOOL)
@@ -8510,9 +8546,10 @@ static vc_type vd__sort_bits_type(vd_type type) {
     return size == 1 ? VC_U8 : size == 2 ? VC_U16 : size == 4 ? VC_U32 : VC_U64;
 }
 
+/* State while a kernel is recorded. */
 typedef struct vd__sort_writer {
     vc_kernel *k;
-    vd_plan_kernel *bound;
+    vd_plan_kernel *plan_kernel;
     const vd_sort *plan;
     vc_type memory_type, register_type; /* unsigned types of a key's bits */
     vc_ref keys, values, out, out_values, counts;
@@ -8539,6 +8576,7 @@ static vc_val vd__sort_digit(const vd__sort_writer *w, vc_val key) {
     return vc_and(vc_cast(VC_U32, vc_shr(key, w->shift)), vc_u32(w->plan->digits - 1));
 }
 
+/* Sets the tile of this work-group. */
 static void vd__sort_set_tile(vd__sort_writer *w, vc_val tile) {
     w->tile = tile;
     w->first = vc_mul(tile, vc_u32(w->plan->tile));
@@ -8556,7 +8594,7 @@ static vc_val vd__sort_has_digits(const vd__sort_writer *w) { return vc_lt(w->th
 /* Declares the buffers of a kernel that counts digits or, with `scatter`, moves keys. */
 static void vd__sort_declare(vd__sort_writer *w, bool scatter, uint32_t counts_access) {
     const vd_sort *p = w->plan;
-    vd_plan_kernel *b = w->bound;
+    vd_plan_kernel *b = w->plan_kernel;
     vc_type value_type = p->desc.values ? vd__sort_bits_type(p->desc.values) : (vc_type)VC_U32;
     bool values = scatter && p->desc.values;
     uint32_t read = VC_READ | VC_ANY_TYPE, write = VC_WRITE | VC_ANY_TYPE;
@@ -8572,6 +8610,7 @@ static vc_val vd__sort_count_index(const vd__sort_writer *w, vc_val digit) {
     return vc_add(vc_mul(digit, vc_u32((uint32_t)w->plan->tiles)), w->tile);
 }
 
+/* Records the kernel that counts the digits of each tile in one pass. */
 static void vd__sort_record_count(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     vc_ref tile_counts = vc_shared(w->k, "found", VC_U32, p->digits);
@@ -8604,8 +8643,11 @@ static void vd__sort_record_count(vd__sort_writer *w) {
    (VD__STATUS_…), the others a count: of the keys with the digit in the tile (aggregate), or in all tiles up to it
    (prefix). Each pass clears the words of the next one. */
 
+/* Number of passes: digits of a key. */
 static uint32_t vd__sort_pass_count(const vd_sort *p) { return vd_type_size(p->desc.type) * 8 / p->bits; }
+/* Index in `counts` of the ticket of pass 0. */
 static uint32_t vd__sort_ticket_offset(const vd_sort *p) { return vd__sort_pass_count(p) * p->digits; }
+/* Index in `counts` of the words of even or odd passes. */
 static uint32_t vd__sort_status_offset(const vd_sort *p, uint32_t odd) {
     return vd__sort_ticket_offset(p) + p->digits + odd * (uint32_t)p->tiles * p->digits;
 }
@@ -8660,6 +8702,7 @@ static vc_val vd__sort_status_index(const vd__sort_writer *w, vc_val tile, vc_va
     return vc_add(at, vc_add(vc_mul(tile, vc_u32(w->plan->digits)), digit));
 }
 
+/* Publishes the count of a digit in this tile, with this status. */
 static void vd__sort_publish(const vd__sort_writer *w, vc_val digit, uint32_t status, vc_val number) {
     vc_atomic_store(w->counts, vd__sort_status_index(w, w->tile, digit, false), vc_or(vc_u32(status << 30), number));
 }
@@ -8731,6 +8774,7 @@ static uint32_t vd__sort_counter_count(const vd_sort *p) {
 
 static vc_val vd__sort_padded(vc_val i) { return vd__plan_padded(i, 4); }
 
+/* Ranks keys by single threads: one counter per digit and thread, scanned in order of digit and thread. */
 static void vd__sort_rank_by_threads(vd__sort_writer *w) {
     uint32_t threads = w->plan->threads, loads = w->plan->loads;
     vc_val index[VD__SORT_MAX_LOADS], count[VD__SORT_DIGITS_4BIT], sum = vc_u32(0), prefix;
@@ -8744,7 +8788,7 @@ static void vd__sort_rank_by_threads(vd__sort_writer *w) {
     vc_barrier(w->k);
     for (uint32_t i = 0; i < VD__SORT_DIGITS_4BIT; i++) {
         count[i] = vc_load(w->counters,
-                          vd__sort_padded(vc_add(vc_mul(w->thread, vc_u32(VD__SORT_DIGITS_4BIT)), vc_u32(i))));
+                           vd__sort_padded(vc_add(vc_mul(w->thread, vc_u32(VD__SORT_DIGITS_4BIT)), vc_u32(i))));
         sum = vc_add(sum, count[i]);
     }
     vc_group_exclusive(w->k, VC_ADD, sum, &prefix);
@@ -8788,6 +8832,7 @@ static void vd__sort_count_strip(vd__sort_writer *w, vc_val counters) {
     }
 }
 
+/* Ranks keys by subgroups: one counter per subgroup and digit, scanned in order of digit and subgroup. */
 static void vd__sort_rank_by_subgroups(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     uint32_t subgroups = p->threads / p->subgroup_size, digits = vd__sort_digits_per_thread(p);
@@ -8898,6 +8943,7 @@ static void vd__sort_record_run(vd__sort_writer *w, bool scatter) {
     }
 }
 
+/* Records the kernel that moves the keys and values of a tile. */
 static void vd__sort_record_scatter(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     vc_type value_type = p->desc.values ? vd__sort_bits_type(p->desc.values) : (vc_type)VC_U32;
@@ -8923,10 +8969,11 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
     vd__sort_exchange(w, key, value_vars, value_type);
 }
 
+/* Records and compiles the kernel that counts digits or, with `scatter`, the kernel that moves keys. */
 static vd_result vd__sort_build(vd_sort *p, bool scatter) {
     vd__sort_writer w;
     memset(&w, 0, sizeof w);
-    w.bound = scatter ? &p->scatter : &p->count;
+    w.plan_kernel = scatter ? &p->scatter : &p->count;
     w.k = vd__plan_begin(&p->base, p->base.name, p->threads);
     w.plan = p;
     w.memory_type = vd__sort_bits_type(p->desc.type);
@@ -8936,7 +8983,7 @@ static vd_result vd__sort_build(vd_sort *p, bool scatter) {
     else if (scatter) vd__sort_record_scatter(&w);
     else if (p->single_pass) vd__sort_record_histogram(&w);
     else vd__sort_record_count(&w);
-    return vd_plan_kernel_build(&p->base, w.bound, w.k);
+    return vd_plan_kernel_build(&p->base, w.plan_kernel, w.k);
 }
 
 static vd_result vd__sort_check_desc(const vd_sort *p) {
@@ -8986,6 +9033,7 @@ static bool vd__sort_plan_subgroups(vd_sort *p, const vd_device_info *d) {
     return false;
 }
 
+/* Chooses digits, work-group, tiles and method of a sort. */
 static void vd__sort_plan(vd_sort *p) {
     const vd_device_info *d = vd_device(p->base.ctx, 0);
     vd_facts facts = vd__plan_facts(d);
@@ -9126,6 +9174,7 @@ static void vd__histogram_element(vc_kernel *k, const vd_histogram *p, vc_ref to
     VC_IF(k, vd__histogram_in_range(k, &p->desc, v)) { vc_atomic_add(to, vc_cast(VC_U32, v), vc_u32(1), NULL); }
 }
 
+/* Records the kernel. shared: the work-group counts in shared memory first. */
 static void vd__histogram_record(vc_kernel *k, vd_histogram *p, bool shared) {
     const vd_histogram_desc *d = &p->desc;
     vc_ref in = vd_plan_kernel_buffer(&p->kernel, k, VD__HISTOGRAM_IN, "in", d->type, VC_READ);
@@ -9215,9 +9264,10 @@ typedef enum vd__top_role {
     VD__TOP_IN, VD__TOP_VALUES, VD__TOP_INDICES, VD__TOP_PART_KEYS, VD__TOP_PART_INDICES, VD__TOP_TICKETS, VD__TOP_ROLES
 } vd__top_role;
 
+/* State while a kernel is recorded. */
 typedef struct vd__top_writer {
     vc_kernel *k;
-    vd_plan_kernel *bound;
+    vd_plan_kernel *plan_kernel;
     const vd_top_k *plan;
     vc_type register_type;   /* type of elements in the kernel */
     vc_type key;             /* type of keys: unsigned integer of the same size */
@@ -9281,6 +9331,7 @@ static vc_val vd__top_value(const vd__top_writer *w, vc_val key) {
     return vc_cast(d->type, vc_bitcast(w->register_type, key));
 }
 
+/* Returns element i of a source. */
 static vd__top_item vd__top_load_item(const vd__top_writer *w, const vd__top_source *s, vc_val i) {
     const vd_top_k *p = w->plan;
     vd__top_item item;
@@ -9303,6 +9354,7 @@ static vd__top_item vd__top_load_item(const vd__top_writer *w, const vd__top_sou
    index is wanted first. */
 typedef struct vd__top_prefix { vc_ref key_mask, key, index_mask, index, wanted; } vd__top_prefix;
 
+/* Returns a prefix without digits, which all elements have. */
 static vd__top_prefix vd__top_empty_prefix(const vd__top_writer *w, vc_val wanted) {
     vd__top_prefix prefix;
     prefix.key_mask = vc_var(w->k, "key_mask", w->key);
@@ -9451,7 +9503,8 @@ static void vd__top_sort(const vd__top_writer *w, const vd__top_source *s) {
     }
 }
 
-static void vd__top_write(const vd__top_writer *w, const vd__top_source *s) {
+/* Sorts the collected elements and stores the wanted ones. */
+static void vd__top_store_results(const vd__top_writer *w, const vd__top_source *s) {
     if (w->plan->capacity > 1) vd__top_sort(w, s);
     VD__TOP_FOR(w, i, s->wanted) {
         vc_val to = vc_add(vc_mul(w->row, vc_u32(w->plan->desc.k)), i);
@@ -9480,13 +9533,13 @@ static void vd__top_finish(const vd__top_writer *w, vc_val part, vc_val wanted) 
     s.digits = vc_select(last, vc_u32(vd__top_digit_count(p)), zero);
     s.sort_count = vc_select(last, vc_u32(p->capacity), zero);
     vd__top_select(w, &s);
-    vd__top_write(w, &s);
+    vd__top_store_results(w, &s);
 }
 
 /* Declares the arguments and the shared memory. */
 static void vd__top_declare(vd__top_writer *w) {
     const vd_top_k *p = w->plan;
-    vd_plan_kernel *b = w->bound;
+    vd_plan_kernel *b = w->plan_kernel;
     w->in = vd_plan_kernel_buffer(b, w->k, VD__TOP_IN, "in", p->desc.type, VC_READ);
     w->values = vd_plan_kernel_buffer(b, w->k, VD__TOP_VALUES, "values", p->desc.type, VC_WRITE);
     w->indices = vd_plan_kernel_buffer(b, w->k, VD__TOP_INDICES, "indices", VC_U32, VC_WRITE);
@@ -9502,11 +9555,12 @@ static void vd__top_declare(vd__top_writer *w) {
     w->found = vc_shared(w->k, "found", VC_U32, 1);
 }
 
+/* Records and compiles the kernel. */
 static vd_result vd__top_build(vd_top_k *p) {
     vd__top_writer w;
     vd__top_source s;
     memset(&w, 0, sizeof w);
-    w.bound = &p->kernel;
+    w.plan_kernel = &p->kernel;
     w.k = vd__plan_begin(&p->base, p->base.name, p->threads);
     w.plan = p;
     w.register_type = vd__reduce_widened_type(p->desc.type);
@@ -9524,8 +9578,8 @@ static vd_result vd__top_build(vd_top_k *p) {
     s.sort_count = vc_u32(p->capacity);
     vd__top_select(&w, &s);
     if (p->parts > 1) vd__top_finish(&w, part, s.wanted);
-    else vd__top_write(&w, &s);
-    return vd_plan_kernel_build(&p->base, w.bound, w.k);
+    else vd__top_store_results(&w, &s);
+    return vd_plan_kernel_build(&p->base, w.plan_kernel, w.k);
 }
 
 /* ---- the plan ---- */
@@ -9889,6 +9943,7 @@ static vd_result vd__vkfft_make(vd_fft *p) {
     return result ? result : vd_native_use(p->base.ctx, 0, 0, vd__vkfft_open, p);
 }
 
+/* Destroys the applications of a pair of buffers; NULL is allowed. */
 static void vd__vkfft_free_pair(vd_fft *p, vd__vkfft_pair *pair) {
     if (!pair) return;
     vd__vkfft_set_functions(p->vkfft);
@@ -9912,6 +9967,7 @@ static void vd__vkfft_destroy(vd_fft *p) {
 
 typedef struct vd__vkfft_call { vd_fft *p; vd__vkfft_pair *pair; vd_buffer_info in, out; } vd__vkfft_call;
 
+/* Returns the configuration of an application, and sets its buffers. */
 static vd__vkfft_space::VkFFTConfiguration vd__vkfft_configure(vd__vkfft_call *call, uint32_t index) {
     vd__vkfft *v = call->p->vkfft;
     vd__vkfft_app *app = &call->pair->apps[index];
@@ -9973,6 +10029,7 @@ static uint32_t vd__vkfft_free_slot(const vd_fft *p) {
     return i;
 }
 
+/* Finds or makes the applications for the buffers and the direction of a run. */
 static vd_result vd__vkfft_find_pair(vd_fft *p, const vd_fft_io *io, vd_buffer out, vd__vkfft_pair **found) {
     vd__vkfft *v = p->vkfft;
     vd__vkfft_call call;
@@ -10003,6 +10060,7 @@ static vd_result vd__vkfft_find_pair(vd_fft *p, const vd_fft_io *io, vd_buffer o
     return VD_OK;
 }
 
+/* Records the dispatches of all applications into a command buffer. */
 static vd_result vd__vkfft_append(void *user, void *commands) {
     vd__vkfft_call *call = (vd__vkfft_call *)user;
     VkCommandBuffer buffer = (VkCommandBuffer)commands;
@@ -10433,6 +10491,7 @@ static void vd__convolve_declare_roots(vd_convolve *p, vc_kernel *k) {
         p->root = vc_buffer(k, "roots", vd__fft_pair_type(p->desc.type), VC_ANY_TYPE | VC_READ);
 }
 
+/* hook_declare of vd_convolve_run for real signals. */
 static void vd__convolve_declare(vc_kernel *k, void *user) {
     vd_convolve *p = (vd_convolve *)user;
     p->data[0] = vd__convolve_buffer(p, k, "in", VC_READ);
@@ -10534,6 +10593,7 @@ static const vd__fft_pass *vd__convolve_thread_order_pass(const vd_convolve *p) 
     return p->run->route[0].count == 1 && vd__fft_is_thread_order(pass) ? pass : NULL;
 }
 
+/* hook_declare of vd_convolve_set_filter. */
 static void vd__convolve_declare_filter(vc_kernel *k, void *user) {
     vd_convolve *p = (vd_convolve *)user;
     p->data[0] = vd__convolve_buffer(p, k, "filter", VC_READ);
@@ -10666,6 +10726,7 @@ static vd_result vd__convolve_check_iterations(const vd_convolve *p, uint32_t co
                         (unsigned long long)limit);
 }
 
+/* Checks the desc, sets its defaults, and chooses the periods and the form. */
 static vd_result vd__convolve_check_desc(vd_convolve *p) {
     vd_convolve_desc *d = &p->desc;
     uint64_t shape[4] = { 0, 0, 0, 0 }, elements;
@@ -10699,6 +10760,7 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     return result ? result : vd__convolve_check_iterations(p, d->filters, "filters");
 }
 
+/* Removes a list from the pending ones. */
 static void vd__convolve_drop_pending(vd_convolve *p, vd__convolve_pending **link) {
     vd__convolve_pending *s = *link;
     *link = s->next;
@@ -10829,6 +10891,7 @@ static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
     return p->run->spectrum.id ? VD_OK : vd_error_result();
 }
 
+/* Size in bytes of an array of images. */
 static uint64_t vd__convolve_bytes(const vd_convolve *p, const uint64_t *shape, uint64_t images) {
     return vd__convolve_element_count(shape, p->dimensions) * images * vd_type_size(p->desc.type)
            * (p->desc.real ? 1 : 2);
@@ -10951,7 +11014,7 @@ static const char *vd__fft_apply_choice(const vd_fft *p, const vd__fft_pass *pas
 /* ---- VKDISPATCH_FFT_FACTORS ---- */
 
 /* Parses a decimal number; returns false if there is none. */
-static bool vd__fft_read_number(const char **text, uint32_t *out) {
+static bool vd__fft_parse_number(const char **text, uint32_t *out) {
     uint32_t n = 0;
     if (**text < '0' || **text > '9') return false;
     for (; **text >= '0' && **text <= '9' && n < 1000000; (*text)++) n = 10 * n + (uint32_t)(**text - '0');
@@ -10960,23 +11023,23 @@ static bool vd__fft_read_number(const char **text, uint32_t *out) {
 }
 
 /* Parses a separator, unless it is 0, and a number of at least `minimum`; returns false if they are missing. */
-static bool vd__fft_read_part(const char **text, char separator, uint32_t minimum, uint32_t *out) {
+static bool vd__fft_parse_part(const char **text, char separator, uint32_t minimum, uint32_t *out) {
     if (separator && *(*text)++ != separator) return false;
-    return vd__fft_read_number(text, out) && *out >= minimum;
+    return vd__fft_parse_number(text, out) && *out >= minimum;
 }
 
 /* Parses a choice such as "16x16+16/256/1/1", up to a comma or the end of the text. Only slices may be 0. Returns NULL,
    or the part that is missing or invalid. */
-static const char *vd__fft_read_choice(const char **text, vd__fft_choice *out) {
+static const char *vd__fft_parse_choice(const char **text, vd__fft_choice *out) {
     memset(out, 0, sizeof *out);
     for (uint32_t i = 0; i < VD__FFT_STAGES; i++) {
         if (i && **text != 'x' && **text != '+') break;
         if (i && *(*text)++ == '+') out->register_exchange |= 1u << i;
-        if (!vd__fft_read_part(text, 0, 1, &out->radix[i])) return "a radix";
+        if (!vd__fft_parse_part(text, 0, 1, &out->radix[i])) return "a radix";
     }
-    if (!vd__fft_read_part(text, '/', 1, &out->threads)) return "the number of threads";
-    if (!vd__fft_read_part(text, '/', 1, &out->ffts_per_group)) return "the number of transforms";
-    if (!vd__fft_read_part(text, '/', 0, &out->slices)) return "the number of slices";
+    if (!vd__fft_parse_part(text, '/', 1, &out->threads)) return "the number of threads";
+    if (!vd__fft_parse_part(text, '/', 1, &out->ffts_per_group)) return "the number of transforms";
+    if (!vd__fft_parse_part(text, '/', 0, &out->slices)) return "the number of slices";
     return **text == ',' || !**text ? NULL : "the separator after the slices";
 }
 
@@ -11007,8 +11070,8 @@ static vd_result vd__fft_override(vd_fft *p, char target, const vd__fft_choice *
 }
 
 /* Parses the number of parts of an entry such as "p4", after the p. */
-static bool vd__fft_read_parts(const char **text, uint32_t *out) {
-    return vd__fft_read_number(text, out) && *out && *out <= VD__FFT_RADIX && (**text == ',' || !**text);
+static bool vd__fft_parse_parts(const char **text, uint32_t *out) {
+    return vd__fft_parse_number(text, out) && *out && *out <= VD__FFT_RADIX && (**text == ',' || !**text);
 }
 
 /* Applies all overrides of VKDISPATCH_FFT_FACTORS to the passes of a plan. */
@@ -11020,8 +11083,8 @@ static vd_result vd__fft_override_all(vd_fft *p) {
         char target = *(entry = text) == 'r' || *text == 'c' || *text == 'b' || *text == 'p' ? *text++ : ' ';
         uint32_t parts;
         const char *choice_text = text, *malformed = NULL;
-        if (target != 'p') malformed = vd__fft_read_choice(&text, &c);
-        else if (!vd__fft_read_parts(&text, &parts)) malformed = "the number of parts";
+        if (target != 'p') malformed = vd__fft_parse_choice(&text, &c);
+        else if (!vd__fft_parse_parts(&text, &parts)) malformed = "the number of parts";
         if (malformed)
             return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_FACTORS contains '%.40s', but %s is missing or "
                                 "invalid: each entry must be radices/threads/transforms/slices such as "
@@ -11041,7 +11104,7 @@ static uint32_t vd__fft_environment_parts(void) {
         text = strchr(text, ',');
         if (text) text++;
     }
-    return text && (text++, vd__fft_read_parts(&text, &parts)) ? parts : 0;
+    return text && (text++, vd__fft_parse_parts(&text, &parts)) ? parts : 0;
 }
 
 /* ---- cache of measurements ---- */
@@ -11080,6 +11143,7 @@ static void vd__fft_timing_key_addressing(vd__fft_timing_key *k, const vd__fft_a
     vd__fft_timing_key_digits(k, &s->transform);
 }
 
+/* Adds the device, its driver, the direction and the rigor to a key. */
 static void vd__fft_timing_key_device(vd__fft_timing_key *k, const vd_fft *p, uint32_t direction, vd_fft_rigor rigor) {
     const vd_device_info *d = vd_device(p->base.ctx, 0);
     const uint64_t words[] = {
@@ -11581,6 +11645,7 @@ static bool vd__fft_measure_pass(vd__fft_tuner *tuner, vd__fft_timing *out) {
 
 /* ---- tuning of a plan ---- */
 
+/* Destroys a tuner. */
 static void vd__fft_tuner_close(vd__fft_tuner *tuner) {
     vd_allocator allocator = tuner->plan->base.allocator;
     vd_fft_destroy(tuner->plan);
@@ -11816,6 +11881,7 @@ static vd_result vd__fft_make_layouts(vd_fft *p, const vd_fft_desc *desc) {
     return result;
 }
 
+/* Checks the rigor of the desc and of the environment. */
 static vd_result vd__fft_check_rigor(const vd_fft_desc *desc) {
     const char *text = getenv("VKDISPATCH_FFT");
     vd_result result = VD__CHECK_ENUM(desc->rigor, "rigor", VD_FFT_PATIENT);
@@ -11823,6 +11889,7 @@ static vd_result vd__fft_check_rigor(const vd_fft_desc *desc) {
     return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT is '%.40s', but must be estimate, measure or patient", text);
 }
 
+/* Checks the desc of a plan and sets the fields of the plan that it determines. */
 static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     double product = 1;
     vd_result result = vd__fft_check_shape(desc->shape, desc->axes, UINT32_MAX, &p->dimensions, &p->elements);
@@ -12119,6 +12186,7 @@ VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *p, int *count) {
 
 /* ---- padded rows of reals, for real transforms in place ---- */
 
+/* vd_fft_padded_buffer_create without the call in the error. */
 static vd_result vd__padded_buffer_make(vd_context *ctx, const uint64_t shape[4], vd_fft_padded_buffer *out) {
     vd_buffer_desc desc;
     vd_view_desc view;
@@ -12164,7 +12232,7 @@ VD_API void vd_fft_padded_buffer_destroy(vd_context *ctx, vd_fft_padded_buffer *
 
 /* Sets the region of the reals without their padding. */
 static vd_result vd__padded_buffer_region(vd_context *ctx, const vd_fft_padded_buffer *rows, const void *data,
-                                 vd_region_desc *out) {
+                                          vd_region_desc *out) {
     uint32_t i, last = 0;
     if (!ctx || !rows || !data)
         return vd_error_set(VD_ERROR_INVALID, "%s is NULL", !ctx ? "ctx" : !rows ? "rows" : "data");
@@ -12191,6 +12259,7 @@ VD_API vd_result vd_fft_padded_buffer_read(vd_context *ctx, const vd_fft_padded_
     return vd__call_result("vd_fft_padded_buffer_read", result ? result : vd_buffer_read_region(ctx, &region, data));
 }
 
+/* vd_fft_shift without the call in the error. */
 static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes,
                                   vd_fft_direction direction) {
     vd__shift_desc desc;
@@ -12274,6 +12343,7 @@ static size_t vd__fft_print_choice(char *text, size_t size, const vd__fft_choice
     return used + vd__fft_print(text + used, size - used, "/%llu", c->slices);
 }
 
+/* Prints the line of a pass. */
 static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
     vd__fft_choice choice = vd__fft_choice_of(s);
@@ -12431,6 +12501,7 @@ VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd
 
 VD_API const char *vd_convolve_explain(vd_convolve *p) { return p ? vd_fft_explain(p->run) : ""; }
 
+/* vd_convolve_2d without the call in the error. */
 static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer filter, vd_buffer out,
                                      vd_convolve_mode mode) {
     static const char *const names[] = { "image", "filter", "out" };
@@ -12643,6 +12714,7 @@ VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *io) {
     return vd_plan_run(p, "vd_sort_run", vd__sort_run, list, io);
 }
 
+/* vd_sort_all without the call in the error. */
 static vd_result vd__sort_simple(vd_context *ctx, vd_buffer keys) {
     vd_sort_desc desc;
     vd_sort_io io;
