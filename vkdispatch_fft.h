@@ -550,6 +550,7 @@ extern "C" {
 
 typedef struct vd_fft vd_fft; /* a plan */
 
+/* Direction of a run. */
 typedef enum vd_fft_direction { VD_FFT_FORWARD = 0, VD_FFT_INVERSE } vd_fft_direction;
 
 /* Normalisation. N is the product, over the transformed axes, of their lengths or, for cosine and sine transforms, of
@@ -560,6 +561,7 @@ typedef enum vd_fft_norm {
     VD_FFT_NORM_ORTHO        /* divide both directions by sqrt(N) */
 } vd_fft_norm;
 
+/* Library whose kernels compute the transforms. */
 typedef enum vd_fft_engine {
     VD_FFT_ENGINE_DEFAULT = 0, /* the kernels of this header */
     VD_FFT_ENGINE_VKFFT      /* VkFFT, if VKDISPATCH_VKFFT is defined. Supports VD_FFT_COMPLEX in f32 on the backend
@@ -644,8 +646,8 @@ typedef struct vd_fft_desc {
     void *hook_user;         /* passed to the functions above when a kernel is recorded, by vd_fft_create and any
                                 vd_fft_run; must live as long as the plan */
     vd_fft_kind kind;        /* default: VD_FFT_COMPLEX */
-    bool padded;             /* VD_FFT_REAL along the last dimension: each row of n reals is padded to the size of its n
-                                / 2 + 1 bins, as transforms in place require; in_stride must be zeros. Default: rows
+    bool padded;             /* VD_FFT_REAL along the last dimension: each row of n reals is padded to the size of its
+                                n / 2 + 1 bins, as transforms in place require; in_stride must be zeros. Default: rows
                                 without padding */
     vd_fft_rigor rigor;      /* ignored by other engines; default: VD_FFT_ESTIMATE */
     bool pack_rows;          /* real kinds of odd length: transform two rows of the batch as the real and imaginary part
@@ -704,8 +706,8 @@ VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer);
 VD_API vd_result vd_fft_2d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction);
 VD_API vd_result vd_fft_3d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction);
 
-/* Real transforms along the last axis, out of place. reals: type VD_F32; its shape is that of the transform. bins: n /
-   2 + 1 complex numbers of f32 for each row of n reals; its type is ignored. */
+/* Real transforms along the last axis, out of place. reals: type VD_F32; its shape is that of the transform. bins:
+   n / 2 + 1 complex numbers of f32 for each row of n reals; its type is ignored. */
 VD_API vd_result vd_fft_real_forward(vd_context *ctx, vd_buffer reals, vd_buffer bins);
 VD_API vd_result vd_fft_real_inverse(vd_context *ctx, vd_buffer bins, vd_buffer reals);
 
@@ -719,8 +721,8 @@ VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint
    divided by n * spacing. spacing: distance between samples; the unit of the frequencies is its reciprocal. */
 VD_API void vd_fft_freq(uint64_t n, double spacing, double *out);
 
-/* Returns the smallest length of at least n without prime factors above 7; 0 if it exceeds 64 bits. For VD_FFT_DCT1, n
-   - 1 should be such a length, and for VD_FFT_DST1, n + 1. */
+/* Returns the smallest length of at least n without prime factors above 7; 0 if it exceeds 64 bits. For VD_FFT_DCT1,
+   n - 1 should be such a length, and for VD_FFT_DST1, n + 1. */
 VD_API uint64_t vd_fft_good_size(uint64_t n);
 
 /* Memory for real transforms in place with desc.padded: two buffers that are views of the same bytes. */
@@ -2160,9 +2162,9 @@ typedef struct vd__fft_shape {
     bool last_axis_first;
 } vd__fft_shape;
 
-/* Index arithmetic of a stage in Stockham autosort order. For j < radix, butterfly b reads the elements first(b,
-   read_stride) + j * read_stride and writes first(b, write_stride) + j * write_stride, where first(b, c) = b / c * c *
-   radix + b % c. */
+/* Index arithmetic of a stage in Stockham autosort order. For j < radix, butterfly b reads the elements
+   first(b, read_stride) + j * read_stride and writes the elements first(b, write_stride) + j * write_stride, where
+   first(b, c) = b / c * c * radix + b % c. */
 typedef struct vd__fft_stage_info {
     uint32_t axis, radix;
     uint32_t axis_stride;    /* distance between neighbours along its axis, in elements */
@@ -2215,11 +2217,13 @@ typedef struct vd__fft_product {
        work-groups process the same part of all images */
     bool uncached;
     vd__fft_addressing spectrum; /* addresses in the spectrum of the first channel and filter */
+    /* distances, in elements, between channels of the input, between filters of the output, and between channels and
+       between filters of the spectrum */
     uint64_t in_step, out_step, channel_step, filter_step;
 } vd__fft_product;
 
-/* Additional data for planning a convolution. Dimension 0 of the plan is the index of an image; batch * channels images
-   are read. An image is one signal of any dimension. */
+/* Additional data for planning a convolution. An image is one signal, of 1 to 3 dimensions. The index along dimension 0
+   of the plan is the number of the image; batch * channels images are read. */
 typedef struct vd__fft_convolution {
     uint64_t batch;
     uint32_t channels, filters;
@@ -2284,12 +2288,14 @@ typedef struct vd__real {
     FIELD(bool, twiddle_first) \
     FIELD(uint64_t, twiddle_rows) /* number of rows of the twiddle factors exp(-2 pi i row * k / N) */ \
     /* number of parts of an axis of which only the first has elements: the pass stores its results for each part,
-       multiplied by the twiddle factors of the part or, with twiddle_first, sums over the parts; 0: not so */ \
+       multiplied by the twiddle factors of the part or, with twiddle_first, sums over the parts. 0: all parts have
+       elements */ \
     FIELD(uint32_t, copies) \
     /* length of a transform by Bluestein's algorithm, with convolutions of length shape.n; 0: the transform has length
        shape.n */ \
     FIELD(uint32_t, bluestein_length)
 
+/* A pass of a transform: one dispatch, from one buffer to another. */
 typedef struct vd__fft_pass {
     vd__fft_shape shape;
     vd__fft_addressing in, out;
@@ -2301,8 +2307,8 @@ typedef struct vd__fft_pass {
     vd__fft_product product;
     VD__FFT_PASS_FIELDS(VD__FIELD_MEMBER)
     uint64_t twiddle_width;  /* number of consecutive transforms with the same row of twiddle factors */
-    uint32_t fine_bits;      /* low bits of an exponent, which index the fine table; the others index the coarse table
-                                */
+    uint32_t fine_bits;      /* number of low bits of an exponent that index the fine table; the others index the coarse
+                                table */
     vd__fft_tables tables;
     vd__real real;
     vd__fft_role from, to;
