@@ -49,7 +49,7 @@
        real         transforms of real numbers: half spectra, cosines, sines
        reduce       reductions over any axes
        scan         prefix sums, compaction
-       sort         keys, alone or with values
+       sort         sorting keys, alone or with values
        histogram    counts of the elements of each bin
        top          the largest or smallest elements of rows
        vkfft        VkFFT as the engine of a transform
@@ -129,7 +129,7 @@
        Inverse. The last axis is transformed after the other axes. Its transform ignores the imaginary parts of bin 0
        and, if n is even, of bin n / 2, even if they are NaN. With several axes, these bins are results of the other
        transforms, which ignore nothing: a NaN or an infinity anywhere in the input, even in the imaginary part of
-       element (0, 0), may spread to other results. Set parts without a meaning to 0.
+       element (0, 0), may spread to other results. Set imaginary parts that are 0 in exact arithmetic to 0.
 
        In place. Each row of n reals must begin at the same byte as its n / 2 + 1 bins: set desc.padded, and allocate
        the memory with vd_fft_padded_buffer_create. Out of place, both directions preserve their input.
@@ -221,8 +221,8 @@
        p4 in place of a shape: where possible, convolutions of images and cubes transform their first axis in 4 parts (1
        to 32).
 
-       A shape applies to every kernel with transforms of as many elements. If it is invalid for one of them, making the
-       plan fails with VD_ERROR_INVALID, and the error states the reason.
+       A shape applies to every kernel whose transforms have as many elements as the product of the radices. If it is
+       invalid for one of them, making the plan fails with VD_ERROR_INVALID, and the error states the reason.
 
    Hooks
        A load hook changes each element that a plan reads before it is transformed; a store hook changes each result
@@ -317,7 +317,7 @@
 
    Fragments
        A fragment is a callback that records a part of a kernel: map, combine, keep or bin of the plans below. Its
-       function `build` gets a vd_fragment_io and must set io->out:
+       function `build` receives a vd_fragment_io and must set io->out:
 
            static void weighted(vc_kernel *k, vd_fragment_io *io, void *user) {
                vc_val w = vc_load(((struct mine *)user)->weights, io->index);
