@@ -2722,13 +2722,13 @@ typedef struct vd__memory_requirements {
     uint8_t sharing;   /* vd__sharing, supported by the device */
 } vd__memory_requirements;
 
-/* What an image consists of. A subresource is one layer of one level; its index is level * layers + layer. */
+/* Format and dimensions of an image. A subresource is one layer of one level; its index is level * layers + layer. */
 typedef struct vd__image_shape {
     vd_format format;
     vd_dim dim;
     uint32_t extent[3];        /* texels of level 0; 1 along axes that the image does not have */
     uint32_t levels, layers;
-    bool depth;                /* the format is a depth format */
+    bool depth;                /* the format has a depth component */
 } vd__image_shape;
 
 /* Memory layout of a subresource. Every access of a command requires one. */
@@ -2929,7 +2929,7 @@ typedef struct vd__storage {
     uint32_t map_count;        /* calls of vd_buffer_map without vd_buffer_unmap */
 } vd__storage;
 
-/* A buffer, an image (VD__ID_TYPE of the slot's id tells), or a view of one. A dispatch reads two cache lines: the
+/* A buffer, an image (see VD__ID_TYPE of the slot's id), or a view of one. A dispatch reads two cache lines: the
    first of the resource, and that of its memory, which is the next one in a context with one device.
    A view uses the storage of its root. It pins the root and is destroyed with it. */
 typedef struct vd__resource {

@@ -73,7 +73,7 @@ static void bench_print(const bench_pair *p) {
     fflush(stdout);
 }
 
-/* Prints a figure that has a fixed bound instead of a rival. */
+/* Prints a figure that has a fixed bound and is not compared with another implementation. */
 static inline void bench_print_alone(const char *name, const char *size, const double *ours, int rounds,
                                      const char *unit, double bound) {
     double low = ours[0], high = ours[0], median = bench_median(ours, rounds);

@@ -2,10 +2,10 @@
 
        make bench-cuda
 
-   Both implementations run the same CUDA C, compiled by NVRTC: x[i] += step, in one workgroup. The hand-written one
-   does what a careful engineer would write: the primary context stays current, it has its own stream, passes
-   arguments by pointers, reads back into pinned memory, copies from there to the memory of the caller, and waits for
-   the stream. All times are wall-clock times. Every counter is read back and compared with the number of launches. */
+   Both implementations run the same CUDA C, compiled by NVRTC: x[i] += step, in one work-group. The hand-written one
+   keeps the primary context current, has its own stream, passes arguments by pointers, reads back into pinned memory,
+   copies from there to the memory of the caller, and waits for the stream. All times are wall-clock times. Every
+   counter is read back and compared with the number of launches. */
 #define _POSIX_C_SOURCE 200809L
 #define VKDISPATCH_CUDA
 #define VKDISPATCH_NO_VULKAN

@@ -3,10 +3,10 @@
 
        make bench-dispatch
 
-   Both implementations run the same SPIR-V, x[i] += step, in one workgroup. The hand-written one does what a careful
-   engineer would write: device entry points, one command pool that is reset, the pipeline bound once per command
-   buffer, one memory barrier between dependent dispatches, and a wait for a fence. The driver allocates command memory
-   as it likes. It has its own device, with the same queue family as ours.
+   Both implementations run the same SPIR-V, x[i] += step, in one work-group. The hand-written one uses device entry
+   points, one command pool that is reset, the pipeline bound once per command buffer, one memory barrier between
+   dependent dispatches, and a wait for a fence. Its command memory comes from the driver's allocator. It has its own
+   device, with the same queue family as ours.
    Recording is measured in CPU time of the calling thread, which varies less on a busy machine, and starts at the
    second dispatch, so it excludes the cost of beginning a command buffer. All other figures are wall-clock times of
    the whole operation. Every counter is read back and compared with the number of dispatches. */

@@ -30,7 +30,7 @@
    On a processor, times are CPU times of all threads of the process, which other programs affect less.
 
    BENCH_MEASURE=1 adds `fft-measured`: our plans with measured kernels compared with estimated ones, and a description
-   of both. BENCH_MEASURE=2 measures patiently.
+   of both. BENCH_MEASURE=2 uses VD_FFT_PATIENT instead of VD_FFT_MEASURE.
 
    `fft-first` is the time for planning, compiling and the first result, once per size, after a plan of another
    length has loaded the drivers. */

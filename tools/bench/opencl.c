@@ -2,9 +2,9 @@
 
        make bench-opencl
 
-   Both implementations run the same OpenCL C, x[i] += step, in one workgroup. The hand-written one does what a
-   careful engineer would write: one in-order queue, buffer arguments set once, values set before each launch, one
-   flush and one wait per chain, and a blocking read per round trip. It has its own context and queue. Every counter
+   Both implementations run the same OpenCL C, x[i] += step, in one work-group. The hand-written one uses one in-order
+   queue, buffer arguments set once, values set before each launch, one flush and one wait per chain, and a blocking
+   read per round trip. It has its own context and queue. Every counter
    is read back and compared with the number of dispatches. */
 #define _POSIX_C_SOURCE 200809L
 #define VKDISPATCH_OPENCL

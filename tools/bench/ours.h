@@ -161,7 +161,8 @@ typedef struct comparison {
     double bound;       /* 0: no bound */
 } comparison;
 
-/* Times our function on `a` and the rival on `b` alternately and prints the result; `form` is appended to the name.
+/* Times our function on `a` and the other implementation on `b` alternately, and prints the result; `form` is appended
+   to the name.
    Returns how often the allocator of `counter` was called during the timed rounds. */
 static inline unsigned long compare(const comparison *c, const char *form, const counting *counter, void *a, void *b) {
     static bench_pair pair;
