@@ -1492,10 +1492,10 @@ static inline uint64_t vd__atomic_exchange64(uint64_t *p, uint64_t value) {
 }
 /* Weak compare-and-exchange: stores `value` in *p and returns true if *p equals *old. Otherwise, or spuriously, sets
    *old to *p and returns false. */
-static inline bool vd__atomic_replace32(uint32_t *p, uint32_t *old, uint32_t value) {
+static inline bool vd__atomic_compare_exchange32(uint32_t *p, uint32_t *old, uint32_t value) {
     return __atomic_compare_exchange_n(p, old, value, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
-static inline bool vd__atomic_replace64(uint64_t *p, uint64_t *old, uint64_t value) {
+static inline bool vd__atomic_compare_exchange64(uint64_t *p, uint64_t *old, uint64_t value) {
     return __atomic_compare_exchange_n(p, old, value, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
@@ -1544,12 +1544,12 @@ static inline uint32_t vd__atomic_exchange32(uint32_t *p, uint32_t value) {
 static inline uint64_t vd__atomic_exchange64(uint64_t *p, uint64_t value) {
     return (uint64_t)_InterlockedExchange64((volatile __int64 *)p, (__int64)value);
 }
-static inline bool vd__atomic_replace32(uint32_t *p, uint32_t *old, uint32_t value) {
+static inline bool vd__atomic_compare_exchange32(uint32_t *p, uint32_t *old, uint32_t value) {
     uint32_t was = *old;
     *old = (uint32_t)_InterlockedCompareExchange((volatile long *)p, (long)value, (long)was);
     return *old == was;
 }
-static inline bool vd__atomic_replace64(uint64_t *p, uint64_t *old, uint64_t value) {
+static inline bool vd__atomic_compare_exchange64(uint64_t *p, uint64_t *old, uint64_t value) {
     uint64_t was = *old;
     *old = (uint64_t)_InterlockedCompareExchange64((volatile __int64 *)p, (__int64)value, (__int64)was);
     return *old == was;
@@ -1567,7 +1567,7 @@ static inline uint32_t vd__swap_bytes(uint32_t x) { return _byteswap_ulong(x); }
 /* Atomic maximum: sets *p to value if value is larger. */
 static void vd__atomic_max64(uint64_t *p, uint64_t value) {
     uint64_t old = vd__atomic_load64(p);
-    while (old < value && !vd__atomic_replace64(p, &old, value)) {}
+    while (old < value && !vd__atomic_compare_exchange64(p, &old, value)) {}
 }
 
 /* true: all processors observe the stores of one processor in program order. */
@@ -1698,7 +1698,7 @@ static VD__UNUSED uint64_t vd__thread_stack_bytes(void) { return 1u << 20; }
 static VD__UNUSED uint32_t vd__processor_count(void) { return GetActiveProcessorCount(ALL_PROCESSOR_GROUPS); }
 
 /* Converts UTF-8 to UTF-16. Returns false if the text is invalid or too long. */
-static bool vd__wide(const char *text, wchar_t out[VD__PATH_CHARS]) {
+static bool vd__utf16_from_utf8(const char *text, wchar_t out[VD__PATH_CHARS]) {
     return MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, text, -1, out, VD__PATH_CHARS) > 0;
 }
 
@@ -1718,7 +1718,7 @@ static VD__UNUSED bool vd__is_privileged(void) {
 /* Reads a variable as UTF-8 into `out`. Returns NULL if it is not set, empty, or too long. */
 static VD__UNUSED const char *vd__environment_read(const char *name, char out[VD__PATH_CHARS]) {
     wchar_t wide_name[VD__PATH_CHARS], value[VD__PATH_CHARS];
-    if (!vd__wide(name, wide_name)) return NULL;
+    if (!vd__utf16_from_utf8(name, wide_name)) return NULL;
     DWORD length = GetEnvironmentVariableW(wide_name, value, VD__PATH_CHARS);
     if (!length || length >= VD__PATH_CHARS) return NULL;
     return WideCharToMultiByte(CP_UTF8, 0, value, -1, out, VD__PATH_CHARS, NULL, NULL) > 0 ? out : NULL;
@@ -1730,7 +1730,7 @@ static VD__UNUSED const char *vd__environment_read(const char *name, char out[VD
 static VD__UNUSED void *vd__library_open(const char *name) {
     wchar_t wide[VD__PATH_CHARS], path[VD__PATH_CHARS];
     bool folder = strpbrk(name, "/\\:") != NULL;
-    if (!vd__wide(name, wide)) return NULL;
+    if (!vd__utf16_from_utf8(name, wide)) return NULL;
     if (!folder) return (void *)LoadLibraryExW(wide, NULL, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
     DWORD length = GetFullPathNameW(wide, VD__PATH_CHARS, path, NULL);
     if (!length || length >= VD__PATH_CHARS) return NULL;
@@ -1809,7 +1809,7 @@ static vd__file vd__file_open_trusted(const char *path, uint64_t *size, bool *tr
     wchar_t wide[VD__PATH_CHARS];
     LARGE_INTEGER bytes;
     *trusted = true;
-    if (!vd__wide(path, wide)) return VD__NO_FILE;
+    if (!vd__utf16_from_utf8(path, wide)) return VD__NO_FILE;
     HANDLE file = CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
                               FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS, NULL);
     if (file == INVALID_HANDLE_VALUE) return VD__NO_FILE;
@@ -1826,7 +1826,7 @@ static vd__file vd__file_create(const char *path) {
     static const wchar_t access[] = L"D:P(A;;FA;;;OW)(A;;FA;;;BA)(A;;FA;;;SY)";
     SECURITY_ATTRIBUTES security = { sizeof security, NULL, FALSE };
     wchar_t wide[VD__PATH_CHARS];
-    if (!vd__wide(path, wide) || !ConvertStringSecurityDescriptorToSecurityDescriptorW(
+    if (!vd__utf16_from_utf8(path, wide) || !ConvertStringSecurityDescriptorToSecurityDescriptorW(
             access, SDDL_REVISION_1, &security.lpSecurityDescriptor, NULL)) return VD__NO_FILE;
     HANDLE file = CreateFileW(wide, GENERIC_WRITE, 0, &security, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, NULL);
     DWORD error = GetLastError();
@@ -1851,13 +1851,13 @@ static bool vd__file_close(vd__file file) { return CloseHandle((HANDLE)file) != 
 /* Atomic on NTFS. Fails while another process has `to` open. */
 static bool vd__file_replace(const char *from, const char *to) {
     wchar_t wide_from[VD__PATH_CHARS], wide_to[VD__PATH_CHARS];
-    return vd__wide(from, wide_from) && vd__wide(to, wide_to) &&
+    return vd__utf16_from_utf8(from, wide_from) && vd__utf16_from_utf8(to, wide_to) &&
            MoveFileExW(wide_from, wide_to, MOVEFILE_REPLACE_EXISTING);
 }
 
 static void vd__file_delete(const char *path) {
     wchar_t wide[VD__PATH_CHARS];
-    if (vd__wide(path, wide)) DeleteFileW(wide);
+    if (vd__utf16_from_utf8(path, wide)) DeleteFileW(wide);
 }
 
 /* Describes why the last call of a file function failed. */
@@ -10929,7 +10929,7 @@ static uint32_t vd__scalar_size(vd_type type) {
     return type >= VD_STRUCT(0) ? 0 : sizes[type & 15u];
 }
 
-static bool vd__type_ok(vd_type type) { return type == VD_BYTES || vd_type_size(type); }
+static bool vd__type_is_valid(vd_type type) { return type == VD_BYTES || vd_type_size(type); }
 
 /* Finds a buffer. The caller holds a lock that keeps it alive (see vd__slot). `which` is "", "source " or "target ".
    Returns NULL and sets the error if the handle is invalid. */
@@ -11504,7 +11504,7 @@ static vd_result vd__local_size_check(const vd__device *dev, const vd_kernel_des
 static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
     const char *name = a->name ? a->name : "";
-    if (!vd__type_ok(a->type))
+    if (!vd__type_is_valid(a->type))
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
                              "argument %d '%s' has type %u, not a valid vd_type", i, name, (unsigned)a->type);
     if (a->kind == VD_ARG_IMAGE)
@@ -12704,7 +12704,7 @@ static vd_result vd__fail_device_lost(vd__queue *q) {
     vd_context *ctx = q->ctx;
     uint32_t lost = 0, index = q->context_device->index;
     bool first = false;
-    while (!lost && !first) first = vd__atomic_replace32(&ctx->lost_device, &lost, 1 + index);
+    while (!lost && !first) first = vd__atomic_compare_exchange32(&ctx->lost_device, &lost, 1 + index);
     if (first) {
         vd__atomic_or32(&ctx->state, VD__LOST);
         vd__logf(&ctx->host, VD_LOG_ERROR, "device %u '%s' was lost", (unsigned)index, q->device->info.name);
@@ -12726,7 +12726,7 @@ static bool vd__queue_reached(vd__queue *q, uint64_t value) {
 }
 
 /* Returns the failure of the submission with this timeline value, if it is among the last VD__MAX_FAILURES. */
-static vd_result vd__queue_outcome(vd__queue *q, uint64_t value) {
+static vd_result vd__queue_failure_of(vd__queue *q, uint64_t value) {
     vd_result r = VD_OK;
     if (VD__LIKELY(!vd__atomic_load32(&q->failure_count))) return VD_OK;
     vd__mutex_lock(q->lock);
@@ -12741,7 +12741,7 @@ static vd_result vd__queue_outcome(vd__queue *q, uint64_t value) {
 }
 
 /* Returns a failure of the queue that no wait for its event has returned. Each failure is returned once. */
-static vd_result vd__queue_unreported(vd__queue *q) {
+static vd_result vd__queue_take_failure(vd__queue *q) {
     vd_result r = VD_OK;
     if (VD__LIKELY(!vd__atomic_load32(&q->failure_count))) return VD_OK;
     vd__mutex_lock(q->lock);
@@ -12778,7 +12778,7 @@ static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_n
         if (r != VD_OK && r != VD_TIMEOUT) return r;
     }
     if (VD__UNLIKELY(vd__atomic_load_pointer((void *const *)(void *)&ctx->outputs) != NULL)) vd__output_poll(ctx);
-    return vd__queue_outcome(q, value);
+    return vd__queue_failure_of(q, value);
 }
 
 /* ---- deferred destruction ---- */
@@ -13489,7 +13489,7 @@ static vd_result vd__write_bytes(vd_list *l, const char *call, const vd__buffer 
 }
 
 /* Calls the user's function that records commands of the driver. They may use all stages. */
-static vd_result vd__record(vd_list *l, const vd_record_desc *desc) {
+static vd_result vd__record_native(vd_list *l, const vd_record_desc *desc) {
     vd__access accesses[VD_MAX_ARGS];
     const char *name = desc->name ? desc->name : "";
     char which[32];
@@ -13854,7 +13854,7 @@ static vd_result vd__unmap(const vd__buffer *b, vd__storage *s) {
     do {
         if (!maps)
             return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_unmap", NULL, "buffer '%s' is not mapped", b->name);
-    } while (!vd__atomic_replace32(&s->map_count, &maps, maps - 1));
+    } while (!vd__atomic_compare_exchange32(&s->map_count, &maps, maps - 1));
     return vd__storage_sync(s, 0, s->memory.size, false);
 }
 
@@ -16073,7 +16073,8 @@ VD_API vd_result vd_record_native(vd_list *list, const vd_record_desc *desc) {
     vd_result r = vd__list_check(list, "vd_record_native");
     if (r) return r;
     vd__list_lock(list);
-    r = desc ? vd__record(list, desc) : vd__fail_call(VD_ERROR_INVALID, "vd_record_native", NULL, "desc is NULL");
+    r = desc ? vd__record_native(list, desc)
+             : vd__fail_call(VD_ERROR_INVALID, "vd_record_native", NULL, "desc is NULL");
     vd__list_unlock(list);
     return vd__list_end_call(list, "vd_record_native", r);
 }
@@ -16161,7 +16162,7 @@ VD__SMALL
 /* Returns a failure of any queue that no call has returned yet. */
 static vd_result vd__context_take_failure(vd_context *ctx) {
     vd_result r = VD_OK;
-    for (uint32_t i = 0; i < ctx->queue_count && !r; i++) r = vd__queue_unreported(&ctx->queues[i]);
+    for (uint32_t i = 0; i < ctx->queue_count && !r; i++) r = vd__queue_take_failure(&ctx->queues[i]);
     return r;
 }
 

@@ -102,15 +102,15 @@ static void atomics_return_the_old_value(void **state) {
     assert_int_equal(vd__atomic_and32(&word, 0x8000000f), 0x80000005);
     assert_int_equal(vd__atomic_exchange32(&word, 7), 0x80000005);
     assert_int_equal(vd__atomic_add32_seq(&word, 1), 7);
-    assert_false(vd__atomic_replace32(&word, &old, 1));
+    assert_false(vd__atomic_compare_exchange32(&word, &old, 1));
     assert_int_equal(old, 8);
-    while (!vd__atomic_replace32(&word, &old, 9)) assert_int_equal(old, 8);
+    while (!vd__atomic_compare_exchange32(&word, &old, 9)) assert_int_equal(old, 8);
     assert_true(vd__atomic_load32(&word) == 9 && vd__atomic_load32_seq(&word) == 9);
     vd__atomic_store32(&word, 10);
     assert_int_equal(word, 10);
 
     vd__atomic_add64(&wide, UINT64_MAX - 1);
-    assert_false(vd__atomic_replace64(&wide, &old_wide, 1));
+    assert_false(vd__atomic_compare_exchange64(&wide, &old_wide, 1));
     assert_true(old_wide == UINT64_MAX);
     assert_true(vd__atomic_exchange64(&wide, (uint64_t)3 << 40) == UINT64_MAX);
     assert_true(vd__atomic_load64(&wide) == (uint64_t)3 << 40);
