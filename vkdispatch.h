@@ -2984,7 +2984,7 @@ typedef struct vd__kernel {
     vd_implicit_info *implicit;
     vd__param *params;
     int arg_count, implicit_count;
-    int call_implicit_count;   /* number of implicit arguments that do not depend on buffers; they come first */
+    int dispatch_implicit_count; /* number of implicit arguments that do not depend on buffers; they come first */
     uint32_t buffer_count, binding_count, argument_bytes, local_size[3], shared_bytes;
     uint32_t local_shift[3];   /* log2 of local_size if that is a power of two, otherwise VD__NONE */
     bool splittable[3];        /* axes with VD_IMPLICIT_GROUP_BASE: a dispatch can be split along them */
@@ -3118,7 +3118,7 @@ struct vd_list {
     bool has_barrier;          /* contains a barrier */
     vd__hazards hazards;       /* accesses after the last barrier, or all of them without one */
     vd__hazards entry_hazards; /* accesses before the first barrier */
-    struct vd__call *call;     /* state of the last dispatch, reused by the next one */
+    struct vd__dispatch_state *dispatch; /* the last dispatch, reused by the next one */
     vd__list_use *uses;        /* each object once; none in an open batch */
     uint32_t *use_table;       /* hash table with 2 * use_capacity slots: 1 + index in uses; 0: empty */
     uint32_t use_count, use_capacity; /* the capacity is a power of two */
@@ -11693,7 +11693,7 @@ VD__SMALL_END
 
 /* A dispatch whose arguments are resolved. A list keeps its last one, so that a dispatch of the same kernel and extent
    resolves only the arguments. */
-typedef struct vd__call {
+typedef struct vd__dispatch_state {
     const vd__context_device *context_device;
     vd_list *list;
     uint64_t last_kernel;              /* id of the last dispatch's kernel; 0: the next dispatch resolves everything */
@@ -11706,7 +11706,7 @@ typedef struct vd__call {
     vd__access accesses[VD_MAX_ARGS];  /* by index among the buffer arguments */
     vd__binding bindings[VD_MAX_ARGS];
     uint64_t arguments[VD_MAX_ARGUMENT_BYTES / 8];
-} vd__call;
+} vd__dispatch_state;
 
 /* Resolves threads or groups of a desc to 32 bits (trailing zeros become 1). `what` is "threads" or "groups". */
 static inline vd_result vd__extent_check(const vd__kernel *k, const uint64_t desc_extent[3], const char *what,
@@ -11734,17 +11734,17 @@ static inline vd_result vd__extent_check(const vd__kernel *k, const uint64_t des
 
 /* Checks whether a dispatch with more groups than the device allows can be split into several launches. The kernel
    must read the group base, an implicit argument, of every axis that is split. */
-static VD__COLD vd_result vd__split_check(const vd__call *c, const vd_limits *limits) {
-    const vd__kernel *k = c->kernel;
+static VD__COLD vd_result vd__split_check(const vd__dispatch_state *d, const vd_limits *limits) {
+    const vd__kernel *k = d->kernel;
     uint64_t pieces = 1;
     for (int i = 0; i < 3; i++) {
-        if (c->launch.groups[i] <= limits->max_groups[i]) continue;
+        if (d->launch.groups[i] <= limits->max_groups[i]) continue;
         if (!k->splittable[i])
             return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", k->name, "the dispatch has %llu work-groups "
                                  "along axis %d, but the device's limit is %u (max_groups), and the kernel has no "
                                  "group base along this axis",
-                                 VD__U(c->launch.groups[i]), i, (unsigned)limits->max_groups[i]);
-        pieces *= (uint64_t)(c->launch.groups[i] - 1) / limits->max_groups[i] + 1;
+                                 VD__U(d->launch.groups[i]), i, (unsigned)limits->max_groups[i]);
+        pieces *= (uint64_t)(d->launch.groups[i] - 1) / limits->max_groups[i] + 1;
     }
     if (pieces > 1u << 20)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", k->name,
@@ -11754,55 +11754,55 @@ static VD__COLD vd_result vd__split_check(const vd__call *c, const vd_limits *li
 }
 
 /* Resolves a dispatch whose desc has groups instead of threads. */
-static VD__COLD vd_result vd__call_extent_groups(vd__call *c, const vd_dispatch_desc *desc) {
-    const vd__kernel *k = c->kernel;
+static VD__COLD vd_result vd__dispatch_extent_groups(vd__dispatch_state *d, const vd_dispatch_desc *desc) {
+    const vd__kernel *k = d->kernel;
     char text[VD__EXTENT_TEXT];
     if (desc->threads[1] || desc->threads[2])
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "threads is %s, but threads[0] must not be 0",
                              vd__extent_print(text, desc->threads, 3));
-    vd_result r = vd__extent_check(k, desc->groups, "groups", c->launch.groups);
+    vd_result r = vd__extent_check(k, desc->groups, "groups", d->launch.groups);
     for (int i = 0; i < 3 && !r; i++) {
-        uint64_t threads = (uint64_t)c->launch.groups[i] * k->local_size[i];
-        c->threads[i] = (uint32_t)threads;
+        uint64_t threads = (uint64_t)d->launch.groups[i] * k->local_size[i];
+        d->threads[i] = (uint32_t)threads;
         if (threads > UINT32_MAX)
             r = vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name,
                               "groups[%d] is %llu; with local size %u this is more than 2^32 - 1 threads", i,
-                              VD__U(c->launch.groups[i]), (unsigned)k->local_size[i]);
+                              VD__U(d->launch.groups[i]), (unsigned)k->local_size[i]);
     }
     return r;
 }
 
-static VD__COLD vd_result vd__call_fail_extent(const vd__kernel *k, const vd_dispatch_desc *desc) {
+static VD__COLD vd_result vd__dispatch_fail_extent(const vd__kernel *k, const vd_dispatch_desc *desc) {
     char threads[VD__EXTENT_TEXT], groups[VD__EXTENT_TEXT];
     return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "both threads (%s) and groups (%s) are set",
                          vd__extent_print(threads, desc->threads, 3), vd__extent_print(groups, desc->groups, 3));
 }
 
 /* Computes threads and groups of the whole dispatch. */
-static inline vd_result vd__call_extent(vd__call *c, const vd_dispatch_desc *desc) {
-    const vd__kernel *k = c->kernel;
-    const vd_limits *limits = &c->context_device->device.info.limits;
+static inline vd_result vd__dispatch_extent(vd__dispatch_state *d, const vd_dispatch_desc *desc) {
+    const vd__kernel *k = d->kernel;
+    const vd_limits *limits = &d->context_device->device.info.limits;
     const uint64_t *t = desc->threads, *g = desc->groups;
-    if (VD__UNLIKELY((g[0] | g[1] | g[2]) != 0) && (t[0] | t[1] | t[2])) return vd__call_fail_extent(k, desc);
+    if (VD__UNLIKELY((g[0] | g[1] | g[2]) != 0) && (t[0] | t[1] | t[2])) return vd__dispatch_fail_extent(k, desc);
     /* fast path: one-dimensional dispatches */
     if (VD__LIKELY(k->linear && t[0] - 1 < UINT32_MAX && t[1] <= 1 && t[2] <= t[1])) {
-        c->threads[0] = (uint32_t)t[0];
-        c->launch.groups[0] = (((uint32_t)t[0] - 1) >> k->local_shift[0]) + 1;
-        c->threads[1] = c->threads[2] = c->launch.groups[1] = c->launch.groups[2] = 1;
-        c->split = c->launch.groups[0] > limits->max_groups[0];
-        return VD__LIKELY(!c->split) ? VD_OK : vd__split_check(c, limits);
+        d->threads[0] = (uint32_t)t[0];
+        d->launch.groups[0] = (((uint32_t)t[0] - 1) >> k->local_shift[0]) + 1;
+        d->threads[1] = d->threads[2] = d->launch.groups[1] = d->launch.groups[2] = 1;
+        d->split = d->launch.groups[0] > limits->max_groups[0];
+        return VD__LIKELY(!d->split) ? VD_OK : vd__split_check(d, limits);
     }
-    vd_result r = VD__LIKELY(desc->threads[0] != 0) ? vd__extent_check(k, desc->threads, "threads", c->threads)
-                                                    : vd__call_extent_groups(c, desc);
+    vd_result r = VD__LIKELY(desc->threads[0] != 0) ? vd__extent_check(k, desc->threads, "threads", d->threads)
+                                                    : vd__dispatch_extent_groups(d, desc);
     if (VD__UNLIKELY(r)) return r;
     for (int i = 0; i < 3 && desc->threads[0]; i++) {
-        uint32_t last = c->threads[i] - 1;
+        uint32_t last = d->threads[i] - 1;
         bool shift = VD__LIKELY(k->local_shift[i] != VD__NONE);
-        c->launch.groups[i] = (shift ? last >> k->local_shift[i] : last / k->local_size[i]) + 1;
+        d->launch.groups[i] = (shift ? last >> k->local_shift[i] : last / k->local_size[i]) + 1;
     }
-    c->split = c->launch.groups[0] > limits->max_groups[0] || c->launch.groups[1] > limits->max_groups[1]
-               || c->launch.groups[2] > limits->max_groups[2];
-    return VD__LIKELY(!c->split) ? VD_OK : vd__split_check(c, limits);
+    d->split = d->launch.groups[0] > limits->max_groups[0] || d->launch.groups[1] > limits->max_groups[1]
+               || d->launch.groups[2] > limits->max_groups[2];
+    return VD__LIKELY(!d->split) ? VD_OK : vd__split_check(d, limits);
 }
 
 /* Writes a type to `out`, for example "f32x4" or "struct of 48 bytes". */
@@ -11813,7 +11813,7 @@ static VD__COLD const char *vd__type_print(char out[40], vd_type type) {
 }
 
 /* Reports an argument whose kind is neither buffer nor value. */
-static VD__COLD vd_result vd__call_fail_kind(const vd__kernel *k, int i, const vd_arg *arg) {
+static VD__COLD vd_result vd__dispatch_fail_kind(const vd__kernel *k, int i, const vd_arg *arg) {
     char problem[64] = "not set";
     if (arg->kind != VD_ARG_NONE)
         snprintf(problem, sizeof problem, "of kind %d, not a valid vd_arg_kind (%d to %d)", (int)arg->kind,
@@ -11824,7 +11824,7 @@ static VD__COLD vd_result vd__call_fail_kind(const vd__kernel *k, int i, const v
 }
 
 /* Reports an argument of another type than the kernel expects. `actual` precedes the name of `type`. */
-static VD__COLD vd_result vd__call_fail_type(const vd__kernel *k, int i, const char *actual, vd_type type) {
+static VD__COLD vd_result vd__dispatch_fail_type(const vd__kernel *k, int i, const char *actual, vd_type type) {
     const vd_arg_info *info = &k->args[i];
     bool buffer = info->kind != VD_ARG_VALUE;
     char given_type[40], wanted_type[40];
@@ -11834,43 +11834,44 @@ static VD__COLD vd_result vd__call_fail_type(const vd__kernel *k, int i, const c
 }
 
 /* Fails if buffer argument i overlaps an earlier one, one of them is written, and neither may alias. */
-static VD__COLD vd_result vd__call_check_overlap(const vd__call *c, const vd__access *access, int i) {
-    const vd_arg_info *info = &c->kernel->args[i];
+static VD__COLD vd_result vd__dispatch_check_overlap(const vd__dispatch_state *d, const vd__access *access, int i) {
+    const vd_arg_info *info = &d->kernel->args[i];
     for (int j = 0, buffer_index = 0; j < i; j++) {
-        const vd_arg_info *other = &c->kernel->args[j];
+        const vd_arg_info *other = &d->kernel->args[j];
         if (other->kind == VD_ARG_VALUE) continue;
-        const vd__access *earlier = &c->accesses[buffer_index++];
+        const vd__access *earlier = &d->accesses[buffer_index++];
         if (earlier->storage != access->storage) continue;
         if (earlier->begin >= access->end || access->begin >= earlier->end) continue;
         if (!((other->access | info->access) & VD_WRITE) || other->may_alias || info->may_alias) continue;
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", c->kernel->name, "arguments %d '%s' and %d '%s' overlap "
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "arguments %d '%s' and %d '%s' overlap "
                              "(both use buffer '%s'), and the kernel writes at least one of them", j, other->name, i,
-                             info->name, c->buffers[j]->name);
+                             info->name, d->buffers[j]->name);
     }
     return VD_OK;
 }
 
 /* Reports an argument that is not a valid buffer. */
-static VD__COLD vd_result vd__call_fail_buffer(const vd__call *c, vd_context *ctx, const vd_arg *arg, int i) {
-    const vd__kernel *k = c->kernel;
-    if (arg->kind == VD_ARG_VALUE) return vd__call_fail_type(k, i, "a value of ", arg->type);
-    if (arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS) return vd__call_fail_kind(k, i, arg);
+static VD__COLD vd_result vd__dispatch_fail_buffer(const vd__dispatch_state *d, vd_context *ctx, const vd_arg *arg,
+                                                   int i) {
+    const vd__kernel *k = d->kernel;
+    if (arg->kind == VD_ARG_VALUE) return vd__dispatch_fail_type(k, i, "a value of ", arg->type);
+    if (arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS) return vd__dispatch_fail_kind(k, i, arg);
     return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': the buffer %s", i,
                          k->args[i].name, vd__pool_reason(&ctx->buffers, arg->bits));
 }
 
-/* Slow path of vd__call_buffer: checks the type, the device, and the alignment of a view. A buffer or parameter
+/* Slow path of vd__dispatch_buffer: checks the type, the device, and the alignment of a view. A buffer or parameter
    without a type matches every type. */
-static VD__NOINLINE vd_result vd__call_check_buffer(const vd__call *c, const vd__param *p, int i) {
-    const vd__buffer *b = c->buffers[i];
-    const vd__kernel *k = c->kernel;
+static VD__NOINLINE vd_result vd__dispatch_check_buffer(const vd__dispatch_state *d, const vd__param *p, int i) {
+    const vd__buffer *b = d->buffers[i];
+    const vd__kernel *k = d->kernel;
     bool binding = p->kind == VD_ARG_BINDING;
-    uint64_t align = (uint64_t)1 << p->align, limit = c->context_device->device.info.limits.binding_alignment;
-    if (p->type != b->type && p->type && b->type) return vd__call_fail_type(k, i, "a buffer of ", b->type);
-    if (!b->storage[c->context_device->index].memory.serial)
+    uint64_t align = (uint64_t)1 << p->align, limit = d->context_device->device.info.limits.binding_alignment;
+    if (p->type != b->type && p->type && b->type) return vd__dispatch_fail_type(k, i, "a buffer of ", b->type);
+    if (!b->storage[d->context_device->index].memory.serial)
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': buffer '%s' has no memory on "
                              "device %u (its device mask is 0x%x)", i, k->args[i].name, b->name,
-                             (unsigned)c->context_device->index, (unsigned)b->devices);
+                             (unsigned)d->context_device->index, (unsigned)b->devices);
     if (b->offset % align)
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': view '%s' begins at byte "
                              "%llu of its buffer, but the kernel expects a multiple of %llu", i, k->args[i].name,
@@ -11883,16 +11884,16 @@ static VD__NOINLINE vd_result vd__call_check_buffer(const vd__call *c, const vd_
 }
 
 /* Reports a buffer that exceeds max_binding_bytes. */
-static VD__COLD vd_result vd__call_fail_size(const vd__call *c, int i) {
-    const vd__buffer *b = c->buffers[i];
-    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", c->kernel->name, "argument %d '%s': buffer '%s' has %llu "
+static VD__COLD vd_result vd__dispatch_fail_size(const vd__dispatch_state *d, int i) {
+    const vd__buffer *b = d->buffers[i];
+    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", d->kernel->name, "argument %d '%s': buffer '%s' has %llu "
                          "bytes, but the device's limit for a binding is %llu (max_binding_bytes)", i,
-                         c->kernel->args[i].name, b->name, VD__U(b->size),
-                         VD__U(c->context_device->device.info.limits.max_binding_bytes));
+                         d->kernel->args[i].name, b->name, VD__U(b->size),
+                         VD__U(d->context_device->device.info.limits.max_binding_bytes));
 }
 
 /* Stores a value of four or eight bytes into the argument block. Returns nonzero if this changes the block. */
-static inline uint64_t vd__call_store(uint8_t *to, uint64_t bits, bool wide) {
+static inline uint64_t vd__dispatch_store(uint8_t *to, uint64_t bits, bool wide) {
     uint32_t word = (uint32_t)bits, old_word;
     uint64_t old;
     if (wide) {
@@ -11908,135 +11909,136 @@ static inline uint64_t vd__call_store(uint8_t *to, uint64_t bits, bool wide) {
 /* Resolves a buffer argument: sets its access, and stores its address in the argument block or adds it to the bindings.
    `seen` has a bit for each memory of the earlier arguments, chosen by the low 6 bits of its serial. Overlap is only
    checked if the bit is set already. */
-static inline vd_result vd__call_buffer(vd__call *c, vd_context *ctx, const vd__param *p, const vd_arg *arg, int i,
-                                        uint64_t *seen) {
+static inline vd_result vd__dispatch_buffer(vd__dispatch_state *d, vd_context *ctx, const vd__param *p,
+                                            const vd_arg *arg, int i, uint64_t *seen) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
     if (VD__UNLIKELY(!b || arg->kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING))
-        return vd__call_fail_buffer(c, ctx, arg, i);
-    vd__access *access = &c->accesses[p->buffer_index];
-    vd_result pinned = vd__list_pin(c->list, &b->slot, arg->bits, &access->use);
-    if (VD__UNLIKELY(pinned)) return vd__error_amend(pinned, "vd_dispatch", c->kernel->name, NULL);
-    c->buffers[i] = b;
+        return vd__dispatch_fail_buffer(d, ctx, arg, i);
+    vd__access *access = &d->accesses[p->buffer_index];
+    vd_result pinned = vd__list_pin(d->list, &b->slot, arg->bits, &access->use);
+    if (VD__UNLIKELY(pinned)) return vd__error_amend(pinned, "vd_dispatch", d->kernel->name, NULL);
+    d->buffers[i] = b;
     if (VD__UNLIKELY(b->needs_checks || p->type != b->type)) {
-        vd_result r = vd__call_check_buffer(c, p, i);
+        vd_result r = vd__dispatch_check_buffer(d, p, i);
         if (r) return r;
     }
-    vd__storage *storage = b->storage + c->context_device->index;
+    vd__storage *storage = b->storage + d->context_device->index;
     access->storage = storage;
     access->begin = b->offset;
     access->end = b->offset + b->size;
     access->written = p->written;
     if (p->kind == VD_ARG_ADDRESS) {
-        c->launch.arguments_changed |= vd__call_store((uint8_t *)c->arguments + p->location,
-                                                      storage->memory.address + b->offset, true);
+        d->launch.arguments_changed |= vd__dispatch_store((uint8_t *)d->arguments + p->location,
+                                                          storage->memory.address + b->offset, true);
     } else {
-        vd__binding *binding = &c->bindings[p->binding_index];
+        vd__binding *binding = &d->bindings[p->binding_index];
         binding->memory = &storage->memory;
         binding->offset = b->offset;
         binding->size = b->size; /* exact, because OpArrayLength depends on it */
         binding->number = p->location;
-        if (VD__UNLIKELY(binding->size > c->context_device->device.info.limits.max_binding_bytes))
-            return vd__call_fail_size(c, i);
+        if (VD__UNLIKELY(binding->size > d->context_device->device.info.limits.max_binding_bytes))
+            return vd__dispatch_fail_size(d, i);
     }
     uint64_t bit = (uint64_t)1 << (storage->memory.serial & 63u);
     bool maybe_seen = (*seen & bit) != 0;
     *seen |= bit;
-    return VD__LIKELY(!maybe_seen) ? VD_OK : vd__call_check_overlap(c, access, i);
+    return VD__LIKELY(!maybe_seen) ? VD_OK : vd__dispatch_check_overlap(d, access, i);
 }
 
-/* Slow path of vd__call_value: sizes other than 4 and 8 bytes, untyped values, values in host memory, and errors. */
-static VD__COLD vd_result vd__call_value_slow(vd__call *c, const vd_arg *arg, int i) {
-    const vd__kernel *k = c->kernel;
+/* Slow path of vd__dispatch_value: sizes other than 4 and 8 bytes, untyped values, values in host memory, and
+   errors. */
+static VD__COLD vd_result vd__dispatch_value_slow(vd__dispatch_state *d, const vd_arg *arg, int i) {
+    const vd__kernel *k = d->kernel;
     const vd_arg_info *info = &k->args[i];
-    if (arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS) return vd__call_fail_type(k, i, "a buffer", 0);
-    if (arg->kind != VD_ARG_VALUE) return vd__call_fail_kind(k, i, arg);
+    if (arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS) return vd__dispatch_fail_type(k, i, "a buffer", 0);
+    if (arg->kind != VD_ARG_VALUE) return vd__dispatch_fail_kind(k, i, arg);
     if (arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size))
-        return vd__call_fail_type(k, i, "a value of ", arg->type);
+        return vd__dispatch_fail_type(k, i, "a value of ", arg->type);
     if (!arg->from && info->size > 8)
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' has %u bytes; pass values of "
                              "more than 8 bytes with vd_value", i, info->name, (unsigned)info->size);
-    memcpy((uint8_t *)c->arguments + info->location, arg->from ? arg->from : &arg->bits, info->size);
-    c->launch.arguments_changed = 1;
+    memcpy((uint8_t *)d->arguments + info->location, arg->from ? arg->from : &arg->bits, info->size);
+    d->launch.arguments_changed = 1;
     return VD_OK;
 }
 
 /* Stores a value argument in the argument block. */
-static inline vd_result vd__call_value(vd__call *c, const vd__param *p, const vd_arg *arg, int i) {
-    uint8_t *to = (uint8_t *)c->arguments + p->location;
+static inline vd_result vd__dispatch_value(vd__dispatch_state *d, const vd__param *p, const vd_arg *arg, int i) {
+    uint8_t *to = (uint8_t *)d->arguments + p->location;
     if (VD__UNLIKELY(arg->kind != VD_ARG_VALUE || arg->type != p->type || arg->from))
-        return vd__call_value_slow(c, arg, i);
-    if (VD__LIKELY(p->size == 4)) c->launch.arguments_changed |= vd__call_store(to, arg->bits, false);
-    else if (p->size == 8) c->launch.arguments_changed |= vd__call_store(to, arg->bits, true);
-    else return vd__call_value_slow(c, arg, i);
+        return vd__dispatch_value_slow(d, arg, i);
+    if (VD__LIKELY(p->size == 4)) d->launch.arguments_changed |= vd__dispatch_store(to, arg->bits, false);
+    else if (p->size == 8) d->launch.arguments_changed |= vd__dispatch_store(to, arg->bits, true);
+    else return vd__dispatch_value_slow(d, arg, i);
     return VD_OK;
 }
 
 /* Stores the implicit arguments from index `first` on; those that depend on buffers are last. The group base is stored
    as 0 here, because it differs for each launch. */
-static inline void vd__call_implicit(vd__call *c, int first) {
-    for (int i = first; i < c->kernel->implicit_count; i++) {
-        const vd_implicit_info *implicit = &c->kernel->implicit[i];
+static inline void vd__dispatch_implicit(vd__dispatch_state *d, int first) {
+    for (int i = first; i < d->kernel->implicit_count; i++) {
+        const vd_implicit_info *implicit = &d->kernel->implicit[i];
         uint64_t value = 0;
-        if (implicit->kind == VD_IMPLICIT_THREADS) value = c->threads[implicit->axis];
-        else if (implicit->kind == VD_IMPLICIT_OUTPUT) value = c->kernel->first_format;
-        else if (implicit->kind == VD_IMPLICIT_GROUPS) value = c->launch.groups[implicit->axis];
-        else if (implicit->kind == VD_IMPLICIT_SHAPE) value = c->buffers[implicit->arg]->shape[implicit->axis];
+        if (implicit->kind == VD_IMPLICIT_THREADS) value = d->threads[implicit->axis];
+        else if (implicit->kind == VD_IMPLICIT_OUTPUT) value = d->kernel->first_format;
+        else if (implicit->kind == VD_IMPLICIT_GROUPS) value = d->launch.groups[implicit->axis];
+        else if (implicit->kind == VD_IMPLICIT_SHAPE) value = d->buffers[implicit->arg]->shape[implicit->axis];
         else if (implicit->kind == VD_IMPLICIT_LENGTH) {
-            const vd__buffer *b = c->buffers[implicit->arg];
-            vd_type type = c->kernel->args[implicit->arg].type;
+            const vd__buffer *b = d->buffers[implicit->arg];
+            vd_type type = d->kernel->args[implicit->arg].type;
             uint32_t element = vd_type_size(type ? type : b->type);
             value = b->size / (element ? element : 1);
         }
-        c->launch.arguments_changed |= vd__call_store((uint8_t *)c->arguments + implicit->offset,
-                                            value > UINT32_MAX ? UINT32_MAX : value, false);
+        d->launch.arguments_changed |= vd__dispatch_store((uint8_t *)d->arguments + implicit->offset,
+                                                          value > UINT32_MAX ? UINT32_MAX : value, false);
     }
 }
 
 /* Resolves kernel and extent of a dispatch. Clears last_kernel; the caller sets it when the arguments are resolved. */
-static inline vd_result vd__call_prepare(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
-    c->last_kernel = 0;
+static inline vd_result vd__dispatch_prepare(vd__dispatch_state *d, vd_context *ctx, const vd_dispatch_desc *desc) {
+    d->last_kernel = 0;
     vd__kernel *k = vd__kernel_find(ctx, desc->kernel, "vd_dispatch");
     uint32_t use;
-    vd_result pinned = k ? vd__list_pin(c->list, &k->slot, desc->kernel.id, &use) : VD_ERROR_INVALID;
+    vd_result pinned = k ? vd__list_pin(d->list, &k->slot, desc->kernel.id, &use) : VD_ERROR_INVALID;
     if (pinned) return vd__error_default_call(pinned, "vd_dispatch");
-    c->kernel = k;
+    d->kernel = k;
     if (desc->arg_count != k->arg_count || (k->arg_count && !desc->args))
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%d arguments were passed%s, but the kernel "
                              "expects %d", desc->arg_count, desc->arg_count && !desc->args ? " (args is NULL)" : "",
                              k->arg_count);
-    vd_result r = vd__call_extent(c, desc);
+    vd_result r = vd__dispatch_extent(d, desc);
     if (r) return r;
-    if (k->has_padding) memset(c->arguments, 0, k->argument_bytes);
-    memset(c->buffers, 0, (size_t)k->arg_count * sizeof *c->buffers);
-    c->launch.code = &k->codes[c->context_device->index];
-    c->launch.arguments = c->arguments;
-    c->launch.argument_bytes = k->argument_bytes;
-    c->launch.bindings = c->bindings;
-    c->launch.binding_count = k->binding_count;
-    memcpy(c->last_threads, desc->threads, sizeof c->last_threads);
+    if (k->has_padding) memset(d->arguments, 0, k->argument_bytes);
+    memset(d->buffers, 0, (size_t)k->arg_count * sizeof *d->buffers);
+    d->launch.code = &k->codes[d->context_device->index];
+    d->launch.arguments = d->arguments;
+    d->launch.argument_bytes = k->argument_bytes;
+    d->launch.bindings = d->bindings;
+    d->launch.binding_count = k->binding_count;
+    memcpy(d->last_threads, desc->threads, sizeof d->last_threads);
     return VD_OK;
 }
 
 /* Returns whether a dispatch differs from the last one at most in its arguments. */
-static inline bool vd__call_repeats(const vd__call *c, const vd_dispatch_desc *desc) {
+static inline bool vd__dispatch_repeats(const vd__dispatch_state *d, const vd_dispatch_desc *desc) {
     const uint64_t *t = desc->threads, *g = desc->groups;
-    uint64_t difference = (t[0] ^ c->last_threads[0]) | (t[1] ^ c->last_threads[1]) | (t[2] ^ c->last_threads[2])
-                          | g[0] | g[1] | g[2] | (c->last_kernel ^ desc->kernel.id);
-    return !difference && c->last_kernel && vd__atomic_load64(&c->kernel->slot.id) == c->last_kernel &&
-           desc->arg_count == c->kernel->arg_count &&
+    uint64_t difference = (t[0] ^ d->last_threads[0]) | (t[1] ^ d->last_threads[1]) | (t[2] ^ d->last_threads[2])
+                          | g[0] | g[1] | g[2] | (d->last_kernel ^ desc->kernel.id);
+    return !difference && d->last_kernel && vd__atomic_load64(&d->kernel->slot.id) == d->last_kernel &&
+           desc->arg_count == d->kernel->arg_count &&
            (desc->args || !desc->arg_count);
 }
 
 /* Resolves all arguments of a dispatch. */
-static inline vd_result vd__call_args(vd__call *c, vd_context *ctx, const vd_arg *args) {
-    const vd__param *params = c->kernel->params;
-    int count = c->kernel->arg_count;
+static inline vd_result vd__dispatch_args(vd__dispatch_state *d, vd_context *ctx, const vd_arg *args) {
+    const vd__param *params = d->kernel->params;
+    int count = d->kernel->arg_count;
     uint64_t seen = 0;
-    c->launch.arguments_changed = 0;
+    d->launch.arguments_changed = 0;
     for (int i = 0; i < count; i++) {
         const vd__param *p = &params[i];
-        vd_result r = p->kind == VD_ARG_VALUE ? vd__call_value(c, p, &args[i], i)
-                                              : vd__call_buffer(c, ctx, p, &args[i], i, &seen);
+        vd_result r = p->kind == VD_ARG_VALUE ? vd__dispatch_value(d, p, &args[i], i)
+                                              : vd__dispatch_buffer(d, ctx, p, &args[i], i, &seen);
         if (VD__UNLIKELY(r)) return r;
     }
     return VD_OK;
@@ -12045,34 +12047,35 @@ static inline vd_result vd__call_args(vd__call *c, vd_context *ctx, const vd_arg
 static vd_result vd__output_acquire(vd_list *l);
 
 /* Resolves the argument that the library passes by itself: the output buffer of a kernel that prints. */
-static VD__COLD vd_result vd__call_output(vd__call *c, vd_context *ctx) {
-    const vd__kernel *k = c->kernel;
-    vd_result r = vd__output_acquire(c->list);
-    vd_arg arg = vd_b(c->list->queue->output);
+static VD__COLD vd_result vd__dispatch_output(vd__dispatch_state *d, vd_context *ctx) {
+    const vd__kernel *k = d->kernel;
+    vd_result r = vd__output_acquire(d->list);
+    vd_arg arg = vd_b(d->list->queue->output);
     uint64_t seen = UINT64_MAX;
-    return r ? r : vd__call_buffer(c, ctx, &k->params[k->arg_count], &arg, k->arg_count, &seen);
+    return r ? r : vd__dispatch_buffer(d, ctx, &k->params[k->arg_count], &arg, k->arg_count, &seen);
 }
 
 /* Resolves a dispatch completely: another kernel or extent than before, or a kernel that prints. */
-static VD__NOINLINE vd_result vd__call_resolve_new(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
-    vd_result r = vd__call_prepare(c, ctx, desc);
-    if (!r) r = vd__call_args(c, ctx, desc->args);
-    bool prints = !r && c->kernel->first_format;
-    if (prints) r = vd__call_output(c, ctx);
+static VD__NOINLINE vd_result vd__dispatch_resolve_new(vd__dispatch_state *d, vd_context *ctx,
+                                                       const vd_dispatch_desc *desc) {
+    vd_result r = vd__dispatch_prepare(d, ctx, desc);
+    if (!r) r = vd__dispatch_args(d, ctx, desc->args);
+    bool prints = !r && d->kernel->first_format;
+    if (prints) r = vd__dispatch_output(d, ctx);
     if (r) return r;
-    vd__call_implicit(c, 0);
-    c->launch.arguments_changed = 1;
-    if (!c->split && desc->threads[0] && !prints) c->last_kernel = desc->kernel.id;
+    vd__dispatch_implicit(d, 0);
+    d->launch.arguments_changed = 1;
+    if (!d->split && desc->threads[0] && !prints) d->last_kernel = desc->kernel.id;
     return VD_OK;
 }
 
 /* Resolves a dispatch: kernel, extent, arguments and argument block. */
-static inline vd_result vd__call_resolve(vd__call *c, vd_context *ctx, const vd_dispatch_desc *desc) {
-    if (VD__UNLIKELY(!vd__call_repeats(c, desc))) return vd__call_resolve_new(c, ctx, desc);
-    vd_result r = vd__call_args(c, ctx, desc->args);
+static inline vd_result vd__dispatch_resolve(vd__dispatch_state *d, vd_context *ctx, const vd_dispatch_desc *desc) {
+    if (VD__UNLIKELY(!vd__dispatch_repeats(d, desc))) return vd__dispatch_resolve_new(d, ctx, desc);
+    vd_result r = vd__dispatch_args(d, ctx, desc->args);
     if (VD__UNLIKELY(r)) return r;
-    if (c->kernel->call_implicit_count < c->kernel->implicit_count)
-        vd__call_implicit(c, c->kernel->call_implicit_count);
+    if (d->kernel->dispatch_implicit_count < d->kernel->implicit_count)
+        vd__dispatch_implicit(d, d->kernel->dispatch_implicit_count);
     return VD_OK;
 }
 
@@ -13942,49 +13945,49 @@ VD__SMALL_END
 /* ---- dispatch ---- */
 
 /* Stores the group base of a launch in the argument block. */
-static void vd__call_base(vd__call *c, const uint64_t base[3]) {
-    for (int i = 0; i < c->kernel->implicit_count; i++) {
-        const vd_implicit_info *h = &c->kernel->implicit[i];
+static void vd__dispatch_base(vd__dispatch_state *d, const uint64_t base[3]) {
+    for (int i = 0; i < d->kernel->implicit_count; i++) {
+        const vd_implicit_info *h = &d->kernel->implicit[i];
         uint32_t word = (uint32_t)base[h->axis % 3];
-        if (h->kind == VD_IMPLICIT_GROUP_BASE) memcpy((uint8_t *)c->arguments + h->offset, &word, 4);
+        if (h->kind == VD_IMPLICIT_GROUP_BASE) memcpy((uint8_t *)d->arguments + h->offset, &word, 4);
     }
 }
 
 /* Splits a dispatch with more work-groups than one launch can have. The group base of each launch is its first
    work-group. */
-static VD__NOINLINE vd_result vd__record_split(vd_list *l, vd__call *c) {
+static VD__NOINLINE vd_result vd__record_split(vd_list *l, vd__dispatch_state *d) {
     const uint32_t *limit = l->device->info.limits.max_groups;
     uint32_t whole[3];
     uint64_t base[3];
-    memcpy(whole, c->launch.groups, sizeof whole);
+    memcpy(whole, d->launch.groups, sizeof whole);
     for (base[2] = 0; base[2] < whole[2]; base[2] += limit[2])
         for (base[1] = 0; base[1] < whole[1]; base[1] += limit[1])
             for (base[0] = 0; base[0] < whole[0]; base[0] += limit[0]) {
                 for (int i = 0; i < 3; i++)
-                    c->launch.groups[i] = (uint32_t)(whole[i] - base[i] < limit[i] ? whole[i] - base[i] : limit[i]);
-                vd__call_base(c, base);
-                vd_result r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &c->launch);
+                    d->launch.groups[i] = (uint32_t)(whole[i] - base[i] < limit[i] ? whole[i] - base[i] : limit[i]);
+                vd__dispatch_base(d, base);
+                vd_result r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &d->launch);
                 if (r) return r;
             }
     return VD_OK;
 }
 
 /* Called if the backend has not received the argument block: the next dispatch must pass it again. */
-static VD__COLD vd_result vd__dispatch_failed(vd__call *c, vd_result r) {
-    c->last_kernel = 0;
+static VD__COLD vd_result vd__dispatch_failed(vd__dispatch_state *d, vd_result r) {
+    d->last_kernel = 0;
     return r;
 }
 
 static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
-    vd__call *c = l->call;
-    vd_result r = vd__call_resolve(c, l->ctx, desc);
-    if (VD__UNLIKELY(r)) return vd__dispatch_failed(c, r);
-    r = vd__list_command(l, c->accesses, c->kernel->buffer_count, VD__STAGE_COMPUTE);
-    if (VD__UNLIKELY(r)) return vd__dispatch_failed(c, vd__error_amend(r, "vd_dispatch", c->kernel->name, NULL));
-    if (VD__LIKELY(!c->split))
-        r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &c->launch);
-    else r = vd__record_split(l, c);
-    if (VD__UNLIKELY(r)) return vd__dispatch_failed(c, vd__error_amend(r, "vd_dispatch", c->kernel->name, NULL));
+    vd__dispatch_state *d = l->dispatch;
+    vd_result r = vd__dispatch_resolve(d, l->ctx, desc);
+    if (VD__UNLIKELY(r)) return vd__dispatch_failed(d, r);
+    r = vd__list_command(l, d->accesses, d->kernel->buffer_count, VD__STAGE_COMPUTE);
+    if (VD__UNLIKELY(r)) return vd__dispatch_failed(d, vd__error_amend(r, "vd_dispatch", d->kernel->name, NULL));
+    if (VD__LIKELY(!d->split))
+        r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &d->launch);
+    else r = vd__record_split(l, d);
+    if (VD__UNLIKELY(r)) return vd__dispatch_failed(d, vd__error_amend(r, "vd_dispatch", d->kernel->name, NULL));
     l->stats.dispatches++;
     return VD_OK;
 }
@@ -13995,17 +13998,17 @@ static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
 static void vd__list_set_queue(vd_list *l, vd__queue *q) {
     l->queue = q;
     l->device = q->device;
-    l->call->context_device = q->context_device;
-    l->call->list = l;
-    l->call->last_kernel = 0;
+    l->dispatch->context_device = q->context_device;
+    l->dispatch->list = l;
+    l->dispatch->last_kernel = 0;
 }
 
 static bool vd__list_init(vd_list *l, vd_context *ctx, bool immediate) {
     const vd_allocator *allocator = &ctx->host.allocator;
     l->ctx = ctx;
     l->immediate = immediate;
-    l->call = (vd__call *)vd__alloc_zeroed(allocator, sizeof *l->call);
-    if (!l->call) return false;
+    l->dispatch = (vd__dispatch_state *)vd__alloc_zeroed(allocator, sizeof *l->dispatch);
+    if (!l->dispatch) return false;
     if (!vd__hazards_init(&l->hazards, allocator)) return false;
     return immediate || (vd__hazards_init(&l->entry_hazards, allocator) && vd__list_uses_grow(l));
 }
@@ -14014,7 +14017,7 @@ static void vd__list_free(vd_list *l) {
     const vd_allocator *allocator = &l->ctx->host.allocator;
     if (l->hazards.allocator) vd__hazards_free(&l->hazards);
     if (l->entry_hazards.allocator) vd__hazards_free(&l->entry_hazards);
-    vd__free(allocator, l->call);
+    vd__free(allocator, l->dispatch);
     vd__free(allocator, l->uses);
     vd__free(allocator, l->use_table);
     vd__free(allocator, l->first_failure);
@@ -15556,7 +15559,7 @@ static vd_result vd__kernel_copy_desc(vd_context *ctx, vd__kernel *k, const vd_k
             bool of_buffer = desc->implicit[i].kind == VD_IMPLICIT_LENGTH
                              || desc->implicit[i].kind == VD_IMPLICIT_SHAPE;
             if (of_buffer == (pass != 0)) k->implicit[slot++] = desc->implicit[i];
-            k->call_implicit_count += !of_buffer && !pass;
+            k->dispatch_implicit_count += !of_buffer && !pass;
         }
     for (int i = -1; i < desc->arg_count; i++) {
         const char *source = i < 0 ? desc->name : desc->args[i].name ? desc->args[i].name : "";
