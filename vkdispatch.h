@@ -20,9 +20,9 @@
        }
 
    What it does not do
-       It does not draw, open windows, print, exit or start threads. It has no graphs (lists that can be submitted more
-       than once) and cannot bind images yet. Contexts are independent of each other; the only other visible state is
-       each thread's error text.
+       It does not draw, open windows, exit or start threads, and prints only in debug mode. It has no graphs (lists
+       that can be submitted more than once) and cannot bind images yet. Contexts are independent of each other; the
+       only other visible state is each thread's error text.
 
    Rooms
        config          resolves the configuration macros
@@ -119,6 +119,7 @@
          VKDISPATCH_BUFFERS      address (default), binding  address: if the device supports it, Vulkan kernels receive
                                                              buffers as 64-bit addresses, and OpenCL uses shared virtual
                                                              memory. binding: neither. No effect on CUDA
+         VKDISPATCH_DEBUG        1, 0 (default)              1: debug mode, like vd_context_desc.debug; see "Errors"
          VKDISPATCH_COPIES       kernel, driver              how Vulkan copies between buffers with addresses. kernel: a
                                                              kernel copies wherever alignment permits. driver: the
                                                              driver copies. Default: whichever is faster
@@ -126,9 +127,10 @@
          VKDISPATCH_NVRTC        file name                   library to open instead of the installed NVRTC
          CUDA_PATH, CUDA_HOME    folder                      where to find NVRTC if the loader does not; except on
                                                              Windows, /usr/local/cuda is tried last
-       vd_context_create fails if it uses one of VKDISPATCH_BACKEND, _DEVICE, _DISABLE, _BUFFERS and _COPIES and the
-       value is invalid. Programs with elevated privileges (set-user-ID, set-group-ID, file capabilities; on Windows,
-       started as administrator) ignore VKDISPATCH_LIBCUDA, VKDISPATCH_NVRTC, CUDA_PATH and CUDA_HOME.
+       vd_context_create fails if it uses one of VKDISPATCH_BACKEND, _DEVICE, _DISABLE, _BUFFERS, _COPIES and _DEBUG and
+       the value is invalid. Programs with elevated privileges (set-user-ID, set-group-ID, file capabilities; on
+       Windows, started as administrator) ignore VKDISPATCH_DEBUG, VKDISPATCH_LIBCUDA, VKDISPATCH_NVRTC, CUDA_PATH and
+       CUDA_HOME.
 
    Tutorial
        1. Open a device. vd_context_create(NULL, &ctx) opens the best device of the first backend that works, in the
@@ -191,6 +193,16 @@
        Failed submissions. If the driver refuses a submission, vd_submit returns VD_OK and the event still completes.
        The failure is logged, and every wait for that event returns it. If there is no such wait, the next vd_flush or
        vd_wait_idle returns it, once.
+       Debug mode (vd_context_desc.debug, or VKDISPATCH_DEBUG=1) makes mistakes visible that a program does not check:
+       * Every failed call is logged, under the name of the function that the user called. A failed
+         vd_context_create goes to desc.log. Without desc.log, messages go to stderr: also the output of vc_printf
+         without desc.print, and failed assertions.
+       * If a command of an immediate list fails and its thread calls neither vd_error_text nor vd_error_result, the
+         thread's next vd_flush, vd_wait, vd_wait_idle, vd_buffer_read, vd_buffer_read_region or vd_read_ready does its
+         work and then returns the failure: "an earlier call failed: ...".
+       * The Vulkan validation layer is enabled if it is installed, OpenCL reports errors of its context, and
+         vd_context_destroy logs the objects that were not destroyed.
+       In all modes, the message about a kernel handle of 0 contains the last failure to create a kernel.
        Lost devices. VD_ERROR_DEVICE_LOST is permanent for the context: destroy it and create another. The text names
        the device that was lost first.
        Not checked: loads and stores of a kernel past the end of a buffer are undefined, as in C; guard them with
@@ -462,7 +474,8 @@ typedef enum vd_list_status {
 } vd_list_status;
 
 typedef enum vd_log_level {
-    VD_LOG_ERROR = 1,       /* work failed: lost device, refused submission, failed assertion, validation error */
+    VD_LOG_ERROR = 1,       /* work failed: lost device, refused submission, failed assertion, validation error; debug
+                               mode: failed call */
     VD_LOG_WARNING,         /* something was left out: ignored cache file, dropped output, validation warning */
     VD_LOG_INFO             /* choice of backend and device, compiler logs, output of vc_printf without a callback */
 } vd_log_level;
@@ -677,10 +690,10 @@ typedef struct vd_context_desc {
     int device;                     /* 1 + index of the device in its backend. 0: by device_name, else
                                        VKDISPATCH_DEVICE, else the best device */
     const char *device_name;        /* part of the device's name; upper and lower case are equal */
-    bool debug;                     /* Vulkan validation layer if installed, OpenCL context notifications, and a list of
-                                       objects left at vd_context_destroy; all to log */
+    bool debug;                     /* debug mode, see "Errors". Default: VKDISPATCH_DEBUG */
     uint64_t disable;               /* VD_FEATURE_ bits to treat as missing, in addition to VKDISPATCH_DISABLE */
-    void (*log)(void *user, vd_log_level level, const char *message); /* see "Callbacks". Default: no log */
+    void (*log)(void *user, vd_log_level level, const char *message); /* see "Callbacks". Default: no log,
+                                       in debug mode stderr */
     void *log_user;                 /* passed to log */
     vd_allocator allocator;         /* default: malloc, realloc and free */
     const vd_device_info *dummy;    /* VD_BACKEND_DUMMY: the device to imitate; limits that are 0 get usual values.
@@ -1038,7 +1051,9 @@ VD_API vd_result vd_context_attach(vd_context *ctx, const void *key,
 /* Delays callbacks until a library's public function is finished. Between vd_callback_scope_begin and
    vd_callback_scope_end no print, log or release of ctx runs on this thread. vd_callback_scope_end makes the calls that
    are due, so the library must not use anything afterwards that they could destroy. In a scope, vd_context_destroy of
-   ctx fails. `scope` is on the caller's stack. Scopes nest. ctx may be NULL. `call` is a name for messages. */
+   ctx fails. `scope` is on the caller's stack. Scopes nest. ctx may be NULL. `call` is a name for messages.
+   In debug mode, failures in a scope are not logged when they occur. vd_callback_scope_end of the outermost scope logs
+   the thread's last failure if its call (vd_error_amend) is that of the scope. */
 typedef struct vd_callback_scope {  /* private */
     vd_context *ctx;
     const char *call;               /* the public function, for messages */
@@ -2062,6 +2077,13 @@ static VD__UNUSED void *vd__library_open_first(const char *const *names) {
     return library;
 }
 
+/* The log of debug mode without vd_context_desc.log. */
+static void vd__log_to_stderr(void *user, vd_log_level level, const char *message) {
+    static const char *const names[] = { "", "error", "warning", "info" };
+    (void)user;
+    fprintf(stderr, "vkdispatch %s: %s\n", names[level], message);
+}
+
 static void *vd__default_allocate(void *user, size_t size) { (void)user; return malloc(size); }
 static void *vd__default_reallocate(void *user, void *block, size_t size) { (void)user; return realloc(block, size); }
 static void vd__default_release(void *user, void *block) { (void)user; free(block); }
@@ -2099,10 +2121,13 @@ typedef struct vd__host vd__host;
 /* An error in parts, all of them copies. vd_error_text joins them: "call 'object': reason". Unknown parts are empty. */
 typedef struct vd__error {
     vd_result code;
+    bool unlogged;             /* debug mode has not logged it yet */
+    bool immediate;            /* of a command in an immediate list */
     char call[48], object[96], reason[864];
 } vd__error;
 
 static VD__THREAD_LOCAL vd__error vd__last_error;
+static VD__THREAD_LOCAL uint32_t vd__failures, vd__checked_failures; /* see vd__unchecked */
 static VD__THREAD_LOCAL char vd__error_joined[1024]; /* the joined parts, returned by vd_error_text */
 
 /* Marks a truncated text with "..." at a UTF-8 character boundary. `length` is the return value of snprintf. */
@@ -2141,6 +2166,8 @@ static vd_result vd__vfail(vd_result result, const char *call, const char *objec
     vd__error_truncate(vd__last_error.reason, sizeof vd__last_error.reason,
                        vsnprintf(vd__last_error.reason, sizeof vd__last_error.reason, format, args));
     vd__last_error.code = result;
+    vd__last_error.unlogged = true;
+    vd__last_error.immediate = false;
     return result;
 }
 
@@ -2179,6 +2206,7 @@ static VD__COLD vd_result vd__error_amend(vd_result result, const char *call, co
     if (prefix) vd__error_prefix(prefix);
     vd__error_set_names(call, object);
     vd__last_error.code = result;
+    vd__last_error.unlogged = true;
     return result;
 }
 
@@ -3170,9 +3198,20 @@ typedef struct vd__attachment {
     struct vd__attachment *next;
 } vd__attachment;
 
-/* State of a context. VD__LOST: device lost; VD__CLOSING: in vd_context_destroy; both are permanent.
-   VD__IN_EXCLUSIVE_CALLBACK is added once for each callback of vd_native_use and vd_record_native that is running. */
-enum { VD__LOST = 1, VD__CLOSING = 2, VD__IN_EXCLUSIVE_CALLBACK = 4 };
+/* State of a context. VD__LOST: device lost; VD__CLOSING: in vd_context_destroy; VD__DEBUG: debug mode; all are
+   permanent. VD__IN_EXCLUSIVE_CALLBACK is added once for each callback of vd_native_use and vd_record_native that is
+   running. */
+enum { VD__LOST = 1, VD__CLOSING = 2, VD__DEBUG = 4, VD__IN_EXCLUSIVE_CALLBACK = 8 };
+
+/* Debug mode: the first failed command of an immediate list that no call has reported again. It counts as checked if
+   its thread has called vd_error_text or vd_error_result since: then vd__checked_failures of the thread, a copy of
+   vd__failures, has reached `number`. */
+typedef struct vd__unchecked {
+    const vd__error *thread;   /* its vd__last_error */
+    uint32_t number;           /* vd__failures of that thread */
+    vd_result result;
+    char text[1024];
+} vd__unchecked;
 
 struct vd_context {
     vd__host host;
@@ -3200,6 +3239,8 @@ struct vd_context {
     uint64_t print_bytes;      /* size of an output buffer */
     vd__slot *garbage;         /* destroyed objects whose last use vd__reap has not looked up yet */
     uint32_t garbage_count;    /* including those of the queues; read without the lock */
+    vd__unchecked *unchecked;  /* NULL: none */
+    char *kernel_failure;      /* text of the last failure to create a kernel, or NULL */
     vd__heap_block *pending_releases; /* imported memory that is no longer in use; its release callbacks are pending */
     uint32_t reference_count;  /* reference count: the user, and DLPack tensors made from buffers */
 };
@@ -3209,7 +3250,8 @@ struct vd_context {
 typedef vd_callback_scope vd__callback_frame;
 
 static VD__THREAD_LOCAL vd__callback_frame *vd__callback_frames; /* innermost first */
-static const char vd__callback_log[] = "log";  /* vd__callback_frame.what of vd_context_desc.log, compared by address */
+/* vd__callback_frame.what of vd_context_desc.log and of vd_callback_scope_begin, compared by address */
+static const char vd__callback_log[] = "log", vd__callback_scope[] = "callback";
 
 /* ---- pins ---- */
 
@@ -10132,6 +10174,17 @@ static const char *const vd__backend_all_names[] = { "", "vulkan", "dummy", "cud
 
 enum { VD__BACKEND_TEXT = 64 };
 
+/* Sets *debug if VKDISPATCH_DEBUG is 1. Programs with elevated privileges ignore it, because validation layers are
+   libraries. */
+static vd_result vd__select_debug(bool *debug) {
+    char path[VD__PATH_CHARS];
+    const char *text = vd__environment_path("VKDISPATCH_DEBUG", path);
+    bool on = text && !strcmp(text, "1");
+    *debug = *debug || on;
+    if (!text || on || !strcmp(text, "0")) return VD_OK;
+    return vd__fail(VD_ERROR_INVALID, "VKDISPATCH_DEBUG is '%.40s', but must be 0 or 1", text);
+}
+
 /* Writes the names of the compiled-in backends to `out`, for messages. */
 static const char *vd__backend_names(char out[VD__BACKEND_TEXT]) {
     size_t used = 0;
@@ -10970,9 +11023,18 @@ static void vd__buffer_unpin(vd_context *ctx, vd__buffer *b) {
     if (b) vd__slot_unpin(ctx, &b->slot);
 }
 
+/* Reports an invalid kernel handle. If it is 0, names the last failure to create a kernel. */
+static VD__COLD void vd__kernel_fail_handle(vd_context *ctx, vd_kernel handle, const char *call) {
+    vd__mutex_lock(&ctx->lock);
+    const char *failure = handle.id ? NULL : ctx->kernel_failure;
+    vd__fail_call(VD_ERROR_INVALID, call, NULL, "the kernel %s%s%s%s", vd__pool_reason(&ctx->kernels, handle.id),
+                  failure ? " (last failure: " : "", failure ? failure : "", failure ? ")" : "");
+    vd__mutex_unlock(&ctx->lock);
+}
+
 static vd__kernel *vd__kernel_find(vd_context *ctx, vd_kernel handle, const char *call) {
     vd__kernel *k = (vd__kernel *)(void *)vd__pool_find(&ctx->kernels, handle.id);
-    if (!k) vd__fail_call(VD_ERROR_INVALID, call, NULL, "the kernel %s", vd__pool_reason(&ctx->kernels, handle.id));
+    if (!k) vd__kernel_fail_handle(ctx, handle, call);
     return k;
 }
 
@@ -13201,17 +13263,31 @@ static inline void vd__list_unlock(vd_list *l) {
 }
 
 static VD__COLD void vd__callbacks_deliver(vd_context *ctx);
+static VD__COLD vd_result vd__call_failed(vd_context *ctx, vd_result r);
 
-/* Called at the end of a public function, after its last use of the context: makes pending calls of the user's
-   callbacks. */
+/* Makes pending calls of the user's callbacks. */
 static inline void vd__api_end(vd_context *ctx) {
     if (VD__UNLIKELY(vd__atomic_load32(&ctx->messages.pending))) vd__callbacks_deliver(ctx);
+}
+
+/* Called at the end of an API call, after its last use of the context, holding no lock. Debug mode logs failures.
+   `ctx` may be NULL if the call failed. Returns r. */
+static inline vd_result vd__call_end(vd_context *ctx, vd_result r) {
+    if (VD__UNLIKELY(r)) vd__call_failed(ctx, r);
+    else vd__api_end(ctx);
+    return r;
+}
+
+/* vd__call_end of a call that the list refused. The list may be NULL. */
+static VD__COLD vd_result vd__list_refused(const vd_list *l, vd_result r) {
+    return vd__call_failed(l ? l->ctx : NULL, r);
 }
 
 /* Sets the first error of a list as the thread's error again. */
 static VD__COLD vd_result vd__list_repeat_error(const vd_list *l) {
     if (!l->first_failure) return vd__fail(l->error, "an earlier command of the list failed");
     vd__last_error = *l->first_failure;
+    vd__last_error.unlogged = false;
     return l->error;
 }
 
@@ -13225,18 +13301,22 @@ static inline vd_result vd__list_check(const vd_list *l, const char *call) {
                          : "submitted or discarded");
 }
 
-/* Adds the call to the error, and keeps the error in a user's list if it is the first. */
-static VD__COLD void vd__list_set_error(vd_list *l, const char *call, vd_result r) {
+/* Ends an API call that failed to record: adds the call to the error, and keeps the error in a user's list if it is the
+   first. */
+static VD__COLD vd_result vd__list_fail_call(vd_list *l, const char *call, vd_result r) {
     vd__error_default_call(r, call);
-    if (l->immediate || l->error) return;
-    l->error = r;
-    l->first_failure = (vd__error *)vd__alloc(&l->ctx->host.allocator, sizeof *l->first_failure);
-    if (l->first_failure) *l->first_failure = vd__last_error;
+    vd__last_error.immediate = l->immediate;
+    if (!l->immediate && !l->error) {
+        l->error = r;
+        l->first_failure = (vd__error *)vd__alloc(&l->ctx->host.allocator, sizeof *l->first_failure);
+        if (l->first_failure) *l->first_failure = vd__last_error;
+    }
+    return vd__call_failed(l->ctx, r);
 }
 
 /* Called at the end of a public function that records. */
 static inline vd_result vd__list_end_call(vd_list *l, const char *call, vd_result r) {
-    if (VD__UNLIKELY(r)) vd__list_set_error(l, call, r);
+    if (VD__UNLIKELY(r)) return vd__list_fail_call(l, call, r);
     vd__api_end(l->ctx);
     return r;
 }
@@ -14521,6 +14601,91 @@ static void vd__callbacks_deliver(vd_context *ctx) {
     vd__error_join(); /* the caller may still hold a pointer from vd_error_text */
 }
 
+/* ---- failed calls ---- */
+
+/* Returns whether the thread is in a public function of a library on top, which reports its own failures. */
+static bool vd__in_library_call(const vd_context *ctx) {
+    const vd__callback_frame *v = vd__callback_frames;
+    while (v && (v->ctx != ctx || v->what != vd__callback_scope)) v = v->outer;
+    return v != NULL;
+}
+
+/* Keeps the text of a failure to create a kernel, for messages about a kernel handle of 0. */
+static VD__COLD void vd__kernel_failure_keep(vd_context *ctx) {
+    static const char *const calls[] = { "vd_kernel_create", "vd_kernel_load", "vd_kernel_build" };
+    size_t i = 0;
+    while (i < VD__COUNT(calls) && strcmp(calls[i], vd__last_error.call)) i++;
+    if (i == VD__COUNT(calls)) return;
+    char *text = vd__copy_text(&ctx->host.allocator, vd__error_join());
+    vd__mutex_lock(&ctx->lock);
+    char *older = ctx->kernel_failure;
+    if (text) ctx->kernel_failure = text;
+    vd__mutex_unlock(&ctx->lock);
+    if (text) vd__free(&ctx->host.allocator, older);
+}
+
+static bool vd__unchecked_is_checked(const vd__unchecked *u) {
+    return u->thread == &vd__last_error && vd__checked_failures >= u->number;
+}
+
+/* Keeps the failure of a command in an immediate list, unless an unchecked one is kept already. */
+static VD__COLD void vd__unchecked_keep(vd_context *ctx) {
+    vd__failures++;
+    vd__mutex_lock(&ctx->lock);
+    bool keep = !ctx->unchecked || vd__unchecked_is_checked(ctx->unchecked);
+    if (!ctx->unchecked) ctx->unchecked = (vd__unchecked *)vd__alloc(&ctx->host.allocator, sizeof *ctx->unchecked);
+    if (ctx->unchecked && keep) {
+        ctx->unchecked->thread = &vd__last_error;
+        ctx->unchecked->number = vd__failures;
+        ctx->unchecked->result = vd__last_error.code;
+        snprintf(ctx->unchecked->text, sizeof ctx->unchecked->text, "%s", vd__error_join());
+    }
+    vd__mutex_unlock(&ctx->lock);
+}
+
+/* Reports the unchecked failure of this thread again, once. Debug mode only. */
+static VD__COLD vd_result vd__unchecked_report(vd_context *ctx, const char *call) {
+    vd_result r = VD_OK;
+    vd__mutex_lock(&ctx->lock);
+    vd__unchecked *u = ctx->unchecked;
+    if (u && u->thread == &vd__last_error) {
+        if (!vd__unchecked_is_checked(u))
+            r = vd__fail_call(u->result, call, NULL, "an earlier call failed: %s", u->text);
+        vd__free(&ctx->host.allocator, u);
+        ctx->unchecked = NULL;
+    }
+    vd__mutex_unlock(&ctx->lock);
+    return r;
+}
+
+/* Called at the end of a call that waits or submits: in debug mode, a failure that the caller did not check replaces
+   VD_OK. */
+static inline vd_result vd__unchecked_result(vd_context *ctx, const char *call, vd_result r) {
+    return VD__UNLIKELY(ctx->host.debug) && !r ? vd__unchecked_report(ctx, call) : r;
+}
+
+/* Logs the error of the thread if it has not been logged. */
+static VD__COLD void vd__failure_log(vd_context *ctx) {
+    bool debug = ctx && ctx->host.debug;
+    vd__error saved = vd__last_error;
+    if (!saved.unlogged) return;
+    if (ctx) vd__kernel_failure_keep(ctx);
+    if (!ctx) vd__select_debug(&debug);
+    vd__last_error = saved;
+    if (!ctx && debug) vd__log_to_stderr(NULL, VD_LOG_ERROR, vd__error_join());
+    if (ctx && debug) vd__logf(&ctx->host, VD_LOG_ERROR, "%s", vd__error_join());
+    vd__last_error = saved;
+    vd__last_error.unlogged = false;
+    if (ctx && debug && saved.immediate) vd__unchecked_keep(ctx);
+}
+
+/* Logs the failure of a public function in debug mode, and makes pending callbacks. */
+static vd_result vd__call_failed(vd_context *ctx, vd_result r) {
+    if (r != VD_TIMEOUT && !vd__in_library_call(ctx)) vd__failure_log(ctx);
+    if (ctx) vd__api_end(ctx);
+    return r;
+}
+
 /* ---- output buffers and formats ---- */
 
 /* Creates the output buffers of all queues that have none. */
@@ -14538,7 +14703,10 @@ static VD__COLD vd_result vd__output_create_buffers(vd_context *ctx) {
         desc.type = VD_U32;
         desc.shape[0] = ctx->print_bytes / 4;
         desc.devices = 1u << q->context_device->index;
+        vd__callback_frame frame;
+        vd__callback_begin(&frame, ctx, "vd_kernel_create", vd__callback_scope, false);
         vd_buffer created = vd_buffer_create(ctx, &desc);
+        vd__callback_end(&frame);
         r = created.id ? VD_OK : vd__error_amend(vd__last_error.code, NULL, NULL, desc.name);
         vd__mutex_lock(&ctx->lock);
         bool lost_race = q->output.id != 0; /* another thread created one in the meantime */
@@ -14636,8 +14804,20 @@ static void vd__formats_free(vd_context *ctx) {
 
 /* ---- errors ---- */
 
-VD_API const char *vd_error_text(void) { return vd__error_join(); }
-VD_API vd_result vd_error_result(void) { return vd__last_error.code; }
+/* The user has asked for the last failure. Libraries do so too, in order to amend it. */
+static void vd__failures_checked(void) {
+    if (!vd__callback_frames) vd__checked_failures = vd__failures;
+}
+
+VD_API const char *vd_error_text(void) {
+    vd__failures_checked();
+    return vd__error_join();
+}
+
+VD_API vd_result vd_error_result(void) {
+    vd__failures_checked();
+    return vd__last_error.code;
+}
 
 VD_API vd_result vd_error_set(vd_result result, const char *format, ...) {
     va_list args;
@@ -14767,6 +14947,8 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->host.messages = &ctx->messages;
     ctx->host.cache_counters = &ctx->cache_counters;
     ctx->host.debug = desc->debug;
+    if (desc->debug) ctx->state = VD__DEBUG;
+    if (desc->debug && !desc->log) ctx->host.log = vd__log_to_stderr;
     ctx->host.dummy = desc->dummy;
     ctx->host.cuda_stream = desc->cuda_stream;
     ctx->host.cl_context = desc->cl_context;
@@ -14810,6 +14992,8 @@ static void vd__context_free_memory(vd_context *ctx) {
     vd__api_end(ctx);
     vd__context_number_release(ctx->number);
     vd__free(&ctx->host.allocator, ctx->host.cache_directory);
+    vd__free(&ctx->host.allocator, ctx->unchecked);
+    vd__free(&ctx->host.allocator, ctx->kernel_failure);
     vd__formats_free(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__list_free(&ctx->queues[i].open_batch);
     for (uint32_t i = 0; i < ctx->device_count; i++) vd__mutex_destroy(&ctx->devices[i].lock);
@@ -14823,6 +15007,20 @@ static void vd__context_free_memory(vd_context *ctx) {
     inner.release(inner.user, ctx);
 }
 
+/* Checks the fields of a desc that pass objects of OpenCL. */
+static vd_result vd__context_check_opencl(const vd_context_desc *desc) {
+    if ((desc->cl_context != NULL) != (desc->cl_device != NULL) || (desc->cl_queue && !desc->cl_context))
+        return vd__fail(VD_ERROR_INVALID, "desc.cl_context and desc.cl_device must both be set (desc.cl_queue is "
+                        "optional), but desc.%s is NULL", desc->cl_context ? "cl_device" : "cl_context");
+    if (desc->cl_context && (desc->device || desc->device_name || desc->device_count))
+        return vd__fail(VD_ERROR_INVALID, "desc.cl_device and desc.%s are both set", desc->device_count ? "devices"
+                        : desc->device ? "device" : "device_name");
+    if (desc->cl_context && desc->backend != VD_BACKEND_OPENCL)
+        return vd__fail(VD_ERROR_INVALID, "desc.cl_context requires VD_BACKEND_OPENCL, but desc.backend is %d",
+                        (int)desc->backend);
+    return VD_OK;
+}
+
 static vd_result vd__context_create(const vd_context_desc *desc, vd_context **out, uint32_t version) {
     vd_context_desc full;
     vd__counting_allocator counter;
@@ -14834,6 +15032,8 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
                         "implementation has version %u", (unsigned)version, (unsigned)VKDISPATCH_VERSION);
     memset(&full, 0, sizeof full);
     if (desc) full = *desc;
+    vd_result r = vd__select_debug(&full.debug);
+    if (r) return r;
     const vd_allocator *a = &full.allocator;
     if ((a->allocate || a->reallocate || a->release) && !(a->allocate && a->reallocate && a->release))
         return vd__fail(VD_ERROR_INVALID, "desc.allocator.%s is NULL; set allocate, reallocate and release, or none",
@@ -14856,15 +15056,8 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
     if (full.cuda_stream && full.backend != VD_BACKEND_CUDA)
         return vd__fail(VD_ERROR_INVALID, "desc.cuda_stream requires VD_BACKEND_CUDA, but desc.backend is %d",
                         (int)full.backend);
-    if ((full.cl_context != NULL) != (full.cl_device != NULL) || (full.cl_queue && !full.cl_context))
-        return vd__fail(VD_ERROR_INVALID, "desc.cl_context and desc.cl_device must both be set (desc.cl_queue is "
-                        "optional), but desc.%s is NULL", full.cl_context ? "cl_device" : "cl_context");
-    if (full.cl_context && (full.device || full.device_name || full.device_count))
-        return vd__fail(VD_ERROR_INVALID, "desc.cl_device and desc.%s are both set", full.device_count ? "devices"
-                        : full.device ? "device" : "device_name");
-    if (full.cl_context && full.backend != VD_BACKEND_OPENCL)
-        return vd__fail(VD_ERROR_INVALID, "desc.cl_context requires VD_BACKEND_OPENCL, but desc.backend is %d",
-                        (int)full.backend);
+    r = vd__context_check_opencl(&full);
+    if (r) return r;
     vd__counting_allocator_init(&counter, a);
     vd_context *ctx = (vd_context *)counter.inner.allocate(counter.inner.user, sizeof *ctx);
     if (!ctx) return vd__fail_memory(NULL, NULL, 0);
@@ -14875,7 +15068,7 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
         return vd__fail(VD_ERROR_UNSUPPORTED, "%d contexts exist, which is the maximum", VD__CONTEXT_NUMBERS - 1);
     }
     ctx->reference_count = 1;
-    vd_result r = vd__context_open(ctx, &full);
+    r = vd__context_open(ctx, &full);
     if (r) vd__context_free_memory(ctx);
     else *out = ctx;
     if (!r) vd__api_end(ctx);
@@ -14885,7 +15078,18 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
 VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version) {
     vd__error saved = vd__last_error;
     vd_result r = vd__context_create(desc, out, version);
-    if (r) return vd__error_amend(r, "vd_context_create", "", NULL);
+    if (r) {
+        bool debug = desc && desc->debug;
+        vd__error_amend(r, "vd_context_create", "", NULL);
+        saved = vd__last_error;
+        vd__select_debug(&debug);
+        vd__last_error = saved;
+        if (debug && desc && desc->log) desc->log(desc->log_user, VD_LOG_ERROR, vd__error_join());
+        else if (debug) vd__log_to_stderr(NULL, VD_LOG_ERROR, vd__error_join());
+        vd__last_error = saved;
+        vd__error_join(); /* the callback may have changed the joined text */
+        return r;
+    }
     vd__last_error = saved; /* a device or backend that failed to open may have set an error */
     return VD_OK;
 }
@@ -14947,10 +15151,10 @@ VD_API vd_result vd_context_attach(vd_context *ctx, const void *key,
                                    vd_result (*use)(vd_context *ctx, void **data, void *user), void *user,
                                    void (*release)(vd_context *ctx, void *data)) {
     if (!ctx || !key || !use)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_context_attach", NULL, "%s is NULL",
-                             !ctx ? "the context" : !key ? "the key" : "use");
+        return vd__call_failed(ctx, vd__fail_call(VD_ERROR_INVALID, "vd_context_attach", NULL, "%s is NULL",
+                                                  !ctx ? "the context" : !key ? "the key" : "use"));
     vd__attachment *a = vd__attachment_of(ctx, key);
-    if (!a) return vd__fail_memory("vd_context_attach", NULL, 0);
+    if (!a) return vd__call_failed(ctx, vd__fail_memory("vd_context_attach", NULL, 0));
     vd__callback_frame frame;
     /* defers callbacks to vd__api_end, after the lock is released */
     vd__callback_begin(&frame, ctx, "vd_context_attach", "use", false);
@@ -14959,17 +15163,20 @@ VD_API vd_result vd_context_attach(vd_context *ctx, const void *key,
     vd_result result = use(ctx, &a->data, user);
     vd__mutex_unlock(&a->lock);
     vd__callback_end(&frame);
-    vd__api_end(ctx);
-    return result;
+    return vd__call_end(ctx, result);
 }
 
 VD_API void vd_callback_scope_begin(vd_context *ctx, const char *call, vd_callback_scope *scope) {
-    if (scope) vd__callback_begin(scope, ctx, call, "callback", false);
+    if (!scope) return;
+    if (!vd__in_library_call(ctx)) vd__last_error.unlogged = false; /* of an earlier call */
+    vd__callback_begin(scope, ctx, call, vd__callback_scope, false);
 }
 
 VD_API void vd_callback_scope_end(vd_callback_scope *scope) {
     if (!scope) return;
     vd__callback_end(scope);
+    bool failed = vd__last_error.unlogged && scope->call && !strcmp(vd__last_error.call, scope->call);
+    if (failed && !vd__in_library_call(scope->ctx)) vd__failure_log(scope->ctx);
     if (scope->ctx) vd__api_end(scope->ctx);
 }
 
@@ -15067,11 +15274,12 @@ VD_API void vd_context_destroy(vd_context *ctx) {
 }
 
 VD_API const vd_device_info *vd_device(const vd_context *ctx, int index) {
+    if (ctx && index >= 0 && (uint32_t)index < ctx->device_count) return &ctx->devices[index].device.info;
     if (!ctx) vd__fail_call(VD_ERROR_INVALID, "vd_device", NULL, "the context is NULL");
-    else if (index >= 0 && (uint32_t)index < ctx->device_count) return &ctx->devices[index].device.info;
     else
         vd__fail_call(VD_ERROR_INVALID, "vd_device", NULL, "the device index is %d, but the context has %u devices",
                       index, (unsigned)ctx->device_count);
+    vd__call_failed((vd_context *)(uintptr_t)ctx, VD_ERROR_INVALID);
     return NULL;
 }
 
@@ -15079,9 +15287,10 @@ VD_API int vd_device_count(const vd_context *ctx) { return ctx ? (int)ctx->devic
 
 VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
     if (!ctx || !out)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_context_stats", NULL, "%s is NULL", ctx ? "out" : "the context");
+        return vd__call_failed(ctx, vd__fail_call(VD_ERROR_INVALID, "vd_context_stats", NULL, "%s is NULL",
+                                                  ctx ? "out" : "the context"));
     memset(out, 0, sizeof *out);
-    if (vd__callback_check(ctx, "vd_context_stats", false)) return VD_ERROR_INVALID;
+    if (vd__callback_check(ctx, "vd_context_stats", false)) return vd__call_failed(ctx, VD_ERROR_INVALID);
     vd__lock_all(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__stats_add(out, &ctx->queues[i].open_batch.stats);
     vd__mutex_lock(&ctx->lock);
@@ -15226,10 +15435,10 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
 
 VD_API vd_buffer vd_buffer_create(vd_context *ctx, const vd_buffer_desc *desc) {
     vd_buffer out = { 0 };
-    if (vd__context_check(ctx, "vd_buffer_create")) return out;
-    if (!desc) vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", NULL, "desc is NULL");
-    else vd__buffer_make(ctx, desc, &out);
-    vd__api_end(ctx);
+    vd_result r = vd__context_check(ctx, "vd_buffer_create");
+    if (!r && !desc) r = vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", NULL, "desc is NULL");
+    if (!r) r = vd__buffer_make(ctx, desc, &out);
+    vd__call_end(ctx, r);
     return out;
 }
 
@@ -15279,39 +15488,43 @@ static vd_result vd__view_make(vd_context *ctx, const vd__buffer *base, const vd
 
 VD_API vd_buffer vd_buffer_view(vd_context *ctx, const vd_view_desc *desc) {
     vd_buffer out = { 0 };
-    if (vd__context_check(ctx, "vd_buffer_view")) return out;
-    if (!desc) {
-        vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", NULL, "desc is NULL");
-        return out;
+    vd_result r = vd__context_check(ctx, "vd_buffer_view");
+    if (!r && !desc) r = vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", NULL, "desc is NULL");
+    vd__buffer *base = r ? NULL : vd__buffer_pin(ctx, desc->buffer, "vd_buffer_view", "");
+    if (!r) r = base ? vd__view_make(ctx, base, desc, &out) : VD_ERROR_INVALID;
+    if (base) {
+        vd__buffer_unpin(ctx, base);
+        vd__reap(ctx);
     }
-    vd__buffer *base = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_view", "");
-    if (base) vd__view_make(ctx, base, desc, &out);
-    vd__buffer_unpin(ctx, base);
-    vd__reap(ctx);
-    vd__api_end(ctx);
+    vd__call_end(ctx, r);
     return out;
+}
+
+/* Returns whether a call that destroys an object must not be made. A lost device does not prevent it. */
+static bool vd__destroy_refused(vd_context *ctx, const char *call) {
+    vd_result r = ctx ? vd__callback_check(ctx, call, false)
+                      : vd__fail_call(VD_ERROR_INVALID, call, NULL, "the context is NULL");
+    if (r) vd__call_failed(ctx, r);
+    return r != VD_OK;
 }
 
 VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
     if (!buffer.id) return;
-    if (!ctx) {
-        vd__fail_call(VD_ERROR_INVALID, "vd_buffer_destroy", NULL, "the context is NULL");
-        return;
-    }
-    if (vd__callback_check(ctx, "vd_buffer_destroy", false)) return;
+    if (vd__destroy_refused(ctx, "vd_buffer_destroy")) return;
     vd__lock_all(ctx);
     vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_destroy", "");
     if (b) vd__object_destroy(ctx, &ctx->buffers, &b->slot);
     vd__unlock_all(ctx);
     vd__reap(ctx);
-    vd__api_end(ctx);
+    vd__call_end(ctx, b ? VD_OK : VD_ERROR_INVALID);
 }
 
 VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_info *out) {
     if (!ctx || !out)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_query", NULL, "%s is NULL", ctx ? "out" : "the context");
+        return vd__call_failed(ctx, vd__fail_call(VD_ERROR_INVALID, "vd_buffer_query", NULL, "%s is NULL",
+                                                  ctx ? "out" : "the context"));
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_query", "");
-    if (!b) return VD_ERROR_INVALID;
+    if (!b) return vd__call_failed(ctx, VD_ERROR_INVALID);
     snprintf(out->name, sizeof out->name, "%s", b->name);
     out->type = b->type;
     memcpy(out->shape, b->shape, sizeof out->shape);
@@ -15338,25 +15551,26 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
 static vd_result vd__buffer_call_end(vd_context *ctx, vd__buffer *b, const char *call, vd_result r) {
     if (r) vd__error_default_call(r, call);
     vd__buffer_unpin(ctx, b);
-    vd__api_end(ctx);
-    return b ? r : VD_ERROR_INVALID;
+    return vd__call_end(ctx, b ? r : VD_ERROR_INVALID);
 }
 
 VD_API vd_result vd_buffer_write(vd_context *ctx, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size) {
     vd_result r = vd__context_check(ctx, "vd_buffer_write");
-    if (r) return r;
+    if (r) return vd__call_failed(ctx, r);
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_write", "target ");
     for (uint32_t devices = b ? b->devices : 0; devices && !r; devices &= devices - 1)
         r = vd__write_bytes(vd__transfer_list(ctx, vd__lowest_bit(devices)), "vd_buffer_write", b, offset, data, size);
+    if (r || !b) vd__last_error.immediate = true;
     return vd__buffer_call_end(ctx, b, "vd_buffer_write", r);
 }
 
 VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offset, void *data, uint64_t size) {
     vd_result r = vd__context_check(ctx, "vd_buffer_read");
-    if (r) return r;
+    if (r) return vd__call_failed(ctx, r);
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_read", "source ");
     if (b)
         r = vd__read_bytes(vd__transfer_list(ctx, vd__lowest_bit(b->devices)), "vd_buffer_read", b, offset, data, size);
+    if (b) r = vd__unchecked_result(ctx, "vd_buffer_read", r);
     return vd__buffer_call_end(ctx, b, "vd_buffer_read", r);
 }
 
@@ -15396,22 +15610,24 @@ static vd__region vd__region_from(const vd_region_desc *desc) {
 VD_API vd_result vd_buffer_write_region(vd_context *ctx, const vd_region_desc *desc, const void *data) {
     vd_result r = vd__context_check(ctx, "vd_buffer_write_region");
     if (!r) r = vd__region_desc_check(ctx, "vd_buffer_write_region", desc);
-    if (r) return r;
+    if (r) return vd__call_failed(ctx, r);
     vd__buffer *b = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_write_region", "target ");
     uint32_t devices = !b ? 0 : desc->device ? 1u << (desc->device - 1) : b->devices;
     for (; devices && !r; devices &= devices - 1)
         r = vd__write(vd__transfer_list(ctx, vd__lowest_bit(devices)), "vd_buffer_write_region", b,
                       vd__region_from(desc), data);
+    if (r || !b) vd__last_error.immediate = true;
     return vd__buffer_call_end(ctx, b, "vd_buffer_write_region", r);
 }
 
 VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *desc, void *data) {
     vd_result r = vd__context_check(ctx, "vd_buffer_read_region");
     if (!r) r = vd__region_desc_check(ctx, "vd_buffer_read_region", desc);
-    if (r) return r;
+    if (r) return vd__call_failed(ctx, r);
     vd__buffer *b = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_read_region", "source ");
     uint32_t device = !b ? 0 : desc->device ? (uint32_t)desc->device - 1 : vd__lowest_bit(b->devices);
     if (b) r = vd__read(vd__transfer_list(ctx, device), "vd_buffer_read_region", b, vd__region_from(desc), data);
+    if (b) r = vd__unchecked_result(ctx, "vd_buffer_read_region", r);
     return vd__buffer_call_end(ctx, b, "vd_buffer_read_region", r);
 }
 
@@ -15452,7 +15668,7 @@ VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, ui
     vd_result r = vd__context_check(ctx, "vd_buffer_send");
     if (!r) r = vd__device_check(ctx, "vd_buffer_send", to_device);
     if (!r) r = vd__device_check(ctx, "vd_buffer_send", from_device);
-    if (r) return r;
+    if (r) return vd__call_failed(ctx, r);
     vd_list *target = vd__transfer_list(ctx, (uint32_t)to_device);
     vd_list *source = vd__transfer_list(ctx, (uint32_t)from_device);
     vd__buffer *source_buffer = vd__buffer_pin(ctx, from, "vd_buffer_send", "source ");
@@ -15476,14 +15692,12 @@ VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, ui
 VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, uint32_t access, void **out) {
     if (out) *out = NULL;
     vd_result r = vd__context_check(ctx, "vd_buffer_map");
-    if (r) return r;
-    if (!out)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_map", NULL, "out is NULL");
-    if (!access || access > VD_READ_WRITE)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_map", NULL, "access is %u, but must be VD_READ, VD_WRITE "
-                             "or both", access);
-    r = vd__device_check(ctx, "vd_buffer_map", device);
-    if (r) return r;
+    if (!r && !out) r = vd__fail_call(VD_ERROR_INVALID, "vd_buffer_map", NULL, "out is NULL");
+    if (!r && (!access || access > VD_READ_WRITE))
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_buffer_map", NULL, "access is %u, but must be VD_READ, VD_WRITE or "
+                          "both", access);
+    if (!r) r = vd__device_check(ctx, "vd_buffer_map", device);
+    if (r) return vd__call_failed(ctx, r);
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_map", "");
     vd__storage *s = b ? vd__buffer_storage_on(b, &ctx->devices[device], "vd_buffer_map") : NULL;
     if (!s) r = VD_ERROR_INVALID;
@@ -15500,7 +15714,7 @@ VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, ui
 VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device) {
     vd_result r = vd__context_check(ctx, "vd_buffer_unmap");
     if (!r) r = vd__device_check(ctx, "vd_buffer_unmap", device);
-    if (r) return r;
+    if (r) return vd__call_failed(ctx, r);
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_unmap", "");
     vd__storage *s = b ? vd__buffer_storage_on(b, &ctx->devices[device], "vd_buffer_unmap") : NULL;
     return vd__buffer_call_end(ctx, b, "vd_buffer_unmap", s ? vd__unmap(b, s) : VD_ERROR_INVALID);
@@ -15523,9 +15737,8 @@ static vd_result vd__buffer_export(const vd__buffer *b, vd_external *out) {
 
 VD_API vd_result vd_buffer_export(vd_context *ctx, vd_buffer buffer, vd_external *out) {
     vd_result r = vd__context_check(ctx, "vd_buffer_export");
-    if (r) return r;
-    if (!out)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_export", NULL, "out is NULL");
+    if (!r && !out) r = vd__fail_call(VD_ERROR_INVALID, "vd_buffer_export", NULL, "out is NULL");
+    if (r) return vd__call_failed(ctx, r);
     memset(out, 0, sizeof *out);
     out->handle = -1;
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_export", "");
@@ -15659,7 +15872,7 @@ static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc,
     return vd__kernel_check_all(ctx, desc);
 }
 
-static void vd__kernel_from_module(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
+static vd_result vd__kernel_from_module(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
     vd__spirv module;
     vd__reflection reflection;
     uint64_t features = 0;
@@ -15670,66 +15883,66 @@ static void vd__kernel_from_module(vd_context *ctx, vd_kernel_desc *desc, vd_ker
         if (!r) {
             desc->code = module.words;
             desc->features |= features;
-            if (!vd__kernel_resolve(ctx, desc, &reflection)) vd__kernel_add(ctx, desc, out);
+            r = vd__kernel_resolve(ctx, desc, &reflection);
+            if (!r) r = vd__kernel_add(ctx, desc, out);
         }
         vd__spirv_free(&module);
     }
-    if (r) vd__error_amend(r, "vd_kernel_create", desc->name, NULL);
+    return r ? vd__error_amend(r, "vd_kernel_create", desc->name, NULL) : VD_OK;
 }
 
-static void vd__kernel_from_text(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
+static vd_result vd__kernel_from_text(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
     char *owned = NULL;
     vd_result r = vd__text_check(ctx, desc, &owned);
     if (!r) r = vd__kernel_check_all(ctx, desc);
-    if (!r) vd__kernel_add(ctx, desc, out);
+    if (!r) r = vd__kernel_add(ctx, desc, out);
     vd__free(&ctx->host.allocator, owned);
+    return r;
 }
 
-VD_API vd_kernel vd_kernel_create(vd_context *ctx, const vd_kernel_desc *desc) {
-    vd_kernel out = { 0 };
-    if (vd__context_check(ctx, "vd_kernel_create")) return out;
-    if (!desc) {
-        vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", NULL, "desc is NULL");
-        return out;
-    }
+static vd_result vd__kernel_create(vd_context *ctx, const vd_kernel_desc *desc, vd_kernel *out) {
     vd_kernel_desc full = *desc;
     if (!full.name) full.name = "";
     vd__reap(ctx);
     vd_result r = vd__code_check(ctx, &full);
-    if (!r && full.code_kind == VD_CODE_SPIRV) vd__kernel_from_module(ctx, &full, &out);
-    else if (!r) vd__kernel_from_text(ctx, &full, &out);
-    vd__api_end(ctx);
+    if (r) return r;
+    return full.code_kind == VD_CODE_SPIRV ? vd__kernel_from_module(ctx, &full, out)
+                                           : vd__kernel_from_text(ctx, &full, out);
+}
+
+VD_API vd_kernel vd_kernel_create(vd_context *ctx, const vd_kernel_desc *desc) {
+    vd_kernel out = { 0 };
+    vd_result r = vd__context_check(ctx, "vd_kernel_create");
+    if (!r && !desc) r = vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", NULL, "desc is NULL");
+    if (!r) r = vd__kernel_create(ctx, desc, &out);
+    vd__call_end(ctx, r);
     return out;
+}
+
+static vd_result vd__kernel_load(vd_context *ctx, vd__blob b, const char *name, vd_kernel *out) {
+    vd__blob_form *f = (vd__blob_form *)vd__alloc(&ctx->host.allocator, sizeof *f);
+    if (!f) return vd__fail_memory("vd_kernel_load", name, 0);
+    vd_result r = vd__blob_find(ctx, b, name, f);
+    if (!r) r = vd__kernel_create(ctx, &f->desc, out);
+    vd__free(&ctx->host.allocator, f);
+    return r ? vd__error_amend(r, "vd_kernel_load", NULL, NULL) : VD_OK;
 }
 
 VD_API vd_kernel vd_kernel_load(vd_context *ctx, const void *blob, size_t size, const char *name) {
     vd_kernel out = { 0 };
     vd__blob b = { NULL, 0, false };
-    if (vd__context_check(ctx, "vd_kernel_load")) return out;
-    if (!blob) {
-        vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "blob is NULL");
-        return out;
-    }
     b.data = (const uint8_t *)blob;
     b.left = size;
-    vd__blob_form *f = (vd__blob_form *)vd__alloc(&ctx->host.allocator, sizeof *f);
-    if (!f) {
-        vd__fail_memory("vd_kernel_load", name, 0);
-        return out;
-    }
-    if (!vd__blob_find(ctx, b, name, f)) out = vd_kernel_create(ctx, &f->desc);
-    if (!out.id) vd__error_amend(vd__last_error.code, "vd_kernel_load", NULL, NULL);
-    vd__free(&ctx->host.allocator, f);
+    vd_result r = vd__context_check(ctx, "vd_kernel_load");
+    if (!r && !blob) r = vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "blob is NULL");
+    if (!r) r = vd__kernel_load(ctx, b, name, &out);
+    vd__call_end(ctx, r);
     return out;
 }
 
 VD_API void vd_kernel_destroy(vd_context *ctx, vd_kernel kernel) {
     if (!kernel.id) return;
-    if (!ctx) {
-        vd__fail_call(VD_ERROR_INVALID, "vd_kernel_destroy", NULL, "the context is NULL");
-        return;
-    }
-    if (vd__callback_check(ctx, "vd_kernel_destroy", false)) return;
+    if (vd__destroy_refused(ctx, "vd_kernel_destroy")) return;
     vd__lock_all(ctx);
     vd__kernel *k = vd__kernel_find(ctx, kernel, "vd_kernel_destroy");
     for (uint32_t i = 0; k && i < ctx->queue_count; i++)
@@ -15737,21 +15950,22 @@ VD_API void vd_kernel_destroy(vd_context *ctx, vd_kernel kernel) {
     if (k) vd__object_destroy(ctx, &ctx->kernels, &k->slot);
     vd__unlock_all(ctx);
     vd__reap(ctx);
-    vd__api_end(ctx);
+    vd__call_end(ctx, k ? VD_OK : VD_ERROR_INVALID);
 }
 
 /* Finds and pins a kernel. Returns NULL and sets the error if there is none. */
 static vd__kernel *vd__kernel_pin(vd_context *ctx, vd_kernel handle, const char *call) {
     vd__kernel *k = (vd__kernel *)(void *)vd__pool_pin(ctx, &ctx->kernels, handle.id);
-    if (!k) vd__fail_call(VD_ERROR_INVALID, call, NULL, "the kernel %s", vd__pool_reason(&ctx->kernels, handle.id));
+    if (!k) vd__kernel_fail_handle(ctx, handle, call);
     return k;
 }
 
 VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_info *out) {
     if (!ctx || !out)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_query", NULL, "%s is NULL", ctx ? "out" : "the context");
+        return vd__call_failed(ctx, vd__fail_call(VD_ERROR_INVALID, "vd_kernel_query", NULL, "%s is NULL",
+                                                  ctx ? "out" : "the context"));
     vd__kernel *k = vd__kernel_pin(ctx, kernel, "vd_kernel_query");
-    if (!k) return VD_ERROR_INVALID;
+    if (!k) return vd__call_failed(ctx, VD_ERROR_INVALID);
     snprintf(out->name, sizeof out->name, "%s", k->name);
     out->arg_count = k->arg_count;
     memcpy(out->local_size, k->local_size, sizeof out->local_size);
@@ -15765,9 +15979,11 @@ VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_in
 
 VD_API vd_result vd_kernel_arg_query(vd_context *ctx, vd_kernel kernel, int index, vd_kernel_arg_info *out) {
     const char *call = "vd_kernel_arg_query";
-    if (!ctx || !out) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s is NULL", ctx ? "out" : "the context");
+    if (!ctx || !out)
+        return vd__call_failed(ctx, vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s is NULL",
+                                                  ctx ? "out" : "the context"));
     vd__kernel *k = vd__kernel_pin(ctx, kernel, call);
-    if (!k) return VD_ERROR_INVALID;
+    if (!k) return vd__call_failed(ctx, VD_ERROR_INVALID);
     vd_result r = VD_OK;
     if (index >= 0 && index < k->arg_count) {
         out->arg = k->args[index];
@@ -15777,8 +15993,7 @@ VD_API vd_result vd_kernel_arg_query(vd_context *ctx, vd_kernel kernel, int inde
         r = vd__fail_call(VD_ERROR_INVALID, call, k->name, "the argument index is %d, but the kernel has %d arguments",
                           index, k->arg_count);
     vd__slot_unpin(ctx, &k->slot);
-    vd__api_end(ctx);
-    return r;
+    return vd__call_end(ctx, r);
 }
 
 VD__SMALL_END
@@ -15814,7 +16029,9 @@ static vd__queue *vd__queue_find(vd_context *ctx, const char *call, int device, 
 
 VD_API vd_list *vd_immediate(vd_context *ctx, int device, int queue) {
     vd__queue *q = vd__queue_find(ctx, "vd_immediate", device, queue);
-    return q ? &q->open_batch : NULL;
+    if (VD__LIKELY(q != NULL)) return &q->open_batch;
+    vd__call_failed(ctx, VD_ERROR_INVALID);
+    return NULL;
 }
 
 VD__SMALL
@@ -15823,8 +16040,9 @@ VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue,
                                vd_result (*use)(const vd_native *native, void *user), void *user) {
     vd_native native;
     vd__queue *q = vd__queue_find(ctx, "vd_native_use", device, queue);
-    if (!q) return VD_ERROR_INVALID;
-    if (!use) return vd__fail_call(VD_ERROR_INVALID, "vd_native_use", NULL, "use is NULL");
+    vd_result r = q ? VD_OK : VD_ERROR_INVALID;
+    if (q && !use) r = vd__fail_call(VD_ERROR_INVALID, "vd_native_use", NULL, "use is NULL");
+    if (r) return vd__call_failed(ctx, r);
     memset(&native, 0, sizeof native);
     native.backend = ctx->driver.backend->id;
     vd__callback_frame frame;
@@ -15833,29 +16051,29 @@ VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue,
     ctx->driver.backend->queue_native(q->device, q->index, &native);
     vd__last_error.code = VD_OK;
     vd__callback_begin(&frame, ctx, "vd_native_use", "use", true);
-    vd_result r = use(&native, user);
+    r = use(&native, user);
     vd__callback_end(&frame);
     vd__mutex_unlock(q->lock);
-    r = vd__callback_result("vd_native_use", NULL, "use", r, before);
-    vd__api_end(ctx);
-    return r;
+    return vd__call_end(ctx, vd__callback_result("vd_native_use", NULL, "use", r, before));
 }
 
 VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc) {
-    if (vd__context_check(ctx, "vd_list_begin")) return NULL;
+    vd_list *l = NULL;
     int device = desc ? desc->device : 0;
-    if (vd__desc_device_check(ctx, "vd_list_begin", device)) return NULL;
-    vd__queue *q = vd__queue_find(ctx, "vd_list_begin", device ? device - 1 : 0, desc ? desc->queue : 0);
-    if (!q) return NULL;
-    if (desc && desc->kind != VD_LIST_ONCE) {
-        vd__fail_call(VD_ERROR_INVALID, "vd_list_begin", desc->name, "desc.kind is %d, but must be VD_LIST_ONCE",
-                      (int)desc->kind);
-        return NULL;
+    vd_result r = vd__context_check(ctx, "vd_list_begin");
+    if (!r) r = vd__desc_device_check(ctx, "vd_list_begin", device);
+    vd__queue *q = r ? NULL : vd__queue_find(ctx, "vd_list_begin", device ? device - 1 : 0, desc ? desc->queue : 0);
+    if (!r && !q) r = VD_ERROR_INVALID;
+    if (!r && desc && desc->kind != VD_LIST_ONCE)
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_list_begin", desc->name, "desc.kind is %d, but must be VD_LIST_ONCE",
+                          (int)desc->kind);
+    if (!r) {
+        vd__mutex_lock(&ctx->lock);
+        l = vd__list_acquire(ctx, q);
+        vd__mutex_unlock(&ctx->lock);
+        if (!l) r = vd__fail_memory("vd_list_begin", NULL, 0);
     }
-    vd__mutex_lock(&ctx->lock);
-    vd_list *l = vd__list_acquire(ctx, q);
-    vd__mutex_unlock(&ctx->lock);
-    if (!l) vd__fail_memory("vd_list_begin", NULL, 0);
+    if (r) vd__call_failed(ctx, r);
     return l;
 }
 
@@ -15863,12 +16081,11 @@ VD_API vd_context *vd_list_context(vd_list *l) { return l ? l->ctx : NULL; }
 
 VD_API vd_result vd_list_end(vd_list *list) {
     vd_result r = vd__list_check(list, "vd_list_end");
-    if (!list || list->state != VD__LIST_OPEN) return r;
-    if (list->immediate)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_list_end", NULL, "an immediate list cannot be ended; vd_submit "
-                             "submits its batch");
-    vd__atomic_store32(&list->state, VD__LIST_ENDED);
-    return r;
+    if (list && list->state == VD__LIST_OPEN && list->immediate)
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_list_end", NULL, "an immediate list cannot be ended; vd_submit "
+                          "submits its batch");
+    else if (list && list->state == VD__LIST_OPEN) vd__atomic_store32(&list->state, VD__LIST_ENDED);
+    return r ? vd__list_refused(list, r) : VD_OK;
 }
 
 VD_API void vd_list_discard(vd_list *list) {
@@ -15877,9 +16094,10 @@ VD_API void vd_list_discard(vd_list *list) {
         vd__fail_call(VD_ERROR_INVALID, "vd_list_discard", NULL, "%s",
                       list->immediate ? "an immediate list cannot be discarded"
                                       : "the list was already submitted or discarded");
+        vd__list_refused(list, VD_ERROR_INVALID);
         return;
     }
-    if (vd__callback_check(list->ctx, "vd_list_discard", false)) return;
+    if (vd__destroy_refused(list->ctx, "vd_list_discard")) return;
     vd_context *ctx = list->ctx;
     vd__queue *q = list->queue;
     vd__mutex_lock(q->lock);
@@ -15894,11 +16112,15 @@ VD_API vd_result vd_list_watch(vd_list *list, vd_ticket *out) {
     if (out) out->id = 0;
     if (!out && !r) r = vd__fail_call(VD_ERROR_INVALID, "vd_list_watch", NULL, "out is NULL");
     if (!r) r = vd__read_begin(list, NULL, NULL, out);
-    return r ? vd__error_default_call(r, "vd_list_watch") : VD_OK;
+    return r ? vd__list_refused(list, vd__error_default_call(r, "vd_list_watch")) : VD_OK;
 }
 
 VD_API vd_list_status vd_list_get_status(vd_context *ctx, vd_ticket ticket) {
-    if (vd__context_check(ctx, "vd_list_get_status")) return VD_LIST_STATUS_UNKNOWN;
+    vd_result r = vd__context_check(ctx, "vd_list_get_status");
+    if (r) {
+        vd__call_failed(ctx, r);
+        return VD_LIST_STATUS_UNKNOWN;
+    }
     vd__lock_all(ctx);
     vd__ticket *t = vd__ticket_find(ctx, ticket, "vd_list_get_status");
     vd_list_status status = !t           ? VD_LIST_STATUS_UNKNOWN
@@ -15906,7 +16128,7 @@ VD_API vd_list_status vd_list_get_status(vd_context *ctx, vd_ticket ticket) {
                           : t->list      ? VD_LIST_STATUS_OPEN
                                          : VD_LIST_STATUS_SUBMITTED;
     vd__unlock_all(ctx);
-    vd__api_end(ctx);
+    vd__call_end(ctx, t ? VD_OK : VD_ERROR_INVALID);
     return status;
 }
 
@@ -15985,15 +16207,17 @@ static vd_result vd__submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES], vd_
 }
 
 VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *out) {
-    if (out) memset(out, 0, sizeof *out);
-    if (!list) return vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "the list is NULL");
-    if (list->state == VD__LIST_FREE)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "the list was already submitted or discarded");
-    if (vd__callback_check(list->ctx, "vd_submit", false)) return VD_ERROR_INVALID;
     uint64_t waits[VD_MAX_QUEUES];
+    vd_result r = VD_OK;
+    if (out) memset(out, 0, sizeof *out);
+    if (!list) r = vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "the list is NULL");
+    else if (list->state == VD__LIST_FREE)
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "the list was already submitted or discarded");
+    else r = vd__callback_check(list->ctx, "vd_submit", false);
+    if (r) return vd__list_refused(list, r);
     vd__queue *q = list->queue;
     bool immediate = list->immediate;
-    vd_result r = vd__context_check(list->ctx, "vd_submit");
+    r = vd__context_check(list->ctx, "vd_submit");
     if (!r && list->error) r = vd__list_repeat_error(list);
     if (!r) r = vd__waits_resolve(list, desc, waits);
     vd__mutex_lock(q->lock);
@@ -16006,13 +16230,14 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     vd__mutex_unlock(q->lock);
     if (!immediate) vd__reap(q->ctx);
     vd__output_poll(q->ctx);
-    vd__api_end(q->ctx);
-    return r;
+    return vd__call_end(q->ctx, r);
 }
+
+static const char vd__run_call[] = "vd_run"; /* the call of vd_run_args, for messages */
 
 VD__HOT VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc) {
     vd_result r = vd__list_check(list, "vd_dispatch");
-    if (VD__UNLIKELY(r)) return r;
+    if (VD__UNLIKELY(r)) return vd__list_refused(list, r);
     vd__list_lock(list);
     r = VD__LIKELY(desc != NULL) ? vd__dispatch(list, desc) : vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", NULL,
             "desc is NULL");
@@ -16020,11 +16245,22 @@ VD__HOT VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc
     return vd__list_end_call(list, "vd_dispatch", r);
 }
 
+/* Slow path of vd_run_args: the context is NULL, lost, being destroyed or in debug mode. A scope makes the failure that
+   of vd_run. */
+static VD__COLD vd_result vd__run_checked(vd_context *ctx, const vd_dispatch_desc *desc) {
+    vd_callback_scope scope;
+    vd_result r = vd__context_check(ctx, vd__run_call);
+    if (r) return vd__call_failed(ctx, r);
+    vd_callback_scope_begin(ctx, vd__run_call, &scope);
+    r = vd_dispatch(&ctx->queues->open_batch, desc);
+    if (r) vd__error_amend(r, vd__run_call, NULL, NULL);
+    vd_callback_scope_end(&scope);
+    return r;
+}
+
 VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z, const vd_arg *args,
                              int arg_count) {
     vd_dispatch_desc desc;
-    vd_result r = vd__context_check(ctx, "vd_run");
-    if (r) return r;
     desc.kernel = kernel;
     desc.threads[0] = x;
     desc.threads[1] = y;
@@ -16032,8 +16268,9 @@ VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint
     desc.groups[0] = desc.groups[1] = desc.groups[2] = 0;
     desc.args = args;
     desc.arg_count = arg_count;
-    r = vd_dispatch(&ctx->queues->open_batch, &desc);
-    return r ? vd__error_amend(r, "vd_run", NULL, NULL) : VD_OK;
+    if (VD__UNLIKELY(!ctx || vd__atomic_load32(&ctx->state))) return vd__run_checked(ctx, &desc);
+    vd_result r = vd_dispatch(&ctx->queues->open_batch, &desc);
+    return r ? vd__error_amend(r, vd__run_call, NULL, NULL) : VD_OK;
 }
 
 VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset,
@@ -16041,7 +16278,7 @@ VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buf
     vd__span span;
     vd_copy_desc desc = { to, from, to_offset, from_offset, size, 1, 0, 0 };
     vd_result r = vd__list_check(list, "vd_copy");
-    if (r) return r;
+    if (r) return vd__list_refused(list, r);
     vd__list_lock(list);
     if (size) r = vd__copy(list, "vd_copy", &desc);
     else {
@@ -16054,7 +16291,7 @@ VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buf
 
 VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc) {
     vd_result r = vd__list_check(list, "vd_copy_region");
-    if (r) return r;
+    if (r) return vd__list_refused(list, r);
     vd__list_lock(list);
     r = desc ? vd__copy(list, "vd_copy_region", desc) : vd__fail_call(VD_ERROR_INVALID, "vd_copy_region", NULL,
                                                                       "desc is NULL");
@@ -16065,7 +16302,7 @@ VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc) {
 VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint64_t size, const void *value,
                          size_t value_size) {
     vd_result r = vd__list_check(list, "vd_fill");
-    if (r) return r;
+    if (r) return vd__list_refused(list, r);
     vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "vd_fill", "target ");
     r = b ? vd__fill(list, b, offset, size, value, value_size) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
@@ -16074,7 +16311,7 @@ VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint6
 
 VD_API vd_result vd_record_native(vd_list *list, const vd_record_desc *desc) {
     vd_result r = vd__list_check(list, "vd_record_native");
-    if (r) return r;
+    if (r) return vd__list_refused(list, r);
     vd__list_lock(list);
     r = desc ? vd__record_native(list, desc)
              : vd__fail_call(VD_ERROR_INVALID, "vd_record_native", NULL, "desc is NULL");
@@ -16084,7 +16321,7 @@ VD_API vd_result vd_record_native(vd_list *list, const vd_record_desc *desc) {
 
 VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size) {
     vd_result r = vd__list_check(list, "vd_write");
-    if (r) return r;
+    if (r) return vd__list_refused(list, r);
     vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "vd_write", "target ");
     r = b ? vd__write_bytes(list, "vd_write", b, offset, data, size) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
@@ -16093,7 +16330,7 @@ VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, cons
 
 VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, const void *data) {
     vd_result r = vd__list_check(list, "vd_write_region");
-    if (r) return r;
+    if (r) return vd__list_refused(list, r);
     r = vd__region_desc_check(list->ctx, "vd_write_region", desc);
     if (!r) r = vd__list_device_check(list, "vd_write_region", desc->device);
     vd__buffer *b = r ? NULL : vd__buffer_pin(list->ctx, desc->buffer, "vd_write_region", "target ");
@@ -16105,7 +16342,7 @@ VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, cons
 VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticket *out) {
     if (out) out->id = 0;
     vd_result r = vd__list_check(list, "vd_read_begin");
-    if (r) return r;
+    if (r) return vd__list_refused(list, r);
     if (!desc || !out)
         r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "%s is NULL", desc ? "out" : "desc");
     else r = vd__list_device_check(list, "vd_read_begin", desc->device);
@@ -16120,30 +16357,25 @@ VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeo
     vd_result r = vd__context_check(ctx, "vd_read_ready");
     if (!r && !data)
         r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "data is NULL");
-    if (r) return r;
-    vd__ticket *t = (vd__ticket *)(void *)vd__pool_pin(ctx, &ctx->tickets, ticket.id);
-    if (!t)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "the ticket %s",
-                             vd__pool_reason(&ctx->tickets, ticket.id));
+    vd__ticket *t = r ? NULL : (vd__ticket *)(void *)vd__pool_pin(ctx, &ctx->tickets, ticket.id);
+    if (!r && !t)
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "the ticket %s",
+                          vd__pool_reason(&ctx->tickets, ticket.id));
+    if (r) return vd__call_failed(ctx, r);
     r = vd__read_ready(t, timeout_ns, data);
     if (r) vd__error_default_call(r, "vd_read_ready");
     vd__slot_unpin(ctx, &t->slot);
-    vd__api_end(ctx);
-    return r;
+    return vd__call_end(ctx, vd__unchecked_result(ctx, "vd_read_ready", r));
 }
 
 VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket) {
     if (!ticket.id) return;
-    if (!ctx) {
-        vd__fail_call(VD_ERROR_INVALID, "vd_read_end", NULL, "the context is NULL");
-        return;
-    }
-    if (vd__callback_check(ctx, "vd_read_end", false)) return;
+    if (vd__destroy_refused(ctx, "vd_read_end")) return;
     vd__lock_all(ctx);
     vd__ticket *t = vd__ticket_find(ctx, ticket, "vd_read_end");
     if (t) vd__ticket_close(ctx, t);
     vd__unlock_all(ctx);
-    vd__api_end(ctx);
+    vd__call_end(ctx, t ? VD_OK : VD_ERROR_INVALID);
 }
 
 /* ---- waiting ---- */
@@ -16151,13 +16383,12 @@ VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket) {
 VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns) {
     vd__queue *q;
     vd_result r = vd__context_check(ctx, "vd_wait");
-    if (r) return r;
+    if (r) return vd__call_failed(ctx, r);
     r = vd__event_queue(ctx, "vd_wait", event, &q);
     if (!r && q) r = vd__queue_wait(q, event.value, timeout_ns);
     if (r) vd__error_default_call(r, "vd_wait");
     vd__reap(ctx);
-    vd__api_end(ctx);
-    return r;
+    return vd__call_end(ctx, vd__unchecked_result(ctx, "vd_wait", r));
 }
 
 VD__SMALL
@@ -16177,18 +16408,17 @@ static void vd__queues_flush(vd_context *ctx) {
 
 VD_API vd_result vd_flush(vd_context *ctx) {
     vd_result r = vd__context_check(ctx, "vd_flush");
-    if (r) return r;
+    if (r) return vd__call_failed(ctx, r);
     vd__queues_flush(ctx);
     vd__output_poll(ctx);
     r = vd__context_take_failure(ctx);
     if (r) vd__error_default_call(r, "vd_flush");
-    vd__api_end(ctx);
-    return r;
+    return vd__call_end(ctx, vd__unchecked_result(ctx, "vd_flush", r));
 }
 
 VD_API vd_result vd_wait_idle(vd_context *ctx) {
     vd_result r = vd__context_check(ctx, "vd_wait_idle");
-    if (r) return r;
+    if (r) return vd__call_failed(ctx, r);
     vd__queues_flush(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
         vd_result waited = vd__queue_wait(&ctx->queues[i], vd__atomic_load64(&ctx->queues[i].submitted), VD_FOREVER);
@@ -16198,8 +16428,7 @@ VD_API vd_result vd_wait_idle(vd_context *ctx) {
     vd_result unreported = vd__context_take_failure(ctx);
     if (!r) r = unreported;
     if (r) vd__error_default_call(r, "vd_wait_idle");
-    vd__api_end(ctx);
-    return r;
+    return vd__call_end(ctx, vd__unchecked_result(ctx, "vd_wait_idle", r));
 }
 
 // >>dlpack
@@ -16372,14 +16601,11 @@ static vd_result vd__dl_export_create(const char *call, vd_context *ctx, vd__buf
 static vd_result vd__dl_export_make(const char *call, vd_context *ctx, vd_buffer buffer, int device_type,
                                     vd__dl_export **out) {
     vd_result r = vd__context_check(ctx, call);
-    if (r) return r;
-    if (!out) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "out is NULL");
-    vd__buffer *b = vd__buffer_pin(ctx, buffer, call, "");
-    if (!b) return VD_ERROR_INVALID;
-    r = vd__dl_export_create(call, ctx, b, device_type, out);
+    if (!r && !out) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "out is NULL");
+    vd__buffer *b = r ? NULL : vd__buffer_pin(ctx, buffer, call, "");
+    if (!r) r = b ? vd__dl_export_create(call, ctx, b, device_type, out) : VD_ERROR_INVALID;
     if (r) vd__buffer_unpin(ctx, b);
-    vd__api_end(ctx);
-    return r;
+    return vd__call_end(ctx, r);
 }
 
 VD_API vd_result vd_dlpack_export(vd_context *ctx, vd_buffer buffer, int device_type, struct DLManagedTensor **out) {
@@ -16518,7 +16744,10 @@ static vd_buffer vd__dl_import_make(vd_context *ctx, const vd__dl_import *in, co
     desc.name = name;
     vd_result r = vd__dl_tensor_check(in->call, in->tensor, &desc, &address);
     if (!r) r = vd__dl_device_check(ctx, in, address, &desc);
-    if (r) return out;
+    if (r) {
+        vd__call_failed(ctx, r);
+        return out;
+    }
     if (desc.address) {
         desc.release = in->release;
         desc.release_user = in->user;
@@ -16532,7 +16761,7 @@ static vd_buffer vd__dl_import_make(vd_context *ctx, const vd__dl_import *in, co
         r = vd__buffer_make(ctx, &desc, &out);
     }
     if (r) vd__error_amend(r, in->call, NULL, NULL);
-    vd__api_end(ctx);
+    vd__call_end(ctx, r);
     if (!r && desc.data) in->release(in->user, 0);
     return out;
 }
@@ -16541,9 +16770,10 @@ VD_API vd_buffer vd_dlpack_import(vd_context *ctx, struct DLManagedTensor *tenso
     vd_buffer none = { 0 };
     vd__dl_managed *m = (vd__dl_managed *)(void *)tensor;
     vd__dl_import in = { "vd_dlpack_import", NULL, true, vd__dl_release, NULL };
-    if (vd__context_check(ctx, in.call)) return none;
-    if (!m) {
-        vd__fail_call(VD_ERROR_INVALID, "vd_dlpack_import", NULL, "the tensor is NULL");
+    vd_result r = vd__context_check(ctx, in.call);
+    if (!r && !m) r = vd__fail_call(VD_ERROR_INVALID, in.call, NULL, "the tensor is NULL");
+    if (r) {
+        vd__call_failed(ctx, r);
         return none;
     }
     in.tensor = &m->tensor;
@@ -16556,13 +16786,14 @@ VD_API vd_buffer vd_dlpack_import_versioned(vd_context *ctx, struct DLManagedTen
     vd_buffer none = { 0 };
     vd__dl_versioned *m = (vd__dl_versioned *)(void *)tensor;
     vd__dl_import in = { "vd_dlpack_import_versioned", NULL, true, vd__dl_release_versioned, NULL };
-    if (vd__context_check(ctx, in.call)) return none;
-    if (!m || m->major != VD__DL_MAJOR) {
-        if (!m) vd__fail_call(VD_ERROR_INVALID, "vd_dlpack_import_versioned", NULL, "the tensor is NULL");
-        else
-            vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dlpack_import_versioned", name,
+    vd_result r = vd__context_check(ctx, in.call);
+    if (!r && !m) r = vd__fail_call(VD_ERROR_INVALID, in.call, NULL, "the tensor is NULL");
+    if (!r && m->major != VD__DL_MAJOR)
+        r = vd__fail_call(VD_ERROR_UNSUPPORTED, in.call, name,
                           "the tensor has DLPack version %u.%u, but only %d.x is supported", m->major, m->minor,
                           VD__DL_MAJOR);
+    if (r) {
+        vd__call_failed(ctx, r);
         return none;
     }
     in.tensor = &m->tensor;

@@ -16937,8 +16937,11 @@ static struct vd_kernel vc__glue_build(struct vd_context *ctx, vc_kernel *k) {
 
 /* The name of the kernel is added to the error only if it is not an error of vc_error, whose text contains it. */
 VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_kernel_build", &scope);
     struct vd_kernel kernel = vc__glue_build(ctx, k);
     if (!kernel.id) vd_error_amend(vd_error_result(), "vd_kernel_build", vc_error(k) ? "" : vc__name(k), NULL);
+    vd_callback_scope_end(&scope);
     return kernel;
 }
 #endif /* VKDISPATCH_GLUE_IMPLEMENTED */

@@ -1299,10 +1299,12 @@ static void vd__fft_free(const vd_allocator *a, void *block) { if (block) a->rel
 
 static vd_result vd__fft_no_memory(void) { return vd_error_set(VD_ERROR_OUT_OF_MEMORY, NULL); }
 
-/* Adds the name of a public function without a plan to an error. Internal functions set only the reason of an error;
-   the public functions add the call and the name of the plan. */
-static vd_result vd__call_result(const char *call, vd_result result) {
-    return result ? vd_error_amend(result, call, "", NULL) : VD_OK;
+/* Ends the scope of a public function without a plan, and adds its call to an error. Internal functions set only the
+   reason of an error; the public functions add the call and the name of the plan. */
+static vd_result vd__call_result(vd_callback_scope *scope, vd_result result) {
+    if (result) vd_error_amend(result, scope->call, "", NULL);
+    vd_callback_scope_end(scope);
+    return result;
 }
 
 /* ---- the base of plans ---- */
@@ -1683,7 +1685,11 @@ static vd_result vd__arguments_bind(const vd_plan *p, const vd_named_arg *args, 
 /* Body of the public function `call`, which returns the arguments of a plan; plan may be NULL. */
 static const vd_arg_info *vd__plan_arguments(const char *call, const void *plan, int *count) {
     const vd_plan *p = (const vd_plan *)plan;
-    if (!p) vd__call_result(call, vd_error_set(VD_ERROR_INVALID, "plan is NULL"));
+    if (!p) {
+        vd_callback_scope scope;
+        vd_callback_scope_begin(NULL, call, &scope);
+        vd__call_result(&scope, vd_error_set(VD_ERROR_INVALID, "plan is NULL"));
+    }
     if (count) *count = p ? p->argument_count : 0;
     return p ? p->arguments : NULL;
 }
@@ -10223,19 +10229,22 @@ VD_API vd_result vd_plan_run_cached(vd_context *ctx, const vd_plan_kind *kind,
                                     vd_result (*run)(void *plan, vd_list *list, const void *io), const void *desc,
                                     const void *io) {
     vd__plan_request request;
-    /* NULL if the device is lost, or in a callback that must not wait for other threads */
-    if (!vd_immediate(ctx, 0, 0)) return vd_error_result();
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_plan_run_cached", &scope);
     request.kind = kind;
     request.run = run;
     request.desc = desc;
     request.io = io;
     request.slot = 0;
-    vd_result result = vd_context_attach(ctx, &vd__plan_cache_keys[VD__FFT_CACHED_PLANS], vd__plan_cache_find_slot,
-                                         &request, vd__plan_cache_release);
+    /* NULL if the device is lost, or in a callback that must not wait for other threads */
+    vd_result result = vd_immediate(ctx, 0, 0) ? VD_OK : vd_error_result();
+    if (!result)
+        result = vd_context_attach(ctx, &vd__plan_cache_keys[VD__FFT_CACHED_PLANS], vd__plan_cache_find_slot, &request,
+                                   vd__plan_cache_release);
     if (!result)
         result = vd_context_attach(ctx, &vd__plan_cache_keys[request.slot], vd__plan_cache_run_slot, &request,
                                    vd__plan_cache_release_slot);
-    return vd__call_result("vd_plan_run_cached", result);
+    return vd__call_result(&scope, result);
 }
 
 static vd_result vd__fft_make(void *plan, const void *desc);
@@ -12165,23 +12174,35 @@ VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
 }
 
 VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer) {
-    return vd__call_result("vd_fft_forward", vd__fft_simple(ctx, buffer, 1, VD_FFT_FORWARD));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_fft_forward", &scope);
+    return vd__call_result(&scope, vd__fft_simple(ctx, buffer, 1, VD_FFT_FORWARD));
 }
 VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer) {
-    return vd__call_result("vd_fft_inverse", vd__fft_simple(ctx, buffer, 1, VD_FFT_INVERSE));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_fft_inverse", &scope);
+    return vd__call_result(&scope, vd__fft_simple(ctx, buffer, 1, VD_FFT_INVERSE));
 }
 VD_API vd_result vd_fft_2d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction) {
-    return vd__call_result("vd_fft_2d", vd__fft_simple(ctx, buffer, 2, direction));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_fft_2d", &scope);
+    return vd__call_result(&scope, vd__fft_simple(ctx, buffer, 2, direction));
 }
 VD_API vd_result vd_fft_3d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction) {
-    return vd__call_result("vd_fft_3d", vd__fft_simple(ctx, buffer, 3, direction));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_fft_3d", &scope);
+    return vd__call_result(&scope, vd__fft_simple(ctx, buffer, 3, direction));
 }
 
 VD_API vd_result vd_fft_real_forward(vd_context *ctx, vd_buffer reals, vd_buffer bins) {
-    return vd__call_result("vd_fft_real_forward", vd__real_simple(ctx, reals, bins, VD_FFT_FORWARD));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_fft_real_forward", &scope);
+    return vd__call_result(&scope, vd__real_simple(ctx, reals, bins, VD_FFT_FORWARD));
 }
 VD_API vd_result vd_fft_real_inverse(vd_context *ctx, vd_buffer bins, vd_buffer reals) {
-    return vd__call_result("vd_fft_real_inverse", vd__real_simple(ctx, reals, bins, VD_FFT_INVERSE));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_fft_real_inverse", &scope);
+    return vd__call_result(&scope, vd__real_simple(ctx, reals, bins, VD_FFT_INVERSE));
 }
 
 VD__FFT_SMALL
@@ -12226,7 +12247,9 @@ static vd_result vd__padded_buffer_make(vd_context *ctx, const uint64_t shape[4]
 }
 
 VD_API vd_result vd_fft_padded_buffer_create(vd_context *ctx, const uint64_t shape[4], vd_fft_padded_buffer *out) {
-    return vd__call_result("vd_fft_padded_buffer_create", vd__padded_buffer_make(ctx, shape, out));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_fft_padded_buffer_create", &scope);
+    return vd__call_result(&scope, vd__padded_buffer_make(ctx, shape, out));
 }
 
 VD_API void vd_fft_padded_buffer_destroy(vd_context *ctx, vd_fft_padded_buffer *rows) {
@@ -12255,14 +12278,20 @@ static vd_result vd__padded_buffer_region(vd_context *ctx, const vd_fft_padded_b
 
 VD_API vd_result vd_fft_padded_buffer_write(vd_context *ctx, const vd_fft_padded_buffer *rows, const float *data) {
     vd_region_desc region;
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_fft_padded_buffer_write", &scope);
     vd_result result = vd__padded_buffer_region(ctx, rows, data, &region);
-    return vd__call_result("vd_fft_padded_buffer_write", result ? result : vd_buffer_write_region(ctx, &region, data));
+    if (!result) result = vd_buffer_write_region(ctx, &region, data);
+    return vd__call_result(&scope, result);
 }
 
 VD_API vd_result vd_fft_padded_buffer_read(vd_context *ctx, const vd_fft_padded_buffer *rows, float *data) {
     vd_region_desc region;
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_fft_padded_buffer_read", &scope);
     vd_result result = vd__padded_buffer_region(ctx, rows, data, &region);
-    return vd__call_result("vd_fft_padded_buffer_read", result ? result : vd_buffer_read_region(ctx, &region, data));
+    if (!result) result = vd_buffer_read_region(ctx, &region, data);
+    return vd__call_result(&scope, result);
 }
 
 /* vd_fft_shift without the call in the error. */
@@ -12305,7 +12334,9 @@ static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, 
 }
 
 VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes, vd_fft_direction direction) {
-    return vd__call_result("vd_fft_shift", vd__shift_simple(ctx, in, out, axes, direction));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_fft_shift", &scope);
+    return vd__call_result(&scope, vd__shift_simple(ctx, in, out, axes, direction));
 }
 
 VD_API void vd_fft_freq(uint64_t n, double spacing, double *out) {
@@ -12551,7 +12582,9 @@ static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer
 
 VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer filter, vd_buffer out,
                                 vd_convolve_mode mode) {
-    return vd__call_result("vd_convolve_2d", vd__convolve_simple(ctx, image, filter, out, mode));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_convolve_2d", &scope);
+    return vd__call_result(&scope, vd__convolve_simple(ctx, image, filter, out, mode));
 }
 
 /* ---- reductions ---- */
@@ -12600,37 +12633,59 @@ static vd_result vd__reduce_whole(vd_context *ctx, vd_reduce_op op, vd_buffer in
 }
 
 VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__call_result("vd_reduce_sum", vd__reduce_whole(ctx, VD_REDUCE_SUM, in, in, out, out));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_reduce_sum", &scope);
+    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_SUM, in, in, out, out));
 }
 VD_API vd_result vd_reduce_min(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__call_result("vd_reduce_min", vd__reduce_whole(ctx, VD_REDUCE_MIN, in, in, out, out));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_reduce_min", &scope);
+    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_MIN, in, in, out, out));
 }
 VD_API vd_result vd_reduce_max(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__call_result("vd_reduce_max", vd__reduce_whole(ctx, VD_REDUCE_MAX, in, in, out, out));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_reduce_max", &scope);
+    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_MAX, in, in, out, out));
 }
 VD_API vd_result vd_reduce_any(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__call_result("vd_reduce_any", vd__reduce_whole(ctx, VD_REDUCE_ANY, in, in, out, out));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_reduce_any", &scope);
+    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_ANY, in, in, out, out));
 }
 VD_API vd_result vd_reduce_all(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__call_result("vd_reduce_all", vd__reduce_whole(ctx, VD_REDUCE_ALL, in, in, out, out));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_reduce_all", &scope);
+    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_ALL, in, in, out, out));
 }
 VD_API vd_result vd_reduce_argmin(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__call_result("vd_reduce_argmin", vd__reduce_whole(ctx, VD_REDUCE_ARGMIN, in, in, out, out));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_reduce_argmin", &scope);
+    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_ARGMIN, in, in, out, out));
 }
 VD_API vd_result vd_reduce_argmax(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__call_result("vd_reduce_argmax", vd__reduce_whole(ctx, VD_REDUCE_ARGMAX, in, in, out, out));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_reduce_argmax", &scope);
+    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_ARGMAX, in, in, out, out));
 }
 VD_API vd_result vd_reduce_norm(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__call_result("vd_reduce_norm", vd__reduce_whole(ctx, VD_REDUCE_NORM, in, in, out, out));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_reduce_norm", &scope);
+    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_NORM, in, in, out, out));
 }
 VD_API vd_result vd_reduce_mean(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__call_result("vd_reduce_mean", vd__reduce_whole(ctx, VD_REDUCE_MEAN, in, in, out, out));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_reduce_mean", &scope);
+    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_MEAN, in, in, out, out));
 }
 VD_API vd_result vd_reduce_variance(vd_context *ctx, vd_buffer in, vd_buffer out, vd_buffer mean) {
-    return vd__call_result("vd_reduce_variance", vd__reduce_whole(ctx, VD_REDUCE_VARIANCE, in, in, out, mean));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_reduce_variance", &scope);
+    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_VARIANCE, in, in, out, mean));
 }
 VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer in_b, vd_buffer out) {
-    return vd__call_result("vd_reduce_dot", vd__reduce_whole(ctx, VD_REDUCE_DOT, in, in_b, out, out));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_reduce_dot", &scope);
+    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_DOT, in, in_b, out, out));
 }
 
 /* ---- scans ---- */
@@ -12678,10 +12733,14 @@ static vd_result vd__scan_whole(vd_context *ctx, vd_buffer in, vd_buffer out, bo
 }
 
 VD_API vd_result vd_scan_inclusive(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__call_result("vd_scan_inclusive", vd__scan_whole(ctx, in, out, false));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_scan_inclusive", &scope);
+    return vd__call_result(&scope, vd__scan_whole(ctx, in, out, false));
 }
 VD_API vd_result vd_scan_exclusive(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    return vd__call_result("vd_scan_exclusive", vd__scan_whole(ctx, in, out, true));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_scan_exclusive", &scope);
+    return vd__call_result(&scope, vd__scan_whole(ctx, in, out, true));
 }
 
 /* ---- sorting and counting ---- */
@@ -12736,7 +12795,9 @@ static vd_result vd__sort_simple(vd_context *ctx, vd_buffer keys) {
 }
 
 VD_API vd_result vd_sort_all(vd_context *ctx, vd_buffer keys) {
-    return vd__call_result("vd_sort_all", vd__sort_simple(ctx, keys));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_sort_all", &scope);
+    return vd__call_result(&scope, vd__sort_simple(ctx, keys));
 }
 
 VD_API vd_histogram *vd_histogram_create(vd_context *ctx, const vd_histogram_desc *desc) {
@@ -12818,10 +12879,14 @@ static vd_result vd__top_simple(vd_context *ctx, vd_buffer in, vd_buffer values,
 }
 
 VD_API vd_result vd_top_k_largest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices) {
-    return vd__call_result("vd_top_k_largest", vd__top_simple(ctx, in, values, indices, false));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_top_k_largest", &scope);
+    return vd__call_result(&scope, vd__top_simple(ctx, in, values, indices, false));
 }
 VD_API vd_result vd_top_k_smallest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices) {
-    return vd__call_result("vd_top_k_smallest", vd__top_simple(ctx, in, values, indices, true));
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_top_k_smallest", &scope);
+    return vd__call_result(&scope, vd__top_simple(ctx, in, values, indices, true));
 }
 
 #endif /* VKDISPATCH_FFT_IMPLEMENTED */

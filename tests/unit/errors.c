@@ -88,7 +88,8 @@ static void long_names_leave_room_for_the_reason(void **state) {
     reason[sizeof reason - 1] = 0;
     vd__fail_call(VD_ERROR_INVALID, name, name, "%s", reason);
     assert_string_equal(vd_error_text() + strlen(vd_error_text()) - 6, "rrr...");
-    assert_int_equal(strlen(vd_error_text()), sizeof(vd__error) - sizeof(vd_result) - 3 + strlen(" '': "));
+    assert_int_equal(strlen(vd_error_text()), sizeof vd__last_error.call + sizeof vd__last_error.object
+                                                  + sizeof vd__last_error.reason - 3 + strlen(" '': "));
     vd_error_amend(VD_ERROR_INVALID, NULL, NULL, "%s", name);
     assert_true(strlen(vd_error_text()) < sizeof vd__error_joined);
     assert_string_equal(vd_error_text() + strlen(vd_error_text()) - 6, "rrr...");

@@ -1,0 +1,360 @@
+/* Debug mode: every failed call is logged once under the name that the user called, unchecked failures are reported
+   again, a kernel handle of 0 names its failure, and the log defaults to stderr. */
+#include "tests/unit/unit.h"
+
+static struct { int count; vd_log_level level; char text[1024]; } debug_log;
+
+static void debug_log_message(void *user, vd_log_level level, const char *text) {
+    (void)user;
+    debug_log.count++;
+    debug_log.level = level;
+    snprintf(debug_log.text, sizeof debug_log.text, "%s", text);
+}
+
+static vd_context *debug_context(bool debug) {
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_DUMMY;
+    desc.debug = debug;
+    desc.log = debug_log_message;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+    memset(&debug_log, 0, sizeof debug_log);
+    return ctx;
+}
+
+static vd_buffer debug_buffer(vd_context *ctx, const char *name, vd_type type) {
+    vd_buffer_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = name;
+    desc.type = type;
+    desc.shape[0] = 64;
+    vd_buffer b = vd_buffer_create(ctx, &desc);
+    assert_true(b.id != 0);
+    return b;
+}
+
+/* x[i] = by */
+static vd_kernel debug_kernel(vd_context *ctx) {
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "set";
+    vc_kernel *k = vc_begin(&desc);
+    vc_ref x = vc_buffer(k, "x", VC_U32, VC_WRITE);
+    vc_val by = vc_param(k, "by", VC_U32);
+    VC_EACH(k, i) { vc_store(x, i, by); }
+    vd_kernel kernel = vd_kernel_build(ctx, k);
+    vc_free(k);
+    assert_true(kernel.id != 0);
+    return kernel;
+}
+
+/* The call that was just made has logged its error, once. */
+static void debug_check_logged(const char *call, const char *name) {
+    if (debug_log.count != 1) fail_msg("%s: %d messages, the last is '%s'", call, debug_log.count, debug_log.text);
+    assert_int_equal(debug_log.level, VD_LOG_ERROR);
+    assert_string_equal(debug_log.text, vd_error_text());
+    if (strncmp(debug_log.text, name, strlen(name)) != 0) fail_msg("%s logs '%s'", call, debug_log.text);
+    memset(&debug_log, 0, sizeof debug_log);
+}
+#define LOGS(name, ...) ((void)(__VA_ARGS__), debug_check_logged(#__VA_ARGS__, name))
+
+static vd_result debug_use_fails(vd_context *ctx, void **data, void *user) {
+    (void)ctx, (void)data, (void)user;
+    return vd_error_set(VD_ERROR_IO, "no file");
+}
+
+static vd_result debug_native_fails(const vd_native *native, void *user) {
+    (void)native, (void)user;
+    return VD_ERROR_IO;
+}
+
+static void calls_with_a_context_are_logged(void **state) {
+    static const int key;
+    vd_context *ctx = debug_context(true);
+    vd_buffer none = { 0 }, stale, b = debug_buffer(ctx, "b", VD_U32);
+    vd_kernel no_kernel = { 0 }, wrong = { 77 };
+    vd_ticket wrong_ticket = { 77 };
+    vd_event wrong_event = { 1, 99, 0, 0 };
+    vd_view_desc view;
+    vd_region_desc region;
+    uint32_t word = 0;
+    void *pointer;
+    const void *data;
+    vd_external external;
+    vd_stats stats;
+    vd_kernel_desc kernel_desc;
+    (void)state;
+    memset(&view, 0, sizeof view);
+    memset(&region, 0, sizeof region);
+    memset(&kernel_desc, 0, sizeof kernel_desc);
+    stale.id = 77;
+    LOGS("vd_device:", vd_device(ctx, 3));
+    LOGS("vd_context_stats", vd_context_stats(ctx, NULL));
+    LOGS("vd_context_attach", vd_context_attach(ctx, NULL, debug_use_fails, NULL, NULL));
+    LOGS("", vd_context_attach(ctx, &key, debug_use_fails, NULL, NULL));
+    LOGS("vd_native_use", vd_native_use(ctx, 0, 9, debug_native_fails, NULL));
+    LOGS("vd_native_use", vd_native_use(ctx, 0, 0, debug_native_fails, NULL));
+    LOGS("vd_buffer_create", vd_buffer_create(ctx, NULL));
+    LOGS("vd_buffer_view", vd_buffer_view(ctx, NULL));
+    LOGS("vd_buffer_view", vd_buffer_view(ctx, &view));
+    LOGS("vd_buffer_destroy", (vd_buffer_destroy(ctx, stale), 0));
+    LOGS("vd_buffer_query", vd_buffer_query(ctx, b, NULL));
+    LOGS("vd_buffer_write", vd_buffer_write(ctx, none, 0, &word, 4));
+    vd_error_text();
+    LOGS("vd_buffer_write", vd_buffer_write(ctx, b, 1000, &word, 4));
+    LOGS("vd_buffer_read", vd_buffer_read(ctx, stale, 0, &word, 4));
+    LOGS("vd_buffer_write_region", vd_buffer_write_region(ctx, NULL, &word));
+    LOGS("vd_buffer_read_region", vd_buffer_read_region(ctx, &region, &word));
+    LOGS("vd_buffer_send", vd_buffer_send(ctx, b, 0, 0, none, 0, 0, 4));
+    LOGS("vd_buffer_send", vd_buffer_send(ctx, b, 0, 0, b, 5, 0, 4));
+    LOGS("vd_buffer_map", vd_buffer_map(ctx, b, 0, 0, &pointer));
+    LOGS("vd_buffer_unmap", vd_buffer_unmap(ctx, b, 0));
+    LOGS("vd_buffer_export", vd_buffer_export(ctx, b, &external));
+    LOGS("vd_dlpack_export", vd_dlpack_export(ctx, b, 0, NULL));
+    LOGS("vd_dlpack_import", vd_dlpack_import(ctx, NULL, "t"));
+    LOGS("vd_kernel_create", vd_kernel_create(ctx, &kernel_desc));
+    LOGS("vd_kernel_load", vd_kernel_load(ctx, &word, 4, "k"));
+    LOGS("vd_kernel_destroy", (vd_kernel_destroy(ctx, wrong), 0));
+    LOGS("vd_kernel_query", vd_kernel_query(ctx, no_kernel, NULL));
+    LOGS("vd_kernel_build", vd_kernel_build(ctx, NULL));
+    LOGS("vd_immediate", vd_immediate(ctx, 0, 8));
+    LOGS("vd_list_get_status", vd_list_get_status(ctx, wrong_ticket));
+    LOGS("vd_run", vd_run_args(ctx, no_kernel, 1, 1, 1, NULL, 0));
+    LOGS("vd_read_ready", vd_read_ready(ctx, wrong_ticket, 0, &data));
+    LOGS("vd_read_end", (vd_read_end(ctx, wrong_ticket), 0));
+    LOGS("vd_wait", vd_wait(ctx, wrong_event, 0));
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
+    assert_int_equal(debug_log.count, 0);
+    vd_buffer_destroy(ctx, b);
+    vd_context_destroy(ctx);
+}
+
+/* Later calls with a list that has failed return its error again, but it was logged already. */
+static void calls_with_a_list_are_logged(void **state) {
+    vd_context *ctx = debug_context(true);
+    vd_buffer none = { 0 }, b = debug_buffer(ctx, "b", VD_U32);
+    vd_list_desc list_desc;
+    vd_region_desc region;
+    uint32_t word = 0;
+    (void)state;
+    memset(&list_desc, 0, sizeof list_desc);
+    memset(&region, 0, sizeof region);
+    list_desc.device = 9;
+    LOGS("vd_list_begin", vd_list_begin(ctx, &list_desc));
+    LOGS("vd_list_end", vd_list_end(vd_immediate(ctx, 0, 0)));
+    LOGS("vd_list_discard", (vd_list_discard(vd_immediate(ctx, 0, 0)), 0));
+    for (int way = 0; way < 8; way++) {
+        vd_list *l = vd_list_begin(ctx, NULL);
+        switch (way) {
+        case 0: LOGS("vd_dispatch", vd_dispatch(l, NULL)); break;
+        case 1: LOGS("vd_copy", vd_copy(l, b, 0, none, 0, 4)); break;
+        case 2: LOGS("vd_copy_region", vd_copy_region(l, NULL)); break;
+        case 3: LOGS("vd_fill", vd_fill(l, none, 0, 4, NULL, 0)); break;
+        case 4: LOGS("vd_record_native", vd_record_native(l, NULL)); break;
+        case 5: LOGS("vd_write", vd_write(l, b, 999, &word, 4)); break;
+        case 6: LOGS("vd_write_region", vd_write_region(l, &region, &word)); break;
+        default: LOGS("vd_read_begin", vd_read_begin(l, NULL, NULL)); break;
+        }
+        assert_int_equal(vd_fill(l, b, 0, 4, NULL, 0), VD_ERROR_INVALID);
+        assert_int_equal(vd_submit(l, NULL, NULL), VD_ERROR_INVALID);
+        assert_int_equal(debug_log.count, 0);
+    }
+    vd_list *l = vd_list_begin(ctx, NULL);
+    assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
+    LOGS("vd_submit", vd_submit(l, NULL, NULL));
+    vd_buffer_destroy(ctx, b);
+    vd_context_destroy(ctx);
+}
+
+static void nothing_is_logged_without_debug_mode(void **state) {
+    vd_context *ctx = debug_context(false);
+    vd_kernel none = { 0 };
+    (void)state;
+    assert_int_equal(vd_run_args(ctx, none, 1, 1, 1, NULL, 0), VD_ERROR_INVALID);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    assert_int_equal(vd_fill(vd_list_begin(ctx, NULL), (vd_buffer){ 0 }, 0, 4, NULL, 0), VD_ERROR_INVALID);
+    assert_null(vd_device(ctx, 1));
+    vd_context_destroy(ctx);
+    assert_int_equal(debug_log.count, 0);
+}
+
+/* A library on top reports its own failure; what it recovers from is not logged. */
+static void libraries_report_their_own_failures(void **state) {
+    vd_context *ctx = debug_context(true);
+    vd_callback_scope outer, inner;
+    (void)state;
+    vd_callback_scope_begin(ctx, "lib_try", &outer);
+    vd_buffer_create(ctx, NULL);
+    vd_callback_scope_end(&outer);
+    assert_int_equal(debug_log.count, 0);
+    vd_callback_scope_begin(ctx, "lib_run", &outer);
+    vd_callback_scope_begin(ctx, "lib_inner", &inner);
+    vd_buffer_create(ctx, NULL);
+    vd_error_amend(VD_ERROR_INVALID, "lib_inner", "x", NULL);
+    vd_callback_scope_end(&inner);
+    vd_error_amend(VD_ERROR_INVALID, "lib_run", "y", "pass %d", 2);
+    assert_int_equal(debug_log.count, 0);
+    LOGS("lib_run 'y': pass 2: desc is NULL", (vd_callback_scope_end(&outer), 0));
+    vd_callback_scope_begin(ctx, "lib_run", &outer); /* succeeds; the old error is that of lib_run */
+    vd_callback_scope_end(&outer);
+    assert_int_equal(debug_log.count, 0);
+    vd_context_destroy(ctx);
+}
+
+/* ---- unchecked failures ---- */
+
+static void unchecked_failures_are_reported_again(void **state) {
+    vd_context *ctx = debug_context(true);
+    vd_buffer b = debug_buffer(ctx, "b", VD_F32);
+    vd_kernel kernel = debug_kernel(ctx);
+    vd_event event;
+    uint32_t word;
+    (void)state;
+    for (int way = 0; way < 5; way++) {
+        vd_run(ctx, kernel, 64, vd_b(b), vd_u32(1)); /* b is f32 */
+        vd_result r = way == 0   ? vd_flush(ctx)
+                      : way == 1 ? vd_wait_idle(ctx)
+                      : way == 2 ? vd_buffer_read(ctx, b, 0, &word, 4)
+                      : way == 3 ? vd_wait(ctx, (vd_event){ 0, 0, 0, 0 }, VD_FOREVER)
+                                 : (vd_submit(vd_immediate(ctx, 0, 0), NULL, &event), vd_wait(ctx, event, VD_FOREVER));
+        assert_int_equal(r, VD_ERROR_INVALID);
+        if (!strstr(vd_error_text(), ": an earlier call failed: vd_run 'set': argument 0 'x' is a buffer of f32"))
+            fail_msg("%s", vd_error_text());
+        assert_int_equal(debug_log.count, 2);
+        assert_string_equal(debug_log.text, vd_error_text());
+        memset(&debug_log, 0, sizeof debug_log);
+        assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    }
+    vd_context_destroy(ctx);
+}
+
+static void checked_failures_are_not_reported_again(void **state) {
+    vd_context *ctx = debug_context(true);
+    vd_buffer b = debug_buffer(ctx, "b", VD_F32);
+    vd_kernel kernel = debug_kernel(ctx);
+    (void)state;
+    vd_run(ctx, kernel, 64, vd_b(b), vd_u32(1));
+    assert_non_null(strstr(vd_error_text(), "vd_run"));
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    vd_run(ctx, kernel, 64, vd_b(b), vd_u32(1));
+    assert_int_equal(vd_error_result(), VD_ERROR_INVALID);
+    vd_fill(vd_immediate(ctx, 0, 0), b, 0, 1000, NULL, 0);
+    assert_int_equal(vd_flush(ctx), VD_ERROR_INVALID);
+    assert_non_null(strstr(vd_error_text(), "vd_flush: an earlier call failed: vd_fill: "));
+    vd_buffer_create(ctx, NULL); /* its result shows the failure */
+    assert_int_equal(vd_flush(ctx), VD_OK);
+    vd_list *l = vd_list_begin(ctx, NULL); /* so does vd_submit */
+    vd_fill(l, b, 0, 1000, NULL, 0);
+    assert_int_equal(vd_submit(l, NULL, NULL), VD_ERROR_INVALID);
+    assert_int_equal(vd_flush(ctx), VD_OK);
+    vd_run(ctx, kernel, 64, vd_b(b), vd_u32(1)); /* left when the context is destroyed */
+    vd_context_destroy(ctx);
+}
+
+/* ---- kernels that could not be created ---- */
+
+static void a_kernel_handle_of_0_names_its_failure(void **state) {
+    (void)state;
+    for (int debug = 0; debug < 2; debug++) {
+        vd_context *ctx = debug_context(debug);
+        vd_kernel none = { 0 };
+        vd_run_args(ctx, none, 1, 1, 1, NULL, 0);
+        assert_string_equal(vd_error_text(),
+                            "vd_run: the kernel handle is 0; it was never created, or creating it failed");
+        vc_kernel *k = vc_begin(NULL);
+        vc_store(vc_buffer(k, "x", VC_U32, VC_WRITE), vc_u32(0), vc_f32(1));
+        vd_kernel kernel = vd_kernel_build(ctx, k);
+        vc_free(k);
+        vd_fill(vd_immediate(ctx, 0, 0), (vd_buffer){ 0 }, 0, 4, NULL, 0);
+        vd_run_args(ctx, kernel, 1, 1, 1, NULL, 0);
+        if (!strstr(vd_error_text(), "creating it failed (last failure: vd_kernel_build: ")) fail_msg("%s", vd_error_text());
+        vd_kernel_load(ctx, "x", 1, "missing");
+        vd_run_args(ctx, none, 1, 1, 1, NULL, 0);
+        if (!strstr(vd_error_text(), "(last failure: vd_kernel_load 'missing': ")) fail_msg("%s", vd_error_text());
+        vd_context_destroy(ctx);
+    }
+}
+
+/* ---- the log without a callback, and the environment ---- */
+
+#ifndef _WIN32
+/* Runs `use` with stderr in a file, and compares what it prints. */
+static void debug_check_stderr(void (*use)(void), const char *wanted) {
+    char text[2048];
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    int saved = dup(2);
+    assert_true(saved >= 0 && dup2(fileno(file), 2) == 2);
+    use();
+    dup2(saved, 2);
+    close(saved);
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    if (*wanted ? !strstr(text, wanted) : *text) fail_msg("printed '%s'", text);
+}
+
+static void debug_use_context(void) {
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_DUMMY;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+    vd_buffer_create(ctx, NULL);
+    vd_context_destroy(ctx);
+}
+
+static void debug_create_fails(void) {
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_DUMMY;
+    desc.queues = 99;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_ERROR_INVALID);
+}
+
+static void debug_no_context(void) { vd_buffer_create(NULL, NULL); }
+
+static void the_environment_turns_debug_mode_on(void **state) {
+    vd_context *ctx = NULL;
+    (void)state;
+    debug_check_stderr(debug_use_context, "");
+    debug_check_stderr(debug_create_fails, "");
+    debug_check_stderr(debug_no_context, "");
+    setenv("VKDISPATCH_DEBUG", "1", 1);
+    debug_check_stderr(debug_use_context, "vkdispatch error: vd_buffer_create: desc is NULL\n");
+    debug_check_stderr(debug_create_fails, "vkdispatch error: vd_context_create: desc.queues is 99");
+    debug_check_stderr(debug_no_context, "vkdispatch error: vd_buffer_create: the context is NULL\n");
+    setenv("VKDISPATCH_DEBUG", "0", 1);
+    debug_check_stderr(debug_use_context, "");
+    setenv("VKDISPATCH_DEBUG", "yes", 1);
+    assert_int_equal(vd_context_create(NULL, &ctx), VD_ERROR_INVALID);
+    assert_string_equal(vd_error_text(), "vd_context_create: VKDISPATCH_DEBUG is 'yes', but must be 0 or 1");
+    unsetenv("VKDISPATCH_DEBUG");
+}
+#endif
+
+static void a_failure_to_open_is_logged(void **state) {
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    (void)state;
+    memset(&desc, 0, sizeof desc);
+    memset(&debug_log, 0, sizeof debug_log);
+    desc.backend = VD_BACKEND_DUMMY;
+    desc.queues = 99;
+    desc.log = debug_log_message;
+    assert_true(vd_context_create(&desc, &ctx) != VD_OK);
+    assert_int_equal(debug_log.count, 0);
+    desc.debug = true;
+    LOGS("vd_context_create", vd_context_create(&desc, &ctx));
+}
+
+static const struct CMUnitTest debug_tests[] = {
+    cmocka_unit_test(calls_with_a_context_are_logged), cmocka_unit_test(calls_with_a_list_are_logged),
+    cmocka_unit_test(nothing_is_logged_without_debug_mode), cmocka_unit_test(libraries_report_their_own_failures),
+    cmocka_unit_test(unchecked_failures_are_reported_again), cmocka_unit_test(checked_failures_are_not_reported_again),
+    cmocka_unit_test(a_kernel_handle_of_0_names_its_failure), POSIX(the_environment_turns_debug_mode_on),
+    cmocka_unit_test(a_failure_to_open_is_logged),
+};
