@@ -39,7 +39,7 @@
        memory       growable array, arena
        fail         the first error of a kernel
        types        sizes, names and layout of types, conversion of immediates
-       ops          the table of operations
+       ops          the table of operations, and the numbers of SPIR-V
        tape         the recorded kernel: nodes, blocks, objects
        check        operand and result types of each operation
        fold         constant folding and algebraic simplification
@@ -1885,6 +1885,123 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
 }
 
 // >>ops
+/* The table of operations, and the numbers of the SPIR-V specification that the builder names. */
+
+/* SPIR-V grammar 1.6 revision 1: written by tools/spirv */
+enum {
+    VC__OpName = 5, VC__OpExtension = 10, VC__OpExtInstImport = 11, VC__OpExtInst = 12, VC__OpMemoryModel = 14,
+    VC__OpEntryPoint = 15, VC__OpExecutionMode = 16, VC__OpCapability = 17, VC__OpTypeVoid = 19, VC__OpTypeBool = 20,
+    VC__OpTypeInt = 21, VC__OpTypeFloat = 22, VC__OpTypeVector = 23, VC__OpTypeImage = 25, VC__OpTypeSampledImage = 27,
+    VC__OpTypeArray = 28, VC__OpTypeRuntimeArray = 29, VC__OpTypeStruct = 30, VC__OpTypePointer = 32,
+    VC__OpTypeFunction = 33, VC__OpConstantTrue = 41, VC__OpConstantFalse = 42, VC__OpConstant = 43,
+    VC__OpConstantComposite = 44, VC__OpConstantNull = 46, VC__OpFunction = 54, VC__OpFunctionEnd = 56,
+    VC__OpVariable = 59, VC__OpLoad = 61, VC__OpStore = 62, VC__OpAccessChain = 65, VC__OpDecorate = 71,
+    VC__OpMemberDecorate = 72, VC__OpVectorExtractDynamic = 77, VC__OpCompositeConstruct = 80,
+    VC__OpCompositeExtract = 81, VC__OpCopyObject = 83, VC__OpImageSampleExplicitLod = 88, VC__OpImageFetch = 95,
+    VC__OpImageGather = 96, VC__OpImageRead = 98, VC__OpImageWrite = 99, VC__OpImage = 100,
+    VC__OpImageQuerySizeLod = 103, VC__OpImageQuerySize = 104, VC__OpImageQueryLevels = 106, VC__OpConvertFToU = 109,
+    VC__OpConvertFToS = 110, VC__OpConvertSToF = 111, VC__OpConvertUToF = 112, VC__OpUConvert = 113,
+    VC__OpSConvert = 114, VC__OpFConvert = 115, VC__OpConvertUToPtr = 120, VC__OpBitcast = 124, VC__OpSNegate = 126,
+    VC__OpFNegate = 127, VC__OpIAdd = 128, VC__OpFAdd = 129, VC__OpISub = 130, VC__OpFSub = 131, VC__OpIMul = 132,
+    VC__OpFMul = 133, VC__OpUDiv = 134, VC__OpSDiv = 135, VC__OpFDiv = 136, VC__OpUMod = 137, VC__OpSRem = 138,
+    VC__OpSMod = 139, VC__OpIAddCarry = 149, VC__OpISubBorrow = 150, VC__OpUMulExtended = 151, VC__OpSMulExtended = 152,
+    VC__OpAny = 154, VC__OpAll = 155, VC__OpIsNan = 156, VC__OpIsInf = 157, VC__OpLogicalEqual = 164,
+    VC__OpLogicalNotEqual = 165, VC__OpLogicalOr = 166, VC__OpLogicalAnd = 167, VC__OpLogicalNot = 168,
+    VC__OpSelect = 169, VC__OpIEqual = 170, VC__OpINotEqual = 171, VC__OpULessThan = 176, VC__OpSLessThan = 177,
+    VC__OpULessThanEqual = 178, VC__OpSLessThanEqual = 179, VC__OpFOrdEqual = 180, VC__OpFUnordNotEqual = 183,
+    VC__OpFOrdLessThan = 184, VC__OpFOrdLessThanEqual = 188, VC__OpShiftRightLogical = 194,
+    VC__OpShiftRightArithmetic = 195, VC__OpShiftLeftLogical = 196, VC__OpBitwiseOr = 197, VC__OpBitwiseXor = 198,
+    VC__OpBitwiseAnd = 199, VC__OpNot = 200, VC__OpBitReverse = 204, VC__OpBitCount = 205, VC__OpControlBarrier = 224,
+    VC__OpMemoryBarrier = 225, VC__OpAtomicLoad = 227, VC__OpAtomicStore = 228, VC__OpAtomicExchange = 229,
+    VC__OpAtomicCompareExchange = 230, VC__OpAtomicIAdd = 234, VC__OpAtomicSMin = 236, VC__OpAtomicUMin = 237,
+    VC__OpAtomicSMax = 238, VC__OpAtomicUMax = 239, VC__OpAtomicAnd = 240, VC__OpAtomicOr = 241, VC__OpAtomicXor = 242,
+    VC__OpPhi = 245, VC__OpLoopMerge = 246, VC__OpSelectionMerge = 247, VC__OpLabel = 248, VC__OpBranch = 249,
+    VC__OpBranchConditional = 250, VC__OpSwitch = 251, VC__OpReturn = 253, VC__OpGroupNonUniformElect = 333,
+    VC__OpGroupNonUniformAll = 334, VC__OpGroupNonUniformAny = 335, VC__OpGroupNonUniformAllEqual = 336,
+    VC__OpGroupNonUniformBroadcast = 337, VC__OpGroupNonUniformBroadcastFirst = 338, VC__OpGroupNonUniformBallot = 339,
+    VC__OpGroupNonUniformBallotBitCount = 342, VC__OpGroupNonUniformShuffle = 345,
+    VC__OpGroupNonUniformShuffleXor = 346, VC__OpGroupNonUniformShuffleUp = 347, VC__OpGroupNonUniformShuffleDown = 348,
+    VC__OpGroupNonUniformIAdd = 349, VC__OpGroupNonUniformFAdd = 350, VC__OpGroupNonUniformIMul = 351,
+    VC__OpGroupNonUniformFMul = 352, VC__OpGroupNonUniformSMin = 353, VC__OpGroupNonUniformUMin = 354,
+    VC__OpGroupNonUniformFMin = 355, VC__OpGroupNonUniformSMax = 356, VC__OpGroupNonUniformUMax = 357,
+    VC__OpGroupNonUniformFMax = 358, VC__OpGroupNonUniformBitwiseAnd = 359, VC__OpGroupNonUniformBitwiseOr = 360,
+    VC__OpGroupNonUniformBitwiseXor = 361, VC__OpGroupNonUniformLogicalAnd = 362, VC__OpGroupNonUniformLogicalOr = 363,
+    VC__OpGroupNonUniformLogicalXor = 364, VC__OpSDot = 4450, VC__OpUDot = 4451, VC__OpSUDot = 4452,
+    VC__OpSDotAccSat = 4453, VC__OpUDotAccSat = 4454, VC__OpSUDotAccSat = 4455, VC__OpAtomicFAddEXT = 6035
+};
+enum {
+    VC__AddressingModelLogical = 0, VC__AddressingModelPhysicalStorageBuffer64 = 5348
+};
+enum {
+    VC__BuiltInWorkgroupId = 26, VC__BuiltInLocalInvocationId = 27, VC__BuiltInGlobalInvocationId = 28,
+    VC__BuiltInLocalInvocationIndex = 29, VC__BuiltInSubgroupSize = 36, VC__BuiltInNumSubgroups = 38,
+    VC__BuiltInSubgroupId = 40, VC__BuiltInSubgroupLocalInvocationId = 41
+};
+enum {
+    VC__CapabilityShader = 1, VC__CapabilityFloat16 = 9, VC__CapabilityFloat64 = 10, VC__CapabilityInt64 = 11,
+    VC__CapabilityInt64Atomics = 12, VC__CapabilityInt16 = 22, VC__CapabilityInt8 = 39, VC__CapabilitySampled1D = 43,
+    VC__CapabilityImage1D = 44, VC__CapabilitySampledBuffer = 46, VC__CapabilityImageBuffer = 47,
+    VC__CapabilityStorageImageExtendedFormats = 49, VC__CapabilityImageQuery = 50,
+    VC__CapabilityStorageImageReadWithoutFormat = 55, VC__CapabilityStorageImageWriteWithoutFormat = 56,
+    VC__CapabilityGroupNonUniform = 61, VC__CapabilityGroupNonUniformVote = 62,
+    VC__CapabilityGroupNonUniformArithmetic = 63, VC__CapabilityGroupNonUniformBallot = 64,
+    VC__CapabilityGroupNonUniformShuffle = 65, VC__CapabilityGroupNonUniformShuffleRelative = 66,
+    VC__CapabilityGroupNonUniformClustered = 67, VC__CapabilityStorageBuffer16BitAccess = 4433,
+    VC__CapabilityStorageBuffer8BitAccess = 4448, VC__CapabilityPhysicalStorageBufferAddresses = 5347,
+    VC__CapabilityDotProductInput4x8BitPacked = 6018, VC__CapabilityDotProduct = 6019,
+    VC__CapabilityAtomicFloat32AddEXT = 6033
+};
+enum {
+    VC__DecorationBlock = 2, VC__DecorationArrayStride = 6, VC__DecorationBuiltIn = 11, VC__DecorationRestrict = 19,
+    VC__DecorationAliased = 20, VC__DecorationCoherent = 23, VC__DecorationNonWritable = 24,
+    VC__DecorationNonReadable = 25, VC__DecorationBinding = 33, VC__DecorationDescriptorSet = 34,
+    VC__DecorationOffset = 35, VC__DecorationNoContraction = 42
+};
+enum {
+    VC__ExecutionModeLocalSize = 17, VC__ExecutionModeMaximallyReconvergesKHR = 6023
+};
+enum {
+    VC__ExecutionModelGLCompute = 5
+};
+enum {
+    VC__GLSLstd450RoundEven = 2, VC__GLSLstd450Trunc = 3, VC__GLSLstd450FAbs = 4, VC__GLSLstd450SAbs = 5,
+    VC__GLSLstd450FSign = 6, VC__GLSLstd450SSign = 7, VC__GLSLstd450Floor = 8, VC__GLSLstd450Ceil = 9,
+    VC__GLSLstd450Sin = 13, VC__GLSLstd450Cos = 14, VC__GLSLstd450Tan = 15, VC__GLSLstd450Asin = 16,
+    VC__GLSLstd450Acos = 17, VC__GLSLstd450Atan = 18, VC__GLSLstd450Sinh = 19, VC__GLSLstd450Cosh = 20,
+    VC__GLSLstd450Tanh = 21, VC__GLSLstd450Atan2 = 25, VC__GLSLstd450Pow = 26, VC__GLSLstd450Exp = 27,
+    VC__GLSLstd450Log = 28, VC__GLSLstd450Exp2 = 29, VC__GLSLstd450Log2 = 30, VC__GLSLstd450Sqrt = 31,
+    VC__GLSLstd450InverseSqrt = 32, VC__GLSLstd450UMin = 38, VC__GLSLstd450SMin = 39, VC__GLSLstd450UMax = 41,
+    VC__GLSLstd450SMax = 42, VC__GLSLstd450Fma = 50, VC__GLSLstd450PackHalf2x16 = 58, VC__GLSLstd450UnpackHalf2x16 = 62,
+    VC__GLSLstd450FindILsb = 73, VC__GLSLstd450FindSMsb = 74, VC__GLSLstd450FindUMsb = 75, VC__GLSLstd450NMin = 79,
+    VC__GLSLstd450NMax = 80
+};
+enum {
+    VC__ImageOperandsLod = 2, VC__ImageOperandsGrad = 4, VC__ImageOperandsConstOffset = 8
+};
+enum {
+    VC__MemoryAccessAligned = 2
+};
+enum {
+    VC__MemoryModelGLSL450 = 1
+};
+enum {
+    VC__MemorySemanticsAcquire = 2, VC__MemorySemanticsRelease = 4, VC__MemorySemanticsAcquireRelease = 8,
+    VC__MemorySemanticsUniformMemory = 64, VC__MemorySemanticsWorkgroupMemory = 256,
+    VC__MemorySemanticsImageMemory = 2048
+};
+enum {
+    VC__PackedVectorFormatPackedVectorFormat4x8Bit = 0
+};
+enum {
+    VC__ScopeDevice = 1, VC__ScopeWorkgroup = 2, VC__ScopeSubgroup = 3
+};
+enum {
+    VC__StorageClassUniformConstant = 0, VC__StorageClassInput = 1, VC__StorageClassWorkgroup = 4,
+    VC__StorageClassPrivate = 6, VC__StorageClassFunction = 7, VC__StorageClassPushConstant = 9,
+    VC__StorageClassStorageBuffer = 12, VC__StorageClassPhysicalStorageBuffer = 5349
+};
+/* end of the SPIR-V grammar */
+
 /* The table of operations. A row:
      X(OP, name, class, operands, kinds, result, flags, spirv, text, rule)
    class     LEAF    recorded once at the kernel's entry: arguments, ids, constants
@@ -1900,13 +2017,15 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
              SIGNED: the signed integer type of its width; OWN: not derived from the operands; the node stores it
    flags     COMMUTES; EXACT: + - * of floats, which compilers must not contract or reorder;
              INTEGERS: only integers are lowered; 0: none
-   spirv     VC__S: opcode for bool, int, uint, float; VC__E(n) is instruction n of GLSL.std.450; 0: none
+   spirv     VC__S: opcode for bool, int, uint, float; VC__E: an instruction of GLSL.std.450; 0: none
    text      VC__T…: the text in GLSL, CUDA C and OpenCL C, with $0 $1 $2 for the operands; NULL: none
    rule      the lowering rule (room lowering), for targets that have no instruction or text, or one with a different
              meaning; NULL: never lowered */
 #define VC__E(n) (0x10000u | (n))
 #define VC__S(b, i, u, f) { b, i, u, f }
-#define VC__S_FLOAT(f) { 0, 0, 0, f }
+#define VC__S_ALL(op) { op, op, op, op }
+#define VC__S_INT(op) { 0, op, op, 0 }
+#define VC__S_FLOAT(op) { 0, 0, 0, op }
 #define VC__S_NONE { 0, 0, 0, 0 }
 #define VC__T_G(b, i, u, f, vector) { { b, i, u, f }, vector }
 #define VC__T_C(b, i, u, f32, f64) { b, i, u, f32, f64 }
@@ -1990,10 +2109,10 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(IMPLICIT,     "implicit",     LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* ---- construction ---- */ \
     /* a[0] first in extra, a[1] count */ \
-    X(VEC,          "vec",          PURE,   9, BIUF, OWN,    0, VC__S(80, 80, 80, 80), VC__T_NONE, NULL) \
+    X(VEC,          "vec",          PURE,   9, BIUF, OWN,    0, VC__S_ALL(VC__OpCompositeConstruct), VC__T_NONE, NULL) \
     /* x: index */ \
-    X(COMPONENT,    "component",    PURE,   1, BIUF, SCALAR, 0, VC__S(81, 81, 81, 81), VC__T_NONE, NULL) \
-    X(EXTRACT,      "extract",      PURE,   2, BIUF, SCALAR, 0, VC__S(77, 77, 77, 77), \
+    X(COMPONENT,    "component",    PURE,   1, BIUF, SCALAR, 0, VC__S_ALL(VC__OpCompositeExtract), VC__T_NONE, NULL) \
+    X(EXTRACT,      "extract",      PURE,   2, BIUF, SCALAR, 0, VC__S_ALL(VC__OpVectorExtractDynamic), \
       VC__T_GLSL("$0[$1]"), vc__lower_extract) \
     /* composite value, never in a listing; like VEC */ \
     X(PARTS,        "parts",        PURE,   9, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -2003,146 +2122,163 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     /* a[0] * x + a[1], with the width that indices need on the target; a[2]: whether it indexes a buffer */ \
     X(INDEX,        "index",        PURE,   2, IU,   OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_index) \
     X(CAST,         "cast",         PURE,   1, BIUF, OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_cast) \
-    X(BITCAST,      "bitcast",      PURE,   1, IUF,  OWN,    0, VC__S(124, 124, 124, 124), VC__T_NONE, NULL) \
+    X(BITCAST,      "bitcast",      PURE,   1, IUF,  OWN,    0, VC__S_ALL(VC__OpBitcast), VC__T_NONE, NULL) \
     /* ---- arithmetic ---- */ \
-    X(NEG,          "neg",          PURE,   1, IUF,  SAME,   0, VC__S(0, 126, 126, 127), \
+    X(NEG,          "neg",          PURE,   1, IUF,  SAME,   0, VC__S(0, VC__OpSNegate, VC__OpSNegate, VC__OpFNegate), \
       VC__T_OPERATOR("-$0", "($T)(0u - $0)", "-$0", "-$0"), NULL) \
-    X(ADD,          "add",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, VC__S(0, 128, 128, 129), \
-      VC__T_WRAP("+", "$0 + $1", "$0 + $1"), NULL) \
-    X(SUB,          "sub",          PURE,   2, IUF,  SAME,   EXACT, VC__S(0, 130, 130, 131), \
+    X(ADD,          "add",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, \
+      VC__S(0, VC__OpIAdd, VC__OpIAdd, VC__OpFAdd), VC__T_WRAP("+", "$0 + $1", "$0 + $1"), NULL) \
+    X(SUB,          "sub",          PURE,   2, IUF,  SAME,   EXACT, VC__S(0, VC__OpISub, VC__OpISub, VC__OpFSub), \
       VC__T_WRAP("-", "$0 - $1", "$0 - $1"), NULL) \
-    X(MUL,          "mul",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, VC__S(0, 132, 132, 133), \
-      VC__T_WRAP("*", "__fmul_rn($0, $1)", "__dmul_rn($0, $1)"), NULL) \
-    X(DIV,          "div",          PURE,   2, IUF,  SAME,   0, VC__S(0, 135, 134, 136), \
+    X(MUL,          "mul",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, \
+      VC__S(0, VC__OpIMul, VC__OpIMul, VC__OpFMul), VC__T_WRAP("*", "__fmul_rn($0, $1)", "__dmul_rn($0, $1)"), NULL) \
+    X(DIV,          "div",          PURE,   2, IUF,  SAME,   0, VC__S(0, VC__OpSDiv, VC__OpUDiv, VC__OpFDiv), \
       VC__T_OPERATOR("$0 / $1", "$0 / $1", "__fdiv_rn($0, $1)", "__ddiv_rn($0, $1)"), vc__lower_div) \
-    X(REM,          "rem",          PURE,   2, IUF,  SAME,   0, VC__S(0, 138, 137, 0), \
+    X(REM,          "rem",          PURE,   2, IUF,  SAME,   0, VC__S(0, VC__OpSRem, VC__OpUMod, 0), \
       VC__T("$0 % $1"), vc__lower_rem) \
-    X(MOD,          "mod",          PURE,   2, IUF,  SAME,   0, VC__S(0, 139, 137, 0), \
+    X(MOD,          "mod",          PURE,   2, IUF,  SAME,   0, VC__S(0, VC__OpSMod, VC__OpUMod, 0), \
       VC__T("$0 % $1"), vc__lower_mod) \
-    X(FMA,          "fma",          PURE,   3, IUF,  SAME,   INTEGERS, VC__S_FLOAT(VC__E(50)), \
+    X(FMA,          "fma",          PURE,   3, IUF,  SAME,   INTEGERS, VC__S_FLOAT(VC__E(VC__GLSLstd450Fma)), \
       VC__T_FLOAT("fma", "fma", "($0, $1, $2)"), vc__lower_fma) \
-    X(ABS,          "abs",          PURE,   1, IUF,  SAME,   0, VC__S(0, VC__E(5), 0, VC__E(4)), \
+    X(ABS,          "abs",          PURE,   1, IUF,  SAME,   0, \
+      VC__S(0, VC__E(VC__GLSLstd450SAbs), 0, VC__E(VC__GLSLstd450FAbs)), \
       VC__T_FLOAT("abs", "fabs", "($0)"), vc__lower_abs) \
-    X(SIGN,         "sign",         PURE,   1, IUF,  SAME,   0, VC__S(0, VC__E(7), 0, VC__E(6)), \
-      VC__T_GLSL("sign($0)"), vc__lower_sign) \
-    X(MIN,          "min",          PURE,   2, IUF,  SAME,   COMMUTES, VC__S(0, VC__E(39), VC__E(38), VC__E(79)), \
+    X(SIGN,         "sign",         PURE,   1, IUF,  SAME,   0, \
+      VC__S(0, VC__E(VC__GLSLstd450SSign), 0, VC__E(VC__GLSLstd450FSign)), VC__T_GLSL("sign($0)"), vc__lower_sign) \
+    X(MIN,          "min",          PURE,   2, IUF,  SAME,   COMMUTES, \
+      VC__S(0, VC__E(VC__GLSLstd450SMin), VC__E(VC__GLSLstd450UMin), VC__E(VC__GLSLstd450NMin)), \
       VC__T_FLOAT("min", "fmin", "($0, $1)"), vc__lower_min) \
-    X(MAX,          "max",          PURE,   2, IUF,  SAME,   COMMUTES, VC__S(0, VC__E(42), VC__E(41), VC__E(80)), \
+    X(MAX,          "max",          PURE,   2, IUF,  SAME,   COMMUTES, \
+      VC__S(0, VC__E(VC__GLSLstd450SMax), VC__E(VC__GLSLstd450UMax), VC__E(VC__GLSLstd450NMax)), \
       VC__T_FLOAT("max", "fmax", "($0, $1)"), vc__lower_max) \
     X(CLAMP,        "clamp",        PURE,   3, IUF,  SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_clamp) \
     X(MIX,          "mix",          PURE,   3, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_mix) \
     X(STEP,         "step",         PURE,   2, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_step) \
-    X(FLOOR,        "floor",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(8)), \
+    X(FLOOR,        "floor",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Floor)), \
       VC__T_FLOAT("floor", "floor", "($0)"), NULL) \
-    X(CEIL,         "ceil",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(9)), \
+    X(CEIL,         "ceil",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Ceil)), \
       VC__T_FLOAT("ceil", "ceil", "($0)"), NULL) \
-    X(TRUNC,        "trunc",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(3)), \
+    X(TRUNC,        "trunc",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Trunc)), \
       VC__T_FLOAT("trunc", "trunc", "($0)"), vc__lower_trunc) \
-    X(ROUND,        "round",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(2)), \
+    X(ROUND,        "round",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450RoundEven)), \
       VC__T_FLOAT("roundEven", "rint", "($0)"), vc__lower_round) \
     X(FRACT,        "fract",        PURE,   1, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_fract) \
-    X(SQRT,         "sqrt",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(31)), \
+    X(SQRT,         "sqrt",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Sqrt)), \
       VC__T_OPERATOR("sqrt($0)", NULL, "__fsqrt_rn($0)", "__dsqrt_rn($0)"), NULL) \
-    X(RSQRT,        "rsqrt",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(32)), \
+    X(RSQRT,        "rsqrt",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450InverseSqrt)), \
       VC__T_F32("inversesqrt", "rsqrt", "($0)"), vc__lower_math64) \
-    X(EXP,          "exp",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(27)), \
+    X(EXP,          "exp",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Exp)), \
       VC__T_F32("exp", "exp", "($0)"), vc__lower_math64) \
-    X(EXP2,         "exp2",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(29)), \
+    X(EXP2,         "exp2",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Exp2)), \
       VC__T_F32("exp2", "exp2", "($0)"), vc__lower_math64) \
-    X(LOG,          "log",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(28)), \
+    X(LOG,          "log",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Log)), \
       VC__T_F32("log", "log", "($0)"), vc__lower_log) \
-    X(LOG2,         "log2",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(30)), \
+    X(LOG2,         "log2",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Log2)), \
       VC__T_F32("log2", "log2", "($0)"), vc__lower_log) \
-    X(POW,          "pow",          PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(26)), \
+    X(POW,          "pow",          PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Pow)), \
       VC__T_F32("pow", "pow", "($0, $1)"), vc__lower_pow) \
-    X(SIN,          "sin",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(13)), \
+    X(SIN,          "sin",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Sin)), \
       VC__T_F32("sin", "sin", "($0)"), vc__lower_math64) \
-    X(COS,          "cos",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(14)), \
+    X(COS,          "cos",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Cos)), \
       VC__T_F32("cos", "cos", "($0)"), vc__lower_math64) \
-    X(TAN,          "tan",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(15)), \
+    X(TAN,          "tan",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Tan)), \
       VC__T_F32("tan", "tan", "($0)"), vc__lower_math64) \
-    X(ASIN,         "asin",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(16)), \
+    X(ASIN,         "asin",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Asin)), \
       VC__T_F32("asin", "asin", "($0)"), vc__lower_math64) \
-    X(ACOS,         "acos",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(17)), \
+    X(ACOS,         "acos",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Acos)), \
       VC__T_F32("acos", "acos", "($0)"), vc__lower_math64) \
-    X(ATAN,         "atan",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(18)), \
+    X(ATAN,         "atan",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Atan)), \
       VC__T_F32("atan", "atan", "($0)"), vc__lower_atan) \
-    X(ATAN2,        "atan2",        PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(25)), \
+    X(ATAN2,        "atan2",        PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Atan2)), \
       VC__T_F32("atan", "atan2", "($0, $1)"), vc__lower_atan) \
-    X(SINH,         "sinh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(19)), \
+    X(SINH,         "sinh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Sinh)), \
       VC__T_F32("sinh", "sinh", "($0)"), vc__lower_sinh) \
-    X(COSH,         "cosh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(20)), \
+    X(COSH,         "cosh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Cosh)), \
       VC__T_F32("cosh", "cosh", "($0)"), vc__lower_sinh) \
-    X(TANH,         "tanh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(21)), \
+    X(TANH,         "tanh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Tanh)), \
       VC__T_F32("tanh", "tanh", "($0)"), vc__lower_math64) \
-    X(ISNAN,        "isnan",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(156), \
+    X(ISNAN,        "isnan",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(VC__OpIsNan), \
       VC__T_GLSL("isnan($0)"), vc__lower_isnan) \
-    X(ISINF,        "isinf",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(157), \
+    X(ISINF,        "isinf",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(VC__OpIsInf), \
       VC__T_GLSL("isinf($0)"), vc__lower_isnan) \
     X(DOT,          "dot",          PURE,   2, IUF,  SCALAR, COMMUTES, VC__S_NONE, VC__T_NONE, vc__lower_dot) \
     /* ---- integers; native forms exist for 32 bits only ---- */ \
-    X(POPCOUNT,     "popcount",     PURE,   1, IU,   SAME,   0, VC__S(0, 205, 0, 0), \
+    X(POPCOUNT,     "popcount",     PURE,   1, IU,   SAME,   0, VC__S(0, VC__OpBitCount, 0, 0), \
       VC__T_WORD("bitCount($0)", NULL, "__popc($0)", NULL, "popcount($0)", NULL), vc__lower_popcount) \
-    X(BIT_REVERSE,  "bit_reverse",  PURE,   1, IU,   SAME,   0, VC__S(0, 204, 204, 0), \
-      VC__T_WORD("bitfieldReverse($0)", "bitfieldReverse($0)", NULL, "__brev($0)", NULL, NULL), \
-      vc__lower_bit_reverse) \
-    X(FIND_LSB,     "find_lsb",     PURE,   1, IU,   SIGNED, 0, VC__S(0, VC__E(73), VC__E(73), 0), \
+    X(BIT_REVERSE,  "bit_reverse",  PURE,   1, IU,   SAME,   0, VC__S_INT(VC__OpBitReverse), \
+      VC__T_WORD("bitfieldReverse($0)", "bitfieldReverse($0)", NULL, "__brev($0)", NULL, NULL), vc__lower_bit_reverse) \
+    X(FIND_LSB,     "find_lsb",     PURE,   1, IU,   SIGNED, 0, VC__S_INT(VC__E(VC__GLSLstd450FindILsb)), \
       VC__T_WORD("findLSB($0)", "findLSB($0)", NULL, "(__ffs((int)$0) - 1)", NULL, NULL), vc__lower_find_lsb) \
-    X(FIND_MSB,     "find_msb",     PURE,   1, IU,   SIGNED, 0, VC__S(0, VC__E(74), VC__E(75), 0), \
+    X(FIND_MSB,     "find_msb",     PURE,   1, IU,   SIGNED, 0, \
+      VC__S(0, VC__E(VC__GLSLstd450FindSMsb), VC__E(VC__GLSLstd450FindUMsb), 0), \
       VC__T_WORD("findMSB($0)", "findMSB($0)", NULL, "(31 - __clz((int)$0))", NULL, "(31 - (int)clz($0))"), \
       vc__lower_find_msb) \
-    X(MUL_HI,       "mul_hi",       PURE,   2, IU,   SAME,   COMMUTES, VC__S(0, 152, 151, 0), \
+    X(MUL_HI,       "mul_hi",       PURE,   2, IU,   SAME,   COMMUTES, \
+      VC__S(0, VC__OpSMulExtended, VC__OpUMulExtended, 0), \
       VC__T_WORD(NULL, NULL, "__mulhi($0, $1)", "__umulhi($0, $1)", "mul_hi($0, $1)", "mul_hi($0, $1)"), \
       vc__lower_mul_hi) \
-    X(ADD_CARRY,    "add_carry",    PURE,   2, U,    SAME,   COMMUTES, VC__S(0, 0, 149, 0), \
+    X(ADD_CARRY,    "add_carry",    PURE,   2, U,    SAME,   COMMUTES, VC__S(0, 0, VC__OpIAddCarry, 0), \
       VC__T_NONE, vc__lower_carry) \
-    X(SUB_BORROW,   "sub_borrow",   PURE,   2, U,    SAME,   0, VC__S(0, 0, 150, 0), VC__T_NONE, vc__lower_carry) \
+    X(SUB_BORROW,   "sub_borrow",   PURE,   2, U,    SAME,   0, VC__S(0, 0, VC__OpISubBorrow, 0), \
+      VC__T_NONE, vc__lower_carry) \
     /* made by lowering for CUDA C: the 64-bit sum of two words, to be added to a product (room cuda) */ \
     X(WORD_SUM,     "word_sum",     PURE,   2, U,    SAME,   COMMUTES, VC__S_NONE, \
       VC__T_CUDA("vc_word_sum($0, $1)"), NULL) \
     /* dot products of four i8 (I) or u8 (U) packed in a u32, by the operands' types; SAT: with a saturating \
        addition */ \
-    X(DOT_II,       "dot_4xi8",     PURE,   2, U,    OWN,    COMMUTES, VC__S(0, 0, 4450, 0), \
+    X(DOT_II,       "dot_4xi8",     PURE,   2, U,    OWN,    COMMUTES, VC__S(0, 0, VC__OpSDot, 0), \
       VC__T_DOT("4xi8"), vc__lower_dot_4x8) \
-    X(DOT_UU,       "dot_4xu8",     PURE,   2, U,    OWN,    COMMUTES, VC__S(0, 0, 4451, 0), \
+    X(DOT_UU,       "dot_4xu8",     PURE,   2, U,    OWN,    COMMUTES, VC__S(0, 0, VC__OpUDot, 0), \
       VC__T_DOT("4xu8"), vc__lower_dot_4x8) \
-    X(DOT_IU,       "dot_4xi8_4xu8", PURE,  2, U,    OWN,    0, VC__S(0, 0, 4452, 0), \
+    X(DOT_IU,       "dot_4xi8_4xu8", PURE,  2, U,    OWN,    0, VC__S(0, 0, VC__OpSUDot, 0), \
       VC__T_DOT("4xi8_4xu8"), vc__lower_dot_4x8) \
-    X(DOT_II_SAT,   "dot_4xi8_sat", PURE,   3, U,    OWN,    0, VC__S(0, 0, 4453, 0), VC__T_NONE, vc__lower_dot_4x8) \
-    X(DOT_UU_SAT,   "dot_4xu8_sat", PURE,   3, U,    OWN,    0, VC__S(0, 0, 4454, 0), VC__T_NONE, vc__lower_dot_4x8) \
-    X(DOT_IU_SAT,   "dot_4xi8_4xu8_sat", PURE, 3, U, OWN,    0, VC__S(0, 0, 4455, 0), VC__T_NONE, vc__lower_dot_4x8) \
-    X(PACK_HALF,    "pack_half2",   PURE,   1, F,    OWN,    0, VC__S_FLOAT(VC__E(58)), \
+    X(DOT_II_SAT,   "dot_4xi8_sat", PURE,   3, U,    OWN,    0, VC__S(0, 0, VC__OpSDotAccSat, 0), \
+      VC__T_NONE, vc__lower_dot_4x8) \
+    X(DOT_UU_SAT,   "dot_4xu8_sat", PURE,   3, U,    OWN,    0, VC__S(0, 0, VC__OpUDotAccSat, 0), \
+      VC__T_NONE, vc__lower_dot_4x8) \
+    X(DOT_IU_SAT,   "dot_4xi8_4xu8_sat", PURE, 3, U, OWN,    0, VC__S(0, 0, VC__OpSUDotAccSat, 0), \
+      VC__T_NONE, vc__lower_dot_4x8) \
+    X(PACK_HALF,    "pack_half2",   PURE,   1, F,    OWN,    0, VC__S_FLOAT(VC__E(VC__GLSLstd450PackHalf2x16)), \
       VC__T_GLSL("packHalf2x16($0)"), vc__lower_pack_half) \
-    X(UNPACK_HALF,  "unpack_half2", PURE,   1, U,    OWN,    0, VC__S(0, 0, VC__E(62), 0), \
+    X(UNPACK_HALF,  "unpack_half2", PURE,   1, U,    OWN,    0, VC__S(0, 0, VC__E(VC__GLSLstd450UnpackHalf2x16), 0), \
       VC__T_GLSL("unpackHalf2x16($0)"), vc__lower_unpack_half) \
     /* ---- bits and conditions ---- */ \
-    X(NOT,          "not",          PURE,   1, BIU,  SAME,   0, VC__S(168, 200, 200, 0), \
+    X(NOT,          "not",          PURE,   1, BIU,  SAME,   0, VC__S(VC__OpLogicalNot, VC__OpNot, VC__OpNot, 0), \
       VC__T_BITS("!$0", "~$0", "($T)~$0", "not($0)"), NULL) \
-    X(AND,          "and",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(167, 199, 199, 0), \
+    X(AND,          "and",          PURE,   2, BIU,  SAME,   COMMUTES, \
+      VC__S(VC__OpLogicalAnd, VC__OpBitwiseAnd, VC__OpBitwiseAnd, 0), \
       VC__T_BITS("$0 && $1", "$0 & $1", "$0 & $1", NULL), NULL) \
-    X(OR,           "or",           PURE,   2, BIU,  SAME,   COMMUTES, VC__S(166, 197, 197, 0), \
+    X(OR,           "or",           PURE,   2, BIU,  SAME,   COMMUTES, \
+      VC__S(VC__OpLogicalOr, VC__OpBitwiseOr, VC__OpBitwiseOr, 0), \
       VC__T_BITS("$0 || $1", "$0 | $1", "$0 | $1", NULL), vc__lower_or) \
-    X(XOR,          "xor",          PURE,   2, BIU,  SAME,   COMMUTES, VC__S(165, 198, 198, 0), \
+    X(XOR,          "xor",          PURE,   2, BIU,  SAME,   COMMUTES, \
+      VC__S(VC__OpLogicalNotEqual, VC__OpBitwiseXor, VC__OpBitwiseXor, 0), \
       VC__T_BITS("$0 != $1", "$0 ^ $1", "$0 ^ $1", "notEqual($0, $1)"), vc__lower_or) \
     /* Shifts and rotates: in a listing the count has the type of the first operand. */ \
-    X(SHL,          "shl",          PURE,   2, IU,   SAME,   0, VC__S(0, 196, 196, 0), \
+    X(SHL,          "shl",          PURE,   2, IU,   SAME,   0, VC__S_INT(VC__OpShiftLeftLogical), \
       VC__T_OPERATOR("$0 << $1", "($T)(($U)$0 << $1)", NULL, NULL), vc__lower_shift_count) \
-    X(SHR,          "shr",          PURE,   2, IU,   SAME,   0, VC__S(0, 195, 194, 0), \
-      VC__T("$0 >> $1"), vc__lower_shift_count) \
+    X(SHR,          "shr",          PURE,   2, IU,   SAME,   0, \
+      VC__S(0, VC__OpShiftRightArithmetic, VC__OpShiftRightLogical, 0), VC__T("$0 >> $1"), vc__lower_shift_count) \
     X(ROTL,         "rotl",         PURE,   2, U,    SAME,   0, VC__S_NONE, \
       VC__T_WORD(NULL, NULL, NULL, "__funnelshift_l($0, $0, $1)", NULL, "rotate($0, $1)"), vc__lower_rotate) \
-    X(EQ,           "eq",           PURE,   2, BIUF, BOOL,   COMMUTES, VC__S(164, 170, 170, 180), \
+    X(EQ,           "eq",           PURE,   2, BIUF, BOOL,   COMMUTES, \
+      VC__S(VC__OpLogicalEqual, VC__OpIEqual, VC__OpIEqual, VC__OpFOrdEqual), \
       VC__T_VECTOR("$0 == $1", "equal($0, $1)"), NULL) \
-    X(NE,           "ne",           PURE,   2, BIUF, BOOL,   COMMUTES, VC__S(165, 171, 171, 183), \
+    X(NE,           "ne",           PURE,   2, BIUF, BOOL,   COMMUTES, \
+      VC__S(VC__OpLogicalNotEqual, VC__OpINotEqual, VC__OpINotEqual, VC__OpFUnordNotEqual), \
       VC__T_VECTOR("$0 != $1", "notEqual($0, $1)"), NULL) \
-    X(LT,           "lt",           PURE,   2, IUF,  BOOL,   0, VC__S(0, 177, 176, 184), \
+    X(LT,           "lt",           PURE,   2, IUF,  BOOL,   0, \
+      VC__S(0, VC__OpSLessThan, VC__OpULessThan, VC__OpFOrdLessThan), \
       VC__T_VECTOR("$0 < $1", "lessThan($0, $1)"), NULL) \
-    X(LE,           "le",           PURE,   2, IUF,  BOOL,   0, VC__S(0, 179, 178, 188), \
+    X(LE,           "le",           PURE,   2, IUF,  BOOL,   0, \
+      VC__S(0, VC__OpSLessThanEqual, VC__OpULessThanEqual, VC__OpFOrdLessThanEqual), \
       VC__T_VECTOR("$0 <= $1", "lessThanEqual($0, $1)"), NULL) \
-    X(SELECT,       "select",       PURE,   3, B,    OWN,    0, VC__S(169, 169, 169, 169), \
+    X(SELECT,       "select",       PURE,   3, B,    OWN,    0, VC__S_ALL(VC__OpSelect), \
       VC__T_VECTOR("$0 ? $1 : $2", "mix($2, $1, $0)"), NULL) \
-    X(ANY,          "any",          PURE,   1, B,    SCALAR, 0, VC__S(154, 0, 0, 0), VC__T_GLSL("any($0)"), NULL) \
-    X(ALL,          "all",          PURE,   1, B,    SCALAR, 0, VC__S(155, 0, 0, 0), VC__T_GLSL("all($0)"), NULL) \
+    X(ANY,          "any",          PURE,   1, B,    SCALAR, 0, VC__S(VC__OpAny, 0, 0, 0), \
+      VC__T_GLSL("any($0)"), NULL) \
+    X(ALL,          "all",          PURE,   1, B,    SCALAR, 0, VC__S(VC__OpAll, 0, 0, 0), \
+      VC__T_GLSL("all($0)"), NULL) \
     /* ---- memory: a[0] memory node, a[1] index node or VC__NIL, x constant element offset (two's complement) ---- */ \
     /* made by lowering: the address of element a[0] + a[1], if buffers are addresses */ \
     X(POINTER,      "pointer",      PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -2151,25 +2287,26 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     X(STORE,        "store",        EFFECT, 3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_memory) \
     /* Atomics: operands as for a store; the result is the previous value. a[2] of a compare-exchange: vector of \
        expected and desired value. */ \
-    X(ATOMIC_ADD,   "atomic_add",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 234, 234, 6035), \
+    X(ATOMIC_ADD,   "atomic_add",   EFFECT, 3, 0,    OWN,    0, \
+      VC__S(0, VC__OpAtomicIAdd, VC__OpAtomicIAdd, VC__OpAtomicFAddEXT), \
       VC__T_ATOMIC("atomicAdd", "atomicAdd", "add"), vc__lower_atomic) \
-    X(ATOMIC_MIN,   "atomic_min",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 236, 237, 0), \
+    X(ATOMIC_MIN,   "atomic_min",   EFFECT, 3, 0,    OWN,    0, VC__S(0, VC__OpAtomicSMin, VC__OpAtomicUMin, 0), \
       VC__T_ATOMIC("atomicMin", "atomicMin", "min"), vc__lower_atomic) \
-    X(ATOMIC_MAX,   "atomic_max",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 238, 239, 0), \
+    X(ATOMIC_MAX,   "atomic_max",   EFFECT, 3, 0,    OWN,    0, VC__S(0, VC__OpAtomicSMax, VC__OpAtomicUMax, 0), \
       VC__T_ATOMIC("atomicMax", "atomicMax", "max"), vc__lower_atomic) \
-    X(ATOMIC_AND,   "atomic_and",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 240, 240, 0), \
+    X(ATOMIC_AND,   "atomic_and",   EFFECT, 3, 0,    OWN,    0, VC__S_INT(VC__OpAtomicAnd), \
       VC__T_ATOMIC("atomicAnd", "atomicAnd", "and"), vc__lower_atomic) \
-    X(ATOMIC_OR,    "atomic_or",    EFFECT, 3, 0,    OWN,    0, VC__S(0, 241, 241, 0), \
+    X(ATOMIC_OR,    "atomic_or",    EFFECT, 3, 0,    OWN,    0, VC__S_INT(VC__OpAtomicOr), \
       VC__T_ATOMIC("atomicOr", "atomicOr", "or"), vc__lower_atomic) \
-    X(ATOMIC_XOR,   "atomic_xor",   EFFECT, 3, 0,    OWN,    0, VC__S(0, 242, 242, 0), \
+    X(ATOMIC_XOR,   "atomic_xor",   EFFECT, 3, 0,    OWN,    0, VC__S_INT(VC__OpAtomicXor), \
       VC__T_ATOMIC("atomicXor", "atomicXor", "xor"), vc__lower_atomic) \
-    X(ATOMIC_EXCHANGE, "atomic_exchange", EFFECT, 3, 0, OWN, 0, VC__S(0, 229, 229, 0), \
+    X(ATOMIC_EXCHANGE, "atomic_exchange", EFFECT, 3, 0, OWN, 0, VC__S_INT(VC__OpAtomicExchange), \
       VC__T_ATOMIC("atomicExchange", "atomicExch", "xchg"), vc__lower_atomic) \
-    X(ATOMIC_CAS,   "atomic_compare_exchange", EFFECT, 3, 0, OWN, 0, VC__S(0, 230, 230, 0), \
+    X(ATOMIC_CAS,   "atomic_compare_exchange", EFFECT, 3, 0, OWN, 0, VC__S_INT(VC__OpAtomicCompareExchange), \
       VC__T_ATOMIC("atomicCompSwap", "atomicCAS", "cmpxchg"), vc__lower_atomic) \
-    X(ATOMIC_LOAD,  "atomic_load",  EFFECT, 2, 0,    OWN,    0, VC__S(0, 227, 227, 0), \
+    X(ATOMIC_LOAD,  "atomic_load",  EFFECT, 2, 0,    OWN,    0, VC__S_INT(VC__OpAtomicLoad), \
       VC__T_GLSL("atomicLoad"), vc__lower_atomic) \
-    X(ATOMIC_STORE, "atomic_store", EFFECT, 3, 0,    OWN,    0, VC__S(0, 228, 228, 0), \
+    X(ATOMIC_STORE, "atomic_store", EFFECT, 3, 0,    OWN,    0, VC__S_INT(VC__OpAtomicStore), \
       VC__T_GLSL("atomicStore"), vc__lower_atomic) \
     /* x: order + 16 * scope + 256 * storage */ \
     X(FENCE,        "fence",        EFFECT, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -2191,44 +2328,52 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
        ---- */ \
     /* CUDA C: the mask of active lanes, where some may be inactive */ \
     X(MASK,         "mask",         CONVERGENT,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    X(ELECT,        "subgroup_elect", CONVERGENT, 0, 0,    OWN,    0, VC__S(333, 0, 0, 0), \
+    X(ELECT,        "subgroup_elect", CONVERGENT, 0, 0,    OWN,    0, VC__S(VC__OpGroupNonUniformElect, 0, 0, 0), \
       VC__T_GLSL("subgroupElect()"), vc__lower_subgroup) \
-    X(VOTE_ANY,     "subgroup_any", CONVERGENT,   2, B,    OWN,    0, VC__S(335, 0, 0, 0), \
+    X(VOTE_ANY,     "subgroup_any", CONVERGENT,   2, B,    OWN,    0, VC__S(VC__OpGroupNonUniformAny, 0, 0, 0), \
       VC__T_VOTE("subgroupAny($0)", "__any_sync($1, $0)"), vc__lower_subgroup) \
-    X(VOTE_ALL,     "subgroup_all", CONVERGENT,   2, B,    OWN,    0, VC__S(334, 0, 0, 0), \
+    X(VOTE_ALL,     "subgroup_all", CONVERGENT,   2, B,    OWN,    0, VC__S(VC__OpGroupNonUniformAll, 0, 0, 0), \
       VC__T_VOTE("subgroupAll($0)", "__all_sync($1, $0)"), vc__lower_subgroup) \
-    X(BALLOT,       "subgroup_ballot", CONVERGENT, 2, B,   OWN,    0, VC__S(339, 0, 0, 0), \
+    X(BALLOT,       "subgroup_ballot", CONVERGENT, 2, B,   OWN,    0, VC__S(VC__OpGroupNonUniformBallot, 0, 0, 0), \
       VC__T_VOTE("subgroupBallot($0)", "__ballot_sync($1, $0)"), vc__lower_subgroup) \
-    X(VOTE_EQUAL,   "subgroup_all_equal", CONVERGENT, 1, BIUF, OWN, 0, VC__S(336, 336, 336, 336), \
+    X(VOTE_EQUAL,   "subgroup_all_equal", CONVERGENT, 1, BIUF, OWN, 0, VC__S_ALL(VC__OpGroupNonUniformAllEqual), \
       VC__T_GLSL("subgroupAllEqual($0)"), vc__lower_subgroup) \
     /* x of the operations below: VC__LANES_; for LANES_EACH, x / 16 is the cluster size */ \
-    X(BALLOT_COUNT, "subgroup_ballot_count", CONVERGENT, 1, U, OWN, 0, VC__S(0, 0, 342, 0), \
+    X(BALLOT_COUNT, "subgroup_ballot_count", CONVERGENT, 1, U, OWN, 0, \
+      VC__S(0, 0, VC__OpGroupNonUniformBallotBitCount, 0), \
       VC__T_GLSL("subgroupBallot@BitCount($0)"), vc__lower_subgroup) \
-    X(BROADCAST,    "subgroup_broadcast", CONVERGENT, 2, BIUF, SAME, 0, VC__S(337, 337, 337, 337), \
+    X(BROADCAST,    "subgroup_broadcast", CONVERGENT, 2, BIUF, SAME, 0, VC__S_ALL(VC__OpGroupNonUniformBroadcast), \
       VC__T_GLSL("subgroupBroadcast($0, $1)"), vc__lower_subgroup) \
-    X(BROADCAST_FIRST, "subgroup_broadcast_first", CONVERGENT, 1, BIUF, SAME, 0, VC__S(338, 338, 338, 338), \
-      VC__T_GLSL("subgroupBroadcastFirst($0)"), vc__lower_subgroup) \
-    X(SHUFFLE,      "subgroup_shuffle", CONVERGENT, 3, BIUF, SAME, 0, VC__S(345, 345, 345, 345), \
+    X(BROADCAST_FIRST, "subgroup_broadcast_first", CONVERGENT, 1, BIUF, SAME, 0, \
+      VC__S_ALL(VC__OpGroupNonUniformBroadcastFirst), VC__T_GLSL("subgroupBroadcastFirst($0)"), vc__lower_subgroup) \
+    X(SHUFFLE,      "subgroup_shuffle", CONVERGENT, 3, BIUF, SAME, 0, VC__S_ALL(VC__OpGroupNonUniformShuffle), \
       VC__T_SHUFFLE("", ""), vc__lower_subgroup) \
-    X(SHUFFLE_XOR,  "subgroup_shuffle_xor", CONVERGENT, 3, BIUF, SAME, 0, VC__S(346, 346, 346, 346), \
+    X(SHUFFLE_XOR,  "subgroup_shuffle_xor", CONVERGENT, 3, BIUF, SAME, 0, VC__S_ALL(VC__OpGroupNonUniformShuffleXor), \
       VC__T_SHUFFLE("Xor", "_xor"), vc__lower_subgroup) \
-    X(SHUFFLE_UP,   "subgroup_shuffle_up", CONVERGENT, 3, BIUF, SAME, 0, VC__S(347, 347, 347, 347), \
+    X(SHUFFLE_UP,   "subgroup_shuffle_up", CONVERGENT, 3, BIUF, SAME, 0, VC__S_ALL(VC__OpGroupNonUniformShuffleUp), \
       VC__T_SHUFFLE("Up", "_up"), vc__lower_subgroup) \
-    X(SHUFFLE_DOWN, "subgroup_shuffle_down", CONVERGENT, 3, BIUF, SAME, 0, VC__S(348, 348, 348, 348), \
-      VC__T_SHUFFLE("Down", "_down"), vc__lower_subgroup) \
-    X(SUBGROUP_ADD, "subgroup_add", CONVERGENT,   3, IUF,  SAME,   0, VC__S(0, 349, 349, 350), \
+    X(SHUFFLE_DOWN, "subgroup_shuffle_down", CONVERGENT, 3, BIUF, SAME, 0, \
+      VC__S_ALL(VC__OpGroupNonUniformShuffleDown), VC__T_SHUFFLE("Down", "_down"), vc__lower_subgroup) \
+    X(SUBGROUP_ADD, "subgroup_add", CONVERGENT,   3, IUF,  SAME,   0, \
+      VC__S(0, VC__OpGroupNonUniformIAdd, VC__OpGroupNonUniformIAdd, VC__OpGroupNonUniformFAdd), \
       VC__T_REDUCE("Add", "vc_subgroup_add($0, $1, $2)"), vc__lower_subgroup) \
-    X(SUBGROUP_MUL, "subgroup_mul", CONVERGENT,   3, IUF,  SAME,   0, VC__S(0, 351, 351, 352), \
+    X(SUBGROUP_MUL, "subgroup_mul", CONVERGENT,   3, IUF,  SAME,   0, \
+      VC__S(0, VC__OpGroupNonUniformIMul, VC__OpGroupNonUniformIMul, VC__OpGroupNonUniformFMul), \
       VC__T_REDUCE("Mul", NULL), vc__lower_subgroup) \
-    X(SUBGROUP_MIN, "subgroup_min", CONVERGENT,   3, IUF,  SAME,   0, VC__S(0, 353, 354, 355), \
+    X(SUBGROUP_MIN, "subgroup_min", CONVERGENT,   3, IUF,  SAME,   0, \
+      VC__S(0, VC__OpGroupNonUniformSMin, VC__OpGroupNonUniformUMin, VC__OpGroupNonUniformFMin), \
       VC__T_REDUCE("Min", "vc_subgroup_min($0, $1, $2)"), vc__lower_subgroup) \
-    X(SUBGROUP_MAX, "subgroup_max", CONVERGENT,   3, IUF,  SAME,   0, VC__S(0, 356, 357, 358), \
+    X(SUBGROUP_MAX, "subgroup_max", CONVERGENT,   3, IUF,  SAME,   0, \
+      VC__S(0, VC__OpGroupNonUniformSMax, VC__OpGroupNonUniformUMax, VC__OpGroupNonUniformFMax), \
       VC__T_REDUCE("Max", "vc_subgroup_max($0, $1, $2)"), vc__lower_subgroup) \
-    X(SUBGROUP_AND, "subgroup_and", CONVERGENT,   3, BIU,  SAME,   0, VC__S(362, 359, 359, 0), \
+    X(SUBGROUP_AND, "subgroup_and", CONVERGENT,   3, BIU,  SAME,   0, \
+      VC__S(VC__OpGroupNonUniformLogicalAnd, VC__OpGroupNonUniformBitwiseAnd, VC__OpGroupNonUniformBitwiseAnd, 0), \
       VC__T_REDUCE("And", "vc_subgroup_and($0, $1, $2)"), vc__lower_subgroup) \
-    X(SUBGROUP_OR,  "subgroup_or",  CONVERGENT,   3, BIU,  SAME,   0, VC__S(363, 360, 360, 0), \
+    X(SUBGROUP_OR,  "subgroup_or",  CONVERGENT,   3, BIU,  SAME,   0, \
+      VC__S(VC__OpGroupNonUniformLogicalOr, VC__OpGroupNonUniformBitwiseOr, VC__OpGroupNonUniformBitwiseOr, 0), \
       VC__T_REDUCE("Or", "vc_subgroup_or($0, $1, $2)"), vc__lower_subgroup) \
-    X(SUBGROUP_XOR, "subgroup_xor", CONVERGENT,   3, BIU,  SAME,   0, VC__S(364, 361, 361, 0), \
+    X(SUBGROUP_XOR, "subgroup_xor", CONVERGENT,   3, BIU,  SAME,   0, \
+      VC__S(VC__OpGroupNonUniformLogicalXor, VC__OpGroupNonUniformBitwiseXor, VC__OpGroupNonUniformBitwiseXor, 0), \
       VC__T_REDUCE("Xor", "vc_subgroup_xor($0, $1, $2)"), vc__lower_subgroup) \
     /* ---- control flow ---- */ \
     /* x: 0, or 4096 + execution scope + 16 * memory scope + 256 * storage */ \
@@ -6967,53 +7112,6 @@ enum {
     VC__SECTION_HEAD, VC__SECTIONS
 };
 
-/* SPIR-V grammar 1.6 revision 1: written by tools/spirv */
-enum {
-    VC__OpName = 5, VC__OpExtension = 10, VC__OpExtInstImport = 11, VC__OpExtInst = 12, VC__OpMemoryModel = 14,
-    VC__OpEntryPoint = 15, VC__OpExecutionMode = 16, VC__OpCapability = 17, VC__OpTypeVoid = 19, VC__OpTypeBool = 20,
-    VC__OpTypeInt = 21, VC__OpTypeFloat = 22, VC__OpTypeVector = 23, VC__OpTypeImage = 25, VC__OpTypeSampledImage = 27,
-    VC__OpTypeArray = 28, VC__OpTypeRuntimeArray = 29, VC__OpTypeStruct = 30, VC__OpTypePointer = 32,
-    VC__OpTypeFunction = 33, VC__OpConstantTrue = 41, VC__OpConstantFalse = 42, VC__OpConstant = 43,
-    VC__OpConstantComposite = 44, VC__OpConstantNull = 46, VC__OpFunction = 54, VC__OpFunctionEnd = 56,
-    VC__OpVariable = 59, VC__OpLoad = 61, VC__OpStore = 62, VC__OpAccessChain = 65, VC__OpDecorate = 71,
-    VC__OpMemberDecorate = 72, VC__OpCompositeConstruct = 80, VC__OpCompositeExtract = 81, VC__OpCopyObject = 83,
-    VC__OpImageSampleExplicitLod = 88, VC__OpImageFetch = 95, VC__OpImageGather = 96, VC__OpImageRead = 98,
-    VC__OpImageWrite = 99, VC__OpImage = 100, VC__OpImageQuerySizeLod = 103, VC__OpImageQuerySize = 104,
-    VC__OpImageQueryLevels = 106, VC__OpConvertFToU = 109, VC__OpConvertFToS = 110, VC__OpConvertSToF = 111,
-    VC__OpConvertUToF = 112, VC__OpUConvert = 113, VC__OpSConvert = 114, VC__OpFConvert = 115,
-    VC__OpConvertUToPtr = 120, VC__OpBitcast = 124, VC__OpIAdd = 128, VC__OpFAdd = 129, VC__OpIMul = 132,
-    VC__OpIsNan = 156, VC__OpLogicalOr = 166, VC__OpSelect = 169, VC__OpIEqual = 170, VC__OpINotEqual = 171,
-    VC__OpULessThan = 176, VC__OpSLessThan = 177, VC__OpFOrdLessThan = 184, VC__OpShiftRightLogical = 194,
-    VC__OpShiftLeftLogical = 196, VC__OpControlBarrier = 224, VC__OpMemoryBarrier = 225, VC__OpAtomicLoad = 227,
-    VC__OpAtomicCompareExchange = 230, VC__OpPhi = 245, VC__OpLoopMerge = 246, VC__OpSelectionMerge = 247,
-    VC__OpLabel = 248, VC__OpBranch = 249, VC__OpBranchConditional = 250, VC__OpSwitch = 251, VC__OpReturn = 253
-};
-enum {
-    VC__CapabilityFloat16 = 9, VC__CapabilityFloat64 = 10, VC__CapabilityInt64 = 11, VC__CapabilityInt64Atomics = 12,
-    VC__CapabilityInt16 = 22, VC__CapabilityInt8 = 39, VC__CapabilitySampled1D = 43, VC__CapabilityImage1D = 44,
-    VC__CapabilitySampledBuffer = 46, VC__CapabilityImageBuffer = 47, VC__CapabilityStorageImageExtendedFormats = 49,
-    VC__CapabilityImageQuery = 50, VC__CapabilityStorageImageReadWithoutFormat = 55,
-    VC__CapabilityStorageImageWriteWithoutFormat = 56, VC__CapabilityGroupNonUniform = 61,
-    VC__CapabilityGroupNonUniformVote = 62, VC__CapabilityGroupNonUniformArithmetic = 63,
-    VC__CapabilityGroupNonUniformBallot = 64, VC__CapabilityGroupNonUniformShuffle = 65,
-    VC__CapabilityGroupNonUniformShuffleRelative = 66, VC__CapabilityGroupNonUniformClustered = 67,
-    VC__CapabilityStorageBuffer16BitAccess = 4433, VC__CapabilityStorageBuffer8BitAccess = 4448,
-    VC__CapabilityPhysicalStorageBufferAddresses = 5347, VC__CapabilityDotProductInput4x8BitPacked = 6018,
-    VC__CapabilityDotProduct = 6019, VC__CapabilityAtomicFloat32AddEXT = 6033
-};
-enum {
-    VC__DecorationBlock = 2, VC__DecorationArrayStride = 6, VC__DecorationBuiltIn = 11, VC__DecorationRestrict = 19,
-    VC__DecorationAliased = 20, VC__DecorationCoherent = 23, VC__DecorationNonWritable = 24,
-    VC__DecorationNonReadable = 25, VC__DecorationBinding = 33, VC__DecorationDescriptorSet = 34,
-    VC__DecorationOffset = 35, VC__DecorationNoContraction = 42
-};
-enum {
-    VC__StorageClassUniformConstant = 0, VC__StorageClassInput = 1, VC__StorageClassWorkgroup = 4,
-    VC__StorageClassPrivate = 6, VC__StorageClassFunction = 7, VC__StorageClassPushConstant = 9,
-    VC__StorageClassStorageBuffer = 12, VC__StorageClassPhysicalStorageBuffer = 5349
-};
-/* end of the SPIR-V grammar */
-
 /* Storage classes as indices of tables. VC__CLASS_ADDRESS is PhysicalStorageBuffer, VC__CLASS_IMAGE UniformConstant. */
 enum {
     VC__CLASS_INPUT, VC__CLASS_WORKGROUP, VC__CLASS_PRIVATE, VC__CLASS_FUNCTION, VC__CLASS_PUSH, VC__CLASS_BUFFER,
@@ -7347,12 +7445,14 @@ static const struct {
     const char *name;
     bool vector, subgroup;
 } vc__spirv_builtins[VC__BUILTINS] = {
-    { VC__OP_LOCAL_ID, 27, "local_id", true, false }, { VC__OP_GROUP_ID, 26, "group_id", true, false },
-    { VC__OP_GLOBAL_ID, 28, "global_id", true, false }, { VC__OP_LOCAL_INDEX, 29, "local_index", false, false },
-    { VC__OP_SUBGROUP_SIZE, 36, "subgroup_size", false, true },
-    { VC__OP_SUBGROUP_COUNT, 38, "subgroup_count", false, true },
-    { VC__OP_SUBGROUP_ID, 40, "subgroup_id", false, true },
-    { VC__OP_SUBGROUP_LOCAL_ID, 41, "subgroup_local_id", false, true }
+    { VC__OP_LOCAL_ID, VC__BuiltInLocalInvocationId, "local_id", true, false },
+    { VC__OP_GROUP_ID, VC__BuiltInWorkgroupId, "group_id", true, false },
+    { VC__OP_GLOBAL_ID, VC__BuiltInGlobalInvocationId, "global_id", true, false },
+    { VC__OP_LOCAL_INDEX, VC__BuiltInLocalInvocationIndex, "local_index", false, false },
+    { VC__OP_SUBGROUP_SIZE, VC__BuiltInSubgroupSize, "subgroup_size", false, true },
+    { VC__OP_SUBGROUP_COUNT, VC__BuiltInNumSubgroups, "subgroup_count", false, true },
+    { VC__OP_SUBGROUP_ID, VC__BuiltInSubgroupId, "subgroup_id", false, true },
+    { VC__OP_SUBGROUP_LOCAL_ID, VC__BuiltInSubgroupLocalInvocationId, "subgroup_local_id", false, true }
 };
 
 static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
@@ -7796,14 +7896,14 @@ static uint32_t vc__spirv_chain(vc__spirv *s, const vc__access *p, uint32_t i) {
 
 static uint32_t vc__spirv_load_part(vc__spirv *s, const vc__access *p, uint32_t i, uint32_t id) {
     uint32_t type = vc__spirv_type(s, p->type), pointer = vc__spirv_chain(s, p, i);
-    if (p->align) vc__put5(s, VC__SECTION_BODY, VC__OpLoad, type, id, pointer, 2, p->align);
+    if (p->align) vc__put5(s, VC__SECTION_BODY, VC__OpLoad, type, id, pointer, VC__MemoryAccessAligned, p->align);
     else vc__unary(s, VC__OpLoad, type, id, pointer);
     return id;
 }
 
 static void vc__spirv_store_part(vc__spirv *s, const vc__access *p, uint32_t i, uint32_t value) {
     uint32_t pointer = vc__spirv_chain(s, p, i);
-    if (p->align) vc__put4(s, VC__SECTION_BODY, VC__OpStore, pointer, value, 2, p->align);
+    if (p->align) vc__put4(s, VC__SECTION_BODY, VC__OpStore, pointer, value, VC__MemoryAccessAligned, p->align);
     else vc__put2(s, VC__SECTION_BODY, VC__OpStore, pointer, value);
 }
 
@@ -7866,7 +7966,7 @@ static uint32_t vc__spirv_image_operands(vc__spirv *s, const vc__node *n, const 
     uint32_t count = 0;
     const vc__node *lod_or_gradient = n->a[2] == VC__NIL ? &vc__null_node : &s->l->node[n->a[2]];
     if (n->a[2] == VC__NIL) return 0;
-    operands[count++] = lod_or_gradient->op == VC__OP_GRADIENT ? 4 : 2; /* Grad, Lod */
+    operands[count++] = lod_or_gradient->op == VC__OP_GRADIENT ? VC__ImageOperandsGrad : VC__ImageOperandsLod;
     if (lod_or_gradient->op != VC__OP_GRADIENT) {
         operands[count++] = vc__result(n->a[2]);
     } else {
@@ -7875,7 +7975,7 @@ static uint32_t vc__spirv_image_operands(vc__spirv *s, const vc__node *n, const 
     }
     if (!n->x) return count;
     uint32_t offset = vc__spirv_offset(s, n->x, vc__dims[image->image.dim].axes);
-    operands[0] |= 8; /* ConstOffset */
+    operands[0] |= VC__ImageOperandsConstOffset;
     operands[count++] = offset;
     return count;
 }
@@ -8134,18 +8234,22 @@ static void vc__spirv_exit(vc__spirv *s, const vc__node *n) {
 static uint32_t vc__spirv_scope(vc__spirv *s, uint32_t scope) {
     bool subgroup = scope == VC_SCOPE_SUBGROUP && !(s->k->desc.machine.missing_features & VC_FEATURE_SUBGROUP);
     if (subgroup) s->caps |= VC__CAP_SUBGROUP;
-    return vc__spirv_u32(s, scope == VC_SCOPE_DEVICE ? 1 : subgroup ? 3 : 2);
+    return vc__spirv_u32(s, scope == VC_SCOPE_DEVICE ? VC__ScopeDevice
+                            : subgroup               ? VC__ScopeSubgroup
+                                                     : VC__ScopeWorkgroup);
 }
 
 /* Memory semantics of the storage classes that a fence or barrier orders. VC_STORAGE_BUFFER includes storage images. */
 static uint32_t vc__spirv_storage_semantics(const vc__spirv *s, uint32_t storage) {
-    static const uint32_t bits[4] = { 0, 0x40, 0x100, 0x140 }; /* UniformMemory (buffers), WorkgroupMemory, both */
-    /* 0x800: ImageMemory */
-    return bits[storage & 3u] | (storage & VC_STORAGE_BUFFER && vc__stores_images(s->l) ? 0x800u : 0u);
+    static const uint32_t bits[4] = { 0, VC__MemorySemanticsUniformMemory, VC__MemorySemanticsWorkgroupMemory,
+                                      VC__MemorySemanticsUniformMemory | VC__MemorySemanticsWorkgroupMemory };
+    return bits[storage & 3u]
+           | (storage & VC_STORAGE_BUFFER && vc__stores_images(s->l) ? (uint32_t)VC__MemorySemanticsImageMemory : 0u);
 }
 
 static uint32_t vc__spirv_memory_semantics(vc__spirv *s, const vc__node *n, uint32_t order) {
-    static const uint32_t order_bits[4] = { 0, 2, 4, 8 }; /* relaxed, Acquire, Release, AcquireRelease */
+    static const uint32_t order_bits[4] = { 0, VC__MemorySemanticsAcquire, VC__MemorySemanticsRelease,
+                                            VC__MemorySemanticsAcquireRelease }; /* by vc_order */
     return vc__spirv_u32(s, order_bits[order] | vc__spirv_storage_semantics(s, n->x >> 8));
 }
 
@@ -8156,8 +8260,9 @@ static void vc__spirv_scoped_barrier(vc__spirv *s, const vc__node *n) {
 }
 
 static void vc__spirv_barrier(vc__spirv *s) {
-    uint32_t workgroup = vc__spirv_u32(s, 2);
-    uint32_t semantics = vc__spirv_u32(s, 8u | vc__spirv_storage_semantics(s, VC_STORAGE_BUFFER | VC_STORAGE_SHARED));
+    uint32_t workgroup = vc__spirv_u32(s, VC__ScopeWorkgroup);
+    uint32_t storage = vc__spirv_storage_semantics(s, VC_STORAGE_BUFFER | VC_STORAGE_SHARED);
+    uint32_t semantics = vc__spirv_u32(s, VC__MemorySemanticsAcquireRelease | storage);
     vc__put3(s, VC__SECTION_BODY, VC__OpControlBarrier, workgroup, workgroup, semantics);
 }
 
@@ -8210,7 +8315,8 @@ static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, 
 static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__access p = vc__spirv_access(s, n);
     uint32_t pointer = vc__spirv_chain(s, &p, 0);
-    uint32_t scope = vc__spirv_u32(s, p.storage == VC__CLASS_WORKGROUP ? 2 : 1), none = vc__spirv_u32(s, 0);
+    uint32_t scope = vc__spirv_u32(s, p.storage == VC__CLASS_WORKGROUP ? VC__ScopeWorkgroup : VC__ScopeDevice);
+    uint32_t none = vc__spirv_u32(s, 0);
     uint32_t opcode = vc__op[n->op].spirv[vc__kinds[vc__kind(n->type)].column], type = vc__spirv_type(s, n->type), *o;
     s->caps |= vc__kind_features(n->type) | (vc__bits(vc__kind(p.type)) == 64 ? (uint32_t)VC__CAP_ATOMIC_I64 : 0u);
     if (vc__is_float(n->type) && !vc__is_float(p.type)) {
@@ -8256,7 +8362,7 @@ static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc_type operand_type = n->op == VC__OP_ELECT ? (vc_type)VC_BOOL : s->l->node[n->a[0]].type;
     bool has_group_operation = n->op == VC__OP_BALLOT_COUNT || n->op >= VC__OP_SUBGROUP_ADD;
     bool has_second = n->op >= VC__OP_BROADCAST && n->op <= VC__OP_SHUFFLE_DOWN;
-    uint32_t word[5], count = 0, scope = vc__spirv_u32(s, 3), type = vc__spirv_type(s, n->type);
+    uint32_t word[5], count = 0, scope = vc__spirv_u32(s, VC__ScopeSubgroup), type = vc__spirv_type(s, n->type);
     if (has_group_operation) word[count++] = n->x & 15u;
     if (n->op != VC__OP_ELECT) word[count++] = vc__result(n->a[0]);
     if (has_second && n->op != VC__OP_BROADCAST_FIRST) word[count++] = vc__result(n->a[1]);
@@ -8275,7 +8381,7 @@ static void vc__spirv_dot_4x8(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, vc__op[n->op].spirv[vc__kinds[VC_U32].column], 4 + count);
     o[1] = type; o[2] = id;
     for (uint32_t i = 0; i < count; i++) o[3 + i] = vc__result(n->a[i]);
-    o[3 + count] = 0; /* PackedVectorFormat4x8Bit */
+    o[3 + count] = VC__PackedVectorFormatPackedVectorFormat4x8Bit;
 }
 
 /* ---- the module ---- */
@@ -8361,7 +8467,7 @@ static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
     vc__words *w = &k->section[VC__SECTION_HEAD];
     const vc__words *list = &s->section[VC__SECTION_INTERFACE];
     uint32_t start = w->count, mode[5], entry[2];
-    entry[0] = 5; /* GLCompute */
+    entry[0] = VC__ExecutionModelGLCompute;
     entry[1] = s->main;
     vc__spirv_instruction(k, VC__OpEntryPoint, 2, entry);
     if (!vc__words_reserve(k, w, 2 + list->count)) return;
@@ -8371,10 +8477,10 @@ static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
         if ((list->data[i] & 0xffffu) || version >= 0x10400u) w->data[w->count++] = list->data[i + 1];
     w->data[start] = (w->count - start) << 16 | VC__OpEntryPoint;
     mode[0] = s->main;
-    mode[1] = 17; /* LocalSize */
+    mode[1] = VC__ExecutionModeLocalSize;
     for (uint32_t i = 0; i < 3; i++) mode[2 + i] = s->l->info.local_size[i];
     vc__spirv_instruction(k, VC__OpExecutionMode, 5, mode);
-    mode[1] = 6023; /* MaximallyReconvergesKHR */
+    mode[1] = VC__ExecutionModeMaximallyReconvergesKHR;
     if (k->reconverges) vc__spirv_instruction(k, VC__OpExecutionMode, 2, mode);
 }
 
@@ -8383,14 +8489,14 @@ static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
 static void vc__spirv_header(vc__spirv *s, uint32_t version) {
     vc_kernel *k = s->k;
     vc__words *w = &k->section[VC__SECTION_HEAD];
-    static const uint32_t shader = 1;
+    static const uint32_t shader = VC__CapabilityShader;
     uint32_t model[2];
     if (!vc__words_reserve(k, w, 5)) return;
-    w->data[0] = 0x07230203u;
+    w->data[0] = 0x07230203u; /* magic number */
     w->data[1] = version;
-    w->data[2] = 0;
+    w->data[2] = 0;           /* generator */
     w->data[3] = s->bound;
-    w->data[4] = 0;
+    w->data[4] = 0;           /* reserved */
     w->count = 5;
     vc__spirv_instruction(k, VC__OpCapability, 1, &shader);
     for (uint32_t i = 0; i < VC__CAPS; i++)
@@ -8404,8 +8510,8 @@ static void vc__spirv_header(vc__spirv *s, uint32_t version) {
     if (version < 0x10600u && (s->caps & VC__CAP_DOT))
         vc__spirv_put_text(k, VC__OpExtension, 0, "SPV_KHR_integer_dot_product");
     vc__spirv_put_text(k, VC__OpExtInstImport, s->glsl_std, "GLSL.std.450");
-    model[0] = s->caps & VC__CAP_ADDRESS ? 5348 : 0; /* PhysicalStorageBuffer64 or Logical */
-    model[1] = 1; /* GLSL450 */
+    model[0] = s->caps & VC__CAP_ADDRESS ? VC__AddressingModelPhysicalStorageBuffer64 : VC__AddressingModelLogical;
+    model[1] = VC__MemoryModelGLSL450;
     vc__spirv_instruction(k, VC__OpMemoryModel, 2, model);
     vc__spirv_entry(s, version);
 }
