@@ -22,7 +22,7 @@
        }
 
    What it does not do
-       * It does not run kernels: vd_kernel_build, together with vkdispatch.h, turns a vc_kernel into a vd_kernel.
+       * It does not run kernels: vd_kernel_build, together with vkdispatch.h, creates a vd_kernel from a vc_kernel.
        * It needs no GPU header, no shader compiler and no library.
        * It does not parse source text, print to a stream or exit.
        * It keeps no state outside its kernels, except one thread-local pointer for error reports (see Errors).
@@ -211,9 +211,9 @@
        in blocks inside that one; to use a result after the block, store it in a vc_var.
 
    Evaluation
-       Operands are evaluated before the operation, on every target. vc_and, vc_or and vc_select therefore load all
-       their operands. A load is executed where it was recorded, even if a later vc_return_if makes its value useless.
-       Only values that nothing uses are dropped.
+       Operands are evaluated before the operation, on every target; vc_and, vc_or and vc_select therefore evaluate all
+       of their operands. A load is executed where it was recorded, even if a later vc_return_if ends the invocation
+       before its value is used. Only operations whose results are unused are dropped.
 
        To read memory under a condition, guard the index (vc_load_or), use VC_IF, or use a short-circuit statement.
        Its later operands are executed only if they are needed:
@@ -222,11 +222,11 @@
            vc_or_else(k, &ok, vc_ge(i, n), vc_gt(vc_load(x, i), zero));        ok = i >= n || x[i] > zero
            vc_select_lazy(k, &v, vc_lt(i, n), vc_load(x, i), vc_load(y, i));   v = i < n ? x[i] : y[i]
 
-       Such an operand may call your own function that records statements. Values made in it belong to its block and
+       Such an operand may call your own function that records statements. Values recorded in it belong to its block and
        cannot be used elsewhere.
 
    Meaning of operations
-       Results are equal on all targets, except where this section or "Accuracy" says otherwise.
+       Results are equal on all targets, with the exceptions that this section and "Accuracy" state.
 
        operation          integers                                     floats
        ---------          --------                                     ------
@@ -396,8 +396,8 @@
 
    Images
        vc_image declares an image argument. By default it is a sampled 2-D image of f32, with its sampler. A
-       vc_image_desc asks for another dimension, for i32 or u32 components, for a texel buffer, or for a storage
-       image. Kernels always see four components of 32 bits, whatever the format in memory.
+       vc_image_desc selects another dimension, i32 or u32 components, a texel buffer, or a storage image. In a kernel,
+       a texel always has four components of 32 bits, independent of the format in memory.
 
        function                           image                      reads
        --------                           -----                      -----
@@ -485,7 +485,7 @@
        A call on an unset ref or image ({0}) fails the kernel of its other operands. If these are all immediates, the
        kernel is unknown; the error is then reported for the next kernel whose error or output this thread requests.
 
-       Functions accept a NULL kernel, which vc_begin returns if out of memory; vc_error(NULL) says so.
+       Functions accept a NULL kernel, which vc_begin returns if out of memory; vc_error(NULL) reports that.
 
    Limits
        operations in a kernel                               10 million
@@ -772,7 +772,7 @@ typedef enum vc_implicit {
 } vc_implicit;
 
 typedef struct vc_implicit_info {
-    vc_implicit kind;               /* what the runtime writes there */
+    vc_implicit kind;               /* value that the runtime writes to the field */
     uint32_t arg;                   /* index into vc_info.args, for the kinds that refer to a buffer */
     uint32_t axis;                  /* for the kinds that have one */
     uint32_t offset;                /* byte offset in the argument block */
@@ -781,7 +781,7 @@ typedef struct vc_implicit_info {
 typedef struct vc_info {
     const char *name;               /* of the kernel */
     const char *entry;              /* function name: "main" in SPIR-V and GLSL; in CUDA C and OpenCL C the kernel's
-                                       name made a valid identifier */
+                                       name, converted to an identifier */
     const vc_arg_info *args;        /* in order of declaration; the output buffer is last */
     int arg_count;                  /* of args */
     const vc_implicit_info *implicit; /* implicit arguments */
@@ -1241,8 +1241,8 @@ VC_API vc_val vc_group_id(vc_kernel *k, uint32_t axis);         /* of the work-g
 VC_API vc_val vc_local_index(vc_kernel *k);                     /* local ids as one number, axis 0 fastest */
 VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis);       /* invocations of a work-group, a constant */
 VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis);           /* work-groups of the dispatch */
-VC_API vc_val vc_threads(vc_kernel *k, uint32_t axis);          /* threads the dispatch asked for; if it asked for
-                                                                   work-groups, groups * local size */
+VC_API vc_val vc_threads(vc_kernel *k, uint32_t axis);          /* threads that the dispatch specifies; if it
+                                                                   specifies work-groups, groups * local size */
 VC_API vc_val vc_length(vc_ref ref);                            /* elements of the whole buffer or array, at most 2^32 -
                                                                    1; of an array inside an element: its elements. A
                                                                    constant unless ref is a buffer */
@@ -1400,7 +1400,7 @@ VC_API void vc_short_circuit_end(vc_short_circuit *lazy, vc_val value, vc_val *o
        vc_or_else      a || b; b runs only if a is false
        vc_select_lazy  condition ? a : b; only the selected operand runs
    The operands b, and a of vc_select_lazy, are recorded in a block: they may load, and call functions that record
-   statements. Values made in them cannot be used elsewhere. vc_select_lazy accepts any type. */
+   statements. Values recorded in them cannot be used elsewhere. vc_select_lazy accepts any type. */
 #define vc_and_then(k, out, a, b) VC__LAZY(k, vc_and_then, VC_SHORT_CIRCUIT_AND, a, (void)0, b, out)
 #define vc_or_else(k, out, a, b) VC__LAZY(k, vc_or_else, VC_SHORT_CIRCUIT_OR, a, (void)0, b, out)
 #define vc_select_lazy(k, out, condition, a, b) \
@@ -1704,8 +1704,8 @@ typedef struct vc__words { uint32_t *data; uint32_t count, capacity; } vc__words
 typedef struct vc__text { char *data; size_t length, capacity; } vc__text; /* zero-terminated */
 
 // >>fail
-/* The first error of a kernel: one sentence with the kernel, the call, the operands, their types and what to do.
-   Once a kernel has failed, later calls on it do nothing. */
+/* The first error of a kernel: one sentence that names the kernel, the call, the operand, its type or value, and the
+   limit or remedy. Once a kernel has failed, later calls on it have no effect. */
 
 #if defined(_MSC_VER)
 #define VC__THREAD_LOCAL __declspec(thread)
@@ -1736,7 +1736,7 @@ VC__PRINTF(3, 4) static void vc__fail_call(vc_kernel *k, const char *call, const
     vc__vfail(k, call, format, list);
     va_end(list);
 }
-/* As vc__fail_call; the value of the expression is what the check (false) or the call (no value) returns. */
+/* As vc__fail_call, as an expression with the value false or vc__no_value(), for a return statement. */
 #define VC__FAIL_FALSE(k, call, ...) (vc__fail_call(k, call, __VA_ARGS__), false)
 #define VC__FAIL_VALUE(k, call, ...) (vc__fail_call(k, call, __VA_ARGS__), vc__no_value())
 
@@ -2062,7 +2062,7 @@ enum {
 #define VC__T_CUDA(text) \
     VC__T_EACH(VC__T_G(NULL, NULL, NULL, NULL, NULL), VC__T_C(NULL, NULL, text, NULL, NULL), VC__T_ALL(NULL))
 #define VC__T_DOT(name) VC__T_CUDA("vc_dot_" name "($0, $1)")
-/* Subgroup votes: the CUDA function takes a mask. */
+/* Subgroup votes: the CUDA function has a mask as a parameter. */
 #define VC__T_VOTE(glsl, cuda) VC__T_EACH(VC__T_G(glsl, NULL, NULL, NULL, NULL), VC__T_ALL(cuda), VC__T_ALL(NULL))
 /* Function names; for OpenCL C, the printer adds the prefix atomic_ or atom_. */
 #define VC__T_ATOMIC(glsl, cuda, opencl) \
@@ -2221,7 +2221,7 @@ enum {
       VC__T_NONE, vc__lower_carry) \
     X(SUB_BORROW,   "sub_borrow",   PURE,   2, U,    SAME,   0, VC__S(0, 0, VC__OpISubBorrow, 0), \
       VC__T_NONE, vc__lower_carry) \
-    /* made by lowering for CUDA C: the 64-bit sum of two words, to be added to a product (room cuda) */ \
+    /* added by lowering for CUDA C: the 64-bit sum of two words, to be added to a product (room cuda) */ \
     X(WORD_SUM,     "word_sum",     PURE,   2, U,    SAME,   COMMUTES, VC__S_NONE, \
       VC__T_CUDA("vc_word_sum($0, $1)"), NULL) \
     /* dot products of four i8 (I) or u8 (U) packed in a u32, by the operands' types; SAT: with a saturating \
@@ -2280,7 +2280,7 @@ enum {
     X(ALL,          "all",          PURE,   1, B,    SCALAR, 0, VC__S(VC__OpAll, 0, 0, 0), \
       VC__T_GLSL("all($0)"), NULL) \
     /* ---- memory: a[0] memory node, a[1] index node or VC__NIL, x constant element offset (two's complement) ---- */ \
-    /* made by lowering: the address of element a[0] + a[1], if buffers are addresses */ \
+    /* added by lowering if buffers are addresses: the address of element a[1] of buffer a[0] */ \
     X(POINTER,      "pointer",      PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(LOAD,         "load",         READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_memory) \
     /* a[2] value */ \
@@ -2567,10 +2567,10 @@ static vc_type vc__node_type(const vc_kernel *k, uint32_t node);
 
 /* The input of a printer: the live nodes for one target, in printing order. Operands are indices into the same list and
    precede their users.
-   First the constants in the order of first use, then the other leaves, then the body: pure and read nodes, effects and
-   blocks in order.
-   IF … ELSE … END, SWITCH CASE … END CASE … END DEFAULT … END END: each part, except the one before an ELSE, has
-   an END, whose x is the op that it closes. */
+   Order: the constants by first use, the other leaves, then the body: all other nodes, with effects and blocks in the
+   order of the tape.
+   Blocks: IF … ELSE … END, SWITCH CASE … END CASE … END DEFAULT … END END. An ELSE closes the IF; all other blocks are
+   closed by an END, whose x is the op that it closes. */
 typedef struct vc__listing {
     const vc__node *node;
     uint32_t count;
@@ -2682,7 +2682,7 @@ struct vc_kernel {
     vc_kernel_desc desc;     /* local_size resolved, name in the arena */
     bool failed;
     bool invalid_request;    /* only the requested target was invalid; the kernel is still usable */
-    vc__missing_resource missing; /* what was missing when the kernel failed */
+    vc__missing_resource missing; /* reason of a failure: memory, the machine (a feature or limit), or another */
     bool group_returned;     /* some invocations of the work-group may have returned */
     bool subgroup_returned;  /* some invocations of a subgroup may have returned */
     bool reconverges;        /* subgroup operations occur where some invocations of the subgroup may be inactive */
@@ -2896,8 +2896,8 @@ static uint32_t vc__record_anchored(vc_kernel *k, uint32_t block, uint32_t op, u
 
 VC__SMALL
 
-/* Sets the current region to the one after the last anchor. Directly inside a switch, outside of its cases, nothing
-   executes, so values recorded there belong to the region before the switch. */
+/* Sets the current region to that of the last anchor. Directly inside a switch, outside of its cases, nothing is
+   executed, so values recorded there belong to the region before the switch. */
 static void vc__select_region(vc_kernel *k) {
     const vc__block *b = &k->block[k->open_block];
     k->region = b->op == VC__OP_SWITCH ? b->open - 1 : k->anchor_count - 1;
@@ -4001,7 +4001,8 @@ static uint32_t vc__simplify(vc__lowering *s, const vc__node *n) {
 }
 
 // >>rules
-/* Rules: short programs that add operations to the listing, or record them. A rule is written as text where it is used:
+/* Rules: short programs that add operations to the lowered list, or record them on the tape. A rule is written as text
+   where it is used:
 
        return vc__rule(s, n, VC__RULE(fract, "x - floor(x)"));
 
@@ -4017,7 +4018,7 @@ static uint32_t vc__simplify(vc__lowering *s, const vc__node *n) {
    The first two assignments replace the divisors 0 and -1 by 1. The third computes the remainder from the quotient.
    The last expression is the result.
    * A rule is a list of assignments and, at its end, one to three results, separated by commas. Operations are added
-     in the order of the text, operands before operators, so every compiler creates the same listing.
+     in the order of the text, operands before operators, so the generated code is the same with every compiler.
    * Variables are single letters. x, y, z and w are the inputs: the operands of the node that is lowered, or the
      arguments. A rule with other inputs begins with their names: "[x y n] x >> n".
    * Operators are those of C, with C's precedence: ?: | ^ & == != < <= > << >> + - * / and unary - ~ (not).
@@ -4037,9 +4038,15 @@ static uint32_t vc__simplify(vc__lowering *s, const vc__node *n) {
 #define VC__RULE(name, text) VC__RULE_##name
 #define VC__SUBRULE(name, text)
 
-/* Values in rules are nodes of the listing (NODE), values of a kernel or immediates, or numbers whose type is not known
-   yet. */
-enum { VC__RULE_NODE = 4080, VC__RULE_NUMBER /* times 2 */, VC__RULE_BITS, VC__RULE_NAMED, VC__RULE_POLYNOMIAL };
+/* vc_val.owner of values in rules, besides values of a kernel and immediates. The type of a number is determined by the
+   operation that uses it. */
+enum {
+    VC__RULE_NODE = 4080,  /* a node; bits: its number in the lowered list */
+    VC__RULE_NUMBER,       /* a number; bits: twice its value */
+    VC__RULE_BITS,         /* a number; bits: its bit pattern */
+    VC__RULE_NAMED,        /* a number that depends on the type; bits: its index, see VC__OPERAND_NAMES */
+    VC__RULE_POLYNOMIAL    /* bits: pointer to a vc__polynomial */
+};
 
 /* A step is a word: the operation or one of these, and up to three operands of 8 bits. */
 enum {
@@ -4060,7 +4067,7 @@ enum {
     VC__OPERAND_NUMBERS = 104, VC__OPERAND_BITS = 160
 };
 
-/* Functions that rules call: the operations depend on the target. */
+/* Functions that rules can call, because the operations depend on the target. */
 static uint32_t vc__make_is_number(vc__lowering *s, uint32_t x);
 static uint32_t vc__make_is_zero(vc__lowering *s, uint32_t x);
 static uint32_t vc__make_reverse32(vc__lowering *s, uint32_t x);
@@ -4078,7 +4085,7 @@ VC__SUBRULE(copy_sign, "m = -x; m = y < 0 ? m : x; y == 0 ? y : m")
 /* the words of a 64-bit number; low: also a narrower number, as u32 */
 VC__SUBRULE(low, "u32(U(x))")
 VC__SUBRULE(high, "u32(U(x) >> 32)")
-/* adds neighbouring bits, then pairs, then nibbles; the multiplication adds the bytes */
+/* adds adjacent bits, then pairs of bits, then nibbles; the multiplication adds the bytes */
 VC__SUBRULE(popcount32,
     "x = x - (x >> 1 & 0x55555555); x = (x & 0x33333333) + (x >> 2 & 0x33333333); "
     "x = x + (x >> 4) & 0x0f0f0f0f; x * 0x01010101 >> 24")
@@ -4491,8 +4498,8 @@ typedef struct vc__rule_state {
     vc__lowering *s;  /* NULL: operations are recorded */
     vc_kernel *k;     /* NULL: all values are immediates */
     const uint64_t *bits; /* the bit patterns of the rule */
-    vc_type type;     /* T */
-    uint16_t op;      /* native */
+    vc_type type;     /* type of the rule: T */
+    uint16_t op;      /* operation that is lowered: native */
     vc_val v[VC__OPERAND_NAMES]; /* registers, the inputs first */
     vc_val out[3];    /* results */
 } vc__rule_state;
@@ -4505,12 +4512,12 @@ static inline uint32_t vc__step_operand(uint32_t step, uint32_t i) { return step
 
 VC__SMALL
 
-/* The bit pattern of a number in a type. Values are at most 1000. */
+/* The bit pattern of a number in a type. The value of a VC__RULE_NUMBER must be at most 1000. */
 static uint64_t vc__rule_pattern(vc_type type, vc_val v) {
     uint32_t kind = vc__kind(type), fraction = vc__kinds[kind].fraction, power = 0;
     uint64_t sign = v.bits >> 63, twice = sign ? 0 - v.bits : v.bits;
     if (v.owner == VC__RULE_BITS) return v.bits;
-    if (!type) return 0; /* of an operand that has failed */
+    if (!type) return 0; /* the other operand is the result of a failed call */
     if (v.owner == VC__RULE_NAMED) {
         switch (v.bits) {
         case 0: return vc__infinity_bits(kind);
@@ -4531,14 +4538,14 @@ static uint64_t vc__rule_pattern(vc_type type, vc_val v) {
            + (sign << (vc__bits(kind) - 1));
 }
 
-/* The type of a value; numbers have that of the rule. */
+/* The type of a value; for a number, the type of the rule. */
 static vc_type vc__rule_type(const vc__rule_state *r, vc_val v) {
     return v.owner == VC__RULE_NODE ? vc__lowered_type(r->s, (uint32_t)v.bits)
            : vc__rule_is_number(v)  ? r->type
                                     : vc_typeof(v);
 }
 
-/* Returns v; a number as a constant of the type. */
+/* Converts v to a constant of `type` if it is a number; otherwise returns v. */
 static vc_val vc__rule_typed(vc__rule_state *r, vc_val v, vc_type type) {
     if (!vc__rule_is_number(v)) return v;
     if (!r->s) return vc_imm(vc__scalar(type), vc__rule_pattern(type, v));
@@ -4573,7 +4580,8 @@ static vc_val vc__rule_record(vc__rule_state *r, uint32_t op, vc_type to, uint32
 
 VC__SMALL_END
 
-/* Adds an operation on the operands of a step. to: type of the result; VC_NONE: as the table of operations says. */
+/* Adds an operation on the operands of a step. to: type of the result; VC_NONE: according to the table of operations.
+   raw: do not lower it. */
 static vc_val vc__rule_apply(vc__rule_state *r, uint32_t op, bool raw, vc_type to, uint32_t step, uint32_t count) {
     uint32_t a[3] = { VC__NIL, VC__NIL, VC__NIL }, numbers = 0;
     vc_type type = r->type; /* that of the first operand with a type, except the condition of a select */
@@ -4608,7 +4616,7 @@ static vc_val vc__rule_polynomial(vc__rule_state *r, uint32_t step, uint32_t fir
     return r->v[next];
 }
 
-/* A cast, a reinterpretation or a component. */
+/* Executes a cast, a reinterpretation of bits or the selection of a component. */
 static vc_val vc__rule_convert(vc__rule_state *r, uint32_t step, vc_val v) {
     vc_type type = vc__rule_type(r, v), shape = type & 48u, to, kind = vc__step_operand(step, 1);
     switch (step & 255u) {
@@ -4616,7 +4624,7 @@ static vc_val vc__rule_convert(vc__rule_state *r, uint32_t step, vc_val v) {
     case VC__STEP_INTS: to = vc__to_signed(vc__bits_type(type)); break;
     case VC__STEP_BITS:
         to = vc__bits_type(type);
-        /* bits(inf): without a constant inf, which would change the order of the constants of the module */
+        /* bits(inf) does not create a constant inf, which would change the order of the constants of the module */
         if (!vc__rule_is_number(v)) break;
         return vc__rule_typed(r, vc__immediate(VC__RULE_BITS, vc__rule_pattern(type, v)), to);
     case VC__STEP_CAST:
@@ -4683,7 +4691,7 @@ static void vc__rule_run(vc__rule_state *r, uint32_t rule) {
 
 VC__SMALL
 
-/* Calls another rule, whose type is that of the first argument. */
+/* Calls another rule. Its type is the type of the first argument. */
 static void vc__rule_call(vc__rule_state *r, uint32_t step, uint32_t arguments, vc_val *to) {
     vc__rule_state inner;
     inner.s = r->s;
@@ -4695,7 +4703,7 @@ static void vc__rule_call(vc__rule_state *r, uint32_t step, uint32_t arguments, 
     for (uint32_t i = 0; i < vc__step_operand(step, 0); i++) to[i] = inner.out[i];
 }
 
-/* Prepares a rule of a type on the values x, y and z. */
+/* Prepares a rule with the inputs x, y and z. `type`: type of the rule. */
 static void vc__rule_begin(vc__rule_state *r, vc__lowering *s, vc_type type, uint32_t x, uint32_t y, uint32_t z) {
     r->s = s;
     r->k = s->kernel;
@@ -4710,7 +4718,7 @@ static uint32_t vc__rule_end(vc__rule_state *r, uint32_t rule) {
     return (uint32_t)r->out[0].bits;
 }
 
-/* Lowers n by a rule. */
+/* Lowers n by a rule, whose inputs are the operands and whose type is the type of n. */
 static uint32_t vc__rule(vc__lowering *s, const vc__node *n, uint32_t rule) {
     vc__rule_state r;
     vc__rule_begin(&r, s, n->type, n->a[0], n->a[1], n->a[2]);
@@ -4718,7 +4726,7 @@ static uint32_t vc__rule(vc__lowering *s, const vc__node *n, uint32_t rule) {
     return vc__rule_end(&r, rule);
 }
 
-/* Applies a rule of a type to x, y and numbers, which are bit patterns. */
+/* Applies a rule of type `type` to x, y and `count` bit patterns. */
 static uint32_t vc__rule_numbered(vc__lowering *s, vc_type type, uint32_t rule, uint32_t x, uint32_t y,
                                   const uint64_t *numbers, uint32_t count) {
     vc__rule_state r;
@@ -4727,17 +4735,17 @@ static uint32_t vc__rule_numbered(vc__lowering *s, vc_type type, uint32_t rule, 
     return vc__rule_end(&r, rule);
 }
 
-/* Applies a rule of a type to x. */
+/* Applies a rule of type `type` to x. */
 static uint32_t vc__rule_typed_of(vc__lowering *s, vc_type type, uint32_t x, uint32_t rule) {
     return vc__rule_numbered(s, type, rule, x, x, NULL, 0);
 }
 
-/* Applies a rule of the type of x. */
+/* Applies a rule to x and y. Its type is the type of x. */
 static uint32_t vc__rule_of(vc__lowering *s, uint32_t rule, uint32_t x, uint32_t y) {
     return vc__rule_numbered(s, vc__lowered_type(s, x), rule, x, y, NULL, 0);
 }
 
-/* Records a rule of a type on values, and returns `count` results, at most three. */
+/* Records a rule of type `type` on the tape. Writes `count` results, at most three, to `out`. */
 static void vc__rule_record_of(vc_kernel *k, vc_type type, uint32_t rule, const vc_val *values, uint32_t inputs,
                                vc_val *out, uint32_t count) {
     vc__rule_state r;
@@ -5337,7 +5345,7 @@ static uint32_t vc__lower_pack_half(vc__lowering *s, const vc__node *n) {
                         : VC__RULE(pack_half, "x = half_bits(x); a = x.0; a | x.1 << 16"));
 }
 
-/* Constants are folded here: lavapipe (Mesa 22.3) turns infinity and NaN into 0. */
+/* Constants are folded here, because lavapipe (Mesa 22.3) unpacks infinity and NaN as 0. */
 static uint32_t vc__lower_unpack_half(vc__lowering *s, const vc__node *n) {
     uint32_t x = n->a[0], part[2];
     uint64_t known, bits;
@@ -5713,7 +5721,7 @@ static uint32_t vc__lower_memory(vc__lowering *s, const vc__node *n) {
 VC__SMALL
 
 /* lavapipe (Mesa 22.3) crashes if the bits of a float are an operand of a computing or comparing atomic on memory
-   that is an address. Swapping the halves twice makes an integer with the same bits. */
+   that is an address. Swapping the halves twice returns an integer with the same bits. */
 static uint32_t vc__make_integer_bits(vc__lowering *s, uint32_t x) {
     const vc__node *n = vc__lowered_node(s, x);
     if (n->op != VC__OP_BITCAST || !vc__is_float(vc__lowered_type(s, n->a[0]))) return x;
@@ -7186,7 +7194,7 @@ typedef struct vc__spirv {
     uint32_t *next_case;      /* by node, for SWITCH and CASE: the next case; NULL until the first switch */
     /* ids by vc_type, `ones` by components; 0: none yet */
     uint32_t type[64], null[64], array[64], pair[64], ones[4], pointer[VC__CLASSES][64];
-    vc__cached cache[VC__SPIRV_CACHE]; /* constants made by the printer; a slot keeps its last one */
+    vc__cached cache[VC__SPIRV_CACHE]; /* constants that the printer declared; direct-mapped */
     uint32_t discarded[16];   /* receives instructions when memory is exhausted */
 } vc__spirv;
 
@@ -7907,7 +7915,7 @@ static void vc__spirv_store_part(vc__spirv *s, const vc__access *p, uint32_t i, 
     else vc__put2(s, VC__SECTION_BODY, VC__OpStore, pointer, value);
 }
 
-/* Whether memory holds a bool of the kernel as a u32. */
+/* Whether a bool is stored as a u32. */
 static bool vc__is_bool_as_u32(const vc__access *p) { return vc__is_bool(p->element) && !vc__is_bool(p->type); }
 
 static void vc__spirv_load(vc__spirv *s, const vc__node *n, uint32_t id) {
@@ -8691,7 +8699,7 @@ struct vc__printer {
     uint32_t temporaries, counters, masks; /* numbers assigned so far */
     int indent;
     bool continues_line;       /* the next statement continues the line */
-    /* GLSL, bit masks by type: types that memory holds as a struct; those that are stored; those that are loaded */
+    /* GLSL, bit masks by type: types stored in memory as a struct of scalars; those of stores; those of loads */
     uint64_t structs, packs, unpacks;
 };
 
@@ -9030,8 +9038,8 @@ static bool vc__p_reads_constant(const vc__printer *g, const vc__node *n) {
     return o->op == VC__OP_TABLE || (o->op == VC__OP_BUFFER && !(o->used & VC_WRITE) && !(o->access & VC_MAY_ALIAS));
 }
 
-/* Whether a float atomic is printed as a compare-exchange loop: in GLSL if memory holds the floats as integers, in
-   CUDA C all but f32 addition, in OpenCL C all. */
+/* Whether a float atomic is printed as a compare-exchange loop: in GLSL if the memory is declared as integers, in CUDA
+   C all but f32 addition, in OpenCL C all. */
 static bool vc__p_needs_cas_loop(const vc__printer *g, const vc__node *n) {
     if (!vc__is_float(n->type)) return false;
     if (vc__is_cuda(g->l->target)) return n->op != VC__OP_ATOMIC_ADD || n->type != VC_F32;
@@ -9695,7 +9703,7 @@ static void vc__glsl_vector(vc__printer *g, vc_type type, const uint64_t *bits, 
 
 /* ---- layout ---- */
 
-/* Whether a vector is stored as a struct of scalars, because std430 would give it another size or alignment than C.
+/* Whether a vector is stored as a struct of scalars, because its size or alignment in std430 differs from that in C.
    align: its address is a multiple of this. */
 static bool vc__glsl_is_struct(vc_type type, uint32_t align) {
     uint32_t components = vc__components(type);
@@ -9989,7 +9997,7 @@ static void vc__glsl_image(vc__printer *g, uint32_t object) {
               vc__dims[o->image.dim].glsl, g->object[object].text);
 }
 
-/* Declares the 32-bit words that hold an 8-bit or 16-bit value; next: first byte that has no word yet. */
+/* Declares the 32-bit words that contain an 8-bit or 16-bit value. *next: first byte that is not in a declared word. */
 static void vc__glsl_narrow_words(vc__printer *g, uint32_t object, uint32_t *next) {
     uint32_t end = vc__p_value_offset(g, object) + vc_type_size(g->l->object[object].type);
     for (uint32_t offset = vc__p_value_offset(g, object) & ~3u; offset < end; offset += 4) {
@@ -11408,8 +11416,8 @@ static uint64_t vc__image_features(vc_kernel *k, const vc__listing *l, const vc_
     const vc__node *m = n->op == VC__OP_IMAGE ? n : &l->node[n->a[0]];
     vc__object *o = &k->object[m->x];
     bool reads = n->op == VC__OP_IMAGE_LOAD, writes = n->op == VC__OP_IMAGE_STORE,
-         asks = n->op == VC__OP_IMAGE_SIZE || n->op == VC__OP_IMAGE_LEVELS;
-    if (n->op != VC__OP_IMAGE) o->used = (uint16_t)(o->used | (writes ? VC_WRITE : asks ? 4 : VC_READ));
+         queries = n->op == VC__OP_IMAGE_SIZE || n->op == VC__OP_IMAGE_LEVELS;
+    if (n->op != VC__OP_IMAGE) o->used = (uint16_t)(o->used | (writes ? VC_WRITE : queries ? 4 : VC_READ));
     if (!o->image.storage) return VC_FEATURE_IMAGE;
     if (vc__is_optional_format(o->image.format)) return VC_FEATURE_IMAGE | VC_FEATURE_IMAGE_FORMATS;
     if (o->image.format) return VC_FEATURE_IMAGE;
@@ -13736,7 +13744,8 @@ VC__NOINLINE static void vc__fail_ref(vc_kernel *k, const char *call, const vc_r
 
 VC__SMALL_END
 
-/* Returns the object of a ref; NULL after an error, if r is not a ref of k or comes from a closed block. */
+/* Returns the object of a ref. Fails and returns NULL if r is not a ref of k, or if it was created in a closed
+   block. */
 static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r) {
     if (r->kernel == k && r->generation == k->generation && r->memory < k->count
         && vc__is_usable(k, &k->node[r->memory]) && (!r->index || vc__is_usable(k, &k->node[r->index - 1]))
