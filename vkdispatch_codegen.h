@@ -46,7 +46,7 @@
        rules        rules: operations as short programs, and their interpreter
        lowering     operations rewritten in terms of others
        math64       elementary functions of f64
-       parts        scalarization of vectors for CUDA C and OpenCL C
+       scalarize    scalarization of vectors for CUDA C and OpenCL C
        schedule     live nodes in canonical order
        print        text and word output
        spirv        the SPIR-V printer
@@ -849,17 +849,17 @@ VC_API const char *vc_type_name(vc_type type);
 /* ---- types of a kernel, with C's layout ---- */
 
 /* Returns a struct type; the same one for equal names, types and order of members. members: 1 to 4096, copied, of any
-   type of the kernel. name: for readers of generated code. */
+   type of the kernel. name: for readers of generated code. Returns VC_NONE after an error. */
 VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *members, uint32_t count);
 
-/* Returns an array type; the same one for equal element and count. count: 1 or more. */
+/* Returns an array type; the same one for equal element and count. count: 1 or more. Returns VC_NONE after an error. */
 VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count);
 
 /* Returns the size of any type of the kernel in bytes; 0 if it is not one. */
 VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type);
 
-/* Returns the byte offset of part `member`: a struct's member, an array's element, a matrix's column, a complex
-   number's imaginary part. */
+/* Returns the byte offset of part `member` (from 0): a member of a struct, an element of an array, a column of a
+   matrix, a component of a vector, the real or imaginary part of a complex number. Returns 0 after an error. */
 VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member);
 
 /* ---- arguments and memory ----
@@ -6233,7 +6233,7 @@ static uint32_t vc__lower_math64(vc__lowering *s, const vc__node *n) {
     return VC__NIL;
 }
 
-// >>parts
+// >>scalarize
 /* Scalarization for CUDA C and OpenCL C: a vector operation becomes one operation per component, so lowering rules and
    printers only handle scalars. Vectors remain in the listing at memory accesses: as the value of a LOAD or PARAM, the
    value operand of a STORE, the coordinates and texels of images, and as the VEC, TUPLE and COMPONENT nodes that

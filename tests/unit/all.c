@@ -14,7 +14,7 @@
 #include "builder_images.c"
 #include "builder_memory.c"
 #include "builder_order.c"
-#include "builder_parts.c"
+#include "builder_scalarize.c"
 #include "builder_print.c"
 #include "builder_robust.c"
 #include "builder_rules.c"
@@ -49,7 +49,7 @@ static const struct CMUnitTest cuda_tests[] = { POSIX(all_tests_with_the_fake_dr
 static const unit_file files[] = {
     UNIT_FILE(blob), UNIT_FILE(builder_composite), UNIT_FILE(builder_divergence), UNIT_FILE(builder_dump),
     UNIT_FILE(builder_errors), UNIT_FILE(builder_fold), UNIT_FILE(builder_functions), UNIT_FILE(builder_images),
-    UNIT_FILE(builder_memory), UNIT_FILE(builder_order), UNIT_FILE(builder_parts), UNIT_FILE(builder_print),
+    UNIT_FILE(builder_memory), UNIT_FILE(builder_order), UNIT_FILE(builder_scalarize), UNIT_FILE(builder_print),
     UNIT_FILE(builder_robust), UNIT_FILE(builder_rules), UNIT_FILE(builder_sync), UNIT_FILE(builder_texts),
     UNIT_FILE(cache), UNIT_FILE(command_tape), UNIT_FILE(cuda), UNIT_FILE(debug), UNIT_FILE(dispatch),
     UNIT_FILE(errors), UNIT_FILE(extremes),

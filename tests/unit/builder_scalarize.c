@@ -106,6 +106,6 @@ static void parts_fold(void **state) {
     vc_free(k);
 }
 
-static const struct CMUnitTest builder_parts_tests[] = {
+static const struct CMUnitTest builder_scalarize_tests[] = {
     cmocka_unit_test(parts_vectors), cmocka_unit_test(copies), cmocka_unit_test(parts_fold),
 };
