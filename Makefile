@@ -389,9 +389,12 @@ golden-update: deps-test ## rewrites the golden files; review with git diff
 carry: deps-test ## fills .carry with the headers and libraries that test-gpu needs on a machine that can install nothing
 	@tools/carry .carry
 
-install:         ## headers to PREFIX/include (PREFIX=/usr/local, DESTDIR=)
-	install -d $(DESTDIR)$(PREFIX)/include
+install:         ## headers, vcc and a file for pkg-config to PREFIX (PREFIX=/usr/local, DESTDIR=)
+	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/vkdispatch $(DESTDIR)$(PREFIX)/share/pkgconfig
 	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include
+	install -m 755 tools/vcc $(DESTDIR)$(PREFIX)/bin
+	install -m 644 tools/vcc_driver.c $(DESTDIR)$(PREFIX)/share/vkdispatch
+	install -m 644 tools/vkdispatch.pc $(DESTDIR)$(PREFIX)/share/pkgconfig
 
 clean:           ## removes build/
 	rm -rf build
