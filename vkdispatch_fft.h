@@ -48,6 +48,7 @@
        kernels      the kernel of a pass
        real         transforms of real numbers: half spectra, cosines, sines
        reduce       reductions over any axes
+       look-back    what scans and sorts in one pass have in common
        scan         prefix sums, compaction
        sort         sorting keys, alone or with values
        histogram    counts of the elements of each bin
@@ -7444,6 +7445,42 @@ static vd_result vd__reduce_run(void *plan, vd_list *list, const void *user) {
                   : vd__plan_dispatch_tiles(list, &p->kernels[vectors], &io, NULL, p->tiles * p->parts, UINT32_MAX);
 }
 
+// >>look-back
+/* Decoupled look-back (Merrill, Garland, Single-pass parallel prefix scan with decoupled look-back, 2016), for scans
+   and sorts in one pass. Each tile publishes its aggregate (the sum of its elements), then its inclusive prefix. A tile
+   combines the aggregates of its predecessors, from the nearest on, until it finds an inclusive prefix. Work-groups
+   obtain the index of their tile from an atomic counter (the ticket) when they start, so a work-group only waits for
+   work-groups that have started.
+   If a tile is not published after poll_limit polls, its aggregate is recomputed, because its work-group may be unable
+   to run while this one waits. Scans recompute it before the last poll, because in place its elements may be
+   overwritten once it is published; sorts after that poll. */
+
+/* Status of a published tile of a scan, or of the count of a digit in a tile of a sort. 0: not published. */
+enum { VD__STATUS_AGGREGATE = 1, VD__STATUS_PREFIX = 2 };
+
+/* Number of polls of an unpublished tile before it is recomputed. On a GPU, a work-group takes about 10 us and a poll
+   about 0.5 us. Without forward progress the limit is low, because the tile may not be published while this work-group
+   polls. */
+static uint32_t vd__look_back_poll_limit(const vd_device_info *d) { return d->facts.forward_progress ? 4096 : 200; }
+
+/* Position of a look-back. left: number of previous tiles that are not combined yet; polls: of the nearest of these. */
+typedef struct vd__look_back { vc_ref left, polls; } vd__look_back;
+
+static vd__look_back vd__look_back_from(vc_kernel *k, vc_ref left) {
+    vd__look_back b;
+    b.left = left;
+    b.polls = vc_var(k, "tries", VC_U32);
+    return b;
+}
+
+static void vd__look_back_count_poll(const vd__look_back *b) { vc_set(b->polls, vc_add(vc_get(b->polls), vc_u32(1))); }
+
+/* Continues with `left` previous tiles, or ends if `done`. */
+static void vd__look_back_advance(const vd__look_back *b, vc_val done, vc_val left) {
+    vc_set(b->left, vc_select(done, vc_u32(0), left));
+    vc_set(b->polls, vc_u32(0));
+}
+
 // >>scan
 /* Scans (prefix sums) along an axis, and compaction, which is a scan of keep flags followed by a scatter.
 
@@ -7451,11 +7488,7 @@ static vd_result vd__reduce_run(void *plan, vd_list *list, const void *user) {
    each subgroup scans a strip, a contiguous part of the tile; otherwise the sums of the threads are scanned through
    shared memory. The exclusive prefix of a tile is the sum of all elements before it in the row. It is computed by one
    of two methods:
-   - One pass with decoupled look-back (Merrill, Garland, Single-pass parallel prefix scan with decoupled look-back,
-     2016): each tile publishes its aggregate (the sum of its elements), then its inclusive prefix. A tile combines the
-     aggregates of its predecessors, from the nearest on, until it finds an inclusive prefix. Work-groups obtain the
-     index of their tile from an atomic counter (the ticket) when they start, so a work-group only waits for work-groups
-     that have started.
+   - One pass with look-back.
    - Three kernels, for devices on which waiting is not safe or slower: the first computes the aggregates of the tiles,
      the second scans these, the third scans the tiles.
 
@@ -7481,9 +7514,6 @@ typedef enum vd__scan_mode {
     VD__SCAN_SHORT_ROWS,         /* several short rows per work-group */
     VD__SCAN_MODES
 } vd__scan_mode;
-
-/* Status of a published tile of a scan, or of the count of a digit in a tile of a sort. 0: not published. */
-enum { VD__STATUS_AGGREGATE = 1, VD__STATUS_PREFIX = 2 };
 
 typedef enum vd__scan_role {
     VD__SCAN_IN, VD__SCAN_HEADS, VD__SCAN_OUT, VD__SCAN_COUNT, VD__SCAN_STATES, VD__SCAN_FLAGS, VD__SCAN_ROLES
@@ -7706,30 +7736,29 @@ static void vd__scan_fence(const vd__scan_writer *w) {
 }
 
 /* Look-back by one thread. Combines the states of the tiles left - 1, left - 2, … of the row into `to`, up to an
-   inclusive prefix, a segment head or the beginning of the row. first: index of the first tile of the row. If a tile is
-   not published after poll_limit polls, its aggregate is recomputed, because its work-group may be unable to run while
-   this one waits. Then the tile is polled once more. If it has been published meanwhile, the published state is used,
-   because in a scan in place its elements may have been overwritten. */
+   inclusive prefix, a segment head or the beginning of the row. first: index of the first tile of the row. A recomputed
+   tile is polled once more. If it has been published meanwhile, the published state is used, because in a scan in place
+   its elements may have been overwritten. */
 static void vd__scan_look_back_serial(const vd__scan_writer *w, vc_val first, vc_ref left, const vc_ref *to) {
-    vc_ref polls = vc_var(w->k, "tries", VC_U32), sum[2];
+    vd__look_back b = vd__look_back_from(w->k, left);
+    vc_ref sum[2];
     sum[0] = vc_var(w->k, "seen", w->type);
     sum[1] = vc_var(w->k, "seen_head", VC_U32);
     VC_LOOP(w->k) {
         vc_val j = vc_get(left), predecessor = vc_add(first, vc_sub(j, vc_u32(1))), status;
         vc_break_if(w->k, vc_eq(j, vc_u32(0)));
-        vc_val recompute = vc_le(vc_u32(w->plan->poll_limit), vc_get(polls));
+        vc_val recompute = vc_le(vc_u32(w->plan->poll_limit), vc_get(b.polls));
         VC_IF(w->k, recompute) {
             vd__scan_store(w, sum, vc_u32(0), vd__scan_recompute_tile(w, vc_sub(j, vc_u32(1))));
             vd__scan_fence(w); /* the elements are read before the tile is polled again */
         }
         vd__scan_state s = vd__scan_poll(w, predecessor, &status);
-        vc_set(polls, vc_add(vc_get(polls), vc_u32(1)));
+        vd__look_back_count_poll(&b);
         VC_IF(w->k, vc_or(recompute, vc_ne(status, vc_u32(0)))) {
             s = vd__scan_select(vc_ne(status, vc_u32(0)), s, vd__scan_load(w, sum, vc_u32(0)));
             vd__scan_store(w, to, vc_u32(0), vd__scan_combine_states(w, s, vd__scan_load(w, to, vc_u32(0))));
-            vc_set(left, vc_select(vc_or(vc_eq(status, vc_u32(VD__STATUS_PREFIX)), vc_ne(s.head, vc_u32(0))), vc_u32(0),
-                                   vc_sub(j, vc_u32(1))));
-            vc_set(polls, vc_u32(0));
+            vd__look_back_advance(&b, vc_or(vc_eq(status, vc_u32(VD__STATUS_PREFIX)), vc_ne(s.head, vc_u32(0))),
+                                  vc_sub(j, vc_u32(1)));
         }
     }
 }
@@ -7741,21 +7770,20 @@ static void vd__scan_look_back_subgroup(const vd__scan_writer *w, vc_val first, 
     /* Number of active invocations, and index among them. */
     vc_val one = vc_const(w->k, vc_u32(1)), size = vc_subgroup_reduce(VC_ADD, one);
     vc_val lane = vc_subgroup_exclusive(VC_ADD, one);
-    vc_ref polls = vc_var(w->k, "tries", VC_U32);
+    vd__look_back b = vd__look_back_from(w->k, left);
     VC_LOOP(w->k) {
         vc_val j = vc_get(left), status, exists = vc_lt(lane, j);
         vc_val back = vc_select(exists, vc_sub(vc_sub(j, vc_u32(1)), lane), vc_u32(0));
         vd__scan_state s = vd__scan_poll(w, vc_add(first, back), &status);
         status = vc_select(exists, status, vc_u32(VD__STATUS_PREFIX));
         vc_val value = vc_select(exists, s.value, vd__scan_identity(w));
-        vc_set(polls, vc_add(vc_get(polls), vc_u32(1)));
-        vc_break_if(w->k, vc_lt(vc_u32(w->plan->poll_limit), vc_get(polls)));
+        vd__look_back_count_poll(&b);
+        vc_break_if(w->k, vc_lt(vc_u32(w->plan->poll_limit), vc_get(b.polls)));
         vc_continue_if(w->k, vc_subgroup_any(vc_eq(status, vc_u32(0))));
         vc_val nearest = vc_subgroup_reduce(VC_MIN, vc_select(vc_eq(status, vc_u32(VD__STATUS_PREFIX)), lane, size));
         value = vc_subgroup_reduce(w->op, vc_select(vc_le(lane, nearest), value, vd__scan_identity(w)));
         vc_set(to, vd__scan_combine(w, value, vc_get(to)));
-        vc_set(left, vc_select(vc_lt(nearest, size), vc_u32(0), vc_sub(j, size)));
-        vc_set(polls, vc_u32(0));
+        vd__look_back_advance(&b, vc_lt(nearest, size), vc_sub(j, size));
         vc_break_if(w->k, vc_lt(nearest, size));
     }
 }
@@ -8300,11 +8328,6 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     return vd_plan_kernel_build(&p->base, w.plan_kernel, w.k);
 }
 
-/* Number of polls of an unpublished tile before it is recomputed. On a GPU, a work-group takes about 10 us and a poll
-   about 0.5 us. Without forward progress the limit is low, because the tile may not be published while this work-group
-   polls. */
-static uint32_t vd__scan_poll_limit(const vd_device_info *d) { return d->facts.forward_progress ? 4096 : 200; }
-
 /* Plans many short rows: an odd number of about VD__SCAN_TARGET_RUN elements per thread, in at most half of the shared
    memory. */
 static void vd__scan_plan_rows(vd_scan *p, const vd_device_info *d, uint32_t size) {
@@ -8350,7 +8373,7 @@ static void vd__scan_plan(vd_scan *p) {
     if (p->subgroup_look_back && subgroup_size > 1 && subgroup_size == d->limits.max_subgroup_size
         && p->threads % subgroup_size == 0)
         p->subgroup_size = subgroup_size;
-    p->poll_limit = vd__scan_poll_limit(d);
+    p->poll_limit = vd__look_back_poll_limit(d);
     /* iterations per tile: polls by the subgroup, polls by one thread, elements of a recomputed tile */
     p->tiles_in_flight = vd__plan_tiles_in_flight(d, 2 * (p->poll_limit + 2) + p->threads * VD__SCAN_LOADS * p->vector);
     p->atomic64 = (d->features & VD_FEATURE_ATOMIC_I64) != 0;
@@ -8732,31 +8755,28 @@ static vc_val vd__sort_recount_tile(const vd__sort_writer *w, vc_val tile, vc_va
 }
 
 /* Returns the number of keys with a digit in all previous tiles, by look-back, and publishes the number up to the end
-   of this tile. total: the number in this tile. If a count is not published after poll_limit polls, it is recomputed,
-   because the work-group of its tile may be unable to run while this one waits. */
+   of this tile. total: the number in this tile. */
 static vc_val vd__sort_look_back(const vd__sort_writer *w, vc_val digit, vc_val total) {
     vc_ref left = vc_var(w->k, "left", VC_U32), sum = vc_var(w->k, "sum", VC_U32);
-    vc_ref polls = vc_var(w->k, "tries", VC_U32);
+    vd__look_back b = vd__look_back_from(w->k, left);
     vc_ref entry = vc_var(w->k, "word", VC_U32);
     vc_val word;
     vc_set(left, w->tile);
     vc_set(sum, vc_u32(0));
-    vc_set(polls, vc_u32(0));
+    vc_set(b.polls, vc_u32(0));
     VC_LOOP(w->k) {
         vc_val j = vc_get(left), predecessor = vc_sub(j, vc_u32(1));
         vc_break_if(w->k, vc_eq(j, vc_u32(0)));
         vc_atomic_load(w->counts, vd__sort_status_index(w, predecessor, digit, false), &word);
         vc_set(entry, word);
-        vc_set(polls, vc_add(vc_get(polls), vc_u32(1)));
-        VC_IF(w->k, vc_and(vc_eq(word, vc_u32(0)), vc_lt(vc_u32(w->plan->poll_limit), vc_get(polls)))) {
+        vd__look_back_count_poll(&b);
+        VC_IF(w->k, vc_and(vc_eq(word, vc_u32(0)), vc_lt(vc_u32(w->plan->poll_limit), vc_get(b.polls)))) {
             vc_set(entry,
                    vc_or(vc_u32((uint32_t)VD__STATUS_AGGREGATE << 30), vd__sort_recount_tile(w, predecessor, digit)));
         }
         VC_IF(w->k, vc_ne(vc_get(entry), vc_u32(0))) {
             vc_set(sum, vc_add(vc_get(sum), vc_and(vc_get(entry), vc_u32((1u << 30) - 1))));
-            vc_set(left, vc_select(vc_eq(vc_shr(vc_get(entry), vc_u32(30)), vc_u32(VD__STATUS_PREFIX)), vc_u32(0),
-                                   predecessor));
-            vc_set(polls, vc_u32(0));
+            vd__look_back_advance(&b, vc_eq(vc_shr(vc_get(entry), vc_u32(30)), vc_u32(VD__STATUS_PREFIX)), predecessor);
         }
     }
     vd__sort_publish(w, digit, VD__STATUS_PREFIX, vc_add(vc_get(sum), total));
@@ -9075,7 +9095,7 @@ static void vd__sort_plan(vd_sort *p) {
     p->single_pass = p->subgroup_size && p->desc.count < (uint64_t)1 << 30
                 && (p->desc.method ? p->desc.method == VD_SCAN_ONE_PASS
                                 : p->tiles <= facts.concurrent_groups && d->facts.forward_progress);
-    p->poll_limit = vd__scan_poll_limit(d);
+    p->poll_limit = vd__look_back_poll_limit(d);
     p->tiles_in_flight = vd__plan_tiles_in_flight(d, (p->poll_limit + 2 + p->tile) * vd__sort_digits_per_thread(p));
     p->groups = p->tiles < facts.concurrent_groups ? (uint32_t)p->tiles : facts.concurrent_groups;
 }
