@@ -2822,6 +2822,8 @@ typedef struct vd__launch {
     uint64_t arguments_changed; /* 0: same kernel and argument block as in the list's previous launch */
     const vd__binding *bindings;
     uint32_t binding_count;
+    uint32_t *block;           /* not NULL: submissions can change the argument block; receives its number, see
+                                  vd__argument_change */
 } vd__launch;
 
 /* Commands recorded by a backend without command buffers (room `command tape`). */
@@ -2843,6 +2845,13 @@ typedef struct vd__copy_range { uint64_t from, to, size; } vd__copy_range;
 /* A timeline value of another queue of the device that a submission waits for. */
 typedef struct vd__wait { uint64_t value; uint32_t queue; } vd__wait;
 
+/* New bytes of an argument block in a recording. offset and size are multiples of 4. */
+typedef struct vd__argument_change {
+    uint32_t block;            /* from vd__launch.block */
+    uint32_t offset, size;     /* bytes in the block */
+    const void *data;          /* copied */
+} vd__argument_change;
+
 /* One submission of a recording. */
 typedef struct vd__submission {
     const vd__commands *commands; /* NULL: the submission only advances the timeline */
@@ -2850,6 +2859,8 @@ typedef struct vd__submission {
     bool barrier_first;        /* begins with a barrier after all earlier submissions to its queue */
     const vd__wait *waits;
     uint32_t wait_count;
+    const vd__argument_change *changes; /* for this submission and later ones */
+    uint32_t change_count;
 } vd__submission;
 
 enum { VD__COPIES_KERNEL = 1, VD__COPIES_DRIVER };
@@ -3385,12 +3396,13 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    commands_begin    Resets the recording for new commands; keeps its driver memory for reuse. A `reusable` recording
                      can be submitted any number of times, also while earlier submissions of it are in flight. Its
                      kernels and memories must exist until the last of them has completed. Other recordings are
-                     submitted at most once.
+                     submitted at most once. The caller synchronises calls for one recording.
    commands_end      Completes the recording.
    record_barrier    Makes writes of the stages `from` visible to accesses of the stages `to` (VD__STAGE_ bits), and
                      changes the layouts of `count` ranges of images in between.
    record_launch     Binds the kernel and its arguments, and dispatches. Does not allocate once the recording has been
-                     used. Returns an error if the driver runs out of a resource.
+                     used. Returns an error if the driver runs out of a resource. launch->block is only set in reusable
+                     recordings; VD_ERROR_UNSUPPORTED: the argument block of this kernel cannot be changed.
    record_copy       Copies `count` ranges. The target is a memory or, with dev->copies_to_host, host memory.
    record_fill       Fills [offset, offset + size) with a 32-bit word. offset and size are multiples of 4.
    record_native     Calls `record` with the driver's command buffer, whose state is undefined afterwards.
@@ -3401,6 +3413,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      to its queue unless barrier_first is set: then it starts after them, and their writes are visible
                      to it. When it and all earlier submissions have completed, the timeline reaches `value`. Without a
                      recording it only advances the timeline, so that the value of a failed submission is reached too.
+                     `changes` do not affect earlier submissions of the recording to this queue, even if these are in
+                     flight. If the submission fails, the changes may have been made or not.
    queue_value       Returns the current timeline value, or UINT64_MAX if the device is lost.
    queue_capturing   Returns whether submissions are captured into a graph of the user instead of executed. Only called
                      with dev->can_capture. A captured submission counts as completed. It must not use staging memory,
@@ -3730,6 +3744,7 @@ static vd_result vd__tape_record_launch(vd__device *dev, vd__commands *c, const 
     to->binding_count = launch->binding_count;
     uint8_t *at = (uint8_t *)(to + 1), *end = at + bindings + padded;
     if (bindings) memcpy(at, launch->bindings, bindings);
+    if (launch->block) *launch->block = (uint32_t)((const uint64_t *)(const void *)(at + bindings) - c->tape.words);
     if (!padded) return VD_OK;
     memset(end - 16, 0, 16);
     memcpy(at + bindings, launch->arguments, launch->argument_bytes);
@@ -3759,9 +3774,15 @@ static void vd__tape_record_fill(vd__device *dev, vd__commands *c, const vd__mem
     fill->word = word;
 }
 
-/* Executes the commands in order. Stops at the first error and returns it. */
-static inline vd_result vd__tape_play(const vd__tape *tape, const vd__tape_player *player, void *user) {
+/* Makes the changes of a submission, then executes its commands in order. Stops at the first error and returns it. The
+   number of an argument block is the index of its first word. */
+static inline vd_result vd__tape_play(const vd__submission *s, const vd__tape_player *player, void *user) {
     vd_result r = VD_OK;
+    if (!s->commands) return VD_OK;
+    const vd__tape *tape = &s->commands->tape;
+    for (uint32_t i = 0; i < s->change_count; i++)
+        memcpy((uint8_t *)(tape->words + s->changes[i].block) + s->changes[i].offset, s->changes[i].data,
+               s->changes[i].size);
     for (uint32_t at = 0; at < tape->count && !r;) {
         const vd__tape_command *command = vd__tape_command_at(tape, at);
         if (command->kind == VD__TAPE_LAUNCH) r = player->launch(user, (const vd__tape_launch *)(const void *)command);
@@ -4866,7 +4887,7 @@ static vd_result vd__dummy_play_fill(void *user, const vd__tape_fill *fill) {
 static const vd__tape_player vd__dummy_player = { vd__dummy_play_launch, vd__dummy_play_copy, vd__dummy_play_fill };
 
 static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const vd__submission *s) {
-    vd_result r = s->commands ? vd__tape_play(&s->commands->tape, &vd__dummy_player, NULL) : VD_OK;
+    vd_result r = vd__tape_play(s, &vd__dummy_player, NULL);
     vd__atomic_store64(&vd__dummy_of(dev)->timelines[queue], s->value);
     return r;
 }
@@ -4974,7 +4995,8 @@ VD__SMALL
     X(vkCmdDispatch) \
     X(vkCmdPipelineBarrier) \
     X(vkCmdCopyBuffer) \
-    X(vkCmdFillBuffer)
+    X(vkCmdFillBuffer) \
+    X(vkCmdUpdateBuffer)
 
 /* Functions of extensions. NULL if the extension is not enabled. */
 #define VD__VK_EXTENSION_FUNCTIONS(X) \
@@ -6314,7 +6336,8 @@ static void vd__vk_memory_destroy(vd__device *dev, vd__memory *m) {
 #endif /* VD__HAS_VULKAN */
 
 // >>vulkan kernel
-/* Pipelines and their layouts. An argument block too large for push constants is passed in a uniform buffer instead. */
+/* Pipelines and their layouts. An argument block is passed in a uniform buffer instead of push constants if it is too
+   large for these, or if submissions of a recording can change it. */
 
 #if VD__HAS_VULKAN
 typedef struct vd__vk_kernel {
@@ -6328,6 +6351,9 @@ typedef struct vd__vk_kernel {
     uint8_t types[64];         /* vd__descriptor of each binding, in order */
     uint32_t uniform;          /* 1 + binding of the argument block; 0: push constants or no arguments */
     uint32_t push_bytes;
+    vd_kernel_desc *desc;      /* with push constants: a copy for vd__vk_kernel_in_memory */
+    struct vd__vk_kernel *in_memory; /* the same kernel with a uniform buffer; NULL until a launch needs it; guarded by
+                                        the lock of the device */
 } vd__vk_kernel;
 
 static vd__vk_kernel *vd__vk_kernel_of(const vd__kernel_code *code) {
@@ -6442,9 +6468,9 @@ static vd_result vd__vk_layout_get(vd__device *dev, const vd__vk_layout *wanted,
     return result;
 }
 
-/* Collects the bindings of desc, in order, and chooses push constants or a uniform buffer for the argument block. The
-   uniform buffer is bound after the last argument. */
-static void vd__vk_kernel_bindings(const vd__device *dev, const vd_kernel_desc *desc, vd__vk_layout *layout,
+/* Collects the bindings of desc, in order. in_memory: the argument block is passed in a uniform buffer, which is bound
+   after the last argument. */
+static void vd__vk_kernel_bindings(const vd_kernel_desc *desc, bool in_memory, vd__vk_layout *layout,
                                    vd__vk_kernel *kernel) {
     uint32_t end = 0;
     memset(layout, 0, sizeof *layout);
@@ -6459,7 +6485,7 @@ static void vd__vk_kernel_bindings(const vd__device *dev, const vd_kernel_desc *
         kernel->types[kernel->binding_count++] = layout->types[i];
         end = i + 1;
     }
-    if (desc->argument_bytes <= dev->info.limits.max_push_bytes) {
+    if (!in_memory) {
         kernel->push_bytes = desc->argument_bytes;
         return;
     }
@@ -6468,10 +6494,11 @@ static void vd__vk_kernel_bindings(const vd__device *dev, const vd_kernel_desc *
 }
 
 /* Creates the layouts of a kernel. */
-static vd_result vd__vk_kernel_layout(vd__device *dev, const vd_kernel_desc *desc, vd__vk_kernel *kernel) {
+static vd_result vd__vk_kernel_layout(vd__device *dev, const vd_kernel_desc *desc, bool in_memory,
+                                      vd__vk_kernel *kernel) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_layout layout;
-    vd__vk_kernel_bindings(dev, desc, &layout, kernel);
+    vd__vk_kernel_bindings(desc, in_memory, &layout, kernel);
     vd_result result = kernel->binding_count || kernel->uniform ? vd__vk_layout_get(dev, &layout, kernel) : VD_OK;
     if (result) return result;
     VkPushConstantRange range = { VK_SHADER_STAGE_COMPUTE_BIT, 0, 0 };
@@ -6522,7 +6549,10 @@ static vd_result vd__vk_pipeline_create_uniform(vd__device *dev, const vd_kernel
     if (result) return result;
     uint32_t variable = vd__vk_push_variable(&m);
     uint32_t *words = (uint32_t *)vd__alloc(allocator, desc->code_size + VD__VK_UNIFORM_EXTRA * 4);
-    if (!variable)
+    if (!variable && desc->argument_bytes <= dev->info.limits.max_push_bytes)
+        result = vd__fail(VD_ERROR_UNSUPPORTED, "arguments of kernel '%s' cannot be changed in a recording: its "
+                          "argument block does not consist of 32-bit integers", desc->name);
+    else if (!variable)
         result = vd__fail(VD_ERROR_UNSUPPORTED, "the kernel has %u bytes of push constants, but the device's limit is "
                           "%u (max_push_bytes); only an argument block of 32-bit integers can be passed in a uniform "
                           "buffer instead", desc->argument_bytes, dev->info.limits.max_push_bytes);
@@ -6536,25 +6566,86 @@ static vd_result vd__vk_pipeline_create_uniform(vd__device *dev, const vd_kernel
     return result;
 }
 
-static vd_result vd__vk_kernel_create(vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code) {
+/* Copies what vd__vk_kernel_new needs of a desc: all but the names of arguments. */
+static vd_kernel_desc *vd__vk_desc_copy(const vd_allocator *allocator, const vd_kernel_desc *desc) {
+    size_t args = (size_t)desc->arg_count * sizeof *desc->args, name = strlen(desc->name) + 1;
+    size_t entry = desc->entry ? strlen(desc->entry) + 1 : 0;
+    vd_kernel_desc *copy = (vd_kernel_desc *)vd__alloc_zeroed(allocator, sizeof *copy + args + desc->code_size + name
+                                                                             + entry);
+    if (!copy) return NULL;
+    char *at = (char *)(copy + 1);
+    if (args) memcpy(at, desc->args, args);
+    memcpy(at + args, desc->code, desc->code_size);
+    memcpy(at + args + desc->code_size, desc->name, name);
+    if (entry) memcpy(at + args + desc->code_size + name, desc->entry, entry);
+    copy->args = (const vd_arg_info *)(void *)at;
+    copy->arg_count = desc->arg_count;
+    copy->argument_bytes = desc->argument_bytes;
+    copy->code = at + args;
+    copy->code_size = desc->code_size;
+    copy->name = at + args + desc->code_size;
+    if (entry) copy->entry = copy->name + name;
+    return copy;
+}
+
+static void vd__vk_kernel_free(vd__device *dev, vd__vk_kernel *kernel) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    if (!kernel) return;
+    vd__vk_kernel_free(dev, kernel->in_memory);
+    vk->vkDestroyPipeline(vk->handle, kernel->pipeline, NULL);
+    vk->vkDestroyPipelineLayout(vk->handle, kernel->layout, NULL);
+    vd__free(vd__vk_allocator(dev), kernel->desc);
+    vd__free(vd__vk_allocator(dev), kernel);
+}
+
+/* in_memory: the argument block is passed in a uniform buffer. */
+static vd_result vd__vk_kernel_new(vd__device *dev, const vd_kernel_desc *desc, bool in_memory, vd__vk_kernel **out) {
     vd__vk_kernel *kernel = (vd__vk_kernel *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *kernel);
     if (!kernel) return vd__fail_memory(NULL, NULL, 0);
-    code->native[0] = (uintptr_t)kernel;
-    vd_result result = vd__vk_kernel_layout(dev, desc, kernel);
+    vd_result result = vd__vk_kernel_layout(dev, desc, in_memory, kernel);
     if (!result)
-        result = kernel->uniform ? vd__vk_pipeline_create_uniform(dev, desc, kernel)
-                                 : vd__vk_pipeline_create(dev, desc, desc->code, desc->code_size, kernel);
-    if (result) vd__vk_kernel_destroy(dev, code);
+        result = in_memory ? vd__vk_pipeline_create_uniform(dev, desc, kernel)
+                           : vd__vk_pipeline_create(dev, desc, desc->code, desc->code_size, kernel);
+    if (result) vd__vk_kernel_free(dev, kernel);
+    else *out = kernel;
     return result;
 }
 
+static vd_result vd__vk_kernel_create(vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code) {
+    vd__vk_kernel *kernel = NULL;
+    vd_result result = vd__vk_kernel_new(dev, desc, desc->argument_bytes > dev->info.limits.max_push_bytes, &kernel);
+    if (result) return result;
+    code->native[0] = (uintptr_t)kernel;
+    if (!kernel->push_bytes) return VD_OK;
+    kernel->desc = vd__vk_desc_copy(vd__vk_allocator(dev), desc);
+    if (kernel->desc) return VD_OK;
+    vd__vk_kernel_destroy(dev, code);
+    return vd__fail_memory(NULL, NULL, 0);
+}
+
 static void vd__vk_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
-    vd__vk_device *vk = vd__vk_device_of(dev);
-    vd__vk_kernel *kernel = vd__vk_kernel_of(code);
-    vk->vkDestroyPipeline(vk->handle, kernel->pipeline, NULL);
-    vk->vkDestroyPipelineLayout(vk->handle, kernel->layout, NULL);
-    vd__free(vd__vk_allocator(dev), kernel);
+    vd__vk_kernel_free(dev, vd__vk_kernel_of(code));
     code->native[0] = 0;
+}
+
+/* Replaces *kernel by the same kernel with its argument block in a uniform buffer, created at first use. No lock is
+   held while it is compiled: if two threads compile it, the second one discards its own. */
+static VD__NOINLINE vd_result vd__vk_kernel_in_memory(vd__device *dev, vd__vk_kernel **kernel) {
+    vd__mutex *lock = &vd__vk_device_of(dev)->lock;
+    vd__vk_kernel *from = *kernel, *created = NULL;
+    if (!from->push_bytes) return VD_OK;
+    vd__mutex_lock(lock);
+    *kernel = from->in_memory;
+    vd__mutex_unlock(lock);
+    if (*kernel) return VD_OK;
+    vd_result result = vd__vk_kernel_new(dev, from->desc, true, &created);
+    if (result) return result;
+    vd__mutex_lock(lock);
+    *kernel = from->in_memory ? from->in_memory : created;
+    from->in_memory = *kernel;
+    vd__mutex_unlock(lock);
+    if (*kernel != created) vd__vk_kernel_free(dev, created);
+    return VD_OK;
 }
 
 /* ---- built-in kernels ----
@@ -6716,12 +6807,23 @@ typedef struct vd__vk_arena {
     bool failed;               /* an allocation has failed since the last reset; the driver may not report it */
 } vd__vk_arena;
 
+/* A command buffer that changes argument blocks at the beginning of a submission. It is used again when that has
+   completed. */
+typedef struct vd__vk_prologue {
+    VkCommandBuffer buffer;
+    uint64_t value;            /* timeline value of the submission */
+    uint32_t queue;
+} vd__vk_prologue;
+
 typedef struct vd__vk_commands {
     VkCommandPool pool;
     VkCommandBuffer buffer;
     VkCommandBuffer barrier_buffer; /* submitted before `buffer` if vd__submission.barrier_first is set */
     bool reusable;             /* see commands_begin */
     bool barrier_recorded;     /* into barrier_buffer */
+    VkCommandPool prologue_pool; /* of the prologues; VK_NULL_HANDLE before the first one */
+    vd__vk_prologue *prologues;
+    uint32_t prologue_count, prologue_capacity;
     VkAllocationCallbacks callbacks; /* host memory of `pool`, from `arena` */
     vd__vk_arena arena;
 
@@ -6898,7 +7000,9 @@ static void vd__vk_commands_destroy(vd__device *dev, vd__commands *c) {
     for (uint32_t i = 0; i < vc->pool_count; i++) vk->vkDestroyDescriptorPool(vk->handle, vc->pools[i], NULL);
     for (uint32_t i = 0; i < vc->chunk_count; i++) vd__vk_chunk_destroy(dev, vc->chunks[i]);
     vk->vkDestroyCommandPool(vk->handle, vc->pool, &vc->callbacks);
+    vk->vkDestroyCommandPool(vk->handle, vc->prologue_pool, NULL);
     vd__vk_slabs_free(&vc->arena, &vc->arena.slabs);
+    vd__free(allocator, vc->prologues);
     vd__free(allocator, vc->set_caches);
     vd__free(allocator, vc->pools);
     vd__free(allocator, vc->chunks);
@@ -7291,16 +7395,18 @@ static VD__NOINLINE vd_result vd__vk_barrier_buffer_record(vd__device *dev, vd__
 static vd_result vd__vk_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_commands *vc = vd__vk_commands_of(c);
-    const vd__vk_kernel *kernel = vd__vk_kernel_of(launch->code);
-    vd_result result = VD__LIKELY(kernel == vc->kernel) ? VD_OK : vd__vk_bind_kernel(dev, vc, kernel);
+    vd__vk_kernel *kernel = vd__vk_kernel_of(launch->code);
+    vd_result result = VD__LIKELY(!launch->block) ? VD_OK : vd__vk_kernel_in_memory(dev, &kernel);
+    if (VD__UNLIKELY(kernel != vc->kernel) && !result) result = vd__vk_bind_kernel(dev, vc, kernel);
     if (VD__UNLIKELY(result)) return result;
-    if (launch->arguments_changed || !vc->arguments_bound) {
+    if (launch->arguments_changed || !vc->arguments_bound || launch->block) {
         if (kernel->uniform) result = vd__vk_arguments_write(dev, vc, launch);
         else if (kernel->push_bytes)
             vk->vkCmdPushConstants(vc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes,
                                    launch->arguments);
-        vc->arguments_bound = !result;
+        vc->arguments_bound = !result && !launch->block; /* no other launch shares a block that can be changed */
     }
+    if (launch->block) *launch->block = vc->chunk * VD__VK_CHUNK_BYTES + vc->argument_offset;
     if (kernel->set_layout && !result) result = vd__vk_bind(dev, vc, launch);
     if (VD__UNLIKELY(result)) return result;
     vk->vkCmdDispatch(vc->buffer, launch->groups[0], launch->groups[1], launch->groups[2]);
@@ -7422,12 +7528,65 @@ static void vd__vk_queue_native(vd__device *dev, uint32_t queue, vd_native *out)
     out->get_instance_proc_addr = (void (*)(void))driver->vkGetInstanceProcAddr;
 }
 
+/* Returns a prologue whose submission has completed, or a new one. */
+static vd_result vd__vk_prologue_get(vd__device *dev, vd__vk_commands *vc, vd__vk_prologue **out) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    for (uint32_t i = 0; i < vc->prologue_count; i++) {
+        *out = &vc->prologues[i];
+        if (vd__vk_queue_value(dev, (*out)->queue) >= (*out)->value) return VD_OK;
+    }
+    VD__VK_STRUCT(VkCommandPoolCreateInfo, pool, VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
+    pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
+    pool.queueFamilyIndex = vk->family;
+    if (!vc->prologue_pool) {
+        VkResult result = vk->vkCreateCommandPool(vk->handle, &pool, NULL, &vc->prologue_pool);
+        VD__VK_NULL_IF(result, vc->prologue_pool);
+        if (result) return vd__vk_fail(result, "vkCreateCommandPool");
+    }
+    vd__vk_prologue *prologues = (vd__vk_prologue *)vd__vk_reserve(dev, vc->prologues, &vc->prologue_capacity,
+                                                                   vc->prologue_count + 1, sizeof *prologues);
+    if (!prologues) return VD_ERROR_OUT_OF_MEMORY;
+    vc->prologues = prologues;
+    *out = &prologues[vc->prologue_count];
+    memset(*out, 0, sizeof **out);
+    vd_result r = vd__vk_commands_allocate(vk, vc->prologue_pool, &(*out)->buffer);
+    if (!r) vc->prologue_count++;
+    return r;
+}
+
+/* Records the changes of a submission into a prologue, after a barrier: submissions in flight read the argument
+   blocks. */
+static VD__NOINLINE vd_result vd__vk_changes_record(vd__device *dev, uint32_t queue, const vd__submission *s,
+                                                    VkCommandBuffer *out) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    vd__vk_commands *vc = vd__vk_commands_of(s->commands);
+    vd__vk_prologue *p = NULL;
+    vd_result r = vd__vk_prologue_get(dev, vc, &p);
+    if (!r) r = vd__vk_buffer_begin(vk, vc, p->buffer);
+    if (r) return r;
+    p->queue = queue;
+    p->value = s->value;
+    vd__vk_barrier(dev, p->buffer, VD__STAGE_COMPUTE | VD__STAGE_TRANSFER, VD__STAGE_COMPUTE | VD__STAGE_TRANSFER,
+                   NULL, 0);
+    for (uint32_t i = 0; i < s->change_count; i++) {
+        const vd__argument_change *c = &s->changes[i];
+        VkBuffer chunk = VD__VK_UNPACK(VkBuffer, vc->chunks[c->block / VD__VK_CHUNK_BYTES]->memory.native[0]);
+        vk->vkCmdUpdateBuffer(p->buffer, chunk, c->block % VD__VK_CHUNK_BYTES + c->offset, c->size, c->data);
+    }
+    vd__vk_barrier(dev, p->buffer, VD__STAGE_TRANSFER, VD__STAGE_COMPUTE, NULL, 0);
+    *out = p->buffer;
+    return vd__vk_buffer_end(vk, vc, p->buffer);
+}
+
 static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__submission *s) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     uint64_t wait_values[VD_MAX_QUEUES];
     VkCommandBuffer buffers[2] = { NULL, NULL };
     uint32_t buffer_count = 0;
-    if (s->commands && s->barrier_first) {
+    if (s->change_count) {
+        vd_result r = vd__vk_changes_record(dev, queue, s, &buffers[buffer_count++]);
+        if (r) return r;
+    } else if (s->commands && s->barrier_first) {
         vd_result r = vd__vk_barrier_buffer_record(dev, vd__vk_commands_of(s->commands));
         if (r) return r;
         buffers[buffer_count++] = vd__vk_commands_of(s->commands)->barrier_buffer;
@@ -8680,7 +8839,7 @@ static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__
         r = vd__fail(VD_ERROR_INVALID, "the capture of the stream of queue %u was invalidated; cuStreamEndCapture "
                      "returns the reason", queue);
     vd__cu_playback to = { d->api, q->stream };
-    if (!r && s->commands) r = vd__tape_play(&s->commands->tape, &vd__cu_player, &to);
+    if (!r) r = vd__tape_play(s, &vd__cu_player, &to);
     if (!r && status) vd__atomic_store64(&q->submitted, s->value);
     else if (!r) r = vd__cu_signal(d, q, s->value);
     vd__cu_leave(d);
@@ -10055,7 +10214,7 @@ static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__
         return tape ? vd__fail_memory(NULL, NULL, 0) : vd__cl_raise_last_value(q, s->value);
     int32_t error = vd__cl_await(vcl, q, s->waits, s->wait_count);
     if (error) return vd__cl_fail(error, "waiting for another queue");
-    vd_result result = tape ? vd__tape_play(tape, &vd__cl_player, &to) : VD_OK;
+    vd_result result = vd__tape_play(s, &vd__cl_player, &to);
     vd__cl_event event = result ? NULL : to.event; /* a command that failed may have written anything to it */
     if (!result && !event) error = vcl->cl->clEnqueueMarkerWithWaitList(q->handle, 0, NULL, &event);
     if (error) event = NULL;
@@ -13156,7 +13315,7 @@ static void vd__queue_add_failure(vd__queue *q, uint64_t value, vd_result result
     q->open_batch.hazards.stages = VD__STAGES_ALL; /* its barriers were not executed */
     q->open_batch.hazards.limit = 0;
     vd__logf(&ctx->host, VD_LOG_ERROR, "%s", f->text);
-    vd__submission empty = { NULL, value, false, NULL, 0 };
+    vd__submission empty = { NULL, value, false, NULL, 0, NULL, 0 };
     if (result == VD_ERROR_DEVICE_LOST || ctx->driver.backend->queue_submit(q->device, q->index, &empty))
         vd__fail_device_lost(q);
 }
@@ -13225,7 +13384,7 @@ static void vd__list_submit_recording(vd_list *l) {
     if (l->host_stages) backend->record_barrier(device, c, l->host_stages, VD__STAGE_HOST, NULL, 0);
     vd_result r = backend->commands_end(device, c);
     vd__wait waits[VD_MAX_QUEUES];
-    vd__submission s = { c, value, l->barrier_first, waits, vd__queue_waits(q, waits) };
+    vd__submission s = { c, value, l->barrier_first, waits, vd__queue_waits(q, waits), NULL, 0 };
     if (!r) r = vd__capture_check(l);
     if (!r) r = backend->queue_submit(device, q->index, &s);
     recording->value = value;

@@ -40,15 +40,17 @@ static void replay_end(replay *p, vd_list *list) {
     vd_list_discard(list);
 }
 
-static void replay_submit(replay *p) {
+static void replay_submit_changed(replay *p, const vd__argument_change *changes, uint32_t change_count) {
     vd__queue *q = p->queue;
     vd__mutex_lock(q->lock);
-    vd__submission s = { &p->recording.commands, q->submitted + 1, true, NULL, 0 };
+    vd__submission s = { &p->recording.commands, q->submitted + 1, true, NULL, 0, changes, change_count };
     vd_result r = p->backend->queue_submit(q->device, q->index, &s);
     if (!r) vd__atomic_store64(&q->submitted, s.value);
     vd__mutex_unlock(q->lock);
     OK(r);
 }
+
+static void replay_submit(replay *p) { replay_submit_changed(p, NULL, 0); }
 
 static void replay_destroy(replay *p) {
     OK(vd_wait_idle(p->queue->ctx));
@@ -188,5 +190,80 @@ TEST_EXECUTED(kernels_are_played_again) {
     play_work(context_without(f, VD_FEATURE_ADDRESS));
 }
 
-static const struct CMUnitTest cases[] = { CASE(transfers_are_played_again), CASE(kernels_are_played_again) };
+/* ---- changed arguments ---- */
+
+enum { CHANGES = 20 };
+
+/* Byte offset of an argument in the block. */
+static uint32_t location(vd_context *ctx, vd_kernel kernel, const char *name) {
+    const vd__kernel *k = (const vd__kernel *)(void *)vd__pool_find(&ctx->kernels, kernel.id);
+    uint32_t i = 0;
+    while (strcmp(k->args[i].name, name)) i++;
+    return k->args[i].location;
+}
+
+/* Records the launch of the list's last dispatch once more; its argument block can be changed. */
+static uint32_t record_changeable(replay *p, vd_list *list) {
+    vd__launch launch = list->dispatch->launch;
+    uint32_t block = UINT32_MAX;
+    launch.block = &block;
+    p->backend->record_barrier(p->queue->device, &p->recording.commands, VD__STAGE_COMPUTE, VD__STAGE_COMPUTE, NULL, 0);
+    OK(p->backend->record_launch(p->queue->device, &p->recording.commands, &launch));
+    return block;
+}
+
+/* x = mul * x + add, by five launches. Submissions change the arguments of the second one, and those of the fifth one,
+   which are too large for push constants. */
+static void play_changed(vd_context *ctx) {
+    uint32_t data[THREADS], few, many, values[2], x = 1;
+    vd_kernel small = kernel_affine(ctx), large = kernel_many_values(ctx);
+    uint32_t mul = location(ctx, small, "mul"), last = location(ctx, large, "v55") + 12;
+    replay p;
+    for (uint32_t i = 0; i < THREADS; i++) data[i] = 1;
+    vd_buffer b = buffer_u32(ctx, "x", THREADS, data);
+    replay_create(&p, ctx);
+    OK(vd_wait_idle(ctx));
+    assert_int_equal(location(ctx, small, "add"), mul + 4);
+    vd_list *list = replay_begin(&p);
+    OK(affine(list, small, b, THREADS, 3, 1));
+    few = record_changeable(&p, list);
+    OK(affine(list, small, b, THREADS, 3, 1));
+    OK(dispatch_many_values(list, large, b, 5, 7));
+    many = record_changeable(&p, list);
+    replay_end(&p, list);
+    uint32_t few_values[2] = { 3, 1 }, many_value = 7;
+    for (uint32_t i = 0; i < CHANGES; i++) { /* most of them while earlier submissions are in flight */
+        vd__argument_change changes[2] = { { few, mul, 8, values }, { many, last, 4, &values[1] } };
+        values[0] = 2 * i + 3;
+        values[1] = 100 + i;
+        uint32_t count = i % 4;
+        if (count == 3) changes[0] = changes[1];
+        if (count == 1 || count == 2) memcpy(few_values, values, sizeof values);
+        if (count >= 2) many_value = values[1];
+        replay_submit_changed(&p, changes, count == 3 ? 1 : count);
+        memset(values, 0xee, sizeof values); /* the data was copied */
+        x = 3 * x + 1;
+        x = few_values[0] * x + few_values[1];
+        x = 3 * x + 1;
+        x = 5 * x + 7;
+        x = 5 * x + many_value;
+        if (i == CHANGES / 2) OK(vd_wait_idle(ctx));
+    }
+    OK(vd_wait_idle(ctx));
+    assert_int_equal(read_u32(ctx, b, 0), x);
+    assert_int_equal(read_u32(ctx, b, THREADS - 1), x);
+    replay_destroy(&p);
+    vd_buffer_destroy(ctx, b);
+    vd_kernel_destroy(ctx, small);
+    vd_kernel_destroy(ctx, large);
+}
+
+TEST_EXECUTED(arguments_are_changed_between_submissions) {
+    play_changed(f->ctx);
+    play_changed(context_without(f, VD_FEATURE_ADDRESS));
+}
+
+static const struct CMUnitTest cases[] = {
+    CASE(transfers_are_played_again), CASE(kernels_are_played_again), CASE(arguments_are_changed_between_submissions)
+};
 MAIN("recordings", cases)

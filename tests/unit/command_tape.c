@@ -89,6 +89,12 @@ static vd_result tape_check_fill(void *user, const vd__tape_fill *fill) {
 
 static const vd__tape_player tape_checker = { tape_check_launch, tape_check_copy, tape_check_fill };
 
+static vd_result tape_play(tape_fixture *f, const vd__tape_player *player, const vd__argument_change *changes,
+                           uint32_t change_count) {
+    vd__submission s = { &f->c, 1, false, NULL, 0, changes, change_count };
+    return vd__tape_play(&s, player, f);
+}
+
 static void commands_are_played_in_order(void **state) {
     tape_fixture f;
     (void)state;
@@ -100,10 +106,50 @@ static void commands_are_played_in_order(void **state) {
         assert_int_equal(vd__tape_commands_end(&f.dev, &f.c), VD_OK);
         for (int play = 0; play < 2; play++) {
             f.played = 0;
-            assert_int_equal(vd__tape_play(&f.c.tape, &tape_checker, &f), VD_OK);
+            assert_int_equal(tape_play(&f, &tape_checker, NULL, 0), VD_OK);
             assert_int_equal(f.played, 3 * TAPE_ROUNDS);
         }
         assert_int_equal(vd__tape_commands_begin(&f.dev, &f.c, false), VD_OK);
+    }
+    tape_end(&f);
+}
+
+/* Adds up the words of the argument blocks in `played`. */
+static vd_result tape_sum_launch(void *user, const vd__tape_launch *launch) {
+    const uint32_t *words = (const uint32_t *)vd__tape_arguments(launch);
+    for (int i = 0; i < 4; i++) ((tape_fixture *)user)->played += words[i];
+    return VD_OK;
+}
+
+static void changes_of_arguments_last(void **state) {
+    static const uint32_t data[2] = { 5000, 6000 };
+    vd__tape_player player = tape_checker;
+    vd__kernel_code code = { { 7, 0, 0, 0 } };
+    vd__binding binding = { NULL, 0, 32, 0 };
+    uint64_t arguments[2] = { 1 | (uint64_t)20 << 32, 300 | (uint64_t)4000 << 32 };
+    uint32_t blocks[3];
+    vd__launch launch;
+    tape_fixture f;
+    (void)state;
+    tape_start(&f);
+    player.launch = tape_sum_launch;
+    memset(&launch, 0, sizeof launch);
+    launch.code = &code;
+    launch.arguments = arguments;
+    launch.argument_bytes = sizeof arguments;
+    launch.bindings = &binding;
+    for (uint32_t i = 0; i < 3; i++) {
+        launch.binding_count = i % 2;
+        launch.block = &blocks[i];
+        assert_int_equal(vd__tape_record_launch(&f.dev, &f.c, &launch), VD_OK);
+    }
+    vd__argument_change changes[2] = { { blocks[1], 8, 8, data }, { blocks[2], 4, 4, data } };
+    assert_int_equal(tape_play(&f, &player, NULL, 0), VD_OK);
+    assert_int_equal(f.played, 3 * 4321);
+    for (uint32_t i = 0; i < 2; i++) {
+        f.played = 0;
+        assert_int_equal(tape_play(&f, &player, changes, i ? 0 : 2), VD_OK);
+        assert_int_equal(f.played, 4321 + 11021 + 9301);
     }
     tape_end(&f);
 }
@@ -120,7 +166,7 @@ static void an_error_ends_playing(void **state) {
     tape_start(&f);
     player.copy = tape_refuse_copy;
     assert_int_equal(tape_record(&f, 0), VD_OK);
-    assert_int_equal(vd__tape_play(&f.c.tape, &player, &f), VD_ERROR_BACKEND);
+    assert_int_equal(tape_play(&f, &player, NULL, 0), VD_ERROR_BACKEND);
     assert_int_equal(f.played, 1);
     tape_end(&f);
 }
@@ -143,5 +189,5 @@ static void a_tape_without_memory_fails(void **state) {
 
 static const struct CMUnitTest command_tape_tests[] = {
     cmocka_unit_test(commands_are_played_in_order), cmocka_unit_test(an_error_ends_playing),
-    cmocka_unit_test(a_tape_without_memory_fails),
+    cmocka_unit_test(a_tape_without_memory_fails), cmocka_unit_test(changes_of_arguments_last),
 };
