@@ -1871,6 +1871,15 @@ static vd_result vd__plan_check_enum(int value, const char *name, int limit, con
     return vd_error_set(VD_ERROR_INVALID, "%s is %d, but must be 0 to %d (%s)", name, value, limit, last);
 }
 
+/* Checks the type and the number of the elements of a plan. */
+static vd_result vd__plan_check_numbers(vd_type type, uint64_t count) {
+    if (type < VD_I8 || type > VD_F64)
+        return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be a scalar number", vd_type_name(type));
+    if (!count) return vd_error_set(VD_ERROR_INVALID, "count is 0");
+    if (count <= (uint64_t)1 << 31) return VD_OK;
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "count is %llu, but the limit is 2147483648", (unsigned long long)count);
+}
+
 /* Checks the identity element of a combine fragment. */
 static vd_result vd__plan_check_identity(const vd_fragment *combine, vc_val identity, vd_type type) {
     if (!identity.owner && !combine->build) return VD_OK;
@@ -7319,15 +7328,18 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     return vd_plan_kernel_build(&p->base, w.plan_kernel, w.k);
 }
 
+/* Checks the operation of a reduction or scan: op, or combine and its identity. */
+static vd_result vd__reduce_check_combine(vd_reduce_op op, const vd_fragment *combine, vc_val identity, vd_type type) {
+    if (!combine->build || !op) return vd__plan_check_identity(combine, identity, type);
+    return vd_error_set(VD_ERROR_INVALID, "op is %s, but must be 0 because combine is set", vd__reduce_op_name(op));
+}
+
 /* Checks operation, type and fragments of the desc. */
 static vd_result vd__reduce_check_type(const vd_reduce *p) {
     const vd_reduce_desc *d = &p->desc;
     vd_result result = VD__CHECK_ENUM(d->op, "op", VD_REDUCE_VARIANCE);
     if (result) return result;
-    if (d->combine.build && d->op)
-        return vd_error_set(VD_ERROR_INVALID, "op is %s, but must be 0 because combine is set",
-                            vd__reduce_op_name(d->op));
-    result = vd__plan_check_identity(&d->combine, d->identity, d->type);
+    result = vd__reduce_check_combine(d->op, &d->combine, d->identity, d->type);
     if (result) return result;
     if (d->extra_out && !vd__reduce_is_arg(d->op) && d->op != VD_REDUCE_VARIANCE)
         return vd_error_set(VD_ERROR_INVALID, "extra_out is true, but %s has only one result",
@@ -8390,10 +8402,7 @@ static vd_result vd__scan_check_desc(vd_scan *p) {
                             vd__reduce_op_name(d->op), (int)d->op);
     vd_result result = VD__CHECK_ENUM(d->method, "method", VD_SCAN_THREE_KERNELS);
     if (result) return result;
-    if (d->combine.build && d->op)
-        return vd_error_set(VD_ERROR_INVALID, "op is %s, but must be 0 because combine is set",
-                            vd__reduce_op_name(d->op));
-    result = vd__plan_check_identity(&d->combine, d->identity, d->type);
+    result = vd__reduce_check_combine(d->op, &d->combine, d->identity, d->type);
     if (result) return result;
     if (d->type < VD_I8 || d->type > VD_F64 || (bitwise && d->type >= VD_F16))
         return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be a scalar %s", vd_type_name(d->type),
@@ -8597,17 +8606,24 @@ typedef struct vd__sort_writer {
     vc_val total[VD__SORT_MAX_THREAD_DIGITS]; /* with subgroup_size: number of keys of the tile with it */
 } vd__sort_writer;
 
-/* Returns the digit of a key in the current pass, after mapping the bits of the key so that their unsigned order is the
-   order of the keys. */
+/* Maps the `count` bits of a number, zero-extended to `word`, so that their unsigned order is the order of the numbers,
+   or with `descending` the opposite. `inverse`: maps them back. */
+static vc_val vd__sort_order_bits(vd_type type, uint32_t count, vc_type word, vc_val bits, bool descending,
+                                  bool inverse) {
+    vc_val sign = vc_imm(word, (uint64_t)1 << (count - 1)), all_ones = vc_imm(word, UINT64_MAX >> (64 - count));
+    if (descending && inverse) bits = vc_xor(bits, all_ones);
+    if (type <= VD_I64) bits = vc_xor(bits, sign);
+    if (type >= VD_F16) {
+        vc_val has_sign = vc_ne(vc_and(bits, sign), vc_imm(word, 0));
+        bits = vc_xor(bits, inverse ? vc_select(has_sign, sign, all_ones) : vc_select(has_sign, all_ones, sign));
+    }
+    return descending && !inverse ? vc_xor(bits, all_ones) : bits;
+}
+
+/* Returns the digit of a key in the current pass. */
 static vc_val vd__sort_digit(const vd__sort_writer *w, vc_val key) {
     const vd_sort_desc *d = &w->plan->desc;
-    uint32_t bits = vd_type_size(d->type) * 8;
-    vc_val sign = vc_imm(w->register_type, (uint64_t)1 << (bits - 1));
-    vc_val all_ones = vc_imm(w->register_type, ((uint64_t)1 << (bits - 1) << 1) - 1);
-    if (d->type <= VD_I64) key = vc_xor(key, sign);
-    if (d->type >= VD_F16)
-        key = vc_xor(key, vc_select(vc_ne(vc_and(key, sign), vc_imm(w->register_type, 0)), all_ones, sign));
-    if (d->descending) key = vc_xor(key, all_ones);
+    key = vd__sort_order_bits(d->type, vd_type_size(d->type) * 8, w->register_type, key, d->descending, false);
     return vc_and(vc_cast(VC_U32, vc_shr(key, w->shift)), vc_u32(w->plan->digits - 1));
 }
 
@@ -9021,16 +9037,12 @@ static vd_result vd__sort_build(vd_sort *p, bool scatter) {
 static vd_result vd__sort_check_desc(const vd_sort *p) {
     const vd_sort_desc *d = &p->desc;
     uint32_t size = vd_type_size(d->values);
-    if (d->type < VD_I8 || d->type > VD_F64)
-        return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be a scalar number", vd_type_name(d->type));
+    vd_result result = vd__plan_check_numbers(d->type, d->count);
+    if (result) return result;
     if (d->values && size != 4 && size != 8)
         return vd_error_set(VD_ERROR_INVALID, "values is %s (%u bytes), but must be a type of 4 or 8 bytes",
                             vd_type_name(d->values), size);
-    if (!d->count) return vd_error_set(VD_ERROR_INVALID, "count is 0");
-    if (d->count > (uint64_t)1 << 31)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "count is %llu, but the limit is 2147483648",
-                            (unsigned long long)d->count);
-    vd_result result = VD__CHECK_ENUM(d->method, "method", VD_SCAN_THREE_KERNELS);
+    result = VD__CHECK_ENUM(d->method, "method", VD_SCAN_THREE_KERNELS);
     return result ? result : vd__plan_check_shapes();
 }
 
@@ -9238,14 +9250,9 @@ static vd_result vd__histogram_make(void *plan, const void *desc) {
     p->desc = *(const vd_histogram_desc *)desc;
     if (!d->type) p->desc.type = VD_F32;
     vd_result result = vd__plan_check_shapes();
+    if (!result) result = vd__plan_check_numbers(d->type, d->count);
     if (result) return result;
-    if (d->type < VD_I8 || d->type > VD_F64)
-        return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be a scalar number", vd_type_name(d->type));
-    if (!d->count || !d->bins)
-        return vd_error_set(VD_ERROR_INVALID, "%s is 0", d->count ? "bins" : "count");
-    if (d->count > (uint64_t)1 << 31)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "count is %llu, but the limit is 2147483648",
-                            (unsigned long long)d->count);
+    if (!d->bins) return vd_error_set(VD_ERROR_INVALID, "bins is 0");
     if (d->bins > (uint32_t)1 << 31)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "bins is %u, but the limit is 2147483648", d->bins);
     p->threads = loops ? 32 : vd__plan_max_threads(device) < 256 ? 64 : 256;
@@ -9341,12 +9348,8 @@ static vc_val vd__top_bit_mask(const vd__top_writer *w, uint32_t first, uint32_t
 static vc_val vd__top_key(const vd__top_writer *w, vc_val v) {
     const vd_top_k_desc *d = &w->plan->desc;
     uint32_t bits = vd__top_key_bits(d->type);
-    vc_val sign = vd__top_bit_mask(w, bits - 1, 1), all_ones = vd__top_bit_mask(w, 0, bits);
-    vc_val raw = vc_bitcast(w->key, v);
-    vc_val key = vc_and(raw, all_ones);
-    if (d->type <= VD_I64) key = vc_xor(key, sign);
-    if (d->type >= VD_F16) key = vc_xor(key, vc_select(vc_ne(vc_and(key, sign), vc_imm(w->key, 0)), all_ones, sign));
-    if (d->smallest) key = vc_xor(key, all_ones);
+    vc_val raw = vc_bitcast(w->key, v), key = vc_and(raw, vd__top_bit_mask(w, 0, bits));
+    key = vd__sort_order_bits(d->type, bits, w->key, key, d->smallest, false);
     if (d->type < VD_F16) return key;
     vc_val infinity = bits == 64 ? vd__top_bit_mask(w, 52, 11) : vd__top_bit_mask(w, 23, 8);
     return vc_select(vc_gt(vc_and(raw, vd__top_bit_mask(w, 0, bits - 1)), infinity), vc_imm(w->key, 0), key);
@@ -9355,11 +9358,7 @@ static vc_val vd__top_key(const vd__top_writer *w, vc_val v) {
 /* Returns the value of a key: the inverse of vd__top_key. */
 static vc_val vd__top_value(const vd__top_writer *w, vc_val key) {
     const vd_top_k_desc *d = &w->plan->desc;
-    uint32_t bits = vd__top_key_bits(d->type);
-    vc_val sign = vd__top_bit_mask(w, bits - 1, 1), all_ones = vd__top_bit_mask(w, 0, bits);
-    if (d->smallest) key = vc_xor(key, all_ones);
-    if (d->type <= VD_I64) key = vc_xor(key, sign);
-    if (d->type >= VD_F16) key = vc_xor(key, vc_select(vc_ne(vc_and(key, sign), vc_imm(w->key, 0)), sign, all_ones));
+    key = vd__sort_order_bits(d->type, vd__top_key_bits(d->type), w->key, key, d->smallest, true);
     return vc_cast(d->type, vc_bitcast(w->register_type, key));
 }
 
@@ -9620,9 +9619,8 @@ static vd_result vd__top_check_desc(vd_top_k *p) {
     const vd_top_k_desc *d = &p->desc;
     uint32_t dimensions;
     uint64_t elements;
-    if (d->type < VD_I8 || d->type > VD_F64)
-        return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be a scalar number", vd_type_name(d->type));
-    vd_result result = vd__fft_check_shape(d->shape, 0, (uint64_t)1 << 31, &dimensions, &elements);
+    vd_result result = vd__plan_check_numbers(d->type, 1);
+    if (!result) result = vd__fft_check_shape(d->shape, 0, (uint64_t)1 << 31, &dimensions, &elements);
     if (result) return result;
     p->n = d->shape[dimensions - 1];
     p->rows = elements / p->n;
@@ -10845,22 +10843,28 @@ static vd_result vd__convolve_add_pending(vd_convolve *p, vd_list *list) {
     return result;
 }
 
-/* Creates the plan that transforms the filters. p->run must exist, because it determines the order of the spectrum.
-   Dimension 0 of the plan is the number of the filter, i * channels + c. */
-static vd_result vd__convolve_make_filter_plan(vd_convolve *p) {
+/* What the two plans of a convolution have in common. */
+static vd_fft_desc vd__convolve_fft_desc(vd_convolve *p, uint64_t batch) {
     vd_fft_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.name = p->base.name;
-    desc.shape[0] = (uint64_t)p->desc.filters * p->desc.channels;
+    desc.shape[0] = batch;
     memcpy(desc.shape + 1, p->length, sizeof p->length);
     desc.axes = (2u << p->dimensions) - 2;
     desc.norm = VD_FFT_NORM_NONE;
     desc.type = p->desc.type;
+    desc.hook_user = p;
+    if (p->form == VD__CONVOLVE_HALF_SPECTRUM) desc.kind = VD_FFT_REAL;
+    return desc;
+}
+
+/* Creates the plan that transforms the filters. p->run must exist, because it determines the order of the spectrum.
+   Dimension 0 of the plan is the number of the filter, i * channels + c. */
+static vd_result vd__convolve_make_filter_plan(vd_convolve *p) {
+    vd_fft_desc desc = vd__convolve_fft_desc(p, (uint64_t)p->desc.filters * p->desc.channels);
     desc.load = vd__convolve_load_filter;
     desc.store = vd__convolve_store_spectrum;
     desc.hook_declare = vd__convolve_declare_filter;
-    desc.hook_user = p;
-    if (p->form == VD__CONVOLVE_HALF_SPECTRUM) desc.kind = VD_FFT_REAL;
     p->scale = 1 / (double)vd__convolve_element_count(p->length, p->dimensions);
     vd_result result = vd__fft_new(p->base.ctx, &desc, NULL, &p->filter);
     if (p->hook_incomplete)
@@ -10891,7 +10895,6 @@ static vd_result vd__convolve_make_roots(vd_convolve *p) {
 
 /* Creates the plan of vd_convolve_run, and the buffer of the spectra. */
 static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
-    vd_fft_desc desc;
     vd__fft_convolution convolution;
     memset(&convolution, 0, sizeof convolution);
     convolution.channels = p->desc.channels;
@@ -10899,25 +10902,17 @@ static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
     convolution.batch = p->form == VD__CONVOLVE_TWO_GROUPS ? ((uint64_t)p->desc.batch + 1) / 2 : p->desc.batch;
     convolution.parts = vd__fft_environment_parts();
     uint64_t images_per_group = convolution.channels > convolution.filters ? convolution.channels : convolution.filters;
-    memset(&desc, 0, sizeof desc);
-    desc.name = p->base.name;
-    desc.shape[0] = convolution.batch * images_per_group;
-    memcpy(desc.shape + 1, p->length, sizeof p->length);
-    desc.axes = (2u << p->dimensions) - 2;
-    desc.norm = VD_FFT_NORM_NONE;
-    desc.type = p->desc.type;
+    vd_fft_desc desc = vd__convolve_fft_desc(p, convolution.batch * images_per_group);
     for (uint32_t i = 0; i < p->dimensions; i++) {
         uint64_t in = i + 1 == p->dimensions && p->repeats ? p->period[i] : p->desc.shape[i];
         desc.in_count[i + 1] = in < p->length[i] ? in : p->length[i];
         desc.out_count[i + 1] = p->result[i] < p->length[i] ? p->result[i] : p->length[i];
     }
-    if (p->form == VD__CONVOLVE_HALF_SPECTRUM) desc.kind = VD_FFT_REAL;
-    else if (p->desc.real) {
+    if (p->form != VD__CONVOLVE_HALF_SPECTRUM && p->desc.real) {
         desc.load = vd__convolve_load_signal;
         desc.store = vd__convolve_store_result;
         desc.hook_declare = vd__convolve_declare;
     }
-    desc.hook_user = p;
     desc.rigor = p->desc.rigor;
     vd_result result = vd__fft_new(p->base.ctx, &desc, &convolution, &p->run);
     if (result) return result;
