@@ -356,8 +356,8 @@
        elements in another order.
 
        Speed. Inputs whose address is a multiple of 16 bytes are loaded as vectors if the shape allows it. Many short
-       rows are reduced at about the memory bandwidth; rows of 8-bit elements with an odd length take two to four times
-       as long.
+       rows are reduced at about the memory bandwidth, whatever their length; variances of 8-bit elements take up to one
+       and a half times as long.
 
        Accuracy. Let eps be 2^-23 for f32 and f16, 2^-52 for f64. Sums, dot products, squared norms and means of n
        floats have an error of at most 4 eps log2(n) times the sum of the magnitudes of the terms, before the result is
@@ -6169,14 +6169,11 @@ static void vd__real_fold_in_memory(vd__fft_writer *w) {
    three fields. Each operation defines how an element is converted to a state, how two states are merged, and how a
    state is converted to a result.
 
-   Short rows are staged: a work-group copies consecutive blocks of memory to shared memory with coalesced loads and
-   reduces them there. A block contains all elements of one or more results. A cell is an entry of the array in shared
-   memory. There are two kinds of staging:
-   - States. Each load fills one cell with the state of its elements. Blocks are padded so that 32 consecutive threads
-     read different banks.
-   - Raw, if states have several fields or elements have less than 32 bits. Shared memory is a copy of the memory, and a
-     16-byte load fills several cells, for rows of any length. A cell is an element of 32 or 64 bits, or a 32-bit word
-     of several elements; rows may begin within a word. Padding after every 32 cells avoids bank conflicts.
+   Short rows are staged: a work-group copies consecutive blocks of memory to shared memory by 16-byte loads, for rows
+   of any length, and reduces them there. A block contains all elements of one or more results. A cell is an entry of
+   the array in shared memory: an element of 32 or 64 bits, or a 32-bit word of several elements; rows may begin within
+   a word. Padding after every 32 cells avoids bank conflicts. The numbers of threads, of threads per result and of
+   blocks, and the padding are those of the lowest cost, which vd__reduce_staging_cost estimates.
 
    Rounding errors grow with the number of operations between an element and its result. Therefore a thread accumulates
    states in chains. It merges the elements of one step, up to VD__REDUCE_IN_FLIGHT, to one state, which it merges into
@@ -6192,10 +6189,10 @@ enum {
     VD__REDUCE_IN_FLIGHT = 16,    /* elements that a thread loads at a time */
     VD__REDUCE_CHAIN = 32,        /* states per chain, a power of two */
     VD__REDUCE_LEVELS = 5,        /* maximum levels of chains */
-    VD__REDUCE_STAGE_LOADS = 8,   /* staging of states: maximum loads of a thread */
-    VD__REDUCE_CELL_BYTES = 12288, /* maximum bytes of shared memory for cells, without padding */
-    VD__REDUCE_RAW_LOADS = 8,     /* raw staging: maximum vector loads of a thread */
-    VD__REDUCE_RAW_RESULTS = 16   /* raw staging: maximum results per thread */
+    VD__REDUCE_STAGE_LOADS = 16,  /* staging: maximum 16-byte loads of a thread for each input */
+    VD__REDUCE_CELL_BYTES = 24576, /* staging: maximum bytes of shared memory for cells, without padding */
+    VD__REDUCE_PASSES = 32,       /* staging: maximum results per thread */
+    VD__REDUCE_INDEX_BITS = 13    /* of the index in a key */
 };
 
 struct vd_reduce {
@@ -6210,9 +6207,10 @@ struct vd_reduce {
     uint32_t vector;         /* elements per vector load; 1: only scalar loads */
     uint32_t blocks;         /* staging: blocks per work-group; 0: no staging */
     uint32_t stage_loads;    /* staging: loads per thread */
-    bool raw;                /* raw staging, with `vector` elements per 16-byte load */
-    uint32_t cell_elements;  /* raw staging: elements per cell */
-    uint32_t cell_padding;   /* raw staging: unused cells after every 32 cells */
+    uint32_t cell_elements;  /* staging: elements per cell */
+    uint32_t cell_padding;   /* staging: unused cells after every 32 */
+    bool shifts_pairs;       /* staging: words that begin within a cell are shifted out of two cells by one u64 shift */
+    bool keyed;              /* staging: argmin and argmax of small elements: a state is one integer, a key */
     vd_plan_kernel kernels[2]; /* with scalar loads, with vector loads */
     vd_buffer partials, tickets;
     vd_plan_fragment map, combine;
@@ -6276,6 +6274,11 @@ static const char *vd__reduce_op_name(vd_reduce_op op) {
 static const vd__reduce_op_info *vd__reduce_info_of(const vd_reduce_desc *d) {
     static const vd__reduce_op_info custom = { VC_COMBINE_NONE, 1, VD__ACCEPTS_NUMBER, false };
     return d->combine.build ? &custom : &vd__reduce_op_table[d->op];
+}
+
+static const vd__reduce_op_info *vd__reduce_plan_info(const vd_reduce *p) {
+    static const vd__reduce_op_info keys = { VC_MIN, 1, VD__ACCEPTS_NUMBER, false };
+    return p->keyed ? &keys : vd__reduce_info_of(&p->desc);
 }
 
 static bool vd__reduce_is_arg(vd_reduce_op op) { return op == VD_REDUCE_ARGMIN || op == VD_REDUCE_ARGMAX; }
@@ -6349,6 +6352,12 @@ static vc_val vd__reduce_narrow_identity(vc_combine op, vd_type type, vc_val v) 
 
 typedef struct vd__reduce_state { vc_val v[VD__REDUCE_FIELDS]; } vd__reduce_state;
 
+/* Position of an element in shared memory: its cell and the number of bits of the cell before it. */
+typedef struct vd__reduce_position {
+    vc_val cell, shift;      /* shift.owner is 0 if the number of bits is always 0 */
+    uint32_t more;           /* added to `cell`: a multiple of 32, so that its padding is a constant */
+} vd__reduce_position;
+
 /* State while a kernel is recorded. */
 typedef struct vd__reduce_writer {
     vc_kernel *k;
@@ -6364,8 +6373,10 @@ typedef struct vd__reduce_writer {
     vc_ref out, extra_out, offsets, partials, tickets;
     vc_ref sum[VD__REDUCE_LEVELS][VD__REDUCE_FIELDS];
     vc_ref shared;           /* shared memory: states of threads */
-    vc_ref cells[2];         /* shared memory: staged cells of each input; [1] only with raw staging */
-    vc_val skip;             /* raw staging: number of staged elements before the first one of the work-group */
+    vc_ref cells[2];         /* shared memory: staged cells of each input */
+    vc_val skip;             /* staging: number of staged elements before the first one of the work-group */
+    vc_val base;             /* staging: index of the first staged element of a result */
+    vd__reduce_position begin; /* staging: its position */
     uint32_t levels;         /* number of levels of chains */
     vc_ref appended;         /* with several levels: number of states appended */
     vc_val first_index;      /* staging with a map: index in the array of the first element of the result */
@@ -6378,8 +6389,13 @@ typedef struct vd__reduce_writer {
 
 /* ---- states ---- */
 
+/* Whether a state is a value and its index. */
+static bool vd__reduce_has_index(const vd__reduce_writer *w) {
+    return vd__reduce_is_arg(w->desc->op) && !w->plan->keyed;
+}
+
 static vc_combine vd__reduce_combine_op(const vd__reduce_writer *w) {
-    return w->desc->op == VD_REDUCE_ARGMIN ? VC_MIN : w->desc->op == VD_REDUCE_ARGMAX ? VC_MAX : w->info->combine_op;
+    return !vd__reduce_has_index(w) ? w->info->combine_op : w->desc->op == VD_REDUCE_ARGMIN ? VC_MIN : VC_MAX;
 }
 
 /* Returns the state of an empty set. */
@@ -6388,9 +6404,28 @@ static vd__reduce_state vd__reduce_empty(const vd__reduce_writer *w) {
     vc_combine op = vd__reduce_combine_op(w);
     s.v[0] = w->desc->combine.build ? vd__plan_identity(w->desc->identity, w->type[0])
                               : vd__reduce_identity(op, w->type[0]);
-    s.v[1] = vd__reduce_is_arg(w->desc->op) ? vc_u32(UINT32_MAX) : vc_imm(w->type[0], 0);
+    s.v[1] = vd__reduce_has_index(w) ? vc_u32(UINT32_MAX) : vc_imm(w->type[0], 0);
     s.v[2] = vc_u32(0);
     return s;
+}
+
+/* Returns the key of element `index` of a result. The least key is that of the first smallest element, or largest for
+   VD_REDUCE_ARGMAX. The low VD__REDUCE_INDEX_BITS have the index. Above them is the element plus a bias or, of f16,
+   which as f32 leaves as many low bits 0, the magnitude as f32, negated if the sign is set, plus the bits of infinity.
+   -0 and 0 have equal keys. Keys of NaN are above those of both infinities: for one sign, the sum wraps around. */
+static vc_val vd__reduce_key_of(const vd__reduce_writer *w, vc_val v, vc_val index) {
+    bool least = w->desc->op == VD_REDUCE_ARGMIN;
+    uint32_t bias = w->desc->type == VD_I8 || w->desc->type == VD_I16 ? least ? 0x8000 : 0x7fff : least ? 0 : 0xffff;
+    vc_val value;
+    bias <<= VD__REDUCE_INDEX_BITS;
+    if (w->desc->type == VD_F16) {
+        vc_val bits = vc_bitcast(VC_I32, v), sign = vc_shr(bits, vc_u32(31));
+        value = vc_sub(vc_xor(bits, vc_and(sign, vc_i32(INT32_MAX))), sign);
+        bias = 0x7f800000u;
+    } else value = vc_shl(v, vc_u32(VD__REDUCE_INDEX_BITS));
+    value = vc_bitcast(VC_U32, value);
+    index = vc_add(index, vc_u32(bias));
+    return least ? vc_add(index, value) : vc_sub(index, value);
 }
 
 /* Returns the state of element `index` of a result. e: the element of each input; at: index of the element in the
@@ -6402,13 +6437,13 @@ static vd__reduce_state vd__reduce_state_of(const vd__reduce_writer *w, const vc
     if (w->desc->map.build) v = vd_plan_fragment_build(&w->plan->map, w->k, e[0], e[1], at);
     else if (w->desc->op == VD_REDUCE_DOT) v = vc_mul(vc_cast(wide, e[0]), vc_cast(wide, e[1]));
     if (vd__reduce_is_test(w->desc->op)) v = vc_ne(vc_cast(wide, v), vc_imm(wide, 0));
-    s.v[0] = v = vc_cast(w->type[0], v);
+    s.v[0] = v = w->plan->keyed ? vd__reduce_key_of(w, vc_cast(wide, v), index) : vc_cast(w->type[0], v);
     if (w->desc->op == VD_REDUCE_NORM) s.v[0] = vc_mul(v, v);
     if (w->desc->op == VD_REDUCE_VARIANCE) {
         if (w->shift.owner) s.v[0] = vc_sub(v, w->shift);
         s.v[2] = vc_u32(1);
     }
-    if (!vd__reduce_is_arg(w->desc->op)) return s;
+    if (!vd__reduce_has_index(w)) return s;
     s.v[1] = index;
     if (w->type[0] != VC_F32 && w->type[0] != VC_F64) return s;
     s.v[0] = vc_select(vc_isnan(v), empty.v[0], v);
@@ -6447,7 +6482,7 @@ static vd__reduce_state vd__reduce_merge(const vd__reduce_writer *w, vd__reduce_
     vd__reduce_state s = a;
     if (w->desc->combine.build)
         s.v[0] = vc_cast(w->type[0], vd_plan_fragment_build(&w->plan->combine, w->k, a.v[0], b.v[0], a.v[0]));
-    else if (vd__reduce_is_arg(w->desc->op)) {
+    else if (vd__reduce_has_index(w)) {
         vc_val better = w->desc->op == VD_REDUCE_ARGMIN ? vc_lt(b.v[0], a.v[0]) : vc_gt(b.v[0], a.v[0]);
         better = vc_or(better, vc_and(vc_eq(b.v[0], a.v[0]), vc_lt(b.v[1], a.v[1])));
         s.v[0] = vc_select(better, b.v[0], a.v[0]);
@@ -6628,121 +6663,31 @@ static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
 /* ---- short rows: staging of states ---- */
 
 /* Returns the number of threads that share a result. It is a power of two, as vd__reduce_combine_threads requires. */
-static uint32_t vd__reduce_thread_rows(const vd_reduce *p) {
-    uint32_t rows = p->threads / p->lanes, n, each = p->raw ? p->cell_elements : p->vector;
-    if (!p->blocks) return rows;
-    for (n = 1; 2 * n <= rows && 2 * n * each <= p->reduced.product; n *= 2) { }
-    return n;
-}
-
-/* Number of elements of a block, which are the contiguous elements with one index of the slowest dimension. */
-static uint64_t vd__reduce_block_elements(const vd_reduce *p) {
-    return p->kept.product * p->reduced.product / p->kept.size[0];
-}
-
-/* Number of results of a block. */
-static uint32_t vd__reduce_block_results(const vd_reduce *p) { return (uint32_t)(p->kept.product / p->kept.size[0]); }
-
-/* Number of cells of a block, with staging of states. */
-static uint32_t vd__reduce_block_cells(const vd_reduce *p) {
-    return (uint32_t)vd__reduce_block_elements(p) / p->vector;
-}
-
-/* Returns the stride between blocks in shared memory, in cells. 32 consecutive threads read m consecutive cells of each
-   of 32 / m blocks. If m is a power of two, these cells are in different banks if the stride is an odd multiple of m.
-   */
-static uint32_t vd__reduce_block_stride(const vd_reduce *p) {
-    uint32_t m = p->lanes < 32 ? 32 / p->lanes : 1;
-    uint32_t stride = (uint32_t)vd__ceil_div(vd__reduce_block_cells(p), m) * m;
-    return stride / m % 2 ? stride : stride + m;
-}
-
-/* Returns the index in shared memory of cell `at` of the work-group's blocks. */
-static vc_val vd__reduce_cell_index(const vd_reduce *p, vc_val at) {
-    uint32_t cells = vd__reduce_block_cells(p), padding = vd__reduce_block_stride(p) - cells;
-    return padding ? vc_add(at, vc_mul(vc_div(at, vc_u32(cells)), vc_u32(padding))) : at;
-}
-
-/* Returns the number of cells in shared memory, including those that loads past the last block fill. */
-static uint32_t vd__reduce_cell_count(const vd_reduce *p) {
-    uint32_t raw = p->raw ? p->stage_loads * p->threads * (p->vector / p->cell_elements) : 0;
-    if (p->raw) return raw + (raw / 32 + 1) * p->cell_padding + 1; /* vd__reduce_load_staged may read one cell more */
-    return (uint32_t)vd__ceil_div(p->stage_loads * p->threads, vd__reduce_block_cells(p))
-           * vd__reduce_block_stride(p);
-}
-
-/* Returns the first field of the state of cell `at`, which has plan->vector elements. Loads them by one vector load or,
-   in the kernel with scalar loads, by plan->vector scalar loads. */
-static vc_val vd__reduce_load_cell(const vd__reduce_writer *w, vc_val at) {
-    uint32_t inputs = vd__reduce_inputs(w->desc), n = w->plan->vector;
-    vc_val e[2] = { { 0, 0 }, { 0, 0 } }, both[2];
-    vd__reduce_state s[VD__REDUCE_IN_FLIGHT];
-    for (uint32_t i = 0; i < inputs && w->vector > 1; i++) both[i] = vc_load(w->in[i][1], at);
-    for (uint32_t j = 0; j < n; j++) {
-        for (uint32_t i = 0; i < inputs; i++)
-            e[i] = w->vector > 1 ? vc_component(both[i], j)
-                                 : vc_load(w->in[i][0], vc_add(vc_mul(at, vc_u32(n)), vc_u32(j)));
-        s[j] = vd__reduce_state_of(w, e, vc_u32(0), vd__reduce_index(at, n, j));
-    }
-    return vd__reduce_merge_tree(w, s, n).v[0];
-}
-
-/* Stages the blocks of the work-group. Loads past the end of the blocks repeat the last cell; no result uses them. */
-static void vd__reduce_stage_blocks(const vd__reduce_writer *w) {
-    const vd_reduce *p = w->plan;
-    uint32_t cells = vd__reduce_block_cells(p);
-    vc_val lane = vc_local_index(w->k), first = vc_mul(w->tile, vc_u32(p->blocks * cells));
-    vc_val last = vc_add(first, vc_u32(p->blocks * cells - 1));
-    vc_val cell[VD__REDUCE_STAGE_LOADS + 1];
-    last = vc_min(last, vc_u32((uint32_t)p->kept.size[0] * cells - 1));
-    for (uint32_t i = 0; i < p->stage_loads; i++)
-        cell[i] = vd__reduce_load_cell(w, vc_min(vc_add(first, vc_add(lane, vc_u32(i * p->threads))), last));
-    for (uint32_t i = 0; i < p->stage_loads; i++)
-        vc_store(w->cells[0], vd__reduce_cell_index(p, vc_add(lane, vc_u32(i * p->threads))), cell[i]);
-    vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
-}
-
-/* Returns the state of cell r of a result whose cells begin at `base`. */
-static vd__reduce_state vd__reduce_cell_state(const vd__reduce_writer *w, vc_val base, vc_val r) {
-    vd__reduce_state s = vd__reduce_empty(w);
-    s.v[0] = vc_load(w->cells[0], vc_add(base, vd__digits_offset(&w->reduced, r)));
-    return s;
-}
-
-/* Adds the cells of a result. They are divided evenly among the threads that share the result; if there is a remainder,
-   the first threads add one more. */
-static void vd__reduce_staged_result(const vd__reduce_writer *w, vc_val local) {
-    const vd_reduce *p = w->plan;
-    vd__digits kept = vd__digits_in_units(&p->kept, p->vector, false);
-    uint32_t n = (uint32_t)w->reduced.product, rows = vd__reduce_thread_rows(p), left = n / rows, i, count, at = 0;
-    vd__reduce_state s[VD__REDUCE_IN_FLIGHT];
-    /* threads that do not share a result repeat the last row; their states are not used */
-    vc_val base, row = vc_min(w->row, vc_u32(rows - 1));
-    kept.stride[0] = vd__reduce_block_stride(p);
-    base = vd__digits_offset(&kept, local);
-    for (; left; left -= count) {
-        for (count = VD__REDUCE_IN_FLIGHT; count > left; count /= 2) { }
-        for (i = 0; i < count; i++, at++) s[i] = vd__reduce_cell_state(w, base, vc_add(row, vc_u32(at * rows)));
-        vd__reduce_append(w, vd__reduce_merge_tree(w, s, count));
-    }
-    if (n % rows == 0) return;
-    VC_IF(w->k, vc_lt(row, vc_u32(n % rows))) {
-        vd__reduce_append(w, vd__reduce_cell_state(w, base, vc_add(row, vc_u32(at * rows))));
-    }
-}
-
-/* ---- short rows: raw staging ---- */
+static uint32_t vd__reduce_thread_rows(const vd_reduce *p) { return p->threads / p->lanes; }
 
 /* Number of elements of the array. */
 static uint64_t vd__reduce_elements(const vd_reduce *p) { return p->kept.product * p->reduced.product; }
 
+/* Number of elements of a block, which are the contiguous elements with one index of the slowest dimension. */
+static uint64_t vd__reduce_block_elements(const vd_reduce *p) { return vd__reduce_elements(p) / p->kept.size[0]; }
+
+
+/* Number of results of a block. */
+static uint32_t vd__reduce_block_results(const vd_reduce *p) { return (uint32_t)(p->kept.product / p->kept.size[0]); }
+
+/* Returns the number of cells in shared memory for each input, including those that loads past the last block fill. */
+static uint32_t vd__reduce_cell_count(const vd_reduce *p) {
+    uint32_t cells = p->stage_loads * p->threads * (p->vector / p->cell_elements);
+    return cells + (cells / 32 + 1) * p->cell_padding + 1; /* vd__reduce_load_staged may read one cell more */
+}
+
 /* Returns the index in shared memory of cell `at`. */
-static vc_val vd__reduce_raw_index(const vd_reduce *p, vc_val at) {
+static vc_val vd__reduce_cell_index(const vd_reduce *p, vc_val at) {
     return p->cell_padding ? vc_add(at, vc_mul(vc_shr(at, vc_u32(5)), vc_u32(p->cell_padding))) : at;
 }
 
 /* Whether the elements of every work-group begin at a multiple of `vector` elements. */
-static bool vd__reduce_raw_aligned(const vd_reduce *p) {
+static bool vd__reduce_tiles_aligned(const vd_reduce *p) {
     return p->tiles == 1 || p->blocks * vd__reduce_block_elements(p) % p->vector == 0;
 }
 
@@ -6757,7 +6702,7 @@ static vc_val vd__reduce_load_word(const vd__reduce_writer *w, vc_ref in, vc_val
     uint32_t n = w->plan->cell_elements, bits = 32 / n;
     vc_val e[4], word, last = vc_u32((uint32_t)vd__reduce_elements(w->plan) - 1);
     for (uint32_t j = 0; j < n; j++) e[j] = vc_load(in, vc_min(vc_add(first, vc_u32(j)), last));
-    if (n == 1) return e[0];
+    if (n == 1) return w->desc->type == VD_BOOL ? vc_cast(VC_U32, e[0]) : e[0];
     if (w->desc->type == VD_F16) return vc_pack_half2(vc_vec2(vc_cast(VC_F32, e[0]), vc_cast(VC_F32, e[1])));
     word = vc_u32(0);
     for (uint32_t j = 0; j < n; j++)
@@ -6775,7 +6720,7 @@ static void vd__reduce_stage_tail(const vd__reduce_writer *w, uint32_t input) {
     if (!left) return;
     VC_IF(w->k, vc_and(writes, vc_eq(w->tile, vc_u32((uint32_t)p->tiles - 1)))) {
         for (uint32_t i = 0; i * each < left; i++)
-            vc_store(w->cells[input], vd__reduce_raw_index(p, vc_u32(load * (p->vector / each) + i)),
+            vc_store(w->cells[input], vd__reduce_cell_index(p, vc_u32(load * (p->vector / each) + i)),
                      vd__reduce_load_word(w, w->in[input][0], vc_u32(n - left + i * each)));
     }
 }
@@ -6785,13 +6730,13 @@ static void vd__reduce_stage_tail(const vd__reduce_writer *w, uint32_t input) {
 static void vd__reduce_stage_vectors(vd__reduce_writer *w, uint32_t input, vc_val first) {
     const vd_reduce *p = w->plan;
     uint32_t cells = p->vector / p->cell_elements;
-    vc_val lane = vc_local_index(w->k), begin = vc_div(first, vc_u32(p->vector)), v[VD__REDUCE_RAW_LOADS];
+    vc_val lane = vc_local_index(w->k), begin = vc_div(first, vc_u32(p->vector)), v[VD__REDUCE_STAGE_LOADS];
     vc_val last = vc_u32((uint32_t)(vd__reduce_elements(p) / p->vector) - 1);
-    if (!vd__reduce_raw_aligned(p)) w->skip = vc_rem(first, vc_u32(p->vector));
+    if (!vd__reduce_tiles_aligned(p)) w->skip = vc_rem(first, vc_u32(p->vector));
     for (uint32_t i = 0; i < p->stage_loads; i++)
         v[i] = vc_load(w->in[input][1], vc_min(vc_add(begin, vc_add(lane, vc_u32(i * p->threads))), last));
     for (uint32_t i = 0; i < p->stage_loads; i++) {
-        vc_val at = vd__reduce_raw_index(p, vc_mul(vc_add(lane, vc_u32(i * p->threads)), vc_u32(cells)));
+        vc_val at = vd__reduce_cell_index(p, vc_mul(vc_add(lane, vc_u32(i * p->threads)), vc_u32(cells)));
         for (uint32_t j = 0; j < cells; j++) vc_store(w->cells[input], vc_add(at, vc_u32(j)), vc_component(v[i], j));
     }
     vd__reduce_stage_tail(w, input);
@@ -6804,13 +6749,13 @@ static void vd__reduce_stage_scalars(const vd__reduce_writer *w, uint32_t input,
     uint32_t count = (uint32_t)vd__ceil_div(p->blocks * vd__reduce_block_elements(p), p->cell_elements * p->threads);
     for (uint32_t i = 0; i < count; i++) {
         vc_val at = vc_add(vc_local_index(w->k), vc_u32(i * p->threads));
-        vc_store(w->cells[input], vd__reduce_raw_index(p, at),
+        vc_store(w->cells[input], vd__reduce_cell_index(p, at),
                  vd__reduce_load_word(w, w->in[input][0], vc_add(first, vc_mul(at, vc_u32(p->cell_elements)))));
     }
 }
 
 /* Stages the blocks of the work-group for all inputs. */
-static void vd__reduce_stage_raw(vd__reduce_writer *w) {
+static void vd__reduce_stage_blocks(vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
     vc_val first = vc_mul(w->tile, vc_u32((uint32_t)(p->blocks * vd__reduce_block_elements(p))));
     for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) {
@@ -6830,49 +6775,64 @@ static vc_val vd__reduce_unpack(vd_type type, vc_val word, uint32_t j) {
     return left ? vc_and(word, vc_u32((1u << bits) - 1)) : word;
 }
 
-/* Position of an element in shared memory: its cell and the number of bits of the cell before it. shift.owner is 0 if
-   the number is always 0. */
-typedef struct vd__reduce_position { vc_val cell, shift; } vd__reduce_position;
-
-/* Returns the position of staged element `at`. */
-static vd__reduce_position vd__reduce_position_of(const vd__reduce_writer *w, vc_val at) {
-    const vd_reduce *p = w->plan;
+/* Whether results may begin within a cell. unaligned: work-groups may begin within a vector. */
+static bool vd__reduce_has_shifts(const vd_reduce *p, bool unaligned) {
     uint32_t n = p->cell_elements;
-    vd__reduce_position position = { { 0, 0 }, { 0, 0 } };
-    bool aligned = n == 1 || (vd__reduce_contiguous(p) && p->reduced.product % n == 0 && !w->skip.owner);
-    for (uint32_t i = 0; i < p->kept.count && n > 1; i++) aligned = aligned && p->kept.stride[i] % n == 0;
+    bool whole = n == 1 || (vd__reduce_contiguous(p) && p->reduced.product % n == 0 && !unaligned);
+    for (uint32_t i = 0; i < p->kept.count && n > 1; i++) whole = whole && p->kept.stride[i] % n == 0;
+    return !whole;
+}
+
+/* Returns the position of staged element `at`. inner: it may be any element of a cell. */
+static vd__reduce_position vd__reduce_position_of(const vd__reduce_writer *w, vc_val at, bool inner) {
+    uint32_t n = w->plan->cell_elements;
+    vd__reduce_position position = { { 0, 0 }, { 0, 0 }, 0 };
     position.cell = vc_div(at, vc_u32(n));
-    if (!aligned) position.shift = vc_mul(vc_rem(at, vc_u32(n)), vc_u32(32 / n));
+    if (inner && n > 1)
+        position.shift = vc_mul(vc_rem(at, vc_u32(n)), vc_u32(32 / n));
     return position;
+}
+
+/* Loads cell number `cell` after a position. */
+static vc_val vd__reduce_load_cell(const vd_reduce *p, vc_ref cells, vd__reduce_position from, uint32_t cell) {
+    vc_val at = vd__reduce_cell_index(p, vc_add(from.cell, vc_u32(cell)));
+    return vc_load(cells, vc_add(at, vc_u32(from.more + from.more / 32 * p->cell_padding)));
 }
 
 /* Loads `count` consecutive staged elements, at most as many as a cell contains. */
 static void vd__reduce_load_staged(const vd__reduce_writer *w, vc_ref cells, vd__reduce_position from, uint32_t count,
                                    vc_val *to) {
     const vd_reduce *p = w->plan;
-    vc_val word = vc_load(cells, vd__reduce_raw_index(p, from.cell));
-    to[0] = word;
+    vc_val word = vd__reduce_load_cell(p, cells, from, 0);
+    to[0] = w->desc->type == VD_BOOL ? vc_ne(word, vc_u32(0)) : word;
     if (p->cell_elements == 1) return;
-    if (from.shift.owner) word = vc_shr(word, from.shift);
-    if (from.shift.owner && count > 1) { /* two shifts, because a shift by 32 is undefined */
-        vc_val next = vc_load(cells, vd__reduce_raw_index(p, vc_add(from.cell, vc_u32(1))));
-        word = vc_or(word, vc_shl(vc_shl(next, vc_u32(1)), vc_sub(vc_u32(31), from.shift)));
-    }
+    if (from.shift.owner && count > 1 && p->cell_elements % p->reduced.product) {
+        vc_val next = vd__reduce_load_cell(p, cells, from, 1);
+        /* without u64 two shifts to the left, because a shift by 32 is undefined */
+        word = p->shifts_pairs ? vc_cast(VC_U32, vc_shr(vc_pack_2x32(VC_U64, vc_vec2(word, next)), from.shift))
+             : vc_or(vc_shr(word, from.shift), vc_shl(vc_shl(next, vc_u32(1)), vc_sub(vc_u32(31), from.shift)));
+    } else if (from.shift.owner) word = vc_shr(word, from.shift);
     for (uint32_t j = 0; j < count; j++) {
         to[j] = vd__reduce_unpack(w->desc->type, word, j);
         if (w->desc->map.build) to[j] = vc_cast(w->desc->type, to[j]);
     }
 }
 
-/* Returns the states of the first `count` elements of read number `read` of a result; each read has `step` elements.
-   base: index of the first staged element of the result; begin: its position. */
-static void vd__reduce_raw_states(const vd__reduce_writer *w, vc_val base, vd__reduce_position begin, vc_val read,
-                                  uint32_t step, uint32_t count, vd__reduce_state *to) {
+/* Returns the position of element `offset` of the array, counted from the first of the result. */
+static vd__reduce_position vd__reduce_position_in_result(const vd__reduce_writer *w, vc_val offset) {
+    vd__reduce_position position = vd__reduce_position_of(w, vc_add(w->base, offset), true);
+    position.more = w->begin.more;
+    return position;
+}
+
+/* Returns the states of the first `count` elements of read number `read` of a result; each read has `step` elements. */
+static void vd__reduce_staged_states(const vd__reduce_writer *w, vc_val read, uint32_t step, uint32_t count,
+                                     vd__reduce_state *to) {
     vc_val r = vc_mul(read, vc_u32(step)), offset = vd__digits_offset(&w->reduced, r), of[2][4];
     vc_val e[2] = { { 0, 0 }, { 0, 0 } };
-    vd__reduce_position from = begin;
-    if (vd__reduce_contiguous(w->plan)) from.cell = vc_add(begin.cell, read);
-    else from = vd__reduce_position_of(w, vc_add(base, offset));
+    vd__reduce_position from = w->begin;
+    if (vd__reduce_contiguous(w->plan)) from.cell = vc_add(from.cell, read);
+    else from = vd__reduce_position_in_result(w, offset);
     for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++)
         vd__reduce_load_staged(w, w->cells[i], from, count, of[i]);
     if (w->desc->map.build) offset = vc_add(w->first_index, offset);
@@ -6883,15 +6843,15 @@ static void vd__reduce_raw_states(const vd__reduce_writer *w, vc_val base, vd__r
 }
 
 /* Adds `reads` reads of `step` elements, from read number `read` on; the last one has `last` elements. */
-static void vd__reduce_raw_append(const vd__reduce_writer *w, vc_val base, vd__reduce_position begin, vc_val read,
-                                  uint32_t reads, uint32_t step, uint32_t last) {
+static void vd__reduce_staged_append(const vd__reduce_writer *w, vc_val read, uint32_t reads, uint32_t step,
+                                     uint32_t last) {
     vd__reduce_state s[VD__REDUCE_IN_FLIGHT];
     uint32_t most = VD__REDUCE_IN_FLIGHT / step, elements;
     for (uint32_t at = 0; at < reads;) {
         elements = 0;
         for (uint32_t i = 0; i < most && at < reads; i++, at++) {
             uint32_t count = at + 1 == reads ? last : step;
-            vd__reduce_raw_states(w, base, begin, vc_add(read, vc_u32(at)), step, count, &s[elements]);
+            vd__reduce_staged_states(w, vc_add(read, vc_u32(at)), step, count, &s[elements]);
             elements += count;
         }
         vd__reduce_append(w, vd__reduce_merge_tree(w, s, elements));
@@ -6899,34 +6859,60 @@ static void vd__reduce_raw_append(const vd__reduce_writer *w, vc_val base, vd__r
 }
 
 /* Number of elements that are read from shared memory at a time. */
-static uint32_t vd__reduce_raw_step(const vd_reduce *p) { return vd__reduce_contiguous(p) ? p->cell_elements : 1; }
+static uint32_t vd__reduce_read_elements(const vd_reduce *p) { return vd__reduce_contiguous(p) ? p->cell_elements : 1; }
 
-/* Adds the elements of a result. Each thread that shares the result adds consecutive elements; if there is a remainder,
-   some threads add one more read. */
-static void vd__reduce_raw_result(vd__reduce_writer *w, vc_val local) {
+/* Adds the elements of a result: of the work-group's results, number `done` plus the thread's lane. Each thread that
+   shares the result adds consecutive elements; if there is a remainder, some threads add one more read. */
+static void vd__reduce_staged_result(vd__reduce_writer *w, uint32_t done) {
     const vd_reduce *p = w->plan;
-    uint32_t rows = vd__reduce_thread_rows(p), step = vd__reduce_raw_step(p), n = (uint32_t)p->reduced.product;
-    uint32_t reads = n / step, each = reads / rows, left = n % step;
-    vc_val base = vd__digits_offset(&p->kept, local), row = vc_min(w->row, vc_u32(rows - 1)), first;
-    if (w->skip.owner) base = vc_add(base, w->skip);
-    vd__reduce_position begin = vd__reduce_position_of(w, base);
+    uint32_t rows = vd__reduce_thread_rows(p), step = vd__reduce_read_elements(p), n = (uint32_t)p->reduced.product;
+    uint32_t reads = n / step, each = reads / rows, left = n % step, results = p->blocks * vd__reduce_block_results(p);
+    vc_val lane = vc_rem(vc_local_index(w->k), vc_u32(p->lanes)), row = w->row, first;
+    uint64_t more = done * p->kept.stride[0];
+    /* if possible, all passes share the computation of where their results begin */
+    bool shares = p->kept.count == 1 && results % p->lanes == 0 && more % (32 * p->cell_elements) == 0;
+    w->base = shares ? lane : vc_min(vc_add(lane, vc_u32(done)), vc_u32(results - 1));
+    w->base = vd__digits_offset(&p->kept, w->base);
+    if (w->skip.owner) w->base = vc_add(w->base, w->skip);
+    w->begin = vd__reduce_position_of(w, w->base, vd__reduce_has_shifts(p, w->skip.owner != 0));
+    if (shares) w->begin.more = (uint32_t)more / p->cell_elements;
     if (w->desc->map.build)
         w->first_index = vd__digits_offset(&w->kept, vc_min(w->result, vc_u32((uint32_t)p->kept.product - 1)));
     if (w->desc->op == VD_REDUCE_VARIANCE) {
-        vd__reduce_load_staged(w, w->cells[0], begin, 1, &first);
+        vd__reduce_load_staged(w, w->cells[0], w->begin, 1, &first);
         vd__reduce_set_shift(w, first, w->first_index);
     }
     if (rows == 1) {
-        vd__reduce_raw_append(w, base, begin, vc_u32(0), reads + (left > 0), step, left ? left : step);
+        vd__reduce_staged_append(w, vc_u32(0), reads + (left > 0), step, left ? left : step);
         return;
     }
-    vd__reduce_raw_append(w, base, begin, vc_mul(row, vc_u32(each)), each, step, step);
+    vd__reduce_staged_append(w, vc_mul(row, vc_u32(each)), each, step, step);
     if (reads % rows) VC_IF(w->k, vc_lt(row, vc_u32(reads % rows))) {
-        vd__reduce_raw_append(w, base, begin, vc_add(row, vc_u32(each * rows)), 1, step, step);
+        vd__reduce_staged_append(w, vc_add(row, vc_u32(each * rows)), 1, step, step);
     }
     if (left) VC_IF(w->k, vc_eq(row, vc_u32(rows - 1))) {
-        vd__reduce_raw_append(w, base, begin, vc_u32(reads), 1, step, left);
+        vd__reduce_staged_append(w, vc_u32(reads), 1, step, left);
     }
+}
+
+/* Returns the state of the element with this key: value and index. */
+static vd__reduce_state vd__reduce_of_key(const vd__reduce_writer *w, vc_val key) {
+    vc_val index = vc_and(key, vc_u32((1u << VD__REDUCE_INDEX_BITS) - 1)), is_nan = vc_bool(false);
+    vc_combine least = w->desc->op == VD_REDUCE_ARGMIN ? VC_MIN : VC_MAX;
+    vd__reduce_state s;
+    memset(&s, 0, sizeof s);
+    if (w->desc->type == VD_F16) {
+        is_nan = vc_ge(key, vc_u32(0xff000000u + (1u << VD__REDUCE_INDEX_BITS))); /* beyond keys of infinities */
+        index = vc_min(index, vc_u32((uint32_t)w->plan->reduced.product - 1));
+    }
+    if (w->desc->extra_out) {
+        vd__reduce_position at = vd__reduce_position_in_result(w, vd__digits_offset(&w->reduced, index));
+        vd__reduce_load_staged(w, w->cells[0], at, 1, &s.v[0]);
+    }
+    s.v[1] = vc_select(is_nan, vc_u32(UINT32_MAX), index);
+    if (w->desc->extra_out && w->desc->type == VD_F16)
+        s.v[0] = vc_select(is_nan, vd__reduce_identity(least, VC_F32), s.v[0]);
+    return s;
 }
 
 /* ---- combining threads and work-groups ---- */
@@ -7013,7 +6999,7 @@ static void vd__reduce_combine_parts(const vd__reduce_writer *w, vd__reduce_stat
 
 /* Whether a kernel loads single elements. */
 static bool vd__reduce_loads_scalars(const vd_reduce *p, uint32_t vector) {
-    return vector == 1 || (p->raw ? vd__reduce_elements(p) : p->reduced.product) % vector;
+    return vector == 1 || (p->blocks ? vd__reduce_elements(p) : p->reduced.product) % vector;
 }
 
 /* Declares the arguments and the shared memory. */
@@ -7022,15 +7008,15 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
     vc_kernel *k = w->k;
     vd_plan_kernel *b = w->plan_kernel;
-    vc_type type = w->desc->type, cell = !p->raw ? w->type[0] : p->cell_elements > 1 ? (vc_type)VC_U32 : type;
+    vc_type type = w->desc->type, cell = p->cell_elements > 1 || type == VC_BOOL ? (vc_type)VC_U32 : type;
     for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) {
         uint32_t role = VD__REDUCE_IN + i;
         if (vd__reduce_loads_scalars(p, w->vector))
             w->in[i][0] = vd_plan_kernel_buffer(b, k, role, names[i][0], type, VC_READ);
         if (w->vector > 1)
             w->in[i][1] = vd_plan_kernel_buffer(b, k, role, names[i][1],
-                                                p->raw ? VC_VEC(cell, w->vector / p->cell_elements)
-                                                       : VC_VEC(type, w->vector),
+                                                p->blocks ? VC_VEC(cell, w->vector / p->cell_elements)
+                                                          : VC_VEC(type, w->vector),
                                                 VC_READ | VC_ANY_TYPE);
     }
     if (w->desc->segments) w->offsets = vd_plan_kernel_buffer(b, k, VD__REDUCE_OFFSETS, "offsets", VC_U32, VC_READ);
@@ -7045,10 +7031,9 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
     }
     vd_plan_kernel_fragment(b, k, &p->map);
     if (p->blocks) w->cells[0] = vc_shared(w->k, "cells", cell, vd__reduce_cell_count(p));
-    if (p->raw && vd__reduce_inputs(w->desc) > 1)
+    if (p->blocks && vd__reduce_inputs(w->desc) > 1)
         w->cells[1] = vc_shared(w->k, "cells_b", cell, vd__reduce_cell_count(p));
-    if (p->blocks && !p->raw) w->shared = w->cells[0];
-    if (!w->shared.kernel && vd__reduce_thread_rows(p) > 1 && (p->lanes > 1 || !w->info->combine_op))
+    if (vd__reduce_thread_rows(p) > 1 && (p->lanes > 1 || !w->info->combine_op))
         w->shared = vc_shared(w->k, "sums", vd__reduce_stored_type(w), p->threads);
     for (uint32_t level = 0; level < w->levels; level++)
         for (uint32_t i = 0; i < w->info->fields; i++) w->sum[level][i] = vc_var(w->k, "sum", w->type[i]);
@@ -7094,18 +7079,16 @@ static void vd__reduce_record_staged(vd__reduce_writer *w) {
     uint32_t results = p->blocks * vd__reduce_block_results(p);
     vc_val lane = vc_local_index(w->k);
     w->tile = vc_group_id(w->k, 0);
-    w->row = vc_div(lane, vc_u32(p->lanes));
+    w->row = vd__reduce_thread_rows(p) > 1 ? vc_div(lane, vc_u32(p->lanes)) : vc_u32(0);
     w->length = vc_u32((uint32_t)p->reduced.product);
     w->result_end = vc_min(vc_u32(vd__reduce_result_count(p)), vc_mul(vc_add(w->tile, vc_u32(1)), vc_u32(results)));
-    if (p->raw) vd__reduce_stage_raw(w);
-    else vd__reduce_stage_blocks(w);
+    vd__reduce_stage_blocks(w);
     for (uint32_t done = 0; done < results; done += p->lanes) {
-        vc_val local = vc_add(vc_rem(lane, vc_u32(p->lanes)), vc_u32(done));
-        w->result = vc_add(vc_mul(w->tile, vc_u32(results)), local);
+        w->result = vc_add(vc_mul(w->tile, vc_u32(results)), vc_add(vc_rem(lane, vc_u32(p->lanes)), vc_u32(done)));
         vd__reduce_clear(w);
-        if (p->raw) vd__reduce_raw_result(w, vc_min(local, vc_u32(results - 1)));
-        else vd__reduce_staged_result(w, vc_min(local, vc_u32(results - 1)));
-        vd__reduce_store_result(w, vd__reduce_combine_threads(w));
+        vd__reduce_staged_result(w, done);
+        vd__reduce_state s = vd__reduce_combine_threads(w);
+        vd__reduce_store_result(w, p->keyed ? vd__reduce_of_key(w, s.v[0]) : s);
     }
 }
 
@@ -7154,110 +7137,120 @@ static uint32_t vd__reduce_part_count(const vd_reduce *p, const vd_device_info *
     return (uint32_t)(parts < minimum ? minimum : parts ? parts : 1);
 }
 
-/* Divides the blocks among work-groups with `loads` loads per thread. If cells are single elements and fewer than 32
-   blocks fit, the number of blocks is a power of two, so that all threads have equally many results; a thread may then
-   have one more load. */
-static void vd__reduce_plan_blocks(vd_reduce *p, uint32_t loads) {
-    uint32_t block = vd__reduce_block_cells(p), fitting = loads * p->threads / block, n = 1;
-    if (p->vector == 1 && fitting < 32) {
-        while (2 * n * block <= (loads + 1) * p->threads) n *= 2;
-        fitting = n;
-    }
-    p->blocks = fitting < p->kept.size[0] ? fitting : (uint32_t)p->kept.size[0];
-    p->stage_loads = (p->blocks * block + p->threads - 1) / p->threads;
-    p->lanes = p->blocks * vd__reduce_block_results(p);
-    if (p->lanes > p->threads) p->lanes = p->threads;
-    p->tiles = vd__ceil_div(p->kept.size[0], p->blocks);
-    p->parts = 1;
-}
+/* ---- planning of short rows ---- */
 
-/* Returns the number of cycles in which 32 consecutive threads read cells and store vectors with this padding: the
-   maximum number of accesses to one bank, summed over both. */
-static uint32_t vd__reduce_raw_conflicts(const vd_reduce *p, uint32_t padding) {
-    uint32_t reads[32] = { 0 }, stores[32] = { 0 }, worst[2] = { 0, 0 }, rows = vd__reduce_thread_rows(p);
-    uint64_t inner = vd__reduce_block_results(p), each = p->reduced.product / rows;
-    uint64_t cells = p->vector / p->cell_elements;
-    for (uint32_t t = 0; t < 32; t++) {
-        uint64_t lane = t % p->lanes, row = t / p->lanes < rows ? t / p->lanes : rows - 1;
+/* Returns how many different cells in one bank neighbouring threads read at a time, at most: 32 threads and banks, or
+   16 if cells have 64 bits. */
+static uint32_t vd__reduce_bank_conflicts(const vd_reduce *p) {
+    uint32_t cells[32] = { 0 }, worst = 0, banks = vd_type_size(p->desc.type) == 8 ? 16 : 32, n = p->cell_elements;
+    uint64_t inner = vd__reduce_block_results(p), each = p->reduced.product / n / vd__reduce_thread_rows(p) * n;
+    uint64_t last = UINT64_MAX;
+    for (uint32_t t = 0; t < banks; t++) {
+        uint64_t lane = t % p->lanes, row = t / p->lanes;
         uint64_t at = (lane / inner * vd__reduce_block_elements(p) + lane % inner * p->kept.stride[p->kept.count - 1]
-                       + row * each) / p->cell_elements;
-        uint32_t read = ++reads[(at + at / 32 * padding) % 32];
-        uint32_t store = ++stores[(t * cells + t * cells / 32 * padding) % 32];
-        if (read > worst[0]) worst[0] = read;
-        if (store > worst[1]) worst[1] = store;
+                       + row * each) / n;
+        if (at != last) cells[(at + at / 32 * p->cell_padding) % banks]++;
+        last = at;
     }
-    return worst[0] + worst[1];
+    for (uint32_t i = 0; i < banks; i++) if (cells[i] > worst) worst = cells[i];
+    return worst;
 }
 
-/* Plans raw staging. If enough blocks fit, the elements of every work-group begin at a whole vector, and all threads
-   reduce equally many results. Returns false if fewer than two blocks fit. */
-static bool vd__reduce_plan_raw(vd_reduce *p, const vd_device_info *d) {
-    uint32_t size = vd_type_size(p->desc.type), inputs = vd__reduce_inputs(&p->desc);
-    uint32_t shared = d->limits.max_shared_bytes / 2, results = vd__reduce_block_results(p), unit = p->threads;
-    uint64_t block = vd__reduce_block_elements(p);
-    p->raw = true;
-    p->cell_elements = size < 4 ? 4 / size : 1;
-    p->vector = 16 / size;
-    if (shared > VD__REDUCE_CELL_BYTES) shared = VD__REDUCE_CELL_BYTES;
-    uint32_t loads = shared / inputs / 16 / p->threads, aligned = p->vector;
-    if (loads > VD__REDUCE_RAW_LOADS) loads = VD__REDUCE_RAW_LOADS;
-    uint64_t fitting = loads * p->threads * p->vector / block;
-    if (fitting < 2 || block * size > 4096) return false;
-    if (fitting * results > (uint64_t)VD__REDUCE_RAW_RESULTS * p->threads)
-        fitting = (uint64_t)VD__REDUCE_RAW_RESULTS * p->threads / results;
-    for (uint32_t n = results; n % 2 == 0 && unit > 1; n /= 2) unit /= 2;
-    for (uint64_t n = block; n % 2 == 0 && aligned > 1; n /= 2) aligned /= 2;
-    while (unit > fitting || (unit > aligned && fitting * results <= p->threads)) unit /= 2;
-    fitting -= fitting % unit;
-    p->blocks = (uint32_t)(fitting < p->kept.size[0] ? fitting : p->kept.size[0]);
-    p->tiles = vd__ceil_div(p->kept.size[0], p->blocks);
-    p->parts = 1;
-    p->lanes = p->blocks * results < p->threads ? p->blocks * results : p->threads;
-    uint64_t elements = p->blocks * block + (vd__reduce_raw_aligned(p) ? 0 : p->vector - 1);
-    p->stage_loads = (uint32_t)vd__ceil_div(elements, p->vector * p->threads);
-    for (uint32_t i = 1; i < 8; i += 2)
-        if (vd__reduce_raw_conflicts(p, i) < vd__reduce_raw_conflicts(p, p->cell_padding)) p->cell_padding = i;
-    uint32_t cell_bytes = size < 4 ? 4 : size;
-    uint32_t state_bytes = vd__reduce_info_of(&p->desc)->fields * (size == 8 ? 8 : 4);
-    uint32_t bytes = vd__reduce_cell_count(p) * cell_bytes * inputs + p->threads * (state_bytes + 4);
-    return bytes <= d->limits.max_shared_bytes;
+/* Returns about how many instructions a thread executes for each element besides loading it. */
+static uint32_t vd__reduce_element_cost(const vd_reduce *p) {
+    uint32_t fields = vd__reduce_plan_info(p)->fields, size = vd_type_size(p->desc.type);
+    uint32_t cost = p->keyed ? p->desc.type == VD_F16 ? 4 : 2 : fields == 1 ? 1 : fields == 2 ? 7 : 5;
+    if (p->desc.map.build || p->desc.combine.build) cost += 4;
+    return size == 8 ? 2 * cost : size < 4 ? cost + 1 : cost;
+}
+
+/* Returns about how many instructions a thread executes, where an access to shared memory counts as 4, times the bank
+   conflicts. The constants here and in vd__reduce_staging_cost fit 460 timings of 22 reductions on an H200. */
+static double vd__reduce_thread_cost(const vd_reduce *p, uint32_t conflicts) {
+    uint32_t rows = vd__reduce_thread_rows(p), step = vd__reduce_read_elements(p), inputs = vd__reduce_inputs(&p->desc);
+    uint32_t n = (uint32_t)p->reduced.product, whole = n / step, words = vd_type_size(p->desc.type) == 8 ? 2 : 1;
+    uint32_t reads = rows == 1 ? whole + (n % step > 0) : whole / rows + (whole % rows > 0) + (n % step > 0);
+    uint32_t passes = (uint32_t)vd__ceil_div(p->blocks * vd__reduce_block_results(p), p->lanes);
+    bool padded = p->cell_padding > 0, shifted = vd__reduce_has_shifts(p, !vd__reduce_tiles_aligned(p));
+    double load = 48 + 5 * padded, read = 1 + 4 * conflicts * words + 5 * padded + 15 * shifted;
+    double tree = rows > 1 ? 160 : 0;
+    for (uint32_t i = 1; i < rows; i *= 2) tree += 27 * vd__reduce_plan_info(p)->fields;
+    return 16 + inputs * p->stage_loads * load
+           + passes * (18 + reads * (inputs * read + step * vd__reduce_element_cost(p)) + tree);
+}
+
+/* Returns the cost of a staged plan per byte: instructions of all threads, and a part of the latency that the other
+   work-groups of a multiprocessor do not hide. A multiprocessor is assumed to have 2048 threads, 32 work-groups, and
+   shared memory for 4 of the largest ones. */
+static double vd__reduce_staging_cost(const vd_reduce *p, const vd_device_info *d, uint32_t conflicts) {
+    double thread = vd__reduce_thread_cost(p, conflicts), share = p->threads < 64 ? 64 : p->threads;
+    double multiprocessors = vd__plan_facts(d).concurrent_groups / 4.0, bytes = vd_type_size(p->desc.type);
+    double shared = vd__reduce_inputs(&p->desc) * p->stage_loads * p->threads * 16.0;
+    bytes *= (double)(p->blocks * vd__reduce_block_elements(p));
+    if (share < 2048 * shared / (4.0 * d->limits.max_shared_bytes))
+        share = 2048 * shared / (4.0 * d->limits.max_shared_bytes);
+    if (share < 2048 * multiprocessors / (double)p->tiles) share = 2048 * multiprocessors / (double)p->tiles;
+    return (thread * p->threads + (thread + 400) * share / 16) / bytes;
+}
+
+/* Whether the shared memory and the loads of a staged plan are within the limits. */
+static bool vd__reduce_staging_fits(const vd_reduce *p, const vd_device_info *d) {
+    uint32_t size = vd_type_size(p->desc.type), inputs = vd__reduce_inputs(&p->desc), most = VD__REDUCE_CELL_BYTES;
+    uint32_t state = vd__reduce_plan_info(p)->fields * (size == 8 ? 8 : 4);
+    if (most > d->limits.max_shared_bytes / 2) most = d->limits.max_shared_bytes / 2;
+    return p->stage_loads <= VD__REDUCE_STAGE_LOADS && inputs * p->stage_loads * p->threads * 16 <= most
+           && inputs * vd__reduce_cell_count(p) * (size < 4 ? 4 : size) + p->threads * (state + 4)
+              <= d->limits.max_shared_bytes;
+}
+
+/* Tries all numbers of blocks with the threads, lanes and padding of p. Keeps the plan in *best if it costs less. */
+static void vd__reduce_try_blocks(vd_reduce *p, const vd_device_info *d, vd_reduce *best, double *cost) {
+    uint32_t conflicts = vd__reduce_bank_conflicts(p);
+    for (uint32_t pass = 1; pass <= VD__REDUCE_PASSES; pass++) {
+        uint64_t fitting = pass * p->lanes / vd__reduce_block_results(p);
+        if (fitting < 2) continue;
+        p->blocks = (uint32_t)(fitting < p->kept.size[0] ? fitting : p->kept.size[0]);
+        p->tiles = vd__ceil_div(p->kept.size[0], p->blocks);
+        uint64_t elements = p->blocks * vd__reduce_block_elements(p);
+        if (!vd__reduce_tiles_aligned(p)) elements += p->vector - 1;
+        p->stage_loads = (uint32_t)vd__ceil_div(elements, p->vector * p->threads);
+        if (!vd__reduce_staging_fits(p, d)) return;
+        double trial = vd__reduce_staging_cost(p, d, conflicts);
+        if (best->blocks && trial >= *cost) continue;
+        *best = *p;
+        *cost = trial;
+    }
 }
 
 /* Plans staging if the slowest dimension is not reduced and at least two blocks fit into the shared memory of a
-   work-group. Each thread loads up to 64 bytes. Returns false if staging is not possible. */
+   work-group. Returns false if staging is not possible. */
 static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
-    const vd__digits *r = &p->reduced;
-    const vd__reduce_op_info *info = vd__reduce_info_of(&p->desc);
-    uint32_t size = vd_type_size(p->desc.type), shared = d->limits.max_shared_bytes / 2, loads = VD__REDUCE_STAGE_LOADS;
-    uint32_t cell_bytes = vd_type_size(vd__reduce_state_type(&p->desc)), threads = p->threads;
+    static const uint32_t paddings[] = { 0, 1, 3, 5, 7 };
+    uint32_t size = vd_type_size(p->desc.type);
+    vd_reduce best = *p, trial;
+    double cost = 0;
     if (p->desc.segments || vd__reduce_result_count(p) < VD__REDUCE_LANES
-        || p->kept.size[0] * p->kept.stride[0] != p->kept.product * r->product)
+        || p->kept.size[0] * p->kept.stride[0] != vd__reduce_elements(p)
+        || 2 * vd__reduce_block_elements(p) * size > VD__REDUCE_CELL_BYTES)
         return false;
-    if (info->fields > 1 || size < 4) {
-        if (info->fields > 1 && p->threads > 128) p->threads = 128; /* merging the states of more threads is slower */
-        if (vd__reduce_plan_raw(p, d)) return true;
-        p->raw = false;
-        p->blocks = 0;
-        p->threads = threads;
-        return false;
-    }
-    p->vector = 1;
-    if (p->desc.type != VD_BOOL && r->count && r->stride[r->count - 1] == 1)
-        while (p->vector < (size == 8 ? 2 : 4) && r->size[r->count - 1] % (2 * p->vector) == 0) p->vector *= 2;
-    if (vd__reduce_block_elements(p) / p->vector > VD__REDUCE_STAGE_LOADS * p->threads / 2) return false;
-    uint32_t block = vd__reduce_block_cells(p);
-    if (shared > VD__REDUCE_CELL_BYTES) shared = VD__REDUCE_CELL_BYTES;
-    while (loads > 1
-           && (loads * p->vector * size > 64 || loads * p->threads * cell_bytes / block * (block | 1) > shared))
-        loads--;
-    for (; loads > 0; loads--) {
-        uint32_t rounded = block < loads ? loads - loads % block : loads;
-        if (block > rounded * p->threads / 2) break;
-        vd__reduce_plan_blocks(p, rounded);
-        if (vd__reduce_cell_count(p) * cell_bytes <= d->limits.max_shared_bytes) return true;
-    }
-    p->blocks = 0;
-    return false;
+    best.parts = 1;
+    best.vector = 16 / size;
+    best.cell_elements = size < 4 ? 4 / size : 1;
+    best.keyed = vd__reduce_is_arg(p->desc.op) && size < 4 && !p->desc.map.build
+                 && p->reduced.product <= 1u << VD__REDUCE_INDEX_BITS;
+    best.shifts_pairs = (d->features & VD_FEATURE_I64) != 0;
+    trial = best;
+    for (trial.threads = 32; trial.threads <= 256 && trial.threads <= vd__plan_max_threads(d); trial.threads *= 2)
+        for (trial.lanes = trial.threads; trial.lanes > 1; trial.lanes /= 2) {
+            uint32_t rows = vd__reduce_thread_rows(&trial);
+            if (rows > 1 && rows * trial.cell_elements > trial.reduced.product) break;
+            for (uint32_t i = 0; i < sizeof paddings / sizeof *paddings; i++) {
+                trial.cell_padding = paddings[i];
+                vd__reduce_try_blocks(&trial, d, &best, &cost);
+            }
+        }
+    if (best.blocks) *p = best;
+    return best.blocks > 0;
 }
 
 /* Plans the kernel. If the innermost axis is not reduced, neighbouring threads reduce neighbouring results, so that
@@ -7312,14 +7305,14 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     w.k = vd__plan_begin(&p->base, p->base.name, p->threads);
     w.plan = p;
     w.desc = &p->desc;
-    w.info = vd__reduce_info_of(w.desc);
-    w.type[0] = vd__reduce_state_type(w.desc);
+    w.info = vd__reduce_plan_info(p);
+    w.type[0] = p->keyed ? (vc_type)VC_U32 : vd__reduce_state_type(w.desc);
     w.type[1] = vd__reduce_is_arg(w.desc->op) ? (vc_type)VC_U32 : w.type[0];
     w.type[2] = VC_U32;
     w.levels = vd__reduce_level_count(p);
     w.vector = vectors ? p->vector : 1;
     w.loads = (p->vector > 1 ? VD__REDUCE_IN_FLIGHT : VD__REDUCE_IN_FLIGHT / 2) / w.vector;
-    uint32_t unit = p->raw ? 1 : p->blocks ? p->vector : w.vector;
+    uint32_t unit = p->blocks ? 1 : w.vector;
     w.kept = vd__digits_in_units(&p->kept, unit, false);
     w.reduced = vd__digits_in_units(&p->reduced, unit, true);
     vd__reduce_declare(&w);

@@ -260,11 +260,12 @@ static void check_arg(const sample *s, vd_type type, bool most) {
     assert_true(data && got && wanted && values && best);
     memset(wanted, 0xff, results * 4);
     for (uint64_t i = 0; i < n; i++) {
-        static const uint16_t halves[5] = { 0x3c00, 0xbc00, 0x4000, 0x7e00, 0x7c00 };
-        static const float floats[5] = { 1, -1, 2, NAN, INFINITY };
+        static const uint16_t halves[] = { 0x3c00, 0xbc00, 0x4000, 0x7e00, 0x7c00, 0xfc00, 0x8000, 0, 0xfe00, 0x7c01,
+                                           0x0400 };
+        static const float floats[] = { 1, -1, 2, NAN, INFINITY, -INFINITY, -0.0f, 0, -NAN, NAN, 6.103515625e-5f };
         uint64_t r = result_of(s, i), whole;
         state = state * 1664525u + 1013904223u;
-        uint32_t pick = n < 9 ? 3 : (state >> 16) % 5; /* short ones: only NaN */
+        uint32_t pick = n < 9 ? 3 : (state >> 16) % COUNT(halves); /* short ones: only NaN */
         double real = (double)floats[pick];
         whole = (uint64_t)(state >> 20) % 5 - 2;
         if (type == VD_F16) memcpy(data + i * 2, &halves[pick], 2);
