@@ -453,7 +453,7 @@
        create and destroy a plan          vd_plan_create, vd_plan_destroy     ctx and desc are not NULL
        give it buffers and kernels        vd_plan_buffer,
                                           vd_plan_kernel_build                -
-       use fragments of the caller        vd_plan_fragment_check, _build       result, control flow, arguments
+       use fragments of the caller        vd_plan_fragment_check, _build      result, control flow, arguments
        declare arguments of its kernels   vd_plan_kernel_buffer, _fragment    -
        run it                             vd_plan_run                         plan and io are not NULL; the list belongs
                                                                               to the plan's context, which exists
@@ -834,7 +834,7 @@ typedef void (*vd_fragment_build)(vc_kernel *k, vd_fragment_io *io, void *user);
 
 /* Code of the caller in the kernels of a plan; see Fragments in the manual. */
 typedef struct vd_fragment {
-    vd_fragment_build build;   /* default: no fragment */
+    vd_fragment_build build; /* default: no fragment */
 
     /* Declares the arguments of build: at most 16, with different names of 1 to 63 bytes. Allowed only for the map of a
        reduction. Default: no arguments. */
@@ -1200,14 +1200,14 @@ VD_API vd_result vd_plan_run_cached(vd_context *ctx, const vd_plan_kind *kind,
 VD_API vd_buffer vd_plan_buffer(vd_plan *plan, const char *name, vd_type type, uint64_t count, const void *data);
 
 /* Checks a fragment of the caller by recording it in kernels that are discarded, and adds its arguments to those of the
-   plan. Must be called once for each fragment, before kernels with it are recorded. Does nothing if code.build is NULL.
-   */
+   plan. Must be called once for each fragment, before kernels with it are recorded. Does nothing if
+   code.build is NULL. */
 VD_API vd_result vd_plan_fragment_check(vd_plan *plan, vd_plan_fragment *fragment);
 
 /* Records a fragment, whose code.build must not be NULL, and returns its result. Arguments for inputs that the fragment
    does not have are ignored. */
 VD_API vc_val vd_plan_fragment_build(const vd_plan_fragment *fragment, vc_kernel *k, vc_val first, vc_val second,
-                                    vc_val index);
+                                     vc_val index);
 
 /* Declare the buffer of a role, as vc_buffer does, or the arguments of a fragment, in a kernel that the library
    records. Must be called before the library declares its own parameters. A role may be declared several times, with
@@ -1540,7 +1540,7 @@ static vd_plan_fragment vd__fragment_of(const char *name, vd_fragment code, vc_t
 /* Results that are immediates are converted to values of the kernel, because the builder cannot attribute operations on
    immediates only to a kernel. */
 VD_API vc_val vd_plan_fragment_build(const vd_plan_fragment *f, vc_kernel *k, vc_val first, vc_val second,
-                                    vc_val index) {
+                                     vc_val index) {
     vc_type type = f->other_out ? f->other_out : f->out;
     vd_fragment_io io;
     memset(&io, 0, sizeof io);
@@ -6403,7 +6403,7 @@ static vd__reduce_state vd__reduce_empty(const vd__reduce_writer *w) {
     vd__reduce_state s;
     vc_combine op = vd__reduce_combine_op(w);
     s.v[0] = w->desc->combine.build ? vd__plan_identity(w->desc->identity, w->type[0])
-                              : vd__reduce_identity(op, w->type[0]);
+                                     : vd__reduce_identity(op, w->type[0]);
     s.v[1] = vd__reduce_has_index(w) ? vc_u32(UINT32_MAX) : vc_imm(w->type[0], 0);
     s.v[2] = vc_u32(0);
     return s;
