@@ -1745,7 +1745,7 @@ static vd_result vd__fragment_check(const vd__trial *t) {
     if (!accepted)
         return vd_error_set(VD_ERROR_INVALID, "%s sets out to %s, but %s is expected", f->name, vc_type_name(type),
                             f->out ? vc_type_name(f->out) : "a number");
-    vc_set(vc_var(t->k, "left", type), t->out); /* uses the result, so that it is not removed as dead code */
+    vc_set(vc_var(t->k, "result", type), t->out); /* uses the result, so that it is not removed as dead code */
     const vc_info *info = vd__trial_reflect(t);
     if (info && f->has_arguments) return vd__arguments_note_access(t, info);
     for (int i = t->own; info && i < info->arg_count; i++)
@@ -5024,7 +5024,7 @@ static void vd__fft_declare(vd__fft_writer *w, vd_plan_kernel *b, bool in_place,
     }
     if (s->double_buffered) words *= 2;
     if (vd__fft_shared_words(s)) {
-        w->shared[0] = s->complex_elements ? vc_shared(w->k, "both", pair, words)
+        w->shared[0] = s->complex_elements ? vc_shared(w->k, "pairs", pair, words)
                                            : vc_shared(w->k, "re", w->real, words);
         w->shared[1] = s->split_components || s->complex_elements ? w->shared[0]
                                                                   : vc_shared(w->k, "im", w->real, words);
@@ -7037,7 +7037,7 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
         w->shared = vc_shared(w->k, "sums", vd__reduce_stored_type(w), p->threads);
     for (uint32_t level = 0; level < w->levels; level++)
         for (uint32_t i = 0; i < w->info->fields; i++) w->sum[level][i] = vc_var(w->k, "sum", w->type[i]);
-    if (w->levels > 1) w->appended = vc_var(w->k, "taken", VC_U32);
+    if (w->levels > 1) w->appended = vc_var(w->k, "appended", VC_U32);
 }
 
 /* Returns the offset of the first element of a result, and sets w->length. Invalid offsets of segments are clamped to
@@ -7724,8 +7724,8 @@ static vd__scan_state vd__scan_poll(const vd__scan_writer *w, vc_val tile, vc_va
 static vd__scan_state vd__scan_recompute_tile(const vd__scan_writer *w, vc_val tile_index) {
     vc_val first = vc_mul(tile_index, vc_u32(w->tile_size)), element;
     vc_ref sum[2];
-    sum[0] = vc_var(w->k, "instead", w->type);
-    sum[1] = vc_var(w->k, "instead_head", VC_U32);
+    sum[0] = vc_var(w->k, "aggregate", w->type);
+    sum[1] = vc_var(w->k, "aggregate_head", VC_U32);
     vd__scan_store(w, sum, vc_u32(0), vd__scan_identity_state(w));
     VC_FOR(w->k, i, first, vc_add(first, vc_u32(w->tile_size))) {
         vd__scan_state s = vd__scan_load_element(w, vc_add(w->row_base, i), &element);
@@ -7747,8 +7747,8 @@ static void vd__scan_fence(const vd__scan_writer *w) {
 static void vd__scan_look_back_serial(const vd__scan_writer *w, vc_val first, vc_ref left, const vc_ref *to) {
     vd__look_back b = vd__look_back_from(w->k, left);
     vc_ref sum[2];
-    sum[0] = vc_var(w->k, "seen", w->type);
-    sum[1] = vc_var(w->k, "seen_head", VC_U32);
+    sum[0] = vc_var(w->k, "recomputed", w->type);
+    sum[1] = vc_var(w->k, "recomputed_head", VC_U32);
     VC_LOOP(w->k) {
         vc_val j = vc_get(left), predecessor = vc_add(first, vc_sub(j, vc_u32(1))), status;
         vc_break_if(w->k, vc_eq(j, vc_u32(0)));
@@ -8045,11 +8045,11 @@ static vd__scan_state vd__scan_look_back(const vd__scan_writer *w, vc_val tile, 
     vc_val first_tile = vc_sub(tile, w->tile_index);
     vc_val selected = vc_eq(by_subgroup ? vc_subgroup_id(w->k) : w->thread, vc_u32(0));
     vc_val leader = by_subgroup ? vc_and(selected, vc_eq(vc_subgroup_local_id(w->k), vc_u32(0))) : selected;
-    vc_ref shared_prefix[2], prefix[2], left = vc_var(w->k, "left", VC_U32);
+    vc_ref shared_prefix[2], prefix[2], left = vc_var(w->k, "remaining", VC_U32);
     vd__scan_state s;
-    vd__scan_declare_shared(w, "before", 1, shared_prefix);
-    prefix[0] = vc_var(w->k, "found", w->type);
-    prefix[1] = vc_var(w->k, "found_head", VC_U32);
+    vd__scan_declare_shared(w, "shared_prefix", 1, shared_prefix);
+    prefix[0] = vc_var(w->k, "prefix", w->type);
+    prefix[1] = vc_var(w->k, "prefix_head", VC_U32);
     vc_set(prefix[0], vd__scan_identity(w));
     VC_IF(w->k, vc_and(leader, vc_ne(w->tile_index, vc_u32(0)))) {
         vd__scan_publish(w, tile, VD__STATUS_AGGREGATE, aggregate);
@@ -8118,8 +8118,8 @@ static void vd__scan_record_tile_prefixes(vd__scan_writer *w) {
     vc_val n = vc_u32((uint32_t)w->plan->tiles), first = vc_mul(vc_group_id(w->k, 0), n);
     vc_ref carried[2];
     vd__scan_declare_shared(w, "totals", 2 * w->threads, w->totals);
-    carried[0] = vc_var(w->k, "carried", w->type);
-    carried[1] = vc_var(w->k, "carried_head", VC_U32);
+    carried[0] = vc_var(w->k, "carry", w->type);
+    carried[1] = vc_var(w->k, "carry_head", VC_U32);
     vc_set(carried[0], vd__scan_identity(w));
     VC_FOR_STEP(w->k, i, vc_u32(0), n, vc_u32(w->threads)) {
         vc_val at = vc_add(i, w->thread), valid = vc_lt(at, n), tile = vc_add(first, vc_select(valid, at, vc_u32(0)));
@@ -8657,7 +8657,7 @@ static vc_val vd__sort_count_index(const vd__sort_writer *w, vc_val digit) {
 /* Records the kernel that counts the digits of each tile in one pass. */
 static void vd__sort_record_count(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
-    vc_ref tile_counts = vc_shared(w->k, "found", VC_U32, p->digits);
+    vc_ref tile_counts = vc_shared(w->k, "tile_counts", VC_U32, p->digits);
     vc_val n = vc_u32((uint32_t)p->desc.count);
     uint32_t digits = vd__sort_digits_per_thread(p);
     vd__sort_declare(w, false, VC_WRITE);
@@ -8701,7 +8701,7 @@ static vc_val vd__sort_pass(const vd__sort_writer *w) { return vc_div(w->shift, 
 static void vd__sort_record_histogram(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     uint32_t passes = vd__sort_pass_count(p), counters = passes * p->digits;
-    vc_ref group_counts = vc_shared(w->k, "found", VC_U32, counters);
+    vc_ref group_counts = vc_shared(w->k, "group_counts", VC_U32, counters);
     vc_val n = vc_u32((uint32_t)p->desc.count);
     vd__sort_declare(w, false, VC_READ_WRITE);
     for (uint32_t i = 0; i < counters; i += p->threads) vc_store(group_counts, vc_add(vc_u32(i), w->thread), vc_u32(0));
@@ -8754,7 +8754,7 @@ static void vd__sort_publish(const vd__sort_writer *w, vc_val digit, uint32_t st
 /* Returns the count of a digit in a previous tile, computed by one thread. */
 static vc_val vd__sort_recount_tile(const vd__sort_writer *w, vc_val tile, vc_val digit) {
     vc_val first = vc_mul(tile, vc_u32(w->plan->tile));
-    vc_ref sum = vc_var(w->k, "instead", VC_U32);
+    vc_ref sum = vc_var(w->k, "recount", VC_U32);
     vc_set(sum, vc_u32(0));
     VC_FOR(w->k, i, first, vc_add(first, vc_u32(w->plan->tile))) {
         vc_val key = vc_cast(w->register_type, vc_load(w->keys, i));
@@ -8766,7 +8766,7 @@ static vc_val vd__sort_recount_tile(const vd__sort_writer *w, vc_val tile, vc_va
 /* Returns the number of keys with a digit in all previous tiles, by look-back, and publishes the number up to the end
    of this tile. total: the number in this tile. */
 static vc_val vd__sort_look_back(const vd__sort_writer *w, vc_val digit, vc_val total) {
-    vc_ref left = vc_var(w->k, "left", VC_U32), sum = vc_var(w->k, "sum", VC_U32);
+    vc_ref left = vc_var(w->k, "remaining", VC_U32), sum = vc_var(w->k, "sum", VC_U32);
     vd__look_back b = vd__look_back_from(w->k, left);
     vc_ref entry = vc_var(w->k, "word", VC_U32);
     vc_val word;
@@ -8999,7 +8999,7 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
        ranks. */
     for (uint32_t i = 0; i < p->loads; i++) {
         at = vc_add(w->first, vd__sort_tile_index(w, i));
-        value_vars[i] = vc_var(w->k, "held", value_type);
+        value_vars[i] = vc_var(w->k, "value", value_type);
         key[i] = vc_cast(w->register_type, vc_load(w->keys, vc_min(at, vc_sub(n, vc_u32(1)))));
         w->digit[i] = vc_select(vc_lt(at, n), vd__sort_digit(w, key[i]), vc_u32(p->digits - 1));
         if (p->desc.values) vc_set(value_vars[i], vc_load(w->values, vc_min(at, vc_sub(n, vc_u32(1)))));
@@ -9572,8 +9572,8 @@ static void vd__top_declare(vd__top_writer *w) {
         w->part_indices = vd_plan_kernel_buffer(b, w->k, VD__TOP_PART_INDICES, "part_indices", VC_U32, VC_READ_WRITE);
         w->tickets = vd_plan_kernel_buffer(b, w->k, VD__TOP_TICKETS, "tickets", VC_U32, VC_READ_WRITE);
     }
-    w->best_keys = vc_shared(w->k, "best", w->key, p->capacity);
-    w->best_indices = vc_shared(w->k, "where", VC_U32, p->capacity);
+    w->best_keys = vc_shared(w->k, "best_keys", w->key, p->capacity);
+    w->best_indices = vc_shared(w->k, "best_indices", VC_U32, p->capacity);
     w->counts = vc_shared(w->k, "counts", VC_U32, VD__TOP_DIGITS);
     w->choice = vc_shared(w->k, "choice", VC_U32, 3);
     w->found = vc_shared(w->k, "found", VC_U32, 1);
