@@ -4534,6 +4534,7 @@ static vd_result vd__spirv_record(vd__spirv_decoder *d, uint32_t at, uint32_t op
     }
 }
 
+/* Checks an instruction against the grammar, and records what it defines or declares. */
 static vd_result vd__spirv_instruction(vd__spirv_decoder *d, uint32_t at) {
     uint32_t opcode = vd__spirv_opcode(d->m, at), length = vd__spirv_length(d->m, at), left = d->m->count - at;
     const vd__spirv_op *op = vd__spirv_find_op(d->m, opcode);
@@ -4616,6 +4617,7 @@ static vd_result vd__spirv_check_head(const vd__spirv *m) {
                     m->bound ? " (spirv-opt --compact-ids renumbers ids)" : "");
 }
 
+/* Decodes all instructions. On failure the caller frees `m`. */
 static vd_result vd__spirv_decode_words(vd__spirv *m) {
     vd__spirv_decoder d;
     vd_result r = vd__spirv_check_head(m);
@@ -6515,6 +6517,7 @@ static vd_result vd__vk_kernel_layout(vd__device *dev, const vd_kernel_desc *des
 
 /* ---- pipelines ---- */
 
+/* Creates the pipeline of a kernel from a module of `size` bytes. The kernel's layouts exist. */
 static vd_result vd__vk_pipeline_create(vd__device *dev, const vd_kernel_desc *desc, const void *words, size_t size,
                                         vd__vk_kernel *kernel) {
     vd__vk_device *vk = vd__vk_device_of(dev);
@@ -7342,6 +7345,7 @@ static uint32_t vd__vk_image_barrier(const vd__transition *t, uint32_t begin, co
     return begin + (levels ? levels * layers : part);
 }
 
+/* Records a memory barrier between pipeline stages (VD__STAGE_ bits), with layout transitions of images. */
 static void vd__vk_barrier(vd__device *dev, VkCommandBuffer buffer, uint32_t from, uint32_t to,
                            const vd__transition *transitions, uint32_t count) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
@@ -7466,6 +7470,7 @@ static uint32_t vd__vk_kernel_copy_range(vd__device *dev, vd__vk_commands *vc, c
     return rest_count;
 }
 
+/* Records copies by the driver, up to 32 ranges in one command. */
 static void vd__vk_record_copies(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from,
                                  const vd__copy_range *ranges, uint32_t count) {
     VkBuffer source = VD__VK_UNPACK(VkBuffer, from->native[0]), target = VD__VK_UNPACK(VkBuffer, to->native[0]);
@@ -7483,6 +7488,7 @@ static void vd__vk_record_copies(vd__device *dev, vd__commands *c, const vd__mem
     }
 }
 
+/* Copies each range by the copy kernel or by the driver, see vd__vk_choose_copies. */
 static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from,
                                const vd__copy_range *ranges, uint32_t count) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
@@ -8410,6 +8416,7 @@ static void *vd__nvrtc_library_in(const char *prefix, int major) {
     return library;
 }
 
+/* Opens NVRTC: VKDISPATCH_NVRTC if set; else from the loader's path; else from CUDA_PATH, CUDA_HOME and cuda_home. */
 static void *vd__nvrtc_library(const vd__cu_driver *cu) {
     static const char *const variables[] = { "CUDA_PATH", "CUDA_HOME" };
     char text[VD__PATH_CHARS], prefix[VD__PATH_CHARS + 16];
@@ -10418,6 +10425,7 @@ typedef struct vd__device_request {
     const char *source;          /* for messages: desc field or environment variable */
 } vd__device_request;
 
+/* Returns the request of a desc, or that of VKDISPATCH_DEVICE if the desc has none. */
 static vd__device_request vd__device_request_of(const vd_context_desc *desc) {
     vd__device_request request = { -1, NULL, NULL, "desc.device_name" };
     const char *text = vd__environment("VKDISPATCH_DEVICE");
@@ -10446,6 +10454,7 @@ static double vd__device_score(const vd_device_info *info, const vd__device_requ
     return ((size_t)info->type < VD__COUNT(by_type) ? by_type[info->type] : 1) + (double)info->device_memory / 1e20;
 }
 
+/* Reports that no device matches the request. Lists the devices of the driver. */
 static vd_result vd__fail_no_device(const vd__driver *driver, const vd_context_desc *desc, const vd_device_info *infos,
                                     int count, const vd__device_request *request) {
     char names[512] = "none";
@@ -10993,6 +11002,7 @@ static uint32_t vd__flow_opcode_access(uint32_t op) {
     return op == VD__OpAtomicFAddEXT ? VD_READ_WRITE : 0;
 }
 
+/* Applies one instruction to the targets and to the accesses. */
 static void vd__flow_step(vd__flow *f, uint32_t at) {
     const vd__reader *s = f->s;
     const uint32_t *w = s->m->words + at;
@@ -11695,6 +11705,7 @@ static vd_result vd__features_check(const vd__device *dev, const char *name, uin
                          missing & (missing - 1) ? " (and more features that it does not have)" : "");
 }
 
+/* Checks local size and shared memory of a kernel desc against the limits of a device. */
 static vd_result vd__local_size_check(const vd__device *dev, const vd_kernel_desc *desc) {
     const vd_limits *limits = &dev->info.limits;
     uint64_t product = 1;
@@ -13220,6 +13231,7 @@ static void vd__staging_destroy(vd__queue *q, vd_memory usage, vd__staging *s) {
     vd__free(&q->ctx->host.allocator, s);
 }
 
+/* Creates a staging block of `size` bytes. The caller holds the queue's lock. */
 static vd_result vd__staging_create(vd__queue *q, vd_memory usage, uint64_t size, vd__staging **out) {
     vd_context *ctx = q->ctx;
     vd__staging *s = (vd__staging *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *s);
@@ -13871,6 +13883,7 @@ static vd_result vd__fill_runs(vd_list *l, const vd__span *span, const uint8_t *
     return r;
 }
 
+/* Checks the arguments of vd_fill and records the fill. */
 static vd_result vd__fill(vd_list *l, const vd__buffer *b, uint64_t offset, uint64_t size, const void *value,
                           size_t value_size) {
     static const uint8_t zero[1] = { 0 };
@@ -14041,6 +14054,8 @@ static bool vd__prefers_read_by_device(vd_list *l, const vd__span *span, const v
                                  span->storage->last_write);
 }
 
+/* Reads a region of a buffer into host memory: directly if the memory is mapped and host-cached, by a copy of the
+   device if that is faster, otherwise through staging memory. */
 static vd_result vd__read(vd_list *l, const char *call, const vd__buffer *b, vd__region g, void *data) {
     vd__span span = { NULL, 0, 0, 0 };
     vd_result r = vd__region_check(b, call, "", "host ", &g);
@@ -14104,6 +14119,7 @@ static vd_result vd__unmap(const vd__buffer *b, vd__storage *s) {
 
 VD__SMALL
 
+/* Creates a ticket for the commands recorded so far. The caller holds the list's lock. */
 static vd_result vd__ticket_open(vd_list *l, const vd__staging_range *range, uint64_t size, vd_ticket *out) {
     vd_context *ctx = l->ctx;
     vd__mutex_lock(&ctx->lock);
@@ -15180,6 +15196,7 @@ static vd_result vd__context_check_opencl(const vd_context_desc *desc) {
     return VD_OK;
 }
 
+/* Checks the desc, and creates and opens a context. */
 static vd_result vd__context_create(const vd_context_desc *desc, vd_context **out, uint32_t version) {
     vd_context_desc full;
     vd__counting_allocator counter;
@@ -15615,6 +15632,7 @@ static bool vd__view_open(vd_context *ctx, vd__buffer *b, const vd__buffer *base
     return true;
 }
 
+/* Creates a view of `base`, which the caller has pinned. */
 static vd_result vd__view_make(vd_context *ctx, const vd__buffer *base, const vd_view_desc *desc, vd_buffer *out) {
     uint64_t shape[4], size = 0;
     const char *name = desc->name ? desc->name : base->name;
@@ -16031,6 +16049,7 @@ static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc,
     return vd__kernel_check_all(ctx, desc);
 }
 
+/* Creates a kernel from SPIR-V. */
 static vd_result vd__kernel_from_module(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
     vd__spirv module;
     vd__reflection reflection;
@@ -16050,6 +16069,7 @@ static vd_result vd__kernel_from_module(vd_context *ctx, vd_kernel_desc *desc, v
     return r ? vd__error_amend(r, "vd_kernel_create", desc->name, NULL) : VD_OK;
 }
 
+/* Creates a kernel from source text or a binary. */
 static vd_result vd__kernel_from_text(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
     char *owned = NULL;
     vd_result r = vd__text_check(ctx, desc, &owned);

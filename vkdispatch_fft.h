@@ -7474,7 +7474,7 @@ typedef struct vd__look_back { vc_ref left, polls; } vd__look_back;
 static vd__look_back vd__look_back_from(vc_kernel *k, vc_ref left) {
     vd__look_back b;
     b.left = left;
-    b.polls = vc_var(k, "tries", VC_U32);
+    b.polls = vc_var(k, "polls", VC_U32);
     return b;
 }
 
