@@ -200,6 +200,10 @@
        * If a command of an immediate list fails and its thread calls neither vd_error_text nor vd_error_result, the
          thread's next vd_flush, vd_wait, vd_wait_idle, vd_buffer_read, vd_buffer_read_region or vd_read_ready does its
          work and then returns the failure: "an earlier call failed: ...".
+       * Warnings are logged for a kernel that neither writes a buffer nor prints; for threads along an axis that a
+         kernel of the builder does not use (vd_kernel_desc.axes); and if a dispatch of an immediate list, a submitted
+         list, vd_buffer_read or vd_buffer_read_region reads a buffer that another list writes which has not been
+         submitted.
        * The Vulkan validation layer is enabled if it is installed, OpenCL reports errors of its context, and
          vd_context_destroy logs the objects that were not destroyed.
        In all modes, the message about a kernel handle of 0 contains the last failure to create a kernel.
@@ -861,6 +865,8 @@ typedef struct vd_kernel_desc {
     const char *const *formats;     /* formats of vc_printf and vc_assert, as in vc_info; required with
                                        VD_IMPLICIT_OUTPUT */
     int format_count;               /* length of formats, at most 1024 */
+    uint32_t axes;                  /* bit i: invocations that differ in their id along axis i do different work. Debug
+                                       mode warns of dispatches with threads along other axes. Default: not known */
 } vd_kernel_desc;
 
 typedef enum vd_list_kind { VD_LIST_ONCE = 0 } vd_list_kind; /* recorded once, submitted once */
@@ -2966,6 +2972,7 @@ typedef struct vd__storage {
     uint32_t last_writer;
     uint32_t node;             /* in the block's sub-allocator; 0: the block is dedicated */
     uint32_t map_count;        /* calls of vd_buffer_map without vd_buffer_unmap */
+    uint32_t unsubmitted;      /* debug mode: number of an open list that writes it, or 0 */
 } vd__storage;
 
 /* A buffer, an image (see VD__ID_TYPE of the slot's id), or a view of one. A dispatch reads two cache lines: the
@@ -3030,6 +3037,7 @@ typedef struct vd__kernel {
     bool linear;               /* the local size is a power of two x 1 x 1 */
     uint32_t first_format;     /* number of its first format; args[arg_count] is the output buffer. 0: does not print */
     bool has_padding;          /* the argument block has padding bytes */
+    uint8_t axes;              /* vd_kernel_desc.axes */
     uint64_t features;
 } vd__kernel;
 
@@ -3146,6 +3154,7 @@ struct vd_list {
     struct vd__queue *queue;
     vd__device *device;
     bool immediate;            /* the open batch of a queue */
+    uint32_t number;           /* of a user's list, not 0; see vd__storage.unsubmitted */
     uint32_t state;            /* vd__list_state */
     vd_result error;           /* the first error */
     vd__error *first_failure;  /* its parts; NULL if memory for the copy ran out */
@@ -3239,6 +3248,7 @@ struct vd_context {
     vd__mutex lock;            /* of the members that follow; locked after a queue's lock */
     vd__pool buffers, kernels, tickets;
     uint32_t serial;
+    uint32_t list_number;      /* of the last list that was opened */
     vd_list *lists;
     vd__attachment *attachments; /* newest first, kept until the context is destroyed */
     bool releasing_attachments; /* the attachments are being released */
@@ -13462,14 +13472,23 @@ static VD__COLD vd_result vd__list_repeat_error(const vd_list *l) {
     return l->error;
 }
 
-/* Fails unless commands can be recorded into the list. */
-static inline vd_result vd__list_check(const vd_list *l, const char *call) {
+static VD__COLD vd_result vd__dispatch_check(const vd_list *l, const vd_dispatch_desc *desc);
+
+/* Fails unless commands can be recorded into the list. `dispatch` is NULL for other commands than a dispatch. */
+static inline vd_result vd__list_check_command(const vd_list *l, const char *call, const vd_dispatch_desc *dispatch) {
     if (VD__UNLIKELY(!l)) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the list is NULL");
-    if (VD__UNLIKELY(vd__atomic_load32(&l->ctx->state)) && vd__context_check(l->ctx, call)) return vd__last_error.code;
+    if (VD__UNLIKELY(vd__atomic_load32(&l->ctx->state))) {
+        vd_result r = dispatch ? vd__dispatch_check(l, dispatch) : vd__context_check(l->ctx, call);
+        if (r) return r;
+    }
     if (VD__LIKELY(l->state == VD__LIST_OPEN && !l->error)) return VD_OK;
     if (l->state == VD__LIST_OPEN) return vd__list_repeat_error(l);
     return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the list was already %s", l->state == VD__LIST_ENDED ? "ended"
                          : "submitted or discarded");
+}
+
+static inline vd_result vd__list_check(const vd_list *l, const char *call) {
+    return vd__list_check_command(l, call, NULL);
 }
 
 /* Ends an API call that failed to record: adds the call to the error, and keeps the error in a user's list if it is the
@@ -14295,6 +14314,7 @@ static vd_list *vd__list_acquire(vd_context *ctx, vd__queue *q) {
     }
     vd__list_set_queue(l, q);
     l->state = VD__LIST_OPEN;
+    l->number = ++ctx->list_number ? ctx->list_number : ++ctx->list_number;
     return l;
 }
 
@@ -14322,6 +14342,20 @@ static void vd__list_unpin(vd_list *l) {
     l->use_count = 0;
 }
 
+/* Returns the storage of a use of a list on its device, or NULL if the use is that of a kernel. */
+static vd__storage *vd__list_use_storage(const vd_list *l, const vd__list_use *use) {
+    if (VD__ID_TYPE(vd__atomic_load64(&use->object->id)) != VD__OBJECT_BUFFER) return NULL;
+    return ((vd__buffer *)(void *)use->object)->storage + l->queue->context_device->index;
+}
+
+/* Debug mode: the list is not open any more. */
+static VD__COLD void vd__debug_list_ended(const vd_list *l) {
+    for (uint32_t i = 0; i < l->use_count; i++) {
+        vd__storage *s = vd__list_use_storage(l, &l->uses[i]);
+        if (s && vd__atomic_load32(&s->unsubmitted) == l->number) vd__atomic_store32(&s->unsubmitted, 0);
+    }
+}
+
 /* Makes a list unused, for the next vd_list_begin. The caller holds the queue's lock. */
 static void vd__list_recycle(vd_list *l) {
     vd_context *ctx = l->ctx;
@@ -14332,6 +14366,7 @@ static void vd__list_recycle(vd_list *l) {
                                                                       commands */
     vd__hazards_clear(&l->hazards);
     vd__hazards_clear(&l->entry_hazards);
+    if (ctx->host.debug) vd__debug_list_ended(l);
     vd__list_unpin(l);
     l->has_barrier = false;
     l->commands = 0;
@@ -14778,6 +14813,8 @@ static void vd__callbacks_deliver(vd_context *ctx) {
 
 /* ---- failed calls ---- */
 
+static const char vd__run_call[] = "vd_run"; /* the call of vd_run_args, compared by address */
+
 /* Returns whether the thread is in a public function of a library on top, which reports its own failures. */
 static bool vd__in_library_call(const vd_context *ctx) {
     const vd__callback_frame *v = vd__callback_frames;
@@ -14859,6 +14896,81 @@ static vd_result vd__call_failed(vd_context *ctx, vd_result r) {
     if (r != VD_TIMEOUT && !vd__in_library_call(ctx)) vd__failure_log(ctx);
     if (ctx) vd__api_end(ctx);
     return r;
+}
+
+/* ---- warnings of debug mode ---- */
+
+/* Warns if a buffer is read that an open list writes: its commands are not executed before it is submitted. */
+static VD__COLD void vd__debug_read(vd_context *ctx, const char *call, const char *object, const vd__buffer *b,
+                                    uint32_t device) {
+    bool named = object[0] != 0;
+    if (vd__atomic_load32(&b->storage[device].unsubmitted))
+        vd__logf(&ctx->host, VD_LOG_WARNING, "%s%s%s%s: buffer '%s' is read, but a list that writes it has not been "
+                 "submitted; call vd_submit first", call, named ? " '" : "", object, named ? "'" : "", b->name);
+}
+
+/* Notes that a list of the user writes a buffer. */
+static VD__COLD void vd__debug_written(const vd_list *l, uint64_t id) {
+    if (l->immediate) return;
+    vd__buffer *b = (vd__buffer *)(void *)vd__pool_pin(l->ctx, &l->ctx->buffers, id);
+    if (b) vd__atomic_store32(&b->storage[l->queue->context_device->index].unsubmitted, l->number);
+    vd__buffer_unpin(l->ctx, b);
+}
+
+/* Warns of buffers that a list only reads and another open list writes. */
+static VD__COLD void vd__debug_submit(const vd_list *l) {
+    for (uint32_t i = 0; i < l->use_count; i++) {
+        const vd__storage *s = vd__list_use_storage(l, &l->uses[i]);
+        if (s && !l->uses[i].written && vd__atomic_load32(&s->unsubmitted) != l->number)
+            vd__debug_read(l->ctx, "vd_submit", "", (const vd__buffer *)(const void *)l->uses[i].object,
+                           l->queue->context_device->index);
+    }
+}
+
+/* Warns of threads along axes that the kernel does not use. */
+static VD__COLD void vd__debug_axes(vd_context *ctx, const vd__kernel *k, const vd_dispatch_desc *desc,
+                                    const char *call) {
+    bool threads = desc->threads[0] != 0;
+    for (int i = 0; i < 3 && k->axes; i++) {
+        uint64_t extent = threads ? desc->threads[i] : desc->groups[i];
+        if (extent > 1 && !(k->axes >> i & 1u))
+            vd__logf(&ctx->host, VD_LOG_WARNING, "%s '%s': %s[%d] is %llu, but the kernel uses no id along axis %d, so "
+                     "the same work is repeated", call, k->name, threads ? "threads" : "groups", i, VD__U(extent), i);
+    }
+}
+
+/* Slow path of vd__list_check_command for a dispatch. Logs the warnings of debug mode; the dispatch itself checks its
+   arguments. */
+static vd_result vd__dispatch_check(const vd_list *l, const vd_dispatch_desc *desc) {
+    vd_context *ctx = l->ctx;
+    const vd__callback_frame *frame = vd__callback_frames;
+    bool run = frame && frame->call == vd__run_call;
+    const char *call = run ? vd__run_call : "vd_dispatch";
+    vd_result r = vd__context_check(ctx, "vd_dispatch");
+    if (r || !ctx->host.debug) return r;
+    vd__kernel *k = (vd__kernel *)(void *)vd__pool_pin(ctx, &ctx->kernels, desc->kernel.id);
+    if (!k) return VD_OK;
+    if (run || !vd__in_library_call(ctx)) vd__debug_axes(ctx, k, desc, call);
+    for (int i = 0; i < k->arg_count && i < desc->arg_count && desc->args; i++) {
+        vd__buffer *b = k->args[i].kind == VD_ARG_VALUE || desc->args[i].kind == VD_ARG_VALUE ? NULL
+            : (vd__buffer *)(void *)vd__pool_pin(ctx, &ctx->buffers, desc->args[i].bits);
+        if (!b) continue;
+        if (!l->immediate && k->params[i].written) vd__debug_written(l, desc->args[i].bits);
+        if (l->immediate && k->args[i].access != VD_WRITE)
+            vd__debug_read(ctx, call, k->name, b, l->queue->context_device->index);
+        vd__buffer_unpin(ctx, b);
+    }
+    vd__slot_unpin(ctx, &k->slot);
+    return VD_OK;
+}
+
+/* Warns of a kernel without effect. */
+static VD__COLD void vd__debug_kernel(const vd_context *ctx, const vd__kernel *k) {
+    bool works = k->first_format != 0;
+    for (int i = 0; i < k->arg_count; i++) works = works || (k->args[i].access & VD_WRITE);
+    if (!works)
+        vd__logf(&ctx->host, VD_LOG_WARNING, "kernel '%s' has no effect: it neither writes a buffer nor prints",
+                 k->name);
 }
 
 /* ---- output buffers and formats ---- */
@@ -15747,6 +15859,7 @@ VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offs
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_read", "source ");
     if (b)
         r = vd__read_bytes(vd__transfer_list(ctx, vd__lowest_bit(b->devices)), "vd_buffer_read", b, offset, data, size);
+    if (b && VD__UNLIKELY(ctx->host.debug)) vd__debug_read(ctx, "vd_buffer_read", "", b, vd__lowest_bit(b->devices));
     if (b) r = vd__unchecked_result(ctx, "vd_buffer_read", r);
     return vd__buffer_call_end(ctx, b, "vd_buffer_read", r);
 }
@@ -15804,6 +15917,7 @@ VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *de
     vd__buffer *b = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_read_region", "source ");
     uint32_t device = !b ? 0 : desc->device ? (uint32_t)desc->device - 1 : vd__lowest_bit(b->devices);
     if (b) r = vd__read(vd__transfer_list(ctx, device), "vd_buffer_read_region", b, vd__region_from(desc), data);
+    if (b && VD__UNLIKELY(ctx->host.debug)) vd__debug_read(ctx, "vd_buffer_read_region", "", b, device);
     if (b) r = vd__unchecked_result(ctx, "vd_buffer_read_region", r);
     return vd__buffer_call_end(ctx, b, "vd_buffer_read_region", r);
 }
@@ -15969,6 +16083,7 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
     k->argument_bytes = desc->argument_bytes;
     k->shared_bytes = desc->shared_bytes;
     k->features = desc->features;
+    k->axes = (uint8_t)(desc->axes & 7u);
     memcpy(k->local_size, desc->local_size, sizeof k->local_size);
     uint32_t member_bytes = 4 * (uint32_t)k->implicit_count; /* of the argument block, without padding */
     for (int i = 0; i < k->arg_count; i++) {
@@ -16023,6 +16138,7 @@ static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_
             vd__kernel_codes_free(ctx, k, created);
         }
     }
+    if (!r && ctx->host.debug) vd__debug_kernel(ctx, k);
     vd__mutex_lock(&ctx->lock);
     if (!r) out->id = vd__pool_publish(&ctx->kernels, &k->slot);
     else if (k) vd__pool_release(&ctx->kernels, &k->slot);
@@ -16399,6 +16515,7 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     r = vd__context_check(list->ctx, "vd_submit");
     if (!r && list->error) r = vd__list_repeat_error(list);
     if (!r) r = vd__waits_resolve(list, desc, waits);
+    if (!r && VD__UNLIKELY(list->ctx->host.debug)) vd__debug_submit(list);
     vd__mutex_lock(q->lock);
     if (!r) r = vd__submit(list, waits, out);
     if (r) vd__error_default_call(r, "vd_submit");
@@ -16412,10 +16529,8 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     return vd__call_end(q->ctx, r);
 }
 
-static const char vd__run_call[] = "vd_run"; /* the call of vd_run_args, for messages */
-
 VD__HOT VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc) {
-    vd_result r = vd__list_check(list, "vd_dispatch");
+    vd_result r = vd__list_check_command(list, "vd_dispatch", desc);
     if (VD__UNLIKELY(r)) return vd__list_refused(list, r);
     vd__list_lock(list);
     r = VD__LIKELY(desc != NULL) ? vd__dispatch(list, desc) : vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", NULL,
@@ -16465,6 +16580,7 @@ VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buf
         if (!r) r = vd__span_find(list, from, "vd_copy", "source ", "source ", from_offset, 0, &span);
     }
     vd__list_unlock(list);
+    if (VD__UNLIKELY(list->ctx->host.debug) && !r) vd__debug_written(list, to.id);
     return vd__list_end_call(list, "vd_copy", r);
 }
 
@@ -16475,6 +16591,7 @@ VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc) {
     r = desc ? vd__copy(list, "vd_copy_region", desc) : vd__fail_call(VD_ERROR_INVALID, "vd_copy_region", NULL,
                                                                       "desc is NULL");
     vd__list_unlock(list);
+    if (VD__UNLIKELY(list->ctx->host.debug) && !r) vd__debug_written(list, desc->to.id);
     return vd__list_end_call(list, "vd_copy_region", r);
 }
 
@@ -16485,6 +16602,7 @@ VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint6
     vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "vd_fill", "target ");
     r = b ? vd__fill(list, b, offset, size, value, value_size) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
+    if (VD__UNLIKELY(list->ctx->host.debug) && !r) vd__debug_written(list, buffer.id);
     return vd__list_end_call(list, "vd_fill", r);
 }
 
@@ -16504,6 +16622,7 @@ VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, cons
     vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "vd_write", "target ");
     r = b ? vd__write_bytes(list, "vd_write", b, offset, data, size) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
+    if (VD__UNLIKELY(list->ctx->host.debug) && !r) vd__debug_written(list, buffer.id);
     return vd__list_end_call(list, "vd_write", r);
 }
 
@@ -16515,6 +16634,7 @@ VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, cons
     vd__buffer *b = r ? NULL : vd__buffer_pin(list->ctx, desc->buffer, "vd_write_region", "target ");
     if (!r) r = b ? vd__write(list, "vd_write_region", b, vd__region_from(desc), data) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
+    if (VD__UNLIKELY(list->ctx->host.debug) && !r) vd__debug_written(list, desc->buffer.id);
     return vd__list_end_call(list, "vd_write_region", r);
 }
 

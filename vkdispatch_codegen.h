@@ -795,6 +795,8 @@ typedef struct vc_info {
     const char *const *formats;     /* of vc_printf: operand types, then the text: "f32 u32x2:a %f b %u"; of vc_assert:
                                        "assert:text" */
     int format_count;               /* of formats */
+    uint32_t axes;                  /* bit i: the code reads an id along axis i: a global, local or group id, or
+                                       vc_local_index or a subgroup's if local_size[i] is not 1 */
 } vc_info;
 
 /* ---- kernels ---- */
@@ -11676,6 +11678,15 @@ static const char *vc__entry_name(const vc_kernel *k, vc_target target, char out
     return out;
 }
 
+/* Returns the axes along which a leaf differs between invocations, as bits. */
+static uint32_t vc__leaf_axes(const vc_kernel *k, const vc__node *n) {
+    uint32_t axes = 0;
+    if (n->op == VC__OP_LOCAL_ID || n->op == VC__OP_GROUP_ID || n->op == VC__OP_GLOBAL_ID) return 1u << (n->x & 3u);
+    if (n->op != VC__OP_LOCAL_INDEX && n->op != VC__OP_SUBGROUP_ID && n->op != VC__OP_SUBGROUP_LOCAL_ID) return 0;
+    for (uint32_t i = 0; i < 3; i++) axes |= (uint32_t)(k->desc.local_size[i] > 1) << i;
+    return axes;
+}
+
 /* Fills in the vc_info of a listing and of its variant. Returns false if the kernel exceeds a limit of the machine, and
    if out of memory. */
 static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
@@ -11696,6 +11707,7 @@ static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
     for (uint32_t i = l->leaves; i < l->body; i++)
         if (l->node[i].op == VC__OP_IMPLICIT)
             vc__reflect_implicit(l, &l->node[i], &f->implicit[info->implicit_count++], &end);
+    for (uint32_t i = l->leaves; i < l->body; i++) info->axes |= vc__leaf_axes(k, &l->node[i]);
     info->args = f->arg;
     info->arg_count = (int)vc__arg_count(k);
     info->formats = k->format;
@@ -17016,6 +17028,7 @@ static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__varian
     desc.features = info->features;
     desc.formats = info->formats;
     desc.format_count = info->format_count;
+    desc.axes = info->axes;
     return vd_kernel_create(ctx, &desc);
 }
 

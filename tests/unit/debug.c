@@ -277,6 +277,128 @@ static void a_kernel_handle_of_0_names_its_failure(void **state) {
     }
 }
 
+/* ---- warnings ---- */
+
+/* The call that was just made has logged this warning, or nothing. */
+static void debug_check_warning(const char *call, const char *wanted) {
+    if (debug_log.count != (wanted != NULL)) fail_msg("%s: %d messages: '%s'", call, debug_log.count, debug_log.text);
+    if (wanted) {
+        assert_int_equal(debug_log.level, VD_LOG_WARNING);
+        assert_string_equal(debug_log.text, wanted);
+    }
+    memset(&debug_log, 0, sizeof debug_log);
+}
+#define WARNS(wanted, ...) \
+    do { \
+        assert_int_equal((__VA_ARGS__), VD_OK); \
+        debug_check_warning(#__VA_ARGS__, wanted); \
+    } while (0)
+
+static void kernels_without_effect(void **state) {
+    (void)state;
+    for (int debug = 0; debug < 2; debug++) {
+        vd_context *ctx = debug_context(debug);
+        vc_kernel_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.name = "nothing";
+        vc_kernel *k = vc_begin(&desc);
+        vc_load(vc_buffer(k, "x", VC_U32, VC_READ), vc_global_id(k, 0));
+        vd_kernel kernel = vd_kernel_build(ctx, k);
+        assert_true(kernel.id != 0);
+        vc_free(k);
+        debug_check_warning("vd_kernel_build",
+                            debug ? "kernel 'nothing' has no effect: it neither writes a buffer nor prints" : NULL);
+        debug_kernel(ctx);
+        debug_check_warning("vd_kernel_build", NULL);
+        vd_kernel_destroy(ctx, kernel);
+        vd_context_destroy(ctx);
+    }
+}
+
+static void axes_that_a_kernel_does_not_use(void **state) {
+    (void)state;
+    vd_context *ctx = debug_context(true);
+    vd_kernel kernel = debug_kernel(ctx);
+    vd_buffer b = debug_buffer(ctx, "b", VD_U32);
+    vd_arg args[2] = { vd_b(b), vd_u32(1) };
+    vd_dispatch_desc dispatch;
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    memset(&dispatch, 0, sizeof dispatch);
+    WARNS(NULL, vd_run_args(ctx, kernel, 64, 1, 1, args, 2));
+    WARNS("vd_run 'set': threads[1] is 8, but the kernel uses no id along axis 1, so the same work is repeated",
+          vd_run_args(ctx, kernel, 64, 8, 1, args, 2));
+    dispatch.kernel = kernel;
+    dispatch.groups[0] = dispatch.groups[1] = 1;
+    dispatch.groups[2] = 3;
+    dispatch.args = args;
+    dispatch.arg_count = 2;
+    WARNS("vd_dispatch 'set': groups[2] is 3, but the kernel uses no id along axis 2, so the same work is repeated",
+          vd_dispatch(vd_immediate(ctx, 0, 0), &dispatch));
+    desc.local_size[0] = 8;
+    desc.local_size[1] = 8;
+    vc_kernel *k = vc_begin(&desc);
+    vc_store(vc_buffer(k, "x", VC_U32, VC_WRITE), vc_local_index(k), vc_u32(1));
+    assert_int_equal(vc_reflect(k)->axes, 3);
+    vd_kernel other = vd_kernel_build(ctx, k);
+    vc_free(k);
+    WARNS(NULL, vd_run_args(ctx, other, 8, 8, 1, args, 1));
+    vd_context_destroy(ctx);
+}
+
+static void reads_of_what_is_not_submitted(void **state) {
+    (void)state;
+    static const char dispatched[] = "vd_run 'copy': buffer 'from' is read, but a list that writes it has not been "
+                                     "submitted; call vd_submit first",
+                      read[] = "vd_buffer_read: buffer 'from' is read, but a list that writes it has not been "
+                               "submitted; call vd_submit first",
+                      submitted[] = "vd_submit: buffer 'from' is read, but a list that writes it has not been "
+                                    "submitted; call vd_submit first";
+    uint32_t word = 0;
+    vd_context *ctx = debug_context(true);
+    vd_kernel set = debug_kernel(ctx);
+    vd_buffer from = debug_buffer(ctx, "from", VD_U32), to = debug_buffer(ctx, "to", VD_U32);
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "copy";
+    vc_kernel *k = vc_begin(&desc);
+    vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ), y = vc_buffer(k, "y", VC_U32, VC_WRITE);
+    VC_EACH(k, i) { vc_store(y, i, vc_load(x, i)); }
+    vd_kernel copy = vd_kernel_build(ctx, k);
+    vc_free(k);
+    vd_arg args[2] = { vd_b(from), vd_u32(1) };
+    vd_dispatch_desc dispatch;
+    memset(&dispatch, 0, sizeof dispatch);
+    dispatch.kernel = set;
+    dispatch.threads[0] = 64;
+    dispatch.args = args;
+    dispatch.arg_count = 2;
+    for (int way = 0; way < 5; way++) {
+        vd_list *l = vd_list_begin(ctx, NULL), *reader = vd_list_begin(ctx, NULL);
+        vd_arg copied[2] = { vd_b(from), vd_b(to) };
+        vd_dispatch_desc reading = dispatch;
+        reading.kernel = copy;
+        reading.args = copied;
+        WARNS(NULL, vd_run(ctx, copy, 64, vd_b(from), vd_b(to)));
+        switch (way) {
+        case 0: WARNS(NULL, vd_dispatch(l, &dispatch)); break;
+        case 1: WARNS(NULL, vd_fill(l, from, 0, VD_WHOLE, NULL, 0)); break;
+        case 2: WARNS(NULL, vd_write(l, from, 0, &word, 4)); break;
+        default: WARNS(NULL, vd_copy(l, from, 0, to, 0, VD_WHOLE)); break;
+        }
+        WARNS(dispatched, vd_run(ctx, copy, 64, vd_b(from), vd_b(to)));
+        WARNS(read, vd_buffer_read(ctx, from, 0, &word, 4));
+        WARNS(NULL, vd_dispatch(reader, &reading)); /* lists may be recorded in any order */
+        if (way == 4) vd_list_discard(l);
+        else if (way != 3) WARNS(NULL, vd_submit(l, NULL, NULL));
+        WARNS(way == 3 ? submitted : NULL, vd_submit(reader, NULL, NULL));
+        if (way == 3) WARNS(NULL, vd_submit(l, NULL, NULL));
+        WARNS(NULL, vd_run(ctx, copy, 64, vd_b(from), vd_b(to)));
+        WARNS(NULL, vd_buffer_read(ctx, from, 0, &word, 4));
+    }
+    vd_context_destroy(ctx);
+}
+
 /* ---- the log without a callback, and the environment ---- */
 
 #ifndef _WIN32
@@ -355,6 +477,8 @@ static const struct CMUnitTest debug_tests[] = {
     cmocka_unit_test(calls_with_a_context_are_logged), cmocka_unit_test(calls_with_a_list_are_logged),
     cmocka_unit_test(nothing_is_logged_without_debug_mode), cmocka_unit_test(libraries_report_their_own_failures),
     cmocka_unit_test(unchecked_failures_are_reported_again), cmocka_unit_test(checked_failures_are_not_reported_again),
-    cmocka_unit_test(a_kernel_handle_of_0_names_its_failure), POSIX(the_environment_turns_debug_mode_on),
+    cmocka_unit_test(a_kernel_handle_of_0_names_its_failure), cmocka_unit_test(kernels_without_effect),
+    cmocka_unit_test(axes_that_a_kernel_does_not_use), cmocka_unit_test(reads_of_what_is_not_submitted),
+    POSIX(the_environment_turns_debug_mode_on),
     cmocka_unit_test(a_failure_to_open_is_logged),
 };
