@@ -371,6 +371,11 @@
        * Buffers and kernels of the graph must outlive it. The caller orders launches of the graph with other work:
          through the stream, or with vd_wait_idle before the launch and a wait for the graph after it.
 
+   OpenCL
+       The parameters of a kernel are the buffers in the order of their bindings, then the argument block: as one
+       struct, or its values one by one, implicit arguments included, in the order of vd_arg_info.location and
+       vd_implicit_info.offset.
+
    Other APIs
        to use here                                            see
        -----------                                            ---
@@ -856,8 +861,8 @@ typedef struct vd_kernel_desc {
     int implicit_count;             /* length of implicit */
     uint32_t argument_bytes;        /* size of the argument block in bytes, implicit arguments included; a multiple of
                                        4, at most VD_MAX_ARGUMENT_BYTES. Only used with args */
-    uint32_t local_size[3];         /* invocations of a work-group along each axis. Default: read from a SPIR-V
-                                       module */
+    uint32_t local_size[3];         /* invocations of a work-group along each axis; trailing zeros mean 1. Default: read
+                                       from a SPIR-V module */
     uint32_t shared_bytes;          /* shared memory of a work-group in bytes. Default: read from a SPIR-V module, else
                                        0 */
     uint64_t features;              /* VD_FEATURE_ bits that the kernel needs, in addition to the capabilities that a
@@ -9727,6 +9732,9 @@ static void vd__cl_memory_destroy(vd__device *dev, vd__memory *m) {
 /* Builds programs from source or from cached binaries, and finds their kernels. */
 
 #if VD__HAS_OPENCL
+/* A range of the argument block that is one parameter of a kernel. */
+typedef struct vd__cl_value { uint32_t offset, size; } vd__cl_value;
+
 typedef struct vd__cl_kernel {
     vd__cl_program program;
     vd__cl_kernel_id handle;
@@ -9736,6 +9744,8 @@ typedef struct vd__cl_kernel {
     bool arguments_set;
     uint64_t *bound_keys;      /* by binding: key of the argument that is set on the kernel; 0: none */
     uint8_t *bound_arguments;  /* argument block that is set on the kernel, if arguments_set */
+    uint32_t value_count;
+    vd__cl_value *values;      /* parameters after the buffers, by offset: values one by one, or the whole block */
 } vd__cl_kernel;
 
 static vd__cl_kernel *vd__cl_kernel_of(const vd__kernel_code *code) {
@@ -9930,9 +9940,40 @@ static vd_result vd__cl_kernel_find(const vd__cl_device *vcl, const vd_kernel_de
     return error ? vd__cl_fail(error, "clCreateKernelsInProgram") : VD_OK;
 }
 
-/* Checks the number of parameters and the local size against `desc`. */
-static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_desc *desc,
-                                     const vd__cl_kernel *kernel) {
+/* Inserts a value into the parameters of a kernel, which are ordered by offset. */
+static void vd__cl_value_add(vd__cl_kernel *kernel, uint32_t offset, uint32_t size) {
+    uint32_t i = kernel->value_count++;
+    for (; i && kernel->values[i - 1].offset > offset; i--) kernel->values[i] = kernel->values[i - 1];
+    kernel->values[i].offset = offset;
+    kernel->values[i].size = size;
+}
+
+/* Sets the parameters after the buffers to parts of an argument block. */
+static int32_t vd__cl_values_set(const vd__cl_device *vcl, const vd__cl_kernel *kernel, const void *arguments) {
+    int32_t error = 0;
+    for (uint32_t i = 0; i < kernel->value_count && !error; i++)
+        error = vcl->cl->clSetKernelArg(kernel->handle, kernel->binding_count + i, kernel->values[i].size,
+                                        (const uint8_t *)arguments + kernel->values[i].offset);
+    return error;
+}
+
+/* Finds out whether the parameters of a kernel are those of `desc`: the buffers, then the argument block as one struct,
+   or its values one by one in the order of their offsets, which the driver accepts if their sizes match. */
+static bool vd__cl_parameters_match(const vd__cl_device *vcl, const vd_kernel_desc *desc, vd__cl_kernel *kernel,
+                                    uint32_t count) {
+    uint64_t zeros[VD_MAX_ARGUMENT_BYTES / 8] = { 0 };
+    if (count == kernel->binding_count + (kernel->argument_bytes ? 1 : 0)) {
+        if (kernel->argument_bytes) vd__cl_value_add(kernel, 0, kernel->argument_bytes);
+        return true;
+    }
+    for (int i = 0; i < desc->arg_count; i++)
+        if (desc->args[i].kind == VD_ARG_VALUE) vd__cl_value_add(kernel, desc->args[i].location, desc->args[i].size);
+    for (int i = 0; i < desc->implicit_count; i++) vd__cl_value_add(kernel, desc->implicit[i].offset, 4);
+    return count == kernel->binding_count + kernel->value_count && !vd__cl_values_set(vcl, kernel, zeros);
+}
+
+/* Checks the parameters and the local size against `desc`. */
+static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_desc *desc, vd__cl_kernel *kernel) {
     uint32_t count = 0, wanted = kernel->binding_count + (kernel->argument_bytes ? 1 : 0);
     const uint32_t *size = desc->local_size;
     size_t required_size[3] = { 0, 0, 0 }, max_invocations = 0;
@@ -9944,9 +9985,10 @@ static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_d
         error = vcl->cl->clGetKernelWorkGroupInfo(kernel->handle, vcl->id, VD__CL_KERNEL_WORK_GROUP_SIZE,
                                                   sizeof max_invocations, &max_invocations, NULL);
     if (error) return vd__cl_fail(error, "querying the parameters of the kernel");
-    if (count != wanted) {
+    if (!vd__cl_parameters_match(vcl, desc, kernel, count)) {
+        const char *block = " and the argument block, as one struct or as its values in the order of their offsets";
         return vd__fail(VD_ERROR_INVALID, "the kernel has %u parameters, but the desc has %u: %u buffers%s", count,
-                        wanted, kernel->binding_count, kernel->argument_bytes ? " and the argument block" : "");
+                        wanted, kernel->binding_count, kernel->argument_bytes ? block : "");
     }
     if (required_size[0]
         && (required_size[0] != size[0] || required_size[1] != size[1] || required_size[2] != size[2])) {
@@ -9980,13 +10022,15 @@ static vd_result vd__cl_kernel_create(vd__device *dev, const vd_kernel_desc *des
     uint32_t bindings = 0;
     for (int i = 0; i < desc->arg_count; i++) bindings += desc->args[i].kind == VD_ARG_BINDING;
     size_t key_bytes = bindings * sizeof(uint64_t);
-    vd__cl_kernel *kernel = (vd__cl_kernel *)vd__alloc_zeroed(vd__cl_allocator(dev),
-                                                              sizeof *kernel + key_bytes + desc->argument_bytes);
+    size_t value_bytes = ((size_t)desc->arg_count + (size_t)desc->implicit_count + 1) * sizeof(vd__cl_value);
+    vd__cl_kernel *kernel = (vd__cl_kernel *)vd__alloc_zeroed(
+        vd__cl_allocator(dev), sizeof *kernel + key_bytes + value_bytes + desc->argument_bytes);
     if (!kernel) return vd__fail_memory(NULL, NULL, 0);
     kernel->binding_count = bindings;
     kernel->argument_bytes = desc->argument_bytes;
     kernel->bound_keys = (uint64_t *)(void *)(kernel + 1);
-    kernel->bound_arguments = (uint8_t *)(kernel + 1) + key_bytes;
+    kernel->values = (vd__cl_value *)(void *)(kernel->bound_keys + bindings);
+    kernel->bound_arguments = (uint8_t *)(kernel + 1) + key_bytes + value_bytes;
     vd__mutex_init(&kernel->lock);
     code->native[0] = (uintptr_t)kernel;
     vd_result result = vd__cl_kernel_start(dev, desc, kernel);
@@ -10059,7 +10103,7 @@ static vd_result vd__cl_set_arguments(const vd__cl_device *vcl, vd__cl_kernel *k
     for (uint32_t i = 0; i < launch->binding_count && !r; i++)
         r = vd__cl_set_binding(vcl, kernel, i, &vd__tape_bindings(launch)[i], views);
     if (r || !bytes || (kernel->arguments_set && !memcmp(kernel->bound_arguments, arguments, bytes))) return r;
-    int32_t error = vcl->cl->clSetKernelArg(kernel->handle, launch->binding_count, bytes, arguments);
+    int32_t error = vd__cl_values_set(vcl, kernel, arguments);
     memcpy(kernel->bound_arguments, arguments, bytes);
     kernel->arguments_set = !error;
     return error ? vd__cl_fail(error, "clSetKernelArg") : VD_OK;
@@ -10348,7 +10392,7 @@ static bool vd__text_contains(const char *text, const char *part) {
 /* Names of all backends by vd_backend, also of those that are not compiled in. */
 static const char *const vd__backend_all_names[] = { "", "vulkan", "dummy", "cuda", "opencl" };
 
-enum { VD__BACKEND_TEXT = 64 };
+enum { VD__BACKEND_TEXT = 128 };
 
 /* Sets *debug if VKDISPATCH_DEBUG is 1. Programs with elevated privileges ignore it, because validation layers are
    libraries. */
@@ -10363,9 +10407,19 @@ static vd_result vd__select_debug(bool *debug) {
 
 /* Writes the names of the compiled-in backends to `out`, for messages. */
 static const char *vd__backend_names(char out[VD__BACKEND_TEXT]) {
+    const char *last = "";
     size_t used = 0;
     for (size_t i = 0; i < VD__COUNT(vd__backends); i++)
         used += (size_t)snprintf(out + used, VD__BACKEND_TEXT - used, "%s%s", i ? ", " : "", vd__backends[i]->name);
+    for (size_t i = 1, missing = 0; i < VD__COUNT(vd__backend_all_names); i++) {
+        size_t j = 0;
+        while (j < VD__COUNT(vd__backends) && strcmp(vd__backends[j]->name, vd__backend_all_names[i])) j++;
+        if (j < VD__COUNT(vd__backends)) continue;
+        used += (size_t)snprintf(out + used, VD__BACKEND_TEXT - used, "%s%s", missing++ ? ", "
+                                 : " (not compiled in: ", vd__backend_all_names[i]);
+        last = ")";
+    }
+    snprintf(out + used, VD__BACKEND_TEXT - used, "%s", last);
     return out;
 }
 
@@ -16198,6 +16252,8 @@ static vd_result vd__kernel_from_text(vd_context *ctx, vd_kernel_desc *desc, vd_
 static vd_result vd__kernel_create(vd_context *ctx, const vd_kernel_desc *desc, vd_kernel *out) {
     vd_kernel_desc full = *desc;
     if (!full.name) full.name = "";
+    for (int i = 1; i < 3; i++)
+        if (full.local_size[0] && !full.local_size[i] && !full.local_size[2]) full.local_size[i] = 1;
     vd__reap(ctx);
     vd_result r = vd__code_check(ctx, &full);
     if (r) return r;

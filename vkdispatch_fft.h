@@ -3753,7 +3753,8 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
                             "factors must not exceed 31 in VD_CONVOLVE_CIRCULAR and VD_CONVOLVE_CENTRED",
                             (unsigned long long)p->shape[1]);
     return vd_error_set(VD_ERROR_UNSUPPORTED, "the transforms of this convolution, of %llu x %llu x %llu elements, are "
-                        "not supported with %u bytes of shared memory", (unsigned long long)p->shape[1],
+                        "not supported with %u bytes of shared memory; see vd_fft_good_size",
+                        (unsigned long long)p->shape[1],
                         (unsigned long long)(p->dimensions > 2 ? p->shape[2] : 1),
                         (unsigned long long)(p->dimensions > 3 ? p->shape[3] : 1),
                         (unsigned)(p->device.shared * vc_type_size(p->real)));

@@ -87,6 +87,29 @@ TEST_EXECUTED(opencl_source_runs_on_buffer_objects) {
     check_saxpy(ctx, saxpy_create(ctx), 100000);
 }
 
+/* Parameters: the buffers, then the values of the argument block one by one, by offset. */
+TEST_EXECUTED(values_one_by_one) {
+    static const char text[] =
+        "__kernel void saxpy(__global const float *x, __global float *y, float a, uint threads) {\n"
+        "    uint i = (uint)get_global_id(0);\n"
+        "    if (i < threads) y[i] += a * x[i];\n"
+        "}\n";
+    static const char swapped[] =
+        "__kernel void saxpy(__global const float *x, float a, __global float *y, uint threads) { y[0] = a * x[0]; }\n";
+    saxpy_desc s;
+    describe(&s);
+    s.desc.code = text;
+    s.desc.local_size[1] = s.desc.local_size[2] = 0; /* trailing zeros mean 1 */
+    vd_kernel k = vd_kernel_create(f->ctx, &s.desc);
+    if (!k.id) fail_msg("vd_kernel_create: %s", vd_error_text());
+    check_saxpy(f->ctx, k, 2);
+    check_saxpy(f->ctx, k, 1000);
+    vd_kernel_destroy(f->ctx, k);
+    s.desc.code = swapped;
+    assert_true(vd_kernel_create(f->ctx, &s.desc).id == 0);
+    check_text("vd_kernel_create", "saxpy|4 parameters|3: 2 buffers and the argument block, as one struct or as its values");
+}
+
 /* If a program has several kernels, the desc must name one. */
 TEST_EXECUTED(a_program_of_two_kernels) {
     static const char text[] =
@@ -582,7 +605,8 @@ TEST_EXECUTED(all_needed_declarations_are_included) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(opencl_source_runs), CASE(opencl_source_runs_on_buffer_objects), CASE(a_program_of_two_kernels),
+    CASE(opencl_source_runs), CASE(opencl_source_runs_on_buffer_objects), CASE(values_one_by_one),
+    CASE(a_program_of_two_kernels),
     CASE(errors_of_the_compiler_name_the_line), CASE(a_desc_that_does_not_match_its_source),
     CASE(compiled_programs_are_cached), CASE(driver_calls_fail), CASE(driver_calls_fail_under_threads),
     CASE(work_that_ends_with_an_error_loses_the_device), CASE(a_queue_waits_for_another),

@@ -213,7 +213,7 @@ static void kernel_descs(void **state) {
     d.entry = NULL;
     d.features = VD_FEATURE_F64;
     d.local_size[0] = 32;
-    REFUSED(vd_kernel_create(validate_ctx, &d), "desc.local_size is 32 x 0 x 0, but the local size of the module is 64 x 1 x 1");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "desc.local_size is 32 x 1 x 1, but the local size of the module is 64 x 1 x 1");
     d.local_size[0] = 0;
     d.shared_bytes = 49153;
     REFUSED(vd_kernel_create(validate_ctx, &d), "needs 49153 bytes of shared memory, but the device's limit is 49152");
@@ -336,6 +336,9 @@ static void environment(void **state) {
     memset(&d, 0, sizeof d);
     setenv("VKDISPATCH_BACKEND", "metal", 1);
     INVALID(vd_context_create(NULL, &c), "VKDISPATCH_BACKEND is 'metal'; the choices are:");
+#if VD__HAS_VULKAN
+    assert_non_null(strstr(vd_error_text(), ": vulkan, cuda, dummy (not compiled in: opencl)"));
+#endif
     setenv("VKDISPATCH_BACKEND", "dummy", 1);
     setenv("VKDISPATCH_DEVICE", "3", 1);
     assert_int_equal(vd_context_create(NULL, &c), VD_ERROR_NO_DEVICE);
