@@ -1742,7 +1742,7 @@ VC__PRINTF(3, 4) static void vc__fail_call(vc_kernel *k, const char *call, const
 #define VC__FAIL_FALSE(k, call, ...) (vc__fail_call(k, call, __VA_ARGS__), false)
 #define VC__FAIL_VALUE(k, call, ...) (vc__fail_call(k, call, __VA_ARGS__), vc__no_value())
 
-static void vc__no_memory(vc_kernel *k);
+VC__NOINLINE static void vc__no_memory(vc_kernel *k);
 
 /* Fails with a complete sentence because the machine lacks a feature or exceeds a limit. */
 VC__PRINTF(2, 3) static void vc__fail_machine(vc_kernel *k, const char *format, ...);
@@ -2153,9 +2153,9 @@ enum {
     X(MAX,          "max",          PURE,   2, IUF,  SAME,   COMMUTES, \
       VC__S(0, VC__E(VC__GLSLstd450SMax), VC__E(VC__GLSLstd450UMax), VC__E(VC__GLSLstd450NMax)), \
       VC__T_FLOAT("max", "fmax", "($0, $1)"), vc__lower_max) \
-    X(CLAMP,        "clamp",        PURE,   3, IUF,  SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_clamp) \
-    X(MIX,          "mix",          PURE,   3, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_mix) \
-    X(STEP,         "step",         PURE,   2, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_step) \
+    X(CLAMP,        "clamp",        PURE,   3, IUF,  SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_by_rule) \
+    X(MIX,          "mix",          PURE,   3, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_by_rule) \
+    X(STEP,         "step",         PURE,   2, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_by_rule) \
     X(FLOOR,        "floor",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Floor)), \
       VC__T_FLOAT("floor", "floor", "($0)"), NULL) \
     X(CEIL,         "ceil",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Ceil)), \
@@ -2164,7 +2164,7 @@ enum {
       VC__T_FLOAT("trunc", "trunc", "($0)"), vc__lower_trunc) \
     X(ROUND,        "round",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450RoundEven)), \
       VC__T_FLOAT("roundEven", "rint", "($0)"), vc__lower_round) \
-    X(FRACT,        "fract",        PURE,   1, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_fract) \
+    X(FRACT,        "fract",        PURE,   1, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_by_rule) \
     X(SQRT,         "sqrt",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Sqrt)), \
       VC__T_OPERATOR("sqrt($0)", NULL, "__fsqrt_rn($0)", "__dsqrt_rn($0)"), NULL) \
     X(RSQRT,        "rsqrt",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450InverseSqrt)), \
@@ -2411,8 +2411,8 @@ typedef struct vc__node vc__node;
 /* A lowering rule returns the number of the replacement, or VC__NIL to keep the operation. */
 typedef uint32_t vc__lowering_rule(vc__lowering *s, const vc__node *n);
 static vc__lowering_rule vc__lower_extract, vc__lower_cast, vc__lower_div, vc__lower_rem, vc__lower_mod,
-    vc__lower_fma, vc__lower_abs, vc__lower_sign, vc__lower_min, vc__lower_max, vc__lower_clamp,
-    vc__lower_mix, vc__lower_step, vc__lower_fract, vc__lower_math64, vc__lower_pow, vc__lower_log,
+    vc__lower_fma, vc__lower_abs, vc__lower_sign, vc__lower_min, vc__lower_max, vc__lower_by_rule,
+    vc__lower_math64, vc__lower_pow, vc__lower_log,
     vc__lower_atan, vc__lower_isnan, vc__lower_dot, vc__lower_shift_count, vc__lower_memory, vc__lower_popcount,
     vc__lower_bit_reverse, vc__lower_index, vc__lower_find_lsb, vc__lower_find_msb, vc__lower_mul_hi,
     vc__lower_pack_half, vc__lower_unpack_half, vc__lower_atomic, vc__lower_subgroup, vc__lower_dot_4x8,
@@ -4273,7 +4273,7 @@ enum {
     VC__RULE_rem_unsigned = 596, VC__RULE_rem_signed = 602, VC__RULE_mod_signed = 612, VC__RULE_fma = 621,
     VC__RULE_abs = 625, VC__RULE_sign_unsigned = 630, VC__RULE_sign = 634, VC__RULE_max_of_ints = 641,
     VC__RULE_min_of_ints = 645, VC__RULE_max_glsl = 649, VC__RULE_min_glsl = 656, VC__RULE_clamp = 663,
-    VC__RULE_mix = 667, VC__RULE_step = 673, VC__RULE_trunc = 677, VC__RULE_round = 683, VC__RULE_fract = 699,
+    VC__RULE_mix = 667, VC__RULE_step = 673, VC__RULE_fract = 677, VC__RULE_trunc = 681, VC__RULE_round = 687,
     VC__RULE_rotate = 703, VC__RULE_popcount_of_64 = 709, VC__RULE_popcount_native = 719, VC__RULE_popcount = 726,
     VC__RULE_bit_reverse_of_64 = 733, VC__RULE_bit_reverse_of_32 = 746, VC__RULE_bit_reverse_of_16 = 752,
     VC__RULE_bit_reverse_of_8 = 759, VC__RULE_find_lsb = 766, VC__RULE_magnitude = 772, VC__RULE_find_msb = 776,
@@ -4293,14 +4293,14 @@ enum {
     VC__RULE_f64_tanh = 1261, VC__RULE_complex_div = 1281, VC__RULE_complex_div_real = 1312,
     VC__RULE_complex_div16 = 1338, VC__RULE_complex_div_real16 = 1356, VC__RULE_complex_log_abs = 1371,
     VC__RULE_complex_sqrt = 1402, VC__RULE_complex_pow_real = 1432, VC__RULE_complex_pow = 1446,
-    VC__RULE_complex_exp = 1468, VC__RULE_clz = 1476, VC__RULE_abs_diff = 1482, VC__RULE_add_sat_unsigned = 1489,
-    VC__RULE_add_sat = 1494, VC__RULE_sub_sat_unsigned = 1504, VC__RULE_sub_sat = 1508, VC__RULE_average = 1518,
-    VC__RULE_half_log1p = 1524, VC__RULE_asinh = 1532, VC__RULE_acosh = 1548, VC__RULE_atanh = 1568,
-    VC__RULE_scale_by_int = 1589, VC__RULE_exp10 = 1594, VC__RULE_log10 = 1613, VC__RULE_cbrt64 = 1618,
-    VC__RULE_cbrt32 = 1645, VC__RULE_hypot16 = 1666, VC__RULE_hypot = 1676, VC__RULE_erf = 1701,
-    VC__RULE_radians = 1724, VC__RULE_degrees = 1728, VC__RULE_saturate = 1732, VC__RULE_smoothstep = 1735,
-    VC__RULE_frexp_mantissa = 1745, VC__RULE_frexp_exponent = 1759, VC__RULE_modf_fract = 1772, VC__RULE_hash32 = 1778,
-    VC__RULE_hash64 = 1789
+    VC__RULE_complex_exp = 1468, VC__RULE_clz = 1476, VC__RULE_ctz = 1482, VC__RULE_abs_diff = 1490,
+    VC__RULE_add_sat_unsigned = 1497, VC__RULE_add_sat = 1502, VC__RULE_sub_sat_unsigned = 1512,
+    VC__RULE_sub_sat = 1516, VC__RULE_average = 1526, VC__RULE_half_log1p = 1532, VC__RULE_asinh = 1540,
+    VC__RULE_acosh = 1556, VC__RULE_atanh = 1576, VC__RULE_scale_by_int = 1597, VC__RULE_exp10 = 1602,
+    VC__RULE_log10 = 1621, VC__RULE_cbrt64 = 1626, VC__RULE_cbrt32 = 1653, VC__RULE_hypot16 = 1674,
+    VC__RULE_hypot = 1684, VC__RULE_erf = 1709, VC__RULE_radians = 1732, VC__RULE_degrees = 1736,
+    VC__RULE_saturate = 1740, VC__RULE_smoothstep = 1743, VC__RULE_frexp_mantissa = 1753,
+    VC__RULE_frexp_exponent = 1767, VC__RULE_modf_fract = 1780, VC__RULE_hash32 = 1786, VC__RULE_hash64 = 1797
 };
 static const int16_t vc__rule_numbers[] = {
     0, 64, 2, 4, 8, 48, 1, 26, 32, -252, -2044, 252, 2044, 254, 2046, 46, 104, -1492, 1422, -2, -108, 124, 3, 16, -2200,
@@ -4400,9 +4400,9 @@ static const uint32_t vc__rule_steps[] = {
     0x40000, 0x1068f5, 0x4005c, 0x47b055e, 0x45c, 0x66a075e, 0x108fc, 0x40000, 0x15c, 0x100045e, 0x105fc, 0x40000,
     0x1005c, 0x100045e, 0x105fc, 0x40000, 0x15c, 0x1fa, 0x553, 0x60455, 0x100075e, 0x108fc, 0x40000, 0x1005c, 0x1fa,
     0x553, 0x60455, 0x100075e, 0x108fc, 0x40000, 0x10026, 0x20425, 0x105fc, 0x40000, 0x26a1d, 0x4001e, 0x2011e, 0x6051c,
-    0x107fc, 0x40000, 0x15c, 0x6a68045e, 0x105fc, 0x40000, 0x23, 0x42a, 0x501fb, 0x5, 0x106fc, 0x40000, 0x23, 0x42a,
-    0x6e051e, 0x62a, 0x6075b, 0x5041d, 0x6e095a, 0x80a54, 0x96e5c, 0xb0c55, 0x6a051c, 0x50e0d5e, 0x501fb, 0xf, 0x110fc,
-    0x40000, 0x2a, 0x4001d, 0x105fc, 0x40000, 0x10057, 0x11b, 0x50058, 0x60455, 0x107fc, 0x40000, 0xc01fb, 0x0, 0x443,
+    0x107fc, 0x40000, 0x15c, 0x6a68045e, 0x105fc, 0x40000, 0x2a, 0x4001d, 0x105fc, 0x40000, 0x23, 0x42a, 0x501fb, 0x5,
+    0x106fc, 0x40000, 0x23, 0x42a, 0x6e051e, 0x62a, 0x6075b, 0x5041d, 0x6e095a, 0x80a54, 0x96e5c, 0xb0c55, 0x6a051c,
+    0x50e0d5e, 0x501fb, 0xf, 0x110fc, 0x40000, 0x10057, 0x11b, 0x50058, 0x60455, 0x107fc, 0x40000, 0xc01fb, 0x0, 0x443,
     0x1001fb, 0x0, 0x643, 0x7051c, 0x1008f5, 0x109fc, 0x40000, 0xc01fb, 0x0, 0x404f5, 0x543, 0x1006f5, 0x107fc, 0x40000,
     0xc01fb, 0x0, 0x1501fb, 0x4, 0x1005f5, 0x106fc, 0x40000, 0x1001fb, 0x0, 0xc01fb, 0x0, 0x205fa, 0x906f5, 0x690757,
     0x444, 0x909f5, 0xa0855, 0x100bf5, 0x10cfc, 0x40000, 0xc01fb, 0x0, 0x204fa, 0x1005f5, 0x106fc, 0x40000, 0xc01fb,
@@ -4464,34 +4464,37 @@ static const uint32_t vc__rule_steps[] = {
     0xb081e, 0xcfc, 0xa36, 0xd081e, 0x10efc, 0x50000, 0xda01fb, 0x100, 0x68025a, 0x4021e, 0x768065e, 0x5031e, 0x9081d,
     0xa31, 0x23, 0x123, 0xd0c26, 0x680e5a, 0x5021e, 0x10040322, 0x11680f5e, 0x1237, 0x130b1e, 0x14fc, 0x1236, 0x150b1e,
     0x116fc, 0x40000, 0x31, 0x137, 0x5041e, 0x6fc, 0x136, 0x7041e, 0x108fc, 0x40000, 0x1200f5, 0x446, 0x5661d, 0x1006f5,
-    0x107fc, 0x40000, 0x10026, 0x1204f5, 0x10025, 0x1206f5, 0x7051d, 0x108fc, 0x40000, 0x1001c, 0x45c, 0x463055e,
-    0x106fc, 0x40000, 0x1001c, 0x40056, 0x40156, 0x60554, 0x68075c, 0x660058, 0x640956, 0x40a085e, 0x10bfc, 0x40000,
-    0x10026, 0x1041d, 0x105fc, 0x40000, 0x1001d, 0x10056, 0x40056, 0x60554, 0x68075c, 0x660058, 0x640956, 0x40a085e,
-    0x10bfc, 0x40000, 0x10054, 0x10056, 0x6a0558, 0x6041c, 0x107fc, 0x20000, 0x6b001c, 0x2001f, 0x3031e, 0x4031e,
-    0x104f9, 0x3060522, 0x107fc, 0x40000, 0x23, 0x1e, 0x6a051c, 0x62f, 0x5d01fb, 0x704, 0x6e045c, 0x5001e, 0x305f9,
-    0xb0a22, 0x68005c, 0x81b, 0x80e0d5e, 0xf0c095e, 0x110fc, 0x40000, 0x6a001d, 0x6e041e, 0x680526, 0x62f, 0x5071e,
-    0x305f9, 0x7090822, 0x6a001c, 0xb041e, 0x680c26, 0xd2f, 0x5d01fb, 0xe00, 0x7e005c, 0xa0a1c, 0xf11105e, 0x6a5d,
-    0x6112135e, 0x114fc, 0x40000, 0x23, 0x46a1c, 0x46a1d, 0x6051f, 0x733, 0x6e081e, 0x6a045a, 0x9600a5e, 0x68005c,
-    0xb1b, 0xb0d0c5e, 0x1e, 0x6e045c, 0xf001e, 0x30ff9, 0x121122, 0xe13105e, 0x6a045d, 0x6114155e, 0x116fc, 0x40000,
-    0x401f5, 0x6701fb, 0x400, 0x105fc, 0x400ab, 0xa1a0f7, 0x4001e, 0x52d, 0x8483f7, 0x8685f7, 0x8070627, 0xa3a2f7,
-    0xa091e, 0xb001d, 0xa5a4f7, 0xd091e, 0xe0c1d, 0x40f1e, 0x1032, 0x409f5, 0x6701fb, 0x1211, 0x113fc, 0x400b1, 0x34,
-    0xa1a0f7, 0x5041e, 0x106fc, 0x400b3, 0x8b01fb, 0x0, 0x23, 0x6a05045e, 0x6f3, 0x690758, 0x808f5, 0x87091f, 0xa00a1c,
-    0x90bf5, 0x690c57, 0xdf2, 0x8101fb, 0xe06, 0x8101fb, 0xf06, 0x8101fb, 0x1006, 0x23, 0x126a29, 0x13001e, 0x68005c,
-    0x111b, 0x1116155e, 0x1417045e, 0x118fc, 0x400b4, 0x8b01fb, 0x0, 0x23, 0x6a05045e, 0x6f3, 0x87071f, 0xa0081c, 0x9f2,
-    0x8101fb, 0xa06, 0x8101fb, 0xb06, 0x23, 0xd6a29, 0xe001e, 0x68005c, 0xc1b, 0xc11105e, 0xf12045e, 0x113fc, 0x40000,
-    0x23, 0x123, 0x50426, 0x60065a, 0x5051e, 0x8040422, 0x92f, 0xa60075e, 0x10bfc, 0x400b5, 0x23, 0x123, 0x50426,
-    0xa1a0f7, 0xa3a2f7, 0xa5a4f7, 0x6095c, 0x6a080a5e, 0xa7a6f7, 0xc065c, 0xb070d5e, 0xe041e, 0xe051e, 0x10101e,
-    0x110f0f22, 0x122f, 0x6a0e5a, 0x70e5a, 0x708155e, 0x166a145e, 0x17131e, 0x60065a, 0x1860195e, 0x11afc, 0x50000,
-    0x23, 0x6b6af7, 0x1e, 0x6051d, 0x6051c, 0x9081f, 0x71b, 0xb31, 0x40af9, 0xd0c1e, 0xe6a1d, 0x886cf7, 0x5105c,
-    0xf6a115e, 0x6a055c, 0x307f9, 0x140022, 0x68005c, 0x121b, 0x1217165e, 0x1815135e, 0x119fc, 0x400bd, 0xa1a0f7,
-    0x4001e, 0x105fc, 0x400bf, 0xa1a0f7, 0x4001e, 0x105fc, 0x40000, 0x6a680027, 0x104fc, 0x40000, 0x21d, 0x11d, 0x5041f,
-    0x6a680627, 0x7071c, 0x8871d, 0x9071e, 0xa071e, 0x10bfc, 0x400c1, 0xf3, 0xa1a0f7, 0x50454, 0xa3a2f7, 0x70655,
-    0x8b01fb, 0x0, 0x8f2, 0x23, 0xb6229, 0xc001e, 0xd0a095e, 0x10efc, 0x40000, 0xf3, 0x7877f7, 0x50458, 0x406f5,
-    0x8a89f7, 0x80754, 0x8b01fb, 0x0, 0x7473f7, 0xb091d, 0x680c0a5e, 0x10dfc, 0x40000, 0x41, 0x68045e, 0x52c, 0x6051d,
-    0x107fc, 0x400c5, 0xa0001e, 0xa1041c, 0x8b0558, 0x6c061c, 0x70558, 0x50856, 0xa2091e, 0x8c0a58, 0xa0b56, 0x10cfc,
-    0x400c8, 0xa0001c, 0x8d0458, 0x50456, 0xa1061e, 0x8e0758, 0x80756, 0xa2091e, 0x8f0a58, 0xb0a56, 0x10cfc
+    0x107fc, 0x40000, 0x45, 0x1204f5, 0x1266f5, 0x6a061c, 0x70525, 0x1008f5, 0x109fc, 0x40000, 0x10026, 0x1204f5,
+    0x10025, 0x1206f5, 0x7051d, 0x108fc, 0x40000, 0x1001c, 0x45c, 0x463055e, 0x106fc, 0x40000, 0x1001c, 0x40056,
+    0x40156, 0x60554, 0x68075c, 0x660058, 0x640956, 0x40a085e, 0x10bfc, 0x40000, 0x10026, 0x1041d, 0x105fc, 0x40000,
+    0x1001d, 0x10056, 0x40056, 0x60554, 0x68075c, 0x660058, 0x640956, 0x40a085e, 0x10bfc, 0x40000, 0x10054, 0x10056,
+    0x6a0558, 0x6041c, 0x107fc, 0x20000, 0x6b001c, 0x2001f, 0x3031e, 0x4031e, 0x104f9, 0x3060522, 0x107fc, 0x40000,
+    0x23, 0x1e, 0x6a051c, 0x62f, 0x5d01fb, 0x704, 0x6e045c, 0x5001e, 0x305f9, 0xb0a22, 0x68005c, 0x81b, 0x80e0d5e,
+    0xf0c095e, 0x110fc, 0x40000, 0x6a001d, 0x6e041e, 0x680526, 0x62f, 0x5071e, 0x305f9, 0x7090822, 0x6a001c, 0xb041e,
+    0x680c26, 0xd2f, 0x5d01fb, 0xe00, 0x7e005c, 0xa0a1c, 0xf11105e, 0x6a5d, 0x6112135e, 0x114fc, 0x40000, 0x23, 0x46a1c,
+    0x46a1d, 0x6051f, 0x733, 0x6e081e, 0x6a045a, 0x9600a5e, 0x68005c, 0xb1b, 0xb0d0c5e, 0x1e, 0x6e045c, 0xf001e,
+    0x30ff9, 0x121122, 0xe13105e, 0x6a045d, 0x6114155e, 0x116fc, 0x40000, 0x401f5, 0x6701fb, 0x400, 0x105fc, 0x400ab,
+    0xa1a0f7, 0x4001e, 0x52d, 0x8483f7, 0x8685f7, 0x8070627, 0xa3a2f7, 0xa091e, 0xb001d, 0xa5a4f7, 0xd091e, 0xe0c1d,
+    0x40f1e, 0x1032, 0x409f5, 0x6701fb, 0x1211, 0x113fc, 0x400b1, 0x34, 0xa1a0f7, 0x5041e, 0x106fc, 0x400b3, 0x8b01fb,
+    0x0, 0x23, 0x6a05045e, 0x6f3, 0x690758, 0x808f5, 0x87091f, 0xa00a1c, 0x90bf5, 0x690c57, 0xdf2, 0x8101fb, 0xe06,
+    0x8101fb, 0xf06, 0x8101fb, 0x1006, 0x23, 0x126a29, 0x13001e, 0x68005c, 0x111b, 0x1116155e, 0x1417045e, 0x118fc,
+    0x400b4, 0x8b01fb, 0x0, 0x23, 0x6a05045e, 0x6f3, 0x87071f, 0xa0081c, 0x9f2, 0x8101fb, 0xa06, 0x8101fb, 0xb06, 0x23,
+    0xd6a29, 0xe001e, 0x68005c, 0xc1b, 0xc11105e, 0xf12045e, 0x113fc, 0x40000, 0x23, 0x123, 0x50426, 0x60065a, 0x5051e,
+    0x8040422, 0x92f, 0xa60075e, 0x10bfc, 0x400b5, 0x23, 0x123, 0x50426, 0xa1a0f7, 0xa3a2f7, 0xa5a4f7, 0x6095c,
+    0x6a080a5e, 0xa7a6f7, 0xc065c, 0xb070d5e, 0xe041e, 0xe051e, 0x10101e, 0x110f0f22, 0x122f, 0x6a0e5a, 0x70e5a,
+    0x708155e, 0x166a145e, 0x17131e, 0x60065a, 0x1860195e, 0x11afc, 0x50000, 0x23, 0x6b6af7, 0x1e, 0x6051d, 0x6051c,
+    0x9081f, 0x71b, 0xb31, 0x40af9, 0xd0c1e, 0xe6a1d, 0x886cf7, 0x5105c, 0xf6a115e, 0x6a055c, 0x307f9, 0x140022,
+    0x68005c, 0x121b, 0x1217165e, 0x1815135e, 0x119fc, 0x400bd, 0xa1a0f7, 0x4001e, 0x105fc, 0x400bf, 0xa1a0f7, 0x4001e,
+    0x105fc, 0x40000, 0x6a680027, 0x104fc, 0x40000, 0x21d, 0x11d, 0x5041f, 0x6a680627, 0x7071c, 0x8871d, 0x9071e,
+    0xa071e, 0x10bfc, 0x400c1, 0xf3, 0xa1a0f7, 0x50454, 0xa3a2f7, 0x70655, 0x8b01fb, 0x0, 0x8f2, 0x23, 0xb6229, 0xc001e,
+    0xd0a095e, 0x10efc, 0x40000, 0xf3, 0x7877f7, 0x50458, 0x406f5, 0x8a89f7, 0x80754, 0x8b01fb, 0x0, 0x7473f7, 0xb091d,
+    0x680c0a5e, 0x10dfc, 0x40000, 0x41, 0x68045e, 0x52c, 0x6051d, 0x107fc, 0x400c5, 0xa0001e, 0xa1041c, 0x8b0558,
+    0x6c061c, 0x70558, 0x50856, 0xa2091e, 0x8c0a58, 0xa0b56, 0x10cfc, 0x400c8, 0xa0001c, 0x8d0458, 0x50456, 0xa1061e,
+    0x8e0758, 0x80756, 0xa2091e, 0x8f0a58, 0xb0a56, 0x10cfc
 };
 /* end of the compiled rules */
+/* An array of negative size: run tools/rules, because operations were added or removed. */
+typedef char vc__rules_are_current[(int)VC__RULE_OPERATIONS == (int)VC__OP_COUNT ? 1 : -1];
 
 /* Coefficients of a polynomial, highest power first, as bits of f32 and f64. */
 typedef struct vc__polynomial { uint64_t f32[8], f64[15]; uint32_t f32_count, f64_count; } vc__polynomial;
@@ -4904,17 +4907,14 @@ static uint32_t vc__lower_min_max(vc__lowering *s, const vc__node *n, bool max) 
 static uint32_t vc__lower_min(vc__lowering *s, const vc__node *n) { return vc__lower_min_max(s, n, false); }
 static uint32_t vc__lower_max(vc__lowering *s, const vc__node *n) { return vc__lower_min_max(s, n, true); }
 
-static uint32_t vc__lower_clamp(vc__lowering *s, const vc__node *n) {
-    return vc__rule(s, n, VC__RULE(clamp, "min(max(x, y), z)"));
-}
-
-/* a * (1 - t) + b * t, each step rounded. */
-static uint32_t vc__lower_mix(vc__lowering *s, const vc__node *n) {
-    return vc__rule(s, n, VC__RULE(mix, "r = 1 - z; x * r + y * z"));
-}
-
-static uint32_t vc__lower_step(vc__lowering *s, const vc__node *n) {
-    return vc__rule(s, n, VC__RULE(step, "y < x ? 0 : 1"));
+/* Operations with one rule for all targets and types. */
+static uint32_t vc__lower_by_rule(vc__lowering *s, const vc__node *n) {
+    switch (n->op) {
+    case VC__OP_CLAMP: return vc__rule(s, n, VC__RULE(clamp, "min(max(x, y), z)"));
+    case VC__OP_MIX: return vc__rule(s, n, VC__RULE(mix, "r = 1 - z; x * r + y * z"));
+    case VC__OP_STEP: return vc__rule(s, n, VC__RULE(step, "y < x ? 0 : 1"));
+    default: return vc__rule(s, n, VC__RULE(fract, "x - floor(x)"));
+    }
 }
 
 /* Whether trunc and round of a float type are lowered to floor; see VC_FEATURE_F64_ROUND. */
@@ -4935,10 +4935,6 @@ static uint32_t vc__lower_round(vc__lowering *s, const vc__node *n) {
     return vc__rule(s, n,
                     VC__RULE(round, "m = abs(x); w = floor(m); h = w * 0.5; o = floor(h) != h; m = m - w; "
                                     "o = m == 0.5 & o; o = 0.5 < m | o; copy_sign(o ? w + 1 : w, x)"));
-}
-
-static uint32_t vc__lower_fract(vc__lowering *s, const vc__node *n) {
-    return vc__rule(s, n, VC__RULE(fract, "x - floor(x)"));
 }
 
 static uint32_t vc__lower_dot(vc__lowering *s, const vc__node *n) {
@@ -15632,10 +15628,7 @@ VC_API vc_val vc_clz(vc_val a) {
 
 VC_API vc_val vc_ctz(vc_val a) {
     vc__fn f = vc__fn_one("vc_ctz", VC__KINDS_IU, a);
-    if (!f.type) return vc__fn_end(&f, a);
-    a = vc__cast_kind(vc__fn_unsigned(&f), vc_find_lsb(f.v[0])); /* -1 becomes the largest number */
-    a = vc_min(a, vc_imm(vc__fn_unsigned(&f), vc__fn_width(&f)));
-    return vc__fn_end(&f, vc__cast_kind(vc__scalar(f.type), a));
+    return vc__fn_rule(&f, VC__RULE(ctz, "T(min(U(find_lsb(x)), U(top) + 1))")); /* U(-1) is the largest number */
 }
 
 /* Swaps neighbouring bytes, then pairs of bytes, then groups of four. */
