@@ -2006,21 +2006,21 @@ enum {
 
 /* The table of operations. A row:
      X(OP, name, class, operands, kinds, result, flags, spirv, text, rule)
-   class     LEAF    recorded once at the kernel's entry: arguments, ids, constants
-             PURE    depends only on its operands: merged with an equal node of an open block
-             READ    reads memory: merged within its region, and across regions if the kernel does not write the buffer
-             NEW     storage that is created where it was recorded
+   class     LEAF        has no operands: an argument, an id or a constant; in the region of the kernel's entry
+             PURE        depends only on its operands: merged with an equal node of an open block
+             READ        reads memory: merged within its region, and across regions if the kernel does not write there
+             NEW         declares a variable or a private array where it was recorded
              CONVERGENT  depends on which invocations are active: stays in its region and is never merged
-             EFFECT  stays where it was recorded
-             BLOCK   opens, splits or closes a block
-   operands  their number; 9: a range of the list of extra operands
+             EFFECT      stays where it was recorded
+             BLOCK       opens, splits or closes a block
+   operands  their number; 9 (VC__MANY): a range of the list of extra operands
    kinds     kinds allowed for the first operand: B bool, I signed, U unsigned, F float
    result    SAME: the type of the first operand; BOOL: bool, with as many components; SCALAR: one component;
              SIGNED: the signed integer type of its width; OWN: not derived from the operands; the node stores it
-   flags     COMMUTES; EXACT: + - * of floats, which compilers must not contract or reorder;
-             INTEGERS: only integers are lowered; 0: none
+   flags     COMMUTES: the two operands can be swapped; EXACT: + - * of floats, which compilers must not contract or
+             reorder; INTEGERS: only integers are lowered; 0: none
    spirv     VC__S: opcode for bool, int, uint, float; VC__E: an instruction of GLSL.std.450; 0: none
-   text      VC__T…: the text in GLSL, CUDA C and OpenCL C, with $0 $1 $2 for the operands; NULL: none
+   text      VC__T…: the text patterns in GLSL, CUDA C and OpenCL C, see vc__p_print_pattern; NULL: none
    rule      the lowering rule (room lowering), for targets that have no instruction or text, or one with a different
              meaning; NULL: never lowered */
 #define VC__E(n) (0x10000u | (n))
@@ -2029,6 +2029,7 @@ enum {
 #define VC__S_INT(op) { 0, op, op, 0 }
 #define VC__S_FLOAT(op) { 0, 0, 0, op }
 #define VC__S_NONE { 0, 0, 0, 0 }
+/* GLSL patterns by kind, and one for vectors of bools and comparisons of vectors; C patterns by kind. */
 #define VC__T_G(b, i, u, f, vector) { { b, i, u, f }, vector }
 #define VC__T_C(b, i, u, f32, f64) { b, i, u, f32, f64 }
 #define VC__T_ALL(text) VC__T_C(text, text, text, text, text)
@@ -2043,7 +2044,8 @@ enum {
 /* Texts for bools, for integers, and for signed integers in C, where the result is cast back to its type. */
 #define VC__T_BITS(b, u, i, vector) \
     VC__T_EACH(VC__T_G(b, u, u, NULL, vector), VC__T_C(b, i, u, NULL, NULL), VC__T_C(b, i, u, NULL, NULL))
-/* A function of floats by its name in GLSL and in C; the f32 function of CUDA ends in f. VC__T_F32: f64 is lowered. */
+/* A function of floats by its name in GLSL and in C, and its arguments `a`. The names of f32 functions in CUDA C end in
+   f. VC__T_F32: f64 is lowered. */
 #define VC__T_FLOAT(glsl, c, a) \
     VC__T_EACH(VC__T_G(glsl a, glsl a, glsl a, glsl a, NULL), VC__T_C(NULL, NULL, NULL, c "f" a, c a), \
                VC__T_C(NULL, NULL, NULL, c a, c a))
