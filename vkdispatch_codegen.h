@@ -1744,7 +1744,7 @@ VC__PRINTF(3, 4) static void vc__fail_call(vc_kernel *k, const char *call, const
 
 VC__NOINLINE static void vc__no_memory(vc_kernel *k);
 
-/* Fails with a complete sentence because the machine lacks a feature or exceeds a limit. */
+/* Fails with a complete sentence, because the kernel requires a feature that the machine lacks or exceeds a limit. */
 VC__PRINTF(2, 3) static void vc__fail_machine(vc_kernel *k, const char *format, ...);
 
 // >>types
