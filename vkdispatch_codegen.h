@@ -3084,7 +3084,8 @@ static inline bool vc__is_open(const vc_kernel *k, uint32_t at) {
 
 VC__SMALL
 
-/* An operation as vc_dump names it, with the argument or memory that it reads: load 'x'. Composite value: its type. */
+/* The name of an operation for messages, as in vc_dump, with the argument or memory that it reads: load 'x'. For a
+   composite value: its type. */
 static vc__label_text vc__node_text(const vc_kernel *k, const vc__node *n) {
     vc__label_text l;
     if (n->op == VC__OP_PARTS) return vc__type_text(k, vc__node_type(k, (uint32_t)(n - k->node)));
@@ -5461,7 +5462,8 @@ static bool vc__is_computed_in_f32(const vc__node *n) {
            && (n->op == VC__OP_DIV || op->spirv[3] >= VC__E(0));
 }
 
-/* The object of the accessed memory, where drivers forward stored values to loads; NULL: an image or a table. */
+/* The object that a load or store accesses, if drivers may forward stored values to its loads; NULL: an image or a
+   table. */
 static vc__object *vc__accessed_object(const vc_kernel *k, const vc__node *access) {
     const vc__node *m = &k->node[access->a[0]];
     return m->op == VC__OP_VAR || m->op == VC__OP_ARRAY || m->op == VC__OP_SHARED || m->op == VC__OP_BUFFER
