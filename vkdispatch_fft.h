@@ -129,7 +129,7 @@
 
        Inverse. The last axis is transformed after the other axes. Its transform ignores the imaginary parts of bin 0
        and, if n is even, of bin n / 2, even if they are NaN. With several axes, these bins are results of the other
-       transforms, which ignore nothing: a NaN or an infinity anywhere in the input, even in the imaginary part of
+       transforms, which use all parts of the input: a NaN or an infinity anywhere, even in the imaginary part of
        element (0, 0), may spread to other results. Set imaginary parts that are 0 in exact arithmetic to 0.
 
        In place. Each row of n reals must begin at the same byte as its n / 2 + 1 bins: set desc.padded, and allocate
@@ -451,7 +451,7 @@
        task                               function                            checks
        ----                               --------                            ------
        create and destroy a plan          vd_plan_create, vd_plan_destroy     ctx and desc are not NULL
-       give it buffers and kernels        vd_plan_buffer,
+       create its buffers and kernels     vd_plan_buffer,
                                           vd_plan_kernel_build                -
        use fragments of the caller        vd_plan_fragment_check, _build      result, control flow, arguments
        declare arguments of its kernels   vd_plan_kernel_buffer, _fragment    -
