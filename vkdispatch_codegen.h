@@ -482,6 +482,9 @@
        vc_dump and vc_reflect return NULL, and vc_error returns one sentence that names the kernel, the call, the
        operand and the limit. "Statement 3" in it is the third effect or block; the end of a block counts, too.
 
+       desc.error is called with the text of vc_error, once, by the call that makes the first error: a breakpoint or
+       backtrace in it shows the line of that call. It must not call functions of the kernel.
+
        A call on an unset ref or image ({0}) fails the kernel of its other operands. If these are all immediates, the
        kernel is unknown; the error is then reported for the next kernel whose error or output this thread requests.
 
@@ -732,6 +735,8 @@ typedef struct vc_kernel_desc {
     bool fast;                      /* allow contraction and less accurate functions, and ignore -0, infinities and NaN;
                                        default: results as the manual defines them */
     vc_allocator allocator;         /* default: malloc, realloc, free. vc_restart ignores it and keeps the first one */
+    void (*error)(void *user, const char *message); /* see "Errors". Default: none */
+    void *error_user;               /* passed to error */
 } vc_kernel_desc;
 
 /* ---- info: arguments and required features of a kernel ---- */
@@ -2757,6 +2762,7 @@ VC__PRINTF(3, 0) static void vc__vfail(vc_kernel *k, const char *call, const cha
     vsnprintf(k->error + used, sizeof k->error - (size_t)used, format, list);
     /* the caller's names may contain control characters */
     for (c = k->error; *c; c++) if ((unsigned char)*c < ' ') *c = ' ';
+    if (k->desc.error) k->desc.error(k->desc.error_user, k->error);
 }
 
 static void vc__set_missing(vc_kernel *k, vc__missing_resource missing) { if (!k->failed) k->missing = missing; }

@@ -740,10 +740,48 @@ static void rule_targets(void **state) {
     vc_free(r.k);
 }
 
+/* ---- desc.error ---- */
+
+typedef struct error_calls { int count; char text[256]; } error_calls;
+
+static void error_called(void *user, const char *message) {
+    error_calls *calls = (error_calls *)user;
+    calls->count++;
+    snprintf(calls->text, sizeof calls->text, "%s", message);
+}
+
+/* The call that makes the first error calls desc.error, and later calls do not. */
+static void the_first_error_calls_back(void **state) {
+    (void)state;
+    error_calls calls = { 0, "" };
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "k";
+    desc.error = error_called;
+    desc.error_user = &calls;
+    vc_kernel *k = vc_begin(&desc);
+    vc_ref x = vc_buffer(k, "x", VC_U32, VC_WRITE);
+    assert_int_equal(calls.count, 0);
+    vc_store(x, vc_u32(0), vc_f32(1));
+    assert_int_equal(calls.count, 1);
+    assert_string_equal(calls.text, vc_error(k));
+    vc_store(x, vc_f32(0), vc_u32(1));
+    assert_null(vc_spirv(k, NULL));
+    assert_int_equal(calls.count, 1);
+    vc_restart(k, &desc);
+    vc_store(vc_buffer(k, "x", VC_U32, VC_WRITE), vc_global_id(k, 7), vc_u32(1));
+    assert_int_equal(calls.count, 2);
+    assert_string_equal(calls.text, "vc_global_id in kernel 'k': axis is 7, but must be 0 to 2");
+    vc_restart(k, NULL);
+    vc_global_id(k, 7);
+    assert_int_equal(calls.count, 2);
+    vc_free(k);
+}
+
 static const struct CMUnitTest builder_errors_tests[] = {
     cmocka_unit_test(types), cmocka_unit_test(rule_targets), cmocka_unit_test(rule_vectors),
     cmocka_unit_test(rule_values), cmocka_unit_test(memory), cmocka_unit_test(blocks), cmocka_unit_test(short_circuit),
     cmocka_unit_test(never_set), cmocka_unit_test(rule_sizes), cmocka_unit_test(failed_results),
     cmocka_unit_test(rule_barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel), cmocka_unit_test(no_body),
-    cmocka_unit_test(rare_limits),
+    cmocka_unit_test(rare_limits), cmocka_unit_test(the_first_error_calls_back),
 };
