@@ -68,8 +68,9 @@ static const size short_rows[] = { /* named `rows` */
     ROWS(ROW_SUMS, 64, type), ROWS(ROW_SUMS, 100, type), ROWS(ROW_SUMS, 255, type)
     ROWS_OF(VD_U8), ROWS_OF(VD_F16), ROWS_OF(VD_F32), ROWS_OF(VD_F64),
 #undef ROWS_OF
-#define ROWS_OF(what) ROWS(what, 17, VD_F32), ROWS(what, 100, VD_F32), ROWS(what, 255, VD_F32)
-    ROWS_OF(ROW_VARIANCES), ROWS_OF(ROW_ARGMINS)
+#define ROWS_OF(what, type) ROWS(what, 17, type), ROWS(what, 100, type), ROWS(what, 255, type)
+    ROWS_OF(ROW_VARIANCES, VD_F32), ROWS_OF(ROW_ARGMINS, VD_U8), ROWS_OF(ROW_ARGMINS, VD_F16),
+    ROWS_OF(ROW_ARGMINS, VD_F32)
 #undef ROWS_OF
 #undef ROWS
 };
