@@ -872,6 +872,10 @@ typedef struct vd_kernel_desc {
     int format_count;               /* length of formats, at most 1024 */
     uint32_t axes;                  /* bit i: invocations that differ in their id along axis i do different work. Debug
                                        mode warns of dispatches with threads along other axes. Default: not known */
+    uint32_t threads[3];            /* launch size of dispatches whose threads[0] and groups are 0, for example
+                                       vd_run(ctx, kernel, 0, ...); trailing zeros mean 1. Default: none, they fail */
+    int threads_arg;                /* instead: 1 + index of a buffer argument, whose length in elements is the launch
+                                       size */
 } vd_kernel_desc;
 
 typedef enum vd_list_kind { VD_LIST_ONCE = 0 } vd_list_kind; /* recorded once, submitted once */
@@ -893,7 +897,8 @@ typedef struct vd_arg {
 
 typedef struct vd_dispatch_desc {
     vd_kernel kernel;
-    uint64_t threads[3];            /* threads along each axis, each below 2^32; trailing zeros mean 1. Rounded up to
+    uint64_t threads[3];            /* threads along each axis, each below 2^32; trailing zeros mean 1. threads[0] is 0
+                                       without groups: vd_kernel_desc.threads. Rounded up to
                                        whole work-groups: kernels guard against the excess, as VC_EACH does */
     uint64_t groups[3];             /* instead of threads: work-groups along each axis */
     const vd_arg *args;             /* in the order of vd_kernel_arg_query */
@@ -1330,7 +1335,8 @@ VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint
                              int arg_count);
 
 /* vd_run(ctx, kernel, threads, vd_b(x), vd_f32(2)) is vd_run_args with the arguments listed. vd_run2 and vd_run3 take
-   two and three extents. In C, for a kernel without arguments: vd_run_args(ctx, kernel, x, 1, 1, NULL, 0). */
+   two and three extents. With x = 0, the kernel's own launch size is used (vd_kernel_desc.threads). In C, for a kernel
+   without arguments: vd_run_args(ctx, kernel, x, 1, 1, NULL, 0). */
 #ifdef __cplusplus
 }
 inline vd_result vd_run3(vd_context *ctx, vd_kernel kernel, uint64_t x, uint64_t y, uint64_t z) {
@@ -3043,6 +3049,8 @@ typedef struct vd__kernel {
     uint32_t first_format;     /* number of its first format; args[arg_count] is the output buffer. 0: does not print */
     bool has_padding;          /* the argument block has padding bytes */
     uint8_t axes;              /* vd_kernel_desc.axes */
+    int threads_arg;           /* vd_kernel_desc.threads_arg */
+    uint64_t threads[3];       /* vd_kernel_desc.threads; zeros: none */
     uint64_t features;
 } vd__kernel;
 
@@ -11969,6 +11977,10 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
         vd_result r = vd__implicit_info_check(desc, i);
         if (r) return r;
     }
+    int by = desc->threads_arg;
+    if (by < 0 || by > desc->arg_count || (by && desc->args[by - 1].kind == VD_ARG_VALUE))
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "desc.threads_arg is %d, which is not "
+                             "1 + the index of a buffer argument", by);
     if (bindings > dev->info.limits.max_bindings)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
                              "the kernel has %u buffers by binding, but the device's limit is %u (max_bindings)",
@@ -12049,10 +12061,30 @@ static VD__COLD vd_result vd__split_check(const vd__dispatch_state *d, const vd_
     return VD_OK;
 }
 
+/* Resolves a dispatch whose desc has neither threads nor groups, by the launch size of the kernel. */
+static VD__COLD vd_result vd__dispatch_extent_stored(vd__dispatch_state *d, const vd_dispatch_desc *desc) {
+    const vd__kernel *k = d->kernel;
+    uint64_t threads[3] = { k->threads[0], k->threads[1], k->threads[2] };
+    if (k->threads_arg) {
+        const vd_arg *arg = &desc->args[k->threads_arg - 1];
+        const vd__buffer *b = arg->kind == VD_ARG_VALUE ? NULL
+            : (const vd__buffer *)(const void *)vd__pool_find(&d->list->ctx->buffers, arg->bits);
+        uint32_t element = b ? vd_type_size(k->args[k->threads_arg - 1].type ? k->args[k->threads_arg - 1].type
+                                            : b->type) : 1;
+        threads[0] = b ? b->size / (element ? element : 1) : 1; /* if it is no buffer, resolving the arguments fails */
+    }
+    vd_result r = vd__extent_check(k, threads, "the kernel's threads", d->threads);
+    for (int i = 0; i < 3 && !r; i++) d->launch.groups[i] = (d->threads[i] - 1) / k->local_size[i] + 1;
+    return r;
+}
+
 /* Resolves a dispatch whose desc has groups instead of threads. */
 static VD__COLD vd_result vd__dispatch_extent_groups(vd__dispatch_state *d, const vd_dispatch_desc *desc) {
     const vd__kernel *k = d->kernel;
     char text[VD__EXTENT_TEXT];
+    bool stored = k->threads_arg || k->threads[0];
+    if (stored && !(desc->groups[0] | desc->groups[1] | desc->groups[2]) && desc->threads[1] <= 1
+        && desc->threads[2] <= 1) return vd__dispatch_extent_stored(d, desc);
     if (desc->threads[1] || desc->threads[2])
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "threads is %s, but threads[0] must not be 0",
                              vd__extent_print(text, desc->threads, 3));
@@ -16138,6 +16170,8 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
     k->shared_bytes = desc->shared_bytes;
     k->features = desc->features;
     k->axes = (uint8_t)(desc->axes & 7u);
+    k->threads_arg = desc->threads_arg;
+    for (int i = 0; i < 3; i++) k->threads[i] = desc->threads[i];
     memcpy(k->local_size, desc->local_size, sizeof k->local_size);
     uint32_t member_bytes = 4 * (uint32_t)k->implicit_count; /* of the argument block, without padding */
     for (int i = 0; i < k->arg_count; i++) {

@@ -737,6 +737,9 @@ typedef struct vc_kernel_desc {
     vc_allocator allocator;         /* default: malloc, realloc, free. vc_restart ignores it and keeps the first one */
     void (*error)(void *user, const char *message); /* see "Errors". Default: none */
     void *error_user;               /* passed to error */
+    uint32_t threads[3];            /* launch size of vd_run(ctx, kernel, 0, ...); trailing zeros mean 1. Default:
+                                       none */
+    const char *threads_of;         /* copied; instead: name of a buffer, whose length in elements is the launch size */
 } vc_kernel_desc;
 
 /* ---- info: arguments and required features of a kernel ---- */
@@ -13389,6 +13392,8 @@ static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     if (desc) k->desc = *desc; else memset(&k->desc, 0, sizeof k->desc);
     k->desc.name = NULL;
     if (desc && desc->name) k->desc.name = vc__arena_copy(k, desc->name);
+    k->desc.threads_of = NULL;
+    if (desc && desc->threads_of) k->desc.threads_of = vc__arena_copy(k, desc->threads_of);
     vc__open_block(k, VC__NIL, VC__OP_NONE, 0, VC_NONE, VC__NIL, VC__NIL);
     vc__resolve_local_size(k);
     vc__check_desc(k);
@@ -17009,9 +17014,10 @@ VC_API vc_target vd_target(const struct vd_context *ctx) {
 }
 
 /* Creates a kernel from printed code. `args`, `implicit`: memory for the converted argument descriptions. */
-static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__variant *f, vd_code code, vd_arg_info *args,
-                                        vd_implicit_info *implicit) {
+static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc_kernel *k, const vc__variant *f, vd_code code,
+                                        vd_arg_info *args, vd_implicit_info *implicit) {
     const vc_info *info = &f->info;
+    struct vd_kernel none = { 0 };
     vd_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
     for (int i = 0; i < info->arg_count; i++) vc__glue_arg(&args[i], &info->args[i]);
@@ -17032,6 +17038,17 @@ static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc__varian
     desc.formats = info->formats;
     desc.format_count = info->format_count;
     desc.axes = info->axes;
+    memcpy(desc.threads, k->desc.threads, sizeof desc.threads);
+    if (k->desc.threads_of) {
+        while (desc.threads_arg < info->arg_count
+               && (!info->args[desc.threads_arg].name || args[desc.threads_arg].kind == VD_ARG_VALUE
+                   || strcmp(info->args[desc.threads_arg].name, k->desc.threads_of))) desc.threads_arg++;
+        if (desc.threads_arg++ == info->arg_count) {
+            vd_error_set(VD_ERROR_INVALID, "desc.threads_of is '%.100s', but no buffer has that name",
+                         k->desc.threads_of);
+            return none;
+        }
+    }
     return vd_kernel_create(ctx, &desc);
 }
 
@@ -17062,7 +17079,7 @@ static struct vd_kernel vc__glue_build(struct vd_context *ctx, vc_kernel *k) {
     char *memory = (char *)vc__arena_allocate(&k->allocator, &k->arena,
                                               arg_bytes + (size_t)f->info.implicit_count * sizeof(vd_implicit_info));
     if (!memory) { vd_error_set(VD_ERROR_OUT_OF_MEMORY, NULL); return kernel; }
-    return vc__glue_create(ctx, f, output.code, (vd_arg_info *)(void *)memory,
+    return vc__glue_create(ctx, k, f, output.code, (vd_arg_info *)(void *)memory,
                            (vd_implicit_info *)(void *)(memory + arg_bytes));
 }
 

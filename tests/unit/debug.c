@@ -399,6 +399,67 @@ static void reads_of_what_is_not_submitted(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* ---- launch sizes stored with kernels (in any mode) ---- */
+
+/* The threads of the last dispatch of the immediate list, from its argument block. */
+static vd_kernel launch_kernel(vd_context *ctx, const char *of, uint32_t x, uint32_t y) {
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "launched";
+    desc.local_size[0] = 8;
+    desc.threads_of = of;
+    desc.threads[0] = x;
+    desc.threads[1] = y;
+    vc_kernel *k = vc_begin(&desc);
+    vc_ref a = vc_buffer(k, "a", VC_U32, VC_WRITE), b = vc_buffer(k, "b", VC_F64, VC_WRITE);
+    vc_store(a, vc_global_id(k, 0), vc_global_id(k, 1));
+    vc_store(b, vc_global_id(k, 0), vc_f64(1));
+    vd_kernel kernel = vd_kernel_build(ctx, k);
+    vc_free(k);
+    return kernel;
+}
+
+static void check_launch(vd_context *ctx, uint32_t x, uint32_t y) {
+    const vd__dispatch_state *d = ctx->queues->open_batch.dispatch;
+    assert_int_equal(d->threads[0], x);
+    assert_int_equal(d->threads[1], y);
+    assert_int_equal(d->threads[2], 1);
+    assert_int_equal(d->launch.groups[0], (x + 7) / 8);
+    assert_int_equal(d->launch.groups[1], y);
+}
+
+static void kernels_with_a_launch_size(void **state) {
+    (void)state;
+    vd_context *ctx = debug_context(false);
+    vd_buffer a = debug_buffer(ctx, "a", VD_U32), b = debug_buffer(ctx, "b", VD_F64);
+    vd_view_desc view;
+    memset(&view, 0, sizeof view);
+    view.buffer = b;
+    view.type = VD_F64;
+    view.shape[0] = 9;
+    vd_buffer part = vd_buffer_view(ctx, &view);
+    vd_kernel constant = launch_kernel(ctx, NULL, 20, 3), length = launch_kernel(ctx, "b", 0, 0);
+    assert_int_equal(vd_run(ctx, constant, 0, vd_b(a), vd_b(b)), VD_OK);
+    check_launch(ctx, 20, 3);
+    assert_int_equal(vd_run(ctx, constant, 5, vd_b(a), vd_b(b)), VD_OK);
+    check_launch(ctx, 5, 1);
+    for (int round = 0; round < 3; round++) { /* the size is that of each dispatch's own argument */
+        assert_int_equal(vd_run(ctx, length, 0, vd_b(a), vd_b(b)), VD_OK);
+        check_launch(ctx, 64, 1);
+        assert_int_equal(vd_run(ctx, length, 0, vd_b(a), vd_b(part)), VD_OK);
+        check_launch(ctx, 9, 1);
+    }
+    assert_int_equal(vd_run(ctx, length, 0, vd_b(a), vd_u32(1)), VD_ERROR_INVALID);
+    assert_non_null(strstr(vd_error_text(), "vd_run 'launched': argument 1 'b' is a value of u32"));
+    assert_int_equal(vd_run2(ctx, length, 0, 5, vd_b(a), vd_b(b)), VD_ERROR_INVALID);
+    vd_kernel none = launch_kernel(ctx, NULL, 0, 0);
+    assert_int_equal(vd_run(ctx, none, 0, vd_b(a), vd_b(b)), VD_ERROR_INVALID);
+    assert_true(launch_kernel(ctx, "c", 0, 0).id == 0);
+    assert_string_equal(vd_error_text(),
+                        "vd_kernel_build 'launched': desc.threads_of is 'c', but no buffer has that name");
+    vd_context_destroy(ctx);
+}
+
 /* ---- the log without a callback, and the environment ---- */
 
 #ifndef _WIN32
@@ -479,6 +540,7 @@ static const struct CMUnitTest debug_tests[] = {
     cmocka_unit_test(unchecked_failures_are_reported_again), cmocka_unit_test(checked_failures_are_not_reported_again),
     cmocka_unit_test(a_kernel_handle_of_0_names_its_failure), cmocka_unit_test(kernels_without_effect),
     cmocka_unit_test(axes_that_a_kernel_does_not_use), cmocka_unit_test(reads_of_what_is_not_submitted),
+    cmocka_unit_test(kernels_with_a_launch_size),
     POSIX(the_environment_turns_debug_mode_on),
     cmocka_unit_test(a_failure_to_open_is_logged),
 };
