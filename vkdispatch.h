@@ -21,8 +21,8 @@
 
    What it does not do
        It does not draw, open windows, exit or start threads, and prints only in debug mode. It has no graphs (lists
-       that can be submitted more than once) and cannot bind images yet. Contexts are independent of each other; the
-       only other visible state is each thread's error text.
+       that can be submitted more than once). Contexts are independent of each other; the only other visible state is
+       each thread's error text.
 
    Rooms
        config          resolves the configuration macros
@@ -34,6 +34,7 @@
        backend         the interface of a backend, and the table of its operations
        command tape    commands recorded by backends without command buffers
        cache           compiled code in files
+       formats         formats of texels
        spirv           SPIR-V grammar and decoder
        dummy           the backend without a device
        vulkan api      functions of the Vulkan loader and of devices
@@ -58,6 +59,7 @@
        hazards         which commands must wait for which
        heap            device memory: blocks shared by many buffers
        batch           command lists, staging memory, submission, readback
+       images          images and samplers: creation, boxes, transfers
        output          output of printf and assert in kernels
        public          the functions declared in the public part
        dlpack          buffers to DLPack tensors and back
@@ -239,6 +241,10 @@
        view                      vd_buffer_view            vd_buffer_destroy of     as for buffers
                                                            the view or of its
                                                            root buffer
+       image and its views       vd_image_create,          vd_image_destroy, its    as for buffers and views
+                                 vd_image_view             context
+       sampler                   vd_sampler_create         vd_sampler_destroy, its  not affected
+                                                           context
        kernel                    vd_kernel_create,         vd_kernel_destroy, its   as for buffers
                                  vd_kernel_load            context
        list                      vd_list_begin             vd_submit,               after vd_submit it executes;
@@ -343,8 +349,12 @@
                         NonWritable and NonReadable exclude. An address that is computed from integers, or loaded from a
                         buffer, counts as an access to every argument.
        capabilities     Shader, Matrix, and those of the device's features.
-       not supported    Images, samplers, uniform blocks; specialisation constants with a SpecId; array lengths that are
-                        constant expressions; arrays of descriptors; decoration groups.
+       images           Sampled images (with their sampler, or separate ones), storage images and samplers in descriptor
+                        set 0, bindings 0 to 63. A storage image without NonReadable or NonWritable counts as read and
+                        written.
+       not supported    Texel buffers, multisampled images, arrays of cubes, uniform blocks; specialisation constants
+                        with a SpecId; array lengths that are constant expressions; arrays of descriptors; decoration
+                        groups.
        checked          Instructions and their operands against the SPIR-V grammar; definitions and uses of ids; sizes
                         of types; the nesting of functions and blocks. A damaged module never crashes vkdispatch. Its
                         id bound may be 2^18 plus 16 for each word, so that memory is bounded by the module's size.
@@ -375,6 +385,26 @@
        The parameters of a kernel are the buffers in the order of their bindings, then the argument block: as one
        struct, or its values one by one, implicit arguments included, in the order of vd_arg_info.location and
        vd_implicit_info.offset.
+
+   Images
+       An image has a format, one to three axes, a mip chain, and layers (arrays and cubes). vulkan and dummy have
+       images; on the other backends functions that create something fail with VD_ERROR_UNSUPPORTED.
+       * Formats. vd_format_query tells what a device supports: sampled images, storage images, linear filters, blits.
+         vd_format_nearest finds a format that can replace a missing one.
+       * Kernels. vd_i(image) passes an image, vd_sampled(image, &sampler) an image with its sampler. Dimension, type of
+         the components, and the format of a storage image must match the kernel. vd_image_view makes levels and layers
+         usable as an image, for example one level of a mip chain as a storage image: a kernel stores to the first level
+         of its argument only.
+       * Transfers. vd_image_upload and vd_image_download transfer boxes from and to host memory with any row and slice
+         pitch, the other commands in a list between images and buffers. vd_generate_mips fills a mip chain.
+       * Ordering. Commands conflict if they access a common layer of a common level and one of them writes. Layouts are
+         changed where commands need it, together with a barrier, and every image is in the same layout at the beginning
+         and the end of each submission: VK_IMAGE_LAYOUT_GENERAL with VD_IMAGE_STORAGE, otherwise
+         VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL. Images that are only sampled should be created so, with
+         VD_IMAGE_SAMPLED alone.
+       * Blits, mip chains and depth formats need a queue with graphics (vd_context_desc.graphics).
+       * The dummy backend makes transfers. Its blits copy the nearest texel without conversion, its clears store sRGB
+         components unconverted, and it has no packed formats.
 
    Other APIs
        to use here                                            see
@@ -431,6 +461,8 @@ extern "C" {
 typedef struct vd_context vd_context;                /* devices, queues and all objects made for them */
 typedef struct vd_list vd_list;                      /* command list */
 typedef struct vd_buffer { uint64_t id; } vd_buffer; /* buffer or view */
+typedef struct vd_image { uint64_t id; } vd_image;   /* image or view */
+typedef struct vd_sampler { uint64_t id; } vd_sampler;
 typedef struct vd_kernel { uint64_t id; } vd_kernel;
 typedef struct vd_ticket { uint64_t id; } vd_ticket; /* readback in flight, or watched list */
 struct DLManagedTensor;                              /* declared in dlpack.h */
@@ -566,7 +598,8 @@ typedef enum vd_arg_kind {
     VD_ARG_BINDING,         /* buffer, by binding number */
     VD_ARG_ADDRESS,         /* buffer, by its address in the argument block */
     VD_ARG_VALUE,           /* value in the argument block */
-    VD_ARG_IMAGE            /* image; cannot be bound yet */
+    VD_ARG_IMAGE,           /* image, by binding number; vulkan and dummy */
+    VD_ARG_SAMPLER          /* sampler of separate images, by binding number; vulkan and dummy */
 } vd_arg_kind;
 
 /* Dimensionality of an image. */
@@ -575,7 +608,10 @@ typedef enum vd_dim {
     VD_DIM_BUFFER           /* texel buffer */
 } vd_dim;
 
-/* Format of a storage image, numbered as in SPIR-V. In kernels _F, _UNORM and _SNORM are f32, _I is i32, _U is u32. */
+/* Format of a texel. The formats up to VD_FORMAT_R8_U can be declared for storage images in kernels and are numbered as
+   in SPIR-V. In kernels _I is i32, _U is u32, and all others are f32. The names list the components from the lowest
+   address, except R11G11B10_F, RGB10A2, R5G6B5 (R in the highest bits) and RGB9E5_F, which are packed words. Formats
+   from BC1 on consist of blocks of 4 x 4 texels. D16 and D32_F are depth formats. */
 typedef enum vd_format {
     VD_FORMAT_NONE = 0,
     VD_FORMAT_RGBA32_F, VD_FORMAT_RGBA16_F, VD_FORMAT_R32_F, VD_FORMAT_RGBA8_UNORM, VD_FORMAT_RGBA8_SNORM,
@@ -585,8 +621,47 @@ typedef enum vd_format {
     VD_FORMAT_RGBA32_I, VD_FORMAT_RGBA16_I, VD_FORMAT_RGBA8_I, VD_FORMAT_R32_I, VD_FORMAT_RG32_I, VD_FORMAT_RG16_I,
     VD_FORMAT_RG8_I, VD_FORMAT_R16_I, VD_FORMAT_R8_I, VD_FORMAT_RGBA32_U, VD_FORMAT_RGBA16_U, VD_FORMAT_RGBA8_U,
     VD_FORMAT_R32_U, VD_FORMAT_RGB10A2_U, VD_FORMAT_RG32_U, VD_FORMAT_RG16_U, VD_FORMAT_RG8_U, VD_FORMAT_R16_U,
-    VD_FORMAT_R8_U
+    VD_FORMAT_R8_U,
+    VD_FORMAT_RGBA8_SRGB, VD_FORMAT_BGRA8_UNORM, VD_FORMAT_BGRA8_SRGB, VD_FORMAT_R5G6B5_UNORM, VD_FORMAT_RGB9E5_F,
+    VD_FORMAT_D16, VD_FORMAT_D32_F,
+    VD_FORMAT_BC1_UNORM, VD_FORMAT_BC1_SRGB, VD_FORMAT_BC2_UNORM, VD_FORMAT_BC2_SRGB, VD_FORMAT_BC3_UNORM,
+    VD_FORMAT_BC3_SRGB, VD_FORMAT_BC4_UNORM, VD_FORMAT_BC4_SNORM, VD_FORMAT_BC5_UNORM, VD_FORMAT_BC5_SNORM,
+    VD_FORMAT_BC6H_UF, VD_FORMAT_BC6H_F, VD_FORMAT_BC7_UNORM, VD_FORMAT_BC7_SRGB,
+    VD_FORMAT_ETC2_RGB8_UNORM, VD_FORMAT_ETC2_RGB8_SRGB, VD_FORMAT_ETC2_RGBA8_UNORM, VD_FORMAT_ETC2_RGBA8_SRGB,
+    VD_FORMAT_ASTC_4X4_UNORM, VD_FORMAT_ASTC_4X4_SRGB,
+    VD_FORMATS_END          /* 1 + the last format */
 } vd_format;
+
+/* Usage of an image or a format. */
+enum {
+    VD_IMAGE_SAMPLED = 1,   /* sampled images in kernels */
+    VD_IMAGE_STORAGE = 2,   /* storage images in kernels */
+    VD_IMAGE_LINEAR = 4,    /* formats: linear filters */
+    VD_IMAGE_BLIT = 8       /* formats: vd_blit_image and vd_generate_mips */
+};
+
+/* Filter of a sampler or a blit. */
+typedef enum vd_filter {
+    VD_FILTER_DEFAULT = 0,  /* linear if the format has linear filters, else nearest; for samplers, linear */
+    VD_FILTER_NEAREST,
+    VD_FILTER_LINEAR
+} vd_filter;
+
+/* What a sampler returns outside of the image. */
+typedef enum vd_address_mode {
+    VD_ADDRESS_CLAMP = 0,   /* the texel at the edge */
+    VD_ADDRESS_REPEAT,
+    VD_ADDRESS_MIRROR,      /* repeated, every second time mirrored */
+    VD_ADDRESS_BORDER       /* the border colour */
+} vd_address_mode;
+
+typedef enum vd_border { VD_BORDER_TRANSPARENT = 0, VD_BORDER_BLACK, VD_BORDER_WHITE } vd_border;
+
+/* Comparison of a sampler of depth images with a reference value. */
+typedef enum vd_compare {
+    VD_COMPARE_NONE = 0, VD_COMPARE_NEVER, VD_COMPARE_LESS, VD_COMPARE_EQUAL, VD_COMPARE_LESS_EQUAL, VD_COMPARE_GREATER,
+    VD_COMPARE_NOT_EQUAL, VD_COMPARE_GREATER_EQUAL, VD_COMPARE_ALWAYS
+} vd_compare;
 
 enum { VD_READ = 1, VD_WRITE = 2, VD_READ_WRITE = 3 }; /* access to a buffer */
 
@@ -603,6 +678,7 @@ typedef enum vd_implicit {
                              output of printf and assert, which vd_dispatch passes by itself */
 } vd_implicit;
 
+#define VD_ALL_LEVELS UINT32_MAX /* levels of an image: down to one texel */
 #define VD_WHOLE UINT64_MAX   /* size: to the end of the buffer */
 #define VD_FOREVER UINT64_MAX /* timeout: wait without limit */
 #define VD_MAX_ARGUMENT_BYTES 1024 /* maximum size of an argument block in bytes, implicit arguments included */
@@ -730,6 +806,9 @@ typedef struct vd_context_desc {
     void (*get_instance_proc_addr)(void); /* VD_BACKEND_VULKAN: PFN_vkGetInstanceProcAddr of the caller's loader, valid
                                              until vd_context_destroy. Default: volk's with VKDISPATCH_VOLK, else
                                              the loader of the system */
+    bool graphics;                  /* VD_BACKEND_VULKAN: use queues with graphics, if the device has some. Blits and
+                                       depth formats need them. Default: compute queues without graphics, if the device
+                                       has some */
 } vd_context_desc;
 
 /* Usage of a buffer's memory. Kernels and transfers can access every buffer. Several usages may share one type of
@@ -823,6 +902,62 @@ typedef struct vd_copy_desc {
     uint64_t to_pitch, from_pitch;  /* bytes from row to row. Default: row_bytes */
 } vd_copy_desc;
 
+typedef struct vd_image_desc {
+    const char *name;               /* for messages. Default: none */
+    vd_format format;               /* required */
+    vd_dim dim;                     /* default: VD_DIM_2D. Not VD_DIM_BUFFER */
+    uint32_t extent[3];             /* texels of level 0 along each axis; trailing zeros mean 1. extent[0] is
+                                       required */
+    uint32_t levels;                /* levels of the mip chain; each has half the extent of the one before, at least 1.
+                                       VD_ALL_LEVELS: down to one texel. Default: 1 */
+    uint32_t layers;                /* arrays: number of layers. Cubes have 6. Default: 1 */
+    uint32_t usage;                 /* VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both. Default: those that the format has */
+    const void *data;               /* initial contents of level 0, as for vd_image_upload. Other levels, and all of
+                                       them by default: zeros */
+} vd_image_desc;
+
+typedef struct vd_image_view_desc {
+    const char *name;               /* for messages. Default: the image's */
+    vd_image image;                 /* image or view */
+    vd_dim dim;                     /* a 2-D view of a layer of a cube, for example. Default: the image's */
+    uint32_t level, levels;         /* first level, and their number. levels 0: to the last */
+    uint32_t layer, layers;         /* first layer, and their number. layers 0: to the last */
+} vd_image_view_desc;
+
+typedef struct vd_sampler_desc {
+    const char *name;               /* for messages. Default: none */
+    vd_filter min_filter, mag_filter, mip_filter; /* default: VD_FILTER_LINEAR */
+    vd_address_mode address[3];     /* along each axis. Default: VD_ADDRESS_CLAMP */
+    vd_border border;               /* of VD_ADDRESS_BORDER. Default: transparent black */
+    float lod_bias, min_lod;        /* default: 0 */
+    float max_lod;                  /* default: no limit */
+    float anisotropy;               /* maximum; more than the device's limit means that limit. Default: off */
+    vd_compare compare;             /* default: none */
+} vd_sampler_desc;
+
+/* A box of texels in one level of an image. Zeros mean the whole level 0 with all layers. */
+typedef struct vd_image_box {
+    vd_image image;
+    uint32_t level;
+    uint32_t layer, layers;         /* first layer, and their number. layers 0: to the last */
+    uint32_t offset[3];             /* texels. In block formats, multiples of the block */
+    uint32_t extent[3];             /* texels. In block formats, multiples of the block, or to the edge. 0: to the
+                                       edge */
+} vd_image_box;
+
+/* A box of an image, and how its texels are arranged in host memory or in a buffer. A slice is one layer, or one plane
+   of a 3-D image. A row is a row of blocks in block formats. */
+typedef struct vd_image_transfer {
+    vd_image_box box;
+    uint64_t row_pitch;             /* bytes from row to row, a multiple of the block's size. Default: no padding */
+    uint64_t slice_pitch;           /* bytes from slice to slice, a multiple of row_pitch. Default: no padding */
+    vd_buffer buffer;               /* only for vd_copy_to_image and vd_copy_from_image */
+    uint64_t offset;                /* bytes in the buffer, a multiple of 4 and of the block's size */
+} vd_image_transfer;
+
+/* A texel, by the type of its components in kernels. Missing components are ignored. */
+typedef union vd_color { float f[4]; int32_t i[4]; uint32_t u[4]; } vd_color;
+
 /* One argument of a kernel. */
 typedef struct vd_arg_info {
     const char *name;               /* for messages. Default: "" */
@@ -838,6 +973,7 @@ typedef struct vd_arg_info {
     bool sampled;                   /* images: with a sampler (except VD_DIM_BUFFER). Default: storage image */
     vd_dim dim;                     /* images */
     vd_format format;               /* storage images */
+    bool separate;                  /* sampled images: without a sampler, which is an argument of its own or not used */
 } vd_arg_info;
 
 /* One implicit argument of a kernel. */
@@ -891,8 +1027,9 @@ typedef struct vd_list_desc {
 typedef struct vd_arg {
     vd_arg_kind kind;               /* VD_ARG_BINDING for any buffer, VD_ARG_VALUE for any value */
     vd_type type;                   /* of a value. VD_BYTES matches any type */
-    uint64_t bits;                  /* id of a buffer; or the value, if `from` is NULL and it has at most 8 bytes */
-    const void *from;               /* value in host memory, read during the call */
+    uint64_t bits;                  /* id of a buffer, image or sampler; or the value, if `from` is NULL and it has at
+                                       most 8 bytes */
+    const void *from;               /* value in host memory, or the vd_sampler of an image; read during the call */
 } vd_arg;
 
 typedef struct vd_dispatch_desc {
@@ -951,6 +1088,27 @@ typedef struct vd_buffer_info {
     uint32_t storage;               /* number that a buffer shares with its views only */
 } vd_buffer_info;
 
+typedef struct vd_image_info {
+    char name[64];                  /* first 63 bytes of the name; "" if unnamed */
+    vd_format format;
+    vd_dim dim;
+    uint32_t extent[3];             /* texels of the first level; 1 for unused axes */
+    uint32_t levels, layers;        /* of the image or view */
+    uint32_t usage;                 /* VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both */
+    uint64_t size;                  /* bytes of the whole image's memory on the first device */
+    uint64_t native;                /* vulkan: VkImage */
+    uint32_t storage;               /* number that an image shares with its views only */
+} vd_image_info;
+
+typedef struct vd_format_info {
+    const char *name;               /* "rgba8unorm" */
+    vd_type type;                   /* of a component in kernels: VD_F32, VD_I32 or VD_U32 */
+    uint32_t components;
+    uint32_t block_bytes;           /* bytes of a texel or block */
+    uint32_t block_extent;          /* texels along each side of a block; 1: not a block format */
+    uint32_t usage;                 /* VD_IMAGE_ bits that the device supports for images of this format */
+} vd_format_info;
+
 typedef struct vd_kernel_info {
     char name[64];                  /* first 63 bytes of the name; "" if unnamed */
     int arg_count;                  /* arguments that a dispatch must pass; vd_kernel_arg_query describes each */
@@ -987,6 +1145,7 @@ typedef struct vd_stats {
     uint64_t host_allocations;      /* successful calls of allocate and reallocate */
     uint64_t cache_hits, cache_misses; /* cache files that were used; that were missing or ignored */
     uint64_t cache_writes;          /* cache files that were written */
+    uint64_t images, samplers;      /* objects that exist now */
 } vd_stats;
 
 /* ---- functions ----
@@ -1178,6 +1337,48 @@ VD_API vd_result vd_dlpack_export_versioned(vd_context *ctx, vd_buffer buffer, i
 VD_API vd_buffer vd_dlpack_import(vd_context *ctx, struct DLManagedTensor *tensor, const char *name);
 VD_API vd_buffer vd_dlpack_import_versioned(vd_context *ctx, struct DLManagedTensorVersioned *tensor, const char *name);
 
+/* ---- images ----
+   Images exist on every device of the context. On cuda and opencl every function that creates something fails with
+   VD_ERROR_UNSUPPORTED. See also the section "Images" of the manual. */
+
+/* Describes a format, and what a device supports of it. */
+VD_API vd_result vd_format_query(vd_context *ctx, int device, vd_format format, vd_format_info *out);
+
+/* Returns the format nearest to `format` that a device supports for `usage` (VD_IMAGE_ bits): itself if possible, else
+   the smallest one of the same kind with at least as many components and bits, sRGB if possible, else a float format.
+   VD_FORMAT_NONE if there is none, or if the arguments are invalid. */
+VD_API vd_format vd_format_nearest(vd_context *ctx, int device, vd_format format, uint32_t usage);
+
+/* Creates an image with desc->data, or zeros, as contents. Does not wait for the contents to arrive.
+   Fails with VD_ERROR_INVALID if the desc is invalid; VD_ERROR_UNSUPPORTED if a device lacks the format for this usage,
+   or a limit is exceeded; VD_ERROR_OUT_OF_MEMORY; VD_ERROR_OUT_OF_DEVICE_MEMORY. */
+VD_API vd_image vd_image_create(vd_context *ctx, const vd_image_desc *desc);
+
+/* Creates a view: levels and layers of an image, usable wherever an image is. It owns no memory. Its handle becomes
+   invalid when the image is destroyed. Fails with VD_ERROR_INVALID if the view does not fit. */
+VD_API vd_image vd_image_view(vd_context *ctx, const vd_image_view_desc *desc);
+
+/* Destroys an image with its views, or a view. Work that uses it completes. {0} is ignored; an invalid handle only sets
+   the error text. */
+VD_API void vd_image_destroy(vd_context *ctx, vd_image image);
+
+/* Fills in *out for an image or view. */
+VD_API vd_result vd_image_query(vd_context *ctx, vd_image image, vd_image_info *out);
+
+/* Writes texels on every device, after the work recorded so far. data is copied before the call returns. Uses the
+   immediate list of queue 0. */
+VD_API vd_result vd_image_upload(vd_context *ctx, const vd_image_transfer *desc, const void *data);
+
+/* Waits for the work recorded so far that writes the image, and reads texels from the first device. Bytes between rows
+   and slices are left unchanged. */
+VD_API vd_result vd_image_download(vd_context *ctx, const vd_image_transfer *desc, void *data);
+
+/* Creates a sampler. desc may be NULL. Fails with VD_ERROR_INVALID if the desc is invalid; VD_ERROR_OUT_OF_MEMORY. */
+VD_API vd_sampler vd_sampler_create(vd_context *ctx, const vd_sampler_desc *desc);
+
+/* Destroys a sampler. Work that uses it completes. {0} is ignored; an invalid handle only sets the error text. */
+VD_API void vd_sampler_destroy(vd_context *ctx, vd_sampler sampler);
+
 /* ---- kernels ---- */
 
 /* Compiles a kernel for every device of the context. desc and code are read only during the call.
@@ -1260,6 +1461,27 @@ VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint6
 VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size);
 VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, const void *data);
 
+/* Record a copy from desc->buffer to an image, and from an image to desc->buffer. */
+VD_API vd_result vd_copy_to_image(vd_list *list, const vd_image_transfer *desc);
+VD_API vd_result vd_copy_from_image(vd_list *list, const vd_image_transfer *desc);
+
+/* Records a copy between images whose texels or blocks have equal size, of the same image or another one. The extents
+   of `from` apply to both; those of `to` must be 0 or equal. The boxes must not be in the same level and layer of one
+   image. */
+VD_API vd_result vd_copy_image(vd_list *list, const vd_image_box *to, const vd_image_box *from);
+
+/* Records a copy that scales and converts: each texel of `to` is sampled from `from`. Both have as many layers.
+   Fails with VD_ERROR_UNSUPPORTED if a format lacks VD_IMAGE_BLIT (see vd_context_desc.graphics), or VD_IMAGE_LINEAR
+   for VD_FILTER_LINEAR. The dummy backend copies the nearest texel without conversion. */
+VD_API vd_result vd_blit_image(vd_list *list, const vd_image_box *to, const vd_image_box *from, vd_filter filter);
+
+/* Records that all texels of an image or view are set to `color`. NULL: zeros. Not for block and depth formats. */
+VD_API vd_result vd_clear_image(vd_list *list, vd_image image, const vd_color *color);
+
+/* Records the computation of all levels of an image or view from its first, each from the one before, with a linear
+   filter if the format has one. Fails like vd_blit_image. */
+VD_API vd_result vd_generate_mips(vd_list *list, vd_image image);
+
 /* Records commands of another library: calls desc->record, after a barrier if one is needed. The commands may dispatch
    and transfer, and may change all bindings of the command buffer.
    Returns the result of desc->record. Fails with VD_ERROR_UNSUPPORTED on cuda and opencl. The dummy backend passes NULL
@@ -1313,6 +1535,25 @@ static inline vd_arg vd_bits(vd_type type, uint64_t bits) {
 
 /* A buffer or view. */
 static inline vd_arg vd_b(vd_buffer b) { vd_arg a = { VD_ARG_BINDING, 0, 0, NULL }; a.bits = b.id; return a; }
+
+/* An image or view, with the default sampler if the argument has one: VD_ADDRESS_CLAMP, linear filters if the format
+   has them, else nearest. */
+static inline vd_arg vd_i(vd_image image) { vd_arg a = { VD_ARG_IMAGE, 0, 0, NULL }; a.bits = image.id; return a; }
+
+/* An image or view with its sampler, which is read when the dispatch is recorded. */
+static inline vd_arg vd_sampled(vd_image image, const vd_sampler *sampler) {
+    vd_arg a = { VD_ARG_IMAGE, 0, 0, NULL };
+    a.bits = image.id;
+    a.from = sampler;
+    return a;
+}
+
+/* A sampler that is an argument of its own (VD_ARG_SAMPLER). */
+static inline vd_arg vd_s(vd_sampler sampler) {
+    vd_arg a = { VD_ARG_SAMPLER, 0, 0, NULL };
+    a.bits = sampler.id;
+    return a;
+}
 
 /* Scalars. vd_f16_bits receives the bits of an f16. */
 static inline vd_arg vd_bool(bool x) { return vd_bits(VD_BOOL, x ? 1 : 0); }
@@ -2555,7 +2796,7 @@ VD__SMALL_END
    object. */
 
 typedef enum vd__object_type {
-    VD__OBJECT_BUFFER, VD__OBJECT_KERNEL, VD__OBJECT_TICKET, VD__OBJECT_TYPES
+    VD__OBJECT_BUFFER, VD__OBJECT_KERNEL, VD__OBJECT_TICKET, VD__OBJECT_IMAGE, VD__OBJECT_SAMPLER, VD__OBJECT_TYPES
 } vd__object_type;
 
 /* First member of every pooled object. An object exists while its handle is valid, while it is pinned, and until its
@@ -2629,9 +2870,12 @@ static const char *vd__pool_reason(const vd__pool *pool, uint64_t id) {
 #define VD__MISMATCHES(expected) { \
     "handle is invalid: expected " expected ", got a buffer", \
     "handle is invalid: expected " expected ", got a kernel", \
-    "handle is invalid: expected " expected ", got a ticket" }
+    "handle is invalid: expected " expected ", got a ticket", \
+    "handle is invalid: expected " expected ", got an image", \
+    "handle is invalid: expected " expected ", got a sampler" }
     static const char *const mismatches[VD__OBJECT_TYPES][VD__OBJECT_TYPES] = { /* expected, actual */
-        VD__MISMATCHES("a buffer"), VD__MISMATCHES("a kernel"), VD__MISMATCHES("a ticket")
+        VD__MISMATCHES("a buffer"), VD__MISMATCHES("a kernel"), VD__MISMATCHES("a ticket"),
+        VD__MISMATCHES("an image"), VD__MISMATCHES("a sampler")
     };
 #undef VD__MISMATCHES
     if (!id) return "handle is 0; it was never created, or creating it failed";
@@ -2774,12 +3018,13 @@ typedef struct vd__image_shape {
     uint32_t extent[3];        /* texels of level 0; 1 along axes that the image does not have */
     uint32_t levels, layers;
     bool depth;                /* the format has a depth component */
+    uint32_t usage;            /* VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both */
 } vd__image_shape;
 
 /* Memory layout of a subresource. Every access of a command requires one. */
 typedef enum vd__layout {
     VD__LAYOUT_UNDEFINED,      /* the contents may be discarded; only as the layout before a transition */
-    VD__LAYOUT_GENERAL,        /* any access */
+    VD__LAYOUT_GENERAL,        /* kernels, through storage and sampled images */
     VD__LAYOUT_SAMPLED,        /* reads by kernels, through sampled images */
     VD__LAYOUT_SOURCE, VD__LAYOUT_TARGET, /* transfers */
     VD__LAYOUTS
@@ -2810,14 +3055,67 @@ typedef enum vd__descriptor {
     VD__DESCRIPTOR_ARGUMENTS,  /* the argument block in a uniform buffer */
     VD__DESCRIPTOR_STORAGE_IMAGE,
     VD__DESCRIPTOR_COMBINED,   /* sampled image with its sampler */
+    VD__DESCRIPTOR_SAMPLED_IMAGE,
+    VD__DESCRIPTOR_SAMPLER,
     VD__DESCRIPTORS
 } vd__descriptor;
 
 static VD__UNUSED vd__descriptor vd__descriptor_of(const vd_arg_info *a) {
     if (a->kind == VD_ARG_BINDING) return VD__DESCRIPTOR_BUFFER;
+    if (a->kind == VD_ARG_SAMPLER) return VD__DESCRIPTOR_SAMPLER;
     if (a->kind != VD_ARG_IMAGE) return VD__DESCRIPTOR_NONE;
-    return a->sampled ? VD__DESCRIPTOR_COMBINED : VD__DESCRIPTOR_STORAGE_IMAGE;
+    if (!a->sampled) return VD__DESCRIPTOR_STORAGE_IMAGE;
+    return a->separate ? VD__DESCRIPTOR_SAMPLED_IMAGE : VD__DESCRIPTOR_COMBINED;
 }
+
+static const vd__image_shape *vd__memory_shape(const vd__memory *m) {
+    return (const vd__image_shape *)(uintptr_t)m->native[1];
+}
+
+/* The layout of all subresources between lists: kernels use it, so their descriptors never change. */
+static vd__layout vd__image_rest(const vd__image_shape *shape) {
+    return shape->usage & VD_IMAGE_STORAGE ? VD__LAYOUT_GENERAL : VD__LAYOUT_SAMPLED;
+}
+
+/* Returns the extent of a level along an axis. */
+static uint32_t vd__level_extent(const vd__image_shape *shape, uint32_t level, int axis) {
+    uint32_t extent = shape->extent[axis] >> level;
+    return extent ? extent : 1;
+}
+
+/* Limits of images of one format, dimension and usage. */
+typedef struct vd__image_limits { uint32_t extent[3], levels, layers; } vd__image_limits;
+
+/* Levels and layers of an image that a view shows. */
+typedef struct vd__image_range {
+    vd_dim dim;
+    uint32_t level, levels, layer, layers;
+} vd__image_range;
+
+/* A box in one level of an image. */
+typedef struct vd__image_part {
+    const vd__memory *memory;
+    uint32_t level, layer, layers, offset[3], extent[3];
+    vd__layout layout;         /* of its subresources during the command */
+} vd__image_part;
+
+typedef enum vd__image_op {
+    VD__IMAGE_FROM_BUFFER,     /* `to` and `buffer` */
+    VD__IMAGE_TO_BUFFER,       /* `from` and `buffer` */
+    VD__IMAGE_COPY, VD__IMAGE_BLIT, /* `to` and `from` */
+    VD__IMAGE_CLEAR            /* `to`: all texels of the level */
+} vd__image_op;
+
+/* A transfer from or to an image. */
+typedef struct vd__image_command {
+    vd__image_op op;
+    bool linear;               /* the filter of a blit */
+    vd__image_part to, from;
+    const vd__memory *buffer;
+    uint64_t offset;           /* in the buffer, bytes */
+    uint32_t row_texels, slice_rows; /* pitches in the buffer, in texels; 0: no padding */
+    vd_color color;            /* of a clear */
+} vd__image_command;
 
 typedef struct vd__kernel_code {
     uint64_t native[4];
@@ -2918,6 +3216,7 @@ struct vd__host {
     void *cuda_stream;         /* the user's, or NULL */
     void *cl_context, *cl_device, *cl_queue; /* the user's, or NULL */
     void (*get_instance_proc_addr)(void); /* the user's, or NULL */
+    bool graphics;             /* desc.graphics */
     int copies;                /* VD__COPIES_X from VKDISPATCH_COPIES, or 0 */
 };
 
@@ -2937,6 +3236,7 @@ struct vd__device {
     bool can_capture;     /* a queue is the user's stream, see queue_capturing */
     bool copies_to_host;  /* record_copy can copy to any host memory: native[0] is 0, native[1] is its address */
     uint32_t max_spirv_minor; /* newest version 1.x of SPIR-V that the driver accepts; 0: any, or no SPIR-V */
+    bool has_images;      /* the operations on images and samplers work */
     bool always_by_address; /* kernels access buffers by address even if VD_FEATURE_ADDRESS is disabled */
     void *native;
 };
@@ -2970,6 +3270,7 @@ typedef struct vd__context_device {
     uint32_t index;            /* in the context */
     vd__mutex lock;
     vd__heap heap;             /* under the context's lock */
+    uint64_t default_samplers[2]; /* native handles: nearest, linear; 0: not created yet. Under the context's lock */
     uint64_t disable;          /* disabled features, VD_FEATURE_ bits. vd__storage_map implements those of memory */
     struct vd__queue *queues;  /* device.queue_count elements, a part of vd_context.queues */
 } vd__context_device;
@@ -3009,6 +3310,25 @@ typedef struct vd__resource {
 
 typedef vd__resource vd__buffer;
 
+/* An image or a view of one. The resource's type is the format; its range are the subresources that the view shows, and
+   those between them. */
+typedef struct vd__image {
+    vd__resource resource;
+    vd__image_shape shape;     /* of the root image */
+    vd__image_range range;
+    bool linear;               /* the format has linear filters on every device */
+    vd__memory *views;         /* array by device: native handles for bindings, and a serial */
+    vd__memory own_view;       /* the array if the context has one device */
+} vd__image;
+
+typedef struct vd__sampler {
+    vd__slot slot;
+    char *name;
+    bool linear;               /* needs images with linear filters */
+    vd__memory key;            /* only its serial is used: it identifies the sampler in descriptors */
+    uint64_t native[VD_MAX_DEVICES]; /* by device. The backend keeps them until the device is closed */
+} vd__sampler;
+
 /* Rows of a buffer, all in bytes. `pitch` is the stride in the buffer and `host_pitch` that in host memory. */
 typedef struct vd__region { uint64_t offset, row, rows, pitch, host_pitch; } vd__region;
 
@@ -3042,7 +3362,9 @@ typedef struct vd__kernel {
     vd__param *params;
     int arg_count, implicit_count;
     int dispatch_implicit_count; /* number of implicit arguments that do not depend on buffers; they come first */
-    uint32_t buffer_count, binding_count, argument_bytes, local_size[3], shared_bytes;
+    uint32_t buffer_count;     /* buffers and images */
+    uint32_t image_count;      /* images and samplers */
+    uint32_t binding_count, argument_bytes, local_size[3], shared_bytes;
     uint32_t local_shift[3];   /* log2 of local_size if that is a power of two, otherwise VD__NONE */
     bool splittable[3];        /* axes with VD_IMPLICIT_GROUP_BASE: a dispatch can be split along them */
     bool linear;               /* the local size is a power of two x 1 x 1 */
@@ -3157,6 +3479,13 @@ typedef struct vd__access {
     uint32_t use;              /* index in vd_list.uses; open batches have none */
 } vd__access;
 
+/* Subresources of an image that are not in the image's layout at rest. */
+typedef struct vd__layout_range {
+    vd__storage *storage;
+    uint32_t begin, end;
+    vd__layout layout;
+} vd__layout_range;
+
 /* A buffer, view or kernel that the commands of an unsubmitted list use. The list pins it. */
 typedef struct vd__list_use { vd__slot *object; bool written; } vd__list_use;
 
@@ -3179,6 +3508,10 @@ struct vd_list {
     bool has_barrier;          /* contains a barrier */
     vd__hazards hazards;       /* accesses after the last barrier, or all of them without one */
     vd__hazards entry_hazards; /* accesses before the first barrier */
+    vd__layout_range *layouts; /* before a submission all images return to their layout at rest */
+    uint32_t layout_count, layout_capacity;
+    vd__transition *transitions; /* for the next barrier. There is always room for one for each element of `layouts` */
+    uint32_t transition_count, transition_capacity;
     struct vd__dispatch_state *dispatch; /* the last dispatch, reused by the next one */
     vd__list_use *uses;        /* each object once; none in an open batch */
     uint32_t *use_table;       /* hash table with 2 * use_capacity slots: 1 + index in uses; 0: empty */
@@ -3259,7 +3592,7 @@ struct vd_context {
     uint32_t lost_device;      /* 1 + index of the device that was lost first, set before VD__LOST; 0: none */
     vd__message_queue messages;
     vd__mutex lock;            /* of the members that follow; locked after a queue's lock */
-    vd__pool buffers, kernels, tickets;
+    vd__pool buffers, kernels, tickets, images, samplers;
     uint32_t serial;
     uint32_t list_number;      /* of the last list that was opened */
     vd_list *lists;
@@ -3406,10 +3739,18 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      VD_MEMORY_DEVICE: fastest for kernels; mapped only if that costs nothing. The others are mapped.
                      VD_MEMORY_READBACK: host-cached if the device has such memory. VD_MEMORY_SHARED: host-cached,
                      coherent, device-local, in this order of preference.
-   memory_create     Creates a driver buffer of m->size bytes without memory and fills in its requirements. If
+   memory_create     Creates a driver buffer of m->size bytes without memory and fills in its requirements; an image if
+                     m->native[1] is the address of its shape, which memory_bind and memory_destroy use too. If
                      need->kernel_access is set, it returns only types that kernels can access.
    memory_bind       Binds the buffer to m->block at m->offset and sets m->address.
    memory_destroy
+   format_usage      Returns what the device supports of a format, VD_IMAGE_ bits. This and the following operations are
+                     called with dev->has_images only.
+   image_limits      Returns the limits of images with the format, dimension and usage of a shape. Returns false if
+                     there are no such images.
+   view_create       Creates the native handles of a range of an image for bindings.
+   view_destroy
+   sampler_create    Returns a native sampler, which belongs to the device. Equal descs may share one.
    kernel_create     Compiles a kernel. code_kind is one of the backend's `codes`; code_size, args, local_size and
                      argument_bytes are set; source text is zero-terminated. VD_ERROR_COMPILE with the driver's log on
                      failure.
@@ -3428,6 +3769,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      recordings; VD_ERROR_UNSUPPORTED: the argument block of this kernel cannot be changed.
    record_copy       Copies `count` ranges. The target is a memory or, with dev->copies_to_host, host memory.
    record_fill       Fills [offset, offset + size) with a 32-bit word. offset and size are multiples of 4.
+   record_image      Records a transfer. The subresources are in the layouts of the parts.
    record_native     Calls `record` with the driver's command buffer, whose state is undefined afterwards.
                      VD_ERROR_UNSUPPORTED: the driver has no such object.
    queue_native      Fills in the driver's handles of a queue and of its owners.
@@ -3466,6 +3808,14 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
     X(vd_result, memory_create, (vd__device *dev, vd__memory *m, vd__memory_requirements *need), vk, cu, cl, dummy) \
     X(vd_result, memory_bind, (vd__device *dev, vd__memory *m), vk, cu, cl, dummy) \
     X(void, memory_destroy, (vd__device *dev, vd__memory *m), vk, default, cl, default) \
+    X(uint32_t, format_usage, (vd__device *dev, vd_format format), vk, default, default, dummy) \
+    X(bool, image_limits, (vd__device *dev, const vd__image_shape *shape, vd__image_limits *out), \
+      vk, default, default, dummy) \
+    X(vd_result, view_create, (vd__device *dev, const vd__memory *image, const vd__image_range *range, \
+                               vd__memory *out), vk, default, default, default) \
+    X(void, view_destroy, (vd__device *dev, vd__memory *view), vk, default, default, default) \
+    X(vd_result, sampler_create, (vd__device *dev, const vd_sampler_desc *desc, uint64_t *out), \
+      vk, default, default, default) \
     X(vd_result, kernel_create, (vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code), \
       vk, cu, cl, dummy) \
     X(void, kernel_destroy, (vd__device *dev, vd__kernel_code *code), vk, cu, cl, dummy) \
@@ -3480,6 +3830,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                           const vd__copy_range *ranges, uint32_t count), vk, tape, tape, tape) \
     X(void, record_fill, (vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, \
                           uint32_t word), vk, tape, tape, tape) \
+    X(void, record_image, (vd__device *dev, vd__commands *c, const vd__image_command *command), vk, tape, tape, tape) \
     X(vd_result, record_native, (vd__device *dev, vd__commands *c, \
                                   vd_result (*record)(void *user, void *commands), void *user), \
       vk, default, default, dummy) \
@@ -3634,6 +3985,30 @@ static vd_result vd__default_block_sync(vd__device *dev, vd__block *block, uint6
 
 static void vd__default_memory_destroy(vd__device *dev, vd__memory *m) { (void)dev, (void)m; }
 
+static VD__UNUSED uint32_t vd__default_format_usage(vd__device *dev, vd_format format) {
+    (void)dev, (void)format;
+    return 0;
+}
+
+static VD__UNUSED bool vd__default_image_limits(vd__device *dev, const vd__image_shape *shape, vd__image_limits *out) {
+    (void)dev, (void)shape, (void)out;
+    return false;
+}
+
+static vd_result vd__default_view_create(vd__device *dev, const vd__memory *image, const vd__image_range *range,
+                                         vd__memory *out) {
+    (void)dev, (void)image, (void)range, (void)out;
+    return VD_OK;
+}
+
+static void vd__default_view_destroy(vd__device *dev, vd__memory *view) { (void)dev, (void)view; }
+
+static vd_result vd__default_sampler_create(vd__device *dev, const vd_sampler_desc *desc, uint64_t *out) {
+    (void)dev, (void)desc;
+    *out = 1;
+    return VD_OK;
+}
+
 static VD__UNUSED vd_result vd__default_record_native(vd__device *dev, vd__commands *c,
                                                      vd_result (*record)(void *user, void *commands), void *user) {
     (void)c, (void)record, (void)user;
@@ -3661,7 +4036,7 @@ static VD__UNUSED vd__mutex vd__open_lock = VD__MUTEX_INIT;
    which must exist as long as the tape is played. Everything else, including the argument block, is copied. Barriers
    are not recorded, because these backends execute commands in order. A tape can be played more than once. */
 
-typedef enum vd__tape_kind { VD__TAPE_LAUNCH, VD__TAPE_COPY, VD__TAPE_FILL } vd__tape_kind;
+typedef enum vd__tape_kind { VD__TAPE_LAUNCH, VD__TAPE_COPY, VD__TAPE_FILL, VD__TAPE_IMAGE } vd__tape_kind;
 
 typedef struct vd__tape_command {
     uint32_t kind;             /* vd__tape_kind */
@@ -3688,11 +4063,17 @@ typedef struct vd__tape_fill {
     uint64_t word;             /* 32 bits */
 } vd__tape_fill;
 
+typedef struct vd__tape_image {
+    vd__tape_command command;
+    vd__image_command image;
+} vd__tape_image;
+
 /* Functions that execute commands. `user` is the argument of vd__tape_play. */
 typedef struct vd__tape_player {
     vd_result (*launch)(void *user, const vd__tape_launch *launch);
     vd_result (*copy)(void *user, const vd__tape_copy *copy);
     vd_result (*fill)(void *user, const vd__tape_fill *fill);
+    vd_result (*image)(void *user, const vd__image_command *command); /* NULL: the backend has no images */
 } vd__tape_player;
 
 static const vd__tape_command *vd__tape_command_at(const vd__tape *tape, uint32_t word) {
@@ -3797,6 +4178,12 @@ static void vd__tape_record_fill(vd__device *dev, vd__commands *c, const vd__mem
     fill->word = word;
 }
 
+static void vd__tape_record_image(vd__device *dev, vd__commands *c, const vd__image_command *command) {
+    vd__tape_image *image = (vd__tape_image *)vd__tape_append(dev, c, VD__TAPE_IMAGE, sizeof *image);
+    c->tape.failed |= !image;
+    if (image) image->image = *command;
+}
+
 /* Makes the changes of a submission, then executes its commands in order. Stops at the first error and returns it. The
    number of an argument block is the index of its first word. */
 static inline vd_result vd__tape_play(const vd__submission *s, const vd__tape_player *player, void *user) {
@@ -3810,7 +4197,8 @@ static inline vd_result vd__tape_play(const vd__submission *s, const vd__tape_pl
         const vd__tape_command *command = vd__tape_command_at(tape, at);
         if (command->kind == VD__TAPE_LAUNCH) r = player->launch(user, (const vd__tape_launch *)(const void *)command);
         else if (command->kind == VD__TAPE_COPY) r = player->copy(user, (const vd__tape_copy *)(const void *)command);
-        else r = player->fill(user, (const vd__tape_fill *)(const void *)command);
+        else if (command->kind == VD__TAPE_FILL) r = player->fill(user, (const vd__tape_fill *)(const void *)command);
+        else r = player->image(user, &((const vd__tape_image *)(const void *)command)->image);
         at += command->words;
     }
     return r;
@@ -3945,6 +4333,121 @@ static void vd__cache_store(const vd__host *host, const char *category, const vd
 
 VD__SMALL_END
 
+// >>formats
+/* Formats of texels. */
+
+/* What the components of a format are. */
+typedef enum vd__texel { VD__TEXEL_NONE, VD__TEXEL_FLOAT, VD__TEXEL_UNORM, VD__TEXEL_SNORM, VD__TEXEL_SRGB,
+                         VD__TEXEL_INT, VD__TEXEL_UINT, VD__TEXEL_DEPTH } vd__texel;
+
+/* Format, name, bytes of a block, texels along a side of the block, components, bits of the largest component, kind,
+   VkFormat. In the order of vd_format. */
+#define VD__FORMATS(X) \
+    X(RGBA32_F, "rgba32f", 16, 1, 4, 32, FLOAT, R32G32B32A32_SFLOAT) \
+    X(RGBA16_F, "rgba16f", 8, 1, 4, 16, FLOAT, R16G16B16A16_SFLOAT) \
+    X(R32_F, "r32f", 4, 1, 1, 32, FLOAT, R32_SFLOAT) \
+    X(RGBA8_UNORM, "rgba8unorm", 4, 1, 4, 8, UNORM, R8G8B8A8_UNORM) \
+    X(RGBA8_SNORM, "rgba8snorm", 4, 1, 4, 8, SNORM, R8G8B8A8_SNORM) \
+    X(RG32_F, "rg32f", 8, 1, 2, 32, FLOAT, R32G32_SFLOAT) \
+    X(RG16_F, "rg16f", 4, 1, 2, 16, FLOAT, R16G16_SFLOAT) \
+    X(R11G11B10_F, "r11g11b10f", 4, 1, 3, 11, FLOAT, B10G11R11_UFLOAT_PACK32) \
+    X(R16_F, "r16f", 2, 1, 1, 16, FLOAT, R16_SFLOAT) \
+    X(RGBA16_UNORM, "rgba16unorm", 8, 1, 4, 16, UNORM, R16G16B16A16_UNORM) \
+    X(RGB10A2_UNORM, "rgb10a2unorm", 4, 1, 4, 10, UNORM, A2B10G10R10_UNORM_PACK32) \
+    X(RG16_UNORM, "rg16unorm", 4, 1, 2, 16, UNORM, R16G16_UNORM) \
+    X(RG8_UNORM, "rg8unorm", 2, 1, 2, 8, UNORM, R8G8_UNORM) \
+    X(R16_UNORM, "r16unorm", 2, 1, 1, 16, UNORM, R16_UNORM) \
+    X(R8_UNORM, "r8unorm", 1, 1, 1, 8, UNORM, R8_UNORM) \
+    X(RGBA16_SNORM, "rgba16snorm", 8, 1, 4, 16, SNORM, R16G16B16A16_SNORM) \
+    X(RG16_SNORM, "rg16snorm", 4, 1, 2, 16, SNORM, R16G16_SNORM) \
+    X(RG8_SNORM, "rg8snorm", 2, 1, 2, 8, SNORM, R8G8_SNORM) \
+    X(R16_SNORM, "r16snorm", 2, 1, 1, 16, SNORM, R16_SNORM) \
+    X(R8_SNORM, "r8snorm", 1, 1, 1, 8, SNORM, R8_SNORM) \
+    X(RGBA32_I, "rgba32i", 16, 1, 4, 32, INT, R32G32B32A32_SINT) \
+    X(RGBA16_I, "rgba16i", 8, 1, 4, 16, INT, R16G16B16A16_SINT) \
+    X(RGBA8_I, "rgba8i", 4, 1, 4, 8, INT, R8G8B8A8_SINT) \
+    X(R32_I, "r32i", 4, 1, 1, 32, INT, R32_SINT) \
+    X(RG32_I, "rg32i", 8, 1, 2, 32, INT, R32G32_SINT) \
+    X(RG16_I, "rg16i", 4, 1, 2, 16, INT, R16G16_SINT) \
+    X(RG8_I, "rg8i", 2, 1, 2, 8, INT, R8G8_SINT) \
+    X(R16_I, "r16i", 2, 1, 1, 16, INT, R16_SINT) \
+    X(R8_I, "r8i", 1, 1, 1, 8, INT, R8_SINT) \
+    X(RGBA32_U, "rgba32u", 16, 1, 4, 32, UINT, R32G32B32A32_UINT) \
+    X(RGBA16_U, "rgba16u", 8, 1, 4, 16, UINT, R16G16B16A16_UINT) \
+    X(RGBA8_U, "rgba8u", 4, 1, 4, 8, UINT, R8G8B8A8_UINT) \
+    X(R32_U, "r32u", 4, 1, 1, 32, UINT, R32_UINT) \
+    X(RGB10A2_U, "rgb10a2u", 4, 1, 4, 10, UINT, A2B10G10R10_UINT_PACK32) \
+    X(RG32_U, "rg32u", 8, 1, 2, 32, UINT, R32G32_UINT) \
+    X(RG16_U, "rg16u", 4, 1, 2, 16, UINT, R16G16_UINT) \
+    X(RG8_U, "rg8u", 2, 1, 2, 8, UINT, R8G8_UINT) \
+    X(R16_U, "r16u", 2, 1, 1, 16, UINT, R16_UINT) \
+    X(R8_U, "r8u", 1, 1, 1, 8, UINT, R8_UINT) \
+    X(RGBA8_SRGB, "rgba8srgb", 4, 1, 4, 8, SRGB, R8G8B8A8_SRGB) \
+    X(BGRA8_UNORM, "bgra8unorm", 4, 1, 4, 8, UNORM, B8G8R8A8_UNORM) \
+    X(BGRA8_SRGB, "bgra8srgb", 4, 1, 4, 8, SRGB, B8G8R8A8_SRGB) \
+    X(R5G6B5_UNORM, "r5g6b5unorm", 2, 1, 3, 6, UNORM, R5G6B5_UNORM_PACK16) \
+    X(RGB9E5_F, "rgb9e5f", 4, 1, 3, 9, FLOAT, E5B9G9R9_UFLOAT_PACK32) \
+    X(D16, "d16", 2, 1, 1, 16, DEPTH, D16_UNORM) \
+    X(D32_F, "d32f", 4, 1, 1, 32, DEPTH, D32_SFLOAT) \
+    X(BC1_UNORM, "bc1unorm", 8, 4, 4, 8, UNORM, BC1_RGBA_UNORM_BLOCK) \
+    X(BC1_SRGB, "bc1srgb", 8, 4, 4, 8, SRGB, BC1_RGBA_SRGB_BLOCK) \
+    X(BC2_UNORM, "bc2unorm", 16, 4, 4, 8, UNORM, BC2_UNORM_BLOCK) \
+    X(BC2_SRGB, "bc2srgb", 16, 4, 4, 8, SRGB, BC2_SRGB_BLOCK) \
+    X(BC3_UNORM, "bc3unorm", 16, 4, 4, 8, UNORM, BC3_UNORM_BLOCK) \
+    X(BC3_SRGB, "bc3srgb", 16, 4, 4, 8, SRGB, BC3_SRGB_BLOCK) \
+    X(BC4_UNORM, "bc4unorm", 8, 4, 1, 8, UNORM, BC4_UNORM_BLOCK) \
+    X(BC4_SNORM, "bc4snorm", 8, 4, 1, 8, SNORM, BC4_SNORM_BLOCK) \
+    X(BC5_UNORM, "bc5unorm", 16, 4, 2, 8, UNORM, BC5_UNORM_BLOCK) \
+    X(BC5_SNORM, "bc5snorm", 16, 4, 2, 8, SNORM, BC5_SNORM_BLOCK) \
+    X(BC6H_UF, "bc6huf", 16, 4, 3, 16, FLOAT, BC6H_UFLOAT_BLOCK) \
+    X(BC6H_F, "bc6hf", 16, 4, 3, 16, FLOAT, BC6H_SFLOAT_BLOCK) \
+    X(BC7_UNORM, "bc7unorm", 16, 4, 4, 8, UNORM, BC7_UNORM_BLOCK) \
+    X(BC7_SRGB, "bc7srgb", 16, 4, 4, 8, SRGB, BC7_SRGB_BLOCK) \
+    X(ETC2_RGB8_UNORM, "etc2rgb8unorm", 8, 4, 3, 8, UNORM, ETC2_R8G8B8_UNORM_BLOCK) \
+    X(ETC2_RGB8_SRGB, "etc2rgb8srgb", 8, 4, 3, 8, SRGB, ETC2_R8G8B8_SRGB_BLOCK) \
+    X(ETC2_RGBA8_UNORM, "etc2rgba8unorm", 16, 4, 4, 8, UNORM, ETC2_R8G8B8A8_UNORM_BLOCK) \
+    X(ETC2_RGBA8_SRGB, "etc2rgba8srgb", 16, 4, 4, 8, SRGB, ETC2_R8G8B8A8_SRGB_BLOCK) \
+    X(ASTC_4X4_UNORM, "astc4x4unorm", 16, 4, 4, 8, UNORM, ASTC_4x4_UNORM_BLOCK) \
+    X(ASTC_4X4_SRGB, "astc4x4srgb", 16, 4, 4, 8, SRGB, ASTC_4x4_SRGB_BLOCK)
+
+typedef struct vd__format_row { const char *name; uint8_t bytes, side, components, bits, kind; } vd__format_row;
+
+static const vd__format_row vd__format_rows[VD_FORMATS_END] = {
+    { "none", 0, 1, 0, 0, VD__TEXEL_NONE },
+#define VD__FORMAT_ROW(id, name, bytes, side, components, bits, kind, vk) \
+    { name, bytes, side, components, bits, VD__TEXEL_##kind },
+    VD__FORMATS(VD__FORMAT_ROW)
+#undef VD__FORMAT_ROW
+};
+
+/* The type of a format's components in kernels. */
+static vd_type vd__format_type_of(vd_format format) {
+    uint8_t kind = vd__format_rows[format].kind;
+    return kind == VD__TEXEL_INT ? VD_I32 : kind == VD__TEXEL_UINT ? VD_U32 : VD_F32;
+}
+
+/* Returns how far a format is from another one that it can replace; UINT32_MAX if it cannot. */
+static uint32_t vd__format_distance(vd_format wanted, vd_format format) {
+    const vd__format_row *w = &vd__format_rows[wanted], *o = &vd__format_rows[format];
+    bool integers = w->kind == VD__TEXEL_INT || w->kind == VD__TEXEL_UINT;
+    if (wanted == format) return 0;
+    if (o->side > 1 || o->components < w->components || o->bits < w->bits) return UINT32_MAX;
+    if (w->kind == o->kind) return o->bytes;
+    if (w->kind == VD__TEXEL_SRGB && o->kind == VD__TEXEL_UNORM) return 100u + o->bytes;
+    return o->kind == VD__TEXEL_FLOAT && !integers && o->bits >= 16 ? 200u + o->bytes : UINT32_MAX;
+}
+
+/* Bytes of a level of one layer. */
+static uint64_t vd__level_bytes(const vd__image_shape *shape, uint32_t level) {
+    const vd__format_row *row = &vd__format_rows[shape->format];
+    uint64_t bytes = row->bytes;
+    for (int i = 0; i < 3; i++) {
+        uint64_t extent = vd__level_extent(shape, level, i), side = i < 2 ? row->side : 1;
+        bytes *= (extent + side - 1) / side;
+    }
+    return bytes;
+}
+
 // >>spirv
 /* The SPIR-V grammar, and the decoder of modules. The decoder needs no context. It checks
      - that every instruction is known, ends inside the module, and has the operands that the grammar allows,
@@ -3972,16 +4475,17 @@ typedef struct vd__spirv_op {
 enum {
     VD__OpName = 5, VD__OpMemberName = 6, VD__OpExtInst = 12, VD__OpEntryPoint = 15, VD__OpExecutionMode = 16,
     VD__OpCapability = 17, VD__OpTypeVoid = 19, VD__OpTypeBool = 20, VD__OpTypeInt = 21, VD__OpTypeFloat = 22,
-    VD__OpTypeVector = 23, VD__OpTypeMatrix = 24, VD__OpTypeArray = 28, VD__OpTypeRuntimeArray = 29,
-    VD__OpTypeStruct = 30, VD__OpTypePointer = 32, VD__OpTypeFunction = 33, VD__OpTypeForwardPointer = 39,
-    VD__OpConstantTrue = 41, VD__OpConstant = 43, VD__OpConstantComposite = 44, VD__OpSpecConstant = 50,
-    VD__OpSpecConstantComposite = 51, VD__OpSpecConstantOp = 52, VD__OpFunction = 54, VD__OpFunctionParameter = 55,
-    VD__OpFunctionEnd = 56, VD__OpFunctionCall = 57, VD__OpVariable = 59, VD__OpLoad = 61, VD__OpStore = 62,
-    VD__OpCopyMemory = 63, VD__OpAccessChain = 65, VD__OpInBoundsAccessChain = 66, VD__OpDecorate = 71,
-    VD__OpMemberDecorate = 72, VD__OpDecorationGroup = 73, VD__OpGroupDecorate = 74, VD__OpGroupMemberDecorate = 75,
-    VD__OpConvertUToPtr = 120, VD__OpBitcast = 124, VD__OpAtomicLoad = 227, VD__OpAtomicStore = 228,
-    VD__OpAtomicExchange = 229, VD__OpAtomicXor = 242, VD__OpLabel = 248, VD__OpReturnValue = 254,
-    VD__OpExecutionModeId = 331, VD__OpAtomicFAddEXT = 6035
+    VD__OpTypeVector = 23, VD__OpTypeMatrix = 24, VD__OpTypeImage = 25, VD__OpTypeSampler = 26,
+    VD__OpTypeSampledImage = 27, VD__OpTypeArray = 28, VD__OpTypeRuntimeArray = 29, VD__OpTypeStruct = 30,
+    VD__OpTypePointer = 32, VD__OpTypeFunction = 33, VD__OpTypeForwardPointer = 39, VD__OpConstantTrue = 41,
+    VD__OpConstant = 43, VD__OpConstantComposite = 44, VD__OpSpecConstant = 50, VD__OpSpecConstantComposite = 51,
+    VD__OpSpecConstantOp = 52, VD__OpFunction = 54, VD__OpFunctionParameter = 55, VD__OpFunctionEnd = 56,
+    VD__OpFunctionCall = 57, VD__OpVariable = 59, VD__OpLoad = 61, VD__OpStore = 62, VD__OpCopyMemory = 63,
+    VD__OpAccessChain = 65, VD__OpInBoundsAccessChain = 66, VD__OpDecorate = 71, VD__OpMemberDecorate = 72,
+    VD__OpDecorationGroup = 73, VD__OpGroupDecorate = 74, VD__OpGroupMemberDecorate = 75, VD__OpConvertUToPtr = 120,
+    VD__OpBitcast = 124, VD__OpAtomicLoad = 227, VD__OpAtomicStore = 228, VD__OpAtomicExchange = 229,
+    VD__OpAtomicXor = 242, VD__OpLabel = 248, VD__OpReturnValue = 254, VD__OpExecutionModeId = 331,
+    VD__OpAtomicFAddEXT = 6035
 };
 enum {
     VD__BuiltInWorkgroupSize = 25
@@ -4806,6 +5310,7 @@ static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t d
     if (!dev->native) return vd__fail_memory(NULL, NULL, 0);
     vd__dummy_info(driver->host->dummy, &dev->info);
     dev->sharing_mask = 1u << VD__SHARE_ADDRESS | 1u << VD__SHARE_HOST;
+    dev->has_images = true;
     /* without `disable`, the features are exactly those of the description, also if one depends on a missing one */
     if (disable) dev->info.features = vd__features_without(dev->info.features, disable);
     if (!(dev->info.features & VD_FEATURE_TIMESTAMP)) dev->info.timestamp_ns = 0;
@@ -4860,7 +5365,36 @@ static uint32_t vd__dummy_memory_types(vd__device *dev, vd_memory usage, uint32_
                                                  : VD__DUMMY_READBACK));
 }
 
+/* Packed formats are missing, and those that desktop GPUs do not have. */
+static uint32_t vd__dummy_format_usage(vd__device *dev, vd_format format) {
+    const vd__format_row *row = &vd__format_rows[format];
+    bool packed = row->bits % 8 && row->side == 1, integers = vd__format_type_of(format) != VD_F32;
+    (void)dev;
+    if (!format || packed || format == VD_FORMAT_RGB9E5_F || format >= VD_FORMAT_ETC2_RGB8_UNORM) return 0;
+    if (row->side > 1) return VD_IMAGE_SAMPLED | VD_IMAGE_LINEAR;
+    if (row->kind == VD__TEXEL_DEPTH) return VD_IMAGE_SAMPLED;
+    return VD_IMAGE_SAMPLED | VD_IMAGE_BLIT | (format <= VD_FORMAT_R8_U ? (uint32_t)VD_IMAGE_STORAGE : 0u)
+           | (integers ? 0u : (uint32_t)VD_IMAGE_LINEAR);
+}
+
+static bool vd__dummy_image_limits(vd__device *dev, const vd__image_shape *shape, vd__image_limits *out) {
+    uint32_t extent = shape->dim == VD_DIM_3D ? 2048 : 16384, layers = shape->dim == VD_DIM_3D ? 1 : 2048;
+    for (int i = 0; i < 3; i++) out->extent[i] = extent;
+    out->levels = 15;
+    out->layers = layers;
+    return (shape->usage & ~vd__dummy_format_usage(dev, shape->format)) == 0;
+}
+
+/* Levels follow each other, with their layers. */
+static uint64_t vd__dummy_image_offset(const vd__image_shape *shape, uint32_t level, uint32_t layer) {
+    uint64_t offset = 0;
+    for (uint32_t i = 0; i < level; i++) offset += vd__level_bytes(shape, i) * shape->layers;
+    return offset + (level < shape->levels ? vd__level_bytes(shape, level) * layer : 0);
+}
+
 static vd_result vd__dummy_memory_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
+    const vd__image_shape *shape = vd__memory_shape(m);
+    if (shape) m->size = vd__dummy_image_offset(shape, shape->levels, 0);
     need->size = m->size;
     need->align = dev->info.limits.binding_alignment;
     need->types = 7;
@@ -4869,7 +5403,7 @@ static vd_result vd__dummy_memory_create(vd__device *dev, vd__memory *m, vd__mem
 
 static vd_result vd__dummy_memory_bind(vd__device *dev, vd__memory *m) {
     m->native[0] = m->block->native[0] + m->offset;
-    m->address = dev->info.features & VD_FEATURE_ADDRESS ? m->native[0] : 0;
+    m->address = dev->info.features & VD_FEATURE_ADDRESS && !m->native[1] ? m->native[0] : 0;
     return VD_OK;
 }
 
@@ -4909,7 +5443,102 @@ static vd_result vd__dummy_play_fill(void *user, const vd__tape_fill *fill) {
     return VD_OK;
 }
 
-static const vd__tape_player vd__dummy_player = { vd__dummy_play_launch, vd__dummy_play_copy, vd__dummy_play_fill };
+/* Returns the address of the block that contains a texel of a part. x to z are relative to the part; z counts the
+   layers too. */
+static uint8_t *vd__dummy_texel(const vd__image_part *p, uint32_t x, uint32_t y, uint32_t z) {
+    const vd__image_shape *shape = vd__memory_shape(p->memory);
+    const vd__format_row *row = &vd__format_rows[shape->format];
+    uint32_t layer = p->layer + (p->extent[2] > 1 ? 0 : z), depth = p->offset[2] + (p->extent[2] > 1 ? z : 0);
+    uint64_t columns = (vd__level_extent(shape, p->level, 0) + row->side - 1u) / row->side,
+             rows = (vd__level_extent(shape, p->level, 1) + row->side - 1u) / row->side,
+             block = (depth * rows + (p->offset[1] + y) / row->side) * columns + (p->offset[0] + x) / row->side;
+    return vd__dummy_bytes(p->memory) + vd__dummy_image_offset(shape, p->level, layer) + block * row->bytes;
+}
+
+static void vd__dummy_image_buffer(const vd__image_command *c, const vd__image_part *p) {
+    const vd__format_row *row = &vd__format_rows[vd__memory_shape(p->memory)->format];
+    uint32_t side = row->side, columns = (p->extent[0] + side - 1) / side, rows = (p->extent[1] + side - 1) / side;
+    uint64_t pitch = (uint64_t)(c->row_texels ? c->row_texels / side : columns) * row->bytes;
+    uint64_t slice = pitch * (c->slice_rows ? c->slice_rows / side : rows);
+    for (uint32_t z = 0; z < p->extent[2] * p->layers; z++)
+        for (uint32_t y = 0; y < rows; y++) {
+            uint8_t *texels = vd__dummy_texel(p, 0, y * side, z),
+                    *bytes = vd__dummy_bytes(c->buffer) + c->offset + z * slice + y * pitch;
+            if (c->op == VD__IMAGE_TO_BUFFER) memcpy(bytes, texels, (size_t)columns * row->bytes);
+            else memcpy(texels, bytes, (size_t)columns * row->bytes);
+        }
+}
+
+/* Copies blocks, each from the nearest position in the source. */
+static void vd__dummy_image_image(const vd__image_part *to, const vd__image_part *from, bool scale) {
+    const vd__format_row *row = &vd__format_rows[vd__memory_shape(to->memory)->format],
+                         *source = &vd__format_rows[vd__memory_shape(from->memory)->format];
+    uint32_t count[3], from_count[3];
+    if (row->bytes != source->bytes) return;
+    for (int i = 0; i < 3; i++) {
+        uint32_t side = i < 2 ? row->side : 1, from_side = i < 2 ? source->side : 1;
+        from_count[i] = (from->extent[i] + from_side - 1) / from_side;
+        count[i] = scale ? (to->extent[i] + side - 1) / side : from_count[i];
+    }
+    for (uint32_t z = 0; z < count[2] * to->layers; z++)
+        for (uint32_t y = 0; y < count[1]; y++)
+            for (uint32_t x = 0; x < count[0]; x++) {
+                uint32_t depth = to->layers > 1 ? z : (uint32_t)((uint64_t)z * from_count[2] / count[2]);
+                memmove(vd__dummy_texel(to, x * row->side, y * row->side, z),
+                        vd__dummy_texel(from, (uint32_t)((uint64_t)x * from_count[0] / count[0]) * source->side,
+                                        (uint32_t)((uint64_t)y * from_count[1] / count[1]) * source->side, depth),
+                        row->bytes);
+            }
+}
+
+/* Converts to f16, towards zero. */
+static uint16_t vd__dummy_half(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, 4);
+    uint32_t sign = bits >> 16 & 0x8000u, exponent = bits >> 23 & 255u, mantissa = bits & 0x7fffffu;
+    if (exponent == 255) return (uint16_t)(sign | 0x7c00u | (mantissa ? 0x200u : 0));
+    if (exponent >= 143) return (uint16_t)(sign | 0x7c00u);
+    if (exponent < 113) return (uint16_t)(exponent < 102 ? sign : sign | (mantissa | 0x800000u) >> (126 - exponent));
+    return (uint16_t)(sign | (exponent - 112) << 10 | mantissa >> 13);
+}
+
+/* Converts a component of a colour to the bits of a format. sRGB formats store it like a linear one. */
+static uint32_t vd__dummy_component(const vd__format_row *row, const vd_color *color, uint32_t i) {
+    float f = color->f[i], high = row->kind == VD__TEXEL_SNORM ? 127.0f : 255.0f;
+    uint32_t bits = color->u[i];
+    if (row->kind == VD__TEXEL_INT || row->kind == VD__TEXEL_UINT) return bits;
+    if (row->kind == VD__TEXEL_FLOAT) return row->bits == 16 ? vd__dummy_half(f) : bits;
+    if (row->bits == 16) high = row->kind == VD__TEXEL_SNORM ? 32767.0f : 65535.0f;
+    f = f > 1 ? 1 : f > (row->kind == VD__TEXEL_SNORM ? -1.0f : 0.0f) ? f : row->kind == VD__TEXEL_SNORM ? -1.0f : 0.0f;
+    return (uint32_t)(int32_t)(f * high + (f < 0 ? -0.5f : 0.5f));
+}
+
+static void vd__dummy_image_clear(const vd__image_command *c) {
+    vd_format format = vd__memory_shape(c->to.memory)->format;
+    const vd__format_row *row = &vd__format_rows[format];
+    bool swapped = format == VD_FORMAT_BGRA8_UNORM || format == VD_FORMAT_BGRA8_SRGB;
+    uint32_t bytes = row->bits / 8u;
+    uint8_t texel[16];
+    for (uint32_t i = 0; i < row->components; i++) {
+        uint32_t bits = vd__dummy_component(row, &c->color, swapped && i < 3 ? 2 - i : i);
+        for (uint32_t j = 0; j < bytes; j++) texel[i * bytes + j] = (uint8_t)(bits >> 8 * j);
+    }
+    for (uint32_t z = 0; z < c->to.extent[2] * c->to.layers; z++)
+        for (uint32_t y = 0; y < c->to.extent[1]; y++)
+            for (uint32_t x = 0; x < c->to.extent[0]; x++) memcpy(vd__dummy_texel(&c->to, x, y, z), texel, row->bytes);
+}
+
+static vd_result vd__dummy_play_image(void *user, const vd__image_command *c) {
+    (void)user;
+    if (c->op == VD__IMAGE_CLEAR) vd__dummy_image_clear(c);
+    else if (c->op == VD__IMAGE_COPY || c->op == VD__IMAGE_BLIT)
+        vd__dummy_image_image(&c->to, &c->from, c->op == VD__IMAGE_BLIT);
+    else vd__dummy_image_buffer(c, c->op == VD__IMAGE_FROM_BUFFER ? &c->to : &c->from);
+    return VD_OK;
+}
+
+static const vd__tape_player vd__dummy_player = { vd__dummy_play_launch, vd__dummy_play_copy, vd__dummy_play_fill,
+                                                  vd__dummy_play_image };
 
 static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const vd__submission *s) {
     vd_result r = vd__tape_play(s, &vd__dummy_player, NULL);
@@ -4970,6 +5599,8 @@ VD__SMALL
     X(vkGetPhysicalDeviceMemoryProperties2) \
     X(vkGetPhysicalDeviceExternalBufferProperties) \
     X(vkGetPhysicalDeviceQueueFamilyProperties) \
+    X(vkGetPhysicalDeviceFormatProperties) \
+    X(vkGetPhysicalDeviceImageFormatProperties) \
     X(vkCreateDevice) \
     X(vkGetDeviceProcAddr)
 
@@ -4992,6 +5623,14 @@ VD__SMALL
     X(vkGetBufferMemoryRequirements) \
     X(vkBindBufferMemory) \
     X(vkGetBufferDeviceAddress) \
+    X(vkCreateImage) \
+    X(vkDestroyImage) \
+    X(vkGetImageMemoryRequirements) \
+    X(vkBindImageMemory) \
+    X(vkCreateImageView) \
+    X(vkDestroyImageView) \
+    X(vkCreateSampler) \
+    X(vkDestroySampler) \
     X(vkCreateShaderModule) \
     X(vkDestroyShaderModule) \
     X(vkCreatePipelineCache) \
@@ -5020,6 +5659,11 @@ VD__SMALL
     X(vkCmdDispatch) \
     X(vkCmdPipelineBarrier) \
     X(vkCmdCopyBuffer) \
+    X(vkCmdCopyBufferToImage) \
+    X(vkCmdCopyImageToBuffer) \
+    X(vkCmdCopyImage) \
+    X(vkCmdBlitImage) \
+    X(vkCmdClearColorImage) \
     X(vkCmdFillBuffer) \
     X(vkCmdUpdateBuffer)
 
@@ -5072,6 +5716,12 @@ typedef struct vd__vk_layout {
     uint8_t types[VD__VK_BINDINGS]; /* vd__descriptor of each binding of set 0 */
 } vd__vk_layout;
 
+/* A sampler. Samplers are kept until the device is closed, because descriptor sets of recordings may contain them. */
+typedef struct vd__vk_sampler {
+    vd_sampler_desc desc;      /* without a name */
+    VkSampler handle;
+} vd__vk_sampler;
+
 typedef struct vd__vk_device {
     VD__VK_DEVICE_FUNCTIONS(VD__VK_MEMBER)
     VD__VK_EXTENSION_FUNCTIONS(VD__VK_MEMBER)
@@ -5099,6 +5749,11 @@ typedef struct vd__vk_device {
     vd__mutex copy_kernel_lock; /* guards the creation of copy_kernel; locked before `lock` */
     vd__vk_layout *layouts;
     uint32_t layout_count, layout_capacity;
+    vd__vk_sampler *samplers;  /* under `lock` */
+    uint32_t sampler_count, sampler_capacity;
+    bool graphics;             /* the queues have graphics */
+    float max_anisotropy;      /* 0: not supported */
+    uint64_t granularity;      /* bytes; buffers and images must not share a page of this size */
 } vd__vk_device;
 
 #if VD__HAS_WIN32_HANDLES
@@ -5299,6 +5954,10 @@ typedef struct vd__vk_reconvergence_features {
     X(0, subgroup_size, subgroupSizeControl) \
     X(0, subgroup_size, computeFullSubgroups) \
     X(0, maintenance4, maintenance4) \
+    X(VD_FEATURE_IMAGE, core.features, samplerAnisotropy) \
+    X(VD_FEATURE_IMAGE, core.features, textureCompressionBC) \
+    X(VD_FEATURE_IMAGE, core.features, textureCompressionETC2) \
+    X(VD_FEATURE_IMAGE, core.features, textureCompressionASTC_LDR) \
     X(VD_FEATURE_SUBGROUP, v12, subgroupBroadcastDynamicId) \
     X(VD_FEATURE_STORAGE_8, v12, uniformAndStorageBuffer8BitAccess) \
     X(VD_FEATURE_STORAGE_8, v12, storagePushConstant8) \
@@ -5595,22 +6254,23 @@ static void vd__vk_chain_properties(vd__vk_facts *facts) {
                  VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT, BUDGET)
 }
 
-/* Chooses a compute family without graphics, else the first compute family. On queues without graphics submits are
-   cheaper, and NVIDIA devices provide twice as much shared memory to kernels. */
-static void vd__vk_choose_family(const vd__vk_driver *vk, vd__vk_facts *facts) {
+/* Chooses a compute family, if possible one with graphics exactly if `graphics` is set. On queues without graphics
+   submits are cheaper, and NVIDIA devices provide twice as much shared memory to kernels. */
+static void vd__vk_choose_family(const vd__vk_driver *vk, bool graphics, vd__vk_facts *facts) {
     VkQueueFamilyProperties families[32];
     uint32_t count = 32;
-    bool chosen_has_graphics = true;
+    bool preferred = false;
     facts->family = UINT32_MAX;
     vk->vkGetPhysicalDeviceQueueFamilyProperties(facts->handle, &count, families);
     for (uint32_t i = 0; i < count; i++) {
         bool has_graphics = (families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0;
         if (!(families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) || families[i].queueCount == 0) continue;
-        if (facts->family != UINT32_MAX && (has_graphics || !chosen_has_graphics)) continue;
+        if (facts->family != UINT32_MAX && (has_graphics != graphics || preferred)) continue;
         facts->family = i;
         facts->family_queues = families[i].queueCount;
         facts->timestamp_bits = families[i].timestampValidBits;
-        chosen_has_graphics = facts->family_has_graphics = has_graphics;
+        facts->family_has_graphics = has_graphics;
+        preferred = has_graphics == graphics;
     }
 }
 
@@ -5625,7 +6285,7 @@ static void vd__vk_facts_get(const vd__driver *driver, int index, vd__vk_facts *
     vd__vk_query_extensions(driver, facts);
     vd__vk_chain_features(facts, &facts->features);
     vd__vk_chain_properties(facts);
-    vd__vk_choose_family(vk, facts);
+    vd__vk_choose_family(vk, driver->host->graphics, facts);
     vk->vkGetPhysicalDeviceProperties2(facts->handle, &facts->core);
     vk->vkGetPhysicalDeviceFeatures2(facts->handle, &facts->features.core);
     vk->vkGetPhysicalDeviceMemoryProperties2(facts->handle, &facts->memory);
@@ -6057,6 +6717,11 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     vk->flush_alignment = facts->core.properties.limits.nonCoherentAtomSize;
     vk->address = (dev->info.features & VD_FEATURE_ADDRESS) != 0;
     vk->shared_memory = dev->info.shared_memory;
+    vk->graphics = facts->family_has_graphics;
+    vk->granularity = facts->core.properties.limits.bufferImageGranularity;
+    if (facts->features.core.features.samplerAnisotropy && (dev->info.features & VD_FEATURE_IMAGE))
+        vk->max_anisotropy = facts->core.properties.limits.maxSamplerAnisotropy;
+    dev->has_images = (dev->info.features & VD_FEATURE_IMAGE) != 0;
     vk->memory = facts->memory.memoryProperties;
     vk->host_import_alignment = facts->host.minImportedHostPointerAlignment;
     dev->sharing_mask = vd__vk_query_sharing(vd__vk_driver_of(dev->driver), facts, vk);
@@ -6101,6 +6766,8 @@ static void vd__vk_device_close(vd__device *dev) {
         if (vk->cache) vd__vk_cache_store(dev);
         for (uint32_t i = 0; i < vk->layout_count; i++)
             vk->vkDestroyDescriptorSetLayout(vk->handle, vk->layouts[i].handle, NULL);
+        for (uint32_t i = 0; i < vk->sampler_count; i++)
+            vk->vkDestroySampler(vk->handle, vk->samplers[i].handle, NULL);
         if (vk->cache) vk->vkDestroyPipelineCache(vk->handle, vk->cache, NULL);
         for (uint32_t i = 0; i < VD_MAX_QUEUES; i++)
             if (vk->timelines[i]) vk->vkDestroySemaphore(vk->handle, vk->timelines[i], NULL);
@@ -6109,6 +6776,7 @@ static void vd__vk_device_close(vd__device *dev) {
     vd__mutex_destroy(&vk->lock);
     vd__mutex_destroy(&vk->copy_kernel_lock);
     vd__free(vd__vk_allocator(dev), vk->layouts);
+    vd__free(vd__vk_allocator(dev), vk->samplers);
     vd__free(vd__vk_allocator(dev), vk);
     dev->native = NULL;
 }
@@ -6317,11 +6985,198 @@ static uint32_t vd__vk_memory_types(vd__device *dev, vd_memory usage, uint32_t m
     return vd__vk_memory_best(&vd__vk_device_of(dev)->memory, &dev->info, usage, mask);
 }
 
+/* ---- images ---- */
+
+static const VkFormat vd__vk_formats[VD_FORMATS_END] = { /* by vd_format */
+    VK_FORMAT_UNDEFINED,
+#define VD__VK_FORMAT(id, name, bytes, side, components, bits, kind, vk) VK_FORMAT_##vk,
+    VD__FORMATS(VD__VK_FORMAT)
+#undef VD__VK_FORMAT
+};
+
+static VkImageType vd__vk_image_type(const vd__image_shape *shape) {
+    if (shape->dim == VD_DIM_1D || shape->dim == VD_DIM_1D_ARRAY) return VK_IMAGE_TYPE_1D;
+    return shape->dim == VD_DIM_3D ? VK_IMAGE_TYPE_3D : VK_IMAGE_TYPE_2D;
+}
+
+static VkImageUsageFlags vd__vk_image_usage(const vd__image_shape *shape) {
+    VkImageUsageFlags usage = VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+    if (shape->usage & VD_IMAGE_SAMPLED) usage |= VK_IMAGE_USAGE_SAMPLED_BIT;
+    return shape->usage & VD_IMAGE_STORAGE ? usage | VK_IMAGE_USAGE_STORAGE_BIT : usage;
+}
+
+static VkImageCreateFlags vd__vk_image_flags(const vd__image_shape *shape) {
+    return shape->dim == VD_DIM_CUBE ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0;
+}
+
+/* Depth formats and blits need queues with graphics. */
+static uint32_t vd__vk_format_usage(vd__device *dev, vd_format format) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    const vd__vk_driver *driver = vd__vk_driver_of(dev->driver);
+    const VkFormatFeatureFlags transfers = VK_FORMAT_FEATURE_TRANSFER_SRC_BIT | VK_FORMAT_FEATURE_TRANSFER_DST_BIT,
+                               blits = VK_FORMAT_FEATURE_BLIT_SRC_BIT | VK_FORMAT_FEATURE_BLIT_DST_BIT;
+    VkFormatProperties properties;
+    driver->vkGetPhysicalDeviceFormatProperties(driver->devices[dev->info.index], vd__vk_formats[format], &properties);
+    VkFormatFeatureFlags features = properties.optimalTilingFeatures;
+    bool depth = vd__format_rows[format].kind == VD__TEXEL_DEPTH;
+    uint32_t usage = features & VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT ? VD_IMAGE_SAMPLED : 0;
+    if ((features & transfers) != transfers || (depth && !vk->graphics)) return 0;
+    if (features & VK_FORMAT_FEATURE_STORAGE_IMAGE_BIT && !depth) usage |= VD_IMAGE_STORAGE;
+    if (features & VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT) usage |= VD_IMAGE_LINEAR;
+    return (features & blits) == blits && vk->graphics && !depth ? usage | VD_IMAGE_BLIT : usage;
+}
+
+static bool vd__vk_image_limits(vd__device *dev, const vd__image_shape *shape, vd__image_limits *out) {
+    const vd__vk_driver *driver = vd__vk_driver_of(dev->driver);
+    VkImageFormatProperties p;
+    VkResult result = driver->vkGetPhysicalDeviceImageFormatProperties(
+        driver->devices[dev->info.index], vd__vk_formats[shape->format], vd__vk_image_type(shape),
+        VK_IMAGE_TILING_OPTIMAL, vd__vk_image_usage(shape), vd__vk_image_flags(shape), &p);
+    if (result) return false;
+    out->extent[0] = p.maxExtent.width;
+    out->extent[1] = p.maxExtent.height;
+    out->extent[2] = p.maxExtent.depth;
+    out->levels = p.maxMipLevels;
+    out->layers = p.maxArrayLayers;
+    return true;
+}
+
+static vd_result vd__vk_image_create(vd__vk_device *vk, vd__memory *m, vd__memory_requirements *need) {
+    const vd__image_shape *shape = vd__memory_shape(m);
+    VkImage image = VK_NULL_HANDLE;
+    VkMemoryRequirements requirements;
+    VD__VK_STRUCT(VkImageCreateInfo, info, VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
+    info.flags = vd__vk_image_flags(shape);
+    info.imageType = vd__vk_image_type(shape);
+    info.format = vd__vk_formats[shape->format];
+    info.extent.width = shape->extent[0];
+    info.extent.height = shape->extent[1];
+    info.extent.depth = shape->extent[2];
+    info.mipLevels = shape->levels;
+    info.arrayLayers = shape->layers;
+    info.samples = VK_SAMPLE_COUNT_1_BIT;
+    info.usage = vd__vk_image_usage(shape);
+    VkResult result = vk->vkCreateImage(vk->handle, &info, NULL, &image);
+    if (result)
+        return vd__vk_fail(result, "vkCreateImage of %u x %u x %u texels", shape->extent[0], shape->extent[1],
+                           shape->extent[2]);
+    vk->vkGetImageMemoryRequirements(vk->handle, image, &requirements);
+    m->native[0] = VD__VK_PACK(image);
+    need->align = requirements.alignment > vk->granularity ? requirements.alignment : vk->granularity;
+    need->size = (requirements.size + vk->granularity - 1) / vk->granularity * vk->granularity;
+    need->types = requirements.memoryTypeBits;
+    m->size = requirements.size;
+    return VD_OK;
+}
+
+static VkResult vd__vk_view_create_one(const vd__vk_device *vk, const vd__memory *image, const vd__image_range *range,
+                                       uint32_t levels, uint64_t *out) {
+    static const VkImageViewType types[] = { /* by vd_dim */
+        VK_IMAGE_VIEW_TYPE_2D, VK_IMAGE_VIEW_TYPE_1D, VK_IMAGE_VIEW_TYPE_2D, VK_IMAGE_VIEW_TYPE_3D,
+        VK_IMAGE_VIEW_TYPE_CUBE, VK_IMAGE_VIEW_TYPE_1D_ARRAY, VK_IMAGE_VIEW_TYPE_2D_ARRAY
+    };
+    const vd__image_shape *shape = vd__memory_shape(image);
+    VkImageView view = VK_NULL_HANDLE;
+    VD__VK_STRUCT(VkImageViewCreateInfo, info, VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO);
+    info.image = VD__VK_UNPACK(VkImage, image->native[0]);
+    info.viewType = types[range->dim];
+    info.format = vd__vk_formats[shape->format];
+    info.subresourceRange.aspectMask = shape->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
+    info.subresourceRange.baseMipLevel = range->level;
+    info.subresourceRange.levelCount = levels;
+    info.subresourceRange.baseArrayLayer = range->layer;
+    info.subresourceRange.layerCount = range->layers;
+    VkResult result = vk->vkCreateImageView(vk->handle, &info, NULL, &view);
+    VD__VK_NULL_IF(result, view);
+    *out = VD__VK_PACK(view);
+    return result;
+}
+
+/* native[0]: for sampling, all levels; native[1]: storage image, the first level. 0: the image lacks the usage. */
+static vd_result vd__vk_view_create(vd__device *dev, const vd__memory *image, const vd__image_range *range,
+                                    vd__memory *out) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    uint32_t usage = vd__memory_shape(image)->usage;
+    VkResult result = VK_SUCCESS;
+    if (usage & VD_IMAGE_SAMPLED) result = vd__vk_view_create_one(vk, image, range, range->levels, &out->native[0]);
+    if (!result && (usage & VD_IMAGE_STORAGE))
+        result = vd__vk_view_create_one(vk, image, range, 1, &out->native[1]);
+    if (!result) return VD_OK;
+    vd__vk_view_destroy(dev, out);
+    return vd__vk_fail(result, "vkCreateImageView");
+}
+
+static void vd__vk_view_destroy(vd__device *dev, vd__memory *view) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    for (int i = 0; i < 2; i++) {
+        vk->vkDestroyImageView(vk->handle, VD__VK_UNPACK(VkImageView, view->native[i]), NULL);
+        view->native[i] = 0;
+    }
+}
+
+/* ---- samplers ---- */
+
+static VkResult vd__vk_sampler_make(const vd__vk_device *vk, const vd_sampler_desc *desc, VkSampler *out) {
+    static const VkSamplerAddressMode modes[] = { /* by vd_address_mode */
+        VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE, VK_SAMPLER_ADDRESS_MODE_REPEAT, VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT,
+        VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER
+    };
+    static const VkBorderColor borders[] = { /* by vd_border */
+        VK_BORDER_COLOR_FLOAT_TRANSPARENT_BLACK, VK_BORDER_COLOR_FLOAT_OPAQUE_BLACK,
+        VK_BORDER_COLOR_FLOAT_OPAQUE_WHITE
+    };
+    VD__VK_STRUCT(VkSamplerCreateInfo, info, VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO);
+    info.magFilter = desc->mag_filter == VD_FILTER_NEAREST ? VK_FILTER_NEAREST : VK_FILTER_LINEAR;
+    info.minFilter = desc->min_filter == VD_FILTER_NEAREST ? VK_FILTER_NEAREST : VK_FILTER_LINEAR;
+    info.mipmapMode = desc->mip_filter == VD_FILTER_NEAREST ? VK_SAMPLER_MIPMAP_MODE_NEAREST
+                                                            : VK_SAMPLER_MIPMAP_MODE_LINEAR;
+    info.addressModeU = modes[desc->address[0]];
+    info.addressModeV = modes[desc->address[1]];
+    info.addressModeW = modes[desc->address[2]];
+    info.mipLodBias = desc->lod_bias;
+    info.maxAnisotropy = desc->anisotropy < vk->max_anisotropy ? desc->anisotropy : vk->max_anisotropy;
+    info.anisotropyEnable = info.maxAnisotropy > 1;
+    info.compareEnable = desc->compare != VD_COMPARE_NONE;
+    info.compareOp = desc->compare ? (VkCompareOp)(desc->compare - VD_COMPARE_NEVER) : VK_COMPARE_OP_NEVER;
+    info.minLod = desc->min_lod;
+    info.maxLod = desc->max_lod != 0 ? desc->max_lod : VK_LOD_CLAMP_NONE;
+    info.borderColor = borders[desc->border];
+    return vk->vkCreateSampler(vk->handle, &info, NULL, out);
+}
+
+/* Creates a sampler, unless there is one with the same desc. */
+static vd_result vd__vk_sampler_create(vd__device *dev, const vd_sampler_desc *desc, uint64_t *out) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    VkResult result = VK_SUCCESS;
+    vd__vk_sampler wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.desc = *desc;
+    wanted.desc.name = NULL;
+    vd__mutex_lock(&vk->lock);
+    uint32_t i = 0;
+    while (i < vk->sampler_count && memcmp(&vk->samplers[i].desc, &wanted.desc, sizeof wanted.desc)) i++;
+    if (i == vk->sampler_count) {
+        void *moved = vd__vk_reserve(dev, vk->samplers, &vk->sampler_capacity, i + 1, sizeof *vk->samplers);
+        if (moved) {
+            vk->samplers = (vd__vk_sampler *)moved;
+            result = vd__vk_sampler_make(vk, desc, &wanted.handle);
+            vk->samplers[i] = wanted;
+            if (!result) vk->sampler_count++;
+        }
+    }
+    bool made = i < vk->sampler_count;
+    if (made) *out = VD__VK_PACK(vk->samplers[i].handle);
+    vd__mutex_unlock(&vk->lock);
+    if (made) return VD_OK;
+    return result ? vd__vk_fail(result, "vkCreateSampler") : VD_ERROR_OUT_OF_MEMORY;
+}
+
 /* ---- buffers ---- */
 
-/* Creates the VkBuffer; vd__vk_memory_bind binds memory to it. */
+/* Creates the VkBuffer or VkImage; vd__vk_memory_bind binds memory to it. */
 static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
     vd__vk_device *vk = vd__vk_device_of(dev);
+    if (m->native[1]) return vd__vk_image_create(vk, m, need);
     VkBuffer buffer = VK_NULL_HANDLE;
     VkMemoryRequirements requirements;
     VD__VK_STRUCT(VkBufferCreateInfo, info, VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
@@ -6343,6 +7198,11 @@ static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__memory
 
 static vd_result vd__vk_memory_bind(vd__device *dev, vd__memory *m) {
     vd__vk_device *vk = vd__vk_device_of(dev);
+    if (m->native[1]) {
+        VkResult bound = vk->vkBindImageMemory(vk->handle, VD__VK_UNPACK(VkImage, m->native[0]),
+                                               VD__VK_UNPACK(VkDeviceMemory, m->block->native[0]), m->offset);
+        return bound ? vd__vk_fail(bound, "vkBindImageMemory of %llu bytes", VD__U(m->size)) : VD_OK;
+    }
     VkBuffer buffer = VD__VK_UNPACK(VkBuffer, m->native[0]);
     VkResult result = vk->vkBindBufferMemory(vk->handle, buffer, VD__VK_UNPACK(VkDeviceMemory, m->block->native[0]),
                                              m->offset);
@@ -6355,7 +7215,8 @@ static vd_result vd__vk_memory_bind(vd__device *dev, vd__memory *m) {
 
 static void vd__vk_memory_destroy(vd__device *dev, vd__memory *m) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    vk->vkDestroyBuffer(vk->handle, VD__VK_UNPACK(VkBuffer, m->native[0]), NULL);
+    if (m->native[1]) vk->vkDestroyImage(vk->handle, VD__VK_UNPACK(VkImage, m->native[0]), NULL);
+    else vk->vkDestroyBuffer(vk->handle, VD__VK_UNPACK(VkBuffer, m->native[0]), NULL);
     m->native[0] = 0;
 }
 #endif /* VD__HAS_VULKAN */
@@ -6443,7 +7304,8 @@ static size_t vd__vk_to_uniform(const vd__spirv *m, uint32_t variable, uint32_t 
 
 static const VkDescriptorType vd__vk_descriptor_types[VD__DESCRIPTORS] = { /* by vd__descriptor */
     VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC,
-    VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER
+    VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE,
+    VK_DESCRIPTOR_TYPE_SAMPLER
 };
 
 static VkResult vd__vk_set_layout_create(vd__vk_device *vk, const vd__vk_layout *layout, VkDescriptorSetLayout *out) {
@@ -7341,16 +8203,16 @@ static VD__NOINLINE vd_result vd__vk_arguments_write(vd__device *dev, vd__vk_com
 
 /* ---- commands ---- */
 
-static const vd__image_shape *vd__vk_shape(const vd__memory *m) {
-    return (const vd__image_shape *)(uintptr_t)m->native[1];
+static VkImageAspectFlags vd__vk_aspect(const vd__memory *image) {
+    return vd__memory_shape(image)->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
 }
 
 /* Fills in the barrier for the subresources of a transition from `begin` on: whole levels, or a part of one level.
    Returns the index of the first subresource that it does not contain. */
 static uint32_t vd__vk_image_barrier(const vd__transition *t, uint32_t begin, const VkMemoryBarrier *memory,
                                      VkImageMemoryBarrier *out) {
-    const vd__image_shape *shape = vd__vk_shape(t->memory);
-    uint32_t layers = shape->layers, first = begin % layers, levels = first ? 0 : (t->end - begin) / layers;
+    uint32_t layers = vd__memory_shape(t->memory)->layers, first = begin % layers;
+    uint32_t levels = first ? 0 : (t->end - begin) / layers;
     uint32_t part = layers - first < t->end - begin ? layers - first : t->end - begin;
     memset(out, 0, sizeof *out);
     out->sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER;
@@ -7360,7 +8222,7 @@ static uint32_t vd__vk_image_barrier(const vd__transition *t, uint32_t begin, co
     out->newLayout = vd__vk_layouts[t->to];
     out->srcQueueFamilyIndex = out->dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
     out->image = VD__VK_UNPACK(VkImage, t->memory->native[0]);
-    out->subresourceRange.aspectMask = shape->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
+    out->subresourceRange.aspectMask = vd__vk_aspect(t->memory);
     out->subresourceRange.baseMipLevel = begin / layers;
     out->subresourceRange.levelCount = levels ? levels : 1;
     out->subresourceRange.baseArrayLayer = first;
@@ -7534,6 +8396,83 @@ static void vd__vk_record_fill(vd__device *dev, vd__commands *c, const vd__memor
                                uint32_t word) {
     vd__vk_device_of(dev)->vkCmdFillBuffer(vd__vk_commands_of(c)->buffer, VD__VK_UNPACK(VkBuffer, to->native[0]),
                                            offset, size, word);
+}
+
+/* ---- images ---- */
+
+static VkImageSubresourceLayers vd__vk_layers(const vd__image_part *p) {
+    VkImageSubresourceLayers layers = { 0, 0, 0, 0 };
+    layers.aspectMask = vd__vk_aspect(p->memory);
+    layers.mipLevel = p->level;
+    layers.baseArrayLayer = p->layer;
+    layers.layerCount = p->layers;
+    return layers;
+}
+
+static VkOffset3D vd__vk_offset(const vd__image_part *p) {
+    VkOffset3D offset = { (int32_t)p->offset[0], (int32_t)p->offset[1], (int32_t)p->offset[2] };
+    return offset;
+}
+
+static VkOffset3D vd__vk_end(const vd__image_part *p) {
+    VkOffset3D end = { (int32_t)(p->offset[0] + p->extent[0]), (int32_t)(p->offset[1] + p->extent[1]),
+                       (int32_t)(p->offset[2] + p->extent[2]) };
+    return end;
+}
+
+static VkExtent3D vd__vk_extent(const vd__image_part *p) {
+    VkExtent3D extent = { p->extent[0], p->extent[1], p->extent[2] };
+    return extent;
+}
+
+static void vd__vk_record_image_buffer(const vd__vk_device *vk, VkCommandBuffer buffer, const vd__image_command *c) {
+    const vd__image_part *p = c->op == VD__IMAGE_FROM_BUFFER ? &c->to : &c->from;
+    VkImage image = VD__VK_UNPACK(VkImage, p->memory->native[0]);
+    VkBuffer memory = VD__VK_UNPACK(VkBuffer, c->buffer->native[0]);
+    VkBufferImageCopy copy;
+    copy.bufferOffset = c->offset;
+    copy.bufferRowLength = c->row_texels;
+    copy.bufferImageHeight = c->slice_rows;
+    copy.imageSubresource = vd__vk_layers(p);
+    copy.imageOffset = vd__vk_offset(p);
+    copy.imageExtent = vd__vk_extent(p);
+    if (c->op == VD__IMAGE_FROM_BUFFER)
+        vk->vkCmdCopyBufferToImage(buffer, memory, image, vd__vk_layouts[p->layout], 1, &copy);
+    else vk->vkCmdCopyImageToBuffer(buffer, image, vd__vk_layouts[p->layout], memory, 1, &copy);
+}
+
+static void vd__vk_record_image_image(const vd__vk_device *vk, VkCommandBuffer buffer, const vd__image_command *c) {
+    VkImage from = VD__VK_UNPACK(VkImage, c->from.memory->native[0]), to = VD__VK_UNPACK(VkImage,
+                                                                                         c->to.memory->native[0]);
+    VkImageLayout from_layout = vd__vk_layouts[c->from.layout], to_layout = vd__vk_layouts[c->to.layout];
+    VkImageCopy copy;
+    VkImageBlit blit;
+    copy.srcSubresource = blit.srcSubresource = vd__vk_layers(&c->from);
+    copy.dstSubresource = blit.dstSubresource = vd__vk_layers(&c->to);
+    copy.srcOffset = blit.srcOffsets[0] = vd__vk_offset(&c->from);
+    copy.dstOffset = blit.dstOffsets[0] = vd__vk_offset(&c->to);
+    copy.extent = vd__vk_extent(&c->from);
+    blit.srcOffsets[1] = vd__vk_end(&c->from);
+    blit.dstOffsets[1] = vd__vk_end(&c->to);
+    if (c->op == VD__IMAGE_COPY) vk->vkCmdCopyImage(buffer, from, from_layout, to, to_layout, 1, &copy);
+    else
+        vk->vkCmdBlitImage(buffer, from, from_layout, to, to_layout, 1, &blit,
+                           c->linear ? VK_FILTER_LINEAR : VK_FILTER_NEAREST);
+}
+
+static void vd__vk_record_image(vd__device *dev, vd__commands *c, const vd__image_command *command) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    VkCommandBuffer buffer = vd__vk_commands_of(c)->buffer;
+    VkClearColorValue color;
+    VkImageSubresourceRange range = { VK_IMAGE_ASPECT_COLOR_BIT, command->to.level, 1, command->to.layer,
+                                      command->to.layers };
+    if (command->op == VD__IMAGE_COPY || command->op == VD__IMAGE_BLIT) vd__vk_record_image_image(vk, buffer, command);
+    else if (command->op != VD__IMAGE_CLEAR) vd__vk_record_image_buffer(vk, buffer, command);
+    else {
+        memcpy(&color, &command->color, sizeof color);
+        vk->vkCmdClearColorImage(buffer, VD__VK_UNPACK(VkImage, command->to.memory->native[0]),
+                                 vd__vk_layouts[command->to.layout], &color, 1, &range);
+    }
 }
 
 static vd_result vd__vk_record_native(vd__device *dev, vd__commands *c,
@@ -8794,7 +9733,7 @@ static vd_result vd__cu_play_fill(void *user, const vd__tape_fill *fill) {
     return result ? vd__cu_fail(to->cu, result, "cuMemsetD32Async") : VD_OK;
 }
 
-static const vd__tape_player vd__cu_player = { vd__cu_play_launch, vd__cu_play_copy, vd__cu_play_fill };
+static const vd__tape_player vd__cu_player = { vd__cu_play_launch, vd__cu_play_copy, vd__cu_play_fill, NULL };
 
 /* ---- the queue ---- */
 
@@ -9803,8 +10742,7 @@ static const char *const vd__cl_declarations[][2] = {
     { "fma", "float __attribute__((overloadable, const)) fma(float, float, float);\n"
              "float2 __attribute__((overloadable, const)) fma(float2, float2, float2);\n"
              "float4 __attribute__((overloadable, const)) fma(float4, float4, float4);\n"
-             "#ifdef cl_khr_fp64\n"
-             "double __attribute__((overloadable, const)) fma(double, double, double);\n"
+             "#ifdef cl_khr_fp64\ndouble __attribute__((overloadable, const)) fma(double, double, double);\n"
              "double2 __attribute__((overloadable, const)) fma(double2, double2, double2);\n"
              "#endif\n" },
     { "get_global_id", "size_t __attribute__((overloadable, const)) get_global_id(uint);\n" },
@@ -10189,7 +11127,7 @@ static vd_result vd__cl_play_fill(void *user, const vd__tape_fill *fill) {
                        VD__U(fill->size));
 }
 
-static const vd__tape_player vd__cl_player = { vd__cl_play_launch, vd__cl_play_copy, vd__cl_play_fill };
+static const vd__tape_player vd__cl_player = { vd__cl_play_launch, vd__cl_play_copy, vd__cl_play_fill, NULL };
 
 /* ---- the queue ---- */
 
@@ -10838,36 +11776,87 @@ static void vd__reflect_block(const vd__spirv *m, uint32_t type, vd_arg_info *a)
     if (element->type && stride == element->size) a->type = element->type;
 }
 
-/* Reads a variable with a descriptor. Only storage buffers are supported. */
+/* Sets the dimension of an image from its type. Returns false if there is no vd_dim for it. */
+static bool vd__reflect_dim(const uint32_t *image, vd_arg_info *a) {
+    static const vd_dim dims[2][6] = { /* by "arrayed" and Dim */
+        { VD_DIM_1D, VD_DIM_2D, VD_DIM_3D, VD_DIM_CUBE, VD_DIM_DEFAULT, VD_DIM_BUFFER },
+        { VD_DIM_1D_ARRAY, VD_DIM_2D_ARRAY, VD_DIM_DEFAULT, VD_DIM_DEFAULT, VD_DIM_DEFAULT, VD_DIM_DEFAULT }
+    };
+    uint32_t dim = image[3], arrayed = image[5], multisampled = image[6];
+    if (dim > 5 || arrayed > 1 || multisampled) return false;
+    a->dim = dims[arrayed][dim];
+    return a->dim != VD_DIM_DEFAULT;
+}
+
+/* Reads the type of an image or a sampler. Returns false if it is not supported. */
+static bool vd__reflect_image(const vd__spirv *m, uint32_t id, uint32_t type, vd_arg_info *a) {
+    uint32_t op = vd__spirv_defined_by(m, type);
+    a->kind = op == VD__OpTypeSampler ? VD_ARG_SAMPLER : VD_ARG_IMAGE;
+    if (op == VD__OpTypeSampler) return true;
+    if (op == VD__OpTypeSampledImage) type = vd__spirv_definition(m, type)[2];
+    if (vd__spirv_defined_by(m, type) != VD__OpTypeImage) return false;
+    const uint32_t *w = vd__spirv_definition(m, type);
+    a->type = m->ids[w[2]].type;
+    a->sampled = w[7] == 1;
+    a->separate = a->sampled && op == VD__OpTypeImage;
+    a->access = VD_READ;
+    if (!a->sampled) {
+        a->format = (vd_format)w[8];
+        if (vd__spirv_decoration(m, id, VD__DecorationNonReadable, NULL)) a->access = 0;
+        if (!vd__spirv_decoration(m, id, VD__DecorationNonWritable, NULL)) a->access |= VD_WRITE;
+    }
+    return vd__reflect_dim(w, a) && w[7] >= 1 && w[8] <= VD_FORMAT_R8_U;
+}
+
+/* Adds a variable with a descriptor. `what` is used in messages. */
+static vd_arg_info *vd__reflect_bound(vd__reader *s, uint32_t id, const char *what, const char *name) {
+    const vd__spirv *m = s->m;
+    const char *shown_name = name ? name : "";
+    uint32_t set = 0, binding = 0;
+    if (!vd__spirv_decoration(m, id, VD__DecorationBinding, &binding)) {
+        vd__spirv_invalid(m->ids[id].at, "%s '%s' has no binding", what, shown_name);
+        return NULL;
+    }
+    if (vd__spirv_decoration(m, id, VD__DecorationDescriptorSet, &set) && set) {
+        vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has %s '%s' in descriptor set %u, but only set 0 is supported", what,
+                 shown_name, (unsigned)set);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < s->out->arg_count; i++)
+        if (vd__descriptor_of(&s->out->args[i]) && s->out->args[i].location == binding) {
+            vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has two %ss with binding %u, which is not supported",
+                     s->out->args[i].kind == VD_ARG_BINDING ? what : "resource", (unsigned)binding);
+            return NULL;
+        }
+    vd_arg_info *a = vd__reflect_add(s, VD_ARG_BINDING, name);
+    if (a) a->location = binding;
+    return a;
+}
+
+/* Reads a variable with a descriptor: a storage buffer, an image or a sampler. */
 static vd_result vd__reflect_resource(vd__reader *s, uint32_t id, uint32_t type, uint32_t storage) {
     const vd__spirv *m = s->m;
     const char *name = vd__spirv_name(m, id), *shown_name = name ? name : "";
-    uint32_t op = vd__spirv_defined_by(m, type), set = 0, binding = 0;
-    if (storage == VD__StorageClassUniformConstant)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an image or sampler '%s', which is not supported; use "
-                        "storage buffers", shown_name);
+    uint32_t op = vd__spirv_defined_by(m, type);
     if (op == VD__OpTypeArray || op == VD__OpTypeRuntimeArray)
         return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array of descriptors '%s', which is not supported",
                         shown_name);
+    if (storage == VD__StorageClassUniformConstant) {
+        vd_arg_info *image = vd__reflect_bound(s, id, "image", name);
+        if (!image) return vd__last_error.code;
+        if (vd__reflect_image(m, id, type, image)) return VD_OK;
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an image '%s' of a type that is not supported "
+                        "(multisampled, cube array, or another one)", shown_name);
+    }
     if (op != VD__OpTypeStruct)
         return vd__spirv_invalid(m->ids[id].at, "the type %u of a buffer is not a struct", (unsigned)type);
     if (storage == VD__StorageClassUniform && !vd__spirv_decoration(m, type, VD__DecorationBufferBlock, NULL))
         return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a uniform block '%s', which is not supported; pass "
                         "values as push constants", shown_name);
-    if (!vd__spirv_decoration(m, id, VD__DecorationBinding, &binding))
-        return vd__spirv_invalid(m->ids[id].at, "buffer '%s' has no binding", shown_name);
-    if (vd__spirv_decoration(m, id, VD__DecorationDescriptorSet, &set) && set)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has buffer '%s' in descriptor set %u, but only set 0 is "
-                        "supported", shown_name, (unsigned)set);
     if (!name) name = vd__spirv_member_name(m, type, 0);
     if (!name) name = vd__spirv_name(m, type);
-    for (uint32_t i = 0; i < s->out->arg_count; i++)
-        if (s->out->args[i].kind == VD_ARG_BINDING && s->out->args[i].location == binding)
-            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has two buffers with binding %u, which is not supported",
-                            (unsigned)binding);
-    vd_arg_info *a = vd__reflect_add(s, VD_ARG_BINDING, name);
-    if (!a) return VD_ERROR_UNSUPPORTED;
-    a->location = binding;
+    vd_arg_info *a = vd__reflect_bound(s, id, "buffer", name);
+    if (!a) return vd__last_error.code;
     if (!vd__spirv_decoration(m, id, VD__DecorationNonReadable, NULL)) a->access |= VD_READ;
     if (!vd__spirv_decoration(m, id, VD__DecorationNonWritable, NULL)) a->access |= VD_WRITE;
     s->targets[id] = (uint64_t)1 << (a - s->out->args);
@@ -10954,7 +11943,7 @@ static void vd__reflect_order(vd__reflection *out) {
         uint32_t at = i;
         for (; at; at--) {
             const vd_arg_info *before = &out->args[at - 1];
-            bool bound = a.kind == VD_ARG_BINDING, before_bound = before->kind == VD_ARG_BINDING;
+            bool bound = vd__descriptor_of(&a) != 0, before_bound = vd__descriptor_of(before) != 0;
             if (bound == before_bound ? before->location <= a.location : before_bound) break;
             out->args[at] = *before;
         }
@@ -11164,11 +12153,11 @@ static void vd__reflect_access(vd__reader *s) {
     memset(&f, 0, sizeof f);
     f.s = s;
     for (uint32_t i = 0; i < out->arg_count; i++)
-        if (out->args[i].kind != VD_ARG_VALUE) f.all |= (uint64_t)1 << i;
+        if (out->args[i].kind < VD_ARG_VALUE) f.all |= (uint64_t)1 << i;
     if (s->push) s->targets[s->push] = f.all;
     if (!vd__flow_run(&f)) f.read = f.written = f.all;
     for (uint32_t i = 0; i < out->arg_count; i++) {
-        if (out->args[i].kind == VD_ARG_VALUE) continue;
+        if (out->args[i].kind >= VD_ARG_VALUE) continue;
         out->args[i].access &= (f.read >> i & 1u ? (uint32_t)VD_READ : 0u)
                                | (f.written >> i & 1u ? (uint32_t)VD_WRITE : 0u);
         if (!out->args[i].access) out->args[i].access = VD_READ;
@@ -11804,6 +12793,25 @@ static vd_result vd__local_size_check(const vd__device *dev, const vd_kernel_des
     return VD_OK;
 }
 
+/* Checks argument i of a kernel desc, an image or a sampler. */
+static vd_result vd__image_info_check(const vd__device *dev, const vd_kernel_desc *desc, int i) {
+    const vd_arg_info *a = &desc->args[i];
+    const char *name = a->name ? a->name : "", *what = a->kind == VD_ARG_IMAGE ? "an image" : "a sampler";
+    if (!dev->has_images)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' is %s, which "
+                             "backend %s does not support; use buffers and values", i, name, what,
+                             dev->driver->backend->name);
+    if (a->kind == VD_ARG_SAMPLER) return VD_OK;
+    if (a->dim == VD_DIM_BUFFER)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' is a texel "
+                             "buffer, which is not supported; use a buffer", i, name);
+    bool typed = a->type == VD_F32 || a->type == VD_I32 || a->type == VD_U32;
+    if ((uint32_t)a->dim <= VD_DIM_2D_ARRAY && (uint32_t)a->format <= VD_FORMAT_R8_U && typed) return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' is an image with dim %d, "
+                         "format %d and type %u, but must have a vd_dim, a format up to VD_FORMAT_R8_U, and type "
+                         "VD_F32, VD_I32 or VD_U32", i, name, (int)a->dim, (int)a->format, (unsigned)a->type);
+}
+
 /* Checks argument i of a kernel desc. */
 static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
@@ -11811,13 +12819,13 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
     if (!vd__type_is_valid(a->type))
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
                              "argument %d '%s' has type %u, not a valid vd_type", i, name, (unsigned)a->type);
-    if (a->kind == VD_ARG_IMAGE)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
-                             "argument %d '%s' is an image, which is not supported; use buffers and values", i, name);
-    if (a->kind != VD_ARG_BINDING && a->kind != VD_ARG_VALUE && a->kind != VD_ARG_ADDRESS)
+    if (a->kind == VD_ARG_IMAGE || a->kind == VD_ARG_SAMPLER) {
+        vd_result r = vd__image_info_check(dev, desc, i);
+        if (r) return r;
+    } else if (a->kind != VD_ARG_BINDING && a->kind != VD_ARG_VALUE && a->kind != VD_ARG_ADDRESS)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
                              "argument %d '%s' has kind %d, not a valid vd_arg_kind (%d to %d)", i, name, (int)a->kind,
-                             VD_ARG_BINDING, VD_ARG_VALUE);
+                             VD_ARG_BINDING, VD_ARG_SAMPLER);
     if (a->kind != VD_ARG_VALUE && a->access > VD_READ_WRITE) /* 0: the kernel does not access the buffer */
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
                              "argument %d '%s' has access %u, but must be VD_READ, VD_WRITE or both", i, name,
@@ -11826,13 +12834,13 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
                              "argument %d '%s' has alignment %u, which is not a power of two", i, name,
                              (unsigned)a->align);
-    if (a->kind == VD_ARG_BINDING && a->location > 63)
+    if (vd__descriptor_of(a) && a->location > 63)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
                              "argument %d '%s' has binding %u, but the limit is 63", i, name,
                              (unsigned)a->location);
-    if (a->kind == VD_ARG_BINDING) {
+    if (vd__descriptor_of(a)) {
         for (int j = 0; j < i; j++)
-            if (desc->args[j].kind == VD_ARG_BINDING && desc->args[j].location == a->location)
+            if (vd__descriptor_of(&desc->args[j]) && desc->args[j].location == a->location)
                 return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "arguments %d and %d both have "
                                      "binding %u", j, i, (unsigned)a->location);
         return VD_OK;
@@ -11855,10 +12863,10 @@ static vd_result vd__implicit_info_check(const vd_kernel_desc *desc, int i) {
     bool of_arg = h->kind == VD_IMPLICIT_LENGTH || h->kind == VD_IMPLICIT_SHAPE;
     bool ok = h->kind > VD_IMPLICIT_NONE && h->kind <= VD_IMPLICIT_OUTPUT;
     bool output = h->kind == VD_IMPLICIT_OUTPUT;
-    if (output && ((int64_t)h->arg + 1 != desc->arg_count || desc->args[h->arg].kind == VD_ARG_VALUE
+    if (output && ((int64_t)h->arg + 1 != desc->arg_count || desc->args[h->arg].kind >= VD_ARG_VALUE
                    || desc->args[h->arg].type != VD_U32))
         ok = false;
-    if (of_arg && ((int)h->arg >= desc->arg_count || (int)h->arg < 0 || desc->args[h->arg].kind == VD_ARG_VALUE))
+    if (of_arg && ((int)h->arg >= desc->arg_count || (int)h->arg < 0 || desc->args[h->arg].kind >= VD_ARG_VALUE))
         ok = false;
     if (h->kind != VD_IMPLICIT_LENGTH && h->axis >= (h->kind == VD_IMPLICIT_SHAPE ? 4u : 3u)) ok = false;
     if (h->offset % 4 || desc->argument_bytes < 4 || h->offset > desc->argument_bytes - 4) ok = false;
@@ -12166,14 +13174,14 @@ static VD__COLD vd_result vd__dispatch_check_overlap(const vd__dispatch_state *d
     const vd_arg_info *info = &d->kernel->args[i];
     for (int j = 0, buffer_index = 0; j < i; j++) {
         const vd_arg_info *other = &d->kernel->args[j];
-        if (other->kind == VD_ARG_VALUE) continue;
+        if (other->kind == VD_ARG_VALUE || other->kind == VD_ARG_SAMPLER) continue;
         const vd__access *earlier = &d->accesses[buffer_index++];
         if (earlier->storage != access->storage) continue;
         if (earlier->begin >= access->end || access->begin >= earlier->end) continue;
         if (!((other->access | info->access) & VD_WRITE) || other->may_alias || info->may_alias) continue;
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "arguments %d '%s' and %d '%s' overlap "
-                             "(both use buffer '%s'), and the kernel writes at least one of them", j, other->name, i,
-                             info->name, d->buffers[j]->name);
+                             "(both use %s '%s'), and the kernel writes at least one of them", j, other->name, i,
+                             info->name, other->kind == VD_ARG_IMAGE ? "image" : "buffer", d->buffers[j]->name);
     }
     return VD_OK;
 }
@@ -12183,7 +13191,8 @@ static VD__COLD vd_result vd__dispatch_fail_buffer(const vd__dispatch_state *d, 
                                                    int i) {
     const vd__kernel *k = d->kernel;
     if (arg->kind == VD_ARG_VALUE) return vd__dispatch_fail_type(k, i, "a value of ", arg->type);
-    if (arg->kind != VD_ARG_BINDING && arg->kind != VD_ARG_ADDRESS) return vd__dispatch_fail_kind(k, i, arg);
+    bool resource = arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS || arg->kind == VD_ARG_IMAGE;
+    if (!resource) return vd__dispatch_fail_kind(k, i, arg);
     return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': the buffer %s", i,
                          k->args[i].name, vd__pool_reason(&ctx->buffers, arg->bits));
 }
@@ -12273,6 +13282,114 @@ static inline vd_result vd__dispatch_buffer(vd__dispatch_state *d, vd_context *c
     return VD__LIKELY(!maybe_seen) ? VD_OK : vd__dispatch_check_overlap(d, access, i);
 }
 
+/* Finds the image of argument i. Returns NULL and sets the error if the argument is not a valid image. */
+static vd__image *vd__dispatch_find_image(const vd__dispatch_state *d, vd_context *ctx, const vd_arg *arg, int i) {
+    const vd__kernel *k = d->kernel;
+    vd__image *image = (vd__image *)(void *)vd__pool_find(&ctx->images, arg->bits);
+    if (image && arg->kind == VD_ARG_IMAGE) return image;
+    if (arg->kind == VD_ARG_VALUE)
+        vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' is a value, but the kernel expects "
+                      "an image", i, k->args[i].name);
+    else
+        vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': the image %s", i, k->args[i].name,
+                      arg->kind == VD_ARG_NONE ? "is missing (kind VD_ARG_NONE)"
+                                               : vd__pool_reason(&ctx->images, arg->bits));
+    return NULL;
+}
+
+/* Checks that an image is what argument i of the kernel expects. */
+static vd_result vd__dispatch_check_image(const vd__dispatch_state *d, const vd__image *image, int i) {
+    static const char *const dims[] = { "2-D", "1-D", "2-D", "3-D", "cube", "1-D array", "2-D array" };
+    const vd__kernel *k = d->kernel;
+    const vd_arg_info *info = &k->args[i];
+    const char *name = image->resource.name;
+    vd_dim dim = info->dim ? info->dim : VD_DIM_2D;
+    vd_format format = image->shape.format;
+    uint32_t usage = info->sampled ? VD_IMAGE_SAMPLED : VD_IMAGE_STORAGE;
+    if (image->range.dim != dim)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': image '%s' is %s, but the "
+                             "kernel expects %s", i, info->name, name, dims[image->range.dim], dims[dim]);
+    if (!(image->shape.usage & usage))
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': image '%s' was created "
+                             "without %s", i, info->name, name,
+                             info->sampled ? "VD_IMAGE_SAMPLED" : "VD_IMAGE_STORAGE");
+    if (vd__format_type_of(format) != info->type)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': image '%s' has format %s, "
+                             "whose components are %s, but the kernel expects %s", i, info->name, name,
+                             vd__format_rows[format].name, vd_type_name(vd__format_type_of(format)),
+                             vd_type_name(info->type));
+    if (!info->format || info->format == format) return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': image '%s' has format %s, but "
+                         "the kernel expects %s", i, info->name, name, vd__format_rows[format].name,
+                         vd__format_rows[info->format].name);
+}
+
+/* Finds a sampler for argument i of the dispatch. Returns NULL and sets the error if the handle is invalid. */
+static vd__sampler *vd__dispatch_find_sampler(const vd__dispatch_state *d, vd_context *ctx, uint64_t id, int i) {
+    vd__sampler *s = (vd__sampler *)(void *)vd__pool_find(&ctx->samplers, id);
+    if (!s)
+        vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "argument %d '%s': the sampler %s", i,
+                      d->kernel->args[i].name, vd__pool_reason(&ctx->samplers, id));
+    return s;
+}
+
+/* Resolves an image argument: records its access and adds it to the bindings. `seen` as in vd__dispatch_buffer. */
+static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, const vd__param *p, const vd_arg *arg,
+                                    int i, uint64_t *seen) {
+    vd__image *image = vd__dispatch_find_image(d, ctx, arg, i);
+    if (!image) return VD_ERROR_INVALID;
+    vd__resource *b = &image->resource;
+    vd__access *access = &d->accesses[p->buffer_index];
+    vd_result r = vd__list_pin(d->list, &b->slot, arg->bits, &access->use);
+    if (r) return vd__error_amend(r, "vd_dispatch", d->kernel->name, NULL);
+    d->buffers[i] = b;
+    r = vd__dispatch_check_image(d, image, i);
+    if (r) return r;
+    const vd_arg_info *info = &d->kernel->args[i];
+    bool combined = info->sampled && !info->separate;
+    const vd__sampler *sampler = NULL;
+    if (combined && arg->from) {
+        sampler = vd__dispatch_find_sampler(d, ctx, ((const vd_sampler *)arg->from)->id, i);
+        if (!sampler) return VD_ERROR_INVALID;
+        if (sampler->linear && !image->linear)
+            return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", d->kernel->name, "argument %d '%s': sampler '%s' "
+                                 "has linear filters, but format %s of image '%s' has none (VD_IMAGE_LINEAR)", i,
+                                 info->name, sampler->name, vd__format_rows[image->shape.format].name, b->name);
+    }
+    uint32_t device = d->context_device->index;
+    access->storage = b->storage + device;
+    access->begin = b->offset;
+    access->end = b->offset + b->size;
+    access->written = p->written;
+    access->layout = (uint8_t)vd__image_rest(&image->shape);
+    vd__binding *binding = &d->bindings[p->binding_index];
+    binding->memory = &image->views[device];
+    binding->offset = !combined ? 0 : sampler ? sampler->native[device]
+                      : d->context_device->default_samplers[image->linear];
+    binding->size = access->layout;
+    binding->number = p->location;
+    uint64_t bit = (uint64_t)1 << (access->storage->memory.serial & 63u);
+    bool maybe_seen = (*seen & bit) != 0;
+    *seen |= bit;
+    return maybe_seen ? vd__dispatch_check_overlap(d, access, i) : VD_OK;
+}
+
+/* Adds a sampler argument to the bindings. */
+static vd_result vd__dispatch_sampler(vd__dispatch_state *d, vd_context *ctx, const vd__param *p, const vd_arg *arg,
+                                      int i) {
+    if (arg->kind != VD_ARG_SAMPLER)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "argument %d '%s' has kind %d, but the "
+                             "kernel expects a sampler (VD_ARG_SAMPLER)", i, d->kernel->args[i].name, (int)arg->kind);
+    const vd__sampler *sampler = vd__dispatch_find_sampler(d, ctx, arg->bits, i);
+    if (!sampler) return VD_ERROR_INVALID;
+    vd__binding *binding = &d->bindings[p->binding_index];
+    binding->memory = &sampler->key;
+    binding->offset = sampler->native[d->context_device->index];
+    binding->size = 0;
+    binding->number = p->location;
+    return VD_OK;
+}
+
 /* Slow path of vd__dispatch_value: sizes other than 4 and 8 bytes, untyped values, values in host memory, and
    errors. */
 static VD__COLD vd_result vd__dispatch_value_slow(vd__dispatch_state *d, const vd_arg *arg, int i) {
@@ -12357,12 +13474,27 @@ static inline bool vd__dispatch_repeats(const vd__dispatch_state *d, const vd_di
            (desc->args || !desc->arg_count);
 }
 
+/* Resolves all arguments of a dispatch with images or samplers. */
+static VD__NOINLINE vd_result vd__dispatch_args_mixed(vd__dispatch_state *d, vd_context *ctx, const vd_arg *args) {
+    uint64_t seen = 0;
+    vd_result r = VD_OK;
+    for (int i = 0; i < d->kernel->arg_count && !r; i++) {
+        const vd__param *p = &d->kernel->params[i];
+        if (p->kind == VD_ARG_VALUE) r = vd__dispatch_value(d, p, &args[i], i);
+        else if (p->kind == VD_ARG_IMAGE) r = vd__dispatch_image(d, ctx, p, &args[i], i, &seen);
+        else if (p->kind == VD_ARG_SAMPLER) r = vd__dispatch_sampler(d, ctx, p, &args[i], i);
+        else r = vd__dispatch_buffer(d, ctx, p, &args[i], i, &seen);
+    }
+    return r;
+}
+
 /* Resolves all arguments of a dispatch. */
 static inline vd_result vd__dispatch_args(vd__dispatch_state *d, vd_context *ctx, const vd_arg *args) {
     const vd__param *params = d->kernel->params;
     int count = d->kernel->arg_count;
     uint64_t seen = 0;
     d->launch.arguments_changed = 0;
+    if (VD__UNLIKELY(d->kernel->image_count)) return vd__dispatch_args_mixed(d, ctx, args);
     for (int i = 0; i < count; i++) {
         const vd__param *p = &params[i];
         vd_result r = p->kind == VD_ARG_VALUE ? vd__dispatch_value(d, p, &args[i], i)
@@ -12483,7 +13615,7 @@ static void vd__blob_arg(vd__blob *b, vd_arg_info *a) {
     a->size = vd__blob_u32(b);
     a->align = vd__blob_u32(b);
     a->may_alias = vd__blob_u32_max(b, 1) == 1;
-    a->sampled = false;
+    a->sampled = a->separate = false;
     a->dim = VD_DIM_DEFAULT;
     a->format = VD_FORMAT_NONE;
     if (a->kind != VD_ARG_IMAGE) return;
@@ -12916,18 +14048,11 @@ static void vd__storage_map(vd__context_device *dev, vd_memory usage, vd__storag
     if (dev->disable & VD_FEATURE_COHERENT) block->coherent = false;
 }
 
-/* Creates a driver buffer and allocates its memory; staging and exportable memory is dedicated. The caller holds the
-   context's lock. */
-static vd_result vd__storage_create(vd__context_device *dev, vd_memory usage, uint64_t size, bool staging,
-                                    bool exportable, vd__storage *out) {
+/* Allocates and binds the memory that a driver buffer or image needs. */
+static vd_result vd__storage_allocate(vd__context_device *dev, vd_memory usage, const vd__memory_requirements *need,
+                                      bool dedicated, vd__storage *out) {
     const vd__backend *backend = dev->ctx->driver.backend;
-    vd__memory_requirements need = { 0, 0, 0, !staging, (uint8_t)(exportable ? VD__SHARE_EXPORT : VD__SHARE_NONE) };
-    memset(out, 0, sizeof *out);
-    out->context_device = dev;
-    out->memory.size = (size + 3) & ~(uint64_t)3; /* fills write whole words */
-    vd_result r = backend->memory_create(&dev->device, &out->memory, &need);
-    if (r) return r;
-    r = vd__heap_allocate(dev, usage, &need, staging || exportable, out);
+    vd_result r = vd__heap_allocate(dev, usage, need, dedicated, out);
     if (!r) {
         vd__storage_map(dev, usage, out);
         out->memory.serial = ++dev->ctx->serial;
@@ -12936,6 +14061,31 @@ static vd_result vd__storage_create(vd__context_device *dev, vd_memory usage, ui
         vd__heap_release(dev, out);
     }
     backend->memory_destroy(&dev->device, &out->memory);
+    return r;
+}
+
+/* Creates a driver buffer and allocates its memory; staging and exportable memory is dedicated. The caller holds the
+   context's lock. */
+static vd_result vd__storage_create(vd__context_device *dev, vd_memory usage, uint64_t size, bool staging,
+                                    bool exportable, vd__storage *out) {
+    vd__memory_requirements need = { 0, 0, 0, !staging, (uint8_t)(exportable ? VD__SHARE_EXPORT : VD__SHARE_NONE) };
+    memset(out, 0, sizeof *out);
+    out->context_device = dev;
+    out->memory.size = (size + 3) & ~(uint64_t)3; /* fills write whole words */
+    vd_result r = dev->ctx->driver.backend->memory_create(&dev->device, &out->memory, &need);
+    return r ? r : vd__storage_allocate(dev, usage, &need, staging || exportable, out);
+}
+
+/* Creates a driver image and allocates its memory, which the host does not access. The caller holds the context's
+   lock. */
+static vd_result vd__storage_create_image(vd__context_device *dev, const vd__image_shape *shape, vd__storage *out) {
+    vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_NONE };
+    memset(out, 0, sizeof *out);
+    out->context_device = dev;
+    out->memory.native[1] = (uintptr_t)shape;
+    vd_result r = dev->ctx->driver.backend->memory_create(&dev->device, &out->memory, &need);
+    if (!r) r = vd__storage_allocate(dev, VD_MEMORY_DEVICE, &need, false, out);
+    out->memory.mapped = NULL;
     return r;
 }
 
@@ -13129,6 +14279,11 @@ static void vd__kernel_codes_free(vd_context *ctx, vd__kernel *k, uint32_t count
 /* Adds a destroyed object to the garbage. A ticket is released at once, because the device does not use it. The caller
    of this function and of those up to vd__reap_locked holds the context's lock. */
 static void vd__garbage_add(vd_context *ctx, vd__slot *slot) {
+    if (VD__ID_TYPE(slot->id) == VD__OBJECT_SAMPLER) {
+        vd__free(&ctx->host.allocator, ((vd__sampler *)(void *)slot)->name);
+        vd__pool_release(&ctx->samplers, slot);
+        return;
+    }
     if (VD__ID_TYPE(slot->id) == VD__OBJECT_TICKET) {
         vd__staging *staging = ((vd__ticket *)(void *)slot)->staging.staging;
         if (staging) vd__atomic_add32(&staging->pins, UINT32_MAX);
@@ -13150,17 +14305,33 @@ static bool vd__garbage_add_if_unpinned(vd_context *ctx, vd__slot *slot) {
     return true;
 }
 
-static void vd__garbage_free_buffer(vd_context *ctx, vd__buffer *b) {
+/* Destroys the native views of an image. */
+static void vd__image_views_free(vd_context *ctx, vd__image *image) {
+    for (uint32_t i = 0; i < ctx->device_count && image->views; i++)
+        if (image->views[i].serial) ctx->driver.backend->view_destroy(&ctx->devices[i].device, &image->views[i]);
+    if (image->views != &image->own_view) vd__free(&ctx->host.allocator, image->views);
+    image->views = NULL;
+}
+
+/* Frees a buffer, an image, or a view. */
+static void vd__garbage_free_resource(vd_context *ctx, vd__resource *b) {
+    bool is_image = VD__ID_TYPE(b->slot.id) == VD__OBJECT_IMAGE;
+    if (is_image) vd__image_views_free(ctx, (vd__image *)(void *)b);
     if (b->view) {
         vd__atomic_add32(&b->root->slot.pins, UINT32_MAX);
         vd__garbage_add_if_unpinned(ctx, &b->root->slot);
     } else vd__buffer_storage_free(ctx, b);
     vd__free(&ctx->host.allocator, b->name);
-    vd__pool_release(&ctx->buffers, &b->slot);
+    vd__pool_release(is_image ? &ctx->images : &ctx->buffers, &b->slot);
+}
+
+static bool vd__slot_is_resource(const vd__slot *slot) {
+    uint32_t type = VD__ID_TYPE(slot->id);
+    return type == VD__OBJECT_BUFFER || type == VD__OBJECT_IMAGE;
 }
 
 static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
-    if (VD__ID_TYPE(slot->id) == VD__OBJECT_BUFFER) vd__garbage_free_buffer(ctx, (vd__buffer *)(void *)slot);
+    if (vd__slot_is_resource(slot)) vd__garbage_free_resource(ctx, (vd__resource *)(void *)slot);
     else {
         vd__kernel_codes_free(ctx, (vd__kernel *)(void *)slot, ctx->device_count);
         vd__pool_release(&ctx->kernels, slot);
@@ -13168,12 +14339,14 @@ static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
     vd__atomic_add32(&ctx->garbage_count, UINT32_MAX);
 }
 
-/* Returns the timeline value of the last use of a destroyed object by a queue. A view has no memory of its own. */
+/* Returns the timeline value of the last use of a destroyed object by a queue. A view of a buffer has no driver object;
+   that of an image has, and its last use is at most that of the image. */
 static uint64_t vd__garbage_last_use(const vd__slot *slot, const vd__queue *q) {
     if (VD__ID_TYPE(slot->id) == VD__OBJECT_KERNEL)
         return ((const vd__kernel *)(const void *)slot)->last_uses[q - q->ctx->queues];
-    const vd__buffer *b = (const vd__buffer *)(const void *)slot;
-    const vd__storage *s = b->view ? NULL : &b->storage[q->context_device->index];
+    const vd__resource *b = (const vd__resource *)(const void *)slot;
+    bool none = !b->storage || (b->view && VD__ID_TYPE(slot->id) == VD__OBJECT_BUFFER);
+    const vd__storage *s = none ? NULL : &b->storage[q->context_device->index];
     return s && s->memory.serial ? s->last_use[q->index] : 0;
 }
 
@@ -13249,7 +14422,7 @@ static void vd__view_unlink(vd__buffer *b) {
 
 /* Destroys an object: its handle, and those of a buffer's views, become invalid. */
 static void vd__object_destroy(vd_context *ctx, vd__pool *pool, vd__slot *slot) {
-    vd__buffer *b = VD__ID_TYPE(slot->id) == VD__OBJECT_BUFFER ? (vd__buffer *)(void *)slot : NULL;
+    vd__resource *b = vd__slot_is_resource(slot) ? (vd__resource *)(void *)slot : NULL;
     vd__mutex_lock(&ctx->lock);
     vd__pool_invalidate(pool, slot);
     if (b && b->view) vd__view_unlink(b);
@@ -13508,8 +14681,11 @@ static void vd__list_submit_recording(vd_list *l) {
     vd__list_assign_value(l, value);
 }
 
+static VD__NOINLINE void vd__list_rest(vd_list *l);
+
 static VD__NOINLINE void vd__queue_flush(vd__queue *q) {
     if (!q->open_batch.recording) return;
+    if (VD__UNLIKELY(q->open_batch.layout_count)) vd__list_rest(&q->open_batch);
     if (VD__UNLIKELY(q->open_batch.output != NULL)) vd__output_record(&q->open_batch);
     vd__list_submit_recording(&q->open_batch);
 }
@@ -13611,9 +14787,10 @@ static VD__NOINLINE vd_result vd__list_begin_recording(vd_list *l) {
    of a list with those of the queue. */
 static VD__NOINLINE void vd__list_barrier(vd_list *l) {
     vd__hazards *h = &l->hazards;
-    l->ctx->driver.backend->record_barrier(l->device, &l->recording->commands,
-                                           l->immediate ? h->stages : (uint32_t)VD__STAGES_ALL, VD__STAGES_ALL, NULL,
-                                           0);
+    uint32_t stages = l->immediate && h->stages ? h->stages : (uint32_t)VD__STAGES_ALL;
+    l->ctx->driver.backend->record_barrier(l->device, &l->recording->commands, stages, VD__STAGES_ALL, l->transitions,
+                                           l->transition_count);
+    l->transition_count = 0;
     l->stats.barriers++;
     if (!l->immediate && !l->has_barrier) {
         vd__hazards first = *h;
@@ -13679,6 +14856,114 @@ static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses,
     }
     h->stages |= stage;
     return VD_OK;
+}
+
+/* ---- layouts of images ----
+   Between two submissions every image is in its layout at rest (vd__image_rest). A list can therefore be recorded
+   without knowing what it follows. The list keeps the subresources that its transfers have brought into other layouts,
+   and returns them before it is submitted. A transition counts as a write. */
+
+static VD__NOINLINE void vd__list_rest(vd_list *l) {
+    for (uint32_t i = 0; i < l->layout_count; i++) {
+        const vd__layout_range *r = &l->layouts[i];
+        vd__transition t = { &r->storage->memory, r->begin, r->end, r->layout,
+                             vd__image_rest(vd__memory_shape(&r->storage->memory)) };
+        l->transitions[i] = t;
+    }
+    l->transition_count = l->layout_count;
+    l->layout_count = 0;
+    vd__list_barrier(l);
+}
+
+/* Ensures that `added` more ranges fit, and the transitions of one access. */
+static vd_result vd__layouts_reserve(vd_list *l, uint32_t added) {
+    const vd_allocator *allocator = &l->ctx->host.allocator;
+    uint32_t ranges = l->layout_count + added;
+    void *layouts = l->layouts, *transitions = l->transitions;
+    bool fits = vd__array_reserve(allocator, &layouts, &l->layout_capacity, ranges, sizeof *l->layouts);
+    l->layouts = (vd__layout_range *)layouts;
+    if (fits)
+        fits = vd__array_reserve(allocator, &transitions, &l->transition_capacity,
+                                 l->transition_count + 2 * ranges + 1, sizeof *l->transitions);
+    l->transitions = (vd__transition *)transitions;
+    return fits ? VD_OK : vd__fail_memory(NULL, NULL, 0);
+}
+
+/* Removes the subresources [begin, end) of a storage from the list's ranges. There is room for one more range. */
+static void vd__layouts_cut(vd_list *l, const vd__storage *s, uint32_t begin, uint32_t end) {
+    for (uint32_t i = 0; i < l->layout_count;) {
+        vd__layout_range *r = &l->layouts[i], whole = *r;
+        if (r->storage != s || r->begin >= end || begin >= r->end) {
+            i++;
+            continue;
+        }
+        bool left = whole.begin < begin, right = whole.end > end;
+        if (left) r->end = begin;
+        else if (right) r->begin = end;
+        else {
+            *r = l->layouts[--l->layout_count];
+            continue;
+        }
+        if (left && right) {
+            l->layouts[l->layout_count] = whole;
+            l->layouts[l->layout_count++].begin = end;
+        }
+        i++;
+    }
+}
+
+/* Returns the layout of subresource `at`, and reduces *end to the first one that may have another layout. */
+static vd__layout vd__layouts_find(const vd_list *l, const vd__storage *s, uint32_t at, uint32_t *end) {
+    for (uint32_t i = 0; i < l->layout_count; i++) {
+        const vd__layout_range *r = &l->layouts[i];
+        if (r->storage != s || r->end <= at) continue;
+        if (r->begin <= at) {
+            if (r->end < *end) *end = r->end;
+            return r->layout;
+        }
+        if (r->begin < *end) *end = r->begin;
+    }
+    return vd__image_rest(vd__memory_shape(&s->memory));
+}
+
+/* Adds the transitions that bring the subresources of an access into its layout. */
+static vd_result vd__layouts_require(vd_list *l, const vd__access *a) {
+    vd__layout wanted = (vd__layout)a->layout;
+    uint32_t begin = (uint32_t)a->begin, end = (uint32_t)a->end;
+    vd_result r = vd__layouts_reserve(l, 2);
+    if (r) return r;
+    uint32_t before = l->transition_count;
+    for (uint32_t at = begin, next; at < end; at = next) {
+        next = end;
+        vd__layout now = vd__layouts_find(l, a->storage, at, &next);
+        if (now == wanted) continue;
+        vd__transition t = { &a->storage->memory, at, next, now, wanted };
+        l->transitions[l->transition_count++] = t;
+    }
+    if (l->transition_count == before) return VD_OK;
+    vd__layouts_cut(l, a->storage, begin, end);
+    if (wanted == vd__image_rest(vd__memory_shape(&a->storage->memory))) return VD_OK;
+    vd__layout_range range = { a->storage, begin, end, wanted };
+    l->layouts[l->layout_count++] = range;
+    return VD_OK;
+}
+
+/* Like vd__list_command, for accesses to images among others: changes layouts first, with a barrier. */
+static VD__NOINLINE vd_result vd__list_images(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
+    vd_result r = l->recording ? VD_OK : vd__list_begin_recording(l);
+    if (r) return r;
+    for (uint32_t i = 0; i < count && !r; i++)
+        if (vd__memory_shape(&accesses[i].storage->memory)) r = vd__layouts_require(l, &accesses[i]);
+    if (l->transition_count) vd__list_barrier(l);
+    if (!r) r = vd__list_command(l, accesses, count, stage);
+    for (uint32_t i = 0; i < count && !r; i++) {
+        vd__storage *s = accesses[i].storage;
+        const vd__image_shape *shape = vd__memory_shape(&s->memory);
+        if (!shape || accesses[i].layout == vd__image_rest(shape)) continue;
+        if (l->immediate) vd__storage_used(s, l->queue, true);
+        else l->uses[accesses[i].use].written = true;
+    }
+    return r;
 }
 
 /* Allocates and pins staging memory for a command that the caller records next. In an open batch, waits for earlier
@@ -14342,7 +15627,9 @@ static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     vd__dispatch_state *d = l->dispatch;
     vd_result r = vd__dispatch_resolve(d, l->ctx, desc);
     if (VD__UNLIKELY(r)) return vd__dispatch_failed(d, r);
-    r = vd__list_command(l, d->accesses, d->kernel->buffer_count, VD__STAGE_COMPUTE);
+    r = VD__LIKELY(!d->kernel->image_count)
+            ? vd__list_command(l, d->accesses, d->kernel->buffer_count, VD__STAGE_COMPUTE)
+            : vd__list_images(l, d->accesses, d->kernel->buffer_count, VD__STAGE_COMPUTE);
     if (VD__UNLIKELY(r)) return vd__dispatch_failed(d, vd__error_amend(r, "vd_dispatch", d->kernel->name, NULL));
     if (VD__LIKELY(!d->split))
         r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &d->launch);
@@ -14378,6 +15665,8 @@ static void vd__list_free(vd_list *l) {
     if (l->hazards.allocator) vd__hazards_free(&l->hazards);
     if (l->entry_hazards.allocator) vd__hazards_free(&l->entry_hazards);
     vd__free(allocator, l->dispatch);
+    vd__free(allocator, l->layouts);
+    vd__free(allocator, l->transitions);
     vd__free(allocator, l->uses);
     vd__free(allocator, l->use_table);
     vd__free(allocator, l->first_failure);
@@ -14455,6 +15744,7 @@ static void vd__list_recycle(vd_list *l) {
     if (ctx->host.debug) vd__debug_list_ended(l);
     vd__list_unpin(l);
     l->has_barrier = false;
+    l->layout_count = l->transition_count = 0;
     l->commands = 0;
     l->staged_bytes = 0;
     l->host_stages = 0;
@@ -14505,6 +15795,8 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
         vd_result r = vd__output_submit(l);
         if (r) return r;
     }
+    if (l->layout_count) vd__list_rest(l);
+    if (q->open_batch.layout_count && q->open_batch.recording) vd__list_rest(&q->open_batch);
     bool conflicts = vd__hazards_conflict(&q->open_batch.hazards, l->has_barrier ? &l->entry_hazards : &l->hazards);
     if (conflicts && q->open_batch.recording) {
         vd__list_barrier(&q->open_batch);
@@ -14526,6 +15818,636 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
     vd__hazards_merge(&q->open_batch.hazards, &l->hazards);
     vd__list_submit_recording(l);
     return VD_OK;
+}
+
+// >>images
+/* Images and samplers: creation, checks of boxes, transfers. Layouts are tracked in the room `batch`. */
+
+VD__SMALL
+
+/* Finds and pins an image. Returns NULL and sets the error if the handle is invalid. */
+static vd__image *vd__image_pin(vd_context *ctx, vd_image handle, const char *call, const char *which) {
+    vd__image *image = (vd__image *)(void *)vd__pool_pin(ctx, &ctx->images, handle.id);
+    if (!image)
+        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %simage %s", which, vd__pool_reason(&ctx->images, handle.id));
+    return image;
+}
+
+static void vd__image_unpin(vd_context *ctx, vd__image *image) {
+    if (image) vd__slot_unpin(ctx, &image->resource.slot);
+}
+
+/* Finds an image for a command and pins it in the list. The caller holds the list's lock. */
+static vd__image *vd__list_image(vd_list *l, vd_image handle, const char *call, const char *which, uint32_t *use) {
+    vd__image *image = (vd__image *)(void *)vd__pool_find(&l->ctx->images, handle.id);
+    if (!image)
+        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %simage %s", which,
+                      vd__pool_reason(&l->ctx->images, handle.id));
+    return image && !vd__list_pin(l, &image->resource.slot, handle.id, use) ? image : NULL;
+}
+
+/* ---- descs ---- */
+
+/* Sets the extents, and checks that they match the dimension. */
+static vd_result vd__image_extent_check(const vd_image_desc *desc, vd__image_shape *shape) {
+    static const int axes[] = { 2, 1, 2, 3, 2, 1, 2 }; /* by vd_dim */
+    const char *call = "vd_image_create";
+    int rank = axes[shape->dim];
+    if (!desc->extent[0]) return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.extent[0] is 0");
+    for (int i = 0; i < 3; i++) {
+        shape->extent[i] = desc->extent[i] ? desc->extent[i] : 1;
+        if (i >= rank && shape->extent[i] > 1)
+            return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.extent[%d] is %u, but the image has only %d "
+                                 "axes; layers are not an extent", i, (unsigned)desc->extent[i], rank);
+    }
+    if (shape->dim == VD_DIM_CUBE && shape->extent[0] != shape->extent[1])
+        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.extent of a cube is %u x %u, but must be square",
+                             (unsigned)shape->extent[0], (unsigned)shape->extent[1]);
+    return VD_OK;
+}
+
+/* Sets levels and layers. */
+static vd_result vd__image_levels_check(const vd_image_desc *desc, vd__image_shape *shape) {
+    const char *call = "vd_image_create";
+    bool array = shape->dim == VD_DIM_1D_ARRAY || shape->dim == VD_DIM_2D_ARRAY, cube = shape->dim == VD_DIM_CUBE;
+    uint32_t longest = shape->extent[0];
+    for (int i = 1; i < 3; i++)
+        if (shape->extent[i] > longest) longest = shape->extent[i];
+    uint32_t all = vd__log2(longest) + 1;
+    shape->levels = desc->levels == VD_ALL_LEVELS ? all : desc->levels ? desc->levels : 1;
+    shape->layers = desc->layers ? desc->layers : cube ? 6 : 1;
+    if (shape->levels > all)
+        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.levels is %u, but %u levels lead to one texel",
+                             (unsigned)desc->levels, (unsigned)all);
+    if ((!array && !cube && shape->layers > 1) || (cube && shape->layers != 6))
+        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.layers is %u, but must be %s",
+                             (unsigned)desc->layers, cube ? "0 or 6 for a cube" : "0 or 1, except for arrays");
+    return VD_OK;
+}
+
+/* Checks the shape against the limits of a device. */
+static vd_result vd__image_limits_check(vd__device *dev, const char *name, const vd__image_shape *shape) {
+    const char *call = "vd_image_create", *format = vd__format_rows[shape->format].name;
+    uint32_t missing = shape->usage & ~dev->driver->backend->format_usage(dev, shape->format);
+    vd__image_limits limits;
+    if (missing)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "device '%s' does not support format %s for %s images; "
+                             "vd_format_nearest gives one that it does", dev->info.name, format,
+                             missing & VD_IMAGE_SAMPLED ? "sampled" : "storage");
+    if (!dev->driver->backend->image_limits(dev, shape, &limits))
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "device '%s' does not support format %s with dim %d and "
+                             "usage %u", dev->info.name, format, (int)shape->dim, (unsigned)shape->usage);
+    for (int i = 0; i < 3; i++)
+        if (shape->extent[i] > limits.extent[i])
+            return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "desc.extent[%d] is %u, but the device's limit is "
+                                 "%u",
+                                 i, (unsigned)shape->extent[i], (unsigned)limits.extent[i]);
+    if (shape->layers > limits.layers)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "desc.layers is %u, but the device's limit is %u",
+                             (unsigned)shape->layers, (unsigned)limits.layers);
+    if (shape->levels <= limits.levels) return VD_OK;
+    return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "desc.levels is %u, but the device's limit is %u",
+                         (unsigned)shape->levels, (unsigned)limits.levels);
+}
+
+/* Fails on a backend without images. */
+static vd_result vd__images_supported(const vd_context *ctx, const char *call, const char *name) {
+    if (ctx->devices->device.has_images) return VD_OK;
+    return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "backend %s does not support images on '%s'",
+                         ctx->driver.backend->name, ctx->devices->device.info.name);
+}
+
+static vd_result vd__format_check(const char *call, const char *name, vd_format format) {
+    if ((uint32_t)format > VD_FORMAT_NONE && (uint32_t)format < VD_FORMATS_END) return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, call, name, "the format is %d, not a valid vd_format (1 to %d)", (int)format,
+                         VD_FORMATS_END - 1);
+}
+
+/* Checks an image desc against all devices and fills in the shape. */
+static vd_result vd__image_check(vd_context *ctx, const vd_image_desc *desc, vd__image_shape *shape) {
+    const char *call = "vd_image_create";
+    vd_result r = vd__images_supported(ctx, call, desc->name);
+    if (!r) r = vd__format_check(call, desc->name, desc->format);
+    if (r) return r;
+    if ((uint32_t)desc->dim > VD_DIM_2D_ARRAY)
+        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.dim is %d, but must be VD_DIM_1D to "
+                             "VD_DIM_2D_ARRAY", (int)desc->dim);
+    if (desc->usage > (VD_IMAGE_SAMPLED | VD_IMAGE_STORAGE))
+        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.usage is %u, but must be VD_IMAGE_SAMPLED, "
+                             "VD_IMAGE_STORAGE or both", (unsigned)desc->usage);
+    memset(shape, 0, sizeof *shape);
+    shape->format = desc->format;
+    shape->dim = desc->dim ? desc->dim : VD_DIM_2D;
+    shape->depth = vd__format_rows[desc->format].kind == VD__TEXEL_DEPTH;
+    shape->usage = desc->usage;
+    if (!shape->usage) {
+        shape->usage = VD_IMAGE_SAMPLED | VD_IMAGE_STORAGE;
+        for (uint32_t i = 0; i < ctx->device_count; i++)
+            shape->usage &= ctx->driver.backend->format_usage(&ctx->devices[i].device, shape->format);
+        if (!shape->usage) shape->usage = VD_IMAGE_SAMPLED;
+    }
+    r = vd__image_extent_check(desc, shape);
+    if (!r) r = vd__image_levels_check(desc, shape);
+    for (uint32_t i = 0; i < ctx->device_count && !r; i++)
+        r = vd__image_limits_check(&ctx->devices[i].device, desc->name, shape);
+    return r;
+}
+
+/* ---- boxes ---- */
+
+/* Checks one axis of a box and resolves its extent. */
+static vd_result vd__box_axis(const vd__image *image, const char *call, const char *which, const vd_image_box *box,
+                              int axis, vd__image_part *out) {
+    uint32_t size = vd__level_extent(&image->shape, out->level, axis), offset = box->offset[axis];
+    uint32_t side = axis < 2 ? vd__format_rows[image->shape.format].side : 1u;
+    uint32_t extent = box->extent[axis] ? box->extent[axis] : offset < size ? size - offset : 0;
+    out->offset[axis] = offset;
+    out->extent[axis] = extent;
+    if (offset >= size || extent > size - offset)
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%sbox.offset[%d] %u + extent %u is outside level %u of "
+                             "image "
+                             "'%s' (%u texels)", which, axis, (unsigned)offset, (unsigned)extent, (unsigned)box->level,
+                             image->resource.name, (unsigned)size);
+    if (offset % side == 0 && (extent % side == 0 || offset + extent == size)) return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%sbox.offset[%d] %u + extent %u is not at the edge of a block "
+                         "of image '%s' (format %s has blocks of %u texels)", which, axis, (unsigned)offset,
+                         (unsigned)extent, image->resource.name, vd__format_rows[image->shape.format].name,
+                         (unsigned)side);
+}
+
+/* Checks a box and resolves its defaults. */
+static vd_result vd__box_check(const vd__image *image, const char *call, const char *which, const vd_image_box *box,
+                               vd__image_part *out) {
+    const vd__image_range *range = &image->range;
+    memset(out, 0, sizeof *out);
+    if (box->level >= range->levels)
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%sbox.level is %u, but image '%s' has %u levels", which,
+                             (unsigned)box->level, image->resource.name, (unsigned)range->levels);
+    if (box->layer >= range->layers || box->layers > range->layers - box->layer)
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%sbox.layer %u + layers %u is outside image '%s' (%u "
+                             "layers)",
+                             which, (unsigned)box->layer, (unsigned)box->layers, image->resource.name,
+                             (unsigned)range->layers);
+    out->level = range->level + box->level;
+    out->layer = range->layer + box->layer;
+    out->layers = box->layers ? box->layers : range->layers - box->layer;
+    vd_result r = VD_OK;
+    for (int axis = 0; axis < 3 && !r; axis++) r = vd__box_axis(image, call, which, box, axis, out);
+    return r;
+}
+
+/* Arrangement of a box in a buffer or in host memory, in bytes and blocks. */
+typedef struct vd__slices {
+    uint64_t row, rows, slices;      /* bytes of a row; rows of a slice; slices of the box */
+    uint64_t row_pitch, slice_pitch; /* bytes */
+} vd__slices;
+
+static uint64_t vd__slices_extent(const vd__slices *g) {
+    return (g->slices - 1) * g->slice_pitch + (g->rows - 1) * g->row_pitch + g->row;
+}
+
+/* Computes the slices of a part and resolves the pitches of a transfer. */
+static vd_result vd__slices_check(const vd__image *image, const char *call, const vd_image_transfer *desc,
+                                  const vd__image_part *part, vd__slices *g) {
+    const vd__format_row *format = &vd__format_rows[image->shape.format];
+    const uint64_t limit = (uint64_t)1 << 31; /* texels */
+    g->row = (uint64_t)((part->extent[0] + format->side - 1u) / format->side) * format->bytes;
+    g->rows = (part->extent[1] + format->side - 1u) / format->side;
+    g->slices = (uint64_t)part->extent[2] * part->layers;
+    g->row_pitch = desc->row_pitch ? desc->row_pitch : g->row;
+    if (g->row_pitch < g->row || g->row_pitch % format->bytes || g->row_pitch / format->bytes > limit / format->side)
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "row_pitch is %llu, but must be a multiple of the %u bytes "
+                             "of a block of format %s, and at least the %llu bytes of a row", VD__U(g->row_pitch),
+                             (unsigned)format->bytes, format->name, VD__U(g->row));
+    g->slice_pitch = desc->slice_pitch ? desc->slice_pitch : g->row_pitch * g->rows;
+    if (g->slice_pitch >= g->row_pitch * g->rows && g->slice_pitch % g->row_pitch == 0
+        && g->slice_pitch / g->row_pitch <= limit / format->side && g->slice_pitch <= (uint64_t)PTRDIFF_MAX / g->slices)
+        return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "slice_pitch is %llu, but must be a multiple of row_pitch "
+                         "%llu, and at least %llu rows", VD__U(g->slice_pitch), VD__U(g->row_pitch), VD__U(g->rows));
+}
+
+/* ---- commands ---- */
+
+VD__SMALL_END
+
+/* Sets the memory and the layout of a part on the list's device, and describes the access. */
+static vd__access vd__part_access(const vd_list *l, const vd__image *image, bool written, uint32_t use,
+                                  vd__image_part *part) {
+    vd__storage *s = image->resource.storage + l->queue->context_device->index;
+    vd__access a = { s, 0, 0, written, 0, use };
+    part->memory = &s->memory;
+    part->layout = written ? VD__LAYOUT_TARGET : VD__LAYOUT_SOURCE;
+    a.layout = (uint8_t)part->layout;
+    a.begin = (uint64_t)part->level * image->shape.layers + part->layer;
+    a.end = a.begin + part->layers;
+    return a;
+}
+
+/* Records a transfer. The caller holds the list's lock, also of all functions below that take a list. */
+static vd_result vd__record_image(vd_list *l, const vd__access *accesses, uint32_t count,
+                                  const vd__image_command *command) {
+    vd_result r = vd__list_images(l, accesses, count, VD__STAGE_TRANSFER);
+    if (!r) l->ctx->driver.backend->record_image(l->device, &l->recording->commands, command);
+    l->stats.copies += !r;
+    return r;
+}
+
+/* Records a transfer between a box of an image and a buffer. */
+static vd_result vd__copy_image_buffer(vd_list *l, const char *call, const vd_image_transfer *desc, bool to_image) {
+    uint32_t use;
+    vd__image_command c;
+    vd__slices g;
+    vd__span span;
+    memset(&c, 0, sizeof c);
+    c.op = to_image ? VD__IMAGE_FROM_BUFFER : VD__IMAGE_TO_BUFFER;
+    vd__image_part *part = to_image ? &c.to : &c.from;
+    const vd__image *image = vd__list_image(l, desc->box.image, call, "", &use);
+    vd_result r = image ? vd__box_check(image, call, "", &desc->box, part) : vd__last_error.code;
+    if (!r) r = vd__slices_check(image, call, desc, part, &g);
+    if (!r) r = vd__span_find(l, desc->buffer, call, "", "", desc->offset, vd__slices_extent(&g), &span);
+    if (r) return r;
+    const vd__format_row *format = &vd__format_rows[image->shape.format];
+    if (span.offset % 4 || span.offset % format->bytes)
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the offset %llu is not a multiple of 4 and of the %u "
+                             "bytes of a "
+                             "block of format %s", VD__U(span.offset), (unsigned)format->bytes, format->name);
+    c.buffer = &span.storage->memory;
+    c.offset = span.offset;
+    c.row_texels = (uint32_t)(g.row_pitch / format->bytes * format->side);
+    c.slice_rows = (uint32_t)(g.slice_pitch / g.row_pitch * format->side);
+    vd__access accesses[2];
+    accesses[0] = vd__part_access(l, image, to_image, use, part);
+    accesses[1] = vd__access_of(&span, to_image ? VD_READ : VD_WRITE);
+    return vd__record_image(l, accesses, 2, &c);
+}
+
+/* Finds both images of a copy or blit and checks their boxes. */
+static vd_result vd__image_pair(vd_list *l, const char *call, const vd_image_box *to, const vd_image_box *from,
+                                vd__image *images[2], vd__image_command *c, vd__access accesses[2]) {
+    uint32_t uses[2] = { 0, 0 };
+    if (!to || !from) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s is NULL", to ? "from" : "to");
+    images[0] = vd__list_image(l, to->image, call, "target ", &uses[0]);
+    images[1] = images[0] ? vd__list_image(l, from->image, call, "source ", &uses[1]) : NULL;
+    vd_result r = images[1] ? vd__box_check(images[1], call, "source ", from, &c->from) : vd__last_error.code;
+    if (!r) r = vd__box_check(images[0], call, "target ", to, &c->to);
+    if (!r && c->to.layers != c->from.layers)
+        r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "the target has %u layers, but the source has %u",
+                          (unsigned)c->to.layers, (unsigned)c->from.layers);
+    if (r) return r;
+    accesses[0] = vd__part_access(l, images[0], true, uses[0], &c->to);
+    accesses[1] = vd__part_access(l, images[1], false, uses[1], &c->from);
+    return VD_OK;
+}
+
+/* Fails if both parts have layers of one level of an image in common: these cannot be in two layouts. */
+static vd_result vd__parts_separate(const char *call, const char *name, const vd__access accesses[2]) {
+    if (accesses[0].storage != accesses[1].storage || accesses[0].end <= accesses[1].begin
+        || accesses[1].end <= accesses[0].begin)
+        return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "source and target are in the same level and layer of image "
+                         "'%s'; copy through a buffer or another image", name);
+}
+
+static vd_result vd__copy_image(vd_list *l, const vd_image_box *to, const vd_image_box *from) {
+    const char *call = "vd_copy_image";
+    vd__image *images[2];
+    vd__access accesses[2];
+    vd__image_command c;
+    memset(&c, 0, sizeof c);
+    c.op = VD__IMAGE_COPY;
+    vd_image_box target;
+    if (to && from) { /* the extents of the target follow from those of the source */
+        target = *to;
+        memset(target.extent, 0, sizeof target.extent);
+        if (!target.layers) target.layers = from->layers;
+    }
+    vd_result r = vd__image_pair(l, call, to ? &target : NULL, from, images, &c, accesses);
+    if (r) return r;
+    const vd__format_row *f = &vd__format_rows[images[1]->shape.format], *t = &vd__format_rows[images[0]->shape.format];
+    if (f->bytes != t->bytes || images[0]->shape.depth != images[1]->shape.depth)
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "format %s of image '%s' cannot be copied to format %s of "
+                             "image "
+                             "'%s': their texels or blocks differ in size or kind", f->name, images[1]->resource.name,
+                             t->name, images[0]->resource.name);
+    for (int i = 0; i < 3; i++) {
+        uint32_t f_side = i < 2 ? f->side : 1, t_side = i < 2 ? t->side : 1, room = c.to.extent[i];
+        uint32_t extent = (c.from.extent[i] + f_side - 1) / f_side * t_side;
+        uint32_t padded = (room + t_side - 1) / t_side * t_side;
+        if ((to->extent[i] && to->extent[i] != extent && to->extent[i] != room) || extent > padded)
+            return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the source has %u texels along axis %d, but the "
+                                 "target has "
+                                 "%u", (unsigned)extent, i, (unsigned)(to->extent[i] ? to->extent[i] : room));
+        c.to.extent[i] = extent < room ? extent : room;
+    }
+    r = vd__parts_separate(call, images[0]->resource.name, accesses);
+    return r ? r : vd__record_image(l, accesses, 2, &c);
+}
+
+/* Fails if images of a format cannot be blitted with this filter. Resolves the filter. */
+static vd_result vd__blit_check(const vd_list *l, const char *call, vd__image *const images[2], vd_filter filter,
+                                bool *linear) {
+    bool integer = false;
+    *linear = filter != VD_FILTER_NEAREST;
+    if ((uint32_t)filter > VD_FILTER_LINEAR)
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "filter is %d, not a valid vd_filter", (int)filter);
+    for (int i = 0; i < 2; i++) {
+        vd_format format = images[i]->shape.format;
+        uint32_t usage = l->ctx->driver.backend->format_usage(l->device, format);
+        if (!(usage & VD_IMAGE_BLIT))
+            return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "format %s of image '%s' cannot be blitted on '%s' "
+                                 "(VD_IMAGE_BLIT; see vd_context_desc.graphics)", vd__format_rows[format].name,
+                                 images[i]->resource.name, l->device->info.name);
+        if (i == 1 && !(usage & VD_IMAGE_LINEAR) && filter == VD_FILTER_LINEAR)
+            return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "format %s of image '%s' has no linear filter on "
+                                 "'%s' (VD_IMAGE_LINEAR)", vd__format_rows[format].name, images[i]->resource.name,
+                                 l->device->info.name);
+        if (i == 1 && !(usage & VD_IMAGE_LINEAR)) *linear = false;
+        integer = integer || vd__format_type_of(format) != VD_F32;
+    }
+    if (!integer || vd__format_type_of(images[0]->shape.format) == vd__format_type_of(images[1]->shape.format))
+        return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "image '%s' has %s components, but image '%s' has %s",
+                         images[1]->resource.name, vd_type_name(vd__format_type_of(images[1]->shape.format)),
+                         images[0]->resource.name, vd_type_name(vd__format_type_of(images[0]->shape.format)));
+}
+
+static vd_result vd__blit_image(vd_list *l, const char *call, const vd_image_box *to, const vd_image_box *from,
+                                vd_filter filter) {
+    vd__image *images[2];
+    vd__access accesses[2];
+    vd__image_command c;
+    memset(&c, 0, sizeof c);
+    c.op = VD__IMAGE_BLIT;
+    vd_result r = vd__image_pair(l, call, to, from, images, &c, accesses);
+    if (!r) r = vd__blit_check(l, call, images, filter, &c.linear);
+    if (!r) r = vd__parts_separate(call, images[0]->resource.name, accesses);
+    return r ? r : vd__record_image(l, accesses, 2, &c);
+}
+
+/* Clears the levels and layers of an image or view. */
+static vd_result vd__clear_image(vd_list *l, const vd__image *image, uint32_t use, const vd_color *color) {
+    vd_result r = VD_OK;
+    for (uint32_t level = 0; level < image->range.levels && !r; level++) {
+        vd__image_command c;
+        vd_image_box box;
+        memset(&c, 0, sizeof c);
+        memset(&box, 0, sizeof box);
+        c.op = VD__IMAGE_CLEAR;
+        if (color) c.color = *color;
+        box.level = level;
+        r = vd__box_check(image, "vd_clear_image", "", &box, &c.to);
+        vd__access a = vd__part_access(l, image, true, use, &c.to);
+        if (!r) r = vd__record_image(l, &a, 1, &c);
+    }
+    return r;
+}
+
+/* Computes every level but the first from the one before. */
+static vd_result vd__generate_mips(vd_list *l, vd_image handle) {
+    uint32_t use;
+    const vd__image *image = vd__list_image(l, handle, "vd_generate_mips", "", &use);
+    vd_result r = image ? VD_OK : vd__last_error.code;
+    for (uint32_t level = 1; !r && level < image->range.levels; level++) {
+        vd_image_box to, from;
+        memset(&to, 0, sizeof to);
+        to.image = handle;
+        from = to;
+        to.level = level;
+        from.level = level - 1;
+        r = vd__blit_image(l, "vd_generate_mips", &to, &from, VD_FILTER_DEFAULT);
+    }
+    return r;
+}
+
+/* ---- host memory ---- */
+
+/* A part of a transfer that passes through staging memory at once: whole slices, or rows of one slice. */
+typedef struct vd__image_piece {
+    vd__staging_range range;
+    uint64_t value;            /* timeline value of the submission; reads only */
+    uint64_t slice, slices, row, rows;
+} vd__image_piece;
+
+/* Sets *p to the piece that begins at this slice and row, and advances them. */
+static void vd__image_piece_next(const vd__slices *g, uint64_t *slice, uint64_t *row, vd__image_piece *p) {
+    uint64_t rows = VD__STAGING_BYTES / g->row, slices = rows / g->rows;
+    p->slice = *slice;
+    p->row = *row;
+    p->slices = slices < g->slices - *slice ? slices : g->slices - *slice;
+    p->rows = g->rows;
+    if (!slices) {
+        p->slices = 1;
+        p->rows = !rows ? 1 : rows < g->rows - *row ? rows : g->rows - *row;
+        *row += p->rows;
+        if (*row < g->rows) return;
+        *row = 0;
+    }
+    *slice += p->slices;
+}
+
+static uint64_t vd__image_piece_bytes(const vd__slices *g, const vd__image_piece *p) {
+    return p->slices * p->rows * g->row;
+}
+
+/* Copies a piece between staging memory, which has no gaps, and the caller's memory. */
+static void vd__image_piece_copy(const vd__slices *g, const vd__image_piece *p, uint8_t *to_host, const uint8_t *from) {
+    uint8_t *staged = vd__staging_range_bytes(&p->range);
+    for (uint64_t z = 0; z < p->slices; z++)
+        for (uint64_t y = 0; y < p->rows; y++, staged += g->row) {
+            uint64_t at = (p->slice + z) * g->slice_pitch + (p->row + y) * g->row_pitch;
+            if (to_host) memcpy(to_host + at, staged, (size_t)g->row);
+            else if (from) memcpy(staged, from + at, (size_t)g->row);
+            else memset(staged, 0, (size_t)g->row);
+        }
+}
+
+/* Records the copy of a piece. */
+static vd_result vd__image_piece_record(vd_list *l, const vd__image *image, const vd__image_part *whole,
+                                        const vd__slices *g, const vd__image_piece *p, bool to_image) {
+    vd__image_command c;
+    uint32_t use, side = vd__format_rows[image->shape.format].side, row = (uint32_t)p->row * side;
+    vd__slot *slot = (vd__slot *)(uintptr_t)&image->resource.slot;
+    vd_result r = vd__list_pin(l, slot, vd__atomic_load64(&slot->id), &use);
+    if (r) return r;
+    memset(&c, 0, sizeof c);
+    c.op = to_image ? VD__IMAGE_FROM_BUFFER : VD__IMAGE_TO_BUFFER;
+    vd__image_part *part = to_image ? &c.to : &c.from;
+    *part = *whole;
+    part->offset[1] += row;
+    if (p->rows < g->rows)
+        part->extent[1] = (uint32_t)p->rows * side < whole->extent[1] - row ? (uint32_t)p->rows * side
+                                                                            : whole->extent[1] - row;
+    if (whole->layers > 1) {
+        part->layer += (uint32_t)p->slice;
+        part->layers = (uint32_t)p->slices;
+    } else {
+        part->offset[2] += (uint32_t)p->slice;
+        part->extent[2] = (uint32_t)p->slices;
+    }
+    c.buffer = &p->range.staging->storage.memory;
+    c.offset = p->range.offset;
+    vd__access a = vd__part_access(l, image, to_image, use, part);
+    r = vd__record_image(l, &a, 1, &c);
+    if (r) return r;
+    if (!to_image) l->host_stages |= VD__STAGE_TRANSFER;
+    vd__staging_range_used(l, &p->range, vd__image_piece_bytes(g, p));
+    return VD_OK;
+}
+
+/* Writes a part from host memory, or zeros if data is NULL. No lock may be held. */
+static vd_result vd__image_write(vd_list *l, const vd__image *image, const vd__image_part *part, const vd__slices *g,
+                                 const uint8_t *data) {
+    vd_result r = VD_OK;
+    for (uint64_t slice = 0, row = 0; slice < g->slices && !r;) {
+        vd__image_piece p;
+        memset(&p, 0, sizeof p);
+        vd__image_piece_next(g, &slice, &row, &p);
+        uint64_t bytes = vd__image_piece_bytes(g, &p);
+        r = vd__staging_reserve(l, VD_MEMORY_UPLOAD, bytes, &p.range);
+        if (r) return r;
+        vd__image_piece_copy(g, &p, NULL, data);
+        r = vd__storage_sync(&p.range.staging->storage, p.range.offset, bytes, false);
+        vd__list_lock(l);
+        if (!r) r = vd__image_piece_record(l, image, part, g, &p, true);
+        vd__list_unlock(l);
+        vd__staging_range_unpin(&p.range);
+    }
+    return r;
+}
+
+/* Records and submits the copy of a piece to staging memory. */
+static vd_result vd__image_piece_submit(vd_list *l, const vd__image *image, const vd__image_part *part,
+                                        const vd__slices *g, vd__image_piece *p) {
+    vd_result r = vd__staging_reserve(l, VD_MEMORY_READBACK, vd__image_piece_bytes(g, p), &p->range);
+    if (r) return r;
+    vd__list_lock(l);
+    r = vd__image_piece_record(l, image, part, g, p, false);
+    if (!r) {
+        vd__queue_flush(l->queue);
+        p->value = l->queue->submitted;
+    }
+    vd__list_unlock(l);
+    if (r) vd__staging_range_unpin(&p->range);
+    return r;
+}
+
+static vd_result vd__image_piece_receive(vd_list *l, const vd__slices *g, const vd__image_piece *p, uint8_t *data) {
+    vd_result r = vd__queue_wait(l->queue, p->value, VD_FOREVER);
+    if (!r)
+        r = vd__storage_sync(&p->range.staging->storage, p->range.offset, vd__image_piece_bytes(g, p), true);
+    if (!r) vd__image_piece_copy(g, p, data, NULL);
+    vd__staging_range_unpin(&p->range);
+    return r;
+}
+
+/* Reads a part into host memory. The device copies up to VD__READ_AHEAD pieces ahead of the host. */
+static vd_result vd__image_read(vd_list *l, const vd__image *image, const vd__image_part *part, const vd__slices *g,
+                                uint8_t *data) {
+    vd__image_piece pieces[VD__READ_AHEAD];
+    uint64_t slice = 0, row = 0;
+    uint32_t first = 0, in_flight = 0;
+    vd_result r = VD_OK;
+    do {
+        while (!r && slice < g->slices && in_flight < VD__READ_AHEAD) {
+            vd__image_piece *next = &pieces[(first + in_flight) % VD__READ_AHEAD];
+            vd__image_piece_next(g, &slice, &row, next);
+            r = vd__image_piece_submit(l, image, part, g, next);
+            in_flight += !r;
+        }
+        if (!in_flight) break;
+        vd_result got = vd__image_piece_receive(l, g, &pieces[first], data);
+        if (!r) r = got;
+        first = (first + 1) % VD__READ_AHEAD;
+        in_flight--;
+    } while (in_flight || (!r && slice < g->slices));
+    return r;
+}
+
+VD__SMALL
+
+/* Uploads to or downloads from an image that the caller has pinned. `out` NULL: uploads `data`. */
+static vd_result vd__image_transfer(vd_list *l, const char *call, const vd__image *image, const vd_image_transfer *desc,
+                                    const void *data, void *out) {
+    vd__image_part part;
+    vd__slices g;
+    vd_result r = vd__box_check(image, call, "", &desc->box, &part);
+    if (!r) r = vd__slices_check(image, call, desc, &part, &g);
+    if (r) return r;
+    return out ? vd__image_read(l, image, &part, &g, (uint8_t *)out)
+               : vd__image_write(l, image, &part, &g, (const uint8_t *)data);
+}
+
+/* ---- creation ---- */
+
+/* Sets the contents of a new image on one device. */
+static vd_result vd__image_initialise(vd_list *l, const vd__image *image, const void *data) {
+    vd__storage *s = image->resource.storage + l->queue->context_device->index;
+    bool cleared = vd__format_rows[image->shape.format].side == 1 && !image->shape.depth;
+    vd_image_transfer whole;
+    memset(&whole, 0, sizeof whole);
+    vd__list_lock(l);
+    vd_result r = vd__layouts_reserve(l, 1);
+    if (!r) {
+        vd__layout_range range = { s, 0, image->shape.levels * image->shape.layers, VD__LAYOUT_UNDEFINED };
+        l->layouts[l->layout_count++] = range;
+        if (cleared && (!data || image->shape.levels > 1)) r = vd__clear_image(l, image, 0, NULL);
+    }
+    vd__list_unlock(l);
+    if (!r && data) r = vd__image_transfer(l, "vd_image_create", image, &whole, data, NULL);
+    for (uint32_t level = data ? 1 : 0; level < image->shape.levels && !cleared && !r; level++) {
+        whole.box.level = level;
+        r = vd__image_transfer(l, "vd_image_create", image, &whole, NULL, NULL);
+    }
+    return r;
+}
+
+/* Creates the native views of an image on all devices. */
+static vd_result vd__image_views_create(vd_context *ctx, vd__image *image) {
+    vd_result r = VD_OK;
+    image->views = &image->own_view;
+    if (ctx->device_count > 1)
+        image->views = (vd__memory *)vd__alloc_zeroed(&ctx->host.allocator, ctx->device_count * sizeof *image->views);
+    if (!image->views) return vd__fail_memory(NULL, NULL, 0);
+    for (uint32_t i = 0; i < ctx->device_count && !r; i++) {
+        r = ctx->driver.backend->view_create(&ctx->devices[i].device, &image->resource.storage[i].memory, &image->range,
+                                             &image->views[i]);
+        if (!r) image->views[i].serial = ++ctx->serial;
+    }
+    return r;
+}
+
+/* Creates the default samplers of the devices. */
+static vd_result vd__default_samplers_create(vd_context *ctx) {
+    vd_sampler_desc desc;
+    vd_result r = VD_OK;
+    memset(&desc, 0, sizeof desc);
+    for (uint32_t linear = 0; linear < 2; linear++) {
+        desc.min_filter = desc.mag_filter = desc.mip_filter = linear ? VD_FILTER_LINEAR : VD_FILTER_NEAREST;
+        for (uint32_t i = 0; i < ctx->device_count && !r; i++) {
+            uint64_t *sampler = &ctx->devices[i].default_samplers[linear];
+            if (!*sampler) r = ctx->driver.backend->sampler_create(&ctx->devices[i].device, &desc, sampler);
+        }
+    }
+    return r;
+}
+
+/* Returns whether a format has linear filters on all devices. */
+static bool vd__format_is_linear(vd_context *ctx, vd_format format) {
+    uint32_t usage = VD_IMAGE_LINEAR;
+    for (uint32_t i = 0; i < ctx->device_count; i++)
+        usage &= ctx->driver.backend->format_usage(&ctx->devices[i].device, format);
+    return usage != 0;
+}
+
+static void vd__image_set_range(vd__image *image, const vd__image_range *range) {
+    vd__resource *b = &image->resource;
+    uint32_t layers = image->shape.layers, begin = range->level * layers + range->layer,
+             end = (range->level + range->levels - 1) * layers + range->layer + range->layers;
+    image->range = *range;
+    b->type = (vd_type)image->shape.format;
+    b->offset = begin;
+    b->size = end - begin;
 }
 
 // >>output
@@ -15328,6 +17250,7 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->host.cl_device = desc->cl_device;
     ctx->host.cl_queue = desc->cl_queue;
     ctx->host.get_instance_proc_addr = desc->get_instance_proc_addr;
+    ctx->host.graphics = desc->graphics;
     ctx->print = desc->print;
     ctx->print_user = desc->print_user;
     ctx->print_bytes = desc->print_bytes ? (desc->print_bytes + 3) & ~(uint64_t)3 : 1u << 20;
@@ -15337,6 +17260,8 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     vd__pool_init(&ctx->buffers, &ctx->host.allocator, VD__OBJECT_BUFFER, ctx->number, sizeof(vd__buffer));
     vd__pool_init(&ctx->kernels, &ctx->host.allocator, VD__OBJECT_KERNEL, ctx->number, sizeof(vd__kernel));
     vd__pool_init(&ctx->tickets, &ctx->host.allocator, VD__OBJECT_TICKET, ctx->number, sizeof(vd__ticket));
+    vd__pool_init(&ctx->images, &ctx->host.allocator, VD__OBJECT_IMAGE, ctx->number, sizeof(vd__image));
+    vd__pool_init(&ctx->samplers, &ctx->host.allocator, VD__OBJECT_SAMPLER, ctx->number, sizeof(vd__sampler));
     if (!vd__context_init_queues(ctx, desc)) return false;
     bool cache = desc->cache_directory && desc->cache_directory[0];
     if (cache) ctx->host.cache_directory = vd__copy_text(&ctx->host.allocator, desc->cache_directory);
@@ -15375,6 +17300,8 @@ static void vd__context_free_memory(vd_context *ctx) {
     vd__pool_free(&ctx->buffers);
     vd__pool_free(&ctx->kernels);
     vd__pool_free(&ctx->tickets);
+    vd__pool_free(&ctx->images);
+    vd__pool_free(&ctx->samplers);
     vd__mutex_destroy(&ctx->messages.lock);
     vd__mutex_destroy(&ctx->lock);
     inner.release(inner.user, ctx);
@@ -15470,14 +17397,18 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
 
 /* Destroys the buffers and kernels that the user did not destroy. In debug mode, logs their names. */
 static void vd__context_discard_objects(vd_context *ctx) {
-    vd__pool *const pools[] = { &ctx->buffers, &ctx->kernels };
+    static const char *const kinds[] = { "buffer", "kernel", "image", "sampler" };
+    vd__pool *const pools[] = { &ctx->buffers, &ctx->kernels, &ctx->images, &ctx->samplers };
     for (size_t p = 0; p < VD__COUNT(pools); p++)
         for (uint32_t i = 0; i < pools[p]->used; i++) {
             vd__slot *slot = vd__pool_slot_at(pools[p], i);
             if (!vd__slot_is_live(slot)) continue;
+            const char *name = p == 1   ? ((vd__kernel *)(void *)slot)->name
+                               : p == 3 ? ((vd__sampler *)(void *)slot)->name
+                                        : ((vd__resource *)(void *)slot)->name;
             if (ctx->host.debug)
-                vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' was not destroyed before vd_context_destroy", p ? "kernel"
-                         : "buffer", p ? ((vd__kernel *)(void *)slot)->name : ((vd__buffer *)(void *)slot)->name);
+                vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' was not destroyed before vd_context_destroy", kinds[p],
+                         name);
             vd__object_destroy(ctx, pools[p], slot);
         }
 }
@@ -15674,6 +17605,8 @@ VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
     }
     out->buffers = ctx->buffers.live - ctx->output_buffers;
     out->kernels = ctx->kernels.live;
+    out->images = ctx->images.live;
+    out->samplers = ctx->samplers.live;
     vd__mutex_unlock(&ctx->lock);
     vd__unlock_all(ctx);
     out->host_allocations = vd__atomic_load64(&ctx->counting_allocator.count);
@@ -15816,17 +17749,18 @@ VD_API vd_buffer vd_buffer_create(vd_context *ctx, const vd_buffer_desc *desc) {
     return out;
 }
 
-/* Publishes a view, which pins its root buffer. Returns false if `base` was destroyed in the meantime. The caller holds
-   the context's lock. */
-static bool vd__view_open(vd_context *ctx, vd__buffer *b, const vd__buffer *base) {
-    vd__buffer *root = base->view ? base->root : (vd__buffer *)(uintptr_t)base;
+/* Publishes a view, which pins its root. Returns false if `base` was destroyed in the meantime. The caller holds the
+   context's lock. */
+static bool vd__view_open(vd__pool *pool, vd__resource *b, const vd__resource *base) {
+    vd__resource *root = base->view ? base->root : (vd__resource *)(uintptr_t)base;
     if (!vd__slot_is_live(&base->slot)) return false;
     vd__atomic_add32(&root->slot.pins, 1);
     b->root = root;
     b->next_view = root->views;
     if (root->views) root->views->previous_view = b;
     root->views = b;
-    vd__pool_publish(&ctx->buffers, &b->slot);
+    b->view = true;
+    vd__pool_publish(pool, &b->slot);
     return true;
 }
 
@@ -15844,13 +17778,13 @@ static vd_result vd__view_make(vd_context *ctx, const vd__buffer *base, const vd
         b->name = copy;
         b->type = desc->type;
         b->size = size;
-        b->view = b->needs_checks = true;
+        b->needs_checks = true;
         b->devices = base->devices;
         b->usage = base->usage;
         b->storage = base->storage;
         b->offset = base->offset + desc->offset;
         memcpy(b->shape, shape, sizeof shape);
-        opened = vd__view_open(ctx, b, base);
+        opened = vd__view_open(&ctx->buffers, b, base);
         if (opened) out->id = b->slot.id;
         else vd__pool_release(&ctx->buffers, &b->slot);
     }
@@ -16122,6 +18056,388 @@ VD_API vd_result vd_buffer_export(vd_context *ctx, vd_buffer buffer, vd_external
     return vd__buffer_call_end(ctx, b, "vd_buffer_export", b ? vd__buffer_export(b, out) : VD_ERROR_INVALID);
 }
 
+/* ---- images ---- */
+
+VD_API vd_result vd_format_query(vd_context *ctx, int device, vd_format format, vd_format_info *out) {
+    const char *call = "vd_format_query";
+    vd_result r = vd__context_check(ctx, call);
+    if (!r && !out) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "out is NULL");
+    if (!r) r = vd__device_check(ctx, call, device);
+    if (!r) r = vd__format_check(call, NULL, format);
+    if (r) return r;
+    vd__device *dev = &ctx->devices[device].device;
+    const vd__format_row *row = &vd__format_rows[format];
+    memset(out, 0, sizeof *out);
+    out->name = row->name;
+    out->type = vd__format_type_of(format);
+    out->components = row->components;
+    out->block_bytes = row->bytes;
+    out->block_extent = row->side;
+    if (dev->has_images) out->usage = ctx->driver.backend->format_usage(dev, format);
+    return VD_OK;
+}
+
+VD_API vd_format vd_format_nearest(vd_context *ctx, int device, vd_format format, uint32_t usage) {
+    const char *call = "vd_format_nearest";
+    uint32_t nearest = UINT32_MAX;
+    vd_format found = VD_FORMAT_NONE;
+    if (vd__context_check(ctx, call) || vd__device_check(ctx, call, device) || vd__format_check(call, NULL, format))
+        return VD_FORMAT_NONE;
+    vd__device *dev = &ctx->devices[device].device;
+    for (uint32_t i = 1; i < VD_FORMATS_END && dev->has_images; i++) {
+        uint32_t distance = vd__format_distance(format, (vd_format)i);
+        if (distance >= nearest || (usage & ~ctx->driver.backend->format_usage(dev, (vd_format)i))) continue;
+        nearest = distance;
+        found = (vd_format)i;
+    }
+    return found;
+}
+
+/* Allocates memory for an image on a device, like vd__buffer_allocate_on. */
+static vd_result vd__image_allocate_on(vd__context_device *dev, const vd__image_shape *shape, vd__storage *s) {
+    vd_context *ctx = dev->ctx;
+    vd_result r = VD_OK;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        vd__reap(ctx);
+        vd__mutex_lock(&ctx->lock);
+        r = vd__storage_create_image(dev, shape, s);
+        bool has_garbage = ctx->garbage_count != 0;
+        vd__mutex_unlock(&ctx->lock);
+        if (!r) return VD_OK;
+        s->memory.serial = 0;
+        if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY || !has_garbage || attempt) break;
+        vd__context_device_finish(dev);
+    }
+    return r;
+}
+
+/* Allocates storage and views of an image on every device. What was allocated is freed with the object. */
+static vd_result vd__image_allocate(vd_context *ctx, vd__image *image) {
+    vd__resource *b = &image->resource;
+    vd_result r = VD_OK;
+    b->storage = &b->own_storage;
+    if (ctx->device_count > 1)
+        b->storage = (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->device_count * sizeof *b->storage);
+    if (!b->storage) return vd__fail_memory(NULL, NULL, 0);
+    for (uint32_t i = 0; i < ctx->device_count && !r; i++)
+        r = vd__image_allocate_on(&ctx->devices[i], &image->shape, &b->storage[i]);
+    if (r) return r;
+    vd__mutex_lock(&ctx->lock);
+    r = vd__image_views_create(ctx, image);
+    if (!r) r = vd__default_samplers_create(ctx);
+    vd__mutex_unlock(&ctx->lock);
+    return r;
+}
+
+/* Returns an image object with a name, or NULL if memory runs out. */
+static vd__image *vd__image_acquire(vd_context *ctx, const char *name) {
+    char *copy = vd__copy_text(&ctx->host.allocator, name);
+    vd__mutex_lock(&ctx->lock);
+    vd__image *image = copy ? (vd__image *)(void *)vd__pool_acquire(&ctx->images) : NULL;
+    vd__mutex_unlock(&ctx->lock);
+    if (image) {
+        image->resource.name = copy;
+        image->resource.devices = (1u << ctx->device_count) - 1;
+        return image;
+    }
+    vd__free(&ctx->host.allocator, copy);
+    vd__fail_memory(NULL, NULL, 0);
+    return NULL;
+}
+
+/* Creates an image with its contents. */
+static vd_result vd__image_make(vd_context *ctx, const vd_image_desc *desc, vd_image *out) {
+    vd__image_shape shape;
+    vd_result r = vd__image_check(ctx, desc, &shape);
+    if (r) return r;
+    vd__image *image = vd__image_acquire(ctx, desc->name);
+    if (!image) return vd__error_amend(vd__last_error.code, "vd_image_create", desc->name, NULL);
+    vd__image_range whole = { shape.dim, 0, shape.levels, 0, shape.layers };
+    image->shape = shape;
+    image->linear = vd__format_is_linear(ctx, shape.format);
+    vd__image_set_range(image, &whole);
+    r = vd__image_allocate(ctx, image);
+    for (uint32_t i = 0; i < ctx->device_count && !r; i++)
+        r = vd__image_initialise(vd__transfer_list(ctx, i), image, desc->data);
+    if (r) vd__error_amend(r, "vd_image_create", desc->name, NULL);
+    vd__mutex_lock(&ctx->lock);
+    if (!r) out->id = vd__pool_publish(&ctx->images, &image->resource.slot);
+    else vd__object_retire(ctx, &image->resource.slot); /* commands that fill it may be in flight */
+    vd__mutex_unlock(&ctx->lock);
+    return r;
+}
+
+VD_API vd_image vd_image_create(vd_context *ctx, const vd_image_desc *desc) {
+    vd_image out = { 0 };
+    if (vd__context_check(ctx, "vd_image_create")) return out;
+    if (!desc) vd__fail_call(VD_ERROR_INVALID, "vd_image_create", NULL, "desc is NULL");
+    else vd__image_make(ctx, desc, &out);
+    vd__api_end(ctx);
+    return out;
+}
+
+/* Checks a view desc and resolves its range in the root image. */
+static vd_result vd__image_view_check(const vd__image *base, const vd_image_view_desc *desc, vd__image_range *out) {
+    const char *call = "vd_image_view", *name = desc->name ? desc->name : base->resource.name;
+    const vd__image_range *range = &base->range;
+    if (desc->level >= range->levels || desc->levels > range->levels - desc->level)
+        return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.level %u + levels %u is outside image '%s' (%u "
+                             "levels)",
+                             (unsigned)desc->level, (unsigned)desc->levels, base->resource.name,
+                             (unsigned)range->levels);
+    if (desc->layer >= range->layers || desc->layers > range->layers - desc->layer)
+        return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.layer %u + layers %u is outside image '%s' (%u "
+                             "layers)",
+                             (unsigned)desc->layer, (unsigned)desc->layers, base->resource.name,
+                             (unsigned)range->layers);
+    out->dim = desc->dim ? desc->dim : range->dim;
+    out->level = range->level + desc->level;
+    out->levels = desc->levels ? desc->levels : range->levels - desc->level;
+    out->layer = range->layer + desc->layer;
+    out->layers = desc->layers ? desc->layers : range->layers - desc->layer;
+    static const uint8_t families[] = { 2, 1, 2, 3, 2, 1, 2 }; /* by vd_dim: axes of the image */
+    bool valid = (uint32_t)out->dim <= VD_DIM_2D_ARRAY && families[out->dim] == families[base->shape.dim];
+    bool one = out->dim == VD_DIM_1D || out->dim == VD_DIM_2D || out->dim == VD_DIM_3D;
+    if (out->dim == VD_DIM_CUBE && (base->shape.dim != VD_DIM_CUBE || out->layers != 6)) valid = false;
+    if (valid && (!one || out->layers == 1)) return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.dim %d with %u layers does not fit image '%s' (dim %d, %u "
+                         "layers)", (int)out->dim, (unsigned)out->layers, base->resource.name, (int)base->shape.dim,
+                         (unsigned)base->shape.layers);
+}
+
+/* Makes a view of an image that the caller has pinned. */
+static vd_result vd__image_view_make(vd_context *ctx, vd__image *base, const vd_image_view_desc *desc, vd_image *out) {
+    vd__image_range range;
+    vd_result r = vd__image_view_check(base, desc, &range);
+    if (r) return r;
+    vd__image *view = vd__image_acquire(ctx, desc->name ? desc->name : base->resource.name);
+    if (!view) return vd__error_amend(vd__last_error.code, "vd_image_view", desc->name, NULL);
+    vd__resource *b = &view->resource;
+    view->shape = base->shape;
+    view->linear = base->linear;
+    vd__image_set_range(view, &range);
+    b->storage = base->resource.storage;
+    vd__mutex_lock(&ctx->lock);
+    r = vd__image_views_create(ctx, view);
+    if (!r && vd__view_open(&ctx->images, b, &base->resource)) out->id = b->slot.id;
+    else {
+        if (!r) r = vd__fail(VD_ERROR_INVALID, "the image was destroyed");
+        vd__image_views_free(ctx, view);
+        vd__free(&ctx->host.allocator, b->name);
+        vd__pool_release(&ctx->images, &b->slot);
+    }
+    vd__mutex_unlock(&ctx->lock);
+    return r ? vd__error_amend(r, "vd_image_view", desc->name, NULL) : VD_OK;
+}
+
+VD_API vd_image vd_image_view(vd_context *ctx, const vd_image_view_desc *desc) {
+    vd_image out = { 0 };
+    if (vd__context_check(ctx, "vd_image_view")) return out;
+    if (!desc) {
+        vd__fail_call(VD_ERROR_INVALID, "vd_image_view", NULL, "desc is NULL");
+        return out;
+    }
+    vd__image *base = vd__image_pin(ctx, desc->image, "vd_image_view", "");
+    if (base) vd__image_view_make(ctx, base, desc, &out);
+    vd__image_unpin(ctx, base);
+    vd__reap(ctx);
+    vd__api_end(ctx);
+    return out;
+}
+
+/* Destroys an object of a pool, which messages call `what`. */
+static void vd__handle_destroy(vd_context *ctx, vd__pool *pool, uint64_t id, const char *call, const char *what) {
+    if (vd__callback_check(ctx, call, false)) return;
+    vd__lock_all(ctx);
+    vd__slot *slot = vd__pool_find(pool, id);
+    if (slot) vd__object_destroy(ctx, pool, slot);
+    else vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %s %s", what, vd__pool_reason(pool, id));
+    vd__unlock_all(ctx);
+    vd__reap(ctx);
+    vd__api_end(ctx);
+}
+
+VD_API void vd_image_destroy(vd_context *ctx, vd_image image) {
+    if (!image.id) return;
+    if (ctx) vd__handle_destroy(ctx, &ctx->images, image.id, "vd_image_destroy", "image");
+    else vd__fail_call(VD_ERROR_INVALID, "vd_image_destroy", NULL, "the context is NULL");
+}
+
+VD_API vd_result vd_image_query(vd_context *ctx, vd_image image, vd_image_info *out) {
+    if (!ctx || !out)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_image_query", NULL, "%s is NULL", ctx ? "out" : "the context");
+    vd__image *found = vd__image_pin(ctx, image, "vd_image_query", "");
+    if (!found) return VD_ERROR_INVALID;
+    const vd__memory *m = &found->resource.storage->memory;
+    memset(out, 0, sizeof *out);
+    snprintf(out->name, sizeof out->name, "%s", found->resource.name);
+    out->format = found->shape.format;
+    out->dim = found->range.dim;
+    for (int i = 0; i < 3; i++) out->extent[i] = vd__level_extent(&found->shape, found->range.level, i);
+    out->levels = found->range.levels;
+    out->layers = found->range.layers;
+    out->usage = found->shape.usage;
+    out->size = m->size;
+    out->native = ctx->driver.backend->id == VD_BACKEND_VULKAN ? m->native[0] : 0;
+    out->storage = m->serial;
+    vd__image_unpin(ctx, found);
+    vd__api_end(ctx);
+    return VD_OK;
+}
+
+/* Uploads to every device, or downloads from the first if `out` is not NULL. */
+static vd_result vd__image_move(vd_context *ctx, const char *call, const vd_image_transfer *desc, const void *data,
+                                void *out) {
+    vd_result r = vd__context_check(ctx, call);
+    if (r) return r;
+    if (!desc || (!data && !out))
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s is NULL", desc ? "data" : "desc");
+    vd__image *image = vd__image_pin(ctx, desc->box.image, call, "");
+    uint32_t devices = !image ? 0 : out ? 1 : ctx->device_count;
+    for (uint32_t i = 0; i < devices && !r; i++)
+        r = vd__image_transfer(vd__transfer_list(ctx, i), call, image, desc, data, out);
+    if (r) vd__error_default_call(r, call);
+    vd__image_unpin(ctx, image);
+    vd__api_end(ctx);
+    return image ? r : VD_ERROR_INVALID;
+}
+
+VD_API vd_result vd_image_upload(vd_context *ctx, const vd_image_transfer *desc, const void *data) {
+    return vd__image_move(ctx, "vd_image_upload", desc, data, NULL);
+}
+
+VD_API vd_result vd_image_download(vd_context *ctx, const vd_image_transfer *desc, void *data) {
+    return vd__image_move(ctx, "vd_image_download", desc, NULL, data);
+}
+
+/* Checks a sampler desc. */
+static vd_result vd__sampler_check(const vd_context *ctx, const vd_sampler_desc *desc) {
+    const char *call = "vd_sampler_create";
+    const struct { const char *name; int value, limit; } fields[] = {
+        { "min_filter", (int)desc->min_filter, VD_FILTER_LINEAR }, { "mag_filter", (int)desc->mag_filter,
+        VD_FILTER_LINEAR }, { "mip_filter", (int)desc->mip_filter, VD_FILTER_LINEAR },
+        { "address[0]", (int)desc->address[0], VD_ADDRESS_BORDER }, { "address[1]", (int)desc->address[1],
+        VD_ADDRESS_BORDER }, { "address[2]", (int)desc->address[2], VD_ADDRESS_BORDER },
+        { "border", (int)desc->border, VD_BORDER_WHITE }, { "compare", (int)desc->compare, VD_COMPARE_ALWAYS }
+    };
+    vd_result r = vd__images_supported(ctx, call, desc->name);
+    if (r) return r;
+    for (size_t i = 0; i < VD__COUNT(fields); i++)
+        if (fields[i].value < 0 || fields[i].value > fields[i].limit)
+            return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.%s is %d, but must be 0 to %d",
+                                 fields[i].name,
+                                 fields[i].value, fields[i].limit);
+    float max_lod = desc->max_lod != 0 ? desc->max_lod : 1e30f;
+    if (desc->min_lod >= 0 && desc->min_lod <= max_lod && desc->anisotropy >= 0 && desc->lod_bias >= -15.0f
+        && desc->lod_bias <= 15.0f)
+        return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.min_lod is %g, max_lod %g, lod_bias %g and "
+                         "anisotropy "
+                         "%g, but must be 0 <= min_lod <= max_lod, -15 <= lod_bias <= 15 and anisotropy >= 0",
+                         (double)desc->min_lod, (double)desc->max_lod, (double)desc->lod_bias,
+                         (double)desc->anisotropy);
+}
+
+static vd_result vd__sampler_make(vd_context *ctx, const vd_sampler_desc *desc, vd_sampler *out) {
+    vd_result r = vd__sampler_check(ctx, desc);
+    if (r) return r;
+    char *name = vd__copy_text(&ctx->host.allocator, desc->name);
+    vd__mutex_lock(&ctx->lock);
+    vd__sampler *s = name ? (vd__sampler *)(void *)vd__pool_acquire(&ctx->samplers) : NULL;
+    r = s ? VD_OK : vd__fail_memory(NULL, NULL, 0);
+    for (uint32_t i = 0; i < ctx->device_count && !r; i++)
+        r = ctx->driver.backend->sampler_create(&ctx->devices[i].device, desc, &s->native[i]);
+    if (!r) {
+        s->name = name;
+        s->linear = desc->min_filter != VD_FILTER_NEAREST || desc->mag_filter != VD_FILTER_NEAREST
+                    || desc->mip_filter != VD_FILTER_NEAREST;
+        s->key.serial = ++ctx->serial;
+        out->id = vd__pool_publish(&ctx->samplers, &s->slot);
+    } else if (s) vd__pool_release(&ctx->samplers, &s->slot);
+    vd__mutex_unlock(&ctx->lock);
+    if (r) vd__free(&ctx->host.allocator, name);
+    return r ? vd__error_amend(r, "vd_sampler_create", desc->name, NULL) : VD_OK;
+}
+
+VD_API vd_sampler vd_sampler_create(vd_context *ctx, const vd_sampler_desc *desc) {
+    vd_sampler out = { 0 };
+    vd_sampler_desc defaults;
+    memset(&defaults, 0, sizeof defaults);
+    if (vd__context_check(ctx, "vd_sampler_create")) return out;
+    vd__sampler_make(ctx, desc ? desc : &defaults, &out);
+    vd__api_end(ctx);
+    return out;
+}
+
+VD_API void vd_sampler_destroy(vd_context *ctx, vd_sampler sampler) {
+    if (!sampler.id) return;
+    if (ctx) vd__handle_destroy(ctx, &ctx->samplers, sampler.id, "vd_sampler_destroy", "sampler");
+    else vd__fail_call(VD_ERROR_INVALID, "vd_sampler_destroy", NULL, "the context is NULL");
+}
+
+/* Records a transfer between an image and a buffer. */
+static vd_result vd__image_buffer_call(vd_list *list, const char *call, const vd_image_transfer *desc, bool to_image) {
+    vd_result r = vd__list_check(list, call);
+    if (r) return r;
+    vd__list_lock(list);
+    r = desc ? vd__copy_image_buffer(list, call, desc, to_image)
+             : vd__fail_call(VD_ERROR_INVALID, call, NULL, "desc is NULL");
+    vd__list_unlock(list);
+    return vd__list_end_call(list, call, r);
+}
+
+VD_API vd_result vd_copy_to_image(vd_list *list, const vd_image_transfer *desc) {
+    return vd__image_buffer_call(list, "vd_copy_to_image", desc, true);
+}
+
+VD_API vd_result vd_copy_from_image(vd_list *list, const vd_image_transfer *desc) {
+    return vd__image_buffer_call(list, "vd_copy_from_image", desc, false);
+}
+
+VD_API vd_result vd_copy_image(vd_list *list, const vd_image_box *to, const vd_image_box *from) {
+    vd_result r = vd__list_check(list, "vd_copy_image");
+    if (r) return r;
+    vd__list_lock(list);
+    r = vd__copy_image(list, to, from);
+    vd__list_unlock(list);
+    return vd__list_end_call(list, "vd_copy_image", r);
+}
+
+VD_API vd_result vd_blit_image(vd_list *list, const vd_image_box *to, const vd_image_box *from, vd_filter filter) {
+    vd_result r = vd__list_check(list, "vd_blit_image");
+    if (r) return r;
+    vd__list_lock(list);
+    r = vd__blit_image(list, "vd_blit_image", to, from, filter);
+    vd__list_unlock(list);
+    return vd__list_end_call(list, "vd_blit_image", r);
+}
+
+VD_API vd_result vd_clear_image(vd_list *list, vd_image image, const vd_color *color) {
+    const char *call = "vd_clear_image";
+    vd_result r = vd__list_check(list, call);
+    if (r) return r;
+    vd__list_lock(list);
+    uint32_t use;
+    const vd__image *found = vd__list_image(list, image, call, "", &use);
+    if (!found) r = vd__last_error.code;
+    else if (vd__format_rows[found->shape.format].side > 1 || found->shape.depth)
+        r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "format %s of image '%s' cannot be cleared; use "
+                          "vd_image_upload",
+                          vd__format_rows[found->shape.format].name, found->resource.name);
+    else r = vd__clear_image(list, found, use, color);
+    vd__list_unlock(list);
+    return vd__list_end_call(list, call, r);
+}
+
+VD_API vd_result vd_generate_mips(vd_list *list, vd_image image) {
+    vd_result r = vd__list_check(list, "vd_generate_mips");
+    if (r) return r;
+    vd__list_lock(list);
+    r = vd__generate_mips(list, image);
+    vd__list_unlock(list);
+    return vd__list_end_call(list, "vd_generate_mips", r);
+}
+
 /* ---- kernels ---- */
 
 /* Copies everything that the desc points to into the kernel, in one allocation. */
@@ -16180,7 +18496,8 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
         p->kind = (uint8_t)a->kind;
         p->written = (a->access & VD_WRITE) != 0;
         p->buffer_index = (uint8_t)k->buffer_count;
-        k->buffer_count += a->kind != VD_ARG_VALUE;
+        k->buffer_count += a->kind != VD_ARG_VALUE && a->kind != VD_ARG_SAMPLER;
+        k->image_count += a->kind > VD_ARG_VALUE;
         p->type = a->type;
         p->location = a->location;
         p->size = (uint16_t)a->size;
@@ -16190,8 +18507,8 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
         p->binding_index = 0;
         for (int j = 0; j < k->arg_count; j++)
             p->binding_index = (uint8_t)(p->binding_index
-                                         + (k->args[j].kind == VD_ARG_BINDING && k->args[j].location < a->location));
-        if (a->kind == VD_ARG_BINDING) k->binding_count++;
+                                         + (vd__descriptor_of(&k->args[j]) && k->args[j].location < a->location));
+        if (vd__descriptor_of(a)) k->binding_count++;
         else member_bytes += a->size;
     }
     for (int i = 0; i < k->implicit_count; i++)

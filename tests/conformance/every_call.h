@@ -587,6 +587,56 @@ static void call_library(caller *c) {
     vd_plan_destroy(p);
 }
 
+/* ---- images ---- */
+
+static void call_image_commands(caller *c, vd_image image, vd_image view) {
+    vd_image_transfer t;
+    vd_image_box to, from;
+    uint32_t texels[64];
+    memset(texels, 0, sizeof texels);
+    memset(&t, 0, sizeof t);
+    memset(&to, 0, sizeof to);
+    memset(&from, 0, sizeof from);
+    t.box.image = to.image = from.image = image;
+    t.buffer = any_buffer(c);
+    to.level = 1;
+    to.extent[0] = to.extent[1] = from.extent[0] = from.extent[1] = 4;
+    TOOK(vd_image_upload(c->w->ctx, &t, texels));
+    TOOK(vd_copy_from_image(immediate(c), &t));
+    TOOK(vd_copy_to_image(immediate(c), &t));
+    TOOK(vd_copy_image(immediate(c), &to, &from));
+    TOOK(vd_blit_image(immediate(c), &to, &from, VD_FILTER_NEAREST));
+    TOOK(vd_generate_mips(immediate(c), image));
+    TOOK(vd_clear_image(immediate(c), view, NULL));
+    TOOK(vd_image_download(c->w->ctx, &t, texels));
+}
+
+static void call_images(caller *c) {
+    vd_image_desc desc;
+    vd_image_view_desc view_desc;
+    vd_image_info info;
+    vd_format_info format;
+    memset(&desc, 0, sizeof desc);
+    desc.format = vd_format_nearest(c->w->ctx, 0, VD_FORMAT_RGBA8_UNORM, VD_IMAGE_SAMPLED);
+    desc.extent[0] = desc.extent[1] = 8;
+    desc.levels = 2;
+    TOOK(vd_format_query(c->w->ctx, 0, VD_FORMAT_RGBA8_UNORM, &format));
+    vd_image image = vd_image_create(c->w->ctx, &desc);
+    if (!image.id) check_result(c, "vd_image_create", vd_error_result());
+    memset(&view_desc, 0, sizeof view_desc);
+    view_desc.image = image;
+    view_desc.level = 1;
+    vd_image view = vd_image_view(c->w->ctx, &view_desc);
+    if (!view.id) check_result(c, "vd_image_view", vd_error_result());
+    TOOK(vd_image_query(c->w->ctx, view, &info));
+    vd_sampler sampler = vd_sampler_create(c->w->ctx, NULL);
+    if (!sampler.id) check_result(c, "vd_sampler_create", vd_error_result());
+    if (image.id) call_image_commands(c, image, view);
+    vd_sampler_destroy(c->w->ctx, sampler);
+    vd_image_destroy(c->w->ctx, view);
+    vd_image_destroy(c->w->ctx, image);
+}
+
 /* ---- the table ---- */
 
 typedef struct named_call { const char *name; void (*make)(caller *c); } named_call;
@@ -611,6 +661,7 @@ static const named_call calls[] = { { "kernel_load", call_kernel_load },
                                     { "read_begin", call_read_begin },
                                     { "list", call_list },
                                     { "wait", call_wait },
+                                    { "images", call_images },
                                     { "context", call_context },
                                     { "context_create", call_context_create },
                                     { "libraries", call_libraries },
@@ -623,7 +674,7 @@ static const named_call calls[] = { { "kernel_load", call_kernel_load },
                                     { "sort", call_sort },
                                     { "plans", call_plans },
                                     { "library", call_library } };
-enum { TRANSFORMS = 20 }; /* index of the first function of vkdispatch_fft.h after the reductions */
+enum { TRANSFORMS = 21 }; /* index of the first function of vkdispatch_fft.h after the reductions */
 
 /* Called while no other thread uses the world. */
 static void world_open(world *w, vd_context *ctx) {

@@ -69,8 +69,8 @@ static vd_context *context(void) {
 /* Its interface is one buffer and one number. */
 static vd_kernel text_kernel(vd_context *ctx, vd_code kind, const void *code, size_t size, const char *entry) {
     static const vd_arg_info args[] = {
-        { "x", VD_ARG_ADDRESS, VD_F32, VD_READ_WRITE, 0, 8, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE },
-        { "a", VD_ARG_VALUE, VD_F32, 0, 8, 4, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE }
+        { "x", VD_ARG_ADDRESS, VD_F32, VD_READ_WRITE, 0, 8, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false },
+        { "a", VD_ARG_VALUE, VD_F32, 0, 8, 4, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false }
     };
     vd_kernel_desc d;
     memset(&d, 0, sizeof d);
@@ -708,7 +708,7 @@ static void dynamic_shared_memory(void **state) {
 
 static void buffers_are_passed_by_address(void **state) {
     static const vd_arg_info binding = {
-        "x", VD_ARG_BINDING, VD_F32, VD_READ, 0, 0, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE
+        "x", VD_ARG_BINDING, VD_F32, VD_READ, 0, 0, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false
     };
     (void)state;
     vd_context_desc desc;

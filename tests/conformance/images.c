@@ -1,0 +1,847 @@
+/* Images and samplers: contents after transfers, conversion of formats against a double oracle, arguments of kernels,
+   and the messages of misuse. Backends without images must say so. */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/conformance/common.h"
+#include <math.h>
+
+static bool has_images(const fixture *f) {
+    return f->backend == VD_BACKEND_VULKAN || f->backend == VD_BACKEND_DUMMY;
+}
+
+static void needs_images(const fixture *f) {
+    if (!has_images(f)) skip_because("the backend has no images");
+}
+
+static vd_image_desc image_desc(vd_format format, vd_dim dim, uint32_t x, uint32_t y, uint32_t z) {
+    vd_image_desc d;
+    memset(&d, 0, sizeof d);
+    d.name = "picture";
+    d.format = format;
+    d.dim = dim;
+    d.extent[0] = x;
+    d.extent[1] = y;
+    d.extent[2] = z;
+    return d;
+}
+
+static vd_image image_of(vd_context *ctx, const vd_image_desc *desc) {
+    vd_image image = vd_image_create(ctx, desc);
+    if (!image.id) fail_msg("vd_image_create: %s", vd_error_text());
+    return image;
+}
+
+static vd_image image_2d(vd_context *ctx, vd_format format, uint32_t x, uint32_t y, const void *data) {
+    vd_image_desc d = image_desc(format, VD_DIM_2D, x, y, 0);
+    d.data = data;
+    return image_of(ctx, &d);
+}
+
+static vd_image_transfer transfer_of(vd_image image) {
+    vd_image_transfer t;
+    memset(&t, 0, sizeof t);
+    t.box.image = image;
+    return t;
+}
+
+static vd_image_box box_of(vd_image image, uint32_t level) {
+    vd_image_box b;
+    memset(&b, 0, sizeof b);
+    b.image = image;
+    b.level = level;
+    return b;
+}
+
+static void download(vd_context *ctx, vd_image image, uint32_t level, void *out) {
+    vd_image_transfer t = transfer_of(image);
+    t.box.level = level;
+    OK(vd_image_download(ctx, &t, out));
+}
+
+static void fill_random(uint8_t *bytes, size_t count, uint64_t seed) {
+    dice d = { seed };
+    for (size_t i = 0; i < count; i++) bytes[i] = (uint8_t)roll(&d, 256);
+}
+
+/* ---- objects ---- */
+
+TEST(backends_without_images_say_so) {
+    vd_image_desc d = image_desc(VD_FORMAT_RGBA8_UNORM, VD_DIM_2D, 4, 4, 0);
+    if (has_images(f)) skip_because("the backend has images");
+    assert_int_equal(vd_image_create(f->ctx, &d).id, 0);
+    check_failure("vd_image_create", vd_error_result(), VD_ERROR_UNSUPPORTED, "does not support images");
+    assert_int_equal(vd_sampler_create(f->ctx, NULL).id, 0);
+    check_failure("vd_sampler_create", vd_error_result(), VD_ERROR_UNSUPPORTED, "does not support images");
+    vd_format_info info;
+    OK(vd_format_query(f->ctx, 0, VD_FORMAT_RGBA8_UNORM, &info));
+    assert_int_equal(info.usage, 0);
+    assert_int_equal(vd_format_nearest(f->ctx, 0, VD_FORMAT_RGBA8_UNORM, VD_IMAGE_SAMPLED), VD_FORMAT_NONE);
+}
+
+TEST(images_are_described) {
+    needs_images(f);
+    vd_stats before = stats_of(f->ctx);
+    vd_image_desc d = image_desc(VD_FORMAT_RG16_F, VD_DIM_2D_ARRAY, 20, 9, 0);
+    d.levels = VD_ALL_LEVELS;
+    d.layers = 3;
+    d.usage = VD_IMAGE_SAMPLED;
+    vd_image image = image_of(f->ctx, &d);
+    vd_image_info info;
+    OK(vd_image_query(f->ctx, image, &info));
+    assert_string_equal(info.name, "picture");
+    assert_int_equal(info.format, VD_FORMAT_RG16_F);
+    assert_int_equal(info.dim, VD_DIM_2D_ARRAY);
+    assert_int_equal(info.extent[0], 20);
+    assert_int_equal(info.extent[1], 9);
+    assert_int_equal(info.extent[2], 1);
+    assert_int_equal(info.levels, 5);
+    assert_int_equal(info.layers, 3);
+    assert_int_equal(info.usage, VD_IMAGE_SAMPLED);
+    assert_true(info.size >= 20 * 9 * 3 * 4);
+    vd_image_view_desc v;
+    memset(&v, 0, sizeof v);
+    v.image = image;
+    v.dim = VD_DIM_2D;
+    v.level = 2;
+    v.layer = 1;
+    v.layers = 1;
+    vd_image view = vd_image_view(f->ctx, &v);
+    assert_true(view.id != 0);
+    vd_image_info part;
+    OK(vd_image_query(f->ctx, view, &part));
+    assert_int_equal(part.dim, VD_DIM_2D);
+    assert_int_equal(part.extent[0], 5);
+    assert_int_equal(part.extent[1], 2);
+    assert_int_equal(part.levels, 3);
+    assert_int_equal(part.layers, 1);
+    assert_int_equal(part.storage, info.storage);
+    vd_sampler sampler = vd_sampler_create(f->ctx, NULL);
+    assert_true(sampler.id != 0);
+    assert_int_equal(stats_of(f->ctx).images, before.images + 2);
+    assert_int_equal(stats_of(f->ctx).samplers, before.samplers + 1);
+    vd_sampler_destroy(f->ctx, sampler);
+    vd_image_destroy(f->ctx, image); /* with its view */
+    assert_int_equal(stats_of(f->ctx).images, before.images);
+    assert_int_equal(stats_of(f->ctx).samplers, before.samplers);
+    FAILS(vd_image_query(f->ctx, view, &part), VD_ERROR_INVALID, "vd_image_query|was destroyed");
+}
+
+/* ---- transfers ---- */
+
+TEST(new_images_are_zero) {
+    static const struct { vd_format format; vd_dim dim; uint32_t extent[3], layers, levels; } cases[] = {
+        { VD_FORMAT_RGBA8_UNORM, VD_DIM_2D, { 17, 5, 1 }, 1, 3 }, { VD_FORMAT_R16_U, VD_DIM_1D, { 33, 1, 1 }, 1, 1 },
+        { VD_FORMAT_RGBA32_F, VD_DIM_3D, { 5, 6, 7 }, 1, 2 }, { VD_FORMAT_RG8_SNORM, VD_DIM_CUBE, { 8, 8, 1 }, 6, 1 },
+        { VD_FORMAT_BC1_UNORM, VD_DIM_2D, { 12, 9, 1 }, 1, 2 }, { VD_FORMAT_D32_F, VD_DIM_2D, { 9, 4, 1 }, 1, 1 },
+        { VD_FORMAT_R32_I, VD_DIM_1D_ARRAY, { 11, 1, 1 }, 4, 1 }
+    };
+    needs_images(f);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        static uint8_t bytes[1 << 14];
+        vd_image_desc d = image_desc(cases[i].format, cases[i].dim, cases[i].extent[0], cases[i].extent[1],
+                                     cases[i].extent[2]);
+        d.layers = cases[i].layers;
+        d.levels = cases[i].levels;
+        if (vd_format_nearest(f->ctx, 0, d.format, VD_IMAGE_SAMPLED) != d.format) continue;
+        vd_image image = image_of(f->ctx, &d);
+        for (uint32_t level = 0; level < d.levels; level++) {
+            memset(bytes, 99, sizeof bytes);
+            download(f->ctx, image, level, bytes);
+            assert_int_equal(bytes[0] | bytes[7], 0);
+            for (size_t j = 0; j < sizeof bytes && bytes[j] != 99; j++) assert_int_equal(bytes[j], 0);
+        }
+        vd_image_destroy(f->ctx, image);
+    }
+}
+
+TEST(boxes_slices_and_pitches) {
+    enum { X = 12, Y = 7, Z = 5, BYTES = 4 };
+    static uint8_t whole[Z][Y][X][BYTES], box[3][4][40], got[Z][Y][X][BYTES], back[3][4][40];
+    static const vd_dim dims[] = { VD_DIM_3D, VD_DIM_2D_ARRAY };
+    needs_images(f);
+    for (size_t i = 0; i < COUNT(dims); i++) {
+        bool layered = dims[i] == VD_DIM_2D_ARRAY;
+        vd_image_desc d = image_desc(VD_FORMAT_RGBA8_U, dims[i], X, Y, layered ? 0 : Z);
+        if (layered) d.layers = Z;
+        fill_random(&whole[0][0][0][0], sizeof whole, 1);
+        fill_random(&box[0][0][0], sizeof box, 2);
+        d.data = whole;
+        vd_image image = image_of(f->ctx, &d);
+        vd_image_transfer t = transfer_of(image);
+        t.box.offset[0] = 3;
+        t.box.offset[1] = 2;
+        t.box.extent[0] = 5;
+        t.box.extent[1] = 3;
+        if (layered) {
+            t.box.layer = 1;
+            t.box.layers = 3;
+        } else {
+            t.box.offset[2] = 1;
+            t.box.extent[2] = 3;
+        }
+        t.row_pitch = 40;
+        t.slice_pitch = sizeof box[0];
+        OK(vd_image_upload(f->ctx, &t, box));
+        for (int z = 0; z < 3; z++)
+            for (int y = 0; y < 3; y++) memcpy(whole[1 + z][2 + y][3], box[z][y], 5 * BYTES);
+        download(f->ctx, image, 0, got);
+        assert_memory_equal(got, whole, sizeof got);
+        memset(back, 77, sizeof back);
+        OK(vd_image_download(f->ctx, &t, back));
+        for (int z = 0; z < 3; z++)
+            for (int y = 0; y < 4; y++)
+                for (int x = 0; x < 40; x++)
+                    assert_int_equal(back[z][y][x], y < 3 && x < 5 * BYTES ? box[z][y][x] : 77);
+        vd_image_destroy(f->ctx, image);
+    }
+}
+
+/* Larger than a staging block, so that the transfers are made in pieces: whole slices, and rows of a slice. */
+TEST(large_transfers_in_pieces) {
+    static const uint32_t extents[][3] = { { 1024, 700, 3 }, { 700, 3000, 1 }, { 64, 64, 300 } };
+    needs_images(f);
+    for (size_t i = 0; i < COUNT(extents); i++) {
+        const uint32_t *e = extents[i];
+        size_t bytes = (size_t)e[0] * e[1] * e[2] * 8;
+        uint8_t *data = (uint8_t *)malloc(bytes), *got = (uint8_t *)malloc(bytes);
+        assert_true(data && got);
+        fill_random(data, bytes, i);
+        vd_image_desc d = image_desc(VD_FORMAT_RGBA16_U, e[2] > 1 ? VD_DIM_3D : VD_DIM_2D, e[0], e[1], e[2]);
+        d.data = data;
+        vd_image image = image_of(f->ctx, &d);
+        memset(got, 0, bytes);
+        download(f->ctx, image, 0, got);
+        if (memcmp(got, data, bytes)) fail_msg("case %d differs", (int)i);
+        free(data);
+        free(got);
+        vd_image_destroy(f->ctx, image);
+    }
+}
+
+TEST(images_and_buffers) {
+    enum { X = 10, Y = 6, PITCH = 48 };
+    static uint8_t data[Y * PITCH + 8], got[Y * PITCH + 8];
+    needs_images(f);
+    fill_random(data, sizeof data, 3);
+    vd_buffer from = buffer_named(f->ctx, "from", VD_BYTES, sizeof data, data);
+    vd_buffer to = buffer_named(f->ctx, "to", VD_BYTES, sizeof got, NULL);
+    vd_image image = image_2d(f->ctx, VD_FORMAT_R32_F, X, Y, NULL);
+    for (int list = 0; list < 2; list++) {
+        vd_list *l = list ? list_begin(f->ctx) : vd_immediate(f->ctx, 0, 0);
+        vd_image_transfer t = transfer_of(image);
+        t.buffer = from;
+        t.offset = 8;
+        t.row_pitch = PITCH;
+        OK(vd_copy_to_image(l, &t));
+        t.buffer = to;
+        t.offset = 4;
+        t.box.offset[0] = 2;
+        t.box.extent[1] = 4;
+        OK(vd_copy_from_image(l, &t));
+        if (list) OK(vd_submit(l, NULL, NULL));
+        OK(vd_buffer_read(f->ctx, to, 0, got, sizeof got));
+        for (int y = 0; y < 4; y++) assert_memory_equal(got + 4 + y * PITCH, data + 8 + y * PITCH + 8, (X - 2) * 4);
+        OK(vd_fill(vd_immediate(f->ctx, 0, 0), to, 0, VD_WHOLE, NULL, 0));
+    }
+    vd_buffer_destroy(f->ctx, from);
+    vd_buffer_destroy(f->ctx, to);
+    vd_image_destroy(f->ctx, image);
+}
+
+TEST(image_to_image) {
+    uint32_t texels[8][8], got[8][8];
+    needs_images(f);
+    for (uint32_t i = 0; i < 64; i++) texels[i / 8][i % 8] = 0x01010101u * i;
+    vd_image from = image_2d(f->ctx, VD_FORMAT_RGBA8_UNORM, 8, 8, texels);
+    vd_image to = image_2d(f->ctx, VD_FORMAT_R32_U, 8, 8, NULL); /* texels of equal size */
+    vd_image_box a = box_of(to, 0), b = box_of(from, 0);
+    a.offset[0] = 1;
+    a.offset[1] = 4;
+    b.offset[0] = 2;
+    b.extent[0] = 5;
+    b.extent[1] = 3;
+    OK(vd_copy_image(vd_immediate(f->ctx, 0, 0), &a, &b));
+    download(f->ctx, to, 0, got);
+    for (uint32_t y = 0; y < 8; y++)
+        for (uint32_t x = 0; x < 8; x++) {
+            bool inside = x >= 1 && x < 6 && y >= 4 && y < 7;
+            assert_int_equal(got[y][x], inside ? texels[y - 4][x + 1] : 0);
+        }
+    a.image = from;
+    FAILS(vd_copy_image(vd_immediate(f->ctx, 0, 0), &a, &b), VD_ERROR_INVALID, "vd_copy_image|same level|'picture'");
+    vd_image_destroy(f->ctx, from);
+    vd_image_destroy(f->ctx, to);
+}
+
+/* ---- clearing, blits and levels ---- */
+
+TEST(clearing) {
+    needs_images(f);
+    vd_color color = { { 0.25f, -1.0f, 1.0f, 2.0f } };
+    vd_image_desc d = image_desc(VD_FORMAT_RGBA8_UNORM, VD_DIM_2D, 4, 4, 0);
+    d.levels = 2;
+    vd_image image = image_of(f->ctx, &d);
+    OK(vd_clear_image(vd_immediate(f->ctx, 0, 0), image, &color));
+    uint8_t got[16][4];
+    for (uint32_t level = 0; level < 2; level++) {
+        memset(got, 9, sizeof got);
+        download(f->ctx, image, level, got);
+        assert_in_range(got[0][0], 63, 64);
+        assert_int_equal(got[1][1], 0);
+        assert_int_equal(got[2][2], 255);
+        assert_int_equal(got[3][3], 255);
+    }
+    vd_image integers = image_2d(f->ctx, VD_FORMAT_RG16_I, 3, 1, NULL);
+    color.i[0] = -5;
+    color.i[1] = 300;
+    OK(vd_clear_image(vd_immediate(f->ctx, 0, 0), integers, &color));
+    int16_t pairs[3][2];
+    download(f->ctx, integers, 0, pairs);
+    assert_int_equal(pairs[2][0], -5);
+    assert_int_equal(pairs[2][1], 300);
+    vd_image_destroy(f->ctx, image);
+    vd_image_destroy(f->ctx, integers);
+}
+
+TEST(mip_chains) {
+    uint8_t texels[16][16], got[8][8];
+    needs_images(f);
+    for (uint32_t i = 0; i < 256; i++) texels[i / 16][i % 16] = (uint8_t)(i % 16 * 16);
+    vd_image_desc d = image_desc(VD_FORMAT_R8_UNORM, VD_DIM_2D, 16, 16, 0);
+    d.levels = VD_ALL_LEVELS;
+    d.usage = VD_IMAGE_SAMPLED; /* so that every level changes its layout */
+    d.data = texels;
+    vd_image image = image_of(f->ctx, &d);
+    OK(vd_generate_mips(vd_immediate(f->ctx, 0, 0), image));
+    download(f->ctx, image, 1, got);
+    for (uint32_t x = 0; f->executes && x < 8; x++) assert_in_range(got[3][x], x * 32 + 7, x * 32 + 9);
+    download(f->ctx, image, 4, got);
+    if (f->executes) assert_in_range(got[0][0], 115, 125);
+    else assert_int_equal(got[0][0], 0); /* the nearest texel */
+    vd_image_destroy(f->ctx, image);
+}
+
+TEST(blits_scale) {
+    uint32_t texels[4][4], got[8][8];
+    needs_images(f);
+    for (uint32_t i = 0; i < 16; i++) texels[i / 4][i % 4] = i;
+    vd_image from = image_2d(f->ctx, VD_FORMAT_R32_U, 4, 4, texels), to = image_2d(f->ctx, VD_FORMAT_R32_U, 8, 8, NULL);
+    vd_image_box a = box_of(to, 0), b = box_of(from, 0);
+    OK(vd_blit_image(vd_immediate(f->ctx, 0, 0), &a, &b, VD_FILTER_NEAREST));
+    download(f->ctx, to, 0, got);
+    for (uint32_t i = 0; i < 64; i++) assert_int_equal(got[i / 8][i % 8], texels[i / 16][i % 8 / 2]);
+    FAILS(vd_blit_image(vd_immediate(f->ctx, 0, 0), &a, &b, VD_FILTER_LINEAR), VD_ERROR_UNSUPPORTED,
+          "vd_blit_image|r32u|no linear filter");
+    vd_image_destroy(f->ctx, from);
+    vd_image_destroy(f->ctx, to);
+}
+
+/* ---- kernels ---- */
+
+static vc_image_ref image_arg(vc_kernel *k, const char *name, vc_dim dim, bool storage, vc_format format, vc_type type,
+                              uint32_t access) {
+    vc_image_desc d;
+    memset(&d, 0, sizeof d);
+    d.dim = dim;
+    d.storage = storage;
+    d.format = format;
+    d.type = type;
+    d.access = access;
+    return vc_image(k, name, &d);
+}
+
+/* out[y * width + x] = the texel x, y of level 0 */
+static vd_kernel kernel_fetch(vd_context *ctx, vc_type type) {
+    vc_kernel *k = kernel_begin(ctx, "fetch", 8, 8, 1);
+    vc_image_ref image = image_arg(k, "image", VC_DIM_2D, false, VC_FORMAT_NONE, type, 0);
+    vc_ref out = vc_buffer(k, "out", VC_VEC(type, 4), VC_WRITE);
+    VC_EACH2(k, x, y) {
+        vc_store(out, vc_add(vc_mul(y, vc_threads(k, 0)), x), vc_fetch(image, vc_vec2(x, y), vc_u32(0)));
+    }
+    return kernel_end(ctx, k);
+}
+
+static double half_value(uint16_t bits) {
+    int exponent = bits >> 10 & 31, mantissa = bits & 1023;
+    double value = exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24);
+    return bits & 0x8000 ? -value : value;
+}
+
+static double srgb_value(double x) { return x <= 0.04045 ? x / 12.92 : pow((x + 0.055) / 1.055, 2.4); }
+
+/* The oracle: component c of the texel, in double. `kind` is the end of the format's name. */
+static double texel_value(const char *name, uint32_t components, uint32_t bits, const uint8_t *texel, uint32_t c) {
+    uint32_t raw = 0, place = strncmp(name, "bgra", 4) == 0 && c < 3 ? 2 - c : c;
+    const char *kind = strpbrk(name + 1, "0123456789");
+    if (c >= components) return c == 3 ? 1 : 0;
+    kind += strspn(kind, "0123456789");
+    memcpy(&raw, texel + place * bits / 8, bits / 8);
+    int32_t sign = (int32_t)(raw << (32 - bits)) >> (32 - bits);
+    double high = ldexp(1, (int)bits) - 1, low = ldexp(1, (int)bits - 1) - 1;
+    if (!strcmp(kind, "unorm")) return raw / high;
+    if (!strcmp(kind, "srgb")) return c < 3 ? srgb_value(raw / high) : raw / high;
+    if (!strcmp(kind, "snorm")) return sign / low < -1 ? -1 : sign / low;
+    if (!strcmp(kind, "i")) return sign;
+    if (!strcmp(kind, "u")) return raw;
+    if (bits == 16) return half_value((uint16_t)raw);
+    float value;
+    memcpy(&value, &raw, 4);
+    return (double)value;
+}
+
+/* Every format with components of 8, 16 or 32 bits, read by a kernel. */
+TEST_EXECUTED(formats_convert_like_the_oracle) {
+    enum { X = 16, Y = 16 };
+    static uint8_t texels[X * Y * 16];
+    needs_images(f);
+    vd_kernel kernels[3] = { kernel_fetch(f->ctx, VC_F32), kernel_fetch(f->ctx, VC_I32), kernel_fetch(f->ctx, VC_U32) };
+    vd_buffer out = buffer_named(f->ctx, "out", VD_BYTES, X * Y * 16, NULL);
+    int checked = 0;
+    for (int i = 1; i < VD_FORMATS_END; i++) {
+        vd_format_info info;
+        uint32_t got[X * Y][4];
+        OK(vd_format_query(f->ctx, 0, (vd_format)i, &info));
+        uint32_t bits = info.components ? 8 * info.block_bytes / info.components : 0;
+        bool packed = strstr(info.name, "11") || strstr(info.name, "10") || strstr(info.name, "9e5")
+                      || strstr(info.name, "5g6") || info.name[0] == 'd';
+        if (!(info.usage & VD_IMAGE_SAMPLED) || info.block_extent > 1 || packed) continue;
+        fill_random(texels, sizeof texels, (uint64_t)i);
+        for (size_t j = 1; j < sizeof texels && info.type == VD_F32; j += bits == 16 ? 2 : 4)
+            if (bits > 8) texels[bits == 16 ? j : j + 2] &= 0xBF; /* no infinities and NaNs */
+        vd_image image = image_2d(f->ctx, (vd_format)i, X, Y, texels);
+        vd_kernel k = kernels[info.type == VD_F32 ? 0 : info.type == VD_I32 ? 1 : 2];
+        OK(vd_run2(f->ctx, k, X, Y, vd_i(image), vd_b(out)));
+        OK(vd_buffer_read(f->ctx, out, 0, got, sizeof got));
+        for (uint32_t t = 0; t < X * Y; t++)
+            for (uint32_t c = 0; c < 4; c++) {
+                double wanted = texel_value(info.name, info.components, bits, texels + t * info.block_bytes, c);
+                float value;
+                memcpy(&value, &got[t][c], 4);
+                double seen = info.type == VD_F32 ? (double)value : info.type == VD_I32 ? (double)(int32_t)got[t][c]
+                                                                                 : (double)got[t][c];
+                double bound = strstr(info.name, "srgb") ? 2e-3 : strstr(info.name, "norm") ? 1e-6 : 0;
+                if (fabs(seen - wanted) > bound && info.type == VD_F32 && fabs(wanted) < 1e-30) continue; /* denormal */
+                if (!(fabs(seen - wanted) <= bound))
+                    fail_msg("%s: component %u of texel %u is %.9g, not %.9g", info.name, c, t, seen, wanted);
+            }
+        vd_image_destroy(f->ctx, image);
+        checked++;
+    }
+    assert_true(checked >= 30);
+    for (int i = 0; i < 3; i++) vd_kernel_destroy(f->ctx, kernels[i]);
+    vd_buffer_destroy(f->ctx, out);
+}
+
+/* out[i] = sample(image, x[i], y[i]).x */
+static vd_kernel kernel_sample(vd_context *ctx) {
+    vc_kernel *k = kernel_begin(ctx, "sample", 64, 1, 1);
+    vc_image_ref image = vc_image(k, "image", NULL);
+    vc_ref at = vc_buffer(k, "at", VC_F32X2, VC_READ), out = vc_buffer(k, "out", VC_F32, VC_WRITE);
+    VC_EACH(k, i) { vc_store(out, i, vc_component(vc_sample(image, vc_load(at, i)), 0)); }
+    return kernel_end(ctx, k);
+}
+
+TEST_EXECUTED(samplers_filter_and_address) {
+    static const float at[][2] = { { 0.5f, 0.5f }, { -0.25f, 0.25f }, { 1.25f, 0.25f }, { 0.25f, 0.25f } };
+    static const float texels[2][2] = { { 0, 1 }, { 2, 3 } };
+    static const struct { vd_filter filter; vd_address_mode mode; float wanted[COUNT(at)]; } cases[] = {
+        { VD_FILTER_LINEAR, VD_ADDRESS_CLAMP, { 1.5f, 0, 1, 0 } },
+        { VD_FILTER_NEAREST, VD_ADDRESS_CLAMP, { -1, 0, 1, 0 } }, /* -1: between texels */
+        { VD_FILTER_NEAREST, VD_ADDRESS_REPEAT, { -1, 1, 0, 0 } },
+        { VD_FILTER_NEAREST, VD_ADDRESS_MIRROR, { -1, 0, 1, 0 } },
+        { VD_FILTER_NEAREST, VD_ADDRESS_BORDER, { -1, 9, 9, 0 } }
+    };
+    needs_images(f);
+    vd_image image = image_2d(f->ctx, VD_FORMAT_R32_F, 2, 2, texels);
+    vd_kernel k = kernel_sample(f->ctx);
+    vd_buffer points = buffer_named(f->ctx, "at", VD_F32X2, COUNT(at), at), out = buffer_named(f->ctx, "out", VD_F32,
+                                                                                              COUNT(at), NULL);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        vd_sampler_desc d;
+        float got[COUNT(at)];
+        memset(&d, 0, sizeof d);
+        d.min_filter = d.mag_filter = d.mip_filter = cases[i].filter;
+        d.address[0] = d.address[1] = cases[i].mode;
+        d.border = VD_BORDER_WHITE;
+        vd_sampler sampler = vd_sampler_create(f->ctx, &d);
+        assert_true(sampler.id != 0);
+        OK(vd_run(f->ctx, k, COUNT(at), vd_sampled(image, &sampler), vd_b(points), vd_b(out)));
+        vd_sampler_destroy(f->ctx, sampler); /* while the dispatch uses it */
+        OK(vd_buffer_read(f->ctx, out, 0, got, sizeof got));
+        for (size_t j = 0; j < COUNT(at); j++) {
+            float wanted = cases[i].wanted[j] == 9 ? 1 : cases[i].wanted[j];
+            if (wanted >= 0 && fabsf(got[j] - wanted) > 0.01f)
+                fail_msg("case %d, point %d: %g, not %g", (int)i, (int)j, (double)got[j], (double)wanted);
+        }
+    }
+    vd_buffer_destroy(f->ctx, points);
+    vd_buffer_destroy(f->ctx, out);
+    vd_kernel_destroy(f->ctx, k);
+    vd_image_destroy(f->ctx, image);
+}
+
+/* to[x, y] = from[x, y] + add, for storage images */
+static vd_kernel kernel_add(vd_context *ctx) {
+    vc_kernel *k = kernel_begin(ctx, "add", 8, 8, 1);
+    vc_image_ref from = image_arg(k, "from", VC_DIM_2D, true, VC_FORMAT_R32_U, VC_NONE, VC_READ);
+    vc_image_ref to = image_arg(k, "to", VC_DIM_2D, true, VC_FORMAT_R32_U, VC_NONE, VC_WRITE);
+    vc_val add = vc_param(k, "add", VC_U32);
+    VC_EACH2(k, x, y) {
+        vc_val at = vc_vec2(x, y), sum = vc_add(vc_component(vc_image_load(from, at), 0), add);
+        vc_image_store(to, at, vc_splat(sum, 4));
+    }
+    return kernel_end(ctx, k);
+}
+
+/* A chain of kernels and transfers on two images and on views of levels: every command needs the one before. */
+TEST_EXECUTED(commands_on_images_are_ordered) {
+    uint32_t got[8][8];
+    needs_images(f);
+    vd_kernel k = kernel_add(f->ctx);
+    vd_image_desc d = image_desc(VD_FORMAT_R32_U, VD_DIM_2D, 16, 16, 0);
+    d.levels = 2;
+    vd_image image = image_of(f->ctx, &d), other = image_2d(f->ctx, VD_FORMAT_R32_U, 8, 8, NULL);
+    vd_image_view_desc v;
+    memset(&v, 0, sizeof v);
+    v.image = image;
+    v.level = 1;
+    vd_image second = vd_image_view(f->ctx, &v);
+    assert_true(second.id != 0);
+    for (int list = 0; list < 2; list++) {
+        vd_list *l = list ? list_begin(f->ctx) : vd_immediate(f->ctx, 0, 0);
+        OK(vd_clear_image(l, other, NULL));
+        for (uint32_t i = 0; i < 10; i++) {
+            vd_dispatch_desc dispatch_desc;
+            vd_arg args[3];
+            memset(&dispatch_desc, 0, sizeof dispatch_desc);
+            args[0] = vd_i(other);
+            args[1] = vd_i(second);
+            args[2] = vd_u32(i);
+            dispatch_desc.kernel = k;
+            dispatch_desc.threads[0] = dispatch_desc.threads[1] = 8;
+            dispatch_desc.args = args;
+            dispatch_desc.arg_count = 3;
+            OK(vd_dispatch(l, &dispatch_desc));
+            vd_image_box to = box_of(other, 0), from = box_of(image, 1);
+            OK(vd_copy_image(l, &to, &from));
+        }
+        if (list) OK(vd_submit(l, NULL, NULL));
+        download(f->ctx, other, 0, got);
+        for (uint32_t i = 0; i < 64; i++) assert_int_equal(got[i / 8][i % 8], 45);
+    }
+    vd_image_destroy(f->ctx, image);
+    vd_image_destroy(f->ctx, other);
+    vd_kernel_destroy(f->ctx, k);
+}
+
+/* An image that can only be sampled changes its layout for every transfer. */
+TEST_EXECUTED(sampled_images_between_transfers) {
+    static const float at[1][2] = { { 0.5f, 0.5f } };
+    needs_images(f);
+    float value = 1, got;
+    vd_image_desc d = image_desc(VD_FORMAT_R32_F, VD_DIM_2D, 1, 1, 0);
+    d.usage = VD_IMAGE_SAMPLED;
+    d.data = &value;
+    vd_image image = image_of(f->ctx, &d);
+    vd_kernel k = kernel_sample(f->ctx);
+    vd_buffer points = buffer_named(f->ctx, "at", VD_F32X2, 1, at), out = buffer_named(f->ctx, "out", VD_F32, 1, NULL);
+    vd_buffer source = buffer_named(f->ctx, "source", VD_F32, 1, &value);
+    vd_arg args[3];
+    args[0] = vd_i(image);
+    args[1] = vd_b(points);
+    args[2] = vd_b(out);
+    for (int i = 0; i < 6; i++) {
+        vd_list *l = i % 2 ? list_begin(f->ctx) : vd_immediate(f->ctx, 0, 0);
+        vd_image_transfer t = transfer_of(image);
+        t.buffer = source;
+        value = (float)(i + 2);
+        OK(vd_write(l, source, 0, &value, 4));
+        OK(vd_copy_to_image(l, &t));
+        OK(dispatch(l, k, 1, args, 3));
+        t.buffer = source;
+        OK(vd_copy_from_image(l, &t));
+        if (i % 2) OK(vd_submit(l, NULL, NULL));
+        OK(vd_buffer_read(f->ctx, out, 0, &got, 4));
+        assert_true(got == value);
+        OK(vd_buffer_read(f->ctx, source, 0, &got, 4));
+        assert_true(got == value);
+    }
+    vd_buffer_destroy(f->ctx, points);
+    vd_buffer_destroy(f->ctx, out);
+    vd_buffer_destroy(f->ctx, source);
+    vd_kernel_destroy(f->ctx, k);
+    vd_image_destroy(f->ctx, image);
+}
+
+TEST(destroyed_images_complete_their_work) {
+    uint32_t got = 0, seven = 7;
+    needs_images(f);
+    vd_buffer out = buffer_u32(f->ctx, "out", 1, NULL);
+    vd_image image = image_2d(f->ctx, VD_FORMAT_R32_U, 1, 1, &seven);
+    vd_list *l = list_begin(f->ctx);
+    vd_image_transfer t = transfer_of(image);
+    t.buffer = out;
+    OK(vd_copy_from_image(l, &t));
+    vd_image_destroy(f->ctx, image);
+    FAILS(vd_copy_from_image(vd_immediate(f->ctx, 0, 0), &t), VD_ERROR_INVALID, "the image was destroyed");
+    OK(vd_submit(l, NULL, NULL));
+    OK(vd_buffer_read(f->ctx, out, 0, &got, 4));
+    assert_int_equal(got, 7);
+    vd_buffer_destroy(f->ctx, out);
+}
+
+/* ---- modules ---- */
+
+TEST(modules_are_reflected) {
+    needs_images(f);
+    vc_kernel *k = kernel_begin(f->ctx, "reflected", 8, 1, 1);
+    vc_image_ref sampled = image_arg(k, "sampled", VC_DIM_3D, false, VC_FORMAT_NONE, VC_NONE, 0);
+    vc_image_ref stored = image_arg(k, "stored", VC_DIM_2D_ARRAY, true, VC_FORMAT_RGBA8_I, VC_NONE, VC_WRITE);
+    vc_val i = vc_global_id(k, 0), x = vc_cast(VC_F32, i);
+    vc_image_store(stored, vc_vec3(i, i, i), vc_cast(VC_VEC(VC_I32, 4), vc_sample(sampled, vc_vec3(x, x, x))));
+    size_t count = 0;
+    const uint32_t *words = vc_spirv(k, &count);
+    assert_non_null(words);
+    vd_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.code = words;
+    desc.code_size = count * sizeof *words;
+    vd_kernel kernel = vd_kernel_create(f->ctx, &desc);
+    vc_free(k);
+    if (!kernel.id) fail_msg("%s", vd_error_text());
+    vd_kernel_arg_info info;
+    OK(vd_kernel_arg_query(f->ctx, kernel, 0, &info));
+    assert_string_equal(info.name, "sampled");
+    assert_int_equal(info.arg.kind, VD_ARG_IMAGE);
+    assert_true(info.arg.sampled && !info.arg.separate);
+    assert_int_equal(info.arg.dim, VD_DIM_3D);
+    assert_int_equal(info.arg.type, VD_F32);
+    OK(vd_kernel_arg_query(f->ctx, kernel, 1, &info));
+    assert_false(info.arg.sampled);
+    assert_int_equal(info.arg.dim, VD_DIM_2D_ARRAY);
+    assert_int_equal(info.arg.format, VD_FORMAT_RGBA8_I);
+    assert_int_equal(info.arg.type, VD_I32);
+    assert_int_equal(info.arg.access, VD_WRITE);
+    vd_kernel_destroy(f->ctx, kernel);
+}
+
+/* ---- misuse ---- */
+
+static void refused(fixture *f, vd_image_desc d, vd_result wanted, const char *words) {
+    assert_int_equal(vd_image_create(f->ctx, &d).id, 0);
+    check_failure("vd_image_create", vd_error_result(), wanted, words);
+}
+
+TEST(descs_that_are_refused) {
+    needs_images(f);
+    vd_image_desc good = image_desc(VD_FORMAT_RGBA8_UNORM, VD_DIM_2D, 4, 4, 0), d = good;
+    assert_int_equal(vd_image_create(f->ctx, NULL).id, 0);
+    check_text("vd_image_create", "vd_image_create|desc is NULL");
+    d.format = VD_FORMAT_NONE;
+    refused(f, d, VD_ERROR_INVALID, "vd_image_create 'picture'|the format is 0");
+    d = good;
+    d.dim = VD_DIM_BUFFER;
+    refused(f, d, VD_ERROR_INVALID, "desc.dim is 7");
+    d = good;
+    d.extent[0] = 0;
+    refused(f, d, VD_ERROR_INVALID, "desc.extent[0] is 0");
+    d = good;
+    d.extent[2] = 2;
+    refused(f, d, VD_ERROR_INVALID, "desc.extent[2] is 2|only 2 axes");
+    d = good;
+    d.extent[0] = 1u << 20;
+    refused(f, d, VD_ERROR_UNSUPPORTED, "desc.extent[0] is 1048576|the device's limit is");
+    d = good;
+    d.layers = 2;
+    refused(f, d, VD_ERROR_INVALID, "desc.layers is 2");
+    d = good;
+    d.dim = VD_DIM_2D_ARRAY;
+    d.layers = 1u << 20;
+    refused(f, d, VD_ERROR_UNSUPPORTED, "desc.layers is 1048576|limit");
+    d = good;
+    d.levels = 4;
+    refused(f, d, VD_ERROR_INVALID, "desc.levels is 4|3 levels");
+    d = good;
+    d.dim = VD_DIM_CUBE;
+    d.extent[1] = 3;
+    refused(f, d, VD_ERROR_INVALID, "must be square");
+    d = good;
+    d.usage = 4;
+    refused(f, d, VD_ERROR_INVALID, "desc.usage is 4");
+    d = good;
+    d.format = VD_FORMAT_BC1_UNORM;
+    d.usage = VD_IMAGE_STORAGE;
+    refused(f, d, VD_ERROR_UNSUPPORTED, "does not support format bc1unorm for storage images|vd_format_nearest");
+}
+
+TEST(nearest_formats) {
+    needs_images(f);
+    assert_int_equal(vd_format_nearest(f->ctx, 0, VD_FORMAT_RGBA8_UNORM, VD_IMAGE_SAMPLED), VD_FORMAT_RGBA8_UNORM);
+    assert_int_equal(vd_format_nearest(f->ctx, 0, VD_FORMAT_BC3_UNORM, VD_IMAGE_STORAGE), VD_FORMAT_RGBA8_UNORM);
+    assert_int_equal(vd_format_nearest(f->ctx, 0, VD_FORMAT_R32_I, VD_IMAGE_LINEAR), VD_FORMAT_NONE);
+    if (f->backend != VD_BACKEND_DUMMY) return;
+    assert_int_equal(vd_format_nearest(f->ctx, 0, VD_FORMAT_ETC2_RGB8_SRGB, VD_IMAGE_SAMPLED), VD_FORMAT_RGBA8_SRGB);
+    assert_int_equal(vd_format_nearest(f->ctx, 0, VD_FORMAT_R11G11B10_F, VD_IMAGE_STORAGE), VD_FORMAT_RGBA16_F);
+    vd_format_info info;
+    OK(vd_format_query(f->ctx, 0, VD_FORMAT_R11G11B10_F, &info));
+    assert_string_equal(info.name, "r11g11b10f");
+    assert_int_equal(info.components, 3);
+    assert_int_equal(info.block_bytes, 4);
+    assert_int_equal(info.usage, 0);
+    FAILS(vd_format_query(f->ctx, 0, VD_FORMATS_END, &info), VD_ERROR_INVALID, "vd_format_query|not a valid vd_format");
+}
+
+TEST(boxes_that_are_refused) {
+    uint8_t bytes[4096];
+    needs_images(f);
+    vd_image image = image_2d(f->ctx, VD_FORMAT_RGBA8_UNORM, 8, 8, NULL);
+    vd_image_transfer good = transfer_of(image), t = good;
+    vd_buffer b = buffer_u32(f->ctx, "small", 16, NULL);
+    vd_list *l = vd_immediate(f->ctx, 0, 0);
+    t.box.level = 1;
+    FAILS(vd_image_upload(f->ctx, &t, bytes), VD_ERROR_INVALID, "vd_image_upload|box.level is 1|'picture' has 1 levels");
+    t = good;
+    t.box.layers = 2;
+    FAILS(vd_image_download(f->ctx, &t, bytes), VD_ERROR_INVALID, "vd_image_download|layers 2|1 layers");
+    t = good;
+    t.box.offset[1] = 8;
+    FAILS(vd_image_upload(f->ctx, &t, bytes), VD_ERROR_INVALID, "box.offset[1] 8|outside level 0|8 texels");
+    t = good;
+    t.box.offset[0] = 1;
+    t.box.extent[0] = 8;
+    FAILS(vd_image_upload(f->ctx, &t, bytes), VD_ERROR_INVALID, "box.offset[0] 1 + extent 8|outside");
+    t = good;
+    t.row_pitch = 31;
+    FAILS(vd_image_upload(f->ctx, &t, bytes), VD_ERROR_INVALID, "row_pitch is 31|32 bytes of a row");
+    t = good;
+    t.slice_pitch = 128;
+    FAILS(vd_image_upload(f->ctx, &t, bytes), VD_ERROR_INVALID, "slice_pitch is 128|8 rows");
+    FAILS(vd_image_upload(f->ctx, &good, NULL), VD_ERROR_INVALID, "data is NULL");
+    FAILS(vd_image_upload(f->ctx, NULL, bytes), VD_ERROR_INVALID, "desc is NULL");
+    t = good;
+    t.buffer = b;
+    FAILS(vd_copy_to_image(l, &t), VD_ERROR_INVALID, "vd_copy_to_image|past the end of buffer 'small'");
+    t.box.extent[1] = 1;
+    t.offset = 2;
+    FAILS(vd_copy_from_image(l, &t), VD_ERROR_INVALID, "the offset 2 is not a multiple of 4");
+    t.buffer.id = image.id;
+    FAILS(vd_copy_to_image(l, &t), VD_ERROR_INVALID, "expected a buffer, got an image");
+    t.box.image.id = b.id;
+    FAILS(vd_copy_to_image(l, &t), VD_ERROR_INVALID, "expected an image, got a buffer");
+    vd_image floats = image_2d(f->ctx, VD_FORMAT_RGBA16_F, 8, 8, NULL);
+    vd_image_box to = box_of(floats, 0), from = box_of(image, 0);
+    FAILS(vd_copy_image(l, &to, &from), VD_ERROR_INVALID, "rgba8unorm|rgba16f|differ in size");
+    FAILS(vd_copy_image(l, NULL, &from), VD_ERROR_INVALID, "to is NULL");
+    vd_image small = image_2d(f->ctx, VD_FORMAT_RGBA8_UNORM, 4, 8, NULL);
+    to.image = small;
+    FAILS(vd_copy_image(l, &to, &from), VD_ERROR_INVALID, "8 texels along axis 0, but the target has 4");
+    vd_image blocks = image_2d(f->ctx, VD_FORMAT_BC1_UNORM, 8, 8, NULL);
+    t = transfer_of(blocks);
+    t.box.offset[0] = 2;
+    FAILS(vd_image_upload(f->ctx, &t, bytes), VD_ERROR_INVALID, "not at the edge of a block|bc1unorm");
+    FAILS(vd_clear_image(l, blocks, NULL), VD_ERROR_INVALID, "vd_clear_image|cannot be cleared");
+    FAILS(vd_generate_mips(l, small) == VD_OK ? vd_clear_image(l, (vd_image){ 0 }, NULL) : VD_OK, VD_ERROR_INVALID,
+          "the image handle is 0");
+    vd_image_destroy(f->ctx, image);
+    vd_image_destroy(f->ctx, floats);
+    vd_image_destroy(f->ctx, small);
+    vd_image_destroy(f->ctx, blocks);
+    vd_buffer_destroy(f->ctx, b);
+}
+
+TEST(views_and_samplers_that_are_refused) {
+    needs_images(f);
+    vd_image_desc d = image_desc(VD_FORMAT_RGBA8_UNORM, VD_DIM_2D_ARRAY, 8, 8, 0);
+    d.layers = 4;
+    vd_image image = image_of(f->ctx, &d);
+    vd_image_view_desc good, v;
+    memset(&good, 0, sizeof good);
+    good.image = image;
+    v = good;
+    v.level = 1;
+    assert_int_equal(vd_image_view(f->ctx, &v).id, 0);
+    check_text("vd_image_view", "vd_image_view 'picture'|desc.level 1|1 levels");
+    v = good;
+    v.layer = 2;
+    v.layers = 3;
+    assert_int_equal(vd_image_view(f->ctx, &v).id, 0);
+    check_text("vd_image_view", "desc.layer 2 + layers 3|4 layers");
+    v = good;
+    v.dim = VD_DIM_2D;
+    assert_int_equal(vd_image_view(f->ctx, &v).id, 0);
+    check_text("vd_image_view", "desc.dim 2 with 4 layers does not fit");
+    vd_sampler_desc s;
+    memset(&s, 0, sizeof s);
+    s.name = "soft";
+    s.address[1] = (vd_address_mode)9;
+    assert_int_equal(vd_sampler_create(f->ctx, &s).id, 0);
+    check_text("vd_sampler_create", "vd_sampler_create 'soft'|desc.address[1] is 9");
+    s.address[1] = VD_ADDRESS_CLAMP;
+    s.min_lod = 3;
+    s.max_lod = 2;
+    assert_int_equal(vd_sampler_create(f->ctx, &s).id, 0);
+    check_text("vd_sampler_create", "min_lod is 3");
+    vd_sampler_destroy(f->ctx, (vd_sampler){ image.id });
+    check_text("vd_sampler_destroy", "expected a sampler, got an image");
+    vd_image_destroy(f->ctx, image);
+}
+
+TEST(arguments_that_are_refused) {
+    needs_images(f);
+    vc_kernel *k = kernel_begin(f->ctx, "paint", 8, 1, 1);
+    vc_image_ref from = vc_image(k, "from", NULL);
+    vc_image_ref to = image_arg(k, "to", VC_DIM_2D, true, VC_FORMAT_RGBA8_UNORM, VC_NONE, VC_WRITE);
+    vc_val i = vc_global_id(k, 0), x = vc_cast(VC_F32, i);
+    vc_image_store(to, vc_vec2(i, i), vc_sample(from, vc_vec2(x, x)));
+    vd_kernel paint = kernel_end(f->ctx, k);
+    vd_image good = image_2d(f->ctx, VD_FORMAT_RGBA8_UNORM, 8, 8, NULL);
+    vd_image target = image_2d(f->ctx, VD_FORMAT_RGBA8_UNORM, 8, 8, NULL);
+    vd_image integers = image_2d(f->ctx, VD_FORMAT_R32_U, 8, 8, NULL);
+    vd_image floats = image_2d(f->ctx, VD_FORMAT_R32_F, 8, 8, NULL);
+    vd_image_desc d = image_desc(VD_FORMAT_RGBA8_UNORM, VD_DIM_1D, 8, 0, 0);
+    vd_image line = image_of(f->ctx, &d);
+    d = image_desc(VD_FORMAT_RGBA8_UNORM, VD_DIM_2D, 8, 8, 0);
+    d.usage = VD_IMAGE_SAMPLED;
+    vd_image sampled_only = image_of(f->ctx, &d);
+    vd_buffer b = buffer_u32(f->ctx, "b", 4, NULL);
+    vd_sampler none = { 0 };
+#define RUN(a, c) vd_run(f->ctx, paint, 8, a, c)
+    OK(RUN(vd_i(good), vd_i(target)));
+    FAILS(RUN(vd_i(line), vd_i(target)), VD_ERROR_INVALID, "'paint'|argument 0 'from'|is 1-D, but the kernel expects 2-D");
+    FAILS(RUN(vd_i(integers), vd_i(target)), VD_ERROR_INVALID, "format r32u|u32, but the kernel expects f32");
+    FAILS(RUN(vd_i(good), vd_i(floats)), VD_ERROR_INVALID, "argument 1 'to'|r32f, but the kernel expects rgba8unorm");
+    FAILS(RUN(vd_i(good), vd_i(sampled_only)), VD_ERROR_INVALID, "without VD_IMAGE_STORAGE");
+    FAILS(RUN(vd_i(good), vd_i(good)), VD_ERROR_INVALID, "overlap|image 'picture'");
+    FAILS(RUN(vd_b(b), vd_i(target)), VD_ERROR_INVALID, "argument 0 'from': the image|expected an image, got a buffer");
+    FAILS(RUN(vd_u32(1), vd_i(target)), VD_ERROR_INVALID, "argument 0 'from' is a value, but the kernel expects an image");
+    FAILS(RUN(vd_sampled(good, &none), vd_i(target)), VD_ERROR_INVALID, "the sampler handle is 0");
+    vd_sampler linear = vd_sampler_create(f->ctx, NULL);
+    vd_kernel fetch = kernel_fetch(f->ctx, VC_U32);
+    FAILS(vd_run2(f->ctx, fetch, 1, 1, vd_sampled(integers, &linear), vd_b(b)), VD_ERROR_UNSUPPORTED,
+          "sampler '' has linear filters, but format r32u of image 'picture' has none");
+    vd_kernel_destroy(f->ctx, fetch);
+    vd_sampler_destroy(f->ctx, linear);
+    vd_image_destroy(f->ctx, line);
+    FAILS(RUN(vd_i(line), vd_i(target)), VD_ERROR_INVALID, "the image was destroyed");
+    vd_kernel move_kernel = kernel_move(f->ctx);
+    FAILS(vd_run(f->ctx, move_kernel, 4, vd_i(good), vd_b(b), vd_u32(0)), VD_ERROR_INVALID, "expected a buffer, got an image");
+    vd_kernel_destroy(f->ctx, move_kernel);
+    vd_kernel_destroy(f->ctx, paint);
+    vd_image_destroy(f->ctx, good);
+    vd_image_destroy(f->ctx, target);
+    vd_image_destroy(f->ctx, integers);
+    vd_image_destroy(f->ctx, floats);
+    vd_image_destroy(f->ctx, sampled_only);
+    vd_buffer_destroy(f->ctx, b);
+}
+
+static const struct CMUnitTest cases[] = {
+    CASE(backends_without_images_say_so), CASE(images_are_described), CASE(new_images_are_zero),
+    CASE(boxes_slices_and_pitches), CASE(large_transfers_in_pieces), CASE(images_and_buffers), CASE(image_to_image),
+    CASE(clearing), CASE(mip_chains), CASE(blits_scale), CASE(formats_convert_like_the_oracle),
+    CASE(samplers_filter_and_address), CASE(commands_on_images_are_ordered), CASE(sampled_images_between_transfers),
+    CASE(destroyed_images_complete_their_work), CASE(modules_are_reflected), CASE(descs_that_are_refused),
+    CASE(nearest_formats), CASE(boxes_that_are_refused), CASE(views_and_samplers_that_are_refused),
+    CASE(arguments_that_are_refused)
+};
+
+MAIN("images", cases)
