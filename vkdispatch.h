@@ -18064,7 +18064,7 @@ VD_API vd_result vd_format_query(vd_context *ctx, int device, vd_format format, 
     if (!r && !out) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "out is NULL");
     if (!r) r = vd__device_check(ctx, call, device);
     if (!r) r = vd__format_check(call, NULL, format);
-    if (r) return r;
+    if (r) return vd__call_failed(ctx, r);
     vd__device *dev = &ctx->devices[device].device;
     const vd__format_row *row = &vd__format_rows[format];
     memset(out, 0, sizeof *out);
@@ -18081,8 +18081,13 @@ VD_API vd_format vd_format_nearest(vd_context *ctx, int device, vd_format format
     const char *call = "vd_format_nearest";
     uint32_t nearest = UINT32_MAX;
     vd_format found = VD_FORMAT_NONE;
-    if (vd__context_check(ctx, call) || vd__device_check(ctx, call, device) || vd__format_check(call, NULL, format))
+    vd_result r = vd__context_check(ctx, call);
+    if (!r) r = vd__device_check(ctx, call, device);
+    if (!r) r = vd__format_check(call, NULL, format);
+    if (r) {
+        vd__call_failed(ctx, r);
         return VD_FORMAT_NONE;
+    }
     vd__device *dev = &ctx->devices[device].device;
     for (uint32_t i = 1; i < VD_FORMATS_END && dev->has_images; i++) {
         uint32_t distance = vd__format_distance(format, (vd_format)i);
@@ -18169,10 +18174,10 @@ static vd_result vd__image_make(vd_context *ctx, const vd_image_desc *desc, vd_i
 
 VD_API vd_image vd_image_create(vd_context *ctx, const vd_image_desc *desc) {
     vd_image out = { 0 };
-    if (vd__context_check(ctx, "vd_image_create")) return out;
-    if (!desc) vd__fail_call(VD_ERROR_INVALID, "vd_image_create", NULL, "desc is NULL");
-    else vd__image_make(ctx, desc, &out);
-    vd__api_end(ctx);
+    vd_result r = vd__context_check(ctx, "vd_image_create");
+    if (!r && !desc) r = vd__fail_call(VD_ERROR_INVALID, "vd_image_create", NULL, "desc is NULL");
+    if (!r) r = vd__image_make(ctx, desc, &out);
+    vd__call_end(ctx, r);
     return out;
 }
 
@@ -18232,42 +18237,40 @@ static vd_result vd__image_view_make(vd_context *ctx, vd__image *base, const vd_
 
 VD_API vd_image vd_image_view(vd_context *ctx, const vd_image_view_desc *desc) {
     vd_image out = { 0 };
-    if (vd__context_check(ctx, "vd_image_view")) return out;
-    if (!desc) {
-        vd__fail_call(VD_ERROR_INVALID, "vd_image_view", NULL, "desc is NULL");
-        return out;
+    vd_result r = vd__context_check(ctx, "vd_image_view");
+    if (!r && !desc) r = vd__fail_call(VD_ERROR_INVALID, "vd_image_view", NULL, "desc is NULL");
+    vd__image *base = r ? NULL : vd__image_pin(ctx, desc->image, "vd_image_view", "");
+    if (!r) r = base ? vd__image_view_make(ctx, base, desc, &out) : VD_ERROR_INVALID;
+    if (base) {
+        vd__image_unpin(ctx, base);
+        vd__reap(ctx);
     }
-    vd__image *base = vd__image_pin(ctx, desc->image, "vd_image_view", "");
-    if (base) vd__image_view_make(ctx, base, desc, &out);
-    vd__image_unpin(ctx, base);
-    vd__reap(ctx);
-    vd__api_end(ctx);
+    vd__call_end(ctx, r);
     return out;
 }
 
 /* Destroys an object of a pool, which messages call `what`. */
 static void vd__handle_destroy(vd_context *ctx, vd__pool *pool, uint64_t id, const char *call, const char *what) {
-    if (vd__callback_check(ctx, call, false)) return;
+    if (vd__destroy_refused(ctx, call)) return;
     vd__lock_all(ctx);
     vd__slot *slot = vd__pool_find(pool, id);
     if (slot) vd__object_destroy(ctx, pool, slot);
     else vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %s %s", what, vd__pool_reason(pool, id));
     vd__unlock_all(ctx);
     vd__reap(ctx);
-    vd__api_end(ctx);
+    vd__call_end(ctx, slot ? VD_OK : VD_ERROR_INVALID);
 }
 
 VD_API void vd_image_destroy(vd_context *ctx, vd_image image) {
-    if (!image.id) return;
-    if (ctx) vd__handle_destroy(ctx, &ctx->images, image.id, "vd_image_destroy", "image");
-    else vd__fail_call(VD_ERROR_INVALID, "vd_image_destroy", NULL, "the context is NULL");
+    if (image.id) vd__handle_destroy(ctx, ctx ? &ctx->images : NULL, image.id, "vd_image_destroy", "image");
 }
 
 VD_API vd_result vd_image_query(vd_context *ctx, vd_image image, vd_image_info *out) {
     if (!ctx || !out)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_image_query", NULL, "%s is NULL", ctx ? "out" : "the context");
+        return vd__call_failed(ctx, vd__fail_call(VD_ERROR_INVALID, "vd_image_query", NULL, "%s is NULL",
+                                                  ctx ? "out" : "the context"));
     vd__image *found = vd__image_pin(ctx, image, "vd_image_query", "");
-    if (!found) return VD_ERROR_INVALID;
+    if (!found) return vd__call_failed(ctx, VD_ERROR_INVALID);
     const vd__memory *m = &found->resource.storage->memory;
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "%s", found->resource.name);
@@ -18289,17 +18292,16 @@ VD_API vd_result vd_image_query(vd_context *ctx, vd_image image, vd_image_info *
 static vd_result vd__image_move(vd_context *ctx, const char *call, const vd_image_transfer *desc, const void *data,
                                 void *out) {
     vd_result r = vd__context_check(ctx, call);
-    if (r) return r;
-    if (!desc || (!data && !out))
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s is NULL", desc ? "data" : "desc");
+    if (!r && (!desc || (!data && !out)))
+        r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s is NULL", desc ? "data" : "desc");
+    if (r) return vd__call_failed(ctx, r);
     vd__image *image = vd__image_pin(ctx, desc->box.image, call, "");
     uint32_t devices = !image ? 0 : out ? 1 : ctx->device_count;
     for (uint32_t i = 0; i < devices && !r; i++)
         r = vd__image_transfer(vd__transfer_list(ctx, i), call, image, desc, data, out);
     if (r) vd__error_default_call(r, call);
     vd__image_unpin(ctx, image);
-    vd__api_end(ctx);
-    return image ? r : VD_ERROR_INVALID;
+    return vd__call_end(ctx, image ? r : VD_ERROR_INVALID);
 }
 
 VD_API vd_result vd_image_upload(vd_context *ctx, const vd_image_transfer *desc, const void *data) {
@@ -18363,22 +18365,20 @@ VD_API vd_sampler vd_sampler_create(vd_context *ctx, const vd_sampler_desc *desc
     vd_sampler out = { 0 };
     vd_sampler_desc defaults;
     memset(&defaults, 0, sizeof defaults);
-    if (vd__context_check(ctx, "vd_sampler_create")) return out;
-    vd__sampler_make(ctx, desc ? desc : &defaults, &out);
-    vd__api_end(ctx);
+    vd_result r = vd__context_check(ctx, "vd_sampler_create");
+    if (!r) r = vd__sampler_make(ctx, desc ? desc : &defaults, &out);
+    vd__call_end(ctx, r);
     return out;
 }
 
 VD_API void vd_sampler_destroy(vd_context *ctx, vd_sampler sampler) {
-    if (!sampler.id) return;
-    if (ctx) vd__handle_destroy(ctx, &ctx->samplers, sampler.id, "vd_sampler_destroy", "sampler");
-    else vd__fail_call(VD_ERROR_INVALID, "vd_sampler_destroy", NULL, "the context is NULL");
+    if (sampler.id) vd__handle_destroy(ctx, ctx ? &ctx->samplers : NULL, sampler.id, "vd_sampler_destroy", "sampler");
 }
 
 /* Records a transfer between an image and a buffer. */
 static vd_result vd__image_buffer_call(vd_list *list, const char *call, const vd_image_transfer *desc, bool to_image) {
     vd_result r = vd__list_check(list, call);
-    if (r) return r;
+    if (r) return vd__list_refused(list, r);
     vd__list_lock(list);
     r = desc ? vd__copy_image_buffer(list, call, desc, to_image)
              : vd__fail_call(VD_ERROR_INVALID, call, NULL, "desc is NULL");
@@ -18396,7 +18396,7 @@ VD_API vd_result vd_copy_from_image(vd_list *list, const vd_image_transfer *desc
 
 VD_API vd_result vd_copy_image(vd_list *list, const vd_image_box *to, const vd_image_box *from) {
     vd_result r = vd__list_check(list, "vd_copy_image");
-    if (r) return r;
+    if (r) return vd__list_refused(list, r);
     vd__list_lock(list);
     r = vd__copy_image(list, to, from);
     vd__list_unlock(list);
@@ -18405,7 +18405,7 @@ VD_API vd_result vd_copy_image(vd_list *list, const vd_image_box *to, const vd_i
 
 VD_API vd_result vd_blit_image(vd_list *list, const vd_image_box *to, const vd_image_box *from, vd_filter filter) {
     vd_result r = vd__list_check(list, "vd_blit_image");
-    if (r) return r;
+    if (r) return vd__list_refused(list, r);
     vd__list_lock(list);
     r = vd__blit_image(list, "vd_blit_image", to, from, filter);
     vd__list_unlock(list);
@@ -18415,7 +18415,7 @@ VD_API vd_result vd_blit_image(vd_list *list, const vd_image_box *to, const vd_i
 VD_API vd_result vd_clear_image(vd_list *list, vd_image image, const vd_color *color) {
     const char *call = "vd_clear_image";
     vd_result r = vd__list_check(list, call);
-    if (r) return r;
+    if (r) return vd__list_refused(list, r);
     vd__list_lock(list);
     uint32_t use;
     const vd__image *found = vd__list_image(list, image, call, "", &use);
@@ -18431,7 +18431,7 @@ VD_API vd_result vd_clear_image(vd_list *list, vd_image image, const vd_color *c
 
 VD_API vd_result vd_generate_mips(vd_list *list, vd_image image) {
     vd_result r = vd__list_check(list, "vd_generate_mips");
-    if (r) return r;
+    if (r) return vd__list_refused(list, r);
     vd__list_lock(list);
     r = vd__generate_mips(list, image);
     vd__list_unlock(list);
