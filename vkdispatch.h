@@ -195,10 +195,10 @@
        Failed submissions. If the driver refuses a submission, vd_submit returns VD_OK and the event still completes.
        The failure is logged, and every wait for that event returns it. If there is no such wait, the next vd_flush or
        vd_wait_idle returns it, once.
-       Debug mode (vd_context_desc.debug, or VKDISPATCH_DEBUG=1) makes mistakes visible that a program does not check:
-       * Every failed call is logged, under the name of the function that the user called. A failed
-         vd_context_create goes to desc.log. Without desc.log, messages go to stderr: also the output of vc_printf
-         without desc.print, and failed assertions.
+       Debug mode (vd_context_desc.debug, or VKDISPATCH_DEBUG=1) reports errors that the program does not check:
+       * Every failed call is logged, under the name of the function that the user called; so is a failed
+         vd_context_create. Without desc.log, messages are written to stderr, including failed assertions and, without
+         desc.print, the output of vc_printf.
        * If a command of an immediate list fails and its thread calls neither vd_error_text nor vd_error_result, the
          thread's next vd_flush, vd_wait, vd_wait_idle, vd_buffer_read, vd_buffer_read_region or vd_read_ready does its
          work and then returns the failure: "an earlier call failed: ...".
@@ -2379,13 +2379,15 @@ typedef struct vd__host vd__host;
 /* An error in parts, all of them copies. vd_error_text joins them: "call 'object': reason". Unknown parts are empty. */
 typedef struct vd__error {
     vd_result code;
-    bool unlogged;             /* debug mode has not logged it yet */
-    bool immediate;            /* of a command in an immediate list */
+    bool unlogged;             /* not logged yet; logged in debug mode only */
+    bool immediate;            /* the failed call recorded into an immediate list */
     char call[48], object[96], reason[864];
 } vd__error;
 
 static VD__THREAD_LOCAL vd__error vd__last_error;
-static VD__THREAD_LOCAL uint32_t vd__failures, vd__checked_failures; /* see vd__unchecked */
+/* For vd__unchecked: the number of failures of this thread, and its value at the last vd_error_text or
+   vd_error_result. */
+static VD__THREAD_LOCAL uint32_t vd__failures, vd__checked_failures;
 static VD__THREAD_LOCAL char vd__error_joined[1024]; /* the joined parts, returned by vd_error_text */
 
 /* Marks a truncated text with "..." at a UTF-8 character boundary. `length` is the return value of snprintf. */
@@ -3569,12 +3571,12 @@ typedef struct vd__attachment {
    running. */
 enum { VD__LOST = 1, VD__CLOSING = 2, VD__DEBUG = 4, VD__IN_EXCLUSIVE_CALLBACK = 8 };
 
-/* Debug mode: the first failed command of an immediate list that no call has reported again. It counts as checked if
-   its thread has called vd_error_text or vd_error_result since: then vd__checked_failures of the thread, a copy of
-   vd__failures, has reached `number`. */
+/* In debug mode: the first failed command of an immediate list whose failure has not been returned a second time. It
+   is checked if its thread has called vd_error_text or vd_error_result since, so that vd__checked_failures of the
+   thread is at least `number`. */
 typedef struct vd__unchecked {
-    const vd__error *thread;   /* its vd__last_error */
-    uint32_t number;           /* vd__failures of that thread */
+    const vd__error *thread;   /* identifies the thread: the address of its vd__last_error */
+    uint32_t number;           /* vd__failures of that thread when the command failed */
     vd_result result;
     char text[1024];
 } vd__unchecked;
@@ -14713,15 +14715,15 @@ static inline void vd__api_end(vd_context *ctx) {
     if (VD__UNLIKELY(vd__atomic_load32(&ctx->messages.pending))) vd__callbacks_deliver(ctx);
 }
 
-/* Called at the end of an API call, after its last use of the context, holding no lock. Debug mode logs failures.
-   `ctx` may be NULL if the call failed. Returns r. */
+/* Called at the end of a public function, after its last use of the context, without any lock. Makes pending callbacks
+   and, in debug mode, logs a failure. `ctx` may be NULL if r is a failure. Returns r. */
 static inline vd_result vd__call_end(vd_context *ctx, vd_result r) {
     if (VD__UNLIKELY(r)) vd__call_failed(ctx, r);
     else vd__api_end(ctx);
     return r;
 }
 
-/* vd__call_end of a call that the list refused. The list may be NULL. */
+/* vd__call_failed for a list that accepts no commands. The list may be NULL. */
 static VD__COLD vd_result vd__list_refused(const vd_list *l, vd_result r) {
     return vd__call_failed(l ? l->ctx : NULL, r);
 }
@@ -16823,7 +16825,8 @@ static void vd__callbacks_deliver(vd_context *ctx) {
 
 static const char vd__run_call[] = "vd_run"; /* the call of vd_run_args, compared by address */
 
-/* Returns whether the thread is in a public function of a library on top, which reports its own failures. */
+/* Returns whether the thread is in a public function of another library that uses this one, such as vkdispatch_fft.h.
+   Such a function logs its own failures. */
 static bool vd__in_library_call(const vd_context *ctx) {
     const vd__callback_frame *v = vd__callback_frames;
     while (v && (v->ctx != ctx || v->what != vd__callback_scope)) v = v->outer;
@@ -16844,11 +16847,12 @@ static VD__COLD void vd__kernel_failure_keep(vd_context *ctx) {
     if (text) vd__free(&ctx->host.allocator, older);
 }
 
+/* Returns whether this thread made the failed call and has checked the failure. */
 static bool vd__unchecked_is_checked(const vd__unchecked *u) {
     return u->thread == &vd__last_error && vd__checked_failures >= u->number;
 }
 
-/* Keeps the failure of a command in an immediate list, unless an unchecked one is kept already. */
+/* Stores the failure of a command in an immediate list, unless an unchecked one is stored already. */
 static VD__COLD void vd__unchecked_keep(vd_context *ctx) {
     vd__failures++;
     vd__mutex_lock(&ctx->lock);
@@ -16863,7 +16867,7 @@ static VD__COLD void vd__unchecked_keep(vd_context *ctx) {
     vd__mutex_unlock(&ctx->lock);
 }
 
-/* Reports the unchecked failure of this thread again, once. Debug mode only. */
+/* Removes the stored failure if it is of this thread, and returns it if it was not checked. Debug mode only. */
 static VD__COLD vd_result vd__unchecked_report(vd_context *ctx, const char *call) {
     vd_result r = VD_OK;
     vd__mutex_lock(&ctx->lock);
@@ -16878,13 +16882,14 @@ static VD__COLD vd_result vd__unchecked_report(vd_context *ctx, const char *call
     return r;
 }
 
-/* Called at the end of a call that waits or submits: in debug mode, a failure that the caller did not check replaces
-   VD_OK. */
+/* Called at the end of a function that waits or submits. Returns r; in debug mode, an unchecked failure of this thread
+   instead of VD_OK. */
 static inline vd_result vd__unchecked_result(vd_context *ctx, const char *call, vd_result r) {
     return VD__UNLIKELY(ctx->host.debug) && !r ? vd__unchecked_report(ctx, call) : r;
 }
 
-/* Logs the error of the thread if it has not been logged. */
+/* In debug mode, logs the error of the thread if it has not been logged. In all modes, stores it if a kernel could not
+   be created. `ctx` may be NULL. */
 static VD__COLD void vd__failure_log(vd_context *ctx) {
     bool debug = ctx && ctx->host.debug;
     vd__error saved = vd__last_error;
@@ -16899,7 +16904,7 @@ static VD__COLD void vd__failure_log(vd_context *ctx) {
     if (ctx && debug && saved.immediate) vd__unchecked_keep(ctx);
 }
 
-/* Logs the failure of a public function in debug mode, and makes pending callbacks. */
+/* Logs the failure r of a public function in debug mode, and makes pending callbacks. `ctx` may be NULL. Returns r. */
 static vd_result vd__call_failed(vd_context *ctx, vd_result r) {
     if (r != VD_TIMEOUT && !vd__in_library_call(ctx)) vd__failure_log(ctx);
     if (ctx) vd__api_end(ctx);
@@ -17099,7 +17104,8 @@ static void vd__formats_free(vd_context *ctx) {
 
 /* ---- errors ---- */
 
-/* The user has asked for the last failure. Libraries do so too, in order to amend it. */
+/* Called by the functions that return the last failure: marks the failures of this thread as checked. Calls within a
+   callback scope do not count, because libraries read the failure there in order to amend it. */
 static void vd__failures_checked(void) {
     if (!vd__callback_frames) vd__checked_failures = vd__failures;
 }
@@ -18946,8 +18952,8 @@ VD__HOT VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc
     return vd__list_end_call(list, "vd_dispatch", r);
 }
 
-/* Slow path of vd_run_args: the context is NULL, lost, being destroyed or in debug mode. A scope makes the failure that
-   of vd_run. */
+/* Slow path of vd_run_args: the context is NULL, lost, being destroyed or in debug mode. The callback scope has the
+   failure logged as one of vd_run instead of vd_dispatch. */
 static VD__COLD vd_result vd__run_checked(vd_context *ctx, const vd_dispatch_desc *desc) {
     vd_callback_scope scope;
     vd_result r = vd__context_check(ctx, vd__run_call);
