@@ -16452,6 +16452,8 @@ static void vd__image_set_range(vd__image *image, const vd__image_range *range) 
     b->size = end - begin;
 }
 
+VD__SMALL_END
+
 // >>output
 /* Output of printf and assert in kernels. A kernel appends records to the output buffer of its queue (format: room
    `derived` of vkdispatch_codegen.h). After the last command of a list with such kernels the library copies the
