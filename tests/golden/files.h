@@ -20,13 +20,15 @@ static void report(bool good, const char *name, const char *why) {
 }
 
 static text read_all(FILE *f) {
+    static char part[65536];
     text t = { NULL, 0 };
     size_t n = 0;
     do {
-        char *more = (char *)realloc(t.at, t.length + 65536);
+        n = fread(part, 1, sizeof part, f);
+        char *more = (char *)realloc(t.at, t.length + n + 1);
         if (!more) exit(2);
         t.at = more;
-        n = fread(t.at + t.length, 1, 65535, f);
+        memcpy(t.at + t.length, part, n);
         t.length += n;
     } while (n);
     t.at[t.length] = 0;
