@@ -2284,6 +2284,7 @@ typedef enum vd__fft_role {
        storing; 0: the axis is not split */ \
     FIELD(uint32_t, part_in) \
     FIELD(uint32_t, part_out) \
+    FIELD(uint32_t, outer_out) /* number of values of another, faster such index while storing; 0: 1 */ \
     FIELD(uint64_t, n) /* length of the axis */ \
     FIELD(uint64_t, h) /* length of the complex transform */ \
     /* number of indices of the axis that are read (the others are 0), and that are written; 0: all */ \
@@ -2297,7 +2298,7 @@ typedef struct vd__real {
 } vd__real;
 
 #define VD__FFT_PASS_FIELDS(FIELD) \
-    FIELD(bool, inverse) /* the pass is part of the inverse transform, in a route that has both directions */ \
+    FIELD(bool, inverse) /* the transform has the direction opposite to that of the run */ \
     /* length N of an axis split over passes, by whose twiddle factors results are multiplied; 0: they are not */ \
     FIELD(uint64_t, twiddle_length) \
     /* multiply the inputs of the last axis of the shape instead of the results: for inverse transforms */ \
@@ -3045,15 +3046,20 @@ static void vd__fft_sort_dimensions(const vd_fft *p, const vd__fft_layout *l, ui
 }
 
 /* Transforms to plan: along an axis, or along one factor n of the length of an axis that is split over passes, from one
-   buffer to another. In the second case there are `outer` transforms along the axis, which are in_step or out_step
-   elements apart. */
+   buffer to another. In the second case there are `outer` transforms along the axis, which are n elements apart. */
 typedef struct vd__fft_problem {
     uint32_t axis;
     /* bit masks of other dimensions that the pass transforms too; with two passes, that the first and the second do */
     uint32_t extra_dims[2];
-    uint64_t n, in_stride, out_stride, outer, in_step, out_step;
+    uint64_t n, outer;
+    uint64_t length;         /* length of the complex transforms of the whole axis */
     uint64_t in_count, out_count; /* indices of the axis that are read (the others are zero), and that are written */
     vd__fft_role from, to;
+    bool inverse;            /* of the passes: vd__fft_pass.inverse */
+    vd__fft_layout in, out;  /* layouts of the buffers */
+    vd__real rule;           /* elements of `in` and `out`; kind 0: complex numbers */
+    bool paired_in, paired_out; /* the strides of in, of out are in pairs of reals */
+    uint32_t order[4];       /* dimensions by descending stride of the input */
 } vd__fft_problem;
 
 typedef struct vd__digit { uint64_t size, step; } vd__digit; /* number of values, and stride in elements */
@@ -3177,29 +3183,126 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
     return true;
 }
 
+/* ---- the elements of an axis ---- */
+
+static bool vd__real_is_sine(vd_fft_kind kind) { return kind >= VD_FFT_DST1; }
+
+/* Returns 0 for VD_FFT_REAL, 1 to 4 for a cosine or sine transform of kind I to IV. */
+static uint32_t vd__real_family(vd_fft_kind kind) {
+    return kind < VD_FFT_DCT1 ? 0 : 1 + ((uint32_t)kind - (uint32_t)VD_FFT_DCT1) % 4;
+}
+
+
+/* Returns the C-order layout of the plan's shape, with `length` instead of its length along one axis. */
+static vd__fft_layout vd__fft_dense_layout(const vd_fft *p, uint32_t axis, uint64_t length) {
+    vd__fft_layout l;
+    uint32_t i;
+    memset(&l, 0, sizeof l);
+    for (l.span = 1, i = p->dimensions; i-- > 0; l.span *= i == axis ? length : p->shape[i]) l.stride[i] = l.span;
+    return l;
+}
+
+/* Returns the C-order layout of the array to which the points of the load hook (or of the store hook, if `out`) refer:
+   the reals if VD_FFT_REAL loads (or stores) reals, otherwise the plan's shape. */
+static vd__fft_layout vd__real_hook_layout(const vd_fft *p, const vd__real *r, bool out) {
+    return r->kind == VD_FFT_REAL && r->inverse == out ? vd__fft_dense_layout(p, p->real_axis, p->real_length)
+                                                       : p->dense;
+}
+
+
+/* Whether results are folded before they are stored. A single row of odd length is stored without a fold. */
+static bool vd__real_needs_fold(const vd__real *r) {
+    return !r->inverse && (r->half_length ? vd__real_family(r->kind) != 4 : r->two_rows);
+}
+
+
+/* Returns the addresses of the elements that a pass loads from, or stores to, an array of layout `l`. If the axis is
+   split over passes, the elements of a transform are parts * outer elements apart. by_rule: the rule of a real kind
+   computes their positions along the axis, so these are not part of the addresses. */
+static vd__fft_addressing vd__fft_split_addressing(const vd_fft *p, const vd__fft_problem *problem, uint32_t extra_dims,
+                                                   const vd__fft_layout *l, bool by_rule, uint64_t parts,
+                                                   uint64_t outer) {
+    uint64_t step = by_rule ? 0 : l->stride[problem->axis];
+    return vd__fft_addressing_of(p, problem->order, problem, extra_dims, l,
+                                 by_rule ? l->stride[problem->axis] : parts * outer * step, vd__digit_of(1, 0),
+                                 vd__digit_of(parts, outer * step), vd__digit_of(outer, step));
+}
+
+/* Sets the rule and the addresses by which the first pass of an axis loads its elements. parts: number of its
+   transforms along the axis. */
+static void vd__fft_set_input(const vd_fft *p, vd__fft_pass *pass, const vd__fft_problem *problem, uint64_t parts) {
+    vd__fft_layout array = vd__real_hook_layout(p, &problem->rule, false);
+    pass->real = problem->rule;
+    if (problem->rule.kind) {
+        pass->real.load = !problem->paired_in || p->hooks.load;
+        pass->real.scalar_in = p->scalar[pass->from] && !problem->paired_in;
+        pass->real.part_in = parts > 1 ? (uint32_t)parts : 0;
+    }
+    pass->in = vd__fft_split_addressing(p, problem, problem->extra_dims[0], &problem->in, pass->real.load, parts, 1);
+    pass->in_index = vd__fft_split_addressing(p, problem, problem->extra_dims[0], &array, pass->real.load, parts, 1);
+}
+
+/* Sets the rule and the addresses by which the last pass of an axis stores its results. dims: dimensions of the array
+   that it transforms too. parts * outer: number of its transforms along the axis. */
+static void vd__fft_set_output(const vd_fft *p, vd__fft_pass *pass, const vd__fft_problem *problem, uint32_t dims,
+                               uint64_t parts, uint64_t outer) {
+    vd__fft_layout array = vd__real_hook_layout(p, &problem->rule, true);
+    if (!pass->real.kind) pass->real = problem->rule;
+    if (problem->rule.kind) {
+        pass->real.part_out = parts > 1 ? (uint32_t)parts : 0;
+        pass->real.outer_out = outer > 1 ? (uint32_t)outer : 0;
+        pass->real.store = pass->to != VD__FFT_FOLD && (!problem->paired_out || p->hooks.store);
+        pass->real.scalar_out = pass->to != VD__FFT_FOLD && p->scalar[pass->to] && !problem->paired_out;
+    }
+    pass->out = vd__fft_split_addressing(p, problem, dims, &problem->out, pass->real.store, parts, outer);
+    pass->out_index = vd__fft_split_addressing(p, problem, dims, &array, pass->real.store, parts, outer);
+}
+
+/* Returns the problem of transforming a whole axis from one buffer to another, with complex elements. */
+static vd__fft_problem vd__fft_problem_of(const vd_fft *p, uint32_t axis, vd__fft_role from, vd__fft_role to) {
+    vd__fft_problem problem;
+    memset(&problem, 0, sizeof problem);
+    problem.axis = axis;
+    problem.n = problem.length = p->shape[axis];
+    problem.outer = 1;
+    problem.from = from;
+    problem.to = to;
+    problem.in = p->layout[from];
+    problem.out = p->layout[to];
+    problem.in_count = p->layout[VD__FFT_IN].count[axis];
+    problem.out_count = p->layout[VD__FFT_OUT].count[axis];
+    vd__fft_sort_dimensions(p, &problem.in, problem.order);
+    return problem;
+}
+
+/* Appends a pass of a problem to a route; returns NULL if the route is full. */
+static vd__fft_pass *vd__fft_add_problem_pass(vd__fft_route *r, const vd__fft_problem *problem, vd__fft_role from,
+                                              vd__fft_role to) {
+    vd__fft_pass *pass = vd__fft_add_pass(r, from, to);
+    if (pass) pass->inverse = problem->inverse;
+    return pass;
+}
+
 /* Plans a problem as one pass with transforms of `length`. If `chirp` is not 0, it is the length of a transform by
    Bluestein's algorithm, and `length` that of its convolutions. Returns false if it does not fit. */
-static bool vd__fft_plan_one_pass(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t length,
+static bool vd__fft_plan_one_pass(const vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t length,
                                   uint32_t chirp, uint32_t min_columns) {
-    vd__fft_pass *pass = vd__fft_add_pass(r, problem->from, problem->to);
-    vd__digit none = vd__digit_of(1, 0);
-    uint32_t order[4];
+    vd__fft_pass *pass = vd__fft_add_problem_pass(r, problem, problem->from, problem->to);
     if (!pass) return false;
-    vd__fft_sort_dimensions(p, &p->layout[problem->from], order);
-    pass->in = vd__fft_addressing_of(p, order, problem, problem->extra_dims[0], &p->layout[problem->from],
-                                     problem->in_stride, none, none, none);
-    pass->out = vd__fft_addressing_of(p, order, problem, problem->extra_dims[0], &p->layout[problem->to],
-                                      problem->out_stride, none, none, none);
-    pass->in_index = vd__fft_addressing_of(p, order, problem, problem->extra_dims[0], &p->dense,
-                                           p->dense.stride[problem->axis], none, none, none);
+    vd__fft_set_input(p, pass, problem, 1);
+    vd__fft_set_output(p, pass, problem, problem->extra_dims[0], 1, 1);
+    if (pass->real.kind) {
+        pass->real.two_rows = !pass->real.half_length && p->pack_rows;
+        pass->real.fold = vd__real_needs_fold(&pass->real);
+    }
     vd__fft_merge_blocks(&pass->in);
     vd__fft_merge_blocks(&pass->out);
     vd__fft_merge_blocks(&pass->in_index);
-    pass->out_index = pass->in_index;
+    vd__fft_merge_blocks(&pass->out_index);
     pass->bluestein_length = chirp;
     pass->in_range[0] = vd__fft_range_of(problem->in_count, chirp ? length : problem->n, 1, 1);
     pass->out_range[0] = vd__fft_range_of(problem->out_count, chirp ? length : problem->n, 1, 1);
-    if (vd__fft_plan_shape(p, pass, order, problem, 0, length, min_columns)) return true;
+    if (vd__fft_plan_shape(p, pass, problem->order, problem, 0, length, min_columns)) return true;
     r->count--;
     return false;
 }
@@ -3214,6 +3317,28 @@ static uint64_t vd__fft_inner_count(const vd_fft *p, const uint32_t *order, cons
     return product;
 }
 
+/* Appends the first pass of a problem of n = first * second elements that is split over passes: it transforms columns
+   of `first` elements, multiplies the results by twiddle factors and stores them in TEMP, whose layout is `temp`. If
+   the problem is a part of a split axis (outer > 1), its elements are in TEMP too. Returns NULL if it does not fit. */
+static vd__fft_pass *vd__fft_plan_columns(const vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem,
+                                          uint32_t first, const vd__fft_layout *temp, uint32_t min_columns) {
+    uint64_t second = problem->n / first, s = temp->stride[problem->axis];
+    vd__fft_pass *a = vd__fft_add_problem_pass(r, problem, problem->from, VD__FFT_TEMP);
+    if (!a) return NULL;
+    a->out = vd__fft_addressing_of(p, problem->order, problem, problem->extra_dims[0], temp, second * s,
+                                   vd__digit_of(problem->outer, problem->n * s), vd__digit_of(second, s),
+                                   vd__digit_of(1, 0));
+    if (problem->outer == 1) vd__fft_set_input(p, a, problem, second);
+    else a->in = a->out;
+    a->twiddle_length = problem->n;
+    a->twiddle_rows = second;
+    a->twiddle_width = vd__fft_inner_count(p, problem->order, problem);
+    a->in_range[0] = vd__fft_range_of(problem->in_count, problem->n, second, a->twiddle_width);
+    if (vd__fft_plan_shape(p, a, problem->order, problem, 0, first, min_columns)) return a;
+    r->count--;
+    return NULL;
+}
+
 static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t min_columns);
 
 /* Plans a problem of n = first * second elements as two passes (four-step algorithm, Bailey 1990). The first transforms
@@ -3222,56 +3347,29 @@ static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_problem
    again. */
 static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t first, bool three,
                                uint32_t min_columns) {
-    const vd__fft_layout *in = &p->layout[problem->from], *temp = &p->layout[VD__FFT_TEMP],
-                         *out = &p->layout[problem->to];
-    uint64_t second = problem->n / first,
-             s = problem->from == VD__FFT_TEMP ? problem->in_stride : temp->stride[problem->axis],
-             s_dense = p->dense.stride[problem->axis];
-    vd__digit none = vd__digit_of(1, 0), parts = vd__digit_of(problem->outer, problem->in_step);
-    vd__fft_pass *a = vd__fft_add_pass(r, problem->from, VD__FFT_TEMP);
+    vd__fft_layout temp = vd__fft_dense_layout(p, problem->axis, problem->length);
+    uint64_t second = problem->n / first, s = temp.stride[problem->axis];
     vd__fft_problem rest = *problem;
-    uint32_t order[4], count = r->count;
-    if (!a) return false;
-    vd__fft_sort_dimensions(p, in, order);
-    a->in = vd__fft_addressing_of(p, order, problem, problem->extra_dims[0], in, second * problem->in_stride, parts,
-                                  vd__digit_of(second, problem->in_stride), none);
-    a->out = vd__fft_addressing_of(p, order, problem, problem->extra_dims[0], temp, second * s, parts,
-                                   vd__digit_of(second, s), none);
-    a->twiddle_length = problem->n;
-    a->twiddle_rows = second;
-    a->twiddle_width = vd__fft_inner_count(p, order, problem);
-    a->in_range[0] = vd__fft_range_of(problem->in_count, problem->n, second, a->twiddle_width);
-    /* used only if this is the first pass of the route */
-    a->in_index = vd__fft_addressing_of(p, order, problem, problem->extra_dims[0], &p->dense, second * s_dense, none,
-                                        vd__digit_of(second, s_dense), none);
-    vd__fft_pass *b = vd__fft_plan_shape(p, a, order, problem, 0, first, min_columns)
-                          ? vd__fft_add_pass(r, VD__FFT_TEMP, problem->to)
-                          : NULL;
+    uint32_t count = r->count;
+    const vd__fft_pass *a = vd__fft_plan_columns(p, r, problem, first, &temp, min_columns);
+    vd__fft_pass *b = a ? vd__fft_add_problem_pass(r, problem, VD__FFT_TEMP, problem->to) : NULL;
     if (b) {
-        b->in = vd__fft_addressing_of(p, order, problem, problem->extra_dims[1], temp, s, none,
-                                      vd__digit_of(first, second * s), parts);
-        b->out = vd__fft_addressing_of(
-            p, order, problem, problem->extra_dims[1], out, first * problem->out_stride * problem->outer, none,
-            vd__digit_of(first, problem->out_stride * problem->outer), vd__digit_of(problem->outer, problem->out_step));
-        b->out_range[0] = vd__fft_range_of(problem->out_count, p->shape[problem->axis], first * problem->outer,
+        b->in = vd__fft_addressing_of(p, problem->order, problem, problem->extra_dims[1], &temp, s, vd__digit_of(1, 0),
+                                      vd__digit_of(first, second * s),
+                                      vd__digit_of(problem->outer, problem->n * s));
+        vd__fft_set_output(p, b, problem, problem->extra_dims[1], first, problem->outer);
+        b->out_range[0] = vd__fft_range_of(problem->out_count, problem->length, first * problem->outer,
                                            a->twiddle_width);
-        b->out_index = vd__fft_addressing_of(
-            p, order, problem, problem->extra_dims[1], &p->dense, first * s_dense * problem->outer, none,
-            vd__digit_of(first, s_dense * problem->outer), vd__digit_of(problem->outer, s_dense));
-        if (vd__fft_plan_shape(p, b, order, problem, 1, (uint32_t)second, min_columns / 2)) return true;
-        rest.n = second;
-        rest.in_stride = s;
-        /* the passes multiply this stride by `outer` */
-        rest.out_stride = problem->out_stride;
+        if (vd__fft_plan_shape(p, b, problem->order, problem, 1, (uint32_t)second, min_columns / 2)) return true;
+        r->count--;
+        rest.n = rest.in_count = second;
         rest.outer = first;
-        rest.in_step = second * s;
-        rest.out_step = problem->out_stride;
         rest.from = VD__FFT_TEMP;
-        rest.in_count = second;
-        r->count = count;
+        rest.in = temp;
+        vd__fft_sort_dimensions(p, &temp, rest.order);
         if (three && vd__fft_plan_long(p, r, &rest, min_columns)) return true;
     }
-    r->count = count - 1;
+    r->count = count;
     return false;
 }
 
@@ -3288,15 +3386,66 @@ static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_problem
     return false;
 }
 
-/* Plans a problem. On a GPU, work-groups should have at least eight columns, because shorter contiguous runs cost more
-   than a second pass. If neither one pass nor several do, any plan that fits is used. */
+/* Plans a pass that folds bins in memory, with 64 threads per work-group and one pair of bins for each thread. Returns
+   false if there are more than 2^32 pairs. */
+static bool vd__real_plan_fold_pass(const vd_fft *p, vd__fft_route *r, const vd__fft_problem *t,
+                                    const vd__fft_layout *fold) {
+    vd__fft_pass *pass = vd__fft_add_pass(r, VD__FFT_FOLD, t->to);
+    vd__fft_layout array = vd__real_hook_layout(p, &t->rule, true);
+    uint32_t axis = t->axis;
+    if (!pass) return false;
+    pass->real = t->rule;
+    pass->real.store = pass->real.fold_only = true;
+    pass->real.scalar_out = p->scalar[pass->to];
+    pass->shape.axes = 1;
+    pass->shape.n = pass->shape.size[0] = (uint32_t)t->rule.h;
+    pass->shape.threads = 64;
+    pass->shape.stages = pass->shape.radix[0] = pass->shape.ffts_per_group = pass->shape.slices = 1;
+    pass->in.block.product = pass->in.transform.product = pass->out.block.product = pass->out.transform.product = 1;
+    pass->out_index.block.product = pass->out_index.transform.product = 1;
+    pass->dimension[0] = axis;
+    pass->in.stride[0] = fold->stride[axis];
+    pass->out.stride[0] = t->out.stride[axis];
+    for (uint32_t i = 0; i < p->dimensions; i++) {
+        uint32_t d = t->order[i];
+        if (d == axis) continue;
+        vd__digits_add(&pass->in.transform, vd__fft_extent(p, axis, d), fold->stride[d]);
+        vd__digits_add(&pass->out.transform, vd__fft_extent(p, axis, d), t->out.stride[d]);
+        vd__digits_add(&pass->out_index.transform, vd__fft_extent(p, axis, d), array.stride[d]);
+    }
+    return pass->in.transform.product <= UINT32_MAX / (t->rule.h / 2 + 1);
+}
+
+
+/* Plans a whole axis as several passes and, if its results are folded, another pass that folds them. */
+static bool vd__fft_plan_passes(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t min_columns) {
+    vd__fft_layout temp = vd__fft_dense_layout(p, problem->axis, problem->length);
+    bool fold = problem->rule.kind && vd__real_needs_fold(&problem->rule);
+    vd__fft_problem stored = *problem;
+    uint32_t before = r->count;
+    if (temp.span > UINT32_MAX) return false;
+    if (fold) {
+        stored.to = VD__FFT_FOLD;
+        stored.out = temp;
+        if (p->layout[VD__FFT_FOLD].span < temp.span) p->layout[VD__FFT_FOLD].span = temp.span;
+    }
+    if (p->layout[VD__FFT_TEMP].span < temp.span) p->layout[VD__FFT_TEMP].span = temp.span;
+    if (vd__fft_plan_long(p, r, &stored, min_columns) && (!fold || vd__real_plan_fold_pass(p, r, problem, &temp)))
+        return true;
+    r->count = before;
+    return false;
+}
+
+/* Plans a whole axis. On a GPU, work-groups should have at least eight columns, because shorter contiguous runs cost
+   more than a second pass. If neither one pass nor several do, any plan that fits is used. */
 static bool vd__fft_plan_problem(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem) {
-    uint32_t n = (uint32_t)problem->n;
+    uint64_t n = problem->n;
     if (!vd__fft_is_smooth(n, 31))
-        return n <= 32768 && vd__fft_plan_one_pass(p, r, problem, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), n, 1);
+        return n <= 32768
+               && vd__fft_plan_one_pass(p, r, problem, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), (uint32_t)n, 1);
     for (uint32_t min_columns = p->device.groups_as_loops ? 1 : 8;; min_columns /= 8) {
-        if ((n <= 65536 && vd__fft_plan_one_pass(p, r, problem, n, 0, min_columns))
-            || vd__fft_plan_long(p, r, problem, min_columns))
+        if ((n <= 65536 && vd__fft_plan_one_pass(p, r, problem, (uint32_t)n, 0, min_columns))
+            || vd__fft_plan_passes(p, r, problem, min_columns))
             return true;
         if (min_columns < 8) return false;
     }
@@ -3320,27 +3469,28 @@ static vd__fft_problem vd__fft_axis_problem(const vd_fft *p, uint32_t axis, bool
     vd__fft_role between = p->stored[VD__FFT_OUT] == p->real && vd__fft_has_all_indices(p) && !vd__fft_stores_nothing(p)
                                 ? VD__FFT_OUT
                                 : VD__FFT_MIDDLE;
-    vd__fft_problem problem;
-    memset(&problem, 0, sizeof problem);
-    problem.axis = axis;
-    problem.n = p->shape[axis];
-    problem.from = p->route[0].count ? between : VD__FFT_IN;
-    problem.to = last ? VD__FFT_OUT : between;
-    problem.in_stride = p->layout[problem.from].stride[axis];
-    problem.out_stride = p->layout[problem.to].stride[axis];
-    problem.outer = 1;
-    problem.in_count = p->layout[VD__FFT_IN].count[axis];
-    problem.out_count = p->layout[VD__FFT_OUT].count[axis];
-    return problem;
+    return vd__fft_problem_of(p, axis, p->route[0].count ? between : VD__FFT_IN, last ? VD__FFT_OUT : between);
+}
+
+/* Plans a problem, or sets the error that explains why this is impossible. */
+static vd_result vd__fft_plan_or_refuse(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem) {
+    uint64_t span = vd__fft_dense_layout(p, problem->axis, problem->n).span;
+    vd_fft_kind kind = problem->rule.kind;
+    if (vd__fft_plan_problem(p, r, problem)) return VD_OK;
+    if (span > UINT32_MAX)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "the intermediate buffer of dimension %u needs %llu elements, but "
+                            "the limit is %u", problem->axis, (unsigned long long)span, UINT32_MAX);
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "length %llu of dimension %u is not supported with %u bytes of "
+                        "shared memory; see vd_fft_good_size%s",
+                        (unsigned long long)(kind ? problem->rule.n : problem->n), problem->axis,
+                        p->device.shared * vc_type_size(p->real),
+                        kind == VD_FFT_DCT1 ? " for n - 1" : kind == VD_FFT_DST1 ? " for n + 1" : "");
 }
 
 /* Plans one axis. */
 static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis, bool last) {
     vd__fft_problem problem = vd__fft_axis_problem(p, axis, last);
-    if (vd__fft_plan_problem(p, &p->route[0], &problem)) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "length %llu of dimension %u is not supported with %u bytes of "
-                        "shared memory; see vd_fft_good_size", (unsigned long long)problem.n, axis,
-                        p->device.shared * vc_type_size(p->real));
+    return vd__fft_plan_or_refuse(p, &p->route[0], &problem);
 }
 
 /* Index of the lowest set bit. */
@@ -3549,30 +3699,22 @@ static bool vd__fft_plan_image(vd_fft *p) {
     return vd__fft_plan_product(p, VD__FFT_IN, VD__FFT_OUT, p->axes & ~2u, true);
 }
 
-static bool vd__real_plan_convolution(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, bool to_reals);
+static void vd__real_set_rule(const vd_fft *p, vd__fft_problem *problem, vd_fft_kind kind, bool to_reals);
 
 /* Plans the passes of a convolution along one axis: forward or, after the product, inverse. */
 static bool vd__fft_plan_convolution_axis(vd_fft *p, uint32_t axis, vd__fft_role from, vd__fft_role to) {
     const vd__fft_convolution *c = &p->convolution;
     vd__fft_route *r = &p->route[0];
-    uint32_t before = r->count;
-    bool real = p->kind == VD_FFT_REAL && axis == p->real_axis;
-    vd__fft_problem problem;
-    memset(&problem, 0, sizeof problem);
-    problem.axis = axis;
-    problem.n = real ? p->real_length : p->shape[axis];
-    problem.from = from;
-    problem.to = to;
-    problem.in_stride = p->layout[from].stride[axis];
-    problem.out_stride = p->layout[to].stride[axis];
-    problem.outer = 1;
-    problem.in_count = c->after_product ? problem.n : p->layout[VD__FFT_IN].count[axis];
-    problem.out_count = c->after_product ? p->layout[VD__FFT_OUT].count[axis] : problem.n;
     p->shape[0] = c->batch * (c->after_product ? c->filters : c->channels);
-    if (real ? !vd__real_plan_convolution(p, r, &problem, c->after_product) : !vd__fft_plan_problem(p, r, &problem))
-        return false;
-    for (uint32_t i = before; i < r->count; i++) r->pass[i].inverse = c->after_product;
-    return true;
+    vd__fft_problem problem = vd__fft_problem_of(p, axis, from, to);
+    problem.inverse = c->after_product;
+    bool real = p->kind == VD_FFT_REAL && axis == p->real_axis;
+    if (real) problem.n = p->real_length;
+    problem.length = problem.n;
+    if (c->after_product) problem.in_count = problem.n;
+    else problem.out_count = problem.n;
+    if (real) vd__real_set_rule(p, &problem, VD_FFT_REAL, c->after_product);
+    return vd__fft_plan_problem(p, r, &problem);
 }
 
 /* Plans the first axis with the product: as one pass or, if that does not fit, as forward passes, the last of which
@@ -5084,7 +5226,7 @@ static vd_result vd__fft_build_kernel(vd_fft *p, uint32_t number, uint32_t direc
     w->load = number ? NULL : p->hooks.load;
     w->store = number + 1 < route->count ? NULL : p->hooks.store;
     w->shape = &pass->shape;
-    w->inverse = pass->real.kind ? pass->real.inverse : pass->inverse != (direction == VD_FFT_INVERSE);
+    w->inverse = pass->inverse != (direction == VD_FFT_INVERSE);
     w->real = p->real;
     w->stored[0] = p->stored[pass->from];
     w->stored[1] = p->stored[pass->to];
@@ -5106,13 +5248,6 @@ static vd_result vd__fft_build_kernel(vd_fft *p, uint32_t number, uint32_t direc
    transforms, DCT1 and DST1 to DCT4 and DST4. Sources: Sorensen, Jones, Heideman and Burrus, Real-valued fast Fourier
    transform algorithms, 1987; Makhoul, A fast cosine transform in one and two dimensions, 1980; Chan and Ho, Direct
    methods for computing discrete sinusoidal transforms, 1990. */
-
-static bool vd__real_is_sine(vd_fft_kind kind) { return kind >= VD_FFT_DST1; }
-
-/* Returns 0 for VD_FFT_REAL, 1 to 4 for a cosine or sine transform of kind I to IV. */
-static uint32_t vd__real_family(vd_fft_kind kind) {
-    return kind < VD_FFT_DCT1 ? 0 : 1 + ((uint32_t)kind - (uint32_t)VD_FFT_DCT1) % 4;
-}
 
 /* Returns the kind of the inverse transform. Kind III is the inverse of kind II, and conversely. */
 static vd_fft_kind vd__real_inverse_of(vd_fft_kind kind) {
@@ -5139,31 +5274,6 @@ static bool vd__real_can_pair(const vd_fft *p, const vd__fft_layout *l, uint32_t
     return l->stride[axis] == 1;
 }
 
-/* Returns the C-order layout of the plan's shape, with `length` instead of its length along one axis. */
-static vd__fft_layout vd__real_dense_layout(const vd_fft *p, uint32_t axis, uint64_t length) {
-    vd__fft_layout l;
-    uint32_t i;
-    memset(&l, 0, sizeof l);
-    for (l.span = 1, i = p->dimensions; i-- > 0; l.span *= i == axis ? length : p->shape[i]) l.stride[i] = l.span;
-    return l;
-}
-
-/* Returns the C-order layout of the array to which the points of the load hook (or of the store hook, if `out`) refer:
-   the reals if VD_FFT_REAL loads (or stores) reals, otherwise the plan's shape. */
-static vd__fft_layout vd__real_hook_layout(const vd_fft *p, const vd__real *r, bool out) {
-    return r->kind == VD_FFT_REAL && r->inverse == out ? vd__real_dense_layout(p, p->real_axis, p->real_length)
-                                                       : p->dense;
-}
-
-/* Data for planning the transform of one axis. */
-typedef struct vd__real_transform {
-    vd__fft_problem base;
-    vd__real rule;
-    vd__fft_layout in, out;
-    bool paired_in, paired_out; /* strides of in, of out are in pairs of reals */
-    uint32_t order[4];       /* dimensions by descending stride of the input */
-} vd__real_transform;
-
 /* Returns the layout of an array. paired: with strides in pairs of reals, except along the axis. */
 static vd__fft_layout vd__real_layout_of(const vd_fft *p, vd__fft_role role, uint32_t axis, bool paired) {
     vd__fft_layout l = p->layout[role];
@@ -5171,238 +5281,47 @@ static vd__fft_layout vd__real_layout_of(const vd_fft *p, vd__fft_role role, uin
     return l;
 }
 
-/* Initialises *out for a transform of this kind. to_reals: for VD_FFT_REAL, the inverse, from bins to reals. */
-static void vd__real_transform_init(const vd_fft *p, const vd__fft_problem *problem, vd_fft_kind kind, bool to_reals,
-                                    vd__real_transform *out) {
+/* Sets the rule by which a problem loads and stores the elements of this kind, and what follows from it. to_reals: for
+   VD_FFT_REAL, the inverse, from bins to reals. */
+static void vd__real_set_rule(const vd_fft *p, vd__fft_problem *problem, vd_fft_kind kind, bool to_reals) {
+    vd__real *r = &problem->rule;
     uint32_t family = vd__real_family(kind);
-    memset(out, 0, sizeof *out);
-    out->base = *problem;
-    out->rule.kind = kind;
-    out->rule.inverse = family == 0 ? to_reals : family == 3;
-    out->rule.n = problem->n;
-    out->rule.half_length = family == 1 || problem->n % 2 == 0;
-    out->rule.h = family == 1 ? (vd__real_is_sine(kind) ? problem->n + 1 : problem->n - 1)
-                              : (out->rule.half_length ? problem->n / 2 : problem->n);
-    uint64_t n = problem->n, in = problem->in_count, out_count = problem->out_count;
-    out->rule.in_count = in < (family == 0 && to_reals ? n / 2 + 1 : n) ? in : 0;
-    out->rule.out_count = out_count < (family == 0 && !to_reals ? n / 2 + 1 : n) ? out_count : 0;
-    out->paired_in = family == 0 && !to_reals && out->rule.half_length && out->rule.in_count % 2 == 0
-                     && vd__real_can_pair(p, &p->layout[problem->from], problem->axis);
-    out->paired_out = family == 0 && to_reals && out->rule.half_length && out->rule.out_count % 2 == 0
-                      && vd__real_can_pair(p, &p->layout[problem->to], problem->axis);
-    out->in = vd__real_layout_of(p, problem->from, problem->axis, out->paired_in);
-    out->out = vd__real_layout_of(p, problem->to, problem->axis, out->paired_out);
-    vd__fft_sort_dimensions(p, &out->in, out->order);
-}
-
-/* Returns the addresses of the elements of a pass in the array to which the points of its hooks refer. first_digit: see
-   vd__fft_addressing_of. */
-static vd__fft_addressing vd__real_hook_addressing(const vd_fft *p, const vd__real_transform *t, bool out,
-                                                   vd__digit first_digit) {
-    vd__fft_layout array = vd__real_hook_layout(p, &t->rule, out);
-    vd__digit none = vd__digit_of(1, 0);
-    return vd__fft_addressing_of(p, t->order, &t->base, 0, &array, array.stride[t->base.axis], none, first_digit,
-                                 none);
-}
-
-/* Whether results are folded before they are stored. A single row of odd length is stored without a fold. */
-static bool vd__real_needs_fold(const vd__real *r) {
-    return !r->inverse && (r->half_length ? vd__real_family(r->kind) != 4 : r->two_rows);
-}
-
-/* Sets the input rules of the first pass of an axis. */
-static void vd__real_set_input(const vd_fft *p, vd__fft_pass *pass, const vd__real_transform *t) {
-    pass->real = t->rule;
-    pass->real.load = !t->paired_in || p->hooks.load;
-    pass->real.scalar_in = p->scalar[pass->from] && !t->paired_in;
-}
-
-/* Sets the output rules of the last pass of an axis. begins: it is also the first pass. */
-static void vd__real_set_output(const vd_fft *p, vd__fft_pass *pass, const vd__real_transform *t, bool begins) {
-    if (!begins) pass->real = t->rule;
-    pass->real.store = !t->paired_out || p->hooks.store;
-    pass->real.scalar_out = p->scalar[pass->to] && !t->paired_out;
-}
-
-/* Returns the range of complex numbers that a pass loads or stores as pairs of reals, for `count` reals; count 0: all.
-   If elements are not accessed in pairs, the rules of the kind check the range. */
-static vd__fft_range vd__real_paired_range(const vd__real_transform *t, uint64_t count, uint64_t all, uint64_t scale,
-                                           uint64_t width) {
-    return vd__fft_range_of(count ? count / 2 : t->rule.h, all, scale, width);
-}
-
-/* Plans the axis as one pass with transforms of `length`. If `chirp` is not 0, it is the length of a transform by
-   Bluestein's algorithm. min_columns: minimum number of columns per work-group. If it returns false, the route is
-   unchanged. */
-static bool vd__real_plan_one_pass(const vd_fft *p, vd__fft_route *r, const vd__real_transform *t, uint32_t length,
-                                   uint32_t chirp, uint32_t min_columns) {
-    uint32_t axis = t->base.axis;
-    vd__digit none = vd__digit_of(1, 0);
-    vd__fft_pass *pass = vd__fft_add_pass(r, t->base.from, t->base.to);
-    if (!pass) return false;
-    vd__real_set_input(p, pass, t);
-    vd__real_set_output(p, pass, t, true);
-    pass->real.two_rows = !t->rule.half_length && p->pack_rows;
-    pass->real.fold = vd__real_needs_fold(&pass->real);
-    pass->in = vd__fft_addressing_of(p, t->order, &t->base, 0, &t->in, t->in.stride[axis], none, none, none);
-    pass->out = vd__fft_addressing_of(p, t->order, &t->base, 0, &t->out, t->out.stride[axis], none, none, none);
-    pass->in_index = vd__real_hook_addressing(p, t, false, none);
-    pass->out_index = vd__real_hook_addressing(p, t, true, none);
-    vd__fft_merge_blocks(&pass->in);
-    vd__fft_merge_blocks(&pass->out);
-    vd__fft_merge_blocks(&pass->in_index);
-    vd__fft_merge_blocks(&pass->out_index);
-    pass->bluestein_length = chirp;
-    pass->in_range[0] = vd__real_paired_range(t, pass->real.load ? 0 : t->rule.in_count, length, 1, 1);
-    pass->out_range[0] = vd__real_paired_range(t, pass->real.store ? 0 : t->rule.out_count, length, 1, 1);
-    if (vd__fft_plan_shape(p, pass, t->order, &t->base, 0, length, min_columns)) return true;
-    r->count--;
-    return false;
-}
-
-/* Plans a pass that folds bins in memory, with 64 threads per work-group and one pair of bins for each thread. Returns
-   false if there are more than 2^32 pairs. */
-static bool vd__real_plan_fold_pass(const vd_fft *p, vd__fft_route *r, const vd__real_transform *t,
-                                    const vd__fft_layout *fold) {
-    vd__fft_pass *pass = vd__fft_add_pass(r, VD__FFT_FOLD, t->base.to);
-    vd__fft_layout array = vd__real_hook_layout(p, &t->rule, true);
-    uint32_t axis = t->base.axis;
-    if (!pass) return false;
-    vd__real_set_output(p, pass, t, false);
-    pass->real.fold_only = true;
-    pass->shape.axes = 1;
-    pass->shape.n = pass->shape.size[0] = (uint32_t)t->rule.h;
-    pass->shape.threads = 64;
-    pass->shape.stages = pass->shape.radix[0] = pass->shape.ffts_per_group = pass->shape.slices = 1;
-    pass->in.block.product = pass->in.transform.product = pass->out.block.product = pass->out.transform.product = 1;
-    pass->out_index.block.product = pass->out_index.transform.product = 1;
-    pass->dimension[0] = axis;
-    pass->in.stride[0] = fold->stride[axis];
-    pass->out.stride[0] = t->out.stride[axis];
-    for (uint32_t i = 0; i < p->dimensions; i++) {
-        uint32_t d = t->order[i];
-        if (d == axis) continue;
-        vd__digits_add(&pass->in.transform, vd__fft_extent(p, axis, d), fold->stride[d]);
-        vd__digits_add(&pass->out.transform, vd__fft_extent(p, axis, d), t->out.stride[d]);
-        vd__digits_add(&pass->out_index.transform, vd__fft_extent(p, axis, d), array.stride[d]);
-    }
-    return pass->in.transform.product <= UINT32_MAX / (t->rule.h / 2 + 1);
-}
-
-/* Plans the axis as two passes with h = first * second, and a third pass if results are folded. Returns false if no
-   shape fits. */
-static bool vd__real_plan_two_passes(vd_fft *p, vd__fft_route *r, const vd__real_transform *t, uint32_t first,
-                                     uint32_t min_columns) {
-    uint32_t axis = t->base.axis, before = r->count;
-    uint64_t second = t->rule.h / first;
-    bool fold = vd__real_needs_fold(&t->rule);
-    vd__digit none = vd__digit_of(1, 0);
-    vd__fft_layout temp = vd__real_dense_layout(p, axis, t->rule.h), out = fold ? temp : t->out;
-    vd__fft_pass *a = vd__fft_add_pass(r, t->base.from, VD__FFT_TEMP);
-    vd__fft_pass *b = a ? vd__fft_add_pass(r, VD__FFT_TEMP, fold ? VD__FFT_FOLD : t->base.to) : NULL;
-    if (!b) {
-        r->count = before;
-        return false;
-    }
-    uint64_t step = temp.stride[axis];
-    vd__real_set_input(p, a, t);
-    a->real.part_in = (uint32_t)second;
-    a->in = vd__fft_addressing_of(p, t->order, &t->base, 0, &t->in, a->real.load ? t->in.stride[axis] : second, none,
-                                  vd__digit_of(second, a->real.load ? 0 : 1), none);
-    a->in_index = vd__real_hook_addressing(p, t, false, vd__digit_of(second, 0));
-    a->out = vd__fft_addressing_of(p, t->order, &t->base, 0, &temp, second * step, none, vd__digit_of(second, step),
-                                   none);
-    a->twiddle_length = t->rule.h;
-    a->twiddle_rows = second;
-    a->twiddle_width = a->in.transform.product / second;
-    a->in_range[0] = vd__real_paired_range(t, a->real.load ? 0 : t->rule.in_count, t->rule.h, second, a->twiddle_width);
-    if (fold) b->real = t->rule;
-    else vd__real_set_output(p, b, t, false);
-    b->real.part_out = first;
-    b->in = vd__fft_addressing_of(p, t->order, &t->base, 0, &temp, step, none, vd__digit_of(first, second * step),
-                                  none);
-    step = out.stride[axis];
-    b->out = vd__fft_addressing_of(p, t->order, &t->base, 0, &out, b->real.store ? step : first * step, none,
-                                   vd__digit_of(first, b->real.store ? 0 : step), none);
-    b->out_index = vd__real_hook_addressing(p, t, true, vd__digit_of(first, 0));
-    b->out_range[0] = vd__real_paired_range(t, fold || b->real.store ? 0 : t->rule.out_count, t->rule.h, first,
-                                            a->twiddle_width);
-    if (p->layout[VD__FFT_TEMP].span < temp.span) p->layout[VD__FFT_TEMP].span = temp.span;
-    if (p->layout[VD__FFT_FOLD].span < temp.span) p->layout[VD__FFT_FOLD].span = temp.span;
-    if (vd__fft_plan_shape(p, a, t->order, &t->base, 0, first, min_columns)
-        && vd__fft_plan_shape(p, b, t->order, &t->base, 1, (uint32_t)second, min_columns / 2)
-        && (!fold || vd__real_plan_fold_pass(p, r, t, &temp)))
-        return true;
-    r->count = before;
-    return false;
-}
-
-/* Plans a long axis as two passes. Tries as first factor those factors of h that are between sqrt(h) / 32 and sqrt(h),
-   the largest first. */
-static bool vd__real_plan_long(vd_fft *p, vd__fft_route *r, const vd__real_transform *t, uint32_t min_columns) {
-    uint64_t h = t->rule.h, root = (uint64_t)sqrt((double)h) + 1;
-    if (vd__real_dense_layout(p, t->base.axis, h).span > UINT32_MAX) return false;
-    for (uint64_t first = root; first >= 2 && first >= root / 32; first--)
-        if (h % first == 0 && h / first < UINT32_MAX && vd__real_plan_two_passes(p, r, t, (uint32_t)first, min_columns))
-            return true;
-    return false;
-}
-
-/* Plans an axis in the same order of preference as vd__fft_plan_problem: on a GPU, one pass or else two with at least
-   eight columns per work-group, then one pass or two with fewer columns. */
-static bool vd__real_plan_passes(vd_fft *p, vd__fft_route *r, const vd__real_transform *t) {
-    uint64_t h = t->rule.h;
-    if (!vd__fft_is_smooth(h, 31))
-        return h <= 32768
-               && vd__real_plan_one_pass(p, r, t, (uint32_t)vd__fft_next_smooth(2 * h - 1, 5), (uint32_t)h, 1);
-    for (uint32_t min_columns = p->device.groups_as_loops ? 1 : 8;; min_columns /= 8) {
-        if ((h <= 65536 && vd__real_plan_one_pass(p, r, t, (uint32_t)h, 0, min_columns))
-            || vd__real_plan_long(p, r, t, min_columns))
-            return true;
-        if (min_columns < 8) return false;
-    }
-}
-
-/* Plans the last axis of a real convolution. to_reals: the inverse transform. */
-static bool vd__real_plan_convolution(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, bool to_reals) {
-    vd__real_transform real;
-    vd__real_transform_init(p, problem, VD_FFT_REAL, to_reals, &real);
-    return vd__real_plan_passes(p, r, &real);
+    uint64_t n = problem->n, in = problem->in_count, out = problem->out_count;
+    r->kind = kind;
+    r->inverse = family == 0 ? to_reals : family == 3;
+    r->n = n;
+    r->half_length = family == 1 || n % 2 == 0;
+    r->h = family == 1 ? (vd__real_is_sine(kind) ? n + 1 : n - 1) : (r->half_length ? n / 2 : n);
+    r->in_count = in < (family == 0 && to_reals ? n / 2 + 1 : n) ? in : 0;
+    r->out_count = out < (family == 0 && !to_reals ? n / 2 + 1 : n) ? out : 0;
+    problem->paired_in = family == 0 && !to_reals && r->half_length && r->in_count % 2 == 0
+                         && vd__real_can_pair(p, &problem->in, problem->axis);
+    problem->paired_out = family == 0 && to_reals && r->half_length && r->out_count % 2 == 0
+                          && vd__real_can_pair(p, &problem->out, problem->axis);
+    problem->in = vd__real_layout_of(p, problem->from, problem->axis, problem->paired_in);
+    problem->out = vd__real_layout_of(p, problem->to, problem->axis, problem->paired_out);
+    problem->n = problem->length = problem->in_count = problem->out_count = r->h;
+    /* otherwise the rule checks the range */
+    if (problem->paired_in && !p->hooks.load && r->in_count) problem->in_count = r->in_count / 2;
+    if (problem->paired_out && !p->hooks.store && r->out_count) problem->out_count = r->out_count / 2;
+    vd__fft_sort_dimensions(p, &problem->in, problem->order);
 }
 
 /* Plans one axis of a direction, from one buffer to another. */
 static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis, vd__fft_role from,
                                     vd__fft_role to) {
-    vd_fft_kind kind = direction == VD_FFT_INVERSE ? vd__real_inverse_of(p->kind) : p->kind;
     bool to_reals = p->kind == VD_FFT_REAL && direction == VD_FFT_INVERSE; /* from bins in OUT to reals in IN */
-    vd__fft_route *r = &p->route[direction];
-    vd__real_transform real;
-    vd__fft_problem problem;
-    memset(&problem, 0, sizeof problem);
-    problem.axis = axis;
-    problem.n = p->kind == VD_FFT_REAL && axis == p->real_axis ? p->real_length : p->shape[axis];
-    problem.from = from;
-    problem.to = to;
-    problem.in_stride = p->layout[from].stride[axis];
-    problem.out_stride = p->layout[to].stride[axis];
-    problem.outer = 1;
+    vd__fft_problem problem = vd__fft_problem_of(p, axis, from, to);
     problem.in_count = p->layout[to_reals ? VD__FFT_OUT : VD__FFT_IN].count[axis];
     problem.out_count = p->layout[to_reals ? VD__FFT_IN : VD__FFT_OUT].count[axis];
-    if (p->kind == VD_FFT_REAL && axis != p->real_axis) {
-        if (vd__fft_plan_problem(p, r, &problem)) return VD_OK;
-    } else {
-        vd__real_transform_init(p, &problem, kind, direction == VD_FFT_INVERSE, &real);
-        p->paired |= real.paired_in || real.paired_out;
-        if (vd__real_plan_passes(p, r, &real)) return VD_OK;
-        if (vd__real_dense_layout(p, axis, real.rule.h).span > UINT32_MAX)
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "the intermediate buffer of dimension %u needs %llu elements, "
-                                "but the limit is %u", axis,
-                                (unsigned long long)vd__real_dense_layout(p, axis, real.rule.h).span, UINT32_MAX);
+    if (p->kind != VD_FFT_REAL || axis == p->real_axis) {
+        if (p->kind == VD_FFT_REAL) problem.n = p->real_length;
+        vd__real_set_rule(p, &problem, direction == VD_FFT_INVERSE ? vd__real_inverse_of(p->kind) : p->kind,
+                          direction == VD_FFT_INVERSE);
+        problem.inverse = problem.rule.inverse != (direction == VD_FFT_INVERSE);
+        p->paired |= problem.paired_in || problem.paired_out;
     }
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "length %llu of dimension %u is not supported with %u bytes of "
-                        "shared memory; see vd_fft_good_size%s", (unsigned long long)problem.n, axis,
-                        p->device.shared * vc_type_size(p->real),
-                        kind == VD_FFT_DCT1 ? " for n - 1" : kind == VD_FFT_DST1 ? " for n + 1" : "");
+    return vd__fft_plan_or_refuse(p, &p->route[direction], &problem);
 }
 
 /* Plans the axes of a direction one after another. A complex axis of one element needs no pass, but a cosine or sine
@@ -5548,15 +5467,17 @@ static vd__real_row vd__real_row_of(const vd__fft_addressing *array, const vd__f
 }
 
 /* Returns the rows of transform q of a block. index: addresses for the points of hooks; NULL without hooks. part:
-   number of transforms along an axis that is split over passes; 0 if it is not split. */
+   number of transforms along an axis that is split over passes; 0 if it is not split. outer: see vd__real.outer_out. */
 static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, const vd__fft_addressing *array,
-                                      const vd__fft_addressing *index, vc_val q, vc_val block, uint32_t part) {
+                                      const vd__fft_addressing *index, vc_val q, vc_val block, uint32_t part,
+                                      uint32_t outer) {
     vd__real_rows rows;
     uint64_t count = array->transform.product;
     rows.count = w->pass->real.two_rows ? 2 : 1;
     rows.second = vc_bool(true);
     rows.even = count % 2 == 0;
     rows.part = part ? vd__fft_div_const(q, count / part) : vc_u32(0);
+    if (outer) rows.part = vc_add(vc_mul(rows.part, vc_u32(outer)), vc_rem(q, vc_u32(outer)));
     if (rows.count == 1) {
         rows.row[0] = rows.row[1] = vd__real_row_of(array, index, q, block);
         return rows;
@@ -5825,7 +5746,7 @@ static void vd__real_load_all(vd__fft_writer *w) {
     vd__real_rows rows;
     bool partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
-    rows = vd__real_rows_of(w, &w->pass->in, w->load ? &w->pass->in_index : NULL, q, block, w->pass->real.part_in);
+    rows = vd__real_rows_of(w, &w->pass->in, w->load ? &w->pass->in_index : NULL, q, block, w->pass->real.part_in, 0);
     for (uint32_t u = 0; u < g.butterflies; u++) {
         vc_val b = vd__fft_butterfly_index_clamped(w, &g, u), zero = vc_const(w->k, vc_imm(w->real, 0));
         for (uint32_t j = 0; j < g.radix; j++) {
@@ -5984,9 +5905,10 @@ static uint64_t vd__real_result_count(const vd__real *r) {
 static void vd__real_store_butterfly(const vd__fft_writer *w, const vd__fft_stage_info *g, const vd__real_rows *rows,
                                      vc_val b, const vd__fft_c *x) {
     const vd__real *r = &w->pass->real;
-    uint64_t count = vd__real_result_count(r), step = (uint64_t)g->read_stride * (r->part_out ? r->part_out : 1);
+    uint32_t parts = (r->part_out ? r->part_out : 1) * (r->outer_out ? r->outer_out : 1);
+    uint64_t count = vd__real_result_count(r), step = (uint64_t)g->read_stride * parts;
     for (uint32_t j = 0; j < g->radix && j * step < count; j++) {
-        vc_val i = vd__real_index_of_part(rows, vc_add(b, vc_u32(j * g->read_stride)), r->part_out);
+        vc_val i = vd__real_index_of_part(rows, vc_add(b, vc_u32(j * g->read_stride)), r->part_out ? parts : 0);
         VD__REAL_IF(w, (j + 1) * step > count, vc_lt(i, vc_u32((uint32_t)count))) {
             vd__real_store_result(w, rows, i, x[j]);
         }
@@ -5999,7 +5921,9 @@ static void vd__real_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     vd__real_rows rows;
     bool group_partly, partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &group_partly);
-    rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, q, block, w->pass->real.part_out);
+    const vd__real *r = &w->pass->real;
+    rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, q, block, r->part_out,
+                            r->outer_out);
     for (uint32_t u = 0; u < g->butterflies; u++) {
         vc_val b = vd__fft_butterfly_index(w, g, u, &partly), active = exists;
         if (partly) active = vc_and(active, vc_lt(b, vc_u32(g->read_stride)));
@@ -6104,7 +6028,7 @@ static void vd__real_store_pairs(vd__fft_writer *w, const vd__real_pairs *pairs,
     vd__real_rows rows;
     bool group_partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &group_partly);
-    rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, q, block, 0);
+    rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, q, block, 0, 0);
     for (uint32_t u = 0; u < count; u++) {
         bool partly = (u + 1) * threads > pair_count, may_be_middle = h % 2 == 0 && h / 2 / threads == u;
         vc_val p = vd__real_pair_index(w, u), active = exists;
@@ -6156,7 +6080,7 @@ static void vd__real_fold_in_memory(vd__fft_writer *w) {
         vc_val p = vc_rem(i, vc_u32(pairs)), row = vc_div(i, vc_u32(pairs));
         vc_val base = vd__fft_base_offset(&w->pass->in, row, vc_u32(0));
         vd__real_rows rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, row, vc_u32(0),
-                                              0);
+                                              0, 0);
         vc_val upper = vc_select(vc_eq(p, vc_u32(0)), p, vc_sub(vc_u32(h), p));
         vd__fft_c x = vd__real_load_stored(w, base, p), y = vd__real_load_stored(w, base, upper);
         vd__real_fold_pair(w, &rows, p, x, y, true, h % 2 == 0);
