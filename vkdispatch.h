@@ -129,10 +129,10 @@
          VKDISPATCH_NVRTC        file name                   library to open instead of the installed NVRTC
          CUDA_PATH, CUDA_HOME    folder                      where to find NVRTC if the loader does not; except on
                                                              Windows, /usr/local/cuda is tried last
-       vd_context_create fails if it uses one of VKDISPATCH_BACKEND, _DEVICE, _DISABLE, _BUFFERS, _COPIES and _DEBUG and
-       the value is invalid. Programs with elevated privileges (set-user-ID, set-group-ID, file capabilities; on
-       Windows, started as administrator) ignore VKDISPATCH_DEBUG, VKDISPATCH_LIBCUDA, VKDISPATCH_NVRTC, CUDA_PATH and
-       CUDA_HOME.
+       vd_context_create fails if VKDISPATCH_BACKEND, _DEVICE, _DISABLE, _BUFFERS, _COPIES or _DEBUG has an invalid
+       value, unless it does not need the variable. Programs with elevated privileges (set-user-ID, set-group-ID, file
+       capabilities; on Windows, started as administrator) ignore VKDISPATCH_DEBUG, VKDISPATCH_LIBCUDA,
+       VKDISPATCH_NVRTC, CUDA_PATH and CUDA_HOME.
 
    Tutorial
        1. Open a device. vd_context_create(NULL, &ctx) opens the best device of the first backend that works, in the
@@ -202,10 +202,10 @@
        * If a command of an immediate list fails and its thread calls neither vd_error_text nor vd_error_result, the
          thread's next vd_flush, vd_wait, vd_wait_idle, vd_buffer_read, vd_buffer_read_region or vd_read_ready does its
          work and then returns the failure: "an earlier call failed: ...".
-       * Warnings are logged for a kernel that neither writes a buffer nor prints; for threads along an axis that a
-         kernel of the builder does not use (vd_kernel_desc.axes); and if a dispatch of an immediate list, a submitted
-         list, vd_buffer_read or vd_buffer_read_region reads a buffer that another list writes which has not been
-         submitted.
+       * Warnings are logged for a kernel that writes no buffer or image and does not print; for threads along an axis
+         that a kernel of the builder does not use (vd_kernel_desc.axes); and for a read of a buffer that a list writes
+         which has not been submitted. Dispatches of immediate lists, other lists when they are submitted,
+         vd_buffer_read and vd_buffer_read_region are checked for such reads.
        * The Vulkan validation layer is enabled if it is installed, OpenCL reports errors of its context, and
          vd_context_destroy logs the objects that were not destroyed.
        In all modes, the message about a kernel handle of 0 contains the last failure to create a kernel.
@@ -1341,7 +1341,7 @@ VD_API vd_buffer vd_dlpack_import_versioned(vd_context *ctx, struct DLManagedTen
    Images exist on every device of the context. On cuda and opencl every function that creates something fails with
    VD_ERROR_UNSUPPORTED. See also the section "Images" of the manual. */
 
-/* Describes a format, and what a device supports of it. */
+/* Describes a format and the usage that a device supports. */
 VD_API vd_result vd_format_query(vd_context *ctx, int device, vd_format format, vd_format_info *out);
 
 /* Returns the format nearest to `format` that a device supports for `usage` (VD_IMAGE_ bits): itself if possible, else
@@ -6428,7 +6428,8 @@ static uint64_t vd__vk_memory_features(const vd__vk_facts *facts, const vd_devic
     return features;
 }
 
-/* Fills in the features that the device supports, without `disable`. */
+/* Fills in the features that the device supports, without `disable`. A feature may have several rows in
+   VD__VK_FEATURES, all of which it requires: it is set first, and cleared by a row that is not supported. */
 static void vd__vk_fill_features(const vd__vk_facts *facts, uint64_t disable, vd_device_info *info) {
     uint64_t features = VD_FEATURE_IMAGE | VD_FEATURE_UNPACK_HALF;
 #define VD__VK_SET_BITS(bits, part, member) features |= (uint64_t)(bits);
@@ -6498,7 +6499,7 @@ static bool vd__vk_needs_probe(const vd__vk_facts *facts) {
     return facts->features.core.features.shaderFloat64 && facts->v11.subgroupSize <= VD__VK_PROBE_LANES;
 }
 
-/* Runs the probe if the device needs it, and removes the faulty features from dev->info.features. */
+/* Runs the rounding probe if the device needs it. If it fails, removes the faulty features from dev->info.features. */
 static vd_result vd__vk_probe(vd__device *dev, const vd__vk_facts *facts) {
     bool exact = false;
     uint64_t faulty = VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64;
@@ -13355,8 +13356,9 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
         if (!sampler) return VD_ERROR_INVALID;
         if (sampler->linear && !image->linear)
             return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", d->kernel->name, "argument %d '%s': sampler '%s' "
-                                 "has linear filters, but format %s of image '%s' has none (VD_IMAGE_LINEAR)", i,
-                                 info->name, sampler->name, vd__format_rows[image->shape.format].name, b->name);
+                                 "has linear filters, which format %s of image '%s' does not support "
+                                 "(VD_IMAGE_LINEAR)", i, info->name, sampler->name,
+                                 vd__format_rows[image->shape.format].name, b->name);
     }
     uint32_t device = d->context_device->index;
     access->storage = b->storage + device;
@@ -15879,8 +15881,8 @@ static vd_result vd__image_levels_check(const vd_image_desc *desc, vd__image_sha
     shape->levels = desc->levels == VD_ALL_LEVELS ? all : desc->levels ? desc->levels : 1;
     shape->layers = desc->layers ? desc->layers : cube ? 6 : 1;
     if (shape->levels > all)
-        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.levels is %u, but %u levels lead to one texel",
-                             (unsigned)desc->levels, (unsigned)all);
+        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.levels is %u, but an image of this extent has "
+                             "at most %u", (unsigned)desc->levels, (unsigned)all);
     if ((!array && !cube && shape->layers > 1) || (cube && shape->layers != 6))
         return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.layers is %u, but must be %s",
                              (unsigned)desc->layers, cube ? "0 or 6 for a cube" : "0 or 1, except for arrays");
@@ -15894,7 +15896,7 @@ static vd_result vd__image_limits_check(vd__device *dev, const char *name, const
     vd__image_limits limits;
     if (missing)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "device '%s' does not support format %s for %s images; "
-                             "vd_format_nearest gives one that it does", dev->info.name, format,
+                             "vd_format_nearest returns one that it supports", dev->info.name, format,
                              missing & VD_IMAGE_SAMPLED ? "sampled" : "storage");
     if (!dev->driver->backend->image_limits(dev, shape, &limits))
         return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "device '%s' does not support format %s with dim %d and "
@@ -15902,8 +15904,7 @@ static vd_result vd__image_limits_check(vd__device *dev, const char *name, const
     for (int i = 0; i < 3; i++)
         if (shape->extent[i] > limits.extent[i])
             return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "desc.extent[%d] is %u, but the device's limit is "
-                                 "%u",
-                                 i, (unsigned)shape->extent[i], (unsigned)limits.extent[i]);
+                                 "%u", i, (unsigned)shape->extent[i], (unsigned)limits.extent[i]);
     if (shape->layers > limits.layers)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "desc.layers is %u, but the device's limit is %u",
                              (unsigned)shape->layers, (unsigned)limits.layers);
@@ -15967,9 +15968,8 @@ static vd_result vd__box_axis(const vd__image *image, const char *call, const ch
     out->extent[axis] = extent;
     if (offset >= size || extent > size - offset)
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%sbox.offset[%d] %u + extent %u is outside level %u of "
-                             "image "
-                             "'%s' (%u texels)", which, axis, (unsigned)offset, (unsigned)extent, (unsigned)box->level,
-                             image->resource.name, (unsigned)size);
+                             "image '%s' (%u texels)", which, axis, (unsigned)offset, (unsigned)extent,
+                             (unsigned)box->level, image->resource.name, (unsigned)size);
     if (offset % side == 0 && (extent % side == 0 || offset + extent == size)) return VD_OK;
     return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%sbox.offset[%d] %u + extent %u is not at the edge of a block "
                          "of image '%s' (format %s has blocks of %u texels)", which, axis, (unsigned)offset,
@@ -15987,8 +15987,7 @@ static vd_result vd__box_check(const vd__image *image, const char *call, const c
                              (unsigned)box->level, image->resource.name, (unsigned)range->levels);
     if (box->layer >= range->layers || box->layers > range->layers - box->layer)
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%sbox.layer %u + layers %u is outside image '%s' (%u "
-                             "layers)",
-                             which, (unsigned)box->layer, (unsigned)box->layers, image->resource.name,
+                             "layers)", which, (unsigned)box->layer, (unsigned)box->layers, image->resource.name,
                              (unsigned)range->layers);
     out->level = range->level + box->level;
     out->layer = range->layer + box->layer;
@@ -16072,8 +16071,8 @@ static vd_result vd__copy_image_buffer(vd_list *l, const char *call, const vd_im
     const vd__format_row *format = &vd__format_rows[image->shape.format];
     if (span.offset % 4 || span.offset % format->bytes)
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the offset %llu is not a multiple of 4 and of the %u "
-                             "bytes of a "
-                             "block of format %s", VD__U(span.offset), (unsigned)format->bytes, format->name);
+                             "bytes of a block of format %s", VD__U(span.offset), (unsigned)format->bytes,
+                             format->name);
     c.buffer = &span.storage->memory;
     c.offset = span.offset;
     c.row_texels = (uint32_t)(g.row_pitch / format->bytes * format->side);
@@ -16102,8 +16101,9 @@ static vd_result vd__image_pair(vd_list *l, const char *call, const vd_image_box
     return VD_OK;
 }
 
-/* Fails if both parts have layers of one level of an image in common: these cannot be in two layouts. */
-static vd_result vd__parts_separate(const char *call, const char *name, const vd__access accesses[2]) {
+/* Fails if source and target overlap: have a level and layer of one image in common. One layer of a level cannot be in
+   the layouts of a source and of a target at once. */
+static vd_result vd__image_overlap_check(const char *call, const char *name, const vd__access accesses[2]) {
     if (accesses[0].storage != accesses[1].storage || accesses[0].end <= accesses[1].begin
         || accesses[1].end <= accesses[0].begin)
         return VD_OK;
@@ -16126,23 +16126,25 @@ static vd_result vd__copy_image(vd_list *l, const vd_image_box *to, const vd_ima
     }
     vd_result r = vd__image_pair(l, call, to ? &target : NULL, from, images, &c, accesses);
     if (r) return r;
-    const vd__format_row *f = &vd__format_rows[images[1]->shape.format], *t = &vd__format_rows[images[0]->shape.format];
-    if (f->bytes != t->bytes || images[0]->shape.depth != images[1]->shape.depth)
+    const vd__format_row *from_format = &vd__format_rows[images[1]->shape.format],
+                         *to_format = &vd__format_rows[images[0]->shape.format];
+    if (from_format->bytes != to_format->bytes || images[0]->shape.depth != images[1]->shape.depth)
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "format %s of image '%s' cannot be copied to format %s of "
-                             "image "
-                             "'%s': their texels or blocks differ in size or kind", f->name, images[1]->resource.name,
-                             t->name, images[0]->resource.name);
+                             "image '%s': their texels or blocks differ in size or kind", from_format->name,
+                             images[1]->resource.name, to_format->name, images[0]->resource.name);
     for (int i = 0; i < 3; i++) {
-        uint32_t f_side = i < 2 ? f->side : 1, t_side = i < 2 ? t->side : 1, room = c.to.extent[i];
-        uint32_t extent = (c.from.extent[i] + f_side - 1) / f_side * t_side;
-        uint32_t padded = (room + t_side - 1) / t_side * t_side;
-        if ((to->extent[i] && to->extent[i] != extent && to->extent[i] != room) || extent > padded)
+        /* A block of one format is copied to a block of the other: the extent is converted from texels of the source to
+           texels of the target. Blocks at the edge may be incomplete. */
+        uint32_t from_side = i < 2 ? from_format->side : 1, to_side = i < 2 ? to_format->side : 1;
+        uint32_t extent = (c.from.extent[i] + from_side - 1) / from_side * to_side;
+        uint32_t to_edge = c.to.extent[i], padded = (to_edge + to_side - 1) / to_side * to_side;
+        if ((to->extent[i] && to->extent[i] != extent && to->extent[i] != to_edge) || extent > padded)
             return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the source has %u texels along axis %d, but the "
-                                 "target has "
-                                 "%u", (unsigned)extent, i, (unsigned)(to->extent[i] ? to->extent[i] : room));
-        c.to.extent[i] = extent < room ? extent : room;
+                                 "target has %u", (unsigned)extent, i,
+                                 (unsigned)(to->extent[i] ? to->extent[i] : to_edge));
+        c.to.extent[i] = extent < to_edge ? extent : to_edge;
     }
-    r = vd__parts_separate(call, images[0]->resource.name, accesses);
+    r = vd__image_overlap_check(call, images[0]->resource.name, accesses);
     return r ? r : vd__record_image(l, accesses, 2, &c);
 }
 
@@ -16161,9 +16163,9 @@ static vd_result vd__blit_check(const vd_list *l, const char *call, vd__image *c
                                  "(VD_IMAGE_BLIT; see vd_context_desc.graphics)", vd__format_rows[format].name,
                                  images[i]->resource.name, l->device->info.name);
         if (i == 1 && !(usage & VD_IMAGE_LINEAR) && filter == VD_FILTER_LINEAR)
-            return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "format %s of image '%s' has no linear filter on "
-                                 "'%s' (VD_IMAGE_LINEAR)", vd__format_rows[format].name, images[i]->resource.name,
-                                 l->device->info.name);
+            return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "format %s of image '%s' does not support linear "
+                                 "filters on '%s' (VD_IMAGE_LINEAR)", vd__format_rows[format].name,
+                                 images[i]->resource.name, l->device->info.name);
         if (i == 1 && !(usage & VD_IMAGE_LINEAR)) *linear = false;
         integer = integer || vd__format_type_of(format) != VD_F32;
     }
@@ -16183,7 +16185,7 @@ static vd_result vd__blit_image(vd_list *l, const char *call, const vd_image_box
     c.op = VD__IMAGE_BLIT;
     vd_result r = vd__image_pair(l, call, to, from, images, &c, accesses);
     if (!r) r = vd__blit_check(l, call, images, filter, &c.linear);
-    if (!r) r = vd__parts_separate(call, images[0]->resource.name, accesses);
+    if (!r) r = vd__image_overlap_check(call, images[0]->resource.name, accesses);
     return r ? r : vd__record_image(l, accesses, 2, &c);
 }
 
@@ -16442,6 +16444,8 @@ static bool vd__format_is_linear(vd_context *ctx, vd_format format) {
     return usage != 0;
 }
 
+/* Sets the levels and layers of an image or view, and the subresources that kernels access through it: hazard tracking
+   reads offset and size, which are indices of subresources in images. */
 static void vd__image_set_range(vd__image *image, const vd__image_range *range) {
     vd__resource *b = &image->resource;
     uint32_t layers = image->shape.layers, begin = range->level * layers + range->layer,
@@ -16460,7 +16464,7 @@ VD__SMALL_END
    buffer to the host and clears it.
    For hazard tracking, appending counts as reading: kernels that print need no barrier between each other, but the copy
    needs one after them. vd__output_poll turns completed copies into messages; the print callback is called at the end
-   of the public function that called it. */
+   of the public function that called vd__output_poll. */
 
 VD__SMALL
 
@@ -16984,8 +16988,8 @@ static VD__COLD void vd__debug_kernel(const vd_context *ctx, const vd__kernel *k
     bool works = k->first_format != 0;
     for (int i = 0; i < k->arg_count; i++) works = works || (k->args[i].access & VD_WRITE);
     if (!works)
-        vd__logf(&ctx->host, VD_LOG_WARNING, "kernel '%s' has no effect: it neither writes a buffer nor prints",
-                 k->name);
+        vd__logf(&ctx->host, VD_LOG_WARNING, "kernel '%s' has no effect: it writes no buffer or image and does not "
+                 "print", k->name);
 }
 
 /* ---- output buffers and formats ---- */
@@ -18213,9 +18217,9 @@ static vd_result vd__image_view_check(const vd__image *base, const vd_image_view
     bool one = out->dim == VD_DIM_1D || out->dim == VD_DIM_2D || out->dim == VD_DIM_3D;
     if (out->dim == VD_DIM_CUBE && (base->shape.dim != VD_DIM_CUBE || out->layers != 6)) valid = false;
     if (valid && (!one || out->layers == 1)) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.dim %d with %u layers does not fit image '%s' (dim %d, %u "
-                         "layers)", (int)out->dim, (unsigned)out->layers, base->resource.name, (int)base->shape.dim,
-                         (unsigned)base->shape.layers);
+    return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.dim %d with %u layers is not possible for image '%s' (dim "
+                         "%d, %u layers)", (int)out->dim, (unsigned)out->layers, base->resource.name,
+                         (int)base->shape.dim, (unsigned)base->shape.layers);
 }
 
 /* Makes a view of an image that the caller has pinned. */

@@ -260,15 +260,15 @@
        for floats.
 
    Accuracy
-       These are exact, that is, rounded once: operations on integers, conversions, comparisons, + - * neg abs sign
-       min max clamp step floor ceil trunc round fract saturate ldexp frexp modf.
+       The following are exact or correctly rounded: operations on integers, conversions, comparisons, + - * neg abs
+       sign min max clamp step floor ceil trunc round fract saturate ldexp frexp modf.
 
-       All others may be off by the amount below: units in the last place of the result r, plus the power of two, if
-       one is added.
-       * f16, f32: the bounds of the Vulkan specification (Precision of Core SPIR-V Instructions, Precision of
-         GLSL.std.450 Instructions) for functions that the device implements. sin and cos: for |x| <= pi.
-       * f64, sinh, cosh, and all functions from asinh on in the table: computed with exact operations and the functions
-         above them. f64 sin, cos and tan: for |x| <= 2^30.
+       For all other functions, the table has the largest error, in units in the last place of the result r. A term
+       2^-n without a unit is an absolute error, which is added.
+       * f16, f32: functions of the device have the bounds of the Vulkan specification (Precision of Core SPIR-V
+         Instructions, Precision of GLSL.std.450 Instructions). The bounds of sin and cos hold for |x| <= pi.
+       * sinh, cosh, asinh and the functions after it, and all functions of f64, are computed by the builder. The bounds
+         of sin, cos and tan of f64 hold for |x| <= 2^30.
        * OpenCL C: the last column applies to f16 and f32.
 
        The tests check these bounds on every target.
@@ -1811,7 +1811,7 @@ static inline bool vc__is_signed(vc_type type) { return (vc__mask(type) & VC__KI
 static inline bool vc__is_unsigned(vc_type type) { return (vc__mask(type) & VC__KINDS_U) != 0; }
 static inline bool vc__is_int(vc_type type) { return (vc__mask(type) & VC__KINDS_IU) != 0; }
 static inline bool vc__is_float(vc_type type) { return (vc__mask(type) & VC__KINDS_F) != 0; }
-static inline bool vc__is_type(vc_type type) { return type < 64u && vc__mask(type) != 0; }
+static inline bool vc__is_type(vc_type type) { return type < 64u && vc__mask(type) != 0; } /* scalar or vector */
 static inline uint32_t vc__scalar_bytes(vc_type type) { return vc__kinds[type & 15u].bytes; }
 
 /* Bytes of an array element in shared memory. Drivers may lay shared memory out as std430 does, where a vector of 3
@@ -1885,7 +1885,8 @@ static inline bool vc__is_optional_format(uint32_t format) {
 
 typedef struct vc__image { uint8_t dim, format; bool storage; } vc__image; /* properties of an image besides its type */
 
-/* Whether an integer (its bit pattern in `from`) has the same value in `to`. *out is its bit pattern there. */
+/* Converts an integer of type `from` to type `to`. Returns whether that leaves its value unchanged. bits and *out: the
+   bit patterns. */
 static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     uint64_t wide = vc__widen(from, bits);
     bool negative = vc__is_signed(from) && (wide >> 63);
@@ -5009,6 +5010,7 @@ static uint32_t vc__lower_rotate(vc__lowering *s, const vc__node *n) {
     return vc__rule(s, n, VC__RULE(rotate, "x << y | x >> -y"));
 }
 
+/* Whether a node is a shift (`shift` is the operation) by the constant 8. */
 static bool vc__is_by_8(const vc__lowering *s, const vc__node *n, uint32_t shift) {
     uint64_t count = 0;
     return n->op == shift && vc__is_const(s, n->a[1]) && vc__const_bits(s, n->a[1], &count) && count == 8;
@@ -6603,6 +6605,8 @@ static uint32_t vc__find_vector(const vc__lowering *s, vc_type type, const uint3
     return vc__lowered_node(s, vector)->type == type ? vector : VC__NIL;
 }
 
+/* Returns a node for the vector of these components: a TUPLE if all are constants, an existing vector if `parts` are
+   its components, otherwise a VEC. */
 static uint32_t vc__make_vec(vc__lowering *s, vc_type type, const uint32_t *parts, uint32_t count) {
     uint32_t first = s->extra_count, before = s->count, number = vc__find_vector(s, type, parts, count);
     vc__node n = vc__null_node;
@@ -7397,7 +7401,7 @@ static uint32_t vc__spirv_word(vc__spirv *s, uint32_t word, uint32_t preferred) 
     return s->word[word] = vc__unary(s, VC__OpLoad, u32, preferred ? preferred : vc__new_id(s), chain);
 }
 
-/* Loads two words as one 64-bit value. */
+/* Loads two words of the argument block as one 64-bit value. */
 static void vc__spirv_word_pair(vc__spirv *s, uint32_t kind, uint32_t word, uint32_t id) {
     uint32_t pair = vc__spirv_type(s, VC_U32X2), type = vc__spirv_type(s, kind), part[2];
     part[0] = vc__spirv_word(s, word, 0);
@@ -13270,7 +13274,7 @@ static void vc__store_parts(vc_kernel *k, const char *call, const vc_ref *r, con
     }
 }
 
-/* vc_load and vc_store of an element inside memory of a composite type. */
+/* vc_load of an element inside memory of a composite type. */
 static vc_val vc__load_inside(vc_kernel *k, const char *call, const vc_ref *r) {
     vc__flat_parts all;
     vc_ref at = *r;
@@ -13283,6 +13287,7 @@ static vc_val vc__load_inside(vc_kernel *k, const char *call, const vc_ref *r) {
     return k->failed ? vc__no_value() : vc__composite_value(k, at.type, all.node, all.count);
 }
 
+/* The same for vc_store, of a value that is operand number `which` of the call. */
 static void vc__store_inside(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value) {
     vc__flat_parts all;
     vc_ref at = *r;

@@ -94,9 +94,9 @@
    Plans
        Every group of functions has the same form: a desc, vd_NAME_create, vd_NAME_run, vd_NAME_destroy.
 
-       Compilation. vd_fft_run compiles the kernels of a direction when it is first called for that direction, and other
-       kernels when it is first called for that direction in place. The kernels of other plans are compiled when the
-       plan is made or first used.
+       Compilation. A transform in place and one out of place have different kernels, and so have the two directions.
+       vd_fft_run compiles the kernels of each of these four cases when it first needs them. The kernels of other plans
+       are compiled when the plan is made or first used.
 
        Device memory. Plans allocate tables, intermediate buffers and partial results when they are made; running a
        plan allocates none. Once its kernels are compiled, vd_fft_run allocates no host memory either. The engine
@@ -105,9 +105,9 @@
        Destruction. A plan may be destroyed before or after its context, and while recorded or submitted commands still
        use it: its memory and kernels are released after those commands have finished.
 
-       Functions without a plan. They make a plan from the shapes of the buffers, without trailing dimensions of 1, and
-       record it into vd_immediate(ctx, 0, 0). The context caches the 64 most recently used plans of all these functions
-       together.
+       Functions without a plan. They make a plan from the shapes of the buffers, from which trailing dimensions of 1
+       are removed, and record it into vd_immediate(ctx, 0, 0). The context caches the 64 most recently used plans; all
+       these functions share this cache.
 
    Complex transforms
        Along each transformed axis:
@@ -1537,6 +1537,9 @@ static vd_plan_fragment vd__fragment_of(const char *name, vd_fragment code, vc_t
     return f;
 }
 
+/* Whether a value belongs to a kernel. Otherwise it is an immediate, unset, or the result of a failed call. */
+static bool vd__is_kernel_value(vc_val v) { return v.owner >= 4096; }
+
 /* Results that are immediates are converted to values of the kernel, because the builder cannot attribute operations on
    immediates only to a kernel. */
 VD_API vc_val vd_plan_fragment_build(const vd_plan_fragment *f, vc_kernel *k, vc_val first, vc_val second,
@@ -1548,7 +1551,7 @@ VD_API vc_val vd_plan_fragment_build(const vd_plan_fragment *f, vc_kernel *k, vc
     if (f->in[1]) io.in[1] = second;
     if (f->has_index) io.index = index;
     f->code.build(k, &io, f->code.user);
-    if (!io.out.owner || io.out.owner >= 4096) return io.out;
+    if (!io.out.owner || vd__is_kernel_value(io.out)) return io.out;
     vc_val out = vc_const(k, io.out);
     return type ? vc_cast(type, out) : out;
 }
@@ -1887,7 +1890,7 @@ static vd_result vd__plan_check_identity(const vd_fragment *combine, vc_val iden
         return vd_error_set(VD_ERROR_INVALID, "combine is set, but identity is not; set it to an immediate x such that "
                             "combine(x, y) is y for all y");
     if (!combine->build) return vd_error_set(VD_ERROR_INVALID, "identity is set, but combine is not");
-    if (identity.owner >= 4096)
+    if (vd__is_kernel_value(identity))
         return vd_error_set(VD_ERROR_INVALID, "identity is a value of a kernel, but must be an immediate");
     if (vc_typeof(identity) == type) return VD_OK;
     return vd_error_set(VD_ERROR_INVALID, "identity is %s, but must be %s", vc_type_name(vc_typeof(identity)),
@@ -2052,7 +2055,7 @@ VD_API vd_result vd_plan_dispatch(vd_list *list, const vd_plan_kernel *kernel, c
     return vd_dispatch(list, &d);
 }
 
-/* Records dispatches of together `tiles` work-groups, with at most `in_flight` work-groups each. value: the kernel's
+/* Records dispatches with `tiles` work-groups in total and at most `in_flight` work-groups each. value: the kernel's
    own parameter; NULL: it has none. Work-groups obtain the index of their tile from an atomic counter, which counts
    across dispatches. */
 static vd_result vd__plan_dispatch_tiles(vd_list *list, const vd_plan_kernel *kernel, const vd_plan_io *io,
@@ -2660,13 +2663,13 @@ static void vd__fft_add_candidate(vd__fft_candidates *c, const vd__fft_shape *s,
 /* Factor on the estimated cost of candidates that were seldom fast in measurements: those with very different radices
    and, on GPUs, with many values per thread. */
 static double vd__fft_penalty(const vd__fft_device *d, const vd__fft_shape *s) {
-    uint32_t smallest = VD__FFT_RADIX, largest = 1, held = vd__fft_values_per_thread(s);
+    uint32_t smallest = VD__FFT_RADIX, largest = 1, values = vd__fft_values_per_thread(s);
     for (uint32_t i = 0; i < s->stages; i++) {
         if (s->radix[i] < smallest) smallest = s->radix[i];
         if (s->radix[i] > largest) largest = s->radix[i];
     }
-    double unlike = largest > 8 * smallest ? 1.4 : largest > 4 * smallest ? 1.2 : largest > 2 * smallest ? 1.06 : 1;
-    return unlike * (d->groups_as_loops || held <= 16 ? 1 : 1 + (held - 16) / 80.0);
+    double radices = largest > 8 * smallest ? 1.4 : largest > 4 * smallest ? 1.2 : largest > 2 * smallest ? 1.06 : 1;
+    return radices * (d->groups_as_loops || values <= 16 ? 1 : 1 + (values - 16) / 80.0);
 }
 
 /* Evaluates the current shape of a search: adds it to the candidates, or replaces the best shape if it costs less. */
@@ -3187,11 +3190,13 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
 
 static bool vd__real_is_sine(vd_fft_kind kind) { return kind >= VD_FFT_DST1; }
 
-/* Returns 0 for VD_FFT_REAL, 1 to 4 for a cosine or sine transform of kind I to IV. */
-static uint32_t vd__real_family(vd_fft_kind kind) {
-    return kind < VD_FFT_DCT1 ? 0 : 1 + ((uint32_t)kind - (uint32_t)VD_FFT_DCT1) % 4;
-}
+/* Families of real transforms: VD_FFT_REAL, and cosine and sine transforms by their kind, I to IV. */
+enum { VD__REAL_DFT, VD__REAL_I, VD__REAL_II, VD__REAL_III, VD__REAL_IV };
 
+static uint32_t vd__real_family(vd_fft_kind kind) {
+    return kind < VD_FFT_DCT1 ? (uint32_t)VD__REAL_DFT
+                              : VD__REAL_I + ((uint32_t)kind - (uint32_t)VD_FFT_DCT1) % 4;
+}
 
 /* Returns the C-order layout of the plan's shape, with `length` instead of its length along one axis. */
 static vd__fft_layout vd__fft_dense_layout(const vd_fft *p, uint32_t axis, uint64_t length) {
@@ -3212,7 +3217,7 @@ static vd__fft_layout vd__real_hook_layout(const vd_fft *p, const vd__real *r, b
 
 /* Whether results are folded before they are stored. A single row of odd length is stored without a fold. */
 static bool vd__real_needs_fold(const vd__real *r) {
-    return !r->inverse && (r->half_length ? vd__real_family(r->kind) != 4 : r->two_rows);
+    return !r->inverse && (r->half_length ? vd__real_family(r->kind) != VD__REAL_IV : r->two_rows);
 }
 
 
@@ -3924,7 +3929,7 @@ static vc_type vd__fft_pair_type(vc_type scalar) { return 16 + scalar; }
 
 /* Arithmetic that omits operations on immediates of zero, which occur in zero-padded transforms. The builder itself
    does not omit them, because x + 0 differs from x for x = -0. */
-static bool vd__fft_is_zero(vc_val a) { return a.owner < 4096 && a.bits == 0; }
+static bool vd__fft_is_zero(vc_val a) { return !vd__is_kernel_value(a) && a.bits == 0; }
 static vc_val vd__fft_sum(vc_val a, vc_val b) { return vd__fft_is_zero(a) ? b : vd__fft_is_zero(b) ? a : vc_add(a, b); }
 static vc_val vd__fft_minus(vc_val a, vc_val b) {
     return vd__fft_is_zero(b) ? a : vd__fft_is_zero(a) ? vc_neg(b) : vc_sub(a, b);
@@ -4646,8 +4651,8 @@ static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_addr
 static void vd__fft_call_hook(const vd__fft_hooks *h, vd_fft_hook hook, vc_kernel *k, const vd_fft_point *at,
                               vd_fft_value *value) {
     hook(k, at, value, h->user);
-    if (value->re.owner && value->re.owner < 4096) value->re = vc_const(k, value->re);
-    if (value->im.owner && value->im.owner < 4096) value->im = vc_const(k, value->im);
+    if (value->re.owner && !vd__is_kernel_value(value->re)) value->re = vc_const(k, value->re);
+    if (value->im.owner && !vd__is_kernel_value(value->im)) value->im = vc_const(k, value->im);
 }
 
 /* Returns element j of butterfly b, whose value is x, after the hook. */
@@ -5260,7 +5265,7 @@ static vd_fft_kind vd__real_inverse_of(vd_fft_kind kind) {
 /* Returns the factor by which a transform followed by its inverse, both unnormalised, multiplies the data. */
 static double vd__real_gain(vd_fft_kind kind, uint64_t n) {
     if (kind <= VD_FFT_REAL) return (double)n;
-    return 2 * ((double)n + (vd__real_family(kind) != 1 ? 0 : vd__real_is_sine(kind) ? 1 : -1));
+    return 2 * ((double)n + (vd__real_family(kind) != VD__REAL_I ? 0 : vd__real_is_sine(kind) ? 1 : -1));
 }
 
 /* -- planning -- */
@@ -5288,15 +5293,15 @@ static void vd__real_set_rule(const vd_fft *p, vd__fft_problem *problem, vd_fft_
     uint32_t family = vd__real_family(kind);
     uint64_t n = problem->n, in = problem->in_count, out = problem->out_count;
     r->kind = kind;
-    r->inverse = family == 0 ? to_reals : family == 3;
+    r->inverse = family == VD__REAL_DFT ? to_reals : family == VD__REAL_III;
     r->n = n;
-    r->half_length = family == 1 || n % 2 == 0;
-    r->h = family == 1 ? (vd__real_is_sine(kind) ? n + 1 : n - 1) : (r->half_length ? n / 2 : n);
-    r->in_count = in < (family == 0 && to_reals ? n / 2 + 1 : n) ? in : 0;
-    r->out_count = out < (family == 0 && !to_reals ? n / 2 + 1 : n) ? out : 0;
-    problem->paired_in = family == 0 && !to_reals && r->half_length && r->in_count % 2 == 0
+    r->half_length = family == VD__REAL_I || n % 2 == 0;
+    r->h = family == VD__REAL_I ? (vd__real_is_sine(kind) ? n + 1 : n - 1) : (r->half_length ? n / 2 : n);
+    r->in_count = in < (family == VD__REAL_DFT && to_reals ? n / 2 + 1 : n) ? in : 0;
+    r->out_count = out < (family == VD__REAL_DFT && !to_reals ? n / 2 + 1 : n) ? out : 0;
+    problem->paired_in = family == VD__REAL_DFT && !to_reals && r->half_length && r->in_count % 2 == 0
                          && vd__real_can_pair(p, &problem->in, problem->axis);
-    problem->paired_out = family == 0 && to_reals && r->half_length && r->out_count % 2 == 0
+    problem->paired_out = family == VD__REAL_DFT && to_reals && r->half_length && r->out_count % 2 == 0
                           && vd__real_can_pair(p, &problem->out, problem->axis);
     problem->in = vd__real_layout_of(p, problem->from, problem->axis, problem->paired_in);
     problem->out = vd__real_layout_of(p, problem->to, problem->axis, problem->paired_out);
@@ -5373,7 +5378,7 @@ static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_
         return vd_error_set(VD_ERROR_UNSUPPORTED, "kind is %d, but engine VkFFT supports only VD_FFT_COMPLEX",
                             (int)p->kind);
     for (; p->kind != VD_FFT_REAL && i-- > 0;)
-        if (family == 1 && !vd__real_is_sine(p->kind) && p->axes >> i & 1 && p->shape[i] < 2)
+        if (family == VD__REAL_I && !vd__real_is_sine(p->kind) && p->axes >> i & 1 && p->shape[i] < 2)
             return vd_error_set(VD_ERROR_INVALID, "dimension %u has 1 element, but VD_FFT_DCT1 needs at least 2", i);
     while (p->kind == VD_FFT_REAL && !(p->axes >> --i & 1)) { }
     p->real_axis = p->kind == VD_FFT_REAL ? i : 0;
@@ -5436,9 +5441,11 @@ static bool vd__real_tables(vd_fft *p, vd__fft_pass *pass) {
     uint32_t family = vd__real_family(r->kind);
     bool ok = true;
     if (!r->load && !r->store) return true;
-    if (r->half_length && family != 4) ok = vd__real_root_table(p, r->h + 1, 1, 0, 2 * r->h, &r->split_table);
-    if (ok && (family == 2 || family == 3)) ok = vd__real_root_table(p, r->n + 1, 1, 0, 4 * r->n, &r->phase_table);
-    if (ok && family == 4 && r->half_length) ok = vd__real_root_table(p, r->h, 8, 1, 16 * r->n, &r->phase_table);
+    if (r->half_length && family != VD__REAL_IV) ok = vd__real_root_table(p, r->h + 1, 1, 0, 2 * r->h, &r->split_table);
+    if (ok && (family == VD__REAL_II || family == VD__REAL_III))
+        ok = vd__real_root_table(p, r->n + 1, 1, 0, 4 * r->n, &r->phase_table);
+    if (ok && family == VD__REAL_IV && r->half_length)
+        ok = vd__real_root_table(p, r->h, 8, 1, 16 * r->n, &r->phase_table);
     return ok;
 }
 
@@ -5536,7 +5543,7 @@ static vc_val vd__real_negate_if(vc_val condition, vc_val v) { return vc_select(
 /* Index mapping of kind IV for odd n. DCT4 sums x[j] cos(pi (2 j + 1) (2 k + 1) / (4 n)). Replacing 2 j + 1 by a = n +
    4 m and 2 k + 1 by c = n + 4 l changes at most the sign of the cosine, and cos(pi a c / (4 n)) = cos(4 pi m l / n +
    pi n / 4 + pi (m + l)). This is the real part of a transform of length n, except for a constant angle and a sign.
-   Returns the index j of m; *negative: whether the element is negated. */
+   Returns the j that belongs to m. *negative: whether the element is negated. */
 static vc_val vd__real_index_kind4(const vd__real *r, vc_val m, vc_val *negative) {
     uint32_t n = (uint32_t)r->n;
     vc_val a = vc_add(vc_mul(m, vc_u32(4)), vc_u32(n)), low = vc_lt(a, vc_u32(2 * n)), middle = vc_lt(a, vc_u32(4 * n));
@@ -5593,15 +5600,15 @@ static vc_val vd__real_load_sequence(const vd__fft_writer *w, vd__real_row row, 
     bool sine = vd__real_is_sine(r->kind);
     vc_val index, is_zero, v, negative;
     switch (vd__real_family(r->kind)) {
-    case 0: return vd__real_load_number(w, row, t);
-    case 1: /* the even (cosine) or odd (sine) extension to length 2 h */
+    case VD__REAL_DFT: return vd__real_load_number(w, row, t);
+    case VD__REAL_I: /* the even (cosine) or odd (sine) extension to length 2 h */
         index = vc_min(t, vc_sub(vc_u32(length), t));
         if (!sine) return vd__real_load_number(w, row, index);
         is_zero = vc_or(vc_eq(index, vc_u32(0)), vc_eq(index, vc_u32((uint32_t)r->h)));
         v = vd__real_load_number(w, row, vc_select(is_zero, vc_u32(0), vc_sub(index, vc_u32(1))));
         return vc_select(is_zero, vc_const(w->k, vd__fft_immediate(v, 0)),
                          vd__real_negate_if(vc_lt(vc_u32((uint32_t)r->h), t), v));
-    case 2: /* elements with even index in ascending order, then those with odd index in descending order */
+    case VD__REAL_II: /* elements with even index in ascending order, then those with odd index in descending order */
         index = vc_min(vc_mul(t, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(t, vc_u32(2))));
         v = vd__real_load_number(w, row, index);
         return sine ? vd__real_negate_if(vd__real_is_odd(index), v) : v;
@@ -5648,8 +5655,8 @@ static vd__fft_c vd__real_load_bin_kind3(const vd__fft_writer *w, vd__real_row r
 
 /* Returns bin k of an inverse transform of half length. */
 static vd__fft_c vd__real_load_bin_half(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
-    return vd__real_family(w->pass->real.kind) ? vd__real_load_bin_kind3(w, row, k, may_be_zero)
-                                               : vd__real_load_bin(w, row, k, may_be_zero);
+    return vd__real_family(w->pass->real.kind) == VD__REAL_III ? vd__real_load_bin_kind3(w, row, k, may_be_zero)
+                                                               : vd__real_load_bin(w, row, k, may_be_zero);
 }
 
 /* Returns bin k of an inverse transform of odd length, 0 <= k < n. Bins above n / 2 are the conjugates of stored bins.
@@ -5657,7 +5664,7 @@ static vd__fft_c vd__real_load_bin_half(const vd__fft_writer *w, vd__real_row ro
 static vd__fft_c vd__real_load_bin_odd(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     vc_val upper = vc_sub(vc_u32((uint32_t)r->n), k);
-    if (vd__real_family(r->kind)) return vd__real_load_bin_kind3(w, row, k, may_be_zero);
+    if (vd__real_family(r->kind) == VD__REAL_III) return vd__real_load_bin_kind3(w, row, k, may_be_zero);
     vd__fft_c bin = vd__real_load_bin(w, row, vc_min(k, upper), may_be_zero);
     return vd__fft_pair(bin.re, vd__real_negate_if(vc_lt(upper, k), bin.im));
 }
@@ -5684,7 +5691,7 @@ static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_row
     vd__real_row row = rows->row[0];
     vc_val even = vc_mul(i, vc_u32(2)), re, im;
     if (!r->half_length) return vd__real_load_input_odd(w, rows, i, may_be_zero);
-    if (vd__real_family(r->kind) == 4) {
+    if (vd__real_family(r->kind) == VD__REAL_IV) {
         vc_val other = vc_sub(vc_u32((uint32_t)r->n - 1), even);
         bool sine = vd__real_is_sine(r->kind);
         re = vd__real_load_number(w, row, sine ? other : even);
@@ -5699,7 +5706,7 @@ static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_row
     }
     vd__fft_c lower = vd__real_load_bin_half(w, row, i, may_be_zero);
     vd__fft_c upper = vd__real_conj(
-        vd__real_load_bin_half(w, row, vc_sub(vc_u32((uint32_t)r->h), i), may_be_zero && !vd__real_family(r->kind)));
+        vd__real_load_bin_half(w, row, vc_sub(vc_u32((uint32_t)r->h), i), may_be_zero && r->kind == VD_FFT_REAL));
     vd__fft_c sum = vd__fft_add(lower, upper);
     vd__fft_c twiddled = vd__fft_mul(vd__fft_sub(lower, upper), vd__real_conj(vd__fft_load_root(w, i, r->split_table)));
     return vd__fft_pair(vc_sub(sum.re, twiddled.im), vc_add(sum.im, twiddled.re));
@@ -5715,19 +5722,19 @@ static bool vd__real_is_padding(const vd__fft_writer *w, const vd__fft_stage_inf
     return w->pass->bluestein_length && (j + 1) * g->read_stride > w->pass->bluestein_length;
 }
 
-/* Returns the lowest index along the axis of the elements on which the inputs first … last of the complex transform
-   depend. Returns 0 for kinds for which it is not computed. */
+/* Inputs first … last of the complex transform are computed from certain elements of the row. Returns the lowest index
+   of these elements, or 0, which is always a lower bound, for kinds III (sine) and IV. */
 static uint64_t vd__real_lowest_index(const vd__real *r, uint64_t first, uint64_t last) {
     uint32_t family = vd__real_family(r->kind);
     uint64_t low, high;
-    if (family == 4 || (family == 3 && vd__real_is_sine(r->kind))) return 0;
+    if (family == VD__REAL_IV || (family == VD__REAL_III && vd__real_is_sine(r->kind))) return 0;
     if (r->inverse) low = first, high = r->h - last; /* the bin and its mirror image */
-    else if (family == 0) low = high = r->half_length ? 2 * first : first;
-    else if (family == 1) low = 2 * first, high = 2 * r->h - (2 * last + 1);
+    else if (family == VD__REAL_DFT) low = high = r->half_length ? 2 * first : first;
+    else if (family == VD__REAL_I) low = 2 * first, high = 2 * r->h - (2 * last + 1);
     else if (r->half_length) low = 4 * first, high = 2 * r->n - 1 - 2 * (2 * last + 1);
     else low = 2 * first, high = 2 * r->n - 1 - 2 * last;
     low = low < high ? low : high;
-    return family == 1 && vd__real_is_sine(r->kind) && low ? low - 1 : low;
+    return family == VD__REAL_I && vd__real_is_sine(r->kind) && low ? low - 1 : low;
 }
 
 /* Whether element j of every butterfly is 0, because it depends only on elements that are not below in_count. */
@@ -5840,8 +5847,8 @@ static void vd__real_store_half_length(const vd__fft_writer *w, vd__real_row row
     const vd__real *r = &w->pass->real;
     uint32_t family = vd__real_family(r->kind), n = (uint32_t)r->n;
     vc_val even = vc_mul(i, vc_u32(2)), odd = vc_add(even, vc_u32(1)), at[2];
-    bool sine = vd__real_is_sine(r->kind);
-    if (family == 4) {
+    bool permuted = family == VD__REAL_III, sine = vd__real_is_sine(r->kind);
+    if (family == VD__REAL_IV) {
         x = vd__fft_mul(x, vd__fft_load_root(w, i, r->phase_table));
         vd__real_store_number(w, row, even, x.re, 2);
         vd__real_store_number(w, row, vc_sub(vc_u32(n - 1), even), x.im, sine ? 2 : -2);
@@ -5851,8 +5858,8 @@ static void vd__real_store_half_length(const vd__fft_writer *w, vd__real_row row
         vd__real_store_number_pair(w, row, i, x);
         return;
     }
-    at[0] = family ? vc_min(vc_mul(even, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(even, vc_u32(2)))) : even;
-    at[1] = family ? vc_min(vc_mul(odd, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(odd, vc_u32(2)))) : odd;
+    at[0] = permuted ? vc_min(vc_mul(even, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(even, vc_u32(2)))) : even;
+    at[1] = permuted ? vc_min(vc_mul(odd, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(odd, vc_u32(2)))) : odd;
     vd__real_store_number(w, row, at[0], sine ? vd__real_negate_if(vd__real_is_odd(at[0]), x.re) : x.re, 1);
     vd__real_store_number(w, row, at[1], sine ? vd__real_negate_if(vd__real_is_odd(at[1]), x.im) : x.im, 1);
 }
@@ -5860,7 +5867,7 @@ static void vd__real_store_half_length(const vd__fft_writer *w, vd__real_row row
 /* Stores result i of an inverse transform of odd length: one real element of each row. */
 static void vd__real_store_inverse_odd(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
-    bool permuted = vd__real_family(r->kind) != 0, sine = vd__real_is_sine(r->kind);
+    bool permuted = r->kind != VD_FFT_REAL, sine = vd__real_is_sine(r->kind);
     vc_val doubled = vc_mul(i, vc_u32(2));
     vc_val at = permuted ? vc_min(doubled, vc_sub(vc_u32(2 * (uint32_t)r->n - 1), doubled)) : i;
     vd__real_store_number(w, rows->row[0], at, sine ? vd__real_negate_if(vd__real_is_odd(at), x.re) : x.re, 1);
@@ -5875,8 +5882,8 @@ static void vd__real_store_bin_odd(const vd__fft_writer *w, vd__real_row row, vc
     const vd__real *r = &w->pass->real;
     uint32_t n = (uint32_t)r->n;
     switch (vd__real_family(r->kind)) {
-    case 0: vd__real_store_pair(w, row, i, x, 1); break;
-    case 2:
+    case VD__REAL_DFT: vd__real_store_pair(w, row, i, x, 1); break;
+    case VD__REAL_II:
         x = vd__fft_mul(x, vd__fft_load_root(w, i, r->phase_table));
         vd__real_store_number(w, row, vd__real_is_sine(r->kind) ? vc_sub(vc_u32(n - 1), i) : i, x.re, 2);
         break;
@@ -5943,12 +5950,12 @@ static void vd__real_store_bin(const vd__fft_writer *w, vd__real_row row, vc_val
     bool sine = vd__real_is_sine(r->kind);
     vc_val inner = vc_ne(p, vc_u32(0)); /* bins 0 and h determine one element each */
     switch (vd__real_family(r->kind)) {
-    case 0: vd__real_store_pair(w, row, k, x, 0.5); break;
-    case 1:
+    case VD__REAL_DFT: vd__real_store_pair(w, row, k, x, 0.5); break;
+    case VD__REAL_I:
         if (!sine) vd__real_store_number(w, row, k, x.re, 0.5);
         else VD__REAL_IF(w, may_be_zero, inner) { vd__real_store_number(w, row, vc_sub(k, vc_u32(1)), x.im, -0.5); }
         break;
-    case 2:
+    case VD__REAL_II:
         x = vd__fft_mul(x, vd__fft_load_root(w, k, r->phase_table));
         vd__real_store_number(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k, x.re, 1);
         VD__REAL_IF(w, may_be_zero, inner) {
@@ -5973,7 +5980,7 @@ static void vd__real_fold_pair(const vd__fft_writer *w, const vd__real_rows *row
         odd = vd__fft_mul(odd, vd__fft_load_root(w, p, r->split_table));
         vd__real_store_bin(w, rows->row[0], p, vd__fft_add(even, odd), p, may_be_zero);
         /* no mirror image is below out_count */
-        if (!vd__real_family(r->kind) && r->out_count && r->out_count <= r->h - r->h / 2) return;
+        if (r->kind == VD_FFT_REAL && r->out_count && r->out_count <= r->h - r->h / 2) return;
         VD__REAL_IF(w, may_be_middle, vc_ne(p, upper)) {
             vd__real_store_bin(w, rows->row[0], upper, vd__real_conj(vd__fft_sub(even, odd)), p, may_be_zero);
         }
@@ -6033,7 +6040,7 @@ static void vd__real_store_pairs(vd__fft_writer *w, const vd__real_pairs *pairs,
         bool partly = (u + 1) * threads > pair_count, may_be_middle = h % 2 == 0 && h / 2 / threads == u;
         vc_val p = vd__real_pair_index(w, u), active = exists;
         if (partly) active = vc_and(active, vc_lt(p, vc_u32(pair_count)));
-        if (!vd__real_family(w->pass->real.kind) && w->pass->real.out_count && u * threads >= w->pass->real.out_count
+        if (w->pass->real.kind == VD_FFT_REAL && w->pass->real.out_count && u * threads >= w->pass->real.out_count
             && w->pass->real.out_count <= h - h / 2)
             continue;
         VD__REAL_IF(w, group_partly || partly, active) {
@@ -6464,8 +6471,8 @@ static void vd__reduce_clear(const vd__reduce_writer *w) {
     if (w->levels > 1) vc_set(w->appended, vc_u32(0));
 }
 
-/* If state number `count`, counted from 1, is the last of a chain of this level, merges the level into the next one and
-   clears it. length: number of states of a chain of this level. */
+/* Called after `count` states were appended. If a chain of this level is now complete, merges the sum of this level
+   into the next level and clears it. length: states in a chain of this level, a power of two. */
 static void vd__reduce_carry(const vd__reduce_writer *w, uint32_t level, vc_val count, uint32_t length) {
     if (level + 1 == w->levels) return;
     VC_IF(w->k, vc_eq(vc_and(count, vc_u32(length - 1)), vc_u32(0))) {
@@ -7381,9 +7388,9 @@ static vd_result vd__reduce_run(void *plan, vd_list *list, const void *user) {
    combines the aggregates of its predecessors, from the nearest on, until it finds an inclusive prefix. Work-groups
    obtain the index of their tile from an atomic counter (the ticket) when they start, so a work-group only waits for
    work-groups that have started.
-   If a tile is not published after poll_limit polls, its aggregate is recomputed, because its work-group may be unable
-   to run while this one waits. Scans recompute it before the last poll, because in place its elements may be
-   overwritten once it is published; sorts after that poll. */
+   If a tile is not published after poll_limit polls, the waiting work-group computes its aggregate itself, because the
+   tile's work-group may be unable to run meanwhile. Sorts do so after the last poll. Scans do so before the last poll
+   and use the result only if that poll fails, too: in place, the elements of a published tile may be overwritten. */
 
 /* Status of a published tile of a scan, or of the count of a digit in a tile of a sort. 0: not published. */
 enum { VD__STATUS_AGGREGATE = 1, VD__STATUS_PREFIX = 2 };
@@ -10631,6 +10638,7 @@ static bool vd__convolve_fits_one_kernel(const vd_convolve *p) {
 }
 
 /* Chooses the form of a real convolution and the period of its last dimension.
+   - With pack_rows the form is TWO_GROUPS.
    - With a spectrum_hook the form is ZERO_IMAG, because the hook expects the complete spectrum.
    - In the periodic modes, NEGACYCLIC is used only for lengths that would need Bluestein's algorithm, because it
      requires a period of at least signal + filter - 1. Other lengths use ZERO_IMAG, or HALF_SPECTRUM for images and
@@ -12288,10 +12296,10 @@ static size_t vd__fft_print(char *text, size_t size, const char *format, unsigne
 
 /* Prints the kind of a real transform. */
 static size_t vd__real_print(char *text, size_t size, const vd__real *r) {
-    static const char *const classes[] = { "", "I", "II", "III", "IV" };
+    static const char *const classes[] = { "", "I", "II", "III", "IV" }; /* VD__REAL_ */
     char kind[32];
     uint32_t family = vd__real_family(r->kind);
-    if (!family) snprintf(kind, sizeof kind, r->two_rows ? " for packed reals" : " for reals");
+    if (r->kind == VD_FFT_REAL) snprintf(kind, sizeof kind, r->two_rows ? " for packed reals" : " for reals");
     else
         snprintf(kind, sizeof kind, " for %s D%cT-%s", r->two_rows ? "packed" : "a",
                  vd__real_is_sine(r->kind) ? 'S' : 'C', classes[family]);

@@ -307,7 +307,7 @@ static void kernels_without_effect(void **state) {
         assert_true(kernel.id != 0);
         vc_free(k);
         debug_check_warning("vd_kernel_build",
-                            debug ? "kernel 'nothing' has no effect: it neither writes a buffer nor prints" : NULL);
+                            debug ? "kernel 'nothing' has no effect: it writes no buffer or image and does not print" : NULL);
         debug_kernel(ctx);
         debug_check_warning("vd_kernel_build", NULL);
         vd_kernel_destroy(ctx, kernel);
