@@ -4754,6 +4754,7 @@ typedef struct vd__spirv_operands {
     const char *error;            /* NULL: none */
 } vd__spirv_operands;
 
+/* Starts after the result and its type, which are the letters "r" and "t" of the grammar. */
 static void vd__spirv_operands_begin(const vd__spirv *m, uint32_t at, vd__spirv_operands *o) {
     const vd__spirv_op *op = vd__spirv_find_op(m, vd__spirv_opcode(m, at));
     uint32_t results = op->operands[0] == 't' ? 2 : op->operands[0] == 'r';
@@ -4873,6 +4874,7 @@ static vd_result vd__spirv_array_length(const vd__spirv *m, uint32_t at, uint32_
     return *out ? VD_OK : vd__spirv_invalid(at, "the length of an array is 0");
 }
 
+/* Reads an integer or float type. at: word of the instruction w, for messages. */
 static vd_result vd__spirv_scalar(uint32_t at, const uint32_t *w, vd__spirv_id *type) {
     static const vd_type ints[2][4] = { { VD_U8, VD_U16, VD_U32, VD_U64 }, { VD_I8, VD_I16, VD_I32, VD_I64 } };
     bool is_float = (w[0] & 0xffffu) == VD__OpTypeFloat;
@@ -8152,6 +8154,7 @@ static VD__NOINLINE vd_result vd__vk_bind_kernel(vd__device *dev, vd__vk_command
 
 /* ---- argument blocks in uniform buffers ---- */
 
+/* Allocates and maps the memory of a chunk. */
 static vd_result vd__vk_chunk_start(vd__device *dev, vd__vk_chunk *chunk) {
     vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_NONE };
     chunk->memory.size = VD__VK_CHUNK_BYTES;
@@ -8165,6 +8168,7 @@ static vd_result vd__vk_chunk_start(vd__device *dev, vd__vk_chunk *chunk) {
     return result ? result : vd__vk_memory_bind(dev, &chunk->memory);
 }
 
+/* Appends a chunk to those of a recording. */
 static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vc) {
     vd__vk_chunk **chunks = (vd__vk_chunk **)vd__vk_reserve(dev, vc->chunks, &vc->chunk_capacity, vc->chunk_count + 1,
                                                             sizeof *chunks);
@@ -11900,6 +11904,7 @@ static vd_result vd__reflect_push_member(vd__reader *s, uint32_t at, uint32_t ty
     return VD_OK;
 }
 
+/* Reads the arguments in the push-constant block, a variable of type `type`. at: word of the variable, for messages. */
 static vd_result vd__reflect_push(vd__reader *s, uint32_t at, uint32_t type) {
     vd_result r = VD_OK;
     if (vd__spirv_defined_by(s->m, type) != VD__OpTypeStruct)
@@ -14867,6 +14872,7 @@ static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses,
    without knowing what it follows. The list keeps the subresources that its transfers have brought into other layouts,
    and returns them before it is submitted. A transition counts as a write. */
 
+/* Returns all images to the layout that they have between lists, after the last command of a list. */
 static VD__NOINLINE void vd__list_rest(vd_list *l) {
     for (uint32_t i = 0; i < l->layout_count; i++) {
         const vd__layout_range *r = &l->layouts[i];
@@ -16698,7 +16704,8 @@ static VD__COLD void vd__output_assertion(vd__queue *q, const char *kernel, cons
     vd__mutex_unlock(q->lock);
 }
 
-/* Logs the number of records that did not fit, and the kernels with the lowest and the highest format among them. */
+/* Logs the number of records that did not fit, and the kernels with the lowest and the highest format among them. Both
+   are maxima that kernels have stored, so the lowest is stored inverted. */
 static VD__COLD void vd__output_report_lost(vd_context *ctx, const uint32_t *head) {
     const char *last, *first;
     vd__format_find(ctx, head[2], &last);

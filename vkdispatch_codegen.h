@@ -3073,6 +3073,7 @@ static const char *vc__ordered_op_name(uint32_t ordered_op) {
 }
 
 typedef struct vc__call { char name[32]; } vc__call;
+/* Returns the name of the function that records an operation, for messages. */
 static vc__call vc__call_of(uint32_t ordered_op) {
     vc__call c;
     snprintf(c.name, sizeof c.name, "vc_%s", vc__ordered_op_name(ordered_op));
@@ -3472,6 +3473,7 @@ static vc_val vc__compare(vc_val a, vc_val b, uint32_t ordered_op) {
                                 first.bits, second.bits, VC__NIL);
 }
 
+/* Fast path of vc__pure3_same_type, for three values of one type in blocks that are known to be open. */
 static vc_val vc__pure3(vc_val a, vc_val b, vc_val c, uint32_t op) {
     vc_kernel *k = a.owner == b.owner && a.owner == c.owner ? vc__kernel_with_space(a) : NULL;
     const vc__node *first = k ? vc__node_in_known_open_block(k, a) : NULL;
@@ -3969,6 +3971,7 @@ static uint32_t vc__simplify_select(vc__lowering *s, const vc__node *n) {
     return VC__NIL;
 }
 
+/* Simplifies an operation by its first operand. Returns the replacing node, or VC__NIL. */
 static uint32_t vc__simplify_one(vc__lowering *s, const vc__node *n) {
     const vc__node *a = vc__lowered_node(s, n->a[0]);
     uint64_t bits;
@@ -4962,7 +4965,8 @@ static uint32_t vc__lower_dot(vc__lowering *s, const vc__node *n) {
     return r;
 }
 
-/* Indices into buffers that are accessed by pointers have 64 bits; all others have 32 bits. */
+/* Computes a[0] * x + a[1]. Indices into buffers (a[2]) that are accessed by pointers have 64 bits; all others have 32
+   bits. */
 static uint32_t vc__lower_index(vc__lowering *s, const vc__node *n) {
     bool wide = n->a[2] && (s->buffers == VC_BUFFERS_ADDRESS || vc__is_c(s->target));
     vc_type type = wide ? VC_U64 : VC_U32;
@@ -4976,6 +4980,7 @@ static uint32_t vc__lower_index(vc__lowering *s, const vc__node *n) {
 
 static uint32_t vc__scalarize_extract(vc__lowering *s, const vc__node *n);
 
+/* An index out of range extracts component 0. */
 static uint32_t vc__lower_extract(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t v = n->a[0], i = n->a[1], components = vc__components(vc__lowered_type(s, v));
@@ -5388,6 +5393,7 @@ static uint32_t vc__lower_unpack_half(vc__lowering *s, const vc__node *n) {
    the largest integer. */
 typedef struct vc__range { uint64_t low, high, beyond; bool exact; } vc__range;
 
+/* Returns the range for casts from one type to the other. */
 static vc__range vc__cast_range(vc_type from, vc_type to) {
     uint32_t fraction = vc__kinds[vc__kind(from)].fraction, width = vc__bits(vc__kind(from));
     uint32_t bits = vc__bits(vc__kind(to));
@@ -5595,6 +5601,7 @@ static uint32_t vc__lower_widening_cast(vc__lowering *s, vc_type type, uint32_t 
     return vc__make_cast(s, type, from);
 }
 
+/* n->x: the result is widened again, see vc__find_widened. */
 static uint32_t vc__lower_cast(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, from = vc__lowered_type(s, n->a[0]);
     uint32_t x = n->a[0], r;
@@ -6152,6 +6159,7 @@ static uint32_t vc__lower_shuffle_in_range(vc__lowering *s, const vc__node *n) {
     return vc__make_raw(s, VC__OP_SHUFFLE, n->type, n->a[0], lane, VC__NIL, 0);
 }
 
+/* Replaces a subgroup operation that the target or the device does not have. Returns VC__NIL if it has it. */
 static uint32_t vc__lower_subgroup(vc__lowering *s, const vc__node *n) {
     uint64_t missing = s->kernel->desc.machine.missing_features, lane;
     vc_type operand_type = n->a[0] == VC__NIL ? n->type : vc__lowered_type(s, n->a[0]);
@@ -6406,6 +6414,7 @@ static inline uint32_t vc__hash_node(const vc__lowering *s, const vc__node *n, u
     return vc__hash_end(h);
 }
 
+/* Whether two nodes compute the same value. by_region: nodes of different blocks are not equal. */
 static inline bool vc__nodes_equal(const vc__lowering *s, const vc__node *a, const vc__node *b, bool by_region) {
     if (a->op != b->op || a->type != b->type || (by_region && a->region != b->region)) return false;
     if (vc__op[a->op].operands != VC__MANY)
@@ -7478,6 +7487,8 @@ static const struct {
     { VC__OP_SUBGROUP_LOCAL_ID, VC__BuiltInSubgroupLocalInvocationId, "subgroup_local_id", false, true }
 };
 
+/* Loads a built-in variable, which is declared and loaded once, and copies the value or one of its components to
+   `id`. */
 static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t i = 0;
     while (vc__spirv_builtins[i].op != n->op) i++;
@@ -9288,6 +9299,7 @@ static void vc__p_leaf(vc__printer *g, uint32_t i) {
     }
 }
 
+/* Prints an operation for which vc__op_text has no pattern. */
 static void vc__p_without_pattern(vc__printer *g, const vc__node *n) {
     switch (n->op) {
     case VC__OP_VEC: case VC__OP_CAST: g->d->construct(g, n); break;
@@ -9463,6 +9475,7 @@ static bool vc__p_is_last_case(const vc__printer *g, uint32_t i) {
     return g->l->node[j + 1].op == VC__OP_END;
 }
 
+/* Prints a VC_CASE or VC_DEFAULT: as a label or, in a chained switch, as `if` and `else if`. */
 static void vc__p_case(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
     uint32_t switch_node = g->info[i].block - 1;
@@ -9544,6 +9557,7 @@ static void vc__p_float_atomic(vc__printer *g, const vc__node *n, const char *fr
     vc__p_put(g, " : %s(v%u)", from, old_bits);
 }
 
+/* Prints an atomic operation on floats as a loop of compare-and-exchange. */
 static void vc__p_cas_loop(vc__printer *g, uint32_t i, const vc__cas_loop *loop) {
     const vc__node *n = &g->l->node[i];
     unsigned expected = ++g->temporaries, found = ++g->temporaries;
@@ -12610,6 +12624,7 @@ static vc_val vc__matrix_equal(uint32_t op, uint32_t columns, const vc__math_ope
     return op == VC__OP_EQ ? r : vc_not(r);
 }
 
+/* Arithmetic and comparison of matrices, column by column. One operand may be a scalar. */
 static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_t count, vc__math_operand *a,
                             vc__math_operand *b) {
     vc_type type = vc__is_matrix(a->type) ? a->type : b->type, kind = vc__scalar(type);
@@ -12843,6 +12858,8 @@ static vc_val vc__composite_cast(vc_type type, vc_val v) {
 /* The type of the elements of a split array, and their number in one instance of the composite type. */
 typedef struct vc__split_array { vc_type type; uint32_t count; } vc__split_array;
 
+/* Returns the type and the number of the elements of split array number `l` of a composite type: the dimensions of
+   the arrays on the path to the flat part are multiplied. */
 static vc__split_array vc__split_array_of(const vc_kernel *k, vc_type type, uint32_t l) {
     vc__split_array info = { type, 1 };
     uint32_t i;
@@ -13010,6 +13027,7 @@ static void vc__split_param(vc_kernel *k, uint32_t root, vc_type type, uint32_t 
     }
 }
 
+/* Declares a parameter of a composite type: a piece for each flat part. */
 static vc_val vc__composite_param(vc_kernel *k, const char *name, vc_type type) {
     vc__flat_parts all;
     uint32_t root = k->object_count;
@@ -14317,6 +14335,7 @@ VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     return vc__value(k, vc__record(k, VC__OP_EXTRACT, flags, vc__scalar(o[0].type), a, b, VC__NIL, 0));
 }
 
+/* Replaces component i of a vector. */
 static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val scalar) {
     vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(scalar);
     vc__operand o;
@@ -14664,6 +14683,7 @@ static uint32_t vc__divergent_operand(const vc_kernel *k, const vc__node *n) {
 /* "; the condition depends on variable 'stop'" if a varying value was loaded from a variable or private array,
    otherwise "". */
 typedef struct vc__cause_label { char text[80]; } vc__cause_label;
+/* Names the variable or private array that makes a condition divergent; "" if the condition depends on none. */
 static vc__cause_label vc__cause_text(const vc_kernel *k, uint32_t node) {
     vc__cause_label l;
     l.text[0] = 0;
@@ -14994,6 +15014,7 @@ static void vc__group_barrier(vc_kernel *k) {
     vc_barrier_scoped(k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
 }
 
+/* Records the operation of a vc_combine. */
 static vc_val vc__combine(vc_combine op, vc_val a, vc_val b) {
     switch (op) {
     case VC_ADD: return vc_add(a, b);
@@ -15664,6 +15685,7 @@ VC_API vc_val vc_byte_swap(vc_val a) {
     return vc__fn_end(&f, vc__cast_kind(vc__scalar(f.type), a));
 }
 
+/* Rotates left or right. The count is taken modulo the number of bits. */
 static vc_val vc__rotate(const char *call, vc_val a, vc_val count, bool right) {
     vc__fn f;
     if (vc__adapt_scalar_count(a, &count) && vc__is_unsigned((vc_type)count.owner)) {
