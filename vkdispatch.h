@@ -203,9 +203,9 @@
          thread's next vd_flush, vd_wait, vd_wait_idle, vd_buffer_read, vd_buffer_read_region or vd_read_ready does its
          work and then returns the failure: "an earlier call failed: ...".
        * Warnings are logged for a kernel that writes no buffer or image and does not print; for threads along an axis
-         that a kernel of the builder does not use (vd_kernel_desc.axes); and for a read of a buffer that a list writes
-         which has not been submitted. Dispatches of immediate lists, other lists when they are submitted,
-         vd_buffer_read and vd_buffer_read_region are checked for such reads.
+         that a kernel of the builder does not use (vd_kernel_desc.axes); and for reads of a buffer that a list writes,
+         if that list has not been submitted. The reads that are checked are those of dispatches in immediate lists, of
+         submitted lists, of vd_buffer_read and of vd_buffer_read_region.
        * The Vulkan validation layer is enabled if it is installed, OpenCL reports errors of its context, and
          vd_context_destroy logs the objects that were not destroyed.
        In all modes, the message about a kernel handle of 0 contains the last failure to create a kernel.
@@ -329,8 +329,9 @@
          a device is opened, and written by vd_context_destroy and after every 64 new kernels. A write keeps the
          pipelines that other contexts have added to the file. If the driver returns no pipelines (llvmpipe of Mesa
          22.3), no file is written. Drivers may have caches of their own, which this library does not control.
-       A file that is damaged, or belongs to another device or driver, is ignored, with a warning in the log; so are
-       failures to write. vd_stats counts files that were used, missing or ignored, and written.
+       A file that is damaged, or belongs to another device or driver, is ignored. A file that cannot be written is left
+       out. In both cases there is a warning in the log. vd_stats counts files that were used, missing or ignored, and
+       written.
 
    SPIR-V modules
        Versions 1.0 to 1.6 (1.6 requires Vulkan 1.3), compute entry points. If a module uses something else,
@@ -12003,9 +12004,9 @@ static void vd__flow_add(vd__flow *f, uint32_t id, uint64_t targets) {
     if (f->s->seen[id]) f->changed = true;
 }
 
-/* `to` is the same pointer as `from`, or points into the same memory, so it has the same targets. If that memory is not
-   a buffer, a pointer that is stored through `to` can be loaded through `from`, so the targets of `to` are added to
-   it. */
+/* `to` is the same pointer as `from`, or points into the same memory, so it gets the targets of `from`. If that memory
+   is not a buffer, a pointer that is stored through `to` can be loaded through `from`, so `from` also gets the targets
+   of `to`. */
 static void vd__flow_alias(vd__flow *f, uint32_t to, uint32_t from) {
     vd__flow_add(f, to, vd__flow_targets(f, from));
     if (from != f->s->push && vd__flow_is_pointer(f, from) && !vd__flow_in_buffer(f, from))

@@ -2776,6 +2776,7 @@ static void vc__no_memory(vc_kernel *k) {
     vc__fail(k, "kernel '%s': out of host memory", vc__name(k));
 }
 
+/* Like vc__fail, for a feature or a limit of the machine: vd_kernel_build then returns VD_ERROR_UNSUPPORTED. */
 static void vc__fail_machine(vc_kernel *k, const char *format, ...) {
     va_list list;
     vc__set_missing(k, VC__MISSING_MACHINE);
@@ -3294,7 +3295,8 @@ static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, u
 
 VC__SMALL
 
-/* Folds an operation on immediates. Returns no value if an operand is not an immediate. */
+/* Folds an operation on operands without a kernel. An operand that is not an immediate is the result of a failed call
+   or was never set; it is then the result. */
 static vc_val vc__pure_immediates(uint32_t ordered_op, uint32_t count, vc_val a, vc_val b, vc_val c) {
     uint32_t op = ordered_op & ~(uint32_t)VC__SWAPPED;
     uint64_t bits[3] = { 0, 0, 0 }, result = 0;
@@ -6785,6 +6787,7 @@ VC__NOINLINE static uint32_t vc__lower_node(vc__lowering *s, uint32_t i) {
     return j != VC__NIL ? j : vc__add_node(s, &n);
 }
 
+/* Whether an operand on the tape is not lowered yet. */
 static inline bool vc__is_unlowered(const vc__lowering *s, uint32_t operand) {
     return operand != VC__NIL && s->map[operand] == VC__NIL;
 }
@@ -7944,6 +7947,7 @@ static void vc__spirv_store_part(vc__spirv *s, const vc__access *p, uint32_t i, 
 /* Whether a bool is stored as a u32. */
 static bool vc__is_bool_as_u32(const vc__access *p) { return vc__is_bool(p->element) && !vc__is_bool(p->type); }
 
+/* Loads an element, part by part, and converts a bool, which is a u32 in memory. */
 static void vc__spirv_load(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__access p = vc__spirv_access(s, n);
     bool convert = vc__is_bool_as_u32(&p);
@@ -7962,6 +7966,7 @@ static void vc__spirv_load(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__binary(s, VC__OpINotEqual, type, id, raw, zero);
 }
 
+/* Converts a bool to u32 and stores an element, part by part. */
 static void vc__spirv_store(vc__spirv *s, const vc__node *n) {
     vc__access p = vc__spirv_access(s, n);
     uint32_t value = vc__result(n->a[2]), components = vc__components(p.element), type, part;

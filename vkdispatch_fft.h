@@ -3214,12 +3214,10 @@ static vd__fft_layout vd__real_hook_layout(const vd_fft *p, const vd__real *r, b
                                                        : p->dense;
 }
 
-
 /* Whether results are folded before they are stored. A single row of odd length is stored without a fold. */
 static bool vd__real_needs_fold(const vd__real *r) {
     return !r->inverse && (r->half_length ? vd__real_family(r->kind) != VD__REAL_IV : r->two_rows);
 }
-
 
 /* Returns the addresses of the elements that a pass loads from, or stores to, an array of layout `l`. If the axis is
    split over passes, the elements of a transform are parts * outer elements apart. by_rule: the rule of a real kind
@@ -3420,7 +3418,6 @@ static bool vd__real_plan_fold_pass(const vd_fft *p, vd__fft_route *r, const vd_
     }
     return pass->in.transform.product <= UINT32_MAX / (t->rule.h / 2 + 1);
 }
-
 
 /* Plans a whole axis as several passes and, if its results are folded, another pass that folds them. */
 static bool vd__fft_plan_passes(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t min_columns) {
