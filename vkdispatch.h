@@ -60,6 +60,7 @@
        heap            device memory: blocks shared by many buffers
        batch           command lists, staging memory, submission, readback
        images          images and samplers: creation, boxes, transfers
+       profile         timestamps, scopes, statistics
        output          output of printf and assert in kernels
        public          the functions declared in the public part
        dlpack          buffers to DLPack tensors and back
@@ -122,6 +123,7 @@
                                                              buffers as 64-bit addresses, and OpenCL uses shared virtual
                                                              memory. binding: neither. No effect on CUDA
          VKDISPATCH_DEBUG        1, 0 (default)              1: debug mode, like vd_context_desc.debug; see "Errors"
+         VKDISPATCH_PROFILE      1, file name, 0 (default)   measures every command, see "Profiling"
          VKDISPATCH_COPIES       kernel, driver              how Vulkan copies between buffers with addresses. kernel: a
                                                              kernel copies wherever alignment permits. driver: the
                                                              driver copies. Default: whichever is faster
@@ -131,8 +133,8 @@
                                                              Windows, /usr/local/cuda is tried last
        vd_context_create fails if VKDISPATCH_BACKEND, _DEVICE, _DISABLE, _BUFFERS, _COPIES or _DEBUG has an invalid
        value, unless it does not need the variable. Programs with elevated privileges (set-user-ID, set-group-ID, file
-       capabilities; on Windows, started as administrator) ignore VKDISPATCH_DEBUG, VKDISPATCH_LIBCUDA,
-       VKDISPATCH_NVRTC, CUDA_PATH and CUDA_HOME.
+       capabilities; on Windows, started as administrator) ignore VKDISPATCH_DEBUG, VKDISPATCH_PROFILE,
+       VKDISPATCH_LIBCUDA, VKDISPATCH_NVRTC, CUDA_PATH and CUDA_HOME.
 
    Tutorial
        1. Open a device. vd_context_create(NULL, &ctx) opens the best device of the first backend that works, in the
@@ -314,6 +316,28 @@
          returns VD_ERROR_ASSERTION, once; vd_wait, reads and dispatches return VD_OK. To detect failed assertions,
          check the result of vd_wait_idle.
 
+   Profiling
+       vd_scope_begin and vd_scope_end measure the commands between them on the device, in immediate lists and in lists
+       from vd_list_begin. In an immediate list a scope may extend over several batches.
+       * A scope begins when all commands recorded before it in its queue have ended, and ends when its own commands
+         have. Times of scopes without a common command therefore do not overlap, and scopes do not change which
+         commands may overlap.
+       * vd_profile_read, vd_profile_print and vd_profile_write return what is complete, and never wait. To include all
+         work, call vd_wait_idle before.
+       * The last 32768 to 65536 finished scopes are kept for vd_profile_read and vd_profile_write. The table of
+         vd_profile_print contains all. Scopes of submissions that failed are lost.
+       * vd_device_info.features has VD_FEATURE_TIMESTAMP if the queues have timestamps. Their source:
+           vulkan     timestamp queries. If the counter has fewer than 64 valid bits (vd_device_info.timestamp_bits), it
+                      may wrap around; commands must be shorter than 3/4 of its range (36 bits of 1 ns: 51 s)
+           cuda       events, with a resolution of about 0.5 us. Scopes cannot be captured
+           opencl     profiling of markers: needs vd_context_desc.profile, or a cl_queue with profiling
+           dummy      the clock of the host, when a command is executed
+       * begin_ns and end_ns are times of the device. The first time of each device is set to that of vd_time_ns at its
+         submission, so that traces of several devices match approximately.
+       VKDISPATCH_PROFILE=1 puts every dispatch, copy, fill, write and read into a scope with the name of the kernel or
+       of the operation, and vd_context_destroy writes the table to stderr. A file name instead of 1: the table is
+       written to that file, or a trace if the name ends in .json. Devices without timestamps are not measured.
+
    Cache files
        vd_context_desc.cache_directory holds compiled code, which the driver executes, and measurements. These files
        must be as trustworthy as the program: their checksum detects damage, not forgery.
@@ -485,7 +509,7 @@ typedef enum vd_result {
     VD_ERROR_OUT_OF_MEMORY,        /* host memory */
     VD_ERROR_OUT_OF_DEVICE_MEMORY,
     VD_ERROR_DEVICE_LOST,          /* permanent for the context */
-    VD_ERROR_IO,                   /* reserved for failures of files; not returned yet */
+    VD_ERROR_IO,                   /* a file could not be written */
     VD_ERROR_BACKEND,              /* another failure of a driver call */
     VD_ERROR_ASSERTION             /* a vc_assert in a kernel failed */
 } vd_result;
@@ -769,6 +793,7 @@ typedef struct vd_device_info {
     double timestamp_ns;            /* nanoseconds of a timestamp tick. 0: no timestamps */
     vd_limits limits;
     vd_facts facts;
+    uint32_t timestamp_bits;        /* valid bits of a timestamp, whose value wraps around; 0 without timestamps */
 } vd_device_info;
 
 typedef struct vd_context_desc {
@@ -810,6 +835,8 @@ typedef struct vd_context_desc {
     bool graphics;                  /* VD_BACKEND_VULKAN: use queues with graphics, if the device has some. Blits and
                                        depth formats need them. Default: compute queues without graphics, if the device
                                        has some */
+    bool profile;                   /* VD_BACKEND_OPENCL: create queues with profiling, which scopes need and which may
+                                       slow down every command. Default: VKDISPATCH_PROFILE */
 } vd_context_desc;
 
 /* Usage of a buffer's memory. Kernels and transfers can access every buffer. Several usages may share one type of
@@ -1136,6 +1163,15 @@ typedef struct vd_native {
     uint32_t queue_family;          /* vulkan: index of the queue family */
     void (*get_instance_proc_addr)(void); /* vulkan: PFN_vkGetInstanceProcAddr */
 } vd_native;
+
+/* A finished scope, see vd_scope_begin. */
+typedef struct vd_scope_info {
+    char name[64];                  /* first 63 bytes of the name */
+    uint64_t number;                /* of the scope in its context, from 1 on, in the order in which scopes began */
+    uint64_t parent;                /* number of the enclosing scope; 0: none */
+    uint64_t begin_ns, end_ns;      /* on the clock of vd_time_ns, see "Profiling" */
+    uint32_t device, queue;         /* indices */
+} vd_scope_info;
 
 /* Counters since the context was created, and current numbers of objects. */
 typedef struct vd_stats {
@@ -1501,6 +1537,32 @@ VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeo
 
 /* Ends a readback or a watch. {0} is ignored; an invalid ticket only sets the error text. */
 VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket);
+
+/* ---- profiling: see the section "Profiling" of the manual ---- */
+
+/* Begins a scope, which measures the time of the commands recorded until vd_scope_end. Scopes nest, at most 32 deep.
+   name is copied.
+   Fails with VD_ERROR_INVALID if name is NULL or the nesting too deep; VD_ERROR_UNSUPPORTED if the queue has no
+   timestamps (VD_FEATURE_TIMESTAMP); VD_ERROR_OUT_OF_MEMORY. */
+VD_API vd_result vd_scope_begin(vd_list *list, const char *name);
+
+/* Ends the innermost scope of a list. Fails with VD_ERROR_INVALID if there is none. vd_list_end and vd_submit fail if a
+   scope of a list from vd_list_begin has not ended. */
+VD_API vd_result vd_scope_end(vd_list *list);
+
+/* Moves finished scopes to `out`, in the order in which they ended, at most `capacity`. Never waits. Returns their
+   number; 0 if there is none, and on failure. */
+VD_API int vd_profile_read(vd_context *ctx, vd_scope_info *out, int capacity);
+
+/* Writes a table of all finished scopes to `out`, including those that vd_profile_read has moved: count and times by
+   name and enclosing scopes. Never waits. At most `size` bytes are written, with a terminating zero; out may be NULL if
+   size is 0. Returns the length of the whole table; 0 on failure. */
+VD_API size_t vd_profile_print(vd_context *ctx, char *out, size_t size);
+
+/* Writes the finished scopes that vd_profile_read has not moved to a file in the trace event format, which Perfetto and
+   chrome://tracing display. Replaces an existing file. Never waits. Fails with VD_ERROR_IO if the file cannot be
+   written; VD_ERROR_OUT_OF_MEMORY. */
+VD_API vd_result vd_profile_write(vd_context *ctx, const char *path);
 
 /* ---- waiting ---- */
 
@@ -3150,6 +3212,8 @@ typedef struct vd__tape {
     uint32_t count, capacity;  /* words */
     uint32_t last;             /* index of the first word of the last command */
     bool failed;               /* a copy or fill was not recorded because host memory ran out */
+    uint64_t *stamps;          /* timestamps by index: values or objects of the backend; 0: none */
+    uint32_t stamp_count, stamp_capacity;
 } vd__tape;
 
 /* A recording of the backend. Zeroed before commands_create. */
@@ -3220,6 +3284,7 @@ struct vd__host {
     void *cl_context, *cl_device, *cl_queue; /* the user's, or NULL */
     void (*get_instance_proc_addr)(void); /* the user's, or NULL */
     bool graphics;             /* desc.graphics */
+    bool profile;              /* desc.profile or VKDISPATCH_PROFILE */
     int copies;                /* VD__COPIES_X from VKDISPATCH_COPIES, or 0 */
 };
 
@@ -3265,6 +3330,12 @@ typedef struct vd__heap {
     uint64_t block_count, bytes; /* number and size of the driver allocations in `blocks` */
 } vd__heap;
 
+/* Relates the timestamps of a device to the clock of the host. */
+typedef struct vd__clock {
+    uint64_t ticks, ns;        /* first timestamp of the last submission that was read, without wraps, and its time */
+    uint64_t host_ns;          /* time of that submission. 0: none */
+} vd__clock;
+
 /* A device of a context, its memory and the lock of its queues. One lock serves all queues of a device because
    ordering a command can involve all of them. */
 typedef struct vd__context_device {
@@ -3276,6 +3347,7 @@ typedef struct vd__context_device {
     uint64_t default_samplers[2]; /* native handles: nearest, linear; 0: not created yet. Under the context's lock */
     uint64_t disable;          /* disabled features, VD_FEATURE_ bits. vd__storage_map implements those of memory */
     struct vd__queue *queues;  /* device.queue_count elements, a part of vd_context.queues */
+    vd__clock clock;           /* under the context's lock */
 } vd__context_device;
 
 /* A driver buffer or image with its range in a block and its last uses on the queues of its device. */
@@ -3435,10 +3507,48 @@ typedef struct vd__output {
     struct vd__output *next;
 } vd__output;
 
+/* A name of scopes within an enclosing scope, and statistics of its finished scopes. */
+typedef struct vd__scope_name {
+    struct vd__scope_name *parent, *child, *next; /* the first child and the next sibling, newest first */
+    uint64_t count, total_ns, min_ns, max_ns;
+    char text[1];              /* variable length */
+} vd__scope_name;
+
+/* A scope in a recording. If it extends over several recordings, it occurs in the first and in the last. */
+typedef struct vd__scope {
+    vd__scope_name *name;
+    uint64_t number, parent;   /* as in vd_scope_info */
+    uint32_t begin, end;       /* indices of timestamps, or VD__NONE in another recording */
+} vd__scope;
+
+/* A finished scope, or one whose end is in a later recording. */
+typedef struct vd__scope_time {
+    const vd__scope_name *name;
+    uint64_t number, parent, begin_ns, end_ns;
+    uint32_t queue;            /* index in the context */
+} vd__scope_time;
+
+enum { VD__MAX_SCOPES = 32, VD__MAX_SCOPE_TIMES = 1 << 16 }; /* nested; finished ones that are kept */
+
+/* All scopes of a context. Guarded by the context's lock, except `automatic`. */
+typedef struct vd__profile {
+    vd__scope_name root;
+    vd__scope_time *times, *begun; /* finished ones, in order; those that end in a later recording */
+    uint32_t time_count, time_capacity, begun_count, begun_capacity;
+    uint64_t numbers, dropped; /* the last number; finished scopes that were not kept */
+    uint64_t *ticks;           /* scratch memory */
+    uint32_t tick_capacity;
+    char *automatic;           /* a copy of VKDISPATCH_PROFILE: every command is a scope. NULL: not set */
+} vd__profile;
+
 /* A recording that is reused when its submission has completed. */
 typedef struct vd__recording {
     vd__commands commands;
     uint64_t value;            /* timeline value of its submission */
+    uint64_t submitted_ns;     /* time of its submission, if it has timestamps */
+    uint32_t timestamps;       /* number of timestamps in `commands` */
+    vd__scope *scopes;
+    uint32_t scope_count, scope_capacity;
     struct vd__recording *next;
 } vd__recording;
 
@@ -3522,6 +3632,9 @@ struct vd_list {
     vd__staging *staging[VD__MEMORY_USAGES]; /* being filled */
     vd__ticket *tickets;       /* added under the context's lock, removed under the queue's; vd_read_end holds both */
     vd__output *output;        /* receives the output of its kernels; NULL: none of them prints */
+    uint32_t scope_count;      /* open scopes, without automatic ones */
+    struct { vd__scope_name *name; uint64_t number; uint32_t index; } scopes[VD__MAX_SCOPES]; /* index: in the
+                                  recording's scopes, or VD__NONE if the scope began in an earlier one */
     vd_stats stats;
     struct vd_list *next;      /* in the context's lists */
 };
@@ -3601,6 +3714,7 @@ struct vd_context {
     vd_list *lists;
     vd__attachment *attachments; /* newest first, kept until the context is destroyed */
     bool releasing_attachments; /* the attachments are being released */
+    vd__profile profile;
     vd__formats *formats;      /* newest first, kept until the context is destroyed */
     uint32_t format_count, output_buffers;
     vd__output *outputs;       /* submitted, in order; compared with NULL without the lock */
@@ -3773,6 +3887,10 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    record_copy       Copies `count` ranges. The target is a memory or, with dev->copies_to_host, host memory.
    record_fill       Fills [offset, offset + size) with a 32-bit word. offset and size are multiples of 4.
    record_image      Records a transfer. The subresources are in the layouts of the parts.
+   record_timestamp  Records that timestamp `index` is set to the device's time when all earlier commands of the queue
+                     have ended. Indices ascend from 0 in each recording, which is not reusable. Only called with
+                     VD_FEATURE_TIMESTAMP.
+   timestamps_read   Reads the first `count` timestamps of a recording whose submission has completed, in ticks.
    record_native     Calls `record` with the driver's command buffer, whose state is undefined afterwards.
                      VD_ERROR_UNSUPPORTED: the driver has no such object.
    queue_native      Fills in the driver's handles of a queue and of its owners.
@@ -3823,7 +3941,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
       vk, cu, cl, dummy) \
     X(void, kernel_destroy, (vd__device *dev, vd__kernel_code *code), vk, cu, cl, dummy) \
     X(vd_result, commands_create, (vd__device *dev, vd__commands *c), vk, tape, tape, tape) \
-    X(void, commands_destroy, (vd__device *dev, vd__commands *c), vk, tape, tape, tape) \
+    X(void, commands_destroy, (vd__device *dev, vd__commands *c), vk, cu, cl, tape) \
     X(vd_result, commands_begin, (vd__device *dev, vd__commands *c, bool reusable), vk, tape, tape, tape) \
     X(vd_result, commands_end, (vd__device *dev, vd__commands *c), vk, tape, tape, tape) \
     X(void, record_barrier, (vd__device *dev, vd__commands *c, uint32_t from, uint32_t to, \
@@ -3834,6 +3952,9 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
     X(void, record_fill, (vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size, \
                           uint32_t word), vk, tape, tape, tape) \
     X(void, record_image, (vd__device *dev, vd__commands *c, const vd__image_command *command), vk, tape, tape, tape) \
+    X(vd_result, record_timestamp, (vd__device *dev, vd__commands *c, uint32_t index), vk, tape, tape, tape) \
+    X(vd_result, timestamps_read, (vd__device *dev, vd__commands *c, uint32_t count, uint64_t *out), \
+      vk, cu, cl, dummy) \
     X(vd_result, record_native, (vd__device *dev, vd__commands *c, \
                                   vd_result (*record)(void *user, void *commands), void *user), \
       vk, default, default, dummy) \
@@ -4039,7 +4160,9 @@ static VD__UNUSED vd__mutex vd__open_lock = VD__MUTEX_INIT;
    which must exist as long as the tape is played. Everything else, including the argument block, is copied. Barriers
    are not recorded, because these backends execute commands in order. A tape can be played more than once. */
 
-typedef enum vd__tape_kind { VD__TAPE_LAUNCH, VD__TAPE_COPY, VD__TAPE_FILL, VD__TAPE_IMAGE } vd__tape_kind;
+typedef enum vd__tape_kind {
+    VD__TAPE_LAUNCH, VD__TAPE_COPY, VD__TAPE_FILL, VD__TAPE_IMAGE, VD__TAPE_TIMESTAMP
+} vd__tape_kind;
 
 typedef struct vd__tape_command {
     uint32_t kind;             /* vd__tape_kind */
@@ -4071,12 +4194,18 @@ typedef struct vd__tape_image {
     vd__image_command image;
 } vd__tape_image;
 
+typedef struct vd__tape_timestamp {
+    vd__tape_command command;
+    uint64_t index;            /* in vd__tape.stamps */
+} vd__tape_timestamp;
+
 /* Functions that execute commands. `user` is the argument of vd__tape_play. */
 typedef struct vd__tape_player {
     vd_result (*launch)(void *user, const vd__tape_launch *launch);
     vd_result (*copy)(void *user, const vd__tape_copy *copy);
     vd_result (*fill)(void *user, const vd__tape_fill *fill);
     vd_result (*image)(void *user, const vd__image_command *command); /* NULL: the backend has no images */
+    vd_result (*timestamp)(void *user, uint64_t *stamp);
 } vd__tape_player;
 
 static const vd__tape_command *vd__tape_command_at(const vd__tape *tape, uint32_t word) {
@@ -4102,6 +4231,7 @@ static vd_result vd__tape_commands_create(vd__device *dev, vd__commands *c) {
 
 static void vd__tape_commands_destroy(vd__device *dev, vd__commands *c) {
     vd__free(&dev->driver->host->allocator, c->tape.words);
+    vd__free(&dev->driver->host->allocator, c->tape.stamps);
 }
 
 static vd_result vd__tape_commands_begin(vd__device *dev, vd__commands *c, bool reusable) {
@@ -4187,6 +4317,20 @@ static void vd__tape_record_image(vd__device *dev, vd__commands *c, const vd__im
     if (image) image->image = *command;
 }
 
+static vd_result vd__tape_record_timestamp(vd__device *dev, vd__commands *c, uint32_t index) {
+    vd__tape *tape = &c->tape;
+    void *stamps = tape->stamps;
+    bool grown = vd__array_reserve(&dev->driver->host->allocator, &stamps, &tape->stamp_capacity, index + 1,
+                                   sizeof *tape->stamps);
+    tape->stamps = (uint64_t *)stamps;
+    vd__tape_timestamp *to = grown ? (vd__tape_timestamp *)vd__tape_append(dev, c, VD__TAPE_TIMESTAMP, sizeof *to)
+                                   : NULL;
+    if (!to) return vd__fail_memory(NULL, NULL, 0);
+    while (tape->stamp_count <= index) tape->stamps[tape->stamp_count++] = 0;
+    to->index = index;
+    return VD_OK;
+}
+
 /* Makes the changes of a submission, then executes its commands in order. Stops at the first error and returns it. The
    number of an argument block is the index of its first word. */
 static inline vd_result vd__tape_play(const vd__submission *s, const vd__tape_player *player, void *user) {
@@ -4201,6 +4345,8 @@ static inline vd_result vd__tape_play(const vd__submission *s, const vd__tape_pl
         if (command->kind == VD__TAPE_LAUNCH) r = player->launch(user, (const vd__tape_launch *)(const void *)command);
         else if (command->kind == VD__TAPE_COPY) r = player->copy(user, (const vd__tape_copy *)(const void *)command);
         else if (command->kind == VD__TAPE_FILL) r = player->fill(user, (const vd__tape_fill *)(const void *)command);
+        else if (command->kind == VD__TAPE_TIMESTAMP)
+            r = player->timestamp(user, &tape->stamps[((const vd__tape_timestamp *)(const void *)command)->index]);
         else r = player->image(user, &((const vd__tape_image *)(const void *)command)->image);
         at += command->words;
     }
@@ -4303,8 +4449,29 @@ static void *vd__cache_load(const vd__host *host, const char *category, const vd
     return data;
 }
 
-static bool vd__cache_write(vd__file file, const vd__cache_key *key, const void *data, size_t size) {
+/* Replaces a file by one that contains `head` and `data`. Writes a temporary file and renames it, so that other
+   programs never read an incomplete file. On failure, returns false and describes the reason. */
+static bool vd__file_store(const char *path, const void *head, size_t head_size, const void *data, size_t size,
+                           char *error, size_t error_size) {
+    char temporary[VD__CACHE_PATH_CHARS];
+    snprintf(temporary, sizeof temporary, "%.*s.%llx", VD__CACHE_PATH_CHARS - 32, path,
+             VD__U(vd__time_ns() ^ (uint64_t)(uintptr_t)&path * 0x9E3779B97F4A7C15u));
+    vd__file file = vd__file_create(temporary);
+    bool ok = file != VD__NO_FILE && vd__file_write(file, head, head_size) && vd__file_write(file, data, size);
+    if (file != VD__NO_FILE && !vd__file_close(file)) ok = false;
+    if (ok) ok = vd__file_replace(temporary, path);
+    if (ok) return true;
+    vd__file_error(error, error_size);
+    if (file != VD__NO_FILE) vd__file_delete(temporary);
+    return false;
+}
+
+/* Stores data under this key. */
+static void vd__cache_store(const vd__host *host, const char *category, const vd__cache_key *key, const void *data,
+                            size_t size) {
+    char path[VD__CACHE_PATH_CHARS], error[128];
     vd__cache_header head;
+    if (!size || size > VD__CACHE_MAX_BYTES || !vd__cache_path(host, category, key, path)) return;
     vd__cache_key sum = VD__CACHE_KEY_INIT;
     memset(&head, 0, sizeof head);
     memcpy(head.magic, VD__CACHE_MAGIC, sizeof head.magic);
@@ -4312,26 +4479,9 @@ static bool vd__cache_write(vd__file file, const vd__cache_key *key, const void 
     head.key = *key;
     head.sum = sum;
     head.size = size;
-    return vd__file_write(file, &head, sizeof head) && vd__file_write(file, data, size);
-}
-
-/* Stores data under this key. Writes a temporary file and renames it, so that other programs never read an incomplete
-   file. */
-static void vd__cache_store(const vd__host *host, const char *category, const vd__cache_key *key, const void *data,
-                            size_t size) {
-    char path[VD__CACHE_PATH_CHARS], temporary[VD__CACHE_PATH_CHARS], error[128];
-    if (!size || size > VD__CACHE_MAX_BYTES || !vd__cache_path(host, category, key, path)) return;
-    snprintf(temporary, sizeof temporary, "%.*s.%llx", VD__CACHE_PATH_CHARS - 32, path,
-             VD__U(vd__time_ns() ^ (uint64_t)(uintptr_t)&path * 0x9E3779B97F4A7C15u));
-    vd__file file = vd__file_create(temporary);
-    bool ok = file != VD__NO_FILE && vd__cache_write(file, key, data, size);
-    if (file != VD__NO_FILE && !vd__file_close(file)) ok = false;
-    if (ok) ok = vd__file_replace(temporary, path);
-    if (ok && host->cache_counters) vd__atomic_add64(&host->cache_counters->writes, 1);
-    if (ok) return;
-    vd__file_error(error, sizeof error);
-    vd__logf(host, VD_LOG_INFO, "cache file '%s' could not be written: %s", path, error);
-    if (file != VD__NO_FILE) vd__file_delete(temporary);
+    if (vd__file_store(path, &head, sizeof head, data, size, error, sizeof error)) {
+        if (host->cache_counters) vd__atomic_add64(&host->cache_counters->writes, 1);
+    } else vd__logf(host, VD_LOG_INFO, "cache file '%s' could not be written: %s", path, error);
 }
 
 VD__SMALL_END
@@ -5243,6 +5393,7 @@ enum { VD__DUMMY_DEVICE, VD__DUMMY_UPLOAD, VD__DUMMY_READBACK }; /* memory types
 typedef struct vd__dummy_device {
     uint64_t used_bytes[3];    /* by memory type */
     uint64_t timelines[VD_MAX_QUEUES]; /* submissions complete before queue_submit returns */
+    uint64_t first_tick;       /* added to timestamps, for tests */
 } vd__dummy_device;
 
 static vd__dummy_device *vd__dummy_of(vd__device *dev) { return (vd__dummy_device *)dev->native; }
@@ -5266,7 +5417,6 @@ static void vd__dummy_info(const vd_device_info *desc, vd_device_info *out) {
     else {
         out->features = ((1u << 14) - 1) | VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64 | VD_FEATURE_UNPACK_HALF
                         | VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING;
-        out->timestamp_ns = 1;
         out->type = VD_DEVICE_DISCRETE;
         out->facts.forward_progress = true;
     }
@@ -5275,6 +5425,8 @@ static void vd__dummy_info(const vd_device_info *desc, vd_device_info *out) {
     out->index = 0;
     if (!out->name[0]) memcpy(out->name, "dummy", sizeof "dummy");
     if (!out->device_memory) out->device_memory = 4ull << 30;
+    if (!(out->timestamp_ns > 0)) out->timestamp_ns = 1;
+    if (!out->timestamp_bits || out->timestamp_bits > 64) out->timestamp_bits = 64;
     if (!desc) out->host_memory = 16ull << 30;
     if (!out->api_version[0]) out->api_version[0] = 1;
     vd_limits *l = &out->limits;
@@ -5318,7 +5470,7 @@ static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t d
     dev->has_images = true;
     /* without `disable`, the features are exactly those of the description, also if one depends on a missing one */
     if (disable) dev->info.features = vd__features_without(dev->info.features, disable);
-    if (!(dev->info.features & VD_FEATURE_TIMESTAMP)) dev->info.timestamp_ns = 0;
+    if (!(dev->info.features & VD_FEATURE_TIMESTAMP)) dev->info.timestamp_ns = dev->info.timestamp_bits = 0;
     return VD_OK;
 }
 
@@ -5542,11 +5694,24 @@ static vd_result vd__dummy_play_image(void *user, const vd__image_command *c) {
     return VD_OK;
 }
 
+static vd_result vd__dummy_play_timestamp(void *user, uint64_t *stamp) {
+    vd__device *dev = (vd__device *)user;
+    uint64_t tick = vd__dummy_of(dev)->first_tick + (uint64_t)((double)vd__time_ns() / dev->info.timestamp_ns);
+    *stamp = tick & UINT64_MAX >> (64 - dev->info.timestamp_bits);
+    return VD_OK;
+}
+
+static vd_result vd__dummy_timestamps_read(vd__device *dev, vd__commands *c, uint32_t count, uint64_t *out) {
+    (void)dev;
+    memcpy(out, c->tape.stamps, count * sizeof *out);
+    return VD_OK;
+}
+
 static const vd__tape_player vd__dummy_player = { vd__dummy_play_launch, vd__dummy_play_copy, vd__dummy_play_fill,
-                                                  vd__dummy_play_image };
+                                                  vd__dummy_play_image, vd__dummy_play_timestamp };
 
 static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const vd__submission *s) {
-    vd_result r = vd__tape_play(s, &vd__dummy_player, NULL);
+    vd_result r = vd__tape_play(s, &vd__dummy_player, dev);
     vd__atomic_store64(&vd__dummy_of(dev)->timelines[queue], s->value);
     return r;
 }
@@ -5670,7 +5835,12 @@ VD__SMALL
     X(vkCmdBlitImage) \
     X(vkCmdClearColorImage) \
     X(vkCmdFillBuffer) \
-    X(vkCmdUpdateBuffer)
+    X(vkCmdUpdateBuffer) \
+    X(vkCreateQueryPool) \
+    X(vkDestroyQueryPool) \
+    X(vkGetQueryPoolResults) \
+    X(vkCmdResetQueryPool) \
+    X(vkCmdWriteTimestamp)
 
 /* Functions of extensions. NULL if the extension is not enabled. */
 #define VD__VK_EXTENSION_FUNCTIONS(X) \
@@ -6451,6 +6621,7 @@ static void vd__vk_fill_features(const vd__vk_facts *facts, uint64_t disable, vd
     info->features = vd__features_without(features | vd__vk_memory_features(facts, info), disable);
     features = info->features;
     info->timestamp_ns = features & VD_FEATURE_TIMESTAMP ? (double)facts->core.properties.limits.timestampPeriod : 0;
+    info->timestamp_bits = features & VD_FEATURE_TIMESTAMP ? facts->timestamp_bits : 0;
 }
 
 /* Fills in how the device executes kernels. llvmpipe (Mesa 22.3) terminates loops after 65535 iterations. */
@@ -7673,7 +7844,7 @@ typedef struct vd__vk_chunk {
     vd__memory memory;
 } vd__vk_chunk;
 
-enum { VD__VK_CHUNK_BYTES = 64 * 1024, VD__VK_RECENT_SETS = 4 };
+enum { VD__VK_CHUNK_BYTES = 64 * 1024, VD__VK_RECENT_SETS = 4, VD__VK_QUERIES = 128 /* of a query pool */ };
 enum {
     VD__VK_SLAB_BYTES = 64 * 1024,
     VD__VK_SLABS_KEPT = 64,
@@ -7738,6 +7909,8 @@ typedef struct vd__vk_commands {
     vd__vk_chunk **chunks;
     uint32_t chunk_count, chunk_capacity;
     uint32_t chunk, chunk_used; /* chunk in use, and its used bytes */
+    VkQueryPool *query_pools;  /* of timestamps */
+    uint32_t query_pool_count, query_pool_capacity;
 } vd__vk_commands;
 
 static vd__vk_commands *vd__vk_commands_of(const vd__commands *c) { return (vd__vk_commands *)c->native; }
@@ -7893,6 +8066,7 @@ static void vd__vk_commands_destroy(vd__device *dev, vd__commands *c) {
     }
     for (uint32_t i = 0; i < vc->pool_count; i++) vk->vkDestroyDescriptorPool(vk->handle, vc->pools[i], NULL);
     for (uint32_t i = 0; i < vc->chunk_count; i++) vd__vk_chunk_destroy(dev, vc->chunks[i]);
+    for (uint32_t i = 0; i < vc->query_pool_count; i++) vk->vkDestroyQueryPool(vk->handle, vc->query_pools[i], NULL);
     vk->vkDestroyCommandPool(vk->handle, vc->pool, &vc->callbacks);
     vk->vkDestroyCommandPool(vk->handle, vc->prologue_pool, NULL);
     vd__vk_slabs_free(&vc->arena, &vc->arena.slabs);
@@ -7900,6 +8074,7 @@ static void vd__vk_commands_destroy(vd__device *dev, vd__commands *c) {
     vd__free(allocator, vc->set_caches);
     vd__free(allocator, vc->pools);
     vd__free(allocator, vc->chunks);
+    vd__free(allocator, vc->query_pools);
     vd__free(allocator, vc);
     c->native = NULL;
 }
@@ -8483,6 +8658,44 @@ static void vd__vk_record_image(vd__device *dev, vd__commands *c, const vd__imag
     }
 }
 
+static vd_result vd__vk_query_pool_add(vd__device *dev, vd__vk_commands *vc) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    VkQueryPool *pools = (VkQueryPool *)vd__vk_reserve(dev, vc->query_pools, &vc->query_pool_capacity,
+                                                       vc->query_pool_count + 1, sizeof *pools);
+    if (!pools) return VD_ERROR_OUT_OF_MEMORY;
+    vc->query_pools = pools;
+    VD__VK_STRUCT(VkQueryPoolCreateInfo, info, VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
+    info.queryType = VK_QUERY_TYPE_TIMESTAMP;
+    info.queryCount = VD__VK_QUERIES;
+    VkResult result = vk->vkCreateQueryPool(vk->handle, &info, NULL, &pools[vc->query_pool_count]);
+    if (result) return vd__vk_fail(result, "vkCreateQueryPool");
+    vc->query_pool_count++;
+    return VD_OK;
+}
+
+static vd_result vd__vk_record_timestamp(vd__device *dev, vd__commands *c, uint32_t index) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    vd__vk_commands *vc = vd__vk_commands_of(c);
+    uint32_t pool = index / VD__VK_QUERIES, query = index % VD__VK_QUERIES;
+    vd_result r = pool == vc->query_pool_count ? vd__vk_query_pool_add(dev, vc) : VD_OK;
+    if (r) return r;
+    if (!query) vk->vkCmdResetQueryPool(vc->buffer, vc->query_pools[pool], 0, VD__VK_QUERIES);
+    vk->vkCmdWriteTimestamp(vc->buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, vc->query_pools[pool], query);
+    return VD_OK;
+}
+
+static vd_result vd__vk_timestamps_read(vd__device *dev, vd__commands *c, uint32_t count, uint64_t *out) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    const vd__vk_commands *vc = vd__vk_commands_of(c);
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0, n; i < count && !result; i += n) {
+        n = count - i < VD__VK_QUERIES ? count - i : (uint32_t)VD__VK_QUERIES;
+        result = vk->vkGetQueryPoolResults(vk->handle, vc->query_pools[i / VD__VK_QUERIES], 0, n, n * sizeof *out,
+                                           out + i, sizeof *out, VK_QUERY_RESULT_64_BIT);
+    }
+    return result ? vd__vk_fail(result, "vkGetQueryPoolResults") : VD_OK;
+}
+
 static vd_result vd__vk_record_native(vd__device *dev, vd__commands *c,
                                       vd_result (*record)(void *user, void *commands), void *user) {
     vd__vk_commands *vc = vd__vk_commands_of(c);
@@ -8804,6 +9017,7 @@ typedef struct vd__cu_external_buffer {
     X(int, cuStreamQuery, cuStreamQuery, (void *stream)) \
     X(int, cuStreamWaitEvent, cuStreamWaitEvent, (void *stream, void *event, unsigned flags)) \
     X(int, cuEventCreate, cuEventCreate, (void **event, unsigned flags)) \
+    X(int, cuEventElapsedTime, cuEventElapsedTime, (float *ms, void *begin, void *end)) \
     X(int, cuEventDestroy, cuEventDestroy_v2, (void *event)) \
     X(int, cuEventRecord, cuEventRecord, (void *event, void *stream)) \
     X(int, cuModuleLoadDataEx, cuModuleLoadDataEx, (void **module, const void *image, unsigned count, int *options, \
@@ -8957,6 +9171,8 @@ typedef struct vd__cu_device {
     int handle;
     int architecture;          /* compute capability: 10 * major + minor */
     bool can_write_values;     /* cuStreamWriteValue64 is supported; else cuMemsetD32Async writes the lower 32 bits */
+    uint64_t clock_event, clock_ns; /* first event of the last timestamps that were read, 0: none; its time. Under the
+                                  context's lock */
 } vd__cu_device;
 
 static vd__cu_driver *vd__cu_driver_of(const vd__driver *driver) { return (vd__cu_driver *)driver->native; }
@@ -9136,8 +9352,12 @@ static vd_result vd__cu_info_get(const vd__cu_driver *cu, int index, uint64_t di
             | VD_FEATURE_STORAGE_16 | VD_FEATURE_ADDRESS | VD_FEATURE_SUBGROUP | VD_FEATURE_RECONVERGENCE
             | VD_FEATURE_ATOMIC_I64 | VD_FEATURE_ATOMIC_F32_ADD | VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64
             | VD_FEATURE_UNPACK_HALF | VD_FEATURE_FMA | VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES
-            | VD_FEATURE_SHARING,
+            | VD_FEATURE_SHARING | VD_FEATURE_TIMESTAMP,
         disable);
+    if (info->features & VD_FEATURE_TIMESTAMP) {
+        info->timestamp_ns = 1;
+        info->timestamp_bits = 64;
+    }
     vd__cu_info_limits(cu, device, info);
     vd__facts_init(info, VD_CODE_CUDA, vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
     return result ? vd__cu_fail(cu, result, "querying device %d", index) : VD_OK;
@@ -9233,6 +9453,7 @@ static void vd__cu_device_close(vd__device *dev) {
             if (q->event) cu->cuEventDestroy(q->event);
             if (q->timeline) cu->cuMemFreeHost(q->timeline);
         }
+        if (d->clock_event) cu->cuEventDestroy((void *)(uintptr_t)d->clock_event);
         vd__cu_leave(d);
     }
     if (d->context) cu->cuDevicePrimaryCtxRelease(d->handle);
@@ -9741,7 +9962,60 @@ static vd_result vd__cu_play_fill(void *user, const vd__tape_fill *fill) {
     return result ? vd__cu_fail(to->cu, result, "cuMemsetD32Async") : VD_OK;
 }
 
-static const vd__tape_player vd__cu_player = { vd__cu_play_launch, vd__cu_play_copy, vd__cu_play_fill, NULL };
+/* The stamp is an event, which is kept for later recordings. */
+static vd_result vd__cu_play_timestamp(void *user, uint64_t *stamp) {
+    const vd__cu_playback *to = (const vd__cu_playback *)user;
+    void *event = NULL;
+    int result = *stamp ? 0 : to->cu->cuEventCreate(&event, 0);
+    if (result) return vd__cu_fail(to->cu, result, "cuEventCreate");
+    if (event) *stamp = (uintptr_t)event;
+    result = to->cu->cuEventRecord((void *)(uintptr_t)*stamp, to->stream);
+    return result ? vd__cu_fail(to->cu, result, "cuEventRecord") : VD_OK;
+}
+
+static const vd__tape_player vd__cu_player = { vd__cu_play_launch, vd__cu_play_copy, vd__cu_play_fill, NULL,
+                                               vd__cu_play_timestamp };
+
+/* Sets *ns to the time from one event to another. */
+static vd_result vd__cu_elapsed(const vd__cu_device *d, uint64_t from, uint64_t to, int64_t *ns) {
+    float ms = 0;
+    int result = d->api->cuEventElapsedTime(&ms, (void *)(uintptr_t)from, (void *)(uintptr_t)to);
+    *ns = (int64_t)((double)ms * 1e6);
+    return result ? vd__cu_fail(d->api, result, "cuEventElapsedTime") : VD_OK;
+}
+
+/* The driver returns differences as float, so each recording is measured from its first event, and that from the first
+   event of the recording before, with which it is exchanged. */
+static vd_result vd__cu_timestamps_read(vd__device *dev, vd__commands *c, uint32_t count, uint64_t *out) {
+    vd__cu_device *d = vd__cu_device_of(dev);
+    uint64_t *stamps = c->tape.stamps;
+    int64_t ns = 0;
+    vd_result r = vd__cu_enter(d);
+    if (r) return r;
+    if (d->clock_event) r = vd__cu_elapsed(d, d->clock_event, stamps[0], &ns);
+    if (!r) {
+        uint64_t first = stamps[0];
+        stamps[0] = d->clock_event;
+        d->clock_event = first;
+        d->clock_ns += (uint64_t)ns;
+        out[0] = d->clock_ns;
+    }
+    for (uint32_t i = 1; i < count && !r; i++) {
+        r = vd__cu_elapsed(d, d->clock_event, stamps[i], &ns);
+        out[i] = d->clock_ns + (uint64_t)ns;
+    }
+    vd__cu_leave(d);
+    return r;
+}
+
+static void vd__cu_commands_destroy(vd__device *dev, vd__commands *c) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    bool entered = c->tape.stamp_count && !vd__cu_enter(d);
+    for (uint32_t i = 0; entered && i < c->tape.stamp_count; i++)
+        if (c->tape.stamps[i]) d->api->cuEventDestroy((void *)(uintptr_t)c->tape.stamps[i]);
+    if (entered) vd__cu_leave(d);
+    vd__tape_commands_destroy(dev, c);
+}
 
 /* ---- the queue ---- */
 
@@ -9951,6 +10225,7 @@ typedef struct vd__cl_region { size_t origin, size; } vd__cl_region;
     X(int32_t, clFinish, (vd__cl_command_queue)) \
     X(int32_t, clWaitForEvents, (uint32_t, const vd__cl_event *)) \
     X(int32_t, clGetEventInfo, (vd__cl_event, uint32_t, size_t, void *, size_t *)) \
+    X(int32_t, clGetEventProfilingInfo, (vd__cl_event, uint32_t, size_t, void *, size_t *)) \
     X(int32_t, clRetainEvent, (vd__cl_event)) \
     X(int32_t, clReleaseEvent, (vd__cl_event))
 
@@ -9984,7 +10259,8 @@ typedef struct vd__cl_region { size_t origin, size; } vd__cl_region;
     X(BUFFER_CREATE_TYPE_REGION, 0x1220) X(PROGRAM_BINARY_SIZES, 0x1165) X(PROGRAM_BINARIES, 0x1166) \
     X(PROGRAM_BUILD_LOG, 0x1183) X(KERNEL_NUM_ARGS, 0x1191) X(KERNEL_WORK_GROUP_SIZE, 0x11B0) \
     X(KERNEL_COMPILE_WORK_GROUP_SIZE, 0x11B1) X(KERNEL_LOCAL_MEM_SIZE, 0x11B2) \
-    X(EVENT_COMMAND_EXECUTION_STATUS, 0x11D3) X(COMPLETE, 0)
+    X(EVENT_COMMAND_EXECUTION_STATUS, 0x11D3) X(COMPLETE, 0) X(QUEUE_PROFILING_ENABLE, 2) \
+    X(PROFILING_COMMAND_END, 0x1283)
 
 /* OpenCL error codes, there with the prefix CL_, and the vd_result that each one becomes. */
 #define VD__CL_ERRORS(X) \
@@ -10277,7 +10553,9 @@ static void vd__cl_info_features(const vd__cl_driver *cl, vd__cl_device_id devic
     if (vd__cl_has_subgroups(cl, device, extensions)) features |= VD_FEATURE_SUBGROUP;
     if (!(disable & VD_FEATURE_ADDRESS) && vd__cl_uses_svm(cl, device, info)) features |= VD_FEATURE_MAPPED;
     info->features = vd__features_without(features, disable);
-    info->timestamp_ns = info->features & VD_FEATURE_TIMESTAMP ? 1 : 0; /* profiling counts nanoseconds */
+    if (!(info->features & VD_FEATURE_TIMESTAMP)) return;
+    info->timestamp_ns = 1; /* profiling counts nanoseconds */
+    info->timestamp_bits = 64;
 }
 
 /* Limits of the number of work-groups of a launch. OpenCL limits only the total number of work-items. NVIDIA's
@@ -10413,20 +10691,29 @@ static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_device_entry 
     vd__cl_device *vcl = vd__cl_device_of(dev);
     vd__cl_command_queue existing = NULL;
     int32_t error = 0;
+    uint64_t properties = dev->driver->host->profile ? VD__CL_QUEUE_PROFILING_ENABLE : 0, all = UINT64_MAX;
     vd_result r = vd__cl_context_get(dev, entry, &existing);
     if (r) return r;
     for (uint32_t i = 0; i < dev->queue_count && !error; i++) {
+        uint64_t has = 0;
         vd__cl_queue *q = &vcl->queues[i];
         /* without VD_FEATURE_QUEUES all queues share a command queue */
         if (i && !(dev->info.features & VD_FEATURE_QUEUES)) existing = vcl->queues[0].handle;
         else if (i) existing = NULL;
-        q->handle = existing ? existing : vcl->cl->clCreateCommandQueue(vcl->context, entry->device, 0, &error);
+        q->handle = existing ? existing : vcl->cl->clCreateCommandQueue(vcl->context, entry->device, properties,
+                                                                        &error);
         if (existing) error = vcl->cl->clRetainCommandQueue(existing);
         if (error) q->handle = NULL;
+        else if (vcl->cl->clGetCommandQueueInfo(q->handle, VD__CL_QUEUE_PROPERTIES, sizeof has, &has, NULL)) has = 0;
+        all &= has;
         q->submissions = (vd__cl_submission *)vd__alloc(vd__cl_allocator(dev),
                                                         VD__CL_SUBMISSIONS * sizeof *q->submissions);
         if (!q->submissions) return vd__fail_memory(NULL, NULL, 0);
         q->capacity = VD__CL_SUBMISSIONS;
+    }
+    if (!(all & VD__CL_QUEUE_PROFILING_ENABLE)) {
+        dev->info.features &= ~(uint64_t)VD_FEATURE_TIMESTAMP;
+        dev->info.timestamp_ns = dev->info.timestamp_bits = 0;
     }
     if (!error) vcl->map_queue = vcl->cl->clCreateCommandQueue(vcl->context, entry->device, 0, &error);
     if (error) vcl->map_queue = NULL;
@@ -11135,7 +11422,36 @@ static vd_result vd__cl_play_fill(void *user, const vd__tape_fill *fill) {
                        VD__U(fill->size));
 }
 
-static const vd__tape_player vd__cl_player = { vd__cl_play_launch, vd__cl_play_copy, vd__cl_play_fill, NULL };
+/* The stamp is the event of a marker, until its recording is played again. */
+static vd_result vd__cl_play_timestamp(void *user, uint64_t *stamp) {
+    const vd__cl_playback *to = (const vd__cl_playback *)user;
+    vd__cl_event event = (vd__cl_event)(uintptr_t)*stamp;
+    if (event) to->vcl->cl->clReleaseEvent(event);
+    *stamp = 0;
+    int32_t error = to->vcl->cl->clEnqueueMarkerWithWaitList(to->queue, 0, NULL, &event);
+    if (error) return vd__cl_fail(error, "clEnqueueMarkerWithWaitList");
+    *stamp = (uintptr_t)event;
+    return VD_OK;
+}
+
+static const vd__tape_player vd__cl_player = { vd__cl_play_launch, vd__cl_play_copy, vd__cl_play_fill, NULL,
+                                               vd__cl_play_timestamp };
+
+static vd_result vd__cl_timestamps_read(vd__device *dev, vd__commands *c, uint32_t count, uint64_t *out) {
+    const vd__cl_device *vcl = vd__cl_device_of(dev);
+    int32_t error = 0;
+    for (uint32_t i = 0; i < count && !error; i++)
+        error = vcl->cl->clGetEventProfilingInfo((vd__cl_event)(uintptr_t)c->tape.stamps[i],
+                                                 VD__CL_PROFILING_COMMAND_END, sizeof *out, &out[i], NULL);
+    return error ? vd__cl_fail(error, "clGetEventProfilingInfo") : VD_OK;
+}
+
+static void vd__cl_commands_destroy(vd__device *dev, vd__commands *c) {
+    const vd__cl_device *vcl = vd__cl_device_of(dev);
+    for (uint32_t i = 0; i < c->tape.stamp_count; i++)
+        if (c->tape.stamps[i]) vcl->cl->clReleaseEvent((vd__cl_event)(uintptr_t)c->tape.stamps[i]);
+    vd__tape_commands_destroy(dev, c);
+}
 
 /* ---- the queue ---- */
 
@@ -11357,6 +11673,19 @@ static vd_result vd__select_debug(bool *debug) {
     *debug = *debug || on;
     if (!text || on || !strcmp(text, "0")) return VD_OK;
     return vd__fail(VD_ERROR_INVALID, "VKDISPATCH_DEBUG is '%.40s', but must be 0 or 1", text);
+}
+
+/* Keeps a copy of VKDISPATCH_PROFILE, unless it is not set or 0. Programs with elevated privileges ignore it, because
+   it may name a file. */
+static vd_result vd__select_profile(vd_context *ctx, bool requested) {
+    char path[VD__PATH_CHARS];
+    const char *text = vd__environment_path("VKDISPATCH_PROFILE", path);
+    if (text && strcmp(text, "0")) {
+        ctx->profile.automatic = vd__copy_text(&ctx->host.allocator, text);
+        if (!ctx->profile.automatic) return vd__fail_memory(NULL, NULL, 0);
+    }
+    ctx->host.profile = requested || ctx->profile.automatic;
+    return VD_OK;
 }
 
 /* Writes the names of the compiled-in backends to `out`, for messages. */
@@ -14458,6 +14787,8 @@ static void vd__unlock_all(vd_context *ctx) {
 
 static vd__recording_ring *vd__list_ring(const vd_list *l) { return &l->queue->rings[l->immediate ? 0 : 1]; }
 
+static void vd__profile_collect(vd__queue *q, vd__recording *r);
+
 static void vd__recording_recycle(vd__recording_ring *ring, vd__recording *r) {
     r->next = ring->spare;
     ring->spare = r;
@@ -14470,6 +14801,7 @@ static vd_result vd__recording_acquire(vd__queue *q, vd__recording_ring *ring, v
     vd__device *device = q->device;
     while (ring->oldest && vd__queue_reached(q, ring->oldest->value)) {
         vd__recording *done = ring->oldest;
+        if (VD__UNLIKELY(done->timestamps)) vd__profile_collect(q, done);
         ring->oldest = done->next;
         vd__recording_recycle(ring, done);
     }
@@ -14485,6 +14817,7 @@ static vd_result vd__recording_acquire(vd__queue *q, vd__recording_ring *ring, v
         }
     }
     vd_result result = backend->commands_begin(device, &r->commands, false);
+    r->timestamps = r->scope_count = 0; /* those of a discarded list */
     if (result) vd__recording_recycle(ring, r);
     else *out = r;
     return result;
@@ -14658,10 +14991,17 @@ static bool vd__queue_captures(const vd__queue *q) {
 /* Fails if the queue's stream is being captured and the list uses staging memory or prints: when the user's graph is
    launched, that memory has another use. */
 static vd_result vd__capture_check(const vd_list *l) {
-    if (VD__LIKELY(!l->staged_bytes && !l->output) || !vd__queue_captures(l->queue)) return VD_OK;
+    if (VD__LIKELY(!l->staged_bytes && !l->output && !l->recording->timestamps) || !vd__queue_captures(l->queue))
+        return VD_OK;
     return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot contain %s",
-                    l->queue->index, l->output ? "kernels that print"
+                    l->queue->index, l->output ? "kernels that print" : l->recording->timestamps ? "scopes"
                     : "transfers through staging memory (writes, reads, fills without whole words)");
+}
+
+/* Called when the recording of a list with timestamps is submitted. Open scopes end in a later recording. */
+static VD__COLD void vd__profile_submit(vd_list *l) {
+    l->recording->submitted_ns = vd__time_ns();
+    for (uint32_t i = 0; i < l->scope_count; i++) l->scopes[i].index = VD__NONE;
 }
 
 /* Submits the list's recording. q->submitted becomes its timeline value. */
@@ -14676,8 +15016,10 @@ static void vd__list_submit_recording(vd_list *l) {
     vd_result r = backend->commands_end(device, c);
     vd__wait waits[VD_MAX_QUEUES];
     vd__submission s = { c, value, l->barrier_first, waits, vd__queue_waits(q, waits), NULL, 0 };
+    if (VD__UNLIKELY(recording->timestamps)) vd__profile_submit(l);
     if (!r) r = vd__capture_check(l);
     if (!r) r = backend->queue_submit(device, q->index, &s);
+    if (r) recording->timestamps = 0;
     recording->value = value;
     vd__atomic_store64(&q->submitted, value);
     if (r) vd__queue_add_failure(q, value, r);
@@ -14834,6 +15176,18 @@ static inline void vd__storage_used(vd__storage *s, vd__queue *q, bool written) 
     if (!written) return;
     s->last_write = q->submitted + 1;
     s->last_writer = q->index;
+}
+
+static VD__NOINLINE void vd__profile_command_begin(vd_list *l, const char *name);
+static VD__NOINLINE void vd__profile_command_end(vd_list *l);
+
+/* Called around the driver's part of a command, after its barrier: a scope if VKDISPATCH_PROFILE is set. */
+static inline void vd__command_begin(vd_list *l, const char *name) {
+    if (VD__UNLIKELY(l->ctx->profile.automatic != NULL)) vd__profile_command_begin(l, name);
+}
+
+static inline void vd__command_end(vd_list *l) {
+    if (VD__UNLIKELY(l->ctx->profile.automatic != NULL)) vd__profile_command_end(l);
 }
 
 /* Ensures that the hazard table has room for the accesses of a command; records a barrier if it has reached its
@@ -15072,8 +15426,10 @@ static vd_result vd__record_piece(vd_list *l, const char *call, const vd__buffer
     rows.offset = span.offset;
     staged.offset = p->range.offset;
     staged.pitch = staged.row;
+    vd__command_begin(l, to_buffer ? "write" : "read");
     if (to_buffer) vd__record_rows(l, &span.storage->memory, rows, &p->range.staging->storage.memory, staged);
     else vd__record_rows(l, &p->range.staging->storage.memory, staged, &span.storage->memory, rows);
+    vd__command_end(l);
     if (!to_buffer) l->host_stages |= VD__STAGE_TRANSFER;
     vd__staging_range_used(l, &p->range, vd__region_bytes(&rows));
     l->stats.copies++;
@@ -15203,6 +15559,7 @@ static vd_result vd__record_words(vd_list *l, const vd__span *span, const vd__st
     vd__access a = vd__access_of(span, VD_WRITE);
     vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
     if (r) return r;
+    vd__command_begin(l, "fill");
     if (last > first) {
         memcpy(&word, pattern + (first - offset), 4);
         ctx->driver.backend->record_fill(l->device, &l->recording->commands, memory, first, last - first, word);
@@ -15222,6 +15579,7 @@ static vd_result vd__record_words(vd_list *l, const vd__span *span, const vd__st
                                          ranges, count);
         vd__staging_range_used(l, edges, 8);
     }
+    vd__command_end(l);
     l->stats.fills++;
     return VD_OK;
 }
@@ -15234,6 +15592,7 @@ static vd_result vd__record_runs(vd_list *l, const vd__span *span, const vd__sta
     vd__access a = vd__access_of(span, VD_WRITE);
     vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
     if (r) return r;
+    vd__command_begin(l, "fill");
     while (size) {
         uint32_t count = 0;
         for (; size && count < VD__COUNT(ranges); count++) {
@@ -15246,6 +15605,7 @@ static vd_result vd__record_runs(vd_list *l, const vd__span *span, const vd__sta
         ctx->driver.backend->record_copy(l->device, &l->recording->commands, &span->storage->memory,
                                          &range->staging->storage.memory, ranges, count);
     }
+    vd__command_end(l);
     vd__staging_range_used(l, range, run);
     l->stats.fills++;
     return VD_OK;
@@ -15351,7 +15711,9 @@ static vd_result vd__copy_rows(vd_list *l, const char *call, const vd__buffer *t
     accesses[1] = vd__access_of(&spans[1], VD_WRITE);
     r = vd__list_command(l, accesses, 2, VD__STAGE_TRANSFER);
     if (r) return r;
+    vd__command_begin(l, "copy");
     vd__record_rows(l, &target->memory, a, &source->memory, b);
+    vd__command_end(l);
     l->stats.copies++;
     return VD_OK;
 }
@@ -15435,7 +15797,9 @@ static vd_result vd__read_by_device(vd_list *l, const vd__span *span, const vd__
     vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
     if (!r) {
         rows.offset = span->offset;
+        vd__command_begin(l, "read");
         vd__record_rows(l, &host, host_rows, &span->storage->memory, rows);
+        vd__command_end(l);
         l->stats.copies++;
         value = l->queue->submitted + 1;
         vd__queue_flush(l->queue);
@@ -15642,9 +16006,11 @@ static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
             ? vd__list_command(l, d->accesses, d->kernel->buffer_count, VD__STAGE_COMPUTE)
             : vd__list_images(l, d->accesses, d->kernel->buffer_count, VD__STAGE_COMPUTE);
     if (VD__UNLIKELY(r)) return vd__dispatch_failed(d, vd__error_amend(r, "vd_dispatch", d->kernel->name, NULL));
+    vd__command_begin(l, d->kernel->name);
     if (VD__LIKELY(!d->split))
         r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &d->launch);
     else r = vd__record_split(l, d);
+    vd__command_end(l);
     if (VD__UNLIKELY(r)) return vd__dispatch_failed(d, vd__error_amend(r, "vd_dispatch", d->kernel->name, NULL));
     l->stats.dispatches++;
     return VD_OK;
@@ -15755,6 +16121,7 @@ static void vd__list_recycle(vd_list *l) {
     if (ctx->host.debug) vd__debug_list_ended(l);
     vd__list_unpin(l);
     l->has_barrier = false;
+    l->scope_count = 0;
     l->layout_count = l->transition_count = 0;
     l->commands = 0;
     l->staged_bytes = 0;
@@ -16461,6 +16828,361 @@ static void vd__image_set_range(vd__image *image, const vd__image_range *range) 
     b->type = (vd_type)image->shape.format;
     b->offset = begin;
     b->size = end - begin;
+}
+
+VD__SMALL_END
+
+// >>profile
+/* Timestamps, scopes and their statistics. Timestamps belong to a recording. They are read when its submission has
+   completed: when the results are requested, or before the recording is used again. */
+
+VD__SMALL
+
+/* ---- recording ---- */
+
+/* Records a timestamp and sets *index to its index in the list's recording. The caller of this function and of the next
+   ones holds the list's lock. */
+static vd_result vd__timestamp_record(vd_list *l, uint32_t *index) {
+    vd_result r = l->recording ? VD_OK : vd__list_begin_recording(l);
+    if (!r)
+        r = l->ctx->driver.backend->record_timestamp(l->device, &l->recording->commands, l->recording->timestamps);
+    if (!r) *index = l->recording->timestamps++;
+    return r;
+}
+
+/* Adds a scope to the list's recording. */
+static vd_result vd__scope_add(vd_list *l, const vd__scope *scope) {
+    vd__recording *r = l->recording;
+    void *scopes = r->scopes;
+    bool grown = vd__array_reserve(&l->ctx->host.allocator, &scopes, &r->scope_capacity, r->scope_count + 1,
+                                   sizeof *r->scopes);
+    r->scopes = (vd__scope *)scopes;
+    if (!grown) return vd__fail_memory(NULL, NULL, 0);
+    r->scopes[r->scope_count++] = *scope;
+    return VD_OK;
+}
+
+/* Sets name and number of a new scope. The names of a context are kept, so that scopes only allocate at first use. */
+static vd_result vd__scope_name_find(vd_context *ctx, vd__scope_name *parent, const char *name, vd__scope *out) {
+    vd__mutex_lock(&ctx->lock);
+    vd__scope_name *n = parent->child;
+    while (n && strcmp(n->text, name)) n = n->next;
+    if (!n && (n = (vd__scope_name *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *n + strlen(name))) != NULL) {
+        memcpy(n->text, name, strlen(name));
+        n->parent = parent;
+        n->next = parent->child;
+        parent->child = n;
+    }
+    out->name = n;
+    out->number = n ? ++ctx->profile.numbers : 0;
+    vd__mutex_unlock(&ctx->lock);
+    return n ? VD_OK : vd__fail_memory(NULL, NULL, 0);
+}
+
+/* Begins a scope in the list's recording. The caller sets its end. */
+static vd_result vd__scope_open(vd_list *l, const char *name, vd__scope *scope) {
+    uint32_t depth = l->scope_count;
+    scope->parent = depth ? l->scopes[depth - 1].number : 0;
+    scope->end = VD__NONE;
+    vd_result r = vd__timestamp_record(l, &scope->begin);
+    if (!r) r = vd__scope_name_find(l->ctx, depth ? l->scopes[depth - 1].name : &l->ctx->profile.root, name, scope);
+    return r ? r : vd__scope_add(l, scope);
+}
+
+static vd_result vd__scope_begin(vd_list *l, const char *name) {
+    vd__scope scope;
+    if (!name) return vd__fail_call(VD_ERROR_INVALID, "vd_scope_begin", NULL, "name is NULL");
+    if (!(l->device->info.features & VD_FEATURE_TIMESTAMP))
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_scope_begin", name, "device '%s' has no timestamps (on "
+                             "opencl, vd_context_desc.profile adds them)", l->device->info.name);
+    if (l->scope_count == VD__MAX_SCOPES)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_scope_begin", name, "%d scopes are open, which is the limit",
+                             VD__MAX_SCOPES);
+    vd_result r = vd__scope_open(l, name, &scope);
+    if (r) return vd__error_amend(r, "vd_scope_begin", name, NULL);
+    l->scopes[l->scope_count].name = scope.name;
+    l->scopes[l->scope_count].number = scope.number;
+    l->scopes[l->scope_count++].index = l->recording->scope_count - 1;
+    l->commands++;
+    return VD_OK;
+}
+
+static vd_result vd__scope_end(vd_list *l) {
+    uint32_t depth = l->scope_count, end;
+    if (!depth) return vd__fail_call(VD_ERROR_INVALID, "vd_scope_end", NULL, "the list has no open scope");
+    vd_result r = vd__timestamp_record(l, &end);
+    vd__scope scope = { l->scopes[depth - 1].name, l->scopes[depth - 1].number,
+                        depth > 1 ? l->scopes[depth - 2].number : 0, VD__NONE, VD__NONE };
+    uint32_t index = l->scopes[depth - 1].index;
+    scope.end = r ? VD__NONE : end;
+    if (!r && index == VD__NONE) r = vd__scope_add(l, &scope);
+    else if (!r) l->recording->scopes[index].end = end;
+    l->scope_count--;
+    l->commands++;
+    return r;
+}
+
+/* Fails if a scope of a user's list is open. */
+static vd_result vd__scopes_check(const vd_list *l, const char *call) {
+    if (VD__LIKELY(!l->scope_count || l->immediate)) return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "scope '%.80s' of the list has not ended",
+                         l->scopes[l->scope_count - 1].name->text);
+}
+
+/* A command is recorded even if its scope cannot be. The end belongs to the last scope, if that has none. */
+static void vd__profile_command_begin(vd_list *l, const char *name) {
+    vd__scope scope;
+    vd__error before = vd__last_error;
+    if (l->device->info.features & VD_FEATURE_TIMESTAMP) vd__scope_open(l, name, &scope);
+    vd__last_error = before;
+}
+
+static void vd__profile_command_end(vd_list *l) {
+    vd__recording *r = l->recording;
+    vd__error before = vd__last_error;
+    uint32_t end;
+    vd__scope *scope = r->scope_count ? &r->scopes[r->scope_count - 1] : NULL;
+    bool open = scope && scope->end == VD__NONE && scope->begin + 1 == r->timestamps
+                && !(l->scope_count && l->scopes[l->scope_count - 1].index == r->scope_count - 1);
+    if (open && !vd__timestamp_record(l, &end)) scope->end = end;
+    vd__last_error = before;
+}
+
+/* ---- reading timestamps ---- */
+
+/* Returns the number nearest to `expected` whose lower `bits` bits are those of `tick`. */
+static uint64_t vd__tick_extend(uint64_t tick, uint32_t bits, uint64_t expected) {
+    uint64_t mask = UINT64_MAX >> (64 - bits), ahead = (tick - expected) & mask;
+    return ahead > mask / 2 ? expected + ahead - mask - 1 : expected + ahead;
+}
+
+/* Converts the timestamps of a recording, in order, from ticks to nanoseconds. A counter with few bits may have wrapped
+   around since the last recording; the host's clock tells how often. */
+static void vd__ticks_convert(vd__context_device *dev, uint64_t submitted_ns, uint32_t count, uint64_t *ticks) {
+    const vd_device_info *info = &dev->device.info;
+    vd__clock *clock = &dev->clock;
+    uint64_t mask = UINT64_MAX >> (64 - info->timestamp_bits);
+    int64_t passed = (int64_t)(submitted_ns - clock->host_ns);
+    uint64_t expected = clock->ticks + (uint64_t)(int64_t)((double)passed / info->timestamp_ns);
+    uint64_t first = clock->host_ns ? vd__tick_extend(ticks[0], info->timestamp_bits, expected) : ticks[0] + mask + 1;
+    int64_t since = clock->host_ns ? (int64_t)(first - clock->ticks) : 0;
+    if (!clock->host_ns) clock->ns = submitted_ns;
+    clock->ns += (uint64_t)(int64_t)((double)since * info->timestamp_ns);
+    clock->ticks = first;
+    clock->host_ns = submitted_ns;
+    for (uint32_t i = 0; i < count; i++) { /* each is hardly earlier than the one before it */
+        first = vd__tick_extend(ticks[i], info->timestamp_bits, first + mask / 4);
+        ticks[i] = clock->ns + (uint64_t)(int64_t)((double)(int64_t)(first - clock->ticks) * info->timestamp_ns);
+    }
+}
+
+/* Appends to an array of times. Returns false if memory runs out. */
+static bool vd__scope_time_push(vd_context *ctx, vd__scope_time **items, uint32_t *count, uint32_t *capacity,
+                                const vd__scope_time *time) {
+    void *moved = *items;
+    bool grown = vd__array_reserve(&ctx->host.allocator, &moved, capacity, *count + 1, sizeof *time);
+    *items = (vd__scope_time *)moved;
+    if (grown) (*items)[(*count)++] = *time;
+    return grown;
+}
+
+/* Adds a finished scope to the statistics and to those that are kept. */
+static void vd__scope_finish(vd_context *ctx, vd__scope_name *n, vd__scope_time *time) {
+    vd__profile *p = &ctx->profile;
+    if (time->end_ns < time->begin_ns) time->end_ns = time->begin_ns;
+    uint64_t ns = time->end_ns - time->begin_ns;
+    if (!n->count || ns < n->min_ns) n->min_ns = ns;
+    if (ns > n->max_ns) n->max_ns = ns;
+    n->total_ns += ns;
+    n->count++;
+    if (p->time_count == VD__MAX_SCOPE_TIMES) {
+        p->time_count /= 2;
+        p->dropped += p->time_count;
+        memmove(p->times, p->times + p->time_count, p->time_count * sizeof *p->times);
+    }
+    if (!vd__scope_time_push(ctx, &p->times, &p->time_count, &p->time_capacity, time)) p->dropped++;
+}
+
+/* Handles a scope of a recording, whose timestamps are in `ns`. */
+static void vd__scope_read(vd__queue *q, const vd__scope *scope, const uint64_t *ns) {
+    vd__profile *p = &q->ctx->profile;
+    vd__scope_time time = { scope->name, scope->number, scope->parent, 0, 0, (uint32_t)(q - q->ctx->queues) };
+    uint32_t i = 0;
+    if (scope->begin != VD__NONE) time.begin_ns = ns[scope->begin];
+    if (scope->end != VD__NONE) time.end_ns = ns[scope->end];
+    if (scope->end == VD__NONE) {
+        if (!vd__scope_time_push(q->ctx, &p->begun, &p->begun_count, &p->begun_capacity, &time)) p->dropped++;
+        return;
+    }
+    if (scope->begin == VD__NONE) {
+        while (i < p->begun_count && p->begun[i].number != scope->number) i++;
+        if (i == p->begun_count) return; /* the submission in which it began has failed */
+        time.begin_ns = p->begun[i].begin_ns;
+        p->begun[i] = p->begun[--p->begun_count];
+    }
+    vd__scope_finish(q->ctx, scope->name, &time);
+}
+
+/* Reads the timestamps of a recording whose submission has completed. The caller holds the queue's lock. */
+static void vd__profile_collect(vd__queue *q, vd__recording *r) {
+    vd_context *ctx = q->ctx;
+    vd__profile *p = &ctx->profile;
+    vd__error before = vd__last_error;
+    vd__mutex_lock(&ctx->lock);
+    void *ticks = p->ticks;
+    bool ok = vd__array_reserve(&ctx->host.allocator, &ticks, &p->tick_capacity, r->timestamps, sizeof *p->ticks);
+    p->ticks = (uint64_t *)ticks;
+    ok = ok && !ctx->driver.backend->timestamps_read(q->device, &r->commands, r->timestamps, p->ticks);
+    if (ok) vd__ticks_convert(q->context_device, r->submitted_ns, r->timestamps, p->ticks);
+    for (uint32_t i = 0; ok && i < r->scope_count; i++) vd__scope_read(q, &r->scopes[i], p->ticks);
+    r->timestamps = r->scope_count = 0;
+    vd__mutex_unlock(&ctx->lock);
+    vd__last_error = before;
+}
+
+/* Collects the scopes of all completed submissions. No lock may be held. */
+static void vd__profile_poll(vd_context *ctx) {
+    for (uint32_t i = 0; i < ctx->queue_count && !vd__context_lost(ctx); i++) {
+        vd__queue *q = &ctx->queues[i];
+        vd__mutex_lock(q->lock);
+        for (uint32_t k = 0; k < 2; k++)
+            for (vd__recording *r = q->rings[k].oldest; r && vd__queue_reached(q, r->value); r = r->next)
+                if (r->timestamps) vd__profile_collect(q, r);
+        vd__mutex_unlock(q->lock);
+    }
+}
+
+/* ---- output ---- */
+
+/* Text of variable length. If memory runs out, `failed` is set. */
+typedef struct vd__text {
+    const vd_allocator *allocator;
+    char *data;
+    uint32_t size, capacity;   /* bytes, without the terminating zero */
+    bool failed;
+} vd__text;
+
+static void vd__text_add(vd__text *t, const char *format, ...) VD__PRINTF(2, 3);
+static void vd__text_add(vd__text *t, const char *format, ...) {
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (length >= (int)sizeof line) length = (int)sizeof line - 1;
+    void *data = t->data;
+    t->failed |= t->size > UINT32_MAX / 2 - sizeof line
+                 || !vd__array_reserve(t->allocator, &data, &t->capacity, t->size + (uint32_t)length + 1, 1);
+    t->data = (char *)data;
+    if (t->failed) return;
+    memcpy(t->data + t->size, line, (size_t)length + 1);
+    t->size += (uint32_t)length;
+}
+
+/* Adds the rows of a name's children, oldest first, and of all names below them. */
+static void vd__profile_rows(vd__text *t, const vd__scope_name *name, int depth) {
+    const vd__scope_name *last = NULL;
+    while (name->child != last) {
+        const vd__scope_name *n = name->child;
+        while (n->next != last) n = n->next;
+        last = n;
+        int indent = 2 * depth, width = indent < 30 ? 40 - indent : 10;
+        vd__text_add(t, "%*s%-*.200s %10llu %12.3f %12.3f %12.3f %12.3f\n", indent, "", width, n->text, VD__U(n->count),
+                     (double)n->total_ns * 1e-6, n->count ? (double)n->total_ns * 1e-3 / (double)n->count : 0.0,
+                     (double)n->min_ns * 1e-3, (double)n->max_ns * 1e-3);
+        vd__profile_rows(t, n, depth + 1);
+    }
+}
+
+static void vd__profile_table(vd_context *ctx, vd__text *t) {
+    vd__mutex_lock(&ctx->lock);
+    vd__text_add(t, "%-40s %10s %12s %12s %12s %12s\n", "scope", "count", "total ms", "mean us", "min us", "max us");
+    vd__profile_rows(t, &ctx->profile.root, 0);
+    vd__mutex_unlock(&ctx->lock);
+}
+
+/* Adds a string of JSON. Control characters become spaces; a long name is cut. */
+static void vd__text_add_json(vd__text *t, const char *name) {
+    char escaped[256];
+    size_t n = 0;
+    for (; *name && n < sizeof escaped - 2; name++) {
+        if (*name == '"' || *name == '\\') escaped[n++] = '\\';
+        escaped[n++] = (unsigned char)*name < ' ' ? ' ' : *name;
+    }
+    while (*name && n && ((unsigned char)*name & 0xc0) == 0x80) { /* cut at a UTF-8 character boundary */
+        name--;
+        n--;
+    }
+    vd__text_add(t, "\"%.*s\"", (int)n, escaped);
+}
+
+/* One process for each device, one thread for each queue. Times are in microseconds. */
+static void vd__profile_trace(vd_context *ctx, vd__text *t) {
+    const vd__profile *p = &ctx->profile;
+    vd__mutex_lock(&ctx->lock);
+    vd__text_add(t, "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n");
+    for (uint32_t i = 0; i < ctx->device_count; i++) {
+        vd__text_add(t, "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %u, \"args\": {\"name\": ", (unsigned)i);
+        vd__text_add_json(t, ctx->devices[i].device.info.name);
+        vd__text_add(t, "}}%s\n", i + 1 < ctx->device_count || p->time_count ? "," : "");
+    }
+    for (uint32_t i = 0; i < p->time_count; i++) {
+        const vd__scope_time *s = &p->times[i];
+        const vd__queue *q = &ctx->queues[s->queue];
+        uint64_t ns = s->end_ns - s->begin_ns;
+        vd__text_add(t, "{\"ph\": \"X\", \"pid\": %u, \"tid\": %u, \"ts\": %llu.%03u, \"dur\": %llu.%03u, \"name\": ",
+                     (unsigned)q->context_device->index, (unsigned)q->index, VD__U(s->begin_ns / 1000),
+                     (unsigned)(s->begin_ns % 1000), VD__U(ns / 1000), (unsigned)(ns % 1000));
+        vd__text_add_json(t, s->name->text);
+        vd__text_add(t, ", \"args\": {\"number\": %llu, \"parent\": %llu}}%s\n", VD__U(s->number), VD__U(s->parent),
+                     i + 1 < p->time_count ? "," : "");
+    }
+    vd__text_add(t, "]}\n");
+    vd__mutex_unlock(&ctx->lock);
+}
+
+/* Writes a text to a file and frees it. */
+static vd_result vd__text_write(vd__text *t, const char *path) {
+    char error[128];
+    vd_result r = t->failed ? vd__fail_memory(NULL, NULL, 0) : VD_OK;
+    if (!r && !vd__file_store(path, t->data, t->size, NULL, 0, error, sizeof error))
+        r = vd__fail(VD_ERROR_IO, "file '%.300s' could not be written: %s", path, error);
+    vd__free(t->allocator, t->data);
+    return r;
+}
+
+/* Writes the results that VKDISPATCH_PROFILE requests. The context is being destroyed, and its work is complete. */
+static void vd__profile_report(vd_context *ctx) {
+    const char *path = ctx->profile.automatic;
+    size_t length = path ? strlen(path) : 0;
+    bool trace = length > 5 && !strcmp(path + length - 5, ".json");
+    vd__text t = { &ctx->host.allocator, NULL, 0, 0, false };
+    if (!path) return;
+    vd__profile_poll(ctx);
+    if (trace) vd__profile_trace(ctx, &t);
+    else vd__profile_table(ctx, &t);
+    if (!strcmp(path, "1")) {
+        fputs(t.failed ? "" : t.data, stderr);
+        vd__free(t.allocator, t.data);
+    } else if (vd__text_write(&t, path)) vd__logf(&ctx->host, VD_LOG_WARNING, "%s", vd__error_join());
+}
+
+static void vd__scope_names_free(vd_context *ctx, vd__scope_name *name) {
+    while (name->child) {
+        vd__scope_name *n = name->child;
+        name->child = n->next;
+        vd__scope_names_free(ctx, n);
+        vd__free(&ctx->host.allocator, n);
+    }
+}
+
+static void vd__profile_free(vd_context *ctx) {
+    vd__profile *p = &ctx->profile;
+    vd__scope_names_free(ctx, &p->root);
+    vd__free(&ctx->host.allocator, p->times);
+    vd__free(&ctx->host.allocator, p->begun);
+    vd__free(&ctx->host.allocator, p->ticks);
+    vd__free(&ctx->host.allocator, p->automatic);
 }
 
 VD__SMALL_END
@@ -17296,7 +18018,8 @@ static uint64_t vd__block_bytes(const vd_device_info *info) {
 
 static vd_result vd__context_open(vd_context *ctx, const vd_context_desc *desc) {
     if (!vd__context_init(ctx, desc)) return vd__fail_memory(NULL, NULL, 0);
-    vd_result r = vd__select(ctx, desc);
+    vd_result r = vd__select_profile(ctx, desc->profile);
+    if (!r) r = vd__select(ctx, desc);
     ctx->host.dummy = NULL; /* owned by the caller and valid only during this call */
     if (r) return r;
     for (uint32_t i = 0; i < ctx->device_count; i++)
@@ -17313,6 +18036,7 @@ static void vd__context_free_memory(vd_context *ctx) {
     vd__free(&ctx->host.allocator, ctx->unchecked);
     vd__free(&ctx->host.allocator, ctx->kernel_failure);
     vd__formats_free(ctx);
+    vd__profile_free(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__list_free(&ctx->queues[i].open_batch);
     for (uint32_t i = 0; i < ctx->device_count; i++) vd__mutex_destroy(&ctx->devices[i].lock);
     vd__free(&ctx->host.allocator, ctx->queues);
@@ -17437,6 +18161,7 @@ static void vd__recordings_free(vd__queue *q, vd__recording *r) {
     while (r) {
         vd__recording *next = r->next;
         q->ctx->driver.backend->commands_destroy(q->device, &r->commands);
+        vd__free(&q->ctx->host.allocator, r->scopes);
         vd__free(&q->ctx->host.allocator, r);
         r = next;
     }
@@ -17589,6 +18314,10 @@ VD_API void vd_context_destroy(vd_context *ctx) {
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
         vd__queue *q = &ctx->queues[i];
         if (vd__queue_wait(q, q->submitted, VD_FOREVER)) ctx->driver.backend->device_idle(q->device);
+    }
+    vd__profile_report(ctx);
+    for (uint32_t i = 0; i < ctx->queue_count; i++) {
+        vd__queue *q = &ctx->queues[i];
         vd__atomic_store64(&q->completed, UINT64_MAX); /* complete, or the device is lost */
     }
     vd__output_free(ctx);
@@ -18806,7 +19535,11 @@ VD_API vd_result vd_list_end(vd_list *list) {
     if (list && list->state == VD__LIST_OPEN && list->immediate)
         r = vd__fail_call(VD_ERROR_INVALID, "vd_list_end", NULL, "an immediate list cannot be ended; vd_submit "
                           "submits its batch");
-    else if (list && list->state == VD__LIST_OPEN) vd__atomic_store32(&list->state, VD__LIST_ENDED);
+    else if (list && list->state == VD__LIST_OPEN) {
+        vd_result open = r ? r : vd__scopes_check(list, "vd_list_end");
+        vd__atomic_store32(&list->state, VD__LIST_ENDED);
+        if (open && !r) return vd__list_end_call(list, "vd_list_end", open);
+    }
     return r ? vd__list_refused(list, r) : VD_OK;
 }
 
@@ -18941,6 +19674,7 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     bool immediate = list->immediate;
     r = vd__context_check(list->ctx, "vd_submit");
     if (!r && list->error) r = vd__list_repeat_error(list);
+    if (!r) r = vd__scopes_check(list, "vd_submit");
     if (!r) r = vd__waits_resolve(list, desc, waits);
     if (!r && VD__UNLIKELY(list->ctx->host.debug)) vd__debug_submit(list);
     vd__mutex_lock(q->lock);
@@ -19103,6 +19837,89 @@ VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket) {
     vd__unlock_all(ctx);
     vd__call_end(ctx, t ? VD_OK : VD_ERROR_INVALID);
 }
+
+/* ---- profiling ---- */
+
+VD__SMALL
+
+VD_API vd_result vd_scope_begin(vd_list *list, const char *name) {
+    vd_result r = vd__list_check(list, "vd_scope_begin");
+    if (r) return vd__list_refused(list, r);
+    vd__list_lock(list);
+    r = vd__scope_begin(list, name);
+    vd__list_unlock(list);
+    return vd__list_end_call(list, "vd_scope_begin", r);
+}
+
+VD_API vd_result vd_scope_end(vd_list *list) {
+    vd_result r = vd__list_check(list, "vd_scope_end");
+    if (r) return vd__list_refused(list, r);
+    vd__list_lock(list);
+    r = vd__scope_end(list);
+    vd__list_unlock(list);
+    return vd__list_end_call(list, "vd_scope_end", r);
+}
+
+VD_API int vd_profile_read(vd_context *ctx, vd_scope_info *out, int capacity) {
+    vd_result r = vd__context_check(ctx, "vd_profile_read");
+    if (!r && (!out || capacity < 0))
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_profile_read", NULL, out ? "capacity is %d" : "out is NULL", capacity);
+    if (r) {
+        vd__call_failed(ctx, r);
+        return 0;
+    }
+    vd__profile_poll(ctx);
+    vd__mutex_lock(&ctx->lock);
+    vd__profile *p = &ctx->profile;
+    uint32_t count = p->time_count < (uint32_t)capacity ? p->time_count : (uint32_t)capacity;
+    for (uint32_t i = 0; i < count; i++) {
+        const vd__scope_time *t = &p->times[i];
+        snprintf(out[i].name, sizeof out[i].name, "%s", t->name->text);
+        out[i].number = t->number;
+        out[i].parent = t->parent;
+        out[i].begin_ns = t->begin_ns;
+        out[i].end_ns = t->end_ns;
+        out[i].device = ctx->queues[t->queue].context_device->index;
+        out[i].queue = ctx->queues[t->queue].index;
+    }
+    p->time_count -= count;
+    if (count && p->time_count) memmove(p->times, p->times + count, p->time_count * sizeof *p->times);
+    vd__mutex_unlock(&ctx->lock);
+    vd__api_end(ctx);
+    return (int)count;
+}
+
+VD_API size_t vd_profile_print(vd_context *ctx, char *out, size_t size) {
+    vd__text t = { NULL, NULL, 0, 0, false };
+    vd_result r = vd__context_check(ctx, "vd_profile_print");
+    if (!r && !out && size) r = vd__fail_call(VD_ERROR_INVALID, "vd_profile_print", NULL, "out is NULL");
+    if (!r) {
+        t.allocator = &ctx->host.allocator;
+        vd__profile_poll(ctx);
+        vd__profile_table(ctx, &t);
+        if (t.failed) r = vd__fail_memory("vd_profile_print", NULL, 0);
+        else if (size) snprintf(out, size, "%s", t.data);
+        vd__free(t.allocator, t.data);
+    }
+    vd__call_end(ctx, r);
+    return r ? 0 : t.size;
+}
+
+VD_API vd_result vd_profile_write(vd_context *ctx, const char *path) {
+    vd_result r = vd__context_check(ctx, "vd_profile_write");
+    if (!r && (!path || !*path))
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_profile_write", NULL, "path is %s", path ? "empty" : "NULL");
+    if (!r) {
+        vd__text t = { &ctx->host.allocator, NULL, 0, 0, false };
+        vd__profile_poll(ctx);
+        vd__profile_trace(ctx, &t);
+        r = vd__text_write(&t, path);
+        if (r) vd__error_default_call(r, "vd_profile_write");
+    }
+    return vd__call_end(ctx, r);
+}
+
+VD__SMALL_END
 
 /* ---- waiting ---- */
 

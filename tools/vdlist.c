@@ -103,7 +103,7 @@ static void print_verbose(const vd_device_info *info) {
     for (int i = 0; i < FEATURES; i++) {
         if (feature(info, i)) printf(" %s", feature(info, i));
     }
-    printf("\n    %-22s %g ns\n", "timestamp tick", info->timestamp_ns);
+    printf("\n    %-22s %g ns, %u bits\n", "timestamp tick", info->timestamp_ns, (unsigned)info->timestamp_bits);
     for (int f = 0; f < FIELDS; f++) {
         printf("    %-22s", fields[f].name);
         for (int i = 0; i < fields[f].count; i++) printf(" %" PRIu64, field_value(info, f, i));
@@ -129,8 +129,8 @@ static void json_device(const vd_device_info *info) {
     json_string(info->name);
     printf(", \"driver\": ");
     json_string(info->driver);
-    printf(", \"type\": \"%s\", \"shared_memory\": %s, \"timestamp_ns\": %g,\n   \"uuid\": \"", type_name(info->type),
-        info->shared_memory ? "true" : "false", info->timestamp_ns);
+    printf(", \"type\": \"%s\", \"shared_memory\": %s, \"timestamp_ns\": %g, \"timestamp_bits\": %u,\n   \"uuid\": \"", type_name(info->type),
+        info->shared_memory ? "true" : "false", info->timestamp_ns, (unsigned)info->timestamp_bits);
     for (int i = 0; i < 16; i++) printf("%02x", info->uuid[i]);
     printf("\", \"features\": [");
     for (int i = 0, n = 0; i < FEATURES; i++) {

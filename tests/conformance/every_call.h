@@ -308,6 +308,18 @@ static void call_list(caller *c) {
     vd_read_end(c->w->ctx, t);
 }
 
+/* Scopes of several threads nest in one list, so there may be too many, or none to end. */
+static void call_profile(caller *c) {
+    vd_scope_info scopes[4];
+    char text[200];
+    TOOK(vd_scope_begin(immediate(c), any(c, 2) ? "a scope" : "another scope"));
+    call_dispatch(c);
+    TOOK(vd_scope_end(immediate(c)));
+    EXPECT(vd_profile_read(c->w->ctx, scopes, 4) <= 4);
+    vd_profile_print(c->w->ctx, text, any(c, sizeof text));
+    EXPECT(vd_profile_write(c->w->ctx, "/no/such/folder/trace.json") != VD_OK);
+}
+
 static void call_wait(caller *c) {
     TOOK(vd_flush(c->w->ctx));
     TOOK(vd_wait_idle(c->w->ctx));
@@ -661,6 +673,7 @@ static const named_call calls[] = { { "kernel_load", call_kernel_load },
                                     { "read_begin", call_read_begin },
                                     { "list", call_list },
                                     { "wait", call_wait },
+                                    { "profile", call_profile },
                                     { "images", call_images },
                                     { "context", call_context },
                                     { "context_create", call_context_create },
@@ -674,7 +687,7 @@ static const named_call calls[] = { { "kernel_load", call_kernel_load },
                                     { "sort", call_sort },
                                     { "plans", call_plans },
                                     { "library", call_library } };
-enum { TRANSFORMS = 21 }; /* index of the first function of vkdispatch_fft.h after the reductions */
+enum { TRANSFORMS = 22 }; /* index of the first function of vkdispatch_fft.h after the reductions */
 
 /* Called while no other thread uses the world. */
 static void world_open(world *w, vd_context *ctx) {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__cplusplus)
@@ -279,6 +280,7 @@ API int cuDestroyExternalMemory(void *memory) {
 /* ---- streams ---- */
 
 static char streams[STREAMS], an_event;
+typedef struct timing_event { char kind; bool recorded; double ms; } timing_event; /* an event with timing */
 static bool event_captured;
 
 static bool is_stream(void *stream) {
@@ -349,21 +351,42 @@ API int cuEventCreate(void **event, unsigned flags) {
     *event = GARBAGE;
     NEEDS_CONTEXT;
     MAY_SPOIL;
-    *event = &an_event;
+    *event = flags ? (void *)&an_event : calloc(1, sizeof(timing_event));
+    if (!flags) *(char *)*event = 't';
     count(&fake.live, 1);
-    return flags == 2 ? 0 : INVALID_VALUE;
+    return flags == 2 || !flags ? 0 : INVALID_VALUE;
+}
+static bool is_timing(const void *event) {
+    return event && event != GARBAGE && event != &an_event && ((const timing_event *)event)->kind == 't';
+}
+API int cuEventElapsedTime(float *ms, void *begin, void *end) {
+    *ms = -1e30f;
+    NEEDS_CONTEXT;
+    const timing_event *from = (const timing_event *)begin, *to = (const timing_event *)end;
+    if (!is_timing(begin) || !is_timing(end) || !from->recorded || !to->recorded) return INVALID_VALUE;
+    *ms = (float)(to->ms - from->ms);
+    return 0;
 }
 API int cuEventDestroy_v2(void *event) {
     NEEDS_CONTEXT;
     if (event == GARBAGE) fake.garbage++;
-    if (event != &an_event) return INVALID_VALUE;
+    if (is_timing(event)) {
+        ((timing_event *)event)->kind = 0;
+        free(event);
+    } else if (event != &an_event) return INVALID_VALUE;
     count(&fake.live, -1);
     return 0;
 }
 API int cuEventRecord(void *event, void *stream) {
     NEEDS_CONTEXT;
     event_captured = fake.capture && stream == fake.captured;
-    return event == &an_event && is_stream(stream) ? 0 : INVALID_VALUE;
+    if (is_timing(event)) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        ((timing_event *)event)->recorded = !event_captured;
+        ((timing_event *)event)->ms = (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+    } else if (event != &an_event) return INVALID_VALUE;
+    return is_stream(stream) ? 0 : INVALID_VALUE;
 }
 API int cuThreadExchangeStreamCaptureMode(int *wanted) {
     int before = mode;

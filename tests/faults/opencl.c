@@ -76,6 +76,9 @@ enum { REFUSED = -6 }; /* CL_OUT_OF_HOST_MEMORY */
     X(clSetKernelArg, (vd__cl_kernel_id a, uint32_t b, size_t c, const void *d), (a, b, c, d), NULL, 0) \
     X(clSetKernelArgSVMPointer, (vd__cl_kernel_id a, uint32_t b, const void *c), (a, b, c), NULL, 0) \
     X(clFlush, (vd__cl_command_queue a), (a), NULL, 0) \
+    X(clGetCommandQueueInfo, (vd__cl_command_queue a, uint32_t b, size_t c, void *d, size_t *e), (a, b, c, d, e), d, \
+        c) \
+    X(clGetEventProfilingInfo, (vd__cl_event a, uint32_t b, size_t c, void *d, size_t *e), (a, b, c, d, e), d, c) \
     X(clGetEventInfo, (vd__cl_event a, uint32_t b, size_t c, void *d, size_t *e), (a, b, c, d, e), d, c)
 
 #define REFERENCES(X) \
@@ -151,6 +154,7 @@ static void refuse_each_without(uint64_t disable) {
     memset(&desc, 0, sizeof desc);
     desc.backend = VD_BACKEND_OPENCL;
     desc.queues = 2;
+    desc.profile = true;
     desc.disable = disable;
     assert_true(refuse_each(&desc, LOST, &calls) > 20); /* no OpenCL call reports a lost device */
 }

@@ -1,5 +1,5 @@
 /* Shared by the programs of this folder: the state of a driver whose calls fail, and a program that calls it (a kernel,
-   a list, two queues, transfers). Include after the headers of the library and cmocka. */
+   a list with a scope, two queues, transfers). Include after the headers of the library and cmocka. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -81,14 +81,19 @@ static vd_result use_context(vd_context *ctx, vd_kernel kernel, uint32_t *out) {
     dispatch.threads[0] = COUNT;
     dispatch.args = args;
     dispatch.arg_count = 2;
+    bool timed = (vd_device(ctx, 0)->features & VD_FEATURE_TIMESTAMP) != 0;
+    if (timed) vd_scope_begin(list, "list");
     vd_copy(list, b, 0, a, 0, VD_WHOLE);
     vd_dispatch(list, &dispatch);
+    if (timed) vd_scope_end(list);
     vd_submit_desc submit;
     memset(&submit, 0, sizeof submit);
     vd_event event;
     r = vd_submit(list, &submit, &event);
     if (!r) r = vd_wait(ctx, event, VD_FOREVER);
     if (r) return r;
+    vd_scope_info scope;
+    if (vd_profile_read(ctx, &scope, 1)) assert_true(timed && scope.begin_ns <= scope.end_ns);
     vd_list *second = vd_immediate(ctx, 0, 1);
     r = second ? vd_write(second, a, 0, seven, 4 * COUNT / 2) : vd_error_result();
     if (!r) r = vd_copy(second, b, 0, a, 0, 4 * COUNT / 4);

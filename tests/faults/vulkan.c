@@ -63,7 +63,9 @@ static bool object_destroyed(uint64_t handle) {
     X(vkCreateDescriptorPool, (VkDevice a, const VkDescriptorPoolCreateInfo *b, const VkAllocationCallbacks *c, \
         VkDescriptorPool *out), (a, b, c, out)) \
     X(vkCreateCommandPool, (VkDevice a, const VkCommandPoolCreateInfo *b, const VkAllocationCallbacks *c, \
-        VkCommandPool *out), (a, b, c, out))
+        VkCommandPool *out), (a, b, c, out)) \
+    X(vkCreateQueryPool, (VkDevice a, const VkQueryPoolCreateInfo *b, const VkAllocationCallbacks *c, \
+        VkQueryPool *out), (a, b, c, out))
 
 /* Functions whose output is not an object to destroy. */
 #define GETTERS(X) \
@@ -81,6 +83,8 @@ static bool object_destroyed(uint64_t handle) {
     X(vkGetMemoryFdKHR, (VkDevice a, const VkMemoryGetFdInfoKHR *b, int *out), (a, b, out))
 
 #define ACTIONS(X) \
+    X(vkGetQueryPoolResults, (VkDevice a, VkQueryPool b, uint32_t c, uint32_t d, size_t e, void *f, VkDeviceSize g, \
+        VkQueryResultFlags h), (a, b, c, d, e, f, g, h)) \
     X(vkQueueSubmit, (VkQueue a, uint32_t b, const VkSubmitInfo *c, VkFence d), (a, b, c, d)) \
     X(vkFlushMappedMemoryRanges, (VkDevice a, uint32_t b, const VkMappedMemoryRange *c), (a, b, c)) \
     X(vkInvalidateMappedMemoryRanges, (VkDevice a, uint32_t b, const VkMappedMemoryRange *c), (a, b, c)) \
@@ -104,7 +108,8 @@ static bool object_destroyed(uint64_t handle) {
     X(vkDestroyPipeline, VkPipeline) \
     X(vkDestroyDescriptorSetLayout, VkDescriptorSetLayout) \
     X(vkDestroyDescriptorPool, VkDescriptorPool) \
-    X(vkDestroyCommandPool, VkCommandPool)
+    X(vkDestroyCommandPool, VkCommandPool) \
+    X(vkDestroyQueryPool, VkQueryPool)
 
 #define POINTER(name) static PFN_##name real_##name;
 #define POINTER_3(name, parameters, arguments) POINTER(name)

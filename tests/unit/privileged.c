@@ -1,6 +1,6 @@
 /* A set-user-id program must not open libraries that environment variables name, nor enter debug mode, which loads
    validation layers. This program copies itself, makes the copy set-user-id, and runs it as another user with
-   VKDISPATCH_LIBCUDA and VKDISPATCH_DEBUG set. */
+   VKDISPATCH_LIBCUDA, VKDISPATCH_DEBUG and VKDISPATCH_PROFILE set. */
 #include "tests/unit/unit.h"
 
 #ifndef _WIN32
@@ -12,7 +12,7 @@
 #endif
 
 #ifndef _WIN32
-enum { OWNER = 12345, USER = 12346, LIBRARY_LOADED = 1, RAISED = 2, DEBUG_MODE = 4, STARTED = 64 };
+enum { OWNER = 12345, USER = 12346, LIBRARY_LOADED = 1, RAISED = 2, DEBUG_MODE = 4, PROFILED = 8, STARTED = 64 };
 
 static char privileged_folder[64], privileged_program[96], privileged_library[96];
 
@@ -27,9 +27,10 @@ static int privileged_look(const char *named) {
     if (r == VD_OK) vd_context_destroy(ctx);
     desc.backend = VD_BACKEND_DUMMY;
     if (vd_context_create(&desc, &ctx)) return 0;
-    bool debug = ctx->host.debug;
+    bool debug = ctx->host.debug, profiled = ctx->profile.automatic != NULL;
     vd_context_destroy(ctx);
-    return STARTED | (debug ? DEBUG_MODE : 0) | (loaded ? LIBRARY_LOADED : 0) | (getuid() != geteuid() ? RAISED : 0);
+    return STARTED | (debug ? DEBUG_MODE : 0) | (profiled ? PROFILED : 0) |
+           (loaded ? LIBRARY_LOADED : 0) | (getuid() != geteuid() ? RAISED : 0);
 }
 
 static void privileged_copy(const char *from, const char *to) {
@@ -49,6 +50,7 @@ static int run_as_user(void) {
         char *arguments[] = { privileged_program, (char *)(uintptr_t)"--look", privileged_library, NULL };
         setenv("VKDISPATCH_LIBCUDA", privileged_library, 1);
         setenv("VKDISPATCH_DEBUG", "1", 1);
+        setenv("VKDISPATCH_PROFILE", "/dev/null/none", 1);
         if (setgid(USER) || setuid(USER)) _exit(126);
         execv(privileged_program, arguments);
         _exit(127);
@@ -89,7 +91,7 @@ static void a_set_user_id_program_ignores_paths(void **state) {
         print_message("# reason: %s\n", reason);
         skip();
     }
-    assert_int_equal(run_as_user(), STARTED | LIBRARY_LOADED | DEBUG_MODE);
+    assert_int_equal(run_as_user(), STARTED | LIBRARY_LOADED | DEBUG_MODE | PROFILED);
     assert_int_equal(chown(privileged_program, OWNER, OWNER), 0);
     assert_int_equal(chmod(privileged_program, 04755), 0);
     assert_int_equal(run_as_user(), STARTED | RAISED);
