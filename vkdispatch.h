@@ -124,6 +124,10 @@
                                                              memory. binding: neither. No effect on CUDA
          VKDISPATCH_DEBUG        1, 0 (default)              1: debug mode, like vd_context_desc.debug; see "Errors"
          VKDISPATCH_PROFILE      1, file name, 0 (default)   measures every command, see "Profiling"
+         VKDISPATCH_CHECK_KERNELS
+                                 1, 0 (default)              1: kernels of the builder, also those of vkdispatch_fft.h,
+                                                             check the index of every load, store and atomic; see
+                                                             "Checked kernels" in vkdispatch_codegen.h
          VKDISPATCH_COPIES       kernel, driver              how Vulkan copies between buffers with addresses. kernel: a
                                                              kernel copies wherever alignment permits. driver: the
                                                              driver copies. Default: whichever is faster
@@ -213,9 +217,9 @@
        In all modes, the message about a kernel handle of 0 contains the last failure to create a kernel.
        Lost devices. VD_ERROR_DEVICE_LOST is permanent for the context: destroy it and create another. The text names
        the device that was lost first.
-       Not checked: loads and stores of a kernel past the end of a buffer are undefined, as in C; guard them with
-       vc_length. A list pointer must not be used after vd_submit or vd_list_discard, because it may belong to a later
-       list.
+       Not checked: loads and stores of a kernel past the end of a buffer are undefined, as in C. With
+       VKDISPATCH_CHECK_KERNELS=1, kernels of the builder check and report them. A list pointer must not be used after
+       vd_submit or vd_list_discard, because it may belong to a later list.
 
    Memory
        Host memory comes from vd_context_desc.allocator; with Vulkan, so does the memory that the driver needs for
@@ -697,7 +701,8 @@ typedef enum vd_implicit {
     VD_IMPLICIT_THREADS,  /* threads of the dispatch along `axis`, as requested */
     VD_IMPLICIT_GROUPS,   /* work-groups of the whole dispatch along `axis`, before it is split */
     VD_IMPLICIT_GROUP_BASE, /* first work-group along `axis` of this part of a split dispatch */
-    VD_IMPLICIT_LENGTH,   /* elements of buffer `arg`, at most 2^32 - 1 */
+    VD_IMPLICIT_LENGTH,   /* elements of buffer `arg`, at most 2^32 - 1. axis: 0, or the size of an element in bytes, if
+                             not that of the buffer's type */
     VD_IMPLICIT_SHAPE,    /* extent of buffer `arg` along `axis` */
     VD_IMPLICIT_OUTPUT    /* number of the kernel's first format. `arg` is the last argument, a buffer of u32 for the
                              output of printf and assert, which vd_dispatch passes by itself */
@@ -3484,7 +3489,8 @@ enum {
 };
 typedef struct vd__format {
     const char *text;          /* after "types:" */
-    bool assertion;
+    bool assertion;            /* of vc_assert, or `check` */
+    bool check;                /* of an index that was out of range: the text has operands */
     uint16_t type_count, words; /* number of operands, and their size in 32-bit words */
     uint16_t types[VD__MAX_FORMAT_TYPES];
 } vd__format;
@@ -13215,7 +13221,7 @@ static vd_result vd__implicit_info_check(const vd_kernel_desc *desc, int i) {
                          (unsigned)desc->argument_bytes);
 }
 
-/* ---- formats: "f32 u32x2:text", or "assert:text" ---- */
+/* ---- formats: "f32 u32x2:text", "assert:text", or "check i64 u32:text" ---- */
 
 /* Parses a type at *cursor and advances *cursor past it. Returns VD_BYTES if there is none. */
 static VD__COLD vd_type vd__format_type(const char **cursor) {
@@ -13255,7 +13261,8 @@ static VD__COLD bool vd__format_read(const char *cursor, vd__format *out) {
     char spec[24];
     uint32_t conversions = 0;
     memset(out, 0, sizeof *out);
-    out->assertion = strncmp(cursor, "assert:", 7) == 0;
+    out->check = strncmp(cursor, "check ", 6) == 0;
+    out->assertion = out->check || strncmp(cursor, "assert:", 7) == 0;
     if (out->assertion) cursor += 6;
     while (*cursor != ':') {
         vd_type type = out->type_count < VD__MAX_FORMAT_TYPES ? vd__format_type(&cursor) : (vd_type)VD_BYTES;
@@ -13265,7 +13272,7 @@ static VD__COLD bool vd__format_read(const char *cursor, vd__format *out) {
         out->words = (uint16_t)(out->words + vd__format_components(type) * (vd__scalar_size(type) == 8 ? 2 : 1));
     }
     out->text = ++cursor;
-    while (!out->assertion && (cursor = strchr(cursor, '%')) != NULL) {
+    while ((!out->assertion || out->check) && (cursor = strchr(cursor, '%')) != NULL) {
         if (*++cursor == '%') { cursor++; continue; }
         char letter = vd__format_spec(&cursor, spec);
         if (!letter || conversions >= out->type_count) return false;
@@ -13770,7 +13777,7 @@ static inline void vd__dispatch_implicit(vd__dispatch_state *d, int first) {
         else if (implicit->kind == VD_IMPLICIT_LENGTH) {
             const vd__buffer *b = d->buffers[implicit->arg];
             vd_type type = d->kernel->args[implicit->arg].type;
-            uint32_t element = vd_type_size(type ? type : b->type);
+            uint32_t element = implicit->axis ? implicit->axis : vd_type_size(type ? type : b->type);
             value = b->size / (element ? element : 1);
         }
         d->launch.arguments_changed |= vd__dispatch_store((uint8_t *)d->arguments + implicit->offset,
@@ -17405,12 +17412,20 @@ static VD__COLD void vd__output_message(vd_context *ctx, vd__line *line, const c
 static VD__COLD void vd__output_assertion(vd__queue *q, const char *kernel, const vd__format *f, const uint32_t *record,
                                           uint32_t count) {
     char text[256], where[64] = "", more[32] = "";
+    vd__line line = { &q->ctx->host.allocator, NULL, 0, 0 };
+    if (f && f->check && record) vd__line_format(&line, f, record + 4);
     if (record)
         snprintf(where, sizeof where, " in invocation (%u, %u, %u)", (unsigned)record[1], (unsigned)record[2],
                  (unsigned)record[3]);
     else snprintf(where, sizeof where, " in an unknown invocation (its record did not fit)");
     if (count > 1) snprintf(more, sizeof more, " and %u more", (unsigned)count - 1);
-    snprintf(text, sizeof text, "kernel '%.40s': assertion '%.60s' failed%s%s", kernel, f ? f->text : "", where, more);
+    if (f && f->check)
+        snprintf(text, sizeof text, "kernel '%.40s': %.110s%s%s", kernel,
+                 line.data ? line.data : "an index is out of range", where, more);
+    else
+        snprintf(text, sizeof text, "kernel '%.40s': assertion '%.60s' failed%s%s", kernel, f ? f->text : "", where,
+                 more);
+    vd__free(&q->ctx->host.allocator, line.data);
     vd__logf(&q->ctx->host, VD_LOG_ERROR, "%s", text);
     vd__mutex_lock(q->lock);
     bool all_reported = true;

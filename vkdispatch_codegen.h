@@ -31,7 +31,7 @@
        Setting up     Rooms, Configuration, Linking, Tutorial, Terms
        Language       Values, Types, Composite types, Memory, Control flow, Evaluation
        Arithmetic     Meaning of operations, Accuracy, Multi-word integers
-       Parallelism    Atomics, Subgroups, Work-group functions, Divergence, Undefined behaviour
+       Parallelism    Atomics, Subgroups, Work-group functions, Divergence, Undefined behaviour, Checked kernels
        Other          Images, printf and assert, Targets, Ahead of time, Errors, Limits, Ownership and threads, Versions
 
    Rooms
@@ -389,10 +389,22 @@
 
    Undefined behaviour
        As in C, these are not checked:
-       * a load or store past the end of its memory (guard it with vc_length or vc_load_or);
+       * a load or store past the end of its memory (guard it with vc_length or vc_load_or; see Checked kernels);
        * a data race: two invocations access one element, at least one writes, without a barrier or atomics between
          them;
        * a barrier that some invocations of the work-group do not reach, if the rules of Divergence did not detect it.
+
+   Checked kernels
+       With vc_kernel_desc.checked, or if the environment variable VKDISPATCH_CHECK_KERNELS is 1 when a kernel is begun,
+       every load, store and atomic compares its index with the length of the buffer, shared array, private array or
+       table. The variable also applies to the kernels of vkdispatch_fft.h and tools/vcc. If the index is out of range,
+       a load returns 0, and a store or atomic does nothing. The first such access of each invocation is reported as a
+       failed assertion:
+
+           kernel 'saxpy': vc_store: element 10 of buffer 'y' is out of range (10 elements) in invocation (10, 0, 0)
+
+       Not checked: images, code that was not made by the builder, and indices of arrays inside of a struct, which may
+       reach other elements of the same memory. Checks make a kernel several times as long and slower to compile.
 
    Images
        vc_image declares an image argument. By default it is a sampled 2-D image of f32, with its sampler. A
@@ -740,6 +752,8 @@ typedef struct vc_kernel_desc {
     uint32_t threads[3];            /* launch size of vd_run(ctx, kernel, 0, ...); trailing zeros mean 1. Default:
                                        none */
     const char *threads_of;         /* copied; instead: name of a buffer, whose length in elements is the launch size */
+    bool checked;                   /* check the index of every access to memory, see "Checked kernels"; default: only
+                                       if VKDISPATCH_CHECK_KERNELS is 1 */
 } vc_kernel_desc;
 
 /* ---- info: arguments and required features of a kernel ---- */
@@ -773,7 +787,8 @@ typedef enum vc_implicit {
     VC_IMPLICIT_THREADS,            /* threads of the dispatch along `axis` */
     VC_IMPLICIT_GROUPS,             /* work-groups of the whole dispatch along `axis` */
     VC_IMPLICIT_GROUP_BASE,         /* first work-group of this launch along `axis`, if the dispatch was split */
-    VC_IMPLICIT_LENGTH,             /* elements of buffer `arg`, at most 2^32 - 1 */
+    VC_IMPLICIT_LENGTH,             /* elements of buffer `arg`, at most 2^32 - 1. axis: 0, or the size of an element in
+                                       bytes, if not that of the buffer's type */
     VC_IMPLICIT_SHAPE,              /* extent of buffer `arg` along `axis`, 0 to 3 */
     VC_IMPLICIT_OUTPUT              /* number of the first of vc_info.formats, at least 1. `arg`: the output buffer, the
                                        last argument, with elements of u32; room `derived` describes its contents */
@@ -2706,6 +2721,9 @@ struct vc_kernel {
     bool coherent;           /* a fence orders buffer accesses between work-groups */
     bool casts_to_narrower;  /* some float is cast to a narrower one */
     bool uses_carries;       /* uses carries, borrows or upper halves of products */
+    bool checks;             /* indices are checked; false inside of a checked access */
+    vc_ref failed_check[3];  /* variables of checked kernels: number of the format, index, length; 0: none failed */
+    uint32_t reported_to;    /* number of nodes when vc__report_checks_at_end was last called */
     uint32_t generation;     /* number of restarts; stored in values and refs */
     vc__node *node;
     uint32_t count, capacity;
@@ -13391,11 +13409,21 @@ static void vc__check_desc(vc_kernel *k) {
                  vc__name(k), version);
         k->desc.machine.spirv_version = 0;
     }
+    const char *check = getenv("VKDISPATCH_CHECK_KERNELS");
+    if (check && strcmp(check, "1") == 0) k->desc.checked = true;
+    else if (check && *check && strcmp(check, "0") != 0)
+        vc__fail(k, "kernel '%s': the environment variable VKDISPATCH_CHECK_KERNELS is '%.40s', but must be 0 or 1",
+                 vc__name(k), check);
     if (k->desc.buffers == VC_BUFFERS_ADDRESS && k->desc.machine.missing_features & VC__ADDRESS_FEATURES)
         vc__fail_machine(
             k, "kernel '%s': buffers is VC_BUFFERS_ADDRESS, which the device does not support (VC_FEATURE_ADDRESS)",
             vc__name(k));
 }
+
+/* Defined in room `derived`, because they use the output buffer. */
+static void vc__declare_checks(vc_kernel *k);
+static void vc__report_checks(vc_kernel *k);
+static void vc__report_checks_at_end(vc_kernel *k);
 
 /* Starts a new kernel in a vc_kernel that is zero except for its allocator, or that was used before. Keeps its
    memory. */
@@ -13408,7 +13436,8 @@ static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     k->count = k->anchor_count = k->block_count = k->object_count = k->arg_count = k->extra_count = k->user_type_count =
         0;
     k->open_block = k->region = k->outer_loop = k->replayed_statement = k->closed_to = k->format_count = 0;
-    k->needs_replay = false;
+    k->needs_replay = k->checks = false;
+    k->reported_to = 0;
     k->private_bytes = k->table_bytes = 0;
     k->closed_from = VC__NIL;
     k->node_limit = k->capacity;
@@ -13425,6 +13454,7 @@ static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
     vc__open_block(k, VC__NIL, VC__OP_NONE, 0, VC_NONE, VC__NIL, VC__NIL);
     vc__resolve_local_size(k);
     vc__check_desc(k);
+    vc__declare_checks(k);
 }
 
 VC_API vc_kernel *vc_begin(const vc_kernel_desc *desc) {
@@ -13552,6 +13582,8 @@ static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     bool ok;
     if (k) k->invalid_request = false;
     if (vc_error(k)) return false;
+    vc__report_checks_at_end(k);
+    if (k->failed) return false;
     if (vc__is_c(target)) buffers = vc__is_cuda(target) ? VC_BUFFERS_ADDRESS : VC_BUFFERS_BINDING;
     if (k->output != VC__NIL) k->object[k->output].arg = k->arg_count;
     vc__variant *f = vc__variant_of(k, target, buffers);
@@ -13878,6 +13910,17 @@ static vc__object *vc__check_access(vc_kernel *k, const char *call, const vc_ref
 
 static bool vc__is_private(const vc__object *o) { return o->op == VC__OP_VAR || o->op == VC__OP_ARRAY; }
 
+/* Whether the index of an access must be checked. Constant indices of arrays have been checked. */
+static inline bool vc__is_checked(const vc_kernel *k, const vc__object *o, const vc_ref *r) {
+    return k->checks && o->op != VC__OP_VAR && (r->index || o->op == VC__OP_BUFFER);
+}
+
+/* Defined in room `derived`, because they report through the output buffer. */
+static vc_val vc__load_checked(vc_kernel *k, const char *call, const vc_ref *r);
+static void vc__store_checked(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value);
+static void vc__atomic_checked(vc_kernel *k, const char *call, uint32_t op, const vc_ref *r, uint32_t value,
+                               vc_val *old);
+
 /* Records a load of the element r. */
 static vc_val vc__load(vc_kernel *k, const char *call, const vc_ref *r) {
     uint32_t index = r->index ? r->index - 1 : VC__NIL;
@@ -13885,6 +13928,7 @@ static vc_val vc__load(vc_kernel *k, const char *call, const vc_ref *r) {
     if (r->inside) return vc__load_inside(k, call, r);
     vc__object *o = vc__check_access(k, call, r, VC_READ);
     if (!o) return vc__no_value();
+    if (vc__is_checked(k, o, r)) return vc__load_checked(k, call, r);
     if (vc__is_private(o)) {
         o->last_load = k->count + 1;
         flags |= o->divergence;
@@ -14023,6 +14067,7 @@ static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t 
     uint32_t value_node = o && !vc__fail_in_switch(k, call) ? vc__fit_node(k, call, which, value, r->type) : VC__NIL;
     if (r->inside) vc__store_inside(k, call, r, which, value);
     if (value_node == VC__NIL) return;
+    if (vc__is_checked(k, o, r)) { vc__store_checked(k, call, r, which, vc__value(k, value_node)); return; }
     vc__mark_stored(k, o);
     if (vc__is_private(o)) vc__note_private_store(k, o, value_node, r->index ? r->index - 1 : VC__NIL);
     vc__record_anchored(k, k->open_block, VC__OP_STORE, 0, r->type, r->memory, r->index ? r->index - 1 : VC__NIL,
@@ -14118,10 +14163,11 @@ static void vc__use_atomic_bits(vc_kernel *k, vc__object *o, uint32_t op) {
 
 /* Records an atomic operation between the fences of its memory order. `value` is a node of the element's type; a
    vector of two for compare-exchange; VC__NIL for a load. */
-static void vc__atomic(vc_kernel *k, uint32_t op, const vc_ref *r, uint32_t value, vc_val *old) {
+static void vc__atomic(vc_kernel *k, const char *call, uint32_t op, const vc_ref *r, uint32_t value, vc_val *old) {
     uint32_t storage = VC_STORAGE_BUFFER | VC_STORAGE_SHARED, order = r->memory_order & 15u,
              scope = r->memory_order >> 4;
     vc__object *o = &k->object[k->node[r->memory].x];
+    if (vc__is_checked(k, o, r)) { vc__atomic_checked(k, call, op, r, value, old); return; }
     if (!scope) scope = o->op == VC__OP_BUFFER ? VC_SCOPE_DEVICE : VC_SCOPE_WORKGROUP;
     vc__use_atomic_bits(k, o, op);
     vc__mark_stored(k, o);
@@ -14152,7 +14198,7 @@ static void vc__atomic_with_value(const char *call, uint32_t op, vc_ref ref, vc_
     uint32_t node = vc__fit_node(k, call, 3, value, ref.type);
     if (negate && node != VC__NIL)
         node = vc__record(k, VC__OP_NEG, k->node[node].flags & VC__NODE_VARIES, ref.type, node, VC__NIL, VC__NIL, 0);
-    if (node != VC__NIL) vc__atomic(k, op, &ref, node, old);
+    if (node != VC__NIL) vc__atomic(k, call, op, &ref, node, old);
 }
 
 #define VC__ATOMIC(name, op, negate) \
@@ -14182,13 +14228,13 @@ VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected
     pair[1] = pair[0] == VC__NIL ? VC__NIL : vc__fit_node(k, call, 4, desired, ref.type);
     if (pair[1] == VC__NIL) return;
     uint32_t both = vc__record_vec(k, vc__vec(ref.type, 2), pair, 2);
-    if (both != VC__NIL) vc__atomic(k, VC__OP_ATOMIC_CAS, &ref, both, old);
+    if (both != VC__NIL) vc__atomic(k, call, VC__OP_ATOMIC_CAS, &ref, both, old);
 }
 
 VC_API void vc_atomic_load(vc_ref ref, vc_val index, vc_val *value) {
     vc_kernel *k = vc__kernel_of_ref("vc_atomic_load", &ref, index, index);
     if (vc__atomic_begin(k, "vc_atomic_load", VC__OP_ATOMIC_LOAD, &ref, index, value))
-        vc__atomic(k, VC__OP_ATOMIC_LOAD, &ref, VC__NIL, value);
+        vc__atomic(k, "vc_atomic_load", VC__OP_ATOMIC_LOAD, &ref, VC__NIL, value);
 }
 
 VC__SMALL_END
@@ -14593,7 +14639,8 @@ static vc_val vc__builtin(vc_kernel *k, const char *call, uint32_t op, uint32_t 
 static vc_val vc__implicit(vc_kernel *k, const char *call, vc_implicit kind, uint32_t object, uint32_t axis) {
     uint32_t max_axis = kind == VC_IMPLICIT_SHAPE ? 3 : 2;
     if (!vc__ready(k)) return vc__no_value();
-    if (axis > max_axis) return VC__FAIL_VALUE(k, call, "axis is %u, but must be 0 to %u", axis, max_axis);
+    if (kind != VC_IMPLICIT_LENGTH && axis > max_axis)
+        return VC__FAIL_VALUE(k, call, "axis is %u, but must be 0 to %u", axis, max_axis);
     return vc__value(k, vc__record_leaf(k, VC__OP_IMPLICIT, 0, VC_U32, (uint32_t)kind, object, axis, 0));
 }
 
@@ -14856,7 +14903,10 @@ VC_API void vc_break_if(vc_kernel *k, vc_val condition) { vc__exit(k, "vc_break_
 VC_API void vc_continue_if(vc_kernel *k, vc_val condition) {
     vc__exit(k, "vc_continue_if", VC__OP_CONTINUE_IF, condition);
 }
-VC_API void vc_return_if(vc_kernel *k, vc_val condition) { vc__exit(k, "vc_return_if", VC__OP_RETURN_IF, condition); }
+VC_API void vc_return_if(vc_kernel *k, vc_val condition) {
+    if (vc__ready(k) && k->desc.checked && !vc__fail_in_switch(k, "vc_return_if")) vc__report_checks(k);
+    vc__exit(k, "vc_return_if", VC__OP_RETURN_IF, condition);
+}
 
 /* ---- subgroups ---- */
 
@@ -16637,6 +16687,14 @@ static vc_val vc__output_number(vc_kernel *k, uint32_t format) {
     return vc_add(vc__implicit(k, "vc_printf", VC_IMPLICIT_OUTPUT, k->output, 0), vc_u32(format));
 }
 
+/* Records the report of a failed assertion or check. */
+static void vc__output_failure(vc_kernel *k, vc_ref out, vc_val number, const vc_val *words, uint32_t count) {
+    if (k->failed) return;
+    vc_atomic_add(out, vc_u32(4), vc_u32(1), NULL);
+    vc_atomic_max(out, vc_u32(5), number, NULL);
+    vc__output_record(k, out, number, words, count);
+}
+
 VC_API void vc_printf_args(vc_kernel *k, const char *format, const vc_val *args, uint32_t count) {
     vc__printf_state p;
     if (!vc__ready(k)) return;
@@ -16677,13 +16735,136 @@ VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text) {
     VC_IF(k, vc_not(vc__value(k, node))) {
         uint32_t format = vc__format_of(k, "vc_assert", "assert", text);
         vc_ref out = vc__output_ref(k);
-        if (!k->failed) {
-            vc_val number = vc__output_number(k, format);
-            vc_atomic_add(out, vc_u32(4), vc_u32(1), NULL);
-            vc_atomic_max(out, vc_u32(5), number, NULL);
-            vc__output_record(k, out, number, NULL, 0);
-        }
+        if (!k->failed) vc__output_failure(k, out, vc__output_number(k, format), NULL, 0);
     }
+}
+
+/* ---- checked kernels ----
+
+   A check that fails stores format, index and length in variables, unless an earlier one of the invocation has failed.
+   vc_return_if and the end of the kernel report them, so that each check is short. */
+
+static void vc__declare_checks(vc_kernel *k) {
+    k->checks = k->desc.checked;
+    if (!k->checks) return;
+    bool wide = !(k->desc.machine.missing_features & VC_FEATURE_I64);
+    k->failed_check[0] = vc_var(k, "failed_check", VC_U32);
+    k->failed_check[1] = vc_var(k, "failed_index", wide ? VC_I64 : VC_I32);
+    k->failed_check[2] = vc_var(k, "failed_length", VC_U32);
+}
+
+/* Whether a check has been recorded since the last report. */
+static bool vc__has_failed_check(const vc_kernel *k) {
+    return k->desc.checked && !k->failed && k->object[k->node[k->failed_check[0].memory].x].stored;
+}
+
+static void vc__report_checks(vc_kernel *k) {
+    if (!vc__has_failed_check(k)) return;
+    vc_val number = vc_get(k->failed_check[0]), index = vc_get(k->failed_check[1]), words[3];
+    bool wide = vc_typeof(index) == VC_I64, checks = k->checks;
+    k->checks = false;
+    VC_IF(k, vc_ne(number, vc_u32(0))) {
+        words[0] = vc_cast(VC_U32, index);
+        words[1] = wide ? vc_cast(VC_U32, vc_shr(index, vc_u32(32))) : words[0];
+        words[wide ? 2 : 1] = vc_get(k->failed_check[2]);
+        vc__output_failure(k, vc__output_ref(k), number, words, wide ? 3 : 2);
+        vc_set(k->failed_check[0], vc_u32(0));
+    }
+    k->checks = checks;
+}
+
+/* At the end of the kernel. The kernel may be continued after it was printed. */
+static void vc__report_checks_at_end(vc_kernel *k) {
+    if (k->reported_to == k->count || k->open_block) return;
+    vc__report_checks(k);
+    k->reported_to = k->count;
+}
+
+/* The elements of the memory of a ref. u64, or u32 for a machine without 64-bit integers. A buffer's length is that in
+   elements of the ref's type; the largest u32 means at least that many. */
+static vc_val vc__check_limit(vc_kernel *k, const vc_ref *r, bool wide) {
+    const vc__object *o = &k->object[k->node[r->memory].x];
+    if (o->op != VC__OP_BUFFER) return vc_imm(wide ? VC_U64 : VC_U32, o->count);
+    vc_val length = vc__implicit(k, "vc_length", VC_IMPLICIT_LENGTH, k->node[r->memory].x, vc_type_size(r->type));
+    if (!wide) return length;
+    return vc_select(vc_eq(length, vc_u32(UINT32_MAX)), vc_u64(UINT64_MAX), vc_cast(VC_U64, length));
+}
+
+/* Returns the index of the format of a check. *factor: the elements of the ref's type in one element of the object,
+   which is more than 1 if the object has a composite type. */
+static uint32_t vc__check_format(vc_kernel *k, const char *call, const vc_ref *r, bool wide, uint32_t *factor) {
+    const vc__object *o = &k->object[k->node[r->memory].x], *root = o;
+    char text[512];
+    if (o->composite != VC__NIL) root = &k->object[o->composite];
+    int length = snprintf(text, sizeof text, "%s: element %%d of %s '", call, vc__object_kind(root->op));
+    for (const char *c = vc__object_name(root); *c && length < 256; c++) {
+        if (*c == '%') text[length++] = '%';
+        text[length++] = *c;
+    }
+    snprintf(text + length, sizeof text - (size_t)length, "' is out of range (%%u elements)");
+    *factor = o->op == VC__OP_BUFFER ? vc__layout_of(k, root->declared).size / vc_type_size(r->type)
+                                     : o->count / root->count;
+    return vc__format_of(k, call, wide ? "check i64 u32" : "check i32 u32", text);
+}
+
+/* Records a check of the index of a ref. Returns the index, signed, and sets *inside to the condition that it is in
+   range. */
+static vc_val vc__check_index(vc_kernel *k, const char *call, const vc_ref *r, vc_val *inside) {
+    bool wide = !(k->desc.machine.missing_features & VC_FEATURE_I64);
+    vc_type type = wide ? VC_I64 : VC_I32, unsigned_type = wide ? VC_U64 : VC_U32;
+    vc_val index = vc_imm(type, (uint64_t)r->offset);
+    uint32_t factor = 1, format = vc__check_format(k, call, r, wide, &factor);
+    if (r->index) { /* an explicit cast, because lowering changes the type of the indices of composite memory */
+        uint32_t node = r->index - 1, flags = k->node[node].flags & VC__NODE_VARIES;
+        vc_val offset = index;
+        index = vc__value(k, vc__record(k, VC__OP_CAST, flags, type, node, VC__NIL, VC__NIL, 0));
+        if (r->offset) index = vc_add(index, offset);
+    }
+    vc_val limit = vc__check_limit(k, r, wide);
+    *inside = vc_lt(vc_bitcast(unsigned_type, index), limit);
+    VC_IF(k, vc_and(vc_not(*inside), vc_eq(vc_get(k->failed_check[0]), vc_u32(0)))) {
+        if (vc__output_ref(k).kernel) vc_set(k->failed_check[0], vc__output_number(k, format));
+        vc_set(k->failed_check[1], vc_div(vc_const(k, index), vc_imm(type, factor)));
+        vc_set(k->failed_check[2], vc_cast(VC_U32, vc_div(vc_const(k, limit), vc_imm(unsigned_type, factor))));
+    }
+    return index;
+}
+
+/* Loads 0 if the index is out of range; element 0 is then read and discarded. */
+static vc_val vc__load_checked(vc_kernel *k, const char *call, const vc_ref *r) {
+    vc_ref at = *r;
+    vc_val inside, value;
+    k->checks = false;
+    vc_val index = vc__check_index(k, call, r, &inside);
+    at.offset = 0;
+    at.index = 0;
+    index = vc_select(inside, index, vc_imm(vc_typeof(index), 0));
+    value = vc__advance_ref(k, call, &at, index) ? vc__load(k, call, &at) : vc__no_value();
+    value = vc_select(inside, value, vc_imm(vc__scalar(r->type), 0));
+    k->checks = true;
+    return value;
+}
+
+static void vc__store_checked(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value) {
+    vc_val inside;
+    k->checks = false;
+    vc__check_index(k, call, r, &inside);
+    VC_IF(k, inside) { vc__store(k, call, r, which, value); }
+    k->checks = true;
+}
+
+static void vc__atomic_checked(vc_kernel *k, const char *call, uint32_t op, const vc_ref *r, uint32_t value,
+                               vc_val *old) {
+    vc_val inside, before;
+    k->checks = false;
+    vc__check_index(k, call, r, &inside);
+    vc_ref result = old ? vc_var(k, "old", r->type) : vc__no_ref();
+    VC_IF(k, inside) {
+        vc__atomic(k, call, op, r, value, old ? &before : NULL);
+        if (old) vc_set(result, before);
+    }
+    if (old) *old = vc_get(result);
+    k->checks = true;
 }
 
 // >>image

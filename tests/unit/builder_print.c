@@ -1,4 +1,5 @@
-/* What vc_printf and vc_assert accept and refuse, and the reflection of formats and of the output buffer. */
+/* What vc_printf and vc_assert accept and refuse, checked kernels, and the reflection of formats and of the output
+   buffer. */
 #include "tests/unit/unit.h"
 
 typedef struct print_rig { vc_kernel *k; vc_val u, i, f, d, v, b; } print_rig;
@@ -130,6 +131,102 @@ static void the_reflection_has_formats_and_buffer(void **state) {
     vc_free(r.k);
 }
 
+/* ---- checked kernels ---- */
+
+static vc_kernel *checked_kernel(bool checked, uint64_t missing) {
+    static const vc_member members[2] = { { "a", VC_F32X3 }, { "b", VC_U32 } };
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "checked";
+    desc.checked = checked;
+    desc.machine.missing_features = missing;
+    vc_kernel *k = vc_begin(&desc);
+    vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE), s = vc_shared(k, "s", VC_F32, 8);
+    vc_ref parts = vc_buffer(k, "parts", vc_struct(k, "part", members, 2), VC_READ_WRITE);
+    VC_EACH(k, i) {
+        vc_store(vc_offset(x, vc_u32(3)), i, vc_load(x, i));
+        vc_atomic_add(x, i, vc_u32(1), NULL);
+        vc_store(s, i, vc_f32(1));
+        vc_store(s, vc_u32(7), vc_f32(1));
+        vc_set(vc_field(vc_at(parts, i), 1), vc_u32(2));
+    }
+    return k;
+}
+
+/* Checks are printed for all targets and machines, once, and not if they are off. */
+static void checked_kernels_have_formats(void **state) {
+    static const char *const wanted[] = {
+        "vc_load: element %d of buffer 'x' is out of range (%u elements)",
+        "vc_store: element %d of buffer 'x' is out of range (%u elements)",
+        "vc_atomic_add: element %d of buffer 'x' is out of range (%u elements)",
+        "vc_store: element %d of shared array 's' is out of range (%u elements)",
+        "vc_set: element %d of buffer 'parts' is out of range (%u elements)"
+    };
+    (void)state;
+    for (int small = 0; small < 2; small++) {
+        vc_kernel *k = checked_kernel(true, small ? VC_FEATURE_I64 : 0);
+        uint64_t hash = vc_hash(k);
+        size_t words = 0, again = 0;
+        assert_non_null(vc_spirv(k, &words));
+        for (int target = VC_TARGET_GLSL; target <= (small ? VC_TARGET_GLSL : VC_TARGET_OPENCL); target++)
+            if (!vc_source(k, (vc_target)target)) fail_msg("%s", vc_error(k));
+        assert_non_null(vc_spirv(k, &again));
+        assert_int_equal(words, again);
+        assert_true(hash == vc_hash(k));
+        const vc_info *info = vc_reflect(k);
+        assert_int_equal(info->arg_count, 3);
+        assert_int_equal(info->format_count, 5);
+        for (int i = 0; i < 5; i++) {
+            assert_memory_equal(info->formats[i], small ? "check i32 u32:" : "check i64 u32:", 14);
+            assert_string_equal(info->formats[i] + 14, wanted[i]);
+        }
+        vc_free(k);
+    }
+    vc_kernel *k = checked_kernel(false, 0);
+    assert_int_equal(vc_reflect(k)->arg_count, 2);
+    assert_int_equal(vc_reflect(k)->implicit_count, 2); /* threads and group base of VC_EACH, no length */
+    vc_free(k);
+}
+
+/* Constant indices of arrays need no check, and vc_restart removes the checks. */
+static void constant_indices_of_arrays_are_not_checked(void **state) {
+    vc_kernel_desc desc;
+    (void)state;
+    memset(&desc, 0, sizeof desc);
+    desc.checked = true;
+    vc_kernel *k = vc_begin(&desc);
+    vc_store(vc_shared(k, "s", VC_U32, 4), vc_u32(3), vc_u32(1));
+    assert_int_equal(vc_reflect(k)->format_count, 0);
+    vc_restart(k, NULL);
+    vc_store(vc_buffer(k, "x", VC_U32, VC_WRITE), vc_u32(3), vc_u32(1));
+    assert_int_equal(vc_reflect(k)->format_count, 0);
+    vc_restart(k, &desc);
+    vc_ref x = vc_buffer(k, "x", VC_U32, VC_WRITE);
+    vc_store(x, vc_u32(3), vc_u32(1));
+    assert_int_equal(vc_reflect(k)->format_count, 1);
+    vc_store(x, vc_u32(4), vc_u32(1)); /* the kernel continues after it was printed */
+    assert_int_equal(vc_reflect(k)->format_count, 1);
+    assert_non_null(vc_spirv(k, NULL));
+    vc_free(k);
+}
+
+static void the_environment_selects_checked_kernels(void **state) {
+    (void)state;
+    setenv("VKDISPATCH_CHECK_KERNELS", "1", 1);
+    vc_kernel *k = checked_kernel(false, 0);
+    assert_int_equal(vc_reflect(k)->format_count, 5);
+    vc_free(k);
+    setenv("VKDISPATCH_CHECK_KERNELS", "yes", 1);
+    k = checked_kernel(false, 0);
+    assert_string_equal(vc_error(k), "kernel 'checked': the environment variable VKDISPATCH_CHECK_KERNELS is 'yes', but must be 0 or 1");
+    vc_free(k);
+    setenv("VKDISPATCH_CHECK_KERNELS", "0", 1);
+    k = checked_kernel(false, 0);
+    assert_int_equal(vc_reflect(k)->format_count, 0);
+    vc_free(k);
+    unsetenv("VKDISPATCH_CHECK_KERNELS");
+}
+
 /* An assertion that is known to hold leaves no trace in the reflection, and vc_restart removes earlier output. */
 static void a_kernel_without_output_has_no_output_buffer(void **state) {
     print_rig r = print_begin();
@@ -154,6 +251,8 @@ static void a_kernel_without_output_has_no_output_buffer(void **state) {
 static const struct CMUnitTest builder_print_tests[] = {
     cmocka_unit_test(operands_match_conversions), cmocka_unit_test(conversions_are_those_of_c),
     cmocka_unit_test(the_reflection_has_formats_and_buffer),
-    cmocka_unit_test(a_kernel_without_output_has_no_output_buffer),
+    cmocka_unit_test(a_kernel_without_output_has_no_output_buffer), cmocka_unit_test(checked_kernels_have_formats),
+    cmocka_unit_test(constant_indices_of_arrays_are_not_checked),
+    cmocka_unit_test(the_environment_selects_checked_kernels),
 };
 #undef BAD
