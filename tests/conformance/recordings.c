@@ -32,6 +32,7 @@ static vd_list *replay_begin(replay *p) {
 }
 
 static void replay_end(replay *p, vd_list *list) {
+    if (list->layout_count) vd__list_rest(list);
     if (list->host_stages)
         p->backend->record_barrier(p->queue->device, &p->recording.commands, list->host_stages, VD__STAGE_HOST,
                                     NULL, 0);
@@ -103,6 +104,63 @@ TEST(transfers_are_played_again) {
     replay_destroy(&p);
     vd_buffer_destroy(f->ctx, cells);
     vd_buffer_destroy(f->ctx, pattern);
+}
+
+/* ---- images ---- */
+
+/* As record_shift: the cells are copied through two images and return one cell further on. */
+static void record_texels(replay *p, const vd_image images[2], vd_buffer cells) {
+    vd_list *list = replay_begin(p);
+    vd_image_transfer t;
+    vd_image_box from, to;
+    memset(&t, 0, sizeof t);
+    memset(&from, 0, sizeof from);
+    memset(&to, 0, sizeof to);
+    from.image = images[0];
+    to.image = images[1];
+    t.box.image = images[0];
+    t.buffer = cells;
+    OK(vd_copy_to_image(list, &t));
+    OK(vd_copy_image(list, &to, &from));
+    t.box.image = images[1];
+    t.box.extent[0] = CELLS - 1;
+    t.offset = 4;
+    OK(vd_copy_from_image(list, &t));
+    replay_end(p, list);
+}
+
+static vd_image texels_create(vd_context *ctx, uint32_t usage) {
+    vd_image_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "texels";
+    desc.format = VD_FORMAT_R32_U;
+    desc.extent[0] = CELLS;
+    desc.usage = usage;
+    vd_image image = vd_image_create(ctx, &desc);
+    assert_true(image.id != 0);
+    return image;
+}
+
+/* Images are in their layouts at rest before and after each submission. */
+TEST(images_are_played_again) {
+    static const uint32_t start[CELLS] = { 5, 0, 0, 0 };
+    if (f->backend != VD_BACKEND_VULKAN && f->backend != VD_BACKEND_DUMMY) skip_because("the backend has no images");
+    vd_image images[2] = { texels_create(f->ctx, VD_IMAGE_SAMPLED), texels_create(f->ctx, VD_IMAGE_STORAGE) };
+    vd_buffer cells = buffer_u32(f->ctx, "cells", CELLS, start);
+    replay p;
+    replay_create(&p, f->ctx);
+    OK(vd_wait_idle(f->ctx));
+    record_texels(&p, images, cells);
+    check_shift(f->ctx, cells, 0);
+    replay_submit(&p);
+    replay_submit(&p);
+    OK(vd_wait_idle(f->ctx));
+    check_shift(f->ctx, cells, 2);
+    replay_submit(&p);
+    replay_destroy(&p);
+    check_shift(f->ctx, cells, 3);
+    vd_buffer_destroy(f->ctx, cells);
+    for (int i = 0; i < 2; i++) vd_image_destroy(f->ctx, images[i]);
 }
 
 /* ---- kernels ---- */
@@ -264,6 +322,7 @@ TEST_EXECUTED(arguments_are_changed_between_submissions) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(transfers_are_played_again), CASE(kernels_are_played_again), CASE(arguments_are_changed_between_submissions)
+    CASE(transfers_are_played_again), CASE(images_are_played_again), CASE(kernels_are_played_again),
+    CASE(arguments_are_changed_between_submissions)
 };
 MAIN("recordings", cases)
