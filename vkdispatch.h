@@ -1787,7 +1787,7 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #define VD__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Cold code, which runs once per object or waits for a driver anyway: optimise for size and disable the slowest
-   compiler passes.
+   compiler passes. Frame pointers make the unwind tables (.eh_frame) smaller.
    After VD__SMALL_END gcc still defines __OPTIMIZE_SIZE__, so no code may test that macro. */
 #if !defined(__OPTIMIZE__) || defined(__INTEL_COMPILER)
 #define VD__SMALL
@@ -1799,7 +1799,8 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #define VD__PRAGMA(text) _Pragma(#text)
 #define VD__SMALL _Pragma("GCC push_options") \
     VD__PRAGMA(GCC optimize ("Os", "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", \
-                             "no-tree-dominator-opts", "no-gcse", "no-schedule-insns2", "no-expensive-optimizations"))
+                             "no-tree-dominator-opts", "no-gcse", "no-schedule-insns2", "no-expensive-optimizations", \
+                             "no-omit-frame-pointer"))
 #define VD__SMALL_END _Pragma("GCC pop_options")
 #endif
 

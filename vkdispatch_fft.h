@@ -1250,8 +1250,9 @@ VD_API vd_result vd_plan_dispatch(vd_list *list, const vd_plan_kernel *kernel, c
 #define VD__HAS_VKFFT 0
 #endif
 
-/* Cold code, which runs once per plan or kernel: optimise for size and disable the slowest compiler passes. gcc still
-   defines __OPTIMIZE_SIZE__ after VD__FFT_SMALL_END, so no code may test that macro. */
+/* Cold code, which runs once per plan or kernel: optimise for size and disable the slowest compiler passes. Frame
+   pointers make the unwind tables (.eh_frame) a third smaller. gcc still defines __OPTIMIZE_SIZE__ after
+   VD__FFT_SMALL_END, so no code may test that macro. */
 #if !defined(__OPTIMIZE__)
 #define VD__FFT_SMALL
 #define VD__FFT_SMALL_END
@@ -1263,7 +1264,7 @@ VD_API vd_result vd_plan_dispatch(vd_list *list, const vd_plan_kernel *kernel, c
 #define VD__FFT_SMALL _Pragma("GCC push_options") \
     VD__FFT_PRAGMA(GCC optimize ("Os", "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", \
                                  "no-tree-dominator-opts", "no-gcse", "no-schedule-insns2", \
-                                 "no-expensive-optimizations"))
+                                 "no-expensive-optimizations", "no-omit-frame-pointer"))
 #define VD__FFT_SMALL_END _Pragma("GCC pop_options")
 #else
 #define VD__FFT_SMALL
