@@ -118,6 +118,73 @@ static void too_much_memory(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* An allocator that knows the bytes that are in use. */
+typedef struct live_bytes { size_t live, peak; } live_bytes;
+typedef union bytes_head { size_t size; long double align; void *pointer; } bytes_head;
+
+static void *bytes_reallocate(void *user, void *block, size_t size) {
+    live_bytes *b = (live_bytes *)user;
+    bytes_head *head = block ? (bytes_head *)block - 1 : NULL;
+    size_t before = head ? head->size : 0;
+    head = (bytes_head *)realloc(head, sizeof *head + size);
+    if (!head) return NULL;
+    head->size = size;
+    b->live += size - before;
+    if (b->live > b->peak) b->peak = b->live;
+    return head + 1;
+}
+static void *bytes_allocate(void *user, size_t size) { return bytes_reallocate(user, NULL, size); }
+static void bytes_release(void *user, void *block) {
+    if (!block) return;
+    bytes_head *head = (bytes_head *)block - 1;
+    ((live_bytes *)user)->live -= head->size;
+    free(head);
+}
+
+/* Creates, fills, copies and destroys buffers in immediate work, and through a second list. */
+static void short_lived(vd_context *ctx, vd_buffer kept, uint32_t rounds) {
+    for (uint32_t i = 0; i < rounds; i++) {
+        vd_buffer b = unit_buffer(ctx, "short-lived", VD_U32, 1 + i % 200, NULL);
+        vd_list *list = i % 5 ? vd_immediate(ctx, 0, 0) : vd_list_begin(ctx, NULL);
+        assert_true(b.id != 0);
+        assert_int_equal(vd_fill(list, b, 0, VD_WHOLE, NULL, 0), VD_OK);
+        assert_int_equal(vd_copy(list, kept, 4 * (uint64_t)(i % 100), b, 0, 4), VD_OK);
+        if (i % 5 == 0) assert_int_equal(vd_submit(list, NULL, NULL), VD_OK);
+        vd_buffer_destroy(ctx, b);
+    }
+}
+
+/* While a list is open for a million operations of other lists, neither host nor device memory grows. */
+static void an_open_list_keeps_no_memory_of_others(void **state) {
+    (void)state;
+    enum { ROUNDS = 250000, WARM_UP = 5000 }; /* four operations each */
+    live_bytes count = { 0, 0 };
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_DUMMY;
+    desc.allocator.allocate = bytes_allocate;
+    desc.allocator.reallocate = bytes_reallocate;
+    desc.allocator.release = bytes_release;
+    desc.allocator.user = &count;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+    vd_buffer kept = unit_buffer(ctx, "kept", VD_U32, 100, NULL);
+    vd_list *open = vd_list_begin(ctx, NULL);
+    assert_int_equal(vd_fill(open, kept, 0, VD_WHOLE, "abcd", 4), VD_OK);
+    short_lived(ctx, kept, WARM_UP);
+    size_t peak = count.peak;
+    uint64_t device_bytes = unit_stats(ctx).device_bytes;
+    short_lived(ctx, kept, ROUNDS / unit_stride());
+    assert_int_equal(count.peak, peak);
+    assert_int_equal(unit_stats(ctx).device_bytes, device_bytes);
+    assert_int_equal(vd_submit(open, NULL, NULL), VD_OK);
+    uint32_t word = 0;
+    assert_int_equal(vd_buffer_read(ctx, kept, 396, &word, 4), VD_OK);
+    assert_memory_equal(&word, "abcd", 4);
+    vd_context_destroy(ctx);
+    assert_int_equal(count.live, 0);
+}
+
 #if VD__HAS_VULKAN
 typedef struct heap { long calls, live, fail_after; } heap;
 
@@ -257,6 +324,7 @@ static void commands_memory_fails(void **state) {
 static const struct CMUnitTest memory_tests[] = {
     cmocka_unit_test(random_ranges), cmocka_unit_test(many_small_buffers),
     cmocka_unit_test(blocks_are_reused_and_released), cmocka_unit_test(too_much_memory),
+    cmocka_unit_test(an_open_list_keeps_no_memory_of_others),
 #if VD__HAS_VULKAN
     cmocka_unit_test(commands_memory), cmocka_unit_test(commands_memory_is_released),
     cmocka_unit_test(commands_memory_fails),
