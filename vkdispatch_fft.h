@@ -7133,6 +7133,12 @@ static bool vd__reduce_staging_fits(const vd_reduce *p, const vd_device_info *d)
               <= d->limits.max_shared_bytes;
 }
 
+/* Copies a plan except its base, which contains the links of the context's list of plans: other threads change them. */
+static void vd__reduce_copy(vd_reduce *to, const vd_reduce *from) {
+    memcpy((char *)to + offsetof(vd_reduce, desc), (const char *)from + offsetof(vd_reduce, desc),
+           sizeof *to - offsetof(vd_reduce, desc));
+}
+
 /* Tries all numbers of blocks with the threads, lanes and padding of p. Keeps the plan in *best if it costs less. */
 static void vd__reduce_try_blocks(vd_reduce *p, const vd_device_info *d, vd_reduce *best, double *cost) {
     uint32_t conflicts = vd__reduce_bank_conflicts(p);
@@ -7147,7 +7153,7 @@ static void vd__reduce_try_blocks(vd_reduce *p, const vd_device_info *d, vd_redu
         if (!vd__reduce_staging_fits(p, d)) return;
         double trial = vd__reduce_staging_cost(p, d, conflicts);
         if (best->blocks && trial >= *cost) continue;
-        *best = *p;
+        vd__reduce_copy(best, p);
         *cost = trial;
     }
 }
@@ -7157,12 +7163,14 @@ static void vd__reduce_try_blocks(vd_reduce *p, const vd_device_info *d, vd_redu
 static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
     static const uint32_t paddings[] = { 0, 1, 3, 5, 7 };
     uint32_t size = vd_type_size(p->desc.type);
-    vd_reduce best = *p, trial;
+    vd_reduce best, trial;
     double cost = 0;
     if (p->desc.segments || vd__reduce_result_count(p) < VD__REDUCE_LANES
         || p->kept.size[0] * p->kept.stride[0] != vd__reduce_elements(p)
         || 2 * vd__reduce_block_elements(p) * size > VD__REDUCE_CELL_BYTES)
         return false;
+    memset(&best, 0, sizeof best);
+    vd__reduce_copy(&best, p);
     best.parts = 1;
     best.vector = 16 / size;
     best.cell_elements = size < 4 ? 4 / size : 1;
@@ -7179,7 +7187,7 @@ static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
                 vd__reduce_try_blocks(&trial, d, &best, &cost);
             }
         }
-    if (best.blocks) *p = best;
+    if (best.blocks) vd__reduce_copy(p, &best);
     return best.blocks > 0;
 }
 
