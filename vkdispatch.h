@@ -3398,8 +3398,10 @@ typedef struct vd__image {
     vd__image_shape shape;     /* of the root image */
     vd__image_range range;
     bool linear;               /* the format has linear filters on every device */
-    vd__memory *views;         /* array by device: native handles for bindings, and a serial */
-    vd__memory own_view;       /* the array if the context has one device */
+    /* Array by device: native handles for bindings, a serial, and in garbage the last uses of a view, because its image
+       may still be in use. The image's own are those of its storage. */
+    vd__storage *views;
+    vd__storage own_view;      /* the array if the context has one device */
 } vd__image;
 
 typedef struct vd__sampler {
@@ -13710,7 +13712,7 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
     access->written = p->written;
     access->layout = (uint8_t)vd__image_rest(&image->shape);
     vd__binding *binding = &d->bindings[p->binding_index];
-    binding->memory = &image->views[device];
+    binding->memory = &image->views[device].memory;
     binding->offset = !combined ? 0 : sampler ? sampler->native[device]
                       : d->context_device->default_samplers[image->linear];
     binding->size = access->layout;
@@ -14655,7 +14657,8 @@ static bool vd__garbage_add_if_unpinned(vd_context *ctx, vd__slot *slot) {
 /* Destroys the native views of an image. */
 static void vd__image_views_free(vd_context *ctx, vd__image *image) {
     for (uint32_t i = 0; i < ctx->device_count && image->views; i++)
-        if (image->views[i].serial) ctx->driver.backend->view_destroy(&ctx->devices[i].device, &image->views[i]);
+        if (image->views[i].memory.serial)
+            ctx->driver.backend->view_destroy(&ctx->devices[i].device, &image->views[i].memory);
     if (image->views != &image->own_view) vd__free(&ctx->host.allocator, image->views);
     image->views = NULL;
 }
@@ -14670,6 +14673,12 @@ static void vd__garbage_free_resource(vd_context *ctx, vd__resource *b) {
     } else vd__buffer_storage_free(ctx, b);
     vd__free(&ctx->host.allocator, b->name);
     vd__pool_release(is_image ? &ctx->images : &ctx->buffers, &b->slot);
+}
+
+/* Returns the native views of an image view, or NULL for all other objects. */
+static vd__storage *vd__image_views_of(const vd__slot *slot) {
+    const vd__image *image = (const vd__image *)(const void *)slot;
+    return VD__ID_TYPE(slot->id) == VD__OBJECT_IMAGE && image->resource.view ? image->views : NULL;
 }
 
 static bool vd__slot_is_resource(const vd__slot *slot) {
@@ -14687,14 +14696,23 @@ static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
 }
 
 /* Returns the timeline value of the last use of a destroyed object by a queue. A view of a buffer has no driver object;
-   that of an image has, and its last use is at most that of the image. */
+   that of an image has. */
 static uint64_t vd__garbage_last_use(const vd__slot *slot, const vd__queue *q) {
     if (VD__ID_TYPE(slot->id) == VD__OBJECT_KERNEL)
         return ((const vd__kernel *)(const void *)slot)->last_uses[q - q->ctx->queues];
     const vd__resource *b = (const vd__resource *)(const void *)slot;
-    bool none = !b->storage || (b->view && VD__ID_TYPE(slot->id) == VD__OBJECT_BUFFER);
-    const vd__storage *s = none ? NULL : &b->storage[q->context_device->index];
+    const vd__storage *s = !b->view ? b->storage : vd__image_views_of(slot);
+    if (s) s += q->context_device->index;
     return s && s->memory.serial ? s->last_use[q->index] : 0;
+}
+
+/* An image view is being destroyed: the open batches may use it. The caller holds the locks of all queues. */
+static void vd__image_view_last_uses(vd_context *ctx, vd__slot *slot) {
+    vd__storage *views = vd__image_views_of(slot);
+    for (uint32_t i = 0; views && i < ctx->queue_count; i++) {
+        vd__queue *q = &ctx->queues[i];
+        views[q->context_device->index].last_use[q->index] = q->submitted + (q->open_batch.recording ? 1 : 0);
+    }
 }
 
 /* Inserts a destroyed object into the garbage of a queue, ordered by timeline value. Its value is almost always the
@@ -14755,8 +14773,10 @@ static void vd__slot_unpin_dead(vd_context *ctx, vd__slot *slot) {
     if (added) vd__reap(ctx);
 }
 
-/* Adds a destroyed object to the garbage, now or with its last unpin. The caller holds the context's lock. */
+/* Adds a destroyed object to the garbage, now or with its last unpin. The caller holds the context's lock and those of
+   all queues. */
 static void vd__object_retire(vd_context *ctx, vd__slot *slot) {
+    vd__image_view_last_uses(ctx, slot);
     slot->destroyed_while_pinned = vd__atomic_load32_seq(&slot->pins) != 0;
     if (!slot->destroyed_while_pinned) vd__garbage_add(ctx, slot);
 }
@@ -16167,7 +16187,9 @@ static void vd__list_mark_uses(vd_list *l) {
             ((vd__kernel *)(void *)object)->last_uses[q - q->ctx->queues] = q->submitted + 1;
         else {
             vd__buffer *b = (vd__buffer *)(void *)object;
+            vd__storage *views = vd__image_views_of(object);
             vd__storage_used(&b->storage[q->context_device->index], q, l->uses[i].written);
+            if (views) views[q->context_device->index].last_use[q->index] = q->submitted + 1;
         }
     }
 }
@@ -16793,12 +16815,12 @@ static vd_result vd__image_views_create(vd_context *ctx, vd__image *image) {
     vd_result r = VD_OK;
     image->views = &image->own_view;
     if (ctx->device_count > 1)
-        image->views = (vd__memory *)vd__alloc_zeroed(&ctx->host.allocator, ctx->device_count * sizeof *image->views);
+        image->views = (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->device_count * sizeof *image->views);
     if (!image->views) return vd__fail_memory(NULL, NULL, 0);
     for (uint32_t i = 0; i < ctx->device_count && !r; i++) {
         r = ctx->driver.backend->view_create(&ctx->devices[i].device, &image->resource.storage[i].memory, &image->range,
-                                             &image->views[i]);
-        if (!r) image->views[i].serial = ++ctx->serial;
+                                             &image->views[i].memory);
+        if (!r) image->views[i].memory.serial = ++ctx->serial;
     }
     return r;
 }

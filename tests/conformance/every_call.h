@@ -7,13 +7,16 @@
 #include "tests/conformance/common.h"
 #include "vkdispatch_fft.h"
 
-enum { BUFFERS = 16, VIEWS = 8, KERNELS = 4, ELEMENTS = 64 };
+enum { BUFFERS = 16, VIEWS = 8, KERNELS = 4, IMAGES = 4, SAMPLERS = 2, ELEMENTS = 64 };
 
 /* Handles that the threads exchange. */
 typedef struct world {
     vd_context *ctx;
     vd_buffer buffers[BUFFERS], views[VIEWS];
     vd_kernel kernels[KERNELS];
+    vd_image images[2 * IMAGES];    /* images, then views */
+    vd_sampler samplers[SAMPLERS];
+    vd_kernel sampling;             /* id 0 if the backend has no images */
 } world;
 
 /* A thread or a callback. */
@@ -47,6 +50,12 @@ static vd_kernel any_kernel(caller *c) {
     vd_kernel k;
     k.id = __atomic_load_n(&c->w->kernels[any(c, KERNELS)].id, __ATOMIC_ACQUIRE);
     return k;
+}
+
+static vd_image any_image(caller *c) {
+    vd_image image;
+    image.id = __atomic_load_n(&c->w->images[any(c, 2 * IMAGES)].id, __ATOMIC_ACQUIRE);
+    return image;
 }
 
 static vd_list *immediate(caller *c) { return vd_immediate(c->w->ctx, 0, 0); }
@@ -119,6 +128,53 @@ static void exchange_kernel(caller *c) {
     EXPECT(made.id || c->within);
     old.id = __atomic_exchange_n(&c->w->kernels[any(c, KERNELS)].id, made.id, __ATOMIC_ACQ_REL);
     vd_kernel_destroy(c->w->ctx, old);
+}
+
+/* An image of two levels, or a view of the second level of any image. */
+static vd_image image_of(caller *c, bool view) {
+    vd_image_desc desc;
+    vd_image_view_desc view_desc;
+    memset(&desc, 0, sizeof desc);
+    memset(&view_desc, 0, sizeof view_desc);
+    desc.name = "an image of some thread, under a name that is long enough to lie in memory of its own";
+    desc.format = vd_format_nearest(c->w->ctx, 0, VD_FORMAT_RGBA8_UNORM, VD_IMAGE_SAMPLED);
+    desc.extent[0] = desc.extent[1] = 8;
+    desc.levels = 2;
+    view_desc.image = any_image(c);
+    view_desc.level = 1;
+    vd_image made = view ? vd_image_view(c->w->ctx, &view_desc) : vd_image_create(c->w->ctx, &desc);
+    if (!made.id) check_result(c, view ? "vd_image_view" : "vd_image_create", vd_error_result());
+    return made;
+}
+
+static void exchange_image(caller *c) {
+    uint32_t i = any(c, 2 * IMAGES);
+    vd_image old, made = image_of(c, i >= IMAGES);
+    old.id = __atomic_exchange_n(&c->w->images[i].id, made.id, __ATOMIC_ACQ_REL);
+    vd_image_destroy(c->w->ctx, old);
+}
+
+static void exchange_sampler(caller *c) {
+    vd_sampler old, made = vd_sampler_create(c->w->ctx, NULL);
+    if (!made.id) check_result(c, "vd_sampler_create", vd_error_result());
+    old.id = __atomic_exchange_n(&c->w->samplers[any(c, SAMPLERS)].id, made.id, __ATOMIC_ACQ_REL);
+    vd_sampler_destroy(c->w->ctx, old);
+}
+
+/* x[i] = the first component of a texel */
+static vd_kernel sampling_kernel(vd_context *ctx) {
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "sampling";
+    desc.machine = vd_machine(ctx);
+    vc_kernel *k = vc_begin(&desc);
+    vc_ref x = vc_buffer(k, "x", VC_U32, VC_WRITE);
+    vc_image_ref image = vc_image(k, "image", NULL);
+    vc_val middle = vc_const(k, vc_f32(0.5f));
+    VC_EACH(k, i) { vc_store(x, i, vc_cast(VC_U32, vc_component(vc_sample(image, vc_vec2(middle, middle)), 0))); }
+    vd_kernel made = vd_kernel_build(ctx, k);
+    vc_free(k);
+    return made;
 }
 
 static void call_kernel_load(caller *c) {
@@ -601,7 +657,7 @@ static void call_library(caller *c) {
 
 /* ---- images ---- */
 
-static void call_image_commands(caller *c, vd_image image, vd_image view) {
+static void call_image_commands(caller *c) {
     vd_image_transfer t;
     vd_image_box to, from;
     uint32_t texels[64];
@@ -609,44 +665,34 @@ static void call_image_commands(caller *c, vd_image image, vd_image view) {
     memset(&t, 0, sizeof t);
     memset(&to, 0, sizeof to);
     memset(&from, 0, sizeof from);
-    t.box.image = to.image = from.image = image;
+    t.box.image = any_image(c);
+    to.image = any_image(c);
+    from.image = any_image(c);
     t.buffer = any_buffer(c);
-    to.level = 1;
+    to.level = any(c, 2);
     to.extent[0] = to.extent[1] = from.extent[0] = from.extent[1] = 4;
     TOOK(vd_image_upload(c->w->ctx, &t, texels));
     TOOK(vd_copy_from_image(immediate(c), &t));
     TOOK(vd_copy_to_image(immediate(c), &t));
     TOOK(vd_copy_image(immediate(c), &to, &from));
     TOOK(vd_blit_image(immediate(c), &to, &from, VD_FILTER_NEAREST));
-    TOOK(vd_generate_mips(immediate(c), image));
-    TOOK(vd_clear_image(immediate(c), view, NULL));
+    TOOK(vd_generate_mips(immediate(c), any_image(c)));
+    TOOK(vd_clear_image(immediate(c), any_image(c), NULL));
     TOOK(vd_image_download(c->w->ctx, &t, texels));
 }
 
 static void call_images(caller *c) {
-    vd_image_desc desc;
-    vd_image_view_desc view_desc;
     vd_image_info info;
     vd_format_info format;
-    memset(&desc, 0, sizeof desc);
-    desc.format = vd_format_nearest(c->w->ctx, 0, VD_FORMAT_RGBA8_UNORM, VD_IMAGE_SAMPLED);
-    desc.extent[0] = desc.extent[1] = 8;
-    desc.levels = 2;
+    vd_sampler sampler;
     TOOK(vd_format_query(c->w->ctx, 0, VD_FORMAT_RGBA8_UNORM, &format));
-    vd_image image = vd_image_create(c->w->ctx, &desc);
-    if (!image.id) check_result(c, "vd_image_create", vd_error_result());
-    memset(&view_desc, 0, sizeof view_desc);
-    view_desc.image = image;
-    view_desc.level = 1;
-    vd_image view = vd_image_view(c->w->ctx, &view_desc);
-    if (!view.id) check_result(c, "vd_image_view", vd_error_result());
-    TOOK(vd_image_query(c->w->ctx, view, &info));
-    vd_sampler sampler = vd_sampler_create(c->w->ctx, NULL);
-    if (!sampler.id) check_result(c, "vd_sampler_create", vd_error_result());
-    if (image.id) call_image_commands(c, image, view);
-    vd_sampler_destroy(c->w->ctx, sampler);
-    vd_image_destroy(c->w->ctx, view);
-    vd_image_destroy(c->w->ctx, image);
+    vd_result r = vd_image_query(c->w->ctx, any_image(c), &info);
+    check_result(c, "vd_image_query", r);
+    if (!r) EXPECT(strncmp(info.name, "an image ", 9) == 0);
+    sampler.id = __atomic_load_n(&c->w->samplers[any(c, SAMPLERS)].id, __ATOMIC_ACQUIRE);
+    vd_arg args[] = { vd_b(any_buffer(c)), vd_sampled(any_image(c), any(c, 2) ? &sampler : NULL) };
+    TOOK(vd_run_args(c->w->ctx, c->w->sampling, 16, 1, 1, args, 2));
+    call_image_commands(c);
 }
 
 /* ---- the table ---- */
@@ -655,7 +701,9 @@ typedef struct named_call { const char *name; void (*make)(caller *c); } named_c
 
 static const named_call exchanges[] = { { "create and destroy buffers", exchange_buffer },
                                         { "create and destroy views", exchange_view },
-                                        { "create and destroy kernels", exchange_kernel } };
+                                        { "create and destroy kernels", exchange_kernel },
+                                        { "create and destroy images", exchange_image },
+                                        { "create and destroy samplers", exchange_sampler } };
 
 static const named_call calls[] = { { "kernel_load", call_kernel_load },
                                     { "buffer_query", call_buffer_query },
@@ -699,6 +747,9 @@ static void world_open(world *w, vd_context *ctx) {
     for (uint32_t i = 0; i < BUFFERS; i++) w->buffers[i] = buffer_of(&c, i);
     for (uint32_t i = 0; i < 4 * VIEWS; i++) exchange_view(&c);
     for (uint32_t i = 0; i < KERNELS; i++) w->kernels[i] = kernel_of(&c);
+    for (uint32_t i = 0; i < 8 * IMAGES; i++) exchange_image(&c);
+    for (uint32_t i = 0; i < 4 * SAMPLERS; i++) exchange_sampler(&c);
+    w->sampling = sampling_kernel(ctx);
     if (c.problem[0]) fail_msg("%s", c.problem);
 }
 
@@ -706,5 +757,8 @@ static void world_close(world *w) {
     for (uint32_t i = 0; i < VIEWS; i++) vd_buffer_destroy(w->ctx, w->views[i]);
     for (uint32_t i = 0; i < BUFFERS; i++) vd_buffer_destroy(w->ctx, w->buffers[i]);
     for (uint32_t i = 0; i < KERNELS; i++) vd_kernel_destroy(w->ctx, w->kernels[i]);
+    for (uint32_t i = 2 * IMAGES; i--;) vd_image_destroy(w->ctx, w->images[i]);
+    for (uint32_t i = 0; i < SAMPLERS; i++) vd_sampler_destroy(w->ctx, w->samplers[i]);
+    vd_kernel_destroy(w->ctx, w->sampling);
 }
 #endif

@@ -395,6 +395,39 @@ static void open_lists_hold_bounded_memory(void **state) {
     assert_int_equal(hazards_ctx->garbage_count, 0);
 }
 
+/* A destroyed view of an image waits for its own last use, not for those of the image: it is freed although every batch
+   uses the image. */
+static void views_of_images_in_use_are_freed(void **state) {
+    (void)state;
+    vd_image_desc desc;
+    vd_image_view_desc view_desc;
+    memset(&desc, 0, sizeof desc);
+    memset(&view_desc, 0, sizeof view_desc);
+    desc.format = VD_FORMAT_RGBA8_UNORM;
+    desc.extent[0] = desc.extent[1] = 4;
+    view_desc.image = vd_image_create(hazards_ctx, &desc);
+    vd_list *l = vd_immediate(hazards_ctx, 0, 0);
+    for (int i = 0; i < 10; i++) {
+        vd_image view = vd_image_view(hazards_ctx, &view_desc);
+        assert_int_equal(vd_clear_image(l, view, NULL), VD_OK);
+        vd_image_destroy(hazards_ctx, view);
+        assert_int_equal(hazards_ctx->garbage_count, 1); /* used by the open batch */
+        assert_int_equal(vd_flush(hazards_ctx), VD_OK);
+        assert_int_equal(vd_clear_image(l, view_desc.image, NULL), VD_OK);
+        vd__reap(hazards_ctx);
+        assert_int_equal(hazards_ctx->garbage_count, 0);
+    }
+    vd_list *open = vd_list_begin(hazards_ctx, NULL);
+    vd_image view = vd_image_view(hazards_ctx, &view_desc);
+    assert_int_equal(vd_clear_image(open, view, NULL), VD_OK);
+    vd_image_destroy(hazards_ctx, view_desc.image);
+    vd__reap(hazards_ctx);
+    assert_int_equal(hazards_ctx->garbage_count, 0); /* pinned by the list, and the image by its view */
+    assert_int_equal(vd_submit(open, NULL, NULL), VD_OK);
+    assert_int_equal(vd_wait_idle(hazards_ctx), VD_OK);
+    assert_int_equal(hazards_ctx->garbage_count, 0);
+}
+
 /* The table finds every entry, also after it grows and when the epoch counter wraps. */
 static void epochs(void **state) {
     (void)state;
@@ -429,6 +462,6 @@ static const struct CMUnitTest hazards_tests[] = {
     CASE(one_barrier_serves_all), CASE(write_after_read_and_write), CASE(disjoint_ranges_need_none),
     CASE(across_submissions), CASE(lists_merge), CASE(a_list_is_one_submission), CASE(many_memories_grow_the_table),
     CASE(a_barrier_goes_before_the_whole_command), CASE(a_list_marks_its_memory_in_use),
-    CASE(open_lists_hold_bounded_memory), CASE(epochs),
+    CASE(open_lists_hold_bounded_memory), CASE(views_of_images_in_use_are_freed), CASE(epochs),
 };
 #undef CASE
