@@ -320,6 +320,18 @@
          returns VD_ERROR_ASSERTION, once; vd_wait, reads and dispatches return VD_OK. To detect failed assertions,
          check the result of vd_wait_idle.
 
+   Indirect dispatch
+       vd_dispatch_desc.indirect names a buffer with the number of threads or work-groups, which an earlier kernel may
+       have computed. Dispatches can be chained in this way without waiting. The implicit arguments (VD_IMPLICIT_THREADS
+       and _GROUPS) have the values of the buffer, so guards such as VC_EACH work.
+       * A number of 0 along any axis: nothing is executed.
+       * More work-groups than limits.max_groups, or more than 2^32 - 1 threads, along an axis: only the first ones are
+         executed. An error in the log tells so, at vd_wait_idle or when the library next uses the recording.
+       * vulkan: a built-in kernel with one work-group converts and limits the numbers before the dispatch.
+       * cuda and opencl have no indirect dispatch: the submission of the list (or the batch) reads the numbers and
+         blocks until the commands before the dispatch are complete. Other threads that use the device wait meanwhile.
+         Such a dispatch cannot be captured into a CUDA graph.
+
    Profiling
        vd_scope_begin and vd_scope_end measure the commands between them on the device, in immediate lists and in lists
        from vd_list_begin. In an immediate list a scope may extend over several batches.
@@ -1073,6 +1085,11 @@ typedef struct vd_dispatch_desc {
     uint64_t groups[3];             /* instead of threads: work-groups along each axis */
     const vd_arg *args;             /* in the order of vd_kernel_arg_query */
     int arg_count;                  /* must be vd_kernel_info.arg_count */
+    vd_buffer indirect;             /* instead of threads and groups: a buffer with three u32, the threads along each
+                                       axis, which the device reads when it executes the command. See "Indirect
+                                       dispatch" */
+    uint64_t indirect_offset;       /* bytes from the start of `indirect`, a multiple of 4 */
+    bool indirect_groups;           /* the numbers are work-groups instead of threads */
 } vd_dispatch_desc;
 
 typedef struct vd_record_use {
@@ -1480,8 +1497,8 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
 
 /* Records a kernel. Dispatches with more work-groups than limits.max_groups are split if the kernel has
    VD_IMPLICIT_GROUP_BASE along that axis, into at most 2^20 parts.
-   Fails with VD_ERROR_INVALID if number or types of the arguments do not match the kernel, if threads and groups are
-   both given or both zero, or if arguments overlap, one of them is written, and neither has may_alias;
+   Fails with VD_ERROR_INVALID if number or types of the arguments do not match the kernel, unless exactly one of
+   threads, groups and indirect is given, or if arguments overlap, one of them is written, and neither has may_alias;
    VD_ERROR_UNSUPPORTED if a limit of the device is exceeded. */
 VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc);
 
@@ -3200,6 +3217,16 @@ typedef struct vd__binding {
     uint32_t number;
 } vd__binding;
 
+/* The source of an indirect launch's size: three u32, and where the argument block contains the size. */
+typedef struct vd__indirect {
+    const vd__memory *memory;
+    uint64_t offset;           /* bytes, a multiple of 4 */
+    bool groups;               /* the numbers are work-groups, otherwise threads */
+    uint32_t local_size[3], max_groups[3];
+    uint32_t threads_at[3], groups_at[3]; /* offsets in the argument block in bytes, or VD__NONE */
+    char kernel[48];           /* its name */
+} vd__indirect;
+
 typedef struct vd__launch {
     const vd__kernel_code *code;
     uint32_t groups[3];
@@ -3210,6 +3237,7 @@ typedef struct vd__launch {
     uint32_t binding_count;
     uint32_t *block;           /* not NULL: submissions can change the argument block; receives its number, see
                                   vd__argument_change */
+    const vd__indirect *indirect; /* not NULL: `groups` is not used */
 } vd__launch;
 
 /* Commands recorded by a backend without command buffers (room `command tape`). */
@@ -3555,6 +3583,7 @@ typedef struct vd__recording {
     vd__commands commands;
     uint64_t value;            /* timeline value of its submission */
     uint64_t submitted_ns;     /* time of its submission, if it has timestamps */
+    bool indirect;             /* it has indirect launches */
     uint32_t timestamps;       /* number of timestamps in `commands` */
     vd__scope *scopes;
     uint32_t scope_count, scope_capacity;
@@ -3735,6 +3764,7 @@ struct vd_context {
     vd__unchecked *unchecked;  /* NULL: none */
     char *kernel_failure;      /* text of the last failure to create a kernel, or NULL */
     vd__heap_block *pending_releases; /* imported memory that is no longer in use; its release callbacks are pending */
+    uint32_t indirect;         /* not 0: recordings may have indirect launches */
     uint32_t reference_count;  /* reference count: the user, and DLPack tensors made from buffers */
 };
 
@@ -3893,6 +3923,9 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    record_launch     Binds the kernel and its arguments, and dispatches. Does not allocate once the recording has been
                      used. Returns an error if the driver runs out of a resource. launch->block is only set in reusable
                      recordings; VD_ERROR_UNSUPPORTED: the argument block of this kernel cannot be changed.
+                     launch->indirect: reads the number of work-groups on the device, limits it, and sets it in the
+                     argument block. An earlier barrier covers the reading, as that of the compute stage.
+   commands_check    Called when a recording with indirect launches has completed. Logs those that were limited.
    record_copy       Copies `count` ranges. The target is a memory or, with dev->copies_to_host, host memory.
    record_fill       Fills [offset, offset + size) with a 32-bit word. offset and size are multiples of 4.
    record_image      Records a transfer. The subresources are in the layouts of the parts.
@@ -3953,6 +3986,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
     X(void, commands_destroy, (vd__device *dev, vd__commands *c), vk, cu, cl, tape) \
     X(vd_result, commands_begin, (vd__device *dev, vd__commands *c, bool reusable), vk, tape, tape, tape) \
     X(vd_result, commands_end, (vd__device *dev, vd__commands *c), vk, tape, tape, tape) \
+    X(void, commands_check, (vd__device *dev, vd__commands *c), vk, default, default, default) \
     X(void, record_barrier, (vd__device *dev, vd__commands *c, uint32_t from, uint32_t to, \
                              const vd__transition *transitions, uint32_t count), vk, tape, tape, tape) \
     X(vd_result, record_launch, (vd__device *dev, vd__commands *c, const vd__launch *launch), vk, tape, tape, tape) \
@@ -4105,6 +4139,14 @@ VD__BACKEND_OPERATIONS(VD__BACKEND_DUMMY)
 
 static void vd__default_device_idle(vd__device *dev) { (void)dev; }
 
+static void vd__default_commands_check(vd__device *dev, vd__commands *c) { (void)dev, (void)c; }
+
+/* Logs that the size of an indirect launch was limited. */
+static VD__COLD void vd__indirect_log(const vd__device *dev, const char *kernel) {
+    vd__logf(dev->driver->host, VD_LOG_ERROR, "vd_dispatch '%s': the buffer 'indirect' had more work-groups along an "
+             "axis than limits.max_groups; the others were not executed", kernel);
+}
+
 static vd_result vd__default_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
     (void)block, (void)out;
     return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' cannot export memory by handle", dev->info.name);
@@ -4170,7 +4212,7 @@ static VD__UNUSED vd__mutex vd__open_lock = VD__MUTEX_INIT;
    are not recorded, because these backends execute commands in order. A tape can be played more than once. */
 
 typedef enum vd__tape_kind {
-    VD__TAPE_LAUNCH, VD__TAPE_COPY, VD__TAPE_FILL, VD__TAPE_IMAGE, VD__TAPE_TIMESTAMP
+    VD__TAPE_LAUNCH, VD__TAPE_COPY, VD__TAPE_FILL, VD__TAPE_IMAGE, VD__TAPE_TIMESTAMP, VD__TAPE_INDIRECT
 } vd__tape_kind;
 
 typedef struct vd__tape_command {
@@ -4203,6 +4245,12 @@ typedef struct vd__tape_image {
     vd__image_command image;
 } vd__tape_image;
 
+/* Precedes the launch to which it belongs. */
+typedef struct vd__tape_indirect {
+    vd__tape_command command;
+    vd__indirect indirect;
+} vd__tape_indirect;
+
 typedef struct vd__tape_timestamp {
     vd__tape_command command;
     uint64_t index;            /* in vd__tape.stamps */
@@ -4215,6 +4263,7 @@ typedef struct vd__tape_player {
     vd_result (*fill)(void *user, const vd__tape_fill *fill);
     vd_result (*image)(void *user, const vd__image_command *command); /* NULL: the backend has no images */
     vd_result (*timestamp)(void *user, uint64_t *stamp);
+    vd_result (*read)(void *user, const vd__memory *from, uint64_t offset, uint32_t out[3]); /* waits */
 } vd__tape_player;
 
 static const vd__tape_command *vd__tape_command_at(const vd__tape *tape, uint32_t word) {
@@ -4281,7 +4330,15 @@ static void vd__tape_record_barrier(vd__device *dev, vd__commands *c, uint32_t f
     (void)dev, (void)c, (void)from, (void)to, (void)transitions, (void)count;
 }
 
+static VD__COLD bool vd__tape_add_indirect(vd__device *dev, vd__commands *c, const vd__indirect *indirect) {
+    vd__tape_indirect *to = (vd__tape_indirect *)vd__tape_append(dev, c, VD__TAPE_INDIRECT, sizeof *to);
+    if (to) to->indirect = *indirect;
+    return to != NULL;
+}
+
 static vd_result vd__tape_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
+    if (VD__UNLIKELY(launch->indirect != NULL) && !vd__tape_add_indirect(dev, c, launch->indirect))
+        return vd__fail_memory(NULL, NULL, 0);
     size_t bindings = launch->binding_count * sizeof *launch->bindings, padded = (launch->argument_bytes + 15u) & ~15u;
     vd__tape_launch *to = (vd__tape_launch *)vd__tape_append(dev, c, VD__TAPE_LAUNCH, sizeof *to + bindings + padded);
     if (VD__UNLIKELY(!to)) return vd__fail_memory(NULL, NULL, 0);
@@ -4340,9 +4397,43 @@ static vd_result vd__tape_record_timestamp(vd__device *dev, vd__commands *c, uin
     return VD_OK;
 }
 
+static void vd__indirect_store(uint8_t *arguments, uint32_t at, uint32_t value) {
+    if (at != VD__NONE) memcpy(arguments + at, &value, 4);
+}
+
+/* Sets the size of a launch. Returns whether it had to be limited; *empty: the launch has no work-group. */
+static bool vd__indirect_resolve(const vd__indirect *in, const uint32_t counts[3], vd__tape_launch *launch,
+                                 bool *empty) {
+    uint8_t *arguments = (uint8_t *)(launch + 1) + launch->binding_count * sizeof(vd__binding);
+    bool limited = false;
+    for (int i = 0; i < 3; i++) {
+        uint32_t n = counts[i], local = in->local_size[i], groups = in->groups ? n : n / local + (n % local != 0);
+        bool over = groups > in->max_groups[i];
+        if (over) groups = in->max_groups[i];
+        vd__indirect_store(arguments, in->threads_at[i], in->groups || over ? groups * local : n);
+        vd__indirect_store(arguments, in->groups_at[i], groups);
+        launch->groups[i] = groups;
+        limited |= over;
+        *empty |= !groups;
+    }
+    return limited;
+}
+
+/* Executes an indirect launch, which is a command of the tape and the launch after it. */
+static VD__COLD vd_result vd__tape_play_indirect(vd__device *dev, const vd__tape_indirect *c,
+                                                 const vd__tape_player *player, void *user) {
+    vd__tape_launch *launch = (vd__tape_launch *)(void *)((uint64_t *)(uintptr_t)c + c->command.words);
+    uint32_t counts[3] = { 0, 0, 0 };
+    bool empty = false;
+    vd_result r = player->read(user, c->indirect.memory, c->indirect.offset, counts);
+    if (!r && vd__indirect_resolve(&c->indirect, counts, launch, &empty)) vd__indirect_log(dev, c->indirect.kernel);
+    return r || empty ? r : player->launch(user, launch);
+}
+
 /* Makes the changes of a submission, then executes its commands in order. Stops at the first error and returns it. The
    number of an argument block is the index of its first word. */
-static inline vd_result vd__tape_play(const vd__submission *s, const vd__tape_player *player, void *user) {
+static inline vd_result vd__tape_play(vd__device *dev, const vd__submission *s, const vd__tape_player *player,
+                                      void *user) {
     vd_result r = VD_OK;
     if (!s->commands) return VD_OK;
     const vd__tape *tape = &s->commands->tape;
@@ -4356,6 +4447,11 @@ static inline vd_result vd__tape_play(const vd__submission *s, const vd__tape_pl
         else if (command->kind == VD__TAPE_FILL) r = player->fill(user, (const vd__tape_fill *)(const void *)command);
         else if (command->kind == VD__TAPE_TIMESTAMP)
             r = player->timestamp(user, &tape->stamps[((const vd__tape_timestamp *)(const void *)command)->index]);
+        else if (command->kind == VD__TAPE_INDIRECT) {
+            r = vd__tape_play_indirect(dev, (const vd__tape_indirect *)(const void *)command, player, user);
+            at += command->words;
+            command = vd__tape_command_at(tape, at);
+        }
         else r = player->image(user, &((const vd__tape_image *)(const void *)command)->image);
         at += command->words;
     }
@@ -5710,6 +5806,12 @@ static vd_result vd__dummy_play_timestamp(void *user, uint64_t *stamp) {
     return VD_OK;
 }
 
+static vd_result vd__dummy_play_read(void *user, const vd__memory *from, uint64_t offset, uint32_t out[3]) {
+    (void)user;
+    memcpy(out, vd__dummy_bytes(from) + offset, 12);
+    return VD_OK;
+}
+
 static vd_result vd__dummy_timestamps_read(vd__device *dev, vd__commands *c, uint32_t count, uint64_t *out) {
     (void)dev;
     memcpy(out, c->tape.stamps, count * sizeof *out);
@@ -5717,10 +5819,10 @@ static vd_result vd__dummy_timestamps_read(vd__device *dev, vd__commands *c, uin
 }
 
 static const vd__tape_player vd__dummy_player = { vd__dummy_play_launch, vd__dummy_play_copy, vd__dummy_play_fill,
-                                                  vd__dummy_play_image, vd__dummy_play_timestamp };
+                                                  vd__dummy_play_image, vd__dummy_play_timestamp, vd__dummy_play_read };
 
 static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const vd__submission *s) {
-    vd_result r = vd__tape_play(s, &vd__dummy_player, dev);
+    vd_result r = vd__tape_play(dev, s, &vd__dummy_player, dev);
     vd__atomic_store64(&vd__dummy_of(dev)->timelines[queue], s->value);
     return r;
 }
@@ -5836,6 +5938,7 @@ VD__SMALL
     X(vkCmdBindDescriptorSets) \
     X(vkCmdPushConstants) \
     X(vkCmdDispatch) \
+    X(vkCmdDispatchIndirect) \
     X(vkCmdPipelineBarrier) \
     X(vkCmdCopyBuffer) \
     X(vkCmdCopyBufferToImage) \
@@ -5923,6 +6026,7 @@ typedef struct vd__vk_device {
     bool copy_kernel_any_memory; /* if false, copy_kernel copies only within device memory */
     uint32_t copy_kernel_state; /* vd__vk_copy_state; set once, under copy_kernel_lock */
     vd__kernel_code copy_kernel; /* copies between buffers; created at its first use */
+    vd__kernel_code indirect_kernel; /* created at its first use, under copy_kernel_lock */
     bool address;              /* VD_FEATURE_ADDRESS is enabled */
     bool shared_memory;        /* vd_device_info.shared_memory */
     /* Per timeline, time of the first of consecutive failed reads. 0: the last read succeeded; UINT64_MAX: the
@@ -5930,7 +6034,7 @@ typedef struct vd__vk_device {
     uint64_t timeline_failed_since[VD_MAX_QUEUES];
     VkPhysicalDeviceMemoryProperties memory;
     vd__mutex lock;            /* guards layouts */
-    vd__mutex copy_kernel_lock; /* guards the creation of copy_kernel; locked before `lock` */
+    vd__mutex copy_kernel_lock; /* guards the creation of built-in kernels; locked before `lock` */
     vd__vk_layout *layouts;
     uint32_t layout_count, layout_capacity;
     vd__vk_sampler *samplers;  /* under `lock` */
@@ -6949,6 +7053,7 @@ static void vd__vk_device_close(vd__device *dev) {
         /* a driver thread may still use a semaphore after it has reached its last value */
         if (vk->vkDeviceWaitIdle) vd__vk_device_idle(dev);
         if (vk->copy_kernel.native[0]) vd__vk_kernel_destroy(dev, &vk->copy_kernel);
+        if (vk->indirect_kernel.native[0]) vd__vk_kernel_destroy(dev, &vk->indirect_kernel);
         if (vk->cache) vd__vk_cache_store(dev);
         for (uint32_t i = 0; i < vk->layout_count; i++)
             vk->vkDestroyDescriptorSetLayout(vk->handle, vk->layouts[i].handle, NULL);
@@ -7726,6 +7831,7 @@ static VD__NOINLINE vd_result vd__vk_kernel_in_memory(vd__device *dev, vd__vk_ke
    `copy` copies 16 bytes per invocation: to[i] = from[i] for i < count. Its argument block holds the addresses `to` and
    `from` and the count.
    `round` has eight f64 x[i] at binding 0. It replaces x[i] by trunc(x[i]) and stores round(x[i]) at x[i + 8].
+   `indirect` converts the three numbers of an indirect dispatch, see vd__vk_record_indirect.
    tools/built-in writes the following words. */
 
 /* built-in kernels */
@@ -7795,6 +7901,64 @@ static const uint32_t vd__vk_round_words[] = {
     0x60041, 0x16, 0x1a, 0x2, 0x18, 0x7, 0x3003e, 0x1a, 0x8,
     0x100fd, 0x10038
 };
+static const uint32_t vd__vk_indirect_words[] = {
+    0x7230203, 0x10300, 0x0, 0x55, 0x0, 0x20011, 0x1, 0x6000b, 0x31,
+    0x4c534c47, 0x6474732e, 0x3035342e, 0x0, 0x3000e, 0x0, 0x1, 0x6000f, 0x5,
+    0x32, 0x6e69616d, 0x0, 0x47, 0x60010, 0x32, 0x11, 0x3, 0x1,
+    0x1, 0x50005, 0x32, 0x69646e69, 0x74636572, 0x0, 0x40005, 0x7, 0x6e756f63,
+    0x7374, 0x40005, 0x8, 0x636f6c62, 0x6b, 0x40005, 0x9, 0x65736162, 0x0,
+    0x40005, 0x3d, 0x756c6176, 0x7365, 0x40005, 0xa, 0x73726966, 0x74, 0x40005,
+    0xb, 0x756f7267, 0x7370, 0x50005, 0x47, 0x61636f6c, 0x6e695f6c, 0x786564, 0x40047,
+    0x37, 0x6, 0x4, 0x30047, 0x38, 0x2, 0x50048, 0x38, 0x0,
+    0x23, 0x0, 0x40048, 0x38, 0x0, 0x18, 0x40047, 0x7, 0x22,
+    0x0, 0x40047, 0x7, 0x21, 0x0, 0x30047, 0x7, 0x13, 0x30047,
+    0x3a, 0x2, 0x50048, 0x3a, 0x0, 0x23, 0x0, 0x40047, 0x8,
+    0x22, 0x0, 0x40047, 0x8, 0x21, 0x1, 0x30047, 0x8, 0x13,
+    0x30047, 0x3c, 0x2, 0x50048, 0x3c, 0x0, 0x23, 0x0, 0x50048,
+    0x3c, 0x1, 0x23, 0x4, 0x50048, 0x3c, 0x2, 0x23, 0x8,
+    0x40047, 0x47, 0xb, 0x1d, 0x20013, 0x33, 0x30021, 0x34, 0x33,
+    0x40015, 0x36, 0x20, 0x0, 0x4002b, 0x36, 0x1, 0x0, 0x4002b,
+    0x36, 0x2, 0x4, 0x4002b, 0x36, 0x3, 0x1, 0x4002b, 0x36,
+    0x4, 0xffffffff, 0x4002b, 0x36, 0x5, 0x2, 0x4002b, 0x36, 0x6,
+    0x3, 0x3001d, 0x37, 0x36, 0x3001e, 0x38, 0x37, 0x40020, 0x39,
+    0xc, 0x38, 0x4003b, 0x39, 0x7, 0xc, 0x3001e, 0x3a, 0x37,
+    0x40020, 0x3b, 0xc, 0x3a, 0x4003b, 0x3b, 0x8, 0xc, 0x5001e,
+    0x3c, 0x36, 0x36, 0x36, 0x40020, 0x3e, 0x9, 0x3c, 0x4003b,
+    0x3e, 0x3d, 0x9, 0x40020, 0x3f, 0x9, 0x36, 0x4002b, 0x36,
+    0x40, 0x0, 0x4002b, 0x36, 0x42, 0x1, 0x4002b, 0x36, 0x44,
+    0x2, 0x40020, 0x46, 0x1, 0x36, 0x4003b, 0x46, 0x47, 0x1,
+    0x20014, 0x48, 0x40020, 0x49, 0xc, 0x36, 0x50036, 0x33, 0x32,
+    0x0, 0x34, 0x200f8, 0x35, 0x50041, 0x3f, 0x41, 0x3d, 0x40,
+    0x4003d, 0x36, 0x9, 0x41, 0x50041, 0x3f, 0x43, 0x3d, 0x42,
+    0x4003d, 0x36, 0xa, 0x43, 0x50041, 0x3f, 0x45, 0x3d, 0x44,
+    0x4003d, 0x36, 0xb, 0x45, 0x4003d, 0x36, 0xc, 0x47, 0x50080,
+    0x36, 0xd, 0x9, 0xc, 0x500ab, 0x48, 0xe, 0xb, 0x1,
+    0x50080, 0x36, 0xf, 0xa, 0xc, 0x60041, 0x49, 0x4a, 0x7,
+    0x40, 0xf, 0x4003d, 0x36, 0x10, 0x4a, 0x50084, 0x36, 0x11,
+    0xc, 0x2, 0x50080, 0x36, 0x12, 0x2, 0x11, 0x50080, 0x36,
+    0x13, 0x9, 0x12, 0x60041, 0x49, 0x4b, 0x8, 0x40, 0x13,
+    0x4003d, 0x36, 0x14, 0x4b, 0x500aa, 0x48, 0x15, 0x14, 0x1,
+    0x600a9, 0x36, 0x16, 0x15, 0x3, 0x14, 0x50086, 0x36, 0x17,
+    0x10, 0x16, 0x600a9, 0x36, 0x18, 0x15, 0x4, 0x17, 0x50089,
+    0x36, 0x19, 0x10, 0x16, 0x600a9, 0x36, 0x1a, 0x15, 0x10,
+    0x19, 0x500ab, 0x48, 0x1b, 0x1a, 0x1, 0x600a9, 0x36, 0x1c,
+    0x1b, 0x3, 0x1, 0x50080, 0x36, 0x1d, 0x18, 0x1c, 0x600a9,
+    0x36, 0x1e, 0xe, 0x10, 0x1d, 0x50080, 0x36, 0x1f, 0x13,
+    0x3, 0x60041, 0x49, 0x4c, 0x8, 0x40, 0x1f, 0x4003d, 0x36,
+    0x20, 0x4c, 0x7000c, 0x36, 0x21, 0x31, 0x26, 0x1e, 0x20,
+    0x50080, 0x36, 0x22, 0x13, 0x5, 0x60041, 0x49, 0x4d, 0x8,
+    0x40, 0x22, 0x4003d, 0x36, 0x23, 0x4d, 0x500b0, 0x48, 0x24,
+    0x20, 0x1e, 0x500a6, 0x48, 0x25, 0xe, 0x24, 0x50084, 0x36,
+    0x26, 0x21, 0x14, 0x600a9, 0x36, 0x27, 0x25, 0x26, 0x10,
+    0x50080, 0x36, 0x28, 0x13, 0x6, 0x60041, 0x49, 0x4e, 0x8,
+    0x40, 0x28, 0x4003d, 0x36, 0x29, 0x4e, 0x60041, 0x49, 0x4f,
+    0x8, 0x40, 0xd, 0x3003e, 0x4f, 0x21, 0x60041, 0x49, 0x50,
+    0x8, 0x40, 0x23, 0x3003e, 0x50, 0x27, 0x60041, 0x49, 0x51,
+    0x8, 0x40, 0x29, 0x3003e, 0x51, 0x21, 0x300f7, 0x53, 0x0,
+    0x400fa, 0x24, 0x52, 0x53, 0x200f8, 0x52, 0x50080, 0x36, 0x2e,
+    0x9, 0x6, 0x60041, 0x49, 0x54, 0x8, 0x40, 0x2e, 0x3003e,
+    0x54, 0x3, 0x200f9, 0x53, 0x200f8, 0x53, 0x100fd, 0x10038
+};
 /* end of the built-in kernels */
 
 enum { VD__VK_COPY_GROUP_BYTES = 256 * 16 }; /* copied by one work-group of the copy kernel */
@@ -7821,6 +7985,27 @@ static VD__NOINLINE bool vd__vk_copy_kernel_get(vd__device *dev) {
     }
     vd__mutex_unlock(&vk->copy_kernel_lock);
     return vk->copy_kernel_state == VD__VK_COPY_READY;
+}
+
+/* Creates the built-in kernel `indirect` at its first use. */
+static vd_result vd__vk_indirect_kernel_get(vd__device *dev) {
+    static const vd_arg_info args[2] = { { "counts", VD_ARG_BINDING, VD_U32, VD_READ, 0, 0, 0, false, false,
+                                           VD_DIM_DEFAULT, VD_FORMAT_NONE, false },
+                                         { "block", VD_ARG_BINDING, VD_U32, VD_READ_WRITE, 1, 0, 0, false, false,
+                                           VD_DIM_DEFAULT, VD_FORMAT_NONE, false } };
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    vd_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "indirect";
+    desc.code = vd__vk_indirect_words;
+    desc.code_size = sizeof vd__vk_indirect_words;
+    desc.args = args;
+    desc.arg_count = 2;
+    desc.argument_bytes = 12;
+    vd__mutex_lock(&vk->copy_kernel_lock);
+    vd_result result = vk->indirect_kernel.native[0] ? VD_OK : vd__vk_kernel_create(dev, &desc, &vk->indirect_kernel);
+    vd__mutex_unlock(&vk->copy_kernel_lock);
+    return result;
 }
 
 VD__SMALL_END
@@ -7889,6 +8074,15 @@ typedef struct vd__vk_prologue {
     uint32_t queue;
 } vd__vk_prologue;
 
+/* The size of an indirect launch, in the memory of an argument block: 17 words. 0 to 2: the numbers of work-groups;
+   3: whether they were limited; 4 to 15: for each axis the local size, the limit, and the indices of the words that
+   receive the numbers of threads and of work-groups; 16: receives numbers that no argument needs. */
+enum { VD__VK_SIZE_LIMITED = 3, VD__VK_SIZE_AXES = 4, VD__VK_SIZE_UNUSED = 16, VD__VK_SIZE_BYTES = 80 };
+typedef struct vd__vk_size {
+    uint32_t chunk, word;      /* index of the chunk, and of the first word in it */
+    char kernel[48];
+} vd__vk_size;
+
 typedef struct vd__vk_commands {
     VkCommandPool pool;
     VkCommandBuffer buffer;
@@ -7920,6 +8114,9 @@ typedef struct vd__vk_commands {
     uint32_t chunk, chunk_used; /* chunk in use, and its used bytes */
     VkQueryPool *query_pools;  /* of timestamps */
     uint32_t query_pool_count, query_pool_capacity;
+
+    vd__vk_size *sizes;        /* of the indirect launches */
+    uint32_t size_count, size_capacity;
 } vd__vk_commands;
 
 static vd__vk_commands *vd__vk_commands_of(const vd__commands *c) { return (vd__vk_commands *)c->native; }
@@ -8084,6 +8281,7 @@ static void vd__vk_commands_destroy(vd__device *dev, vd__commands *c) {
     vd__free(allocator, vc->pools);
     vd__free(allocator, vc->chunks);
     vd__free(allocator, vc->query_pools);
+    vd__free(allocator, vc->sizes);
     vd__free(allocator, vc);
     c->native = NULL;
 }
@@ -8116,7 +8314,7 @@ static vd_result vd__vk_commands_begin(vd__device *dev, vd__commands *c, bool re
     vd__vk_commands_unbind(vc);
     vc->reusable = reusable;
     vc->barrier_recorded = false;
-    vc->chunk = vc->chunk_used = 0;
+    vc->chunk = vc->chunk_used = vc->size_count = 0;
     for (uint32_t i = 0; i < vc->set_cache_count; i++) vc->set_caches[i].used = 0;
     VkResult result = vk->vkResetCommandPool(vk->handle, vc->pool, 0);
     if (result) return vd__vk_fail(result, "vkResetCommandPool");
@@ -8373,7 +8571,7 @@ static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vc) {
 static vd_result vd__vk_arguments_allocate(vd__device *dev, vd__vk_commands *vc, uint32_t bytes) {
     uint32_t align = vd__vk_device_of(dev)->uniform_alignment;
     uint32_t offset = (vc->chunk_used + align - 1) / align * align;
-    if (vc->chunk_count == 0 || offset + VD_MAX_ARGUMENT_BYTES > VD__VK_CHUNK_BYTES) {
+    if (vc->chunk_count == 0 || offset + VD_MAX_ARGUMENT_BYTES + VD__VK_SIZE_BYTES > VD__VK_CHUNK_BYTES) {
         uint32_t next = vc->chunk_count == 0 ? 0 : vc->chunk + 1;
         vd_result result = next == vc->chunk_count ? vd__vk_chunk_add(dev, vc) : VD_OK;
         if (result) return result;
@@ -8422,6 +8620,8 @@ static uint32_t vd__vk_image_barrier(const vd__transition *t, uint32_t begin, co
     return begin + (levels ? levels * layers : part);
 }
 
+enum { VD__VK_STAGE_INDIRECT = 8 }; /* next to the VD__STAGE_ bits */
+
 /* Records a memory barrier between pipeline stages (VD__STAGE_ bits), with layout transitions of images. */
 static void vd__vk_barrier(vd__device *dev, VkCommandBuffer buffer, uint32_t from, uint32_t to,
                            const vd__transition *transitions, uint32_t count) {
@@ -8441,6 +8641,7 @@ static void vd__vk_barrier(vd__device *dev, VkCommandBuffer buffer, uint32_t fro
         VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_UNIFORM_READ_BIT)
     VD__VK_STAGE(VD__STAGE_TRANSFER, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
                  VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT)
+    VD__VK_STAGE(VD__VK_STAGE_INDIRECT, VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT, 0, VK_ACCESS_INDIRECT_COMMAND_READ_BIT)
     VD__VK_STAGE(VD__STAGE_HOST, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_WRITE_BIT, VK_ACCESS_HOST_READ_BIT)
 #undef VD__VK_STAGE
     for (uint32_t i = 0; i < count; i++)
@@ -8473,8 +8674,109 @@ static VD__NOINLINE vd_result vd__vk_barrier_buffer_record(vd__device *dev, vd__
     return result;
 }
 
+VD__SMALL
+
+/* Writes the words of a vd__vk_size. */
+static void vd__vk_size_fill(uint32_t *words, const vd__indirect *in, uint32_t word, uint32_t argument_word) {
+    words[VD__VK_SIZE_LIMITED] = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t *axis = words + VD__VK_SIZE_AXES + 4 * i, unused = word + VD__VK_SIZE_UNUSED;
+        axis[0] = in->local_size[i];
+        axis[1] = in->max_groups[i];
+        axis[2] = in->threads_at[i] == VD__NONE ? unused : argument_word + in->threads_at[i] / 4;
+        axis[3] = in->groups_at[i] == VD__NONE ? unused : argument_word + in->groups_at[i] / 4;
+    }
+}
+
+/* Records the built-in kernel that converts the numbers in the user's buffer, and a barrier. */
+static vd_result vd__vk_size_convert(vd__device *dev, vd__commands *c, const vd__indirect *in, uint32_t word) {
+    vd__vk_commands *vc = vd__vk_commands_of(c);
+    uint64_t align = dev->info.limits.binding_alignment, offset = in->offset / align * align;
+    vd__memory chunk = vc->chunks[vc->chunk]->memory;
+    chunk.serial = UINT32_MAX - vc->chunk; /* differs from those of the context's memories */
+    vd__binding bindings[2] = { { in->memory, offset, in->offset - offset + 12, 0 },
+                                { &chunk, 0, VD__VK_CHUNK_BYTES, 1 } };
+    uint32_t values[4] = { word, (uint32_t)(in->offset - offset) / 4, in->groups, 0 };
+    uint64_t arguments[2];
+    vd__launch launch;
+    memset(&launch, 0, sizeof launch);
+    memcpy(arguments, values, sizeof arguments);
+    launch.code = &vd__vk_device_of(dev)->indirect_kernel;
+    launch.groups[0] = launch.groups[1] = launch.groups[2] = 1;
+    launch.arguments = arguments;
+    launch.argument_bytes = 12;
+    launch.arguments_changed = 1;
+    launch.bindings = bindings;
+    launch.binding_count = 2;
+    uint32_t all = VD__STAGE_COMPUTE | VD__VK_STAGE_INDIRECT;
+    if (vc->reusable) vd__vk_barrier(dev, vc->buffer, all, VD__STAGE_COMPUTE, NULL, 0); /* earlier submissions */
+    vd_result result = vd__vk_record_launch(dev, c, &launch);
+    if (!result) vd__vk_barrier(dev, vc->buffer, VD__STAGE_COMPUTE, all, NULL, 0);
+    return result;
+}
+
+/* Allocates the words of an indirect launch after its argument block, if that is in memory (`bytes` is not 0). */
+static vd_result vd__vk_size_add(vd__device *dev, vd__vk_commands *vc, const vd__launch *launch, uint32_t bytes,
+                                 vd__vk_size *out) {
+    vd_result result = vd__vk_arguments_allocate(dev, vc, bytes + VD__VK_SIZE_BYTES);
+    vd__vk_size *sizes = result ? NULL : (vd__vk_size *)vd__vk_reserve(dev, vc->sizes, &vc->size_capacity,
+                                                                       vc->size_count + 1, sizeof *sizes);
+    if (!sizes) return result ? result : VD_ERROR_OUT_OF_MEMORY;
+    uint8_t *memory = vc->chunks[vc->chunk]->block.mapped;
+    out->chunk = vc->chunk;
+    out->word = (vc->argument_offset + bytes) / 4;
+    memcpy(out->kernel, launch->indirect->kernel, sizeof out->kernel);
+    if (bytes) memcpy(memory + vc->argument_offset, launch->arguments, bytes);
+    vd__vk_size_fill((uint32_t *)(void *)memory + out->word, launch->indirect, out->word, vc->argument_offset / 4);
+    vc->sizes = sizes;
+    sizes[vc->size_count++] = *out;
+    return VD_OK;
+}
+
+/* The device writes the numbers of work-groups and those in the argument block, which must be in memory then. */
+static VD__NOINLINE vd_result vd__vk_record_indirect(vd__device *dev, vd__commands *c, const vd__launch *launch) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    vd__vk_commands *vc = vd__vk_commands_of(c);
+    vd__vk_kernel *kernel = vd__vk_kernel_of(launch->code);
+    const vd__indirect *in = launch->indirect;
+    vd__vk_size size;
+    bool changes = launch->block != NULL;
+    for (int i = 0; i < 3; i++) changes = changes || in->threads_at[i] != VD__NONE || in->groups_at[i] != VD__NONE;
+    vd_result result = vd__vk_indirect_kernel_get(dev);
+    if (!result && changes) result = vd__vk_kernel_in_memory(dev, &kernel);
+    if (!result) result = vd__vk_size_add(dev, vc, launch, kernel->uniform ? launch->argument_bytes : 0, &size);
+    uint32_t offset = vc->argument_offset;
+    if (!result) result = vd__vk_size_convert(dev, c, in, size.word);
+    if (!result) result = vd__vk_bind_kernel(dev, vc, kernel);
+    if (result) return result;
+    vc->argument_offset = offset;
+    if (launch->block) *launch->block = size.chunk * VD__VK_CHUNK_BYTES + offset;
+    if (kernel->push_bytes)
+        vk->vkCmdPushConstants(vc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes,
+                               launch->arguments);
+    vc->arguments_bound = false;
+    if (kernel->set_layout) result = vd__vk_bind(dev, vc, launch);
+    if (!result)
+        vk->vkCmdDispatchIndirect(vc->buffer, VD__VK_UNPACK(VkBuffer, vc->chunks[size.chunk]->memory.native[0]),
+                                  4 * (uint64_t)size.word);
+    return result;
+}
+
+static void vd__vk_commands_check(vd__device *dev, vd__commands *c) {
+    const vd__vk_commands *vc = vd__vk_commands_of(c);
+    for (uint32_t i = 0; i < vc->size_count; i++) {
+        const vd__vk_size *size = &vc->sizes[i];
+        uint32_t limited;
+        memcpy(&limited, vc->chunks[size->chunk]->block.mapped + 4 * (size->word + VD__VK_SIZE_LIMITED), 4);
+        if (limited) vd__indirect_log(dev, size->kernel);
+    }
+}
+
+VD__SMALL_END
+
 static vd_result vd__vk_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
+    if (VD__UNLIKELY(launch->indirect != NULL)) return vd__vk_record_indirect(dev, c, launch);
     vd__vk_commands *vc = vd__vk_commands_of(c);
     vd__vk_kernel *kernel = vd__vk_kernel_of(launch->code);
     vd_result result = VD__LIKELY(!launch->block) ? VD_OK : vd__vk_kernel_in_memory(dev, &kernel);
@@ -9024,6 +9326,7 @@ typedef struct vd__cu_external_buffer {
     X(int, cuStreamCreate, cuStreamCreate, (void **stream, unsigned flags)) \
     X(int, cuStreamDestroy, cuStreamDestroy_v2, (void *stream)) \
     X(int, cuStreamQuery, cuStreamQuery, (void *stream)) \
+    X(int, cuStreamSynchronize, cuStreamSynchronize, (void *stream)) \
     X(int, cuStreamWaitEvent, cuStreamWaitEvent, (void *stream, void *event, unsigned flags)) \
     X(int, cuEventCreate, cuEventCreate, (void **event, unsigned flags)) \
     X(int, cuEventElapsedTime, cuEventElapsedTime, (float *ms, void *begin, void *end)) \
@@ -9393,7 +9696,7 @@ static vd_result vd__cu_queue_create(const vd__cu_device *d, vd__cu_queue *q, vo
     if (!only_queue) result = cu->cuEventCreate(&q->event, VD__CU_EVENT_DISABLE_TIMING);
     if (result) q->event = NULL;
     if (result) return vd__cu_fail(cu, result, "cuEventCreate");
-    result = cu->cuMemHostAlloc(&memory, sizeof *q->timeline, VD__CU_HOST_BLOCK);
+    result = cu->cuMemHostAlloc(&memory, 4 * sizeof *q->timeline, VD__CU_HOST_BLOCK);
     if (result) return vd__cu_fail(cu, result, "cuMemHostAlloc of a timeline");
     q->timeline = (uint64_t *)memory;
     vd__atomic_store64(q->timeline, 0);
@@ -9912,7 +10215,7 @@ VD__SMALL_END
 #if VD__HAS_CUDA
 /* ---- playing a tape ---- */
 
-typedef struct vd__cu_playback { const vd__cu_driver *cu; void *stream; } vd__cu_playback;
+typedef struct vd__cu_playback { const vd__cu_driver *cu; void *stream; const vd__cu_queue *queue; } vd__cu_playback;
 
 static vd_result vd__cu_play_launch(void *user, const vd__tape_launch *launch) {
     const vd__cu_playback *to = (const vd__cu_playback *)user;
@@ -9982,8 +10285,19 @@ static vd_result vd__cu_play_timestamp(void *user, uint64_t *stamp) {
     return result ? vd__cu_fail(to->cu, result, "cuEventRecord") : VD_OK;
 }
 
+/* Reads through the pinned memory after the timeline. */
+static vd_result vd__cu_play_read(void *user, const vd__memory *from, uint64_t offset, uint32_t out[3]) {
+    const vd__cu_playback *to = (const vd__cu_playback *)user;
+    const vd__cu_queue *q = to->queue;
+    int result = to->cu->cuMemcpyAsync(q->timeline_address + 2 * sizeof *q->timeline, from->address + offset, 12,
+                                       to->stream);
+    if (!result) result = to->cu->cuStreamSynchronize(to->stream);
+    memcpy(out, q->timeline + 2, 12);
+    return result ? vd__cu_fail(to->cu, result, "reading the size of an indirect dispatch") : VD_OK;
+}
+
 static const vd__tape_player vd__cu_player = { vd__cu_play_launch, vd__cu_play_copy, vd__cu_play_fill, NULL,
-                                               vd__cu_play_timestamp };
+                                               vd__cu_play_timestamp, vd__cu_play_read };
 
 /* Sets *ns to the time from one event to another. */
 static vd_result vd__cu_elapsed(const vd__cu_device *d, uint64_t from, uint64_t to, int64_t *ns) {
@@ -10098,8 +10412,8 @@ static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__
     if (!r && s->commands && status == VD__CU_STREAM_CAPTURE_STATUS_INVALIDATED)
         r = vd__fail(VD_ERROR_INVALID, "the capture of the stream of queue %u was invalidated; cuStreamEndCapture "
                      "returns the reason", queue);
-    vd__cu_playback to = { d->api, q->stream };
-    if (!r) r = vd__tape_play(s, &vd__cu_player, &to);
+    vd__cu_playback to = { d->api, q->stream, q };
+    if (!r) r = vd__tape_play(dev, s, &vd__cu_player, &to);
     if (!r && status) vd__atomic_store64(&q->submitted, s->value);
     else if (!r) r = vd__cu_signal(d, q, s->value);
     vd__cu_leave(d);
@@ -11443,8 +11757,18 @@ static vd_result vd__cl_play_timestamp(void *user, uint64_t *stamp) {
     return VD_OK;
 }
 
+static vd_result vd__cl_play_read(void *user, const vd__memory *from, uint64_t offset, uint32_t out[3]) {
+    const vd__cl_playback *to = (const vd__cl_playback *)user;
+    vd__cl_mem object = vd__cl_unpack(from->native[0]);
+    const void *address = (const void *)(uintptr_t)(from->native[1] + offset);
+    int32_t error = object ? to->vcl->cl->clEnqueueReadBuffer(to->queue, object, 1, (size_t)offset, 12, out, 0, NULL,
+                                                              NULL)
+                           : to->vcl->cl->clEnqueueSVMMemcpy(to->queue, 1, out, address, 12, 0, NULL, NULL);
+    return error ? vd__cl_fail(error, "reading the size of an indirect dispatch") : VD_OK;
+}
+
 static const vd__tape_player vd__cl_player = { vd__cl_play_launch, vd__cl_play_copy, vd__cl_play_fill, NULL,
-                                               vd__cl_play_timestamp };
+                                               vd__cl_play_timestamp, vd__cl_play_read };
 
 static vd_result vd__cl_timestamps_read(vd__device *dev, vd__commands *c, uint32_t count, uint64_t *out) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
@@ -11554,7 +11878,7 @@ static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__
         return tape ? vd__fail_memory(NULL, NULL, 0) : vd__cl_raise_last_value(q, s->value);
     int32_t error = vd__cl_await(vcl, q, s->waits, s->wait_count);
     if (error) return vd__cl_fail(error, "waiting for another queue");
-    vd_result result = vd__tape_play(s, &vd__cl_player, &to);
+    vd_result result = vd__tape_play(dev, s, &vd__cl_player, &to);
     vd__cl_event event = result ? NULL : to.event; /* a command that failed may have written anything to it */
     if (!result && !event) error = vcl->cl->clEnqueueMarkerWithWaitList(q->handle, 0, NULL, &event);
     if (error) event = NULL;
@@ -13364,12 +13688,14 @@ typedef struct vd__dispatch_state {
     uint64_t last_threads[3];          /* threads of the last dispatch, which had no groups */
     vd__kernel *kernel;
     bool split;                        /* too many groups for one launch */
+    uint32_t access_count;
     uint32_t threads[3];
     vd__launch launch;                 /* its groups are those of the whole dispatch until it is split */
     vd__buffer *buffers[VD_MAX_ARGS];  /* by argument index; NULL for values */
-    vd__access accesses[VD_MAX_ARGS];  /* by index among the buffer arguments */
+    vd__access accesses[VD_MAX_ARGS + 1]; /* by index among the buffer arguments, then that of `indirect` */
     vd__binding bindings[VD_MAX_ARGS];
     uint64_t arguments[VD_MAX_ARGUMENT_BYTES / 8];
+    vd__indirect indirect;
 } vd__dispatch_state;
 
 /* Resolves threads or groups of a desc to 32 bits (trailing zeros become 1). `what` is "threads" or "groups". */
@@ -13487,6 +13813,52 @@ static inline vd_result vd__dispatch_extent(vd__dispatch_state *d, const vd_disp
     d->split = d->launch.groups[0] > limits->max_groups[0] || d->launch.groups[1] > limits->max_groups[1]
                || d->launch.groups[2] > limits->max_groups[2];
     return VD__LIKELY(!d->split) ? VD_OK : vd__split_check(d, limits);
+}
+
+/* Sets where an implicit argument is that an indirect dispatch changes. */
+static void vd__indirect_offsets(const vd__kernel *k, vd__indirect *out) {
+    memset(out->threads_at, 0xff, sizeof out->threads_at); /* VD__NONE */
+    memset(out->groups_at, 0xff, sizeof out->groups_at);
+    for (int i = 0; i < k->implicit_count; i++) {
+        const vd_implicit_info *implicit = &k->implicit[i];
+        if (implicit->kind == VD_IMPLICIT_THREADS) out->threads_at[implicit->axis] = implicit->offset;
+        if (implicit->kind == VD_IMPLICIT_GROUPS) out->groups_at[implicit->axis] = implicit->offset;
+    }
+}
+
+/* Resolves a dispatch whose size is in a buffer. The numbers of threads and groups are 1 until the device sets them. */
+static VD__COLD vd_result vd__dispatch_extent_indirect(vd__dispatch_state *d, const vd_dispatch_desc *desc) {
+    const vd__kernel *k = d->kernel;
+    const uint64_t *t = desc->threads, *g = desc->groups;
+    vd__indirect *in = &d->indirect;
+    vd__span span;
+    if (t[0] | t[1] | t[2] | g[0] | g[1] | g[2])
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "both %s and indirect are set",
+                             g[0] | g[1] | g[2] ? "groups" : "threads");
+    if (desc->indirect_offset % 4)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "indirect_offset is %llu, but must be a "
+                             "multiple of 4", VD__U(desc->indirect_offset));
+    vd_result r = vd__span_find(d->list, desc->indirect, "vd_dispatch", "indirect ", "indirect ",
+                                desc->indirect_offset, 12, &span);
+    if (r) return vd__error_amend(r, NULL, k->name, NULL);
+    if (span.offset % 4)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "the view 'indirect' starts at byte %llu of its "
+                             "buffer, but must start at a multiple of 4", VD__U(span.offset - desc->indirect_offset));
+    vd__indirect_offsets(k, in);
+    in->memory = &span.storage->memory;
+    in->offset = span.offset;
+    in->groups = desc->indirect_groups;
+    for (int i = 0; i < 3; i++) {
+        uint32_t limit = d->context_device->device.info.limits.max_groups[i], most = UINT32_MAX / k->local_size[i];
+        in->local_size[i] = k->local_size[i];
+        in->max_groups[i] = limit < most ? limit : most;
+        d->threads[i] = d->launch.groups[i] = 1;
+    }
+    snprintf(in->kernel, sizeof in->kernel, "%s", k->name);
+    vd__access access = { span.storage, span.offset, span.offset + 12, false, 0, span.use };
+    d->accesses[d->access_count++] = access;
+    d->launch.indirect = in;
+    return VD_OK;
 }
 
 /* Writes a type to `out`, for example "f32x4" or "struct of 48 bytes". */
@@ -13800,7 +14172,10 @@ static inline vd_result vd__dispatch_prepare(vd__dispatch_state *d, vd_context *
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%d arguments were passed%s, but the kernel "
                              "expects %d", desc->arg_count, desc->arg_count && !desc->args ? " (args is NULL)" : "",
                              k->arg_count);
-    vd_result r = vd__dispatch_extent(d, desc);
+    d->access_count = k->buffer_count;
+    d->launch.indirect = NULL;
+    d->split = false;
+    vd_result r = VD__LIKELY(!desc->indirect.id) ? vd__dispatch_extent(d, desc) : vd__dispatch_extent_indirect(d, desc);
     if (r) return r;
     if (k->has_padding) memset(d->arguments, 0, k->argument_bytes);
     memset(d->buffers, 0, (size_t)k->arg_count * sizeof *d->buffers);
@@ -13817,7 +14192,7 @@ static inline vd_result vd__dispatch_prepare(vd__dispatch_state *d, vd_context *
 static inline bool vd__dispatch_repeats(const vd__dispatch_state *d, const vd_dispatch_desc *desc) {
     const uint64_t *t = desc->threads, *g = desc->groups;
     uint64_t difference = (t[0] ^ d->last_threads[0]) | (t[1] ^ d->last_threads[1]) | (t[2] ^ d->last_threads[2])
-                          | g[0] | g[1] | g[2] | (d->last_kernel ^ desc->kernel.id);
+                          | g[0] | g[1] | g[2] | desc->indirect.id | (d->last_kernel ^ desc->kernel.id);
     return !difference && d->last_kernel && vd__atomic_load64(&d->kernel->slot.id) == d->last_kernel &&
            desc->arg_count == d->kernel->arg_count &&
            (desc->args || !desc->arg_count);
@@ -14815,7 +15190,7 @@ static void vd__unlock_all(vd_context *ctx) {
 
 static vd__recording_ring *vd__list_ring(const vd_list *l) { return &l->queue->rings[l->immediate ? 0 : 1]; }
 
-static void vd__profile_collect(vd__queue *q, vd__recording *r);
+static VD__COLD void vd__recording_collect(vd__queue *q, vd__recording *r);
 
 static void vd__recording_recycle(vd__recording_ring *ring, vd__recording *r) {
     r->next = ring->spare;
@@ -14829,7 +15204,7 @@ static vd_result vd__recording_acquire(vd__queue *q, vd__recording_ring *ring, v
     vd__device *device = q->device;
     while (ring->oldest && vd__queue_reached(q, ring->oldest->value)) {
         vd__recording *done = ring->oldest;
-        if (VD__UNLIKELY(done->timestamps)) vd__profile_collect(q, done);
+        if (VD__UNLIKELY(done->timestamps || done->indirect)) vd__recording_collect(q, done);
         ring->oldest = done->next;
         vd__recording_recycle(ring, done);
     }
@@ -14846,6 +15221,7 @@ static vd_result vd__recording_acquire(vd__queue *q, vd__recording_ring *ring, v
     }
     vd_result result = backend->commands_begin(device, &r->commands, false);
     r->timestamps = r->scope_count = 0; /* those of a discarded list */
+    r->indirect = false;
     if (result) vd__recording_recycle(ring, r);
     else *out = r;
     return result;
@@ -15019,10 +15395,13 @@ static bool vd__queue_captures(const vd__queue *q) {
 /* Fails if the queue's stream is being captured and the list uses staging memory or prints: when the user's graph is
    launched, that memory has another use. */
 static vd_result vd__capture_check(const vd_list *l) {
-    if (VD__LIKELY(!l->staged_bytes && !l->output && !l->recording->timestamps) || !vd__queue_captures(l->queue))
+    const vd__recording *recording = l->recording;
+    if (VD__LIKELY(!l->staged_bytes && !l->output && !recording->timestamps && !recording->indirect)
+        || !vd__queue_captures(l->queue))
         return VD_OK;
     return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot contain %s",
-                    l->queue->index, l->output ? "kernels that print" : l->recording->timestamps ? "scopes"
+                    l->queue->index, l->output ? "kernels that print" : recording->timestamps ? "scopes"
+                    : recording->indirect ? "indirect dispatches"
                     : "transfers through staging memory (writes, reads, fills without whole words)");
 }
 
@@ -15047,7 +15426,10 @@ static void vd__list_submit_recording(vd_list *l) {
     if (VD__UNLIKELY(recording->timestamps)) vd__profile_submit(l);
     if (!r) r = vd__capture_check(l);
     if (!r) r = backend->queue_submit(device, q->index, &s);
-    if (r) recording->timestamps = 0;
+    if (VD__UNLIKELY(r)) {
+        recording->timestamps = 0;
+        recording->indirect = false;
+    }
     recording->value = value;
     vd__atomic_store64(&q->submitted, value);
     if (r) vd__queue_add_failure(q, value, r);
@@ -16026,15 +16408,21 @@ static VD__COLD vd_result vd__dispatch_failed(vd__dispatch_state *d, vd_result r
     return r;
 }
 
+static VD__COLD void vd__list_uses_indirect(vd_list *l) {
+    l->recording->indirect = true;
+    vd__atomic_store32(&l->ctx->indirect, 1);
+}
+
 static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     vd__dispatch_state *d = l->dispatch;
     vd_result r = vd__dispatch_resolve(d, l->ctx, desc);
     if (VD__UNLIKELY(r)) return vd__dispatch_failed(d, r);
     r = VD__LIKELY(!d->kernel->image_count)
-            ? vd__list_command(l, d->accesses, d->kernel->buffer_count, VD__STAGE_COMPUTE)
-            : vd__list_images(l, d->accesses, d->kernel->buffer_count, VD__STAGE_COMPUTE);
+            ? vd__list_command(l, d->accesses, d->access_count, VD__STAGE_COMPUTE)
+            : vd__list_images(l, d->accesses, d->access_count, VD__STAGE_COMPUTE);
     if (VD__UNLIKELY(r)) return vd__dispatch_failed(d, vd__error_amend(r, "vd_dispatch", d->kernel->name, NULL));
     vd__command_begin(l, d->kernel->name);
+    if (VD__UNLIKELY(d->launch.indirect != NULL)) vd__list_uses_indirect(l);
     if (VD__LIKELY(!d->split))
         r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &d->launch);
     else r = vd__record_split(l, d);
@@ -17053,7 +17441,7 @@ static void vd__scope_read(vd__queue *q, const vd__scope *scope, const uint64_t 
     vd__scope_finish(q->ctx, scope->name, &time);
 }
 
-/* Reads the timestamps of a recording whose submission has completed. The caller holds the queue's lock. */
+/* Reads the timestamps of a recording. */
 static void vd__profile_collect(vd__queue *q, vd__recording *r) {
     vd_context *ctx = q->ctx;
     vd__profile *p = &ctx->profile;
@@ -17070,14 +17458,21 @@ static void vd__profile_collect(vd__queue *q, vd__recording *r) {
     vd__last_error = before;
 }
 
-/* Collects the scopes of all completed submissions. No lock may be held. */
-static void vd__profile_poll(vd_context *ctx) {
+/* Reads the results in a recording whose submission has completed. The caller holds the queue's lock. */
+static void vd__recording_collect(vd__queue *q, vd__recording *r) {
+    if (r->timestamps) vd__profile_collect(q, r);
+    if (r->indirect) q->ctx->driver.backend->commands_check(q->device, &r->commands);
+    r->indirect = false;
+}
+
+/* Reads the results of all completed submissions. No lock may be held. */
+static void vd__recordings_collect(vd_context *ctx) {
     for (uint32_t i = 0; i < ctx->queue_count && !vd__context_lost(ctx); i++) {
         vd__queue *q = &ctx->queues[i];
         vd__mutex_lock(q->lock);
         for (uint32_t k = 0; k < 2; k++)
             for (vd__recording *r = q->rings[k].oldest; r && vd__queue_reached(q, r->value); r = r->next)
-                if (r->timestamps) vd__profile_collect(q, r);
+                if (r->timestamps || r->indirect) vd__recording_collect(q, r);
         vd__mutex_unlock(q->lock);
     }
 }
@@ -17188,7 +17583,6 @@ static void vd__profile_report(vd_context *ctx) {
     bool trace = length > 5 && !strcmp(path + length - 5, ".json");
     vd__text t = { &ctx->host.allocator, NULL, 0, 0, false };
     if (!path) return;
-    vd__profile_poll(ctx);
     if (trace) vd__profile_trace(ctx, &t);
     else vd__profile_table(ctx, &t);
     if (!strcmp(path, "1")) {
@@ -18353,6 +18747,7 @@ VD_API void vd_context_destroy(vd_context *ctx) {
         vd__queue *q = &ctx->queues[i];
         if (vd__queue_wait(q, q->submitted, VD_FOREVER)) ctx->driver.backend->device_idle(q->device);
     }
+    vd__recordings_collect(ctx);
     vd__profile_report(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
         vd__queue *q = &ctx->queues[i];
@@ -19761,6 +20156,7 @@ VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint
     desc.groups[0] = desc.groups[1] = desc.groups[2] = 0;
     desc.args = args;
     desc.arg_count = arg_count;
+    desc.indirect.id = 0;
     if (VD__UNLIKELY(!ctx || vd__atomic_load32(&ctx->state))) return vd__run_checked(ctx, &desc);
     vd_result r = vd_dispatch(&ctx->queues->open_batch, &desc);
     return r ? vd__error_amend(r, vd__run_call, NULL, NULL) : VD_OK;
@@ -19906,7 +20302,7 @@ VD_API int vd_profile_read(vd_context *ctx, vd_scope_info *out, int capacity) {
         vd__call_failed(ctx, r);
         return 0;
     }
-    vd__profile_poll(ctx);
+    vd__recordings_collect(ctx);
     vd__mutex_lock(&ctx->lock);
     vd__profile *p = &ctx->profile;
     uint32_t count = p->time_count < (uint32_t)capacity ? p->time_count : (uint32_t)capacity;
@@ -19933,7 +20329,7 @@ VD_API size_t vd_profile_print(vd_context *ctx, char *out, size_t size) {
     if (!r && !out && size) r = vd__fail_call(VD_ERROR_INVALID, "vd_profile_print", NULL, "out is NULL");
     if (!r) {
         t.allocator = &ctx->host.allocator;
-        vd__profile_poll(ctx);
+        vd__recordings_collect(ctx);
         vd__profile_table(ctx, &t);
         if (t.failed) r = vd__fail_memory("vd_profile_print", NULL, 0);
         else if (size) snprintf(out, size, "%s", t.data);
@@ -19949,7 +20345,7 @@ VD_API vd_result vd_profile_write(vd_context *ctx, const char *path) {
         r = vd__fail_call(VD_ERROR_INVALID, "vd_profile_write", NULL, "path is %s", path ? "empty" : "NULL");
     if (!r) {
         vd__text t = { &ctx->host.allocator, NULL, 0, 0, false };
-        vd__profile_poll(ctx);
+        vd__recordings_collect(ctx);
         vd__profile_trace(ctx, &t);
         r = vd__text_write(&t, path);
         if (r) vd__error_default_call(r, "vd_profile_write");
@@ -20006,6 +20402,7 @@ VD_API vd_result vd_wait_idle(vd_context *ctx) {
         if (!r) r = waited;
     }
     vd__reap(ctx);
+    if (vd__atomic_load32(&ctx->indirect)) vd__recordings_collect(ctx);
     vd_result unreported = vd__context_take_failure(ctx);
     if (!r) r = unreported;
     if (r) vd__error_default_call(r, "vd_wait_idle");

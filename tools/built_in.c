@@ -39,6 +39,33 @@ static vc_kernel *rounded(void) {
     return k;
 }
 
+/* Converts the size of an indirect dispatch, one invocation for each axis. vd__vk_size describes the words of `block`
+   from `base` on; `first` is the index of the numbers in `counts`, `groups` tells whether they are work-groups. */
+static vc_kernel *indirect(void) {
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "indirect";
+    desc.local_size[0] = 3;
+    desc.buffers = VC_BUFFERS_BINDING;
+    desc.machine.max_groups[0] = INT32_MAX;
+    vc_kernel *k = vc_begin(&desc);
+    vc_ref counts = vc_buffer(k, "counts", VC_U32, VC_READ), block = vc_buffer(k, "block", VC_U32, VC_READ_WRITE);
+    vc_val base = vc_param(k, "base", VC_U32), first = vc_param(k, "first", VC_U32);
+    vc_val by_groups = vc_ne(vc_param(k, "groups", VC_U32), vc_u32(0)), axis = vc_local_index(k);
+    vc_val count = vc_load(counts, vc_add(first, axis)), words[4];
+    vc_val row = vc_add(base, vc_add(vc_u32(4), vc_mul(axis, vc_u32(4))));
+    for (uint32_t i = 0; i < 4; i++) words[i] = vc_load(block, vc_add(row, vc_u32(i)));
+    vc_val rest = vc_select(vc_ne(vc_mod(count, words[0]), vc_u32(0)), vc_u32(1), vc_u32(0));
+    vc_val wanted = vc_select(by_groups, count, vc_add(vc_div(count, words[0]), rest));
+    vc_val limited = vc_gt(wanted, words[1]), groups = vc_min(wanted, words[1]);
+    vc_val threads = vc_select(vc_or(by_groups, limited), vc_mul(groups, words[0]), count);
+    vc_store(block, vc_add(base, axis), groups);
+    vc_store(block, words[2], threads);
+    vc_store(block, words[3], groups);
+    VC_IF(k, limited) { vc_store(block, vc_add(base, vc_u32(3)), vc_u32(1)); }
+    return k;
+}
+
 static void print(const char *name, vc_kernel *k) {
     size_t count = 0;
     const uint32_t *words = vc_spirv(k, &count);
@@ -48,8 +75,8 @@ static void print(const char *name, vc_kernel *k) {
 }
 
 int main(void) {
-    vc_kernel *k = copy(), *r = rounded();
-    const vc_info *info = vc_reflect(k), *round_info = vc_reflect(r);
+    vc_kernel *k = copy(), *r = rounded(), *n = indirect();
+    const vc_info *info = vc_reflect(k), *round_info = vc_reflect(r), *size_info = vc_reflect(n);
     if (!info || info->argument_bytes != 20 || info->args[0].location != 0 || info->args[1].location != 8
         || info->args[2].location != 16 || info->implicit_count) {
         fprintf(stderr, "built_in: %s\n",
@@ -61,9 +88,17 @@ int main(void) {
                 vc_error(r) ? vc_error(r) : "round has values, or its buffer is not at binding 0");
         return 1;
     }
+    if (!size_info || size_info->argument_bytes != 12 || size_info->args[1].location != 1
+        || size_info->args[2].location != 0 || size_info->args[4].location != 8 || size_info->implicit_count) {
+        fprintf(stderr, "built_in: %s\n",
+                vc_error(n) ? vc_error(n) : "the arguments of indirect are not as the runtime fills them");
+        return 1;
+    }
     print("copy", k);
     print("round", r);
+    print("indirect", n);
     vc_free(k);
     vc_free(r);
+    vc_free(n);
     return 0;
 }

@@ -285,6 +285,10 @@ static void call_dispatch(caller *c) {
     desc.args = args;
     desc.arg_count = 3;
     TOOK(vd_dispatch(immediate(c), &desc));
+    desc.threads[0] = 0;
+    desc.indirect = buffer_of(c, 1); /* zeros */
+    TOOK(vd_dispatch(immediate(c), &desc));
+    vd_buffer_destroy(c->w->ctx, desc.indirect);
     TOOK(vd_run_args(c->w->ctx, desc.kernel, 16, 1, 1, args, 3));
 }
 

@@ -282,6 +282,7 @@ API int cuDestroyExternalMemory(void *memory) {
 static char streams[STREAMS], an_event;
 typedef struct timing_event { char kind; bool recorded; double ms; } timing_event; /* an event with timing */
 static bool event_captured;
+static long launch_groups; /* x + 1000 y + 1000000 z */
 
 static bool is_stream(void *stream) {
     return (char *)stream >= streams && (char *)stream < streams + STREAMS && *(char *)stream;
@@ -337,6 +338,11 @@ API int cuStreamQuery(void *stream) {
     MAY_SPOIL;
     int result = asked(stream);
     return result ? result : fake.stall ? NOT_READY : 0;
+}
+API int cuStreamSynchronize(void *stream) {
+    NEEDS_CONTEXT;
+    MAY_SPOIL;
+    return asked(stream);
 }
 API int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
     NEEDS_CONTEXT;
@@ -547,6 +553,7 @@ API int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, un
     if (result) return result;
     if (!done) count(&fake.launches, 1);
     fake.launch_shared = shared;
+    launch_groups = (long)gx + 1000 * (long)gy + 1000000 * (long)gz;
     fake.launch_bytes = 0;
     if (!extra) return 0;
     if (extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4] || *(size_t *)extra[3] > sizeof fake.parameters)
@@ -623,7 +630,8 @@ API long fake_count(const char *what) {
     const struct { const char *name; long value; }
     all[] = { { "launches", fake.launches }, { "blits", fake.blits }, { "compiles", fake.compiles },
               { "contexts", fake.contexts }, { "live", fake.live }, { "bytes", (long)fake.launch_bytes },
-              { "shared", (long)fake.launch_shared }, { "forbidden", fake.forbidden }, { "nodes", fake.node_count },
+              { "shared", (long)fake.launch_shared }, { "groups", launch_groups },
+              { "forbidden", fake.forbidden }, { "nodes", fake.node_count },
               { "garbage", fake.garbage }, { "armed", fake.fail_call[0] != 0 } };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!strcmp(what, all[i].name)) return all[i].value;

@@ -1,5 +1,5 @@
 /* Shared by the programs of this folder: the state of a driver whose calls fail, and a program that calls it (a kernel,
-   a list with a scope, two queues, transfers). Include after the headers of the library and cmocka. */
+   a list with a scope and an indirect dispatch, two queues, transfers). Include after the headers of the library and cmocka. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -77,8 +77,12 @@ static vd_result use_context(vd_context *ctx, vd_kernel kernel, uint32_t *out) {
     vd_arg args[2] = { vd_b(b), vd_u32(2) };
     vd_dispatch_desc dispatch;
     memset(&dispatch, 0, sizeof dispatch);
+    static const uint32_t size[3] = { COUNT, 1, 1 };
+    desc.data = size;
+    desc.shape[0] = 3;
     dispatch.kernel = kernel;
-    dispatch.threads[0] = COUNT;
+    dispatch.indirect = vd_buffer_create(ctx, &desc);
+    if (!dispatch.indirect.id) return vd_error_result();
     dispatch.args = args;
     dispatch.arg_count = 2;
     bool timed = (vd_device(ctx, 0)->features & VD_FEATURE_TIMESTAMP) != 0;

@@ -529,7 +529,7 @@ static void a_capture_refuses_staging(void **state) {
     guest g;
     guest_open(&g, 1, 0);
     uint32_t x[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, got[8];
-    vd_buffer a = unit_buffer(g.ctx, "a", VD_U32, 8, x);
+    vd_buffer a = unit_buffer(g.ctx, "a", VD_U32, 8, x), reals = unit_buffer(g.ctx, "reals", VD_F32, 8, NULL);
     vd_list *own = vd_list_begin(g.ctx, NULL);
     assert_int_equal(vd_write(own, a, 0, x + 4, 8), VD_OK);
     assert_int_equal(vd_wait_idle(g.ctx), VD_OK);
@@ -560,6 +560,21 @@ static void a_capture_refuses_staging(void **state) {
     assert_int_equal(vd_submit(own, NULL, &event), VD_OK);
     assert_int_equal(vd_wait(g.ctx, event, VD_FOREVER), VD_ERROR_UNSUPPORTED);
     CHECK_TEXT("is being captured, and a graph cannot contain transfers through staging memory");
+    vd_kernel k = text_kernel(g.ctx, VD_CODE_CUDA, scale, 0, NULL);
+    vd_arg args[] = { vd_b(reals), vd_f32(2) };
+    vd_dispatch_desc indirect;
+    memset(&indirect, 0, sizeof indirect);
+    indirect.kernel = k;
+    indirect.args = args;
+    indirect.arg_count = 2;
+    indirect.indirect = a;
+    assert_int_equal(vd_dispatch(vd_immediate(g.ctx, 0, 0), &indirect), VD_OK);
+    assert_int_equal(vd_flush(g.ctx), VD_ERROR_UNSUPPORTED);
+    CHECK_TEXT("is being captured, and a graph cannot contain indirect dispatches");
+    assert_int_equal(vd_scope_begin(vd_immediate(g.ctx, 0, 0), "scope"), VD_OK);
+    assert_int_equal(vd_scope_end(vd_immediate(g.ctx, 0, 0)), VD_OK);
+    assert_int_equal(vd_flush(g.ctx), VD_ERROR_UNSUPPORTED);
+    CHECK_TEXT("is being captured, and a graph cannot contain scopes");
     assert_int_equal(vd_flush(g.ctx), VD_OK);
     assert_int_equal(fake_count("nodes"), 1);
     assert_int_equal(fake_count("forbidden"), forbidden);
@@ -649,6 +664,56 @@ static void kernel_receives_its_argument_block(void **state) {
     assert_memory_equal(fake_parameters(), &info.address, 8);
     memcpy(&a, fake_parameters() + 8, 4);
     assert_true(a == 2.5f);
+    vd_context_destroy(ctx);
+}
+
+/* The numbers are read when the work is submitted; the argument block gets them, too. */
+static void an_indirect_dispatch_reads_its_size(void **state) {
+    static const vd_arg_info args[] = {
+        { "x", VD_ARG_ADDRESS, VD_F32, VD_READ_WRITE, 0, 8, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false } };
+    static const vd_implicit_info implicit[] = { { VD_IMPLICIT_THREADS, 0, 0, 8 }, { VD_IMPLICIT_GROUPS, 0, 1, 12 } };
+    (void)state;
+    vd_context *ctx = context();
+    vd_kernel_desc d;
+    memset(&d, 0, sizeof d);
+    d.name = "scale";
+    d.code_kind = VD_CODE_CUDA;
+    d.code = scale;
+    d.args = args;
+    d.arg_count = 1;
+    d.implicit = implicit;
+    d.implicit_count = 2;
+    d.argument_bytes = 16;
+    d.local_size[0] = 128;
+    d.local_size[1] = 4;
+    vd_kernel k = vd_kernel_create(ctx, &d);
+    assert_true(k.id != 0);
+    uint32_t size[7] = { 0, 1000, 21, 3, 0, 1, 1 };
+    vd_buffer x = unit_buffer(ctx, "x", VD_F32, 1000, NULL), counts = unit_buffer(ctx, "counts", VD_U32, 7, size);
+    vd_arg arg = vd_b(x);
+    vd_dispatch_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.kernel = k;
+    desc.args = &arg;
+    desc.arg_count = 1;
+    desc.indirect = counts;
+    long launches = fake_count("launches");
+    for (uint64_t from = 0; from < 5; from++) { /* 1 is 1000 x 21 x 3, the others are empty */
+        desc.indirect_offset = 4 * from;
+        assert_int_equal(vd_dispatch(vd_immediate(ctx, 0, 0), &desc), VD_OK);
+    }
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    assert_int_equal(fake_count("launches"), launches + 1);
+    assert_int_equal(fake_count("groups"), 8 + 1000 * 6 + 1000000 * 3);
+    const uint32_t threads_and_groups[2] = { 1000, 6 };
+    assert_memory_equal(fake_parameters() + 8, threads_and_groups, 8);
+    desc.indirect_offset = 4;
+    desc.indirect_groups = true;
+    assert_int_equal(vd_dispatch(vd_immediate(ctx, 0, 0), &desc), VD_OK);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    assert_int_equal(fake_count("groups"), 1000 + 1000 * 21 + 1000000 * 3);
+    const uint32_t of_groups[2] = { 128000, 21 };
+    assert_memory_equal(fake_parameters() + 8, of_groups, 8);
     vd_context_destroy(ctx);
 }
 
@@ -878,6 +943,19 @@ static vd_result use_all(void) {
     vd_buffer x = unit_buffer(ctx, "x", VD_F32, 100, NULL);
     vd_kernel k = x.id ? text_kernel(ctx, VD_CODE_CUDA, scale, 0, NULL) : (vd_kernel){ 0 };
     r = k.id ? vd_run(ctx, k, 100, vd_b(x), vd_f32(1)) : vd_error_result();
+    vd_arg args[] = { vd_b(x), vd_f32(1) };
+    vd_dispatch_desc indirect;
+    vd_scope_info scope;
+    memset(&indirect, 0, sizeof indirect);
+    indirect.kernel = k;
+    indirect.args = args;
+    indirect.arg_count = 2;
+    indirect.indirect = x;
+    if (!r) r = vd_scope_begin(vd_immediate(ctx, 0, 0), "indirect");
+    if (!r) r = vd_dispatch(vd_immediate(ctx, 0, 0), &indirect);
+    if (!r) r = vd_scope_end(vd_immediate(ctx, 0, 0));
+    if (!r) r = vd_wait_idle(ctx);
+    vd_profile_read(ctx, &scope, 1);
     if (!r) r = vd_fill(vd_immediate(ctx, 0, 1), x, 0, 16, NULL, 0);
     if (!r) r = vd_buffer_read(ctx, x, 0, out, VD_WHOLE);
     if (!r) r = vd_wait_idle(ctx);
@@ -918,7 +996,7 @@ static const struct CMUnitTest cuda_tests[] = {
     CASE(imported_device_memory), CASE(external_memory), CASE(a_tensor_in_device_memory),
     CASE(a_stream_of_the_application), CASE(a_capture_records_submitted_work), CASE(a_capture_refuses_staging),
     CASE(a_capture_excludes_other_queues), CASE(an_invalidated_capture_is_reported_once),
-    CASE(kernel_receives_its_argument_block), CASE(code_of_every_kind), CASE(unusable_cuda_source_is_refused),
+    CASE(kernel_receives_its_argument_block), CASE(an_indirect_dispatch_reads_its_size), CASE(code_of_every_kind), CASE(unusable_cuda_source_is_refused),
     CASE(dynamic_shared_memory), CASE(buffers_are_passed_by_address), CASE(compiled_code_is_cached),
     CASE(a_failed_submission_is_reported), CASE(a_lost_device_is_reported), CASE(polling_detects_a_lost_device),
     CASE(host_memory_runs_out), CASE(every_driver_call_fails_once),

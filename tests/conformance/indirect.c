@@ -1,0 +1,289 @@
+/* Dispatches whose size is in a buffer: threads and work-groups, guards, chains, limits, errors. */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/conformance/common.h"
+
+enum { ROOM = 1 << 16 };
+
+static vd_dispatch_desc indirect(vd_kernel kernel, vd_buffer counts, uint64_t offset, const vd_arg *args, int count) {
+    vd_dispatch_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.kernel = kernel;
+    desc.indirect = counts;
+    desc.indirect_offset = offset;
+    desc.args = args;
+    desc.arg_count = count;
+    return desc;
+}
+
+/* out[i] = threads along x << 8 | i % 256, without a guard but that of the buffer's length */
+static vd_kernel kernel_threads(vd_context *ctx) {
+    vc_kernel *k = kernel_begin(ctx, "threads", 64, 1, 1);
+    vc_ref out = vc_buffer(k, "out", VC_U32, VC_WRITE);
+    vc_val i = vc_global_id(k, 0);
+    VC_IF(k, vc_lt(i, vc_length(out)))
+        vc_store(out, i, vc_or(vc_shl(vc_threads(k, 0), vc_u32(8)), vc_and(i, vc_u32(255))));
+    return kernel_end(ctx, k);
+}
+
+/* to[j] = from[j] / 2 for the three numbers j, for a chain */
+static vd_kernel kernel_half(vd_context *ctx) {
+    vc_kernel *k = kernel_begin(ctx, "half", 1, 1, 1);
+    vc_ref from = vc_buffer(k, "from", VC_U32, VC_READ), to = vc_buffer(k, "to", VC_U32, VC_WRITE);
+    VC_EACH(k, i) { vc_store(to, i, vc_max(vc_div(vc_load(from, i), vc_u32(2)), vc_u32(1))); }
+    return kernel_end(ctx, k);
+}
+
+/* x[(z * 7 + y) * 5 + x] += 1 */
+static vd_kernel kernel_boxes(vd_context *ctx) {
+    vc_kernel *k = kernel_begin(ctx, "boxes", 2, 2, 1);
+    vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE);
+    vc_val id[3];
+    for (uint32_t i = 0; i < 3; i++) id[i] = vc_global_id(k, i);
+    vc_val inside = vc_and(vc_and(vc_lt(id[0], vc_threads(k, 0)), vc_lt(id[1], vc_threads(k, 1))),
+                           vc_lt(id[2], vc_threads(k, 2)));
+    vc_val at = vc_add(vc_mul(vc_add(vc_mul(id[2], vc_u32(7)), id[1]), vc_u32(5)), id[0]);
+    VC_IF(k, inside) { vc_store(x, at, vc_add(vc_load(x, at), vc_u32(1))); }
+    return kernel_end(ctx, k);
+}
+
+static uint32_t *read_all(vd_context *ctx, vd_buffer b) {
+    static uint32_t out[ROOM];
+    vd_buffer_info info;
+    OK(vd_buffer_query(ctx, b, &info));
+    OK(vd_buffer_read(ctx, b, 0, out, VD_WHOLE));
+    return out;
+}
+
+TEST_EXECUTED(numbers_of_threads) {
+    static const uint32_t sizes[] = { 1, 63, 64, 65, 1000, 0, ROOM - 1, 3 };
+    vd_kernel k = kernel_affine(f->ctx);
+    vd_buffer x = buffer_u32(f->ctx, "x", ROOM, NULL), counts = buffer_u32(f->ctx, "counts", 40, NULL);
+    vd_arg args[] = { vd_b(x), vd_u32(1), vd_u32(1) };
+    vd_list *now = vd_immediate(f->ctx, 0, 0);
+    for (uint32_t i = 0; i < COUNT(sizes); i++) {
+        uint32_t size[3] = { sizes[i], 1, 1 };
+        vd_dispatch_desc desc = indirect(k, counts, 4 * i, args, 3);
+        OK(vd_fill(now, x, 0, VD_WHOLE, NULL, 0));
+        OK(vd_write(now, counts, 4 * i, size, sizeof size));
+        OK(vd_dispatch(now, &desc));
+        OK(vd_dispatch(now, &desc));
+        const uint32_t *out = read_all(f->ctx, x);
+        for (uint32_t j = 0; j < ROOM; j++)
+            if (out[j] != (j < sizes[i] ? 2 : 0)) fail_msg("%u threads: x[%u] is %u", sizes[i], j, out[j]);
+    }
+    vd_buffer_destroy(f->ctx, x);
+    vd_buffer_destroy(f->ctx, counts);
+    vd_kernel_destroy(f->ctx, k);
+}
+
+TEST_EXECUTED(numbers_of_groups) {
+    vd_kernel k = kernel_threads(f->ctx);
+    uint32_t size[4] = { 9, 5, 1, 1 };
+    vd_buffer out = buffer_u32(f->ctx, "out", 1000, NULL), counts = buffer_u32(f->ctx, "counts", 4, size);
+    vd_arg args[] = { vd_b(out) };
+    vd_dispatch_desc desc = indirect(k, counts, 4, args, 1);
+    desc.indirect_groups = true;
+    OK(vd_dispatch(vd_immediate(f->ctx, 0, 0), &desc));
+    const uint32_t *got = read_all(f->ctx, out);
+    for (uint32_t i = 0; i < 1000; i++) assert_int_equal(got[i], i < 320 ? 320u << 8 | (i & 255) : 0);
+    vd_buffer_destroy(f->ctx, out);
+    vd_buffer_destroy(f->ctx, counts);
+    vd_kernel_destroy(f->ctx, k);
+}
+
+TEST_EXECUTED(three_axes) {
+    static const uint32_t sizes[][3] = { { 5, 7, 3 }, { 4, 7, 1 }, { 5, 1, 2 }, { 1, 1, 1 }, { 3, 0, 2 }, { 2, 5, 0 } };
+    vd_kernel k = kernel_boxes(f->ctx);
+    vd_buffer x = buffer_u32(f->ctx, "x", 5 * 7 * 3, NULL), counts = buffer_u32(f->ctx, "counts", 3, NULL);
+    vd_arg args[] = { vd_b(x) };
+    for (uint32_t i = 0; i < COUNT(sizes); i++) {
+        const uint32_t *s = sizes[i];
+        vd_dispatch_desc desc = indirect(k, counts, 0, args, 1);
+        vd_list *list = list_begin(f->ctx);
+        OK(vd_fill(list, x, 0, VD_WHOLE, NULL, 0));
+        OK(vd_write(list, counts, 0, s, 12));
+        OK(vd_dispatch(list, &desc));
+        OK(vd_submit(list, NULL, NULL));
+        const uint32_t *out = read_all(f->ctx, x);
+        for (uint32_t j = 0; j < 105; j++)
+            assert_int_equal(out[j], j % 5 < s[0] && j / 5 % 7 < s[1] && j / 35 < s[2] ? 1 : 0);
+    }
+    vd_buffer_destroy(f->ctx, x);
+    vd_buffer_destroy(f->ctx, counts);
+    vd_kernel_destroy(f->ctx, k);
+}
+
+/* Each dispatch has half as many threads as the one before. The numbers are computed by dispatches, one after the other
+   in one buffer, so that a missing barrier gives wrong ones. */
+TEST_EXECUTED(chains) {
+    vd_kernel affine_kernel = kernel_affine(f->ctx), half = kernel_half(f->ctx);
+    uint32_t size[3] = { ROOM, 1, 1 };
+    vd_buffer x = buffer_u32(f->ctx, "x", ROOM, NULL), counts[2] = { buffer_u32(f->ctx, "even", 3, size),
+                                                                     buffer_u32(f->ctx, "odd", 3, NULL) };
+    for (int way = 0; way < 2; way++) {
+        vd_list *list = way ? list_begin(f->ctx) : vd_immediate(f->ctx, 0, 0);
+        OK(vd_fill(list, x, 0, VD_WHOLE, NULL, 0));
+        OK(vd_write(list, counts[0], 0, size, 12));
+        for (uint32_t i = 0; i < 17; i++) {
+            vd_arg args[] = { vd_b(x), vd_u32(1), vd_u32(1) },
+                   next[] = { vd_b(counts[i % 2]), vd_b(counts[(i + 1) % 2]) };
+            vd_dispatch_desc desc = indirect(affine_kernel, counts[i % 2], 0, args, 3);
+            OK(vd_dispatch(list, &desc));
+            OK(dispatch(list, half, 3, next, 2));
+        }
+        if (way) OK(vd_submit(list, NULL, NULL));
+        const uint32_t *out = read_all(f->ctx, x);
+        for (uint32_t j = 0, expected = 17, end = 1; j < ROOM; j++) {
+            if (j == end) expected--;
+            if (j == end) end *= 2;
+            if (out[j] != expected) fail_msg("x[%u] is %u, not %u", j, out[j], expected);
+        }
+    }
+    vd_buffer_destroy(f->ctx, x);
+    for (int i = 0; i < 2; i++) vd_buffer_destroy(f->ctx, counts[i]);
+    vd_kernel_destroy(f->ctx, affine_kernel);
+    vd_kernel_destroy(f->ctx, half);
+}
+
+/* Many in one recording: their argument blocks need more than one block of memory. */
+TEST_EXECUTED(many_indirect_dispatches) {
+    vd_kernel k = kernel_affine(f->ctx);
+    vd_buffer x = buffer_u32(f->ctx, "x", 2000, NULL), counts = buffer_u32(f->ctx, "counts", 3 * 2000, NULL);
+    uint32_t size[3] = { 0, 1, 1 };
+    for (int round = 0; round < 2; round++) {
+        vd_list *list = list_begin(f->ctx);
+        OK(vd_fill(list, x, 0, VD_WHOLE, NULL, 0));
+        for (uint32_t i = 0; i < 2000; i++) {
+            size[0] = i;
+            OK(vd_write(list, counts, 12 * i, size, 12));
+        }
+        for (uint32_t i = 0; i < 2000; i++) {
+            vd_arg args[] = { vd_b(x), vd_u32(1), vd_u32(i % 3) };
+            vd_dispatch_desc desc = indirect(k, counts, 12 * i, args, 3);
+            OK(vd_dispatch(list, &desc));
+        }
+        OK(vd_submit(list, NULL, NULL));
+        uint32_t *out = read_all(f->ctx, x), expected = 0;
+        for (uint32_t i = 2000; i--;) {
+            assert_int_equal(out[i], expected);
+            expected += i % 3;
+        }
+    }
+    vd_buffer_destroy(f->ctx, x);
+    vd_buffer_destroy(f->ctx, counts);
+    vd_kernel_destroy(f->ctx, k);
+}
+
+/* The numbers are in the part of a buffer that other work writes, in a view, or in the buffer that the kernel uses. */
+TEST_EXECUTED(views_and_aliases) {
+    vd_kernel k = kernel_affine(f->ctx);
+    uint32_t start[8] = { 7, 7, 3, 1, 1, 7, 7, 7 };
+    vd_buffer x = buffer_u32(f->ctx, "x", 8, start);
+    vd_view_desc view;
+    memset(&view, 0, sizeof view);
+    view.buffer = x;
+    view.offset = 8;
+    view.shape[0] = 12;
+    vd_buffer part = vd_buffer_view(f->ctx, &view);
+    vd_arg args[] = { vd_b(x), vd_u32(2), vd_u32(0) };
+    vd_dispatch_desc desc = indirect(k, part, 0, args, 3);
+    OK(vd_dispatch(vd_immediate(f->ctx, 0, 0), &desc)); /* 3 threads, which double the number to 6 */
+    OK(vd_dispatch(vd_immediate(f->ctx, 0, 0), &desc)); /* 6 threads, among them those of the other axes */
+    const uint32_t expected[8] = { 28, 28, 12, 2, 2, 14, 7, 7 };
+    assert_memory_equal(read_all(f->ctx, x), expected, sizeof expected);
+    vd_buffer_destroy(f->ctx, x);
+    vd_kernel_destroy(f->ctx, k);
+}
+
+/* Some devices have no limit that a test could exceed. */
+TEST(limits_are_applied_and_logged) {
+    uint32_t limit = vd_device(f->ctx, 0)->limits.max_groups[1];
+    if (limit == UINT32_MAX) skip_because("the device has no limit");
+    vc_kernel *builder = kernel_begin(f->ctx, "limited", 1, 1, 1);
+    vc_ref x = vc_buffer(builder, "x", VC_U32, VC_WRITE);
+    VC_IF(builder, vc_eq(vc_global_id(builder, 1), vc_u32(0))) vc_store(x, vc_u32(0), vc_threads(builder, 1));
+    vd_kernel k = kernel_end(f->ctx, builder);
+    vd_buffer out = buffer_u32(f->ctx, "out", 1, NULL), counts = buffer_u32(f->ctx, "counts", 3, NULL);
+    vd_arg args[] = { vd_b(out) };
+    vd_dispatch_desc desc = indirect(k, counts, 0, args, 1);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t size[3] = { 1, i ? limit + i - 1 : limit, 1 };
+        OK(vd_buffer_write(f->ctx, counts, 0, size, 12));
+        OK(vd_dispatch(vd_immediate(f->ctx, 0, 0), &desc));
+        OK(vd_wait_idle(f->ctx));
+        if (f->executes) assert_int_equal(read_u32(f->ctx, out, 0), limit);
+        assert_int_equal(f->messages, i == 2);
+        if (i == 2) assert_non_null(strstr(f->message, "vd_dispatch 'limited'"));
+    }
+    OK(vd_wait_idle(f->ctx));
+    assert_int_equal(f->messages, 1); /* once */
+    f->messages = 0;
+    vd_buffer_destroy(f->ctx, out);
+    vd_buffer_destroy(f->ctx, counts);
+    vd_kernel_destroy(f->ctx, k);
+}
+
+TEST(wrong_indirect_dispatches_are_refused) {
+    vd_kernel k = kernel_affine(f->ctx);
+    vd_buffer x = buffer_u32(f->ctx, "x", 64, NULL), counts = buffer_u32(f->ctx, "counts", 4, NULL), gone = counts;
+    vd_arg args[] = { vd_b(x), vd_u32(1), vd_u32(1) };
+    vd_list *now = vd_immediate(f->ctx, 0, 0);
+    vd_dispatch_desc desc = indirect(k, counts, 8, args, 3);
+    FAILS(vd_dispatch(now, &desc), VD_ERROR_INVALID, "vd_dispatch 'affine'|'counts'|16 bytes");
+    desc.indirect_offset = UINT64_MAX - 3;
+    FAILS(vd_dispatch(now, &desc), VD_ERROR_INVALID, "vd_dispatch 'affine'|'counts'");
+    desc.indirect_offset = 2;
+    FAILS(vd_dispatch(now, &desc), VD_ERROR_INVALID, "vd_dispatch 'affine'|indirect_offset is 2|multiple of 4");
+    desc.indirect_offset = 0;
+    desc.threads[0] = 4;
+    FAILS(vd_dispatch(now, &desc), VD_ERROR_INVALID, "vd_dispatch 'affine'|both threads and indirect");
+    desc.threads[0] = 0;
+    desc.groups[2] = 1;
+    FAILS(vd_dispatch(now, &desc), VD_ERROR_INVALID, "vd_dispatch 'affine'|both groups and indirect");
+    desc.groups[2] = 0;
+    vd_view_desc view;
+    memset(&view, 0, sizeof view);
+    view.buffer = counts;
+    view.offset = 2;
+    desc.indirect = vd_buffer_view(f->ctx, &view);
+    FAILS(vd_dispatch(now, &desc), VD_ERROR_INVALID, "vd_dispatch 'affine'|byte 2|multiple of 4");
+    vd_buffer_destroy(f->ctx, counts);
+    desc.indirect = gone;
+    FAILS(vd_dispatch(now, &desc), VD_ERROR_INVALID, "vd_dispatch 'affine'|indirect|destroyed");
+    /* a direct dispatch that succeeded does not hide the error of the next one */
+    desc.indirect.id = 0;
+    desc.threads[0] = 4;
+    OK(vd_dispatch(now, &desc));
+    desc.indirect = x;
+    FAILS(vd_dispatch(now, &desc), VD_ERROR_INVALID, "both threads and indirect");
+    vd_buffer_destroy(f->ctx, x);
+    vd_kernel_destroy(f->ctx, k);
+    still_works(f);
+}
+
+/* A list keeps the buffer. */
+TEST(the_buffer_may_be_destroyed) {
+    vd_kernel k = kernel_affine(f->ctx);
+    uint32_t size[3] = { 10, 1, 1 };
+    vd_buffer x = buffer_u32(f->ctx, "x", 64, NULL), counts = buffer_u32(f->ctx, "counts", 3, size);
+    vd_arg args[] = { vd_b(x), vd_u32(1), vd_u32(1) };
+    vd_list *list = list_begin(f->ctx);
+    vd_dispatch_desc desc = indirect(k, counts, 0, args, 3);
+    OK(vd_dispatch(list, &desc));
+    vd_buffer_destroy(f->ctx, counts);
+    OK(vd_wait_idle(f->ctx));
+    vd_buffer other = buffer_u32(f->ctx, "other", 3, NULL);
+    OK(vd_submit(list, NULL, NULL));
+    if (f->executes) assert_int_equal(read_u32(f->ctx, x, 9), 1);
+    assert_int_equal(read_u32(f->ctx, x, 10), 0);
+    vd_buffer_destroy(f->ctx, other);
+    vd_buffer_destroy(f->ctx, x);
+    vd_kernel_destroy(f->ctx, k);
+}
+
+static const struct CMUnitTest cases[] = {
+    CASE(numbers_of_threads), CASE(numbers_of_groups), CASE(three_axes), CASE(chains), CASE(many_indirect_dispatches),
+    CASE(views_and_aliases), CASE(limits_are_applied_and_logged), CASE(wrong_indirect_dispatches_are_refused),
+    CASE(the_buffer_may_be_destroyed),
+};
+MAIN("indirect", cases)
