@@ -57,6 +57,7 @@
        cache        the plans of a context
        execute      running a plan
        shift        rotation of spectra, so that frequency 0 is in the middle
+       chirp        the tables of Bluestein's algorithm over several passes
        convolve     convolutions by transforms
        measure      timing kernels to choose the fastest shape
        public       the other functions declared above
@@ -162,10 +163,16 @@
        prime factors up to 31, longer                                    four-step, a kernel for each of 2 or 3 factors
        larger prime factors, and twice the length fits into a
            work-group                                                    Bluestein's algorithm, one kernel
-       all others                                                        VD_ERROR_UNSUPPORTED
+       all others                                                        Bluestein's algorithm, 3 or 5 kernels
 
-       A length, or a factor of one, fits into a work-group if its elements fit into the shared memory and registers of
-       the work-group. With 32 KiB of shared memory, every length up to 4096 (f64: 2048) is supported.
+       Every length is supported, up to the memory of the device and the limits listed below (see Limits). A length, or
+       a factor of one, fits into a work-group if its elements fit into the shared memory and registers of the
+       work-group.
+
+       Memory. If an axis takes several kernels, the data between them are in an intermediate buffer of the plan. With
+       Bluestein's algorithm, a transform of length n has between 2 n - 1 and about 2.3 n complex numbers there, and the
+       device computes tables of 3 n to 3.4 n complex numbers when the plan is made. All axes of a plan use the same
+       buffer. vd_fft_memory and vd_convolve_memory return the device memory that a plan owns.
 
        On a GPU, one kernel transforms several axes if their elements fit into a work-group together. Large images and
        cubes take two kernels and an intermediate buffer of the plan.
@@ -177,7 +184,8 @@
        DCT1          any     n - 1
        DST1          any     n + 1
        all others    even    n / 2
-       all others    odd     n; the imaginary part of the input is 0 or, with desc.pack_rows, another row
+       all others    odd     n; the imaginary part of the input is 0 or, with desc.pack_rows and if the length fits into
+                             a work-group, another row
 
    Measuring
        The shape of a kernel consists of its radices in order, the threads of one transform, the transforms of one
@@ -477,6 +485,7 @@
 
    Limits
        elements of an array of a transform or convolution, from the first to the last         2^32 - 1
+       complex numbers of an intermediate buffer or of the tables of a plan (see Lengths)     2^32 - 1
        elements of a reduction, scan, sort, histogram or top-k                                2^31
        segments of a reduction                                                                2^31 - 1
        channels or filters of a convolution, if vd_facts.max_loop_iterations is not 0         half of that number
@@ -693,6 +702,10 @@ VD_API vd_result vd_fft_run(vd_fft *plan, vd_list *list, const vd_fft_io *io);
    if plan is NULL. */
 VD_API const char *vd_fft_explain(vd_fft *plan);
 
+/* Returns the device memory that a plan owns, tables and intermediate buffers, in bytes; 0 if plan is NULL or its
+   context was destroyed. */
+VD_API uint64_t vd_fft_memory(const vd_fft *plan);
+
 /* Returns the arguments that hook_declare declared, with name, kind, type and access; *count receives their number. The
    array belongs to the plan. */
 VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *plan, int *count);
@@ -722,8 +735,8 @@ VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint
    divided by n * spacing. spacing: distance between samples; the unit of the frequencies is its reciprocal. */
 VD_API void vd_fft_freq(uint64_t n, double spacing, double *out);
 
-/* Returns the smallest length of at least n without prime factors above 7; 0 if it exceeds 64 bits. For VD_FFT_DCT1,
-   n - 1 should be such a length, and for VD_FFT_DST1, n + 1. */
+/* Returns the smallest length of at least n without prime factors above 7, which are the fastest; 0 if it exceeds 64
+   bits. For VD_FFT_DCT1, n - 1 should be such a length, and for VD_FFT_DST1, n + 1. */
 VD_API uint64_t vd_fft_good_size(uint64_t n);
 
 /* Memory for real transforms in place with desc.padded: two buffers that are views of the same bytes. */
@@ -813,6 +826,10 @@ VD_API vd_result vd_convolve_run(vd_convolve *plan, vd_list *list, vd_buffer in,
 
 /* Returns a text with one line for each kernel of a plan. Valid until the plan is destroyed; "" if plan is NULL. */
 VD_API const char *vd_convolve_explain(vd_convolve *plan);
+
+/* Returns the device memory that a plan owns, including the spectrum of the filters, in bytes; 0 if plan is NULL or its
+   context was destroyed. */
+VD_API uint64_t vd_convolve_memory(const vd_convolve *plan);
 
 /* Convolves f32 images, the last two dimensions of `image`, with one two-dimensional filter, without a plan (see
    Plans). out has the shape of image. mode: VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME. */
@@ -1277,7 +1294,8 @@ enum {
     VD__FFT_RADIX = 32,        /* largest radix; also the maximum of values per thread in estimated shapes */
     VD__FFT_MAX_VALUES = 64,   /* maximum complex values per thread */
     VD__FFT_MAX_POINTS = 16384, /* maximum complex values in the registers of a work-group */
-    VD__FFT_PASSES = 12,       /* maximum kernels of one direction of a plan */
+    VD__FFT_PASSES = 24,       /* maximum kernels of one direction of a plan */
+    VD__FFT_CHIRP_FACTORS = 2, /* maximum factors of a length that Bluestein's algorithm splits off */
     VD__FFT_TABLES = 64,       /* maximum tables of a plan that passes can share */
     VD__FFT_CANDIDATES = 96,   /* maximum shapes of a kernel that a wide search keeps */
     VD__FFT_MAX_TIMED = 40,    /* maximum shapes of a kernel that are timed */
@@ -2215,6 +2233,7 @@ typedef struct vd__fft_tables {
     /* twiddle factors of each stage, for the first transform of the kernel and, if it convolves, for the second */
     uint32_t stage[2][VD__FFT_STAGES];
     uint32_t chirp, spectrum;          /* Bluestein's algorithm: the chirp, and the spectrum of its conjugate */
+    uint32_t chirp_fine, chirp_coarse; /* roots of unity from which the device computes the chirp */
     uint32_t fine, coarse;             /* roots of unity of the length of an axis that is split over several passes */
 } vd__fft_tables;
 
@@ -2226,7 +2245,8 @@ typedef struct vd__fft_tables {
     FIELD(uint32_t, channels) /* the kernel loops over channels and filters; 0: no product */ \
     FIELD(uint32_t, filters) \
     /* multiply while storing, in C order, without the inverse transform: for axes that take several passes */ \
-    FIELD(bool, store_only)
+    FIELD(bool, store_only) \
+    FIELD(bool, chirp) /* the spectrum is that of the chirp, in the tables */
 
 /* Product of a convolution: the kernel multiplies by the spectra of the filters and computes the inverse transform. It
    sums over channels; it computes the results of several filters one after the other. */
@@ -2314,7 +2334,16 @@ typedef struct vd__real {
     FIELD(uint32_t, copies) \
     /* length of a transform by Bluestein's algorithm, with convolutions of length shape.n; 0: the transform has length
        shape.n */ \
-    FIELD(uint32_t, bluestein_length)
+    FIELD(uint32_t, bluestein_length) \
+    /* Bluestein's algorithm over several passes: the first multiplies by the chirp while loading, the last while
+       storing */ \
+    FIELD(bool, chirp_in) \
+    FIELD(bool, chirp_out)
+
+/* Bluestein's algorithm over several passes, for a transform of length n: its convolutions have length m. The axis is
+   split into columns of factor[0] elements and rows, and these again by the other factors. The spectrum has the order
+   of TEMP: bin k is at vd__fft_chirp_bin(k). */
+typedef struct vd__fft_chirp { uint64_t n, m; uint32_t factor[VD__FFT_CHIRP_FACTORS]; } vd__fft_chirp;
 
 /* A pass of a transform: one dispatch, from one buffer to another. */
 typedef struct vd__fft_pass {
@@ -2328,9 +2357,8 @@ typedef struct vd__fft_pass {
     vd__fft_product product;
     VD__FFT_PASS_FIELDS(VD__FIELD_MEMBER)
     uint64_t twiddle_width;  /* number of consecutive transforms with the same row of twiddle factors */
-    uint32_t fine_bits;      /* number of low bits of an exponent that index the fine table; the others index the coarse
-                                table */
     vd__fft_tables tables;
+    vd__fft_chirp chirp;     /* n 0: the pass is not part of this algorithm */
     vd__real real;
     vd__fft_role from, to;
     vd_plan_kernel kernels[2][2]; /* [direction][input and output are the same buffer] */
@@ -2404,12 +2432,13 @@ struct vd_fft {
     double *table;           /* tables on the host, while the plan is made */
     vd__fft_table table_keys[VD__FFT_TABLES]; /* keys of the first VD__FFT_TABLES tables */
     uint32_t table_key_count;
-    uint32_t table_count;    /* size of all tables, in complex numbers */
+    uint32_t table_count;    /* size of the tables that the host computes, in complex numbers */
+    uint32_t generated_end;  /* size with the tables that the device computes, which follow; 0: there are none */
     uint64_t table_capacity; /* allocated size, in complex numbers */
     uint64_t table_wanted;   /* required size in complex numbers, if it exceeds the limit of a buffer; otherwise 0 */
     vd_buffer tables, temporary[VD__FFT_ROLES]; /* the tables on the device; intermediate buffers, for each role */
     vd__fft_timing *timing;  /* one for each pass of both routes; NULL: not measured */
-    uint32_t overridden;     /* bit mask of passes whose shape is set by VKDISPATCH_FFT_FACTORS */
+    uint64_t overridden;     /* bit mask of passes whose shape is set by VKDISPATCH_FFT_FACTORS */
     char text[16384];        /* result of vd_fft_explain */
     struct vd__vkfft *vkfft; /* state of the engine VkFFT; NULL: the engine is this header */
 };
@@ -3420,8 +3449,153 @@ static bool vd__real_plan_fold_pass(const vd_fft *p, vd__fft_route *r, const vd_
     return pass->in.transform.product <= UINT32_MAX / (t->rule.h / 2 + 1);
 }
 
-/* Plans a whole axis as several passes and, if its results are folded, another pass that folds them. */
-static bool vd__fft_plan_passes(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t min_columns) {
+/* Appends the inverse of the pass `forward`, which vd__fft_plan_columns planned: it multiplies its inputs by the
+   conjugates of the twiddle factors and computes the inverse transforms. Without `problem`, results replace the inputs
+   of the forward pass, in TEMP; otherwise they are stored as those of the problem. Returns NULL if it does not fit. */
+static vd__fft_pass *vd__fft_plan_inverse_columns(const vd_fft *p, vd__fft_route *r, const vd__fft_pass *forward,
+                                                  const vd__fft_problem *problem, uint32_t min_columns) {
+    vd__fft_pass *pass = vd__fft_add_pass(r, VD__FFT_TEMP, problem ? problem->to : VD__FFT_TEMP);
+    if (!pass) return NULL;
+    pass->inverse = !forward->inverse;
+    pass->twiddle_first = true;
+    pass->twiddle_length = forward->twiddle_length;
+    pass->twiddle_rows = forward->twiddle_rows;
+    pass->twiddle_width = forward->twiddle_width;
+    pass->dimension[0] = forward->dimension[0];
+    pass->in = pass->out = forward->out;
+    pass->shape = forward->shape;
+    if (!problem) return pass;
+    vd__fft_set_output(p, pass, problem, 0, forward->twiddle_rows, 1);
+    pass->out_range[0] = vd__fft_range_of(problem->out_count, forward->twiddle_length, forward->twiddle_rows,
+                                          forward->twiddle_width);
+    if (vd__fft_plan_shape(p, pass, problem->order, problem, 0, forward->shape.n, min_columns)) return pass;
+    r->count--;
+    return NULL;
+}
+
+/* Plans the convolution of rows in TEMP with the chirp: as one pass or, if the rows are too long, as passes over
+   columns around the convolution of shorter rows. factors: remaining number of times that rows may be split. Appends
+   the lengths of the columns to c->factor. */
+static bool vd__fft_plan_chirp_rows(const vd_fft *p, vd__fft_route *r, const vd__fft_problem *rows,
+                                    const vd__fft_layout *temp, vd__fft_chirp *c, uint32_t factors,
+                                    uint32_t min_columns) {
+    uint64_t s = temp->stride[rows->axis], root = (uint64_t)sqrt((double)rows->n) + 1;
+    vd__digit none = vd__digit_of(1, 0);
+    vd__fft_layout once; /* the spectrum, which is the same for all indices of other dimensions */
+    vd__fft_pass *pass = vd__fft_add_problem_pass(r, rows, VD__FFT_TEMP, VD__FFT_TEMP);
+    if (!pass) return false;
+    memset(&once, 0, sizeof once);
+    pass->in = pass->out = vd__fft_addressing_of(p, rows->order, rows, 0, temp, s, none,
+                                                 vd__digit_of(rows->outer, rows->n * s), none);
+    pass->product.spectrum = vd__fft_addressing_of(p, rows->order, rows, 0, &once, 1, none,
+                                                   vd__digit_of(rows->outer, rows->n), none);
+    pass->product.channels = pass->product.filters = 1;
+    pass->product.chirp = true;
+    if (rows->n <= 65536 && vd__fft_plan_shape(p, pass, rows->order, rows, 0, (uint32_t)rows->n, min_columns))
+        return true;
+    uint32_t before = --r->count;
+    for (uint64_t first = root; factors && first >= 2 && first >= root / 32; first--) {
+        vd__fft_problem shorter = *rows;
+        if (rows->n % first) continue;
+        const vd__fft_pass *columns = vd__fft_plan_columns(p, r, rows, (uint32_t)first, temp, min_columns);
+        shorter.n = shorter.in_count = rows->n / first;
+        shorter.outer = rows->outer * first;
+        c->factor[VD__FFT_CHIRP_FACTORS - factors] = (uint32_t)first;
+        if (columns && vd__fft_plan_chirp_rows(p, r, &shorter, temp, c, factors - 1, min_columns)
+            && vd__fft_plan_inverse_columns(p, r, columns, NULL, min_columns))
+            return true;
+        r->count = before;
+    }
+    return false;
+}
+
+/* Plans a problem by Bluestein's algorithm with convolutions of length m, as passes over columns of `first` elements
+   around the convolution of rows of m / first elements. The first pass multiplies by the chirp while loading, the last
+   one while storing. */
+static bool vd__fft_plan_chirp_split(const vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint64_t m,
+                                     uint32_t first, uint32_t factors, uint32_t min_columns) {
+    vd__fft_layout temp = vd__fft_dense_layout(p, problem->axis, m);
+    vd__fft_problem columns = *problem, rows;
+    vd__fft_chirp c;
+    uint32_t before = r->count;
+    memset(&c, 0, sizeof c);
+    c.n = problem->n;
+    c.m = columns.n = columns.length = m;
+    c.factor[0] = first;
+    vd__fft_pass *a = vd__fft_plan_columns(p, r, &columns, first, &temp, min_columns), *b;
+    rows = columns;
+    rows.n = rows.in_count = m / first;
+    rows.outer = first;
+    rows.from = VD__FFT_TEMP;
+    rows.in = temp;
+    vd__fft_sort_dimensions(p, &temp, rows.order);
+    if (a && vd__fft_plan_chirp_rows(p, r, &rows, &temp, &c, factors, min_columns)
+        && (b = vd__fft_plan_inverse_columns(p, r, a, problem, min_columns)) != NULL) {
+        a->chirp_in = b->chirp_out = true;
+        for (uint32_t i = before; i < r->count; i++) r->pass[i].chirp = c;
+        return true;
+    }
+    r->count = before;
+    return false;
+}
+
+/* Length and first factor of the convolutions of Bluestein's algorithm, and the estimated time. */
+typedef struct vd__fft_chirp_choice { double cost; uint64_t m; uint32_t first; } vd__fft_chirp_choice;
+
+static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass);
+
+/* Plans a problem by Bluestein's algorithm with convolutions of length m, with each possible first factor around the
+   square root of m; updates the choice of the lowest estimated time. */
+static void vd__fft_try_chirp_length(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint64_t m,
+                                     uint32_t factors, uint32_t min_columns, vd__fft_chirp_choice *best) {
+    uint64_t root = (uint64_t)pow((double)m, factors > 1 ? 1 / 3.0 : 0.5) + 1;
+    uint32_t before = r->count;
+    if (vd__fft_dense_layout(p, problem->axis, m).span > UINT32_MAX) return;
+    for (uint64_t first = 2 * root; first >= 2 && first >= root / 8; first--) {
+        double cost = 0;
+        if (m % first || (factors < 2 && m / first > 65536) || first > 65536) continue;
+        if (!vd__fft_plan_chirp_split(p, r, problem, m, (uint32_t)first, factors - 1, min_columns)) continue;
+        for (uint32_t i = before; i < r->count; i++) cost += vd__fft_estimate(p, &r->pass[i]);
+        r->count = before;
+        if (best->m && cost >= best->cost) continue;
+        best->cost = cost;
+        best->m = m;
+        best->first = (uint32_t)first;
+    }
+}
+
+/* Plans a problem of n elements by Bluestein's algorithm (1970) over three or five passes. The length m of the
+   convolutions is at least 2 n - 1: one of the next lengths without prime factors above 7, or a power of two. */
+static bool vd__fft_plan_chirp(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem) {
+    uint64_t lowest = 2 * problem->n - 1, power = 1;
+    bool estimate_only = p->convolution.estimate_only;
+    while (power < lowest) power *= 2;
+    for (uint32_t factors = 1; factors <= VD__FFT_CHIRP_FACTORS; factors++) {
+        for (uint32_t min_columns = p->device.groups_as_loops ? 1 : 8; min_columns; min_columns /= 8) {
+            vd__fft_chirp_choice best = { 0, 0, 0 };
+            uint64_t m = lowest;
+            p->convolution.estimate_only = true;
+            for (uint32_t i = 0; i < 6; i++, m++) {
+                m = vd__fft_next_smooth(m, 7);
+                vd__fft_try_chirp_length(p, r, problem, m, factors, min_columns, &best);
+            }
+            if (power >= m) vd__fft_try_chirp_length(p, r, problem, power, factors, min_columns, &best);
+            p->convolution.estimate_only = estimate_only;
+            if (!best.m
+                || !vd__fft_plan_chirp_split(p, r, problem, best.m, best.first, factors - 1, min_columns))
+                continue;
+            uint64_t span = vd__fft_dense_layout(p, problem->axis, best.m).span;
+            if (p->layout[VD__FFT_TEMP].span < span) p->layout[VD__FFT_TEMP].span = span;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Plans a whole axis as several passes and, if its results are folded, another pass that folds them. chirp: by
+   Bluestein's algorithm. */
+static bool vd__fft_plan_passes(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, bool chirp,
+                                uint32_t min_columns) {
     vd__fft_layout temp = vd__fft_dense_layout(p, problem->axis, problem->length);
     bool fold = problem->rule.kind && vd__real_needs_fold(&problem->rule);
     vd__fft_problem stored = *problem;
@@ -3433,7 +3607,8 @@ static bool vd__fft_plan_passes(vd_fft *p, vd__fft_route *r, const vd__fft_probl
         if (p->layout[VD__FFT_FOLD].span < temp.span) p->layout[VD__FFT_FOLD].span = temp.span;
     }
     if (p->layout[VD__FFT_TEMP].span < temp.span) p->layout[VD__FFT_TEMP].span = temp.span;
-    if (vd__fft_plan_long(p, r, &stored, min_columns) && (!fold || vd__real_plan_fold_pass(p, r, problem, &temp)))
+    if ((chirp ? vd__fft_plan_chirp(p, r, &stored) : vd__fft_plan_long(p, r, &stored, min_columns))
+        && (!fold || vd__real_plan_fold_pass(p, r, problem, &temp)))
         return true;
     r->count = before;
     return false;
@@ -3443,15 +3618,15 @@ static bool vd__fft_plan_passes(vd_fft *p, vd__fft_route *r, const vd__fft_probl
    more than a second pass. If neither one pass nor several do, any plan that fits is used. */
 static bool vd__fft_plan_problem(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem) {
     uint64_t n = problem->n;
-    if (!vd__fft_is_smooth(n, 31))
-        return n <= 32768
-               && vd__fft_plan_one_pass(p, r, problem, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), (uint32_t)n, 1);
-    for (uint32_t min_columns = p->device.groups_as_loops ? 1 : 8;; min_columns /= 8) {
+    bool smooth = vd__fft_is_smooth(n, 31);
+    if (!smooth && n <= 32768
+        && vd__fft_plan_one_pass(p, r, problem, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), (uint32_t)n, 1))
+        return true;
+    for (uint32_t min_columns = p->device.groups_as_loops ? 1 : 8; smooth && min_columns; min_columns /= 8)
         if ((n <= 65536 && vd__fft_plan_one_pass(p, r, problem, (uint32_t)n, 0, min_columns))
-            || vd__fft_plan_passes(p, r, problem, min_columns))
+            || vd__fft_plan_passes(p, r, problem, false, min_columns))
             return true;
-        if (min_columns < 8) return false;
-    }
+    return vd__fft_plan_passes(p, r, problem, true, 0);
 }
 
 /* Whether input and output have all indices of the transform in memory. */
@@ -3480,6 +3655,8 @@ static vd_result vd__fft_plan_or_refuse(vd_fft *p, vd__fft_route *r, const vd__f
     uint64_t span = vd__fft_dense_layout(p, problem->axis, problem->n).span;
     vd_fft_kind kind = problem->rule.kind;
     if (vd__fft_plan_problem(p, r, problem)) return VD_OK;
+    /* of Bluestein's algorithm */
+    if (span <= UINT32_MAX) span = vd__fft_dense_layout(p, problem->axis, 2 * problem->n - 1).span;
     if (span > UINT32_MAX)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "the intermediate buffer of dimension %u needs %llu elements, but "
                             "the limit is %u", problem->axis, (unsigned long long)span, UINT32_MAX);
@@ -3632,6 +3809,11 @@ static void vd__fft_count_moved(const vd__fft_pass *pass, double *read, double *
     if (pass->copies) *(pass->twiddle_first ? read : written) *= pass->copies;
 }
 
+/* Whether a pass multiplies by the spectrum of a filter. */
+static bool vd__fft_has_spectrum(const vd__fft_pass *pass) {
+    return (pass->product.channels && !pass->product.chirp) || pass->product.store_only;
+}
+
 /* Estimated bytes of spectra that a convolution reads from memory instead of the cache if images are processed one
    after the other. With s bytes of spectrum and data for each image: none for s up to 12 MiB, all from 48 MiB on,
    logarithmically interpolated between. */
@@ -3639,7 +3821,7 @@ static double vd__fft_missed_bytes(const vd_fft *p, const vd__fft_pass *pass) {
     double images = (double)p->convolution.batch,
            spectrum = (double)p->dense.stride[0] * p->convolution.channels * p->convolution.filters * 2;
     double read, written;
-    if (!pass->product.channels && !pass->product.store_only) return 0;
+    if (!vd__fft_has_spectrum(pass)) return 0;
     vd__fft_count_moved(pass, &read, &written);
     spectrum *= vc_type_size(p->real);
     double between = (read + written) * 2 * vc_type_size(p->real) / images + spectrum;
@@ -4146,17 +4328,24 @@ static bool vd__fft_table_twiddles(vd_fft *p, vd__fft_pass *pass) {
     return true;
 }
 
-/* Makes two tables for a split axis of length N: the roots exp(-2 pi i e / N) for e = 0 … 2^fine_bits - 1, and for
-   multiples of 2^fine_bits. Each root of order N is a product of an entry of each. */
-static bool vd__fft_table_axis(vd_fft *p, vd__fft_pass *pass) {
-    uint64_t n = pass->twiddle_length, key[5] = { 'a', n, 0, 0, 0 };
+/* Returns the lowest number of bits such that 2^(2 bits) is at least n. */
+static uint32_t vd__fft_half_bits(uint64_t n) {
+    uint32_t bits = 0;
+    while ((uint64_t)1 << 2 * bits < n) bits++;
+    return bits;
+}
+
+/* Makes two tables of roots exp(-2 pi i e / n): for e = 0 … 2^bits - 1, and for multiples of 2^bits, where bits is
+   vd__fft_half_bits(n). Each root of order n is a product of an entry of each. */
+static bool vd__fft_table_axis(vd_fft *p, uint64_t n, uint32_t *fine, uint32_t *coarse) {
+    uint64_t key[5] = { 'a', n, 0, 0, 0 };
+    uint32_t bits = vd__fft_half_bits(n);
     double *at;
-    while ((uint64_t)1 << 2 * pass->fine_bits < n) pass->fine_bits++;
-    uint64_t count = (n >> pass->fine_bits) + 1;
-    if (!vd__fft_find_table(p, ((uint64_t)1 << pass->fine_bits) + count, key, &pass->tables.fine, &at)) return false;
-    pass->tables.coarse = pass->tables.fine + (1u << pass->fine_bits);
-    for (uint64_t i = 0; at && i < (uint64_t)1 << pass->fine_bits; i++, at += 2) vd__fft_write_root(at, i, n);
-    for (uint64_t i = 0; at && i < count; i++, at += 2) vd__fft_write_root(at, i << pass->fine_bits, n);
+    uint64_t count = (n >> bits) + 1;
+    if (!vd__fft_find_table(p, ((uint64_t)1 << bits) + count, key, fine, &at)) return false;
+    *coarse = *fine + (1u << bits);
+    for (uint64_t i = 0; at && i < (uint64_t)1 << bits; i++, at += 2) vd__fft_write_root(at, i, n);
+    for (uint64_t i = 0; at && i < count; i++, at += 2) vd__fft_write_root(at, i << bits, n);
     return true;
 }
 
@@ -4219,9 +4408,38 @@ static vd__fft_pass *vd__fft_pass_at(vd_fft *p, uint32_t i) {
     return i < p->route[0].count ? &p->route[0].pass[i] : &p->route[1].pass[i - p->route[0].count];
 }
 
+/* Returns the first pass with the same chirp as pass i. */
+static vd__fft_pass *vd__fft_first_with_chirp(vd_fft *p, uint32_t i) {
+    uint32_t j = 0;
+    while (memcmp(&vd__fft_pass_at(p, j)->chirp, &vd__fft_pass_at(p, i)->chirp, sizeof(vd__fft_chirp)) != 0) j++;
+    return vd__fft_pass_at(p, j);
+}
+
+/* Assigns offsets to the tables that the device computes: chirps and their spectra, after those that the host computes.
+   Returns false if they exceed the limit. */
+static bool vd__fft_place_chirps(vd_fft *p) {
+    uint64_t end = ((uint64_t)p->table_count + 15) / 16 * 16;
+    for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
+        vd__fft_pass *pass = vd__fft_pass_at(p, i), *same = vd__fft_first_with_chirp(p, i);
+        if (!pass->chirp.n) continue;
+        if (same == pass) {
+            pass->tables.chirp = (uint32_t)end;
+            end += (pass->chirp.n + 15) / 16 * 16;
+            pass->tables.spectrum = (uint32_t)end;
+            end += pass->chirp.m;
+            p->generated_end = (uint32_t)end;
+        }
+        pass->tables.chirp = same->tables.chirp;
+        pass->tables.spectrum = same->tables.spectrum;
+        if (end > vd__fft_max_table(p)) p->table_wanted = end;
+        if (end > vd__fft_max_table(p)) return false;
+    }
+    return true;
+}
+
 static bool vd__real_tables(vd_fft *p, vd__fft_pass *pass);
 
-/* Computes the tables of all passes on the host. */
+/* Computes the tables of all passes that the host computes. */
 static vd_result vd__fft_make_tables(vd_fft *p) {
     uint32_t i, direction_index, j;
     bool ok = true;
@@ -4235,10 +4453,15 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
             }
         }
         if (ok && pass->twiddle_length)
-            ok = vd__fft_has_twiddle_table(pass) ? vd__fft_table_twiddles(p, pass) : vd__fft_table_axis(p, pass);
+            ok = vd__fft_has_twiddle_table(pass)
+                     ? vd__fft_table_twiddles(p, pass)
+                     : vd__fft_table_axis(p, pass->twiddle_length, &pass->tables.fine, &pass->tables.coarse);
         if (ok && pass->bluestein_length) ok = vd__fft_table_chirp(p, pass);
         if (ok && pass->real.kind) ok = vd__real_tables(p, pass);
+        if (ok && pass->chirp.n)
+            ok = vd__fft_table_axis(p, 2 * pass->chirp.n, &pass->tables.chirp_fine, &pass->tables.chirp_coarse);
     }
+    if (ok) ok = vd__fft_place_chirps(p);
     if (!ok && p->table_wanted)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "the tables have at least %llu complex numbers, but the limit of a "
                             "buffer is %llu", (unsigned long long)p->table_wanted,
@@ -4248,7 +4471,7 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
 }
 
 /* Creates the buffer of the tables in the type of the arithmetic. It has at least one entry, because all kernels
-   declare it. */
+   declare it. Tables that the device computes are zeros. */
 static vd_result vd__fft_upload_tables(vd_fft *p) {
     static const double none[2] = { 0, 0 };
     const double *from = p->table_count ? p->table : none;
@@ -4260,10 +4483,14 @@ static vd_result vd__fft_upload_tables(vd_fft *p) {
         if (!narrow) return vd__fft_no_memory();
         for (i = 0; i < 2 * (size_t)count; i++) narrow[i] = (float)from[i];
     }
-    p->tables = vd_plan_buffer(&p->base, "fft tables", (vd_type)vd__fft_pair_type(p->real), count,
-                               narrow ? (const void *)narrow : from);
+    const void *data = narrow ? (const void *)narrow : from;
+    p->tables = vd_plan_buffer(&p->base, "fft tables", (vd_type)vd__fft_pair_type(p->real),
+                               p->generated_end ? p->generated_end : count, p->generated_end ? NULL : data);
+    vd_result result = p->tables.id ? VD_OK : vd_error_result();
+    if (!result && p->generated_end)
+        result = vd_buffer_write(p->base.ctx, p->tables, 0, data, (uint64_t)count * vc_type_size(p->real) * 2);
     vd__fft_free(&p->base.allocator, narrow);
-    return p->tables.id ? VD_OK : vd_error_result();
+    return result;
 }
 
 // >>exchange
@@ -4518,7 +4745,7 @@ static vc_val vd__fft_mod_const(vc_val a, uint64_t b) { return b == 1 ? vc_u32(0
 
 /* Returns exp(-2 pi i e / N) for a split axis of length N. */
 static vd__fft_c vd__fft_axis_root(const vd__fft_writer *w, vc_val e) {
-    uint32_t bits = w->pass->fine_bits;
+    uint32_t bits = vd__fft_half_bits(w->pass->twiddle_length);
     vd__fft_c coarse = vd__fft_load_root(w, vc_shr(e, vc_u32(bits)), w->pass->tables.coarse);
     vd__fft_c fine = vd__fft_load_root(w, vc_and(e, vc_u32((1u << bits) - 1)), w->pass->tables.fine);
     return vd__fft_mul(coarse, fine);
@@ -4621,7 +4848,7 @@ static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_addr
     const vd_fft *p = w->plan;
     const vd__fft_shape *s = w->shape;
     vd_fft_point point;
-    point.direction = w->inverse ? VD_FFT_INVERSE : VD_FFT_FORWARD;
+    point.direction = w->direction;
     point.index = vc_add(vc_add(w->index, vd__fft_offset_within(w, array, g, b)),
                          vc_u32((uint32_t)vd__fft_element_distance(w, array, g, j)));
     for (uint32_t i = 0; i < 4; i++) {
@@ -4826,6 +5053,34 @@ static vd__fft_range_check vd__fft_check_range(const vd__fft_writer *w, const vd
     return range;
 }
 
+/* Returns the chirp of Bluestein's algorithm for element j of butterfly b, in a range of indices along the axis. */
+static vd__fft_c vd__fft_chirp_of(const vd__fft_writer *w, const vd__fft_range *range, const vd__fft_stage_info *g,
+                                  vc_val b, uint32_t j) {
+    if (!w->pass->chirp.n) return vd__fft_load_root(w, b, w->pass->tables.chirp + j * g->read_stride);
+    b = vc_add(vc_mul(vc_add(b, vc_u32(j * g->read_stride)), vc_u32((uint32_t)range->scale)), w->range_offset);
+    return vd__fft_load_root(w, vc_min(b, vc_u32((uint32_t)w->pass->chirp.n - 1)), w->pass->tables.chirp);
+}
+
+/* Multiplies a result of Bluestein's algorithm over several passes by the chirp. Its last pass, an inverse transform,
+   swaps real and imaginary parts if the other passes do not. Called after they were swapped. */
+static vd__fft_c vd__fft_times_last_chirp(const vd__fft_writer *w, vd__fft_c x, vd__fft_c chirp) {
+    return vd__fft_mul(x, w->inverse ? chirp : vd__fft_pair(chirp.re, vc_neg(chirp.im)));
+}
+
+/* Calls the load hook for element j of butterfly b only if `inside`. Returns 0 for other elements. */
+static vd__fft_c vd__fft_load_hook_inside(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val b, uint32_t j,
+                                          vd__fft_c x, vc_val inside) {
+    vc_ref re = vc_var(w->k, "re", w->real), im = vc_var(w->k, "im", w->real);
+    vc_set(re, vc_imm(w->real, 0));
+    vc_set(im, vc_imm(w->real, 0));
+    VC_IF(w->k, inside) {
+        x = vd__fft_apply_hook(w, w->load, &w->pass->in_index, g, b, j, x);
+        vc_set(re, x.re);
+        vc_set(im, x.im);
+    }
+    return vd__fft_pair(vc_get(re), vc_get(im));
+}
+
 /* Loads element j of butterfly b, whose first element is at offset `at`. Elements outside of in_range are 0. */
 static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b,
                                       uint32_t j) {
@@ -4843,14 +5098,18 @@ static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_sta
     /* keeps the index into the chirp table within the table */
     if (range == VD__FFT_CONDITIONAL && w->shape->axes == 1 && w->pass->in_range[0].scale == 1)
         b = vc_min(b, vc_u32((uint32_t)w->pass->in_range[0].count - j * g->read_stride - 1));
-    if (w->load) {
+    bool clamped = w->shape->axes == 1 && w->pass->in_range[0].scale == 1; /* b is, so the hook may be called */
+    /* hooks of convolutions accept all indices of the transform */
+    if (w->load && range == VD__FFT_CONDITIONAL && !clamped && (w->pass->chirp_in || !w->plan->convolution.batch)) {
+        x = vd__fft_load_hook_inside(w, g, b, j, x, inside);
+    } else if (w->load) {
         x = vd__fft_apply_hook(w, w->load, &w->pass->in_index, g, b, j, x);
         if (range == VD__FFT_CONDITIONAL)
             x = vd__fft_pair(vc_select(inside, x.re, zero.re), vc_select(inside, x.im, zero.im));
     }
     if (w->inverse) x = vd__fft_swap(x);
-    return w->pass->bluestein_length
-               ? vd__fft_mul(x, vd__fft_load_root(w, b, w->pass->tables.chirp + j * g->read_stride))
+    return w->pass->bluestein_length || w->pass->chirp_in
+               ? vd__fft_mul(x, vd__fft_chirp_of(w, &w->pass->in_range[0], g, b, j))
                : x;
 }
 
@@ -4911,12 +5170,13 @@ static vd__fft_c vd__fft_spectrum_factor(const vd__fft_writer *w, const vd__fft_
    store hook. */
 static void vd__fft_store_element(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b, uint32_t j,
                                   vd__fft_c x) {
-    if (w->pass->bluestein_length)
-        x = vd__fft_mul(x, vd__fft_load_root(w, b, w->pass->tables.chirp + j * g->read_stride));
+    if (w->pass->bluestein_length) x = vd__fft_mul(x, vd__fft_chirp_of(w, &w->pass->out_range[0], g, b, j));
     if (w->scale != 1)
         x = vd__fft_pair(vc_mul(x.re, vd__fft_immediate(x.re, w->scale)),
                          vc_mul(x.im, vd__fft_immediate(x.im, w->scale)));
     if (w->inverse) x = vd__fft_swap(x);
+    if (w->pass->chirp_out)
+        x = vd__fft_times_last_chirp(w, x, vd__fft_chirp_of(w, &w->pass->out_range[0], g, b, j));
     if (w->pass->product.store_only) x = vd__fft_mul(x, vd__fft_spectrum_factor(w, g, b, j));
     if (w->store) x = vd__fft_apply_hook(w, w->store, &w->pass->out_index, g, b, j, x);
     if (!x.re.owner && !x.im.owner) return; /* the store hook stores nothing */
@@ -5121,10 +5381,6 @@ static void vd__fft_assign_threads(vd__fft_writer *w) {
     w->thread[1] = s->ffts_per_group == 1 ? thread : vc_div(thread, vc_u32(s->ffts_per_group));
 }
 
-static bool vd__fft_has_spectrum(const vd__fft_pass *pass) {
-    return pass->product.channels || pass->product.store_only;
-}
-
 /* Returns the type of an element in memory: a real number or a complex one. */
 static vc_type vd__fft_element_type(vc_type part, bool scalar) { return scalar ? part : vd__fft_pair_type(part); }
 
@@ -5164,6 +5420,7 @@ static void vd__fft_declare(vd__fft_writer *w, vd_plan_kernel *b, bool in_place,
     w->table = vd_plan_kernel_buffer(b, w->k, VD__FFT_TABLE, "table", pair, read);
     if (vd__fft_has_spectrum(w->pass))
         w->spectrum = vd_plan_kernel_buffer(b, w->k, VD__FFT_SPECTRUM, "spectrum", pair, read);
+    if (w->pass->product.chirp) w->spectrum = vc_offset(w->table, vc_u32(w->pass->tables.spectrum));
     if ((w->load || w->store) && w->plan->hooks.declare) {
         w->plan->hooks.declare(w->k, w->plan->hooks.user);
         vd__plan_kernel_add_arguments(b, 0, w->plan->base.argument_count);
@@ -5710,14 +5967,9 @@ static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_row
     return vd__fft_pair(vc_sub(sum.re, twiddled.im), vc_add(sum.im, twiddled.re));
 }
 
-/* Multiplies by the chirp in Bluestein's algorithm. */
-static vd__fft_c vd__real_times_chirp(const vd__fft_writer *w, vd__fft_c x, vc_val i) {
-    return w->pass->bluestein_length ? vd__fft_mul(x, vd__fft_load_root(w, i, w->pass->tables.chirp)) : x;
-}
-
-/* Whether element j of any butterfly is in the zero padding of a transform by Bluestein's algorithm. */
-static bool vd__real_is_padding(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t j) {
-    return w->pass->bluestein_length && (j + 1) * g->read_stride > w->pass->bluestein_length;
+/* Multiplies by the chirp in Bluestein's algorithm, if `applies`. */
+static vd__fft_c vd__real_times_chirp(const vd__fft_writer *w, vd__fft_c x, vc_val i, bool applies) {
+    return applies ? vd__fft_mul(x, vd__fft_load_root(w, i, w->pass->tables.chirp)) : x;
 }
 
 /* Inputs first … last of the complex transform are computed from certain elements of the row. Returns the lowest index
@@ -5746,29 +5998,31 @@ static bool vd__real_is_unfilled(const vd__fft_writer *w, const vd__fft_stage_in
 /* Loads the inputs of the first stage by the rules of the kind. */
 static void vd__real_load_all(vd__fft_writer *w) {
     vd__fft_stage_info g = vd__fft_stage_info_of(w->shape, 0, 0);
-    uint32_t chirp = w->pass->bluestein_length;
+    /* elements from this index on are the zero padding of Bluestein's algorithm; 0: there is no padding */
+    uint32_t parts = w->pass->real.part_in,
+             chirp = w->pass->chirp_in ? (uint32_t)w->pass->chirp.n : w->pass->bluestein_length;
+    uint64_t step = (uint64_t)g.read_stride * (parts ? parts : 1);
     vc_val block, exists;
     vd__real_rows rows;
     bool partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
-    rows = vd__real_rows_of(w, &w->pass->in, w->load ? &w->pass->in_index : NULL, q, block, w->pass->real.part_in, 0);
+    rows = vd__real_rows_of(w, &w->pass->in, w->load ? &w->pass->in_index : NULL, q, block, parts, 0);
     for (uint32_t u = 0; u < g.butterflies; u++) {
         vc_val b = vd__fft_butterfly_index_clamped(w, &g, u), zero = vc_const(w->k, vc_imm(w->real, 0));
         for (uint32_t j = 0; j < g.radix; j++) {
             vd__fft_c *x = &w->x[u * g.radix + j];
-            bool padding = vd__real_is_padding(w, &g, j);
-            vc_val index = vc_add(b, vc_u32(j * g.read_stride));
-            vc_val i = vd__real_index_of_part(&rows, padding ? vc_min(index, vc_u32(chirp - 1)) : index,
-                                              w->pass->real.part_in);
+            bool padding = chirp && (j + 1) * step > chirp;
+            vc_val index = vd__real_index_of_part(&rows, vc_add(b, vc_u32(j * g.read_stride)), parts);
+            vc_val i = padding ? vc_min(index, vc_u32(chirp - 1)) : index;
             *x = vd__fft_pair(zero, zero);
-            if (chirp && j * g.read_stride >= chirp) continue;
+            if (chirp && j * step >= chirp) continue;
             if (vd__real_is_unfilled(w, &g, j)) {
                 *x = vd__fft_pair(vc_imm(w->real, 0), vc_imm(w->real, 0));
                 continue;
             }
             *x = vd__real_load_input(w, &rows, i, j == 0 && u == 0);
             if (w->inverse) *x = vd__fft_swap(*x);
-            *x = vd__real_times_chirp(w, *x, i);
+            *x = vd__real_times_chirp(w, *x, i, chirp != 0);
             if (padding)
                 *x = vd__fft_pair(vc_select(vc_lt(index, vc_u32(chirp)), x->re, zero),
                                   vc_select(vc_lt(index, vc_u32(chirp)), x->im, zero));
@@ -5892,8 +6146,9 @@ static void vd__real_store_bin_odd(const vd__fft_writer *w, vd__real_row row, vc
 /* Stores result i of the complex transform, if no fold follows. */
 static void vd__real_store_result(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
-    x = vd__real_times_chirp(w, x, i);
+    x = vd__real_times_chirp(w, x, i, w->pass->bluestein_length != 0);
     if (w->inverse) x = vd__fft_swap(x);
+    if (w->pass->chirp_out) x = vd__fft_times_last_chirp(w, x, vd__fft_load_root(w, i, w->pass->tables.chirp));
     if (r->half_length) vd__real_store_half_length(w, rows->row[0], i, x);
     else if (r->inverse) vd__real_store_inverse_odd(w, rows, i, x);
     else vd__real_store_bin_odd(w, rows->row[0], i, x);
@@ -6057,7 +6312,8 @@ static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *
         vc_val b = vd__fft_butterfly_index_clamped(w, g, u);
         for (uint32_t j = 0; j < g->radix; j++)
             w->x[u * g->radix + j] = vd__real_times_chirp(w, w->x[u * g->radix + j],
-                                                          vc_min(vc_add(b, vc_u32(j * g->read_stride)), vc_u32(h - 1)));
+                                                          vc_min(vc_add(b, vc_u32(j * g->read_stride)), vc_u32(h - 1)),
+                                                          true);
     }
     for (uint32_t part = 0; part < parts; part++) {
         if (w->half_in_use[0]) vc_barrier(w->k);
@@ -6600,7 +6856,6 @@ static uint64_t vd__reduce_elements(const vd_reduce *p) { return p->kept.product
 
 /* Number of elements of a block, which are the contiguous elements with one index of the slowest dimension. */
 static uint64_t vd__reduce_block_elements(const vd_reduce *p) { return vd__reduce_elements(p) / p->kept.size[0]; }
-
 
 /* Number of results of a block. */
 static uint32_t vd__reduce_block_results(const vd_reduce *p) { return (uint32_t)(p->kept.product / p->kept.size[0]); }
@@ -10370,6 +10625,161 @@ static vd_result vd__shift_run(void *plan, vd_list *list, const void *buffers) {
     return vd_plan_dispatch(list, &p->kernel, &io, &desc);
 }
 
+// >>chirp
+/* Tables of Bluestein's algorithm over several passes: the chirp exp(-pi i k^2 / n), and the spectrum of its conjugate,
+   continued periodically and padded with zeros to length m, divided by m. They are as long as the axis, so the device
+   computes them, once for each plan. */
+
+/* Returns where bin k of the spectrum is stored: see vd__fft_chirp. */
+static vc_val vd__fft_chirp_bin(const vd__fft_chirp *c, vc_val k) {
+    uint64_t block = c->m;
+    vc_val at = vc_u32(0);
+    for (uint32_t i = 0; i < VD__FFT_CHIRP_FACTORS && c->factor[i]; i++) {
+        block /= c->factor[i];
+        at = vc_add(at, vc_mul(vc_rem(k, vc_u32(c->factor[i])), vc_u32((uint32_t)block)));
+        k = vc_div(k, vc_u32(c->factor[i]));
+    }
+    return vc_add(at, k);
+}
+
+/* Returns a + b modulo n, for a, b < n < 2^32. */
+static vc_val vd__chirp_add_modulo(vc_val a, vc_val b, vc_val n) {
+    vc_val left = vc_sub(n, b);
+    return vc_select(vc_lt(a, left), vc_add(a, b), vc_sub(a, left));
+}
+
+/* Returns k^2 modulo n, for k < n < 2^32, without 64-bit integers: by doubling and adding. */
+static vc_val vd__chirp_square_modulo(vc_kernel *k, vc_val i, uint32_t n) {
+    vc_ref square = vc_var(k, "square", VC_U32);
+    vc_set(square, vc_u32(0));
+    VC_FOR(k, bit, vc_u32(0), vc_u32(32)) {
+        vc_val x = vc_get(square), set = vc_ne(vc_and(vc_shr(i, vc_sub(vc_u32(31), bit)), vc_u32(1)), vc_u32(0));
+        x = vd__chirp_add_modulo(x, x, vc_u32(n));
+        vc_set(square, vd__chirp_add_modulo(x, vc_select(set, i, vc_u32(0)), vc_u32(n)));
+    }
+    return vc_get(square);
+}
+
+/* Desc of a plan that computes the tables of a pass of another plan. */
+typedef struct vd__chirp_desc { const char *name; const vd_fft *plan; const vd__fft_pass *pass; } vd__chirp_desc;
+
+typedef struct vd__chirp {
+    vd_plan base;
+    vd__fft_chirp chirp;
+    vd__fft_tables tables;
+    vc_type real;
+    vd_plan_kernel kernel;   /* computes the chirp */
+    vd_fft *spectrum;        /* computes the spectrum */
+    vc_ref table;            /* argument of the kernel being recorded */
+} vd__chirp;
+
+/* hook_declare of the plan of the spectrum. */
+static void vd__chirp_declare(vc_kernel *k, void *user) {
+    vd__chirp *p = (vd__chirp *)user;
+    p->table = vc_buffer(k, "table", vd__fft_pair_type(p->real), VC_READ_WRITE);
+}
+
+/* Load hook: element j is the conjugate of the chirp at j or, for the last n - 1 elements, at m - j. */
+static void vd__chirp_load(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    const vd__chirp *p = (const vd__chirp *)user;
+    vc_val n = vc_u32((uint32_t)p->chirp.n), j = vc_min(at->index, vc_sub(vc_u32((uint32_t)p->chirp.m), at->index));
+    vc_val zero = vc_const(k, vc_imm(p->real, 0));
+    vc_val x = vc_load_or(vc_offset(p->table, vc_u32(p->tables.chirp)), j, vc_lt(j, n), vc_splat(zero, 2));
+    v->re = vc_component(x, 0);
+    v->im = vc_neg(vc_component(x, 1));
+}
+
+/* Store hook: stores a bin of the spectrum. */
+static void vd__chirp_store(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    const vd__chirp *p = (const vd__chirp *)user;
+    static const vc_val none = { 0, 0 };
+    double scale = 1 / (double)p->chirp.m;
+    (void)k;
+    vc_store(vc_offset(p->table, vc_u32(p->tables.spectrum)), vd__fft_chirp_bin(&p->chirp, at->index),
+             vc_vec2(vc_mul(v->re, vd__fft_immediate(v->re, scale)), vc_mul(v->im, vd__fft_immediate(v->im, scale))));
+    v->re = v->im = none;
+}
+
+/* Builds the kernel that computes the chirp: the roots exp(-2 pi i e / (2 n)) for e = k^2 modulo 2 n. */
+static vd_result vd__chirp_build(vd__chirp *p) {
+    vc_kernel *k = vd__plan_begin(&p->base, "chirp", 0);
+    uint32_t n = (uint32_t)(2 * p->chirp.n), bits = vd__fft_half_bits(n);
+    p->table = vd_plan_kernel_buffer(&p->kernel, k, 0, "table", vd__fft_pair_type(p->real), VC_READ_WRITE);
+    VC_EACH(k, i) {
+        vc_val e = vd__chirp_square_modulo(k, i, n);
+        vc_val a = vc_load(vc_offset(p->table, vc_u32(p->tables.chirp_coarse)), vc_shr(e, vc_u32(bits)));
+        vc_val b = vc_load(vc_offset(p->table, vc_u32(p->tables.chirp_fine)), vc_and(e, vc_u32((1u << bits) - 1)));
+        vd__fft_c x = vd__fft_mul(vd__fft_pair(vc_component(a, 0), vc_component(a, 1)),
+                                  vd__fft_pair(vc_component(b, 0), vc_component(b, 1)));
+        vc_store(vc_offset(p->table, vc_u32(p->tables.chirp)), i, vc_vec2(x.re, x.im));
+    }
+    return vd_plan_kernel_build(&p->base, &p->kernel, k);
+}
+
+static vd_result vd__chirp_make(void *plan, const void *user_desc) {
+    vd__chirp *p = (vd__chirp *)plan;
+    const vd__chirp_desc *d = (const vd__chirp_desc *)user_desc;
+    vd_fft_desc desc;
+    p->chirp = d->pass->chirp;
+    p->tables = d->pass->tables;
+    p->real = d->plan->real;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "chirp";
+    desc.shape[0] = p->chirp.m;
+    desc.norm = VD_FFT_NORM_NONE;
+    desc.type = (vd_type)p->real;
+    desc.load = vd__chirp_load;
+    desc.store = vd__chirp_store;
+    desc.hook_declare = vd__chirp_declare;
+    desc.hook_user = p;
+    vd_result result = vd__chirp_build(p);
+    return result ? result : vd__fft_new(p->base.ctx, &desc, NULL, &p->spectrum);
+}
+
+static void vd__chirp_release(void *plan) { vd_fft_destroy(((vd__chirp *)plan)->spectrum); }
+
+static const vd_plan_kind vd__chirp_kind = {
+    "chirp", sizeof(vd__chirp), sizeof(vd__chirp_desc), vd__chirp_make, vd__chirp_release, NULL
+};
+
+/* Records both computations into a list. */
+static vd_result vd__chirp_run(vd__chirp *p, vd_list *list, vd_buffer table) {
+    vd_plan_role role = vd__role_of("table", table, VD_BYTES, 0, true);
+    vd_plan_io io = vd__plan_io_of(&role, 0);
+    vd_named_arg arg = { "table", vd_b(table) };
+    vd_dispatch_desc desc;
+    vd_fft_io fft_io;
+    memset(&desc, 0, sizeof desc);
+    memset(&fft_io, 0, sizeof fft_io);
+    desc.threads[0] = p->chirp.n;
+    fft_io.args = &arg;
+    fft_io.arg_count = 1;
+    vd_result result = vd_plan_dispatch(list, &p->kernel, &io, &desc);
+    return result ? result : vd__fft_run(p->spectrum, list, &fft_io);
+}
+
+/* Computes the tables of a pass on all devices of the context. */
+static vd_result vd__chirp_generate(vd_fft *p, const vd__fft_pass *pass) {
+    vd__chirp_desc desc = { "chirp", p, pass };
+    vd_context *ctx = p->base.ctx;
+    vd__chirp *chirp = (vd__chirp *)vd__plan_new(ctx, &vd__chirp_kind, &desc);
+    vd_result result = chirp ? VD_OK : vd_error_result();
+    for (int i = 0; i < vd_device_count(ctx) && !result; i++)
+        result = vd__chirp_run(chirp, vd_immediate(ctx, i, 0), p->tables);
+    vd_plan_destroy(chirp);
+    return result;
+}
+
+/* Computes the tables of all passes that the device computes. */
+static vd_result vd__chirp_generate_all(vd_fft *p) {
+    vd_result result = VD_OK;
+    for (uint32_t i = 0; i < p->route[0].count + p->route[1].count && !result; i++) {
+        const vd__fft_pass *pass = vd__fft_pass_at(p, i);
+        if (pass->chirp.n && vd__fft_first_with_chirp(p, i) == pass) result = vd__chirp_generate(p, pass);
+    }
+    return result;
+}
+
 // >>convolve
 /* Convolutions. One plan transforms the filters; its hooks shift each filter to its position in the period. A second
    plan transforms the signals, multiplies by the spectra and computes the inverse transforms. The offset of the first
@@ -10896,7 +11306,7 @@ static const vd_plan_kind vd__convolve_kind = {
    the fastest shape with other numbers of transforms per work-group and other slices. */
 
 /* Part of the key of measurements. Increase it when kernels or the choice of candidates change. */
-enum { VD__FFT_MEASURE_VERSION = 5 };
+enum { VD__FFT_MEASURE_VERSION = 6 };
 
 /* Returns the choice that a shape results from. */
 static vd__fft_choice vd__fft_choice_of(const vd__fft_shape *s) {
@@ -11026,7 +11436,7 @@ static vd_result vd__fft_override(vd_fft *p, char target, const vd__fft_choice *
                                 "transforms of %u elements cannot have this shape: %s (limits: %u threads, %u bytes of "
                                 "shared memory)", length, text, pass->shape.n, reason, p->device.threads,
                                 (unsigned)(p->device.shared * vc_type_size(p->real)));
-        p->overridden |= 1u << i;
+        p->overridden |= (uint64_t)1 << i;
     }
     return VD_OK;
 }
@@ -11353,7 +11763,17 @@ static void vd__fft_add_variants(vd__fft_tuner *tuner, const vd__fft_choice *bas
     }
 }
 
-/* Compiles the kernel of a trial, without hooks and scaling, and creates its tables. */
+/* Fills a buffer of complex numbers with ones, from number `first` on. */
+static vd_result vd__fft_fill_ones(const vd_fft *p, vd_buffer buffer, uint64_t first) {
+    static const double one_f64[] = { 1, 0 };
+    static const float one_f32[] = { 1, 0 };
+    uint32_t size = 2 * vc_type_size(p->real);
+    return vd_fill(vd_immediate(p->base.ctx, 0, 0), buffer, first * size, VD_WHOLE,
+                   p->real == VC_F64 ? (const void *)one_f64 : (const void *)one_f32, size);
+}
+
+/* Compiles the kernel of a trial, without hooks and scaling, and creates its tables. Tables that the device would
+   compute are ones. */
 static vd_result vd__fft_build_trial(vd__fft_tuner *tuner, vd__fft_trial *t) {
     vd_fft *scratch = tuner->scratch;
     vd__fft_pass *pass = &scratch->route[0].pass[0];
@@ -11367,6 +11787,7 @@ static vd_result vd__fft_build_trial(vd__fft_tuner *tuner, vd__fft_trial *t) {
     pass->shape = t->shape;
     vd_result result = vd__fft_make_tables(scratch);
     if (!result) result = vd__fft_upload_tables(scratch);
+    if (!result && scratch->generated_end) result = vd__fft_fill_ones(scratch, scratch->tables, scratch->table_count);
     if (!result) result = vd__fft_build_kernel(scratch, 0, tuner->direction, false);
     vd__fft_free(&scratch->base.allocator, scratch->table);
     t->kernel = pass->kernels[tuner->direction][0].kernel;
@@ -11484,16 +11905,6 @@ static bool vd__fft_fill_noise(vd__fft_tuner *tuner, vd_buffer buffer, uint64_t 
     return !result;
 }
 
-/* Fills the spectrum with ones, so that results do not depend on the order of its elements (vd__fft_is_thread_order).
-   */
-static bool vd__fft_fill_ones(vd__fft_tuner *tuner) {
-    static const double one_f64[] = { 1, 0 };
-    static const float one_f32[] = { 1, 0 };
-    bool is_f64 = tuner->plan->real == VC_F64;
-    return !vd_fill(vd_immediate(tuner->plan->base.ctx, 0, 0), tuner->spectrum, 0, VD_WHOLE,
-                    is_f64 ? (const void *)one_f64 : (const void *)one_f32, is_f64 ? 16 : 8);
-}
-
 /* ---- timing ---- */
 
 /* Compiles and verifies the trials from number `first` on. Drops trials whose results differ from those of trial 0.
@@ -11589,7 +12000,8 @@ static bool vd__fft_measure_pass(vd__fft_tuner *tuner, vd__fft_timing *out) {
     bool ok = vd__fft_fill_noise(tuner, tuner->in, vd__fft_bytes(tuner->plan, tuner->pass->from),
                                  tuner->plan->stored[tuner->pass->from]);
     if (!ok) return false;
-    if (tuner->pass->shape.last_axis_first && !vd__fft_fill_ones(tuner)) return false;
+    /* so that results do not depend on the order of its elements (vd__fft_is_thread_order) */
+    if (tuner->pass->shape.last_axis_first && vd__fft_fill_ones(tuner->plan, tuner->spectrum, 0)) return false;
     vd__fft_choose_trials(tuner);
     vd__fft_build_trials(tuner, 0);
     uint32_t first_variant = tuner->count;
@@ -11674,7 +12086,8 @@ static bool vd__fft_has_same_passes(vd_fft *a, vd_fft *b) {
     for (uint32_t i = 0; i < a->route[0].count + a->route[1].count; i++) {
         const vd__fft_pass *x = vd__fft_pass_at(a, i), *y = vd__fft_pass_at(b, i);
         if (x->shape.axes != y->shape.axes || memcmp(x->shape.size, y->shape.size, sizeof x->shape.size) != 0
-            || x->bluestein_length != y->bluestein_length)
+            || x->bluestein_length != y->bluestein_length
+            || memcmp(&x->chirp, &y->chirp, sizeof x->chirp) != 0)
             return false;
         if (vd__fft_is_columns(&x->in) != vd__fft_is_columns(&y->in)
             || vd__fft_is_columns(&x->out) != vd__fft_is_columns(&y->out))
@@ -11911,7 +12324,7 @@ static vd_result vd__fft_make_buffers(vd_fft *p) {
                                           p->layout[to].span, NULL);
         if (!p->temporary[to].id) result = vd_error_result();
     }
-    return result;
+    return result ? result : vd__chirp_generate_all(p);
 }
 
 /* Desc of a plan with estimated shapes. */
@@ -12154,6 +12567,17 @@ VD_API vd_result vd_fft_real_inverse(vd_context *ctx, vd_buffer bins, vd_buffer 
 
 VD__FFT_SMALL
 
+/* Sum of the sizes of the buffers that a plan owns. */
+static uint64_t vd__plan_memory(const vd_plan *p) {
+    uint64_t bytes = 0;
+    vd_buffer_info info;
+    for (const struct vd__plan_object *o = p->ctx ? p->objects : NULL; o; o = o->next)
+        if (o->buffer.id && !vd_buffer_query(p->ctx, o->buffer, &info)) bytes += info.size;
+    return bytes;
+}
+
+VD_API uint64_t vd_fft_memory(const vd_fft *p) { return p ? vd__plan_memory(&p->base) : 0; }
+
 VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *p, int *count) {
     return vd__plan_arguments("vd_fft_arguments", p, count);
 }
@@ -12341,6 +12765,10 @@ static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const
     if (pass->real.fold_only) return used + vd__fft_print(text + used, size - used, "\n", 0);
     if (pass->bluestein_length)
         used += vd__fft_print(text + used, size - used, " (Bluestein for length %llu)", pass->bluestein_length);
+    if (pass->chirp.n) {
+        used += vd__fft_print(text + used, size - used, " (Bluestein for length %llu", pass->chirp.n);
+        used += vd__fft_print(text + used, size - used, " with convolutions of %llu)", pass->chirp.m);
+    }
     for (uint32_t j = 0; j < s->stages; j++) {
         const char *format = j == 0                          ? " = %llu"
                              : s->register_exchange >> j & 1 ? " + %llu"
@@ -12360,7 +12788,10 @@ static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const
     if (s->split_components) used += vd__fft_print(text + used, size - used, ", re and im exchanged separately", 0);
     used += vd__fft_print(text + used, size - used, ", %llu bytes of shared memory",
                           vd__fft_shared_words(s) * vc_type_size(p->real));
+    if (pass->chirp_in) used += vd__fft_print(text + used, size - used, ", inputs times the chirp", 0);
     if (vd__fft_has_spectrum(pass)) used += vd__fft_print(text + used, size - used, ", multiplied by the spectrum", 0);
+    if (pass->product.chirp)
+        used += vd__fft_print(text + used, size - used, ", multiplied by the spectrum of the chirp", 0);
     if (pass->product.channels) used += vd__fft_print(text + used, size - used, ", inverse transform", 0);
     if (pass->copies)
         used += vd__fft_print(text + used, size - used,
@@ -12370,6 +12801,7 @@ static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const
                               pass->twiddle_first ? ", inputs times twiddle factors of order %llu"
                                                   : ", results times twiddle factors of order %llu",
                               pass->twiddle_length);
+    if (pass->chirp_out) used += vd__fft_print(text + used, size - used, ", results times the chirp", 0);
     used += vd__fft_print(text + used, size - used, ", shape ", 0);
     used += vd__fft_print_choice(text + used, size - used, &choice);
     return used + vd__fft_print(text + used, size - used, "\n", 0);
@@ -12484,6 +12916,10 @@ VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd
 }
 
 VD_API const char *vd_convolve_explain(vd_convolve *p) { return p ? vd_fft_explain(p->run) : ""; }
+
+VD_API uint64_t vd_convolve_memory(const vd_convolve *p) {
+    return p ? vd__plan_memory(&p->base) + vd_fft_memory(p->run) + vd_fft_memory(p->filter) : 0;
+}
 
 /* vd_convolve_2d without the call in the error. */
 static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer filter, vd_buffer out,

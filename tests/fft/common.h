@@ -57,6 +57,40 @@ static inline bool lacks_arithmetic(vd_type type) {
     return false;
 }
 
+/* Replaces the shared memory that plans made from now on may use, so that short lengths need many passes. Returns the
+   previous limit. */
+static inline uint32_t limit_shared_memory(uint32_t bytes) {
+    vd_device_info *device = (vd_device_info *)(uintptr_t)vd_device(device_context, 0);
+    uint32_t before = device->limits.max_shared_bytes;
+    device->limits.max_shared_bytes = bytes;
+    return before;
+}
+
+/* Number of kernels of a transform, in all directions that have their own. */
+static inline uint32_t count_kernels(const vd_fft_desc *desc) {
+    vd_fft *plan = vd_fft_create(device_context, desc);
+    const char *text = vd_fft_explain(plan);
+    uint32_t kernels = 0;
+    while ((text = strstr(text, ", shape ")) != NULL) text++, kernels++;
+    vd_fft_destroy(plan);
+    return kernels;
+}
+
+static inline uint32_t random_below(uint64_t *state, uint32_t n) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((*state >> 33) % n);
+}
+
+/* A length from `least` to `most`, not uniformly distributed, that has a prime factor above 31. */
+static inline uint64_t random_length(uint64_t *state, uint64_t least, uint64_t most) {
+    for (;;) {
+        uint64_t top = least + random_below(state, (uint32_t)(most - least + 1));
+        uint64_t n = least + random_below(state, (uint32_t)(top - least + 1)), rest = n;
+        for (uint64_t p = 2; p <= 31; p++) while (rest % p == 0) rest /= p;
+        if (rest > 1) return n;
+    }
+}
+
 static inline vd_context *dummy_context(void) {
     vd_context_desc desc = { 0 };
     vd_context *ctx = NULL;

@@ -186,6 +186,9 @@ static void kinds(void **state) {
         { { 16384, 3, 0, 0 }, 1, VD_FFT_FORWARD, true, { 0 }, { 0 } },
         { { 12, 20, 0, 0 }, 3, VD_FFT_INVERSE, false, { 23, 1, 0, 0 }, { 1, 13, 0, 0 } },
         { { 5, 8, 6, 0 }, 5, VD_FFT_FORWARD, false, { 0 }, { 1, 30, 5, 0 } },
+        /* Bluestein over several passes */
+        { { 2, 8209, 0, 0 }, 0, VD_FFT_INVERSE, false, { 0 }, { 0 } },
+        { { 2, 8209, 3, 0 }, 3, VD_FFT_FORWARD, true, { 0 }, { 0 } },
         /* two on a GPU */
         { { 512, 40, 0, 0 }, 3, VD_FFT_FORWARD, true, { 0 }, { 0 } },
         { { 16, 128, 96, 0 }, 7, VD_FFT_INVERSE, false, { 0 }, { 0 } },
@@ -193,6 +196,55 @@ static void kinds(void **state) {
     (void)state;
     need_device();
     for (size_t i = 0; i < COUNT(samples); i++) check(&samples[i]);
+}
+
+/* ---- elements for which load hooks are called ---- */
+
+static void declare_highest(vc_kernel *k, void *user) {
+    *(vc_ref *)user = vc_buffer(k, "highest", VC_U32, VC_READ_WRITE);
+}
+
+static void note_highest(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)k, (void)v;
+    for (uint32_t i = 0; i < 2; i++) vc_atomic_max(*(vc_ref *)user, vc_u32(i), at->coordinate[i], NULL);
+}
+
+/* Load hooks are called for the last element within in_count, and for none after it. */
+static void called_inside(void **state) {
+    static const struct { uint64_t shape[4]; uint32_t axes; uint64_t count[4]; } cases[] = {
+        { { 2, 64 }, 2, { 2, 20 } }, { { 40, 48 }, 3, { 7, 9 } }, { { 2, 16384 }, 2, { 2, 5000 } },
+        { { 2, 8209 }, 2, { 2, 8209 } }, { { 8209, 3 }, 1, { 700, 3 } }, { { 2, 37 }, 2, { 2, 20 } },
+    };
+    (void)state;
+    need_device();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        vd_fft_desc desc = { 0 };
+        vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 }, NULL, 0 };
+        uint32_t highest[2] = { 0, 0 };
+        vc_ref ref;
+        memcpy(desc.shape, cases[i].shape, sizeof desc.shape);
+        memcpy(desc.in_count, cases[i].count, sizeof desc.in_count);
+        desc.axes = cases[i].axes;
+        desc.load = note_highest;
+        desc.hook_declare = declare_highest;
+        desc.hook_user = &ref;
+        vd_buffer noted = buffer_of(device_context, VD_U32, 2, highest);
+        vd_named_arg arg = { "highest", vd_b(noted) };
+        vd_fft *plan = vd_fft_create(device_context, &desc);
+        io.in = device_buffer(VD_F32C, cases[i].count[0] * cases[i].count[1], NULL);
+        io.out = device_buffer(VD_F32C, cases[i].shape[0] * cases[i].shape[1], NULL);
+        io.args = &arg;
+        io.arg_count = 1;
+        if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io)
+            || vd_buffer_read(device_context, noted, 0, highest, 8))
+            fail_msg("%s", vd_error_text());
+        assert_int_equal(highest[0], cases[i].count[0] - 1);
+        assert_int_equal(highest[1], cases[i].count[1] - 1);
+        vd_fft_destroy(plan);
+        vd_buffer_destroy(device_context, io.in);
+        vd_buffer_destroy(device_context, io.out);
+        vd_buffer_destroy(device_context, noted);
+    }
 }
 
 /* ---- arguments instead of `in` and `out` ---- */
@@ -455,6 +507,11 @@ static void real_kinds(void **state) {
         { VD_FFT_REAL, { 12, 20 }, 3, VD_FFT_FORWARD, false, { 0 }, { 0 }, { 7, 6 }, { 5, 11 } },
         { VD_FFT_REAL, { 12, 20 }, 3, VD_FFT_INVERSE, false, { 0 }, { 0 }, { 7, 6 }, { 5, 11 } },
         { VD_FFT_DCT3, { 3, 15 }, 0, VD_FFT_FORWARD, false, { 0 }, { 0 }, { 0, 6 }, { 0, 9 } },
+        { VD_FFT_REAL, { 2, 16418 }, 0, VD_FFT_FORWARD, true, { 0 }, { 0 }, { 0 }, { 0 } },
+        { VD_FFT_REAL, { 16418, 2 }, 1, VD_FFT_INVERSE, false, { 0 }, { 0 }, { 9000 }, { 7000 } },
+        { VD_FFT_REAL, { 8209, 3 }, 3, VD_FFT_FORWARD, false, { 0 }, { 0 }, { 0 }, { 0 } },
+        { VD_FFT_DST4, { 2, 8209 }, 2, VD_FFT_FORWARD, false, { 0 }, { 0 }, { 0 }, { 0 } },
+        { VD_FFT_DCT2, { 16418, 2 }, 3, VD_FFT_INVERSE, false, { 0 }, { 0 }, { 0 }, { 0 } },
     };
     (void)state;
     need_device();
@@ -968,9 +1025,10 @@ static void bad_input(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(kinds),        cmocka_unit_test(no_arrays),
-                                        cmocka_unit_test(real_kinds),   cmocka_unit_test(real_arrays),
-                                        cmocka_unit_test(shifts),       cmocka_unit_test(printf_in_hooks),
-                                        cmocka_unit_test(hook_results), cmocka_unit_test(bad_input) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kinds), cmocka_unit_test(called_inside), cmocka_unit_test(no_arrays),
+        cmocka_unit_test(real_kinds), cmocka_unit_test(real_arrays), cmocka_unit_test(shifts),
+        cmocka_unit_test(printf_in_hooks), cmocka_unit_test(hook_results), cmocka_unit_test(bad_input),
+    };
     return RUN_ON_DEVICE(tests);
 }

@@ -385,6 +385,68 @@ static void check_all(const sample *samples, size_t count) {
     for (size_t i = 0; i < count; i++) check(&samples[i]);
 }
 
+/* Shapes of one to four dimensions, of which one has a length that no work-group holds: with a prime factor above 31 in
+   the length of the complex transform. */
+static void check_random_length(uint64_t seed, uint64_t most) {
+    uint64_t state = seed * 2654435761u + 7, others = 1;
+    uint32_t rank = 1 + random_below(&state, 3), axis = random_below(&state, rank);
+    sample s = { .kind = (vd_fft_kind)(VD_FFT_REAL + (seed + random_below(&state, 2)) % 9) };
+    for (uint32_t i = 0; i < rank; i++) others *= s.shape[i] = i == axis ? 1 : 2 + random_below(&state, 4);
+    s.shape[axis] = random_length(&state, 8200, most / others);
+    if (random_below(&state, 2)) s.shape[axis] *= 2;
+    if (s.kind == VD_FFT_DCT1) s.shape[axis]++;
+    if (s.kind == VD_FFT_DST1) s.shape[axis]--;
+    s.axes = 1u << axis | (random_below(&state, 2) ? random_below(&state, 1u << rank) : 0);
+    s.direction = random_below(&state, 2) ? VD_FFT_INVERSE : VD_FFT_FORWARD;
+    s.norm = (vd_fft_norm)random_below(&state, 3);
+    s.type = random_below(&state, 3) || lacks_arithmetic(VD_F64) ? VD_F32 : VD_F64;
+    s.in_place = random_below(&state, 2) && dimensions_of(&s) == halved_axis(&s) + 1;
+    check_one(&s);
+}
+
+/* Three passes, and five passes of Bluestein's algorithm. */
+static void small_work_groups(void **state) {
+    static const sample samples[] = {
+        { .kind = VD_FFT_REAL, .shape = { 200000 } },
+        { .kind = VD_FFT_DCT3, .shape = { 100000, 2 }, .axes = 1 },
+        { .kind = VD_FFT_DCT4, .shape = { 3, 98415 } },
+        { .kind = VD_FFT_REAL, .shape = { 3, 100003 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_DST2, .shape = { 200006, 2 }, .axes = 1 },
+    };
+    vd_fft_desc desc = { 0 };
+    (void)state;
+    need_device();
+    uint32_t shared = limit_shared_memory(512);
+    desc.kind = VD_FFT_DCT4;
+    desc.shape[0] = 98415;
+    assert_int_equal(count_kernels(&desc), 6); /* of both directions */
+    for (size_t i = 0; i < COUNT(samples); i++) {
+        if (i == 3) limit_shared_memory(64);
+        check_one(&samples[i]);
+    }
+    limit_shared_memory(shared);
+}
+
+static void random_lengths(void **state) {
+    static const sample chosen[] = {
+        { .kind = VD_FFT_REAL, .shape = { 6293 } },
+        { .kind = VD_FFT_REAL, .shape = { 2, 6293 }, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_DST1, .shape = { 4096 } },
+        { .kind = VD_FFT_REAL, .shape = { 20014 }, .in_place = true },
+        { .kind = VD_FFT_REAL, .shape = { 20014, 3 }, .axes = 1, .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 3, 16418 }, .in_count = { 0, 7000 }, .out_count = { 0, 8000 } },
+        { .kind = VD_FFT_DCT2, .shape = { 2, 16418 }, .in_count = { 0, 9000 }, .out_count = { 0, 300 } },
+        { .kind = VD_FFT_DCT4, .shape = { 8209, 2 }, .axes = 1, .in_count = { 9 } },
+        /* 2 * 3^13: three passes and a fold on a GPU */
+        { .kind = VD_FFT_REAL, .shape = { 3188646 } },
+        { .kind = VD_FFT_DCT4, .shape = { 3188646 }, .direction = VD_FFT_INVERSE },
+    };
+    (void)state;
+    need_device();
+    for (size_t i = 0; i < COUNT(chosen) && !first; i++) check_one(&chosen[i]);
+    for (uint64_t i = first; i < 2000; i += step ? step : 250) check_random_length(i, step ? 1 << 22 : 1 << 18);
+}
+
 static void axes(void **state) {
     static const sample samples[] = {
         { .kind = VD_FFT_REAL, .shape = { 12, 20 }, .axes = 3 },
@@ -810,8 +872,10 @@ static void bad_input(void **state) {
     desc.in_count[1] = 11;
     refuse(ctx, &desc, "in_count[1] is 11, but dimension 1 has 10 elements");
     desc.in_count[1] = desc.out_count[1] = 0;
-    desc.shape[1] = 2 * 104729;
-    refuse(ctx, &desc, "length 209458 of dimension 1 is not supported");
+    desc.shape[0] = 1;
+    desc.shape[1] = UINT32_MAX;
+    refuse(ctx, &desc, "the intermediate buffer of dimension 1 needs 8589934589 elements, but the limit is 4294967295");
+    desc.shape[0] = 4;
     desc.shape[1] = 10;
     desc.padded = false;
     vd_fft *plan = vd_fft_create(ctx, &desc);
@@ -937,7 +1001,8 @@ static void tables_are_shared(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest by_length[] = { BY_LENGTH };
     const struct CMUnitTest tests[] = {
-        BY_LENGTH, cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes),
+        BY_LENGTH, cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(random_lengths),
+        cmocka_unit_test(small_work_groups), cmocka_unit_test(long_axes),
         cmocka_unit_test(strides), cmocka_unit_test(parts), cmocka_unit_test(types), cmocka_unit_test(ignored_parts),
         cmocka_unit_test(simple), cmocka_unit_test(several_axes), cmocka_unit_test(rows),
         cmocka_unit_test(tables_are_shared), cmocka_unit_test(bad_input),

@@ -20,7 +20,9 @@ static const char *const transforms[] = {
     "complex 4x127", "complex 100x256",
     "complex 9x360", "complex 4x1000", "complex 4x1024", "complex 3x2048", "complex 2x4093", "complex 4x4096",
     "complex 4x8192", "complex 2x16384",
-    "complex 65536", "complex 1048576", "complex 2x19683 f64",
+    "complex 65536", "complex 1048576", "complex 2x19683 f64", "complex 10007", "complex 1000003",
+    "complex 2x10007x3 axes=2 in_place", "complex 8209x60 axes=3 hooks", "complex 2x10007 f64",
+    "complex 2x10007 in_count=0,500 out_count=0,9000",
     "complex 4x1024 f64", "complex 4x1000 in=f16 out=f16", "complex 4x64 in=f64", "complex 4x1024 in_place",
     "complex 8x64 ortho", "complex 8x64 none",
     "complex 8x64 hooks", "complex 2x65536 hooks",
@@ -36,9 +38,10 @@ static const char *const transforms[] = {
     "real 5x105 padded in_place", "real 4x1024 f64",
     "real 4x1024 in=f16 out=f32", "real 4x64 hooks", "real 4x45 hooks", "real 12x20 axes=1", "real 256x256 axes=3",
     "real 60x45 axes=3", "real 16x20x24 axes=7",
-    "real 4x64 in_count=0,24 out_count=0,9",
+    "real 4x64 in_count=0,24 out_count=0,9", "real 6293", "real 20014", "real 10007 hooks", "real 8209x12 axes=3",
     "dct1 4x65", "dct2 4x64", "dct2 5x45", "dct2 5x45 pack_rows", "dct3 4x64", "dct3 5x45", "dct4 4x64", "dct4 5x45",
     "dst1 4x63", "dst2 4x64", "dst3 5x45",
+    "dct2 10007", "dst1 4096", "dct4 20014x2 axes=1",
     "dst4 4x37", "dct2 32768x2 axes=1", "dct2 64x60 axes=3 in_place", "dct4 6x33 hooks",
 };
 
@@ -311,6 +314,7 @@ static vd_result run_fft(bench *b, const char *spec) {
     desc.padded = has(spec, "padded");
     desc.pack_rows = has(spec, "pack_rows");
     if (has(spec, "hooks")) desc.load = desc.store = scale_hook;
+    run_name = "make";
     vd_fft *plan = vd_fft_create(b->ctx, &desc);
     if (!plan) return vd_error_result();
     append(&words, "%s", vd_fft_explain(plan));
@@ -345,6 +349,7 @@ static vd_result run_convolution(bench *b, const char *spec) {
     desc.real = has(spec, "real");
     desc.pack_rows = has(spec, "pack_rows");
     if (has(spec, "spectrum_hook")) desc.spectrum_hook = scale_hook;
+    run_name = "make";
     vd_convolve *plan = vd_convolve_create(b->ctx, &desc);
     if (!plan) return vd_error_result();
     append(&words, "%s", vd_convolve_explain(plan));
