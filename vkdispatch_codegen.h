@@ -137,8 +137,10 @@
        Scalars are bool, i8 to i64, u8 to u64, f16, f32 and f64. VC_VEC(VC_F32, 3) is a vector; vectors have 2 to 4
        components.
 
-       Operands of one operation must have the same type. There are three implicit conversions:
-       * an integer immediate is converted to the integer type of the other operand if its value fits;
+       Operands of one operation must have the same type. There are four implicit conversions:
+       * an integer immediate is converted to the type of the other operand if that represents its value;
+       * an f64 immediate is rounded to f32 or f16, and an f32 immediate to f16, if another operand has that type and is
+         a value of the kernel;
        * a scalar is repeated to match a vector of the same scalar type;
        * an index is any scalar integer of 32 or 64 bits, or any integer immediate.
        All others are explicit: vc_cast converts the value, vc_bitcast reinterprets the bits.
@@ -206,9 +208,10 @@
            VC_SWITCH(k, v) { VC_CASE(k, 1) { … } VC_DEFAULT(k) { … } }
            VC_EACH(k, i) { … }                                 once for each thread of the dispatch
 
-       vc_break_if and vc_continue_if act on the innermost loop; vc_return_if ends the invocation. Do not leave a
-       block by C's break, continue, goto or return. A value can be used only in the block in which it was recorded and
-       in blocks inside that one; to use a result after the block, store it in a vc_var.
+       vc_break_if and vc_continue_if act on the innermost loop, vc_break_outer_if on loops around it; vc_return_if ends
+       the invocation. Do not leave a block by C's break, continue, goto or return. A value can be used only in the
+       block in which it was recorded and in blocks inside that one; to use a result after the block, store it in a
+       vc_var.
 
    Evaluation
        Operands are evaluated before the operation, on every target; vc_and, vc_or and vc_select therefore evaluate all
@@ -318,11 +321,7 @@
        add-with-carry and multiply-add instructions. The sum of two numbers of `count` words:
 
            vc_val carry = vc_const(k, vc_u32(0));
-           for (int i = 0; i < count; i++) {
-               vc_val low = vc_add(a[i], b[i]), first = vc_add_carry(a[i], b[i]);
-               sum[i] = vc_add(low, carry);
-               carry = vc_add(first, vc_add_carry(low, carry));
-           }
+           for (int i = 0; i < count; i++) sum[i] = vc_add_with_carry(a[i], b[i], carry, &carry);
 
        One step of a product, t + a * b + carry, which always fits two words:
 
@@ -587,10 +586,22 @@ typedef struct vc_member { /* of a struct */
 
 typedef struct vc_kernel vc_kernel;
 
-/* A value. {0}: never set. The members are private. */
+/* A value. {0} in C, {} in C++: never set. The members are private. In C++ a number converts to an immediate, as by
+   vc_imm_of: vc_max(x, 1.0f). */
 typedef struct vc_val {
     uintptr_t owner;     /* below 16: an immediate of that type; from 4096 on: the kernel */
     uint64_t bits;       /* the immediate's bit pattern, or the node */
+#ifdef __cplusplus
+#define VC__NUMBERS(X) \
+    X(bool) X(signed char) X(short) X(int) X(long) X(long long) X(unsigned char) X(unsigned short) X(unsigned) \
+    X(unsigned long) X(unsigned long long) X(float) X(double)
+#define VC__DECLARE_NUMBER(type) inline vc_val(type x);
+    vc_val() = default;
+    vc_val(uintptr_t private_owner, uint64_t private_bits) : owner(private_owner), bits(private_bits) {}
+    VC__NUMBERS(VC__DECLARE_NUMBER)
+    vc_val(const void *) = delete; /* a pointer does not convert to bool */
+#undef VC__DECLARE_NUMBER
+#endif
 } vc_val;
 
 /* A reference to memory. {0}: never set. The members are private. */
@@ -940,6 +951,15 @@ VC_API vc_ref vc_at(vc_ref ref, vc_val i);
    or vc_insert. */
 VC_API vc_ref vc_field(vc_ref ref, uint32_t member);
 
+/* Writes component i of a variable that is a vector, or of a vector in a private array. In buffers and shared arrays,
+   write elements of the scalar type (see vc_as): two invocations could write components of one vector. */
+VC_API void vc_set_component(vc_ref ref, uint32_t i, vc_val value);
+
+/* Returns a reference to the memory of a whole buffer as elements of another scalar or vector type, from its first byte
+   on: u8 as u64, f32 as u32, structs as f32. The buffer must start at a multiple of the size of the type. vc_length of
+   the reference counts elements of that type. */
+VC_API vc_ref vc_as(vc_ref buffer, vc_type type);
+
 /* ---- atomics and fences ----
    Statements. ref: a buffer or shared array with elements of i32, u32, i64, u64, f32 or f64. *old, unless NULL,
    receives the value before the operation. Access: VC_READ_WRITE; vc_atomic_load: VC_READ; vc_atomic_store:
@@ -1040,6 +1060,15 @@ VC_API vc_type vc_typeof(vc_val v);                             /* VC_NONE if v 
 VC_API vc_val vc_vec2(vc_val x, vc_val y);                      /* vector of scalars of one type */
 VC_API vc_val vc_vec3(vc_val x, vc_val y, vc_val z);
 VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w);
+
+/* Returns the vector whose components are those of the parts, in order: scalars and vectors of one type with 2 to 4
+   components together. All parts may be immediates. vc_vec(k, x, y, …) is a short form. */
+VC_API vc_val vc_vec_of(vc_kernel *k, const vc_val *parts, uint32_t count);
+#ifndef __cplusplus
+#define vc_vec(k, ...) \
+    vc_vec_of(k, (const vc_val[]){ __VA_ARGS__ }, (uint32_t)(sizeof((const vc_val[]){ __VA_ARGS__ }) / sizeof(vc_val)))
+#endif
+
 VC_API vc_val vc_splat(vc_val scalar, uint32_t components);     /* that many equal components; 1: the scalar itself */
 VC_API vc_val vc_component(vc_val vector, uint32_t i);          /* component i; of a scalar: component 0 */
 VC_API vc_val vc_extract(vc_val vector, vc_val i);              /* i of any integer type; component 0 if out of range */
@@ -1197,6 +1226,12 @@ VC_API vc_val vc_bitfield_insert(vc_val a, vc_val b, vc_val offset, vc_val count
 VC_API vc_val vc_mul_hi(vc_val a, vc_val b);                    /* upper half of the double-width product */
 VC_API vc_val vc_add_carry(vc_val a, vc_val b);                 /* carry of the unsigned sum a + b, 0 or 1 */
 VC_API vc_val vc_sub_borrow(vc_val a, vc_val b);                /* borrow of the unsigned difference a - b, 0 or 1 */
+
+/* Return the word a + b + carry_in, or a - b - borrow_in, of unsigned integers. *carry_out, *borrow_out, unless NULL:
+   carry or borrow, 0 or 1, as carry_in and borrow_in must be. */
+VC_API vc_val vc_add_with_carry(vc_val a, vc_val b, vc_val carry_in, vc_val *carry_out);
+VC_API vc_val vc_sub_with_borrow(vc_val a, vc_val b, vc_val borrow_in, vc_val *borrow_out);
+
 VC_API vc_val vc_abs_diff(vc_val a, vc_val b);                  /* |a - b| without overflow; unsigned, width of a */
 VC_API vc_val vc_add_sat(vc_val a, vc_val b);                   /* a + b, saturated to the type */
 VC_API vc_val vc_sub_sat(vc_val a, vc_val b);                   /* a - b, saturated to the type */
@@ -1347,6 +1382,8 @@ VC_API void vc_barrier(vc_kernel *k);
 /* Exits under a condition, a scalar bool; vc_bool(true) is allowed. */
 VC_API void vc_break_if(vc_kernel *k, vc_val condition);        /* leaves the innermost loop */
 VC_API void vc_continue_if(vc_kernel *k, vc_val condition);     /* starts its next iteration */
+VC_API void vc_break_outer_if(vc_kernel *k, uint32_t levels, vc_val condition); /* leaves the innermost loop, and that
+                                                                   many loops around it */
 VC_API void vc_return_if(vc_kernel *k, vc_val condition);       /* ends the invocation */
 
 /* vc_printf(k, "%u: %f\n", i, x) with at most 32 operands; a macro in C, a function in C++. See printf and assert. */
@@ -1519,34 +1556,44 @@ static inline vc_val vc_imm_of(float x) { return vc_f32(x); }
 static inline vc_val vc_imm_of(double x) { return vc_f64(x); }
 template <class T> vc_val vc_imm_of(T *) = delete; /* a pointer does not convert to bool */
 
-/* Operators of two values, or of a value and a C++ number, which is converted by vc_imm_of: x * 2.0f + y. The rules of
-   the functions apply: an int is converted to the integer type of the other operand, a float requires f32, a double
-   f64. % is vc_rem, >> is vc_shr, ! is for bool only. There is no +=, because values are immutable: use a vc_var. There
-   is no && or ||, because C++ would record both operands: use &, |, vc_and_then or vc_or_else. */
+#define VC__DEFINE_NUMBER(type) inline vc_val::vc_val(type x) { *this = vc_imm_of(x); }
+VC__NUMBERS(VC__DEFINE_NUMBER)
+#undef VC__DEFINE_NUMBER
+#undef VC__NUMBERS
+
+/* vc_vec(k, x, y, 1.0f): see vc_vec_of. */
+template <class... Args> inline vc_val vc_vec(vc_kernel *k, Args... args) {
+    const vc_val list[] = { args..., vc_val() };
+    return vc_vec_of(k, list, static_cast<uint32_t>(sizeof...(args)));
+}
+
+/* Operators. One of the operands may be a C++ number: x * 2 + y. % is vc_rem, >> is vc_shr, ! is for bool only.
+   a += b makes a the name of the sum of value a and b; if a is a variable or an element (a vc_ref), it stores the sum
+   there. In a block or loop, use a vc_var: a value from a block cannot be used after it. There is no && or ||, because
+   C++ would record both operands: use &, |, vc_and_then or vc_or_else. */
 #define VC__OPERATOR(symbol, call) \
-    static inline vc_val operator symbol(vc_val a, vc_val b) { return call(a, b); } \
-    template <class T> static inline auto operator symbol(vc_val a, T b) -> decltype(call(a, vc_imm_of(b))) { \
-        return call(a, vc_imm_of(b)); \
-    } \
-    template <class T> static inline auto operator symbol(T a, vc_val b) -> decltype(call(vc_imm_of(a), b)) { \
-        return call(vc_imm_of(a), b); \
-    }
-VC__OPERATOR(+, vc_add)
-VC__OPERATOR(-, vc_sub)
-VC__OPERATOR(*, vc_mul)
-VC__OPERATOR(/, vc_div)
-VC__OPERATOR(%, vc_rem)
-VC__OPERATOR(&, vc_and)
-VC__OPERATOR(|, vc_or)
-VC__OPERATOR(^, vc_xor)
-VC__OPERATOR(<<, vc_shl)
-VC__OPERATOR(>>, vc_shr)
+    static inline vc_val operator symbol(vc_val a, vc_val b) { return call(a, b); }
+#define VC__ASSIGNING_OPERATOR(symbol, call) \
+    VC__OPERATOR(symbol, call) \
+    static inline vc_val &operator symbol##=(vc_val &a, vc_val b) { return a = call(a, b); } \
+    static inline void operator symbol##=(vc_ref a, vc_val b) { vc_set(a, call(vc_get(a), b)); }
+VC__ASSIGNING_OPERATOR(+, vc_add)
+VC__ASSIGNING_OPERATOR(-, vc_sub)
+VC__ASSIGNING_OPERATOR(*, vc_mul)
+VC__ASSIGNING_OPERATOR(/, vc_div)
+VC__ASSIGNING_OPERATOR(%, vc_rem)
+VC__ASSIGNING_OPERATOR(&, vc_and)
+VC__ASSIGNING_OPERATOR(|, vc_or)
+VC__ASSIGNING_OPERATOR(^, vc_xor)
+VC__ASSIGNING_OPERATOR(<<, vc_shl)
+VC__ASSIGNING_OPERATOR(>>, vc_shr)
 VC__OPERATOR(==, vc_eq)
 VC__OPERATOR(!=, vc_ne)
 VC__OPERATOR(<, vc_lt)
 VC__OPERATOR(<=, vc_le)
 VC__OPERATOR(>, vc_gt)
 VC__OPERATOR(>=, vc_ge)
+#undef VC__ASSIGNING_OPERATOR
 #undef VC__OPERATOR
 static inline vc_val operator-(vc_val a) { return vc_neg(a); }
 static inline vc_val operator~(vc_val a) { return vc_not(a); }
@@ -2529,7 +2576,8 @@ enum {
     VC__BLOCK_EXIT = 16,     /* a loop with a break or return */
     VC__BLOCK_DIVERGES_SUB = 32, /* may run for only some invocations of a subgroup */
     VC__BLOCK_CONVERGENT = 64,     /* contains a subgroup operation */
-    VC__BLOCK_UNMASKED = 128 /* VC__BLOCK_DIVERGES_SUB because of a loop, switch or exit, not only of an IF or ELSE */
+    VC__BLOCK_UNMASKED = 128, /* VC__BLOCK_DIVERGES_SUB because of a loop, switch or exit, not only of an IF or ELSE */
+    VC__BLOCK_LEAVES = 256   /* a loop after which the loop around it may be left, too: vc_break_outer_if */
 };
 
 enum { VC__BLOCK_INHERITED = VC__BLOCK_DIVERGES | VC__BLOCK_DIVERGES_SUB | VC__BLOCK_EACH | VC__BLOCK_UNMASKED };
@@ -2545,6 +2593,7 @@ typedef struct vc__block {
     uint8_t divergence;
     uint8_t exit_divergence; /* VC__NODE_ bits of a loop: invocations may leave it in different iterations */
     uint32_t condition; /* node on which it depends which invocations run the block; VC__NIL: none */
+    uint32_t leaves;  /* loops inside of a loop: variable that is set if the loop around it is left, too */
     uint32_t cause;   /* condition of the first branch or exit that set bits in `divergence`, for error messages */
 } vc__block;
 
@@ -2956,11 +3005,16 @@ static void vc__begin_block_flags(vc_kernel *k, vc__block *b, uint32_t flags) {
     b->cause = b->divergence ? b->condition : VC__NIL;
 }
 
+static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint32_t access, vc_type type,
+                               uint32_t count, const uint64_t *data);
+
 /* Opens a block and records its anchor. Returns false after an error. */
 static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t flags, vc_type type, uint32_t a,
                            uint32_t b) {
     vc__block *block = k->block;
-    uint32_t node_flags = vc__node_flags(flags);
+    uint32_t node_flags = vc__node_flags(flags), leaves = VC__NIL;
+    if (vc__is_loop(op) && k->outer_loop)
+        leaves = vc__add_object(k, "leaves", VC__OP_VAR, VC_READ_WRITE, VC_BOOL, 1, NULL);
     if (k->block_count == k->block_capacity) {
         block = (vc__block *)vc__array_grow(&k->allocator, block, &k->block_capacity, k->block_count + 1,
                                             sizeof(vc__block));
@@ -2979,6 +3033,7 @@ static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t 
     vc__begin_block_flags(k, block, flags);
     block->open = k->anchor_count;
     block->close = VC__NIL;
+    block->leaves = leaves;
     if (vc__record_anchored(k, k->block_count, op, node_flags, type, a, b, VC__NIL, 0) == VC__NIL) return false;
     if (!k->outer_loop && vc__is_loop(op)) k->outer_loop = k->block_count;
     k->block_count++;
@@ -3211,18 +3266,36 @@ VC__NOINLINE static void vc__fail_operands(vc_kernel *k, const char *call, uint3
 }
 
 static inline bool vc__is_int_immediate(const vc__operand *o) { return o->node == VC__NIL && vc__is_int(o->type); }
+static bool vc__fold_cast(vc_type from, vc_type to, uint64_t v, uint64_t *out);
 
-/* Converts an integer immediate to `kind`. Fails if the value does not fit. */
+/* Whether an operand is an immediate that is converted to values of `kind`: integers, and floats to narrower ones. */
+static bool vc__adapts(const vc__operand *o, vc_type kind) {
+    if (vc__is_int_immediate(o)) return vc__is_int(kind) || vc__is_float(kind);
+    return o->node == VC__NIL && vc__is_float(o->type) && vc__is_float(kind) && vc__bits(kind) < vc__bits(o->type);
+}
+
+/* Converts an immediate to `kind`, integers without rounding. */
+static bool vc__convert_immediate(const vc__operand *o, vc_type kind, uint64_t *bits) {
+    uint64_t back = 0;
+    if (vc__is_int(kind)) return vc__fits(o->type, o->bits, kind, bits);
+    return vc__fold_cast(o->type, kind, o->bits, bits)
+           && (vc__is_float(o->type) || (vc__fold_cast(kind, o->type, *bits, &back) && back == o->bits));
+}
+
+/* Converts an immediate that vc__adapts to `kind`. Fails if the value does not fit. */
 static bool vc__adapt_immediate(vc_kernel *k, const char *call, uint32_t which, vc__operand *o, vc_type kind) {
     uint64_t bits = 0;
     if (o->type == kind) return true;
-    if (vc__fits(o->type, o->bits, kind, &bits)) {
+    if (vc__convert_immediate(o, kind, &bits)) {
         o->type = kind;
         o->bits = bits;
         return true;
     }
     if (!k) return false;
-    if (vc__is_signed(o->type))
+    if (vc__is_float(o->type))
+        vc__fail_call(k, call, "operand %u is an f%u immediate that becomes subnormal; pass it as %s", which,
+                      (unsigned)vc__bits(o->type), vc_type_name(kind));
+    else if (vc__is_signed(o->type))
         vc__fail_call(k, call, "operand %u is the immediate %lld, which is out of range for %s", which,
                       (long long)vc__widen(o->type, o->bits), vc_type_name(kind));
     else
@@ -3236,11 +3309,14 @@ static bool vc__adapt_immediate(vc_kernel *k, const char *call, uint32_t which, 
    NULL, errors are not reported. */
 static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, uint32_t count, uint32_t before) {
     uint32_t reference = 0, components = 1, widest = 0;
-    while (reference + 1 < count && vc__is_int_immediate(&o[reference])) reference++;
+    while (reference + 1 < count && o[reference].node == VC__NIL) reference++;
+    bool has_value = o[reference].node != VC__NIL;
+    if (!has_value) reference = 0;
+    while (!has_value && reference + 1 < count && vc__is_int_immediate(&o[reference])) reference++;
     if (vc__is_int_immediate(&o[reference])) reference = 0;
     vc_type kind = vc__scalar(o[reference].type);
     for (uint32_t i = 0; i < count; i++) {
-        if (vc__is_int_immediate(&o[i]) && vc__is_int(kind)
+        if ((has_value || vc__is_int(kind)) && vc__adapts(&o[i], kind)
             && !vc__adapt_immediate(k, call, before + i + 1, &o[i], kind))
             return VC_NONE;
         if (vc__components(o[i].type) > components) { components = vc__components(o[i].type); widest = i; }
@@ -10745,7 +10821,7 @@ static void vc__c_convert(vc__printer *g, uint32_t object) {
     if (o->op == VC__OP_BUFFER && o->composite != VC__NIL) { vc__c_view(g, object); return; }
     if (o->op == VC__OP_BUFFER && g->l->buffers == VC_BUFFERS_ADDRESS) {
         vc__p_put(g, "    %s%s *%s%s = %s.%s;\n", o->used & VC_WRITE ? "" : "const ",
-                  vc__c_memory_type(g, o->type, type), o->access & VC_MAY_ALIAS ? "" : "__restrict__ ", name,
+                  vc__c_memory_type(g, o->type, type), vc__p_is_unaliased(g, object) ? "__restrict__ " : "", name,
                   g->args_name.text, name);
         return;
     }
@@ -11329,7 +11405,7 @@ static void vc__opencl_parameters(vc__printer *g, bool values) {
         vc__p_put(g, "%s__global %s%s *%s%s", separator, o->used & VC_WRITE ? "" : "const ",
                   vc__c_memory_type(g, !vc__is_type(o->type) ? (vc_type)VC_U8
                                     : vc__components(o->type) == 3 ? vc__scalar(o->type) : o->type, type),
-                  o->access & VC_MAY_ALIAS ? "" : "restrict ", g->object[i].text);
+                  vc__p_is_unaliased(g, i) ? "restrict " : "", g->object[i].text);
         separator = ", ";
     }
     if (values) vc__p_put(g, "%sconst struct %s_args %s", separator, g->l->info.entry, g->args_name.text);
@@ -11605,12 +11681,13 @@ static uint32_t vc__argument_block_reserve(uint32_t *end, uint32_t size, uint32_
 /* Sets the access of each used view of a buffer to the union over all views. Marks the views as aliased if more than
    one is used. */
 static void vc__reflect_views(vc_kernel *k, uint32_t root) {
-    uint32_t used_views = 0, used = 0;
+    uint32_t used = vc__is_type(k->object[root].type) ? k->object[root].used : 0u, used_views = used != 0;
     for (uint32_t i = k->object[root].next; i != VC__NIL; i = k->object[i].next) {
         used_views += k->object[i].used != 0;
         used |= k->object[i].used;
     }
     k->object[root].used = (uint16_t)used;
+    k->object[root].aliased = vc__is_type(k->object[root].type) && used_views > 1;
     for (uint32_t i = k->object[root].next; i != VC__NIL; i = k->object[i].next) {
         k->object[i].aliased = used_views > 1;
         if (k->object[i].used) k->object[i].used = (uint16_t)used;
@@ -11752,7 +11829,7 @@ static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
     info->name = vc__name(k);
     info->entry = vc__entry_name(k, l->target, f->entry);
     for (uint32_t i = 0; i < k->object_count; i++)
-        if (k->object[i].op == VC__OP_BUFFER && !vc__is_type(k->object[i].type)) vc__reflect_views(k, i);
+        if (k->object[i].op == VC__OP_BUFFER && k->object[i].composite == VC__NIL) vc__reflect_views(k, i);
     for (uint32_t i = 0; i < k->object_count; i++)
         if (k->object[i].arg != VC__NIL && k->object[i].composite == VC__NIL)
             vc__reflect_arg(k, l, &k->object[i], &f->arg[k->object[i].arg], &end, &bindings);
@@ -12674,6 +12751,18 @@ static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_
     return vc__from_direct_parts(k, type, out);
 }
 
+/* Converts v to the scalar type of `other` if it is an immediate that vc__adapts, and `other` a complex number or
+   matrix. */
+static vc_val vc__immediate_for(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_val other) {
+    vc_type type = vc_typeof(other), kind = vc__scalar(type);
+    vc__operand o;
+    if (!vc__is_immediate(v) || !(vc__is_complex(type) || vc__is_matrix(type))) return v;
+    if (!vc__operand_of(k, call, which, v, &o) || !vc__adapts(&o, kind)
+        || !vc__adapt_immediate(k, call, which, &o, kind))
+        return v;
+    return vc_imm(kind, o.bits);
+}
+
 /* An operation such as vc_add with at least one composite operand. */
 static vc_val vc__composite_op(vc_kernel *k, uint32_t ordered_op, uint32_t count, vc_val a, vc_val b, vc_val c) {
     static const uint8_t both[] = { VC__OP_NEG, VC__OP_ADD, VC__OP_SUB, VC__OP_MUL, VC__OP_DIV, VC__OP_EQ, VC__OP_NE };
@@ -12682,6 +12771,10 @@ static vc_val vc__composite_op(vc_kernel *k, uint32_t ordered_op, uint32_t count
     vc__math_operand x, y;
     bool known = false;
     memset(&y, 0, sizeof y);
+    if (count == 2 && !k->failed) {
+        a = vc__immediate_for(k, call.name, 1, a, b);
+        b = vc__immediate_for(k, call.name, 2, b, a);
+    }
     if (k->failed || !vc__math_operand_of(k, call.name, 1, a, &x)
         || (count > 1 && !vc__math_operand_of(k, call.name, 2, b, &y)))
         return vc__no_value();
@@ -13068,10 +13161,8 @@ static vc_val vc__composite_param(vc_kernel *k, const char *name, vc_type type) 
 
 /* Marks an object as stored to; if it is a view, marks all views of the buffer. */
 static void vc__mark_stored(vc_kernel *k, vc__object *o) {
-    uint32_t root = o->composite;
-    o->stored = true;
-    if (root == VC__NIL) return;
-    k->object[root].stored = true;
+    uint32_t root = o->composite == VC__NIL ? (uint32_t)(o - k->object) : o->composite;
+    o->stored = k->object[root].stored = true;
     for (uint32_t i = k->object[root].next; i != VC__NIL; i = k->object[i].next) k->object[i].stored = true;
 }
 
@@ -13956,8 +14047,7 @@ static uint32_t vc__fit_node(vc_kernel *k, const char *call, uint32_t which, vc_
     vc__operand o;
     if (n && n->type == type) return (uint32_t)v.bits;
     if (!vc__operand_of(k, call, which, v, &o)) return VC__NIL;
-    if (vc__is_int_immediate(&o) && vc__is_int(type) && !vc__adapt_immediate(k, call, which, &o, vc__scalar(type)))
-        return VC__NIL;
+    if (vc__adapts(&o, vc__scalar(type)) && !vc__adapt_immediate(k, call, which, &o, vc__scalar(type))) return VC__NIL;
     if (vc__scalar(o.type) == vc__scalar(type) && (vc__components(o.type) == 1 || o.type == type))
         return vc__as_node(k, &o, vc__components(type));
     vc__fail_call(k, call, "the value%s is %s, but the element type is %s; convert it with vc_cast",
@@ -14087,6 +14177,41 @@ VC_API void vc_set(vc_ref ref, vc_val value) {
 }
 
 VC__SMALL
+
+VC_API void vc_set_component(vc_ref ref, uint32_t i, vc_val value) {
+    static const char call[] = "vc_set_component";
+    vc_kernel *k = vc__kernel_of_ref(call, &ref, value, value);
+    const vc__object *o = vc__ready(k) ? vc__object_of(k, call, &ref) : NULL;
+    if (!o) return;
+    if (!vc__is_private(o)) {
+        vc__fail_call(k, call, "%s '%s' is not private to an invocation; store a whole vector, or a scalar (vc_as)",
+                      vc__object_kind(o->op), vc__object_name(o));
+        return;
+    }
+    vc_val v = vc__load(k, call, &ref);
+    if (v.owner) vc__store(k, call, &ref, 3, vc__insert(call, v, i, value));
+}
+
+VC_API vc_ref vc_as(vc_ref ref, vc_type type) {
+    static const char call[] = "vc_as";
+    vc_kernel *k = vc__kernel_of_ref(call, &ref, vc__no_operand(), vc__no_operand());
+    const vc__object *o = vc__ready(k) ? vc__object_of(k, call, &ref) : NULL;
+    if (!o) return vc__no_ref();
+    if (o->op != VC__OP_BUFFER)
+        vc__fail_call(k, call, "%s '%s' is not a buffer; convert values with vc_bitcast", vc__object_kind(o->op),
+                      vc__object_name(o));
+    else if (ref.index || ref.offset || ref.inside & VC__INSIDE_ELEMENT)
+        vc__fail_call(k, call, "the ref to buffer '%s' has an offset or index; call vc_as first", vc__object_name(o));
+    else if (!vc__is_type(type) || vc__is_bool(type))
+        vc__fail_call(k, call, "type is %s, but must be a number or a vector of numbers", vc__type_text(k, type).text);
+    if (k->failed) return vc__no_ref();
+    uint32_t root = o->composite == VC__NIL ? k->node[ref.memory].x : o->composite, order = ref.memory_order;
+    uint32_t view = k->object[root].declared == type ? root : vc__view_of(k, root, type);
+    if (view == VC__NIL) return vc__no_ref();
+    ref = vc__make_ref(k, k->object[view].node, type);
+    ref.memory_order = order;
+    return ref;
+}
 
 /* ---- atomics and fences ---- */
 
@@ -14336,6 +14461,34 @@ VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w) {
     v[2] = z;
     v[3] = w;
     return vc__vector("vc_vec4", v, 4);
+}
+
+static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i);
+
+VC_API vc_val vc_vec_of(vc_kernel *k, const vc_val *parts, uint32_t count) {
+    static const char call[] = "vc_vec";
+    vc__operand o[4];
+    uint32_t node[4], components = 0;
+    if (!vc__ready(k)) return vc__no_value();
+    if (!parts || count < 1 || count > 4)
+        return VC__FAIL_VALUE(k, call, "the call has %u parts%s, but must have 1 to 4", count,
+                              parts ? "" : " (parts is NULL)");
+    for (uint32_t i = 0; i < count; i++) {
+        if (!vc__operand_of(k, call, i + 1, parts[i], &o[i])) return vc__no_value();
+        components += vc__components(o[i].type);
+        o[i].type = vc__scalar(o[i].type);
+    }
+    vc_type kind = vc__unify(k, call, o, count);
+    if (!kind) return vc__no_value();
+    if (components < 2 || components > 4)
+        return VC__FAIL_VALUE(k, call, "the parts have %u components, but a vector has 2 to 4", components);
+    components = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t part = vc__as_node(k, &o[i], 1);
+        for (uint32_t j = 0; j < vc__components(vc_typeof(parts[i])) && part != VC__NIL; j++)
+            node[components++] = vc__record_component(k, part, j);
+    }
+    return k->failed ? vc__no_value() : vc__value(k, vc__record_vec(k, vc__vec(kind, components), node, components));
 }
 
 VC_API vc_val vc_splat(vc_val scalar, uint32_t components) {
@@ -14686,7 +14839,8 @@ VC_API vc_val vc_length(vc_ref buffer) {
     if (buffer.inside & VC__INSIDE_ELEMENT && vc__user_type_of(buffer.kernel, buffer.type))
         return vc_const(buffer.kernel, vc_u32(vc__direct_part_count(buffer.kernel, buffer.type)));
     return o->op == VC__OP_BUFFER
-               ? vc__implicit(buffer.kernel, "vc_length", VC_IMPLICIT_LENGTH, buffer.kernel->node[buffer.memory].x, 0)
+               ? vc__implicit(k, "vc_length", VC_IMPLICIT_LENGTH, k->node[buffer.memory].x,
+                              o->composite == VC__NIL ? 0 : vc_type_size(o->declared)) /* of vc_as: in its type */
                : vc_const(buffer.kernel, vc_u32(o->count));
 }
 
@@ -14904,6 +15058,21 @@ static void vc__exit(vc_kernel *k, const char *call, uint32_t op, vc_val conditi
 VC_API void vc_break_if(vc_kernel *k, vc_val condition) { vc__exit(k, "vc_break_if", VC__OP_BREAK_IF, condition); }
 VC_API void vc_continue_if(vc_kernel *k, vc_val condition) {
     vc__exit(k, "vc_continue_if", VC__OP_CONTINUE_IF, condition);
+}
+VC_API void vc_break_outer_if(vc_kernel *k, uint32_t levels, vc_val condition) {
+    static const char call[] = "vc_break_outer_if";
+    if (!vc__ready(k) || vc__fail_in_switch(k, call)) return;
+    uint32_t c = vc__condition(k, call, 2, condition), loops = 0;
+    for (uint32_t b = k->open_block; b != VC__NIL; b = k->block[b].parent) loops += vc__is_loop(k->block[b].op);
+    if (c != VC__NIL && levels >= loops)
+        vc__fail_call(k, call, "levels is %u, but the call is inside of %u loops", levels, loops);
+    for (uint32_t b = k->open_block, i = 0; i < levels && !k->failed; b = k->block[b].parent) {
+        if (!vc__is_loop(k->block[b].op)) continue;
+        vc_set(vc__make_ref(k, k->block[b].leaves, VC_BOOL), vc__value(k, c));
+        k->block[b].flags |= VC__BLOCK_LEAVES;
+        i++;
+    }
+    vc__exit(k, call, VC__OP_BREAK_IF, condition);
 }
 VC_API void vc_return_if(vc_kernel *k, vc_val condition) {
     if (vc__ready(k) && k->desc.checked && !vc__fail_in_switch(k, "vc_return_if")) vc__report_checks(k);
@@ -15400,6 +15569,8 @@ VC_API int vc_block_end(vc_kernel *k) {
     vc__record_anchored(k, b->parent, VC__OP_END, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, b->op);
     if (!k->failed) vc__select_region(k);
     if (!k->failed) vc__note_loop_exit(k, closed);
+    if (!k->failed && k->block[closed].flags & VC__BLOCK_LEAVES)
+        vc_break_if(k, vc_get(vc__make_ref(k, k->block[closed].leaves, VC_BOOL)));
     if (closed != k->outer_loop) return 0;
     if (k->needs_replay && !k->failed) vc__replay(k, closed);
     k->outer_loop = 0;
@@ -15806,6 +15977,17 @@ static vc_val vc__carry(const char *call, vc_val a, vc_val b, uint32_t op) {
 }
 VC_API vc_val vc_add_carry(vc_val a, vc_val b) { return vc__carry("vc_add_carry", a, b, VC__OP_ADD_CARRY); }
 VC_API vc_val vc_sub_borrow(vc_val a, vc_val b) { return vc__carry("vc_sub_borrow", a, b, VC__OP_SUB_BORROW); }
+
+VC_API vc_val vc_add_with_carry(vc_val a, vc_val b, vc_val carry_in, vc_val *carry_out) {
+    vc_val sum = vc_add(a, b), all = vc_add(sum, carry_in);
+    if (carry_out) *carry_out = vc_add(vc_add_carry(a, b), vc_add_carry(sum, carry_in));
+    return all;
+}
+VC_API vc_val vc_sub_with_borrow(vc_val a, vc_val b, vc_val borrow_in, vc_val *borrow_out) {
+    vc_val difference = vc_sub(a, b), all = vc_sub(difference, borrow_in);
+    if (borrow_out) *borrow_out = vc_add(vc_sub_borrow(a, b), vc_sub_borrow(difference, borrow_in));
+    return all;
+}
 
 VC_API vc_val vc_abs_diff(vc_val a, vc_val b) {
     vc__fn f = vc__fn_two("vc_abs_diff", VC__KINDS_IU, a, b);

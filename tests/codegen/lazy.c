@@ -1,4 +1,5 @@
-/* vc_and_then, vc_or_else and vc_select_lazy: their results, and how often the operands are evaluated. Runs with
+/* vc_and_then, vc_or_else and vc_select_lazy: their results, and how often the operands are evaluated. Also
+   vc_break_outer_if, vc_set_component, vc_vec, vc_add_with_carry, vc_sub_with_borrow and vc_as. Runs with
    buffers by address, as bindings, from GLSL, through OpenCL and in CUDA C on the host. Every evaluation adds 1 to its
    own element of `calls`, and reads memory that is valid only if the condition holds.
      lazy [-v] [PART]     PART: only cases whose name contains it; -v prints each name */
@@ -14,9 +15,11 @@
 #include "host_cuda.h"
 
 enum { ELEMENTS = 100, THREADS = 256, LOCAL = 64, ROUNDS = 3 };
-typedef enum Which { AND, OR, CHAIN, LEFT, RIGHT, SIDES, IMMEDIATES, VECTOR, STRUCT, IN_LOOP, CASES } Which;
+typedef enum Which { AND, OR, CHAIN, LEFT, RIGHT, SIDES, IMMEDIATES, VECTOR, STRUCT, IN_LOOP,
+               NESTED, COMPONENTS, PARTS, WORDS, BYTES, CASES } Which;
 static const char *const names[CASES] = { "and_then", "or_else", "chain", "select a", "select b", "select both",
-                                          "select immediates", "select vectors", "select structs", "in a loop" };
+                                          "select immediates", "select vectors", "select structs", "in a loop",
+                                          "nested loops", "components", "parts", "words", "bytes" };
 
 /* ---- kernels ---- */
 
@@ -38,6 +41,82 @@ static vc_val twice(const Bench *b) { /* an operand that is a function and recor
     vc_val r;
     vc_and_then(b->k, &r, vc_gt(counted(b, b->x, b->i), vc_i32(0)), vc_lt(counted(b, b->x, b->i), vc_i32(50)));
     return r;
+}
+
+/* Leaves one, two and three loops. */
+static vc_val nested(const Bench *b) {
+    vc_kernel *k = b->k;
+    vc_ref sum = vc_var(k, "sum", VC_U32);
+    VC_FOR(k, x, vc_u32(0), vc_u32(6)) {
+        vc_set(sum, vc_add(vc_get(sum), vc_u32(1000)));
+        VC_FOR(k, y, vc_u32(0), vc_u32(6)) {
+            VC_LOOP(k) {
+                vc_break_outer_if(k, 2, vc_eq(vc_rem(vc_get(sum), vc_u32(1000)), b->i));
+                VC_IF(k, vc_gt(x, vc_u32(0))) { vc_break_outer_if(k, 1, vc_eq(vc_mul(x, y), vc_u32(6))); }
+                vc_set(sum, vc_add(vc_get(sum), vc_u32(1)));
+                vc_break_outer_if(k, 0, vc_eq(vc_rem(vc_get(sum), vc_u32(3)), vc_u32(0)));
+            }
+        }
+    }
+    return vc_cast(VC_I32, vc_get(sum));
+}
+
+static uint32_t nested_wanted(uint32_t i) {
+    uint32_t sum = 0;
+    for (uint32_t x = 0; x < 6; x++) {
+        bool leave = false;
+        sum += 1000;
+        for (uint32_t y = 0; y < 6 && !leave; y++)
+            for (;;) {
+                if (sum % 1000 == i) return sum;
+                leave = x > 0 && x * y == 6;
+                if (leave) break;
+                if (++sum % 3 == 0) break;
+            }
+    }
+    return sum;
+}
+
+static vc_val components(const Bench *b) {
+    vc_ref v = vc_var(b->k, "v", VC_I32X3);
+    vc_set_component(v, 1, vc_cast(VC_I32, b->i));
+    vc_set_component(v, 2, vc_i32(5));
+    return vc_dot(vc_get(v), vc_vec(b->k, vc_i32(1), vc_i32(10), vc_i32(100)));
+}
+
+static vc_val parts(const Bench *b) {
+    vc_val i = vc_cast(VC_I32, b->i), v = vc_vec(b->k, vc_vec(b->k, vc_i32(2), i), vc_i32(3), i);
+    return vc_dot(v, vc_vec(b->k, vc_vec(b->k, vc_i32(1), vc_i32(10)), vc_vec(b->k, vc_i32(100), vc_i32(1000))));
+}
+
+/* The upper word of (2^32 i + 7 i - 1) + (2^32 + 2^32 - i) - (2^32 - 1), by words. */
+static vc_val words(const Bench *b) {
+    vc_val one = vc_const(b->k, vc_u32(1)), zero = vc_const(b->k, vc_u32(0)), carry, low, high, seven = vc_u32(7);
+    low = vc_sub_with_borrow(vc_mul(b->i, seven), one, zero, &carry);
+    high = vc_sub_with_borrow(b->i, zero, carry, NULL);
+    low = vc_add_with_carry(low, vc_sub(zero, b->i), zero, &carry);
+    high = vc_add_with_carry(high, one, carry, NULL);
+    low = vc_sub_with_borrow(low, vc_u32(UINT32_MAX), zero, &carry);
+    high = vc_sub_with_borrow(high, zero, carry, &carry);
+    return vc_cast(VC_I32, vc_xor(vc_add(high, vc_mul(low, seven)), carry));
+}
+
+static uint32_t words_wanted(uint32_t i) {
+    uint64_t a = ((uint64_t)i << 32) + (uint64_t)7 * i - 1, b = ((uint64_t)1 << 32) + (uint32_t)-i;
+    uint64_t sum = a + b, difference = sum - UINT32_MAX;
+    return ((uint32_t)(difference >> 32) + 7 * (uint32_t)difference) ^ (sum < UINT32_MAX);
+}
+
+/* Byte i of x, and the bits of a float that is stored where `calls` holds a u32, which is set to 0 again. */
+static vc_val bytes(const Bench *b) {
+    vc_ref bytes = vc_as(b->x, VC_U8), floats = vc_as(b->calls, VC_F32);
+    vc_store(b->calls, b->i, vc_u32(3));
+    vc_store(floats, b->i, vc_add(vc_cast(VC_F32, b->i), vc_f32(1)));
+    vc_val bits = vc_load(b->calls, b->i);
+    vc_store(b->calls, b->i, vc_u32(0));
+    bits = vc_add(bits, vc_bitcast(VC_U32, vc_load(floats, b->i)));
+    bits = vc_add(bits, vc_mul(vc_length(bytes), vc_u32(3)));
+    return vc_bitcast(VC_I32, vc_add(bits, vc_cast(VC_U32, vc_load(bytes, b->i))));
 }
 
 static vc_val lazy(const Bench *b, Which which) {
@@ -62,6 +141,11 @@ static vc_val lazy(const Bench *b, Which which) {
         vc_select_lazy(k, &r, inside, pair_of(b, type, counted(b, b->x, b->i)),
                        pair_of(b, type, counted(b, b->y, rest)));
         return vc_add(vc_part(r, 0), vc_component(vc_part(r, 1), 1));
+    case NESTED: return nested(b);
+    case COMPONENTS: return components(b);
+    case PARTS: return parts(b);
+    case WORDS: return words(b);
+    case BYTES: return bytes(b);
     default:
         sum = vc_var(k, "sum", VC_I32);
         VC_FOR(k, j, vc_u32(0), vc_u32(ROUNDS)) {
@@ -91,11 +175,18 @@ static void build(void *user, vc_kernel *k) {
 static int32_t in_x[ELEMENTS], in_y[THREADS - ELEMENTS], out_data[THREADS];
 static uint32_t out_calls[THREADS];
 
+static int32_t bytes_wanted(int i) {
+    float sum = (float)i + 1;
+    uint32_t bits, length = sizeof in_x * 3;
+    memcpy(&bits, &sum, 4);
+    return (int32_t)(bits + length + ((const uint8_t *)in_x)[i]);
+}
+
 static int32_t wanted(Which which, int i, uint32_t *calls) {
     bool inside = i < ELEMENTS;
     int32_t x = inside ? in_x[i] : 0, y = inside ? 0 : in_y[i - ELEMENTS];
     *calls = which == IMMEDIATES ? 0u : which == CHAIN ? inside ? x > 0 ? 2u : 1u : 0u : which == SIDES
-        || which == VECTOR || which == STRUCT ? 1u : inside;
+        || which == VECTOR || which == STRUCT ? 1u : which >= NESTED ? 0u : inside;
     switch (which) {
     case AND: return inside && x > 0;
     case OR: return !inside || x > 0;
@@ -105,6 +196,11 @@ static int32_t wanted(Which which, int i, uint32_t *calls) {
     case IMMEDIATES: return inside ? 4 : 5;
     case VECTOR: return inside ? x - 1 : 2 * y;
     case STRUCT: return (inside ? x : y) + 7;
+    case NESTED: return (int32_t)nested_wanted((uint32_t)i);
+    case COMPONENTS: return 10 * i + 500;
+    case PARTS: return 2 + 10 * i + 300 + 1000 * i;
+    case WORDS: return (int32_t)words_wanted((uint32_t)i);
+    case BYTES: return bytes_wanted(i);
     default: return inside ? x - ROUNDS + 1 : -ROUNDS;
     }
 }
@@ -145,7 +241,8 @@ static void check_on_host(Which which) {
     put(block, info, 2, out_calls);
     put(block, info, 3, out_data);
     for (int i = 0; i < info->implicit_count; i++) {
-        uint32_t value = info->implicit[i].kind == VC_IMPLICIT_LENGTH ? ELEMENTS : info->implicit[i].kind
+        uint32_t bytes_of_x = sizeof in_x, size = info->implicit[i].axis ? info->implicit[i].axis : 4;
+        uint32_t value = info->implicit[i].kind == VC_IMPLICIT_LENGTH ? bytes_of_x / size : info->implicit[i].kind
             == VC_IMPLICIT_THREADS ? THREADS : 0;
         memcpy(block + info->implicit[i].offset, &value, 4);
     }

@@ -14,7 +14,7 @@
 static const char *const images_apart = "images have their own tests", *const asks = "asks; every kernel is asked",
     *const holds = "holds the kernel",
                   *const inside = "has no line in a dump: a leaf, or made by lowering",
-                      *const written = "is written where it is used";
+                      *const written = "is written where it is used", *const lazy = "is tested in codegen/lazy";
 static const struct Apart { const char *name, *const *why; } apart[] = {
     { "vc_image", &images_apart }, { "vc_sample", &images_apart }, { "vc_sample_lod", &images_apart },
     { "vc_sample_grad", &images_apart }, { "vc_sample_offset", &images_apart }, { "vc_gather", &images_apart },
@@ -27,7 +27,9 @@ static const struct Apart { const char *name, *const *why; } apart[] = {
     { "vc_type_size", &asks }, { "vc_type_name", &asks }, { "vc_size_of", &asks }, { "vc_offset_of", &asks },
     { "vc_typeof", &asks }, { "vc_begin", &holds }, { "vc_begin_with", &holds }, { "vc_restart", &holds },
     { "vc_free", &holds }, { "none", &inside }, { "parts", &inside }, { "path", &inside }, { "pointer", &inside },
-    { "mask", &inside }, { "word_sum", &inside }, { "const", &written }, { "tuple", &written }, { "implicit", &written }
+    { "mask", &inside }, { "word_sum", &inside }, { "const", &written }, { "tuple", &written }, { "implicit", &written },
+    { "vc_vec_of", &lazy }, { "vc_set_component", &lazy }, { "vc_as", &lazy }, { "vc_add_with_carry", &lazy },
+    { "vc_sub_with_borrow", &lazy }, { "vc_break_outer_if", &lazy }
 };
 
 enum { MOST_NAMES = 400, LONGEST_NAME = 40 };

@@ -34,11 +34,19 @@ typedef struct pair { const char *name; result *calls, *brief; } pair;
     X(imm_u64, vc_add(vc_cast(VC_U64, in->wide), vc_u64(UINT64_MAX)), \
       vc_add(vc_cast(VC_U64, in->wide), VC(18446744073709551615ull))) \
     X(imm_f32, vc_mul(in->f, vc_f32(0.1f)), vc_mul(in->f, VC(0.1f))) \
-    X(imm_f64, vc_mul(in->d, vc_f64(0.1)), vc_mul(in->d, VC(0.1)))
+    X(imm_f64, vc_mul(in->d, vc_f64(0.1)), vc_mul(in->d, VC(0.1))) \
+    X(f64_as_f32, vc_mul(in->f, vc_f32(0.1f)), vc_mul(in->f, VC(0.1))) \
+    X(int_as_f32, vc_mul(vc_f32(3), in->f), vc_mul(VC(3), in->f)) \
+    X(int_as_f64, vc_fma(in->d, in->d, vc_f64(-2)), vc_fma(in->d, in->d, VC(-2)))
 
 #define vc_const_i8(in) vc_add(vc_cast(VC_I8, (in)->i), vc_i8(-3))
 
 #ifdef __cplusplus
+static vc_val compound(vc_val a, vc_val b) {
+    a += b;
+    a *= 2;
+    return a;
+}
 #define OPERATORS(X) \
     X(add, vc_add(in->f, in->g), in->f + in->g) \
     X(add_number, vc_add(in->f, vc_f32(1.5f)), in->f + 1.5f) \
@@ -62,6 +70,12 @@ typedef struct pair { const char *name; result *calls, *brief; } pair;
     X(le, vc_le(in->u, vc_i32(9)), in->u <= 9) \
     X(gt, vc_gt(vc_f32(2), in->f), 2.0f > in->f) \
     X(ge, vc_ge(in->i, in->j), in->i >= in->j) \
+    X(double_of_f32, vc_mul(in->f, vc_f32(2)), in->f * 2.0) \
+    X(int_of_f32, vc_sub(vc_f32(1), in->f), 1 - in->f) \
+    X(function_number, vc_max(in->f, vc_f32(0.5f)), vc_max(in->f, 0.5f)) \
+    X(function_numbers, vc_clamp(in->f, vc_f32(0), vc_f32(1)), vc_clamp(in->f, 0, 1.0)) \
+    X(function_int, vc_min(in->u, vc_u32(7)), vc_min(in->u, 7)) \
+    X(compound, vc_mul(vc_add(in->f, in->g), vc_f32(2)), compound(in->f, in->g)) \
     X(nested, vc_sub(vc_mul(vc_add(in->f, in->g), in->f), vc_div(vc_neg(in->g), vc_f32(3))), \
       (in->f + in->g) * in->f - -in->g / 3.0f) \
     X(precedence, vc_or(vc_lt(vc_add(in->i, vc_shl(in->j, vc_i32(2))), vc_i32(5)), in->no), \
@@ -123,18 +137,18 @@ static void refuses(const char *name, result *expression, const char *text) {
 }
 
 /* The short notations perform no implicit conversions that calls do not perform. */
-CALLS(int_beside_float, in->f * 2)
-CALLS(double_beside_float, in->f * 2.0)
+CALLS(int_beside_float, in->f * 16777217)
+CALLS(float_beside_double, in->d * 2.0f)
 CALLS(not_of_a_number, !in->u)
 #endif
 
 int main(void) {
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) compare(&pairs[i]);
 #ifdef __cplusplus
-    refuses("an int beside a float", calls_int_beside_float,
-            "vc_mul in kernel 'kernel': operand 1 'f' is f32 and operand 2 is i32; both must have the same type; convert one with vc_cast");
-    refuses("a double beside a float", calls_double_beside_float,
-            "vc_mul in kernel 'kernel': operand 1 'f' is f32 and operand 2 is f64; both must have the same type; convert one with vc_cast");
+    refuses("an int that f32 cannot represent", calls_int_beside_float,
+            "vc_mul in kernel 'kernel': operand 2 is the immediate 16777217, which is out of range for f32");
+    refuses("a float beside a double", calls_float_beside_double,
+            "vc_mul in kernel 'kernel': operand 1 'd' is f64 and operand 2 is f32; both must have the same type; convert one with vc_cast");
     refuses("! of a number", calls_not_of_a_number,
             "vc_eq in kernel 'kernel': operand 1 'u' is u32 and operand 2 is bool; both must have the same type; convert one with vc_cast");
 #endif

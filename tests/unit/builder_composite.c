@@ -89,7 +89,7 @@ static void complex_order(composite_rig *r) { vc_gt(r->z, r->z); }
 static void complex_fma(composite_rig *r) { vc_fma(r->z, r->z, r->z); }
 static void complex_fma_last(composite_rig *r) { vc_fma(r->a, r->a, r->z); }
 static void complex_kinds(composite_rig *r) { vc_mul(r->z, vc_cast(VC_F64C, r->z)); }
-static void complex_integer(composite_rig *r) { vc_add(r->z, vc_u32(1)); }
+static void complex_integer(composite_rig *r) { vc_add(r->z, r->i); }
 static void complex_vector(composite_rig *r) { vc_mul(vc_vec2(r->a, r->a), r->z); }
 static void complex_of_integers(composite_rig *r) { vc_complex(r->i, r->i); }
 static void complex_of_two(composite_rig *r) { vc_complex(r->a, vc_f64(1)); }

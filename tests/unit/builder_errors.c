@@ -41,8 +41,14 @@ static void types(void **state) {
     vc_add(r.a, r.n);
     rule_fails(r, "vc_add in kernel 'saxpy': operand 1 'a' is f32 and operand 2 'n' is u32; both must have the same type; convert one with vc_cast");
     r = rule_begin(NULL);
-    vc_fma(r.a, r.a, vc_f64(1));
+    vc_fma(r.a, r.a, vc_const(r.k, vc_f64(1)));
     rule_fails(r, "vc_fma in kernel 'saxpy': operand 1 'a' is f32 and operand 3 is f64; both must have the same type; convert one with vc_cast");
+    r = rule_begin(NULL);
+    vc_mul(r.a, vc_i32(16777217));
+    rule_fails(r, "vc_mul in kernel 'saxpy': operand 2 is the immediate 16777217, which is out of range for f32");
+    r = rule_begin(NULL);
+    vc_mul(r.a, vc_f64(1e-42));
+    rule_fails(r, "vc_mul in kernel 'saxpy': operand 2 is an f64 immediate that becomes subnormal; pass it as f32");
     r = rule_begin(NULL);
     vc_gt(r.n, vc_i32(-1));
     rule_fails(r, "vc_gt in kernel 'saxpy': operand 2 is the immediate -1, which is out of range for u32");
@@ -123,6 +129,47 @@ static void rule_vectors(void **state) {
     r = rule_begin(NULL);
     vc_extract(r.v, r.a);
     rule_fails(r, "vc_extract in kernel 'saxpy': operand 2 'a' is f32, but must be a scalar integer");
+}
+
+static void vectors_loops_and_views(void **state) {
+    vc_val parts[5];
+    rule_rig r = rule_begin(NULL);
+    (void)state;
+    for (int i = 0; i < 5; i++) parts[i] = r.v;
+    vc_vec_of(r.k, parts, 2);
+    rule_fails(r, "vc_vec in kernel 'saxpy': the parts have 8 components, but a vector has 2 to 4");
+    r = rule_begin(NULL);
+    vc_vec_of(r.k, parts, 5);
+    rule_fails(r, "vc_vec in kernel 'saxpy': the call has 5 parts, but must have 1 to 4");
+    r = rule_begin(NULL);
+    vc_vec_of(r.k, NULL, 2);
+    rule_fails(r, "vc_vec in kernel 'saxpy': the call has 2 parts (parts is NULL), but must have 1 to 4");
+    r = rule_begin(NULL);
+    parts[0] = r.a;
+    parts[1] = r.n;
+    vc_vec_of(r.k, parts, 2);
+    rule_fails(r, "vc_vec in kernel 'saxpy': operand 1 'a' is f32 and operand 2 'n' is u32; both must have the same type; convert one with vc_cast");
+    r = rule_begin(NULL);
+    vc_set_component(r.y, 0, r.a);
+    rule_fails(r, "vc_set_component in kernel 'saxpy': buffer 'y' is not private to an invocation; store a whole vector, or a scalar (vc_as)");
+    r = rule_begin(NULL);
+    vc_set_component(vc_var(r.k, "t", VC_F32X2), 2, r.a);
+    rule_fails(r, "vc_set_component in kernel 'saxpy': component 2 is out of range: f32x2 has 2 components");
+    r = rule_begin(NULL);
+    vc_as(vc_shared(r.k, "s", VC_F32, 2), VC_U32);
+    rule_fails(r, "vc_as in kernel 'saxpy': shared array 's' is not a buffer; convert values with vc_bitcast");
+    r = rule_begin(NULL);
+    vc_as(vc_offset(r.x, vc_u32(1)), VC_U32);
+    rule_fails(r, "vc_as in kernel 'saxpy': the ref to buffer 'x' has an offset or index; call vc_as first");
+    r = rule_begin(NULL);
+    vc_as(r.x, VC_BOOL);
+    rule_fails(r, "vc_as in kernel 'saxpy': type is bool, but must be a number or a vector of numbers");
+    r = rule_begin(NULL);
+    VC_FOR(r.k, i, vc_u32(0), r.n) { vc_break_outer_if(r.k, 1, vc_eq(i, r.n)); }
+    rule_fails(r, "vc_break_outer_if in kernel 'saxpy': levels is 1, but the call is inside of 1 loops");
+    r = rule_begin(NULL);
+    vc_break_outer_if(r.k, 0, vc_eq(r.n, r.n));
+    rule_fails(r, "vc_break_outer_if in kernel 'saxpy': levels is 0, but the call is inside of 0 loops");
 }
 
 static void rule_values(void **state) {
@@ -780,7 +827,8 @@ static void the_first_error_calls_back(void **state) {
 
 static const struct CMUnitTest builder_errors_tests[] = {
     cmocka_unit_test(types), cmocka_unit_test(rule_targets), cmocka_unit_test(rule_vectors),
-    cmocka_unit_test(rule_values), cmocka_unit_test(memory), cmocka_unit_test(blocks), cmocka_unit_test(short_circuit),
+    cmocka_unit_test(vectors_loops_and_views), cmocka_unit_test(rule_values), cmocka_unit_test(memory),
+    cmocka_unit_test(blocks), cmocka_unit_test(short_circuit),
     cmocka_unit_test(never_set), cmocka_unit_test(rule_sizes), cmocka_unit_test(failed_results),
     cmocka_unit_test(rule_barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel), cmocka_unit_test(no_body),
     cmocka_unit_test(rare_limits), cmocka_unit_test(the_first_error_calls_back),

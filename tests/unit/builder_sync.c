@@ -61,7 +61,7 @@ static void atomics_check_their_operands(void **state) {
     vc_atomic_add(r.u, r.i, r.a, NULL);
     sync_fails(r, "vc_atomic_add in kernel 'sum': the value 'a' is f32, but the element type is u32; convert it with vc_cast");
     r = sync_begin(0);
-    vc_atomic_compare_exchange(r.f, r.i, r.a, vc_u32(1), NULL);
+    vc_atomic_compare_exchange(r.f, r.i, r.a, vc_const(r.k, vc_u32(1)), NULL);
     sync_fails(r, "vc_atomic_compare_exchange in kernel 'sum': the value is u32, but the element type is f32; convert it with vc_cast");
     r = sync_begin(0);
     only = vc_buffer(r.k, "only", VC_U32, VC_WRITE);
