@@ -75,12 +75,16 @@ static void every_allocation_can_fail(void **state) {
 /* ---- size ---- */
 
 static void ten_million_operations_are_the_limit(void **state) {
-    vc_kernel *k = vc_begin(NULL);
-    vc_val v = vc_param(k, "v", VC_U32);
-    const uint32_t *words;
-    size_t count = 0;
+    vc_kernel *k;
+    vc_val v;
     uint32_t i;
     (void)state;
+    if (unit_stride() > 1) {
+        print_message("# reason: the limit does not depend on the system, and an emulator takes long to reach it\n");
+        skip();
+    }
+    k = vc_begin(NULL);
+    v = vc_param(k, "v", VC_U32);
     for (i = 0; i < 20000000 && !vc_error(k); i++) v = vc_add(v, v);
     assert_non_null(vc_error(k));
     assert_string_equal(vc_error(k), "kernel 'kernel': too many operations: the limit is 10000000");
@@ -88,13 +92,24 @@ static void ten_million_operations_are_the_limit(void **state) {
     assert_null(vc_spirv(k, NULL));
     assert_null(vc_source(k, VC_TARGET_OPENCL));
     assert_null(vc_dump(k));
-    vc_restart(k, NULL); /* a long chain below the limit is accepted */
+    vc_restart(k, NULL);
     v = vc_param(k, "v", VC_U32);
-    for (i = 0; i < 1000000; i++) v = vc_mul(vc_add(v, vc_u32(i)), v);
+    vc_set(vc_buffer(k, "out", VC_U32, VC_WRITE), vc_add(v, v));
+    assert_non_null(vc_spirv(k, NULL));
+    vc_free(k);
+}
+
+/* Chains are not lowered by recursion, so their length is not limited by the stack. */
+static void long_chains_are_accepted(void **state) {
+    vc_kernel *k = vc_begin(NULL);
+    vc_val v = vc_param(k, "v", VC_U32);
+    size_t count = 0;
+    uint32_t length = 1000000 / unit_stride();
+    (void)state;
+    for (uint32_t i = 0; i < length; i++) v = vc_mul(vc_add(v, vc_u32(i)), v);
     vc_set(vc_buffer(k, "out", VC_U32, VC_WRITE), v);
-    words = vc_spirv(k, &count);
-    assert_non_null(words);
-    assert_true(count > 8000000);
+    assert_non_null(vc_spirv(k, &count));
+    assert_true(count > 8 * (size_t)length);
     assert_non_null(vc_source(k, VC_TARGET_GLSL));
     vc_free(k);
 }
@@ -244,6 +259,6 @@ static void constant_indices_out_of_bounds_compile(void **state) {
 
 static const struct CMUnitTest builder_robust_tests[] = {
     cmocka_unit_test(every_allocation_can_fail), cmocka_unit_test(ten_million_operations_are_the_limit),
-    cmocka_unit_test(any_name_is_allowed), POSIX(clang_compiles_the_names_in_opencl_c),
+    cmocka_unit_test(long_chains_are_accepted), cmocka_unit_test(any_name_is_allowed), POSIX(clang_compiles_the_names_in_opencl_c),
     cmocka_unit_test(constant_indices_out_of_bounds_compile),
 };
