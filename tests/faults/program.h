@@ -1,5 +1,6 @@
 /* Shared by the programs of this folder: the state of a driver whose calls fail, and a program that calls it (a kernel,
-   a list with a scope and an indirect dispatch, two queues, transfers). Include after the headers of the library and cmocka. */
+   a list with a scope and an indirect dispatch, two queues, transfers). Include after the headers of the library and
+   cmocka. */
 
 #include <signal.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 
 enum { BLOB_MOST = 1 << 20, HEAD = 24 };
 
-/* All kernels of tests/ahead/assorted.c, and a blob of few of them, for tests whose time is the product of the number of
-   bytes and the number of loads. The few have every kind of record. */
+/* `assorted` has all kernels of tests/ahead/assorted.c. `few` has three of them, which contain every kind of record: a
+   test that loads a blob once for each of its bytes takes a time that grows with the square of its size. */
 static uint8_t assorted[BLOB_MOST], few[BLOB_MOST];
 static size_t assorted_size, few_size;
 static const char *const few_names[] = { "affine", "nothing", "prints" };

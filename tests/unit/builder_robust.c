@@ -259,6 +259,7 @@ static void constant_indices_out_of_bounds_compile(void **state) {
 
 static const struct CMUnitTest builder_robust_tests[] = {
     cmocka_unit_test(every_allocation_can_fail), cmocka_unit_test(ten_million_operations_are_the_limit),
-    cmocka_unit_test(long_chains_are_accepted), cmocka_unit_test(any_name_is_allowed), POSIX(clang_compiles_the_names_in_opencl_c),
+    cmocka_unit_test(long_chains_are_accepted), cmocka_unit_test(any_name_is_allowed),
+    POSIX(clang_compiles_the_names_in_opencl_c),
     cmocka_unit_test(constant_indices_out_of_bounds_compile),
 };
