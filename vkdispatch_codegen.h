@@ -12637,8 +12637,8 @@ static void vc__complex_apply(vc_kernel *k, uint32_t op, vc_type kind, const vc_
     for (uint32_t i = 0; i < 4; i++) v[i] = i < 2 ? a[i] : b[i - 2];
     switch (op) {
     case VC__OP_NEG: for (uint32_t i = 0; i < 2; i++) out[i] = vc_neg(a[i]); break;
-    case VC__OP_ADD: for (uint32_t i = 0; i < 2; i++) out[i] = vc_add(a[i], b[i]); break;
-    case VC__OP_SUB: for (uint32_t i = 0; i < 2; i++) out[i] = vc_sub(a[i], b[i]); break;
+    case VC__OP_ADD:
+    case VC__OP_SUB: for (uint32_t i = 0; i < 2; i++) out[i] = vc__pure2(a[i], b[i], op); break;
     case VC__OP_MUL: vc__complex_mul(a, b, out); break;
     case VC__OP_DIV: vc__complex_div(k, kind, v, left, out); break;
     case VC__OP_EXP:
@@ -12683,7 +12683,7 @@ static vc_val vc__complex_op(vc_kernel *k, const char *call, uint32_t op, uint32
             else out[i] = left ? vc_mul(a->part[0], b->part[i]) : vc_mul(a->part[i], b->part[0]);
         }
     } else if ((op == VC__OP_ADD || op == VC__OP_SUB) && (left || right)) {
-        out[0] = op == VC__OP_ADD ? vc_add(a->part[0], b->part[0]) : vc_sub(a->part[0], b->part[0]);
+        out[0] = vc__pure2(a->part[0], b->part[0], op);
         out[1] = right ? a->part[1] : op == VC__OP_ADD ? b->part[1] : vc_neg(b->part[1]);
     } else vc__complex_apply(k, op, kind, a->part, b->part, left, right, out);
     return vc__from_direct_parts(k, type, out);
@@ -12742,11 +12742,8 @@ static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_
     }
     if (op == VC__OP_EQ || op == VC__OP_NE) return vc__matrix_equal(op, columns, a, b);
     for (uint32_t i = 0; i < columns; i++) {
-        if (op == VC__OP_NEG) out[i] = vc_neg(a->part[i]);
-        else if (op == VC__OP_ADD) out[i] = vc_add(a->part[i], b->part[i]);
-        else if (op == VC__OP_SUB) out[i] = vc_sub(a->part[i], b->part[i]);
-        else if (op == VC__OP_DIV) out[i] = vc_div(a->part[i], b->part[0]);
-        else out[i] = a->type == kind ? vc_mul(a->part[0], b->part[i]) : vc_mul(a->part[i], b->part[0]);
+        vc_val x = a->part[a->type == kind ? 0 : i], y = b->part[b->type == kind ? 0 : i];
+        out[i] = count == 1 ? vc_neg(x) : vc__pure2(x, y, op);
     }
     return vc__from_direct_parts(k, type, out);
 }
