@@ -188,6 +188,13 @@ static bool right_complex(const Case *c, unsigned i) {
     if (c->side == RIGHT) b = creall(b);
     if (c->op == DIV && b == 0) return true; /* infinite or NaN: any result is allowed */
     if (a == 0 && (c->op == LOG || (c->op == POW && creall(b) < 0))) return true;
+    if (c->op == SQRT && cimagl(a) == 0) { /* the sign of the zero belongs to the result, also for a = 0 */
+        long double root = number(kind, got_out, 2 * i + 1);
+        if (!signbit(root) != !signbit(cimagl(a))) {
+            printf("  sqrt of %Lg %+Lg i: imaginary part %+Lg\n", creall(a), cimagl(a), root);
+            return false;
+        }
+    }
     if ((c->op == DIV || c->op == SQRT) && kind != VC_F16 && (cabsl(a) < ldexpl(1, lowest_of(kind))
                                                               || cabsl(b) < ldexpl(1, lowest_of(kind)))) return true;
     want = oracle(c, a, b);
