@@ -20,9 +20,8 @@
        }
 
    What it does not do
-       It does not draw, open windows, exit or start threads, and prints only in debug mode. It has no graphs (lists
-       that can be submitted more than once). Contexts are independent of each other; the only other visible state is
-       each thread's error text.
+       It does not draw, open windows, exit or start threads, and prints only in debug mode. Contexts are independent of
+       each other; the only other visible state is each thread's error text.
 
    Rooms
        config          resolves the configuration macros
@@ -62,6 +61,7 @@
        images          images and samplers: creation, boxes, transfers
        profile         timestamps, scopes, statistics
        output          output of printf and assert in kernels
+       graphs          lists that are kept: scheduling, slots, submission
        public          the functions declared in the public part
        dlpack          buffers to DLPack tensors and back
        end
@@ -163,8 +163,11 @@
        device index        index of a device in its context, from 0. Fields of descs hold 1 + index, so that 0 is their
                            default
        event               point on a queue's timeline that can be waited for
+       graph               commands that are recorded once and submitted many times
        implicit argument   value that the library passes to a kernel by itself, for example the number of threads
+       slot                named argument of a graph that can change between submissions
        ticket              handle of a readback in flight, or of a watched list
+       transient buffer    buffer that exists only inside of a graph
        view                typed, shaped part of a buffer, usable wherever a buffer is
 
    Command lists
@@ -175,6 +178,44 @@
        * a list from vd_list_begin is submitted to the same queue, or a batch of another queue depends on this one;
        * vd_flush, vd_wait_idle, vd_submit of the immediate list, or vd_context_destroy is called.
        Lists from vd_list_begin are recorded once and submitted once, with vd_submit.
+
+   Graphs
+       A graph is a list that is recorded once and submitted any number of times:
+           vd_list *list = vd_graph_begin(ctx, NULL);
+           vd_arg args[2] = { vd_b(vd_slot_buffer(list, "x", x)), vd_slot("dt", vd_f32(0.01f)) };
+           vd_dispatch_desc desc = {0};
+           desc.kernel = step; desc.threads[0] = n; desc.args = args; desc.arg_count = 2;
+           vd_dispatch(list, &desc);
+           vd_graph graph = vd_graph_end(list);
+           for (int i = 0; i < 1000; i++) {
+               vd_graph_set(ctx, graph, "dt", vd_f32(step_size(i)));
+               vd_graph_submit(ctx, graph, NULL, NULL);
+           }
+       Recording. All functions that record into a list record into a graph, the plans of vkdispatch_fft.h included;
+       except vd_read_begin, vd_record_native, vd_scope_begin, and vd_list_watch (and with it the first
+       vd_convolve_set_filter of a plan). vd_write copies the data into memory of the graph. Kernels may print.
+       Scheduling. Commands that conflict execute in the order of recording; others may execute in any order and
+       overlap. The graph has as many barriers as the longest chain of conflicts needs. vd_graph_query counts them, and
+       vd_graph_barrier_query names a pair of commands that conflict, for each. With other work, a graph is ordered like
+       a list: see "Ordering".
+       Slots. What differs between submissions has a name, a type, and the value with which it was recorded:
+       * values: vd_slot("dt", vd_f32(0.01f)) as an argument of vd_dispatch. Arguments of the same name are one slot;
+       * buffers: vd_slot_buffer, or vd_slot("x", vd_b(x)) as an argument. Another buffer in the slot must have the same
+         type and shape, and begin at a multiple of the same power of two (up to 256 bytes). Views are buffers, so a
+         slot can select a part of a buffer;
+       * numbers of threads: vd_dispatch_desc.threads_slot. If kernels need the number too, pass a value slot of the
+         same name.
+       vd_graph_set changes a slot for all later submissions, vd_graph_submit_desc.values for one.
+       Instances. With vd_graph_submit_desc.instances = n, one submission executes the graph n times, one after the
+       other. A value slot can have a value for each: an array of vd_graph_value.count values.
+       Transient buffers. A buffer of vd_graph_buffer exists only inside of the graph. Those that are not in use at the
+       same time share memory; this adds no barriers. Their contents are undefined at the beginning of each instance.
+       Lifetimes. A graph does not keep the buffers, images and kernels that it uses. After one of them was destroyed,
+       vd_graph_submit fails and names it, unless it was in a slot that has been set again. Plans of vkdispatch_fft.h
+       own kernels and buffers, so they must outlive the graph.
+       Cost. The commands are recorded for the driver when the graph ends, and again for a choice of buffers, numbers of
+       threads and instances that is not among the last four. Otherwise a submission allocates no host memory and
+       records at most the changed values: Vulkan copies them into the argument blocks before the graph starts.
 
    Ordering
        One queue. Commands execute as if each began after the previous one had ended. The library tracks which byte
@@ -253,6 +294,8 @@
                                                            context
        kernel                    vd_kernel_create,         vd_kernel_destroy, its   as for buffers
                                  vd_kernel_load            context
+       graph, with its slots     vd_graph_begin,           vd_graph_destroy, its    it completes; the handle is invalid
+       and transient buffers     vd_graph_end              context                  at once
        list                      vd_list_begin             vd_submit,               after vd_submit it executes;
                                                            vd_list_discard, its     otherwise never
                                                            context
@@ -276,15 +319,16 @@
        Any function may be called from any thread. Some operations need external synchronisation:
          operation                                                         externally synchronised by
          ---------                                                         --------------------------
-         recording into a list from vd_list_begin; its vd_list_end,        that list
-         vd_list_watch, vd_list_discard and vd_submit
+         recording into a list from vd_list_begin or vd_graph_begin; its   that list
+         vd_list_end, vd_list_watch, vd_list_discard, vd_submit and
+         vd_graph_end
          vd_context_destroy                                                the context: no other thread is in a call of
                                                                            it, or makes one later
          use of a mapped pointer, or of the data of a ticket               the object: no thread destroys it meanwhile
          opening the first OpenCL context in several copies of this        the process: drivers are opened under a lock,
          implementation (VKDISPATCH_STATIC, plugins)                       and each copy has its own
-         everything else, including immediate lists and the other destroy  nothing: may be called concurrently
-         functions
+         everything else, including immediate lists, vd_graph_set and      nothing: may be called concurrently
+         vd_graph_submit of one graph, and the other destroy functions
 
    Callbacks
          callback                             called                              may call
@@ -504,6 +548,7 @@ typedef struct vd_list vd_list;                      /* command list */
 typedef struct vd_buffer { uint64_t id; } vd_buffer; /* buffer or view */
 typedef struct vd_image { uint64_t id; } vd_image;   /* image or view */
 typedef struct vd_sampler { uint64_t id; } vd_sampler;
+typedef struct vd_graph { uint64_t id; } vd_graph;
 typedef struct vd_kernel { uint64_t id; } vd_kernel;
 typedef struct vd_ticket { uint64_t id; } vd_ticket; /* readback in flight, or watched list */
 struct DLManagedTensor;                              /* declared in dlpack.h */
@@ -642,6 +687,8 @@ typedef enum vd_arg_kind {
     VD_ARG_IMAGE,           /* image, by binding number; vulkan and dummy */
     VD_ARG_SAMPLER          /* sampler of separate images, by binding number; vulkan and dummy */
 } vd_arg_kind;
+
+enum { VD_SLOT = 16 };      /* a bit of vd_arg.kind: the argument is a slot of a graph, see vd_slot */
 
 /* Dimensionality of an image. */
 typedef enum vd_dim {
@@ -1075,6 +1122,7 @@ typedef struct vd_arg {
     uint64_t bits;                  /* id of a buffer, image or sampler; or the value, if `from` is NULL and it has at
                                        most 8 bytes */
     const void *from;               /* value in host memory, or the vd_sampler of an image; read during the call */
+    const char *slot;               /* name of the slot of a graph, see vd_slot. Default: none */
 } vd_arg;
 
 typedef struct vd_dispatch_desc {
@@ -1090,6 +1138,9 @@ typedef struct vd_dispatch_desc {
                                        dispatch" */
     uint64_t indirect_offset;       /* bytes from the start of `indirect`, a multiple of 4 */
     bool indirect_groups;           /* the numbers are work-groups instead of threads */
+    const char *threads_slot;       /* in a graph: name of a slot of type u32 that replaces threads[0]; with threads
+                                       along other axes, a slot of type u32x3. 0 threads: the dispatch is skipped.
+                                       Default: none */
 } vd_dispatch_desc;
 
 typedef struct vd_record_use {
@@ -1117,6 +1168,28 @@ typedef struct vd_submit_desc {
     const vd_event *waits;          /* events that must complete before the list starts */
     int wait_count;                 /* length of waits */
 } vd_submit_desc;
+
+typedef struct vd_graph_desc {
+    const char *name;               /* for messages. Default: none */
+    int device;                     /* 1 + device index. Default: device 0 */
+    int queue;                      /* index of a queue of the device, or VD_QUEUE_ANY. Default: 0 */
+} vd_graph_desc;
+
+/* The value of a slot for one submission of a graph. */
+typedef struct vd_graph_value {
+    const char *slot;               /* its name */
+    vd_arg value;                   /* as for vd_graph_set */
+    int count;                      /* number of values at value.from, at least one for each instance, without gaps.
+                                       Default: 0, all instances use the same value */
+} vd_graph_value;
+
+typedef struct vd_graph_submit_desc {
+    const vd_event *waits;          /* events that must complete before the graph starts */
+    int wait_count;                 /* length of waits */
+    int instances;                  /* how many times the graph is executed, one after the other. Default: 1 */
+    const vd_graph_value *values;   /* values of slots for this submission only. Default: those of vd_graph_set */
+    int value_count;                /* length of values */
+} vd_graph_submit_desc;
 
 /* ---- info: the library fills these structs in ---- */
 
@@ -1173,6 +1246,25 @@ typedef struct vd_kernel_arg_info {
     vd_arg_info arg;                /* the other properties; arg.name is NULL */
 } vd_kernel_arg_info;
 
+typedef struct vd_graph_info {
+    char name[64];                  /* first 63 bytes of the name; "" if unnamed */
+    int commands;                   /* recorded commands */
+    int levels;                     /* commands of one level have no barrier between them */
+    int barriers;                   /* between the commands of one instance: levels - 1. vd_graph_barrier_query
+                                       describes each */
+    int slots;                      /* named slots */
+    uint64_t transient_bytes;       /* device memory of the buffers of vd_graph_buffer */
+} vd_graph_info;
+
+/* Why a barrier of a graph exists: of the commands that it separates, one pair that conflicts. */
+typedef struct vd_graph_barrier_info {
+    int before, after;              /* the two commands, from 0 in the order of recording */
+    char before_name[64], after_name[64]; /* the kernel, or "copy", "fill", "image transfer" */
+    char resource[64];              /* the buffer, slot or image that both access */
+    uint64_t begin, end;            /* the range that both access: bytes, or subresources of an image, level * layers +
+                                       layer */
+} vd_graph_barrier_info;
+
 /* Driver objects of a queue, for libraries that call the driver directly. The context owns them. NULL or 0 if the
    backend has no such object. */
 typedef struct vd_native {
@@ -1204,7 +1296,7 @@ typedef struct vd_stats {
     uint64_t host_allocations;      /* successful calls of allocate and reallocate */
     uint64_t cache_hits, cache_misses; /* cache files that were used; that were missing or ignored */
     uint64_t cache_writes;          /* cache files that were written */
-    uint64_t images, samplers;      /* objects that exist now */
+    uint64_t images, samplers, graphs; /* objects that exist now */
 } vd_stats;
 
 /* ---- functions ----
@@ -1586,6 +1678,49 @@ VD_API size_t vd_profile_print(vd_context *ctx, char *out, size_t size);
    written; VD_ERROR_OUT_OF_MEMORY. */
 VD_API vd_result vd_profile_write(vd_context *ctx, const char *path);
 
+/* ---- graphs ----
+   A graph is a list that is kept and can be submitted any number of times. See also the section "Graphs" of the
+   manual. */
+
+/* Opens a list that records a graph, to be ended with vd_graph_end or vd_list_discard. desc may be NULL. Returns NULL
+   on failure. */
+VD_API vd_list *vd_graph_begin(vd_context *ctx, const vd_graph_desc *desc);
+
+/* Creates a buffer that exists only inside of a graph: every instance starts with undefined contents. Buffers that are
+   not in use at the same time share memory. Only commands of this graph can use it. It is destroyed with the graph.
+   desc has name, type and shape alone. Returns a buffer with id 0 on failure. */
+VD_API vd_buffer vd_graph_buffer(vd_list *graph, const vd_buffer_desc *desc);
+
+/* Declares a slot for a buffer, and returns a buffer that stands for it in commands of this graph. The commands access
+   `buffer` until vd_graph_set or vd_graph_submit chooses another one. Called again with the same arguments, returns the
+   same buffer. Returns a buffer with id 0 on failure. */
+VD_API vd_buffer vd_slot_buffer(vd_list *graph, const char *name, vd_buffer buffer);
+
+/* Ends recording and schedules the commands. The list is invalid afterwards, also on failure. Returns a graph with id 0
+   and sets the error if a command of the list failed, or if memory runs out. */
+VD_API vd_graph vd_graph_end(vd_list *graph);
+
+/* Destroys a graph. Submissions in flight complete. {0} is ignored; an invalid handle only sets the error text. */
+VD_API void vd_graph_destroy(vd_context *ctx, vd_graph graph);
+
+/* Fills in *out for a graph, as it was last scheduled. */
+VD_API vd_result vd_graph_query(vd_context *ctx, vd_graph graph, vd_graph_info *out);
+
+/* Fills in *out for barrier `index` of a graph, from 0. Fails with VD_ERROR_INVALID if there is no such barrier. */
+VD_API vd_result vd_graph_barrier_query(vd_context *ctx, vd_graph graph, int index, vd_graph_barrier_info *out);
+
+/* Sets the value of a slot for all later submissions: a value of the slot's type, threads as vd_u32 or
+   vd_value(VD_U32X3, ...), or a buffer of the same type and shape as the first one.
+   Fails with VD_ERROR_INVALID if there is no such slot, or if the value does not fit. */
+VD_API vd_result vd_graph_set(vd_context *ctx, vd_graph graph, const char *slot, vd_arg value);
+
+/* Submits a graph to its queue, after the batch of the immediate list and after the events of desc->waits. desc and out
+   may be NULL. Stores an event in *out that completes when the graph and all work submitted earlier to its queue is
+   complete.
+   Fails with VD_ERROR_INVALID if a value of desc does not fit, or if a buffer, image or kernel of the graph was
+   destroyed. Nothing is executed then. */
+VD_API vd_result vd_graph_submit(vd_context *ctx, vd_graph graph, const vd_graph_submit_desc *desc, vd_event *out);
+
 /* ---- waiting ---- */
 
 /* Submits the batches of all immediate lists. Returns a failure of earlier work that no wait has returned, see
@@ -1603,7 +1738,7 @@ VD_API vd_result vd_wait_idle(vd_context *ctx);
 
 /* A value of any type, read from host memory when the dispatch is recorded. NULL makes the dispatch fail. */
 static inline vd_arg vd_value(vd_type type, const void *from) {
-    vd_arg a = { VD_ARG_NONE, 0, 0, NULL };
+    vd_arg a = { VD_ARG_NONE, 0, 0, NULL, NULL };
     if (from) a.kind = VD_ARG_VALUE;
     a.type = type;
     a.from = from;
@@ -1612,22 +1747,26 @@ static inline vd_arg vd_value(vd_type type, const void *from) {
 
 /* A value of at most 8 bytes, in the low bits. */
 static inline vd_arg vd_bits(vd_type type, uint64_t bits) {
-    vd_arg a = { VD_ARG_VALUE, 0, 0, NULL };
+    vd_arg a = { VD_ARG_VALUE, 0, 0, NULL, NULL };
     a.type = type;
     a.bits = bits;
     return a;
 }
 
 /* A buffer or view. */
-static inline vd_arg vd_b(vd_buffer b) { vd_arg a = { VD_ARG_BINDING, 0, 0, NULL }; a.bits = b.id; return a; }
+static inline vd_arg vd_b(vd_buffer b) { vd_arg a = { VD_ARG_BINDING, 0, 0, NULL, NULL }; a.bits = b.id; return a; }
 
 /* An image or view, with the default sampler if the argument has one: VD_ADDRESS_CLAMP, linear filters if the format
    has them, else nearest. */
-static inline vd_arg vd_i(vd_image image) { vd_arg a = { VD_ARG_IMAGE, 0, 0, NULL }; a.bits = image.id; return a; }
+static inline vd_arg vd_i(vd_image image) {
+    vd_arg a = { VD_ARG_IMAGE, 0, 0, NULL, NULL };
+    a.bits = image.id;
+    return a;
+}
 
 /* An image or view with its sampler, which is read when the dispatch is recorded. */
 static inline vd_arg vd_sampled(vd_image image, const vd_sampler *sampler) {
-    vd_arg a = { VD_ARG_IMAGE, 0, 0, NULL };
+    vd_arg a = { VD_ARG_IMAGE, 0, 0, NULL, NULL };
     a.bits = image.id;
     a.from = sampler;
     return a;
@@ -1635,7 +1774,7 @@ static inline vd_arg vd_sampled(vd_image image, const vd_sampler *sampler) {
 
 /* A sampler that is an argument of its own (VD_ARG_SAMPLER). */
 static inline vd_arg vd_s(vd_sampler sampler) {
-    vd_arg a = { VD_ARG_SAMPLER, 0, 0, NULL };
+    vd_arg a = { VD_ARG_SAMPLER, 0, 0, NULL, NULL };
     a.bits = sampler.id;
     return a;
 }
@@ -1653,6 +1792,15 @@ static inline vd_arg vd_u64(uint64_t x) { return vd_bits(VD_U64, x); }
 static inline vd_arg vd_f16_bits(uint16_t x) { return vd_bits(VD_F16, x); }
 static inline vd_arg vd_f32(float x) { union { float f; uint32_t u; } c; c.f = x; return vd_bits(VD_F32, c.u); }
 static inline vd_arg vd_f64(double x) { union { double f; uint64_t u; } c; c.f = x; return vd_bits(VD_F64, c.u); }
+
+/* Makes an argument a slot of a graph: vd_slot("dt", vd_f32(0.01f)) is a value that vd_graph_set and vd_graph_submit
+   can change; `value` is used until then. Arguments with the same name are the same slot, and must have the same type
+   and value. For values and buffers. */
+static inline vd_arg vd_slot(const char *name, vd_arg value) {
+    value.kind = (vd_arg_kind)((int)value.kind | VD_SLOT);
+    value.slot = name;
+    return value;
+}
 
 /* ---- conveniences ---- */
 
@@ -2703,6 +2851,18 @@ static bool vd__array_reserve(const vd_allocator *allocator, void **items, uint3
     return true;
 }
 
+/* A growable array. */
+typedef struct vd__array { void *items; uint32_t count, capacity; } vd__array;
+
+/* Appends `count` zeroed elements and returns the first. Returns NULL if memory runs out. */
+static void *vd__array_add(const vd_allocator *allocator, vd__array *a, uint32_t count, size_t item_size) {
+    if (!vd__array_reserve(allocator, &a->items, &a->capacity, a->count + count, item_size)) return NULL;
+    uint8_t *added = (uint8_t *)a->items + a->count * item_size;
+    memset(added, 0, count * item_size);
+    a->count += count;
+    return added;
+}
+
 /* Sub-allocator: two-level segregated fit (Masmano et al., TLSF, 2004). Constant time, good fit. Its nodes are stored
    apart from the memory because the host may not be able to access device memory.
    The unit of allocation is 256 bytes, the largest minStorageBufferOffsetAlignment and nonCoherentAtomSize that Vulkan
@@ -2884,7 +3044,8 @@ VD__SMALL_END
    object. */
 
 typedef enum vd__object_type {
-    VD__OBJECT_BUFFER, VD__OBJECT_KERNEL, VD__OBJECT_TICKET, VD__OBJECT_IMAGE, VD__OBJECT_SAMPLER, VD__OBJECT_TYPES
+    VD__OBJECT_BUFFER, VD__OBJECT_KERNEL, VD__OBJECT_TICKET, VD__OBJECT_IMAGE, VD__OBJECT_SAMPLER, VD__OBJECT_GRAPH,
+    VD__OBJECT_TYPES
 } vd__object_type;
 
 /* First member of every pooled object. An object exists while its handle is valid, while it is pinned, and until its
@@ -2960,10 +3121,11 @@ static const char *vd__pool_reason(const vd__pool *pool, uint64_t id) {
     "handle is invalid: expected " expected ", got a kernel", \
     "handle is invalid: expected " expected ", got a ticket", \
     "handle is invalid: expected " expected ", got an image", \
-    "handle is invalid: expected " expected ", got a sampler" }
+    "handle is invalid: expected " expected ", got a sampler", \
+    "handle is invalid: expected " expected ", got a graph" }
     static const char *const mismatches[VD__OBJECT_TYPES][VD__OBJECT_TYPES] = { /* expected, actual */
         VD__MISMATCHES("a buffer"), VD__MISMATCHES("a kernel"), VD__MISMATCHES("a ticket"),
-        VD__MISMATCHES("an image"), VD__MISMATCHES("a sampler")
+        VD__MISMATCHES("an image"), VD__MISMATCHES("a sampler"), VD__MISMATCHES("a graph")
     };
 #undef VD__MISMATCHES
     if (!id) return "handle is 0; it was never created, or creating it failed";
@@ -3415,6 +3577,8 @@ typedef struct vd__resource {
     struct vd__resource *views; /* of a root: list of its live views, under the context's lock */
     struct vd__resource *next_view, *previous_view; /* in that list */
     uint32_t devices;          /* bit mask */
+    struct vd__graph *graph;   /* the buffer, or the root of the view, stands for memory that the graph chooses; only
+                                  compared, because it may outlive the graph. NULL: an ordinary buffer */
 } vd__resource;
 
 typedef vd__resource vd__buffer;
@@ -3638,7 +3802,11 @@ typedef struct vd__layout_range {
 } vd__layout_range;
 
 /* A buffer, view or kernel that the commands of an unsubmitted list use. The list pins it. */
-typedef struct vd__list_use { vd__slot *object; bool written; } vd__list_use;
+typedef struct vd__list_use {
+    vd__slot *object;
+    bool written;
+    bool used;                 /* in graphs: by a command; otherwise it is only pinned */
+} vd__list_use;
 
 typedef enum vd__list_state { VD__LIST_FREE, VD__LIST_OPEN, VD__LIST_ENDED } vd__list_state;
 
@@ -3664,6 +3832,7 @@ struct vd_list {
     vd__transition *transitions; /* for the next barrier. There is always room for one for each element of `layouts` */
     uint32_t transition_count, transition_capacity;
     struct vd__dispatch_state *dispatch; /* the last dispatch, reused by the next one */
+    struct vd__graph *graph;   /* the list records this graph; NULL: it records for submission */
     vd__list_use *uses;        /* each object once; none in an open batch */
     uint32_t *use_table;       /* hash table with 2 * use_capacity slots: 1 + index in uses; 0: empty */
     uint32_t use_count, use_capacity; /* the capacity is a power of two */
@@ -3676,6 +3845,115 @@ struct vd_list {
     vd_stats stats;
     struct vd_list *next;      /* in the context's lists */
 };
+
+/* ---- graphs ---- */
+
+/* A slot of a graph, or a transient buffer. */
+typedef struct vd__graph_slot {
+    char *name;                /* NULL: a transient buffer */
+    vd_type type;              /* of a value; of a buffer */
+    uint32_t offset, size;     /* of a value in vd__graph.values, bytes; size 0: a buffer */
+    bool threads;              /* the value is a number of threads */
+    vd__resource *buffer;      /* stands for the slot or transient buffer in commands; NULL: a value */
+    uint64_t bound;            /* id of the buffer in the slot */
+    uint64_t wanted;           /* id of the buffer in the slot for the next submission */
+    vd__resource *chosen;      /* that buffer, while a recording is made */
+    const uint8_t *from;       /* value for the next submission: that of instance i is at from + i * stride */
+    uint32_t stride;
+    uint32_t first_level, last_level; /* levels that access a transient buffer; 0: none */
+    uint64_t memory_offset;    /* of a transient buffer */
+} vd__graph_slot;
+
+/* Where a command reads a slot's value. */
+typedef struct vd__graph_use {
+    uint32_t slot;
+    uint32_t offset;           /* in the argument block, bytes; VD__NONE: number of threads */
+} vd__graph_use;
+
+/* A buffer, view, image or kernel that commands use. */
+typedef struct vd__graph_object {
+    vd__slot *object;
+    uint64_t id;
+    uint32_t name;             /* offset in vd__graph.names: the object may be destroyed */
+    uint32_t slot;             /* VD__NONE: the commands use this very object */
+    bool used;                 /* by a command; otherwise the object is ignored */
+    bool written, is_kernel, is_image;
+    const vd__memory *recorded; /* in the commands */
+    vd__storage *storage;      /* chosen for the next recording */
+    uint64_t moved;            /* added to offsets in `recorded`, modulo 2^64 */
+} vd__graph_object;
+
+/* A command, as recorded. It extends to the next one in each of the arrays. */
+typedef struct vd__graph_command {
+    uint32_t word;             /* in the tape */
+    uint32_t access, use;      /* first elements in vd__graph.accesses and .uses */
+    uint32_t kernel;           /* of a dispatch: index in vd__graph.objects; otherwise VD__NONE */
+    uint32_t stage;            /* VD__STAGE_ bits */
+} vd__graph_command;
+
+/* A part of a resource that the same commands have accessed. */
+typedef struct vd__graph_segment {
+    uint64_t begin, end;
+    uint32_t next;             /* 1 + index of the next one of the resource, in order; 0: none */
+    uint32_t write_level, read_level; /* highest levels of accesses; 0: none */
+    uint32_t layout_level;     /* level of the first access in `layout` */
+    uint32_t writer, reader;   /* the commands of write_level and read_level */
+    uint8_t layout;
+} vd__graph_segment;
+
+/* The segments of a resource, in a hash table by storage. */
+typedef struct vd__graph_head { const vd__storage *storage; uint32_t first; } vd__graph_head;
+
+/* An argument block of a recording that submissions can change. */
+typedef struct vd__graph_block {
+    uint32_t block;            /* see vd__argument_change */
+    uint32_t command, instance;
+    uint32_t bytes;            /* offset of its current contents in vd__graph_recording.bytes */
+} vd__graph_block;
+
+/* The commands in the backend's form, for one choice of buffers, numbers of threads and instances. */
+typedef struct vd__graph_recording {
+    vd_list list;              /* first member. Accesses, uses and counters of the recording, which are kept */
+    vd__recording recording;
+    uint64_t *state;           /* two words per slot: buffer or numbers of threads */
+    uint32_t instances;        /* 0: the recording is not valid */
+    vd__array blocks, bytes;
+    vd__argument_change *changes; /* one for each block */
+    uint32_t change_capacity;
+    struct vd__graph_recording *next;
+} vd__graph_recording;
+
+/* Why the commands of a level cannot be executed together with those of the level before. */
+typedef struct vd__graph_barrier {
+    uint32_t before, after;    /* commands */
+    uint32_t object;
+    uint64_t begin, end;       /* the range that both access */
+} vd__graph_barrier;
+
+typedef struct vd__graph {
+    vd__slot slot;
+    struct vd__queue *queue;
+    char *name;
+    uint64_t last_use;         /* timeline value of the last submission */
+    bool prints;               /* contains kernels that print */
+    vd__recording recorded;    /* the commands on a tape, on every backend */
+    vd__array commands, accesses, uses, objects, slots, values, names; /* vd__graph_command, vd__access, vd__graph_use,
+                                  vd__graph_object, vd__graph_slot, bytes, characters */
+    vd__array barriers;        /* vd__graph_barrier */
+    uint32_t claimed_uses;     /* elements of `uses` that belong to a command; the others are of the next one */
+    struct vd__dispatch_state *dispatch; /* scratch memory for launches */
+    vd__staging *staging;      /* memory of vd_write */
+    vd__staging *transients;   /* memory of transient buffers, the current one first */
+    vd__graph_recording *recordings;
+    uint64_t transient_bytes;
+    /* scratch memory of scheduling */
+    vd__access *resolved;
+    uint32_t *levels, *order, *starts; /* by command; commands by level; first element of each level in `order` */
+    uint32_t level_count;
+    vd__graph_segment *segments;
+    vd__graph_head *heads;
+    uint32_t segment_count, head_mask;
+} vd__graph;
 
 /* A submission that failed. */
 typedef struct vd__failure {
@@ -3746,7 +4024,7 @@ struct vd_context {
     uint32_t lost_device;      /* 1 + index of the device that was lost first, set before VD__LOST; 0: none */
     vd__message_queue messages;
     vd__mutex lock;            /* of the members that follow; locked after a queue's lock */
-    vd__pool buffers, kernels, tickets, images, samplers;
+    vd__pool buffers, kernels, tickets, images, samplers, graphs;
     uint32_t serial;
     uint32_t list_number;      /* of the last list that was opened */
     vd_list *lists;
@@ -3754,7 +4032,8 @@ struct vd_context {
     bool releasing_attachments; /* the attachments are being released */
     vd__profile profile;
     vd__formats *formats;      /* newest first, kept until the context is destroyed */
-    uint32_t format_count, output_buffers;
+    uint32_t format_count;
+    uint32_t hidden_buffers;   /* buffers that the library has created for itself */
     vd__output *outputs;       /* submitted, in order; compared with NULL without the lock */
     void (*print)(void *user, const char *kernel, const uint32_t id[3], const char *text);
     void *print_user;
@@ -3832,7 +4111,7 @@ static VD__NOINLINE vd_result vd__list_pin_slow(vd_list *l, vd__slot *object, ui
             return vd__fail(VD_ERROR_INVALID, "another thread destroyed an object during the call");
         }
         l->uses[l->use_count].object = object;
-        l->uses[l->use_count].written = false;
+        l->uses[l->use_count].written = l->uses[l->use_count].used = false;
         *slot = ++l->use_count;
     }
     *use = *slot - 1;
@@ -4274,7 +4553,7 @@ static const vd__binding *vd__tape_bindings(const vd__tape_launch *launch) {
     return (const vd__binding *)(const void *)(launch + 1);
 }
 
-static VD__UNUSED const void *vd__tape_arguments(const vd__tape_launch *launch) {
+static const void *vd__tape_arguments(const vd__tape_launch *launch) {
     return vd__tape_bindings(launch) + launch->binding_count;
 }
 
@@ -4347,7 +4626,7 @@ static vd_result vd__tape_record_launch(vd__device *dev, vd__commands *c, const 
     to->binding_count = launch->binding_count;
     uint8_t *at = (uint8_t *)(to + 1), *end = at + bindings + padded;
     if (bindings) memcpy(at, launch->bindings, bindings);
-    if (launch->block) *launch->block = (uint32_t)((const uint64_t *)(const void *)(at + bindings) - c->tape.words);
+    if (launch->block) *launch->block = c->tape.last;
     if (!padded) return VD_OK;
     memset(end - 16, 0, 16);
     memcpy(at + bindings, launch->arguments, launch->argument_bytes);
@@ -4430,16 +4709,23 @@ static VD__COLD vd_result vd__tape_play_indirect(vd__device *dev, const vd__tape
     return r || empty ? r : player->launch(user, launch);
 }
 
-/* Makes the changes of a submission, then executes its commands in order. Stops at the first error and returns it. The
-   number of an argument block is the index of its first word. */
+/* Makes the changes of a submission in the tape. The number of an argument block is the index of its launch. */
+static void vd__tape_change(const vd__submission *s) {
+    for (uint32_t i = 0; i < s->change_count; i++) {
+        const vd__argument_change *change = &s->changes[i];
+        const void *launch = vd__tape_command_at(&s->commands->tape, change->block);
+        uint8_t *block = (uint8_t *)(uintptr_t)vd__tape_arguments((const vd__tape_launch *)launch);
+        memcpy(block + change->offset, change->data, change->size);
+    }
+}
+
+/* Makes the changes of a submission, then executes its commands in order. Stops at the first error and returns it. */
 static inline vd_result vd__tape_play(vd__device *dev, const vd__submission *s, const vd__tape_player *player,
                                       void *user) {
     vd_result r = VD_OK;
     if (!s->commands) return VD_OK;
     const vd__tape *tape = &s->commands->tape;
-    for (uint32_t i = 0; i < s->change_count; i++)
-        memcpy((uint8_t *)(tape->words + s->changes[i].block) + s->changes[i].offset, s->changes[i].data,
-               s->changes[i].size);
+    vd__tape_change(s);
     for (uint32_t at = 0; at < tape->count && !r;) {
         const vd__tape_command *command = vd__tape_command_at(tape, at);
         if (command->kind == VD__TAPE_LAUNCH) r = player->launch(user, (const vd__tape_launch *)(const void *)command);
@@ -13017,9 +13303,21 @@ static vd_result vd__range_check(const vd__buffer *b, const char *call, const ch
     return VD_OK;
 }
 
-/* Returns the storage of a buffer on a device. Returns NULL and sets the error if the buffer is not on that device. */
-static vd__storage *vd__buffer_storage_on(const vd__buffer *b, const vd__context_device *dev, const char *call) {
+/* Reports that a buffer of a graph was used elsewhere. */
+static VD__COLD vd_result vd__graph_fail_buffer(const char *call, const char *object, const vd__buffer *b) {
+    return vd__fail_call(VD_ERROR_INVALID, call, object, "buffer '%s' belongs to a graph; only commands that are "
+                         "recorded into that graph can use it", b->name);
+}
+
+/* Returns the storage of a buffer on a device. `graph`: the graph that the command is recorded into, or NULL. Returns
+   NULL and sets the error if the buffer is not on that device. */
+static vd__storage *vd__buffer_storage_on(const vd__buffer *b, const vd__context_device *dev, const vd__graph *graph,
+                                          const char *call) {
     vd__storage *s = b->storage + dev->index;
+    if (VD__UNLIKELY(b->graph && b->graph != graph)) {
+        vd__graph_fail_buffer(call, "", b);
+        return NULL;
+    }
     if (s->memory.serial) return s;
     vd__fail_call(VD_ERROR_INVALID, call, NULL, "buffer '%s' has no memory on device %u (its device mask is 0x%x)",
                   b->name, (unsigned)dev->index, (unsigned)b->devices);
@@ -13034,7 +13332,7 @@ static vd_result vd__span_check(vd_list *l, const vd__buffer *b, const char *cal
     vd_result r = vd__list_pin(l, slot, vd__atomic_load64(&slot->id), &out->use);
     if (!r) r = vd__range_check(b, call, what, offset, &size);
     if (r) return r;
-    out->storage = vd__buffer_storage_on(b, l->queue->context_device, call);
+    out->storage = vd__buffer_storage_on(b, l->queue->context_device, l->graph, call);
     if (!out->storage) return VD_ERROR_INVALID;
     out->offset = b->offset + offset;
     out->size = size;
@@ -13689,6 +13987,7 @@ typedef struct vd__dispatch_state {
     vd__kernel *kernel;
     bool split;                        /* too many groups for one launch */
     uint32_t access_count;
+    uint32_t graph_command, graph_instance; /* of a graph, whose commands are being recorded */
     uint32_t threads[3];
     vd__launch launch;                 /* its groups are those of the whole dispatch until it is split */
     vd__buffer *buffers[VD_MAX_ARGS];  /* by argument index; NULL for values */
@@ -13924,6 +14223,7 @@ static VD__NOINLINE vd_result vd__dispatch_check_buffer(const vd__dispatch_state
     const vd__kernel *k = d->kernel;
     bool binding = p->kind == VD_ARG_BINDING;
     uint64_t align = (uint64_t)1 << p->align, limit = d->context_device->device.info.limits.binding_alignment;
+    if (b->graph && b->graph != d->list->graph) return vd__graph_fail_buffer("vd_dispatch", k->name, b);
     if (p->type != b->type && p->type && b->type) return vd__dispatch_fail_type(k, i, "a buffer of ", b->type);
     if (!b->storage[d->context_device->index].memory.serial)
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': buffer '%s' has no memory on "
@@ -13963,16 +14263,45 @@ static inline uint64_t vd__dispatch_store(uint8_t *to, uint64_t bits, bool wide)
     return old_word ^ word;
 }
 
+static vd_result vd__graph_buffer_slot(vd_list *l, const char *call, const char *name, vd__buffer *b, vd__buffer **out);
+static vd_result vd__graph_value_slot(vd_list *l, const char *call, const char *name, vd_type type, uint32_t size,
+                                      const void *value, uint32_t offset);
+
+/* Fails unless slots can be recorded into the list of a dispatch. */
+static VD__COLD vd_result vd__dispatch_slot_check(const vd__dispatch_state *d, const char *what, const char *name) {
+    if (d->list->graph && name && name[0]) return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "%s is slot '%s', but %s", what,
+                         name ? name : "", d->list->graph ? "a slot needs a name"
+                         : "only the list of vd_graph_begin can record slots");
+}
+
+/* Sets *b to the buffer that stands for a slot. Fails if the argument is not a slot with a buffer. */
+static VD__COLD vd_result vd__dispatch_slot_buffer(vd__dispatch_state *d, vd_context *ctx, const vd_arg *arg, int i,
+                                                   vd__buffer **b) {
+    char what[128];
+    vd_arg plain = *arg;
+    plain.kind = (vd_arg_kind)((int)arg->kind & ~VD_SLOT);
+    if (!*b || plain.kind == arg->kind || plain.kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING)
+        return vd__dispatch_fail_buffer(d, ctx, &plain, i);
+    snprintf(what, sizeof what, "argument %d '%.100s'", i, d->kernel->args[i].name);
+    vd_result r = vd__dispatch_slot_check(d, what, arg->slot);
+    return r ? r : vd__graph_buffer_slot(d->list, "vd_dispatch", arg->slot, *b, b);
+}
+
 /* Resolves a buffer argument: sets its access, and stores its address in the argument block or adds it to the bindings.
    `seen` has a bit for each memory of the earlier arguments, chosen by the low 6 bits of its serial. Overlap is only
    checked if the bit is set already. */
 static inline vd_result vd__dispatch_buffer(vd__dispatch_state *d, vd_context *ctx, const vd__param *p,
                                             const vd_arg *arg, int i, uint64_t *seen) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
-    if (VD__UNLIKELY(!b || arg->kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING))
-        return vd__dispatch_fail_buffer(d, ctx, arg, i);
+    uint64_t id = arg->bits;
+    if (VD__UNLIKELY(!b || arg->kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING)) {
+        vd_result slot = vd__dispatch_slot_buffer(d, ctx, arg, i, &b);
+        if (slot) return slot;
+        id = b->slot.id;
+    }
     vd__access *access = &d->accesses[p->buffer_index];
-    vd_result pinned = vd__list_pin(d->list, &b->slot, arg->bits, &access->use);
+    vd_result pinned = vd__list_pin(d->list, &b->slot, id, &access->use);
     if (VD__UNLIKELY(pinned)) return vd__error_amend(pinned, "vd_dispatch", d->kernel->name, NULL);
     d->buffers[i] = b;
     if (VD__UNLIKELY(b->needs_checks || p->type != b->type)) {
@@ -14013,6 +14342,7 @@ static vd__image *vd__dispatch_find_image(const vd__dispatch_state *d, vd_contex
     else
         vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': the image %s", i, k->args[i].name,
                       arg->kind == VD_ARG_NONE ? "is missing (kind VD_ARG_NONE)"
+                      : arg->kind & VD_SLOT ? "cannot be a slot; only values and buffers can"
                                                : vd__pool_reason(&ctx->images, arg->bits));
     return NULL;
 }
@@ -14111,11 +14441,27 @@ static vd_result vd__dispatch_sampler(vd__dispatch_state *d, vd_context *ctx, co
     return VD_OK;
 }
 
+static vd_result vd__dispatch_value_slow(vd__dispatch_state *d, const vd_arg *arg, int i);
+
+/* Stores a value argument that is a slot. */
+static VD__COLD vd_result vd__dispatch_slot_value(vd__dispatch_state *d, const vd_arg *arg, int i) {
+    const vd_arg_info *info = &d->kernel->args[i];
+    char what[128];
+    vd_arg plain = *arg;
+    plain.kind = (vd_arg_kind)((int)arg->kind & ~VD_SLOT);
+    vd_result r = vd__dispatch_value_slow(d, &plain, i);
+    snprintf(what, sizeof what, "argument %d '%.100s'", i, info->name);
+    if (!r) r = vd__dispatch_slot_check(d, what, arg->slot);
+    return r ? r : vd__graph_value_slot(d->list, "vd_dispatch", arg->slot, info->type ? info->type : arg->type,
+                                        info->size, (const uint8_t *)d->arguments + info->location, info->location);
+}
+
 /* Slow path of vd__dispatch_value: sizes other than 4 and 8 bytes, untyped values, values in host memory, and
    errors. */
 static VD__COLD vd_result vd__dispatch_value_slow(vd__dispatch_state *d, const vd_arg *arg, int i) {
     const vd__kernel *k = d->kernel;
     const vd_arg_info *info = &k->args[i];
+    if (arg->kind & VD_SLOT) return vd__dispatch_slot_value(d, arg, i);
     if (arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS) return vd__dispatch_fail_type(k, i, "a buffer", 0);
     if (arg->kind != VD_ARG_VALUE) return vd__dispatch_fail_kind(k, i, arg);
     if (arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size))
@@ -14988,9 +15334,11 @@ static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_n
 
 /* ---- deferred destruction ---- */
 
+static void vd__graph_free(vd_context *ctx, vd__graph *g);
+
 static void vd__buffer_storage_free(vd_context *ctx, vd__buffer *b) {
     for (uint32_t i = 0; i < ctx->device_count && b->storage; i++)
-        if (b->storage[i].memory.serial) vd__storage_destroy(&b->storage[i]);
+        if (b->storage[i].memory.serial && !b->graph) vd__storage_destroy(&b->storage[i]);
     if (b->storage != &b->own_storage) vd__free(&ctx->host.allocator, b->storage);
     b->storage = NULL;
 }
@@ -15063,6 +15411,7 @@ static bool vd__slot_is_resource(const vd__slot *slot) {
 
 static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
     if (vd__slot_is_resource(slot)) vd__garbage_free_resource(ctx, (vd__resource *)(void *)slot);
+    else if (VD__ID_TYPE(slot->id) == VD__OBJECT_GRAPH) vd__graph_free(ctx, (vd__graph *)(void *)slot);
     else {
         vd__kernel_codes_free(ctx, (vd__kernel *)(void *)slot, ctx->device_count);
         vd__pool_release(&ctx->kernels, slot);
@@ -15075,6 +15424,10 @@ static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
 static uint64_t vd__garbage_last_use(const vd__slot *slot, const vd__queue *q) {
     if (VD__ID_TYPE(slot->id) == VD__OBJECT_KERNEL)
         return ((const vd__kernel *)(const void *)slot)->last_uses[q - q->ctx->queues];
+    if (VD__ID_TYPE(slot->id) == VD__OBJECT_GRAPH) {
+        const vd__graph *g = (const vd__graph *)(const void *)slot;
+        return g->queue == q ? g->last_use : 0;
+    }
     const vd__resource *b = (const vd__resource *)(const void *)slot;
     const vd__storage *s = !b->view ? b->storage : vd__image_views_of(slot);
     if (s) s += q->context_device->index;
@@ -15168,6 +15521,7 @@ static void vd__object_destroy(vd_context *ctx, vd__pool *pool, vd__slot *slot) 
     vd__mutex_lock(&ctx->lock);
     vd__pool_invalidate(pool, slot);
     if (b && b->view) vd__view_unlink(b);
+    else if (b && b->graph) ctx->hidden_buffers--;
     for (vd__buffer *v = b ? b->views : NULL, *next; v; v = next) {
         next = v->next_view;
         vd__pool_invalidate(pool, &v->slot);
@@ -15411,36 +15765,47 @@ static VD__COLD void vd__profile_submit(vd_list *l) {
     for (uint32_t i = 0; i < l->scope_count; i++) l->scopes[i].index = VD__NONE;
 }
 
-/* Submits the list's recording. q->submitted becomes its timeline value. */
-static void vd__list_submit_recording(vd_list *l) {
+/* Completes the list's recording. */
+static vd_result vd__list_end_recording(vd_list *l) {
+    const vd__backend *backend = l->ctx->driver.backend;
+    vd__commands *c = &l->recording->commands;
+    if (l->host_stages) backend->record_barrier(l->device, c, l->host_stages, VD__STAGE_HOST, NULL, 0);
+    return backend->commands_end(l->device, c);
+}
+
+/* Submits the list's recording, if r is VD_OK. q->submitted becomes its timeline value in any case. Returns whether the
+   submission succeeded. */
+static bool vd__list_send(vd_list *l, vd_result r, const vd__argument_change *changes, uint32_t change_count) {
     vd__queue *q = l->queue;
-    const vd__backend *backend = q->ctx->driver.backend;
-    vd__device *device = q->device;
-    vd__recording *recording = l->recording;
-    vd__commands *c = &recording->commands;
     uint64_t value = q->submitted + 1;
-    if (l->host_stages) backend->record_barrier(device, c, l->host_stages, VD__STAGE_HOST, NULL, 0);
-    vd_result r = backend->commands_end(device, c);
     vd__wait waits[VD_MAX_QUEUES];
-    vd__submission s = { c, value, l->barrier_first, waits, vd__queue_waits(q, waits), NULL, 0 };
-    if (VD__UNLIKELY(recording->timestamps)) vd__profile_submit(l);
+    vd__submission s = { &l->recording->commands, value, l->barrier_first, waits, vd__queue_waits(q, waits), changes,
+                         change_count };
+    if (VD__UNLIKELY(l->recording->timestamps)) vd__profile_submit(l);
     if (!r) r = vd__capture_check(l);
-    if (!r) r = backend->queue_submit(device, q->index, &s);
+    if (!r) r = q->ctx->driver.backend->queue_submit(q->device, q->index, &s);
     if (VD__UNLIKELY(r)) {
-        recording->timestamps = 0;
-        recording->indirect = false;
+        l->recording->timestamps = 0;
+        l->recording->indirect = false;
     }
-    recording->value = value;
+    l->recording->value = value;
     vd__atomic_store64(&q->submitted, value);
     if (r) vd__queue_add_failure(q, value, r);
     if (VD__UNLIKELY(r && vd__atomic_load64(&q->output.id))) q->output_stale = true;
+    return !r;
+}
+
+/* Submits the list's recording and makes it available for reuse. */
+static void vd__list_submit_recording(vd_list *l) {
+    vd__recording *recording = l->recording;
+    vd__list_send(l, vd__list_end_recording(l), NULL, 0);
     l->stats.submissions++;
     vd__recording_submitted(vd__list_ring(l), recording);
     l->recording = NULL;
     l->commands = 0;
     l->staged_bytes = 0;
     l->host_stages = 0;
-    vd__list_assign_value(l, value);
+    vd__list_assign_value(l, recording->value);
 }
 
 static VD__NOINLINE void vd__list_rest(vd_list *l);
@@ -15593,11 +15958,11 @@ static VD__NOINLINE void vd__profile_command_end(vd_list *l);
 
 /* Called around the driver's part of a command, after its barrier: a scope if VKDISPATCH_PROFILE is set. */
 static inline void vd__command_begin(vd_list *l, const char *name) {
-    if (VD__UNLIKELY(l->ctx->profile.automatic != NULL)) vd__profile_command_begin(l, name);
+    if (VD__UNLIKELY(l->ctx->profile.automatic != NULL) && !l->graph) vd__profile_command_begin(l, name);
 }
 
 static inline void vd__command_end(vd_list *l) {
-    if (VD__UNLIKELY(l->ctx->profile.automatic != NULL)) vd__profile_command_end(l);
+    if (VD__UNLIKELY(l->ctx->profile.automatic != NULL) && !l->graph) vd__profile_command_end(l);
 }
 
 /* Ensures that the hazard table has room for the accesses of a command; records a barrier if it has reached its
@@ -15608,10 +15973,16 @@ static VD__NOINLINE vd_result vd__list_reserve_hazards(vd_list *l, uint32_t coun
     return full || vd__hazards_grow(&l->hazards, l->hazards.count + count) ? VD_OK : vd__fail_memory(NULL, NULL, 0);
 }
 
+static vd_result vd__graph_add(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage);
+static vd_result vd__graph_stage(vd_list *l, uint64_t size, vd__staging_range *out);
+static VD__COLD vd_result vd__graph_dispatch(vd_list *l, const vd_dispatch_desc *desc);
+static void vd__graph_abandon(vd_context *ctx, vd__graph *g);
+
 /* Called before every command: begins a recording if necessary, records a barrier if the accesses conflict with earlier
    ones, and records the accesses. The caller holds the list's lock. */
 static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
     vd__hazards *h = &l->hazards;
+    if (VD__UNLIKELY(l->graph != NULL)) return vd__graph_add(l, accesses, count, stage);
     vd_result r = VD__LIKELY(l->recording != NULL) ? VD_OK : vd__list_begin_recording(l);
     if (VD__UNLIKELY(h->count + count > h->limit) && !r) r = vd__list_reserve_hazards(l, count);
     if (VD__UNLIKELY(r)) return r;
@@ -15725,6 +16096,7 @@ static vd_result vd__layouts_require(vd_list *l, const vd__access *a) {
 
 /* Like vd__list_command, for accesses to images among others: changes layouts first, with a barrier. */
 static VD__NOINLINE vd_result vd__list_images(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
+    if (l->graph) return vd__graph_add(l, accesses, count, stage);
     vd_result r = l->recording ? VD_OK : vd__list_begin_recording(l);
     if (r) return r;
     for (uint32_t i = 0; i < count && !r; i++)
@@ -15745,6 +16117,7 @@ static VD__NOINLINE vd_result vd__list_images(vd_list *l, const vd__access *acce
    submissions if VD__STAGING_LIMIT is reached. No lock may be held. */
 static vd_result vd__staging_reserve(vd_list *l, vd_memory usage, uint64_t size, vd__staging_range *out) {
     vd__queue *q = l->queue;
+    if (l->graph) return vd__graph_stage(l, size, out);
     if (l->immediate && vd__queue_captures(q))
         return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot contain a "
                         "transfer of %llu bytes through staging memory; do it before the capture, or use mapped memory",
@@ -15772,6 +16145,27 @@ static void vd__staging_range_used(vd_list *l, const vd__staging_range *range, u
 }
 
 /* ---- transfers ---- */
+
+/* Record a command in the list's recording, after vd__list_command. A list that records a graph has a tape on every
+   backend. */
+static void vd__list_record_copy(vd_list *l, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges,
+                                 uint32_t count) {
+    vd__commands *c = &l->recording->commands;
+    if (l->graph) vd__tape_record_copy(l->device, c, to, from, ranges, count);
+    else l->ctx->driver.backend->record_copy(l->device, c, to, from, ranges, count);
+}
+
+static void vd__list_record_fill(vd_list *l, const vd__memory *to, uint64_t offset, uint64_t size, uint32_t word) {
+    vd__commands *c = &l->recording->commands;
+    if (l->graph) vd__tape_record_fill(l->device, c, to, offset, size, word);
+    else l->ctx->driver.backend->record_fill(l->device, c, to, offset, size, word);
+}
+
+static void vd__list_record_image(vd_list *l, const vd__image_command *command) {
+    vd__commands *c = &l->recording->commands;
+    if (l->graph) vd__tape_record_image(l->device, c, command);
+    else l->ctx->driver.backend->record_image(l->device, c, command);
+}
 
 static vd__access vd__access_of(const vd__span *span, uint32_t access) {
     vd__access a = { NULL, 0, 0, false, 0, 0 };
@@ -15819,7 +16213,7 @@ static void vd__record_rows(vd_list *l, const vd__memory *to, vd__region to_rows
             ranges[count].to = to_rows.offset + done * to_rows.pitch;
             ranges[count].size = row;
         }
-        l->ctx->driver.backend->record_copy(l->device, &l->recording->commands, to, from, ranges, count);
+        vd__list_record_copy(l, to, from, ranges, count);
     }
 }
 
@@ -15959,7 +16353,6 @@ static void vd__pattern_repeat(uint8_t *to, size_t count, const uint8_t *value, 
    bytes of the pattern, for up to three bytes before and after them. */
 static vd_result vd__record_words(vd_list *l, const vd__span *span, const vd__staging_range *edges,
                                   const uint8_t pattern[8]) {
-    vd_context *ctx = l->ctx;
     const vd__memory *memory = &span->storage->memory;
     uint64_t offset = span->offset, end = offset + span->size, first = (offset + 3) & ~(uint64_t)3,
              last = end & ~(uint64_t)3;
@@ -15972,7 +16365,7 @@ static vd_result vd__record_words(vd_list *l, const vd__span *span, const vd__st
     vd__command_begin(l, "fill");
     if (last > first) {
         memcpy(&word, pattern + (first - offset), 4);
-        ctx->driver.backend->record_fill(l->device, &l->recording->commands, memory, first, last - first, word);
+        vd__list_record_fill(l, memory, first, last - first, word);
     }
     if (first > offset) {
         ranges[count].from = edges->offset;
@@ -15985,8 +16378,7 @@ static vd_result vd__record_words(vd_list *l, const vd__span *span, const vd__st
         ranges[count++].size = end - last;
     }
     if (count) {
-        ctx->driver.backend->record_copy(l->device, &l->recording->commands, memory, &edges->staging->storage.memory,
-                                         ranges, count);
+        vd__list_record_copy(l, memory, &edges->staging->storage.memory, ranges, count);
         vd__staging_range_used(l, edges, 8);
     }
     vd__command_end(l);
@@ -15997,7 +16389,6 @@ static vd_result vd__record_words(vd_list *l, const vd__span *span, const vd__st
 /* Records a fill as copies of `run` staged bytes, which hold the repeated pattern. */
 static vd_result vd__record_runs(vd_list *l, const vd__span *span, const vd__staging_range *range, uint64_t run) {
     uint64_t offset = span->offset, size = span->size;
-    vd_context *ctx = l->ctx;
     vd__copy_range ranges[64];
     vd__access a = vd__access_of(span, VD_WRITE);
     vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
@@ -16012,8 +16403,7 @@ static vd_result vd__record_runs(vd_list *l, const vd__span *span, const vd__sta
             offset += ranges[count].size;
             size -= ranges[count].size;
         }
-        ctx->driver.backend->record_copy(l->device, &l->recording->commands, &span->storage->memory,
-                                         &range->staging->storage.memory, ranges, count);
+        vd__list_record_copy(l, &span->storage->memory, &range->staging->storage.memory, ranges, count);
     }
     vd__command_end(l);
     vd__staging_range_used(l, range, run);
@@ -16110,8 +16500,8 @@ static vd_result vd__copy_rows(vd_list *l, const char *call, const vd__buffer *t
     if (r) return r;
     a.offset += to->offset;
     b.offset += from->offset;
-    vd__storage *source = vd__buffer_storage_on(from, l->queue->context_device, call),
-                *target = source ? vd__buffer_storage_on(to, l->queue->context_device, call) : NULL;
+    vd__storage *source = vd__buffer_storage_on(from, l->queue->context_device, l->graph, call),
+                *target = source ? vd__buffer_storage_on(to, l->queue->context_device, l->graph, call) : NULL;
     if (!target) return VD_ERROR_INVALID;
     if (target == source && vd__regions_overlap(&a, &b)) return vd__copy_overlap(call, to, &a, &b);
     vd__span spans[2] = { { source, b.offset, vd__region_extent(&b), vd__list_use_of(l, &from->slot) },
@@ -16383,6 +16773,8 @@ static void vd__dispatch_base(vd__dispatch_state *d, const uint64_t base[3]) {
     }
 }
 
+static vd_result vd__graph_block_add(vd_list *l, const vd__dispatch_state *d);
+
 /* Splits a dispatch with more work-groups than one launch can have. The group base of each launch is its first
    work-group. */
 static VD__NOINLINE vd_result vd__record_split(vd_list *l, vd__dispatch_state *d) {
@@ -16397,6 +16789,7 @@ static VD__NOINLINE vd_result vd__record_split(vd_list *l, vd__dispatch_state *d
                     d->launch.groups[i] = (uint32_t)(whole[i] - base[i] < limit[i] ? whole[i] - base[i] : limit[i]);
                 vd__dispatch_base(d, base);
                 vd_result r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &d->launch);
+                if (!r && d->launch.block) r = vd__graph_block_add(l, d);
                 if (r) return r;
             }
     return VD_OK;
@@ -16415,6 +16808,7 @@ static VD__COLD void vd__list_uses_indirect(vd_list *l) {
 
 static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     vd__dispatch_state *d = l->dispatch;
+    if (VD__UNLIKELY(l->graph || desc->threads_slot)) return vd__graph_dispatch(l, desc);
     vd_result r = vd__dispatch_resolve(d, l->ctx, desc);
     if (VD__UNLIKELY(r)) return vd__dispatch_failed(d, r);
     r = VD__LIKELY(!d->kernel->image_count)
@@ -16542,6 +16936,7 @@ static void vd__list_recycle(vd_list *l) {
     l->commands = 0;
     l->staged_bytes = 0;
     l->host_stages = 0;
+    l->graph = NULL;
     l->error = VD_OK;
     vd__free(&ctx->host.allocator, l->first_failure);
     l->first_failure = NULL;
@@ -16555,6 +16950,8 @@ static void vd__list_discard(vd_list *l) {
     vd__queue *q = l->queue;
     for (vd__ticket *t = l->tickets; t; t = t->next) t->discarded = true;
     vd__list_assign_value(l, 0);
+    vd__graph *graph = l->graph;
+    if (graph) l->recording = NULL;
     if (l->recording) {
         vd__error before = vd__last_error; /* commands_end may fail for a recording that is discarded */
         q->ctx->driver.backend->commands_end(q->device, &l->recording->commands);
@@ -16564,6 +16961,7 @@ static void vd__list_discard(vd_list *l) {
     }
     memset(&l->stats, 0, sizeof l->stats);
     vd__list_recycle(l);
+    if (graph) vd__graph_abandon(q->ctx, graph);
 }
 
 /* Records that the next submission uses the objects of a list. */
@@ -16582,16 +16980,11 @@ static void vd__list_mark_uses(vd_list *l) {
     }
 }
 
-/* Submits a list after the open batch. The list was recorded independently of the work before it. If its first accesses
-   conflict with that work, a barrier is added: at the end of the batch, or at the start of the list if the batch is
-   empty. `waits`: timeline values of other queues of the device. */
-static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]) {
+/* Submits the open batch before a list, and prepares the list's submission. The list was recorded independently of the
+   work before it. If its first accesses conflict with that work, a barrier is added: at the end of the batch, or at the
+   start of the list if the batch is empty. `waits`: timeline values of other queues of the device. */
+static void vd__list_order(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]) {
     vd__queue *q = l->queue;
-    if (l->output) {
-        vd_result r = vd__output_submit(l);
-        if (r) return r;
-    }
-    if (l->layout_count) vd__list_rest(l);
     if (q->open_batch.layout_count && q->open_batch.recording) vd__list_rest(&q->open_batch);
     bool conflicts = vd__hazards_conflict(&q->open_batch.hazards, l->has_barrier ? &l->entry_hazards : &l->hazards);
     if (conflicts && q->open_batch.recording) {
@@ -16599,12 +16992,9 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
         conflicts = false;
     }
     vd__queue_flush(q);
-    if (l->output && q->output_stale)
-        return vd__fail_call(VD_ERROR_BACKEND, "vd_submit", NULL, "the output buffer of kernels that print could not "
-                             "be cleared");
     l->barrier_first = conflicts;
     if (conflicts) {
-        l->stats.barriers++;
+        q->open_batch.stats.barriers++;
         vd__hazards_clear(&q->open_batch.hazards);
     }
     vd__list_mark_uses(l);
@@ -16612,6 +17002,20 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
         if (waits[i]) vd__queue_add_wait(q, i, waits[i]);
     if (l->has_barrier) vd__hazards_clear(&q->open_batch.hazards);
     vd__hazards_merge(&q->open_batch.hazards, &l->hazards);
+}
+
+/* Submits a list after the open batch. */
+static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]) {
+    if (l->output) {
+        vd_result r = vd__output_submit(l);
+        if (r) return r;
+        vd__queue_flush(l->queue);
+        if (l->queue->output_stale)
+            return vd__fail_call(VD_ERROR_BACKEND, "vd_submit", NULL, "the output buffer of kernels that print could "
+                                 "not be cleared");
+    }
+    if (l->layout_count) vd__list_rest(l);
+    vd__list_order(l, waits);
     vd__list_submit_recording(l);
     return VD_OK;
 }
@@ -16841,7 +17245,7 @@ static vd__access vd__part_access(const vd_list *l, const vd__image *image, bool
 static vd_result vd__record_image(vd_list *l, const vd__access *accesses, uint32_t count,
                                   const vd__image_command *command) {
     vd_result r = vd__list_images(l, accesses, count, VD__STAGE_TRANSFER);
-    if (!r) l->ctx->driver.backend->record_image(l->device, &l->recording->commands, command);
+    if (!r) vd__list_record_image(l, command);
     l->stats.copies += !r;
     return r;
 }
@@ -17681,7 +18085,8 @@ static VD__COLD vd_result vd__output_acquire(vd_list *l) {
     vd_context *ctx = l->ctx;
     vd__queue *q = l->queue;
     vd_result r = VD_OK;
-    if (l->output) return VD_OK;
+    if (l->graph) l->graph->prints = true;
+    if (l->output || l->graph) return VD_OK;
     if (l->immediate) r = vd__output_clear_stale(q);
     if (r) return r;
     vd__mutex_lock(&ctx->lock);
@@ -18180,7 +18585,7 @@ static VD__COLD vd_result vd__output_create_buffers(vd_context *ctx) {
         bool lost_race = q->output.id != 0; /* another thread created one in the meantime */
         if (!lost_race && !r) {
             vd__atomic_store64(&q->output.id, created.id);
-            ctx->output_buffers++;
+            ctx->hidden_buffers++;
         }
         vd__mutex_unlock(&ctx->lock);
         if (lost_race && !r) vd__object_destroy(ctx, &ctx->buffers, vd__pool_find(&ctx->buffers, created.id));
@@ -18265,6 +18670,1192 @@ static void vd__formats_free(vd_context *ctx) {
         ctx->formats = f->next;
         vd__free(&ctx->host.allocator, f);
     }
+}
+
+// >>graphs
+/* Graphs. The list of vd_graph_begin records into a tape, on every backend, and keeps the accesses of each command. A
+   command has level 1 + the highest level of the earlier commands that it conflicts with. The backend's recording has
+   the commands in the order of their levels, with one barrier between two levels: the longest chain of conflicts needs
+   that many, so no order has fewer.
+   A recording is made for one choice of buffers, numbers of threads and instances, and kept for the next submission
+   with the same choice. Values are changed in the argument blocks of a recording (vd__argument_change).
+   Between two submissions a graph pins nothing: it keeps the handles of its objects and compares them under the queue's
+   lock, which the functions that destroy objects lock too. */
+
+enum {
+    VD__GRAPH_RECORDINGS = 4,  /* recordings kept, more if all are in flight */
+    VD__GRAPH_INSTANCES = 65536, /* limit */
+    VD__GRAPH_STAGING_BYTES = 64 * 1024 /* smallest block of staging memory */
+};
+
+#define VD__GRAPH_AT(type, array, index) (&((type *)(array).items)[index])
+
+static const vd_allocator *vd__graph_allocator(const vd__graph *g) { return &g->queue->ctx->host.allocator; }
+
+static vd__graph_command *vd__graph_command_at(const vd__graph *g, uint32_t i) {
+    return VD__GRAPH_AT(vd__graph_command, g->commands, i);
+}
+
+static vd__graph_slot *vd__graph_slot_at(const vd__graph *g, uint32_t i) {
+    return VD__GRAPH_AT(vd__graph_slot, g->slots, i);
+}
+
+static vd__graph_object *vd__graph_object_at(const vd__graph *g, uint32_t i) {
+    return VD__GRAPH_AT(vd__graph_object, g->objects, i);
+}
+
+static vd__graph_use *vd__graph_use_at(const vd__graph *g, uint32_t i) {
+    return VD__GRAPH_AT(vd__graph_use, g->uses, i);
+}
+
+static vd__access *vd__graph_access_at(const vd__graph *g, uint32_t i) {
+    return VD__GRAPH_AT(vd__access, g->accesses, i);
+}
+
+/* Return the ends of what a command has in each array. */
+static uint32_t vd__graph_access_end(const vd__graph *g, uint32_t command) {
+    return command + 1 < g->commands.count ? vd__graph_command_at(g, command + 1)->access : g->accesses.count;
+}
+
+static uint32_t vd__graph_use_end(const vd__graph *g, uint32_t command) {
+    return command + 1 < g->commands.count ? vd__graph_command_at(g, command + 1)->use : g->uses.count;
+}
+
+static uint32_t vd__graph_word_end(const vd__graph *g, uint32_t command) {
+    return command + 1 < g->commands.count ? vd__graph_command_at(g, command + 1)->word
+                                           : g->recorded.commands.tape.count;
+}
+
+/* ---- recording ---- */
+
+/* Begins a command of the list. The values of its slots are in g->uses already. */
+static vd_result vd__graph_add(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
+    vd__graph *g = l->graph;
+    const vd_allocator *allocator = &l->ctx->host.allocator;
+    uint32_t first = g->accesses.count;
+    vd__access *a = (vd__access *)vd__array_add(allocator, &g->accesses, count, sizeof *a);
+    vd__graph_command *c = a || !count
+                               ? (vd__graph_command *)vd__array_add(allocator, &g->commands, 1, sizeof *c) : NULL;
+    if (!c) return vd__fail_memory(NULL, NULL, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        a[i] = accesses[i];
+        l->uses[a[i].use].used = true;
+        if (a[i].written) l->uses[a[i].use].written = true;
+    }
+    c->word = g->recorded.commands.tape.count;
+    c->access = first;
+    c->use = g->claimed_uses;
+    c->kernel = VD__NONE;
+    c->stage = stage;
+    g->claimed_uses = g->uses.count;
+    return VD_OK;
+}
+
+static vd__graph_slot *vd__graph_slot_find(const vd__graph *g, const char *name, uint32_t *index) {
+    for (uint32_t i = 0; i < g->slots.count && name; i++) {
+        vd__graph_slot *s = vd__graph_slot_at(g, i);
+        if (index) *index = i;
+        if (s->name && !strcmp(s->name, name)) return s;
+    }
+    return NULL;
+}
+
+/* Adds a slot, or a transient buffer if name is NULL. Returns NULL and sets the error if memory runs out. */
+static vd__graph_slot *vd__graph_slot_add(vd__graph *g, const char *name, vd_type type) {
+    const vd_allocator *allocator = vd__graph_allocator(g);
+    vd__graph_slot *s = (vd__graph_slot *)vd__array_add(allocator, &g->slots, 1, sizeof *s);
+    if (s && name) s->name = vd__copy_text(allocator, name);
+    if (s && (s->name || !name)) {
+        s->type = type;
+        return s;
+    }
+    if (s) g->slots.count--;
+    vd__fail_memory(NULL, NULL, 0);
+    return NULL;
+}
+
+static const char *vd__graph_slot_kind(const vd__graph_slot *s) {
+    return s->buffer ? "a buffer of " : s->threads ? "a number of threads: " : "a value of ";
+}
+
+/* Reports a slot that is used with another type or value than before. */
+static vd_result vd__graph_fail_slot(const char *call, const vd__graph_slot *s, bool buffer, vd_type type) {
+    char then[40], now[40];
+    if (s->type == type && buffer == (s->buffer != NULL))
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "slot '%s' was recorded with another %s before", s->name,
+                             buffer ? "buffer" : "value");
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "slot '%s' is %s%s, but is used as %s%s", s->name,
+                         vd__graph_slot_kind(s), vd__type_print(then, s->type), buffer ? "a buffer of " : "a value of ",
+                         vd__type_print(now, type));
+}
+
+/* Records that the next command of a list reads a slot's value of `size` bytes at `offset` of its argument block. */
+static vd_result vd__graph_value_slot(vd_list *l, const char *call, const char *name, vd_type type, uint32_t size,
+                                      const void *value, uint32_t offset) {
+    vd__graph *g = l->graph;
+    const vd_allocator *allocator = &l->ctx->host.allocator;
+    uint32_t index = 0;
+    vd__graph_slot *s = vd__graph_slot_find(g, name, &index);
+    if (s && (s->buffer || s->type != type || s->size != size
+              || memcmp(VD__GRAPH_AT(uint8_t, g->values, s->offset), value, size)))
+        return vd__graph_fail_slot(call, s, false, type);
+    if (!s) {
+        index = g->slots.count;
+        s = vd__graph_slot_add(g, name, type);
+        if (!s) return VD_ERROR_OUT_OF_MEMORY;
+        s->offset = g->values.count;
+        s->size = size;
+        void *to = vd__array_add(allocator, &g->values, (size + 7) & ~7u, 1);
+        if (!to) return vd__fail_memory(NULL, NULL, 0);
+        memcpy(to, value, size);
+    }
+    if (offset == VD__NONE) s->threads = true;
+    vd__graph_use *use = (vd__graph_use *)vd__array_add(allocator, &g->uses, 1, sizeof *use);
+    if (!use) return vd__fail_memory(NULL, NULL, 0);
+    use->slot = index;
+    use->offset = offset;
+    return VD_OK;
+}
+
+/* Records that the next dispatch obtains its number of threads from a slot. */
+static vd_result vd__graph_threads(vd_list *l, const vd_dispatch_desc *desc) {
+    const vd__dispatch_state *d = l->dispatch;
+    bool axes = desc->threads[1] > 1 || desc->threads[2] > 1;
+    vd_result r = vd__dispatch_slot_check(d, "the number of threads", desc->threads_slot);
+    if (!r && !desc->threads[0])
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "threads_slot is '%s', but threads[0] is "
+                          "0; it must be the number of threads before the slot is set", desc->threads_slot);
+    return r ? r : vd__graph_value_slot(l, "vd_dispatch", desc->threads_slot, axes ? VD_U32X3 : VD_U32, axes ? 12 : 4,
+                                        d->threads, VD__NONE);
+}
+
+/* vd__dispatch for a list that records a graph, or with a slot for the number of threads. */
+static vd_result vd__graph_dispatch(vd_list *l, const vd_dispatch_desc *desc) {
+    vd__dispatch_state *d = l->dispatch;
+    vd__graph *g = l->graph;
+    vd_result r = vd__dispatch_resolve_new(d, l->ctx, desc); /* slots are recorded with the arguments */
+    if (!r && desc->threads_slot) r = vd__graph_threads(l, desc);
+    if (!r) r = vd__graph_add(l, d->accesses, d->access_count, VD__STAGE_COMPUTE);
+    if (!r) {
+        uint32_t kernel = vd__list_use_of(l, &d->kernel->slot);
+        l->uses[kernel].used = true;
+        vd__graph_command_at(g, g->commands.count - 1)->kernel = kernel;
+        if (d->launch.indirect) vd__list_uses_indirect(l);
+        r = vd__tape_record_launch(l->device, &l->recording->commands, &d->launch);
+    }
+    d->last_kernel = 0;
+    return r ? vd__error_amend(r, "vd_dispatch", NULL, NULL) : VD_OK;
+}
+
+/* Allocates a block of memory for a graph and inserts it at the front of a list. */
+static vd_result vd__graph_memory(vd__graph *g, vd__staging **list, vd_memory usage, uint64_t size) {
+    vd_context *ctx = g->queue->ctx;
+    vd__staging *s = (vd__staging *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *s);
+    if (!s) return vd__fail_memory(NULL, NULL, 0);
+    bool staging = usage == VD_MEMORY_UPLOAD;
+    vd__mutex_lock(&ctx->lock);
+    vd_result r = vd__storage_create(g->queue->context_device, usage, size, staging, false, &s->storage);
+    if (!r && staging && !s->storage.memory.mapped) {
+        vd__storage_destroy(&s->storage);
+        r = vd__fail(VD_ERROR_BACKEND, "the host cannot access staging memory");
+    }
+    vd__mutex_unlock(&ctx->lock);
+    if (r) {
+        vd__free(&ctx->host.allocator, s);
+        return r;
+    }
+    s->next = *list;
+    *list = s;
+    return VD_OK;
+}
+
+/* vd__staging_reserve for a list that records a graph, which keeps the memory. */
+static vd_result vd__graph_stage(vd_list *l, uint64_t size, vd__staging_range *out) {
+    vd__graph *g = l->graph;
+    if (!g->staging || !vd__staging_fits(g->staging, size)) {
+        uint64_t bytes = size > VD__GRAPH_STAGING_BYTES ? size : (uint64_t)VD__GRAPH_STAGING_BYTES;
+        vd_result r = vd__graph_memory(g, &g->staging, VD_MEMORY_UPLOAD, bytes);
+        if (r) return r;
+    }
+    out->staging = g->staging;
+    out->offset = g->staging->filled;
+    g->staging->filled += (size + VD__STAGING_ALIGN - 1) / VD__STAGING_ALIGN * VD__STAGING_ALIGN;
+    vd__atomic_add32(&g->staging->pins, 1);
+    return VD_OK;
+}
+
+/* Creates the buffer that stands for a slot or transient buffer in commands, like `model`. */
+static vd_result vd__graph_stand_in(vd_list *l, vd__graph_slot *s, const char *name, const vd__buffer *model) {
+    vd_context *ctx = l->ctx;
+    uint32_t device = l->queue->context_device->index;
+    vd__storage *storages = ctx->device_count == 1 ? NULL
+        : (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->device_count * sizeof *storages);
+    char *copy = vd__copy_text(&ctx->host.allocator, name);
+    vd__mutex_lock(&ctx->lock);
+    vd__buffer *b = copy && (storages || ctx->device_count == 1)
+                        ? (vd__buffer *)(void *)vd__pool_acquire(&ctx->buffers) : NULL;
+    if (b) {
+        b->name = copy;
+        b->type = model->type;
+        b->size = model->size;
+        b->offset = model->offset;
+        memcpy(b->shape, model->shape, sizeof b->shape);
+        b->usage = model->usage;
+        b->needs_checks = true;
+        b->devices = 1u << device;
+        b->graph = l->graph;
+        b->storage = storages ? storages : &b->own_storage;
+        vd__storage *to = b->storage + device;
+        to->context_device = l->queue->context_device;
+        if (model->storage) to->memory = model->storage[device].memory;
+        else to->memory.serial = ++ctx->serial;
+        ctx->hidden_buffers++;
+        vd__pool_publish(&ctx->buffers, &b->slot);
+        s->buffer = b;
+    }
+    vd__mutex_unlock(&ctx->lock);
+    if (b) return VD_OK;
+    vd__free(&ctx->host.allocator, copy);
+    vd__free(&ctx->host.allocator, storages);
+    return vd__fail_memory(NULL, NULL, 0);
+}
+
+/* Sets *out to the buffer that stands for slot `name`, whose first buffer is b. */
+static vd_result vd__graph_buffer_slot(vd_list *l, const char *call, const char *name, vd__buffer *b,
+                                       vd__buffer **out) {
+    vd__graph *g = l->graph;
+    uint64_t id = vd__atomic_load64(&b->slot.id);
+    vd__graph_slot *s = vd__graph_slot_find(g, name, NULL);
+    if (b->graph) return vd__graph_fail_buffer(call, NULL, b);
+    if (!vd__buffer_storage_on(b, l->queue->context_device, NULL, call)) return VD_ERROR_INVALID;
+    uint32_t use;
+    vd_result pinned = vd__list_pin(l, &b->slot, id, &use); /* until vd_graph_end */
+    if (pinned) return pinned;
+    if (s && (!s->buffer || s->bound != id)) return vd__graph_fail_slot(call, s, true, b->type);
+    if (!s) {
+        s = vd__graph_slot_add(g, name, b->type);
+        vd_result r = s ? vd__graph_stand_in(l, s, name, b) : VD_ERROR_OUT_OF_MEMORY;
+        if (r) {
+            if (s) {
+                vd__free(vd__graph_allocator(g), s->name);
+                g->slots.count--;
+            }
+            return r;
+        }
+        s->bound = id;
+    }
+    *out = s->buffer;
+    return VD_OK;
+}
+
+/* ---- objects ---- */
+
+/* Destroys the buffers that stand for slots. The caller holds the locks of all devices, or the graph was never
+   published. */
+static void vd__graph_destroy_buffers(vd_context *ctx, const vd__graph *g) {
+    for (uint32_t i = 0; i < g->slots.count; i++) {
+        vd__resource *b = vd__graph_slot_at(g, i)->buffer;
+        if (b && vd__slot_is_live(&b->slot)) vd__object_destroy(ctx, &ctx->buffers, &b->slot);
+    }
+}
+
+static void vd__graph_memory_free(vd_context *ctx, vd__staging *s) {
+    while (s) {
+        vd__staging *next = s->next;
+        vd__storage_destroy(&s->storage);
+        vd__free(&ctx->host.allocator, s);
+        s = next;
+    }
+}
+
+static void vd__graph_recording_free(vd__graph *g, vd__graph_recording *r) {
+    const vd_allocator *allocator = vd__graph_allocator(g);
+    if (r->list.recording) g->queue->ctx->driver.backend->commands_destroy(g->queue->device, &r->recording.commands);
+    vd__list_free(&r->list);
+    vd__free(allocator, r->state);
+    vd__free(allocator, r->blocks.items);
+    vd__free(allocator, r->bytes.items);
+    vd__free(allocator, r->changes);
+    vd__free(allocator, r);
+}
+
+/* Frees a graph that is not in use. The caller holds the context's lock. */
+static void vd__graph_free(vd_context *ctx, vd__graph *g) {
+    const vd_allocator *allocator = &ctx->host.allocator;
+    for (vd__graph_recording *r = g->recordings, *next; r; r = next) {
+        next = r->next;
+        vd__graph_recording_free(g, r);
+    }
+    for (uint32_t i = 0; i < g->slots.count; i++) vd__free(allocator, vd__graph_slot_at(g, i)->name);
+    vd__graph_memory_free(ctx, g->staging);
+    vd__graph_memory_free(ctx, g->transients);
+    void *const blocks[] = {
+        g->name, g->recorded.commands.tape.words, g->commands.items, g->accesses.items, g->uses.items, g->objects.items,
+        g->slots.items, g->values.items, g->names.items, g->barriers.items, g->dispatch, g->resolved, g->levels,
+        g->segments, g->heads
+    };
+    for (size_t i = 0; i < VD__COUNT(blocks); i++) vd__free(allocator, blocks[i]);
+    vd__pool_release(&ctx->graphs, &g->slot);
+}
+
+/* Frees a graph that was not published. */
+static void vd__graph_abandon(vd_context *ctx, vd__graph *g) {
+    vd__graph_destroy_buffers(ctx, g);
+    vd__mutex_lock(&ctx->lock);
+    vd__graph_free(ctx, g);
+    vd__mutex_unlock(&ctx->lock);
+}
+
+static const char *vd__graph_name_at(const vd__graph *g, uint32_t offset) {
+    return VD__GRAPH_AT(char, g->names, offset);
+}
+
+/* Returns the name of a command for messages. */
+static const char *vd__graph_command_name(const vd__graph *g, uint32_t command) {
+    static const char *const names[] = { "dispatch", "copy", "fill", "image transfer" };
+    const vd__graph_command *c = vd__graph_command_at(g, command);
+    if (c->kernel != VD__NONE) return vd__graph_name_at(g, vd__graph_object_at(g, c->kernel)->name);
+    return names[vd__tape_command_at(&g->recorded.commands.tape, c->word)->kind];
+}
+
+/* Returns the slot that a buffer or its root stands for, or VD__NONE. */
+static uint32_t vd__graph_slot_of(const vd__graph *g, const vd__resource *b) {
+    if (b->graph != g) return VD__NONE;
+    if (b->view) b = b->root;
+    for (uint32_t i = 0; i < g->slots.count; i++)
+        if (vd__graph_slot_at(g, i)->buffer == b) return i;
+    return VD__NONE;
+}
+
+/* Adds an object that the list has pinned. */
+static vd_result vd__graph_object_add(vd__graph *g, const vd__list_use *use) {
+    const vd_allocator *allocator = vd__graph_allocator(g);
+    vd__graph_object *o = (vd__graph_object *)vd__array_add(allocator, &g->objects, 1, sizeof *o);
+    if (!o) return vd__fail_memory(NULL, NULL, 0);
+    const vd__resource *b = (const vd__resource *)(const void *)use->object;
+    o->object = use->object;
+    o->id = vd__atomic_load64(&use->object->id);
+    o->is_kernel = VD__ID_TYPE(o->id) == VD__OBJECT_KERNEL;
+    o->is_image = VD__ID_TYPE(o->id) == VD__OBJECT_IMAGE;
+    o->written = use->written;
+    o->used = use->used;
+    o->slot = o->is_kernel ? VD__NONE : vd__graph_slot_of(g, b);
+    const char *name = o->is_kernel ? ((const vd__kernel *)(const void *)use->object)->name : b->name;
+    if (!o->is_kernel) o->recorded = &b->storage[g->queue->context_device->index].memory;
+    if (o->used && !VD__ID_CONTEXT(o->id))
+        return vd__fail(VD_ERROR_INVALID, "%s '%s' was destroyed before vd_graph_end", o->is_kernel ? "kernel"
+                        : o->is_image ? "image" : "buffer", name);
+    o->name = g->names.count;
+    uint32_t size = (uint32_t)strlen(name) + 1;
+    char *copy = (char *)vd__array_add(allocator, &g->names, size, 1);
+    if (!copy) return vd__fail_memory(NULL, NULL, 0);
+    memcpy(copy, name, size);
+    return VD_OK;
+}
+
+/* Returns the first command that uses an object. */
+static uint32_t vd__graph_command_using(const vd__graph *g, uint32_t object) {
+    for (uint32_t c = 0; c < g->commands.count; c++) {
+        if (vd__graph_command_at(g, c)->kernel == object) return c;
+        for (uint32_t a = vd__graph_command_at(g, c)->access; a < vd__graph_access_end(g, c); a++)
+            if (vd__graph_access_at(g, a)->use == object) return c;
+    }
+    return 0;
+}
+
+/* Returns the buffer with this handle. The caller holds the queue's lock. */
+static vd__buffer *vd__graph_buffer_of(const vd__graph *g, uint64_t id) {
+    return (vd__buffer *)(void *)vd__pool_find(&g->queue->ctx->buffers, id);
+}
+
+/* Fails if an object of the graph, or a buffer in a slot, was destroyed. */
+static vd_result vd__graph_check_objects(const vd__graph *g) {
+    for (uint32_t i = 0; i < g->objects.count; i++) {
+        const vd__graph_object *o = vd__graph_object_at(g, i);
+        const vd__graph_slot *s = o->slot == VD__NONE ? NULL : vd__graph_slot_at(g, o->slot);
+        bool exists = s ? !s->name || vd__graph_buffer_of(g, s->wanted) : vd__atomic_load64(&o->object->id) == o->id;
+        if (exists || !o->used) continue;
+        uint32_t command = vd__graph_command_using(g, i);
+        if (s)
+            return vd__fail(VD_ERROR_INVALID, "the buffer in slot '%s' was destroyed; command %u '%s' uses it: set the "
+                            "slot again", s->name, (unsigned)command, vd__graph_command_name(g, command));
+        return vd__fail(VD_ERROR_INVALID, "%s '%s' was destroyed, but command %u '%s' uses it", o->is_kernel ? "kernel"
+                        : o->is_image ? "image" : "buffer", vd__graph_name_at(g, o->name), (unsigned)command,
+                        vd__graph_command_name(g, command));
+    }
+    return VD_OK;
+}
+
+/* ---- scheduling ---- */
+
+/* Chooses the storage of each object, by `wanted` of the slots. A transient buffer is a storage of its own here. */
+static vd_result vd__graph_resolve(vd__graph *g) {
+    uint32_t device = g->queue->context_device->index;
+    for (uint32_t i = 0; i < g->slots.count; i++) {
+        vd__graph_slot *s = vd__graph_slot_at(g, i);
+        s->chosen = s->name && s->buffer ? vd__graph_buffer_of(g, s->wanted) : s->buffer;
+        vd_result r = s->buffer && !s->chosen ? vd__graph_check_objects(g) : VD_OK; /* no command may use the slot */
+        if (r) return r;
+    }
+    for (uint32_t i = 0; i < g->objects.count; i++) {
+        vd__graph_object *o = vd__graph_object_at(g, i);
+        if (o->is_kernel || !o->used) continue;
+        const vd__graph_slot *s = o->slot == VD__NONE ? NULL : vd__graph_slot_at(g, o->slot);
+        const vd__resource *b = s ? s->chosen : (const vd__resource *)(const void *)o->object;
+        o->storage = b->storage + device;
+        o->moved = s ? b->offset - s->buffer->offset : 0;
+    }
+    for (uint32_t i = 0; i < g->accesses.count; i++) {
+        const vd__graph_object *o = vd__graph_object_at(g, vd__graph_access_at(g, i)->use);
+        g->resolved[i] = *vd__graph_access_at(g, i);
+        g->resolved[i].storage = o->storage;
+        g->resolved[i].begin += o->moved;
+        g->resolved[i].end += o->moved;
+    }
+    return VD_OK;
+}
+
+/* Returns the list of segments of a storage. The table is at most half full. */
+static uint32_t *vd__graph_head_of(vd__graph *g, const vd__storage *storage) {
+    uint32_t slot = (uint32_t)((uint64_t)(uintptr_t)storage * 0x9E3779B97F4A7C15u >> 32) & g->head_mask;
+    while (g->heads[slot].storage && g->heads[slot].storage != storage) slot = (slot + 1) & g->head_mask;
+    g->heads[slot].storage = storage;
+    return &g->heads[slot].first;
+}
+
+static uint8_t vd__graph_rest_layout(const vd__graph *g, const vd__access *a) {
+    if (!vd__graph_object_at(g, a->use)->is_image) return a->layout;
+    return (uint8_t)vd__image_rest(vd__memory_shape(&a->storage->memory));
+}
+
+/* Returns the lowest level that a command can have because of one of its accesses: above those of conflicting accesses,
+   of which one is stored in *cause if this level is higher than `level`. A change of layout counts as a write. */
+static uint32_t vd__graph_access_level(vd__graph *g, const vd__access *a, uint32_t level, vd__graph_barrier *cause) {
+    for (uint32_t i = *vd__graph_head_of(g, a->storage); i;) {
+        const vd__graph_segment *s = &g->segments[i - 1];
+        i = s->next;
+        if (s->begin >= a->end) break;
+        if (s->end <= a->begin) continue;
+        bool exclusive = a->written || a->layout != s->layout, reads = exclusive && s->read_level > s->write_level;
+        uint32_t after = reads ? s->read_level : s->write_level;
+        if (s->layout_level > level && !exclusive) level = s->layout_level;
+        if (!after || after + 1 <= level) continue;
+        level = after + 1;
+        cause->before = reads ? s->reader : s->writer;
+        cause->object = a->use;
+        cause->begin = s->begin > a->begin ? s->begin : a->begin;
+        cause->end = s->end < a->end ? s->end : a->end;
+    }
+    return level;
+}
+
+/* Inserts a segment after *link. */
+static vd__graph_segment *vd__graph_segment_insert(vd__graph *g, uint32_t *link, const vd__graph_segment *from,
+                                                   uint64_t begin, uint64_t end) {
+    vd__graph_segment *s = &g->segments[g->segment_count++];
+    *s = *from;
+    s->begin = begin;
+    s->end = end;
+    s->next = *link;
+    *link = g->segment_count;
+    return s;
+}
+
+/* Adds an access of a command with this level to the segments. Segments are split at its ends. */
+static void vd__graph_access_add(vd__graph *g, const vd__access *a, uint32_t command, uint32_t level) {
+    uint32_t *link = vd__graph_head_of(g, a->storage);
+    vd__graph_segment none;
+    memset(&none, 0, sizeof none);
+    none.layout = vd__graph_rest_layout(g, a);
+    for (uint64_t at = a->begin; at < a->end;) {
+        while (*link && g->segments[*link - 1].end <= at) link = &g->segments[*link - 1].next;
+        vd__graph_segment *s = *link ? &g->segments[*link - 1] : NULL;
+        if (!s || s->begin > at)
+            s = vd__graph_segment_insert(g, link, &none, at, s && s->begin < a->end ? s->begin : a->end);
+        if (s->begin < at) {
+            vd__graph_segment *tail = vd__graph_segment_insert(g, &s->next, s, at, s->end);
+            s->end = at;
+            s = tail;
+        }
+        if (s->end > a->end) {
+            vd__graph_segment_insert(g, &s->next, s, a->end, s->end);
+            s->end = a->end;
+        }
+        if (s->layout != a->layout) s->layout_level = level;
+        s->layout = a->layout;
+        if (a->written) {
+            s->write_level = level;
+            s->writer = command;
+        } else if (level >= s->read_level) {
+            s->read_level = level;
+            s->reader = command;
+        }
+        at = s->end;
+    }
+}
+
+/* Computes the level of each command, and one cause for each level. */
+static vd_result vd__graph_levels(vd__graph *g) {
+    memset(g->heads, 0, (g->head_mask + 1) * sizeof *g->heads);
+    g->segment_count = 0;
+    g->level_count = 0;
+    g->barriers.count = 0;
+    for (uint32_t c = 0; c < g->commands.count; c++) {
+        uint32_t begin = vd__graph_command_at(g, c)->access, end = vd__graph_access_end(g, c), level = 1;
+        vd__graph_barrier cause = { 0, c, 0, 0, 0 };
+        for (uint32_t a = begin; a < end; a++) level = vd__graph_access_level(g, &g->resolved[a], level, &cause);
+        for (uint32_t a = begin; a < end; a++) vd__graph_access_add(g, &g->resolved[a], c, level);
+        g->levels[c] = level;
+        if (level <= g->level_count) continue;
+        g->level_count = level;
+        if (level == 1) continue;
+        vd__graph_barrier *b = (vd__graph_barrier *)vd__array_add(vd__graph_allocator(g), &g->barriers, 1, sizeof *b);
+        if (!b) return vd__fail_memory(NULL, NULL, 0);
+        *b = cause;
+    }
+    return VD_OK;
+}
+
+/* Sorts the commands by level. Those of one level stay in the order of recording. */
+static void vd__graph_sort(vd__graph *g) {
+    memset(g->starts, 0, (g->commands.count + 2) * sizeof *g->starts);
+    for (uint32_t c = 0; c < g->commands.count; c++) g->starts[g->levels[c] + 1]++;
+    for (uint32_t level = 1; level <= g->level_count; level++) g->starts[level + 1] += g->starts[level];
+    for (uint32_t c = 0; c < g->commands.count; c++) g->order[g->starts[g->levels[c]]++] = c;
+    for (uint32_t level = g->level_count + 1; level > 0; level--) g->starts[level] = g->starts[level - 1];
+}
+
+/* Whether two transient buffers are in use at the same level. */
+static bool vd__graph_lives_overlap(const vd__graph_slot *a, const vd__graph_slot *b) {
+    return a->first_level && b->first_level && a->first_level <= b->last_level && b->first_level <= a->last_level;
+}
+
+/* Places a transient buffer at the lowest offset where it overlaps no placed one that is in use at the same level. */
+static uint64_t vd__graph_place(const vd__graph *g, const vd__graph_slot *s, uint64_t align) {
+    uint64_t offset = 0;
+    for (uint32_t i = 0; i < g->slots.count;) {
+        const vd__graph_slot *other = vd__graph_slot_at(g, i++);
+        uint64_t end = other->memory_offset + (other->buffer ? other->buffer->size : 0);
+        if (other == s || other->name || other->memory_offset == UINT64_MAX || !vd__graph_lives_overlap(s, other)
+            || other->memory_offset >= offset + s->buffer->size || end <= offset)
+            continue;
+        offset = (end + align - 1) / align * align;
+        i = 0;
+    }
+    return offset;
+}
+
+/* Returns the largest transient buffer that has no place yet, or NULL. */
+static vd__graph_slot *vd__graph_next_transient(const vd__graph *g) {
+    vd__graph_slot *largest = NULL;
+    for (uint32_t i = 0; i < g->slots.count; i++) {
+        vd__graph_slot *s = vd__graph_slot_at(g, i);
+        bool waits = !s->name && s->memory_offset == UINT64_MAX;
+        if (waits && (!largest || s->buffer->size > largest->buffer->size)) largest = s;
+    }
+    return largest;
+}
+
+/* Assigns memory to the transient buffers, after the levels: sharing memory adds no dependencies. */
+static vd_result vd__graph_assign_memory(vd__graph *g) {
+    uint64_t limit = g->queue->device->info.limits.binding_alignment, align = limit > 256 ? limit : 256, bytes = 0;
+    for (uint32_t i = 0; i < g->slots.count; i++) {
+        vd__graph_slot *s = vd__graph_slot_at(g, i);
+        s->first_level = s->last_level = 0;
+        s->memory_offset = UINT64_MAX;
+    }
+    for (uint32_t c = 0; c < g->commands.count; c++)
+        for (uint32_t a = vd__graph_command_at(g, c)->access; a < vd__graph_access_end(g, c); a++) {
+            const vd__graph_object *o = vd__graph_object_at(g, vd__graph_access_at(g, a)->use);
+            vd__graph_slot *s = o->slot == VD__NONE ? NULL : vd__graph_slot_at(g, o->slot);
+            if (!s || s->name) continue;
+            if (!s->first_level || g->levels[c] < s->first_level) s->first_level = g->levels[c];
+            if (g->levels[c] > s->last_level) s->last_level = g->levels[c];
+        }
+    for (vd__graph_slot *s = vd__graph_next_transient(g); s; s = vd__graph_next_transient(g)) {
+        s->memory_offset = vd__graph_place(g, s, align);
+        uint64_t end = s->memory_offset + s->buffer->size;
+        if (s->first_level && end > bytes) bytes = end;
+    }
+    if (bytes <= g->transient_bytes) return VD_OK;
+    vd_result r = vd__graph_memory(g, &g->transients, VD_MEMORY_DEVICE, bytes);
+    if (!r) g->transient_bytes = bytes;
+    return r ? vd__error_amend(r, NULL, NULL, "cannot allocate the transient buffers") : VD_OK;
+}
+
+/* Moves the accesses to transient buffers into their memory. */
+static void vd__graph_resolve_transients(vd__graph *g) {
+    for (uint32_t i = 0; i < g->objects.count; i++) {
+        vd__graph_object *o = vd__graph_object_at(g, i);
+        const vd__graph_slot *s = o->slot == VD__NONE ? NULL : vd__graph_slot_at(g, o->slot);
+        if (!s || s->name) continue;
+        o->storage = &g->transients->storage;
+        o->moved = s->memory_offset;
+    }
+    for (uint32_t i = 0; i < g->accesses.count && g->transients; i++) {
+        const vd__graph_object *o = vd__graph_object_at(g, g->resolved[i].use);
+        if (o->storage == g->resolved[i].storage) continue;
+        g->resolved[i].storage = o->storage;
+        g->resolved[i].begin += o->moved;
+        g->resolved[i].end += o->moved;
+    }
+}
+
+/* Fails if two accesses of a command overlap because of the buffers in slots, and one of them writes. */
+static vd_result vd__graph_check_overlap(const vd__graph *g, uint32_t command) {
+    const vd__graph_command *c = vd__graph_command_at(g, command);
+    const vd__kernel *k = c->kernel == VD__NONE ? NULL
+                          : (const vd__kernel *)(const void *)vd__graph_object_at(g, c->kernel)->object;
+    uint64_t may_alias = 0;
+    for (int i = 0; k && i < k->arg_count; i++)
+        if (k->args[i].may_alias && k->args[i].kind != VD_ARG_VALUE)
+            may_alias |= (uint64_t)1 << k->params[i].buffer_index;
+    for (uint32_t j = c->access; j < vd__graph_access_end(g, command); j++)
+        for (uint32_t i = c->access; i < j; i++) {
+            const vd__access *a = &g->resolved[i], *b = &g->resolved[j];
+            const vd__graph_object *o = vd__graph_object_at(g, a->use), *p = vd__graph_object_at(g, b->use);
+            if (a->storage != b->storage || a->begin >= b->end || b->begin >= a->end || !(a->written || b->written)
+                || (o->slot == VD__NONE && p->slot == VD__NONE) || o == p
+                || ((may_alias >> (i - c->access) | may_alias >> (j - c->access)) & 1u))
+                continue;
+            return vd__fail(VD_ERROR_INVALID, "'%s' and '%s' overlap with the buffers that are in slots now, and "
+                            "command %u '%s' writes one of them", vd__graph_name_at(g, o->name),
+                            vd__graph_name_at(g, p->name), (unsigned)command, vd__graph_command_name(g, command));
+        }
+    return VD_OK;
+}
+
+/* Computes the order of the commands with the buffers that are in the slots. */
+static vd_result vd__graph_schedule(vd__graph *g) {
+    vd_result r = vd__graph_resolve(g);
+    for (uint32_t c = 0; c < g->commands.count && !r; c++) r = vd__graph_check_overlap(g, c);
+    if (!r) r = vd__graph_levels(g);
+    if (r) return r;
+    vd__graph_sort(g);
+    r = vd__graph_assign_memory(g);
+    if (!r) vd__graph_resolve_transients(g);
+    return r;
+}
+
+/* ---- recordings of the backend ---- */
+
+/* Keeps a changeable argument block of the list's recording. */
+static vd_result vd__graph_block_add(vd_list *l, const vd__dispatch_state *d) {
+    vd__graph_recording *r = (vd__graph_recording *)(void *)l; /* the list is its first member */
+    const vd_allocator *allocator = &l->ctx->host.allocator;
+    uint32_t bytes = d->launch.argument_bytes, offset = r->bytes.count;
+    void *copy = vd__array_add(allocator, &r->bytes, bytes, 1);
+    vd__graph_block *b = copy ? (vd__graph_block *)vd__array_add(allocator, &r->blocks, 1, sizeof *b) : NULL;
+    if (!b) return vd__fail_memory(NULL, NULL, 0);
+    memcpy(copy, d->arguments, bytes);
+    b->block = *d->launch.block;
+    b->command = d->graph_command;
+    b->instance = d->graph_instance;
+    b->bytes = offset;
+    return VD_OK;
+}
+
+static const uint8_t *vd__graph_value(const vd__graph_slot *s, uint32_t instance) {
+    return s->from + (size_t)instance * s->stride;
+}
+
+/* Sets threads and groups of a launch from a slot, and the implicit arguments that depend on them. */
+static void vd__graph_set_threads(vd__dispatch_state *d, const vd__graph_slot *s, uint8_t *arguments) {
+    const vd__kernel *k = d->kernel;
+    d->threads[0] = d->threads[1] = d->threads[2] = 1;
+    memcpy(d->threads, vd__graph_value(s, 0), s->size);
+    for (int i = 0; i < 3; i++)
+        d->launch.groups[i] = d->threads[i] ? (d->threads[i] - 1) / k->local_size[i] + 1 : 0;
+    for (int i = 0; i < k->implicit_count; i++) {
+        const vd_implicit_info *implicit = &k->implicit[i];
+        if (implicit->kind == VD_IMPLICIT_THREADS)
+            memcpy(arguments + implicit->offset, &d->threads[implicit->axis], 4);
+        if (implicit->kind == VD_IMPLICIT_GROUPS)
+            memcpy(arguments + implicit->offset, &d->launch.groups[implicit->axis], 4);
+    }
+}
+
+/* Sets the buffers of a launch that are in slots or transient. */
+static void vd__graph_set_buffers(const vd__graph *g, vd__dispatch_state *d, const vd__graph_command *c,
+                                  uint8_t *arguments) {
+    for (int i = 0; i < d->kernel->arg_count; i++) {
+        const vd__param *p = &d->kernel->params[i];
+        if (p->kind != VD_ARG_BINDING && p->kind != VD_ARG_ADDRESS) continue;
+        const vd__access *a = &g->resolved[c->access + p->buffer_index];
+        if (vd__graph_object_at(g, a->use)->slot == VD__NONE) continue;
+        uint64_t address = a->storage->memory.address + a->begin;
+        if (p->kind == VD_ARG_ADDRESS) memcpy(arguments + p->location, &address, 8);
+        else {
+            d->bindings[p->binding_index].memory = &a->storage->memory;
+            d->bindings[p->binding_index].offset = a->begin;
+        }
+    }
+}
+
+/* Records a launch of the tape for an instance. `indirect`: its size is in a buffer; otherwise NULL. */
+static vd_result vd__graph_play_launch(vd__graph *g, vd__graph_recording *r, uint32_t command,
+                                       const vd__tape_launch *launch, const vd__indirect *indirect,
+                                       uint32_t instance) {
+    const vd__graph_command *c = vd__graph_command_at(g, command);
+    vd__dispatch_state *d = g->dispatch;
+    const vd_limits *limits = &g->queue->device->info.limits;
+    const vd__kernel_code *last = d->launch.code;
+    uint64_t words[VD_MAX_ARGUMENT_BYTES / 8];
+    uint8_t *arguments = (uint8_t *)words;
+    uint32_t block = 0;
+    bool values = false;
+    d->kernel = (vd__kernel *)(void *)vd__graph_object_at(g, c->kernel)->object;
+    d->graph_command = command;
+    d->graph_instance = instance;
+    d->launch.code = &d->kernel->codes[g->queue->context_device->index];
+    d->launch.argument_bytes = d->kernel->argument_bytes;
+    memcpy(d->launch.groups, launch->groups, sizeof launch->groups);
+    d->launch.binding_count = launch->binding_count;
+    if (launch->binding_count)
+        memcpy(d->bindings, vd__tape_bindings(launch), launch->binding_count * sizeof *d->bindings);
+    memcpy(arguments, vd__tape_arguments(launch), d->kernel->argument_bytes);
+    vd__graph_set_buffers(g, d, c, arguments);
+    for (uint32_t u = c->use; u < vd__graph_use_end(g, command); u++) {
+        const vd__graph_use *use = vd__graph_use_at(g, u);
+        const vd__graph_slot *s = vd__graph_slot_at(g, use->slot);
+        if (use->offset == VD__NONE) vd__graph_set_threads(d, s, arguments);
+        else memcpy(arguments + use->offset, vd__graph_value(s, instance), s->size);
+        values = values || use->offset != VD__NONE;
+    }
+    if (!d->launch.groups[0] || !d->launch.groups[1] || !d->launch.groups[2]) return VD_OK;
+    d->launch.indirect = indirect;
+    d->launch.arguments_changed = last != d->launch.code
+                                  || memcmp(arguments, d->arguments, d->kernel->argument_bytes);
+    memcpy(d->arguments, arguments, d->kernel->argument_bytes);
+    d->launch.block = values ? &block : NULL;
+    bool split = false;
+    for (int i = 0; i < 3; i++) split = split || d->launch.groups[i] > limits->max_groups[i];
+    if (split) {
+        vd_result result = vd__split_check(d, limits);
+        d->launch.arguments_changed = 1;
+        return result ? result : vd__record_split(&r->list, d);
+    }
+    vd_result result = g->queue->ctx->driver.backend->record_launch(g->queue->device, &r->recording.commands,
+                                                                    &d->launch);
+    return result || !values ? result : vd__graph_block_add(&r->list, d);
+}
+
+/* Returns the memory to use instead of one in the tape, and what to add to offsets in it. */
+static const vd__memory *vd__graph_memory_of(const vd__graph *g, uint32_t command, const vd__memory *m,
+                                             uint64_t *moved) {
+    *moved = 0;
+    for (uint32_t a = vd__graph_command_at(g, command)->access; a < vd__graph_access_end(g, command); a++) {
+        const vd__graph_object *o = vd__graph_object_at(g, vd__graph_access_at(g, a)->use);
+        if (o->slot == VD__NONE || o->recorded != m) continue;
+        *moved = o->moved;
+        return &o->storage->memory;
+    }
+    return m;
+}
+
+static void vd__graph_play_copy(const vd__graph *g, vd__graph_recording *r, uint32_t command,
+                                const vd__tape_copy *copy) {
+    vd__copy_range ranges[64];
+    uint64_t to_moved, from_moved;
+    const vd__memory *to = vd__graph_memory_of(g, command, copy->to, &to_moved),
+                     *from = vd__graph_memory_of(g, command, copy->from, &from_moved);
+    for (uint64_t done = 0; done < copy->count;) {
+        uint32_t count = 0;
+        for (; done < copy->count && count < VD__COUNT(ranges); done++, count++) {
+            ranges[count] = vd__tape_ranges(copy)[done];
+            ranges[count].to += to_moved;
+            ranges[count].from += from_moved;
+        }
+        vd__list_record_copy(&r->list, to, from, ranges, count);
+    }
+}
+
+/* Records a command of the tape for an instance. */
+static vd_result vd__graph_play(vd__graph *g, vd__graph_recording *r, uint32_t command, uint32_t instance) {
+    const vd__tape *tape = &g->recorded.commands.tape;
+    uint32_t end = vd__graph_word_end(g, command);
+    vd_result result = VD_OK;
+    vd__indirect indirect;
+    const vd__indirect *size = NULL;
+    uint64_t moved;
+    for (uint32_t at = vd__graph_command_at(g, command)->word; at < end && !result;) {
+        const vd__tape_command *t = vd__tape_command_at(tape, at);
+        const void *item = t;
+        at += t->words;
+        if (t->kind == VD__TAPE_LAUNCH)
+            result = vd__graph_play_launch(g, r, command, (const vd__tape_launch *)item, size, instance);
+        else if (t->kind == VD__TAPE_INDIRECT) {
+            indirect = ((const vd__tape_indirect *)item)->indirect;
+            indirect.memory = vd__graph_memory_of(g, command, indirect.memory, &moved);
+            indirect.offset += moved;
+            size = &indirect;
+        } else if (t->kind == VD__TAPE_COPY) vd__graph_play_copy(g, r, command, (const vd__tape_copy *)item);
+        else if (t->kind == VD__TAPE_FILL) {
+            const vd__tape_fill *fill = (const vd__tape_fill *)item;
+            const vd__memory *to = vd__graph_memory_of(g, command, fill->to, &moved);
+            vd__list_record_fill(&r->list, to, fill->offset + moved, fill->size, (uint32_t)fill->word);
+        } else {
+            vd__image_command image = ((const vd__tape_image *)item)->image;
+            image.buffer = vd__graph_memory_of(g, command, image.buffer, &moved);
+            image.offset += moved;
+            vd__list_record_image(&r->list, &image);
+        }
+    }
+    return result;
+}
+
+/* Records the barrier before the commands of a level, with the changes of layouts that they need, and notes their
+   accesses. `separate`: earlier commands of the recording conflict with the level. */
+static vd_result vd__graph_begin_level(vd__graph *g, vd__graph_recording *r, uint32_t level, bool separate) {
+    vd_list *l = &r->list;
+    vd__hazards *h = &l->hazards;
+    vd_result result = VD_OK;
+    uint32_t first = g->starts[level], end = g->starts[level + 1];
+    for (uint32_t i = first; i < end && !result; i++)
+        for (uint32_t a = vd__graph_command_at(g, g->order[i])->access; a < vd__graph_access_end(g, g->order[i]); a++)
+            if (!result && vd__graph_object_at(g, g->resolved[a].use)->is_image)
+                result = vd__layouts_require(l, &g->resolved[a]);
+    if (result) return result;
+    if (separate || l->transition_count) vd__list_barrier(l);
+    for (uint32_t i = first; i < end && !result; i++) {
+        uint32_t c = g->order[i], a = vd__graph_command_at(g, c)->access, a_end = vd__graph_access_end(g, c);
+        if (h->count + (a_end - a) > h->limit) result = vd__list_reserve_hazards(l, a_end - a);
+        for (; a < a_end && !result; a++) {
+            const vd__access *access = &g->resolved[a];
+            vd__hazards_access(h, access->storage->memory.serial, access, 0);
+            if (access->written && access->storage->memory.mapped)
+                l->host_stages |= vd__graph_command_at(g, c)->stage;
+        }
+        h->stages |= vd__graph_command_at(g, c)->stage;
+    }
+    return result;
+}
+
+/* Empties the list of a recording. */
+static void vd__graph_recording_reset(vd__graph_recording *r) {
+    vd_list *l = &r->list;
+    vd__hazards_clear(&l->hazards);
+    vd__hazards_clear(&l->entry_hazards);
+    l->has_barrier = false;
+    l->layout_count = l->transition_count = 0;
+    l->host_stages = 0;
+    memset(&l->stats, 0, sizeof l->stats);
+    r->instances = 0;
+    r->blocks.count = r->bytes.count = 0;
+}
+
+/* Stores the objects that a recording uses, with their handles. */
+static void vd__graph_recording_uses(const vd__graph *g, vd__graph_recording *r) {
+    vd_list *l = &r->list;
+    l->use_count = 0;
+    for (uint32_t i = 0; i < g->objects.count; i++) {
+        const vd__graph_object *o = vd__graph_object_at(g, i);
+        const vd__graph_slot *s = o->slot == VD__NONE ? NULL : vd__graph_slot_at(g, o->slot);
+        if (!o->used || (s && !s->name)) continue;
+        l->uses[l->use_count].object = s ? &s->chosen->slot : o->object;
+        l->uses[l->use_count++].written = o->written || o->is_image; /* changes of layouts are writes */
+    }
+}
+
+/* Counts the commands of a recording for vd_stats. */
+static void vd__graph_recording_count(const vd__graph *g, vd__graph_recording *r, uint32_t instances) {
+    for (uint32_t c = 0; c < g->commands.count; c++) {
+        const vd__graph_command *command = vd__graph_command_at(g, c);
+        bool fill = command->word < g->recorded.commands.tape.count
+                    && vd__tape_command_at(&g->recorded.commands.tape, command->word)->kind == VD__TAPE_FILL;
+        if (command->kernel != VD__NONE) r->list.stats.dispatches += instances;
+        else if (fill) r->list.stats.fills += instances;
+        else r->list.stats.copies += instances;
+    }
+}
+
+/* Records the commands with the wanted buffers, values and numbers of threads. The recording is not in flight. */
+static vd_result vd__graph_record(vd__graph *g, vd__graph_recording *r, uint32_t instances) {
+    const vd__backend *backend = g->queue->ctx->driver.backend;
+    vd_list *l = &r->list;
+    vd__graph_recording_reset(r);
+    vd_result result = vd__graph_schedule(g);
+    if (!result) result = backend->commands_begin(g->queue->device, &r->recording.commands, true);
+    if (result) return result;
+    g->dispatch->launch.code = NULL;
+    for (uint32_t instance = 0; instance < instances; instance++)
+        for (uint32_t level = 1; level <= g->level_count && !result; level++) {
+            result = vd__graph_begin_level(g, r, level, level > 1 || instance > 0);
+            for (uint32_t i = g->starts[level]; i < g->starts[level + 1] && !result; i++)
+                result = vd__graph_play(g, r, g->order[i], instance);
+        }
+    if (l->layout_count) vd__list_rest(l);
+    vd_result ended = vd__list_end_recording(l);
+    if (!result) result = ended;
+    void *changes = r->changes;
+    if (!result && !vd__array_reserve(vd__graph_allocator(g), &changes, &r->change_capacity, r->blocks.count,
+                                      sizeof *r->changes))
+        result = vd__fail_memory(NULL, NULL, 0);
+    r->changes = (vd__argument_change *)changes;
+    if (result) return result;
+    vd__graph_recording_uses(g, r);
+    vd__graph_recording_count(g, r, instances);
+    r->instances = instances;
+    return VD_OK;
+}
+
+static vd_result vd__graph_recording_create(vd__graph *g, vd__graph_recording **out) {
+    vd_context *ctx = g->queue->ctx;
+    const vd_allocator *allocator = &ctx->host.allocator;
+    vd__graph_recording *r = (vd__graph_recording *)vd__alloc_zeroed(allocator, sizeof *r);
+    if (!r) return vd__fail_memory(NULL, NULL, 0);
+    r->list.ctx = ctx;
+    r->list.queue = g->queue;
+    r->list.device = g->queue->device;
+    r->list.uses = (vd__list_use *)vd__alloc(allocator, (g->objects.count + 1) * sizeof *r->list.uses);
+    r->state = (uint64_t *)vd__alloc_zeroed(allocator, (2 * g->slots.count + 1) * sizeof *r->state);
+    bool made = r->list.uses && r->state && vd__hazards_init(&r->list.hazards, allocator)
+                && vd__hazards_init(&r->list.entry_hazards, allocator);
+    vd_result result = made ? ctx->driver.backend->commands_create(g->queue->device, &r->recording.commands)
+                            : vd__fail_memory(NULL, NULL, 0);
+    if (!result) r->list.recording = &r->recording;
+    if (result) vd__graph_recording_free(g, r);
+    else {
+        r->next = g->recordings;
+        g->recordings = *out = r;
+    }
+    return result;
+}
+
+/* Returns word `half` of what a recording depends on, for a slot. */
+static uint64_t vd__graph_state(const vd__graph_slot *s, int half) {
+    uint32_t threads[4] = { 0, 0, 0, 0 };
+    if (s->buffer) return half ? 0 : s->wanted;
+    if (!s->threads) return 0;
+    memcpy(threads, s->from, s->size);
+    return threads[2 * half] | (uint64_t)threads[2 * half + 1] << 32;
+}
+
+static bool vd__graph_recording_matches(const vd__graph *g, const vd__graph_recording *r, uint32_t instances) {
+    if (r->instances != instances) return false;
+    for (uint32_t i = 0; i < g->slots.count; i++)
+        for (int half = 0; half < 2; half++)
+            if (r->state[2 * i + (uint32_t)half] != vd__graph_state(vd__graph_slot_at(g, i), half)) return false;
+    return true;
+}
+
+/* Returns a recording to be replaced: the one that was submitted the longest time ago, if it has completed and there
+   are enough of them; otherwise NULL. */
+static vd__graph_recording *vd__graph_recording_oldest(vd__graph *g) {
+    vd__graph_recording *oldest = g->recordings;
+    uint32_t count = 0;
+    for (vd__graph_recording *r = g->recordings; r; r = r->next, count++) {
+        if (!r->instances && vd__queue_reached(g->queue, r->recording.value)) return r;
+        if (r->recording.value < oldest->recording.value) oldest = r;
+    }
+    bool replace = count >= VD__GRAPH_RECORDINGS && vd__queue_reached(g->queue, oldest->recording.value);
+    return replace ? oldest : NULL;
+}
+
+/* Sets *out to a recording for the wanted state. */
+static vd_result vd__graph_recording_get(vd__graph *g, uint32_t instances, vd__graph_recording **out) {
+    for (vd__graph_recording *r = g->recordings; r; r = r->next)
+        if (vd__graph_recording_matches(g, r, instances)) {
+            *out = r;
+            return VD_OK;
+        }
+    *out = vd__graph_recording_oldest(g);
+    vd_result result = *out ? VD_OK : vd__graph_recording_create(g, out);
+    if (!result) result = vd__graph_record(g, *out, instances);
+    for (uint32_t i = 0; i < g->slots.count && !result; i++)
+        for (int half = 0; half < 2; half++)
+            (*out)->state[2 * i + (uint32_t)half] = vd__graph_state(vd__graph_slot_at(g, i), half);
+    return result;
+}
+
+/* Compares the argument blocks of a recording with the wanted values, and stores the changes. Returns their number. */
+static uint32_t vd__graph_changes(const vd__graph *g, vd__graph_recording *r) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < r->blocks.count; i++) {
+        const vd__graph_block *b = VD__GRAPH_AT(vd__graph_block, r->blocks, i);
+        uint8_t *bytes = VD__GRAPH_AT(uint8_t, r->bytes, b->bytes);
+        uint32_t begin = UINT32_MAX, end = 0;
+        for (uint32_t u = vd__graph_command_at(g, b->command)->use; u < vd__graph_use_end(g, b->command); u++) {
+            const vd__graph_use *use = vd__graph_use_at(g, u);
+            const vd__graph_slot *s = vd__graph_slot_at(g, use->slot);
+            const uint8_t *value = vd__graph_value(s, b->instance);
+            if (use->offset == VD__NONE || !memcmp(bytes + use->offset, value, s->size)) continue;
+            memcpy(bytes + use->offset, value, s->size);
+            if (use->offset < begin) begin = use->offset;
+            if (use->offset + s->size > end) end = use->offset + s->size;
+        }
+        if (!end) continue;
+        begin &= ~3u;
+        vd__argument_change change = { b->block, begin, ((end + 3) & ~3u) - begin, bytes + begin };
+        r->changes[count++] = change;
+    }
+    return count;
+}
+
+/* ---- values of slots ---- */
+
+/* Writes the names of all slots, for messages. */
+static const char *vd__graph_slot_list(const vd__graph *g, char text[256]) {
+    size_t used = 0;
+    text[0] = 0;
+    for (uint32_t i = 0; i < g->slots.count && used < 200; i++) {
+        const char *name = vd__graph_slot_at(g, i)->name;
+        if (name) used += (size_t)snprintf(text + used, 256 - used, "%s'%.40s'", used ? ", " : "", name);
+    }
+    return used ? text : "none";
+}
+
+/* Finds the slot for a value. Sets the error and returns NULL if there is none. */
+static vd__graph_slot *vd__graph_slot_named(const vd__graph *g, const char *name) {
+    char text[256];
+    vd__graph_slot *s = vd__graph_slot_find(g, name, NULL);
+    if (!s)
+        vd__fail(VD_ERROR_INVALID, name ? "there is no slot '%s'; the slots are %s" : "the slot's name is NULL%s%s",
+                 name ? name : "", name ? vd__graph_slot_list(g, text) : "");
+    return s;
+}
+
+/* Checks a buffer for a slot. Every command has been checked for the first one: the new one must not differ from it. */
+static vd_result vd__graph_check_buffer(const vd__graph *g, const vd__graph_slot *s, uint64_t id) {
+    const vd__buffer *b = vd__graph_buffer_of(g, id), *first = s->buffer;
+    char then[VD__EXTENT_TEXT], now[VD__EXTENT_TEXT], then_type[40], now_type[40];
+    if (!b)
+        return vd__fail(VD_ERROR_INVALID, "slot '%s': the buffer %s", s->name,
+                        vd__pool_reason(&g->queue->ctx->buffers, id));
+    if (b->graph || !vd__buffer_storage_on(b, g->queue->context_device, NULL, NULL))
+        return b->graph ? vd__graph_fail_buffer(NULL, NULL, b) : VD_ERROR_INVALID;
+    if (b->type != first->type || b->size != first->size || memcmp(b->shape, first->shape, sizeof b->shape))
+        return vd__fail(VD_ERROR_INVALID, "slot '%s' is a buffer of %s with shape %s, but buffer '%s' has %s with "
+                        "shape %s", s->name, vd__type_print(then_type, first->type),
+                        vd__extent_print(then, first->shape, 4), b->name, vd__type_print(now_type, b->type),
+                        vd__extent_print(now, b->shape, 4));
+    uint32_t device = g->queue->context_device->index;
+    uint64_t old_start = (first->storage[device].memory.address + first->offset) | 256,
+             start = b->storage[device].memory.address + b->offset, align = old_start & (~old_start + 1);
+    if (start % align == 0) return VD_OK;
+    return vd__fail(VD_ERROR_INVALID, "slot '%s': buffer '%s' begins at byte %llu of its memory, but must begin at a "
+                    "multiple of %llu, like the first buffer", s->name, b->name, VD__U(b->offset), VD__U(align));
+}
+
+/* Checks the value for a slot. */
+static vd_result vd__graph_check_value(const vd__graph *g, const vd__graph_slot *s, const vd_arg *value) {
+    char then[40], now[40];
+    bool buffer = value->kind == VD_ARG_BINDING || value->kind == VD_ARG_ADDRESS;
+    if (s->buffer && buffer) return vd__graph_check_buffer(g, s, value->bits);
+    bool fits = !s->buffer && value->kind == VD_ARG_VALUE && (value->from || s->size <= 8);
+    if (fits && (value->type == s->type || (!value->type && !(s->type && s->threads)))) return VD_OK;
+    return vd__fail(VD_ERROR_INVALID, "slot '%s' is %s%s, but the new value is %s%s", s->name, vd__graph_slot_kind(s),
+                    vd__type_print(then, s->type), buffer ? "a buffer" : value->kind != VD_ARG_VALUE ? "not set"
+                    : "a value of ", value->kind == VD_ARG_VALUE ? vd__type_print(now, value->type) : "");
+}
+
+/* Checks a value for one submission and makes it the wanted one. */
+static vd_result vd__graph_want(vd__graph *g, const vd_graph_value *v, uint32_t instances) {
+    vd__graph_slot *s = vd__graph_slot_named(g, v->slot);
+    vd_result r = s ? vd__graph_check_value(g, s, &v->value) : VD_ERROR_INVALID;
+    if (r) return r;
+    if (v->count < 0 || (v->count && (uint32_t)v->count < instances))
+        return vd__fail(VD_ERROR_INVALID, "slot '%s' has %d values, but there are %u instances", s->name, v->count,
+                        (unsigned)instances);
+    if (v->count && (s->buffer || s->threads || !v->value.from))
+        return vd__fail(VD_ERROR_INVALID, "slot '%s' has %d values, but %s", s->name, v->count,
+                        s->buffer ? "a buffer is the same for all instances"
+                        : s->threads ? "a number of threads is the same for all instances"
+                                     : "value.from is NULL; use vd_value");
+    s->wanted = v->value.bits;
+    if (s->buffer) return VD_OK;
+    s->from = (const uint8_t *)(v->value.from ? v->value.from : &v->value.bits);
+    s->stride = v->count ? s->size : 0;
+    return VD_OK;
+}
+
+/* Makes the values of vd_graph_set the wanted ones. */
+static void vd__graph_want_set(vd__graph *g) {
+    for (uint32_t i = 0; i < g->slots.count; i++) {
+        vd__graph_slot *s = vd__graph_slot_at(g, i);
+        s->wanted = s->bound;
+        s->from = s->size ? VD__GRAPH_AT(uint8_t, g->values, s->offset) : NULL;
+        s->stride = 0;
+    }
+}
+
+/* ---- end of recording ---- */
+
+/* Allocates the scratch memory of scheduling. */
+static vd_result vd__graph_allocate(vd__graph *g) {
+    const vd_allocator *allocator = vd__graph_allocator(g);
+    uint32_t commands = g->commands.count, accesses = g->accesses.count, heads = 16;
+    while (heads < 2 * (g->objects.count + 1)) heads *= 2;
+    g->head_mask = heads - 1;
+    g->resolved = (vd__access *)vd__alloc(allocator, (accesses + 1) * sizeof *g->resolved);
+    g->levels = (uint32_t *)vd__alloc(allocator, (3 * commands + 2) * sizeof *g->levels);
+    g->segments = (vd__graph_segment *)vd__alloc(allocator, (2 * accesses + 1) * sizeof *g->segments);
+    g->heads = (vd__graph_head *)vd__alloc(allocator, heads * sizeof *g->heads);
+    g->dispatch = (vd__dispatch_state *)vd__alloc_zeroed(allocator, sizeof *g->dispatch);
+    if (!g->resolved || !g->levels || !g->segments || !g->heads || !g->dispatch) return vd__fail_memory(NULL, NULL, 0);
+    g->order = g->levels + commands;
+    g->starts = g->order + commands;
+    g->dispatch->context_device = g->queue->context_device;
+    g->dispatch->launch.arguments = g->dispatch->arguments;
+    g->dispatch->launch.bindings = g->dispatch->bindings;
+    return VD_OK;
+}
+
+/* Completes a graph: the first recording finds errors and compiles what submissions need. */
+static vd_result vd__graph_finish(vd_list *l) {
+    vd__graph *g = l->graph;
+    vd__graph_recording *first;
+    vd_result r = VD_OK;
+    if (g->recorded.commands.tape.failed) r = vd__fail_memory(NULL, NULL, 0);
+    for (uint32_t i = 0; i < l->use_count && !r; i++) r = vd__graph_object_add(g, &l->uses[i]);
+    if (!r) r = vd__graph_allocate(g);
+    vd__graph_want_set(g);
+    if (!r) r = vd__graph_check_objects(g);
+    return r ? r : vd__graph_recording_get(g, 1, &first);
+}
+
+/* ---- submission ---- */
+
+/* Obtains host memory for the output of kernels that print. */
+static vd_result vd__graph_output_begin(vd__queue *q, vd__output **out) {
+    if (q->open_batch.output) vd__queue_flush(q);
+    vd_result r = vd__output_acquire(&q->open_batch);
+    *out = q->open_batch.output;
+    q->open_batch.output = NULL;
+    return r;
+}
+
+/* Copies the output of a submitted graph to the host, in a submission of its own. */
+static vd_result vd__graph_output_end(vd__queue *q, vd__output *output) {
+    q->open_batch.output = output;
+    vd_result r = q->open_batch.recording ? VD_OK : vd__list_begin_recording(&q->open_batch);
+    if (!r) vd__queue_flush(q);
+    return r;
+}
+
+/* Submits a graph. The caller holds the queue's lock. */
+static vd_result vd__graph_send(vd__graph *g, const vd_graph_submit_desc *desc, const uint64_t waits[VD_MAX_QUEUES]) {
+    vd__queue *q = g->queue;
+    uint32_t instances = desc->instances ? (uint32_t)desc->instances : 1;
+    vd__graph_recording *recording = NULL;
+    vd__output *output = NULL;
+    vd_result r = VD_OK;
+    vd__graph_want_set(g);
+    for (int i = 0; i < desc->value_count && !r; i++) r = vd__graph_want(g, &desc->values[i], instances);
+    if (!r) r = vd__graph_check_objects(g);
+    if (!r) r = vd__graph_recording_get(g, instances, &recording);
+    if (!r && g->prints) r = vd__graph_output_begin(q, &output);
+    if (r) return r;
+    uint32_t changes = vd__graph_changes(g, recording);
+    if (recording->recording.indirect && vd__queue_reached(q, recording->recording.value))
+        vd__recording_collect(q, &recording->recording);
+    recording->recording.indirect = g->recorded.indirect;
+    vd__list_order(&recording->list, waits);
+    if (!vd__list_send(&recording->list, VD_OK, recording->changes, changes)) recording->instances = 0;
+    g->last_use = q->submitted;
+    vd__stats_add(&q->open_batch.stats, &recording->list.stats);
+    q->open_batch.stats.submissions++;
+    return output ? vd__graph_output_end(q, output) : VD_OK;
 }
 
 // >>public
@@ -18436,6 +20027,7 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     vd__pool_init(&ctx->tickets, &ctx->host.allocator, VD__OBJECT_TICKET, ctx->number, sizeof(vd__ticket));
     vd__pool_init(&ctx->images, &ctx->host.allocator, VD__OBJECT_IMAGE, ctx->number, sizeof(vd__image));
     vd__pool_init(&ctx->samplers, &ctx->host.allocator, VD__OBJECT_SAMPLER, ctx->number, sizeof(vd__sampler));
+    vd__pool_init(&ctx->graphs, &ctx->host.allocator, VD__OBJECT_GRAPH, ctx->number, sizeof(vd__graph));
     if (!vd__context_init_queues(ctx, desc)) return false;
     bool cache = desc->cache_directory && desc->cache_directory[0];
     if (cache) ctx->host.cache_directory = vd__copy_text(&ctx->host.allocator, desc->cache_directory);
@@ -18478,6 +20070,7 @@ static void vd__context_free_memory(vd_context *ctx) {
     vd__pool_free(&ctx->tickets);
     vd__pool_free(&ctx->images);
     vd__pool_free(&ctx->samplers);
+    vd__pool_free(&ctx->graphs);
     vd__mutex_destroy(&ctx->messages.lock);
     vd__mutex_destroy(&ctx->lock);
     inner.release(inner.user, ctx);
@@ -18573,16 +20166,17 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
 
 /* Destroys the buffers and kernels that the user did not destroy. In debug mode, logs their names. */
 static void vd__context_discard_objects(vd_context *ctx) {
-    static const char *const kinds[] = { "buffer", "kernel", "image", "sampler" };
-    vd__pool *const pools[] = { &ctx->buffers, &ctx->kernels, &ctx->images, &ctx->samplers };
+    static const char *const kinds[] = { "buffer", "kernel", "image", "sampler", "graph" };
+    vd__pool *const pools[] = { &ctx->buffers, &ctx->kernels, &ctx->images, &ctx->samplers, &ctx->graphs };
     for (size_t p = 0; p < VD__COUNT(pools); p++)
         for (uint32_t i = 0; i < pools[p]->used; i++) {
             vd__slot *slot = vd__pool_slot_at(pools[p], i);
             if (!vd__slot_is_live(slot)) continue;
             const char *name = p == 1   ? ((vd__kernel *)(void *)slot)->name
                                : p == 3 ? ((vd__sampler *)(void *)slot)->name
+                               : p == 4 ? ((vd__graph *)(void *)slot)->name
                                         : ((vd__resource *)(void *)slot)->name;
-            if (ctx->host.debug)
+            if (ctx->host.debug && !(p == 0 && ((vd__resource *)(void *)slot)->graph))
                 vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' was not destroyed before vd_context_destroy", kinds[p],
                          name);
             vd__object_destroy(ctx, pools[p], slot);
@@ -18785,10 +20379,11 @@ VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
         out->device_blocks += ctx->devices[i].heap.block_count;
         out->device_bytes += ctx->devices[i].heap.bytes;
     }
-    out->buffers = ctx->buffers.live - ctx->output_buffers;
+    out->buffers = ctx->buffers.live - ctx->hidden_buffers;
     out->kernels = ctx->kernels.live;
     out->images = ctx->images.live;
     out->samplers = ctx->samplers.live;
+    out->graphs = ctx->graphs.live;
     vd__mutex_unlock(&ctx->lock);
     vd__unlock_all(ctx);
     out->host_allocations = vd__atomic_load64(&ctx->counting_allocator.count);
@@ -18965,6 +20560,7 @@ static vd_result vd__view_make(vd_context *ctx, const vd__buffer *base, const vd
         b->usage = base->usage;
         b->storage = base->storage;
         b->offset = base->offset + desc->offset;
+        b->graph = base->graph;
         memcpy(b->shape, shape, sizeof shape);
         opened = vd__view_open(&ctx->buffers, b, base);
         if (opened) out->id = b->slot.id;
@@ -19004,6 +20600,11 @@ VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
     if (vd__destroy_refused(ctx, "vd_buffer_destroy")) return;
     vd__lock_all(ctx);
     vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_destroy", "");
+    if (b && b->graph && !b->view) {
+        vd__fail_call(VD_ERROR_INVALID, "vd_buffer_destroy", NULL, "buffer '%s' belongs to a graph and is destroyed "
+                      "with it", b->name);
+        b = NULL;
+    }
     if (b) vd__object_destroy(ctx, &ctx->buffers, &b->slot);
     vd__unlock_all(ctx);
     vd__reap(ctx);
@@ -19028,7 +20629,7 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
     out->devices = b->devices;
     const vd__heap_block *block = (const vd__heap_block *)(const void *)m->block;
     bool objects = ctx->driver.backend->id == VD_BACKEND_VULKAN || ctx->driver.backend->id == VD_BACKEND_OPENCL;
-    out->imported = block->imported;
+    out->imported = block && block->imported;
     out->native = objects ? m->native[0] : 0;
     out->native_offset = b->offset;
     out->storage = m->serial;
@@ -19192,7 +20793,7 @@ VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, ui
     if (!r) r = vd__device_check(ctx, "vd_buffer_map", device);
     if (r) return vd__call_failed(ctx, r);
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_map", "");
-    vd__storage *s = b ? vd__buffer_storage_on(b, &ctx->devices[device], "vd_buffer_map") : NULL;
+    vd__storage *s = b ? vd__buffer_storage_on(b, &ctx->devices[device], NULL, "vd_buffer_map") : NULL;
     if (!s) r = VD_ERROR_INVALID;
     else if (!s->memory.mapped)
         r = vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_map", NULL, "buffer '%s' is in memory of '%s' that the host "
@@ -19209,7 +20810,7 @@ VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device) 
     if (!r) r = vd__device_check(ctx, "vd_buffer_unmap", device);
     if (r) return vd__call_failed(ctx, r);
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_unmap", "");
-    vd__storage *s = b ? vd__buffer_storage_on(b, &ctx->devices[device], "vd_buffer_unmap") : NULL;
+    vd__storage *s = b ? vd__buffer_storage_on(b, &ctx->devices[device], NULL, "vd_buffer_unmap") : NULL;
     return vd__buffer_call_end(ctx, b, "vd_buffer_unmap", s ? vd__unmap(b, s) : VD_ERROR_INVALID);
 }
 
@@ -19235,7 +20836,8 @@ VD_API vd_result vd_buffer_export(vd_context *ctx, vd_buffer buffer, vd_external
     memset(out, 0, sizeof *out);
     out->handle = -1;
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_export", "");
-    return vd__buffer_call_end(ctx, b, "vd_buffer_export", b ? vd__buffer_export(b, out) : VD_ERROR_INVALID);
+    if (b && b->graph) r = vd__graph_fail_buffer("vd_buffer_export", NULL, b);
+    return vd__buffer_call_end(ctx, b, "vd_buffer_export", r ? r : b ? vd__buffer_export(b, out) : VD_ERROR_INVALID);
 }
 
 /* ---- images ---- */
@@ -19961,6 +21563,13 @@ VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc) {
     return l;
 }
 
+/* Fails if the list records a graph. */
+static vd_result vd__graph_refuse(const vd_list *l, const char *call) {
+    if (!l->graph) return VD_OK;
+    return vd__fail_call(VD_ERROR_UNSUPPORTED, call, l->graph->name, "the list records a graph, which cannot contain "
+                         "this command");
+}
+
 VD_API vd_context *vd_list_context(vd_list *l) { return l ? l->ctx : NULL; }
 
 VD_API vd_result vd_list_end(vd_list *list) {
@@ -19968,6 +21577,9 @@ VD_API vd_result vd_list_end(vd_list *list) {
     if (list && list->state == VD__LIST_OPEN && list->immediate)
         r = vd__fail_call(VD_ERROR_INVALID, "vd_list_end", NULL, "an immediate list cannot be ended; vd_submit "
                           "submits its batch");
+    else if (list && list->state == VD__LIST_OPEN && list->graph)
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_list_end", list->graph->name, "the list records a graph; call "
+                          "vd_graph_end");
     else if (list && list->state == VD__LIST_OPEN) {
         vd_result open = r ? r : vd__scopes_check(list, "vd_list_end");
         vd__atomic_store32(&list->state, VD__LIST_ENDED);
@@ -19997,6 +21609,7 @@ VD_API void vd_list_discard(vd_list *list) {
 
 VD_API vd_result vd_list_watch(vd_list *list, vd_ticket *out) {
     vd_result r = vd__list_check(list, "vd_list_watch");
+    if (!r) r = vd__graph_refuse(list, "vd_list_watch");
     if (out) out->id = 0;
     if (!out && !r) r = vd__fail_call(VD_ERROR_INVALID, "vd_list_watch", NULL, "out is NULL");
     if (!r) r = vd__read_begin(list, NULL, NULL, out);
@@ -20101,6 +21714,9 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     if (!list) r = vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "the list is NULL");
     else if (list->state == VD__LIST_FREE)
         r = vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "the list was already submitted or discarded");
+    else if (list->graph)
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_submit", list->graph->name, "the list records a graph; call "
+                          "vd_graph_end, then vd_graph_submit");
     else r = vd__callback_check(list->ctx, "vd_submit", false);
     if (r) return vd__list_refused(list, r);
     vd__queue *q = list->queue;
@@ -20157,6 +21773,7 @@ VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint
     desc.args = args;
     desc.arg_count = arg_count;
     desc.indirect.id = 0;
+    desc.threads_slot = NULL;
     if (VD__UNLIKELY(!ctx || vd__atomic_load32(&ctx->state))) return vd__run_checked(ctx, &desc);
     vd_result r = vd_dispatch(&ctx->queues->open_batch, &desc);
     return r ? vd__error_amend(r, vd__run_call, NULL, NULL) : VD_OK;
@@ -20204,6 +21821,8 @@ VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint6
 VD_API vd_result vd_record_native(vd_list *list, const vd_record_desc *desc) {
     vd_result r = vd__list_check(list, "vd_record_native");
     if (r) return vd__list_refused(list, r);
+    r = vd__graph_refuse(list, "vd_record_native");
+    if (r) return vd__list_end_call(list, "vd_record_native", r);
     vd__list_lock(list);
     r = desc ? vd__record_native(list, desc)
              : vd__fail_call(VD_ERROR_INVALID, "vd_record_native", NULL, "desc is NULL");
@@ -20237,6 +21856,8 @@ VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticke
     if (out) out->id = 0;
     vd_result r = vd__list_check(list, "vd_read_begin");
     if (r) return vd__list_refused(list, r);
+    r = vd__graph_refuse(list, "vd_read_begin");
+    if (r) return vd__list_end_call(list, "vd_read_begin", r);
     if (!desc || !out)
         r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "%s is NULL", desc ? "out" : "desc");
     else r = vd__list_device_check(list, "vd_read_begin", desc->device);
@@ -20279,6 +21900,8 @@ VD__SMALL
 VD_API vd_result vd_scope_begin(vd_list *list, const char *name) {
     vd_result r = vd__list_check(list, "vd_scope_begin");
     if (r) return vd__list_refused(list, r);
+    r = vd__graph_refuse(list, "vd_scope_begin");
+    if (r) return vd__list_end_call(list, "vd_scope_begin", r);
     vd__list_lock(list);
     r = vd__scope_begin(list, name);
     vd__list_unlock(list);
@@ -20288,6 +21911,8 @@ VD_API vd_result vd_scope_begin(vd_list *list, const char *name) {
 VD_API vd_result vd_scope_end(vd_list *list) {
     vd_result r = vd__list_check(list, "vd_scope_end");
     if (r) return vd__list_refused(list, r);
+    r = vd__graph_refuse(list, "vd_scope_end");
+    if (r) return vd__list_end_call(list, "vd_scope_end", r);
     vd__list_lock(list);
     r = vd__scope_end(list);
     vd__list_unlock(list);
@@ -20351,6 +21976,248 @@ VD_API vd_result vd_profile_write(vd_context *ctx, const char *path) {
         if (r) vd__error_default_call(r, "vd_profile_write");
     }
     return vd__call_end(ctx, r);
+}
+
+/* ---- graphs ---- */
+
+/* Creates a graph and opens the list that records it. */
+static vd_result vd__graph_open(vd_context *ctx, vd__queue *q, const char *name, vd_list **out) {
+    char *copy = vd__copy_text(&ctx->host.allocator, name);
+    vd__mutex_lock(&ctx->lock);
+    vd__graph *g = copy ? (vd__graph *)(void *)vd__pool_acquire(&ctx->graphs) : NULL;
+    vd_list *l = g ? vd__list_acquire(ctx, q) : NULL;
+    if (l) {
+        g->queue = q;
+        g->name = copy;
+        l->graph = g;
+        l->recording = &g->recorded;
+    } else if (g) vd__pool_release(&ctx->graphs, &g->slot);
+    vd__mutex_unlock(&ctx->lock);
+    *out = l;
+    if (l) return VD_OK;
+    vd__free(&ctx->host.allocator, copy);
+    return vd__fail_memory("vd_graph_begin", name, 0);
+}
+
+VD_API vd_list *vd_graph_begin(vd_context *ctx, const vd_graph_desc *desc) {
+    vd_list *l = NULL;
+    int device = desc ? desc->device : 0;
+    vd_result r = vd__context_check(ctx, "vd_graph_begin");
+    if (!r) r = vd__desc_device_check(ctx, "vd_graph_begin", device);
+    vd__queue *q = r ? NULL : vd__queue_find(ctx, "vd_graph_begin", device ? device - 1 : 0, desc ? desc->queue : 0);
+    if (!r) r = q ? vd__graph_open(ctx, q, desc ? desc->name : NULL, &l) : VD_ERROR_INVALID;
+    if (r) vd__call_failed(ctx, r);
+    return l;
+}
+
+/* Fails unless the list records a graph. */
+static vd_result vd__graph_list_check(const vd_list *l, const char *call) {
+    vd_result r = vd__list_check(l, call);
+    if (r || l->graph) return r;
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the list records no graph; it must be one of vd_graph_begin");
+}
+
+/* Adds a transient buffer. */
+static vd_result vd__graph_transient(vd_list *l, const vd_buffer_desc *desc, vd_buffer *out) {
+    vd__buffer model;
+    const char *name = desc->name ? desc->name : "";
+    memset(&model, 0, sizeof model);
+    vd_result r = vd__buffer_check(l->ctx, desc, model.shape, &model.size);
+    if (r) return vd__error_amend(r, "vd_graph_buffer", NULL, NULL);
+    if (desc->data || desc->memory || desc->devices || desc->address || desc->external || desc->exportable)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_graph_buffer", name, "the desc may have name, type and shape alone");
+    model.type = desc->type;
+    vd__graph_slot *s = vd__graph_slot_add(l->graph, NULL, desc->type);
+    r = s ? vd__graph_stand_in(l, s, name, &model) : VD_ERROR_OUT_OF_MEMORY;
+    if (!r) out->id = s->buffer->slot.id;
+    else if (s) l->graph->slots.count--;
+    return r;
+}
+
+VD_API vd_buffer vd_graph_buffer(vd_list *graph, const vd_buffer_desc *desc) {
+    vd_buffer out = { 0 };
+    vd_result r = vd__graph_list_check(graph, "vd_graph_buffer");
+    if (r) vd__list_refused(graph, r);
+    else {
+        r = desc ? vd__graph_transient(graph, desc, &out)
+                 : vd__fail_call(VD_ERROR_INVALID, "vd_graph_buffer", NULL, "desc is NULL");
+        vd__list_end_call(graph, "vd_graph_buffer", r);
+    }
+    return out;
+}
+
+VD_API vd_buffer vd_slot_buffer(vd_list *graph, const char *name, vd_buffer buffer) {
+    vd_buffer out = { 0 };
+    vd_result r = vd__graph_list_check(graph, "vd_slot_buffer");
+    if (r) {
+        vd__list_refused(graph, r);
+        return out;
+    }
+    vd__buffer *b = vd__buffer_pin(graph->ctx, buffer, "vd_slot_buffer", ""), *stand_in = NULL;
+    r = b ? VD_OK : VD_ERROR_INVALID;
+    if (!r && (!name || !name[0])) r = vd__fail_call(VD_ERROR_INVALID, "vd_slot_buffer", NULL, "a slot needs a name");
+    if (!r) r = vd__graph_buffer_slot(graph, "vd_slot_buffer", name, b, &stand_in);
+    if (!r) out.id = stand_in->slot.id;
+    vd__buffer_unpin(graph->ctx, b);
+    vd__list_end_call(graph, "vd_slot_buffer", r);
+    return out;
+}
+
+VD_API vd_graph vd_graph_end(vd_list *graph) {
+    vd_graph out = { 0 };
+    vd_result r = graph ? VD_OK : vd__fail_call(VD_ERROR_INVALID, "vd_graph_end", NULL, "the list is NULL");
+    if (!r && (graph->state == VD__LIST_FREE || !graph->graph))
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_graph_end", NULL, graph->state == VD__LIST_FREE
+                          ? "the list was already ended or discarded"
+                          : "the list records no graph; it must be one of vd_graph_begin");
+    if (!r) r = vd__callback_check(graph->ctx, "vd_graph_end", false);
+    if (r) {
+        vd__list_refused(graph, r);
+        return out;
+    }
+    vd_context *ctx = graph->ctx;
+    vd__queue *q = graph->queue;
+    vd__graph *g = graph->graph;
+    r = vd__context_check(ctx, "vd_graph_end");
+    if (!r && graph->error) r = vd__list_repeat_error(graph);
+    if (!r) r = vd__graph_finish(graph);
+    if (r) vd__error_default_call(r, "vd_graph_end");
+    vd__mutex_lock(q->lock);
+    if (r) vd__list_discard(graph);
+    else {
+        graph->recording = NULL;
+        memset(&graph->stats, 0, sizeof graph->stats);
+        vd__mutex_lock(&ctx->lock);
+        out.id = vd__pool_publish(&ctx->graphs, &g->slot);
+        vd__mutex_unlock(&ctx->lock);
+        vd__list_recycle(graph);
+    }
+    vd__mutex_unlock(q->lock);
+    vd__reap(ctx);
+    vd__call_end(ctx, r);
+    return out;
+}
+
+/* Finds and pins a graph. Returns NULL and sets the error if there is none. */
+static vd__graph *vd__graph_pin(vd_context *ctx, vd_graph graph, const char *call) {
+    if (vd__context_check(ctx, call)) return NULL;
+    vd__graph *g = (vd__graph *)(void *)vd__pool_pin(ctx, &ctx->graphs, graph.id);
+    if (!g)
+        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the graph %s", vd__pool_reason(&ctx->graphs, graph.id));
+    return g;
+}
+
+/* Locks the queue of a pinned graph. Fails if the graph was destroyed. */
+static vd_result vd__graph_lock(vd__graph *g) {
+    vd__mutex_lock(g->queue->lock);
+    return vd__slot_is_live(&g->slot) ? VD_OK : vd__fail(VD_ERROR_INVALID, "the graph was destroyed");
+}
+
+/* Ends a public function that has pinned and locked a graph. */
+static vd_result vd__graph_call_end(vd_context *ctx, vd__graph *g, const char *call, vd_result r) {
+    vd__mutex_unlock(g->queue->lock);
+    if (r) vd__error_amend(r, call, g->name, NULL);
+    vd__slot_unpin(ctx, &g->slot);
+    return vd__call_end(ctx, r);
+}
+
+VD_API void vd_graph_destroy(vd_context *ctx, vd_graph graph) {
+    if (!graph.id) return;
+    if (vd__destroy_refused(ctx, "vd_graph_destroy")) return;
+    vd__lock_all(ctx);
+    vd__graph *g = (vd__graph *)(void *)vd__pool_find(&ctx->graphs, graph.id);
+    if (g) {
+        vd__graph_destroy_buffers(ctx, g);
+        vd__object_destroy(ctx, &ctx->graphs, &g->slot);
+    } else
+        vd__fail_call(VD_ERROR_INVALID, "vd_graph_destroy", NULL, "the graph %s",
+                      vd__pool_reason(&ctx->graphs, graph.id));
+    vd__unlock_all(ctx);
+    vd__reap(ctx);
+    vd__call_end(ctx, g ? VD_OK : VD_ERROR_INVALID);
+}
+
+VD_API vd_result vd_graph_query(vd_context *ctx, vd_graph graph, vd_graph_info *out) {
+    vd__graph *g = vd__graph_pin(ctx, graph, "vd_graph_query");
+    if (!g) return vd__call_failed(ctx, VD_ERROR_INVALID);
+    vd_result r = vd__graph_lock(g);
+    if (!r && !out) r = vd__fail(VD_ERROR_INVALID, "out is NULL");
+    if (!r) {
+        memset(out, 0, sizeof *out);
+        snprintf(out->name, sizeof out->name, "%s", g->name);
+        out->commands = (int)g->commands.count;
+        out->levels = (int)g->level_count;
+        out->barriers = (int)g->barriers.count;
+        for (uint32_t i = 0; i < g->slots.count; i++) out->slots += vd__graph_slot_at(g, i)->name != NULL;
+        out->transient_bytes = g->transient_bytes;
+    }
+    return vd__graph_call_end(ctx, g, "vd_graph_query", r);
+}
+
+VD_API vd_result vd_graph_barrier_query(vd_context *ctx, vd_graph graph, int index, vd_graph_barrier_info *out) {
+    vd__graph *g = vd__graph_pin(ctx, graph, "vd_graph_barrier_query");
+    if (!g) return vd__call_failed(ctx, VD_ERROR_INVALID);
+    vd_result r = vd__graph_lock(g);
+    if (!r && !out) r = vd__fail(VD_ERROR_INVALID, "out is NULL");
+    if (!r && (index < 0 || (uint32_t)index >= g->barriers.count))
+        r = vd__fail(VD_ERROR_INVALID, "the barrier's index is %d, but the graph has %u barriers", index,
+                     (unsigned)g->barriers.count);
+    if (!r) {
+        const vd__graph_barrier *b = VD__GRAPH_AT(vd__graph_barrier, g->barriers, index);
+        memset(out, 0, sizeof *out);
+        out->before = (int)b->before;
+        out->after = (int)b->after;
+        snprintf(out->before_name, sizeof out->before_name, "%s", vd__graph_command_name(g, b->before));
+        snprintf(out->after_name, sizeof out->after_name, "%s", vd__graph_command_name(g, b->after));
+        snprintf(out->resource, sizeof out->resource, "%s",
+                 vd__graph_name_at(g, vd__graph_object_at(g, b->object)->name));
+        out->begin = b->begin;
+        out->end = b->end;
+    }
+    return vd__graph_call_end(ctx, g, "vd_graph_barrier_query", r);
+}
+
+VD_API vd_result vd_graph_set(vd_context *ctx, vd_graph graph, const char *slot, vd_arg value) {
+    vd__graph *g = vd__graph_pin(ctx, graph, "vd_graph_set");
+    if (!g) return vd__call_failed(ctx, VD_ERROR_INVALID);
+    vd_result r = vd__graph_lock(g);
+    vd__graph_slot *s = r ? NULL : vd__graph_slot_named(g, slot);
+    if (!r) r = s ? vd__graph_check_value(g, s, &value) : VD_ERROR_INVALID;
+    if (!r && s->buffer) s->bound = value.bits;
+    else if (!r) memcpy(VD__GRAPH_AT(uint8_t, g->values, s->offset), value.from ? value.from : &value.bits, s->size);
+    return vd__graph_call_end(ctx, g, "vd_graph_set", r);
+}
+
+/* Checks a submission, and collects the timeline values that it waits for. */
+static vd_result vd__graph_submit_check(vd__graph *g, const vd_graph_submit_desc *desc,
+                                        uint64_t waits[VD_MAX_QUEUES]) {
+    vd_submit_desc events = { desc->waits, desc->wait_count };
+    if (desc->instances < 0 || desc->instances > VD__GRAPH_INSTANCES)
+        return vd__fail(VD_ERROR_INVALID, "desc.instances is %d, but must be 0 to %d", desc->instances,
+                        VD__GRAPH_INSTANCES);
+    if (desc->value_count < 0 || (desc->value_count && !desc->values))
+        return vd__fail(VD_ERROR_INVALID, "desc.value_count is %d, but %s", desc->value_count,
+                        desc->values ? "it must not be negative" : "desc.values is NULL");
+    return vd__waits_resolve(&g->queue->open_batch, &events, waits);
+}
+
+VD_API vd_result vd_graph_submit(vd_context *ctx, vd_graph graph, const vd_graph_submit_desc *desc, vd_event *out) {
+    vd_graph_submit_desc defaults;
+    uint64_t waits[VD_MAX_QUEUES];
+    memset(&defaults, 0, sizeof defaults);
+    if (out) memset(out, 0, sizeof *out);
+    vd__graph *g = vd__graph_pin(ctx, graph, "vd_graph_submit");
+    if (!g) return vd__call_failed(ctx, vd__last_error.code);
+    if (!desc) desc = &defaults;
+    vd_result r = vd__graph_submit_check(g, desc, waits);
+    vd_result locked = vd__graph_lock(g);
+    if (!r) r = locked;
+    if (!r) r = vd__graph_send(g, desc, waits);
+    if (!r) vd__event_set(g->queue, out);
+    r = vd__graph_call_end(ctx, g, "vd_graph_submit", r);
+    vd__output_poll(ctx);
+    vd__api_end(ctx);
+    return r;
 }
 
 VD__SMALL_END
@@ -20581,6 +22448,7 @@ static vd_result vd__dl_export_make(const char *call, vd_context *ctx, vd_buffer
     vd_result r = vd__context_check(ctx, call);
     if (!r && !out) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "out is NULL");
     vd__buffer *b = r ? NULL : vd__buffer_pin(ctx, buffer, call, "");
+    if (b && b->graph) r = vd__graph_fail_buffer(call, NULL, b);
     if (!r) r = b ? vd__dl_export_create(call, ctx, b, device_type, out) : VD_ERROR_INVALID;
     if (r) vd__buffer_unpin(ctx, b);
     return vd__call_end(ctx, r);

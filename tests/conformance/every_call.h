@@ -380,6 +380,32 @@ static void call_profile(caller *c) {
     EXPECT(vd_profile_write(c->w->ctx, "/no/such/folder/trace.json") != VD_OK);
 }
 
+/* Every call of a graph. Handles of buffers and kernels may become invalid at any time. */
+static void call_graph(caller *c) {
+    vd_list *list = vd_graph_begin(c->w->ctx, NULL);
+    vd_buffer_desc desc;
+    vd_graph_info info;
+    vd_graph_barrier_info barrier;
+    vd_arg args[2];
+    memset(&desc, 0, sizeof desc);
+    desc.type = VD_U32;
+    desc.shape[0] = ELEMENTS;
+    if (!list) return;
+    vd_buffer in = vd_slot_buffer(list, "in", any_buffer(c)), temporary = vd_graph_buffer(list, &desc);
+    TOOK(vd_copy(list, temporary, 0, in, 0, 16));
+    TOOK(vd_copy(list, any_buffer(c), 0, temporary, 0, 16));
+    args[0] = vd_b(any_buffer(c));
+    args[1] = vd_slot("value", vd_u32(3));
+    if (any(c, 2)) TOOK(dispatch(list, any_kernel(c), ELEMENTS, args, 2));
+    vd_graph g = vd_graph_end(list);
+    TOOK(vd_graph_submit(c->w->ctx, g, NULL, NULL));
+    TOOK(vd_graph_set(c->w->ctx, g, any(c, 2) ? "in" : "value", any(c, 2) ? vd_b(any_buffer(c)) : vd_u32(1)));
+    TOOK(vd_graph_submit(c->w->ctx, g, NULL, NULL));
+    TOOK(vd_graph_query(c->w->ctx, g, &info));
+    TOOK(vd_graph_barrier_query(c->w->ctx, g, 0, &barrier));
+    vd_graph_destroy(c->w->ctx, g);
+}
+
 static void call_wait(caller *c) {
     TOOK(vd_flush(c->w->ctx));
     TOOK(vd_wait_idle(c->w->ctx));
@@ -724,6 +750,7 @@ static const named_call calls[] = { { "kernel_load", call_kernel_load },
                                     { "record and native_use", call_others },
                                     { "read_begin", call_read_begin },
                                     { "list", call_list },
+                                    { "graph", call_graph },
                                     { "wait", call_wait },
                                     { "profile", call_profile },
                                     { "images", call_images },
@@ -739,7 +766,7 @@ static const named_call calls[] = { { "kernel_load", call_kernel_load },
                                     { "sort", call_sort },
                                     { "plans", call_plans },
                                     { "library", call_library } };
-enum { TRANSFORMS = 22 }; /* index of the first function of vkdispatch_fft.h after the reductions */
+enum { TRANSFORMS = 23 }; /* index of the first function of vkdispatch_fft.h after the reductions */
 
 /* Called while no other thread uses the world. */
 static void world_open(world *w, vd_context *ctx) {

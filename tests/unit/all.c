@@ -32,6 +32,7 @@ static const struct CMUnitTest cuda_tests[] = { POSIX(all_tests_with_the_fake_dr
 #include "errors.c"
 #include "extremes.c"
 #include "facts.c"
+#include "graphs.c"
 #include "hazards.c"
 #include "layouts.c"
 #include "memory.c"
@@ -54,8 +55,8 @@ static const unit_file files[] = {
     UNIT_FILE(builder_memory), UNIT_FILE(builder_order), UNIT_FILE(builder_scalarize), UNIT_FILE(builder_print),
     UNIT_FILE(builder_robust), UNIT_FILE(builder_rules), UNIT_FILE(builder_sync), UNIT_FILE(builder_texts),
     UNIT_FILE(cache), UNIT_FILE(command_tape), UNIT_FILE(cuda), UNIT_FILE(debug), UNIT_FILE(dispatch),
-    UNIT_FILE(errors), UNIT_FILE(extremes), UNIT_FILE(facts), UNIT_FILE(hazards), UNIT_FILE(layouts),
-    UNIT_FILE(memory), UNIT_FILE(output), UNIT_FILE(platform), UNIT_FILE(pool),
+    UNIT_FILE(errors), UNIT_FILE(extremes), UNIT_FILE(facts), UNIT_FILE(graphs), UNIT_FILE(hazards),
+    UNIT_FILE(layouts), UNIT_FILE(memory), UNIT_FILE(output), UNIT_FILE(platform), UNIT_FILE(pool),
     UNIT_FILE(privileged), UNIT_FILE(profile), UNIT_FILE(reflect), UNIT_FILE(spirv_decode), UNIT_FILE(spirv_modules),
     UNIT_FILE(spirv_numbers), UNIT_FILE(transfers), UNIT_FILE(validate), UNIT_FILE(vulkan_barrier),
 };
