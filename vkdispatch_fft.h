@@ -310,9 +310,8 @@
        model estimates this to be faster. Zeros around the signal are not read. The inverse transforms compute only
        elements on which the output depends.
 
-       With several channels or filters, one dispatch must be able to transform the first axis or a part of it. In the
-       periodic modes, shape[0] must then have no prime factors above 31. Otherwise making the plan fails with
-       VD_ERROR_UNSUPPORTED.
+       With several channels or filters, the product takes one more dispatch if no dispatch can transform the first axis
+       or a part of it.
 
        For real convolutions, the first row that applies determines the transforms:
 
@@ -3771,21 +3770,22 @@ static vd_result vd__fft_plan_axes(vd_fft *p) {
 /* Returns the addresses of the loads or stores of the pass with the product of a convolution, along dimension 1 or each
    of its parts, and along the dimensions in `extra_dims`. Images are image_step elements apart. With several channels,
    the results for each filter are separate blocks, filter_step elements apart. A part is every parts-th index of a
-   spectrum, but a contiguous range of other arrays. */
+   spectrum, but a contiguous range of other arrays. pointwise: every element is a transform. */
 static vd__fft_addressing vd__fft_product_addresses(const vd_fft *p, const vd__fft_layout *l, uint32_t extra_dims,
-                                                    uint64_t image_step, uint64_t filter_step, bool spectrum) {
+                                                    uint64_t image_step, uint64_t filter_step, bool spectrum,
+                                                    bool pointwise) {
     const vd__fft_convolution *c = &p->convolution;
     uint64_t parts = c->in_parts ? c->parts : 1;
     vd__fft_addressing s;
     uint32_t axes = 0;
     memset(&s, 0, sizeof s);
     for (uint32_t i = p->dimensions; i-- > 2;) if (extra_dims >> i & 1) s.stride[axes++] = l->stride[i];
-    s.stride[axes] = spectrum ? parts * l->stride[1] : l->stride[1];
+    s.stride[axes] = pointwise ? 0 : spectrum ? parts * l->stride[1] : l->stride[1];
     s.block.product = s.transform.product = 1;
     vd__digits_add(&s.block, c->batch, image_step);
     if (c->channels > 1) vd__digits_add(&s.block, c->filters, filter_step);
     vd__digits_add(&s.block, parts, spectrum ? l->stride[1] : p->shape[1] / parts * l->stride[1]);
-    for (uint32_t i = 2; i < p->dimensions; i++)
+    for (uint32_t i = pointwise ? 1 : 2; i < p->dimensions; i++)
         if (!(extra_dims >> i & 1)) vd__digits_add(&s.transform, p->shape[i], l->stride[i]);
     vd__fft_merge_blocks(&s);
     return s;
@@ -3831,12 +3831,13 @@ static double vd__fft_missed_bytes(const vd_fft *p, const vd__fft_pass *pass) {
 }
 
 /* Plans the forward transform, the product and the inverse transform of dimension 1 and of the dimensions in
-   `extra_dims` as one pass. image: these are all dimensions. */
-static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, uint32_t extra_dims, bool image) {
+   `extra_dims` as one pass. image: these are all dimensions. pointwise: only the product. */
+static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, uint32_t extra_dims, bool image,
+                                 bool pointwise) {
     const vd__fft_convolution *c = &p->convolution;
     const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to];
     vd__fft_pass *pass = vd__fft_add_pass(&p->route[0], from, to);
-    uint64_t step = p->dense.stride[0], n = p->shape[1] / (c->in_parts ? c->parts : 1);
+    uint64_t step = p->dense.stride[0], n = pointwise ? 1 : p->shape[1] / (c->in_parts ? c->parts : 1);
     const uint32_t order[4] = { 0, 1, 2, 3 };
     vd__fft_problem problem;
     double read, written;
@@ -3844,17 +3845,19 @@ static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, 
     memset(&problem, 0, sizeof problem);
     problem.axis = 1;
     problem.extra_dims[0] = extra_dims;
-    pass->in = vd__fft_product_addresses(p, in, extra_dims, c->channels * in->stride[0], 0, false);
-    pass->out = vd__fft_product_addresses(p, out, extra_dims, c->filters * out->stride[0], out->stride[0], false);
-    pass->in_index = vd__fft_product_addresses(p, &p->dense, extra_dims, c->channels * step, 0, false);
-    pass->out_index = vd__fft_product_addresses(p, &p->dense, extra_dims, c->filters * step, step, false);
+    pass->in = vd__fft_product_addresses(p, in, extra_dims, c->channels * in->stride[0], 0, false, pointwise);
+    pass->out = vd__fft_product_addresses(p, out, extra_dims, c->filters * out->stride[0], out->stride[0], false,
+                                          pointwise);
+    pass->in_index = vd__fft_product_addresses(p, &p->dense, extra_dims, c->channels * step, 0, false, pointwise);
+    pass->out_index = vd__fft_product_addresses(p, &p->dense, extra_dims, c->filters * step, step, false, pointwise);
     pass->in_range[0] = vd__fft_range_of(p->layout[VD__FFT_IN].count[1], n, 1, 1);
     pass->out_range[0] = vd__fft_range_of(p->layout[VD__FFT_OUT].count[1], n, 1, 1);
     if (extra_dims && !image) {
         pass->in_range[1] = vd__fft_range_of(p->layout[VD__FFT_IN].count[2], p->shape[2], 1, 1);
         pass->out_range[1] = vd__fft_range_of(p->layout[VD__FFT_OUT].count[2], p->shape[2], 1, 1);
     }
-    pass->product.spectrum = vd__fft_product_addresses(p, &p->dense, extra_dims, 0, c->channels * step, true);
+    pass->product.spectrum = vd__fft_product_addresses(p, &p->dense, extra_dims, 0, c->channels * step, true,
+                                                       pointwise);
     pass->product.whole_image = image;
     pass->product.channels = c->channels;
     pass->product.filters = c->channels > 1 ? 1 : c->filters;
@@ -3881,7 +3884,7 @@ static bool vd__fft_plan_image(vd_fft *p) {
         if (p->shape[i] > VD__FFT_MAX_POINTS / n || !vd__fft_is_smooth(p->shape[i], 31)) return false;
         n *= p->shape[i];
     }
-    return vd__fft_plan_product(p, VD__FFT_IN, VD__FFT_OUT, p->axes & ~2u, true);
+    return vd__fft_plan_product(p, VD__FFT_IN, VD__FFT_OUT, p->axes & ~2u, true, false);
 }
 
 static void vd__real_set_rule(const vd_fft *p, vd__fft_problem *problem, vd_fft_kind kind, bool to_reals);
@@ -3903,14 +3906,16 @@ static bool vd__fft_plan_convolution_axis(vd_fft *p, uint32_t axis, vd__fft_role
 }
 
 /* Plans the first axis with the product: as one pass or, if that does not fit, as forward passes, the last of which
-   multiplies while storing, and inverse passes. */
-static bool vd__fft_plan_first_axis(vd_fft *p, vd__fft_role from, vd__fft_role between, vd__fft_role to) {
+   multiplies while storing, and inverse passes. With several channels or filters, the product is a pass of its own. */
+static bool vd__fft_plan_first_axis(vd_fft *p, vd__fft_role from, vd__fft_role between, vd__fft_role after,
+                                    vd__fft_role to) {
     const vd__fft_convolution *c = &p->convolution;
-    if (vd__fft_plan_product(p, from, to, 0, false)) return true;
-    if (c->channels > 1 || c->filters > 1 || !vd__fft_plan_convolution_axis(p, 1, from, between)) return false;
-    p->route[0].pass[p->route[0].count - 1].product.store_only = true;
+    if (vd__fft_plan_product(p, from, to, 0, false, false)) return true;
+    if (!vd__fft_plan_convolution_axis(p, 1, from, between)) return false;
+    if (c->channels == 1 && c->filters == 1) p->route[0].pass[p->route[0].count - 1].product.store_only = true;
+    else if (!vd__fft_plan_product(p, between, after, 0, false, true)) return false;
     p->convolution.after_product = true;
-    return vd__fft_plan_convolution_axis(p, 1, between, to);
+    return vd__fft_plan_convolution_axis(p, 1, after, to);
 }
 
 /* Plans a convolution without parts: forward along all axes except the first, then the first axis with the product,
@@ -3921,7 +3926,7 @@ static bool vd__fft_plan_without_parts(vd_fft *p, vd__fft_role between, vd__fft_
     for (uint32_t i = p->dimensions; i-- > 2 && ok;)
         ok = vd__fft_plan_convolution_axis(p, i, p->route[0].count ? between : VD__FFT_IN, between);
     vd__fft_role from = p->route[0].count ? between : VD__FFT_IN;
-    ok = ok && vd__fft_plan_first_axis(p, from, between, to);
+    ok = ok && vd__fft_plan_first_axis(p, from, between, after, to);
     p->convolution.after_product = true;
     for (uint32_t i = 2; i < p->dimensions && ok; i++)
         ok = vd__fft_plan_convolution_axis(p, i, after, i + 1 == p->dimensions ? VD__FFT_OUT : after);
@@ -3991,7 +3996,7 @@ static bool vd__fft_plan_in_parts(vd_fft *p, vd__fft_role between, vd__fft_role 
         ok = ok && vd__fft_is_smooth(p->shape[2], 31) && p->shape[2] <= max_elements / (p->shape[1] / c->parts);
     c->in_parts = true;
     ok = ok && vd__fft_plan_rows_and_parts(p, VD__FFT_IN, between)
-         && vd__fft_plan_product(p, between, after, extra_dims, false);
+         && vd__fft_plan_product(p, between, after, extra_dims, false, false);
     c->after_product = true;
     return ok && vd__fft_plan_rows_and_parts(p, after, VD__FFT_OUT);
 }
@@ -4075,12 +4080,9 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
     }
     c->estimate_only = false;
     if (lowest > 0 && vd__fft_plan_with_parts(p, best) > 0) return VD_OK;
-    if (c->channels + c->filters > 2 && !vd__fft_is_smooth(p->shape[1], 31))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "shape[0] is %llu, but with several channels or filters its prime "
-                            "factors must not exceed 31 in VD_CONVOLVE_CIRCULAR and VD_CONVOLVE_CENTRED",
-                            (unsigned long long)p->shape[1]);
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "the transforms of this convolution, of %llu x %llu x %llu elements, are "
-                        "not supported with %u bytes of shared memory; see vd_fft_good_size",
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "the transforms of this convolution, of %llu x %llu x %llu elements, "
+                        "need intermediate buffers of more than 4294967295 complex numbers, or more than %u bytes of "
+                        "shared memory",
                         (unsigned long long)p->shape[1],
                         (unsigned long long)(p->dimensions > 2 ? p->shape[2] : 1),
                         (unsigned long long)(p->dimensions > 3 ? p->shape[3] : 1),
@@ -12757,6 +12759,7 @@ static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const
     vd__fft_choice choice = vd__fft_choice_of(s);
     size_t used = vd__fft_print(text, size,
                                 pass->real.fold_only            ? "bins combined with their mirror images"
+                                : s->n == 1 && vd__fft_has_spectrum(pass) ? "single elements"
                                 : vd__fft_is_columns(&pass->in) ? "columns of %llu"
                                                                 : "rows of %llu",
                                 s->size[0]);

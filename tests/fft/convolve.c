@@ -271,6 +271,26 @@ static void channels(void **state) {
     check_all(samples, COUNT(samples));
 }
 
+/* Lengths that need Bluestein's algorithm or several passes, in the periodic modes and, along other axes than the
+   last, in all. */
+static void long_axes(void **state) {
+    static const sample samples[] = {
+        { { 37, 0, 0 }, { 5, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 2, 3, 2, false, VD_F32 },
+        { { 37, 6, 0 }, { 3, 5, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 2, 1, 3, false, VD_F32 },
+        { { 37, 6, 4 }, { 3, 5, 4 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 1, 2, 2, true, VD_F32 },
+        { { 41, 8, 0 }, { 7, 8, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 3, 2, 1, true, VD_F32 },
+        { { 20000, 0, 0 }, { 3, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 1, 2, 3, false, VD_F32 },
+        { { 10007, 0, 0 }, { 4, 0, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CIRCULAR, 1, 0, 0, false, VD_F32 },
+        { { 10007, 0, 0 }, { 4, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 2, 2, 1, false, VD_F32 },
+        { { 8209, 3, 0 }, { 2, 3, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 2, 0, 0, false, VD_F32 },
+        { { 3, 8209, 0 }, { 2, 3, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 1, 2, 2, false, VD_F32 },
+        { { 8209, 0, 0 }, { 3, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 3, 0, 0, true, VD_F32 },
+        { { 8209, 2, 0 }, { 3, 2, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 3, 0, 0, true, VD_F32 },
+    };
+    (void)state;
+    check_all(samples, COUNT(samples));
+}
+
 /* As many channels as a loop on llvmpipe handles; on devices that limit loops, one more than allowed. */
 static void very_many(void **state) {
     static const sample samples[] = {
@@ -771,11 +791,10 @@ static void bad_input(void **state) {
     desc.spectrum_hook = leaves_nothing;
     refuse(ctx, &desc, "vd_convolve_create 'made': spectrum_hook sets re or im to {0}");
     desc.spectrum_hook = NULL;
-    desc.shape[0] = 37;
-    desc.channels = 2;
-    refuse(ctx, &desc, "'made': shape[0] is 37, but with several channels or filters its prime "
-           "factors must not exceed 31 in VD_CONVOLVE_CIRCULAR and VD_CONVOLVE_CENTRED");
-    desc.channels = 0;
+    desc.shape[0] = 65521; /* a prime number */
+    desc.shape[1] = 65536;
+    refuse(ctx, &desc, "'made': the transforms of this convolution, of 65521 x 65536 x 1 elements, need intermediate "
+           "buffers of more than 4294967295 complex numbers");
     desc.shape[0] = desc.shape[1] = (uint64_t)1 << 20;
     refuse(ctx, &desc, ", but the limit is 4294967295 elements");
     desc.shape[0] = desc.shape[1] = 8;
@@ -791,7 +810,7 @@ static void bad_input(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges), cmocka_unit_test(reals), cmocka_unit_test(shapes), cmocka_unit_test(channels),
-        cmocka_unit_test(very_many), cmocka_unit_test(doubles), cmocka_unit_test(passes),
+        cmocka_unit_test(long_axes), cmocka_unit_test(very_many), cmocka_unit_test(doubles), cmocka_unit_test(passes),
         cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(joined_axes), cmocka_unit_test(split_first_axis),
         cmocka_unit_test(requested_parts), cmocka_unit_test(known_parts), cmocka_unit_test(parts_chosen_for_a_gpu),
         cmocka_unit_test(filters), cmocka_unit_test(printf_in_filters), cmocka_unit_test(simple_calls),

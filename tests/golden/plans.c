@@ -56,6 +56,7 @@ static const char *const convolutions[] = {
     "convolve 512x512 real batch=2", "convolve 512x512 real filter=31x31 mode=same batch=3",
     "convolve 64x64 real filter=5x5 mode=centred batch=3",
     "convolve 64x48 real filter=5x5 mode=full channels=3 filters=4 batch=2",
+    "convolve 37x12 batch=2 channels=3 filters=2", "convolve 10007 batch=2", "convolve 8209 real spectrum_hook",
     "convolve 20x18x16 real filter=3x3x3 mode=valid", "convolve 16 real spectrum_hook",
 };
 
