@@ -260,7 +260,8 @@ further := processors long
 .SECONDEXPANSION:
 .PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) $(further:%=test-%) $(further:%=programs-%) \
         test-gpu test-side-by-side test-features fuzz-api bench \
-        bench-dispatch bench-cuda bench-opencl bench-build bench-pipeline bench-kernels bench-fft bench-reduce bench-original bench-compile bench-plots \
+        bench-dispatch bench-cuda bench-opencl bench-build bench-pipeline bench-kernels bench-fft bench-fft-sweep \
+        bench-reduce bench-original bench-compile bench-plots \
         matrix golden-update carry install clean \
         deps-build deps-test deps-plots
 
@@ -322,8 +323,8 @@ test-gpu:        ## suites and benchmarks for a machine with a GPU where nothing
 test-side-by-side:
 	@$(call build_and_run,codegen conformance fft unit golden fuzz)
 
-# bench-fft also uses VkFFT.
-bench_programs = $(patsubst %/fft,build/vkfft/tools/bench/fft,$(call files,tools/bench,$(cc)))
+# bench-fft also uses VkFFT. The sweep takes too long for `make bench`.
+bench_programs = $(patsubst %/fft,build/vkfft/tools/bench/fft,$(filter-out %/sweep,$(call files,tools/bench,$(cc))))
 bench: bench-compile ## every benchmark: `bench NAME SIZE ours=… rival=… ratio=… bound=… ok|short`
 	@$(MAKE) --no-print-directory -j$(JOBS) $(bench_programs)
 	@for program in $(bench_programs); do $$program || exit; done
@@ -355,6 +356,9 @@ build/vkfft_cuda.so: tools/bench/vkfft_cuda.cpp
 
 bench-fft: build/vkfft/tools/bench/fft $(if $(NVCC),build/vkfft_cuda.so) ## transforms of a GiB, compared with cuFFT, VkFFT and a copy
 	@$<
+
+bench-fft-sweep: build/$(cc)/tools/bench/sweep ## transforms of about 2000 sizes, compared with cuFFT and a copy; PART=1/8: an eighth of them
+	@$< $(PART)
 
 build/cub.so: tools/bench/cub.cu
 	@mkdir -p $(@D)

@@ -55,7 +55,7 @@ typedef struct bench_pair { /* times of one comparison, in seconds */
     double bound;      /* highest ratio that is ok; 0: no bound */
 } bench_pair;
 
-static void bench_print(const bench_pair *p) {
+static inline void bench_print(const bench_pair *p) {
     double low = 1e300, high = 0, best = p->ours[0], best_theirs = p->theirs[0];
     double ours = bench_median(p->ours, p->rounds), theirs = bench_median(p->theirs, p->rounds);
     for (int i = 0; i < p->rounds; i++) {

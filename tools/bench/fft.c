@@ -39,19 +39,11 @@
 
 #include "tools/bench/bench.h"
 #include "tools/bench/fft_cufft.h"
+#include "tools/bench/fft_run.h"
 #include "tools/bench/fft_work.h"
 #include "tools/bench/vkfft_opencl.h"
 
 #include <dlfcn.h>
-
-static bool on_processor; /* whether the device is a processor */
-
-static double now(void) {
-    if (!on_processor) return bench_now();
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* VkFFT where it is not an engine of our plans. */
 typedef struct vkfft_calls {
@@ -118,31 +110,14 @@ static vd_result keep_native(const vd_native *native, void *user) {
 /* ---- plans ---- */
 
 static vd_fft *plan_of(bench *b, const size *s, vd_fft_engine engine) {
-    vd_fft_desc desc = { 0 };
+    vd_fft_desc desc = desc_of(s, b->bytes);
     char text[64];
     name_of(s, text, sizeof text);
     desc.name = text;
-    desc.shape[0] = batch_of(s, b->bytes);
-    for (uint32_t i = 0; i < s->rank; i++) { desc.shape[i + 1] = s->n[i]; desc.axes |= 2u << i; }
-    if (is_columns(s)) desc.shape[2] = s->n[0];
-    if (is_real_row(s)) desc.kind = VD_FFT_REAL;
-    if (s->what == REAL_BACK) desc.norm = VD_FFT_NORM_NONE;
     desc.pack_rows = b->pack_rows;
     desc.engine = engine;
     desc.rigor = b->rigor;
     return vd_fft_create(b->ctx, &desc);
-}
-
-static void submit(bench *b, vd_list *list) {
-    vd_event event;
-    if (vd_submit(list, NULL, &event) || vd_wait(b->ctx, event, VD_FOREVER)) die("vd_submit", vd_error_text());
-}
-
-static vd_list *begin(bench *b) {
-    vd_list_desc desc = { 0 };
-    vd_list *list = vd_list_begin(b->ctx, &desc);
-    if (!list) die("vd_list_begin", vd_error_text());
-    return list;
 }
 
 /* Sets the kernel of a convolution. For a cropped result the plan has a longer kernel, whose middle is aligned with
@@ -162,10 +137,10 @@ static void set_kernel(bench *b, const size *s, vd_convolve *plan) {
     desc.shape[0] = count;
     desc.data = kernel;
     vd_buffer buffer = vd_buffer_create(b->ctx, &desc);
-    vd_list *list = begin(b);
+    vd_list *list = begin(b->ctx);
     if (!buffer.id || vd_convolve_set_filter(plan, list, buffer)) die("vd_convolve_set_filter", vd_error_text());
     if (vd_list_end(list)) die("vd_list_end", vd_error_text());
-    submit(b, list);
+    submit(b->ctx, list);
     vd_buffer_destroy(b->ctx, buffer);
     free(kernel);
     free(given);
@@ -263,39 +238,12 @@ static void close_impl(impl *s) {
 
 /* ---- running ---- */
 
-static vd_kernel copy_kernel(vd_context *ctx) {
-    vc_kernel_desc desc = { 0 };
-    desc.name = "copy";
-    desc.local_size[0] = 256;
-    desc.machine = vd_machine(ctx);
-    vc_kernel *k = vc_begin(&desc);
-    vc_ref from = vc_buffer(k, "from", VC_F32X4, VC_READ | VC_ANY_TYPE);
-    vc_ref to = vc_buffer(k, "to", VC_F32X4, VC_WRITE | VC_ANY_TYPE);
-    VC_EACH(k, i) { vc_store(to, i, vc_load(from, i)); }
-    vd_kernel kernel = vd_kernel_build(ctx, k);
-    vc_free(k);
-    if (!kernel.id) die("the kernel that copies", vd_error_text());
-    return kernel;
-}
-
-static vd_result record_copy(bench *b, vd_list *list) {
-    vd_dispatch_desc desc = { 0 };
-    vd_arg args[2];
-    args[0] = vd_b(b->in);
-    args[1] = vd_b(b->out);
-    desc.kernel = b->copy;
-    desc.threads[0] = b->bytes / 16;
-    desc.args = args;
-    desc.arg_count = 2;
-    return vd_dispatch(list, &desc);
-}
-
 /* Records transform number i of a list. If two alternate, odd ones are the inverse of the one before. */
 static vd_result record(bench *b, const impl *s, vd_list *list, int i) {
     vd_fft_io io = { 0 };
     bool second = i % 2 != 0;
     if (s->convolve) return vd_convolve_run(s->convolve, list, b->in, b->out);
-    if (!s->plan) return record_copy(b, list);
+    if (!s->plan) return record_copy(list, b->copy, b->in, b->out, b->bytes);
     io.in = s->in_place || (s->inverse_too && second) ? b->out : b->in;
     io.out = b->out;
     if (s->back) io.direction = VD_FFT_INVERSE;
@@ -305,12 +253,12 @@ static vd_result record(bench *b, const impl *s, vd_list *list, int i) {
 }
 
 static double time_list(bench *b, const impl *s, int count) {
-    vd_list *list = begin(b);
+    vd_list *list = begin(b->ctx);
     for (int i = 0; i < count; i++)
         if (record(b, s, list, i)) die("recording", vd_error_text());
     if (vd_list_end(list)) die("vd_list_end", vd_error_text());
     double start = now();
-    submit(b, list);
+    submit(b->ctx, list);
     return now() - start;
 }
 
@@ -414,7 +362,7 @@ static void print_pair(const bench *b, const char *name, const char *text, const
 
 /* The first recording may compile kernels. Records the reason if that fails. */
 static void try_to_record(bench *b, impl *which) {
-    vd_list *list = begin(b);
+    vd_list *list = begin(b->ctx);
     if (record(b, which, list, 0)) keep_reason(which, vd_error_text());
     vd_list_discard(list);
 }
@@ -565,14 +513,6 @@ static void warm(bench *b) {
     close_impl(&ours);
 }
 
-static void fill(bench *b) {
-    for (uint64_t at = 0; at < b->bytes; at += b->x.period * 8) {
-        uint64_t left = b->bytes - at;
-        if (vd_buffer_write(b->ctx, b->in, at, b->x.data, left < b->x.period * 8 ? left : b->x.period * 8))
-            die("vd_buffer_write", vd_error_text());
-    }
-}
-
 static void open_buffers(bench *b) {
     vd_buffer_desc desc = { 0 };
     desc.type = VD_F32X2;
@@ -583,7 +523,7 @@ static void open_buffers(bench *b) {
     if (!b->no_cufft) b->back = vd_buffer_create(b->ctx, &desc);
     if (!b->in.id || !b->out.id || (!b->no_cufft && !b->back.id)) die("vd_buffer_create", vd_error_text());
     b->copy = copy_kernel(b->ctx);
-    fill(b);
+    fill(b->ctx, b->in, &b->x, b->bytes);
     if (vd_wait_idle(b->ctx)) die("vd_wait_idle", vd_error_text());
 }
 
