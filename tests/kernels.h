@@ -144,14 +144,14 @@ enum { B = 1, I = 2, U = 4, F = 8 };
     X(byte_swap, 1, I|U, 0) X(rotl, 2, I|U, 0) X(rotr, 2, I|U, 0) X(bitfield_extract, 3, I|U, 0) X(mul_hi, 2, I|U, 0) \
         X(add_carry, 2, I|U, 0) \
     X(sub_borrow, 2, I|U, 0) X(abs_diff, 2, I|U, U) X(add_sat, 2, I|U, 0) X(sub_sat, 2, I|U, 0) X(average, 2, I|U, 0)
-#define OPS_NAME(name, arity, kinds, gives) O_##name,
+#define OPS_NAME(name, arity, kinds, result) O_##name,
 typedef enum OpName { OPS(OPS_NAME) O_COUNT } OpName;
 
 typedef struct Op {
     OpName id;
     const char *name;
     int arity, kinds;
-    int gives; /* 0: the type of the first operand; B: bool; I and U: the integer of its width */
+    int result; /* 0: the type of the first operand; B: bool; I and U: the integer of its width */
     vc_val (*f1)(vc_val);
     vc_val (*f2)(vc_val, vc_val);
     vc_val (*f3)(vc_val, vc_val, vc_val);
@@ -159,13 +159,13 @@ typedef struct Op {
 #define OPS_1(name) vc_##name, NULL, NULL
 #define OPS_2(name) NULL, vc_##name, NULL
 #define OPS_3(name) NULL, NULL, vc_##name
-#define OPS_ROW(name, arity, kinds, gives) { O_##name, #name, arity, kinds, gives, OPS_##arity(name) },
+#define OPS_ROW(name, arity, kinds, result) { O_##name, #name, arity, kinds, result, OPS_##arity(name) },
 static const Op ops[] = { OPS(OPS_ROW) };
 
 static inline vc_type result_of(const Op *op, vc_type t) {
-    if (op->gives == B) return VC_VEC(VC_BOOL, rows_of(t));
-    if (op->gives == I && !is_signed(kind_of(t))) return t - (VC_U8 - VC_I8);
-    return op->gives == U && is_signed(kind_of(t)) ? t + (VC_U8 - VC_I8) : t;
+    if (op->result == B) return VC_VEC(VC_BOOL, rows_of(t));
+    if (op->result == I && !is_signed(kind_of(t))) return t - (VC_U8 - VC_I8);
+    return op->result == U && is_signed(kind_of(t)) ? t + (VC_U8 - VC_I8) : t;
 }
 
 /* Arithmetic as devices must perform it: rounded to the kind after each operation. */

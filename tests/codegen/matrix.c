@@ -187,7 +187,7 @@ static bool want_op(const Case *c, size_t element, unsigned component, int varia
         if (is_float(kind)) v[i] = real_of(kind, x[i]);
     }
     if (is_float(kind)) return want_float(c->op->id, kind, v, variant, w);
-    w->bits = narrow(c->op->gives == B ? VC_BOOL : kind, want_int(c->op->id, kind, x[0], x[1], x[2]));
+    w->bits = narrow(c->op->result == B ? VC_BOOL : kind, want_int(c->op->id, kind, x[0], x[1], x[2]));
     return variant == 0;
 }
 
@@ -473,7 +473,7 @@ static bool want_load_or(const Case *c, size_t element, unsigned component, int 
 /* ---- control flow and invocation ids: the oracle is a function of the index and two inputs ---- */
 
 static uint32_t u32_in(const Case *c, unsigned role, size_t element) { return (uint32_t)input(c, role, element, 0); }
-static bool gives(Wanted *w, int variant, uint64_t x) { w->bits = x; return variant == 0; }
+static bool expect_bits(Wanted *w, int variant, uint64_t x) { w->bits = x; return variant == 0; }
 
 /* VC_FOR over a[i] … b[i] with a constant step of any type, or step c[i]. Stores the number of iterations (40 at
    most) and the sum of the counter. */
@@ -510,7 +510,7 @@ static bool want_for(const Case *c, size_t element, unsigned component, int vari
         if (forward != !down) break;
         a = next;
     }
-    return gives(w, variant, (uint32_t)(sum * 64 + rounds));
+    return expect_bits(w, variant, (uint32_t)(sum * 64 + rounds));
 }
 
 /* Random chains of add-with-carry and similar operations on words. Targets that compute 64 bits at once must agree
@@ -557,7 +557,7 @@ static bool want_chain(const Case *c, size_t element, unsigned component, int va
         else v[n++] = (uint32_t)(s.what == 5 ? a + b : s.what == 6 ? a | b : s.what == 7 ? a ^ b : a & 1);
     }
     for (unsigned j = 0; j < n; j++) sum = sum * 31 + v[j];
-    return gives(w, variant, sum);
+    return expect_bits(w, variant, sum);
 }
 
 static void build_if(const Case *c, vc_kernel *k) {
@@ -582,7 +582,7 @@ static void build_if(const Case *c, vc_kernel *k) {
 static bool want_if(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
     uint32_t a = u32_in(c, 0, element), b = u32_in(c, 1, element), v = b - a;
     (void)component;
-    return gives(w, variant, a < b ? (v > 5 ? v * 3 : v + 100) : a == b ? 7 : 0);
+    return expect_bits(w, variant, a < b ? (v > 5 ? v * 3 : v + 100) : a == b ? 7 : 0);
 }
 
 /* Collatz steps with a limit; a nested loop with two exits and a continue */
@@ -615,7 +615,7 @@ static bool want_loop(const Case *c, size_t element, unsigned component, int var
         if (count > 60) break;
         n = n * 3 + 1;
     }
-    return gives(w, variant, (uint32_t)(count * 1000 + n));
+    return expect_bits(w, variant, (uint32_t)(count * 1000 + n));
 }
 
 static void build_nest(const Case *c, vc_kernel *k) { /* exits of the inner loop do not affect the outer one */
@@ -655,7 +655,7 @@ static bool want_nest(const Case *c, size_t element, unsigned component, int var
         }
         sum ^= x << 8;
     }
-    return a != 3 && gives(w, variant, sum);
+    return a != 3 && expect_bits(w, variant, sum);
 }
 
 static const int64_t switch_values[] = { 0, 1, 5, 127, 100, 64 };
@@ -678,9 +678,9 @@ static void build_switch(const Case *c, vc_kernel *k) {
 static bool want_switch(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
     unsigned kind = kind_of(c->in[0]);
     int64_t x = widen(kind, input(c, 0, element, component));
-    for (uint32_t j = 0; j < 6; j++) if (x == switch_values[j]) return gives(w, variant, j + 10);
-    if (is_signed(kind) && x == widen(kind, UINT64_C(1) << (kind_width(kind) - 1))) return gives(w, variant, 99);
-    return gives(w, variant, c->number ? 1 : 0);
+    for (uint32_t j = 0; j < 6; j++) if (x == switch_values[j]) return expect_bits(w, variant, j + 10);
+    if (is_signed(kind) && x == widen(kind, UINT64_C(1) << (kind_width(kind) - 1))) return expect_bits(w, variant, 99);
+    return expect_bits(w, variant, c->number ? 1 : 0);
 }
 
 static void build_places(const Case *c, vc_kernel *k) { /* number: which id */
@@ -706,7 +706,7 @@ static bool want_places(const Case *c, size_t element, unsigned component, int v
     const uint64_t right[] = { element % LOCAL, element / LOCAL, element % LOCAL, LOCAL, all / LOCAL, all, all, all / 8,
                                8, 11, 0 };
     (void)component;
-    return gives(w, variant, right[c->number]);
+    return expect_bits(w, variant, right[c->number]);
 }
 
 static void build_each(const Case *c, vc_kernel *k) { /* 1000 threads: the rest of the last workgroup is inactive */
@@ -715,7 +715,7 @@ static void build_each(const Case *c, vc_kernel *k) { /* 1000 threads: the rest 
 }
 static bool want_each(const Case *c, size_t element, unsigned component, int variant, Wanted *w) {
     (void)component;
-    return gives(w, variant, element < c->threads ? element + c->threads : 0xcdcdcdcd);
+    return expect_bits(w, variant, element < c->threads ? element + c->threads : 0xcdcdcdcd);
 }
 
 /* a sum over the workgroup: barriers inside a loop with a uniform number of iterations */
@@ -736,7 +736,7 @@ static bool want_uniform(const Case *c, size_t element, unsigned component, int 
     uint32_t sum = 0;
     (void)component;
     for (size_t j = element / LOCAL * LOCAL, end = j + LOCAL; j < end; j++) sum += u32_in(c, 0, j);
-    return gives(w, variant, sum);
+    return expect_bits(w, variant, sum);
 }
 
 /* ---- running ---- */
@@ -804,7 +804,8 @@ static bool right(const Case *c, size_t element, unsigned component, uint64_t go
     return false;
 }
 
-static void tell(const Case *c, const Form *f, size_t element, unsigned component, uint64_t got, const Wanted *w) {
+static void print_wrong(const Case *c, const Form *f, size_t element, unsigned component, uint64_t got,
+                        const Wanted *w) {
     printf("  %s %s [%zu].%u:", c->name, f->name, element, component);
     for (unsigned r = 0; r < ROLES; r++) {
         if (!c->in[r] || element >= elements_of(c->in[r])) continue;
@@ -823,7 +824,7 @@ static size_t threads_of(const Case *c) { /* one thread per element that all buf
 }
 
 static bool compare(const Case *c, const Form *f, const uint8_t *out) {
-    unsigned kind = kind_of(c->out), rows = rows_of(c->out), told = 0;
+    unsigned kind = kind_of(c->out), rows = rows_of(c->out), components = 0;
     is_opencl = f >= &forms[FORMS];
     folds_zero = !is_opencl && f->ctx && strstr(vd_device(f->ctx, 0)->name, "llvmpipe");
     for (size_t e = 0; e < threads_of(c); e++)
@@ -831,10 +832,10 @@ static bool compare(const Case *c, const Form *f, const uint8_t *out) {
             uint64_t got = get_bits(kind, out, e * rows + j);
             Wanted w = { 0, 0, 0 };
             if (right(c, e, j, got, &w)) continue;
-            if (told++ < 3) tell(c, f, e, j, got, &w);
+            if (components++ < 3) print_wrong(c, f, e, j, got, &w);
         }
-    if (told > 3) printf("  %s %s: %u components are wrong\n", c->name, f->name, told);
-    return told == 0;
+    if (components > 3) printf("  %s %s: %u components are wrong\n", c->name, f->name, components);
+    return components == 0;
 }
 
 static bool dispatch(const Case *c, const Form *f, vd_kernel made, uint8_t *out) {

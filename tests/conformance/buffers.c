@@ -459,8 +459,12 @@ TEST(a_new_buffer_is_not_mistaken_for_a_destroyed_one) {
 
 /* ---- memory of the application ---- */
 
-typedef struct told { int times; uint64_t address; } told;
-static void released(void *user, uint64_t address) { ((told *)user)->times++; ((told *)user)->address = address; }
+typedef struct release_record { int times; uint64_t address; } release_record;
+static void released(void *user, uint64_t address) {
+    release_record *record = (release_record *)user;
+    record->times++;
+    record->address = address;
+}
 
 /* Device memory of one context, imported into another. */
 TEST(device_memory_is_imported) {
@@ -468,7 +472,7 @@ TEST(device_memory_is_imported) {
     vd_context *other = context_beside(f);
     vd_buffer_desc desc;
     vd_buffer_info info;
-    told t = { 0, 0 };
+    release_record t = { 0, 0 };
     for (uint32_t i = 0; i < 64; i++) data[i] = i;
     vd_buffer theirs = buffer_u32(other, "theirs", 64, data);
     OK(vd_wait_idle(other));

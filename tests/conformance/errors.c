@@ -346,7 +346,7 @@ TEST(a_workgroup_that_is_too_large) {
     assert_true(build_unchecked(f, l->max_local_invocations + 1, 0, false).id == 0);
     snprintf(words, sizeof words, "demanding|local|%u|%u", l->max_local_invocations + 1, l->max_local_invocations);
     check_text("vd_kernel_build", words);
-    vc_kernel *k = kernel_begin(f->ctx, "told early", l->max_local_size[0] + 1, 1, 1);
+    vc_kernel *k = kernel_begin(f->ctx, "fails early", l->max_local_size[0] + 1, 1, 1);
     assert_non_null(vc_error(k));
     snprintf(words, sizeof words, "%u", l->max_local_size[0]);
     assert_non_null(strstr(vc_error(k), words));
@@ -392,7 +392,7 @@ TEST(a_feature_the_device_lacks) {
     without.ctx = context_without(f, VD_FEATURE_F64 | VD_FEATURE_ADDRESS);
     assert_true(build_unchecked(&without, 64, 0, true).id == 0);
     check_text("vd_kernel_build", "demanding|f64");
-    vc_kernel *k = kernel_begin(without.ctx, "told early", 64, 1, 1);
+    vc_kernel *k = kernel_begin(without.ctx, "fails early", 64, 1, 1);
     vc_ref x = vc_buffer(k, "x", VC_F64, VC_READ_WRITE);
     vc_store(x, vc_u32(0), vc_mul(vc_load(x, vc_u32(0)), vc_f64(2)));
     assert_null(vc_spirv(k, NULL));

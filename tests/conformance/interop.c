@@ -366,7 +366,7 @@ TEST(tensors_deleted_in_a_callback_of_another_context) {
 /* A destroyed buffer that a tensor keeps alive does not delay the release of later ones. */
 TEST(a_kept_buffer_does_not_delay_others) {
     static uint32_t host[1024];
-    int told = 0;
+    int released = 0;
     vd_buffer kept = buffer_in(f->ctx, kept_memory(f), false, 64, NULL);
     DLManagedTensor *t = export_as(f->ctx, kept, 0);
     vd_buffer_destroy(f->ctx, kept);
@@ -377,11 +377,11 @@ TEST(a_kept_buffer_does_not_delay_others) {
     desc.import = VD_IMPORT_HOST;
     desc.address = ((uintptr_t)host + 63) / 64 * 64;
     desc.release = counted;
-    desc.release_user = &told;
+    desc.release_user = &released;
     vd_buffer b = vd_buffer_create(f->ctx, &desc);
     if (!b.id) check_text("vd_buffer_create", "does not support importing host memory");
     vd_buffer_destroy(f->ctx, b);
-    assert_int_equal(told, b.id != 0);
+    assert_int_equal(released, b.id != 0);
     t->deleter(t);
 }
 
@@ -466,7 +466,7 @@ TEST(host_tensors_are_imported) {
 /* Host memory is not copied if the device can use it in place. */
 TEST(host_memory_is_used_in_place) {
     void *block = NULL;
-    int told = 0;
+    int released = 0;
     vd_buffer_desc desc;
     memset(&desc, 0, sizeof desc);
     assert_int_equal(posix_memalign(&block, 4096, 8192), 0);
@@ -478,7 +478,7 @@ TEST(host_memory_is_used_in_place) {
     desc.address = (uintptr_t)block;
     desc.address_offset = 256;
     desc.release = counted;
-    desc.release_user = &told;
+    desc.release_user = &released;
     vd_buffer b = vd_buffer_create(f->ctx, &desc);
     if (!b.id) {
         check_text("vd_buffer_create", "'hosts'|does not support importing host memory");
@@ -497,7 +497,7 @@ TEST(host_memory_is_used_in_place) {
     vd_buffer_destroy(f->ctx, b);
     OK(vd_wait_idle(f->ctx));
     vd_buffer_destroy(f->ctx, buffer_u32(f->ctx, "any", 1, NULL));
-    assert_int_equal(told, 1);
+    assert_int_equal(released, 1);
     assert_true(data[64] == 0 && data[65] == 77 && data[66] == 77 && data[67] == 0);
     free(block);
 }

@@ -95,11 +95,11 @@ static void bytes_release(void *user, void *block) {
 }
 
 static uint64_t memory_of_the_caller[1024] __attribute__((aligned(4096)));
-static int told;
+static int release_calls;
 
 static void tell(void *user, uint64_t address) {
     (void)user;
-    told += address == (uintptr_t)memory_of_the_caller;
+    release_calls += address == (uintptr_t)memory_of_the_caller;
 }
 
 static vd_buffer short_lived(vd_context *ctx) { return buffer_u32(ctx, "one that soon goes", 16, NULL); }

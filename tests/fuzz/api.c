@@ -742,11 +742,11 @@ static void mix(Player *p, const void *from, size_t size) {
 }
 
 /* Either a result, or an error with a message. */
-static bool told(Player *p, vc_kernel *k, const char *what, bool result) {
+static bool has_result_or_error(Player *p, vc_kernel *k, const char *what, bool result) {
     const char *error = vc_error(k);
-    if (result && error) wrong(p, what, "gives something in spite of an error");
-    if (!result && !error) wrong(p, what, "gives nothing without an error");
-    if (error && (strlen(error) < 10 || !strstr(error, "kernel"))) wrong(p, "a sentence that says nothing", error);
+    if (result && error) wrong(p, what, "returns a result in spite of an error");
+    if (!result && !error) wrong(p, what, "returns nothing without an error");
+    if (error && (strlen(error) < 10 || !strstr(error, "kernel"))) wrong(p, "an error without a message", error);
     return result;
 }
 
@@ -784,18 +784,18 @@ static void finish(Player *p, vc_kernel *k, bool by_glslang) {
     size_t words = 0;
     const uint32_t *code = vc_spirv(k, &words);
     const char *text;
-    if (told(p, k, "vc_spirv", code != NULL)) {
+    if (has_result_or_error(p, k, "vc_spirv", code != NULL)) {
         const char *why = module_wrong(code, words);
         if (why && !is_unreachable_switch(why)) wrong(p, "spirv-val", why);
         mix(p, code, words * 4);
         p->sound++;
     }
-    told(p, k, "vc_reflect", vc_reflect(k) != NULL);
+    has_result_or_error(p, k, "vc_reflect", vc_reflect(k) != NULL);
     text = vc_dump(k);
-    if (told(p, k, "vc_dump", text != NULL)) mix(p, text, strlen(text));
+    if (has_result_or_error(p, k, "vc_dump", text != NULL)) mix(p, text, strlen(text));
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         text = vc_source(k, texts[i]);
-        if (!told(p, k, "vc_source", text != NULL)) continue;
+        if (!has_result_or_error(p, k, "vc_source", text != NULL)) continue;
         mix(p, text, strlen(text));
         if (i || !by_glslang || !is_small(vc_reflect(k))) continue;
         if (strstr(text, "GL_EXT_maximal_reconvergence")) continue; /* glslang 12 does not support it */
@@ -820,7 +820,7 @@ static const char *play(Player *p, const uint8_t *data, size_t size, bool by_gls
     for (int i = 0; i < (p->wild ? 2 : 1); i++) {
         vc_kernel_desc desc = make_desc(p);
         p->k[i] = vc_begin(&desc);
-        if (p->memory.left < 0 && !p->k[i]) wrong(p, "vc_begin", "gives nothing although there is memory");
+        if (p->memory.left < 0 && !p->k[i]) wrong(p, "vc_begin", "returns nothing although there is memory");
     }
     for (int i = 0; i < MOST_CALLS && p->feed.at < p->feed.end; i++) play_call(p);
     for (p->now = 0; p->now < 2; p->now++) {

@@ -1321,7 +1321,7 @@ static Value operation(const Op *op, vc_type type, vc_type result, const Value *
             if (is_float(kind)) { f[j] = real_of(kind, x[j]); r.loose |= is_subnormal(kind, f[j]); }
         }
         if (!is_float(kind)) r.b[i] = narrow(kind_of(result), want_int(op->id, kind, x[0], x[1], x[2]));
-        else if (op->gives == B) r.b[i] = asked(op->id, f[0], f[1]);
+        else if (op->result == B) r.b[i] = asked(op->id, f[0], f[1]);
         else if (!exact_on_floats(op->id)) inexact(&r, i, op->id, kind, f);
         else {
             double once = step_by_step(op->id, kind, f, 0), twice = step_by_step(op->id, kind, f, 1);
@@ -1939,7 +1939,7 @@ static bool same(unsigned kind, uint64_t a, uint64_t b) {
 }
 
 static bool compare(Run *r, uint64_t seed, int form, Value (*want)[ELEMENTS], uint8_t (*out)[ELEMENTS * 32]) {
-    int told = 0;
+    int mismatches = 0;
     for (int i = 0; i < ALL_OUTS; i++)
         for (size_t e = 0; e < ELEMENTS && r->tree.used[i]; e++) {
             vc_type type = r->tree.out[i];
@@ -1949,13 +1949,13 @@ static bool compare(Run *r, uint64_t seed, int form, Value (*want)[ELEMENTS], ui
                 if (same(kind_of(type), want[i][e].b[j], got)) continue;
                 if (want[i][e].off[j] > 0 && fabs(real_of(kind_of(type), got) - real_of(kind_of(type), want[i][e].b[j]))
                     <= want[i][e].off[j]) continue;
-                if (told++ < 2)
+                if (mismatches++ < 2)
                     printf("  seed %llu, %s: out %d[%zu].%u of %s is %llx, wanted %llx\n", (unsigned long long)seed,
                            form_names[form], i, e, j, vc_type_name(type), (unsigned long long)got,
                            (unsigned long long)want[i][e].b[j]);
             }
         }
-    return told == 0;
+    return mismatches == 0;
 }
 
 static bool fail(Run *r, uint64_t seed, const char *what, const char *text) {

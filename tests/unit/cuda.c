@@ -251,8 +251,12 @@ static void device_memory_runs_out(void **state) {
 
 /* ---- memory and streams of the application ---- */
 
-typedef struct told { int times; uint64_t address; } told;
-static void released(void *user, uint64_t address) { ((told *)user)->times++; ((told *)user)->address = address; }
+typedef struct release_record { int times; uint64_t address; } release_record;
+static void released(void *user, uint64_t address) {
+    release_record *record = (release_record *)user;
+    record->times++;
+    record->address = address;
+}
 
 /* A buffer of one context, imported into another as device memory of the application. */
 static void imported_device_memory(void **state) {
@@ -261,7 +265,7 @@ static void imported_device_memory(void **state) {
     uint32_t data[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, got[8];
     vd_buffer a = unit_buffer(other, "a", VD_U32, 8, data);
     vd_buffer_info info;
-    told t = { 0, 0 };
+    release_record t = { 0, 0 };
     vd_buffer_desc desc;
     memset(&desc, 0, sizeof desc);
     assert_int_equal(vd_wait_idle(other), VD_OK);
@@ -296,7 +300,7 @@ static void imported_device_memory(void **state) {
     vd_context_destroy(other);
 }
 
-static vd_buffer external_buffer(vd_context *ctx, const vd_external *e, uint64_t words, told *t) {
+static vd_buffer external_buffer(vd_context *ctx, const vd_external *e, uint64_t words, release_record *t) {
     vd_buffer_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.name = "external";
@@ -328,7 +332,7 @@ static void external_memory(void **state) {
     static uint32_t words[COUNT];
     vd_context *ctx = context();
     uint32_t got[4], word = 99;
-    told t = { 0, 0 };
+    release_record t = { 0, 0 };
     vd_buffer_info info;
     for (uint32_t i = 0; i < COUNT; i++) words[i] = i;
     vd_external e = external_file(ctx, words, COUNT);

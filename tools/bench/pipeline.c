@@ -302,14 +302,14 @@ static double raw_registers(const raw *r, const uint32_t *words, size_t count) {
         die("registers", "no pipeline");
     VkPipelineExecutableInfoKHR executable = { .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR,
                                                .pipeline = pipeline };
-    VkPipelineExecutableStatisticKHR told[32];
+    VkPipelineExecutableStatisticKHR statistics[32];
     uint32_t n = 32;
     double registers = -1;
-    memset(told, 0, sizeof told);
-    for (int i = 0; i < 32; i++) told[i].sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR;
-    if (r->vk.vkGetPipelineExecutableStatisticsKHR(r->device, &executable, &n, told) < 0) n = 0;
+    memset(statistics, 0, sizeof statistics);
+    for (int i = 0; i < 32; i++) statistics[i].sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR;
+    if (r->vk.vkGetPipelineExecutableStatisticsKHR(r->device, &executable, &n, statistics) < 0) n = 0;
     for (uint32_t i = 0; i < n && registers < 0; i++)
-        if (strstr(told[i].name, "egister")) registers = (double)told[i].value.u64;
+        if (strstr(statistics[i].name, "egister")) registers = (double)statistics[i].value.u64;
     r->vk.vkDestroyPipeline(r->device, pipeline, NULL);
     r->vk.vkDestroyShaderModule(r->device, made, NULL);
     r->vk.vkDestroyPipelineLayout(r->device, layout, NULL);
