@@ -191,9 +191,9 @@
                vd_graph_set(ctx, graph, "dt", vd_f32(step_size(i)));
                vd_graph_submit(ctx, graph, NULL, NULL);
            }
-       Recording. All functions that record into a list record into a graph, the plans of vkdispatch_fft.h included;
-       except vd_read_begin, vd_record_native, vd_scope_begin, and vd_list_watch (and with it the first
-       vd_convolve_set_filter of a plan). vd_write copies the data into memory of the graph. Kernels may print.
+       Recording. A graph is recorded with the functions for lists, including the plans of vkdispatch_fft.h. Not
+       supported are vd_read_begin, vd_record_native, vd_scope_begin and vd_list_watch; the first vd_convolve_set_filter
+       of a plan calls the last of these. vd_write copies the data into memory of the graph. Kernels may print.
        Scheduling. Commands that conflict execute in the order of recording; others may execute in any order and
        overlap. The graph has as many barriers as the longest chain of conflicts needs. vd_graph_query counts them, and
        vd_graph_barrier_query names a pair of commands that conflict, for each. With other work, a graph is ordered like
@@ -370,7 +370,7 @@
        and _GROUPS) have the values of the buffer, so guards such as VC_EACH work.
        * A number of 0 along any axis: nothing is executed.
        * More work-groups than limits.max_groups, or more than 2^32 - 1 threads, along an axis: only the first ones are
-         executed. An error in the log tells so, at vd_wait_idle or when the library next uses the recording.
+         executed. This is logged as an error, at vd_wait_idle or when the library next uses the recording.
        * vulkan: a built-in kernel with one work-group converts and limits the numbers before the dispatch.
        * cuda and opencl have no indirect dispatch: the submission of the list (or the batch) reads the numbers and
          blocks until the commands before the dispatch are complete. Other threads that use the device wait meanwhile.
