@@ -222,7 +222,8 @@ commands_validate    = $(patsubst %,"tools/validated %",$(filter-out %/copies,$(
 # Uses the dummy backend, because threads of an uninstrumented driver look like data races; our code is the same for
 # every backend.
 programs_races       = $(patsubst %,build/$(cc)/races/tests/conformance/%,lifetimes threads)
-commands_races       = $(programs_races:%="env TSAN_OPTIONS=suppressions=tools/races.supp LIFETIMES_CYCLES=1000 % dummy")
+commands_races       = $(programs_races:%="env TSAN_OPTIONS=suppressions=tools/races.supp LIFETIMES_CYCLES=1000 \
+                       LIFETIMES_SECONDS=$${LIFETIMES_SECONDS:-10} % dummy")
 
 # Vulkan kernels as Mesa compiles them for processors without AVX-512 (avx) and without AVX (sse4.1); of matrix only one
 # eighth.
