@@ -215,7 +215,8 @@
        own kernels and buffers, so they must outlive the graph.
        Cost. The commands are recorded for the driver when the graph ends, and again for a choice of buffers, numbers of
        threads and instances that is not among the last four. Otherwise a submission allocates no host memory and
-       records at most the changed values: Vulkan copies them into the argument blocks before the graph starts.
+       records at most the changed values: Vulkan copies them into the argument blocks before the graph starts. CUDA
+       launches a graph of the driver, whose changed nodes are set before; the other backends play the commands.
 
    Ordering
        One queue. Commands execute as if each began after the previous one had ended. The library tracks which byte
@@ -3414,7 +3415,7 @@ typedef struct vd__tape {
 
 /* A recording of the backend. Zeroed before commands_create. */
 typedef struct vd__commands {
-    void *native;              /* of a backend with command buffers */
+    void *native;              /* of a backend with command buffers; cuda: vd__cu_graph or NULL */
     vd__tape tape;             /* of a backend without */
 } vd__commands;
 
@@ -4263,11 +4264,11 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
     X(void, kernel_destroy, (vd__device *dev, vd__kernel_code *code), vk, cu, cl, dummy) \
     X(vd_result, commands_create, (vd__device *dev, vd__commands *c), vk, tape, tape, tape) \
     X(void, commands_destroy, (vd__device *dev, vd__commands *c), vk, cu, cl, tape) \
-    X(vd_result, commands_begin, (vd__device *dev, vd__commands *c, bool reusable), vk, tape, tape, tape) \
-    X(vd_result, commands_end, (vd__device *dev, vd__commands *c), vk, tape, tape, tape) \
+    X(vd_result, commands_begin, (vd__device *dev, vd__commands *c, bool reusable), vk, cu, tape, tape) \
+    X(vd_result, commands_end, (vd__device *dev, vd__commands *c), vk, cu, tape, tape) \
     X(void, commands_check, (vd__device *dev, vd__commands *c), vk, default, default, default) \
     X(void, record_barrier, (vd__device *dev, vd__commands *c, uint32_t from, uint32_t to, \
-                             const vd__transition *transitions, uint32_t count), vk, tape, tape, tape) \
+                             const vd__transition *transitions, uint32_t count), vk, cu, tape, tape) \
     X(vd_result, record_launch, (vd__device *dev, vd__commands *c, const vd__launch *launch), vk, tape, tape, tape) \
     X(void, record_copy, (vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from, \
                           const vd__copy_range *ranges, uint32_t count), vk, tape, tape, tape) \
@@ -4488,10 +4489,12 @@ static VD__UNUSED vd__mutex vd__open_lock = VD__MUTEX_INIT;
    their operations commands_NAME and record_NAME; queue_submit plays the tape with the backend's vd__tape_player.
    A tape is an array of 64-bit words. A command begins with a vd__tape_command. It refers to kernels and memories,
    which must exist as long as the tape is played. Everything else, including the argument block, is copied. Barriers
-   are not recorded, because these backends execute commands in order. A tape can be played more than once. */
+   are only recorded for CUDA graphs, because these backends execute commands in order. A tape can be played more than
+   once. */
 
 typedef enum vd__tape_kind {
-    VD__TAPE_LAUNCH, VD__TAPE_COPY, VD__TAPE_FILL, VD__TAPE_IMAGE, VD__TAPE_TIMESTAMP, VD__TAPE_INDIRECT
+    VD__TAPE_LAUNCH, VD__TAPE_COPY, VD__TAPE_FILL, VD__TAPE_IMAGE, VD__TAPE_TIMESTAMP, VD__TAPE_INDIRECT,
+    VD__TAPE_BARRIER
 } vd__tape_kind;
 
 typedef struct vd__tape_command {
@@ -4503,6 +4506,7 @@ typedef struct vd__tape_command {
 typedef struct vd__tape_launch {
     vd__tape_command command;
     uint64_t kernel;           /* vd__kernel_code.native[0] */
+    uint64_t node;             /* of a CUDA graph */
     uint32_t groups[3], binding_count;
 } vd__tape_launch;
 
@@ -4622,6 +4626,7 @@ static vd_result vd__tape_record_launch(vd__device *dev, vd__commands *c, const 
     vd__tape_launch *to = (vd__tape_launch *)vd__tape_append(dev, c, VD__TAPE_LAUNCH, sizeof *to + bindings + padded);
     if (VD__UNLIKELY(!to)) return vd__fail_memory(NULL, NULL, 0);
     to->kernel = launch->code->native[0];
+    to->node = 0;
     memcpy(to->groups, launch->groups, sizeof to->groups);
     to->binding_count = launch->binding_count;
     uint8_t *at = (uint8_t *)(to + 1), *end = at + bindings + padded;
@@ -4738,7 +4743,8 @@ static inline vd_result vd__tape_play(vd__device *dev, const vd__submission *s, 
             at += command->words;
             command = vd__tape_command_at(tape, at);
         }
-        else r = player->image(user, &((const vd__tape_image *)(const void *)command)->image);
+        else if (command->kind == VD__TAPE_IMAGE)
+            r = player->image(user, &((const vd__tape_image *)(const void *)command)->image);
         at += command->words;
     }
     return r;
@@ -9584,6 +9590,36 @@ typedef struct vd__cu_external_buffer {
     unsigned flags, reserved[16];
 } vd__cu_external_buffer;
 
+/* CUDA_KERNEL_NODE_PARAMS of cuda.h, in its first version. */
+typedef struct vd__cu_kernel_node {
+    void *function;
+    unsigned groups[3], local_size[3], shared;
+    void **parameters, **extra;
+} vd__cu_kernel_node;
+
+/* CUDA_MEMCPY3D. */
+typedef struct vd__cu_copy_side_3d {
+    size_t x, y, z, level;
+    int memory;                /* CU_MEMORYTYPE_UNIFIED */
+    void *host;
+    vd__cu_address address;
+    void *array, *reserved;
+    size_t pitch, height;
+} vd__cu_copy_side_3d;
+
+typedef struct vd__cu_copy_3d {
+    vd__cu_copy_side_3d from, to;
+    size_t width, height, depth; /* bytes, rows, slices */
+} vd__cu_copy_3d;
+
+/* CUDA_MEMSET_NODE_PARAMS. */
+typedef struct vd__cu_fill_node {
+    vd__cu_address to;
+    size_t pitch;
+    unsigned value, element_bytes;
+    size_t width, height;      /* elements, rows */
+} vd__cu_fill_node;
+
 /* Result, function, exported name, parameters. cuda.h maps the plain names to those with _v2. */
 #define VD__CU_FUNCTIONS(X) \
     X(int, cuInit, cuInit, (unsigned flags)) \
@@ -9641,6 +9677,25 @@ typedef struct vd__cu_external_buffer {
         const vd__cu_external_buffer *range)) \
     X(int, cuDestroyExternalMemory, cuDestroyExternalMemory, (void *memory)) \
     X(int, cuFuncGetParamInfo, cuFuncGetParamInfo, (void *function, size_t index, size_t *offset, size_t *size))
+
+/* Functions for graphs. Without one of them, recordings are played. */
+#define VD__CU_GRAPH_FUNCTIONS(X) \
+    X(int, cuGraphCreate, cuGraphCreate, (void **graph, unsigned flags)) \
+    X(int, cuGraphDestroy, cuGraphDestroy, (void *graph)) \
+    X(int, cuGraphAddKernelNode, cuGraphAddKernelNode, (void **node, void *graph, void *const *dependencies, \
+        size_t count, const vd__cu_kernel_node *desc)) \
+    X(int, cuGraphAddMemcpyNode, cuGraphAddMemcpyNode, (void **node, void *graph, void *const *dependencies, \
+        size_t count, const vd__cu_copy_3d *desc, void *context)) \
+    X(int, cuGraphAddMemsetNode, cuGraphAddMemsetNode, (void **node, void *graph, void *const *dependencies, \
+        size_t count, const vd__cu_fill_node *desc, void *context)) \
+    X(int, cuGraphAddEmptyNode, cuGraphAddEmptyNode, (void **node, void *graph, void *const *dependencies, \
+        size_t count)) \
+    X(int, cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, (void **executable, void *graph, \
+        unsigned long long flags)) \
+    X(int, cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams, (void *executable, void *node, \
+        const vd__cu_kernel_node *desc)) \
+    X(int, cuGraphExecDestroy, cuGraphExecDestroy, (void *executable)) \
+    X(int, cuGraphLaunch, cuGraphLaunch, (void *executable, void *stream))
 
 #define VD__NVRTC_FUNCTIONS(X) \
     X(int, nvrtcVersion, nvrtcVersion, (int *major, int *minor)) \
@@ -9737,7 +9792,9 @@ enum {
 typedef struct vd__cu_driver {
     VD__CU_FUNCTIONS(VD__CU_MEMBER)
     VD__CU_NEWER_FUNCTIONS(VD__CU_MEMBER)
+    VD__CU_GRAPH_FUNCTIONS(VD__CU_MEMBER)
     void *library;
+    bool has_graphs;           /* all functions for graphs exist */
     int version;               /* CUDA version of the driver: 1000 * major + 10 * minor */
     int device_count;
     vd__mutex lock;            /* protects `nvrtc` */
@@ -9829,6 +9886,8 @@ static void vd__cu_leave(const vd__cu_device *d) {
 static const char *vd__cu_load(vd__cu_driver *to, void *library) {
     const char *missing = NULL;
     void *found;
+    VD__CU_GRAPH_FUNCTIONS(VD__CU_LOAD)
+    to->has_graphs = !missing;
     VD__CU_NEWER_FUNCTIONS(VD__CU_LOAD)
     missing = NULL;
     VD__CU_FUNCTIONS(VD__CU_LOAD)
@@ -10617,8 +10676,202 @@ static vd_result vd__cu_timestamps_read(vd__device *dev, vd__commands *c, uint32
     return r;
 }
 
+/* ---- graphs ----
+   A reusable recording is submitted as a graph of the driver. A barrier of the tape becomes a dependency: the nodes
+   after it depend on the only node before it, or on an empty node that depends on all of them. If the driver has no
+   graphs, or one cannot be built, the tape is played. */
+
+typedef struct vd__cu_graph {
+    void *graph, *executable;  /* NULL: the tape is played */
+    bool reusable;             /* the recording is */
+    void *before;              /* the node on which those of this level depend; NULL: the first level */
+    vd__array level;           /* void *: nodes since the last barrier */
+} vd__cu_graph;
+
+static vd__cu_graph *vd__cu_graph_of(const vd__commands *c) { return (vd__cu_graph *)c->native; }
+
+VD__SMALL
+
+/* Destroys what the driver has of a graph. */
+static void vd__cu_graph_clear(const vd__cu_device *d, vd__cu_graph *g) {
+    if (!g || !g->graph || vd__cu_enter(d)) return;
+    if (g->executable) d->api->cuGraphExecDestroy(g->executable);
+    d->api->cuGraphDestroy(g->graph);
+    g->graph = g->executable = NULL;
+    vd__cu_leave(d);
+}
+
+/* The arguments of a kernel node. */
+typedef struct vd__cu_launch_args { vd__cu_kernel_node node; size_t size; void *extra[5]; } vd__cu_launch_args;
+
+static void vd__cu_launch_fill(const vd__tape_launch *launch, vd__cu_launch_args *out) {
+    const vd__cu_kernel *kernel = (const vd__cu_kernel *)(uintptr_t)launch->kernel;
+    memset(out, 0, sizeof *out);
+    out->size = kernel->parameter_bytes;
+    out->extra[0] = (void *)(uintptr_t)VD__CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT;
+    out->extra[1] = (void *)(uintptr_t)vd__tape_arguments(launch);
+    out->extra[2] = (void *)(uintptr_t)VD__CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT;
+    out->extra[3] = &out->size;
+    out->node.function = kernel->function;
+    out->node.shared = kernel->dynamic_bytes;
+    out->node.extra = out->size ? out->extra : NULL;
+    for (int i = 0; i < 3; i++) {
+        out->node.groups[i] = launch->groups[i];
+        out->node.local_size[i] = kernel->local_size[i];
+    }
+}
+
+/* Keeps a node that was added to the current level. */
+static vd_result vd__cu_node_added(vd__device *dev, vd__cu_graph *g, void *node, int result, const char *call) {
+    if (result) return vd__cu_fail(vd__cu_device_of(dev)->api, result, "%s", call);
+    void **to = (void **)vd__array_add(vd__cu_allocator(dev), &g->level, 1, sizeof *to);
+    if (!to) return vd__fail_memory(NULL, NULL, 0);
+    *to = node;
+    return VD_OK;
+}
+
+static vd_result vd__cu_add_launch(vd__device *dev, vd__cu_graph *g, vd__tape_launch *launch) {
+    vd__cu_launch_args args;
+    void *node = NULL;
+    vd__cu_launch_fill(launch, &args);
+    int result = vd__cu_device_of(dev)->api->cuGraphAddKernelNode(&node, g->graph, &g->before, g->before ? 1 : 0,
+                                                                  &args.node);
+    launch->node = (uintptr_t)node;
+    return vd__cu_node_added(dev, g, node, result, "cuGraphAddKernelNode");
+}
+
+/* Adds one node for rows at constant pitches, otherwise one for each range. */
+static vd_result vd__cu_add_copy(vd__device *dev, vd__cu_graph *g, const vd__tape_copy *copy) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    const vd__copy_range *r = vd__tape_ranges(copy);
+    bool rows = vd__cu_are_rows(r, copy->count);
+    vd_result added = VD_OK;
+    for (uint64_t i = 0; i < (rows ? 1 : copy->count) && !added; i++) {
+        vd__cu_copy_3d desc;
+        void *node = NULL;
+        memset(&desc, 0, sizeof desc);
+        desc.from.memory = desc.to.memory = VD__CU_MEMORYTYPE_UNIFIED;
+        desc.from.address = copy->from->address + r[i].from;
+        desc.to.address = copy->to->address + r[i].to;
+        desc.width = (size_t)r[i].size;
+        desc.height = rows ? (size_t)copy->count : 1;
+        desc.depth = 1;
+        desc.from.pitch = rows ? (size_t)(r[1].from - r[0].from) : desc.width;
+        desc.to.pitch = rows ? (size_t)(r[1].to - r[0].to) : desc.width;
+        desc.from.height = desc.to.height = desc.height;
+        int result = d->api->cuGraphAddMemcpyNode(&node, g->graph, &g->before, g->before ? 1 : 0, &desc, d->context);
+        added = vd__cu_node_added(dev, g, node, result, "cuGraphAddMemcpyNode");
+    }
+    return added;
+}
+
+static vd_result vd__cu_add_fill(vd__device *dev, vd__cu_graph *g, const vd__tape_fill *fill) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    vd__cu_fill_node desc = { fill->to->address + fill->offset, 0, (unsigned)fill->word, 4, (size_t)(fill->size / 4),
+                              1 };
+    void *node = NULL;
+    int result = d->api->cuGraphAddMemsetNode(&node, g->graph, &g->before, g->before ? 1 : 0, &desc, d->context);
+    return vd__cu_node_added(dev, g, node, result, "cuGraphAddMemsetNode");
+}
+
+/* Ends a level. */
+static vd_result vd__cu_add_barrier(vd__device *dev, vd__cu_graph *g) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    void **level = (void **)g->level.items, *node = NULL;
+    if (!g->level.count) return VD_OK;
+    int result = g->level.count == 1 ? 0
+                     : d->api->cuGraphAddEmptyNode(&node, g->graph, level, g->level.count);
+    if (result) return vd__cu_fail(d->api, result, "cuGraphAddEmptyNode");
+    g->before = g->level.count == 1 ? level[0] : node;
+    g->level.count = 0;
+    return VD_OK;
+}
+
+/* Builds the graph of a tape and instantiates it. The context is current. */
+static vd_result vd__cu_graph_build(vd__device *dev, vd__cu_graph *g, const vd__tape *tape) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    vd_result r = VD_OK;
+    int result = d->api->cuGraphCreate(&g->graph, 0);
+    if (result) g->graph = NULL;
+    if (result) return vd__cu_fail(d->api, result, "cuGraphCreate");
+    g->before = NULL;
+    g->level.count = 0;
+    for (uint32_t at = 0; at < tape->count && !r; at += vd__tape_command_at(tape, at)->words) {
+        void *command = (void *)(uintptr_t)vd__tape_command_at(tape, at);
+        switch (((const vd__tape_command *)command)->kind) {
+        case VD__TAPE_LAUNCH: r = vd__cu_add_launch(dev, g, (vd__tape_launch *)command); break;
+        case VD__TAPE_COPY: r = vd__cu_add_copy(dev, g, (const vd__tape_copy *)command); break;
+        case VD__TAPE_FILL: r = vd__cu_add_fill(dev, g, (const vd__tape_fill *)command); break;
+        case VD__TAPE_BARRIER: r = vd__cu_add_barrier(dev, g); break;
+        default: return VD_OK; /* an indirect launch: the host reads its size when it plays the tape */
+        }
+    }
+    result = r ? 0 : d->api->cuGraphInstantiateWithFlags(&g->executable, g->graph, 0);
+    if (result) g->executable = NULL;
+    return result ? vd__cu_fail(d->api, result, "cuGraphInstantiate") : r;
+}
+
+static vd_result vd__cu_commands_begin(vd__device *dev, vd__commands *c, bool reusable) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    vd__cu_graph_clear(d, vd__cu_graph_of(c));
+    if (reusable && d->api->has_graphs && !c->native) {
+        c->native = vd__alloc_zeroed(vd__cu_allocator(dev), sizeof(vd__cu_graph));
+        if (!c->native) return vd__fail_memory(NULL, NULL, 0);
+    }
+    if (c->native) vd__cu_graph_of(c)->reusable = reusable;
+    return vd__tape_commands_begin(dev, c, reusable);
+}
+
+static vd_result vd__cu_commands_end(vd__device *dev, vd__commands *c) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    vd__cu_graph *g = vd__cu_graph_of(c);
+    vd_result r = vd__tape_commands_end(dev, c);
+    if (r || !g || !g->reusable || !c->tape.count) return r;
+    vd__error before = vd__last_error;
+    r = vd__cu_enter(d);
+    if (r) return r;
+    r = vd__cu_graph_build(dev, g, &c->tape);
+    vd__cu_leave(d);
+    if (r)
+        vd__logf(dev->driver->host, VD_LOG_WARNING, "CUDA: a graph could not be built; its commands are launched one "
+                 "by one: %s", vd__error_join());
+    if (!g->executable) vd__cu_graph_clear(d, g);
+    vd__last_error = before;
+    return VD_OK;
+}
+
+static void vd__cu_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to,
+                                  const vd__transition *transitions, uint32_t count) {
+    (void)from, (void)transitions, (void)count;
+    if (!c->native || !vd__cu_graph_of(c)->reusable || to == VD__STAGE_HOST) return;
+    void *barrier = vd__tape_append(dev, c, VD__TAPE_BARRIER, sizeof(vd__tape_command));
+    c->tape.failed |= !barrier;
+}
+
+VD__SMALL_END
+
+/* Launches the graph of a recording, after the changes of the submission. */
+static vd_result vd__cu_graph_launch(const vd__cu_device *d, const vd__cu_queue *q, const vd__submission *s) {
+    const vd__cu_graph *g = vd__cu_graph_of(s->commands);
+    vd__tape_change(s);
+    for (uint32_t i = 0; i < s->change_count; i++) {
+        vd__cu_launch_args args;
+        const void *launch = vd__tape_command_at(&s->commands->tape, s->changes[i].block);
+        vd__cu_launch_fill((const vd__tape_launch *)launch, &args);
+        int result = d->api->cuGraphExecKernelNodeSetParams(
+            g->executable, (void *)(uintptr_t)((const vd__tape_launch *)launch)->node, &args.node);
+        if (result) return vd__cu_fail(d->api, result, "cuGraphExecKernelNodeSetParams");
+    }
+    int result = d->api->cuGraphLaunch(g->executable, q->stream);
+    return result ? vd__cu_fail(d->api, result, "cuGraphLaunch") : VD_OK;
+}
+
 static void vd__cu_commands_destroy(vd__device *dev, vd__commands *c) {
     const vd__cu_device *d = vd__cu_device_of(dev);
+    vd__cu_graph *g = vd__cu_graph_of(c);
+    vd__cu_graph_clear(d, g);
+    if (g) vd__free(vd__cu_allocator(dev), g->level.items);
+    vd__free(vd__cu_allocator(dev), g);
     bool entered = c->tape.stamp_count && !vd__cu_enter(d);
     for (uint32_t i = 0; entered && i < c->tape.stamp_count; i++)
         if (c->tape.stamps[i]) d->api->cuEventDestroy((void *)(uintptr_t)c->tape.stamps[i]);
@@ -10699,7 +10952,9 @@ static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__
         r = vd__fail(VD_ERROR_INVALID, "the capture of the stream of queue %u was invalidated; cuStreamEndCapture "
                      "returns the reason", queue);
     vd__cu_playback to = { d->api, q->stream, q };
-    if (!r) r = vd__tape_play(dev, s, &vd__cu_player, &to);
+    const vd__cu_graph *graph = s->commands ? vd__cu_graph_of(s->commands) : NULL;
+    bool launches = graph && graph->executable && !status; /* a capture of the application's stream plays the tape */
+    if (!r) r = launches ? vd__cu_graph_launch(d, q, s) : vd__tape_play(dev, s, &vd__cu_player, &to);
     if (!r && status) vd__atomic_store64(&q->submitted, s->value);
     else if (!r) r = vd__cu_signal(d, q, s->value);
     vd__cu_leave(d);

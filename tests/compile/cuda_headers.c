@@ -36,6 +36,13 @@ typedef char same_range[sizeof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC) == sizeof(vd__c
                         && offsetof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC, size) == offsetof(vd__cu_external_buffer, size)
                         && offsetof(CUDA_EXTERNAL_MEMORY_BUFFER_DESC, flags) == offsetof(vd__cu_external_buffer, flags)
                             ? 1 : -1];
+typedef char same_kernel_node[offsetof(CUDA_KERNEL_NODE_PARAMS, extra) == offsetof(vd__cu_kernel_node, extra) ? 1 : -1];
+typedef char same_copy_node[sizeof(CUDA_MEMCPY3D) == sizeof(vd__cu_copy_3d) && offsetof(CUDA_MEMCPY3D, dstDevice)
+                            == offsetof(vd__cu_copy_3d, to.address) && offsetof(CUDA_MEMCPY3D, srcPitch)
+                            == offsetof(vd__cu_copy_3d, from.pitch) && offsetof(CUDA_MEMCPY3D, Depth)
+                            == offsetof(vd__cu_copy_3d, depth) ? 1 : -1];
+typedef char same_fill_node[sizeof(CUDA_MEMSET_NODE_PARAMS) == sizeof(vd__cu_fill_node)
+                            && offsetof(CUDA_MEMSET_NODE_PARAMS, width) == offsetof(vd__cu_fill_node, width) ? 1 : -1];
 typedef char same_uuid[sizeof(CUuuid) == sizeof ((vd_device_info *)NULL)->uuid ? 1 : -1];
 
 #ifdef __cplusplus
@@ -63,6 +70,7 @@ template <class R, class S, class A, class B, class... As, class... Bs> struct a
 VD__CU_FUNCTIONS(SAME_FUNCTION)
 VD__NVRTC_FUNCTIONS(SAME_FUNCTION)
 #if CUDA_VERSION >= 12040
+VD__CU_GRAPH_FUNCTIONS(SAME_FUNCTION)
 VD__CU_NEWER_FUNCTIONS(SAME_FUNCTION)
 #endif
 static_assert(!alike_functions<int (*)(int), int (*)(int, int)>::value && !alike_functions<int (*)(int),

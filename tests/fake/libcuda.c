@@ -24,7 +24,7 @@ enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_DEVICE = 101, INVALID_IMAGE
        BLOCKS = 4096, FUNCTIONS = 8, STREAMS = 16, NODES = 256 };
 
 /* A command in a captured graph. */
-typedef struct node { address to, from; size_t size; unsigned word; bool launch; } node;
+typedef struct captured { address to, from; size_t size; unsigned word; bool launch; } captured;
 
 static struct {
     int devices, version, stall;       /* stall: timelines do not advance, streams are not ready */
@@ -43,7 +43,7 @@ static struct {
     unsigned capturing_thread;
     long forbidden, node_count;        /* forbidden: number of calls that a capture forbids */
     long garbage;                      /* outputs of failed calls that were passed back */
-    node nodes[NODES];
+    captured nodes[NODES];
 } fake = { 2, 12040, 0, 0, "", 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, "", { { 0, 0, false } }, 0, 0, NULL, 0, 0, 0, 0,
            { { 0, 0, 0, 0, false } }
 };
@@ -293,7 +293,7 @@ static int capture(void *stream, address to, address from, size_t size, unsigned
     *done = fake.capture && stream == fake.captured;
     if (!*done) return 0;
     if (fake.capture == 2 || fake.node_count == NODES) return CAPTURE_INVALIDATED;
-    node *n = &fake.nodes[fake.node_count++];
+    captured *n = &fake.nodes[fake.node_count++];
     n->to = to;
     n->from = from;
     n->size = size;
@@ -563,6 +563,178 @@ API int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, un
     return 0;
 }
 
+/* ---- graphs: an executable runs its nodes in the order in which they were added ---- */
+
+enum { GRAPH_NODES = 4096 };
+typedef struct kernel_node {
+    void *function;
+    unsigned groups[3], local[3], shared;
+    void **parameters, **extra;
+} kernel_node;
+typedef struct side_3d {
+    size_t x, y, z, lod;
+    int memory;
+    void *host;
+    address at;
+    void *array, *reserved;
+    size_t pitch, height;
+} side_3d;
+typedef struct copy_node { side_3d from, to; size_t width, height, depth; } copy_node;
+typedef struct fill_node { address to; size_t pitch; unsigned value, element; size_t width, height; } fill_node;
+
+typedef struct graph_node {
+    char kind;                         /* k, c, f, e: kernel, copy, fill, empty */
+    kernel_node kernel;
+    size_t bytes;
+    char parameters[512];
+    copy_node copy;
+    fill_node fill;
+} graph_node;
+
+typedef struct graph { graph_node *nodes[GRAPH_NODES]; int count; char text[8 * GRAPH_NODES]; } graph;
+
+static char graph_text[8 * GRAPH_NODES]; /* of the graph that was instantiated last */
+static long graph_launches, graph_updates;
+
+static int position(const graph *g, const void *node) {
+    for (int i = 0; i < g->count; i++)
+        if (g->nodes[i] == node) return i;
+    return -1;
+}
+
+/* Adds a node. The text gets its kind and the positions of its dependencies. */
+static graph_node *graph_add(void *handle, char kind, void *const *dependencies, size_t n) {
+    graph *g = (graph *)handle;
+    if (!g || g->count == GRAPH_NODES) return NULL;
+    size_t used = strlen(g->text);
+    used += (size_t)snprintf(g->text + used, sizeof g->text - used, "%s%c", g->count ? " " : "", kind);
+    for (size_t i = 0; i < n; i++) {
+        int at = position(g, dependencies[i]);
+        if (at < 0) return NULL;
+        used += (size_t)snprintf(g->text + used, sizeof g->text - used, "%s%d", i ? "," : "", at);
+    }
+    graph_node *node = (graph_node *)calloc(1, sizeof *node);
+    node->kind = kind;
+    g->nodes[g->count++] = node;
+    return node;
+}
+
+static int node_set(graph_node *n, const kernel_node *desc) {
+    if (!desc->function || desc->parameters || !desc->groups[0] || !desc->groups[1] || !desc->groups[2])
+        return INVALID_VALUE;
+    n->kernel = *desc;
+    n->bytes = 0;
+    if (!desc->extra) return 0;
+    if (desc->extra[0] != (void *)1 || desc->extra[2] != (void *)2 || desc->extra[4]
+        || *(size_t *)desc->extra[3] > sizeof n->parameters)
+        return INVALID_VALUE;
+    n->bytes = *(size_t *)desc->extra[3];
+    memcpy(n->parameters, desc->extra[1], n->bytes);
+    return 0;
+}
+
+API int cuGraphCreate(void **out, unsigned flags) {
+    *out = GARBAGE;
+    NEEDS_CONTEXT;
+    *out = calloc(1, sizeof(graph));
+    count(&fake.live, 1);
+    return flags ? INVALID_VALUE : 0;
+}
+API int cuGraphDestroy(void *handle) {
+    NEEDS_CONTEXT;
+    if (handle == GARBAGE) {
+        fake.garbage++;
+        return INVALID_VALUE;
+    }
+    graph *g = (graph *)handle;
+    for (int i = 0; i < g->count; i++) free(g->nodes[i]);
+    free(g);
+    count(&fake.live, -1);
+    return 0;
+}
+API int cuGraphAddKernelNode(void **out, void *g, void *const *dependencies, size_t n, const kernel_node *desc) {
+    *out = GARBAGE;
+    NEEDS_CONTEXT;
+    graph_node *node = graph_add(g, 'k', dependencies, n);
+    *out = node;
+    return node ? node_set(node, desc) : INVALID_VALUE;
+}
+API int cuGraphAddMemcpyNode(void **out, void *g, void *const *dependencies, size_t n, const copy_node *desc,
+                             void *context) {
+    *out = GARBAGE;
+    NEEDS_CONTEXT;
+    graph_node *node = graph_add(g, 'c', dependencies, n);
+    *out = node;
+    if (!node || !context || desc->from.memory != 4 || desc->to.memory != 4 || desc->depth != 1 || !desc->width
+        || !known(desc->from.at, (desc->height - 1) * desc->from.pitch + desc->width)
+        || !known(desc->to.at, (desc->height - 1) * desc->to.pitch + desc->width))
+        return INVALID_VALUE;
+    node->copy = *desc;
+    return 0;
+}
+API int cuGraphAddMemsetNode(void **out, void *g, void *const *dependencies, size_t n, const fill_node *desc,
+                             void *context) {
+    *out = GARBAGE;
+    NEEDS_CONTEXT;
+    graph_node *node = graph_add(g, 'f', dependencies, n);
+    *out = node;
+    if (!node || !context || desc->element != 4 || desc->height != 1 || !desc->width
+        || !known(desc->to, 4 * desc->width))
+        return INVALID_VALUE;
+    node->fill = *desc;
+    return 0;
+}
+API int cuGraphAddEmptyNode(void **out, void *g, void *const *dependencies, size_t n) {
+    *out = GARBAGE;
+    NEEDS_CONTEXT;
+    *out = graph_add(g, 'e', dependencies, n);
+    return *out ? 0 : INVALID_VALUE;
+}
+/* The executable is the graph; its nodes must outlive it. */
+API int cuGraphInstantiateWithFlags(void **out, void *g, unsigned long long flags) {
+    *out = GARBAGE;
+    NEEDS_CONTEXT;
+    strcpy(graph_text, ((graph *)g)->text);
+    *out = g;
+    count(&fake.live, 1);
+    return flags ? INVALID_VALUE : 0;
+}
+API int cuGraphExecDestroy(void *executable) {
+    NEEDS_CONTEXT;
+    if (executable == GARBAGE) {
+        fake.garbage++;
+        return INVALID_VALUE;
+    }
+    count(&fake.live, -1);
+    return 0;
+}
+API int cuGraphExecKernelNodeSetParams(void *executable, void *node, const kernel_node *desc) {
+    NEEDS_CONTEXT;
+    if (position((graph *)executable, node) < 0) return INVALID_VALUE;
+    graph_updates++;
+    return node_set((graph_node *)node, desc);
+}
+API int cuGraphLaunch(void *executable, void *stream) {
+    NEEDS_CONTEXT;
+    const graph *g = (const graph *)executable;
+    int result = is_stream(stream) ? 0 : INVALID_VALUE;
+    graph_launches++;
+    for (int i = 0; i < g->count && !result; i++) {
+        graph_node *n = g->nodes[i];
+        const kernel_node *k = &n->kernel;
+        void *extra[5] = { (void *)1, n->parameters, (void *)2, &n->bytes, NULL };
+        if (n->kind == 'k')
+            result = cuLaunchKernel(k->function, k->groups[0], k->groups[1], k->groups[2], k->local[0], k->local[1],
+                                    k->local[2], k->shared, stream, NULL, n->bytes ? extra : NULL);
+        for (size_t row = 0; row < n->copy.height && !result; row++)
+            result = cuMemcpyAsync(n->copy.to.at + row * n->copy.to.pitch, n->copy.from.at + row * n->copy.from.pitch,
+                                   n->copy.width, stream);
+        if (n->kind == 'f') result = cuMemsetD32Async(n->fill.to, n->fill.value, n->fill.width, stream);
+    }
+    return result;
+}
+API const char *fake_graph_text(void) { return graph_text; }
+
 /* ---- NVRTC: a text with an #error does not compile ---- */
 
 typedef struct program { char *text; char log[256]; } program;
@@ -616,7 +788,7 @@ API void fake_fail(const char *call, int result, int after) {
 /* Launches the graph that was captured last. */
 API void fake_graph_launch(void) {
     for (long i = 0; i < fake.node_count; i++) {
-        const node *n = &fake.nodes[i];
+        const captured *n = &fake.nodes[i];
         if (n->launch) fake.launches++;
         else if (n->from) memcpy((void *)(uintptr_t)n->to, (const void *)(uintptr_t)n->from, n->size);
         else
@@ -632,6 +804,7 @@ API long fake_count(const char *what) {
               { "contexts", fake.contexts }, { "live", fake.live }, { "bytes", (long)fake.launch_bytes },
               { "shared", (long)fake.launch_shared }, { "groups", launch_groups },
               { "forbidden", fake.forbidden }, { "nodes", fake.node_count },
+              { "graph launches", graph_launches }, { "graph updates", graph_updates },
               { "garbage", fake.garbage }, { "armed", fake.fail_call[0] != 0 } };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!strcmp(what, all[i].name)) return all[i].value;

@@ -1,6 +1,6 @@
 /* Shared by the programs of this folder: the state of a driver whose calls fail, and a program that calls it (a kernel,
-   a list with a scope and an indirect dispatch, two queues, transfers). Include after the headers of the library and
-   cmocka. */
+   a list with a scope and an indirect dispatch, a graph, two queues, transfers). Include after the headers of the
+   library and cmocka. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -57,7 +57,42 @@ static vd_kernel make_kernel(vd_context *ctx, vc_kernel **builder) {
     return vd_kernel_build(ctx, *builder);
 }
 
-/* Commands in a list and in the immediate lists of two queues. VD_OK: `out` has the result. */
+/* Multiplies b by 1 in two submissions of a graph, of which the second has two instances. */
+static vd_result use_graph(vd_context *ctx, vd_kernel kernel, vd_buffer b) {
+    vd_list *list = vd_graph_begin(ctx, NULL);
+    vd_buffer_desc desc;
+    vd_arg args[2];
+    vd_dispatch_desc dispatch;
+    memset(&desc, 0, sizeof desc);
+    memset(&dispatch, 0, sizeof dispatch);
+    if (!list) return vd_error_result();
+    desc.type = VD_U32;
+    desc.shape[0] = COUNT;
+    vd_buffer in = vd_slot_buffer(list, "in", b), t = vd_graph_buffer(list, &desc);
+    args[0] = vd_b(t);
+    args[1] = vd_slot("by", vd_u32(5));
+    dispatch.kernel = kernel;
+    dispatch.threads[0] = COUNT;
+    dispatch.args = args;
+    dispatch.arg_count = 2;
+    vd_copy(list, t, 0, in, 0, VD_WHOLE);
+    vd_dispatch(list, &dispatch);
+    vd_copy(list, in, 0, t, 0, VD_WHOLE);
+    vd_graph g = vd_graph_end(list);
+    if (!g.id) return vd_error_result();
+    vd_graph_submit_desc twice;
+    vd_event event;
+    memset(&twice, 0, sizeof twice);
+    twice.instances = 2;
+    vd_result r = vd_graph_set(ctx, g, "by", vd_u32(1));
+    if (!r) r = vd_graph_submit(ctx, g, NULL, NULL);
+    if (!r) r = vd_graph_submit(ctx, g, &twice, &event);
+    if (!r) r = vd_wait(ctx, event, VD_FOREVER);
+    vd_graph_destroy(ctx, g);
+    return r;
+}
+
+/* Commands in a list, a graph and the immediate lists of two queues. VD_OK: `out` has the result. */
 static vd_result use_context(vd_context *ctx, vd_kernel kernel, uint32_t *out) {
     static uint32_t numbers[COUNT], seven[COUNT];
     vd_buffer_desc desc;
@@ -103,6 +138,7 @@ static vd_result use_context(vd_context *ctx, vd_kernel kernel, uint32_t *out) {
     r = second ? vd_write(second, a, 0, seven, 4 * COUNT / 2) : vd_error_result();
     if (!r) r = vd_copy(second, b, 0, a, 0, 4 * COUNT / 4);
     if (!r) r = vd_flush(ctx);
+    if (!r) r = use_graph(ctx, kernel, b);
     if (!r) r = vd_buffer_read(ctx, b, 0, out, VD_WHOLE);
     if (!r) r = vd_wait_idle(ctx);
     vd_buffer_destroy(ctx, a);

@@ -934,7 +934,21 @@ static void host_memory_runs_out(void **state) {
     }
 }
 
-/* Uses two queues, a buffer, a kernel and a transfer. */
+/* x *= a, with slot "a" */
+static vd_result graph_scale(vd_list *list, vd_kernel kernel, vd_buffer x, uint64_t threads, bool slot) {
+    vd_arg args[2];
+    vd_dispatch_desc d;
+    memset(&d, 0, sizeof d);
+    args[0] = vd_b(x);
+    args[1] = slot ? vd_slot("a", vd_f32(2)) : vd_f32(2);
+    d.kernel = kernel;
+    d.threads[0] = threads;
+    d.args = args;
+    d.arg_count = 2;
+    return vd_dispatch(list, &d);
+}
+
+/* Uses two queues, a buffer, a kernel, a transfer and a graph. */
 static vd_result use_all(void) {
     vd_context_desc desc;
     vd_context *ctx = NULL;
@@ -961,10 +975,125 @@ static vd_result use_all(void) {
     if (!r) r = vd_wait_idle(ctx);
     vd_profile_read(ctx, &scope, 1);
     if (!r) r = vd_fill(vd_immediate(ctx, 0, 1), x, 0, 16, NULL, 0);
+    vd_list *list = r ? NULL : vd_graph_begin(ctx, NULL);
+    if (!r && !list) r = vd_error_result();
+    if (list) {
+        graph_scale(list, k, x, 100, true);
+        vd_copy(list, x, 0, x, 200, 100);
+        vd_fill(list, x, 200, 100, NULL, 0);
+        vd_graph g = vd_graph_end(list);
+        r = g.id ? vd_graph_set(ctx, g, "a", vd_f32(3)) : vd_error_result();
+        if (!r) r = vd_graph_submit(ctx, g, NULL, NULL);
+    }
     if (!r) r = vd_buffer_read(ctx, x, 0, out, VD_WHOLE);
     if (!r) r = vd_wait_idle(ctx);
     vd_context_destroy(ctx);
     return r;
+}
+
+/* ---- graphs ---- */
+
+static void graphs_become_graphs_of_the_driver(void **state) {
+    (void)state;
+    const char *(*text)(void);
+    FIND(dlopen(unit_fake_cuda, RTLD_NOW), text, "fake_graph_text");
+    vd_context *ctx = context();
+    vd_kernel kernel = text_kernel(ctx, VD_CODE_CUDA, scale, sizeof scale - 1, NULL);
+    vd_buffer x = unit_buffer(ctx, "x", VD_F32, 1000, NULL), y = unit_buffer(ctx, "y", VD_F32, 1000, NULL);
+    vd_buffer z = unit_buffer(ctx, "z", VD_F32, 1000, NULL);
+    vd_copy_desc rows = { y, x, 0, 4, 8, 5, 40, 24 };
+    uint32_t word = 7, got = 0;
+    float a;
+    vd_list *list = vd_graph_begin(ctx, NULL);
+    assert_int_equal(graph_scale(list, kernel, x, 1000, true), VD_OK);  /* 0 */
+    assert_int_equal(vd_fill(list, y, 0, VD_WHOLE, &word, 4), VD_OK);   /* 1 */
+    assert_int_equal(graph_scale(list, kernel, z, 1000, false), VD_OK); /* 2 */
+    assert_int_equal(vd_copy_region(list, &rows), VD_OK);               /* 4, after the empty node */
+    assert_int_equal(vd_copy(list, z, 0, y, 0, VD_WHOLE), VD_OK);       /* 5 */
+    vd_graph g = vd_graph_end(list);
+    assert_string_equal(text(), "k f k e0,1,2 c3 c4");
+    long launches = fake_count("graph launches"), updates = fake_count("graph updates"),
+         kernels = fake_count("launches");
+    assert_int_equal(vd_graph_submit(ctx, g, NULL, NULL), VD_OK);
+    assert_int_equal(fake_count("graph launches"), launches + 1);
+    assert_int_equal(fake_count("launches"), kernels + 2);
+    assert_int_equal(fake_count("graph updates"), updates);
+    assert_int_equal(vd_buffer_read(ctx, z, 4 * 999, &got, 4), VD_OK);
+    assert_int_equal(got, 7);
+    assert_int_equal(vd_graph_set(ctx, g, "a", vd_f32(5)), VD_OK);
+    assert_int_equal(vd_graph_submit(ctx, g, NULL, NULL), VD_OK);
+    assert_int_equal(vd_graph_submit(ctx, g, NULL, NULL), VD_OK);
+    assert_int_equal(fake_count("graph launches"), launches + 3);
+    assert_int_equal(fake_count("graph updates"), updates + 1); /* one changed node, once */
+    vd_graph_destroy(ctx, g);
+    list = vd_graph_begin(ctx, NULL);
+    assert_int_equal(graph_scale(list, kernel, x, 1000, true), VD_OK);
+    g = vd_graph_end(list);
+    vd_graph_submit_desc three = { NULL, 0, 3, NULL, 0 };
+    float values[3] = { 7, 8, 9 };
+    vd_graph_value value = { "a", vd_value(VD_F32, values), 3 };
+    three.values = &value;
+    three.value_count = 1;
+    assert_int_equal(vd_graph_submit(ctx, g, &three, NULL), VD_OK);
+    assert_string_equal(text(), "k k0 k1");
+    memcpy(&a, fake_parameters() + 8, 4);
+    assert_true(a == 9);
+    vd_context_destroy(ctx);
+}
+
+/* If the driver refuses a graph, the commands are launched one by one. */
+static void graphs_are_played_without_the_driver(void **state) {
+    static const char *const calls[] = { "cuGraphCreate", "cuGraphAddKernelNode", "cuGraphAddMemcpyNode",
+                                         "cuGraphAddMemsetNode", "cuGraphAddEmptyNode", "cuGraphInstantiateWithFlags" };
+    (void)state;
+    for (size_t i = 0; i < VD__COUNT(calls); i++) {
+        vd_context *ctx = context();
+        vd_kernel kernel = text_kernel(ctx, VD_CODE_CUDA, scale, sizeof scale - 1, NULL);
+        vd_buffer x = unit_buffer(ctx, "x", VD_F32, 1000, NULL), y = unit_buffer(ctx, "y", VD_F32, 1000, NULL);
+        uint32_t word = 7, got = 0;
+        assert_int_equal(vd_wait_idle(ctx), VD_OK);
+        vd_list *list = vd_graph_begin(ctx, NULL);
+        assert_int_equal(graph_scale(list, kernel, x, 1000, true), VD_OK);
+        assert_int_equal(vd_fill(list, y, 0, VD_WHOLE, &word, 4), VD_OK);
+        assert_int_equal(vd_copy(list, x, 0, y, 0, VD_WHOLE), VD_OK);
+        fake_fail(calls[i], 2, 0);
+        vd_graph g = vd_graph_end(list);
+        assert_true(g.id != 0);
+        assert_int_equal(fake_count("armed"), 0);
+        long launches = fake_count("launches"), graphs = fake_count("graph launches");
+        assert_int_equal(vd_graph_set(ctx, g, "a", vd_f32(5)), VD_OK);
+        assert_int_equal(vd_graph_submit(ctx, g, NULL, NULL), VD_OK);
+        assert_int_equal(fake_count("launches"), launches + 1);
+        assert_int_equal(fake_count("graph launches"), graphs);
+        assert_int_equal(vd_buffer_read(ctx, x, 0, &got, 4), VD_OK);
+        assert_int_equal(got, 7);
+        vd_context_destroy(ctx);
+    }
+}
+
+static void a_failed_graph_launch_is_reported(void **state) {
+    static const char *const calls[] = { "cuGraphExecKernelNodeSetParams", "cuGraphLaunch" };
+    (void)state;
+    for (size_t i = 0; i < VD__COUNT(calls); i++) {
+        vd_context *ctx = context();
+        vd_kernel kernel = text_kernel(ctx, VD_CODE_CUDA, scale, sizeof scale - 1, NULL);
+        vd_buffer x = unit_buffer(ctx, "x", VD_F32, 1000, NULL);
+        vd_event event;
+        float a;
+        vd_list *list = vd_graph_begin(ctx, NULL);
+        assert_int_equal(graph_scale(list, kernel, x, 1000, true), VD_OK);
+        vd_graph g = vd_graph_end(list);
+        assert_int_equal(vd_graph_set(ctx, g, "a", vd_f32(5)), VD_OK);
+        fake_fail(calls[i], 1, 0);
+        assert_int_equal(vd_graph_submit(ctx, g, NULL, &event), VD_OK);
+        assert_int_equal(vd_wait(ctx, event, VD_FOREVER), VD_ERROR_BACKEND);
+        CHECK_TEXT(calls[i]);
+        assert_int_equal(vd_graph_submit(ctx, g, NULL, &event), VD_OK); /* with the value, although it was not set */
+        assert_int_equal(vd_wait(ctx, event, VD_FOREVER), VD_OK);
+        memcpy(&a, fake_parameters() + 8, 4);
+        assert_true(a == 5);
+        vd_context_destroy(ctx);
+    }
 }
 
 /* Each driver call fails once, with garbage in its outputs. The teardown checks for leaks and for garbage that was
@@ -1004,6 +1133,7 @@ static const struct CMUnitTest cuda_tests[] = {
     CASE(unusable_cuda_source_is_refused),
     CASE(dynamic_shared_memory), CASE(buffers_are_passed_by_address), CASE(compiled_code_is_cached),
     CASE(a_failed_submission_is_reported), CASE(a_lost_device_is_reported), CASE(polling_detects_a_lost_device),
-    CASE(host_memory_runs_out), CASE(every_driver_call_fails_once),
+    CASE(graphs_become_graphs_of_the_driver), CASE(graphs_are_played_without_the_driver),
+    CASE(a_failed_graph_launch_is_reported), CASE(host_memory_runs_out), CASE(every_driver_call_fails_once),
 };
 #undef CASE
