@@ -275,7 +275,17 @@
        list that has 32 MiB in use gets no more blocks: a transfer of at most 4 MiB blocks the calling thread until an
        earlier block is no longer in use. Blocks are kept until vd_context_destroy, except unused ones above 64 MiB.
        If device memory is exhausted and destroyed objects are still in use, vd_buffer_create submits the batches of the
-       device, waits for its queues, frees these objects and tries once more.
+       device, waits for its queues, frees these objects and tries once more. Then it calls
+       vd_context_desc.memory_pressure. vd_memory_query returns the driver's current budget.
+       Heaps. Resources can be placed at offsets in a buffer and may alias: buffers with vd_buffer_view, images with
+       vd_image_desc.heap if the buffer was created with vd_buffer_desc.heap. vd_image_placement returns size and
+       alignment of an image; a view that is passed as a binding needs limits.binding_alignment.
+       * Conflicts are tracked by byte ranges of the heap: commands on resources that overlap execute in order, others
+         may overlap. An access to an image counts as one to all of its memory.
+       * A buffer contains the bytes that were written last, also through an overlapping buffer. An image is undefined
+         after another resource has written to its memory: call vd_discard_image, then write it.
+       * Images in heaps return to their layout at rest after each transfer, which costs a barrier. They keep the heap's
+         memory: destroy them and the heap in any order.
 
    Lifetimes
        object                    created by                destroyed by             what happens to work in flight
@@ -336,6 +346,8 @@
          --------                             ------                              --------
          vd_context_desc.print and .log,      at the end of a call, on its        all functions but vd_context_destroy
          vd_buffer_desc.release               thread, holding no lock             of this context
+         vd_context_desc.memory_pressure      during vd_buffer_create and         all functions but vd_context_destroy
+                                              vd_image_create                     of this context
          `use` of vd_native_use,              during the call; a lock may be      nothing with this context or its lists
          vd_record_desc.record                held                                (returns VD_ERROR_INVALID)
          `use` of vd_context_attach           during the call                     all functions but vd_context_destroy
@@ -902,6 +914,10 @@ typedef struct vd_context_desc {
                                        has some */
     bool profile;                   /* VD_BACKEND_OPENCL: create queues with profiling, which scopes need and which may
                                        slow down every command. Default: VKDISPATCH_PROFILE */
+    /* Called when there is no device memory for a buffer or an image of `bytes`, before the call fails. May destroy
+       objects; returns whether to try again. Default: calls fail. */
+    bool (*memory_pressure)(void *user, int device, uint64_t bytes);
+    void *pressure_user;            /* passed to memory_pressure */
 } vd_context_desc;
 
 /* Usage of a buffer's memory. Kernels and transfers can access every buffer. Several usages may share one type of
@@ -962,6 +978,7 @@ typedef struct vd_buffer_desc {
     bool exportable;                /* the memory can be exported: by vd_buffer_export on vulkan with
                                        VK_KHR_external_memory_fd (on Windows _win32); as a cl_mem
                                        (vd_buffer_info.native) on opencl */
+    bool heap;                      /* images can be placed in the buffer (vd_image_desc.heap); see "Heaps" */
 } vd_buffer_desc;
 
 typedef struct vd_view_desc {
@@ -1006,8 +1023,13 @@ typedef struct vd_image_desc {
     uint32_t layers;                /* arrays: number of layers. Cubes have 6. Default: 1 */
     uint32_t usage;                 /* VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both. Default: those that the format has */
     const void *data;               /* initial contents of level 0, as for vd_image_upload. Other levels, and all of
-                                       them by default: zeros */
+                                       them by default: zeros. Images in heaps: undefined */
+    vd_buffer heap;                 /* buffer with desc.heap that contains the image. Default: memory of its own */
+    uint64_t heap_offset;           /* bytes from the start of `heap`, a multiple of vd_placement.align */
 } vd_image_desc;
+
+/* Memory that an image in a heap occupies. */
+typedef struct vd_placement { uint64_t size, align; } vd_placement; /* bytes */
 
 typedef struct vd_image_view_desc {
     const char *name;               /* for messages. Default: the image's */
@@ -1279,6 +1301,14 @@ typedef struct vd_native {
     void (*get_instance_proc_addr)(void); /* vulkan: PFN_vkGetInstanceProcAddr */
 } vd_native;
 
+/* Memory of a device. */
+typedef struct vd_memory_info {
+    uint64_t device_memory;         /* as in vd_device_info */
+    uint64_t budget;                /* bytes of device_memory that this process can still allocate, as estimated now by
+                                       the driver. 0: not known */
+    uint64_t blocks, bytes;         /* driver allocations of this context, and their size; staging memory included */
+} vd_memory_info;
+
 /* A finished scope, see vd_scope_begin. */
 typedef struct vd_scope_info {
     char name[64];                  /* first 63 bytes of the name */
@@ -1356,6 +1386,9 @@ VD_API void vd_context_destroy(vd_context *ctx);
 VD_API const vd_device_info *vd_device(const vd_context *ctx, int index);
 
 VD_API int vd_device_count(const vd_context *ctx); /* devices of the context; 0 for NULL */
+
+/* Fills in *out with the memory of a device at present. */
+VD_API vd_result vd_memory_query(vd_context *ctx, int device, vd_memory_info *out);
 
 /* Counters of the context, and how many objects it has. */
 VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out);
@@ -1506,6 +1539,10 @@ VD_API vd_format vd_format_nearest(vd_context *ctx, int device, vd_format format
    or a limit is exceeded; VD_ERROR_OUT_OF_MEMORY; VD_ERROR_OUT_OF_DEVICE_MEMORY. */
 VD_API vd_image vd_image_create(vd_context *ctx, const vd_image_desc *desc);
 
+/* Fills in *out with the memory that an image of this desc needs in a heap, for all devices of the context. Fails like
+   vd_image_create. */
+VD_API vd_result vd_image_placement(vd_context *ctx, const vd_image_desc *desc, vd_placement *out);
+
 /* Creates a view: levels and layers of an image, usable wherever an image is. It owns no memory. Its handle becomes
    invalid when the image is destroyed. Fails with VD_ERROR_INVALID if the view does not fit. */
 VD_API vd_image vd_image_view(vd_context *ctx, const vd_image_view_desc *desc);
@@ -1629,6 +1666,10 @@ VD_API vd_result vd_blit_image(vd_list *list, const vd_image_box *to, const vd_i
 
 /* Records that all texels of an image or view are set to `color`. NULL: zeros. Not for block and depth formats. */
 VD_API vd_result vd_clear_image(vd_list *list, vd_image image, const vd_color *color);
+
+/* Records that the contents of an image or view become undefined. Required for an image in a heap, before it is used
+   after another resource has written to its memory. */
+VD_API vd_result vd_discard_image(vd_list *list, vd_image image);
 
 /* Records the computation of all levels of an image or view from its first, each from the one before, with a linear
    filter if the format has one. Fails like vd_blit_image. */
@@ -3269,6 +3310,7 @@ typedef struct vd__image_shape {
     uint32_t extent[3];        /* texels of level 0; 1 along axes that the image does not have */
     uint32_t levels, layers;
     bool depth;                /* the format has a depth component */
+    bool placed;               /* in a heap */
     uint32_t usage;            /* VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both */
 } vd__image_shape;
 
@@ -3557,6 +3599,8 @@ typedef struct vd__storage {
     uint32_t node;             /* in the block's sub-allocator; 0: the block is dedicated */
     uint32_t map_count;        /* calls of vd_buffer_map without vd_buffer_unmap */
     uint32_t unsubmitted;      /* debug mode: number of an open list that writes it, or 0 */
+    struct vd__storage *heap;  /* of an image in a heap: that of the heap, which contains memory.size bytes at
+                                  memory.offset; else NULL */
 } vd__storage;
 
 /* A buffer, an image (see VD__ID_TYPE of the slot's id), or a view of one. A dispatch reads two cache lines: the
@@ -3580,6 +3624,8 @@ typedef struct vd__resource {
     uint32_t devices;          /* bit mask */
     struct vd__graph *graph;   /* the buffer, or the root of the view, stands for memory that the graph chooses; only
                                   compared, because it may outlive the graph. NULL: an ordinary buffer */
+    bool heap;                 /* images can be placed in it */
+    struct vd__resource *placed_in; /* of an image in a heap: the heap's root, which it pins */
 } vd__resource;
 
 typedef vd__resource vd__buffer;
@@ -4045,6 +4091,8 @@ struct vd_context {
     char *kernel_failure;      /* text of the last failure to create a kernel, or NULL */
     vd__heap_block *pending_releases; /* imported memory that is no longer in use; its release callbacks are pending */
     uint32_t indirect;         /* not 0: recordings may have indirect launches */
+    bool (*memory_pressure)(void *user, int device, uint64_t bytes);
+    void *pressure_user;
     uint32_t reference_count;  /* reference count: the user, and DLPack tensors made from buffers */
 };
 
@@ -4175,6 +4223,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      VD_MEMORY_DEVICE: fastest for kernels; mapped only if that costs nothing. The others are mapped.
                      VD_MEMORY_READBACK: host-cached if the device has such memory. VD_MEMORY_SHARED: host-cached,
                      coherent, device-local, in this order of preference.
+   memory_budget     Returns how many bytes of device memory the process can still allocate; 0: not known.
    memory_create     Creates a driver buffer of m->size bytes without memory and fills in its requirements; an image if
                      m->native[1] is the address of its shape, which memory_bind and memory_destroy use too. If
                      need->kernel_access is set, it returns only types that kernels can access.
@@ -4248,6 +4297,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
     X(vd_result, block_sync, (vd__device *dev, vd__block *block, uint64_t offset, uint64_t size, bool to_host), \
       vk, default, default, default) \
     X(uint32_t, memory_types, (vd__device *dev, vd_memory usage, uint32_t mask), vk, cu, cl, dummy) \
+    X(uint64_t, memory_budget, (vd__device *dev), vk, cu, default, dummy) \
     X(vd_result, memory_create, (vd__device *dev, vd__memory *m, vd__memory_requirements *need), vk, cu, cl, dummy) \
     X(vd_result, memory_bind, (vd__device *dev, vd__memory *m), vk, cu, cl, dummy) \
     X(void, memory_destroy, (vd__device *dev, vd__memory *m), vk, default, cl, default) \
@@ -4436,6 +4486,11 @@ static vd_result vd__default_block_sync(vd__device *dev, vd__block *block, uint6
                                         bool to_host) {
     (void)dev, (void)block, (void)offset, (void)size, (void)to_host;
     return VD_OK;
+}
+
+static VD__UNUSED uint64_t vd__default_memory_budget(vd__device *dev) {
+    (void)dev;
+    return 0;
 }
 
 static void vd__default_memory_destroy(vd__device *dev, vd__memory *m) { (void)dev, (void)m; }
@@ -5880,6 +5935,10 @@ static uint64_t vd__dummy_capacity(const vd__device *dev, uint32_t type) {
     return type == VD__DUMMY_DEVICE || !dev->info.host_memory ? dev->info.device_memory : dev->info.host_memory;
 }
 
+static uint64_t vd__dummy_memory_budget(vd__device *dev) {
+    return dev->info.device_memory - vd__dummy_of(dev)->used_bytes[VD__DUMMY_DEVICE];
+}
+
 static vd_result vd__dummy_block_create(vd__device *dev, vd__block *block) {
     uint64_t *used_bytes = &vd__dummy_of(dev)->used_bytes[block->type], capacity = vd__dummy_capacity(dev, block->type);
     if (block->size > capacity - *used_bytes)
@@ -6901,6 +6960,15 @@ static void vd__vk_fill_memory(const vd__vk_facts *facts, vd_device_info *info) 
         }
     }
     info->shared_memory = info->type == VD_DEVICE_INTEGRATED || info->type == VD_DEVICE_CPU || info->host_memory == 0;
+}
+
+static uint64_t vd__vk_memory_budget(vd__device *dev) {
+    vd__vk_facts facts;
+    vd_device_info info;
+    memset(&info, 0, sizeof info);
+    vd__vk_facts_get(dev->driver, dev->info.index, &facts);
+    vd__vk_fill_memory(&facts, &info);
+    return info.device_budget;
 }
 
 static uint64_t vd__vk_min(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -10095,6 +10163,15 @@ static vd_result vd__cu_device_open(vd__driver *driver, int index, uint64_t disa
     r = vd__cu_device_start(dev);
     if (r) vd__cu_device_close(dev);
     return r;
+}
+
+static uint64_t vd__cu_memory_budget(vd__device *dev) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    size_t available = 0, total = 0;
+    if (vd__cu_enter(d)) return 0;
+    if (d->api->cuMemGetInfo(&available, &total)) available = 0;
+    vd__cu_leave(d);
+    return available;
 }
 
 /* Does nothing: cuMemFree, cuModuleUnload and cuStreamDestroy wait for work that uses the object. */
@@ -13779,6 +13856,9 @@ static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *d
                              "desc.devices is 0x%x, but the context has %u devices (mask 0x%x)",
                              (unsigned)desc->devices, (unsigned)ctx->device_count, (unsigned)all);
     vd_result r = vd__shape_check("vd_buffer_create", name, desc->type, desc->shape, shape, size);
+    if (!r && desc->heap && (desc->address || desc->external))
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.heap is set, but imported memory cannot be "
+                          "a heap");
     if (!r) r = vd__sharing_check(ctx, desc, name, *size);
     for (uint32_t i = 0; i < ctx->device_count && !r; i++) {
         const vd_device_info *info = &ctx->devices[i].device.info;
@@ -15346,6 +15426,7 @@ static vd_result vd__heap_allocate(vd__context_device *dev, vd_memory usage, con
    buffer. Imported memory is added to pending_releases. */
 static void vd__heap_release(vd__context_device *dev, vd__storage *s) {
     vd__heap_block *b = (vd__heap_block *)(void *)s->memory.block;
+    if (s->heap) return;
     if (b->imported) {
         dev->ctx->driver.backend->block_destroy(&dev->device, &b->block);
         b->next = dev->ctx->pending_releases;
@@ -15389,27 +15470,67 @@ static vd_result vd__storage_allocate(vd__context_device *dev, vd_memory usage, 
     return r;
 }
 
-/* Creates a driver buffer and allocates its memory; staging and exportable memory is dedicated. The caller holds the
-   context's lock. */
+/* Creates a driver buffer and allocates its memory: a block of its own for staging, exportable and `dedicated` memory.
+   The caller holds the context's lock. */
 static vd_result vd__storage_create(vd__context_device *dev, vd_memory usage, uint64_t size, bool staging,
-                                    bool exportable, vd__storage *out) {
+                                    bool exportable, bool dedicated, vd__storage *out) {
     vd__memory_requirements need = { 0, 0, 0, !staging, (uint8_t)(exportable ? VD__SHARE_EXPORT : VD__SHARE_NONE) };
     memset(out, 0, sizeof *out);
     out->context_device = dev;
     out->memory.size = (size + 3) & ~(uint64_t)3; /* fills write whole words */
     vd_result r = dev->ctx->driver.backend->memory_create(&dev->device, &out->memory, &need);
-    return r ? r : vd__storage_allocate(dev, usage, &need, staging || exportable, out);
+    return r ? r : vd__storage_allocate(dev, usage, &need, staging || exportable || dedicated, out);
+}
+
+/* A range in a heap. */
+typedef struct vd__place {
+    vd__resource *heap;        /* NULL: memory of its own */
+    uint64_t offset;           /* bytes */
+} vd__place;
+
+/* Checks whether an image fits into a heap at this place. */
+static vd_result vd__place_check(const vd__context_device *dev, const vd__place *place,
+                                 const vd__memory_requirements *need) {
+    const vd__storage *s = &place->heap->storage[dev->index];
+    const char *name = place->heap->name;
+    if (place->offset % need->align)
+        return vd__fail(VD_ERROR_INVALID, "desc.heap_offset is %llu, but must be a multiple of %llu "
+                        "(vd_image_placement)", VD__U(place->offset), VD__U(need->align));
+    if (place->offset > place->heap->size || need->size > place->heap->size - place->offset)
+        return vd__fail(VD_ERROR_INVALID, "the image needs %llu bytes at desc.heap_offset %llu, but heap '%s' has %llu "
+                        "bytes", VD__U(need->size), VD__U(place->offset), name, VD__U(place->heap->size));
+    if (need->types >> s->memory.block->type & 1u) return VD_OK;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "an image of this format cannot be in the memory of heap '%s'; "
+                    "VD_MEMORY_DEVICE suits most images", name);
+}
+
+/* Binds an image to its place in a heap. */
+static vd_result vd__storage_place(vd__context_device *dev, const vd__place *place,
+                                   const vd__memory_requirements *need, vd__storage *out) {
+    const vd__backend *backend = dev->ctx->driver.backend;
+    vd__storage *heap = &place->heap->storage[dev->index];
+    vd_result r = vd__place_check(dev, place, need);
+    out->heap = heap;
+    out->memory.block = heap->memory.block;
+    out->memory.offset = heap->memory.offset + place->offset;
+    out->memory.size = need->size;
+    out->memory.serial = ++dev->ctx->serial;
+    if (!r) r = backend->memory_bind(&dev->device, &out->memory);
+    if (r) backend->memory_destroy(&dev->device, &out->memory);
+    return r;
 }
 
 /* Creates a driver image and allocates its memory, which the host does not access. The caller holds the context's
    lock. */
-static vd_result vd__storage_create_image(vd__context_device *dev, const vd__image_shape *shape, vd__storage *out) {
+static vd_result vd__storage_create_image(vd__context_device *dev, const vd__image_shape *shape,
+                                          const vd__place *place, vd__storage *out) {
     vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_NONE };
     memset(out, 0, sizeof *out);
     out->context_device = dev;
     out->memory.native[1] = (uintptr_t)shape;
     vd_result r = dev->ctx->driver.backend->memory_create(&dev->device, &out->memory, &need);
-    if (!r) r = vd__storage_allocate(dev, VD_MEMORY_DEVICE, &need, false, out);
+    if (!r && place->heap) r = vd__storage_place(dev, place, &need, out);
+    else if (!r) r = vd__storage_allocate(dev, VD_MEMORY_DEVICE, &need, false, out);
     out->memory.mapped = NULL;
     return r;
 }
@@ -15649,6 +15770,10 @@ static void vd__garbage_free_resource(vd_context *ctx, vd__resource *b) {
         vd__atomic_add32(&b->root->slot.pins, UINT32_MAX);
         vd__garbage_add_if_unpinned(ctx, &b->root->slot);
     } else vd__buffer_storage_free(ctx, b);
+    if (b->placed_in) {
+        vd__atomic_add32(&b->placed_in->slot.pins, UINT32_MAX);
+        vd__garbage_add_if_unpinned(ctx, &b->placed_in->slot);
+    }
     vd__free(&ctx->host.allocator, b->name);
     vd__pool_release(is_image ? &ctx->images : &ctx->buffers, &b->slot);
 }
@@ -15862,7 +15987,7 @@ static vd_result vd__staging_create(vd__queue *q, vd_memory usage, uint64_t size
     vd__staging *s = (vd__staging *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *s);
     if (!s) return vd__fail_memory(NULL, NULL, 0);
     vd__mutex_lock(&ctx->lock);
-    vd_result r = vd__storage_create(q->context_device, usage, size, true, false, &s->storage);
+    vd_result r = vd__storage_create(q->context_device, usage, size, true, false, false, &s->storage);
     if (!r && !s->storage.memory.mapped) {
         vd__storage_destroy(&s->storage);
         r = vd__fail(VD_ERROR_BACKEND, "the host cannot access staging memory");
@@ -16349,15 +16474,38 @@ static vd_result vd__layouts_require(vd_list *l, const vd__access *a) {
     return VD_OK;
 }
 
+enum { VD__MAX_ACCESSES = VD_MAX_ARGS + 1 }; /* of a command: the arguments and the size of an indirect dispatch */
+
+/* Copies accesses to `out` and adds those of images in heaps to the memory of the heaps. Returns their number. */
+static uint32_t vd__heap_accesses(const vd__access *accesses, uint32_t count, vd__access out[2 * VD__MAX_ACCESSES]) {
+    uint32_t added = count;
+    memcpy(out, accesses, count * sizeof *out);
+    for (uint32_t i = 0; i < count; i++) {
+        const vd__storage *s = accesses[i].storage;
+        if (!s->heap) continue;
+        out[added] = accesses[i];
+        out[added].storage = s->heap;
+        out[added].written |= accesses[i].layout != vd__image_rest(vd__memory_shape(&s->memory));
+        out[added].begin = s->memory.offset - s->heap->memory.offset;
+        out[added].end = out[added].begin + s->memory.size;
+        added++;
+    }
+    return added;
+}
+
 /* Like vd__list_command, for accesses to images among others: changes layouts first, with a barrier. */
 static VD__NOINLINE vd_result vd__list_images(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
+    for (uint32_t i = 0; l->graph && i < count; i++)
+        if (accesses[i].storage && accesses[i].storage->heap)
+            return vd__fail(VD_ERROR_UNSUPPORTED, "a graph cannot contain images in heaps");
     if (l->graph) return vd__graph_add(l, accesses, count, stage);
     vd_result r = l->recording ? VD_OK : vd__list_begin_recording(l);
     if (r) return r;
     for (uint32_t i = 0; i < count && !r; i++)
         if (vd__memory_shape(&accesses[i].storage->memory)) r = vd__layouts_require(l, &accesses[i]);
     if (l->transition_count) vd__list_barrier(l);
-    if (!r) r = vd__list_command(l, accesses, count, stage);
+    vd__access all[2 * VD__MAX_ACCESSES];
+    if (!r) r = vd__list_command(l, all, vd__heap_accesses(accesses, count, all), stage);
     for (uint32_t i = 0; i < count && !r; i++) {
         vd__storage *s = accesses[i].storage;
         const vd__image_shape *shape = vd__memory_shape(&s->memory);
@@ -17229,7 +17377,9 @@ static void vd__list_mark_uses(vd_list *l) {
         else {
             vd__buffer *b = (vd__buffer *)(void *)object;
             vd__storage *views = vd__image_views_of(object);
-            vd__storage_used(&b->storage[q->context_device->index], q, l->uses[i].written);
+            vd__storage *s = &b->storage[q->context_device->index];
+            vd__storage_used(s, q, l->uses[i].written);
+            if (s->heap) vd__storage_used(s->heap, q, l->uses[i].written);
             if (views) views[q->context_device->index].last_use[q->index] = q->submitted + 1;
         }
     }
@@ -17502,6 +17652,13 @@ static vd_result vd__record_image(vd_list *l, const vd__access *accesses, uint32
     vd_result r = vd__list_images(l, accesses, count, VD__STAGE_TRANSFER);
     if (!r) vd__list_record_image(l, command);
     l->stats.copies += !r;
+    for (uint32_t i = 0; i < count && !r; i++) { /* the next command may write to the memory of an image in a heap */
+        vd__access back = accesses[i];
+        if (!back.storage->heap) continue;
+        back.layout = (uint8_t)vd__image_rest(vd__memory_shape(&back.storage->memory));
+        back.written = true;
+        r = vd__list_images(l, &back, 1, VD__STAGE_TRANSFER);
+    }
     return r;
 }
 
@@ -17835,6 +17992,22 @@ static vd_result vd__image_transfer(vd_list *l, const char *call, const vd__imag
 
 /* ---- creation ---- */
 
+/* Makes the contents of an image undefined: changes its layout from VD__LAYOUT_UNDEFINED to that at rest, at once,
+   because a later command may write to its memory in a heap. The caller holds the list's lock. */
+static vd_result vd__image_discard(vd_list *l, const vd__image *image, uint32_t use) {
+    const vd__resource *b = &image->resource;
+    vd__storage *s = b->storage + l->queue->context_device->index;
+    uint32_t begin = (uint32_t)b->offset, end = (uint32_t)(b->offset + b->size);
+    vd__access a = { s, begin, end, true, (uint8_t)vd__image_rest(&image->shape), use };
+    vd__layout_range range = { s, begin, end, VD__LAYOUT_UNDEFINED };
+    vd_result r = l->graph ? vd__fail(VD_ERROR_UNSUPPORTED, "a graph cannot contain this command")
+                           : vd__layouts_reserve(l, 2);
+    if (r) return r;
+    vd__layouts_cut(l, s, begin, end);
+    l->layouts[l->layout_count++] = range;
+    return vd__list_images(l, &a, 1, VD__STAGE_TRANSFER);
+}
+
 /* Sets the contents of a new image on one device. */
 static vd_result vd__image_initialise(vd_list *l, const vd__image *image, const void *data) {
     vd__storage *s = image->resource.storage + l->queue->context_device->index;
@@ -17842,14 +18015,15 @@ static vd_result vd__image_initialise(vd_list *l, const vd__image *image, const 
     vd_image_transfer whole;
     memset(&whole, 0, sizeof whole);
     vd__list_lock(l);
-    vd_result r = vd__layouts_reserve(l, 1);
-    if (!r) {
+    vd_result r = image->shape.placed ? vd__image_discard(l, image, 0) : vd__layouts_reserve(l, 1);
+    if (!r && !image->shape.placed) {
         vd__layout_range range = { s, 0, image->shape.levels * image->shape.layers, VD__LAYOUT_UNDEFINED };
         l->layouts[l->layout_count++] = range;
         if (cleared && (!data || image->shape.levels > 1)) r = vd__clear_image(l, image, 0, NULL);
     }
     vd__list_unlock(l);
     if (!r && data) r = vd__image_transfer(l, "vd_image_create", image, &whole, data, NULL);
+    if (image->shape.placed) return r;
     for (uint32_t level = data ? 1 : 0; level < image->shape.levels && !cleared && !r; level++) {
         whole.box.level = level;
         r = vd__image_transfer(l, "vd_image_create", image, &whole, NULL, NULL);
@@ -18294,7 +18468,7 @@ static VD__COLD vd_result vd__output_create(vd__queue *q, vd__output **out) {
     vd__output *o = (vd__output *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *o);
     if (!o) return vd__fail_memory(NULL, NULL, 0);
     vd__mutex_lock(&ctx->lock);
-    vd_result r = vd__storage_create(q->context_device, VD_MEMORY_READBACK, ctx->print_bytes, true, false,
+    vd_result r = vd__storage_create(q->context_device, VD_MEMORY_READBACK, ctx->print_bytes, true, false, false,
                                      &o->storage);
     if (!r && !o->storage.memory.mapped) {
         vd__storage_destroy(&o->storage);
@@ -19109,7 +19283,7 @@ static vd_result vd__graph_memory(vd__graph *g, vd__staging **list, vd_memory us
     if (!s) return vd__fail_memory(NULL, NULL, 0);
     bool staging = usage == VD_MEMORY_UPLOAD;
     vd__mutex_lock(&ctx->lock);
-    vd_result r = vd__storage_create(g->queue->context_device, usage, size, staging, false, &s->storage);
+    vd_result r = vd__storage_create(g->queue->context_device, usage, size, staging, false, false, &s->storage);
     if (!r && staging && !s->storage.memory.mapped) {
         vd__storage_destroy(&s->storage);
         r = vd__fail(VD_ERROR_BACKEND, "the host cannot access staging memory");
@@ -20271,6 +20445,8 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->host.cl_queue = desc->cl_queue;
     ctx->host.get_instance_proc_addr = desc->get_instance_proc_addr;
     ctx->host.graphics = desc->graphics;
+    ctx->memory_pressure = desc->memory_pressure;
+    ctx->pressure_user = desc->pressure_user;
     ctx->print = desc->print;
     ctx->print_user = desc->print_user;
     ctx->print_bytes = desc->print_bytes ? (desc->print_bytes + 3) & ~(uint64_t)3 : 1u << 20;
@@ -20662,24 +20838,44 @@ static void vd__context_device_finish(vd__context_device *dev) {
     }
 }
 
+enum { VD__MAX_ATTEMPTS = 16 }; /* to allocate device memory */
+
+/* Called after a failed allocation without locks. Returns whether to try again: if destroyed objects were in use, waits
+   for them; then, if the user's callback has freed memory. */
+static bool vd__memory_recovered(vd__context_device *dev, vd_result r, uint64_t bytes, uint32_t *attempt) {
+    vd_context *ctx = dev->ctx;
+    bool has_garbage = vd__atomic_load32(&ctx->garbage_count) != 0;
+    if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY || ++*attempt == VD__MAX_ATTEMPTS) return false;
+    if (has_garbage && *attempt == 1) vd__context_device_finish(dev);
+    else {
+        vd__callback_frame frame;
+        if (!ctx->memory_pressure) return false;
+        vd__error before = vd__last_error;
+        vd__callback_begin(&frame, ctx, "vd_buffer_create", "memory_pressure", false);
+        bool freed = ctx->memory_pressure(ctx->pressure_user, (int)dev->index, bytes);
+        vd__callback_end(&frame);
+        vd__last_error = before;
+        if (!freed) return false;
+        vd__context_device_finish(dev);
+    }
+    return true;
+}
+
 /* Allocates memory for a buffer on a device. If device memory is exhausted and there is garbage, waits for all work of
    the device, which frees the garbage, and tries again. */
 static vd_result vd__buffer_allocate_on(vd__context_device *dev, vd__storage *s, const vd_buffer_desc *desc,
                                         uint64_t size) {
     vd_context *ctx = dev->ctx;
-    vd_result r = VD_OK;
-    for (int attempt = 0; attempt < 2; attempt++) {
+    vd_result r;
+    uint32_t attempt = 0;
+    do {
         vd__reap(ctx);
         vd__mutex_lock(&ctx->lock);
         if (desc->address || desc->external) r = vd__storage_import(dev, desc, size, s);
-        else r = vd__storage_create(dev, desc->memory, size, false, desc->exportable, s);
-        bool has_garbage = ctx->garbage_count != 0;
+        else r = vd__storage_create(dev, desc->memory, size, false, desc->exportable, desc->heap, s);
         vd__mutex_unlock(&ctx->lock);
-        if (!r) return VD_OK;
-        s->memory.serial = 0;
-        if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY || !has_garbage || attempt) break;
-        vd__context_device_finish(dev);
-    }
+        if (r) s->memory.serial = 0;
+    } while (r && vd__memory_recovered(dev, r, size, &attempt));
     return r;
 }
 
@@ -20738,6 +20934,7 @@ static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc,
         b->type = desc->type;
         b->usage = (uint8_t)desc->memory;
         b->size = size;
+        b->heap = desc->heap;
         b->offset = desc->address_offset;
         r = vd__buffer_allocate(ctx, b, desc, size);
     }
@@ -20926,6 +21123,22 @@ static vd_result vd__device_check(const vd_context *ctx, const char *call, int d
     if (device >= 0 && (uint32_t)device < ctx->device_count) return VD_OK;
     return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the device index is %d, but the context has %u devices", device,
                          (unsigned)ctx->device_count);
+}
+
+VD_API vd_result vd_memory_query(vd_context *ctx, int device, vd_memory_info *out) {
+    const char *call = "vd_memory_query";
+    vd_result r = vd__context_check(ctx, call);
+    if (!r && !out) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "out is NULL");
+    if (!r) r = vd__device_check(ctx, call, device);
+    if (r) return vd__call_failed(ctx, r);
+    vd__context_device *dev = &ctx->devices[device];
+    out->device_memory = dev->device.info.device_memory;
+    vd__mutex_lock(&ctx->lock);
+    out->budget = ctx->driver.backend->memory_budget(&dev->device);
+    out->blocks = dev->heap.block_count;
+    out->bytes = dev->heap.bytes;
+    vd__mutex_unlock(&ctx->lock);
+    return vd__call_end(ctx, VD_OK);
 }
 
 /* Checks the `device` of a desc: 0 or 1 + the index of a device of the context. */
@@ -21138,25 +21351,23 @@ VD_API vd_format vd_format_nearest(vd_context *ctx, int device, vd_format format
 }
 
 /* Allocates memory for an image on a device, like vd__buffer_allocate_on. */
-static vd_result vd__image_allocate_on(vd__context_device *dev, const vd__image_shape *shape, vd__storage *s) {
+static vd_result vd__image_allocate_on(vd__context_device *dev, const vd__image_shape *shape, const vd__place *place,
+                                       vd__storage *s) {
     vd_context *ctx = dev->ctx;
-    vd_result r = VD_OK;
-    for (int attempt = 0; attempt < 2; attempt++) {
+    vd_result r;
+    uint32_t attempt = 0;
+    do {
         vd__reap(ctx);
         vd__mutex_lock(&ctx->lock);
-        r = vd__storage_create_image(dev, shape, s);
-        bool has_garbage = ctx->garbage_count != 0;
+        r = vd__storage_create_image(dev, shape, place, s);
         vd__mutex_unlock(&ctx->lock);
-        if (!r) return VD_OK;
-        s->memory.serial = 0;
-        if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY || !has_garbage || attempt) break;
-        vd__context_device_finish(dev);
-    }
+        if (r) s->memory.serial = 0;
+    } while (r && vd__memory_recovered(dev, r, s->memory.size, &attempt));
     return r;
 }
 
 /* Allocates storage and views of an image on every device. What was allocated is freed with the object. */
-static vd_result vd__image_allocate(vd_context *ctx, vd__image *image) {
+static vd_result vd__image_allocate(vd_context *ctx, vd__image *image, const vd__place *place) {
     vd__resource *b = &image->resource;
     vd_result r = VD_OK;
     b->storage = &b->own_storage;
@@ -21164,7 +21375,7 @@ static vd_result vd__image_allocate(vd_context *ctx, vd__image *image) {
         b->storage = (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->device_count * sizeof *b->storage);
     if (!b->storage) return vd__fail_memory(NULL, NULL, 0);
     for (uint32_t i = 0; i < ctx->device_count && !r; i++)
-        r = vd__image_allocate_on(&ctx->devices[i], &image->shape, &b->storage[i]);
+        r = vd__image_allocate_on(&ctx->devices[i], &image->shape, place, &b->storage[i]);
     if (r) return r;
     vd__mutex_lock(&ctx->lock);
     r = vd__image_views_create(ctx, image);
@@ -21189,18 +21400,51 @@ static vd__image *vd__image_acquire(vd_context *ctx, const char *name) {
     return NULL;
 }
 
+/* Finds and pins the heap of an image. */
+static vd_result vd__place_find(vd_context *ctx, const vd_image_desc *desc, vd__place *out) {
+    out->heap = NULL;
+    out->offset = desc->heap_offset;
+    if (!desc->heap.id && desc->heap_offset)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_image_create", desc->name, "desc.heap_offset is %llu, but desc.heap "
+                             "is not set", VD__U(desc->heap_offset));
+    vd__buffer *b = desc->heap.id ? vd__buffer_pin(ctx, desc->heap, "vd_image_create", "heap ") : NULL;
+    if (!b) return desc->heap.id ? vd__last_error.code : VD_OK;
+    if (b->heap && b->devices == (1u << ctx->device_count) - 1) {
+        out->heap = b;
+        return VD_OK;
+    }
+    vd__fail_call(VD_ERROR_INVALID, "vd_image_create", desc->name, "buffer '%s' %s", b->name, !b->heap
+                  ? "was created without desc.heap" : "is not on every device of the context");
+    vd__buffer_unpin(ctx, b);
+    return VD_ERROR_INVALID;
+}
+
+static vd_result vd__image_make_in(vd_context *ctx, const vd_image_desc *desc, const vd__place *place, vd_image *out);
+
 /* Creates an image with its contents. */
 static vd_result vd__image_make(vd_context *ctx, const vd_image_desc *desc, vd_image *out) {
+    vd__place place;
+    vd_result r = vd__place_find(ctx, desc, &place);
+    if (r) return r;
+    r = vd__image_make_in(ctx, desc, &place, out);
+    vd__buffer_unpin(ctx, place.heap);
+    return r;
+}
+
+static vd_result vd__image_make_in(vd_context *ctx, const vd_image_desc *desc, const vd__place *place, vd_image *out) {
     vd__image_shape shape;
     vd_result r = vd__image_check(ctx, desc, &shape);
     if (r) return r;
+    shape.placed = place->heap != NULL;
     vd__image *image = vd__image_acquire(ctx, desc->name);
     if (!image) return vd__error_amend(vd__last_error.code, "vd_image_create", desc->name, NULL);
     vd__image_range whole = { shape.dim, 0, shape.levels, 0, shape.layers };
     image->shape = shape;
     image->linear = vd__format_is_linear(ctx, shape.format);
     vd__image_set_range(image, &whole);
-    r = vd__image_allocate(ctx, image);
+    image->resource.placed_in = place->heap;
+    if (place->heap) vd__atomic_add32(&image->resource.placed_in->slot.pins, 1);
+    r = vd__image_allocate(ctx, image, place);
     for (uint32_t i = 0; i < ctx->device_count && !r; i++)
         r = vd__image_initialise(vd__transfer_list(ctx, i), image, desc->data);
     if (r) vd__error_amend(r, "vd_image_create", desc->name, NULL);
@@ -21218,6 +21462,31 @@ VD_API vd_image vd_image_create(vd_context *ctx, const vd_image_desc *desc) {
     if (!r) r = vd__image_make(ctx, desc, &out);
     vd__call_end(ctx, r);
     return out;
+}
+
+VD_API vd_result vd_image_placement(vd_context *ctx, const vd_image_desc *desc, vd_placement *out) {
+    const char *call = "vd_image_placement";
+    vd__image_shape shape;
+    vd_result r = vd__context_check(ctx, call);
+    if (!r && (!desc || !out)) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s is NULL", desc ? "out" : "desc");
+    if (r) return vd__call_failed(ctx, r);
+    out->size = 0;
+    out->align = 1;
+    r = vd__image_check(ctx, desc, &shape);
+    shape.placed = true;
+    for (uint32_t i = 0; i < ctx->device_count && !r; i++) {
+        vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_NONE };
+        vd__memory m;
+        memset(&m, 0, sizeof m);
+        m.native[1] = (uintptr_t)&shape;
+        vd__mutex_lock(&ctx->lock);
+        r = ctx->driver.backend->memory_create(&ctx->devices[i].device, &m, &need);
+        if (!r) ctx->driver.backend->memory_destroy(&ctx->devices[i].device, &m);
+        vd__mutex_unlock(&ctx->lock);
+        if (need.size > out->size) out->size = need.size;
+        if (need.align > out->align) out->align = need.align;
+    }
+    return vd__call_end(ctx, r ? vd__error_amend(r, call, NULL, NULL) : VD_OK);
 }
 
 /* Checks a view desc and resolves its range in the root image. */
@@ -21466,6 +21735,17 @@ VD_API vd_result vd_clear_image(vd_list *list, vd_image image, const vd_color *c
     else r = vd__clear_image(list, found, use, color);
     vd__list_unlock(list);
     return vd__list_end_call(list, call, r);
+}
+
+VD_API vd_result vd_discard_image(vd_list *list, vd_image image) {
+    uint32_t use;
+    vd_result r = vd__list_check(list, "vd_discard_image");
+    if (r) return vd__list_refused(list, r);
+    vd__list_lock(list);
+    const vd__image *i = vd__list_image(list, image, "vd_discard_image", "", &use);
+    r = i ? vd__image_discard(list, i, use) : vd__last_error.code;
+    vd__list_unlock(list);
+    return vd__list_end_call(list, "vd_discard_image", r);
 }
 
 VD_API vd_result vd_generate_mips(vd_list *list, vd_image image) {

@@ -725,6 +725,33 @@ static void call_images(caller *c) {
     call_image_commands(c);
 }
 
+static void call_heaps(caller *c) {
+    vd_buffer_desc desc;
+    vd_image_desc image;
+    vd_memory_info memory;
+    vd_placement place;
+    memset(&desc, 0, sizeof desc);
+    memset(&image, 0, sizeof image);
+    TOOK(vd_memory_query(c->w->ctx, 0, &memory));
+    image.format = VD_FORMAT_R32_U;
+    image.extent[0] = 8;
+    vd_result r = vd_image_placement(c->w->ctx, &image, &place);
+    check_result(c, "vd_image_placement", r);
+    if (r) return;
+    desc.shape[0] = 2 * place.size + place.align;
+    desc.heap = true;
+    image.heap = vd_buffer_create(c->w->ctx, &desc);
+    image.heap_offset = (place.size + place.align - 1) / place.align * place.align;
+    vd_image placed = vd_image_create(c->w->ctx, &image);
+    EXPECT(placed.id || c->within);
+    TOOK(vd_discard_image(immediate(c), placed));
+    TOOK(vd_clear_image(immediate(c), placed, NULL));
+    bool first = any(c, 2) != 0;
+    if (first) vd_image_destroy(c->w->ctx, placed);
+    vd_buffer_destroy(c->w->ctx, image.heap);
+    if (!first) vd_image_destroy(c->w->ctx, placed);
+}
+
 /* ---- the table ---- */
 
 typedef struct named_call { const char *name; void (*make)(caller *c); } named_call;
@@ -754,6 +781,7 @@ static const named_call calls[] = { { "kernel_load", call_kernel_load },
                                     { "wait", call_wait },
                                     { "profile", call_profile },
                                     { "images", call_images },
+                                    { "heaps", call_heaps },
                                     { "context", call_context },
                                     { "context_create", call_context_create },
                                     { "libraries", call_libraries },
