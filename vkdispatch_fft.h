@@ -170,9 +170,10 @@
        work-group.
 
        Memory. If an axis takes several kernels, the data between them are in an intermediate buffer of the plan. With
-       Bluestein's algorithm, a transform of length n has between 2 n - 1 and about 2.3 n complex numbers there, and the
-       device computes tables of 3 n to 3.4 n complex numbers when the plan is made. All axes of a plan use the same
-       buffer. vd_fft_memory and vd_convolve_memory return the device memory that a plan owns.
+       Bluestein's algorithm, a transform of length n has up to about 2.3 n complex numbers there (1.7 n for bins of an
+       odd number of reals, fewer with in_count or out_count), and the device computes tables of n more when the plan is
+       made. All axes of a plan use the same buffer. vd_fft_memory and vd_convolve_memory return the device memory that
+       a plan owns.
 
        On a GPU, one kernel transforms several axes if their elements fit into a work-group together. Large images and
        cubes take two kernels and an intermediate buffer of the plan.
@@ -2339,10 +2340,11 @@ typedef struct vd__real {
     FIELD(bool, chirp_in) \
     FIELD(bool, chirp_out)
 
-/* Bluestein's algorithm over several passes, for a transform of length n: its convolutions have length m. The axis is
-   split into columns of factor[0] elements and rows, and these again by the other factors. The spectrum has the order
-   of TEMP: bin k is at vd__fft_chirp_bin(k). */
-typedef struct vd__fft_chirp { uint64_t n, m; uint32_t factor[VD__FFT_CHIRP_FACTORS]; } vd__fft_chirp;
+/* Bluestein's algorithm over several passes, for a transform of length n of which only the first `in` inputs can differ
+   from 0 and the first `out` results are needed: its convolutions have length m. The axis is split into columns of
+   factor[0] elements and rows, and these again by the other factors. The spectrum has the order of TEMP: bin k is at
+   vd__fft_chirp_bin(k). */
+typedef struct vd__fft_chirp { uint64_t n, in, out, m; uint32_t factor[VD__FFT_CHIRP_FACTORS]; } vd__fft_chirp;
 
 /* A pass of a transform: one dispatch, from one buffer to another. */
 typedef struct vd__fft_pass {
@@ -3508,6 +3510,14 @@ static bool vd__fft_plan_chirp_rows(const vd_fft *p, vd__fft_route *r, const vd_
     return false;
 }
 
+/* Number of results of a problem, from the first one on, that are stored. Of odd numbers of reals, the bins above n / 2
+   are not, because they are the conjugates of others. */
+static uint64_t vd__fft_needed_results(const vd__fft_problem *problem) {
+    const vd__real *r = &problem->rule;
+    if (r->kind != VD_FFT_REAL || r->half_length || r->inverse) return problem->out_count;
+    return r->out_count ? r->out_count : r->n / 2 + 1;
+}
+
 /* Plans a problem by Bluestein's algorithm with convolutions of length m, as passes over columns of `first` elements
    around the convolution of rows of m / first elements. The first pass multiplies by the chirp while loading, the last
    one while storing. */
@@ -3519,6 +3529,8 @@ static bool vd__fft_plan_chirp_split(const vd_fft *p, vd__fft_route *r, const vd
     uint32_t before = r->count;
     memset(&c, 0, sizeof c);
     c.n = problem->n;
+    c.in = problem->in_count;
+    c.out = vd__fft_needed_results(problem);
     c.m = columns.n = columns.length = m;
     c.factor[0] = first;
     vd__fft_pass *a = vd__fft_plan_columns(p, r, &columns, first, &temp, min_columns), *b;
@@ -3563,10 +3575,17 @@ static void vd__fft_try_chirp_length(vd_fft *p, vd__fft_route *r, const vd__fft_
     }
 }
 
-/* Plans a problem of n elements by Bluestein's algorithm (1970) over three or five passes. The length m of the
-   convolutions is at least 2 n - 1: one of the next lengths without prime factors above 7, or a power of two. */
+/* Returns the lowest length of the convolutions of Bluestein's algorithm over several passes: inputs and results must
+   not wrap around. It is at least n + 1, so that padding follows both. */
+static uint64_t vd__fft_lowest_chirp_length(const vd__fft_problem *problem) {
+    uint64_t m = problem->in_count + vd__fft_needed_results(problem) - 1;
+    return m > problem->n ? m : problem->n + 1;
+}
+
+/* Plans a problem by Bluestein's algorithm (1970) over three or five passes. The length m of the convolutions is one of
+   the lowest that are possible and have no prime factors above 7, or a power of two. */
 static bool vd__fft_plan_chirp(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem) {
-    uint64_t lowest = 2 * problem->n - 1, power = 1;
+    uint64_t lowest = vd__fft_lowest_chirp_length(problem), power = 1;
     bool estimate_only = p->convolution.estimate_only;
     while (power < lowest) power *= 2;
     for (uint32_t factors = 1; factors <= VD__FFT_CHIRP_FACTORS; factors++) {
@@ -3654,8 +3673,8 @@ static vd_result vd__fft_plan_or_refuse(vd_fft *p, vd__fft_route *r, const vd__f
     uint64_t span = vd__fft_dense_layout(p, problem->axis, problem->n).span;
     vd_fft_kind kind = problem->rule.kind;
     if (vd__fft_plan_problem(p, r, problem)) return VD_OK;
-    /* of Bluestein's algorithm */
-    if (span <= UINT32_MAX) span = vd__fft_dense_layout(p, problem->axis, 2 * problem->n - 1).span;
+    if (span <= UINT32_MAX)
+        span = vd__fft_dense_layout(p, problem->axis, vd__fft_lowest_chirp_length(problem)).span;
     if (span > UINT32_MAX)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "the intermediate buffer of dimension %u needs %llu elements, but "
                             "the limit is %u", problem->axis, (unsigned long long)span, UINT32_MAX);
@@ -10681,12 +10700,16 @@ static void vd__chirp_declare(vc_kernel *k, void *user) {
     p->table = vc_buffer(k, "table", vd__fft_pair_type(p->real), VC_READ_WRITE);
 }
 
-/* Load hook: element j is the conjugate of the chirp at j or, for the last n - 1 elements, at m - j. */
+/* Load hook: the conjugate of the chirp at j for the first `out` elements j, at m - j for the last `in` - 1, otherwise
+   0. */
 static void vd__chirp_load(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     const vd__chirp *p = (const vd__chirp *)user;
-    vc_val n = vc_u32((uint32_t)p->chirp.n), j = vc_min(at->index, vc_sub(vc_u32((uint32_t)p->chirp.m), at->index));
+    vc_val j = at->index, first = vc_lt(j, vc_u32((uint32_t)p->chirp.out));
+    vc_val from_end = vc_sub(vc_u32((uint32_t)p->chirp.m), j);
+    vc_val inside = vc_or(first, vc_lt(from_end, vc_u32((uint32_t)p->chirp.in)));
     vc_val zero = vc_const(k, vc_imm(p->real, 0));
-    vc_val x = vc_load_or(vc_offset(p->table, vc_u32(p->tables.chirp)), j, vc_lt(j, n), vc_splat(zero, 2));
+    vc_val x = vc_load_or(vc_offset(p->table, vc_u32(p->tables.chirp)), vc_select(first, j, from_end), inside,
+                          vc_splat(zero, 2));
     v->re = vc_component(x, 0);
     v->im = vc_neg(vc_component(x, 1));
 }
@@ -10766,8 +10789,10 @@ static vd_result vd__chirp_generate(vd_fft *p, const vd__fft_pass *pass) {
     vd_context *ctx = p->base.ctx;
     vd__chirp *chirp = (vd__chirp *)vd__plan_new(ctx, &vd__chirp_kind, &desc);
     vd_result result = chirp ? VD_OK : vd_error_result();
-    for (int i = 0; i < vd_device_count(ctx) && !result; i++)
-        result = vd__chirp_run(chirp, vd_immediate(ctx, i, 0), p->tables);
+    for (int i = 0; i < vd_device_count(ctx) && !result; i++) {
+        vd_list *list = vd_immediate(ctx, i, 0); /* NULL if the device is lost, or in a callback that must not wait */
+        result = list ? vd__chirp_run(chirp, list, p->tables) : vd_error_result();
+    }
     vd_plan_destroy(chirp);
     return result;
 }

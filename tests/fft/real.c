@@ -874,7 +874,7 @@ static void bad_input(void **state) {
     desc.in_count[1] = desc.out_count[1] = 0;
     desc.shape[0] = 1;
     desc.shape[1] = UINT32_MAX;
-    refuse(ctx, &desc, "the intermediate buffer of dimension 1 needs 8589934589 elements, but the limit is 4294967295");
+    refuse(ctx, &desc, "the intermediate buffer of dimension 1 needs 6442450942 elements, but the limit is 4294967295");
     desc.shape[0] = 4;
     desc.shape[1] = 10;
     desc.padded = false;
