@@ -621,7 +621,8 @@ typedef enum vd_log_level {
 } vd_log_level;
 
 /* Element types. A type is a number: kind + 16 * (rows - 1) + 64 * (columns - 1), plus 256 if complex. VD_BYTES is
-   untyped and matches every type. VD_BOOL has 4 bytes. Structs and arrays are distinguished by their size only. */
+   untyped: a buffer of bytes can be passed to a kernel as a struct or as any type that the kernel leaves open, but not
+   as a scalar, vector or matrix. VD_BOOL has 4 bytes. Structs and arrays are distinguished by their size only. */
 typedef uint32_t vd_type;
 #define VD_VEC(scalar, components) ((vd_type)((scalar) + 16u * ((components) - 1u)))
 #define VD_MAT(scalar, rows, columns) ((vd_type)((scalar) + 16u * ((rows) - 1u) + 64u * ((columns) - 1u)))
@@ -14551,14 +14552,17 @@ static VD__COLD vd_result vd__dispatch_fail_buffer(const vd__dispatch_state *d, 
                          k->args[i].name, vd__pool_reason(&ctx->buffers, arg->bits));
 }
 
-/* Slow path of vd__dispatch_buffer: checks the type, the device, and the alignment of a view. A buffer or parameter
-   without a type matches every type. */
+/* Slow path of vd__dispatch_buffer: checks the type, the device, and the alignment of a view. A parameter without a
+   type accepts every type. A struct may be passed as bytes, but a scalar or vector may not: a program that forgets
+   vd_buffer_desc.type has counted elements in vd_buffer_desc.shape, not bytes. */
 static VD__NOINLINE vd_result vd__dispatch_check_buffer(const vd__dispatch_state *d, const vd__param *p, int i) {
     const vd__buffer *b = d->buffers[i];
     const vd__kernel *k = d->kernel;
     bool binding = p->kind == VD_ARG_BINDING;
     uint64_t align = (uint64_t)1 << p->align, limit = d->context_device->device.info.limits.binding_alignment;
     if (b->graph && b->graph != d->list->graph) return vd__graph_fail_buffer("vd_dispatch", k->name, b);
+    if (!b->type && p->type && !(p->type >> 31))
+        return vd__dispatch_fail_type(k, i, "a buffer of bytes (its desc.type is not set)", 0);
     if (p->type != b->type && p->type && b->type) return vd__dispatch_fail_type(k, i, "a buffer of ", b->type);
     if (!b->storage[d->context_device->index].memory.serial)
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': buffer '%s' has no memory on "

@@ -1517,7 +1517,7 @@ static void vd__plan_kernel_add_arguments(vd_plan_kernel *kernel, int first, int
 VD_API vc_ref vd_plan_kernel_buffer(vd_plan_kernel *kernel, vc_kernel *k, uint32_t role, const char *name, vc_type type,
                                     uint32_t access) {
     vd__plan_kernel_add(kernel, role);
-    return vc_buffer(k, name, type, access);
+    return vc_buffer(k, name, type, access | VC_ANY_TYPE); /* vd_plan_check has checked the type of the role */
 }
 
 VD_API void vd_plan_kernel_fragment(vd_plan_kernel *kernel, vc_kernel *k, const vd_plan_fragment *fragment) {
@@ -12526,7 +12526,10 @@ static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_plan_
                               vd__shape_text_of(p->layout[VD__FFT_IN].stride, p->dimensions, ", ").text);
     if (!result && in_place) result = vd__fft_check_in_place(p);
     if (!result && reads) result = vd__fft_check_buffer(p->base.ctx, from, "in", vd__fft_bytes(p, in));
-    if (!result && writes) result = vd__fft_check_buffer(p->base.ctx, to, "out", vd__fft_bytes(p, out));
+    const char *padded = "out, in place: its rows need padding, see desc.padded";
+    if (!result && writes)
+        result = vd__fft_check_buffer(p->base.ctx, to, in_place && p->kind == VD_FFT_REAL ? padded : "out",
+                                      vd__fft_bytes(p, out));
     if (!result && p->paired) result = vd__real_check_alignment(p, roles[VD__FFT_IN].buffer);
     if (!result && reads && writes) result = vd__plan_check_overlap(p->base.ctx, from, "in", to, "out", true);
     if (in_place) roles[out].buffer = from;

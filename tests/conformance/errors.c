@@ -252,7 +252,8 @@ TEST(arguments_that_do_not_match) {
     FAILS(vd_run(f->ctx, k, 64, vd_b(x), vd_u32(1), vd_i32(1)), VD_ERROR_INVALID,
           "vd_run|affine|argument 2|'add'|i32|u32");
     FAILS(vd_run(f->ctx, copy, 64, vd_b(x), vd_b(x), vd_u32(1)), VD_ERROR_INVALID, "vd_run|move|'from'|'to'|'x'");
-    OK(vd_run(f->ctx, k, 64, vd_b(bytes), vd_u32(1), vd_u32(1))); /* bytes match any type */
+    FAILS(vd_run(f->ctx, k, 64, vd_b(bytes), vd_u32(1), vd_u32(1)), VD_ERROR_INVALID,
+          "argument 0 'x' is a buffer of bytes|desc.type is not set|expects a buffer of u32");
     vd_arg none[3];
     memset(none, 0, sizeof none);
     FAILS(dispatch(vd_immediate(f->ctx, 0, 0), k, 64, none, 3), VD_ERROR_INVALID, "vd_dispatch|affine|argument 0");

@@ -818,8 +818,8 @@ static void refuse(vd_context *ctx, const vd_reduce_desc *desc, const char *part
 }
 
 static void latch(vc_kernel *k, vd_fragment_io *io, void *user) {
-    (void)k, (void)user;
-    io->out = vc_add(io->in[0], vc_u32(1));
+    (void)user;
+    io->out = vc_add(io->in[0], vc_const(k, vc_u32(1)));
 }
 
 static void bad_input(void **state) {

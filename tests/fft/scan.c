@@ -438,8 +438,8 @@ static void refuse_run(vd_scan *plan, vd_context *ctx, const vd_scan_io *io, con
 }
 
 static void latch(vc_kernel *k, vd_fragment_io *io, void *user) {
-    (void)k, (void)user;
-    io->out = vc_add(io->in[0], vc_u32(1));
+    (void)user;
+    io->out = vc_add(io->in[0], vc_const(k, vc_u32(1)));
 }
 
 static void bad_input(void **state) {

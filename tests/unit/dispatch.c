@@ -68,7 +68,7 @@ static int dispatch_setup(void **state) {
     args[0] = arg_info(VD_ARG_BINDING, "a", VD_F32, 5, 0);
     args[1] = arg_info(VD_ARG_BINDING, "b", VD_BYTES, 2, 0);
     args[2] = arg_info(VD_ARG_VALUE, "v", VD_I16, 0, 2);
-    args[3] = arg_info(VD_ARG_ADDRESS, "c", VD_F32, 8, 8);
+    args[3] = arg_info(VD_ARG_ADDRESS, "c", VD_STRUCT(4), 8, 8);
     unit_saxpy(&module);
     memset(&d, 0, sizeof d);
     d.name = "k";

@@ -71,9 +71,9 @@ static void turn(vc_ref turns, complex_val *x, vc_val within, uint32_t step) {
 
 /* One row per workgroup: Stockham steps of radix 16 with `done` = 1, 16, 256. `scale` is a constant of the kernel. */
 static void record_rows(vc_kernel *k, float scale) {
-    vc_ref in = vc_buffer(k, "points", VC_F32X2, VC_READ);
-    vc_ref out = vc_buffer(k, "result", VC_F32X2, VC_WRITE);
-    vc_ref turns = vc_buffer(k, "turns", VC_F32X2, VC_READ);
+    vc_ref in = vc_buffer(k, "points", VC_F32X2, VC_READ | VC_ANY_TYPE);
+    vc_ref out = vc_buffer(k, "result", VC_F32X2, VC_WRITE | VC_ANY_TYPE);
+    vc_ref turns = vc_buffer(k, "turns", VC_F32X2, VC_READ | VC_ANY_TYPE);
     vc_ref shared = vc_shared(k, "row", VC_F32, POINTS);
     vc_val thread = vc_local_id(k, 0), first = vc_add(vc_mul(vc_group_id(k, 0), vc_u32(POINTS)), thread);
     complex_val x[RADIX];
@@ -121,7 +121,7 @@ typedef struct work {
     float in[VALUES], out[VALUES];
 } work;
 
-/* Untyped: one kernel declares pairs, the other single numbers. */
+/* Untyped: one kernel declares pairs, the other single numbers, and both accept any type. */
 static vd_buffer buffer_of(vd_context *ctx, const float *data, uint64_t count) {
     vd_buffer_desc desc = { 0 };
     desc.shape[0] = count * sizeof *data;
