@@ -14,7 +14,7 @@
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 
-enum { WARM = 4, THREADS = 64, WORDS = 16384, CHAIN = 1000, TRIPS = 100, PUSHES = 1000, CHAIN_ROUNDS = 21,
+enum { WARM = 4, THREADS = 64, WORDS = 16384, CHAIN = 1000, SHORT = 16, TRIPS = 100, PUSHES = 1000, CHAIN_ROUNDS = 21,
        TRIP_ROUNDS = 21, STARTS = 5, STREAM_ROUNDS = 15 };
 #define STREAM_BYTES ((uint64_t)1 << 29)
 
@@ -64,6 +64,20 @@ static double ours_runs(void *side) {
     return took;
 }
 
+/* Graphs: of CHAIN dispatches, without and with a slot, and of SHORT ones. */
+static vd_graph chain_graph, changed_graph, short_graph;
+static uint32_t changed; /* number of changes */
+
+static double ours_replay_host(void *side) { return ours_replay((ours *)side, chain_graph, CHAIN, 0, true); }
+static double ours_replay_device(void *side) { return ours_replay((ours *)side, chain_graph, CHAIN, 0, false); }
+static double ours_replay_short(void *side) { return ours_replay((ours *)side, short_graph, SHORT, 0, false); }
+static double ours_changed_host(void *side) {
+    return ours_replay((ours *)side, changed_graph, CHAIN, 1 + changed++ % 7, true);
+}
+static double ours_changed_device(void *side) {
+    return ours_replay((ours *)side, changed_graph, CHAIN, 1 + changed++ % 7, false);
+}
+
 /* ---- the driver API by hand ---- */
 
 typedef struct raw {
@@ -73,6 +87,7 @@ typedef struct raw {
     vd__cu_address x;
     uint32_t *readback;
     uint32_t expected;
+    void *graphs[2], *execs[2];     /* captured once: CHAIN and SHORT launches */
     int (*synchronize)(void *stream);
     int (*begin_capture)(void *stream, int mode);
     int (*end_capture)(void *stream, void **graph);
@@ -171,6 +186,30 @@ static double raw_chain_graph(void *side) {
     r->expected += chain_sum(CHAIN);
     return took;
 }
+
+static void raw_capture(raw *r) {
+    for (int which = 0; which < 2; which++) {
+        NEED(r->begin_capture(r->stream, 1));
+        for (int i = 0; i < (which ? SHORT : CHAIN); i++) raw_launch(r, i);
+        NEED(r->end_capture(r->stream, &r->graphs[which]));
+        NEED(r->instantiate(&r->execs[which], r->graphs[which], 0));
+    }
+}
+
+/* Launches a captured graph and waits for it. Returns like ours_replay. */
+static double raw_replay(raw *r, int which, bool host) {
+    double start = host ? bench_busy() : bench_now();
+    NEED(r->launch(r->execs[which], r->stream));
+    double took = host ? bench_busy() - start : 0;
+    NEED(r->synchronize(r->stream));
+    if (!host) took = bench_now() - start;
+    r->expected += chain_sum(which ? SHORT : CHAIN);
+    return took;
+}
+
+static double raw_replay_host(void *side) { return raw_replay((raw *)side, 0, true); }
+static double raw_replay_device(void *side) { return raw_replay((raw *)side, 0, false); }
+static double raw_replay_short(void *side) { return raw_replay((raw *)side, 1, false); }
 
 static double raw_trip(raw *r, uint64_t bytes) {
     static uint32_t got[WORDS];
@@ -319,6 +358,14 @@ static void raw_check(raw *r) {
 static const comparison comparisons[] = {
     { "cuda-chain", "1000", "cuda", ours_runs, raw_chain, CHAIN_ROUNDS, 1e6 / CHAIN, "us", 1.05 },
     { "cuda-chain", "1000", "graph", ours_runs, raw_chain_graph, CHAIN_ROUNDS, 1e6 / CHAIN, "us", 0 },
+    { "cuda-graph-replay-host", "1000", "graph", ours_replay_host, raw_replay_host, CHAIN_ROUNDS, 1e6, "us", 0 },
+    { "cuda-graph-replay-device", "1000", "graph", ours_replay_device, raw_replay_device, CHAIN_ROUNDS, 1e6 / CHAIN,
+      "us", 1.03 },
+    { "cuda-graph-changed-host", "1000", "graph-unchanged", ours_changed_host, raw_replay_host, CHAIN_ROUNDS, 1e6, "us",
+      0 },
+    { "cuda-graph-changed-device", "1000", "graph-unchanged", ours_changed_device, raw_replay_device, CHAIN_ROUNDS,
+      1e6 / CHAIN, "us", 1.05 },
+    { "cuda-graph-dependent", "16", "graph", ours_replay_short, raw_replay_short, CHAIN_ROUNDS, 1e6, "us", 1.05 },
     { "cuda-trip", "4B", "cuda", ours_trip_small, raw_trip_small, TRIP_ROUNDS, 1e6, "us", 1.2 },
     { "cuda-trip", "64KiB", "cuda", ours_trip_large, raw_trip_large, TRIP_ROUNDS, 1e6, "us", 1.2 },
 };
@@ -333,7 +380,11 @@ int main(void) {
     }
     printf("# %s, %s\n", vd_device(o.ctx, 0)->name, vd_device(o.ctx, 0)->driver);
     ours_start(&o, count_create(o.ctx));
+    chain_graph = ours_graph(&o, CHAIN, false);
+    changed_graph = ours_graph(&o, CHAIN, true);
+    short_graph = ours_graph(&o, SHORT, false);
     raw_open(&r);
+    raw_capture(&r);
     for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
         allocations += (double)compare(&comparisons[i], NULL, &o.counter, &o, &r);
     bench_print_alone("cuda-allocations", "second-and-later-calls", &allocations, 1, "calls", 0);

@@ -1,4 +1,4 @@
-/* Recording, dependent dispatches, round trips and large copies, compared with hand-written Vulkan in one process on
+/* Recording, dependent dispatches, graphs, round trips and large copies, compared with hand-written Vulkan in one process on
    one device.
 
        make bench-dispatch
@@ -9,7 +9,8 @@
    device, with the same queue family as ours.
    Recording is measured in CPU time of the calling thread, which varies less on a busy machine, and starts at the
    second dispatch, so it excludes the cost of beginning a command buffer. All other figures are wall-clock times of
-   the whole operation. Every counter is read back and compared with the number of dispatches. */
+   the whole operation. graph-…-host is the CPU time of a submission; graph-changed sets one value before each, and is
+   compared with command buffers that do not change. Every counter is read back and compared with the number of dispatches. */
 #define _POSIX_C_SOURCE 200809L
 #define VOLK_IMPLEMENTATION /* for the hand-written implementation */
 #define VKDISPATCH_VOLK
@@ -18,7 +19,7 @@
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 
-enum { WARM = 4, THREADS = 64, WORDS = 16384, CHAIN = 1000, GATHERED = 500, TRIPS = 40, SLICE = 256, RECORD_ROUNDS = 41,
+enum { WARM = 4, THREADS = 64, WORDS = 16384, CHAIN = 1000, GATHERED = 500, SHORT = 16, TRIPS = 40, SLICE = 256, RECORD_ROUNDS = 41,
        CHAIN_ROUNDS = 15, TRIP_ROUNDS = 21 };
 #define BENCH_PROGRAM "bench-dispatch"
 #include "tools/bench/ours.h"
@@ -93,6 +94,30 @@ static double ours_chain_device(void *side) {
     return bench_now() - start;
 }
 
+/* Graphs: of CHAIN dispatches, without and with a slot, and of SHORT ones. */
+static vd_graph chain_graph, changed_graph, short_graph;
+static uint32_t changed; /* number of changes */
+
+static double ours_replay_host(void *side) { return ours_replay((ours *)side, chain_graph, CHAIN, 0, true); }
+static double ours_replay_device(void *side) { return ours_replay((ours *)side, chain_graph, CHAIN, 0, false); }
+static double ours_replay_short(void *side) { return ours_replay((ours *)side, short_graph, SHORT, 0, false); }
+static double ours_changed_host(void *side) {
+    return ours_replay((ours *)side, changed_graph, CHAIN, 1 + changed++ % 7, true);
+}
+static double ours_changed_device(void *side) {
+    return ours_replay((ours *)side, changed_graph, CHAIN, 1 + changed++ % 7, false);
+}
+
+static double ours_short(void *side) {
+    ours *o = (ours *)side;
+    double start = bench_now();
+    vd_list *list = ours_begin(o);
+    for (int i = 0; i < SHORT; i++) ours_dispatch(o, list, o->x, i);
+    o->expected += chain_sum(SHORT);
+    ours_finish(o, list);
+    return bench_now() - start;
+}
+
 /* ---- hand-written Vulkan ---- */
 
 typedef struct raw_buffer {
@@ -112,6 +137,8 @@ typedef struct raw {
     VkQueue queue;
     VkCommandPool pool;
     VkCommandBuffer commands;
+    VkCommandPool replay_pool;
+    VkCommandBuffer replays[2];     /* recorded once: CHAIN and SHORT dispatches */
     VkFence fence;
     VkDescriptorSetLayout set_layout;
     VkDescriptorPool sets_pool;
@@ -339,6 +366,50 @@ static void raw_finish(raw *r) {
     NEED(r->vk.vkWaitForFences(r->device, 1, &r->fence, VK_TRUE, UINT64_MAX));
 }
 
+/* Records the command buffers that are submitted many times. */
+static void raw_prerecord(raw *r) {
+    VkCommandPoolCreateInfo pool = { .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                     .queueFamilyIndex = r->family };
+    NEED(r->vk.vkCreateCommandPool(r->device, &pool, NULL, &r->replay_pool));
+    VkCommandBufferAllocateInfo allocate = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                             .commandPool = r->replay_pool, .commandBufferCount = 2 };
+    VkCommandBufferBeginInfo begin = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                       .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT };
+    NEED(r->vk.vkAllocateCommandBuffers(r->device, &allocate, r->replays));
+    VkCommandBuffer commands = r->commands;
+    for (int i = 0; i < 2; i++) {
+        r->commands = r->replays[i];
+        NEED(r->vk.vkBeginCommandBuffer(r->commands, &begin));
+        r->vk.vkCmdBindPipeline(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->pipeline);
+        if (r->set_layout)
+            r->vk.vkCmdBindDescriptorSets(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->layout, 0, 1, r->sets, 0,
+                                          NULL);
+        raw_barrier_compute(r);
+        raw_record(r, 0, i ? SHORT : CHAIN);
+        NEED(r->vk.vkEndCommandBuffer(r->commands));
+    }
+    r->commands = commands;
+    r->expected = 0;
+}
+
+/* Submits a recorded command buffer and waits for it. Returns like ours_replay. */
+static double raw_replay(raw *r, int which, bool host) {
+    VkSubmitInfo submit = { .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1,
+                            .pCommandBuffers = &r->replays[which] };
+    double start = host ? bench_busy() : bench_now();
+    NEED(r->vk.vkResetFences(r->device, 1, &r->fence));
+    NEED(r->vk.vkQueueSubmit(r->queue, 1, &submit, r->fence));
+    double took = host ? bench_busy() - start : 0;
+    NEED(r->vk.vkWaitForFences(r->device, 1, &r->fence, VK_TRUE, UINT64_MAX));
+    if (!host) took = bench_now() - start;
+    r->expected += chain_sum(which ? SHORT : CHAIN);
+    return took;
+}
+
+static double raw_replay_host(void *side) { return raw_replay((raw *)side, 0, true); }
+static double raw_replay_device(void *side) { return raw_replay((raw *)side, 0, false); }
+static double raw_replay_short(void *side) { return raw_replay((raw *)side, 1, false); }
+
 /* Begins a command buffer whose first dispatch depends on the previous command buffer. */
 static void raw_begin_after(raw *r) {
     raw_begin(r);
@@ -394,6 +465,16 @@ static double raw_chain_total(void *side) {
     double start = bench_now();
     raw_begin_after(r);
     raw_record(r, 0, CHAIN);
+    NEED(r->vk.vkEndCommandBuffer(r->commands));
+    raw_finish(r);
+    return bench_now() - start;
+}
+
+static double raw_short(void *side) {
+    raw *r = (raw *)side;
+    double start = bench_now();
+    raw_begin_after(r);
+    raw_record(r, 0, SHORT);
     NEED(r->vk.vkEndCommandBuffer(r->commands));
     raw_finish(r);
     return bench_now() - start;
@@ -461,6 +542,7 @@ static void raw_open(raw *r, const program *p, const vd_device_info *info) {
     raw_queue_objects(r);
     raw_hidden(r);
     raw_zero(r);
+    raw_prerecord(r);
 }
 
 static void raw_check(raw *r) {
@@ -484,6 +566,7 @@ static void raw_close(raw *r) {
     raw_buffer_destroy(r, &r->readback);
     r->vk.vkDestroyFence(r->device, r->fence, NULL);
     r->vk.vkDestroyCommandPool(r->device, r->pool, NULL);
+    r->vk.vkDestroyCommandPool(r->device, r->replay_pool, NULL);
     r->vk.vkDestroyPipeline(r->device, r->pipeline, NULL);
     r->vk.vkDestroyPipelineLayout(r->device, r->layout, NULL);
     r->vk.vkDestroyDescriptorPool(r->device, r->sets_pool, NULL);
@@ -504,6 +587,15 @@ static const comparison comparisons[] = {
       1.05 },
     { "chain-with-recording", "1000", "vulkan", ours_chain, raw_chain_total, CHAIN_ROUNDS, 1e6 / CHAIN, "us/dispatch",
       1.05 },
+    { "graph-replay-host", "1000", "vulkan", ours_replay_host, raw_replay_host, RECORD_ROUNDS, 1e6, "us", 0 },
+    { "graph-replay-device", "1000", "vulkan", ours_replay_device, raw_replay_device, CHAIN_ROUNDS, 1e6 / CHAIN,
+      "us/dispatch", 1.01 },
+    { "graph-changed-host", "1000", "vulkan-unchanged", ours_changed_host, raw_replay_host, RECORD_ROUNDS, 1e6, "us",
+      0 },
+    { "graph-changed-device", "1000", "vulkan-unchanged", ours_changed_device, raw_replay_device, CHAIN_ROUNDS,
+      1e6 / CHAIN, "us/dispatch", 1.03 },
+    { "dependent", "16", "vulkan", ours_short, raw_short, TRIP_ROUNDS, 1e6, "us", 1.05 },
+    { "graph-dependent", "16", "vulkan", ours_replay_short, raw_replay_short, TRIP_ROUNDS, 1e6, "us", 1.05 },
     { "roundtrip", "4B", "vulkan", ours_trip_small, raw_trip_small, TRIP_ROUNDS, 1e6, "us", 1 },
     { "roundtrip", "64KiB", "vulkan", ours_trip_large, raw_trip_large, TRIP_ROUNDS, 1e6, "us", 1 },
     { "roundtrip", "4B", "vulkan-spinning", ours_trip_small, raw_trip_spinning, TRIP_ROUNDS, 1e6, "us", 0 },
@@ -530,6 +622,9 @@ static void bench_form(bool binding) {
     program_make(&p, o.ctx, binding ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS);
     ours_start(&o, vd_kernel_build(o.ctx, p.builder));
     for (int i = 0; i < CHAIN; i++) apart[i] = ours_buffer(o.ctx, VD_U32, THREADS);
+    chain_graph = ours_graph(&o, CHAIN, false);
+    changed_graph = ours_graph(&o, CHAIN, true);
+    short_graph = ours_graph(&o, SHORT, false);
     raw_open(&r, &p, info);
     for (int i = 0; i < COMPARISONS; i++) allocations += (double)compare(&comparisons[i], form, &o.counter, &o, &r);
     ours_check(&o);

@@ -148,6 +148,42 @@ static inline void ours_check(ours *o) {
         if (got[i] != (i < THREADS ? o->expected : 0)) die("ours: wrong counter", (int)i);
 }
 
+/* ---- graphs ---- */
+
+/* Records `count` dependent dispatches. With `slot`, the step of the first one is slot "step"; it is 1. */
+static inline vd_graph ours_graph(ours *o, int count, bool slot) {
+    vd_list *list = vd_graph_begin(o->ctx, NULL);
+    if (!list) die("vd_graph_begin", 0);
+    for (int i = 0; i < count; i++) {
+        vd_arg args[2];
+        vd_dispatch_desc desc = { 0 };
+        args[0] = vd_b(o->x);
+        args[1] = slot && !i ? vd_slot("step", vd_u32(step_of(i))) : vd_u32(step_of(i));
+        desc.kernel = o->kernel;
+        desc.threads[0] = THREADS;
+        desc.args = args;
+        desc.arg_count = 2;
+        NEED(vd_dispatch(list, &desc));
+    }
+    vd_graph g = vd_graph_end(list);
+    if (!g.id) die("vd_graph_end", 0);
+    return g;
+}
+
+/* Submits a graph of `count` dispatches, and waits for it. Returns the CPU time of the submission (host), or the time
+   of both. step: value of the slot, 0 if the graph has none. */
+static inline double ours_replay(ours *o, vd_graph g, int count, uint32_t step, bool host) {
+    vd_event event;
+    double start = host ? bench_busy() : bench_now();
+    if (step) NEED(vd_graph_set(o->ctx, g, "step", vd_u32(step)));
+    NEED(vd_graph_submit(o->ctx, g, NULL, &event));
+    double took = host ? bench_busy() - start : 0;
+    NEED(vd_wait(o->ctx, event, VD_FOREVER));
+    if (!host) took = bench_now() - start;
+    o->expected += chain_sum((uint32_t)count) + (step ? step - 1 : 0);
+    return took;
+}
+
 /* ---- comparing ---- */
 
 typedef double (*measure)(void *side);
