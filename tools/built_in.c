@@ -3,6 +3,7 @@
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch_codegen.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,12 +67,23 @@ static vc_kernel *indirect(void) {
     return k;
 }
 
+enum { SPIRV_HEAD = 5, OP_NAME = 5, OP_MEMBER_NAME = 6 };
+
+/* Prints a kernel without names. */
 static void print(const char *name, vc_kernel *k) {
     size_t count = 0;
     const uint32_t *words = vc_spirv(k, &count);
+    const char *separator = "";
     printf("static const uint32_t vd__vk_%s_words[] = {", name);
-    for (size_t i = 0; i < count; i++)
-        printf("%s0x%x%s", i % 9 ? " " : "\n    ", (unsigned)words[i], i + 1 < count ? "," : "\n};\n");
+    for (size_t i = 0, printed = 0; i < count;) {
+        size_t end = i < SPIRV_HEAD ? i + 1 : i + (words[i] >> 16);
+        bool keep = i < SPIRV_HEAD || ((words[i] & 0xffff) != OP_NAME && (words[i] & 0xffff) != OP_MEMBER_NAME);
+        for (; i < end; i++) {
+            if (keep) printf("%s%s0x%x", separator, printed++ % 9 ? " " : "\n    ", (unsigned)words[i]);
+            separator = ",";
+        }
+    }
+    printf("\n};\n");
 }
 
 int main(void) {
