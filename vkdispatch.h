@@ -16510,7 +16510,8 @@ static VD__NOINLINE vd_result vd__list_images(vd_list *l, const vd__access *acce
         if (vd__memory_shape(&accesses[i].storage->memory)) r = vd__layouts_require(l, &accesses[i]);
     if (l->transition_count) vd__list_barrier(l);
     vd__access all[2 * VD__MAX_ACCESSES];
-    if (!r) r = vd__list_command(l, all, vd__heap_accesses(accesses, count, all), stage);
+    uint32_t all_count = vd__heap_accesses(accesses, count, all);
+    if (!r) r = vd__list_command(l, all, all_count, stage);
     for (uint32_t i = 0; i < count && !r; i++) {
         vd__storage *s = accesses[i].storage;
         const vd__image_shape *shape = vd__memory_shape(&s->memory);
