@@ -435,7 +435,9 @@
        vd_kernel_create fails with a message that names it.
        entry point      desc.entry selects one of several. The arguments are then the variables that this entry point
                         uses; otherwise, all variables of the module.
-       local size       LocalSize, LocalSizeId, or a constant decorated WorkgroupSize; literal constants only.
+       local size       LocalSize, LocalSizeId, or a constant decorated WorkgroupSize.
+       constants        desc.constants sets specialisation constants, which then count as literal constants everywhere:
+                        in array lengths, the local size, and constant expressions of integers and booleans.
        buffers          Storage buffers (class StorageBuffer, or Uniform with BufferBlock) in descriptor set 0, bindings
                         0 to 63, one variable per binding. A block that is one run-time array of scalars or vectors
                         without padding has their type. Every other block is VD_BYTES and accepts buffers of any type.
@@ -450,9 +452,8 @@
        images           Sampled images (with their sampler, or separate ones), storage images and samplers in descriptor
                         set 0, bindings 0 to 63. A storage image without NonReadable or NonWritable counts as read and
                         written.
-       not supported    Texel buffers, multisampled images, arrays of cubes, uniform blocks; specialisation constants
-                        with a SpecId; array lengths that are constant expressions; arrays of descriptors; decoration
-                        groups.
+       not supported    Texel buffers, multisampled images, arrays of cubes, uniform blocks; arrays of descriptors;
+                        decoration groups.
        checked          Instructions and their operands against the SPIR-V grammar; definitions and uses of ids; sizes
                         of types; the nesting of functions and blocks. A damaged module never crashes vkdispatch. Its
                         id bound may be 2^18 plus 16 for each word, so that memory is bounded by the module's size.
@@ -786,6 +787,7 @@ typedef enum vd_implicit {
 #define VD_FOREVER UINT64_MAX /* timeout: wait without limit */
 #define VD_MAX_ARGUMENT_BYTES 1024 /* maximum size of an argument block in bytes, implicit arguments included */
 #define VD_MAX_ARGS 64        /* maximum number of arguments of a kernel */
+#define VD_MAX_CONSTANTS 256  /* maximum length of vd_kernel_desc.constants */
 #define VD_MAX_QUEUES 4       /* maximum number of queues of a device */
 #define VD_MAX_DEVICES 16     /* maximum number of devices of a context */
 #define VD_QUEUE_ANY (-1)     /* the queue with the least work; for vd_immediate, vd_list_begin and vd_native_use */
@@ -1100,6 +1102,23 @@ typedef struct vd_implicit_info {
     uint32_t offset;                /* offset in the argument block in bytes, a multiple of 4 */
 } vd_implicit_info;
 
+/* One argument of a dispatch. Use vd_b, vd_f32, vd_value and so on. */
+typedef struct vd_arg {
+    vd_arg_kind kind;               /* VD_ARG_BINDING for any buffer, VD_ARG_VALUE for any value */
+    vd_type type;                   /* of a value. VD_BYTES matches any type */
+    uint64_t bits;                  /* id of a buffer, image or sampler; or the value, if `from` is NULL and it has at
+                                       most 8 bytes */
+    const void *from;               /* value in host memory, or the vd_sampler of an image; read during the call */
+    const char *slot;               /* name of the slot of a graph, see vd_slot. Default: none */
+} vd_arg;
+
+/* The value of a specialisation constant. */
+typedef struct vd_constant {
+    uint32_t id;                    /* SpecId of the constant: constant_id in GLSL */
+    vd_arg value;                   /* vd_u32(64), for example. A scalar of the constant's type, or an integer of the
+                                       same size */
+} vd_constant;
+
 typedef struct vd_kernel_desc {
     const char *name;               /* for messages. Default: "" */
     vd_code code_kind;              /* default: see VD_CODE_DEFAULT */
@@ -1128,6 +1147,8 @@ typedef struct vd_kernel_desc {
                                        vd_run(ctx, kernel, 0, ...); trailing zeros mean 1. Default: none, they fail */
     int threads_arg;                /* instead: 1 + index of a buffer argument, whose length in elements is the launch
                                        size */
+    const vd_constant *constants;   /* values of specialisation constants. Default: those of the module */
+    int constant_count;             /* length of constants, at most VD_MAX_CONSTANTS */
 } vd_kernel_desc;
 
 typedef enum vd_list_kind { VD_LIST_ONCE = 0 } vd_list_kind; /* recorded once, submitted once */
@@ -1138,16 +1159,6 @@ typedef struct vd_list_desc {
     int queue;                      /* index of a queue of the device, or VD_QUEUE_ANY. Default: 0 */
     const char *name;               /* for messages. Default: none */
 } vd_list_desc;
-
-/* One argument of a dispatch. Use vd_b, vd_f32, vd_value and so on. */
-typedef struct vd_arg {
-    vd_arg_kind kind;               /* VD_ARG_BINDING for any buffer, VD_ARG_VALUE for any value */
-    vd_type type;                   /* of a value. VD_BYTES matches any type */
-    uint64_t bits;                  /* id of a buffer, image or sampler; or the value, if `from` is NULL and it has at
-                                       most 8 bytes */
-    const void *from;               /* value in host memory, or the vd_sampler of an image; read during the call */
-    const char *slot;               /* name of the slot of a graph, see vd_slot. Default: none */
-} vd_arg;
 
 typedef struct vd_dispatch_desc {
     vd_kernel kernel;
@@ -5088,14 +5099,21 @@ enum {
     VD__OpTypeVector = 23, VD__OpTypeMatrix = 24, VD__OpTypeImage = 25, VD__OpTypeSampler = 26,
     VD__OpTypeSampledImage = 27, VD__OpTypeArray = 28, VD__OpTypeRuntimeArray = 29, VD__OpTypeStruct = 30,
     VD__OpTypePointer = 32, VD__OpTypeFunction = 33, VD__OpTypeForwardPointer = 39, VD__OpConstantTrue = 41,
-    VD__OpConstant = 43, VD__OpConstantComposite = 44, VD__OpSpecConstant = 50, VD__OpSpecConstantComposite = 51,
-    VD__OpSpecConstantOp = 52, VD__OpFunction = 54, VD__OpFunctionParameter = 55, VD__OpFunctionEnd = 56,
-    VD__OpFunctionCall = 57, VD__OpVariable = 59, VD__OpLoad = 61, VD__OpStore = 62, VD__OpCopyMemory = 63,
-    VD__OpAccessChain = 65, VD__OpInBoundsAccessChain = 66, VD__OpDecorate = 71, VD__OpMemberDecorate = 72,
-    VD__OpDecorationGroup = 73, VD__OpGroupDecorate = 74, VD__OpGroupMemberDecorate = 75, VD__OpConvertUToPtr = 120,
-    VD__OpBitcast = 124, VD__OpAtomicLoad = 227, VD__OpAtomicStore = 228, VD__OpAtomicExchange = 229,
-    VD__OpAtomicXor = 242, VD__OpLabel = 248, VD__OpReturnValue = 254, VD__OpExecutionModeId = 331,
-    VD__OpAtomicFAddEXT = 6035
+    VD__OpConstant = 43, VD__OpConstantComposite = 44, VD__OpSpecConstantTrue = 48, VD__OpSpecConstantFalse = 49,
+    VD__OpSpecConstant = 50, VD__OpSpecConstantComposite = 51, VD__OpSpecConstantOp = 52, VD__OpFunction = 54,
+    VD__OpFunctionParameter = 55, VD__OpFunctionEnd = 56, VD__OpFunctionCall = 57, VD__OpVariable = 59, VD__OpLoad = 61,
+    VD__OpStore = 62, VD__OpCopyMemory = 63, VD__OpAccessChain = 65, VD__OpInBoundsAccessChain = 66,
+    VD__OpDecorate = 71, VD__OpMemberDecorate = 72, VD__OpDecorationGroup = 73, VD__OpGroupDecorate = 74,
+    VD__OpGroupMemberDecorate = 75, VD__OpVectorShuffle = 79, VD__OpCompositeExtract = 81, VD__OpUConvert = 113,
+    VD__OpSConvert = 114, VD__OpConvertUToPtr = 120, VD__OpBitcast = 124, VD__OpSNegate = 126, VD__OpIAdd = 128,
+    VD__OpISub = 130, VD__OpIMul = 132, VD__OpUDiv = 134, VD__OpSDiv = 135, VD__OpUMod = 137, VD__OpSRem = 138,
+    VD__OpSMod = 139, VD__OpLogicalEqual = 164, VD__OpLogicalNotEqual = 165, VD__OpLogicalOr = 166,
+    VD__OpLogicalAnd = 167, VD__OpLogicalNot = 168, VD__OpSelect = 169, VD__OpIEqual = 170, VD__OpINotEqual = 171,
+    VD__OpSGreaterThan = 173, VD__OpSGreaterThanEqual = 175, VD__OpSLessThan = 177, VD__OpSLessThanEqual = 179,
+    VD__OpShiftRightLogical = 194, VD__OpShiftRightArithmetic = 195, VD__OpShiftLeftLogical = 196,
+    VD__OpBitwiseOr = 197, VD__OpBitwiseXor = 198, VD__OpBitwiseAnd = 199, VD__OpNot = 200, VD__OpAtomicLoad = 227,
+    VD__OpAtomicStore = 228, VD__OpAtomicExchange = 229, VD__OpAtomicXor = 242, VD__OpLabel = 248,
+    VD__OpReturnValue = 254, VD__OpExecutionModeId = 331, VD__OpAtomicFAddEXT = 6035
 };
 enum {
     VD__BuiltInWorkgroupSize = 25
@@ -5290,7 +5308,9 @@ enum {
 enum {
     VD__SPIRV_POINTERS = 1,       /* a pointer type, or a type that contains pointers */
     VD__SPIRV_DECLARED = 2,       /* a pointer type that OpTypeForwardPointer declares */
-    VD__SPIRV_PENDING = 4         /* used, but not defined yet */
+    VD__SPIRV_PENDING = 4,        /* used, but not defined yet */
+    VD__SPIRV_VALUE = 8           /* a constant integer or boolean: `type` and `size` are the high and the low word of
+                                     its value, zero-extended */
 };
 
 typedef struct vd__spirv_id {
@@ -5299,6 +5319,7 @@ typedef struct vd__spirv_id {
     vd_type type;                 /* of scalar and vector types */
     uint32_t size;                /* bytes of a type in shared memory, by std430; saturates */
     uint8_t align, flags;
+    uint16_t constant;            /* 1 + index in vd__spirv.constants; 0: none */
 } vd__spirv_id;
 
 /* A decoded module. Every id operand is the index of a defined id, or 0, which is never defined. */
@@ -5306,6 +5327,8 @@ typedef struct vd__spirv {
     const vd_allocator *allocator;
     const uint32_t *words;
     uint32_t *owned;              /* a copy of the words, if the caller's could not be used; else NULL */
+    const vd_constant *constants; /* values of specialisation constants */
+    int constant_count;
     uint32_t count, bound;        /* number of words; ids are below `bound` */
     uint32_t functions;           /* word of the first OpFunction, or count: global instructions are before it */
     vd__spirv_id *ids;
@@ -5437,6 +5460,7 @@ typedef struct vd__spirv_decoder {
     uint32_t annotations_at, annotations_end; /* words between which all annotations are */
     uint32_t annotation_count;
     bool function, body, block;   /* inside a function; its first block has begun; inside a block */
+    bool specialised[VD_MAX_CONSTANTS]; /* by index in vd__spirv.constants: the module has this constant */
 } vd__spirv_decoder;
 
 static VD__COLD vd_result vd__spirv_invalid(uint32_t at, const char *format, ...) VD__PRINTF(2, 3);
@@ -5461,14 +5485,176 @@ static uint32_t vd__spirv_saturate(uint64_t x) { return x > UINT32_MAX ? UINT32_
 /* Rounds up. An alignment of 0 belongs to a type without size. */
 static uint64_t vd__spirv_aligned(uint64_t x, uint32_t align) { return align ? (x + align - 1) / align * align : x; }
 
-/* Reads an integer constant; specialization constants have their default. Saturates at 32 bits. Returns false if the
-   id is something else. */
+/* ---- constants ---- */
+
+/* Reads an integer or boolean constant, zero-extended. Returns false if the id is something else. */
+static bool vd__spirv_value(const vd__spirv *m, uint32_t id, uint64_t *out) {
+    if (id >= m->bound || !(m->ids[id].flags & VD__SPIRV_VALUE)) return false;
+    *out = (uint64_t)m->ids[id].type << 32 | m->ids[id].size;
+    return true;
+}
+
+/* The same, but saturates at 32 bits, and reads no booleans. */
 static bool vd__spirv_constant(const vd__spirv *m, uint32_t id, uint32_t *out) {
+    uint64_t value = 0;
+    if (!vd__spirv_value(m, id, &value)) return false;
+    *out = vd__spirv_saturate(value);
+    return vd__spirv_defined_by(m, vd__spirv_definition(m, id)[1]) == VD__OpTypeInt;
+}
+
+/* Returns whether a type is an integer or boolean type. */
+static bool vd__spirv_is_integer(const vd__spirv *m, uint32_t type) {
+    uint32_t op = vd__spirv_defined_by(m, type);
+    return op == VD__OpTypeInt || op == VD__OpTypeBool;
+}
+
+/* Sign-extends a value of a type. Booleans have 32 bits. */
+static int64_t vd__spirv_signed(const vd__spirv *m, uint32_t type, uint64_t value) {
+    uint32_t shift = 64 - 8 * m->ids[type].size;
+    return (int64_t)(value << shift) >> shift;
+}
+
+/* Compares two integers: an operation from OpIEqual to OpSLessThanEqual. */
+static bool vd__spirv_compare(uint32_t op, bool less, bool equal) {
+    if (op <= VD__OpINotEqual) return equal == (op == VD__OpIEqual);
+    if (op <= VD__OpSGreaterThan) return !less && !equal;
+    if (op <= VD__OpSGreaterThanEqual) return !less;
+    return op <= VD__OpSLessThan ? less : less || equal;
+}
+
+/* Computes an operation on integers or booleans of type `type`. Returns false if its result is undefined, or if the
+   operation is another one. */
+static bool vd__spirv_operation(const vd__spirv *m, uint32_t op, uint32_t type, const uint64_t x[3], uint64_t *out) {
+    uint64_t a = x[0], b = x[1];
+    int64_t sa = vd__spirv_signed(m, type, a), sb = vd__spirv_signed(m, type, b), remainder;
+    uint32_t bits = 8 * m->ids[type].size;
+    if (op >= VD__OpUDiv && op <= VD__OpSMod && (!b || (sa == INT64_MIN && sb == -1))) return false;
+    if (op >= VD__OpIEqual && op <= VD__OpSLessThanEqual) { /* from OpUGreaterThan on, odd opcodes are signed */
+        *out = vd__spirv_compare(op, op & 1 ? sa < sb : a < b, a == b);
+        return true;
+    }
+    switch (op) {
+    case VD__OpUConvert: *out = a; break;
+    case VD__OpSConvert: *out = (uint64_t)sa; break;
+    case VD__OpSNegate: *out = 0 - a; break;
+    case VD__OpIAdd: *out = a + b; break;
+    case VD__OpISub: *out = a - b; break;
+    case VD__OpIMul: *out = a * b; break;
+    case VD__OpUDiv: *out = a / b; break;
+    case VD__OpSDiv: *out = (uint64_t)(sa / sb); break;
+    case VD__OpUMod: *out = a % b; break;
+    case VD__OpSRem: case VD__OpSMod:
+        remainder = sa % sb;
+        if (op == VD__OpSMod && remainder && (remainder < 0) != (sb < 0)) remainder += sb;
+        *out = (uint64_t)remainder;
+        break;
+    case VD__OpLogicalEqual: *out = a == b; break;
+    case VD__OpLogicalNotEqual: case VD__OpBitwiseXor: *out = a ^ b; break;
+    case VD__OpLogicalOr: case VD__OpBitwiseOr: *out = a | b; break;
+    case VD__OpLogicalAnd: case VD__OpBitwiseAnd: *out = a & b; break;
+    case VD__OpLogicalNot: *out = !a; break;
+    case VD__OpNot: *out = ~a; break;
+    case VD__OpSelect: *out = a ? b : x[2]; break;
+    case VD__OpShiftRightLogical: *out = b < bits ? a >> b : 0; break;
+    case VD__OpShiftRightArithmetic: *out = (uint64_t)(sa >> (b < 63 ? b : 63)); break;
+    case VD__OpShiftLeftLogical: *out = b < bits ? a << b : 0; break;
+    default: return false;
+    }
+    return true;
+}
+
+static bool vd__spirv_fold(const vd__spirv *m, const uint32_t *w, uint32_t component, int depth, uint64_t *out);
+
+/* Reads a component of a constant; a scalar has one. Returns false if it is not an integer or boolean whose value is
+   known. */
+static bool vd__spirv_component(const vd__spirv *m, uint32_t id, uint32_t component, int depth, uint64_t *out) {
     uint32_t op = vd__spirv_defined_by(m, id);
+    if (!op || vd__spirv_value(m, id, out)) return op != 0;
     const uint32_t *w = vd__spirv_definition(m, id);
-    if (op != VD__OpConstant && op != VD__OpSpecConstant) return false;
-    *out = w[0] >> 16 > 4 && w[4] ? UINT32_MAX : w[3];
-    return vd__spirv_defined_by(m, w[1]) == VD__OpTypeInt;
+    if ((op == VD__OpConstantComposite || op == VD__OpSpecConstantComposite) && component < (w[0] >> 16) - 3)
+        return vd__spirv_value(m, w[3 + component], out);
+    return op == VD__OpSpecConstantOp && vd__spirv_fold(m, w, component, depth + 1, out);
+}
+
+/* Computes a component of an OpSpecConstantOp. Operations on scalars are computed once; those on vectors are computed
+   for each use, up to a depth of 4. */
+static bool vd__spirv_fold(const vd__spirv *m, const uint32_t *w, uint32_t component, int depth, uint64_t *out) {
+    uint32_t op = w[3], count = w[0] >> 16, type = 0;
+    uint64_t x[3] = { 0, 0, 0 };
+    if (depth > 4) return false;
+    if (op == VD__OpCompositeExtract) return count == 6 && vd__spirv_component(m, w[4], w[5], depth, out);
+    if (op == VD__OpVectorShuffle && count > 6 && component < count - 6) {
+        uint32_t vector = vd__spirv_type_of(m, w[4]), index = w[6 + component], first = 0;
+        if (vd__spirv_defined_by(m, vector) == VD__OpTypeVector) first = vd__spirv_definition(m, vector)[3];
+        return vd__spirv_component(m, index < first ? w[4] : w[5], index < first ? index : index - first, depth, out);
+    }
+    for (uint32_t i = 4; i < count; i++)
+        if (i > 6 || !vd__spirv_component(m, w[i], component, depth, &x[i - 4])) return false;
+    type = vd__spirv_type_of(m, w[4]);
+    if (vd__spirv_defined_by(m, type) == VD__OpTypeVector) type = vd__spirv_definition(m, type)[2];
+    return vd__spirv_is_integer(m, type) && vd__spirv_operation(m, op, type, x, out);
+}
+
+/* Records the value of an integer or boolean constant. at: word of its definition. */
+static void vd__spirv_evaluate(const vd__spirv *m, uint32_t at) {
+    const uint32_t *w = m->words + at;
+    uint32_t op = w[0] & 0xffffu, bits = 8 * m->ids[w[1]].size;
+    vd__spirv_id *id = &m->ids[w[2]];
+    uint64_t value = 0;
+    bool known = vd__spirv_is_integer(m, w[1]);
+    if (op == VD__OpConstantTrue || op == VD__OpSpecConstantTrue) value = 1;
+    else if (op == VD__OpSpecConstantOp) known = known && vd__spirv_fold(m, w, 0, 0, &value);
+    else if (op == VD__OpConstant || op == VD__OpSpecConstant)
+        value = w[3] | (w[0] >> 16 > 4 ? (uint64_t)w[4] << 32 : 0);
+    if (!known) return;
+    if (bits < 64) value &= ((uint64_t)1 << bits) - 1;
+    id->flags |= VD__SPIRV_VALUE;
+    id->type = (uint32_t)(value >> 32);
+    id->size = (uint32_t)value;
+}
+
+/* Reads the value of desc.constants[i], zero-extended. Returns 0 if it has more than 8 bytes. */
+static uint64_t vd__constant_bits(const vd_arg *value) {
+    uint64_t bits = 0;
+    uint32_t size = vd_type_size(value->type);
+    if (size <= sizeof bits) memcpy(&bits, value->from ? value->from : &value->bits, size);
+    return bits;
+}
+
+/* Replaces the default of a specialisation constant by the value in desc.constants. */
+static vd_result vd__spirv_specialise(vd__spirv_decoder *d, uint32_t at) {
+    const vd__spirv *m = d->m;
+    const uint32_t *from = m->words + at;
+    uint32_t op = from[0] & 0xffffu, size = m->ids[from[1]].size;
+    int i = m->ids[from[2]].constant - 1;
+    if (i < 0 || op < VD__OpSpecConstantTrue || op > VD__OpSpecConstant) return VD_OK;
+    const vd_arg *value = &m->constants[i].value;
+    vd_type type = op == VD__OpSpecConstant ? m->ids[from[1]].type : (vd_type)VD_BOOL;
+    uint64_t bits = vd__constant_bits(value);
+    bool integers = type >= VD_I8 && type <= VD_U64 && value->type >= VD_I8 && value->type <= VD_U64;
+    if (value->kind != VD_ARG_VALUE || (value->type != type && (!integers || vd_type_size(value->type) != size)))
+        return vd__fail(VD_ERROR_INVALID, "desc.constants[%d] sets specialisation constant %u to %s%s, but its type is "
+                        "%s", i, (unsigned)m->constants[i].id, value->kind == VD_ARG_VALUE ? "a value of type "
+                        : "something that is not a value", value->kind == VD_ARG_VALUE ? vd_type_name(value->type) : "",
+                        vd_type_name(type));
+    uint32_t *w = m->owned + at;
+    d->specialised[i] = true;
+    if (op != VD__OpSpecConstant) w[0] = 3u << 16 | (bits ? VD__OpSpecConstantTrue : VD__OpSpecConstantFalse);
+    else if (type == VD_I8 || type == VD_I16) w[3] = (uint32_t)vd__spirv_signed(m, w[1], bits);
+    else w[3] = (uint32_t)bits;
+    if (op == VD__OpSpecConstant && size == 8) w[4] = (uint32_t)(bits >> 32);
+    return VD_OK;
+}
+
+/* Checks that the module has every constant of the desc. */
+static vd_result vd__spirv_check_specialised(const vd__spirv_decoder *d) {
+    const vd_constant *constants = d->m->constants;
+    int i = 0, j = 0;
+    while (i < d->m->constant_count && d->specialised[i]) i++;
+    if (i == d->m->constant_count) return VD_OK;
+    while (constants[j].id != constants[i].id) j++;
+    return vd__fail(VD_ERROR_INVALID, "desc.constants[%d] sets specialisation constant %u, which %s", i,
+                    (unsigned)constants[i].id, j < i ? "an earlier element also sets" : "the SPIR-V does not have");
 }
 
 static vd_result vd__spirv_array_length(const vd__spirv *m, uint32_t at, uint32_t *out) {
@@ -5476,8 +5662,8 @@ static vd_result vd__spirv_array_length(const vd__spirv *m, uint32_t at, uint32_
     if (op < VD__OpConstantTrue || op > VD__OpSpecConstantOp)
         return vd__spirv_invalid(at, "the length of an array (id %u) is not a constant", (unsigned)length);
     if (!vd__spirv_constant(m, length, out))
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array whose length (id %u) is a constant expression, "
-                        "which is not supported; fold it first (spirv-opt --fold-spec-const-op-composite)",
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array whose length (id %u) is a constant expression "
+                        "that is not supported; fold it first (spirv-opt --fold-spec-const-op-composite)",
                         (unsigned)length);
     return *out ? VD_OK : vd__spirv_invalid(at, "the length of an array is 0");
 }
@@ -5638,6 +5824,9 @@ static vd_result vd__spirv_annotate(vd__spirv_decoder *d, uint32_t at, uint32_t 
     if (!d->annotation_count++) d->annotations_at = at;
     d->annotations_end = at + (w[0] >> 16);
     d->m->ids[w[1]].annotations++;
+    if (op == VD__OpDecorate && w[2] == VD__DecorationSpecId && w[0] >> 16 > 3)
+        for (int i = d->m->constant_count; i-- > 0;)
+            if (d->m->constants[i].id == w[3]) d->m->ids[w[1]].constant = (uint16_t)(i + 1);
     if (!operands || w[0] >> 16 > operands) return VD_OK;
     switch (w[operands - 1]) {
     case VD__DecorationSpecId: case VD__DecorationArrayStride: case VD__DecorationMatrixStride:
@@ -5647,10 +5836,12 @@ static vd_result vd__spirv_annotate(vd__spirv_decoder *d, uint32_t at, uint32_t 
     }
 }
 
-/* Records types, annotations and forward declarations. Checks variables and constants against their types. */
+/* Records types, constants, annotations and forward declarations. Checks variables and constants against their
+   types. */
 static vd_result vd__spirv_record(vd__spirv_decoder *d, uint32_t at, uint32_t op) {
     const uint32_t *w = d->m->words + at, *type;
     vd__spirv_id *declared;
+    vd_result r = VD_OK;
     if (op >= VD__OpTypeVoid && op <= VD__OpTypeFunction) return vd__spirv_type(d->m, at);
     if (vd__spirv_annotates(op)) return vd__spirv_annotate(d, at, op);
     switch (op) {
@@ -5666,11 +5857,16 @@ static vd_result vd__spirv_record(vd__spirv_decoder *d, uint32_t at, uint32_t op
         if ((type[0] & 0xffffu) == VD__OpTypePointer && type[2] == w[3]) return VD_OK;
         return vd__spirv_invalid(at, "the type %u of a variable is not a pointer to its storage class", (unsigned)w[1]);
     case VD__OpConstant: case VD__OpSpecConstant:
-        if (vd__spirv_literal_words(d->m, w[1]) + 3 == w[0] >> 16) return VD_OK;
-        return vd__spirv_invalid(at, "a constant of type %u has %u words, but its type has %u", (unsigned)w[1],
-                                 (unsigned)(w[0] >> 16) - 3, (unsigned)vd__spirv_literal_words(d->m, w[1]));
-    default: return VD_OK;
+        if (vd__spirv_literal_words(d->m, w[1]) + 3 != w[0] >> 16)
+            return vd__spirv_invalid(at, "a constant of type %u has %u words, but its type has %u", (unsigned)w[1],
+                                     (unsigned)(w[0] >> 16) - 3, (unsigned)vd__spirv_literal_words(d->m, w[1]));
+        break;
+    default: break;
     }
+    if (op < VD__OpConstantTrue || op > VD__OpSpecConstantOp) return VD_OK;
+    r = vd__spirv_specialise(d, at);
+    vd__spirv_evaluate(d->m, at);
+    return r;
 }
 
 /* Checks an instruction against the grammar, and records what it defines or declares. */
@@ -5775,7 +5971,8 @@ static vd_result vd__spirv_decode_words(vd__spirv *m) {
         if (m->ids[id].flags & VD__SPIRV_PENDING && !m->ids[id].at)
             return vd__fail(VD_ERROR_COMPILE, "the SPIR-V is invalid: id %u is used, but not defined", (unsigned)id);
     if (!m->functions) m->functions = m->count;
-    return vd__spirv_sort_annotations(&d);
+    r = vd__spirv_check_specialised(&d);
+    return r ? r : vd__spirv_sort_annotations(&d);
 }
 
 static void vd__spirv_free(vd__spirv *m) {
@@ -5784,17 +5981,26 @@ static void vd__spirv_free(vd__spirv *m) {
     vd__free(m->allocator, m->owned);
 }
 
-/* Decodes a module. The code must stay in place. On success the caller calls vd__spirv_free. */
-static vd_result vd__spirv_decode(vd__spirv *m, const vd_allocator *allocator, const void *code, size_t size) {
+/* Decodes a module with values for its specialisation constants. The code must stay in place. On success the caller
+   calls vd__spirv_free. */
+static vd_result vd__spirv_decode_with(vd__spirv *m, const vd_allocator *allocator, const void *code, size_t size,
+                                       const vd_constant *constants, int constant_count) {
     memset(m, 0, sizeof *m);
     m->allocator = allocator;
+    m->constants = constants;
+    m->constant_count = constant_count;
     vd_result r = vd__spirv_open(m, code, size);
+    if (!r && constant_count && !vd__spirv_own(m)) r = vd__fail_memory(NULL, NULL, 0);
     if (!r) {
         m->bound = m->words[3];
         r = vd__spirv_decode_words(m);
     }
     if (r) vd__spirv_free(m);
     return r;
+}
+
+static vd_result vd__spirv_decode(vd__spirv *m, const vd_allocator *allocator, const void *code, size_t size) {
+    return vd__spirv_decode_with(m, allocator, code, size, NULL, 0);
 }
 
 /* ---- annotations ---- */
@@ -12938,8 +13144,8 @@ static vd_result vd__reflect_size_mode(vd__reader *s, uint32_t at) {
     for (int i = 0; i < 3; i++) {
         if (!by_id) s->out->local_size[i] = w[3 + i];
         else if (!vd__spirv_constant(s->m, w[3 + i], &s->out->local_size[i]))
-            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a local size whose component %d (id %u) is not a "
-                            "literal constant", i, (unsigned)w[3 + i]);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a local size whose component %d (id %u) is a "
+                            "constant expression that is not supported", i, (unsigned)w[3 + i]);
     }
     if (by_id) s->size_by_id = at;
     return VD_OK;
@@ -12971,7 +13177,7 @@ static vd_result vd__reflect_local_size(vd__reader *s) {
         for (uint32_t i = 0; i < 3; i++)
             if (w[0] >> 16 != 6 || !vd__spirv_constant(m, w[3 + i], &s->out->local_size[i]))
                 return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a WorkgroupSize (id %u) that does not consist of "
-                                "three literal constants", (unsigned)w[2]);
+                                "three integer constants", (unsigned)w[2]);
         found = true;
     }
     if (r || found) return r;
@@ -13973,14 +14179,13 @@ static vd_result vd__module_check_version(const vd_context *ctx, const vd__spirv
     return VD_OK;
 }
 
-/* Checks what a module declares: version, capabilities, execution modes, specialization constants. Sets *features to
+/* Checks what a module declares: version, capabilities, execution modes. Sets *features to
    the features that it needs. */
 static vd_result vd__module_check(const vd_context *ctx, const vd__spirv *m, uint64_t *features) {
     vd_result r = vd__module_check_version(ctx, m);
     *features = 0;
     for (uint32_t at = VD__SPIRV_HEAD; at < m->functions && !r; at += vd__spirv_length(m, at)) {
         const uint32_t *w = m->words + at;
-        const char *name;
         switch (vd__spirv_opcode(m, at)) {
         case VD__OpCapability: r = vd__module_check_capability(ctx, w[1], features); break;
         case VD__OpExecutionMode:
@@ -13988,13 +14193,6 @@ static vd_result vd__module_check(const vd_context *ctx, const vd__spirv *m, uin
                 r = vd__module_require(ctx, "execution mode", "MaximallyReconvergesKHR", VD_FEATURE_RECONVERGENCE,
                                        features);
             break;
-        case VD__OpDecorate:
-            if (w[2] != VD__DecorationSpecId) break;
-            name = vd__spirv_name(m, w[1]);
-            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has specialization constant '%s' (SpecId %u), which is "
-                            "not supported; freeze it first (spirv-opt --set-spec-const-default-value=\"%u:VALUE\" "
-                            "--freeze-spec-const --fold-spec-const-op-composite)", name ? name : "", (unsigned)w[3],
-                            (unsigned)w[3]);
         case VD__OpDecorationGroup: case VD__OpGroupDecorate: case VD__OpGroupMemberDecorate:
             return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a decoration group, which is deprecated; use "
                             "OpDecorate and OpMemberDecorate");
@@ -21891,12 +22089,44 @@ static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc,
     return vd__kernel_check_all(ctx, desc);
 }
 
+/* Appends the integers among the specialisation constants to the error, which may be about a limit that depends on
+   them. */
+static VD__COLD void vd__error_add_constants(const vd_kernel_desc *desc) {
+    char *reason = vd__last_error.reason;
+    size_t used = strlen(reason), size = sizeof vd__last_error.reason;
+    const char *separator = " (specialisation constants: ";
+    for (int i = 0; i < desc->constant_count && used + 80 < size; i++) { /* each adds at most 64 bytes */
+        const vd_arg *value = &desc->constants[i].value;
+        uint64_t bits = vd__constant_bits(value);
+        uint32_t shift = 64 - 8 * vd_type_size(value->type);
+        if (value->type < VD_BOOL || value->type > VD_U64) continue;
+        if (value->type < VD_U8) bits = (uint64_t)((int64_t)(bits << shift) >> shift);
+        used += (size_t)snprintf(reason + used, size - used, value->type < VD_U8 ? "%s%u = %lld" : "%s%u = %llu",
+                                 separator, (unsigned)desc->constants[i].id, VD__U(bits));
+        separator = ", ";
+    }
+    if (separator[0] == ',') memcpy(reason + used, ")", 2);
+}
+
+/* Checks the specialisation constants of a kernel desc, apart from the module. */
+static vd_result vd__constants_check(const vd_kernel_desc *desc) {
+    const vd_constant *constants = desc->constants;
+    if (desc->constant_count < 0 || desc->constant_count > VD_MAX_CONSTANTS || (desc->constant_count && !constants))
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "desc.constant_count is %d%s, but must "
+                             "be 0 to %d", desc->constant_count, constants ? "" : " and desc.constants is NULL",
+                             VD_MAX_CONSTANTS);
+    if (!desc->constant_count || desc->code_kind == VD_CODE_SPIRV) return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "desc.constant_count is %d, but %s has no "
+                         "specialisation constants", desc->constant_count, vd__code_names[desc->code_kind]);
+}
+
 /* Creates a kernel from SPIR-V. */
 static vd_result vd__kernel_from_module(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
     vd__spirv module;
     vd__reflection reflection;
     uint64_t features = 0;
-    vd_result r = vd__spirv_decode(&module, &ctx->host.allocator, desc->code, desc->code_size);
+    vd_result r = vd__spirv_decode_with(&module, &ctx->host.allocator, desc->code, desc->code_size, desc->constants,
+                                        desc->constant_count);
     if (!r) {
         r = vd__module_check(ctx, &module, &features);
         if (!r) r = vd__reflect(&module, desc, &reflection);
@@ -21908,7 +22138,9 @@ static vd_result vd__kernel_from_module(vd_context *ctx, vd_kernel_desc *desc, v
         }
         vd__spirv_free(&module);
     }
-    return r ? vd__error_amend(r, "vd_kernel_create", desc->name, NULL) : VD_OK;
+    if (!r) return VD_OK;
+    if (r != VD_ERROR_OUT_OF_MEMORY && desc->constant_count) vd__error_add_constants(desc);
+    return vd__error_amend(r, "vd_kernel_create", desc->name, NULL);
 }
 
 /* Creates a kernel from source text or a binary. */
@@ -21928,6 +22160,7 @@ static vd_result vd__kernel_create(vd_context *ctx, const vd_kernel_desc *desc, 
         if (full.local_size[0] && !full.local_size[i] && !full.local_size[2]) full.local_size[i] = 1;
     vd__reap(ctx);
     vd_result r = vd__code_check(ctx, &full);
+    if (!r) r = vd__constants_check(&full);
     if (r) return r;
     return full.code_kind == VD_CODE_SPIRV ? vd__kernel_from_module(ctx, &full, out)
                                            : vd__kernel_from_text(ctx, &full, out);

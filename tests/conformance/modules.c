@@ -309,9 +309,61 @@ TEST_EXECUTED(a_local_size_by_id) {
     for (uint32_t i = 0; i < 8; i++) assert_int_equal(read_u32(f->ctx, to, i), i < 6 ? i : 0);
 }
 
+/* Specialisation constants as the device sees them: sizes of arrays and of the work-group, and every type. */
+TEST_EXECUTED(specialisation_constants) {
+    vd_kernel_desc desc = { 0 };
+    uint32_t got[8];
+    float a[3] = { 7, 0, 0 };
+    vd_constant c[6] = { { 0, vd_u32(8) }, { 2, vd_u32(10) }, { 3, vd_bool(true) }, { 1, vd_u32(3) }, { 5, vd_i32(1) },
+                         { 4, vd_f32(3) } };
+    vd_buffer y = buffer_u32(f->ctx, "y", 8, NULL);
+    desc.name = "specialised";
+    desc.code = module_specialised;
+    desc.code_size = sizeof module_specialised;
+    if (!takes_spirv(f, &desc)) skip_because("the backend takes no SPIR-V");
+    vd_kernel defaults = vd_kernel_create(f->ctx, &desc);
+    if (!defaults.id) fail_msg("%s", vd_error_text());
+    desc.constants = c;
+    desc.constant_count = 6;
+    vd_kernel k = vd_kernel_create(f->ctx, &desc);
+    if (!k.id) fail_msg("%s", vd_error_text());
+    OK(vd_run(f->ctx, defaults, 1, vd_b(y), vd_value(VD_STRUCT(4), a)));
+    OK(vd_buffer_read(f->ctx, y, 0, got, VD_WHOLE));
+    const uint32_t by_default[6] = { 4, 1, 10, 99, 1, 1 };
+    assert_memory_equal(got, by_default, sizeof by_default);
+    OK(vd_run(f->ctx, k, 1, vd_b(y), vd_value(VD_STRUCT(12), a)));
+    OK(vd_buffer_read(f->ctx, y, 0, got, VD_WHOLE));
+    const uint32_t expected[6] = { 31, 24, 21, 101, 8, 3 };
+    assert_memory_equal(got, expected, sizeof expected);
+    /* 48 threads: tile[30] is 30, rows[23] is 23 or 47 */
+    assert_true(got[6] == 7 || got[6] == UINT32_MAX - 16);
+}
+
+TEST_EXECUTED(specialisation_constants_of_every_width) {
+    const uint64_t needs = VD_FEATURE_I64 | VD_FEATURE_F64 | VD_FEATURE_I16 | VD_FEATURE_I8;
+    vd_kernel_desc desc = { 0 };
+    uint32_t got[5];
+    vd_constant c[4] = { { 1, vd_u64(0x700000009) }, { 2, vd_f64(0.25) }, { 3, vd_i16(-30) }, { 4, vd_i8(-100) } };
+    if ((vd_device(f->ctx, 0)->features & needs) != needs) skip_because("the device lacks one of the types");
+    desc.name = "widths";
+    desc.code = module_widths;
+    desc.code_size = sizeof module_widths;
+    if (!takes_spirv(f, &desc)) skip_because("the backend takes no SPIR-V");
+    desc.constants = c;
+    desc.constant_count = 4;
+    vd_kernel k = vd_kernel_create(f->ctx, &desc);
+    if (!k.id) fail_msg("%s", vd_error_text());
+    vd_buffer y = buffer_u32(f->ctx, "y", 5, NULL);
+    OK(vd_run(f->ctx, k, 1, vd_b(y)));
+    OK(vd_buffer_read(f->ctx, y, 0, got, VD_WHOLE));
+    const uint32_t expected[5] = { 7, 9, 25, 970, 900 };
+    assert_memory_equal(got, expected, sizeof expected);
+}
+
 static const struct CMUnitTest cases[] = {
     CASE(lengths_end_with_the_view), CASE(lengths_of_the_builder_end_with_the_view),
     CASE(buffers_that_are_only_read_may_alias), CASE(matrices_keep_their_layout), CASE(a_local_size_by_id),
+    CASE(specialisation_constants), CASE(specialisation_constants_of_every_width),
 };
 
 MAIN("modules", cases)

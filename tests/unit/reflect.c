@@ -433,13 +433,232 @@ static void matrices_among_the_values(void **state) {
     CHECK_TEXT("push-constant member 6 'g' without a supported explicit layout");
 }
 
-static void constants_to_be_set_are_refused(void **state) {
+/* ---- specialisation constants ---- */
+
+static vd_kernel specialised(const void *code, size_t size, const vd_constant *constants, int count) {
+    vd_kernel_desc d;
+    memset(&d, 0, sizeof d);
+    d.name = "k";
+    d.code = code;
+    d.code_size = size;
+    d.constants = constants;
+    d.constant_count = count;
+    return vd_kernel_create(reflect_ctx, &d);
+}
+
+static vd_constant constant(uint32_t id, vd_arg value) {
+    vd_constant c;
+    c.id = id;
+    c.value = value;
+    return c;
+}
+
+/* The shared memory, local size and argument block of module_specialised with the given constants. */
+static void check_specialised(const vd_constant *constants, int count, uint32_t n, uint32_t x, uint32_t y,
+                              uint32_t values) {
+    reflect_reflection info = query(specialised(module_specialised, sizeof module_specialised, constants, count));
+    assert_int_equal(info.kernel.shared_bytes, 4 * n + 4 * x * y);
+    assert_int_equal(info.kernel.local_size[0], x);
+    assert_int_equal(info.kernel.local_size[1], y);
+    assert_int_equal(info.kernel.local_size[2], 2);
+    check_arg(&info, 1, "a", VD_ARG_VALUE, VD_BYTES, 0, 0, 4 * values);
+}
+
+/* The defaults of the module apply to constants that the desc does not set. */
+static void constants_change_sizes(void **state) {
+    const int32_t from_memory = 5;
     (void)state;
-    assert_int_equal(create(module_constants, sizeof module_constants).id, 0);
-    assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
-    CHECK_TEXT("specialization constant 'COUNT' (SpecId 3)");
-    assert_int_equal(create(module_local_id, sizeof module_local_id).id, 0);
-    CHECK_TEXT("specialization constant '' (SpecId 7)");
+    vd_constant c[] = { constant(0, vd_u32(8)), constant(2, vd_u32(10)), constant(3, vd_bool(true)),
+                        constant(1, vd_u32(3)), constant(5, vd_value(VD_I32, &from_memory)), constant(4, vd_f32(2)) };
+    check_specialised(NULL, 0, 4, 1, 1, 1);
+    check_specialised(c, 1, 4, 8, 1, 1);
+    check_specialised(c, 2, 10, 8, 1, 1);
+    check_specialised(c, 3, 31, 8, 1, 1);
+    check_specialised(c, 6, 31, 8, 3, 7);
+    c[1].value = vd_i32(6); /* integers of the same size */
+    check_specialised(c, 2, 6, 8, 1, 1);
+    query(create(module_constants, sizeof module_constants));
+    c[0] = constant(7, vd_u32(32));
+    reflect_reflection info = query(specialised(module_local_id, sizeof module_local_id, c, 1));
+    assert_int_equal(info.kernel.local_size[0], 32);
+}
+
+static void constants_refused(const vd_constant *constants, int count, const char *text) {
+    assert_int_equal(specialised(module_specialised, sizeof module_specialised, constants, count).id, 0);
+    CHECK_TEXT(text);
+}
+
+static void bad_constants(void **state) {
+    vd_constant c[] = { constant(2, vd_u32(8)), constant(9, vd_u32(1)), constant(2, vd_u32(8)) };
+    vd_constant many[VD_MAX_CONSTANTS + 1];
+    vd_kernel_desc d;
+    (void)state;
+    for (uint32_t i = 0; i <= VD_MAX_CONSTANTS; i++) many[i] = constant(100 + i, vd_u32(i));
+    constants_refused(c, 2, "vd_kernel_create 'k': desc.constants[1] sets specialisation constant 9, which the SPIR-V "
+                      "does not have");
+    c[1] = c[2];
+    constants_refused(c, 2, "desc.constants[1] sets specialisation constant 2, which an earlier element also sets");
+    constants_refused(c, -1, "desc.constant_count is -1, but must be 0 to 256");
+    constants_refused(NULL, 1, "desc.constant_count is 1 and desc.constants is NULL");
+    constants_refused(many, VD_MAX_CONSTANTS + 1, "desc.constant_count is 257");
+    constants_refused(many, VD_MAX_CONSTANTS, "sets specialisation constant 100, which the SPIR-V does not have");
+    assert_true(strstr(vd_error_text(), "100 = 0, 101 = 1, ") != NULL);
+
+    static const struct { uint32_t id; vd_type type; const char *text; } wrong[] = {
+        { 2, VD_U64, "sets specialisation constant 2 to a value of type u64, but its type is u32" },
+        { 2, VD_U16, "a value of type u16, but its type is u32" },
+        { 2, VD_F32, "a value of type f32, but its type is u32" },
+        { 2, VD_U32X2, "a value of type u32x2, but its type is u32" },
+        { 2, VD_BOOL, "a value of type bool, but its type is u32" },
+        { 3, VD_U32, "a value of type u32, but its type is bool" },
+        { 4, VD_F64, "a value of type f64, but its type is f32" },
+        { 4, VD_U32, "a value of type u32, but its type is f32" }
+    };
+    static const double zeros[4];
+    for (size_t i = 0; i < VD__COUNT(wrong); i++) {
+        c[0] = constant(wrong[i].id, vd_value(wrong[i].type, zeros));
+        constants_refused(c, 1, wrong[i].text);
+        assert_int_equal(vd_error_result(), VD_ERROR_INVALID);
+    }
+    c[0] = constant(2, vd_b((vd_buffer){ 5 }));
+    constants_refused(c, 1, "sets specialisation constant 2 to something that is not a value");
+    c[0] = constant(2, vd_slot("n", vd_u32(1)));
+    constants_refused(c, 1, "to something that is not a value");
+    memset(&c[0], 0, sizeof c[0]);
+    constants_refused(c, 1, "sets specialisation constant 0 to something that is not a value");
+
+    memset(&d, 0, sizeof d);
+    d.name = "text";
+    d.code_kind = VD_CODE_CUDA;
+    d.code = "extern \"C\" __global__ void f() {}";
+    d.local_size[0] = 1;
+    d.constants = many;
+    d.constant_count = 1;
+    assert_int_equal(vd_kernel_create(reflect_ctx, &d).id, 0);
+    CHECK_TEXT("vd_kernel_create 'text': desc.constant_count is 1, but CUDA C has no specialisation constants");
+}
+
+/* Limits that are broken by constants: the message names the limit and the constants. */
+static void constants_over_limits(void **state) {
+    const vd_limits *limits = &vd_device(reflect_ctx, 0)->limits;
+    char text[256];
+    (void)state;
+    vd_constant c[] = { constant(0, vd_u32(limits->max_local_size[0] + 1)), constant(2, vd_u32(7)) };
+    snprintf(text, sizeof text, "vd_kernel_create 'k': local_size[0] is %u, but the device's limit is %u "
+             "(max_local_size) (specialisation constants: 0 = %u, 2 = 7)", limits->max_local_size[0] + 1,
+             limits->max_local_size[0], limits->max_local_size[0] + 1);
+    constants_refused(c, 2, text);
+    c[0].value = vd_u32(0);
+    constants_refused(c, 1, "of an array is 0 (specialisation constants: 0 = 0)");
+    c[0] = constant(5, vd_i32(-2));
+    constants_refused(c, 1, "of an array is 0 (specialisation constants: 5 = -2)");
+    c[0] = constant(5, vd_i32(-7));
+    constants_refused(c, 1, "(specialisation constants: 5 = -7)");
+    c[0] = constant(2, vd_u32(UINT32_MAX));
+    constants_refused(c, 1, "max_shared_bytes) (specialisation constants: 2 = 4294967295)");
+    c[0] = constant(2, vd_u32(limits->max_shared_bytes / 4));
+    constants_refused(c, 1, "bytes of shared memory, but the device's limit is");
+}
+
+/* tile[f(A, B, C)] in shared memory: f is computed from an operation on the constants 1, 2 and 3 of type `type`. */
+static uint32_t folded(uint32_t op, int operands, uint32_t type, uint32_t result, int64_t a, int64_t b, int64_t c) {
+    enum { T_I32 = FREE, T_BOOL, T_U16, T_TILE, P_TILE, X, Y, Z, RESULT, LENGTH, TILE };
+    uint32_t types[] = { T_U32, T_I32, T_BOOL, T_U16, T_U64 };
+    unit_module m;
+    vd_constant set[3];
+    int64_t values[3] = { a, b, c };
+    body_begin(&m, 1);
+    for (uint32_t i = 0; i < 3; i++) unit_op(&m, 71, 3u, X + i, 1u, i + 1);
+    unit_op(&m, 21, 3u, (uint32_t)T_I32, 32u, 1u);
+    unit_op(&m, 20, 1u, (uint32_t)T_BOOL);
+    unit_op(&m, 21, 3u, (uint32_t)T_U16, 16u, 0u);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t of = op == 169 && !i ? 2 : type; /* the condition of OpSelect */
+        set[i].id = i + 1;
+        set[i].value = of == 0 ? vd_u32((uint32_t)values[i]) : of == 1 ? vd_i32((int32_t)values[i])
+                       : of == 2 ? vd_bool(values[i] != 0) : of == 3 ? vd_u16((uint16_t)values[i])
+                       : vd_u64((uint64_t)values[i]);
+        if (of == 2) unit_op(&m, 48, 2u, types[of], X + i);
+        else if (of == 4) unit_op(&m, 50, 4u, types[of], X + i, 1u, 0u);
+        else unit_op(&m, 50, 3u, types[of], X + i, 1u);
+    }
+    if (operands == 1) unit_op(&m, 52, 4u, types[result], (uint32_t)RESULT, op, (uint32_t)X);
+    else if (operands == 2) unit_op(&m, 52, 5u, types[result], (uint32_t)RESULT, op, (uint32_t)X, (uint32_t)Y);
+    else unit_op(&m, 52, 6u, types[result], (uint32_t)RESULT, op, (uint32_t)X, (uint32_t)Y, (uint32_t)Z);
+    uint32_t length = RESULT;
+    if (result == 2)
+        unit_op(&m, 52, 6u, (uint32_t)T_U32, length = LENGTH, 169u, (uint32_t)RESULT, (uint32_t)ZERO, (uint32_t)ONE);
+    unit_op(&m, 28, 3u, (uint32_t)T_TILE, (uint32_t)T_U32, length);
+    unit_op(&m, 32, 3u, (uint32_t)P_TILE, 4u, (uint32_t)T_TILE);
+    unit_op(&m, 59, 3u, (uint32_t)P_TILE, (uint32_t)TILE, 4u);
+    function_begin(&m, MAIN, 90);
+    function_end(&m);
+    m.words[3] = m.bound;
+    vd_kernel k = specialised(m.words, m.count * 4, set, 3);
+    if (!k.id) return 0;
+    return query(k).kernel.shared_bytes / 4;
+}
+
+/* Each operation that is folded: opcode, operands, type of operands and result (u32, i32, bool, u16, u64), operands,
+   result. The length of an array is unsigned, so results are positive. A boolean result is 1 for false, and its array
+   has no element if it is true. */
+static void constant_expressions(void **state) {
+    static const struct {
+        uint32_t op;
+        int count;
+        uint32_t type, result;
+        int64_t a, b, c;
+        uint32_t expected;
+    } cases[] = {
+        { 128, 2, 0, 0, 5, 7, 0, 12 }, { 128, 2, 0, 0, UINT32_MAX, 7, 0, 6 }, { 128, 2, 3, 3, 65535, 3, 0, 2 },
+        { 130, 2, 1, 1, 5, -7, 0, 12 }, { 132, 2, 1, 1, -5, -7, 0, 35 }, { 132, 2, 0, 0, 65537, 0xfffd0003, 0, 3 },
+        { 134, 2, 0, 0, 4000000000, 1000000000, 0, 4 }, { 134, 2, 0, 0, 4, 0, 0, 0 }, { 135, 2, 1, 1, -7, -2, 0, 3 },
+        { 135, 2, 1, 1, -7, 0, 0, 0 }, { 137, 2, 0, 0, 17, 5, 0, 2 }, { 138, 2, 1, 1, 17, -5, 0, 2 },
+        { 139, 2, 1, 1, -17, 5, 0, 3 }, { 139, 2, 1, 1, 17, 5, 0, 2 }, { 126, 1, 1, 1, -9, 0, 0, 9 },
+        { 194, 2, 0, 0, 100, 3, 0, 12 }, { 195, 2, 1, 1, 100, 3, 0, 12 }, { 196, 2, 0, 0, 3, 4, 0, 48 },
+        { 196, 2, 3, 3, 0x8003, 1, 0, 6 }, { 197, 2, 0, 0, 5, 3, 0, 7 }, { 198, 2, 0, 0, 5, 3, 0, 6 },
+        { 199, 2, 0, 0, 5, 3, 0, 1 }, { 200, 1, 0, 0, -8, 0, 0, 7 }, { 169, 3, 0, 0, 1, 20, 30, 20 },
+        { 169, 3, 0, 0, 0, 20, 30, 30 }, { 113, 1, 3, 0, 12000, 0, 0, 12000 }, { 113, 1, 0, 3, 65539, 0, 0, 3 },
+        { 113, 1, 4, 0, 0x700000009, 0, 0, 9 }, { 114, 1, 3, 0, 7, 0, 0, 7 },
+        { 170, 2, 0, 2, 5, 7, 0, 1 }, { 170, 2, 0, 2, 5, 5, 0, 0 }, { 171, 2, 0, 2, 5, 5, 0, 1 },
+        { 171, 2, 0, 2, 5, 7, 0, 0 }, { 172, 2, 0, 2, -1, 1, 0, 0 }, { 173, 2, 1, 2, -1, 1, 0, 1 },
+        { 173, 2, 1, 2, 1, -1, 0, 0 }, { 174, 2, 0, 2, 5, 5, 0, 0 }, { 174, 2, 0, 2, 4, 5, 0, 1 },
+        { 175, 2, 1, 2, -5, -5, 0, 0 }, { 175, 2, 1, 2, -5, 4, 0, 1 }, { 176, 2, 0, 2, 1, -1, 0, 0 },
+        { 176, 2, 0, 2, 5, 5, 0, 1 }, { 177, 2, 1, 2, -1, 1, 0, 0 }, { 177, 2, 1, 2, 1, -1, 0, 1 },
+        { 178, 2, 0, 2, 5, 5, 0, 0 }, { 178, 2, 0, 2, 6, 5, 0, 1 }, { 179, 2, 1, 2, -6, 5, 0, 0 },
+        { 179, 2, 1, 2, 6, -5, 0, 1 }, { 164, 2, 2, 2, 1, 1, 0, 0 }, { 164, 2, 2, 2, 1, 0, 0, 1 },
+        { 165, 2, 2, 2, 1, 0, 0, 0 }, { 165, 2, 2, 2, 1, 1, 0, 1 }, { 166, 2, 2, 2, 1, 0, 0, 0 },
+        { 166, 2, 2, 2, 0, 0, 0, 1 }, { 167, 2, 2, 2, 1, 1, 0, 0 }, { 167, 2, 2, 2, 1, 0, 0, 1 },
+        { 168, 1, 2, 2, 0, 0, 0, 0 }, { 168, 1, 2, 2, 1, 0, 0, 1 }
+    };
+    (void)state;
+    for (size_t i = 0; i < VD__COUNT(cases); i++) {
+        uint32_t got = folded(cases[i].op, cases[i].count, cases[i].type, cases[i].result, cases[i].a, cases[i].b,
+                              cases[i].c);
+        if (got == cases[i].expected) continue;
+        fail_msg("case %u, opcode %u: %u, expected %u: %s", (unsigned)i, cases[i].op, got, cases[i].expected,
+                 got ? "" : vd_error_text());
+    }
+}
+
+/* Truncated and damaged modules with constants: an error or a kernel, never a crash. */
+static void damaged_constants(void **state) {
+    static uint32_t words[VD__COUNT(module_specialised)];
+    const vd_constant c[] = { constant(0, vd_u32(8)), constant(2, vd_u32(10)), constant(3, vd_bool(true)) };
+    uint32_t made = 0;
+    (void)state;
+    for (size_t at = 5; at < VD__COUNT(words); at++)
+        for (uint32_t change = 0; change < 5; change++) {
+            static const uint32_t to[] = { 0, 1, 14, 0x7fffffff, 0xffffffff };
+            memcpy(words, module_specialised, sizeof words);
+            words[at] = change == 4 ? words[at] ^ 1u << (at % 32) : to[change];
+            vd_kernel k = specialised(words, sizeof words, c, 3);
+            made += k.id != 0;
+            vd_kernel_destroy(reflect_ctx, k);
+            if (change) continue;
+            assert_int_equal(specialised(words, at * 4 - 4, c, 3).id, 0);
+        }
+    assert_true(made > 0);
 }
 
 /* One word or instruction of the valid module is changed; the text names the mistake. */
@@ -588,7 +807,9 @@ static const struct CMUnitTest reflect_tests[] = {
     CASE(bindings_and_values), CASE(addresses), CASE(structs_arrays_and_vectors),
     CASE(other_byte_order_and_odd_address), CASE(our_own_assembler), CASE(access_is_what_the_kernel_does),
     CASE(access_follows_pointers), CASE(access_follows_initialisers), CASE(several_entry_points),
-    CASE(matrices_among_the_values), CASE(constants_to_be_set_are_refused), CASE(queries_copy), CASE(bad_modules),
+    CASE(matrices_among_the_values), CASE(constants_change_sizes), CASE(bad_constants),
+    CASE(constants_over_limits), CASE(constant_expressions), CASE(damaged_constants), CASE(queries_copy),
+    CASE(bad_modules),
     CASE(bad_instructions), CASE(bad_resources), CASE(truncations), CASE(random_bytes), CASE(mutations),
 };
 #undef CASE
