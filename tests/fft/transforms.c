@@ -234,6 +234,13 @@ static void lengths(void **state) {
     print_message("# worst of all lengths: %llu, its error is %.2f of 0.5 eps log2 N\n", (unsigned long long)worst.length, worst.ratio);
 }
 
+static void need_own_engine(void) {
+    need_engine();
+    if (!engine) return;
+    print_message("# reason: this tests how the engine of this library splits lengths\n");
+    skip();
+}
+
 /* Shapes of one to four dimensions, of which one has a length with a prime factor above 31 that no work-group holds. */
 static void check_random_length(uint64_t seed, uint64_t most) {
     static const vd_type mixes[][3] = { { VD_F32, VD_F32, VD_F32 }, { VD_F64, VD_F64, VD_F64 },
@@ -264,9 +271,9 @@ static void random_lengths(void **state) {
           0 },
     };
     (void)state;
-    need_engine();
-    for (size_t i = 0; i < COUNT(chosen) && !first && !engine; i++) check(&chosen[i]);
-    for (uint64_t i = first; i < 2000 && !engine; i += step) check_random_length(i, step < 463 ? 1 << 24 : 1 << 20);
+    need_own_engine();
+    for (size_t i = 0; i < COUNT(chosen) && !first; i++) check(&chosen[i]);
+    for (uint64_t i = first; i < 2000; i += step) check_random_length(i, step < 463 ? 1 << 24 : 1 << 20);
 }
 
 /* Three passes, and five passes of Bluestein's algorithm. */
@@ -278,8 +285,7 @@ static void small_work_groups(void **state) {
     };
     vd_fft_desc desc = { 0 };
     (void)state;
-    need_device();
-    if (engine) return;
+    need_own_engine();
     uint32_t shared = limit_shared_memory(512);
     check(&samples[0]);
     limit_shared_memory(64);
@@ -586,6 +592,52 @@ static void device_memory(void **state) {
     vd_convolve_destroy(convolution);
 }
 
+/* The tables that the device computes are also those of the second device, here the same one again. */
+static void second_device(void **state) {
+    enum { N = 10007 };
+    static const int devices[2] = { 1, 1 };
+    static const sample s = { { N, 0, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 };
+    vd_context_desc desc = { 0 };
+    vd_context *ctx = NULL;
+    (void)state;
+    need_device();
+    desc.backend = vd_device(device_context, 0)->backend;
+    desc.devices = devices;
+    desc.device_count = 2;
+    if (vd_context_create(&desc, &ctx)) fail_msg("%s", vd_error_text());
+    vd_fft_desc fft = { 0 };
+    vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 }, NULL, 0 };
+    vd_read_desc read = { 0 };
+    vd_ticket ticket = { 0 };
+    const void *found = NULL;
+    float *data = (float *)malloc(N * 8);
+    fftw_complex *expected = (fftw_complex *)fftw_malloc(N * sizeof *expected);
+    double wrong = 0, all = 0;
+    assert_true(data && expected);
+    random_numbers(VD_F32, data, 2 * N);
+    for (int i = 0; i < 2 * N; i++) expected[i / 2][i % 2] = (double)data[i];
+    transform(&s, expected);
+    fft.shape[0] = N;
+    vd_fft *plan = vd_fft_create(ctx, &fft);
+    io.in = read.buffer = complex_buffer(ctx, VD_F32, N, data);
+    vd_list *list = vd_immediate(ctx, 1, 0);
+    if (!plan || vd_fft_run(plan, list, &io) || vd_read_begin(list, &read, &ticket)
+        || vd_read_ready(ctx, ticket, VD_FOREVER, &found))
+        fail_msg("%s", vd_error_text());
+    for (int i = 0; i < 2 * N; i++) {
+        double d = (double)((const float *)found)[i] - expected[i / 2][i % 2];
+        wrong += d * d;
+        all += expected[i / 2][i % 2] * expected[i / 2][i % 2];
+    }
+    assert_true(sqrt(wrong / all) < 1e-6);
+    vd_read_end(ctx, ticket);
+    vd_buffer_destroy(ctx, io.in);
+    vd_fft_destroy(plan);
+    vd_context_destroy(ctx);
+    free(data);
+    fftw_free(expected);
+}
+
 /* ---- invalid input, without a device ---- */
 
 static void refuse(vd_context *ctx, const vd_fft_desc *desc, const char *part) {
@@ -694,7 +746,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(forced_factors), cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes),
         cmocka_unit_test(strides), cmocka_unit_test(types), cmocka_unit_test(parts), cmocka_unit_test(simple_calls),
         cmocka_unit_test(simple_calls_keep_recent_plans), cmocka_unit_test(good_sizes),
-        cmocka_unit_test(device_memory), cmocka_unit_test(bad_input),
+        cmocka_unit_test(device_memory),
+        cmocka_unit_test(second_device), cmocka_unit_test(bad_input),
     };
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "-p") && i + 1 < argc && sscanf(argv[i + 1], "%u/%u", &first, &step) == 2 && step) i++;

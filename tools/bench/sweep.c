@@ -45,7 +45,7 @@ static const char *const class_names[CLASSES] = { "rows", "real-rows", "long-row
 typedef struct item { size s; size_class in; } item;
 
 typedef struct summary {
-    int count, above;        /* sizes; those whose speed is at least 0.97 */
+    int count, compared, above; /* sizes; those compared with cuFFT; those whose speed is at least 0.97 */
     double log_speed, worst, log_copied;
     char worst_name[64];
 } summary;
@@ -312,11 +312,13 @@ static times time_all(sweep *w, const size *s, vd_fft *plan, bool has_cufft) {
 }
 
 static void add_to_summary(summary *g, const char *name, times t) {
-    double speed = t.theirs > 0 ? t.theirs / t.ours : 0;
+    double speed = t.theirs / t.ours;
     g->log_copied += log(t.ours / t.copy);
-    if (speed > 0) g->log_speed += log(speed);
+    g->count++;
+    if (t.theirs <= 0) return;
+    g->log_speed += log(speed);
     g->above += speed >= 0.97;
-    if (!g->count++ || speed < g->worst) {
+    if (!g->compared++ || speed < g->worst) {
         g->worst = speed;
         snprintf(g->worst_name, sizeof g->worst_name, "%s", name);
     }
@@ -345,6 +347,7 @@ static void bench_size(sweep *w, const item *i) {
     if (!w->no_cufft) cufft_end(&w->cu);
     printf("sweep %s %s ours=%.4g", class_names[i->in], name, 1e3 * t.ours);
     if (!why) printf(" cufft=%.4g speed=%.3f", 1e3 * t.theirs, t.theirs / t.ours);
+    else if (!w->no_cufft) printf(" cufft=failed");
     printf(" copy=%.4g unit=ms copied=%.3f sums=%.2g", 1e3 * t.copy, t.ours / t.copy, sums);
     if (fftw >= 0) printf(" fftw=%.2g", fftw);
     printf(" %s\n", right ? "ok" : "WRONG");
@@ -390,12 +393,13 @@ static void print_summary(const sweep *w, int left) {
     memset(&all, 0, sizeof all);
     for (int i = 0; i <= CLASSES; i++) {
         const summary *g = i < CLASSES ? &w->summaries[i] : &all;
-        if (i < CLASSES && g->count && (!all.count || g->worst < all.worst)) {
+        if (i < CLASSES && g->compared && (!all.compared || g->worst < all.worst)) {
             all.worst = g->worst;
             snprintf(all.worst_name, sizeof all.worst_name, "%s", g->worst_name);
         }
         if (i < CLASSES) {
             all.count += g->count;
+            all.compared += g->compared;
             all.above += g->above;
             all.log_speed += g->log_speed;
             all.log_copied += g->log_copied;
@@ -403,9 +407,9 @@ static void print_summary(const sweep *w, int left) {
         if (!g->count) continue;
         printf("sweep-summary %s sizes=%d copied=%.3f", i < CLASSES ? class_names[i] : "all", g->count,
                exp(g->log_copied / g->count));
-        if (!w->no_cufft)
-            printf(" speed=%.3f share-0.97=%.3f worst=%.3f (%s)", exp(g->log_speed / g->count),
-                   (double)g->above / g->count, g->worst, g->worst_name);
+        if (g->compared)
+            printf(" compared=%d speed=%.3f share-0.97=%.3f worst=%.3f (%s)", g->compared,
+                   exp(g->log_speed / g->compared), (double)g->above / g->compared, g->worst, g->worst_name);
         printf("\n");
     }
     printf("sweep-summary failures=%d left=%d%s%s\n", w->failed, left, w->no_cufft ? ", no cuFFT: " : "",
