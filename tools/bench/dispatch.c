@@ -1,5 +1,5 @@
-/* Recording, dependent dispatches, graphs, round trips and large copies, compared with hand-written Vulkan in one process on
-   one device.
+/* Recording, dependent dispatches, graphs, round trips and large copies, compared with hand-written Vulkan in one process
+   on one device.
 
        make bench-dispatch
 
@@ -9,8 +9,9 @@
    device, with the same queue family as ours.
    Recording is measured in CPU time of the calling thread, which varies less on a busy machine, and starts at the
    second dispatch, so it excludes the cost of beginning a command buffer. All other figures are wall-clock times of
-   the whole operation. graph-…-host is the CPU time of a submission; graph-changed sets one value before each, and is
-   compared with command buffers that do not change. Every counter is read back and compared with the number of dispatches. */
+   the whole operation, except graph-…-host, the CPU time of a submission. graph-changed sets one value before each
+   submission, and is compared with command buffers that do not change. Every counter is read back and compared with
+   the number of dispatches. */
 #define _POSIX_C_SOURCE 200809L
 #define VOLK_IMPLEMENTATION /* for the hand-written implementation */
 #define VKDISPATCH_VOLK
@@ -19,8 +20,8 @@
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 
-enum { WARM = 4, THREADS = 64, WORDS = 16384, CHAIN = 1000, GATHERED = 500, SHORT = 16, TRIPS = 40, SLICE = 256, RECORD_ROUNDS = 41,
-       CHAIN_ROUNDS = 15, TRIP_ROUNDS = 21 };
+enum { WARM = 4, THREADS = 64, WORDS = 16384, CHAIN = 1000, GATHERED = 500, SHORT = 16, TRIPS = 40, SLICE = 256,
+       RECORD_ROUNDS = 41, CHAIN_ROUNDS = 15, TRIP_ROUNDS = 21 };
 #define BENCH_PROGRAM "bench-dispatch"
 #include "tools/bench/ours.h"
 
