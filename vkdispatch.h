@@ -273,7 +273,11 @@
        Staging memory. Transfers that the host cannot make directly pass through staging memory, which is allocated in
        blocks of 4 MiB for each queue and direction; a vd_read_begin of more gets one block of its size. An immediate
        list that has 32 MiB in use gets no more blocks: a transfer of at most 4 MiB blocks the calling thread until an
-       earlier block is no longer in use. Blocks are kept until vd_context_destroy, except unused ones above 64 MiB.
+       earlier block is no longer in use. Blocks that 1024 submissions to the queue have not used are freed, except one;
+       unused blocks above 64 MiB are freed when another block is needed.
+       Late readback. To read results some frames later without waiting, keep the tickets of vd_read_begin in a ring,
+       call vd_flush in each frame, and vd_read_ready with timeout 0 for the oldest ticket. The data pointer is that of
+       the mapped staging memory: nothing is copied, and after the first frames nothing is allocated.
        If device memory is exhausted and destroyed objects are still in use, vd_buffer_create submits the batches of the
        device, waits for its queues, frees these objects and tries once more. Then it calls
        vd_context_desc.memory_pressure. vd_memory_query returns the driver's current budget.
@@ -1004,6 +1008,9 @@ typedef struct vd_region_desc {
     uint64_t host_pitch;            /* bytes from row to row in host memory. Default: row_bytes */
     int device;                     /* 1 + device index. Default: writes go to every device of the buffer, reads come
                                        from the first; in a list, the list's device */
+    bool fill;                      /* writes: sets the bytes between rows in the buffer to `filler`. Default: they are
+                                       left unchanged */
+    uint8_t filler;
 } vd_region_desc;
 
 /* Rows of equal length in two buffers. */
@@ -15821,6 +15828,7 @@ VD__SMALL_END
 
 enum {
     VD__FLUSH_COMMANDS = 512,      /* an open batch with this many commands is submitted */
+    VD__STAGING_IDLE = 1024,       /* a staging block that was not used for as many submissions is freed */
     VD__READ_AHEAD = 4,            /* pieces of one read in flight */
     VD__SPIN_NS = 30000,           /* a wait spins for this time before it blocks: a short dispatch completes sooner
                                       than a blocked thread would wake up */
@@ -16207,6 +16215,18 @@ static vd_result vd__staging_create(vd__queue *q, vd_memory usage, uint64_t size
     return VD_OK;
 }
 
+/* Frees staging blocks that were not used for VD__STAGING_IDLE submissions, except one for each usage. */
+static VD__COLD void vd__staging_shrink(vd__queue *q) {
+    for (int usage = 0; usage < VD__MEMORY_USAGES; usage++)
+        for (vd__staging *s = q->staging[usage], *next; s; s = next) {
+            next = s->next;
+            if (s->owner || vd__atomic_load32(&s->pins) || s->value + VD__STAGING_IDLE > q->submitted
+                || !q->staging[usage]->next || !vd__queue_reached(q, s->value))
+                continue;
+            vd__staging_destroy(q, (vd_memory)usage, s);
+        }
+}
+
 static bool vd__staging_fits(const vd__staging *s, uint64_t size) {
     return s->filled <= s->storage.memory.size && size <= s->storage.memory.size - s->filled;
 }
@@ -16389,6 +16409,7 @@ static void vd__list_submit_recording(vd_list *l) {
     l->staged_bytes = 0;
     l->host_stages = 0;
     vd__list_assign_value(l, recording->value);
+    if (VD__UNLIKELY(recording->value % (VD__STAGING_IDLE / 4) == 0)) vd__staging_shrink(l->queue);
 }
 
 static VD__NOINLINE void vd__list_rest(vd_list *l);
@@ -21368,6 +21389,21 @@ static vd__region vd__region_from(const vd_region_desc *desc) {
     return g;
 }
 
+/* Writes rows, after filling the bytes between them if the desc asks for that. */
+static vd_result vd__write_region(vd_list *l, const char *call, const vd__buffer *b, const vd_region_desc *desc,
+                                  const void *data) {
+    vd__region g = vd__region_from(desc);
+    vd__span span;
+    uint8_t words[8];
+    vd_result r = desc->fill && data ? vd__region_check(b, call, "", "host ", &g) : VD_OK;
+    if (!r && desc->fill && g.rows > 1 && g.pitch > g.row && data) {
+        r = vd__span_check(l, b, call, "", g.offset, vd__region_extent(&g), &span);
+        memset(words, desc->filler, sizeof words);
+        if (!r) r = vd__fill_words(l, &span, words);
+    }
+    return r ? r : vd__write(l, call, b, vd__region_from(desc), data);
+}
+
 VD_API vd_result vd_buffer_write_region(vd_context *ctx, const vd_region_desc *desc, const void *data) {
     vd_result r = vd__context_check(ctx, "vd_buffer_write_region");
     if (!r) r = vd__region_desc_check(ctx, "vd_buffer_write_region", desc);
@@ -21375,8 +21411,7 @@ VD_API vd_result vd_buffer_write_region(vd_context *ctx, const vd_region_desc *d
     vd__buffer *b = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_write_region", "target ");
     uint32_t devices = !b ? 0 : desc->device ? 1u << (desc->device - 1) : b->devices;
     for (; devices && !r; devices &= devices - 1)
-        r = vd__write(vd__transfer_list(ctx, vd__lowest_bit(devices)), "vd_buffer_write_region", b,
-                      vd__region_from(desc), data);
+        r = vd__write_region(vd__transfer_list(ctx, vd__lowest_bit(devices)), "vd_buffer_write_region", b, desc, data);
     if (r || !b) vd__last_error.immediate = true;
     return vd__buffer_call_end(ctx, b, "vd_buffer_write_region", r);
 }
@@ -22622,7 +22657,7 @@ VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, cons
     r = vd__region_desc_check(list->ctx, "vd_write_region", desc);
     if (!r) r = vd__list_device_check(list, "vd_write_region", desc->device);
     vd__buffer *b = r ? NULL : vd__buffer_pin(list->ctx, desc->buffer, "vd_write_region", "target ");
-    if (!r) r = b ? vd__write(list, "vd_write_region", b, vd__region_from(desc), data) : VD_ERROR_INVALID;
+    if (!r) r = b ? vd__write_region(list, "vd_write_region", b, desc, data) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
     if (VD__UNLIKELY(list->ctx->host.debug) && !r) vd__debug_written(list, desc->buffer.id);
     return vd__list_end_call(list, "vd_write_region", r);

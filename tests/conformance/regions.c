@@ -76,6 +76,101 @@ TEST(random_regions_match_the_host) {
     for (int i = 0; i < 2; i++) check_bytes(f->ctx, b[i], model[i], BYTES);
 }
 
+/* The bytes between rows get the filler; those before the first row and after the last one stay. */
+TEST(writes_fill_the_bytes_between_rows) {
+    static uint8_t model[BYTES], host[BYTES];
+    dice d = { 3 };
+    for (uint32_t i = 0; i < BYTES; i++) model[i] = 1;
+    vd_buffer b = buffer_named(f->ctx, "b", VD_BYTES, BYTES, model);
+    for (int round = 0; round < 60; round++) {
+        uint64_t row = 1 + roll(&d, 60), rows = 1 + roll(&d, 40), host_pitch = row + roll(&d, 20);
+        shape s = some_shape(&d, row, rows);
+        vd_region_desc desc = region(b, s.offset, row, rows, s.pitch, host_pitch);
+        desc.fill = true;
+        desc.filler = (uint8_t)roll(&d, 256);
+        for (uint32_t i = 0; i < BYTES; i++) host[i] = (uint8_t)roll(&d, 256);
+        if (round % 2) OK(vd_buffer_write_region(f->ctx, &desc, host));
+        else OK(vd_write_region(vd_immediate(f->ctx, 0, 0), &desc, host));
+        memset(model + s.offset, desc.filler, (rows - 1) * s.pitch + row);
+        rows_copy(model + s.offset, s.pitch, host, host_pitch, row, rows);
+        check_bytes(f->ctx, b, model, BYTES);
+    }
+    vd_region_desc outside = region(b, BYTES - 10, 4, 3, 8, 4);
+    outside.fill = true;
+    FAILS(vd_buffer_write_region(f->ctx, &outside, host), VD_ERROR_INVALID, "vd_buffer_write_region|'b'");
+    FAILS(vd_write_region(vd_immediate(f->ctx, 0, 0), &outside, host), VD_ERROR_INVALID, "vd_write_region|'b'");
+    outside.offset = 0;
+    FAILS(vd_buffer_write_region(f->ctx, &outside, NULL), VD_ERROR_INVALID, "data is NULL");
+    check_bytes(f->ctx, b, model, BYTES);
+    vd_buffer_destroy(f->ctx, b);
+}
+
+/* 2 MB are read three frames late. After the first frames there are no allocations, and all data pointers are those of
+   a few blocks of staging memory: nothing is copied. */
+TEST(late_readback_allocates_nothing) {
+    enum { WORDS = 1 << 19, FRAMES = 60, LATE = 3 };
+    vd_buffer b = buffer_u32(f->ctx, "b", WORDS, NULL);
+    vd_ticket ring[LATE] = { { 0 } };
+    const void *seen[16];
+    size_t seen_count = 0;
+    vd_stats steady = stats_of(f->ctx);
+    vd_list *now = vd_immediate(f->ctx, 0, 0);
+    for (uint32_t frame = 0; frame < FRAMES; frame++) {
+        vd_read_desc read;
+        const void *data = NULL;
+        memset(&read, 0, sizeof read);
+        read.buffer = b;
+        vd_ticket *t = &ring[frame % LATE];
+        if (frame >= LATE) {
+            OK(vd_read_ready(f->ctx, *t, VD_FOREVER, &data)); /* a real program polls */
+            assert_int_equal(((const uint32_t *)data)[0], frame - LATE);
+            assert_int_equal(((const uint32_t *)data)[WORDS - 1], frame - LATE);
+            size_t i = 0;
+            while (i < seen_count && seen[i] != data) i++;
+            assert_true(i < COUNT(seen));
+            if (i == seen_count) seen[seen_count++] = data;
+            vd_read_end(f->ctx, *t);
+        }
+        if (frame == FRAMES / 2) steady = stats_of(f->ctx);
+        OK(vd_fill(now, b, 0, VD_WHOLE, &frame, 4));
+        OK(vd_read_begin(now, &read, t));
+        OK(vd_flush(f->ctx));
+    }
+    vd_stats after = stats_of(f->ctx);
+    assert_int_equal(after.host_allocations, steady.host_allocations);
+    assert_int_equal(after.device_blocks, steady.device_blocks);
+    assert_int_equal(after.device_bytes, steady.device_bytes);
+    assert_true(seen_count <= 2 * LATE + 2);
+    for (int i = 0; i < LATE; i++) vd_read_end(f->ctx, ring[i]);
+    vd_buffer_destroy(f->ctx, b);
+}
+
+/* Staging memory of a burst is freed after 1024 submissions that do not need it. */
+TEST(unused_staging_memory_is_freed) {
+    enum { PART = 3 << 20, PARTS = 8 };
+    static uint8_t bytes[PART];
+    vd_context *ctx = context_without(f, VD_FEATURE_MAPPED);
+    vd_buffer b = buffer_named(ctx, "b", VD_BYTES, PART, NULL);
+    OK(vd_wait_idle(ctx));
+    vd_stats before = stats_of(ctx);
+    vd_list *list = list_begin(ctx);
+    for (int i = 0; i < PARTS; i++) OK(vd_write(list, b, 0, bytes, PART));
+    OK(vd_submit(list, NULL, NULL));
+    OK(vd_wait_idle(ctx));
+    vd_stats burst = stats_of(ctx);
+    assert_true(burst.device_blocks >= before.device_blocks + PARTS - 2);
+    for (uint32_t i = 0; i < 3000; i++) {
+        OK(vd_fill(vd_immediate(ctx, 0, 0), b, 0, 4, &i, 4));
+        OK(vd_flush(ctx));
+        if (i % 100 == 0) OK(vd_wait_idle(ctx));
+    }
+    OK(vd_wait_idle(ctx));
+    vd_stats after = stats_of(ctx);
+    assert_true(after.device_blocks <= before.device_blocks + 1);
+    OK(vd_buffer_write(ctx, b, 0, bytes, PART));
+    vd_buffer_destroy(ctx, b);
+}
+
 /* Rows longer than a piece of staging memory, and very many short ones, through a list, which never writes directly. */
 TEST(large_regions_are_split) {
     static const struct { uint64_t row, rows, pitch, host_pitch; } cases[] = {
@@ -325,7 +420,8 @@ TEST(bad_mappings_are_refused) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(random_regions_match_the_host), CASE(large_regions_are_split), CASE(columns_of_one_buffer_can_be_copied),
+    CASE(random_regions_match_the_host), CASE(writes_fill_the_bytes_between_rows), CASE(late_readback_allocates_nothing),
+    CASE(unused_staging_memory_is_freed), CASE(large_regions_are_split), CASE(columns_of_one_buffer_can_be_copied),
     CASE(repeated_regions_allocate_nothing), CASE(bad_regions_are_refused), CASE(every_kind_of_memory_holds_data),
     CASE(mappings_are_ordered_with_work), CASE(a_mapping_may_persist), CASE(bad_mappings_are_refused),
 };
