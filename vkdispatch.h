@@ -15516,13 +15516,19 @@ static bool vd__hazards_conflict(const vd__hazards *before, const vd__hazards *a
     return false;
 }
 
-/* Adds the accesses of a list after its last barrier. If they are unknown or do not fit, sets limit to 0: every access
-   then conflicts until the next barrier. */
+/* Makes room for the accesses to `added` more memories. If they do not fit, sets limit to 0: every access then
+   conflicts until the next barrier. Returns whether they fit. */
+static bool vd__hazards_reserve(vd__hazards *h, uint32_t added) {
+    uint32_t count = h->count + added;
+    if (count > h->limit && (count > VD__HAZARDS || !h->limit || !vd__hazards_grow(h, count))) h->limit = 0;
+    return h->limit != 0;
+}
+
+/* Adds the accesses of a list after its last barrier. */
 static void vd__hazards_merge(vd__hazards *h, const vd__hazards *more) {
     h->stages |= more->stages;
-    uint32_t count = h->count + more->count;
-    if (h->limit && (!more->limit || (count > h->limit && (count > VD__HAZARDS || !vd__hazards_grow(h, count)))))
-        h->limit = 0;
+    if (!more->limit) h->limit = 0; /* they are unknown */
+    else vd__hazards_reserve(h, more->count);
     for (uint32_t i = 0; i < more->count && h->limit; i++) {
         const vd__tracked_memory *t = &more->tracked[i];
         for (uint32_t r = 0; r < t->count; r++) {
@@ -20167,18 +20173,18 @@ static vd_result vd__graph_begin_level(vd__graph *g, vd__graph_recording *r, uin
                 result = vd__layouts_require(l, &g->resolved[a]);
     if (result) return result;
     if (separate || l->transition_count) vd__list_barrier(l);
-    for (uint32_t i = first; i < end && !result; i++) {
+    for (uint32_t i = first; i < end; i++) {
         uint32_t c = g->order[i], a = vd__graph_command_at(g, c)->access, a_end = vd__graph_access_end(g, c);
-        if (h->count + (a_end - a) > h->limit) result = vd__list_reserve_hazards(l, a_end - a);
-        for (; a < a_end && !result; a++) {
+        bool fits = vd__hazards_reserve(h, a_end - a); /* a barrier now would not order the commands of this level */
+        for (; a < a_end; a++) {
             const vd__access *access = &g->resolved[a];
-            vd__hazards_access(h, access->storage->memory.serial, access, 0);
+            if (fits) vd__hazards_access(h, access->storage->memory.serial, access, 0);
             if (access->written && access->storage->memory.mapped)
                 l->host_stages |= vd__graph_command_at(g, c)->stage;
         }
         h->stages |= vd__graph_command_at(g, c)->stage;
     }
-    return result;
+    return VD_OK;
 }
 
 /* Empties the list of a recording. */

@@ -158,6 +158,28 @@ static void large_graphs_are_ordered(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* A level with more buffers than the hazard table holds: later work conflicts with it. */
+static void full_levels_conflict_with_later_work(void **state) {
+    vd_buffer buffers[GRAPH_BUFFERS];
+    vd_context *ctx = graph_context(buffers);
+    vd_list *list = vd_graph_begin(ctx, NULL);
+    vd_graph_info info;
+    (void)state;
+    for (int i = 0; i < VD__HAZARDS; i++)
+        assert_int_equal(vd_fill(list, unit_buffer(ctx, "b", VD_U32, 4, NULL), 0, 16, NULL, 0), VD_OK);
+    for (int i = 0; i < GRAPH_BUFFERS; i++) assert_int_equal(vd_fill(list, buffers[i], 0, 16, NULL, 0), VD_OK);
+    vd_graph g = vd_graph_end(list);
+    assert_int_equal(vd_graph_query(ctx, g, &info), VD_OK);
+    assert_int_equal(info.levels, 1);
+    assert_int_equal(vd_graph_submit(ctx, g, NULL, NULL), VD_OK);
+    graph_barriers = 0;
+    assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), buffers[0], 0, 16, NULL, 0), VD_OK);
+    assert_int_equal(graph_barriers, 1);
+    assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), buffers[1], 0, 16, NULL, 0), VD_OK);
+    assert_int_equal(graph_barriers, 1); /* the barrier orders all of them */
+    vd_context_destroy(ctx);
+}
+
 /* ---- transient buffers ---- */
 
 /* Buffers that are in use at the same level have different memory, and chains reuse it. */
@@ -306,5 +328,5 @@ static void too_many_threads_are_refused(void **state) {
 static const struct CMUnitTest graphs_tests[] = {
     cmocka_unit_test(barriers_are_the_least), cmocka_unit_test(large_graphs_are_ordered),
     cmocka_unit_test(transient_memory), cmocka_unit_test(submissions_change_arguments),
-    cmocka_unit_test(too_many_threads_are_refused),
+    cmocka_unit_test(too_many_threads_are_refused), cmocka_unit_test(full_levels_conflict_with_later_work),
 };
