@@ -387,7 +387,8 @@
        and _GROUPS) have the values of the buffer, so guards such as VC_EACH work.
        * A number of 0 along any axis: nothing is executed.
        * More work-groups than limits.max_groups, or more than 2^32 - 1 threads, along an axis: only the first ones are
-         executed. This is logged as an error, at vd_wait_idle or when the library next uses the recording.
+         executed. This is logged as an error, by vd_wait_idle or by a later submission. Submissions of one graph that
+         are in flight at the same time may be logged as one.
        * vulkan: a built-in kernel with one work-group converts and limits the numbers before the dispatch.
        * cuda and opencl have no indirect dispatch: the submission of the list (or the batch) reads the numbers and
          blocks until the commands before the dispatch are complete. Other threads that use the device wait meanwhile.
@@ -9337,9 +9338,11 @@ static void vd__vk_commands_check(vd__device *dev, vd__commands *c) {
     const vd__vk_commands *vc = vd__vk_commands_of(c);
     for (uint32_t i = 0; i < vc->size_count; i++) {
         const vd__vk_size *size = &vc->sizes[i];
+        uint8_t *flag = vc->chunks[size->chunk]->block.mapped + 4 * (size->word + VD__VK_SIZE_LIMITED);
         uint32_t limited;
-        memcpy(&limited, vc->chunks[size->chunk]->block.mapped + 4 * (size->word + VD__VK_SIZE_LIMITED), 4);
+        memcpy(&limited, flag, 4);
         if (limited) vd__indirect_log(dev, size->kernel);
+        memset(flag, 0, 4); /* for the next submission of this recording */
     }
 }
 
@@ -18525,6 +18528,21 @@ static void vd__recording_collect(vd__queue *q, vd__recording *r) {
     r->indirect = false;
 }
 
+/* Reads the results of the graphs of a queue. The caller holds the queue's lock, so that no graph is destroyed. */
+static void vd__graphs_collect(vd__queue *q) {
+    vd_context *ctx = q->ctx;
+    vd__mutex_lock(&ctx->lock);
+    uint32_t count = ctx->graphs.used;
+    vd__mutex_unlock(&ctx->lock);
+    for (uint32_t i = 0; i < count; i++) {
+        const vd__graph *g = (const vd__graph *)(const void *)vd__pool_slot_at(&ctx->graphs, i);
+        if (!vd__slot_is_live(&g->slot) || g->queue != q) continue;
+        for (vd__graph_recording *r = g->recordings; r; r = r->next)
+            if (r->recording.indirect && vd__queue_reached(q, r->recording.value))
+                vd__recording_collect(q, &r->recording);
+    }
+}
+
 /* Reads the results of all completed submissions. No lock may be held. */
 static void vd__recordings_collect(vd_context *ctx) {
     for (uint32_t i = 0; i < ctx->queue_count && !vd__context_lost(ctx); i++) {
@@ -18533,6 +18551,7 @@ static void vd__recordings_collect(vd_context *ctx) {
         for (uint32_t k = 0; k < 2; k++)
             for (vd__recording *r = q->rings[k].oldest; r && vd__queue_reached(q, r->value); r = r->next)
                 if (r->timestamps || r->indirect) vd__recording_collect(q, r);
+        vd__graphs_collect(q);
         vd__mutex_unlock(q->lock);
     }
 }
@@ -19626,7 +19645,9 @@ static void vd__graph_memory_free(vd_context *ctx, vd__staging *s) {
 
 static void vd__graph_recording_free(vd__graph *g, vd__graph_recording *r) {
     const vd_allocator *allocator = vd__graph_allocator(g);
-    if (r->list.recording) g->queue->ctx->driver.backend->commands_destroy(g->queue->device, &r->recording.commands);
+    const vd__backend *backend = g->queue->ctx->driver.backend;
+    if (r->recording.indirect) backend->commands_check(g->queue->device, &r->recording.commands);
+    if (r->list.recording) backend->commands_destroy(g->queue->device, &r->recording.commands);
     vd__list_free(&r->list);
     vd__free(allocator, r->state);
     vd__free(allocator, r->blocks.items);
@@ -20229,6 +20250,7 @@ static void vd__graph_recording_count(const vd__graph *g, vd__graph_recording *r
 static vd_result vd__graph_record(vd__graph *g, vd__graph_recording *r, uint32_t instances) {
     const vd__backend *backend = g->queue->ctx->driver.backend;
     vd_list *l = &r->list;
+    if (r->recording.indirect) vd__recording_collect(g->queue, &r->recording);
     vd__graph_recording_reset(r);
     vd_result result = vd__graph_schedule(g);
     if (!result) result = backend->commands_begin(g->queue->device, &r->recording.commands, true);

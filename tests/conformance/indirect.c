@@ -195,14 +195,19 @@ TEST_EXECUTED(views_and_aliases) {
     vd_kernel_destroy(f->ctx, k);
 }
 
+/* out[0] = threads along y */
+static vd_kernel kernel_limited(vd_context *ctx) {
+    vc_kernel *k = kernel_begin(ctx, "limited", 1, 1, 1);
+    vc_ref out = vc_buffer(k, "out", VC_U32, VC_WRITE);
+    VC_IF(k, vc_eq(vc_global_id(k, 1), vc_u32(0))) vc_store(out, vc_u32(0), vc_threads(k, 1));
+    return kernel_end(ctx, k);
+}
+
 /* Some devices have no limit that a test could exceed. */
 TEST(limits_are_applied_and_logged) {
     uint32_t limit = vd_device(f->ctx, 0)->limits.max_groups[1];
     if (limit == UINT32_MAX) skip_because("the device has no limit");
-    vc_kernel *builder = kernel_begin(f->ctx, "limited", 1, 1, 1);
-    vc_ref x = vc_buffer(builder, "x", VC_U32, VC_WRITE);
-    VC_IF(builder, vc_eq(vc_global_id(builder, 1), vc_u32(0))) vc_store(x, vc_u32(0), vc_threads(builder, 1));
-    vd_kernel k = kernel_end(f->ctx, builder);
+    vd_kernel k = kernel_limited(f->ctx);
     vd_buffer out = buffer_u32(f->ctx, "out", 1, NULL), counts = buffer_u32(f->ctx, "counts", 3, NULL);
     vd_arg args[] = { vd_b(out) };
     vd_dispatch_desc desc = indirect(k, counts, 0, args, 1);
@@ -281,9 +286,37 @@ TEST(the_buffer_may_be_destroyed) {
     vd_kernel_destroy(f->ctx, k);
 }
 
+/* Submissions of one recording: each that exceeds the limit is logged once, also if the graph is destroyed then. */
+TEST(limits_of_graphs_are_logged) {
+    uint32_t limit = vd_device(f->ctx, 0)->limits.max_groups[1];
+    if (limit == UINT32_MAX) skip_because("the device has no limit");
+    vd_kernel k = kernel_limited(f->ctx);
+    vd_buffer out = buffer_u32(f->ctx, "out", 1, NULL), counts = buffer_u32(f->ctx, "counts", 3, NULL);
+    vd_arg args[] = { vd_b(out) };
+    vd_dispatch_desc desc = indirect(k, counts, 0, args, 1);
+    vd_list *list = vd_graph_begin(f->ctx, NULL);
+    OK(vd_dispatch(list, &desc));
+    vd_graph g = vd_graph_end(list);
+    assert_true(g.id != 0);
+    static const uint32_t above[] = { 0, 1, 0, 0, 1 }, logged[] = { 0, 1, 1, 1, 2 };
+    for (uint32_t i = 0; i < COUNT(above); i++) {
+        uint32_t size[3] = { 1, limit + above[i], 1 };
+        OK(vd_buffer_write(f->ctx, counts, 0, size, 12));
+        OK(vd_graph_submit(f->ctx, g, NULL, NULL));
+        if (i + 1 == COUNT(above)) vd_graph_destroy(f->ctx, g);
+        OK(vd_wait_idle(f->ctx));
+        assert_int_equal(f->messages, logged[i]);
+        if (f->executes) assert_int_equal(read_u32(f->ctx, out, 0), limit);
+    }
+    f->messages = 0;
+    vd_buffer_destroy(f->ctx, out);
+    vd_buffer_destroy(f->ctx, counts);
+    vd_kernel_destroy(f->ctx, k);
+}
+
 static const struct CMUnitTest cases[] = {
     CASE(numbers_of_threads), CASE(numbers_of_groups), CASE(three_axes), CASE(chains), CASE(many_indirect_dispatches),
     CASE(views_and_aliases), CASE(limits_are_applied_and_logged), CASE(wrong_indirect_dispatches_are_refused),
-    CASE(the_buffer_may_be_destroyed),
+    CASE(the_buffer_may_be_destroyed), CASE(limits_of_graphs_are_logged),
 };
 MAIN("indirect", cases)
