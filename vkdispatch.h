@@ -19983,11 +19983,12 @@ static vd_result vd__graph_check_overlap(const vd__graph *g, uint32_t command) {
     const vd__graph_command *c = vd__graph_command_at(g, command);
     const vd__kernel *k = c->kernel == VD__NONE ? NULL
                           : (const vd__kernel *)(const void *)vd__graph_object_at(g, c->kernel)->object;
+    uint32_t end = k ? c->access + k->buffer_count : vd__graph_access_end(g, command); /* without `indirect` */
     uint64_t may_alias = 0;
     for (int i = 0; k && i < k->arg_count; i++)
         if (k->args[i].may_alias && k->args[i].kind != VD_ARG_VALUE)
             may_alias |= (uint64_t)1 << k->params[i].buffer_index;
-    for (uint32_t j = c->access; j < vd__graph_access_end(g, command); j++)
+    for (uint32_t j = c->access; j < end; j++)
         for (uint32_t i = c->access; i < j; i++) {
             const vd__access *a = &g->resolved[i], *b = &g->resolved[j];
             const vd__graph_object *o = vd__graph_object_at(g, a->use), *p = vd__graph_object_at(g, b->use);

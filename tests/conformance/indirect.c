@@ -314,9 +314,27 @@ TEST(limits_of_graphs_are_logged) {
     vd_kernel_destroy(f->ctx, k);
 }
 
+/* The kernel writes the buffer with its own number of threads, which is in a slot once and passed directly once. */
+TEST(graphs_write_their_numbers_of_threads) {
+    const uint32_t three[4] = { 3, 1, 1, 0 }, doubled[4] = { 6, 2, 2, 0 };
+    vd_kernel k = kernel_affine(f->ctx);
+    vd_buffer x = buffer_u32(f->ctx, "x", 4, three);
+    vd_arg args[] = { vd_slot("x", vd_b(x)), vd_u32(2), vd_u32(0) };
+    vd_dispatch_desc desc = indirect(k, x, 0, args, 3);
+    vd_list *list = vd_graph_begin(f->ctx, NULL);
+    OK(vd_dispatch(list, &desc));
+    vd_graph g = vd_graph_end(list);
+    if (!g.id) fail_msg("vd_graph_end: %s", vd_error_text());
+    OK(vd_graph_submit(f->ctx, g, NULL, NULL));
+    if (f->executes) assert_memory_equal(read_all(f->ctx, x), doubled, sizeof doubled);
+    vd_graph_destroy(f->ctx, g);
+    vd_buffer_destroy(f->ctx, x);
+    vd_kernel_destroy(f->ctx, k);
+}
+
 static const struct CMUnitTest cases[] = {
     CASE(numbers_of_threads), CASE(numbers_of_groups), CASE(three_axes), CASE(chains), CASE(many_indirect_dispatches),
     CASE(views_and_aliases), CASE(limits_are_applied_and_logged), CASE(wrong_indirect_dispatches_are_refused),
-    CASE(the_buffer_may_be_destroyed), CASE(limits_of_graphs_are_logged),
+    CASE(the_buffer_may_be_destroyed), CASE(limits_of_graphs_are_logged), CASE(graphs_write_their_numbers_of_threads),
 };
 MAIN("indirect", cases)
