@@ -22977,7 +22977,7 @@ VD_API void vd_graph_destroy(vd_context *ctx, vd_graph graph) {
 
 VD_API vd_result vd_graph_query(vd_context *ctx, vd_graph graph, vd_graph_info *out) {
     vd__graph *g = vd__graph_pin(ctx, graph, "vd_graph_query");
-    if (!g) return vd__call_failed(ctx, VD_ERROR_INVALID);
+    if (!g) return vd__call_failed(ctx, vd__last_error.code);
     vd_result r = vd__graph_lock(g);
     if (!r && !out) r = vd__fail(VD_ERROR_INVALID, "out is NULL");
     if (!r) {
@@ -22994,7 +22994,7 @@ VD_API vd_result vd_graph_query(vd_context *ctx, vd_graph graph, vd_graph_info *
 
 VD_API vd_result vd_graph_barrier_query(vd_context *ctx, vd_graph graph, int index, vd_graph_barrier_info *out) {
     vd__graph *g = vd__graph_pin(ctx, graph, "vd_graph_barrier_query");
-    if (!g) return vd__call_failed(ctx, VD_ERROR_INVALID);
+    if (!g) return vd__call_failed(ctx, vd__last_error.code);
     vd_result r = vd__graph_lock(g);
     if (!r && !out) r = vd__fail(VD_ERROR_INVALID, "out is NULL");
     if (!r && (index < 0 || (uint32_t)index >= g->barriers.count))
@@ -23017,7 +23017,7 @@ VD_API vd_result vd_graph_barrier_query(vd_context *ctx, vd_graph graph, int ind
 
 VD_API vd_result vd_graph_set(vd_context *ctx, vd_graph graph, const char *slot, vd_arg value) {
     vd__graph *g = vd__graph_pin(ctx, graph, "vd_graph_set");
-    if (!g) return vd__call_failed(ctx, VD_ERROR_INVALID);
+    if (!g) return vd__call_failed(ctx, vd__last_error.code);
     vd_result r = vd__graph_lock(g);
     vd__graph_slot *s = r ? NULL : vd__graph_slot_named(g, slot);
     if (!r) r = s ? vd__graph_check_value(g, s, &value) : VD_ERROR_INVALID;

@@ -180,6 +180,23 @@ static void full_levels_conflict_with_later_work(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* The code that every function for graphs returns after the device was lost. */
+static void lost_devices_are_reported(void **state) {
+    vd_context *ctx = unit_context(NULL);
+    vd_graph g = vd_graph_end(vd_graph_begin(ctx, NULL));
+    vd_graph_info info;
+    vd_graph_barrier_info barrier;
+    (void)state;
+    assert_true(g.id != 0);
+    ctx->lost_device = 1;
+    ctx->state |= VD__LOST;
+    assert_int_equal(vd_graph_submit(ctx, g, NULL, NULL), VD_ERROR_DEVICE_LOST);
+    assert_int_equal(vd_graph_set(ctx, g, "x", vd_u32(1)), VD_ERROR_DEVICE_LOST);
+    assert_int_equal(vd_graph_query(ctx, g, &info), VD_ERROR_DEVICE_LOST);
+    assert_int_equal(vd_graph_barrier_query(ctx, g, 0, &barrier), VD_ERROR_DEVICE_LOST);
+    vd_context_destroy(ctx);
+}
+
 /* ---- transient buffers ---- */
 
 /* Buffers that are in use at the same level have different memory, and chains reuse it. */
@@ -329,4 +346,5 @@ static const struct CMUnitTest graphs_tests[] = {
     cmocka_unit_test(barriers_are_the_least), cmocka_unit_test(large_graphs_are_ordered),
     cmocka_unit_test(transient_memory), cmocka_unit_test(submissions_change_arguments),
     cmocka_unit_test(too_many_threads_are_refused), cmocka_unit_test(full_levels_conflict_with_later_work),
+    cmocka_unit_test(lost_devices_are_reported),
 };
