@@ -22862,8 +22862,10 @@ static vd_result vd__graph_transient(vd_list *l, const vd_buffer_desc *desc, vd_
     memset(&model, 0, sizeof model);
     vd_result r = vd__buffer_check(l->ctx, desc, model.shape, &model.size);
     if (r) return vd__error_amend(r, "vd_graph_buffer", NULL, NULL);
-    if (desc->data || desc->memory || desc->devices || desc->address || desc->external || desc->exportable)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_graph_buffer", name, "the desc may have name, type and shape alone");
+    if (desc->data || desc->memory || desc->devices || desc->address || desc->external || desc->exportable
+        || desc->heap)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_graph_buffer", name, "only name, type and shape of the desc may be "
+                             "set");
     model.type = desc->type;
     vd__graph_slot *s = vd__graph_slot_add(l->graph, NULL, desc->type);
     r = s ? vd__graph_stand_in(l, s, name, &model) : VD_ERROR_OUT_OF_MEMORY;

@@ -699,6 +699,15 @@ TEST(recording_errors) {
     check_text("vd_graph_end", "already ended");
     FAILS(vd_fill(list, a, 0, 4, &word, 4), VD_ERROR_INVALID, "already");
     list = graph_begin(f->ctx);
+    vd_buffer_desc heap;
+    memset(&heap, 0, sizeof heap);
+    heap.type = VD_U32;
+    heap.shape[0] = N;
+    heap.heap = true;
+    assert_int_equal(vd_graph_buffer(list, &heap).id, 0);
+    check_text("vd_graph_buffer", "vd_graph_buffer|only name, type and shape");
+    vd_list_discard(list);
+    list = graph_begin(f->ctx);
     slot_buffer(list, "in", a);
     assert_int_equal(vd_slot_buffer(list, "in", b).id, 0);
     check_text("vd_slot_buffer", "slot 'in' was recorded with another buffer before");
