@@ -3803,7 +3803,7 @@ typedef struct vd__profile {
     vd__scope_name root;
     vd__scope_time *times, *begun; /* finished ones, in order; those that end in a later recording */
     uint32_t time_count, time_capacity, begun_count, begun_capacity;
-    uint64_t numbers, dropped; /* the last number; finished scopes that were not kept */
+    uint64_t numbers;          /* the last number */
     uint64_t *ticks;           /* scratch memory */
     uint32_t tick_capacity;
     char *automatic;           /* a copy of VKDISPATCH_PROFILE: every command is a scope. NULL: not set */
@@ -18457,14 +18457,13 @@ static void vd__ticks_convert(vd__context_device *dev, uint64_t submitted_ns, ui
     }
 }
 
-/* Appends to an array of times. Returns false if memory runs out. */
-static bool vd__scope_time_push(vd_context *ctx, vd__scope_time **items, uint32_t *count, uint32_t *capacity,
+/* Appends to an array of times. If memory runs out, the scope is lost. */
+static void vd__scope_time_push(vd_context *ctx, vd__scope_time **items, uint32_t *count, uint32_t *capacity,
                                 const vd__scope_time *time) {
     void *moved = *items;
     bool grown = vd__array_reserve(&ctx->host.allocator, &moved, capacity, *count + 1, sizeof *time);
     *items = (vd__scope_time *)moved;
     if (grown) (*items)[(*count)++] = *time;
-    return grown;
 }
 
 /* Adds a finished scope to the statistics and to those that are kept. */
@@ -18478,10 +18477,9 @@ static void vd__scope_finish(vd_context *ctx, vd__scope_name *n, vd__scope_time 
     n->count++;
     if (p->time_count == VD__MAX_SCOPE_TIMES) {
         p->time_count /= 2;
-        p->dropped += p->time_count;
         memmove(p->times, p->times + p->time_count, p->time_count * sizeof *p->times);
     }
-    if (!vd__scope_time_push(ctx, &p->times, &p->time_count, &p->time_capacity, time)) p->dropped++;
+    vd__scope_time_push(ctx, &p->times, &p->time_count, &p->time_capacity, time);
 }
 
 /* Handles a scope of a recording, whose timestamps are in `ns`. */
@@ -18492,7 +18490,7 @@ static void vd__scope_read(vd__queue *q, const vd__scope *scope, const uint64_t 
     if (scope->begin != VD__NONE) time.begin_ns = ns[scope->begin];
     if (scope->end != VD__NONE) time.end_ns = ns[scope->end];
     if (scope->end == VD__NONE) {
-        if (!vd__scope_time_push(q->ctx, &p->begun, &p->begun_count, &p->begun_capacity, &time)) p->dropped++;
+        vd__scope_time_push(q->ctx, &p->begun, &p->begun_count, &p->begun_capacity, &time);
         return;
     }
     if (scope->begin == VD__NONE) {
