@@ -2918,7 +2918,9 @@ typedef struct vd__array { void *items; uint32_t count, capacity; } vd__array;
 
 /* Appends `count` zeroed elements and returns the first. Returns NULL if memory runs out. */
 static void *vd__array_add(const vd_allocator *allocator, vd__array *a, uint32_t count, size_t item_size) {
-    if (!vd__array_reserve(allocator, &a->items, &a->capacity, a->count + count, item_size)) return NULL;
+    if (count > UINT32_MAX - a->count
+        || !vd__array_reserve(allocator, &a->items, &a->capacity, a->count + count, item_size))
+        return NULL;
     uint8_t *added = (uint8_t *)a->items + a->count * item_size;
     memset(added, 0, count * item_size);
     a->count += count;
