@@ -191,32 +191,38 @@
                vd_graph_set(ctx, graph, "dt", vd_f32(step_size(i)));
                vd_graph_submit(ctx, graph, NULL, NULL);
            }
-       Recording. A graph is recorded with the functions for lists, including the plans of vkdispatch_fft.h. Not
-       supported are vd_read_begin, vd_record_native, vd_scope_begin and vd_list_watch; the first vd_convolve_set_filter
-       of a plan calls the last of these. vd_write copies the data into memory of the graph. Kernels may print.
-       Scheduling. Commands that conflict execute in the order of recording; others may execute in any order and
-       overlap. The graph has as many barriers as the longest chain of conflicts needs. vd_graph_query counts them, and
-       vd_graph_barrier_query names a pair of commands that conflict, for each. With other work, a graph is ordered like
-       a list: see "Ordering".
-       Slots. What differs between submissions has a name, a type, and the value with which it was recorded:
-       * values: vd_slot("dt", vd_f32(0.01f)) as an argument of vd_dispatch. Arguments of the same name are one slot;
-       * buffers: vd_slot_buffer, or vd_slot("x", vd_b(x)) as an argument. Another buffer in the slot must have the same
-         type and shape, and begin at a multiple of the same power of two (up to 256 bytes). Views are buffers, so a
-         slot can select a part of a buffer;
-       * numbers of threads: vd_dispatch_desc.threads_slot. If kernels need the number too, pass a value slot of the
-         same name.
-       vd_graph_set changes a slot for all later submissions, vd_graph_submit_desc.values for one.
-       Instances. With vd_graph_submit_desc.instances = n, one submission executes the graph n times, one after the
-       other. A value slot can have a value for each: an array of vd_graph_value.count values.
-       Transient buffers. A buffer of vd_graph_buffer exists only inside of the graph. Those that are not in use at the
-       same time share memory; this adds no barriers. Their contents are undefined at the beginning of each instance.
+       Recording. A graph is recorded with the functions for lists, including the plans of vkdispatch_fft.h. The list
+       may be discarded instead of ended (vd_list_discard). Not supported in a graph are
+       * vd_read_begin, vd_record_native, vd_scope_begin, vd_discard_image, and images in heaps;
+       * vd_list_watch, and therefore the first vd_convolve_set_filter of a plan.
+       vd_write copies the data into memory of the graph. Kernels may print.
+       Scheduling. Commands that conflict execute in the order of recording. Other commands may be reordered and may
+       overlap. The number of barriers is that of the longest chain of conflicts, which is the minimum. vd_graph_query
+       returns it, and vd_graph_barrier_query returns two conflicting commands for each barrier. With respect to other
+       work, a graph is ordered like a list: see "Ordering".
+       Slots. An argument that changes between submissions is a slot. A slot has a name, a type, and an initial value:
+       * values: pass vd_slot("dt", vd_f32(0.01f)) as an argument of vd_dispatch. Arguments with the same name share one
+         slot, and must have the same type and initial value;
+       * buffers: use vd_slot_buffer, or pass vd_slot("x", vd_b(x)) as an argument. A new buffer must have the type and
+         shape of the initial one. If the initial buffer is aligned to 2^n bytes, up to 256, so must be the new one.
+         Views are allowed, so a slot can select a part of a buffer;
+       * numbers of threads: set vd_dispatch_desc.threads_slot. A kernel that reads the number of threads as an argument
+         can use the same slot.
+       Images and samplers cannot be slots. vd_graph_set changes a slot for all later submissions,
+       vd_graph_submit_desc.values for one. Submissions in flight keep their values. A submission fails if the buffers
+       of two slots overlap, and a command that uses both writes one of them.
+       Instances. With vd_graph_submit_desc.instances = n, one submission executes the graph n times in sequence, with a
+       barrier between two instances. A value slot can have one value for each instance: see vd_graph_value.count.
+       Transient buffers. A buffer of vd_graph_buffer exists only in the graph. Transient buffers that are not in use at
+       the same time share memory; this adds no barriers. Their contents are undefined at the start of each instance.
        Lifetimes. A graph does not keep the buffers, images and kernels that it uses. After one of them was destroyed,
-       vd_graph_submit fails and names it, unless it was in a slot that has been set again. Plans of vkdispatch_fft.h
-       own kernels and buffers, so they must outlive the graph.
-       Cost. The commands are recorded for the driver when the graph ends, and again for a choice of buffers, numbers of
-       threads and instances that is not among the last four. Otherwise a submission allocates no host memory and
-       records at most the changed values: Vulkan copies them into the argument blocks before the graph starts. CUDA
-       launches a graph of the driver, whose changed nodes are set before; the other backends play the commands.
+       vd_graph_submit fails and names it. A slot whose buffer was destroyed can be set to another buffer. Samplers may
+       be destroyed. Plans of vkdispatch_fft.h own kernels and buffers: destroy them after the last submission.
+       Cost. vd_graph_end records the commands for the driver. A submission records them again if its buffers, numbers
+       of threads and number of instances do not match one of the last four recordings. Otherwise it allocates no host
+       memory, and only updates the values that have changed: Vulkan copies them into the argument blocks before the
+       graph starts; CUDA updates the nodes of a driver graph, then launches it; the other backends execute the commands
+       one by one.
 
    Ordering
        One queue. Commands execute as if each began after the previous one had ended. The library tracks which byte
@@ -396,14 +402,17 @@
 
    Profiling
        vd_scope_begin and vd_scope_end measure the commands between them on the device, in immediate lists and in lists
-       from vd_list_begin. In an immediate list a scope may extend over several batches.
-       * A scope begins when all commands recorded before it in its queue have ended, and ends when its own commands
-         have. Times of scopes without a common command therefore do not overlap, and scopes do not change which
+       from vd_list_begin. In an immediate list a scope may extend over several batches, and over lists and graphs that
+       are submitted to its queue meanwhile. A graph cannot contain scopes: measure its submission.
+       * A scope begins when all earlier commands of its queue have ended, and ends when its own commands have ended.
+         Scopes of one queue that have no command in common therefore do not overlap in time. Scopes do not change which
          commands may overlap.
        * vd_profile_read, vd_profile_print and vd_profile_write return what is complete, and never wait. To include all
          work, call vd_wait_idle before.
-       * The last 32768 to 65536 finished scopes are kept for vd_profile_read and vd_profile_write. The table of
-         vd_profile_print contains all. Scopes of submissions that failed are lost.
+       * At most 65536 finished scopes are kept for vd_profile_read and vd_profile_write: when there are more, the older
+         half is dropped. The table of vd_profile_print includes dropped scopes. Scopes of failed submissions are lost.
+       * The context keeps each name, once for each combination of enclosing scopes, until vd_context_destroy. Use a
+         limited set of names.
        * vd_device_info.features has VD_FEATURE_TIMESTAMP if the queues have timestamps. Their source:
            vulkan     timestamp queries. If the counter has fewer than 64 valid bits (vd_device_info.timestamp_bits), it
                       may wrap around; commands must be shorter than 3/4 of its range (36 bits of 1 ns: 51 s)
@@ -412,9 +421,10 @@
            dummy      the clock of the host, when a command is executed
        * begin_ns and end_ns are times of the device. The first time of each device is set to that of vd_time_ns at its
          submission, so that traces of several devices match approximately.
-       VKDISPATCH_PROFILE=1 puts every dispatch, copy, fill, write and read into a scope with the name of the kernel or
-       of the operation, and vd_context_destroy writes the table to stderr. A file name instead of 1: the table is
-       written to that file, or a trace if the name ends in .json. Devices without timestamps are not measured.
+       VKDISPATCH_PROFILE=1 puts every dispatch, copy, fill, write and read outside of graphs into a scope with the name
+       of the kernel or of the operation, and vd_context_destroy writes the table to stderr. A file name instead of 1:
+       the table is written to that file, or a trace if the name ends in .json. Devices without timestamps are not
+       measured.
 
    Cache files
        vd_context_desc.cache_directory holds compiled code, which the driver executes, and measurements. These files
@@ -1222,15 +1232,17 @@ typedef struct vd_graph_desc {
 typedef struct vd_graph_value {
     const char *slot;               /* its name */
     vd_arg value;                   /* as for vd_graph_set */
-    int count;                      /* number of values at value.from, at least one for each instance, without gaps.
-                                       Default: 0, all instances use the same value */
+    int count;                      /* number of values at value.from, one for each instance, without padding; more are
+                                       ignored. Not for buffers and numbers of threads. Default: 0, all instances use
+                                       the same value */
 } vd_graph_value;
 
 typedef struct vd_graph_submit_desc {
     const vd_event *waits;          /* events that must complete before the graph starts */
     int wait_count;                 /* length of waits */
-    int instances;                  /* how many times the graph is executed, one after the other. Default: 1 */
-    const vd_graph_value *values;   /* values of slots for this submission only. Default: those of vd_graph_set */
+    int instances;                  /* how many times the graph is executed, in sequence, at most 65536. Default: 1 */
+    const vd_graph_value *values;   /* values of slots for this submission only, read during the call. If a slot occurs
+                                       twice, the last one counts. Default: those of vd_graph_set */
     int value_count;                /* length of values */
 } vd_graph_submit_desc;
 
@@ -1296,7 +1308,7 @@ typedef struct vd_graph_info {
     int barriers;                   /* between the commands of one instance: levels - 1. vd_graph_barrier_query
                                        describes each */
     int slots;                      /* named slots */
-    uint64_t transient_bytes;       /* device memory of the buffers of vd_graph_buffer */
+    uint64_t transient_bytes;       /* device memory that the buffers of vd_graph_buffer share */
 } vd_graph_info;
 
 /* Why a barrier of a graph exists: of the commands that it separates, one pair that conflicts. */
@@ -1304,8 +1316,8 @@ typedef struct vd_graph_barrier_info {
     int before, after;              /* the two commands, from 0 in the order of recording */
     char before_name[64], after_name[64]; /* the kernel, or "copy", "fill", "image transfer" */
     char resource[64];              /* the buffer, slot or image that both access */
-    uint64_t begin, end;            /* the range that both access: bytes, or subresources of an image, level * layers +
-                                       layer */
+    uint64_t begin, end;            /* the range that both access: bytes from the start of the root buffer, or
+                                       subresources of an image, level * layers + layer */
 } vd_graph_barrier_info;
 
 /* Driver objects of a queue, for libraries that call the driver directly. The context owns them. NULL or 0 if the
@@ -1717,7 +1729,7 @@ VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket);
 /* ---- profiling: see the section "Profiling" of the manual ---- */
 
 /* Begins a scope, which measures the time of the commands recorded until vd_scope_end. Scopes nest, at most 32 deep.
-   name is copied.
+   name is copied. In an immediate list that several threads use, scopes contain the commands of all these threads.
    Fails with VD_ERROR_INVALID if name is NULL or the nesting too deep; VD_ERROR_UNSUPPORTED if the queue has no
    timestamps (VD_FEATURE_TIMESTAMP); VD_ERROR_OUT_OF_MEMORY. */
 VD_API vd_result vd_scope_begin(vd_list *list, const char *name);
@@ -1726,61 +1738,70 @@ VD_API vd_result vd_scope_begin(vd_list *list, const char *name);
    scope of a list from vd_list_begin has not ended. */
 VD_API vd_result vd_scope_end(vd_list *list);
 
-/* Moves finished scopes to `out`, in the order in which they ended, at most `capacity`. Never waits. Returns their
-   number; 0 if there is none, and on failure. */
+/* Removes at most `capacity` finished scopes from the profile, oldest first, and stores them in `out`. Scopes of one
+   queue are in the order of the submissions in which they ended; within a submission, in the order in which they began.
+   Never waits. Returns their number; 0 if there is none, and on failure. */
 VD_API int vd_profile_read(vd_context *ctx, vd_scope_info *out, int capacity);
 
-/* Writes a table of all finished scopes to `out`, including those that vd_profile_read has moved: count and times by
+/* Writes a table of all finished scopes to `out`, including those that vd_profile_read has removed: count and times by
    name and enclosing scopes. Never waits. At most `size` bytes are written, with a terminating zero; out may be NULL if
    size is 0. Returns the length of the whole table; 0 on failure. */
 VD_API size_t vd_profile_print(vd_context *ctx, char *out, size_t size);
 
-/* Writes the finished scopes that vd_profile_read has not moved to a file in the trace event format, which Perfetto and
-   chrome://tracing display. Replaces an existing file. Never waits. Fails with VD_ERROR_IO if the file cannot be
+/* Writes the finished scopes that vd_profile_read has not removed to a file in the trace event format, which Perfetto
+   and chrome://tracing display. Replaces an existing file. Never waits. Fails with VD_ERROR_IO if the file cannot be
    written; VD_ERROR_OUT_OF_MEMORY. */
 VD_API vd_result vd_profile_write(vd_context *ctx, const char *path);
 
-/* ---- graphs ----
-   A graph is a list that is kept and can be submitted any number of times. See also the section "Graphs" of the
-   manual. */
+/* ---- graphs: see the section "Graphs" of the manual ---- */
 
-/* Opens a list that records a graph, to be ended with vd_graph_end or vd_list_discard. desc may be NULL. Returns NULL
-   on failure. */
+/* Opens a list that records a graph, to be ended with vd_graph_end or vd_list_discard. desc may be NULL: queue 0 of
+   device 0. Returns NULL on failure. */
 VD_API vd_list *vd_graph_begin(vd_context *ctx, const vd_graph_desc *desc);
 
-/* Creates a buffer that exists only inside of a graph: every instance starts with undefined contents. Buffers that are
-   not in use at the same time share memory. Only commands of this graph can use it. It is destroyed with the graph.
-   desc has name, type and shape alone. Returns a buffer with id 0 on failure. */
-VD_API vd_buffer vd_graph_buffer(vd_list *graph, const vd_buffer_desc *desc);
+/* Creates a transient buffer, which exists only in the graph: each instance starts with undefined contents. Transient
+   buffers that are not in use at the same time share memory. Only commands recorded into `list` can use the buffer, and
+   it is destroyed with the graph. Of desc, only name, type and shape may be set.
+   Returns a buffer with id 0 on failure, which is also the list's error. */
+VD_API vd_buffer vd_graph_buffer(vd_list *list, const vd_buffer_desc *desc);
 
-/* Declares a slot for a buffer, and returns a buffer that stands for it in commands of this graph. The commands access
-   `buffer` until vd_graph_set or vd_graph_submit chooses another one. Called again with the same arguments, returns the
-   same buffer. Returns a buffer with id 0 on failure. */
-VD_API vd_buffer vd_slot_buffer(vd_list *graph, const char *name, vd_buffer buffer);
+/* Declares a slot for a buffer, and returns a placeholder for commands of this graph: they access the buffer that is in
+   the slot. This is `buffer` until vd_graph_set or vd_graph_submit_desc.values selects another one. Only commands
+   recorded into `list` can use the placeholder, and it is destroyed with the graph. A second call with the same
+   arguments returns the same placeholder. name is copied.
+   Returns a buffer with id 0 on failure, which is also the list's error. */
+VD_API vd_buffer vd_slot_buffer(vd_list *list, const char *name, vd_buffer buffer);
 
-/* Ends recording and schedules the commands. The list is invalid afterwards, also on failure. Returns a graph with id 0
-   and sets the error if a command of the list failed, or if memory runs out. */
-VD_API vd_graph vd_graph_end(vd_list *graph);
+/* Ends recording, schedules the commands and records them for the driver. The list is invalid afterwards, also on
+   failure. Nothing is executed.
+   Returns a graph with id 0 on failure: with the list's first error, if there is one; with the errors of
+   vd_graph_submit otherwise. */
+VD_API vd_graph vd_graph_end(vd_list *list);
 
 /* Destroys a graph. Submissions in flight complete. {0} is ignored; an invalid handle only sets the error text. */
 VD_API void vd_graph_destroy(vd_context *ctx, vd_graph graph);
 
-/* Fills in *out for a graph, as it was last scheduled. */
+/* Fills in *out for a graph. A submission with other buffers or numbers of threads may schedule the graph again, which
+   can change levels, barriers and transient_bytes: they are those of the last schedule. */
 VD_API vd_result vd_graph_query(vd_context *ctx, vd_graph graph, vd_graph_info *out);
 
-/* Fills in *out for barrier `index` of a graph, from 0. Fails with VD_ERROR_INVALID if there is no such barrier. */
+/* Fills in *out for barrier `index` of the last schedule, from 0. Fails with VD_ERROR_INVALID if there is no such
+   barrier. */
 VD_API vd_result vd_graph_barrier_query(vd_context *ctx, vd_graph graph, int index, vd_graph_barrier_info *out);
 
-/* Sets the value of a slot for all later submissions: a value of the slot's type, threads as vd_u32 or
-   vd_value(VD_U32X3, ...), or a buffer of the same type and shape as the first one.
-   Fails with VD_ERROR_INVALID if there is no such slot, or if the value does not fit. */
+/* Sets a slot for all later submissions: a value of the slot's type, a number of threads as vd_u32 or
+   vd_value(VD_U32X3, ...), or a buffer with vd_b. The value is copied. Submissions in flight are not affected.
+   Fails with VD_ERROR_INVALID if there is no such slot, if a value does not have the slot's type, or if a buffer does
+   not have type, shape and alignment of the initial one. */
 VD_API vd_result vd_graph_set(vd_context *ctx, vd_graph graph, const char *slot, vd_arg value);
 
 /* Submits a graph to its queue, after the batch of the immediate list and after the events of desc->waits. desc and out
    may be NULL. Stores an event in *out that completes when the graph and all work submitted earlier to its queue is
-   complete.
-   Fails with VD_ERROR_INVALID if a value of desc does not fit, or if a buffer, image or kernel of the graph was
-   destroyed. Nothing is executed then. */
+   complete. Earlier submissions of the graph may still be in flight.
+   Fails with VD_ERROR_INVALID if a value of desc does not fit its slot, if buffers in slots overlap and a command that
+   uses both writes one of them, or if a buffer, image or kernel of the graph was destroyed; VD_ERROR_UNSUPPORTED if a
+   number of threads exceeds a limit of the device; VD_ERROR_OUT_OF_MEMORY or VD_ERROR_OUT_OF_DEVICE_MEMORY. Nothing is
+   executed then. If the driver refuses the submission, see "Errors". */
 VD_API vd_result vd_graph_submit(vd_context *ctx, vd_graph graph, const vd_graph_submit_desc *desc, vd_event *out);
 
 /* ---- waiting ---- */
@@ -22874,63 +22895,63 @@ static vd_result vd__graph_transient(vd_list *l, const vd_buffer_desc *desc, vd_
     return r;
 }
 
-VD_API vd_buffer vd_graph_buffer(vd_list *graph, const vd_buffer_desc *desc) {
+VD_API vd_buffer vd_graph_buffer(vd_list *list, const vd_buffer_desc *desc) {
     vd_buffer out = { 0 };
-    vd_result r = vd__graph_list_check(graph, "vd_graph_buffer");
-    if (r) vd__list_refused(graph, r);
+    vd_result r = vd__graph_list_check(list, "vd_graph_buffer");
+    if (r) vd__list_refused(list, r);
     else {
-        r = desc ? vd__graph_transient(graph, desc, &out)
+        r = desc ? vd__graph_transient(list, desc, &out)
                  : vd__fail_call(VD_ERROR_INVALID, "vd_graph_buffer", NULL, "desc is NULL");
-        vd__list_end_call(graph, "vd_graph_buffer", r);
+        vd__list_end_call(list, "vd_graph_buffer", r);
     }
     return out;
 }
 
-VD_API vd_buffer vd_slot_buffer(vd_list *graph, const char *name, vd_buffer buffer) {
+VD_API vd_buffer vd_slot_buffer(vd_list *list, const char *name, vd_buffer buffer) {
     vd_buffer out = { 0 };
-    vd_result r = vd__graph_list_check(graph, "vd_slot_buffer");
+    vd_result r = vd__graph_list_check(list, "vd_slot_buffer");
     if (r) {
-        vd__list_refused(graph, r);
+        vd__list_refused(list, r);
         return out;
     }
-    vd__buffer *b = vd__buffer_pin(graph->ctx, buffer, "vd_slot_buffer", ""), *stand_in = NULL;
+    vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "vd_slot_buffer", ""), *stand_in = NULL;
     r = b ? VD_OK : VD_ERROR_INVALID;
     if (!r && (!name || !name[0])) r = vd__fail_call(VD_ERROR_INVALID, "vd_slot_buffer", NULL, "a slot needs a name");
-    if (!r) r = vd__graph_buffer_slot(graph, "vd_slot_buffer", name, b, &stand_in);
+    if (!r) r = vd__graph_buffer_slot(list, "vd_slot_buffer", name, b, &stand_in);
     if (!r) out.id = stand_in->slot.id;
-    vd__buffer_unpin(graph->ctx, b);
-    vd__list_end_call(graph, "vd_slot_buffer", r);
+    vd__buffer_unpin(list->ctx, b);
+    vd__list_end_call(list, "vd_slot_buffer", r);
     return out;
 }
 
-VD_API vd_graph vd_graph_end(vd_list *graph) {
+VD_API vd_graph vd_graph_end(vd_list *list) {
     vd_graph out = { 0 };
-    vd_result r = graph ? VD_OK : vd__fail_call(VD_ERROR_INVALID, "vd_graph_end", NULL, "the list is NULL");
-    if (!r && (graph->state == VD__LIST_FREE || !graph->graph))
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_graph_end", NULL, graph->state == VD__LIST_FREE
+    vd_result r = list ? VD_OK : vd__fail_call(VD_ERROR_INVALID, "vd_graph_end", NULL, "the list is NULL");
+    if (!r && (list->state == VD__LIST_FREE || !list->graph))
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_graph_end", NULL, list->state == VD__LIST_FREE
                           ? "the list was already ended or discarded"
                           : "the list records no graph; it must be one of vd_graph_begin");
-    if (!r) r = vd__callback_check(graph->ctx, "vd_graph_end", false);
+    if (!r) r = vd__callback_check(list->ctx, "vd_graph_end", false);
     if (r) {
-        vd__list_refused(graph, r);
+        vd__list_refused(list, r);
         return out;
     }
-    vd_context *ctx = graph->ctx;
-    vd__queue *q = graph->queue;
-    vd__graph *g = graph->graph;
+    vd_context *ctx = list->ctx;
+    vd__queue *q = list->queue;
+    vd__graph *g = list->graph;
     r = vd__context_check(ctx, "vd_graph_end");
-    if (!r && graph->error) r = vd__list_repeat_error(graph);
-    if (!r) r = vd__graph_finish(graph);
+    if (!r && list->error) r = vd__list_repeat_error(list);
+    if (!r) r = vd__graph_finish(list);
     if (r) vd__error_default_call(r, "vd_graph_end");
     vd__mutex_lock(q->lock);
-    if (r) vd__list_discard(graph);
+    if (r) vd__list_discard(list);
     else {
-        graph->recording = NULL;
-        memset(&graph->stats, 0, sizeof graph->stats);
+        list->recording = NULL;
+        memset(&list->stats, 0, sizeof list->stats);
         vd__mutex_lock(&ctx->lock);
         out.id = vd__pool_publish(&ctx->graphs, &g->slot);
         vd__mutex_unlock(&ctx->lock);
-        vd__list_recycle(graph);
+        vd__list_recycle(list);
     }
     vd__mutex_unlock(q->lock);
     vd__reap(ctx);
