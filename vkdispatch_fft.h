@@ -204,8 +204,9 @@
 
        Memory. Measuring uses two buffers, and for convolutions a third one for the spectrum, which are released before
        the call returns. Each has at most 1 GiB or an eighth of the device's memory, whichever is less; the spectrum of
-       an f64 convolution may have twice that. A kernel keeps its estimated shape if these buffers cannot be allocated,
-       if one transform needs more memory, and on the dummy backend.
+       an f64 convolution may have twice that. The tables for all shapes of a kernel of Bluestein's algorithm over several
+       kernels have the same limit together. A kernel keeps its estimated shape if these buffers cannot be allocated, if
+       one transform needs more memory, and on the dummy backend.
 
        Results are kept in the context and, across runs of the program, in vd_context_desc.cache_directory. They are
        identified by the device, the driver and the kind of kernel, with the number of transforms rounded to a power of
@@ -12175,6 +12176,9 @@ static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__ff
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
         vd__fft_timing *t = &p->timing[i];
         if (p->overridden >> i & 1 || pass->real.fold_only || pass->shape.n == 1) continue;
+        /* every trial has its own tables */
+        if (pass->chirp.n + pass->chirp.m > max_bytes / VD__FFT_MAX_TIMED / vc_type_size(vd__fft_pair_type(p->real)))
+            continue;
         tuner->pass = vd__fft_pass_at(tuner->plan, i);
         tuner->direction = i >= p->route[0].count;
         vd__fft_timing_key_make(&key, tuner->plan, tuner->pass, tuner->direction, rigor);
