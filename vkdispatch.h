@@ -6030,7 +6030,8 @@ static vd_result vd__spirv_decode_with(vd__spirv *m, const vd_allocator *allocat
     return r;
 }
 
-static vd_result vd__spirv_decode(vd__spirv *m, const vd_allocator *allocator, const void *code, size_t size) {
+static VD__UNUSED vd_result vd__spirv_decode(vd__spirv *m, const vd_allocator *allocator, const void *code,
+                                             size_t size) {
     return vd__spirv_decode_with(m, allocator, code, size, NULL, 0);
 }
 

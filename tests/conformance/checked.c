@@ -6,7 +6,7 @@
 
 /* ---- one kind of access to a view of elements 64 to 73 of a buffer, by 40 threads ---- */
 
-enum { FIRST = 64, LENGTH = 10, ALL = 160, THREADS = 40 };
+enum { FIRST = 128, LENGTH = 10, ALL = 224, THREADS = 40 }; /* the view begins at a multiple of 512 bytes */
 
 typedef struct rig { vc_kernel *k; vc_ref y, out; vc_val i; } rig;
 
