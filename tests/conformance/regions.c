@@ -420,7 +420,8 @@ TEST(bad_mappings_are_refused) {
 }
 
 static const struct CMUnitTest cases[] = {
-    CASE(random_regions_match_the_host), CASE(writes_fill_the_bytes_between_rows), CASE(late_readback_allocates_nothing),
+    CASE(random_regions_match_the_host),
+    CASE(writes_fill_the_bytes_between_rows), CASE(late_readback_allocates_nothing),
     CASE(unused_staging_memory_is_freed), CASE(large_regions_are_split), CASE(columns_of_one_buffer_can_be_copied),
     CASE(repeated_regions_allocate_nothing), CASE(bad_regions_are_refused), CASE(every_kind_of_memory_holds_data),
     CASE(mappings_are_ordered_with_work), CASE(a_mapping_may_persist), CASE(bad_mappings_are_refused),
