@@ -58,7 +58,8 @@ static const unit_file files[] = {
     UNIT_FILE(cache), UNIT_FILE(command_tape), UNIT_FILE(cuda), UNIT_FILE(debug), UNIT_FILE(dispatch),
     UNIT_FILE(errors), UNIT_FILE(extremes), UNIT_FILE(facts), UNIT_FILE(graphs), UNIT_FILE(hazards),
     UNIT_FILE(layouts), UNIT_FILE(memory), UNIT_FILE(output), UNIT_FILE(platform), UNIT_FILE(pool),
-    UNIT_FILE(privileged), UNIT_FILE(profile), UNIT_FILE(reflect), UNIT_FILE(sizes), UNIT_FILE(spirv_decode), UNIT_FILE(spirv_modules),
+    UNIT_FILE(privileged), UNIT_FILE(profile), UNIT_FILE(reflect), UNIT_FILE(sizes),
+    UNIT_FILE(spirv_decode), UNIT_FILE(spirv_modules),
     UNIT_FILE(spirv_numbers), UNIT_FILE(transfers), UNIT_FILE(validate), UNIT_FILE(vulkan_barrier),
 };
 
