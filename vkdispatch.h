@@ -15713,16 +15713,44 @@ static vd_result vd__storage_allocate(vd__context_device *dev, vd_memory usage, 
     return r;
 }
 
-/* Creates a driver buffer and allocates its memory: a block of its own for staging, exportable and `dedicated` memory.
+/* Removes the memory types that images cannot use, unless no other type is left. Drivers may keep images out of device
+   memory that the host can access, which buffers prefer. The types do not depend on the format of an image, except for
+   depth formats (Vulkan specification, "Resource Memory Association"). */
+static vd_result vd__heap_keep_image_types(vd__context_device *dev, vd__memory_requirements *need) {
+    const vd__backend *backend = dev->ctx->driver.backend;
+    vd__memory_requirements image = { 0, 0, 0, true, VD__SHARE_NONE };
+    vd__image_shape shape;
+    vd__memory m;
+    if (!dev->device.has_images) return VD_OK;
+    memset(&shape, 0, sizeof shape);
+    memset(&m, 0, sizeof m);
+    shape.format = VD_FORMAT_RGBA8_UNORM;
+    shape.dim = VD_DIM_2D;
+    shape.extent[0] = shape.extent[1] = shape.extent[2] = shape.levels = shape.layers = 1;
+    shape.usage = VD_IMAGE_SAMPLED;
+    m.native[1] = (uintptr_t)&shape;
+    vd_result r = backend->memory_create(&dev->device, &m, &image);
+    if (r) return r;
+    backend->memory_destroy(&dev->device, &m);
+    if (need->types & image.types) need->types &= image.types;
+    return VD_OK;
+}
+
+/* Creates a driver buffer and allocates its memory: a block of its own for staging memory, exportable memory and heaps.
    The caller holds the context's lock. */
 static vd_result vd__storage_create(vd__context_device *dev, vd_memory usage, uint64_t size, bool staging,
-                                    bool exportable, bool dedicated, vd__storage *out) {
+                                    bool exportable, bool heap, vd__storage *out) {
+    const vd__backend *backend = dev->ctx->driver.backend;
     vd__memory_requirements need = { 0, 0, 0, !staging, (uint8_t)(exportable ? VD__SHARE_EXPORT : VD__SHARE_NONE) };
     memset(out, 0, sizeof *out);
     out->context_device = dev;
     out->memory.size = (size + 3) & ~(uint64_t)3; /* fills write whole words */
-    vd_result r = dev->ctx->driver.backend->memory_create(&dev->device, &out->memory, &need);
-    return r ? r : vd__storage_allocate(dev, usage, &need, staging || exportable || dedicated, out);
+    vd_result r = backend->memory_create(&dev->device, &out->memory, &need);
+    if (r) return r;
+    r = heap ? vd__heap_keep_image_types(dev, &need) : VD_OK;
+    if (!r) return vd__storage_allocate(dev, usage, &need, staging || exportable || heap, out);
+    backend->memory_destroy(&dev->device, &out->memory);
+    return r;
 }
 
 /* A range in a heap. */
