@@ -204,9 +204,9 @@
 
        Memory. Measuring uses two buffers, and for convolutions a third one for the spectrum, which are released before
        the call returns. Each has at most 1 GiB or an eighth of the device's memory, whichever is less; the spectrum of
-       an f64 convolution may have twice that. The tables for all shapes of a kernel of Bluestein's algorithm over several
-       kernels have the same limit together. A kernel keeps its estimated shape if these buffers cannot be allocated, if
-       one transform needs more memory, and on the dummy backend.
+       an f64 convolution may have twice that. The tables for all shapes of a kernel of Bluestein's algorithm over
+       several kernels have the same limit together. A kernel keeps its estimated shape if these buffers cannot be
+       allocated, if one transform needs more memory, and on the dummy backend.
 
        Results are kept in the context and, across runs of the program, in vd_context_desc.cache_directory. They are
        identified by the device, the driver and the kind of kernel, with the number of transforms rounded to a power of
