@@ -20012,6 +20012,7 @@ static vd_result vd__graph_assign_memory(vd__graph *g) {
 
 /* Moves the accesses to transient buffers into their memory. */
 static void vd__graph_resolve_transients(vd__graph *g) {
+    if (!g->transients) return; /* no command uses one */
     for (uint32_t i = 0; i < g->objects.count; i++) {
         vd__graph_object *o = vd__graph_object_at(g, i);
         const vd__graph_slot *s = o->slot == VD__NONE ? NULL : vd__graph_slot_at(g, o->slot);
@@ -20019,7 +20020,7 @@ static void vd__graph_resolve_transients(vd__graph *g) {
         o->storage = &g->transients->storage;
         o->moved = s->memory_offset;
     }
-    for (uint32_t i = 0; i < g->accesses.count && g->transients; i++) {
+    for (uint32_t i = 0; i < g->accesses.count; i++) {
         const vd__graph_object *o = vd__graph_object_at(g, g->resolved[i].use);
         if (o->storage == g->resolved[i].storage) continue;
         g->resolved[i].storage = o->storage;

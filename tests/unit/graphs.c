@@ -244,6 +244,28 @@ static void transient_memory(void **state) {
     }
 }
 
+/* A transfer of 0 bytes is no command: the transient buffer has no memory. */
+static void unused_transient_buffers(void **state) {
+    vd_context *ctx = unit_context(NULL);
+    vd_buffer x = unit_buffer(ctx, "x", VD_U32, 64, NULL);
+    vd_list *list = vd_graph_begin(ctx, NULL);
+    vd_buffer_desc desc;
+    vd_graph_info info;
+    (void)state;
+    memset(&desc, 0, sizeof desc);
+    desc.type = VD_U32;
+    desc.shape[0] = 64;
+    vd_buffer t = vd_graph_buffer(list, &desc);
+    assert_int_equal(vd_copy(list, x, 0, t, 0, 0), VD_OK);
+    assert_int_equal(vd_fill(list, x, 0, 4, NULL, 0), VD_OK);
+    vd_graph g = vd_graph_end(list);
+    assert_int_equal(vd_graph_query(ctx, g, &info), VD_OK);
+    assert_int_equal(info.commands, 1);
+    assert_int_equal(info.transient_bytes, 0);
+    assert_int_equal(vd_graph_submit(ctx, g, NULL, NULL), VD_OK);
+    vd_context_destroy(ctx);
+}
+
 /* ---- launches ---- */
 
 /* Returns launch i of the newest recording of a graph. */
@@ -344,7 +366,8 @@ static void too_many_threads_are_refused(void **state) {
 
 static const struct CMUnitTest graphs_tests[] = {
     cmocka_unit_test(barriers_are_the_least), cmocka_unit_test(large_graphs_are_ordered),
-    cmocka_unit_test(transient_memory), cmocka_unit_test(submissions_change_arguments),
+    cmocka_unit_test(transient_memory), cmocka_unit_test(unused_transient_buffers),
+    cmocka_unit_test(submissions_change_arguments),
     cmocka_unit_test(too_many_threads_are_refused), cmocka_unit_test(full_levels_conflict_with_later_work),
     cmocka_unit_test(lost_devices_are_reported),
 };
