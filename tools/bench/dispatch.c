@@ -1,5 +1,5 @@
-/* Recording, dependent dispatches, graphs, round trips and large copies, compared with hand-written Vulkan in one process
-   on one device.
+/* Recording, dependent dispatches, graphs, round trips and large copies, compared with hand-written Vulkan in one
+   process on one device.
 
        make bench-dispatch
 
