@@ -5822,12 +5822,13 @@ static vc_val vd__real_negate_if(vc_val condition, vc_val v) { return vc_select(
    pi n / 4 + pi (m + l)). This is the real part of a transform of length n, except for a constant angle and a sign.
    Returns the j that belongs to m. *negative: whether the element is negated. */
 static vc_val vd__real_index_kind4(const vd__real *r, vc_val m, vc_val *negative) {
-    uint32_t n = (uint32_t)r->n;
-    vc_val a = vc_add(vc_mul(m, vc_u32(4)), vc_u32(n)), low = vc_lt(a, vc_u32(2 * n)), middle = vc_lt(a, vc_u32(4 * n));
-    vc_val j = vc_shr(vc_select(low, a, vc_select(middle, vc_sub(vc_u32(4 * n), a), vc_sub(a, vc_u32(4 * n)))),
-                      vc_u32(1));
+    /* j is a / 2 if a < 2 n, (4 n - a) / 2 if a < 4 n, otherwise (a - 4 n) / 2; a itself may exceed 32 bits */
+    uint32_t half = (uint32_t)(r->n / 2), three_halves = (uint32_t)(3 * r->n / 2);
+    vc_val low = vc_le(m, vc_u32((uint32_t)(r->n / 4))), middle = vc_le(m, vc_u32((uint32_t)(3 * r->n / 4)));
+    vc_val doubled = vc_mul(m, vc_u32(2)), falling = vc_sub(vc_u32(three_halves), doubled);
+    vc_val rising = vc_sub(doubled, vc_u32(three_halves + 1));
     *negative = vc_ne(vd__real_is_odd(m), vc_not(low));
-    return j;
+    return vc_select(low, vc_add(doubled, vc_u32(half)), vc_select(middle, falling, rising));
 }
 
 /* -- kernels: loading -- */
