@@ -486,6 +486,7 @@
 
    Limits
        elements of an array of a transform or convolution, from the first to the last         2^32 - 1
+       elements of an axis of a cosine or sine transform                                      2^31 (DST1: 2^31 - 1)
        complex numbers of an intermediate buffer or of the tables of a plan (see Lengths)     2^32 - 1
        elements of a reduction, scan, sort, histogram or top-k                                2^31
        segments of a reduction                                                                2^31 - 1
@@ -5647,16 +5648,30 @@ static void vd__real_padded_strides(const vd_fft *p, const uint64_t *count, uint
     }
 }
 
+/* Checks the lengths of the axes of a cosine or sine transform. Kernels compute indices up to twice the length of the
+   complex transform in 32 bits. */
+static vd_result vd__real_check_lengths(const vd_fft *p) {
+    uint64_t limit = ((uint64_t)1 << 31) - (p->kind == VD_FFT_DST1 ? 1 : 0);
+    for (uint32_t i = 0; i < p->dimensions; i++) {
+        if (!(p->axes >> i & 1)) continue;
+        if (p->kind == VD_FFT_DCT1 && p->shape[i] < 2)
+            return vd_error_set(VD_ERROR_INVALID, "dimension %u has 1 element, but VD_FFT_DCT1 needs at least 2", i);
+        if (p->shape[i] > limit)
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "dimension %u has %llu elements, but the limit of this kind is "
+                                "%llu", i, (unsigned long long)p->shape[i], (unsigned long long)limit);
+    }
+    return VD_OK;
+}
+
 /* Checks the desc of a real kind. Sets p->real_axis, p->real_length and p->scalar, and in_stride to the strides of the
    input. */
 static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_t *in_stride) {
-    uint32_t i = p->dimensions, family = vd__real_family(p->kind);
+    uint32_t i = p->dimensions;
     if (desc->engine)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "kind is %d, but engine VkFFT supports only VD_FFT_COMPLEX",
                             (int)p->kind);
-    for (; p->kind != VD_FFT_REAL && i-- > 0;)
-        if (family == VD__REAL_I && !vd__real_is_sine(p->kind) && p->axes >> i & 1 && p->shape[i] < 2)
-            return vd_error_set(VD_ERROR_INVALID, "dimension %u has 1 element, but VD_FFT_DCT1 needs at least 2", i);
+    vd_result result = p->kind == VD_FFT_REAL ? VD_OK : vd__real_check_lengths(p);
+    if (result) return result;
     while (p->kind == VD_FFT_REAL && !(p->axes >> --i & 1)) { }
     p->real_axis = p->kind == VD_FFT_REAL ? i : 0;
     p->real_length = p->shape[p->real_axis];

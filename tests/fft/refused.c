@@ -471,6 +471,25 @@ static void large_tables(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* Axes of cosine and sine transforms whose indices do not fit into 32 bits are refused. */
+static void long_axes(void **state) {
+    static const vd_fft_kind kinds[] = { VD_FFT_DCT1, VD_FFT_DCT2, VD_FFT_DCT3, VD_FFT_DCT4,
+                                         VD_FFT_DST1, VD_FFT_DST2, VD_FFT_DST3, VD_FFT_DST4 };
+    vd_context *ctx = context_of(0, 0);
+    (void)state;
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        vd_fft_desc desc = { 0 };
+        desc.kind = kinds[i];
+        desc.shape[0] = ((uint64_t)1 << 31) + (kinds[i] == VD_FFT_DST1 ? 0 : 1);
+        assert_null(vd_fft_create(ctx, &desc));
+        assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
+        says(kinds[i] == VD_FFT_DST1 ? "dimension 0 has 2147483648 elements, but the limit of this kind is 2147483647"
+                                     : "dimension 0 has 2147483649 elements, but the limit of this kind is 2147483648");
+    }
+    nothing_left(ctx);
+    vd_context_destroy(ctx);
+}
+
 /* ---- buffers of simple calls, lists ---- */
 
 typedef enum simple_call {
@@ -868,9 +887,9 @@ int main(void) {
         cmocka_unit_test(no_elements), cmocka_unit_test(private_memory), cmocka_unit_test(missing_types),
         cmocka_unit_test(missing_types_in_memory), cmocka_unit_test(no_memory), cmocka_unit_test(no_memory_for_parts),
         cmocka_unit_test(no_host_memory), cmocka_unit_test(fragments), cmocka_unit_test(fragments_left),
-        cmocka_unit_test(large_tables), cmocka_unit_test(second_buffer), cmocka_unit_test(simple_calls),
-        cmocka_unit_test(lists), cmocka_unit_test(overlaps), cmocka_unit_test(environment), cmocka_unit_test(no_bins),
-        cmocka_unit_test(without_effect),
+        cmocka_unit_test(large_tables), cmocka_unit_test(long_axes), cmocka_unit_test(second_buffer),
+        cmocka_unit_test(simple_calls), cmocka_unit_test(lists), cmocka_unit_test(overlaps),
+        cmocka_unit_test(environment), cmocka_unit_test(no_bins), cmocka_unit_test(without_effect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
