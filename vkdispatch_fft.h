@@ -813,7 +813,7 @@ VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *
 /* Destroys a plan (see Plans). NULL is allowed. */
 VD_API void vd_convolve_destroy(vd_convolve *plan);
 
-/* Writes the shape of one result; 0 for dimensions that it does not have. */
+/* Writes the shape of one result; 0 for dimensions that it does not have, and zeros if plan is NULL. */
 VD_API void vd_convolve_shape(const vd_convolve *plan, uint64_t shape[3]);
 
 /* Records the transform of the filters, an array of [filters][channels][filter_shape]. Runs that execute later use its
@@ -12896,7 +12896,8 @@ VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *
 VD_API void vd_convolve_destroy(vd_convolve *p) { vd_plan_destroy(p); }
 
 VD_API void vd_convolve_shape(const vd_convolve *p, uint64_t shape[3]) {
-    if (p && shape) memcpy(shape, p->result, sizeof p->result);
+    static const uint64_t none[3] = { 0, 0, 0 };
+    if (shape) memcpy(shape, p ? p->result : none, sizeof none);
 }
 
 VD__FFT_SMALL_END

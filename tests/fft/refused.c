@@ -766,6 +766,9 @@ static void fields_of_transforms(vd_context *ctx) {
     refused_plan(ctx, vd_fft_create(ctx, &padded), "vd_fft_create 'fft': padded is true, but in_stride[0] is 1");
     convolve.filter_shape[1] = 3;
     refused_plan(ctx, vd_convolve_create(ctx, &convolve), "vd_convolve_create 'convolve': filter_shape[0] is 0, but filter_shape[1] is not");
+    uint64_t shape[3] = { 1, 2, 3 };
+    vd_convolve_shape(NULL, shape);
+    assert_true(!shape[0] && !shape[1] && !shape[2]);
 }
 
 static void fields_of_others(vd_context *ctx) {
