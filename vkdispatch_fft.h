@@ -130,11 +130,13 @@
 
        Inverse. The last axis is transformed after the other axes. Its transform ignores the imaginary parts of bin 0
        and, if n is even, of bin n / 2, even if they are NaN. With several axes, these bins are results of the other
-       transforms, which use all parts of the input: a NaN or an infinity anywhere, even in the imaginary part of
-       element (0, 0), may spread to other results. Set imaginary parts that are 0 in exact arithmetic to 0.
+       transforms, which use all imaginary parts of the input: a NaN or an infinity, even in the imaginary part of
+       element (0, 0), may spread to other results. In the spectrum of reals, some elements have the imaginary part 0,
+       such as element (0, 0): set these parts to 0.
 
-       In place. Each row of n reals must begin at the same byte as its n / 2 + 1 bins: set desc.padded, and allocate
-       the memory with vd_fft_padded_buffer_create. Out of place, both directions preserve their input.
+       In place. Each row of n reals must begin at the same byte as its n / 2 + 1 bins, so it is padded to
+       2 (n / 2 + 1) numbers: set desc.padded. For f32, vd_fft_padded_buffer_create allocates such rows. Out of place,
+       both directions preserve their input.
 
    Cosine and sine transforms
        The definitions are those of FFTW, unnormalised and with a factor of 2. "sum of" is the sum over j = 0 ... n - 1.
@@ -540,7 +542,8 @@
    Threads
        operation                                    externally synchronised by
        ---------                                    --------------------------
-       run, explain or destroy a plan               the plan
+       functions with a plan (run, set the filter,
+           explain, query, destroy)                 the plan
        make plans                                   nothing: several threads may make plans of one context
        functions without a plan                     nothing; calls that use the same cached plan run one at a time
 
@@ -673,7 +676,8 @@ typedef struct vd_fft_desc {
 /* An argument of a hook or fragment, by name: { "window", vd_b(buffer) }. */
 typedef struct vd_named_arg { const char *name; vd_arg value; } vd_named_arg;
 
-/* Buffers of a run.
+/* Buffers of a run: `in` is read and `out` is written, in both directions. For the inverse of VD_FFT_REAL, `in` holds
+   the bins and `out` the reals.
    - Their vd_buffer_desc.type is ignored.
    - Each must contain all elements that the desc describes.
    - Each must begin at a multiple of an element's size. This is the size of a pair of in_type or out_type, also for the
@@ -705,7 +709,7 @@ VD_API vd_result vd_fft_run(vd_fft *plan, vd_list *list, const vd_fft_io *io);
 VD_API const char *vd_fft_explain(vd_fft *plan);
 
 /* Returns the device memory that a plan owns, tables and intermediate buffers, in bytes; 0 if plan is NULL or its
-   context was destroyed. */
+   context was destroyed. Memory that VkFFT allocates is not included. */
 VD_API uint64_t vd_fft_memory(const vd_fft *plan);
 
 /* Returns the arguments that hook_declare declared, with name, kind, type and access; *count receives their number. The
@@ -941,7 +945,8 @@ VD_API vd_result vd_reduce_run_io(vd_reduce *plan, vd_list *list, const vd_reduc
    array belongs to the plan. */
 VD_API const vd_arg_info *vd_reduce_arguments(const vd_reduce *plan, int *count);
 
-/* Reduce all elements of a buffer of scalars to the first element of `out`, without a plan (see Plans). */
+/* Reduce all elements of a buffer of scalars to the first element of `out`, without a plan (see Plans). Types are those
+   of vd_reduce_op. vd_reduce_variance computes the population variance and writes the mean to `mean`. */
 VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out);
 VD_API vd_result vd_reduce_min(vd_context *ctx, vd_buffer in, vd_buffer out);
 VD_API vd_result vd_reduce_max(vd_context *ctx, vd_buffer in, vd_buffer out);
@@ -2841,18 +2846,18 @@ static const vd__fft_shape_entry vd__fft_columns[] = {
 };
 
 /* Rows of real transforms, whose results are combined with their mirror images (real_fold). */
-static const vd__fft_shape_entry vd__fft_rows_mirrored[] = {
+static const vd__fft_shape_entry vd__fft_rows_folded[] = {
     { { 128 }, { 8, 16 }, 16, 4, 0, 0 }, { { 256 }, { 8, 4, 8 }, 32, 2, 0, 0 }, { { 512 }, { 8, 8, 8 }, 32, 1, 0, 0 },
     { { 1024 }, { 8, 16, 8 }, 64, 1, 0, 0 }, { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 }
 };
 
-/* Rows and columns transformed twice in a kernel: Bluestein's algorithm and convolutions. */
-static const vd__fft_shape_entry vd__fft_rows_twice[] = {
+/* Rows and columns of kernels that convolve: Bluestein's algorithm and convolutions. */
+static const vd__fft_shape_entry vd__fft_rows_convolved[] = {
     { { 256 }, { 16, 16 }, 16, 2, 0, 0 }, { { 512 }, { 8, 4, 16 }, 32, 4, 2, 0 }, { { 1024 }, { 32, 32 }, 32, 4, 0, 0 },
     { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 }, { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 },
     { { 8192 }, { 16, 16, 32 }, 256, 1, 2, 0 }
 };
-static const vd__fft_shape_entry vd__fft_columns_twice[] = {
+static const vd__fft_shape_entry vd__fft_columns_convolved[] = {
     { { 64 }, { 16, 4 }, 4, 32, 0, 0 }, { { 128 }, { 16, 8 }, 8, 16, 0, 0 }, { { 512 }, { 32, 16 }, 16, 16, 1, 0 },
     { { 128, 8 }, { 16, 8, 8 }, 32, 8, 2, 0 }
 };
@@ -2898,7 +2903,7 @@ static const vd__fft_shape_entry vd__fft_cpu_rows[] = {
 };
 
 /* Rows on a CPU with real_fold, where exchanges are not double-buffered and values are live across barriers. */
-static const vd__fft_shape_entry vd__fft_cpu_rows_mirrored[] = {
+static const vd__fft_shape_entry vd__fft_cpu_rows_folded[] = {
     { { 256 }, { 16, 16 }, 16, 1, 0, 0 }, { { 2048 }, { 16, 8, 16 }, 128, 1, 0, 0 },
     { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }
 };
@@ -2926,7 +2931,7 @@ static const vd__fft_shape_entry *vd__fft_find_measured(const vd__fft_shape_entr
 
 /* Returns the measured shape for rows on a CPU, or NULL. */
 static const vd__fft_shape_entry *vd__fft_find_cpu(const vd__fft_shape *s) {
-    const vd__fft_shape_entry *k = s->real_fold ? VD__FFT_FIND_MEASURED(vd__fft_cpu_rows_mirrored, s) : NULL;
+    const vd__fft_shape_entry *k = s->real_fold ? VD__FFT_FIND_MEASURED(vd__fft_cpu_rows_folded, s) : NULL;
     return k ? k : VD__FFT_FIND_MEASURED(vd__fft_cpu_rows, s);
 }
 
@@ -2939,8 +2944,9 @@ static bool vd__fft_choose_measured_shape(const vd__fft_device *d, vd__fft_shape
     else if (d->groups_as_loops)
         k = columns ? NULL : d->pairs_as_words ? VD__FFT_FIND_MEASURED(vd__fft_lane_rows, s) : vd__fft_find_cpu(s);
     else if (s->convolves)
-        k = columns ? VD__FFT_FIND_MEASURED(vd__fft_columns_twice, s) : VD__FFT_FIND_MEASURED(vd__fft_rows_twice, s);
-    else if (s->real_fold && !columns) k = VD__FFT_FIND_MEASURED(vd__fft_rows_mirrored, s);
+        k = columns ? VD__FFT_FIND_MEASURED(vd__fft_columns_convolved, s)
+                    : VD__FFT_FIND_MEASURED(vd__fft_rows_convolved, s);
+    else if (s->real_fold && !columns) k = VD__FFT_FIND_MEASURED(vd__fft_rows_folded, s);
     if (!k && !d->groups_as_loops && !s->last_axis_first)
         k = columns ? VD__FFT_FIND_MEASURED(vd__fft_columns, s) : VD__FFT_FIND_MEASURED(vd__fft_rows, s);
     if (!k || d->wide || (columns && k->ffts_per_group > count)) return false;
@@ -5584,7 +5590,7 @@ static void vd__real_set_rule(const vd_fft *p, vd__fft_problem *problem, vd_fft_
     problem->in = vd__real_layout_of(p, problem->from, problem->axis, problem->paired_in);
     problem->out = vd__real_layout_of(p, problem->to, problem->axis, problem->paired_out);
     problem->n = problem->length = problem->in_count = problem->out_count = r->h;
-    /* otherwise the rule checks the range */
+    /* the pass checks these ranges itself; in all other cases, the rule checks them for each element */
     if (problem->paired_in && !p->hooks.load && r->in_count) problem->in_count = r->in_count / 2;
     if (problem->paired_out && !p->hooks.store && r->out_count) problem->out_count = r->out_count / 2;
     vd__fft_sort_dimensions(p, &problem->in, problem->order);
@@ -7699,21 +7705,23 @@ enum { VD__STATUS_AGGREGATE = 1, VD__STATUS_PREFIX = 2 };
    polls. */
 static uint32_t vd__look_back_poll_limit(const vd_device_info *d) { return d->facts.forward_progress ? 4096 : 200; }
 
-/* Position of a look-back. left: number of previous tiles that are not combined yet; polls: of the nearest of these. */
-typedef struct vd__look_back { vc_ref left, polls; } vd__look_back;
+/* Position of a look-back. remaining: number of previous tiles that are not combined yet; polls: of the nearest of
+   these. */
+typedef struct vd__look_back { vc_ref remaining, polls; } vd__look_back;
 
-static vd__look_back vd__look_back_from(vc_kernel *k, vc_ref left) {
+/* Begins a look-back over `remaining` previous tiles, a variable that the caller has set. */
+static vd__look_back vd__look_back_begin(vc_kernel *k, vc_ref remaining) {
     vd__look_back b;
-    b.left = left;
+    b.remaining = remaining;
     b.polls = vc_var(k, "polls", VC_U32);
     return b;
 }
 
 static void vd__look_back_count_poll(const vd__look_back *b) { vc_set(b->polls, vc_add(vc_get(b->polls), vc_u32(1))); }
 
-/* Continues with `left` previous tiles, or ends if `done`. */
-static void vd__look_back_advance(const vd__look_back *b, vc_val done, vc_val left) {
-    vc_set(b->left, vc_select(done, vc_u32(0), left));
+/* Continues with `remaining` previous tiles, or ends if `done`. */
+static void vd__look_back_advance(const vd__look_back *b, vc_val done, vc_val remaining) {
+    vc_set(b->remaining, vc_select(done, vc_u32(0), remaining));
     vc_set(b->polls, vc_u32(0));
 }
 
@@ -7971,17 +7979,17 @@ static void vd__scan_fence(const vd__scan_writer *w) {
     vc_fence(w->k, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
 }
 
-/* Look-back by one thread. Combines the states of the tiles left - 1, left - 2, … of the row into `to`, up to an
-   inclusive prefix, a segment head or the beginning of the row. first: index of the first tile of the row. A recomputed
-   tile is polled once more. If it has been published meanwhile, the published state is used, because in a scan in place
-   its elements may have been overwritten. */
-static void vd__scan_look_back_serial(const vd__scan_writer *w, vc_val first, vc_ref left, const vc_ref *to) {
-    vd__look_back b = vd__look_back_from(w->k, left);
+/* Look-back by one thread. Combines the states of the tiles remaining - 1, remaining - 2, … of the row into `to`, up to
+   an inclusive prefix, a segment head or the beginning of the row. first: index of the first tile of the row. A
+   recomputed tile is polled once more. If it has been published meanwhile, the published state is used, because in a
+   scan in place its elements may have been overwritten. */
+static void vd__scan_look_back_serial(const vd__scan_writer *w, vc_val first, vc_ref remaining, const vc_ref *to) {
+    vd__look_back b = vd__look_back_begin(w->k, remaining);
     vc_ref sum[2];
     sum[0] = vc_var(w->k, "recomputed", w->type);
     sum[1] = vc_var(w->k, "recomputed_head", VC_U32);
     VC_LOOP(w->k) {
-        vc_val j = vc_get(left), predecessor = vc_add(first, vc_sub(j, vc_u32(1))), status;
+        vc_val j = vc_get(remaining), predecessor = vc_add(first, vc_sub(j, vc_u32(1))), status;
         vc_break_if(w->k, vc_eq(j, vc_u32(0)));
         vc_val recompute = vc_le(vc_u32(w->plan->poll_limit), vc_get(b.polls));
         VC_IF(w->k, recompute) {
@@ -8001,14 +8009,14 @@ static void vd__scan_look_back_serial(const vd__scan_writer *w, vc_val first, vc
 
 /* Look-back by a subgroup: each active invocation polls another tile. Combines states out of order, so the operation
    must be commutative. Returns early after poll_limit unsuccessful polls; vd__scan_look_back_serial then continues at
-   `left`. */
-static void vd__scan_look_back_subgroup(const vd__scan_writer *w, vc_val first, vc_ref left, vc_ref to) {
+   `remaining`. */
+static void vd__scan_look_back_subgroup(const vd__scan_writer *w, vc_val first, vc_ref remaining, vc_ref to) {
     /* Number of active invocations, and index among them. */
     vc_val one = vc_const(w->k, vc_u32(1)), size = vc_subgroup_reduce(VC_ADD, one);
     vc_val lane = vc_subgroup_exclusive(VC_ADD, one);
-    vd__look_back b = vd__look_back_from(w->k, left);
+    vd__look_back b = vd__look_back_begin(w->k, remaining);
     VC_LOOP(w->k) {
-        vc_val j = vc_get(left), status, exists = vc_lt(lane, j);
+        vc_val j = vc_get(remaining), status, exists = vc_lt(lane, j);
         vc_val back = vc_select(exists, vc_sub(vc_sub(j, vc_u32(1)), lane), vc_u32(0));
         vd__scan_state s = vd__scan_poll(w, vc_add(first, back), &status);
         status = vc_select(exists, status, vc_u32(VD__STATUS_PREFIX));
@@ -8276,7 +8284,7 @@ static vd__scan_state vd__scan_look_back(const vd__scan_writer *w, vc_val tile, 
     vc_val first_tile = vc_sub(tile, w->tile_index);
     vc_val selected = vc_eq(by_subgroup ? vc_subgroup_id(w->k) : w->thread, vc_u32(0));
     vc_val leader = by_subgroup ? vc_and(selected, vc_eq(vc_subgroup_local_id(w->k), vc_u32(0))) : selected;
-    vc_ref shared_prefix[2], prefix[2], left = vc_var(w->k, "remaining", VC_U32);
+    vc_ref shared_prefix[2], prefix[2], remaining = vc_var(w->k, "remaining", VC_U32);
     vd__scan_state s;
     vd__scan_declare_shared(w, "shared_prefix", 1, shared_prefix);
     prefix[0] = vc_var(w->k, "prefix", w->type);
@@ -8285,10 +8293,10 @@ static vd__scan_state vd__scan_look_back(const vd__scan_writer *w, vc_val tile, 
     VC_IF(w->k, vc_and(leader, vc_ne(w->tile_index, vc_u32(0)))) {
         vd__scan_publish(w, tile, VD__STATUS_AGGREGATE, aggregate);
     }
-    vc_set(left, w->tile_index);
-    if (by_subgroup) VC_IF(w->k, selected) { vd__scan_look_back_subgroup(w, first_tile, left, prefix[0]); }
+    vc_set(remaining, w->tile_index);
+    if (by_subgroup) VC_IF(w->k, selected) { vd__scan_look_back_subgroup(w, first_tile, remaining, prefix[0]); }
     VC_IF(w->k, leader) {
-        vd__scan_look_back_serial(w, first_tile, left, prefix);
+        vd__scan_look_back_serial(w, first_tile, remaining, prefix);
         s.value = vc_get(prefix[0]);
         s.head = vc_get(prefix[1]);
         vd__scan_publish(w, tile, VD__STATUS_PREFIX, vd__scan_combine_states(w, s, aggregate));
@@ -8997,15 +9005,15 @@ static vc_val vd__sort_recount_tile(const vd__sort_writer *w, vc_val tile, vc_va
 /* Returns the number of keys with a digit in all previous tiles, by look-back, and publishes the number up to the end
    of this tile. total: the number in this tile. */
 static vc_val vd__sort_look_back(const vd__sort_writer *w, vc_val digit, vc_val total) {
-    vc_ref left = vc_var(w->k, "remaining", VC_U32), sum = vc_var(w->k, "sum", VC_U32);
-    vd__look_back b = vd__look_back_from(w->k, left);
+    vc_ref remaining = vc_var(w->k, "remaining", VC_U32), sum = vc_var(w->k, "sum", VC_U32);
+    vd__look_back b = vd__look_back_begin(w->k, remaining);
     vc_ref entry = vc_var(w->k, "word", VC_U32);
     vc_val word;
-    vc_set(left, w->tile);
+    vc_set(remaining, w->tile);
     vc_set(sum, vc_u32(0));
     vc_set(b.polls, vc_u32(0));
     VC_LOOP(w->k) {
-        vc_val j = vc_get(left), predecessor = vc_sub(j, vc_u32(1));
+        vc_val j = vc_get(remaining), predecessor = vc_sub(j, vc_u32(1));
         vc_break_if(w->k, vc_eq(j, vc_u32(0)));
         vc_atomic_load(w->counts, vd__sort_status_index(w, predecessor, digit, false), &word);
         vc_set(entry, word);
@@ -10686,7 +10694,7 @@ static vc_val vd__chirp_add_modulo(vc_val a, vc_val b, vc_val n) {
     return vc_select(vc_lt(a, left), vc_add(a, b), vc_sub(a, left));
 }
 
-/* Returns k^2 modulo n, for k < n < 2^32, without 64-bit integers: by doubling and adding. */
+/* Returns i^2 modulo n, for i < n < 2^32, without 64-bit integers: by doubling and adding. */
 static vc_val vd__chirp_square_modulo(vc_kernel *k, vc_val i, uint32_t n) {
     vc_ref square = vc_var(k, "square", VC_U32);
     vc_set(square, vc_u32(0));
@@ -10707,7 +10715,7 @@ typedef struct vd__chirp {
     vd__fft_tables tables;
     vc_type real;
     vd_plan_kernel kernel;   /* computes the chirp */
-    vd_fft *spectrum;        /* computes the spectrum */
+    vd_fft *transform;       /* computes the spectrum */
     vc_ref table;            /* argument of the kernel being recorded */
 } vd__chirp;
 
@@ -10775,10 +10783,10 @@ static vd_result vd__chirp_make(void *plan, const void *user_desc) {
     desc.hook_declare = vd__chirp_declare;
     desc.hook_user = p;
     vd_result result = vd__chirp_build(p);
-    return result ? result : vd__fft_new(p->base.ctx, &desc, NULL, &p->spectrum);
+    return result ? result : vd__fft_new(p->base.ctx, &desc, NULL, &p->transform);
 }
 
-static void vd__chirp_release(void *plan) { vd_fft_destroy(((vd__chirp *)plan)->spectrum); }
+static void vd__chirp_release(void *plan) { vd_fft_destroy(((vd__chirp *)plan)->transform); }
 
 static const vd_plan_kind vd__chirp_kind = {
     "chirp", sizeof(vd__chirp), sizeof(vd__chirp_desc), vd__chirp_make, vd__chirp_release, NULL
@@ -10797,7 +10805,7 @@ static vd_result vd__chirp_run(vd__chirp *p, vd_list *list, vd_buffer table) {
     fft_io.args = &arg;
     fft_io.arg_count = 1;
     vd_result result = vd_plan_dispatch(list, &p->kernel, &io, &desc);
-    return result ? result : vd__fft_run(p->spectrum, list, &fft_io);
+    return result ? result : vd__fft_run(p->transform, list, &fft_io);
 }
 
 /* Computes the tables of a pass on all devices of the context. */
