@@ -62,6 +62,7 @@
        profile         timestamps, scopes, statistics
        output          output of printf and assert in kernels
        graphs          lists that are kept: scheduling, slots, submission
+       glslang         GLSL and HLSL, compiled to SPIR-V
        public          the functions declared in the public part
        dlpack          buffers to DLPack tensors and back
        end
@@ -74,6 +75,7 @@
        * VKDISPATCH_NO_VULKAN leaves out the Vulkan backend; the Vulkan headers are then not needed. Default: off.
        * VKDISPATCH_CUDA adds the CUDA backend, which needs no CUDA header. Default: off.
        * VKDISPATCH_OPENCL adds the OpenCL backend, which needs no OpenCL header. Default: off.
+       * VKDISPATCH_GLSLANG compiles GLSL and HLSL at run time, see "GLSL and HLSL". Default: off.
        * VKDISPATCH_VOLK is for applications that use volk: the implementation includes volk.h instead of the Vulkan
          headers, and uses volk's vkGetInstanceProcAddr. It calls volkInitialize if the application has not. Default:
          off.
@@ -360,6 +362,8 @@
                                               vd_image_create                     of this context
          `use` of vd_native_use,              during the call; a lock may be      nothing with this context or its lists
          vd_record_desc.record                held                                (returns VD_ERROR_INVALID)
+         vd_kernel_desc.include               during the call                     all functions but vd_context_destroy
+                                                                                  of this context
          `use` of vd_context_attach           during the call                     all functions but vd_context_destroy
                                                                                   of this context and vd_context_attach
                                                                                   with the same key
@@ -473,6 +477,24 @@
                         of types; the nesting of functions and blocks. A damaged module never crashes vkdispatch. Its
                         id bound may be 2^18 plus 16 for each word, so that memory is bounded by the module's size.
        not checked      Everything else that a driver relies on. Run spirv-val on modules of unknown origin.
+
+   GLSL and HLSL
+       With VKDISPATCH_GLSLANG, vd_kernel_create compiles VD_CODE_GLSL and VD_CODE_HLSL to SPIR-V 1.3 (1.0 on devices
+       with Vulkan 1.0). Everything in "SPIR-V modules" applies to the result. The implementation then includes
+       glslang/Include/glslang_c_interface.h, and the program links glslang (Debian: glslang-dev): -lglslang
+       -lMachineIndependent -lGenericCodeGen -lOGLCompiler -lOSDependent -lHLSL -lSPIRV
+       -lglslang-default-resource-limits -lSPIRV-Tools-opt -lSPIRV-Tools -lstdc++. Newer versions have fewer libraries.
+       entry point      GLSL: main. HLSL: desc.entry, default main.
+       #version         GLSL: default 450.
+       #include         desc.include returns the text of a file. A file that is being included already is left out, so
+                        that it need not guard against itself. All files together may have 16 MiB. Includes in code that
+                        the preprocessor skips are expanded too, but a missing file is an error only where it is used.
+       registers        HLSL: bN is binding N, tN is 16 + N, uN is 32 + N and sN is 48 + N, for N below 16. Arguments
+                        are in this order. Resources without a register get the bindings that are left.
+       messages         The compiler's log is part of the error text. Files are named as in #include, the first one by
+                        desc.name.
+       threads          glslang compiles one text at a time in a process.
+       HLSL needs glslang 14.3, or an older one with gcc or clang.
 
    CUDA
        Parameters. The parameters of a kernel are the argument block, as one struct or one by one.
@@ -705,7 +727,9 @@ typedef enum vd_code {
     VD_CODE_CUDA,           /* cuda: CUDA C, compiled by NVRTC */
     VD_CODE_PTX,            /* cuda */
     VD_CODE_CUBIN,          /* cuda */
-    VD_CODE_OPENCL          /* opencl: OpenCL C */
+    VD_CODE_OPENCL,         /* opencl: OpenCL C */
+    VD_CODE_GLSL,           /* backends that accept SPIR-V, with VKDISPATCH_GLSLANG: see "GLSL and HLSL" */
+    VD_CODE_HLSL
 } vd_code;
 
 /* How a kernel receives an argument. */
@@ -1137,6 +1161,12 @@ typedef struct vd_constant {
                                        same size */
 } vd_constant;
 
+/* A macro of GLSL or HLSL. */
+typedef struct vd_define {
+    const char *name;               /* an identifier, or one with parameters: "SQUARE(x)" */
+    const char *value;              /* default: "1" */
+} vd_define;
+
 typedef struct vd_kernel_desc {
     const char *name;               /* for messages. Default: "" */
     vd_code code_kind;              /* default: see VD_CODE_DEFAULT */
@@ -1167,6 +1197,13 @@ typedef struct vd_kernel_desc {
                                        size */
     const vd_constant *constants;   /* values of specialisation constants. Default: those of the module */
     int constant_count;             /* length of constants, at most VD_MAX_CONSTANTS */
+    const vd_define *defines;       /* GLSL and HLSL: macros. Default: none */
+    int define_count;               /* length of defines */
+    const char *(*include)(void *user, const char *name, const char *from, bool angled); /* GLSL and HLSL: returns the
+                                       text of the file that #include "name" (angled: <name>) in `from` names, or NULL
+                                       if there is none. It must stay valid until vd_kernel_create returns. See
+                                       "Callbacks". Default: there are no files */
+    void *include_user;             /* passed to include */
 } vd_kernel_desc;
 
 typedef enum vd_list_kind { VD_LIST_ONCE = 0 } vd_list_kind; /* recorded once, submitted once */
@@ -1944,6 +1981,12 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #define VD__HAS_OPENCL 1
 #else
 #define VD__HAS_OPENCL 0
+#endif
+
+#ifdef VKDISPATCH_GLSLANG
+#define VD__HAS_GLSLANG 1
+#else
+#define VD__HAS_GLSLANG 0
 #endif
 
 #ifdef VKDISPATCH_VOLK
@@ -4137,6 +4180,7 @@ struct vd_context {
     bool (*memory_pressure)(void *user, int device, uint64_t bytes);
     void *pressure_user;
     uint32_t reference_count;  /* reference count: the user, and DLPack tensors made from buffers */
+    bool glslang;              /* glslang was initialised for this context; guarded by vd__open_lock */
 };
 
 /* A user callback that this thread is in. `exclusive`: the library holds a lock or a recording is incomplete, so the
@@ -14236,7 +14280,7 @@ static vd_result vd__module_check(const vd_context *ctx, const vd__spirv *m, uin
     return r;
 }
 
-static const char *const vd__code_names[] = { "", "SPIR-V", "CUDA C", "PTX", "cubin", "OpenCL C" };
+static const char *const vd__code_names[] = { "", "SPIR-V", "CUDA C", "PTX", "cubin", "OpenCL C", "GLSL", "HLSL" };
 
 /* Returns whether the code begins with the SPIR-V magic number, in either byte order. */
 static bool vd__code_is_spirv(const vd_kernel_desc *desc) {
@@ -14255,9 +14299,10 @@ static vd_result vd__code_check(const vd_context *ctx, vd_kernel_desc *desc) {
     if ((size_t)desc->code_kind >= VD__COUNT(vd__code_names))
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
                              "desc.code_kind is %d, not a valid vd_code (0 to %d)", (int)desc->code_kind,
-                             VD_CODE_OPENCL);
+                             VD_CODE_HLSL);
+    vd_code accepted = desc->code_kind >= VD_CODE_GLSL ? VD_CODE_SPIRV : desc->code_kind;
     for (size_t i = 0; i < VD__COUNT(backend->codes) && backend->codes[i]; i++) {
-        if (backend->codes[i] == desc->code_kind) return VD_OK;
+        if (backend->codes[i] == accepted) return VD_OK;
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
                                  vd__code_names[backend->codes[i]]);
     }
@@ -20588,6 +20633,345 @@ static vd_result vd__graph_send(vd__graph *g, const vd_graph_submit_desc *desc, 
     return output ? vd__graph_output_end(q, output) : VD_OK;
 }
 
+// >>glslang
+/* GLSL and HLSL, compiled to SPIR-V by glslang. It gets one text, in which #include directives are already expanded,
+   because its C interface cannot ask for files in version 12. HLSL is preprocessed first, so that registers can be
+   replaced by bindings: the C interface shifts bindings by the kind of the resource, but a StructuredBuffer in t0 and a
+   RWStructuredBuffer in u0 are of one kind. */
+
+#if VD__HAS_GLSLANG
+#include <glslang/Include/glslang_c_interface.h>
+#include <glslang/Public/resource_limits_c.h>
+#include <glslang/build_info.h>
+
+VD__SMALL
+
+enum { VD__GLSL_MAX_BYTES = 16 << 20, VD__GLSL_MAX_DEPTH = 32, VD__GLSL_REGISTERS = 16 };
+
+typedef struct vd__glsl {
+    vd_context *ctx;
+    const vd_kernel_desc *desc;
+    vd__line text;
+    const char *files[VD__GLSL_MAX_DEPTH]; /* names of the files that are being included, outermost first */
+    int depth;
+    vd_result r;
+} vd__glsl;
+
+static void vd__glsl_put(vd__glsl *g, const char *text, size_t length) {
+    size_t end = g->text.length + length;
+    if (g->r) return;
+    if (end > VD__GLSL_MAX_BYTES) {
+        g->r = vd__fail(VD_ERROR_UNSUPPORTED, "the code has more than %d bytes, including the files of #include "
+                        "directives", VD__GLSL_MAX_BYTES);
+        return;
+    }
+    vd__line_put(&g->text, text, length);
+    if (g->text.length != end) g->r = vd__fail_memory(NULL, NULL, length);
+}
+
+static void vd__glsl_puts(vd__glsl *g, const char *text) { vd__glsl_put(g, text, strlen(text)); }
+
+/* Puts a directive that names the next line. Characters that cannot be in a string become '_'. */
+static void vd__glsl_put_line(vd__glsl *g, const char *name, unsigned line) {
+    char number[32];
+    snprintf(number, sizeof number, "#line %u \"", line);
+    vd__glsl_puts(g, number);
+    for (const char *c = *name ? name : "code"; *c; c++) {
+        bool plain = (unsigned char)*c >= ' ' && *c != '"' && *c != '\\';
+        vd__glsl_put(g, plain ? c : "_", 1);
+    }
+    vd__glsl_puts(g, "\"\n");
+}
+
+static const char *vd__glsl_skip_blanks(const char *c) { return c + strspn(c, " \t\r"); }
+
+static bool vd__glsl_is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* If a line is the directive `name`, returns what follows the name; else NULL. */
+static const char *vd__glsl_directive(const char *line, const char *name) {
+    const char *c = vd__glsl_skip_blanks(line);
+    size_t length = strlen(name);
+    if (*c != '#') return NULL;
+    c = vd__glsl_skip_blanks(c + 1);
+    return strncmp(c, name, length) || vd__glsl_is_letter(c[length]) ? NULL : c + length;
+}
+
+/* Returns the line after this one, and whether a comment is open there. */
+static const char *vd__glsl_next_line(const char *c, bool *comment) {
+    bool ends = false;
+    for (char quote = 0; *c && *c != '\n'; c++) {
+        if (ends || (*comment && (*c != '*' || c[1] != '/'))) continue;
+        if (*comment) *comment = false, c++;
+        else if (quote) quote = *c == quote ? 0 : quote;
+        else if (*c == '"') quote = *c;
+        else if (*c == '/' && c[1] == '/') ends = true;
+        else if (*c == '/' && c[1] == '*') *comment = true, c++;
+    }
+    return *c ? c + 1 : c;
+}
+
+static void vd__glsl_expand(vd__glsl *g, const char *c, unsigned line, const char *name);
+
+/* Expands an include. text: what follows the directive. A file that does not exist becomes an #error, because the
+   preprocessor may skip it. */
+static void vd__glsl_include(vd__glsl *g, const char *text, const char *from) {
+    const vd_kernel_desc *desc = g->desc;
+    char name[256];
+    text = vd__glsl_skip_blanks(text);
+    const char *end = *text == '"' ? strchr(text + 1, '"') : *text == '<' ? strchr(text + 1, '>') : NULL;
+    size_t length = end ? (size_t)(end - text) - 1 : 0;
+    if (!length || length >= sizeof name || memchr(text, '\n', length)) {
+        vd__glsl_puts(g, "#error an include directive needs a quoted name of at most 255 bytes\n");
+        return;
+    }
+    memcpy(name, text + 1, length);
+    name[length] = 0;
+    for (int i = 0; i < g->depth; i++) if (!strcmp(g->files[i], name)) return;
+    vd__callback_frame frame;
+    vd__callback_begin(&frame, g->ctx, "vd_kernel_create", "include", false);
+    const char *file = desc->include ? desc->include(desc->include_user, name, from, *text == '<') : NULL;
+    vd__callback_end(&frame);
+    if (!file || g->depth == VD__GLSL_MAX_DEPTH) {
+        vd__glsl_puts(g, "#error include file \"");
+        vd__glsl_puts(g, name);
+        vd__glsl_puts(g, file ? "\" is nested more than 32 deep\n" : desc->include ? "\" was not found\n"
+                      : "\" was not found because the kernel desc has no include callback\n");
+        return;
+    }
+    g->files[g->depth++] = name;
+    vd__glsl_expand(g, file, 1, name);
+    g->depth--;
+}
+
+/* Appends a file from a line on, with its includes. */
+static void vd__glsl_expand(vd__glsl *g, const char *c, unsigned line, const char *name) {
+    bool comment = false, expanded = false;
+    vd__glsl_put_line(g, name, line);
+    while (*c && !g->r) {
+        const char *include = comment ? NULL : vd__glsl_directive(c, "include");
+        const char *next = vd__glsl_next_line(c, &comment);
+        bool resumes = expanded && next > c && next[-1] == '\n' /* the directive #line may have been skipped */
+                       && (vd__glsl_directive(c, "endif") || vd__glsl_directive(c, "else")
+                           || vd__glsl_directive(c, "elif"));
+        line++;
+        if (include) vd__glsl_include(g, include, name);
+        else vd__glsl_put(g, c, (size_t)(next - c));
+        if ((include || resumes) && !comment) vd__glsl_put_line(g, name, line);
+        expanded = expanded || include;
+        c = next;
+    }
+    vd__glsl_puts(g, "\n");
+}
+
+/* Returns the line after #version, which must be the first directive, or the start of the code. */
+static const char *vd__glsl_after_version(const char *code, unsigned *line) {
+    bool comment = false;
+    unsigned count = 1;
+    for (const char *c = code; *c;) {
+        bool found = !comment && vd__glsl_directive(c, "version");
+        c = vd__glsl_next_line(c, &comment);
+        count++;
+        if (!found) continue;
+        *line = count;
+        return c;
+    }
+    *line = 1;
+    return code;
+}
+
+/* Puts the whole text together: version, macros, code. */
+static vd_result vd__glsl_assemble(vd__glsl *g) {
+    const vd_kernel_desc *desc = g->desc;
+    const char *code = (const char *)desc->code, *rest;
+    unsigned line;
+    if (desc->define_count < 0 || (desc->define_count && !desc->defines))
+        return vd__fail(VD_ERROR_INVALID, "desc.define_count is %d, but %s", desc->define_count, desc->defines
+                        ? "it must not be negative" : "desc.defines is NULL");
+    rest = vd__glsl_after_version(code, &line);
+    vd__glsl_put(g, code, (size_t)(rest - code));
+    vd__glsl_puts(g, "\n#extension GL_GOOGLE_cpp_style_line_directive : require\n");
+    for (int i = 0; i < desc->define_count; i++) {
+        const vd_define *d = &desc->defines[i];
+        if (!d->name || strchr(d->name, '\n') || (d->value && strchr(d->value, '\n')))
+            return vd__fail(VD_ERROR_INVALID, "desc.defines[%d] has %s", i, d->name ? "more than one line" : "no name");
+        vd__glsl_puts(g, "#define ");
+        vd__glsl_puts(g, d->name);
+        vd__glsl_puts(g, " ");
+        vd__glsl_puts(g, d->value ? d->value : "1");
+        vd__glsl_puts(g, "\n");
+    }
+    vd__glsl_expand(g, rest, line, desc->name);
+    return g->r;
+}
+
+/* Appends preprocessed HLSL with registers replaced by bindings. */
+static void vd__glsl_put_bindings(vd__glsl *g, const char *c) {
+    static const char kinds[] = "btus";
+    const unsigned long none = ~0ul;
+    for (const char *at; (at = strstr(c, "register")) != NULL;) {
+        const char *kind = vd__glsl_skip_blanks(at + 8);
+        bool word = (at == c || !vd__glsl_is_letter(at[-1])) && *kind == '(';
+        if (word) kind = vd__glsl_skip_blanks(kind + 1);
+        const char *found = word && *kind ? strchr(kinds, *kind) : NULL;
+        char *end = (char *)(uintptr_t)kind, number[16];
+        unsigned long n = found && kind[1] >= '0' && kind[1] <= '9' ? strtoul(kind + 1, &end, 10) : none;
+        vd__glsl_put(g, c, (size_t)(kind - c));
+        c = kind;
+        if (n == none || g->r) continue;
+        if (n >= VD__GLSL_REGISTERS) {
+            g->r = vd__fail(VD_ERROR_UNSUPPORTED, "the HLSL uses register %c%lu, but the limit is %d", *kind, n,
+                            VD__GLSL_REGISTERS - 1);
+            return;
+        }
+        snprintf(number, sizeof number, "%c%u", *kind, (unsigned)(found - kinds) * VD__GLSL_REGISTERS + (unsigned)n);
+        vd__glsl_puts(g, number);
+        c = end;
+    }
+    vd__glsl_puts(g, c);
+}
+
+static vd_result vd__glsl_fail(vd_context *ctx, const vd_kernel_desc *desc, const char *log) {
+    char text[800];
+    snprintf(text, sizeof text, "%s", log);
+    for (size_t i = strlen(text); i && (text[i - 1] == '\n' || text[i - 1] == ' '); i--) text[i - 1] = 0;
+    vd__logf(&ctx->host, VD_LOG_INFO, "glslang: kernel '%s': %.800s", desc->name, text);
+    return vd__fail_compile("glslang", NULL, text);
+}
+
+/* Sets the entry point of HLSL. Before version 14.3 the C interface cannot: its struct begins with the pointer to the
+   object of the C++ interface. */
+#if !GLSLANG_VERSION_LESS_THAN(14, 3, 0)
+#define vd__glsl_set_entry glslang_shader_set_entry_point
+#elif VD__HAS_GNU_BUILTINS
+#ifdef __cplusplus
+extern "C"
+#else
+extern
+#endif
+void _ZN7glslang7TShader13setEntryPointEPKc(void *shader, const char *name);
+static void vd__glsl_set_entry(glslang_shader_t *shader, const char *name) {
+    void *object;
+    memcpy(&object, shader, sizeof object);
+    _ZN7glslang7TShader13setEntryPointEPKc(object, name);
+}
+#else
+static void vd__glsl_set_entry(glslang_shader_t *shader, const char *name) { (void)shader, (void)name; }
+#endif
+
+static glslang_input_t vd__glsl_input(const vd__glsl *g, const char *code) {
+    bool hlsl = g->desc->code_kind == VD_CODE_HLSL, old = false;
+    glslang_input_t input;
+    for (uint32_t i = 0; i < g->ctx->device_count; i++) {
+        uint32_t minor = g->ctx->devices[i].device.max_spirv_minor;
+        old = old || (minor && minor < 3);
+    }
+    memset(&input, 0, sizeof input);
+    input.language = hlsl ? GLSLANG_SOURCE_HLSL : GLSLANG_SOURCE_GLSL;
+    input.stage = GLSLANG_STAGE_COMPUTE;
+    input.client = GLSLANG_CLIENT_VULKAN;
+    input.client_version = old ? GLSLANG_TARGET_VULKAN_1_0 : GLSLANG_TARGET_VULKAN_1_1;
+    input.target_language = GLSLANG_TARGET_SPV;
+    input.target_language_version = old ? GLSLANG_TARGET_SPV_1_0 : GLSLANG_TARGET_SPV_1_3;
+    input.code = code;
+    input.default_version = hlsl ? 500 : 450;
+    input.default_profile = GLSLANG_NO_PROFILE;
+    input.messages = (glslang_messages_t)(GLSLANG_MSG_SPV_RULES_BIT | GLSLANG_MSG_VULKAN_RULES_BIT
+                                          | (hlsl ? GLSLANG_MSG_READ_HLSL_BIT | GLSLANG_MSG_HLSL_OFFSETS_BIT : 0));
+    input.resource = glslang_default_resource();
+    return input;
+}
+
+/* Preprocesses a text. Returns the shader, which the caller deletes, or NULL with the error set. */
+static glslang_shader_t *vd__glsl_preprocess(vd__glsl *g, const glslang_input_t *input) {
+    glslang_shader_t *shader = glslang_shader_create(input);
+    if (!shader) {
+        g->r = vd__fail_memory(NULL, NULL, 0);
+        return NULL;
+    }
+    if (input->language == GLSLANG_SOURCE_HLSL)
+        vd__glsl_set_entry(shader, g->desc->entry ? g->desc->entry : "main");
+    glslang_shader_set_options(shader, GLSLANG_SHADER_AUTO_MAP_BINDINGS);
+    if (glslang_shader_preprocess(shader, input)) return shader;
+    g->r = vd__glsl_fail(g->ctx, g->desc, glslang_shader_get_info_log(shader));
+    glslang_shader_delete(shader);
+    return NULL;
+}
+
+/* Replaces the registers in the text by bindings. */
+static vd_result vd__glsl_bind_registers(vd__glsl *g) {
+    glslang_input_t input = vd__glsl_input(g, g->text.data);
+    glslang_shader_t *shader = vd__glsl_preprocess(g, &input);
+    if (!shader) return g->r;
+    g->text.length = 0;
+    vd__glsl_put_bindings(g, glslang_shader_get_preprocessed_code(shader));
+    glslang_shader_delete(shader);
+    return g->r;
+}
+
+/* Copies the SPIR-V of a program, and sets the code of the desc to it. */
+static vd_result vd__glsl_copy(const vd__glsl *g, glslang_program_t *program, vd_kernel_desc *desc, uint32_t **words) {
+    glslang_program_SPIRV_generate(program, GLSLANG_STAGE_COMPUTE);
+    size_t size = 4 * glslang_program_SPIRV_get_size(program);
+    if (!size) return vd__glsl_fail(g->ctx, g->desc, glslang_program_SPIRV_get_messages(program));
+    *words = (uint32_t *)vd__alloc(&g->ctx->host.allocator, size);
+    if (!*words) return vd__fail_memory(NULL, NULL, size);
+    memcpy(*words, glslang_program_SPIRV_get_ptr(program), size);
+    desc->code = *words;
+    desc->code_size = size;
+    return VD_OK;
+}
+
+/* Compiles the text. The caller holds vd__open_lock. */
+static vd_result vd__glsl_run(vd__glsl *g, vd_kernel_desc *desc, uint32_t **words) {
+    if (!g->ctx->glslang && !glslang_initialize_process())
+        return vd__fail(VD_ERROR_BACKEND, "glslang_initialize_process failed");
+    g->ctx->glslang = true;
+    vd_result r = desc->code_kind == VD_CODE_HLSL ? vd__glsl_bind_registers(g) : VD_OK;
+    if (r) return r;
+    glslang_input_t input = vd__glsl_input(g, g->text.data);
+    glslang_shader_t *shader = vd__glsl_preprocess(g, &input);
+    if (!shader) return g->r;
+    glslang_program_t *program = glslang_program_create();
+    if (!glslang_shader_parse(shader, &input)) r = vd__glsl_fail(g->ctx, desc, glslang_shader_get_info_log(shader));
+    if (!r) {
+        glslang_program_add_shader(program, shader);
+        if (!glslang_program_link(program, (int)input.messages) || !glslang_program_map_io(program))
+            r = vd__glsl_fail(g->ctx, desc, glslang_program_get_info_log(program));
+    }
+    if (!r) r = vd__glsl_copy(g, program, desc, words);
+    glslang_program_delete(program);
+    glslang_shader_delete(shader);
+    return r;
+}
+
+/* Compiles GLSL or HLSL, and makes the desc one of SPIR-V. The caller frees *words. */
+static vd_result vd__glsl_compile(vd_context *ctx, vd_kernel_desc *desc, uint32_t **words) {
+    vd__glsl g;
+    memset(&g, 0, sizeof g);
+    g.ctx = ctx;
+    g.desc = desc;
+    g.text.allocator = &ctx->host.allocator;
+    vd_result r = vd__glsl_assemble(&g);
+    if (!r) {
+        vd__mutex_lock(&vd__open_lock);
+        r = vd__glsl_run(&g, desc, words);
+        vd__mutex_unlock(&vd__open_lock);
+    }
+    vd__free(&ctx->host.allocator, g.text.data);
+    return r ? vd__error_amend(r, "vd_kernel_create", desc->name, NULL) : VD_OK;
+}
+
+static void vd__glsl_close(vd_context *ctx) {
+    vd__mutex_lock(&vd__open_lock);
+    if (ctx->glslang) glslang_finalize_process();
+    vd__mutex_unlock(&vd__open_lock);
+}
+
+VD__SMALL_END
+#endif /* VD__HAS_GLSLANG */
+
 // >>public
 /* The public functions: check arguments, look up handles, call the implementation. */
 
@@ -21048,6 +21432,9 @@ static void vd__context_free(vd_context *ctx) {
         ctx->driver.backend->device_close(&ctx->devices[i].device);
     }
     ctx->driver.backend->driver_close(&ctx->driver);
+#if VD__HAS_GLSLANG
+    vd__glsl_close(ctx);
+#endif
     vd__context_free_memory(ctx);
 }
 
@@ -22230,7 +22617,7 @@ static vd_result vd__constants_check(const vd_kernel_desc *desc) {
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "desc.constant_count is %d%s, but must "
                              "be 0 to %d", desc->constant_count, constants ? "" : " and desc.constants is NULL",
                              VD_MAX_CONSTANTS);
-    if (!desc->constant_count || desc->code_kind == VD_CODE_SPIRV) return VD_OK;
+    if (!desc->constant_count || desc->code_kind == VD_CODE_SPIRV || desc->code_kind >= VD_CODE_GLSL) return VD_OK;
     return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "desc.constant_count is %d, but %s has no "
                          "specialisation constants", desc->constant_count, vd__code_names[desc->code_kind]);
 }
@@ -22268,6 +22655,25 @@ static vd_result vd__kernel_from_text(vd_context *ctx, vd_kernel_desc *desc, vd_
     return r;
 }
 
+/* Creates a kernel from GLSL or HLSL. */
+static vd_result vd__kernel_from_glsl(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
+#if VD__HAS_GLSLANG
+    char *owned = NULL;
+    uint32_t *words = NULL;
+    vd_result r = vd__text_check(ctx, desc, &owned);
+    if (!r) r = vd__glsl_compile(ctx, desc, &words);
+    if (!r) r = vd__kernel_from_module(ctx, desc, out);
+    vd__free(&ctx->host.allocator, words);
+    vd__free(&ctx->host.allocator, owned);
+    return r;
+#else
+    (void)ctx, (void)out;
+    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "desc.code_kind is %s, which this "
+                         "program cannot compile; define VKDISPATCH_GLSLANG together with VKDISPATCH_IMPLEMENTATION, "
+                         "and link glslang", vd__code_names[desc->code_kind]);
+#endif
+}
+
 static vd_result vd__kernel_create(vd_context *ctx, const vd_kernel_desc *desc, vd_kernel *out) {
     vd_kernel_desc full = *desc;
     if (!full.name) full.name = "";
@@ -22277,6 +22683,7 @@ static vd_result vd__kernel_create(vd_context *ctx, const vd_kernel_desc *desc, 
     vd_result r = vd__code_check(ctx, &full);
     if (!r) r = vd__constants_check(&full);
     if (r) return r;
+    if (full.code_kind >= VD_CODE_GLSL) return vd__kernel_from_glsl(ctx, &full, out);
     return full.code_kind == VD_CODE_SPIRV ? vd__kernel_from_module(ctx, &full, out)
                                            : vd__kernel_from_text(ctx, &full, out);
 }

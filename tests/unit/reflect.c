@@ -538,6 +538,23 @@ static void bad_constants(void **state) {
     CHECK_TEXT("vd_kernel_create 'text': desc.constant_count is 1, but CUDA C has no specialisation constants");
 }
 
+/* These tests are compiled without VKDISPATCH_GLSLANG. */
+static void glsl_needs_a_macro(void **state) {
+    vd_kernel_desc d;
+    (void)state;
+    memset(&d, 0, sizeof d);
+    d.name = "k";
+    d.code = "void main() {}";
+    d.code_kind = VD_CODE_GLSL;
+    assert_int_equal(vd_kernel_create(reflect_ctx, &d).id, 0);
+    assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
+    CHECK_TEXT("vd_kernel_create 'k': desc.code_kind is GLSL, which this program cannot compile; define "
+               "VKDISPATCH_GLSLANG together with VKDISPATCH_IMPLEMENTATION, and link glslang");
+    d.code_kind = VD_CODE_HLSL;
+    assert_int_equal(vd_kernel_create(reflect_ctx, &d).id, 0);
+    CHECK_TEXT("desc.code_kind is HLSL, which this program cannot compile");
+}
+
 /* Limits that are broken by constants: the message names the limit and the constants. */
 static void constants_over_limits(void **state) {
     const vd_limits *limits = &vd_device(reflect_ctx, 0)->limits;
@@ -807,7 +824,7 @@ static const struct CMUnitTest reflect_tests[] = {
     CASE(bindings_and_values), CASE(addresses), CASE(structs_arrays_and_vectors),
     CASE(other_byte_order_and_odd_address), CASE(our_own_assembler), CASE(access_is_what_the_kernel_does),
     CASE(access_follows_pointers), CASE(access_follows_initialisers), CASE(several_entry_points),
-    CASE(matrices_among_the_values), CASE(constants_change_sizes), CASE(bad_constants),
+    CASE(matrices_among_the_values), CASE(constants_change_sizes), CASE(bad_constants), CASE(glsl_needs_a_macro),
     CASE(constants_over_limits), CASE(constant_expressions), CASE(damaged_constants), CASE(queries_copy),
     CASE(bad_modules),
     CASE(bad_instructions), CASE(bad_resources), CASE(truncations), CASE(random_bytes), CASE(mutations),

@@ -1,0 +1,284 @@
+/* GLSL and HLSL at run time: what kernels compute, macros, includes, registers, and messages of wrong code. This
+   program has its own implementation, because only programs with VKDISPATCH_GLSLANG link glslang. */
+#define _POSIX_C_SOURCE 200809L
+#if defined(__has_include)
+#if __has_include(<glslang/Include/glslang_c_interface.h>)
+#define VKDISPATCH_GLSLANG
+#endif
+#endif
+#define VKDISPATCH_STATIC
+#define VKDISPATCH_IMPLEMENTATION
+#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#define VKDISPATCH_CUDA
+#define VKDISPATCH_OPENCL
+#include "tests/conformance/common.h"
+
+static vd_kernel_desc code_desc(vd_code kind, const char *code) {
+    vd_kernel_desc d;
+    memset(&d, 0, sizeof d);
+    d.name = "blur";
+    d.code_kind = kind;
+    d.code = code;
+    return d;
+}
+
+/* Skips if the backend does not accept SPIR-V, and therefore no GLSL, or if glslang is missing: both must be named. */
+static void needs_glsl(fixture *f) {
+    vd_kernel_desc d = code_desc(VD_CODE_GLSL, "void main() {}");
+    vd_kernel k = vd_kernel_create(f->ctx, &d);
+    if (f->backend != VD_BACKEND_VULKAN && f->backend != VD_BACKEND_DUMMY) {
+        if (k.id || !strstr(vd_error_text(), "desc.code_kind is GLSL (6), but backend")) fail_msg("%s", vd_error_text());
+        skip_because("the backend takes no SPIR-V");
+    }
+#ifndef VKDISPATCH_GLSLANG
+    if (k.id || !strstr(vd_error_text(), "define VKDISPATCH_GLSLANG")) fail_msg("%s", vd_error_text());
+    skip_because("glslang's headers are not here (Debian: glslang-dev)");
+#endif
+    if (!k.id) fail_msg("%s", vd_error_text());
+    vd_kernel_destroy(f->ctx, k);
+}
+
+static vd_kernel kernel_of(fixture *f, const vd_kernel_desc *desc) {
+    vd_kernel k = vd_kernel_create(f->ctx, desc);
+    if (!k.id) fail_msg("%s", vd_error_text());
+    return k;
+}
+
+static void fails_to_compile(fixture *f, vd_kernel_desc d, vd_result wanted, const char *words) {
+    vd_kernel k = vd_kernel_create(f->ctx, &d);
+    if (k.id) fail_msg("a kernel was made of: %s", (const char *)d.code);
+    check_failure("vd_kernel_create", vd_error_result(), wanted, words);
+}
+
+static const char glsl_scale[] =
+    "/* a comment\n   #version 1 */\n"
+    "#version 450\n"
+    "layout(local_size_x_id = 0) in;\n"
+    "layout(binding = 3) buffer Y { float y[]; };\n"
+    "layout(push_constant) uniform P { float by; } p;\n"
+    "void main() { y[gl_GlobalInvocationID.x] *= SCALE(p.by); }\n";
+
+TEST(glsl_with_macros_and_constants) {
+    const vd_define defines[] = { { "SCALE(x)", "(x + OFFSET)" }, { "OFFSET", NULL } };
+    const vd_constant size = { 0, vd_u32(4) };
+    float x[4] = { 1, 2, 3, 4 };
+    needs_glsl(f);
+    vd_kernel_desc d = code_desc(VD_CODE_GLSL, glsl_scale);
+    d.defines = defines;
+    d.define_count = 2;
+    d.constants = &size;
+    d.constant_count = 1;
+    vd_kernel k = kernel_of(f, &d);
+    vd_kernel_info info;
+    OK(vd_kernel_query(f->ctx, k, &info));
+    assert_int_equal(info.arg_count, 2);
+    assert_int_equal(info.local_size[0], 4);
+    vd_buffer y = buffer_named(f->ctx, "y", VD_F32, 4, x);
+    OK(vd_run(f->ctx, k, 4, vd_b(y), vd_f32(9)));
+    OK(vd_buffer_read(f->ctx, y, 0, x, VD_WHOLE));
+    for (int i = 0; i < 4 && f->executes; i++) assert_true(x[i] == (float)(10 * (i + 1)));
+    d.code_size = sizeof glsl_scale - 1; /* a text without a terminating zero */
+    kernel_of(f, &d);
+}
+
+/* ---- includes ---- */
+
+typedef struct files { int asked; bool angled; char from[64]; } files;
+
+static const char *file_of(void *user, const char *name, const char *from, bool angled) {
+    files *s = (files *)user;
+    s->asked++;
+    s->angled = angled;
+    snprintf(s->from, sizeof s->from, "%s", from);
+    if (!strcmp(name, "a.h")) return "#include <b.h>\n#ifndef A_H\n#define A_H\nuint twice(uint x) { return b(x) * 2; }\n#endif";
+    if (!strcmp(name, "b.h")) return "#ifndef B_H\n#define B_H\nuint b(uint x) { return x + 1; }\n#include \"a.h\"\n#endif\n";
+    if (!strcmp(name, "wrong.h")) return "uint f() { return 1; }\n\nuint g() { return unknown_name; }\n";
+    if (!strcmp(name, "large.h")) return "#include \"b.h\"\n#include \"b.h\"\n#include \"b.h\"\n";
+    return NULL;
+}
+
+static void check_included(fixture *f, const char *code, uint32_t expected) {
+    files s = { 0, false, "" };
+    vd_kernel_desc d = code_desc(VD_CODE_GLSL, code);
+    d.include = file_of;
+    d.include_user = &s;
+    vd_kernel k = kernel_of(f, &d);
+    assert_true(s.asked > 0);
+    vd_buffer y = buffer_u32(f->ctx, "y", 1, NULL);
+    OK(vd_run(f->ctx, k, 1, vd_b(y)));
+    if (f->executes) assert_int_equal(read_u32(f->ctx, y, 0), expected);
+}
+
+#define GLSL_HEAD "#version 450\nlayout(local_size_x = 1) in;\nlayout(binding = 0) buffer Y { uint y[]; };\n"
+
+TEST(includes) {
+    files s = { 0, false, "" };
+    needs_glsl(f);
+    check_included(f, GLSL_HEAD "#include \"a.h\"\n#include <b.h>\nvoid main() { y[0] = twice(20); }", 42);
+    check_included(f, GLSL_HEAD "#if 0\n#include \"none.h\"\n#endif\nvoid main() { y[0] = 7; }", 7);
+    check_included(f, GLSL_HEAD "#include \"large.h\"\n  # include <a.h>\nvoid main() { y[0] = __LINE__ + b(0); }", 7);
+    vd_kernel_desc d = code_desc(VD_CODE_GLSL, GLSL_HEAD "/*\n#include \"none.h\"\n*/ // #include \"a.h\"\n"
+                                 "void main() { y[0] = 1; }");
+    d.include = file_of;
+    d.include_user = &s;
+    kernel_of(f, &d);
+    assert_int_equal(s.asked, 0);
+    d.code = GLSL_HEAD "#include \"a.h\"\nvoid main() { y[0] = 1; }";
+    kernel_of(f, &d);
+    assert_true(s.angled && !strcmp(s.from, "a.h")); /* b.h is asked for in a.h, and a.h in b.h never */
+}
+
+TEST(messages_name_file_and_line) {
+    files s = { 0, false, "" };
+    needs_glsl(f);
+    vd_kernel_desc d = code_desc(VD_CODE_GLSL, GLSL_HEAD "void main() {\n    y[0] = missing;\n}");
+    fails_to_compile(f, d, VD_ERROR_COMPILE, "vd_kernel_create 'blur': glslang failed to compile|blur:5:|'missing'");
+    d.code = GLSL_HEAD "#include \"wrong.h\"\nvoid main() { y[0] = g(); }";
+    fails_to_compile(f, d, VD_ERROR_COMPILE, "wrong.h|was not found because the kernel desc has no include callback|blur:4:");
+    d.include = file_of;
+    d.include_user = &s;
+    fails_to_compile(f, d, VD_ERROR_COMPILE, "wrong.h:3:|'unknown_name'");
+    d.code = GLSL_HEAD "#include \"a.h\"\nvoid main() { y[0] = missing; }";
+    fails_to_compile(f, d, VD_ERROR_COMPILE, "blur:5:|'missing'");
+    d.code = GLSL_HEAD "#if 0\n#include \"a.h\"\n#endif\n\nvoid main() { y[0] = missing; }";
+    fails_to_compile(f, d, VD_ERROR_COMPILE, "blur:8:|'missing'");
+    d.code = GLSL_HEAD "#include \"none.h\"\nvoid main() {}";
+    fails_to_compile(f, d, VD_ERROR_COMPILE, "blur:4:|none.h|was not found");
+    d.code = GLSL_HEAD "#include none.h\nvoid main() {}";
+    fails_to_compile(f, d, VD_ERROR_COMPILE, "blur:4:|an include directive needs a quoted name");
+    d.name = "a\"b\\c\nd";
+    d.code = "void main() { x; }";
+    fails_to_compile(f, d, VD_ERROR_COMPILE, "a_b_c_d:1:");
+    d.name = NULL;
+    fails_to_compile(f, d, VD_ERROR_COMPILE, "code:1:");
+    d = code_desc(VD_CODE_HLSL, "RWByteAddressBuffer y;\n[numthreads(1, 1, 1)]\nvoid main() {\n  y.Store(0, nothing);\n}");
+    fails_to_compile(f, d, VD_ERROR_COMPILE, "blur|(4)|error");
+}
+
+/* ---- HLSL ---- */
+
+static const char hlsl_registers[] =
+    "#define REG(kind, n) register(kind##n)\n"
+    "StructuredBuffer<float> x : register(t0);\n"
+    "ByteAddressBuffer raw : REG(t, 1);\n"
+    "RWStructuredBuffer<float> y : register(u0);\n"
+    "RWStructuredBuffer<uint> z : register( u2 );\n"
+    "[numthreads(4, 1, 1)] void scale(uint3 id : SV_DispatchThreadID) {\n"
+    "    y[id.x] = x[id.x] * 3 + asfloat(raw.Load(4 * id.x));\n"
+    "    z[id.x] = id.x;\n"
+    "}\n";
+
+/* t0 and u0 are different resources, and the order of the arguments is b, t, u, s. */
+TEST(hlsl_registers_are_bindings_by_kind) {
+    static const struct { const char *name; uint32_t binding, access; } expected[] = {
+        { "x", 16, VD_READ }, { "raw", 17, VD_READ }, { "y", 32, VD_WRITE }, { "z", 34, VD_WRITE }
+    };
+    float x[4] = { 1, 2, 3, 4 }, raw[4] = { 0.5f, 0.5f, 0.5f, 0.5f }, got[4];
+    needs_glsl(f);
+    vd_kernel_desc d = code_desc(VD_CODE_HLSL, hlsl_registers);
+    d.entry = "scale";
+    vd_kernel k = kernel_of(f, &d);
+    vd_kernel_info info;
+    OK(vd_kernel_query(f->ctx, k, &info));
+    assert_int_equal(info.arg_count, 4);
+    assert_int_equal(info.local_size[0], 4);
+    for (int i = 0; i < 4; i++) {
+        vd_kernel_arg_info a;
+        OK(vd_kernel_arg_query(f->ctx, k, i, &a));
+        assert_string_equal(a.name, expected[i].name);
+        assert_int_equal(a.arg.location, expected[i].binding);
+        assert_int_equal(a.arg.access, expected[i].access);
+    }
+    vd_buffer bx = buffer_named(f->ctx, "x", VD_F32, 4, x), braw = buffer_named(f->ctx, "raw", VD_U32, 4, raw);
+    vd_buffer by = buffer_named(f->ctx, "y", VD_F32, 4, NULL), bz = buffer_u32(f->ctx, "z", 4, NULL);
+    OK(vd_run(f->ctx, k, 4, vd_b(bx), vd_b(braw), vd_b(by), vd_b(bz)));
+    OK(vd_buffer_read(f->ctx, by, 0, got, VD_WHOLE));
+    for (int i = 0; i < 4 && f->executes; i++) assert_true(got[i] == x[i] * 3 + 0.5f);
+}
+
+TEST(hlsl_textures) {
+    const uint8_t texels[4] = { 255, 0, 51, 255 };
+    float got[4];
+    needs_glsl(f);
+    if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_IMAGE)) skip_because("the device has no images");
+    vd_kernel_desc d = code_desc(VD_CODE_HLSL,
+                                 "Texture2D<float4> t : register(t3);\nSamplerState s : register(s1);\n"
+                                 "RWStructuredBuffer<float4> y : register(u0);\n"
+                                 "[numthreads(1, 1, 1)] void main() { y[0] = t.SampleLevel(s, float2(0.5, 0.5), 0); }");
+    vd_kernel k = kernel_of(f, &d);
+    vd_image_desc id;
+    vd_sampler_desc sd;
+    memset(&id, 0, sizeof id);
+    memset(&sd, 0, sizeof sd);
+    id.format = VD_FORMAT_RGBA8_UNORM;
+    id.extent[0] = id.extent[1] = 1;
+    id.data = texels;
+    vd_image image = vd_image_create(f->ctx, &id);
+    vd_sampler sampler = vd_sampler_create(f->ctx, &sd);
+    vd_buffer y = buffer_named(f->ctx, "y", VD_F32X4, 1, NULL);
+    OK(vd_run(f->ctx, k, 1, vd_i(image), vd_b(y), vd_s(sampler)));
+    OK(vd_buffer_read(f->ctx, y, 0, got, VD_WHOLE));
+    if (f->executes) assert_true(got[0] == 1 && got[1] == 0 && got[2] > 0.199f && got[2] < 0.201f);
+    vd_image_destroy(f->ctx, image);
+    vd_sampler_destroy(f->ctx, sampler);
+}
+
+/* ---- bad input ---- */
+
+TEST(bad_input) {
+    static const char *const garbage[] = {
+        "", "#", "#version", "#version 9999\nvoid main() {}", "\"", "/*", "void main() {", "#include", "#include \"",
+        "\n\n#if", "\x80\xff\x01", "#define X X\nX", "}}}}", "#error here"
+    };
+    const vd_define nameless = { NULL, "1" }, two_lines = { "A", "1\n#error" };
+    needs_glsl(f);
+    for (size_t i = 0; i < COUNT(garbage); i++)
+        for (int kind = VD_CODE_GLSL; kind <= VD_CODE_HLSL; kind++) {
+            vd_kernel_desc d = code_desc((vd_code)kind, garbage[i]);
+            vd_kernel k = vd_kernel_create(f->ctx, &d);
+            if (!k.id && !strstr(vd_error_text(), "vd_kernel_create 'blur': ")) fail_msg("%s", vd_error_text());
+        }
+    vd_kernel_desc d = code_desc(VD_CODE_GLSL, NULL);
+    fails_to_compile(f, d, VD_ERROR_INVALID, "desc.code is NULL");
+    d.code = "";
+    fails_to_compile(f, d, VD_ERROR_COMPILE, "the GLSL code is empty");
+    d.code = "void main() {}";
+    d.define_count = 1;
+    fails_to_compile(f, d, VD_ERROR_INVALID, "desc.define_count is 1, but desc.defines is NULL");
+    d.defines = &nameless;
+    fails_to_compile(f, d, VD_ERROR_INVALID, "desc.defines[0] has no name");
+    d.defines = &two_lines;
+    fails_to_compile(f, d, VD_ERROR_INVALID, "desc.defines[0] has more than one line");
+    d.define_count = -1;
+    fails_to_compile(f, d, VD_ERROR_INVALID, "desc.define_count is -1, but it must not be negative");
+    d.define_count = 0;
+    d.entry = "other";
+    fails_to_compile(f, d, VD_ERROR_COMPILE, "no compute entry point 'other'");
+    d = code_desc(VD_CODE_HLSL, "RWByteAddressBuffer y : register(u16);\n[numthreads(1, 1, 1)] void main() { y.Store(0, 1); }");
+    fails_to_compile(f, d, VD_ERROR_UNSUPPORTED, "the HLSL uses register u16, but the limit is 15");
+    d = code_desc(VD_CODE_HLSL, "[numthreads(1, 1, 1)] void main() {}");
+    d.entry = "absent";
+    fails_to_compile(f, d, VD_ERROR_COMPILE, "blur");
+}
+
+static const char *self_growing(void *user, const char *name, const char *from, bool angled) {
+    static char text[1 << 16]; /* each file includes 512 others, so that all together would have no limit */
+    (void)from, (void)angled, (void)user;
+    size_t used = 0;
+    for (int i = 0; i < 512; i++) used += (size_t)snprintf(text + used, sizeof text - used, "#include \"%.20s%d\"\n", name, i);
+    return text;
+}
+
+TEST(includes_without_end) {
+    needs_glsl(f);
+    vd_kernel_desc d = code_desc(VD_CODE_GLSL, "#include \"x\"\nvoid main() {}");
+    d.include = self_growing;
+    fails_to_compile(f, d, VD_ERROR_UNSUPPORTED, "more than 16777216 bytes");
+}
+
+static const struct CMUnitTest cases[] = {
+    CASE(glsl_with_macros_and_constants), CASE(includes), CASE(messages_name_file_and_line),
+    CASE(hlsl_registers_are_bindings_by_kind), CASE(hlsl_textures), CASE(bad_input), CASE(includes_without_end),
+};
+
+MAIN("glsl", cases)
