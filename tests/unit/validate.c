@@ -469,9 +469,9 @@ static void code_of_other_kinds(void **state) {
     d.code = text;
     assert_true(vd_kernel_create(validate_ctx, &d).id == 0);
     CHECK_TEXT("the cubin code is empty");
-    d.code_kind = (vd_code)6;
+    d.code_kind = (vd_code)8;
     assert_true(vd_kernel_create(validate_ctx, &d).id == 0);
-    CHECK_TEXT("desc.code_kind is 6, not a valid vd_code (0 to 5)");
+    CHECK_TEXT("desc.code_kind is 8, not a valid vd_code (0 to 7)");
 }
 
 /* A backend that only accepts SPIR-V says so. */
