@@ -187,7 +187,7 @@ FFT_BACKENDS         = opencl
 commands_fft         = $(own_fft) $(bound_fft:%="env VKDISPATCH_BUFFERS=binding %") "env VKDISPATCH_BUFFERS=binding build/$(cc)/tests/fft/look_back scans" \
                        $(foreach b,$(FFT_BACKENDS),$(patsubst %,"env VKDISPATCH_BACKEND=$b %",$(filter-out %/host_memory,$(own_fft)))) \
                        "env $(fake_driver) build/$(cc)/tests/fft/plans" "env VKDISPATCH_CHECK_KERNELS=1 build/$(cc)/tests/fft/hooks" \
-                       $(foreach t,transforms hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t") $(vkfft_fft:%="% vkfft")
+                       $(foreach t,transforms real hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t") $(vkfft_fft:%="% vkfft")
 
 programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc)) $(layer)
 # The fake CUDA driver executes everything except kernels.

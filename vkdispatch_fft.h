@@ -2315,7 +2315,6 @@ typedef enum vd__fft_role {
        storing; 0: the axis is not split */ \
     FIELD(uint32_t, part_in) \
     FIELD(uint32_t, part_out) \
-    FIELD(uint32_t, outer_out) /* number of values of another, faster such index while storing; 0: 1 */ \
     FIELD(uint64_t, n) /* length of the axis */ \
     FIELD(uint64_t, h) /* length of the complex transform */ \
     /* number of indices of the axis that are read (the others are 0), and that are written; 0: all */ \
@@ -3118,8 +3117,8 @@ static uint64_t vd__fft_extent(const vd_fft *p, uint32_t axis, uint32_t dimensio
 }
 
 /* Returns the addresses of the loads or stores of a pass. The digits of a block index are the dimensions before the
-   axis in `order`, then `block`. The digits of a transform index are `first_digit`, the dimensions after the axis in
-   `order`, then `last_digit`. Dimensions in `extra_dims` become axes of the transform before the axis itself, smallest
+   axis in `order`, then `block`. The digits of a transform index are `first_digit`, `last_digit`, then the dimensions
+   after the axis in `order`. Dimensions in `extra_dims` become axes of the transform before the axis itself, smallest
    stride first. */
 static vd__fft_addressing vd__fft_addressing_of(const vd_fft *p, const uint32_t *order,
                                                 const vd__fft_problem *problem, uint32_t extra_dims,
@@ -3291,8 +3290,7 @@ static void vd__fft_set_output(const vd_fft *p, vd__fft_pass *pass, const vd__ff
     vd__fft_layout array = vd__real_hook_layout(p, &problem->rule, true);
     if (!pass->real.kind) pass->real = problem->rule;
     if (problem->rule.kind) {
-        pass->real.part_out = parts > 1 ? (uint32_t)parts : 0;
-        pass->real.outer_out = outer > 1 ? (uint32_t)outer : 0;
+        pass->real.part_out = parts * outer > 1 ? (uint32_t)(parts * outer) : 0;
         pass->real.store = pass->to != VD__FFT_FOLD && (!problem->paired_out || p->hooks.store);
         pass->real.scalar_out = pass->to != VD__FFT_FOLD && p->scalar[pass->to] && !problem->paired_out;
     }
@@ -5772,17 +5770,15 @@ static vd__real_row vd__real_row_of(const vd__fft_addressing *array, const vd__f
 }
 
 /* Returns the rows of transform q of a block. index: addresses for the points of hooks; NULL without hooks. part:
-   number of transforms along an axis that is split over passes; 0 if it is not split. outer: see vd__real.outer_out. */
+   number of transforms along an axis that is split over passes; 0 if it is not split. */
 static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, const vd__fft_addressing *array,
-                                      const vd__fft_addressing *index, vc_val q, vc_val block, uint32_t part,
-                                      uint32_t outer) {
+                                      const vd__fft_addressing *index, vc_val q, vc_val block, uint32_t part) {
     vd__real_rows rows;
     uint64_t count = array->transform.product;
     rows.count = w->pass->real.two_rows ? 2 : 1;
     rows.second = vc_bool(true);
     rows.even = count % 2 == 0;
     rows.part = part ? vd__fft_div_const(q, count / part) : vc_u32(0);
-    if (outer) rows.part = vc_add(vc_mul(rows.part, vc_u32(outer)), vc_rem(q, vc_u32(outer)));
     if (rows.count == 1) {
         rows.row[0] = rows.row[1] = vd__real_row_of(array, index, q, block);
         return rows;
@@ -6050,7 +6046,7 @@ static void vd__real_load_all(vd__fft_writer *w) {
     vd__real_rows rows;
     bool partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
-    rows = vd__real_rows_of(w, &w->pass->in, w->load ? &w->pass->in_index : NULL, q, block, parts, 0);
+    rows = vd__real_rows_of(w, &w->pass->in, w->load ? &w->pass->in_index : NULL, q, block, parts);
     for (uint32_t u = 0; u < g.butterflies; u++) {
         vc_val b = vd__fft_butterfly_index_clamped(w, &g, u), zero = vc_const(w->k, vc_imm(w->real, 0));
         for (uint32_t j = 0; j < g.radix; j++) {
@@ -6209,10 +6205,9 @@ static uint64_t vd__real_result_count(const vd__real *r) {
 static void vd__real_store_butterfly(const vd__fft_writer *w, const vd__fft_stage_info *g, const vd__real_rows *rows,
                                      vc_val b, const vd__fft_c *x) {
     const vd__real *r = &w->pass->real;
-    uint32_t parts = (r->part_out ? r->part_out : 1) * (r->outer_out ? r->outer_out : 1);
-    uint64_t count = vd__real_result_count(r), step = (uint64_t)g->read_stride * parts;
+    uint64_t count = vd__real_result_count(r), step = (uint64_t)g->read_stride * (r->part_out ? r->part_out : 1);
     for (uint32_t j = 0; j < g->radix && j * step < count; j++) {
-        vc_val i = vd__real_index_of_part(rows, vc_add(b, vc_u32(j * g->read_stride)), r->part_out ? parts : 0);
+        vc_val i = vd__real_index_of_part(rows, vc_add(b, vc_u32(j * g->read_stride)), r->part_out);
         VD__REAL_IF(w, (j + 1) * step > count, vc_lt(i, vc_u32((uint32_t)count))) {
             vd__real_store_result(w, rows, i, x[j]);
         }
@@ -6226,8 +6221,7 @@ static void vd__real_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     bool group_partly, partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &group_partly);
     const vd__real *r = &w->pass->real;
-    rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, q, block, r->part_out,
-                            r->outer_out);
+    rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, q, block, r->part_out);
     for (uint32_t u = 0; u < g->butterflies; u++) {
         vc_val b = vd__fft_butterfly_index(w, g, u, &partly), active = exists;
         if (partly) active = vc_and(active, vc_lt(b, vc_u32(g->read_stride)));
@@ -6332,7 +6326,7 @@ static void vd__real_store_pairs(vd__fft_writer *w, const vd__real_pairs *pairs,
     vd__real_rows rows;
     bool group_partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &group_partly);
-    rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, q, block, 0, 0);
+    rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, q, block, 0);
     for (uint32_t u = 0; u < count; u++) {
         bool partly = (u + 1) * threads > pair_count, may_be_middle = h % 2 == 0 && h / 2 / threads == u;
         vc_val p = vd__real_pair_index(w, u), active = exists;
@@ -6385,7 +6379,7 @@ static void vd__real_fold_in_memory(vd__fft_writer *w) {
         vc_val p = vc_rem(i, vc_u32(pairs)), row = vc_div(i, vc_u32(pairs));
         vc_val base = vd__fft_base_offset(&w->pass->in, row, vc_u32(0));
         vd__real_rows rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, row, vc_u32(0),
-                                              0, 0);
+                                              0);
         vc_val upper = vc_select(vc_eq(p, vc_u32(0)), p, vc_sub(vc_u32(h), p));
         vd__fft_c x = vd__real_load_stored(w, base, p), y = vd__real_load_stored(w, base, upper);
         vd__real_fold_pair(w, &rows, p, x, y, true, h % 2 == 0);

@@ -76,6 +76,15 @@ static inline uint32_t count_kernels(const vd_fft_desc *desc) {
     return kernels;
 }
 
+/* Limits the shared memory so that a transform takes this many kernels. Fails if no limit has that effect. */
+static inline void limit_to_kernels(const vd_fft_desc *desc, uint32_t kernels) {
+    for (uint32_t bytes = 64; bytes <= 2048; bytes *= 2) {
+        limit_shared_memory(bytes);
+        if (count_kernels(desc) == kernels) return;
+    }
+    fail_msg("no limit of shared memory leads to %u kernels", kernels);
+}
+
 static inline uint32_t random_below(uint64_t *state, uint32_t n) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)((*state >> 33) % n);
