@@ -85,6 +85,7 @@ constexpr bool same_text(const char *a, const char *b) { return *a == *b && (!*a
 #define SAME_NAME(result, name, exported, args) \
     static_assert(same_text(TEXT(name), #exported), #name " is exported under another name");
 #if CUDA_VERSION >= 13000
+#undef cuEventElapsedTime /* drivers before CUDA 12.8 lack cuEventElapsedTime_v2 */
 VD__NVRTC_FUNCTIONS(SAME_NAME)
 VD__CU_FUNCTIONS(SAME_NAME)
 VD__CU_NEWER_FUNCTIONS(SAME_NAME)
