@@ -477,6 +477,7 @@ static void call_fft(caller *c) {
     io.in = any_buffer(c);
     TOOK(vd_fft_run(c->fft, immediate(c), &io));
     vd_fft_explain(c->fft);
+    vd_fft_memory(c->fft);
     vd_fft_arguments(c->fft, &count);
 }
 
@@ -496,6 +497,7 @@ static void call_convolve(caller *c) {
     TOOK(vd_convolve_run(c->convolve, immediate(c), any_buffer(c), any_buffer(c)));
     TOOK(vd_convolve_2d(c->w->ctx, any_buffer(c), any_buffer(c), any_buffer(c), VD_CONVOLVE_SAME));
     vd_convolve_shape(c->convolve, shape);
+    vd_convolve_memory(c->convolve);
     vd_convolve_explain(c->convolve);
 }
 
