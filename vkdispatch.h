@@ -471,8 +471,11 @@
        images           Sampled images (with their sampler, or separate ones), storage images and samplers in descriptor
                         set 0, bindings 0 to 63. A storage image without NonReadable or NonWritable counts as read and
                         written.
-       not supported    Texel buffers, multisampled images, arrays of cubes, uniform blocks; arrays of descriptors;
-                        decoration groups.
+       uniform blocks   Uniform blocks (class Uniform with Block) are buffers of type VD_BYTES: pass a buffer or view of
+                        any type, with at least the bytes of the block, at most limits.max_uniform_bytes, and beginning
+                        at a multiple of limits.uniform_alignment. The layout is that of the module (std140 in GLSL).
+       not supported    Texel buffers, multisampled images, arrays of cubes; arrays of descriptors; decoration
+                        groups.
        checked          Instructions and their operands against the SPIR-V grammar; definitions and uses of ids; sizes
                         of types; the nesting of functions and blocks. A damaged module never crashes vkdispatch. Its
                         id bound may be 2^18 plus 16 for each word, so that memory is bounded by the module's size.
@@ -864,6 +867,9 @@ typedef struct vd_limits {
     uint64_t max_buffer_bytes;      /* bytes of a buffer */
     uint64_t max_private_bytes;     /* private memory of all invocations of a work-group together, in bytes, with the
                                        values that they keep across barriers. 0: no known limit */
+    uint32_t max_uniform_blocks;    /* uniform blocks of a kernel. 0: not supported; vulkan and dummy have them */
+    uint32_t uniform_alignment;     /* bytes; required alignment of a view that is passed as a uniform block */
+    uint64_t max_uniform_bytes;     /* bytes of a buffer that is passed as a uniform block */
 } vd_limits;
 
 /* How a device executes kernels. Choose between algorithms by these facts, not by the backend or the type of the
@@ -1126,7 +1132,7 @@ typedef struct vd_arg_info {
     uint32_t access;                /* buffers: VD_READ, VD_WRITE or both. Default: unused, but ordered like VD_READ */
     uint32_t location;              /* binding number in set 0; else offset in the argument block in bytes */
     uint32_t size;                  /* bytes in the argument block: 8 for addresses, the size of the type for values. 0
-                                       for bindings */
+                                       for bindings, except uniform blocks */
     uint32_t align;                 /* required alignment of a buffer's start in bytes, a power of two. Default: the
                                        size of a scalar of its type, 4 if it has none */
     bool may_alias;                 /* the buffer may overlap other arguments although one of them is written */
@@ -1134,6 +1140,7 @@ typedef struct vd_arg_info {
     vd_dim dim;                     /* images */
     vd_format format;               /* storage images */
     bool separate;                  /* sampled images: without a sampler, which is an argument of its own or not used */
+    bool uniform;                   /* VD_ARG_BINDING: a uniform block of `size` bytes. Default: storage buffer */
 } vd_arg_info;
 
 /* One implicit argument of a kernel. */
@@ -3431,6 +3438,7 @@ typedef struct vd__transition {
 typedef enum vd__descriptor {
     VD__DESCRIPTOR_NONE,
     VD__DESCRIPTOR_BUFFER,     /* storage buffer */
+    VD__DESCRIPTOR_UNIFORM,    /* uniform block */
     VD__DESCRIPTOR_ARGUMENTS,  /* the argument block in a uniform buffer */
     VD__DESCRIPTOR_STORAGE_IMAGE,
     VD__DESCRIPTOR_COMBINED,   /* sampled image with its sampler */
@@ -3440,7 +3448,7 @@ typedef enum vd__descriptor {
 } vd__descriptor;
 
 static VD__UNUSED vd__descriptor vd__descriptor_of(const vd_arg_info *a) {
-    if (a->kind == VD_ARG_BINDING) return VD__DESCRIPTOR_BUFFER;
+    if (a->kind == VD_ARG_BINDING) return a->uniform ? VD__DESCRIPTOR_UNIFORM : VD__DESCRIPTOR_BUFFER;
     if (a->kind == VD_ARG_SAMPLER) return VD__DESCRIPTOR_SAMPLER;
     if (a->kind != VD_ARG_IMAGE) return VD__DESCRIPTOR_NONE;
     if (!a->sampled) return VD__DESCRIPTOR_STORAGE_IMAGE;
@@ -3757,6 +3765,7 @@ typedef struct vd__param {
     uint32_t location;         /* as in vd_arg_info */
     uint16_t size;
     uint8_t buffer_index;      /* index among the buffer arguments */
+    bool uniform;              /* vd_arg_info.uniform */
 } vd__param;
 
 typedef struct vd__kernel {
@@ -6149,7 +6158,8 @@ static void vd__dummy_facts(vd_facts *f) {
 /* Describes the device: the caller's description, with typical values of a desktop GPU for fields that are zero. */
 static void vd__dummy_info(const vd_device_info *desc, vd_device_info *out) {
     static const vd_limits typical = {
-        { 65535, 65535, 65535 }, { 1024, 1024, 64 }, 1024, 48 << 10, 128, 16, 16, 32, 32, 32, 1ull << 31, 1ull << 31, 0
+        { 65535, 65535, 65535 }, { 1024, 1024, 64 }, 1024, 48 << 10, 128, 16, 16, 32, 32, 32, 1ull << 31, 1ull << 31, 0,
+        15, 256, 64 << 10
     };
     memset(out, 0, sizeof *out);
     if (desc) *out = *desc;
@@ -6184,6 +6194,9 @@ static void vd__dummy_info(const vd_device_info *desc, vd_device_info *out) {
     VD__DUMMY_TYPICAL(max_subgroup_size);
     VD__DUMMY_TYPICAL(max_binding_bytes);
     VD__DUMMY_TYPICAL(max_buffer_bytes);
+    VD__DUMMY_TYPICAL(max_uniform_blocks);
+    VD__DUMMY_TYPICAL(uniform_alignment);
+    VD__DUMMY_TYPICAL(max_uniform_bytes);
 #undef VD__DUMMY_TYPICAL
 }
 
@@ -7280,6 +7293,10 @@ static void vd__vk_fill_limits(const vd__vk_facts *facts, vd_device_info *info) 
     to->max_subgroup_size = facts->subgroup_size.maxSubgroupSize ? facts->subgroup_size.maxSubgroupSize
                                                                  : to->subgroup_size;
     to->max_binding_bytes = from->maxStorageBufferRange;
+    to->max_uniform_blocks = (uint32_t)vd__vk_min(from->maxPerStageDescriptorUniformBuffers,
+                                                  from->maxDescriptorSetUniformBuffers) - 1; /* the argument block */
+    to->uniform_alignment = (uint32_t)from->minUniformBufferOffsetAlignment;
+    to->max_uniform_bytes = from->maxUniformBufferRange;
     to->max_buffer_bytes = vd__vk_min(info->device_memory, facts->v11.maxMemoryAllocationSize);
     if (facts->maintenance4.maxBufferSize)
         to->max_buffer_bytes = vd__vk_min(to->max_buffer_bytes, facts->maintenance4.maxBufferSize);
@@ -8171,7 +8188,7 @@ typedef struct vd__vk_kernel {
     uint32_t set_index;        /* index of set_layout in the device's layouts */
     uint32_t binding_count;    /* number of bindings, without the argument block */
     uint32_t first_binding;
-    bool has_images;           /* false: all bindings are storage buffers */
+    bool mixed;                /* false: all bindings are storage buffers */
     uint8_t types[64];         /* vd__descriptor of each binding, in order */
     uint32_t uniform;          /* 1 + binding of the argument block; 0: push constants or no arguments */
     uint32_t push_bytes;
@@ -8241,9 +8258,9 @@ static size_t vd__vk_to_uniform(const vd__spirv *m, uint32_t variable, uint32_t 
 /* ---- layouts ---- */
 
 static const VkDescriptorType vd__vk_descriptor_types[VD__DESCRIPTORS] = { /* by vd__descriptor */
-    VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC,
-    VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE,
-    VK_DESCRIPTOR_TYPE_SAMPLER
+    VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
+    VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
+    VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, VK_DESCRIPTOR_TYPE_SAMPLER
 };
 
 static VkResult vd__vk_set_layout_create(vd__vk_device *vk, const vd__vk_layout *layout, VkDescriptorSetLayout *out) {
@@ -8306,7 +8323,7 @@ static void vd__vk_kernel_bindings(const vd_kernel_desc *desc, bool in_memory, v
     for (uint32_t i = 0; i < VD__COUNT(kernel->types); i++) {
         if (!layout->types[i]) continue;
         if (!kernel->binding_count) kernel->first_binding = i;
-        if (layout->types[i] != VD__DESCRIPTOR_BUFFER) kernel->has_images = true;
+        if (layout->types[i] != VD__DESCRIPTOR_BUFFER) kernel->mixed = true;
         kernel->types[kernel->binding_count++] = layout->types[i];
         end = i + 1;
     }
@@ -8630,9 +8647,9 @@ static VD__NOINLINE bool vd__vk_copy_kernel_get(vd__device *dev) {
 /* Creates the built-in kernel `indirect` at its first use. */
 static vd_result vd__vk_indirect_kernel_get(vd__device *dev) {
     static const vd_arg_info args[2] = { { "counts", VD_ARG_BINDING, VD_U32, VD_READ, 0, 0, 0, false, false,
-                                           VD_DIM_DEFAULT, VD_FORMAT_NONE, false },
+                                           VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false },
                                          { "block", VD_ARG_BINDING, VD_U32, VD_READ_WRITE, 1, 0, 0, false, false,
-                                           VD_DIM_DEFAULT, VD_FORMAT_NONE, false } };
+                                           VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false } };
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
@@ -9056,7 +9073,7 @@ static inline bool vd__vk_keys_match(const vd__vk_descriptor_key *keys, const vd
     return !chunk || keys->serial == chunk->memory.serial;
 }
 
-/* Sets the descriptors of a kernel that has images: one write for each. */
+/* Sets the descriptors of a kernel that has images or uniform blocks: one write for each. */
 static void vd__vk_set_write_each(const vd__vk_kernel *kernel, const vd__launch *launch,
                                   const VkDescriptorBufferInfo *buffers, VkDescriptorImageInfo *images,
                                   VkWriteDescriptorSet *writes) {
@@ -9067,7 +9084,7 @@ static void vd__vk_set_write_each(const vd__vk_kernel *kernel, const vd__launch 
         writes[i].descriptorType = vd__vk_descriptor_types[kernel->types[i]];
         writes[i].pBufferInfo = &buffers[i];
         writes[i].pImageInfo = &images[i];
-        if (kernel->types[i] == VD__DESCRIPTOR_BUFFER) continue;
+        if (kernel->types[i] <= VD__DESCRIPTOR_UNIFORM) continue;
         bool storage = kernel->types[i] == VD__DESCRIPTOR_STORAGE_IMAGE;
         images[i].sampler = VD__VK_UNPACK(VkSampler, b->offset);
         images[i].imageView = VD__VK_UNPACK(VkImageView, b->memory->native[storage]);
@@ -9081,7 +9098,7 @@ static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, con
     VkDescriptorBufferInfo buffers[VD_MAX_ARGS + 1];
     VkDescriptorImageInfo images[VD_MAX_ARGS];
     VkWriteDescriptorSet writes[VD_MAX_ARGS + 1];
-    uint32_t count = launch->binding_count, write_count = kernel->has_images ? count : count ? 1 : 0;
+    uint32_t count = launch->binding_count, write_count = kernel->mixed ? count : count ? 1 : 0;
     for (uint32_t i = 0; i < count; i++) {
         const vd__binding *b = &launch->bindings[i];
         buffers[i].buffer = VD__VK_UNPACK(VkBuffer, b->memory->native[0]);
@@ -9092,7 +9109,7 @@ static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, con
         keys[i].size = b->size;
     }
     memset(writes, 0, (write_count + 1) * sizeof *writes);
-    if (kernel->has_images) vd__vk_set_write_each(kernel, launch, buffers, images, writes);
+    if (kernel->mixed) vd__vk_set_write_each(kernel, launch, buffers, images, writes);
     else if (count) {
         /* One write continues over the following bindings. It skips binding numbers that the layout does not have. */
         writes[0].dstBinding = kernel->first_binding;
@@ -13289,11 +13306,13 @@ static uint32_t vd__reflect_matrix_size(const vd__spirv *m, uint32_t structure, 
     return vd__spirv_saturate((uint64_t)stride * (by_rows ? rows : columns));
 }
 
+static uint32_t vd__reflect_struct_size(const vd__spirv *m, uint32_t id, int depth);
+
 /* Returns the size in bytes of a member of a struct, or 0 if it has no explicit layout that is supported. Sets the
    type: VD_BYTES if no vd_type describes it. */
 static uint32_t vd__reflect_member_size(const vd__spirv *m, uint32_t structure, uint32_t member, int depth,
                                         vd_type *type) {
-    uint32_t id = vd__spirv_definition(m, structure)[2 + member], count = 0, offset = 0, stride = 0;
+    uint32_t id = vd__spirv_definition(m, structure)[2 + member], count = 0, stride = 0;
     const uint32_t *w = vd__spirv_definition(m, id);
     *type = m->ids[id].type;
     switch (w[0] & 0xffffu) {
@@ -13306,10 +13325,16 @@ static uint32_t vd__reflect_member_size(const vd__spirv *m, uint32_t structure, 
     case VD__OpTypeStruct: break;
     default: return 0;
     }
-    if (depth > 4 || w[0] >> 16 < 3 || w[0] >> 16 > VD_MAX_ARGS) return 0;
-    uint32_t last = (w[0] >> 16) - 3, size = vd__reflect_member_size(m, id, last, depth + 1, type);
-    *type = VD_BYTES;
-    if (!size || !vd__spirv_member_decoration(m, id, last, VD__DecorationOffset, &offset)) return 0;
+    return depth > 4 || w[0] >> 16 > VD_MAX_ARGS ? 0 : vd__reflect_struct_size(m, id, depth + 1);
+}
+
+/* Returns the size in bytes of a struct with an explicit layout, up to the end of its last member, or 0. */
+static uint32_t vd__reflect_struct_size(const vd__spirv *m, uint32_t id, int depth) {
+    uint32_t members = (vd__spirv_definition(m, id)[0] >> 16) - 2, offset = 0;
+    vd_type type;
+    if (!members) return 0;
+    uint32_t size = vd__reflect_member_size(m, id, members - 1, depth, &type);
+    if (!size || !vd__spirv_member_decoration(m, id, members - 1, VD__DecorationOffset, &offset)) return 0;
     return vd__spirv_saturate((uint64_t)offset + size);
 }
 
@@ -13403,7 +13428,17 @@ static vd_arg_info *vd__reflect_bound(vd__reader *s, uint32_t id, const char *wh
     return a;
 }
 
-/* Reads a variable with a descriptor: a storage buffer, an image or a sampler. */
+/* Reads a uniform block. It is only read, so no access has to be found. */
+static vd_result vd__reflect_uniform(const vd__spirv *m, uint32_t type, vd_arg_info *a) {
+    a->uniform = true;
+    a->access = VD_READ;
+    a->size = vd__reflect_struct_size(m, type, 0);
+    if (a->size) return VD_OK;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a uniform block '%s' without a supported explicit layout",
+                    a->name ? a->name : "");
+}
+
+/* Reads a variable with a descriptor: a buffer, an image or a sampler. */
 static vd_result vd__reflect_resource(vd__reader *s, uint32_t id, uint32_t type, uint32_t storage) {
     const vd__spirv *m = s->m;
     const char *name = vd__spirv_name(m, id), *shown_name = name ? name : "";
@@ -13420,13 +13455,14 @@ static vd_result vd__reflect_resource(vd__reader *s, uint32_t id, uint32_t type,
     }
     if (op != VD__OpTypeStruct)
         return vd__spirv_invalid(m->ids[id].at, "the type %u of a buffer is not a struct", (unsigned)type);
-    if (storage == VD__StorageClassUniform && !vd__spirv_decoration(m, type, VD__DecorationBufferBlock, NULL))
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a uniform block '%s', which is not supported; pass "
-                        "values as push constants", shown_name);
+    bool uniform = storage == VD__StorageClassUniform
+                   && !vd__spirv_decoration(m, type, VD__DecorationBufferBlock, NULL);
+    if (!name && uniform) name = vd__spirv_name(m, type);
     if (!name) name = vd__spirv_member_name(m, type, 0);
     if (!name) name = vd__spirv_name(m, type);
     vd_arg_info *a = vd__reflect_bound(s, id, "buffer", name);
     if (!a) return vd__last_error.code;
+    if (uniform) return vd__reflect_uniform(m, type, a);
     if (!vd__spirv_decoration(m, id, VD__DecorationNonReadable, NULL)) a->access |= VD_READ;
     if (!vd__spirv_decoration(m, id, VD__DecorationNonWritable, NULL)) a->access |= VD_WRITE;
     s->targets[id] = (uint64_t)1 << (a - s->out->args);
@@ -14413,6 +14449,10 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
                              "argument %d '%s' has alignment %u, which is not a power of two", i, name,
                              (unsigned)a->align);
+    if (a->uniform && (a->kind != VD_ARG_BINDING || a->access & VD_WRITE))
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
+                             "argument %d '%s' is a uniform block, but its kind is not VD_ARG_BINDING, or its access "
+                             "has VD_WRITE", i, name);
     if (vd__descriptor_of(a) && a->location > 63)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
                              "argument %d '%s' has binding %u, but the limit is 63", i, name,
@@ -14541,7 +14581,7 @@ static VD__COLD vd_result vd__formats_check(const vd_kernel_desc *desc) {
 
 /* Checks a fully resolved kernel desc against one device. */
 static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *desc) {
-    uint32_t bindings = 0;
+    uint32_t bindings = 0, uniforms = 0;
     if (desc->arg_count < 0 || desc->arg_count > VD_MAX_ARGS)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
                              "desc.arg_count is %d, but must be 0 to %d", desc->arg_count, VD_MAX_ARGS);
@@ -14559,7 +14599,7 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
     for (int i = 0; i < desc->arg_count; i++) {
         vd_result r = vd__arg_info_check(dev, desc, i);
         if (r) return r;
-        bindings += desc->args[i].kind == VD_ARG_BINDING;
+        if (desc->args[i].kind == VD_ARG_BINDING) (*(desc->args[i].uniform ? &uniforms : &bindings))++;
     }
     for (int i = 0; i < desc->implicit_count; i++) {
         vd_result r = vd__implicit_info_check(desc, i);
@@ -14573,6 +14613,10 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
                              "the kernel has %u buffers by binding, but the device's limit is %u (max_bindings)",
                              bindings, dev->info.limits.max_bindings);
+    if (uniforms > dev->info.limits.max_uniform_blocks)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
+                             "the kernel has %u uniform blocks, but the device's limit is %u (max_uniform_blocks)",
+                             uniforms, dev->info.limits.max_uniform_blocks);
     vd_result r = vd__formats_check(desc);
     if (!r) r = vd__features_check(dev, desc->name, desc->features);
     return r ? r : vd__local_size_check(dev, desc);
@@ -14857,9 +14901,29 @@ static VD__NOINLINE vd_result vd__dispatch_check_buffer(const vd__dispatch_state
     return VD_OK;
 }
 
-/* Reports a buffer that exceeds max_binding_bytes. */
+/* Checks size and alignment of a buffer that is passed as a uniform block. */
+static VD__COLD vd_result vd__dispatch_check_uniform(const vd__dispatch_state *d, int i) {
+    const vd__buffer *b = d->buffers[i];
+    const vd_limits *limits = &d->context_device->device.info.limits;
+    const vd_arg_info *info = &d->kernel->args[i];
+    const char *name = d->kernel->name;
+    if (b->size > limits->max_uniform_bytes)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", name, "argument %d '%s': buffer '%s' has %llu bytes, "
+                             "but the device's limit for a uniform block is %llu (max_uniform_bytes)", i, info->name,
+                             b->name, VD__U(b->size), VD__U(limits->max_uniform_bytes));
+    if (b->size < info->size)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", name, "argument %d '%s': buffer '%s' has %llu bytes, but "
+                             "the uniform block has %u", i, info->name, b->name, VD__U(b->size), (unsigned)info->size);
+    if (b->offset % limits->uniform_alignment == 0) return VD_OK;
+    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", name, "argument %d '%s': view '%s' begins at byte %llu "
+                         "of its buffer, but a uniform block needs a multiple of %u (uniform_alignment)", i, info->name,
+                         b->name, VD__U(b->offset), (unsigned)limits->uniform_alignment);
+}
+
+/* Reports a buffer that exceeds max_binding_bytes, or checks one that is a uniform block. */
 static VD__COLD vd_result vd__dispatch_fail_size(const vd__dispatch_state *d, int i) {
     const vd__buffer *b = d->buffers[i];
+    if (d->kernel->args[i].uniform) return vd__dispatch_check_uniform(d, i);
     return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", d->kernel->name, "argument %d '%s': buffer '%s' has %llu "
                          "bytes, but the device's limit for a binding is %llu (max_binding_bytes)", i,
                          d->kernel->args[i].name, b->name, VD__U(b->size),
@@ -14939,8 +15003,10 @@ static inline vd_result vd__dispatch_buffer(vd__dispatch_state *d, vd_context *c
         binding->offset = b->offset;
         binding->size = b->size; /* exact, because OpArrayLength depends on it */
         binding->number = p->location;
-        if (VD__UNLIKELY(binding->size > d->context_device->device.info.limits.max_binding_bytes))
-            return vd__dispatch_fail_size(d, i);
+        if (VD__UNLIKELY(binding->size > d->context_device->device.info.limits.max_binding_bytes || p->uniform)) {
+            vd_result r = vd__dispatch_fail_size(d, i);
+            if (r) return r;
+        }
     }
     uint64_t bit = (uint64_t)1 << (storage->memory.serial & 63u);
     bool maybe_seen = (*seen & bit) != 0;
@@ -15302,7 +15368,7 @@ static void vd__blob_arg(vd__blob *b, vd_arg_info *a) {
     a->size = vd__blob_u32(b);
     a->align = vd__blob_u32(b);
     a->may_alias = vd__blob_u32_max(b, 1) == 1;
-    a->sampled = a->separate = false;
+    a->sampled = a->separate = a->uniform = false;
     a->dim = VD_DIM_DEFAULT;
     a->format = VD_FORMAT_NONE;
     if (a->kind != VD_ARG_IMAGE) return;
@@ -22516,6 +22582,7 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
         vd__param *p = &k->params[i];
         p->kind = (uint8_t)a->kind;
         p->written = (a->access & VD_WRITE) != 0;
+        p->uniform = a->uniform;
         p->buffer_index = (uint8_t)k->buffer_count;
         k->buffer_count += a->kind != VD_ARG_VALUE && a->kind != VD_ARG_SAMPLER;
         k->image_count += a->kind > VD_ARG_VALUE;

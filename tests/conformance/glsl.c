@@ -196,6 +196,21 @@ TEST(hlsl_registers_are_bindings_by_kind) {
     for (int i = 0; i < 4 && f->executes; i++) assert_true(got[i] == x[i] * 3 + 0.5f);
 }
 
+TEST(hlsl_constant_buffers) {
+    const uint32_t p[8] = { 0, 0, 0, 7, 3, 0, 0, 0 }, q[4] = { 100, 0, 0, 0 };
+    needs_glsl(f);
+    vd_kernel_desc d = code_desc(VD_CODE_HLSL,
+                                 "cbuffer Q : register(b5) { uint c; };\n"
+                                 "cbuffer P : register(b0) { uint4 a; uint b; };\n"
+                                 "RWStructuredBuffer<uint> y : register(u0);\n"
+                                 "[numthreads(1, 1, 1)] void main() { y[0] = a.w * b + c; }");
+    vd_kernel k = kernel_of(f, &d);
+    vd_buffer bp = buffer_u32(f->ctx, "p", 8, p), bq = buffer_u32(f->ctx, "q", 4, q);
+    vd_buffer y = buffer_u32(f->ctx, "y", 1, NULL);
+    OK(vd_run(f->ctx, k, 1, vd_b(bp), vd_b(bq), vd_b(y)));
+    if (f->executes) assert_int_equal(read_u32(f->ctx, y, 0), 121);
+}
+
 TEST(hlsl_textures) {
     const uint8_t texels[4] = { 255, 0, 51, 255 };
     float got[4];
@@ -278,7 +293,8 @@ TEST(includes_without_end) {
 
 static const struct CMUnitTest cases[] = {
     CASE(glsl_with_macros_and_constants), CASE(includes), CASE(messages_name_file_and_line),
-    CASE(hlsl_registers_are_bindings_by_kind), CASE(hlsl_textures), CASE(bad_input), CASE(includes_without_end),
+    CASE(hlsl_registers_are_bindings_by_kind), CASE(hlsl_constant_buffers),
+    CASE(hlsl_textures), CASE(bad_input), CASE(includes_without_end),
 };
 
 MAIN("glsl", cases)

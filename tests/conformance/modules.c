@@ -360,10 +360,48 @@ TEST_EXECUTED(specialisation_constants_of_every_width) {
     assert_memory_equal(got, expected, sizeof expected);
 }
 
+/* Two uniform blocks, one of them a view, beside a storage buffer and an argument block; also in a graph, where the
+   argument block becomes a third uniform block. */
+TEST_EXECUTED(uniform_blocks) {
+    struct { uint32_t n, pad[3]; float color[4], m[8], w[8]; } u = { 3, { 0 }, { 1, 2, 3, 0 }, { 0 }, { 0 } };
+    float scale[8] = { 0 }, got[4];
+    uint64_t offset = 4096;
+    u.m[4] = 10;
+    u.w[4] = 100;
+    scale[7] = 2;
+    vd_kernel k = kernel_of(f, "uniform", module_uniform, COUNT(module_uniform));
+    vd_buffer b = buffer_named(f->ctx, "u", VD_BYTES, sizeof u, &u);
+    vd_buffer all = buffer_named(f->ctx, "all", VD_F32, 2048, NULL), y = buffer_named(f->ctx, "y", VD_F32, 4, NULL);
+    OK(vd_buffer_write(f->ctx, all, offset, scale, sizeof scale));
+    vd_buffer v = view_of(f->ctx, all, offset, VD_F32, 8);
+    OK(vd_run(f->ctx, k, 4, vd_b(b), vd_b(y), vd_b(v), vd_u32(5)));
+    OK(vd_buffer_read(f->ctx, y, 0, got, VD_WHOLE));
+    for (int i = 0; i < 4; i++) assert_true(got[i] == (i < 3 ? (float)(i + 111) * 2 + 5 : 0));
+    /* written by a command before the kernel reads it */
+    u.n = 4;
+    u.color[3] = 4;
+    OK(vd_write(vd_immediate(f->ctx, 0, 0), b, 0, &u, sizeof u));
+    OK(vd_run(f->ctx, k, 4, vd_b(b), vd_b(y), vd_b(v), vd_u32(6)));
+    OK(vd_buffer_read(f->ctx, y, 0, got, VD_WHOLE));
+    for (int i = 0; i < 3; i++) assert_true(got[i] == (float)(i + 111) * 2 + 6);
+
+    vd_list *list = vd_graph_begin(f->ctx, NULL);
+    vd_arg args[4] = { vd_b(b), vd_b(y), vd_b(v), vd_slot("add", vd_u32(7)) };
+    OK(dispatch(list, k, 4, args, 4));
+    vd_graph graph = vd_graph_end(list);
+    if (!graph.id) fail_msg("%s", vd_error_text());
+    OK(vd_graph_set(f->ctx, graph, "add", vd_u32(8)));
+    OK(vd_graph_submit(f->ctx, graph, NULL, NULL));
+    OK(vd_buffer_read(f->ctx, y, 0, got, VD_WHOLE));
+    for (int i = 0; i < 3; i++) assert_true(got[i] == (float)(i + 111) * 2 + 8);
+    vd_graph_destroy(f->ctx, graph);
+}
+
 static const struct CMUnitTest cases[] = {
     CASE(lengths_end_with_the_view), CASE(lengths_of_the_builder_end_with_the_view),
     CASE(buffers_that_are_only_read_may_alias), CASE(matrices_keep_their_layout), CASE(a_local_size_by_id),
     CASE(specialisation_constants), CASE(specialisation_constants_of_every_width),
+    CASE(uniform_blocks),
 };
 
 MAIN("modules", cases)

@@ -69,8 +69,9 @@ static vd_context *context(void) {
 /* Its interface is one buffer and one number. */
 static vd_kernel text_kernel(vd_context *ctx, vd_code kind, const void *code, size_t size, const char *entry) {
     static const vd_arg_info args[] = {
-        { "x", VD_ARG_ADDRESS, VD_F32, VD_READ_WRITE, 0, 8, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false },
-        { "a", VD_ARG_VALUE, VD_F32, 0, 8, 4, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false }
+        { "x", VD_ARG_ADDRESS, VD_F32, VD_READ_WRITE, 0, 8, 0, false, false,
+          VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false },
+        { "a", VD_ARG_VALUE, VD_F32, 0, 8, 4, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false }
     };
     vd_kernel_desc d;
     memset(&d, 0, sizeof d);
@@ -674,7 +675,8 @@ static void kernel_receives_its_argument_block(void **state) {
 /* The numbers are read when the work is submitted; the argument block gets them, too. */
 static void an_indirect_dispatch_reads_its_size(void **state) {
     static const vd_arg_info args[] = {
-        { "x", VD_ARG_ADDRESS, VD_F32, VD_READ_WRITE, 0, 8, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false } };
+        { "x", VD_ARG_ADDRESS, VD_F32, VD_READ_WRITE, 0, 8, 0, false, false,
+          VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false } };
     static const vd_implicit_info implicit[] = { { VD_IMPLICIT_THREADS, 0, 0, 8 }, { VD_IMPLICIT_GROUPS, 0, 1, 12 } };
     (void)state;
     vd_context *ctx = context();
@@ -777,7 +779,7 @@ static void dynamic_shared_memory(void **state) {
 
 static void buffers_are_passed_by_address(void **state) {
     static const vd_arg_info binding = {
-        "x", VD_ARG_BINDING, VD_F32, VD_READ, 0, 0, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false
+        "x", VD_ARG_BINDING, VD_F32, VD_READ, 0, 0, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false
     };
     (void)state;
     vd_context_desc desc;

@@ -408,6 +408,76 @@ static void several_entry_points(void **state) {
     assert_int_equal(info.kernel.local_size[1], 2);
 }
 
+/* Uniform blocks have a size, which includes nested structs and the padding of std140. */
+static void uniform_blocks(void **state) {
+    (void)state;
+    reflect_reflection info = query(create(module_uniform, sizeof module_uniform));
+    assert_int_equal(info.kernel.arg_count, 4);
+    check_arg(&info, 0, "u", VD_ARG_BINDING, VD_BYTES, VD_READ, 1, 96);
+    check_arg(&info, 1, "y", VD_ARG_BINDING, VD_F32, VD_WRITE, 2, 0);
+    check_arg(&info, 2, "V", VD_ARG_BINDING, VD_BYTES, VD_READ, 4, 32);
+    assert_true(info.args[0].arg.uniform && !info.args[1].arg.uniform && info.args[2].arg.uniform);
+}
+
+/* Sizes and alignments of the buffers, numbers of blocks, and descs that are wrong. */
+static void bad_uniform_blocks(void **state) {
+    static uint8_t zeros[96];
+    vd_arg_info args[2];
+    vd_buffer_desc bd;
+    vd_view_desc vd;
+    vd_kernel_desc d;
+    (void)state;
+    vd_kernel k = create(module_uniform, sizeof module_uniform);
+    memset(&bd, 0, sizeof bd);
+    bd.name = "b";
+    bd.shape[0] = 1 << 17;
+    vd_buffer b = vd_buffer_create(reflect_ctx, &bd);
+    bd.type = VD_F32;
+    bd.shape[0] = 4;
+    vd_buffer y = vd_buffer_create(reflect_ctx, &bd);
+    memset(&vd, 0, sizeof vd);
+    vd.name = "v";
+    vd.buffer = b;
+    vd.shape[0] = 96;
+    vd_buffer whole = vd_buffer_view(reflect_ctx, &vd);
+    assert_int_equal(vd_run(reflect_ctx, k, 1, vd_b(whole), vd_b(y), vd_b(whole), vd_u32(1)), VD_OK);
+    assert_int_equal(vd_run(reflect_ctx, k, 1, vd_b(b), vd_b(y), vd_b(whole), vd_u32(1)), VD_ERROR_UNSUPPORTED);
+    CHECK_TEXT("argument 0 'u': buffer 'b' has 131072 bytes, but the device's limit for a uniform block is 65536");
+    vd.shape[0] = 95;
+    assert_int_equal(vd_run(reflect_ctx, k, 1, vd_b(vd_buffer_view(reflect_ctx, &vd)), vd_b(y), vd_b(whole), vd_u32(1)),
+                     VD_ERROR_INVALID);
+    CHECK_TEXT("argument 0 'u': buffer 'v' has 95 bytes, but the uniform block has 96");
+    vd.shape[0] = 96;
+    vd.offset = 16;
+    assert_int_equal(vd_run(reflect_ctx, k, 1, vd_b(vd_buffer_view(reflect_ctx, &vd)), vd_b(y), vd_b(whole), vd_u32(1)),
+                     VD_ERROR_UNSUPPORTED);
+    CHECK_TEXT("begins at byte 16 of its buffer, but a uniform block needs a multiple of 256 (uniform_alignment)");
+    assert_int_equal(vd_run(reflect_ctx, k, 1, vd_value(VD_STRUCT(96), zeros), vd_b(y), vd_b(whole), vd_u32(1)),
+                     VD_ERROR_INVALID);
+
+    memset(args, 0, sizeof args);
+    memset(&d, 0, sizeof d);
+    args[0].kind = args[1].kind = VD_ARG_BINDING;
+    args[0].uniform = args[1].uniform = true;
+    args[0].access = VD_READ;
+    args[1].access = VD_READ_WRITE;
+    args[1].location = 1;
+    d.name = "k";
+    d.code = module_uniform;
+    d.code_size = sizeof module_uniform;
+    d.args = args;
+    d.arg_count = 2;
+    assert_int_equal(vd_kernel_create(reflect_ctx, &d).id, 0);
+    CHECK_TEXT("argument 1 '' is a uniform block, but its kind is not VD_ARG_BINDING, or its access has VD_WRITE");
+    args[1].access = VD_READ;
+    vd_device_info limited = *vd_device(reflect_ctx, 0);
+    limited.limits.max_uniform_blocks = 1;
+    vd_context *other = unit_context(&limited);
+    assert_int_equal(vd_kernel_create(other, &d).id, 0);
+    CHECK_TEXT("the kernel has 2 uniform blocks, but the device's limit is 1 (max_uniform_blocks)");
+    vd_context_destroy(other);
+}
+
 static void matrices_among_the_values(void **state) {
     (void)state;
     reflect_reflection info = query(create(module_matrices, sizeof module_matrices));
@@ -823,7 +893,8 @@ static void mutations(void **state) {
 static const struct CMUnitTest reflect_tests[] = {
     CASE(bindings_and_values), CASE(addresses), CASE(structs_arrays_and_vectors),
     CASE(other_byte_order_and_odd_address), CASE(our_own_assembler), CASE(access_is_what_the_kernel_does),
-    CASE(access_follows_pointers), CASE(access_follows_initialisers), CASE(several_entry_points),
+    CASE(access_follows_pointers), CASE(access_follows_initialisers), CASE(several_entry_points), CASE(uniform_blocks),
+    CASE(bad_uniform_blocks),
     CASE(matrices_among_the_values), CASE(constants_change_sizes), CASE(bad_constants), CASE(glsl_needs_a_macro),
     CASE(constants_over_limits), CASE(constant_expressions), CASE(damaged_constants), CASE(queries_copy),
     CASE(bad_modules),
