@@ -1211,6 +1211,9 @@ typedef struct vd_kernel_desc {
                                        if there is none. It must stay valid until vd_kernel_create returns. See
                                        "Callbacks". Default: there are no files */
     void *include_user;             /* passed to include */
+    uint32_t subgroup_size;         /* required size of subgroups: a power of two between limits.min_subgroup_size and
+                                       max_subgroup_size. If these differ, vulkan needs VK_EXT_subgroup_size_control.
+                                       Default: the driver chooses */
 } vd_kernel_desc;
 
 typedef enum vd_list_kind { VD_LIST_ONCE = 0 } vd_list_kind; /* recorded once, submitted once */
@@ -3638,6 +3641,7 @@ struct vd__device {
     bool copies_to_host;  /* record_copy can copy to any host memory: native[0] is 0, native[1] is its address */
     uint32_t max_spirv_minor; /* newest version 1.x of SPIR-V that the driver accepts; 0: any, or no SPIR-V */
     bool has_images;      /* the operations on images and samplers work */
+    uint32_t max_sized_subgroups; /* subgroups of a work-group if a kernel requires their size; 0: it cannot */
     bool always_by_address; /* kernels access buffers by address even if VD_FEATURE_ADDRESS is disabled */
     void *native;
 };
@@ -6219,6 +6223,7 @@ static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t d
     if (!dev->native) return vd__fail_memory(NULL, NULL, 0);
     vd__dummy_info(driver->host->dummy, &dev->info);
     dev->sharing_mask = 1u << VD__SHARE_ADDRESS | 1u << VD__SHARE_HOST;
+    dev->max_sized_subgroups = 32;
     dev->has_images = true;
     /* without `disable`, the features are exactly those of the description, also if one depends on a missing one */
     if (disable) dev->info.features = vd__features_without(dev->info.features, disable);
@@ -7676,6 +7681,9 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     if (facts->features.core.features.samplerAnisotropy && (dev->info.features & VD_FEATURE_IMAGE))
         vk->max_anisotropy = facts->core.properties.limits.maxSamplerAnisotropy;
     dev->has_images = (dev->info.features & VD_FEATURE_IMAGE) != 0;
+    if (facts->features.subgroup_size.subgroupSizeControl
+        && facts->subgroup_size.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT)
+        dev->max_sized_subgroups = facts->subgroup_size.maxComputeWorkgroupSubgroups;
     vk->memory = facts->memory.memoryProperties;
     vk->host_import_alignment = facts->host.minImportedHostPointerAlignment;
     dev->sharing_mask = vd__vk_query_sharing(vd__vk_driver_of(dev->driver), facts, vk);
@@ -8373,6 +8381,10 @@ static vd_result vd__vk_pipeline_create(vd__device *dev, const vd_kernel_desc *d
     info.stage.module = shader;
     info.stage.pName = desc->entry ? desc->entry : "main";
     info.layout = kernel->layout;
+    VD__VK_STRUCT(VkPipelineShaderStageRequiredSubgroupSizeCreateInfo, size_info,
+                  VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
+    size_info.requiredSubgroupSize = desc->subgroup_size;
+    if (desc->subgroup_size && dev->max_sized_subgroups) info.stage.pNext = &size_info;
     result = vk->vkCreateComputePipelines(vk->handle, vk->cache, 1, &info, NULL, &kernel->pipeline);
     vk->vkDestroyShaderModule(vk->handle, shader, NULL);
     VD__VK_NULL_IF(result, kernel->pipeline);
@@ -8424,6 +8436,7 @@ static vd_kernel_desc *vd__vk_desc_copy(const vd_allocator *allocator, const vd_
     copy->args = (const vd_arg_info *)(void *)at;
     copy->arg_count = desc->arg_count;
     copy->argument_bytes = desc->argument_bytes;
+    copy->subgroup_size = desc->subgroup_size;
     copy->code = at + args;
     copy->code_size = desc->code_size;
     copy->name = at + args + desc->code_size;
@@ -14381,6 +14394,26 @@ static vd_result vd__features_check(const vd__device *dev, const char *name, uin
                          missing & (missing - 1) ? " (and more features that it does not have)" : "");
 }
 
+/* Checks the required subgroup size of a kernel desc. */
+static VD__COLD vd_result vd__subgroup_size_check(const vd__device *dev, const vd_kernel_desc *desc,
+                                                  uint64_t invocations) {
+    const vd_limits *limits = &dev->info.limits;
+    uint32_t size = desc->subgroup_size, min = limits->min_subgroup_size, max = limits->max_subgroup_size;
+    if (size & (size - 1) || size < min || size > max)
+        return vd__fail_call(size & (size - 1) ? VD_ERROR_INVALID : VD_ERROR_UNSUPPORTED, "vd_kernel_create",
+                             desc->name, "desc.subgroup_size is %u, but must be a power of two from %u to %u "
+                             "(min_subgroup_size, max_subgroup_size)", (unsigned)size, (unsigned)min, (unsigned)max);
+    if (!dev->max_sized_subgroups && min != max)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "desc.subgroup_size is %u, but '%s' "
+                             "cannot set the subgroup size of compute kernels (VK_EXT_subgroup_size_control)",
+                             (unsigned)size, dev->info.name);
+    if (!dev->max_sized_subgroups || invocations <= (uint64_t)size * dev->max_sized_subgroups) return VD_OK;
+    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "the work-group has %llu invocations, "
+                         "but with desc.subgroup_size %u the limit is %llu (%u subgroups)", VD__U(invocations),
+                         (unsigned)size, VD__U((uint64_t)size * dev->max_sized_subgroups),
+                         (unsigned)dev->max_sized_subgroups);
+}
+
 /* Checks local size and shared memory of a kernel desc against the limits of a device. */
 static vd_result vd__local_size_check(const vd__device *dev, const vd_kernel_desc *desc) {
     const vd_limits *limits = &dev->info.limits;
@@ -14405,7 +14438,7 @@ static vd_result vd__local_size_check(const vd__device *dev, const vd_kernel_des
                              "the kernel needs %u bytes of shared memory, but the device's limit is %u "
                              "(max_shared_bytes)",
                              desc->shared_bytes, limits->max_shared_bytes);
-    return VD_OK;
+    return desc->subgroup_size ? vd__subgroup_size_check(dev, desc, product) : VD_OK;
 }
 
 /* Checks argument i of a kernel desc, an image or a sampler. */

@@ -397,11 +397,36 @@ TEST_EXECUTED(uniform_blocks) {
     vd_graph_destroy(f->ctx, graph);
 }
 
+/* The size of subgroups in kernels that require one, for each size that the device can set. */
+TEST_EXECUTED(required_subgroup_sizes) {
+    const vd_limits *limits = &vd_device(f->ctx, 0)->limits;
+    vd_kernel_desc desc = { 0 };
+    desc.name = "subgroups";
+    desc.code = module_subgroups;
+    desc.code_size = sizeof module_subgroups;
+    if (!takes_spirv(f, &desc)) skip_because("the backend takes no SPIR-V");
+    if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_SUBGROUP)) skip_because("the device has no subgroups");
+    vd_buffer y = buffer_u32(f->ctx, "y", 1, NULL);
+    for (desc.subgroup_size = limits->min_subgroup_size; desc.subgroup_size <= limits->max_subgroup_size;
+         desc.subgroup_size *= 2) {
+        vd_kernel k = vd_kernel_create(f->ctx, &desc);
+        if (!k.id) {
+            check_failure("vd_kernel_create", vd_error_result(), VD_ERROR_UNSUPPORTED, "cannot set the subgroup size");
+            continue;
+        }
+        OK(vd_run(f->ctx, k, 64, vd_b(y)));
+        assert_int_equal(read_u32(f->ctx, y, 0), desc.subgroup_size);
+        vd_kernel_destroy(f->ctx, k);
+    }
+    assert_int_equal(vd_kernel_create(f->ctx, &desc).id, 0);
+    check_failure("vd_kernel_create", vd_error_result(), VD_ERROR_UNSUPPORTED, "desc.subgroup_size is|max_subgroup_size");
+}
+
 static const struct CMUnitTest cases[] = {
     CASE(lengths_end_with_the_view), CASE(lengths_of_the_builder_end_with_the_view),
     CASE(buffers_that_are_only_read_may_alias), CASE(matrices_keep_their_layout), CASE(a_local_size_by_id),
     CASE(specialisation_constants), CASE(specialisation_constants_of_every_width),
-    CASE(uniform_blocks),
+    CASE(uniform_blocks), CASE(required_subgroup_sizes),
 };
 
 MAIN("modules", cases)

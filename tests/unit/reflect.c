@@ -608,6 +608,39 @@ static void bad_constants(void **state) {
     CHECK_TEXT("vd_kernel_create 'text': desc.constant_count is 1, but CUDA C has no specialisation constants");
 }
 
+static void required_subgroup_sizes(void **state) {
+    vd_device_info info;
+    vd_kernel_desc d;
+    (void)state;
+    memset(&d, 0, sizeof d);
+    memset(&info, 0, sizeof info);
+    info.limits.min_subgroup_size = 8;
+    info.limits.max_subgroup_size = 32;
+    vd_context *ctx = unit_context(&info);
+    vd_constant c[] = { constant(0, vd_u32(16)), constant(1, vd_u32(16)) };
+    d.name = "k";
+    d.code = module_specialised;
+    d.code_size = sizeof module_specialised;
+    d.constants = c;
+    d.constant_count = 2;
+    for (d.subgroup_size = 16; d.subgroup_size <= 32; d.subgroup_size *= 2)
+        assert_int_not_equal(vd_kernel_create(ctx, &d).id, 0);
+    assert_int_equal(vd_kernel_create(ctx, &d).id, 0);
+    CHECK_TEXT("vd_kernel_create 'k': desc.subgroup_size is 64, but must be a power of two from 8 to 32");
+    d.subgroup_size = 12;
+    assert_int_equal(vd_kernel_create(ctx, &d).id, 0);
+    assert_int_equal(vd_error_result(), VD_ERROR_INVALID);
+    d.subgroup_size = 8; /* 16 x 16 x 2 invocations */
+    assert_int_equal(vd_kernel_create(ctx, &d).id, 0);
+    CHECK_TEXT("the work-group has 512 invocations, but with desc.subgroup_size 8 the limit is 256 (32 subgroups)");
+    CHECK_TEXT("(specialisation constants: 0 = 16, 1 = 16)");
+    d.subgroup_size = 16;
+    ctx->devices[0].device.max_sized_subgroups = 0; /* a device without VK_EXT_subgroup_size_control */
+    assert_int_equal(vd_kernel_create(ctx, &d).id, 0);
+    CHECK_TEXT("desc.subgroup_size is 16, but 'dummy' cannot set the subgroup size of compute kernels");
+    vd_context_destroy(ctx);
+}
+
 /* These tests are compiled without VKDISPATCH_GLSLANG. */
 static void glsl_needs_a_macro(void **state) {
     vd_kernel_desc d;
@@ -894,7 +927,7 @@ static const struct CMUnitTest reflect_tests[] = {
     CASE(bindings_and_values), CASE(addresses), CASE(structs_arrays_and_vectors),
     CASE(other_byte_order_and_odd_address), CASE(our_own_assembler), CASE(access_is_what_the_kernel_does),
     CASE(access_follows_pointers), CASE(access_follows_initialisers), CASE(several_entry_points), CASE(uniform_blocks),
-    CASE(bad_uniform_blocks),
+    CASE(bad_uniform_blocks), CASE(required_subgroup_sizes),
     CASE(matrices_among_the_values), CASE(constants_change_sizes), CASE(bad_constants), CASE(glsl_needs_a_macro),
     CASE(constants_over_limits), CASE(constant_expressions), CASE(damaged_constants), CASE(queries_copy),
     CASE(bad_modules),
