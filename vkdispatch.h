@@ -1354,7 +1354,7 @@ typedef struct vd_graph_info {
     int levels;                     /* commands of one level have no barrier between them */
     int barriers;                   /* between the commands of one instance: levels - 1. vd_graph_barrier_query
                                        describes each */
-    int slots;                      /* named slots */
+    int slot_count;                 /* named slots */
     uint64_t transient_bytes;       /* device memory that the buffers of vd_graph_buffer share */
 } vd_graph_info;
 
@@ -4083,8 +4083,8 @@ typedef struct vd__graph {
     uint64_t last_use;         /* timeline value of the last submission */
     bool prints;               /* contains kernels that print */
     vd__recording recorded;    /* the commands on a tape, on every backend */
-    vd__array commands, accesses, uses, objects, slots, values, names; /* vd__graph_command, vd__access, vd__graph_use,
-                                  vd__graph_object, vd__graph_slot, bytes, characters */
+    vd__array commands, accesses, uses, objects, all_slots, values, names; /* vd__graph_command, vd__access,
+                                  vd__graph_use, vd__graph_object, vd__graph_slot, bytes, characters */
     vd__array barriers;        /* vd__graph_barrier */
     uint32_t claimed_uses;     /* elements of `uses` that belong to a command; the others are of the next one */
     struct vd__dispatch_state *dispatch; /* scratch memory for launches */
@@ -9378,7 +9378,7 @@ static vd_result vd__vk_size_convert(vd__device *dev, vd__commands *c, const vd_
     launch.arguments_changed = 1;
     launch.bindings = bindings;
     launch.binding_count = 2;
-    uint32_t all = VD__STAGE_COMPUTE | VD__VK_STAGE_INDIRECT;
+    uint32_t all = (uint32_t)VD__STAGE_COMPUTE | (uint32_t)VD__VK_STAGE_INDIRECT;
     if (vc->reusable) vd__vk_barrier(dev, vc->buffer, all, VD__STAGE_COMPUTE, NULL, 0); /* earlier submissions */
     vd_result result = vd__vk_record_launch(dev, c, &launch);
     if (!result) vd__vk_barrier(dev, vc->buffer, VD__STAGE_COMPUTE, all, NULL, 0);
@@ -15058,7 +15058,7 @@ static vd__image *vd__dispatch_find_image(const vd__dispatch_state *d, vd_contex
     else
         vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': the image %s", i, k->args[i].name,
                       arg->kind == VD_ARG_NONE ? "is missing (kind VD_ARG_NONE)"
-                      : arg->kind & VD_SLOT ? "cannot be a slot; only values and buffers can"
+                      : (int)arg->kind & VD_SLOT ? "cannot be a slot; only values and buffers can"
                                                : vd__pool_reason(&ctx->images, arg->bits));
     return NULL;
 }
@@ -15177,7 +15177,7 @@ static VD__COLD vd_result vd__dispatch_slot_value(vd__dispatch_state *d, const v
 static VD__COLD vd_result vd__dispatch_value_slow(vd__dispatch_state *d, const vd_arg *arg, int i) {
     const vd__kernel *k = d->kernel;
     const vd_arg_info *info = &k->args[i];
-    if (arg->kind & VD_SLOT) return vd__dispatch_slot_value(d, arg, i);
+    if ((int)arg->kind & VD_SLOT) return vd__dispatch_slot_value(d, arg, i);
     if (arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS) return vd__dispatch_fail_type(k, i, "a buffer", 0);
     if (arg->kind != VD_ARG_VALUE) return vd__dispatch_fail_kind(k, i, arg);
     if (arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size))
@@ -19566,7 +19566,7 @@ static vd__graph_command *vd__graph_command_at(const vd__graph *g, uint32_t i) {
 }
 
 static vd__graph_slot *vd__graph_slot_at(const vd__graph *g, uint32_t i) {
-    return VD__GRAPH_AT(vd__graph_slot, g->slots, i);
+    return VD__GRAPH_AT(vd__graph_slot, g->all_slots, i);
 }
 
 static vd__graph_object *vd__graph_object_at(const vd__graph *g, uint32_t i) {
@@ -19621,7 +19621,7 @@ static vd_result vd__graph_add(vd_list *l, const vd__access *accesses, uint32_t 
 }
 
 static vd__graph_slot *vd__graph_slot_find(const vd__graph *g, const char *name, uint32_t *index) {
-    for (uint32_t i = 0; i < g->slots.count && name; i++) {
+    for (uint32_t i = 0; i < g->all_slots.count && name; i++) {
         vd__graph_slot *s = vd__graph_slot_at(g, i);
         if (index) *index = i;
         if (s->name && !strcmp(s->name, name)) return s;
@@ -19632,13 +19632,13 @@ static vd__graph_slot *vd__graph_slot_find(const vd__graph *g, const char *name,
 /* Adds a slot, or a transient buffer if name is NULL. Returns NULL and sets the error if memory runs out. */
 static vd__graph_slot *vd__graph_slot_add(vd__graph *g, const char *name, vd_type type) {
     const vd_allocator *allocator = vd__graph_allocator(g);
-    vd__graph_slot *s = (vd__graph_slot *)vd__array_add(allocator, &g->slots, 1, sizeof *s);
+    vd__graph_slot *s = (vd__graph_slot *)vd__array_add(allocator, &g->all_slots, 1, sizeof *s);
     if (s && name) s->name = vd__copy_text(allocator, name);
     if (s && (s->name || !name)) {
         s->type = type;
         return s;
     }
-    if (s) g->slots.count--;
+    if (s) g->all_slots.count--;
     vd__fail_memory(NULL, NULL, 0);
     return NULL;
 }
@@ -19669,7 +19669,7 @@ static vd_result vd__graph_value_slot(vd_list *l, const char *call, const char *
               || memcmp(VD__GRAPH_AT(uint8_t, g->values, s->offset), value, size)))
         return vd__graph_fail_slot(call, s, false, type);
     if (!s) {
-        index = g->slots.count;
+        index = g->all_slots.count;
         s = vd__graph_slot_add(g, name, type);
         if (!s) return VD_ERROR_OUT_OF_MEMORY;
         s->offset = g->values.count;
@@ -19807,7 +19807,7 @@ static vd_result vd__graph_buffer_slot(vd_list *l, const char *call, const char 
         if (r) {
             if (s) {
                 vd__free(vd__graph_allocator(g), s->name);
-                g->slots.count--;
+                g->all_slots.count--;
             }
             return r;
         }
@@ -19822,7 +19822,7 @@ static vd_result vd__graph_buffer_slot(vd_list *l, const char *call, const char 
 /* Destroys the buffers that stand for slots. The caller holds the locks of all devices, or the graph was never
    published. */
 static void vd__graph_destroy_buffers(vd_context *ctx, const vd__graph *g) {
-    for (uint32_t i = 0; i < g->slots.count; i++) {
+    for (uint32_t i = 0; i < g->all_slots.count; i++) {
         vd__resource *b = vd__graph_slot_at(g, i)->buffer;
         if (b && vd__slot_is_live(&b->slot)) vd__object_destroy(ctx, &ctx->buffers, &b->slot);
     }
@@ -19857,12 +19857,12 @@ static void vd__graph_free(vd_context *ctx, vd__graph *g) {
         next = r->next;
         vd__graph_recording_free(g, r);
     }
-    for (uint32_t i = 0; i < g->slots.count; i++) vd__free(allocator, vd__graph_slot_at(g, i)->name);
+    for (uint32_t i = 0; i < g->all_slots.count; i++) vd__free(allocator, vd__graph_slot_at(g, i)->name);
     vd__graph_memory_free(ctx, g->staging);
     vd__graph_memory_free(ctx, g->transients);
     void *const blocks[] = {
         g->name, g->recorded.commands.tape.words, g->commands.items, g->accesses.items, g->uses.items, g->objects.items,
-        g->slots.items, g->values.items, g->names.items, g->barriers.items, g->dispatch, g->resolved, g->levels,
+        g->all_slots.items, g->values.items, g->names.items, g->barriers.items, g->dispatch, g->resolved, g->levels,
         g->segments, g->heads
     };
     for (size_t i = 0; i < VD__COUNT(blocks); i++) vd__free(allocator, blocks[i]);
@@ -19893,7 +19893,7 @@ static const char *vd__graph_command_name(const vd__graph *g, uint32_t command) 
 static uint32_t vd__graph_slot_of(const vd__graph *g, const vd__resource *b) {
     if (b->graph != g) return VD__NONE;
     if (b->view) b = b->root;
-    for (uint32_t i = 0; i < g->slots.count; i++)
+    for (uint32_t i = 0; i < g->all_slots.count; i++)
         if (vd__graph_slot_at(g, i)->buffer == b) return i;
     return VD__NONE;
 }
@@ -19962,7 +19962,7 @@ static vd_result vd__graph_check_objects(const vd__graph *g) {
 /* Chooses the storage of each object, by `wanted` of the slots. A transient buffer is a storage of its own here. */
 static vd_result vd__graph_resolve(vd__graph *g) {
     uint32_t device = g->queue->context_device->index;
-    for (uint32_t i = 0; i < g->slots.count; i++) {
+    for (uint32_t i = 0; i < g->all_slots.count; i++) {
         vd__graph_slot *s = vd__graph_slot_at(g, i);
         s->chosen = s->name && s->buffer ? vd__graph_buffer_of(g, s->wanted) : s->buffer;
         vd_result r = s->buffer && !s->chosen ? vd__graph_check_objects(g) : VD_OK; /* no command may use the slot */
@@ -20104,7 +20104,7 @@ static bool vd__graph_lives_overlap(const vd__graph_slot *a, const vd__graph_slo
 /* Places a transient buffer at the lowest offset where it overlaps no placed one that is in use at the same level. */
 static uint64_t vd__graph_place(const vd__graph *g, const vd__graph_slot *s, uint64_t align) {
     uint64_t offset = 0;
-    for (uint32_t i = 0; i < g->slots.count;) {
+    for (uint32_t i = 0; i < g->all_slots.count;) {
         const vd__graph_slot *other = vd__graph_slot_at(g, i++);
         uint64_t end = other->memory_offset + (other->buffer ? other->buffer->size : 0);
         if (other == s || other->name || other->memory_offset == UINT64_MAX || !vd__graph_lives_overlap(s, other)
@@ -20119,7 +20119,7 @@ static uint64_t vd__graph_place(const vd__graph *g, const vd__graph_slot *s, uin
 /* Returns the largest transient buffer that has no place yet, or NULL. */
 static vd__graph_slot *vd__graph_next_transient(const vd__graph *g) {
     vd__graph_slot *largest = NULL;
-    for (uint32_t i = 0; i < g->slots.count; i++) {
+    for (uint32_t i = 0; i < g->all_slots.count; i++) {
         vd__graph_slot *s = vd__graph_slot_at(g, i);
         bool waits = !s->name && s->memory_offset == UINT64_MAX;
         if (waits && (!largest || s->buffer->size > largest->buffer->size)) largest = s;
@@ -20130,7 +20130,7 @@ static vd__graph_slot *vd__graph_next_transient(const vd__graph *g) {
 /* Assigns memory to the transient buffers, after the levels: sharing memory adds no dependencies. */
 static vd_result vd__graph_assign_memory(vd__graph *g) {
     uint64_t limit = g->queue->device->info.limits.binding_alignment, align = limit > 256 ? limit : 256, bytes = 0;
-    for (uint32_t i = 0; i < g->slots.count; i++) {
+    for (uint32_t i = 0; i < g->all_slots.count; i++) {
         vd__graph_slot *s = vd__graph_slot_at(g, i);
         s->first_level = s->last_level = 0;
         s->memory_offset = UINT64_MAX;
@@ -20482,7 +20482,7 @@ static vd_result vd__graph_recording_create(vd__graph *g, vd__graph_recording **
     r->list.queue = g->queue;
     r->list.device = g->queue->device;
     r->list.uses = (vd__list_use *)vd__alloc(allocator, (g->objects.count + 1) * sizeof *r->list.uses);
-    r->state = (uint64_t *)vd__alloc_zeroed(allocator, (2 * g->slots.count + 1) * sizeof *r->state);
+    r->state = (uint64_t *)vd__alloc_zeroed(allocator, (2 * g->all_slots.count + 1) * sizeof *r->state);
     bool made = r->list.uses && r->state && vd__hazards_init(&r->list.hazards, allocator)
                 && vd__hazards_init(&r->list.entry_hazards, allocator);
     vd_result result = made ? ctx->driver.backend->commands_create(g->queue->device, &r->recording.commands)
@@ -20507,7 +20507,7 @@ static uint64_t vd__graph_state(const vd__graph_slot *s, int half) {
 
 static bool vd__graph_recording_matches(const vd__graph *g, const vd__graph_recording *r, uint32_t instances) {
     if (r->instances != instances) return false;
-    for (uint32_t i = 0; i < g->slots.count; i++)
+    for (uint32_t i = 0; i < g->all_slots.count; i++)
         for (int half = 0; half < 2; half++)
             if (r->state[2 * i + (uint32_t)half] != vd__graph_state(vd__graph_slot_at(g, i), half)) return false;
     return true;
@@ -20536,7 +20536,7 @@ static vd_result vd__graph_recording_get(vd__graph *g, uint32_t instances, vd__g
     *out = vd__graph_recording_oldest(g);
     vd_result result = *out ? VD_OK : vd__graph_recording_create(g, out);
     if (!result) result = vd__graph_record(g, *out, instances);
-    for (uint32_t i = 0; i < g->slots.count && !result; i++)
+    for (uint32_t i = 0; i < g->all_slots.count && !result; i++)
         for (int half = 0; half < 2; half++)
             (*out)->state[2 * i + (uint32_t)half] = vd__graph_state(vd__graph_slot_at(g, i), half);
     return result;
@@ -20572,7 +20572,7 @@ static uint32_t vd__graph_changes(const vd__graph *g, vd__graph_recording *r) {
 static const char *vd__graph_slot_list(const vd__graph *g, char text[256]) {
     size_t used = 0;
     text[0] = 0;
-    for (uint32_t i = 0; i < g->slots.count && used < 200; i++) {
+    for (uint32_t i = 0; i < g->all_slots.count && used < 200; i++) {
         const char *name = vd__graph_slot_at(g, i)->name;
         if (name) used += (size_t)snprintf(text + used, 256 - used, "%s'%.40s'", used ? ", " : "", name);
     }
@@ -20645,7 +20645,7 @@ static vd_result vd__graph_want(vd__graph *g, const vd_graph_value *v, uint32_t 
 
 /* Makes the values of vd_graph_set the wanted ones. */
 static void vd__graph_want_set(vd__graph *g) {
-    for (uint32_t i = 0; i < g->slots.count; i++) {
+    for (uint32_t i = 0; i < g->all_slots.count; i++) {
         vd__graph_slot *s = vd__graph_slot_at(g, i);
         s->wanted = s->bound;
         s->from = s->size ? VD__GRAPH_AT(uint8_t, g->values, s->offset) : NULL;
@@ -23428,7 +23428,7 @@ static vd_result vd__graph_transient(vd_list *l, const vd_buffer_desc *desc, vd_
     vd__graph_slot *s = vd__graph_slot_add(l->graph, NULL, desc->type);
     r = s ? vd__graph_stand_in(l, s, name, &model) : VD_ERROR_OUT_OF_MEMORY;
     if (!r) out->id = s->buffer->slot.id;
-    else if (s) l->graph->slots.count--;
+    else if (s) l->graph->all_slots.count--;
     return r;
 }
 
@@ -23546,7 +23546,7 @@ VD_API vd_result vd_graph_query(vd_context *ctx, vd_graph graph, vd_graph_info *
         out->commands = (int)g->commands.count;
         out->levels = (int)g->level_count;
         out->barriers = (int)g->barriers.count;
-        for (uint32_t i = 0; i < g->slots.count; i++) out->slots += vd__graph_slot_at(g, i)->name != NULL;
+        for (uint32_t i = 0; i < g->all_slots.count; i++) out->slot_count += vd__graph_slot_at(g, i)->name != NULL;
         out->transient_bytes = g->transient_bytes;
     }
     return vd__graph_call_end(ctx, g, "vd_graph_query", r);

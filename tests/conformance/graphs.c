@@ -121,7 +121,7 @@ static void replay_changing(vd_context *ctx) {
     OK(dispatch(list, large, 1, args, 21));
     vd_graph g = graph_end(list);
     assert_int_equal(info_of(ctx, g).levels, 3);
-    assert_int_equal(info_of(ctx, g).slots, 2);
+    assert_int_equal(info_of(ctx, g).slot_count, 2);
     for (uint32_t i = 0; i < 4; i++) { /* until the rings of command buffers have their size */
         OK(vd_graph_set(ctx, g, "add", vd_u32(i + 10)));
         OK(vd_graph_submit(ctx, g, NULL, NULL));
@@ -486,7 +486,7 @@ static void use_transients(vd_context *ctx) {
     vd_graph g = graph_end(list);
     vd_graph_info info = info_of(ctx, g);
     assert_int_equal(info.levels, 6);
-    assert_int_equal(info.slots, 0);
+    assert_int_equal(info.slot_count, 0);
     assert_true(info.transient_bytes >= 3 * 4 * N && info.transient_bytes < 4 * 4 * N);
     for (uint32_t i = 0; i < 3; i++) {
         vd_graph_submit_desc desc = { NULL, 0, (int)(1 + i), NULL, 0 };
