@@ -25,7 +25,7 @@
        * It does not run kernels: vd_kernel_build, together with vkdispatch.h, creates a vd_kernel from a vc_kernel.
        * It needs no GPU header, no shader compiler and no library.
        * It does not parse source text, print to a stream or exit.
-       * It keeps no state outside its kernels, except one thread-local pointer for error reports (see Errors).
+       * It keeps no state outside its kernels, except thread-local variables for error reports (see Errors).
 
    Contents
        Setting up     Rooms, Configuration, Linking, Tutorial, Terms
@@ -70,6 +70,7 @@
        * VKDISPATCH_STATIC                  Make every function static, so that the compiler removes unused ones.
                                             Define, with the macro above, wherever the header is included.
        * VKDISPATCH_SHORT                   Define VC(x) as vc_imm_of(x).
+       * VKDISPATCH_CODEGEN_LINES           Errors name the file and line of the call that failed (see Errors).
        * VKDISPATCH_NO_GLSL                 Omit GLSL. vc_source then fails for it; vc_hash covers SPIR-V only.
        * VKDISPATCH_NO_CUDA_C               Omit CUDA C. vd_kernel_build then fails on the CUDA backend.
        * VKDISPATCH_NO_OPENCL_C             Omit OpenCL C. vd_kernel_build then fails on the OpenCL backend.
@@ -495,6 +496,14 @@
 
        desc.error is called with the text of vc_error, once, by the call that makes the first error: a breakpoint or
        backtrace in it shows the line of that call. It must not call functions of the kernel.
+
+       With VKDISPATCH_CODEGEN_LINES the sentence ends with the source position of the call that made the error:
+       "… (shader.c:42)". Define it before the header is included, in every source file whose positions are wanted, with
+       or without the implementation. Functions of the builder are then also macros that pass __FILE__ and __LINE__. The
+       end of a block has the position of its beginning; an error that is found while the kernel is printed has that of
+       vc_spirv, vc_source or vc_reflect. Calls of a function pointer, calls of a name in parentheses, (vc_add)(x, y),
+       and vd_kernel_build have none. C++ operators have the position of the expression; this needs gcc, clang 9 or MSVC
+       19.26. Without the macro nothing is recorded.
 
        A call on an unset ref or image ({0}) fails the kernel of its other operands. If these are all immediates, the
        kernel is unknown; the error is then reported for the next kernel whose error or output this thread requests.
@@ -1494,6 +1503,10 @@ VC_API void vc_short_circuit_end(vc_short_circuit *lazy, vc_val value, vc_val *o
     } \
     static void vc__body_##name(vc_kernel *k)
 
+/* Private: used by the macros of VKDISPATCH_CODEGEN_LINES. Sets the source position for errors of this thread's next
+   call; NULL: unknown. file: not copied. */
+VC_API void vc_source_line(const char *file, int line);
+
 /* Private: used by VC_KERNEL. */
 VC_API vc_kernel *vc_begin_with(const vc_kernel_desc *desc, const char *name, uint32_t x, uint32_t y, uint32_t z,
                                 void (*body)(vc_kernel *k));
@@ -1571,12 +1584,33 @@ template <class... Args> inline vc_val vc_vec(vc_kernel *k, Args... args) {
    a += b makes a the name of the sum of value a and b; if a is a variable or an element (a vc_ref), it stores the sum
    there. In a block or loop, use a vc_var: a value from a block cannot be used after it. There is no && or ||, because
    C++ would record both operands: use &, |, vc_and_then or vc_or_else. */
+#ifdef VKDISPATCH_CODEGEN_LINES
+struct vc__line_scope { /* errors of calls during its lifetime have this source position */
+    vc__line_scope(const char *file, int line) { vc_source_line(file, line); }
+    ~vc__line_scope() { vc_source_line(nullptr, 0); }
+};
+/* A vc_val, or what converts to one, with the source position of the operator: default arguments are evaluated where
+   the operand is converted. */
+struct vc__located_val {
+    vc_val value;
+    const char *file;
+    int line;
+    template <class T>
+    vc__located_val(const T &x, const char *in_file = __builtin_FILE(), int at_line = __builtin_LINE(),
+                    decltype(vc_val(x)) * = nullptr) : value(x), file(in_file), line(at_line) {}
+    operator vc_val() const { return value; }
+};
+#define VC__LINE_OF(x) vc__line_scope scope(x.file, x.line);
+#else
+typedef vc_val vc__located_val;
+#define VC__LINE_OF(x)
+#endif
 #define VC__OPERATOR(symbol, call) \
-    static inline vc_val operator symbol(vc_val a, vc_val b) { return call(a, b); }
+    static inline vc_val operator symbol(vc__located_val a, vc__located_val b) { VC__LINE_OF(b) return call(a, b); }
 #define VC__ASSIGNING_OPERATOR(symbol, call) \
     VC__OPERATOR(symbol, call) \
-    static inline vc_val &operator symbol##=(vc_val &a, vc_val b) { return a = call(a, b); } \
-    static inline void operator symbol##=(vc_ref a, vc_val b) { vc_set(a, call(vc_get(a), b)); }
+    static inline vc_val &operator symbol##=(vc_val &a, vc__located_val b) { VC__LINE_OF(b) return a = call(a, b); } \
+    static inline void operator symbol##=(vc_ref a, vc__located_val b) { VC__LINE_OF(b) vc_set(a, call(vc_get(a), b)); }
 VC__ASSIGNING_OPERATOR(+, vc_add)
 VC__ASSIGNING_OPERATOR(-, vc_sub)
 VC__ASSIGNING_OPERATOR(*, vc_mul)
@@ -1595,11 +1629,13 @@ VC__OPERATOR(>, vc_gt)
 VC__OPERATOR(>=, vc_ge)
 #undef VC__ASSIGNING_OPERATOR
 #undef VC__OPERATOR
-static inline vc_val operator-(vc_val a) { return vc_neg(a); }
-static inline vc_val operator~(vc_val a) { return vc_not(a); }
-static inline vc_val operator!(vc_val a) {
+static inline vc_val operator-(vc__located_val a) { VC__LINE_OF(a) return vc_neg(a); }
+static inline vc_val operator~(vc__located_val a) { VC__LINE_OF(a) return vc_not(a); }
+static inline vc_val operator!(vc__located_val a) {
+    VC__LINE_OF(a)
     return (vc_typeof(a) & 15u) == VC_BOOL ? vc_not(a) : vc_eq(a, vc_bool(false));
 }
+#undef VC__LINE_OF
 
 #elif __STDC_VERSION__ >= 201112L || defined(__clang__) || __GNUC__ >= 5
 static inline vc_val vc__imm_long(long x) { return sizeof x == 8 ? vc_i64(x) : vc_i32((int32_t)x); }
@@ -1618,9 +1654,407 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 #ifdef VKDISPATCH_SHORT
 #define VC(x) vc_imm_of(x)
 #endif
+
+/* ---- source lines in errors ---- */
+
+#ifdef VKDISPATCH_CODEGEN_LINES
+/* A function that sets the source position, calls, and clears the position. types, values: the parameters of the called
+   function; `...`: their declarations. */
+#define VC__LINE_FUNCTION(name, result, types, values, ...) \
+    VC__UNUSED static inline result vc__line_##name(const char *file, int line, result (*call) types, __VA_ARGS__) { \
+        vc_source_line(file, line); \
+        result returned = call values; \
+        vc_source_line(NULL, 0); \
+        return returned; \
+    }
+#define VC__LINE_VOID_FUNCTION(name, types, values, ...) \
+    VC__UNUSED static inline void vc__line_##name(const char *file, int line, void (*call) types, __VA_ARGS__) { \
+        vc_source_line(file, line); \
+        call values; \
+        vc_source_line(NULL, 0); \
+    }
+/* functions with a source line: written by tools/lines */
+VC__LINE_FUNCTION(k_kernel_desc, vc_kernel *, (const vc_kernel_desc *), (a), const vc_kernel_desc *a)
+VC__LINE_VOID_FUNCTION(void_k_kernel_desc, (vc_kernel *, const vc_kernel_desc *), (a, b), vc_kernel *a,
+    const vc_kernel_desc *b)
+VC__LINE_FUNCTION(words_k_size, const uint32_t *, (vc_kernel *, size_t *), (a, b), vc_kernel *a, size_t *b)
+VC__LINE_FUNCTION(s_k_target, const char *, (vc_kernel *, vc_target), (a, b), vc_kernel *a, vc_target b)
+VC__LINE_FUNCTION(s_k, const char *, (vc_kernel *), (a), vc_kernel *a)
+VC__LINE_FUNCTION(info_k, const vc_info *, (vc_kernel *), (a), vc_kernel *a)
+VC__LINE_FUNCTION(info_k_target, const vc_info *, (vc_kernel *, vc_target), (a, b), vc_kernel *a, vc_target b)
+VC__LINE_FUNCTION(u64_k, uint64_t, (vc_kernel *), (a), vc_kernel *a)
+VC__LINE_FUNCTION(t_k_s_members_u32, vc_type, (vc_kernel *, const char *, const vc_member *, uint32_t), (a, b, c, d),
+    vc_kernel *a, const char *b, const vc_member *c, uint32_t d)
+VC__LINE_FUNCTION(t_k_t_u32, vc_type, (vc_kernel *, vc_type, uint32_t), (a, b, c), vc_kernel *a, vc_type b, uint32_t c)
+VC__LINE_FUNCTION(u32_k_t, uint32_t, (vc_kernel *, vc_type), (a, b), vc_kernel *a, vc_type b)
+VC__LINE_FUNCTION(u32_k_t_u32, uint32_t, (vc_kernel *, vc_type, uint32_t), (a, b, c), vc_kernel *a, vc_type b,
+    uint32_t c)
+VC__LINE_FUNCTION(r_k_s_t_u32, vc_ref, (vc_kernel *, const char *, vc_type, uint32_t), (a, b, c, d), vc_kernel *a,
+    const char *b, vc_type c, uint32_t d)
+VC__LINE_FUNCTION(v_k_s_t, vc_val, (vc_kernel *, const char *, vc_type), (a, b, c), vc_kernel *a, const char *b,
+    vc_type c)
+VC__LINE_FUNCTION(r_k_s_t, vc_ref, (vc_kernel *, const char *, vc_type), (a, b, c), vc_kernel *a, const char *b,
+    vc_type c)
+VC__LINE_FUNCTION(r_k_s_t_data_u32, vc_ref, (vc_kernel *, const char *, vc_type, const void *, uint32_t), (a, b, c, d,
+    e), vc_kernel *a, const char *b, vc_type c, const void *d, uint32_t e)
+VC__LINE_FUNCTION(r_r_v, vc_ref, (vc_ref, vc_val), (a, b), vc_ref a, vc_val b)
+VC__LINE_FUNCTION(v_r_v, vc_val, (vc_ref, vc_val), (a, b), vc_ref a, vc_val b)
+VC__LINE_FUNCTION(v_r_v_v_v, vc_val, (vc_ref, vc_val, vc_val, vc_val), (a, b, c, d), vc_ref a, vc_val b, vc_val c,
+    vc_val d)
+VC__LINE_VOID_FUNCTION(void_r_v_v, (vc_ref, vc_val, vc_val), (a, b, c), vc_ref a, vc_val b, vc_val c)
+VC__LINE_FUNCTION(v_r, vc_val, (vc_ref), (a), vc_ref a)
+VC__LINE_VOID_FUNCTION(void_r_v, (vc_ref, vc_val), (a, b), vc_ref a, vc_val b)
+VC__LINE_FUNCTION(r_r_u32, vc_ref, (vc_ref, uint32_t), (a, b), vc_ref a, uint32_t b)
+VC__LINE_VOID_FUNCTION(void_r_u32_v, (vc_ref, uint32_t, vc_val), (a, b, c), vc_ref a, uint32_t b, vc_val c)
+VC__LINE_FUNCTION(r_r_t, vc_ref, (vc_ref, vc_type), (a, b), vc_ref a, vc_type b)
+VC__LINE_VOID_FUNCTION(void_r_v_v_out, (vc_ref, vc_val, vc_val, vc_val *), (a, b, c, d), vc_ref a, vc_val b, vc_val c,
+    vc_val *d)
+VC__LINE_VOID_FUNCTION(void_r_v_v_v_out, (vc_ref, vc_val, vc_val, vc_val, vc_val *), (a, b, c, d, e), vc_ref a,
+    vc_val b, vc_val c, vc_val d, vc_val *e)
+VC__LINE_VOID_FUNCTION(void_r_v_out, (vc_ref, vc_val, vc_val *), (a, b, c), vc_ref a, vc_val b, vc_val *c)
+VC__LINE_FUNCTION(r_r_order_scope, vc_ref, (vc_ref, vc_order, vc_scope), (a, b, c), vc_ref a, vc_order b, vc_scope c)
+VC__LINE_VOID_FUNCTION(void_k_scope_u32, (vc_kernel *, vc_scope, uint32_t), (a, b, c), vc_kernel *a, vc_scope b,
+    uint32_t c)
+VC__LINE_FUNCTION(i_k_s_image_desc, vc_image_ref, (vc_kernel *, const char *, const vc_image_desc *), (a, b, c),
+    vc_kernel *a, const char *b, const vc_image_desc *c)
+VC__LINE_FUNCTION(v_i_v, vc_val, (vc_image_ref, vc_val), (a, b), vc_image_ref a, vc_val b)
+VC__LINE_FUNCTION(v_i_v_v, vc_val, (vc_image_ref, vc_val, vc_val), (a, b, c), vc_image_ref a, vc_val b, vc_val c)
+VC__LINE_FUNCTION(v_i_v_v_v, vc_val, (vc_image_ref, vc_val, vc_val, vc_val), (a, b, c, d), vc_image_ref a, vc_val b,
+    vc_val c, vc_val d)
+VC__LINE_FUNCTION(v_i_v_v_i32_i32_i32, vc_val, (vc_image_ref, vc_val, vc_val, int32_t, int32_t, int32_t), (a, b, c, d,
+    e, f), vc_image_ref a, vc_val b, vc_val c, int32_t d, int32_t e, int32_t f)
+VC__LINE_FUNCTION(v_i_v_u32, vc_val, (vc_image_ref, vc_val, uint32_t), (a, b, c), vc_image_ref a, vc_val b, uint32_t c)
+VC__LINE_VOID_FUNCTION(void_i_v_v, (vc_image_ref, vc_val, vc_val), (a, b, c), vc_image_ref a, vc_val b, vc_val c)
+VC__LINE_FUNCTION(v_i, vc_val, (vc_image_ref), (a), vc_image_ref a)
+VC__LINE_FUNCTION(v_k_v, vc_val, (vc_kernel *, vc_val), (a, b), vc_kernel *a, vc_val b)
+VC__LINE_FUNCTION(v_v_v, vc_val, (vc_val, vc_val), (a, b), vc_val a, vc_val b)
+VC__LINE_FUNCTION(v_v_v_v, vc_val, (vc_val, vc_val, vc_val), (a, b, c), vc_val a, vc_val b, vc_val c)
+VC__LINE_FUNCTION(v_v_v_v_v, vc_val, (vc_val, vc_val, vc_val, vc_val), (a, b, c, d), vc_val a, vc_val b, vc_val c,
+    vc_val d)
+VC__LINE_FUNCTION(v_k_list_u32, vc_val, (vc_kernel *, const vc_val *, uint32_t), (a, b, c), vc_kernel *a,
+    const vc_val *b, uint32_t c)
+VC__LINE_FUNCTION(v_v_u32, vc_val, (vc_val, uint32_t), (a, b), vc_val a, uint32_t b)
+VC__LINE_FUNCTION(v_v_u32_v, vc_val, (vc_val, uint32_t, vc_val), (a, b, c), vc_val a, uint32_t b, vc_val c)
+VC__LINE_FUNCTION(v_v_s, vc_val, (vc_val, const char *), (a, b), vc_val a, const char *b)
+VC__LINE_FUNCTION(v_t_v, vc_val, (vc_type, vc_val), (a, b), vc_type a, vc_val b)
+VC__LINE_FUNCTION(v_k_t_list_u32, vc_val, (vc_kernel *, vc_type, const vc_val *, uint32_t), (a, b, c, d), vc_kernel *a,
+    vc_type b, const vc_val *c, uint32_t d)
+VC__LINE_FUNCTION(v_v, vc_val, (vc_val), (a), vc_val a)
+VC__LINE_FUNCTION(v_v_v_v_out, vc_val, (vc_val, vc_val, vc_val, vc_val *), (a, b, c, d), vc_val a, vc_val b, vc_val c,
+    vc_val *d)
+VC__LINE_FUNCTION(v_k_u32, vc_val, (vc_kernel *, uint32_t), (a, b), vc_kernel *a, uint32_t b)
+VC__LINE_FUNCTION(v_k, vc_val, (vc_kernel *), (a), vc_kernel *a)
+VC__LINE_FUNCTION(v_r_u32, vc_val, (vc_ref, uint32_t), (a, b), vc_ref a, uint32_t b)
+VC__LINE_FUNCTION(v_combine_v, vc_val, (vc_combine, vc_val), (a, b), vc_combine a, vc_val b)
+VC__LINE_FUNCTION(v_combine_v_u32, vc_val, (vc_combine, vc_val, uint32_t), (a, b, c), vc_combine a, vc_val b,
+    uint32_t c)
+VC__LINE_VOID_FUNCTION(void_k_combine_v_out, (vc_kernel *, vc_combine, vc_val, vc_val *), (a, b, c, d), vc_kernel *a,
+    vc_combine b, vc_val c, vc_val *d)
+VC__LINE_VOID_FUNCTION(void_k_v_v_out, (vc_kernel *, vc_val, vc_val, vc_val *), (a, b, c, d), vc_kernel *a, vc_val b,
+    vc_val c, vc_val *d)
+VC__LINE_VOID_FUNCTION(void_k_scope_scope_u32, (vc_kernel *, vc_scope, vc_scope, uint32_t), (a, b, c, d), vc_kernel *a,
+    vc_scope b, vc_scope c, uint32_t d)
+VC__LINE_VOID_FUNCTION(void_k, (vc_kernel *), (a), vc_kernel *a)
+VC__LINE_VOID_FUNCTION(void_k_v, (vc_kernel *, vc_val), (a, b), vc_kernel *a, vc_val b)
+VC__LINE_VOID_FUNCTION(void_k_u32_v, (vc_kernel *, uint32_t, vc_val), (a, b, c), vc_kernel *a, uint32_t b, vc_val c)
+VC__LINE_VOID_FUNCTION(void_k_s_list_u32, (vc_kernel *, const char *, const vc_val *, uint32_t), (a, b, c, d),
+    vc_kernel *a, const char *b, const vc_val *c, uint32_t d)
+VC__LINE_VOID_FUNCTION(void_k_v_s, (vc_kernel *, vc_val, const char *), (a, b, c), vc_kernel *a, vc_val b,
+    const char *c)
+VC__LINE_FUNCTION(int_k_v, int, (vc_kernel *, vc_val), (a, b), vc_kernel *a, vc_val b)
+VC__LINE_FUNCTION(int_k, int, (vc_kernel *), (a), vc_kernel *a)
+VC__LINE_FUNCTION(v_k_v_v_v, vc_val, (vc_kernel *, vc_val, vc_val, vc_val), (a, b, c, d), vc_kernel *a, vc_val b,
+    vc_val c, vc_val d)
+VC__LINE_FUNCTION(int_k_i64, int, (vc_kernel *, int64_t), (a, b), vc_kernel *a, int64_t b)
+VC__LINE_FUNCTION(v_k_u32_u32, vc_val, (vc_kernel *, uint32_t, uint32_t), (a, b, c), vc_kernel *a, uint32_t b,
+    uint32_t c)
+VC__LINE_FUNCTION(circuit_k_s_circuit_kind_v, vc_short_circuit, (vc_kernel *, const char *, vc_short_circuit_kind,
+    vc_val), (a, b, c, d), vc_kernel *a, const char *b, vc_short_circuit_kind c, vc_val d)
+VC__LINE_VOID_FUNCTION(void_lazy_v, (vc_short_circuit *, vc_val), (a, b), vc_short_circuit *a, vc_val b)
+VC__LINE_VOID_FUNCTION(void_lazy_v_out, (vc_short_circuit *, vc_val, vc_val *), (a, b, c), vc_short_circuit *a,
+    vc_val b, vc_val *c)
+#define vc_begin(...) VC__LINE(k_kernel_desc, vc_begin, __VA_ARGS__)
+#define vc_restart(...) VC__LINE(void_k_kernel_desc, vc_restart, __VA_ARGS__)
+#define vc_spirv(...) VC__LINE(words_k_size, vc_spirv, __VA_ARGS__)
+#define vc_source(...) VC__LINE(s_k_target, vc_source, __VA_ARGS__)
+#define vc_dump(...) VC__LINE(s_k, vc_dump, __VA_ARGS__)
+#define vc_reflect(...) VC__LINE(info_k, vc_reflect, __VA_ARGS__)
+#define vc_reflect_for(...) VC__LINE(info_k_target, vc_reflect_for, __VA_ARGS__)
+#define vc_hash(...) VC__LINE(u64_k, vc_hash, __VA_ARGS__)
+#define vc_struct(...) VC__LINE(t_k_s_members_u32, vc_struct, __VA_ARGS__)
+#define vc_array_type(...) VC__LINE(t_k_t_u32, vc_array_type, __VA_ARGS__)
+#define vc_size_of(...) VC__LINE(u32_k_t, vc_size_of, __VA_ARGS__)
+#define vc_offset_of(...) VC__LINE(u32_k_t_u32, vc_offset_of, __VA_ARGS__)
+#define vc_buffer(...) VC__LINE(r_k_s_t_u32, vc_buffer, __VA_ARGS__)
+#define vc_param(...) VC__LINE(v_k_s_t, vc_param, __VA_ARGS__)
+#define vc_var(...) VC__LINE(r_k_s_t, vc_var, __VA_ARGS__)
+#define vc_array(...) VC__LINE(r_k_s_t_u32, vc_array, __VA_ARGS__)
+#define vc_shared(...) VC__LINE(r_k_s_t_u32, vc_shared, __VA_ARGS__)
+#define vc_table(...) VC__LINE(r_k_s_t_data_u32, vc_table, __VA_ARGS__)
+#define vc_offset(...) VC__LINE(r_r_v, vc_offset, __VA_ARGS__)
+#define vc_load(...) VC__LINE(v_r_v, vc_load, __VA_ARGS__)
+#define vc_load_or(...) VC__LINE(v_r_v_v_v, vc_load_or, __VA_ARGS__)
+#define vc_store(...) VC__LINE(void_r_v_v, vc_store, __VA_ARGS__)
+#define vc_get(...) VC__LINE(v_r, vc_get, __VA_ARGS__)
+#define vc_set(...) VC__LINE(void_r_v, vc_set, __VA_ARGS__)
+#define vc_at(...) VC__LINE(r_r_v, vc_at, __VA_ARGS__)
+#define vc_field(...) VC__LINE(r_r_u32, vc_field, __VA_ARGS__)
+#define vc_set_component(...) VC__LINE(void_r_u32_v, vc_set_component, __VA_ARGS__)
+#define vc_as(...) VC__LINE(r_r_t, vc_as, __VA_ARGS__)
+#define vc_atomic_add(...) VC__LINE(void_r_v_v_out, vc_atomic_add, __VA_ARGS__)
+#define vc_atomic_sub(...) VC__LINE(void_r_v_v_out, vc_atomic_sub, __VA_ARGS__)
+#define vc_atomic_min(...) VC__LINE(void_r_v_v_out, vc_atomic_min, __VA_ARGS__)
+#define vc_atomic_max(...) VC__LINE(void_r_v_v_out, vc_atomic_max, __VA_ARGS__)
+#define vc_atomic_and(...) VC__LINE(void_r_v_v_out, vc_atomic_and, __VA_ARGS__)
+#define vc_atomic_or(...) VC__LINE(void_r_v_v_out, vc_atomic_or, __VA_ARGS__)
+#define vc_atomic_xor(...) VC__LINE(void_r_v_v_out, vc_atomic_xor, __VA_ARGS__)
+#define vc_atomic_exchange(...) VC__LINE(void_r_v_v_out, vc_atomic_exchange, __VA_ARGS__)
+#define vc_atomic_compare_exchange(...) VC__LINE(void_r_v_v_v_out, vc_atomic_compare_exchange, __VA_ARGS__)
+#define vc_atomic_load(...) VC__LINE(void_r_v_out, vc_atomic_load, __VA_ARGS__)
+#define vc_atomic_store(...) VC__LINE(void_r_v_v, vc_atomic_store, __VA_ARGS__)
+#define vc_ordered(...) VC__LINE(r_r_order_scope, vc_ordered, __VA_ARGS__)
+#define vc_fence(...) VC__LINE(void_k_scope_u32, vc_fence, __VA_ARGS__)
+#define vc_image(...) VC__LINE(i_k_s_image_desc, vc_image, __VA_ARGS__)
+#define vc_sample(...) VC__LINE(v_i_v, vc_sample, __VA_ARGS__)
+#define vc_sample_lod(...) VC__LINE(v_i_v_v, vc_sample_lod, __VA_ARGS__)
+#define vc_sample_grad(...) VC__LINE(v_i_v_v_v, vc_sample_grad, __VA_ARGS__)
+#define vc_sample_offset(...) VC__LINE(v_i_v_v_i32_i32_i32, vc_sample_offset, __VA_ARGS__)
+#define vc_gather(...) VC__LINE(v_i_v_u32, vc_gather, __VA_ARGS__)
+#define vc_fetch(...) VC__LINE(v_i_v_v, vc_fetch, __VA_ARGS__)
+#define vc_image_load(...) VC__LINE(v_i_v, vc_image_load, __VA_ARGS__)
+#define vc_image_store(...) VC__LINE(void_i_v_v, vc_image_store, __VA_ARGS__)
+#define vc_image_size(...) VC__LINE(v_i_v, vc_image_size, __VA_ARGS__)
+#define vc_image_levels(...) VC__LINE(v_i, vc_image_levels, __VA_ARGS__)
+#define vc_const(...) VC__LINE(v_k_v, vc_const, __VA_ARGS__)
+#define vc_vec2(...) VC__LINE(v_v_v, vc_vec2, __VA_ARGS__)
+#define vc_vec3(...) VC__LINE(v_v_v_v, vc_vec3, __VA_ARGS__)
+#define vc_vec4(...) VC__LINE(v_v_v_v_v, vc_vec4, __VA_ARGS__)
+#define vc_vec_of(...) VC__LINE(v_k_list_u32, vc_vec_of, __VA_ARGS__)
+#define vc_splat(...) VC__LINE(v_v_u32, vc_splat, __VA_ARGS__)
+#define vc_component(...) VC__LINE(v_v_u32, vc_component, __VA_ARGS__)
+#define vc_extract(...) VC__LINE(v_v_v, vc_extract, __VA_ARGS__)
+#define vc_insert(...) VC__LINE(v_v_u32_v, vc_insert, __VA_ARGS__)
+#define vc_swizzle(...) VC__LINE(v_v_s, vc_swizzle, __VA_ARGS__)
+#define vc_cast(...) VC__LINE(v_t_v, vc_cast, __VA_ARGS__)
+#define vc_bitcast(...) VC__LINE(v_t_v, vc_bitcast, __VA_ARGS__)
+#define vc_make(...) VC__LINE(v_k_t_list_u32, vc_make, __VA_ARGS__)
+#define vc_part(...) VC__LINE(v_v_u32, vc_part, __VA_ARGS__)
+#define vc_with(...) VC__LINE(v_v_u32_v, vc_with, __VA_ARGS__)
+#define vc_complex(...) VC__LINE(v_v_v, vc_complex, __VA_ARGS__)
+#define vc_polar(...) VC__LINE(v_v_v, vc_polar, __VA_ARGS__)
+#define vc_re(...) VC__LINE(v_v, vc_re, __VA_ARGS__)
+#define vc_im(...) VC__LINE(v_v, vc_im, __VA_ARGS__)
+#define vc_conj(...) VC__LINE(v_v, vc_conj, __VA_ARGS__)
+#define vc_arg(...) VC__LINE(v_v, vc_arg, __VA_ARGS__)
+#define vc_transpose(...) VC__LINE(v_v, vc_transpose, __VA_ARGS__)
+#define vc_determinant(...) VC__LINE(v_v, vc_determinant, __VA_ARGS__)
+#define vc_inverse(...) VC__LINE(v_v, vc_inverse, __VA_ARGS__)
+#define vc_outer(...) VC__LINE(v_v_v, vc_outer, __VA_ARGS__)
+#define vc_neg(...) VC__LINE(v_v, vc_neg, __VA_ARGS__)
+#define vc_add(...) VC__LINE(v_v_v, vc_add, __VA_ARGS__)
+#define vc_sub(...) VC__LINE(v_v_v, vc_sub, __VA_ARGS__)
+#define vc_mul(...) VC__LINE(v_v_v, vc_mul, __VA_ARGS__)
+#define vc_div(...) VC__LINE(v_v_v, vc_div, __VA_ARGS__)
+#define vc_rem(...) VC__LINE(v_v_v, vc_rem, __VA_ARGS__)
+#define vc_mod(...) VC__LINE(v_v_v, vc_mod, __VA_ARGS__)
+#define vc_fma(...) VC__LINE(v_v_v_v, vc_fma, __VA_ARGS__)
+#define vc_abs(...) VC__LINE(v_v, vc_abs, __VA_ARGS__)
+#define vc_sign(...) VC__LINE(v_v, vc_sign, __VA_ARGS__)
+#define vc_min(...) VC__LINE(v_v_v, vc_min, __VA_ARGS__)
+#define vc_max(...) VC__LINE(v_v_v, vc_max, __VA_ARGS__)
+#define vc_clamp(...) VC__LINE(v_v_v_v, vc_clamp, __VA_ARGS__)
+#define vc_mix(...) VC__LINE(v_v_v_v, vc_mix, __VA_ARGS__)
+#define vc_step(...) VC__LINE(v_v_v, vc_step, __VA_ARGS__)
+#define vc_floor(...) VC__LINE(v_v, vc_floor, __VA_ARGS__)
+#define vc_ceil(...) VC__LINE(v_v, vc_ceil, __VA_ARGS__)
+#define vc_trunc(...) VC__LINE(v_v, vc_trunc, __VA_ARGS__)
+#define vc_round(...) VC__LINE(v_v, vc_round, __VA_ARGS__)
+#define vc_fract(...) VC__LINE(v_v, vc_fract, __VA_ARGS__)
+#define vc_sqrt(...) VC__LINE(v_v, vc_sqrt, __VA_ARGS__)
+#define vc_rsqrt(...) VC__LINE(v_v, vc_rsqrt, __VA_ARGS__)
+#define vc_exp(...) VC__LINE(v_v, vc_exp, __VA_ARGS__)
+#define vc_exp2(...) VC__LINE(v_v, vc_exp2, __VA_ARGS__)
+#define vc_log(...) VC__LINE(v_v, vc_log, __VA_ARGS__)
+#define vc_log2(...) VC__LINE(v_v, vc_log2, __VA_ARGS__)
+#define vc_pow(...) VC__LINE(v_v_v, vc_pow, __VA_ARGS__)
+#define vc_sin(...) VC__LINE(v_v, vc_sin, __VA_ARGS__)
+#define vc_cos(...) VC__LINE(v_v, vc_cos, __VA_ARGS__)
+#define vc_tan(...) VC__LINE(v_v, vc_tan, __VA_ARGS__)
+#define vc_asin(...) VC__LINE(v_v, vc_asin, __VA_ARGS__)
+#define vc_acos(...) VC__LINE(v_v, vc_acos, __VA_ARGS__)
+#define vc_atan(...) VC__LINE(v_v, vc_atan, __VA_ARGS__)
+#define vc_atan2(...) VC__LINE(v_v_v, vc_atan2, __VA_ARGS__)
+#define vc_sinh(...) VC__LINE(v_v, vc_sinh, __VA_ARGS__)
+#define vc_cosh(...) VC__LINE(v_v, vc_cosh, __VA_ARGS__)
+#define vc_tanh(...) VC__LINE(v_v, vc_tanh, __VA_ARGS__)
+#define vc_isnan(...) VC__LINE(v_v, vc_isnan, __VA_ARGS__)
+#define vc_isinf(...) VC__LINE(v_v, vc_isinf, __VA_ARGS__)
+#define vc_dot(...) VC__LINE(v_v_v, vc_dot, __VA_ARGS__)
+#define vc_asinh(...) VC__LINE(v_v, vc_asinh, __VA_ARGS__)
+#define vc_acosh(...) VC__LINE(v_v, vc_acosh, __VA_ARGS__)
+#define vc_atanh(...) VC__LINE(v_v, vc_atanh, __VA_ARGS__)
+#define vc_exp10(...) VC__LINE(v_v, vc_exp10, __VA_ARGS__)
+#define vc_log10(...) VC__LINE(v_v, vc_log10, __VA_ARGS__)
+#define vc_cbrt(...) VC__LINE(v_v, vc_cbrt, __VA_ARGS__)
+#define vc_hypot(...) VC__LINE(v_v_v, vc_hypot, __VA_ARGS__)
+#define vc_erf(...) VC__LINE(v_v, vc_erf, __VA_ARGS__)
+#define vc_radians(...) VC__LINE(v_v, vc_radians, __VA_ARGS__)
+#define vc_degrees(...) VC__LINE(v_v, vc_degrees, __VA_ARGS__)
+#define vc_saturate(...) VC__LINE(v_v, vc_saturate, __VA_ARGS__)
+#define vc_smoothstep(...) VC__LINE(v_v_v_v, vc_smoothstep, __VA_ARGS__)
+#define vc_ldexp(...) VC__LINE(v_v_v, vc_ldexp, __VA_ARGS__)
+#define vc_frexp_mantissa(...) VC__LINE(v_v, vc_frexp_mantissa, __VA_ARGS__)
+#define vc_frexp_exponent(...) VC__LINE(v_v, vc_frexp_exponent, __VA_ARGS__)
+#define vc_modf_fract(...) VC__LINE(v_v, vc_modf_fract, __VA_ARGS__)
+#define vc_norm(...) VC__LINE(v_v, vc_norm, __VA_ARGS__)
+#define vc_distance(...) VC__LINE(v_v_v, vc_distance, __VA_ARGS__)
+#define vc_normalize(...) VC__LINE(v_v, vc_normalize, __VA_ARGS__)
+#define vc_cross(...) VC__LINE(v_v_v, vc_cross, __VA_ARGS__)
+#define vc_faceforward(...) VC__LINE(v_v_v_v, vc_faceforward, __VA_ARGS__)
+#define vc_reflect_vector(...) VC__LINE(v_v_v, vc_reflect_vector, __VA_ARGS__)
+#define vc_refract(...) VC__LINE(v_v_v_v, vc_refract, __VA_ARGS__)
+#define vc_not(...) VC__LINE(v_v, vc_not, __VA_ARGS__)
+#define vc_and(...) VC__LINE(v_v_v, vc_and, __VA_ARGS__)
+#define vc_or(...) VC__LINE(v_v_v, vc_or, __VA_ARGS__)
+#define vc_xor(...) VC__LINE(v_v_v, vc_xor, __VA_ARGS__)
+#define vc_shl(...) VC__LINE(v_v_v, vc_shl, __VA_ARGS__)
+#define vc_shr(...) VC__LINE(v_v_v, vc_shr, __VA_ARGS__)
+#define vc_eq(...) VC__LINE(v_v_v, vc_eq, __VA_ARGS__)
+#define vc_ne(...) VC__LINE(v_v_v, vc_ne, __VA_ARGS__)
+#define vc_lt(...) VC__LINE(v_v_v, vc_lt, __VA_ARGS__)
+#define vc_le(...) VC__LINE(v_v_v, vc_le, __VA_ARGS__)
+#define vc_gt(...) VC__LINE(v_v_v, vc_gt, __VA_ARGS__)
+#define vc_ge(...) VC__LINE(v_v_v, vc_ge, __VA_ARGS__)
+#define vc_select(...) VC__LINE(v_v_v_v, vc_select, __VA_ARGS__)
+#define vc_any(...) VC__LINE(v_v, vc_any, __VA_ARGS__)
+#define vc_all(...) VC__LINE(v_v, vc_all, __VA_ARGS__)
+#define vc_popcount(...) VC__LINE(v_v, vc_popcount, __VA_ARGS__)
+#define vc_clz(...) VC__LINE(v_v, vc_clz, __VA_ARGS__)
+#define vc_ctz(...) VC__LINE(v_v, vc_ctz, __VA_ARGS__)
+#define vc_find_lsb(...) VC__LINE(v_v, vc_find_lsb, __VA_ARGS__)
+#define vc_find_msb(...) VC__LINE(v_v, vc_find_msb, __VA_ARGS__)
+#define vc_bit_reverse(...) VC__LINE(v_v, vc_bit_reverse, __VA_ARGS__)
+#define vc_byte_swap(...) VC__LINE(v_v, vc_byte_swap, __VA_ARGS__)
+#define vc_rotl(...) VC__LINE(v_v_v, vc_rotl, __VA_ARGS__)
+#define vc_rotr(...) VC__LINE(v_v_v, vc_rotr, __VA_ARGS__)
+#define vc_bitfield_extract(...) VC__LINE(v_v_v_v, vc_bitfield_extract, __VA_ARGS__)
+#define vc_bitfield_insert(...) VC__LINE(v_v_v_v_v, vc_bitfield_insert, __VA_ARGS__)
+#define vc_mul_hi(...) VC__LINE(v_v_v, vc_mul_hi, __VA_ARGS__)
+#define vc_add_carry(...) VC__LINE(v_v_v, vc_add_carry, __VA_ARGS__)
+#define vc_sub_borrow(...) VC__LINE(v_v_v, vc_sub_borrow, __VA_ARGS__)
+#define vc_add_with_carry(...) VC__LINE(v_v_v_v_out, vc_add_with_carry, __VA_ARGS__)
+#define vc_sub_with_borrow(...) VC__LINE(v_v_v_v_out, vc_sub_with_borrow, __VA_ARGS__)
+#define vc_abs_diff(...) VC__LINE(v_v_v, vc_abs_diff, __VA_ARGS__)
+#define vc_add_sat(...) VC__LINE(v_v_v, vc_add_sat, __VA_ARGS__)
+#define vc_sub_sat(...) VC__LINE(v_v_v, vc_sub_sat, __VA_ARGS__)
+#define vc_average(...) VC__LINE(v_v_v, vc_average, __VA_ARGS__)
+#define vc_cast_sat(...) VC__LINE(v_t_v, vc_cast_sat, __VA_ARGS__)
+#define vc_pack_half2(...) VC__LINE(v_v, vc_pack_half2, __VA_ARGS__)
+#define vc_unpack_half2(...) VC__LINE(v_v, vc_unpack_half2, __VA_ARGS__)
+#define vc_round_f16(...) VC__LINE(v_v, vc_round_f16, __VA_ARGS__)
+#define vc_pack_snorm4x8(...) VC__LINE(v_v, vc_pack_snorm4x8, __VA_ARGS__)
+#define vc_pack_unorm4x8(...) VC__LINE(v_v, vc_pack_unorm4x8, __VA_ARGS__)
+#define vc_pack_snorm2x16(...) VC__LINE(v_v, vc_pack_snorm2x16, __VA_ARGS__)
+#define vc_pack_unorm2x16(...) VC__LINE(v_v, vc_pack_unorm2x16, __VA_ARGS__)
+#define vc_unpack_snorm4x8(...) VC__LINE(v_v, vc_unpack_snorm4x8, __VA_ARGS__)
+#define vc_unpack_unorm4x8(...) VC__LINE(v_v, vc_unpack_unorm4x8, __VA_ARGS__)
+#define vc_unpack_snorm2x16(...) VC__LINE(v_v, vc_unpack_snorm2x16, __VA_ARGS__)
+#define vc_unpack_unorm2x16(...) VC__LINE(v_v, vc_unpack_unorm2x16, __VA_ARGS__)
+#define vc_pack_4x8(...) VC__LINE(v_v, vc_pack_4x8, __VA_ARGS__)
+#define vc_unpack_4xi8(...) VC__LINE(v_v, vc_unpack_4xi8, __VA_ARGS__)
+#define vc_unpack_4xu8(...) VC__LINE(v_v, vc_unpack_4xu8, __VA_ARGS__)
+#define vc_pack_2x32(...) VC__LINE(v_t_v, vc_pack_2x32, __VA_ARGS__)
+#define vc_unpack_2x32(...) VC__LINE(v_v, vc_unpack_2x32, __VA_ARGS__)
+#define vc_dot_4xi8(...) VC__LINE(v_v_v, vc_dot_4xi8, __VA_ARGS__)
+#define vc_dot_4xu8(...) VC__LINE(v_v_v, vc_dot_4xu8, __VA_ARGS__)
+#define vc_dot_4xi8_4xu8(...) VC__LINE(v_v_v, vc_dot_4xi8_4xu8, __VA_ARGS__)
+#define vc_dot_4xi8_sat(...) VC__LINE(v_v_v_v, vc_dot_4xi8_sat, __VA_ARGS__)
+#define vc_dot_4xu8_sat(...) VC__LINE(v_v_v_v, vc_dot_4xu8_sat, __VA_ARGS__)
+#define vc_dot_4xi8_4xu8_sat(...) VC__LINE(v_v_v_v, vc_dot_4xi8_4xu8_sat, __VA_ARGS__)
+#define vc_ravel(...) VC__LINE(v_v_v, vc_ravel, __VA_ARGS__)
+#define vc_unravel(...) VC__LINE(v_v_v, vc_unravel, __VA_ARGS__)
+#define vc_philox(...) VC__LINE(v_v_v, vc_philox, __VA_ARGS__)
+#define vc_uniform(...) VC__LINE(v_t_v, vc_uniform, __VA_ARGS__)
+#define vc_normal(...) VC__LINE(v_v, vc_normal, __VA_ARGS__)
+#define vc_hash_bits(...) VC__LINE(v_v, vc_hash_bits, __VA_ARGS__)
+#define vc_global_id(...) VC__LINE(v_k_u32, vc_global_id, __VA_ARGS__)
+#define vc_local_id(...) VC__LINE(v_k_u32, vc_local_id, __VA_ARGS__)
+#define vc_group_id(...) VC__LINE(v_k_u32, vc_group_id, __VA_ARGS__)
+#define vc_local_index(...) VC__LINE(v_k, vc_local_index, __VA_ARGS__)
+#define vc_local_size(...) VC__LINE(v_k_u32, vc_local_size, __VA_ARGS__)
+#define vc_groups(...) VC__LINE(v_k_u32, vc_groups, __VA_ARGS__)
+#define vc_threads(...) VC__LINE(v_k_u32, vc_threads, __VA_ARGS__)
+#define vc_length(...) VC__LINE(v_r, vc_length, __VA_ARGS__)
+#define vc_shape(...) VC__LINE(v_r_u32, vc_shape, __VA_ARGS__)
+#define vc_subgroup_size(...) VC__LINE(v_k, vc_subgroup_size, __VA_ARGS__)
+#define vc_subgroup_id(...) VC__LINE(v_k, vc_subgroup_id, __VA_ARGS__)
+#define vc_subgroup_count(...) VC__LINE(v_k, vc_subgroup_count, __VA_ARGS__)
+#define vc_subgroup_local_id(...) VC__LINE(v_k, vc_subgroup_local_id, __VA_ARGS__)
+#define vc_subgroup_elect(...) VC__LINE(v_k, vc_subgroup_elect, __VA_ARGS__)
+#define vc_subgroup_any(...) VC__LINE(v_v, vc_subgroup_any, __VA_ARGS__)
+#define vc_subgroup_all(...) VC__LINE(v_v, vc_subgroup_all, __VA_ARGS__)
+#define vc_subgroup_all_equal(...) VC__LINE(v_v, vc_subgroup_all_equal, __VA_ARGS__)
+#define vc_subgroup_ballot(...) VC__LINE(v_v, vc_subgroup_ballot, __VA_ARGS__)
+#define vc_subgroup_ballot_count(...) VC__LINE(v_v, vc_subgroup_ballot_count, __VA_ARGS__)
+#define vc_subgroup_ballot_inclusive(...) VC__LINE(v_v, vc_subgroup_ballot_inclusive, __VA_ARGS__)
+#define vc_subgroup_ballot_exclusive(...) VC__LINE(v_v, vc_subgroup_ballot_exclusive, __VA_ARGS__)
+#define vc_subgroup_broadcast(...) VC__LINE(v_v_v, vc_subgroup_broadcast, __VA_ARGS__)
+#define vc_subgroup_broadcast_first(...) VC__LINE(v_v, vc_subgroup_broadcast_first, __VA_ARGS__)
+#define vc_subgroup_shuffle(...) VC__LINE(v_v_v, vc_subgroup_shuffle, __VA_ARGS__)
+#define vc_subgroup_shuffle_xor(...) VC__LINE(v_v_v, vc_subgroup_shuffle_xor, __VA_ARGS__)
+#define vc_subgroup_shuffle_up(...) VC__LINE(v_v_v, vc_subgroup_shuffle_up, __VA_ARGS__)
+#define vc_subgroup_shuffle_down(...) VC__LINE(v_v_v, vc_subgroup_shuffle_down, __VA_ARGS__)
+#define vc_subgroup_reduce(...) VC__LINE(v_combine_v, vc_subgroup_reduce, __VA_ARGS__)
+#define vc_subgroup_inclusive(...) VC__LINE(v_combine_v, vc_subgroup_inclusive, __VA_ARGS__)
+#define vc_subgroup_exclusive(...) VC__LINE(v_combine_v, vc_subgroup_exclusive, __VA_ARGS__)
+#define vc_subgroup_clustered(...) VC__LINE(v_combine_v_u32, vc_subgroup_clustered, __VA_ARGS__)
+#define vc_group_reduce(...) VC__LINE(void_k_combine_v_out, vc_group_reduce, __VA_ARGS__)
+#define vc_group_inclusive(...) VC__LINE(void_k_combine_v_out, vc_group_inclusive, __VA_ARGS__)
+#define vc_group_exclusive(...) VC__LINE(void_k_combine_v_out, vc_group_exclusive, __VA_ARGS__)
+#define vc_group_broadcast(...) VC__LINE(void_k_v_v_out, vc_group_broadcast, __VA_ARGS__)
+#define vc_barrier_scoped(...) VC__LINE(void_k_scope_scope_u32, vc_barrier_scoped, __VA_ARGS__)
+#define vc_barrier(...) VC__LINE(void_k, vc_barrier, __VA_ARGS__)
+#define vc_break_if(...) VC__LINE(void_k_v, vc_break_if, __VA_ARGS__)
+#define vc_continue_if(...) VC__LINE(void_k_v, vc_continue_if, __VA_ARGS__)
+#define vc_break_outer_if(...) VC__LINE(void_k_u32_v, vc_break_outer_if, __VA_ARGS__)
+#define vc_return_if(...) VC__LINE(void_k_v, vc_return_if, __VA_ARGS__)
+#define vc_printf_args(...) VC__LINE(void_k_s_list_u32, vc_printf_args, __VA_ARGS__)
+#define vc_assert(...) VC__LINE(void_k_v_s, vc_assert, __VA_ARGS__)
+#define vc_if_begin(...) VC__LINE(int_k_v, vc_if_begin, __VA_ARGS__)
+#define vc_else_begin(...) VC__LINE(int_k, vc_else_begin, __VA_ARGS__)
+#define vc_for_begin(...) VC__LINE(v_k_v_v_v, vc_for_begin, __VA_ARGS__)
+#define vc_loop_begin(...) VC__LINE(int_k, vc_loop_begin, __VA_ARGS__)
+#define vc_switch_begin(...) VC__LINE(int_k_v, vc_switch_begin, __VA_ARGS__)
+#define vc_case_begin(...) VC__LINE(int_k_i64, vc_case_begin, __VA_ARGS__)
+#define vc_default_begin(...) VC__LINE(int_k, vc_default_begin, __VA_ARGS__)
+#define vc_each_begin(...) VC__LINE(v_k_u32_u32, vc_each_begin, __VA_ARGS__)
+#define vc_block_end(...) VC__LINE(int_k, vc_block_end, __VA_ARGS__)
+#define vc_short_circuit_begin(...) VC__LINE(circuit_k_s_circuit_kind_v, vc_short_circuit_begin, __VA_ARGS__)
+#define vc_short_circuit_else(...) VC__LINE(void_lazy_v, vc_short_circuit_else, __VA_ARGS__)
+#define vc_short_circuit_end(...) VC__LINE(void_lazy_v_out, vc_short_circuit_end, __VA_ARGS__)
+/* end of the functions with a source line */
+#undef VC__LINE_FUNCTION
+#undef VC__LINE_VOID_FUNCTION
+#ifdef __cplusplus
+template <class... Args> inline vc_val vc__line_vec(const char *file, int line, vc_kernel *k, Args... args) {
+    vc__line_scope scope(file, line);
+    return vc_vec(k, args...);
+}
+template <class... Args>
+inline void vc__line_printf(const char *file, int line, vc_kernel *k, const char *format, Args... args) {
+    vc__line_scope scope(file, line);
+    vc_printf(k, format, args...);
+}
+#define vc_vec(...) vc__line_vec(__FILE__, __LINE__, __VA_ARGS__)
+#define vc_printf(...) vc__line_printf(__FILE__, __LINE__, __VA_ARGS__)
+#endif
+#endif
 #endif /* VKDISPATCH_CODEGEN_H */
 
 #ifdef VKDISPATCH_CODEGEN_IMPLEMENTATION
+/* The macros of VKDISPATCH_CODEGEN_LINES expand to the name and the arguments alone, as declarations need it. */
+#undef VC__LINE
+#define VC__LINE(signature, call, ...) call(__VA_ARGS__)
 #ifndef VKDISPATCH_CODEGEN_IMPLEMENTED
 #define VKDISPATCH_CODEGEN_IMPLEMENTED
 
@@ -2824,15 +3258,31 @@ static uint32_t vc__arg_count(const vc_kernel *k) { return k->arg_count + (k->ou
    clear it. */
 static VC__THREAD_LOCAL const char *vc__call_without_kernel;
 
+/* Source position of the running call, and of vc__call_without_kernel; file is NULL if it is unknown. */
+typedef struct vc__position { const char *file; int line; } vc__position;
+static VC__THREAD_LOCAL vc__position vc__current_position, vc__position_without_kernel;
+
+/* Writes " (shader.c:42)", the position of the running call, or "". Of a long path the end is kept. */
+static void vc__print_position(char *out, size_t size) {
+    const char *file = vc__current_position.file;
+    size_t length = file ? strlen(file) : 0;
+    *out = 0;
+    if (file) snprintf(out, size, " (%s:%d)", length + 16 > size ? file + (length + 16 - size) : file,
+                       vc__current_position.line);
+}
+
 VC__PRINTF(3, 0) static void vc__vfail(vc_kernel *k, const char *call, const char *format, va_list list) {
     int used = 0;
-    char *c;
+    char *c, position[160];
     if (k->failed) return;
     k->failed = true;
     k->node_limit = 0;
     if (call) used = snprintf(k->error, sizeof k->error, "%s in kernel '%.200s': ", call, vc__name(k));
     if (used < 0) used = 0;
-    vsnprintf(k->error + used, sizeof k->error - (size_t)used, format, list);
+    vc__print_position(position, sizeof position);
+    size_t room = sizeof k->error - strlen(position); /* a long sentence is cut off, its position is not */
+    vsnprintf(k->error + used, room - (size_t)used, format, list);
+    memcpy(k->error + strlen(k->error), position, strlen(position) + 1);
     /* the caller's names may contain control characters */
     for (c = k->error; *c; c++) if ((unsigned char)*c < ' ') *c = ' ';
     if (k->desc.error) k->desc.error(k->desc.error_user, k->error);
@@ -3135,7 +3585,10 @@ static inline vc_kernel *vc__kernel_of(vc_val v) { return v.owner < 4096 ? NULL 
 VC__NOINLINE static vc_kernel *vc__kernel_of_operands(const char *call, bool failed, vc_val a, vc_val b, vc_val c) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b) ? vc__kernel_of(b) : vc__kernel_of(c);
     if (failed || vc__is_failed(a) || vc__is_failed(b) || vc__is_failed(c)) return k;
-    if (!k && !vc__call_without_kernel) vc__call_without_kernel = call;
+    if (!k && !vc__call_without_kernel) {
+        vc__call_without_kernel = call;
+        vc__position_without_kernel = vc__current_position;
+    }
     return k;
 }
 static inline vc_kernel *vc__kernel_of_ref(const char *call, const vc_ref *r, vc_val a, vc_val b) {
@@ -13621,16 +14074,24 @@ static const char *vc__block_name(uint32_t op) {
     }
 }
 
+VC_API void vc_source_line(const char *file, int line) {
+    vc__current_position.file = file;
+    vc__current_position.line = line;
+}
+
 /* An open block is reported but is not an error of the kernel, so vc_error can be called while the kernel is being
    recorded. Reports the outermost open block: if C code leaves a block without closing it, the end of the enclosing
    block closes the inner block instead, and the enclosing one stays open. */
 VC_API const char *vc_error(vc_kernel *k) {
     if (!k) return "the kernel is NULL: vc_begin ran out of host memory or was not called";
     if (!k->failed && vc__call_without_kernel) {
+        vc__position current = vc__current_position;
+        vc__current_position = vc__position_without_kernel;
         vc__fail_call(k, vc__call_without_kernel,
                       "the ref or image was never set; no operand identifies the kernel, so this may be an error of "
                       "another kernel");
         vc__call_without_kernel = NULL;
+        vc__current_position = current;
     }
     if (k->failed || k->invalid_request) return k->error;
     if (!k->open_block) return NULL;
@@ -17487,6 +17948,11 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k) {
     return kernel;
 }
 #endif /* VKDISPATCH_GLUE_IMPLEMENTED */
+
+#ifdef VKDISPATCH_CODEGEN_LINES
+#undef VC__LINE
+#define VC__LINE(signature, call, ...) vc__line_##signature(__FILE__, __LINE__, call, __VA_ARGS__)
+#endif
 
 // >>end
 /*

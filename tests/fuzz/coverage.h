@@ -29,7 +29,7 @@ static const struct Apart { const char *name, *const *why; } apart[] = {
     { "vc_free", &holds }, { "none", &inside }, { "parts", &inside }, { "path", &inside }, { "pointer", &inside },
     { "mask", &inside }, { "word_sum", &inside }, { "const", &written }, { "tuple", &written }, { "implicit", &written },
     { "vc_vec_of", &lazy }, { "vc_set_component", &lazy }, { "vc_as", &lazy }, { "vc_add_with_carry", &lazy },
-    { "vc_sub_with_borrow", &lazy }, { "vc_break_outer_if", &lazy }
+    { "vc_sub_with_borrow", &lazy }, { "vc_break_outer_if", &lazy }, { "vc_source_line", &holds }
 };
 
 enum { MOST_NAMES = 400, LONGEST_NAME = 40 };

@@ -825,6 +825,72 @@ static void the_first_error_calls_back(void **state) {
     vc_free(k);
 }
 
+/* ---- source positions ---- */
+
+/* The error of a kernel with this name, made by a call at file:line. */
+static vc_kernel *failed_at(const char *name, const char *file, int line) {
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = name;
+    vc_kernel *k = vc_begin(&desc);
+    vc_source_line(file, line);
+    vc_global_id(k, 7);
+    vc_source_line(NULL, 0);
+    return k;
+}
+
+/* An error ends with the source position, of which a long path keeps its end. A long sentence is cut off, the position
+   is not. tests/compile/lines.c tests the macros that set it. */
+static void source_positions(void **state) {
+    (void)state;
+    char path[400];
+    vc_kernel *k = failed_at("k", "shader.c", 42);
+    assert_string_equal(vc_error(k), "vc_global_id in kernel 'k': axis is 7, but must be 0 to 2 (shader.c:42)");
+    vc_global_id(k, 8);
+    assert_string_equal(vc_error(k), "vc_global_id in kernel 'k': axis is 7, but must be 0 to 2 (shader.c:42)");
+    vc_free(k);
+    k = failed_at("k", NULL, 42);
+    assert_string_equal(vc_error(k), "vc_global_id in kernel 'k': axis is 7, but must be 0 to 2");
+    vc_restart(k, NULL);
+    vc_global_id(k, 7);
+    assert_string_equal(vc_error(k), "vc_global_id in kernel 'kernel': axis is 7, but must be 0 to 2");
+    vc_free(k);
+    memset(path, '/', sizeof path - 1);
+    strcpy(path + sizeof path - 9, "shader.c");
+    k = failed_at(path, path, 2147483647);
+    const char *error = vc_error(k);
+    assert_in_range(strlen(error), 300, 511);
+    assert_non_null(strstr(error, " (/////"));
+    assert_string_equal(error + strlen(error) - 20, "shader.c:2147483647)");
+    vc_free(k);
+    k = vc_begin(NULL);
+    vc_source_line(path, 1);
+    vc_val v = vc_param(k, path, VC_F32);
+    vc_add(v, vc_param(k, path, VC_U32));
+    vc_source_line(NULL, 0);
+    error = vc_error(k);
+    assert_in_range(strlen(error), 300, 511);
+    assert_string_equal(error + strlen(error) - 11, "shader.c:1)");
+    vc_free(k);
+}
+
+/* A call whose kernel is unknown is reported with its own position. */
+static void source_position_without_kernel(void **state) {
+    (void)state;
+    vc_ref unset;
+    memset(&unset, 0, sizeof unset);
+    vc_kernel *k = vc_begin(NULL);
+    vc_source_line("shader.c", 7);
+    vc_store(unset, vc_u32(0), vc_f32(1));
+    vc_source_line("shader.c", 8);
+    assert_non_null(strstr(vc_error(k), "another kernel (shader.c:7)"));
+    vc_restart(k, NULL);
+    vc_global_id(k, 7);
+    assert_non_null(strstr(vc_error(k), "0 to 2 (shader.c:8)"));
+    vc_source_line(NULL, 0);
+    vc_free(k);
+}
+
 static const struct CMUnitTest builder_errors_tests[] = {
     cmocka_unit_test(types), cmocka_unit_test(rule_targets), cmocka_unit_test(rule_vectors),
     cmocka_unit_test(vectors_loops_and_views), cmocka_unit_test(rule_values), cmocka_unit_test(memory),
@@ -832,4 +898,5 @@ static const struct CMUnitTest builder_errors_tests[] = {
     cmocka_unit_test(never_set), cmocka_unit_test(rule_sizes), cmocka_unit_test(failed_results),
     cmocka_unit_test(rule_barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel), cmocka_unit_test(no_body),
     cmocka_unit_test(rare_limits), cmocka_unit_test(the_first_error_calls_back),
+    cmocka_unit_test(source_positions), cmocka_unit_test(source_position_without_kernel),
 };
