@@ -1927,7 +1927,10 @@ static inline vd_arg vd_f64(double x) { union { double f; uint64_t u; } c; c.f =
    can change; `value` is used until then. Arguments with the same name are the same slot, and must have the same type
    and value. For values and buffers. */
 static inline vd_arg vd_slot(const char *name, vd_arg value) {
-    value.kind = (vd_arg_kind)((int)value.kind | VD_SLOT);
+    union { vd_arg_kind kind; unsigned bits; } c; /* C++ warns of casts */
+    c.kind = value.kind;
+    c.bits |= VD_SLOT;
+    value.kind = c.kind;
     value.slot = name;
     return value;
 }
