@@ -1692,7 +1692,7 @@ static Value place(const Host *h, const Invocation *at, int which) { /* of axis 
     const uint32_t p[8] = { at->id, at->local, at->id / local, at->local, local, groups, ELEMENTS, ELEMENTS };
     memset(&r, 0, sizeof r);
     r.b[0] = which < 8 ? p[which] : which % 8 == 3 ? at->local : which % 8 > 3 ? 1u : 0u;
-    if (which == 15) r.b[0] = ELEMENTS * vc_type_size(h->t->in[1]); /* the length of a buffer of bytes */
+    if (which == 15) r.b[0] = ELEMENTS; /* the shape of input 1, which is not wrapped */
     return r;
 }
 
@@ -1882,14 +1882,17 @@ typedef struct Run {
     long valid, refused, glsl, runs, unknown, failed, skipped;
 } Run;
 
-static vd_buffer buffer_of(Run *r, int form, vc_type type, int role) { /* created once; roles from INS on are outputs */
-    static vd_buffer made[3][64][INS + ALL_OUTS];
-    vd_buffer *b = &made[form][type][role];
+/* Returns a buffer, which is created once. Roles from INS on are outputs. If the kernel has the memory in an array, the
+   buffer has bytes, which match every composite type. */
+static vd_buffer buffer_of(Run *r, int form, vc_type type, int role) {
+    static vd_buffer made[2][3][64][INS + ALL_OUTS];
+    bool bytes = r->tree.wrapped && role != 1; /* see write_tree */
+    vd_buffer *b = &made[bytes][form][type][role];
     if (b->id) return *b;
     vd_buffer_desc desc;
     memset(&desc, 0, sizeof desc);
-    desc.type = VD_BYTES; /* matches the types that a kernel wraps them in */
-    desc.shape[0] = ELEMENTS * vd_type_size(type);
+    desc.type = bytes ? VD_BYTES : (vd_type)type;
+    desc.shape[0] = bytes ? ELEMENTS * vd_type_size(type) : ELEMENTS;
     if (role < INS) desc.data = input_data[type][role];
     *b = vd_buffer_create(r->ctx[form], &desc);
     return *b;
