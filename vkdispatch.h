@@ -20,8 +20,9 @@
        }
 
    What it does not do
-       It does not draw, open windows, exit or start threads, and prints only in debug mode. Contexts are independent of
-       each other; the only other visible state is each thread's error text.
+       It does not draw, open windows, exit or start threads, and prints only in debug mode and with
+       VKDISPATCH_PROFILE=1. Contexts are independent of each other; the only other visible state is each thread's error
+       text.
 
    Rooms
        config          resolves the configuration macros

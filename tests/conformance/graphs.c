@@ -90,7 +90,7 @@ TEST(transfers_are_replayed) {
         OK(vd_wait(f->ctx, event, VD_FOREVER));
         assert_int_equal(read_u32(f->ctx, a, 0), 41);
         assert_int_equal(read_u32(f->ctx, a, 1), 42);
-        for (uint32_t i = 2; i < 6; i++) { /* each replay moves the numbers by one, behind what vd_write has written */
+        for (uint32_t i = 2; i < 6; i++) { /* each replay moves the numbers after those of vd_write by one */
             uint32_t from = i - plays < i && i >= plays + 2 ? i - plays : UINT32_MAX;
             if (from != UINT32_MAX) assert_int_equal(read_u32(f->ctx, a, i), from);
             else assert_int_equal(read_u32(f->ctx, a, i), i == plays + 1 && plays == 1 ? 1 : read_u32(f->ctx, b, i));
