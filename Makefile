@@ -260,7 +260,7 @@ further := processors long
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
 .PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) $(further:%=test-%) $(further:%=programs-%) \
-        test-gpu test-side-by-side test-features fuzz-api bench \
+        test-gpu test-side-by-side test-features programs fuzz-api bench \
         bench-dispatch bench-cuda bench-opencl bench-build bench-pipeline bench-kernels bench-fft bench-fft-sweep \
         bench-reduce bench-original bench-compile bench-plots \
         matrix golden-update carry install clean \
@@ -301,6 +301,9 @@ $(suites:%=test-%) $(further:%=test-%): test-%: deps-test
 	@$(call build_and_run,$*)
 
 $(suites:%=programs-%) $(further:%=programs-%): programs-%: $$(programs_$$*)
+	@:
+
+programs: deps-test $(suites:%=programs-%) programs-processors programs-long $$(bench_programs) ## builds every test program and benchmark
 	@:
 
 matrix: build/$(cc)/tests/codegen/matrix ## all of tests/codegen/matrix (test-codegen takes one kernel in eight as CUDA C and OpenCL C); a quarter of an hour

@@ -1891,8 +1891,8 @@ static vd_buffer buffer_of(Run *r, int form, vc_type type, int role) {
     if (b->id) return *b;
     vd_buffer_desc desc;
     memset(&desc, 0, sizeof desc);
-    desc.type = bytes ? VD_BYTES : (vd_type)type;
-    desc.shape[0] = bytes ? ELEMENTS * vd_type_size(type) : ELEMENTS;
+    if (!bytes) desc.type = (vd_type)type;
+    desc.shape[0] = ELEMENTS * (bytes ? vd_type_size(type) : 1u);
     if (role < INS) desc.data = input_data[type][role];
     *b = vd_buffer_create(r->ctx[form], &desc);
     return *b;
