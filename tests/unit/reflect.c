@@ -850,6 +850,33 @@ static void bad_resources(void **state) {
     reflect_refused(&m, "two buffers with binding 1");
 }
 
+/* Makes x of the saxpy module an array of blocks: of run-time length, or of `count` elements. */
+static void make_descriptor_array(unit_module *m, uint32_t count) {
+    enum { U32 = 4, X_T = 6, FOUR = 100, BLOCKS, BOUND };
+    uint32_t pointer, run_time[3] = { 3u << 16 | VD__OpTypeRuntimeArray, BLOCKS, X_T };
+    uint32_t sized[8] = { 4u << 16 | VD__OpConstant, U32, FOUR, count, 4u << 16 | VD__OpTypeArray, BLOCKS, X_T, FOUR };
+    uint32_t added = count ? 8 : 3;
+    unit_saxpy(m);
+    pointer = find_op(m, VD__OpTypePointer);
+    assert_int_equal(m->words[pointer + 3], X_T);
+    m->words[pointer + 3] = BLOCKS;
+    memmove(m->words + pointer + added, m->words + pointer, (m->count - pointer) * 4);
+    memcpy(m->words + pointer, count ? sized : run_time, added * 4);
+    m->count += added;
+    m->bound = BOUND;
+}
+
+static void descriptor_arrays(void **state) {
+    (void)state;
+    unit_module m;
+    make_descriptor_array(&m, 0);
+    reflect_refused(&m, "the SPIR-V has an array of descriptors 'x', which is not supported");
+    make_descriptor_array(&m, 4);
+    reflect_refused(&m, "the SPIR-V has an array of descriptors 'x', which is not supported");
+    make_descriptor_array(&m, 1);
+    reflect_refused(&m, "the SPIR-V has an array of descriptors 'x', which is not supported");
+}
+
 static void truncations_of(const uint32_t *module, size_t size) {
     uint32_t *copy;
     for (size_t n = 0; n < size; n++) {
@@ -930,8 +957,8 @@ static const struct CMUnitTest reflect_tests[] = {
     CASE(bad_uniform_blocks), CASE(required_subgroup_sizes),
     CASE(matrices_among_the_values), CASE(constants_change_sizes), CASE(bad_constants), CASE(glsl_needs_a_macro),
     CASE(constants_over_limits), CASE(constant_expressions), CASE(damaged_constants), CASE(queries_copy),
-    CASE(bad_modules),
-    CASE(bad_instructions), CASE(bad_resources), CASE(truncations), CASE(random_bytes), CASE(mutations),
+    CASE(bad_modules), CASE(bad_instructions), CASE(bad_resources), CASE(descriptor_arrays), CASE(truncations),
+    CASE(random_bytes), CASE(mutations),
 };
 #undef CASE
 #undef BAD
