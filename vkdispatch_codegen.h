@@ -403,8 +403,9 @@
 
            kernel 'saxpy': vc_store: element 10 of buffer 'y' is out of range (10 elements) in invocation (10, 0, 0)
 
-       Not checked: images, code that was not made by the builder, and indices of arrays inside of a struct, which may
-       reach other elements of the same memory. Checks make a kernel several times as long and slower to compile.
+       An array inside of an element is checked by itself: "element 4 of f32[4] in buffer 'y' is out of range". Not
+       checked: images, and code that was not made by the builder. Checks make a kernel several times as long and slower
+       to compile.
 
    Images
        vc_image declares an image argument. By default it is a sampled 2-D image of f32, with its sampler. A
@@ -2627,8 +2628,7 @@ enum {
       VC__T_GLSL("$0[$1]"), vc__lower_extract) \
     /* composite value, never in a listing; like VEC */ \
     X(PARTS,        "parts",        PURE,   9, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    /* One step into composite memory, never in a listing. a[0]: previous step, a[1]: index, a[2]: first \
-       split array of the element, x: constant added to the index. */ \
+    /* One step into composite memory, never in a listing; see vc__push_path */ \
     X(PATH,         "path",         PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* a[0] * x + a[1], with the width that indices need on the target; a[2]: whether it indexes a buffer */ \
     X(INDEX,        "index",        PURE,   2, IU,   OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_index) \
@@ -13619,12 +13619,14 @@ static void vc__mark_stored(vc_kernel *k, vc__object *o) {
 /* ---- memory: paths to parts ---- */
 
 /* Appends a step to the path of a ref: index + constant elements of type `element`. The PATH node contains the type,
-   the previous step, the index, the first split array of the element, and the constant. A step of 0 is omitted. */
-static void vc__push_path(vc_kernel *k, vc_ref *r, vc_type element, uint32_t index, int64_t constant) {
+   the previous step, the index, the constant, and packed in one word the first split array of the element (which is not
+   used for buffers) and the low bits of `array`, the type that is indexed (VC_NONE: the object). A step of 0 is
+   omitted. */
+static void vc__push_path(vc_kernel *k, vc_ref *r, vc_type array, vc_type element, uint32_t index, int64_t constant) {
     uint32_t flags = index == VC__NIL ? 0 : k->node[index].flags & VC__NODE_VARIES;
     if (index == VC__NIL && !constant) return;
-    uint32_t n = vc__record(k, VC__OP_PATH, flags, element, r->path ? r->path - 1 : VC__NIL, index, r->split_array,
-                            (uint32_t)(int32_t)constant);
+    uint32_t n = vc__record(k, VC__OP_PATH, flags, element, r->path ? r->path - 1 : VC__NIL, index,
+                            (r->split_array & 0xffffu) | (array & 0xffffu) << 16, (uint32_t)(int32_t)constant);
     r->path = n == VC__NIL ? 0 : n + 1;
 }
 
@@ -13657,7 +13659,7 @@ static bool vc__enter_first(vc_kernel *k, const char *call, vc_ref *r) {
     if (r->inside & VC__INSIDE_ELEMENT) return true;
     if (r->inside & VC__INSIDE_PATH) {
         if (!vc__check_element(k, call, r)) return false;
-        vc__push_path(k, r, r->type, r->index ? r->index - 1 : VC__NIL, r->offset);
+        vc__push_path(k, r, VC_NONE, r->type, r->index ? r->index - 1 : VC__NIL, r->offset);
         r->index = 0;
         r->offset = 0;
     }
@@ -13679,7 +13681,7 @@ static bool vc__enter_element(vc_kernel *k, const char *call, vc_ref *r, vc_val 
     if (!step.index && (step.offset < 0 || step.offset >= user_type->count))
         return vc__fail_element(k, call, r, step.offset);
     r->type = user_type->element;
-    vc__push_path(k, r, user_type->element, step.index ? step.index - 1 : VC__NIL, step.offset);
+    vc__push_path(k, r, user_type->type, user_type->element, step.index ? step.index - 1 : VC__NIL, step.offset);
     return !k->failed;
 }
 
@@ -13730,9 +13732,13 @@ static uint32_t vc__record_index(vc_kernel *k, uint32_t index, uint32_t sum, uin
     return vc__record(k, VC__OP_INDEX, flags, VC_I64, index, sum, buffer, factor);
 }
 
+/* Checked kernels: adds the checks of the indices of arrays inside of the element r to the ref of its piece, whose
+   index becomes -1 if one of them is out of range. Defined in room `derived`. */
+static void vc__check_arrays(vc_kernel *k, const char *call, const vc_ref *r, vc_ref *piece);
+
 /* Converts a ref to memory of a composite type to a ref to a piece: the view of a buffer as an array of `type`, or the
    split array. In a buffer the offset must be a multiple of the size of `type` for all indices. */
-static vc_ref vc__piece_ref(vc_kernel *k, const vc_ref *r, vc_type type) {
+static vc_ref vc__piece_ref(vc_kernel *k, const char *call, const vc_ref *r, vc_type type) {
     uint32_t root = k->node[r->memory].x, unit = vc_type_size(type), sum = VC__NIL;
     bool buffer = k->object[root].op == VC__OP_BUFFER;
     uint32_t piece = buffer ? vc__view_of(k, root, type) : root + 1 + r->split_array;
@@ -13744,11 +13750,12 @@ static vc_ref vc__piece_ref(vc_kernel *k, const vc_ref *r, vc_type type) {
         const vc__node *n = &k->node[p];
         type = vc__node_type(k, p);
         uint32_t factor = buffer ? vc__layout_of(k, type).size / unit
-                                 : vc__split_array_of(k, type, r->split_array - n->a[2]).count;
+                                 : vc__split_array_of(k, type, r->split_array - (n->a[2] & 0xffffu)).count;
         out.offset += (int64_t)(int32_t)n->x * factor;
         if (n->a[1] != VC__NIL) sum = vc__record_index(k, n->a[1], sum, factor, buffer);
     }
     out.index = sum == VC__NIL ? 0 : sum + 1;
+    if (k->checks) vc__check_arrays(k, call, r, &out);
     return out;
 }
 
@@ -13760,7 +13767,7 @@ static bool vc__flatten(vc_kernel *k, const char *call, vc_ref *r) {
     if (!vc__enter_first(k, call, r) || !vc__is_type(r->type)
         || (buffer && !vc__is_aligned_to(k, r, vc_type_size(r->type))))
         return false;
-    *r = vc__piece_ref(k, r, r->type);
+    *r = vc__piece_ref(k, call, r, r->type);
     return true;
 }
 
@@ -13779,10 +13786,10 @@ static vc_type vc__access_type(vc_kernel *k, const vc_ref *r, vc_type type) {
 }
 
 /* Returns a ref to scalar i of a vector or complex number in a buffer. */
-static vc_ref vc__scalar_ref(vc_kernel *k, const vc_ref *r, uint32_t i) {
+static vc_ref vc__scalar_ref(vc_kernel *k, const char *call, const vc_ref *r, uint32_t i) {
     vc_ref at = *r;
     at.byte += i * vc__scalar_bytes(r->type);
-    return vc__piece_ref(k, &at, vc__scalar(r->type));
+    return vc__piece_ref(k, call, &at, vc__scalar(r->type));
 }
 
 static vc_val vc__load_ref(vc_kernel *k, const char *call, vc_ref at) {
@@ -13792,9 +13799,9 @@ static vc_val vc__load_ref(vc_kernel *k, const char *call, vc_ref at) {
 /* Loads a scalar or vector of type `type`. A complex number in a buffer is loaded as a vector of two. */
 static vc_val vc__load_vector(vc_kernel *k, const char *call, const vc_ref *r, vc_type type) {
     vc_val part[4];
-    if (vc__access_type(k, r, type) == type) return vc__load_ref(k, call, vc__piece_ref(k, r, type));
+    if (vc__access_type(k, r, type) == type) return vc__load_ref(k, call, vc__piece_ref(k, call, r, type));
     for (uint32_t i = 0; i < vc__components(type); i++) {
-        part[i] = vc__load_ref(k, call, vc__scalar_ref(k, r, i));
+        part[i] = vc__load_ref(k, call, vc__scalar_ref(k, call, r, i));
         if (!part[i].owner) return vc__no_value();
     }
     return vc__vector_of(part, vc__components(type));
@@ -13805,12 +13812,12 @@ static void vc__store_vector(vc_kernel *k, const char *call, const vc_ref *r, vc
     vc_ref at;
     if (!value.owner) return;
     if (vc__access_type(k, r, type) == type) {
-        at = vc__piece_ref(k, r, type);
+        at = vc__piece_ref(k, call, r, type);
         if (at.kernel) vc__store(k, call, &at, 3, value);
         return;
     }
     for (uint32_t i = 0; i < vc__components(type); i++) {
-        at = vc__scalar_ref(k, r, i);
+        at = vc__scalar_ref(k, call, r, i);
         if (at.kernel) vc__store(k, call, &at, 3, vc_component(value, i));
     }
 }
@@ -17432,44 +17439,83 @@ static vc_val vc__check_limit(vc_kernel *k, const vc_ref *r, bool wide) {
     return vc_select(vc_eq(length, vc_u32(UINT32_MAX)), vc_u64(UINT64_MAX), vc_cast(VC_U64, length));
 }
 
-/* Returns the index of the format of a check. *factor: the elements of the ref's type in one element of the object,
-   which is more than 1 if the object has a composite type. */
-static uint32_t vc__check_format(vc_kernel *k, const char *call, const vc_ref *r, bool wide, uint32_t *factor) {
-    const vc__object *o = &k->object[k->node[r->memory].x], *root = o;
+/* Returns the index of the format of a check of an element of `array`, an array inside of an object, or of the object
+   itself if `array` is NULL. */
+static uint32_t vc__check_format(vc_kernel *k, const char *call, const vc__object *root, const char *array) {
+    bool wide = !(k->desc.machine.missing_features & VC_FEATURE_I64);
     char text[512];
-    if (o->composite != VC__NIL) root = &k->object[o->composite];
-    int length = snprintf(text, sizeof text, "%s: element %%d of %s '", call, vc__object_kind(root->op));
+    int length = snprintf(text, sizeof text, "%s: element %%d of %s%s%s '", call, array ? array : "",
+                          array ? " in " : "", vc__object_kind(root->op));
     for (const char *c = vc__object_name(root); *c && length < 256; c++) {
         if (*c == '%') text[length++] = '%';
         text[length++] = *c;
     }
     snprintf(text + length, sizeof text - (size_t)length, "' is out of range (%%u elements)");
-    *factor = o->op == VC__OP_BUFFER ? vc__layout_of(k, root->declared).size / vc_type_size(r->type)
-                                     : o->count / root->count;
     return vc__format_of(k, call, wide ? "check i64 u32" : "check i32 u32", text);
 }
 
-/* Records a check of the index of a ref. Returns the index, signed, and sets *inside to the condition that it is in
-   range. */
-static vc_val vc__check_index(vc_kernel *k, const char *call, const vc_ref *r, vc_val *inside) {
-    bool wide = !(k->desc.machine.missing_features & VC_FEATURE_I64);
-    vc_type type = wide ? VC_I64 : VC_I32, unsigned_type = wide ? VC_U64 : VC_U32;
-    vc_val index = vc_imm(type, (uint64_t)r->offset);
-    uint32_t factor = 1, format = vc__check_format(k, call, r, wide, &factor);
-    if (r->index) { /* an explicit cast, because lowering changes the type of the indices of composite memory */
-        uint32_t node = r->index - 1, flags = k->node[node].flags & VC__NODE_VARIES;
-        vc_val offset = index;
-        index = vc__value(k, vc__record(k, VC__OP_CAST, flags, type, node, VC__NIL, VC__NIL, 0));
-        if (r->offset) index = vc_add(index, offset);
-    }
-    vc_val limit = vc__check_limit(k, r, wide);
-    *inside = vc_lt(vc_bitcast(unsigned_type, index), limit);
-    VC_IF(k, vc_and(vc_not(*inside), vc_eq(vc_get(k->failed_check[0]), vc_u32(0)))) {
+/* Records a check that 0 <= index < limit, both in units of 1/factor elements, and returns that condition. The index is
+   signed, the limit unsigned. */
+static vc_val vc__record_check(vc_kernel *k, uint32_t format, vc_val index, vc_val limit, uint32_t factor) {
+    vc_type type = vc_typeof(index), unsigned_type = type == VC_I64 ? VC_U64 : VC_U32;
+    vc_val inside = vc_lt(vc_bitcast(unsigned_type, index), limit);
+    VC_IF(k, vc_and(vc_not(inside), vc_eq(vc_get(k->failed_check[0]), vc_u32(0)))) {
         if (vc__output_ref(k).kernel) vc_set(k->failed_check[0], vc__output_number(k, format));
         vc_set(k->failed_check[1], vc_div(vc_const(k, index), vc_imm(type, factor)));
         vc_set(k->failed_check[2], vc_cast(VC_U32, vc_div(vc_const(k, limit), vc_imm(unsigned_type, factor))));
     }
+    return inside;
+}
+
+/* The object of which an object is a piece; the object itself if it is none. */
+static const vc__object *vc__root_of(const vc_kernel *k, const vc__object *o) {
+    return o->composite == VC__NIL ? o : &k->object[o->composite];
+}
+
+/* An index node, or 0 if it is VC__NIL, plus a constant, as a signed value of the type of the checks. The cast is
+   explicit, because lowering changes the type of the indices of composite memory. */
+static vc_val vc__signed_index(vc_kernel *k, uint32_t node, int64_t constant) {
+    vc_type type = k->desc.machine.missing_features & VC_FEATURE_I64 ? VC_I32 : VC_I64;
+    vc_val offset = vc_imm(type, (uint64_t)constant);
+    if (node == VC__NIL) return offset;
+    uint32_t flags = k->node[node].flags & VC__NODE_VARIES;
+    vc_val index = vc__value(k, vc__record(k, VC__OP_CAST, flags, type, node, VC__NIL, VC__NIL, 0));
+    return constant ? vc_add(index, offset) : index;
+}
+
+/* Records a check of the index of a ref. Returns the index, signed, and sets *inside to the condition that it is in
+   range. An object of a composite type has several elements of the ref's type in one element. */
+static vc_val vc__check_index(vc_kernel *k, const char *call, const vc_ref *r, vc_val *inside) {
+    const vc__object *o = &k->object[k->node[r->memory].x], *root = vc__root_of(k, o);
+    bool wide = !(k->desc.machine.missing_features & VC_FEATURE_I64);
+    uint32_t factor = o->op == VC__OP_BUFFER ? vc__layout_of(k, root->declared).size / vc_type_size(r->type)
+                                             : o->count / root->count;
+    uint32_t format = vc__check_format(k, call, root, NULL);
+    vc_val index = vc__signed_index(k, r->index ? r->index - 1 : VC__NIL, r->offset);
+    *inside = vc__record_check(k, format, index, vc__check_limit(k, r, wide), factor);
     return index;
+}
+
+static void vc__check_arrays(vc_kernel *k, const char *call, const vc_ref *r, vc_ref *piece) {
+    vc_val all = vc__no_value();
+    k->checks = false;
+    for (uint32_t p = r->path ? r->path - 1 : VC__NIL; p != VC__NIL; p = k->node[p].a[0]) {
+        uint32_t array = k->node[p].a[2] >> 16;
+        if (!array || k->node[p].a[1] == VC__NIL) continue;
+        const vc__user_type *type = &k->user_type[array - VC__USER_TYPE];
+        uint32_t count = type->count, format = vc__check_format(k, call, &k->object[k->node[r->memory].x],
+                                                                vc__type_text(k, type->type).text);
+        vc_val index = vc__signed_index(k, k->node[p].a[1], (int32_t)k->node[p].x);
+        vc_val limit = vc_imm(vc_typeof(index) == VC_I64 ? VC_U64 : VC_U32, count);
+        vc_val inside = vc__record_check(k, format, index, limit, 1);
+        all = all.owner ? vc_and(all, inside) : inside;
+    }
+    if (all.owner) {
+        vc_val index = vc__signed_index(k, piece->index - 1, piece->offset);
+        piece->index = (uint32_t)vc_select(all, index, vc_imm(vc_typeof(index), UINT64_MAX)).bits + 1;
+        piece->offset = 0;
+    }
+    k->checks = true;
 }
 
 /* Loads 0 if the index is out of range; element 0 is then read and discarded. */

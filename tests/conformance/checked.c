@@ -71,6 +71,29 @@ static void do_private_structs(rig *r) {
     vc_store(r->out, r->i, vc_get(vc_field(vc_at(a, vc_u32(2)), 1)));
 }
 
+/* An array inside of a struct has neighbours in the same memory. */
+static vc_type particle_type(vc_kernel *k) {
+    const vc_member member[3] = { { "mass", VC_F32 }, { "trail", vc_array_type(k, VC_F32X3, 4) }, { "age", VC_U32 } };
+    return vc_struct(k, "particle", member, 3);
+}
+static void do_private_inside(rig *r) {
+    vc_ref a = vc_array(r->k, "parts", particle_type(r->k), 3);
+    vc_set(vc_at(vc_field(vc_at(a, vc_u32(1)), 1), r->i), vc_f32(1));
+    vc_store(r->out, r->i, vc_get(vc_field(vc_at(a, vc_u32(2)), 2)));
+}
+static void do_variable_inside(rig *r) {
+    vc_ref a = vc_var(r->k, "part", particle_type(r->k));
+    vc_store(r->out, r->i, vc_bitcast(VC_U32, vc_component(vc_load(vc_field(a, 1), r->i), 2)));
+}
+static void do_shared_matrix(rig *r) {
+    vc_ref a = vc_shared(r->k, "tile", vc_array_type(r->k, VC_U32, 5), 6);
+    vc_atomic_add(vc_at(a, vc_u32(2)), r->i, vc_u32(1), NULL);
+}
+static void do_inner_before(rig *r) {
+    vc_ref a = vc_shared(r->k, "tile", vc_array_type(r->k, VC_U32, 5), 6);
+    vc_set(vc_at(vc_at(a, r->i), vc_sub(vc_cast(VC_I32, r->i), vc_i32(2))), vc_u32(1));
+}
+
 static const struct access {
     const char *name;
     void (*record)(rig *r);
@@ -98,6 +121,10 @@ static const struct access {
     { "private", do_private, 12, "vc_store: element 12 of array 'list' is out of range (12 elements)" },
     { "table", do_table, 3, "vc_load: element 3 of table 'steps' is out of range (3 elements)" },
     { "structs", do_private_structs, 6, "vc_set: element 6 of array 'parts' is out of range (6 elements)" },
+    { "inside", do_private_inside, 4, "vc_set: element 4 of f32x3[4] in array 'parts' is out of range (4 elements)" },
+    { "variable", do_variable_inside, 4, "vc_load: element 4 of f32x3[4] in variable 'part' is out of range (4 elements)" },
+    { "matrix", do_shared_matrix, 5, "vc_atomic_add: element 5 of u32[5] in shared array 'tile' is out of range (5 elements)" },
+    { "inner_before", do_inner_before, 0, "vc_set: element -2 of u32[5] in shared array 'tile' is out of range (5 elements)" },
 };
 
 /* Runs the kernel with `threads` threads and returns the result of waiting. Checks that only elements of the view were
@@ -237,6 +264,92 @@ TEST_EXECUTED(elements_are_counted_in_the_type_of_the_kernel) {
         }
 }
 
+typedef struct node { float weight; struct { int32_t to; float cost[2]; } edge[3]; uint32_t id; } node;
+
+static vc_type node_type(vc_kernel *k) {
+    const vc_member edge[2] = { { "to", VC_I32 }, { "cost", vc_array_type(k, VC_F32, 2) } };
+    const vc_member members[3] = {
+        { "weight", VC_F32 }, { "edge", vc_array_type(k, vc_struct(k, "edge", edge, 2), 3) }, { "id", VC_U32 }
+    };
+    return vc_struct(k, "node", members, 3);
+}
+
+/* edge[e].cost[c] of each element, for e and c that only the kernel knows: a bad index would change a neighbour. */
+TEST_EXECUTED(arrays_inside_of_elements_are_checked) {
+    static const struct { int32_t e, c; const char *text; } at[] = {
+        { 2, 1, NULL },
+        { 2, 2, "vc_set: element 2 of f32[2] in buffer 'nodes' is out of range (2 elements)" },
+        { 0, -1, "vc_set: element -1 of f32[2] in buffer 'nodes' is out of range (2 elements)" },
+        { 3, 0, "vc_set: element 3 of struct edge[3] in buffer 'nodes' is out of range (3 elements)" },
+        { -1, 1, "vc_set: element -1 of struct edge[3] in buffer 'nodes' is out of range (3 elements)" },
+        { INT32_MAX, INT32_MIN, "vc_set: element | in buffer 'nodes' is out of range (" },
+    };
+    for (int form = 0; form < 2; form++) {
+        vd_context *ctx = quiet_context(f, form);
+        vc_kernel_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.name = "relax";
+        desc.machine = vd_machine(ctx);
+        desc.checked = true;
+        vc_kernel *k = vc_begin(&desc);
+        vc_ref x = vc_buffer(k, "nodes", node_type(k), VC_READ_WRITE), index = vc_buffer(k, "at", VC_I32, VC_READ);
+        VC_EACH(k, i) {
+            vc_val e = vc_load(index, vc_u32(0)), c = vc_load(index, vc_u32(1));
+            vc_at(vc_field(vc_at(x, i), 1), vc_add(e, vc_i32(100))); /* out of range, but not accessed */
+            vc_set(vc_at(vc_field(vc_at(vc_field(vc_at(x, i), 1), e), 1), c), vc_f32(7));
+        }
+        vd_kernel kernel = kernel_end(ctx, k);
+        for (size_t t = 0; t < COUNT(at); t++) {
+            node data[4], after[4];
+            int32_t both[2] = { at[t].e, at[t].c };
+            memset(data, 0, sizeof data);
+            vd_buffer b = buffer_named(ctx, "nodes", VD_STRUCT(sizeof(node)), 4, data);
+            vd_buffer a = buffer_named(ctx, "at", VD_I32, 2, both);
+            OK(vd_run(ctx, kernel, 4, vd_b(b), vd_b(a)));
+            if (at[t].text) FAILS(vd_wait_idle(ctx), VD_ERROR_ASSERTION, at[t].text);
+            else OK(vd_wait_idle(ctx));
+            OK(vd_buffer_read(ctx, b, 0, after, sizeof after));
+            if (!at[t].text) for (int i = 0; i < 4; i++) data[i].edge[2].cost[1] = 7;
+            assert_memory_equal(data, after, sizeof data);
+            vd_buffer_destroy(ctx, a);
+            vd_buffer_destroy(ctx, b);
+        }
+        vd_kernel_destroy(ctx, kernel);
+    }
+}
+
+/* A whole element that is read through an index inside of it, with vectors at offsets that are not multiples of 12. */
+TEST_EXECUTED(composite_loads_check_the_arrays_on_their_path) {
+    vd_context *ctx = quiet_context(f, 0);
+    float data[2 * 15], after[8];
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "copy";
+    desc.machine = vd_machine(ctx);
+    desc.checked = true;
+    for (int i = 0; i < 30; i++) data[i] = (float)(i + 1);
+    vc_kernel *k = vc_begin(&desc);
+    const vc_member pair[2] = { { "a", VC_F32 }, { "b", VC_F32X3 } };
+    const vc_member member[3] = {
+        { "first", VC_F32X2 }, { "pair", vc_array_type(k, vc_struct(k, "pair", pair, 2), 3) }, { "last", VC_F32 }
+    };
+    vc_ref x = vc_buffer(k, "x", vc_struct(k, "all", member, 3), VC_READ), out = vc_buffer(k, "out", VC_F32X4, VC_WRITE);
+    VC_EACH(k, i) {
+        vc_val all = vc_get(vc_at(vc_field(vc_at(x, vc_u32(1)), 1), vc_add(i, vc_u32(2))));
+        vc_val b = vc_part(all, 1);
+        vc_store(out, i, vc_vec4(vc_part(all, 0), vc_component(b, 0), vc_component(b, 1), vc_component(b, 2)));
+    }
+    vd_kernel kernel = kernel_end(ctx, k);
+    vd_buffer in = buffer_named(ctx, "x", VD_STRUCT(60), 2, data), to = buffer_named(ctx, "out", VD_F32X4, 2, NULL);
+    OK(vd_run(ctx, kernel, 2, vd_b(in), vd_b(to)));
+    FAILS(vd_wait_idle(ctx), VD_ERROR_ASSERTION,
+          "kernel 'copy': vc_get: element 3 of struct pair[3] in buffer 'x' is out of range (3 elements) in invocation (1, 0, 0)");
+    OK(vd_buffer_read(ctx, to, 0, after, sizeof after));
+    for (int i = 0; i < 8; i++) assert_true(after[i] == (i < 4 ? (float)(26 + i) : 0));
+    vd_buffer_destroy(ctx, in);
+    vd_buffer_destroy(ctx, to);
+}
+
 /* VC_ANY_TYPE: 6 pairs of f32 read as 4 vectors of three. */
 TEST_EXECUTED(a_buffer_of_any_type_is_checked_by_its_bytes) {
     vd_context *ctx = quiet_context(f, 0);
@@ -308,6 +421,7 @@ TEST_EXECUTED(the_environment_checks_kernels_of_the_library) {
 static const struct CMUnitTest cases[] = {
     CASE(every_access_is_checked), CASE(values_out_of_range_are_zero),
     CASE(elements_are_counted_in_the_type_of_the_kernel), CASE(a_buffer_of_any_type_is_checked_by_its_bytes),
+    CASE(arrays_inside_of_elements_are_checked), CASE(composite_loads_check_the_arrays_on_their_path),
     CASE(the_environment_checks_kernels_of_the_library)
 };
 MAIN("checked", cases)
