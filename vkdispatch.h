@@ -4012,6 +4012,7 @@ typedef struct vd__graph_slot {
     uint32_t stride;
     uint32_t first_level, last_level; /* levels that access a transient buffer; 0: none */
     uint64_t memory_offset;    /* of a transient buffer */
+    uint32_t next_placed;      /* 1 + index of the next transient buffer in order of memory_offset; 0: none */
 } vd__graph_slot;
 
 /* Where a command reads a slot's value. */
@@ -20105,28 +20106,38 @@ static bool vd__graph_lives_overlap(const vd__graph_slot *a, const vd__graph_slo
     return a->first_level && b->first_level && a->first_level <= b->last_level && b->first_level <= a->last_level;
 }
 
-/* Places a transient buffer at the lowest offset where it overlaps no placed one that is in use at the same level. */
-static uint64_t vd__graph_place(const vd__graph *g, const vd__graph_slot *s, uint64_t align) {
+/* Places a transient buffer at the lowest offset where it overlaps no placed one that is in use at the same level.
+   `placed`: list of the placed ones by offset, from 1 + index of the first; 0: none. */
+static uint64_t vd__graph_place(const vd__graph *g, const vd__graph_slot *s, uint64_t align, uint32_t placed) {
     uint64_t offset = 0;
-    for (uint32_t i = 0; i < g->all_slots.count;) {
-        const vd__graph_slot *other = vd__graph_slot_at(g, i++);
-        uint64_t end = other->memory_offset + (other->buffer ? other->buffer->size : 0);
-        if (other == s || other->name || other->memory_offset == UINT64_MAX || !vd__graph_lives_overlap(s, other)
-            || other->memory_offset >= offset + s->buffer->size || end <= offset)
-            continue;
+    while (placed) {
+        const vd__graph_slot *other = vd__graph_slot_at(g, placed - 1);
+        uint64_t end = other->memory_offset + other->buffer->size;
+        placed = other->next_placed;
+        if (!vd__graph_lives_overlap(s, other) || end <= offset) continue;
+        if (other->memory_offset >= offset + s->buffer->size) break;
         offset = (end + align - 1) / align * align;
-        i = 0;
     }
     return offset;
 }
 
-/* Returns the largest transient buffer that has no place yet, or NULL. */
-static vd__graph_slot *vd__graph_next_transient(const vd__graph *g) {
-    vd__graph_slot *largest = NULL;
+/* Inserts a placed transient buffer into the list. */
+static void vd__graph_placed_insert(vd__graph *g, uint32_t *placed, vd__graph_slot *s, uint32_t index) {
+    while (*placed && vd__graph_slot_at(g, *placed - 1)->memory_offset < s->memory_offset)
+        placed = &vd__graph_slot_at(g, *placed - 1)->next_placed;
+    s->next_placed = *placed;
+    *placed = index + 1;
+}
+
+/* Returns the index of the largest transient buffer that has no place yet, or VD__NONE. */
+static uint32_t vd__graph_next_transient(const vd__graph *g) {
+    uint32_t largest = VD__NONE;
+    uint64_t size = 0;
     for (uint32_t i = 0; i < g->all_slots.count; i++) {
-        vd__graph_slot *s = vd__graph_slot_at(g, i);
-        bool waits = !s->name && s->memory_offset == UINT64_MAX;
-        if (waits && (!largest || s->buffer->size > largest->buffer->size)) largest = s;
+        const vd__graph_slot *s = vd__graph_slot_at(g, i);
+        if (s->name || s->memory_offset != UINT64_MAX || (largest != VD__NONE && s->buffer->size <= size)) continue;
+        largest = i;
+        size = s->buffer->size;
     }
     return largest;
 }
@@ -20147,8 +20158,11 @@ static vd_result vd__graph_assign_memory(vd__graph *g) {
             if (!s->first_level || g->levels[c] < s->first_level) s->first_level = g->levels[c];
             if (g->levels[c] > s->last_level) s->last_level = g->levels[c];
         }
-    for (vd__graph_slot *s = vd__graph_next_transient(g); s; s = vd__graph_next_transient(g)) {
-        s->memory_offset = vd__graph_place(g, s, align);
+    uint32_t placed = 0;
+    for (uint32_t i = vd__graph_next_transient(g); i != VD__NONE; i = vd__graph_next_transient(g)) {
+        vd__graph_slot *s = vd__graph_slot_at(g, i);
+        s->memory_offset = vd__graph_place(g, s, align, placed);
+        vd__graph_placed_insert(g, &placed, s, i);
         uint64_t end = s->memory_offset + s->buffer->size;
         if (s->first_level && end > bytes) bytes = end;
     }

@@ -199,7 +199,26 @@ static void lost_devices_are_reported(void **state) {
 
 /* ---- transient buffers ---- */
 
-/* Buffers that are in use at the same level have different memory, and chains reuse it. */
+static bool transients_meet(const vd__graph_slot *s, const vd__graph_slot *t) {
+    return s->first_level && t->first_level && s->first_level <= t->last_level && t->first_level <= s->last_level;
+}
+
+/* Whether a larger buffer in use at the same level, or an earlier one of the same size, is in the way of s at `offset`.
+   Those are placed first. */
+static bool transient_blocked(const vd__graph *g, uint32_t index, uint64_t offset) {
+    const vd__graph_slot *s = vd__graph_slot_at(g, index);
+    for (uint32_t i = 0; i < g->all_slots.count; i++) {
+        const vd__graph_slot *t = vd__graph_slot_at(g, i);
+        bool first = t->buffer->size > s->buffer->size || (t->buffer->size == s->buffer->size && i < index);
+        if (first && transients_meet(s, t) && t->memory_offset < offset + s->buffer->size
+            && offset < t->memory_offset + t->buffer->size)
+            return true;
+    }
+    return false;
+}
+
+/* Buffers that are in use at the same level have different memory, and chains reuse it. Each is at the lowest offset
+   that those placed before it leave. */
 static void transient_memory(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 200; seed += unit_stride()) {
@@ -232,16 +251,41 @@ static void transient_memory(void **state) {
         for (uint32_t i = 0; i < TRANSIENTS; i++)
             for (uint32_t j = 0; j < i; j++) {
                 const vd__graph_slot *s = vd__graph_slot_at(g, i), *t = vd__graph_slot_at(g, j);
-                bool lives = s->first_level && t->first_level && s->first_level <= t->last_level
-                             && t->first_level <= s->last_level;
                 bool share = s->memory_offset < t->memory_offset + t->buffer->size
                              && t->memory_offset < s->memory_offset + s->buffer->size;
-                assert_false(lives && share);
+                assert_false(share && transients_meet(s, t));
                 assert_int_equal(s->memory_offset % 256, 0);
             }
+        for (uint32_t i = 0; i < TRANSIENTS; i++)
+            for (uint64_t at = 0; at < vd__graph_slot_at(g, i)->memory_offset; at += 256)
+                assert_true(transient_blocked(g, i, at));
         assert_int_equal(vd_graph_submit(ctx, handle, NULL, NULL), VD_OK);
         vd_context_destroy(ctx);
     }
+}
+
+/* A chain of many transient buffers has two of them in use at a time. */
+static void many_transient_buffers(void **state) {
+    enum { CHAIN = 3000 };
+    vd_context *ctx = unit_context(NULL);
+    vd_list *list = vd_graph_begin(ctx, NULL);
+    vd_buffer last = { 0 };
+    vd_graph_info info;
+    (void)state;
+    for (int i = 0; i < CHAIN; i++) {
+        vd_buffer_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.type = VD_U32;
+        desc.shape[0] = 64;
+        vd_buffer next = vd_graph_buffer(list, &desc);
+        assert_int_equal(i ? vd_copy(list, next, 0, last, 0, 256) : vd_fill(list, next, 0, 256, NULL, 0), VD_OK);
+        last = next;
+    }
+    vd_graph g = vd_graph_end(list);
+    assert_int_equal(vd_graph_query(ctx, g, &info), VD_OK);
+    assert_int_equal(info.levels, CHAIN);
+    assert_int_equal(info.transient_bytes, 512);
+    vd_context_destroy(ctx);
 }
 
 /* A transfer of 0 bytes is no command: the transient buffer has no memory. */
@@ -366,7 +410,8 @@ static void too_many_threads_are_refused(void **state) {
 
 static const struct CMUnitTest graphs_tests[] = {
     cmocka_unit_test(barriers_are_the_least), cmocka_unit_test(large_graphs_are_ordered),
-    cmocka_unit_test(transient_memory), cmocka_unit_test(unused_transient_buffers),
+    cmocka_unit_test(transient_memory), cmocka_unit_test(many_transient_buffers),
+    cmocka_unit_test(unused_transient_buffers),
     cmocka_unit_test(submissions_change_arguments),
     cmocka_unit_test(too_many_threads_are_refused), cmocka_unit_test(full_levels_conflict_with_later_work),
     cmocka_unit_test(lost_devices_are_reported),
