@@ -196,7 +196,7 @@
            }
        Recording. A graph is recorded with the functions for lists, including the plans of vkdispatch_fft.h. The list
        may be discarded instead of ended (vd_list_discard). Not supported in a graph are
-       * vd_read_begin, vd_record_native, vd_scope_begin, vd_discard_image, and images in heaps;
+       * vd_read_begin, vd_record_native, vd_discard_image, and images in heaps;
        * vd_list_watch, and therefore the first vd_convolve_set_filter of a plan.
        vd_write copies the data into memory of the graph. Kernels may print.
        Scheduling. Commands that conflict execute in the order of recording. Other commands may be reordered and may
@@ -406,9 +406,13 @@
          Such a dispatch cannot be captured into a CUDA graph.
 
    Profiling
-       vd_scope_begin and vd_scope_end measure the commands between them on the device, in immediate lists and in lists
-       from vd_list_begin. In an immediate list a scope may extend over several batches, and over lists and graphs that
-       are submitted to its queue meanwhile. A graph cannot contain scopes: measure its submission.
+       vd_scope_begin and vd_scope_end measure the commands between them on the device, in all lists. In an immediate
+       list a scope may extend over several batches, and over lists and graphs that are submitted to its queue
+       meanwhile.
+       * A scope in a graph is measured in each submission and instance. It begins before the first of its commands and
+         ends after the last one, in the order of execution: the time of other commands between them is included. A
+         scope without commands is left out. If more than 16 submissions of such a graph are in flight, only some of
+         them are measured. CUDA executes the commands of such a graph one by one.
        * A scope begins when all earlier commands of its queue have ended, and ends when its own commands have ended.
          Scopes of one queue that have no command in common therefore do not overlap in time. Scopes do not change which
          commands may overlap.
@@ -426,10 +430,10 @@
            dummy      the clock of the host, when a command is executed
        * begin_ns and end_ns are times of the device. The first time of each device is set to that of vd_time_ns at its
          submission, so that traces of several devices match approximately.
-       VKDISPATCH_PROFILE=1 puts every dispatch, copy, fill, write and read outside of graphs into a scope with the name
-       of the kernel or of the operation, and vd_context_destroy writes the table to stderr. A file name instead of 1:
-       the table is written to that file, or a trace if the name ends in .json. Devices without timestamps are not
-       measured.
+       VKDISPATCH_PROFILE=1 puts every dispatch, copy, fill, write and read into a scope with the name of the kernel or
+       of the operation (in a graph, a write is a copy), and vd_context_destroy writes the table to stderr. A file name
+       instead of 1: the table is written to that file, or a trace if the name ends in .json. Devices without
+       timestamps are not measured.
 
    Cache files
        vd_context_desc.cache_directory holds compiled code, which the driver executes, and measurements. These files
@@ -1782,8 +1786,8 @@ VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket);
    timestamps (VD_FEATURE_TIMESTAMP); VD_ERROR_OUT_OF_MEMORY. */
 VD_API vd_result vd_scope_begin(vd_list *list, const char *name);
 
-/* Ends the innermost scope of a list. Fails with VD_ERROR_INVALID if there is none. vd_list_end and vd_submit fail if a
-   scope of a list from vd_list_begin has not ended. */
+/* Ends the innermost scope of a list. Fails with VD_ERROR_INVALID if there is none. vd_list_end, vd_graph_end and
+   vd_submit fail if a scope of the list has not ended. */
 VD_API vd_result vd_scope_end(vd_list *list);
 
 /* Removes at most `capacity` finished scopes from the profile, oldest first, and stores them in `out`. Scopes of one
@@ -4062,12 +4066,24 @@ typedef struct vd__graph_block {
     uint32_t bytes;            /* offset of its current contents in vd__graph_recording.bytes */
 } vd__graph_block;
 
+/* A scope of a graph. Its commands are [begin, end) in the order of recording, and at positions [first, last] in the
+   order of execution, where commands of others may lie between them. */
+typedef struct vd__graph_scope {
+    vd__scope_name *name;
+    uint32_t parent;           /* 1 + index; 0: none */
+    uint32_t begin, end;
+    uint32_t first, last;
+    uint32_t next_first, next_last; /* 1 + index of the next scope with the same position; 0: none */
+} vd__graph_scope;
+
 /* The commands in the backend's form, for one choice of buffers, numbers of threads and instances. */
 typedef struct vd__graph_recording {
     vd_list list;              /* first member. Accesses, uses and counters of the recording, which are kept */
     vd__recording recording;
     uint64_t *state;           /* two words per slot: buffer or numbers of threads */
     uint32_t instances;        /* 0: the recording is not valid */
+    uint32_t timestamps, scope_count; /* of `recording`, which resets its own when they have been read */
+    uint64_t last_number;      /* the scopes of the last submission have the numbers after this one */
     vd__array blocks, bytes;
     vd__argument_change *changes; /* one for each block */
     uint32_t change_capacity;
@@ -4090,7 +4106,7 @@ typedef struct vd__graph {
     vd__recording recorded;    /* the commands on a tape, on every backend */
     vd__array commands, accesses, uses, objects, all_slots, values, names; /* vd__graph_command, vd__access,
                                   vd__graph_use, vd__graph_object, vd__graph_slot, bytes, characters */
-    vd__array barriers;        /* vd__graph_barrier */
+    vd__array barriers, scopes; /* vd__graph_barrier, vd__graph_scope */
     uint32_t claimed_uses;     /* elements of `uses` that belong to a command; the others are of the next one */
     struct vd__dispatch_state *dispatch; /* scratch memory for launches */
     vd__staging *staging;      /* memory of vd_write */
@@ -4099,7 +4115,9 @@ typedef struct vd__graph {
     uint64_t transient_bytes;
     /* scratch memory of scheduling */
     vd__access *resolved;
-    uint32_t *levels, *order, *starts; /* by command; commands by level; first element of each level in `order` */
+    uint32_t *levels, *order, *positions, *starts; /* by command; commands by level; index in `order` by command; first
+                                  element of each level in `order` */
+    uint32_t *scopes_first, *scopes_last; /* 1 + index of a scope that begins or ends at a position; 0: none */
     uint32_t level_count;
     vd__graph_segment *segments;
     vd__graph_head *heads;
@@ -4364,9 +4382,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    record_fill       Fills [offset, offset + size) with a 32-bit word. offset and size are multiples of 4.
    record_image      Records a transfer. The subresources are in the layouts of the parts.
    record_timestamp  Records that timestamp `index` is set to the device's time when all earlier commands of the queue
-                     have ended. Indices ascend from 0 in each recording, which is not reusable. Only called with
-                     VD_FEATURE_TIMESTAMP.
-   timestamps_read   Reads the first `count` timestamps of a recording whose submission has completed, in ticks.
+                     have ended. Indices ascend from 0 in each recording. Only called with VD_FEATURE_TIMESTAMP.
+   timestamps_read   Reads the first `count` timestamps of a recording whose last submission has completed, in ticks.
    record_native     Calls `record` with the driver's command buffer, whose state is undefined afterwards.
                      VD_ERROR_UNSUPPORTED: the driver has no such object.
    queue_native      Fills in the driver's handles of a queue and of its owners.
@@ -16345,7 +16362,7 @@ static void vd__unlock_all(vd_context *ctx) {
 
 static vd__recording_ring *vd__list_ring(const vd_list *l) { return &l->queue->rings[l->immediate ? 0 : 1]; }
 
-static VD__COLD void vd__recording_collect(vd__queue *q, vd__recording *r);
+static VD__COLD void vd__queue_collect(vd__queue *q);
 
 static void vd__recording_recycle(vd__recording_ring *ring, vd__recording *r) {
     r->next = ring->spare;
@@ -16359,7 +16376,7 @@ static vd_result vd__recording_acquire(vd__queue *q, vd__recording_ring *ring, v
     vd__device *device = q->device;
     while (ring->oldest && vd__queue_reached(q, ring->oldest->value)) {
         vd__recording *done = ring->oldest;
-        if (VD__UNLIKELY(done->timestamps || done->indirect)) vd__recording_collect(q, done);
+        if (VD__UNLIKELY(done->timestamps || done->indirect)) vd__queue_collect(q);
         ring->oldest = done->next;
         vd__recording_recycle(ring, done);
     }
@@ -18571,6 +18588,9 @@ static vd_result vd__scope_open(vd_list *l, const char *name, vd__scope *scope) 
     return r ? r : vd__scope_add(l, scope);
 }
 
+static vd_result vd__graph_scope_begin(vd_list *l, const char *name);
+static void vd__graph_scope_end(vd_list *l);
+
 static vd_result vd__scope_begin(vd_list *l, const char *name) {
     vd__scope scope;
     if (!name) return vd__fail_call(VD_ERROR_INVALID, "vd_scope_begin", NULL, "name is NULL");
@@ -18580,8 +18600,9 @@ static vd_result vd__scope_begin(vd_list *l, const char *name) {
     if (l->scope_count == VD__MAX_SCOPES)
         return vd__fail_call(VD_ERROR_INVALID, "vd_scope_begin", name, "%d scopes are open, which is the limit",
                              VD__MAX_SCOPES);
-    vd_result r = vd__scope_open(l, name, &scope);
+    vd_result r = l->graph ? vd__graph_scope_begin(l, name) : vd__scope_open(l, name, &scope);
     if (r) return vd__error_amend(r, "vd_scope_begin", name, NULL);
+    if (l->graph) return VD_OK;
     l->scopes[l->scope_count].name = scope.name;
     l->scopes[l->scope_count].number = scope.number;
     l->scopes[l->scope_count++].index = l->recording->scope_count - 1;
@@ -18592,6 +18613,10 @@ static vd_result vd__scope_begin(vd_list *l, const char *name) {
 static vd_result vd__scope_end(vd_list *l) {
     uint32_t depth = l->scope_count, end;
     if (!depth) return vd__fail_call(VD_ERROR_INVALID, "vd_scope_end", NULL, "the list has no open scope");
+    if (l->graph) {
+        vd__graph_scope_end(l);
+        return VD_OK;
+    }
     vd_result r = vd__timestamp_record(l, &end);
     vd__scope scope = { l->scopes[depth - 1].name, l->scopes[depth - 1].number,
                         depth > 1 ? l->scopes[depth - 2].number : 0, VD__NONE, VD__NONE };
@@ -18703,12 +18728,11 @@ static void vd__scope_read(vd__queue *q, const vd__scope *scope, const uint64_t 
     vd__scope_finish(q->ctx, scope->name, &time);
 }
 
-/* Reads the timestamps of a recording. */
+/* Reads the timestamps of a recording. The caller holds the context's lock. */
 static void vd__profile_collect(vd__queue *q, vd__recording *r) {
     vd_context *ctx = q->ctx;
     vd__profile *p = &ctx->profile;
     vd__error before = vd__last_error;
-    vd__mutex_lock(&ctx->lock);
     void *ticks = p->ticks;
     bool ok = vd__array_reserve(&ctx->host.allocator, &ticks, &p->tick_capacity, r->timestamps, sizeof *p->ticks);
     p->ticks = (uint64_t *)ticks;
@@ -18716,20 +18740,28 @@ static void vd__profile_collect(vd__queue *q, vd__recording *r) {
     if (ok) vd__ticks_convert(q->context_device, r->submitted_ns, r->timestamps, p->ticks);
     for (uint32_t i = 0; ok && i < r->scope_count; i++) vd__scope_read(q, &r->scopes[i], p->ticks);
     r->timestamps = r->scope_count = 0;
-    vd__mutex_unlock(&ctx->lock);
     vd__last_error = before;
 }
 
 /* Reads the results in a recording whose submission has completed. The caller holds the queue's lock. */
 static void vd__recording_collect(vd__queue *q, vd__recording *r) {
+    vd__mutex_lock(&q->ctx->lock);
     if (r->timestamps) vd__profile_collect(q, r);
+    vd__mutex_unlock(&q->ctx->lock);
     if (r->indirect) q->ctx->driver.backend->commands_check(q->device, &r->commands);
     r->indirect = false;
 }
 
-/* Reads the results of the graphs of a queue. The caller holds the queue's lock, so that no graph is destroyed. */
-static void vd__graphs_collect(vd__queue *q) {
+/* Returns r if it has completed, has results, and was submitted before `oldest`; otherwise `oldest`. */
+static vd__recording *vd__recording_older(vd__queue *q, vd__recording *oldest, vd__recording *r) {
+    bool older = r && (r->timestamps || r->indirect) && (!oldest || r->value < oldest->value);
+    return older && vd__queue_reached(q, r->value) ? r : oldest;
+}
+
+/* Returns the oldest recording of the queue's graphs that has results, or NULL. */
+static vd__recording *vd__graphs_oldest(vd__queue *q) {
     vd_context *ctx = q->ctx;
+    vd__recording *oldest = NULL;
     vd__mutex_lock(&ctx->lock);
     uint32_t count = ctx->graphs.used;
     vd__mutex_unlock(&ctx->lock);
@@ -18737,21 +18769,32 @@ static void vd__graphs_collect(vd__queue *q) {
         const vd__graph *g = (const vd__graph *)(const void *)vd__pool_slot_at(&ctx->graphs, i);
         if (!vd__slot_is_live(&g->slot) || g->queue != q) continue;
         for (vd__graph_recording *r = g->recordings; r; r = r->next)
-            if (r->recording.indirect && vd__queue_reached(q, r->recording.value))
-                vd__recording_collect(q, &r->recording);
+            oldest = vd__recording_older(q, oldest, &r->recording);
+    }
+    return oldest;
+}
+
+/* Reads the results of a queue's completed submissions, in order. The caller holds the queue's lock, so that no graph
+   is destroyed. */
+static void vd__queue_collect(vd__queue *q) {
+    vd__recording *next[2] = { q->rings[0].oldest, q->rings[1].oldest };
+    for (;;) {
+        vd__recording *oldest = vd__graphs_oldest(q);
+        for (int k = 0; k < 2; k++) {
+            while (next[k] && !next[k]->timestamps && !next[k]->indirect) next[k] = next[k]->next;
+            oldest = vd__recording_older(q, oldest, next[k]);
+        }
+        if (!oldest) return;
+        vd__recording_collect(q, oldest);
     }
 }
 
 /* Reads the results of all completed submissions. No lock may be held. */
 static void vd__recordings_collect(vd_context *ctx) {
     for (uint32_t i = 0; i < ctx->queue_count && !vd__context_lost(ctx); i++) {
-        vd__queue *q = &ctx->queues[i];
-        vd__mutex_lock(q->lock);
-        for (uint32_t k = 0; k < 2; k++)
-            for (vd__recording *r = q->rings[k].oldest; r && vd__queue_reached(q, r->value); r = r->next)
-                if (r->timestamps || r->indirect) vd__recording_collect(q, r);
-        vd__graphs_collect(q);
-        vd__mutex_unlock(q->lock);
+        vd__mutex_lock(ctx->queues[i].lock);
+        vd__queue_collect(&ctx->queues[i]);
+        vd__mutex_unlock(ctx->queues[i].lock);
     }
 }
 
@@ -19558,6 +19601,7 @@ static void vd__formats_free(vd_context *ctx) {
 
 enum {
     VD__GRAPH_RECORDINGS = 4,  /* recordings kept, more if all are in flight */
+    VD__GRAPH_MEASURED = 16,   /* of a graph with scopes: with more, the timestamps of some in flight are overwritten */
     VD__GRAPH_INSTANCES = 65536, /* limit */
     VD__GRAPH_STAGING_BYTES = 64 * 1024 /* smallest block of staging memory */
 };
@@ -19580,6 +19624,10 @@ static vd__graph_object *vd__graph_object_at(const vd__graph *g, uint32_t i) {
 
 static vd__graph_use *vd__graph_use_at(const vd__graph *g, uint32_t i) {
     return VD__GRAPH_AT(vd__graph_use, g->uses, i);
+}
+
+static vd__graph_scope *vd__graph_scope_at(const vd__graph *g, uint32_t i) {
+    return VD__GRAPH_AT(vd__graph_scope, g->scopes, i);
 }
 
 static vd__access *vd__graph_access_at(const vd__graph *g, uint32_t i) {
@@ -19822,6 +19870,42 @@ static vd_result vd__graph_buffer_slot(vd_list *l, const char *call, const char 
     return VD_OK;
 }
 
+/* ---- scopes ---- */
+
+static vd_result vd__graph_scope_add(vd__graph *g, const char *name, uint32_t parent, uint32_t begin, uint32_t end) {
+    vd__profile *p = &g->queue->ctx->profile;
+    vd__scope found;
+    vd_result r = vd__scope_name_find(g->queue->ctx, parent ? vd__graph_scope_at(g, parent - 1)->name : &p->root, name,
+                                      &found);
+    if (r) return r;
+    vd__graph_scope *s = (vd__graph_scope *)vd__array_add(vd__graph_allocator(g), &g->scopes, 1, sizeof *s);
+    if (!s) return vd__fail_memory(NULL, NULL, 0);
+    s->name = found.name;
+    s->parent = parent;
+    s->begin = begin;
+    s->end = end;
+    return VD_OK;
+}
+
+/* The numbers of the open scopes are those of vd__graph_scope.parent. */
+static vd_result vd__graph_scope_begin(vd_list *l, const char *name) {
+    vd__graph *g = l->graph;
+    uint32_t parent = l->scope_count ? (uint32_t)l->scopes[l->scope_count - 1].number : 0;
+    vd_result r = vd__graph_scope_add(g, name, parent, g->commands.count, VD__NONE);
+    if (r) return r;
+    l->scopes[l->scope_count].name = vd__graph_scope_at(g, g->scopes.count - 1)->name;
+    l->scopes[l->scope_count++].number = g->scopes.count;
+    return VD_OK;
+}
+
+/* A scope without commands is removed. It is the last one: so are those inside of it. */
+static void vd__graph_scope_end(vd_list *l) {
+    vd__graph *g = l->graph;
+    vd__graph_scope *s = vd__graph_scope_at(g, (uint32_t)l->scopes[--l->scope_count].number - 1);
+    s->end = g->commands.count;
+    if (s->begin == s->end) g->scopes.count--;
+}
+
 /* ---- objects ---- */
 
 /* Destroys the buffers that stand for slots. The caller holds the locks of all devices, or the graph was never
@@ -19846,11 +19930,13 @@ static void vd__graph_recording_free(vd__graph *g, vd__graph_recording *r) {
     const vd_allocator *allocator = vd__graph_allocator(g);
     const vd__backend *backend = g->queue->ctx->driver.backend;
     if (r->recording.indirect) backend->commands_check(g->queue->device, &r->recording.commands);
+    if (r->recording.timestamps) vd__profile_collect(g->queue, &r->recording);
     if (r->list.recording) backend->commands_destroy(g->queue->device, &r->recording.commands);
     vd__list_free(&r->list);
     vd__free(allocator, r->state);
     vd__free(allocator, r->blocks.items);
     vd__free(allocator, r->bytes.items);
+    vd__free(allocator, r->recording.scopes);
     vd__free(allocator, r->changes);
     vd__free(allocator, r);
 }
@@ -19867,8 +19953,8 @@ static void vd__graph_free(vd_context *ctx, vd__graph *g) {
     vd__graph_memory_free(ctx, g->transients);
     void *const blocks[] = {
         g->name, g->recorded.commands.tape.words, g->commands.items, g->accesses.items, g->uses.items, g->objects.items,
-        g->all_slots.items, g->values.items, g->names.items, g->barriers.items, g->dispatch, g->resolved, g->levels,
-        g->segments, g->heads
+        g->all_slots.items, g->values.items, g->names.items, g->barriers.items, g->scopes.items, g->dispatch,
+        g->resolved, g->levels, g->segments, g->heads
     };
     for (size_t i = 0; i < VD__COUNT(blocks); i++) vd__free(allocator, blocks[i]);
     vd__pool_release(&ctx->graphs, &g->slot);
@@ -19892,6 +19978,20 @@ static const char *vd__graph_command_name(const vd__graph *g, uint32_t command) 
     const vd__graph_command *c = vd__graph_command_at(g, command);
     if (c->kernel != VD__NONE) return vd__graph_name_at(g, vd__graph_object_at(g, c->kernel)->name);
     return names[vd__tape_command_at(&g->recorded.commands.tape, c->word)->kind];
+}
+
+/* Adds the scopes of VKDISPATCH_PROFILE, one for each command. */
+static vd_result vd__graph_profile(vd__graph *g) {
+    uint32_t users = g->scopes.count;
+    vd_result r = VD_OK;
+    if (!g->queue->ctx->profile.automatic || !(g->queue->device->info.features & VD_FEATURE_TIMESTAMP)) return VD_OK;
+    for (uint32_t c = 0; c < g->commands.count && !r; c++) {
+        uint32_t parent = users; /* the last one that contains the command is the innermost */
+        while (parent && (vd__graph_scope_at(g, parent - 1)->begin > c || vd__graph_scope_at(g, parent - 1)->end <= c))
+            parent--;
+        r = vd__graph_scope_add(g, vd__graph_command_name(g, c), parent, c, c + 1);
+    }
+    return r;
 }
 
 /* Returns the slot that a buffer or its root stands for, or VD__NONE. */
@@ -20101,6 +20201,30 @@ static void vd__graph_sort(vd__graph *g) {
     for (uint32_t level = g->level_count + 1; level > 0; level--) g->starts[level] = g->starts[level - 1];
 }
 
+/* Sets the positions of the scopes, and lists them by position: outer scopes begin first and end last. */
+static void vd__graph_scopes_place(vd__graph *g) {
+    for (uint32_t i = 0; i < g->commands.count; i++) {
+        g->positions[g->order[i]] = i;
+        g->scopes_first[i] = g->scopes_last[i] = 0;
+    }
+    for (uint32_t i = g->scopes.count; i-- > 0;) {
+        vd__graph_scope *s = vd__graph_scope_at(g, i);
+        s->first = VD__NONE;
+        s->last = 0;
+        for (uint32_t c = s->begin; c < s->end; c++) {
+            if (g->positions[c] < s->first) s->first = g->positions[c];
+            if (g->positions[c] > s->last) s->last = g->positions[c];
+        }
+        s->next_first = g->scopes_first[s->first];
+        g->scopes_first[s->first] = i + 1;
+    }
+    for (uint32_t i = 0; i < g->scopes.count; i++) {
+        vd__graph_scope *s = vd__graph_scope_at(g, i);
+        s->next_last = g->scopes_last[s->last];
+        g->scopes_last[s->last] = i + 1;
+    }
+}
+
 /* Whether two transient buffers are in use at the same level. */
 static bool vd__graph_lives_overlap(const vd__graph_slot *a, const vd__graph_slot *b) {
     return a->first_level && b->first_level && a->first_level <= b->last_level && b->first_level <= a->last_level;
@@ -20223,6 +20347,7 @@ static vd_result vd__graph_schedule(vd__graph *g) {
     if (!r) r = vd__graph_levels(g);
     if (r) return r;
     vd__graph_sort(g);
+    vd__graph_scopes_place(g);
     r = vd__graph_assign_memory(g);
     if (!r) vd__graph_resolve_transients(g);
     return r;
@@ -20432,7 +20557,34 @@ static void vd__graph_recording_reset(vd__graph_recording *r) {
     l->host_stages = 0;
     memset(&l->stats, 0, sizeof l->stats);
     r->instances = 0;
+    r->timestamps = r->scope_count = 0;
+    r->recording.timestamps = r->recording.scope_count = 0;
+    r->last_number = 0;
     r->blocks.count = r->bytes.count = 0;
+}
+
+/* Adds the scopes of an instance to a recording. Their numbers begin with 1 here. */
+static vd_result vd__graph_scopes_add(const vd__graph *g, vd__graph_recording *r) {
+    uint32_t before = r->recording.scope_count;
+    vd_result result = VD_OK;
+    for (uint32_t i = 0; i < g->scopes.count && !result; i++) {
+        const vd__graph_scope *s = vd__graph_scope_at(g, i);
+        vd__scope scope = { s->name, before + i + 1, s->parent ? before + s->parent : 0, VD__NONE, VD__NONE };
+        result = vd__scope_add(&r->list, &scope);
+    }
+    return result;
+}
+
+/* Records the timestamps before (`begin`) or after the command at a position. */
+static vd_result vd__graph_scopes_mark(const vd__graph *g, vd__graph_recording *r, uint32_t position, bool begin) {
+    vd_result result = VD_OK;
+    for (uint32_t i = (begin ? g->scopes_first : g->scopes_last)[position]; i && !result;) {
+        const vd__graph_scope *s = vd__graph_scope_at(g, i - 1);
+        vd__scope *scope = &r->recording.scopes[r->recording.scope_count - g->scopes.count + i - 1];
+        result = vd__timestamp_record(&r->list, begin ? &scope->begin : &scope->end);
+        i = begin ? s->next_first : s->next_last;
+    }
+    return result;
 }
 
 /* Stores the objects that a recording uses, with their handles. */
@@ -20464,18 +20616,26 @@ static void vd__graph_recording_count(const vd__graph *g, vd__graph_recording *r
 static vd_result vd__graph_record(vd__graph *g, vd__graph_recording *r, uint32_t instances) {
     const vd__backend *backend = g->queue->ctx->driver.backend;
     vd_list *l = &r->list;
-    if (r->recording.indirect) vd__recording_collect(g->queue, &r->recording);
+    if (r->recording.indirect || r->recording.timestamps) vd__queue_collect(g->queue);
     vd__graph_recording_reset(r);
     vd_result result = vd__graph_schedule(g);
     if (!result) result = backend->commands_begin(g->queue->device, &r->recording.commands, true);
     if (result) return result;
     g->dispatch->launch.code = NULL;
-    for (uint32_t instance = 0; instance < instances; instance++)
+    for (uint32_t instance = 0; instance < instances && !result; instance++) {
+        result = vd__graph_scopes_add(g, r);
         for (uint32_t level = 1; level <= g->level_count && !result; level++) {
             result = vd__graph_begin_level(g, r, level, level > 1 || instance > 0);
-            for (uint32_t i = g->starts[level]; i < g->starts[level + 1] && !result; i++)
-                result = vd__graph_play(g, r, g->order[i], instance);
+            for (uint32_t i = g->starts[level]; i < g->starts[level + 1] && !result; i++) {
+                result = vd__graph_scopes_mark(g, r, i, true);
+                if (!result) result = vd__graph_play(g, r, g->order[i], instance);
+                if (!result) result = vd__graph_scopes_mark(g, r, i, false);
+            }
         }
+    }
+    r->timestamps = r->recording.timestamps;
+    r->scope_count = r->recording.scope_count;
+    r->recording.timestamps = r->recording.scope_count = 0;
     if (l->layout_count) vd__list_rest(l);
     vd_result ended = vd__list_end_recording(l);
     if (!result) result = ended;
@@ -20544,13 +20704,23 @@ static vd__graph_recording *vd__graph_recording_oldest(vd__graph *g) {
     return replace ? oldest : NULL;
 }
 
+/* Returns a recording for the wanted state, or NULL. Submitting one with timestamps again while it is in flight would
+   overwrite them. */
+static vd__graph_recording *vd__graph_recording_find(const vd__graph *g, uint32_t instances) {
+    vd__graph_recording *busy = NULL;
+    uint32_t count = 0;
+    for (vd__graph_recording *r = g->recordings; r; r = r->next, count++) {
+        if (!vd__graph_recording_matches(g, r, instances)) continue;
+        if (!r->timestamps || vd__queue_reached(g->queue, r->recording.value)) return r;
+        busy = r;
+    }
+    return count < VD__GRAPH_MEASURED ? NULL : busy;
+}
+
 /* Sets *out to a recording for the wanted state. */
 static vd_result vd__graph_recording_get(vd__graph *g, uint32_t instances, vd__graph_recording **out) {
-    for (vd__graph_recording *r = g->recordings; r; r = r->next)
-        if (vd__graph_recording_matches(g, r, instances)) {
-            *out = r;
-            return VD_OK;
-        }
+    *out = vd__graph_recording_find(g, instances);
+    if (*out) return VD_OK;
     *out = vd__graph_recording_oldest(g);
     vd_result result = *out ? VD_OK : vd__graph_recording_create(g, out);
     if (!result) result = vd__graph_record(g, *out, instances);
@@ -20680,13 +20850,16 @@ static vd_result vd__graph_allocate(vd__graph *g) {
     while (heads < 2 * (g->objects.count + 1)) heads *= 2;
     g->head_mask = heads - 1;
     g->resolved = (vd__access *)vd__alloc(allocator, (accesses + 1) * sizeof *g->resolved);
-    g->levels = (uint32_t *)vd__alloc(allocator, (3 * commands + 2) * sizeof *g->levels);
+    g->levels = (uint32_t *)vd__alloc(allocator, (6 * commands + 2) * sizeof *g->levels);
     g->segments = (vd__graph_segment *)vd__alloc(allocator, (2 * accesses + 1) * sizeof *g->segments);
     g->heads = (vd__graph_head *)vd__alloc(allocator, heads * sizeof *g->heads);
     g->dispatch = (vd__dispatch_state *)vd__alloc_zeroed(allocator, sizeof *g->dispatch);
     if (!g->resolved || !g->levels || !g->segments || !g->heads || !g->dispatch) return vd__fail_memory(NULL, NULL, 0);
     g->order = g->levels + commands;
-    g->starts = g->order + commands;
+    g->positions = g->order + commands;
+    g->scopes_first = g->positions + commands;
+    g->scopes_last = g->scopes_first + commands;
+    g->starts = g->scopes_last + commands;
     g->dispatch->context_device = g->queue->context_device;
     g->dispatch->launch.arguments = g->dispatch->arguments;
     g->dispatch->launch.bindings = g->dispatch->bindings;
@@ -20703,6 +20876,7 @@ static vd_result vd__graph_finish(vd_list *l) {
     if (!r) r = vd__graph_allocate(g);
     vd__graph_want_set(g);
     if (!r) r = vd__graph_check_objects(g);
+    if (!r) r = vd__graph_profile(g);
     return r ? r : vd__graph_recording_get(g, 1, &first);
 }
 
@@ -20725,6 +20899,26 @@ static vd_result vd__graph_output_end(vd__queue *q, vd__output *output) {
     return r;
 }
 
+/* Reads the results of a recording's last submission, if it has completed, and prepares those of the next one. */
+static void vd__graph_results_begin(vd__graph *g, vd__graph_recording *r) {
+    vd_context *ctx = g->queue->ctx;
+    if (r->recording.indirect || r->recording.timestamps) vd__queue_collect(g->queue);
+    r->recording.indirect = g->recorded.indirect;
+    r->recording.timestamps = r->timestamps;
+    r->recording.scope_count = r->scope_count;
+    if (!r->scope_count) return;
+    vd__mutex_lock(&ctx->lock);
+    uint64_t numbers = ctx->profile.numbers;
+    ctx->profile.numbers += r->scope_count;
+    vd__mutex_unlock(&ctx->lock);
+    for (uint32_t i = 0; i < r->scope_count; i++) {
+        vd__scope *s = &r->recording.scopes[i];
+        s->number += numbers - r->last_number;
+        if (s->parent) s->parent += numbers - r->last_number;
+    }
+    r->last_number = numbers;
+}
+
 /* Submits a graph. The caller holds the queue's lock. */
 static vd_result vd__graph_send(vd__graph *g, const vd_graph_submit_desc *desc, const uint64_t waits[VD_MAX_QUEUES]) {
     vd__queue *q = g->queue;
@@ -20739,9 +20933,7 @@ static vd_result vd__graph_send(vd__graph *g, const vd_graph_submit_desc *desc, 
     if (!r && g->prints) r = vd__graph_output_begin(q, &output);
     if (r) return r;
     uint32_t changes = vd__graph_changes(g, recording);
-    if (recording->recording.indirect && vd__queue_reached(q, recording->recording.value))
-        vd__recording_collect(q, &recording->recording);
-    recording->recording.indirect = g->recorded.indirect;
+    vd__graph_results_begin(g, recording);
     vd__list_order(&recording->list, waits);
     if (!vd__list_send(&recording->list, VD_OK, recording->changes, changes)) recording->instances = 0;
     g->last_use = q->submitted;
@@ -23314,8 +23506,6 @@ VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket) {
 VD_API vd_result vd_scope_begin(vd_list *list, const char *name) {
     vd_result r = vd__list_check(list, "vd_scope_begin");
     if (r) return vd__list_refused(list, r);
-    r = vd__graph_refuse(list, "vd_scope_begin");
-    if (r) return vd__list_end_call(list, "vd_scope_begin", r);
     vd__list_lock(list);
     r = vd__scope_begin(list, name);
     vd__list_unlock(list);
@@ -23325,8 +23515,6 @@ VD_API vd_result vd_scope_begin(vd_list *list, const char *name) {
 VD_API vd_result vd_scope_end(vd_list *list) {
     vd_result r = vd__list_check(list, "vd_scope_end");
     if (r) return vd__list_refused(list, r);
-    r = vd__graph_refuse(list, "vd_scope_end");
-    if (r) return vd__list_end_call(list, "vd_scope_end", r);
     vd__list_lock(list);
     r = vd__scope_end(list);
     vd__list_unlock(list);
@@ -23496,6 +23684,7 @@ VD_API vd_graph vd_graph_end(vd_list *list) {
     vd__graph *g = list->graph;
     r = vd__context_check(ctx, "vd_graph_end");
     if (!r && list->error) r = vd__list_repeat_error(list);
+    if (!r) r = vd__scopes_check(list, "vd_graph_end");
     if (!r) r = vd__graph_finish(list);
     if (r) vd__error_default_call(r, "vd_graph_end");
     vd__mutex_lock(q->lock);

@@ -689,7 +689,7 @@ TEST(recording_errors) {
     check_text("vd_slot_buffer", "vd_slot_buffer|the list records no graph");
     vd_list_discard(once);
     FAILS(vd_submit(list, NULL, NULL), VD_ERROR_INVALID, "vd_submit 'work'|call vd_graph_end");
-    FAILS(vd_scope_begin(other, "scope"), VD_ERROR_UNSUPPORTED, "vd_scope_begin 'work'|cannot contain this command");
+    FAILS(vd_scope_end(other), VD_ERROR_INVALID, "vd_scope_end|no open scope");
     vd_list_discard(other);
     slot_buffer(list, "in", a);
     FAILS(vd_read_begin(list, &read, &ticket), VD_ERROR_UNSUPPORTED, "vd_read_begin 'work'|cannot contain");

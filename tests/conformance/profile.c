@@ -184,6 +184,121 @@ TEST(scopes_of_discarded_lists_are_lost) {
     assert_string_equal(s.name, "kept");
 }
 
+/* ---- graphs ---- */
+
+/* Records "frame" with "first" and "second" in it, in which commands on `a` and `b` alternate, and an empty scope. The
+   commands of "second" on b do not wait for those of "first". */
+static vd_graph record_graph(vd_context *ctx, vd_buffer a, vd_buffer b) {
+    vd_list *list = vd_graph_begin(ctx, NULL);
+    OK(vd_scope_begin(list, "frame"));
+    OK(vd_scope_begin(list, "first"));
+    for (uint32_t i = 0; i < 3; i++) fill(list, a, i);
+    OK(vd_scope_begin(list, "empty"));
+    OK(vd_scope_begin(list, "empty too"));
+    OK(vd_scope_end(list));
+    OK(vd_scope_end(list));
+    OK(vd_scope_end(list));
+    OK(vd_scope_begin(list, "second"));
+    for (uint32_t i = 0; i < 3; i++) fill(list, b, i);
+    OK(vd_scope_end(list));
+    OK(vd_scope_end(list));
+    fill(list, a, 3);
+    vd_graph g = vd_graph_end(list);
+    assert_true(g.id != 0);
+    return g;
+}
+
+/* Checks the scopes of one instance. */
+static void check_graph_scopes(const vd_scope_info s[3]) {
+    assert_string_equal(s[0].name, "frame");
+    assert_string_equal(s[1].name, "first");
+    assert_string_equal(s[2].name, "second");
+    assert_int_equal(s[0].parent, 0);
+    check_inside(&s[0], &s[1]);
+    check_inside(&s[0], &s[2]);
+    assert_int_equal(s[1].number, s[0].number + 1);
+    assert_int_equal(s[2].number, s[0].number + 2);
+}
+
+/* Each submission is measured, also if its graph was destroyed before it was read. */
+TEST(scopes_in_graphs) {
+    enum { SUBMISSIONS = 12, INSTANCES = 3 };
+    vd_context *ctx = profiled(f);
+    vd_buffer a = buffer_u32(ctx, "a", WORDS, NULL), b = buffer_u32(ctx, "b", WORDS, NULL);
+    vd_graph g = record_graph(ctx, a, b);
+    vd_scope_info s[3 * SUBMISSIONS];
+    vd_graph_submit_desc instances;
+    OK(vd_wait_idle(ctx));
+    uint64_t before = vd_time_ns();
+    for (int i = 0; i < SUBMISSIONS; i++) OK(vd_graph_submit(ctx, g, NULL, NULL));
+    read_scopes(ctx, s, 3 * SUBMISSIONS);
+    for (int i = 0; i < SUBMISSIONS; i++) {
+        check_graph_scopes(s + 3 * i);
+        assert_true(i == 0 || s[3 * i].number >= s[3 * i - 3].number + 3);
+    }
+    for (int i = 0; i < SUBMISSIONS; i++) { /* waits between submissions: the same recording */
+        OK(vd_graph_submit(ctx, g, NULL, NULL));
+        read_scopes(ctx, s, 3);
+        check_graph_scopes(s);
+    }
+    assert_true(s[0].end_ns - s[0].begin_ns <= vd_time_ns() - before);
+    memset(&instances, 0, sizeof instances);
+    instances.instances = INSTANCES;
+    OK(vd_graph_submit(ctx, g, &instances, NULL));
+    OK(vd_graph_submit(ctx, g, NULL, NULL));
+    vd_graph_destroy(ctx, g);
+    read_scopes(ctx, s, 3 * INSTANCES + 3);
+    for (int i = 0; i <= INSTANCES; i++) check_graph_scopes(s + 3 * i);
+    vd_buffer_destroy(ctx, a);
+    vd_buffer_destroy(ctx, b);
+}
+
+/* More submissions in flight than a graph has recordings: some are measured, the last one among them. */
+TEST(many_measured_graphs_in_flight) {
+    enum { SUBMISSIONS = 200 };
+    vd_context *ctx = profiled(f);
+    vd_buffer a = buffer_u32(ctx, "a", WORDS, NULL), b = buffer_u32(ctx, "b", WORDS, NULL);
+    vd_graph g = record_graph(ctx, a, b);
+    vd_scope_info s[3 * SUBMISSIONS];
+    uint64_t last = 0;
+    for (int i = 0; i < SUBMISSIONS; i++) OK(vd_graph_submit(ctx, g, NULL, NULL));
+    OK(vd_wait_idle(ctx));
+    int count = vd_profile_read(ctx, s, COUNT(s));
+    assert_true(count >= 3 * 16 && count % 3 == 0);
+    for (int i = 0; i < count; i += 3) {
+        check_graph_scopes(s + i);
+        if (s[i].number > last) last = s[i].number;
+    }
+    OK(vd_graph_submit(ctx, g, NULL, NULL));
+    read_scopes(ctx, s, 3);
+    assert_true(s[0].number == last + 3);
+    vd_graph_destroy(ctx, g);
+    vd_buffer_destroy(ctx, a);
+    vd_buffer_destroy(ctx, b);
+}
+
+TEST(wrong_scopes_in_graphs_are_refused) {
+    vd_context *ctx = profiled(f);
+    vd_list *list = vd_graph_begin(ctx, NULL);
+    vd_buffer a = buffer_u32(ctx, "a", 64, NULL);
+    OK(vd_scope_begin(list, "open"));
+    fill(list, a, 1);
+    assert_int_equal(vd_graph_end(list).id, 0);
+    check_text("vd_graph_end", "vd_graph_end|'open'|has not ended");
+    list = vd_graph_begin(ctx, NULL);
+    FAILS(vd_scope_begin(list, NULL), VD_ERROR_INVALID, "vd_scope_begin|name is NULL");
+    assert_int_equal(vd_graph_end(list).id, 0);
+    list = vd_graph_begin(ctx, NULL);
+    for (int i = 0; i < 32; i++) OK(vd_scope_begin(list, "deep"));
+    FAILS(vd_scope_begin(list, "deeper"), VD_ERROR_INVALID, "vd_scope_begin 'deeper'|32 scopes");
+    vd_list_discard(list);
+    vd_context *without = context_without(f, VD_FEATURE_TIMESTAMP);
+    list = vd_graph_begin(without, NULL);
+    FAILS(vd_scope_begin(list, "x"), VD_ERROR_UNSUPPORTED, "vd_scope_begin 'x'|no timestamps");
+    vd_list_discard(list);
+    vd_buffer_destroy(ctx, a);
+}
+
 TEST(wrong_scopes_are_refused) {
     vd_context *ctx = profiled(f);
     vd_list *now = vd_immediate(ctx, 0, 0);
@@ -332,6 +447,15 @@ static char *run_profiled(fixture *f, const char *path) {
     OK(vd_copy(now, a, 0, b, 0, 64));
     fill(now, a, 5);
     if (f->executes) assert_int_equal(read_u32(ctx, b, 100), 1);
+    list = vd_graph_begin(ctx, NULL);
+    OK(vd_scope_begin(list, "graph"));
+    for (int i = 0; i < 5; i++) OK(move(list, k, a, b, WORDS, 1));
+    OK(vd_copy(list, a, 0, b, 0, 64));
+    fill(list, a, 6);
+    OK(vd_scope_end(list));
+    OK(move(list, k, b, a, WORDS, 1));
+    vd_graph g = vd_graph_end(list);
+    for (int i = 0; i < 4; i++) OK(vd_graph_submit(ctx, g, NULL, NULL));
     vd_context_destroy(ctx);
     return strcmp(path, "0") ? file_text(path) : NULL;
 }
@@ -347,7 +471,13 @@ TEST(a_variable_measures_every_command) {
     char path[64];
     snprintf(path, sizeof path, "/tmp/vkdispatch-profile-%d.txt", (int)getpid());
     char *table = run_profiled(f, path);
-    assert_int_equal(count_of(table, "\nmove"), 600);
+    const char *graph = strstr(table, "\ngraph");
+    assert_non_null(graph);
+    assert_int_equal(count_of(graph, "\ngraph"), 4);
+    assert_int_equal(count_of(graph, "\n  move"), 4 * 5);
+    assert_int_equal(count_of(graph, "\n  copy"), 4);
+    assert_int_equal(count_of(graph, "\n  fill"), 4);
+    assert_int_equal(count_of(table, "\nmove"), 600 + 4);
     assert_int_equal(count_of(table, "\n  move"), 20);
     assert_int_equal(count_of(table, "\nouter"), 1);
     assert_int_equal(count_of(table, "\ncopy"), 1);
@@ -363,6 +493,7 @@ TEST(a_variable_measures_every_command) {
 static const struct CMUnitTest cases[] = {
     CASE(scopes_nest), CASE(times_are_those_of_the_commands), CASE(a_scope_may_extend_over_batches),
     CASE(any_number_of_scopes), CASE(reading_neither_allocates_nor_submits), CASE(scopes_of_discarded_lists_are_lost),
+    CASE(scopes_in_graphs), CASE(many_measured_graphs_in_flight), CASE(wrong_scopes_in_graphs_are_refused),
     CASE(wrong_scopes_are_refused), CASE(devices_without_timestamps_refuse), CASE_FRESH(tables_and_traces),
     CASE(a_variable_measures_every_command),
 };

@@ -264,27 +264,30 @@ static void transient_memory(void **state) {
     }
 }
 
-/* A chain of many transient buffers has two of them in use at a time. */
+/* A chain of many transient buffers has two of them in use at a time; then all of them are in use at the same time. */
 static void many_transient_buffers(void **state) {
-    enum { CHAIN = 3000 };
+    enum { COUNT = 3000 };
+    vd_buffer t[COUNT];
     vd_context *ctx = unit_context(NULL);
-    vd_list *list = vd_graph_begin(ctx, NULL);
-    vd_buffer last = { 0 };
     vd_graph_info info;
     (void)state;
-    for (int i = 0; i < CHAIN; i++) {
-        vd_buffer_desc desc;
-        memset(&desc, 0, sizeof desc);
-        desc.type = VD_U32;
-        desc.shape[0] = 64;
-        vd_buffer next = vd_graph_buffer(list, &desc);
-        assert_int_equal(i ? vd_copy(list, next, 0, last, 0, 256) : vd_fill(list, next, 0, 256, NULL, 0), VD_OK);
-        last = next;
+    for (int together = 0; together < 2; together++) {
+        vd_list *list = vd_graph_begin(ctx, NULL);
+        for (int i = 0; i < COUNT; i++) {
+            vd_buffer_desc desc;
+            memset(&desc, 0, sizeof desc);
+            desc.type = VD_U32;
+            desc.shape[0] = 64;
+            t[i] = vd_graph_buffer(list, &desc);
+            if (together || !i) assert_int_equal(vd_fill(list, t[i], 0, 256, NULL, 0), VD_OK);
+            else assert_int_equal(vd_copy(list, t[i], 0, t[i - 1], 0, 256), VD_OK);
+        }
+        for (int i = 1; i < COUNT && together; i++) assert_int_equal(vd_copy(list, t[0], 0, t[i], 0, 256), VD_OK);
+        vd_graph g = vd_graph_end(list);
+        assert_int_equal(vd_graph_query(ctx, g, &info), VD_OK);
+        assert_int_equal(info.levels, COUNT);
+        assert_int_equal(info.transient_bytes, together ? 256 * COUNT : 512);
     }
-    vd_graph g = vd_graph_end(list);
-    assert_int_equal(vd_graph_query(ctx, g, &info), VD_OK);
-    assert_int_equal(info.levels, CHAIN);
-    assert_int_equal(info.transient_bytes, 512);
     vd_context_destroy(ctx);
 }
 
