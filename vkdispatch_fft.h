@@ -108,7 +108,11 @@
 
        Functions without a plan. They make a plan from the shapes of the buffers, from which trailing dimensions of 1
        are removed, and record it into vd_immediate(ctx, 0, 0). The context caches the 64 most recently used plans; all
-       these functions share this cache.
+       these functions share this cache. vd_plan_cache_query returns its counters, and vd_plan_cache_clear destroys its
+       plans.
+
+       Source text. vd_fft_source and vd_convolve_source return the kernels of a plan as GLSL, CUDA C or OpenCL C, on
+       every backend.
 
    Complex transforms
        Along each transformed axis:
@@ -708,6 +712,19 @@ VD_API vd_result vd_fft_run(vd_fft *plan, vd_list *list, const vd_fft_io *io);
    if plan is NULL. */
 VD_API const char *vd_fft_explain(vd_fft *plan);
 
+/* A kernel of a plan. */
+typedef struct vd_fft_step {
+    vd_fft_direction direction; /* of the run; convolutions have only VD_FFT_FORWARD. Default: VD_FFT_FORWARD */
+    uint32_t number;         /* from 0 on, in the order of vd_fft_explain */
+    bool in_place;           /* of a run in place. Default: out of place */
+} vd_fft_step;
+
+/* Returns the source text of a kernel. target: VC_TARGET_GLSL, VC_TARGET_CUDA or VC_TARGET_OPENCL, on any backend. The
+   kernel is recorded again, so hooks are called; nothing is compiled. Valid until the next call with this plan, or until
+   the plan is destroyed. Returns NULL on failure: the step or target does not exist, the target was omitted by
+   VKDISPATCH_NO_… or cannot express the kernel, the context was destroyed, or the engine is VkFFT. */
+VD_API const char *vd_fft_source(vd_fft *plan, const vd_fft_step *step, vc_target target);
+
 /* Returns the device memory that a plan owns, tables and intermediate buffers, in bytes; 0 if plan is NULL or its
    context was destroyed. Memory that VkFFT allocates is not included. */
 VD_API uint64_t vd_fft_memory(const vd_fft *plan);
@@ -832,6 +849,9 @@ VD_API vd_result vd_convolve_run(vd_convolve *plan, vd_list *list, vd_buffer in,
 
 /* Returns a text with one line for each kernel of a plan. Valid until the plan is destroyed; "" if plan is NULL. */
 VD_API const char *vd_convolve_explain(vd_convolve *plan);
+
+/* Returns the source text of a kernel of vd_convolve_run, as vd_fft_source does. */
+VD_API const char *vd_convolve_source(vd_convolve *plan, const vd_fft_step *step, vc_target target);
 
 /* Returns the device memory that a plan owns, including the spectrum of the filters, in bytes; 0 if plan is NULL or its
    context was destroyed. */
@@ -1218,6 +1238,21 @@ VD_API vd_result vd_plan_run(void *plan, const char *call,
 VD_API vd_result vd_plan_run_cached(vd_context *ctx, const vd_plan_kind *kind,
                                     vd_result (*run)(void *plan, vd_list *list, const void *io), const void *desc,
                                     const void *io);
+
+/* Counters of the plan cache of a context, which vd_plan_run_cached and all functions without a plan use. */
+typedef struct vd_plan_cache_info {
+    uint32_t plans;          /* plans in the cache now */
+    uint32_t capacity;       /* maximum number of plans */
+    uint64_t hits, misses;   /* runs since the context was created that found a plan, and that had to make one */
+    uint64_t evictions;      /* plans that were destroyed to make room for others */
+} vd_plan_cache_info;
+
+/* Fills in *out. Runs of other threads may change the cache at any time. */
+VD_API vd_result vd_plan_cache_query(vd_context *ctx, vd_plan_cache_info *out);
+
+/* Destroys all plans of the cache (see Plans, Destruction). A plan that another thread runs at this moment is destroyed
+   after that run was recorded. Later runs make their plans again; counters are kept. */
+VD_API vd_result vd_plan_cache_clear(vd_context *ctx);
 
 /* Creates a buffer of `count` elements (bytes for VD_BYTES), which the plan owns. data: initial contents; NULL: zeros.
    Returns id 0 on failure. */
@@ -2447,6 +2482,7 @@ struct vd_fft {
     vd__fft_timing *timing;  /* one for each pass of both routes; NULL: not measured */
     uint64_t overridden;     /* bit mask of passes whose shape is set by VKDISPATCH_FFT_FACTORS */
     char text[16384];        /* result of vd_fft_explain */
+    char *source;            /* result of vd_fft_source; NULL: none */
     struct vd__vkfft *vkfft; /* state of the engine VkFFT; NULL: the engine is this header */
 };
 
@@ -5497,16 +5533,17 @@ static vd__fft_route *vd__fft_route_of(vd_fft *p, uint32_t direction) {
     return &p->route[p->route[1].count ? direction : 0];
 }
 
-/* Records and compiles the kernel of pass `number` of a direction. */
-static vd_result vd__fft_build_kernel(vd_fft *p, uint32_t number, uint32_t direction, bool in_place) {
+/* Records the kernel of pass `number` of a direction, and stores its arguments in *kernel. Returns NULL if out of
+   memory. */
+static vc_kernel *vd__fft_record(vd_fft *p, uint32_t number, uint32_t direction, bool in_place,
+                                 vd_plan_kernel *kernel) {
     vd__fft_route *route = vd__fft_route_of(p, direction);
     vd__fft_pass *pass = &route->pass[number];
-    vd_plan_kernel *kernel = &pass->kernels[direction][in_place];
     vd__fft_writer *w = (vd__fft_writer *)vd__fft_allocate(&p->base.allocator, sizeof *w);
     char name[96];
     snprintf(name, sizeof name, "%s %u of %u %s", p->base.name, number + 1, route->count,
              direction ? "inverse" : "forward");
-    if (!w) return vd__fft_no_memory();
+    if (!w) return NULL;
     w->k = vd__plan_begin(&p->base, name, pass->shape.threads * pass->shape.ffts_per_group);
     w->plan = p;
     w->pass = pass;
@@ -5522,8 +5559,46 @@ static vd_result vd__fft_build_kernel(vd_fft *p, uint32_t number, uint32_t direc
     vd__fft_declare(w, kernel, in_place, vd__fft_has_one_buffer(p, pass));
     if (pass->real.fold_only) vd__real_fold_in_memory(w);
     else vd__fft_record_kernel(w);
-    vd_result result = vd_plan_kernel_build(&p->base, kernel, w->k);
+    vc_kernel *k = w->k;
     vd__fft_free(&p->base.allocator, w);
+    return k;
+}
+
+/* Records and compiles the kernel of pass `number` of a direction. */
+static vd_result vd__fft_build_kernel(vd_fft *p, uint32_t number, uint32_t direction, bool in_place) {
+    vd_plan_kernel *kernel = &vd__fft_route_of(p, direction)->pass[number].kernels[direction][in_place];
+    return vd_plan_kernel_build(&p->base, kernel, vd__fft_record(p, number, direction, in_place, kernel));
+}
+
+/* Copies a text to p->source, which is set to NULL if the text is NULL or memory runs out. */
+static vd_result vd__fft_keep_source(vd_fft *p, const char *text) {
+    size_t size = text ? strlen(text) + 1 : 0;
+    vd__fft_free(&p->base.allocator, p->source);
+    p->source = text ? (char *)vd__fft_allocate(&p->base.allocator, size) : NULL;
+    if (text && !p->source) return vd__fft_no_memory();
+    if (text) memcpy(p->source, text, size);
+    return VD_OK;
+}
+
+/* vd_fft_source without the call in the error; sets p->source. */
+static vd_result vd__fft_make_source(vd_fft *p, const vd_fft_step *step, vc_target target) {
+    vd_plan_kernel kernel;
+    if (!step) return vd_error_set(VD_ERROR_INVALID, "step is NULL");
+    vd_result result = VD__CHECK_ENUM(step->direction, "step.direction", VD_FFT_INVERSE);
+    if (result) return result;
+    uint32_t count = vd__fft_route_of(p, step->direction)->count;
+    if (!p->base.ctx) return vd_error_set(VD_ERROR_INVALID, "the plan's context was destroyed");
+    if (p->vkfft) return vd_error_set(VD_ERROR_UNSUPPORTED, "VkFFT does not return the source text of its kernels");
+    if (p->convolution.batch && step->direction)
+        return vd_error_set(VD_ERROR_INVALID, "step.direction is 1, but convolutions have only VD_FFT_FORWARD");
+    if (step->number >= count)
+        return vd_error_set(VD_ERROR_INVALID, "step.number is %u, but the plan has %u kernels", step->number, count);
+    memset(&kernel, 0, sizeof kernel);
+    vc_kernel *k = vd__fft_record(p, step->number, (uint32_t)step->direction, step->in_place, &kernel);
+    if (!k) return vd__fft_no_memory();
+    const char *text = vc_source(k, target);
+    result = text ? vd__fft_keep_source(p, text) : vd_error_set(VD_ERROR_UNSUPPORTED, "%s", vc_error(k));
+    vc_free(k);
     return result;
 }
 
@@ -10378,10 +10453,12 @@ typedef struct vd__cached_plan {
     void *plan;
 } vd__cached_plan;
 
-/* The index: hash of the desc and time of last use for each slot. The clock counts calls. last_use 0: the slot was
-   never used. */
+/* The index: hash of the desc and time of last use for each slot. The clock counts calls. last_use 0: the slot is
+   empty. */
 typedef struct vd__plan_cache {
     uint64_t clock, hash[VD__FFT_CACHED_PLANS], last_use[VD__FFT_CACHED_PLANS];
+    uint64_t used;           /* bit i: slot i was used before */
+    uint64_t plans, misses, evictions; /* see vd_plan_cache_info */
 } vd__plan_cache;
 
 typedef struct vd__plan_request {
@@ -10389,6 +10466,7 @@ typedef struct vd__plan_request {
     vd_result (*run)(void *plan, vd_list *list, const void *io);
     const void *desc, *io;
     uint32_t slot;
+    bool missed, added, evicted; /* results: the cache had no such plan; it has one more; another plan was destroyed */
 } vd__plan_request;
 
 /* The addresses are the keys under which a context stores the slots and, for the last one, the index. */
@@ -10435,6 +10513,7 @@ static vd_result vd__plan_cache_find_slot(vd_context *ctx, void **data, void *us
     else for (i = 1; i < VD__FFT_CACHED_PLANS; i++) if (index->last_use[i] < index->last_use[slot]) slot = i;
     index->hash[slot] = hash;
     index->last_use[slot] = ++index->clock;
+    index->used |= (uint64_t)1 << slot;
     request->slot = slot;
     return VD_OK;
 }
@@ -10458,15 +10537,35 @@ static vd__cached_plan *vd__cached_plan_create(vd_context *ctx, const vd__plan_r
 
 /* Runs the plan of a request. If its slot contains another plan or none, replaces it first. */
 static vd_result vd__plan_cache_run_slot(vd_context *ctx, void **data, void *user) {
-    const vd__plan_request *request = (const vd__plan_request *)user;
+    vd__plan_request *request = (vd__plan_request *)user;
     vd__cached_plan *e = (vd__cached_plan *)*data;
     if (!e || e->kind != request->kind || memcmp(e + 1, request->desc, request->kind->desc_size) != 0) {
+        request->missed = true;
         e = vd__cached_plan_create(ctx, request);
         if (!e) return vd_error_result();
+        request->added = !*data;
+        request->evicted = *data != NULL;
         if (*data) vd__plan_cache_release_slot(ctx, *data);
         *data = e;
     }
     return vd_plan_run(e->plan, "", request->run, vd_immediate(ctx, 0, 0), request->io);
+}
+
+/* Calls `use` with the index of the cache. */
+static vd_result vd__plan_cache_index(vd_context *ctx, vd_result (*use)(vd_context *ctx, void **data, void *user),
+                                      void *user) {
+    return vd_context_attach(ctx, &vd__plan_cache_keys[VD__FFT_CACHED_PLANS], use, user, vd__plan_cache_release);
+}
+
+/* Adds the results of a request to the counters. */
+static vd_result vd__plan_cache_count(vd_context *ctx, void **data, void *user) {
+    const vd__plan_request *request = (const vd__plan_request *)user;
+    vd__plan_cache *index = (vd__plan_cache *)*data;
+    (void)ctx;
+    index->misses += request->missed;
+    index->plans += request->added;
+    index->evictions += request->evicted;
+    return VD_OK;
 }
 
 VD_API vd_result vd_plan_run_cached(vd_context *ctx, const vd_plan_kind *kind,
@@ -10475,20 +10574,85 @@ VD_API vd_result vd_plan_run_cached(vd_context *ctx, const vd_plan_kind *kind,
     vd__plan_request request;
     vd_callback_scope scope;
     vd_callback_scope_begin(ctx, "vd_plan_run_cached", &scope);
+    memset(&request, 0, sizeof request);
     request.kind = kind;
     request.run = run;
     request.desc = desc;
     request.io = io;
-    request.slot = 0;
     /* NULL if the device is lost, or in a callback that must not wait for other threads */
     vd_result result = vd_immediate(ctx, 0, 0) ? VD_OK : vd_error_result();
-    if (!result)
-        result = vd_context_attach(ctx, &vd__plan_cache_keys[VD__FFT_CACHED_PLANS], vd__plan_cache_find_slot, &request,
-                                   vd__plan_cache_release);
+    if (!result) result = vd__plan_cache_index(ctx, vd__plan_cache_find_slot, &request);
     if (!result)
         result = vd_context_attach(ctx, &vd__plan_cache_keys[request.slot], vd__plan_cache_run_slot, &request,
                                    vd__plan_cache_release_slot);
+    if (request.missed) vd__plan_cache_index(ctx, vd__plan_cache_count, &request);
     return vd__call_result(&scope, result);
+}
+
+/* Copies the counters to the vd_plan_cache_info `user`. */
+static vd_result vd__plan_cache_info_of(vd_context *ctx, void **data, void *user) {
+    const vd__plan_cache *index = (const vd__plan_cache *)*data;
+    vd_plan_cache_info *out = (vd_plan_cache_info *)user;
+    (void)ctx;
+    memset(out, 0, sizeof *out);
+    out->capacity = VD__FFT_CACHED_PLANS;
+    if (!index) return VD_OK;
+    out->plans = (uint32_t)index->plans;
+    out->misses = index->misses;
+    out->hits = index->clock > index->misses ? index->clock - index->misses : 0;
+    out->evictions = index->evictions;
+    return VD_OK;
+}
+
+VD_API vd_result vd_plan_cache_query(vd_context *ctx, vd_plan_cache_info *out) {
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_plan_cache_query", &scope);
+    vd_result result = ctx && out ? vd__plan_cache_index(ctx, vd__plan_cache_info_of, out)
+                                  : vd_error_set(VD_ERROR_INVALID, "%s is NULL", ctx ? "out" : "ctx");
+    return vd__call_result(&scope, result);
+}
+
+/* Forgets all descs, and returns the slots that were used before in *user. */
+static vd_result vd__plan_cache_forget(vd_context *ctx, void **data, void *user) {
+    vd__plan_cache *index = (vd__plan_cache *)*data;
+    (void)ctx;
+    *(uint64_t *)user = index ? index->used : 0;
+    if (index) memset(index->last_use, 0, sizeof index->last_use);
+    return VD_OK;
+}
+
+/* Destroys the plan of a slot, and counts it in *user. */
+static vd_result vd__plan_cache_empty_slot(vd_context *ctx, void **data, void *user) {
+    if (!*data) return VD_OK;
+    vd__plan_cache_release_slot(ctx, *data);
+    *data = NULL;
+    ++*(uint64_t *)user;
+    return VD_OK;
+}
+
+/* Subtracts *user from the number of plans. */
+static vd_result vd__plan_cache_remove(vd_context *ctx, void **data, void *user) {
+    (void)ctx;
+    if (*data) ((vd__plan_cache *)*data)->plans -= *(const uint64_t *)user;
+    return VD_OK;
+}
+
+/* vd_plan_cache_clear without the call in the error. */
+static vd_result vd__plan_cache_clear_all(vd_context *ctx) {
+    uint64_t used, removed = 0;
+    vd_result result = vd__plan_cache_index(ctx, vd__plan_cache_forget, &used);
+    for (uint32_t i = 0; i < VD__FFT_CACHED_PLANS && !result; i++)
+        if (used >> i & 1)
+            result = vd_context_attach(ctx, &vd__plan_cache_keys[i], vd__plan_cache_empty_slot, &removed,
+                                       vd__plan_cache_release_slot);
+    if (removed) vd__plan_cache_index(ctx, vd__plan_cache_remove, &removed);
+    return result;
+}
+
+VD_API vd_result vd_plan_cache_clear(vd_context *ctx) {
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_plan_cache_clear", &scope);
+    return vd__call_result(&scope, ctx ? vd__plan_cache_clear_all(ctx) : vd_error_set(VD_ERROR_INVALID, "ctx is NULL"));
 }
 
 static vd_result vd__fft_make(void *plan, const void *desc);
@@ -12452,6 +12616,7 @@ static void vd__fft_detach(void *plan) { vd__vkfft_destroy((vd_fft *)plan); }
 static void vd__fft_release(void *plan) {
     vd_fft *p = (vd_fft *)plan;
     vd__vkfft_destroy(p);
+    vd__fft_free(&p->base.allocator, p->source);
     vd__fft_free(&p->base.allocator, p->timing);
 }
 
@@ -12629,6 +12794,22 @@ static uint64_t vd__plan_memory(const vd_plan *p) {
 }
 
 VD_API uint64_t vd_fft_memory(const vd_fft *p) { return p ? vd__plan_memory(&p->base) : 0; }
+
+/* vd_fft_source or vd_convolve_source. owner: the plan that is named in errors. */
+static const char *vd__fft_source(const char *call, const vd_plan *owner, vd_fft *p, const vd_fft_step *step,
+                                  vc_target target) {
+    vd_callback_scope scope;
+    vd_callback_scope_begin(owner ? owner->ctx : NULL, call, &scope);
+    if (p) vd__fft_keep_source(p, NULL);
+    vd_result result = p ? vd__fft_make_source(p, step, target) : vd_error_set(VD_ERROR_INVALID, "plan is NULL");
+    if (result) vd_error_amend(result, call, owner ? owner->name : "", NULL);
+    vd_callback_scope_end(&scope);
+    return result ? NULL : p->source;
+}
+
+VD_API const char *vd_fft_source(vd_fft *p, const vd_fft_step *step, vc_target target) {
+    return vd__fft_source("vd_fft_source", p ? &p->base : NULL, p, step, target);
+}
 
 VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *p, int *count) {
     return vd__plan_arguments("vd_fft_arguments", p, count);
@@ -12967,6 +13148,10 @@ VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd
     buffers[0] = in;
     buffers[1] = out;
     return vd_plan_run(p, "vd_convolve_run", vd__convolve_run, list, buffers);
+}
+
+VD_API const char *vd_convolve_source(vd_convolve *p, const vd_fft_step *step, vc_target target) {
+    return vd__fft_source("vd_convolve_source", p ? &p->base : NULL, p ? p->run : NULL, step, target);
 }
 
 VD_API const char *vd_convolve_explain(vd_convolve *p) { return p ? vd_fft_explain(p->run) : ""; }

@@ -468,6 +468,9 @@ static void call_fft_simple(caller *c) {
     TOOK(vd_fft_real_forward(ctx, any_buffer(c), any_buffer(c)));
     TOOK(vd_fft_real_inverse(ctx, any_buffer(c), any_buffer(c)));
     TOOK(vd_fft_shift(ctx, any_buffer(c), any_buffer(c), 0, VD_FFT_FORWARD));
+    vd_plan_cache_info cache;
+    TOOK(vd_plan_cache_query(ctx, &cache));
+    if (!any(c, 4)) TOOK(vd_plan_cache_clear(ctx));
 }
 
 static void call_fft(caller *c) {
@@ -476,7 +479,10 @@ static void call_fft(caller *c) {
     memset(&io, 0, sizeof io);
     io.in = any_buffer(c);
     TOOK(vd_fft_run(c->fft, immediate(c), &io));
+    vd_fft_step step;
+    memset(&step, 0, sizeof step);
     vd_fft_explain(c->fft);
+    vd_fft_source(c->fft, &step, VC_TARGET_GLSL);
     vd_fft_memory(c->fft);
     vd_fft_arguments(c->fft, &count);
 }
@@ -499,6 +505,9 @@ static void call_convolve(caller *c) {
     vd_convolve_shape(c->convolve, shape);
     vd_convolve_memory(c->convolve);
     vd_convolve_explain(c->convolve);
+    vd_fft_step step;
+    memset(&step, 0, sizeof step);
+    vd_convolve_source(c->convolve, &step, VC_TARGET_OPENCL);
 }
 
 static void call_reduce(caller *c) {

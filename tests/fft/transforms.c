@@ -529,6 +529,11 @@ static void simple_calls(void **state) {
     vd_buffer_destroy(device_context, b);
 }
 
+static vd_result refuses_to_make(void *plan, const void *desc) {
+    (void)plan, (void)desc;
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "it never works");
+}
+
 /* The most recent plans are kept; the first one is created again. */
 static void simple_calls_keep_recent_plans(void **state) {
     enum { KEPT = 64, MANY = KEPT + 6 };
@@ -552,8 +557,114 @@ static void simple_calls_keep_recent_plans(void **state) {
     assert_int_equal(vd_fft_forward(ctx, buffers[0]), VD_OK);
     assert_int_equal(vd_context_stats(ctx, &again), VD_OK);
     assert_int_equal(again.kernels, KEPT);
+    vd_plan_cache_info cache;
+    assert_int_equal(vd_plan_cache_query(ctx, &cache), VD_OK);
+    assert_int_equal(cache.plans, KEPT);
+    assert_int_equal(cache.capacity, KEPT);
+    assert_int_equal(cache.hits, 1);
+    assert_int_equal(cache.misses, MANY + 1);
+    assert_int_equal(cache.evictions, MANY + 1 - KEPT);
+    for (int i = 0; i < 2; i++) { /* a cache without plans can be cleared too */
+        assert_int_equal(vd_plan_cache_clear(ctx), VD_OK);
+        assert_int_equal(vd_wait_idle(ctx), VD_OK);
+        assert_int_equal(vd_context_stats(ctx, &again), VD_OK);
+        assert_int_equal(again.kernels, 0);
+        assert_int_equal(vd_plan_cache_query(ctx, &cache), VD_OK);
+        assert_int_equal(cache.plans, 0);
+        assert_int_equal(cache.misses, MANY + 1);
+    }
+    for (int i = 0; i < 2; i++) assert_int_equal(vd_fft_forward(ctx, buffers[5]), VD_OK);
+    assert_int_equal(vd_plan_cache_query(ctx, &cache), VD_OK);
+    assert_int_equal(cache.plans, 1);
+    assert_int_equal(cache.misses, MANY + 2);
+    assert_int_equal(cache.hits, 2);
     for (uint32_t i = 0; i < MANY; i++) vd_buffer_destroy(ctx, buffers[i]);
     vd_context_destroy(ctx);
+}
+
+/* A plan that cannot be made counts as a miss. */
+static void plan_cache_errors(void **state) {
+    vd_context *ctx = dummy_context();
+    vd_plan_cache_info cache;
+    (void)state;
+    assert_int_equal(vd_plan_cache_query(ctx, &cache), VD_OK);
+    assert_int_equal(cache.plans + cache.hits + cache.misses, 0);
+    assert_int_equal(vd_plan_cache_clear(ctx), VD_OK);
+    vd_buffer b = complex_buffer(ctx, VD_F32, 16, NULL);
+    vd_plan_kind broken = { 0 };
+    broken.name = "broken";
+    broken.size = sizeof(vd_plan);
+    broken.desc_size = sizeof(const char *);
+    broken.make = refuses_to_make;
+    const char *name = "x";
+    assert_int_equal(vd_plan_run_cached(ctx, &broken, NULL, &name, &b), VD_ERROR_UNSUPPORTED);
+    assert_int_equal(vd_plan_cache_query(ctx, &cache), VD_OK);
+    assert_int_equal(cache.plans, 0);
+    assert_int_equal(cache.misses, 1);
+    assert_int_equal(vd_plan_cache_query(NULL, &cache), VD_ERROR_INVALID);
+    says("vd_plan_cache_query: ctx is NULL");
+    assert_int_equal(vd_plan_cache_query(ctx, NULL), VD_ERROR_INVALID);
+    says("vd_plan_cache_query: out is NULL");
+    assert_int_equal(vd_plan_cache_clear(NULL), VD_ERROR_INVALID);
+    says("vd_plan_cache_clear: ctx is NULL");
+    vd_buffer_destroy(ctx, b);
+    vd_context_destroy(ctx);
+}
+
+/* The source text of every kernel of plans in every target, without a device; what cannot be returned is refused. */
+static void sources(void **state) {
+    static const vc_target targets[] = { VC_TARGET_GLSL, VC_TARGET_CUDA, VC_TARGET_OPENCL };
+    static const char *const words[] = { "#version 450", "__global__", "__kernel" };
+    vd_context *ctx = dummy_context();
+    vd_fft_desc desc = { 0 };
+    vd_convolve_desc convolve = { 0 };
+    (void)state;
+    desc.shape[0] = 100000;
+    convolve.shape[0] = 100;
+    vd_fft *plan = vd_fft_create(ctx, &desc);
+    vd_convolve *convolution = vd_convolve_create(ctx, &convolve);
+    assert_non_null(plan);
+    assert_non_null(convolution);
+    for (int i = 0; i < 3; i++) {
+        vd_fft_step kernel = { VD_FFT_FORWARD, 0, false };
+        const char *text = vd_convolve_source(convolution, &kernel, targets[i]);
+        assert_non_null(text);
+        assert_non_null(strstr(text, words[i]));
+        char start[200] = "";
+        for (uint32_t number = 0; number < 2; number++)
+            for (int direction = 0; direction < 2; direction++)
+                for (int in_place = 0; in_place < 2; in_place++) {
+                    kernel.direction = (vd_fft_direction)direction;
+                    kernel.number = number;
+                    kernel.in_place = in_place != 0;
+                    text = vd_fft_source(plan, &kernel, targets[i]);
+                    assert_non_null(text);
+                    assert_non_null(strstr(text, words[i]));
+                    if (number + (uint32_t)direction == 0 && !in_place) snprintf(start, sizeof start, "%s", text);
+                }
+        assert_true(strncmp(start, text, sizeof start - 1) != 0); /* the name of the kernel */
+    }
+    vd_fft_step kernel = { VD_FFT_FORWARD, 2, false };
+    assert_null(vd_fft_source(plan, &kernel, VC_TARGET_GLSL));
+    says("vd_fft_source 'fft': step.number is 2, but the plan has 2 kernels");
+    kernel.number = 0;
+    assert_null(vd_fft_source(plan, &kernel, VC_TARGET_SPIRV));
+    says("target is 1, but must be VC_TARGET_GLSL, VC_TARGET_CUDA or VC_TARGET_OPENCL");
+    assert_null(vd_fft_source(plan, NULL, VC_TARGET_GLSL));
+    says("vd_fft_source 'fft': step is NULL");
+    assert_null(vd_fft_source(NULL, &kernel, VC_TARGET_GLSL));
+    says("vd_fft_source: plan is NULL");
+    kernel.direction = (vd_fft_direction)2;
+    assert_null(vd_fft_source(plan, &kernel, VC_TARGET_GLSL));
+    says("step.direction is 2");
+    kernel.direction = VD_FFT_INVERSE;
+    assert_null(vd_convolve_source(convolution, &kernel, VC_TARGET_GLSL));
+    says("vd_convolve_source 'convolve': step.direction is 1, but convolutions have only VD_FFT_FORWARD");
+    vd_context_destroy(ctx);
+    assert_null(vd_fft_source(plan, &kernel, VC_TARGET_GLSL));
+    says("the plan's context was destroyed");
+    vd_fft_destroy(plan);
+    vd_convolve_destroy(convolution);
 }
 
 static void good_sizes(void **state) {
@@ -745,7 +856,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(lengths), cmocka_unit_test(random_lengths), cmocka_unit_test(small_work_groups),
         cmocka_unit_test(forced_factors), cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(long_axes),
         cmocka_unit_test(strides), cmocka_unit_test(types), cmocka_unit_test(parts), cmocka_unit_test(simple_calls),
-        cmocka_unit_test(simple_calls_keep_recent_plans), cmocka_unit_test(good_sizes),
+        cmocka_unit_test(simple_calls_keep_recent_plans), cmocka_unit_test(plan_cache_errors),
+        cmocka_unit_test(sources), cmocka_unit_test(good_sizes),
         cmocka_unit_test(device_memory),
         cmocka_unit_test(second_device), cmocka_unit_test(bad_input),
     };
