@@ -286,11 +286,12 @@
        SAME        N           (F - 1) / 2                -(F / 2)           0                         -
        VALID       N - F + 1   F - 1                      0                  not used                  F <= N
 
-       Groups. A run convolves `batch` groups of signals with the same filters. A group has `channels` signals and
-       `filters` results. Result i is the sum over all channels c of signal c convolved with filter [i][c]. In memory:
+       Groups. A run convolves `batch` groups of signals with the same filters or, with filter_per_group, each group with
+       filters of its own. A group has `channels` signals and `filters` results. Result i is the sum over all channels c
+       of signal c convolved with filter [i][c]. In memory:
 
        signals    [batch][channels][shape]
-       filters    [filters][channels][filter_shape]
+       filters    [filters][channels][filter_shape]; with filter_per_group [batch][filters][channels][filter_shape]
        results    [batch][filters][shape of a result]
 
        Period. The product of two spectra is the spectrum of a circular convolution, whose period is the length of the
@@ -325,7 +326,7 @@
 
        case                                                      transforms along the last dimension
        ----                                                      -----------------------------------
-       pack_rows, and batch is above 1                           complex, two groups as real and imaginary part
+       pack_rows without filter_per_group, and batch above 1     complex, two groups as real and imaginary part
        spectrum_hook                                             complex, imaginary part 0
        FULL, SAME or VALID, or N has a prime factor above 31     complex, of half the period (Nussbaumer)
        several dimensions that do not fit into one dispatch      real, half spectra
@@ -816,8 +817,9 @@ typedef struct vd_convolve_desc {
     bool real;               /* signals, filters and results are real; default: complex */
     vd_fft_hook spectrum_hook; /* changes the spectrum of the filter. It is called as a store hook, without arguments,
                                   and must set both parts. at->coordinate[0] is the number of the filter, i * channels +
-                                  c; the other coordinates are the indices along the axes of the transform, whose
-                                  lengths vd_convolve_explain prints. Default: none */
+                                  c, plus filters * channels for each earlier group with filter_per_group; the other
+                                  coordinates are the indices along the axes of the transform, whose lengths
+                                  vd_convolve_explain prints. Default: none */
     void *hook_user;         /* passed to spectrum_hook; must live as long as the plan */
     vd_fft_rigor rigor;      /* for the kernels of vd_convolve_run; default: VD_FFT_ESTIMATE */
     bool pack_rows;          /* real convolutions with a batch: transform two groups as the real and imaginary part of
@@ -825,7 +827,10 @@ typedef struct vd_convolve_desc {
                                 the periodic modes, of one-dimensional signals and small images. The two groups are then
                                 not independent: the rounding errors of each are proportional to the larger of the two,
                                 a NaN or an infinity in one spreads to the other, and equal groups may have results with
-                                different bits. Default: each group is computed from its own elements only */
+                                different bits. No effect with filter_per_group. Default: each group is computed from its
+                                own elements only */
+    bool filter_per_group;   /* each group is convolved with filters of its own: the filters are an array of
+                                [batch][filters][channels][filter_shape]. Default: all groups share the filters */
 } vd_convolve_desc;
 
 /* Makes a plan. Returns NULL on failure. */
@@ -837,7 +842,7 @@ VD_API void vd_convolve_destroy(vd_convolve *plan);
 /* Writes the shape of one result; 0 for dimensions that it does not have, and zeros if plan is NULL. */
 VD_API void vd_convolve_shape(const vd_convolve *plan, uint64_t shape[3]);
 
-/* Records the transform of the filters, an array of [filters][channels][filter_shape]. Runs that execute later use its
+/* Records the transform of the filters, an array of [filters][channels][filter_shape] (see filter_per_group). Runs that execute later use its
    spectrum, which the plan stores; runs that execute before the first such transform use filters of zeros. If the list
    is discarded, the previous filters remain set. */
 VD_API vd_result vd_convolve_set_filter(vd_convolve *plan, vd_list *list, vd_buffer filter);
@@ -2309,6 +2314,7 @@ typedef struct vd__fft_product {
 typedef struct vd__fft_convolution {
     uint64_t batch;
     uint32_t channels, filters;
+    bool filter_per_group;   /* see vd_convolve_desc */
     /* parts of the first axis, transformed together with the last axis; 1: not divided; 0: choose the fastest by
        estimate */
     uint32_t parts;
@@ -3886,6 +3892,7 @@ static double vd__fft_missed_bytes(const vd_fft *p, const vd__fft_pass *pass) {
     vd__fft_count_moved(pass, &read, &written);
     spectrum *= vc_type_size(p->real);
     double between = (read + written) * 2 * vc_type_size(p->real) / images + spectrum;
+    if (p->convolution.filter_per_group) return images * spectrum;
     return between <= 12582912.0
                ? 0
                : images * spectrum * (between >= 50331648.0 ? 1 : log(between / 12582912.0) / log(4.0));
@@ -3917,8 +3924,9 @@ static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, 
         pass->in_range[1] = vd__fft_range_of(p->layout[VD__FFT_IN].count[2], p->shape[2], 1, 1);
         pass->out_range[1] = vd__fft_range_of(p->layout[VD__FFT_OUT].count[2], p->shape[2], 1, 1);
     }
-    pass->product.spectrum = vd__fft_product_addresses(p, &p->dense, extra_dims, 0, c->channels * step, true,
-                                                       pointwise);
+    pass->product.spectrum = vd__fft_product_addresses(
+        p, &p->dense, extra_dims, c->filter_per_group ? (uint64_t)c->filters * c->channels * step : 0,
+        c->channels * step, true, pointwise);
     pass->product.whole_image = image;
     pass->product.channels = c->channels;
     pass->product.filters = c->channels > 1 ? 1 : c->filters;
@@ -3929,7 +3937,7 @@ static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, 
         uint32_t min_columns = i || p->device.groups_as_loops ? 1 : 8;
         if (n > 65536 || !vd__fft_plan_shape(p, pass, order, &problem, 0, (uint32_t)n, min_columns)) continue;
         vd__fft_count_moved(pass, &read, &written);
-        pass->product.uncached = !p->device.groups_as_loops && c->batch > 1
+        pass->product.uncached = !p->device.groups_as_loops && c->batch > 1 && !c->filter_per_group
                                && vd__fft_missed_bytes(p, pass) > (read + written) * 2 * vc_type_size(p->real);
         return true;
     }
@@ -5218,13 +5226,13 @@ static void vd__fft_load_all(vd__fft_writer *w) {
     }
 }
 
-/* Returns the value of the filter's spectrum, which is in C order and is the same for all images, for a stored element.
-   */
+/* Returns the value of the filter's spectrum, which is in C order, for a stored element. */
 static vd__fft_c vd__fft_spectrum_factor(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val b, uint32_t j) {
     const vd__fft_addressing *s = &w->pass->out_index;
     vc_val at = vc_add(vc_add(w->index, vd__fft_offset_within(w, s, g, b)),
                        vc_u32((uint32_t)vd__fft_element_distance(w, s, g, j)));
-    if (w->plan->convolution.batch > 1) at = vc_rem(at, vc_u32((uint32_t)w->plan->dense.stride[0]));
+    if (w->plan->convolution.batch > 1 && !w->plan->convolution.filter_per_group)
+        at = vc_rem(at, vc_u32((uint32_t)w->plan->dense.stride[0]));
     vc_val v = vd__fft_unpack_word(vc_load(w->spectrum, at));
     return vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
 }
@@ -5596,7 +5604,7 @@ static vd_result vd__fft_make_source(vd_fft *p, const vd_fft_step *step, vc_targ
     memset(&kernel, 0, sizeof kernel);
     vc_kernel *k = vd__fft_record(p, step->number, (uint32_t)step->direction, step->in_place, &kernel);
     if (!k) return vd__fft_no_memory();
-    const char *text = vc_source(k, target);
+    const char *text = vc_source(k, target); /* fails for another target */
     result = text ? vd__fft_keep_source(p, text) : vd_error_set(VD_ERROR_UNSUPPORTED, "%s", vc_error(k));
     vc_free(k);
     return result;
@@ -11264,7 +11272,7 @@ static bool vd__convolve_fits_one_kernel(const vd_convolve *p) {
 }
 
 /* Chooses the form of a real convolution and the period of its last dimension.
-   - With pack_rows the form is TWO_GROUPS.
+   - With pack_rows the form is TWO_GROUPS, unless each group has filters of its own.
    - With a spectrum_hook the form is ZERO_IMAG, because the hook expects the complete spectrum.
    - In the periodic modes, NEGACYCLIC is used only for lengths that would need Bluestein's algorithm, because it
      requires a period of at least signal + filter - 1. Other lengths use ZERO_IMAG, or HALF_SPECTRUM for images and
@@ -11275,7 +11283,8 @@ static void vd__convolve_choose_form(vd_convolve *p) {
     uint32_t i = p->dimensions - 1;
     uint64_t n = p->desc.shape[i], m = p->desc.filter_shape[i];
     uint64_t min_period = p->desc.mode == VD_CONVOLVE_FULL ? n + m - 1 : p->period[i];
-    bool wraps = p->desc.mode <= VD_CONVOLVE_CENTRED, packs = p->desc.real && p->desc.pack_rows && p->desc.batch > 1;
+    bool wraps = p->desc.mode <= VD_CONVOLVE_CENTRED;
+    bool packs = p->desc.real && p->desc.pack_rows && p->desc.batch > 1 && !p->desc.filter_per_group;
     if (packs) p->form = VD__CONVOLVE_TWO_GROUPS;
     if (!p->desc.real || packs || p->desc.spectrum_hook) return;
     if (wraps) min_period = n + m - 1;
@@ -11341,6 +11350,12 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     if (!result) vd__convolve_choose_form(p);
     if (!result) result = vd__convolve_check_images(p, d->shape, d->channels, "signals");
     if (!result) result = vd__convolve_check_images(p, p->result, d->filters, "results");
+    if (!result && d->filter_per_group) {
+        if ((uint64_t)d->filters * d->channels > UINT32_MAX)
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "filters is %u and channels is %u, but the limit is %u filters of "
+                                "a group", d->filters, d->channels, UINT32_MAX);
+        result = vd__convolve_check_images(p, p->length, d->filters * d->channels, "spectra of filters");
+    }
     if (!result) result = vd__convolve_check_iterations(p, d->channels, "channels");
     return result ? result : vd__convolve_check_iterations(p, d->filters, "filters");
 }
@@ -11395,6 +11410,11 @@ static vd_result vd__convolve_add_pending(vd_convolve *p, vd_list *list) {
     return result;
 }
 
+/* Number of filters of all groups. */
+static uint64_t vd__convolve_filter_count(const vd_convolve *p) {
+    return (uint64_t)p->desc.filters * p->desc.channels * (p->desc.filter_per_group ? p->desc.batch : 1);
+}
+
 /* What the two plans of a convolution have in common. */
 static vd_fft_desc vd__convolve_fft_desc(vd_convolve *p, uint64_t batch) {
     vd_fft_desc desc;
@@ -11411,9 +11431,9 @@ static vd_fft_desc vd__convolve_fft_desc(vd_convolve *p, uint64_t batch) {
 }
 
 /* Creates the plan that transforms the filters. p->run must exist, because it determines the order of the spectrum.
-   Dimension 0 of the plan is the number of the filter, i * channels + c. */
+   Dimension 0 of the plan is the number of the filter: see vd_convolve_desc.spectrum_hook. */
 static vd_result vd__convolve_make_filter_plan(vd_convolve *p) {
-    vd_fft_desc desc = vd__convolve_fft_desc(p, (uint64_t)p->desc.filters * p->desc.channels);
+    vd_fft_desc desc = vd__convolve_fft_desc(p, vd__convolve_filter_count(p));
     desc.load = vd__convolve_load_filter;
     desc.store = vd__convolve_store_spectrum;
     desc.hook_declare = vd__convolve_declare_filter;
@@ -11451,6 +11471,7 @@ static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
     memset(&convolution, 0, sizeof convolution);
     convolution.channels = p->desc.channels;
     convolution.filters = p->desc.filters;
+    convolution.filter_per_group = p->desc.filter_per_group;
     convolution.batch = p->form == VD__CONVOLVE_TWO_GROUPS ? ((uint64_t)p->desc.batch + 1) / 2 : p->desc.batch;
     convolution.parts = vd__fft_environment_parts();
     uint64_t images_per_group = convolution.channels > convolution.filters ? convolution.channels : convolution.filters;
@@ -11469,7 +11490,7 @@ static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
     vd_result result = vd__fft_new(p->base.ctx, &desc, &convolution, &p->run);
     if (result) return result;
     p->run->spectrum = vd_plan_buffer(&p->base, "convolve spectrum", (vd_type)vd__fft_pair_type(p->desc.type),
-                                      p->run->dense.stride[0] * convolution.filters * convolution.channels, NULL);
+                                      p->run->dense.stride[0] * vd__convolve_filter_count(p), NULL);
     return p->run->spectrum.id ? VD_OK : vd_error_result();
 }
 
@@ -13097,9 +13118,8 @@ static vd_result vd__convolve_set_filter(void *plan, vd_list *list, const void *
     vd_buffer filter = *(const vd_buffer *)filter_buffer;
     vd_named_arg args[3];
     vd_fft_io io;
-    uint64_t filters = (uint64_t)p->desc.filters * p->desc.channels;
-    vd_result result = vd__fft_check_buffer(p->base.ctx, filter, "filter",
-                                            vd__convolve_bytes(p, p->desc.filter_shape, filters));
+    vd_result result = vd__fft_check_buffer(
+        p->base.ctx, filter, "filter", vd__convolve_bytes(p, p->desc.filter_shape, vd__convolve_filter_count(p)));
     if (result) return result;
     memset(&io, 0, sizeof io);
     vd__convolve_add_argument(&io, args, "filter", filter);

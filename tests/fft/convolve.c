@@ -15,6 +15,8 @@ typedef struct sample {
     vd_type type;
 } sample;
 
+static bool per_group; /* plans have filter_per_group */
+
 static uint32_t at_least_one(uint32_t x) { return x ? x : 1; }
 
 static uint64_t count_of(const uint64_t *shape) {
@@ -112,8 +114,8 @@ static void add_image(const sample *s, double *y, const double *x, const double 
 static void say(const sample *s, vd_convolve *plan) {
     print_error("  shape %d %d %d, kernel %d %d %d, ", (int)s->shape[0], (int)s->shape[1], (int)s->shape[2],
                 (int)s->kernel[0], (int)s->kernel[1], (int)s->kernel[2]);
-    print_error("kind %d, range %d, batch %u, channels %u, kernels %u, real %d, type %s\n%s", (int)s->kind, (int)s->range, s->batch, s->channels, s->kernels,
-                s->real, vd_type_name(s->type), plan ? vd_convolve_explain(plan) : "");
+    print_error("kind %d, range %d, batch %u, channels %u, kernels %u%s, real %d, type %s\n%s", (int)s->kind, (int)s->range, s->batch, s->channels, s->kernels,
+                per_group ? " for each group" : "", s->real, vd_type_name(s->type), plan ? vd_convolve_explain(plan) : "");
 }
 
 static double distance(const sample *s, vd_buffer out, const double *y, uint64_t count) {
@@ -145,6 +147,7 @@ static vd_convolve *plan_of(vd_context *ctx, const sample *s) {
     desc.real = s->real != 0;
     desc.type = s->type;
     desc.pack_rows = s->real != 1; /* ignored for complex signals */
+    desc.filter_per_group = per_group;
     return vd_convolve_create(ctx, &desc);
 }
 
@@ -153,12 +156,13 @@ static void check_one(const sample *s) {
              results[3], shape[3];
     for (int d = 0; d < 3; d++) results[d] = results_of(s, d);
     uint64_t n = count_of(s->shape), m = count_of(s->kernel), out_count = count_of(results);
-    uint64_t ins = batch * channels * n, outs = batch * kernels * out_count;
-    double *x = numbers(s, ins, 1), *k = numbers(s, kernels * channels * m, 777),
+    uint64_t ins = batch * channels * n, outs = batch * kernels * out_count, groups = per_group ? batch : 1,
+             weights = groups * kernels * channels * m;
+    double *x = numbers(s, ins, 1), *k = numbers(s, weights, 777),
            *y = (double *)calloc((size_t)outs, 16);
     assert_non_null(y);
     vd_convolve *plan = plan_of(device_context, s);
-    vd_buffer in = numbers_buffer(s, ins, x), kernel = numbers_buffer(s, kernels * channels * m, k),
+    vd_buffer in = numbers_buffer(s, ins, x), kernel = numbers_buffer(s, weights, k),
               out = numbers_buffer(s, outs, NULL);
     vd_list *list = vd_immediate(device_context, 0, 0);
     if (!plan || vd_convolve_set_filter(plan, list, kernel) || vd_convolve_run(plan, list, in, out)) {
@@ -171,7 +175,7 @@ static void check_one(const sample *s) {
         for (uint64_t i = 0; i < kernels; i++)
             for (uint64_t c = 0; c < channels; c++)
                 add_image(s, y + 2 * (b * kernels + i) * out_count, x + 2 * (b * channels + c) * n,
-                          k + 2 * (i * channels + c) * m);
+                          k + 2 * (((per_group ? b : 0) * kernels + i) * channels + c) * m);
     double error = distance(s, out, y, outs), allowed = s->type == VD_F64 ? 2e-15 : 1e-6;
     if (!(error <= allowed)) {
         say(s, plan);
@@ -190,6 +194,9 @@ static void check_one(const sample *s) {
 static void check(const sample *s) {
     sample packed = *s;
     check_one(s);
+    per_group = true;
+    if (s->batch > 1) check_one(s);
+    per_group = false;
     packed.real = 2;
     if (s->real == 1 && s->batch > 1) check_one(&packed);
 }
