@@ -182,7 +182,7 @@ own_fft              = $(filter-out %/plans,$(call files,tests/fft,$(cc)))
 fake_driver          = VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=build/$(cc)/tests/fake/libcuda.so
 vkfft_fft            = $(addprefix build/vkfft/tests/fft/,transforms lifetimes)
 programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) $(vkfft_fft)
-bound_fft            = $(filter-out %/measure %/look_back %/host_memory,$(own_fft))
+bound_fft            = $(filter-out %/measure %/tuner %/look_back %/host_memory,$(own_fft))
 FFT_BACKENDS         = opencl
 commands_fft         = $(own_fft) $(bound_fft:%="env VKDISPATCH_BUFFERS=binding %") "env VKDISPATCH_BUFFERS=binding build/$(cc)/tests/fft/look_back scans" \
                        $(foreach b,$(FFT_BACKENDS),$(patsubst %,"env VKDISPATCH_BACKEND=$b %",$(filter-out %/host_memory,$(own_fft)))) \

@@ -38,6 +38,7 @@
    Rooms
        config       limits of the planner
        common       the base of plans (vd_plan_*): memory, buffers, kernels, fragments, checks
+       tuner        vd_plan_tune: choices made by timing kernels
        factor       lengths as products of radices
        plan         the kernels of a transform, and the shape of each
        butterflies  transforms of a few values held in registers
@@ -477,6 +478,16 @@
                                                                               argument is passed exactly once
        record a dispatch                  vd_plan_dispatch                    as vd_dispatch
        offer functions without a plan     vd_plan_run_cached                  as vd_plan_create and vd_plan_run
+       choose by measuring                vd_plan_tune                        the tuner; results of the choices
+
+       Measuring. The best tile size or number of elements per thread depends on the device. vd_plan_tune, which a
+       library calls while it makes a plan, times kernels and finds the fastest choice; VD_FFT_MEASURE uses it too. The
+       library describes the choice with a vd_plan_tuner. `propose` lists the choices, the default first, and may add
+       variants of the fastest one; `build` makes the kernels of a choice; `record` records a run of them; `prepare`
+       sets their inputs, and names the results, which must be those of the default. The fields of the tuner are the key
+       of the timings, together with the device and its driver: plans with the same key measure once, and
+       vd_context_desc.cache_directory keeps the timings between runs of a program. Arguments of fragments are known
+       only in a run: to measure kernels with such fragments, `record` sets vd_plan_io.values itself.
 
        Ownership. A plan owns its struct, which vd_plan_create allocates and zeroes, its buffers and its kernels.
        kind->release frees all other objects of the plan, such as other plans. If the context is destroyed first, the
@@ -488,7 +499,7 @@
        Until they return, they delay callbacks as vd_callback_scope_begin does.
 
        Other useful functions are in vkdispatch.h: vd_context_attach stores other data in a context, vd_cache_load and
-       vd_cache_store keep measurements between runs of a program, vd_list_watch reports whether a list was submitted,
+       vd_cache_store keep other data between runs of a program, vd_list_watch reports whether a list was submitted,
        and vd_time_ns reads a clock. vc_begin accepts the allocator that vd_context_allocator returns.
 
    Limits
@@ -1291,6 +1302,67 @@ VD_API vd_result vd_plan_check(const vd_plan *plan, vd_plan_io *io);
 VD_API vd_result vd_plan_dispatch(vd_list *list, const vd_plan_kernel *kernel, const vd_plan_io *io,
                                   const vd_dispatch_desc *desc);
 
+/* ---- choices made by measuring ---- */
+
+enum { VD_PLAN_MAX_CHOICES = 40 }; /* maximum choices that vd_plan_tune compares */
+
+/* Where runs store their results, for comparing them with those of the first choice. */
+typedef struct vd_plan_results {
+    vd_buffer buffer;
+    vd_type type;            /* VD_F16, VD_F32, VD_F64: compared as numbers; all others: as bytes */
+    uint64_t count;          /* number of elements, from the start of the buffer; at most the first and the last MiB are
+                                compared */
+    double tolerance;        /* of numbers: maximum L2 norm of the difference, divided by that of the results */
+} vd_plan_results;
+
+/* A choice of a plan, such as a tile size, and how to measure it. vd_plan_tune passes `user` to the functions. */
+typedef struct vd_plan_tuner {
+    const char *name;        /* of the choice, for messages and keys; the first 31 bytes are used. Required */
+    const uint64_t *fields;  /* all that the times depend on except the device and its driver: a version of the kernels,
+                                sizes, types */
+    uint32_t field_count;
+    uint32_t choice_size;    /* bytes of a choice, a struct without pointers. Required */
+    uint32_t trial_size;     /* bytes of a trial: the library's struct for the kernels of one choice. Default: 0 */
+    void *user;
+
+    /* Appends choices to `choices`, which has `count` of them and space for VD_PLAN_MAX_CHOICES, and returns their new
+       number. Called with best NULL and count 0: the first choice is the default. After these were timed, called again
+       with the fastest one: may append variants of it. Required. */
+    uint32_t (*propose)(void *user, void *choices, uint32_t count, const void *best);
+
+    /* Whether the plan and its device support a choice, which a cache file may contain. Required. */
+    bool (*accepts)(void *user, const void *choice);
+
+    /* Makes the kernels of a choice; *trial is zero. Buffers and kernels that it makes with vd_plan_buffer and
+       vd_plan_kernel_build belong to the trial and are destroyed when the plan is tuned. Choices for which this fails
+       are skipped, except the first. Required. */
+    vd_result (*build)(void *user, const void *choice, void *trial);
+
+    /* Records one run of a trial. Required. */
+    vd_result (*record)(void *user, const void *trial, vd_list *list);
+
+    /* Called before the first run of each trial: sets the contents of the buffers that a run reads or changes, and
+       *results, which is zero. Choices with other results than the first are skipped; those of the first must not all
+       be 0. Default: results are not compared. */
+    vd_result (*prepare)(void *user, vd_plan_results *results);
+} vd_plan_tuner;
+
+/* The times of choices, fastest first. The default comes first unless another one is at least 1 % faster. */
+typedef struct vd_plan_timings {
+    uint32_t count;          /* number of choices that were timed; 0: the device does not execute kernels (dummy
+                                backend), or `propose` returned 0 */
+    uint32_t first;          /* index of the default */
+    uint32_t from_cache;     /* 1: they were measured earlier */
+    float ms[VD_PLAN_MAX_CHOICES]; /* milliseconds of a run */
+} vd_plan_timings;
+
+/* Finds the fastest choice. Looks for timings with the same fields, for this device and driver, in the context and in
+   vd_context_desc.cache_directory; otherwise measures, which takes some milliseconds for each choice, and stores them
+   in both. Waits for the device; must not be called while recording a run. choices: an array of VD_PLAN_MAX_CHOICES
+   choices, which receives those of *timings; choices[0] is the one to use. If nothing was timed, this is the default.
+   Fails if the default cannot be measured. */
+VD_API vd_result vd_plan_tune(vd_plan *plan, const vd_plan_tuner *tuner, void *choices, vd_plan_timings *timings);
+
 #ifdef __cplusplus
 }
 #endif
@@ -1345,8 +1417,6 @@ enum {
     VD__FFT_CHIRP_FACTORS = 2, /* maximum factors of a length that Bluestein's algorithm splits off */
     VD__FFT_TABLES = 64,       /* maximum tables of a plan that passes can share */
     VD__FFT_CANDIDATES = 96,   /* maximum shapes of a kernel that a wide search keeps */
-    VD__FFT_MAX_TIMED = 40,    /* maximum shapes of a kernel that are timed */
-    VD__FFT_TIMED_RUNS = 5,    /* timed rounds of each shape, interleaved with those of the others */
     VD__FFT_CACHED_PLANS = 64  /* maximum plans that a context caches for functions without a plan */
 };
 
@@ -2169,6 +2239,415 @@ static vc_val vd__digits_offset(const vd__digits *d, vc_val index) {
     return offset;
 }
 
+// >>tuner
+/* vd_plan_tune: times the choices of a plan, and keeps the timings in the context and in its cache directory. */
+VD__FFT_SMALL
+
+enum {
+    VD__TUNER_VERSION = 1,   /* part of the key of timings */
+    VD__TUNER_ROUNDS = 5,    /* timed rounds of each choice, interleaved with those of the others */
+    VD__TUNER_SAMPLE_BYTES = 1 << 20 /* bytes of the results that are compared, at each end */
+};
+
+/* A choice that is compiled and timed. */
+typedef struct vd__tuner_trial {
+    struct vd__plan_object *objects; /* its buffers and kernels */
+    uint8_t *data;           /* the library's struct */
+    bool active;             /* it is timed in the current rounds */
+    double ns[VD__TUNER_ROUNDS], median; /* nanoseconds of one run, for each round; median 0: not timed */
+} vd__tuner_trial;
+
+/* State of vd_plan_tune. */
+typedef struct vd__tuning {
+    vd_plan *plan;
+    const vd_plan_tuner *tuner;
+    uint8_t *choices;        /* the caller's array */
+    uint8_t *key, *kept;     /* kept: vd_plan_timings, then the choices, fastest first */
+    size_t key_size, kept_size;
+    uint8_t *expected, *actual; /* samples of the results of the first trial, and of another one */
+    vd_plan_results results;
+    uint64_t sample_bytes;   /* at each end */
+    uint32_t count;
+    vd__tuner_trial trial[VD_PLAN_MAX_CHOICES];
+} vd__tuning;
+
+static uint8_t *vd__tuning_choice(const vd__tuning *s, uint32_t i) {
+    return s->choices + (size_t)i * s->tuner->choice_size;
+}
+
+/* Checks the arguments of vd_plan_tune. */
+static vd_result vd__tuner_check(const vd_plan *plan, const vd_plan_tuner *t, const void *choices,
+                                 const void *timings) {
+    const char *null = !plan ? "plan" : !t ? "tuner" : !choices ? "choices" : !timings ? "timings" : NULL;
+    if (null) return vd_error_set(VD_ERROR_INVALID, "vd_plan_tune: %s is NULL", null);
+    null = !t->propose ? "propose" : !t->accepts ? "accepts" : !t->build ? "build" : !t->record ? "record"
+         : t->field_count && !t->fields ? "fields" : NULL;
+    if (!t->name) null = "name";
+    if (null)
+        return vd_error_set(VD_ERROR_INVALID, "vd_plan_tune '%s': tuner.%s is NULL", t->name ? t->name : "", null);
+    if (!t->choice_size) return vd_error_set(VD_ERROR_INVALID, "vd_plan_tune '%s': tuner.choice_size is 0", t->name);
+    return plan->ctx ? VD_OK : vd_error_set(VD_ERROR_INVALID, "vd_plan_tune '%s': the plan's context was destroyed",
+                                            t->name);
+}
+
+/* ---- kept timings ---- */
+
+/* What timings depend on. The fields of the tuner follow. */
+typedef struct vd__tuner_key {
+    char kind[32], name[32], device[256], driver[256];
+    uint64_t words[10];
+} vd__tuner_key;
+
+static void vd__tuner_key_make(vd__tuning *s) {
+    const vd_plan_tuner *t = s->tuner;
+    const vd_device_info *d = vd_device(s->plan->ctx, 0);
+    const uint64_t words[10] = { VD__TUNER_VERSION, VKDISPATCH_FFT_VERSION, sizeof(vd_plan_timings), t->choice_size,
+                                 (uint64_t)d->backend, d->vendor_id, d->device_id, d->driver_version, d->features,
+                                 t->field_count };
+    vd__tuner_key *key = (vd__tuner_key *)(void *)s->key;
+    snprintf(key->kind, sizeof key->kind, "%s", s->plan->kind->name);
+    snprintf(key->name, sizeof key->name, "%s", t->name);
+    snprintf(key->device, sizeof key->device, "%s", d->name);
+    snprintf(key->driver, sizeof key->driver, "%s", d->driver);
+    memcpy(key->words, words, sizeof words);
+    if (t->field_count) memcpy(key + 1, t->fields, t->field_count * sizeof *t->fields);
+}
+
+/* An entry of the list of timings of a context. Its key and the timings follow in memory. */
+typedef struct vd__tuned {
+    struct vd__tuned *next;
+    size_t key_size, kept_size;
+} vd__tuned;
+
+/* The address is the key under which a context stores its list of timings. */
+static const char vd__tuned_key = 'm';
+
+static void vd__tuned_release(vd_context *ctx, void *data) {
+    vd_allocator allocator = vd_context_allocator(ctx);
+    vd__tuned *entry = (vd__tuned *)data, *next;
+    for (; entry; entry = next) {
+        next = entry->next;
+        vd__fft_free(&allocator, entry);
+    }
+}
+
+static vd__tuned *vd__tuned_find(void *list, const vd__tuning *s) {
+    vd__tuned *entry = (vd__tuned *)list;
+    while (entry && (entry->key_size != s->key_size || entry->kept_size != s->kept_size
+                     || memcmp(entry + 1, s->key, s->key_size) != 0))
+        entry = entry->next;
+    return entry;
+}
+
+/* Returns VD_TIMEOUT if the list of the context does not contain timings. */
+static vd_result vd__tuned_get(vd_context *ctx, void **data, void *user) {
+    vd__tuning *s = (vd__tuning *)user;
+    vd__tuned *entry = vd__tuned_find(*data, s);
+    (void)ctx;
+    if (!entry) return VD_TIMEOUT;
+    memcpy(s->kept, (const uint8_t *)(entry + 1) + s->key_size, s->kept_size);
+    return VD_OK;
+}
+
+static vd_result vd__tuned_put(vd_context *ctx, void **data, void *user) {
+    vd__tuning *s = (vd__tuning *)user;
+    vd_allocator allocator = vd_context_allocator(ctx);
+    vd__tuned *entry = vd__tuned_find(*data, s);
+    if (!entry) {
+        entry = (vd__tuned *)vd__fft_allocate(&allocator, sizeof *entry + s->key_size + s->kept_size);
+        if (!entry) return VD_ERROR_OUT_OF_MEMORY;
+        entry->next = (vd__tuned *)*data;
+        entry->key_size = s->key_size;
+        entry->kept_size = s->kept_size;
+        memcpy(entry + 1, s->key, s->key_size);
+        *data = entry;
+    }
+    memcpy((uint8_t *)(entry + 1) + s->key_size, s->kept, s->kept_size);
+    return VD_OK;
+}
+
+static vd_result vd__tuned_access(vd__tuning *s, vd_result (*visit)(vd_context *ctx, void **data, void *user)) {
+    return vd_context_attach(s->plan->ctx, &vd__tuned_key, visit, s, vd__tuned_release);
+}
+
+/* Finds timings in the context or in its cache directory. Returns false if there are none, or if those in the directory
+   are invalid or the plan does not accept the fastest choice. */
+static bool vd__tuned_load(vd__tuning *s) {
+    vd_plan_timings *times = (vd_plan_timings *)(void *)s->kept;
+    if (vd__tuned_access(s, vd__tuned_get)) {
+        if (vd_cache_load(s->plan->ctx, s->plan->kind->name, s->key, s->key_size, s->kept, s->kept_size)
+            != s->kept_size)
+            return false;
+        if (!times->count || times->count > VD_PLAN_MAX_CHOICES || times->first >= times->count
+            || !s->tuner->accepts(s->tuner->user, times + 1))
+            return false;
+        vd__tuned_access(s, vd__tuned_put);
+    }
+    times->from_cache = 1;
+    return true;
+}
+
+/* ---- trials ---- */
+
+/* Destroys the buffers and kernels of a trial. */
+static void vd__tuner_trial_drop(const vd__tuning *s, vd__tuner_trial *t) {
+    struct vd__plan_object *objects = s->plan->objects;
+    s->plan->objects = t->objects;
+    vd__plan_drop_objects(s->plan, NULL);
+    s->plan->objects = objects;
+    t->objects = NULL;
+    t->active = false;
+}
+
+/* Runs a trial `times` times and waits. Returns the total time in nanoseconds, measured by the host's clock, or 0 on
+   failure. */
+static double vd__tuner_trial_run(const vd__tuning *s, const vd__tuner_trial *t, uint32_t times) {
+    vd_context *ctx = s->plan->ctx;
+    vd_list_desc desc;
+    vd_event event;
+    vd_result result = VD_OK;
+    memset(&desc, 0, sizeof desc);
+    vd_list *list = vd_list_begin(ctx, &desc);
+    if (!list) return 0;
+    for (; times && !result; times--) result = s->tuner->record(s->tuner->user, t->data, list);
+    if (result) {
+        vd_list_discard(list);
+        return 0;
+    }
+    vd_list_end(list);
+    uint64_t start = vd_time_ns();
+    if (vd_submit(list, NULL, &event) || vd_wait(ctx, event, VD_FOREVER)) return 0;
+    start = vd_time_ns() - start;
+    return start ? (double)start : 1;
+}
+
+/* Returns number i of an array of f64, f32 or f16. */
+static double vd__tuner_number(vd_type type, const uint8_t *data, uint64_t i) {
+    double x;
+    float f;
+    uint16_t h;
+    if (type == VD_F64) {
+        memcpy(&x, data + 8 * i, 8);
+        return x;
+    }
+    if (type == VD_F32) {
+        memcpy(&f, data + 4 * i, 4);
+        return (double)f;
+    }
+    memcpy(&h, data + 2 * i, 2);
+    x = h >> 10 & 31 ? ldexp((double)((h & 1023) | 1024), (h >> 10 & 31) - 25) : ldexp((double)(h & 1023), -24);
+    return h >> 15 ? -x : x;
+}
+
+/* Whether the samples agree. Results that are all zero, and NaN, do not agree. */
+static bool vd__tuner_samples_agree(const vd__tuning *s) {
+    vd_type type = s->results.type;
+    bool numbers = type == VD_F16 || type == VD_F32 || type == VD_F64;
+    uint64_t count = 2 * s->sample_bytes / (numbers ? vd_type_size(type) : 1), i = 0;
+    double error = 0, norm = 0;
+    if (!numbers) {
+        while (i < count && !s->expected[i]) i++;
+        return i < count && memcmp(s->expected, s->actual, (size_t)count) == 0;
+    }
+    for (; i < count; i++) {
+        double x = vd__tuner_number(type, s->expected, i), y = vd__tuner_number(type, s->actual, i) - x;
+        error += y * y;
+        norm += x * x;
+    }
+    return norm > 0 && error <= s->results.tolerance * s->results.tolerance * norm;
+}
+
+/* Runs a trial once, and compares its results with those of the first trial. */
+static vd_result vd__tuner_trial_verify(vd__tuning *s, const vd__tuner_trial *t) {
+    vd_plan_results *r = &s->results;
+    vd_context *ctx = s->plan->ctx;
+    if (!s->tuner->prepare) return VD_OK;
+    memset(r, 0, sizeof *r);
+    vd_result result = s->tuner->prepare(s->tuner->user, r);
+    if (result) return result;
+    uint32_t size = vd_type_size(r->type);
+    uint64_t bytes = r->count * (size ? size : 1);
+    s->sample_bytes = bytes < VD__TUNER_SAMPLE_BYTES ? bytes : (uint64_t)VD__TUNER_SAMPLE_BYTES;
+    if (vd__tuner_trial_run(s, t, 1) <= 0) return vd_error_result();
+    result = vd_buffer_read(ctx, r->buffer, 0, s->actual, s->sample_bytes);
+    if (!result)
+        result = vd_buffer_read(ctx, r->buffer, bytes - s->sample_bytes, s->actual + s->sample_bytes, s->sample_bytes);
+    if (result) return result;
+    if (t == s->trial) memcpy(s->expected, s->actual, (size_t)(2 * s->sample_bytes));
+    if (vd__tuner_samples_agree(s)) return VD_OK;
+    return vd_error_set(VD_ERROR_INVALID, t == s->trial ? "the results of the first choice are all zero, or are "
+                                                           "not numbers"
+                                                        : "the results are not those of the first choice");
+}
+
+/* Compiles and verifies the trials from number `first` on; those that fail are dropped. Returns the error of trial 0,
+   without which the others are not tried. */
+static vd_result vd__tuner_build(vd__tuning *s, uint32_t first) {
+    for (uint32_t i = first; i < s->count; i++) {
+        vd__tuner_trial *t = &s->trial[i];
+        struct vd__plan_object *objects = s->plan->objects;
+        s->plan->objects = NULL;
+        vd_result result = s->tuner->build(s->tuner->user, vd__tuning_choice(s, i), t->data);
+        t->objects = s->plan->objects;
+        s->plan->objects = objects;
+        if (!result) result = vd__tuner_trial_verify(s, t);
+        t->active = !result;
+        if (result) vd__tuner_trial_drop(s, t);
+        if (result && !i) return result;
+    }
+    return VD_OK;
+}
+
+/* ---- timing ---- */
+
+static double vd__tuner_median(const double *values) {
+    double sorted[VD__TUNER_ROUNDS];
+    uint32_t j;
+    for (uint32_t i = 0; i < VD__TUNER_ROUNDS; i++) {
+        for (j = i; j && sorted[j - 1] > values[i]; j--) sorted[j] = sorted[j - 1];
+        sorted[j] = values[i];
+    }
+    return sorted[VD__TUNER_ROUNDS / 2];
+}
+
+/* Times the active trials in interleaved rounds of a few milliseconds per trial. A trial that takes more than twice as
+   long as trial 0 is not timed in later rounds. Returns the index of the fastest trial. */
+static uint32_t vd__tuner_time(vd__tuning *s) {
+    double once_ns = vd__tuner_trial_run(s, &s->trial[0], 2) / 2;
+    uint32_t times = once_ns > 2e6 || once_ns <= 0 ? 1 : once_ns < 1e4 ? 200 : (uint32_t)(2e6 / once_ns) + 1;
+    uint32_t round, i, winner = 0;
+    for (round = 0; round < VD__TUNER_ROUNDS; round++) {
+        for (i = 0; i < s->count; i++) {
+            vd__tuner_trial *t = &s->trial[i];
+            if (!t->active) continue;
+            t->ns[round] = vd__tuner_trial_run(s, t, times) / times;
+            t->median = t->ns[round];
+            t->active = !i || (t->median > 0 && t->median < 2 * s->trial[0].ns[round]);
+        }
+    }
+    for (i = 0; i < s->count; i++) {
+        if (!s->trial[i].active) continue;
+        s->trial[i].median = vd__tuner_median(s->trial[i].ns);
+        if (s->trial[i].median < s->trial[winner].median) winner = i;
+    }
+    return winner;
+}
+
+/* Counts the trials among the first `count` that are faster than `t`. */
+static uint32_t vd__tuner_count_faster(const vd__tuning *s, uint32_t count, const vd__tuner_trial *t) {
+    uint32_t faster = 0;
+    for (uint32_t i = 0; i < count; i++) faster += s->trial[i].median > 0 && s->trial[i].median < t->median;
+    return faster;
+}
+
+/* Times the trials from number `first` on, together with trial 0 and the fastest three of the earlier ones. The times
+   of the other earlier trials are multiplied by the ratio of the new to the old time of trial 0. Returns the index of
+   the fastest trial. */
+static uint32_t vd__tuner_time_variants(vd__tuning *s, uint32_t first, uint32_t winner) {
+    double earlier_ns = s->trial[0].median;
+    bool again[VD_PLAN_MAX_CHOICES];
+    if (s->count == first) return winner;
+    for (uint32_t i = 0; i < first; i++)
+        again[i] = i == 0 || (s->trial[i].median > 0 && vd__tuner_count_faster(s, first, &s->trial[i]) < 3);
+    for (uint32_t i = 0; i < first; i++) s->trial[i].active = again[i];
+    vd__tuner_build(s, first);
+    winner = vd__tuner_time(s);
+    for (uint32_t i = 0; i < first; i++) if (!again[i]) s->trial[i].median *= s->trial[0].median / earlier_ns;
+    return winner;
+}
+
+/* Sets s->kept: the timed trials, fastest first. The default is first unless another is at least 1 % faster. */
+static void vd__tuner_sort(vd__tuning *s, uint32_t winner) {
+    vd_plan_timings *out = (vd_plan_timings *)(void *)s->kept;
+    uint8_t *choices = (uint8_t *)(out + 1);
+    bool listed[VD_PLAN_MAX_CHOICES] = { false };
+    uint32_t i, size = s->tuner->choice_size;
+    uint32_t next = s->trial[winner].median > 0.99 * s->trial[0].median ? 0 : winner;
+    memset(s->kept, 0, s->kept_size);
+    while (next < s->count) {
+        if (!next) out->first = out->count;
+        listed[next] = true;
+        memcpy(choices + (size_t)out->count * size, vd__tuning_choice(s, next), size);
+        out->ms[out->count++] = (float)(s->trial[next].median * 1e-6);
+        for (next = s->count, i = 0; i < s->count; i++)
+            if (!listed[i] && s->trial[i].median > 0
+                && (next == s->count || s->trial[i].median < s->trial[next].median))
+                next = i;
+    }
+}
+
+/* Lets the library append choices. best: the fastest, or NULL in the first call. */
+static vd_result vd__tuner_propose(vd__tuning *s, const void *best) {
+    uint32_t count = s->tuner->propose(s->tuner->user, s->choices, s->count, best);
+    if (count < s->count || count > VD_PLAN_MAX_CHOICES)
+        return vd_error_set(VD_ERROR_INVALID, "propose returned %u, but must return %u to %d", count, s->count,
+                            (int)VD_PLAN_MAX_CHOICES);
+    s->count = count;
+    return VD_OK;
+}
+
+/* Times the choices, and stores the timings. Does nothing if the library proposes none. */
+static vd_result vd__tuner_measure(vd__tuning *s) {
+    vd_result result = vd__tuner_propose(s, NULL);
+    uint32_t first = s->count;
+    if (!result) result = vd__tuner_build(s, 0);
+    if (result || !first) return result;
+    uint32_t winner = vd__tuner_time(s);
+    if (s->trial[0].median <= 0) return vd_error_result();
+    /* a copy, because `propose` may write to the array */
+    memcpy(s->kept, vd__tuning_choice(s, winner), s->tuner->choice_size);
+    result = vd__tuner_propose(s, s->kept);
+    if (result) return result;
+    winner = vd__tuner_time_variants(s, first, winner);
+    vd__tuner_sort(s, winner);
+    vd__tuned_access(s, vd__tuned_put);
+    vd_cache_store(s->plan->ctx, s->plan->kind->name, s->key, s->key_size, s->kept, s->kept_size);
+    return VD_OK;
+}
+
+/* Allocates the trials and the samples, measures, and frees them. */
+static vd_result vd__tuner_run(vd__tuning *s) {
+    const vd_allocator *a = &s->plan->allocator;
+    size_t size = (s->tuner->trial_size + (size_t)15) / 16 * 16, sample = 2 * (size_t)VD__TUNER_SAMPLE_BYTES;
+    uint8_t *block = (uint8_t *)vd__fft_allocate(a, VD_PLAN_MAX_CHOICES * size + (s->tuner->prepare ? 2 * sample : 1));
+    if (!block) return vd__fft_no_memory();
+    for (uint32_t i = 0; i < VD_PLAN_MAX_CHOICES; i++) s->trial[i].data = block + i * size;
+    s->expected = block + VD_PLAN_MAX_CHOICES * size;
+    s->actual = s->expected + sample;
+    vd_result result = vd__tuner_measure(s);
+    for (uint32_t i = 0; i < s->count; i++) vd__tuner_trial_drop(s, &s->trial[i]);
+    vd__fft_free(a, block);
+    return result;
+}
+
+VD_API vd_result vd_plan_tune(vd_plan *plan, const vd_plan_tuner *tuner, void *choices, vd_plan_timings *timings) {
+    vd_result result = vd__tuner_check(plan, tuner, choices, timings);
+    if (result) return result;
+    size_t key_size = sizeof(vd__tuner_key) + tuner->field_count * sizeof *tuner->fields;
+    size_t choices_size = VD_PLAN_MAX_CHOICES * (size_t)tuner->choice_size;
+    size_t kept_size = sizeof *timings + choices_size;
+    vd__tuning *s = (vd__tuning *)vd__fft_allocate(&plan->allocator, sizeof *s + key_size + kept_size);
+    if (!s) return vd__fft_no_memory();
+    s->plan = plan;
+    s->tuner = tuner;
+    s->choices = (uint8_t *)choices;
+    s->key_size = key_size;
+    s->kept_size = kept_size;
+    s->key = (uint8_t *)(s + 1);
+    s->kept = s->key + key_size;
+    vd__tuner_key_make(s);
+    memset(timings, 0, sizeof *timings);
+    if (!vd_device(plan->ctx, 0)->facts.executes) result = vd__tuner_propose(s, NULL);
+    else if (!vd__tuned_load(s)) result = vd__tuner_run(s);
+    memcpy(timings, s->kept, sizeof *timings);
+    if (timings->count) memcpy(choices, s->kept + sizeof *timings, choices_size);
+    if (result) vd_error_amend(result, NULL, NULL, "cannot tune '%s'", tuner->name);
+    vd__fft_free(&plan->allocator, s);
+    return result;
+}
+
+VD__FFT_SMALL_END
+
 // >>factor
 /* Factorisation of lengths into radices, and the arithmetic cost of a radix. */
 
@@ -2285,7 +2764,7 @@ typedef struct vd__fft_tables {
 } vd__fft_tables;
 
 /* X-macros of the fields that identify a pass, FIELD(type, name). They declare members of structs, and
-   vd__fft_timing_key_make uses the same fields as the key of measured times. */
+   vd__fft_measure_key_make uses the same fields as the key of measured times. */
 #define VD__FIELD_MEMBER(type, name) type name;
 
 #define VD__FFT_PRODUCT_FIELDS(FIELD) \
@@ -2448,11 +2927,8 @@ typedef struct vd__fft_choice {
 
 /* Timings of a pass, fastest first. */
 typedef struct vd__fft_timing {
-    uint32_t count;          /* 0: not timed */
-    uint32_t estimated;      /* index of the shape with the lowest estimated cost */
-    uint32_t from_cache;     /* 1: an earlier plan measured them */
-    vd__fft_choice choice[VD__FFT_MAX_TIMED];
-    float ms[VD__FFT_MAX_TIMED];
+    vd_plan_timings times;   /* count 0: not timed */
+    vd__fft_choice choice[VD_PLAN_MAX_CHOICES];
 } vd__fft_timing;
 
 struct vd_fft {
@@ -11710,20 +12186,21 @@ static uint32_t vd__fft_environment_parts(void) {
     return text && (text++, vd__fft_parse_parts(&text, &parts)) ? parts : 0;
 }
 
-/* ---- cache of measurements ---- */
+/* ---- the tuner ---- */
 
-/* Key of a measurement: the device, its driver, and all properties of a pass that affect its time. */
-typedef struct vd__fft_timing_key {
-    char device[256], driver[256];
-    uint32_t count;          /* words used */
-    uint32_t overflow;       /* 1: the key has too many words, so the measurement is not cached */
-    uint64_t word[128];
-} vd__fft_timing_key;
+enum {
+    VD__FFT_DIGITS_WORDS = 1 + 2 * VD__DIGITS,
+    VD__FFT_ADDRESSING_WORDS = VD__FFT_AXES + 2 * VD__FFT_DIGITS_WORDS,
+    VD__FFT_MEASURE_WORDS = 64 /* of a key, without addressing; the compiler checks that they suffice */
+};
 
-static void vd__fft_timing_key_add(vd__fft_timing_key *k, uint64_t word) {
-    if (k->count < sizeof k->word / sizeof *k->word) k->word[k->count++] = word;
-    else k->overflow = 1;
-}
+/* All properties of a pass that affect its time. */
+typedef struct vd__fft_measure_key {
+    uint64_t word[VD__FFT_MEASURE_WORDS + 2 * VD__FFT_ADDRESSING_WORDS];
+    uint32_t count;
+} vd__fft_measure_key;
+
+static void vd__fft_measure_key_add(vd__fft_measure_key *k, uint64_t word) { k->word[k->count++] = word; }
 
 static uint64_t vd__fft_log2(uint64_t n) {
     uint64_t log = 0;
@@ -11732,151 +12209,57 @@ static uint64_t vd__fft_log2(uint64_t n) {
 }
 
 /* Adds the strides, and the numbers of transforms rounded down to powers of two. */
-static void vd__fft_timing_key_digits(vd__fft_timing_key *k, const vd__digits *d) {
-    vd__fft_timing_key_add(k, d->count);
+static void vd__fft_measure_key_digits(vd__fft_measure_key *k, const vd__digits *d) {
+    vd__fft_measure_key_add(k, d->count);
     for (uint32_t i = 0; i < d->count; i++) {
-        vd__fft_timing_key_add(k, vd__fft_log2(d->size[i]));
-        vd__fft_timing_key_add(k, d->stride[i]);
+        vd__fft_measure_key_add(k, vd__fft_log2(d->size[i]));
+        vd__fft_measure_key_add(k, d->stride[i]);
     }
 }
 
-static void vd__fft_timing_key_addressing(vd__fft_timing_key *k, const vd__fft_addressing *s) {
-    for (uint32_t i = 0; i < VD__FFT_AXES; i++) vd__fft_timing_key_add(k, s->stride[i]);
-    vd__fft_timing_key_digits(k, &s->block);
-    vd__fft_timing_key_digits(k, &s->transform);
-}
-
-/* Adds the device, its driver, the direction and the rigor to a key. */
-static void vd__fft_timing_key_device(vd__fft_timing_key *k, const vd_fft *p, uint32_t direction, vd_fft_rigor rigor) {
-    const vd_device_info *d = vd_device(p->base.ctx, 0);
-    const uint64_t words[] = {
-        VD__FFT_MEASURE_VERSION, VKDISPATCH_FFT_VERSION, sizeof(vd__fft_timing), (uint64_t)d->backend, d->vendor_id,
-        d->device_id, d->driver_version, d->features, p->device.threads, p->device.shared, p->device.groups_as_loops,
-        p->device.wide, (uint64_t)rigor, direction
-    };
-    snprintf(k->device, sizeof k->device, "%s", d->name);
-    snprintf(k->driver, sizeof k->driver, "%s", d->driver);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) vd__fft_timing_key_add(k, words[i]);
+static void vd__fft_measure_key_addressing(vd__fft_measure_key *k, const vd__fft_addressing *s) {
+    for (uint32_t i = 0; i < VD__FFT_AXES; i++) vd__fft_measure_key_add(k, s->stride[i]);
+    vd__fft_measure_key_digits(k, &s->block);
+    vd__fft_measure_key_digits(k, &s->transform);
 }
 
 /* Sets the key of a pass. direction: 0 forward, 1 inverse. The key contains the lengths of the shape, but not its other
    fields, which are chosen by measuring. */
-static void vd__fft_timing_key_make(vd__fft_timing_key *k, const vd_fft *p, const vd__fft_pass *pass,
-                                    uint32_t direction, vd_fft_rigor rigor) {
+static void vd__fft_measure_key_make(vd__fft_measure_key *k, const vd_fft *p, const vd__fft_pass *pass,
+                                     uint32_t direction, vd_fft_rigor rigor) {
     const vd__fft_shape *s = &pass->shape;
     const vd__fft_range *in = pass->in_range, *out = pass->out_range;
 #define VD__PASS_WORD(type, name) (uint64_t)pass->name,
 #define VD__PRODUCT_WORD(type, name) (uint64_t)pass->product.name,
 #define VD__REAL_WORD(type, name) (uint64_t)pass->real.name,
-    const uint64_t words[] = { VD__FFT_PASS_FIELDS(VD__PASS_WORD) VD__FFT_PRODUCT_FIELDS(VD__PRODUCT_WORD)
-                               VD__REAL_FIELDS(VD__REAL_WORD) p->real, p->stored[pass->from], p->stored[pass->to],
-                               s->axes, s->size[0], s->size[1], s->size[2], s->size[3], s->real_fold,
-                               in[0].count, in[0].scale, in[1].count, out[0].count, out[0].scale, out[1].count };
+    const uint64_t words[VD__FFT_MEASURE_WORDS] = {
+        VD__FFT_MEASURE_VERSION, p->device.threads, p->device.shared, p->device.groups_as_loops, p->device.wide,
+        (uint64_t)rigor, direction,
+        VD__FFT_PASS_FIELDS(VD__PASS_WORD) VD__FFT_PRODUCT_FIELDS(VD__PRODUCT_WORD) VD__REAL_FIELDS(VD__REAL_WORD)
+        p->real, p->stored[pass->from], p->stored[pass->to],
+        s->axes, s->size[0], s->size[1], s->size[2], s->size[3], s->real_fold,
+        in[0].count, in[0].scale, in[1].count, out[0].count, out[0].scale, out[1].count
+    };
 #undef VD__PASS_WORD
 #undef VD__PRODUCT_WORD
 #undef VD__REAL_WORD
-    memset(k, 0, sizeof *k);
-    vd__fft_timing_key_device(k, p, direction, rigor);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) vd__fft_timing_key_add(k, words[i]);
-    vd__fft_timing_key_addressing(k, &pass->in);
-    vd__fft_timing_key_addressing(k, &pass->out);
+    k->count = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) vd__fft_measure_key_add(k, words[i]);
+    vd__fft_measure_key_addressing(k, &pass->in);
+    vd__fft_measure_key_addressing(k, &pass->out);
 }
 
-/* An entry of the list of measurements of a context. */
-typedef struct vd__fft_timing_entry {
-    struct vd__fft_timing_entry *next;
-    vd__fft_timing_key key;
-    vd__fft_timing timing;
-} vd__fft_timing_entry;
-
-typedef struct vd__fft_timing_request {
-    const vd__fft_timing_key *key;
-    vd__fft_timing *timing;
-    bool store;              /* true: store the timing; false: look it up */
-} vd__fft_timing_request;
-
-/* The address is the key under which a context stores its list of measurements. */
-static const char vd__fft_timings_key = 'm';
-
-static void vd__fft_timings_release(vd_context *ctx, void *data) {
-    vd_allocator allocator = vd_context_allocator(ctx);
-    vd__fft_timing_entry *entry = (vd__fft_timing_entry *)data, *next;
-    for (; entry; entry = next) {
-        next = entry->next;
-        vd__fft_free(&allocator, entry);
-    }
-}
-
-/* Looks up or stores a measurement in the list of the context. Returns VD_TIMEOUT if the list does not contain it. */
-static vd_result vd__fft_timings_visit(vd_context *ctx, void **data, void *user) {
-    vd__fft_timing_request *r = (vd__fft_timing_request *)user;
-    vd__fft_timing_entry *entry = (vd__fft_timing_entry *)*data;
-    while (entry && memcmp(&entry->key, r->key, sizeof entry->key) != 0) entry = entry->next;
-    if (!r->store) {
-        if (entry) *r->timing = entry->timing;
-        return entry ? VD_OK : VD_TIMEOUT;
-    }
-    if (!entry) {
-        vd_allocator allocator = vd_context_allocator(ctx);
-        entry = (vd__fft_timing_entry *)vd__fft_allocate(&allocator, sizeof *entry);
-        if (!entry) return VD_ERROR_OUT_OF_MEMORY;
-        entry->next = (vd__fft_timing_entry *)*data;
-        entry->key = *r->key;
-        *data = entry;
-    }
-    entry->timing = *r->timing;
-    return VD_OK;
-}
-
-static vd_result vd__fft_timings_access(vd_context *ctx, const vd__fft_timing_key *key, vd__fft_timing *timing,
-                                        bool store) {
-    vd__fft_timing_request r;
-    r.key = key;
-    r.timing = timing;
-    r.store = store;
-    return vd_context_attach(ctx, &vd__fft_timings_key, vd__fft_timings_visit, &r, vd__fft_timings_release);
-}
-
-/* Finds a measurement in the context or in its cache directory. Returns false if there is none, or if the one in the
-   directory is invalid or its fastest choice is not possible for the pass. */
-static bool vd__fft_find_timing(const vd_fft *p, const vd__fft_pass *pass, const vd__fft_timing_key *key,
-                                vd__fft_timing *t) {
-    vd__fft_shape shape;
-    if (key->overflow) return false;
-    if (vd__fft_timings_access(p->base.ctx, key, t, false)) {
-        if (vd_cache_load(p->base.ctx, "fft", key, sizeof *key, t, sizeof *t) != sizeof *t) return false;
-        if (!t->count || t->count > VD__FFT_MAX_TIMED || t->estimated >= t->count
-            || vd__fft_apply_choice(p, pass, &t->choice[0], &shape))
-            return false;
-        vd__fft_timings_access(p->base.ctx, key, t, true);
-    }
-    t->from_cache = 1;
-    return true;
-}
-
-/* Stores a measurement in the context and in its cache directory. */
-static void vd__fft_store_timing(const vd_fft *p, const vd__fft_timing_key *key, vd__fft_timing *t) {
-    if (key->overflow) return;
-    vd__fft_timings_access(p->base.ctx, key, t, true);
-    vd_cache_store(p->base.ctx, "fft", key, sizeof *key, t, sizeof *t);
-}
-
-/* ---- trials of candidates ---- */
-
-/* A candidate that is compiled and timed. */
+/* The kernel of a choice. */
 typedef struct vd__fft_trial {
-    vd__fft_choice choice;
-    vd__fft_shape shape;
-    struct vd__plan_object *objects; /* list that owns kernel and tables */
     vd_kernel kernel;
     vd_buffer tables;
     uint64_t groups;         /* work-groups of a dispatch */
-    bool active;             /* it is timed in the current rounds */
-    double ns[VD__FFT_TIMED_RUNS], median; /* nanoseconds of one run, for each round; median 0: not timed */
 } vd__fft_trial;
 
 /* State of the tuner, which measures one pass after another. */
 typedef struct vd__fft_tuner {
+    vd_plan_tuner base;
+    vd__fft_measure_key key;
     vd_fft *plan;            /* plan of the same transforms, with a batch that is small enough to measure */
     vd_fft *scratch;         /* plan of one pass, with which a trial is compiled */
     vd__fft_pass *pass;
@@ -11884,28 +12267,28 @@ typedef struct vd__fft_tuner {
     bool patient;
     vd_buffer in, out, spectrum;
     uint64_t in_bytes, out_bytes;
-    uint8_t *expected, *actual; /* the first and the last sample_bytes bytes of the results */
-    uint64_t sample_bytes;
+    uint64_t max_bytes;      /* of a buffer */
     vd__fft_candidates candidates;
-    vd__fft_trial trial[VD__FFT_MAX_TIMED];
-    uint32_t count;
+    vd__fft_choice *choice;  /* the array of vd_plan_tune */
+    uint32_t count;          /* number of choices */
 } vd__fft_tuner;
 
 enum {
-    VD__FFT_SAMPLE_BYTES = 1 << 20,  /* bytes of the results that are compared, at each end of the output */
     VD__FFT_NOISE_BYTES = 65521 * 16 /* period of the input in bytes: a prime number of 16-byte elements, so that rows
                                         differ */
 };
 
-/* Adds a trial. Does nothing if the list is full or contains this choice, or if the pass does not support it. */
-static void vd__fft_add_trial(vd__fft_tuner *tuner, const vd__fft_choice *c) {
-    vd__fft_trial *t = &tuner->trial[tuner->count];
-    for (uint32_t i = 0; i < tuner->count; i++) if (memcmp(&tuner->trial[i].choice, c, sizeof *c) == 0) return;
-    if (tuner->count == VD__FFT_MAX_TIMED) return;
-    memset(t, 0, sizeof *t);
-    if (vd__fft_apply_choice(tuner->plan, tuner->pass, c, &t->shape)) return;
-    t->choice = *c;
-    tuner->count++;
+/* vd_plan_tuner.accepts */
+static bool vd__fft_tuner_accepts(void *user, const void *choice) {
+    const vd__fft_tuner *tuner = (const vd__fft_tuner *)user;
+    vd__fft_shape shape;
+    return !vd__fft_apply_choice(tuner->plan, tuner->pass, (const vd__fft_choice *)choice, &shape);
+}
+
+/* Adds a choice. Does nothing if the list is full or contains this choice, or if the pass does not support it. */
+static void vd__fft_add_choice(vd__fft_tuner *tuner, const vd__fft_choice *c) {
+    for (uint32_t i = 0; i < tuner->count; i++) if (memcmp(&tuner->choice[i], c, sizeof *c) == 0) return;
+    if (tuner->count < VD_PLAN_MAX_CHOICES && vd__fft_tuner_accepts(tuner, c)) tuner->choice[tuner->count++] = *c;
 }
 
 /* Adds candidates for transforms of length n; with Bluestein's algorithm, n is the length of its convolutions. */
@@ -11930,35 +12313,37 @@ static void vd__fft_search_shapes(vd__fft_tuner *tuner, uint32_t n) {
     vd__fft_enumerate(&search, 0, search.current.size[vd__fft_axis_at(&search.current, 0)], VD__FFT_RADIX);
 }
 
-/* Counts the trials with the same radices as `s` in any order. Compares the sums of the radices and of their squares.
-   */
-static uint32_t vd__fft_count_similar(const vd__fft_tuner *tuner, const vd__fft_shape *s) {
-    uint32_t i, similar = 0;
-    for (i = 0; i < tuner->count; i++) {
-        const vd__fft_shape *other = &tuner->trial[i].shape;
-        uint32_t sum = 0, squares = 0;
-        if (other->n != s->n || other->stages != s->stages) continue;
-        for (uint32_t j = 0; j < s->stages; j++) {
-            sum += s->radix[j] - other->radix[j];
-            squares += s->radix[j] * s->radix[j] - other->radix[j] * other->radix[j];
+/* Counts the choices with the same radices as `c` in any order. Compares their number, the product, the sum and the sum
+   of the squares. */
+static uint32_t vd__fft_count_similar(const vd__fft_tuner *tuner, const vd__fft_choice *c) {
+    uint32_t similar = 0;
+    for (uint32_t i = 0; i < tuner->count; i++) {
+        const uint32_t *a = c->radix, *b = tuner->choice[i].radix;
+        uint32_t sum = 0, squares = 0, products[2] = { 1, 1 };
+        uint32_t j = 0;
+        for (; j < VD__FFT_STAGES && a[j] && b[j]; j++) {
+            sum += a[j] - b[j];
+            squares += a[j] * a[j] - b[j] * b[j];
+            products[0] *= a[j];
+            products[1] *= b[j];
         }
-        similar += !sum && !squares;
+        similar += (j == VD__FFT_STAGES || a[j] == b[j]) && !sum && !squares && products[0] == products[1];
     }
     return similar;
 }
 
-/* Sets the list of trials: the estimated shape, then the candidates with the lowest estimated costs, but only a few
+/* Sets the list of choices: the estimated shape, then the candidates with the lowest estimated costs, but only a few
    with the same radices. */
-static void vd__fft_choose_trials(vd__fft_tuner *tuner) {
+static void vd__fft_propose_shapes(vd__fft_tuner *tuner) {
     const vd_fft *p = tuner->plan;
     const vd__fft_pass *pass = tuner->pass;
     uint64_t count = vd__fft_transform_count(pass),
              n = pass->bluestein_length ? 2 * (uint64_t)pass->bluestein_length - 1 : 0, power = 1;
     vd__fft_choice estimated = vd__fft_choice_of(&pass->shape);
     uint32_t i, limit = tuner->patient ? 20 : 8;
-    tuner->count = tuner->candidates.count = 0;
+    tuner->candidates.count = 0;
     tuner->candidates.stages = pass->shape.stages < 2 ? 3 : pass->shape.stages + 1;
-    vd__fft_add_trial(tuner, &estimated);
+    vd__fft_add_choice(tuner, &estimated);
     while (power < n) power *= 2;
     if (!pass->bluestein_length) vd__fft_search_shapes(tuner, pass->shape.n);
     else
@@ -11967,13 +12352,14 @@ static void vd__fft_choose_trials(vd__fft_tuner *tuner) {
     if (pass->bluestein_length && n <= power) vd__fft_search_shapes(tuner, (uint32_t)power);
     for (i = 0; i < tuner->candidates.count && tuner->count < limit; i++) {
         vd__fft_shape s = tuner->candidates.at[i].shape;
-        if (vd__fft_count_similar(tuner, &s) >= (tuner->patient ? 6u : s.n < 1000 ? 2u : 3u)) continue;
+        vd__fft_choice c = vd__fft_choice_of(&s);
+        if (vd__fft_count_similar(tuner, &c) >= (tuner->patient ? 6u : s.n < 1000 ? 2u : 3u)) continue;
         if (s.stages == 1) s.columns_out = s.columns_in;
         if (s.columns_in || s.columns_out ? !vd__fft_choose_columns(&p->device, &s, count, 1)
                                           : !vd__fft_choose_rows(&p->device, &s, count))
             continue;
-        vd__fft_choice c = vd__fft_choice_of(&s);
-        vd__fft_add_trial(tuner, &c);
+        c = vd__fft_choice_of(&s);
+        vd__fft_add_choice(tuner, &c);
     }
 }
 
@@ -11989,7 +12375,7 @@ static void vd__fft_add_variants(vd__fft_tuner *tuner, const vd__fft_choice *bas
             if (tuner->pass->shape.stages == 1 && !tuner->pass->shape.real_fold && slices[i]) continue;
             c.ffts_per_group = ffts;
             c.slices = slices[i];
-            vd__fft_add_trial(tuner, &c);
+            vd__fft_add_choice(tuner, &c);
         }
     }
 }
@@ -12005,17 +12391,19 @@ static vd_result vd__fft_fill_ones(const vd_fft *p, vd_buffer buffer, uint64_t f
 
 /* Compiles the kernel of a trial, without hooks and scaling, and creates its tables. Tables that the device would
    compute are ones. */
-static vd_result vd__fft_build_trial(vd__fft_tuner *tuner, vd__fft_trial *t) {
+static vd_result vd__fft_build_trial(void *user, const void *choice, void *trial) {
+    const vd__fft_tuner *tuner = (const vd__fft_tuner *)user;
+    vd__fft_trial *t = (vd__fft_trial *)trial;
     vd_fft *scratch = tuner->scratch;
     vd__fft_pass *pass = &scratch->route[0].pass[0];
     *scratch = *tuner->plan;
-    scratch->base.objects = NULL;
     memset(&scratch->hooks, 0, sizeof scratch->hooks);
     scratch->scale[0] = scratch->scale[1] = 1;
     scratch->route[0].count = 1;
     scratch->route[1].count = 0;
     *pass = *tuner->pass;
-    pass->shape = t->shape;
+    if (vd__fft_apply_choice(tuner->plan, tuner->pass, (const vd__fft_choice *)choice, &pass->shape))
+        return VD_ERROR_UNSUPPORTED;
     vd_result result = vd__fft_make_tables(scratch);
     if (!result) result = vd__fft_upload_tables(scratch);
     if (!result && scratch->generated_end) result = vd__fft_fill_ones(scratch, scratch->tables, scratch->table_count);
@@ -12023,29 +12411,17 @@ static vd_result vd__fft_build_trial(vd__fft_tuner *tuner, vd__fft_trial *t) {
     vd__fft_free(&scratch->base.allocator, scratch->table);
     t->kernel = pass->kernels[tuner->direction][0].kernel;
     t->tables = scratch->tables;
-    t->objects = scratch->base.objects;
+    tuner->plan->base.objects = scratch->base.objects; /* they belong to the trial */
     t->groups = vd__fft_group_count(pass);
     return result;
 }
 
-/* Destroys the kernel and the tables of a trial. */
-static void vd__fft_drop_trial(vd__fft_tuner *tuner, vd__fft_trial *t) {
-    vd_plan owner = tuner->plan->base;
-    owner.objects = t->objects;
-    vd__plan_drop_objects(&owner, NULL);
-    t->objects = NULL;
-    t->active = false;
-}
-
-/* Runs a trial `times` times and waits. Returns the total time in nanoseconds, measured by the host's clock, or 0 on
-   failure. */
-static double vd__fft_run_trial(vd__fft_tuner *tuner, const vd__fft_trial *t, uint32_t times) {
-    vd_context *ctx = tuner->plan->base.ctx;
-    vd_list_desc list_desc;
+/* vd_plan_tuner.record */
+static vd_result vd__fft_record_trial(void *user, const void *trial, vd_list *list) {
+    const vd__fft_tuner *tuner = (const vd__fft_tuner *)user;
+    const vd__fft_trial *t = (const vd__fft_trial *)trial;
     vd_dispatch_desc desc;
     vd_arg args[4];
-    vd_event event;
-    memset(&list_desc, 0, sizeof list_desc);
     memset(&desc, 0, sizeof desc);
     args[0] = vd_b(tuner->in);
     args[1] = vd_b(tuner->out);
@@ -12055,62 +12431,19 @@ static double vd__fft_run_trial(vd__fft_tuner *tuner, const vd__fft_trial *t, ui
     desc.groups[0] = t->groups;
     desc.args = args;
     desc.arg_count = vd__fft_has_spectrum(tuner->pass) ? 4 : 3;
-    vd_list *list = vd_list_begin(ctx, &list_desc);
-    for (; times; times--) vd_dispatch(list, &desc);
-    if (!list) return 0;
-    vd_list_end(list);
-    uint64_t start = vd_time_ns();
-    if (vd_submit(list, NULL, &event) || vd_wait(ctx, event, VD_FOREVER)) return 0;
-    start = vd_time_ns() - start;
-    return start ? (double)start : 1;
+    return vd_dispatch(list, &desc);
 }
 
-/* ---- verification of trials ---- */
-
-/* Returns number i of an array of f64, f32 or f16. */
-static double vd__fft_sample_number(vc_type type, const uint8_t *data, uint64_t i) {
-    double x;
-    float f;
-    uint16_t h;
-    if (type == VC_F64) {
-        memcpy(&x, data + 8 * i, 8);
-        return x;
-    }
-    if (type == VC_F32) {
-        memcpy(&f, data + 4 * i, 4);
-        return (double)f;
-    }
-    memcpy(&h, data + 2 * i, 2);
-    x = h >> 10 & 31 ? ldexp((double)((h & 1023) | 1024), (h >> 10 & 31) - 25) : ldexp((double)(h & 1023), -24);
-    return h >> 15 ? -x : x;
-}
-
-/* Clears the output, runs a trial once, and reads the first and the last sample_bytes bytes of its results. */
-static bool vd__fft_run_sample(vd__fft_tuner *tuner, const vd__fft_trial *t, uint8_t *to) {
-    vd_context *ctx = tuner->plan->base.ctx;
-    uint64_t bytes = vd__fft_bytes(tuner->plan, tuner->pass->to);
-    tuner->sample_bytes = bytes < VD__FFT_SAMPLE_BYTES ? bytes / 8 * 8 : (uint64_t)VD__FFT_SAMPLE_BYTES;
-    uint64_t end = (bytes - tuner->sample_bytes) / 8 * 8;
-    if (vd_fill(vd_immediate(ctx, 0, 0), tuner->out, 0, VD_WHOLE, NULL, 0) || vd__fft_run_trial(tuner, t, 1) <= 0)
-        return false;
-    return !vd_buffer_read(ctx, tuner->out, 0, to, tuner->sample_bytes)
-           && !vd_buffer_read(ctx, tuner->out, end, to + tuner->sample_bytes, tuner->sample_bytes);
-}
-
-/* Whether the samples agree: the relative L2 norm of their difference is below a tolerance of a few rounding errors. */
-static bool vd__fft_samples_agree(const vd__fft_tuner *tuner) {
-    vc_type type = tuner->plan->stored[tuner->pass->to];
-    bool has_f16 = type == VC_F16 || tuner->plan->stored[tuner->pass->from] == VC_F16;
-    bool all_f64 = type == VC_F64 && tuner->plan->real == VC_F64;
-    uint64_t count = 2 * tuner->sample_bytes / vc_type_size(type), i;
-    double error = 0, norm = 0, tolerance = has_f16 ? 3e-3 : all_f64 ? 1e-13 : 3e-6;
-    for (i = 0; i < count; i++) {
-        double x = vd__fft_sample_number(type, tuner->expected, i);
-        double y = vd__fft_sample_number(type, tuner->actual, i) - x;
-        error += y * y;
-        norm += x * x;
-    }
-    return norm > 0 && error <= tolerance * tolerance * norm; /* false for NaN */
+/* vd_plan_tuner.prepare: clears the output. The tolerance is a few rounding errors. */
+static vd_result vd__fft_prepare_trial(void *user, vd_plan_results *results) {
+    const vd__fft_tuner *tuner = (const vd__fft_tuner *)user;
+    const vd_fft *p = tuner->plan;
+    vc_type type = p->stored[tuner->pass->to], from = p->stored[tuner->pass->from];
+    results->buffer = tuner->out;
+    results->type = (vd_type)type;
+    results->count = vd__fft_bytes(p, tuner->pass->to) / vc_type_size(type);
+    results->tolerance = type == VC_F16 || from == VC_F16 ? 3e-3 : type == VC_F64 && p->real == VC_F64 ? 1e-13 : 3e-6;
+    return vd_fill(vd_immediate(p->base.ctx, 0, 0), tuner->out, 0, VD_WHOLE, NULL, 0);
 }
 
 /* Fills a buffer with random numbers of magnitude 1/2 … 1, f16 with 1/32 … 1/16. */
@@ -12136,118 +12469,6 @@ static bool vd__fft_fill_noise(vd__fft_tuner *tuner, vd_buffer buffer, uint64_t 
     return !result;
 }
 
-/* ---- timing ---- */
-
-/* Compiles and verifies the trials from number `first` on. Drops trials whose results differ from those of trial 0.
-   Returns early if trial 0 fails. */
-static void vd__fft_build_trials(vd__fft_tuner *tuner, uint32_t first) {
-    uint32_t i;
-    for (i = first; i < tuner->count; i++) {
-        vd__fft_trial *t = &tuner->trial[i];
-        t->active = !vd__fft_build_trial(tuner, t) && vd__fft_run_sample(tuner, t, i ? tuner->actual : tuner->expected);
-        if (t->active && !i) memcpy(tuner->actual, tuner->expected, (size_t)(2 * tuner->sample_bytes));
-        if (t->active) t->active = vd__fft_samples_agree(tuner);
-        if (!t->active) vd__fft_drop_trial(tuner, t);
-        if (!tuner->trial[0].active) return;
-    }
-}
-
-static double vd__fft_median(const double *values) {
-    double sorted[VD__FFT_TIMED_RUNS];
-    uint32_t j;
-    for (uint32_t i = 0; i < VD__FFT_TIMED_RUNS; i++) {
-        for (j = i; j && sorted[j - 1] > values[i]; j--) sorted[j] = sorted[j - 1];
-        sorted[j] = values[i];
-    }
-    return sorted[VD__FFT_TIMED_RUNS / 2];
-}
-
-/* Times the active trials in interleaved rounds of a few milliseconds per trial. A trial that takes more than twice as
-   long as trial 0 is not timed in later rounds. Returns the index of the fastest trial. */
-static uint32_t vd__fft_time_trials(vd__fft_tuner *tuner) {
-    double once_ns = vd__fft_run_trial(tuner, &tuner->trial[0], 2) / 2;
-    uint32_t times = once_ns > 2e6 || once_ns <= 0 ? 1 : once_ns < 1e4 ? 200 : (uint32_t)(2e6 / once_ns) + 1;
-    uint32_t round, i, winner = 0;
-    for (round = 0; round < VD__FFT_TIMED_RUNS; round++) {
-        for (i = 0; i < tuner->count; i++) {
-            vd__fft_trial *t = &tuner->trial[i];
-            if (!t->active) continue;
-            t->ns[round] = vd__fft_run_trial(tuner, t, times) / times;
-            t->median = t->ns[round];
-            t->active = !i || (t->median > 0 && t->median < 2 * tuner->trial[0].ns[round]);
-        }
-    }
-    for (i = 0; i < tuner->count; i++) {
-        if (!tuner->trial[i].active) continue;
-        tuner->trial[i].median = vd__fft_median(tuner->trial[i].ns);
-        if (tuner->trial[i].median < tuner->trial[winner].median) winner = i;
-    }
-    return winner;
-}
-
-/* Counts the trials among the first `count` that are faster than `t`. */
-static uint32_t vd__fft_count_faster(const vd__fft_tuner *tuner, uint32_t count, const vd__fft_trial *t) {
-    uint32_t faster = 0;
-    for (uint32_t i = 0; i < count; i++) faster += tuner->trial[i].median > 0 && tuner->trial[i].median < t->median;
-    return faster;
-}
-
-/* Times the trials from number `first` on, together with trial 0 and the fastest three of the earlier ones. The times
-   of the other earlier trials are multiplied by the ratio of the new to the old time of trial 0. Returns the index of
-   the fastest trial. */
-static uint32_t vd__fft_time_variants(vd__fft_tuner *tuner, uint32_t first, uint32_t winner) {
-    double earlier_ns = tuner->trial[0].median;
-    bool again[VD__FFT_MAX_TIMED];
-    if (tuner->count == first) return winner;
-    for (uint32_t i = 0; i < first; i++)
-        again[i] = i == 0 || (tuner->trial[i].median > 0 && vd__fft_count_faster(tuner, first, &tuner->trial[i]) < 3);
-    for (uint32_t i = 0; i < first; i++) tuner->trial[i].active = again[i];
-    vd__fft_build_trials(tuner, first);
-    winner = vd__fft_time_trials(tuner);
-    for (uint32_t i = 0; i < first; i++) if (!again[i]) tuner->trial[i].median *= tuner->trial[0].median / earlier_ns;
-    return winner;
-}
-
-/* Sorts the timed trials by time. The estimated shape is first unless another is at least 1 % faster. */
-static void vd__fft_sort_timings(const vd__fft_tuner *tuner, uint32_t winner, vd__fft_timing *out) {
-    bool listed[VD__FFT_MAX_TIMED] = { false };
-    uint32_t i, next = tuner->trial[winner].median > 0.99 * tuner->trial[0].median ? 0 : winner;
-    memset(out, 0, sizeof *out);
-    while (next < tuner->count) {
-        const vd__fft_trial *t = &tuner->trial[next];
-        if (!next) out->estimated = out->count;
-        listed[next] = true;
-        out->choice[out->count] = t->choice;
-        out->ms[out->count++] = (float)(t->median * 1e-6);
-        for (next = tuner->count, i = 0; i < tuner->count; i++)
-            if (!listed[i] && tuner->trial[i].median > 0
-                && (next == tuner->count || tuner->trial[i].median < tuner->trial[next].median))
-                next = i;
-    }
-}
-
-/* Measures one pass. Returns false if it cannot be measured. */
-static bool vd__fft_measure_pass(vd__fft_tuner *tuner, vd__fft_timing *out) {
-    bool ok = vd__fft_fill_noise(tuner, tuner->in, vd__fft_bytes(tuner->plan, tuner->pass->from),
-                                 tuner->plan->stored[tuner->pass->from]);
-    if (!ok) return false;
-    /* so that results do not depend on the order of its elements (vd__fft_is_thread_order) */
-    if (tuner->pass->shape.last_axis_first && vd__fft_fill_ones(tuner->plan, tuner->spectrum, 0)) return false;
-    vd__fft_choose_trials(tuner);
-    vd__fft_build_trials(tuner, 0);
-    uint32_t first_variant = tuner->count;
-    ok = tuner->count && tuner->trial[0].active;
-    uint32_t winner = ok ? vd__fft_time_trials(tuner) : 0;
-    if (ok && tuner->trial[0].median > 0) {
-        vd__fft_add_variants(tuner, &tuner->trial[winner].choice);
-        winner = vd__fft_time_variants(tuner, first_variant, winner);
-        vd__fft_sort_timings(tuner, winner, out);
-    }
-    ok = ok && out->count;
-    for (uint32_t i = 0; i < tuner->count; i++) vd__fft_drop_trial(tuner, &tuner->trial[i]);
-    return ok;
-}
-
 /* ---- tuning of a plan ---- */
 
 /* Destroys a tuner. */
@@ -12255,16 +12476,14 @@ static void vd__fft_tuner_close(vd__fft_tuner *tuner) {
     vd_allocator allocator = tuner->plan->base.allocator;
     vd_fft_destroy(tuner->plan);
     vd__fft_free(&allocator, tuner->scratch);
-    vd__fft_free(&allocator, tuner->expected);
     vd__fft_free(&allocator, tuner);
 }
 
-/* Allocates the buffers for all passes in the first call. Returns false on failure, or if one would exceed `max_bytes`.
-   */
-static bool vd__fft_tuner_allocate(vd__fft_tuner *tuner, uint64_t max_bytes) {
+/* Creates the buffers for all passes in the first call. Returns false on failure, or if one would exceed max_bytes. */
+static bool vd__fft_tuner_allocate(vd__fft_tuner *tuner) {
     vd_fft *p = tuner->plan;
-    uint64_t spectrum = 0;
-    if (tuner->scratch) return tuner->expected != NULL;
+    uint64_t spectrum = 0, max_bytes = tuner->max_bytes;
+    if (tuner->scratch) return tuner->out.id != 0;
     tuner->scratch = (vd_fft *)vd__fft_allocate(&p->base.allocator, sizeof *tuner->scratch);
     for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
         const vd__fft_pass *pass = vd__fft_pass_at(p, i);
@@ -12277,17 +12496,31 @@ static bool vd__fft_tuner_allocate(vd__fft_tuner *tuner, uint64_t max_bytes) {
     if (!tuner->scratch || tuner->in_bytes > max_bytes || tuner->out_bytes > max_bytes || spectrum > max_bytes / 8)
         return false;
     tuner->in = vd_plan_buffer(&p->base, "fft noise input", VD_F32X2, (tuner->in_bytes + 7) / 8, NULL);
-    tuner->out = vd_plan_buffer(&p->base, "fft noise output", VD_F32X2, (tuner->out_bytes + 7) / 8, NULL);
     if (spectrum)
         tuner->spectrum = vd_plan_buffer(&p->base, "fft noise spectrum", (vd_type)vd__fft_pair_type(p->real), spectrum,
                                          NULL);
-    if (!tuner->in.id || !tuner->out.id || (spectrum && !tuner->spectrum.id)) return false;
+    if (!tuner->in.id || (spectrum && !tuner->spectrum.id)) return false;
     if (spectrum
         && !vd__fft_fill_noise(tuner, tuner->spectrum, spectrum * vc_type_size(vd__fft_pair_type(p->real)), p->real))
         return false;
-    tuner->expected = (uint8_t *)vd__fft_allocate(&p->base.allocator, 4 * (size_t)VD__FFT_SAMPLE_BYTES);
-    tuner->actual = tuner->expected ? tuner->expected + 2 * (size_t)VD__FFT_SAMPLE_BYTES : NULL;
-    return tuner->expected != NULL;
+    tuner->out = vd_plan_buffer(&p->base, "fft noise output", VD_F32X2, (tuner->out_bytes + 7) / 8, NULL);
+    return tuner->out.id != 0;
+}
+
+/* vd_plan_tuner.propose. Proposes nothing if the pass cannot be measured. */
+static uint32_t vd__fft_tuner_propose(void *user, void *choices, uint32_t count, const void *best) {
+    vd__fft_tuner *tuner = (vd__fft_tuner *)user;
+    const vd__fft_pass *pass = tuner->pass;
+    tuner->choice = (vd__fft_choice *)choices;
+    tuner->count = count;
+    if (best) vd__fft_add_variants(tuner, (const vd__fft_choice *)best);
+    else if (vd__fft_tuner_allocate(tuner)
+             && vd__fft_fill_noise(tuner, tuner->in, vd__fft_bytes(tuner->plan, pass->from),
+                                   tuner->plan->stored[pass->from])
+             /* ones, so that results do not depend on the order of its elements (vd__fft_is_thread_order) */
+             && !(pass->shape.last_axis_first && vd__fft_fill_ones(tuner->plan, tuner->spectrum, 0)))
+        vd__fft_propose_shapes(tuner);
+    return tuner->count;
 }
 
 /* Reduces the batch of a convolution, or the leading dimensions that are not transformed, so that the arrays have at
@@ -12343,7 +12576,7 @@ static vd_fft_rigor vd__fft_rigor_of(const vd_fft_desc *desc) {
 
 /* Creates a tuner. Returns NULL if the plan cannot be measured. */
 static vd__fft_tuner *vd__fft_tuner_open(vd_fft *p, const vd_fft_desc *desc, const vd__fft_convolution *convolution,
-                                         bool patient) {
+                                         bool patient, uint64_t max_bytes) {
     vd__fft_tuner *tuner = (vd__fft_tuner *)vd__fft_allocate(&p->base.allocator, sizeof *tuner);
     vd_fft_desc limited = *desc;
     vd__fft_convolution c;
@@ -12354,6 +12587,17 @@ static vd__fft_tuner *vd__fft_tuner_open(vd_fft *p, const vd_fft_desc *desc, con
     vd__fft_limit_batch(p, &limited, &c,
                         (uint64_t)(vd_device(p->base.ctx, 0)->facts.groups_as_loops ? 4 : 256) << 20);
     tuner->patient = patient;
+    tuner->max_bytes = max_bytes;
+    tuner->base.name = "pass";
+    tuner->base.fields = tuner->key.word;
+    tuner->base.choice_size = sizeof(vd__fft_choice);
+    tuner->base.trial_size = sizeof(vd__fft_trial);
+    tuner->base.user = tuner;
+    tuner->base.propose = vd__fft_tuner_propose;
+    tuner->base.accepts = vd__fft_tuner_accepts;
+    tuner->base.build = vd__fft_build_trial;
+    tuner->base.record = vd__fft_record_trial;
+    tuner->base.prepare = vd__fft_prepare_trial;
     if (!vd__fft_new_estimated(p->base.ctx, &limited, convolution ? &c : NULL, &tuner->plan)
         && vd__fft_has_same_passes(p, tuner->plan))
         return tuner;
@@ -12370,27 +12614,24 @@ static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__ff
     uint64_t max_bytes = (uint64_t)1 << 30;
     uint32_t count = p->route[0].count + p->route[1].count;
     uint32_t i;
-    vd__fft_timing_key key;
     if (rigor < VD_FFT_MEASURE || !d->facts.executes) return;
     if (max_bytes > d->device_memory / 8) max_bytes = d->device_memory / 8;
     p->timing = (vd__fft_timing *)vd__fft_allocate(&p->base.allocator, count * sizeof *p->timing);
-    vd__fft_tuner *tuner = p->timing ? vd__fft_tuner_open(p, desc, convolution, rigor == VD_FFT_PATIENT) : NULL;
+    vd__fft_tuner *tuner = p->timing ? vd__fft_tuner_open(p, desc, convolution, rigor == VD_FFT_PATIENT, max_bytes)
+                                     : NULL;
     for (i = 0; tuner && i < count; i++) {
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
         vd__fft_timing *t = &p->timing[i];
         if (p->overridden >> i & 1 || pass->real.fold_only || pass->shape.n == 1) continue;
         /* every trial has its own tables */
-        if (pass->chirp.n + pass->chirp.m > max_bytes / VD__FFT_MAX_TIMED / vc_type_size(vd__fft_pair_type(p->real)))
+        if (pass->chirp.n + pass->chirp.m > max_bytes / VD_PLAN_MAX_CHOICES / vc_type_size(vd__fft_pair_type(p->real)))
             continue;
         tuner->pass = vd__fft_pass_at(tuner->plan, i);
         tuner->direction = i >= p->route[0].count;
-        vd__fft_timing_key_make(&key, tuner->plan, tuner->pass, tuner->direction, rigor);
-        if (!vd__fft_find_timing(tuner->plan, tuner->pass, &key, t)) {
-            memset(t, 0, sizeof *t);
-            if (!vd__fft_tuner_allocate(tuner, max_bytes) || !vd__fft_measure_pass(tuner, t)) continue;
-            vd__fft_store_timing(tuner->plan, &key, t);
-        }
-        if (vd__fft_apply_choice(p, pass, &t->choice[0], &pass->shape)) t->count = 0;
+        vd__fft_measure_key_make(&tuner->key, tuner->plan, tuner->pass, tuner->direction, rigor);
+        tuner->base.field_count = tuner->key.count;
+        if (vd_plan_tune(&tuner->plan->base, &tuner->base, t->choice, &t->times) || !t->times.count) continue;
+        if (vd__fft_apply_choice(p, pass, &t->choice[0], &pass->shape)) t->times.count = 0;
     }
     if (tuner) vd__fft_tuner_close(tuner);
 }
@@ -12645,8 +12886,8 @@ static void vd__fft_release(void *plan) {
 static double vd__fft_measured_ms(const vd_fft *p) {
     double sum = 0;
     for (uint32_t i = 0; i < p->route[0].count; i++) {
-        if (!p->timing || !p->timing[i].count) return 0;
-        sum += (double)p->timing[i].ms[0];
+        if (!p->timing || !p->timing[i].times.count) return 0;
+        sum += (double)p->timing[i].times.ms[0];
     }
     return sum;
 }
@@ -13065,14 +13306,14 @@ static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const
 /* Prints the times of the fastest six choices and of the estimated one. */
 static size_t vd__fft_print_timing(char *text, size_t size, const vd__fft_timing *t) {
     size_t used = vd__fft_print(text, size,
-                                t->from_cache ? "  measured earlier, %llu shapes:" : "  measured now, %llu shapes:",
-                                t->count);
+                                t->times.from_cache ? "  measured earlier, %llu shapes:"
+                                                    : "  measured now, %llu shapes:", t->times.count);
     char ms[32];
-    for (uint32_t i = 0; i < t->count; i++) {
-        if (i >= 6 && i != t->estimated) continue;
+    for (uint32_t i = 0; i < t->times.count; i++) {
+        if (i >= 6 && i != t->times.first) continue;
         used += vd__fft_print(text + used, size - used, i ? ", " : " ", 0);
         used += vd__fft_print_choice(text + used, size - used, &t->choice[i]);
-        snprintf(ms, sizeof ms, " %.4g ms%s", (double)t->ms[i], i == t->estimated ? " (estimated)" : "");
+        snprintf(ms, sizeof ms, " %.4g ms%s", (double)t->times.ms[i], i == t->times.first ? " (estimated)" : "");
         used += vd__fft_print(text + used, size - used, ms, 0);
     }
     return used + vd__fft_print(text + used, size - used, "\n", 0);
@@ -13086,7 +13327,8 @@ VD_API const char *vd_fft_explain(vd_fft *p) {
     for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
         if (i == p->route[0].count) used += vd__fft_print(p->text + used, size - used, "inverse:\n", 0);
         used += vd__fft_print_pass(p->text + used, size - used, p, vd__fft_pass_at(p, i));
-        if (p->timing && p->timing[i].count) used += vd__fft_print_timing(p->text + used, size - used, &p->timing[i]);
+        if (p->timing && p->timing[i].times.count)
+            used += vd__fft_print_timing(p->text + used, size - used, &p->timing[i]);
     }
     return p->text;
 }

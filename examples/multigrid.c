@@ -1,6 +1,7 @@
 /* Solves Poisson's equation, -laplace(u) = source, on a square with given values on its edges, by multigrid. The solver
    is a small library on top of vkdispatch with plans of its own: `source` and `edge` are fragments of the caller, with
-   arguments. Prints the residual after each cycle, then compares solutions on finer and finer grids with the exact one.
+   arguments; the tile size of the smoothing kernel is chosen by measuring. Prints the tile size and the residual after
+   each cycle, then compares solutions on finer and finer grids with the exact one.
    cc -std=c99 -O1 -I. examples/multigrid.c -o multigrid -ldl -lpthread -lm
    Run: ./multigrid [cycles] */
 #define VKDISPATCH_CUDA
@@ -40,9 +41,12 @@ enum { MAX_LEVELS = 12 };
 /* Buffers of kernels: those of the caller, then those of the level that a dispatch works on. */
 enum { SOLUTION, RESIDUALS, CALLER_ROLES, U = CALLER_ROLES, F, R, COARSE_U, COARSE_F, ROLES };
 
+typedef struct tile { uint32_t x, y; } tile; /* points of a work-group */
+
 struct multigrid {
     vd_plan base;
     uint32_t levels, cycles, points; /* points: along an axis of the finest grid */
+    tile tile;               /* of the kernel `smooth` */
     vd_plan_fragment source, edge;
     vd_plan_kernel set_up, smooth, residual, restriction, prolongation;
     vd_buffer u[MAX_LEVELS + 1], f[MAX_LEVELS + 1], r[MAX_LEVELS]; /* by level, 0 is the finest; f and r: times the
@@ -58,12 +62,14 @@ static vc_kernel *begin(multigrid *p, const char *name) {
     return vc_begin(&(vc_kernel_desc){ .name = name, .machine = vd_machine(p->base.ctx) });
 }
 
-static point point_at(vc_val n, vc_val i) {
-    point g = { .i = i, .n = n, .x = vc_rem(i, n), .y = vc_div(i, n) };
+static point point_of(vc_val n, vc_val i, vc_val x, vc_val y) {
+    point g = { .i = i, .n = n, .x = x, .y = y };
     vc_val last = vc_sub(n, vc_u32(1));
     g.inside = vc_and(vc_and(vc_gt(g.x, vc_u32(0)), vc_lt(g.x, last)), vc_and(vc_gt(g.y, vc_u32(0)), vc_lt(g.y, last)));
     return g;
 }
+
+static point point_at(vc_val n, vc_val i) { return point_of(n, i, vc_rem(i, n), vc_div(i, n)); }
 
 /* Returns the sum of the four neighbours, with `corners` that of the points diagonal to this one. */
 static vc_val neighbours(const point *g, vc_ref u, bool corners) {
@@ -96,19 +102,28 @@ static vd_result build_set_up(multigrid *p) {
 }
 
 /* Gauss-Seidel, half an iteration: the points of one colour of a chessboard. */
-static vd_result build_smooth(multigrid *p) {
-    vc_kernel *k = begin(p, "multigrid smooth");
-    vc_ref u = vd_plan_kernel_buffer(&p->smooth, k, U, "u", VC_F32, VC_READ_WRITE);
-    vc_ref f = vd_plan_kernel_buffer(&p->smooth, k, F, "f", VC_F32, VC_READ);
+static vd_result build_smooth(multigrid *p, tile t, vd_plan_kernel *kernel) {
+    vc_kernel *k = vc_begin(&(vc_kernel_desc){ .name = "multigrid smooth", .machine = vd_machine(p->base.ctx),
+                                               .local_size = { t.x, t.y } });
+    vc_ref u = vd_plan_kernel_buffer(kernel, k, U, "u", VC_F32, VC_READ_WRITE);
+    vc_ref f = vd_plan_kernel_buffer(kernel, k, F, "f", VC_F32, VC_READ);
     vc_val n = vc_param(k, "n", VC_U32), colour = vc_param(k, "colour", VC_U32);
-    VC_EACH(k, i) {
-        point g = point_at(n, i);
-        vc_val mine = vc_eq(vc_and(vc_add(g.x, g.y), vc_u32(1)), colour);
+    VC_EACH2(k, x, y) {
+        vc_val i = vc_add(vc_mul(y, n), x);
+        point g = point_of(n, i, x, y);
+        vc_val mine = vc_eq(vc_and(vc_add(x, y), vc_u32(1)), colour);
         VC_IF(k, vc_and(g.inside, mine)) {
             vc_store(u, i, vc_mul(vc_add(neighbours(&g, u, false), vc_load(f, i)), vc_f32(0.25f)));
         }
     }
-    return vd_plan_kernel_build(&p->base, &p->smooth, k);
+    return vd_plan_kernel_build(&p->base, kernel, k);
+}
+
+/* Records half an iteration. */
+static vd_result record_smooth(vd_list *list, const vd_plan_kernel *kernel, const vd_plan_io *io, uint32_t n,
+                               uint32_t colour) {
+    return vd_plan_dispatch(list, kernel, io, &(vd_dispatch_desc){ .threads = { n, n }, .arg_count = 2,
+                                                                  .args = (vd_arg[]){ vd_u32(n), vd_u32(colour) } });
 }
 
 static vd_result build_residual(multigrid *p) {
@@ -170,6 +185,61 @@ static vd_result build_prolong(multigrid *p) {
     return vd_plan_kernel_build(&p->base, &p->prolongation, k);
 }
 
+/* ---- the tile size, chosen by measuring ---- */
+
+static bool accepts_tile(void *plan, const void *choice) {
+    const vd_limits *limits = &vd_device(((multigrid *)plan)->base.ctx, 0)->limits;
+    const tile *t = choice;
+    return t->x && t->y && t->x <= limits->max_local_size[0] && t->y <= limits->max_local_size[1]
+           && (uint64_t)t->x * t->y <= limits->max_local_invocations;
+}
+
+static uint32_t propose_tiles(void *plan, void *choices, uint32_t count, const void *best) {
+    static const tile tiles[] = { { 32, 4 }, { 128, 1 }, { 64, 2 }, { 16, 8 }, { 64, 4 }, { 16, 16 }, { 8, 8 } };
+    if (best) return count; /* no variants of the fastest */
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++)
+        if (accepts_tile(plan, &tiles[i])) ((tile *)choices)[count++] = tiles[i];
+    return count;
+}
+
+static vd_result build_trial(void *plan, const void *choice, void *kernel) {
+    return build_smooth(plan, *(const tile *)choice, kernel);
+}
+
+/* The buffer of the residuals serves as solution. */
+static vd_result record_trial(void *plan, const void *kernel, vd_list *list) {
+    multigrid *p = plan;
+    vd_plan_role roles[ROLES] = { [U] = { .buffer = p->r[0] }, [F] = { .buffer = p->f[0] } };
+    vd_plan_io io = { .roles = roles, .role_count = CALLER_ROLES };
+    vd_result r = record_smooth(list, kernel, &io, p->points, 0);
+    return r ? r : record_smooth(list, kernel, &io, p->points, 1);
+}
+
+/* All tiles must compute the same from these numbers. */
+static vd_result prepare_trial(void *plan, vd_plan_results *results) {
+    static const float numbers[] = { 1, 0.5f, -0.75f, 0.25f };
+    multigrid *p = plan;
+    *results = (vd_plan_results){ .buffer = p->r[0], .type = VD_F32, .count = (uint64_t)p->points * p->points,
+                                  .tolerance = 1e-6 };
+    return vd_fill(vd_immediate(p->base.ctx, 0, 0), p->r[0], 0, (results->count & ~(uint64_t)3) * sizeof(float),
+                   numbers, sizeof numbers);
+}
+
+static vd_result choose_tile(multigrid *p) {
+    tile choices[VD_PLAN_MAX_CHOICES];
+    vd_plan_timings timings;
+    uint64_t fields[] = { 1 /* version of the kernel */, p->points };
+    vd_plan_tuner tuner = { .name = "tile", .fields = fields, .field_count = 2, .choice_size = sizeof(tile),
+                            .trial_size = sizeof(vd_plan_kernel), .user = p, .propose = propose_tiles,
+                            .accepts = accepts_tile, .build = build_trial, .record = record_trial,
+                            .prepare = prepare_trial };
+    vd_result r = vd_plan_tune(&p->base, &tuner, choices, &timings);
+    if (!r) p->tile = choices[0];
+    return r;
+}
+
+/* ---- making a plan ---- */
+
 static uint32_t points_of(const multigrid *p, uint32_t level) { return (1u << (p->levels - level)) + 1; }
 
 static vd_result make_buffers(multigrid *p) {
@@ -202,7 +272,8 @@ static vd_result multigrid_make(void *plan, const void *user_desc) {
     if (!r) r = vd_plan_fragment_check(&p->base, &p->edge);
     if (!r) r = make_buffers(p);
     if (!r) r = build_set_up(p);
-    if (!r) r = build_smooth(p);
+    if (!r) r = choose_tile(p);
+    if (!r) r = build_smooth(p, p->tile, &p->smooth);
     if (!r) r = build_residual(p);
     if (!r) r = build_restrict(p);
     if (!r) r = build_prolong(p);
@@ -222,26 +293,28 @@ static const vd_plan_kind multigrid_kind = { .name = "multigrid", .size = sizeof
 
 typedef struct cycle { multigrid *p; vd_list *list; vd_plan_role *roles; vd_plan_io *io; } cycle;
 
-/* Dispatches a kernel for n x n points of a level. */
-static vd_result dispatch(const cycle *c, const vd_plan_kernel *kernel, uint32_t level, uint32_t n, vd_arg *colour) {
+/* Sets the buffers of a level. */
+static void select_level(const cycle *c, uint32_t level) {
     const multigrid *p = c->p;
-    vd_arg args[2] = { vd_u32(n) };
-    if (colour) args[1] = *colour;
     c->roles[U].buffer = level ? p->u[level] : c->roles[SOLUTION].buffer;
     c->roles[F].buffer = p->f[level];
     c->roles[R].buffer = p->r[level];
     c->roles[COARSE_U].buffer = p->u[level + 1];
     c->roles[COARSE_F].buffer = p->f[level + 1];
-    return vd_plan_dispatch(c->list, kernel, c->io, &(vd_dispatch_desc){ .threads = { (uint64_t)n * n }, .args = args,
-                                                                        .arg_count = colour ? 2 : 1 });
 }
 
-static vd_result smooth(const cycle *c, uint32_t level, int times) {
+/* Dispatches a kernel for n x n points of a level. */
+static vd_result dispatch(const cycle *c, const vd_plan_kernel *kernel, uint32_t level, uint32_t n) {
+    select_level(c, level);
+    return vd_plan_dispatch(c->list, kernel, c->io, &(vd_dispatch_desc){ .threads = { (uint64_t)n * n }, .arg_count = 1,
+                                                                        .args = (vd_arg[]){ vd_u32(n) } });
+}
+
+static vd_result smooth(const cycle *c, uint32_t level, uint32_t times) {
     vd_result r = VD_OK;
-    for (int i = 0; i < 2 * times && !r; i++) {
-        vd_arg colour = vd_u32((uint32_t)i & 1);
-        r = dispatch(c, &c->p->smooth, level, points_of(c->p, level), &colour);
-    }
+    select_level(c, level);
+    for (uint32_t i = 0; i < 2 * times && !r; i++)
+        r = record_smooth(c->list, &c->p->smooth, c->io, points_of(c->p, level), i & 1);
     return r;
 }
 
@@ -251,12 +324,12 @@ static vd_result v_cycle(const cycle *c) {
     vd_result r = VD_OK;
     for (uint32_t l = 0; l + 1 < p->levels && !r; l++) {
         r = smooth(c, l, 2);
-        if (!r) r = dispatch(c, &p->residual, l, points_of(p, l), NULL);
-        if (!r) r = dispatch(c, &p->restriction, l, points_of(p, l + 1), NULL);
+        if (!r) r = dispatch(c, &p->residual, l, points_of(p, l));
+        if (!r) r = dispatch(c, &p->restriction, l, points_of(p, l + 1));
     }
     if (!r) r = smooth(c, p->levels - 1, 1);
     for (uint32_t l = p->levels - 1; l-- > 0 && !r;) {
-        r = dispatch(c, &p->prolongation, l, points_of(p, l), NULL);
+        r = dispatch(c, &p->prolongation, l, points_of(p, l));
         if (!r) r = smooth(c, l, 2);
     }
     return r;
@@ -273,10 +346,10 @@ static vd_result multigrid_record(void *plan, vd_list *list, const void *user_io
     vd_plan_io io = { .roles = roles, .role_count = CALLER_ROLES, .args = u->args, .arg_count = u->arg_count };
     cycle c = { p, list, roles, &io };
     vd_result r = vd_plan_check(&p->base, &io);
-    if (!r) r = dispatch(&c, &p->set_up, 0, p->points, NULL);
+    if (!r) r = dispatch(&c, &p->set_up, 0, p->points);
     for (uint32_t i = 0; i <= p->cycles && !r; i++) {
         if (i) r = v_cycle(&c);
-        if (!r) r = dispatch(&c, &p->residual, 0, p->points, NULL);
+        if (!r) r = dispatch(&c, &p->residual, 0, p->points);
         if (!r) r = vd_reduce_run(p->reduce, list, p->r[0], p->norm);
         if (!r) r = vd_copy(list, u->residuals, i * sizeof(float), p->norm, 0, sizeof(float));
     }
@@ -387,6 +460,7 @@ static vd_result show_residuals(problem *p, double *ratio) {
     p->desc.levels = LEVELS;
     multigrid *plan = multigrid_create(p->ctx, &p->desc);
     vd_result r = plan ? multigrid_run(plan, vd_immediate(p->ctx, 0, 0), &p->io) : vd_error_result();
+    if (plan) printf("tiles of %u x %u points\n", plan->tile.x, plan->tile.y);
     if (!r) r = vd_buffer_read(p->ctx, p->io.residuals, 0, residuals, (p->desc.cycles + 1) * sizeof(float));
     for (uint32_t i = 0; i <= p->desc.cycles && !r; i++)
         printf("%2u cycles: residual %.2e\n", i, (double)(*ratio = (double)residuals[i] / (double)residuals[0]));

@@ -682,6 +682,38 @@ static vd_result apply_record(void *plan, vd_list *list, const void *user_io) {
     return r ? r : vd_plan_dispatch(list, &p->kernel, &io, &desc);
 }
 
+/* Functions of a tuner that proposes no choice, so that nothing is measured. */
+static uint32_t apply_propose(void *user, void *choices, uint32_t count, const void *best) {
+    (void)user, (void)choices, (void)best;
+    return count;
+}
+
+static bool apply_accepts(void *user, const void *choice) { return !user && choice; }
+
+static vd_result apply_build(void *user, const void *choice, void *trial) {
+    (void)user, (void)choice, (void)trial;
+    return VD_ERROR_UNSUPPORTED;
+}
+
+static vd_result apply_record_trial(void *user, const void *trial, vd_list *list) {
+    (void)user, (void)trial, (void)list;
+    return VD_ERROR_UNSUPPORTED;
+}
+
+static vd_result apply_tune(apply *p) {
+    uint32_t choices[VD_PLAN_MAX_CHOICES];
+    vd_plan_timings timings;
+    vd_plan_tuner tuner;
+    memset(&tuner, 0, sizeof tuner);
+    tuner.name = "nothing";
+    tuner.choice_size = sizeof choices[0];
+    tuner.propose = apply_propose;
+    tuner.accepts = apply_accepts;
+    tuner.build = apply_build;
+    tuner.record = apply_record_trial;
+    return vd_plan_tune(&p->base, &tuner, choices, &timings);
+}
+
 static void call_library(caller *c) {
     apply_desc desc;
     apply_io io;
@@ -693,6 +725,7 @@ static void call_library(caller *c) {
     if (!c->within && any(c, 20)) return; /* compiles a kernel */
     apply *p = (apply *)vd_plan_create(c->w->ctx, &apply_kind, "apply_create", &desc);
     TOOK(vd_plan_run(p, "apply_run", apply_record, immediate(c), &io));
+    TOOK(p ? apply_tune(p) : VD_ERROR_INVALID);
     vd_plan_destroy(p);
 }
 
