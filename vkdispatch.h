@@ -60,6 +60,7 @@
        heap            device memory: blocks shared by many buffers
        batch           command lists, staging memory, submission, readback
        images          images and samplers: creation, boxes, transfers
+       windows         swapchains
        profile         timestamps, scopes, statistics
        output          output of printf and assert in kernels
        graphs          lists that are kept: scheduling, slots, submission
@@ -316,6 +317,8 @@
                                  vd_image_view             context
        sampler                   vd_sampler_create         vd_sampler_destroy, its  not affected
                                                            context
+       swapchain                 vd_swapchain_create       vd_swapchain_destroy,    vd_swapchain_destroy waits for it
+                                                           its context
        kernel                    vd_kernel_create,         vd_kernel_destroy, its   as for buffers
                                  vd_kernel_load            context
        graph, with its slots     vd_graph_begin,           vd_graph_destroy, its    it completes; the handle is invalid
@@ -346,6 +349,8 @@
          recording into a list from vd_list_begin or vd_graph_begin; its   that list
          vd_list_end, vd_list_watch, vd_list_discard, vd_submit and
          vd_graph_end
+         vd_present and vd_swapchain_destroy                               the swapchain, and the window as the window
+                                                                           system requires (Xlib: XInitThreads)
          vd_context_destroy                                                the context: no other thread is in a call of
                                                                            it, or makes one later
          use of a mapped pointer, or of the data of a ticket               the object: no thread destroys it meanwhile
@@ -550,6 +555,25 @@
        * The dummy backend makes transfers. Its blits copy the nearest texel without conversion, its clears store sRGB
          components unconverted, and it has no packed formats.
 
+   Windows
+       A swapchain shows images in a window that another library has opened:
+           context_desc.window_system = VD_WINDOW_XLIB; // before vd_context_create
+           vd_swapchain_desc desc = {0};
+           desc.display = glfwGetX11Display(); desc.window = glfwGetX11Window(window);
+           vd_swapchain chain = vd_swapchain_create(ctx, &desc);
+           vd_present_desc frame = {0};
+           frame.box.image = picture;
+           vd_result r = vd_present(ctx, chain, &frame); // after each step
+       * Requirements: vulkan, and vd_context_desc.window_system. The first device of the context presents.
+       * Formats. The image is converted by a blit, without scaling. Choose vd_swapchain_desc.format with _SRGB for
+         kernels that compute in linear light. With hdr10, the values are those of ST 2084; vd_swapchain_info tells
+         whether the window has this colour space.
+       * Ordering. vd_present is a command of the immediate list of queue 0, which it submits.
+       * Resized windows need no call: the next vd_present uses the new size.
+       * Closed windows. Destroy the swapchain before its window. If the window was closed first, vd_present returns
+         VD_ERROR_WINDOW_LOST. Xlib then also calls its error handler, which ends the process by default: see
+         XSetErrorHandler.
+
    Other APIs
        to use here                                            see
        -----------                                            ---
@@ -607,6 +631,7 @@ typedef struct vd_list vd_list;                      /* command list */
 typedef struct vd_buffer { uint64_t id; } vd_buffer; /* buffer or view */
 typedef struct vd_image { uint64_t id; } vd_image;   /* image or view */
 typedef struct vd_sampler { uint64_t id; } vd_sampler;
+typedef struct vd_swapchain { uint64_t id; } vd_swapchain; /* images for a window */
 typedef struct vd_graph { uint64_t id; } vd_graph;
 typedef struct vd_kernel { uint64_t id; } vd_kernel;
 typedef struct vd_ticket { uint64_t id; } vd_ticket; /* readback in flight, or watched list */
@@ -631,7 +656,8 @@ typedef enum vd_result {
     VD_ERROR_DEVICE_LOST,          /* permanent for the context */
     VD_ERROR_IO,                   /* a file could not be written */
     VD_ERROR_BACKEND,              /* another failure of a driver call */
-    VD_ERROR_ASSERTION             /* a vc_assert in a kernel failed */
+    VD_ERROR_ASSERTION,            /* a vc_assert in a kernel failed */
+    VD_ERROR_WINDOW_LOST           /* permanent for the swapchain: its window does not exist any more */
 } vd_result;
 
 typedef enum vd_backend {
@@ -813,6 +839,24 @@ typedef enum vd_compare {
     VD_COMPARE_NOT_EQUAL, VD_COMPARE_GREATER_EQUAL, VD_COMPARE_ALWAYS
 } vd_compare;
 
+/* Window system: the handles that vd_swapchain_desc contains. */
+typedef enum vd_window_system {
+    VD_WINDOW_NONE = 0,
+    VD_WINDOW_XLIB,         /* display: Display *; window: Window */
+    VD_WINDOW_XCB,          /* display: xcb_connection_t *; window: xcb_window_t */
+    VD_WINDOW_WAYLAND,      /* display: wl_display *; window: wl_surface * */
+    VD_WINDOW_WIN32,        /* display: HINSTANCE; window: HWND */
+    VD_WINDOW_METAL         /* window: CAMetalLayer * */
+} vd_window_system;
+
+/* When presented images appear. If the device lacks a mode, the next one above it is used. */
+typedef enum vd_vsync {
+    VD_VSYNC_ON = 0,        /* at the next refresh of the display, one after the other */
+    VD_VSYNC_ADAPTIVE,      /* the same, but at once if they are late; may tear */
+    VD_VSYNC_MAILBOX,       /* at the next refresh; a newer image replaces one that waits */
+    VD_VSYNC_OFF            /* at once; may tear. Without this mode: VD_VSYNC_MAILBOX */
+} vd_vsync;
+
 enum { VD_READ = 1, VD_WRITE = 2, VD_READ_WRITE = 3 }; /* access to a buffer */
 
 /* Implicit arguments: u32 values that the library puts into the argument block by itself. `arg` and `axis` are members
@@ -832,6 +876,7 @@ typedef enum vd_implicit {
 #define VD_ALL_LEVELS UINT32_MAX /* levels of an image: down to one texel */
 #define VD_WHOLE UINT64_MAX   /* size: to the end of the buffer */
 #define VD_FOREVER UINT64_MAX /* timeout: wait without limit */
+#define VD_MAX_FRAMES 8       /* frames in flight of a swapchain */
 #define VD_MAX_ARGUMENT_BYTES 1024 /* maximum size of an argument block in bytes, implicit arguments included */
 #define VD_MAX_ARGS 64        /* maximum number of arguments of a kernel */
 #define VD_MAX_CONSTANTS 256  /* maximum length of vd_kernel_desc.constants */
@@ -971,6 +1016,8 @@ typedef struct vd_context_desc {
        objects; returns whether to try again. Default: calls fail. */
     bool (*memory_pressure)(void *user, int device, uint64_t bytes);
     void *pressure_user;            /* passed to memory_pressure */
+    vd_window_system window_system; /* VD_BACKEND_VULKAN: make vd_swapchain_create work for windows of this system.
+                                       Includes `graphics`. Default: none */
 } vd_context_desc;
 
 /* Usage of a buffer's memory. Kernels and transfers can access every buffer. Several usages may share one type of
@@ -1128,6 +1175,26 @@ typedef struct vd_image_transfer {
 
 /* A texel, by the type of its components in kernels. Missing components are ignored. */
 typedef union vd_color { float f[4]; int32_t i[4]; uint32_t u[4]; } vd_color;
+
+/* Handles are integers or untyped pointers, so that no header of a window system is needed. */
+typedef struct vd_swapchain_desc {
+    const char *name;               /* for messages. Default: none */
+    void *display;                  /* see vd_window_system */
+    uint64_t window;                /* see vd_window_system; a pointer is cast to uintptr_t */
+    vd_vsync vsync;                 /* default: VD_VSYNC_ON */
+    int frames;                     /* frames in flight, 1 to VD_MAX_FRAMES: vd_present waits until as many earlier
+                                       presents have been executed. Default: 2 */
+    vd_format format;               /* preferred format. Default: VD_FORMAT_BGRA8_UNORM */
+    bool hdr10;                     /* use the HDR10 colour space (BT.2020, ST 2084), if the window has it */
+} vd_swapchain_desc;
+
+typedef struct vd_present_desc {
+    vd_image_box box;               /* what is shown. layers 0 and extent[2] 0: one layer, one plane */
+    int32_t x, y;                   /* pixel of the window for the box's first texel; what is outside is not shown */
+    vd_color background;            /* the rest of the window */
+    uint32_t extent[2];             /* pixels of the window, if it has no extent of its own (Wayland). Default: those of
+                                       the box */
+} vd_present_desc;
 
 /* One argument of a kernel. */
 typedef struct vd_arg_info {
@@ -1329,6 +1396,16 @@ typedef struct vd_image_info {
     uint64_t native;                /* vulkan: VkImage */
     uint32_t storage;               /* number that an image shares with its views only */
 } vd_image_info;
+
+typedef struct vd_swapchain_info {
+    char name[64];                  /* first 63 bytes of the name; "" if unnamed */
+    uint32_t extent[2];             /* pixels of the window at the last vd_present; 0: it is minimised */
+    vd_format format;
+    bool hdr10;                     /* the colour space is HDR10 */
+    vd_vsync vsync;                 /* mode in use */
+    uint32_t images;                /* of the swapchain */
+    uint64_t presented;             /* images that were presented */
+} vd_swapchain_info;
 
 typedef struct vd_format_info {
     const char *name;               /* "rgba8unorm" */
@@ -1651,6 +1728,29 @@ VD_API vd_sampler vd_sampler_create(vd_context *ctx, const vd_sampler_desc *desc
 
 /* Destroys a sampler. Work that uses it completes. {0} is ignored; an invalid handle only sets the error text. */
 VD_API void vd_sampler_destroy(vd_context *ctx, vd_sampler sampler);
+
+/* ---- windows ----
+   See the section "Windows" of the manual. */
+
+/* Creates a swapchain for a window, which must outlive it.
+   Fails with VD_ERROR_INVALID if the desc is invalid, or the window has a swapchain; VD_ERROR_UNSUPPORTED without
+   vd_context_desc.window_system, or if loader or device cannot present to this window; VD_ERROR_WINDOW_LOST;
+   VD_ERROR_OUT_OF_MEMORY; VD_ERROR_OUT_OF_DEVICE_MEMORY. */
+VD_API vd_swapchain vd_swapchain_create(vd_context *ctx, const vd_swapchain_desc *desc);
+
+/* Waits for the swapchain's last present, and destroys it. {0} is ignored; an invalid handle only sets the error
+   text. */
+VD_API void vd_swapchain_destroy(vd_context *ctx, vd_swapchain swapchain);
+
+/* Fills in *out. */
+VD_API vd_result vd_swapchain_query(vd_context *ctx, vd_swapchain swapchain, vd_swapchain_info *out);
+
+/* Shows an image: copies it to the window, after the work recorded so far that writes it, and submits the immediate
+   list of queue 0. Does not wait for the copy. A window that was resized is presented to in its new size.
+   Returns VD_TIMEOUT if nothing was shown: the window is minimised, or had no free image for a second, as hidden
+   windows may. Fails with VD_ERROR_INVALID if the box is outside the image or has several layers or planes;
+   VD_ERROR_UNSUPPORTED if the image has another format than the window and cannot be blitted; VD_ERROR_WINDOW_LOST. */
+VD_API vd_result vd_present(vd_context *ctx, vd_swapchain swapchain, const vd_present_desc *desc);
 
 /* ---- kernels ---- */
 
@@ -3191,7 +3291,7 @@ VD__SMALL_END
 
 typedef enum vd__object_type {
     VD__OBJECT_BUFFER, VD__OBJECT_KERNEL, VD__OBJECT_TICKET, VD__OBJECT_IMAGE, VD__OBJECT_SAMPLER, VD__OBJECT_GRAPH,
-    VD__OBJECT_TYPES
+    VD__OBJECT_SWAPCHAIN, VD__OBJECT_TYPES
 } vd__object_type;
 
 /* First member of every pooled object. An object exists while its handle is valid, while it is pinned, and until its
@@ -3268,10 +3368,12 @@ static const char *vd__pool_reason(const vd__pool *pool, uint64_t id) {
     "handle is invalid: expected " expected ", got a ticket", \
     "handle is invalid: expected " expected ", got an image", \
     "handle is invalid: expected " expected ", got a sampler", \
-    "handle is invalid: expected " expected ", got a graph" }
+    "handle is invalid: expected " expected ", got a graph", \
+    "handle is invalid: expected " expected ", got a swapchain" }
     static const char *const mismatches[VD__OBJECT_TYPES][VD__OBJECT_TYPES] = { /* expected, actual */
         VD__MISMATCHES("a buffer"), VD__MISMATCHES("a kernel"), VD__MISMATCHES("a ticket"),
-        VD__MISMATCHES("an image"), VD__MISMATCHES("a sampler"), VD__MISMATCHES("a graph")
+        VD__MISMATCHES("an image"), VD__MISMATCHES("a sampler"), VD__MISMATCHES("a graph"),
+        VD__MISMATCHES("a swapchain")
     };
 #undef VD__MISMATCHES
     if (!id) return "handle is 0; it was never created, or creating it failed";
@@ -3415,6 +3517,7 @@ typedef struct vd__image_shape {
     uint32_t levels, layers;
     bool depth;                /* the format has a depth component */
     bool placed;               /* in a heap */
+    bool window;               /* of a swapchain */
     uint32_t usage;            /* VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both */
 } vd__image_shape;
 
@@ -3424,6 +3527,7 @@ typedef enum vd__layout {
     VD__LAYOUT_GENERAL,        /* kernels, through storage and sampled images */
     VD__LAYOUT_SAMPLED,        /* reads by kernels, through sampled images */
     VD__LAYOUT_SOURCE, VD__LAYOUT_TARGET, /* transfers */
+    VD__LAYOUT_PRESENT,        /* images of swapchains while they are shown */
     VD__LAYOUTS
 } vd__layout;
 
@@ -3472,6 +3576,7 @@ static const vd__image_shape *vd__memory_shape(const vd__memory *m) {
 
 /* The layout of all subresources between lists: kernels use it, so their descriptors never change. */
 static vd__layout vd__image_rest(const vd__image_shape *shape) {
+    if (shape->window) return VD__LAYOUT_PRESENT;
     return shape->usage & VD_IMAGE_STORAGE ? VD__LAYOUT_GENERAL : VD__LAYOUT_SAMPLED;
 }
 
@@ -3578,6 +3683,21 @@ typedef struct vd__argument_change {
     const void *data;          /* copied */
 } vd__argument_change;
 
+/* The part of a swapchain that its backend uses. */
+typedef struct vd__surface {
+    vd_swapchain_desc desc;    /* without its name; defaults are replaced */
+    uint32_t extent[2];        /* of a window without an extent of its own; 0: not known yet */
+    uint32_t frame;            /* the current one of desc.frames */
+    /* The following are set by the backend. */
+    void *native;
+    vd__image_shape *shape;    /* of the images; extent[0] 0: the window is minimised */
+    uint32_t image_count;
+    uint64_t image;            /* VkImage of the acquired image */
+    bool fluid;                /* the window has no extent of its own */
+    bool stale;                /* its images do not fit the window any more */
+    bool submitted;            /* the submission that draws the acquired image succeeded */
+} vd__surface;
+
 /* One submission of a recording. */
 typedef struct vd__submission {
     const vd__commands *commands; /* NULL: the submission only advances the timeline */
@@ -3587,6 +3707,7 @@ typedef struct vd__submission {
     uint32_t wait_count;
     const vd__argument_change *changes; /* for this submission and later ones */
     uint32_t change_count;
+    vd__surface *surface;      /* not NULL: its transfers wait for the acquired image, which is presented afterwards */
 } vd__submission;
 
 enum { VD__COPIES_KERNEL = 1, VD__COPIES_DRIVER };
@@ -3627,7 +3748,8 @@ struct vd__host {
     void *cuda_stream;         /* the user's, or NULL */
     void *cl_context, *cl_device, *cl_queue; /* the user's, or NULL */
     void (*get_instance_proc_addr)(void); /* the user's, or NULL */
-    bool graphics;             /* desc.graphics */
+    bool graphics;             /* desc.graphics, or windows */
+    vd_window_system window_system; /* desc.window_system */
     bool profile;              /* desc.profile or VKDISPATCH_PROFILE */
     int copies;                /* VD__COPIES_X from VKDISPATCH_COPIES, or 0 */
 };
@@ -3756,6 +3878,18 @@ typedef struct vd__sampler {
     vd__memory key;            /* only its serial is used: it identifies the sampler in descriptors */
     uint64_t native[VD_MAX_DEVICES]; /* by device. The backend keeps them until the device is closed */
 } vd__sampler;
+
+typedef struct vd__queue vd__queue;
+
+typedef struct vd__swapchain {
+    vd__slot slot;
+    vd__queue *queue;
+    vd__surface surface;
+    vd__image image;           /* the acquired image, not in the pool. Its name is that of the swapchain */
+    uint64_t values[VD_MAX_FRAMES]; /* timeline value of the last present of each frame */
+    uint64_t last_use;         /* timeline value of the last present */
+    uint64_t presented;
+} vd__swapchain;
 
 /* Rows of a buffer, all in bytes. `pitch` is the stride in the buffer and `host_pitch` that in host memory. */
 typedef struct vd__region { uint64_t offset, row, rows, pitch, host_pitch; } vd__region;
@@ -3987,6 +4121,7 @@ struct vd_list {
     uint32_t transition_count, transition_capacity;
     struct vd__dispatch_state *dispatch; /* the last dispatch, reused by the next one */
     struct vd__graph *graph;   /* the list records this graph; NULL: it records for submission */
+    vd__surface *surface;      /* of the next submission, see vd__submission */
     vd__list_use *uses;        /* each object once; none in an open batch */
     uint32_t *use_table;       /* hash table with 2 * use_capacity slots: 1 + index in uses; 0: empty */
     uint32_t use_count, use_capacity; /* the capacity is a power of two */
@@ -4134,7 +4269,7 @@ typedef struct vd__failure {
 
 enum { VD__MAX_FAILURES = 16 }; /* failures kept per queue */
 
-typedef struct vd__queue {
+struct vd__queue {
     struct vd_context *ctx;
     vd__context_device *context_device;
     vd__device *device;
@@ -4154,7 +4289,7 @@ typedef struct vd__queue {
     bool output_stale;         /* `output` may contain old records; cleared before the next kernel prints */
     vd__output *spare_outputs; /* to be reused; under the context's lock */
     vd__slot *garbage, *last_garbage; /* destroyed objects by the timeline value they wait for; context's lock */
-} vd__queue;
+};
 
 /* Data that a library built on top attaches to the context (vd_context_attach). */
 typedef struct vd__attachment {
@@ -4193,7 +4328,7 @@ struct vd_context {
     uint32_t lost_device;      /* 1 + index of the device that was lost first, set before VD__LOST; 0: none */
     vd__message_queue messages;
     vd__mutex lock;            /* of the members that follow; locked after a queue's lock */
-    vd__pool buffers, kernels, tickets, images, samplers, graphs;
+    vd__pool buffers, kernels, tickets, images, samplers, graphs, swapchains;
     uint32_t serial;
     uint32_t list_number;      /* of the last list that was opened */
     vd_list *lists;
@@ -4312,7 +4447,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
 
    Operations                               externally synchronised by
    commands_*, record_*                     the commands
-   queue_submit                             the device (all its queues)
+   queue_submit, surface_present and        the device (all its queues)
+   surface_close
    block_* except block_sync, memory_*      the device
    device_idle                              the device: no other operation of it runs meanwhile
    all others, including queue_value and    nothing: may be called concurrently
@@ -4359,6 +4495,13 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    view_create       Creates the native handles of a range of an image for bindings.
    view_destroy
    sampler_create    Returns a native sampler, which belongs to the device. Equal descs may share one.
+   surface_create    Opens the window of s->desc, and chooses the format, colour space and mode; updates s->desc.
+   surface_open      Creates images for the window's current extent and sets s->shape->extent. VD_TIMEOUT: it is 0.
+   surface_acquire   Acquires an image for s->frame. VD_TIMEOUT: there is none, or if s->stale is set, the images must
+                     be replaced.
+   surface_present   Shows the acquired image, after the submission that draws it.
+   surface_close     Waits for the queue, and destroys the images.
+   surface_destroy
    kernel_create     Compiles a kernel. code_kind is one of the backend's `codes`; code_size, args, local_size and
                      argument_bytes are set; source text is zero-terminated. VD_ERROR_COMPILE with the driver's log on
                      failure.
@@ -4431,6 +4574,13 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
     X(void, view_destroy, (vd__device *dev, vd__memory *view), vk, default, default, default) \
     X(vd_result, sampler_create, (vd__device *dev, const vd_sampler_desc *desc, uint64_t *out), \
       vk, default, default, default) \
+    X(vd_result, surface_create, (vd__device *dev, vd__surface *s), vk, default, default, default) \
+    X(vd_result, surface_open, (vd__device *dev, vd__surface *s), vk, default, default, default) \
+    X(vd_result, surface_acquire, (vd__device *dev, vd__surface *s, uint64_t timeout_ns), \
+      vk, default, default, default) \
+    X(vd_result, surface_present, (vd__device *dev, uint32_t queue, vd__surface *s), vk, default, default, default) \
+    X(void, surface_close, (vd__device *dev, uint32_t queue, vd__surface *s), vk, default, default, default) \
+    X(void, surface_destroy, (vd__device *dev, vd__surface *s), vk, default, default, default) \
     X(vd_result, kernel_create, (vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code), \
       vk, cu, cl, dummy) \
     X(void, kernel_destroy, (vd__device *dev, vd__kernel_code *code), vk, cu, cl, dummy) \
@@ -4640,6 +4790,29 @@ static vd_result vd__default_sampler_create(vd__device *dev, const vd_sampler_de
     *out = 1;
     return VD_OK;
 }
+
+static vd_result vd__default_surface_create(vd__device *dev, vd__surface *s) {
+    (void)s;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s does not present to windows", dev->driver->backend->name);
+}
+
+static vd_result vd__default_surface_open(vd__device *dev, vd__surface *s) { (void)dev, (void)s; return VD_OK; }
+
+static vd_result vd__default_surface_acquire(vd__device *dev, vd__surface *s, uint64_t timeout_ns) {
+    (void)dev, (void)s, (void)timeout_ns;
+    return VD_OK;
+}
+
+static vd_result vd__default_surface_present(vd__device *dev, uint32_t queue, vd__surface *s) {
+    (void)dev, (void)queue, (void)s;
+    return VD_OK;
+}
+
+static void vd__default_surface_close(vd__device *dev, uint32_t queue, vd__surface *s) {
+    (void)dev, (void)queue, (void)s;
+}
+
+static void vd__default_surface_destroy(vd__device *dev, vd__surface *s) { (void)dev, (void)s; }
 
 static VD__UNUSED vd_result vd__default_record_native(vd__device *dev, vd__commands *c,
                                                      vd_result (*record)(void *user, void *commands), void *user) {
@@ -6568,6 +6741,7 @@ VD__SMALL
     X(vkDeviceWaitIdle) \
     X(vkGetDeviceQueue) \
     X(vkQueueSubmit) \
+    X(vkQueueWaitIdle) \
     X(vkCreateSemaphore) \
     X(vkDestroySemaphore) \
     X(vkGetSemaphoreCounterValue) \
@@ -6635,7 +6809,19 @@ VD__SMALL
 /* Functions of extensions. NULL if the extension is not enabled. */
 #define VD__VK_EXTENSION_FUNCTIONS(X) \
     VD__VK_HANDLE_FUNCTIONS(X) \
-    X(vkGetMemoryHostPointerPropertiesEXT)
+    X(vkGetMemoryHostPointerPropertiesEXT) \
+    X(vkCreateSwapchainKHR) \
+    X(vkDestroySwapchainKHR) \
+    X(vkGetSwapchainImagesKHR) \
+    X(vkAcquireNextImageKHR) \
+    X(vkQueuePresentKHR)
+
+#define VD__VK_SURFACE_FUNCTIONS(X) \
+    X(vkDestroySurfaceKHR) \
+    X(vkGetPhysicalDeviceSurfaceSupportKHR) \
+    X(vkGetPhysicalDeviceSurfaceCapabilitiesKHR) \
+    X(vkGetPhysicalDeviceSurfaceFormatsKHR) \
+    X(vkGetPhysicalDeviceSurfacePresentModesKHR)
 
 /* Names of VkResult codes, and the vd_result that each one maps to. */
 #define VD__VK_RESULTS(X) \
@@ -6656,6 +6842,9 @@ VD__SMALL
     X(VK_ERROR_INVALID_SHADER_NV, VD_ERROR_COMPILE) \
     X(VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS, VD_ERROR_BACKEND) \
     X(VK_ERROR_INVALID_EXTERNAL_HANDLE, VD_ERROR_INVALID) \
+    X(VK_ERROR_SURFACE_LOST_KHR, VD_ERROR_WINDOW_LOST) \
+    X(VK_ERROR_NATIVE_WINDOW_IN_USE_KHR, VD_ERROR_INVALID) \
+    X(VK_ERROR_OUT_OF_DATE_KHR, VD_ERROR_BACKEND) \
     X(VK_ERROR_UNKNOWN, VD_ERROR_BACKEND)
 
 #define VD__VK_MEMBER(name) PFN_##name name;
@@ -6664,13 +6853,28 @@ typedef struct vd__vk_driver {
     PFN_vkGetInstanceProcAddr vkGetInstanceProcAddr;
     VD__VK_LOADER_FUNCTIONS(VD__VK_MEMBER)
     VD__VK_INSTANCE_FUNCTIONS(VD__VK_MEMBER)
+    VD__VK_SURFACE_FUNCTIONS(VD__VK_MEMBER)
     VkInstance instance;
     VkDebugUtilsMessengerEXT messenger;
     uint32_t version;          /* API version in use: 1.2 or 1.3 */
     uint32_t layer_version;    /* specVersion of the enabled validation layer, else 0 */
+    bool surfaces;             /* the extensions of the host's window system are enabled */
     VkPhysicalDevice *devices;
     uint32_t device_count;
 } vd__vk_driver;
+
+enum { VD__VK_MAX_IMAGES = 16 }; /* of a swapchain */
+
+typedef struct vd__vk_surface {
+    VkSurfaceKHR handle;
+    VkSwapchainKHR swapchain;
+    VkSurfaceFormatKHR format;
+    VkPresentModeKHR mode;
+    VkSemaphore acquired[VD_MAX_FRAMES]; /* by frame: the image may be drawn */
+    VkSemaphore drawn[VD__VK_MAX_IMAGES]; /* by image: it may be presented */
+    VkImage images[VD__VK_MAX_IMAGES];
+    uint32_t index;            /* of the acquired image */
+} vd__vk_surface;
 
 enum { VD__VK_BINDINGS = 65 }; /* those of arguments, and one for the argument block */
 
@@ -6743,6 +6947,7 @@ static bool vd__vk_can_get_handles(const vd__vk_device *vk) { return vk->vkGetMe
 
 static vd__vk_driver *vd__vk_driver_of(const vd__driver *driver) { return (vd__vk_driver *)driver->native; }
 static vd__vk_device *vd__vk_device_of(const vd__device *dev) { return (vd__vk_device *)dev->native; }
+static vd__vk_surface *vd__vk_surface_of(const vd__surface *s) { return (vd__vk_surface *)s->native; }
 static const vd_allocator *vd__vk_allocator(const vd__device *dev) { return &dev->driver->host->allocator; }
 
 /* Grows an array to at least `need` items. Returns the array, which may have moved; NULL with the error set if out
@@ -6775,6 +6980,29 @@ static VD__PRINTF(2, 3) vd_result vd__vk_fail(VkResult result, const char *forma
     va_end(args);
     return code;
 }
+
+/* By vd_window_system: an instance extension, its function that creates a surface, and the type of the struct that this
+   function reads. Defined here, because vulkan.h includes the headers of the window systems. */
+static const struct { const char *extension, *create; uint32_t type; } vd__vk_window_systems[] = {
+    { NULL, NULL, 0 },
+    { "VK_KHR_xlib_surface", "vkCreateXlibSurfaceKHR", 1000004000 },
+    { "VK_KHR_xcb_surface", "vkCreateXcbSurfaceKHR", 1000005000 },
+    { "VK_KHR_wayland_surface", "vkCreateWaylandSurfaceKHR", 1000006000 },
+    { "VK_KHR_win32_surface", "vkCreateWin32SurfaceKHR", 1000009000 },
+    { "VK_EXT_metal_surface", "vkCreateMetalSurfaceEXT", 1000217000 }
+};
+
+/* VkXlibSurfaceCreateInfoKHR and its counterparts, which have the same layout: the display, except with Metal, and the
+   window, a pointer or an integer. */
+typedef struct vd__vk_window {
+    VkStructureType sType;
+    const void *pNext;
+    VkFlags flags;
+    uintptr_t handles[2];
+} vd__vk_window;
+
+typedef VkResult (VKAPI_PTR *vd__vk_create_surface)(VkInstance, const vd__vk_window *, const VkAllocationCallbacks *,
+                                                    VkSurfaceKHR *);
 
 #if VD__HAS_VOLK
 /* Returns vkGetInstanceProcAddr of volk, or NULL. Initialises volk unless the application has done so. */
@@ -6811,6 +7039,8 @@ static const char *vd__vk_load_instance(vd__vk_driver *vk) {
     const char *missing = NULL;
 #define VD__VK_LOAD(name) \
     if (!(vk->name = (PFN_##name)vk->vkGetInstanceProcAddr(vk->instance, #name)) && !missing) missing = #name;
+    VD__VK_SURFACE_FUNCTIONS(VD__VK_LOAD)
+    missing = NULL; /* extensions are optional */
     VD__VK_INSTANCE_FUNCTIONS(VD__VK_LOAD)
 #undef VD__VK_LOAD
     return missing;
@@ -6844,6 +7074,7 @@ VD__SMALL
 #define VD__VK_EXTENSIONS(X) \
     X(CORE_1_2, "", VK_API_VERSION_1_2) \
     X(PORTABILITY, "VK_KHR_portability_subset", UINT32_MAX) \
+    X(SWAPCHAIN, "VK_KHR_swapchain", UINT32_MAX) \
     X(BUDGET, "VK_EXT_memory_budget", UINT32_MAX) \
     X(EXTERNAL_HANDLE, VD__VK_HANDLE_EXTENSION, UINT32_MAX) \
     X(EXTERNAL_HOST, "VK_EXT_external_memory_host", UINT32_MAX) \
@@ -7059,13 +7290,18 @@ static vd_result vd__vk_instance_create(vd__driver *driver) {
     vd__vk_driver *vk = vd__vk_driver_of(driver);
     vd__vk_debug debug;
     vd__vk_debug_prepare(driver, &debug);
-    const char *names[3];
+    const char *names[6];
     uint32_t name_count = 0;
     for (; name_count < debug.name_count; name_count++) names[name_count] = debug.names[name_count];
     uint32_t count;
     VkExtensionProperties *list = vd__vk_instance_extensions(driver, NULL, &count);
     bool portability = vd__vk_is_listed(list, count, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
     if (portability) names[name_count++] = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
+    const char *windows[] = { VK_KHR_SURFACE_EXTENSION_NAME, VK_EXT_SWAPCHAIN_COLOR_SPACE_EXTENSION_NAME,
+                              vd__vk_window_systems[driver->host->window_system].extension };
+    vk->surfaces = windows[2] && vd__vk_is_listed(list, count, windows[0]) && vd__vk_is_listed(list, count, windows[2]);
+    for (size_t i = 0; i < VD__COUNT(windows) && vk->surfaces; i++)
+        if (vd__vk_is_listed(list, count, windows[i])) names[name_count++] = windows[i];
     vd__free(&driver->host->allocator, list);
     VD__VK_STRUCT(VkApplicationInfo, application, VK_STRUCTURE_TYPE_APPLICATION_INFO);
     application.pEngineName = "vkdispatch";
@@ -7188,7 +7424,7 @@ static void vd__vk_query_extensions(const vd__driver *driver, vd__vk_facts *fact
     for (uint32_t i = 0; i < VD__VK_EXTENSION_COUNT; i++) {
         bool core = facts->version >= table[i].core;
         if (!core && !vd__vk_is_listed(list, count, table[i].name)) continue;
-        if (!vd__vk_layer_accepts(vk, i)) continue;
+        if (!vd__vk_layer_accepts(vk, i) || (i == VD__VK_INDEX_SWAPCHAIN && !vk->surfaces)) continue;
         facts->extensions |= 1u << i;
         if (!core) facts->names[facts->name_count++] = table[i].name;
     }
@@ -9023,7 +9259,8 @@ static vd_result vd__vk_commands_end(vd__device *dev, vd__commands *c) {
 
 static const VkImageLayout vd__vk_layouts[VD__LAYOUTS] = { /* by vd__layout */
     VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_GENERAL, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL,
-    VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL
+    VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+    VK_IMAGE_LAYOUT_PRESENT_SRC_KHR
 };
 
 static vd_result vd__vk_set_caches_grow(vd__device *dev, vd__vk_commands *vc, uint32_t count) {
@@ -9774,7 +10011,7 @@ static VD__NOINLINE vd_result vd__vk_changes_record(vd__device *dev, uint32_t qu
 
 static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__submission *s) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    uint64_t wait_values[VD_MAX_QUEUES];
+    uint64_t wait_values[VD_MAX_QUEUES + 1], signal_values[2] = { s->value, 0 };
     VkCommandBuffer buffers[2] = { NULL, NULL };
     uint32_t buffer_count = 0;
     if (s->change_count) {
@@ -9786,28 +10023,37 @@ static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__
         buffers[buffer_count++] = vd__vk_commands_of(s->commands)->barrier_buffer;
     }
     if (s->commands) buffers[buffer_count++] = vd__vk_commands_of(s->commands)->buffer;
-    VkSemaphore wait_semaphores[VD_MAX_QUEUES];
-    VkPipelineStageFlags wait_stages[VD_MAX_QUEUES];
-    for (uint32_t i = 0; i < s->wait_count; i++) {
+    VkSemaphore wait_semaphores[VD_MAX_QUEUES + 1], signal_semaphores[2] = { vk->timelines[queue], VK_NULL_HANDLE };
+    VkPipelineStageFlags wait_stages[VD_MAX_QUEUES + 1];
+    uint32_t wait_count = s->wait_count, signal_count = 1;
+    for (uint32_t i = 0; i < wait_count; i++) {
         wait_values[i] = s->waits[i].value;
         wait_semaphores[i] = vk->timelines[s->waits[i].queue];
         wait_stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     }
+    if (VD__UNLIKELY(s->surface != NULL)) {
+        const vd__vk_surface *surface = vd__vk_surface_of(s->surface);
+        wait_semaphores[wait_count] = surface->acquired[s->surface->frame];
+        wait_stages[wait_count] = VK_PIPELINE_STAGE_TRANSFER_BIT;
+        wait_values[wait_count++] = 0;
+        signal_semaphores[signal_count++] = surface->drawn[surface->index];
+    }
     VD__VK_STRUCT(VkTimelineSemaphoreSubmitInfo, timeline, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
-    timeline.waitSemaphoreValueCount = s->wait_count;
+    timeline.waitSemaphoreValueCount = wait_count;
     timeline.pWaitSemaphoreValues = wait_values;
-    timeline.signalSemaphoreValueCount = 1;
-    timeline.pSignalSemaphoreValues = &s->value;
+    timeline.signalSemaphoreValueCount = signal_count;
+    timeline.pSignalSemaphoreValues = signal_values;
     VD__VK_STRUCT(VkSubmitInfo, info, VK_STRUCTURE_TYPE_SUBMIT_INFO);
     info.pNext = &timeline;
-    info.waitSemaphoreCount = s->wait_count;
+    info.waitSemaphoreCount = wait_count;
     info.pWaitSemaphores = wait_semaphores;
     info.pWaitDstStageMask = wait_stages;
-    info.signalSemaphoreCount = 1;
-    info.pSignalSemaphores = &vk->timelines[queue];
+    info.signalSemaphoreCount = signal_count;
+    info.pSignalSemaphores = signal_semaphores;
     info.commandBufferCount = buffer_count;
     info.pCommandBuffers = buffers;
     VkResult result = vk->vkQueueSubmit(vk->queues[queue], 1, &info, VK_NULL_HANDLE);
+    if (s->surface) s->surface->submitted = !result;
     return result ? vd__vk_fail(result, "vkQueueSubmit") : VD_OK;
 }
 
@@ -9848,6 +10094,208 @@ static vd_result vd__vk_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
 }
 
 VD__SMALL
+
+/* ---- windows ---- */
+
+/* Chooses a listed format: in the HDR10 colour space if requested, otherwise or if there is none, in that of sRGB; in
+   desc->format if possible. Returns VD_FORMAT_NONE if there is none that images can have. */
+static vd_format vd__vk_surface_format(const VkSurfaceFormatKHR *list, uint32_t count, const vd_swapchain_desc *desc,
+                                       VkSurfaceFormatKHR *out) {
+    for (int hdr10 = desc->hdr10; hdr10 >= 0; hdr10--) {
+        const vd_format order[] = { desc->format ? desc->format : hdr10 ? VD_FORMAT_RGB10A2_UNORM : VD_FORMAT_NONE,
+            VD_FORMAT_BGRA8_UNORM, VD_FORMAT_RGBA8_UNORM, VD_FORMAT_RGB10A2_UNORM, VD_FORMAT_BGRA8_SRGB,
+            VD_FORMAT_RGBA8_SRGB, VD_FORMAT_RGBA16_F, VD_FORMAT_R5G6B5_UNORM };
+        out->colorSpace = hdr10 ? VK_COLOR_SPACE_HDR10_ST2084_EXT : VK_COLOR_SPACE_SRGB_NONLINEAR_KHR;
+        for (size_t i = 0; i < VD__COUNT(order); i++)
+            for (uint32_t k = 0; k < count && order[i]; k++) {
+                out->format = vd__vk_formats[order[i]];
+                bool any = list[k].format == VK_FORMAT_UNDEFINED; /* old drivers: the window has no preference */
+                if (list[k].colorSpace == out->colorSpace && (any || list[k].format == out->format)) return order[i];
+            }
+    }
+    return VD_FORMAT_NONE;
+}
+
+/* Chooses a listed mode and updates *vsync. VK_PRESENT_MODE_FIFO_KHR always exists. */
+static VkPresentModeKHR vd__vk_surface_mode(const VkPresentModeKHR *list, uint32_t count, vd_vsync *vsync) {
+    static const VkPresentModeKHR modes[] = { VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_FIFO_RELAXED_KHR,
+        VK_PRESENT_MODE_MAILBOX_KHR, VK_PRESENT_MODE_IMMEDIATE_KHR }; /* by vd_vsync */
+    for (; *vsync > VD_VSYNC_ON; *vsync = *vsync == VD_VSYNC_OFF ? VD_VSYNC_MAILBOX : VD_VSYNC_ON)
+        for (uint32_t i = 0; i < count; i++)
+            if (list[i] == modes[*vsync]) return list[i];
+    return modes[VD_VSYNC_ON];
+}
+
+/* Reads the formats and modes of a window, and chooses from them. */
+static vd_result vd__vk_surface_choose(vd__device *dev, vd__surface *s) {
+    const vd__vk_driver *driver = vd__vk_driver_of(dev->driver);
+    vd__vk_surface *vs = vd__vk_surface_of(s);
+    VkPhysicalDevice device = driver->devices[dev->info.index];
+    VkSurfaceFormatKHR formats[128];
+    VkPresentModeKHR modes[16];
+    VkBool32 supported = VK_FALSE;
+    uint32_t format_count = VD__COUNT(formats), mode_count = VD__COUNT(modes);
+    VkResult result = driver->vkGetPhysicalDeviceSurfaceSupportKHR(device, vd__vk_device_of(dev)->family, vs->handle,
+                                                                   &supported);
+    if (!result && supported)
+        result = driver->vkGetPhysicalDeviceSurfaceFormatsKHR(device, vs->handle, &format_count, formats);
+    if (result >= 0 && supported)
+        result = driver->vkGetPhysicalDeviceSurfacePresentModesKHR(device, vs->handle, &mode_count, modes);
+    if (result < 0) return vd__vk_fail(result, "reading the properties of the window");
+    s->shape->format = supported ? vd__vk_surface_format(formats, format_count, &s->desc, &vs->format) : VD_FORMAT_NONE;
+    if (!s->shape->format)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' cannot present to this window%s", dev->info.name,
+                        supported ? ": none of its formats is a vd_format" : ", or desc.window is not a window");
+    s->desc.hdr10 = vs->format.colorSpace == VK_COLOR_SPACE_HDR10_ST2084_EXT;
+    vs->mode = vd__vk_surface_mode(modes, mode_count, &s->desc.vsync);
+    return VD_OK;
+}
+
+static vd_result vd__vk_surface_create(vd__device *dev, vd__surface *s) {
+    const vd__vk_driver *driver = vd__vk_driver_of(dev->driver);
+    vd_window_system system = dev->driver->host->window_system;
+    VD__VK_STRUCT(vd__vk_window, info, (VkStructureType)vd__vk_window_systems[system].type);
+    uint32_t id = (uint32_t)s->desc.window;
+    info.handles[0] = (uintptr_t)(system == VD_WINDOW_METAL ? s->desc.window : (uintptr_t)s->desc.display);
+    if (system == VD_WINDOW_XCB) memcpy(&info.handles[1], &id, sizeof id);
+    else info.handles[1] = (uintptr_t)s->desc.window;
+    vd__vk_create_surface create = (vd__vk_create_surface)driver->vkGetInstanceProcAddr(
+        driver->instance, vd__vk_window_systems[system].create);
+    if (!driver->surfaces || !create)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the Vulkan loader does not have %s, which "
+                        "vd_context_desc.window_system needs", vd__vk_window_systems[system].extension);
+    if (!vd__vk_device_of(dev)->vkCreateSwapchainKHR)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' does not have VK_KHR_swapchain", dev->info.name);
+    s->native = vd__alloc_zeroed(vd__vk_allocator(dev), sizeof(vd__vk_surface));
+    if (!s->native) return vd__fail_memory(NULL, NULL, 0);
+    VkResult result = create(driver->instance, &info, NULL, &vd__vk_surface_of(s)->handle);
+    VD__VK_NULL_IF(result, vd__vk_surface_of(s)->handle);
+    vd_result r = result ? vd__vk_fail(result, "%s", vd__vk_window_systems[system].create)
+                         : vd__vk_surface_choose(dev, s);
+    if (r) vd__vk_surface_destroy(dev, s);
+    return r;
+}
+
+/* Resolves the extent of a window. Returns false if it is 0. */
+static bool vd__vk_surface_extent(const VkSurfaceCapabilitiesKHR *c, const uint32_t wanted[2], uint32_t out[3]) {
+    const uint32_t now[] = { c->currentExtent.width, c->currentExtent.height },
+                   least[] = { c->minImageExtent.width, c->minImageExtent.height },
+                   most[] = { c->maxImageExtent.width, c->maxImageExtent.height };
+    for (int i = 0; i < 2; i++) {
+        out[i] = now[i];
+        if (now[i] != UINT32_MAX) continue;
+        out[i] = wanted[i] < least[i] ? least[i] : wanted[i] > most[i] ? most[i] : wanted[i];
+        if (!wanted[i]) out[i] = 0;
+    }
+    out[2] = 1;
+    if (out[0] && out[1]) return true;
+    out[0] = out[1] = 0;
+    return false;
+}
+
+static VkResult vd__vk_swapchain_create(const vd__vk_device *vk, const vd__surface *s,
+                                        const VkSurfaceCapabilitiesKHR *c) {
+    vd__vk_surface *vs = vd__vk_surface_of(s);
+    VD__VK_STRUCT(VkSwapchainCreateInfoKHR, info, VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR);
+    uint32_t count = (uint32_t)s->desc.frames + 1, alpha = (uint32_t)c->supportedCompositeAlpha;
+    if (count < c->minImageCount) count = c->minImageCount;
+    if (count > c->maxImageCount && c->maxImageCount) count = c->maxImageCount;
+    info.surface = vs->handle;
+    info.minImageCount = count;
+    info.imageFormat = vs->format.format;
+    info.imageColorSpace = vs->format.colorSpace;
+    info.imageExtent.width = s->shape->extent[0];
+    info.imageExtent.height = s->shape->extent[1];
+    info.imageArrayLayers = 1;
+    info.imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+    info.preTransform = c->currentTransform;
+    info.compositeAlpha = (VkCompositeAlphaFlagBitsKHR)(alpha & (~alpha + 1)); /* opaque, if supported */
+    info.presentMode = vs->mode;
+    info.clipped = VK_TRUE;
+    VkResult result = vk->vkCreateSwapchainKHR(vk->handle, &info, NULL, &vs->swapchain);
+    VD__VK_NULL_IF(result, vs->swapchain);
+    return result;
+}
+
+static vd_result vd__vk_surface_open(vd__device *dev, vd__surface *s) {
+    const vd__vk_driver *driver = vd__vk_driver_of(dev->driver);
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    vd__vk_surface *vs = vd__vk_surface_of(s);
+    VkSurfaceCapabilitiesKHR c;
+    VkResult result = driver->vkGetPhysicalDeviceSurfaceCapabilitiesKHR(driver->devices[dev->info.index], vs->handle,
+                                                                        &c);
+    if (result) return vd__vk_fail(result, "vkGetPhysicalDeviceSurfaceCapabilitiesKHR");
+    if (!(c.supportedUsageFlags & VK_IMAGE_USAGE_TRANSFER_DST_BIT))
+        return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' cannot copy to the images of this window", dev->info.name);
+    s->fluid = c.currentExtent.width == UINT32_MAX;
+    if (!vd__vk_surface_extent(&c, s->extent, s->shape->extent)) return VD_TIMEOUT;
+    result = vd__vk_swapchain_create(vk, s, &c);
+    if (result) return vd__vk_fail(result, "vkCreateSwapchainKHR");
+    s->image_count = VD__VK_MAX_IMAGES;
+    result = vk->vkGetSwapchainImagesKHR(vk->handle, vs->swapchain, &s->image_count, vs->images);
+    if (result) return vd__vk_fail(result, "vkGetSwapchainImagesKHR");
+    VD__VK_STRUCT(VkSemaphoreCreateInfo, info, VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO);
+    for (uint32_t i = 0; i < s->image_count + (uint32_t)s->desc.frames; i++) {
+        VkSemaphore *semaphore = i < s->image_count ? &vs->drawn[i] : &vs->acquired[i - s->image_count];
+        result = vk->vkCreateSemaphore(vk->handle, &info, NULL, semaphore);
+        VD__VK_NULL_IF(result, *semaphore);
+        if (result) return vd__vk_fail(result, "vkCreateSemaphore");
+    }
+    return VD_OK;
+}
+
+/* Handles the results of vkAcquireNextImageKHR and vkQueuePresentKHR. */
+static vd_result vd__vk_surface_result(vd__surface *s, VkResult result, const char *call) {
+    bool outdated = result == VK_ERROR_OUT_OF_DATE_KHR;
+    if (result == VK_TIMEOUT || result == VK_NOT_READY) return VD_TIMEOUT;
+    if (result) s->stale = true;
+    if (result >= 0) return VD_OK; /* VK_SUBOPTIMAL_KHR */
+    return outdated ? VD_TIMEOUT : vd__vk_fail(result, "%s", call);
+}
+
+static vd_result vd__vk_surface_acquire(vd__device *dev, vd__surface *s, uint64_t timeout_ns) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    vd__vk_surface *vs = vd__vk_surface_of(s);
+    VkResult result = vk->vkAcquireNextImageKHR(vk->handle, vs->swapchain, timeout_ns, vs->acquired[s->frame],
+                                                VK_NULL_HANDLE, &vs->index);
+    vd_result r = vd__vk_surface_result(s, result, "vkAcquireNextImageKHR");
+    if (!r) s->image = VD__VK_PACK(vs->images[vs->index]);
+    return r;
+}
+
+static vd_result vd__vk_surface_present(vd__device *dev, uint32_t queue, vd__surface *s) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    vd__vk_surface *vs = vd__vk_surface_of(s);
+    VD__VK_STRUCT(VkPresentInfoKHR, info, VK_STRUCTURE_TYPE_PRESENT_INFO_KHR);
+    info.waitSemaphoreCount = 1;
+    info.pWaitSemaphores = &vs->drawn[vs->index];
+    info.swapchainCount = 1;
+    info.pSwapchains = &vs->swapchain;
+    info.pImageIndices = &vs->index;
+    return vd__vk_surface_result(s, vk->vkQueuePresentKHR(vk->queues[queue], &info), "vkQueuePresentKHR");
+}
+
+/* The timeline does not tell when a present has waited for its semaphore: therefore vkQueueWaitIdle. */
+static void vd__vk_surface_close(vd__device *dev, uint32_t queue, vd__surface *s) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    vd__vk_surface *vs = vd__vk_surface_of(s);
+    if (!vs->swapchain) return;
+    vk->vkQueueWaitIdle(vk->queues[queue]);
+    vk->vkDestroySwapchainKHR(vk->handle, vs->swapchain, NULL);
+    for (uint32_t i = 0; i < VD__COUNT(vs->acquired); i++) vk->vkDestroySemaphore(vk->handle, vs->acquired[i], NULL);
+    for (uint32_t i = 0; i < VD__COUNT(vs->drawn); i++) vk->vkDestroySemaphore(vk->handle, vs->drawn[i], NULL);
+    memset(vs->acquired, 0, sizeof vs->acquired);
+    memset(vs->drawn, 0, sizeof vs->drawn);
+    vs->swapchain = VK_NULL_HANDLE;
+}
+
+static void vd__vk_surface_destroy(vd__device *dev, vd__surface *s) {
+    const vd__vk_driver *driver = vd__vk_driver_of(dev->driver);
+    if (vd__vk_surface_of(s)->handle)
+        driver->vkDestroySurfaceKHR(driver->instance, vd__vk_surface_of(s)->handle, NULL);
+    vd__free(vd__vk_allocator(dev), s->native);
+    s->native = NULL;
+}
 
 /* ---- the probe ---- */
 
@@ -16149,6 +16597,7 @@ static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_n
 /* ---- deferred destruction ---- */
 
 static void vd__graph_free(vd_context *ctx, vd__graph *g);
+static void vd__swapchain_free(vd_context *ctx, vd__swapchain *s);
 
 static void vd__buffer_storage_free(vd_context *ctx, vd__buffer *b) {
     for (uint32_t i = 0; i < ctx->device_count && b->storage; i++)
@@ -16230,6 +16679,7 @@ static bool vd__slot_is_resource(const vd__slot *slot) {
 static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
     if (vd__slot_is_resource(slot)) vd__garbage_free_resource(ctx, (vd__resource *)(void *)slot);
     else if (VD__ID_TYPE(slot->id) == VD__OBJECT_GRAPH) vd__graph_free(ctx, (vd__graph *)(void *)slot);
+    else if (VD__ID_TYPE(slot->id) == VD__OBJECT_SWAPCHAIN) vd__swapchain_free(ctx, (vd__swapchain *)(void *)slot);
     else {
         vd__kernel_codes_free(ctx, (vd__kernel *)(void *)slot, ctx->device_count);
         vd__pool_release(&ctx->kernels, slot);
@@ -16245,6 +16695,10 @@ static uint64_t vd__garbage_last_use(const vd__slot *slot, const vd__queue *q) {
     if (VD__ID_TYPE(slot->id) == VD__OBJECT_GRAPH) {
         const vd__graph *g = (const vd__graph *)(const void *)slot;
         return g->queue == q ? g->last_use : 0;
+    }
+    if (VD__ID_TYPE(slot->id) == VD__OBJECT_SWAPCHAIN) {
+        const vd__swapchain *s = (const vd__swapchain *)(const void *)slot;
+        return s->queue == q ? s->last_use : 0;
     }
     const vd__resource *b = (const vd__resource *)(const void *)slot;
     const vd__storage *s = !b->view ? b->storage : vd__image_views_of(slot);
@@ -16527,7 +16981,7 @@ static void vd__queue_add_failure(vd__queue *q, uint64_t value, vd_result result
     q->open_batch.hazards.stages = VD__STAGES_ALL; /* its barriers were not executed */
     q->open_batch.hazards.limit = 0;
     vd__logf(&ctx->host, VD_LOG_ERROR, "%s", f->text);
-    vd__submission empty = { NULL, value, false, NULL, 0, NULL, 0 };
+    vd__submission empty = { NULL, value, false, NULL, 0, NULL, 0, NULL };
     if (result == VD_ERROR_DEVICE_LOST || ctx->driver.backend->queue_submit(q->device, q->index, &empty))
         vd__fail_device_lost(q);
 }
@@ -16610,7 +17064,7 @@ static bool vd__list_send(vd_list *l, vd_result r, const vd__argument_change *ch
     uint64_t value = q->submitted + 1;
     vd__wait waits[VD_MAX_QUEUES];
     vd__submission s = { &l->recording->commands, value, l->barrier_first, waits, vd__queue_waits(q, waits), changes,
-                         change_count };
+                         change_count, l->surface };
     if (VD__UNLIKELY(l->recording->timestamps)) vd__profile_submit(l);
     if (!r) r = vd__capture_check(l);
     if (!r) r = q->ctx->driver.backend->queue_submit(q->device, q->index, &s);
@@ -18527,6 +18981,206 @@ static void vd__image_set_range(vd__image *image, const vd__image_range *range) 
     b->type = (vd_type)image->shape.format;
     b->offset = begin;
     b->size = end - begin;
+}
+
+VD__SMALL_END
+
+// >>windows
+/* Swapchains. The acquired image is a vd__image, so that a present is a transfer like others: a submission returns the
+   image to its layout at rest, in which it is shown. */
+
+VD__SMALL
+
+enum { VD__PRESENT_TRIES = 8 }; /* a window can be resized while it is presented to */
+#define VD__PRESENT_TIMEOUT_NS 1000000000u
+
+static void vd__swapchain_close(vd__swapchain *s) {
+    vd__queue *q = s->queue;
+    vd__queue_wait(q, s->last_use, VD_FOREVER);
+    vd__mutex_lock(q->lock);
+    q->ctx->driver.backend->surface_close(q->device, q->index, &s->surface);
+    vd__mutex_unlock(q->lock);
+}
+
+/* Replaces the images by those for the window's current extent. VD_TIMEOUT: it is 0. */
+static vd_result vd__swapchain_open(vd__swapchain *s) {
+    vd__swapchain_close(s);
+    vd_result r = s->queue->ctx->driver.backend->surface_open(s->queue->device, &s->surface);
+    s->surface.stale = r != VD_OK;
+    return r;
+}
+
+static void vd__swapchain_free(vd_context *ctx, vd__swapchain *s) {
+    ctx->driver.backend->surface_destroy(s->queue->device, &s->surface);
+    vd__free(&ctx->host.allocator, s->image.resource.name);
+    vd__pool_release(&ctx->swapchains, &s->slot);
+}
+
+static vd_result vd__swapchain_check(const vd_context *ctx, const vd_swapchain_desc *desc) {
+    const char *call = "vd_swapchain_create";
+    const struct { const char *name; int value, limit; } fields[] = {
+        { "vsync", (int)desc->vsync, VD_VSYNC_OFF }, { "frames", desc->frames, VD_MAX_FRAMES },
+        { "format", (int)desc->format, VD_FORMATS_END - 1 }
+    };
+    vd_window_system system = ctx->host.window_system;
+    vd_result r = vd__images_supported(ctx, call, desc->name);
+    if (r) return r;
+    if (!system)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, desc->name, "vd_context_desc.window_system was not set");
+    for (size_t i = 0; i < VD__COUNT(fields); i++)
+        if (fields[i].value < 0 || fields[i].value > fields[i].limit)
+            return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.%s is %d, but must be 0 to %d",
+                                 fields[i].name, fields[i].value, fields[i].limit);
+    if (desc->window && (desc->display || system > VD_WINDOW_WAYLAND)) return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.%s is 0", desc->window ? "display" : "window");
+}
+
+/* Initialises a swapchain and opens its window. On failure the caller frees the swapchain. */
+static vd_result vd__swapchain_start(vd_context *ctx, const vd_swapchain_desc *desc, vd__swapchain *s) {
+    vd__image *image = &s->image;
+    s->queue = ctx->devices[0].queues;
+    s->surface.desc = *desc;
+    s->surface.desc.name = NULL;
+    if (!desc->frames) s->surface.desc.frames = 2;
+    s->surface.shape = &image->shape;
+    image->shape.dim = image->range.dim = VD_DIM_2D;
+    image->shape.extent[2] = image->shape.levels = image->shape.layers = image->range.levels = image->range.layers = 1;
+    image->shape.window = true;
+    image->resource.size = 1;
+    image->resource.storage = &image->resource.own_storage;
+    image->resource.own_storage.context_device = &ctx->devices[0];
+    image->resource.own_storage.memory.native[1] = (uintptr_t)&image->shape;
+    vd_result r = ctx->driver.backend->surface_create(&ctx->devices[0].device, &s->surface);
+    if (r) return r;
+    r = vd__swapchain_open(s);
+    if (r == VD_TIMEOUT) return VD_OK; /* minimised: opened by a later vd_present */
+    if (!r) return VD_OK;
+    vd__swapchain_close(s);
+    ctx->driver.backend->surface_destroy(&ctx->devices[0].device, &s->surface);
+    return r;
+}
+
+static vd_result vd__swapchain_make(vd_context *ctx, const vd_swapchain_desc *desc, vd_swapchain *out) {
+    vd_result r = vd__swapchain_check(ctx, desc);
+    if (r) return r;
+    char *name = vd__copy_text(&ctx->host.allocator, desc->name);
+    vd__mutex_lock(&ctx->lock);
+    vd__swapchain *s = name ? (vd__swapchain *)(void *)vd__pool_acquire(&ctx->swapchains) : NULL;
+    if (s) s->image.resource.own_storage.memory.serial = ++ctx->serial;
+    vd__mutex_unlock(&ctx->lock);
+    r = s ? VD_OK : vd__fail_memory(NULL, NULL, 0);
+    if (s) s->image.resource.name = name;
+    if (!r) r = vd__swapchain_start(ctx, desc, s);
+    vd__mutex_lock(&ctx->lock);
+    if (!r) out->id = vd__pool_publish(&ctx->swapchains, &s->slot);
+    else if (s) vd__pool_release(&ctx->swapchains, &s->slot);
+    vd__mutex_unlock(&ctx->lock);
+    if (r) vd__free(&ctx->host.allocator, name);
+    return r ? vd__error_amend(r, "vd_swapchain_create", desc->name, NULL) : VD_OK;
+}
+
+/* Acquires an image of the window, and replaces the images before if they do not fit any more. */
+static vd_result vd__swapchain_acquire(vd__swapchain *s) {
+    vd__surface *surface = &s->surface;
+    vd_result r = vd__queue_wait(s->queue, s->values[surface->frame], VD_FOREVER);
+    if (r == VD_ERROR_DEVICE_LOST) return r;
+    r = surface->stale ? vd__swapchain_open(s) : VD_OK;
+    if (!r) r = s->queue->ctx->driver.backend->surface_acquire(s->queue->device, surface, VD__PRESENT_TIMEOUT_NS);
+    s->image.resource.own_storage.memory.native[0] = surface->image;
+    return r;
+}
+
+/* Clips one axis of the part that is shown. Returns whether all pixels of the window are covered along it. */
+static bool vd__present_clip(vd__image_command *c, int axis, int32_t at, uint32_t pixels) {
+    int64_t begin = at < 0 ? 0 : at, end = (int64_t)at + c->from.extent[axis];
+    if (end > pixels) end = pixels;
+    c->from.offset[axis] += (uint32_t)(begin - at);
+    c->from.extent[axis] = c->to.extent[axis] = end > begin ? (uint32_t)(end - begin) : 0;
+    c->to.offset[axis] = (uint32_t)begin;
+    return !begin && end == pixels;
+}
+
+/* Records the copy to the acquired image, after a clear if the copy does not cover it. The caller holds the list's
+   lock. */
+static vd_result vd__present_record(vd_list *l, vd__swapchain *s, vd__image *image, const vd_present_desc *desc,
+                                    vd__image_command *c) {
+    vd__storage *target = &s->image.resource.own_storage;
+    vd__layout_range range = { target, 0, 1, VD__LAYOUT_UNDEFINED };
+    vd_result r = vd__layouts_reserve(l, 2);
+    if (r) return r;
+    l->layouts[l->layout_count++] = range;
+    l->hazards.stages |= VD__STAGE_TRANSFER; /* the stage in which the submission waits for the acquired image */
+    bool covered = vd__present_clip(c, 0, desc->x, s->image.shape.extent[0]);
+    if (!vd__present_clip(c, 1, desc->y, s->image.shape.extent[1])) covered = false;
+    if (!covered) r = vd__clear_image(l, &s->image, 0, &desc->background);
+    if (r || !c->from.extent[0] || !c->from.extent[1]) return r;
+    vd__access accesses[2] = { vd__part_access(l, &s->image, true, 0, &c->to),
+                               vd__part_access(l, image, false, 0, &c->from) };
+    return vd__record_image(l, accesses, 2, c);
+}
+
+/* Records, submits and presents. VD_TIMEOUT with `stale`: the window was resized meanwhile. */
+static vd_result vd__present_acquired(vd__swapchain *s, vd__image *image, const vd_present_desc *desc,
+                                      vd__image_command c) {
+    vd__queue *q = s->queue;
+    vd_list *l = &q->open_batch;
+    vd__surface *surface = &s->surface;
+    vd__mutex_lock(q->lock);
+    vd_result r = vd__present_record(l, s, image, desc, &c);
+    surface->submitted = false;
+    l->surface = surface;
+    vd__queue_flush(q);
+    l->surface = NULL;
+    vd__layouts_cut(l, &s->image.resource.own_storage, 0, 1); /* if nothing could be recorded */
+    s->last_use = s->values[surface->frame] = q->submitted;
+    vd_result presented = VD_OK;
+    if (surface->submitted)
+        presented = q->ctx->driver.backend->surface_present(q->device, q->index, surface);
+    else surface->stale = true; /* the image stays acquired, and the state of its semaphores is not known */
+    vd__mutex_unlock(q->lock);
+    if (!r && !surface->submitted) r = vd__queue_failure_of(q, q->submitted);
+    surface->frame = (surface->frame + 1) % (uint32_t)surface->desc.frames;
+    return r ? r : presented;
+}
+
+/* Checks the box, and whether it can be copied to the window. */
+static vd_result vd__present_check(vd__swapchain *s, vd__image *image, const vd_present_desc *desc,
+                                   vd__image_command *c) {
+    const char *call = "vd_present";
+    vd__image *images[2] = { &s->image, image };
+    vd_image_box box = desc->box;
+    if (!box.layers) box.layers = 1;
+    if (!box.extent[2]) box.extent[2] = 1;
+    memset(c, 0, sizeof *c);
+    vd_result r = vd__box_check(image, call, "", &box, &c->from);
+    if (!r && (box.layers > 1 || box.extent[2] > 1))
+        r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "box.layers is %u and box.extent[2] is %u, but only one layer "
+                          "and plane can be shown", (unsigned)box.layers, (unsigned)box.extent[2]);
+    c->op = image->shape.format == s->image.shape.format ? VD__IMAGE_COPY : VD__IMAGE_BLIT;
+    if (!r && c->op == VD__IMAGE_BLIT) r = vd__blit_check(&s->queue->open_batch, call, images, VD_FILTER_NEAREST,
+                                                          &c->linear);
+    c->to.layers = c->to.extent[2] = 1;
+    return r;
+}
+
+static vd_result vd__present(vd__swapchain *s, vd__image *image, const vd_present_desc *desc) {
+    vd__image_command c;
+    vd__surface *surface = &s->surface;
+    vd_result r = vd__present_check(s, image, desc, &c);
+    if (r) return r;
+    for (int i = 0; i < 2; i++) {
+        uint32_t extent = desc->extent[i] ? desc->extent[i] : c.from.extent[i];
+        if (extent != surface->extent[i] && surface->fluid) surface->stale = true;
+        surface->extent[i] = extent;
+    }
+    for (int i = 0; i < VD__PRESENT_TRIES; i++) {
+        r = vd__swapchain_acquire(s);
+        if (!r) r = vd__present_acquired(s, image, desc, c);
+        s->presented += !r;
+        bool resized = r == VD_TIMEOUT && surface->stale && surface->shape->extent[0];
+        if (!resized) return r;
+    }
+    return r;
 }
 
 VD__SMALL_END
@@ -21323,7 +21977,7 @@ VD_API const char *vd_result_name(vd_result result) {
     static const char *const names[] = {
         "VD_OK", "VD_TIMEOUT", "VD_ERROR_INVALID", "VD_ERROR_NO_DEVICE", "VD_ERROR_UNSUPPORTED", "VD_ERROR_COMPILE",
         "VD_ERROR_OUT_OF_MEMORY", "VD_ERROR_OUT_OF_DEVICE_MEMORY", "VD_ERROR_DEVICE_LOST", "VD_ERROR_IO",
-        "VD_ERROR_BACKEND", "VD_ERROR_ASSERTION"
+        "VD_ERROR_BACKEND", "VD_ERROR_ASSERTION", "VD_ERROR_WINDOW_LOST"
     };
     return (size_t)result < VD__COUNT(names) ? names[result] : "no vd_result";
 }
@@ -21438,7 +22092,8 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->host.cl_device = desc->cl_device;
     ctx->host.cl_queue = desc->cl_queue;
     ctx->host.get_instance_proc_addr = desc->get_instance_proc_addr;
-    ctx->host.graphics = desc->graphics;
+    ctx->host.graphics = desc->graphics || desc->window_system;
+    ctx->host.window_system = desc->window_system;
     ctx->memory_pressure = desc->memory_pressure;
     ctx->pressure_user = desc->pressure_user;
     ctx->print = desc->print;
@@ -21453,6 +22108,7 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     vd__pool_init(&ctx->images, &ctx->host.allocator, VD__OBJECT_IMAGE, ctx->number, sizeof(vd__image));
     vd__pool_init(&ctx->samplers, &ctx->host.allocator, VD__OBJECT_SAMPLER, ctx->number, sizeof(vd__sampler));
     vd__pool_init(&ctx->graphs, &ctx->host.allocator, VD__OBJECT_GRAPH, ctx->number, sizeof(vd__graph));
+    vd__pool_init(&ctx->swapchains, &ctx->host.allocator, VD__OBJECT_SWAPCHAIN, ctx->number, sizeof(vd__swapchain));
     if (!vd__context_init_queues(ctx, desc)) return false;
     bool cache = desc->cache_directory && desc->cache_directory[0];
     if (cache) ctx->host.cache_directory = vd__copy_text(&ctx->host.allocator, desc->cache_directory);
@@ -21496,6 +22152,7 @@ static void vd__context_free_memory(vd_context *ctx) {
     vd__pool_free(&ctx->images);
     vd__pool_free(&ctx->samplers);
     vd__pool_free(&ctx->graphs);
+    vd__pool_free(&ctx->swapchains);
     vd__mutex_destroy(&ctx->messages.lock);
     vd__mutex_destroy(&ctx->lock);
     inner.release(inner.user, ctx);
@@ -21537,6 +22194,9 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
         return vd__fail(VD_ERROR_INVALID, "desc.print_bytes is %llu, but the limit is 2^30", VD__U(full.print_bytes));
     if (full.queues < 0 || full.queues > VD_MAX_QUEUES)
         return vd__fail(VD_ERROR_INVALID, "desc.queues is %d, but must be 0 to %d", full.queues, VD_MAX_QUEUES);
+    if ((uint32_t)full.window_system > VD_WINDOW_METAL)
+        return vd__fail(VD_ERROR_INVALID, "desc.window_system is %d, but must be 0 to %d", (int)full.window_system,
+                        VD_WINDOW_METAL);
     if (full.device_count < 0 || full.device_count > VD_MAX_DEVICES || (full.device_count && !full.devices))
         return vd__fail(VD_ERROR_INVALID, "desc.device_count is %d%s, but must be 0 to %d", full.device_count,
                         full.devices ? "" : " and desc.devices is NULL", VD_MAX_DEVICES);
@@ -21591,8 +22251,9 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
 
 /* Destroys the buffers and kernels that the user did not destroy. In debug mode, logs their names. */
 static void vd__context_discard_objects(vd_context *ctx) {
-    static const char *const kinds[] = { "buffer", "kernel", "image", "sampler", "graph" };
-    vd__pool *const pools[] = { &ctx->buffers, &ctx->kernels, &ctx->images, &ctx->samplers, &ctx->graphs };
+    static const char *const kinds[] = { "buffer", "kernel", "image", "sampler", "graph", "swapchain" };
+    vd__pool *const pools[] = { &ctx->buffers, &ctx->kernels, &ctx->images, &ctx->samplers, &ctx->graphs,
+                                &ctx->swapchains };
     for (size_t p = 0; p < VD__COUNT(pools); p++)
         for (uint32_t i = 0; i < pools[p]->used; i++) {
             vd__slot *slot = vd__pool_slot_at(pools[p], i);
@@ -21600,10 +22261,12 @@ static void vd__context_discard_objects(vd_context *ctx) {
             const char *name = p == 1   ? ((vd__kernel *)(void *)slot)->name
                                : p == 3 ? ((vd__sampler *)(void *)slot)->name
                                : p == 4 ? ((vd__graph *)(void *)slot)->name
+                               : p == 5 ? ((vd__swapchain *)(void *)slot)->image.resource.name
                                         : ((vd__resource *)(void *)slot)->name;
             if (ctx->host.debug && !(p == 0 && ((vd__resource *)(void *)slot)->graph))
                 vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' was not destroyed before vd_context_destroy", kinds[p],
                          name);
+            if (p == 5) vd__swapchain_close((vd__swapchain *)(void *)slot);
             vd__object_destroy(ctx, pools[p], slot);
         }
 }
@@ -22692,6 +23355,68 @@ VD_API vd_sampler vd_sampler_create(vd_context *ctx, const vd_sampler_desc *desc
 
 VD_API void vd_sampler_destroy(vd_context *ctx, vd_sampler sampler) {
     if (sampler.id) vd__handle_destroy(ctx, ctx ? &ctx->samplers : NULL, sampler.id, "vd_sampler_destroy", "sampler");
+}
+
+VD_API vd_swapchain vd_swapchain_create(vd_context *ctx, const vd_swapchain_desc *desc) {
+    vd_swapchain out = { 0 };
+    vd_result r = vd__context_check(ctx, "vd_swapchain_create");
+    if (!r && !desc) r = vd__fail_call(VD_ERROR_INVALID, "vd_swapchain_create", NULL, "desc is NULL");
+    if (!r) r = vd__swapchain_make(ctx, desc, &out);
+    vd__call_end(ctx, r);
+    return out;
+}
+
+/* Finds and pins a swapchain. Returns NULL and sets the error if the handle is invalid. */
+static vd__swapchain *vd__swapchain_pin(vd_context *ctx, vd_swapchain handle, const char *call) {
+    vd__swapchain *s = (vd__swapchain *)(void *)vd__pool_pin(ctx, &ctx->swapchains, handle.id);
+    if (!s)
+        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the swapchain %s", vd__pool_reason(&ctx->swapchains, handle.id));
+    return s;
+}
+
+VD_API void vd_swapchain_destroy(vd_context *ctx, vd_swapchain swapchain) {
+    const char *call = "vd_swapchain_destroy";
+    if (!swapchain.id || vd__destroy_refused(ctx, call)) return;
+    vd__swapchain *s = (vd__swapchain *)(void *)vd__pool_pin(ctx, &ctx->swapchains, swapchain.id);
+    if (s) {
+        vd__swapchain_close(s);
+        vd__slot_unpin(ctx, &s->slot);
+    }
+    vd__handle_destroy(ctx, &ctx->swapchains, swapchain.id, call, "swapchain");
+}
+
+VD_API vd_result vd_swapchain_query(vd_context *ctx, vd_swapchain swapchain, vd_swapchain_info *out) {
+    const char *call = "vd_swapchain_query";
+    vd_result r = vd__context_check(ctx, call);
+    if (!r && !out) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "out is NULL");
+    vd__swapchain *s = r ? NULL : vd__swapchain_pin(ctx, swapchain, call);
+    if (!s) return vd__call_failed(ctx, VD_ERROR_INVALID);
+    memset(out, 0, sizeof *out);
+    snprintf(out->name, sizeof out->name, "%s", s->image.resource.name);
+    for (int i = 0; i < 2; i++) out->extent[i] = s->image.shape.extent[i];
+    out->format = s->image.shape.format;
+    out->hdr10 = s->surface.desc.hdr10;
+    out->vsync = s->surface.desc.vsync;
+    out->images = s->surface.image_count;
+    out->presented = s->presented;
+    vd__slot_unpin(ctx, &s->slot);
+    vd__api_end(ctx);
+    return VD_OK;
+}
+
+VD_API vd_result vd_present(vd_context *ctx, vd_swapchain swapchain, const vd_present_desc *desc) {
+    const char *call = "vd_present";
+    vd_result r = vd__context_check(ctx, call);
+    if (!r && !desc) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "desc is NULL");
+    if (r) return vd__call_failed(ctx, r);
+    vd__swapchain *s = vd__swapchain_pin(ctx, swapchain, call);
+    vd__image *image = s ? vd__image_pin(ctx, desc->box.image, call, "") : NULL;
+    r = image ? vd__present(s, image, desc) : VD_ERROR_INVALID;
+    if (r && r != VD_TIMEOUT) vd__error_amend(r, call, s ? s->image.resource.name : NULL, NULL);
+    vd__image_unpin(ctx, image);
+    if (s) vd__slot_unpin(ctx, &s->slot);
+    if (r == VD_TIMEOUT) vd__api_end(ctx);
+    return r == VD_TIMEOUT ? r : vd__call_end(ctx, r);
 }
 
 /* Records a transfer between an image and a buffer. */

@@ -755,6 +755,23 @@ static void call_image_commands(caller *c) {
     TOOK(vd_image_download(c->w->ctx, &t, texels));
 }
 
+/* Without a window: on a context that cannot present, and with handles of other objects. */
+static void call_swapchain(caller *c) {
+    vd_swapchain_desc desc;
+    vd_present_desc present;
+    vd_swapchain_info info;
+    memset(&desc, 0, sizeof desc);
+    memset(&present, 0, sizeof present);
+    desc.window = 1;
+    present.box.image = any_image(c);
+    vd_swapchain s = vd_swapchain_create(c->w->ctx, &desc);
+    EXPECT(!s.id);
+    s.id = any_image(c).id;
+    TOOK(vd_present(c->w->ctx, s, &present));
+    TOOK(vd_swapchain_query(c->w->ctx, s, &info));
+    vd_swapchain_destroy(c->w->ctx, s);
+}
+
 static void call_images(caller *c) {
     vd_image_info info;
     vd_format_info format;
@@ -824,7 +841,7 @@ static const named_call calls[] = { { "kernel_load", call_kernel_load },
                                     { "graph", call_graph },
                                     { "wait", call_wait },
                                     { "profile", call_profile },
-                                    { "images", call_images },
+                                    { "images", call_images }, { "swapchain", call_swapchain },
                                     { "heaps", call_heaps },
                                     { "context", call_context },
                                     { "context_create", call_context_create },

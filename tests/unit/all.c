@@ -49,6 +49,7 @@ static const struct CMUnitTest cuda_tests[] = { POSIX(all_tests_with_the_fake_dr
 #include "transfers.c"
 #include "validate.c"
 #include "vulkan_barrier.c"
+#include "windows.c"
 
 static const unit_file files[] = {
     UNIT_FILE(blob), UNIT_FILE(builder_composite), UNIT_FILE(builder_divergence), UNIT_FILE(builder_dump),
@@ -61,6 +62,7 @@ static const unit_file files[] = {
     UNIT_FILE(privileged), UNIT_FILE(profile), UNIT_FILE(reflect), UNIT_FILE(sizes),
     UNIT_FILE(spirv_decode), UNIT_FILE(spirv_modules),
     UNIT_FILE(spirv_numbers), UNIT_FILE(transfers), UNIT_FILE(validate), UNIT_FILE(vulkan_barrier),
+    UNIT_FILE(windows),
 };
 
 int main(int argc, char **argv) {
