@@ -197,7 +197,7 @@
            }
        Recording. A graph is recorded with the functions for lists, including the plans of vkdispatch_fft.h. The list
        may be discarded instead of ended (vd_list_discard). Not supported in a graph are
-       * vd_read_begin, vd_record_native, vd_discard_image, and images in heaps;
+       * vd_read_begin and vd_record_native;
        * vd_list_watch, and therefore the first vd_convolve_set_filter of a plan.
        vd_write copies the data into memory of the graph. Kernels may print.
        Scheduling. Commands that conflict execute in the order of recording. Other commands may be reordered and may
@@ -210,23 +210,28 @@
        * buffers: use vd_slot_buffer, or pass vd_slot("x", vd_b(x)) as an argument. A new buffer must have the type and
          shape of the initial one. If the initial buffer is aligned to 2^n bytes, up to 256, so must be the new one.
          Views are allowed, so a slot can select a part of a buffer;
+       * images: use vd_slot_image, or pass vd_slot("y", vd_i(y)) or vd_slot("y", vd_sampled(y, &sampler)). A new image
+         or view must have the format, dimension, usage, extent, levels and layers of the initial one, and be in a heap
+         if that was. The sampler is part of the slot: vd_graph_set with vd_i(y) selects the default sampler;
+       * samplers that are arguments of their own: pass vd_slot("s", vd_s(sampler));
        * numbers of threads: set vd_dispatch_desc.threads_slot. A kernel that reads the number of threads as an argument
          can use the same slot.
-       Images and samplers cannot be slots. vd_graph_set changes a slot for all later submissions,
-       vd_graph_submit_desc.values for one. Submissions in flight keep their values. A submission fails if the buffers
-       of two slots overlap, and a command that uses both writes one of them.
+       vd_graph_set changes a slot for all later submissions, vd_graph_submit_desc.values for one. Submissions in flight
+       keep their values. A submission fails if the buffers or images of two slots overlap, and a command that uses both
+       writes one of them.
        Instances. With vd_graph_submit_desc.instances = n, one submission executes the graph n times in sequence, with a
        barrier between two instances. A value slot can have one value for each instance: see vd_graph_value.count.
        Transient buffers. A buffer of vd_graph_buffer exists only in the graph. Transient buffers that are not in use at
        the same time share memory; this adds no barriers. Their contents are undefined at the start of each instance.
        Lifetimes. A graph does not keep the buffers, images and kernels that it uses. After one of them was destroyed,
-       vd_graph_submit fails and names it. A slot whose buffer was destroyed can be set to another buffer. Samplers may
-       be destroyed. Plans of vkdispatch_fft.h own kernels and buffers: destroy them after the last submission.
-       Cost. vd_graph_end records the commands for the driver. A submission records them again if its buffers, numbers
-       of threads and number of instances do not match one of the last four recordings. Otherwise it allocates no host
-       memory, and only updates the values that have changed: Vulkan copies them into the argument blocks before the
-       graph starts; CUDA updates the nodes of a driver graph, then launches it; the other backends execute the commands
-       one by one.
+       vd_graph_submit fails and names it. A slot whose buffer, image or sampler was destroyed can be set to another
+       one. Samplers that are not in slots may be destroyed. Plans of vkdispatch_fft.h own kernels and buffers: destroy
+       them after the last submission.
+       Cost. vd_graph_end records the commands for the driver. A submission records them again if its buffers, images,
+       samplers, numbers of threads and number of instances do not match one of the last four recordings. Otherwise it
+       allocates no host memory, and only updates the values that have changed: Vulkan copies them into the argument
+       blocks before the graph starts; CUDA updates the nodes of a driver graph, then launches it; the other backends
+       execute the commands one by one.
 
    Ordering
        One queue. Commands execute as if each began after the previous one had ended. The library tracks which byte
@@ -1924,6 +1929,9 @@ VD_API vd_buffer vd_graph_buffer(vd_list *list, const vd_buffer_desc *desc);
    Returns a buffer with id 0 on failure, which is also the list's error. */
 VD_API vd_buffer vd_slot_buffer(vd_list *list, const char *name, vd_buffer buffer);
 
+/* Like vd_slot_buffer, for an image or view. */
+VD_API vd_image vd_slot_image(vd_list *list, const char *name, vd_image image);
+
 /* Ends recording, schedules the commands and records them for the driver. The list is invalid afterwards, also on
    failure. Nothing is executed.
    Returns a graph with id 0 on failure: with the list's first error, if there is one; with the errors of
@@ -1942,9 +1950,10 @@ VD_API vd_result vd_graph_query(vd_context *ctx, vd_graph graph, vd_graph_info *
 VD_API vd_result vd_graph_barrier_query(vd_context *ctx, vd_graph graph, int index, vd_graph_barrier_info *out);
 
 /* Sets a slot for all later submissions: a value of the slot's type, a number of threads as vd_u32 or
-   vd_value(VD_U32X3, ...), or a buffer with vd_b. The value is copied. Submissions in flight are not affected.
-   Fails with VD_ERROR_INVALID if there is no such slot, if a value does not have the slot's type, or if a buffer does
-   not have type, shape and alignment of the initial one. */
+   vd_value(VD_U32X3, ...), a buffer with vd_b, an image with vd_i or vd_sampled, or a sampler with vd_s. The value is
+   copied. Submissions in flight are not affected.
+   Fails with VD_ERROR_INVALID if there is no such slot, if a value does not have the slot's type, or if a buffer or
+   image differs from the initial one in what "Slots" in the manual lists. */
 VD_API vd_result vd_graph_set(vd_context *ctx, vd_graph graph, const char *slot, vd_arg value);
 
 /* Submits a graph to its queue, after the batch of the immediate list and after the events of desc->waits. desc and out
@@ -2030,7 +2039,7 @@ static inline vd_arg vd_f64(double x) { union { double f; uint64_t u; } c; c.f =
 
 /* Makes an argument a slot of a graph: vd_slot("dt", vd_f32(0.01f)) is a value that vd_graph_set and vd_graph_submit
    can change; `value` is used until then. Arguments with the same name are the same slot, and must have the same type
-   and value. For values and buffers. */
+   and value. */
 static inline vd_arg vd_slot(const char *name, vd_arg value) {
     union { vd_arg_kind kind; unsigned bits; } c; /* C++ warns of casts */
     c.kind = value.kind;
@@ -4079,6 +4088,8 @@ typedef struct vd__access {
     uint64_t begin, end;       /* range in the storage: bytes, or subresources of an image */
     bool written;
     uint8_t layout;            /* vd__layout that the command requires; not used for buffers */
+    bool heap;                 /* in graphs: to the heap that contains the image `use`, in bytes */
+    bool discards;             /* in graphs: the contents of the image become undefined */
     uint32_t use;              /* index in vd_list.uses; open batches have none */
 } vd__access;
 
@@ -4140,13 +4151,16 @@ struct vd_list {
 /* A slot of a graph, or a transient buffer. */
 typedef struct vd__graph_slot {
     char *name;                /* NULL: a transient buffer */
+    vd_arg_kind kind;          /* VD_ARG_BINDING for all buffers */
     vd_type type;              /* of a value; of a buffer */
-    uint32_t offset, size;     /* of a value in vd__graph.values, bytes; size 0: a buffer */
+    uint32_t offset, size;     /* of a value in vd__graph.values, bytes; size 0: a resource or sampler */
     bool threads;              /* the value is a number of threads */
-    vd__resource *buffer;      /* stands for the slot or transient buffer in commands; NULL: a value */
-    uint64_t bound;            /* id of the buffer in the slot */
-    uint64_t wanted;           /* id of the buffer in the slot for the next submission */
-    vd__resource *chosen;      /* that buffer, while a recording is made */
+    bool combined;             /* the image is used with a sampler */
+    vd__resource *buffer;      /* stands for the resource in commands; NULL: a value or sampler */
+    uint64_t bound, bound_sampler; /* ids of what is in the slot */
+    uint64_t wanted, wanted_sampler; /* the same for the next submission */
+    vd__resource *chosen;      /* the wanted buffer or image, while a recording is made */
+    vd__sampler *sampler;      /* the wanted sampler, also of an image; NULL: the default one */
     const uint8_t *from;       /* value for the next submission: that of instance i is at from + i * stride */
     uint32_t stride;
     uint32_t first_level, last_level; /* levels that access a transient buffer; 0: none */
@@ -4157,7 +4171,8 @@ typedef struct vd__graph_slot {
 /* Where a command reads a slot's value. */
 typedef struct vd__graph_use {
     uint32_t slot;
-    uint32_t offset;           /* in the argument block, bytes; VD__NONE: number of threads */
+    uint32_t offset;           /* in the argument block, bytes; VD__NONE: number of threads; of a sampler: index of its
+                                  binding */
 } vd__graph_use;
 
 /* A buffer, view, image or kernel that commands use. */
@@ -4337,7 +4352,7 @@ struct vd_context {
     vd__profile profile;
     vd__formats *formats;      /* newest first, kept until the context is destroyed */
     uint32_t format_count;
-    uint32_t hidden_buffers;   /* buffers that the library has created for itself */
+    uint32_t hidden_buffers, hidden_images; /* those that the library has created for itself */
     vd__output *outputs;       /* submitted, in order; compared with NULL without the lock */
     void (*print)(void *user, const char *kernel, const uint32_t id[3], const char *text);
     void *print_user;
@@ -14438,8 +14453,9 @@ static vd_result vd__range_check(const vd__buffer *b, const char *call, const ch
 
 /* Reports that a buffer of a graph was used elsewhere. */
 static VD__COLD vd_result vd__graph_fail_buffer(const char *call, const char *object, const vd__buffer *b) {
-    return vd__fail_call(VD_ERROR_INVALID, call, object, "buffer '%s' belongs to a graph; only commands that are "
-                         "recorded into that graph can use it", b->name);
+    return vd__fail_call(VD_ERROR_INVALID, call, object, "%s '%s' belongs to a graph; only commands that are recorded "
+                         "into that graph can use it",
+                         VD__ID_TYPE(b->slot.id) == VD__OBJECT_IMAGE ? "image" : "buffer", b->name);
 }
 
 /* Returns the storage of a buffer on a device. `graph`: the graph that the command is recorded into, or NULL. Returns
@@ -15313,7 +15329,7 @@ static VD__COLD vd_result vd__dispatch_extent_indirect(vd__dispatch_state *d, co
         d->threads[i] = d->launch.groups[i] = 1;
     }
     snprintf(in->kernel, sizeof in->kernel, "%s", k->name);
-    vd__access access = { span.storage, span.offset, span.offset + 12, false, 0, span.use };
+    vd__access access = { span.storage, span.offset, span.offset + 12, false, 0, false, false, span.use };
     d->accesses[d->access_count++] = access;
     d->launch.indirect = in;
     return VD_OK;
@@ -15447,7 +15463,10 @@ static inline uint64_t vd__dispatch_store(uint8_t *to, uint64_t bits, bool wide)
     return old_word ^ word;
 }
 
-static vd_result vd__graph_buffer_slot(vd_list *l, const char *call, const char *name, vd__buffer *b, vd__buffer **out);
+static vd_result vd__graph_resource_slot(vd_list *l, const char *call, const char *name, vd__resource *b,
+                                         vd__resource **out);
+static vd_result vd__graph_image_sampler(vd_list *l, const vd__resource *stand_in, uint64_t sampler);
+static vd_result vd__graph_sampler_slot(vd_list *l, const char *name, uint64_t sampler, uint32_t binding);
 static vd_result vd__graph_value_slot(vd_list *l, const char *call, const char *name, vd_type type, uint32_t size,
                                       const void *value, uint32_t offset);
 
@@ -15459,17 +15478,22 @@ static VD__COLD vd_result vd__dispatch_slot_check(const vd__dispatch_state *d, c
                          : "only the list of vd_graph_begin can record slots");
 }
 
+/* The same for argument i. */
+static VD__COLD vd_result vd__dispatch_arg_slot_check(const vd__dispatch_state *d, const vd_arg *arg, int i) {
+    char what[128];
+    snprintf(what, sizeof what, "argument %d '%.100s'", i, d->kernel->args[i].name);
+    return vd__dispatch_slot_check(d, what, arg->slot);
+}
+
 /* Sets *b to the buffer that stands for a slot. Fails if the argument is not a slot with a buffer. */
 static VD__COLD vd_result vd__dispatch_slot_buffer(vd__dispatch_state *d, vd_context *ctx, const vd_arg *arg, int i,
                                                    vd__buffer **b) {
-    char what[128];
     vd_arg plain = *arg;
     plain.kind = (vd_arg_kind)((int)arg->kind & ~VD_SLOT);
     if (!*b || plain.kind == arg->kind || plain.kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING)
         return vd__dispatch_fail_buffer(d, ctx, &plain, i);
-    snprintf(what, sizeof what, "argument %d '%.100s'", i, d->kernel->args[i].name);
-    vd_result r = vd__dispatch_slot_check(d, what, arg->slot);
-    return r ? r : vd__graph_buffer_slot(d->list, "vd_dispatch", arg->slot, *b, b);
+    vd_result r = vd__dispatch_arg_slot_check(d, arg, i);
+    return r ? r : vd__graph_resource_slot(d->list, "vd_dispatch", arg->slot, *b, b);
 }
 
 /* Resolves a buffer argument: sets its access, and stores its address in the argument block or adds it to the bindings.
@@ -15521,14 +15545,13 @@ static inline vd_result vd__dispatch_buffer(vd__dispatch_state *d, vd_context *c
 static vd__image *vd__dispatch_find_image(const vd__dispatch_state *d, vd_context *ctx, const vd_arg *arg, int i) {
     const vd__kernel *k = d->kernel;
     vd__image *image = (vd__image *)(void *)vd__pool_find(&ctx->images, arg->bits);
-    if (image && arg->kind == VD_ARG_IMAGE) return image;
+    if (image && ((int)arg->kind & ~VD_SLOT) == VD_ARG_IMAGE) return image;
     if (arg->kind == VD_ARG_VALUE)
         vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' is a value, but the kernel expects "
                       "an image", i, k->args[i].name);
     else
         vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': the image %s", i, k->args[i].name,
                       arg->kind == VD_ARG_NONE ? "is missing (kind VD_ARG_NONE)"
-                      : (int)arg->kind & VD_SLOT ? "cannot be a slot; only values and buffers can"
                                                : vd__pool_reason(&ctx->images, arg->bits));
     return NULL;
 }
@@ -15576,7 +15599,13 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
     if (!image) return VD_ERROR_INVALID;
     vd__resource *b = &image->resource;
     vd__access *access = &d->accesses[p->buffer_index];
-    vd_result r = vd__list_pin(d->list, &b->slot, arg->bits, &access->use);
+    vd_result r = VD_OK;
+    if ((int)arg->kind & VD_SLOT) {
+        r = vd__dispatch_arg_slot_check(d, arg, i);
+        if (!r) r = vd__graph_resource_slot(d->list, "vd_dispatch", arg->slot, b, &b);
+        image = (vd__image *)(void *)b;
+    } else if (b->graph && b->graph != d->list->graph) r = vd__graph_fail_buffer("vd_dispatch", d->kernel->name, b);
+    if (!r) r = vd__list_pin(d->list, &b->slot, b->slot.id, &access->use);
     if (r) return vd__error_amend(r, "vd_dispatch", d->kernel->name, NULL);
     d->buffers[i] = b;
     r = vd__dispatch_check_image(d, image, i);
@@ -15592,6 +15621,10 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
                                  "has linear filters, which format %s of image '%s' does not support "
                                  "(VD_IMAGE_LINEAR)", i, info->name, sampler->name,
                                  vd__format_rows[image->shape.format].name, b->name);
+    }
+    if (combined && b->graph) {
+        r = vd__graph_image_sampler(d->list, b, sampler ? sampler->slot.id : 0);
+        if (r) return vd__error_amend(r, "vd_dispatch", d->kernel->name, NULL);
     }
     uint32_t device = d->context_device->index;
     access->storage = b->storage + device;
@@ -15614,7 +15647,7 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
 /* Adds a sampler argument to the bindings. */
 static vd_result vd__dispatch_sampler(vd__dispatch_state *d, vd_context *ctx, const vd__param *p, const vd_arg *arg,
                                       int i) {
-    if (arg->kind != VD_ARG_SAMPLER)
+    if (((int)arg->kind & ~VD_SLOT) != VD_ARG_SAMPLER)
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "argument %d '%s' has kind %d, but the "
                              "kernel expects a sampler (VD_ARG_SAMPLER)", i, d->kernel->args[i].name, (int)arg->kind);
     const vd__sampler *sampler = vd__dispatch_find_sampler(d, ctx, arg->bits, i);
@@ -15624,7 +15657,9 @@ static vd_result vd__dispatch_sampler(vd__dispatch_state *d, vd_context *ctx, co
     binding->offset = sampler->native[d->context_device->index];
     binding->size = 0;
     binding->number = p->location;
-    return VD_OK;
+    if (!((int)arg->kind & VD_SLOT)) return VD_OK;
+    vd_result r = vd__dispatch_arg_slot_check(d, arg, i);
+    return r ? r : vd__graph_sampler_slot(d->list, arg->slot, arg->bits, p->binding_index);
 }
 
 static vd_result vd__dispatch_value_slow(vd__dispatch_state *d, const vd_arg *arg, int i);
@@ -15632,12 +15667,10 @@ static vd_result vd__dispatch_value_slow(vd__dispatch_state *d, const vd_arg *ar
 /* Stores a value argument that is a slot. */
 static VD__COLD vd_result vd__dispatch_slot_value(vd__dispatch_state *d, const vd_arg *arg, int i) {
     const vd_arg_info *info = &d->kernel->args[i];
-    char what[128];
     vd_arg plain = *arg;
     plain.kind = (vd_arg_kind)((int)arg->kind & ~VD_SLOT);
     vd_result r = vd__dispatch_value_slow(d, &plain, i);
-    snprintf(what, sizeof what, "argument %d '%.100s'", i, info->name);
-    if (!r) r = vd__dispatch_slot_check(d, what, arg->slot);
+    if (!r) r = vd__dispatch_arg_slot_check(d, arg, i);
     return r ? r : vd__graph_value_slot(d->list, "vd_dispatch", arg->slot, info->type ? info->type : arg->type,
                                         info->size, (const uint8_t *)d->arguments + info->location, info->location);
 }
@@ -16173,7 +16206,8 @@ static void vd__hazards_merge(vd__hazards *h, const vd__hazards *more) {
     for (uint32_t i = 0; i < more->count && h->limit; i++) {
         const vd__tracked_memory *t = &more->tracked[i];
         for (uint32_t r = 0; r < t->count; r++) {
-            vd__access a = { NULL, t->ranges[r].begin, t->ranges[r].end, (t->written >> r & 1u) != 0, 0, 0 };
+            vd__access a = { NULL, t->ranges[r].begin, t->ranges[r].end, (t->written >> r & 1u) != 0, 0, false, false,
+                             0 };
             vd__hazards_access(h, t->serial, &a, 0);
         }
     }
@@ -16642,6 +16676,7 @@ static bool vd__garbage_add_if_unpinned(vd_context *ctx, vd__slot *slot) {
 
 /* Destroys the native views of an image. */
 static void vd__image_views_free(vd_context *ctx, vd__image *image) {
+    if (image->resource.graph) return; /* it has none */
     for (uint32_t i = 0; i < ctx->device_count && image->views; i++)
         if (image->views[i].memory.serial)
             ctx->driver.backend->view_destroy(&ctx->devices[i].device, &image->views[i].memory);
@@ -16793,7 +16828,7 @@ static void vd__object_destroy(vd_context *ctx, vd__pool *pool, vd__slot *slot) 
     vd__mutex_lock(&ctx->lock);
     vd__pool_invalidate(pool, slot);
     if (b && b->view) vd__view_unlink(b);
-    else if (b && b->graph) ctx->hidden_buffers--;
+    else if (b && b->graph) --*(pool == &ctx->images ? &ctx->hidden_images : &ctx->hidden_buffers);
     for (vd__buffer *v = b ? b->views : NULL, *next; v; v = next) {
         next = v->next_view;
         vd__pool_invalidate(pool, &v->slot);
@@ -17343,6 +17378,15 @@ static void vd__layouts_cut(vd_list *l, const vd__storage *s, uint32_t begin, ui
     }
 }
 
+/* Sets the layout of subresources without a transition. */
+static vd_result vd__layouts_replace(vd_list *l, const vd__layout_range *range) {
+    vd_result r = vd__layouts_reserve(l, 2);
+    if (r) return r;
+    vd__layouts_cut(l, range->storage, range->begin, range->end);
+    l->layouts[l->layout_count++] = *range;
+    return VD_OK;
+}
+
 /* Returns the layout of subresource `at`, and reduces *end to the first one that may have another layout. */
 static vd__layout vd__layouts_find(const vd_list *l, const vd__storage *s, uint32_t at, uint32_t *end) {
     for (uint32_t i = 0; i < l->layout_count; i++) {
@@ -17393,6 +17437,8 @@ static uint32_t vd__heap_accesses(const vd__access *accesses, uint32_t count, vd
         out[added].written |= accesses[i].layout != vd__image_rest(vd__memory_shape(&s->memory));
         out[added].begin = s->memory.offset - s->heap->memory.offset;
         out[added].end = out[added].begin + s->memory.size;
+        out[added].heap = true;
+        out[added].discards = false;
         added++;
     }
     return added;
@@ -17400,16 +17446,13 @@ static uint32_t vd__heap_accesses(const vd__access *accesses, uint32_t count, vd
 
 /* Like vd__list_command, for accesses to images among others: changes layouts first, with a barrier. */
 static VD__NOINLINE vd_result vd__list_images(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
-    for (uint32_t i = 0; l->graph && i < count; i++)
-        if (accesses[i].storage && accesses[i].storage->heap)
-            return vd__fail(VD_ERROR_UNSUPPORTED, "a graph cannot contain images in heaps");
+    vd__access all[2 * VD__MAX_ACCESSES];
     if (l->graph) return vd__graph_add(l, accesses, count, stage);
     vd_result r = l->recording ? VD_OK : vd__list_begin_recording(l);
     if (r) return r;
     for (uint32_t i = 0; i < count && !r; i++)
         if (vd__memory_shape(&accesses[i].storage->memory)) r = vd__layouts_require(l, &accesses[i]);
     if (l->transition_count) vd__list_barrier(l);
-    vd__access all[2 * VD__MAX_ACCESSES];
     uint32_t all_count = vd__heap_accesses(accesses, count, all);
     if (!r) r = vd__list_command(l, all, all_count, stage);
     for (uint32_t i = 0; i < count && !r; i++) {
@@ -17477,7 +17520,7 @@ static void vd__list_record_image(vd_list *l, const vd__image_command *command) 
 }
 
 static vd__access vd__access_of(const vd__span *span, uint32_t access) {
-    vd__access a = { NULL, 0, 0, false, 0, 0 };
+    vd__access a = { NULL, 0, 0, false, 0, false, false, 0 };
     a.storage = span->storage;
     a.use = span->use;
     a.begin = span->offset;
@@ -18341,6 +18384,11 @@ static vd__image *vd__image_pin(vd_context *ctx, vd_image handle, const char *ca
     vd__image *image = (vd__image *)(void *)vd__pool_pin(ctx, &ctx->images, handle.id);
     if (!image)
         vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %simage %s", which, vd__pool_reason(&ctx->images, handle.id));
+    else if (image->resource.graph) {
+        vd__graph_fail_buffer(call, NULL, &image->resource);
+        vd__slot_unpin(ctx, &image->resource.slot);
+        return NULL;
+    }
     return image;
 }
 
@@ -18354,6 +18402,10 @@ static vd__image *vd__list_image(vd_list *l, vd_image handle, const char *call, 
     if (!image)
         vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %simage %s", which,
                       vd__pool_reason(&l->ctx->images, handle.id));
+    else if (image->resource.graph && image->resource.graph != l->graph) {
+        vd__graph_fail_buffer(call, NULL, &image->resource);
+        return NULL;
+    }
     return image && !vd__list_pin(l, &image->resource.slot, handle.id, use) ? image : NULL;
 }
 
@@ -18541,7 +18593,7 @@ static vd_result vd__slices_check(const vd__image *image, const char *call, cons
 static vd__access vd__part_access(const vd_list *l, const vd__image *image, bool written, uint32_t use,
                                   vd__image_part *part) {
     vd__storage *s = image->resource.storage + l->queue->context_device->index;
-    vd__access a = { s, 0, 0, written, 0, use };
+    vd__access a = { s, 0, 0, written, 0, false, false, use };
     part->memory = &s->memory;
     part->layout = written ? VD__LAYOUT_TARGET : VD__LAYOUT_SOURCE;
     a.layout = (uint8_t)part->layout;
@@ -18900,14 +18952,10 @@ static vd_result vd__image_discard(vd_list *l, const vd__image *image, uint32_t 
     const vd__resource *b = &image->resource;
     vd__storage *s = b->storage + l->queue->context_device->index;
     uint32_t begin = (uint32_t)b->offset, end = (uint32_t)(b->offset + b->size);
-    vd__access a = { s, begin, end, true, (uint8_t)vd__image_rest(&image->shape), use };
+    vd__access a = { s, begin, end, true, (uint8_t)vd__image_rest(&image->shape), false, l->graph != NULL, use };
     vd__layout_range range = { s, begin, end, VD__LAYOUT_UNDEFINED };
-    vd_result r = l->graph ? vd__fail(VD_ERROR_UNSUPPORTED, "a graph cannot contain this command")
-                           : vd__layouts_reserve(l, 2);
-    if (r) return r;
-    vd__layouts_cut(l, s, begin, end);
-    l->layouts[l->layout_count++] = range;
-    return vd__list_images(l, &a, 1, VD__STAGE_TRANSFER);
+    vd_result r = l->graph ? VD_OK : vd__layouts_replace(l, &range);
+    return r ? r : vd__list_images(l, &a, 1, VD__STAGE_TRANSFER);
 }
 
 /* Sets the contents of a new image on one device. */
@@ -20305,16 +20353,18 @@ static uint32_t vd__graph_word_end(const vd__graph *g, uint32_t command) {
 /* ---- recording ---- */
 
 /* Begins a command of the list. The values of its slots are in g->uses already. */
-static vd_result vd__graph_add(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
+static vd_result vd__graph_add(vd_list *l, const vd__access *given, uint32_t given_count, uint32_t stage) {
     vd__graph *g = l->graph;
     const vd_allocator *allocator = &l->ctx->host.allocator;
-    uint32_t first = g->accesses.count;
+    vd__access accesses[2 * VD__MAX_ACCESSES];
+    uint32_t first = g->accesses.count, count = vd__heap_accesses(given, given_count, accesses);
     vd__access *a = (vd__access *)vd__array_add(allocator, &g->accesses, count, sizeof *a);
     vd__graph_command *c = a || !count
                                ? (vd__graph_command *)vd__array_add(allocator, &g->commands, 1, sizeof *c) : NULL;
     if (!c) return vd__fail_memory(NULL, NULL, 0);
     for (uint32_t i = 0; i < count; i++) {
         a[i] = accesses[i];
+        if (a[i].heap || VD__ID_TYPE(l->uses[a[i].use].object->id) != VD__OBJECT_IMAGE) a[i].layout = 0;
         l->uses[a[i].use].used = true;
         if (a[i].written) l->uses[a[i].use].written = true;
     }
@@ -20337,11 +20387,12 @@ static vd__graph_slot *vd__graph_slot_find(const vd__graph *g, const char *name,
 }
 
 /* Adds a slot, or a transient buffer if name is NULL. Returns NULL and sets the error if memory runs out. */
-static vd__graph_slot *vd__graph_slot_add(vd__graph *g, const char *name, vd_type type) {
+static vd__graph_slot *vd__graph_slot_add(vd__graph *g, const char *name, vd_arg_kind kind, vd_type type) {
     const vd_allocator *allocator = vd__graph_allocator(g);
     vd__graph_slot *s = (vd__graph_slot *)vd__array_add(allocator, &g->all_slots, 1, sizeof *s);
     if (s && name) s->name = vd__copy_text(allocator, name);
     if (s && (s->name || !name)) {
+        s->kind = kind;
         s->type = type;
         return s;
     }
@@ -20350,19 +20401,35 @@ static vd__graph_slot *vd__graph_slot_add(vd__graph *g, const char *name, vd_typ
     return NULL;
 }
 
-static const char *vd__graph_slot_kind(const vd__graph_slot *s) {
-    return s->buffer ? "a buffer of " : s->threads ? "a number of threads: " : "a value of ";
+/* Prints what is in a slot. */
+static const char *vd__graph_kind_print(char text[64], vd_arg_kind kind, vd_type type, bool threads) {
+    char name[40];
+    const char *what = kind == VD_ARG_IMAGE ? "an image" : kind == VD_ARG_SAMPLER ? "a sampler"
+                       : kind != VD_ARG_VALUE ? "a buffer of " : threads ? "a number of threads: " : "a value of ";
+    bool typed = kind != VD_ARG_IMAGE && kind != VD_ARG_SAMPLER;
+    snprintf(text, 64, "%s%s", what, typed ? vd__type_print(name, type) : "");
+    return text;
 }
 
 /* Reports a slot that is used with another type or value than before. */
-static vd_result vd__graph_fail_slot(const char *call, const vd__graph_slot *s, bool buffer, vd_type type) {
-    char then[40], now[40];
-    if (s->type == type && buffer == (s->buffer != NULL))
+static vd_result vd__graph_fail_slot(const char *call, const vd__graph_slot *s, vd_arg_kind kind, vd_type type) {
+    char then[64], now[64];
+    if (s->type == type && s->kind == kind)
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "slot '%s' was recorded with another %s before", s->name,
-                             buffer ? "buffer" : "value");
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "slot '%s' is %s%s, but is used as %s%s", s->name,
-                         vd__graph_slot_kind(s), vd__type_print(then, s->type), buffer ? "a buffer of " : "a value of ",
-                         vd__type_print(now, type));
+                             kind == VD_ARG_VALUE ? "value" : kind == VD_ARG_IMAGE ? "image"
+                             : kind == VD_ARG_SAMPLER ? "sampler" : "buffer");
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "slot '%s' is %s, but is used as %s", s->name,
+                         vd__graph_kind_print(then, s->kind, s->type, s->threads),
+                         vd__graph_kind_print(now, kind, type, false));
+}
+
+/* Records that the next command of a list uses a slot. */
+static vd_result vd__graph_use_add(vd__graph *g, uint32_t slot, uint32_t offset) {
+    vd__graph_use *use = (vd__graph_use *)vd__array_add(vd__graph_allocator(g), &g->uses, 1, sizeof *use);
+    if (!use) return vd__fail_memory(NULL, NULL, 0);
+    use->slot = slot;
+    use->offset = offset;
+    return VD_OK;
 }
 
 /* Records that the next command of a list reads a slot's value of `size` bytes at `offset` of its argument block. */
@@ -20372,12 +20439,12 @@ static vd_result vd__graph_value_slot(vd_list *l, const char *call, const char *
     const vd_allocator *allocator = &l->ctx->host.allocator;
     uint32_t index = 0;
     vd__graph_slot *s = vd__graph_slot_find(g, name, &index);
-    if (s && (s->buffer || s->type != type || s->size != size
+    if (s && (s->kind != VD_ARG_VALUE || s->type != type || s->size != size
               || memcmp(VD__GRAPH_AT(uint8_t, g->values, s->offset), value, size)))
-        return vd__graph_fail_slot(call, s, false, type);
+        return vd__graph_fail_slot(call, s, VD_ARG_VALUE, type);
     if (!s) {
         index = g->all_slots.count;
-        s = vd__graph_slot_add(g, name, type);
+        s = vd__graph_slot_add(g, name, VD_ARG_VALUE, type);
         if (!s) return VD_ERROR_OUT_OF_MEMORY;
         s->offset = g->values.count;
         s->size = size;
@@ -20386,11 +20453,23 @@ static vd_result vd__graph_value_slot(vd_list *l, const char *call, const char *
         memcpy(to, value, size);
     }
     if (offset == VD__NONE) s->threads = true;
-    vd__graph_use *use = (vd__graph_use *)vd__array_add(allocator, &g->uses, 1, sizeof *use);
-    if (!use) return vd__fail_memory(NULL, NULL, 0);
-    use->slot = index;
-    use->offset = offset;
-    return VD_OK;
+    return vd__graph_use_add(g, index, offset);
+}
+
+/* Records that the next command of a list binds the sampler in a slot. */
+static vd_result vd__graph_sampler_slot(vd_list *l, const char *name, uint64_t sampler, uint32_t binding) {
+    vd__graph *g = l->graph;
+    uint32_t index = 0;
+    vd__graph_slot *s = vd__graph_slot_find(g, name, &index);
+    if (s && (s->kind != VD_ARG_SAMPLER || s->bound_sampler != sampler))
+        return vd__graph_fail_slot("vd_dispatch", s, VD_ARG_SAMPLER, 0);
+    if (!s) {
+        index = g->all_slots.count;
+        s = vd__graph_slot_add(g, name, VD_ARG_SAMPLER, 0);
+        if (!s) return VD_ERROR_OUT_OF_MEMORY;
+        s->bound_sampler = sampler;
+    }
+    return vd__graph_use_add(g, index, binding);
 }
 
 /* Records that the next dispatch obtains its number of threads from a slot. */
@@ -20460,7 +20539,16 @@ static vd_result vd__graph_stage(vd_list *l, uint64_t size, vd__staging_range *o
     return VD_OK;
 }
 
-/* Creates the buffer that stands for a slot or transient buffer in commands, like `model`. */
+/* Makes an image that stands for a slot like `model`. It has no native objects. */
+static void vd__graph_stand_in_image(vd__image *to, const vd__image *model, uint32_t device) {
+    to->shape = model->shape;
+    to->range = model->range;
+    to->linear = model->linear;
+    to->views = to->resource.storage;
+    to->resource.storage[device].memory.native[1] = (uintptr_t)&to->shape;
+}
+
+/* Creates the resource that stands for a slot or transient buffer in commands, like `model`. */
 static vd_result vd__graph_stand_in(vd_list *l, vd__graph_slot *s, const char *name, const vd__buffer *model) {
     vd_context *ctx = l->ctx;
     uint32_t device = l->queue->context_device->index;
@@ -20468,8 +20556,10 @@ static vd_result vd__graph_stand_in(vd_list *l, vd__graph_slot *s, const char *n
         : (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->device_count * sizeof *storages);
     char *copy = vd__copy_text(&ctx->host.allocator, name);
     vd__mutex_lock(&ctx->lock);
-    vd__buffer *b = copy && (storages || ctx->device_count == 1)
-                        ? (vd__buffer *)(void *)vd__pool_acquire(&ctx->buffers) : NULL;
+    bool is_image = s->kind == VD_ARG_IMAGE;
+    vd__pool *pool = is_image ? &ctx->images : &ctx->buffers;
+    vd__resource *b = copy && (storages || ctx->device_count == 1)
+                          ? (vd__resource *)(void *)vd__pool_acquire(pool) : NULL;
     if (b) {
         b->name = copy;
         b->type = model->type;
@@ -20485,8 +20575,11 @@ static vd_result vd__graph_stand_in(vd_list *l, vd__graph_slot *s, const char *n
         to->context_device = l->queue->context_device;
         if (model->storage) to->memory = model->storage[device].memory;
         else to->memory.serial = ++ctx->serial;
-        ctx->hidden_buffers++;
-        vd__pool_publish(&ctx->buffers, &b->slot);
+        if (model->storage) to->heap = model->storage[device].heap;
+        if (is_image)
+            vd__graph_stand_in_image((vd__image *)(void *)b, (const vd__image *)(const void *)model, device);
+        ++*(is_image ? &ctx->hidden_images : &ctx->hidden_buffers);
+        vd__pool_publish(pool, &b->slot);
         s->buffer = b;
     }
     vd__mutex_unlock(&ctx->lock);
@@ -20496,20 +20589,21 @@ static vd_result vd__graph_stand_in(vd_list *l, vd__graph_slot *s, const char *n
     return vd__fail_memory(NULL, NULL, 0);
 }
 
-/* Sets *out to the buffer that stands for slot `name`, whose first buffer is b. */
-static vd_result vd__graph_buffer_slot(vd_list *l, const char *call, const char *name, vd__buffer *b,
-                                       vd__buffer **out) {
+/* Sets *out to the resource that stands for slot `name`, whose first buffer or image is b. */
+static vd_result vd__graph_resource_slot(vd_list *l, const char *call, const char *name, vd__resource *b,
+                                         vd__resource **out) {
     vd__graph *g = l->graph;
     uint64_t id = vd__atomic_load64(&b->slot.id);
+    vd_arg_kind kind = VD__ID_TYPE(id) == VD__OBJECT_IMAGE ? VD_ARG_IMAGE : VD_ARG_BINDING;
     vd__graph_slot *s = vd__graph_slot_find(g, name, NULL);
     if (b->graph) return vd__graph_fail_buffer(call, NULL, b);
     if (!vd__buffer_storage_on(b, l->queue->context_device, NULL, call)) return VD_ERROR_INVALID;
     uint32_t use;
     vd_result pinned = vd__list_pin(l, &b->slot, id, &use); /* until vd_graph_end */
     if (pinned) return pinned;
-    if (s && (!s->buffer || s->bound != id)) return vd__graph_fail_slot(call, s, true, b->type);
+    if (s && (s->kind != kind || s->bound != id)) return vd__graph_fail_slot(call, s, kind, b->type);
     if (!s) {
-        s = vd__graph_slot_add(g, name, b->type);
+        s = vd__graph_slot_add(g, name, kind, b->type);
         vd_result r = s ? vd__graph_stand_in(l, s, name, b) : VD_ERROR_OUT_OF_MEMORY;
         if (r) {
             if (s) {
@@ -20562,12 +20656,17 @@ static void vd__graph_scope_end(vd_list *l) {
 
 /* ---- objects ---- */
 
-/* Destroys the buffers that stand for slots. The caller holds the locks of all devices, or the graph was never
+static vd__pool *vd__graph_slot_pool(vd_context *ctx, const vd__graph_slot *s) {
+    return s->kind == VD_ARG_IMAGE ? &ctx->images : &ctx->buffers;
+}
+
+/* Destroys the resources that stand for slots. The caller holds the locks of all devices, or the graph was never
    published. */
 static void vd__graph_destroy_buffers(vd_context *ctx, const vd__graph *g) {
     for (uint32_t i = 0; i < g->all_slots.count; i++) {
-        vd__resource *b = vd__graph_slot_at(g, i)->buffer;
-        if (b && vd__slot_is_live(&b->slot)) vd__object_destroy(ctx, &ctx->buffers, &b->slot);
+        const vd__graph_slot *s = vd__graph_slot_at(g, i);
+        if (s->buffer && vd__slot_is_live(&s->buffer->slot))
+            vd__object_destroy(ctx, vd__graph_slot_pool(ctx, s), &s->buffer->slot);
     }
 }
 
@@ -20631,6 +20730,7 @@ static const char *vd__graph_command_name(const vd__graph *g, uint32_t command) 
     static const char *const names[] = { "dispatch", "copy", "fill", "image transfer" };
     const vd__graph_command *c = vd__graph_command_at(g, command);
     if (c->kernel != VD__NONE) return vd__graph_name_at(g, vd__graph_object_at(g, c->kernel)->name);
+    if (c->word == vd__graph_word_end(g, command)) return "image transition";
     return names[vd__tape_command_at(&g->recorded.commands.tape, c->word)->kind];
 }
 
@@ -20655,6 +20755,16 @@ static uint32_t vd__graph_slot_of(const vd__graph *g, const vd__resource *b) {
     for (uint32_t i = 0; i < g->all_slots.count; i++)
         if (vd__graph_slot_at(g, i)->buffer == b) return i;
     return VD__NONE;
+}
+
+/* Records that the image in a slot is used with a sampler. 0: the default one. */
+static vd_result vd__graph_image_sampler(vd_list *l, const vd__resource *stand_in, uint64_t sampler) {
+    vd__graph_slot *s = vd__graph_slot_at(l->graph, vd__graph_slot_of(l->graph, stand_in));
+    if (s->combined && s->bound_sampler != sampler)
+        return vd__fail(VD_ERROR_INVALID, "slot '%s' was recorded with another sampler before", s->name);
+    s->combined = true;
+    s->bound_sampler = sampler;
+    return VD_OK;
 }
 
 /* Adds an object that the list has pinned. */
@@ -20693,22 +20803,33 @@ static uint32_t vd__graph_command_using(const vd__graph *g, uint32_t object) {
     return 0;
 }
 
-/* Returns the buffer with this handle. The caller holds the queue's lock. */
-static vd__buffer *vd__graph_buffer_of(const vd__graph *g, uint64_t id) {
-    return (vd__buffer *)(void *)vd__pool_find(&g->queue->ctx->buffers, id);
+/* Returns the resource with this handle, which is in a slot. The caller holds the queue's lock. */
+static vd__resource *vd__graph_resource_of(const vd__graph *g, const vd__graph_slot *s, uint64_t id) {
+    return (vd__resource *)(void *)vd__pool_find(vd__graph_slot_pool(g->queue->ctx, s), id);
 }
 
-/* Fails if an object of the graph, or a buffer in a slot, was destroyed. */
+static vd__sampler *vd__graph_sampler_of(const vd__graph *g, uint64_t id) {
+    return (vd__sampler *)(void *)vd__pool_find(&g->queue->ctx->samplers, id);
+}
+
+/* Fails if an object of the graph, or what is in a slot, was destroyed. */
 static vd_result vd__graph_check_objects(const vd__graph *g) {
+    for (uint32_t i = 0; i < g->all_slots.count; i++) {
+        const vd__graph_slot *s = vd__graph_slot_at(g, i);
+        if (s->wanted_sampler && !vd__graph_sampler_of(g, s->wanted_sampler))
+            return vd__fail(VD_ERROR_INVALID, "the sampler in slot '%s' was destroyed: set the slot again", s->name);
+    }
     for (uint32_t i = 0; i < g->objects.count; i++) {
         const vd__graph_object *o = vd__graph_object_at(g, i);
         const vd__graph_slot *s = o->slot == VD__NONE ? NULL : vd__graph_slot_at(g, o->slot);
-        bool exists = s ? !s->name || vd__graph_buffer_of(g, s->wanted) : vd__atomic_load64(&o->object->id) == o->id;
+        bool exists = s ? !s->name || vd__graph_resource_of(g, s, s->wanted)
+                        : vd__atomic_load64(&o->object->id) == o->id;
         if (exists || !o->used) continue;
         uint32_t command = vd__graph_command_using(g, i);
         if (s)
-            return vd__fail(VD_ERROR_INVALID, "the buffer in slot '%s' was destroyed; command %u '%s' uses it: set the "
-                            "slot again", s->name, (unsigned)command, vd__graph_command_name(g, command));
+            return vd__fail(VD_ERROR_INVALID, "the %s in slot '%s' was destroyed; command %u '%s' uses it: set the "
+                            "slot again", o->is_image ? "image" : "buffer", s->name, (unsigned)command,
+                            vd__graph_command_name(g, command));
         return vd__fail(VD_ERROR_INVALID, "%s '%s' was destroyed, but command %u '%s' uses it", o->is_kernel ? "kernel"
                         : o->is_image ? "image" : "buffer", vd__graph_name_at(g, o->name), (unsigned)command,
                         vd__graph_command_name(g, command));
@@ -20723,7 +20844,8 @@ static vd_result vd__graph_resolve(vd__graph *g) {
     uint32_t device = g->queue->context_device->index;
     for (uint32_t i = 0; i < g->all_slots.count; i++) {
         vd__graph_slot *s = vd__graph_slot_at(g, i);
-        s->chosen = s->name && s->buffer ? vd__graph_buffer_of(g, s->wanted) : s->buffer;
+        s->chosen = s->name && s->buffer ? vd__graph_resource_of(g, s, s->wanted) : s->buffer;
+        s->sampler = vd__graph_sampler_of(g, s->wanted_sampler);
         vd_result r = s->buffer && !s->chosen ? vd__graph_check_objects(g) : VD_OK; /* no command may use the slot */
         if (r) return r;
     }
@@ -20737,10 +20859,12 @@ static vd_result vd__graph_resolve(vd__graph *g) {
     }
     for (uint32_t i = 0; i < g->accesses.count; i++) {
         const vd__graph_object *o = vd__graph_object_at(g, vd__graph_access_at(g, i)->use);
-        g->resolved[i] = *vd__graph_access_at(g, i);
-        g->resolved[i].storage = o->storage;
-        g->resolved[i].begin += o->moved;
-        g->resolved[i].end += o->moved;
+        vd__access *a = &g->resolved[i];
+        *a = *vd__graph_access_at(g, i);
+        a->storage = a->heap ? o->storage->heap : o->storage;
+        uint64_t moved = a->heap ? o->storage->memory.offset - a->storage->memory.offset - a->begin : o->moved;
+        a->begin += moved;
+        a->end += moved;
     }
     return VD_OK;
 }
@@ -20754,7 +20878,7 @@ static uint32_t *vd__graph_head_of(vd__graph *g, const vd__storage *storage) {
 }
 
 static uint8_t vd__graph_rest_layout(const vd__graph *g, const vd__access *a) {
-    if (!vd__graph_object_at(g, a->use)->is_image) return a->layout;
+    if (a->heap || !vd__graph_object_at(g, a->use)->is_image) return a->layout;
     return (uint8_t)vd__image_rest(vd__memory_shape(&a->storage->memory));
 }
 
@@ -20962,7 +21086,7 @@ static void vd__graph_resolve_transients(vd__graph *g) {
     }
     for (uint32_t i = 0; i < g->accesses.count; i++) {
         const vd__graph_object *o = vd__graph_object_at(g, g->resolved[i].use);
-        if (o->storage == g->resolved[i].storage) continue;
+        if (o->storage == g->resolved[i].storage || g->resolved[i].heap) continue;
         g->resolved[i].storage = o->storage;
         g->resolved[i].begin += o->moved;
         g->resolved[i].end += o->moved;
@@ -21045,14 +21169,30 @@ static void vd__graph_set_threads(vd__dispatch_state *d, const vd__graph_slot *s
     }
 }
 
-/* Sets the buffers of a launch that are in slots or transient. */
+/* Binds the image in a slot, with its sampler if `combined`. */
+static void vd__graph_set_image(const vd__graph *g, const vd__graph_slot *s, bool combined, vd__binding *binding) {
+    const vd__context_device *dev = g->queue->context_device;
+    const vd__image *image = (const vd__image *)(const void *)s->chosen;
+    binding->memory = &image->views[dev->index].memory;
+    if (combined)
+        binding->offset = s->sampler ? s->sampler->native[dev->index] : dev->default_samplers[image->linear];
+}
+
+/* Sets the buffers and images of a launch that are in slots or transient. */
 static void vd__graph_set_buffers(const vd__graph *g, vd__dispatch_state *d, const vd__graph_command *c,
                                   uint8_t *arguments) {
     for (int i = 0; i < d->kernel->arg_count; i++) {
         const vd__param *p = &d->kernel->params[i];
-        if (p->kind != VD_ARG_BINDING && p->kind != VD_ARG_ADDRESS) continue;
+        const vd_arg_info *info = &d->kernel->args[i];
+        if (p->kind == VD_ARG_VALUE || p->kind == VD_ARG_SAMPLER) continue;
         const vd__access *a = &g->resolved[c->access + p->buffer_index];
-        if (vd__graph_object_at(g, a->use)->slot == VD__NONE) continue;
+        uint32_t slot = vd__graph_object_at(g, a->use)->slot;
+        if (slot == VD__NONE) continue;
+        if (p->kind == VD_ARG_IMAGE) {
+            vd__graph_set_image(g, vd__graph_slot_at(g, slot), info->sampled && !info->separate,
+                                &d->bindings[p->binding_index]);
+            continue;
+        }
         uint64_t address = a->storage->memory.address + a->begin;
         if (p->kind == VD_ARG_ADDRESS) memcpy(arguments + p->location, &address, 8);
         else {
@@ -21088,6 +21228,11 @@ static vd_result vd__graph_play_launch(vd__graph *g, vd__graph_recording *r, uin
     for (uint32_t u = c->use; u < vd__graph_use_end(g, command); u++) {
         const vd__graph_use *use = vd__graph_use_at(g, u);
         const vd__graph_slot *s = vd__graph_slot_at(g, use->slot);
+        if (s->kind == VD_ARG_SAMPLER) {
+            d->bindings[use->offset].memory = &s->sampler->key;
+            d->bindings[use->offset].offset = s->sampler->native[g->queue->context_device->index];
+            continue;
+        }
         if (use->offset == VD__NONE) vd__graph_set_threads(d, s, arguments);
         else memcpy(arguments + use->offset, vd__graph_value(s, instance), s->size);
         values = values || use->offset != VD__NONE;
@@ -21121,6 +21266,17 @@ static const vd__memory *vd__graph_memory_of(const vd__graph *g, uint32_t comman
         return &o->storage->memory;
     }
     return m;
+}
+
+/* Sets the image of a transfer that is in a slot. */
+static void vd__graph_set_part(const vd__graph *g, uint32_t command, vd__image_part *part) {
+    uint64_t moved;
+    if (!part->memory) return;
+    part->memory = vd__graph_memory_of(g, command, part->memory, &moved);
+    uint32_t layers = vd__memory_shape(part->memory)->layers;
+    uint32_t index = part->level * layers + part->layer + (uint32_t)moved; /* of the subresource */
+    part->level = index / layers;
+    part->layer = index % layers;
 }
 
 static void vd__graph_play_copy(const vd__graph *g, vd__graph_recording *r, uint32_t command,
@@ -21168,6 +21324,8 @@ static vd_result vd__graph_play(vd__graph *g, vd__graph_recording *r, uint32_t c
             vd__image_command image = ((const vd__tape_image *)item)->image;
             image.buffer = vd__graph_memory_of(g, command, image.buffer, &moved);
             image.offset += moved;
+            vd__graph_set_part(g, command, &image.to);
+            vd__graph_set_part(g, command, &image.from);
             vd__list_record_image(&r->list, &image);
         }
     }
@@ -21182,9 +21340,14 @@ static vd_result vd__graph_begin_level(vd__graph *g, vd__graph_recording *r, uin
     vd_result result = VD_OK;
     uint32_t first = g->starts[level], end = g->starts[level + 1];
     for (uint32_t i = first; i < end && !result; i++)
-        for (uint32_t a = vd__graph_command_at(g, g->order[i])->access; a < vd__graph_access_end(g, g->order[i]); a++)
-            if (!result && vd__graph_object_at(g, g->resolved[a].use)->is_image)
-                result = vd__layouts_require(l, &g->resolved[a]);
+        for (uint32_t a = vd__graph_command_at(g, g->order[i])->access; a < vd__graph_access_end(g, g->order[i]); a++) {
+            const vd__access *access = &g->resolved[a];
+            vd__layout_range range = { access->storage, (uint32_t)access->begin, (uint32_t)access->end,
+                                       VD__LAYOUT_UNDEFINED };
+            if (access->heap || !vd__graph_object_at(g, access->use)->is_image) continue;
+            if (!result && access->discards) result = vd__layouts_replace(l, &range);
+            if (!result) result = vd__layouts_require(l, access);
+        }
     if (result) return result;
     if (separate || l->transition_count) vd__list_barrier(l);
     for (uint32_t i = first; i < end; i++) {
@@ -21258,8 +21421,8 @@ static void vd__graph_recording_uses(const vd__graph *g, vd__graph_recording *r)
 static void vd__graph_recording_count(const vd__graph *g, vd__graph_recording *r, uint32_t instances) {
     for (uint32_t c = 0; c < g->commands.count; c++) {
         const vd__graph_command *command = vd__graph_command_at(g, c);
-        bool fill = command->word < g->recorded.commands.tape.count
-                    && vd__tape_command_at(&g->recorded.commands.tape, command->word)->kind == VD__TAPE_FILL;
+        if (command->word == vd__graph_word_end(g, c)) continue;
+        bool fill = vd__tape_command_at(&g->recorded.commands.tape, command->word)->kind == VD__TAPE_FILL;
         if (command->kernel != VD__NONE) r->list.stats.dispatches += instances;
         else if (fill) r->list.stats.fills += instances;
         else r->list.stats.copies += instances;
@@ -21331,7 +21494,7 @@ static vd_result vd__graph_recording_create(vd__graph *g, vd__graph_recording **
 /* Returns word `half` of what a recording depends on, for a slot. */
 static uint64_t vd__graph_state(const vd__graph_slot *s, int half) {
     uint32_t threads[4] = { 0, 0, 0, 0 };
-    if (s->buffer) return half ? 0 : s->wanted;
+    if (s->kind != VD_ARG_VALUE) return half ? s->wanted_sampler : s->wanted;
     if (!s->threads) return 0;
     memcpy(threads, s->from, s->size);
     return threads[2 * half] | (uint64_t)threads[2 * half + 1] << 32;
@@ -21395,7 +21558,7 @@ static uint32_t vd__graph_changes(const vd__graph *g, vd__graph_recording *r) {
             const vd__graph_use *use = vd__graph_use_at(g, u);
             const vd__graph_slot *s = vd__graph_slot_at(g, use->slot);
             const uint8_t *value = vd__graph_value(s, b->instance);
-            if (use->offset == VD__NONE || !memcmp(bytes + use->offset, value, s->size)) continue;
+            if (use->offset == VD__NONE || !s->size || !memcmp(bytes + use->offset, value, s->size)) continue;
             memcpy(bytes + use->offset, value, s->size);
             if (use->offset < begin) begin = use->offset;
             if (use->offset + s->size > end) end = use->offset + s->size;
@@ -21433,7 +21596,7 @@ static vd__graph_slot *vd__graph_slot_named(const vd__graph *g, const char *name
 
 /* Checks a buffer for a slot. Every command has been checked for the first one: the new one must not differ from it. */
 static vd_result vd__graph_check_buffer(const vd__graph *g, const vd__graph_slot *s, uint64_t id) {
-    const vd__buffer *b = vd__graph_buffer_of(g, id), *first = s->buffer;
+    const vd__buffer *b = vd__graph_resource_of(g, s, id), *first = s->buffer;
     char then[VD__EXTENT_TEXT], now[VD__EXTENT_TEXT], then_type[40], now_type[40];
     if (!b)
         return vd__fail(VD_ERROR_INVALID, "slot '%s': the buffer %s", s->name,
@@ -21453,16 +21616,69 @@ static vd_result vd__graph_check_buffer(const vd__graph *g, const vd__graph_slot
                     "multiple of %llu, like the first buffer", s->name, b->name, VD__U(b->offset), VD__U(align));
 }
 
+/* The same for an image. */
+static vd_result vd__graph_check_image(const vd__graph *g, const vd__graph_slot *s, uint64_t id) {
+    const vd__image *image = (const vd__image *)(const void *)vd__graph_resource_of(g, s, id),
+                    *first = (const vd__image *)(const void *)s->buffer;
+    if (!image)
+        return vd__fail(VD_ERROR_INVALID, "slot '%s': the image %s", s->name,
+                        vd__pool_reason(&g->queue->ctx->images, id));
+    if (image->resource.graph) return vd__graph_fail_buffer(NULL, NULL, &image->resource);
+    const struct { const char *what; uint32_t now, then; } properties[] = {
+        { "format (vd_format)", (uint32_t)image->shape.format, (uint32_t)first->shape.format },
+        { "dim", (uint32_t)image->range.dim, (uint32_t)first->range.dim },
+        { "usage", image->shape.usage, first->shape.usage }, { "heap", image->shape.placed, first->shape.placed },
+        { "levels", image->range.levels, first->range.levels }, { "layers", image->range.layers, first->range.layers },
+        { "layers in its root image", image->shape.layers, first->shape.layers },
+        { "extent[0]", vd__level_extent(&image->shape, image->range.level, 0),
+          vd__level_extent(&first->shape, first->range.level, 0) },
+        { "extent[1]", vd__level_extent(&image->shape, image->range.level, 1),
+          vd__level_extent(&first->shape, first->range.level, 1) },
+        { "extent[2]", vd__level_extent(&image->shape, image->range.level, 2),
+          vd__level_extent(&first->shape, first->range.level, 2) },
+    };
+    for (size_t i = 0; i < VD__COUNT(properties); i++)
+        if (properties[i].now != properties[i].then)
+            return vd__fail(VD_ERROR_INVALID, "slot '%s': %s of image '%s' is %u, but that of the first image is %u",
+                            s->name, properties[i].what, image->resource.name, (unsigned)properties[i].now,
+                            (unsigned)properties[i].then);
+    return VD_OK;
+}
+
+static uint64_t vd__graph_sampler_id(const vd_arg *value) {
+    if (value->kind == VD_ARG_SAMPLER) return value->bits;
+    return value->kind == VD_ARG_IMAGE && value->from ? ((const vd_sampler *)value->from)->id : 0;
+}
+
+/* Checks the sampler for a slot, also of an image. */
+static vd_result vd__graph_check_sampler(const vd__graph *g, const vd__graph_slot *s, const vd_arg *value) {
+    uint64_t id = vd__graph_sampler_id(value);
+    if (s->kind == VD_ARG_IMAGE && !value->from) return VD_OK;
+    const vd__sampler *sampler = vd__graph_sampler_of(g, id);
+    if (!sampler)
+        return vd__fail(VD_ERROR_INVALID, "slot '%s': the sampler %s", s->name,
+                        vd__pool_reason(&g->queue->ctx->samplers, id));
+    if (s->kind == VD_ARG_SAMPLER || !sampler->linear || ((const vd__image *)(const void *)s->buffer)->linear)
+        return VD_OK;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "slot '%s': sampler '%s' has linear filters, which the format of the image "
+                    "does not support (VD_IMAGE_LINEAR)", s->name, sampler->name);
+}
+
 /* Checks the value for a slot. */
 static vd_result vd__graph_check_value(const vd__graph *g, const vd__graph_slot *s, const vd_arg *value) {
-    char then[40], now[40];
+    char then[64], now[64];
     bool buffer = value->kind == VD_ARG_BINDING || value->kind == VD_ARG_ADDRESS;
-    if (s->buffer && buffer) return vd__graph_check_buffer(g, s, value->bits);
-    bool fits = !s->buffer && value->kind == VD_ARG_VALUE && (value->from || s->size <= 8);
+    if (s->kind == VD_ARG_BINDING && buffer) return vd__graph_check_buffer(g, s, value->bits);
+    if (s->kind == value->kind && s->kind != VD_ARG_VALUE) {
+        vd_result r = s->kind == VD_ARG_IMAGE ? vd__graph_check_image(g, s, value->bits) : VD_OK;
+        return r ? r : vd__graph_check_sampler(g, s, value);
+    }
+    bool fits = s->kind == VD_ARG_VALUE && value->kind == VD_ARG_VALUE && (value->from || s->size <= 8);
     if (fits && (value->type == s->type || (!value->type && !(s->type && s->threads)))) return VD_OK;
-    return vd__fail(VD_ERROR_INVALID, "slot '%s' is %s%s, but the new value is %s%s", s->name, vd__graph_slot_kind(s),
-                    vd__type_print(then, s->type), buffer ? "a buffer" : value->kind != VD_ARG_VALUE ? "not set"
-                    : "a value of ", value->kind == VD_ARG_VALUE ? vd__type_print(now, value->type) : "");
+    const char *what = buffer ? "a buffer" : value->kind == VD_ARG_NONE || value->kind > VD_ARG_SAMPLER ? "not set"
+                       : vd__graph_kind_print(now, value->kind, value->type, false);
+    return vd__fail(VD_ERROR_INVALID, "slot '%s' is %s, but the new value is %s", s->name,
+                    vd__graph_kind_print(then, s->kind, s->type, s->threads), what);
 }
 
 /* Checks a value for one submission and makes it the wanted one. */
@@ -21473,13 +21689,14 @@ static vd_result vd__graph_want(vd__graph *g, const vd_graph_value *v, uint32_t 
     if (v->count < 0 || (v->count && (uint32_t)v->count < instances))
         return vd__fail(VD_ERROR_INVALID, "slot '%s' has %d values, but there are %u instances", s->name, v->count,
                         (unsigned)instances);
-    if (v->count && (s->buffer || s->threads || !v->value.from))
+    if (v->count && (s->kind != VD_ARG_VALUE || s->threads || !v->value.from))
         return vd__fail(VD_ERROR_INVALID, "slot '%s' has %d values, but %s", s->name, v->count,
-                        s->buffer ? "a buffer is the same for all instances"
+                        s->kind != VD_ARG_VALUE ? "a resource is the same for all instances"
                         : s->threads ? "a number of threads is the same for all instances"
                                      : "value.from is NULL; use vd_value");
     s->wanted = v->value.bits;
-    if (s->buffer) return VD_OK;
+    s->wanted_sampler = vd__graph_sampler_id(&v->value);
+    if (s->kind != VD_ARG_VALUE) return VD_OK;
     s->from = (const uint8_t *)(v->value.from ? v->value.from : &v->value.bits);
     s->stride = v->count ? s->size : 0;
     return VD_OK;
@@ -21490,6 +21707,7 @@ static void vd__graph_want_set(vd__graph *g) {
     for (uint32_t i = 0; i < g->all_slots.count; i++) {
         vd__graph_slot *s = vd__graph_slot_at(g, i);
         s->wanted = s->bound;
+        s->wanted_sampler = s->bound_sampler;
         s->from = s->size ? VD__GRAPH_AT(uint8_t, g->values, s->offset) : NULL;
         s->stride = 0;
     }
@@ -22263,7 +22481,7 @@ static void vd__context_discard_objects(vd_context *ctx) {
                                : p == 4 ? ((vd__graph *)(void *)slot)->name
                                : p == 5 ? ((vd__swapchain *)(void *)slot)->image.resource.name
                                         : ((vd__resource *)(void *)slot)->name;
-            if (ctx->host.debug && !(p == 0 && ((vd__resource *)(void *)slot)->graph))
+            if (ctx->host.debug && !(vd__slot_is_resource(slot) && ((vd__resource *)(void *)slot)->graph))
                 vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' was not destroyed before vd_context_destroy", kinds[p],
                          name);
             if (p == 5) vd__swapchain_close((vd__swapchain *)(void *)slot);
@@ -22472,7 +22690,7 @@ VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
     }
     out->buffers = ctx->buffers.live - ctx->hidden_buffers;
     out->kernels = ctx->kernels.live;
-    out->images = ctx->images.live;
+    out->images = ctx->images.live - ctx->hidden_images;
     out->samplers = ctx->samplers.live;
     out->graphs = ctx->graphs.live;
     vd__mutex_unlock(&ctx->lock);
@@ -22707,14 +22925,18 @@ static bool vd__destroy_refused(vd_context *ctx, const char *call) {
     return r != VD_OK;
 }
 
+static VD__COLD void vd__graph_fail_destroy(const char *call, const vd__resource *b) {
+    vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s '%s' belongs to a graph and is destroyed with it",
+                  VD__ID_TYPE(b->slot.id) == VD__OBJECT_IMAGE ? "image" : "buffer", b->name);
+}
+
 VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
     if (!buffer.id) return;
     if (vd__destroy_refused(ctx, "vd_buffer_destroy")) return;
     vd__lock_all(ctx);
     vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_destroy", "");
     if (b && b->graph && !b->view) {
-        vd__fail_call(VD_ERROR_INVALID, "vd_buffer_destroy", NULL, "buffer '%s' belongs to a graph and is destroyed "
-                      "with it", b->name);
+        vd__graph_fail_destroy("vd_buffer_destroy", b);
         b = NULL;
     }
     if (b) vd__object_destroy(ctx, &ctx->buffers, &b->slot);
@@ -23236,8 +23458,11 @@ static void vd__handle_destroy(vd_context *ctx, vd__pool *pool, uint64_t id, con
     if (vd__destroy_refused(ctx, call)) return;
     vd__lock_all(ctx);
     vd__slot *slot = vd__pool_find(pool, id);
-    if (slot) vd__object_destroy(ctx, pool, slot);
-    else vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %s %s", what, vd__pool_reason(pool, id));
+    if (!slot) vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %s %s", what, vd__pool_reason(pool, id));
+    else if (vd__slot_is_resource(slot) && ((const vd__resource *)(const void *)slot)->graph) {
+        vd__graph_fail_destroy(call, (const vd__resource *)(const void *)slot);
+        slot = NULL;
+    } else vd__object_destroy(ctx, pool, slot);
     vd__unlock_all(ctx);
     vd__reap(ctx);
     vd__call_end(ctx, slot ? VD_OK : VD_ERROR_INVALID);
@@ -24356,7 +24581,7 @@ static vd_result vd__graph_transient(vd_list *l, const vd_buffer_desc *desc, vd_
         return vd__fail_call(VD_ERROR_INVALID, "vd_graph_buffer", name, "only name, type and shape of the desc may be "
                              "set");
     model.type = desc->type;
-    vd__graph_slot *s = vd__graph_slot_add(l->graph, NULL, desc->type);
+    vd__graph_slot *s = vd__graph_slot_add(l->graph, NULL, VD_ARG_BINDING, desc->type);
     r = s ? vd__graph_stand_in(l, s, name, &model) : VD_ERROR_OUT_OF_MEMORY;
     if (!r) out->id = s->buffer->slot.id;
     else if (s) l->graph->all_slots.count--;
@@ -24375,20 +24600,37 @@ VD_API vd_buffer vd_graph_buffer(vd_list *list, const vd_buffer_desc *desc) {
     return out;
 }
 
+/* Declares a slot for a buffer or image that the caller has pinned. `pinned` may be NULL. Returns the id of what stands
+   for it, or 0. */
+static uint64_t vd__graph_slot_declare(vd_list *list, const char *call, const char *name, vd__resource *pinned) {
+    vd__resource *stand_in = NULL;
+    vd_result r = pinned ? VD_OK : VD_ERROR_INVALID;
+    if (!r && (!name || !name[0])) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "a slot needs a name");
+    if (!r) r = vd__graph_resource_slot(list, call, name, pinned, &stand_in);
+    if (pinned) vd__slot_unpin(list->ctx, &pinned->slot);
+    vd__list_end_call(list, call, r);
+    return r ? 0 : stand_in->slot.id;
+}
+
 VD_API vd_buffer vd_slot_buffer(vd_list *list, const char *name, vd_buffer buffer) {
     vd_buffer out = { 0 };
     vd_result r = vd__graph_list_check(list, "vd_slot_buffer");
+    if (r) vd__list_refused(list, r);
+    else
+        out.id = vd__graph_slot_declare(list, "vd_slot_buffer", name,
+                                        vd__buffer_pin(list->ctx, buffer, "vd_slot_buffer", ""));
+    return out;
+}
+
+VD_API vd_image vd_slot_image(vd_list *list, const char *name, vd_image image) {
+    vd_image out = { 0 };
+    vd_result r = vd__graph_list_check(list, "vd_slot_image");
     if (r) {
         vd__list_refused(list, r);
         return out;
     }
-    vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "vd_slot_buffer", ""), *stand_in = NULL;
-    r = b ? VD_OK : VD_ERROR_INVALID;
-    if (!r && (!name || !name[0])) r = vd__fail_call(VD_ERROR_INVALID, "vd_slot_buffer", NULL, "a slot needs a name");
-    if (!r) r = vd__graph_buffer_slot(list, "vd_slot_buffer", name, b, &stand_in);
-    if (!r) out.id = stand_in->slot.id;
-    vd__buffer_unpin(list->ctx, b);
-    vd__list_end_call(list, "vd_slot_buffer", r);
+    vd__image *pinned = vd__image_pin(list->ctx, image, "vd_slot_image", "");
+    out.id = vd__graph_slot_declare(list, "vd_slot_image", name, pinned ? &pinned->resource : NULL);
     return out;
 }
 
@@ -24513,8 +24755,10 @@ VD_API vd_result vd_graph_set(vd_context *ctx, vd_graph graph, const char *slot,
     vd_result r = vd__graph_lock(g);
     vd__graph_slot *s = r ? NULL : vd__graph_slot_named(g, slot);
     if (!r) r = s ? vd__graph_check_value(g, s, &value) : VD_ERROR_INVALID;
-    if (!r && s->buffer) s->bound = value.bits;
-    else if (!r) memcpy(VD__GRAPH_AT(uint8_t, g->values, s->offset), value.from ? value.from : &value.bits, s->size);
+    if (!r && s->kind != VD_ARG_VALUE) {
+        s->bound = value.bits;
+        s->bound_sampler = vd__graph_sampler_id(&value);
+    } else if (!r) memcpy(VD__GRAPH_AT(uint8_t, g->values, s->offset), value.from ? value.from : &value.bits, s->size);
     return vd__graph_call_end(ctx, g, "vd_graph_set", r);
 }
 

@@ -238,6 +238,54 @@ TEST(hlsl_textures) {
     vd_sampler_destroy(f->ctx, sampler);
 }
 
+/* A sampler that is an argument of its own changes between the submissions of a graph. */
+TEST_EXECUTED(samplers_in_slots) {
+    static const float texels[2][2] = { { 0, 1 }, { 2, 3 } };
+    float got = 0;
+    needs_glsl(f);
+    if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_IMAGE)) skip_because("the device has no images");
+    vd_kernel_desc d = code_desc(VD_CODE_HLSL,
+                                 "Texture2D<float4> t : register(t3);\nSamplerState s : register(s1);\n"
+                                 "RWStructuredBuffer<float> y : register(u0);\n"
+                                 "[numthreads(1, 1, 1)] void main() { y[0] = t.SampleLevel(s, float2(1.25, 0.25), 0).x; }");
+    vd_kernel k = kernel_of(f, &d);
+    vd_image_desc id;
+    vd_sampler samplers[2];
+    memset(&id, 0, sizeof id);
+    id.format = VD_FORMAT_R32_F;
+    id.extent[0] = id.extent[1] = 2;
+    id.data = texels;
+    vd_image image = vd_image_create(f->ctx, &id);
+    vd_buffer y = buffer_named(f->ctx, "y", VD_F32, 1, NULL);
+    for (int i = 0; i < 2; i++) {
+        vd_sampler_desc sd;
+        memset(&sd, 0, sizeof sd);
+        sd.min_filter = sd.mag_filter = sd.mip_filter = VD_FILTER_NEAREST;
+        sd.address[0] = sd.address[1] = i ? VD_ADDRESS_REPEAT : VD_ADDRESS_CLAMP;
+        samplers[i] = vd_sampler_create(f->ctx, &sd);
+    }
+    vd_list *list = vd_graph_begin(f->ctx, NULL);
+    vd_arg args[3] = { vd_i(image), vd_b(y), vd_slot("sampler", vd_s(samplers[0])) };
+    OK(dispatch(list, k, 1, args, 3));
+    vd_graph g = vd_graph_end(list);
+    assert_true(g.id != 0);
+    for (int i = 0; i < 6; i++) {
+        OK(vd_graph_set(f->ctx, g, "sampler", vd_s(samplers[i % 2])));
+        OK(vd_graph_submit(f->ctx, g, NULL, NULL));
+        OK(vd_buffer_read(f->ctx, y, 0, &got, 4));
+        assert_true(got == (i % 2 ? 0 : 1));
+    }
+    FAILS(vd_graph_set(f->ctx, g, "sampler", vd_i(image)), VD_ERROR_INVALID, "slot 'sampler' is a sampler|an image");
+    FAILS(vd_graph_set(f->ctx, g, "sampler", vd_s((vd_sampler){ 0 })), VD_ERROR_INVALID, "slot 'sampler': the sampler");
+    vd_sampler_destroy(f->ctx, samplers[1]);
+    FAILS(vd_graph_submit(f->ctx, g, NULL, NULL), VD_ERROR_INVALID, "the sampler in slot 'sampler' was destroyed");
+    vd_graph_destroy(f->ctx, g);
+    vd_image_destroy(f->ctx, image);
+    vd_sampler_destroy(f->ctx, samplers[0]);
+    vd_kernel_destroy(f->ctx, k);
+    vd_buffer_destroy(f->ctx, y);
+}
+
 /* ---- bad input ---- */
 
 TEST(bad_input) {
@@ -294,7 +342,7 @@ TEST(includes_without_end) {
 static const struct CMUnitTest cases[] = {
     CASE(glsl_with_macros_and_constants), CASE(includes), CASE(messages_name_file_and_line),
     CASE(hlsl_registers_are_bindings_by_kind), CASE(hlsl_constant_buffers),
-    CASE(hlsl_textures), CASE(bad_input), CASE(includes_without_end),
+    CASE(hlsl_textures), CASE(samplers_in_slots), CASE(bad_input), CASE(includes_without_end),
 };
 
 MAIN("glsl", cases)

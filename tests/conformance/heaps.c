@@ -82,8 +82,8 @@ static vd_color color_of(uint32_t value) {
 }
 
 /* Random commands on images and buffers that overlap in a heap. Each slot of the heap has one owner, whose contents are
-   known; another resource becomes the owner by a discard and a write. Commands are recorded into both kinds of lists,
-   and data moves within the device only. */
+   known; another resource becomes the owner by a discard and a write. Commands are recorded into all kinds of lists and
+   graphs, and data moves within the device only. */
 TEST(aliases_are_ordered) {
     if (!has_images(f)) skip_because("the backend has no images");
     vd_placement p = placement(f->ctx);
@@ -100,8 +100,9 @@ TEST(aliases_are_ordered) {
         value[s] = s;
     }
     for (uint32_t round = 0; round < 60; round++) {
-        vd_list *now = vd_immediate(f->ctx, 0, 0), *list = roll(&d, 2) ? list_begin(f->ctx) : now;
-        uint32_t last = 0;
+        vd_list *now = vd_immediate(f->ctx, 0, 0);
+        uint32_t last = 0, kind = roll(&d, 3);
+        vd_list *list = kind == 0 ? now : kind == 1 ? list_begin(f->ctx) : vd_graph_begin(f->ctx, NULL);
         for (uint32_t step = 0; step < 8; step++) {
             uint32_t s = roll(&d, SLOTS), next = roll(&d, 3);
             uint32_t number = round * 100 + step + 1;
@@ -128,7 +129,13 @@ TEST(aliases_are_ordered) {
         }
         owner[to] = into;
         value[to] = value[last];
-        if (list != now) OK(vd_submit(list, NULL, NULL));
+        if (kind == 1) OK(vd_submit(list, NULL, NULL));
+        if (kind == 2) {
+            vd_graph g = vd_graph_end(list);
+            if (!g.id) fail_msg("vd_graph_end: %s", vd_error_text());
+            for (int i = 0; i < 2; i++) OK(vd_graph_submit(f->ctx, g, NULL, NULL));
+            vd_graph_destroy(f->ctx, g);
+        }
         for (uint32_t s = 0; s < SLOTS; s++)
             if (owner[s] < 2) check_image(f->ctx, images[s][owner[s]], value[s]);
             else for (uint32_t i = 0; i < TEXELS; i += TEXELS - 1)
@@ -295,19 +302,45 @@ TEST(wrong_placements_are_refused) {
     still_works(f);
 }
 
-TEST(graphs_refuse_placed_images) {
+/* Images in a slot of a graph that are in heaps: two share their memory, which each of them discards. */
+TEST_EXECUTED(placed_images_in_slots) {
     if (!has_images(f)) skip_because("the backend has no images");
-    vd_buffer heap = heap_of(f->ctx, placement(f->ctx).size);
-    vd_image image = image_at(f->ctx, heap, 0);
-    vd_color c = color_of(1);
-    vd_list *graph = vd_graph_begin(f->ctx, NULL);
-    FAILS(vd_clear_image(graph, image, &c), VD_ERROR_UNSUPPORTED, "vd_clear_image|images in heaps");
-    vd_list_discard(graph);
-    graph = vd_graph_begin(f->ctx, NULL);
-    FAILS(vd_discard_image(graph, image), VD_ERROR_UNSUPPORTED, "vd_discard_image|a graph cannot contain");
-    vd_list_discard(graph);
-    vd_image_destroy(f->ctx, image);
+    vd_placement p = placement(f->ctx);
+    vd_buffer heap = heap_of(f->ctx, 2 * p.size), out = buffer_u32(f->ctx, "out", TEXELS, NULL);
+    vd_kernel paint = kernel_paint(f->ctx);
+    vd_image images[3] = { image_at(f->ctx, heap, 0), image_at(f->ctx, heap, p.size), image_at(f->ctx, heap, 0) };
+    vd_image_desc alone_desc = picture((vd_buffer){ 0 }, 0);
+    vd_image alone = vd_image_create(f->ctx, &alone_desc);
+    vd_list *list = vd_graph_begin(f->ctx, NULL);
+    vd_image slot = vd_slot_image(list, "picture", images[0]);
+    assert_true(slot.id && alone.id);
+    OK(vd_discard_image(list, slot));
+    vd_arg args[2] = { vd_i(slot), vd_slot("value", vd_u32(0)) };
+    vd_dispatch_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.kernel = paint;
+    desc.threads[0] = desc.threads[1] = SIDE;
+    desc.args = args;
+    desc.arg_count = 2;
+    OK(vd_dispatch(list, &desc));
+    vd_image_transfer down = whole(slot, out);
+    OK(vd_copy_from_image(list, &down));
+    vd_graph g = vd_graph_end(list);
+    if (!g.id) fail_msg("vd_graph_end: %s", vd_error_text());
+    for (uint32_t i = 0; i < 12; i++) {
+        OK(vd_graph_set(f->ctx, g, "picture", vd_i(images[i % 3])));
+        OK(vd_graph_set(f->ctx, g, "value", vd_u32(100 + i)));
+        OK(vd_graph_submit(f->ctx, g, NULL, NULL));
+        assert_int_equal(read_u32(f->ctx, out, 5), 100 + i);
+        if (i % 3 == 1) check_image(f->ctx, images[1], 100 + i);
+    }
+    FAILS(vd_graph_set(f->ctx, g, "picture", vd_i(alone)), VD_ERROR_INVALID, "'picture'|heap of image|is 0");
+    vd_graph_destroy(f->ctx, g);
+    for (int i = 0; i < 3; i++) vd_image_destroy(f->ctx, images[i]);
+    vd_image_destroy(f->ctx, alone);
+    vd_kernel_destroy(f->ctx, paint);
     vd_buffer_destroy(f->ctx, heap);
+    vd_buffer_destroy(f->ctx, out);
 }
 
 TEST(memory_is_described) {
@@ -383,6 +416,6 @@ TEST(a_callback_frees_memory) {
 static const struct CMUnitTest cases[] = {
     CASE(aliases_are_ordered), CASE(only_overlaps_conflict), CASE(kernels_use_placed_images),
     CASE(heaps_live_as_long_as_their_images), CASE(initial_contents), CASE(wrong_placements_are_refused),
-    CASE(graphs_refuse_placed_images), CASE(memory_is_described), CASE(a_callback_frees_memory),
+    CASE(placed_images_in_slots), CASE(memory_is_described), CASE(a_callback_frees_memory),
 };
 MAIN("heaps", cases)

@@ -594,6 +594,151 @@ TEST_EXECUTED(sampled_images_between_transfers) {
     vd_image_destroy(f->ctx, image);
 }
 
+/* ---- graphs ---- */
+
+/* A graph whose commands read the image in slot "in": a copy to a buffer, and a dispatch that stores to "to". */
+static vd_graph graph_with_images(vd_context *ctx, vd_kernel add, vd_image in, vd_image to, vd_buffer copy) {
+    vd_list *list = vd_graph_begin(ctx, NULL);
+    vd_arg args[3] = { vd_slot("in", vd_i(in)), vd_slot("to", vd_i(to)), vd_u32(5) };
+    vd_dispatch_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.kernel = add;
+    desc.threads[0] = desc.threads[1] = 8;
+    desc.args = args;
+    desc.arg_count = 3;
+    OK(vd_dispatch(list, &desc));
+    vd_image slot = vd_slot_image(list, "in", in), same = vd_slot_image(list, "in", in);
+    assert_true(slot.id && slot.id == same.id);
+    vd_image_transfer t = transfer_of(slot);
+    t.buffer = copy;
+    OK(vd_copy_from_image(list, &t));
+    FAILS(vd_run2(ctx, add, 8, 8, vd_i(slot), vd_i(to), vd_u32(1)), VD_ERROR_INVALID, "vd_run 'add'|belongs to a graph");
+    FAILS(vd_image_download(ctx, &t, &args), VD_ERROR_INVALID, "vd_image_download|belongs to a graph");
+    FAILS(vd_copy_from_image(vd_immediate(ctx, 0, 0), &t), VD_ERROR_INVALID, "vd_copy_from_image|belongs to a graph");
+    vd_image_destroy(ctx, slot);
+    check_text("vd_image_destroy", "belongs to a graph and is destroyed with it");
+    vd_graph g = vd_graph_end(list);
+    if (!g.id) fail_msg("vd_graph_end: %s", vd_error_text());
+    return g;
+}
+
+/* Images, and views of levels, are exchanged between submissions. */
+TEST_EXECUTED(images_in_slots) {
+    uint32_t got[8][8];
+    vd_stats before, after;
+    needs_images(f);
+    vd_kernel add = kernel_add(f->ctx);
+    vd_image_desc d = image_desc(VD_FORMAT_R32_U, VD_DIM_2D, 16, 16, 0);
+    d.levels = 2;
+    vd_image chain = image_of(f->ctx, &d), in[3], to[2];
+    vd_image_view_desc v;
+    memset(&v, 0, sizeof v);
+    v.image = chain;
+    v.level = 1;
+    in[2] = vd_image_view(f->ctx, &v);
+    for (int i = 0; i < 2; i++) {
+        in[i] = image_2d(f->ctx, VD_FORMAT_R32_U, 8, 8, NULL);
+        to[i] = image_2d(f->ctx, VD_FORMAT_R32_U, 8, 8, NULL);
+    }
+    vd_buffer copy = buffer_u32(f->ctx, "copy", 64, NULL);
+    vd_context_stats(f->ctx, &before);
+    vd_graph g = graph_with_images(f->ctx, add, in[0], to[0], copy);
+    vd_context_stats(f->ctx, &after);
+    assert_int_equal(after.images, before.images);
+    for (uint32_t i = 0; i < 12; i++) {
+        vd_color c;
+        memset(&c, 0, sizeof c);
+        c.u[0] = 1000 + i;
+        OK(vd_clear_image(vd_immediate(f->ctx, 0, 0), in[i % 3], &c));
+        vd_graph_value value = { "to", vd_i(to[i / 2 % 2]), 0 };
+        vd_graph_submit_desc desc = { NULL, 0, 0, &value, 1 };
+        OK(vd_graph_set(f->ctx, g, "in", vd_i(in[i % 3])));
+        OK(vd_graph_submit(f->ctx, g, &desc, NULL));
+        download(f->ctx, to[i / 2 % 2], 0, got);
+        for (uint32_t j = 0; j < 64; j++) assert_int_equal(got[j / 8][j % 8], 1005 + i);
+        assert_int_equal(read_u32(f->ctx, copy, 63), 1000 + i);
+    }
+    /* wrong values */
+    vd_image floats = image_2d(f->ctx, VD_FORMAT_R32_F, 8, 8, NULL);
+    vd_image small = image_2d(f->ctx, VD_FORMAT_R32_U, 8, 4, NULL);
+    FAILS(vd_graph_set(f->ctx, g, "in", vd_i(floats)), VD_ERROR_INVALID, "vd_graph_set|slot 'in': format");
+    FAILS(vd_graph_set(f->ctx, g, "in", vd_i(small)), VD_ERROR_INVALID, "extent[1] of image|is 4|first image is 8");
+    FAILS(vd_graph_set(f->ctx, g, "in", vd_i(chain)), VD_ERROR_INVALID, "slot 'in': levels of image|is 2");
+    FAILS(vd_graph_set(f->ctx, g, "in", vd_b(copy)), VD_ERROR_INVALID, "slot 'in' is an image|a buffer");
+    FAILS(vd_graph_set(f->ctx, g, "in", vd_u32(1)), VD_ERROR_INVALID, "slot 'in' is an image|a value of u32");
+    FAILS(vd_graph_set(f->ctx, g, "in", vd_i((vd_image){ 0 })), VD_ERROR_INVALID, "slot 'in': the image handle is 0");
+    OK(vd_graph_set(f->ctx, g, "in", vd_i(to[0])));
+    FAILS(vd_graph_submit(f->ctx, g, NULL, NULL), VD_ERROR_INVALID, "'in' and 'to' overlap|command 0 'add'");
+    OK(vd_graph_set(f->ctx, g, "in", vd_i(in[1])));
+    vd_image_destroy(f->ctx, in[1]);
+    FAILS(vd_graph_submit(f->ctx, g, NULL, NULL), VD_ERROR_INVALID, "the image in slot 'in' was destroyed|set the slot again");
+    OK(vd_graph_set(f->ctx, g, "in", vd_i(in[0])));
+    OK(vd_graph_submit(f->ctx, g, NULL, NULL));
+    vd_list *list = vd_graph_begin(f->ctx, NULL);
+    assert_true(vd_slot_image(list, "in", in[0]).id != 0);
+    assert_int_equal(vd_slot_image(list, "in", to[0]).id, 0);
+    check_text("vd_slot_image", "slot 'in' was recorded with another image before");
+    vd_list_discard(list);
+    list = vd_graph_begin(f->ctx, NULL);
+    assert_int_equal(vd_slot_image(list, "", to[0]).id, 0);
+    check_text("vd_slot_image", "a slot needs a name");
+    vd_list_discard(list);
+    vd_graph_destroy(f->ctx, g);
+    vd_image_destroy(f->ctx, chain);
+    vd_image_destroy(f->ctx, floats);
+    vd_image_destroy(f->ctx, small);
+    vd_image_destroy(f->ctx, in[0]);
+    for (int i = 0; i < 2; i++) vd_image_destroy(f->ctx, to[i]);
+    vd_buffer_destroy(f->ctx, copy);
+    vd_kernel_destroy(f->ctx, add);
+}
+
+/* The sampler of an image in a slot, and the default one. */
+TEST_EXECUTED(samplers_in_slots) {
+    static const float at[1][2] = { { 0.4f, 0.4f } }, texels[2][2] = { { 0, 1 }, { 2, 3 } };
+    needs_images(f);
+    vd_image image = image_2d(f->ctx, VD_FORMAT_R32_F, 2, 2, texels);
+    vd_image other = image_2d(f->ctx, VD_FORMAT_R32_F, 2, 2, NULL);
+    vd_kernel k = kernel_sample(f->ctx);
+    vd_buffer points = buffer_named(f->ctx, "at", VD_F32X2, 1, at), out = buffer_named(f->ctx, "out", VD_F32, 1, NULL);
+    vd_sampler_desc d;
+    float got = 0;
+    memset(&d, 0, sizeof d);
+    d.min_filter = d.mag_filter = d.mip_filter = VD_FILTER_NEAREST;
+    vd_sampler nearest = vd_sampler_create(f->ctx, &d);
+    vd_list *list = vd_graph_begin(f->ctx, NULL);
+    vd_arg args[3] = { vd_slot("texture", vd_sampled(image, &nearest)), vd_b(points), vd_b(out) };
+    OK(dispatch(list, k, 1, args, 3));
+    vd_graph g = vd_graph_end(list);
+    assert_true(g.id != 0);
+    for (int i = 0; i < 8; i++) {
+        vd_arg now = i % 4 == 3 ? vd_sampled(other, &nearest) : i % 2 ? vd_i(image) : vd_sampled(image, &nearest);
+        float wanted = i % 4 == 3 ? 0 : i % 2 ? 0.9f : 0;
+        OK(vd_graph_set(f->ctx, g, "texture", now));
+        OK(vd_graph_submit(f->ctx, g, NULL, NULL));
+        OK(vd_buffer_read(f->ctx, out, 0, &got, 4));
+        assert_true(fabsf(got - wanted) < 0.02f);
+    }
+    vd_sampler_destroy(f->ctx, nearest);
+    FAILS(vd_graph_submit(f->ctx, g, NULL, NULL), VD_ERROR_INVALID, "the sampler in slot 'texture' was destroyed");
+    FAILS(vd_graph_set(f->ctx, g, "texture", vd_sampled(image, &nearest)), VD_ERROR_INVALID, "slot 'texture': the sampler");
+    OK(vd_graph_set(f->ctx, g, "texture", vd_i(image)));
+    OK(vd_graph_submit(f->ctx, g, NULL, NULL));
+    list = vd_graph_begin(f->ctx, NULL);
+    OK(dispatch(list, k, 1, (args[0] = vd_slot("texture", vd_i(image)), args), 3));
+    vd_sampler second = vd_sampler_create(f->ctx, &d);
+    args[0] = vd_slot("texture", vd_sampled(image, &second));
+    FAILS(dispatch(list, k, 1, args, 3), VD_ERROR_INVALID, "slot 'texture' was recorded with another sampler before");
+    vd_list_discard(list);
+    vd_sampler_destroy(f->ctx, second);
+    vd_graph_destroy(f->ctx, g);
+    vd_buffer_destroy(f->ctx, points);
+    vd_buffer_destroy(f->ctx, out);
+    vd_kernel_destroy(f->ctx, k);
+    vd_image_destroy(f->ctx, image);
+    vd_image_destroy(f->ctx, other);
+}
+
 TEST(destroyed_images_complete_their_work) {
     uint32_t got = 0, seven = 7;
     needs_images(f);
@@ -861,6 +1006,7 @@ static const struct CMUnitTest cases[] = {
     CASE(boxes_slices_and_pitches), CASE(large_transfers_in_pieces), CASE(images_and_buffers), CASE(image_to_image),
     CASE(clearing), CASE(mip_chains), CASE(blits_scale), CASE(formats_convert_like_the_oracle),
     CASE(samplers_filter_and_address), CASE(commands_on_images_are_ordered), CASE(sampled_images_between_transfers),
+    CASE(images_in_slots), CASE(samplers_in_slots),
     CASE(destroyed_images_complete_their_work), CASE(modules_are_reflected), CASE(descs_that_are_refused),
     CASE(nearest_formats), CASE(boxes_that_are_refused), CASE(views_and_samplers_that_are_refused),
     CASE(arguments_that_are_refused)

@@ -438,7 +438,7 @@ static void epochs(void **state) {
         if (round == 3) h.epoch = 0 - VD__EPOCH;
         for (uint32_t i = 0; i < 500; i++) {
             assert_null(find(&h, i * 64));
-            vd__access access = { NULL, i, i + 1, i % 2 != 0, 0, 0 };
+            vd__access access = { NULL, i, i + 1, i % 2 != 0, 0, false, false, 0 };
             assert_true(h.count < h.limit || vd__hazards_grow(&h, h.count + 1));
             assert_true(vd__hazards_access(&h, i * 64, &access, h.count));
         }

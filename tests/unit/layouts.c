@@ -167,7 +167,7 @@ static void random_accesses(void **state) {
         vd__layout rest = vd__image_rest(vd__memory_shape(&s->memory));
         uint32_t begin = roll[1] % LAYOUT_SUBRESOURCES, end = begin + 1 + roll[2] % (LAYOUT_SUBRESOURCES - begin);
         static const vd__layout wanted[] = { VD__LAYOUT_GENERAL, VD__LAYOUT_SOURCE, VD__LAYOUT_TARGET };
-        vd__access a = { s, begin, end, false, 0, 0 };
+        vd__access a = { s, begin, end, false, 0, false, false, 0 };
         a.layout = (uint8_t)(roll[3] % 3 ? wanted[roll[3] % 3] : rest);
         assert_int_equal(vd__list_images(l, &a, 1, VD__STAGE_TRANSFER), VD_OK);
         for (uint32_t at = begin; at < end; at++) assert_int_equal(layouts_of(&s->memory)[at], a.layout);
