@@ -185,6 +185,11 @@
        On a GPU, one kernel transforms several axes if their elements fit into a work-group together. Large images and
        cubes take two kernels and an intermediate buffer of the plan.
 
+       Short rows. A GPU accesses memory in sectors of 32 bytes. If threads that load or store together would use less
+       than half of the sectors that they touch, as when each thread transforms a row of its own, the kernel copies the
+       rows of a work-group through shared memory, with consecutive threads at consecutive elements. vd_fft_explain
+       prints the predicted use of sectors where it is below 100 %.
+
        Real, cosine and sine transforms of length n use a complex transform of this length:
 
        kind          n       complex transform
@@ -2239,6 +2244,14 @@ static vc_val vd__digits_offset(const vd__digits *d, vc_val index) {
     return offset;
 }
 
+/* vd__digits_offset on the host. */
+static uint64_t vd__digits_offset_of(const vd__digits *d, uint64_t index) {
+    uint64_t offset = 0;
+    for (uint32_t i = d->count; i-- > 0; index /= d->size[i])
+        offset += (i ? index % d->size[i] : index) * d->stride[i];
+    return offset;
+}
+
 // >>tuner
 /* vd_plan_tune: times the choices of a plan, and keeps the timings in the context and in its cache directory. */
 VD__FFT_SMALL
@@ -2754,6 +2767,15 @@ typedef struct vd__fft_range { uint64_t count, scale, width; } vd__fft_range;
 /* A table of a plan. Passes whose tables have equal parameters (key) share one. offset: in complex numbers. */
 typedef struct vd__fft_table { uint64_t key[5]; uint32_t offset; } vd__fft_table;
 
+/* Rows of a work-group in shared memory, on their way from or to memory. */
+typedef struct vd__fft_tile {
+    uint32_t length;         /* elements of a row; 0: rows do not pass through shared memory */
+    uint32_t pitch;          /* distance between rows in shared memory, odd to avoid bank conflicts */
+    uint32_t rows;           /* number of rows */
+    uint32_t elements;       /* size in shared memory; the last threads may copy elements after the last row */
+    bool scalar;             /* elements are single numbers */
+} vd__fft_tile;
+
 /* Tables of a pass: offsets into the buffer of all tables of the plan, in complex numbers. */
 typedef struct vd__fft_tables {
     /* twiddle factors of each stage, for the first transform of the kernel and, if it convolves, for the second */
@@ -3097,9 +3119,12 @@ static uint32_t vd__fft_words_padded(const vd__fft_shape *s, vd__fft_pad pad) {
 
 static const vd__fft_pad vd__fft_no_pad = { 0, 0 };
 
+/* Whether a thread computes a transform alone, in one stage. */
+static bool vd__fft_is_one_thread(const vd__fft_shape *s) { return s->threads == 1 && s->stages == 1; }
+
 /* Words of shared memory of a work-group for one component (real or imaginary part): the maximum over its exchanges. */
 static uint32_t vd__fft_component_words(const vd__fft_shape *s) {
-    uint32_t words = s->real_fold ? vd__fft_words_padded(s, vd__fft_no_pad) : 0;
+    uint32_t words = s->real_fold && !vd__fft_is_one_thread(s) ? vd__fft_words_padded(s, vd__fft_no_pad) : 0;
     for (uint32_t i = 0; i + 1 < s->stages; i++)
         if (vd__fft_words_padded(s, s->pad[i]) > words) words = vd__fft_words_padded(s, s->pad[i]);
     return words;
@@ -3107,7 +3132,7 @@ static uint32_t vd__fft_component_words(const vd__fft_shape *s) {
 
 /* Shared memory of a work-group, in words of the arithmetic's type. */
 static uint64_t vd__fft_shared_words(const vd__fft_shape *s) {
-    return vd__fft_count_shuffles(s) + 1 == s->stages && !s->real_fold
+    return vd__fft_count_shuffles(s) + 1 == s->stages && (!s->real_fold || vd__fft_is_one_thread(s))
                ? 0
                : (uint64_t)vd__fft_component_words(s) * (s->split_components ? 1u : 2u) * (s->double_buffered ? 2 : 1);
 }
@@ -4634,6 +4659,236 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
                         (unsigned)(p->device.shared * vc_type_size(p->real)));
 }
 
+/* ---- memory sectors, and rows in shared memory ---- */
+
+/* Order of the elements of kind II: even indices in ascending order, then odd ones in descending order. */
+static uint64_t vd__real_permuted(const vd__real *r, uint64_t t) {
+    return 2 * t < r->n ? 2 * t : 2 * r->n - 1 - 2 * t;
+}
+
+/* vd__real_index_kind4 on the host. */
+static uint64_t vd__real_position_kind4(const vd__real *r, uint64_t m) {
+    return m <= r->n / 4 ? 2 * m + r->n / 2 : m <= 3 * r->n / 4 ? 3 * r->n / 2 - 2 * m : 2 * m - 3 * r->n / 2 - 1;
+}
+
+/* Writes the positions in a row of the elements from which input i of the complex transform is computed; returns their
+   number. The other functions of this group are in the room real; this one states which elements they load. */
+static uint32_t vd__real_loaded(const vd__real *r, uint64_t i, uint64_t *at) {
+    uint32_t family = vd__real_family(r->kind), count = 0;
+    bool sine = vd__real_is_sine(r->kind), half = r->half_length;
+    uint64_t n = r->n, h = r->h;
+    at[count++] = i;
+    if (!r->load || (half && !r->inverse && !r->scalar_in)) return count;
+    if (half && family == VD__REAL_IV) {
+        at[0] = 2 * i;
+        at[count++] = n - 1 - 2 * i;
+    } else if (!r->inverse) {
+        for (uint32_t part = 0; part < (half ? 2u : 1u); part++) {
+            uint64_t t = half ? 2 * i + part : i;
+            if (family == VD__REAL_I) t = (t < 2 * h - t ? t : 2 * h - t) - (sine && t && t < 2 * h ? 1 : 0);
+            if (family == VD__REAL_II) t = vd__real_permuted(r, t);
+            if (family == VD__REAL_IV) t = vd__real_position_kind4(r, (t % 2 ? t + n : t) / 2);
+            at[part] = t;
+            count = part + 1;
+        }
+    } else if (family == VD__REAL_III) {
+        at[count++] = n - (i ? i : 1);
+        if (half) at[count++] = h - i;
+        if (half) at[count++] = n - h + i < n ? n - h + i : n - 1;
+    } else if (half) {
+        at[count++] = h - i;
+    } else if (n - i < i) {
+        at[0] = n - i;
+    }
+    return count;
+}
+
+/* Writes the positions in a row of the elements that result i of the complex transform determines or, with a fold,
+   results i and h - i; returns their number. Each is stored by itself. */
+static uint32_t vd__real_stored(const vd__real *r, uint64_t i, uint64_t at[4]) {
+    uint32_t family = vd__real_family(r->kind), count = 0;
+    uint64_t n = r->n, first = family == VD__REAL_I && vd__real_is_sine(r->kind) ? 1 : 0;
+    at[count++] = i;
+    if (!r->store) return count;
+    if (r->fold) {
+        at[0] = i < first ? 0 : i - first;
+        if (family == VD__REAL_II && i) at[count++] = n - i;
+        if (family == VD__REAL_IV) at[0] = vd__real_position_kind4(r, i);
+        if (family == VD__REAL_IV && i) at[count++] = vd__real_position_kind4(r, n - i);
+        if (r->half_length) at[count++] = r->h - i - first * (r->h > i);
+        if (r->half_length && family == VD__REAL_II) at[count++] = n - r->h + i < n ? n - r->h + i : n - 1;
+    } else if (family == VD__REAL_IV) {
+        if (r->half_length) at[count++] = n - 1 - 2 * i;
+        at[0] = r->half_length ? 2 * i : vd__real_position_kind4(r, i);
+    } else if (r->half_length ? r->scalar_out : r->inverse && family == VD__REAL_III) {
+        bool permuted = family == VD__REAL_III;
+        uint64_t t = r->half_length ? 2 * i : i;
+        at[0] = permuted ? vd__real_permuted(r, t) : t;
+        if (r->half_length) at[count++] = permuted ? vd__real_permuted(r, t + 1) : t + 1;
+    }
+    return count;
+}
+
+/* Whether the elements that a pass loads (or stores, if `out`) are single numbers. */
+static bool vd__fft_is_scalar(const vd__fft_pass *pass, bool out) {
+    return out ? pass->real.scalar_out : pass->real.scalar_in;
+}
+
+/* Returns the butterfly u of thread t in a stage, as vd__fft_butterfly_index_clamped does. */
+static uint32_t vd__fft_butterfly_of(const vd__fft_shape *s, const vd__fft_stage_info *g, uint32_t t, uint32_t u) {
+    uint32_t b = t + u * s->threads;
+    if (g->register_exchange)
+        b = vd__fft_first_of(t / g->lanes, g->exchange_stride, g->exchange_radix)
+            + (t % g->lanes + u * g->lanes) * g->exchange_stride;
+    return b < s->n / g->radix ? b : s->n / g->radix - 1;
+}
+
+/* Offset of element j of butterfly b from the first element of its transform. */
+static uint64_t vd__fft_offset_of(const vd__fft_shape *s, const vd__fft_addressing *a, const vd__fft_stage_info *g,
+                                  uint64_t b, uint32_t j) {
+    uint64_t offset = (uint64_t)j * (s->size[g->axis] / g->radix) * a->stride[g->axis];
+    for (uint32_t i = 0; i < s->axes; i++) {
+        uint64_t size = i == g->axis ? s->size[i] / g->radix : s->size[i];
+        offset += (i + 1 < s->axes ? b % size : b) * a->stride[i];
+        b /= size;
+    }
+    return offset;
+}
+
+/* Writes the offsets of the elements that lane `lane` of a work-group accesses for element j of its first butterfly;
+   returns their number. */
+static uint32_t vd__fft_lane_offsets(const vd__fft_pass *pass, bool out, uint32_t group, uint32_t lane, uint32_t j,
+                                     uint64_t at[4]) {
+    const vd__fft_shape *s = &pass->shape;
+    const vd__fft_addressing *a = out ? &pass->out : &pass->in;
+    vd__fft_stage_info g = vd__fft_stage_info_of(s, 0, out ? s->stages - 1 : 0);
+    bool columns = out ? s->columns_out : s->columns_in, by_rule = out ? pass->real.store : pass->real.load;
+    uint32_t t = columns ? lane / s->ffts_per_group : lane % s->threads, count = 1;
+    uint64_t q = (uint64_t)group * s->ffts_per_group + (columns ? lane % s->ffts_per_group : lane / s->threads);
+    uint64_t length = pass->bluestein_length ? pass->bluestein_length : s->n, base;
+    if (q >= vd__fft_transform_count(pass)) return 0;
+    base = vd__digits_offset_of(&a->transform, q * (pass->real.two_rows ? 2 : 1));
+    uint32_t b = vd__fft_butterfly_of(s, &g, t, 0);
+    at[0] = vd__fft_offset_of(s, a, &g, b, j);
+    if (out && s->real_fold) {
+        uint64_t pair = t + (uint64_t)j * s->threads;
+        if (pair > s->n / 2) return 0;
+        count = vd__real_stored(&pass->real, pair, at);
+    } else if (s->axes == 1 && b + (uint64_t)j * g.read_stride >= length) {
+        return 0;
+    } else if (by_rule) {
+        uint64_t i = b + (uint64_t)j * g.read_stride, part = out ? pass->real.part_out : pass->real.part_in;
+        if (part) i = i * part + q / (a->transform.product / part);
+        count = out ? vd__real_stored(&pass->real, i, at) : vd__real_loaded(&pass->real, i, at);
+    }
+    for (uint32_t i = 0; i < count; i++) at[i] = base + (by_rule ? at[i] * a->stride[0] : at[i]);
+    return count;
+}
+
+/* Counts of the different values of 32-byte sectors and of elements among addresses in elements of `bytes` bytes. */
+typedef struct vd__fft_sectors { double touched, needed; } vd__fft_sectors;
+
+static void vd__fft_count_sectors(const uint64_t *at, uint32_t count, uint32_t bytes, vd__fft_sectors *sum) {
+    for (uint32_t i = 0; i < count; i++) {
+        bool new_sector = true, new_element = true;
+        for (uint32_t k = 0; k < i; k++) {
+            if (at[k] * bytes / 32 == at[i] * bytes / 32) new_sector = false;
+            if (at[k] == at[i]) new_element = false;
+        }
+        sum->touched += new_sector;
+        sum->needed += new_element ? bytes / 32.0 : 0;
+    }
+}
+
+/* Model of the memory transactions of a GPU. Memory is accessed in sectors of 32 bytes. An instruction that 32 threads
+   (a warp) execute together touches some number of sectors; it needs at least the bytes of its elements divided by 32.
+   The efficiency of the loads, or of the stores, of a pass is the sectors that are needed divided by those that are
+   touched, summed over a sample: up to 4 warps, and the first, the middle and the last element of the butterflies of
+   the first or the last stage. All loads for one input of a transform count as one instruction, because the cache of
+   the multiprocessor serves the sectors that they share; stores are sent on one by one.
+   Example: rows of 14 complex f32, a thread for each. Neighbouring threads read addresses 112 bytes apart, so 32
+   elements of 8 bytes touch 32 sectors, but need 8: the efficiency is 0.25. */
+static double vd__fft_sector_efficiency(const vd_fft *p, const vd__fft_pass *pass, bool out) {
+    const vd__fft_shape *s = &pass->shape;
+    uint32_t bytes = vc_type_size(p->stored[out ? pass->to : pass->from]) * (vd__fft_is_scalar(pass, out) ? 1u : 2u);
+    uint32_t lanes = s->threads * s->ffts_per_group, warps = (lanes + 31) / 32, count[4];
+    uint32_t radix = s->radix[out ? s->stages - 1 : 0];
+    vd__fft_sectors sum = { 0, 0 };
+    if (pass->real.fold_only) return 1;
+    if (out && s->real_fold) radix = (s->n / 2 + s->threads) / s->threads;
+    for (uint32_t sample = 0; sample < 12; sample++) {
+        uint64_t at[4][128];
+        uint32_t warp = sample / 3, j = sample % 3 == 0 ? 0 : sample % 3 == 1 ? radix / 2 : radix - 1;
+        memset(count, 0, sizeof count);
+        for (uint32_t l = warp % warps * 32; l < lanes && l < warp % warps * 32 + 32; l++) {
+            uint64_t own[4];
+            uint32_t found = vd__fft_lane_offsets(pass, out, warp / warps, l, j, own);
+            for (uint32_t i = 0; i < found; i++) at[out ? i : 0][count[out ? i : 0]++] = own[i];
+        }
+        for (uint32_t i = 0; i < 4; i++) vd__fft_count_sectors(at[i], count[i], bytes, &sum);
+    }
+    return sum.touched > 0 ? sum.needed / sum.touched : 1;
+}
+
+/* Number of elements of a row in the memory that a pass reads or, if `out`, writes. */
+static uint64_t vd__fft_row_length(const vd__fft_pass *pass, bool out) {
+    const vd__real *r = &pass->real;
+    const vd__fft_range *range = out ? &pass->out_range[0] : &pass->in_range[0];
+    uint64_t count = out ? r->out_count : r->in_count;
+    bool bins = r->kind == VD_FFT_REAL && r->inverse != out, pairs = !bins && !vd__fft_is_scalar(pass, out);
+    if (out ? r->store : r->load) return (count ? count : bins ? r->n / 2 + 1 : r->n) / (pairs ? 2 : 1);
+    return range->count ? range->count : pass->bluestein_length ? pass->bluestein_length : pass->shape.n;
+}
+
+/* Whether the elements of each row are contiguous, and all rows of a work-group can be copied between memory and shared
+   memory before they are loaded, or after they were stored. */
+static bool vd__fft_can_tile(const vd_fft *p, const vd__fft_pass *pass, bool out) {
+    const vd__fft_shape *s = &pass->shape;
+    const vd__fft_addressing *a = out ? &pass->out : &pass->in;
+    uint64_t stride = 1;
+    if (p->device.groups_as_loops || p->device.pairs_as_words || (out ? s->columns_out : s->columns_in)) return false;
+    if (pass->product.channels || pass->product.store_only || pass->copies || pass->twiddle_length || pass->chirp.n
+        || pass->real.part_in || pass->real.part_out || pass->real.fold_only)
+        return false;
+    if (out ? vd__fft_stores_nothing(p) : p->hooks.ignores_input[0] || p->hooks.ignores_input[1]) return false;
+    for (uint32_t i = 0; i < s->axes; stride *= s->size[i++]) if (a->stride[i] != stride) return false;
+    return true;
+}
+
+/* Chooses which rows pass through shared memory, with loads and stores of consecutive elements by consecutive threads:
+   those of a pass whose loads (tile[0]) or stores (tile[1]) have an efficiency below 1/2, if that at least doubles it.
+   The limit follows from the bandwidths of a data-centre GPU: its caches accept about 2.5 times the bandwidth of the
+   memory, and loads and stores share that of the memory, so requests become the bottleneck if less than 0.4 of the
+   sectors of one of them are needed. The copy through shared memory costs a tenth of the time of the memory accesses. */
+static void vd__fft_choose_tiles(const vd_fft *p, const vd__fft_pass *pass, vd__fft_tile tile[2]) {
+    const vd__fft_shape *s = &pass->shape;
+    uint32_t lanes = s->threads * s->ffts_per_group;
+    uint64_t words = vd__fft_shared_words(s);
+    memset(tile, 0, 2 * sizeof *tile);
+    for (uint32_t out = 0; out < 2; out++) {
+        vd__fft_tile *t = &tile[out];
+        double copied, efficiency;
+        if (!vd__fft_can_tile(p, pass, out != 0)) continue;
+        t->scalar = vd__fft_is_scalar(pass, out != 0);
+        copied = lanes * vc_type_size(p->stored[out ? pass->to : pass->from]) * (t->scalar ? 1u : 2u) / 32.0;
+        efficiency = vd__fft_sector_efficiency(p, pass, out != 0);
+        if (efficiency >= 0.5 || 2 * efficiency > copied) continue;
+        t->length = (uint32_t)vd__fft_row_length(pass, out != 0);
+        t->pitch = t->length | 1;
+        t->rows = s->ffts_per_group * (pass->real.two_rows ? 2 : 1);
+    }
+    /* one array for both, in which a thread that computes a row alone overwrites only that row */
+    if (tile[0].length && tile[1].length && tile[0].scalar == tile[1].scalar)
+        tile[0].pitch = tile[1].pitch = tile[0].pitch > tile[1].pitch ? tile[0].pitch : tile[1].pitch;
+    for (uint32_t out = 0; out < 2; out++) {
+        vd__fft_tile *t = &tile[out];
+        uint32_t copies = t->length ? (t->rows * t->length + lanes - 1) / lanes * lanes : 0;
+        t->elements = t->length ? ((copies - 1) / t->length + 1) * t->pitch : 0;
+        words += (uint64_t)t->elements * (t->scalar ? 1 : 2);
+    }
+    if (words > p->device.shared) memset(tile, 0, 2 * sizeof *tile);
+}
+
 // >>butterflies
 /* Butterflies: forward transforms of up to VD__FFT_RADIX complex values in registers. All their factors are immediates.
    */
@@ -5081,6 +5336,8 @@ typedef struct vd__fft_writer {
     vd__fft_pad pad;         /* padding of the current exchange */
     bool half_in_use[2];     /* other threads may still read this half of shared memory */
     uint32_t half;           /* half of shared memory that the current exchange uses; 0 without double buffering */
+    vd__fft_tile tile[2];    /* rows in shared memory while loading, while storing */
+    vc_ref tile_memory[2];   /* their arrays */
     vd__fft_c x[VD__FFT_MAX_VALUES]; /* values of the thread: element j of butterfly u is x[u * radix + j] */
 } vd__fft_writer;
 
@@ -5545,10 +5802,8 @@ static uint64_t vd__fft_groups_per_block(const vd__fft_writer *w, uint64_t tiles
     return groups;
 }
 
-/* Returns the index, within its block, of the transform that this thread computes; *block: the index of the block. If
-   the last work-group has fewer transforms than the others, *partly is set, *exists is whether the thread has a
-   transform, and threads without one repeat the last transform. */
-static vc_val vd__fft_transform_of_thread(const vd__fft_writer *w, vc_val *block, vc_val *exists, bool *partly) {
+/* Returns the index, within its block, of the first transform of the work-group; *block: the index of the block. */
+static vc_val vd__fft_first_transform(const vd__fft_writer *w, vc_val *block) {
     uint64_t count = vd__fft_transform_count(w->pass), blocks = w->pass->in.block.product;
     uint64_t tiles = (count + w->shape->ffts_per_group - 1) / w->shape->ffts_per_group;
     uint64_t consecutive = vd__fft_groups_per_block(w, tiles);
@@ -5557,9 +5812,16 @@ static vc_val vd__fft_transform_of_thread(const vd__fft_writer *w, vc_val *block
     if (consecutive < tiles)
         group_in_block = vc_add(group_in_block,
                                 vc_mul(vd__fft_div_const(chunk, blocks), vc_u32((uint32_t)consecutive)));
-    vc_val q = vc_mul(blocks == 1 ? group : group_in_block, vc_u32(w->shape->ffts_per_group));
-    q = vc_add(q, w->transform_in_group[w->columns]);
     *block = blocks == 1 ? vc_u32(0) : consecutive < tiles ? vd__fft_mod_const(chunk, blocks) : chunk;
+    return vc_mul(blocks == 1 ? group : group_in_block, vc_u32(w->shape->ffts_per_group));
+}
+
+/* Returns the index, within its block, of the transform that this thread computes; *block: the index of the block. If
+   the last work-group has fewer transforms than the others, *partly is set, *exists is whether the thread has a
+   transform, and threads without one repeat the last transform. */
+static vc_val vd__fft_transform_of_thread(const vd__fft_writer *w, vc_val *block, vc_val *exists, bool *partly) {
+    uint64_t count = vd__fft_transform_count(w->pass);
+    vc_val q = vc_add(vd__fft_first_transform(w, block), w->transform_in_group[w->columns]);
     *partly = count % w->shape->ffts_per_group != 0;
     *exists = *partly ? vc_lt(q, vc_u32((uint32_t)count)) : vc_bool(true);
     return *partly ? vc_min(q, vc_u32((uint32_t)count - 1)) : q;
@@ -5569,6 +5831,87 @@ static vc_val vd__fft_transform_of_thread(const vd__fft_writer *w, vc_val *block
 static vc_val vd__fft_base_offset(const vd__fft_addressing *s, vc_val q, vc_val block) {
     vc_val offset = vd__digits_offset(&s->transform, q);
     return vc_add(offset, vd__digits_offset(&s->block, block));
+}
+
+/* Returns the type of an element in memory: a real number or a complex one. */
+static vc_type vd__fft_element_type(vc_type part, bool scalar) { return scalar ? part : vd__fft_pair_type(part); }
+
+/* Returns the offset of the first element of row `row` (0, or 1 for the second of two packed rows) of transform q, in
+   memory or, if the rows pass through shared memory, there. */
+static vc_val vd__fft_row_offset(const vd__fft_writer *w, bool out, vc_val q, vc_val block, uint32_t row) {
+    const vd__fft_tile *t = &w->tile[out];
+    uint32_t rows = t->rows / w->shape->ffts_per_group;
+    vc_val first = w->transform_in_group[w->columns];
+    if (!t->length) return vd__fft_base_offset(out ? &w->pass->out : &w->pass->in, q, block);
+    return vc_mul(rows == 1 ? first : vc_add(vc_mul(first, vc_u32(rows)), vc_u32(row)), vc_u32(t->pitch));
+}
+
+/* Where element `index` of the rows of a work-group is: in memory (at) and in shared memory (slot). exists: whether its
+   row exists. */
+typedef struct vd__fft_tile_element { vc_val at, slot, exists; } vd__fft_tile_element;
+
+/* Returns the element that this thread copies as its i-th one. first, block: see vd__fft_first_transform. */
+static vd__fft_tile_element vd__fft_tile_element_of(const vd__fft_writer *w, bool out, vc_val first, vc_val block,
+                                                    uint32_t i) {
+    const vd__fft_tile *t = &w->tile[out];
+    const vd__fft_addressing *a = out ? &w->pass->out : &w->pass->in;
+    uint32_t threads = w->shape->threads * w->shape->ffts_per_group, rows = t->rows / w->shape->ffts_per_group;
+    uint64_t count = a->transform.product;
+    vd__fft_tile_element e;
+    vc_val index = vc_add(vc_local_index(w->k), vc_u32(i * threads));
+    vc_val row = vd__fft_div_const(index, t->length), column = vd__fft_mod_const(index, t->length);
+    first = vc_mul(first, vc_u32(rows));
+    vc_val q = vc_add(first, row);
+    e.slot = t->pitch == t->length ? index : vc_add(vc_mul(row, vc_u32(t->pitch)), column);
+    e.exists = count % t->rows ? vc_lt(q, vc_u32((uint32_t)count)) : vc_bool(true);
+    if ((i + 1) * threads > t->rows * t->length)
+        e.exists = vc_and(e.exists, vc_lt(index, vc_u32(t->rows * t->length)));
+    if (a->transform.count == 1 && a->transform.stride[0] == t->length)
+        e.at = vc_add(vc_mul(first, vc_u32(t->length)), index); /* rows without gaps */
+    else e.at = vc_add(vd__digits_offset(&a->transform, q), column);
+    e.at = vc_add(e.at, vd__digits_offset(&a->block, block));
+    return e;
+}
+
+/* Copies the rows of the work-group from memory to shared memory or, if `out`, from shared memory to memory, where they
+   have the type `stored`. Several elements at a time, so that their loads are in flight together. */
+static void vd__fft_copy_tile(const vd__fft_writer *w, bool out, vc_ref memory, vc_type stored) {
+    enum { AT_ONCE = 16 };
+    const vd__fft_tile *t = &w->tile[out];
+    uint32_t threads = w->shape->threads * w->shape->ffts_per_group;
+    uint32_t count = (t->rows * t->length + threads - 1) / threads;
+    bool partly = (out ? &w->pass->out : &w->pass->in)->transform.product % t->rows != 0;
+    vc_type from = vd__fft_element_type(out ? w->real : stored, t->scalar),
+            to = vd__fft_element_type(out ? stored : w->real, t->scalar);
+    vc_val block, first = vd__fft_first_transform(w, &block), zero = vc_const(w->k, vc_imm(stored, 0));
+    for (uint32_t begin = 0; begin < count; begin += AT_ONCE) {
+        vd__fft_tile_element e[AT_ONCE];
+        vc_val v[AT_ONCE];
+        uint32_t end = count - begin < AT_ONCE ? count - begin : (uint32_t)AT_ONCE;
+        for (uint32_t i = 0; i < end; i++) {
+            bool some = partly || (begin + i + 1) * threads > t->rows * t->length;
+            e[i] = vd__fft_tile_element_of(w, out, first, block, begin + i);
+            if (out) v[i] = vc_load(w->tile_memory[out], e[i].slot);
+            else if (!some) v[i] = vc_load(memory, e[i].at);
+            else v[i] = vc_load_or(memory, e[i].at, e[i].exists, t->scalar ? zero : vc_splat(zero, 2));
+            if (from != to) v[i] = vc_cast(to, v[i]);
+        }
+        for (uint32_t i = 0; i < end; i++) {
+            bool some = out && (partly || (begin + i + 1) * threads > t->rows * t->length);
+            if (!out) vc_store(w->tile_memory[out], e[i].slot, v[i]);
+            else if (!some) vc_store(memory, e[i].at, v[i]);
+            else VC_IF(w->k, e[i].exists) { vc_store(memory, e[i].at, v[i]); }
+        }
+    }
+}
+
+/* Copies the rows of the work-group to shared memory, from which the inputs are then loaded. */
+static void vd__fft_load_tile(vd__fft_writer *w) {
+    if (!w->tile[0].length) return;
+    vd__fft_copy_tile(w, false, w->in, w->stored[0]);
+    vc_barrier(w->k);
+    w->in = w->tile_memory[0];
+    w->stored[0] = w->real;
 }
 
 /* Whether element j of a butterfly is in the range that a pass reads or writes: for all butterflies, for none, or
@@ -5678,7 +6021,7 @@ static void vd__fft_load_all(vd__fft_writer *w) {
     vc_val block, exists;
     bool partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
-    vc_val base = vd__fft_base_offset(&w->pass->in, q, block);
+    vc_val base = vd__fft_row_offset(w, false, q, block, 0);
     if (w->load) w->index = vd__fft_base_offset(&w->pass->in_index, q, block);
     if (w->pass->in_range[0].count) w->range_offset = vd__fft_div_const(q, w->pass->in_range[0].width);
     if (w->pass->twiddle_first) w->twiddle_row = vd__fft_twiddle_row(w, q);
@@ -5764,7 +6107,7 @@ static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     vc_val block, exists;
     bool group_partly, partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &group_partly);
-    vc_val base = vd__fft_base_offset(&w->pass->out, q, block);
+    vc_val base = vd__fft_row_offset(w, true, q, block, 0);
     if (w->store || w->pass->product.store_only) w->index = vd__fft_base_offset(&w->pass->out_index, q, block);
     if (w->pass->product.filters > 1) {
         base = vc_add(base, vc_mul(w->filter, vc_u32((uint32_t)w->pass->product.out_step)));
@@ -5928,9 +6271,6 @@ static void vd__fft_assign_threads(vd__fft_writer *w) {
     w->thread[1] = s->ffts_per_group == 1 ? thread : vc_div(thread, vc_u32(s->ffts_per_group));
 }
 
-/* Returns the type of an element in memory: a real number or a complex one. */
-static vc_type vd__fft_element_type(vc_type part, bool scalar) { return scalar ? part : vd__fft_pair_type(part); }
-
 /* Whether an in-place kernel declares one buffer that it loads from and stores to. If it loads another type than it
    stores, it declares two that may alias. */
 static bool vd__fft_has_one_buffer(const vd_fft *p, const vd__fft_pass *pass) {
@@ -5947,6 +6287,20 @@ static void vd__fft_choose_word_access(vd__fft_writer *w, bool one_buffer) {
     w->word_in = allowed && !r->load && !r->scalar_in && w->stored[0] == VC_F32;
     w->word_out = allowed && !r->store && !r->scalar_out && !w->shape->real_fold && w->stored[1] == VC_F32;
     if (one_buffer && w->word_in != w->word_out) w->word_in = w->word_out = false;
+}
+
+/* Declares the shared memory of rows: one array for loading and storing if their elements have the same type. */
+static void vd__fft_declare_tiles(vd__fft_writer *w) {
+    vd__fft_tile *t = w->tile;
+    vd__fft_choose_tiles(w->plan, w->pass, t);
+    bool one = t[0].length && t[1].length && t[0].scalar == t[1].scalar;
+    if (one && t[1].elements > t[0].elements) t[0].elements = t[1].elements;
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!t[i].length) continue;
+        w->tile_memory[i] = one && i ? w->tile_memory[0]
+                                     : vc_shared(w->k, i ? "rows_out" : "rows",
+                                                 vd__fft_element_type(w->real, t[i].scalar), t[i].elements);
+    }
 }
 
 /* Declares the buffers, the arguments of hooks and the shared memory. */
@@ -5972,6 +6326,7 @@ static void vd__fft_declare(vd__fft_writer *w, vd_plan_kernel *b, bool in_place,
         w->plan->hooks.declare(w->k, w->plan->hooks.user);
         vd__plan_kernel_add_arguments(b, 0, w->plan->base.argument_count);
     }
+    vd__fft_declare_tiles(w);
     if (s->double_buffered) words *= 2;
     if (vd__fft_shared_words(s)) {
         w->shared[0] = s->complex_elements ? vc_shared(w->k, "pairs", pair, words)
@@ -5986,6 +6341,13 @@ static void vd__real_store_all(vd__fft_writer *w, const vd__fft_stage_info *g);
 static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *g);
 static void vd__real_fold_in_memory(vd__fft_writer *w);
 
+/* Stores the results of the last stage. */
+static void vd__fft_store_results(vd__fft_writer *w, const vd__fft_stage_info *last) {
+    if (w->shape->real_fold) vd__real_fold_in_group(w, last);
+    else if (w->pass->real.store) vd__real_store_all(w, last);
+    else vd__fft_store_all(w, last);
+}
+
 /* Records the body of the kernel of a pass. */
 static void vd__fft_record_kernel(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
@@ -5996,6 +6358,7 @@ static void vd__fft_record_kernel(vd__fft_writer *w) {
         vd__fft_convolve(w);
         return;
     }
+    vd__fft_load_tile(w);
     if (w->pass->real.load) vd__real_load_all(w);
     else vd__fft_load_all(w);
     if (w->pass->bluestein_length) {
@@ -6007,9 +6370,18 @@ static void vd__fft_record_kernel(vd__fft_writer *w) {
     } else {
         vd__fft_stages(w, 0, s->columns_out);
     }
-    if (s->real_fold) vd__real_fold_in_group(w, &last);
-    else if (w->pass->real.store) vd__real_store_all(w, &last);
-    else vd__fft_store_all(w, &last);
+    if (!w->tile[1].length) {
+        vd__fft_store_results(w, &last);
+        return;
+    }
+    vc_ref memory = w->out;
+    vc_type stored = w->stored[1];
+    w->out = w->tile_memory[1];
+    w->stored[1] = w->real;
+    if (s->threads > 1) vc_barrier(w->k); /* other threads may still load rows from the same array */
+    vd__fft_store_results(w, &last);
+    vc_barrier(w->k);
+    vd__fft_copy_tile(w, true, memory, stored);
 }
 
 /* Returns the route of a direction. If the second route is empty, the first serves both directions. */
@@ -6320,10 +6692,12 @@ typedef struct vd__real_row { vc_val base, index; } vd__real_row;
    split over passes, index of the thread's transform along the axis. */
 typedef struct vd__real_rows { uint32_t count; bool even; vd__real_row row[2]; vc_val second, part; } vd__real_rows;
 
-static vd__real_row vd__real_row_of(const vd__fft_addressing *array, const vd__fft_addressing *index, vc_val q,
-                                    vc_val block) {
+/* Returns a row of transform q, with the given index among all rows of its block. second: the second of two packed
+   rows. */
+static vd__real_row vd__real_row_of(const vd__fft_writer *w, const vd__fft_addressing *array,
+                                    const vd__fft_addressing *index, vc_val q, vc_val block, bool second) {
     vd__real_row row;
-    row.base = vd__fft_base_offset(array, q, block);
+    row.base = vd__fft_row_offset(w, array == &w->pass->out, q, block, second);
     row.index = index ? vd__fft_base_offset(index, q, block) : vc_u32(0);
     return row;
 }
@@ -6339,14 +6713,15 @@ static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, const vd__fft_add
     rows.even = count % 2 == 0;
     rows.part = part ? vd__fft_div_const(q, count / part) : vc_u32(0);
     if (rows.count == 1) {
-        rows.row[0] = rows.row[1] = vd__real_row_of(array, index, q, block);
+        rows.row[0] = rows.row[1] = vd__real_row_of(w, array, index, q, block, false);
         return rows;
     }
     q = vc_mul(q, vc_u32(2));
-    rows.row[0] = vd__real_row_of(array, index, q, block);
+    rows.row[0] = vd__real_row_of(w, array, index, q, block, false);
     q = vc_add(q, vc_u32(1));
     if (!rows.even) rows.second = vc_lt(q, vc_u32((uint32_t)count));
-    rows.row[1] = vd__real_row_of(array, index, rows.even ? q : vc_min(q, vc_u32((uint32_t)count - 1)), block);
+    q = rows.even ? q : vc_min(q, vc_u32((uint32_t)count - 1));
+    rows.row[1] = vd__real_row_of(w, array, index, q, block, true);
     return rows;
 }
 
@@ -6912,7 +7287,11 @@ static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *
                                                           vc_min(vc_add(b, vc_u32(j * g->read_stride)), vc_u32(h - 1)),
                                                           true);
     }
-    for (uint32_t part = 0; part < parts; part++) {
+    for (uint32_t u = 0; u < count && vd__fft_is_one_thread(w->shape); u++) { /* the thread holds all results */
+        pairs.lower[u] = w->x[u];
+        pairs.upper[u] = w->x[u ? h - u : 0];
+    }
+    for (uint32_t part = 0; part < parts && !vd__fft_is_one_thread(w->shape); part++) {
         if (w->half_in_use[0]) vc_barrier(w->k);
         vd__real_store_shared(w, g, part);
         if (parts == 1) vd__real_store_shared(w, g, 1);
@@ -13246,6 +13625,25 @@ static size_t vd__fft_print_choice(char *text, size_t size, const vd__fft_choice
     return used + vd__fft_print(text + used, size - used, "/%llu", c->slices);
 }
 
+/* Prints the predicted efficiency of loads and of stores, if not all bytes of the memory sectors are used, and which of
+   them pass through shared memory. */
+static size_t vd__fft_print_sectors(char *text, size_t size, const vd_fft *p, const vd__fft_pass *pass) {
+    static const char *const names[2] = { ", loads use %llu %% of sectors", ", stores use %llu %% of sectors" };
+    vd__fft_tile tile[2];
+    size_t used = 0;
+    if (p->device.groups_as_loops) return 0;
+    vd__fft_choose_tiles(p, pass, tile);
+    for (uint32_t i = 0; i < 2; i++) {
+        double percent = floor(100 * vd__fft_sector_efficiency(p, pass, i != 0) + 0.5);
+        if (percent < 100) used += vd__fft_print(text + used, size - used, names[i], (unsigned long long)percent);
+        if (tile[i].length)
+            used += vd__fft_print(text + used, size - used, ", so rows pass through %llu bytes of shared memory",
+                                  (unsigned long long)tile[i].elements * (tile[i].scalar ? 1 : 2)
+                                      * vc_type_size(p->real));
+    }
+    return used;
+}
+
 /* Prints the line of a pass. */
 static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
@@ -13284,6 +13682,7 @@ static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const
     if (s->split_components) used += vd__fft_print(text + used, size - used, ", re and im exchanged separately", 0);
     used += vd__fft_print(text + used, size - used, ", %llu bytes of shared memory",
                           vd__fft_shared_words(s) * vc_type_size(p->real));
+    used += vd__fft_print_sectors(text + used, size - used, p, pass);
     if (pass->chirp_in) used += vd__fft_print(text + used, size - used, ", inputs times the chirp", 0);
     if (vd__fft_has_spectrum(pass)) used += vd__fft_print(text + used, size - used, ", multiplied by the spectrum", 0);
     if (pass->product.chirp)

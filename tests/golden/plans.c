@@ -16,7 +16,7 @@
 /* ---- cases as text: a kind, a shape, then options in any order ---- */
 
 static const char *const transforms[] = {
-    "complex 5x1", "complex 4x2", "complex 4x8", "complex 7x15", "complex 3x31", "complex 64x64", "complex 5x100",
+    "complex 5x1", "complex 4096x7", "complex 4x2", "complex 4x8", "complex 7x15", "complex 3x31", "complex 64x64", "complex 5x100",
     "complex 4x127", "complex 100x256",
     "complex 9x360", "complex 4x1000", "complex 4x1024", "complex 3x2048", "complex 2x4093", "complex 4x4096",
     "complex 4x8192", "complex 2x16384",
@@ -32,7 +32,7 @@ static const char *const transforms[] = {
     "complex 32x32x32 axes=7", "complex 128x128x64 axes=7", "complex 3x4x5x6 axes=15",
     "complex 9x64 in_stride=1,9 out_stride=65,1", "complex 9x64 in_count=0,24 out_count=0,40",
     "complex 8x32x32 axes=6 in_count=0,8,8",
-    "real 4x1", "real 4x16", "real 7x15", "real 7x15 pack_rows", "real 6x105", "real 6x105 pack_rows", "real 3x37",
+    "real 4x1", "real 4096x28", "real 4x16", "real 7x15", "real 7x15 pack_rows", "real 6x105", "real 6x105 pack_rows", "real 3x37",
     "real 4x74", "real 4x1000", "real 4x1024",
     "real 4x4096", "real 5x4095", "real 65536", "real 2x19683", "real 4x1024 padded in_place",
     "real 5x105 padded in_place", "real 4x1024 f64",
