@@ -5003,6 +5003,8 @@ static vd_result vd__tape_record_launch(vd__device *dev, vd__commands *c, const 
     return VD_OK;
 }
 
+VD__SMALL
+
 static void vd__tape_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from,
                                  const vd__copy_range *ranges, uint32_t count) {
     size_t bytes = count * sizeof *ranges;
@@ -5045,8 +5047,6 @@ static vd_result vd__tape_record_timestamp(vd__device *dev, vd__commands *c, uin
     to->index = index;
     return VD_OK;
 }
-
-VD__SMALL
 
 static void vd__indirect_store(uint8_t *arguments, uint32_t at, uint32_t value) {
     if (at != VD__NONE) memcpy(arguments + at, &value, 4);
@@ -9813,6 +9813,8 @@ static void vd__vk_record_copies(vd__device *dev, vd__commands *c, const vd__mem
     }
 }
 
+VD__SMALL
+
 /* Copies each range by the copy kernel or by the driver, see vd__vk_choose_copies. */
 static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from,
                                const vd__copy_range *ranges, uint32_t count) {
@@ -9960,6 +9962,8 @@ static vd_result vd__vk_record_native(vd__device *dev, vd__commands *c,
     vd__vk_commands_unbind(vc);
     return record(user, vc->buffer);
 }
+
+VD__SMALL_END
 
 /* ---- the queue ---- */
 
@@ -15541,6 +15545,8 @@ static inline vd_result vd__dispatch_buffer(vd__dispatch_state *d, vd_context *c
     return VD__LIKELY(!maybe_seen) ? VD_OK : vd__dispatch_check_overlap(d, access, i);
 }
 
+VD__SMALL
+
 /* Finds the image of argument i. Returns NULL and sets the error if the argument is not a valid image. */
 static vd__image *vd__dispatch_find_image(const vd__dispatch_state *d, vd_context *ctx, const vd_arg *arg, int i) {
     const vd__kernel *k = d->kernel;
@@ -15693,6 +15699,8 @@ static VD__COLD vd_result vd__dispatch_value_slow(vd__dispatch_state *d, const v
     return VD_OK;
 }
 
+VD__SMALL_END
+
 /* Stores a value argument in the argument block. */
 static inline vd_result vd__dispatch_value(vd__dispatch_state *d, const vd__param *p, const vd_arg *arg, int i) {
     uint8_t *to = (uint8_t *)d->arguments + p->location;
@@ -15763,6 +15771,8 @@ static inline bool vd__dispatch_repeats(const vd__dispatch_state *d, const vd_di
            (desc->args || !desc->arg_count);
 }
 
+VD__SMALL
+
 /* Resolves all arguments of a dispatch with images or samplers. */
 static VD__NOINLINE vd_result vd__dispatch_args_mixed(vd__dispatch_state *d, vd_context *ctx, const vd_arg *args) {
     uint64_t seen = 0;
@@ -15776,6 +15786,8 @@ static VD__NOINLINE vd_result vd__dispatch_args_mixed(vd__dispatch_state *d, vd_
     }
     return r;
 }
+
+VD__SMALL_END
 
 /* Resolves all arguments of a dispatch. */
 static inline vd_result vd__dispatch_args(vd__dispatch_state *d, vd_context *ctx, const vd_arg *args) {
@@ -16178,6 +16190,8 @@ static inline bool vd__hazards_access(vd__hazards *h, uint32_t serial, const vd_
     return true;
 }
 
+VD__SMALL
+
 /* Returns whether a list whose first accesses are `after` needs a barrier because of the earlier accesses `before`. */
 static bool vd__hazards_conflict(const vd__hazards *before, const vd__hazards *after) {
     if (!before->limit || !after->limit) return before->stages != 0;
@@ -16212,6 +16226,8 @@ static void vd__hazards_merge(vd__hazards *h, const vd__hazards *more) {
         }
     }
 }
+
+VD__SMALL_END
 
 // >>heap
 /* Allocates device memory. Small buffers share blocks; a large buffer has a block of its own ("dedicated"). */
@@ -16627,6 +16643,8 @@ static vd_result vd__queue_wait(vd__queue *q, uint64_t value, uint64_t timeout_n
     if (VD__UNLIKELY(vd__atomic_load_pointer((void *const *)(void *)&ctx->outputs) != NULL)) vd__output_poll(ctx);
     return vd__queue_failure_of(q, value);
 }
+
+VD__SMALL
 
 /* ---- deferred destruction ---- */
 
@@ -17137,6 +17155,8 @@ static VD__NOINLINE void vd__queue_flush(vd__queue *q) {
     vd__list_submit_recording(&q->open_batch);
 }
 
+VD__SMALL_END
+
 /* ---- lists ---- */
 
 /* Locks the queue of an open batch, which several threads may use. A user's list is externally synchronised. */
@@ -17322,6 +17342,8 @@ static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses,
     h->stages |= stage;
     return VD_OK;
 }
+
+VD__SMALL
 
 /* ---- layouts of images ----
    Between two submissions every image is in its layout at rest (vd__image_rest). A list can therefore be recorded
@@ -17654,8 +17676,6 @@ static vd_result vd__write_bytes(vd_list *l, const char *call, const vd__buffer 
     return size ? vd__write(l, call, b, vd__region_contiguous(offset, size), data)
                 : vd__span_check(l, b, call, "", offset, 0, &span);
 }
-
-VD__SMALL
 
 /* Calls the user's function that records commands of the driver. They may use all stages. */
 static vd_result vd__record_native(vd_list *l, const vd_record_desc *desc) {
@@ -18178,6 +18198,8 @@ static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     return VD_OK;
 }
 
+VD__SMALL
+
 /* ---- user lists ---- */
 
 /* Sets the queue for which a list records. */
@@ -18373,6 +18395,8 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
     vd__list_submit_recording(l);
     return VD_OK;
 }
+
+VD__SMALL_END
 
 // >>images
 /* Images and samplers: creation, checks of boxes, transfers. Layouts are tracked in the room `batch`. */
@@ -24331,6 +24355,8 @@ VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint
     return r ? vd__error_amend(r, vd__run_call, NULL, NULL) : VD_OK;
 }
 
+VD__SMALL
+
 VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset,
                          uint64_t size) {
     vd__span span;
@@ -24347,8 +24373,6 @@ VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buf
     if (VD__UNLIKELY(list->ctx->host.debug) && !r) vd__debug_written(list, to.id);
     return vd__list_end_call(list, "vd_copy", r);
 }
-
-VD__SMALL
 
 VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc) {
     vd_result r = vd__list_check(list, "vd_copy_region");
@@ -24384,8 +24408,6 @@ VD_API vd_result vd_record_native(vd_list *list, const vd_record_desc *desc) {
     return vd__list_end_call(list, "vd_record_native", r);
 }
 
-VD__SMALL_END
-
 VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size) {
     vd_result r = vd__list_check(list, "vd_write");
     if (r) return vd__list_refused(list, r);
@@ -24395,8 +24417,6 @@ VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, cons
     if (VD__UNLIKELY(list->ctx->host.debug) && !r) vd__debug_written(list, buffer.id);
     return vd__list_end_call(list, "vd_write", r);
 }
-
-VD__SMALL
 
 VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, const void *data) {
     vd_result r = vd__list_check(list, "vd_write_region");
@@ -24794,8 +24814,6 @@ VD_API vd_result vd_graph_submit(vd_context *ctx, vd_graph graph, const vd_graph
     return r;
 }
 
-VD__SMALL_END
-
 /* ---- waiting ---- */
 
 VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns) {
@@ -24808,8 +24826,6 @@ VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns) {
     vd__reap(ctx);
     return vd__call_end(ctx, vd__unchecked_result(ctx, "vd_wait", r));
 }
-
-VD__SMALL
 
 /* Returns a failure of any queue that no call has returned yet. */
 static vd_result vd__context_take_failure(vd_context *ctx) {
