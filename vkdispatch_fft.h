@@ -168,8 +168,8 @@
        ------                                                            ---------
        prime factors up to 31, fits into a work-group                    mixed radix, one kernel
        prime factors up to 31, longer                                    four-step, a kernel for each of 2 or 3 factors
-       larger prime factors, and twice the length fits into a
-           work-group                                                    Bluestein's algorithm, one kernel
+       larger prime factors, and a convolution that is long enough
+           fits into a work-group                                        Bluestein's algorithm, one kernel
        all others                                                        Bluestein's algorithm, 3 or 5 kernels
 
        Every length is supported, up to the memory of the device and the limits listed below (see Limits). A length, or
@@ -2883,6 +2883,10 @@ typedef struct vd__real {
     /* length of a transform by Bluestein's algorithm, with convolutions of length shape.n; 0: the transform has length
        shape.n */ \
     FIELD(uint32_t, bluestein_length) \
+    /* its first inputs, of which the others are 0, and its first results, of which the others are not needed: shape.n is
+       at least their sum minus 1, so that neither wrap around */ \
+    FIELD(uint32_t, bluestein_in) \
+    FIELD(uint32_t, bluestein_out) \
     /* Bluestein's algorithm over several passes: the first multiplies by the chirp while loading, the last while
        storing */ \
     FIELD(bool, chirp_in) \
@@ -3217,6 +3221,7 @@ typedef struct vd__fft_search {
     /* not NULL: a wide search, which also tries radices in any order and more numbers of threads, and collects
        candidates; NULL: find only the best shape */
     vd__fft_candidates *candidates;
+    bool any_threads;        /* also try a thread for each butterfly of every stage, which leaves threads idle in others */
 } vd__fft_search;
 
 /* Whether two shapes are equal, except for the transforms per work-group, slices and padding, which are chosen later.
@@ -3279,14 +3284,14 @@ static void vd__fft_try_thread_count(vd__fft_search *s, uint32_t threads) {
 }
 
 /* Tries numbers of threads for which each thread computes 1 to `limit` butterflies of the largest radix. A wide search
-   also tries 1, 2 and 4 butterflies of every radix. */
+   also tries 1, 2 and 4 butterflies of every radix, a search with any_threads 1. */
 static void vd__fft_try_radices(vd__fft_search *s) {
     uint32_t largest = 0, limit = s->current.axes > 1 ? 4 : 2;
     for (uint32_t i = 0; i < s->current.stages; i++) if (s->current.radix[i] > largest) largest = s->current.radix[i];
     for (uint32_t per_thread = 1; per_thread <= limit; per_thread++)
         vd__fft_try_thread_count(s, s->current.n / largest / per_thread);
-    for (uint32_t i = 0; s->candidates && i < s->current.stages; i++)
-        for (uint32_t per_thread = 1; per_thread <= 4; per_thread *= 2)
+    for (uint32_t i = 0; (s->candidates || s->any_threads) && i < s->current.stages; i++)
+        for (uint32_t per_thread = 1; per_thread <= (s->candidates ? 4u : 1u); per_thread *= 2)
             if (s->current.n % (s->current.radix[i] * per_thread) == 0)
                 vd__fft_try_thread_count(s, s->current.n / s->current.radix[i] / per_thread);
 }
@@ -3591,8 +3596,18 @@ static bool vd__fft_finish_shape(const vd__fft_device *d, vd__fft_shape *s, bool
     return fits;
 }
 
+/* Constants of vd__fft_estimate: picoseconds for an instruction of vd__fft_cost, and for a byte of memory. */
+#define VD__FFT_PS_PER_INSTRUCTION 0.0383
+#define VD__FFT_PS_PER_BYTE 0.24
+
+/* Estimated time in which a pass reads and writes n complex numbers. */
+static double vd__fft_pass_memory_ps(const vd__fft_device *d, uint32_t n) {
+    return (d->wide ? 32.0 : 16.0) * n * VD__FFT_PS_PER_BYTE;
+}
+
 /* Chooses the shape for the sizes in `s`, which must have no prime factors above 31: the measured one, or that of the
-   lowest estimated cost. count: number of transforms; min_columns: minimum number of columns per work-group. Returns
+   lowest estimated cost. A shape in which threads are idle in some stages is chosen only if no other fits, and if its
+   instructions take less time than the memory accesses of two passes. count: number of transforms; min_columns: minimum number of columns per work-group. Returns
    false if no shape fits into a work-group. */
 static bool vd__fft_choose_shape(const vd__fft_device *d, uint64_t count, uint32_t min_columns, vd__fft_shape *s) {
     vd__fft_search search;
@@ -3611,6 +3626,11 @@ static bool vd__fft_choose_shape(const vd__fft_device *d, uint64_t count, uint32
         s->stages = s->radix[0] = s->threads = 1;
     } else {
         vd__fft_enumerate(&search, 0, s->size[vd__fft_axis_at(s, 0)], VD__FFT_RADIX);
+        if (search.cost <= 0 && s->axes == 1) { /* such as 203 = 29 x 7 */
+            search.any_threads = true;
+            vd__fft_enumerate(&search, 0, s->size[0], VD__FFT_RADIX);
+            if (search.cost * VD__FFT_PS_PER_INSTRUCTION > 2 * vd__fft_pass_memory_ps(d, s->n)) return false;
+        }
         if (search.cost <= 0) return false;
         *s = search.best;
     }
@@ -3866,6 +3886,27 @@ static vd__fft_pass *vd__fft_add_problem_pass(vd__fft_route *r, const vd__fft_pr
     return pass;
 }
 
+/* Number of results of a problem, from the first one on, that are stored. Of odd numbers of reals, the bins above n / 2
+   are not, because they are the conjugates of others. */
+static uint64_t vd__fft_needed_results(const vd__fft_problem *problem) {
+    const vd__real *r = &problem->rule;
+    if (r->kind != VD_FFT_REAL || r->half_length || r->inverse) return problem->out_count;
+    return r->out_count ? r->out_count : r->n / 2 + 1;
+}
+
+/* vd__fft_needed_results for one pass, which may fold its results. */
+static uint64_t vd__fft_bluestein_results(const vd_fft *p, const vd__fft_problem *problem) {
+    vd__real r = problem->rule;
+    r.two_rows = !r.half_length && p->pack_rows;
+    return r.kind && vd__real_needs_fold(&r) ? problem->n : vd__fft_needed_results(problem);
+}
+
+/* Returns the lowest length of the convolutions of Bluestein's algorithm in one pass. */
+static uint32_t vd__fft_lowest_bluestein(const vd__fft_pass *pass) {
+    uint32_t m = pass->bluestein_in + pass->bluestein_out - 1;
+    return m > pass->bluestein_length ? m : pass->bluestein_length;
+}
+
 /* Plans a problem as one pass with transforms of `length`. If `chirp` is not 0, it is the length of a transform by
    Bluestein's algorithm, and `length` that of its convolutions. Returns false if it does not fit. */
 static bool vd__fft_plan_one_pass(const vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t length,
@@ -3883,6 +3924,10 @@ static bool vd__fft_plan_one_pass(const vd_fft *p, vd__fft_route *r, const vd__f
     vd__fft_merge_blocks(&pass->in_index);
     vd__fft_merge_blocks(&pass->out_index);
     pass->bluestein_length = chirp;
+    if (chirp) {
+        pass->bluestein_in = (uint32_t)problem->in_count;
+        pass->bluestein_out = (uint32_t)vd__fft_bluestein_results(p, problem);
+    }
     pass->in_range[0] = vd__fft_range_of(problem->in_count, chirp ? length : problem->n, 1, 1);
     pass->out_range[0] = vd__fft_range_of(problem->out_count, chirp ? length : problem->n, 1, 1);
     if (vd__fft_plan_shape(p, pass, problem->order, problem, 0, length, min_columns)) return true;
@@ -4059,14 +4104,6 @@ static bool vd__fft_plan_chirp_rows(const vd_fft *p, vd__fft_route *r, const vd_
     return false;
 }
 
-/* Number of results of a problem, from the first one on, that are stored. Of odd numbers of reals, the bins above n / 2
-   are not, because they are the conjugates of others. */
-static uint64_t vd__fft_needed_results(const vd__fft_problem *problem) {
-    const vd__real *r = &problem->rule;
-    if (r->kind != VD_FFT_REAL || r->half_length || r->inverse) return problem->out_count;
-    return r->out_count ? r->out_count : r->n / 2 + 1;
-}
-
 /* Plans a problem by Bluestein's algorithm with convolutions of length m, as passes over columns of `first` elements
    around the convolution of rows of m / first elements. The first pass multiplies by the chirp while loading, the last
    one while storing. */
@@ -4181,14 +4218,41 @@ static bool vd__fft_plan_passes(vd_fft *p, vd__fft_route *r, const vd__fft_probl
     return false;
 }
 
+/* Estimates Bluestein's algorithm in one pass with convolutions of length m; replaces *best if its time is lower. */
+static void vd__fft_try_bluestein(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint64_t m,
+                                  vd__fft_chirp_choice *best) {
+    if (m > 65536 || !vd__fft_plan_one_pass(p, r, problem, (uint32_t)m, (uint32_t)problem->n, 1)) return;
+    double cost = vd__fft_estimate(p, &r->pass[--r->count]);
+    if (best->m && cost >= best->cost) return;
+    best->cost = cost;
+    best->m = m;
+}
+
+/* Plans a problem by Bluestein's algorithm in one pass. The length of the convolutions is that of the lowest estimated
+   time, of the lowest that are possible and have no prime factors above 7, and of the next power of two. On CPUs, for
+   which times are not estimated, it is the lowest one without prime factors above 5. */
+static bool vd__fft_plan_bluestein(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem) {
+    uint64_t m = problem->in_count + vd__fft_bluestein_results(p, problem) - 1, power = 1;
+    bool estimate_only = p->convolution.estimate_only;
+    vd__fft_chirp_choice best = { 0, 0, 0 };
+    if (m < problem->n) m = problem->n;
+    while (power < m) power *= 2;
+    p->convolution.estimate_only = true;
+    for (uint32_t i = 0; i < (p->device.groups_as_loops ? 1u : 6u); i++, m++) {
+        m = vd__fft_next_smooth(m, p->device.groups_as_loops ? 5 : 7);
+        vd__fft_try_bluestein(p, r, problem, m, &best);
+    }
+    if (power >= m && !p->device.groups_as_loops) vd__fft_try_bluestein(p, r, problem, power, &best);
+    p->convolution.estimate_only = estimate_only;
+    return best.m && vd__fft_plan_one_pass(p, r, problem, (uint32_t)best.m, (uint32_t)problem->n, 1);
+}
+
 /* Plans a whole axis. On a GPU, work-groups should have at least eight columns, because shorter contiguous runs cost
    more than a second pass. If neither one pass nor several do, any plan that fits is used. */
 static bool vd__fft_plan_problem(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem) {
     uint64_t n = problem->n;
     bool smooth = vd__fft_is_smooth(n, 31);
-    if (!smooth && n <= 32768
-        && vd__fft_plan_one_pass(p, r, problem, (uint32_t)vd__fft_next_smooth(2 * n - 1, 5), (uint32_t)n, 1))
-        return true;
+    if (!smooth && n <= 32768 && vd__fft_plan_bluestein(p, r, problem)) return true;
     for (uint32_t min_columns = p->device.groups_as_loops ? 1 : 8; smooth && min_columns; min_columns /= 8)
         if ((n <= 65536 && vd__fft_plan_one_pass(p, r, problem, (uint32_t)n, 0, min_columns))
             || vd__fft_plan_passes(p, r, problem, false, min_columns))
@@ -4594,11 +4658,12 @@ static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
     double read, written, times = 1;
     vd__fft_count_moved(pass, &read, &written);
     double memory = (read + written) * bytes;
-    memory = (memory + vd__fft_missed_bytes(p, pass)) * vd__fft_run_penalty(pass, bytes) * 0.24;
+    memory = (memory + vd__fft_missed_bytes(p, pass)) * vd__fft_run_penalty(pass, bytes)
+             * VD__FFT_PS_PER_BYTE;
     if (pass->product.channels) times = pass->product.channels + pass->product.filters;
     if (pass->bluestein_length) times = 2;
     double work = times * (double)pass->in.block.product * (double)pass->in.transform.product
-                  * vd__fft_cost(&p->device, s) * 0.0383;
+                  * vd__fft_cost(&p->device, s) * VD__FFT_PS_PER_INSTRUCTION;
     double not_hidden = (s->columns_in || s->columns_out ? 0.466
                          : held <= 16                    ? 0.03
                                                          : 0.195)
@@ -5182,11 +5247,12 @@ static void vd__fft_host_transform(double *y, const double *x, uint32_t n, uint3
 }
 
 /* Makes the tables of Bluestein's algorithm (1970) for length n with convolutions of length m: the chirp exp(-pi i k^2
-   / n), and the spectrum of its conjugate, continued periodically and padded with zeros to length m, divided by m. */
+   / n), and the spectrum of its conjugate, divided by m. The conjugate has the indices from 1 - bluestein_in to
+   bluestein_out - 1, modulo m, and is padded with zeros to length m. */
 static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
     uint32_t n = pass->bluestein_length, m = pass->shape.n, chirp_size = (n + 15) / 16 * 16;
-    uint64_t key[5] = { 'c', n, m, 0, 0 };
-    double *at;
+    uint64_t key[5] = { 'c', n, m, pass->bluestein_in, pass->bluestein_out };
+    double *at, root[2];
     if (!vd__fft_find_table(p, (uint64_t)chirp_size + m, key, &pass->tables.chirp, &at)) return false;
     pass->tables.spectrum = pass->tables.chirp + chirp_size;
     if (!at) return true;
@@ -5196,8 +5262,9 @@ static bool vd__fft_table_chirp(vd_fft *p, vd__fft_pass *pass) {
     for (uint32_t k = 0; k < n; k++) {
         uint64_t square = (uint64_t)k * k % (2 * (uint64_t)n);
         vd__fft_write_root(at + 2 * (size_t)k, square, 2 * (uint64_t)n);
-        vd__fft_root(square, 2 * (uint64_t)n, &x[2 * (size_t)k], &x[2 * (size_t)k + 1]);
-        if (k) memcpy(&x[2 * (size_t)(m - k)], &x[2 * (size_t)k], 2 * sizeof(double));
+        vd__fft_root(square, 2 * (uint64_t)n, &root[0], &root[1]);
+        if (k < pass->bluestein_out) memcpy(&x[2 * (size_t)k], root, sizeof root);
+        if (k && k < pass->bluestein_in) memcpy(&x[2 * (size_t)(m - k)], root, sizeof root);
     }
     vd__fft_host_transform(y, x, m, 1);
     for (uint32_t k = 0; k < 2 * m; k++) at[2 * (size_t)chirp_size + k] = y[k] / m;
@@ -12414,8 +12481,8 @@ static const char *vd__fft_apply_radices(const vd__fft_pass *pass, const vd__fft
         if (c->radix[s->stages] < 2 || c->radix[s->stages] > VD__FFT_RADIX || s->n > 65536)
             return "a radix is less than 2 or more than 32";
     if (pass->bluestein_length) {
-        if (s->n < 2 * pass->bluestein_length - 1)
-            return "the product of the radices is less than twice the length minus 1";
+        if (s->n < vd__fft_lowest_bluestein(pass))
+            return "the product of the radices is too short for the convolutions of Bluestein's algorithm";
         s->size[0] = s->n;
     }
     uint32_t left = s->size[vd__fft_axis_at(s, 0)];
@@ -12508,7 +12575,7 @@ static bool vd__fft_override_applies(const vd__fft_pass *pass, char target, cons
     bool columns = vd__fft_is_columns(&pass->in) || vd__fft_is_columns(&pass->out);
     for (uint32_t i = 0; i < VD__FFT_STAGES && c->radix[i] && n <= 65536; i++) n *= c->radix[i];
     if (pass->real.fold_only || (target == 'c' && !columns) || (target == 'r' && columns)) return false;
-    return target == 'b' ? pass->bluestein_length && n >= 2 * pass->bluestein_length - 1 : n == pass->shape.n;
+    return target == 'b' ? pass->bluestein_length && n >= vd__fft_lowest_bluestein(pass) : n == pass->shape.n;
 }
 
 /* Applies an override to all passes for which it is meant. text, length: the entry, for the error message. */
@@ -12717,7 +12784,7 @@ static void vd__fft_propose_shapes(vd__fft_tuner *tuner) {
     const vd_fft *p = tuner->plan;
     const vd__fft_pass *pass = tuner->pass;
     uint64_t count = vd__fft_transform_count(pass),
-             n = pass->bluestein_length ? 2 * (uint64_t)pass->bluestein_length - 1 : 0, power = 1;
+             n = pass->bluestein_length ? vd__fft_lowest_bluestein(pass) : 0, power = 1;
     vd__fft_choice estimated = vd__fft_choice_of(&pass->shape);
     uint32_t i, limit = tuner->patient ? 20 : 8;
     tuner->candidates.count = 0;

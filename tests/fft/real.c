@@ -570,6 +570,7 @@ static void parts(void **state) {
         { .kind = VD_FFT_REAL, .shape = { 2, 74 }, .in_count = { 0, 20 }, .out_count = { 0, 20 } },
         { .kind = VD_FFT_REAL, .shape = { 4, 37 }, .in_count = { 0, 30 }, .out_count = { 0, 2 },
           .direction = VD_FFT_INVERSE },
+        { .kind = VD_FFT_REAL, .shape = { 4, 101 }, .in_count = { 0, 80 }, .out_count = { 0, 3 } },
         { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 24 }, .out_count = { 0, 12 }, .in_place = true },
         { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 24 }, .in_place = true,
           .direction = VD_FFT_INVERSE },

@@ -264,6 +264,8 @@ static void check_random_length(uint64_t seed, uint64_t most) {
 
 static void random_lengths(void **state) {
     static const sample chosen[] = {
+        { { 3, 203, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
+        { { 203, 3, 0, 0 }, 1, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
         { { 10007, 0, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
         { { 65537, 0, 0, 0 }, 0, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
         { { 1000003, 0, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
@@ -498,6 +500,9 @@ static void parts(void **state) {
         { { 6, 8, 10 }, 7, { 3, 4, 5 }, { 2, 3, 4 } }, { { 1, 1000000 }, 2, { 0, 300001 }, { 0, 700003 } },
         { { 4096, 24 }, 1, { 100 }, { 4001 } }, { { 2, 8209 }, 2, { 0, 3000 }, { 0, 7000 } },
         { { 8209, 3 }, 1, { 8000 }, { 100 } },
+        /* Bluestein's algorithm in one kernel, with convolutions shorter than twice the length */
+        { { 3, 101 }, 2, { 0, 5 }, { 0, 90 } }, { { 3, 101 }, 2, { 0, 97 }, { 0, 7 } },
+        { { 101, 5 }, 1, { 60 }, { 60 } },
     };
     (void)state;
     need_engine();
