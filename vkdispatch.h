@@ -200,25 +200,27 @@
        * vd_read_begin and vd_record_native;
        * vd_list_watch, and therefore the first vd_convolve_set_filter of a plan.
        vd_write copies the data into memory of the graph. Kernels may print.
-       Scheduling. Commands that conflict execute in the order of recording. Other commands may be reordered and may
-       overlap. The number of barriers is that of the longest chain of conflicts, which is the minimum. vd_graph_query
-       returns it, and vd_graph_barrier_query returns two conflicting commands for each barrier. With respect to other
-       work, a graph is ordered like a list: see "Ordering".
+       Scheduling. Commands that conflict execute in the order of recording: two commands conflict if they access
+       common bytes and at least one writes them. Other commands may be reordered and may overlap. There is one barrier
+       for each conflict of the longest chain of conflicts, which is the minimum. vd_graph_query returns the number, and
+       vd_graph_barrier_query returns two conflicting commands for each barrier. With respect to other work, a graph is
+       ordered like a list: see "Ordering".
        Slots. An argument that changes between submissions is a slot. A slot has a name, a type, and an initial value:
        * values: pass vd_slot("dt", vd_f32(0.01f)) as an argument of vd_dispatch. Arguments with the same name share one
          slot, and must have the same type and initial value;
        * buffers: use vd_slot_buffer, or pass vd_slot("x", vd_b(x)) as an argument. A new buffer must have the type and
-         shape of the initial one. If the initial buffer is aligned to 2^n bytes, up to 256, so must be the new one.
+         shape of the initial one. Its alignment must not be less than that of the initial one, as
+         far as that is up to 256 bytes.
          Views are allowed, so a slot can select a part of a buffer;
        * images: use vd_slot_image, or pass vd_slot("y", vd_i(y)) or vd_slot("y", vd_sampled(y, &sampler)). A new image
-         or view must have the format, dimension, usage, extent, levels and layers of the initial one, and be in a heap
-         if that was. The sampler is part of the slot: vd_graph_set with vd_i(y) selects the default sampler;
+         or view must have the format, dimension, usage, extent, levels and layers of the initial one; both are in
+         heaps, or neither is. The sampler is part of the slot: vd_graph_set with vd_i(y) selects the default sampler;
        * samplers that are arguments of their own: pass vd_slot("s", vd_s(sampler));
-       * numbers of threads: set vd_dispatch_desc.threads_slot. A kernel that reads the number of threads as an argument
-         can use the same slot.
+       * numbers of threads along axis 0: set vd_dispatch_desc.threads_slot. A kernel that reads the number of threads
+         as an argument can use the same slot.
        vd_graph_set changes a slot for all later submissions, vd_graph_submit_desc.values for one. Submissions in flight
-       keep their values. A submission fails if the buffers or images of two slots overlap, and a command that uses both
-       writes one of them.
+       keep their values. A submission fails if buffers or images of a command overlap, of which a slot contains at
+       least one and the command writes at least one, unless the kernel's argument has may_alias.
        Instances. With vd_graph_submit_desc.instances = n, one submission executes the graph n times in sequence, with a
        barrier between two instances. A value slot can have one value for each instance: see vd_graph_value.count.
        Transient buffers. A buffer of vd_graph_buffer exists only in the graph. Transient buffers that are not in use at
@@ -286,25 +288,27 @@
        Many buffers share a block. A buffer larger than half a block has an allocation of its own, and so has an
        exportable buffer. Empty blocks are freed, except one for each memory type.
        Staging memory. Transfers that the host cannot make directly pass through staging memory, which is allocated in
-       blocks of 4 MiB for each queue and direction; a vd_read_begin of more gets one block of its size. An immediate
-       list that has 32 MiB in use gets no more blocks: a transfer of at most 4 MiB blocks the calling thread until an
-       earlier block is no longer in use. Blocks that 1024 submissions to the queue have not used are freed, except one;
-       unused blocks above 64 MiB are freed when another block is needed.
+       blocks of 4 MiB for each queue and direction; a vd_read_begin of more gets one block of its size. If a queue
+       has 32 MiB of blocks in use in one direction, transfers of at most 4 MiB in its immediate list wait for a free
+       block. A block that was not used during the last 1024 submissions is freed, except one for each queue and
+       direction. Unused blocks larger than 64 MiB are freed when another block is needed.
        Late readback. To read results some frames later without waiting, keep the tickets of vd_read_begin in a ring,
-       call vd_flush in each frame, and vd_read_ready with timeout 0 for the oldest ticket. The data pointer is that of
-       the mapped staging memory: nothing is copied, and after the first frames nothing is allocated.
-       If device memory is exhausted and destroyed objects are still in use, vd_buffer_create submits the batches of the
-       device, waits for its queues, frees these objects and tries once more. Then it calls
-       vd_context_desc.memory_pressure. vd_memory_query returns the driver's current budget.
+       call vd_flush in each frame, and vd_read_ready with timeout 0 for the oldest ticket. The data pointer points
+       into mapped staging memory: nothing is copied, and after the first frames nothing is allocated.
+       If device memory is exhausted and destroyed objects are still in use, vd_buffer_create and vd_image_create submit
+       the batches of the device, wait for its queues, free these objects and try once more. If that does not suffice,
+       they call vd_context_desc.memory_pressure, and try again while it returns true. vd_memory_query returns the
+       driver's current budget.
        Heaps. Resources can be placed at offsets in a buffer and may alias: buffers with vd_buffer_view, images with
        vd_image_desc.heap if the buffer was created with vd_buffer_desc.heap. vd_image_placement returns size and
-       alignment of an image; a view that is passed as a binding needs limits.binding_alignment.
+       alignment of an image; the offset of a view that is passed as a binding must be a multiple of
+       limits.binding_alignment.
        * Conflicts are tracked by byte ranges of the heap: commands on resources that overlap execute in order, others
-         may overlap. An access to an image counts as one to all of its memory.
+         may execute concurrently. An access to an image counts as an access to all of its memory.
        * A buffer contains the bytes that were written last, also through an overlapping buffer. An image is undefined
          after another resource has written to its memory: call vd_discard_image, then write it.
-       * Images in heaps return to their layout at rest after each transfer, which costs a barrier. They keep the heap's
-         memory: destroy them and the heap in any order.
+       * Images in heaps return to the layout for kernels after each transfer, which costs a barrier. They keep the
+         heap's memory: destroy them and the heap in any order.
 
    Lifetimes
        object                    created by                destroyed by             what happens to work in flight
@@ -3002,8 +3006,8 @@ static VD__COLD unsigned long vd__log_line_number(const char *line) {
     return 0;
 }
 
-/* Sets "<compiler> failed to compile the code: <first error of the log>; source line 3 is '<that line>'". `source` may
-   be NULL. */
+/* Sets "<compiler> failed to compile the code: <first error of the log>; source line 3 is '<that line>'". Without
+   `source`, or if the log names no line: the first 800 bytes of the log. */
 static VD__COLD VD__UNUSED vd_result vd__fail_compile(const char *compiler, const char *source, const char *log) {
     const char *error = strstr(log, "error"), *error_line = log;
     if (!error) error = log;
@@ -3835,7 +3839,7 @@ typedef struct vd__storage {
     uint32_t last_writer;
     uint32_t node;             /* in the block's sub-allocator; 0: the block is dedicated */
     uint32_t map_count;        /* calls of vd_buffer_map without vd_buffer_unmap */
-    uint32_t unsubmitted;      /* debug mode: number of an open list that writes it, or 0 */
+    uint32_t unsubmitted;      /* debug mode: number of an unsubmitted list that writes it, or 0 */
     struct vd__storage *heap;  /* of an image in a heap: that of the heap, which contains memory.size bytes at
                                   memory.offset; else NULL */
 } vd__storage;
@@ -5201,7 +5205,8 @@ static void *vd__cache_load_path(const vd__host *host, const char *path, const v
     void *data = vd__cache_read(host, file, file_size, key, size);
     vd__file_close(file);
     if (!data)
-        vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it is damaged or belongs to another key", path);
+        vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it is damaged, or belongs to other code, "
+                 "another device or another driver", path);
     return data;
 }
 
@@ -5960,8 +5965,8 @@ static vd_result vd__spirv_array_length(const vd__spirv *m, uint32_t at, uint32_
     if (op < VD__OpConstantTrue || op > VD__OpSpecConstantOp)
         return vd__spirv_invalid(at, "the length of an array (id %u) is not a constant", (unsigned)length);
     if (!vd__spirv_constant(m, length, out))
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array whose length (id %u) is a constant expression "
-                        "that is not supported; fold it first (spirv-opt --fold-spec-const-op-composite)",
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the length of an array (id %u) is a constant expression that cannot be "
+                        "evaluated; fold it first (spirv-opt --freeze-spec-const --fold-spec-const-op-composite)",
                         (unsigned)length);
     return *out ? VD_OK : vd__spirv_invalid(at, "the length of an array is 0");
 }
@@ -9503,7 +9508,7 @@ static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vc) {
     vc->chunks = chunks;
     vd__vk_chunk *chunk = (vd__vk_chunk *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *chunk);
     if (!chunk) return vd__fail_memory(NULL, NULL, 0);
-    chunk->memory.serial = vc->chunk_count + 1;
+    chunk->memory.serial = vc->chunk_count + 1; /* its number in this recording: only descriptor keys use it */
     vd_result result = vd__vk_chunk_start(dev, chunk);
     if (result) vd__vk_chunk_destroy(dev, chunk);
     else vc->chunks[vc->chunk_count++] = chunk;
@@ -12365,8 +12370,8 @@ static void vd__cl_notify(const char *text, const void *more, size_t size, void 
     vd__logf((const vd__host *)user, VD_LOG_WARNING, "OpenCL: %s", text);
 }
 
-/* Sets the compiler options: the newest language version that is supported, up to 3.0. No option makes operations
-   less precise. */
+/* Sets the compiler options: OpenCL C 3.0 on devices with OpenCL 3, 2.0 if there are subgroups, otherwise 1.2. No
+   option makes operations less precise. */
 static void vd__cl_options(vd__cl_device *vcl, const vd_device_info *info) {
     bool exact_divide = vd__cl_number(vcl->cl, vcl->id, VD__CL_DEVICE_SINGLE_FP_CONFIG)
                         & VD__CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
@@ -12403,8 +12408,8 @@ static vd_result vd__cl_queue_check(const vd__cl_driver *cl, vd__cl_command_queu
                                           : "executes commands out of order");
 }
 
-/* Creates a context, or adds a reference to the caller's. With the caller's context, *queue is set to the caller's
-   queue or to NULL. */
+/* Creates a context, or adds a reference to the user's (desc.cl_context). With the user's context, *queue is set to the
+   user's queue or to NULL; otherwise it is unchanged. */
 static vd_result vd__cl_context_get(vd__device *dev, const vd__cl_device_entry *entry, vd__cl_command_queue *queue) {
     const vd__host *host = dev->driver->host;
     vd__cl_device *vcl = vd__cl_device_of(dev);
@@ -12462,6 +12467,7 @@ static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_device_entry 
     return error ? vd__cl_fail(error, "clCreateCommandQueue on '%s'", dev->info.name) : VD_OK;
 }
 
+/* Opens device `index`, or desc.cl_device if that is set. */
 static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
     const vd__cl_driver *cl = vd__cl_driver_of(driver);
     if (index < 0 || index >= (int)cl->device_count)
@@ -12916,7 +12922,8 @@ static vd_result vd__cl_kernel_find(const vd__cl_device *vcl, const vd_kernel_de
         return error ? vd__cl_fail(error, "clCreateKernel '%s'", desc->entry) : VD_OK;
     }
     error = vcl->cl->clCreateKernelsInProgram(kernel->program, 0, NULL, &count);
-    if (!error && count != 1)
+    if (!error && !count) return vd__fail(VD_ERROR_COMPILE, "the program has no kernel");
+    if (!error && count > 1)
         return vd__fail(VD_ERROR_COMPILE, "the program has %u kernels; select one with desc.entry", count);
     if (!error) error = vcl->cl->clCreateKernelsInProgram(kernel->program, 1, &kernel->handle, NULL);
     if (error) kernel->handle = NULL;
@@ -15681,8 +15688,8 @@ static VD__COLD vd_result vd__dispatch_slot_value(vd__dispatch_state *d, const v
                                         info->size, (const uint8_t *)d->arguments + info->location, info->location);
 }
 
-/* Slow path of vd__dispatch_value: sizes other than 4 and 8 bytes, untyped values, values in host memory, and
-   errors. */
+/* Slow path of vd__dispatch_value: slots of graphs, sizes other than 4 and 8 bytes, untyped values, values in
+   host memory, and    errors. */
 static VD__COLD vd_result vd__dispatch_value_slow(vd__dispatch_state *d, const vd_arg *arg, int i) {
     const vd__kernel *k = d->kernel;
     const vd_arg_info *info = &k->args[i];
@@ -16876,8 +16883,8 @@ static void vd__recording_recycle(vd__recording_ring *ring, vd__recording *r) {
     ring->spare = r;
 }
 
-/* Sets *out to an empty recording, which is begun: a completed one to be reused, or a new one. The caller of this
-   function and of those up to the section "lists" holds the queue's lock. */
+/* Sets *out to a recording that is ready for commands: one whose submission is complete, or a new one. The caller of
+   this function and of those up to the section "lists" holds the queue's lock. */
 static vd_result vd__recording_acquire(vd__queue *q, vd__recording_ring *ring, vd__recording **out) {
     const vd__backend *backend = q->ctx->driver.backend;
     vd__device *device = q->device;
@@ -17240,6 +17247,8 @@ static inline vd_result vd__list_end_call(vd_list *l, const char *call, vd_resul
     return r;
 }
 
+/* Begins l->recording. The caller holds the lock of an immediate list's queue; for other lists it is locked here,
+   because all lists of a queue share its recordings. */
 static VD__NOINLINE vd_result vd__list_begin_recording(vd_list *l) {
     vd__queue *q = l->queue;
     if (!l->immediate) vd__mutex_lock(q->lock);
@@ -18024,22 +18033,22 @@ static vd_result vd__read_bytes(vd_list *l, const char *call, const vd__buffer *
 /* ---- mapping ---- */
 
 /* Waits for the work that conflicts with a host access. Submits open batches that contain such work. */
-static vd_result vd__storage_finish(vd__storage *s, uint32_t access) {
-    vd__context_device *m = s->context_device;
+static vd_result vd__storage_wait(vd__storage *s, uint32_t access) {
+    vd__context_device *d = s->context_device;
     uint64_t values[VD_MAX_QUEUES];
     vd_result r = VD_OK;
-    vd__mutex_lock(&m->lock);
-    for (uint32_t i = 0; i < m->device.queue_count; i++) {
+    vd__mutex_lock(&d->lock);
+    for (uint32_t i = 0; i < d->device.queue_count; i++) {
         values[i] = access & VD_WRITE ? s->last_use[i] : i == s->last_writer ? s->last_write : 0;
-        if (values[i] > m->queues[i].submitted) vd__queue_flush(&m->queues[i]);
+        if (values[i] > d->queues[i].submitted) vd__queue_flush(&d->queues[i]);
     }
-    vd__mutex_unlock(&m->lock);
-    for (uint32_t i = 0; i < m->device.queue_count && !r; i++) r = vd__queue_wait(&m->queues[i], values[i], VD_FOREVER);
+    vd__mutex_unlock(&d->lock);
+    for (uint32_t i = 0; i < d->device.queue_count && !r; i++) r = vd__queue_wait(&d->queues[i], values[i], VD_FOREVER);
     return r;
 }
 
 static vd_result vd__map(vd__storage *s, uint32_t access) {
-    vd_result r = vd__storage_finish(s, access);
+    vd_result r = vd__storage_wait(s, access);
     if (!r) r = vd__storage_sync(s, 0, s->memory.size, true);
     if (!r) vd__atomic_add32(&s->map_count, 1);
     return r;
@@ -18278,14 +18287,14 @@ static void vd__list_unpin(vd_list *l) {
     l->use_count = 0;
 }
 
-/* Returns the storage of a use of a list on its device, or NULL if the use is that of a kernel. */
+/* Returns the storage of a use of a list on its device, or NULL if the object is not a buffer. */
 static vd__storage *vd__list_use_storage(const vd_list *l, const vd__list_use *use) {
     if (VD__ID_TYPE(vd__atomic_load64(&use->object->id)) != VD__OBJECT_BUFFER) return NULL;
     return ((vd__buffer *)(void *)use->object)->storage + l->queue->context_device->index;
 }
 
-/* Debug mode: the list is not open any more. */
-static VD__COLD void vd__debug_list_ended(const vd_list *l) {
+/* Debug mode: the list was submitted or discarded. */
+static VD__COLD void vd__debug_list_recycled(const vd_list *l) {
     for (uint32_t i = 0; i < l->use_count; i++) {
         vd__storage *s = vd__list_use_storage(l, &l->uses[i]);
         if (s && vd__atomic_load32(&s->unsubmitted) == l->number) vd__atomic_store32(&s->unsubmitted, 0);
@@ -18302,7 +18311,7 @@ static void vd__list_recycle(vd_list *l) {
                                                                       commands */
     vd__hazards_clear(&l->hazards);
     vd__hazards_clear(&l->entry_hazards);
-    if (ctx->host.debug) vd__debug_list_ended(l);
+    if (ctx->host.debug) vd__debug_list_recycled(l);
     vd__list_unpin(l);
     l->has_barrier = false;
     l->scope_count = 0;
@@ -20129,13 +20138,13 @@ static vd_result vd__call_failed(vd_context *ctx, vd_result r) {
 
 /* ---- warnings of debug mode ---- */
 
-/* Warns if a buffer is read that an open list writes: its commands are not executed before it is submitted. */
+/* Warns if a buffer is read that an unsubmitted list writes: the read does not see those writes. */
 static VD__COLD void vd__debug_read(vd_context *ctx, const char *call, const char *object, const vd__buffer *b,
                                     uint32_t device) {
     bool named = object[0] != 0;
     if (vd__atomic_load32(&b->storage[device].unsubmitted))
         vd__logf(&ctx->host, VD_LOG_WARNING, "%s%s%s%s: buffer '%s' is read, but a list that writes it has not been "
-                 "submitted; call vd_submit first", call, named ? " '" : "", object, named ? "'" : "", b->name);
+                 "submitted; submit that list first", call, named ? " '" : "", object, named ? "'" : "", b->name);
 }
 
 /* Notes that a list of the user writes a buffer. */
@@ -20146,7 +20155,7 @@ static VD__COLD void vd__debug_written(const vd_list *l, uint64_t id) {
     vd__buffer_unpin(l->ctx, b);
 }
 
-/* Warns of buffers that a list only reads and another open list writes. */
+/* Warns if a submitted list reads a buffer that another unsubmitted list writes. */
 static VD__COLD void vd__debug_submit(const vd_list *l) {
     for (uint32_t i = 0; i < l->use_count; i++) {
         const vd__storage *s = vd__list_use_storage(l, &l->uses[i]);
@@ -20644,6 +20653,7 @@ static vd_result vd__graph_resource_slot(vd_list *l, const char *call, const cha
 
 /* ---- scopes ---- */
 
+/* Appends a scope. parent: 1 + index; 0: none. Its commands are [begin, end). end: VD__NONE while the scope is open. */
 static vd_result vd__graph_scope_add(vd__graph *g, const char *name, uint32_t parent, uint32_t begin, uint32_t end) {
     vd__profile *p = &g->queue->ctx->profile;
     vd__scope found;
@@ -20659,7 +20669,7 @@ static vd_result vd__graph_scope_add(vd__graph *g, const char *name, uint32_t pa
     return VD_OK;
 }
 
-/* The numbers of the open scopes are those of vd__graph_scope.parent. */
+/* In a list that records a graph, the number of an open scope is 1 + its index in g->scopes. */
 static vd_result vd__graph_scope_begin(vd_list *l, const char *name) {
     vd__graph *g = l->graph;
     uint32_t parent = l->scope_count ? (uint32_t)l->scopes[l->scope_count - 1].number : 0;
@@ -20670,7 +20680,8 @@ static vd_result vd__graph_scope_begin(vd_list *l, const char *name) {
     return VD_OK;
 }
 
-/* A scope without commands is removed. It is the last one: so are those inside of it. */
+/* Removes the scope if it has no commands. It is then the last element of g->scopes, because the scopes inside of it
+   were empty and have been removed. */
 static void vd__graph_scope_end(vd_list *l) {
     vd__graph *g = l->graph;
     vd__graph_scope *s = vd__graph_scope_at(g, (uint32_t)l->scopes[--l->scope_count].number - 1);
@@ -21428,7 +21439,8 @@ static vd_result vd__graph_scopes_mark(const vd__graph *g, vd__graph_recording *
     return result;
 }
 
-/* Stores the objects that a recording uses, with their handles. */
+/* Lists the objects that a recording uses, and whether it writes them. Transient buffers (slots without a name) are
+   omitted: their memory belongs to the graph. */
 static void vd__graph_recording_uses(const vd__graph *g, vd__graph_recording *r) {
     vd_list *l = &r->list;
     l->use_count = 0;
@@ -22037,6 +22049,7 @@ static void vd__glsl_put_bindings(vd__glsl *g, const char *c) {
     vd__glsl_puts(g, c);
 }
 
+/* Logs the messages of glslang and sets the error. */
 static vd_result vd__glsl_fail(vd_context *ctx, const vd_kernel_desc *desc, const char *log) {
     char text[800];
     snprintf(text, sizeof text, "%s", log);
@@ -23208,7 +23221,7 @@ static vd_result vd__buffer_export(const vd__buffer *b, vd_external *out) {
     if (block->sharing != VD__SHARE_EXPORT)
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_export", NULL,
                              "buffer '%s' was not created with desc.exportable", b->name);
-    vd_result r = vd__storage_finish(s, VD_READ_WRITE);
+    vd_result r = vd__storage_wait(s, VD_READ_WRITE);
     if (!r) r = s->context_device->ctx->driver.backend->block_export(&s->context_device->device, block, out);
     if (r) return r;
     out->size = block->size;
@@ -25023,7 +25036,7 @@ static vd_result vd__dl_export_create(const char *call, vd_context *ctx, vd__buf
     e->versioned.major = VD__DL_MAJOR;
     vd__dl_describe(b, e);
     vd_result r = vd__dl_set_data(call, ctx, b, device_type, &e->managed.tensor);
-    if (!r) r = vd__storage_finish(&b->storage[vd__lowest_bit(b->devices)], VD_READ_WRITE);
+    if (!r) r = vd__storage_wait(&b->storage[vd__lowest_bit(b->devices)], VD_READ_WRITE);
     e->versioned.tensor = e->managed.tensor;
     if (r) vd__free(&ctx->host.allocator, e);
     else {

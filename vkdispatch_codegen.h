@@ -83,12 +83,12 @@
           compiled for (see vd_machine).
        2. vc_buffer, vc_param and vc_image declare its arguments in the order in which they are passed later.
           vc_shared, vc_array, vc_var and vc_table declare other memory.
-       3. Every further call records one operation. VC_EACH(k, i) { … } runs its block once for each thread that the
+       3. Further calls record operations. VC_EACH(k, i) { … } runs its block once for each thread that the
           dispatch specifies; i is the index of that thread. `if` and `for` of C run while the kernel is recorded: they
           select and unroll code.
-       4. vc_spirv or vc_source prints the kernel. Operations whose results are unused are dropped; constants are
-          folded and common subexpressions are merged. vc_reflect describes the arguments and the features the kernel
-          needs.
+       4. vc_spirv or vc_source generates the code of the kernel. Operations whose results are unused are dropped;
+          constants are folded and common subexpressions are merged. vc_reflect describes the arguments and the features
+          the kernel needs.
        5. With vkdispatch.h, vd_kernel_build does step 4 for the device and creates the vd_kernel:
 
               vd_kernel saxpy = vd_kernel_build(ctx, k);
@@ -398,14 +398,14 @@
        With vc_kernel_desc.checked, or if the environment variable VKDISPATCH_CHECK_KERNELS is 1 when a kernel is begun,
        every load, store and atomic compares its index with the length of the buffer, shared array, private array or
        table. The variable also applies to the kernels of vkdispatch_fft.h and tools/vcc. If the index is out of range,
-       a load returns 0, and a store or atomic does nothing. The first such access of each invocation is reported as a
-       failed assertion:
+       a load returns 0, a store does nothing, and an atomic does nothing and returns 0. Each vc_return_if and the end
+       of the kernel report the first such access since the last report as a failed assertion:
 
            kernel 'saxpy': vc_store: element 10 of buffer 'y' is out of range (10 elements) in invocation (10, 0, 0)
 
-       An array inside of an element is checked by itself: "element 4 of f32[4] in buffer 'y' is out of range". Not
-       checked: images, and code that was not made by the builder. Checks make a kernel several times as long and slower
-       to compile.
+       An array inside an element is checked separately: "element 4 of f32[4] in buffer 'y' is out of range". Not
+       checked: images, and code that was not made by the builder. Checks multiply the size of the code and the time to
+       compile it, and make the kernel slower.
 
    Images
        vc_image declares an image argument. By default it is a sampled 2-D image of f32, with its sampler. A
@@ -417,7 +417,8 @@
        vc_sample                          sampled                    filtered, level 0
        vc_sample_lod, vc_sample_offset    sampled                    filtered, given level
        vc_sample_grad                     sampled                    filtered, level selected by given derivatives
-       vc_gather                          sampled 2-D, cube          one component of the four texels of a linear filter
+       vc_gather                          sampled 2-D, 2-D array,    one component of the four texels of a linear filter
+                                          cube
        vc_fetch                           sampled or texel buffer    one texel by integer coordinates; no cube
        vc_image_load, vc_image_store      storage                    one texel by integer coordinates
 
@@ -3107,9 +3108,12 @@ static inline bool vc__in_argument_block(const vc_arg_info *a) {
     return a->kind == VC_ARG_IMAGE ? a->size != 0 : a->kind != VC_ARG_BINDING;
 }
 
-/* The reflected implicit argument of an IMPLICIT node; NULL if there is none. */
+/* Whether an implicit argument of a vc_implicit_kind refers to a buffer argument. */
+static inline bool vc__implicit_has_buffer(uint32_t kind) { return kind >= VC_IMPLICIT_LENGTH; }
+
+/* Returns the entry of l->info.implicit that an IMPLICIT node (kind, argument, axis) reads; NULL if there is none. */
 static const vc_implicit_info *vc__implicit_of(const vc__listing *l, const vc__node *n) {
-    bool of_arg = n->a[0] >= VC_IMPLICIT_LENGTH;
+    bool of_arg = vc__implicit_has_buffer(n->a[0]);
     for (int i = 0; i < l->info.implicit_count; i++) {
         const vc_implicit_info *h = &l->info.implicit[i];
         if ((uint32_t)h->kind == n->a[0] && h->axis == n->a[2] && (!of_arg || h->arg == l->object[n->a[1]].arg))
@@ -9004,7 +9008,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
         else if (vc__is_atomic(n->op)) vc__spirv_atomic(s, n, vc__result(i));
         else if (vc__is_image(n->op)) vc__spirv_image_op(s, n, vc__result(i));
         else if (vc__op[n->op].class_ == VC__CONVERGENT) vc__spirv_subgroup(s, n, vc__result(i));
-        else vc__fail(s->k, "vc_spirv in kernel '%s': internal error: operation '%s' cannot be printed",
+        else vc__fail(s->k, "vc_spirv in kernel '%s': internal error: operation '%s' has no SPIR-V encoding",
                       vc__name(s->k), vc__op_name[n->op]);
         break;
     }
@@ -9440,7 +9444,7 @@ static void vc__p_name_implicit(vc__printer *g) {
     char wanted[2 * VC__NAME_BYTES], arg[VC__NAME_BYTES];
     for (int i = 0; i < g->l->info.implicit_count; i++) {
         const vc_implicit_info *h = &g->l->info.implicit[i];
-        bool of_arg = h->kind >= VC_IMPLICIT_LENGTH;
+        bool of_arg = vc__implicit_has_buffer((uint32_t)h->kind);
         vc__p_sanitize(of_arg ? g->l->info.args[h->arg].name : NULL, arg);
         if (h->kind == VC_IMPLICIT_LENGTH) snprintf(wanted, sizeof wanted, "%.20s_length", arg);
         else if (h->kind == VC_IMPLICIT_SHAPE)
@@ -9473,14 +9477,14 @@ static void vc__p_decimal(double value, bool single, char out[40]) {
     snprintf(to, 3, "%s", integral ? ".0" : "");
 }
 
-/* The value of an f16, f32 or f64 from its bit pattern. */
+/* Returns the value of an f16, f32 or f64 from its bits. An f16 must be finite. */
 static double vc__p_double(vc_type type, uint64_t bits) {
     uint32_t low = (uint32_t)bits, exponent = (low >> 10) & 31u;
     double d;
     float f;
     if (type == VC_F64) { memcpy(&d, &bits, 8); return d; }
     if (type == VC_F32) { memcpy(&f, &low, 4); return (double)f; }
-    d = (double)((low & 1023u) + (exponent ? 1024u : 0u)) / 16777216.0; /* 2^24 */
+    d = (double)((low & 1023u) + (exponent ? 1024u : 0u)) / 16777216.0; /* 2^24: units of subnormals */
     for (uint32_t i = 1; i < exponent; i++) d *= 2.0;
     return (low >> 15) & 1u ? -d : d;
 }
@@ -9568,8 +9572,9 @@ static bool vc__p_is_anchored(const vc__node *n) {
     return vc__op[n->op].class_ == VC__EFFECT || vc__op[n->op].class_ == VC__BLOCK;
 }
 
-/* Counts the uses of every node and finds its position: enclosing block, number of preceding effects and exits. */
-static void vc__p_count_uses(vc__printer *g) {
+/* For each node: counts its uses, and finds its last user, its enclosing block, and the number of effects, blocks and
+   exits before it. Marks the objects that are used. */
+static void vc__p_analyse(vc__printer *g) {
     const vc__listing *l = g->l;
     uint32_t block = 0, effects = 0, exits = 0, count;
     for (uint32_t i = l->leaves; i < l->count; i++) {
@@ -9577,7 +9582,7 @@ static void vc__p_count_uses(vc__printer *g) {
         const uint32_t *operand = vc__p_operands(l, n, &count);
         for (uint32_t j = 0; j < count; j++) {
             if (operand[j] == VC__NIL) continue;
-            /* the pattern of ROTL in CUDA C contains $0 twice */
+            /* the pattern of ROTL in CUDA C contains $0 twice, so $0 is computed into a variable */
             g->info[operand[j]].uses += n->op == VC__OP_ROTL ? 2 : 1;
             g->info[operand[j]].user = i;
         }
@@ -10233,7 +10238,7 @@ static bool vc__p_print(vc_kernel *k, const vc__listing *l, const vc__dialect *d
     if (!tables) { vc__no_memory(k); return false; }
     memset(tables, 0, size);
     vc__p_suballocate_tables(&g, tables);
-    vc__p_count_uses(&g);
+    vc__p_analyse(&g);
     vc__p_find_chains(&g);
     vc__p_choose_nested(&g);
     vc__p_name_objects(&g);
@@ -12190,7 +12195,7 @@ static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__
 
 static void vc__reflect_implicit(const vc__listing *l, const vc__node *n, vc_implicit_info *h, uint32_t *end) {
     h->kind = (vc_implicit)n->a[0];
-    h->arg = h->kind >= VC_IMPLICIT_LENGTH ? l->object[n->a[1]].arg : 0;
+    h->arg = vc__implicit_has_buffer((uint32_t)h->kind) ? l->object[n->a[1]].arg : 0;
     h->axis = n->a[2];
     h->offset = vc__argument_block_reserve(end, 4, 4);
 }
@@ -12304,9 +12309,9 @@ static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
 }
 
 // >>dump
-/* vc_dump: the listing before lowering as text for debugging. First the declarations, then one line per operation. The
-   name of a result is its index in the listing, "%7". Constants, arguments and ids are printed where they are used, in
-   C notation. */
+/* vc_dump: the listing before lowering as text for debugging. First the arguments, shared arrays and tables, then
+   one line per operation, among them the declarations of variables and private arrays. The name of a result is its
+   index in the listing, "%7". Constants, arguments and ids are printed where they are used, see vc__dump_number. */
 
 VC__PRINTF(2, 3) static void vc__dump_put(vc_kernel *k, const char *format, ...) {
     char line[160];
@@ -12349,8 +12354,8 @@ static void vc__dump_name(vc_kernel *k, const char *name) {
     vc__dump_put(k, name[i] ? "...'" : "'");
 }
 
-/* Prints the name of an object, followed by its number if it has no name or another object has the same name. The name
-   of a view of a buffer of composite elements is followed by its type. */
+/* Prints the name of an object, followed by its number if it has no name or another object has the same name. For a
+   typed view of a buffer with composite elements, a colon and the type of the view follow. */
 static void vc__dump_object(vc_kernel *k, uint32_t object) {
     const vc__object *o = &k->object[object];
     bool named = o->name && o->name[0];
@@ -12371,8 +12376,8 @@ static void vc__dump_object(vc_kernel *k, uint32_t object) {
 
 static void vc__dump_implicit(vc_kernel *k, const vc__node *n) {
     static const char *const name[] = { "none", "threads", "groups", "group_base", "length", "shape", "first_format" };
-    vc__dump_put(k, n->a[0] < VC_IMPLICIT_LENGTH ? "%s." : "%s(", name[n->a[0]]);
-    if (n->a[0] < VC_IMPLICIT_LENGTH) { vc__dump_put(k, "%c", "xyzw"[n->a[2] & 3u]); return; }
+    vc__dump_put(k, vc__implicit_has_buffer(n->a[0]) ? "%s(" : "%s.", name[n->a[0]]);
+    if (!vc__implicit_has_buffer(n->a[0])) { vc__dump_put(k, "%c", "xyzw"[n->a[2] & 3u]); return; }
     vc__dump_object(k, n->a[1]);
     if (n->a[0] == VC_IMPLICIT_SHAPE) vc__dump_put(k, ", %u", (unsigned)n->a[2]);
     vc__dump_put(k, ")");
@@ -12484,6 +12489,7 @@ static void vc__dump_declaration(vc_kernel *k, uint32_t object) {
     vc__dump_put(k, o->data && i < components * o->count ? " ...\n" : "\n");
 }
 
+/* Prints an operation as a line, and updates *depth at the begin and end of blocks. */
 static void vc__dump_node(vc_kernel *k, const vc__listing *l, uint32_t i, uint32_t *depth) {
     const vc__node *n = &l->node[i];
     if (n->op == VC__OP_END || n->op == VC__OP_ELSE) --*depth;
@@ -13618,10 +13624,9 @@ static void vc__mark_stored(vc_kernel *k, vc__object *o) {
 
 /* ---- memory: paths to parts ---- */
 
-/* Appends a step to the path of a ref: index + constant elements of type `element`. The PATH node contains the type,
-   the previous step, the index, the constant, and packed in one word the first split array of the element (which is not
-   used for buffers) and the low bits of `array`, the type that is indexed (VC_NONE: the object). A step of 0 is
-   omitted. */
+/* Appends a step to the path of a ref: (index + constant) elements of type `element`. `array`: the type that is
+   indexed; VC_NONE: the object. A step of 0 is omitted. PATH node: a[0]: previous step; a[1]: index; a[2]: first split
+   array of the element (low half; not used for buffers) and `array` (high half); x: constant. */
 static void vc__push_path(vc_kernel *k, vc_ref *r, vc_type array, vc_type element, uint32_t index, int64_t constant) {
     uint32_t flags = index == VC__NIL ? 0 : k->node[index].flags & VC__NODE_VARIES;
     if (index == VC__NIL && !constant) return;
@@ -14378,7 +14383,8 @@ VC__NOINLINE static void vc__fail_ref(vc_kernel *k, const char *call, const vc_r
     const vc__object *o = &k->object[k->node[r->memory].x];
     vc__fail_call(k, call,
                   vc__is_open(k, k->node[r->memory].region)
-                      ? "the ref to %s '%s' has an offset that was created in a block that is already closed"
+                      ? "the index of the ref to %s '%s' was computed in a block that is already closed; pass it "
+                        "out of the block in a variable (vc_var)"
                       : "%s '%s' was declared in a block that is already closed",
                   vc__object_kind(o->op), vc__object_name(o));
 }
@@ -17390,7 +17396,7 @@ VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text) {
 
 /* ---- checked kernels ----
 
-   A check that fails stores format, index and length in variables, unless an earlier one of the invocation has failed.
+   A check that fails stores format, index and length in variables, unless one has failed since the last report.
    vc_return_if and the end of the kernel report them, so that each check is short. */
 
 static void vc__declare_checks(vc_kernel *k) {

@@ -292,9 +292,9 @@
        SAME        N           (F - 1) / 2                -(F / 2)           0                         -
        VALID       N - F + 1   F - 1                      0                  not used                  F <= N
 
-       Groups. A run convolves `batch` groups of signals with the same filters or, with filter_per_group, each group with
-       filters of its own. A group has `channels` signals and `filters` results. Result i is the sum over all channels c
-       of signal c convolved with filter [i][c]. In memory:
+       Groups. A run convolves `batch` groups of signals with the same filters or, with filter_per_group, each group
+       with filters of its own. A group has `channels` signals and `filters` results. Result i is the sum over all
+       channels c of signal c convolved with filter [i][c]. In memory:
 
        signals    [batch][channels][shape]
        filters    [filters][channels][filter_shape]; with filter_per_group [batch][filters][channels][filter_shape]
@@ -737,8 +737,8 @@ typedef struct vd_fft_step {
 } vd_fft_step;
 
 /* Returns the source text of a kernel. target: VC_TARGET_GLSL, VC_TARGET_CUDA or VC_TARGET_OPENCL, on any backend. The
-   kernel is recorded again, so hooks are called; nothing is compiled. Valid until the next call with this plan, or until
-   the plan is destroyed. Returns NULL on failure: the step or target does not exist, the target was omitted by
+   kernel is recorded again, so hooks are called; nothing is compiled. Valid until the next call with this plan, or
+   until the plan is destroyed. Returns NULL on failure: the step or target does not exist, the target was omitted by
    VKDISPATCH_NO_… or cannot express the kernel, the context was destroyed, or the engine is VkFFT. */
 VD_API const char *vd_fft_source(vd_fft *plan, const vd_fft_step *step, vc_target target);
 
@@ -843,8 +843,8 @@ typedef struct vd_convolve_desc {
                                 the periodic modes, of one-dimensional signals and small images. The two groups are then
                                 not independent: the rounding errors of each are proportional to the larger of the two,
                                 a NaN or an infinity in one spreads to the other, and equal groups may have results with
-                                different bits. No effect with filter_per_group. Default: each group is computed from its
-                                own elements only */
+                                different bits. No effect with filter_per_group. Default: each group is computed from
+                                its own elements only */
     bool filter_per_group;   /* each group is convolved with filters of its own: the filters are an array of
                                 [batch][filters][channels][filter_shape]. Default: all groups share the filters */
 } vd_convolve_desc;
@@ -858,9 +858,9 @@ VD_API void vd_convolve_destroy(vd_convolve *plan);
 /* Writes the shape of one result; 0 for dimensions that it does not have, and zeros if plan is NULL. */
 VD_API void vd_convolve_shape(const vd_convolve *plan, uint64_t shape[3]);
 
-/* Records the transform of the filters, an array of [filters][channels][filter_shape] (see filter_per_group). Runs that execute later use its
-   spectrum, which the plan stores; runs that execute before the first such transform use filters of zeros. If the list
-   is discarded, the previous filters remain set. */
+/* Records the transform of the filters, an array of [filters][channels][filter_shape] (see filter_per_group). Runs that
+   execute later use its spectrum, which the plan stores; runs that execute before the first such transform use filters
+   of zeros. If the list is discarded, the previous filters remain set. */
 VD_API vd_result vd_convolve_set_filter(vd_convolve *plan, vd_list *list, vd_buffer filter);
 
 /* Records the convolution of in, an array of [batch][channels][shape], to out, [batch][filters][shape of a result]. The
@@ -4924,7 +4924,7 @@ static bool vd__fft_can_tile(const vd_fft *p, const vd__fft_pass *pass, bool out
    those of a pass whose loads (tile[0]) or stores (tile[1]) have an efficiency below 1/2, if that at least doubles it.
    The limit follows from the bandwidths of a data-centre GPU: its caches accept about 2.5 times the bandwidth of the
    memory, and loads and stores share that of the memory, so requests become the bottleneck if less than 0.4 of the
-   sectors of one of them are needed. The copy through shared memory costs a tenth of the time of the memory accesses. */
+   sectors of one of them are needed. The copy through shared memory costs a tenth of the time of the accesses. */
 static void vd__fft_choose_tiles(const vd_fft *p, const vd__fft_pass *pass, vd__fft_tile tile[2]) {
     const vd__fft_shape *s = &pass->shape;
     uint32_t lanes = s->threads * s->ffts_per_group;
@@ -6659,8 +6659,10 @@ static vd_result vd__real_check_lengths(const vd_fft *p) {
         if (p->kind == VD_FFT_DCT1 && p->shape[i] < 2)
             return vd_error_set(VD_ERROR_INVALID, "dimension %u has 1 element, but VD_FFT_DCT1 needs at least 2", i);
         if (p->shape[i] > limit)
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "dimension %u has %llu elements, but the limit of this kind is "
-                                "%llu", i, (unsigned long long)p->shape[i], (unsigned long long)limit);
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "dimension %u has %llu elements, but the limit of %s is %llu", i,
+                                (unsigned long long)p->shape[i],
+                                p->kind == VD_FFT_DST1 ? "VD_FFT_DST1" : "cosine and sine transforms",
+                                (unsigned long long)limit);
     }
     return VD_OK;
 }
@@ -7095,19 +7097,19 @@ static void vd__real_store_pair(const vd__fft_writer *w, vd__real_row row, vc_va
     }
 }
 
-/* Returns x * factor * scale, real element k of a row, after the store hook. */
+/* Returns the result of the store hook for x * factor * scale, real element k of a row. No owner: nothing is stored. */
 static vc_val vd__real_apply_store_hook(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
     factor *= w->scale;
     if (factor != 1) x = vc_mul(x, vd__fft_immediate(x, factor));
     return w->store ? vd__real_apply_hook_real(w, true, row, k, x) : x;
 }
 
-/* Stores x * factor * scale as real element k of a row, after the store hook. */
+/* Applies the store hook to x * factor * scale and stores the result as real element k of a row, if k is below
+   out_count and the hook returns a value. */
 static void vd__real_store_number(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
     VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_stored(w, k)) {
         vc_val y = vd__real_apply_store_hook(w, row, k, x, factor);
         if (y.owner && w->stored[1] != w->real) y = vc_cast(w->stored[1], y);
-        /* {0}: the store hook stores nothing */
         if (y.owner) vc_store(w->out, vc_add(row.base, vc_mul(k, vc_u32((uint32_t)w->pass->out.stride[0]))), y);
     }
 }
@@ -8268,9 +8270,9 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
     if (w->levels > 1) w->appended = vc_var(w->k, "appended", VC_U32);
 }
 
-/* Returns the offset of the first element of a result, and sets w->length. Invalid offsets of segments are clamped to
-   the array. */
-static vc_val vd__reduce_begin_result(vd__reduce_writer *w) {
+/* Returns where the elements of result w->clamped begin: in units of loads, for segments in elements. Sets w->length,
+   in elements. Offsets of segments are clamped to the array; decreasing offsets give length 0. */
+static vc_val vd__reduce_locate_result(vd__reduce_writer *w) {
     vc_val n = vc_u32((uint32_t)w->plan->reduced.product);
     w->length = n;
     if (!w->desc->segments) return vd__digits_offset(&w->kept, w->clamped);
@@ -8331,7 +8333,7 @@ static void vd__reduce_record_unstaged(vd__reduce_writer *w) {
     w->result = p->lanes > 1 ? vc_add(vc_mul(w->tile, vc_u32(p->lanes)), vc_rem(lane, vc_u32(p->lanes))) : w->tile;
     w->clamped = p->lanes > 1 ? vc_min(w->result, vc_u32(vd__reduce_result_count(p) - 1)) : w->result;
     vd__reduce_clear(w);
-    vc_val base = vd__reduce_begin_result(w);
+    vc_val base = vd__reduce_locate_result(w);
     if (w->desc->op == VD_REDUCE_VARIANCE) vd__reduce_shift_to_first(w, base);
     vd__reduce_part(w, base);
     vd__reduce_state s = vd__reduce_combine_threads(w);
@@ -12274,8 +12276,8 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     if (!result) result = vd__convolve_check_images(p, p->result, d->filters, "results");
     if (!result && d->filter_per_group) {
         if ((uint64_t)d->filters * d->channels > UINT32_MAX)
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "filters is %u and channels is %u, but the limit is %u filters of "
-                                "a group", d->filters, d->channels, UINT32_MAX);
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "filters is %u and channels is %u, but the limit is %u filters "
+                                "of a group", d->filters, d->channels, UINT32_MAX);
         result = vd__convolve_check_images(p, p->length, d->filters * d->channels, "spectra of filters");
     }
     if (!result) result = vd__convolve_check_iterations(p, d->channels, "channels");
@@ -12835,8 +12837,9 @@ static vd_result vd__fft_fill_ones(const vd_fft *p, vd_buffer buffer, uint64_t f
                    p->real == VC_F64 ? (const void *)one_f64 : (const void *)one_f32, size);
 }
 
-/* Compiles the kernel of a trial, without hooks and scaling, and creates its tables. Tables that the device would
-   compute are ones. */
+/* vd_plan_tuner.build: compiles the kernel of a trial, without hooks and scaling, and creates its tables. Tables that
+   the device computes are filled with ones, since their values do not change the time. Returns VD_ERROR_UNSUPPORTED if
+   the pass does not support the choice. */
 static vd_result vd__fft_build_trial(void *user, const void *choice, void *trial) {
     const vd__fft_tuner *tuner = (const vd__fft_tuner *)user;
     vd__fft_trial *t = (vd__fft_trial *)trial;
@@ -12857,7 +12860,7 @@ static vd_result vd__fft_build_trial(void *user, const void *choice, void *trial
     vd__fft_free(&scratch->base.allocator, scratch->table);
     t->kernel = pass->kernels[tuner->direction][0].kernel;
     t->tables = scratch->tables;
-    tuner->plan->base.objects = scratch->base.objects; /* they belong to the trial */
+    tuner->plan->base.objects = scratch->base.objects; /* vd_plan_tune moves them to the trial */
     t->groups = vd__fft_group_count(pass);
     return result;
 }

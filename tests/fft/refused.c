@@ -483,8 +483,9 @@ static void long_axes(void **state) {
         desc.shape[0] = ((uint64_t)1 << 31) + (kinds[i] == VD_FFT_DST1 ? 0 : 1);
         assert_null(vd_fft_create(ctx, &desc));
         assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
-        says(kinds[i] == VD_FFT_DST1 ? "dimension 0 has 2147483648 elements, but the limit of this kind is 2147483647"
-                                     : "dimension 0 has 2147483649 elements, but the limit of this kind is 2147483648");
+        says(kinds[i] == VD_FFT_DST1
+                 ? "dimension 0 has 2147483648 elements, but the limit of VD_FFT_DST1 is 2147483647"
+                 : "dimension 0 has 2147483649 elements, but the limit of cosine and sine transforms is 2147483648");
     }
     nothing_left(ctx);
     vd_context_destroy(ctx);

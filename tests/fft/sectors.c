@@ -1,5 +1,5 @@
-/* The model of memory sectors by which plans copy short rows through shared memory (vd__fft_sector_efficiency), compared
-   with sectors counted here, and the plans that follow from it. Runs on the dummy backend. */
+/* The model of memory sectors by which plans copy short rows through shared memory (vd__fft_sector_efficiency),
+   compared with sectors counted here, and the plans that follow from it. Runs on the dummy backend. */
 #define VKDISPATCH_STATIC
 #define VKDISPATCH_NO_VULKAN
 #define VKDISPATCH_IMPLEMENTATION

@@ -382,7 +382,8 @@ static const struct { void (*run)(composite_rig *r); const char *name, *text; } 
     BAD(index_of, "vc_load in kernel 'k': operand 2 is complex f32, which this call does not support"),
     BAD(data_at_null, "vc_table in kernel 'k': 't': data is NULL"),
     BAD(closed_value, "vc_add in kernel 'k': operand 1 (f64x2x2) was created in a block that is already closed; pass it out of the block in a vc_var"),
-    BAD(closed_path, "vc_get in kernel 'k': the ref to buffer 'boxes' has an offset that was created in a block that is already closed"),
+    BAD(closed_path, "vc_get in kernel 'k': the index of the ref to buffer 'boxes' was computed in a block that is "
+        "already closed; pass it out of the block in a variable (vc_var)"),
     BAD(foreign_value, "vc_add in kernel 'k': operand 2 belongs to another kernel"),
     BAD(foreign_struct, "vc_buffer in kernel 'k': 'x' has type 1051332608, which is not a type of this kernel")
 };

@@ -349,11 +349,11 @@ static void axes_that_a_kernel_does_not_use(void **state) {
 static void reads_of_what_is_not_submitted(void **state) {
     (void)state;
     static const char dispatched[] = "vd_run 'copy': buffer 'from' is read, but a list that writes it has not been "
-                                     "submitted; call vd_submit first",
+                                     "submitted; submit that list first",
                       read[] = "vd_buffer_read: buffer 'from' is read, but a list that writes it has not been "
-                               "submitted; call vd_submit first",
+                               "submitted; submit that list first",
                       submitted[] = "vd_submit: buffer 'from' is read, but a list that writes it has not been "
-                                    "submitted; call vd_submit first";
+                                    "submitted; submit that list first";
     uint32_t word = 0;
     vd_context *ctx = debug_context(true);
     vd_kernel set = debug_kernel(ctx);
