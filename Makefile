@@ -45,6 +45,8 @@ endif
 # build/COMPILER/path/name comes from path/name.c; build/COMPILER/sanitize/… is the same under the sanitizers.
 
 compilers  := $(sort $(notdir $(CC)) gcc g++ clang clang++)
+# C++ compilers differ from those of C in the front end, so that theirs do not optimise.
+optimised   = $(if $(findstring ++,$1),$(UNIT),$(CFLAGS))
 present     = $(foreach c,$(compilers),$(if $(shell command -v $c 2>/dev/null),$c))
 language    = $(if $(findstring ++,$1),$(CPP),$(C))
 driver      = $(if $(filter $1,$(notdir $(CC))),$(CC),$1)
@@ -71,17 +73,17 @@ endef
 
 define rules_for_compiler
 build/$1/%: %.c
-	$$(call link,$1,$$(CFLAGS))
+	$$(call link,$1,$$(call optimised,$1))
 build/$1/%.so: %.c
 	$$(call link,$1,$$(CFLAGS) -fPIC,-shared)
 build/$1/sanitize/%.so: %.c
 	$$(call link,$1,$$(SANITIZE) -fPIC,-shared)
 build/$1/implementation.a: tests/implementation.c
-	$$(call archive,$1,$$(CFLAGS))
+	$$(call archive,$1,$$(call optimised,$1))
 build/$1/sanitize/implementation.a: tests/implementation.c
 	$$(call archive,$1,$$(SANITIZE))
 build/$1/tests/%: tests/%.c build/$1/implementation.a
-	$$(call link,$1,$$(CFLAGS))
+	$$(call link,$1,$$(call optimised,$1))
 build/$1/sanitize/tests/%: tests/%.c build/$1/sanitize/implementation.a
 	$$(call link,$1,$$(SANITIZE),$$(keep_loaded))
 build/$1/tests/unit/%: tests/unit/%.c
@@ -98,6 +100,15 @@ build/$1/sanitize/%: %.c
 	$$(call link,$1,$$(SANITIZE),$$(keep_loaded))
 endef
 $(foreach c,$(compilers),$(eval $(call rules_for_compiler,$c)))
+
+# Programs that define an implementation to call private functions are compiled without optimisation, as unit tests are:
+# compiling takes longer than running, and the archive is optimised.
+insiders := $(basename $(shell grep -l '^\#define VKDISPATCH_.*IMPLEMENTATION' $(wildcard tests/*/*.c)))
+define without_optimisation
+$(insiders:%=build/$1/%): private CFLAGS = $(UNIT)
+$(insiders:%=build/$1/sanitize/%): private SANITIZE := $(patsubst -O%,-O0,$(SANITIZE))
+endef
+$(foreach c,$(compilers),$(eval $(call without_optimisation,$c)))
 
 # Counts calls of malloc that bypass the allocator of the context.
 build/%/tests/fft/host_memory: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
@@ -182,12 +193,15 @@ own_fft              = $(filter-out %/plans,$(call files,tests/fft,$(cc)))
 fake_driver          = VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=build/$(cc)/tests/fake/libcuda.so
 vkfft_fft            = $(addprefix build/vkfft/tests/fft/,transforms lifetimes)
 programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) $(vkfft_fft)
+# Variants of a program run one case of each form of a kernel (tests/README.md).
+forms_fft            = FFT_CASES=forms
 bound_fft            = $(filter-out %/measure %/tuner %/look_back %/host_memory,$(own_fft))
 FFT_BACKENDS         = opencl
-commands_fft         = $(own_fft) $(bound_fft:%="env VKDISPATCH_BUFFERS=binding %") "env VKDISPATCH_BUFFERS=binding build/$(cc)/tests/fft/look_back scans" \
-                       $(foreach b,$(FFT_BACKENDS),$(patsubst %,"env VKDISPATCH_BACKEND=$b %",$(filter-out %/host_memory,$(own_fft)))) \
-                       "env $(fake_driver) build/$(cc)/tests/fft/plans" "env VKDISPATCH_CHECK_KERNELS=1 build/$(cc)/tests/fft/hooks" \
-                       $(foreach t,transforms real hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t") $(vkfft_fft:%="% vkfft")
+commands_fft         = $(own_fft) $(bound_fft:%="env $(forms_fft) VKDISPATCH_BUFFERS=binding %") \
+                       "env $(forms_fft) VKDISPATCH_BUFFERS=binding build/$(cc)/tests/fft/look_back scans" \
+                       $(foreach b,$(FFT_BACKENDS),$(patsubst %,"env $(forms_fft) VKDISPATCH_BACKEND=$b %",$(filter-out %/host_memory,$(own_fft)))) \
+                       "env $(fake_driver) build/$(cc)/tests/fft/plans" "env $(forms_fft) VKDISPATCH_CHECK_KERNELS=1 build/$(cc)/tests/fft/hooks" \
+                       $(foreach t,transforms real hooks scan,"env $(forms_fft) VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t") $(vkfft_fft:%="% vkfft")
 
 programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc)) $(layer)
 # The fake CUDA driver executes everything except kernels.
@@ -241,11 +255,14 @@ long_of              = $(shell echo $$(($1 / $(LONG) + 1)))
 long_parts           = $(foreach i,0 1 2 3 4 5 6 7,"build/$(cc)/tests/$1 -p $i/$(shell echo $$((8 * $(LONG))))$2")
 long_seeds           = $(foreach i,1 2 3 4 5 6 7 8,"build/$(cc)/tests/fuzz/kernels $1 --count $(call long_of,$2) --seed $i000000")
 long_cases           = $(if $(filter 1,$(LONG)),$(addprefix fft/,convolve real reduce scan sort))
+# All cases of the variants of which `make test` runs one of each form.
+long_variants        = $(if $(filter 1,$(LONG)),$(foreach t,$(bound_fft),"env VKDISPATCH_BUFFERS=binding $t" "env VKDISPATCH_BACKEND=opencl $t -a") \
+                       $(foreach t,transforms real hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t"))
 long_compile         = $(if $(filter 1,$(LONG)),"tests/compile/run --all" "tests/compile/link --all" "tests/compile/vcc --all")
 programs_long        = $(patsubst %,build/$(cc)/tests/%,fft/transforms fft/real codegen/matrix fuzz/kernels fuzz/api conformance/lifetimes \
-                       $(long_cases))
+                       $(long_cases)) $(if $(long_variants),$(bound_fft))
 commands_long        = $(long_compile) $(call long_parts,codegen/matrix -a) $(call long_parts,fft/transforms, *lengths) $(call long_parts,fft/real) \
-                       $(call long_seeds,--all,625) $(call long_seeds,--check,12500) $(long_cases:%="build/$(cc)/tests/% -a") \
+                       $(call long_seeds,--all,625) $(call long_seeds,--check,12500) $(long_cases:%="build/$(cc)/tests/% -a") $(long_variants) \
                        "env FUZZ_COUNT=$(call long_of,100000) FUZZ_SEED=1000000 build/$(cc)/tests/fuzz/api" \
                        "env LIFETIMES_SECONDS=$(call long_of,60) LIFETIMES_CYCLES=$(call long_of,100000) build/$(cc)/tests/conformance/lifetimes"
 

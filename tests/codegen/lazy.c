@@ -3,9 +3,6 @@
    buffers by address, as bindings, from GLSL, through OpenCL and in CUDA C on the host. Every evaluation adds 1 to its
    own element of `calls`, and reads memory that is valid only if the condition holds.
      lazy [-v] [PART]     PART: only cases whose name contains it; -v prints each name */
-#define VKDISPATCH_OPENCL
-#define VKDISPATCH_IMPLEMENTATION
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "../kernels.h"

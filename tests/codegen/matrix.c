@@ -1,10 +1,11 @@
 /* Every operation on every type it supports, every conversion, every kind of memory access and every control-flow
-   statement. Each is one kernel, whose SPIR-V is validated and whose GLSL is compiled. It runs with buffers by address,
-   with buffers as bindings and from its GLSL; results are compared with an oracle on the host.
+   statement. Each is one kernel, whose SPIR-V is validated and whose GLSL is compiled, with buffers by address and as
+   bindings. It runs with buffers by address; one kernel in FORM_SAMPLE also runs with buffers as bindings, and another
+   one from its GLSL, unless -a or PART is given. Results are compared with an oracle on the host.
 
      matrix [-a] [-c] [-t] [-u] [-v] [-p N/M] [PART]
        PART        only kernels whose name contains it
-       -a          all kernels also in CUDA C and OpenCL C, see below
+       -a          all kernels in all forms, see below
        -c          CUDA C and OpenCL C only
        -p N/M      part N of M (from 0) of the kernels, to run several processes in parallel
        -t          print the table of accuracy and exit
@@ -742,7 +743,7 @@ static bool want_uniform(const Case *c, size_t element, unsigned component, int 
 /* ---- running ---- */
 
 typedef struct Form { const char *name; vc_buffers buffers; bool glsl; vd_context *ctx; } Form;
-enum { FORMS = 3, SAMPLE = 8 };
+enum { FORMS = 3, SAMPLE = 8, FORM_SAMPLE = 4 };
 /* Features to disable: each is available natively in one form (if the device has it), and replaced by other
    operations in the other. */
 #define WITHOUT ((uint64_t)VC_FEATURE_DOT_4X8 | VC_FEATURE_F64_ROUND | VC_FEATURE_UNPACK_HALF)
@@ -761,6 +762,7 @@ static long kernels, spirv_right, glsl_right, cuda_right, opencl_right, all_righ
 static bool good_spirv, good_glsl; /* of the current kernel, in both forms */
 static int sample = SAMPLE;
 static long one_in = 1; /* RUN_SAMPLE */
+static bool native; /* the current kernel by address uses features that the other forms replace */
 static uint64_t skipped_features;
 static vc_kernel *kernel;
 
@@ -887,6 +889,11 @@ static const char *check_cuda_device(const Case *c, const Form *f) {
     return run_made(c, f, vd_kernel_build(f->ctx, kernel));
 }
 
+/* Whether the current kernel is run in this form. */
+static bool is_run(const Form *f) {
+    return f == forms || sample == 1 || native || (kernels + (f - forms)) % FORM_SAMPLE == 0;
+}
+
 /* The same through Vulkan, with the validators. */
 static const char *check_form(const Case *c, const Form *f) {
     build_for_form(c, f);
@@ -896,12 +903,15 @@ static const char *check_form(const Case *c, const Form *f) {
     const char *text = vc_source(kernel, VC_TARGET_GLSL), *bad;
     if (!code || !text) return "no code";
     if (kernels % one_in) return NULL;
+    if (f == forms) native = false;
     if ((bad = spirv_wrong(code, words)) != NULL) { good_spirv = false; return bad; }
     if ((bad = glsl_wrong(text)) != NULL) { good_glsl = false; return bad; }
     if (!f->ctx) return NULL;
     const vc_info *info = vc_reflect(kernel);
     uint64_t lacks = info->features & ~vd_device(f->ctx, 0)->features;
     if (lacks) { skipped_features |= lacks; skipped++; passed--; return NULL; }
+    if (f == forms) native = (info->features & WITHOUT) != 0;
+    if (!is_run(f)) return NULL;
     vd_kernel made;
 #if defined(TESTS_HAVE_GLSLANG)
     if (f->glsl) made = kernel_from_code(f->ctx, info, VD_CODE_SPIRV, glsl_words, 4 * glsl_count); else

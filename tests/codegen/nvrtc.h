@@ -2,6 +2,9 @@
 #ifndef TESTS_NVRTC_H
 #define TESTS_NVRTC_H
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <dlfcn.h>
 #include <glob.h>
 

@@ -1,6 +1,5 @@
 /* Kernels with printf and assert as CUDA C: NVRTC compiles every type, in kernels with one and three axes.
    tests/conformance/print tests the output. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch_codegen.h"
 
 #include <setjmp.h>

@@ -150,13 +150,13 @@ static void *fault_dlsym(void *library, const char *name) {
 
 static void refuse_each_without(uint64_t disable) {
     vd_context_desc desc;
-    long calls;
+    long runs;
     memset(&desc, 0, sizeof desc);
     desc.backend = VD_BACKEND_OPENCL;
     desc.queues = 2;
     desc.profile = true;
     desc.disable = disable;
-    assert_true(refuse_each(&desc, LOST, &calls) > 20); /* no OpenCL call reports a lost device */
+    assert_true(refuse_each(&desc, LOST, false, &runs) > 20); /* no OpenCL call reports a lost device */
 }
 
 static void shared_memory(void **state) {

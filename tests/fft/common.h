@@ -19,6 +19,8 @@
 
 static vd_context *device_context; /* NULL: no device */
 static bool all_cases;             /* -a */
+static size_t form_count, form_cases, form_cases_run; /* see forms_occurred */
+static bool few_cases;             /* FFT_CASES=forms, or OpenCL, where compiling is slow; never with all_cases */
 
 static inline void need_device(void) {
     if (device_context) return;
@@ -26,10 +28,49 @@ static inline void need_device(void) {
     skip();
 }
 
-/* Whether to skip the next case: one in `opencl` or `others` cases is run. */
-static inline bool passes_over(uint32_t opencl, uint32_t others) {
+/* Whether to skip the next case: one in `few` cases is run if few_cases, else one in `others`. */
+static inline bool passes_over(uint32_t few, uint32_t others) {
     static uint32_t number;
-    return !all_cases && number++ % (vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL ? opencl : others);
+    return !all_cases && number++ % (few_cases ? few : others);
+}
+
+/* Two kernels have the same form if their keys are equal and their lines in the explanations of the plans differ only
+   in numbers. Returns whether few_cases is set and all kernels of a direction have forms that occurred
+   before: the case can be skipped. */
+static inline bool forms_occurred(const char *line, vd_fft_direction direction, uint64_t key) {
+    static uint64_t forms[1024];
+    const char *inverse = strstr(line, "inverse:\n"), *end = line + strlen(line);
+    size_t before = form_count, i;
+    if (!few_cases) return false;
+    if (inverse && direction == VD_FFT_FORWARD) end = inverse;
+    if (inverse && direction == VD_FFT_INVERSE) line = inverse + 9;
+    while (line < end) {
+        uint64_t form = key;
+        for (; *line && *line != '\n'; line++)
+            if (*line < '0' || *line > '9') form = (form ^ (uint64_t)*line) * 1099511628211u;
+        line += *line == '\n';
+        for (i = 0; i < form_count && forms[i] != form; i++) { }
+        assert_true(i < COUNT(forms));
+        if (i == form_count) forms[form_count++] = form;
+    }
+    form_cases++;
+    form_cases_run += form_count > before;
+    return form_count == before;
+}
+
+/* The same for the plan of a desc. The key holds what the explanation lacks: types, hooks, parts of arrays, and the
+   direction of kinds whose inverse is another algorithm. */
+static inline bool passes_over_form(const vd_fft_desc *desc, vd_fft_direction direction) {
+    if (!few_cases) return false;
+    uint64_t key = ((uint64_t)desc->type * 64 + (uint64_t)desc->in_type) * 64 + (uint64_t)desc->out_type;
+    key = key * 4 + (desc->load != NULL) * 2u + (desc->store != NULL);
+    key = key * 2 + (desc->kind > VD_FFT_COMPLEX && direction == VD_FFT_INVERSE);
+    for (int i = 0; i < 4; i++)
+        key |= (uint64_t)(desc->in_count[i] != 0) << 40 | (uint64_t)(desc->out_count[i] != 0) << 41;
+    vd_fft *plan = vd_fft_create(device_context, desc);
+    bool occurred = plan && forms_occurred(vd_fft_explain(plan), direction, key);
+    vd_fft_destroy(plan);
+    return occurred;
 }
 
 static inline vd_buffer buffer_of(vd_context *ctx, vd_type type, uint64_t elements, const void *data) {
@@ -116,10 +157,14 @@ static inline void nothing_left(vd_context *ctx) {
 }
 
 static inline void open_device(void) {
+    const char *cases = getenv("FFT_CASES");
     if (vd_context_create(NULL, &device_context)) device_context = NULL;
+    few_cases = !all_cases && ((cases && !strcmp(cases, "forms"))
+                               || (device_context && vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL));
 }
 
 static inline int close_device(int failed) {
+    if (form_cases) print_message("# %zu of %zu cases, with %zu forms of kernels\n", form_cases_run, form_cases, form_count);
     vd_context_destroy(device_context);
     return failed;
 }

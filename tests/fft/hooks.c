@@ -112,16 +112,8 @@ static void expect(const sample *s, const float *data, const float *window, floa
 
 static void check(const sample *s) {
     const float gain = 0.75f;
-    uint64_t n = elements_of(s->shape), ins = place_of(s->shape, s->in_stride, n - 1) + 1,
-             outs = place_of(s->shape, s->out_stride, n - 1) + 1;
-    float *data = (float *)malloc(ins * 8), *window = (float *)malloc(n * 4), *result = (float *)malloc(outs * 8);
-    fftw_complex *x = (fftw_complex *)fftw_malloc(n * sizeof *x);
     mine m;
     vd_fft_desc desc = { 0 };
-    vd_fft_io io;
-    assert_true(data && window && result && x);
-    for (uint64_t i = 0; i < 2 * ins; i++) data[i] = noise(i);
-    for (uint64_t i = 0; i < n; i++) window[i] = noise(~i);
     memcpy(desc.shape, s->shape, sizeof desc.shape);
     memcpy(desc.in_stride, s->in_stride, sizeof desc.in_stride);
     memcpy(desc.out_stride, s->out_stride, sizeof desc.out_stride);
@@ -130,6 +122,15 @@ static void check(const sample *s) {
     desc.store = store;
     desc.hook_declare = declare;
     desc.hook_user = &m;
+    if (passes_over_form(&desc, s->direction)) return;
+    uint64_t n = elements_of(s->shape), ins = place_of(s->shape, s->in_stride, n - 1) + 1,
+             outs = place_of(s->shape, s->out_stride, n - 1) + 1;
+    float *data = (float *)malloc(ins * 8), *window = (float *)malloc(n * 4), *result = (float *)malloc(outs * 8);
+    fftw_complex *x = (fftw_complex *)fftw_malloc(n * sizeof *x);
+    vd_fft_io io;
+    assert_true(data && window && result && x);
+    for (uint64_t i = 0; i < 2 * ins; i++) data[i] = noise(i);
+    for (uint64_t i = 0; i < n; i++) window[i] = noise(~i);
     vd_fft *plan = vd_fft_create(device_context, &desc);
     vd_buffer in = device_buffer(VD_F32C, ins, data), out = s->in_place ? in : device_buffer(VD_F32C, outs, NULL),
               w = device_buffer(VD_F32, n, window);
@@ -406,13 +407,8 @@ static void weigh_on_host(const real_sample *r, const real_array *a, const float
     }
 }
 
-/* Runs a plan with or without hooks. `memory` contains the input and receives the result. */
-static vd_fft *run_real(const real_sample *r, bool hooked, vd_buffer window, float gain, mine *m, float *memory,
-                        uint64_t room) {
-    vd_named_arg args[2] = { { "gain", vd_f32(gain) }, { "window", vd_b(window) } };
-    vd_buffer in = device_buffer(VD_F32, room, memory), out = r->in_place ? in : device_buffer(VD_F32, room, NULL);
+static vd_fft_desc real_desc(const real_sample *r, bool hooked, mine *m) {
     vd_fft_desc desc = { 0 };
-    vd_fft_io io;
     desc.kind = r->kind;
     memcpy(desc.shape, r->shape, sizeof desc.shape);
     memcpy(desc.in_stride, r->in_stride, sizeof desc.in_stride);
@@ -427,6 +423,16 @@ static vd_fft *run_real(const real_sample *r, bool hooked, vd_buffer window, flo
         desc.hook_declare = declare;
         desc.load = desc.store = weigh_real;
     }
+    return desc;
+}
+
+/* Runs a plan with or without hooks. `memory` contains the input and receives the result. */
+static vd_fft *run_real(const real_sample *r, bool hooked, vd_buffer window, float gain, mine *m, float *memory,
+                        uint64_t room) {
+    vd_named_arg args[2] = { { "gain", vd_f32(gain) }, { "window", vd_b(window) } };
+    vd_buffer in = device_buffer(VD_F32, room, memory), out = r->in_place ? in : device_buffer(VD_F32, room, NULL);
+    vd_fft_desc desc = real_desc(r, hooked, m);
+    vd_fft_io io;
     vd_fft *plan = vd_fft_create(device_context, &desc);
     memset(&io, 0, sizeof io);
     io.direction = r->direction;
@@ -444,13 +450,15 @@ static vd_fft *run_real(const real_sample *r, bool hooked, vd_buffer window, flo
 
 static void check_real(const real_sample *r) {
     const float gain = 0.75f;
+    mine m;
+    vd_fft_desc desc = real_desc(r, true, &m);
+    if (passes_over_form(&desc, r->direction)) return;
     bool back = r->kind == VD_FFT_REAL && r->direction;
     real_array from = array_of(r, back), to = array_of(r, !back);
     uint64_t ins = from.span * from.parts, outs = to.span * to.parts, room = ins > outs ? ins : outs,
              most = from.count > to.count ? from.count : to.count;
     float *window = (float *)malloc(most * 4), *expected = (float *)calloc(room, 4), *result = (float *)calloc(room, 4);
     double wrong = 0, all = 0;
-    mine m;
     assert_true(window && expected && result);
     for (uint64_t i = 0; i < most; i++) window[i] = noise(~i);
     for (uint64_t i = 0; i < ins; i++) result[i] = expected[i] = noise(i);
