@@ -540,13 +540,13 @@
          through the stream, or with vd_wait_idle before the launch and a wait for the graph after it.
 
    OpenCL
-       The parameters of a kernel are the buffers in the order of their bindings, then the argument block: as one
-       struct, or its values one by one, implicit arguments included, in the order of vd_arg_info.location and
-       vd_implicit_info.offset.
+       The parameters of a kernel are the buffers, images and samplers in the order of their bindings (a sampled image
+       is followed by its sampler, unless it is separate), then the argument block: as one struct, or its values one by
+       one, implicit arguments included, in the order of vd_arg_info.location and vd_implicit_info.offset.
 
    Images
-       An image has a format, one to three axes, a mip chain, and layers (arrays and cubes). vulkan and dummy have
-       images; on the other backends functions that create something fail with VD_ERROR_UNSUPPORTED.
+       An image has a format, one to three axes, a mip chain, and layers (arrays and cubes). vulkan, opencl and dummy
+       have images; on cuda, functions that create something fail with VD_ERROR_UNSUPPORTED.
        * Formats. vd_format_query tells what a device supports: sampled images, storage images, linear filters, blits.
          vd_format_nearest finds a format that can replace a missing one.
        * Kernels. vd_i(image) passes an image, vd_sampled(image, &sampler) an image with its sampler. Dimension, type of
@@ -560,7 +560,13 @@
          and the end of each submission: VK_IMAGE_LAYOUT_GENERAL with VD_IMAGE_STORAGE, otherwise
          VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL. Images that are only sampled should be created so, with
          VD_IMAGE_SAMPLED alone.
-       * Blits, mip chains and depth formats need a queue with graphics (vd_context_desc.graphics).
+       * On vulkan, blits, mip chains and depth formats need a queue with graphics
+         (vd_context_desc.graphics).
+       * opencl has no blits, no generated mip chains, no packed and block formats, and no images in heaps. A kernel
+         reads only the first level of a sampled image, and cubes are not supported in kernels. A view has the dimension
+         and all layers of its image. A sampler has one filter, one address mode along the axes of an image, and a
+         transparent border; it has no lod bias or minimum, comparison and anisotropy. Whatever is missing fails with
+         VD_ERROR_UNSUPPORTED. PoCL 3.1 reads 0 instead of 1 as the missing fourth component of integers.
        * The dummy backend makes transfers. Its blits copy the nearest texel without conversion, its clears store sRGB
          components unconverted, and it has no packed formats.
 
@@ -781,8 +787,8 @@ typedef enum vd_arg_kind {
     VD_ARG_BINDING,         /* buffer, by binding number */
     VD_ARG_ADDRESS,         /* buffer, by its address in the argument block */
     VD_ARG_VALUE,           /* value in the argument block */
-    VD_ARG_IMAGE,           /* image, by binding number; vulkan and dummy */
-    VD_ARG_SAMPLER          /* sampler of separate images, by binding number; vulkan and dummy */
+    VD_ARG_IMAGE,           /* image, by binding number; not on cuda */
+    VD_ARG_SAMPLER          /* sampler of separate images, by binding number; not on cuda */
 } vd_arg_kind;
 
 enum { VD_SLOT = 16 };      /* a bit of vd_arg.kind: the argument is a slot of a graph, see vd_slot */
@@ -1402,7 +1408,7 @@ typedef struct vd_image_info {
     uint32_t levels, layers;        /* of the image or view */
     uint32_t usage;                 /* VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both */
     uint64_t size;                  /* bytes of the whole image's memory on the first device */
-    uint64_t native;                /* vulkan: VkImage */
+    uint64_t native;                /* vulkan: VkImage; opencl: the cl_mem of level 0 */
     uint32_t storage;               /* number that an image shares with its views only */
 } vd_image_info;
 
@@ -1693,7 +1699,7 @@ VD_API vd_buffer vd_dlpack_import(vd_context *ctx, struct DLManagedTensor *tenso
 VD_API vd_buffer vd_dlpack_import_versioned(vd_context *ctx, struct DLManagedTensorVersioned *tensor, const char *name);
 
 /* ---- images ----
-   Images exist on every device of the context. On cuda and opencl every function that creates something fails with
+   Images exist on every device of the context. On cuda every function that creates something fails with
    VD_ERROR_UNSUPPORTED. See also the section "Images" of the manual. */
 
 /* Describes a format and the usage that a device supports. */
@@ -1714,7 +1720,8 @@ VD_API vd_image vd_image_create(vd_context *ctx, const vd_image_desc *desc);
 VD_API vd_result vd_image_placement(vd_context *ctx, const vd_image_desc *desc, vd_placement *out);
 
 /* Creates a view: levels and layers of an image, usable wherever an image is. It owns no memory. Its handle becomes
-   invalid when the image is destroyed. Fails with VD_ERROR_INVALID if the view does not fit. */
+   invalid when the image is destroyed. Fails with VD_ERROR_INVALID if the view does not fit;
+   VD_ERROR_UNSUPPORTED if the backend has no such views. */
 VD_API vd_image vd_image_view(vd_context *ctx, const vd_image_view_desc *desc);
 
 /* Destroys an image with its views, or a view. Work that uses it completes. {0} is ignored; an invalid handle only sets
@@ -1732,7 +1739,8 @@ VD_API vd_result vd_image_upload(vd_context *ctx, const vd_image_transfer *desc,
    and slices are left unchanged. */
 VD_API vd_result vd_image_download(vd_context *ctx, const vd_image_transfer *desc, void *data);
 
-/* Creates a sampler. desc may be NULL. Fails with VD_ERROR_INVALID if the desc is invalid; VD_ERROR_OUT_OF_MEMORY. */
+/* Creates a sampler. desc may be NULL. Fails with VD_ERROR_INVALID if the desc is invalid; VD_ERROR_UNSUPPORTED if the
+   backend has no such samplers; VD_ERROR_OUT_OF_MEMORY. */
 VD_API vd_sampler vd_sampler_create(vd_context *ctx, const vd_sampler_desc *desc);
 
 /* Destroys a sampler. Work that uses it completes. {0} is ignored; an invalid handle only sets the error text. */
@@ -3513,13 +3521,14 @@ typedef struct vd__block {
     uint8_t sharing;   /* vd__sharing */
 } vd__block;
 
-/* Memory requirements of a driver buffer. `kernel_access` and `sharing` are inputs of memory_create, the others are its
-   outputs. */
+/* Memory requirements of a driver buffer or image. `kernel_access` and `sharing` are inputs of memory_create, the
+   others are its outputs. */
 typedef struct vd__memory_requirements {
     uint64_t size, align; /* bytes */
     uint32_t types;    /* bit mask of memory types */
     bool kernel_access; /* kernels access the memory; if false, only copies do */
     uint8_t sharing;   /* vd__sharing, supported by the device */
+    bool own_memory;   /* an image with memory of its own: its block, which is dedicated, only counts the bytes */
 } vd__memory_requirements;
 
 /* Format and dimensions of an image. A subresource is one layer of one level; its index is level * layers + layer. */
@@ -3784,6 +3793,7 @@ struct vd__device {
     bool copies_to_host;  /* record_copy can copy to any host memory: native[0] is 0, native[1] is its address */
     uint32_t max_spirv_minor; /* newest version 1.x of SPIR-V that the driver accepts; 0: any, or no SPIR-V */
     bool has_images;      /* the operations on images and samplers work */
+    bool one_address_mode; /* a sampler has the same address mode along all axes of an image */
     uint32_t max_sized_subgroups; /* subgroups of a work-group if a kernel requires their size; 0: it cannot */
     bool always_by_address; /* kernels access buffers by address even if VD_FEATURE_ADDRESS is disabled */
     void *native;
@@ -3888,6 +3898,7 @@ typedef struct vd__sampler {
     vd__slot slot;
     char *name;
     bool linear;               /* needs images with linear filters */
+    uint8_t axes;              /* its address mode is the same along so many axes */
     vd__memory key;            /* only its serial is used: it identifies the sampler in descriptors */
     uint64_t native[VD_MAX_DEVICES]; /* by device. The backend keeps them until the device is closed */
 } vd__sampler;
@@ -4503,7 +4514,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      coherent, device-local, in this order of preference.
    memory_budget     Returns how many bytes of device memory the process can still allocate; 0: not known.
    memory_create     Creates a driver buffer of m->size bytes without memory and fills in its requirements; an image if
-                     m->native[1] is the address of its shape, which memory_bind and memory_destroy use too. If
+                     m->native[1] is the address of its shape, which memory_bind and memory_destroy use too; an image
+                     may have its own memory (need->own_memory). If
                      need->kernel_access is set, it returns only types that kernels can access.
    memory_bind       Binds the buffer to m->block at m->offset and sets m->address.
    memory_destroy
@@ -4585,14 +4597,14 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
     X(vd_result, memory_create, (vd__device *dev, vd__memory *m, vd__memory_requirements *need), vk, cu, cl, dummy) \
     X(vd_result, memory_bind, (vd__device *dev, vd__memory *m), vk, cu, cl, dummy) \
     X(void, memory_destroy, (vd__device *dev, vd__memory *m), vk, default, cl, default) \
-    X(uint32_t, format_usage, (vd__device *dev, vd_format format), vk, default, default, dummy) \
+    X(uint32_t, format_usage, (vd__device *dev, vd_format format), vk, default, cl, dummy) \
     X(bool, image_limits, (vd__device *dev, const vd__image_shape *shape, vd__image_limits *out), \
-      vk, default, default, dummy) \
+      vk, default, cl, dummy) \
     X(vd_result, view_create, (vd__device *dev, const vd__memory *image, const vd__image_range *range, \
-                               vd__memory *out), vk, default, default, default) \
-    X(void, view_destroy, (vd__device *dev, vd__memory *view), vk, default, default, default) \
+                               vd__memory *out), vk, default, cl, default) \
+    X(void, view_destroy, (vd__device *dev, vd__memory *view), vk, default, cl, default) \
     X(vd_result, sampler_create, (vd__device *dev, const vd_sampler_desc *desc, uint64_t *out), \
-      vk, default, default, default) \
+      vk, default, cl, default) \
     X(vd_result, surface_create, (vd__device *dev, vd__surface *s), vk, default, default, default) \
     X(vd_result, surface_open, (vd__device *dev, vd__surface *s), vk, default, default, default) \
     X(vd_result, surface_acquire, (vd__device *dev, vd__surface *s, uint64_t timeout_ns), \
@@ -5343,6 +5355,8 @@ static const vd__format_row vd__format_rows[VD_FORMATS_END] = {
     VD__FORMATS(VD__FORMAT_ROW)
 #undef VD__FORMAT_ROW
 };
+
+static const uint8_t vd__dim_axes[] = { 2, 1, 2, 3, 2, 1, 2 }; /* axes of a layer by vd_dim */
 
 /* The type of a format's components in kernels. */
 static vd_type vd__format_type_of(vd_format format) {
@@ -9488,7 +9502,7 @@ static VD__NOINLINE vd_result vd__vk_bind_kernel(vd__device *dev, vd__vk_command
 
 /* Allocates and maps the memory of a chunk. */
 static vd_result vd__vk_chunk_start(vd__device *dev, vd__vk_chunk *chunk) {
-    vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_NONE };
+    vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_NONE, false };
     chunk->memory.size = VD__VK_CHUNK_BYTES;
     vd_result result = vd__vk_memory_create(dev, &chunk->memory, &need);
     if (result) return result;
@@ -11905,7 +11919,8 @@ static vd_result vd__cu_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
 
 VD__SMALL
 
-/* The struct tags are those of CL/cl.h, so that a program may include both. */
+/* The struct tags are those of CL/cl.h, so that a program may include both. _cl_image_format and _cl_image_desc are
+   defined there: pointers to our structs, which equal them, are cast. */
 typedef struct _cl_platform_id *vd__cl_platform_id;
 typedef struct _cl_device_id *vd__cl_device_id;
 typedef struct _cl_context *vd__cl_context;
@@ -11914,7 +11929,17 @@ typedef struct _cl_mem *vd__cl_mem;
 typedef struct _cl_program *vd__cl_program;
 typedef struct _cl_kernel *vd__cl_kernel_id;
 typedef struct _cl_event *vd__cl_event;
+typedef struct _cl_sampler *vd__cl_sampler;
 typedef struct vd__cl_region { size_t origin, size; } vd__cl_region;
+struct _cl_image_format;
+struct _cl_image_desc;
+typedef struct vd__cl_image_format { uint32_t order, type; } vd__cl_image_format;
+typedef struct vd__cl_image_desc {
+    uint32_t type;
+    size_t width, height, depth, array_size, row_pitch, slice_pitch;
+    uint32_t levels, samples;
+    vd__cl_mem memory;
+} vd__cl_image_desc;
 
 /* Result, name, parameters. Functions of OpenCL 1.2. */
 #define VD__CL_FUNCTIONS(X) \
@@ -11933,6 +11958,12 @@ typedef struct vd__cl_region { size_t origin, size; } vd__cl_region;
     X(int32_t, clGetCommandQueueInfo, (vd__cl_command_queue, uint32_t, size_t, void *, size_t *)) \
     X(vd__cl_mem, clCreateBuffer, (vd__cl_context, uint64_t, size_t, void *, int32_t *)) \
     X(vd__cl_mem, clCreateSubBuffer, (vd__cl_mem, uint64_t, uint32_t, const void *, int32_t *)) \
+    X(int32_t, clGetSupportedImageFormats, (vd__cl_context, uint64_t, uint32_t, uint32_t, struct _cl_image_format *, \
+        uint32_t *)) \
+    X(vd__cl_mem, clCreateImage, (vd__cl_context, uint64_t, const struct _cl_image_format *, \
+        const struct _cl_image_desc *, void *, int32_t *)) \
+    X(vd__cl_sampler, clCreateSampler, (vd__cl_context, uint32_t, uint32_t, uint32_t, int32_t *)) \
+    X(int32_t, clReleaseSampler, (vd__cl_sampler)) \
     X(int32_t, clReleaseMemObject, (vd__cl_mem)) \
     X(int32_t, clRetainMemObject, (vd__cl_mem)) \
     X(int32_t, clGetMemObjectInfo, (vd__cl_mem, uint32_t, size_t, void *, size_t *)) \
@@ -11959,6 +11990,18 @@ typedef struct vd__cl_region { size_t origin, size; } vd__cl_region;
     X(int32_t, clEnqueueCopyBuffer, (vd__cl_command_queue, vd__cl_mem, vd__cl_mem, size_t, size_t, size_t, uint32_t, \
         const vd__cl_event *, vd__cl_event *)) \
     X(int32_t, clEnqueueFillBuffer, (vd__cl_command_queue, vd__cl_mem, const void *, size_t, size_t, size_t, \
+        uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueReadImage, (vd__cl_command_queue, vd__cl_mem, uint32_t, const size_t *, const size_t *, \
+        size_t, size_t, void *, uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueWriteImage, (vd__cl_command_queue, vd__cl_mem, uint32_t, const size_t *, const size_t *, \
+        size_t, size_t, const void *, uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueCopyImage, (vd__cl_command_queue, vd__cl_mem, vd__cl_mem, const size_t *, const size_t *, \
+        const size_t *, uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueCopyImageToBuffer, (vd__cl_command_queue, vd__cl_mem, vd__cl_mem, const size_t *, \
+        const size_t *, size_t, uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueCopyBufferToImage, (vd__cl_command_queue, vd__cl_mem, vd__cl_mem, size_t, const size_t *, \
+        const size_t *, uint32_t, const vd__cl_event *, vd__cl_event *)) \
+    X(int32_t, clEnqueueFillImage, (vd__cl_command_queue, vd__cl_mem, const void *, const size_t *, const size_t *, \
         uint32_t, const vd__cl_event *, vd__cl_event *)) \
     X(void *, clEnqueueMapBuffer, (vd__cl_command_queue, vd__cl_mem, uint32_t, uint64_t, size_t, size_t, uint32_t, \
         const vd__cl_event *, vd__cl_event *, int32_t *)) \
@@ -12007,7 +12050,16 @@ typedef struct vd__cl_region { size_t origin, size; } vd__cl_region;
     X(PROGRAM_BUILD_LOG, 0x1183) X(KERNEL_NUM_ARGS, 0x1191) X(KERNEL_WORK_GROUP_SIZE, 0x11B0) \
     X(KERNEL_COMPILE_WORK_GROUP_SIZE, 0x11B1) X(KERNEL_LOCAL_MEM_SIZE, 0x11B2) \
     X(EVENT_COMMAND_EXECUTION_STATUS, 0x11D3) X(COMPLETE, 0) X(QUEUE_PROFILING_ENABLE, 2) \
-    X(PROFILING_COMMAND_END, 0x1283)
+    X(PROFILING_COMMAND_END, 0x1283) X(DEVICE_IMAGE2D_MAX_WIDTH, 0x1011) X(DEVICE_IMAGE2D_MAX_HEIGHT, 0x1012) \
+    X(DEVICE_IMAGE3D_MAX_WIDTH, 0x1013) X(DEVICE_IMAGE3D_MAX_HEIGHT, 0x1014) X(DEVICE_IMAGE3D_MAX_DEPTH, 0x1015) \
+    X(DEVICE_IMAGE_SUPPORT, 0x1016) X(DEVICE_IMAGE_MAX_ARRAY_SIZE, 0x1041) X(MEM_READ_ONLY, 4) \
+    X(MEM_OBJECT_IMAGE2D, 0x10F1) X(MEM_OBJECT_IMAGE3D, 0x10F2) X(MEM_OBJECT_IMAGE2D_ARRAY, 0x10F3) \
+    X(MEM_OBJECT_IMAGE1D, 0x10F4) X(MEM_OBJECT_IMAGE1D_ARRAY, 0x10F5) X(R, 0x10B0) X(RG, 0x10B2) X(RGBA, 0x10B5) \
+    X(BGRA, 0x10B6) X(sRGBA, 0x10C1) X(sBGRA, 0x10C2) X(SNORM_INT8, 0x10D0) X(SNORM_INT16, 0x10D1) \
+    X(UNORM_INT8, 0x10D2) X(UNORM_INT16, 0x10D3) X(SIGNED_INT8, 0x10D7) X(SIGNED_INT16, 0x10D8) \
+    X(SIGNED_INT32, 0x10D9) X(UNSIGNED_INT8, 0x10DA) X(UNSIGNED_INT16, 0x10DB) X(UNSIGNED_INT32, 0x10DC) \
+    X(HALF_FLOAT, 0x10DD) X(FLOAT, 0x10DE) X(ADDRESS_CLAMP_TO_EDGE, 0x1131) X(ADDRESS_CLAMP, 0x1132) \
+    X(ADDRESS_REPEAT, 0x1133) X(ADDRESS_MIRRORED_REPEAT, 0x1134) X(FILTER_NEAREST, 0x1140) X(FILTER_LINEAR, 0x1141)
 
 /* OpenCL error codes, there with the prefix CL_, and the vd_result that each one becomes. */
 #define VD__CL_ERRORS(X) \
@@ -12026,6 +12078,8 @@ typedef struct vd__cl_region { size_t origin, size; } vd__cl_region;
     X(INVALID_CONTEXT, -34, VD_ERROR_BACKEND) \
     X(INVALID_COMMAND_QUEUE, -36, VD_ERROR_BACKEND) \
     X(INVALID_MEM_OBJECT, -38, VD_ERROR_BACKEND) \
+    X(INVALID_IMAGE_FORMAT_DESCRIPTOR, -39, VD_ERROR_UNSUPPORTED) \
+    X(INVALID_IMAGE_SIZE, -40, VD_ERROR_UNSUPPORTED) \
     X(INVALID_BINARY, -42, VD_ERROR_COMPILE) \
     X(INVALID_BUILD_OPTIONS, -43, VD_ERROR_COMPILE) \
     X(INVALID_PROGRAM, -44, VD_ERROR_COMPILE) \
@@ -12058,6 +12112,9 @@ typedef struct vd__cl_driver {
     uint32_t device_count;
 } vd__cl_driver;
 
+#define VD__CL_POCL "Portable Computing Language" /* name of its platform, with which vd_device_info.driver begins */
+
+enum { VD__CL_LEVELS = 16 };       /* limit of a mip chain */
 enum { VD__CL_SUBMISSIONS = 32 }; /* initial capacity of vd__cl_queue.submissions */
 
 /* A submission, represented by the event of its last command. */
@@ -12081,6 +12138,8 @@ typedef struct vd__cl_device {
     uint32_t align;            /* of sub-buffers, in bytes */
     uint32_t lost;
     char options[96];          /* of the compiler */
+    uint8_t format_usage[VD_FORMATS_END]; /* VD_IMAGE_ bits */
+    vd__cl_sampler samplers[4][2]; /* by vd_address_mode and whether the filter is linear */
 } vd__cl_device;
 
 static vd__cl_driver *vd__cl_driver_of(const vd__driver *driver) { return (vd__cl_driver *)driver->native; }
@@ -12299,6 +12358,8 @@ static void vd__cl_info_features(const vd__cl_driver *cl, vd__cl_device_id devic
         features |= VD_FEATURE_ATOMIC_I64;
     if (vd__cl_has_subgroups(cl, device, extensions)) features |= VD_FEATURE_SUBGROUP;
     if (!(disable & VD_FEATURE_ADDRESS) && vd__cl_uses_svm(cl, device, info)) features |= VD_FEATURE_MAPPED;
+    if (vd__cl_number(cl, device, VD__CL_DEVICE_IMAGE_SUPPORT))
+        features |= VD_FEATURE_IMAGE | VD_FEATURE_IMAGE_READ | VD_FEATURE_IMAGE_WRITE;
     info->features = vd__features_without(features, disable);
     if (!(info->features & VD_FEATURE_TIMESTAMP)) return;
     info->timestamp_ns = 1; /* profiling counts nanoseconds */
@@ -12467,6 +12528,68 @@ static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_device_entry 
     return error ? vd__cl_fail(error, "clCreateCommandQueue on '%s'", dev->info.name) : VD_OK;
 }
 
+/* Returns the OpenCL format that stores the texels of a format. type 0: there is none. Depth formats are read as
+   their depth, so they are formats of one component. */
+static vd__cl_image_format vd__cl_format(vd_format format) {
+    static const uint16_t types[][3] = { /* by vd__texel; 8, 16 and 32 bits */
+        { 0, 0, 0 }, { 0, VD__CL_HALF_FLOAT, VD__CL_FLOAT }, { VD__CL_UNORM_INT8, VD__CL_UNORM_INT16, 0 },
+        { VD__CL_SNORM_INT8, VD__CL_SNORM_INT16, 0 }, { VD__CL_UNORM_INT8, 0, 0 },
+        { VD__CL_SIGNED_INT8, VD__CL_SIGNED_INT16, VD__CL_SIGNED_INT32 },
+        { VD__CL_UNSIGNED_INT8, VD__CL_UNSIGNED_INT16, VD__CL_UNSIGNED_INT32 }, { 0, VD__CL_UNORM_INT16, VD__CL_FLOAT }
+    };
+    static const uint16_t orders[] = { 0, VD__CL_R, VD__CL_RG, 0, VD__CL_RGBA }; /* by components */
+    const vd__format_row *row = &vd__format_rows[format];
+    vd__cl_image_format f = { 0, 0 };
+    if (row->side > 1 || (row->bits != 8 && row->bits != 16 && row->bits != 32)) return f;
+    f.order = orders[row->components];
+    if (format == VD_FORMAT_RGBA8_SRGB) f.order = VD__CL_sRGBA;
+    if (format == VD_FORMAT_BGRA8_UNORM) f.order = VD__CL_BGRA;
+    if (format == VD_FORMAT_BGRA8_SRGB) f.order = VD__CL_sBGRA;
+    f.type = types[row->kind][row->bits >> 4];
+    return f;
+}
+
+/* Adds `usage` to the formats that the driver lists for images with these flags. */
+static void vd__cl_formats_add(vd__cl_device *vcl, uint64_t flags, uint32_t usage) {
+    vd__cl_image_format list[256];
+    uint32_t count = 0;
+    if (vcl->cl->clGetSupportedImageFormats(vcl->context, flags, VD__CL_MEM_OBJECT_IMAGE2D, VD__COUNT(list),
+                                            (struct _cl_image_format *)(void *)list, &count))
+        return;
+    if (count > VD__COUNT(list)) count = VD__COUNT(list);
+    for (int i = 1; i < VD_FORMATS_END; i++) {
+        vd__cl_image_format f = vd__cl_format((vd_format)i);
+        for (uint32_t j = 0; j < count && f.type; j++)
+            if (list[j].order == f.order && list[j].type == f.type)
+                vcl->format_usage[i] = (uint8_t)(vcl->format_usage[i] | usage);
+    }
+}
+
+/* Queries the formats and creates all samplers that OpenCL has. */
+static vd_result vd__cl_images_start(vd__device *dev) {
+    static const uint32_t modes[] = { /* by vd_address_mode */
+        VD__CL_ADDRESS_CLAMP_TO_EDGE, VD__CL_ADDRESS_REPEAT, VD__CL_ADDRESS_MIRRORED_REPEAT, VD__CL_ADDRESS_CLAMP
+    };
+    vd__cl_device *vcl = vd__cl_device_of(dev);
+    int32_t error = 0;
+    if (!(dev->info.features & VD_FEATURE_IMAGE)) return VD_OK;
+    vd__cl_formats_add(vcl, VD__CL_MEM_READ_ONLY, VD_IMAGE_SAMPLED);
+    vd__cl_formats_add(vcl, VD__CL_MEM_READ_WRITE, VD_IMAGE_STORAGE);
+    for (int i = 1; i < VD_FORMATS_END; i++)
+        if (vcl->format_usage[i] & VD_IMAGE_SAMPLED && vd__format_type_of((vd_format)i) == VD_F32)
+            vcl->format_usage[i] |= VD_IMAGE_LINEAR;
+    for (uint32_t i = 0; i < 8 && !error; i++) {
+        vd__cl_sampler *sampler = &vcl->samplers[i >> 1][i & 1];
+        *sampler = vcl->cl->clCreateSampler(vcl->context, 1, modes[i >> 1],
+                                            i & 1 ? VD__CL_FILTER_LINEAR : VD__CL_FILTER_NEAREST, &error);
+        if (error) *sampler = NULL;
+    }
+    /* PoCL 3.1 reads the bits of an image with one component of 16 bits as an integer */
+    if (strncmp(dev->info.driver, VD__CL_POCL, sizeof VD__CL_POCL - 1) == 0) vcl->format_usage[VD_FORMAT_R16_F] = 0;
+    dev->has_images = dev->one_address_mode = true;
+    return error ? vd__cl_fail(error, "clCreateSampler on '%s'", dev->info.name) : VD_OK;
+}
+
 /* Opens device `index`, or desc.cl_device if that is set. */
 static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
     const vd__cl_driver *cl = vd__cl_driver_of(driver);
@@ -12497,6 +12620,7 @@ static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disa
     vd__cl_options(vcl, &dev->info);
     for (int i = 0; i < VD_MAX_QUEUES; i++) vd__mutex_init(&vcl->queues[i].lock);
     result = vd__cl_device_start(dev, entry);
+    if (!result) result = vd__cl_images_start(dev);
     if (result) vd__cl_device_close(dev);
     return result;
 }
@@ -12519,6 +12643,8 @@ static void vd__cl_device_close(vd__device *dev) {
     }
     if (vcl->map_queue) vcl->cl->clFinish(vcl->map_queue);
     if (vcl->map_queue) vcl->cl->clReleaseCommandQueue(vcl->map_queue);
+    for (uint32_t i = 0; i < 8; i++)
+        if (vcl->samplers[i >> 1][i & 1]) vcl->cl->clReleaseSampler(vcl->samplers[i >> 1][i & 1]);
     if (vcl->context) vcl->cl->clReleaseContext(vcl->context);
     vd__free(vd__cl_allocator(dev), vcl);
     dev->native = NULL;
@@ -12533,7 +12659,8 @@ static void vd__cl_device_close(vd__device *dev) {
    sub-buffers. With shared virtual memory there is a single memory type, which host and device use by address. */
 
 #if VD__HAS_OPENCL
-enum { VD__CL_DEVICE_BLOCK, VD__CL_STAGING_BLOCK, VD__CL_SHARED_BLOCK }; /* memory types */
+/* Memory types. An image object has memory of its own, so its block has no native object. */
+enum { VD__CL_DEVICE_BLOCK, VD__CL_STAGING_BLOCK, VD__CL_SHARED_BLOCK, VD__CL_IMAGE_BLOCK };
 
 /* ---- blocks ---- */
 
@@ -12555,6 +12682,7 @@ static vd_result vd__cl_block_create(vd__device *dev, vd__block *block) {
     bool staging = block->type == VD__CL_STAGING_BLOCK;
     block->mapped = NULL;
     block->host_cached = block->coherent = true;
+    if (block->type == VD__CL_IMAGE_BLOCK) return VD_OK;
     if (block->type == VD__CL_SHARED_BLOCK) {
         block->mapped = (uint8_t *)vcl->cl->clSVMAlloc(
             vcl->context, VD__CL_MEM_READ_WRITE | VD__CL_MEM_SVM_FINE_GRAIN_BUFFER, (size_t)block->size, 0);
@@ -12655,7 +12783,7 @@ static void vd__cl_block_destroy(vd__device *dev, vd__block *block) {
     if (block->sharing == VD__SHARE_HOST || block->sharing == VD__SHARE_OBJECT)
         vcl->cl->clReleaseMemObject(vd__cl_unpack(block->native[1]));
     else if (block->type == VD__CL_SHARED_BLOCK) vcl->cl->clSVMFree(vcl->context, block->mapped);
-    else {
+    else if (block->type != VD__CL_IMAGE_BLOCK) {
         if (block->mapped)
             vcl->cl->clEnqueueUnmapMemObject(vcl->map_queue, vd__cl_unpack(block->native[0]), block->mapped, 0, NULL,
                                              NULL);
@@ -12670,14 +12798,116 @@ static void vd__cl_block_destroy(vd__device *dev, vd__block *block) {
 
 /* Memory for use by host and device at the same time (VD_MEMORY_SHARED) exists only with shared virtual memory. */
 static uint32_t vd__cl_memory_types(vd__device *dev, vd_memory usage, uint32_t mask) {
+    if (mask & 1u << VD__CL_IMAGE_BLOCK) return 1u << VD__CL_IMAGE_BLOCK;
     if (vd__cl_device_of(dev)->svm && (mask & (1u << VD__CL_SHARED_BLOCK))) return 1u << VD__CL_SHARED_BLOCK;
     if (usage == VD_MEMORY_SHARED) return 0;
     return mask & (1u << (usage == VD_MEMORY_DEVICE ? VD__CL_DEVICE_BLOCK : VD__CL_STAGING_BLOCK));
 }
 
+/* ---- images ----
+
+   A level is an image object of its own, because few drivers have mip chains. native[0] is the object of level 0 and
+   `address` that of an array with the objects of all levels. A cube is an array of 6 layers. */
+
+static uint32_t vd__cl_format_usage(vd__device *dev, vd_format format) {
+    return vd__cl_device_of(dev)->format_usage[format];
+}
+
+static bool vd__cl_image_limits(vd__device *dev, const vd__image_shape *shape, vd__image_limits *out) {
+    static const uint32_t queries[2][3] = {
+        { VD__CL_DEVICE_IMAGE2D_MAX_WIDTH, VD__CL_DEVICE_IMAGE2D_MAX_HEIGHT, VD__CL_DEVICE_IMAGE3D_MAX_DEPTH },
+        { VD__CL_DEVICE_IMAGE3D_MAX_WIDTH, VD__CL_DEVICE_IMAGE3D_MAX_HEIGHT, VD__CL_DEVICE_IMAGE3D_MAX_DEPTH }
+    };
+    const vd__cl_device *vcl = vd__cl_device_of(dev);
+    for (int i = 0; i < 3; i++)
+        out->extent[i] = (uint32_t)vd__cl_number(vcl->cl, vcl->id, queries[shape->dim == VD_DIM_3D][i]);
+    out->levels = VD__CL_LEVELS;
+    out->layers = (uint32_t)vd__cl_number(vcl->cl, vcl->id, VD__CL_DEVICE_IMAGE_MAX_ARRAY_SIZE);
+    return (shape->usage & ~(uint32_t)vcl->format_usage[shape->format]) == 0;
+}
+
+/* Creates the image object of a level. If *error is not 0, the result is undefined. */
+static vd__cl_mem vd__cl_level_create(const vd__cl_device *vcl, const vd__image_shape *shape, uint32_t level,
+                                      int32_t *error) {
+    static const uint32_t types[] = { /* by vd_dim */
+        0, VD__CL_MEM_OBJECT_IMAGE1D, VD__CL_MEM_OBJECT_IMAGE2D, VD__CL_MEM_OBJECT_IMAGE3D,
+        VD__CL_MEM_OBJECT_IMAGE2D_ARRAY, VD__CL_MEM_OBJECT_IMAGE1D_ARRAY, VD__CL_MEM_OBJECT_IMAGE2D_ARRAY
+    };
+    vd__cl_image_format format = vd__cl_format(shape->format);
+    vd__cl_image_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.type = types[shape->dim];
+    desc.width = vd__level_extent(shape, level, 0);
+    if (shape->dim != VD_DIM_1D && shape->dim != VD_DIM_1D_ARRAY) desc.height = vd__level_extent(shape, level, 1);
+    if (shape->dim == VD_DIM_3D) desc.depth = vd__level_extent(shape, level, 2);
+    else if (shape->dim >= VD_DIM_CUBE) desc.array_size = shape->layers;
+    uint64_t flags = shape->usage & VD_IMAGE_STORAGE ? VD__CL_MEM_READ_WRITE : VD__CL_MEM_READ_ONLY;
+    return vcl->cl->clCreateImage(vcl->context, flags, (const struct _cl_image_format *)(const void *)&format,
+                                  (const struct _cl_image_desc *)(const void *)&desc, NULL, error);
+}
+
+static vd__cl_mem *vd__cl_levels(const vd__memory *m) { return (vd__cl_mem *)(uintptr_t)m->address; }
+
+static vd_result vd__cl_image_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
+    const vd__cl_device *vcl = vd__cl_device_of(dev);
+    const vd__image_shape *shape = vd__memory_shape(m);
+    int32_t error = 0;
+    if (shape->placed) return vd__fail(VD_ERROR_UNSUPPORTED, "backend opencl cannot place images in heaps");
+    vd__cl_mem *levels = (vd__cl_mem *)vd__alloc_zeroed(vd__cl_allocator(dev), shape->levels * sizeof *levels);
+    if (!levels) return vd__fail_memory(NULL, NULL, 0);
+    m->address = (uintptr_t)levels;
+    for (uint32_t i = 0; i < shape->levels && !error; i++) {
+        levels[i] = vd__cl_level_create(vcl, shape, i, &error);
+        if (error) levels[i] = NULL;
+        m->size += vd__level_bytes(shape, i) * shape->layers;
+    }
+    m->native[0] = (uintptr_t)levels[0];
+    need->size = m->size;
+    need->align = 1;
+    need->types = 1u << VD__CL_IMAGE_BLOCK;
+    need->own_memory = true;
+    if (!error) return VD_OK;
+    vd__cl_memory_destroy(dev, m);
+    return vd__cl_fail(error, "clCreateImage of %u x %u x %u texels", shape->extent[0], shape->extent[1],
+                       shape->extent[2]);
+}
+
+/* A view shows the first of its levels. */
+static vd_result vd__cl_view_create(vd__device *dev, const vd__memory *image, const vd__image_range *range,
+                                    vd__memory *out) {
+    const vd__image_shape *shape = vd__memory_shape(image);
+    vd__cl_mem level = vd__cl_levels(image)[range->level];
+    if (range->dim != shape->dim || range->layers != shape->layers)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "backend opencl has only views of levels: with the dimension and all %u "
+                        "layers of the image", (unsigned)shape->layers);
+    int32_t error = vd__cl_device_of(dev)->cl->clRetainMemObject(level);
+    out->native[0] = error ? 0 : (uintptr_t)level;
+    return error ? vd__cl_fail(error, "clRetainMemObject") : VD_OK;
+}
+
+static void vd__cl_view_destroy(vd__device *dev, vd__memory *view) {
+    if (view->native[0]) vd__cl_device_of(dev)->cl->clReleaseMemObject(vd__cl_unpack(view->native[0]));
+    view->native[0] = 0;
+}
+
+/* Sampled images have one level, so that the limits of the level do not matter. */
+static vd_result vd__cl_sampler_create(vd__device *dev, const vd_sampler_desc *desc, uint64_t *out) {
+    bool linear = desc->min_filter != VD_FILTER_NEAREST, border = false;
+    const char *lack = (desc->mag_filter != VD_FILTER_NEAREST) != linear ? "different filters for min and mag"
+                       : desc->lod_bias != 0 || desc->min_lod > 0        ? "levels of detail other than 0"
+                       : desc->compare                                   ? "comparisons"
+                       : desc->anisotropy > 1                            ? "anisotropy" : NULL;
+    for (int i = 0; i < 3; i++) border = border || desc->address[i] == VD_ADDRESS_BORDER;
+    if (!lack && border && desc->border != VD_BORDER_TRANSPARENT) lack = "border colours except VD_BORDER_TRANSPARENT";
+    if (lack) return vd__fail(VD_ERROR_UNSUPPORTED, "samplers of backend opencl have no %s", lack);
+    *out = (uintptr_t)vd__cl_device_of(dev)->samplers[desc->address[0]][linear];
+    return VD_OK;
+}
+
 /* ---- buffers ---- */
 
 static vd_result vd__cl_memory_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
+    if (m->native[1]) return vd__cl_image_create(dev, m, need);
     need->size = m->size;
     need->align = vd__cl_device_of(dev)->align;
     need->types = 1u << VD__CL_DEVICE_BLOCK | (need->sharing ? 0u : 1u << VD__CL_SHARED_BLOCK);
@@ -12695,11 +12925,11 @@ static vd__cl_mem vd__cl_sub_buffer_create(const vd__cl_device *vcl, const vd__b
                                       VD__CL_BUFFER_CREATE_TYPE_REGION, &region, error);
 }
 
-/* native[0] is the buffer object, or 0 if the memory is used by its host address, native[1]. */
+/* native[0] is the buffer object, or 0 if the memory is used by its host address (vd__cl_host_address). */
 static vd_result vd__cl_memory_bind(vd__device *dev, vd__memory *m) {
     int32_t error = 0;
+    if (m->address) return VD_OK; /* an image */
     m->native[0] = 0;
-    m->native[1] = (uintptr_t)m->block->mapped + m->offset;
     if (m->block->type != VD__CL_DEVICE_BLOCK) return VD_OK;
     if (m->block->native[1]) { /* imported: the block and the memory hold a reference each */
         error = vd__cl_device_of(dev)->cl->clRetainMemObject(vd__cl_unpack(m->block->native[1]));
@@ -12713,8 +12943,12 @@ static vd_result vd__cl_memory_bind(vd__device *dev, vd__memory *m) {
 }
 
 static void vd__cl_memory_destroy(vd__device *dev, vd__memory *m) {
-    if (m->native[0]) vd__cl_device_of(dev)->cl->clReleaseMemObject(vd__cl_unpack(m->native[0]));
-    m->native[0] = 0;
+    const vd__cl_driver *cl = vd__cl_device_of(dev)->cl;
+    if (!m->address && m->native[0]) cl->clReleaseMemObject(vd__cl_unpack(m->native[0]));
+    for (uint32_t i = 0; m->address && i < vd__memory_shape(m)->levels; i++)
+        if (vd__cl_levels(m)[i]) cl->clReleaseMemObject(vd__cl_levels(m)[i]);
+    if (m->address) vd__free(vd__cl_allocator(dev), vd__cl_levels(m));
+    m->native[0] = m->address = 0;
 }
 #endif /* VD__HAS_OPENCL */
 
@@ -12725,14 +12959,19 @@ static void vd__cl_memory_destroy(vd__device *dev, vd__memory *m) {
 /* A range of the argument block that is one parameter of a kernel. */
 typedef struct vd__cl_value { uint32_t offset, size; } vd__cl_value;
 
+/* The parameters of a binding: one, and for a sampled image its sampler as another one. */
+enum { VD__CL_BUFFER, VD__CL_IMAGE, VD__CL_SAMPLED_IMAGE, VD__CL_SAMPLER };
+
 typedef struct vd__cl_kernel {
     vd__cl_program program;
     vd__cl_kernel_id handle;
     vd__mutex lock;            /* held while arguments are set and until the launch, which reads them */
     size_t local_size[3];
     uint32_t binding_count, argument_bytes;
+    uint32_t first_value;      /* number of parameters of the bindings */
+    uint8_t bindings[VD_MAX_ARGS]; /* VD__CL_BUFFER and so on */
     bool arguments_set;
-    uint64_t *bound_keys;      /* by binding: key of the argument that is set on the kernel; 0: none */
+    uint64_t *bound_keys;      /* by parameter of a binding: key of what is set on the kernel; 0: nothing */
     uint8_t *bound_arguments;  /* argument block that is set on the kernel, if arguments_set */
     uint32_t value_count;
     vd__cl_value *values;      /* parameters after the buffers, by offset: values one by one, or the whole block */
@@ -12831,8 +13070,8 @@ static vd__cl_program vd__cl_program_with_declarations(const vd__device *dev, co
     size_t lengths[VD__CL_DECLARATIONS + 1];
     char options[sizeof vcl->options + 16];
     int32_t error = 0;
-    uint32_t calls = strncmp(dev->info.driver, "Portable Computing Language", 27) == 0 ? vd__cl_declared_calls(desc)
-                                                                                       : 0;
+    uint32_t calls = strncmp(dev->info.driver, VD__CL_POCL, sizeof VD__CL_POCL - 1) == 0 ? vd__cl_declared_calls(desc)
+                                                                                         : 0;
     uint32_t count = 0;
     if (!calls) return NULL;
     for (uint32_t i = 0; i < VD__CL_DECLARATIONS; i++)
@@ -12942,7 +13181,7 @@ static void vd__cl_value_add(vd__cl_kernel *kernel, uint32_t offset, uint32_t si
 static int32_t vd__cl_values_set(const vd__cl_device *vcl, const vd__cl_kernel *kernel, const void *arguments) {
     int32_t error = 0;
     for (uint32_t i = 0; i < kernel->value_count && !error; i++)
-        error = vcl->cl->clSetKernelArg(kernel->handle, kernel->binding_count + i, kernel->values[i].size,
+        error = vcl->cl->clSetKernelArg(kernel->handle, kernel->first_value + i, kernel->values[i].size,
                                         (const uint8_t *)arguments + kernel->values[i].offset);
     return error;
 }
@@ -12952,19 +13191,19 @@ static int32_t vd__cl_values_set(const vd__cl_device *vcl, const vd__cl_kernel *
 static bool vd__cl_parameters_match(const vd__cl_device *vcl, const vd_kernel_desc *desc, vd__cl_kernel *kernel,
                                     uint32_t count) {
     uint64_t zeros[VD_MAX_ARGUMENT_BYTES / 8] = { 0 };
-    if (count == kernel->binding_count + (kernel->argument_bytes ? 1 : 0)) {
+    if (count == kernel->first_value + (kernel->argument_bytes ? 1 : 0)) {
         if (kernel->argument_bytes) vd__cl_value_add(kernel, 0, kernel->argument_bytes);
         return true;
     }
     for (int i = 0; i < desc->arg_count; i++)
         if (desc->args[i].kind == VD_ARG_VALUE) vd__cl_value_add(kernel, desc->args[i].location, desc->args[i].size);
     for (int i = 0; i < desc->implicit_count; i++) vd__cl_value_add(kernel, desc->implicit[i].offset, 4);
-    return count == kernel->binding_count + kernel->value_count && !vd__cl_values_set(vcl, kernel, zeros);
+    return count == kernel->first_value + kernel->value_count && !vd__cl_values_set(vcl, kernel, zeros);
 }
 
 /* Checks the parameters and the local size against `desc`. */
 static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_desc *desc, vd__cl_kernel *kernel) {
-    uint32_t count = 0, wanted = kernel->binding_count + (kernel->argument_bytes ? 1 : 0);
+    uint32_t count = 0, wanted = kernel->first_value + (kernel->argument_bytes ? 1 : 0);
     const uint32_t *size = desc->local_size;
     size_t required_size[3] = { 0, 0, 0 }, max_invocations = 0;
     int32_t error = vcl->cl->clGetKernelInfo(kernel->handle, VD__CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL);
@@ -12977,8 +13216,8 @@ static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_d
     if (error) return vd__cl_fail(error, "querying the parameters of the kernel");
     if (!vd__cl_parameters_match(vcl, desc, kernel, count)) {
         const char *block = " and the argument block, as one struct or as its values in the order of their offsets";
-        return vd__fail(VD_ERROR_INVALID, "the kernel has %u parameters, but the desc has %u: %u buffers%s", count,
-                        wanted, kernel->binding_count, kernel->argument_bytes ? block : "");
+        return vd__fail(VD_ERROR_INVALID, "the kernel has %u parameters, but the desc has %u: %u buffers, images or "
+                        "samplers%s", count, wanted, kernel->first_value, kernel->argument_bytes ? block : "");
     }
     if (required_size[0]
         && (required_size[0] != size[0] || required_size[1] != size[1] || required_size[2] != size[2])) {
@@ -12995,12 +13234,13 @@ static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_d
 
 static vd_result vd__cl_kernel_start(vd__device *dev, const vd_kernel_desc *desc, vd__cl_kernel *kernel) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
-    uint64_t parameter_bytes = kernel->binding_count * sizeof(void *) + kernel->argument_bytes;
+    uint64_t parameter_bytes = kernel->first_value * sizeof(void *) + kernel->argument_bytes;
     uint64_t max_bytes = vd__cl_number(vcl->cl, vcl->id, VD__CL_DEVICE_MAX_PARAMETER_SIZE);
     for (int i = 0; i < 3; i++) kernel->local_size[i] = desc->local_size[i];
     if (parameter_bytes > max_bytes) {
-        return vd__fail(VD_ERROR_UNSUPPORTED, "%u buffers and an argument block of %u bytes need %llu bytes of "
-                        "parameters, but the device's limit is %llu", kernel->binding_count, kernel->argument_bytes,
+        return vd__fail(VD_ERROR_UNSUPPORTED, "%u buffers, images and samplers and an argument block of %u bytes need "
+                        "%llu bytes of parameters, but the device's limit is %llu", kernel->first_value,
+                        kernel->argument_bytes,
                         VD__U(parameter_bytes), VD__U(max_bytes));
     }
     vd_result result = vd__cl_program_create(dev, desc, &kernel->program);
@@ -13008,10 +13248,26 @@ static vd_result vd__cl_kernel_start(vd__device *dev, const vd_kernel_desc *desc
     return result ? result : vd__cl_kernel_check(vcl, desc, kernel);
 }
 
+/* Sets the kinds of the bindings, by their numbers. */
+static void vd__cl_bindings_set(const vd_kernel_desc *desc, vd__cl_kernel *kernel) {
+    static const uint8_t kinds[VD__DESCRIPTORS] = { /* by vd__descriptor */
+        0, VD__CL_BUFFER, VD__CL_BUFFER, VD__CL_BUFFER, VD__CL_IMAGE, VD__CL_SAMPLED_IMAGE, VD__CL_IMAGE, VD__CL_SAMPLER
+    };
+    for (int i = 0; i < desc->arg_count; i++) {
+        vd__descriptor type = vd__descriptor_of(&desc->args[i]);
+        uint32_t index = 0;
+        if (!type) continue;
+        for (int j = 0; j < desc->arg_count; j++)
+            index += vd__descriptor_of(&desc->args[j]) && desc->args[j].location < desc->args[i].location;
+        kernel->bindings[index] = kinds[type];
+        kernel->first_value += kinds[type] == VD__CL_SAMPLED_IMAGE ? 2 : 1;
+    }
+}
+
 static vd_result vd__cl_kernel_create(vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code) {
     uint32_t bindings = 0;
-    for (int i = 0; i < desc->arg_count; i++) bindings += desc->args[i].kind == VD_ARG_BINDING;
-    size_t key_bytes = bindings * sizeof(uint64_t);
+    for (int i = 0; i < desc->arg_count; i++) bindings += vd__descriptor_of(&desc->args[i]) != VD__DESCRIPTOR_NONE;
+    size_t key_bytes = 2 * bindings * sizeof(uint64_t);
     size_t value_bytes = ((size_t)desc->arg_count + (size_t)desc->implicit_count + 1) * sizeof(vd__cl_value);
     vd__cl_kernel *kernel = (vd__cl_kernel *)vd__alloc_zeroed(
         vd__cl_allocator(dev), sizeof *kernel + key_bytes + value_bytes + desc->argument_bytes);
@@ -13019,7 +13275,8 @@ static vd_result vd__cl_kernel_create(vd__device *dev, const vd_kernel_desc *des
     kernel->binding_count = bindings;
     kernel->argument_bytes = desc->argument_bytes;
     kernel->bound_keys = (uint64_t *)(void *)(kernel + 1);
-    kernel->values = (vd__cl_value *)(void *)(kernel->bound_keys + bindings);
+    kernel->values = (vd__cl_value *)(void *)(kernel->bound_keys + 2 * bindings);
+    vd__cl_bindings_set(desc, kernel);
     kernel->bound_arguments = (uint8_t *)(kernel + 1) + key_bytes + value_bytes;
     vd__mutex_init(&kernel->lock);
     code->native[0] = (uintptr_t)kernel;
@@ -13049,6 +13306,11 @@ VD__SMALL_END
 #if VD__HAS_OPENCL
 /* ---- playing a tape ---- */
 
+/* The host address of memory without a buffer object: of shared memory, or of any host memory (native[1]). */
+static uint64_t vd__cl_host_address(const vd__memory *m) {
+    return m->block ? (uintptr_t)m->block->mapped + m->offset : m->native[1];
+}
+
 typedef struct vd__cl_playback {
     const vd__cl_device *vcl;
     vd__cl_command_queue queue;
@@ -13065,7 +13327,7 @@ typedef struct vd__cl_views { vd__cl_mem objects[VD_MAX_ARGS]; uint32_t count; }
 static vd_result vd__cl_set_binding(const vd__cl_device *vcl, vd__cl_kernel *kernel, uint32_t index,
                                     const vd__binding *binding, vd__cl_views *views) {
     const vd__memory *m = binding->memory;
-    uint64_t key = !m->native[0] ? m->native[1] + binding->offset
+    uint64_t key = !m->native[0] ? vd__cl_host_address(m) + binding->offset
                    : !binding->offset ? m->serial | (uint64_t)1 << 63 : 0;
     vd__cl_mem object = vd__cl_unpack(m->native[0]);
     int32_t error = 0;
@@ -13084,14 +13346,30 @@ static vd_result vd__cl_set_binding(const vd__cl_device *vcl, vd__cl_kernel *ker
     return VD_OK;
 }
 
+/* Sets an argument that is an image or sampler object, unless the kernel has it. */
+static vd_result vd__cl_set_object(const vd__cl_device *vcl, vd__cl_kernel *kernel, uint32_t index, uint64_t key,
+                                   uint64_t bits) {
+    void *object = (void *)(uintptr_t)bits;
+    if (kernel->bound_keys[index] == key) return VD_OK;
+    int32_t error = vcl->cl->clSetKernelArg(kernel->handle, index, sizeof object, &object);
+    kernel->bound_keys[index] = error ? 0 : key;
+    return error ? vd__cl_fail(error, "clSetKernelArg of an image or sampler") : VD_OK;
+}
+
 /* Sets the arguments that differ from those of the kernel's last launch. */
 static vd_result vd__cl_set_arguments(const vd__cl_device *vcl, vd__cl_kernel *kernel, const vd__tape_launch *launch,
                                       vd__cl_views *views) {
     const void *arguments = vd__tape_arguments(launch);
     uint32_t bytes = kernel->argument_bytes;
     vd_result r = VD_OK;
-    for (uint32_t i = 0; i < launch->binding_count && !r; i++)
-        r = vd__cl_set_binding(vcl, kernel, i, &vd__tape_bindings(launch)[i], views);
+    for (uint32_t i = 0, at = 0; i < launch->binding_count && !r; i++) {
+        const vd__binding *b = &vd__tape_bindings(launch)[i];
+        uint8_t kind = kernel->bindings[i];
+        if (kind == VD__CL_BUFFER) r = vd__cl_set_binding(vcl, kernel, at++, b, views);
+        if (kind == VD__CL_IMAGE || kind == VD__CL_SAMPLED_IMAGE)
+            r = vd__cl_set_object(vcl, kernel, at++, b->memory->serial, b->memory->native[0]);
+        if (!r && kind >= VD__CL_SAMPLED_IMAGE) r = vd__cl_set_object(vcl, kernel, at++, b->offset, b->offset);
+    }
     if (r || !bytes || (kernel->arguments_set && !memcmp(kernel->bound_arguments, arguments, bytes))) return r;
     int32_t error = vd__cl_values_set(vcl, kernel, arguments);
     memcpy(kernel->bound_arguments, arguments, bytes);
@@ -13125,8 +13403,8 @@ static vd_result vd__cl_play_range(vd__cl_playback *to, const vd__tape_copy *cop
                                    vd__cl_event *event) {
     const vd__cl_driver *cl = to->vcl->cl;
     vd__cl_mem target = vd__cl_unpack(copy->to->native[0]), source = vd__cl_unpack(copy->from->native[0]);
-    void *write = (void *)(uintptr_t)(copy->to->native[1] + r->to),
-         *read = (void *)(uintptr_t)(copy->from->native[1] + r->from);
+    void *write = (void *)(uintptr_t)(vd__cl_host_address(copy->to) + r->to),
+         *read = (void *)(uintptr_t)(vd__cl_host_address(copy->from) + r->from);
     size_t size = (size_t)r->size, to_offset = (size_t)r->to, from_offset = (size_t)r->from;
     const char *call;
     int32_t error;
@@ -13160,7 +13438,7 @@ static vd_result vd__cl_play_fill(void *user, const vd__tape_fill *fill) {
     vd__cl_playback *to = (vd__cl_playback *)user;
     const vd__cl_driver *cl = to->vcl->cl;
     vd__cl_mem object = vd__cl_unpack(fill->to->native[0]);
-    void *address = (void *)(uintptr_t)(fill->to->native[1] + fill->offset);
+    void *address = (void *)(uintptr_t)(vd__cl_host_address(fill->to) + fill->offset);
     vd__cl_event *event = &fill->command == to->last ? &to->event : NULL;
     uint32_t word = (uint32_t)fill->word;
     size_t offset = (size_t)fill->offset, size = (size_t)fill->size;
@@ -13186,15 +13464,111 @@ static vd_result vd__cl_play_timestamp(void *user, uint64_t *stamp) {
 static vd_result vd__cl_play_read(void *user, const vd__memory *from, uint64_t offset, uint32_t out[3]) {
     const vd__cl_playback *to = (const vd__cl_playback *)user;
     vd__cl_mem object = vd__cl_unpack(from->native[0]);
-    const void *address = (const void *)(uintptr_t)(from->native[1] + offset);
+    const void *address = (const void *)(uintptr_t)(vd__cl_host_address(from) + offset);
     int32_t error = object ? to->vcl->cl->clEnqueueReadBuffer(to->queue, object, 1, (size_t)offset, 12, out, 0, NULL,
                                                               NULL)
                            : to->vcl->cl->clEnqueueSVMMemcpy(to->queue, 1, out, address, 12, 0, NULL, NULL);
     return error ? vd__cl_fail(error, "reading the size of an indirect dispatch") : VD_OK;
 }
 
-static const vd__tape_player vd__cl_player = { vd__cl_play_launch, vd__cl_play_copy, vd__cl_play_fill, NULL,
-                                               vd__cl_play_timestamp, vd__cl_play_read };
+/* ---- transfers of images ---- */
+
+/* A box in the terms of OpenCL: layers are another axis. */
+typedef struct vd__cl_box { vd__cl_mem image; size_t origin[3], extent[3]; } vd__cl_box;
+
+static vd__cl_box vd__cl_box_of(const vd__image_part *p) {
+    vd_dim dim = vd__memory_shape(p->memory)->dim;
+    vd__cl_box b;
+    b.image = vd__cl_levels(p->memory)[p->level];
+    for (int i = 0; i < 3; i++) {
+        b.origin[i] = p->offset[i];
+        b.extent[i] = p->extent[i];
+    }
+    if (dim < VD_DIM_CUBE) return b;
+    b.origin[dim == VD_DIM_1D_ARRAY ? 1 : 2] = p->layer;
+    b.extent[dim == VD_DIM_1D_ARRAY ? 1 : 2] = p->layers;
+    return b;
+}
+
+/* Copies between a box and consecutive bytes of a buffer or of shared memory. */
+static int32_t vd__cl_image_buffer(const vd__cl_playback *to, const vd__cl_box *b, const vd__memory *m, uint64_t offset,
+                                   bool to_image) {
+    const vd__cl_driver *cl = to->vcl->cl;
+    vd__cl_mem buffer = vd__cl_unpack(m->native[0]);
+    void *address = (void *)(uintptr_t)(vd__cl_host_address(m) + offset);
+    if (buffer && to_image)
+        return cl->clEnqueueCopyBufferToImage(to->queue, buffer, b->image, (size_t)offset, b->origin, b->extent, 0,
+                                              NULL, NULL);
+    if (buffer)
+        return cl->clEnqueueCopyImageToBuffer(to->queue, b->image, buffer, b->origin, b->extent, (size_t)offset, 0,
+                                              NULL, NULL);
+    if (to_image)
+        return cl->clEnqueueWriteImage(to->queue, b->image, 0, b->origin, b->extent, 0, 0, address, 0, NULL, NULL);
+    return cl->clEnqueueReadImage(to->queue, b->image, 0, b->origin, b->extent, 0, 0, address, 0, NULL, NULL);
+}
+
+/* Copies in as few commands as the pitches allow: the whole box, its slices, or its rows. A row along y of a 1-D array
+   is a layer, and so a slice. */
+static int32_t vd__cl_image_pitched(const vd__cl_playback *to, const vd__image_command *c, const vd__image_part *p) {
+    vd_dim dim = vd__memory_shape(p->memory)->dim;
+    uint64_t texel = vd__format_rows[vd__memory_shape(p->memory)->format].bytes;
+    uint64_t row = texel * (c->row_texels ? c->row_texels : p->extent[0]);
+    uint64_t slice = row * (c->slice_rows ? c->slice_rows : p->extent[1]);
+    vd__cl_box all = vd__cl_box_of(p);
+    uint64_t pitches[3] = { 0, dim == VD_DIM_1D_ARRAY ? slice : row, slice };
+    bool tight_rows = all.extent[1] == 1 || pitches[1] == texel * all.extent[0];
+    bool tight_slices = all.extent[2] == 1 || (tight_rows && slice == texel * all.extent[0] * all.extent[1]);
+    size_t rows = tight_rows ? 1 : all.extent[1], slices = tight_slices && tight_rows ? 1 : all.extent[2];
+    int32_t error = 0;
+    for (size_t z = 0; z < slices; z++)
+        for (size_t y = 0; y < rows && !error; y++) {
+            vd__cl_box one = all;
+            one.origin[1] += y;
+            one.origin[2] += z;
+            if (rows > 1) one.extent[1] = 1;
+            if (slices > 1) one.extent[2] = 1;
+            error = vd__cl_image_buffer(to, &one, c->buffer, c->offset + z * pitches[2] + y * pitches[1],
+                                        c->op == VD__IMAGE_FROM_BUFFER);
+        }
+    return error;
+}
+
+/* Copies directly between images of one format, otherwise through a buffer, which the driver keeps until the commands
+   have ended. */
+static int32_t vd__cl_image_copy(const vd__cl_playback *to, const vd__image_command *c) {
+    const vd__cl_driver *cl = to->vcl->cl;
+    const vd__image_shape *shape = vd__memory_shape(c->from.memory);
+    vd__cl_box from = vd__cl_box_of(&c->from), target = vd__cl_box_of(&c->to);
+    bool same = shape->format == vd__memory_shape(c->to.memory)->format;
+    for (int i = 0; i < 3; i++) same = same && from.extent[i] == target.extent[i];
+    int32_t error = 0;
+    if (same)
+        return cl->clEnqueueCopyImage(to->queue, from.image, target.image, from.origin, target.origin, from.extent, 0,
+                                      NULL, NULL);
+    size_t bytes = vd__format_rows[shape->format].bytes * from.extent[0] * from.extent[1] * from.extent[2];
+    vd__cl_mem buffer = cl->clCreateBuffer(to->vcl->context, VD__CL_MEM_READ_WRITE, bytes, NULL, &error);
+    if (error) return error;
+    error = cl->clEnqueueCopyImageToBuffer(to->queue, from.image, buffer, from.origin, from.extent, 0, 0, NULL, NULL);
+    if (!error)
+        error = cl->clEnqueueCopyBufferToImage(to->queue, buffer, target.image, 0, target.origin, target.extent, 0,
+                                               NULL, NULL);
+    cl->clReleaseMemObject(buffer);
+    return error;
+}
+
+static vd_result vd__cl_play_image(void *user, const vd__image_command *c) {
+    const vd__cl_playback *to = (const vd__cl_playback *)user;
+    int32_t error;
+    if (c->op == VD__IMAGE_CLEAR) {
+        vd__cl_box b = vd__cl_box_of(&c->to);
+        error = to->vcl->cl->clEnqueueFillImage(to->queue, b.image, &c->color, b.origin, b.extent, 0, NULL, NULL);
+    } else if (c->op == VD__IMAGE_COPY) error = vd__cl_image_copy(to, c);
+    else error = vd__cl_image_pitched(to, c, c->op == VD__IMAGE_FROM_BUFFER ? &c->to : &c->from);
+    return error ? vd__cl_fail(error, "a transfer of an image") : VD_OK;
+}
+
+static const vd__tape_player vd__cl_player = { vd__cl_play_launch, vd__cl_play_copy, vd__cl_play_fill,
+                                               vd__cl_play_image, vd__cl_play_timestamp, vd__cl_play_read };
 
 static vd_result vd__cl_timestamps_read(vd__device *dev, vd__commands *c, uint32_t count, uint64_t *out) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
@@ -15605,6 +15979,14 @@ static vd__sampler *vd__dispatch_find_sampler(const vd__dispatch_state *d, vd_co
     return s;
 }
 
+/* Checks that a sampler has one address mode along the axes of an image, if the device cannot have several. */
+static vd_result vd__dispatch_check_axes(const vd__dispatch_state *d, const vd__sampler *s, uint32_t axes, int i) {
+    if (!d->context_device->device.one_address_mode || s->axes >= axes) return VD_OK;
+    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", d->kernel->name, "argument %d '%s': sampler '%s' has "
+                         "different address modes along %u axes, which backend %s does not support", i,
+                         d->kernel->args[i].name, s->name, (unsigned)axes, d->list->ctx->driver.backend->name);
+}
+
 /* Resolves an image argument: records its access and adds it to the bindings. `seen` as in vd__dispatch_buffer. */
 static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, const vd__param *p, const vd_arg *arg,
                                     int i, uint64_t *seen) {
@@ -15634,6 +16016,8 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
                                  "has linear filters, which format %s of image '%s' does not support "
                                  "(VD_IMAGE_LINEAR)", i, info->name, sampler->name,
                                  vd__format_rows[image->shape.format].name, b->name);
+        r = vd__dispatch_check_axes(d, sampler, vd__dim_axes[image->range.dim], i);
+        if (r) return r;
     }
     if (combined && b->graph) {
         r = vd__graph_image_sampler(d->list, b, sampler ? sampler->slot.id : 0);
@@ -15664,14 +16048,15 @@ static vd_result vd__dispatch_sampler(vd__dispatch_state *d, vd_context *ctx, co
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "argument %d '%s' has kind %d, but the "
                              "kernel expects a sampler (VD_ARG_SAMPLER)", i, d->kernel->args[i].name, (int)arg->kind);
     const vd__sampler *sampler = vd__dispatch_find_sampler(d, ctx, arg->bits, i);
-    if (!sampler) return VD_ERROR_INVALID;
+    vd_result r = sampler ? vd__dispatch_check_axes(d, sampler, 3, i) : VD_ERROR_INVALID;
+    if (r) return r;
     vd__binding *binding = &d->bindings[p->binding_index];
     binding->memory = &sampler->key;
     binding->offset = sampler->native[d->context_device->index];
     binding->size = 0;
     binding->number = p->location;
     if (!((int)arg->kind & VD_SLOT)) return VD_OK;
-    vd_result r = vd__dispatch_arg_slot_check(d, arg, i);
+    r = vd__dispatch_arg_slot_check(d, arg, i);
     return r ? r : vd__graph_sampler_slot(d->list, arg->slot, arg->bits, p->binding_index);
 }
 
@@ -16389,7 +16774,7 @@ static vd_result vd__storage_allocate(vd__context_device *dev, vd_memory usage, 
    depth formats (Vulkan specification, "Resource Memory Association"). */
 static vd_result vd__heap_keep_image_types(vd__context_device *dev, vd__memory_requirements *need) {
     const vd__backend *backend = dev->ctx->driver.backend;
-    vd__memory_requirements image = { 0, 0, 0, true, VD__SHARE_NONE };
+    vd__memory_requirements image = { 0, 0, 0, true, VD__SHARE_NONE, false };
     vd__image_shape shape;
     vd__memory m;
     if (!dev->device.has_images) return VD_OK;
@@ -16412,7 +16797,8 @@ static vd_result vd__heap_keep_image_types(vd__context_device *dev, vd__memory_r
 static vd_result vd__storage_create(vd__context_device *dev, vd_memory usage, uint64_t size, bool staging,
                                     bool exportable, bool heap, vd__storage *out) {
     const vd__backend *backend = dev->ctx->driver.backend;
-    vd__memory_requirements need = { 0, 0, 0, !staging, (uint8_t)(exportable ? VD__SHARE_EXPORT : VD__SHARE_NONE) };
+    vd__memory_requirements need = { 0, 0, 0, !staging, (uint8_t)(exportable ? VD__SHARE_EXPORT : VD__SHARE_NONE),
+                                     false };
     memset(out, 0, sizeof *out);
     out->context_device = dev;
     out->memory.size = (size + 3) & ~(uint64_t)3; /* fills write whole words */
@@ -16466,13 +16852,13 @@ static vd_result vd__storage_place(vd__context_device *dev, const vd__place *pla
    lock. */
 static vd_result vd__storage_create_image(vd__context_device *dev, const vd__image_shape *shape,
                                           const vd__place *place, vd__storage *out) {
-    vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_NONE };
+    vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_NONE, false };
     memset(out, 0, sizeof *out);
     out->context_device = dev;
     out->memory.native[1] = (uintptr_t)shape;
     vd_result r = dev->ctx->driver.backend->memory_create(&dev->device, &out->memory, &need);
     if (!r && place->heap) r = vd__storage_place(dev, place, &need, out);
-    else if (!r) r = vd__storage_allocate(dev, VD_MEMORY_DEVICE, &need, false, out);
+    else if (!r) r = vd__storage_allocate(dev, VD_MEMORY_DEVICE, &need, need.own_memory, out);
     out->memory.mapped = NULL;
     return r;
 }
@@ -16481,7 +16867,7 @@ static vd_result vd__storage_create_image(vd__context_device *dev, const vd__ima
 static vd_result vd__storage_import_into(vd__context_device *dev, const vd_buffer_desc *desc, vd__heap_block *b,
                                          vd__storage *out) {
     const vd__backend *backend = dev->ctx->driver.backend;
-    vd__memory_requirements need = { 0, 0, 0, true, b->block.sharing };
+    vd__memory_requirements need = { 0, 0, 0, true, b->block.sharing, false };
     vd__import_source from = { 0, NULL };
     from.handle = desc->address;
     from.external = desc->external;
@@ -18446,9 +18832,8 @@ static vd__image *vd__list_image(vd_list *l, vd_image handle, const char *call, 
 
 /* Sets the extents, and checks that they match the dimension. */
 static vd_result vd__image_extent_check(const vd_image_desc *desc, vd__image_shape *shape) {
-    static const int axes[] = { 2, 1, 2, 3, 2, 1, 2 }; /* by vd_dim */
     const char *call = "vd_image_create";
-    int rank = axes[shape->dim];
+    int rank = vd__dim_axes[shape->dim];
     if (!desc->extent[0]) return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.extent[0] is 0");
     for (int i = 0; i < 3; i++) {
         shape->extent[i] = desc->extent[i] ? desc->extent[i] : 1;
@@ -18757,8 +19142,8 @@ static vd_result vd__blit_check(const vd_list *l, const char *call, vd__image *c
         uint32_t usage = l->ctx->driver.backend->format_usage(l->device, format);
         if (!(usage & VD_IMAGE_BLIT))
             return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "format %s of image '%s' cannot be blitted on '%s' "
-                                 "(VD_IMAGE_BLIT; see vd_context_desc.graphics)", vd__format_rows[format].name,
-                                 images[i]->resource.name, l->device->info.name);
+                                 "(VD_IMAGE_BLIT; on vulkan, see vd_context_desc.graphics)",
+                                 vd__format_rows[format].name, images[i]->resource.name, l->device->info.name);
         if (i == 1 && !(usage & VD_IMAGE_LINEAR) && filter == VD_FILTER_LINEAR)
             return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "format %s of image '%s' does not support linear "
                                  "filters on '%s' (VD_IMAGE_LINEAR)", vd__format_rows[format].name,
@@ -21694,8 +22079,12 @@ static vd_result vd__graph_check_sampler(const vd__graph *g, const vd__graph_slo
     if (!sampler)
         return vd__fail(VD_ERROR_INVALID, "slot '%s': the sampler %s", s->name,
                         vd__pool_reason(&g->queue->ctx->samplers, id));
-    if (s->kind == VD_ARG_SAMPLER || !sampler->linear || ((const vd__image *)(const void *)s->buffer)->linear)
-        return VD_OK;
+    const vd__image *image = s->kind == VD_ARG_IMAGE ? (const vd__image *)(const void *)s->buffer : NULL;
+    if (g->queue->device->one_address_mode && sampler->axes < (image ? vd__dim_axes[image->range.dim] : 3u))
+        return vd__fail(VD_ERROR_UNSUPPORTED, "slot '%s': sampler '%s' has different address modes along the axes, "
+                        "which backend %s does not support", s->name, sampler->name,
+                        g->queue->ctx->driver.backend->name);
+    if (!image || !sampler->linear || image->linear) return VD_OK;
     return vd__fail(VD_ERROR_UNSUPPORTED, "slot '%s': sampler '%s' has linear filters, which the format of the image "
                     "does not support (VD_IMAGE_LINEAR)", s->name, sampler->name);
 }
@@ -23408,7 +23797,7 @@ VD_API vd_result vd_image_placement(vd_context *ctx, const vd_image_desc *desc, 
     r = vd__image_check(ctx, desc, &shape);
     shape.placed = true;
     for (uint32_t i = 0; i < ctx->device_count && !r; i++) {
-        vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_NONE };
+        vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_NONE, false };
         vd__memory m;
         memset(&m, 0, sizeof m);
         m.native[1] = (uintptr_t)&shape;
@@ -23441,8 +23830,7 @@ static vd_result vd__image_view_check(const vd__image *base, const vd_image_view
     out->levels = desc->levels ? desc->levels : range->levels - desc->level;
     out->layer = range->layer + desc->layer;
     out->layers = desc->layers ? desc->layers : range->layers - desc->layer;
-    static const uint8_t families[] = { 2, 1, 2, 3, 2, 1, 2 }; /* by vd_dim: axes of the image */
-    bool valid = (uint32_t)out->dim <= VD_DIM_2D_ARRAY && families[out->dim] == families[base->shape.dim];
+    bool valid = (uint32_t)out->dim <= VD_DIM_2D_ARRAY && vd__dim_axes[out->dim] == vd__dim_axes[base->shape.dim];
     bool one = out->dim == VD_DIM_1D || out->dim == VD_DIM_2D || out->dim == VD_DIM_3D;
     if (out->dim == VD_DIM_CUBE && (base->shape.dim != VD_DIM_CUBE || out->layers != 6)) valid = false;
     if (valid && (!one || out->layers == 1)) return VD_OK;
@@ -23473,7 +23861,7 @@ static vd_result vd__image_view_make(vd_context *ctx, vd__image *base, const vd_
         vd__pool_release(&ctx->images, &b->slot);
     }
     vd__mutex_unlock(&ctx->lock);
-    return r ? vd__error_amend(r, "vd_image_view", desc->name, NULL) : VD_OK;
+    return r ? vd__error_amend(r, "vd_image_view", desc->name ? desc->name : base->resource.name, NULL) : VD_OK;
 }
 
 VD_API vd_image vd_image_view(vd_context *ctx, const vd_image_view_desc *desc) {
@@ -23525,7 +23913,7 @@ VD_API vd_result vd_image_query(vd_context *ctx, vd_image image, vd_image_info *
     out->layers = found->range.layers;
     out->usage = found->shape.usage;
     out->size = m->size;
-    out->native = ctx->driver.backend->id == VD_BACKEND_VULKAN ? m->native[0] : 0;
+    out->native = ctx->driver.backend->id == VD_BACKEND_DUMMY ? 0 : m->native[0];
     out->storage = m->serial;
     vd__image_unpin(ctx, found);
     vd__api_end(ctx);
@@ -23595,6 +23983,7 @@ static vd_result vd__sampler_make(vd_context *ctx, const vd_sampler_desc *desc, 
         r = ctx->driver.backend->sampler_create(&ctx->devices[i].device, desc, &s->native[i]);
     if (!r) {
         s->name = name;
+        s->axes = desc->address[0] != desc->address[1] ? 1 : desc->address[0] != desc->address[2] ? 2 : 3;
         s->linear = desc->min_filter != VD_FILTER_NEAREST || desc->mag_filter != VD_FILTER_NEAREST
                     || desc->mip_filter != VD_FILTER_NEAREST;
         s->key.serial = ++ctx->serial;

@@ -433,10 +433,11 @@
                       declaration, also if buffers are addresses
        CUDA C         8-byte handles in the argument block: texture       offsets; gather except 2-D; packed formats;
                       objects (normalized coordinates), surface objects   storage images without a format
-       OpenCL C       parameters in order of binding; a sampled image     cubes; levels other than 0; offsets; gather;
-                      is followed by its sampler_t                        images that are both loaded and stored
+       OpenCL C       parameters in order of binding; a sampled image     cubes; levels other than 0; offsets; gather
+                      is followed by its sampler_t
 
-       vkdispatch.h cannot bind images yet and reports that.
+       An image that is both loaded and stored needs OpenCL C 2.0. vkdispatch.h cannot bind the images of CUDA C yet and
+       reports that.
 
    printf and assert
        vc_printf(k, "%u: %f\n", i, x) and vc_assert(k, vc_lt(i, n), "i < n") append a record to an output buffer. The
@@ -462,7 +463,7 @@
        vc_spirv                        SPIR-V 1.3 to 1.6 (machine.spirv_version)   addresses or bindings (desc.buffers)
        vc_source, VC_TARGET_GLSL       GLSL 4.50                                   addresses or bindings (desc.buffers)
        vc_source, VC_TARGET_CUDA       CUDA C for NVRTC, without any header        addresses
-       vc_source, VC_TARGET_OPENCL     OpenCL C 1.2                                bindings: one parameter each
+       vc_source, VC_TARGET_OPENCL     OpenCL C 1.2 (see also Images)              bindings: one parameter each
 
        Argument block. Parameters, buffer addresses and, in CUDA C, image handles are fields of one block, laid out as
        a C struct. In SPIR-V and GLSL it is the push-constant block; vkdispatch.h passes it in a buffer if the device
@@ -11735,6 +11736,17 @@ static void vc__opencl_id(const vc__printer *g, const vc__node *n, char out[96])
     }
 }
 
+/* Whether a kernel both loads from and stores to the image, which needs OpenCL C 2.0. */
+static bool vc__opencl_is_read_write(const vc__object *o) {
+    return o->op == VC__OP_IMAGE && (o->used & VC_READ_WRITE) == VC_READ_WRITE;
+}
+
+static bool vc__opencl_any_read_write(const vc__printer *g) {
+    uint32_t i = 0;
+    while (i < g->l->object_count && !vc__opencl_is_read_write(&g->l->object[i])) i++;
+    return i < g->l->object_count;
+}
+
 /* In OpenCL C a subgroup is one invocation, so a subgroup barrier is a fence. */
 static void vc__opencl_barrier(vc__printer *g, uint32_t i) {
     static const char *const spaces[] = {
@@ -11742,7 +11754,9 @@ static void vc__opencl_barrier(vc__printer *g, uint32_t i) {
         "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE"
     };
     uint32_t x = g->l->node[i].x;
-    vc__p_put(g, "%s(%s);\n", (x & 3u) == VC_SCOPE_SUBGROUP ? "mem_fence" : "barrier", spaces[x >> 8 & 3u]);
+    bool fence = (x & 3u) == VC_SCOPE_SUBGROUP;
+    vc__p_put(g, "%s(%s%s);\n", fence ? "mem_fence" : "barrier", spaces[x >> 8 & 3u],
+              !fence && vc__opencl_any_read_write(g) ? " | CLK_IMAGE_MEM_FENCE" : "");
 }
 
 /* OpenCL C 1.2 fences order only the accesses of the invocation itself. */
@@ -11814,6 +11828,8 @@ static void vc__opencl_image_op(vc__printer *g, const vc__node *n) {
     vc__opencl_coordinates(g, n->a[1]);
     if (n->op == VC__OP_IMAGE_STORE) vc__p_print_pattern(g, n, ", $2");
     vc__p_put(g, ")");
+    if (n->op == VC__OP_IMAGE_STORE && vc__opencl_is_read_write(o)) /* so that later loads see the store */
+        vc__p_put(g, "; atomic_work_item_fence(CLK_IMAGE_MEM_FENCE, memory_order_acq_rel, memory_scope_work_item)");
 }
 
 static void vc__opencl_image(vc__printer *g, uint32_t object, const char *separator) {
@@ -11823,10 +11839,9 @@ static void vc__opencl_image(vc__printer *g, uint32_t object, const char *separa
     const vc__object *o = &g->l->object[object];
     const vc__node *n = &g->k->node[o->node];
     if (o->image.dim == VC_DIM_CUBE) vc__c_unsupported(g, n, "", "cubes are");
-    if ((o->used & VC_READ_WRITE) == VC_READ_WRITE)
-        vc__c_unsupported(g, n, "", "both loading from and storing to one image is");
-    vc__p_put(g, "%s%s %s %s", separator, o->used & VC_WRITE ? "__write_only" : "__read_only", types[o->image.dim],
-              g->object[object].text);
+    vc__p_put(g, "%s%s %s %s", separator,
+              vc__opencl_is_read_write(o) ? "__read_write" : o->used & VC_WRITE ? "__write_only" : "__read_only",
+              types[o->image.dim], g->object[object].text);
     if (!o->image.storage && o->image.dim != VC_DIM_BUFFER) vc__p_put(g, ", sampler_t %s", g->reference[object].text);
 }
 
@@ -11846,6 +11861,9 @@ static void vc__opencl_extensions(vc__printer *g) {
         vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable\n");
         break;
     }
+    if (vc__opencl_any_read_write(g))
+        vc__p_put(g, "#if __OPENCL_C_VERSION__ < 200\n#error a kernel that loads from and stores to one image needs "
+                     "OpenCL C 2.0\n#endif\n");
     if (base) vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n");
     if (extended) vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n");
 }

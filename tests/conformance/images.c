@@ -5,8 +5,11 @@
 #include <math.h>
 
 static bool has_images(const fixture *f) {
-    return f->backend == VD_BACKEND_VULKAN || f->backend == VD_BACKEND_DUMMY;
+    return f->backend != VD_BACKEND_CUDA;
 }
+
+/* Whether a view can show some of the layers of an image, or show it with another dimension. */
+static bool has_layer_views(const fixture *f) { return f->backend != VD_BACKEND_OPENCL; }
 
 static void needs_images(const fixture *f) {
     if (!has_images(f)) skip_because("the backend has no images");
@@ -92,7 +95,7 @@ TEST(backends_without_images_say_so) {
 TEST(images_are_described) {
     needs_images(f);
     vd_stats before = stats_of(f->ctx);
-    vd_image_desc d = image_desc(VD_FORMAT_RG16_F, VD_DIM_2D_ARRAY, 20, 9, 0);
+    vd_image_desc d = image_desc(VD_FORMAT_RGBA16_F, VD_DIM_2D_ARRAY, 20, 9, 0);
     d.levels = VD_ALL_LEVELS;
     d.layers = 3;
     d.usage = VD_IMAGE_SAMPLED;
@@ -100,7 +103,7 @@ TEST(images_are_described) {
     vd_image_info info;
     OK(vd_image_query(f->ctx, image, &info));
     assert_string_equal(info.name, "picture");
-    assert_int_equal(info.format, VD_FORMAT_RG16_F);
+    assert_int_equal(info.format, VD_FORMAT_RGBA16_F);
     assert_int_equal(info.dim, VD_DIM_2D_ARRAY);
     assert_int_equal(info.extent[0], 20);
     assert_int_equal(info.extent[1], 9);
@@ -108,23 +111,25 @@ TEST(images_are_described) {
     assert_int_equal(info.levels, 5);
     assert_int_equal(info.layers, 3);
     assert_int_equal(info.usage, VD_IMAGE_SAMPLED);
-    assert_true(info.size >= 20 * 9 * 3 * 4);
+    assert_true(info.size >= 20 * 9 * 3 * 8);
     vd_image_view_desc v;
     memset(&v, 0, sizeof v);
     v.image = image;
-    v.dim = VD_DIM_2D;
     v.level = 2;
-    v.layer = 1;
-    v.layers = 1;
+    if (has_layer_views(f)) {
+        v.dim = VD_DIM_2D;
+        v.layer = 1;
+        v.layers = 1;
+    }
     vd_image view = vd_image_view(f->ctx, &v);
     assert_true(view.id != 0);
     vd_image_info part;
     OK(vd_image_query(f->ctx, view, &part));
-    assert_int_equal(part.dim, VD_DIM_2D);
+    assert_int_equal(part.dim, has_layer_views(f) ? VD_DIM_2D : VD_DIM_2D_ARRAY);
     assert_int_equal(part.extent[0], 5);
     assert_int_equal(part.extent[1], 2);
     assert_int_equal(part.levels, 3);
-    assert_int_equal(part.layers, 1);
+    assert_int_equal(part.layers, has_layer_views(f) ? 1 : 3);
     assert_int_equal(part.storage, info.storage);
     vd_sampler sampler = vd_sampler_create(f->ctx, NULL);
     assert_true(sampler.id != 0);
@@ -302,11 +307,11 @@ TEST(clearing) {
         assert_int_equal(got[2][2], 255);
         assert_int_equal(got[3][3], 255);
     }
-    vd_image integers = image_2d(f->ctx, VD_FORMAT_RG16_I, 3, 1, NULL);
+    vd_image integers = image_2d(f->ctx, VD_FORMAT_RGBA16_I, 3, 1, NULL);
     color.i[0] = -5;
     color.i[1] = 300;
     OK(vd_clear_image(vd_immediate(f->ctx, 0, 0), integers, &color));
-    int16_t pairs[3][2];
+    int16_t pairs[3][4];
     download(f->ctx, integers, 0, pairs);
     assert_int_equal(pairs[2][0], -5);
     assert_int_equal(pairs[2][1], 300);
@@ -442,13 +447,15 @@ TEST_EXECUTED(formats_convert_like_the_oracle) {
                     bound = 0.5 / 255;
                 }
                 if (fabs(seen - wanted) > bound && info.type == VD_F32 && fabs(wanted) < 1e-30) continue; /* denormal */
+                if (f->backend == VD_BACKEND_OPENCL && info.type != VD_F32 && c == 3 && info.components == 1)
+                    continue; /* PoCL 3.1 reads 0 */
                 if (!(fabs(seen - wanted) <= bound))
                     fail_msg("%s: component %u of texel %u is %.9g, not %.9g", info.name, c, t, seen, wanted);
             }
         vd_image_destroy(f->ctx, image);
         checked++;
     }
-    assert_true(checked >= 30);
+    assert_true(checked >= (f->backend == VD_BACKEND_OPENCL ? 20 : 30));
     for (int i = 0; i < 3; i++) vd_kernel_destroy(f->ctx, kernels[i]);
     for (int i = 0; i < 3; i++) vd_buffer_destroy(f->ctx, outs[i]);
 }
@@ -483,14 +490,14 @@ TEST_EXECUTED(samplers_filter_and_address) {
         memset(&d, 0, sizeof d);
         d.min_filter = d.mag_filter = d.mip_filter = cases[i].filter;
         d.address[0] = d.address[1] = cases[i].mode;
-        d.border = VD_BORDER_WHITE;
+        d.border = f->backend == VD_BACKEND_OPENCL ? VD_BORDER_TRANSPARENT : VD_BORDER_WHITE;
         vd_sampler sampler = vd_sampler_create(f->ctx, &d);
         assert_true(sampler.id != 0);
         OK(vd_run(f->ctx, k, COUNT(at), vd_sampled(image, &sampler), vd_b(points), vd_b(out)));
         vd_sampler_destroy(f->ctx, sampler); /* while the dispatch uses it */
         OK(vd_buffer_read(f->ctx, out, 0, got, sizeof got));
         for (size_t j = 0; j < COUNT(at); j++) {
-            float wanted = cases[i].wanted[j] == 9 ? 1 : cases[i].wanted[j];
+            float wanted = cases[i].wanted[j] == 9 ? (d.border ? 1.0f : 0.0f) : cases[i].wanted[j];
             if (wanted >= 0 && fabsf(got[j] - wanted) > 0.01f)
                 fail_msg("case %d, point %d: %g, not %g", (int)i, (int)j, (double)got[j], (double)wanted);
         }
@@ -512,6 +519,71 @@ static vd_kernel kernel_add(vd_context *ctx) {
         vc_image_store(to, at, vc_splat(sum, 4));
     }
     return kernel_end(ctx, k);
+}
+
+/* Every dimension: each invocation fetches a texel, and stores it doubled in an image of the same shape. */
+TEST_EXECUTED(kernels_access_every_dimension) {
+    static const struct { vd_dim dim; vc_dim kernel; uint32_t extent[3], layers, coordinates; } cases[] = {
+        { VD_DIM_1D, VC_DIM_1D, { 24, 1, 1 }, 1, 1 }, { VD_DIM_2D, VC_DIM_2D, { 6, 4, 1 }, 1, 2 },
+        { VD_DIM_3D, VC_DIM_3D, { 3, 4, 2 }, 1, 3 }, { VD_DIM_1D_ARRAY, VC_DIM_1D_ARRAY, { 8, 1, 1 }, 3, 2 },
+        { VD_DIM_2D_ARRAY, VC_DIM_2D_ARRAY, { 4, 3, 1 }, 2, 3 }
+    };
+    uint32_t texels[24], got[24];
+    needs_images(f);
+    for (uint32_t i = 0; i < 24; i++) texels[i] = 7 * i + 1;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        vc_kernel *k = kernel_begin(f->ctx, "double", 8, 1, 1);
+        vc_image_ref from = image_arg(k, "from", cases[i].kernel, false, VC_FORMAT_NONE, VC_U32, VC_READ);
+        vc_image_ref to = image_arg(k, "to", cases[i].kernel, true, VC_FORMAT_R32_U, VC_NONE, VC_WRITE);
+        VC_EACH(k, n) {
+            vc_val size = vc_image_size(from, vc_u32(0)), part[3];
+            uint32_t c = cases[i].coordinates;
+            vc_val rest = n;
+            for (uint32_t j = 0; j < c; j++) {
+                vc_val extent = c == 1 ? size : vc_component(size, j);
+                part[j] = vc_mod(rest, extent);
+                rest = vc_div(rest, extent);
+            }
+            vc_val at = c == 1 ? part[0] : c == 2 ? vc_vec2(part[0], part[1]) : vc_vec3(part[0], part[1], part[2]);
+            vc_val texel = vc_fetch(from, at, vc_u32(0));
+            vc_image_store(to, at, vc_add(texel, texel));
+        }
+        vd_kernel kernel = kernel_end(f->ctx, k);
+        vd_image_desc d = image_desc(VD_FORMAT_R32_U, cases[i].dim, cases[i].extent[0], cases[i].extent[1],
+                                     cases[i].extent[2]);
+        d.layers = cases[i].layers;
+        vd_image out = image_of(f->ctx, &d);
+        d.data = texels;
+        vd_image in = image_of(f->ctx, &d);
+        OK(vd_run(f->ctx, kernel, 24, vd_i(in), vd_i(out)));
+        download(f->ctx, out, 0, got);
+        for (uint32_t t = 0; t < 24; t++)
+            if (got[t] != 2 * texels[t]) fail_msg("dim %d: texel %u is %u", (int)cases[i].dim, t, got[t]);
+        vd_image_destroy(f->ctx, in);
+        vd_image_destroy(f->ctx, out);
+        vd_kernel_destroy(f->ctx, kernel);
+    }
+}
+
+/* A kernel that loads from and stores to one image: each invocation counts up three times. */
+TEST_EXECUTED(one_image_is_loaded_and_stored) {
+    uint32_t texels[4][8], got[4][8];
+    needs_images(f);
+    for (uint32_t i = 0; i < 32; i++) texels[i / 8][i % 8] = i;
+    vc_kernel *k = kernel_begin(f->ctx, "count", 8, 4, 1);
+    vc_image_ref image = image_arg(k, "image", VC_DIM_2D, true, VC_FORMAT_R32_U, VC_NONE, VC_READ_WRITE);
+    VC_EACH2(k, x, y) {
+        VC_FOR(k, j, vc_u32(0), vc_u32(3)) {
+            vc_image_store(image, vc_vec2(x, y), vc_add(vc_image_load(image, vc_vec2(x, y)), vc_add(j, vc_u32(1))));
+        }
+    }
+    vd_kernel kernel = kernel_end(f->ctx, k);
+    vd_image a = image_2d(f->ctx, VD_FORMAT_R32_U, 8, 4, texels);
+    OK(vd_run2(f->ctx, kernel, 8, 4, vd_i(a)));
+    download(f->ctx, a, 0, got);
+    for (uint32_t i = 0; i < 32; i++) assert_int_equal(got[i / 8][i % 8], i + 6);
+    vd_image_destroy(f->ctx, a);
+    vd_kernel_destroy(f->ctx, kernel);
 }
 
 /* A chain of kernels and transfers on two images and on views of levels: every command needs the one before. */
@@ -772,6 +844,10 @@ TEST(modules_are_reflected) {
     memset(&desc, 0, sizeof desc);
     desc.code = words;
     desc.code_size = count * sizeof *words;
+    if (!takes_spirv(f, &desc)) {
+        vc_free(k);
+        skip_because("the backend takes no SPIR-V");
+    }
     vd_kernel kernel = vd_kernel_create(f->ctx, &desc);
     vc_free(k);
     if (!kernel.id) fail_msg("%s", vd_error_text());
@@ -901,17 +977,19 @@ TEST(boxes_that_are_refused) {
     vd_image small = image_2d(f->ctx, VD_FORMAT_RGBA8_UNORM, 4, 8, NULL);
     to.image = small;
     FAILS(vd_copy_image(l, &to, &from), VD_ERROR_INVALID, "8 texels along axis 0, but the target has 4");
-    vd_image blocks = image_2d(f->ctx, VD_FORMAT_BC1_UNORM, 8, 8, NULL);
-    t = transfer_of(blocks);
-    t.box.offset[0] = 2;
-    FAILS(vd_image_upload(f->ctx, &t, bytes), VD_ERROR_INVALID, "not at the edge of a block|bc1unorm");
-    FAILS(vd_clear_image(l, blocks, NULL), VD_ERROR_INVALID, "vd_clear_image|cannot be cleared");
+    if (vd_format_nearest(f->ctx, 0, VD_FORMAT_BC1_UNORM, VD_IMAGE_SAMPLED) == VD_FORMAT_BC1_UNORM) {
+        vd_image blocks = image_2d(f->ctx, VD_FORMAT_BC1_UNORM, 8, 8, NULL);
+        t = transfer_of(blocks);
+        t.box.offset[0] = 2;
+        FAILS(vd_image_upload(f->ctx, &t, bytes), VD_ERROR_INVALID, "not at the edge of a block|bc1unorm");
+        FAILS(vd_clear_image(l, blocks, NULL), VD_ERROR_INVALID, "vd_clear_image|cannot be cleared");
+        vd_image_destroy(f->ctx, blocks);
+    }
     FAILS(vd_generate_mips(l, small) == VD_OK ? vd_clear_image(l, (vd_image){ 0 }, NULL) : VD_OK, VD_ERROR_INVALID,
           "the image handle is 0");
     vd_image_destroy(f->ctx, image);
     vd_image_destroy(f->ctx, floats);
     vd_image_destroy(f->ctx, small);
-    vd_image_destroy(f->ctx, blocks);
     vd_buffer_destroy(f->ctx, b);
 }
 
@@ -1001,6 +1079,55 @@ TEST(arguments_that_are_refused) {
     vd_buffer_destroy(f->ctx, b);
 }
 
+/* What OpenCL does not have is refused by name. */
+TEST(limits_of_opencl) {
+    if (f->backend != VD_BACKEND_OPENCL) skip_because("only for OpenCL");
+    vd_image_desc d = image_desc(VD_FORMAT_RGBA8_UNORM, VD_DIM_2D_ARRAY, 8, 8, 0);
+    d.layers = 4;
+    vd_image layers = image_of(f->ctx, &d);
+    vd_image_view_desc v;
+    memset(&v, 0, sizeof v);
+    v.image = layers;
+    v.layer = v.layers = 1;
+    assert_int_equal(vd_image_view(f->ctx, &v).id, 0);
+    check_failure("vd_image_view", vd_error_result(), VD_ERROR_UNSUPPORTED,
+                  "vd_image_view 'picture'|backend opencl has only views of levels|all 4 layers");
+    static const struct { vd_sampler_desc desc; const char *lack; } samplers[] = {
+        { { .min_filter = VD_FILTER_NEAREST }, "different filters" }, { { .min_lod = 1 }, "levels of detail" },
+        { { .lod_bias = 1 }, "levels of detail" }, { { .compare = VD_COMPARE_LESS }, "comparisons" },
+        { { .anisotropy = 4 }, "anisotropy" },
+        { { .address = { VD_ADDRESS_BORDER }, .border = VD_BORDER_BLACK }, "border colours" }
+    };
+    for (size_t i = 0; i < COUNT(samplers); i++) {
+        assert_int_equal(vd_sampler_create(f->ctx, &samplers[i].desc).id, 0);
+        check_failure("vd_sampler_create", vd_error_result(), VD_ERROR_UNSUPPORTED, samplers[i].lack);
+        check_text("vd_sampler_create", "vd_sampler_create|samplers of backend opencl have no ");
+    }
+    vd_sampler_desc s;
+    memset(&s, 0, sizeof s);
+    s.name = "wrap";
+    s.address[0] = VD_ADDRESS_REPEAT;
+    vd_sampler wrap = vd_sampler_create(f->ctx, &s);
+    vd_kernel sample = kernel_sample(f->ctx);
+    vd_image image = image_2d(f->ctx, VD_FORMAT_R32_F, 2, 2, NULL);
+    vd_buffer points = buffer_named(f->ctx, "at", VD_F32X2, 1, NULL), out = buffer_named(f->ctx, "out", VD_F32, 1, NULL);
+    FAILS(vd_run(f->ctx, sample, 1, vd_sampled(image, &wrap), vd_b(points), vd_b(out)), VD_ERROR_UNSUPPORTED,
+          "'sample'|argument 0 'image': sampler 'wrap' has different address modes along 2 axes, which backend opencl");
+    vd_buffer_desc heap_desc;
+    memset(&heap_desc, 0, sizeof heap_desc);
+    heap_desc.shape[0] = 1 << 16;
+    heap_desc.heap = true;
+    d.heap = vd_buffer_create(f->ctx, &heap_desc);
+    refused(f, d, VD_ERROR_UNSUPPORTED, "vd_image_create 'picture'|backend opencl cannot place images in heaps");
+    vd_buffer_destroy(f->ctx, d.heap);
+    vd_buffer_destroy(f->ctx, points);
+    vd_buffer_destroy(f->ctx, out);
+    vd_image_destroy(f->ctx, image);
+    vd_image_destroy(f->ctx, layers);
+    vd_sampler_destroy(f->ctx, wrap);
+    vd_kernel_destroy(f->ctx, sample);
+}
+
 static const struct CMUnitTest cases[] = {
     CASE(backends_without_images_say_so), CASE(images_are_described), CASE(new_images_are_zero),
     CASE(boxes_slices_and_pitches), CASE(large_transfers_in_pieces), CASE(images_and_buffers), CASE(image_to_image),
@@ -1009,7 +1136,8 @@ static const struct CMUnitTest cases[] = {
     CASE(images_in_slots), CASE(samplers_in_slots),
     CASE(destroyed_images_complete_their_work), CASE(modules_are_reflected), CASE(descs_that_are_refused),
     CASE(nearest_formats), CASE(boxes_that_are_refused), CASE(views_and_samplers_that_are_refused),
-    CASE(arguments_that_are_refused)
+    CASE(arguments_that_are_refused), CASE(kernels_access_every_dimension), CASE(one_image_is_loaded_and_stored),
+    CASE(limits_of_opencl)
 };
 
 MAIN("images", cases)
