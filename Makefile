@@ -266,7 +266,8 @@ commands_long        = $(long_compile) $(call long_parts,codegen/matrix -a) $(ca
                        "env FUZZ_COUNT=$(call long_of,100000) FUZZ_SEED=1000000 build/$(cc)/tests/fuzz/api" \
                        "env LIFETIMES_SECONDS=$(call long_of,60) LIFETIMES_CYCLES=$(call long_of,100000) build/$(cc)/tests/conformance/lifetimes"
 
-commands_compile     = tests/compile/run tests/compile/platforms tests/compile/link tests/compile/cmake tests/compile/vcc tests/compile/benchmarks
+commands_compile     = tests/compile/run tests/compile/platforms tests/compile/link tests/compile/cmake tests/compile/vcc tests/compile/benchmarks \
+                       tests/compile/windows
 
 suites := compile unit golden codegen conformance faults fft fuzz sanitize races validate
 further := processors long
