@@ -4865,6 +4865,13 @@ static bool vd__default_queue_capturing(vd__device *dev, uint32_t queue) {
    it. No callback is called meanwhile. */
 static VD__UNUSED vd__mutex vd__open_lock = VD__MUTEX_INIT;
 
+/* Checks the index of a device that the user selected. desc.device is 1 + index. */
+static vd_result vd__device_index_check(int index, int count) {
+    if (index >= 0 && index < count) return VD_OK;
+    return vd__fail(VD_ERROR_NO_DEVICE, "device index %d is out of range: the backend has %d device%s (desc.device is "
+                    "1 + index, VKDISPATCH_DEVICE the index)", index, count, count == 1 ? "" : "s");
+}
+
 // >>command tape
 /* Recorded commands of the backends without command buffers: cuda, opencl and dummy. The functions vd__tape_NAME are
    their operations commands_NAME and record_NAME; queue_submit plays the tape with the backend's vd__tape_player.
@@ -6446,7 +6453,8 @@ static int vd__dummy_driver_devices(vd__driver *driver, vd_device_info *out, int
 static void vd__dummy_driver_close(vd__driver *driver) { (void)driver; }
 
 static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
-    if (index != 0) return vd__fail(VD_ERROR_NO_DEVICE, "the device index is %d, but there is 1 device", index);
+    vd_result r = vd__device_index_check(index, 1);
+    if (r) return r;
     dev->driver = driver;
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__dummy_device));
     if (!dev->native) return vd__fail_memory(NULL, NULL, 0);
@@ -7990,10 +7998,10 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
 static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
     vd__vk_facts facts;
     int count = (int)vd__vk_driver_of(driver)->device_count;
-    if (index < 0 || index >= count)
-        return vd__fail(VD_ERROR_NO_DEVICE, "the device index is %d, but there are %d devices", index, count);
+    vd_result result = vd__device_index_check(index, count);
+    if (result) return result;
     vd__vk_facts_get(driver, index, &facts);
-    vd_result result = vd__vk_device_usable(&facts, index);
+    result = vd__vk_device_usable(&facts, index);
     if (result) return result;
     vd__vk_fill_info(&facts, index, disable, &dev->info);
     dev->driver = driver;
@@ -10966,10 +10974,8 @@ static vd_result vd__cu_device_start(vd__device *dev) {
 
 static vd_result vd__cu_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
     const vd__cu_driver *cu = vd__cu_driver_of(driver);
-    if (index < 0 || index >= cu->device_count)
-        return vd__fail(VD_ERROR_NO_DEVICE, "the device index is %d, but there are %d devices", index,
-                        cu->device_count);
-    vd_result r = vd__cu_info_get(cu, index, disable, &dev->info);
+    vd_result r = vd__device_index_check(index, cu->device_count);
+    if (!r) r = vd__cu_info_get(cu, index, disable, &dev->info);
     if (r) return r;
     dev->driver = driver;
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__cu_device));
@@ -11475,7 +11481,8 @@ static vd_result vd__cu_play_launch(void *user, const vd__tape_launch *launch) {
     return VD__LIKELY(!result) ? VD_OK : vd__cu_fail(to->cu, result, "cuLaunchKernel");
 }
 
-/* Returns whether the ranges are rows of equal size at constant pitches, which cuMemcpy2DAsync copies in one call. */
+/* Returns whether the ranges are rows of equal size at constant pitches, which cuMemcpy2DAsync copies in one call. Its
+   limit of a pitch is CU_DEVICE_ATTRIBUTE_MAX_PITCH, 2^31 - 1 bytes. */
 static bool vd__cu_are_rows(const vd__copy_range *r, uint64_t count) {
     if (count < 2) return false;
     uint64_t to = r[1].to - r[0].to, from = r[1].from - r[0].from; /* descending offsets give values over INT32_MAX */
@@ -12593,9 +12600,8 @@ static vd_result vd__cl_images_start(vd__device *dev) {
 /* Opens device `index`, or desc.cl_device if that is set. */
 static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
     const vd__cl_driver *cl = vd__cl_driver_of(driver);
-    if (index < 0 || index >= (int)cl->device_count)
-        return vd__fail(VD_ERROR_NO_DEVICE, "the device index is %d, but there are %u devices", index,
-                        cl->device_count);
+    vd_result result = vd__device_index_check(index, (int)cl->device_count);
+    if (result) return result;
     if (driver->host->cl_device)
         for (index = 0; index < (int)cl->device_count && cl->devices[index].device != driver->host->cl_device;) index++;
     if (index == (int)cl->device_count)
@@ -12603,7 +12609,7 @@ static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disa
                         vd__libraries.opencl[0]);
     const vd__cl_device_entry *entry = &cl->devices[index];
     vd__cl_info_get(cl, index, disable, &dev->info);
-    vd_result result = vd__cl_device_usable(cl, entry->device, &dev->info);
+    result = vd__cl_device_usable(cl, entry->device, &dev->info);
     if (result) return result;
     vd__cl_device *vcl = (vd__cl_device *)vd__alloc_zeroed(&driver->host->allocator, sizeof *vcl);
     if (!vcl) return vd__fail_memory(NULL, NULL, 0);
@@ -19920,14 +19926,15 @@ static void vd__recordings_collect(vd_context *ctx) {
 
 /* ---- output ---- */
 
-/* Text of variable length. If memory runs out, `failed` is set. */
+/* Text of variable length. failed: memory ran out, or the text would exceed 2 GiB. */
 typedef struct vd__text {
     const vd_allocator *allocator;
     char *data;
-    uint32_t size, capacity;   /* bytes, without the terminating zero */
+    uint32_t size, capacity;   /* bytes, without and with the terminating zero */
     bool failed;
 } vd__text;
 
+/* Appends formatted text, at most 511 bytes. Sets t->failed on failure. */
 static void vd__text_add(vd__text *t, const char *format, ...) VD__PRINTF(2, 3);
 static void vd__text_add(vd__text *t, const char *format, ...) {
     char line[512];
@@ -23225,7 +23232,8 @@ static vd_list *vd__transfer_list(vd_context *ctx, uint32_t device) {
     return &ctx->devices[device].queues[0].open_batch;
 }
 
-/* Allocates a buffer object with its name and memory. Returns NULL and sets the error on failure. */
+/* Allocates a buffer object and its name, and allocates or imports its memory. Returns NULL and sets the error on
+   failure. */
 static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc, uint64_t size) {
     vd__mutex_lock(&ctx->lock);
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_acquire(&ctx->buffers);

@@ -5732,7 +5732,8 @@ static bool vc__is_word(const vc__lowering *s, uint32_t w) {
 }
 
 /* Returns the 64-bit number whose low half is x if it is a product plus at most one word, or the sum or difference of
-   two words: its upper half can then usually take the carry of the next addition. Otherwise returns VC__NIL. */
+   two words: the next operation can then usually be done on its 64 bits, which includes the carry. Otherwise returns
+   VC__NIL. */
 static uint32_t vc__sum_to_extend(const vc__lowering *s, uint16_t op, uint32_t x) {
     uint32_t w = vc__source_of_low_word(s, x);
     const vc__node *n = vc__lowered_node(s, w);
@@ -5755,7 +5756,7 @@ static bool vc__has_same_low_word(const vc__lowering *s, uint32_t a, uint32_t b,
            && vc__has_same_low_word(s, m->a[0], n->a[0], depth - 1);
 }
 
-/* Adds w op word. If w is a product plus a word, the two words are added first. */
+/* Makes the node w op word. If w is a product plus a word, the two words are added first. */
 static uint32_t vc__make_extended_sum(vc__lowering *s, uint16_t op, uint32_t w, uint32_t word) {
     const vc__node *n = vc__lowered_node(s, w);
     uint32_t product = n->a[0];
@@ -5766,8 +5767,8 @@ static uint32_t vc__make_extended_sum(vc__lowering *s, uint16_t op, uint32_t w, 
     return vc__make_binary(s, VC__OP_ADD, product, word);
 }
 
-/* Adds a op b with 64 bits. `extend`: if a is the low half of a 64-bit number to which b can be added, uses that number
-   instead of a. */
+/* Makes the node a op b in 64 bits. `extend`: if a is the low half of a 64-bit number to which b can be added, uses
+   that number instead of a. */
 static uint32_t vc__make_wide(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b, bool extend) {
     uint32_t from = extend ? vc__sum_to_extend(s, op, a) : VC__NIL;
     if (from == VC__NIL) from = vc__make_cast(s, VC_U64, a);
@@ -5775,7 +5776,8 @@ static uint32_t vc__make_wide(vc__lowering *s, uint16_t op, uint32_t a, uint32_t
     return vc__make_extended_sum(s, op, from, to);
 }
 
-/* Returns high(w) plus a carry out of low(w), or -high(w) plus a borrow; VC__NIL if the operands are something else. */
+/* Returns high(w) plus a carry out of low(w), or -high(w) plus a borrow; VC__NIL if high and carry do not have these
+   forms. */
 static uint32_t vc__make_carry_sum(vc__lowering *s, uint32_t high, uint32_t carry) {
     bool subtracts = vc__lowered_node(s, high)->op == VC__OP_NEG && vc__lowered_node(s, carry)->op == VC__OP_NEG;
     uint32_t w = vc__source_of_high_word(s, subtracts ? vc__lowered_node(s, high)->a[0] : high);
@@ -5828,14 +5830,14 @@ static bool vc__is_bit(const vc__lowering *s, uint32_t x) {
     return false;
 }
 
-/* Lowers a node of the tape whose operands are already lowered. `wide`: both halves of the result are used. Returns
-   VC__NIL if the node is not a part of 64-bit arithmetic. */
+/* Lowers a node of the tape whose operands are already lowered. `wide`: both halves of the result are used. Returns the
+   lowered node, or VC__NIL if the node is to be lowered as it is. */
 static uint32_t vc__lower_wide(vc__lowering *s, const vc__node *n, bool wide) {
     uint32_t a = n->a[0], b = n->a[1], r;
     uint16_t op = n->op;
     uint64_t bits;
     if (n->type != VC_U32 || s->kernel->desc.machine.missing_features & VC_FEATURE_I64) return VC__NIL;
-    /* these are simplified later */
+    /* operations with a constant 0 are simplified later */
     if ((vc__const_bits(s, a, &bits) || vc__const_bits(s, b, &bits)) && !bits) return VC__NIL;
     switch (op) {
     case VC__OP_MUL_HI: return wide ? vc__make_high_word(s, vc__make_wide(s, VC__OP_MUL, a, b, false)) : VC__NIL;
@@ -5849,12 +5851,14 @@ static uint32_t vc__lower_wide(vc__lowering *s, const vc__node *n, bool wide) {
     }
     r = vc__make_carries_sum(s, a, b);
     if (r == VC__NIL) r = vc__make_carries_sum(s, b, a);
-    /* or and xor equal the sum if the two carries are never both set */
+    /* `or` and `xor` of two carries equal their sum if that is 0 or 1 */
     if (op != VC__OP_ADD) return r != VC__NIL && vc__is_bit(s, r) ? r : VC__NIL;
     if (r != VC__NIL || !wide) return r;
-    /* the first operand is the one that can be extended; two words keep the order of the ADD_CARRY node */
-    uint32_t open = vc__sum_to_extend(s, op, b);
-    if (vc__lowered_node(s, open)->op == VC__OP_MUL || (open != VC__NIL && vc__sum_to_extend(s, op, a) == VC__NIL)) {
+    /* Makes a the operand to extend, preferably a product. If neither can be extended, the order is kept, so that ADD
+       and ADD_CARRY share one 64-bit sum. */
+    uint32_t extendable = vc__sum_to_extend(s, op, b);
+    if (vc__lowered_node(s, extendable)->op == VC__OP_MUL || (extendable != VC__NIL && vc__sum_to_extend(s, op, a) ==
+    VC__NIL)) {
         r = a;
         a = b;
         b = r;
@@ -7956,7 +7960,8 @@ static void vc__spirv_argument_block(vc__spirv *s) {
     vc__spirv_put_name(s, s->arg_block, "values");
 }
 
-/* Loads a word of the argument block once and returns its id: `preferred` if that is not 0 and the word is new. */
+/* Returns the id of a word of the argument block. The first use of the word emits the load, with the id `preferred`, or
+   a new one if that is 0. */
 static uint32_t vc__spirv_word(vc__spirv *s, uint32_t word, uint32_t preferred) {
     if (s->word[word]) return s->word[word];
     if (!s->arg_block) vc__spirv_argument_block(s);
@@ -13967,8 +13972,8 @@ static void vc__check_desc(vc_kernel *k) {
     const vc_allocator *a = &k->desc.allocator;
     uint32_t version = k->desc.machine.spirv_version;
     if ((a->allocate || a->reallocate || a->release) && !vc__is_allocator(a))
-        vc__fail(k, "kernel '%s': allocator.%s is NULL; set all three functions or none", vc__name(k),
-                 !a->allocate ? "allocate" : !a->reallocate ? "reallocate" : "release");
+        vc__fail(k, "kernel '%s': desc.allocator.%s is NULL; set allocate, reallocate and release, or none",
+                 vc__name(k), !a->allocate ? "allocate" : !a->reallocate ? "reallocate" : "release");
     if ((uint32_t)k->desc.buffers > VC_BUFFERS_BINDING) {
         vc__fail(k,
                  "kernel '%s': buffers is %u, but must be VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING",

@@ -19,7 +19,7 @@
            vd_result r = vd_fft_forward(ctx, b);
            if (!r) r = vd_buffer_read(ctx, b, 0, x, VD_WHOLE);
            vd_context_destroy(ctx);
-           return r != VD_OK || x[0] != 1 || x[14] != 1;
+           return r != VD_OK || x[0] != 1 || x[14] != 1; // every bin of a unit impulse is 1 + 0i
        }
 
    What it does not do
@@ -172,18 +172,20 @@
            fits into a work-group                                        Bluestein's algorithm, one kernel
        all others                                                        Bluestein's algorithm, 3 or 5 kernels
 
-       Every length is supported, up to the memory of the device and the limits listed below (see Limits). A length, or
-       a factor of one, fits into a work-group if its elements fit into the shared memory and registers of the
-       work-group.
+       Every length is supported, up to the memory of the device and the limits listed below (see Limits). A length
+       (or a factor of a length) fits into a work-group if its elements fit into the shared memory and registers of the
+       work-group. On a GPU, along axes other than the contiguous one, 8 neighbouring transforms must fit together.
 
-       Memory. If an axis takes several kernels, the data between them are in an intermediate buffer of the plan. With
-       Bluestein's algorithm, a transform of length n has up to about 2.3 n complex numbers there (1.7 n for bins of an
-       odd number of reals, fewer with in_count or out_count), and the device computes tables of n more when the plan is
-       made. All axes of a plan use the same buffer. vd_fft_memory and vd_convolve_memory return the device memory that
+       Memory. If an axis takes several kernels, the data between them are in an intermediate buffer of the plan.
+       Bluestein's algorithm over several kernels computes convolutions of a length m of at most about 2.3 n (1.7 n for
+       bins of an odd number of reals, less with in_count or out_count). The buffer then has m complex numbers for each
+       transform, and tables, which the device computes when the plan is made, have n + m. All axes share these buffers;
+       a plan has at most three. vd_fft_memory and vd_convolve_memory return the device memory that
        a plan owns.
 
-       On a GPU, one kernel transforms several axes if their elements fit into a work-group together. Large images and
-       cubes take two kernels and an intermediate buffer of the plan.
+       On a GPU, one kernel transforms several axes if their elements fit into a work-group together. Images of up to
+       about 2^25 and cubes of up to about 2^24 elements, without prime factors above 31, take two kernels and an
+       intermediate buffer; larger ones take one or more kernels for each axis.
 
        Short rows. A GPU accesses memory in sectors of 32 bytes. If threads that load or store together would use less
        than half of the sectors that they touch, as when each thread transforms a row of its own, the kernel copies the
@@ -199,6 +201,9 @@
        all others    even    n / 2
        all others    odd     n; the imaginary part of the input is 0 or, with desc.pack_rows and if the length fits into
                              a work-group, another row
+
+       If such a complex transform takes several kernels, forward transforms of even length (kind IV excepted) and all
+       DCT1 and DST1 take one more kernel, which combines the results at both ends of a row.
 
    Measuring
        The shape of a kernel consists of its radices in order, the threads of one transform, the transforms of one
@@ -413,8 +418,8 @@
 
    Libraries on top
        The plans of this header are written with public functions, vd_plan_*. Another library can use them to offer
-       plans of the same form; examples/multigrid.c is such a library. It defines a desc, an io, a plan, and a constant
-       that describes the kind of plan:
+       plans of the same form; examples/multigrid.c is such a library. A library defines a desc, an io, a plan, and a
+       constant that describes the kind of plan. This one copies `in` to `out` and applies a fragment to each element:
 
            typedef struct scale_desc { const char *name; uint64_t count; vd_fragment map; } scale_desc;
            typedef struct scale_io { vd_buffer in, out; const vd_named_arg *args; int arg_count; } scale_io;
@@ -485,14 +490,15 @@
        offer functions without a plan     vd_plan_run_cached                  as vd_plan_create and vd_plan_run
        choose by measuring                vd_plan_tune                        the tuner; results of the choices
 
-       Measuring. The best tile size or number of elements per thread depends on the device. vd_plan_tune, which a
+       Tuning. The best tile size or number of elements per thread depends on the device. vd_plan_tune, which a
        library calls while it makes a plan, times kernels and finds the fastest choice; VD_FFT_MEASURE uses it too. The
        library describes the choice with a vd_plan_tuner. `propose` lists the choices, the default first, and may add
        variants of the fastest one; `build` makes the kernels of a choice; `record` records a run of them; `prepare`
-       sets their inputs, and names the results, which must be those of the default. The fields of the tuner are the key
-       of the timings, together with the device and its driver: plans with the same key measure once, and
-       vd_context_desc.cache_directory keeps the timings between runs of a program. Arguments of fragments are known
-       only in a run: to measure kernels with such fragments, `record` sets vd_plan_io.values itself.
+       fills the input buffers and states where the results are; a choice with other results than the default is
+       discarded. The fields of the tuner are the key of the timings, together with the device and its driver: plans
+       with the same key measure once, and vd_context_desc.cache_directory keeps the timings between runs of a program.
+       Arguments of fragments are known only in a run: to measure kernels with such fragments, `record` sets
+       vd_plan_io.values itself.
 
        Ownership. A plan owns its struct, which vd_plan_create allocates and zeroes, its buffers and its kernels.
        kind->release frees all other objects of the plan, such as other plans. If the context is destroyed first, the
@@ -1331,24 +1337,25 @@ typedef struct vd_plan_tuner {
     void *user;
 
     /* Appends choices to `choices`, which has `count` of them and space for VD_PLAN_MAX_CHOICES, and returns their new
-       number. Called with best NULL and count 0: the first choice is the default. After these were timed, called again
-       with the fastest one: may append variants of it. Required. */
+       number. Called with best NULL and count 0: the first choice is the default. Called once more after these were
+       timed, with the fastest as best: may append variants of it. Required. */
     uint32_t (*propose)(void *user, void *choices, uint32_t count, const void *best);
 
-    /* Whether the plan and its device support a choice, which a cache file may contain. Required. */
+    /* Whether the plan and its device support a choice. Called for the fastest choice that was read from a cache file.
+       Required. */
     bool (*accepts)(void *user, const void *choice);
 
     /* Makes the kernels of a choice; *trial is zero. Buffers and kernels that it makes with vd_plan_buffer and
        vd_plan_kernel_build belong to the trial and are destroyed when the plan is tuned. Choices for which this fails
-       are skipped, except the first. Required. */
+       are skipped; if it fails for the first, vd_plan_tune fails. Required. */
     vd_result (*build)(void *user, const void *choice, void *trial);
 
     /* Records one run of a trial. Required. */
     vd_result (*record)(void *user, const void *trial, vd_list *list);
 
     /* Called before the first run of each trial: sets the contents of the buffers that a run reads or changes, and
-       *results, which is zero. Choices with other results than the first are skipped; those of the first must not all
-       be 0. Default: results are not compared. */
+       *results, which is zero. Choices with other results than the first are skipped. If the results of the first are
+       all 0, vd_plan_tune fails. Default: results are not compared. */
     vd_result (*prepare)(void *user, vd_plan_results *results);
 } vd_plan_tuner;
 
@@ -1356,7 +1363,7 @@ typedef struct vd_plan_tuner {
 typedef struct vd_plan_timings {
     uint32_t count;          /* number of choices that were timed; 0: the device does not execute kernels (dummy
                                 backend), or `propose` returned 0 */
-    uint32_t first;          /* index of the default */
+    uint32_t default_index;  /* of the default, in the order of `ms` */
     uint32_t from_cache;     /* 1: they were measured earlier */
     float ms[VD_PLAN_MAX_CHOICES]; /* milliseconds of a run */
 } vd_plan_timings;
@@ -1364,7 +1371,8 @@ typedef struct vd_plan_timings {
 /* Finds the fastest choice. Looks for timings with the same fields, for this device and driver, in the context and in
    vd_context_desc.cache_directory; otherwise measures, which takes some milliseconds for each choice, and stores them
    in both. Waits for the device; must not be called while recording a run. choices: an array of VD_PLAN_MAX_CHOICES
-   choices, which receives those of *timings; choices[0] is the one to use. If nothing was timed, this is the default.
+   choices, which receives those of *timings; choices[0] is the one to use. If nothing was timed, this is the default,
+   or not set if `propose` returned 0.
    Fails if the default cannot be measured. */
 VD_API vd_result vd_plan_tune(vd_plan *plan, const vd_plan_tuner *tuner, void *choices, vd_plan_timings *timings);
 
@@ -1709,7 +1717,7 @@ typedef struct vd__trial {
     vd_result invalid;       /* error code of invalid callbacks */
     const char *name[2];     /* names of the callbacks; the second may be NULL */
     void (*declare)(struct vd__trial *t);
-    /* records callback i for one element and checks its results */
+    /* records callback i for one element; hooks also check their results */
     vd_result (*record)(struct vd__trial *t, int i);
     vd_fft_direction direction; /* direction for which hooks are called */
     vc_kernel *k;
@@ -1883,11 +1891,11 @@ static vd_result vd__fragment_check(const vd__trial *t) {
     const vd_plan_fragment *f = (const vd_plan_fragment *)t->code;
     vc_type type = vc_typeof(t->out);
     bool accepted = f->out ? type == f->out || type == f->other_out : type >= VC_I8 && type <= VC_F64;
-    if (!t->out.owner) return vd_error_set(VD_ERROR_INVALID, "%s does not set out", f->name);
+    if (!t->out.owner) return vd_error_set(VD_ERROR_INVALID, "%s: io->out is not set", f->name);
     if (t->out.owner != (uintptr_t)t->k || !type)
-        return vd_error_set(VD_ERROR_INVALID, "%s sets out to a value that does not belong to this kernel", f->name);
+        return vd_error_set(VD_ERROR_INVALID, "%s: io->out is a value of another kernel", f->name);
     if (!accepted)
-        return vd_error_set(VD_ERROR_INVALID, "%s sets out to %s, but %s is expected", f->name, vc_type_name(type),
+        return vd_error_set(VD_ERROR_INVALID, "%s: io->out is %s, but %s is expected", f->name, vc_type_name(type),
                             f->out ? vc_type_name(f->out) : "a number");
     vc_set(vc_var(t->k, "result", type), t->out); /* uses the result, so that it is not removed as dead code */
     const vc_info *info = vd__trial_reflect(t);
@@ -1905,11 +1913,9 @@ static vd_result vd__fragment_try_result(vd__trial *t) {
     vd_result result = VD_OK;
     vd__trial_begin(t);
     if (!t->k) return vd__fft_no_memory();
-    if (!vc_error(t->k)) { /* otherwise the plan's own kernels report the error as well */
-        vd__fragment_try(t, 0);
-        snprintf(what, sizeof what, "%s%s", t->name[0], t->own > 1 ? "" : " (in[1] is not set)");
-        result = vc_error(t->k) ? vd__trial_error(t, what) : vd__fragment_check(t);
-    }
+    if (!vc_error(t->k)) vd__fragment_try(t, 0);
+    snprintf(what, sizeof what, "%s%s", t->name[0], t->own > 1 ? "" : " (in[1] is not set)");
+    result = vc_error(t->k) ? vd__trial_error(t, what) : vd__fragment_check(t);
     vc_free(t->k);
     return result;
 }
@@ -2391,7 +2397,7 @@ static bool vd__tuned_load(vd__tuning *s) {
         if (vd_cache_load(s->plan->ctx, s->plan->kind->name, s->key, s->key_size, s->kept, s->kept_size)
             != s->kept_size)
             return false;
-        if (!times->count || times->count > VD_PLAN_MAX_CHOICES || times->first >= times->count
+        if (!times->count || times->count > VD_PLAN_MAX_CHOICES || times->default_index >= times->count
             || !s->tuner->accepts(s->tuner->user, times + 1))
             return false;
         vd__tuned_access(s, vd__tuned_put);
@@ -2578,7 +2584,7 @@ static void vd__tuner_sort(vd__tuning *s, uint32_t winner) {
     uint32_t next = s->trial[winner].median > 0.99 * s->trial[0].median ? 0 : winner;
     memset(s->kept, 0, s->kept_size);
     while (next < s->count) {
-        if (!next) out->first = out->count;
+        if (!next) out->default_index = out->count;
         listed[next] = true;
         memcpy(choices + (size_t)out->count * size, vd__tuning_choice(s, next), size);
         out->ms[out->count++] = (float)(s->trial[next].median * 1e-6);
@@ -2883,8 +2889,8 @@ typedef struct vd__real {
     /* length of a transform by Bluestein's algorithm, with convolutions of length shape.n; 0: the transform has length
        shape.n */ \
     FIELD(uint32_t, bluestein_length) \
-    /* its first inputs, of which the others are 0, and its first results, of which the others are not needed: shape.n is
-       at least their sum minus 1, so that neither wrap around */ \
+    /* its first inputs, of which the others are 0, and its first results, of which the others are not needed: shape.n
+       is at least their sum minus 1, so that neither wrap around */ \
     FIELD(uint32_t, bluestein_in) \
     FIELD(uint32_t, bluestein_out) \
     /* Bluestein's algorithm over several passes: the first multiplies by the chirp while loading, the last while
@@ -3221,7 +3227,7 @@ typedef struct vd__fft_search {
     /* not NULL: a wide search, which also tries radices in any order and more numbers of threads, and collects
        candidates; NULL: find only the best shape */
     vd__fft_candidates *candidates;
-    bool any_threads;        /* also try a thread for each butterfly of every stage, which leaves threads idle in others */
+    bool any_threads;        /* also try a thread for each butterfly of every stage; threads are idle in others */
 } vd__fft_search;
 
 /* Whether two shapes are equal, except for the transforms per work-group, slices and padding, which are chosen later.
@@ -3607,8 +3613,8 @@ static double vd__fft_pass_memory_ps(const vd__fft_device *d, uint32_t n) {
 
 /* Chooses the shape for the sizes in `s`, which must have no prime factors above 31: the measured one, or that of the
    lowest estimated cost. A shape in which threads are idle in some stages is chosen only if no other fits, and if its
-   instructions take less time than the memory accesses of two passes. count: number of transforms; min_columns: minimum number of columns per work-group. Returns
-   false if no shape fits into a work-group. */
+   instructions take less time than the memory accesses of two passes. count: number of transforms; min_columns: minimum
+   number of columns per work-group. Returns false if no shape fits into a work-group. */
 static bool vd__fft_choose_shape(const vd__fft_device *d, uint64_t count, uint32_t min_columns, vd__fft_shape *s) {
     vd__fft_search search;
     bool columns = s->columns_in || s->columns_out;
@@ -7114,7 +7120,8 @@ static void vd__real_store_number(const vd__fft_writer *w, vd__real_row row, vc_
     }
 }
 
-/* Stores the reals 2 i and 2 i + 1 of a row, which are one pair in memory. */
+/* Stores x * scale as reals 2 i and 2 i + 1 of a row, after applying the store hook. They are one pair in memory, and
+   out_count is even. */
 static void vd__real_store_number_pair(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
     vc_val even = vc_mul(i, vc_u32(2));
     VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_stored(w, even)) {
@@ -13779,10 +13786,11 @@ static size_t vd__fft_print_timing(char *text, size_t size, const vd__fft_timing
                                                     : "  measured now, %llu shapes:", t->times.count);
     char ms[32];
     for (uint32_t i = 0; i < t->times.count; i++) {
-        if (i >= 6 && i != t->times.first) continue;
+        if (i >= 6 && i != t->times.default_index) continue;
         used += vd__fft_print(text + used, size - used, i ? ", " : " ", 0);
         used += vd__fft_print_choice(text + used, size - used, &t->choice[i]);
-        snprintf(ms, sizeof ms, " %.4g ms%s", (double)t->times.ms[i], i == t->times.first ? " (estimated)" : "");
+        snprintf(ms, sizeof ms, " %.4g ms%s", (double)t->times.ms[i],
+                 i == t->times.default_index ? " (estimated)" : "");
         used += vd__fft_print(text + used, size - used, ms, 0);
     }
     return used + vd__fft_print(text + used, size - used, "\n", 0);

@@ -404,13 +404,13 @@ static void fragments(void **state) {
             refused_fragment(ctx, at, gain, ".declare does not declare argument 'gain', which a callback declares when it is called for an");
         else if (at != KEEP)
             refused_fragment(ctx, at, gain, " declares argument 'gain', but this plan passes no arguments to it");
-        if (at == KEEP) refused_fragment(ctx, at, whole, "sets out to i32, but bool is expected");
-        else if (at == BIN) refused_fragment(ctx, at, positive, "sets out to bool, but a number is expected");
-        else refused_fragment(ctx, at, whole, "sets out to i32, but f32 is expected");
+        if (at == KEEP) refused_fragment(ctx, at, whole, "io->out is i32, but bool is expected");
+        else if (at == BIN) refused_fragment(ctx, at, positive, "io->out is bool, but a number is expected");
+        else refused_fragment(ctx, at, whole, "io->out is i32, but f32 is expected");
         refused_fragment(ctx, at, two,
-                         at == KEEP  ? "sets out to f32x2, but bool"
-                         : at == BIN ? "sets out to f32x2, but a number"
-                                     : "sets out to f32x2, but f32");
+                         at == KEEP  ? "io->out is f32x2, but bool"
+                         : at == BIN ? "io->out is f32x2, but a number"
+                                     : "io->out is f32x2, but f32");
         if (!with_fragment(ctx, at, at == KEEP ? positive : same)) fail_msg("%s", vd_error_text());
         if (!with_fragment(ctx, at, immediate)) fail_msg("%s", vd_error_text());
     }
@@ -422,7 +422,7 @@ static void fragments(void **state) {
     vd_reduce_destroy(plan);
     any.op = VD_REDUCE_MAX;
     assert_null(vd_reduce_create(ctx, &any));
-    says("'reduce': map sets out to bool, but f32 is expected");
+    says("'reduce': map: io->out is bool, but f32 is expected");
     nothing_left(ctx);
     vd_context_destroy(ctx);
 }
@@ -435,8 +435,8 @@ static void fragments_left(void **state) {
     tried.stranger = vc_const(other, vc_f32(1));
     for (int i = 0; i < PLACES; i++) {
         place at = (place)i;
-        refused_fragment(ctx, at, silent, " does not set out");
-        refused_fragment(ctx, at, foreign, " sets out to a value that does not belong to this kernel");
+        refused_fragment(ctx, at, silent, ": io->out is not set");
+        refused_fragment(ctx, at, foreign, ": io->out is a value of another kernel");
         refused_fragment(ctx, at, from_block, "was created in a block that is already closed");
         refused_fragment(ctx, at, leaves_open, ": kernel '");
         refused_fragment(ctx, at, waits, " runs in divergent control flow: vc_barrier");

@@ -158,7 +158,7 @@ static void tune(library *p) {
 static void check_usual(bool from_cache) {
     assert_int_equal(times.count, 3);
     assert_int_equal(times.from_cache, from_cache);
-    assert_int_equal(times.first, 2);
+    assert_int_equal(times.default_index, 2);
     assert_int_equal(found[2].rounds, ROUNDS);
     assert_in_range(found[0].rounds, 2, 3);
     assert_int_equal(found[0].rounds + found[1].rounds, 5);
@@ -204,7 +204,7 @@ static void results_need_not_be_compared(void **state) {
     p->tuner.prepare = NULL;
     tune(p);
     assert_int_equal(times.count, 3);
-    assert_int_equal(times.first, 2);
+    assert_int_equal(times.default_index, 2);
     assert_int_equal(found[0].rounds + found[1].rounds, 3);
     vd_plan_destroy(p);
 }
@@ -220,7 +220,7 @@ static void one_choice(void **state) {
     p->listed = 1;
     tune(p);
     assert_int_equal(times.count, 1);
-    assert_int_equal(times.first, 0);
+    assert_int_equal(times.default_index, 0);
     assert_int_equal(found[0].rounds, 5);
     p->listed = 0;
     field = 5;

@@ -650,11 +650,11 @@ static void machine(void **state) {
     desc.buffers = VC_BUFFERS_DEFAULT;
     desc.allocator.release = vc__std_release;
     k = vc_begin(&desc);
-    assert_string_equal(vc_error(k), "kernel 'wide': allocator.allocate is NULL; set all three functions or none");
+    assert_string_equal(vc_error(k), "kernel 'wide': desc.allocator.allocate is NULL; set allocate, reallocate and release, or none");
     vc_free(k);
     desc.allocator.allocate = vc__std_allocate;
     k = vc_begin(&desc);
-    assert_string_equal(vc_error(k), "kernel 'wide': allocator.reallocate is NULL; set all three functions or none");
+    assert_string_equal(vc_error(k), "kernel 'wide': desc.allocator.reallocate is NULL; set allocate, reallocate and release, or none");
     vc_free(k);
     memset(&m, 0, sizeof m); /* offsets of two types are added without i64 on devices that lack it */
     m.missing_features = VC_FEATURE_I64;
