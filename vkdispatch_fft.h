@@ -305,6 +305,21 @@
        filters    [filters][channels][filter_shape]; with filter_per_group [batch][filters][channels][filter_shape]
        results    [batch][filters][shape of a result]
 
+       Map. With desc.map, code of the caller takes the place of the product: it is recorded into the kernel between the
+       transform and the inverse transform, with buffers and values of its own as arguments, which vd_convolve_run_io
+       passes. The results are the inverse transform of what it sets, divided by the length of the transform:
+
+           static void low_pass(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+               vc_val gain = vc_load(((struct mine *)user)->gains, at->coordinate[1]);
+               (void)k;
+               v->re = vc_mul(v->re, gain);
+               v->im = vc_mul(v->im, gain);
+           }
+
+       A map requires one channel, one filter, the kind CONVOLUTION, the mode CIRCULAR or FULL (which pads with zeros to
+       the period of filter_shape), and no spectrum_hook. The rules of hooks apply (see Hooks). Real signals are
+       transformed as complex ones, and the real parts of the results are stored.
+
        Period. The product of two spectra is the spectrum of a circular convolution, whose period is the length of the
        transforms. In the periodic modes (CIRCULAR, CENTRED) the period is N. In the others it is the smallest length
        without prime factors above 7 that is at least N + F - 1 (FULL), N + F / 2 (SAME) or N (VALID), so that no result
@@ -337,8 +352,8 @@
 
        case                                                      transforms along the last dimension
        ----                                                      -----------------------------------
-       pack_rows without filter_per_group, and batch above 1     complex, two groups as real and imaginary part
-       spectrum_hook                                             complex, imaginary part 0
+       pack_rows, batch above 1, no filter_per_group, no map     complex, two groups as real and imaginary part
+       spectrum_hook or map                                      complex, imaginary part 0
        FULL, SAME or VALID, or N has a prime factor above 31     complex, of half the period (Nussbaumer)
        several dimensions that do not fit into one dispatch      real, half spectra
        all others                                                complex, imaginary part 0
@@ -842,8 +857,8 @@ typedef struct vd_convolve_desc {
                                   c, plus filters * channels for each earlier group with filter_per_group; the other
                                   coordinates are the indices along the axes of the transform, whose lengths
                                   vd_convolve_explain prints. Default: none */
-    void *hook_user;         /* passed to spectrum_hook; must live as long as the plan */
-    vd_fft_rigor rigor;      /* for the kernels of vd_convolve_run; default: VD_FFT_ESTIMATE */
+    void *hook_user;         /* passed to spectrum_hook, map and map_declare; must live as long as the plan */
+    vd_fft_rigor rigor;      /* for the kernels of vd_convolve_run; ignored with map; default: VD_FFT_ESTIMATE */
     bool pack_rows;          /* real convolutions with a batch: transform two groups as the real and imaginary part of
                                 one complex signal. This halves the arithmetic of all plans with a spectrum_hook and, in
                                 the periodic modes, of one-dimensional signals and small images. The two groups are then
@@ -853,7 +868,24 @@ typedef struct vd_convolve_desc {
                                 its own elements only */
     bool filter_per_group;   /* each group is convolved with filters of its own: the filters are an array of
                                 [batch][filters][channels][filter_shape]. Default: all groups share the filters */
+
+    /* Replaces the product with the spectrum of a filter: changes the spectrum of the signal between the transform and
+       the inverse transform. It is called as a load hook, and must set both parts. at->coordinate[0] is the number of
+       the signal; the other coordinates are the indices along the axes of the transform, whose lengths
+       vd_convolve_explain prints. The plan has no filter; see Convolutions in the manual. Default: none */
+    vd_fft_hook map;
+
+    /* Declares the arguments of map: at most 13, with different names of 1 to 63 bytes, not "in", "out" or "roots".
+       Requires map. Default: no arguments. */
+    void (*map_declare)(vc_kernel *k, void *user);
 } vd_convolve_desc;
+
+/* Buffers of a run, as those of vd_convolve_run, and arguments. */
+typedef struct vd_convolve_io {
+    vd_buffer in, out;
+    const vd_named_arg *args; /* all arguments of desc.map, in any order, each exactly once */
+    int arg_count;           /* number of args */
+} vd_convolve_io;
 
 /* Makes a plan. Returns NULL on failure. */
 VD_API vd_convolve *vd_convolve_create(vd_context *ctx, const vd_convolve_desc *desc);
@@ -873,6 +905,13 @@ VD_API vd_result vd_convolve_set_filter(vd_convolve *plan, vd_list *list, vd_buf
    types of the buffers are ignored; the buffers must not overlap. Fails if no filter was set, or if all lists that set
    one were discarded. */
 VD_API vd_result vd_convolve_run(vd_convolve *plan, vd_list *list, vd_buffer in, vd_buffer out);
+
+/* Records a convolution with arguments of desc.map. */
+VD_API vd_result vd_convolve_run_io(vd_convolve *plan, vd_list *list, const vd_convolve_io *io);
+
+/* Returns the arguments that desc.map_declare declared, with name, kind, type and access; *count receives their number.
+   The array belongs to the plan. */
+VD_API const vd_arg_info *vd_convolve_arguments(const vd_convolve *plan, int *count);
 
 /* Returns a text with one line for each kernel of a plan. Valid until the plan is destroyed; "" if plan is NULL. */
 VD_API const char *vd_convolve_explain(vd_convolve *plan);
@@ -1715,13 +1754,13 @@ typedef struct vd__trial {
     const char *declares;    /* name of the callback that declares arguments */
     int first_argument;      /* index in vd_plan.arguments of the first argument that it declares */
     vd_result invalid;       /* error code of invalid callbacks */
-    const char *name[2];     /* names of the callbacks; the second may be NULL */
+    const char *name[3];     /* names of the callbacks; the last ones may be NULL */
     void (*declare)(struct vd__trial *t);
     /* records callback i for one element; hooks also check their results */
     vd_result (*record)(struct vd__trial *t, int i);
     vd_fft_direction direction; /* direction for which hooks are called */
     vc_kernel *k;
-    vc_ref buffer[4];        /* elements and results */
+    vc_ref buffer[6];        /* elements and results */
     int own;                 /* number of buffers that the trial declares, before the arguments of the user */
     vc_val out;              /* result of a fragment */
 } vd__trial;
@@ -1853,7 +1892,7 @@ static vd_result vd__trial_divergent(vd__trial *t) {
     vd_result result = VD_OK;
     vd__trial_begin(t);
     if (!t->k) return vd__fft_no_memory();
-    for (int i = 0; i < 2 && t->name[i] && !result; i++) {
+    for (int i = 0; i < 3 && t->name[i] && !result; i++) {
         VC_IF(t->k, vc_eq(vc_local_index(t->k), vc_u32(0))) { t->record(t, i); }
         snprintf(what, sizeof what, "%s runs in divergent control flow", t->name[i]);
         if (vc_error(t->k)) result = vd__trial_error(t, what);
@@ -2800,7 +2839,8 @@ typedef struct vd__fft_tables {
     FIELD(uint32_t, filters) \
     /* multiply while storing, in C order, without the inverse transform: for axes that take several passes */ \
     FIELD(bool, store_only) \
-    FIELD(bool, chirp) /* the spectrum is that of the chirp, in the tables */
+    FIELD(bool, chirp) /* the spectrum is that of the chirp, in the tables */ \
+    FIELD(bool, map) /* vd__fft_convolution.map takes the place of the product */
 
 /* Product of a convolution: the kernel multiplies by the spectra of the filters and computes the inverse transform. It
    sums over channels; it computes the results of several filters one after the other. */
@@ -2821,7 +2861,8 @@ typedef struct vd__fft_product {
 typedef struct vd__fft_convolution {
     uint64_t batch;
     uint32_t channels, filters;
-    bool filter_per_group;   /* see vd_convolve_desc */
+    bool filter_per_group;   /* see vd_convolve_desc; also with map, for the addresses of elements */
+    vd_fft_hook map;         /* takes the place of the product; NULL: none */
     /* parts of the first axis, transformed together with the last axis; 1: not divided; 0: choose the fastest by
        estimate */
     uint32_t parts;
@@ -4449,7 +4490,7 @@ static void vd__fft_count_moved(const vd__fft_pass *pass, double *read, double *
 
 /* Whether a pass multiplies by the spectrum of a filter. */
 static bool vd__fft_has_spectrum(const vd__fft_pass *pass) {
-    return (pass->product.channels && !pass->product.chirp) || pass->product.store_only;
+    return !pass->product.map && ((pass->product.channels && !pass->product.chirp) || pass->product.store_only);
 }
 
 /* Estimated bytes of spectra that a convolution reads from memory instead of the cache if images are processed one
@@ -4499,6 +4540,7 @@ static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, 
         p, &p->dense, extra_dims, c->filter_per_group ? (uint64_t)c->filters * c->channels * step : 0,
         c->channels * step, true, pointwise);
     pass->product.whole_image = image;
+    pass->product.map = c->map != NULL;
     pass->product.channels = c->channels;
     pass->product.filters = c->channels > 1 ? 1 : c->filters;
     pass->product.in_step = in->stride[0];
@@ -4552,7 +4594,11 @@ static bool vd__fft_plan_first_axis(vd_fft *p, vd__fft_role from, vd__fft_role b
     const vd__fft_convolution *c = &p->convolution;
     if (vd__fft_plan_product(p, from, to, 0, false, false)) return true;
     if (!vd__fft_plan_convolution_axis(p, 1, from, between)) return false;
-    if (c->channels == 1 && c->filters == 1) p->route[0].pass[p->route[0].count - 1].product.store_only = true;
+    vd__fft_product *product = &p->route[0].pass[p->route[0].count - 1].product;
+    if (c->channels == 1 && c->filters == 1) {
+        product->store_only = true;
+        product->map = c->map != NULL;
+    }
     else if (!vd__fft_plan_product(p, between, after, 0, false, true)) return false;
     p->convolution.after_product = true;
     return vd__fft_plan_convolution_axis(p, 1, after, to);
@@ -5771,13 +5817,15 @@ static vd__fft_c vd__fft_apply_hook(const vd__fft_writer *w, vd_fft_hook hook, c
 /* Declares the buffers of a trial, an input and an output for each hook, and the arguments of hook_declare. */
 static void vd__fft_trial_declare(vd__trial *t) {
     const vd_fft *p = (const vd_fft *)t->code;
-    for (int i = 0; i < 4; i++) vd__trial_buffer(t, vd__fft_pair_type(p->real), i % 2 ? VC_WRITE : VC_READ);
+    for (int i = 0; i < (p->convolution.map ? 6 : 4); i++)
+        vd__trial_buffer(t, vd__fft_pair_type(p->real), i % 2 ? VC_WRITE : VC_READ);
     if (p->hooks.declare) p->hooks.declare(t->k, p->hooks.user);
 }
 
 /* Checks the result of a hook: both parts must be values of the arithmetic's type or, for store hooks, both must be
-   {0}. is_real: elements are reals, and im is ignored. */
-static vd_result vd__fft_check_result(const vd_fft *p, const vd_fft_value *v, bool stores, bool is_real) {
+   {0}. name: of the hook; is_real: elements are reals, and im is ignored. */
+static vd_result vd__fft_check_result(const vd_fft *p, const char *name, const vd_fft_value *v, bool stores,
+                                      bool is_real) {
     const vc_val *part[2];
     const char *is[2];
     bool right = true;
@@ -5790,22 +5838,23 @@ static vd_result vd__fft_check_result(const vd_fft *p, const vd_fft_value *v, bo
     }
     if (right) return VD_OK;
     if (is_real)
-        return vd_error_set(VD_ERROR_COMPILE, "the %s hook sets re to %s, but %s is expected",
-                            stores ? "store" : "load", is[0], vc_type_name(p->real));
-    return vd_error_set(VD_ERROR_COMPILE, "the %s hook sets re to %s and im to %s, but %s is expected",
-                        stores ? "store" : "load", is[0], is[1], vc_type_name(p->real));
+        return vd_error_set(VD_ERROR_COMPILE, "%s sets re to %s, but %s is expected", name, is[0],
+                            vc_type_name(p->real));
+    return vd_error_set(VD_ERROR_COMPILE, "%s sets re to %s and im to %s, but %s is expected", name, is[0], is[1],
+                        vc_type_name(p->real));
 }
 
-/* Records the load hook (hook_index 0) or the store hook (1) for one element, which is loaded from one buffer of the
-   trial and stored in the next. */
+/* Records the load hook (hook_index 0), the store hook (1) or the map of a convolution (2) for one element, which is
+   loaded from one buffer of the trial and stored in the next. */
 static vd_result vd__fft_try_hook(vd__trial *t, int hook_index) {
     const vd_fft *p = (const vd_fft *)t->code;
     vc_kernel *k = t->k;
     const vc_ref *buffer = t->buffer + 2 * hook_index;
     bool stores = hook_index == 1;
     vd_fft_direction direction = t->direction;
-    bool is_real = p->kind > VD_FFT_REAL || (p->kind == VD_FFT_REAL && stores == (direction == VD_FFT_INVERSE));
-    vd_fft_hook hook = stores ? p->hooks.store : p->hooks.load;
+    bool is_real = hook_index < 2 && (p->kind > VD_FFT_REAL
+                                      || (p->kind == VD_FFT_REAL && stores == (direction == VD_FFT_INVERSE)));
+    vd_fft_hook hook = hook_index == 2 ? p->convolution.map : stores ? p->hooks.store : p->hooks.load;
     vd_fft_point at;
     vd_fft_value value;
     vd_result result = VD_OK;
@@ -5817,7 +5866,7 @@ static vd_result vd__fft_try_hook(vd__trial *t, int hook_index) {
     value.re = vc_component(v, 0);
     value.im = is_real ? zero : vc_component(v, 1);
     if (hook) vd__fft_call_hook(&p->hooks, hook, k, &at, &value);
-    if (!vc_error(k)) result = vd__fft_check_result(p, &value, stores, is_real);
+    if (!vc_error(k)) result = vd__fft_check_result(p, t->name[hook_index], &value, stores, is_real);
     if (is_real) value.im = value.re.owner ? zero : value.re;
     if (!result && (!stores || value.re.owner || value.im.owner))
         vc_store(buffer[1], at.index, vc_vec2(value.re, value.im));
@@ -5830,7 +5879,7 @@ static vd_result vd__fft_try_direction(vd_fft *p, vd__trial *t) {
     vd__fft_hooks *h = &p->hooks;
     vd_result result = VD_OK;
     vd__trial_begin(t);
-    for (int i = 0; i < 2 && t->k && !result; i++) result = vd__fft_try_hook(t, i);
+    for (int i = 0; i < (p->convolution.map ? 3 : 2) && t->k && !result; i++) result = vd__fft_try_hook(t, i);
     const vc_info *info = result || !t->k ? NULL : vd__trial_reflect(t);
     if (!result && !info) result = vd__trial_error(t, "hooks");
     if (!result) result = vd__arguments_note_access(t, info);
@@ -5843,14 +5892,15 @@ static vd_result vd__fft_try_direction(vd_fft *p, vd__trial *t) {
 /* Checks the hooks in both directions, since they may depend on the direction. */
 static vd_result vd__fft_try_hooks(vd_fft *p) {
     vd__trial t;
-    if (!p->hooks.load && !p->hooks.store) return VD_OK;
+    if (!p->hooks.load && !p->hooks.store && !p->convolution.map) return VD_OK;
     memset(&t, 0, sizeof t);
     t.plan = &p->base;
     t.code = p;
-    t.declares = "hook_declare";
+    t.declares = p->convolution.map ? "map_declare" : "hook_declare";
     t.invalid = VD_ERROR_COMPILE;
     t.name[0] = "the load hook";
     t.name[1] = "the store hook";
+    t.name[2] = p->convolution.map ? "the map" : NULL;
     t.declare = vd__fft_trial_declare;
     t.record = vd__fft_try_hook;
     vd_result result = vd__arguments_find(&t);
@@ -6140,7 +6190,9 @@ static void vd__fft_store_element(const vd__fft_writer *w, const vd__fft_stage_i
     if (w->inverse) x = vd__fft_swap(x);
     if (w->pass->chirp_out)
         x = vd__fft_times_last_chirp(w, x, vd__fft_chirp_of(w, &w->pass->out_range[0], g, b, j));
-    if (w->pass->product.store_only) x = vd__fft_mul(x, vd__fft_spectrum_factor(w, g, b, j));
+    if (w->pass->product.store_only && w->pass->product.map)
+        x = vd__fft_apply_hook(w, w->plan->convolution.map, &w->pass->out_index, g, b, j, x);
+    else if (w->pass->product.store_only) x = vd__fft_mul(x, vd__fft_spectrum_factor(w, g, b, j));
     if (w->store) x = vd__fft_apply_hook(w, w->store, &w->pass->out_index, g, b, j, x);
     if (!x.re.owner && !x.im.owner) return; /* the store hook stores nothing */
     vc_val v = vc_vec2(x.re, x.im);
@@ -6232,6 +6284,22 @@ static vc_val vd__fft_thread_order_index(const vd__fft_pass *pass, vc_val elemen
     return vc_add(vc_mul(vc_add(vc_mul(vc_div(b, threads), vc_u32(g.radix)), j), threads), vc_rem(b, threads));
 }
 
+/* Calls the map for the spectrum in w->x. */
+static void vd__fft_map_spectrum(vd__fft_writer *w, const vd__fft_stage_info *g) {
+    const vd__fft_addressing *spectrum = &w->pass->product.spectrum;
+    vc_val block, exists;
+    bool partly;
+    vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
+    w->index = vd__fft_base_offset(spectrum, q, block);
+    for (uint32_t u = 0; u < g->butterflies; u++) {
+        vc_val b = vd__fft_butterfly_index_clamped(w, g, u);
+        for (uint32_t j = 0; j < g->radix; j++) {
+            vd__fft_c *x = &w->x[u * g->radix + j];
+            *x = vd__fft_apply_hook(w, w->plan->convolution.map, spectrum, g, b, j, *x);
+        }
+    }
+}
+
 /* Sets x[i] to from[i] times the spectrum of the current channel and filter. `from` may be w->x. */
 static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, const vd__fft_c *from, const vd__fft_stage_info *g) {
     const vd__fft_product *p = &w->pass->product;
@@ -6313,7 +6381,8 @@ static void vd__fft_convolve(vd__fft_writer *w) {
     vd__fft_stages(w, 0, s->columns_in);
     memcpy(x, w->x, sizeof x);
     if (w->pass->product.filters == 1) {
-        vd__fft_multiply_by_spectrum(w, x, &g);
+        if (w->pass->product.map) vd__fft_map_spectrum(w, &g);
+        else vd__fft_multiply_by_spectrum(w, x, &g);
         vd__fft_convolve_inverse(w);
         return;
     }
@@ -6395,7 +6464,7 @@ static void vd__fft_declare(vd__fft_writer *w, vd_plan_kernel *b, bool in_place,
     if (vd__fft_has_spectrum(w->pass))
         w->spectrum = vd_plan_kernel_buffer(b, w->k, VD__FFT_SPECTRUM, "spectrum", pair, read);
     if (w->pass->product.chirp) w->spectrum = vc_offset(w->table, vc_u32(w->pass->tables.spectrum));
-    if ((w->load || w->store) && w->plan->hooks.declare) {
+    if ((w->load || w->store || w->pass->product.map) && w->plan->hooks.declare) {
         w->plan->hooks.declare(w->k, w->plan->hooks.user);
         vd__plan_kernel_add_arguments(b, 0, w->plan->base.argument_count);
     }
@@ -12014,12 +12083,26 @@ static void vd__convolve_declare_roots(vd_convolve *p, vc_kernel *k) {
         p->root = vc_buffer(k, "roots", vd__fft_pair_type(p->desc.type), VC_ANY_TYPE | VC_READ);
 }
 
-/* hook_declare of vd_convolve_run for real signals. */
+/* hook_declare of vd_convolve_run. */
 static void vd__convolve_declare(vc_kernel *k, void *user) {
     vd_convolve *p = (vd_convolve *)user;
-    p->data[0] = vd__convolve_buffer(p, k, "in", VC_READ);
-    p->data[1] = vd__convolve_buffer(p, k, "out", VC_WRITE);
-    vd__convolve_declare_roots(p, k);
+    if (p->desc.real) {
+        p->data[0] = vd__convolve_buffer(p, k, "in", VC_READ);
+        p->data[1] = vd__convolve_buffer(p, k, "out", VC_WRITE);
+        vd__convolve_declare_roots(p, k);
+    }
+    if (p->desc.map_declare) p->desc.map_declare(k, p->desc.hook_user);
+}
+
+/* The map of vd_convolve_run: calls the user's, and multiplies by the 1/N of the inverse transform. */
+static void vd__convolve_map(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    const vd_convolve *p = (const vd_convolve *)user;
+    p->desc.map(k, at, v, p->desc.hook_user);
+    if (!v->re.owner || !v->im.owner || vc_typeof(v->re) != (vc_type)p->desc.type
+        || vc_typeof(v->im) != (vc_type)p->desc.type)
+        return; /* the trial of the map reports this */
+    v->re = vc_mul(v->re, vd__fft_immediate(v->re, p->scale));
+    v->im = vc_mul(v->im, vd__fft_immediate(v->im, p->scale));
 }
 
 /* Multiplies *v by exp(i pi j / (2 h)), or by its conjugate if `inverse`. */
@@ -12215,9 +12298,10 @@ static void vd__convolve_choose_form(vd_convolve *p) {
     uint64_t n = p->desc.shape[i], m = p->desc.filter_shape[i];
     uint64_t min_period = p->desc.mode == VD_CONVOLVE_FULL ? n + m - 1 : p->period[i];
     bool wraps = p->desc.mode <= VD_CONVOLVE_CENTRED;
-    bool packs = p->desc.real && p->desc.pack_rows && p->desc.batch > 1 && !p->desc.filter_per_group;
+    bool packs = p->desc.real && p->desc.pack_rows && p->desc.batch > 1 && !p->desc.filter_per_group
+                 && !p->desc.map;
     if (packs) p->form = VD__CONVOLVE_TWO_GROUPS;
-    if (!p->desc.real || packs || p->desc.spectrum_hook) return;
+    if (!p->desc.real || packs || p->desc.spectrum_hook || p->desc.map) return;
     if (wraps) min_period = n + m - 1;
     uint64_t half = vd_fft_good_size((min_period + 1) / 2);
     if (wraps && vd__fft_is_smooth(n, 31)) {
@@ -12251,6 +12335,23 @@ static vd_result vd__convolve_check_iterations(const vd_convolve *p, uint32_t co
                         (unsigned long long)limit);
 }
 
+/* Checks that a plan with a map has no other product. */
+static vd_result vd__convolve_check_map(const vd_convolve_desc *d) {
+    if (!d->map && d->map_declare) return vd_error_set(VD_ERROR_INVALID, "map_declare is set, but map is not");
+    if (!d->map) return VD_OK;
+    if (d->channels > 1 || d->filters > 1)
+        return vd_error_set(VD_ERROR_INVALID, "map is set, but %s is %u; map requires 1",
+                            d->channels > 1 ? "channels" : "filters", d->channels > 1 ? d->channels : d->filters);
+    if (d->spectrum_hook || d->filter_per_group)
+        return vd_error_set(VD_ERROR_INVALID, "map and %s are set, but a plan with a map has no filter",
+                            d->spectrum_hook ? "spectrum_hook" : "filter_per_group");
+    if (d->kind > VD_CONVOLVE_CONVOLUTION || (d->mode > VD_CONVOLVE_CIRCULAR && d->mode != VD_CONVOLVE_FULL))
+        return vd_error_set(VD_ERROR_INVALID, "map is set, but kind is %d and mode is %d; map requires "
+                            "VD_CONVOLVE_CONVOLUTION and VD_CONVOLVE_CIRCULAR or VD_CONVOLVE_FULL", (int)d->kind,
+                            (int)d->mode);
+    return VD_OK;
+}
+
 /* Checks the desc, sets its defaults, and chooses the periods and the form. */
 static vd_result vd__convolve_check_desc(vd_convolve *p) {
     vd_convolve_desc *d = &p->desc;
@@ -12260,6 +12361,7 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     vd_result result = vd__fft_check_shape(shape, 0, UINT32_MAX, &p->dimensions, &elements);
     if (!result) result = VD__CHECK_ENUM(d->kind, "kind", VD_CONVOLVE_CORRELATION);
     if (!result) result = VD__CHECK_ENUM(d->mode, "mode", VD_CONVOLVE_VALID);
+    if (!result) result = vd__convolve_check_map(d);
     if (result) return result;
     if (!d->type) d->type = VD_F32;
     if (d->type != VD_F32 && d->type != VD_F64)
@@ -12368,7 +12470,6 @@ static vd_result vd__convolve_make_filter_plan(vd_convolve *p) {
     desc.load = vd__convolve_load_filter;
     desc.store = vd__convolve_store_spectrum;
     desc.hook_declare = vd__convolve_declare_filter;
-    p->scale = 1 / (double)vd__convolve_element_count(p->length, p->dimensions);
     vd_result result = vd__fft_new(p->base.ctx, &desc, NULL, &p->filter);
     if (p->hook_incomplete)
         return vd_error_set(VD_ERROR_COMPILE, "spectrum_hook sets re or im to {0}, but must set both to values");
@@ -12402,7 +12503,9 @@ static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
     memset(&convolution, 0, sizeof convolution);
     convolution.channels = p->desc.channels;
     convolution.filters = p->desc.filters;
-    convolution.filter_per_group = p->desc.filter_per_group;
+    convolution.filter_per_group = p->desc.filter_per_group || p->desc.map;
+    if (p->desc.map) convolution.map = vd__convolve_map;
+    p->scale = 1 / (double)vd__convolve_element_count(p->length, p->dimensions);
     convolution.batch = p->form == VD__CONVOLVE_TWO_GROUPS ? ((uint64_t)p->desc.batch + 1) / 2 : p->desc.batch;
     convolution.parts = vd__fft_environment_parts();
     uint64_t images_per_group = convolution.channels > convolution.filters ? convolution.channels : convolution.filters;
@@ -12415,11 +12518,11 @@ static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
     if (p->form != VD__CONVOLVE_HALF_SPECTRUM && p->desc.real) {
         desc.load = vd__convolve_load_signal;
         desc.store = vd__convolve_store_result;
-        desc.hook_declare = vd__convolve_declare;
     }
+    if (desc.load || p->desc.map_declare) desc.hook_declare = vd__convolve_declare;
     desc.rigor = p->desc.rigor;
     vd_result result = vd__fft_new(p->base.ctx, &desc, &convolution, &p->run);
-    if (result) return result;
+    if (result || p->desc.map) return result;
     p->run->spectrum = vd_plan_buffer(&p->base, "convolve spectrum", (vd_type)vd__fft_pair_type(p->desc.type),
                                       p->run->dense.stride[0] * vd__convolve_filter_count(p), NULL);
     return p->run->spectrum.id ? VD_OK : vd_error_result();
@@ -12431,14 +12534,14 @@ static uint64_t vd__convolve_bytes(const vd_convolve *p, const uint64_t *shape, 
            * (p->desc.real ? 1 : 2);
 }
 
-typedef struct vd__convolve_io { vd_buffer in, filter, out; } vd__convolve_io;
-
 static vd_result vd__convolve_set_filter(void *plan, vd_list *list, const void *filter);
-static vd_result vd__convolve_run(void *plan, vd_list *list, const void *buffers);
+static vd_result vd__convolve_run(void *plan, vd_list *list, const void *io);
 
-/* Sets the filter, buffer 2 of io, and convolves buffer 0 to buffer 1. */
+/* Buffers of a run with a filter that is set first. */
+typedef struct vd__convolve_filter_io { vd_convolve_io io; vd_buffer filter; } vd__convolve_filter_io;
+
 static vd_result vd__convolve_set_and_run(void *plan, vd_list *list, const void *io) {
-    vd_result result = vd__convolve_set_filter(plan, list, (const vd_buffer *)io + 2);
+    vd_result result = vd__convolve_set_filter(plan, list, &((const vd__convolve_filter_io *)io)->filter);
     return result ? result : vd__convolve_run(plan, list, io);
 }
 
@@ -12448,7 +12551,7 @@ static vd_result vd__convolve_make(void *plan, const void *desc) {
     vd_result result = vd__convolve_check_desc(p);
     if (!result) result = vd__convolve_make_roots(p);
     if (!result) result = vd__convolve_make_run_plan(p);
-    return result ? result : vd__convolve_make_filter_plan(p);
+    return result || p->desc.map ? result : vd__convolve_make_filter_plan(p);
 }
 
 static void vd__convolve_release(void *plan) {
@@ -13070,7 +13173,7 @@ static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__ff
     uint64_t max_bytes = (uint64_t)1 << 30;
     uint32_t count = p->route[0].count + p->route[1].count;
     uint32_t i;
-    if (rigor < VD_FFT_MEASURE || !d->facts.executes) return;
+    if (rigor < VD_FFT_MEASURE || !d->facts.executes || p->convolution.map) return;
     if (max_bytes > d->device_memory / 8) max_bytes = d->device_memory / 8;
     p->timing = (vd__fft_timing *)vd__fft_allocate(&p->base.allocator, count * sizeof *p->timing);
     vd__fft_tuner *tuner = p->timing ? vd__fft_tuner_open(p, desc, convolution, rigor == VD_FFT_PATIENT, max_bytes)
@@ -13203,7 +13306,7 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     if (!result) result = VD__CHECK_ENUM(desc->norm, "norm", VD_FFT_NORM_ORTHO);
     if (!result) result = VD__CHECK_ENUM(desc->kind, "kind", VD_FFT_DST4);
     if (result) return result;
-    if (desc->hook_declare && !desc->load && !desc->store)
+    if (desc->hook_declare && !desc->load && !desc->store && !p->convolution.map)
         return vd_error_set(VD_ERROR_INVALID, "hook_declare is set, but load and store are not");
     if (desc->engine && (desc->load || desc->store))
         return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT does not support hooks");
@@ -13762,6 +13865,7 @@ static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const
     used += vd__fft_print_sectors(text + used, size - used, p, pass);
     if (pass->chirp_in) used += vd__fft_print(text + used, size - used, ", inputs times the chirp", 0);
     if (vd__fft_has_spectrum(pass)) used += vd__fft_print(text + used, size - used, ", multiplied by the spectrum", 0);
+    if (pass->product.map) used += vd__fft_print(text + used, size - used, ", map of the spectrum", 0);
     if (pass->product.chirp)
         used += vd__fft_print(text + used, size - used, ", multiplied by the spectrum of the chirp", 0);
     if (pass->product.channels) used += vd__fft_print(text + used, size - used, ", inverse transform", 0);
@@ -13837,6 +13941,7 @@ static vd_result vd__convolve_set_filter(void *plan, vd_list *list, const void *
     vd_buffer filter = *(const vd_buffer *)filter_buffer;
     vd_named_arg args[3];
     vd_fft_io io;
+    if (p->desc.map) return vd_error_set(VD_ERROR_INVALID, "the plan has a map instead of filters (desc.map)");
     vd_result result = vd__fft_check_buffer(
         p->base.ctx, filter, "filter", vd__convolve_bytes(p, p->desc.filter_shape, vd__convolve_filter_count(p)));
     if (result) return result;
@@ -13853,25 +13958,32 @@ VD_API vd_result vd_convolve_set_filter(vd_convolve *p, vd_list *list, vd_buffer
     return vd_plan_run(p, "vd_convolve_set_filter", vd__convolve_set_filter, list, &filter);
 }
 
-static vd_result vd__convolve_run(void *plan, vd_list *list, const void *buffers) {
+static vd_result vd__convolve_run(void *plan, vd_list *list, const void *user) {
     vd_convolve *p = (vd_convolve *)plan;
-    vd_buffer in = ((const vd_buffer *)buffers)[0], out = ((const vd_buffer *)buffers)[1];
+    const vd_convolve_io *user_io = (const vd_convolve_io *)user;
+    vd_buffer in = user_io->in, out = user_io->out;
     uint64_t in_bytes = vd__convolve_bytes(p, p->desc.shape, (uint64_t)p->desc.batch * p->desc.channels);
     uint64_t out_bytes = vd__convolve_bytes(p, p->result, (uint64_t)p->desc.batch * p->desc.filters);
-    vd_named_arg args[3];
+    vd_named_arg args[VD_PLAN_MAX_ARGUMENTS + 3];
     vd_fft_io hooks;
     vd_plan_role roles[VD__FFT_ALL_ROLES];
     vd_plan_io io = vd__plan_io_of(roles, 2);
-    vd_result result = vd__convolve_check_filter_set(p);
+    vd_result result = p->desc.map ? VD_OK : vd__convolve_check_filter_set(p);
     if (result) return result;
+    if (user_io->arg_count < 0 || user_io->arg_count > VD_PLAN_MAX_ARGUMENTS)
+        return vd_error_set(VD_ERROR_INVALID, "arg_count is %d, but must be 0 to %d", user_io->arg_count,
+                            (int)VD_PLAN_MAX_ARGUMENTS);
+    if (user_io->arg_count && !user_io->args)
+        return vd_error_set(VD_ERROR_INVALID, "arg_count is %d, but args is NULL", user_io->arg_count);
     memset(&hooks, 0, sizeof hooks);
-    vd__convolve_add_argument(&hooks, args, "in", in); /* used only if the run has hooks */
-    vd__convolve_add_argument(&hooks, args, "out", out);
-    if (p->roots.id) vd__convolve_add_argument(&hooks, args, "roots", p->roots);
-    if (p->run->hooks.declare) {
-        io.args = args;
-        io.arg_count = hooks.arg_count;
+    if (p->run->hooks.load) {
+        vd__convolve_add_argument(&hooks, args, "in", in);
+        vd__convolve_add_argument(&hooks, args, "out", out);
+        if (p->roots.id) vd__convolve_add_argument(&hooks, args, "roots", p->roots);
     }
+    for (int i = 0; i < user_io->arg_count; i++) args[hooks.arg_count++] = user_io->args[i];
+    io.args = args;
+    io.arg_count = hooks.arg_count;
     vd__fft_roles(p->run, roles);
     roles[VD__FFT_IN] = vd__role_of("in", in, VD_BYTES, in_bytes, false);
     roles[VD__FFT_OUT] = vd__role_of("out", out, VD_BYTES, out_bytes, true);
@@ -13882,11 +13994,23 @@ static vd_result vd__convolve_run(void *plan, vd_list *list, const void *buffers
     return result ? result : vd__fft_run_all(p->run, list, VD_FFT_FORWARD, &io);
 }
 
+VD_API vd_result vd_convolve_run_io(vd_convolve *p, vd_list *list, const vd_convolve_io *io) {
+    return vd_plan_run(p, "vd_convolve_run_io", vd__convolve_run, list, io);
+}
+
 VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd_buffer out) {
-    vd_buffer buffers[2];
-    buffers[0] = in;
-    buffers[1] = out;
-    return vd_plan_run(p, "vd_convolve_run", vd__convolve_run, list, buffers);
+    vd_convolve_io io;
+    memset(&io, 0, sizeof io);
+    io.in = in;
+    io.out = out;
+    return vd_plan_run(p, "vd_convolve_run", vd__convolve_run, list, &io);
+}
+
+VD_API const vd_arg_info *vd_convolve_arguments(const vd_convolve *p, int *count) {
+    int own = p && p->run->hooks.load ? p->roots.id ? 3 : 2 : 0; /* those of the library come first */
+    const vd_arg_info *all = vd__plan_arguments("vd_convolve_arguments", p ? p->run : NULL, count);
+    if (all && count) *count -= own;
+    return all ? all + own : NULL;
 }
 
 VD_API const char *vd_convolve_source(vd_convolve *p, const vd_fft_step *step, vc_target target) {
@@ -13936,9 +14060,12 @@ static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer
     desc.mode = mode;
     desc.real = true;
     desc.name = "convolve_2d";
-    buffers[1] = out;
-    buffers[2] = filter;
-    return vd_plan_run_cached(ctx, &vd__convolve_kind, vd__convolve_set_and_run, &desc, buffers);
+    vd__convolve_filter_io io;
+    memset(&io, 0, sizeof io);
+    io.io.in = image;
+    io.io.out = out;
+    io.filter = filter;
+    return vd_plan_run_cached(ctx, &vd__convolve_kind, vd__convolve_set_and_run, &desc, &io);
 }
 
 VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer filter, vd_buffer out,

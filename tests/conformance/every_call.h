@@ -512,6 +512,13 @@ static void call_convolve(caller *c) {
     vd_fft_step step;
     memset(&step, 0, sizeof step);
     vd_convolve_source(c->convolve, &step, VC_TARGET_OPENCL);
+    vd_convolve_io io;
+    int count;
+    memset(&io, 0, sizeof io);
+    io.in = any_buffer(c);
+    io.out = any_buffer(c);
+    TOOK(vd_convolve_run_io(c->convolve, immediate(c), &io));
+    vd_convolve_arguments(c->convolve, &count);
 }
 
 static void call_reduce(caller *c) {

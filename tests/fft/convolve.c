@@ -770,6 +770,217 @@ static void bad_runs(vd_context *ctx, const vd_convolve_desc *desc) {
     vd_convolve_destroy(NULL);
 }
 
+/* ---- a map between the transforms ---- */
+
+/* Multiplies by a weight for each signal and frequency, adds a value to frequency 0, and conjugates. */
+typedef struct mapped { vc_ref weights; vc_val offset; uint64_t length[3]; bool wide; } mapped;
+
+static void declare_map(vc_kernel *k, void *user) {
+    mapped *m = (mapped *)user;
+    m->weights = vc_buffer(k, "weights", m->wide ? VC_F64 : VC_F32, VC_READ);
+    m->offset = vc_param(k, "offset", m->wide ? VC_F64 : VC_F32);
+}
+
+static void map_spectrum(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    const mapped *m = (const mapped *)user;
+    vc_val index = at->coordinate[0];
+    for (int d = 0; d < 3; d++) index = vc_add(vc_mul(index, vc_u32((uint32_t)m->length[d])), at->coordinate[d + 1]);
+    vc_val weight = vc_load(m->weights, index), first = vc_eq(vc_rem(index, vc_u32((uint32_t)(m->length[0] * m->length[1] * m->length[2]))), vc_u32(0));
+    vc_val zero = vc_const(k, m->wide ? vc_f64(0) : vc_f32(0));
+    v->re = vc_add(vc_mul(v->re, weight), vc_select(first, m->offset, zero));
+    v->im = vc_neg(vc_mul(v->im, weight));
+}
+
+/* Transforms one dimension of x by its definition. */
+static void sum_dimension(double *x, const uint64_t *shape, int dimension, int sign) {
+    uint64_t n = shape[dimension], inner = 1, count = shape[0] * shape[1] * shape[2];
+    double *line = (double *)malloc((size_t)n * 2 * sizeof *line);
+    assert_non_null(line);
+    for (int d = dimension + 1; d < 3; d++) inner *= shape[d];
+    for (uint64_t i = 0; i < count; i++) {
+        if (i / inner % n) continue;
+        for (uint64_t k = 0; k < n; k++) {
+            line[2 * k] = line[2 * k + 1] = 0;
+            for (uint64_t j = 0; j < n; j++) {
+                double angle = sign * 2 * 3.14159265358979323846 * (double)(j * k % n) / (double)n;
+                const double *p = x + 2 * (i + j * inner);
+                line[2 * k] += p[0] * cos(angle) - p[1] * sin(angle);
+                line[2 * k + 1] += p[0] * sin(angle) + p[1] * cos(angle);
+            }
+        }
+        for (uint64_t k = 0; k < n; k++) memcpy(x + 2 * (i + k * inner), line + 2 * k, 2 * sizeof *line);
+    }
+    free(line);
+}
+
+/* Runs a plan with the map above, and compares with sums in double. pad: additional elements of the period. */
+static void check_map(const sample *s, uint64_t pad, const char *expected_kernels) {
+    uint64_t shape[3], length[3], batch = at_least_one(s->batch);
+    double *y = NULL;
+    mapped m = { { 0 }, { 0, 0 }, { 1, 1, 1 }, s->type == VD_F64 };
+    for (int d = 0; d < 3; d++) {
+        shape[d] = s->shape[d] ? s->shape[d] : 1;
+        m.length[d] = length[d] = s->shape[d] && pad ? vd_fft_good_size(shape[d] + pad) : shape[d];
+    }
+    uint64_t n = shape[0] * shape[1] * shape[2], all = length[0] * length[1] * length[2];
+    vd_convolve_desc desc = { 0 };
+    memcpy(desc.shape, s->shape, sizeof desc.shape);
+    for (int d = 0; d < 3 && pad; d++) desc.filter_shape[d] = s->shape[d] ? pad + 1 : 0;
+    desc.mode = pad ? VD_CONVOLVE_FULL : VD_CONVOLVE_CIRCULAR;
+    desc.batch = s->batch;
+    desc.type = s->type;
+    desc.real = s->real != 0;
+    desc.map = map_spectrum;
+    desc.map_declare = declare_map;
+    desc.hook_user = &m;
+    vd_convolve *plan = vd_convolve_create(device_context, &desc);
+    if (!plan) fail_msg("%s", vd_error_text());
+    if (expected_kernels && !strstr(vd_convolve_explain(plan), expected_kernels)) fail_msg("%s", vd_convolve_explain(plan));
+    sample real = *s;
+    real.real = 1;
+    double *x = numbers(s, batch * n, 3), *weights = numbers(&real, batch * all, 99);
+    vd_buffer in = numbers_buffer(s, batch * n, x), w = numbers_buffer(&real, batch * all, weights);
+    uint64_t results[3] = { 1, 1, 1 };
+    for (int d = 0; d < 3; d++) results[d] = shape[d] + (s->shape[d] ? pad : 0);
+    uint64_t out_count = results[0] * results[1] * results[2];
+    vd_buffer out = numbers_buffer(s, batch * out_count, NULL);
+    vd_named_arg args[2] = { { "offset", s->type == VD_F64 ? vd_f64(2.5) : vd_f32(2.5f) }, { "weights", vd_b(w) } };
+    vd_convolve_io io = { in, out, args, 2 };
+    if (vd_convolve_run_io(plan, vd_immediate(device_context, 0, 0), &io)) fail_msg("%s", vd_error_text());
+    double *expected = (double *)calloc((size_t)(batch * out_count), 16);
+    assert_non_null(expected);
+    for (uint64_t b = 0; b < batch; b++) {
+        y = (double *)calloc((size_t)all, 16);
+        assert_non_null(y);
+        for (uint64_t i = 0; i < n; i++) {
+            uint64_t to = (i / (shape[1] * shape[2]) * length[1] + i / shape[2] % shape[1]) * length[2] + i % shape[2];
+            memcpy(y + 2 * to, x + 2 * (b * n + i), 16);
+        }
+        for (int d = 0; d < 3; d++) sum_dimension(y, length, d, -1);
+        for (uint64_t i = 0; i < all; i++) {
+            y[2 * i] = y[2 * i] * weights[2 * (b * all + i)] + (i ? 0 : 2.5);
+            y[2 * i + 1] *= -weights[2 * (b * all + i)];
+        }
+        for (int d = 0; d < 3; d++) sum_dimension(y, length, d, 1);
+        for (uint64_t i = 0; i < out_count; i++) {
+            uint64_t from = (i / (results[1] * results[2]) * length[1] + i / results[2] % results[1]) * length[2] + i % results[2];
+            expected[2 * (b * out_count + i)] = y[2 * from] / (double)all;
+            expected[2 * (b * out_count + i) + 1] = y[2 * from + 1] / (double)all;
+        }
+        free(y);
+    }
+    double error = distance(s, out, expected, batch * out_count);
+    if (!(error <= (s->type == VD_F64 ? 2e-15 : 1e-6))) {
+        say(s, plan);
+        fail_msg("error %.3g of a map", error);
+    }
+    vd_buffer_destroy(device_context, in);
+    vd_buffer_destroy(device_context, w);
+    vd_buffer_destroy(device_context, out);
+    vd_convolve_destroy(plan);
+    free(x);
+    free(weights);
+    free(expected);
+}
+
+static void maps(void **state) {
+    static const struct { sample s; uint64_t pad; } cases[] = {
+        { { { 24, 0, 0 }, { 0 }, VD_CONVOLVE_KIND_DEFAULT, VD_CONVOLVE_MODE_DEFAULT, 3, 1, 1, 0, VD_F32 }, 0 },
+        { { { 37, 0, 0 }, { 0 }, VD_CONVOLVE_KIND_DEFAULT, VD_CONVOLVE_MODE_DEFAULT, 2, 1, 1, 0, VD_F32 }, 0 },
+        { { { 24, 0, 0 }, { 0 }, VD_CONVOLVE_KIND_DEFAULT, VD_CONVOLVE_MODE_DEFAULT, 2, 1, 1, 1, VD_F32 }, 7 },
+        { { { 6, 10, 0 }, { 0 }, VD_CONVOLVE_KIND_DEFAULT, VD_CONVOLVE_MODE_DEFAULT, 2, 1, 1, 0, VD_F32 }, 0 },
+        { { { 12, 10, 0 }, { 0 }, VD_CONVOLVE_KIND_DEFAULT, VD_CONVOLVE_MODE_DEFAULT, 3, 1, 1, 1, VD_F32 }, 3 },
+        { { { 3, 4, 5 }, { 0 }, VD_CONVOLVE_KIND_DEFAULT, VD_CONVOLVE_MODE_DEFAULT, 2, 1, 1, 1, VD_F32 }, 0 },
+        { { { 30, 16, 0 }, { 0 }, VD_CONVOLVE_KIND_DEFAULT, VD_CONVOLVE_MODE_DEFAULT, 1, 1, 1, 0, VD_F64 }, 0 },
+    };
+    (void)state;
+    need_device();
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (int as_gpu = 0; as_gpu < 2; as_gpu++) {
+            if (cases[i].s.type == VD_F64 && lacks_arithmetic(VD_F64)) continue;
+            if (as_gpu) assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1), 0);
+            check_map(&cases[i].s, cases[i].pad, cases[i].s.shape[1] ? NULL : "map of the spectrum");
+            unsetenv("VKDISPATCH_FFT_SHAPES");
+        }
+    /* parts of the first axis are transformed together with the last one */
+    sample parts = { { 32, 8, 12 }, { 0 }, VD_CONVOLVE_KIND_DEFAULT, VD_CONVOLVE_MODE_DEFAULT, 2, 1, 1, 0, VD_F32 };
+    assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1), 0);
+    assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", "p4", 1), 0);
+    check_map(&parts, 2, NULL);
+    unsetenv("VKDISPATCH_FFT_FACTORS");
+    unsetenv("VKDISPATCH_FFT_SHAPES");
+    /* the first axis takes several passes; the map is part of the last one before the inverse transform */
+    uint32_t shared = limit_shared_memory(512);
+    sample s = { { 300, 0, 0 }, { 0 }, VD_CONVOLVE_KIND_DEFAULT, VD_CONVOLVE_MODE_DEFAULT, 2, 1, 1, 0, VD_F32 };
+    check_map(&s, 0, NULL);
+    s.real = 1;
+    check_map(&s, 20, NULL);
+    limit_shared_memory(shared);
+}
+
+static void bad_map(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)at, (void)user;
+    v->re = vc_const(k, vc_u32(1));
+}
+
+static void bad_maps(void **state) {
+    vd_context_desc dummy = { 0 };
+    vd_context *ctx = NULL;
+    vd_convolve_desc desc = { 0 };
+    mapped m = { { 0 }, { 0, 0 }, { 1, 1, 16 }, false };
+    (void)state;
+    dummy.backend = VD_BACKEND_DUMMY;
+    assert_int_equal(vd_context_create(&dummy, &ctx), VD_OK);
+    desc.shape[0] = 16;
+    desc.map_declare = declare_map;
+    desc.hook_user = &m;
+    assert_null(vd_convolve_create(ctx, &desc));
+    says("vd_convolve_create 'convolve': map_declare is set, but map is not");
+    desc.map = map_spectrum;
+    desc.channels = 2;
+    assert_null(vd_convolve_create(ctx, &desc));
+    says("map is set, but channels is 2; map requires 1");
+    desc.channels = 0;
+    desc.filter_per_group = true;
+    assert_null(vd_convolve_create(ctx, &desc));
+    says("map and filter_per_group are set, but a plan with a map has no filter");
+    desc.filter_per_group = false;
+    desc.mode = VD_CONVOLVE_SAME;
+    assert_null(vd_convolve_create(ctx, &desc));
+    says("map requires VD_CONVOLVE_CONVOLUTION and VD_CONVOLVE_CIRCULAR or VD_CONVOLVE_FULL");
+    desc.mode = VD_CONVOLVE_CIRCULAR;
+    desc.map = bad_map;
+    assert_null(vd_convolve_create(ctx, &desc));
+    says("the map sets re to u32 and im to f32, but f32 is expected");
+    desc.map = map_spectrum;
+    desc.rigor = VD_FFT_MEASURE;
+    vd_convolve *plan = vd_convolve_create(ctx, &desc);
+    if (!plan) fail_msg("%s", vd_error_text());
+    int count = 0;
+    const vd_arg_info *args = vd_convolve_arguments(plan, &count);
+    assert_int_equal(count, 2);
+    assert_string_equal(args[0].name, "weights");
+    assert_string_equal(args[1].name, "offset");
+    vd_buffer in = buffer_of(ctx, VD_F32C, 16, NULL), out = buffer_of(ctx, VD_F32C, 16, NULL);
+    vd_list *list = vd_immediate(ctx, 0, 0);
+    assert_int_equal(vd_convolve_set_filter(plan, list, in), VD_ERROR_INVALID);
+    says("vd_convolve_set_filter 'convolve': the plan has a map instead of filters (desc.map)");
+    assert_int_equal(vd_convolve_run(plan, list, in, out), VD_ERROR_INVALID);
+    says("argument 'weights' is missing");
+    vd_convolve_io io = { in, out, NULL, 2 };
+    assert_int_equal(vd_convolve_run_io(plan, list, &io), VD_ERROR_INVALID);
+    says("vd_convolve_run_io 'convolve': arg_count is 2, but args is NULL");
+    io.arg_count = 17;
+    assert_int_equal(vd_convolve_run_io(plan, list, &io), VD_ERROR_INVALID);
+    says("arg_count is 17, but must be 0 to 16");
+    assert_int_equal(vd_convolve_run_io(plan, list, NULL), VD_ERROR_INVALID);
+    assert_null(vd_convolve_arguments(NULL, &count));
+    vd_convolve_destroy(plan);
+    vd_buffer_destroy(ctx, in);
+    vd_buffer_destroy(ctx, out);
+    vd_context_destroy(ctx);
+}
+
 static void bad_input(void **state) {
     vd_context_desc dummy = { 0 };
     vd_context *ctx = NULL;
@@ -827,7 +1038,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(joined_axes), cmocka_unit_test(split_first_axis),
         cmocka_unit_test(requested_parts), cmocka_unit_test(known_parts), cmocka_unit_test(parts_chosen_for_a_gpu),
         cmocka_unit_test(filters), cmocka_unit_test(printf_in_filters), cmocka_unit_test(simple_calls),
-        cmocka_unit_test(bad_input),
+        cmocka_unit_test(maps), cmocka_unit_test(bad_maps), cmocka_unit_test(bad_input),
     };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");
     return RUN_ON_DEVICE(tests);
