@@ -15389,21 +15389,26 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
 /* Checks implicit argument i of a kernel desc. */
 static vd_result vd__implicit_info_check(const vd_kernel_desc *desc, int i) {
     const vd_implicit_info *h = &desc->implicit[i];
-    bool of_arg = h->kind == VD_IMPLICIT_LENGTH || h->kind == VD_IMPLICIT_SHAPE;
-    bool ok = h->kind > VD_IMPLICIT_NONE && h->kind <= VD_IMPLICIT_OUTPUT;
-    bool output = h->kind == VD_IMPLICIT_OUTPUT;
-    if (output && ((int64_t)h->arg + 1 != desc->arg_count || desc->args[h->arg].kind >= VD_ARG_VALUE
-                   || desc->args[h->arg].type != VD_U32))
-        ok = false;
-    if (of_arg && ((int)h->arg >= desc->arg_count || (int)h->arg < 0 || desc->args[h->arg].kind >= VD_ARG_VALUE))
-        ok = false;
-    if (h->kind != VD_IMPLICIT_LENGTH && h->axis >= (h->kind == VD_IMPLICIT_SHAPE ? 4u : 3u)) ok = false;
-    if (h->offset % 4 || desc->argument_bytes < 4 || h->offset > desc->argument_bytes - 4) ok = false;
-    if (ok) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "implicit argument %d (kind %d, arg %u, "
-                         "axis %u, offset %u) does not match the arguments or an argument block of %u bytes", i,
-                         (int)h->kind, (unsigned)h->arg, (unsigned)h->axis, (unsigned)h->offset,
-                         (unsigned)desc->argument_bytes);
+    bool output = h->kind == VD_IMPLICIT_OUTPUT, shape = h->kind == VD_IMPLICIT_SHAPE;
+    const vd_arg_info *arg = (int64_t)h->arg < desc->arg_count ? &desc->args[h->arg] : NULL;
+    const char *call = "vd_kernel_create";
+    if (h->kind <= VD_IMPLICIT_NONE || h->kind > VD_IMPLICIT_OUTPUT)
+        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.implicit[%d].kind is %d, but must be 1 to %d", i,
+                             (int)h->kind, (int)VD_IMPLICIT_OUTPUT);
+    if ((h->kind == VD_IMPLICIT_LENGTH || shape || output) && (!arg || arg->kind >= VD_ARG_VALUE))
+        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.implicit[%d].arg is %u, which is not the "
+                             "index of a buffer argument", i, (unsigned)h->arg);
+    if (output && (arg != &desc->args[desc->arg_count - 1] || arg->type != VD_U32))
+        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.implicit[%d].arg is %u, but the output buffer "
+                             "must be the last argument, and have type u32", i, (unsigned)h->arg);
+    if (h->kind != VD_IMPLICIT_LENGTH && h->axis >= (shape ? 4u : 3u))
+        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.implicit[%d].axis is %u, but must be 0 to %d", i,
+                             (unsigned)h->axis, shape ? 3 : 2);
+    if (h->offset % 4 || desc->argument_bytes < 4 || h->offset > desc->argument_bytes - 4)
+        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.implicit[%d].offset is %u, but must be a "
+                             "multiple of 4 and end within the argument block of %u bytes", i, (unsigned)h->offset,
+                             (unsigned)desc->argument_bytes);
+    return VD_OK;
 }
 
 /* ---- formats: "f32 u32x2:text", "assert:text", or "check i64 u32:text" ---- */
