@@ -237,9 +237,9 @@ static void kernel_descs(void **state) {
     d.argument_bytes = 16;
     d.implicit = &hidden;
     d.implicit_count = 1;
-    REFUSED(vd_kernel_create(validate_ctx, &d), "implicit argument 0");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "desc.implicit[0].kind is ");
     hidden.kind = VD_IMPLICIT_LENGTH; /* an implicit argument of a value */
-    REFUSED(vd_kernel_create(validate_ctx, &d), "implicit argument 0");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "desc.implicit[0].arg is ");
     d.implicit_count = 0;
     for (uint32_t i = 0; i < 17; i++) {
         args[i].kind = VD_ARG_BINDING;
