@@ -532,8 +532,11 @@
        elements of an array of a transform or convolution, from the first to the last         2^32 - 1
        elements of an axis of a cosine or sine transform                                      2^31 (DST1: 2^31 - 1)
        complex numbers of an intermediate buffer or of the tables of a plan (see Lengths)     2^32 - 1
-       elements of a reduction, scan, sort, histogram or top-k                                2^31
+       elements of a reduction (more than 2^31: VD_FEATURE_I64, no segments)                  2^40
+       elements of a scan, sort, histogram or top-k                                           2^31
+       results of a reduction                                                                 2^31
        segments of a reduction                                                                2^31 - 1
+       elements of a result of VD_REDUCE_ARGMIN or _ARGMAX                                    2^32 - 2
        channels or filters of a convolution, if vd_facts.max_loop_iterations is not 0         half of that number
        dimensions of a convolution                                                            3
        dimensions of a transform, reduction, scan or top-k                                    4
@@ -934,7 +937,7 @@ VD_API vd_result vd_convolve_2d(vd_context *ctx, vd_buffer image, vd_buffer filt
    {0}. */
 typedef struct vd_fragment_io {
     vc_val in[2];            /* elements or operands */
-    vc_val index;            /* u32: index of the element */
+    vc_val index;            /* u32: index of the element, modulo 2^32 */
     vc_val out;              /* the result, which the fragment must set; {0} on entry */
 } vd_fragment_io;
 
@@ -2277,17 +2280,19 @@ static void vd__digits_add(vd__digits *d, uint64_t size, uint64_t stride) {
     d->product *= size;
 }
 
-/* Returns the memory offset of an index. */
-static vc_val vd__digits_offset(const vd__digits *d, vc_val index) {
-    vc_val offset = vc_u32(0);
+/* Returns the memory offset of an index. Both have this type, VC_U32 or VC_U64. */
+static vc_val vd__digits_offset_in(const vd__digits *d, vc_val index, vc_type type) {
+    vc_val offset = vc_imm(type, 0);
     uint32_t i = d->count;
     while (i-- > 0) {
-        vc_val digit = i ? vc_rem(index, vc_u32((uint32_t)d->size[i])) : index;
-        index = i ? vc_div(index, vc_u32((uint32_t)d->size[i])) : index;
-        offset = vc_add(offset, vc_mul(digit, vc_u32((uint32_t)d->stride[i])));
+        vc_val digit = i ? vc_rem(index, vc_imm(type, d->size[i])) : index;
+        index = i ? vc_div(index, vc_imm(type, d->size[i])) : index;
+        offset = vc_add(offset, vc_mul(digit, vc_imm(type, d->stride[i])));
     }
     return offset;
 }
+
+static vc_val vd__digits_offset(const vd__digits *d, vc_val index) { return vd__digits_offset_in(d, index, VC_U32); }
 
 /* vd__digits_offset on the host. */
 static uint64_t vd__digits_offset_of(const vd__digits *d, uint64_t index) {
@@ -7528,6 +7533,13 @@ typedef enum vd__reduce_role {
     VD__REDUCE_TICKETS, VD__REDUCE_ROLES
 } vd__reduce_role;
 
+/* Maximum of elements, results and segments; elements above which indices have 64 bits, less in a test. */
+#define VD__REDUCE_ELEMENTS (1ull << 40)
+#define VD__REDUCE_RESULTS (1ull << 31)
+#ifndef VD__REDUCE_NARROW
+#define VD__REDUCE_NARROW (1ull << 31)
+#endif
+
 /* Returns the digits with strides in units of n elements. inner: also the last digit, which must have stride 1, counts
    units instead of elements. */
 static vd__digits vd__digits_in_units(const vd__digits *d, uint32_t n, bool inner) {
@@ -7673,6 +7685,7 @@ typedef struct vd__reduce_writer {
     const vd_reduce_desc *desc;
     const vd__reduce_op_info *info;
     vc_type type[VD__REDUCE_FIELDS];
+    vc_type index_type;      /* of indices of elements: VC_U64 in large arrays, else VC_U32 */
     uint32_t vector, loads;  /* elements per load; loads of a thread at a time */
     vd__digits kept, reduced; /* those of the plan, in units of loads */
     vc_ref in[2][2];         /* [input][0: as scalars, 1: as vectors] */
@@ -7712,7 +7725,7 @@ static vd__reduce_state vd__reduce_empty(const vd__reduce_writer *w) {
     s.v[0] = w->desc->combine.build ? vd__plan_identity(w->desc->identity, w->type[0])
                                      : vd__reduce_identity(op, w->type[0]);
     s.v[1] = vd__reduce_has_index(w) ? vc_u32(UINT32_MAX) : vc_imm(w->type[0], 0);
-    s.v[2] = vc_u32(0);
+    s.v[2] = vc_imm(w->type[2], 0);
     return s;
 }
 
@@ -7748,7 +7761,7 @@ static vd__reduce_state vd__reduce_state_of(const vd__reduce_writer *w, const vc
     if (w->desc->op == VD_REDUCE_NORM) s.v[0] = vc_mul(v, v);
     if (w->desc->op == VD_REDUCE_VARIANCE) {
         if (w->shift.owner) s.v[0] = vc_sub(v, w->shift);
-        s.v[2] = vc_u32(1);
+        s.v[2] = vc_imm(w->type[2], 1);
     }
     if (!vd__reduce_has_index(w)) return s;
     s.v[1] = index;
@@ -7763,7 +7776,7 @@ static vd__reduce_state vd__reduce_state_of(const vd__reduce_writer *w, const vc
 static vd__reduce_state vd__reduce_merge_variances(const vd__reduce_writer *w, vd__reduce_state a, vd__reduce_state b) {
     vc_type type = w->type[0];
     vc_val count = vc_add(a.v[2], b.v[2]), difference = vc_sub(b.v[0], a.v[0]);
-    vc_val weight = vc_div(vc_cast(type, b.v[2]), vc_cast(type, vc_max(count, vc_u32(1))));
+    vc_val weight = vc_div(vc_cast(type, b.v[2]), vc_cast(type, vc_max(count, vc_imm(w->type[2], 1))));
     vd__reduce_state s;
     s.v[0] = vc_fma(difference, weight, a.v[0]);
     s.v[1] = vc_fma(difference, vc_mul(difference, vc_mul(vc_cast(type, a.v[2]), weight)), vc_add(a.v[1], b.v[1]));
@@ -7812,7 +7825,7 @@ static vd__reduce_state vd__reduce_merge_tree(const vd__reduce_writer *w, vd__re
         }
         s[0].v[0] = mean;
         s[0].v[1] = squares;
-        s[0].v[2] = vc_u32(count);
+        s[0].v[2] = vc_imm(w->type[2], count);
         return s[0];
     }
     for (uint32_t n = count, half; n > 1; n = half) {
@@ -7906,19 +7919,29 @@ static void vd__reduce_store(const vd__reduce_writer *w, vc_ref to, vc_val index
 /* Number of input arrays. */
 static uint32_t vd__reduce_inputs(const vd_reduce_desc *d) { return d->op == VD_REDUCE_DOT ? 2 : 1; }
 
-/* Returns the index of element j of load `at` of n elements. */
-static vc_val vd__reduce_index(vc_val at, uint32_t n, uint32_t j) {
-    return n > 1 ? vc_add(vc_mul(at, vc_u32(n)), vc_u32(j)) : at;
+/* Returns a number of the type of indices of elements. */
+static vc_val vd__reduce_number(const vd__reduce_writer *w, uint64_t x) { return vc_imm(w->index_type, x); }
+
+/* Converts a u32 to an index. */
+static vc_val vd__reduce_widen(const vd__reduce_writer *w, vc_val x) {
+    return w->index_type == VC_U64 ? vc_cast(VC_U64, x) : x;
+}
+
+/* Returns the index of element j of load `at` for fragments and results, which have its low 32 bits. */
+static vc_val vd__reduce_index(const vd__reduce_writer *w, vc_val at, uint32_t j) {
+    if (w->index_type == VC_U64) at = vc_cast(VC_U32, at);
+    return w->vector > 1 ? vc_add(vc_mul(at, vc_u32(w->vector)), vc_u32(j)) : at;
 }
 
 /* Loads vector r of a result and converts its elements to states. */
 static void vd__reduce_load_vector(const vd__reduce_writer *w, vc_val base, vc_val r, vd__reduce_state *to) {
-    vc_val at = vc_add(base, vd__digits_offset(&w->reduced, r)), e[2] = { { 0, 0 }, { 0, 0 } }, both[2];
+    vc_val at = vc_add(base, vd__digits_offset_in(&w->reduced, r, w->index_type));
+    vc_val e[2] = { { 0, 0 }, { 0, 0 } }, both[2];
     uint32_t inputs = vd__reduce_inputs(w->desc);
     for (uint32_t i = 0; i < inputs; i++) both[i] = vc_load(w->in[i][w->vector > 1], at);
     for (uint32_t j = 0; j < w->vector; j++) {
         for (uint32_t i = 0; i < inputs; i++) e[i] = w->vector > 1 ? vc_component(both[i], j) : both[i];
-        to[j] = vd__reduce_state_of(w, e, vd__reduce_index(r, w->vector, j), vd__reduce_index(at, w->vector, j));
+        to[j] = vd__reduce_state_of(w, e, vd__reduce_index(w, r, j), vd__reduce_index(w, at, j));
     }
 }
 
@@ -7926,10 +7949,11 @@ static void vd__reduce_load_vector(const vd__reduce_writer *w, vc_val base, vc_v
 static void vd__reduce_remainder(const vd__reduce_writer *w) {
     uint64_t n = w->plan->reduced.product;
     uint32_t count = (uint32_t)(n % w->vector);
-    vc_val at = vc_add(w->row, vc_u32((uint32_t)n - count)), e[2] = { { 0, 0 }, { 0, 0 } };
+    vc_val at = vc_add(vd__reduce_widen(w, w->row), vd__reduce_number(w, n - count)), e[2] = { { 0, 0 }, { 0, 0 } };
     if (!count) return;
     VC_IF(w->k, vc_and(vc_eq(w->part, vc_u32(0)), vc_lt(w->row, vc_u32(count)))) {
         for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) e[i] = vc_load(w->in[i][0], at);
+        if (w->index_type == VC_U64) at = vc_cast(VC_U32, at);
         vd__reduce_append(w, vd__reduce_state_of(w, e, at, at));
     }
 }
@@ -7939,7 +7963,7 @@ static void vd__reduce_step(const vd__reduce_writer *w, vc_val base, vc_val r, u
     uint32_t rows = w->plan->threads / w->plan->lanes;
     vd__reduce_state s[VD__REDUCE_IN_FLIGHT];
     for (uint32_t j = 0; j < loads; j++)
-        vd__reduce_load_vector(w, base, vc_add(r, vc_u32(j * rows)), &s[j * w->vector]);
+        vd__reduce_load_vector(w, base, vc_add(r, vd__reduce_number(w, j * rows)), &s[j * w->vector]);
     vd__reduce_append(w, vd__reduce_merge_tree(w, s, loads * w->vector));
 }
 
@@ -7947,21 +7971,22 @@ static void vd__reduce_step(const vd__reduce_writer *w, vc_val base, vc_val r, u
    so on. */
 static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
     uint32_t rows = w->plan->threads / w->plan->lanes, loads = w->loads, tile = rows * loads;
-    vc_val first = vc_add(vc_mul(w->part, vc_u32(tile)), w->row);
-    vc_val end = w->desc->segments ? w->length : vc_u32((uint32_t)w->reduced.product);
-    vc_ref next = vc_var(w->k, "next", VC_U32);
+    vc_val first = vc_add(vc_mul(vd__reduce_widen(w, w->part), vd__reduce_number(w, tile)),
+                          vd__reduce_widen(w, w->row));
+    vc_val end = w->desc->segments ? w->length : vd__reduce_number(w, w->reduced.product);
+    vc_ref next = vc_var(w->k, "next", w->index_type);
     vc_set(next, first);
     VC_LOOP(w->k) {
-        vc_val r = vc_get(next), last = vc_add(r, vc_u32((loads - 1) * rows));
+        vc_val r = vc_get(next), last = vc_add(r, vd__reduce_number(w, (loads - 1) * rows));
         vc_break_if(w->k, vc_le(end, last));
         vd__reduce_step(w, base, r, loads);
-        vc_set(next, vc_add(r, vc_u32(w->plan->parts * tile)));
+        vc_set(next, vc_add(r, vd__reduce_number(w, (uint64_t)w->plan->parts * tile)));
     }
     while (loads /= 2) {
         vc_val r = vc_get(next);
-        VC_IF(w->k, vc_lt(vc_add(r, vc_u32((loads - 1) * rows)), end)) {
+        VC_IF(w->k, vc_lt(vc_add(r, vd__reduce_number(w, (loads - 1) * rows)), end)) {
             vd__reduce_step(w, base, r, loads);
-            vc_set(next, vc_add(r, vc_u32(loads * rows)));
+            vc_set(next, vc_add(r, vd__reduce_number(w, loads * rows)));
         }
     }
     if (w->vector > 1) vd__reduce_remainder(w);
@@ -7974,6 +7999,11 @@ static uint32_t vd__reduce_thread_rows(const vd_reduce *p) { return p->threads /
 
 /* Number of elements of the array. */
 static uint64_t vd__reduce_elements(const vd_reduce *p) { return p->kept.product * p->reduced.product; }
+
+/* Whether indices of elements need 64 bits. The offsets of segments have 32. */
+static bool vd__reduce_is_large(const vd_reduce *p) {
+    return !p->desc.segments && vd__reduce_elements(p) > VD__REDUCE_NARROW;
+}
 
 /* Number of elements of a block, which are the contiguous elements with one index of the slowest dimension. */
 static uint64_t vd__reduce_block_elements(const vd_reduce *p) { return vd__reduce_elements(p) / p->kept.size[0]; }
@@ -8349,9 +8379,10 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
 /* Returns where the elements of result w->clamped begin: in units of loads, for segments in elements. Sets w->length,
    in elements. Offsets of segments are clamped to the array; decreasing offsets give length 0. */
 static vc_val vd__reduce_locate_result(vd__reduce_writer *w) {
-    vc_val n = vc_u32((uint32_t)w->plan->reduced.product);
+    vc_val n = vd__reduce_number(w, w->plan->reduced.product);
     w->length = n;
-    if (!w->desc->segments) return vd__digits_offset(&w->kept, w->clamped);
+    if (!w->desc->segments)
+        return vd__digits_offset_in(&w->kept, vd__reduce_widen(w, w->clamped), w->index_type);
     vc_val first = vc_min(vc_load(w->offsets, w->clamped), n);
     w->length = vc_sub(vc_clamp(vc_load(w->offsets, vc_add(w->clamped, vc_u32(1))), first, n), first);
     return first;
@@ -8362,7 +8393,7 @@ static vc_val vd__reduce_locate_result(vd__reduce_writer *w) {
 static void vd__reduce_shift_to_first(vd__reduce_writer *w, vc_val base) {
     if (w->desc->segments) base = vc_min(base, vc_u32((uint32_t)w->plan->reduced.product - 1));
     vc_val first = w->vector > 1 ? vc_component(vc_load(w->in[0][1], base), 0) : vc_load(w->in[0][0], base);
-    vd__reduce_set_shift(w, first, vd__reduce_index(base, w->vector, 0));
+    vd__reduce_set_shift(w, first, vd__reduce_index(w, base, 0));
 }
 
 /* Returns the number of levels of chains that a thread needs for its loads or, if more, for the partial results of
@@ -8541,7 +8572,7 @@ static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
     uint32_t size = vd_type_size(p->desc.type);
     vd_reduce best, trial;
     double cost = 0;
-    if (p->desc.segments || vd__reduce_result_count(p) < VD__REDUCE_LANES
+    if (p->desc.segments || vd__reduce_is_large(p) || vd__reduce_result_count(p) < VD__REDUCE_LANES
         || p->kept.size[0] * p->kept.stride[0] != vd__reduce_elements(p)
         || 2 * vd__reduce_block_elements(p) * size > VD__REDUCE_CELL_BYTES)
         return false;
@@ -8622,7 +8653,8 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     w.info = vd__reduce_plan_info(p);
     w.type[0] = p->keyed ? (vc_type)VC_U32 : vd__reduce_state_type(w.desc);
     w.type[1] = vd__reduce_is_arg(w.desc->op) ? (vc_type)VC_U32 : w.type[0];
-    w.type[2] = VC_U32;
+    w.index_type = vd__reduce_is_large(p) ? VC_U64 : VC_U32;
+    w.type[2] = w.index_type;
     w.levels = vd__reduce_level_count(p);
     w.vector = vectors ? p->vector : 1;
     w.loads = (p->vector > 1 ? VD__REDUCE_IN_FLIGHT : VD__REDUCE_IN_FLIGHT / 2) / w.vector;
@@ -8660,13 +8692,31 @@ static vd_result vd__reduce_check_type(const vd_reduce *p) {
                         accepted & VD__ACCEPTS_BOOL ? " or bool" : "");
 }
 
+/* Checks the limits of arrays whose elements have indices of 64 bits. */
+static vd_result vd__reduce_check_large(const vd_reduce *p) {
+    unsigned long long kept = p->kept.product, reduced = p->reduced.product;
+    if (!vd__reduce_is_large(p)) return VD_OK;
+    if (!(vd_device(p->base.ctx, 0)->features & VD_FEATURE_I64))
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "the shape has %llu elements, but without 64-bit integers "
+                            "(VD_FEATURE_I64) the limit is %llu", kept * reduced, VD__REDUCE_NARROW);
+    if (kept > VD__REDUCE_RESULTS)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "there are %llu results, but the limit is %llu", kept,
+                            VD__REDUCE_RESULTS);
+    if (vd__reduce_is_arg(p->desc.op) && reduced >= UINT32_MAX)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "each result is an index of %llu elements, but the limit is %u",
+                            reduced, UINT32_MAX - 1);
+    return VD_OK;
+}
+
 /* Checks the desc and sets p->kept and p->reduced. */
 static vd_result vd__reduce_check_desc(vd_reduce *p) {
     const vd_reduce_desc *d = &p->desc;
     uint32_t dimensions;
     uint64_t stride;
     vd_result result = vd__reduce_check_type(p);
-    if (!result) result = vd__fft_check_shape(d->shape, d->axes, (uint64_t)1 << 31, &dimensions, &stride);
+    if (!result)
+        result = vd__fft_check_shape(d->shape, d->axes, d->segments ? VD__REDUCE_RESULTS : VD__REDUCE_ELEMENTS,
+                                     &dimensions, &stride);
     if (result) return result;
     if (!d->axes) p->desc.axes = (1u << dimensions) - 1;
     p->kept.product = p->reduced.product = 1;
@@ -8674,6 +8724,8 @@ static vd_result vd__reduce_check_desc(vd_reduce *p) {
         stride /= d->shape[i];
         vd__digits_add(d->axes >> i & 1 ? &p->reduced : &p->kept, d->shape[i], stride);
     }
+    result = vd__reduce_check_large(p);
+    if (result) return result;
     if (d->segments && dimensions > 1)
         return vd_error_set(VD_ERROR_INVALID, "segments is %llu, but the shape is %u-dimensional; segments require one "
                             "dimension", (unsigned long long)d->segments, dimensions);
@@ -8709,7 +8761,7 @@ static vd_result vd__reduce_make(void *plan, const void *desc) {
     if (!result) result = vd__reduce_try_fragments(p);
     if (result) return result;
     const vd__reduce_op_info *info = vd__reduce_info_of(&p->desc);
-    uint32_t size = vd_type_size(vd__reduce_state_type(&p->desc));
+    uint32_t size = vd__reduce_is_large(p) ? 8 : vd_type_size(vd__reduce_state_type(&p->desc));
     vd__reduce_plan(p);
     if ((uint64_t)vd__reduce_result_count(p) * p->parts > (uint64_t)1 << 31)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu elements in %llu segments: on this device each segment is "
