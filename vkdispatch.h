@@ -1532,7 +1532,7 @@ VD_API vd_result vd_error_amend(vd_result result, const char *call, const char *
 
 VD_API const char *vd_result_name(vd_result result);    /* "VD_ERROR_INVALID" */
 VD_API uint32_t vd_type_size(vd_type type);             /* bytes; VD_BOOL: 4; VD_BYTES and invalid types: 0 */
-VD_API const char *vd_type_name(vd_type type);          /* "f32x4" */
+VD_API const char *vd_type_name(vd_type type);          /* "f32x4"; "invalid" if there is no such type */
 VD_API const char *vd_feature_name(uint64_t bit);       /* "f64"; "unknown" unless bit is one feature */
 VD_API const char *vd_backend_name(vd_backend backend); /* "opencl", compiled in or not; default: "" */
 VD_API vd_backend vd_backend_from_name(const char *name); /* in upper or lower case; VD_BACKEND_DEFAULT: unknown name */
@@ -4172,10 +4172,10 @@ typedef struct vd__graph_slot {
     bool threads;              /* the value is a number of threads */
     bool combined;             /* the image is used with a sampler */
     vd__resource *buffer;      /* stands for the resource in commands; NULL: a value or sampler */
-    uint64_t bound, bound_sampler; /* ids of what is in the slot */
-    uint64_t wanted, wanted_sampler; /* the same for the next submission */
-    vd__resource *chosen;      /* the wanted buffer or image, while a recording is made */
-    vd__sampler *sampler;      /* the wanted sampler, also of an image; NULL: the default one */
+    uint64_t set_id, set_sampler_id; /* the resource and the sampler that were recorded, or set by vd_graph_set */
+    uint64_t submit_id, submit_sampler_id; /* the same for the next submission, which may replace them */
+    vd__resource *resource;    /* the one with submit_id; valid while commands are recorded for a submission */
+    vd__sampler *sampler;      /* the one with submit_sampler_id; NULL: the default one of the image */
     const uint8_t *from;       /* value for the next submission: that of instance i is at from + i * stride */
     uint32_t stride;
     uint32_t first_level, last_level; /* levels that access a transient buffer; 0: none */
@@ -20891,13 +20891,13 @@ static vd_result vd__graph_sampler_slot(vd_list *l, const char *name, uint64_t s
     vd__graph *g = l->graph;
     uint32_t index = 0;
     vd__graph_slot *s = vd__graph_slot_find(g, name, &index);
-    if (s && (s->kind != VD_ARG_SAMPLER || s->bound_sampler != sampler))
+    if (s && (s->kind != VD_ARG_SAMPLER || s->set_sampler_id != sampler))
         return vd__graph_fail_slot("vd_dispatch", s, VD_ARG_SAMPLER, 0);
     if (!s) {
         index = g->all_slots.count;
         s = vd__graph_slot_add(g, name, VD_ARG_SAMPLER, 0);
         if (!s) return VD_ERROR_OUT_OF_MEMORY;
-        s->bound_sampler = sampler;
+        s->set_sampler_id = sampler;
     }
     return vd__graph_use_add(g, index, binding);
 }
@@ -21031,7 +21031,7 @@ static vd_result vd__graph_resource_slot(vd_list *l, const char *call, const cha
     uint32_t use;
     vd_result pinned = vd__list_pin(l, &b->slot, id, &use); /* until vd_graph_end */
     if (pinned) return pinned;
-    if (s && (s->kind != kind || s->bound != id)) return vd__graph_fail_slot(call, s, kind, b->type);
+    if (s && (s->kind != kind || s->set_id != id)) return vd__graph_fail_slot(call, s, kind, b->type);
     if (!s) {
         s = vd__graph_slot_add(g, name, kind, b->type);
         vd_result r = s ? vd__graph_stand_in(l, s, name, b) : VD_ERROR_OUT_OF_MEMORY;
@@ -21042,7 +21042,7 @@ static vd_result vd__graph_resource_slot(vd_list *l, const char *call, const cha
             }
             return r;
         }
-        s->bound = id;
+        s->set_id = id;
     }
     *out = s->buffer;
     return VD_OK;
@@ -21192,10 +21192,10 @@ static uint32_t vd__graph_slot_of(const vd__graph *g, const vd__resource *b) {
 /* Records that the image in a slot is used with a sampler. 0: the default one. */
 static vd_result vd__graph_image_sampler(vd_list *l, const vd__resource *stand_in, uint64_t sampler) {
     vd__graph_slot *s = vd__graph_slot_at(l->graph, vd__graph_slot_of(l->graph, stand_in));
-    if (s->combined && s->bound_sampler != sampler)
+    if (s->combined && s->set_sampler_id != sampler)
         return vd__fail(VD_ERROR_INVALID, "slot '%s' was recorded with another sampler before", s->name);
     s->combined = true;
-    s->bound_sampler = sampler;
+    s->set_sampler_id = sampler;
     return VD_OK;
 }
 
@@ -21248,13 +21248,13 @@ static vd__sampler *vd__graph_sampler_of(const vd__graph *g, uint64_t id) {
 static vd_result vd__graph_check_objects(const vd__graph *g) {
     for (uint32_t i = 0; i < g->all_slots.count; i++) {
         const vd__graph_slot *s = vd__graph_slot_at(g, i);
-        if (s->wanted_sampler && !vd__graph_sampler_of(g, s->wanted_sampler))
+        if (s->submit_sampler_id && !vd__graph_sampler_of(g, s->submit_sampler_id))
             return vd__fail(VD_ERROR_INVALID, "the sampler in slot '%s' was destroyed: set the slot again", s->name);
     }
     for (uint32_t i = 0; i < g->objects.count; i++) {
         const vd__graph_object *o = vd__graph_object_at(g, i);
         const vd__graph_slot *s = o->slot == VD__NONE ? NULL : vd__graph_slot_at(g, o->slot);
-        bool exists = s ? !s->name || vd__graph_resource_of(g, s, s->wanted)
+        bool exists = s ? !s->name || vd__graph_resource_of(g, s, s->submit_id)
                         : vd__atomic_load64(&o->object->id) == o->id;
         if (exists || !o->used) continue;
         uint32_t command = vd__graph_command_using(g, i);
@@ -21271,21 +21271,21 @@ static vd_result vd__graph_check_objects(const vd__graph *g) {
 
 /* ---- scheduling ---- */
 
-/* Chooses the storage of each object, by `wanted` of the slots. A transient buffer is a storage of its own here. */
+/* Chooses the storage of each object, by `submit_id` of the slots. A transient buffer is a storage of its own here. */
 static vd_result vd__graph_resolve(vd__graph *g) {
     uint32_t device = g->queue->context_device->index;
     for (uint32_t i = 0; i < g->all_slots.count; i++) {
         vd__graph_slot *s = vd__graph_slot_at(g, i);
-        s->chosen = s->name && s->buffer ? vd__graph_resource_of(g, s, s->wanted) : s->buffer;
-        s->sampler = vd__graph_sampler_of(g, s->wanted_sampler);
-        vd_result r = s->buffer && !s->chosen ? vd__graph_check_objects(g) : VD_OK; /* no command may use the slot */
+        s->resource = s->name && s->buffer ? vd__graph_resource_of(g, s, s->submit_id) : s->buffer;
+        s->sampler = vd__graph_sampler_of(g, s->submit_sampler_id);
+        vd_result r = s->buffer && !s->resource ? vd__graph_check_objects(g) : VD_OK; /* no command may use the slot */
         if (r) return r;
     }
     for (uint32_t i = 0; i < g->objects.count; i++) {
         vd__graph_object *o = vd__graph_object_at(g, i);
         if (o->is_kernel || !o->used) continue;
         const vd__graph_slot *s = o->slot == VD__NONE ? NULL : vd__graph_slot_at(g, o->slot);
-        const vd__resource *b = s ? s->chosen : (const vd__resource *)(const void *)o->object;
+        const vd__resource *b = s ? s->resource : (const vd__resource *)(const void *)o->object;
         o->storage = b->storage + device;
         o->moved = s ? b->offset - s->buffer->offset : 0;
     }
@@ -21604,7 +21604,7 @@ static void vd__graph_set_threads(vd__dispatch_state *d, const vd__graph_slot *s
 /* Binds the image in a slot, with its sampler if `combined`. */
 static void vd__graph_set_image(const vd__graph *g, const vd__graph_slot *s, bool combined, vd__binding *binding) {
     const vd__context_device *dev = g->queue->context_device;
-    const vd__image *image = (const vd__image *)(const void *)s->chosen;
+    const vd__image *image = (const vd__image *)(const void *)s->resource;
     binding->memory = &image->views[dev->index].memory;
     if (combined)
         binding->offset = s->sampler ? s->sampler->native[dev->index] : dev->default_samplers[image->linear];
@@ -21845,7 +21845,7 @@ static void vd__graph_recording_uses(const vd__graph *g, vd__graph_recording *r)
         const vd__graph_object *o = vd__graph_object_at(g, i);
         const vd__graph_slot *s = o->slot == VD__NONE ? NULL : vd__graph_slot_at(g, o->slot);
         if (!o->used || (s && !s->name)) continue;
-        l->uses[l->use_count].object = s ? &s->chosen->slot : o->object;
+        l->uses[l->use_count].object = s ? &s->resource->slot : o->object;
         l->uses[l->use_count++].written = o->written || o->is_image; /* changes of layouts are writes */
     }
 }
@@ -21927,7 +21927,7 @@ static vd_result vd__graph_recording_create(vd__graph *g, vd__graph_recording **
 /* Returns word `half` of what a recording depends on, for a slot. */
 static uint64_t vd__graph_state(const vd__graph_slot *s, int half) {
     uint32_t threads[4] = { 0, 0, 0, 0 };
-    if (s->kind != VD_ARG_VALUE) return half ? s->wanted_sampler : s->wanted;
+    if (s->kind != VD_ARG_VALUE) return half ? s->submit_sampler_id : s->submit_id;
     if (!s->threads) return 0;
     memcpy(threads, s->from, s->size);
     return threads[2 * half] | (uint64_t)threads[2 * half + 1] << 32;
@@ -22131,20 +22131,20 @@ static vd_result vd__graph_want(vd__graph *g, const vd_graph_value *v, uint32_t 
                         s->kind != VD_ARG_VALUE ? "a resource is the same for all instances"
                         : s->threads ? "a number of threads is the same for all instances"
                                      : "value.from is NULL; use vd_value");
-    s->wanted = v->value.bits;
-    s->wanted_sampler = vd__graph_sampler_id(&v->value);
+    s->submit_id = v->value.bits;
+    s->submit_sampler_id = vd__graph_sampler_id(&v->value);
     if (s->kind != VD_ARG_VALUE) return VD_OK;
     s->from = (const uint8_t *)(v->value.from ? v->value.from : &v->value.bits);
     s->stride = v->count ? s->size : 0;
     return VD_OK;
 }
 
-/* Makes the values of vd_graph_set the wanted ones. */
-static void vd__graph_want_set(vd__graph *g) {
+/* Prepares a submission with the values of vd_graph_set. */
+static void vd__graph_use_set_values(vd__graph *g) {
     for (uint32_t i = 0; i < g->all_slots.count; i++) {
         vd__graph_slot *s = vd__graph_slot_at(g, i);
-        s->wanted = s->bound;
-        s->wanted_sampler = s->bound_sampler;
+        s->submit_id = s->set_id;
+        s->submit_sampler_id = s->set_sampler_id;
         s->from = s->size ? VD__GRAPH_AT(uint8_t, g->values, s->offset) : NULL;
         s->stride = 0;
     }
@@ -22183,7 +22183,7 @@ static vd_result vd__graph_finish(vd_list *l) {
     if (g->recorded.commands.tape.failed) r = vd__fail_memory(NULL, NULL, 0);
     for (uint32_t i = 0; i < l->use_count && !r; i++) r = vd__graph_object_add(g, &l->uses[i]);
     if (!r) r = vd__graph_allocate(g);
-    vd__graph_want_set(g);
+    vd__graph_use_set_values(g);
     if (!r) r = vd__graph_check_objects(g);
     if (!r) r = vd__graph_profile(g);
     return r ? r : vd__graph_recording_get(g, 1, &first);
@@ -22235,7 +22235,7 @@ static vd_result vd__graph_send(vd__graph *g, const vd_graph_submit_desc *desc, 
     vd__graph_recording *recording = NULL;
     vd__output *output = NULL;
     vd_result r = VD_OK;
-    vd__graph_want_set(g);
+    vd__graph_use_set_values(g);
     for (int i = 0; i < desc->value_count && !r; i++) r = vd__graph_want(g, &desc->values[i], instances);
     if (!r) r = vd__graph_check_objects(g);
     if (!r) r = vd__graph_recording_get(g, instances, &recording);
@@ -22651,7 +22651,7 @@ VD_API uint32_t vd_type_size(vd_type type) {
 VD_API const char *vd_type_name(vd_type type) {
     if (type == VD_BYTES) return "bytes";
     if (type >> 31) return "struct";
-    return vd_type_size(type) ? vd__type_names[type >> 8][(type & 15u) - 1][(type >> 4) & 15u] : "no type";
+    return vd_type_size(type) ? vd__type_names[type >> 8][(type & 15u) - 1][(type >> 4) & 15u] : "invalid";
 }
 
 VD_API const char *vd_feature_name(uint64_t bit) {
@@ -25191,8 +25191,8 @@ VD_API vd_result vd_graph_set(vd_context *ctx, vd_graph graph, const char *slot,
     vd__graph_slot *s = r ? NULL : vd__graph_slot_named(g, slot);
     if (!r) r = s ? vd__graph_check_value(g, s, &value) : VD_ERROR_INVALID;
     if (!r && s->kind != VD_ARG_VALUE) {
-        s->bound = value.bits;
-        s->bound_sampler = vd__graph_sampler_id(&value);
+        s->set_id = value.bits;
+        s->set_sampler_id = vd__graph_sampler_id(&value);
     } else if (!r) memcpy(VD__GRAPH_AT(uint8_t, g->values, s->offset), value.from ? value.from : &value.bits, s->size);
     return vd__graph_call_end(ctx, g, "vd_graph_set", r);
 }

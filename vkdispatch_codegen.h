@@ -9218,9 +9218,10 @@ enum {
     VC__P_WEIGHT = 9,   /* maximum number of operations in an expression */
     VC__P_COLUMN = 100, /* column after which the lines of tables break */
     VC__P_INDENT = 24,  /* maximum indentation in levels: bounds the size of deeply nested text */
-    /* precedence of expressions; a smaller number binds tighter: names and calls, prefix operators, … */
+    /* Precedence of expressions; a smaller number binds tighter: names and calls, prefix operators, … An operand is
+       printed without parentheses if its precedence is at most `allowed`. */
     VC__P_PRIMARY = 0, VC__P_PREFIX = 1, VC__P_SUM = 4, VC__P_TERNARY = 14, VC__P_ANY = 16,
-    VC__P_EXCEPTION = 32 /* limit + VC__P_EXCEPTION * p allows precedence p in addition to those up to limit */
+    VC__P_EXCEPTION = 32 /* allowed = a + VC__P_EXCEPTION * b: precedence b is allowed, in addition to those up to a */
 };
 
 typedef struct vc__print_info { /* of a node */
@@ -9740,23 +9741,29 @@ static bool vc__p_unsigned_const(vc__printer *g, const vc__node *n, const char *
     return true;
 }
 
+/* Returns the largest precedence that the operand at `at` in a pattern may have without parentheses, or a sum as
+   described at VC__P_EXCEPTION. */
+static int vc__p_allowed(const char *pattern, const char *at) {
+    int limit, precedence = vc__p_precedence(pattern, &limit);
+    bool first = at == pattern, after_comma = at > pattern + 1 && at[-2] == ',';
+    if (!first && (at[-1] == '(' || at[-1] == '[' || after_comma)) return VC__P_ANY; /* f(a, b), a[b] */
+    if (first && pattern[2] == '[') return VC__P_PRIMARY; /* a[…] */
+    /* a << b << c: the first operand may have the same precedence, but (a + b) << c keeps its parentheses */
+    if (first && precedence > limit && precedence < VC__P_TERNARY) return limit + VC__P_EXCEPTION * precedence;
+    return !first && limit == precedence ? limit - 1 : limit; /* a - (b - c), but a - b - c */
+}
+
 /* Prints a node by its pattern. $0 $1 $2: operands. $T: type of the result. $U: unsigned type in which integers are
    computed. #: components of the first operand. @: prefix of a subgroup operation. `: its cluster size. */
 static void vc__p_print_pattern(vc__printer *g, const vc__node *n, const char *pattern) {
     static const char *const lanes[] = { "", "Inclusive", "Exclusive", "Clustered" };
-    int limit, precedence = vc__p_precedence(pattern, &limit);
     char type[32];
     for (const char *c = pattern; *c; c++) {
         if (*c == '(' && vc__p_unsigned_const(g, n, c)) c += 5;
         else if (*c == '$' && (c[1] == 'T' || c[1] == 'U'))
             vc__p_put(g, "%s", g->d->type(*++c == 'T' ? n->type : vc__p_unsigned_type(g, n), type));
         else if (*c == '$') {
-            bool left = c == pattern;
-            bool enclosed = c > pattern && (c[-1] == '(' || c[-1] == '[' || (c > pattern + 1 && c[-2] == ','));
-            int allowed = enclosed ? VC__P_ANY : left && precedence > limit && precedence < VC__P_TERNARY ?
-                          limit + VC__P_EXCEPTION * precedence : limit;
-            if (left && pattern[2] == '[') allowed = VC__P_PRIMARY;
-            if (!left && !enclosed && limit == precedence) allowed = limit - 1; /* a - (b - c) */
+            int allowed = vc__p_allowed(pattern, c);
             vc__p_expression(g, n->a[*++c - '0'], allowed);
         } else if (*c == '#') vc__p_put(g, "%u", (unsigned)vc__components(g->l->node[n->a[0]].type));
         else if (*c == '@') vc__p_put(g, "%s", lanes[n->x & 3u]);

@@ -529,7 +529,7 @@
        and vd_time_ns reads a clock. vc_begin accepts the allocator that vd_context_allocator returns.
 
    Limits
-       elements of an array of a transform or convolution, from the first to the last         2^32 - 1
+       elements that an array of a transform or convolution spans, with the gaps of strides   2^32 - 1
        elements of an axis of a cosine or sine transform                                      2^31 (DST1: 2^31 - 1)
        complex numbers of an intermediate buffer or of the tables of a plan (see Lengths)     2^32 - 1
        elements of a reduction (more than 2^31: VD_FEATURE_I64, no segments)                  2^40
@@ -2905,8 +2905,11 @@ typedef enum vd__fft_role {
     FIELD(bool, scalar_in) /* memory is read, or written, one real at a time */ \
     FIELD(bool, scalar_out) \
     FIELD(bool, fold_only) /* no transform: the pass only combines bins with their mirror images */ \
-    /* axes that are split over passes: number of indices of the axis that select a transform while loading, while
-       storing; 0: the axis is not split */ \
+    /* for an axis that is split over passes, its number of transforms in this pass; 0: the axis is not split. The first
+       pass loads element i of transform j from index i * part_in + j of the axis; the last pass stores result i of
+       transform j at index i * part_out + j. Example: 12 = 4 x 3 has three transforms of 4 in the first pass, so that
+       part_in is 3 and transform 1 loads the indices 1, 4, 7 and 10; then four of 3, so that part_out is 4 and
+       transform 1 stores at 1, 5 and 9. */ \
     FIELD(uint32_t, part_in) \
     FIELD(uint32_t, part_out) \
     FIELD(uint64_t, n) /* length of the axis */ \
@@ -2935,8 +2938,8 @@ typedef struct vd__real {
     /* length of a transform by Bluestein's algorithm, with convolutions of length shape.n; 0: the transform has length
        shape.n */ \
     FIELD(uint32_t, bluestein_length) \
-    /* its first inputs, of which the others are 0, and its first results, of which the others are not needed: shape.n
-       is at least their sum minus 1, so that neither wrap around */ \
+    /* number of its first inputs that can differ from 0, and of its first results that are needed; shape.n is at least
+       their sum minus 1, so that the convolution does not wrap around */ \
     FIELD(uint32_t, bluestein_in) \
     FIELD(uint32_t, bluestein_out) \
     /* Bluestein's algorithm over several passes: the first multiplies by the chirp while loading, the last while
@@ -3273,7 +3276,7 @@ typedef struct vd__fft_search {
     /* not NULL: a wide search, which also tries radices in any order and more numbers of threads, and collects
        candidates; NULL: find only the best shape */
     vd__fft_candidates *candidates;
-    bool any_threads;        /* also try a thread for each butterfly of every stage; threads are idle in others */
+    bool any_threads;        /* also try a thread for each butterfly of every stage: some are idle in other stages */
 } vd__fft_search;
 
 /* Whether two shapes are equal, except for the transforms per work-group, slices and padding, which are chosen later.
@@ -12371,11 +12374,11 @@ static void vd__convolve_choose_form(vd_convolve *p) {
 
 /* Checks that the elements of all images have 32-bit indices. */
 static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t *shape, uint32_t images_per_group,
-                                           const char *what) {
+                                           const char *field, const char *image) {
     uint64_t limit = UINT32_MAX / images_per_group / p->desc.batch;
     if (vd__convolve_element_count(shape, p->dimensions) <= limit) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "batch is %u with %u %s of %llu elements each, but the limit is %u "
-                        "elements in total", p->desc.batch, images_per_group, what,
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "batch is %u, %s is %u and each %s has %llu elements, but the limit "
+                        "of their product is %u", p->desc.batch, field, images_per_group, image,
                         (unsigned long long)vd__convolve_element_count(shape, p->dimensions), UINT32_MAX);
 }
 
@@ -12433,13 +12436,13 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
                               count, p->dimensions);
     for (uint32_t i = 0; i < p->dimensions && !result; i++) result = vd__convolve_plan_dimension(p, i);
     if (!result) vd__convolve_choose_form(p);
-    if (!result) result = vd__convolve_check_images(p, d->shape, d->channels, "signals");
-    if (!result) result = vd__convolve_check_images(p, p->result, d->filters, "results");
+    if (!result) result = vd__convolve_check_images(p, d->shape, d->channels, "channels", "signal");
+    if (!result) result = vd__convolve_check_images(p, p->result, d->filters, "filters", "result");
     if (!result && d->filter_per_group) {
         if ((uint64_t)d->filters * d->channels > UINT32_MAX)
             return vd_error_set(VD_ERROR_UNSUPPORTED, "filters is %u and channels is %u, but the limit is %u filters "
                                 "of a group", d->filters, d->channels, UINT32_MAX);
-        result = vd__convolve_check_images(p, p->length, d->filters * d->channels, "spectra of filters");
+        result = vd__convolve_check_images(p, p->length, d->filters * d->channels, "filters * channels", "spectrum");
     }
     if (!result) result = vd__convolve_check_iterations(p, d->channels, "channels");
     return result ? result : vd__convolve_check_iterations(p, d->filters, "filters");
@@ -13257,6 +13260,8 @@ static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_role role, const uint64_
                                      const char *prefix) {
     vd__fft_layout *l = &p->layout[role];
     bool has_strides = stride[0] || stride[1] || stride[2] || stride[3];
+    const char *arrays = p->kind != VD_FFT_REAL || p->convolution.batch ? "" : role == VD__FFT_IN ? " of the reals"
+                                                                                           : " of the half spectrum";
     uint32_t i, order[4];
     uint64_t dense = 1;
     for (i = 0; i < 4; i++) {
@@ -13266,8 +13271,8 @@ static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_role role, const uint64_
                                 p->dimensions);
         l->count[i] = count[i] ? count[i] : p->shape[i];
         if (l->count[i] > p->shape[i] || (l->count[i] < p->shape[i] && !(p->axes >> i & 1)))
-            return vd_error_set(VD_ERROR_INVALID, "%s_count[%u] is %llu, but dimension %u has %llu elements%s", prefix,
-                                i, (unsigned long long)l->count[i], i, (unsigned long long)p->shape[i],
+            return vd_error_set(VD_ERROR_INVALID, "%s_count[%u] is %llu, but dimension %u%s has %llu elements%s",
+                                prefix, i, (unsigned long long)l->count[i], i, arrays, (unsigned long long)p->shape[i],
                                 p->axes >> i & 1 ? "" : " and is not transformed");
     }
     for (i = p->dimensions; i-- > 0; dense *= l->count[i]) l->stride[i] = has_strides ? stride[i] : dense;

@@ -872,9 +872,9 @@ static void bad_input(void **state) {
     desc.out_count[1] = 4;
     refuse(ctx, &desc, "padded is true, but a row of reals needs more memory than its bins: in_count selects 4 x 9 reals and out_count 4 x 4 bins");
     desc.out_count[1] = 7;
-    refuse(ctx, &desc, "out_count[1] is 7, but dimension 1 has 6 elements");
+    refuse(ctx, &desc, "out_count[1] is 7, but dimension 1 of the half spectrum has 6 elements");
     desc.in_count[1] = 11;
-    refuse(ctx, &desc, "in_count[1] is 11, but dimension 1 has 10 elements");
+    refuse(ctx, &desc, "in_count[1] is 11, but dimension 1 of the reals has 10 elements");
     desc.in_count[1] = desc.out_count[1] = 0;
     desc.shape[0] = 1;
     desc.shape[1] = UINT32_MAX;

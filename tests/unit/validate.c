@@ -620,7 +620,7 @@ static void types_that_do_not_exist(void **state) {
         desc.type = wrong[i];
         desc.shape[0] = 4;
         assert_int_equal(vd_type_size(wrong[i]), 0);
-        assert_string_equal(vd_type_name(wrong[i]), "no type");
+        assert_string_equal(vd_type_name(wrong[i]), "invalid");
         assert_int_equal(vd_buffer_create(validate_ctx, &desc).id, 0);
         assert_int_equal(vd_error_result(), VD_ERROR_INVALID);
     }
