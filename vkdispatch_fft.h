@@ -5853,7 +5853,9 @@ static vd_result vd__fft_check_result(const vd_fft *p, const char *name, const v
 }
 
 /* Records the load hook (hook_index 0), the store hook (1) or the map of a convolution (2) for one element, which is
-   loaded from one buffer of the trial and stored in the next. */
+   loaded from one buffer of the trial and stored in the next. The element of the load hook is in shared memory, so that
+   an element that is not used leaves no trace: the load of a buffer in a checked kernel (VKDISPATCH_CHECK_KERNELS=1) is
+   an access even then. */
 static vd_result vd__fft_try_hook(vd__trial *t, int hook_index) {
     const vd_fft *p = (const vd_fft *)t->code;
     vc_kernel *k = t->k;
@@ -5869,7 +5871,8 @@ static vd_result vd__fft_try_hook(vd__trial *t, int hook_index) {
     for (uint32_t i = 0; i < 4; i++) at.coordinate[i] = vc_local_id(k, i % 3);
     at.index = vc_local_index(k);
     at.direction = direction;
-    vc_val v = vc_load(buffer[0], at.index);
+    vc_val v = hook_index ? vc_load(buffer[0], at.index)
+                          : vc_load(vc_shared(k, "element", vd__fft_pair_type(p->real), 1), vc_u32(0));
     vc_val zero = vc_const(k, vc_imm(p->real, 0));
     value.re = vc_component(v, 0);
     value.im = is_real ? zero : vc_component(v, 1);
@@ -5891,7 +5894,7 @@ static vd_result vd__fft_try_direction(vd_fft *p, vd__trial *t) {
     const vc_info *info = result || !t->k ? NULL : vd__trial_reflect(t);
     if (!result && !info) result = vd__trial_error(t, "hooks");
     if (!result) result = vd__arguments_note_access(t, info);
-    if (!result) h->ignores_input[t->direction] = !info->args[0].access;
+    if (!result) h->ignores_input[t->direction] = !info->shared_bytes;
     if (!result) h->stores_nothing[t->direction] = !info->args[3].access;
     vc_free(t->k);
     return result;
@@ -6102,6 +6105,12 @@ static vd__fft_c vd__fft_load_hook_inside(const vd__fft_writer *w, const vd__fft
     return vd__fft_pair(vc_get(re), vc_get(im));
 }
 
+/* Whether the load hook does not use the elements that it is passed. They are zeros then: a checked kernel would report
+   loads that are out of range, and the input may be any buffer. */
+static bool vd__fft_ignores_input(const vd__fft_writer *w) {
+    return w->load && w->plan->hooks.ignores_input[w->direction];
+}
+
 /* Loads element j of butterfly b, whose first element is at offset `at`. Elements outside of in_range are 0. */
 static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b,
                                       uint32_t j) {
@@ -6110,11 +6119,12 @@ static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_sta
     vc_val v, inside = vc_bool(true);
     vd__fft_range_check range = vd__fft_check_range(w, w->pass->in_range, g, b, j, &inside);
     if (range == VD__FFT_OUTSIDE) return zero;
-    if (range == VD__FFT_INSIDE) v = vc_load(from, at);
+    if (vd__fft_ignores_input(w)) v = vc_splat(vc_const(w->k, vc_imm(w->real, 0)), 2);
+    else if (range == VD__FFT_INSIDE) v = vc_load(from, at);
     else v = vc_load_or(from, at, inside,
                         w->word_in ? vc_u64(0) : vc_splat(vc_const(w->k, vc_imm(w->stored[0], 0)), 2));
     v = vd__fft_unpack_word(v);
-    if (w->stored[0] != w->real) v = vc_cast(vd__fft_pair_type(w->real), v);
+    if (vc_typeof(v) != vd__fft_pair_type(w->real)) v = vc_cast(vd__fft_pair_type(w->real), v);
     x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
     /* keeps the index into the chirp table within the table */
     if (range == VD__FFT_CONDITIONAL && w->shape->axes == 1 && w->pass->in_range[0].scale == 1)
@@ -6941,6 +6951,10 @@ static vc_val vd__real_index_kind4(const vd__real *r, vc_val m, vc_val *negative
 static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, vc_val index, uint64_t filled,
                                     bool pair) {
     vc_val at = vc_add(row.base, vc_mul(index, vc_u32((uint32_t)w->pass->in.stride[0]))), v;
+    if (vd__fft_ignores_input(w)) {
+        v = vc_const(w->k, vc_imm(w->real, 0));
+        return pair ? vc_splat(v, 2) : v;
+    }
     if (filled) {
         vc_val zero = vc_const(w->k, vc_imm(w->stored[0], 0));
         v = vc_load_or(w->in, at, vc_lt(index, vc_u32((uint32_t)filled)), pair ? vc_splat(zero, 2) : zero);

@@ -418,10 +418,44 @@ TEST_EXECUTED(the_environment_checks_kernels_of_the_library) {
     vd_buffer_destroy(ctx, x);
 }
 
+/* A load hook that makes its elements itself: the input, which is too short, is not read. */
+static void hook_ignores(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)k;
+    (void)user;
+    v->re = vc_cast(VC_F32, vc_cast(VC_U32, at->index));
+    v->im = vc_const(k, vc_f32(0));
+}
+
+TEST_EXECUTED(ignored_input_is_not_checked) {
+    vd_context *ctx = quiet_context(f, 0);
+    static const vd_fft_kind kinds[] = { VD_FFT_COMPLEX, VD_FFT_REAL };
+    setenv("VKDISPATCH_CHECK_KERNELS", "1", 1);
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        vd_fft_desc desc;
+        vd_fft_io io;
+        float got[2];
+        memset(&desc, 0, sizeof desc);
+        memset(&io, 0, sizeof io);
+        desc.kind = kinds[i];
+        desc.shape[0] = 16;
+        desc.load = hook_ignores;
+        vd_fft *plan = vd_fft_create(ctx, &desc);
+        if (!plan) fail_msg("%s", vd_error_text());
+        vd_buffer x = buffer_named(ctx, "x", VD_F32C, 16, NULL);
+        io.out = x;
+        OK(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io));
+        OK(vd_buffer_read(ctx, x, 0, got, sizeof got));
+        assert_true(got[0] == 120 && got[1] == 0); /* the sum */
+        vd_fft_destroy(plan);
+        vd_buffer_destroy(ctx, x);
+    }
+    unsetenv("VKDISPATCH_CHECK_KERNELS");
+}
+
 static const struct CMUnitTest cases[] = {
     CASE(every_access_is_checked), CASE(values_out_of_range_are_zero),
     CASE(elements_are_counted_in_the_type_of_the_kernel), CASE(a_buffer_of_any_type_is_checked_by_its_bytes),
     CASE(arrays_inside_of_elements_are_checked), CASE(composite_loads_check_the_arrays_on_their_path),
-    CASE(the_environment_checks_kernels_of_the_library)
+    CASE(the_environment_checks_kernels_of_the_library), CASE(ignored_input_is_not_checked)
 };
 MAIN("checked", cases)
