@@ -75,6 +75,8 @@
        * VKDISPATCH_STATIC gives every function internal linkage. Define it together with VKDISPATCH_IMPLEMENTATION in
          every translation unit that includes the header. Default: off.
        * VKDISPATCH_NO_VULKAN leaves out the Vulkan backend; the Vulkan headers are then not needed. Default: off.
+       * VKDISPATCH_NO_IMAGES leaves out images, samplers and swapchains: their functions are declared, but not defined.
+         Default: off.
        * VKDISPATCH_CUDA adds the CUDA backend, which needs no CUDA header. Default: off.
        * VKDISPATCH_OPENCL adds the OpenCL backend, which needs no OpenCL header. Default: off.
        * VKDISPATCH_GLSLANG compiles GLSL and HLSL at run time, see "GLSL and HLSL". Default: off.
@@ -2108,6 +2110,12 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #define VD__HAS_VULKAN 0
 #else
 #define VD__HAS_VULKAN 1
+#endif
+
+#ifdef VKDISPATCH_NO_IMAGES
+#define VD__HAS_IMAGES 0
+#else
+#define VD__HAS_IMAGES 1
 #endif
 
 #ifdef VKDISPATCH_CUDA
@@ -4578,6 +4586,29 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    Columns of the table: result, name and parameters of the operation; then, for vulkan, cuda, opencl and dummy, the
    prefix of the function that implements it. `default`: the function is vd__default_NAME, below. `tape`: the backend
    has no command buffers, and the function is vd__tape_NAME of room `command tape`. */
+#define VD__BACKEND_IMAGE_ROWS(X, vk, cu, cl, dummy) \
+    X(uint32_t, format_usage, (vd__device *dev, vd_format format), vk, default, cl, dummy) \
+    X(bool, image_limits, (vd__device *dev, const vd__image_shape *shape, vd__image_limits *out), \
+      vk, default, cl, dummy) \
+    X(vd_result, view_create, (vd__device *dev, const vd__memory *image, const vd__image_range *range, \
+                               vd__memory *out), vk, default, cl, default) \
+    X(void, view_destroy, (vd__device *dev, vd__memory *view), vk, default, cl, default) \
+    X(vd_result, sampler_create, (vd__device *dev, const vd_sampler_desc *desc, uint64_t *out), \
+      vk, default, cl, default) \
+    X(vd_result, surface_create, (vd__device *dev, vd__surface *s), vk, default, default, default) \
+    X(vd_result, surface_open, (vd__device *dev, vd__surface *s), vk, default, default, default) \
+    X(vd_result, surface_acquire, (vd__device *dev, vd__surface *s, uint64_t timeout_ns), \
+      vk, default, default, default) \
+    X(vd_result, surface_present, (vd__device *dev, uint32_t queue, vd__surface *s), vk, default, default, default) \
+    X(void, surface_close, (vd__device *dev, uint32_t queue, vd__surface *s), vk, default, default, default) \
+    X(void, surface_destroy, (vd__device *dev, vd__surface *s), vk, default, default, default)
+
+#if VD__HAS_IMAGES
+#define VD__BACKEND_IMAGE_OPERATIONS(X) VD__BACKEND_IMAGE_ROWS(X, vk, cu, cl, dummy)
+#else
+#define VD__BACKEND_IMAGE_OPERATIONS(X) VD__BACKEND_IMAGE_ROWS(X, default, default, default, default)
+#endif
+
 #define VD__BACKEND_OPERATIONS(X) \
     X(vd_result, driver_open, (vd__driver *driver), vk, cu, cl, dummy) \
     X(int, driver_devices, (vd__driver *driver, vd_device_info *out, int capacity), vk, cu, cl, dummy) \
@@ -4597,21 +4628,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
     X(vd_result, memory_create, (vd__device *dev, vd__memory *m, vd__memory_requirements *need), vk, cu, cl, dummy) \
     X(vd_result, memory_bind, (vd__device *dev, vd__memory *m), vk, cu, cl, dummy) \
     X(void, memory_destroy, (vd__device *dev, vd__memory *m), vk, default, cl, default) \
-    X(uint32_t, format_usage, (vd__device *dev, vd_format format), vk, default, cl, dummy) \
-    X(bool, image_limits, (vd__device *dev, const vd__image_shape *shape, vd__image_limits *out), \
-      vk, default, cl, dummy) \
-    X(vd_result, view_create, (vd__device *dev, const vd__memory *image, const vd__image_range *range, \
-                               vd__memory *out), vk, default, cl, default) \
-    X(void, view_destroy, (vd__device *dev, vd__memory *view), vk, default, cl, default) \
-    X(vd_result, sampler_create, (vd__device *dev, const vd_sampler_desc *desc, uint64_t *out), \
-      vk, default, cl, default) \
-    X(vd_result, surface_create, (vd__device *dev, vd__surface *s), vk, default, default, default) \
-    X(vd_result, surface_open, (vd__device *dev, vd__surface *s), vk, default, default, default) \
-    X(vd_result, surface_acquire, (vd__device *dev, vd__surface *s, uint64_t timeout_ns), \
-      vk, default, default, default) \
-    X(vd_result, surface_present, (vd__device *dev, uint32_t queue, vd__surface *s), vk, default, default, default) \
-    X(void, surface_close, (vd__device *dev, uint32_t queue, vd__surface *s), vk, default, default, default) \
-    X(void, surface_destroy, (vd__device *dev, vd__surface *s), vk, default, default, default) \
+    VD__BACKEND_IMAGE_OPERATIONS(X) \
     X(vd_result, kernel_create, (vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code), \
       vk, cu, cl, dummy) \
     X(void, kernel_destroy, (vd__device *dev, vd__kernel_code *code), vk, cu, cl, dummy) \
@@ -4708,6 +4725,7 @@ static uint64_t vd__features_without(uint64_t features, uint64_t disable) {
         { VD_FEATURE_IMAGE, VD_FEATURE_IMAGE_FORMATS | VD_FEATURE_IMAGE_READ | VD_FEATURE_IMAGE_WRITE }
     };
     features &= ~disable;
+    if (!VD__HAS_IMAGES) features &= ~(uint64_t)VD_FEATURE_IMAGE;
     for (size_t i = 0; i < VD__COUNT(table); i++)
         if (!(features & table[i].feature)) features &= ~table[i].dependents;
     return features;
@@ -5372,7 +5390,7 @@ static vd_type vd__format_type_of(vd_format format) {
 }
 
 /* Returns how far a format is from another one that it can replace; UINT32_MAX if it cannot. */
-static uint32_t vd__format_distance(vd_format wanted, vd_format format) {
+static VD__UNUSED uint32_t vd__format_distance(vd_format wanted, vd_format format) {
     const vd__format_row *w = &vd__format_rows[wanted], *o = &vd__format_rows[format];
     bool integers = w->kind == VD__TEXEL_INT || w->kind == VD__TEXEL_UINT;
     if (wanted == format) return 0;
@@ -6461,7 +6479,7 @@ static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t d
     vd__dummy_info(driver->host->dummy, &dev->info);
     dev->sharing_mask = 1u << VD__SHARE_ADDRESS | 1u << VD__SHARE_HOST;
     dev->max_sized_subgroups = 32;
-    dev->has_images = true;
+    dev->has_images = VD__HAS_IMAGES;
     /* without `disable`, the features are exactly those of the description, also if one depends on a missing one */
     if (disable) dev->info.features = vd__features_without(dev->info.features, disable);
     if (!(dev->info.features & VD_FEATURE_TIMESTAMP)) dev->info.timestamp_ns = dev->info.timestamp_bits = 0;
@@ -6521,6 +6539,7 @@ static uint32_t vd__dummy_memory_types(vd__device *dev, vd_memory usage, uint32_
 }
 
 /* Packed formats are missing, and those that desktop GPUs do not have. */
+#if VD__HAS_IMAGES
 static uint32_t vd__dummy_format_usage(vd__device *dev, vd_format format) {
     const vd__format_row *row = &vd__format_rows[format];
     bool packed = row->bits % 8 && row->side == 1, integers = vd__format_type_of(format) != VD_F32;
@@ -6541,6 +6560,8 @@ static bool vd__dummy_image_limits(vd__device *dev, const vd__image_shape *shape
 }
 
 /* Levels follow each other, with their layers. */
+#endif
+
 static uint64_t vd__dummy_image_offset(const vd__image_shape *shape, uint32_t level, uint32_t layer) {
     uint64_t offset = 0;
     for (uint32_t i = 0; i < level; i++) offset += vd__level_bytes(shape, i) * shape->layers;
@@ -6600,6 +6621,7 @@ static vd_result vd__dummy_play_fill(void *user, const vd__tape_fill *fill) {
 
 /* Returns the address of the block that contains a texel of a part. x to z are relative to the part; z counts the
    layers too. */
+#if VD__HAS_IMAGES
 static uint8_t *vd__dummy_texel(const vd__image_part *p, uint32_t x, uint32_t y, uint32_t z) {
     const vd__image_shape *shape = vd__memory_shape(p->memory);
     const vd__format_row *row = &vd__format_rows[shape->format];
@@ -6691,6 +6713,9 @@ static vd_result vd__dummy_play_image(void *user, const vd__image_command *c) {
     else vd__dummy_image_buffer(c, c->op == VD__IMAGE_FROM_BUFFER ? &c->to : &c->from);
     return VD_OK;
 }
+#else
+static vd_result vd__dummy_play_image(void *user, const vd__image_command *c) { (void)user, (void)c; return VD_OK; }
+#endif
 
 static vd_result vd__dummy_play_timestamp(void *user, uint64_t *stamp) {
     vd__device *dev = (vd__device *)user;
@@ -7980,7 +8005,7 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     vk->granularity = facts->core.properties.limits.bufferImageGranularity;
     if (facts->features.core.features.samplerAnisotropy && (dev->info.features & VD_FEATURE_IMAGE))
         vk->max_anisotropy = facts->core.properties.limits.maxSamplerAnisotropy;
-    dev->has_images = (dev->info.features & VD_FEATURE_IMAGE) != 0;
+    dev->has_images = VD__HAS_IMAGES && (dev->info.features & VD_FEATURE_IMAGE);
     if (facts->features.subgroup_size.subgroupSizeControl
         && facts->subgroup_size.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT)
         dev->max_sized_subgroups = facts->subgroup_size.maxComputeWorkgroupSubgroups;
@@ -8248,6 +8273,7 @@ static uint32_t vd__vk_memory_types(vd__device *dev, vd_memory usage, uint32_t m
     return vd__vk_memory_best(&vd__vk_device_of(dev)->memory, &dev->info, usage, mask);
 }
 
+#if VD__HAS_IMAGES
 /* ---- images ---- */
 
 static const VkFormat vd__vk_formats[VD_FORMATS_END] = { /* by vd_format */
@@ -8433,13 +8459,16 @@ static vd_result vd__vk_sampler_create(vd__device *dev, const vd_sampler_desc *d
     if (made) return VD_OK;
     return result ? vd__vk_fail(result, "vkCreateSampler") : VD_ERROR_OUT_OF_MEMORY;
 }
+#endif
 
 /* ---- buffers ---- */
 
 /* Creates the VkBuffer or VkImage; vd__vk_memory_bind binds memory to it. */
 static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
     vd__vk_device *vk = vd__vk_device_of(dev);
+#if VD__HAS_IMAGES
     if (m->native[1]) return vd__vk_image_create(vk, m, need);
+#endif
     VkBuffer buffer = VK_NULL_HANDLE;
     VkMemoryRequirements requirements;
     VD__VK_STRUCT(VkBufferCreateInfo, info, VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
@@ -9867,6 +9896,7 @@ static void vd__vk_record_fill(vd__device *dev, vd__commands *c, const vd__memor
                                            offset, size, word);
 }
 
+#if VD__HAS_IMAGES
 /* ---- images ---- */
 
 static VkImageSubresourceLayers vd__vk_layers(const vd__image_part *p) {
@@ -9943,6 +9973,11 @@ static void vd__vk_record_image(vd__device *dev, vd__commands *c, const vd__imag
                                  vd__vk_layouts[command->to.layout], &color, 1, &range);
     }
 }
+#else
+static void vd__vk_record_image(vd__device *dev, vd__commands *c, const vd__image_command *command) {
+    (void)dev, (void)c, (void)command;
+}
+#endif
 
 static vd_result vd__vk_query_pool_add(vd__device *dev, vd__vk_commands *vc) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
@@ -10141,6 +10176,7 @@ static vd_result vd__vk_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
 
 VD__SMALL
 
+#if VD__HAS_IMAGES
 /* ---- windows ---- */
 
 /* Chooses a listed format: in the HDR10 colour space if requested, otherwise or if there is none, in that of sRGB; in
@@ -10342,6 +10378,7 @@ static void vd__vk_surface_destroy(vd__device *dev, vd__surface *s) {
     vd__free(vd__vk_allocator(dev), s->native);
     s->native = NULL;
 }
+#endif
 
 /* ---- the probe ---- */
 
@@ -12579,7 +12616,7 @@ static vd_result vd__cl_images_start(vd__device *dev) {
     };
     vd__cl_device *vcl = vd__cl_device_of(dev);
     int32_t error = 0;
-    if (!(dev->info.features & VD_FEATURE_IMAGE)) return VD_OK;
+    if (!VD__HAS_IMAGES || !(dev->info.features & VD_FEATURE_IMAGE)) return VD_OK;
     vd__cl_formats_add(vcl, VD__CL_MEM_READ_ONLY, VD_IMAGE_SAMPLED);
     vd__cl_formats_add(vcl, VD__CL_MEM_READ_WRITE, VD_IMAGE_STORAGE);
     for (int i = 1; i < VD_FORMATS_END; i++)
@@ -12810,6 +12847,7 @@ static uint32_t vd__cl_memory_types(vd__device *dev, vd_memory usage, uint32_t m
     return mask & (1u << (usage == VD_MEMORY_DEVICE ? VD__CL_DEVICE_BLOCK : VD__CL_STAGING_BLOCK));
 }
 
+#if VD__HAS_IMAGES
 /* ---- images ----
 
    A level is an image object of its own, because few drivers have mip chains. native[0] is the object of level 0 and
@@ -12909,11 +12947,14 @@ static vd_result vd__cl_sampler_create(vd__device *dev, const vd_sampler_desc *d
     *out = (uintptr_t)vd__cl_device_of(dev)->samplers[desc->address[0]][linear];
     return VD_OK;
 }
+#endif
 
 /* ---- buffers ---- */
 
 static vd_result vd__cl_memory_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
+#if VD__HAS_IMAGES
     if (m->native[1]) return vd__cl_image_create(dev, m, need);
+#endif
     need->size = m->size;
     need->align = vd__cl_device_of(dev)->align;
     need->types = 1u << VD__CL_DEVICE_BLOCK | (need->sharing ? 0u : 1u << VD__CL_SHARED_BLOCK);
@@ -12951,9 +12992,11 @@ static vd_result vd__cl_memory_bind(vd__device *dev, vd__memory *m) {
 static void vd__cl_memory_destroy(vd__device *dev, vd__memory *m) {
     const vd__cl_driver *cl = vd__cl_device_of(dev)->cl;
     if (!m->address && m->native[0]) cl->clReleaseMemObject(vd__cl_unpack(m->native[0]));
+#if VD__HAS_IMAGES
     for (uint32_t i = 0; m->address && i < vd__memory_shape(m)->levels; i++)
         if (vd__cl_levels(m)[i]) cl->clReleaseMemObject(vd__cl_levels(m)[i]);
     if (m->address) vd__free(vd__cl_allocator(dev), vd__cl_levels(m));
+#endif
     m->native[0] = m->address = 0;
 }
 #endif /* VD__HAS_OPENCL */
@@ -13477,6 +13520,7 @@ static vd_result vd__cl_play_read(void *user, const vd__memory *from, uint64_t o
     return error ? vd__cl_fail(error, "reading the size of an indirect dispatch") : VD_OK;
 }
 
+#if VD__HAS_IMAGES
 /* ---- transfers of images ---- */
 
 /* A box in the terms of OpenCL: layers are another axis. */
@@ -13572,6 +13616,9 @@ static vd_result vd__cl_play_image(void *user, const vd__image_command *c) {
     else error = vd__cl_image_pitched(to, c, c->op == VD__IMAGE_FROM_BUFFER ? &c->to : &c->from);
     return error ? vd__cl_fail(error, "a transfer of an image") : VD_OK;
 }
+#else
+static vd_result vd__cl_play_image(void *user, const vd__image_command *c) { (void)user, (void)c; return VD_OK; }
+#endif
 
 static const vd__tape_player vd__cl_player = { vd__cl_play_launch, vd__cl_play_copy, vd__cl_play_fill,
                                                vd__cl_play_image, vd__cl_play_timestamp, vd__cl_play_read };
@@ -16861,8 +16908,8 @@ static vd_result vd__storage_place(vd__context_device *dev, const vd__place *pla
 
 /* Creates a driver image and allocates its memory, which the host does not access. The caller holds the context's
    lock. */
-static vd_result vd__storage_create_image(vd__context_device *dev, const vd__image_shape *shape,
-                                          const vd__place *place, vd__storage *out) {
+static VD__UNUSED vd_result vd__storage_create_image(vd__context_device *dev, const vd__image_shape *shape,
+                                                     const vd__place *place, vd__storage *out) {
     vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_NONE, false };
     memset(out, 0, sizeof *out);
     out->context_device = dev;
@@ -18807,6 +18854,7 @@ VD__SMALL_END
 // >>images
 /* Images and samplers: creation, checks of boxes, transfers. Layouts are tracked in the room `batch`. */
 
+#if VD__HAS_IMAGES
 VD__SMALL
 
 /* Finds and pins an image. Returns NULL and sets the error if the handle is invalid. */
@@ -19461,15 +19509,13 @@ static void vd__image_set_range(vd__image *image, const vd__image_range *range) 
 }
 
 VD__SMALL_END
+#endif /* VD__HAS_IMAGES */
 
 // >>windows
 /* Swapchains. The acquired image is a vd__image, so that a present is a transfer like others: a submission returns the
    image to its layout at rest, in which it is shown. */
 
 VD__SMALL
-
-enum { VD__PRESENT_TRIES = 8 }; /* a window can be resized while it is presented to */
-#define VD__PRESENT_TIMEOUT_NS 1000000000u
 
 static void vd__swapchain_close(vd__swapchain *s) {
     vd__queue *q = s->queue;
@@ -19479,18 +19525,22 @@ static void vd__swapchain_close(vd__swapchain *s) {
     vd__mutex_unlock(q->lock);
 }
 
+static void vd__swapchain_free(vd_context *ctx, vd__swapchain *s) {
+    ctx->driver.backend->surface_destroy(s->queue->device, &s->surface);
+    vd__free(&ctx->host.allocator, s->image.resource.name);
+    vd__pool_release(&ctx->swapchains, &s->slot);
+}
+
+#if VD__HAS_IMAGES
+enum { VD__PRESENT_TRIES = 8 }; /* a window can be resized while it is presented to */
+#define VD__PRESENT_TIMEOUT_NS 1000000000u
+
 /* Replaces the images by those for the window's current extent. VD_TIMEOUT: it is 0. */
 static vd_result vd__swapchain_open(vd__swapchain *s) {
     vd__swapchain_close(s);
     vd_result r = s->queue->ctx->driver.backend->surface_open(s->queue->device, &s->surface);
     s->surface.stale = r != VD_OK;
     return r;
-}
-
-static void vd__swapchain_free(vd_context *ctx, vd__swapchain *s) {
-    ctx->driver.backend->surface_destroy(s->queue->device, &s->surface);
-    vd__free(&ctx->host.allocator, s->image.resource.name);
-    vd__pool_release(&ctx->swapchains, &s->slot);
 }
 
 static vd_result vd__swapchain_check(const vd_context *ctx, const vd_swapchain_desc *desc) {
@@ -19659,6 +19709,7 @@ static vd_result vd__present(vd__swapchain *s, vd__image *image, const vd_presen
     }
     return r;
 }
+#endif /* VD__HAS_IMAGES */
 
 VD__SMALL_END
 
@@ -23643,6 +23694,7 @@ VD_API vd_result vd_buffer_export(vd_context *ctx, vd_buffer buffer, vd_external
     return vd__buffer_call_end(ctx, b, "vd_buffer_export", r ? r : b ? vd__buffer_export(b, out) : VD_ERROR_INVALID);
 }
 
+#if VD__HAS_IMAGES
 /* ---- images ---- */
 
 VD_API vd_result vd_format_query(vd_context *ctx, int device, vd_format format, vd_format_info *out) {
@@ -24156,6 +24208,7 @@ VD_API vd_result vd_generate_mips(vd_list *list, vd_image image) {
     vd__list_unlock(list);
     return vd__list_end_call(list, "vd_generate_mips", r);
 }
+#endif /* VD__HAS_IMAGES */
 
 /* ---- kernels ---- */
 
@@ -25057,6 +25110,7 @@ VD_API vd_buffer vd_slot_buffer(vd_list *list, const char *name, vd_buffer buffe
     return out;
 }
 
+#if VD__HAS_IMAGES
 VD_API vd_image vd_slot_image(vd_list *list, const char *name, vd_image image) {
     vd_image out = { 0 };
     vd_result r = vd__graph_list_check(list, "vd_slot_image");
@@ -25068,6 +25122,7 @@ VD_API vd_image vd_slot_image(vd_list *list, const char *name, vd_image image) {
     out.id = vd__graph_slot_declare(list, "vd_slot_image", name, pinned ? &pinned->resource : NULL);
     return out;
 }
+#endif
 
 VD_API vd_graph vd_graph_end(vd_list *list) {
     vd_graph out = { 0 };

@@ -75,6 +75,24 @@ static int use_codegen(void)
 
 /* For both implementations in one translation unit, in either order. */
 #ifdef USE_GLUE
+#ifdef VKDISPATCH_NO_IMAGES
+/* Kernels with images are refused. */
+static int use_no_images(vd_context *context)
+{
+    vc_kernel *builder = vc_begin(NULL);
+    vc_val i = vc_global_id(builder, 0);
+    vc_ref x = vc_buffer(builder, "x", VC_U32, VC_WRITE);
+    vd_kernel kernel;
+    int failed;
+    vc_store(x, i, vc_component(vc_image_size(vc_image(builder, "picture", NULL), vc_u32(0)), 0));
+    kernel = vd_kernel_build(context, builder);
+    failed = kernel.id != 0 || vd_error_result() != VD_ERROR_UNSUPPORTED || !strstr(vd_error_text(), "image");
+    if (failed) printf("images are not left out: %s\n", vd_error_text());
+    vc_free(builder);
+    return failed;
+}
+#endif
+
 static int use_glue(void)
 {
     vd_context_desc desc;
@@ -97,6 +115,9 @@ static int use_glue(void)
 #ifdef __cplusplus
     /* compiles, but the argument is missing at run time */
     failed |= vd_run(context, kernel, 10) == VD_OK || vd_run2(context, kernel, 10, 2) == VD_OK;
+#endif
+#ifdef VKDISPATCH_NO_IMAGES
+    failed |= use_no_images(context);
 #endif
     vc_free(builder);
     vd_context_destroy(context);
