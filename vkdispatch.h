@@ -19550,10 +19550,10 @@ static vd_result vd__swapchain_check(const vd_context *ctx, const vd_swapchain_d
         { "format", (int)desc->format, VD_FORMATS_END - 1 }
     };
     vd_window_system system = ctx->host.window_system;
-    vd_result r = vd__images_supported(ctx, call, desc->name);
-    if (r) return r;
     if (!system)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, call, desc->name, "vd_context_desc.window_system was not set");
+    vd_result r = vd__images_supported(ctx, call, desc->name);
+    if (r) return r;
     for (size_t i = 0; i < VD__COUNT(fields); i++)
         if (fields[i].value < 0 || fields[i].value > fields[i].limit)
             return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.%s is %d, but must be 0 to %d",
