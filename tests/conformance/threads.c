@@ -213,6 +213,75 @@ static void *make_errors(void *user) {
     return NULL;
 }
 
+/* Records out = 1 * out + "add" into a graph, through a transient buffer, in a scope. */
+static vd_graph job_graph(job *j, vd_buffer out) {
+    vd_list *list = vd_graph_begin(j->ctx, NULL);
+    vd_arg args[3] = { vd_b(out), vd_u32(1), vd_slot("add", vd_u32(0)) };
+    vd_buffer_desc desc = { 0 };
+    vd_graph none = { 0 };
+    if (!list) return none;
+    desc.type = VD_U32;
+    desc.shape[0] = WORDS;
+    vd_buffer between = vd_graph_buffer(list, &desc);
+    vd_scope_begin(list, "graph");
+    dispatch(list, j->affine, WORDS, args, 3);
+    vd_copy(list, between, 0, out, 0, VD_WHOLE);
+    vd_copy(list, out, 0, between, 0, VD_WHOLE);
+    vd_scope_end(list);
+    return vd_graph_end(list);
+}
+
+static vd_graph common_graph; /* of the buffer `shared` */
+
+/* Creates, writes, records, replays, reads and destroys; and replays a graph of all threads. */
+static void *replay_graphs(void *user) {
+    job *j = (job *)user;
+    static const uint32_t zeros[WORDS];
+    vd_scope_info scopes[8];
+    uint32_t value = 0;
+    for (uint32_t i = 0; i < 8; i++) {
+        vd_buffer own = job_buffer(j);
+        EXPECT(own.id);
+        TRY(vd_write(vd_immediate(j->ctx, 0, 0), own, 0, zeros, sizeof zeros));
+        vd_graph g = job_graph(j, own);
+        if (!g.id) TRY(vd_error_result());
+        for (uint32_t k = 0; k < 20; k++) {
+            vd_graph_value add = { "add", vd_u32(1), 0 };
+            vd_graph_submit_desc desc = { NULL, 0, (int)(1 + k % 2), &add, 1 };
+            if (k % 5 == 4) TRY(vd_graph_set(j->ctx, g, "add", vd_u32(k)));
+            TRY(vd_graph_submit(j->ctx, g, &desc, NULL));
+            TRY(vd_graph_submit(j->ctx, common_graph, &desc, NULL));
+        }
+        vd_profile_read(j->ctx, scopes, 8);
+        TRY(vd_buffer_read(j->ctx, own, 4, &value, 4));
+        if (j->f->executes) EXPECT(value == 30);
+        if (i % 2) vd_buffer_destroy(j->ctx, own);
+        vd_graph_destroy(j->ctx, g);
+        if (i % 2 == 0) vd_buffer_destroy(j->ctx, own);
+    }
+    return NULL;
+}
+
+TEST(eight_threads_replay_graphs) {
+    vd_context_desc desc = fixture_desc(f);
+    fixture profiled = *f;
+    job all;
+    desc.profile = true;
+    memset(&all, 0, sizeof all);
+    profiled.ctx = context_with(f, &desc);
+    all.ctx = profiled.ctx;
+    all.affine = kernel_affine(profiled.ctx);
+    all.shared = buffer_u32(profiled.ctx, "shared", WORDS, NULL);
+    common_graph = job_graph(&all, all.shared);
+    if (!common_graph.id) fail_msg("vd_graph_end: %s", vd_error_text());
+    run_jobs(&profiled, replay_graphs, all.affine, all.shared);
+    OK(vd_wait_idle(profiled.ctx));
+    if (f->executes) assert_int_equal(read_u32(profiled.ctx, all.shared, 7), THREADS * 8 * 30);
+    vd_graph_destroy(profiled.ctx, common_graph);
+    vd_kernel_destroy(profiled.ctx, all.affine);
+    vd_buffer_destroy(profiled.ctx, all.shared);
+}
+
 TEST(each_thread_has_an_error_text_of_its_own) {
     vd_kernel no_kernel = { 0 };
     vd_buffer no_buffer = { 0 };
@@ -294,7 +363,8 @@ TEST(buffers_are_destroyed_while_lists_use_them) {
 static const struct CMUnitTest cases[] = {
     CASE(eight_threads_record_to_the_immediate_list), CASE(eight_threads_submit_lists_of_their_own),
     CASE(eight_threads_create_and_destroy_buffers), CASE(eight_threads_build_kernels),
-    CASE(eight_threads_have_contexts_of_their_own), CASE(each_thread_has_an_error_text_of_its_own),
+    CASE(eight_threads_have_contexts_of_their_own), CASE(eight_threads_replay_graphs),
+    CASE(each_thread_has_an_error_text_of_its_own),
     CASE(eight_threads_submit_and_wait), CASE(buffers_are_destroyed_while_lists_use_them),
 };
 

@@ -1,6 +1,6 @@
 /* Shared by the programs of this folder: the state of a driver whose calls fail, and a program that calls it (a kernel,
-   a list with a scope and an indirect dispatch, a graph, two queues, transfers). Include after the headers of the
-   library and cmocka. */
+   a list with a scope and an indirect dispatch, a graph with a scope, two queues, transfers). Include after the headers
+   of the library and cmocka. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -76,8 +76,11 @@ static vd_result use_graph(vd_context *ctx, vd_kernel kernel, vd_buffer b) {
     dispatch.threads[0] = COUNT;
     dispatch.args = args;
     dispatch.arg_count = 2;
+    bool timed = (vd_device(ctx, 0)->features & VD_FEATURE_TIMESTAMP) != 0;
+    if (timed) vd_scope_begin(list, "graph");
     vd_copy(list, t, 0, in, 0, VD_WHOLE);
     vd_dispatch(list, &dispatch);
+    if (timed) vd_scope_end(list);
     vd_copy(list, in, 0, t, 0, VD_WHOLE);
     vd_graph g = vd_graph_end(list);
     if (!g.id) return vd_error_result();
