@@ -1,6 +1,6 @@
 /* Shared by the programs of this folder: the state of a driver whose calls fail, and a program that calls it (a kernel,
-   a list with a scope and an indirect dispatch, a graph with a scope, two queues, transfers). Include after the headers
-   of the library and cmocka. */
+   a list with a scope and an indirect dispatch, a graph with a scope, a graph with images in a heap, two queues,
+   transfers). Include after the headers of the library and cmocka. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -96,7 +96,54 @@ static vd_result use_graph(vd_context *ctx, vd_kernel kernel, vd_buffer b) {
     return r;
 }
 
-/* Commands in a list, a graph and the immediate lists of two queues. VD_OK: `out` has the result. */
+/* Clears images in a heap and copies them to the first element of b, in two submissions of a graph with different
+   images. Then writes what that element was. */
+static vd_result use_images(vd_context *ctx, vd_buffer b) {
+    vd_image_desc desc;
+    vd_buffer_desc heap;
+    vd_placement place;
+    vd_image images[2];
+    vd_image_transfer down;
+    vd_sampler_desc sampler;
+    memset(&desc, 0, sizeof desc);
+    memset(&heap, 0, sizeof heap);
+    memset(&down, 0, sizeof down);
+    memset(&sampler, 0, sizeof sampler);
+    desc.format = VD_FORMAT_R32_U;
+    desc.extent[0] = desc.extent[1] = 1;
+    vd_result r = vd_image_placement(ctx, &desc, &place);
+    if (r) return r;
+    uint64_t stride = (place.size + place.align - 1) / place.align * place.align;
+    heap.shape[0] = 2 * stride;
+    heap.heap = true;
+    desc.heap = vd_buffer_create(ctx, &heap);
+    if (!desc.heap.id) return vd_error_result();
+    for (int i = 0; i < 2; i++, desc.heap_offset += stride) {
+        images[i] = vd_image_create(ctx, &desc);
+        if (!images[i].id) return vd_error_result();
+    }
+    vd_sampler unused = vd_sampler_create(ctx, &sampler);
+    if (!unused.id) return vd_error_result();
+    vd_list *list = vd_graph_begin(ctx, NULL);
+    if (!list) return vd_error_result();
+    down.box.image = vd_slot_image(list, "image", images[0]);
+    down.buffer = b;
+    vd_discard_image(list, down.box.image);
+    vd_clear_image(list, down.box.image, NULL);
+    vd_copy_from_image(list, &down);
+    vd_graph g = vd_graph_end(list);
+    if (!g.id) return vd_error_result();
+    for (int i = 0; i < 2 && !r; i++) {
+        r = vd_graph_set(ctx, g, "image", vd_i(images[i]));
+        if (!r) r = vd_graph_submit(ctx, g, NULL, NULL);
+    }
+    static const uint32_t first = 7;
+    if (!r) r = vd_write(vd_immediate(ctx, 0, 0), b, 0, &first, 4);
+    vd_image_destroy(ctx, images[0]);
+    return r;
+}
+
+/* Commands in a list, graphs and the immediate lists of two queues. VD_OK: `out` has the result. */
 static vd_result use_context(vd_context *ctx, vd_kernel kernel, uint32_t *out) {
     static uint32_t numbers[COUNT], seven[COUNT];
     vd_buffer_desc desc;
@@ -143,6 +190,7 @@ static vd_result use_context(vd_context *ctx, vd_kernel kernel, uint32_t *out) {
     if (!r) r = vd_copy(second, b, 0, a, 0, 4 * COUNT / 4);
     if (!r) r = vd_flush(ctx);
     if (!r) r = use_graph(ctx, kernel, b);
+    if (!r && (vd_device(ctx, 0)->features & VD_FEATURE_IMAGE)) r = use_images(ctx, b);
     if (!r) r = vd_buffer_read(ctx, b, 0, out, VD_WHOLE);
     if (!r) r = vd_wait_idle(ctx);
     vd_buffer_destroy(ctx, a);

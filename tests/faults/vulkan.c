@@ -65,7 +65,13 @@ static bool object_destroyed(uint64_t handle) {
     X(vkCreateCommandPool, (VkDevice a, const VkCommandPoolCreateInfo *b, const VkAllocationCallbacks *c, \
         VkCommandPool *out), (a, b, c, out)) \
     X(vkCreateQueryPool, (VkDevice a, const VkQueryPoolCreateInfo *b, const VkAllocationCallbacks *c, \
-        VkQueryPool *out), (a, b, c, out))
+        VkQueryPool *out), (a, b, c, out)) \
+    X(vkCreateImage, (VkDevice a, const VkImageCreateInfo *b, const VkAllocationCallbacks *c, VkImage *out), \
+        (a, b, c, out)) \
+    X(vkCreateImageView, (VkDevice a, const VkImageViewCreateInfo *b, const VkAllocationCallbacks *c, \
+        VkImageView *out), (a, b, c, out)) \
+    X(vkCreateSampler, (VkDevice a, const VkSamplerCreateInfo *b, const VkAllocationCallbacks *c, VkSampler *out), \
+        (a, b, c, out))
 
 /* Functions whose output is not an object to destroy. */
 #define GETTERS(X) \
@@ -90,6 +96,7 @@ static bool object_destroyed(uint64_t handle) {
     X(vkInvalidateMappedMemoryRanges, (VkDevice a, uint32_t b, const VkMappedMemoryRange *c), (a, b, c)) \
     X(vkMergePipelineCaches, (VkDevice a, VkPipelineCache b, uint32_t c, const VkPipelineCache *d), (a, b, c, d)) \
     X(vkBindBufferMemory, (VkDevice a, VkBuffer b, VkDeviceMemory c, VkDeviceSize d), (a, b, c, d)) \
+    X(vkBindImageMemory, (VkDevice a, VkImage b, VkDeviceMemory c, VkDeviceSize d), (a, b, c, d)) \
     X(vkResetCommandPool, (VkDevice a, VkCommandPool b, VkCommandPoolResetFlags c), (a, b, c)) \
     X(vkBeginCommandBuffer, (VkCommandBuffer a, const VkCommandBufferBeginInfo *b), (a, b)) \
     X(vkEndCommandBuffer, (VkCommandBuffer a), (a))
@@ -109,7 +116,10 @@ static bool object_destroyed(uint64_t handle) {
     X(vkDestroyDescriptorSetLayout, VkDescriptorSetLayout) \
     X(vkDestroyDescriptorPool, VkDescriptorPool) \
     X(vkDestroyCommandPool, VkCommandPool) \
-    X(vkDestroyQueryPool, VkQueryPool)
+    X(vkDestroyQueryPool, VkQueryPool) \
+    X(vkDestroyImage, VkImage) \
+    X(vkDestroyImageView, VkImageView) \
+    X(vkDestroySampler, VkSampler)
 
 #define POINTER(name) static PFN_##name real_##name;
 #define POINTER_3(name, parameters, arguments) POINTER(name)
