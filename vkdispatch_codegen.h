@@ -3267,6 +3267,8 @@ static VC__THREAD_LOCAL const char *vc__call_without_kernel;
 typedef struct vc__position { const char *file; int line; } vc__position;
 static VC__THREAD_LOCAL vc__position vc__current_position, vc__position_without_kernel;
 
+VC__SMALL
+
 /* Writes " (shader.c:42)", the position of the running call, or "". Of a long path the end is kept. */
 static void vc__print_position(char *out, size_t size) {
     const char *file = vc__current_position.file;
@@ -3308,6 +3310,8 @@ static void vc__fail_machine(vc_kernel *k, const char *format, ...) {
     vc__vfail(k, NULL, format, list);
     va_end(list);
 }
+
+VC__SMALL_END
 
 /* Whether calls on the kernel have an effect: it exists and has not failed. */
 static inline bool vc__ready(const vc_kernel *k) { return k && !k->failed; }
@@ -3961,6 +3965,8 @@ static inline uint32_t vc__usable_operand(vc_kernel *k, vc_val v, vc_type type, 
     return (uint32_t)v.bits;
 }
 
+VC__SMALL
+
 /* Two operands: values of enclosing blocks, immediates, and results of another type. `ordered_op` as for
    vc__pure_checked. */
 VC__NOINLINE static vc_val vc__pure2_same_type(vc_val a, vc_val b, uint32_t ordered_op) {
@@ -3986,6 +3992,8 @@ VC__NOINLINE static vc_val vc__pure3_same_type(vc_val a, vc_val b, vc_val c, uin
     return third_node != VC__NIL ? vc__record_unchecked(k, op, type, flags, a.bits, second_node, third_node)
                                  : vc__pure_checked(op, 3, a, b, c);
 }
+
+VC__SMALL_END
 
 /* Two operands: a value and an immediate of its type, a frequent case. */
 VC__NOINLINE static vc_val vc__pure2_immediate(vc_val a, vc_val b, uint32_t op) {
@@ -14819,19 +14827,19 @@ static bool vc__atomic_begin(vc_kernel *k, const char *call, uint32_t op, vc_ref
 }
 
 /* Records an atomic operation with one value. `negate`: negates the value, for a subtraction as an addition. */
-static void vc__atomic_with_value(const char *call, uint32_t op, vc_ref ref, vc_val index, vc_val value, vc_val *old,
+static void vc__atomic_with_value(const char *call, uint32_t op, vc_ref *ref, vc_val index, vc_val value, vc_val *old,
                                   bool negate) {
-    vc_kernel *k = vc__kernel_of_ref(call, &ref, index, value);
-    if (!vc__atomic_begin(k, call, op, &ref, index, old)) return;
-    uint32_t node = vc__fit_node(k, call, 3, value, ref.type);
+    vc_kernel *k = vc__kernel_of_ref(call, ref, index, value);
+    if (!vc__atomic_begin(k, call, op, ref, index, old)) return;
+    uint32_t node = vc__fit_node(k, call, 3, value, ref->type);
     if (negate && node != VC__NIL)
-        node = vc__record(k, VC__OP_NEG, k->node[node].flags & VC__NODE_VARIES, ref.type, node, VC__NIL, VC__NIL, 0);
-    if (node != VC__NIL) vc__atomic(k, call, op, &ref, node, old);
+        node = vc__record(k, VC__OP_NEG, k->node[node].flags & VC__NODE_VARIES, ref->type, node, VC__NIL, VC__NIL, 0);
+    if (node != VC__NIL) vc__atomic(k, call, op, ref, node, old);
 }
 
 #define VC__ATOMIC(name, op, negate) \
     VC_API void vc_atomic_##name(vc_ref ref, vc_val index, vc_val value, vc_val *old) { \
-        vc__atomic_with_value("vc_atomic_" #name, VC__OP_ATOMIC_##op, ref, index, value, old, negate); \
+        vc__atomic_with_value("vc_atomic_" #name, VC__OP_ATOMIC_##op, &ref, index, value, old, negate); \
     }
 VC__ATOMIC(add, ADD, false)
 VC__ATOMIC(sub, ADD, true)
@@ -14844,7 +14852,7 @@ VC__ATOMIC(exchange, EXCHANGE, false)
 #undef VC__ATOMIC
 
 VC_API void vc_atomic_store(vc_ref ref, vc_val index, vc_val value) {
-    vc__atomic_with_value("vc_atomic_store", VC__OP_ATOMIC_STORE, ref, index, value, NULL, false);
+    vc__atomic_with_value("vc_atomic_store", VC__OP_ATOMIC_STORE, &ref, index, value, NULL, false);
 }
 
 VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected, vc_val desired, vc_val *old) {

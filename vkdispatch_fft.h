@@ -1638,6 +1638,8 @@ VD_API vd_result vd_plan_run(void *plan, const char *call,
     return result;
 }
 
+VD__FFT_SMALL
+
 VD_API vd_buffer vd_plan_buffer(vd_plan *plan, const char *name, vd_type type, uint64_t count, const void *data) {
     struct vd__plan_object *o = vd__plan_add_object(plan);
     uint32_t size = vd_type_size(type);
@@ -2135,6 +2137,8 @@ static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint6
     }
     return VD_OK;
 }
+
+VD__FFT_SMALL_END
 
 /* Queries two buffers and the addresses or offsets at which they begin. Returns false if the buffers are in different
    memory, so that these cannot be compared. */
@@ -11666,6 +11670,8 @@ VD_API vd_result vd_plan_run_cached(vd_context *ctx, const vd_plan_kind *kind,
     return vd__call_result(&scope, result);
 }
 
+VD__FFT_SMALL
+
 /* Copies the counters to the vd_plan_cache_info `user`. */
 static vd_result vd__plan_cache_info_of(vd_context *ctx, void **data, void *user) {
     const vd__plan_cache *index = (const vd__plan_cache *)*data;
@@ -11793,6 +11799,8 @@ static vd_result vd__real_simple(vd_context *ctx, vd_buffer reals, vd_buffer bin
     io.out = direction ? reals : bins;
     return vd_plan_run_cached(ctx, &vd__fft_kind, vd__fft_run, &desc, &io);
 }
+
+VD__FFT_SMALL_END
 
 // >>execute
 /* Recording the kernels of a plan into a list. */
