@@ -248,9 +248,9 @@ static void refused_descs(void **state) {
     vd_plan_destroy(scale_create(ctx, &desc)); /* immediates are converted */
     nothing_left(ctx);
     desc.map.build = whole;
-    not_made(ctx, &desc, "scale_create 'scale': map sets out to i32, but f32 is expected");
+    not_made(ctx, &desc, "scale_create 'scale': map: io->out is i32, but f32 is expected");
     desc.map.build = nothing;
-    not_made(ctx, &desc, "scale_create 'scale': map does not set out");
+    not_made(ctx, &desc, "scale_create 'scale': map: io->out is not set");
     desc = desc_of(8);
     desc.fails = desc.keeps_buffer = true; /* what was made is destroyed */
     assert_null(scale_create(ctx, &desc));
