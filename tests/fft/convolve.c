@@ -785,7 +785,8 @@ static void map_spectrum(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, 
     const mapped *m = (const mapped *)user;
     vc_val index = at->coordinate[0];
     for (int d = 0; d < 3; d++) index = vc_add(vc_mul(index, vc_u32((uint32_t)m->length[d])), at->coordinate[d + 1]);
-    vc_val weight = vc_load(m->weights, index), first = vc_eq(vc_rem(index, vc_u32((uint32_t)(m->length[0] * m->length[1] * m->length[2]))), vc_u32(0));
+    uint32_t count = (uint32_t)(m->length[0] * m->length[1] * m->length[2]);
+    vc_val weight = vc_load(m->weights, index), first = vc_eq(vc_rem(index, vc_u32(count)), vc_u32(0));
     vc_val zero = vc_const(k, m->wide ? vc_f64(0) : vc_f32(0));
     v->re = vc_add(vc_mul(v->re, weight), vc_select(first, m->offset, zero));
     v->im = vc_neg(vc_mul(v->im, weight));
@@ -835,7 +836,8 @@ static void check_map(const sample *s, uint64_t pad, const char *expected_kernel
     desc.hook_user = &m;
     vd_convolve *plan = vd_convolve_create(device_context, &desc);
     if (!plan) fail_msg("%s", vd_error_text());
-    if (expected_kernels && !strstr(vd_convolve_explain(plan), expected_kernels)) fail_msg("%s", vd_convolve_explain(plan));
+    if (expected_kernels && !strstr(vd_convolve_explain(plan), expected_kernels))
+        fail_msg("%s", vd_convolve_explain(plan));
     sample real = *s;
     real.real = 1;
     double *x = numbers(s, batch * n, 3), *weights = numbers(&real, batch * all, 99);
@@ -863,7 +865,8 @@ static void check_map(const sample *s, uint64_t pad, const char *expected_kernel
         }
         for (int d = 0; d < 3; d++) sum_dimension(y, length, d, 1);
         for (uint64_t i = 0; i < out_count; i++) {
-            uint64_t from = (i / (results[1] * results[2]) * length[1] + i / results[2] % results[1]) * length[2] + i % results[2];
+            uint64_t row = i / (results[1] * results[2]) * length[1] + i / results[2] % results[1];
+            uint64_t from = row * length[2] + i % results[2];
             expected[2 * (b * out_count + i)] = y[2 * from] / (double)all;
             expected[2 * (b * out_count + i) + 1] = y[2 * from + 1] / (double)all;
         }
