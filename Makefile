@@ -131,6 +131,7 @@ build/vkfft/opencl.a: tools/bench/vkfft_opencl.cpp tools/bench/vkfft_opencl.h
 	$(quiet)ar rcs $@ $@.o
 build/vkfft/tools/bench/fft: build/vkfft/opencl.a
 build/vkfft/tools/bench/fft: LDLIBS += -l:libOpenCL.so.1
+build/vkfft/tools/bench/accuracy: LDLIBS += -lfftw3l
 
 # Kernels compiled ahead of time, as a header and as a blob, for the programs that use them.
 build/ahead/%.h build/ahead/%.blob: examples/kernels/%.c tools/vcc tools/vcc_driver.c vkdispatch_codegen.h
@@ -280,6 +281,7 @@ further := processors long
 .PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) $(further:%=test-%) $(further:%=programs-%) \
         test-gpu test-side-by-side test-features programs fuzz-api bench \
         bench-dispatch bench-present bench-cuda bench-opencl bench-build bench-pipeline bench-kernels bench-fft bench-fft-sweep \
+        bench-accuracy \
         bench-reduce bench-original bench-compile bench-plots \
         matrix golden-update carry install clean \
         deps-build deps-test deps-plots
@@ -345,8 +347,8 @@ test-gpu:        ## suites and benchmarks for a machine with a GPU where nothing
 test-side-by-side:
 	@$(call build_and_run,codegen conformance fft unit golden fuzz)
 
-# bench-fft also uses VkFFT. The sweep takes too long for `make bench`.
-bench_programs = $(patsubst %/fft,build/vkfft/tools/bench/fft,$(filter-out %/sweep,$(call files,tools/bench,$(cc))))
+# bench-fft also uses VkFFT. The sweep takes too long for `make bench`; the accuracy is no time.
+bench_programs = $(patsubst %/fft,build/vkfft/tools/bench/fft,$(filter-out %/sweep %/accuracy,$(call files,tools/bench,$(cc))))
 bench: bench-compile ## every benchmark: `bench NAME SIZE ours=… rival=… ratio=… bound=… ok|short`
 	@$(MAKE) --no-print-directory -j$(JOBS) $(bench_programs)
 	@for program in $(bench_programs); do $$program || exit; done
@@ -361,6 +363,9 @@ bench-opencl: build/$(cc)/tools/bench/opencl ## chains and round trips against h
 	@$<
 
 bench-cuda: build/$(cc)/tools/bench/cuda ## launches and round trips against hand-written code for the driver API; skipped without a CUDA device
+	@$<
+
+bench-accuracy: build/vkfft/tools/bench/accuracy ## errors of transforms beside pocketfft (PYTHON: with SciPy) and VkFFT
 	@$<
 
 bench-build: build/$(cc)/tools/bench/build ## builder to SPIR-V, compared with glslang on the same kernel
