@@ -112,6 +112,7 @@ static vd_result use_images(vd_context *ctx, vd_buffer b) {
     desc.format = VD_FORMAT_R32_U;
     desc.extent[0] = desc.extent[1] = 1;
     vd_result r = vd_image_placement(ctx, &desc, &place);
+    if (r == VD_ERROR_UNSUPPORTED) return VD_OK; /* the backend has no images in heaps */
     if (r) return r;
     uint64_t stride = (place.size + place.align - 1) / place.align * place.align;
     heap.shape[0] = 2 * stride;
