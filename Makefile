@@ -186,7 +186,9 @@ programs_codegen     = $(call files,tests/codegen,$(cc))
 MATRIX_PARTS         = 1
 MATRIX_FLAGS         =
 MATRIX_OF            = $(shell seq 0 $$(($(MATRIX_PARTS) - 1)))
-matrix_parts         = $(foreach i,$(MATRIX_OF),"build/$(cc)/tests/codegen/matrix $(MATRIX_FLAGS) -p $i/$(MATRIX_PARTS)")
+# Mesa compiles these small kernels without the optimiser of LLVM, in less than half the time. The other programs, and
+# test-processors and test-long, use the optimiser.
+matrix_parts         = $(foreach i,$(MATRIX_OF),"env GALLIVM_PERF=nopt build/$(cc)/tests/codegen/matrix $(MATRIX_FLAGS) -p $i/$(MATRIX_PARTS)")
 commands_codegen     = $(matrix_parts) $(filter-out %/matrix,$(programs_codegen))
 
 # plans compiles texts for CUDA with a fake driver.
