@@ -3604,7 +3604,8 @@ static const vd__image_shape *vd__memory_shape(const vd__memory *m) {
     return (const vd__image_shape *)(uintptr_t)m->native[1];
 }
 
-/* The layout of all subresources between lists: kernels use it, so their descriptors never change. */
+/* Returns the layout that all subresources of an image have between lists. Kernels use the same one, so that
+   descriptors never change. */
 static vd__layout vd__image_rest(const vd__image_shape *shape) {
     if (shape->window) return VD__LAYOUT_PRESENT;
     return shape->usage & VD_IMAGE_STORAGE ? VD__LAYOUT_GENERAL : VD__LAYOUT_SAMPLED;
@@ -4794,8 +4795,8 @@ static void vd__default_commands_check(vd__device *dev, vd__commands *c) { (void
 
 /* Logs that the size of an indirect launch was limited. */
 static VD__COLD void vd__indirect_log(const vd__device *dev, const char *kernel) {
-    vd__logf(dev->driver->host, VD_LOG_ERROR, "vd_dispatch '%s': the buffer 'indirect' had more work-groups along an "
-             "axis than limits.max_groups; the others were not executed", kernel);
+    vd__logf(dev->driver->host, VD_LOG_ERROR, "vd_dispatch '%s': the buffer 'indirect' contained more work-groups "
+             "along an axis than limits.max_groups; only that many were executed", kernel);
 }
 
 static vd_result vd__default_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
@@ -4842,7 +4843,7 @@ static vd_result vd__default_sampler_create(vd__device *dev, const vd_sampler_de
 
 static vd_result vd__default_surface_create(vd__device *dev, vd__surface *s) {
     (void)s;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s does not present to windows", dev->driver->backend->name);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s cannot present to windows", dev->driver->backend->name);
 }
 
 static vd_result vd__default_surface_open(vd__device *dev, vd__surface *s) { (void)dev, (void)s; return VD_OK; }
@@ -13996,7 +13997,8 @@ static vd_result vd__fail_no_device(const vd__driver *driver, const vd_context_d
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%d '%s'", i ? ", " : "", infos[i].index,
                                  infos[i].name);
     if (request->name)
-        return vd__fail(VD_ERROR_NO_DEVICE, "%s is '%s', but the name of no %s device contains it; the devices are: %s",
+        return vd__fail(VD_ERROR_NO_DEVICE, "%s is '%s', but no %s device has a name that contains it; "
+                        "the devices are: %s",
                         request->source, request->name, driver->backend->name, names);
     if (request->number)
         return vd__fail(VD_ERROR_NO_DEVICE, "%s is %s, but the %s devices are: %s", request->source, request->number,
@@ -15541,7 +15543,7 @@ static VD__COLD vd_result vd__formats_check(const vd_kernel_desc *desc) {
     return VD_OK;
 }
 
-/* Checks a fully resolved kernel desc against one device. */
+/* Checks a kernel desc, whose defaults are set, against one device. */
 static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *desc) {
     uint32_t bindings = 0, uniforms = 0;
     if (desc->arg_count < 0 || desc->arg_count > VD_MAX_ARGS)
@@ -19007,8 +19009,8 @@ static vd_result vd__box_axis(const vd__image *image, const char *call, const ch
                              "image '%s' (%u texels)", which, axis, (unsigned)offset, (unsigned)extent,
                              (unsigned)box->level, image->resource.name, (unsigned)size);
     if (offset % side == 0 && (extent % side == 0 || offset + extent == size)) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%sbox.offset[%d] %u + extent %u is not at the edge of a block "
-                         "of image '%s' (format %s has blocks of %u texels)", which, axis, (unsigned)offset,
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%sbox.offset[%d] %u + extent %u begins or ends inside of a "
+                         "block of image '%s' (format %s has blocks of %u texels)", which, axis, (unsigned)offset,
                          (unsigned)extent, image->resource.name, vd__format_rows[image->shape.format].name,
                          (unsigned)side);
 }
@@ -19496,8 +19498,8 @@ static bool vd__format_is_linear(vd_context *ctx, vd_format format) {
     return usage != 0;
 }
 
-/* Sets the levels and layers of an image or view, and the subresources that kernels access through it: hazard tracking
-   reads offset and size, which are indices of subresources in images. */
+/* Sets the levels and layers of an image or view, and offset and size of its resource, which hazard tracking reads: in
+   images, the index of the first subresource that kernels access and the number of subresources from there on. */
 static void vd__image_set_range(vd__image *image, const vd__image_range *range) {
     vd__resource *b = &image->resource;
     uint32_t layers = image->shape.layers, begin = range->level * layers + range->layer,
@@ -21975,7 +21977,8 @@ static vd_result vd__graph_recording_create(vd__graph *g, vd__graph_recording **
     return result;
 }
 
-/* Returns word `half` of what a recording depends on, for a slot. */
+/* A recording can be submitted again while these two words of each slot are equal: the ids of its resource and its
+   sampler, or its numbers of threads. Returns word `half`, 0 or 1. */
 static uint64_t vd__graph_state(const vd__graph_slot *s, int half) {
     uint32_t threads[4] = { 0, 0, 0, 0 };
     if (s->kind != VD_ARG_VALUE) return half ? s->submit_sampler_id : s->submit_id;
@@ -22097,7 +22100,7 @@ static vd_result vd__graph_check_buffer(const vd__graph *g, const vd__graph_slot
              start = b->storage[device].memory.address + b->offset, align = old_start & (~old_start + 1);
     if (start % align == 0) return VD_OK;
     return vd__fail(VD_ERROR_INVALID, "slot '%s': buffer '%s' begins at byte %llu of its memory, but must begin at a "
-                    "multiple of %llu, like the first buffer", s->name, b->name, VD__U(b->offset), VD__U(align));
+                    "multiple of %llu, like the recorded buffer", s->name, b->name, VD__U(b->offset), VD__U(align));
 }
 
 /* The same for an image. */

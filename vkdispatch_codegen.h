@@ -10686,8 +10686,8 @@ static void vc__glsl_unpack_narrow(vc__printer *g, vc_type scalar, uint32_t offs
     else vc__p_put(g, "%s(word_%u)", vc__glsl_type(scalar, type), word);
 }
 
-/* Declares a local variable for a parameter whose type in the argument block is not the type that expressions use,
-   and for a further view of a buffer. */
+/* Declares a local variable for a parameter whose type in the argument block differs from its type in expressions, and
+   for a second view of a buffer, which has another type. */
 static void vc__glsl_convert(vc__printer *g, uint32_t object) {
     vc_type type = g->l->object[object].type;
     uint32_t components = vc__components(type);
@@ -17437,6 +17437,7 @@ VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text) {
    A check that fails stores format, index and length in variables, unless one has failed since the last report.
    vc_return_if and the end of the kernel report them, so that each check is short. */
 
+/* Declares the variables in which an invocation of a checked kernel keeps its first failed check. */
 static void vc__declare_checks(vc_kernel *k) {
     k->checks = k->desc.checked;
     if (!k->checks) return;
@@ -17451,6 +17452,7 @@ static bool vc__has_failed_check(const vc_kernel *k) {
     return k->desc.checked && !k->failed && k->object[k->node[k->failed_check[0].memory].x].stored;
 }
 
+/* Records code that reports the failed check of an invocation, if there is one, and forgets it. */
 static void vc__report_checks(vc_kernel *k) {
     if (!vc__has_failed_check(k)) return;
     vc_val number = vc_get(k->failed_check[0]), index = vc_get(k->failed_check[1]), words[3];
@@ -17473,8 +17475,8 @@ static void vc__report_checks_at_end(vc_kernel *k) {
     k->reported_to = k->count;
 }
 
-/* The elements of the memory of a ref. u64, or u32 for a machine without 64-bit integers. A buffer's length is that in
-   elements of the ref's type; the largest u32 means at least that many. */
+/* Returns the number of elements in the memory of a ref, as u64, or as u32 for a machine without 64-bit integers.
+   Buffers are counted in elements of the ref's type; the largest u32 means at least that many. */
 static vc_val vc__check_limit(vc_kernel *k, const vc_ref *r, bool wide) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (o->op != VC__OP_BUFFER) return vc_imm(wide ? VC_U64 : VC_U32, o->count);

@@ -3044,7 +3044,7 @@ struct vd_fft {
     uint32_t table_count;    /* size of the tables that the host computes, in complex numbers */
     uint32_t generated_end;  /* size with the tables that the device computes, which follow; 0: there are none */
     uint64_t table_capacity; /* allocated size, in complex numbers */
-    uint64_t table_wanted;   /* required size in complex numbers, if it exceeds the limit of a buffer; otherwise 0 */
+    uint64_t required_table_size; /* in complex numbers, if it exceeds the limit of a buffer; otherwise 0 */
     vd_buffer tables, temporary[VD__FFT_ROLES]; /* the tables on the device; intermediate buffers, for each role */
     vd__fft_timing *timing;  /* one for each pass of both routes; NULL: not measured */
     uint64_t overridden;     /* bit mask of passes whose shape is set by VKDISPATCH_FFT_FACTORS */
@@ -5169,22 +5169,23 @@ static uint32_t vd__fft_powers(uint32_t r) {
     return count;
 }
 
-/* Maximum size of all tables in complex numbers: that of the largest buffer. Checked before the host computes the
-   tables. */
+/* Returns the maximum number of complex numbers in all tables, which are one buffer. It is checked before the host
+   computes the tables. */
 static uint64_t vd__fft_max_table(const vd_fft *p) {
     uint64_t limit = vd_device(p->base.ctx, 0)->limits.max_buffer_bytes / vc_type_size(vd__fft_pair_type(p->real));
     return limit && limit < UINT32_MAX ? limit : UINT32_MAX;
 }
 
 /* Appends `count` zeroed entries at an offset that is a multiple of 16, so that neighbouring threads load whole cache
-   lines. Returns NULL if out of memory. Also returns NULL, and sets p->table_wanted, if the tables exceed the limit. */
+   lines. Returns NULL if out of memory. Also returns NULL, and sets p->required_table_size, if the tables exceed the
+   limit. */
 static double *vd__fft_grow_table(vd_fft *p, uint64_t count) {
     uint64_t need = ((uint64_t)p->table_count + 15) / 16 * 16 + count,
              capacity = p->table_capacity ? p->table_capacity : 256;
     const vd_allocator *a = &p->base.allocator;
     double *grown = p->table;
     if (need > vd__fft_max_table(p)) {
-        p->table_wanted = need;
+        p->required_table_size = need;
         return NULL;
     }
     while (capacity < need) capacity *= 2;
@@ -5364,8 +5365,9 @@ static bool vd__fft_place_chirps(vd_fft *p) {
         }
         pass->tables.chirp = same->tables.chirp;
         pass->tables.spectrum = same->tables.spectrum;
-        if (end > vd__fft_max_table(p)) p->table_wanted = end;
-        if (end > vd__fft_max_table(p)) return false;
+        if (end <= vd__fft_max_table(p)) continue;
+        p->required_table_size = end;
+        return false;
     }
     return true;
 }
@@ -5395,9 +5397,9 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
             ok = vd__fft_table_axis(p, 2 * pass->chirp.n, &pass->tables.chirp_fine, &pass->tables.chirp_coarse);
     }
     if (ok) ok = vd__fft_place_chirps(p);
-    if (!ok && p->table_wanted)
+    if (!ok && p->required_table_size)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "the tables have at least %llu complex numbers, but the limit of a "
-                            "buffer is %llu", (unsigned long long)p->table_wanted,
+                            "buffer is %llu", (unsigned long long)p->required_table_size,
                             (unsigned long long)vd__fft_max_table(p));
     if (!ok) return vd__fft_no_memory();
     return VD_OK;

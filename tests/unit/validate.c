@@ -355,7 +355,7 @@ static void environment(void **state) {
     d.device = 0;
     setenv("VKDISPATCH_DEVICE", "geforce", 1);
     assert_int_equal(vd_context_create(NULL, &c), VD_ERROR_NO_DEVICE);
-    CHECK_TEXT("is 'geforce', but the name of no dummy device contains it");
+    CHECK_TEXT("is 'geforce', but no dummy device has a name that contains it");
     setenv("VKDISPATCH_DEVICE", "UMM", 1);
     setenv("VKDISPATCH_BUFFERS", "texture", 1);
     INVALID(vd_context_create(NULL, &c), "VKDISPATCH_BUFFERS is 'texture'; the choices are: binding, address");
