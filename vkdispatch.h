@@ -1460,7 +1460,7 @@ typedef struct vd_graph_info {
 /* Why a barrier of a graph exists: of the commands that it separates, one pair that conflicts. */
 typedef struct vd_graph_barrier_info {
     int before, after;              /* the two commands, from 0 in the order of recording */
-    char before_name[64], after_name[64]; /* the kernel, or "copy", "fill", "image transfer" */
+    char before_name[64], after_name[64]; /* the kernel, or "copy", "fill", "image transfer", "image transition" */
     char resource[64];              /* the buffer, slot or image that both access */
     uint64_t begin, end;            /* the range that both access: bytes from the start of the root buffer, or
                                        subresources of an image, level * layers + layer */
@@ -1752,7 +1752,8 @@ VD_API void vd_sampler_destroy(vd_context *ctx, vd_sampler sampler);
    See the section "Windows" of the manual. */
 
 /* Creates a swapchain for a window, which must outlive it.
-   Fails with VD_ERROR_INVALID if the desc is invalid, or the window has a swapchain; VD_ERROR_UNSUPPORTED without
+   Fails with VD_ERROR_INVALID if the desc is invalid, or the context has a swapchain for the window (drivers need not
+   report those of others). Handles of another window system are undefined behaviour. VD_ERROR_UNSUPPORTED without
    vd_context_desc.window_system, or if loader or device cannot present to this window; VD_ERROR_WINDOW_LOST;
    VD_ERROR_OUT_OF_MEMORY; VD_ERROR_OUT_OF_DEVICE_MEMORY. */
 VD_API vd_swapchain vd_swapchain_create(vd_context *ctx, const vd_swapchain_desc *desc);
@@ -13541,12 +13542,17 @@ static vd__cl_box vd__cl_box_of(const vd__image_part *p) {
     return b;
 }
 
-/* Copies between a box and consecutive bytes of a buffer or of shared memory. */
+/* Copies between a box and consecutive bytes of a buffer or of shared memory. Uses the buffer object of the whole
+   block, because PoCL 3.1 crashes or hangs in copies between images and sub-buffers. */
 static int32_t vd__cl_image_buffer(const vd__cl_playback *to, const vd__cl_box *b, const vd__memory *m, uint64_t offset,
                                    bool to_image) {
     const vd__cl_driver *cl = to->vcl->cl;
     vd__cl_mem buffer = vd__cl_unpack(m->native[0]);
     void *address = (void *)(uintptr_t)(vd__cl_host_address(m) + offset);
+    if (buffer && !m->block->native[1]) {
+        buffer = vd__cl_unpack(m->block->native[0]);
+        offset += m->offset;
+    }
     if (buffer && to_image)
         return cl->clEnqueueCopyBufferToImage(to->queue, buffer, b->image, (size_t)offset, b->origin, b->extent, 0,
                                               NULL, NULL);
@@ -19564,6 +19570,18 @@ static vd_result vd__swapchain_check(const vd_context *ctx, const vd_swapchain_d
     return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.%s is 0", desc->window ? "display" : "window");
 }
 
+/* Checks that the context has no swapchain for a window. The caller holds the context's lock. */
+static vd_result vd__window_check(const vd_context *ctx, const vd_swapchain_desc *desc) {
+    for (uint32_t i = 0; i < ctx->swapchains.used; i++) {
+        const vd__swapchain *s = (const vd__swapchain *)(const void *)vd__pool_slot_at(&ctx->swapchains, i);
+        if (vd__slot_is_live(&s->slot) && s->surface.desc.window == desc->window
+            && s->surface.desc.display == desc->display)
+            return vd__fail_call(VD_ERROR_INVALID, "vd_swapchain_create", desc->name, "window %llu has a "
+                                 "swapchain, '%s'", VD__U(desc->window), s->image.resource.name);
+    }
+    return VD_OK;
+}
+
 /* Initialises a swapchain and opens its window. On failure the caller frees the swapchain. */
 static vd_result vd__swapchain_start(vd_context *ctx, const vd_swapchain_desc *desc, vd__swapchain *s) {
     vd__image *image = &s->image;
@@ -19594,10 +19612,11 @@ static vd_result vd__swapchain_make(vd_context *ctx, const vd_swapchain_desc *de
     if (r) return r;
     char *name = vd__copy_text(&ctx->host.allocator, desc->name);
     vd__mutex_lock(&ctx->lock);
-    vd__swapchain *s = name ? (vd__swapchain *)(void *)vd__pool_acquire(&ctx->swapchains) : NULL;
+    r = vd__window_check(ctx, desc);
+    vd__swapchain *s = name && !r ? (vd__swapchain *)(void *)vd__pool_acquire(&ctx->swapchains) : NULL;
     if (s) s->image.resource.own_storage.memory.serial = ++ctx->serial;
     vd__mutex_unlock(&ctx->lock);
-    r = s ? VD_OK : vd__fail_memory(NULL, NULL, 0);
+    if (!r && !s) r = vd__fail_memory(NULL, NULL, 0);
     if (s) s->image.resource.name = name;
     if (!r) r = vd__swapchain_start(ctx, desc, s);
     vd__mutex_lock(&ctx->lock);
@@ -19692,6 +19711,16 @@ static vd_result vd__present_check(vd__swapchain *s, vd__image *image, const vd_
     return r;
 }
 
+/* The driver has shown an image, but noticed that it may not fit: replaces the images, and returns whether the window
+   has another extent. If this fails, the next present tries again. */
+static bool vd__swapchain_resized(vd__swapchain *s) {
+    vd__error before = vd__last_error;
+    uint32_t width = s->surface.shape->extent[0], height = s->surface.shape->extent[1];
+    bool opened = !vd__swapchain_open(s);
+    vd__last_error = before;
+    return opened && (s->surface.shape->extent[0] != width || s->surface.shape->extent[1] != height);
+}
+
 static vd_result vd__present(vd__swapchain *s, vd__image *image, const vd_present_desc *desc) {
     vd__image_command c;
     vd__surface *surface = &s->surface;
@@ -19702,13 +19731,14 @@ static vd_result vd__present(vd__swapchain *s, vd__image *image, const vd_presen
         if (extent != surface->extent[i] && surface->fluid) surface->stale = true;
         surface->extent[i] = extent;
     }
-    for (int i = 0; i < VD__PRESENT_TRIES; i++) {
+    bool resized = true;
+    for (int i = 0; i < VD__PRESENT_TRIES && resized; i++) {
         r = vd__swapchain_acquire(s);
         if (!r) r = vd__present_acquired(s, image, desc, c);
-        s->presented += !r;
-        bool resized = r == VD_TIMEOUT && surface->stale && surface->shape->extent[0];
-        if (!resized) return r;
+        resized = surface->stale && surface->shape->extent[0]
+                  && (r == VD_TIMEOUT || (!r && vd__swapchain_resized(s)));
     }
+    s->presented += !r;
     return r;
 }
 #endif /* VD__HAS_IMAGES */
@@ -21596,7 +21626,7 @@ static vd_result vd__graph_check_overlap(const vd__graph *g, uint32_t command) {
                 || (o->slot == VD__NONE && p->slot == VD__NONE) || o == p
                 || ((may_alias >> (i - c->access) | may_alias >> (j - c->access)) & 1u))
                 continue;
-            return vd__fail(VD_ERROR_INVALID, "'%s' and '%s' overlap with the buffers that are in slots now, and "
+            return vd__fail(VD_ERROR_INVALID, "'%s' and '%s' overlap with what is in the slots now, and "
                             "command %u '%s' writes one of them", vd__graph_name_at(g, o->name),
                             vd__graph_name_at(g, p->name), (unsigned)command, vd__graph_command_name(g, command));
         }
@@ -22112,9 +22142,8 @@ static vd_result vd__graph_check_image(const vd__graph *g, const vd__graph_slot 
                         vd__pool_reason(&g->queue->ctx->images, id));
     if (image->resource.graph) return vd__graph_fail_buffer(NULL, NULL, &image->resource);
     const struct { const char *what; uint32_t now, then; } properties[] = {
-        { "format (vd_format)", (uint32_t)image->shape.format, (uint32_t)first->shape.format },
         { "dim", (uint32_t)image->range.dim, (uint32_t)first->range.dim },
-        { "usage", image->shape.usage, first->shape.usage }, { "heap", image->shape.placed, first->shape.placed },
+        { "usage", image->shape.usage, first->shape.usage },
         { "levels", image->range.levels, first->range.levels }, { "layers", image->range.layers, first->range.layers },
         { "layers in its root image", image->shape.layers, first->shape.layers },
         { "extent[0]", vd__level_extent(&image->shape, image->range.level, 0),
@@ -22124,6 +22153,14 @@ static vd_result vd__graph_check_image(const vd__graph *g, const vd__graph_slot 
         { "extent[2]", vd__level_extent(&image->shape, image->range.level, 2),
           vd__level_extent(&first->shape, first->range.level, 2) },
     };
+    if (image->shape.format != first->shape.format)
+        return vd__fail(VD_ERROR_INVALID, "slot '%s': format of image '%s' is %s, but that of the first image is %s",
+                        s->name, image->resource.name, vd__format_rows[image->shape.format].name,
+                        vd__format_rows[first->shape.format].name);
+    if (image->shape.placed != first->shape.placed)
+        return vd__fail(VD_ERROR_INVALID, "slot '%s': image '%s' is %s, but the first image is %s", s->name,
+                        image->resource.name, image->shape.placed ? "in a heap" : "not in a heap",
+                        image->shape.placed ? "not" : "in one");
     for (size_t i = 0; i < VD__COUNT(properties); i++)
         if (properties[i].now != properties[i].then)
             return vd__fail(VD_ERROR_INVALID, "slot '%s': %s of image '%s' is %u, but that of the first image is %u",
@@ -25264,7 +25301,7 @@ static vd_result vd__graph_submit_check(vd__graph *g, const vd_graph_submit_desc
                         VD__GRAPH_INSTANCES);
     if (desc->value_count < 0 || (desc->value_count && !desc->values))
         return vd__fail(VD_ERROR_INVALID, "desc.value_count is %d, but %s", desc->value_count,
-                        desc->values ? "it must not be negative" : "desc.values is NULL");
+                        desc->value_count < 0 ? "it must not be negative" : "desc.values is NULL");
     return vd__waits_resolve(&g->queue->open_batch, &events, waits);
 }
 

@@ -762,8 +762,9 @@ typedef struct vd_fft_step {
 
 /* Returns the source text of a kernel. target: VC_TARGET_GLSL, VC_TARGET_CUDA or VC_TARGET_OPENCL, on any backend. The
    kernel is recorded again, so hooks are called; nothing is compiled. Valid until the next call with this plan, or
-   until the plan is destroyed. Returns NULL on failure: the step or target does not exist, the target was omitted by
-   VKDISPATCH_NO_… or cannot express the kernel, the context was destroyed, or the engine is VkFFT. */
+   until the plan is destroyed. Returns NULL on failure: the step or target does not exist, the plan cannot run in
+   place, the target was omitted by VKDISPATCH_NO_… or cannot express the kernel, the context was destroyed, or the
+   engine is VkFFT. */
 VD_API const char *vd_fft_source(vd_fft *plan, const vd_fft_step *step, vc_target target);
 
 /* Returns the device memory that a plan owns, tables and intermediate buffers, in bytes; 0 if plan is NULL or its
@@ -1295,8 +1296,8 @@ VD_API void *vd_plan_create(vd_context *ctx, const vd_plan_kind *kind, const cha
 /* Destroys a plan, its buffers and its kernels. NULL is allowed. */
 VD_API void vd_plan_destroy(void *plan);
 
-/* Calls `run` after checking that plan, list and io are not NULL and that the list belongs to the plan's context. A
-   library's public function returns the result. call: name of that function, for messages. */
+/* Calls `run` after checking that plan, run, list and io are not NULL and that the list belongs to the plan's context.
+   A library's public function returns the result. call: name of that function, for messages. */
 VD_API vd_result vd_plan_run(void *plan, const char *call,
                              vd_result (*run)(void *plan, vd_list *list, const void *io), vd_list *list,
                              const void *io);
@@ -1598,9 +1599,9 @@ VD_API void *vd_plan_create(vd_context *ctx, const vd_plan_kind *kind, const cha
     vd_callback_scope scope;
     void *p = NULL;
     vd_callback_scope_begin(ctx, call, &scope);
-    if (ctx && desc) p = vd__plan_new(ctx, kind, desc);
-    else vd_error_set(VD_ERROR_INVALID, "%s is NULL", ctx ? "desc" : "ctx");
-    if (!p) vd_error_amend(vd_error_result(), call, desc ? vd__plan_name(kind, desc) : "", NULL);
+    if (ctx && kind && kind->make && desc) p = vd__plan_new(ctx, kind, desc);
+    else vd_error_set(VD_ERROR_INVALID, "%s is NULL", !ctx ? "ctx" : !kind ? "kind" : !desc ? "desc" : "kind->make");
+    if (!p) vd_error_amend(vd_error_result(), call, kind && desc ? vd__plan_name(kind, desc) : "", NULL);
     vd_callback_scope_end(&scope);
     return p;
 }
@@ -1630,8 +1631,8 @@ VD_API vd_result vd_plan_run(void *plan, const char *call,
     vd_plan *p = (vd_plan *)plan;
     vd_callback_scope scope;
     vd_callback_scope_begin(p ? p->ctx : NULL, call, &scope);
-    vd_result result = p && io ? vd__plan_check_list(p->ctx, list)
-                               : vd_error_set(VD_ERROR_INVALID, "%s is NULL", p ? "io" : "plan");
+    vd_result result = p && io && run ? vd__plan_check_list(p->ctx, list)
+                     : vd_error_set(VD_ERROR_INVALID, "%s is NULL", !p ? "plan" : !io ? "io" : "run");
     if (!result) result = run(p, list, io);
     if (result) vd_error_amend(result, call, p ? p->name : "", NULL);
     vd_callback_scope_end(&scope);
@@ -13710,7 +13711,9 @@ static const char *vd__fft_source(const char *call, const vd_plan *owner, vd_fft
 }
 
 VD_API const char *vd_fft_source(vd_fft *p, const vd_fft_step *step, vc_target target) {
-    return vd__fft_source("vd_fft_source", p ? &p->base : NULL, p, step, target);
+    vd_result result = p && p->base.ctx && step && step->in_place ? vd__fft_check_in_place(p) : VD_OK;
+    if (result) vd_error_amend(result, "vd_fft_source", p->base.name, NULL);
+    return result ? NULL : vd__fft_source("vd_fft_source", p ? &p->base : NULL, p, step, target);
 }
 
 VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *p, int *count) {

@@ -1,5 +1,5 @@
 /* Turns and shrinks a photograph by sampling it: an image with a mip chain, a sampler with a border, and a storage
-   image for the result, which becomes a PNG. Images need the Vulkan backend.
+   image for the result, which becomes a PNG. Mip chains need the Vulkan backend.
    cc -std=c99 -O2 -I. examples/rotate.c -o rotate -ldl -lpthread -lm
    Run: ./rotate [in.jpg [out.png]]. Without in.jpg, run it in the root of the repository.
    Needs stb_image.h and stb_image_write.h (Debian: libstb-dev). */

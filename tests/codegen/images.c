@@ -32,7 +32,7 @@ static void wrong(const Case *c, const char *where, const char *why) {
 
 static const char *opencl_wrong(const char *text) {
     const char *log = NULL;
-    void *made = opencl_build(text, &log);
+    void *made = opencl_build(text, opencl_language(), &log); /* images that are loaded and stored need 2.0 */
     if (made) opencl_drop(made);
     return made ? NULL : log;
 }

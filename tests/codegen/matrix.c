@@ -1093,14 +1093,14 @@ static void check_cuda_on_host(void) {
 static void check_opencl(void) {
     const char *log;
     char *text = joined(false, NULL);
-    void *program = opencl_build(text, &log);
+    void *program = opencl_build(text, "CL1.2", &log);
     free(text);
     for (int i = 0; i < pending_count; i++) {
         Pending *p = &pending[i];
         void *own = program;
         if (!program) {
             text = joined(false, p);
-            own = opencl_build(text, &log);
+            own = opencl_build(text, "CL1.2", &log);
             free(text);
         }
         p->opencl_good = own != NULL;

@@ -15,7 +15,12 @@ typedef struct OpenclArg { void *buffer; const void *value; size_t size; } Openc
 #if !defined(TESTS_HAVE_OPENCL)
 static inline const char *opencl_open(void) { return "no CL/cl.h"; }
 static inline void *opencl_buffer(const void *data, size_t size) { (void)data; (void)size; return NULL; }
-static inline void *opencl_build(const char *text, const char **log) { (void)text; *log = ""; return NULL; }
+static inline void *opencl_build(const char *text, const char *language, const char **log) {
+    (void)text, (void)language;
+    *log = "";
+    return NULL;
+}
+static inline const char *opencl_language(void) { return "CL1.2"; }
 static inline void opencl_drop(void *program) { (void)program; }
 static inline const char *opencl_run(void *program, const char *name, const OpenclArg *args, int count, size_t local,
                                      size_t groups) {
@@ -101,11 +106,20 @@ static inline bool opencl_read(void *buffer, void *data, size_t size) {
                                          NULL) == CL_SUCCESS;
 }
 
-/* Returns NULL with the log if the build fails or prints anything. */
-static inline void *opencl_build(const char *text, const char **log) {
+/* The newest language that the library compiles for the device: see vd__cl_options. */
+static inline const char *opencl_language(void) {
+    char version[256] = "";
+    opencl.clGetDeviceInfo_at(opencl.device, CL_DEVICE_VERSION, sizeof version, version, NULL);
+    return !strncmp(version, "OpenCL 3", 8) ? "CL3.0" : !strncmp(version, "OpenCL 2", 8) ? "CL2.0" : "CL1.2";
+}
+
+/* language: CL1.2 and so on. Returns NULL with the log if the build fails or prints anything. */
+static inline void *opencl_build(const char *text, const char *language, const char **log) {
     static char said[8192];
+    char options[64];
+    snprintf(options, sizeof options, "-cl-std=%s -Werror", language);
     cl_program made = opencl.clCreateProgramWithSource_at(opencl.context, 1, &text, NULL, NULL);
-    cl_int result = made ? opencl.clBuildProgram_at(made, 1, &opencl.device, "-cl-std=CL1.2 -Werror", NULL, NULL)
+    cl_int result = made ? opencl.clBuildProgram_at(made, 1, &opencl.device, options, NULL, NULL)
         : CL_OUT_OF_HOST_MEMORY;
     said[0] = 0;
     *log = said;

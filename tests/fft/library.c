@@ -235,6 +235,13 @@ static void refused_descs(void **state) {
     not_made(ctx, NULL, "scale_create: desc is NULL");
     assert_null(scale_create(NULL, &desc));
     error_is("scale_create 'scale': ctx is NULL");
+    scale_desc any = { 0 };
+    assert_null(vd_plan_create(ctx, NULL, "scale_create", &any));
+    error_is("scale_create: kind is NULL");
+    vd_plan_kind unmade = scale_kind;
+    unmade.make = NULL;
+    assert_null(vd_plan_create(ctx, &unmade, "scale_create", &any));
+    error_is("scale_create 'scale': kind->make is NULL");
     not_made(ctx, &desc, "scale_create 'scale': count is 0");
     desc = desc_of(8);
     desc.name = "mine";
@@ -277,6 +284,7 @@ static void refused_runs(void **state) {
     refused(scale_run(NULL, list, &io), "scale_run: plan is NULL");
     refused(scale_run(p, list, NULL), "scale_run 'scale': io is NULL");
     refused(scale_run(p, NULL, &io), "scale_run 'scale': the list is NULL");
+    refused(vd_plan_run(p, "scale_run", NULL, list, &io), "scale_run 'scale': run is NULL");
     refused(scale_run(p, vd_immediate(other, 0, 0), &io), "scale_run 'scale': the list belongs to another context");
     io.in = none;
     refused(scale_run(p, list, &io), "scale_run 'scale': in: the buffer handle is 0");

@@ -666,6 +666,15 @@ static void sources(void **state) {
     says("vd_fft_source 'fft': step is NULL");
     assert_null(vd_fft_source(NULL, &kernel, VC_TARGET_GLSL));
     says("vd_fft_source: plan is NULL");
+    vd_fft_desc real = { 0 };
+    real.shape[0] = 28;
+    real.kind = VD_FFT_REAL; /* not padded */
+    vd_fft *apart = vd_fft_create(ctx, &real);
+    kernel.in_place = true;
+    assert_null(vd_fft_source(apart, &kernel, VC_TARGET_GLSL));
+    says("vd_fft_source 'fft': running in place requires that each row of reals begins where its bins begin");
+    vd_fft_destroy(apart);
+    kernel.in_place = false;
     kernel.direction = (vd_fft_direction)2;
     assert_null(vd_fft_source(plan, &kernel, VC_TARGET_GLSL));
     says("step.direction is 2");
