@@ -667,7 +667,9 @@ static void sources(void **state) {
     assert_null(vd_fft_source(NULL, &kernel, VC_TARGET_GLSL));
     says("vd_fft_source: plan is NULL");
     vd_fft_desc real = { 0 };
-    real.shape[0] = 28;
+    real.shape[0] = 10;
+    real.shape[1] = 28;
+    real.axes = 2;
     real.kind = VD_FFT_REAL; /* not padded */
     vd_fft *apart = vd_fft_create(ctx, &real);
     kernel.in_place = true;
