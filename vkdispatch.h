@@ -14901,7 +14901,7 @@ static vd_result vd__range_check(const vd__buffer *b, const char *call, const ch
 static VD__COLD vd_result vd__graph_fail_buffer(const char *call, const char *object, const vd__buffer *b) {
     return vd__fail_call(VD_ERROR_INVALID, call, object, "%s '%s' belongs to a graph; only commands that are recorded "
                          "into that graph can use it",
-                         VD__ID_TYPE(b->slot.id) == VD__OBJECT_IMAGE ? "image" : "buffer", b->name);
+                         VD__ID_TYPE(vd__atomic_load64(&b->slot.id)) == VD__OBJECT_IMAGE ? "image" : "buffer", b->name);
 }
 
 /* Returns the storage of a buffer on a device. `graph`: the graph that the command is recorded into, or NULL. Returns
@@ -20877,7 +20877,9 @@ static vd_result vd__graph_add(vd_list *l, const vd__access *given, uint32_t giv
     if (!c) return vd__fail_memory(NULL, NULL, 0);
     for (uint32_t i = 0; i < count; i++) {
         a[i] = accesses[i];
-        if (a[i].heap || VD__ID_TYPE(l->uses[a[i].use].object->id) != VD__OBJECT_IMAGE) a[i].layout = 0;
+        const vd__slot *object = l->uses[a[i].use].object; /* other threads may destroy it */
+        bool image = VD__ID_TYPE(vd__atomic_load64(&object->id)) == VD__OBJECT_IMAGE;
+        if (a[i].heap || !image) a[i].layout = 0;
         l->uses[a[i].use].used = true;
         if (a[i].written) l->uses[a[i].use].written = true;
     }
@@ -23457,7 +23459,7 @@ static bool vd__destroy_refused(vd_context *ctx, const char *call) {
 
 static VD__COLD void vd__graph_fail_destroy(const char *call, const vd__resource *b) {
     vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s '%s' belongs to a graph and is destroyed with it",
-                  VD__ID_TYPE(b->slot.id) == VD__OBJECT_IMAGE ? "image" : "buffer", b->name);
+                  VD__ID_TYPE(vd__atomic_load64(&b->slot.id)) == VD__OBJECT_IMAGE ? "image" : "buffer", b->name);
 }
 
 VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
