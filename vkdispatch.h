@@ -211,9 +211,8 @@
        * values: pass vd_slot("dt", vd_f32(0.01f)) as an argument of vd_dispatch. Arguments with the same name share one
          slot, and must have the same type and initial value;
        * buffers: use vd_slot_buffer, or pass vd_slot("x", vd_b(x)) as an argument. A new buffer must have the type and
-         shape of the initial one. Its alignment must not be less than that of the initial one, as
-         far as that is up to 256 bytes.
-         Views are allowed, so a slot can select a part of a buffer;
+         shape of the initial one, and at least its alignment, of which at most 256 bytes count. Views are allowed, so a
+         slot can select a part of a buffer;
        * images: use vd_slot_image, or pass vd_slot("y", vd_i(y)) or vd_slot("y", vd_sampled(y, &sampler)). A new image
          or view must have the format, dimension, usage, extent, levels and layers of the initial one; both are in
          heaps, or neither is. The sampler is part of the slot: vd_graph_set with vd_i(y) selects the default sampler;
@@ -3725,7 +3724,7 @@ typedef struct vd__surface {
     vd__image_shape *shape;    /* of the images; extent[0] 0: the window is minimised */
     uint32_t image_count;
     uint64_t image;            /* VkImage of the acquired image */
-    bool fluid;                /* the window has no extent of its own */
+    bool sized_by_swapchain;   /* the window has no extent of its own */
     bool stale;                /* its images do not fit the window any more */
     bool submitted;            /* the submission that draws the acquired image succeeded */
 } vd__surface;
@@ -4181,7 +4180,7 @@ typedef struct vd__graph_slot {
     uint32_t offset, size;     /* of a value in vd__graph.values, bytes; size 0: a resource or sampler */
     bool threads;              /* the value is a number of threads */
     bool combined;             /* the image is used with a sampler */
-    vd__resource *buffer;      /* stands for the resource in commands; NULL: a value or sampler */
+    vd__resource *buffer;      /* the placeholder in commands; NULL: a value or sampler */
     uint64_t set_id, set_sampler_id; /* the resource and the sampler that were recorded, or set by vd_graph_set */
     uint64_t submit_id, submit_sampler_id; /* the same for the next submission, which may replace them */
     vd__resource *resource;    /* the one with submit_id; valid while commands are recorded for a submission */
@@ -6540,8 +6539,8 @@ static uint32_t vd__dummy_memory_types(vd__device *dev, vd_memory usage, uint32_
                                                  : VD__DUMMY_READBACK));
 }
 
-/* Packed formats are missing, and those that desktop GPUs do not have. */
 #if VD__HAS_IMAGES
+/* Packed formats are missing, and those that desktop GPUs do not have. */
 static uint32_t vd__dummy_format_usage(vd__device *dev, vd_format format) {
     const vd__format_row *row = &vd__format_rows[format];
     bool packed = row->bits % 8 && row->side == 1, integers = vd__format_type_of(format) != VD_F32;
@@ -6561,9 +6560,9 @@ static bool vd__dummy_image_limits(vd__device *dev, const vd__image_shape *shape
     return (shape->usage & ~vd__dummy_format_usage(dev, shape->format)) == 0;
 }
 
-/* Levels follow each other, with their layers. */
 #endif
 
+/* Levels follow each other, with their layers. */
 static uint64_t vd__dummy_image_offset(const vd__image_shape *shape, uint32_t level, uint32_t layer) {
     uint64_t offset = 0;
     for (uint32_t i = 0; i < level; i++) offset += vd__level_bytes(shape, i) * shape->layers;
@@ -6621,9 +6620,9 @@ static vd_result vd__dummy_play_fill(void *user, const vd__tape_fill *fill) {
     return VD_OK;
 }
 
+#if VD__HAS_IMAGES
 /* Returns the address of the block that contains a texel of a part. x to z are relative to the part; z counts the
    layers too. */
-#if VD__HAS_IMAGES
 static uint8_t *vd__dummy_texel(const vd__image_part *p, uint32_t x, uint32_t y, uint32_t z) {
     const vd__image_shape *shape = vd__memory_shape(p->memory);
     const vd__format_row *row = &vd__format_rows[shape->format];
@@ -6716,7 +6715,7 @@ static vd_result vd__dummy_play_image(void *user, const vd__image_command *c) {
     return VD_OK;
 }
 #else
-static vd_result vd__dummy_play_image(void *user, const vd__image_command *c) { (void)user, (void)c; return VD_OK; }
+#define vd__dummy_play_image NULL
 #endif
 
 static vd_result vd__dummy_play_timestamp(void *user, uint64_t *stamp) {
@@ -10311,7 +10310,7 @@ static vd_result vd__vk_surface_open(vd__device *dev, vd__surface *s) {
     if (result) return vd__vk_fail(result, "vkGetPhysicalDeviceSurfaceCapabilitiesKHR");
     if (!(c.supportedUsageFlags & VK_IMAGE_USAGE_TRANSFER_DST_BIT))
         return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' cannot copy to the images of this window", dev->info.name);
-    s->fluid = c.currentExtent.width == UINT32_MAX;
+    s->sized_by_swapchain = c.currentExtent.width == UINT32_MAX;
     if (!vd__vk_surface_extent(&c, s->extent, s->shape->extent)) return VD_TIMEOUT;
     result = vd__vk_swapchain_create(vk, s, &c);
     if (result) return vd__vk_fail(result, "vkCreateSwapchainKHR");
@@ -13624,7 +13623,7 @@ static vd_result vd__cl_play_image(void *user, const vd__image_command *c) {
     return error ? vd__cl_fail(error, "a transfer of an image") : VD_OK;
 }
 #else
-static vd_result vd__cl_play_image(void *user, const vd__image_command *c) { (void)user, (void)c; return VD_OK; }
+#define vd__cl_play_image NULL
 #endif
 
 static const vd__tape_player vd__cl_player = { vd__cl_play_launch, vd__cl_play_copy, vd__cl_play_fill,
@@ -15916,7 +15915,7 @@ static inline uint64_t vd__dispatch_store(uint8_t *to, uint64_t bits, bool wide)
 
 static vd_result vd__graph_resource_slot(vd_list *l, const char *call, const char *name, vd__resource *b,
                                          vd__resource **out);
-static vd_result vd__graph_image_sampler(vd_list *l, const vd__resource *stand_in, uint64_t sampler);
+static vd_result vd__graph_image_sampler(vd_list *l, const vd__resource *placeholder, uint64_t sampler);
 static vd_result vd__graph_sampler_slot(vd_list *l, const char *name, uint64_t sampler, uint32_t binding);
 static vd_result vd__graph_value_slot(vd_list *l, const char *call, const char *name, vd_type type, uint32_t size,
                                       const void *value, uint32_t offset);
@@ -15936,7 +15935,7 @@ static VD__COLD vd_result vd__dispatch_arg_slot_check(const vd__dispatch_state *
     return vd__dispatch_slot_check(d, what, arg->slot);
 }
 
-/* Sets *b to the buffer that stands for a slot. Fails if the argument is not a slot with a buffer. */
+/* Sets *b to the placeholder of a slot. Fails if the argument is not a slot with a buffer. */
 static VD__COLD vd_result vd__dispatch_slot_buffer(vd__dispatch_state *d, vd_context *ctx, const vd_arg *arg, int i,
                                                    vd__buffer **b) {
     vd_arg plain = *arg;
@@ -19728,7 +19727,7 @@ static vd_result vd__present(vd__swapchain *s, vd__image *image, const vd_presen
     if (r) return r;
     for (int i = 0; i < 2; i++) {
         uint32_t extent = desc->extent[i] ? desc->extent[i] : c.from.extent[i];
-        if (extent != surface->extent[i] && surface->fluid) surface->stale = true;
+        if (extent != surface->extent[i] && surface->sized_by_swapchain) surface->stale = true;
         surface->extent[i] = extent;
     }
     bool resized = true;
@@ -21054,8 +21053,8 @@ static vd_result vd__graph_stage(vd_list *l, uint64_t size, vd__staging_range *o
     return VD_OK;
 }
 
-/* Makes an image that stands for a slot like `model`. It has no native objects. */
-static void vd__graph_stand_in_image(vd__image *to, const vd__image *model, uint32_t device) {
+/* Makes an image the placeholder of a slot, like `model`. It has no native objects. */
+static void vd__graph_placeholder_image(vd__image *to, const vd__image *model, uint32_t device) {
     to->shape = model->shape;
     to->range = model->range;
     to->linear = model->linear;
@@ -21063,8 +21062,8 @@ static void vd__graph_stand_in_image(vd__image *to, const vd__image *model, uint
     to->resource.storage[device].memory.native[1] = (uintptr_t)&to->shape;
 }
 
-/* Creates the resource that stands for a slot or transient buffer in commands, like `model`. */
-static vd_result vd__graph_stand_in(vd_list *l, vd__graph_slot *s, const char *name, const vd__buffer *model) {
+/* Creates the placeholder of a slot, or a transient buffer, for commands, like `model`. */
+static vd_result vd__graph_placeholder(vd_list *l, vd__graph_slot *s, const char *name, const vd__buffer *model) {
     vd_context *ctx = l->ctx;
     uint32_t device = l->queue->context_device->index;
     vd__storage *storages = ctx->device_count == 1 ? NULL
@@ -21092,7 +21091,7 @@ static vd_result vd__graph_stand_in(vd_list *l, vd__graph_slot *s, const char *n
         else to->memory.serial = ++ctx->serial;
         if (model->storage) to->heap = model->storage[device].heap;
         if (is_image)
-            vd__graph_stand_in_image((vd__image *)(void *)b, (const vd__image *)(const void *)model, device);
+            vd__graph_placeholder_image((vd__image *)(void *)b, (const vd__image *)(const void *)model, device);
         ++*(is_image ? &ctx->hidden_images : &ctx->hidden_buffers);
         vd__pool_publish(pool, &b->slot);
         s->buffer = b;
@@ -21104,7 +21103,7 @@ static vd_result vd__graph_stand_in(vd_list *l, vd__graph_slot *s, const char *n
     return vd__fail_memory(NULL, NULL, 0);
 }
 
-/* Sets *out to the resource that stands for slot `name`, whose first buffer or image is b. */
+/* Sets *out to the placeholder of slot `name`, whose first buffer or image is b. */
 static vd_result vd__graph_resource_slot(vd_list *l, const char *call, const char *name, vd__resource *b,
                                          vd__resource **out) {
     vd__graph *g = l->graph;
@@ -21119,7 +21118,7 @@ static vd_result vd__graph_resource_slot(vd_list *l, const char *call, const cha
     if (s && (s->kind != kind || s->set_id != id)) return vd__graph_fail_slot(call, s, kind, b->type);
     if (!s) {
         s = vd__graph_slot_add(g, name, kind, b->type);
-        vd_result r = s ? vd__graph_stand_in(l, s, name, b) : VD_ERROR_OUT_OF_MEMORY;
+        vd_result r = s ? vd__graph_placeholder(l, s, name, b) : VD_ERROR_OUT_OF_MEMORY;
         if (r) {
             if (s) {
                 vd__free(vd__graph_allocator(g), s->name);
@@ -21177,7 +21176,7 @@ static vd__pool *vd__graph_slot_pool(vd_context *ctx, const vd__graph_slot *s) {
     return s->kind == VD_ARG_IMAGE ? &ctx->images : &ctx->buffers;
 }
 
-/* Destroys the resources that stand for slots. The caller holds the locks of all devices, or the graph was never
+/* Destroys the placeholders and transient buffers. The caller holds the locks of all devices, or the graph was never
    published. */
 static void vd__graph_destroy_buffers(vd_context *ctx, const vd__graph *g) {
     for (uint32_t i = 0; i < g->all_slots.count; i++) {
@@ -21265,7 +21264,7 @@ static vd_result vd__graph_profile(vd__graph *g) {
     return r;
 }
 
-/* Returns the slot that a buffer or its root stands for, or VD__NONE. */
+/* Returns the slot of a placeholder or of a view of one, or VD__NONE. */
 static uint32_t vd__graph_slot_of(const vd__graph *g, const vd__resource *b) {
     if (b->graph != g) return VD__NONE;
     if (b->view) b = b->root;
@@ -21275,8 +21274,8 @@ static uint32_t vd__graph_slot_of(const vd__graph *g, const vd__resource *b) {
 }
 
 /* Records that the image in a slot is used with a sampler. 0: the default one. */
-static vd_result vd__graph_image_sampler(vd_list *l, const vd__resource *stand_in, uint64_t sampler) {
-    vd__graph_slot *s = vd__graph_slot_at(l->graph, vd__graph_slot_of(l->graph, stand_in));
+static vd_result vd__graph_image_sampler(vd_list *l, const vd__resource *placeholder, uint64_t sampler) {
+    vd__graph_slot *s = vd__graph_slot_at(l->graph, vd__graph_slot_of(l->graph, placeholder));
     if (s->combined && s->set_sampler_id != sampler)
         return vd__fail(VD_ERROR_INVALID, "slot '%s' was recorded with another sampler before", s->name);
     s->combined = true;
@@ -25112,7 +25111,7 @@ static vd_result vd__graph_transient(vd_list *l, const vd_buffer_desc *desc, vd_
                              "set");
     model.type = desc->type;
     vd__graph_slot *s = vd__graph_slot_add(l->graph, NULL, VD_ARG_BINDING, desc->type);
-    r = s ? vd__graph_stand_in(l, s, name, &model) : VD_ERROR_OUT_OF_MEMORY;
+    r = s ? vd__graph_placeholder(l, s, name, &model) : VD_ERROR_OUT_OF_MEMORY;
     if (!r) out->id = s->buffer->slot.id;
     else if (s) l->graph->all_slots.count--;
     return r;
@@ -25133,13 +25132,13 @@ VD_API vd_buffer vd_graph_buffer(vd_list *list, const vd_buffer_desc *desc) {
 /* Declares a slot for a buffer or image that the caller has pinned. `pinned` may be NULL. Returns the id of what stands
    for it, or 0. */
 static uint64_t vd__graph_slot_declare(vd_list *list, const char *call, const char *name, vd__resource *pinned) {
-    vd__resource *stand_in = NULL;
+    vd__resource *placeholder = NULL;
     vd_result r = pinned ? VD_OK : VD_ERROR_INVALID;
     if (!r && (!name || !name[0])) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "a slot needs a name");
-    if (!r) r = vd__graph_resource_slot(list, call, name, pinned, &stand_in);
+    if (!r) r = vd__graph_resource_slot(list, call, name, pinned, &placeholder);
     if (pinned) vd__slot_unpin(list->ctx, &pinned->slot);
     vd__list_end_call(list, call, r);
-    return r ? 0 : stand_in->slot.id;
+    return r ? 0 : placeholder->slot.id;
 }
 
 VD_API vd_buffer vd_slot_buffer(vd_list *list, const char *name, vd_buffer buffer) {

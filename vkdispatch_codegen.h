@@ -429,15 +429,18 @@
 
        target         passed as                                           not supported
        ------         ---------                                           -------------
-       SPIR-V, GLSL   bindings, numbered with the buffers in order of
-                      declaration, also if buffers are addresses
-       CUDA C         8-byte handles in the argument block: texture       offsets; gather except 2-D; packed formats;
-                      objects (normalized coordinates), surface objects   storage images without a format
-       OpenCL C       parameters in order of binding; a sampled image     cubes; levels other than 0; offsets; gather
-                      is followed by its sampler_t
+       SPIR-V, GLSL   bindings of set 0, numbered from 0 in order of
+                      declaration; buffers count if they are bindings
+       CUDA C         8-byte handles in the argument block: texture       offsets; gather except 2-D; the size of texel
+                      objects (normalized coordinates), surface objects   buffers; storage: texel buffers, images
+                                                                          without a format or with R11G11B10_F,
+                                                                          RGB10A2_UNORM, RGB10A2_U
+       OpenCL C       parameters in order of binding; a sampled image     cubes; levels other than the constant 0;
+                      is followed by its sampler_t                        derivatives; offsets; gather; the number of
+                                                                          levels
 
-       An image that is both loaded and stored needs OpenCL C 2.0. vkdispatch.h cannot bind the images of CUDA C yet and
-       reports that.
+       An image that is both loaded and stored needs OpenCL C 2.0. In CUDA C, loading a texel that the same dispatch has
+       stored is undefined. vkdispatch.h does not bind images to CUDA C and reports that.
 
    printf and assert
        vc_printf(k, "%u: %f\n", i, x) and vc_assert(k, vc_lt(i, n), "i < n") append a record to an output buffer. The

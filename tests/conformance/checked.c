@@ -127,19 +127,24 @@ static const struct access {
     { "inner_before", do_inner_before, 0, "vc_set: element -2 of u32[5] in shared array 'tile' is out of range (5 elements)" },
 };
 
+static vc_kernel_desc checked_desc(vd_context *ctx, const char *name) {
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = name;
+    desc.machine = vd_machine(ctx);
+    desc.checked = true;
+    return desc;
+}
+
 /* Runs the kernel with `threads` threads and returns the result of waiting. Checks that only elements of the view were
    changed. */
 static vd_result run_access(vd_context *ctx, const struct access *a, uint32_t threads) {
     static const uint32_t zeros[ALL];
     uint32_t data[ALL], after[ALL];
-    vc_kernel_desc desc;
+    vc_kernel_desc desc = checked_desc(ctx, a->name);
     vd_view_desc view;
     rig r;
-    memset(&desc, 0, sizeof desc);
-    desc.name = a->name;
     desc.local_size[0] = 64;
-    desc.machine = vd_machine(ctx);
-    desc.checked = true;
     r.k = vc_begin(&desc);
     r.y = vc_buffer(r.k, "y", VC_U32, VC_READ_WRITE);
     r.out = vc_buffer(r.k, "out", VC_U32, VC_WRITE);
@@ -202,10 +207,7 @@ TEST_EXECUTED(every_access_is_checked) {
 TEST_EXECUTED(values_out_of_range_are_zero) {
     vd_context *ctx = quiet_context(f, 0);
     uint32_t data[4] = { 11, 12, 13, 14 }, after[24];
-    vc_kernel_desc desc;
-    memset(&desc, 0, sizeof desc);
-    desc.machine = vd_machine(ctx);
-    desc.checked = true;
+    vc_kernel_desc desc = checked_desc(ctx, NULL);
     vc_kernel *k = vc_begin(&desc);
     vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE), out = vc_buffer(k, "out", VC_U32, VC_WRITE);
     VC_EACH(k, i) {
@@ -240,11 +242,7 @@ TEST_EXECUTED(elements_are_counted_in_the_type_of_the_kernel) {
     for (int form = 0; form < 2; form++)
         for (size_t t = 0; t < COUNT(passed); t++) {
             vd_context *ctx = quiet_context(f, form);
-            vc_kernel_desc desc;
-            memset(&desc, 0, sizeof desc);
-            desc.name = "move";
-            desc.machine = vd_machine(ctx);
-            desc.checked = true;
+            vc_kernel_desc desc = checked_desc(ctx, "move");
             vc_kernel *k = vc_begin(&desc);
             vc_ref x = vc_buffer(k, "bodies", body_type(k), VC_READ_WRITE);
             VC_EACH(k, i) { vc_set(vc_field(vc_at(x, i), 2), vc_add(vc_get(vc_field(vc_at(x, i), 2)), vc_f32(1))); }
@@ -286,11 +284,7 @@ TEST_EXECUTED(arrays_inside_of_elements_are_checked) {
     };
     for (int form = 0; form < 2; form++) {
         vd_context *ctx = quiet_context(f, form);
-        vc_kernel_desc desc;
-        memset(&desc, 0, sizeof desc);
-        desc.name = "relax";
-        desc.machine = vd_machine(ctx);
-        desc.checked = true;
+        vc_kernel_desc desc = checked_desc(ctx, "relax");
         vc_kernel *k = vc_begin(&desc);
         vc_ref x = vc_buffer(k, "nodes", node_type(k), VC_READ_WRITE), index = vc_buffer(k, "at", VC_I32, VC_READ);
         VC_EACH(k, i) {
@@ -322,11 +316,7 @@ TEST_EXECUTED(arrays_inside_of_elements_are_checked) {
 TEST_EXECUTED(composite_loads_check_the_arrays_on_their_path) {
     vd_context *ctx = quiet_context(f, 0);
     float data[2 * 15], after[8];
-    vc_kernel_desc desc;
-    memset(&desc, 0, sizeof desc);
-    desc.name = "copy";
-    desc.machine = vd_machine(ctx);
-    desc.checked = true;
+    vc_kernel_desc desc = checked_desc(ctx, "copy");
     for (int i = 0; i < 30; i++) data[i] = (float)(i + 1);
     vc_kernel *k = vc_begin(&desc);
     const vc_member pair[2] = { { "a", VC_F32 }, { "b", VC_F32X3 } };
@@ -353,11 +343,7 @@ TEST_EXECUTED(composite_loads_check_the_arrays_on_their_path) {
 /* VC_ANY_TYPE: 6 pairs of f32 read as 4 vectors of three. */
 TEST_EXECUTED(a_buffer_of_any_type_is_checked_by_its_bytes) {
     vd_context *ctx = quiet_context(f, 0);
-    vc_kernel_desc desc;
-    memset(&desc, 0, sizeof desc);
-    desc.name = "any";
-    desc.machine = vd_machine(ctx);
-    desc.checked = true;
+    vc_kernel_desc desc = checked_desc(ctx, "any");
     vc_kernel *k = vc_begin(&desc);
     vc_ref x = vc_buffer(k, "100%d", VC_F32X3, VC_READ_WRITE | VC_ANY_TYPE);
     VC_EACH(k, i) { vc_store(x, i, vc_f32(1)); }
