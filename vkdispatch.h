@@ -1033,7 +1033,7 @@ typedef struct vd_context_desc {
     bool (*memory_pressure)(void *user, int device, uint64_t bytes);
     void *pressure_user;            /* passed to memory_pressure */
     vd_window_system window_system; /* VD_BACKEND_VULKAN: make vd_swapchain_create work for windows of this system.
-                                       Includes `graphics`. Default: none */
+                                       Includes `graphics`. Other backends ignore it. Default: none */
 } vd_context_desc;
 
 /* Usage of a buffer's memory. Kernels and transfers can access every buffer. Several usages may share one type of
@@ -4842,8 +4842,8 @@ static vd_result vd__default_sampler_create(vd__device *dev, const vd_sampler_de
 }
 
 static vd_result vd__default_surface_create(vd__device *dev, vd__surface *s) {
-    (void)s;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s cannot present to windows", dev->driver->backend->name);
+        (void)dev, (void)s;
+    return VD_ERROR_UNSUPPORTED; /* vd__swapchain_check reports it */
 }
 
 static vd_result vd__default_surface_open(vd__device *dev, vd__surface *s) { (void)dev, (void)s; return VD_OK; }
@@ -12635,19 +12635,37 @@ static vd_result vd__cl_images_start(vd__device *dev) {
     return error ? vd__cl_fail(error, "clCreateSampler on '%s'", dev->info.name) : VD_OK;
 }
 
+/* Returns the entry of device `index`, or of desc.cl_device if that is set. NULL and the error are set on failure. */
+static const vd__cl_device_entry *vd__cl_device_find(const vd__driver *driver, int *index) {
+    const vd__cl_driver *cl = vd__cl_driver_of(driver);
+    int count = (int)cl->device_count;
+    if (vd__device_index_check(*index, count)) return NULL;
+    if (driver->host->cl_device)
+        for (*index = 0; *index < count && cl->devices[*index].device != driver->host->cl_device;) ++*index;
+    if (*index < count) return &cl->devices[*index];
+    vd__fail(VD_ERROR_NO_DEVICE, "desc.cl_device is not one of the %d devices of %s", count, vd__libraries.opencl[0]);
+    return NULL;
+}
+
+/* Sets the properties of an opened device that follow from its info. */
+static void vd__cl_device_configure(vd__device *dev, uint64_t disable) {
+    vd__cl_device *vcl = vd__cl_device_of(dev);
+    vcl->align = dev->info.limits.binding_alignment;
+    vcl->svm = !(disable & VD_FEATURE_ADDRESS) && vd__cl_uses_svm(vcl->cl, vcl->id, &dev->info);
+    dev->sharing_mask = 1u << VD__SHARE_OBJECT | 1u << VD__SHARE_EXPORT;
+    if (dev->info.shared_memory) dev->sharing_mask |= 1u << VD__SHARE_HOST;
+    /* other devices copy faster to memory that the driver has allocated */
+    dev->copies_to_host = dev->info.type == VD_DEVICE_CPU;
+    vd__cl_options(vcl, &dev->info);
+}
+
 /* Opens device `index`, or desc.cl_device if that is set. */
 static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
     const vd__cl_driver *cl = vd__cl_driver_of(driver);
-    vd_result result = vd__device_index_check(index, (int)cl->device_count);
-    if (result) return result;
-    if (driver->host->cl_device)
-        for (index = 0; index < (int)cl->device_count && cl->devices[index].device != driver->host->cl_device;) index++;
-    if (index == (int)cl->device_count)
-        return vd__fail(VD_ERROR_NO_DEVICE, "desc.cl_device is not one of the %u devices of %s", cl->device_count,
-                        vd__libraries.opencl[0]);
-    const vd__cl_device_entry *entry = &cl->devices[index];
+    const vd__cl_device_entry *entry = vd__cl_device_find(driver, &index);
+    if (!entry) return vd__last_error.code;
     vd__cl_info_get(cl, index, disable, &dev->info);
-    result = vd__cl_device_usable(cl, entry->device, &dev->info);
+    vd_result result = vd__cl_device_usable(cl, entry->device, &dev->info);
     if (result) return result;
     vd__cl_device *vcl = (vd__cl_device *)vd__alloc_zeroed(&driver->host->allocator, sizeof *vcl);
     if (!vcl) return vd__fail_memory(NULL, NULL, 0);
@@ -12655,13 +12673,7 @@ static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disa
     dev->native = vcl;
     vcl->cl = cl;
     vcl->id = entry->device;
-    vcl->align = dev->info.limits.binding_alignment;
-    vcl->svm = !(disable & VD_FEATURE_ADDRESS) && vd__cl_uses_svm(cl, vcl->id, &dev->info);
-    dev->sharing_mask = 1u << VD__SHARE_OBJECT | 1u << VD__SHARE_EXPORT;
-    if (dev->info.shared_memory) dev->sharing_mask |= 1u << VD__SHARE_HOST;
-    /* other devices copy faster to memory that the driver has allocated */
-    dev->copies_to_host = dev->info.type == VD_DEVICE_CPU;
-    vd__cl_options(vcl, &dev->info);
+    vd__cl_device_configure(dev, disable);
     for (int i = 0; i < VD_MAX_QUEUES; i++) vd__mutex_init(&vcl->queues[i].lock);
     result = vd__cl_device_start(dev, entry);
     if (!result) result = vd__cl_images_start(dev);
@@ -19556,7 +19568,10 @@ static vd_result vd__swapchain_check(const vd_context *ctx, const vd_swapchain_d
         { "vsync", (int)desc->vsync, VD_VSYNC_OFF }, { "frames", desc->frames, VD_MAX_FRAMES },
         { "format", (int)desc->format, VD_FORMATS_END - 1 }
     };
-    vd_window_system system = ctx->host.window_system;
+        vd_window_system system = ctx->host.window_system;
+    if (ctx->driver.backend->surface_create == vd__default_surface_create)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, desc->name, "the backend of this context is %s, but windows "
+                             "require vulkan", ctx->driver.backend->name);
     if (!system)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, call, desc->name, "vd_context_desc.window_system was not set");
     vd_result r = vd__images_supported(ctx, call, desc->name);
@@ -22920,10 +22935,75 @@ static vd_result vd__context_check_opencl(const vd_context_desc *desc) {
     return VD_OK;
 }
 
+static vd_result vd__context_check_allocator(const vd_allocator *a) {
+    if (!a->allocate == !a->reallocate && !a->allocate == !a->release) return VD_OK;
+    return vd__fail(VD_ERROR_INVALID, "desc.allocator.%s is NULL; set allocate, reallocate and release, or none",
+                    !a->allocate ? "allocate" : !a->reallocate ? "reallocate" : "release");
+}
+
+/* Checks the fields of a desc that select devices. */
+static vd_result vd__context_check_devices(const vd_context_desc *desc) {
+    if (desc->device_count < 0 || desc->device_count > VD_MAX_DEVICES || (desc->device_count && !desc->devices))
+        return vd__fail(VD_ERROR_INVALID, "desc.device_count is %d%s, but must be 0 to %d", desc->device_count,
+                        desc->devices ? "" : " and desc.devices is NULL", VD_MAX_DEVICES);
+    if (desc->devices && !desc->device_count)
+        return vd__fail(VD_ERROR_INVALID, "desc.devices is set, but desc.device_count is 0");
+    if (desc->device_count && (desc->device || desc->device_name))
+        return vd__fail(VD_ERROR_INVALID, "desc.device_count is %d, but desc.device or desc.device_name is set too",
+                        desc->device_count);
+    return VD_OK;
+}
+
+static vd_result vd__context_check_limits(const vd_context_desc *desc) {
+    if (desc->print_bytes > 1u << 30)
+        return vd__fail(VD_ERROR_INVALID, "desc.print_bytes is %llu, but the limit is 2^30", VD__U(desc->print_bytes));
+    if (desc->queues < 0 || desc->queues > VD_MAX_QUEUES)
+        return vd__fail(VD_ERROR_INVALID, "desc.queues is %d, but must be 0 to %d", desc->queues, VD_MAX_QUEUES);
+    if ((uint32_t)desc->window_system > VD_WINDOW_METAL)
+        return vd__fail(VD_ERROR_INVALID, "desc.window_system is %d, but must be 0 to %d", (int)desc->window_system,
+                        VD_WINDOW_METAL);
+    return VD_OK;
+}
+
+static vd_result vd__context_check_stream(const vd_context_desc *desc) {
+    if (desc->device_count > 1 && desc->cuda_stream)
+        return vd__fail(VD_ERROR_INVALID, "desc.cuda_stream belongs to one device, but desc.device_count is %d",
+                        desc->device_count);
+    if (desc->cuda_stream && desc->backend != VD_BACKEND_CUDA)
+        return vd__fail(VD_ERROR_INVALID, "desc.cuda_stream requires VD_BACKEND_CUDA, but desc.backend is %d",
+                        (int)desc->backend);
+    return VD_OK;
+}
+
+static vd_result vd__context_check_desc(const vd_context_desc *desc) {
+    vd_result r = vd__context_check_allocator(&desc->allocator);
+    if (!r) r = vd__context_check_limits(desc);
+    if (!r) r = vd__context_check_devices(desc);
+    if (!r) r = vd__context_check_stream(desc);
+    return r ? r : vd__context_check_opencl(desc);
+}
+
+/* Allocates a context from the allocator of its desc and numbers it. Returns NULL and sets the error on failure. */
+static vd_context *vd__context_allocate(const vd_allocator *allocator) {
+    vd__counting_allocator counter;
+    vd__counting_allocator_init(&counter, allocator);
+    vd_context *ctx = (vd_context *)counter.inner.allocate(counter.inner.user, sizeof *ctx);
+    if (!ctx) {
+        vd__fail_memory(NULL, NULL, 0);
+        return NULL;
+    }
+    memset(ctx, 0, sizeof *ctx);
+    ctx->reference_count = 1;
+    ctx->number = vd__context_number_acquire();
+    if (ctx->number) return ctx;
+    counter.inner.release(counter.inner.user, ctx);
+    vd__fail(VD_ERROR_UNSUPPORTED, "%d contexts exist, which is the maximum", VD__CONTEXT_NUMBERS - 1);
+    return NULL;
+}
+
 /* Checks the desc, and creates and opens a context. */
 static vd_result vd__context_create(const vd_context_desc *desc, vd_context **out, uint32_t version) {
     vd_context_desc full;
-    vd__counting_allocator counter;
     if (!out) return vd__fail(VD_ERROR_INVALID, "out is NULL");
     *out = NULL;
     /* descs of another major version would be converted here */
@@ -22933,68 +23013,42 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
     memset(&full, 0, sizeof full);
     if (desc) full = *desc;
     vd_result r = vd__select_debug(&full.debug);
+    if (!r) r = vd__context_check_desc(&full);
     if (r) return r;
-    const vd_allocator *a = &full.allocator;
-    if ((a->allocate || a->reallocate || a->release) && !(a->allocate && a->reallocate && a->release))
-        return vd__fail(VD_ERROR_INVALID, "desc.allocator.%s is NULL; set allocate, reallocate and release, or none",
-                        !a->allocate ? "allocate" : !a->reallocate ? "reallocate" : "release");
-    if (full.print_bytes > 1u << 30)
-        return vd__fail(VD_ERROR_INVALID, "desc.print_bytes is %llu, but the limit is 2^30", VD__U(full.print_bytes));
-    if (full.queues < 0 || full.queues > VD_MAX_QUEUES)
-        return vd__fail(VD_ERROR_INVALID, "desc.queues is %d, but must be 0 to %d", full.queues, VD_MAX_QUEUES);
-    if ((uint32_t)full.window_system > VD_WINDOW_METAL)
-        return vd__fail(VD_ERROR_INVALID, "desc.window_system is %d, but must be 0 to %d", (int)full.window_system,
-                        VD_WINDOW_METAL);
-    if (full.device_count < 0 || full.device_count > VD_MAX_DEVICES || (full.device_count && !full.devices))
-        return vd__fail(VD_ERROR_INVALID, "desc.device_count is %d%s, but must be 0 to %d", full.device_count,
-                        full.devices ? "" : " and desc.devices is NULL", VD_MAX_DEVICES);
-    if (full.devices && !full.device_count)
-        return vd__fail(VD_ERROR_INVALID, "desc.devices is set, but desc.device_count is 0");
-    if (full.device_count && (full.device || full.device_name))
-        return vd__fail(VD_ERROR_INVALID, "desc.device_count is %d, but desc.device or desc.device_name is set too",
-                        full.device_count);
-    if (full.device_count > 1 && full.cuda_stream)
-        return vd__fail(VD_ERROR_INVALID, "desc.cuda_stream belongs to one device, but desc.device_count is %d",
-                        full.device_count);
-    if (full.cuda_stream && full.backend != VD_BACKEND_CUDA)
-        return vd__fail(VD_ERROR_INVALID, "desc.cuda_stream requires VD_BACKEND_CUDA, but desc.backend is %d",
-                        (int)full.backend);
-    r = vd__context_check_opencl(&full);
-    if (r) return r;
-    vd__counting_allocator_init(&counter, a);
-    vd_context *ctx = (vd_context *)counter.inner.allocate(counter.inner.user, sizeof *ctx);
-    if (!ctx) return vd__fail_memory(NULL, NULL, 0);
-    memset(ctx, 0, sizeof *ctx);
-    ctx->number = vd__context_number_acquire();
-    if (!ctx->number) {
-        counter.inner.release(counter.inner.user, ctx);
-        return vd__fail(VD_ERROR_UNSUPPORTED, "%d contexts exist, which is the maximum", VD__CONTEXT_NUMBERS - 1);
-    }
-    ctx->reference_count = 1;
+    vd_context *ctx = vd__context_allocate(&full.allocator);
+    if (!ctx) return vd__last_error.code;
     r = vd__context_open(ctx, &full);
-    if (r) vd__context_free_memory(ctx);
-    else *out = ctx;
-    if (!r) vd__api_end(ctx);
-    return r;
+    if (r) {
+        vd__context_free_memory(ctx);
+        return r;
+    }
+    vd__api_end(ctx);
+    *out = ctx;
+    return VD_OK;
+}
+
+/* Reports that vd_context_create failed to the log of the desc, because there is no context. The error stays set. */
+static void vd__context_log_failure(const vd_context_desc *desc) {
+    vd__error error = vd__last_error;
+    bool debug = desc && desc->debug;
+    vd__select_debug(&debug); /* may set an error */
+    vd__last_error = error;
+    if (debug && desc && desc->log) desc->log(desc->log_user, VD_LOG_ERROR, vd__error_join());
+    else if (debug) vd__log_to_stderr(NULL, VD_LOG_ERROR, vd__error_join());
+    vd__last_error = error;
+    vd__error_join(); /* the callback may have changed the joined text */
 }
 
 VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version) {
     vd__error saved = vd__last_error;
     vd_result r = vd__context_create(desc, out, version);
     if (r) {
-        bool debug = desc && desc->debug;
         vd__error_amend(r, "vd_context_create", "", NULL);
-        saved = vd__last_error;
-        vd__select_debug(&debug);
-        vd__last_error = saved;
-        if (debug && desc && desc->log) desc->log(desc->log_user, VD_LOG_ERROR, vd__error_join());
-        else if (debug) vd__log_to_stderr(NULL, VD_LOG_ERROR, vd__error_join());
-        vd__last_error = saved;
-        vd__error_join(); /* the callback may have changed the joined text */
-        return r;
+        vd__context_log_failure(desc);
+    } else {
+        vd__last_error = saved; /* a device or backend that failed to open may have set an error */
     }
-    vd__last_error = saved; /* a device or backend that failed to open may have set an error */
-    return VD_OK;
+    return r;
 }
 
 /* Destroys the buffers and kernels that the user did not destroy. In debug mode, logs their names. */
@@ -23329,34 +23383,48 @@ static vd_list *vd__transfer_list(vd_context *ctx, uint32_t device) {
     return &ctx->devices[device].queues[0].open_batch;
 }
 
-/* Allocates a buffer object and its name, and allocates or imports its memory. Returns NULL and sets the error on
-   failure. */
-static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc, uint64_t size) {
-    vd__mutex_lock(&ctx->lock);
-    vd__buffer *b = (vd__buffer *)(void *)vd__pool_acquire(&ctx->buffers);
-    vd__mutex_unlock(&ctx->lock);
-    if (b) b->name = vd__copy_text(&ctx->host.allocator, desc->name);
-    vd_result r = b && b->name ? VD_OK : vd__fail_memory(NULL, NULL, 0);
-    if (!r) {
-        b->devices = desc->devices ? desc->devices : (1u << ctx->device_count) - 1;
-        b->needs_checks = b->devices != (1u << ctx->device_count) - 1 || desc->address_offset;
-        b->type = desc->type;
-        b->usage = (uint8_t)desc->memory;
-        b->size = size;
-        b->heap = desc->heap;
-        b->offset = desc->address_offset;
-        r = vd__buffer_allocate(ctx, b, desc, size);
-    }
-    if (!r) return b;
-    char prefix[64];
-    snprintf(prefix, sizeof prefix, "cannot %s %llu bytes", desc->address || desc->external ? "import" : "allocate",
-             VD__U(size));
-    vd__error_amend(r, "vd_buffer_create", desc->name, prefix);
-    if (!b) return NULL;
+/* Releases a buffer that was not published; NULL is allowed. */
+static void vd__buffer_discard(vd_context *ctx, vd__buffer *b) {
+    if (!b) return;
     vd__free(&ctx->host.allocator, b->name);
     vd__mutex_lock(&ctx->lock);
     vd__pool_release(&ctx->buffers, &b->slot);
     vd__mutex_unlock(&ctx->lock);
+}
+
+/* Allocates a buffer object with the properties of a desc, but without memory. Returns NULL if out of host memory. */
+static vd__buffer *vd__buffer_acquire(vd_context *ctx, const vd_buffer_desc *desc, uint64_t size) {
+    uint32_t all_devices = (1u << ctx->device_count) - 1;
+    vd__mutex_lock(&ctx->lock);
+    vd__buffer *b = (vd__buffer *)(void *)vd__pool_acquire(&ctx->buffers);
+    vd__mutex_unlock(&ctx->lock);
+    if (!b) return NULL;
+    b->name = vd__copy_text(&ctx->host.allocator, desc->name);
+    if (!b->name) {
+        vd__buffer_discard(ctx, b);
+        return NULL;
+    }
+    b->devices = desc->devices ? desc->devices : all_devices;
+    b->needs_checks = b->devices != all_devices || desc->address_offset;
+    b->type = desc->type;
+    b->usage = (uint8_t)desc->memory;
+    b->size = size;
+    b->heap = desc->heap;
+    b->offset = desc->address_offset;
+    return b;
+}
+
+/* Creates a buffer that is not published yet, and allocates or imports its memory. Returns NULL and sets the error on
+   failure. */
+static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc, uint64_t size) {
+    char prefix[64];
+    vd__buffer *b = vd__buffer_acquire(ctx, desc, size);
+    vd_result r = b ? vd__buffer_allocate(ctx, b, desc, size) : vd__fail_memory(NULL, NULL, 0);
+    if (!r) return b;
+    snprintf(prefix, sizeof prefix, "cannot %s %llu bytes", desc->address || desc->external ? "import" : "allocate",
+             VD__U(size));
+    vd__error_amend(r, "vd_buffer_create", desc->name, prefix);
+    vd__buffer_discard(ctx, b);
     return NULL;
 }
 

@@ -5841,40 +5841,45 @@ static bool vc__is_bit(const vc__lowering *s, uint32_t x) {
     return false;
 }
 
+/* Lowers `a op b` if one operand is the high word of a 64-bit number and the other a carry (or, for add, a sum of two
+   carries). `or` and `xor` of carries equal their sum if that is 0 or 1. Otherwise returns VC__NIL. */
+static uint32_t vc__lower_carry_sum(vc__lowering *s, uint16_t op, uint32_t a, uint32_t b) {
+    uint32_t r = vc__make_carries_sum(s, a, b);
+    if (r == VC__NIL) r = vc__make_carries_sum(s, b, a);
+    return op == VC__OP_ADD || (r != VC__NIL && vc__is_bit(s, r)) ? r : VC__NIL;
+}
+
+/* Lowers a sum of two words to the low half of a 64-bit sum. Extends a, or b if that is a better operand to extend: a
+   product, or the only one that can be extended. If neither can be, the order is kept, so that ADD and ADD_CARRY share
+   one 64-bit sum. */
+static uint32_t vc__lower_low_sum(vc__lowering *s, uint32_t a, uint32_t b) {
+    uint32_t extendable = vc__sum_to_extend(s, VC__OP_ADD, b);
+    bool swap = vc__lowered_node(s, extendable)->op == VC__OP_MUL
+                || (extendable != VC__NIL && vc__sum_to_extend(s, VC__OP_ADD, a) == VC__NIL);
+    return vc__make_low_word(s, vc__make_wide(s, VC__OP_ADD, swap ? b : a, swap ? a : b, true));
+}
+
 /* Lowers a node of the tape whose operands are already lowered. `wide`: both halves of the result are used. Returns the
    lowered node, or VC__NIL if the node is to be lowered as it is. */
 static uint32_t vc__lower_wide(vc__lowering *s, const vc__node *n, bool wide) {
     uint32_t a = n->a[0], b = n->a[1], r;
-    uint16_t op = n->op;
     uint64_t bits;
     if (n->type != VC_U32 || s->kernel->desc.machine.missing_features & VC_FEATURE_I64) return VC__NIL;
     /* operations with a constant 0 are simplified later */
     if ((vc__const_bits(s, a, &bits) || vc__const_bits(s, b, &bits)) && !bits) return VC__NIL;
-    switch (op) {
+    switch (n->op) {
     case VC__OP_MUL_HI: return wide ? vc__make_high_word(s, vc__make_wide(s, VC__OP_MUL, a, b, false)) : VC__NIL;
     case VC__OP_ADD_CARRY: return vc__make_high_word(s, vc__make_wide(s, VC__OP_ADD, a, b, false));
     case VC__OP_SUB_BORROW:
         return vc__make_unary(s, VC__OP_NEG, vc__make_high_word(s, vc__make_wide(s, VC__OP_SUB, a, b, false)));
-    case VC__OP_MUL: return wide ? vc__make_low_word(s, vc__make_wide(s, op, a, b, false)) : VC__NIL;
-    case VC__OP_SUB: return wide ? vc__make_low_word(s, vc__make_wide(s, op, a, b, true)) : VC__NIL;
-    case VC__OP_ADD: case VC__OP_OR: case VC__OP_XOR: break;
+    case VC__OP_MUL: return wide ? vc__make_low_word(s, vc__make_wide(s, VC__OP_MUL, a, b, false)) : VC__NIL;
+    case VC__OP_SUB: return wide ? vc__make_low_word(s, vc__make_wide(s, VC__OP_SUB, a, b, true)) : VC__NIL;
+    case VC__OP_ADD:
+        r = vc__lower_carry_sum(s, n->op, a, b);
+        return r == VC__NIL && wide ? vc__lower_low_sum(s, a, b) : r;
+    case VC__OP_OR: case VC__OP_XOR: return vc__lower_carry_sum(s, n->op, a, b);
     default: return VC__NIL;
     }
-    r = vc__make_carries_sum(s, a, b);
-    if (r == VC__NIL) r = vc__make_carries_sum(s, b, a);
-    /* `or` and `xor` of two carries equal their sum if that is 0 or 1 */
-    if (op != VC__OP_ADD) return r != VC__NIL && vc__is_bit(s, r) ? r : VC__NIL;
-    if (r != VC__NIL || !wide) return r;
-    /* Makes a the operand to extend, preferably a product. If neither can be extended, the order is kept, so that ADD
-       and ADD_CARRY share one 64-bit sum. */
-    uint32_t extendable = vc__sum_to_extend(s, op, b);
-    if (vc__lowered_node(s, extendable)->op == VC__OP_MUL || (extendable != VC__NIL && vc__sum_to_extend(s, op, a) ==
-    VC__NIL)) {
-        r = a;
-        a = b;
-        b = r;
-    }
-    return vc__make_low_word(s, vc__make_wide(s, op, a, b, true));
 }
 
 /* ---- dot products of bytes ---- */

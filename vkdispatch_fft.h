@@ -124,9 +124,9 @@
        With several axes, the inverse is divided by the product of their lengths. With VD_FFT_NORM_ORTHO both directions
        are divided by the square root of that product, with VD_FFT_NORM_NONE neither is divided.
 
-       A complex number is a pair of f32 or f64, the real part first; in memory it may also be a pair of f16. Arrays are
-       in C order, with the last dimension contiguous, unless the desc has strides. A transform is computed for each
-       index of the dimensions that are not transformed (the batch).
+       A complex number consists of two f32 or two f64, the real part first; in memory it may also consist of two f16.
+       Arrays are in C order, with the last dimension contiguous, unless the desc has strides. A transform is computed
+       for each index of the dimensions that are not transformed (the batch).
 
    Real transforms
        VD_FFT_REAL transforms n real numbers to the bins 0 to n / 2 of their spectrum (n / 2 + 1 complex numbers),
@@ -140,7 +140,7 @@
        such as element (0, 0): set these parts to 0.
 
        In place. Each row of n reals must begin at the same byte as its n / 2 + 1 bins, so it is padded to
-       2 (n / 2 + 1) numbers: set desc.padded. For f32, vd_fft_padded_buffer_create allocates such rows. Out of place,
+       2 (n / 2 + 1) reals: set desc.padded. For f32, vd_fft_padded_buffer_create allocates such rows. Out of place,
        both directions preserve their input.
 
    Cosine and sine transforms
@@ -725,8 +725,8 @@ typedef struct vd_named_arg { const char *name; vd_arg value; } vd_named_arg;
    the bins and `out` the reals.
    - Their vd_buffer_desc.type is ignored.
    - Each must contain all elements that the desc describes.
-   - Each must begin at a multiple of an element's size. This is the size of a pair of in_type or out_type, also for the
-     reals of VD_FFT_REAL; for cosine and sine transforms it is the size of one number.
+   - Each must begin at a multiple of the size of a complex number of in_type or out_type, also for the reals of
+     VD_FFT_REAL; for cosine and sine transforms, at a multiple of the size of one real.
    - They must be the same memory or not overlap. */
 typedef struct vd_fft_io {
     vd_fft_direction direction; /* default: VD_FFT_FORWARD */
@@ -2828,7 +2828,7 @@ typedef struct vd__fft_tile {
     uint32_t pitch;          /* distance between rows in shared memory, odd to avoid bank conflicts */
     uint32_t rows;           /* number of rows */
     uint32_t elements;       /* size in shared memory; the last threads may copy elements after the last row */
-    bool scalar;             /* elements are single numbers */
+    bool scalar;             /* elements are reals, not complex */
 } vd__fft_tile;
 
 /* Tables of a pass: offsets into the buffer of all tables of the plan, in complex numbers. */
@@ -2904,7 +2904,7 @@ typedef enum vd__fft_role {
     FIELD(bool, half_length) \
     FIELD(bool, two_rows) /* a complex transform computes two rows: vd_fft_desc.pack_rows */ \
     FIELD(bool, fold) /* results are combined with their mirror images in shared memory */ \
-    /* the pass loads, or stores, elements by the rule of the kind; otherwise a pair of reals is a complex number */ \
+    /* the pass loads, or stores, elements by the rule of the kind; otherwise two reals are one complex */ \
     FIELD(bool, load) \
     FIELD(bool, store) \
     FIELD(bool, scalar_in) /* memory is read, or written, one real at a time */ \
@@ -2990,7 +2990,7 @@ typedef struct vd__fft_device {
     uint32_t shared;           /* maximum shared memory of a work-group, in words of the arithmetic's type */
     bool groups_as_loops;      /* see vd_facts */
     bool wide;                 /* the arithmetic is f64: a value takes two registers */
-    bool pairs_as_words;       /* pairs of f32 are accessed in memory as one u64: see vd__fft_unpack_word */
+    bool complex_as_words;     /* complex f32 are accessed in memory as one u64: see vd__fft_unpack_word */
     uint32_t shuffle_lanes;    /* subgroup size if kernels may exchange values by shuffles; 0: they may not */
     uint64_t private_words;    /* maximum private memory of a work-group, in words; 0: unknown */
 } vd__fft_device;
@@ -3515,12 +3515,12 @@ static const vd__fft_shape_entry vd__fft_cpu_rows_folded[] = {
     { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }
 };
 
-/* Rows and columns on llvmpipe (16 MiB), where pairs are accessed as one word. llvmpipe compiles each memory access to
-   a loop over lanes, in about a millisecond. Therefore threads hold few values, and lanes exchange values by shuffles,
-   which are written as + here. Rows of 4096 as 16 x 16 x 16 compile in 270 ms and run in 35 ms, as 8 + 8 x 8 + 8 in 130
-   ms and 23 ms. Columns of 1024 as 16 x 16 x 4, with neighbouring columns on neighbouring threads, took 490 ms and 65
-   ms, as 8 + 4 x 8 + 4 140 ms and 45 ms. Rows of 160 as 20 + 4 x 2 run as fast as with 16 x 10, but compile in 182 ms
-   instead of 123 ms. */
+/* Rows and columns on llvmpipe (16 MiB), where a complex f32 is accessed as one word. llvmpipe compiles each memory
+   access to a loop over lanes, in about a millisecond. Therefore threads hold few values, and lanes exchange values by
+   shuffles, which are written as + here. Rows of 4096 as 16 x 16 x 16 compile in 270 ms and run in 35 ms, as 8 + 8 x 8
+   + 8 in 130 ms and 23 ms. Columns of 1024 as 16 x 16 x 4, with neighbouring columns on neighbouring threads, took 490
+   ms and 65 ms, as 8 + 4 x 8 + 4 140 ms and 45 ms. Rows of 160 as 20 + 4 x 2 run as fast as with 16 x 10, but compile
+   in 182 ms instead of 123 ms. */
 static const vd__fft_shape_entry vd__fft_lane_rows[] = {
     { { 64 }, { 8, 8 }, 8, 4, 0, 2 }, { { 128 }, { 16, 8 }, 8, 4, 0, 2 }, { { 160 }, { 16, 10 }, 16, 2, 0, 0 },
     { { 256 }, { 8, 8, 4 }, 32, 4, 0, 4 }, { { 512 }, { 8, 8, 8 }, 64, 4, 0, 4 },
@@ -3549,7 +3549,7 @@ static bool vd__fft_choose_measured_shape(const vd__fft_device *d, vd__fft_shape
     const vd__fft_shape_entry *k = NULL;
     if (s->last_axis_first) k = VD__FFT_FIND_MEASURED(vd__fft_images, s);
     else if (d->groups_as_loops)
-        k = columns ? NULL : d->pairs_as_words ? VD__FFT_FIND_MEASURED(vd__fft_lane_rows, s) : vd__fft_find_cpu(s);
+        k = columns ? NULL : d->complex_as_words ? VD__FFT_FIND_MEASURED(vd__fft_lane_rows, s) : vd__fft_find_cpu(s);
     else if (s->convolves)
         k = columns ? VD__FFT_FIND_MEASURED(vd__fft_columns_convolved, s)
                     : VD__FFT_FIND_MEASURED(vd__fft_rows_convolved, s);
@@ -3558,7 +3558,7 @@ static bool vd__fft_choose_measured_shape(const vd__fft_device *d, vd__fft_shape
         k = columns ? VD__FFT_FIND_MEASURED(vd__fft_columns, s) : VD__FFT_FIND_MEASURED(vd__fft_rows, s);
     if (!k || d->wide || (columns && k->ffts_per_group > count)) return false;
     vd__fft_use_measured(k, s);
-    if (d->pairs_as_words && !vd__fft_set_register_exchange(d, k->register_exchange, s)) return false;
+    if (d->complex_as_words && !vd__fft_set_register_exchange(d, k->register_exchange, s)) return false;
     s->ffts_per_group = k->ffts_per_group < count ? k->ffts_per_group : (uint32_t)count;
     if (vd__fft_fits(d, s)) return true;
     memset(s->pad, 0, sizeof s->pad);
@@ -3651,7 +3651,7 @@ static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s) {
 static bool vd__fft_finish_shape(const vd__fft_device *d, vd__fft_shape *s, bool fits) {
     s->complex_elements = d->groups_as_loops && !s->split_components && !s->real_fold;
     s->double_buffered = false;
-    s->double_buffered = s->complex_elements && !d->pairs_as_words && (s->stages > 2 || s->convolves)
+    s->double_buffered = s->complex_elements && !d->complex_as_words && (s->stages > 2 || s->convolves)
                          && vd__fft_shared_words(s) * 2 <= d->shared;
     return fits;
 }
@@ -4859,7 +4859,7 @@ static uint32_t vd__real_stored(const vd__real *r, uint64_t i, uint64_t at[4]) {
     return count;
 }
 
-/* Whether the elements that a pass loads (or stores, if `out`) are single numbers. */
+/* Whether the elements that a pass loads (or stores, if `out`) are reals. */
 static bool vd__fft_is_scalar(const vd__fft_pass *pass, bool out) {
     return out ? pass->real.scalar_out : pass->real.scalar_in;
 }
@@ -4965,8 +4965,8 @@ static uint64_t vd__fft_row_length(const vd__fft_pass *pass, bool out) {
     const vd__real *r = &pass->real;
     const vd__fft_range *range = out ? &pass->out_range[0] : &pass->in_range[0];
     uint64_t count = out ? r->out_count : r->in_count;
-    bool bins = r->kind == VD_FFT_REAL && r->inverse != out, pairs = !bins && !vd__fft_is_scalar(pass, out);
-    if (out ? r->store : r->load) return (count ? count : bins ? r->n / 2 + 1 : r->n) / (pairs ? 2 : 1);
+    bool bins = r->kind == VD_FFT_REAL && r->inverse != out, two_reals = !bins && !vd__fft_is_scalar(pass, out);
+    if (out ? r->store : r->load) return (count ? count : bins ? r->n / 2 + 1 : r->n) / (two_reals ? 2 : 1);
     return range->count ? range->count : pass->bluestein_length ? pass->bluestein_length : pass->shape.n;
 }
 
@@ -4976,7 +4976,7 @@ static bool vd__fft_can_tile(const vd_fft *p, const vd__fft_pass *pass, bool out
     const vd__fft_shape *s = &pass->shape;
     const vd__fft_addressing *a = out ? &pass->out : &pass->in;
     uint64_t stride = 1;
-    if (p->device.groups_as_loops || p->device.pairs_as_words || (out ? s->columns_out : s->columns_in)) return false;
+    if (p->device.groups_as_loops || p->device.complex_as_words || (out ? s->columns_out : s->columns_in)) return false;
     if (pass->product.channels || pass->product.store_only || pass->copies || pass->twiddle_length || pass->chirp.n
         || pass->real.part_in || pass->real.part_out || pass->real.fold_only)
         return false;
@@ -5026,18 +5026,18 @@ static void vd__fft_choose_tiles(const vd_fft *p, const vd__fft_pass *pass, vd__
 /* A complex value of a kernel. */
 typedef struct vd__fft_c { vc_val re, im; } vd__fft_c;
 
-static vd__fft_c vd__fft_pair(vc_val re, vc_val im) {
+static vd__fft_c vd__fft_complex(vc_val re, vc_val im) {
     vd__fft_c c;
     c.re = re;
     c.im = im;
     return c;
 }
-static vd__fft_c vd__fft_swap(vd__fft_c a) { return vd__fft_pair(a.im, a.re); }
+static vd__fft_c vd__fft_swap(vd__fft_c a) { return vd__fft_complex(a.im, a.re); }
 /* Returns the immediate x in the type of another value. */
 static vc_val vd__fft_immediate(vc_val like, double x) {
     return vc_typeof(like) == VC_F64 ? vc_f64(x) : vc_f32((float)x);
 }
-static vc_type vd__fft_pair_type(vc_type scalar) { return 16 + scalar; }
+static vc_type vd__fft_complex_type(vc_type scalar) { return 16 + scalar; }
 
 /* Arithmetic that omits operations on immediates of zero, which occur in zero-padded transforms. The builder itself
    does not omit them, because x + 0 differs from x for x = -0. */
@@ -5057,17 +5057,17 @@ static vc_val vd__fft_negative(vc_val a) { return vd__fft_is_zero(a) ? a : vc_ne
 
 static vd__fft_c vd__fft_add(vd__fft_c a, vd__fft_c b) {
     vc_val re = vd__fft_sum(a.re, b.re), im = vd__fft_sum(a.im, b.im);
-    return vd__fft_pair(re, im);
+    return vd__fft_complex(re, im);
 }
 static vd__fft_c vd__fft_sub(vd__fft_c a, vd__fft_c b) {
     vc_val re = vd__fft_minus(a.re, b.re), im = vd__fft_minus(a.im, b.im);
-    return vd__fft_pair(re, im);
+    return vd__fft_complex(re, im);
 }
 static vd__fft_c vd__fft_mul(vd__fft_c a, vd__fft_c b) {
     if (vd__fft_is_zero(a.re) && vd__fft_is_zero(a.im)) return a;
     vc_val re = vd__fft_fma(a.re, b.re, vd__fft_negative(vd__fft_times(a.im, b.im)));
     vc_val im = vd__fft_fma(a.re, b.im, vd__fft_times(a.im, b.re));
-    return vd__fft_pair(re, im);
+    return vd__fft_complex(re, im);
 }
 
 /* Computes cos(2 pi m / n) and sin(2 pi m / n). Reduces the angle to the first octant, so that results of 0, 1 and
@@ -5090,16 +5090,16 @@ static vd__fft_c vd__fft_rotate(vd__fft_c a, uint32_t m, uint32_t n) {
     if (m * 4 % n == 0) {
         switch (m * 4 / n % 4) {
         case 0: return a;
-        case 1: return vd__fft_pair(a.im, vd__fft_negative(a.re));
-        case 2: return vd__fft_pair(vd__fft_negative(a.re), vd__fft_negative(a.im));
-        default: return vd__fft_pair(vd__fft_negative(a.im), a.re);
+        case 1: return vd__fft_complex(a.im, vd__fft_negative(a.re));
+        case 2: return vd__fft_complex(vd__fft_negative(a.re), vd__fft_negative(a.im));
+        default: return vd__fft_complex(vd__fft_negative(a.im), a.re);
         }
     }
     vc_val cosine = vd__fft_immediate(a.re, c);
     vc_val sine = vd__fft_immediate(a.re, s);
     vc_val re = vd__fft_fma(a.re, cosine, vd__fft_times(a.im, sine));
     vc_val im = vd__fft_fma(a.im, cosine, vd__fft_times(a.re, vd__fft_negative(sine)));
-    return vd__fft_pair(re, im);
+    return vd__fft_complex(re, im);
 }
 
 /* Butterfly of an odd prime radix r, in place. Computes the sums and differences of x[j] and x[r - j], then (r - 1)^2 /
@@ -5125,8 +5125,8 @@ static void vd__fft_prime(vd__fft_c *x, uint32_t r) {
             odd.re = j == 1 ? vd__fft_times(difference[0].re, sine) : vd__fft_fma(difference[j - 1].re, sine, odd.re);
             odd.im = j == 1 ? vd__fft_times(difference[0].im, sine) : vd__fft_fma(difference[j - 1].im, sine, odd.im);
         }
-        x[k] = vd__fft_pair(vd__fft_sum(even.re, odd.im), vd__fft_minus(even.im, odd.re));
-        x[r - k] = vd__fft_pair(vd__fft_minus(even.re, odd.im), vd__fft_sum(even.im, odd.re));
+        x[k] = vd__fft_complex(vd__fft_sum(even.re, odd.im), vd__fft_minus(even.im, odd.re));
+        x[r - k] = vd__fft_complex(vd__fft_minus(even.re, odd.im), vd__fft_sum(even.im, odd.re));
     }
 }
 
@@ -5173,7 +5173,7 @@ static uint32_t vd__fft_powers(uint32_t r) {
 /* Returns the maximum number of complex numbers in all tables, which are one buffer. It is checked before the host
    computes the tables. */
 static uint64_t vd__fft_max_table(const vd_fft *p) {
-    uint64_t limit = vd_device(p->base.ctx, 0)->limits.max_buffer_bytes / vc_type_size(vd__fft_pair_type(p->real));
+    uint64_t limit = vd_device(p->base.ctx, 0)->limits.max_buffer_bytes / vc_type_size(vd__fft_complex_type(p->real));
     return limit && limit < UINT32_MAX ? limit : UINT32_MAX;
 }
 
@@ -5420,7 +5420,7 @@ static vd_result vd__fft_upload_tables(vd_fft *p) {
         for (i = 0; i < 2 * (size_t)count; i++) narrow[i] = (float)from[i];
     }
     const void *data = narrow ? (const void *)narrow : from;
-    p->tables = vd_plan_buffer(&p->base, "fft tables", (vd_type)vd__fft_pair_type(p->real),
+    p->tables = vd_plan_buffer(&p->base, "fft tables", (vd_type)vd__fft_complex_type(p->real),
                                p->generated_end ? p->generated_end : count, p->generated_end ? NULL : data);
     vd_result result = p->tables.id ? VD_OK : vd_error_result();
     if (!result && p->generated_end)
@@ -5434,8 +5434,8 @@ static vd_result vd__fft_upload_tables(vd_fft *p) {
 
 enum { VD__FFT_RE, VD__FFT_IM, VD__FFT_BOTH }; /* components that an exchange passes at a time */
 
-/* Conversion between a pair of f32 and a u64. llvmpipe accesses memory lane by lane, and each component of a vector
-   separately: accessing a pair of f32 as one u64 halves the time of compilation and execution. */
+/* Conversion between a complex f32 and a u64. llvmpipe accesses memory lane by lane, and each component of a vector
+   separately: accessing a complex f32 as one u64 halves the time of compilation and execution. */
 static vc_val vd__fft_unpack_word(vc_val v) {
     return vc_typeof(v) == VC_U64 ? vc_bitcast(VC_F32X2, vc_unpack_2x32(v)) : v;
 }
@@ -5454,7 +5454,7 @@ typedef struct vd__fft_writer {
     vc_val channel, filter;  /* loop counters of a convolution */
     vc_type real;            /* scalar type of the arithmetic */
     vc_type stored[2];       /* scalar types of input and output in memory */
-    bool word_in, word_out;  /* pairs of the input, of the output are accessed as one u64: see vd__fft_unpack_word */
+    bool word_in, word_out;  /* complex elements of the input, of the output are accessed as one u64 */
     bool inverse;            /* swap real and imaginary parts while loading and storing */
     /* direction of the run, for hooks; it may differ from `inverse`, because VD_FFT_DCT3 is an inverse transform */
     vd_fft_direction direction;
@@ -5532,7 +5532,7 @@ static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_stage_info *g, vc_
         vc_val address = vd__fft_shared_address(w, index, j, g->write_stride, g->radix, &constant);
         vc_store(vc_offset(w->shared[component & 1], vc_u32(constant)), address,
                  component == VD__FFT_BOTH
-                     ? vd__fft_pack_word(vc_vec2(x[j].re, x[j].im), w->plan->device.pairs_as_words)
+                     ? vd__fft_pack_word(vc_vec2(x[j].re, x[j].im), w->plan->device.complex_as_words)
                  : component ? x[j].im
                              : x[j].re);
     }
@@ -5577,7 +5577,7 @@ static void vd__fft_receive(vd__fft_writer *w, const vd__fft_stage_info *g, vd__
             vd__fft_c *x = &to[u * g->radix + (interleaved ? slice * count : 0) + j];
             vc_val address = vd__fft_shared_address(w, index, j, g->read_stride, g->radix, &constant);
             vc_val v = vd__fft_unpack_word(vc_load(vc_offset(w->shared[component & 1], vc_u32(constant)), address));
-            if (component == VD__FFT_BOTH) *x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
+            if (component == VD__FFT_BOTH) *x = vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
             else if (component) x->im = v;
             else x->re = v;
         }
@@ -5662,7 +5662,7 @@ static void vd__fft_shuffle(vd__fft_writer *w, const vd__fft_stage_info *g, cons
 /* Loads entry `index` of the table at this offset. */
 static vd__fft_c vd__fft_load_root(const vd__fft_writer *w, vc_val index, uint32_t offset) {
     vc_val v = vd__fft_unpack_word(vc_load(vc_offset(w->table, vc_u32(offset)), index));
-    return vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
+    return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
 }
 
 /* Computes power[j] = first * step^j for j < count. On entry, power[2^i] is step^(2^i). If first is NULL, it counts as
@@ -5826,14 +5826,14 @@ static vd__fft_c vd__fft_apply_hook(const vd__fft_writer *w, vd_fft_hook hook, c
     value.re = x.re;
     value.im = x.im;
     vd__fft_call_hook(&w->plan->hooks, hook, w->k, &at, &value);
-    return vd__fft_pair(value.re, value.im);
+    return vd__fft_complex(value.re, value.im);
 }
 
 /* Declares the buffers of a trial, an input and an output for each hook, and the arguments of hook_declare. */
 static void vd__fft_trial_declare(vd__trial *t) {
     const vd_fft *p = (const vd_fft *)t->code;
     for (int i = 0; i < (p->convolution.map ? 6 : 4); i++)
-        vd__trial_buffer(t, vd__fft_pair_type(p->real), i % 2 ? VC_WRITE : VC_READ);
+        vd__trial_buffer(t, vd__fft_complex_type(p->real), i % 2 ? VC_WRITE : VC_READ);
     if (p->hooks.declare) p->hooks.declare(t->k, p->hooks.user);
 }
 
@@ -5879,7 +5879,7 @@ static vd_result vd__fft_try_hook(vd__trial *t, int hook_index) {
     at.index = vc_local_index(k);
     at.direction = direction;
     vc_val v = hook_index ? vc_load(buffer[0], at.index)
-                          : vc_load(vc_shared(k, "element", vd__fft_pair_type(p->real), 1), vc_u32(0));
+                          : vc_load(vc_shared(k, "element", vd__fft_complex_type(p->real), 1), vc_u32(0));
     vc_val zero = vc_const(k, vc_imm(p->real, 0));
     value.re = vc_component(v, 0);
     value.im = is_real ? zero : vc_component(v, 1);
@@ -5975,7 +5975,7 @@ static vc_val vd__fft_base_offset(const vd__fft_addressing *s, vc_val q, vc_val 
 }
 
 /* Returns the type of an element in memory: a real number or a complex one. */
-static vc_type vd__fft_element_type(vc_type part, bool scalar) { return scalar ? part : vd__fft_pair_type(part); }
+static vc_type vd__fft_element_type(vc_type part, bool scalar) { return scalar ? part : vd__fft_complex_type(part); }
 
 /* Returns the offset of the first element of row `row` (0, or 1 for the second of two packed rows) of transform q, in
    memory or, if the rows pass through shared memory, there. */
@@ -6095,7 +6095,7 @@ static vd__fft_c vd__fft_chirp_of(const vd__fft_writer *w, const vd__fft_range *
 /* Multiplies a result of Bluestein's algorithm over several passes by the chirp. Its last pass, an inverse transform,
    swaps real and imaginary parts if the other passes do not. Called after they were swapped. */
 static vd__fft_c vd__fft_times_last_chirp(const vd__fft_writer *w, vd__fft_c x, vd__fft_c chirp) {
-    return vd__fft_mul(x, w->inverse ? chirp : vd__fft_pair(chirp.re, vc_neg(chirp.im)));
+    return vd__fft_mul(x, w->inverse ? chirp : vd__fft_complex(chirp.re, vc_neg(chirp.im)));
 }
 
 /* Calls the load hook for element j of butterfly b only if `inside`. Returns 0 for other elements. */
@@ -6109,7 +6109,7 @@ static vd__fft_c vd__fft_load_hook_inside(const vd__fft_writer *w, const vd__fft
         vc_set(re, x.re);
         vc_set(im, x.im);
     }
-    return vd__fft_pair(vc_get(re), vc_get(im));
+    return vd__fft_complex(vc_get(re), vc_get(im));
 }
 
 /* Whether the load hook does not use the elements that it is passed. They are zeros then: a checked kernel would report
@@ -6122,7 +6122,7 @@ static bool vd__fft_ignores_input(const vd__fft_writer *w) {
 static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b,
                                       uint32_t j) {
     vc_ref from = vc_offset(w->in, vc_u64(vd__fft_element_distance(w, &w->pass->in, g, j) + w->copy_offset));
-    vd__fft_c x, zero = vd__fft_pair(vc_imm(w->real, 0), vc_imm(w->real, 0));
+    vd__fft_c x, zero = vd__fft_complex(vc_imm(w->real, 0), vc_imm(w->real, 0));
     vc_val v, inside = vc_bool(true);
     vd__fft_range_check range = vd__fft_check_range(w, w->pass->in_range, g, b, j, &inside);
     if (range == VD__FFT_OUTSIDE) return zero;
@@ -6131,8 +6131,8 @@ static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_sta
     else v = vc_load_or(from, at, inside,
                         w->word_in ? vc_u64(0) : vc_splat(vc_const(w->k, vc_imm(w->stored[0], 0)), 2));
     v = vd__fft_unpack_word(v);
-    if (vc_typeof(v) != vd__fft_pair_type(w->real)) v = vc_cast(vd__fft_pair_type(w->real), v);
-    x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
+    if (vc_typeof(v) != vd__fft_complex_type(w->real)) v = vc_cast(vd__fft_complex_type(w->real), v);
+    x = vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
     /* keeps the index into the chirp table within the table */
     if (range == VD__FFT_CONDITIONAL && w->shape->axes == 1 && w->pass->in_range[0].scale == 1)
         b = vc_min(b, vc_u32((uint32_t)w->pass->in_range[0].count - j * g->read_stride - 1));
@@ -6143,7 +6143,7 @@ static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_sta
     } else if (w->load) {
         x = vd__fft_apply_hook(w, w->load, &w->pass->in_index, g, b, j, x);
         if (range == VD__FFT_CONDITIONAL)
-            x = vd__fft_pair(vc_select(inside, x.re, zero.re), vc_select(inside, x.im, zero.im));
+            x = vd__fft_complex(vc_select(inside, x.re, zero.re), vc_select(inside, x.im, zero.im));
     }
     if (w->inverse) x = vd__fft_swap(x);
     return w->pass->bluestein_length || w->pass->chirp_in
@@ -6201,7 +6201,7 @@ static vd__fft_c vd__fft_spectrum_factor(const vd__fft_writer *w, const vd__fft_
     if (w->plan->convolution.batch > 1 && !w->plan->convolution.filter_per_group)
         at = vc_rem(at, vc_u32((uint32_t)w->plan->dense.stride[0]));
     vc_val v = vd__fft_unpack_word(vc_load(w->spectrum, at));
-    return vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
+    return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
 }
 
 /* Stores element j of butterfly b, multiplied by the chirp, the scale and a spectrum as the pass requires, after the
@@ -6210,7 +6210,7 @@ static void vd__fft_store_element(const vd__fft_writer *w, const vd__fft_stage_i
                                   vd__fft_c x) {
     if (w->pass->bluestein_length) x = vd__fft_mul(x, vd__fft_chirp_of(w, &w->pass->out_range[0], g, b, j));
     if (w->scale != 1)
-        x = vd__fft_pair(vc_mul(x.re, vd__fft_immediate(x.re, w->scale)),
+        x = vd__fft_complex(vc_mul(x.re, vd__fft_immediate(x.re, w->scale)),
                          vc_mul(x.im, vd__fft_immediate(x.im, w->scale)));
     if (w->inverse) x = vd__fft_swap(x);
     if (w->pass->chirp_out)
@@ -6221,7 +6221,7 @@ static void vd__fft_store_element(const vd__fft_writer *w, const vd__fft_stage_i
     if (w->store) x = vd__fft_apply_hook(w, w->store, &w->pass->out_index, g, b, j, x);
     if (!x.re.owner && !x.im.owner) return; /* the store hook stores nothing */
     vc_val v = vc_vec2(x.re, x.im);
-    if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_type(w->stored[1]), v);
+    if (w->stored[1] != w->real) v = vc_cast(vd__fft_complex_type(w->stored[1]), v);
     vc_store(vc_offset(w->out, vc_u64(vd__fft_element_distance(w, &w->pass->out, g, j) + w->copy_offset)), at,
              vd__fft_pack_word(v, w->word_out));
 }
@@ -6343,7 +6343,7 @@ static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, const vd__fft_c *fro
                                   : vd__fft_element_distance(w, &p->spectrum, g, j);
             vc_val v = vd__fft_unpack_word(vc_load(vc_offset(w->spectrum, vc_u64(step)), at));
             w->x[u * g->radix + j] = vd__fft_mul(from[u * g->radix + j],
-                                                 vd__fft_pair(vc_component(v, 0), vc_component(v, 1)));
+                                                 vd__fft_complex(vc_component(v, 0), vc_component(v, 1)));
         }
     }
 }
@@ -6450,7 +6450,7 @@ static bool vd__fft_has_one_buffer(const vd_fft *p, const vd__fft_pass *pass) {
    accessed as words or neither is. */
 static void vd__fft_choose_word_access(vd__fft_writer *w, bool one_buffer) {
     const vd__real *r = &w->pass->real;
-    bool allowed = w->plan->device.pairs_as_words && !r->fold_only;
+    bool allowed = w->plan->device.complex_as_words && !r->fold_only;
     w->word_in = allowed && !r->load && !r->scalar_in && w->stored[0] == VC_F32;
     w->word_out = allowed && !r->store && !r->scalar_out && !w->shape->real_fold && w->stored[1] == VC_F32;
     if (one_buffer && w->word_in != w->word_out) w->word_in = w->word_out = false;
@@ -6474,10 +6474,10 @@ static void vd__fft_declare_tiles(vd__fft_writer *w) {
 static void vd__fft_declare(vd__fft_writer *w, vd_plan_kernel *b, bool in_place, bool one_buffer) {
     const vd__fft_shape *s = w->shape;
     uint32_t words = vd__fft_component_words(s), alias = in_place ? VC_ANY_TYPE | VC_MAY_ALIAS : VC_ANY_TYPE;
-    uint32_t read = w->plan->device.pairs_as_words ? VC_READ | VC_ANY_TYPE : VC_READ;
+    uint32_t read = w->plan->device.complex_as_words ? VC_READ | VC_ANY_TYPE : VC_READ;
     vc_type in = vd__fft_element_type(w->stored[0], w->pass->real.scalar_in);
     vc_type out = vd__fft_element_type(w->stored[1], w->pass->real.scalar_out);
-    vc_type pair = w->plan->device.pairs_as_words ? (vc_type)VC_U64 : vd__fft_pair_type(w->real);
+    vc_type value = w->plan->device.complex_as_words ? (vc_type)VC_U64 : vd__fft_complex_type(w->real);
     one_buffer &= in_place;
     vd__fft_choose_word_access(w, one_buffer);
     if (w->word_in) in = VC_U64;
@@ -6485,9 +6485,9 @@ static void vd__fft_declare(vd__fft_writer *w, vd_plan_kernel *b, bool in_place,
     w->in = vd_plan_kernel_buffer(b, w->k, w->pass->from, one_buffer ? "data" : "in", in,
                                   one_buffer ? VC_ANY_TYPE | VC_READ_WRITE : alias | VC_READ);
     w->out = one_buffer ? w->in : vd_plan_kernel_buffer(b, w->k, w->pass->to, "out", out, alias | VC_WRITE);
-    w->table = vd_plan_kernel_buffer(b, w->k, VD__FFT_TABLE, "table", pair, read);
+    w->table = vd_plan_kernel_buffer(b, w->k, VD__FFT_TABLE, "table", value, read);
     if (vd__fft_has_spectrum(w->pass))
-        w->spectrum = vd_plan_kernel_buffer(b, w->k, VD__FFT_SPECTRUM, "spectrum", pair, read);
+        w->spectrum = vd_plan_kernel_buffer(b, w->k, VD__FFT_SPECTRUM, "spectrum", value, read);
     if (w->pass->product.chirp) w->spectrum = vc_offset(w->table, vc_u32(w->pass->tables.spectrum));
     if ((w->load || w->store || w->pass->product.map) && w->plan->hooks.declare) {
         w->plan->hooks.declare(w->k, w->plan->hooks.user);
@@ -6496,7 +6496,7 @@ static void vd__fft_declare(vd__fft_writer *w, vd_plan_kernel *b, bool in_place,
     vd__fft_declare_tiles(w);
     if (s->double_buffered) words *= 2;
     if (vd__fft_shared_words(s)) {
-        w->shared[0] = s->complex_elements ? vc_shared(w->k, "pairs", pair, words)
+        w->shared[0] = s->complex_elements ? vc_shared(w->k, "values", value, words)
                                            : vc_shared(w->k, "re", w->real, words);
         w->shared[1] = s->split_components || s->complex_elements ? w->shared[0]
                                                                   : vc_shared(w->k, "im", w->real, words);
@@ -6804,17 +6804,17 @@ static bool vd__real_fits_in_place(const vd_fft *p) {
            && (out->stride[p->real_axis] == 1 || p->shape[p->real_axis] == 1);
 }
 
-/* Checks that a buffer begins at a multiple of the size of a pair of reals, because kernels access pairs as one
+/* Checks that a buffer begins at a multiple of the size of two reals, because kernels access two reals as one
    element. */
 static vd_result vd__real_check_alignment(const vd_fft *p, vd_buffer reals) {
-    uint64_t pair = 2 * vc_type_size(p->stored[VD__FFT_IN]);
+    uint64_t two_reals = 2 * vc_type_size(p->stored[VD__FFT_IN]); /* in bytes */
     vd_buffer_info info;
     vd_result result = vd_buffer_query(p->base.ctx, reals, &info);
-    if (result || (info.address % pair == 0 && info.native_offset % pair == 0)) return result;
+    if (result || (info.address % two_reals == 0 && info.native_offset % two_reals == 0)) return result;
     return vd_error_set(VD_ERROR_INVALID, "buffer '%s' of the reals begins at byte %llu, but must begin at a multiple "
                         "of %llu", info.name,
-                        (unsigned long long)(info.address % pair ? info.address : info.native_offset),
-                        (unsigned long long)pair);
+                        (unsigned long long)(info.address % two_reals ? info.address : info.native_offset),
+                        (unsigned long long)two_reals);
 }
 
 /* -- tables -- */
@@ -6916,12 +6916,12 @@ static vd__fft_c vd__real_apply_hook(const vd__fft_writer *w, bool out, vd__real
     value.re = x.re;
     value.im = x.im;
     vd__fft_call_hook(&p->hooks, out ? w->store : w->load, w->k, &point, &value);
-    return vd__fft_pair(value.re, value.im);
+    return vd__fft_complex(value.re, value.im);
 }
 
 /* Calls a hook for a real element. */
 static vc_val vd__real_apply_hook_real(const vd__fft_writer *w, bool out, vd__real_row row, vc_val at, vc_val x) {
-    return vd__real_apply_hook(w, out, row, at, vd__fft_pair(x, vc_const(w->k, vc_imm(w->real, 0)))).re;
+    return vd__real_apply_hook(w, out, row, at, vd__fft_complex(x, vc_const(w->k, vc_imm(w->real, 0)))).re;
 }
 
 /* Returns the index along the complex transform of element i of this thread's transform. part: see vd__real_rows_of. */
@@ -6929,10 +6929,10 @@ static vc_val vd__real_index_of_part(const vd__real_rows *rows, vc_val i, uint32
     return part ? vc_add(vc_mul(i, vc_u32(part)), rows->part) : i;
 }
 
-static vd__fft_c vd__real_conj(vd__fft_c a) { return vd__fft_pair(a.re, vc_neg(a.im)); }
+static vd__fft_c vd__real_conj(vd__fft_c a) { return vd__fft_complex(a.re, vc_neg(a.im)); }
 static vd__fft_c vd__real_scaled(vd__fft_c a, double s) {
     return s == 1 ? a
-                  : vd__fft_pair(vc_mul(a.re, vd__fft_immediate(a.re, s)), vc_mul(a.im, vd__fft_immediate(a.im, s)));
+                  : vd__fft_complex(vc_mul(a.re, vd__fft_immediate(a.re, s)), vc_mul(a.im, vd__fft_immediate(a.im, s)));
 }
 static vc_val vd__real_is_odd(vc_val i) { return vc_ne(vc_and(i, vc_u32(1)), vc_u32(0)); }
 static vc_val vd__real_negate_if(vc_val condition, vc_val v) { return vc_select(condition, vc_neg(v), v); }
@@ -6953,22 +6953,22 @@ static vc_val vd__real_index_kind4(const vd__real *r, vc_val m, vc_val *negative
 
 /* -- kernels: loading -- */
 
-/* Loads element `index` of a row, which is a pair of numbers if `pair`. Elements from index `filled` on are 0; filled
-   0: all elements are loaded. */
+/* Loads element `index` of a row: a complex element, or two neighbouring reals, if `two`; otherwise one real. Elements
+   from index `filled` on are 0; filled 0: all elements are loaded. */
 static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, vc_val index, uint64_t filled,
-                                    bool pair) {
+                                    bool two) {
     vc_val at = vc_add(row.base, vc_mul(index, vc_u32((uint32_t)w->pass->in.stride[0]))), v;
     if (vd__fft_ignores_input(w)) {
         v = vc_const(w->k, vc_imm(w->real, 0));
-        return pair ? vc_splat(v, 2) : v;
+        return two ? vc_splat(v, 2) : v;
     }
     if (filled) {
         vc_val zero = vc_const(w->k, vc_imm(w->stored[0], 0));
-        v = vc_load_or(w->in, at, vc_lt(index, vc_u32((uint32_t)filled)), pair ? vc_splat(zero, 2) : zero);
+        v = vc_load_or(w->in, at, vc_lt(index, vc_u32((uint32_t)filled)), two ? vc_splat(zero, 2) : zero);
     } else {
         v = vc_load(w->in, at);
     }
-    return w->stored[0] == w->real ? v : vc_cast(pair ? vd__fft_pair_type(w->real) : w->real, v);
+    return w->stored[0] == w->real ? v : vc_cast(two ? vd__fft_complex_type(w->real) : w->real, v);
 }
 
 /* Returns v, or 0 if `index` is not below in_count, because a load hook may have set any value there. */
@@ -6983,16 +6983,16 @@ static vc_val vd__real_apply_load_hook(const vd__fft_writer *w, vd__real_row row
 }
 
 /* Loads real element `index` of a row. */
-static vc_val vd__real_load_number(const vd__fft_writer *w, vd__real_row row, vc_val index) {
+static vc_val vd__real_load_real(const vd__fft_writer *w, vd__real_row row, vc_val index) {
     return vd__real_apply_load_hook(w, row, index, vd__real_load_element(w, row, index, w->pass->real.in_count, false));
 }
 
-/* Loads the reals 2 i and 2 i + 1 of a row, which are one pair in memory. */
-static vd__fft_c vd__real_load_number_pair(const vd__fft_writer *w, vd__real_row row, vc_val i) {
+/* Loads the reals 2 i and 2 i + 1 of a row, which memory holds as one complex element. */
+static vd__fft_c vd__real_load_two_reals(const vd__fft_writer *w, vd__real_row row, vc_val i) {
     vc_val v = vd__real_load_element(w, row, i, w->pass->real.in_count / 2, true), even = vc_mul(i, vc_u32(2));
     vc_val re = vd__real_apply_load_hook(w, row, even, vc_component(v, 0));
     vc_val im = vd__real_apply_load_hook(w, row, vc_add(even, vc_u32(1)), vc_component(v, 1));
-    return vd__fft_pair(re, im);
+    return vd__fft_complex(re, im);
 }
 
 /* Returns element t of the real sequence whose transform the complex transform computes. */
@@ -7002,22 +7002,22 @@ static vc_val vd__real_load_sequence(const vd__fft_writer *w, vd__real_row row, 
     bool sine = vd__real_is_sine(r->kind);
     vc_val index, is_zero, v, negative;
     switch (vd__real_family(r->kind)) {
-    case VD__REAL_DFT: return vd__real_load_number(w, row, t);
+    case VD__REAL_DFT: return vd__real_load_real(w, row, t);
     case VD__REAL_I: /* the even (cosine) or odd (sine) extension to length 2 h */
         index = vc_min(t, vc_sub(vc_u32(length), t));
-        if (!sine) return vd__real_load_number(w, row, index);
+        if (!sine) return vd__real_load_real(w, row, index);
         is_zero = vc_or(vc_eq(index, vc_u32(0)), vc_eq(index, vc_u32((uint32_t)r->h)));
-        v = vd__real_load_number(w, row, vc_select(is_zero, vc_u32(0), vc_sub(index, vc_u32(1))));
+        v = vd__real_load_real(w, row, vc_select(is_zero, vc_u32(0), vc_sub(index, vc_u32(1))));
         return vc_select(is_zero, vc_const(w->k, vd__fft_immediate(v, 0)),
                          vd__real_negate_if(vc_lt(vc_u32((uint32_t)r->h), t), v));
     case VD__REAL_II: /* elements with even index in ascending order, then those with odd index in descending order */
         index = vc_min(vc_mul(t, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(t, vc_u32(2))));
-        v = vd__real_load_number(w, row, index);
+        v = vd__real_load_real(w, row, index);
         return sine ? vd__real_negate_if(vd__real_is_odd(index), v) : v;
     default: /* kind IV of odd n: t = 2 m mod n */
         index = vd__real_index_kind4(r, vc_shr(vc_select(vd__real_is_odd(t), vc_add(t, vc_u32(n)), t), vc_u32(1)),
                                      &negative);
-        v = vd__real_load_number(w, row, sine ? vc_sub(vc_u32(n - 1), index) : index);
+        v = vd__real_load_real(w, row, sine ? vc_sub(vc_u32(n - 1), index) : index);
         return vd__real_negate_if(negative, v);
     }
 }
@@ -7027,10 +7027,10 @@ static vc_val vd__real_load_sequence(const vd__fft_writer *w, vd__real_row row, 
 static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     vc_val v = vd__real_load_element(w, row, k, r->in_count, true);
-    vd__fft_c x = vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
+    vd__fft_c x = vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
     if (w->load) {
         x = vd__real_apply_hook(w, false, row, k, x);
-        x = vd__fft_pair(vd__real_zero_unfilled(w, k, x.re), vd__real_zero_unfilled(w, k, x.im));
+        x = vd__fft_complex(vd__real_zero_unfilled(w, k, x.re), vd__real_zero_unfilled(w, k, x.im));
     }
     vc_val im = x.im;
     if (may_be_zero) {
@@ -7038,7 +7038,7 @@ static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc
         if (r->half_length) inner = vc_and(inner, vc_ne(k, vc_u32((uint32_t)r->h)));
         im = vc_select(inner, im, vc_const(w->k, vd__fft_immediate(im, 0)));
     }
-    return vd__fft_pair(x.re, im);
+    return vd__fft_complex(x.re, im);
 }
 
 /* Returns input k of the inverse transform of kind III. Kind II multiplies bin k by a phase and stores its real part as
@@ -7049,10 +7049,10 @@ static vd__fft_c vd__real_load_bin_kind3(const vd__fft_writer *w, vd__real_row r
     bool sine = vd__real_is_sine(r->kind);
     uint32_t n = (uint32_t)r->n;
     vc_val upper = vc_sub(vc_u32(n), may_be_zero ? vc_max(k, vc_u32(1)) : k);
-    vc_val re = vd__real_load_number(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k);
-    vc_val im = vd__real_load_number(w, row, sine ? vc_sub(vc_u32(n - 1), upper) : upper);
+    vc_val re = vd__real_load_real(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k);
+    vc_val im = vd__real_load_real(w, row, sine ? vc_sub(vc_u32(n - 1), upper) : upper);
     if (may_be_zero) im = vc_select(vc_eq(k, vc_u32(0)), vc_const(w->k, vd__fft_immediate(im, 0)), im);
-    return vd__fft_mul(vd__fft_pair(re, vc_neg(im)), vd__real_conj(vd__fft_load_root(w, k, r->phase_table)));
+    return vd__fft_mul(vd__fft_complex(re, vc_neg(im)), vd__real_conj(vd__fft_load_root(w, k, r->phase_table)));
 }
 
 /* Returns bin k of an inverse transform of half length. */
@@ -7068,7 +7068,7 @@ static vd__fft_c vd__real_load_bin_odd(const vd__fft_writer *w, vd__real_row row
     vc_val upper = vc_sub(vc_u32((uint32_t)r->n), k);
     if (vd__real_family(r->kind) == VD__REAL_III) return vd__real_load_bin_kind3(w, row, k, may_be_zero);
     vd__fft_c bin = vd__real_load_bin(w, row, vc_min(k, upper), may_be_zero);
-    return vd__fft_pair(bin.re, vd__real_negate_if(vc_lt(upper, k), bin.im));
+    return vd__fft_complex(bin.re, vd__real_negate_if(vc_lt(upper, k), bin.im));
 }
 
 /* Returns input i of a transform of odd length. The imaginary part of a single row is an immediate of 0, so that
@@ -7084,7 +7084,7 @@ static vd__fft_c vd__real_load_input_odd(const vd__fft_writer *w, const vd__real
     a = vd__real_load_bin_odd(w, rows->row[0], i, may_be_zero);
     if (rows->count == 1) return a;
     vd__fft_c b = vd__real_load_bin_odd(w, rows->row[1], i, may_be_zero);
-    return vd__fft_pair(vc_sub(a.re, b.im), vc_add(a.im, b.re));
+    return vd__fft_complex(vc_sub(a.re, b.im), vc_add(a.im, b.re));
 }
 
 /* Returns input i of the complex transform. may_be_zero: i may be 0. */
@@ -7096,22 +7096,22 @@ static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_row
     if (vd__real_family(r->kind) == VD__REAL_IV) {
         vc_val other = vc_sub(vc_u32((uint32_t)r->n - 1), even);
         bool sine = vd__real_is_sine(r->kind);
-        re = vd__real_load_number(w, row, sine ? other : even);
-        im = vd__real_load_number(w, row, sine ? even : other);
-        return vd__fft_mul(vd__fft_pair(re, im), vd__fft_load_root(w, i, r->phase_table));
+        re = vd__real_load_real(w, row, sine ? other : even);
+        im = vd__real_load_real(w, row, sine ? even : other);
+        return vd__fft_mul(vd__fft_complex(re, im), vd__fft_load_root(w, i, r->phase_table));
     }
     if (!r->inverse) {
-        if (!r->scalar_in) return vd__real_load_number_pair(w, row, i);
+        if (!r->scalar_in) return vd__real_load_two_reals(w, row, i);
         re = vd__real_load_sequence(w, row, even);
         im = vd__real_load_sequence(w, row, vc_add(even, vc_u32(1)));
-        return vd__fft_pair(re, im);
+        return vd__fft_complex(re, im);
     }
     vd__fft_c lower = vd__real_load_bin_half(w, row, i, may_be_zero);
     vd__fft_c upper = vd__real_conj(
         vd__real_load_bin_half(w, row, vc_sub(vc_u32((uint32_t)r->h), i), may_be_zero && r->kind == VD_FFT_REAL));
     vd__fft_c sum = vd__fft_add(lower, upper);
     vd__fft_c twiddled = vd__fft_mul(vd__fft_sub(lower, upper), vd__real_conj(vd__fft_load_root(w, i, r->split_table)));
-    return vd__fft_pair(vc_sub(sum.re, twiddled.im), vc_add(sum.im, twiddled.re));
+    return vd__fft_complex(vc_sub(sum.re, twiddled.im), vc_add(sum.im, twiddled.re));
 }
 
 /* Multiplies by the chirp in Bluestein's algorithm, if `applies`. */
@@ -7161,17 +7161,17 @@ static void vd__real_load_all(vd__fft_writer *w) {
             bool padding = chirp && (j + 1) * step > chirp;
             vc_val index = vd__real_index_of_part(&rows, vc_add(b, vc_u32(j * g.read_stride)), parts);
             vc_val i = padding ? vc_min(index, vc_u32(chirp - 1)) : index;
-            *x = vd__fft_pair(zero, zero);
+            *x = vd__fft_complex(zero, zero);
             if (chirp && j * step >= chirp) continue;
             if (vd__real_is_unfilled(w, &g, j)) {
-                *x = vd__fft_pair(vc_imm(w->real, 0), vc_imm(w->real, 0));
+                *x = vd__fft_complex(vc_imm(w->real, 0), vc_imm(w->real, 0));
                 continue;
             }
             *x = vd__real_load_input(w, &rows, i, j == 0 && u == 0);
             if (w->inverse) *x = vd__fft_swap(*x);
             *x = vd__real_times_chirp(w, *x, i, chirp != 0);
             if (padding)
-                *x = vd__fft_pair(vc_select(vc_lt(index, vc_u32(chirp)), x->re, zero),
+                *x = vd__fft_complex(vc_select(vc_lt(index, vc_u32(chirp)), x->re, zero),
                                   vc_select(vc_lt(index, vc_u32(chirp)), x->im, zero));
         }
     }
@@ -7180,10 +7180,10 @@ static void vd__real_load_all(vd__fft_writer *w) {
 /* -- kernels: storing -- */
 
 /* Stores the complex number x as element `at` of a row, in the type of the memory. */
-static void vd__real_store_complex(const vd__fft_writer *w, vd__real_row row, vc_val at, vd__fft_c x) {
+static void vd__real_write_complex(const vd__fft_writer *w, vd__real_row row, vc_val at, vd__fft_c x) {
     if (!x.re.owner && !x.im.owner) return; /* the store hook stores nothing */
     vc_val v = vc_vec2(x.re, x.im);
-    if (w->stored[1] != w->real) v = vc_cast(vd__fft_pair_type(w->stored[1]), v);
+    if (w->stored[1] != w->real) v = vc_cast(vd__fft_complex_type(w->stored[1]), v);
     vc_store(w->out, vc_add(row.base, vc_mul(at, vc_u32((uint32_t)w->pass->out.stride[0]))), v);
 }
 
@@ -7193,11 +7193,11 @@ static vc_val vd__real_is_stored(const vd__fft_writer *w, vc_val index) {
 }
 
 /* Stores x * factor * scale as complex element k of a row, after the store hook. */
-static void vd__real_store_pair(const vd__fft_writer *w, vd__real_row row, vc_val k, vd__fft_c x, double factor) {
+static void vd__real_store_complex(const vd__fft_writer *w, vd__real_row row, vc_val k, vd__fft_c x, double factor) {
     VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_stored(w, k)) {
         vd__fft_c y = vd__real_scaled(x, factor * w->scale);
         if (w->store) y = vd__real_apply_hook(w, true, row, k, y);
-        vd__real_store_complex(w, row, k, y);
+        vd__real_write_complex(w, row, k, y);
     }
 }
 
@@ -7210,7 +7210,7 @@ static vc_val vd__real_apply_store_hook(const vd__fft_writer *w, vd__real_row ro
 
 /* Applies the store hook to x * factor * scale and stores the result as real element k of a row, if k is below
    out_count and the hook returns a value. */
-static void vd__real_store_number(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
+static void vd__real_store_real(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
     VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_stored(w, k)) {
         vc_val y = vd__real_apply_store_hook(w, row, k, x, factor);
         if (y.owner && w->stored[1] != w->real) y = vc_cast(w->stored[1], y);
@@ -7218,14 +7218,14 @@ static void vd__real_store_number(const vd__fft_writer *w, vd__real_row row, vc_
     }
 }
 
-/* Stores x * scale as reals 2 i and 2 i + 1 of a row, after applying the store hook. They are one pair in memory, and
-   out_count is even. */
-static void vd__real_store_number_pair(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
+/* Stores x * scale as reals 2 i and 2 i + 1 of a row, after applying the store hook. Memory holds them as one complex
+   element, and out_count is even. */
+static void vd__real_store_two_reals(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
     vc_val even = vc_mul(i, vc_u32(2));
     VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_stored(w, even)) {
         vc_val re = vd__real_apply_store_hook(w, row, even, x.re, 1);
         vc_val im = vd__real_apply_store_hook(w, row, vc_add(even, vc_u32(1)), x.im, 1);
-        vd__real_store_complex(w, row, i, vd__fft_pair(re, im));
+        vd__real_write_complex(w, row, i, vd__fft_complex(re, im));
     }
 }
 
@@ -7239,7 +7239,7 @@ static void vd__real_store_kind4(const vd__fft_writer *w, vd__real_row row, vc_v
     vd__fft_root(r->n % 8, 8, &c, &s);
     vc_val v = vc_fma(x.im, vd__fft_immediate(x.im, negative_bin ? -s : s), vc_mul(x.re, vd__fft_immediate(x.re, c)));
     if (vd__real_is_sine(r->kind)) negative = vc_ne(negative, vd__real_is_odd(at));
-    vd__real_store_number(w, row, at, vd__real_negate_if(negative, v), factor);
+    vd__real_store_real(w, row, at, vd__real_negate_if(negative, v), factor);
 }
 
 /* Stores the two elements that result i of a half-length transform determines, for inverse transforms and kind IV. */
@@ -7250,18 +7250,18 @@ static void vd__real_store_half_length(const vd__fft_writer *w, vd__real_row row
     bool permuted = family == VD__REAL_III, sine = vd__real_is_sine(r->kind);
     if (family == VD__REAL_IV) {
         x = vd__fft_mul(x, vd__fft_load_root(w, i, r->phase_table));
-        vd__real_store_number(w, row, even, x.re, 2);
-        vd__real_store_number(w, row, vc_sub(vc_u32(n - 1), even), x.im, sine ? 2 : -2);
+        vd__real_store_real(w, row, even, x.re, 2);
+        vd__real_store_real(w, row, vc_sub(vc_u32(n - 1), even), x.im, sine ? 2 : -2);
         return;
     }
     if (!r->scalar_out) {
-        vd__real_store_number_pair(w, row, i, x);
+        vd__real_store_two_reals(w, row, i, x);
         return;
     }
     at[0] = permuted ? vc_min(vc_mul(even, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(even, vc_u32(2)))) : even;
     at[1] = permuted ? vc_min(vc_mul(odd, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(odd, vc_u32(2)))) : odd;
-    vd__real_store_number(w, row, at[0], sine ? vd__real_negate_if(vd__real_is_odd(at[0]), x.re) : x.re, 1);
-    vd__real_store_number(w, row, at[1], sine ? vd__real_negate_if(vd__real_is_odd(at[1]), x.im) : x.im, 1);
+    vd__real_store_real(w, row, at[0], sine ? vd__real_negate_if(vd__real_is_odd(at[0]), x.re) : x.re, 1);
+    vd__real_store_real(w, row, at[1], sine ? vd__real_negate_if(vd__real_is_odd(at[1]), x.im) : x.im, 1);
 }
 
 /* Stores result i of an inverse transform of odd length: one real element of each row. */
@@ -7270,10 +7270,10 @@ static void vd__real_store_inverse_odd(const vd__fft_writer *w, const vd__real_r
     bool permuted = r->kind != VD_FFT_REAL, sine = vd__real_is_sine(r->kind);
     vc_val doubled = vc_mul(i, vc_u32(2));
     vc_val at = permuted ? vc_min(doubled, vc_sub(vc_u32(2 * (uint32_t)r->n - 1), doubled)) : i;
-    vd__real_store_number(w, rows->row[0], at, sine ? vd__real_negate_if(vd__real_is_odd(at), x.re) : x.re, 1);
+    vd__real_store_real(w, rows->row[0], at, sine ? vd__real_negate_if(vd__real_is_odd(at), x.re) : x.re, 1);
     if (rows->count != 2) return;
     VD__REAL_IF(w, !rows->even, rows->second) {
-        vd__real_store_number(w, rows->row[1], at, sine ? vd__real_negate_if(vd__real_is_odd(at), x.im) : x.im, 1);
+        vd__real_store_real(w, rows->row[1], at, sine ? vd__real_negate_if(vd__real_is_odd(at), x.im) : x.im, 1);
     }
 }
 
@@ -7282,10 +7282,10 @@ static void vd__real_store_bin_odd(const vd__fft_writer *w, vd__real_row row, vc
     const vd__real *r = &w->pass->real;
     uint32_t n = (uint32_t)r->n;
     switch (vd__real_family(r->kind)) {
-    case VD__REAL_DFT: vd__real_store_pair(w, row, i, x, 1); break;
+    case VD__REAL_DFT: vd__real_store_complex(w, row, i, x, 1); break;
     case VD__REAL_II:
         x = vd__fft_mul(x, vd__fft_load_root(w, i, r->phase_table));
-        vd__real_store_number(w, row, vd__real_is_sine(r->kind) ? vc_sub(vc_u32(n - 1), i) : i, x.re, 2);
+        vd__real_store_real(w, row, vd__real_is_sine(r->kind) ? vc_sub(vc_u32(n - 1), i) : i, x.re, 2);
         break;
     default: vd__real_store_kind4(w, row, i, x, false, 2);
     }
@@ -7349,16 +7349,16 @@ static void vd__real_store_bin(const vd__fft_writer *w, vd__real_row row, vc_val
     bool sine = vd__real_is_sine(r->kind);
     vc_val inner = vc_ne(p, vc_u32(0)); /* bins 0 and h determine one element each */
     switch (vd__real_family(r->kind)) {
-    case VD__REAL_DFT: vd__real_store_pair(w, row, k, x, 0.5); break;
+    case VD__REAL_DFT: vd__real_store_complex(w, row, k, x, 0.5); break;
     case VD__REAL_I:
-        if (!sine) vd__real_store_number(w, row, k, x.re, 0.5);
-        else VD__REAL_IF(w, may_be_zero, inner) { vd__real_store_number(w, row, vc_sub(k, vc_u32(1)), x.im, -0.5); }
+        if (!sine) vd__real_store_real(w, row, k, x.re, 0.5);
+        else VD__REAL_IF(w, may_be_zero, inner) { vd__real_store_real(w, row, vc_sub(k, vc_u32(1)), x.im, -0.5); }
         break;
     case VD__REAL_II:
         x = vd__fft_mul(x, vd__fft_load_root(w, k, r->phase_table));
-        vd__real_store_number(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k, x.re, 1);
+        vd__real_store_real(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k, x.re, 1);
         VD__REAL_IF(w, may_be_zero, inner) {
-            vd__real_store_number(w, row, sine ? vc_sub(k, vc_u32(1)) : vc_sub(vc_u32(n), k), x.im, -1);
+            vd__real_store_real(w, row, sine ? vc_sub(k, vc_u32(1)) : vc_sub(vc_u32(n), k), x.im, -1);
         }
         break;
     default:
@@ -7372,8 +7372,8 @@ static void vd__real_store_bin(const vd__fft_writer *w, vd__real_row row, vc_val
 static void vd__real_fold_pair(const vd__fft_writer *w, const vd__real_rows *rows, vc_val p, vd__fft_c x, vd__fft_c y,
                                bool may_be_zero, bool may_be_middle) {
     const vd__real *r = &w->pass->real;
-    vd__fft_c even = vd__fft_pair(vc_add(x.re, y.re), vc_sub(x.im, y.im));
-    vd__fft_c odd = vd__fft_pair(vc_add(x.im, y.im), vc_sub(y.re, x.re));
+    vd__fft_c even = vd__fft_complex(vc_add(x.re, y.re), vc_sub(x.im, y.im));
+    vd__fft_c odd = vd__fft_complex(vc_add(x.im, y.im), vc_sub(y.re, x.re));
     vc_val upper = vc_sub(vc_u32((uint32_t)r->h), p);
     if (r->half_length) {
         odd = vd__fft_mul(odd, vd__fft_load_root(w, p, r->split_table));
@@ -7480,7 +7480,7 @@ static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *
 /* Loads result k of the complex transform of a row that begins at offset `base`. */
 static vd__fft_c vd__real_load_stored(const vd__fft_writer *w, vc_val base, vc_val k) {
     vc_val v = vc_load(w->in, vc_add(base, vc_mul(k, vc_u32((uint32_t)w->pass->in.stride[0]))));
-    return vd__fft_pair(vc_component(v, 0), vc_component(v, 1));
+    return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
 }
 
 /* Records a kernel that folds bins in memory, one pair for each thread. */
@@ -11968,7 +11968,7 @@ typedef struct vd__chirp {
 /* hook_declare of the plan of the spectrum. */
 static void vd__chirp_declare(vc_kernel *k, void *user) {
     vd__chirp *p = (vd__chirp *)user;
-    p->table = vc_buffer(k, "table", vd__fft_pair_type(p->real), VC_READ_WRITE);
+    p->table = vc_buffer(k, "table", vd__fft_complex_type(p->real), VC_READ_WRITE);
 }
 
 /* Load hook: the conjugate of the chirp at j for the first `out` elements j, at m - j for the last `in` - 1, otherwise
@@ -12000,13 +12000,13 @@ static void vd__chirp_store(vc_kernel *k, const vd_fft_point *at, vd_fft_value *
 static vd_result vd__chirp_build(vd__chirp *p) {
     vc_kernel *k = vd__plan_begin(&p->base, "chirp", 0);
     uint32_t n = (uint32_t)(2 * p->chirp.n), bits = vd__fft_half_bits(n);
-    p->table = vd_plan_kernel_buffer(&p->kernel, k, 0, "table", vd__fft_pair_type(p->real), VC_READ_WRITE);
+    p->table = vd_plan_kernel_buffer(&p->kernel, k, 0, "table", vd__fft_complex_type(p->real), VC_READ_WRITE);
     VC_EACH(k, i) {
         vc_val e = vd__chirp_square_modulo(k, i, n);
         vc_val a = vc_load(vc_offset(p->table, vc_u32(p->tables.chirp_coarse)), vc_shr(e, vc_u32(bits)));
         vc_val b = vc_load(vc_offset(p->table, vc_u32(p->tables.chirp_fine)), vc_and(e, vc_u32((1u << bits) - 1)));
-        vd__fft_c x = vd__fft_mul(vd__fft_pair(vc_component(a, 0), vc_component(a, 1)),
-                                  vd__fft_pair(vc_component(b, 0), vc_component(b, 1)));
+        vd__fft_c x = vd__fft_mul(vd__fft_complex(vc_component(a, 0), vc_component(a, 1)),
+                                  vd__fft_complex(vc_component(b, 0), vc_component(b, 1)));
         vc_store(vc_offset(p->table, vc_u32(p->tables.chirp)), i, vc_vec2(x.re, x.im));
     }
     return vd_plan_kernel_build(&p->base, &p->kernel, k);
@@ -12155,12 +12155,12 @@ static vc_val vd__convolve_load(const vd_convolve *p, vc_kernel *k, vc_ref from,
 }
 
 static vc_ref vd__convolve_buffer(const vd_convolve *p, vc_kernel *k, const char *name, uint32_t access) {
-    return vc_buffer(k, name, p->desc.real ? p->desc.type : vd__fft_pair_type(p->desc.type), VC_ANY_TYPE | access);
+    return vc_buffer(k, name, p->desc.real ? p->desc.type : vd__fft_complex_type(p->desc.type), VC_ANY_TYPE | access);
 }
 
 static void vd__convolve_declare_roots(vd_convolve *p, vc_kernel *k) {
     if (p->form == VD__CONVOLVE_NEGACYCLIC)
-        p->root = vc_buffer(k, "roots", vd__fft_pair_type(p->desc.type), VC_ANY_TYPE | VC_READ);
+        p->root = vc_buffer(k, "roots", vd__fft_complex_type(p->desc.type), VC_ANY_TYPE | VC_READ);
 }
 
 /* hook_declare of vd_convolve_run. */
@@ -12188,8 +12188,8 @@ static void vd__convolve_map(vc_kernel *k, const vd_fft_point *at, vd_fft_value 
 /* Multiplies *v by exp(i pi j / (2 h)), or by its conjugate if `inverse`. */
 static void vd__convolve_twist(const vd_convolve *p, vc_val j, bool inverse, vd_fft_value *v) {
     vc_val root = vc_load(p->root, j), im = vc_component(root, 1);
-    vd__fft_c y = vd__fft_mul(vd__fft_pair(v->re, v->im),
-                              vd__fft_pair(vc_component(root, 0), inverse ? vc_neg(im) : im));
+    vd__fft_c y = vd__fft_mul(vd__fft_complex(v->re, v->im),
+                              vd__fft_complex(vc_component(root, 0), inverse ? vc_neg(im) : im));
     v->re = y.re;
     v->im = y.im;
 }
@@ -12285,7 +12285,7 @@ static void vd__convolve_declare_filter(vc_kernel *k, void *user) {
     p->data[0] = vd__convolve_buffer(p, k, "filter", VC_READ);
     vd__convolve_declare_roots(p, k);
     if (vd__convolve_thread_order_pass(p))
-        p->data[1] = vc_buffer(k, "spectrum", vd__fft_pair_type(p->desc.type), VC_ANY_TYPE | VC_WRITE);
+        p->data[1] = vc_buffer(k, "spectrum", vd__fft_complex_type(p->desc.type), VC_ANY_TYPE | VC_WRITE);
 }
 
 /* Loads the element of filter number `image` at position `at` of the period. For correlation, the order of elements is
@@ -12572,7 +12572,7 @@ static vd_result vd__convolve_make_roots(vd_convolve *p) {
         root_f32[1] = (float)root[1];
         memcpy(table + 2 * j * size, size == sizeof(float) ? (const void *)root_f32 : root, (size_t)(2 * size));
     }
-    p->roots = vd_plan_buffer(&p->base, "convolve roots", (vd_type)vd__fft_pair_type(p->desc.type), h, table);
+    p->roots = vd_plan_buffer(&p->base, "convolve roots", (vd_type)vd__fft_complex_type(p->desc.type), h, table);
     vd__fft_free(&p->base.allocator, table);
     return p->roots.id ? VD_OK : vd_error_result();
 }
@@ -12603,7 +12603,7 @@ static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
     desc.rigor = p->desc.rigor;
     vd_result result = vd__fft_new(p->base.ctx, &desc, &convolution, &p->run);
     if (result || p->desc.map) return result;
-    p->run->spectrum = vd_plan_buffer(&p->base, "convolve spectrum", (vd_type)vd__fft_pair_type(p->desc.type),
+    p->run->spectrum = vd_plan_buffer(&p->base, "convolve spectrum", (vd_type)vd__fft_complex_type(p->desc.type),
                                       p->run->dense.stride[0] * vd__convolve_filter_count(p), NULL);
     return p->run->spectrum.id ? VD_OK : vd_error_result();
 }
@@ -13027,31 +13027,42 @@ static vd_result vd__fft_fill_ones(const vd_fft *p, vd_buffer buffer, uint64_t f
                    p->real == VC_F64 ? (const void *)one_f64 : (const void *)one_f32, size);
 }
 
-/* vd_plan_tuner.build: compiles the kernel of a trial, without hooks and scaling, and creates its tables. Tables that
-   the device computes are filled with ones, since their values do not change the time. Returns VD_ERROR_UNSUPPORTED if
-   the pass does not support the choice. */
-static vd_result vd__fft_build_trial(void *user, const void *choice, void *trial) {
-    const vd__fft_tuner *tuner = (const vd__fft_tuner *)user;
-    vd__fft_trial *t = (vd__fft_trial *)trial;
-    vd_fft *scratch = tuner->scratch;
-    vd__fft_pass *pass = &scratch->route[0].pass[0];
+/* Makes `scratch` a plan that consists of the measured pass only, without hooks and scaling. */
+static void vd__fft_isolate_pass(const vd__fft_tuner *tuner, vd_fft *scratch) {
     *scratch = *tuner->plan;
     memset(&scratch->hooks, 0, sizeof scratch->hooks);
     scratch->scale[0] = scratch->scale[1] = 1;
     scratch->route[0].count = 1;
     scratch->route[1].count = 0;
-    *pass = *tuner->pass;
-    if (vd__fft_apply_choice(tuner->plan, tuner->pass, (const vd__fft_choice *)choice, &pass->shape))
-        return VD_ERROR_UNSUPPORTED;
+    scratch->route[0].pass[0] = *tuner->pass;
+}
+
+/* Creates the tables of a trial. Those that the device computes are filled with ones, since their values do not change
+   the time. */
+static vd_result vd__fft_make_trial_tables(vd_fft *scratch) {
     vd_result result = vd__fft_make_tables(scratch);
     if (!result) result = vd__fft_upload_tables(scratch);
-    if (!result && scratch->generated_end) result = vd__fft_fill_ones(scratch, scratch->tables, scratch->table_count);
+    if (result || !scratch->generated_end) return result;
+    return vd__fft_fill_ones(scratch, scratch->tables, scratch->table_count);
+}
+
+/* vd_plan_tuner.build: compiles the kernel of a trial and creates its tables. Returns VD_ERROR_UNSUPPORTED if the pass
+   does not support the choice. */
+static vd_result vd__fft_build_trial(void *user, const void *choice, void *trial) {
+    const vd__fft_tuner *tuner = (const vd__fft_tuner *)user;
+    vd__fft_trial *t = (vd__fft_trial *)trial;
+    vd_fft *scratch = tuner->scratch;
+    vd__fft_pass *pass = &scratch->route[0].pass[0];
+    vd__fft_isolate_pass(tuner, scratch);
+    if (vd__fft_apply_choice(tuner->plan, tuner->pass, (const vd__fft_choice *)choice, &pass->shape))
+        return VD_ERROR_UNSUPPORTED;
+    vd_result result = vd__fft_make_trial_tables(scratch);
     if (!result) result = vd__fft_build_kernel(scratch, 0, tuner->direction, false);
     vd__fft_free(&scratch->base.allocator, scratch->table);
     t->kernel = pass->kernels[tuner->direction][0].kernel;
     t->tables = scratch->tables;
-    tuner->plan->base.objects = scratch->base.objects; /* vd_plan_tune moves them to the trial */
     t->groups = vd__fft_group_count(pass);
+    tuner->plan->base.objects = scratch->base.objects; /* vd_plan_tune moves them to the trial */
     return result;
 }
 
@@ -13136,11 +13147,11 @@ static bool vd__fft_tuner_allocate(vd__fft_tuner *tuner) {
         return false;
     tuner->in = vd_plan_buffer(&p->base, "fft noise input", VD_F32X2, (tuner->in_bytes + 7) / 8, NULL);
     if (spectrum)
-        tuner->spectrum = vd_plan_buffer(&p->base, "fft noise spectrum", (vd_type)vd__fft_pair_type(p->real), spectrum,
-                                         NULL);
+        tuner->spectrum = vd_plan_buffer(&p->base, "fft noise spectrum", (vd_type)vd__fft_complex_type(p->real),
+                                         spectrum, NULL);
     if (!tuner->in.id || (spectrum && !tuner->spectrum.id)) return false;
     if (spectrum
-        && !vd__fft_fill_noise(tuner, tuner->spectrum, spectrum * vc_type_size(vd__fft_pair_type(p->real)), p->real))
+        && !vd__fft_fill_noise(tuner, tuner->spectrum, spectrum * vc_type_size(vd__fft_complex_type(p->real)), p->real))
         return false;
     tuner->out = vd_plan_buffer(&p->base, "fft noise output", VD_F32X2, (tuner->out_bytes + 7) / 8, NULL);
     return tuner->out.id != 0;
@@ -13263,8 +13274,8 @@ static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__ff
         vd__fft_timing *t = &p->timing[i];
         if (p->overridden >> i & 1 || pass->real.fold_only || pass->shape.n == 1) continue;
         /* every trial has its own tables */
-        if (pass->chirp.n + pass->chirp.m > max_bytes / VD_PLAN_MAX_CHOICES / vc_type_size(vd__fft_pair_type(p->real)))
-            continue;
+        uint64_t max_table = max_bytes / VD_PLAN_MAX_CHOICES / vc_type_size(vd__fft_complex_type(p->real));
+        if (pass->chirp.n + pass->chirp.m > max_table) continue;
         tuner->pass = vd__fft_pass_at(tuner->plan, i);
         tuner->direction = i >= p->route[0].count;
         vd__fft_measure_key_make(&tuner->key, tuner->plan, tuner->pass, tuner->direction, rigor);
@@ -13420,8 +13431,8 @@ static void vd__fft_query_device(vd_fft *p) {
     p->device.private_words = d->limits.max_private_bytes / vc_type_size(p->real);
     p->device.groups_as_loops = facts.groups_as_loops;
     p->device.wide = p->real == VC_F64;
-    p->device.pairs_as_words = facts.lane_access && d->features & VD_FEATURE_I64 && p->real == VC_F32;
-    if (p->device.pairs_as_words && d->features & VD_FEATURE_SUBGROUP
+    p->device.complex_as_words = facts.lane_access && d->features & VD_FEATURE_I64 && p->real == VC_F32;
+    if (p->device.complex_as_words && d->features & VD_FEATURE_SUBGROUP
         && d->limits.min_subgroup_size == d->limits.max_subgroup_size)
         p->device.shuffle_lanes = d->limits.min_subgroup_size;
 }

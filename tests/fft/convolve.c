@@ -29,8 +29,8 @@ static double noise(uint64_t i) {
     return (double)((x ^ x >> 13) >> 8) / 8388608.0 - 1.0;
 }
 
-/* The numbers as the device gets them, in double: pairs, with 0 for the imaginary part of reals. */
-static double *numbers(const sample *s, uint64_t count, uint64_t seed) {
+/* The elements as the device gets them, in double: complex, with 0 for the imaginary part of reals. */
+static double *elements(const sample *s, uint64_t count, uint64_t seed) {
     double *x = (double *)malloc((size_t)count * 2 * sizeof *x);
     assert_non_null(x);
     for (uint64_t i = 0; i < 2 * count; i++) {
@@ -168,7 +168,7 @@ static void check_one(const sample *s) {
     uint64_t n = count_of(s->shape), m = count_of(s->kernel), out_count = count_of(results);
     uint64_t ins = batch * channels * n, outs = batch * kernels * out_count, groups = per_group ? batch : 1,
              weights = groups * kernels * channels * m;
-    double *x = numbers(s, ins, 1), *k = numbers(s, weights, 777),
+    double *x = elements(s, ins, 1), *k = elements(s, weights, 777),
            *y = (double *)calloc((size_t)outs, 16);
     assert_non_null(y);
     vd_convolve *plan = plan_of(device_context, s);
@@ -685,7 +685,7 @@ static void simple_calls(void **state) {
     need_device();
     for (int i = 0; i < 2; i++) {
         const sample *s = &samples[i];
-        double *x = numbers(s, 720, 5), *k = numbers(s, 15, 6), *y = (double *)calloc(720, 16);
+        double *x = elements(s, 720, 5), *k = elements(s, 15, 6), *y = (double *)calloc(720, 16);
         float data[720], kernel_data[15];
         vd_buffer_desc desc = { 0 };
         vd_stats before, after;
@@ -840,7 +840,7 @@ static void check_map(const sample *s, uint64_t pad, const char *expected_kernel
         fail_msg("%s", vd_convolve_explain(plan));
     sample real = *s;
     real.real = 1;
-    double *x = numbers(s, batch * n, 3), *weights = numbers(&real, batch * all, 99);
+    double *x = elements(s, batch * n, 3), *weights = elements(&real, batch * all, 99);
     vd_buffer in = numbers_buffer(s, batch * n, x), w = numbers_buffer(&real, batch * all, weights);
     uint64_t results[3] = { 1, 1, 1 };
     for (int d = 0; d < 3; d++) results[d] = shape[d] + (s->shape[d] ? pad : 0);

@@ -536,12 +536,12 @@ static void real_kinds(void **state) {
 }
 
 /* The imaginary part is ignored, so these hooks leave it unset, in one direction. */
-static void load_number(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+static void load_re_only(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     (void)k;
     if (!at->direction) v->re = vc_load(((const real_and_power *)user)->real, at->index);
 }
 
-static void store_number(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+static void store_re_only(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     static const vc_val nothing = { 0, 0 };
     (void)k;
     if (!at->direction) return;
@@ -596,13 +596,13 @@ static void real_arrays(void **state) {
             fail_msg("element %d is %.9g, not %.9g", (int)i, (double)result[i], re * re + im * im);
     }
     vd_fft_destroy(plan);
-    desc.load = load_number;
+    desc.load = load_re_only;
     desc.store = NULL;
     plan = vd_fft_create(device_context, &desc);
     run_own(plan, VD_FFT_FORWARD, none, bins, real, power);
     vd_fft_destroy(plan);
     desc.load = NULL;
-    desc.store = store_number;
+    desc.store = store_re_only;
     plan = vd_fft_create(device_context, &desc);
     run_own(plan, VD_FFT_INVERSE, bins, none, real, power);
     vd_fft_destroy(plan);

@@ -55,7 +55,7 @@ enum { N = 5000 };
 
 typedef struct fixture {
     vd_context *ctx;
-    vd_buffer pairs, in, out, numbers;
+    vd_buffer complexes, in, out, integers;
 } fixture;
 
 static vd_list *list_of(const fixture *f) { return vd_immediate(f->ctx, 0, 0); }
@@ -87,7 +87,7 @@ static vd_result transform(fixture *f, vd_fft_desc *desc, vd_buffer out, const v
     vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 }, NULL, 0 };
     vd_fft *plan = vd_fft_create(f->ctx, desc);
     vd_result result = last(plan);
-    io.in = desc->kind == VD_FFT_REAL ? f->in : f->pairs;
+    io.in = desc->kind == VD_FFT_REAL ? f->in : f->complexes;
     io.out = out;
     io.args = args;
     io.arg_count = args ? 1 : 0;
@@ -119,7 +119,7 @@ static vd_result reals(fixture *f) {
     vd_fft_desc desc = { 0 };
     desc.kind = VD_FFT_REAL;
     desc.shape[0] = 48;
-    return transform(f, &desc, f->pairs, NULL);
+    return transform(f, &desc, f->complexes, NULL);
 }
 
 static vd_result convolve(fixture *f) {
@@ -154,7 +154,7 @@ static vd_result run_scan(fixture *f, vd_scan *plan, bool compacts) {
     vd_result result = last(plan);
     io.in = f->in;
     io.out = f->out;
-    if (compacts) io.count = f->numbers;
+    if (compacts) io.count = f->integers;
     if (!result) result = vd_scan_run(plan, list_of(f), &io);
     vd_scan_destroy(plan);
     return result;
@@ -183,7 +183,7 @@ static vd_result sort(fixture *f) {
     vd_sort *plan = vd_sort_create(f->ctx, &desc);
     vd_result result = last(plan);
     io.keys = f->in;
-    io.values = f->numbers;
+    io.values = f->integers;
     if (!result) result = vd_sort_run(plan, list_of(f), &io);
     vd_sort_destroy(plan);
     return result;
@@ -195,7 +195,7 @@ static vd_result histogram(fixture *f) {
     desc.bins = 40;
     vd_histogram *plan = vd_histogram_create(f->ctx, &desc);
     vd_result result = last(plan);
-    if (!result) result = vd_histogram_run(plan, list_of(f), f->in, f->numbers);
+    if (!result) result = vd_histogram_run(plan, list_of(f), f->in, f->integers);
     vd_histogram_destroy(plan);
     return result;
 }
@@ -209,7 +209,7 @@ static vd_result top_k(fixture *f) {
     vd_result result = last(plan);
     io.in = f->in;
     io.values = f->out;
-    io.indices = f->numbers;
+    io.indices = f->integers;
     if (!result) result = vd_top_k_run(plan, list_of(f), &io);
     vd_top_k_destroy(plan);
     return result;
@@ -260,10 +260,10 @@ static void open_context(fixture *f, account *a) {
     desc.allocator.release = give;
     desc.allocator.user = a;
     if (vd_context_create(&desc, &f->ctx)) fail_msg("%s", vd_error_text());
-    f->pairs = buffer_of(f->ctx, VD_F32C, N, NULL);
+    f->complexes = buffer_of(f->ctx, VD_F32C, N, NULL);
     f->in = buffer_of(f->ctx, VD_F32, N, NULL);
     f->out = buffer_of(f->ctx, VD_F32, N, NULL);
-    f->numbers = buffer_of(f->ctx, VD_U32, N, NULL);
+    f->integers = buffer_of(f->ctx, VD_U32, N, NULL);
     a->calls = 0;
 }
 

@@ -64,7 +64,7 @@ typedef struct plans {
     vd_top_k *top;
 } plans;
 
-typedef struct buffers { vd_buffer pairs, in, out, numbers; } buffers;
+typedef struct buffers { vd_buffer complexes, in, out, integers; } buffers;
 
 static void positive(vc_kernel *k, vd_fragment_io *io, void *user) {
     (void)k, (void)user;
@@ -130,10 +130,10 @@ typedef void (*checker)(vd_result result, const char *whose);
 
 static void run_transforms(const plans *p, vd_list *list, const buffers *b, checker check) {
     vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 }, NULL, 0 };
-    io.in = b->pairs;
+    io.in = b->complexes;
     check(vd_fft_run(p->fft, list, &io), "vd_fft_run 'fft': ");
     io.in = b->in;
-    io.out = b->pairs;
+    io.out = b->complexes;
     check(vd_fft_run(p->real, list, &io), "vd_fft_run 'fft': ");
     check(vd_convolve_set_filter(p->convolve, list, b->in), "vd_convolve_set_filter 'convolve': ");
     check(vd_convolve_run(p->convolve, list, b->in, b->out), "vd_convolve_run 'convolve': ");
@@ -147,15 +147,15 @@ static void run_the_others(const plans *p, vd_list *list, const buffers *b, chec
     scan.in = b->in;
     scan.out = b->out;
     check(vd_scan_run(p->scan, list, &scan), "vd_scan_run 'scan': ");
-    scan.count = b->numbers;
+    scan.count = b->integers;
     check(vd_scan_run(p->compact, list, &scan), "vd_scan_run 'compact': ");
     sort.keys = b->out;
     check(vd_sort_run(p->sort, list, &sort), "vd_sort_run 'sort': ");
     check(vd_sort_run(p->counting, list, &sort), "vd_sort_run 'sort': ");
-    check(vd_histogram_run(p->histogram, list, b->in, b->numbers), "vd_histogram_run 'histogram': ");
+    check(vd_histogram_run(p->histogram, list, b->in, b->integers), "vd_histogram_run 'histogram': ");
     top.in = b->in;
     top.values = b->out;
-    top.indices = b->numbers;
+    top.indices = b->integers;
     check(vd_top_k_run(p->top, list, &top), "vd_top_k_run 'top_k': ");
 }
 
@@ -169,10 +169,10 @@ static void refused(vd_result result, const char *whose) {
 
 static buffers buffers_in(vd_context *ctx) {
     buffers b;
-    b.pairs = buffer_of(ctx, VD_F32C, N, NULL);
+    b.complexes = buffer_of(ctx, VD_F32C, N, NULL);
     b.in = buffer_of(ctx, VD_F32, N, NULL);
     b.out = buffer_of(ctx, VD_F32, N, NULL);
-    b.numbers = buffer_of(ctx, VD_U32, N, NULL);
+    b.integers = buffer_of(ctx, VD_U32, N, NULL);
     return b;
 }
 
@@ -288,15 +288,15 @@ static void kept_plans_are_released_first(void **state) {
         buffers b = buffers_in(ctx);
         desc.shape[0] = 8;
         if (i & 1) before = vd_reduce_create(ctx, &desc);
-        assert_int_equal(vd_fft_forward(ctx, b.pairs), VD_OK);
+        assert_int_equal(vd_fft_forward(ctx, b.complexes), VD_OK);
         assert_int_equal(vd_reduce_sum(ctx, b.in, b.out), VD_OK);
         assert_int_equal(vd_sort_all(ctx, b.in), VD_OK);
         assert_int_equal(vd_fft_shift(ctx, b.in, b.out, 0, VD_FFT_FORWARD), VD_OK);
         if (i & 2) after = vd_reduce_create(ctx, &desc);
-        vd_buffer_destroy(ctx, b.pairs);
+        vd_buffer_destroy(ctx, b.complexes);
         vd_buffer_destroy(ctx, b.in);
         vd_buffer_destroy(ctx, b.out);
-        vd_buffer_destroy(ctx, b.numbers);
+        vd_buffer_destroy(ctx, b.integers);
         vd_reduce_destroy(before);
         vd_reduce_destroy(after);
         vd_context_destroy(ctx);

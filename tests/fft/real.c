@@ -966,7 +966,7 @@ static void give(void *user, void *block) {
 }
 
 /* Kernels of both directions, and the first and last of each, share their tables. The largest allocation of a plan is
-   the array of all tables, pairs of f64 that doubles until they fit; twice as much means one table too many. */
+   the array of all tables, complex f64, which doubles until they fit; twice as much means one table too many. */
 static void tables_are_shared(void **state) {
     static const struct { vd_fft_kind kind; uint64_t n, bytes; } cases[] = {
         { VD_FFT_REAL, 200000, 2 << 20 }, { VD_FFT_DCT1, 100001, 2 << 20 }, { VD_FFT_DCT2, 100000, 4 << 20 },

@@ -573,22 +573,22 @@ static void lists(void **state) {
     vd_sort *o = vd_sort_create(ctx, &sort);
     vd_histogram *h = vd_histogram_create(ctx, &histogram);
     vd_top_k *t = vd_top_k_create(ctx, &top);
-    vd_buffer pairs = buffer_of(ctx, VD_F32C, 16, NULL), in = buffer_of(ctx, VD_F32, 16, NULL),
+    vd_buffer complexes = buffer_of(ctx, VD_F32C, 16, NULL), in = buffer_of(ctx, VD_F32, 16, NULL),
               out = buffer_of(ctx, VD_F32, 16, NULL);
-    vd_buffer whole_numbers = buffer_of(ctx, VD_U32, 16, NULL);
+    vd_buffer integers = buffer_of(ctx, VD_U32, 16, NULL);
     vd_fft_io fft_io = { VD_FFT_FORWARD, { 0 }, { 0 }, NULL, 0 };
     vd_scan_io scan_io = { { 0 }, { 0 }, { 0 }, { 0 } };
     vd_sort_io sort_io = { { 0 }, { 0 }, { 0 }, { 0 } };
     vd_top_k_io top_io = { { 0 }, { 0 }, { 0 } };
     if (!f || !c || !r || !s || !o || !h || !t) fail_msg("%s", vd_error_text());
-    fft_io.in = pairs;
+    fft_io.in = complexes;
     scan_io.in = sort_io.keys = top_io.in = in;
     scan_io.out = top_io.values = out;
-    top_io.indices = whole_numbers;
+    top_io.indices = integers;
     for (int i = 0; i < 2; i++) {
         refused(vd_fft_run(f, bad[i], &fft_io), "vd_fft_run 'fft': ");
         says(why[i]);
-        refused(vd_convolve_set_filter(c, bad[i], pairs), "vd_convolve_set_filter 'convolve': ");
+        refused(vd_convolve_set_filter(c, bad[i], complexes), "vd_convolve_set_filter 'convolve': ");
         says(why[i]);
         refused(vd_reduce_run(r, bad[i], in, out), "vd_reduce_run 'reduce': ");
         says(why[i]);
@@ -596,13 +596,13 @@ static void lists(void **state) {
         says(why[i]);
         refused(vd_sort_run(o, bad[i], &sort_io), "vd_sort_run 'sort': ");
         says(why[i]);
-        refused(vd_histogram_run(h, bad[i], in, whole_numbers), "vd_histogram_run 'histogram': ");
+        refused(vd_histogram_run(h, bad[i], in, integers), "vd_histogram_run 'histogram': ");
         says(why[i]);
         refused(vd_top_k_run(t, bad[i], &top_io), "vd_top_k_run 'top_k': ");
         says(why[i]);
     }
-    assert_int_equal(vd_convolve_set_filter(c, vd_immediate(ctx, 0, 0), pairs), VD_OK);
-    refused(vd_convolve_run(c, bad[1], pairs, pairs), "vd_convolve_run 'convolve': the list belongs to another context");
+    assert_int_equal(vd_convolve_set_filter(c, vd_immediate(ctx, 0, 0), complexes), VD_OK);
+    refused(vd_convolve_run(c, bad[1], complexes, complexes), "vd_convolve_run 'convolve': the list belongs to another context");
     vd_fft_destroy(f);
     vd_convolve_destroy(c);
     vd_reduce_destroy(r);

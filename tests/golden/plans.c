@@ -239,7 +239,7 @@ static void processor(vd_device_info *d) {
     d->limits.subgroup_size = d->limits.min_subgroup_size = d->limits.max_subgroup_size = 8;
 }
 
-/* The processor on Vulkan: plans move f32 in pairs. */
+/* The processor on Vulkan: plans access a complex f32 as one word. */
 static void vulkan_processor(vd_device_info *d) {
     processor(d);
     d->facts.lane_access = true;
