@@ -131,9 +131,10 @@
          VKDISPATCH_DEBUG        1, 0 (default)              1: debug mode, like vd_context_desc.debug; see "Errors"
          VKDISPATCH_PROFILE      1, file name, 0 (default)   measures every command, see "Profiling"
          VKDISPATCH_CHECK_KERNELS
-                                 1, 0 (default)              1: kernels of the builder, also those of vkdispatch_fft.h,
+                                 1, 0                        1: kernels of the builder, also those of vkdispatch_fft.h,
                                                              check the index of every load, store and atomic; see
-                                                             "Checked kernels" in vkdispatch_codegen.h
+                                                             "Checked kernels" in vkdispatch_codegen.h. 0: not in debug
+                                                             mode. Default: in debug mode, without vkdispatch_fft.h
          VKDISPATCH_COPIES       kernel, driver              how Vulkan copies between buffers with addresses. kernel: a
                                                              kernel copies wherever alignment permits. driver: the
                                                              driver copies. Default: whichever is faster
@@ -271,15 +272,17 @@
        * Warnings are logged for a kernel that writes no buffer or image and does not print; for threads along an axis
          that a kernel of the builder does not use (vd_kernel_desc.axes); and for reads of a buffer that a list writes,
          if that list has not been submitted. The reads that are checked are those of dispatches in immediate lists, of
-         submitted lists, of vd_buffer_read and of vd_buffer_read_region.
+         submitted lists, of vd_buffer_read and of vd_buffer_read_region. vd_context_destroy warns of lists that were
+         never submitted.
        * The Vulkan validation layer is enabled if it is installed, OpenCL reports errors of its context, and
          vd_context_destroy logs the objects that were not destroyed.
+       * Kernels of the builder check and report loads, stores and atomics past the end of a buffer or array, if their
+         vc_kernel_desc.machine is that of vd_machine. See "Checked kernels" in vkdispatch_codegen.h.
        In all modes, the message about a kernel handle of 0 contains the last failure to create a kernel.
        Lost devices. VD_ERROR_DEVICE_LOST is permanent for the context: destroy it and create another. The text names
        the device that was lost first.
-       Not checked: loads and stores of a kernel past the end of a buffer are undefined, as in C. With
-       VKDISPATCH_CHECK_KERNELS=1, kernels of the builder check and report them. A list pointer must not be used after
-       vd_submit or vd_list_discard, because it may belong to a later list.
+       Not checked: without debug mode, loads and stores of a kernel past the end of a buffer are undefined, as in C. A
+       list pointer must not be used after vd_submit or vd_list_discard, because it may belong to a later list.
 
    Memory
        Host memory comes from vd_context_desc.allocator; with Vulkan, so does the memory that the driver needs for
@@ -961,6 +964,8 @@ typedef struct vd_facts {
                                        is 0 */
     uint32_t max_loop_iterations;   /* the driver terminates a loop after this number of iterations, counted over all
                                        loops of an invocation. 0: no limit. Set for llvmpipe */
+    bool debug;                     /* the context is in debug mode: vd_machine requests checked kernels. Set only in
+                                       the result of vd_device */
 } vd_facts;
 
 /* What a device is; filled in by the library, except as a description of the device for VD_BACKEND_DUMMY. */
@@ -14033,6 +14038,7 @@ static vd_result vd__open_context_device(vd__context_device *dev, const vd_conte
     dev->device.queue_count = desc->queues ? (uint32_t)desc->queues : 1;
     vd_result r = dev->ctx->driver.backend->device_open(&dev->ctx->driver, index, disable, &dev->device);
     if (disable & VD_FEATURE_SHARING) dev->device.sharing_mask = 0;
+    dev->device.info.facts.debug = dev->ctx->host.debug;
     dev->disable = disable;
     return r;
 }
@@ -15512,12 +15518,14 @@ static VD__COLD char vd__format_spec(const char **cursor, char spec[24]) {
     return *end;
 }
 
+static VD__COLD bool vd__format_is_check(const char *format) { return strncmp(format, "check ", 6) == 0; }
+
 /* Parses a format of a kernel desc. Returns false if it is invalid: the types must match the conversions. */
 static VD__COLD bool vd__format_read(const char *cursor, vd__format *out) {
     char spec[24];
     uint32_t conversions = 0;
     memset(out, 0, sizeof *out);
-    out->check = strncmp(cursor, "check ", 6) == 0;
+    out->check = vd__format_is_check(cursor);
     out->assertion = out->check || strncmp(cursor, "assert:", 7) == 0;
     if (out->assertion) cursor += 6;
     while (*cursor != ':') {
@@ -20696,9 +20704,11 @@ static vd_result vd__dispatch_check(const vd_list *l, const vd_dispatch_desc *de
     return VD_OK;
 }
 
-/* Warns of a kernel without effect. */
-static VD__COLD void vd__debug_kernel(const vd_context *ctx, const vd__kernel *k) {
-    bool works = k->first_format != 0;
+/* Warns of a kernel without effect. Checks of indices are none. */
+static VD__COLD void vd__debug_kernel(const vd_context *ctx, const vd__kernel *k, const vd_kernel_desc *desc) {
+    bool works = false;
+    for (int i = 0; k->first_format && i < desc->format_count; i++)
+        works = works || !vd__format_is_check(desc->formats[i]);
     for (int i = 0; i < k->arg_count; i++) works = works || (k->args[i].access & VD_WRITE);
     if (!works)
         vd__logf(&ctx->host, VD_LOG_WARNING, "kernel '%s' has no effect: it writes no buffer or image and does not "
@@ -23226,8 +23236,13 @@ VD_API void vd_context_destroy(vd_context *ctx) {
     vd__attachments_release(ctx);
     vd__atomic_or32(&ctx->state, VD__CLOSING); /* from now on, calls that use the context fail */
     vd__lock_all(ctx);
-    for (vd_list *l = ctx->lists; l; l = l->next)
-        if (l->state != VD__LIST_FREE) vd__list_discard(l);
+    for (vd_list *l = ctx->lists; l; l = l->next) {
+        if (l->state == VD__LIST_FREE) continue;
+        if (ctx->host.debug)
+            vd__logf(&ctx->host, VD_LOG_WARNING, "vd_context_destroy: a %s with %u commands was not %s", l->graph
+                     ? "graph" : "list", l->commands, l->graph ? "ended (vd_graph_end)" : "submitted (vd_submit)");
+        vd__list_discard(l);
+    }
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_flush(&ctx->queues[i]);
     vd__unlock_all(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
@@ -24425,7 +24440,7 @@ static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_
             vd__kernel_codes_free(ctx, k, created);
         }
     }
-    if (!r && ctx->host.debug) vd__debug_kernel(ctx, k);
+    if (!r && ctx->host.debug) vd__debug_kernel(ctx, k, desc);
     vd__mutex_lock(&ctx->lock);
     if (!r) out->id = vd__pool_publish(&ctx->kernels, &k->slot);
     else if (k) vd__pool_release(&ctx->kernels, &k->slot);

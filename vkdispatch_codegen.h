@@ -395,11 +395,15 @@
        * a barrier that some invocations of the work-group do not reach, if the rules of Divergence did not detect it.
 
    Checked kernels
-       With vc_kernel_desc.checked, or if the environment variable VKDISPATCH_CHECK_KERNELS is 1 when a kernel is begun,
-       every load, store and atomic compares its index with the length of the buffer, shared array, private array or
-       table. The variable also applies to the kernels of vkdispatch_fft.h and tools/vcc. If the index is out of range,
-       a load returns 0, a store does nothing, and an atomic does nothing and returns 0. Each vc_return_if and the end
-       of the kernel report the first such access since the last report as a failed assertion:
+       In a checked kernel, every load, store and atomic compares its index with the length of the buffer, shared array,
+       private array or table. A kernel is checked if one of these holds when it is begun:
+       * vc_kernel_desc.checked is set;
+       * the context is in debug mode and vc_kernel_desc.machine is its vd_machine, unless the environment variable
+         VKDISPATCH_CHECK_KERNELS is 0. This excludes the kernels of vkdispatch_fft.h, which take long to compile;
+       * VKDISPATCH_CHECK_KERNELS is 1. This includes the kernels of vkdispatch_fft.h and tools/vcc.
+       If the index is out of range, a load returns 0, a store does nothing, and an atomic does nothing and returns 0.
+       Each vc_return_if and the end of the kernel report the first such access since the last report as a failed
+       assertion:
 
            kernel 'saxpy': vc_store: element 10 of buffer 'y' is out of range (10 elements) in invocation (10, 0, 0)
 
@@ -763,6 +767,7 @@ typedef struct vc_machine {
     uint64_t max_private_bytes;     /* private memory of all invocations of a work-group in bytes: their arrays, and
                                        values kept across barriers. A kernel fails if its arrays alone exceed it; 0: not
                                        checked */
+    bool debug;                     /* kernels are checked, see "Checked kernels"; vd_machine sets it in debug mode */
 } vc_machine;
 
 typedef struct vc_kernel_desc {
@@ -778,8 +783,7 @@ typedef struct vc_kernel_desc {
     uint32_t threads[3];            /* launch size of vd_run(ctx, kernel, 0, ...); trailing zeros mean 1. Default:
                                        none */
     const char *threads_of;         /* copied; instead: name of a buffer, whose length in elements is the launch size */
-    bool checked;                   /* check the index of every access to memory, see "Checked kernels"; default: only
-                                       if VKDISPATCH_CHECK_KERNELS is 1 */
+    bool checked;                   /* check the index of every access to memory; default: see "Checked kernels" */
 } vc_kernel_desc;
 
 /* ---- info: arguments and required features of a kernel ---- */
@@ -845,7 +849,8 @@ typedef struct vc_info {
                                        "assert:text" */
     int format_count;               /* of formats */
     uint32_t axes;                  /* bit i: the code reads an id along axis i: a global, local or group id, or
-                                       vc_local_index or a subgroup's if local_size[i] is not 1 */
+                                       vc_local_index or a subgroup's if local_size[i] is not 1. The ids that
+                                       vc_printf, vc_assert and checks report do not count */
 } vc_info;
 
 /* ---- kernels ---- */
@@ -1522,7 +1527,8 @@ VC_API vc_kernel *vc_begin_with(const vc_kernel_desc *desc, const char *name, ui
 struct vd_context;
 struct vd_kernel;
 
-/* Returns the features and limits that all devices of the context have; zero if ctx is NULL. */
+/* Returns the features and limits that all devices of the context have, and whether it is in debug mode; zero if ctx is
+   NULL. */
 VC_API vc_machine vd_machine(const struct vd_context *ctx);
 
 /* Returns the target that vd_kernel_build compiles for (vd_facts.code), for vc_reflect_for; VC_TARGET_NONE if ctx is
@@ -3217,6 +3223,7 @@ struct vc_kernel {
     bool checks;             /* indices are checked; false inside of a checked access */
     vc_ref failed_check[3];  /* variables of checked kernels: number of the format, index, length; 0: none failed */
     uint32_t reported_to;    /* number of nodes when vc__report_checks_at_end was last called */
+    uint32_t global_axes;    /* bits of the axes of vc_global_id, except those of reports */
     uint32_t generation;     /* number of restarts; stored in values and refs */
     vc__node *node;
     uint32_t count, capacity;
@@ -12311,10 +12318,11 @@ static const char *vc__entry_name(const vc_kernel *k, vc_target target, char out
     return out;
 }
 
-/* Returns the axes along which a leaf differs between invocations, as bits. */
+/* Returns the axes along which a leaf differs between invocations, as bits. Ids that only reports read do not count. */
 static uint32_t vc__leaf_axes(const vc_kernel *k, const vc__node *n) {
     uint32_t axes = 0;
-    if (n->op == VC__OP_LOCAL_ID || n->op == VC__OP_GROUP_ID || n->op == VC__OP_GLOBAL_ID) return 1u << (n->x & 3u);
+    if (n->op == VC__OP_GLOBAL_ID) return 1u << n->x & k->global_axes;
+    if (n->op == VC__OP_LOCAL_ID || n->op == VC__OP_GROUP_ID) return 1u << (n->x & 3u);
     if (n->op != VC__OP_LOCAL_INDEX && n->op != VC__OP_SUBGROUP_ID && n->op != VC__OP_SUBGROUP_LOCAL_ID) return 0;
     for (uint32_t i = 0; i < 3; i++) axes |= (uint32_t)(k->desc.local_size[i] > 1) << i;
     return axes;
@@ -14011,7 +14019,7 @@ static void vc__check_desc(vc_kernel *k) {
         k->desc.machine.spirv_version = 0;
     }
     const char *check = getenv("VKDISPATCH_CHECK_KERNELS");
-    if (check && strcmp(check, "1") == 0) k->desc.checked = true;
+    if (check && *check ? strcmp(check, "1") == 0 : k->desc.machine.debug) k->desc.checked = true;
     else if (check && *check && strcmp(check, "0") != 0)
         vc__fail(k, "kernel '%s': the environment variable VKDISPATCH_CHECK_KERNELS is '%.40s', but must be 0 or 1",
                  vc__name(k), check);
@@ -14038,7 +14046,7 @@ static void vc__reset(vc_kernel *k, const vc_kernel_desc *desc) {
         0;
     k->open_block = k->region = k->outer_loop = k->replayed_statement = k->closed_to = k->format_count = 0;
     k->needs_replay = k->checks = false;
-    k->reported_to = 0;
+    k->reported_to = k->global_axes = 0;
     k->private_bytes = k->table_bytes = 0;
     k->closed_from = VC__NIL;
     k->node_limit = k->capacity;
@@ -15344,6 +15352,7 @@ VC_API vc_val vc_group_id(vc_kernel *k, uint32_t axis) {
 
 VC_API vc_val vc_global_id(vc_kernel *k, uint32_t axis) {
     vc_val id = vc__builtin(k, "vc_global_id", VC__OP_GLOBAL_ID, axis);
+    if (id.owner) k->global_axes |= 1u << axis;
     if (!id.owner || !vc__has_group_base(k, axis)) return id;
     return vc_add(
         id, vc_mul(vc__implicit(k, "vc_global_id", VC_IMPLICIT_GROUP_BASE, 0, axis), vc_u32(k->desc.local_size[axis])));
@@ -17361,6 +17370,7 @@ static uint32_t vc__format_of(vc_kernel *k, const char *call, const char *types,
 static void vc__output_record(vc_kernel *k, vc_ref out, vc_val number, const vc_val *words, uint32_t count) {
     vc_ref lost = vc_var(k, "lost", VC_BOOL);
     vc_val length = vc_length(out), size = vc_u32(4 + count), used;
+    uint32_t axes = k->global_axes;
     vc_set(lost, vc_bool(true));
     vc_atomic_load(out, vc_u32(0), &used);
     VC_IF(k, vc_lt(used, length)) {
@@ -17380,6 +17390,7 @@ static void vc__output_record(vc_kernel *k, vc_ref out, vc_val number, const vc_
         vc_atomic_max(out, vc_u32(2), number, NULL);
         vc_atomic_max(out, vc_u32(3), vc_not(number), NULL);
     }
+    k->global_axes = axes;
 }
 
 /* The number of a format in the runtime: the implicit argument, the number of the kernel's first format, plus the index
@@ -17885,6 +17896,7 @@ VC_API vc_machine vd_machine(const struct vd_context *ctx) {
     memset(&m, 0, sizeof m);
     for (int i = 0; i < count; i++) {
         const vd_device_info *d = vd_device(ctx, i);
+        m.debug = d->facts.debug;
         m.missing_features |= ~d->features & VC__ALL_FEATURES;
         for (int j = 0; j < 3; j++) {
             m.max_groups[j] = i ? vc__min_u32(m.max_groups[j], d->limits.max_groups[j]) : d->limits.max_groups[j];

@@ -1668,6 +1668,7 @@ static vc_kernel *vd__plan_begin(const vd_plan *plan, const char *name, uint32_t
     desc.name = name;
     desc.local_size[0] = threads;
     desc.machine = vd_machine(plan->ctx);
+    desc.machine.debug = false; /* checks multiply the time to compile these kernels */
     desc.allocator.allocate = a.allocate;
     desc.allocator.reallocate = a.reallocate;
     desc.allocator.release = a.release;

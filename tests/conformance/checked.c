@@ -179,8 +179,9 @@ static void ignore_log(void *user, vd_log_level level, const char *message) {
     (void)message;
 }
 
-static vd_context *quiet_context(fixture *f, int form) {
+static vd_context *quiet_context(fixture *f, int form, bool debug) {
     vd_context_desc desc = fixture_desc(f);
+    desc.debug = debug;
     desc.log = ignore_log;
     desc.disable = form ? VD_FEATURE_ADDRESS : 0;
     return context_with(f, &desc);
@@ -188,7 +189,7 @@ static vd_context *quiet_context(fixture *f, int form) {
 
 TEST_EXECUTED(every_access_is_checked) {
     for (int form = 0; form < 2; form++) {
-        vd_context *ctx = quiet_context(f, form);
+        vd_context *ctx = quiet_context(f, form, false);
         for (size_t i = 0; i < COUNT(accesses); i++) {
             const struct access *a = &accesses[i];
             char text[300];
@@ -205,7 +206,7 @@ TEST_EXECUTED(every_access_is_checked) {
 
 /* A load out of range returns 0, and an atomic operation out of range returns 0 as the old value. */
 TEST_EXECUTED(values_out_of_range_are_zero) {
-    vd_context *ctx = quiet_context(f, 0);
+    vd_context *ctx = quiet_context(f, 0, false);
     uint32_t data[4] = { 11, 12, 13, 14 }, after[24];
     vc_kernel_desc desc = checked_desc(ctx, NULL);
     vc_kernel *k = vc_begin(&desc);
@@ -241,7 +242,7 @@ TEST_EXECUTED(elements_are_counted_in_the_type_of_the_kernel) {
     static const vd_type passed[] = { VD_STRUCT(sizeof(body)), VD_BYTES };
     for (int form = 0; form < 2; form++)
         for (size_t t = 0; t < COUNT(passed); t++) {
-            vd_context *ctx = quiet_context(f, form);
+            vd_context *ctx = quiet_context(f, form, false);
             vc_kernel_desc desc = checked_desc(ctx, "move");
             vc_kernel *k = vc_begin(&desc);
             vc_ref x = vc_buffer(k, "bodies", body_type(k), VC_READ_WRITE);
@@ -283,7 +284,7 @@ TEST_EXECUTED(arrays_inside_of_elements_are_checked) {
         { INT32_MAX, INT32_MIN, "vc_set: element | in buffer 'nodes' is out of range (" },
     };
     for (int form = 0; form < 2; form++) {
-        vd_context *ctx = quiet_context(f, form);
+        vd_context *ctx = quiet_context(f, form, false);
         vc_kernel_desc desc = checked_desc(ctx, "relax");
         vc_kernel *k = vc_begin(&desc);
         vc_ref x = vc_buffer(k, "nodes", node_type(k), VC_READ_WRITE), index = vc_buffer(k, "at", VC_I32, VC_READ);
@@ -314,7 +315,7 @@ TEST_EXECUTED(arrays_inside_of_elements_are_checked) {
 
 /* A whole element that is read through an index inside of it, with vectors at offsets that are not multiples of 12. */
 TEST_EXECUTED(composite_loads_check_the_arrays_on_their_path) {
-    vd_context *ctx = quiet_context(f, 0);
+    vd_context *ctx = quiet_context(f, 0, false);
     float data[2 * 15], after[8];
     vc_kernel_desc desc = checked_desc(ctx, "copy");
     for (int i = 0; i < 30; i++) data[i] = (float)(i + 1);
@@ -342,7 +343,7 @@ TEST_EXECUTED(composite_loads_check_the_arrays_on_their_path) {
 
 /* VC_ANY_TYPE: 6 pairs of f32 read as 4 vectors of three. */
 TEST_EXECUTED(a_buffer_of_any_type_is_checked_by_its_bytes) {
-    vd_context *ctx = quiet_context(f, 0);
+    vd_context *ctx = quiet_context(f, 0, false);
     vc_kernel_desc desc = checked_desc(ctx, "any");
     vc_kernel *k = vc_begin(&desc);
     vc_ref x = vc_buffer(k, "100%d", VC_F32X3, VC_READ_WRITE | VC_ANY_TYPE);
@@ -372,14 +373,19 @@ static void hook_load(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, voi
     v->re = vc_mul(v->re, vc_load(hook_table, at->index));
 }
 
+/* In debug mode, kernels of the library are not checked. */
+static const struct { uint64_t elements; bool checked; } hook_cases[] = { { 16, true }, { 4, true }, { 4, false } };
+
 TEST_EXECUTED(the_environment_checks_kernels_of_the_library) {
-    vd_context *ctx = quiet_context(f, 0);
+    vd_context *ctx = quiet_context(f, 0, true);
     float data[32] = { 0 };
     vd_fft_desc desc;
     vd_fft_io io;
-    setenv("VKDISPATCH_CHECK_KERNELS", "1", 1);
-    vd_buffer x = buffer_named(ctx, "x", VD_F32C, 16, data);
-    for (int bad = 0; bad < 2; bad++) {
+    vd_buffer x = buffer_named(ctx, "x", VD_F32C, 16, data), all = buffer_named(ctx, "all", VD_F32, 16, data);
+    for (size_t i = 0; i < COUNT(hook_cases); i++) {
+        bool bad = hook_cases[i].checked && hook_cases[i].elements < 16;
+        if (hook_cases[i].checked) setenv("VKDISPATCH_CHECK_KERNELS", "1", 1);
+        else unsetenv("VKDISPATCH_CHECK_KERNELS");
         memset(&desc, 0, sizeof desc);
         desc.name = "spectrum";
         desc.shape[0] = 16;
@@ -387,7 +393,13 @@ TEST_EXECUTED(the_environment_checks_kernels_of_the_library) {
         desc.load = hook_load;
         vd_fft *plan = vd_fft_create(ctx, &desc);
         if (!plan) fail_msg("%s", vd_error_text());
-        vd_buffer window = buffer_named(ctx, "window", VD_F32, bad ? 4 : 16, data);
+        vd_view_desc view;
+        memset(&view, 0, sizeof view);
+        view.name = "window";
+        view.buffer = all;
+        view.type = VD_F32;
+        view.shape[0] = hook_cases[i].elements;
+        vd_buffer window = vd_buffer_view(ctx, &view);
         vd_named_arg argument = { "window", vd_b(window) };
         memset(&io, 0, sizeof io);
         io.in = x;
@@ -400,7 +412,7 @@ TEST_EXECUTED(the_environment_checks_kernels_of_the_library) {
         vd_fft_destroy(plan);
         vd_buffer_destroy(ctx, window);
     }
-    unsetenv("VKDISPATCH_CHECK_KERNELS");
+    vd_buffer_destroy(ctx, all);
     vd_buffer_destroy(ctx, x);
 }
 
@@ -413,7 +425,7 @@ static void hook_ignores(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, 
 }
 
 TEST_EXECUTED(ignored_input_is_not_checked) {
-    vd_context *ctx = quiet_context(f, 0);
+    vd_context *ctx = quiet_context(f, 0, false);
     static const vd_fft_kind kinds[] = { VD_FFT_COMPLEX, VD_FFT_REAL };
     setenv("VKDISPATCH_CHECK_KERNELS", "1", 1);
     for (size_t i = 0; i < COUNT(kinds); i++) {

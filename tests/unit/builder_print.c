@@ -227,6 +227,27 @@ static void the_environment_selects_checked_kernels(void **state) {
     unsetenv("VKDISPATCH_CHECK_KERNELS");
 }
 
+/* Ids that are only in reports do not count as axes of the kernel. */
+static void debug_mode_selects_checked_kernels(void **state) {
+    (void)state;
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.machine.debug = true;
+    for (int variant = 0; variant < 3; variant++) {
+        if (variant == 1) setenv("VKDISPATCH_CHECK_KERNELS", "0", 1);
+        vc_kernel *k = vc_begin(&desc);
+        vc_ref x = vc_buffer(k, "x", VC_U32, VC_WRITE);
+        VC_EACH(k, i) { vc_store(x, i, variant == 2 ? vc_global_id(k, 2) : vc_u32(1)); }
+        assert_int_equal(vc_reflect(k)->format_count, variant != 1);
+        assert_int_equal(vc_reflect(k)->axes, variant == 2 ? 5 : 1);
+        vc_restart(k, NULL);
+        vc_printf(k, "%u", vc_u32(1));
+        assert_int_equal(vc_reflect(k)->axes, 0);
+        vc_free(k);
+        unsetenv("VKDISPATCH_CHECK_KERNELS");
+    }
+}
+
 /* An assertion that is known to hold leaves no trace in the reflection, and vc_restart removes earlier output. */
 static void a_kernel_without_output_has_no_output_buffer(void **state) {
     print_rig r = print_begin();
@@ -254,5 +275,6 @@ static const struct CMUnitTest builder_print_tests[] = {
     cmocka_unit_test(a_kernel_without_output_has_no_output_buffer), cmocka_unit_test(checked_kernels_have_formats),
     cmocka_unit_test(constant_indices_of_arrays_are_not_checked),
     cmocka_unit_test(the_environment_selects_checked_kernels),
+    cmocka_unit_test(debug_mode_selects_checked_kernels),
 };
 #undef BAD
