@@ -11863,8 +11863,10 @@ static void vc__opencl_image_op(vc__printer *g, const vc__node *n) {
     vc__opencl_coordinates(g, n->a[1]);
     if (n->op == VC__OP_IMAGE_STORE) vc__p_print_pattern(g, n, ", $2");
     vc__p_put(g, ")");
-    if (n->op == VC__OP_IMAGE_STORE && vc__opencl_is_read_write(o)) /* so that later loads see the store */
-        vc__p_put(g, "; atomic_work_item_fence(CLK_IMAGE_MEM_FENCE, memory_order_acq_rel, memory_scope_work_item)");
+    if (n->op == VC__OP_IMAGE_STORE && vc__opencl_is_read_write(o)) {
+        /* so that later loads see the store; NVIDIA's headers lack memory_scope_work_item, which would suffice */
+        vc__p_put(g, "; atomic_work_item_fence(CLK_IMAGE_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group)");
+    }
 }
 
 static void vc__opencl_image(vc__printer *g, uint32_t object, const char *separator) {

@@ -458,7 +458,7 @@ TEST(every_mistake_is_reported) {
         vd_wait_idle(r.ctx);
         if (show) print_message("%s\n    %s", m->name, heard.text[0] ? heard.text : "(silent)\n");
         if (!strstr(heard.text, m->text)) {
-            print_message("# %s: the log lacks '%s':\n# %s\n", m->name, m->text, heard.text);
+            print_error("%s: the log lacks '%s':\n%s\n", m->name, m->text, heard.text);
             failures++;
         }
         vd_buffer_destroy(r.ctx, r.x);

@@ -6,9 +6,9 @@
 #include <glob.h>
 #include <unistd.h>
 
-/* ---- a library: out = 2 in, after `rounds` steps of a random generator that do not change the result ---- */
+/* ---- a library: out = 2 in, after `rounds` times some steps of a random generator that do not change the result ---- */
 
-/* ROUNDS: some tens of milliseconds, much more than a delay of the operating system */
+/* ROUNDS: some tens of milliseconds, much more than a delay of the operating system or other programs on the GPU */
 enum { COUNT_OF = 1024, ROUNDS = 30000 };
 
 typedef struct choice { uint32_t rounds, added; } choice; /* added: to the results */
@@ -66,6 +66,7 @@ static vd_result build(void *user, const void *from, void *trial) {
     p->builds++;
     if (p->refuses_build) return vd_error_set(VD_ERROR_UNSUPPORTED, "no kernel for %u rounds", c->rounds);
     if (!c->rounds) return vd_error_set(VD_ERROR_UNSUPPORTED, "rounds is 0");
+    uint32_t steps = vd_device(p->base.ctx, 0)->type == VD_DEVICE_CPU ? 1 : 30;
     if (!vd_plan_buffer(&p->base, "scratch", VD_U32, 16, NULL).id) return vd_error_result(); /* of the trial */
     desc.name = "library";
     desc.machine = vd_machine(p->base.ctx);
@@ -76,7 +77,7 @@ static vd_result build(void *user, const void *from, void *trial) {
         vc_val x = vc_load(in, i);
         vc_ref state = vc_var(k, "state", VC_U32);
         vc_set(state, x);
-        VC_FOR(k, j, vc_u32(0), vc_u32(c->rounds)) {
+        VC_FOR(k, j, vc_u32(0), vc_u32(steps * c->rounds)) {
             vc_val s = vc_get(state);
             (void)j;
             s = vc_xor(s, vc_shl(s, vc_u32(13)));
