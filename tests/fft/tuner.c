@@ -6,7 +6,7 @@
 #include <glob.h>
 #include <unistd.h>
 
-/* ---- a library: out = 2 in, after `rounds` times some steps of a random generator that do not change the result ---- */
+/* ---- a library: out = 2 in, after steps of a random generator, some for each round, that do not change it ---- */
 
 /* ROUNDS: some tens of milliseconds, much more than a delay of the operating system or other programs on the GPU */
 enum { COUNT_OF = 1024, ROUNDS = 30000 };
