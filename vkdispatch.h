@@ -415,10 +415,13 @@
        have computed. Dispatches can be chained in this way without waiting. The implicit arguments (VD_IMPLICIT_THREADS
        and _GROUPS) have the values of the buffer, so guards such as VC_EACH work.
        * A number of 0 along any axis: nothing is executed.
-       * More work-groups than limits.max_groups, or more than 2^32 - 1 threads, along an axis: only the first ones are
-         executed. This is logged as an error, by vd_wait_idle or by a later submission. Submissions of one graph that
-         are in flight at the same time may be logged as one.
-       * vulkan: a built-in kernel with one work-group converts and limits the numbers before the dispatch.
+       * More work-groups than limits.max_groups along an axis: all are executed if the kernel has
+         VD_IMPLICIT_GROUP_BASE along it, as kernels of the builder do that use the axis.
+       * Otherwise, and if there are more than 2^32 - 1 threads along an axis, only the first ones are executed. This is
+         logged as an error, by vd_wait_idle or by a later submission. Submissions of one graph that are in flight at
+         the same time may be logged as one.
+       * vulkan: a built-in kernel with one work-group converts and limits the numbers before the dispatch. Kernels with
+         VD_IMPLICIT_GROUP_BASE are compiled once more for indirect dispatches, with a loop over work-groups.
        * cuda and opencl have no indirect dispatch: the submission of the list (or the batch) reads the numbers and
          blocks until the commands before the dispatch are complete. Other threads that use the device wait meanwhile.
          Such a dispatch cannot be captured into a CUDA graph.
@@ -3673,8 +3676,8 @@ typedef struct vd__indirect {
     const vd__memory *memory;
     uint64_t offset;           /* bytes, a multiple of 4 */
     bool groups;               /* the numbers are work-groups, otherwise threads */
-    uint32_t local_size[3], max_groups[3];
-    uint32_t threads_at[3], groups_at[3]; /* offsets in the argument block in bytes, or VD__NONE */
+    uint32_t local_size[3], max_groups[3]; /* of the dispatch; those of one launch are limits.max_groups */
+    uint32_t threads_at[3], groups_at[3], base_at[3]; /* offsets in the argument block in bytes, or VD__NONE */
     char kernel[48];           /* its name */
 } vd__indirect;
 
@@ -4564,7 +4567,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      used. Returns an error if the driver runs out of a resource. launch->block is only set in reusable
                      recordings; VD_ERROR_UNSUPPORTED: the argument block of this kernel cannot be changed.
                      launch->indirect: reads the number of work-groups on the device, limits it, and sets it in the
-                     argument block. An earlier barrier covers the reading, as that of the compute stage.
+                     argument block. Executes all of them, also if they are too many for one launch. An earlier barrier
+                     covers the reading, as that of the compute stage.
    commands_check    Called when a recording with indirect launches has completed. Logs those that were limited.
    record_copy       Copies `count` ranges. The target is a memory or, with dev->copies_to_host, host memory.
    record_fill       Fills [offset, offset + size) with a 32-bit word. offset and size are multiples of 4.
@@ -4798,10 +4802,27 @@ static void vd__default_device_idle(vd__device *dev) { (void)dev; }
 
 static void vd__default_commands_check(vd__device *dev, vd__commands *c) { (void)dev, (void)c; }
 
+/* Sets the work-groups of the launch that begins at `base` of a dispatch of `whole` work-groups. */
+static void vd__split_size(const uint32_t whole[3], const uint32_t limit[3], const uint32_t base[3],
+                           uint32_t groups[3]) {
+    for (int i = 0; i < 3; i++) groups[i] = whole[i] - base[i] < limit[i] ? whole[i] - base[i] : limit[i];
+}
+
+/* Sets `base` to the first work-group of the launch after one of this size. Returns false after the last one. */
+static bool vd__split_next(const uint32_t whole[3], const uint32_t groups[3], uint32_t base[3]) {
+    for (int i = 0; i < 3; i++) {
+        base[i] += groups[i];
+        if (base[i] < whole[i]) return true;
+        base[i] = 0;
+    }
+    return false;
+}
+
 /* Logs that the size of an indirect launch was limited. */
 static VD__COLD void vd__indirect_log(const vd__device *dev, const char *kernel) {
     vd__logf(dev->driver->host, VD_LOG_ERROR, "vd_dispatch '%s': the buffer 'indirect' contained more work-groups "
-             "along an axis than limits.max_groups; only that many were executed", kernel);
+             "along an axis than can be executed (limits.max_groups if the kernel has no group base, otherwise "
+             "2^32 - 1 threads); only that many were executed", kernel);
 }
 
 static vd_result vd__default_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
@@ -5117,6 +5138,21 @@ static bool vd__indirect_resolve(const vd__indirect *in, const uint32_t counts[3
     return limited;
 }
 
+/* Executes a launch of any size, in as many launches of the backend as are needed. */
+static VD__COLD vd_result vd__tape_play_parts(const vd__device *dev, const vd__indirect *in,
+                                              const vd__tape_player *player, void *user, vd__tape_launch *launch) {
+    uint8_t *arguments = (uint8_t *)(uintptr_t)vd__tape_arguments(launch);
+    uint32_t whole[3], base[3] = { 0, 0, 0 };
+    vd_result r;
+    memcpy(whole, launch->groups, sizeof whole);
+    do {
+        vd__split_size(whole, dev->info.limits.max_groups, base, launch->groups);
+        for (int i = 0; i < 3; i++) vd__indirect_store(arguments, in->base_at[i], base[i]);
+        r = player->launch(user, launch);
+    } while (!r && vd__split_next(whole, launch->groups, base));
+    return r;
+}
+
 /* Executes an indirect launch, which is a command of the tape and the launch after it. */
 static VD__COLD vd_result vd__tape_play_indirect(vd__device *dev, const vd__tape_indirect *c,
                                                  const vd__tape_player *player, void *user) {
@@ -5125,7 +5161,7 @@ static VD__COLD vd_result vd__tape_play_indirect(vd__device *dev, const vd__tape
     bool empty = false;
     vd_result r = player->read(user, c->indirect.memory, c->indirect.offset, counts);
     if (!r && vd__indirect_resolve(&c->indirect, counts, launch, &empty)) vd__indirect_log(dev, c->indirect.kernel);
-    return r || empty ? r : player->launch(user, launch);
+    return r || empty ? r : vd__tape_play_parts(dev, &c->indirect, player, user, launch);
 }
 
 VD__SMALL_END
@@ -5452,19 +5488,21 @@ enum {
     VD__OpFunctionParameter = 55, VD__OpFunctionEnd = 56, VD__OpFunctionCall = 57, VD__OpVariable = 59, VD__OpLoad = 61,
     VD__OpStore = 62, VD__OpCopyMemory = 63, VD__OpAccessChain = 65, VD__OpInBoundsAccessChain = 66,
     VD__OpDecorate = 71, VD__OpMemberDecorate = 72, VD__OpDecorationGroup = 73, VD__OpGroupDecorate = 74,
-    VD__OpGroupMemberDecorate = 75, VD__OpVectorShuffle = 79, VD__OpCompositeExtract = 81, VD__OpUConvert = 113,
-    VD__OpSConvert = 114, VD__OpConvertUToPtr = 120, VD__OpBitcast = 124, VD__OpSNegate = 126, VD__OpIAdd = 128,
-    VD__OpISub = 130, VD__OpIMul = 132, VD__OpUDiv = 134, VD__OpSDiv = 135, VD__OpUMod = 137, VD__OpSRem = 138,
-    VD__OpSMod = 139, VD__OpLogicalEqual = 164, VD__OpLogicalNotEqual = 165, VD__OpLogicalOr = 166,
-    VD__OpLogicalAnd = 167, VD__OpLogicalNot = 168, VD__OpSelect = 169, VD__OpIEqual = 170, VD__OpINotEqual = 171,
-    VD__OpSGreaterThan = 173, VD__OpSGreaterThanEqual = 175, VD__OpSLessThan = 177, VD__OpSLessThanEqual = 179,
-    VD__OpShiftRightLogical = 194, VD__OpShiftRightArithmetic = 195, VD__OpShiftLeftLogical = 196,
-    VD__OpBitwiseOr = 197, VD__OpBitwiseXor = 198, VD__OpBitwiseAnd = 199, VD__OpNot = 200, VD__OpAtomicLoad = 227,
-    VD__OpAtomicStore = 228, VD__OpAtomicExchange = 229, VD__OpAtomicXor = 242, VD__OpLabel = 248,
-    VD__OpReturnValue = 254, VD__OpExecutionModeId = 331, VD__OpAtomicFAddEXT = 6035
+    VD__OpGroupMemberDecorate = 75, VD__OpVectorShuffle = 79, VD__OpCompositeConstruct = 80,
+    VD__OpCompositeExtract = 81, VD__OpUConvert = 113, VD__OpSConvert = 114, VD__OpConvertUToPtr = 120,
+    VD__OpBitcast = 124, VD__OpSNegate = 126, VD__OpIAdd = 128, VD__OpISub = 130, VD__OpIMul = 132, VD__OpUDiv = 134,
+    VD__OpSDiv = 135, VD__OpUMod = 137, VD__OpSRem = 138, VD__OpSMod = 139, VD__OpLogicalEqual = 164,
+    VD__OpLogicalNotEqual = 165, VD__OpLogicalOr = 166, VD__OpLogicalAnd = 167, VD__OpLogicalNot = 168,
+    VD__OpSelect = 169, VD__OpIEqual = 170, VD__OpINotEqual = 171, VD__OpUGreaterThan = 172, VD__OpSGreaterThan = 173,
+    VD__OpSGreaterThanEqual = 175, VD__OpSLessThan = 177, VD__OpSLessThanEqual = 179, VD__OpShiftRightLogical = 194,
+    VD__OpShiftRightArithmetic = 195, VD__OpShiftLeftLogical = 196, VD__OpBitwiseOr = 197, VD__OpBitwiseXor = 198,
+    VD__OpBitwiseAnd = 199, VD__OpNot = 200, VD__OpControlBarrier = 224, VD__OpAtomicLoad = 227,
+    VD__OpAtomicStore = 228, VD__OpAtomicExchange = 229, VD__OpAtomicXor = 242, VD__OpPhi = 245, VD__OpLoopMerge = 246,
+    VD__OpLabel = 248, VD__OpBranch = 249, VD__OpBranchConditional = 250, VD__OpReturn = 253, VD__OpReturnValue = 254,
+    VD__OpExecutionModeId = 331, VD__OpAtomicFAddEXT = 6035
 };
 enum {
-    VD__BuiltInWorkgroupSize = 25
+    VD__BuiltInWorkgroupSize = 25, VD__BuiltInWorkgroupId = 26
 };
 enum {
     VD__CapabilityMatrix = 0, VD__CapabilityShader = 1, VD__CapabilityAddresses = 4, VD__CapabilityLinkage = 5,
@@ -5507,8 +5545,9 @@ enum {
     VD__MemoryAccessAligned = 2, VD__MemoryAccessMakePointerAvailable = 8, VD__MemoryAccessMakePointerVisible = 16
 };
 enum {
-    VD__StorageClassUniformConstant = 0, VD__StorageClassUniform = 2, VD__StorageClassWorkgroup = 4,
-    VD__StorageClassPushConstant = 9, VD__StorageClassStorageBuffer = 12, VD__StorageClassPhysicalStorageBuffer = 5349
+    VD__StorageClassUniformConstant = 0, VD__StorageClassInput = 1, VD__StorageClassUniform = 2,
+    VD__StorageClassWorkgroup = 4, VD__StorageClassPrivate = 6, VD__StorageClassPushConstant = 9,
+    VD__StorageClassStorageBuffer = 12, VD__StorageClassPhysicalStorageBuffer = 5349
 };
 static const vd__spirv_op vd__spirv_ops[] = {
     { 0, 1, 1, 'a', "", "OpNop" }, { 1, 3, 3, 'a', "tr", "OpUndef" }, { 2, 2, 255, 'g', "s", "OpSourceContinued" },
@@ -8535,9 +8574,9 @@ typedef struct vd__vk_kernel {
     uint8_t types[64];         /* vd__descriptor of each binding, in order */
     uint32_t uniform;          /* 1 + binding of the argument block; 0: push constants or no arguments */
     uint32_t push_bytes;
-    vd_kernel_desc *desc;      /* with push constants: a copy for vd__vk_kernel_in_memory */
-    struct vd__vk_kernel *in_memory; /* the same kernel with a uniform buffer; NULL until a launch needs it; guarded by
-                                        the lock of the device */
+    vd_kernel_desc *desc;      /* with arguments: a copy for vd__vk_kernel_variant */
+    struct vd__vk_kernel *variants[2]; /* the same kernel with a uniform buffer, without and with a loop over
+                                          work-groups; NULL until a launch needs it; guarded by the device's lock */
 } vd__vk_kernel;
 
 static vd__vk_kernel *vd__vk_kernel_of(const vd__kernel_code *code) {
@@ -8596,6 +8635,258 @@ static size_t vd__vk_to_uniform(const vd__spirv *m, uint32_t variable, uint32_t 
     }
     memcpy(to, m->words + m->functions, (m->count - m->functions) * sizeof *to);
     return (size_t)(to - out) + m->count - m->functions;
+}
+
+/* ---- loops over the work-groups of indirect dispatches ----
+   The size of an indirect dispatch is not known when it is recorded, so it cannot be split into launches. Instead, a
+   new entry point calls the kernel in a loop. In a launch of g of n work-groups, work-group w executes those at w,
+   w + g, w + 2 g and so on below n, along each axis. The group base, a member of the argument block, becomes a private
+   variable: a multiple of g. The vd__vk_size after the argument block contains g and n. */
+
+/* The size of an indirect launch, in the memory of an argument block: 23 words. 0 to 2: the work-groups of the launch;
+   3: whether their number was limited; 4 to 6: all work-groups; 7: receives numbers that no argument needs; from 8 on,
+   for each axis: the local size, the limit, the indices of the words that receive the numbers of threads and of
+   work-groups, the limit of a launch. */
+enum {
+    VD__VK_SIZE_LIMITED = 3, VD__VK_SIZE_ALL = 4, VD__VK_SIZE_UNUSED = 7, VD__VK_SIZE_AXES = 8, VD__VK_SIZE_BYTES = 96
+};
+
+/* Ids in the templates: those of the module, or of the first template if it lacks them, then new ones. */
+enum {
+    VD__LOOP_VOID, VD__LOOP_FUNCTION, VD__LOOP_KERNEL, VD__LOOP_BLOCK, VD__LOOP_UINT, VD__LOOP_BOOL, VD__LOOP_VECTOR,
+    VD__LOOP_GROUP, VD__LOOP_NEW, VD__LOOP_INPUT = VD__LOOP_NEW, VD__LOOP_PRIVATE_VECTOR, VD__LOOP_PRIVATE,
+    VD__LOOP_UNIFORM, VD__LOOP_BASE, VD__LOOP_CONSTANT, VD__LOOP_SEMANTICS = VD__LOOP_CONSTANT + 3, VD__LOOP_MEMBER,
+    VD__LOOP_ENTRY = VD__LOOP_MEMBER + 6, VD__LOOP_LABEL, VD__LOOP_VALUE = VD__LOOP_LABEL + 5,
+    VD__LOOP_IDS = VD__LOOP_VALUE + 44
+};
+#define VD__LOOP_ID 0x80000000u
+#define VD__LOOP_FIRST_MEMBER 0x40000000u /* index of the first member that is added to the argument block */
+#define VD__I(n) (VD__LOOP_ID | VD__LOOP_##n)
+#define VD__V(n) (VD__LOOP_ID | (VD__LOOP_VALUE + (n))) /* of an axis: 3 * row + axis */
+#define VD__L(n) (VD__LOOP_ID | (VD__LOOP_LABEL + (n)))
+#define VD__C(n) (VD__LOOP_ID | (VD__LOOP_CONSTANT + (n)))
+#define VD__M(n) (VD__LOOP_ID | (VD__LOOP_MEMBER + (n)))
+
+static const uint32_t vd__vk_loop_types[] = { /* each only if the module lacks it */
+    2u << 16 | VD__OpTypeBool, VD__I(BOOL),
+    4u << 16 | VD__OpTypeVector, VD__I(VECTOR), VD__I(UINT), 3,
+    4u << 16 | VD__OpTypePointer, VD__I(INPUT), VD__StorageClassInput, VD__I(VECTOR),
+    4u << 16 | VD__OpVariable, VD__I(INPUT), VD__I(GROUP), VD__StorageClassInput,
+};
+static const uint32_t vd__vk_loop_globals[] = {
+    4u << 16 | VD__OpTypePointer, VD__I(PRIVATE_VECTOR), VD__StorageClassPrivate, VD__I(VECTOR),
+    4u << 16 | VD__OpTypePointer, VD__I(PRIVATE), VD__StorageClassPrivate, VD__I(UINT),
+    4u << 16 | VD__OpTypePointer, VD__I(UNIFORM), VD__StorageClassUniform, VD__I(UINT),
+    4u << 16 | VD__OpVariable, VD__I(PRIVATE_VECTOR), VD__I(BASE), VD__StorageClassPrivate,
+    4u << 16 | VD__OpConstant, VD__I(UINT), VD__C(0), 0, 4u << 16 | VD__OpConstant, VD__I(UINT), VD__C(1), 1,
+    4u << 16 | VD__OpConstant, VD__I(UINT), VD__C(2), 2,
+    4u << 16 | VD__OpConstant, VD__I(UINT), VD__I(SEMANTICS), 0x108, /* AcquireRelease, WorkgroupMemory */
+#define VD__LOOP_CONSTANT_MEMBER(i) 4u << 16 | VD__OpConstant, VD__I(UINT), VD__M(i), VD__LOOP_FIRST_MEMBER + (i)
+    VD__LOOP_CONSTANT_MEMBER(0), VD__LOOP_CONSTANT_MEMBER(1), VD__LOOP_CONSTANT_MEMBER(2),
+    VD__LOOP_CONSTANT_MEMBER(3), VD__LOOP_CONSTANT_MEMBER(4), VD__LOOP_CONSTANT_MEMBER(5),
+};
+static const uint32_t vd__vk_loop_start[] = { /* rows of values: 0 w, 1 and 2 pointers, 3 g, 4 n, 5 n - w */
+    5u << 16 | VD__OpFunction, VD__I(VOID), VD__I(ENTRY), 0, VD__I(FUNCTION), 2u << 16 | VD__OpLabel, VD__L(0),
+    4u << 16 | VD__OpLoad, VD__I(VECTOR), VD__V(36), VD__I(GROUP),
+#define VD__LOOP_LOAD(i) \
+    5u << 16 | VD__OpCompositeExtract, VD__I(UINT), VD__V(i), VD__V(36), i, \
+    5u << 16 | VD__OpAccessChain, VD__I(UNIFORM), VD__V(3 + i), VD__I(BLOCK), VD__M(i), \
+    5u << 16 | VD__OpAccessChain, VD__I(UNIFORM), VD__V(6 + i), VD__I(BLOCK), VD__M(3 + i), \
+    4u << 16 | VD__OpLoad, VD__I(UINT), VD__V(9 + i), VD__V(3 + i), \
+    4u << 16 | VD__OpLoad, VD__I(UINT), VD__V(12 + i), VD__V(6 + i), \
+    5u << 16 | VD__OpISub, VD__I(UINT), VD__V(15 + i), VD__V(12 + i), VD__V(i)
+    VD__LOOP_LOAD(0), VD__LOOP_LOAD(1), VD__LOOP_LOAD(2), 2u << 16 | VD__OpBranch, VD__L(1),
+    /* rows: 6 base, 7 next base */
+    2u << 16 | VD__OpLabel, VD__L(1),
+#define VD__LOOP_PHI(i) 7u << 16 | VD__OpPhi, VD__I(UINT), VD__V(18 + i), VD__C(0), VD__L(0), VD__V(21 + i), VD__L(3)
+    VD__LOOP_PHI(0), VD__LOOP_PHI(1), VD__LOOP_PHI(2),
+    6u << 16 | VD__OpCompositeConstruct, VD__I(VECTOR), VD__V(37), VD__V(18), VD__V(19), VD__V(20),
+    3u << 16 | VD__OpStore, VD__I(BASE), VD__V(37), 4u << 16 | VD__OpLoopMerge, VD__L(4), VD__L(3), 0,
+    2u << 16 | VD__OpBranch, VD__L(2), 2u << 16 | VD__OpLabel, VD__L(2),
+    4u << 16 | VD__OpFunctionCall, VD__I(VOID), VD__V(38), VD__I(KERNEL),
+};
+static const uint32_t vd__vk_loop_barrier[] = { /* with shared memory: before another call uses it */
+    4u << 16 | VD__OpControlBarrier, VD__C(2), VD__C(2), VD__I(SEMANTICS),
+};
+static const uint32_t vd__vk_loop_end[] = { /* rows: 8 n - w - base, 9 whether it is more than g, 10 base + g */
+    2u << 16 | VD__OpBranch, VD__L(3), 2u << 16 | VD__OpLabel, VD__L(3),
+#define VD__LOOP_NEXT(i) \
+    5u << 16 | VD__OpISub, VD__I(UINT), VD__V(24 + i), VD__V(15 + i), VD__V(18 + i), \
+    5u << 16 | VD__OpUGreaterThan, VD__I(BOOL), VD__V(27 + i), VD__V(24 + i), VD__V(9 + i), \
+    5u << 16 | VD__OpIAdd, VD__I(UINT), VD__V(30 + i), VD__V(18 + i), VD__V(9 + i)
+    VD__LOOP_NEXT(0), VD__LOOP_NEXT(1), VD__LOOP_NEXT(2),
+    6u << 16 | VD__OpSelect, VD__I(UINT), VD__V(21), VD__V(27), VD__V(30), VD__C(0),
+    6u << 16 | VD__OpSelect, VD__I(UINT), VD__V(39), VD__V(28), VD__V(31), VD__C(0),
+    6u << 16 | VD__OpSelect, VD__I(UINT), VD__V(22), VD__V(27), VD__V(19), VD__V(39),
+    5u << 16 | VD__OpLogicalOr, VD__I(BOOL), VD__V(40), VD__V(27), VD__V(28),
+    6u << 16 | VD__OpSelect, VD__I(UINT), VD__V(23), VD__V(40), VD__V(20), VD__V(32),
+    5u << 16 | VD__OpLogicalOr, VD__I(BOOL), VD__V(41), VD__V(40), VD__V(29),
+    4u << 16 | VD__OpBranchConditional, VD__V(41), VD__L(1), VD__L(4),
+    2u << 16 | VD__OpLabel, VD__L(4), 1u << 16 | VD__OpReturn, 1u << 16 | VD__OpFunctionEnd,
+};
+#undef VD__I
+#undef VD__V
+#undef VD__L
+#undef VD__C
+#undef VD__M
+#undef VD__LOOP_CONSTANT_MEMBER
+#undef VD__LOOP_LOAD
+#undef VD__LOOP_PHI
+#undef VD__LOOP_NEXT
+
+enum { VD__VK_LOOP_EXTRA = 512 }; /* words that vd__vk_loop adds at most */
+
+typedef struct vd__vk_loop_state {
+    const vd__spirv *m;
+    const uint32_t *entry;     /* OpEntryPoint */
+    uint32_t block_type, first_member;
+    uint32_t ids[VD__LOOP_IDS];
+    uint32_t base_member[3];   /* index of the member with the group base of an axis, or VD__NONE */
+    bool shared, has_group;    /* the module has shared memory, and the variable of the work-group's id */
+    uint32_t *to;              /* end of the output */
+} vd__vk_loop_state;
+
+static void vd__vk_loop_copy(vd__vk_loop_state *s, const uint32_t *words, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint32_t w = words[i];
+        *s->to++ = w & VD__LOOP_ID ? s->ids[w & 0xffu] : w & VD__LOOP_FIRST_MEMBER ? s->first_member + (w & 0xffu) : w;
+    }
+}
+
+/* Notes what the new function needs of a global instruction. */
+static void vd__vk_loop_find(vd__vk_loop_state *s, uint32_t at, const char *entry) {
+    const vd__spirv *m = s->m;
+    const uint32_t *w = m->words + at;
+    uint32_t built_in = 0;
+    switch (w[0] & 0xffffu) {
+    case VD__OpEntryPoint: if (!strcmp((const char *)(w + 3), entry)) s->entry = w; break;
+    case VD__OpTypeBool: s->ids[VD__LOOP_BOOL] = w[1]; break;
+    case VD__OpTypeInt: if (w[2] == 32 && !w[3]) s->ids[VD__LOOP_UINT] = w[1]; break;
+    case VD__OpTypeVector:
+        if (w[2] == s->ids[VD__LOOP_UINT] && w[3] == 3) s->ids[VD__LOOP_VECTOR] = w[1];
+        break;
+    case VD__OpVariable:
+        if (w[3] == VD__StorageClassWorkgroup) s->shared = true;
+        if (vd__spirv_decoration(m, w[2], VD__DecorationBuiltIn, &built_in) && built_in == VD__BuiltInWorkgroupId)
+            s->ids[VD__LOOP_GROUP] = w[2];
+        break;
+    default: break;
+    }
+}
+
+/* Finds the members of the argument block with the group base. Returns false if one of them is not a uint. */
+static bool vd__vk_loop_members(vd__vk_loop_state *s, const uint32_t base_at[3]) {
+    const uint32_t *block = vd__spirv_definition(s->m, s->block_type);
+    uint32_t found = 0, wanted = 0;
+    s->first_member = (block[0] >> 16) - 2;
+    for (int axis = 0; axis < 3; axis++) {
+        s->base_member[axis] = VD__NONE;
+        wanted += base_at[axis] != VD__NONE;
+        for (uint32_t i = 0, offset; i < s->first_member && base_at[axis] != VD__NONE; i++) {
+            if (!vd__spirv_member_decoration(s->m, s->block_type, i, VD__DecorationOffset, &offset)
+                || offset != base_at[axis] || block[2 + i] != s->ids[VD__LOOP_UINT]) continue;
+            s->base_member[axis] = i;
+            found++;
+        }
+    }
+    return found == wanted;
+}
+
+/* Copies a global instruction, changed as needed. */
+static void vd__vk_loop_global(vd__vk_loop_state *s, uint32_t at) {
+    const uint32_t *w = s->m->words + at, *ids = s->ids;
+    uint32_t op = w[0] & 0xffffu, length = w[0] >> 16, *to = s->to;
+    memcpy(to, w, length * sizeof *to);
+    s->to += length;
+    if (w == s->entry) {
+        to[2] = ids[VD__LOOP_ENTRY];
+        if (!s->has_group) *s->to++ = ids[VD__LOOP_GROUP];
+        if (s->m->words[1] >= 0x10400) *s->to++ = ids[VD__LOOP_BASE];
+    } else if (op == VD__OpTypeStruct && w[1] == s->block_type)
+        for (int i = 0; i < 6; i++) *s->to++ = ids[VD__LOOP_UINT];
+    else if ((op == VD__OpExecutionMode || op == VD__OpExecutionModeId) && w[1] == ids[VD__LOOP_KERNEL])
+        to[1] = ids[VD__LOOP_ENTRY];
+    to[0] = (uint32_t)(s->to - to) << 16 | op;
+}
+
+/* Writes the decorations of what is added. */
+static void vd__vk_loop_decorate(vd__vk_loop_state *s, uint32_t size_at) {
+    if (!s->has_group)
+        s->to = vd__vk_decorate(s->to, s->ids[VD__LOOP_GROUP], VD__DecorationBuiltIn, VD__BuiltInWorkgroupId);
+    for (uint32_t i = 0; i < 6; i++) {
+        *s->to++ = 5u << 16 | VD__OpMemberDecorate;
+        *s->to++ = s->block_type;
+        *s->to++ = s->first_member + i;
+        *s->to++ = VD__DecorationOffset;
+        *s->to++ = size_at + 4 * (i < 3 ? i : VD__VK_SIZE_ALL + i - 3);
+    }
+}
+
+/* Copies the functions. The group base is read from the private variable. */
+static void vd__vk_loop_functions(vd__vk_loop_state *s) {
+    const vd__spirv *m = s->m;
+    for (uint32_t at = m->functions; at < m->count; at += vd__spirv_length(m, at)) {
+        uint32_t op = vd__spirv_opcode(m, at), length = vd__spirv_length(m, at), member, *to = s->to;
+        memcpy(to, m->words + at, length * sizeof *to);
+        s->to += length;
+        if ((op != VD__OpAccessChain && op != VD__OpInBoundsAccessChain) || length != 5
+            || to[3] != s->ids[VD__LOOP_BLOCK] || !vd__spirv_constant(m, to[4], &member)) continue;
+        for (uint32_t axis = 0; axis < 3; axis++) {
+            if (member != s->base_member[axis]) continue;
+            to[1] = s->ids[VD__LOOP_PRIVATE];
+            to[3] = s->ids[VD__LOOP_BASE];
+            to[4] = s->ids[VD__LOOP_CONSTANT + axis];
+        }
+    }
+}
+
+/* Finds everything and allocates ids. Returns false if something is missing. */
+static bool vd__vk_loop_prepare(vd__vk_loop_state *s, const char *entry, const uint32_t base_at[3]) {
+    const vd__spirv *m = s->m;
+    for (uint32_t at = VD__SPIRV_HEAD; at < m->functions; at += vd__spirv_length(m, at))
+        vd__vk_loop_find(s, at, entry ? entry : "main");
+    s->block_type = vd__spirv_definition(m, vd__spirv_type_of(m, s->ids[VD__LOOP_BLOCK]))[3];
+    if (!s->entry || !s->ids[VD__LOOP_UINT] || !vd__vk_loop_members(s, base_at)) return false;
+    const uint32_t *kernel = vd__spirv_definition(m, s->entry[2]);
+    s->ids[VD__LOOP_KERNEL] = s->entry[2];
+    s->ids[VD__LOOP_VOID] = kernel[1];
+    s->ids[VD__LOOP_FUNCTION] = kernel[4];
+    s->has_group = s->ids[VD__LOOP_GROUP] != 0;
+    return true;
+}
+
+/* Writes to `out` a module with such an entry point, and returns its length in words, or 0 if this is impossible. `out`
+   must hold VD__VK_LOOP_EXTRA words more than the module. base_at: offsets of the group bases in the argument block,
+   the uniform buffer `variable` of `bytes` bytes. */
+static size_t vd__vk_loop(const vd__spirv *m, uint32_t variable, const char *entry, const uint32_t base_at[3],
+                          uint32_t bytes, uint32_t *out) {
+    vd__vk_loop_state s;
+    memset(&s, 0, sizeof s);
+    s.m = m;
+    s.to = out + VD__SPIRV_HEAD;
+    s.ids[VD__LOOP_BLOCK] = variable;
+    if (!vd__vk_loop_prepare(&s, entry, base_at)) return 0;
+    bool has[3] = { s.ids[VD__LOOP_BOOL] != 0, s.ids[VD__LOOP_VECTOR] != 0, s.has_group }, decorated = false;
+    for (uint32_t i = 0; i < VD__LOOP_IDS; i++) if (!s.ids[i]) s.ids[i] = m->bound + i;
+    memcpy(out, m->words, VD__SPIRV_HEAD * sizeof *out);
+    out[3] = m->bound + VD__LOOP_IDS;
+    for (uint32_t at = VD__SPIRV_HEAD; at < m->functions; at += vd__spirv_length(m, at)) {
+        uint32_t op = vd__spirv_opcode(m, at);
+        if (!decorated && (op == VD__OpDecorate || op == VD__OpMemberDecorate)) {
+            vd__vk_loop_decorate(&s, bytes);
+            decorated = true;
+        }
+        vd__vk_loop_global(&s, at);
+    }
+    if (!has[0]) vd__vk_loop_copy(&s, vd__vk_loop_types, 2);
+    if (!has[1]) vd__vk_loop_copy(&s, vd__vk_loop_types + 2, 4);
+    if (!has[2]) vd__vk_loop_copy(&s, vd__vk_loop_types + 6, 8);
+    vd__vk_loop_copy(&s, vd__vk_loop_globals, VD__COUNT(vd__vk_loop_globals));
+    vd__vk_loop_functions(&s);
+    vd__vk_loop_copy(&s, vd__vk_loop_start, VD__COUNT(vd__vk_loop_start));
+    if (s.shared) vd__vk_loop_copy(&s, vd__vk_loop_barrier, VD__COUNT(vd__vk_loop_barrier));
+    vd__vk_loop_copy(&s, vd__vk_loop_end, VD__COUNT(vd__vk_loop_end));
+    return (size_t)(s.to - out);
 }
 
 /* ---- layouts ---- */
@@ -8731,8 +9022,29 @@ static vd_result vd__vk_pipeline_create(vd__device *dev, const vd_kernel_desc *d
     return failed == VD_ERROR_BACKEND ? VD_ERROR_COMPILE : failed;
 }
 
+/* Creates the pipeline of a module with a loop over work-groups, see vd__vk_loop. */
+static vd_result vd__vk_pipeline_create_loop(vd__device *dev, const vd_kernel_desc *desc, const uint32_t *base_at,
+                                             uint32_t variable, const uint32_t *words, size_t count,
+                                             vd__vk_kernel *kernel) {
+    const vd_allocator *allocator = vd__vk_allocator(dev);
+    vd__spirv m;
+    vd_result result = vd__spirv_decode(&m, allocator, words, count * 4);
+    if (result) return result;
+    uint32_t *out = (uint32_t *)vd__alloc(allocator, (count + VD__VK_LOOP_EXTRA) * 4);
+    if (!out) result = vd__fail_memory(NULL, NULL, 0);
+    else count = vd__vk_loop(&m, variable, desc->entry, base_at, desc->argument_bytes, out);
+    if (!result && !count)
+        result = vd__fail(VD_ERROR_UNSUPPORTED, "kernel '%s' cannot be dispatched indirectly: its group base is not "
+                          "a member of type uint of its argument block", desc->name);
+    if (!result) result = vd__vk_pipeline_create(dev, desc, out, count * 4, kernel);
+    vd__free(allocator, out);
+    vd__spirv_free(&m);
+    return result;
+}
+
 /* Creates the pipeline of a kernel whose argument block is passed in a uniform buffer. */
-static vd_result vd__vk_pipeline_create_uniform(vd__device *dev, const vd_kernel_desc *desc, vd__vk_kernel *kernel) {
+static vd_result vd__vk_pipeline_create_uniform(vd__device *dev, const vd_kernel_desc *desc, const uint32_t *base_at,
+                                                vd__vk_kernel *kernel) {
     const vd_allocator *allocator = vd__vk_allocator(dev);
     vd__spirv m;
     vd_result result = vd__spirv_decode(&m, allocator, desc->code, desc->code_size);
@@ -8749,7 +9061,8 @@ static vd_result vd__vk_pipeline_create_uniform(vd__device *dev, const vd_kernel
     else if (!words) result = vd__fail_memory(NULL, NULL, 0);
     else {
         size_t count = vd__vk_to_uniform(&m, variable, kernel->uniform - 1, words);
-        result = vd__vk_pipeline_create(dev, desc, words, count * 4, kernel);
+        result = base_at ? vd__vk_pipeline_create_loop(dev, desc, base_at, variable, words, count, kernel)
+                         : vd__vk_pipeline_create(dev, desc, words, count * 4, kernel);
     }
     vd__free(allocator, words);
     vd__spirv_free(&m);
@@ -8782,20 +9095,21 @@ static vd_kernel_desc *vd__vk_desc_copy(const vd_allocator *allocator, const vd_
 static void vd__vk_kernel_free(vd__device *dev, vd__vk_kernel *kernel) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     if (!kernel) return;
-    vd__vk_kernel_free(dev, kernel->in_memory);
+    for (uint32_t i = 0; i < VD__COUNT(kernel->variants); i++) vd__vk_kernel_free(dev, kernel->variants[i]);
     vk->vkDestroyPipeline(vk->handle, kernel->pipeline, NULL);
     vk->vkDestroyPipelineLayout(vk->handle, kernel->layout, NULL);
     vd__free(vd__vk_allocator(dev), kernel->desc);
     vd__free(vd__vk_allocator(dev), kernel);
 }
 
-/* in_memory: the argument block is passed in a uniform buffer. */
-static vd_result vd__vk_kernel_new(vd__device *dev, const vd_kernel_desc *desc, bool in_memory, vd__vk_kernel **out) {
+/* in_memory: the argument block is passed in a uniform buffer. base_at: see vd__vk_loop, or NULL. */
+static vd_result vd__vk_kernel_new(vd__device *dev, const vd_kernel_desc *desc, bool in_memory,
+                                   const uint32_t *base_at, vd__vk_kernel **out) {
     vd__vk_kernel *kernel = (vd__vk_kernel *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *kernel);
     if (!kernel) return vd__fail_memory(NULL, NULL, 0);
     vd_result result = vd__vk_kernel_layout(dev, desc, in_memory, kernel);
     if (!result)
-        result = in_memory ? vd__vk_pipeline_create_uniform(dev, desc, kernel)
+        result = in_memory ? vd__vk_pipeline_create_uniform(dev, desc, base_at, kernel)
                            : vd__vk_pipeline_create(dev, desc, desc->code, desc->code_size, kernel);
     if (result) vd__vk_kernel_free(dev, kernel);
     else *out = kernel;
@@ -8804,10 +9118,11 @@ static vd_result vd__vk_kernel_new(vd__device *dev, const vd_kernel_desc *desc, 
 
 static vd_result vd__vk_kernel_create(vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code) {
     vd__vk_kernel *kernel = NULL;
-    vd_result result = vd__vk_kernel_new(dev, desc, desc->argument_bytes > dev->info.limits.max_push_bytes, &kernel);
+    bool in_memory = desc->argument_bytes > dev->info.limits.max_push_bytes;
+    vd_result result = vd__vk_kernel_new(dev, desc, in_memory, NULL, &kernel);
     if (result) return result;
     code->native[0] = (uintptr_t)kernel;
-    if (!kernel->push_bytes) return VD_OK;
+    if (!desc->argument_bytes) return VD_OK;
     kernel->desc = vd__vk_desc_copy(vd__vk_allocator(dev), desc);
     if (kernel->desc) return VD_OK;
     vd__vk_kernel_destroy(dev, code);
@@ -8819,21 +9134,22 @@ static void vd__vk_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
     code->native[0] = 0;
 }
 
-/* Replaces *kernel by the same kernel with its argument block in a uniform buffer, created at first use. No lock is
-   held while it is compiled: if two threads compile it, the second one discards its own. */
-static VD__NOINLINE vd_result vd__vk_kernel_in_memory(vd__device *dev, vd__vk_kernel **kernel) {
+/* Replaces *kernel by the same kernel with its argument block in a uniform buffer, and with a loop over work-groups if
+   base_at is not NULL. Created at first use. No lock is held while it is compiled: if two threads compile it, the
+   second one discards its own. */
+static VD__NOINLINE vd_result vd__vk_kernel_variant(vd__device *dev, vd__vk_kernel **kernel, const uint32_t *base_at) {
     vd__mutex *lock = &vd__vk_device_of(dev)->lock;
-    vd__vk_kernel *from = *kernel, *created = NULL;
-    if (!from->push_bytes) return VD_OK;
+    vd__vk_kernel *from = *kernel, *created = NULL, **variant = &from->variants[base_at != NULL];
+    if (!from->push_bytes && !base_at) return VD_OK;
     vd__mutex_lock(lock);
-    *kernel = from->in_memory;
+    *kernel = *variant;
     vd__mutex_unlock(lock);
     if (*kernel) return VD_OK;
-    vd_result result = vd__vk_kernel_new(dev, from->desc, true, &created);
+    vd_result result = vd__vk_kernel_new(dev, from->desc, true, base_at, &created);
     if (result) return result;
     vd__mutex_lock(lock);
-    *kernel = from->in_memory ? from->in_memory : created;
-    from->in_memory = *kernel;
+    *kernel = *variant ? *variant : created;
+    *variant = *kernel;
     vd__mutex_unlock(lock);
     if (*kernel != created) vd__vk_kernel_free(dev, created);
     return VD_OK;
@@ -8910,59 +9226,64 @@ static const uint32_t vd__vk_round_words[] = {
     0x2, 0x18, 0x7, 0x3003e, 0x1a, 0x8, 0x100fd, 0x10038
 };
 static const uint32_t vd__vk_indirect_words[] = {
-    0x7230203, 0x10300, 0x0, 0x55, 0x0, 0x20011, 0x1, 0x6000b, 0x31,
+    0x7230203, 0x10300, 0x0, 0x5f, 0x0, 0x20011, 0x1, 0x6000b, 0x39,
     0x4c534c47, 0x6474732e, 0x3035342e, 0x0, 0x3000e, 0x0, 0x1, 0x6000f, 0x5,
-    0x32, 0x6e69616d, 0x0, 0x47, 0x60010, 0x32, 0x11, 0x3, 0x1,
-    0x1, 0x40047, 0x37, 0x6, 0x4, 0x30047, 0x38, 0x2, 0x50048,
-    0x38, 0x0, 0x23, 0x0, 0x40048, 0x38, 0x0, 0x18, 0x40047,
-    0x7, 0x22, 0x0, 0x40047, 0x7, 0x21, 0x0, 0x30047, 0x7,
-    0x13, 0x30047, 0x3a, 0x2, 0x50048, 0x3a, 0x0, 0x23, 0x0,
-    0x40047, 0x8, 0x22, 0x0, 0x40047, 0x8, 0x21, 0x1, 0x30047,
-    0x8, 0x13, 0x30047, 0x3c, 0x2, 0x50048, 0x3c, 0x0, 0x23,
-    0x0, 0x50048, 0x3c, 0x1, 0x23, 0x4, 0x50048, 0x3c, 0x2,
-    0x23, 0x8, 0x40047, 0x47, 0xb, 0x1d, 0x20013, 0x33, 0x30021,
-    0x34, 0x33, 0x40015, 0x36, 0x20, 0x0, 0x4002b, 0x36, 0x1,
-    0x0, 0x4002b, 0x36, 0x2, 0x4, 0x4002b, 0x36, 0x3, 0x1,
-    0x4002b, 0x36, 0x4, 0xffffffff, 0x4002b, 0x36, 0x5, 0x2, 0x4002b,
-    0x36, 0x6, 0x3, 0x3001d, 0x37, 0x36, 0x3001e, 0x38, 0x37,
-    0x40020, 0x39, 0xc, 0x38, 0x4003b, 0x39, 0x7, 0xc, 0x3001e,
-    0x3a, 0x37, 0x40020, 0x3b, 0xc, 0x3a, 0x4003b, 0x3b, 0x8,
-    0xc, 0x5001e, 0x3c, 0x36, 0x36, 0x36, 0x40020, 0x3e, 0x9,
-    0x3c, 0x4003b, 0x3e, 0x3d, 0x9, 0x40020, 0x3f, 0x9, 0x36,
-    0x4002b, 0x36, 0x40, 0x0, 0x4002b, 0x36, 0x42, 0x1, 0x4002b,
-    0x36, 0x44, 0x2, 0x40020, 0x46, 0x1, 0x36, 0x4003b, 0x46,
-    0x47, 0x1, 0x20014, 0x48, 0x40020, 0x49, 0xc, 0x36, 0x50036,
-    0x33, 0x32, 0x0, 0x34, 0x200f8, 0x35, 0x50041, 0x3f, 0x41,
-    0x3d, 0x40, 0x4003d, 0x36, 0x9, 0x41, 0x50041, 0x3f, 0x43,
-    0x3d, 0x42, 0x4003d, 0x36, 0xa, 0x43, 0x50041, 0x3f, 0x45,
-    0x3d, 0x44, 0x4003d, 0x36, 0xb, 0x45, 0x4003d, 0x36, 0xc,
-    0x47, 0x50080, 0x36, 0xd, 0x9, 0xc, 0x500ab, 0x48, 0xe,
-    0xb, 0x1, 0x50080, 0x36, 0xf, 0xa, 0xc, 0x60041, 0x49,
-    0x4a, 0x7, 0x40, 0xf, 0x4003d, 0x36, 0x10, 0x4a, 0x50084,
-    0x36, 0x11, 0xc, 0x2, 0x50080, 0x36, 0x12, 0x2, 0x11,
-    0x50080, 0x36, 0x13, 0x9, 0x12, 0x60041, 0x49, 0x4b, 0x8,
-    0x40, 0x13, 0x4003d, 0x36, 0x14, 0x4b, 0x500aa, 0x48, 0x15,
-    0x14, 0x1, 0x600a9, 0x36, 0x16, 0x15, 0x3, 0x14, 0x50086,
-    0x36, 0x17, 0x10, 0x16, 0x600a9, 0x36, 0x18, 0x15, 0x4,
-    0x17, 0x50089, 0x36, 0x19, 0x10, 0x16, 0x600a9, 0x36, 0x1a,
-    0x15, 0x10, 0x19, 0x500ab, 0x48, 0x1b, 0x1a, 0x1, 0x600a9,
-    0x36, 0x1c, 0x1b, 0x3, 0x1, 0x50080, 0x36, 0x1d, 0x18,
-    0x1c, 0x600a9, 0x36, 0x1e, 0xe, 0x10, 0x1d, 0x50080, 0x36,
-    0x1f, 0x13, 0x3, 0x60041, 0x49, 0x4c, 0x8, 0x40, 0x1f,
-    0x4003d, 0x36, 0x20, 0x4c, 0x7000c, 0x36, 0x21, 0x31, 0x26,
-    0x1e, 0x20, 0x50080, 0x36, 0x22, 0x13, 0x5, 0x60041, 0x49,
-    0x4d, 0x8, 0x40, 0x22, 0x4003d, 0x36, 0x23, 0x4d, 0x500b0,
-    0x48, 0x24, 0x20, 0x1e, 0x500a6, 0x48, 0x25, 0xe, 0x24,
-    0x50084, 0x36, 0x26, 0x21, 0x14, 0x600a9, 0x36, 0x27, 0x25,
-    0x26, 0x10, 0x50080, 0x36, 0x28, 0x13, 0x6, 0x60041, 0x49,
-    0x4e, 0x8, 0x40, 0x28, 0x4003d, 0x36, 0x29, 0x4e, 0x60041,
-    0x49, 0x4f, 0x8, 0x40, 0xd, 0x3003e, 0x4f, 0x21, 0x60041,
-    0x49, 0x50, 0x8, 0x40, 0x23, 0x3003e, 0x50, 0x27, 0x60041,
-    0x49, 0x51, 0x8, 0x40, 0x29, 0x3003e, 0x51, 0x21, 0x300f7,
-    0x53, 0x0, 0x400fa, 0x24, 0x52, 0x53, 0x200f8, 0x52, 0x50080,
-    0x36, 0x2e, 0x9, 0x6, 0x60041, 0x49, 0x54, 0x8, 0x40,
-    0x2e, 0x3003e, 0x54, 0x3, 0x200f9, 0x53, 0x200f8, 0x53, 0x100fd,
-    0x10038
+    0x3a, 0x6e69616d, 0x0, 0x4f, 0x60010, 0x3a, 0x11, 0x3, 0x1,
+    0x1, 0x40047, 0x3f, 0x6, 0x4, 0x30047, 0x40, 0x2, 0x50048,
+    0x40, 0x0, 0x23, 0x0, 0x40048, 0x40, 0x0, 0x18, 0x40047,
+    0x9, 0x22, 0x0, 0x40047, 0x9, 0x21, 0x0, 0x30047, 0x9,
+    0x13, 0x30047, 0x42, 0x2, 0x50048, 0x42, 0x0, 0x23, 0x0,
+    0x40047, 0xa, 0x22, 0x0, 0x40047, 0xa, 0x21, 0x1, 0x30047,
+    0xa, 0x13, 0x30047, 0x44, 0x2, 0x50048, 0x44, 0x0, 0x23,
+    0x0, 0x50048, 0x44, 0x1, 0x23, 0x4, 0x50048, 0x44, 0x2,
+    0x23, 0x8, 0x40047, 0x4f, 0xb, 0x1d, 0x20013, 0x3b, 0x30021,
+    0x3c, 0x3b, 0x40015, 0x3e, 0x20, 0x0, 0x4002b, 0x3e, 0x1,
+    0x0, 0x4002b, 0x3e, 0x2, 0x8, 0x4002b, 0x3e, 0x3, 0x5,
+    0x4002b, 0x3e, 0x4, 0x1, 0x4002b, 0x3e, 0x5, 0xffffffff, 0x4002b,
+    0x3e, 0x6, 0x4, 0x4002b, 0x3e, 0x7, 0x2, 0x4002b, 0x3e,
+    0x8, 0x3, 0x3001d, 0x3f, 0x3e, 0x3001e, 0x40, 0x3f, 0x40020,
+    0x41, 0xc, 0x40, 0x4003b, 0x41, 0x9, 0xc, 0x3001e, 0x42,
+    0x3f, 0x40020, 0x43, 0xc, 0x42, 0x4003b, 0x43, 0xa, 0xc,
+    0x5001e, 0x44, 0x3e, 0x3e, 0x3e, 0x40020, 0x46, 0x9, 0x44,
+    0x4003b, 0x46, 0x45, 0x9, 0x40020, 0x47, 0x9, 0x3e, 0x4002b,
+    0x3e, 0x48, 0x0, 0x4002b, 0x3e, 0x4a, 0x1, 0x4002b, 0x3e,
+    0x4c, 0x2, 0x40020, 0x4e, 0x1, 0x3e, 0x4003b, 0x4e, 0x4f,
+    0x1, 0x20014, 0x50, 0x40020, 0x51, 0xc, 0x3e, 0x50036, 0x3b,
+    0x3a, 0x0, 0x3c, 0x200f8, 0x3d, 0x50041, 0x47, 0x49, 0x45,
+    0x48, 0x4003d, 0x3e, 0xb, 0x49, 0x50041, 0x47, 0x4b, 0x45,
+    0x4a, 0x4003d, 0x3e, 0xc, 0x4b, 0x50041, 0x47, 0x4d, 0x45,
+    0x4c, 0x4003d, 0x3e, 0xd, 0x4d, 0x4003d, 0x3e, 0xe, 0x4f,
+    0x50080, 0x3e, 0xf, 0xb, 0xe, 0x500ab, 0x50, 0x10, 0xd,
+    0x1, 0x50080, 0x3e, 0x11, 0xc, 0xe, 0x60041, 0x51, 0x52,
+    0x9, 0x48, 0x11, 0x4003d, 0x3e, 0x12, 0x52, 0x50084, 0x3e,
+    0x13, 0xe, 0x3, 0x50080, 0x3e, 0x14, 0x2, 0x13, 0x50080,
+    0x3e, 0x15, 0xb, 0x14, 0x60041, 0x51, 0x53, 0xa, 0x48,
+    0x15, 0x4003d, 0x3e, 0x16, 0x53, 0x500aa, 0x50, 0x17, 0x16,
+    0x1, 0x600a9, 0x3e, 0x18, 0x17, 0x4, 0x16, 0x50086, 0x3e,
+    0x19, 0x12, 0x18, 0x600a9, 0x3e, 0x1a, 0x17, 0x5, 0x19,
+    0x50089, 0x3e, 0x1b, 0x12, 0x18, 0x600a9, 0x3e, 0x1c, 0x17,
+    0x12, 0x1b, 0x500ab, 0x50, 0x1d, 0x1c, 0x1, 0x600a9, 0x3e,
+    0x1e, 0x1d, 0x4, 0x1, 0x50080, 0x3e, 0x1f, 0x1a, 0x1e,
+    0x600a9, 0x3e, 0x20, 0x10, 0x12, 0x1f, 0x50080, 0x3e, 0x21,
+    0x15, 0x4, 0x60041, 0x51, 0x54, 0xa, 0x48, 0x21, 0x4003d,
+    0x3e, 0x22, 0x54, 0x7000c, 0x3e, 0x23, 0x39, 0x26, 0x20,
+    0x22, 0x50080, 0x3e, 0x24, 0x15, 0x6, 0x60041, 0x51, 0x55,
+    0xa, 0x48, 0x24, 0x4003d, 0x3e, 0x25, 0x55, 0x7000c, 0x3e,
+    0x26, 0x39, 0x26, 0x23, 0x25, 0x50080, 0x3e, 0x27, 0x15,
+    0x7, 0x60041, 0x51, 0x56, 0xa, 0x48, 0x27, 0x4003d, 0x3e,
+    0x28, 0x56, 0x500b0, 0x50, 0x29, 0x22, 0x20, 0x500a6, 0x50,
+    0x2a, 0x10, 0x29, 0x50084, 0x3e, 0x2b, 0x23, 0x16, 0x600a9,
+    0x3e, 0x2c, 0x2a, 0x2b, 0x12, 0x50080, 0x3e, 0x2d, 0x15,
+    0x8, 0x60041, 0x51, 0x57, 0xa, 0x48, 0x2d, 0x4003d, 0x3e,
+    0x2e, 0x57, 0x60041, 0x51, 0x58, 0xa, 0x48, 0xf, 0x3003e,
+    0x58, 0x26, 0x50080, 0x3e, 0x30, 0xe, 0x6, 0x50080, 0x3e,
+    0x31, 0xb, 0x30, 0x60041, 0x51, 0x59, 0xa, 0x48, 0x31,
+    0x3003e, 0x59, 0x23, 0x60041, 0x51, 0x5a, 0xa, 0x48, 0x28,
+    0x3003e, 0x5a, 0x2c, 0x60041, 0x51, 0x5b, 0xa, 0x48, 0x2e,
+    0x3003e, 0x5b, 0x23, 0x300f7, 0x5d, 0x0, 0x400fa, 0x29, 0x5c,
+    0x5d, 0x200f8, 0x5c, 0x50080, 0x3e, 0x36, 0xb, 0x8, 0x60041,
+    0x51, 0x5e, 0xa, 0x48, 0x36, 0x3003e, 0x5e, 0x4, 0x200f9,
+    0x5d, 0x200f8, 0x5d, 0x100fd, 0x10038
 };
 /* end of the built-in kernels */
 
@@ -9079,10 +9400,6 @@ typedef struct vd__vk_prologue {
     uint32_t queue;
 } vd__vk_prologue;
 
-/* The size of an indirect launch, in the memory of an argument block: 17 words. 0 to 2: the numbers of work-groups;
-   3: whether they were limited; 4 to 15: for each axis the local size, the limit, and the indices of the words that
-   receive the numbers of threads and of work-groups; 16: receives numbers that no argument needs. */
-enum { VD__VK_SIZE_LIMITED = 3, VD__VK_SIZE_AXES = 4, VD__VK_SIZE_UNUSED = 16, VD__VK_SIZE_BYTES = 80 };
 typedef struct vd__vk_size {
     uint32_t chunk, word;      /* index of the chunk, and of the first word in it */
     char kernel[48];
@@ -9469,7 +9786,7 @@ static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, con
     if (chunk) {
         buffers[count].buffer = VD__VK_UNPACK(VkBuffer, chunk->memory.native[0]);
         buffers[count].offset = 0;
-        buffers[count].range = VD_MAX_ARGUMENT_BYTES;
+        buffers[count].range = VD_MAX_ARGUMENT_BYTES + VD__VK_SIZE_BYTES;
         keys[count].serial = chunk->memory.serial;
         writes[write_count].dstBinding = kernel->uniform - 1;
         writes[write_count].descriptorCount = 1;
@@ -9572,7 +9889,7 @@ static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vc) {
     return result;
 }
 
-/* Allocates space for an argument block. The descriptor covers VD_MAX_ARGUMENT_BYTES from the offset for every kernel,
+/* Allocates space for an argument block. The descriptor of every kernel covers the largest block and a vd__vk_size,
    so that many bytes must be left in the chunk. */
 static vd_result vd__vk_arguments_allocate(vd__device *dev, vd__vk_commands *vc, uint32_t bytes) {
     uint32_t align = vd__vk_device_of(dev)->uniform_alignment;
@@ -9683,14 +10000,16 @@ static VD__NOINLINE vd_result vd__vk_barrier_buffer_record(vd__device *dev, vd__
 VD__SMALL
 
 /* Writes the words of a vd__vk_size. */
-static void vd__vk_size_fill(uint32_t *words, const vd__indirect *in, uint32_t word, uint32_t argument_word) {
+static void vd__vk_size_fill(const vd_limits *limits, uint32_t *words, const vd__indirect *in, uint32_t word,
+                             uint32_t argument_word) {
     words[VD__VK_SIZE_LIMITED] = 0;
     for (uint32_t i = 0; i < 3; i++) {
-        uint32_t *axis = words + VD__VK_SIZE_AXES + 4 * i, unused = word + VD__VK_SIZE_UNUSED;
+        uint32_t *axis = words + VD__VK_SIZE_AXES + 5 * i, unused = word + VD__VK_SIZE_UNUSED;
         axis[0] = in->local_size[i];
         axis[1] = in->max_groups[i];
         axis[2] = in->threads_at[i] == VD__NONE ? unused : argument_word + in->threads_at[i] / 4;
         axis[3] = in->groups_at[i] == VD__NONE ? unused : argument_word + in->groups_at[i] / 4;
+        axis[4] = limits->max_groups[i];
     }
 }
 
@@ -9733,7 +10052,8 @@ static vd_result vd__vk_size_add(vd__device *dev, vd__vk_commands *vc, const vd_
     out->word = (vc->argument_offset + bytes) / 4;
     memcpy(out->kernel, launch->indirect->kernel, sizeof out->kernel);
     if (bytes) memcpy(memory + vc->argument_offset, launch->arguments, bytes);
-    vd__vk_size_fill((uint32_t *)(void *)memory + out->word, launch->indirect, out->word, vc->argument_offset / 4);
+    vd__vk_size_fill(&dev->info.limits, (uint32_t *)(void *)memory + out->word, launch->indirect, out->word,
+                     vc->argument_offset / 4);
     vc->sizes = sizes;
     sizes[vc->size_count++] = *out;
     return VD_OK;
@@ -9746,10 +10066,13 @@ static VD__NOINLINE vd_result vd__vk_record_indirect(vd__device *dev, vd__comman
     vd__vk_kernel *kernel = vd__vk_kernel_of(launch->code);
     const vd__indirect *in = launch->indirect;
     vd__vk_size size;
-    bool changes = launch->block != NULL;
-    for (int i = 0; i < 3; i++) changes = changes || in->threads_at[i] != VD__NONE || in->groups_at[i] != VD__NONE;
+    bool changes = launch->block != NULL, loops = false;
+    for (int i = 0; i < 3; i++) {
+        changes = changes || in->threads_at[i] != VD__NONE || in->groups_at[i] != VD__NONE;
+        loops = loops || in->base_at[i] != VD__NONE;
+    }
     vd_result result = vd__vk_indirect_kernel_get(dev);
-    if (!result && changes) result = vd__vk_kernel_in_memory(dev, &kernel);
+    if (!result && (changes || loops)) result = vd__vk_kernel_variant(dev, &kernel, loops ? in->base_at : NULL);
     if (!result) result = vd__vk_size_add(dev, vc, launch, kernel->uniform ? launch->argument_bytes : 0, &size);
     uint32_t offset = vc->argument_offset;
     if (!result) result = vd__vk_size_convert(dev, c, in, size.word);
@@ -9787,7 +10110,7 @@ static vd_result vd__vk_record_launch(vd__device *dev, vd__commands *c, const vd
     if (VD__UNLIKELY(launch->indirect != NULL)) return vd__vk_record_indirect(dev, c, launch);
     vd__vk_commands *vc = vd__vk_commands_of(c);
     vd__vk_kernel *kernel = vd__vk_kernel_of(launch->code);
-    vd_result result = VD__LIKELY(!launch->block) ? VD_OK : vd__vk_kernel_in_memory(dev, &kernel);
+    vd_result result = VD__LIKELY(!launch->block) ? VD_OK : vd__vk_kernel_variant(dev, &kernel, NULL);
     if (VD__UNLIKELY(kernel != vc->kernel) && !result) result = vd__vk_bind_kernel(dev, vc, kernel);
     if (VD__UNLIKELY(result)) return result;
     if (launch->arguments_changed || !vc->arguments_bound || launch->block) {
@@ -13448,6 +13771,7 @@ static vd_result vd__cl_play_launch(void *user, const vd__tape_launch *launch) {
     vd__cl_playback *to = (vd__cl_playback *)user;
     const vd__cl_driver *cl = to->vcl->cl;
     vd__cl_kernel *kernel = (vd__cl_kernel *)(uintptr_t)launch->kernel;
+    bool last = &launch->command == to->last;
     vd__cl_views views;
     size_t global[3];
     uint32_t axes = 3;
@@ -13455,11 +13779,12 @@ static vd_result vd__cl_play_launch(void *user, const vd__tape_launch *launch) {
     views.count = 0;
     for (int i = 0; i < 3; i++) global[i] = launch->groups[i] * kernel->local_size[i];
     while (axes > 1 && global[axes - 1] == 1) axes--;
+    if (last && to->event) cl->clReleaseEvent(to->event); /* of an earlier part of an indirect launch */
     vd__mutex_lock(&kernel->lock);
     vd_result r = vd__cl_set_arguments(to->vcl, kernel, launch, &views);
     if (!r)
         error = cl->clEnqueueNDRangeKernel(to->queue, kernel->handle, axes, NULL, global, kernel->local_size, 0, NULL,
-                                           &launch->command == to->last ? &to->event : NULL);
+                                           last ? &to->event : NULL);
     vd__mutex_unlock(&kernel->lock);
     for (uint32_t i = 0; i < views.count; i++) cl->clReleaseMemObject(views.objects[i]);
     return VD__LIKELY(!error) ? r : vd__cl_fail(error, "clEnqueueNDRangeKernel");
@@ -15763,10 +16088,12 @@ VD__SMALL
 static void vd__indirect_offsets(const vd__kernel *k, vd__indirect *out) {
     memset(out->threads_at, 0xff, sizeof out->threads_at); /* VD__NONE */
     memset(out->groups_at, 0xff, sizeof out->groups_at);
+    memset(out->base_at, 0xff, sizeof out->base_at);
     for (int i = 0; i < k->implicit_count; i++) {
         const vd_implicit_info *implicit = &k->implicit[i];
         if (implicit->kind == VD_IMPLICIT_THREADS) out->threads_at[implicit->axis] = implicit->offset;
         if (implicit->kind == VD_IMPLICIT_GROUPS) out->groups_at[implicit->axis] = implicit->offset;
+        if (implicit->kind == VD_IMPLICIT_GROUP_BASE) out->base_at[implicit->axis] = implicit->offset;
     }
 }
 
@@ -15795,7 +16122,7 @@ static VD__COLD vd_result vd__dispatch_extent_indirect(vd__dispatch_state *d, co
     for (int i = 0; i < 3; i++) {
         uint32_t limit = d->context_device->device.info.limits.max_groups[i], most = UINT32_MAX / k->local_size[i];
         in->local_size[i] = k->local_size[i];
-        in->max_groups[i] = limit < most ? limit : most;
+        in->max_groups[i] = limit < most && !k->splittable[i] ? limit : most;
         d->threads[i] = d->launch.groups[i] = 1;
     }
     snprintf(in->kernel, sizeof in->kernel, "%s", k->name);
@@ -18617,11 +18944,10 @@ VD__SMALL_END
 /* ---- dispatch ---- */
 
 /* Stores the group base of a launch in the argument block. */
-static void vd__dispatch_base(vd__dispatch_state *d, const uint64_t base[3]) {
+static void vd__dispatch_base(vd__dispatch_state *d, const uint32_t base[3]) {
     for (int i = 0; i < d->kernel->implicit_count; i++) {
         const vd_implicit_info *h = &d->kernel->implicit[i];
-        uint32_t word = (uint32_t)base[h->axis % 3];
-        if (h->kind == VD_IMPLICIT_GROUP_BASE) memcpy((uint8_t *)d->arguments + h->offset, &word, 4);
+        if (h->kind == VD_IMPLICIT_GROUP_BASE) memcpy((uint8_t *)d->arguments + h->offset, &base[h->axis % 3], 4);
     }
 }
 
@@ -18631,20 +18957,16 @@ static vd_result vd__graph_block_add(vd_list *l, const vd__dispatch_state *d);
    work-group. */
 static VD__NOINLINE vd_result vd__record_split(vd_list *l, vd__dispatch_state *d) {
     const uint32_t *limit = l->device->info.limits.max_groups;
-    uint32_t whole[3];
-    uint64_t base[3];
+    uint32_t whole[3], base[3] = { 0, 0, 0 };
+    vd_result r;
     memcpy(whole, d->launch.groups, sizeof whole);
-    for (base[2] = 0; base[2] < whole[2]; base[2] += limit[2])
-        for (base[1] = 0; base[1] < whole[1]; base[1] += limit[1])
-            for (base[0] = 0; base[0] < whole[0]; base[0] += limit[0]) {
-                for (int i = 0; i < 3; i++)
-                    d->launch.groups[i] = (uint32_t)(whole[i] - base[i] < limit[i] ? whole[i] - base[i] : limit[i]);
-                vd__dispatch_base(d, base);
-                vd_result r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &d->launch);
-                if (!r && d->launch.block) r = vd__graph_block_add(l, d);
-                if (r) return r;
-            }
-    return VD_OK;
+    do {
+        vd__split_size(whole, limit, base, d->launch.groups);
+        vd__dispatch_base(d, base);
+        r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &d->launch);
+        if (!r && d->launch.block) r = vd__graph_block_add(l, d);
+    } while (!r && vd__split_next(whole, d->launch.groups, base));
+    return r;
 }
 
 /* Called if the backend has not received the argument block: the next dispatch must pass it again. */

@@ -53,14 +53,15 @@ static vc_kernel *indirect(void) {
     vc_ref counts = vc_buffer(k, "counts", VC_U32, VC_READ), block = vc_buffer(k, "block", VC_U32, VC_READ_WRITE);
     vc_val base = vc_param(k, "base", VC_U32), first = vc_param(k, "first", VC_U32);
     vc_val by_groups = vc_ne(vc_param(k, "groups", VC_U32), vc_u32(0)), axis = vc_local_index(k);
-    vc_val count = vc_load(counts, vc_add(first, axis)), words[4];
-    vc_val row = vc_add(base, vc_add(vc_u32(4), vc_mul(axis, vc_u32(4))));
-    for (uint32_t i = 0; i < 4; i++) words[i] = vc_load(block, vc_add(row, vc_u32(i)));
+    vc_val count = vc_load(counts, vc_add(first, axis)), words[5];
+    vc_val row = vc_add(base, vc_add(vc_u32(8), vc_mul(axis, vc_u32(5))));
+    for (uint32_t i = 0; i < 5; i++) words[i] = vc_load(block, vc_add(row, vc_u32(i)));
     vc_val rest = vc_select(vc_ne(vc_mod(count, words[0]), vc_u32(0)), vc_u32(1), vc_u32(0));
     vc_val wanted = vc_select(by_groups, count, vc_add(vc_div(count, words[0]), rest));
     vc_val limited = vc_gt(wanted, words[1]), groups = vc_min(wanted, words[1]);
     vc_val threads = vc_select(vc_or(by_groups, limited), vc_mul(groups, words[0]), count);
-    vc_store(block, vc_add(base, axis), groups);
+    vc_store(block, vc_add(base, axis), vc_min(groups, words[4]));
+    vc_store(block, vc_add(base, vc_add(axis, vc_u32(4))), groups);
     vc_store(block, words[2], threads);
     vc_store(block, words[3], groups);
     VC_IF(k, limited) { vc_store(block, vc_add(base, vc_u32(3)), vc_u32(1)); }

@@ -195,12 +195,153 @@ TEST_EXECUTED(views_and_aliases) {
     vd_kernel_destroy(f->ctx, k);
 }
 
-/* out[0] = threads along y */
+/* out[0] = threads along y; without a group base along this axis */
 static vd_kernel kernel_limited(vd_context *ctx) {
     vc_kernel *k = kernel_begin(ctx, "limited", 1, 1, 1);
     vc_ref out = vc_buffer(k, "out", VC_U32, VC_WRITE);
-    VC_IF(k, vc_eq(vc_global_id(k, 1), vc_u32(0))) vc_store(out, vc_u32(0), vc_threads(k, 1));
+    VC_IF(k, vc_eq(vc_global_id(k, 0), vc_u32(0))) vc_store(out, vc_u32(0), vc_threads(k, 1));
     return kernel_end(ctx, k);
+}
+
+/* Increments x at the number of each thread, by values that pass through shared memory, and adds the number of its
+   work-group, so that a work-group that is executed twice, not at all or with a wrong id gives a wrong result. */
+static vd_kernel kernel_census(vd_context *ctx, uint32_t sx, uint32_t sy, uint32_t sz) {
+    vc_kernel *k = kernel_begin(ctx, "census", sx, sy, sz);
+    uint32_t all = sx * sy * sz;
+    vc_ref x = vc_buffer(k, "x", VC_U32, VC_READ_WRITE), shared = vc_shared(k, "shared", VC_U32, all);
+    vc_val i = vc_local_index(k), id[3], size[3], group[3];
+    for (uint32_t a = 0; a < 3; a++) {
+        id[a] = vc_global_id(k, a);
+        group[a] = vc_group_id(k, a);
+        size[a] = vc_threads(k, a);
+    }
+    vc_val number = vc_add(vc_mul(vc_add(vc_mul(group[2], vc_u32(1000)), group[1]), vc_u32(1000)), group[0]);
+    vc_store(shared, i, vc_add(number, i));
+    vc_barrier(k);
+    vc_val got = vc_load(shared, vc_sub(vc_u32(all - 1), i));
+    vc_val at = vc_add(vc_mul(vc_add(vc_mul(id[2], size[1]), id[1]), size[0]), id[0]);
+    vc_val inside = vc_and(vc_and(vc_lt(id[0], size[0]), vc_lt(id[1], size[1])), vc_lt(id[2], size[2]));
+    VC_IF(k, inside) vc_store(x, at, vc_add(vc_load(x, at), vc_add(got, vc_u32(1))));
+    return kernel_end(ctx, k);
+}
+
+/* What census adds for a thread. */
+static uint32_t census_of(const uint32_t id[3], const uint32_t local[3]) {
+    uint32_t all = local[0] * local[1] * local[2], number = 0, index = 0;
+    for (int a = 3; a-- > 0;) {
+        number = number * 1000 + id[a] / local[a];
+        index = index * local[a] + id[a] % local[a];
+    }
+    return number + all - 1 - index + 1;
+}
+
+/* Dispatches census `times` times by the numbers in `counts` and checks all of x. */
+static void census_check(fixture *f, vd_context *ctx, vd_buffer x, const uint32_t size[3], const uint32_t local[3],
+                         uint32_t times) {
+    uint64_t count = (uint64_t)size[0] * size[1] * size[2];
+    vd_buffer_info info;
+    OK(vd_buffer_query(ctx, x, &info));
+    uint32_t *out = (uint32_t *)malloc(info.size);
+    OK(vd_buffer_read(ctx, x, 0, out, VD_WHOLE));
+    for (uint64_t i = 0; i < info.size / 4 && f->executes; i++) {
+        uint32_t id[3] = { (uint32_t)i, 0, 0 }, expected = 0;
+        if (i < count) {
+            id[0] = (uint32_t)(i % size[0]);
+            id[1] = (uint32_t)(i / size[0] % size[1]);
+            id[2] = (uint32_t)(i / size[0] / size[1]);
+            expected = times * census_of(id, local);
+        }
+        if (out[i] != expected)
+            fail_msg("%u x %u x %u threads: x[%u] is %u, not %u", size[0], size[1], size[2], (unsigned)i, out[i],
+                     expected);
+    }
+    free(out);
+}
+
+/* counts[j] = numbers[j] + values[j] */
+static vd_kernel kernel_count(vd_context *ctx) {
+    vc_kernel *k = kernel_begin(ctx, "count", 1, 1, 1);
+    vc_ref counts = vc_buffer(k, "counts", VC_U32, VC_WRITE);
+    vc_val value[3] = { vc_param(k, "x", VC_U32), vc_param(k, "y", VC_U32), vc_param(k, "z", VC_U32) };
+    for (uint32_t i = 0; i < 3; i++) vc_store(counts, vc_u32(i), value[i]);
+    return kernel_end(ctx, k);
+}
+
+/* More work-groups than a launch can have, along one axis, with a number that another dispatch has computed. */
+TEST(numbers_above_the_limit) {
+    static const uint32_t locals[3][3] = { { 2, 1, 1 }, { 1, 3, 1 }, { 1, 1, 2 } };
+    enum { MOST = 400000 };
+    vd_kernel count = kernel_count(f->ctx);
+    vd_buffer x = buffer_u32(f->ctx, "x", MOST, NULL), counts = buffer_u32(f->ctx, "counts", 3, NULL);
+    for (int axis = 0; axis < 3; axis++) {
+        const uint32_t *local = locals[axis];
+        uint32_t limit = vd_device(f->ctx, 0)->limits.max_groups[axis];
+        if (limit > 65535) limit = 65535; /* most devices with other limits have none that a test could exceed */
+        uint32_t threads = limit * local[axis];
+        const uint32_t sizes[] = { 0, 1, threads, threads + 1, 2 * threads + local[axis] + 1 };
+        vd_kernel census = kernel_census(f->ctx, local[0], local[1], local[2]);
+        for (uint32_t i = 0; i < COUNT(sizes); i++) {
+            uint32_t size[3] = { 1, 1, 1 };
+            size[axis] = sizes[i];
+            vd_list *list = list_begin(f->ctx);
+            vd_arg args[] = { vd_b(counts), vd_u32(size[0]), vd_u32(size[1]), vd_u32(size[2]) }, one[] = { vd_b(x) };
+            vd_dispatch_desc desc = indirect(census, counts, 0, one, 1);
+            OK(vd_fill(list, x, 0, VD_WHOLE, NULL, 0));
+            OK(dispatch(list, count, 1, args, 4));
+            OK(vd_dispatch(list, &desc));
+            OK(vd_dispatch(list, &desc));
+            OK(vd_submit(list, NULL, NULL));
+            census_check(f, f->ctx, x, size, local, 2);
+        }
+        vd_kernel_destroy(f->ctx, census);
+    }
+    OK(vd_wait_idle(f->ctx));
+    assert_int_equal(f->messages, 0);
+    vd_buffer_destroy(f->ctx, x);
+    vd_buffer_destroy(f->ctx, counts);
+    vd_kernel_destroy(f->ctx, count);
+}
+
+/* With low limits of the device, all axes are above them at the same time; in lists and in graphs, whose numbers are in
+   a slot. */
+TEST(low_limits) {
+    static const uint32_t local[3] = { 2, 3, 1 }, sizes[][3] = {
+        { 14, 15, 3 }, { 15, 15, 3 }, { 14, 16, 3 }, { 14, 15, 4 }, { 16, 19, 5 }, { 99, 77, 13 }, { 1, 1, 40 },
+        { 0, 99, 99 }, { 99, 0, 99 }, { 99, 99, 0 }, { 1, 1, 1 }, { 29, 46, 10 }, { 28, 45, 9 } };
+    vd_context_desc desc = fixture_desc(f);
+    vd_context *ctx = NULL;
+    OK(vd_context_create(&desc, &ctx));
+    /* there is no device with such limits */
+    vd_limits *limits = (vd_limits *)(uintptr_t)&vd_device(ctx, 0)->limits;
+    for (uint32_t i = 0; i < 3; i++) limits->max_groups[i] = 7 - 2 * i;
+    vd_kernel count = kernel_count(ctx), census = kernel_census(ctx, local[0], local[1], local[2]);
+    vd_buffer x = buffer_u32(ctx, "x", 100000, NULL), counts = buffer_u32(ctx, "counts", 3, NULL);
+    vd_arg one[] = { vd_b(x) };
+    vd_dispatch_desc launch = indirect(census, counts, 0, one, 1);
+    vd_list *list = vd_graph_begin(ctx, NULL);
+    vd_arg slots[] = { vd_b(counts), vd_slot("x", vd_u32(1)), vd_slot("y", vd_u32(1)), vd_slot("z", vd_u32(1)) };
+    OK(vd_fill(list, x, 0, VD_WHOLE, NULL, 0));
+    OK(dispatch(list, count, 1, slots, 4));
+    OK(vd_dispatch(list, &launch));
+    vd_graph g = vd_graph_end(list);
+    if (!g.id) fail_msg("vd_graph_end: %s", vd_error_text());
+    for (uint32_t i = 0; i < COUNT(sizes); i++) {
+        const uint32_t *size = sizes[i];
+        vd_arg args[] = { vd_b(counts), vd_u32(size[0]), vd_u32(size[1]), vd_u32(size[2]) };
+        vd_list *now = vd_immediate(ctx, 0, 0);
+        OK(vd_fill(now, x, 0, VD_WHOLE, NULL, 0));
+        OK(dispatch(now, count, 1, args, 4));
+        for (int j = 0; j < 3; j++) OK(vd_dispatch(now, &launch));
+        census_check(f, ctx, x, size, local, 3);
+        OK(vd_graph_set(ctx, g, "x", args[1]));
+        OK(vd_graph_set(ctx, g, "y", args[2]));
+        OK(vd_graph_set(ctx, g, "z", args[3]));
+        OK(vd_graph_submit(ctx, g, NULL, NULL));
+        census_check(f, ctx, x, size, local, 1);
+    }
+    vd_graph_destroy(ctx, g);
+    vd_context_destroy(ctx);
+    assert_int_equal(f->messages, 0);
 }
 
 /* Some devices have no limit that a test could exceed. */
@@ -334,7 +475,8 @@ TEST(graphs_write_their_numbers_of_threads) {
 
 static const struct CMUnitTest cases[] = {
     CASE(numbers_of_threads), CASE(numbers_of_groups), CASE(three_axes), CASE(chains), CASE(many_indirect_dispatches),
-    CASE(views_and_aliases), CASE(limits_are_applied_and_logged), CASE(wrong_indirect_dispatches_are_refused),
+    CASE(views_and_aliases), CASE(numbers_above_the_limit), CASE(low_limits),
+    CASE(limits_are_applied_and_logged), CASE(wrong_indirect_dispatches_are_refused),
     CASE(the_buffer_may_be_destroyed), CASE(limits_of_graphs_are_logged), CASE(graphs_write_their_numbers_of_threads),
 };
 MAIN("indirect", cases)

@@ -445,6 +445,20 @@ static void argument_block_in_a_uniform_buffer(void **state) {
     assert_int_equal(vd__spirv_definition(&m, V)[3], VD__StorageClassUniform);
     assert_int_equal(vd__spirv_definition(&m, P_MEMBER)[2], VD__StorageClassUniform);
     assert_int_equal(vd__vk_push_variable(&m), 0);
+
+    /* and with a loop over work-groups, if a member of the block is the group base: a new function is called last */
+    const uint32_t base_at[3] = { VD__NONE, 0, VD__NONE }, no_member[3] = { 4, VD__NONE, VD__NONE };
+    uint32_t looped[sizeof converted.words / 4 + VD__VK_LOOP_EXTRA];
+    assert_int_equal(vd__vk_loop(&m, V, "main", no_member, 4, looped), 0);
+    assert_int_equal(vd__vk_loop(&m, V, "other", base_at, 4, looped), 0);
+    size_t count = vd__vk_loop(&m, V, "main", base_at, 4, looped);
+    assert_in_range(count, converted.count + 1, converted.count + VD__VK_LOOP_EXTRA);
+    vd__spirv_free(&m);
+    if (decode(&m, looped, (uint32_t)count)) fail_msg("%s", vd_error_text());
+    assert_int_equal(vd__spirv_definition(&m, BLOCK)[0] >> 16, 2 + 1 + 6);
+    assert_true(vd__spirv_member_decoration(&m, BLOCK, 6, VD__DecorationOffset, &value));
+    assert_int_equal(value, 4 + 4 * (VD__VK_SIZE_ALL + 2));
+    assert_int_equal(vd__spirv_definition(&m, vd__spirv_definition(&m, AT)[3])[3], VD__StorageClassPrivate);
     vd__spirv_free(&m);
 #else
     (void)state;
