@@ -4822,7 +4822,7 @@ static bool vd__split_next(const uint32_t whole[3], const uint32_t groups[3], ui
 static VD__COLD void vd__indirect_log(const vd__device *dev, const char *kernel) {
     vd__logf(dev->driver->host, VD_LOG_ERROR, "vd_dispatch '%s': the buffer 'indirect' contained more work-groups "
              "along an axis than can be executed (limits.max_groups if the kernel has no group base, otherwise "
-             "2^32 - 1 threads); only that many were executed", kernel);
+             "2^32 - 1 threads); the others were not executed", kernel);
 }
 
 static vd_result vd__default_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
@@ -13263,8 +13263,8 @@ static vd_result vd__cl_view_create(vd__device *dev, const vd__memory *image, co
     const vd__image_shape *shape = vd__memory_shape(image);
     vd__cl_mem level = vd__cl_levels(image)[range->level];
     if (range->dim != shape->dim || range->layers != shape->layers)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "backend opencl has only views of levels: with the dimension and all %u "
-                        "layers of the image", (unsigned)shape->layers);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "backend opencl supports only views with the dimension and all %u layers of "
+                        "their image", (unsigned)shape->layers);
     int32_t error = vd__cl_device_of(dev)->cl->clRetainMemObject(level);
     out->native[0] = error ? 0 : (uintptr_t)level;
     return error ? vd__cl_fail(error, "clRetainMemObject") : VD_OK;
@@ -13278,13 +13278,15 @@ static void vd__cl_view_destroy(vd__device *dev, vd__memory *view) {
 /* Sampled images have one level, so that the limits of the level do not matter. */
 static vd_result vd__cl_sampler_create(vd__device *dev, const vd_sampler_desc *desc, uint64_t *out) {
     bool linear = desc->min_filter != VD_FILTER_NEAREST, border = false;
-    const char *lack = (desc->mag_filter != VD_FILTER_NEAREST) != linear ? "different filters for min and mag"
+    const char *missing = (desc->mag_filter != VD_FILTER_NEAREST) != linear ? "different filters for min and mag"
                        : desc->lod_bias != 0 || desc->min_lod > 0        ? "levels of detail other than 0"
                        : desc->compare                                   ? "comparisons"
                        : desc->anisotropy > 1                            ? "anisotropy" : NULL;
     for (int i = 0; i < 3; i++) border = border || desc->address[i] == VD_ADDRESS_BORDER;
-    if (!lack && border && desc->border != VD_BORDER_TRANSPARENT) lack = "border colours except VD_BORDER_TRANSPARENT";
-    if (lack) return vd__fail(VD_ERROR_UNSUPPORTED, "samplers of backend opencl have no %s", lack);
+    if (!missing && border && desc->border != VD_BORDER_TRANSPARENT)
+        missing = "border colours except VD_BORDER_TRANSPARENT";
+    if (missing)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "backend opencl does not support samplers with %s", missing);
     *out = (uintptr_t)vd__cl_device_of(dev)->samplers[desc->address[0]][linear];
     return VD_OK;
 }
@@ -16272,7 +16274,7 @@ static VD__COLD vd_result vd__dispatch_slot_check(const vd__dispatch_state *d, c
     if (d->list->graph && name && name[0]) return VD_OK;
     return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "%s is slot '%s', but %s", what,
                          name ? name : "", d->list->graph ? "a slot needs a name"
-                         : "only the list of vd_graph_begin can record slots");
+                         : "only a list of vd_graph_begin can record slots");
 }
 
 /* The same for argument i. */
@@ -25911,7 +25913,7 @@ static vd_result vd__dl_set_data(const char *call, const vd_context *ctx, const 
     }
     if (t->device.type == VD__DL_CPU)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "buffer '%s' is in memory that the host cannot access "
-                             "at any time (kDLCPU); create it with desc.memory VD_MEMORY_SHARED", b->name);
+                             "directly, so it cannot be a kDLCPU tensor; create it with desc.memory VD_MEMORY_SHARED", b->name);
     if (t->device.type != native_type)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "buffer '%s' of backend %s cannot be a tensor of device "
                              "type %d, only of %d (%s)%s", b->name, ctx->driver.backend->name, type, native_type,

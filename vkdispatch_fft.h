@@ -6812,7 +6812,7 @@ static vd_result vd__real_check_alignment(const vd_fft *p, vd_buffer reals) {
     vd_buffer_info info;
     vd_result result = vd_buffer_query(p->base.ctx, reals, &info);
     if (result || (info.address % two_reals == 0 && info.native_offset % two_reals == 0)) return result;
-    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' of the reals begins at byte %llu, but must begin at a multiple "
+    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (reals) begins at byte %llu, but must begin at a multiple "
                         "of %llu", info.name,
                         (unsigned long long)(info.address % two_reals ? info.address : info.native_offset),
                         (unsigned long long)two_reals);
