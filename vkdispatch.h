@@ -349,11 +349,11 @@
        vd_fft and other plans    vd_fft_create, ...        the caller, also after   see vkdispatch_fft.h
                                                            its context
        A call with a destroyed handle, or with a handle of another context, fails with VD_ERROR_INVALID. The pointer of
-       a destroyed context is not checked and must not be used.
-       A destroyed object is freed, and the `release` callback of imported memory is called, by the first later call
-       that finds its last use complete, whatever the order of destruction. Calls that wait, that create or destroy
-       objects, or that submit or discard a list from vd_list_begin look for such objects. A list from vd_list_begin
-       keeps the buffers, views and kernels that its commands use until it is submitted or discarded, and no others.
+       a destroyed context is not checked and must not be used. A destroyed object is freed, and the `release` callback
+       of imported memory is called, by the first later call that finds its last use complete, whatever the order of
+       destruction. Calls that wait, that create or destroy objects, or that submit or discard a list from vd_list_begin
+       look for such objects. A list from vd_list_begin keeps the buffers, images, views and kernels that its commands
+       use until it is submitted or discarded, and no other objects.
 
    Threads
        Any function may be called from any thread. Some operations need external synchronisation:
@@ -963,8 +963,8 @@ typedef struct vd_facts {
                                        A u64 costs half as much as an f32x2, and a subgroup shuffle by a constant costs
                                        less than shared memory. Set for CPUs on Vulkan */
     uint32_t concurrent_groups;     /* number of work-groups that fills the device: 4 for each multiprocessor or core.
-                                       528, that of a large GPU, if the API does not report their number; dummy: if it
-                                       is 0 */
+                                       If the API does not report their number: 4 for each processor of the host on
+                                       CPUs, else 528, as for a large GPU; dummy: 528 if it is 0 */
     uint32_t max_loop_iterations;   /* the driver terminates a loop after this number of iterations, counted over all
                                        loops of an invocation. 0: no limit. Set for llvmpipe */
     bool debug;                     /* the context is in debug mode: vd_machine requests checked kernels. Set only in
@@ -1838,9 +1838,12 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
 
 /* Records a kernel. Dispatches with more work-groups than limits.max_groups are split if the kernel has
    VD_IMPLICIT_GROUP_BASE along that axis, into at most 2^20 parts.
-   Fails with VD_ERROR_INVALID if number or types of the arguments do not match the kernel, unless exactly one of
-   threads, groups and indirect is given, or if arguments overlap, one of them is written, and neither has may_alias;
-   VD_ERROR_UNSUPPORTED if a limit of the device is exceeded. */
+   Fails with VD_ERROR_INVALID if
+   - number or types of the arguments do not match the kernel;
+   - more than one of threads, groups and indirect is set, or none, unless the kernel has a launch size
+     (vd_kernel_desc.threads);
+   - arguments overlap, one of them is written, and neither has may_alias.
+   Fails with VD_ERROR_UNSUPPORTED if a limit of the device is exceeded. */
 VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc);
 
 /* Records a copy between two buffers or ranges of one buffer, which must not overlap. VD_WHOLE: to the end of `from`.
@@ -4132,7 +4135,7 @@ typedef struct vd__layout_range {
     vd__layout layout;
 } vd__layout_range;
 
-/* A buffer, view or kernel that the commands of an unsubmitted list use. The list pins it. */
+/* A buffer, image, view or kernel that the commands of an unsubmitted list use. The list pins it. */
 typedef struct vd__list_use {
     vd__slot *object;
     bool written;
@@ -13263,8 +13266,8 @@ static vd_result vd__cl_view_create(vd__device *dev, const vd__memory *image, co
     const vd__image_shape *shape = vd__memory_shape(image);
     vd__cl_mem level = vd__cl_levels(image)[range->level];
     if (range->dim != shape->dim || range->layers != shape->layers)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "backend opencl supports only views with the dimension and all %u layers of "
-                        "their image", (unsigned)shape->layers);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "backend opencl supports only views with the dimension and all %u layers "
+                        "of their image", (unsigned)shape->layers);
     int32_t error = vd__cl_device_of(dev)->cl->clRetainMemObject(level);
     out->native[0] = error ? 0 : (uintptr_t)level;
     return error ? vd__cl_fail(error, "clRetainMemObject") : VD_OK;
@@ -25913,7 +25916,8 @@ static vd_result vd__dl_set_data(const char *call, const vd_context *ctx, const 
     }
     if (t->device.type == VD__DL_CPU)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "buffer '%s' is in memory that the host cannot access "
-                             "directly, so it cannot be a kDLCPU tensor; create it with desc.memory VD_MEMORY_SHARED", b->name);
+                             "directly, so it cannot be a kDLCPU tensor; create it with desc.memory "
+                             "VD_MEMORY_SHARED", b->name);
     if (t->device.type != native_type)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "buffer '%s' of backend %s cannot be a tensor of device "
                              "type %d, only of %d (%s)%s", b->name, ctx->driver.backend->name, type, native_type,
