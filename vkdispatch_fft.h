@@ -5071,6 +5071,12 @@ static vd__fft_c vd__fft_mul(vd__fft_c a, vd__fft_c b) {
     return vd__fft_complex(re, im);
 }
 
+/* Returns a (1 + d) for a small d. Its rounding error is about half of that of a product with 1 + d. */
+static vd__fft_c vd__fft_times_near_one(vd__fft_c a, vd__fft_c d) {
+    return vd__fft_complex(vc_add(a.re, vc_fma(a.re, d.re, vc_neg(vc_mul(a.im, d.im)))),
+                           vc_add(a.im, vc_fma(a.re, d.im, vc_mul(a.im, d.re))));
+}
+
 /* Computes cos(2 pi m / n) and sin(2 pi m / n). Reduces the angle to the first octant, so that results of 0, 1 and
    sqrt(1/2) are correctly rounded. */
 static void vd__fft_root(uint64_t m, uint64_t n, double *re, double *im) {
@@ -5160,15 +5166,21 @@ static void vd__fft_butterfly(vd__fft_c *x, uint32_t r) {
 
 // >>twiddles
 /* Tables of twiddle factors, which are computed in double precision on the host. A butterfly needs the powers w^1 …
-   w^(radix - 1) of a root of unity w. The table contains w^1, w^2, w^4, …; kernels compute the other powers as products
-   of these. Each is a product of at most five, so its error is smaller than by repeated multiplication by w (Van Loan,
-   Computational Frameworks for the FFT, 1992, section 1.4). */
+   w^(radix - 1) of a root of unity w. The table contains all of them, or w^1, w^2, w^4, …; then kernels compute the
+   other powers as products of these. Each is a product of at most five, so its error is smaller than by repeated
+   multiplication by w (Van Loan, Computational Frameworks for the FFT, 1992, section 1.4). */
 
-/* Number of table entries for a butterfly of radix r: the powers of two below r. */
-static uint32_t vd__fft_powers(uint32_t r) {
-    uint32_t count = 0;
-    while (1u << count < r) count++;
-    return count;
+/* Whether the table of a stage contains all powers: if the axis is split over passes, whose errors add, and the table
+   has at most 1024 entries. Otherwise loading fewer values is faster. */
+static bool vd__fft_has_all_powers(const vd__fft_pass *pass, const vd__fft_stage_info *g) {
+    return (pass->from == VD__FFT_TEMP || pass->to == VD__FFT_TEMP) && g->length * (g->radix - 1) <= 1024;
+}
+
+/* Returns the largest exponent up to j of which the table contains the power. */
+static uint32_t vd__fft_tabled_exponent(bool all, uint32_t j) {
+    uint32_t power = 1;
+    while (2 * power <= j) power *= 2;
+    return all ? j : power;
 }
 
 /* Returns the maximum number of complex numbers in all tables, which are one buffer. It is checked before the host
@@ -5230,25 +5242,29 @@ static void vd__fft_write_root(double *at, uint64_t m, uint64_t n) {
     at[1] = -im;
 }
 
-/* Makes the table of a stage: exp(-2 pi i m / (length * radix)) for each m < length, then their squares, their fourth
-   powers, … Each transform and axis of a kernel has its own table. If they shared one, the compiler would merge equal
-   loads and hold the values in registers from the first transform to the second, which takes 0.4 ms more per GiB for
-   convolutions of columns of 1024 on an H200. */
-static bool vd__fft_table_stage(vd_fft *p, uint32_t direction_index, const vd__fft_stage_info *g, uint32_t *offset) {
-    uint64_t key[5] = { 's', g->length, g->radix, direction_index, g->axis };
-    uint32_t powers = vd__fft_powers(g->radix);
+/* Makes the table of a stage: powers of exp(-2 pi i m / (length * radix)), those with the lowest exponent for each m <
+   length, then those with the next one, … Each transform and axis of a kernel has its own table. If they shared one,
+   the compiler would merge equal loads and hold the values in registers from the first transform to the second, which
+   takes 0.4 ms more per GiB for convolutions of columns of 1024 on an H200. */
+static bool vd__fft_table_stage(vd_fft *p, const vd__fft_pass *pass, uint32_t direction_index,
+                                const vd__fft_stage_info *g, uint32_t *offset) {
+    bool all = vd__fft_has_all_powers(pass, g);
+    uint32_t powers = 0;
+    uint64_t key[5] = { (uint64_t)(all ? 'S' : 's'), g->length, g->radix, direction_index, g->axis };
     double *at;
+    for (uint32_t j = 1; j < g->radix; j++) powers += vd__fft_tabled_exponent(all, j) == j;
     if (!vd__fft_find_table(p, (uint64_t)g->length * powers, key, offset, &at)) return false;
-    for (uint32_t i = 0; at && i < powers; i++)
-        for (uint32_t m = 0; m < g->length; m++, at += 2)
-            vd__fft_write_root(at, (uint64_t)m << i, (uint64_t)g->length * g->radix);
+    for (uint32_t j = 1; at && j < g->radix; j++)
+        for (uint32_t m = 0; m < g->length && vd__fft_tabled_exponent(all, j) == j; m++, at += 2)
+            vd__fft_write_root(at, (uint64_t)m * j, (uint64_t)g->length * g->radix);
     return true;
 }
 
 /* Whether a table contains all twiddle factors between the two passes of an axis, by row and index. Otherwise two
-   smaller tables contain factors of them. */
-static bool vd__fft_has_twiddle_table(const vd__fft_pass *pass) {
-    return (pass->shape.axes > 1 || pass->copies) && pass->twiddle_length <= 8192;
+   smaller tables contain factors of them. CPUs load one value faster than they load and multiply two. */
+static bool vd__fft_has_twiddle_table(const vd_fft *p, const vd__fft_pass *pass) {
+    return p->device.groups_as_loops ? pass->twiddle_length <= 1 << 18
+                                     : (pass->shape.axes > 1 || pass->copies) && pass->twiddle_length <= 8192;
 }
 
 /* Makes the table of the twiddle factors exp(-2 pi i row * k / N) between two passes, where k is the index along the
@@ -5269,8 +5285,9 @@ static uint32_t vd__fft_half_bits(uint64_t n) {
     return bits;
 }
 
-/* Makes two tables of roots exp(-2 pi i e / n): for e = 0 … 2^bits - 1, and for multiples of 2^bits, where bits is
-   vd__fft_half_bits(n). Each root of order n is a product of an entry of each. */
+/* Makes two tables of roots exp(-2 pi i e / n): for e = 0 … 2^bits - 1 the root minus 1 (see vd__fft_times_near_one),
+   and for multiples of 2^bits, where bits is vd__fft_half_bits(n). Each root of order n is a product of a root of each.
+   */
 static bool vd__fft_table_axis(vd_fft *p, uint64_t n, uint32_t *fine, uint32_t *coarse) {
     uint64_t key[5] = { 'a', n, 0, 0, 0 };
     uint32_t bits = vd__fft_half_bits(n);
@@ -5278,7 +5295,10 @@ static bool vd__fft_table_axis(vd_fft *p, uint64_t n, uint32_t *fine, uint32_t *
     uint64_t count = (n >> bits) + 1;
     if (!vd__fft_find_table(p, ((uint64_t)1 << bits) + count, key, fine, &at)) return false;
     *coarse = *fine + (1u << bits);
-    for (uint64_t i = 0; at && i < (uint64_t)1 << bits; i++, at += 2) vd__fft_write_root(at, i, n);
+    for (uint64_t i = 0; at && i < (uint64_t)1 << bits; i++, at += 2) {
+        vd__fft_write_root(at, i, n);
+        at[0] -= 1;
+    }
     for (uint64_t i = 0; at && i < count; i++, at += 2) vd__fft_write_root(at, i << bits, n);
     return true;
 }
@@ -5386,11 +5406,11 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
             for (j = 1; j < pass->shape.stages && ok; j++) {
                 vd__fft_stage_info g = vd__fft_stage_info_of(&pass->shape, direction_index, j);
                 if (g.length > 1)
-                    ok = vd__fft_table_stage(p, direction_index, &g, &pass->tables.stage[direction_index][j]);
+                    ok = vd__fft_table_stage(p, pass, direction_index, &g, &pass->tables.stage[direction_index][j]);
             }
         }
         if (ok && pass->twiddle_length)
-            ok = vd__fft_has_twiddle_table(pass)
+            ok = vd__fft_has_twiddle_table(p, pass)
                      ? vd__fft_table_twiddles(p, pass)
                      : vd__fft_table_axis(p, pass->twiddle_length, &pass->tables.fine, &pass->tables.coarse);
         if (ok && pass->bluestein_length) ok = vd__fft_table_chirp(p, pass);
@@ -5666,16 +5686,15 @@ static vd__fft_c vd__fft_load_root(const vd__fft_writer *w, vc_val index, uint32
     return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
 }
 
-/* Computes power[j] = first * step^j for j < count. On entry, power[2^i] is step^(2^i). If first is NULL, it counts as
-   1 and power[0] is not set. */
-static void vd__fft_fill_powers(vd__fft_c *power, uint32_t count, const vd__fft_c *first) {
-    uint32_t i, j;
-    vd__fft_c exact;
-    if (first) power[0] = *first;
-    for (i = 0; i < vd__fft_powers(count); i++) {
-        exact = power[(size_t)1 << i];
-        for (j = 1u << i; j < 2u << i && j < count; j++)
-            power[j] = j == 1u << i && !first ? exact : vd__fft_mul(power[j - (1u << i)], exact);
+/* Loads the powers 1 … radix - 1 of the root of a stage with index m from the table at this offset, or computes them.
+   */
+static void vd__fft_load_powers(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val m, uint32_t table,
+                                vd__fft_c *power) {
+    for (uint32_t j = 1; j < g->radix; j++) {
+        uint32_t part = vd__fft_tabled_exponent(vd__fft_has_all_powers(w->pass, g), j);
+        if (part != j) power[j] = vd__fft_mul(power[j - part], power[part]);
+        else power[j] = vd__fft_load_root(w, m, table);
+        if (part == j) table += g->length;
     }
 }
 
@@ -5687,7 +5706,7 @@ static vd__fft_c vd__fft_axis_root(const vd__fft_writer *w, vc_val e) {
     uint32_t bits = vd__fft_half_bits(w->pass->twiddle_length);
     vd__fft_c coarse = vd__fft_load_root(w, vc_shr(e, vc_u32(bits)), w->pass->tables.coarse);
     vd__fft_c fine = vd__fft_load_root(w, vc_and(e, vc_u32((1u << bits) - 1)), w->pass->tables.fine);
-    return vd__fft_mul(coarse, fine);
+    return vd__fft_times_near_one(coarse, fine);
 }
 
 /* Multiplies the elements of butterfly b by the twiddle factors exp(-2 pi i row * k / N) between two passes of an axis
@@ -5695,18 +5714,19 @@ static vd__fft_c vd__fft_axis_root(const vd__fft_writer *w, vc_val e) {
 static void vd__fft_apply_twiddles(vd__fft_writer *w, const vd__fft_stage_info *g, vc_val row, vc_val b, vd__fft_c *x) {
     uint32_t step = g->read_stride / g->axis_stride, j;
     vc_val k = step == 1 ? vc_u32(0) : vd__fft_div_const(b, g->axis_stride);
-    vd__fft_c power[VD__FFT_RADIX], first;
-    if (vd__fft_has_twiddle_table(w->pass)) {
+    vd__fft_c power[VD__FFT_RADIX];
+    if (vd__fft_has_twiddle_table(w->plan, w->pass)) {
         k = vc_add(vc_mul(row, vc_u32(step * g->radix)), k);
         for (j = step == 1; j < g->radix; j++)
             x[j] = vd__fft_mul(x[j], vd__fft_load_root(w, k, w->pass->tables.fine + j * step));
         return;
     }
-    first = vd__fft_axis_root(w, vc_mul(row, k));
-    for (j = 0; j < vd__fft_powers(g->radix); j++)
-        power[(size_t)1 << j] = vd__fft_axis_root(w, vc_mul(row, vc_u32(step << j)));
-    vd__fft_fill_powers(power, g->radix, &first);
-    for (j = 0; j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
+    for (j = 0; j < g->radix; j++) { /* those of every fourth element, and products of these with three others */
+        uint32_t rest = g->radix > 8 ? j % 4 : 0;
+        if (j < 4 && rest) power[j] = vd__fft_axis_root(w, vc_mul(row, vc_u32(step * j)));
+        if (!rest) power[j] = vd__fft_axis_root(w, vc_mul(row, vc_add(k, vc_u32(step * j))));
+        x[j] = vd__fft_mul(x[j], rest ? vd__fft_mul(power[j - rest], power[rest]) : power[j]);
+    }
 }
 
 /* Returns the row of the twiddle factors of transform q. */
@@ -5720,7 +5740,6 @@ static vc_val vd__fft_twiddle_row(const vd__fft_writer *w, vc_val q) {
 
 /* Computes a stage: multiplies by twiddle factors from the table at this offset, then computes the butterflies. */
 static void vd__fft_stage(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t table) {
-    uint32_t powers = vd__fft_powers(g->radix);
     bool same_twiddles = g->register_exchange ? g->lanes > 1 && g->exchange_stride % g->write_stride == 0
                                               : w->shape->threads % g->write_stride == 0;
     bool twiddle_first = w->pass->twiddle_first && !w->pass->copies && g->length == 1 && g->axis + 1 == w->shape->axes;
@@ -5730,9 +5749,7 @@ static void vd__fft_stage(vd__fft_writer *w, const vd__fft_stage_info *g, uint32
         if (g->length > 1 && (u == 0 || !same_twiddles)) {
             vc_val m = vc_rem(vd__fft_div_const(vd__fft_butterfly_index_clamped(w, g, u), g->axis_stride),
                               vc_u32(g->length));
-            for (uint32_t j = 0; j < powers; j++)
-                power[(size_t)1 << j] = vd__fft_load_root(w, m, table + j * g->length);
-            vd__fft_fill_powers(power, g->radix, NULL);
+            vd__fft_load_powers(w, g, m, table, power);
         }
         for (uint32_t j = 1; g->length > 1 && j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
         if (twiddle_first) vd__fft_apply_twiddles(w, g, w->twiddle_row, vd__fft_butterfly_index_clamped(w, g, u), x);
@@ -6155,7 +6172,7 @@ static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_sta
 /* Sets root[i] to the twiddle factor of copy i of a row (pass->copies) for 1 <= i < copies. That of copy 0 is 1. */
 static void vd__fft_copy_twiddles(const vd__fft_writer *w, vc_val row, uint32_t copies, vd__fft_c *root) {
     for (uint32_t i = 1; i < copies; i++) {
-        bool tabled = vd__fft_has_twiddle_table(w->pass);
+        bool tabled = vd__fft_has_twiddle_table(w->plan, w->pass);
         root[i] = tabled ? vd__fft_load_root(w, vc_mul(row, vc_u32(copies)), w->pass->tables.fine + i)
                          : vd__fft_axis_root(w, vc_mul(row, vc_u32(i)));
     }
@@ -12006,8 +12023,8 @@ static vd_result vd__chirp_build(vd__chirp *p) {
         vc_val e = vd__chirp_square_modulo(k, i, n);
         vc_val a = vc_load(vc_offset(p->table, vc_u32(p->tables.chirp_coarse)), vc_shr(e, vc_u32(bits)));
         vc_val b = vc_load(vc_offset(p->table, vc_u32(p->tables.chirp_fine)), vc_and(e, vc_u32((1u << bits) - 1)));
-        vd__fft_c x = vd__fft_mul(vd__fft_complex(vc_component(a, 0), vc_component(a, 1)),
-                                  vd__fft_complex(vc_component(b, 0), vc_component(b, 1)));
+        vd__fft_c x = vd__fft_times_near_one(vd__fft_complex(vc_component(a, 0), vc_component(a, 1)),
+                                             vd__fft_complex(vc_component(b, 0), vc_component(b, 1)));
         vc_store(vc_offset(p->table, vc_u32(p->tables.chirp)), i, vc_vec2(x.re, x.im));
     }
     return vd_plan_kernel_build(&p->base, &p->kernel, k);
