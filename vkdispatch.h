@@ -2115,7 +2115,26 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #define VKDISPATCH_IMPLEMENTED
 
 // >>config
-/* Resolves the user's macros into VD__HAS_X. Later code tests only these. */
+/* Resolves the user's macros into VD__HAS_X. Later code tests only these.
+
+   Terms of the implementation, their types, and the names of variables that most functions use:
+     ctx    context         vd_context
+     dev    device          vd__device: a device that a backend has opened. vd__context_device: the same with its memory
+                            and the lock of its queues
+     q      queue           vd__queue, with its immediate list, which is called open batch here
+     l      list            vd_list
+     b      buffer          vd__buffer: a resource, like vd__image. A resource has a storage (s) on each device
+     m      memory          vd__memory: the driver's buffer or image in a storage, a range of a block
+     k      kernel          vd__kernel
+     d      dispatch        vd__dispatch_state: a dispatch whose arguments are resolved
+     c      commands        vd__commands: recorded commands of a backend, a command buffer or a tape
+     g, s   graph, slot     vd__graph, vd__graph_slot
+            recording       vd__recording: commands of one submission with what they use, reused when it has completed
+            pool slot       vd__slot: the entry of an object in a handle pool. Pinned: in use, must not be freed
+     r      result          vd_result
+   The native parts of a backend's driver, device, commands and so on are vd__vk_, vd__cu_ and vd__cl_ structs. Their
+   variables: Vulkan vk (device), vkc (commands), vs (surface); CUDA cu (driver), d (device); OpenCL cl (driver), vcl
+   (device). */
 
 #ifdef VKDISPATCH_NO_VULKAN
 #define VD__HAS_VULKAN 0
@@ -3707,7 +3726,7 @@ typedef struct vd__tape {
     uint32_t stamp_count, stamp_capacity;
 } vd__tape;
 
-/* A recording of the backend. Zeroed before commands_create. */
+/* Recorded commands of a backend. Zeroed before commands_create. */
 typedef struct vd__commands {
     void *native;              /* of a backend with command buffers; cuda: vd__cu_graph or NULL */
     vd__tape tape;             /* of a backend without */
@@ -9556,27 +9575,27 @@ static vd_result vd__vk_commands_allocate(vd__vk_device *vk, VkCommandPool pool,
     return vd__vk_fail(result, "vkAllocateCommandBuffers");
 }
 
-static vd_result vd__vk_commands_start(vd__vk_device *vk, vd__vk_commands *vc) {
+static vd_result vd__vk_commands_start(vd__vk_device *vk, vd__vk_commands *vkc) {
     VD__VK_STRUCT(VkCommandPoolCreateInfo, pool, VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
     pool.queueFamilyIndex = vk->family;
-    vc->callbacks.pUserData = &vc->arena;
-    vc->callbacks.pfnAllocation = vd__vk_arena_allocate;
-    vc->callbacks.pfnReallocation = vd__vk_arena_reallocate;
-    vc->callbacks.pfnFree = vd__vk_arena_free;
-    VkResult result = vk->vkCreateCommandPool(vk->handle, &pool, &vc->callbacks, &vc->pool);
-    VD__VK_NULL_IF(result, vc->pool);
+    vkc->callbacks.pUserData = &vkc->arena;
+    vkc->callbacks.pfnAllocation = vd__vk_arena_allocate;
+    vkc->callbacks.pfnReallocation = vd__vk_arena_reallocate;
+    vkc->callbacks.pfnFree = vd__vk_arena_free;
+    VkResult result = vk->vkCreateCommandPool(vk->handle, &pool, &vkc->callbacks, &vkc->pool);
+    VD__VK_NULL_IF(result, vkc->pool);
     if (result) return vd__vk_fail(result, "vkCreateCommandPool");
-    vd_result r = vd__vk_commands_allocate(vk, vc->pool, &vc->buffer);
+    vd_result r = vd__vk_commands_allocate(vk, vkc->pool, &vkc->buffer);
     /* Allocated now, while the arena does not use slabs: the memory of a command buffer must outlive resets. */
-    return r ? r : vd__vk_commands_allocate(vk, vc->pool, &vc->barrier_buffer);
+    return r ? r : vd__vk_commands_allocate(vk, vkc->pool, &vkc->barrier_buffer);
 }
 
 static vd_result vd__vk_commands_create(vd__device *dev, vd__commands *c) {
-    vd__vk_commands *vc = (vd__vk_commands *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *vc);
-    if (!vc) return vd__fail_memory(NULL, NULL, 0);
-    c->native = vc;
-    vc->arena.allocator = vd__vk_allocator(dev);
-    vd_result result = vd__vk_commands_start(vd__vk_device_of(dev), vc);
+    vd__vk_commands *vkc = (vd__vk_commands *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *vkc);
+    if (!vkc) return vd__fail_memory(NULL, NULL, 0);
+    c->native = vkc;
+    vkc->arena.allocator = vd__vk_allocator(dev);
+    vd_result result = vd__vk_commands_start(vd__vk_device_of(dev), vkc);
     if (result) vd__vk_commands_destroy(dev, c);
     return result;
 }
@@ -9589,67 +9608,67 @@ static void vd__vk_chunk_destroy(vd__device *dev, vd__vk_chunk *chunk) {
 
 static void vd__vk_commands_destroy(vd__device *dev, vd__commands *c) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    vd__vk_commands *vc = vd__vk_commands_of(c);
+    vd__vk_commands *vkc = vd__vk_commands_of(c);
     const vd_allocator *allocator = vd__vk_allocator(dev);
-    for (uint32_t i = 0; i < vc->set_cache_count; i++) {
-        vd__free(allocator, vc->set_caches[i].sets);
-        vd__free(allocator, vc->set_caches[i].keys);
+    for (uint32_t i = 0; i < vkc->set_cache_count; i++) {
+        vd__free(allocator, vkc->set_caches[i].sets);
+        vd__free(allocator, vkc->set_caches[i].keys);
     }
-    for (uint32_t i = 0; i < vc->pool_count; i++) vk->vkDestroyDescriptorPool(vk->handle, vc->pools[i], NULL);
-    for (uint32_t i = 0; i < vc->chunk_count; i++) vd__vk_chunk_destroy(dev, vc->chunks[i]);
-    for (uint32_t i = 0; i < vc->query_pool_count; i++) vk->vkDestroyQueryPool(vk->handle, vc->query_pools[i], NULL);
-    vk->vkDestroyCommandPool(vk->handle, vc->pool, &vc->callbacks);
-    vk->vkDestroyCommandPool(vk->handle, vc->prologue_pool, NULL);
-    vd__vk_slabs_free(&vc->arena, &vc->arena.slabs);
-    vd__free(allocator, vc->prologues);
-    vd__free(allocator, vc->set_caches);
-    vd__free(allocator, vc->pools);
-    vd__free(allocator, vc->chunks);
-    vd__free(allocator, vc->query_pools);
-    vd__free(allocator, vc->sizes);
-    vd__free(allocator, vc);
+    for (uint32_t i = 0; i < vkc->pool_count; i++) vk->vkDestroyDescriptorPool(vk->handle, vkc->pools[i], NULL);
+    for (uint32_t i = 0; i < vkc->chunk_count; i++) vd__vk_chunk_destroy(dev, vkc->chunks[i]);
+    for (uint32_t i = 0; i < vkc->query_pool_count; i++) vk->vkDestroyQueryPool(vk->handle, vkc->query_pools[i], NULL);
+    vk->vkDestroyCommandPool(vk->handle, vkc->pool, &vkc->callbacks);
+    vk->vkDestroyCommandPool(vk->handle, vkc->prologue_pool, NULL);
+    vd__vk_slabs_free(&vkc->arena, &vkc->arena.slabs);
+    vd__free(allocator, vkc->prologues);
+    vd__free(allocator, vkc->set_caches);
+    vd__free(allocator, vkc->pools);
+    vd__free(allocator, vkc->chunks);
+    vd__free(allocator, vkc->query_pools);
+    vd__free(allocator, vkc->sizes);
+    vd__free(allocator, vkc);
     c->native = NULL;
 }
 
 /* Marks kernel, arguments and descriptor sets as unbound. Called when a recording begins, and after commands that bind
    others. */
-static void vd__vk_commands_unbind(vd__vk_commands *vc) {
-    vc->kernel = NULL;
-    vc->set_keys = NULL;
-    vc->arguments_bound = false;
+static void vd__vk_commands_unbind(vd__vk_commands *vkc) {
+    vkc->kernel = NULL;
+    vkc->set_keys = NULL;
+    vkc->arguments_bound = false;
 }
 
-static vd_result vd__vk_buffer_begin(vd__vk_device *vk, const vd__vk_commands *vc, VkCommandBuffer buffer) {
+static vd_result vd__vk_buffer_begin(vd__vk_device *vk, const vd__vk_commands *vkc, VkCommandBuffer buffer) {
     VD__VK_STRUCT(VkCommandBufferBeginInfo, info, VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
-    info.flags = vc->reusable ? VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT
+    info.flags = vkc->reusable ? VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT
                               : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     VkResult result = vk->vkBeginCommandBuffer(buffer, &info);
     return result ? vd__vk_fail(result, "vkBeginCommandBuffer") : VD_OK;
 }
 
-static vd_result vd__vk_buffer_end(vd__vk_device *vk, const vd__vk_commands *vc, VkCommandBuffer buffer) {
+static vd_result vd__vk_buffer_end(vd__vk_device *vk, const vd__vk_commands *vkc, VkCommandBuffer buffer) {
     VkResult result = vk->vkEndCommandBuffer(buffer);
-    if (vc->arena.failed) return vd__fail_memory(NULL, NULL, 0);
+    if (vkc->arena.failed) return vd__fail_memory(NULL, NULL, 0);
     return result ? vd__vk_fail(result, "vkEndCommandBuffer") : VD_OK;
 }
 
 static vd_result vd__vk_commands_begin(vd__device *dev, vd__commands *c, bool reusable) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    vd__vk_commands *vc = vd__vk_commands_of(c);
-    vd__vk_commands_unbind(vc);
-    vc->reusable = reusable;
-    vc->barrier_recorded = false;
-    vc->chunk = vc->chunk_used = vc->size_count = 0;
-    for (uint32_t i = 0; i < vc->set_cache_count; i++) vc->set_caches[i].used = 0;
-    VkResult result = vk->vkResetCommandPool(vk->handle, vc->pool, 0);
+    vd__vk_commands *vkc = vd__vk_commands_of(c);
+    vd__vk_commands_unbind(vkc);
+    vkc->reusable = reusable;
+    vkc->barrier_recorded = false;
+    vkc->chunk = vkc->chunk_used = vkc->size_count = 0;
+    for (uint32_t i = 0; i < vkc->set_cache_count; i++) vkc->set_caches[i].used = 0;
+    VkResult result = vk->vkResetCommandPool(vk->handle, vkc->pool, 0);
     if (result) return vd__vk_fail(result, "vkResetCommandPool");
-    vd__vk_arena_reset(&vc->arena);
-    return vd__vk_buffer_begin(vk, vc, vc->buffer);
+    vd__vk_arena_reset(&vkc->arena);
+    return vd__vk_buffer_begin(vk, vkc, vkc->buffer);
 }
 
 static vd_result vd__vk_commands_end(vd__device *dev, vd__commands *c) {
-    vd__vk_commands *vc = vd__vk_commands_of(c);
-    return vd__vk_buffer_end(vd__vk_device_of(dev), vc, vc->buffer);
+    vd__vk_commands *vkc = vd__vk_commands_of(c);
+    return vd__vk_buffer_end(vd__vk_device_of(dev), vkc, vkc->buffer);
 }
 
 /* ---- descriptor sets ---- */
@@ -9660,13 +9679,13 @@ static const VkImageLayout vd__vk_layouts[VD__LAYOUTS] = { /* by vd__layout */
     VK_IMAGE_LAYOUT_PRESENT_SRC_KHR
 };
 
-static vd_result vd__vk_set_caches_grow(vd__device *dev, vd__vk_commands *vc, uint32_t count) {
-    vd__vk_set_cache *caches = (vd__vk_set_cache *)vd__vk_reserve(dev, vc->set_caches, &vc->set_cache_capacity, count,
+static vd_result vd__vk_set_caches_grow(vd__device *dev, vd__vk_commands *vkc, uint32_t count) {
+    vd__vk_set_cache *caches = (vd__vk_set_cache *)vd__vk_reserve(dev, vkc->set_caches, &vkc->set_cache_capacity, count,
                                                                   sizeof *caches);
     if (!caches) return VD_ERROR_OUT_OF_MEMORY;
-    vc->set_caches = caches;
-    memset(vc->set_caches + vc->set_cache_count, 0, (count - vc->set_cache_count) * sizeof *vc->set_caches);
-    vc->set_cache_count = count;
+    vkc->set_caches = caches;
+    memset(vkc->set_caches + vkc->set_cache_count, 0, (count - vkc->set_cache_count) * sizeof *vkc->set_caches);
+    vkc->set_cache_count = count;
     return VD_OK;
 }
 
@@ -9685,23 +9704,23 @@ static uint32_t vd__vk_pool_sizes(const vd__vk_kernel *kernel, uint32_t count,
 }
 
 /* Creates a descriptor pool for `count` sets of the kernel's layout and allocates the sets. */
-static vd_result vd__vk_pool_create(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel, uint32_t count,
+static vd_result vd__vk_pool_create(vd__device *dev, vd__vk_commands *vkc, const vd__vk_kernel *kernel, uint32_t count,
                                     VkDescriptorSet *out) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    VkDescriptorPool *pools = (VkDescriptorPool *)vd__vk_reserve(dev, vc->pools, &vc->pool_capacity, vc->pool_count + 1,
-                                                                 sizeof *pools);
+    VkDescriptorPool *pools = (VkDescriptorPool *)vd__vk_reserve(dev, vkc->pools, &vkc->pool_capacity,
+                                                                 vkc->pool_count + 1, sizeof *pools);
     if (!pools) return VD_ERROR_OUT_OF_MEMORY;
-    vc->pools = pools;
+    vkc->pools = pools;
     VkDescriptorPoolSize sizes[VD__DESCRIPTORS];
     VD__VK_STRUCT(VkDescriptorPoolCreateInfo, info, VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO);
     info.maxSets = count;
     info.poolSizeCount = vd__vk_pool_sizes(kernel, count, sizes);
     info.pPoolSizes = sizes;
-    VkResult result = vk->vkCreateDescriptorPool(vk->handle, &info, NULL, &vc->pools[vc->pool_count]);
+    VkResult result = vk->vkCreateDescriptorPool(vk->handle, &info, NULL, &vkc->pools[vkc->pool_count]);
     if (result) return vd__vk_fail(result, "vkCreateDescriptorPool of %u sets", count);
-    vc->pool_count++;
+    vkc->pool_count++;
     VD__VK_STRUCT(VkDescriptorSetAllocateInfo, set_info, VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO);
-    set_info.descriptorPool = vc->pools[vc->pool_count - 1];
+    set_info.descriptorPool = vkc->pools[vkc->pool_count - 1];
     set_info.descriptorSetCount = 1;
     set_info.pSetLayouts = &kernel->set_layout;
     for (uint32_t i = 0; i < count && !result; i++)
@@ -9710,11 +9729,11 @@ static vd_result vd__vk_pool_create(vd__device *dev, vd__vk_commands *vc, const 
 }
 
 /* Adds sets to a cache: 8 at first, then as many as there are, at most 1024 at once. */
-static vd_result vd__vk_sets_grow(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel,
+static vd_result vd__vk_sets_grow(vd__device *dev, vd__vk_commands *vkc, const vd__vk_kernel *kernel,
                                   vd__vk_set_cache *cache) {
     uint32_t added = cache->count == 0 ? 8 : cache->count < 1024 ? cache->count : 1024, total = cache->count + added;
     cache->stride = kernel->binding_count + (kernel->uniform ? 1 : 0);
-    vc->set_keys = NULL; /* points into the keys, which may be reallocated */
+    vkc->set_keys = NULL; /* points into the keys, which may be reallocated */
     VkDescriptorSet *sets = (VkDescriptorSet *)vd__vk_reserve(dev, cache->sets, &cache->set_capacity, total,
                                                               sizeof *sets);
     if (!sets) return VD_ERROR_OUT_OF_MEMORY;
@@ -9724,7 +9743,7 @@ static vd_result vd__vk_sets_grow(vd__device *dev, vd__vk_commands *vc, const vd
     if (!keys) return VD_ERROR_OUT_OF_MEMORY;
     cache->keys = keys;
     memset(cache->keys + cache->count * cache->stride, 0, added * cache->stride * sizeof *cache->keys);
-    vd_result result = vd__vk_pool_create(dev, vc, kernel, added, cache->sets + cache->count);
+    vd_result result = vd__vk_pool_create(dev, vkc, kernel, added, cache->sets + cache->count);
     if (!result) cache->count = total;
     return result;
 }
@@ -9805,18 +9824,18 @@ static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, con
 
 /* Searches the last VD__VK_RECENT_SETS sets of this recording for the launch's bindings. If there is no such set,
    writes the bindings to the next one. Sets *found to the index of the set. */
-static VD__NOINLINE vd_result vd__vk_set_search(vd__device *dev, vd__vk_commands *vc, const vd__launch *launch,
+static VD__NOINLINE vd_result vd__vk_set_search(vd__device *dev, vd__vk_commands *vkc, const vd__launch *launch,
                                              const vd__vk_chunk *chunk, uint32_t *found) {
-    vd__vk_set_cache *cache = vc->set_cache;
+    vd__vk_set_cache *cache = vkc->set_cache;
     uint32_t oldest = cache->used > VD__VK_RECENT_SETS ? cache->used - VD__VK_RECENT_SETS : 0;
     for (*found = cache->used; *found > oldest;) {
         --*found;
         if (vd__vk_keys_match(cache->keys + *found * cache->stride, launch, chunk)) return VD_OK;
     }
-    vd_result result = cache->used == cache->count ? vd__vk_sets_grow(dev, vc, vc->kernel, cache) : VD_OK;
+    vd_result result = cache->used == cache->count ? vd__vk_sets_grow(dev, vkc, vkc->kernel, cache) : VD_OK;
     if (result) return result;
     *found = cache->used++;
-    vd__vk_set_write(vd__vk_device_of(dev), vc->kernel, launch, chunk, cache->sets[*found],
+    vd__vk_set_write(vd__vk_device_of(dev), vkc->kernel, launch, chunk, cache->sets[*found],
                      cache->keys + *found * cache->stride);
     return VD_OK;
 }
@@ -9824,40 +9843,40 @@ static VD__NOINLINE vd_result vd__vk_set_search(vd__device *dev, vd__vk_commands
 /* Binds a descriptor set with the launch's bindings: the one that is bound now; the next one, if it has these
    bindings from an earlier recording; one of the last few of this recording; or the next one, after writing the
    bindings to it. */
-static inline vd_result vd__vk_bind(vd__device *dev, vd__vk_commands *vc, const vd__launch *launch) {
-    const vd__vk_kernel *kernel = vc->kernel;
-    const vd__vk_chunk *chunk = kernel->uniform ? vc->chunks[vc->chunk] : NULL;
-    if (!vc->set_keys || !vd__vk_keys_match(vc->set_keys, launch, chunk)) {
-        vd__vk_set_cache *cache = vc->set_cache;
+static inline vd_result vd__vk_bind(vd__device *dev, vd__vk_commands *vkc, const vd__launch *launch) {
+    const vd__vk_kernel *kernel = vkc->kernel;
+    const vd__vk_chunk *chunk = kernel->uniform ? vkc->chunks[vkc->chunk] : NULL;
+    if (!vkc->set_keys || !vd__vk_keys_match(vkc->set_keys, launch, chunk)) {
+        vd__vk_set_cache *cache = vkc->set_cache;
         uint32_t i = cache->used;
         vd_result result = VD_OK;
         if (VD__LIKELY(i < cache->count && vd__vk_keys_match(cache->keys + i * cache->stride, launch, chunk)))
             cache->used++;
-        else result = vd__vk_set_search(dev, vc, launch, chunk, &i);
+        else result = vd__vk_set_search(dev, vkc, launch, chunk, &i);
         if (VD__UNLIKELY(result)) return result;
-        vc->set = cache->sets[i];
-        vc->set_keys = cache->keys + i * cache->stride;
-    } else if (!chunk || vc->set_offset == vc->argument_offset) return VD_OK;
-    vc->set_offset = vc->argument_offset;
+        vkc->set = cache->sets[i];
+        vkc->set_keys = cache->keys + i * cache->stride;
+    } else if (!chunk || vkc->set_offset == vkc->argument_offset) return VD_OK;
+    vkc->set_offset = vkc->argument_offset;
     /* NULL if there is no dynamic offset: drivers that queue commands copy the array if the pointer is not NULL. */
-    const uint32_t *offsets = chunk ? &vc->argument_offset : NULL;
-    vd__vk_device_of(dev)->vkCmdBindDescriptorSets(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout, 0, 1,
-                                                   &vc->set, chunk ? 1 : 0, offsets);
+    const uint32_t *offsets = chunk ? &vkc->argument_offset : NULL;
+    vd__vk_device_of(dev)->vkCmdBindDescriptorSets(vkc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout, 0, 1,
+                                                   &vkc->set, chunk ? 1 : 0, offsets);
     return VD_OK;
 }
 
 /* Binds the pipeline of another kernel. */
-static VD__NOINLINE vd_result vd__vk_bind_kernel(vd__device *dev, vd__vk_commands *vc, const vd__vk_kernel *kernel) {
-    const vd__vk_kernel *last = vc->kernel;
+static VD__NOINLINE vd_result vd__vk_bind_kernel(vd__device *dev, vd__vk_commands *vkc, const vd__vk_kernel *kernel) {
+    const vd__vk_kernel *last = vkc->kernel;
     /* with an incompatible layout, bound sets become invalid */
-    if (!last || last->set_index != kernel->set_index || last->push_bytes != kernel->push_bytes) vc->set_keys = NULL;
+    if (!last || last->set_index != kernel->set_index || last->push_bytes != kernel->push_bytes) vkc->set_keys = NULL;
     if (kernel->set_layout) {
-        if (kernel->set_index >= vc->set_cache_count && vd__vk_set_caches_grow(dev, vc, kernel->set_index + 1))
+        if (kernel->set_index >= vkc->set_cache_count && vd__vk_set_caches_grow(dev, vkc, kernel->set_index + 1))
             return VD_ERROR_OUT_OF_MEMORY;
-        vc->set_cache = &vc->set_caches[kernel->set_index];
+        vkc->set_cache = &vkc->set_caches[kernel->set_index];
     }
-    vc->kernel = kernel;
-    vd__vk_device_of(dev)->vkCmdBindPipeline(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
+    vkc->kernel = kernel;
+    vd__vk_device_of(dev)->vkCmdBindPipeline(vkc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
     return VD_OK;
 }
 
@@ -9878,42 +9897,42 @@ static vd_result vd__vk_chunk_start(vd__device *dev, vd__vk_chunk *chunk) {
 }
 
 /* Appends a chunk to those of a recording. */
-static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vc) {
-    vd__vk_chunk **chunks = (vd__vk_chunk **)vd__vk_reserve(dev, vc->chunks, &vc->chunk_capacity, vc->chunk_count + 1,
-                                                            sizeof *chunks);
+static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vkc) {
+    vd__vk_chunk **chunks = (vd__vk_chunk **)vd__vk_reserve(dev, vkc->chunks, &vkc->chunk_capacity,
+                                                            vkc->chunk_count + 1, sizeof *chunks);
     if (!chunks) return VD_ERROR_OUT_OF_MEMORY;
-    vc->chunks = chunks;
+    vkc->chunks = chunks;
     vd__vk_chunk *chunk = (vd__vk_chunk *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *chunk);
     if (!chunk) return vd__fail_memory(NULL, NULL, 0);
-    chunk->memory.serial = vc->chunk_count + 1; /* its number in this recording: only descriptor keys use it */
+    chunk->memory.serial = vkc->chunk_count + 1; /* its number in this recording: only descriptor keys use it */
     vd_result result = vd__vk_chunk_start(dev, chunk);
     if (result) vd__vk_chunk_destroy(dev, chunk);
-    else vc->chunks[vc->chunk_count++] = chunk;
+    else vkc->chunks[vkc->chunk_count++] = chunk;
     return result;
 }
 
 /* Allocates space for an argument block. The descriptor of every kernel covers the largest block and a vd__vk_size,
    so that many bytes must be left in the chunk. */
-static vd_result vd__vk_arguments_allocate(vd__device *dev, vd__vk_commands *vc, uint32_t bytes) {
+static vd_result vd__vk_arguments_allocate(vd__device *dev, vd__vk_commands *vkc, uint32_t bytes) {
     uint32_t align = vd__vk_device_of(dev)->uniform_alignment;
-    uint32_t offset = (vc->chunk_used + align - 1) / align * align;
-    if (vc->chunk_count == 0 || offset + VD_MAX_ARGUMENT_BYTES + VD__VK_SIZE_BYTES > VD__VK_CHUNK_BYTES) {
-        uint32_t next = vc->chunk_count == 0 ? 0 : vc->chunk + 1;
-        vd_result result = next == vc->chunk_count ? vd__vk_chunk_add(dev, vc) : VD_OK;
+    uint32_t offset = (vkc->chunk_used + align - 1) / align * align;
+    if (vkc->chunk_count == 0 || offset + VD_MAX_ARGUMENT_BYTES + VD__VK_SIZE_BYTES > VD__VK_CHUNK_BYTES) {
+        uint32_t next = vkc->chunk_count == 0 ? 0 : vkc->chunk + 1;
+        vd_result result = next == vkc->chunk_count ? vd__vk_chunk_add(dev, vkc) : VD_OK;
         if (result) return result;
-        vc->chunk = next;
+        vkc->chunk = next;
         offset = 0;
     }
-    vc->argument_offset = offset;
-    vc->chunk_used = offset + bytes;
+    vkc->argument_offset = offset;
+    vkc->chunk_used = offset + bytes;
     return VD_OK;
 }
 
 /* Copies the argument block of a launch to a chunk. */
-static VD__NOINLINE vd_result vd__vk_arguments_write(vd__device *dev, vd__vk_commands *vc, const vd__launch *launch) {
-    vd_result result = vd__vk_arguments_allocate(dev, vc, launch->argument_bytes);
+static VD__NOINLINE vd_result vd__vk_arguments_write(vd__device *dev, vd__vk_commands *vkc, const vd__launch *launch) {
+    vd_result result = vd__vk_arguments_allocate(dev, vkc, launch->argument_bytes);
     if (!result)
-        memcpy(vc->chunks[vc->chunk]->block.mapped + vc->argument_offset, launch->arguments, launch->argument_bytes);
+        memcpy(vkc->chunks[vkc->chunk]->block.mapped + vkc->argument_offset, launch->arguments, launch->argument_bytes);
     return result;
 }
 
@@ -9988,15 +10007,15 @@ static void vd__vk_record_barrier(vd__device *dev, vd__commands *c, uint32_t fro
 
 /* Records the barrier for vd__submission.barrier_first into barrier_buffer, unless an earlier submission of the
    recording has done so. */
-static VD__NOINLINE vd_result vd__vk_barrier_buffer_record(vd__device *dev, vd__vk_commands *vc) {
+static VD__NOINLINE vd_result vd__vk_barrier_buffer_record(vd__device *dev, vd__vk_commands *vkc) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    if (vc->barrier_recorded) return VD_OK;
-    vd_result result = vd__vk_buffer_begin(vk, vc, vc->barrier_buffer);
+    if (vkc->barrier_recorded) return VD_OK;
+    vd_result result = vd__vk_buffer_begin(vk, vkc, vkc->barrier_buffer);
     if (result) return result;
-    vd__vk_barrier(dev, vc->barrier_buffer, VD__STAGE_COMPUTE | VD__STAGE_TRANSFER,
+    vd__vk_barrier(dev, vkc->barrier_buffer, VD__STAGE_COMPUTE | VD__STAGE_TRANSFER,
                    VD__STAGE_COMPUTE | VD__STAGE_TRANSFER, NULL, 0);
-    result = vd__vk_buffer_end(vk, vc, vc->barrier_buffer);
-    vc->barrier_recorded = !result;
+    result = vd__vk_buffer_end(vk, vkc, vkc->barrier_buffer);
+    vkc->barrier_recorded = !result;
     return result;
 }
 
@@ -10018,10 +10037,10 @@ static void vd__vk_size_fill(const vd_limits *limits, uint32_t *words, const vd_
 
 /* Records the built-in kernel that converts the numbers in the user's buffer, and a barrier. */
 static vd_result vd__vk_size_convert(vd__device *dev, vd__commands *c, const vd__indirect *in, uint32_t word) {
-    vd__vk_commands *vc = vd__vk_commands_of(c);
+    vd__vk_commands *vkc = vd__vk_commands_of(c);
     uint64_t align = dev->info.limits.binding_alignment, offset = in->offset / align * align;
-    vd__memory chunk = vc->chunks[vc->chunk]->memory;
-    chunk.serial = UINT32_MAX - vc->chunk; /* differs from those of the context's memories */
+    vd__memory chunk = vkc->chunks[vkc->chunk]->memory;
+    chunk.serial = UINT32_MAX - vkc->chunk; /* differs from those of the context's memories */
     vd__binding bindings[2] = { { in->memory, offset, in->offset - offset + 12, 0 },
                                 { &chunk, 0, VD__VK_CHUNK_BYTES, 1 } };
     uint32_t values[4] = { word, (uint32_t)(in->offset - offset) / 4, in->groups, 0 };
@@ -10037,35 +10056,35 @@ static vd_result vd__vk_size_convert(vd__device *dev, vd__commands *c, const vd_
     launch.bindings = bindings;
     launch.binding_count = 2;
     uint32_t all = (uint32_t)VD__STAGE_COMPUTE | (uint32_t)VD__VK_STAGE_INDIRECT;
-    if (vc->reusable) vd__vk_barrier(dev, vc->buffer, all, VD__STAGE_COMPUTE, NULL, 0); /* earlier submissions */
+    if (vkc->reusable) vd__vk_barrier(dev, vkc->buffer, all, VD__STAGE_COMPUTE, NULL, 0); /* earlier submissions */
     vd_result result = vd__vk_record_launch(dev, c, &launch);
-    if (!result) vd__vk_barrier(dev, vc->buffer, VD__STAGE_COMPUTE, all, NULL, 0);
+    if (!result) vd__vk_barrier(dev, vkc->buffer, VD__STAGE_COMPUTE, all, NULL, 0);
     return result;
 }
 
 /* Allocates the words of an indirect launch after its argument block, if that is in memory (`bytes` is not 0). */
-static vd_result vd__vk_size_add(vd__device *dev, vd__vk_commands *vc, const vd__launch *launch, uint32_t bytes,
+static vd_result vd__vk_size_add(vd__device *dev, vd__vk_commands *vkc, const vd__launch *launch, uint32_t bytes,
                                  vd__vk_size *out) {
-    vd_result result = vd__vk_arguments_allocate(dev, vc, bytes + VD__VK_SIZE_BYTES);
-    vd__vk_size *sizes = result ? NULL : (vd__vk_size *)vd__vk_reserve(dev, vc->sizes, &vc->size_capacity,
-                                                                       vc->size_count + 1, sizeof *sizes);
+    vd_result result = vd__vk_arguments_allocate(dev, vkc, bytes + VD__VK_SIZE_BYTES);
+    vd__vk_size *sizes = result ? NULL : (vd__vk_size *)vd__vk_reserve(dev, vkc->sizes, &vkc->size_capacity,
+                                                                       vkc->size_count + 1, sizeof *sizes);
     if (!sizes) return result ? result : VD_ERROR_OUT_OF_MEMORY;
-    uint8_t *memory = vc->chunks[vc->chunk]->block.mapped;
-    out->chunk = vc->chunk;
-    out->word = (vc->argument_offset + bytes) / 4;
+    uint8_t *memory = vkc->chunks[vkc->chunk]->block.mapped;
+    out->chunk = vkc->chunk;
+    out->word = (vkc->argument_offset + bytes) / 4;
     memcpy(out->kernel, launch->indirect->kernel, sizeof out->kernel);
-    if (bytes) memcpy(memory + vc->argument_offset, launch->arguments, bytes);
+    if (bytes) memcpy(memory + vkc->argument_offset, launch->arguments, bytes);
     vd__vk_size_fill(&dev->info.limits, (uint32_t *)(void *)memory + out->word, launch->indirect, out->word,
-                     vc->argument_offset / 4);
-    vc->sizes = sizes;
-    sizes[vc->size_count++] = *out;
+                     vkc->argument_offset / 4);
+    vkc->sizes = sizes;
+    sizes[vkc->size_count++] = *out;
     return VD_OK;
 }
 
 /* The device writes the numbers of work-groups and those in the argument block, which must be in memory then. */
 static VD__NOINLINE vd_result vd__vk_record_indirect(vd__device *dev, vd__commands *c, const vd__launch *launch) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
-    vd__vk_commands *vc = vd__vk_commands_of(c);
+    vd__vk_commands *vkc = vd__vk_commands_of(c);
     vd__vk_kernel *kernel = vd__vk_kernel_of(launch->code);
     const vd__indirect *in = launch->indirect;
     vd__vk_size size;
@@ -10076,29 +10095,29 @@ static VD__NOINLINE vd_result vd__vk_record_indirect(vd__device *dev, vd__comman
     }
     vd_result result = vd__vk_indirect_kernel_get(dev);
     if (!result && (changes || loops)) result = vd__vk_kernel_variant(dev, &kernel, loops ? in->base_at : NULL);
-    if (!result) result = vd__vk_size_add(dev, vc, launch, kernel->uniform ? launch->argument_bytes : 0, &size);
-    uint32_t offset = vc->argument_offset;
+    if (!result) result = vd__vk_size_add(dev, vkc, launch, kernel->uniform ? launch->argument_bytes : 0, &size);
+    uint32_t offset = vkc->argument_offset;
     if (!result) result = vd__vk_size_convert(dev, c, in, size.word);
-    if (!result) result = vd__vk_bind_kernel(dev, vc, kernel);
+    if (!result) result = vd__vk_bind_kernel(dev, vkc, kernel);
     if (result) return result;
-    vc->argument_offset = offset;
+    vkc->argument_offset = offset;
     if (launch->block) *launch->block = size.chunk * VD__VK_CHUNK_BYTES + offset;
     if (kernel->push_bytes)
-        vk->vkCmdPushConstants(vc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes,
+        vk->vkCmdPushConstants(vkc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes,
                                launch->arguments);
-    vc->arguments_bound = false;
-    if (kernel->set_layout) result = vd__vk_bind(dev, vc, launch);
+    vkc->arguments_bound = false;
+    if (kernel->set_layout) result = vd__vk_bind(dev, vkc, launch);
     if (!result)
-        vk->vkCmdDispatchIndirect(vc->buffer, VD__VK_UNPACK(VkBuffer, vc->chunks[size.chunk]->memory.native[0]),
+        vk->vkCmdDispatchIndirect(vkc->buffer, VD__VK_UNPACK(VkBuffer, vkc->chunks[size.chunk]->memory.native[0]),
                                   4 * (uint64_t)size.word);
     return result;
 }
 
 static void vd__vk_commands_check(vd__device *dev, vd__commands *c) {
-    const vd__vk_commands *vc = vd__vk_commands_of(c);
-    for (uint32_t i = 0; i < vc->size_count; i++) {
-        const vd__vk_size *size = &vc->sizes[i];
-        uint8_t *flag = vc->chunks[size->chunk]->block.mapped + 4 * (size->word + VD__VK_SIZE_LIMITED);
+    const vd__vk_commands *vkc = vd__vk_commands_of(c);
+    for (uint32_t i = 0; i < vkc->size_count; i++) {
+        const vd__vk_size *size = &vkc->sizes[i];
+        uint8_t *flag = vkc->chunks[size->chunk]->block.mapped + 4 * (size->word + VD__VK_SIZE_LIMITED);
         uint32_t limited;
         memcpy(&limited, flag, 4);
         if (limited) vd__indirect_log(dev, size->kernel);
@@ -10111,33 +10130,33 @@ VD__SMALL_END
 static vd_result vd__vk_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     if (VD__UNLIKELY(launch->indirect != NULL)) return vd__vk_record_indirect(dev, c, launch);
-    vd__vk_commands *vc = vd__vk_commands_of(c);
+    vd__vk_commands *vkc = vd__vk_commands_of(c);
     vd__vk_kernel *kernel = vd__vk_kernel_of(launch->code);
     vd_result result = VD__LIKELY(!launch->block) ? VD_OK : vd__vk_kernel_variant(dev, &kernel, NULL);
-    if (VD__UNLIKELY(kernel != vc->kernel) && !result) result = vd__vk_bind_kernel(dev, vc, kernel);
+    if (VD__UNLIKELY(kernel != vkc->kernel) && !result) result = vd__vk_bind_kernel(dev, vkc, kernel);
     if (VD__UNLIKELY(result)) return result;
-    if (launch->arguments_changed || !vc->arguments_bound || launch->block) {
-        if (kernel->uniform) result = vd__vk_arguments_write(dev, vc, launch);
+    if (launch->arguments_changed || !vkc->arguments_bound || launch->block) {
+        if (kernel->uniform) result = vd__vk_arguments_write(dev, vkc, launch);
         else if (kernel->push_bytes)
-            vk->vkCmdPushConstants(vc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes,
+            vk->vkCmdPushConstants(vkc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes,
                                    launch->arguments);
-        vc->arguments_bound = !result && !launch->block; /* no other launch shares a block that can be changed */
+        vkc->arguments_bound = !result && !launch->block; /* no other launch shares a block that can be changed */
     }
-    if (launch->block) *launch->block = vc->chunk * VD__VK_CHUNK_BYTES + vc->argument_offset;
-    if (kernel->set_layout && !result) result = vd__vk_bind(dev, vc, launch);
+    if (launch->block) *launch->block = vkc->chunk * VD__VK_CHUNK_BYTES + vkc->argument_offset;
+    if (kernel->set_layout && !result) result = vd__vk_bind(dev, vkc, launch);
     if (VD__UNLIKELY(result)) return result;
-    vk->vkCmdDispatch(vc->buffer, launch->groups[0], launch->groups[1], launch->groups[2]);
+    vk->vkCmdDispatch(vkc->buffer, launch->groups[0], launch->groups[1], launch->groups[2]);
     return VD_OK;
 }
 
 /* Records a copy by the copy kernel. Addresses and size are multiples of 16. A copy may need several dispatches. */
-static void vd__vk_record_kernel_copy(vd__device *dev, vd__vk_commands *vc, uint64_t to, uint64_t from,
+static void vd__vk_record_kernel_copy(vd__device *dev, vd__vk_commands *vkc, uint64_t to, uint64_t from,
                                       uint64_t bytes) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     const vd__vk_kernel *kernel = vd__vk_kernel_of(&vk->copy_kernel);
     uint32_t limit = dev->info.limits.max_groups[0], max_groups = limit < 1u << 20 ? limit : 1u << 20;
     uint64_t max_bytes = (uint64_t)max_groups * VD__VK_COPY_GROUP_BYTES;
-    vk->vkCmdBindPipeline(vc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
+    vk->vkCmdBindPipeline(vkc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->pipeline);
     for (uint64_t done = 0, step; done < bytes; done += step) {
         uint64_t arguments[3];
         step = bytes - done < max_bytes ? bytes - done : max_bytes;
@@ -10146,11 +10165,12 @@ static void vd__vk_record_kernel_copy(vd__device *dev, vd__vk_commands *vc, uint
         arguments[2] = 0;
         uint32_t count = (uint32_t)(step / 16);
         memcpy(&arguments[2], &count, 4);
-        vk->vkCmdPushConstants(vc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes,
+        vk->vkCmdPushConstants(vkc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes,
                                arguments);
-        vk->vkCmdDispatch(vc->buffer, (uint32_t)((step + VD__VK_COPY_GROUP_BYTES - 1) / VD__VK_COPY_GROUP_BYTES), 1, 1);
+        vk->vkCmdDispatch(vkc->buffer, (uint32_t)((step + VD__VK_COPY_GROUP_BYTES - 1) / VD__VK_COPY_GROUP_BYTES), 1,
+                          1);
     }
-    vd__vk_commands_unbind(vc);
+    vd__vk_commands_unbind(vkc);
 }
 
 static bool vd__vk_is_local(const vd__vk_device *vk, const vd__memory *m) {
@@ -10160,7 +10180,7 @@ static bool vd__vk_is_local(const vd__vk_device *vk, const vd__memory *m) {
 /* Records a copy of a range by the copy kernel, except for up to 15 bytes at each end. If the two addresses differ
    modulo 16, or the range is too short, nothing is recorded. Stores the ranges that the driver has to copy in `rest`
    and returns their number. */
-static uint32_t vd__vk_kernel_copy_range(vd__device *dev, vd__vk_commands *vc, const vd__memory *to,
+static uint32_t vd__vk_kernel_copy_range(vd__device *dev, vd__vk_commands *vkc, const vd__memory *to,
                                          const vd__memory *from, const vd__copy_range *r, vd__copy_range rest[2]) {
     uint64_t target = to->address + r->to, source = from->address + r->from, head = (16 - target % 16) % 16;
     uint64_t body = r->size > head ? r->size - head : 0;
@@ -10170,7 +10190,7 @@ static uint32_t vd__vk_kernel_copy_range(vd__device *dev, vd__vk_commands *vc, c
         rest[0] = *r;
         return 1;
     }
-    vd__vk_record_kernel_copy(dev, vc, target + head, source + head, body);
+    vd__vk_record_kernel_copy(dev, vkc, target + head, source + head, body);
     if (head) {
         rest[rest_count] = *r;
         rest[rest_count++].size = head;
@@ -10207,7 +10227,7 @@ VD__SMALL
 static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from,
                                const vd__copy_range *ranges, uint32_t count) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
-    vd__vk_commands *vc = vd__vk_commands_of(c);
+    vd__vk_commands *vkc = vd__vk_commands_of(c);
     bool use_kernel = vk->copy_kernel_min_bytes != UINT64_MAX
                       && (vk->copy_kernel_any_memory || (vd__vk_is_local(vk, to) && vd__vk_is_local(vk, from)));
     uint32_t pending = 0;
@@ -10215,7 +10235,7 @@ static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memor
         vd__copy_range rest[2];
         if (ranges[i].size < vk->copy_kernel_min_bytes || !vd__vk_copy_kernel_get(dev)) continue;
         if (i > pending) vd__vk_record_copies(dev, c, to, from, ranges + pending, i - pending);
-        uint32_t rest_count = vd__vk_kernel_copy_range(dev, vc, to, from, &ranges[i], rest);
+        uint32_t rest_count = vd__vk_kernel_copy_range(dev, vkc, to, from, &ranges[i], rest);
         if (rest_count) vd__vk_record_copies(dev, c, to, from, rest, rest_count);
         pending = i + 1;
     }
@@ -10311,39 +10331,39 @@ static void vd__vk_record_image(vd__device *dev, vd__commands *c, const vd__imag
 }
 #endif
 
-static vd_result vd__vk_query_pool_add(vd__device *dev, vd__vk_commands *vc) {
+static vd_result vd__vk_query_pool_add(vd__device *dev, vd__vk_commands *vkc) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
-    VkQueryPool *pools = (VkQueryPool *)vd__vk_reserve(dev, vc->query_pools, &vc->query_pool_capacity,
-                                                       vc->query_pool_count + 1, sizeof *pools);
+    VkQueryPool *pools = (VkQueryPool *)vd__vk_reserve(dev, vkc->query_pools, &vkc->query_pool_capacity,
+                                                       vkc->query_pool_count + 1, sizeof *pools);
     if (!pools) return VD_ERROR_OUT_OF_MEMORY;
-    vc->query_pools = pools;
+    vkc->query_pools = pools;
     VD__VK_STRUCT(VkQueryPoolCreateInfo, info, VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
     info.queryType = VK_QUERY_TYPE_TIMESTAMP;
     info.queryCount = VD__VK_QUERIES;
-    VkResult result = vk->vkCreateQueryPool(vk->handle, &info, NULL, &pools[vc->query_pool_count]);
+    VkResult result = vk->vkCreateQueryPool(vk->handle, &info, NULL, &pools[vkc->query_pool_count]);
     if (result) return vd__vk_fail(result, "vkCreateQueryPool");
-    vc->query_pool_count++;
+    vkc->query_pool_count++;
     return VD_OK;
 }
 
 static vd_result vd__vk_record_timestamp(vd__device *dev, vd__commands *c, uint32_t index) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
-    vd__vk_commands *vc = vd__vk_commands_of(c);
+    vd__vk_commands *vkc = vd__vk_commands_of(c);
     uint32_t pool = index / VD__VK_QUERIES, query = index % VD__VK_QUERIES;
-    vd_result r = pool == vc->query_pool_count ? vd__vk_query_pool_add(dev, vc) : VD_OK;
+    vd_result r = pool == vkc->query_pool_count ? vd__vk_query_pool_add(dev, vkc) : VD_OK;
     if (r) return r;
-    if (!query) vk->vkCmdResetQueryPool(vc->buffer, vc->query_pools[pool], 0, VD__VK_QUERIES);
-    vk->vkCmdWriteTimestamp(vc->buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, vc->query_pools[pool], query);
+    if (!query) vk->vkCmdResetQueryPool(vkc->buffer, vkc->query_pools[pool], 0, VD__VK_QUERIES);
+    vk->vkCmdWriteTimestamp(vkc->buffer, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, vkc->query_pools[pool], query);
     return VD_OK;
 }
 
 static vd_result vd__vk_timestamps_read(vd__device *dev, vd__commands *c, uint32_t count, uint64_t *out) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
-    const vd__vk_commands *vc = vd__vk_commands_of(c);
+    const vd__vk_commands *vkc = vd__vk_commands_of(c);
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0, n; i < count && !result; i += n) {
         n = count - i < VD__VK_QUERIES ? count - i : (uint32_t)VD__VK_QUERIES;
-        result = vk->vkGetQueryPoolResults(vk->handle, vc->query_pools[i / VD__VK_QUERIES], 0, n, n * sizeof *out,
+        result = vk->vkGetQueryPoolResults(vk->handle, vkc->query_pools[i / VD__VK_QUERIES], 0, n, n * sizeof *out,
                                            out + i, sizeof *out, VK_QUERY_RESULT_64_BIT);
     }
     return result ? vd__vk_fail(result, "vkGetQueryPoolResults") : VD_OK;
@@ -10351,10 +10371,10 @@ static vd_result vd__vk_timestamps_read(vd__device *dev, vd__commands *c, uint32
 
 static vd_result vd__vk_record_native(vd__device *dev, vd__commands *c,
                                       vd_result (*record)(void *user, void *commands), void *user) {
-    vd__vk_commands *vc = vd__vk_commands_of(c);
+    vd__vk_commands *vkc = vd__vk_commands_of(c);
     (void)dev;
-    vd__vk_commands_unbind(vc);
-    return record(user, vc->buffer);
+    vd__vk_commands_unbind(vkc);
+    return record(user, vkc->buffer);
 }
 
 VD__SMALL_END
@@ -10373,28 +10393,28 @@ static void vd__vk_queue_native(vd__device *dev, uint32_t queue, vd_native *out)
 }
 
 /* Returns a prologue whose submission has completed, or a new one. */
-static vd_result vd__vk_prologue_get(vd__device *dev, vd__vk_commands *vc, vd__vk_prologue **out) {
+static vd_result vd__vk_prologue_get(vd__device *dev, vd__vk_commands *vkc, vd__vk_prologue **out) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    for (uint32_t i = 0; i < vc->prologue_count; i++) {
-        *out = &vc->prologues[i];
+    for (uint32_t i = 0; i < vkc->prologue_count; i++) {
+        *out = &vkc->prologues[i];
         if (vd__vk_queue_value(dev, (*out)->queue) >= (*out)->value) return VD_OK;
     }
     VD__VK_STRUCT(VkCommandPoolCreateInfo, pool, VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
     pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
     pool.queueFamilyIndex = vk->family;
-    if (!vc->prologue_pool) {
-        VkResult result = vk->vkCreateCommandPool(vk->handle, &pool, NULL, &vc->prologue_pool);
-        VD__VK_NULL_IF(result, vc->prologue_pool);
+    if (!vkc->prologue_pool) {
+        VkResult result = vk->vkCreateCommandPool(vk->handle, &pool, NULL, &vkc->prologue_pool);
+        VD__VK_NULL_IF(result, vkc->prologue_pool);
         if (result) return vd__vk_fail(result, "vkCreateCommandPool");
     }
-    vd__vk_prologue *prologues = (vd__vk_prologue *)vd__vk_reserve(dev, vc->prologues, &vc->prologue_capacity,
-                                                                   vc->prologue_count + 1, sizeof *prologues);
+    vd__vk_prologue *prologues = (vd__vk_prologue *)vd__vk_reserve(dev, vkc->prologues, &vkc->prologue_capacity,
+                                                                   vkc->prologue_count + 1, sizeof *prologues);
     if (!prologues) return VD_ERROR_OUT_OF_MEMORY;
-    vc->prologues = prologues;
-    *out = &prologues[vc->prologue_count];
+    vkc->prologues = prologues;
+    *out = &prologues[vkc->prologue_count];
     memset(*out, 0, sizeof **out);
-    vd_result r = vd__vk_commands_allocate(vk, vc->prologue_pool, &(*out)->buffer);
-    if (!r) vc->prologue_count++;
+    vd_result r = vd__vk_commands_allocate(vk, vkc->prologue_pool, &(*out)->buffer);
+    if (!r) vkc->prologue_count++;
     return r;
 }
 
@@ -10403,10 +10423,10 @@ static vd_result vd__vk_prologue_get(vd__device *dev, vd__vk_commands *vc, vd__v
 static VD__NOINLINE vd_result vd__vk_changes_record(vd__device *dev, uint32_t queue, const vd__submission *s,
                                                     VkCommandBuffer *out) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    vd__vk_commands *vc = vd__vk_commands_of(s->commands);
+    vd__vk_commands *vkc = vd__vk_commands_of(s->commands);
     vd__vk_prologue *p = NULL;
-    vd_result r = vd__vk_prologue_get(dev, vc, &p);
-    if (!r) r = vd__vk_buffer_begin(vk, vc, p->buffer);
+    vd_result r = vd__vk_prologue_get(dev, vkc, &p);
+    if (!r) r = vd__vk_buffer_begin(vk, vkc, p->buffer);
     if (r) return r;
     p->queue = queue;
     p->value = s->value;
@@ -10414,12 +10434,12 @@ static VD__NOINLINE vd_result vd__vk_changes_record(vd__device *dev, uint32_t qu
                    NULL, 0);
     for (uint32_t i = 0; i < s->change_count; i++) {
         const vd__argument_change *c = &s->changes[i];
-        VkBuffer chunk = VD__VK_UNPACK(VkBuffer, vc->chunks[c->block / VD__VK_CHUNK_BYTES]->memory.native[0]);
+        VkBuffer chunk = VD__VK_UNPACK(VkBuffer, vkc->chunks[c->block / VD__VK_CHUNK_BYTES]->memory.native[0]);
         vk->vkCmdUpdateBuffer(p->buffer, chunk, c->block % VD__VK_CHUNK_BYTES + c->offset, c->size, c->data);
     }
     vd__vk_barrier(dev, p->buffer, VD__STAGE_TRANSFER, VD__STAGE_COMPUTE, NULL, 0);
     *out = p->buffer;
-    return vd__vk_buffer_end(vk, vc, p->buffer);
+    return vd__vk_buffer_end(vk, vkc, p->buffer);
 }
 
 static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__submission *s) {

@@ -2071,7 +2071,23 @@ inline void vc__line_printf(const char *file, int line, vc_kernel *k, const char
 #define VKDISPATCH_CODEGEN_IMPLEMENTED
 
 // >>config
-/* Limits, compiler-specific macros, the targets that are compiled in, and the default allocator. */
+/* Limits, compiler-specific macros, the targets that are compiled in, and the default allocator.
+
+   Terms of the implementation, their types, and the names of variables that most functions use:
+     k      kernel      vc_kernel
+     n      node        vc__node: a recorded operation, at first on the tape of its kernel. Its operands `a` are numbers
+                        of other nodes, `x` is a constant or the index of an object. VC__NIL: no node
+            anchored    of a node: an effect or a block, which keeps its order
+            leaf        of a node: without operands, such as a constant or an argument
+     o      object      vc__object: the data of a node that does not fit into it: arguments, arrays, variables, tables.
+                        In functions that check operands: vc__operand
+     s      lowering    vc__lowering: the list of lowered nodes and the state while it is made; its result is a listing.
+                        In the room spirv: vc__spirv, the printer
+     l      listing     vc__listing: the live nodes, lowered for a target, in the order in which they are printed
+     g      printer     vc__printer, of GLSL, CUDA C or OpenCL C
+     f      function    vc__fn: a call of a public function that records several operations
+     r      ref         vc_ref
+   The kind of a type is its scalar type. A wide number has 64 bits; a word has 32. */
 
 #include <stdarg.h>
 #include <stdio.h>

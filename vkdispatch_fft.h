@@ -1429,7 +1429,21 @@ VD_API vd_result vd_plan_tune(vd_plan *plan, const vd_plan_tuner *tuner, void *c
 #define VKDISPATCH_FFT_IMPLEMENTED
 
 // >>config
-/* Limits of plans, optional features, compiler settings. */
+/* Limits of plans, optional features, compiler settings.
+
+   Terms of the implementation, their types, and the names of variables that most functions use:
+     p      plan        vd_fft, vd_reduce, vd_scan, ...
+            pass        vd__fft_pass: a dispatch of a transform. The passes of one direction are a route (r)
+     s      shape       vd__fft_shape: how a work-group computes the transforms of a pass: radices, threads, transforms
+            role        which buffer a pass reads or writes: in, out, or an intermediate one (TEMP)
+     g      stage       vd__fft_stage_info: the butterflies of one radix, all of which read, compute and write
+            problem     vd__fft_problem: transforms along an axis, or a factor of one, that are to be planned as passes
+     w      writer      vd__NAME_writer: the state while a kernel is recorded
+     k      kernel      vc_kernel
+     t      trial       vd__trial: a kernel that is recorded to check code of the caller, and discarded. In the rooms
+                        tuner and measure: the kernels of a choice, while they are timed
+     r      real        vd__real: the rule by which a pass of a real transform loads and stores elements
+   A row is a transform (or reduction, scan) whose elements are contiguous, a column one along another axis. */
 
 #include <math.h>
 #include <stdio.h>
