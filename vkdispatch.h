@@ -2005,7 +2005,8 @@ VD_API vd_result vd_wait_idle(vd_context *ctx);
 
 /* ---- arguments of a dispatch ---- */
 
-/* A value of any type, read from host memory when the dispatch is recorded. NULL makes the dispatch fail. */
+/* A value of any type, read from host memory when the dispatch is recorded. NULL makes the dispatch fail. In C, a
+   vector is vd_value(VD_F32X2, (float[]){ x, y }). */
 static inline vd_arg vd_value(vd_type type, const void *from) {
     vd_arg a = { VD_ARG_NONE, 0, 0, NULL, NULL };
     if (from) a.kind = VD_ARG_VALUE;
@@ -2048,7 +2049,7 @@ static inline vd_arg vd_s(vd_sampler sampler) {
     return a;
 }
 
-/* Scalars. vd_f16_bits receives the bits of an f16. */
+/* Scalars; see vd_value for other types. vd_f16_bits receives the bits of an f16. */
 static inline vd_arg vd_bool(bool x) { return vd_bits(VD_BOOL, x ? 1 : 0); }
 static inline vd_arg vd_i8(int8_t x) { union { int8_t i; uint8_t u; } c; c.i = x; return vd_bits(VD_I8, c.u); }
 static inline vd_arg vd_i16(int16_t x) { union { int16_t i; uint16_t u; } c; c.i = x; return vd_bits(VD_I16, c.u); }
@@ -14221,7 +14222,12 @@ static bool vd__text_contains(const char *text, const char *part) {
 /* Names of all backends by vd_backend, also of those that are not compiled in. */
 static const char *const vd__backend_all_names[] = { "", "vulkan", "dummy", "cuda", "opencl" };
 
-enum { VD__BACKEND_TEXT = 128 };
+/* The macros that add or remove them. */
+static const char *const vd__backend_macros[] = {
+    "", "VKDISPATCH_NO_VULKAN", "", "VKDISPATCH_CUDA", "VKDISPATCH_OPENCL"
+};
+
+enum { VD__BACKEND_TEXT = 160 };
 
 /* Sets *debug if VKDISPATCH_DEBUG is 1. Programs with elevated privileges ignore it, because validation layers are
    libraries. */
@@ -14257,8 +14263,8 @@ static const char *vd__backend_names(char out[VD__BACKEND_TEXT]) {
         size_t j = 0;
         while (j < VD__COUNT(vd__backends) && strcmp(vd__backends[j]->name, vd__backend_all_names[i])) j++;
         if (j < VD__COUNT(vd__backends)) continue;
-        used += (size_t)snprintf(out + used, VD__BACKEND_TEXT - used, "%s%s", missing++ ? ", "
-                                 : " (not compiled in: ", vd__backend_all_names[i]);
+        used += (size_t)snprintf(out + used, VD__BACKEND_TEXT - used, "%s%s, see %s", missing++ ? "; "
+                                 : " (not compiled in: ", vd__backend_all_names[i], vd__backend_macros[i]);
         last = ")";
     }
     snprintf(out + used, VD__BACKEND_TEXT - used, "%s", last);

@@ -1142,6 +1142,9 @@ VD_API vd_result vd_sort_run(vd_sort *plan, vd_list *list, const vd_sort_io *io)
 /* Sorts all elements of a buffer of scalars, in place and ascending, without a plan (see Plans). */
 VD_API vd_result vd_sort_all(vd_context *ctx, vd_buffer keys);
 
+/* Sorts as vd_sort_all and moves the values with their keys. A value has 4 or 8 bytes. */
+VD_API vd_result vd_sort_pairs(vd_context *ctx, vd_buffer keys, vd_buffer values);
+
 /* ---- histograms ---- */
 
 typedef struct vd_histogram vd_histogram; /* a plan */
@@ -14394,8 +14397,8 @@ VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *io) {
     return vd_plan_run(p, "vd_sort_run", vd__sort_run, list, io);
 }
 
-/* vd_sort_all without the call in the error. */
-static vd_result vd__sort_simple(vd_context *ctx, vd_buffer keys) {
+/* vd_sort_all, or vd_sort_pairs if `values` is not NULL, without the call in the error. */
+static vd_result vd__sort_simple(vd_context *ctx, vd_buffer keys, const vd_buffer *values) {
     vd_sort_desc desc;
     vd_sort_io io;
     vd_buffer_info info;
@@ -14406,13 +14409,25 @@ static vd_result vd__sort_simple(vd_context *ctx, vd_buffer keys) {
     desc.type = info.type;
     desc.count = info.shape[0] * info.shape[1] * info.shape[2] * info.shape[3];
     io.keys = keys;
+    if (values) {
+        result = vd__fft_query_scalars(ctx, *values, "values", &info);
+        if (result) return result;
+        desc.values = info.type;
+        io.values = *values;
+    }
     return vd_plan_run_cached(ctx, &vd__sort_kind, vd__sort_run, &desc, &io);
 }
 
 VD_API vd_result vd_sort_all(vd_context *ctx, vd_buffer keys) {
     vd_callback_scope scope;
     vd_callback_scope_begin(ctx, "vd_sort_all", &scope);
-    return vd__call_result(&scope, vd__sort_simple(ctx, keys));
+    return vd__call_result(&scope, vd__sort_simple(ctx, keys, NULL));
+}
+
+VD_API vd_result vd_sort_pairs(vd_context *ctx, vd_buffer keys, vd_buffer values) {
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, "vd_sort_pairs", &scope);
+    return vd__call_result(&scope, vd__sort_simple(ctx, keys, &values));
 }
 
 VD_API vd_histogram *vd_histogram_create(vd_context *ctx, const vd_histogram_desc *desc) {

@@ -570,6 +570,7 @@ static void call_sort(caller *c) {
     top.indices = any_buffer(c);
     TOOK(vd_sort_run(c->sort, immediate(c), &io));
     TOOK(vd_sort_all(c->w->ctx, any_buffer(c)));
+    TOOK(vd_sort_pairs(c->w->ctx, any_buffer(c), any_buffer(c)));
     TOOK(vd_histogram_run(c->histogram, immediate(c), any_buffer(c), any_buffer(c)));
     TOOK(vd_top_k_run(c->top_k, immediate(c), &top));
     TOOK(vd_top_k_largest(c->w->ctx, any_buffer(c), any_buffer(c), any_buffer(c)));

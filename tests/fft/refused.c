@@ -498,6 +498,7 @@ typedef enum simple_call {
     VARIANCE,
     EXCLUSIVE,
     SORT_ALL,
+    SORT_PAIRS,
     LARGEST,
     FORWARD,
     REAL_INVERSE,
@@ -513,6 +514,7 @@ static vd_result run_simple(vd_context *ctx, simple_call which, vd_buffer in) {
     case VARIANCE: return vd_reduce_variance(ctx, in, out, out);
     case EXCLUSIVE: return vd_scan_exclusive(ctx, in, out);
     case SORT_ALL: return vd_sort_all(ctx, in);
+    case SORT_PAIRS: return vd_sort_pairs(ctx, in, out);
     case LARGEST: return vd_top_k_largest(ctx, in, out, out);
     case FORWARD: return vd_fft_forward(ctx, in);
     case REAL_INVERSE: return vd_fft_real_inverse(ctx, in, out);
@@ -524,8 +526,9 @@ static vd_result run_simple(vd_context *ctx, simple_call which, vd_buffer in) {
 static void simple_calls(void **state) {
     static const char *const what[SIMPLE_CALLS] = {
         "vd_reduce_sum: in: ",          "vd_reduce_variance: in: ", "vd_scan_exclusive: in: ",
-        "vd_sort_all: keys: ",          "vd_top_k_largest: in: ",   "vd_fft_forward: buffer: ",
-        "vd_fft_real_inverse: reals: ", "vd_fft_shift: in: ",       "vd_convolve_2d: image: "
+        "vd_sort_all: keys: ",          "vd_sort_pairs: keys: ",    "vd_top_k_largest: in: ",
+        "vd_fft_forward: buffer: ",     "vd_fft_real_inverse: reals: ", "vd_fft_shift: in: ",
+        "vd_convolve_2d: image: "
     };
     vd_context *ctx = context_of(0, 0);
     vd_buffer bytes = buffer_of(ctx, VD_BYTES, 400, NULL), gone = buffer_of(ctx, VD_F32, 100, NULL);

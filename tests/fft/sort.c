@@ -159,13 +159,28 @@ static void as_for_a_gpu(void **state) {
 
 static void simple(void **state) {
     static const float data[6] = { 3, -1, 4, 1, -5, 9 }, sorted[6] = { -5, -1, 1, 3, 4, 9 };
+    static const uint32_t index[6] = { 0, 1, 2, 3, 4, 5 }, order[6] = { 4, 1, 3, 0, 2, 5 };
     float got[6];
+    uint32_t moved[6];
     (void)state;
     need_device();
     vd_buffer keys = buffer_of(device_context, VD_F32, 6, data);
     assert_int_equal(vd_sort_all(device_context, keys) || vd_buffer_read(device_context, keys, 0, got, VD_WHOLE),
                      VD_OK);
     assert_memory_equal(got, sorted, sizeof got);
+    vd_buffer_destroy(device_context, keys);
+    keys = buffer_of(device_context, VD_F32, 6, data);
+    vd_buffer values = buffer_of(device_context, VD_U32, 6, index), few = buffer_of(device_context, VD_U32, 5, index);
+    assert_int_equal(vd_sort_pairs(device_context, keys, values), VD_OK);
+    assert_int_equal(vd_buffer_read(device_context, keys, 0, got, VD_WHOLE), VD_OK);
+    assert_int_equal(vd_buffer_read(device_context, values, 0, moved, VD_WHOLE), VD_OK);
+    assert_memory_equal(got, sorted, sizeof got);
+    assert_memory_equal(moved, order, sizeof moved);
+    assert_int_equal(vd_sort_pairs(device_context, keys, few), VD_ERROR_INVALID);
+    assert_non_null(strstr(vd_error_text(), "vd_sort_pairs: "));
+    assert_non_null(strstr(vd_error_text(), "(values) has 20 bytes, but the plan needs 24"));
+    vd_buffer_destroy(device_context, few);
+    vd_buffer_destroy(device_context, values);
     vd_buffer_destroy(device_context, keys);
 }
 

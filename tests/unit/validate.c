@@ -338,7 +338,7 @@ static void environment(void **state) {
     setenv("VKDISPATCH_BACKEND", "metal", 1);
     INVALID(vd_context_create(NULL, &c), "VKDISPATCH_BACKEND is 'metal'; the choices are:");
 #if VD__HAS_VULKAN
-    assert_non_null(strstr(vd_error_text(), ": vulkan, cuda, dummy (not compiled in: opencl)"));
+    assert_non_null(strstr(vd_error_text(), ": vulkan, cuda, dummy (not compiled in: opencl, see VKDISPATCH_OPENCL)"));
 #endif
     setenv("VKDISPATCH_BACKEND", "dummy", 1);
     setenv("VKDISPATCH_DEVICE", "3", 1);
