@@ -2265,11 +2265,17 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #define VD__SMALL _Pragma("clang attribute push (__attribute__((minsize)), apply_to = function)")
 #define VD__SMALL_END _Pragma("clang attribute pop")
 #else
-#define VD__PRAGMA(text) _Pragma(#text)
+#define VD__EXPANDED_PRAGMA(text) _Pragma(#text)
+#define VD__PRAGMA(text) VD__EXPANDED_PRAGMA(text)
+#if __GNUC__ >= 12
+#define VD__SMALL_LEVEL "Oz"
+#else
+#define VD__SMALL_LEVEL "Os"
+#endif
 #define VD__SMALL _Pragma("GCC push_options") \
-    VD__PRAGMA(GCC optimize ("Os", "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", \
-                             "no-tree-dominator-opts", "no-gcse", "no-schedule-insns2", "no-expensive-optimizations", \
-                             "no-omit-frame-pointer"))
+    VD__PRAGMA(GCC optimize (VD__SMALL_LEVEL, "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", \
+                             "no-tree-loop-im", "no-move-loop-invariants", "no-gcse", "no-schedule-insns2", \
+                             "no-expensive-optimizations", "no-omit-frame-pointer"))
 #define VD__SMALL_END _Pragma("GCC pop_options")
 #endif
 

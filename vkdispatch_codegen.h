@@ -2126,11 +2126,17 @@ inline void vc__line_printf(const char *file, int line, vc_kernel *k, const char
 #define VC__SMALL _Pragma("clang attribute push (__attribute__((minsize)), apply_to = function)")
 #define VC__SMALL_END _Pragma("clang attribute pop")
 #elif defined(__GNUC__) && !defined(__clang__) && !defined(__INTEL_COMPILER)
-#define VC__PRAGMA(text) _Pragma(#text)
+#define VC__EXPANDED_PRAGMA(text) _Pragma(#text)
+#define VC__PRAGMA(text) VC__EXPANDED_PRAGMA(text)
+#if __GNUC__ >= 12
+#define VC__SMALL_LEVEL "Oz"
+#else
+#define VC__SMALL_LEVEL "Os"
+#endif
 #define VC__SMALL _Pragma("GCC push_options") \
-    VC__PRAGMA(GCC optimize ("Os", "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", \
-                             "no-tree-dominator-opts", "no-gcse", "no-schedule-insns2", "no-expensive-optimizations", \
-                             "no-omit-frame-pointer"))
+    VC__PRAGMA(GCC optimize (VC__SMALL_LEVEL, "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", \
+                             "no-tree-loop-im", "no-move-loop-invariants", "no-gcse", "no-schedule-insns2", \
+                             "no-expensive-optimizations", "no-omit-frame-pointer"))
 #define VC__SMALL_END _Pragma("GCC pop_options")
 #else
 #define VC__SMALL

@@ -1469,10 +1469,16 @@ VD_API vd_result vd_plan_tune(vd_plan *plan, const vd_plan_tuner *tuner, void *c
 #define VD__FFT_SMALL _Pragma("clang attribute push (__attribute__((minsize)), apply_to = function)")
 #define VD__FFT_SMALL_END _Pragma("clang attribute pop")
 #elif defined(__GNUC__) && !defined(__clang__) && !defined(__INTEL_COMPILER)
-#define VD__FFT_PRAGMA(text) _Pragma(#text)
+#define VD__FFT_EXPANDED_PRAGMA(text) _Pragma(#text)
+#define VD__FFT_PRAGMA(text) VD__FFT_EXPANDED_PRAGMA(text)
+#if __GNUC__ >= 12
+#define VD__FFT_SMALL_LEVEL "Oz"
+#else
+#define VD__FFT_SMALL_LEVEL "Os"
+#endif
 #define VD__FFT_SMALL _Pragma("GCC push_options") \
-    VD__FFT_PRAGMA(GCC optimize ("Os", "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", \
-                                 "no-tree-dominator-opts", "no-gcse", "no-schedule-insns2", \
+    VD__FFT_PRAGMA(GCC optimize (VD__FFT_SMALL_LEVEL, "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", \
+                                 "no-tree-loop-im", "no-move-loop-invariants", "no-gcse", "no-schedule-insns2", \
                                  "no-expensive-optimizations", "no-omit-frame-pointer"))
 #define VD__FFT_SMALL_END _Pragma("GCC pop_options")
 #else
