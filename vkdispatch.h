@@ -552,8 +552,7 @@
        one, implicit arguments included, in the order of vd_arg_info.location and vd_implicit_info.offset.
 
    Images
-       An image has a format, one to three axes, a mip chain, and layers (arrays and cubes). vulkan, opencl and dummy
-       have images; on cuda, functions that create something fail with VD_ERROR_UNSUPPORTED.
+       An image has a format, one to three axes, a mip chain, and layers (arrays and cubes).
        * Formats. vd_format_query tells what a device supports: sampled images, storage images, linear filters, blits.
          vd_format_nearest finds a format that can replace a missing one.
        * Kernels. vd_i(image) passes an image, vd_sampled(image, &sampler) an image with its sampler. Dimension, type of
@@ -567,15 +566,37 @@
          and the end of each submission: VK_IMAGE_LAYOUT_GENERAL with VD_IMAGE_STORAGE, otherwise
          VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL. Images that are only sampled should be created so, with
          VD_IMAGE_SAMPLED alone.
-       * On vulkan, blits, mip chains and depth formats need a queue with graphics
-         (vd_context_desc.graphics).
-       * opencl has no blits, no generated mip chains, no packed and block formats, and no images in heaps. A kernel
-         reads only the first level of a sampled image, and cubes are not supported in kernels. A view has the dimension
-         and all layers of its image. A sampler has one filter, one address mode along the axes of an image, and a
-         transparent border; it has no lod bias or minimum, comparison and anisotropy. Whatever is missing fails with
-         VD_ERROR_UNSUPPORTED. PoCL 3.1 reads 0 instead of 1 as the missing fourth component of integers.
-       * The dummy backend makes transfers. Its blits copy the nearest texel without conversion, its clears store sRGB
-         components unconverted, and it has no packed formats.
+       * Whatever a backend lacks fails with VD_ERROR_UNSUPPORTED:
+
+       capability            vulkan            cuda                         opencl
+       ----------            ------            ----                         ------
+       arguments of kernels  bindings          handles of 8 bytes in the    parameters
+                                               argument block
+       formats               the device's      not BGRA8, ETC2, ASTC;       no packed and block formats
+                                               no packed ones
+       blits, generated      with a queue for  no                           no
+       mip chains            graphics
+       depth formats         like blits        sampled, without comparison  sampled, without comparison
+       views                 any               levels, with the dimension   as on cuda
+                                               and all layers of the image
+       levels in kernels     all               all                          the first of a sampled image
+       cubes in kernels      yes               yes                          no
+       samplers              any               one filter for min and mag,  as on cuda; one address mode along
+                                               no comparison                the axes of an image, a transparent
+                                                                            border, no lod bias or minimum, no
+                                                                            anisotropy
+       separate samplers     yes               no                           yes
+       images in heaps       yes               no                           no
+
+       * Kernels in CUDA C receive a sampled image as a texture object with its sampler (normalised coordinates), and a
+         storage image as a surface object of its first level: fields of 8 bytes, with vd_arg_info.location as their
+         offset and vd_arg_info.size 8. A surface stores the bytes of texels: vkdispatch_codegen.h generates the
+         conversion, and hand-written code has to make it.
+       * On vulkan, blits, mip chains and depth formats need vd_context_desc.graphics. The border of integer formats is
+         undefined, except VD_BORDER_TRANSPARENT. PoCL 3.1 reads 0 instead of 1 as the missing fourth component of
+         integers, and multiplies the layer of a sampled 1-D or 2-D array by the number of layers.
+       * The dummy backend makes transfers. Its blits copy the nearest texel without conversion, and it has no packed
+         formats.
 
    Windows
        A swapchain shows images in a window that another library has opened:
@@ -794,7 +815,7 @@ typedef enum vd_arg_kind {
     VD_ARG_BINDING,         /* buffer, by binding number */
     VD_ARG_ADDRESS,         /* buffer, by its address in the argument block */
     VD_ARG_VALUE,           /* value in the argument block */
-    VD_ARG_IMAGE,           /* image, by binding number; not on cuda */
+    VD_ARG_IMAGE,           /* image, by binding number; on cuda by its handle in the argument block */
     VD_ARG_SAMPLER          /* sampler of separate images, by binding number; not on cuda */
 } vd_arg_kind;
 
@@ -1227,8 +1248,8 @@ typedef struct vd_arg_info {
     vd_type type;                   /* of the value, or of one element of the buffer. Default: VD_BYTES, any type */
     uint32_t access;                /* buffers: VD_READ, VD_WRITE or both. Default: unused, but ordered like VD_READ */
     uint32_t location;              /* binding number in set 0; else offset in the argument block in bytes */
-    uint32_t size;                  /* bytes in the argument block: 8 for addresses, the size of the type for values. 0
-                                       for bindings, except uniform blocks */
+    uint32_t size;                  /* bytes in the argument block: 8 for addresses and handles of images on cuda, the
+                                       size of the type for values. 0 for bindings, except uniform blocks */
     uint32_t align;                 /* required alignment of a buffer's start in bytes, a power of two. Default: the
                                        size of a scalar of its type, 4 if it has none */
     bool may_alias;                 /* the buffer may overlap other arguments although one of them is written */
@@ -1417,7 +1438,7 @@ typedef struct vd_image_info {
     uint32_t levels, layers;        /* of the image or view */
     uint32_t usage;                 /* VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both */
     uint64_t size;                  /* bytes of the whole image's memory on the first device */
-    uint64_t native;                /* vulkan: VkImage; opencl: the cl_mem of level 0 */
+    uint64_t native;                /* vulkan: VkImage; cuda: CUmipmappedArray; opencl: the cl_mem of level 0 */
     uint32_t storage;               /* number that an image shares with its views only */
 } vd_image_info;
 
@@ -1708,8 +1729,7 @@ VD_API vd_buffer vd_dlpack_import(vd_context *ctx, struct DLManagedTensor *tenso
 VD_API vd_buffer vd_dlpack_import_versioned(vd_context *ctx, struct DLManagedTensorVersioned *tensor, const char *name);
 
 /* ---- images ----
-   Images exist on every device of the context. On cuda every function that creates something fails with
-   VD_ERROR_UNSUPPORTED. See also the section "Images" of the manual. */
+   Images exist on every device of the context. See also the section "Images" of the manual. */
 
 /* Describes a format and the usage that a device supports. */
 VD_API vd_result vd_format_query(vd_context *ctx, int device, vd_format format, vd_format_info *out);
@@ -3631,6 +3651,7 @@ typedef enum vd__descriptor {
 
 static VD__UNUSED vd__descriptor vd__descriptor_of(const vd_arg_info *a) {
     if (a->kind == VD_ARG_BINDING) return a->uniform ? VD__DESCRIPTOR_UNIFORM : VD__DESCRIPTOR_BUFFER;
+    if (a->size) return VD__DESCRIPTOR_NONE; /* in the argument block, also images by handle */
     if (a->kind == VD_ARG_SAMPLER) return VD__DESCRIPTOR_SAMPLER;
     if (a->kind != VD_ARG_IMAGE) return VD__DESCRIPTOR_NONE;
     if (!a->sampled) return VD__DESCRIPTOR_STORAGE_IMAGE;
@@ -3839,6 +3860,7 @@ struct vd__device {
     bool copies_to_host;  /* record_copy can copy to any host memory: native[0] is 0, native[1] is its address */
     uint32_t max_spirv_minor; /* newest version 1.x of SPIR-V that the driver accepts; 0: any, or no SPIR-V */
     bool has_images;      /* the operations on images and samplers work */
+    bool image_handles;   /* kernels get images as handles of 8 bytes in the argument block (image_handle) */
     bool one_address_mode; /* a sampler has the same address mode along all axes of an image */
     uint32_t max_sized_subgroups; /* subgroups of a work-group if a kernel requires their size; 0: it cannot */
     bool always_by_address; /* kernels access buffers by address even if VD_FEATURE_ADDRESS is disabled */
@@ -4572,6 +4594,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    view_create       Creates the native handles of a range of an image for bindings.
    view_destroy
    sampler_create    Returns a native sampler, which belongs to the device. Equal descs may share one.
+   image_handle      Returns the handle of a view for kernels, on devices with dev->image_handles: as a sampled image
+                     with a native sampler, or if that is 0, as a storage image. It is valid as long as the view.
    surface_create    Opens the window of s->desc, and chooses the format, colour space and mode; updates s->desc.
    surface_open      Creates images for the window's current extent and sets s->shape->extent. VD_TIMEOUT: it is 0.
    surface_acquire   Acquires an image for s->frame. VD_TIMEOUT: there is none, or if s->stale is set, the images must
@@ -4626,14 +4650,14 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    prefix of the function that implements it. `default`: the function is vd__default_NAME, below. `tape`: the backend
    has no command buffers, and the function is vd__tape_NAME of room `command tape`. */
 #define VD__BACKEND_IMAGE_ROWS(X, vk, cu, cl, dummy) \
-    X(uint32_t, format_usage, (vd__device *dev, vd_format format), vk, default, cl, dummy) \
-    X(bool, image_limits, (vd__device *dev, const vd__image_shape *shape, vd__image_limits *out), \
-      vk, default, cl, dummy) \
+    X(uint32_t, format_usage, (vd__device *dev, vd_format format), vk, cu, cl, dummy) \
+    X(bool, image_limits, (vd__device *dev, const vd__image_shape *shape, vd__image_limits *out), vk, cu, cl, dummy) \
     X(vd_result, view_create, (vd__device *dev, const vd__memory *image, const vd__image_range *range, \
-                               vd__memory *out), vk, default, cl, default) \
-    X(void, view_destroy, (vd__device *dev, vd__memory *view), vk, default, cl, default) \
-    X(vd_result, sampler_create, (vd__device *dev, const vd_sampler_desc *desc, uint64_t *out), \
-      vk, default, cl, default) \
+                               vd__memory *out), vk, cu, cl, default) \
+    X(void, view_destroy, (vd__device *dev, vd__memory *view), vk, cu, cl, default) \
+    X(vd_result, sampler_create, (vd__device *dev, const vd_sampler_desc *desc, uint64_t *out), vk, cu, cl, default) \
+    X(vd_result, image_handle, (vd__device *dev, const vd__memory *view, uint64_t sampler, uint64_t *out), \
+      default, cu, default, default) \
     X(vd_result, surface_create, (vd__device *dev, vd__surface *s), vk, default, default, default) \
     X(vd_result, surface_open, (vd__device *dev, vd__surface *s), vk, default, default, default) \
     X(vd_result, surface_acquire, (vd__device *dev, vd__surface *s, uint64_t timeout_ns), \
@@ -4666,7 +4690,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
     X(uint64_t, memory_budget, (vd__device *dev), vk, cu, default, dummy) \
     X(vd_result, memory_create, (vd__device *dev, vd__memory *m, vd__memory_requirements *need), vk, cu, cl, dummy) \
     X(vd_result, memory_bind, (vd__device *dev, vd__memory *m), vk, cu, cl, dummy) \
-    X(void, memory_destroy, (vd__device *dev, vd__memory *m), vk, default, cl, default) \
+    X(void, memory_destroy, (vd__device *dev, vd__memory *m), vk, cu, cl, default) \
     VD__BACKEND_IMAGE_OPERATIONS(X) \
     X(vd_result, kernel_create, (vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code), \
       vk, cu, cl, dummy) \
@@ -4894,6 +4918,32 @@ static vd_result vd__default_sampler_create(vd__device *dev, const vd_sampler_de
     (void)dev, (void)desc;
     *out = 1;
     return VD_OK;
+}
+
+static vd_result vd__default_image_handle(vd__device *dev, const vd__memory *view, uint64_t sampler, uint64_t *out) {
+    (void)dev, (void)view, (void)sampler;
+    *out = 0;
+    return VD_OK;
+}
+
+/* Fails for an image in a heap on a backend whose driver allocates the memory of images. */
+static VD__UNUSED vd_result vd__fail_placed(const vd__device *dev) {
+    return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s cannot place images in heaps", dev->driver->backend->name);
+}
+
+/* Checks that a view has the dimension and all layers of its image, on a backend that has no others. */
+static VD__UNUSED vd_result vd__view_check_levels(const vd__device *dev, const vd__image_shape *shape,
+                                                  const vd__image_range *range) {
+    if (range->dim == shape->dim && range->layers == shape->layers) return VD_OK;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s supports only views with the dimension and all %u layers of "
+                    "their image", dev->driver->backend->name, (unsigned)shape->layers);
+}
+
+/* Fails if `missing` is not NULL: the name of a property that samplers of the backend do not have. */
+static VD__UNUSED vd_result vd__sampler_fail(const vd__device *dev, const char *missing) {
+    if (!missing) return VD_OK;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s does not support samplers with %s", dev->driver->backend->name,
+                    missing);
 }
 
 static vd_result vd__default_surface_create(vd__device *dev, vd__surface *s) {
@@ -5481,6 +5531,58 @@ static uint64_t vd__level_bytes(const vd__image_shape *shape, uint32_t level) {
     }
     return bytes;
 }
+
+#if VD__HAS_IMAGES
+/* Converts to f16, to the nearest value. */
+static uint16_t vd__half(float x) {
+    uint32_t bits, sign;
+    memcpy(&bits, &x, 4);
+    sign = bits >> 16 & 0x8000u;
+    bits &= 0x7fffffffu;
+    if (bits > 0x7f800000u) return (uint16_t)(sign | 0x7e00u);
+    if (bits >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u); /* from 65520 on */
+    if (bits >= 0x38800000u) return (uint16_t)(sign | (bits - 0x38000000u + 0xfffu + (bits >> 13 & 1u)) >> 13);
+    memcpy(&x, &bits, 4);
+    x += 0.5f; /* whose last bit is the smallest f16 */
+    memcpy(&bits, &x, 4);
+    return (uint16_t)(sign | (bits - 0x3f000000u));
+}
+
+/* Returns the code of a linear value from 0 to 1. */
+static float vd__srgb_code(float x) {
+    double root = 1, fifth = (double)x * x * x * x * x;
+    if (x <= 0.0031308f) return 12.92f * x;
+    for (int i = 0; i < 48; i++) { /* Newton's method for x ^ (5 / 12), from above */
+        double power = 1;
+        for (int j = 0; j < 11; j++) power *= root;
+        root -= (power * root - fifth) / (12 * power);
+    }
+    return (float)(1.055 * root - 0.055);
+}
+
+/* Converts a component of a colour to the bits of a format. */
+static uint32_t vd__format_component(const vd__format_row *row, const vd_color *color, uint32_t i) {
+    bool is_signed = row->kind == VD__TEXEL_SNORM;
+    float f = color->f[i], low = is_signed ? -1.0f : 0.0f, high = (float)((1u << (row->bits - is_signed) % 32) - 1);
+    uint32_t bits = color->u[i];
+    if (row->kind == VD__TEXEL_INT || row->kind == VD__TEXEL_UINT) return bits;
+    if (row->kind == VD__TEXEL_FLOAT) return row->bits == 16 ? vd__half(f) : bits;
+    f = f > 1 ? 1 : f > low ? f : low;
+    if (row->kind == VD__TEXEL_SRGB && i < 3) f = vd__srgb_code(f);
+    return (uint32_t)(int32_t)(f * high + (f < 0 ? -0.5f : 0.5f));
+}
+
+/* Converts a colour to a texel of a format whose components have 8, 16 or 32 bits. */
+static void vd__format_texel(vd_format format, const vd_color *color, uint8_t texel[16]) {
+    const vd__format_row *row = &vd__format_rows[format];
+    bool swapped = format == VD_FORMAT_BGRA8_UNORM || format == VD_FORMAT_BGRA8_SRGB;
+    uint32_t bytes = row->bits / 8u;
+    for (uint32_t i = 0; i < row->components; i++) {
+        uint32_t bits = vd__format_component(row, color, swapped && i < 3 ? 2 - i : i);
+        for (uint32_t j = 0; j < bytes; j++) texel[i * bytes + j] = (uint8_t)(bits >> 8 * j);
+    }
+}
+#endif
 
 // >>spirv
 /* The SPIR-V grammar, and the decoder of modules. The decoder needs no context. It checks
@@ -6742,38 +6844,11 @@ static void vd__dummy_image_image(const vd__image_part *to, const vd__image_part
             }
 }
 
-/* Converts to f16, towards zero. */
-static uint16_t vd__dummy_half(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, 4);
-    uint32_t sign = bits >> 16 & 0x8000u, exponent = bits >> 23 & 255u, mantissa = bits & 0x7fffffu;
-    if (exponent == 255) return (uint16_t)(sign | 0x7c00u | (mantissa ? 0x200u : 0));
-    if (exponent >= 143) return (uint16_t)(sign | 0x7c00u);
-    if (exponent < 113) return (uint16_t)(exponent < 102 ? sign : sign | (mantissa | 0x800000u) >> (126 - exponent));
-    return (uint16_t)(sign | (exponent - 112) << 10 | mantissa >> 13);
-}
-
-/* Converts a component of a colour to the bits of a format. sRGB formats store it like a linear one. */
-static uint32_t vd__dummy_component(const vd__format_row *row, const vd_color *color, uint32_t i) {
-    float f = color->f[i], high = row->kind == VD__TEXEL_SNORM ? 127.0f : 255.0f;
-    uint32_t bits = color->u[i];
-    if (row->kind == VD__TEXEL_INT || row->kind == VD__TEXEL_UINT) return bits;
-    if (row->kind == VD__TEXEL_FLOAT) return row->bits == 16 ? vd__dummy_half(f) : bits;
-    if (row->bits == 16) high = row->kind == VD__TEXEL_SNORM ? 32767.0f : 65535.0f;
-    f = f > 1 ? 1 : f > (row->kind == VD__TEXEL_SNORM ? -1.0f : 0.0f) ? f : row->kind == VD__TEXEL_SNORM ? -1.0f : 0.0f;
-    return (uint32_t)(int32_t)(f * high + (f < 0 ? -0.5f : 0.5f));
-}
-
 static void vd__dummy_image_clear(const vd__image_command *c) {
     vd_format format = vd__memory_shape(c->to.memory)->format;
     const vd__format_row *row = &vd__format_rows[format];
-    bool swapped = format == VD_FORMAT_BGRA8_UNORM || format == VD_FORMAT_BGRA8_SRGB;
-    uint32_t bytes = row->bits / 8u;
     uint8_t texel[16];
-    for (uint32_t i = 0; i < row->components; i++) {
-        uint32_t bits = vd__dummy_component(row, &c->color, swapped && i < 3 ? 2 - i : i);
-        for (uint32_t j = 0; j < bytes; j++) texel[i * bytes + j] = (uint8_t)(bits >> 8 * j);
-    }
+    vd__format_texel(format, &c->color, texel);
     for (uint32_t z = 0; z < c->to.extent[2] * c->to.layers; z++)
         for (uint32_t y = 0; y < c->to.extent[1]; y++)
             for (uint32_t x = 0; x < c->to.extent[0]; x++) memcpy(vd__dummy_texel(&c->to, x, y, z), texel, row->bytes);
@@ -10851,7 +10926,7 @@ VD__SMALL_END
 VD__SMALL
 
 /* Handles are pointers, device addresses are 64-bit integers. Both libraries return 0 on success. */
-typedef unsigned long long vd__cu_address;
+typedef unsigned long long vd__cu_address, vd__cu_object; /* vd__cu_object: CUtexObject or CUsurfObject */
 
 /* CUDA_MEMCPY2D of cuda.h. */
 typedef struct vd__cu_copy_side {
@@ -10892,7 +10967,7 @@ typedef struct vd__cu_kernel_node {
 /* CUDA_MEMCPY3D. */
 typedef struct vd__cu_copy_side_3d {
     size_t x, y, z, level;
-    int memory;                /* CU_MEMORYTYPE_UNIFIED */
+    int memory;                /* CU_MEMORYTYPE_UNIFIED: `address`; CU_MEMORYTYPE_ARRAY: `array` */
     void *host;
     vd__cu_address address;
     void *array, *reserved;
@@ -10903,6 +10978,33 @@ typedef struct vd__cu_copy_3d {
     vd__cu_copy_side_3d from, to;
     size_t width, height, depth; /* bytes, rows, slices */
 } vd__cu_copy_3d;
+
+/* CUDA_ARRAY3D_DESCRIPTOR. Extents of axes that the array does not have are 0; extent[2] may be the number of
+   layers. */
+typedef struct vd__cu_array_desc { size_t extent[3]; unsigned format, channels, flags; } vd__cu_array_desc;
+
+/* CUDA_RESOURCE_DESC of an array. */
+typedef struct vd__cu_resource {
+    int type;                  /* CU_RESOURCE_TYPE_ARRAY or _MIPMAPPED_ARRAY */
+    union { void *array; int reserved[32]; } from;
+    unsigned flags;
+} vd__cu_resource;
+
+/* CUDA_TEXTURE_DESC. */
+typedef struct vd__cu_texture_desc {
+    int address[3], filter;
+    unsigned flags, anisotropy;
+    int mip_filter;
+    float lod_bias, min_lod, max_lod, border[4];
+    int reserved[12];
+} vd__cu_texture_desc;
+
+/* CUDA_RESOURCE_VIEW_DESC. */
+typedef struct vd__cu_view_desc {
+    int format;                /* 0: that of the array */
+    size_t extent[3];          /* of the array */
+    unsigned first_level, last_level, first_layer, last_layer, reserved[16];
+} vd__cu_view_desc;
 
 /* CUDA_MEMSET_NODE_PARAMS. */
 typedef struct vd__cu_fill_node {
@@ -10937,6 +11039,18 @@ typedef struct vd__cu_fill_node {
     X(int, cuMemcpyAsync, cuMemcpyAsync, (vd__cu_address to, vd__cu_address from, size_t size, void *stream)) \
     X(int, cuMemcpy2DAsync, cuMemcpy2DAsync_v2, (const vd__cu_copy_2d *rows, void *stream)) \
     X(int, cuMemsetD32Async, cuMemsetD32Async, (vd__cu_address to, unsigned word, size_t count, void *stream)) \
+    X(int, cuMemsetD2D32Async, cuMemsetD2D32Async, (vd__cu_address to, size_t pitch, unsigned word, size_t width, \
+        size_t height, void *stream)) \
+    X(int, cuMemcpy3DAsync, cuMemcpy3DAsync_v2, (const vd__cu_copy_3d *box, void *stream)) \
+    X(int, cuMipmappedArrayCreate, cuMipmappedArrayCreate, (void **array, const vd__cu_array_desc *desc, \
+        unsigned levels)) \
+    X(int, cuMipmappedArrayGetLevel, cuMipmappedArrayGetLevel, (void **level, void *array, unsigned index)) \
+    X(int, cuMipmappedArrayDestroy, cuMipmappedArrayDestroy, (void *array)) \
+    X(int, cuTexObjectCreate, cuTexObjectCreate, (vd__cu_object *texture, const vd__cu_resource *from, \
+        const vd__cu_texture_desc *desc, const vd__cu_view_desc *view)) \
+    X(int, cuTexObjectDestroy, cuTexObjectDestroy, (vd__cu_object texture)) \
+    X(int, cuSurfObjectCreate, cuSurfObjectCreate, (vd__cu_object *surface, const vd__cu_resource *from)) \
+    X(int, cuSurfObjectDestroy, cuSurfObjectDestroy, (vd__cu_object surface)) \
     X(int, cuStreamCreate, cuStreamCreate, (void **stream, unsigned flags)) \
     X(int, cuStreamDestroy, cuStreamDestroy_v2, (void *stream)) \
     X(int, cuStreamQuery, cuStreamQuery, (void *stream)) \
@@ -11045,7 +11159,24 @@ typedef struct vd__cu_fill_node {
     X(CU_DEVICE_ATTRIBUTE_WARP_SIZE, 10) \
     X(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16) \
     X(CU_DEVICE_ATTRIBUTE_INTEGRATED, 18) \
+    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH, 24) \
+    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH, 27) \
+    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS, 29) \
     X(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 41) \
+    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH, 42) \
+    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS, 43) \
+    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH, 45) \
+    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_WIDTH, 52) \
+    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH, 55) \
+    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_WIDTH, 56) \
+    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_WIDTH, 58) \
+    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_WIDTH, 61) \
+    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_LAYERS, 62) \
+    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_WIDTH, 63) \
+    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_LAYERS, 65) \
+    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_WIDTH, 66) \
+    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH, 73) \
+    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH, 77) \
     X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75) \
     X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76) \
     X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97) \
@@ -11060,7 +11191,31 @@ typedef struct vd__cu_fill_node {
     X(CU_STREAM_CAPTURE_MODE_RELAXED, 2) \
     X(CU_STREAM_CAPTURE_STATUS_INVALIDATED, 2) \
     X(CU_EVENT_DISABLE_TIMING, 2) \
+    X(CU_MEMORYTYPE_ARRAY, 3) \
     X(CU_MEMORYTYPE_UNIFIED, 4) \
+    X(CU_AD_FORMAT_UNSIGNED_INT8, 0x01) \
+    X(CU_AD_FORMAT_UNSIGNED_INT16, 0x02) \
+    X(CU_AD_FORMAT_UNSIGNED_INT32, 0x03) \
+    X(CU_AD_FORMAT_SIGNED_INT8, 0x08) \
+    X(CU_AD_FORMAT_SIGNED_INT16, 0x09) \
+    X(CU_AD_FORMAT_SIGNED_INT32, 0x0a) \
+    X(CU_AD_FORMAT_HALF, 0x10) \
+    X(CU_AD_FORMAT_FLOAT, 0x20) \
+    X(CU_AD_FORMAT_BC1_UNORM, 0x91) \
+    X(CUDA_ARRAY3D_LAYERED, 0x01) \
+    X(CUDA_ARRAY3D_SURFACE_LDST, 0x02) \
+    X(CUDA_ARRAY3D_CUBEMAP, 0x04) \
+    X(CUDA_ARRAY3D_TEXTURE_GATHER, 0x08) \
+    X(CU_RESOURCE_TYPE_ARRAY, 0) \
+    X(CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, 1) \
+    X(CU_TR_ADDRESS_MODE_WRAP, 0) \
+    X(CU_TR_ADDRESS_MODE_CLAMP, 1) \
+    X(CU_TR_ADDRESS_MODE_MIRROR, 2) \
+    X(CU_TR_ADDRESS_MODE_BORDER, 3) \
+    X(CU_TRSF_READ_AS_INTEGER, 0x01) \
+    X(CU_TRSF_NORMALIZED_COORDINATES, 0x02) \
+    X(CU_TRSF_SRGB, 0x10) \
+    X(CU_TRSF_SEAMLESS_CUBEMAP, 0x40) \
     X(CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, 1) \
     X(CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32, 2) \
     X(CU_MEMHOSTALLOC_PORTABLE, 1) \
@@ -11110,6 +11265,11 @@ typedef struct vd__cu_queue {
     uint32_t polls;            /* reads of the timeline while it was below `sent` */
 } vd__cu_queue;
 
+typedef struct vd__cu_sampler {
+    vd__cu_texture_desc desc;  /* without the flags that depend on the image */
+    struct vd__cu_sampler *next;
+} vd__cu_sampler;
+
 typedef struct vd__cu_device {
     const vd__cu_driver *api;
     void *context;             /* the device's primary context, shared with other users in the process */
@@ -11120,6 +11280,8 @@ typedef struct vd__cu_device {
     bool can_write_values;     /* cuStreamWriteValue64 is supported; else cuMemsetD32Async writes the lower 32 bits */
     uint64_t clock_event, clock_ns; /* first event of the last timestamps that were read, 0: none; its time. Under the
                                   context's lock */
+    vd__mutex lock;            /* protects `samplers`, and the texture objects of views */
+    vd__cu_sampler *samplers;  /* NULL: none yet */
 } vd__cu_device;
 
 static vd__cu_driver *vd__cu_driver_of(const vd__driver *driver) { return (vd__cu_driver *)driver->native; }
@@ -11301,7 +11463,7 @@ static vd_result vd__cu_info_get(const vd__cu_driver *cu, int index, uint64_t di
             | VD_FEATURE_STORAGE_16 | VD_FEATURE_ADDRESS | VD_FEATURE_SUBGROUP | VD_FEATURE_RECONVERGENCE
             | VD_FEATURE_ATOMIC_I64 | VD_FEATURE_ATOMIC_F32_ADD | VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64
             | VD_FEATURE_UNPACK_HALF | VD_FEATURE_FMA | VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES
-            | VD_FEATURE_SHARING | VD_FEATURE_TIMESTAMP,
+            | VD_FEATURE_SHARING | VD_FEATURE_TIMESTAMP | VD_FEATURE_IMAGE,
         disable);
     if (info->features & VD_FEATURE_TIMESTAMP) {
         info->timestamp_ns = 1;
@@ -11377,7 +11539,9 @@ static vd_result vd__cu_device_open(vd__driver *driver, int index, uint64_t disa
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__cu_device));
     if (!dev->native) return vd__fail_memory(NULL, NULL, 0);
     vd__cu_device_of(dev)->api = cu;
-    dev->always_by_address = true;
+    vd__mutex_init(&vd__cu_device_of(dev)->lock);
+    dev->always_by_address = dev->image_handles = true;
+    dev->has_images = VD__HAS_IMAGES && (dev->info.features & VD_FEATURE_IMAGE);
     dev->can_capture = driver->host->cuda_stream && cu->cuStreamIsCapturing;
     dev->sharing_mask = 1u << VD__SHARE_ADDRESS;
     if (cu->cuImportExternalMemory && cu->cuExternalMemoryGetMappedBuffer && cu->cuDestroyExternalMemory)
@@ -11413,6 +11577,11 @@ static void vd__cu_device_close(vd__device *dev) {
         vd__cu_leave(d);
     }
     if (d->context) cu->cuDevicePrimaryCtxRelease(d->handle);
+    for (vd__cu_sampler *s = d->samplers, *next; s; s = next) {
+        next = s->next;
+        vd__free(vd__cu_allocator(dev), s);
+    }
+    vd__mutex_destroy(&d->lock);
     vd__free(vd__cu_allocator(dev), d);
     dev->native = NULL;
 }
@@ -11422,7 +11591,8 @@ static void vd__cu_device_close(vd__device *dev) {
 /* Memory blocks, in device memory or in pinned host memory for staging, and buffers, which are ranges of blocks. */
 
 #if VD__HAS_CUDA
-enum { VD__CU_TYPE_DEVICE, VD__CU_TYPE_HOST }; /* memory types */
+/* Memory types. An image has memory of its own, so its block has no native object. */
+enum { VD__CU_TYPE_DEVICE, VD__CU_TYPE_HOST, VD__CU_TYPE_IMAGE };
 
 /* ---- blocks ---- */
 
@@ -11431,6 +11601,7 @@ static vd_result vd__cu_block_create(vd__device *dev, vd__block *block) {
     vd__cu_address address = 0;
     void *memory = NULL;
     bool host = block->type == VD__CU_TYPE_HOST;
+    if (block->type == VD__CU_TYPE_IMAGE) return VD_OK;
     vd_result entered = vd__cu_enter(d);
     if (entered) return entered;
     int result = host ? d->api->cuMemHostAlloc(&memory, (size_t)block->size, VD__CU_HOST_BLOCK)
@@ -11499,7 +11670,7 @@ static vd_result vd__cu_block_import(vd__device *dev, vd__block *block, const vd
 
 static void vd__cu_block_destroy(vd__device *dev, vd__block *block) {
     vd__cu_device *d = vd__cu_device_of(dev);
-    if (block->sharing == VD__SHARE_ADDRESS) return;
+    if (block->sharing == VD__SHARE_ADDRESS || block->type == VD__CU_TYPE_IMAGE) return;
     if (vd__cu_enter(d)) return; /* the context is lost, and its memory with it */
     if (block->type == VD__CU_TYPE_HOST) d->api->cuMemFreeHost(block->mapped);
     else d->api->cuMemFree(block->native[0]);
@@ -11513,12 +11684,299 @@ static void vd__cu_block_destroy(vd__device *dev, vd__block *block) {
 
 static uint32_t vd__cu_memory_types(vd__device *dev, vd_memory usage, uint32_t mask) {
     (void)dev;
+    if (mask & 1u << VD__CU_TYPE_IMAGE) return 1u << VD__CU_TYPE_IMAGE;
     return mask & (1u << (usage == VD_MEMORY_DEVICE ? VD__CU_TYPE_DEVICE : VD__CU_TYPE_HOST));
 }
+
+#if VD__HAS_IMAGES
+/* ---- images ----
+   An image is a mipmapped array, native[0], whose memory the driver allocates; `address` is that of a vd__cu_image. A
+   view has a surface object of its first level, which kernels use as a storage image. A texture object contains the
+   sampler, so a view creates one for each sampler with which it is used. */
+
+enum { VD__CU_COLOR_BYTES = 1024 };
+
+typedef struct vd__cu_image {
+    vd__cu_address colors;     /* VD__CU_COLOR_BYTES of device memory for each level, from which it is cleared */
+    void *levels[1];           /* CUarray; variable length */
+} vd__cu_image;
+
+typedef struct vd__cu_texture {
+    vd__cu_object handle;
+    uint64_t sampler;          /* address of its vd__cu_sampler */
+    struct vd__cu_texture *next;
+} vd__cu_texture;
+
+typedef struct vd__cu_view {
+    const vd__memory *image;
+    vd__image_range range;
+    vd__cu_object surface;     /* 0: not a storage image */
+    vd__cu_texture *textures;
+} vd__cu_view;
+
+static vd__cu_image *vd__cu_image_of(const vd__memory *m) { return (vd__cu_image *)(uintptr_t)m->address; }
+static vd__cu_view *vd__cu_view_of(const vd__memory *view) { return (vd__cu_view *)(uintptr_t)view->native[0]; }
+
+/* Returns the CUarray_format of a format; 0: there is none. Depth formats are read as their depth. */
+static unsigned vd__cu_format(const vd__device *dev, vd_format format) {
+    static const uint8_t formats[][3] = { /* by vd__texel; 8, 16 and 32 bits */
+        { 0, 0, 0 }, { 0, VD__CU_AD_FORMAT_HALF, VD__CU_AD_FORMAT_FLOAT },
+        { VD__CU_AD_FORMAT_UNSIGNED_INT8, VD__CU_AD_FORMAT_UNSIGNED_INT16, 0 },
+        { VD__CU_AD_FORMAT_SIGNED_INT8, VD__CU_AD_FORMAT_SIGNED_INT16, 0 }, { VD__CU_AD_FORMAT_UNSIGNED_INT8, 0, 0 },
+        { VD__CU_AD_FORMAT_SIGNED_INT8, VD__CU_AD_FORMAT_SIGNED_INT16, VD__CU_AD_FORMAT_SIGNED_INT32 },
+        { VD__CU_AD_FORMAT_UNSIGNED_INT8, VD__CU_AD_FORMAT_UNSIGNED_INT16, VD__CU_AD_FORMAT_UNSIGNED_INT32 },
+        { 0, VD__CU_AD_FORMAT_UNSIGNED_INT16, VD__CU_AD_FORMAT_FLOAT }
+    };
+    const vd__format_row *row = &vd__format_rows[format];
+    if (format >= VD_FORMAT_BC1_UNORM && format <= VD_FORMAT_BC7_SRGB) /* since CUDA 11.5; numbered in the same order */
+        return vd__cu_device_of(dev)->api->version < 11050
+                   ? 0 : (unsigned)VD__CU_AD_FORMAT_BC1_UNORM + (unsigned)(format - VD_FORMAT_BC1_UNORM);
+    if (row->side > 1 || row->bits % 8 || format == VD_FORMAT_BGRA8_UNORM || format == VD_FORMAT_BGRA8_SRGB) return 0;
+    return formats[row->kind][row->bits >> 4];
+}
+
+static uint32_t vd__cu_format_usage(vd__device *dev, vd_format format) {
+    if (!vd__cu_format(dev, format)) return 0;
+    return VD_IMAGE_SAMPLED | (format <= VD_FORMAT_R8_U ? (uint32_t)VD_IMAGE_STORAGE : 0u)
+           | (vd__format_type_of(format) == VD_F32 ? (uint32_t)VD_IMAGE_LINEAR : 0u);
+}
+
+static bool vd__cu_image_limits(vd__device *dev, const vd__image_shape *shape, vd__image_limits *out) {
+#define VD__CU_MAXIMUM(what) VD__CU_DEVICE_ATTRIBUTE_MAXIMUM_##what
+    static const uint8_t attributes[][2][4] = { /* by vd_dim; texture, surface; axes, layers. 0: one */
+        { { 0, 0, 0, 0 }, { 0, 0, 0, 0 } },
+        { { VD__CU_MAXIMUM(TEXTURE1D_MIPMAPPED_WIDTH), 0, 0, 0 }, { VD__CU_MAXIMUM(SURFACE1D_WIDTH), 0, 0, 0 } },
+        { { VD__CU_MAXIMUM(TEXTURE2D_MIPMAPPED_WIDTH), VD__CU_MAXIMUM(TEXTURE2D_MIPMAPPED_WIDTH) + 1, 0, 0 },
+          { VD__CU_MAXIMUM(SURFACE2D_WIDTH), VD__CU_MAXIMUM(SURFACE2D_WIDTH) + 1, 0, 0 } },
+        { { VD__CU_MAXIMUM(TEXTURE3D_WIDTH), VD__CU_MAXIMUM(TEXTURE3D_WIDTH) + 1,
+            VD__CU_MAXIMUM(TEXTURE3D_WIDTH) + 2, 0 },
+          { VD__CU_MAXIMUM(SURFACE3D_WIDTH), VD__CU_MAXIMUM(SURFACE3D_WIDTH) + 1,
+            VD__CU_MAXIMUM(SURFACE3D_WIDTH) + 2, 0 } },
+        { { VD__CU_MAXIMUM(TEXTURECUBEMAP_WIDTH), VD__CU_MAXIMUM(TEXTURECUBEMAP_WIDTH), 0, 0 },
+          { VD__CU_MAXIMUM(SURFACECUBEMAP_WIDTH), VD__CU_MAXIMUM(SURFACECUBEMAP_WIDTH), 0, 0 } },
+        { { VD__CU_MAXIMUM(TEXTURE1D_LAYERED_WIDTH), 0, 0, VD__CU_MAXIMUM(TEXTURE1D_LAYERED_LAYERS) },
+          { VD__CU_MAXIMUM(SURFACE1D_LAYERED_WIDTH), 0, 0, VD__CU_MAXIMUM(SURFACE1D_LAYERED_LAYERS) } },
+        { { VD__CU_MAXIMUM(TEXTURE2D_LAYERED_WIDTH), VD__CU_MAXIMUM(TEXTURE2D_LAYERED_WIDTH) + 1, 0,
+            VD__CU_MAXIMUM(TEXTURE2D_LAYERED_LAYERS) },
+          { VD__CU_MAXIMUM(SURFACE2D_LAYERED_WIDTH), VD__CU_MAXIMUM(SURFACE2D_LAYERED_WIDTH) + 1, 0,
+            VD__CU_MAXIMUM(SURFACE2D_LAYERED_LAYERS) } }
+    };
+#undef VD__CU_MAXIMUM
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    uint32_t surface = shape->usage & VD_IMAGE_STORAGE ? 1 : 0;
+    for (int i = 0; i < 4; i++) {
+        uint32_t limit = UINT32_MAX, *to = i < 3 ? &out->extent[i] : &out->layers;
+        for (uint32_t j = 0; j <= surface; j++) {
+            uint8_t attribute = attributes[shape->dim][j][i];
+            uint32_t value = attribute ? vd__cu_attribute(d->api, attribute, d->handle) : 1;
+            if (value < limit) limit = value;
+        }
+        *to = limit;
+    }
+    if (shape->dim == VD_DIM_CUBE) out->layers = 6;
+    out->levels = 16;
+    return (shape->usage & ~vd__cu_format_usage(dev, shape->format)) == 0;
+}
+
+static void vd__cu_array_fill(const vd__device *dev, const vd__image_shape *shape, vd__cu_array_desc *out) {
+    static const uint8_t flags[] = { /* by vd_dim */
+        0, 0, 0, 0, VD__CUDA_ARRAY3D_CUBEMAP, VD__CUDA_ARRAY3D_LAYERED, VD__CUDA_ARRAY3D_LAYERED
+    };
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    bool gather = shape->dim == VD_DIM_2D && vd__format_rows[shape->format].side == 1;
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < vd__dim_axes[shape->dim]; i++) {
+        const int limit = VD__CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH;
+        out->extent[i] = shape->extent[i];
+        gather = gather && shape->extent[i] <= vd__cu_attribute(d->api, limit + i, d->handle);
+    }
+    out->flags = flags[shape->dim] | (gather ? (unsigned)VD__CUDA_ARRAY3D_TEXTURE_GATHER : 0u);
+    if (shape->dim >= VD_DIM_CUBE) out->extent[2] = shape->layers;
+    if (shape->usage & VD_IMAGE_STORAGE) out->flags |= VD__CUDA_ARRAY3D_SURFACE_LDST;
+    out->format = vd__cu_format(dev, shape->format);
+    out->channels = vd__format_rows[shape->format].components;
+}
+
+static void vd__cu_image_destroy(vd__device *dev, vd__memory *m) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    vd__cu_image *image = vd__cu_image_of(m);
+    if (image && !vd__cu_enter(d)) {
+        if (image->colors) d->api->cuMemFree(image->colors);
+        if (m->native[0]) d->api->cuMipmappedArrayDestroy((void *)(uintptr_t)m->native[0]);
+        vd__cu_leave(d);
+    }
+    vd__free(vd__cu_allocator(dev), image);
+    m->native[0] = m->address = 0;
+}
+
+static vd_result vd__cu_image_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    const vd__image_shape *shape = vd__memory_shape(m);
+    vd__cu_array_desc desc;
+    void *array = NULL;
+    if (shape->placed) return vd__fail_placed(dev);
+    vd__cu_image *image = (vd__cu_image *)vd__alloc_zeroed(vd__cu_allocator(dev),
+                                                           sizeof *image + shape->levels * sizeof *image->levels);
+    if (!image) return vd__fail_memory(NULL, NULL, 0);
+    m->address = (uintptr_t)image;
+    need->align = 1;
+    need->types = 1u << VD__CU_TYPE_IMAGE;
+    need->own_memory = true;
+    vd__cu_array_fill(dev, shape, &desc);
+    vd_result r = vd__cu_enter(d);
+    int result = r ? 0 : d->api->cuMipmappedArrayCreate(&array, &desc, shape->levels);
+    if (!r && !result) m->native[0] = (uintptr_t)array;
+    for (uint32_t i = 0; i < shape->levels && !r && !result; i++) {
+        result = d->api->cuMipmappedArrayGetLevel(&image->levels[i], array, i);
+        m->size += vd__level_bytes(shape, i) * shape->layers;
+    }
+    if (!r && !result) {
+        result = d->api->cuMemAlloc(&image->colors, shape->levels * (size_t)VD__CU_COLOR_BYTES);
+        if (result) image->colors = 0;
+    }
+    if (!r) vd__cu_leave(d);
+    need->size = m->size;
+    if (!r && !result) return VD_OK;
+    vd__cu_image_destroy(dev, m);
+    return r ? r : vd__cu_fail(d->api, result, "cuMipmappedArrayCreate of %u x %u x %u texels", shape->extent[0],
+                               shape->extent[1], shape->extent[2]);
+}
+
+static void vd__cu_view_destroy(vd__device *dev, vd__memory *view) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    vd__cu_view *v = vd__cu_view_of(view);
+    bool entered = !vd__cu_enter(d);
+    for (vd__cu_texture *t = v->textures, *next; t; t = next) {
+        next = t->next;
+        if (entered) d->api->cuTexObjectDestroy(t->handle);
+        vd__free(vd__cu_allocator(dev), t);
+    }
+    if (entered && v->surface) d->api->cuSurfObjectDestroy(v->surface);
+    if (entered) vd__cu_leave(d);
+    vd__free(vd__cu_allocator(dev), v);
+    view->native[0] = 0;
+}
+
+static vd_result vd__cu_view_create(vd__device *dev, const vd__memory *image, const vd__image_range *range,
+                                    vd__memory *out) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    vd__cu_resource from;
+    vd_result r = vd__view_check_levels(dev, vd__memory_shape(image), range);
+    if (r) return r;
+    vd__cu_view *v = (vd__cu_view *)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof *v);
+    if (!v) return vd__fail_memory(NULL, NULL, 0);
+    v->image = image;
+    v->range = *range;
+    out->native[0] = (uintptr_t)v;
+    if (!(vd__memory_shape(image)->usage & VD_IMAGE_STORAGE)) return VD_OK;
+    memset(&from, 0, sizeof from);
+    from.type = VD__CU_RESOURCE_TYPE_ARRAY;
+    from.from.array = vd__cu_image_of(image)->levels[range->level];
+    r = vd__cu_enter(d);
+    int result = r ? 0 : d->api->cuSurfObjectCreate(&v->surface, &from);
+    if (!r) vd__cu_leave(d);
+    if (result) v->surface = 0;
+    if (result) r = vd__cu_fail(d->api, result, "cuSurfObjectCreate");
+    if (r) vd__cu_view_destroy(dev, out);
+    return r;
+}
+
+static vd_result vd__cu_sampler_create(vd__device *dev, const vd_sampler_desc *desc, uint64_t *out) {
+    static const uint8_t modes[] = { /* by vd_address_mode */
+        VD__CU_TR_ADDRESS_MODE_CLAMP, VD__CU_TR_ADDRESS_MODE_WRAP, VD__CU_TR_ADDRESS_MODE_MIRROR,
+        VD__CU_TR_ADDRESS_MODE_BORDER
+    };
+    vd__cu_device *d = vd__cu_device_of(dev);
+    vd__cu_texture_desc t;
+    bool linear = desc->min_filter != VD_FILTER_NEAREST;
+    bool filters = (desc->mag_filter != VD_FILTER_NEAREST) != linear;
+    vd_result r = vd__sampler_fail(dev, filters ? "different filters for min and mag"
+                                         : desc->compare ? "comparisons" : NULL);
+    if (r) return r;
+    memset(&t, 0, sizeof t);
+    for (int i = 0; i < 3; i++) t.address[i] = modes[desc->address[i]];
+    t.filter = linear; /* CU_TR_FILTER_MODE_POINT is 0, _LINEAR 1 */
+    t.mip_filter = desc->mip_filter != VD_FILTER_NEAREST;
+    t.anisotropy = desc->anisotropy > 16 ? 16 : desc->anisotropy > 1 ? (unsigned)desc->anisotropy : 1;
+    t.lod_bias = desc->lod_bias;
+    t.min_lod = desc->min_lod;
+    t.max_lod = desc->max_lod != 0 ? desc->max_lod : 1000;
+    for (int i = 0; i < 4; i++) t.border[i] = i < 3 ? desc->border == VD_BORDER_WHITE : desc->border != 0;
+    vd__mutex_lock(&d->lock);
+    vd__cu_sampler *s = d->samplers;
+    while (s && memcmp(&s->desc, &t, sizeof t)) s = s->next;
+    if (!s && (s = (vd__cu_sampler *)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof *s)) != NULL) {
+        s->desc = t;
+        s->next = d->samplers;
+        d->samplers = s;
+    }
+    vd__mutex_unlock(&d->lock);
+    *out = (uintptr_t)s;
+    return s ? VD_OK : vd__fail_memory(NULL, NULL, 0);
+}
+
+/* Creates a texture object of a view with a sampler. */
+static int vd__cu_texture_create(const vd__device *dev, const vd__cu_view *v, const vd__cu_sampler *s,
+                                 vd__cu_object *out) {
+    const vd__image_shape *shape = vd__memory_shape(v->image);
+    vd__cu_resource from;
+    vd__cu_texture_desc desc = s->desc;
+    vd__cu_view_desc view;
+    vd__cu_array_desc array;
+    memset(&from, 0, sizeof from);
+    memset(&view, 0, sizeof view);
+    from.type = VD__CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+    from.from.array = (void *)(uintptr_t)v->image->native[0];
+    desc.flags = VD__CU_TRSF_NORMALIZED_COORDINATES;
+    if (shape->dim == VD_DIM_CUBE) desc.flags |= VD__CU_TRSF_SEAMLESS_CUBEMAP;
+    if (vd__format_rows[shape->format].kind == VD__TEXEL_SRGB) desc.flags |= VD__CU_TRSF_SRGB;
+    if (vd__format_type_of(shape->format) != VD_F32) desc.flags |= VD__CU_TRSF_READ_AS_INTEGER;
+    vd__cu_array_fill(dev, shape, &array);
+    memcpy(view.extent, array.extent, sizeof view.extent);
+    view.first_level = v->range.level;
+    view.last_level = v->range.level + v->range.levels - 1;
+    view.last_layer = shape->layers - 1;
+    return vd__cu_device_of(dev)->api->cuTexObjectCreate(out, &from, &desc,
+                                                         v->range.levels == shape->levels ? NULL : &view);
+}
+
+/* Adds the texture object with a sampler to a view. */
+static vd_result vd__cu_texture_add(vd__device *dev, vd__cu_view *v, uint64_t sampler) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    vd__cu_texture *t = (vd__cu_texture *)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof *t);
+    if (!t) return vd__fail_memory(NULL, NULL, 0);
+    t->sampler = sampler;
+    t->next = v->textures;
+    vd_result r = vd__cu_enter(d);
+    int result = r ? 0 : vd__cu_texture_create(dev, v, (const vd__cu_sampler *)(uintptr_t)sampler, &t->handle);
+    if (!r) vd__cu_leave(d);
+    if (result) r = vd__cu_fail(d->api, result, "cuTexObjectCreate");
+    if (r) vd__free(vd__cu_allocator(dev), t);
+    else v->textures = t;
+    return r;
+}
+
+static vd_result vd__cu_image_handle(vd__device *dev, const vd__memory *view, uint64_t sampler, uint64_t *out) {
+    vd__cu_device *d = vd__cu_device_of(dev);
+    vd__cu_view *v = vd__cu_view_of(view);
+    *out = v->surface;
+    if (!sampler) return VD_OK;
+    vd__mutex_lock(&d->lock);
+    const vd__cu_texture *t = v->textures;
+    while (t && t->sampler != sampler) t = t->next;
+    vd_result r = t ? VD_OK : vd__cu_texture_add(dev, v, sampler);
+    if (!r) *out = t ? t->handle : v->textures->handle;
+    vd__mutex_unlock(&d->lock);
+    return r;
+}
+#endif
 
 /* ---- buffers: ranges of a block ---- */
 
 static vd_result vd__cu_memory_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
+#if VD__HAS_IMAGES
+    if (m->native[1]) return vd__cu_image_create(dev, m, need);
+#endif
     (void)dev;
     need->size = m->size;
     need->align = VD__TLSF_UNIT;
@@ -11528,8 +11986,15 @@ static vd_result vd__cu_memory_create(vd__device *dev, vd__memory *m, vd__memory
 
 static vd_result vd__cu_memory_bind(vd__device *dev, vd__memory *m) {
     (void)dev;
-    m->address = m->block->native[0] + m->offset;
+    if (!m->native[1]) m->address = m->block->native[0] + m->offset;
     return VD_OK;
+}
+
+static void vd__cu_memory_destroy(vd__device *dev, vd__memory *m) {
+#if VD__HAS_IMAGES
+    if (m->native[1]) vd__cu_image_destroy(dev, m);
+#endif
+    (void)dev, (void)m;
 }
 #endif /* VD__HAS_CUDA */
 
@@ -11941,8 +12406,115 @@ static vd_result vd__cu_play_read(void *user, const vd__memory *from, uint64_t o
     return result ? vd__cu_fail(to->cu, result, "reading the size of an indirect dispatch") : VD_OK;
 }
 
-static const vd__tape_player vd__cu_player = { vd__cu_play_launch, vd__cu_play_copy, vd__cu_play_fill, NULL,
-                                               vd__cu_play_timestamp, vd__cu_play_read };
+#if VD__HAS_IMAGES
+/* ---- transfers of images ---- */
+
+/* Sets one side of a copy to the start of a part, and the extent of the copy to that of the part. */
+static void vd__cu_part(const vd__image_part *p, vd__cu_copy_side_3d *side, vd__cu_copy_3d *c) {
+    const vd__format_row *row = &vd__format_rows[vd__memory_shape(p->memory)->format];
+    side->memory = VD__CU_MEMORYTYPE_ARRAY;
+    side->array = vd__cu_image_of(p->memory)->levels[p->level];
+    side->x = (size_t)(p->offset[0] / row->side) * row->bytes;
+    side->y = p->offset[1] / row->side;
+    side->z = (size_t)p->offset[2] + p->layer;
+    c->width = (size_t)((p->extent[0] + row->side - 1u) / row->side) * row->bytes;
+    c->height = (p->extent[1] + row->side - 1u) / row->side;
+    c->depth = (size_t)p->extent[2] * p->layers;
+}
+
+/* Copies between a part and a buffer: at once or, if the driver does not support the pitch, row by row. */
+static int vd__cu_image_buffer(const vd__cu_playback *to, const vd__image_command *c) {
+    bool to_image = c->op == VD__IMAGE_FROM_BUFFER;
+    const vd__image_part *p = to_image ? &c->to : &c->from;
+    const vd__format_row *row = &vd__format_rows[vd__memory_shape(p->memory)->format];
+    vd__cu_copy_3d copy;
+    memset(&copy, 0, sizeof copy);
+    vd__cu_copy_side_3d *image = to_image ? &copy.to : &copy.from, *buffer = to_image ? &copy.from : &copy.to;
+    vd__cu_part(p, image, &copy);
+    buffer->memory = VD__CU_MEMORYTYPE_UNIFIED;
+    buffer->address = c->buffer->address + c->offset;
+    buffer->pitch = c->row_texels ? (size_t)(c->row_texels / row->side) * row->bytes : copy.width;
+    buffer->height = c->slice_rows ? c->slice_rows / row->side : copy.height;
+    if (buffer->pitch <= INT32_MAX) return to->cu->cuMemcpy3DAsync(&copy, to->stream);
+    int result = 0;
+    vd__cu_copy_3d whole = copy;
+    const vd__cu_copy_side_3d *first = to_image ? &whole.to : &whole.from, *bytes = to_image ? &whole.from : &whole.to;
+    copy.height = copy.depth = buffer->height = 1;
+    buffer->pitch = copy.width;
+    for (size_t z = 0; z < whole.depth; z++)
+        for (size_t y = 0; y < whole.height && !result; y++) {
+            image->y = first->y + y;
+            image->z = first->z + z;
+            buffer->address = bytes->address + (z * bytes->height + y) * bytes->pitch;
+            result = to->cu->cuMemcpy3DAsync(&copy, to->stream);
+        }
+    return result;
+}
+
+static int vd__cu_image_copy(const vd__cu_playback *to, const vd__image_command *c) {
+    vd__cu_copy_3d copy;
+    memset(&copy, 0, sizeof copy);
+    vd__cu_part(&c->to, &copy.to, &copy);
+    vd__cu_part(&c->from, &copy.from, &copy);
+    return to->cu->cuMemcpy3DAsync(&copy, to->stream);
+}
+
+/* Fills the color memory of the level with texels, copies them to the first texels of the level, and then copies what
+   is filled next to itself, until the level is filled along each axis. */
+static int vd__cu_image_clear(const vd__cu_playback *to, const vd__image_command *c) {
+    vd_format format = vd__memory_shape(c->to.memory)->format;
+    uint32_t bytes = vd__format_rows[format].bytes, words = bytes < 4 ? 1 : bytes / 4, word[4];
+    uint8_t texel[16];
+    vd__cu_address colors = vd__cu_image_of(c->to.memory)->colors + (uint64_t)c->to.level * VD__CU_COLOR_BYTES;
+    vd__cu_copy_3d copy;
+    int result = 0;
+    vd__format_texel(format, &c->color, texel);
+    for (uint32_t i = bytes; i < 4; i++) texel[i] = texel[i % bytes];
+    memcpy(word, texel, sizeof word);
+    for (uint32_t i = 0; i < words && !result; i++)
+        result = to->cu->cuMemsetD2D32Async(colors + 4 * i, 4 * (size_t)words, word[i], 1,
+                                            VD__CU_COLOR_BYTES / 4 / words, to->stream);
+    if (result) return result;
+    memset(&copy, 0, sizeof copy);
+    vd__cu_part(&c->to, &copy.to, &copy);
+    const size_t total[3] = { copy.width, copy.height, copy.depth }, z = copy.to.z;
+    size_t done[3] = { VD__CU_COLOR_BYTES, 1, 1 };
+    if (done[0] > total[0]) done[0] = total[0];
+    copy.from.memory = VD__CU_MEMORYTYPE_UNIFIED;
+    copy.from.address = colors;
+    copy.from.pitch = copy.width = done[0];
+    copy.from.height = copy.height = copy.depth = 1;
+    result = to->cu->cuMemcpy3DAsync(&copy, to->stream);
+    copy.from = copy.to;
+    for (int axis = 0; axis < 3; axis++)
+        while (done[axis] < total[axis] && !result) {
+            size_t at[3] = { 0, 0, 0 }, size[3] = { done[0], done[1], done[2] }, left = total[axis] - done[axis];
+            at[axis] = done[axis];
+            if (size[axis] > left) size[axis] = left;
+            copy.to.x = at[0];
+            copy.to.y = at[1];
+            copy.to.z = z + at[2];
+            copy.width = size[0];
+            copy.height = size[1];
+            copy.depth = size[2];
+            result = to->cu->cuMemcpy3DAsync(&copy, to->stream);
+            done[axis] += size[axis];
+        }
+    return result;
+}
+
+static vd_result vd__cu_play_image(void *user, const vd__image_command *c) {
+    const vd__cu_playback *to = (const vd__cu_playback *)user;
+    int result = c->op == VD__IMAGE_CLEAR ? vd__cu_image_clear(to, c)
+                 : c->op == VD__IMAGE_COPY ? vd__cu_image_copy(to, c) : vd__cu_image_buffer(to, c);
+    return result ? vd__cu_fail(to->cu, result, "cuMemcpy3DAsync") : VD_OK;
+}
+#else
+#define vd__cu_play_image NULL
+#endif
+
+static const vd__tape_player vd__cu_player = { vd__cu_play_launch, vd__cu_play_copy, vd__cu_play_fill,
+                                               vd__cu_play_image, vd__cu_play_timestamp, vd__cu_play_read };
 
 /* Sets *ns to the time from one event to another. */
 static vd_result vd__cu_elapsed(const vd__cu_device *d, uint64_t from, uint64_t to, int64_t *ns) {
@@ -12103,7 +12675,7 @@ static vd_result vd__cu_graph_build(vd__device *dev, vd__cu_graph *g, const vd__
         case VD__TAPE_COPY: r = vd__cu_add_copy(dev, g, (const vd__tape_copy *)command); break;
         case VD__TAPE_FILL: r = vd__cu_add_fill(dev, g, (const vd__tape_fill *)command); break;
         case VD__TAPE_BARRIER: r = vd__cu_add_barrier(dev, g); break;
-        default: return VD_OK; /* an indirect launch: the host reads its size when it plays the tape */
+        default: return VD_OK; /* an indirect launch, whose size the host reads, or a transfer of an image: played */
         }
     }
     result = r ? 0 : d->api->cuGraphInstantiateWithFlags(&g->executable, g->graph, 0);
@@ -13267,7 +13839,7 @@ static vd_result vd__cl_image_create(vd__device *dev, vd__memory *m, vd__memory_
     const vd__cl_device *vcl = vd__cl_device_of(dev);
     const vd__image_shape *shape = vd__memory_shape(m);
     int32_t error = 0;
-    if (shape->placed) return vd__fail(VD_ERROR_UNSUPPORTED, "backend opencl cannot place images in heaps");
+    if (shape->placed) return vd__fail_placed(dev);
     vd__cl_mem *levels = (vd__cl_mem *)vd__alloc_zeroed(vd__cl_allocator(dev), shape->levels * sizeof *levels);
     if (!levels) return vd__fail_memory(NULL, NULL, 0);
     m->address = (uintptr_t)levels;
@@ -13290,11 +13862,9 @@ static vd_result vd__cl_image_create(vd__device *dev, vd__memory *m, vd__memory_
 /* A view shows the first of its levels. */
 static vd_result vd__cl_view_create(vd__device *dev, const vd__memory *image, const vd__image_range *range,
                                     vd__memory *out) {
-    const vd__image_shape *shape = vd__memory_shape(image);
     vd__cl_mem level = vd__cl_levels(image)[range->level];
-    if (range->dim != shape->dim || range->layers != shape->layers)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "backend opencl supports only views with the dimension and all %u layers "
-                        "of their image", (unsigned)shape->layers);
+    vd_result r = vd__view_check_levels(dev, vd__memory_shape(image), range);
+    if (r) return r;
     int32_t error = vd__cl_device_of(dev)->cl->clRetainMemObject(level);
     out->native[0] = error ? 0 : (uintptr_t)level;
     return error ? vd__cl_fail(error, "clRetainMemObject") : VD_OK;
@@ -13315,10 +13885,8 @@ static vd_result vd__cl_sampler_create(vd__device *dev, const vd_sampler_desc *d
     for (int i = 0; i < 3; i++) border = border || desc->address[i] == VD_ADDRESS_BORDER;
     if (!missing && border && desc->border != VD_BORDER_TRANSPARENT)
         missing = "border colours except VD_BORDER_TRANSPARENT";
-    if (missing)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "backend opencl does not support samplers with %s", missing);
     *out = (uintptr_t)vd__cl_device_of(dev)->samplers[desc->address[0]][linear];
-    return VD_OK;
+    return vd__sampler_fail(dev, missing);
 }
 #endif
 
@@ -15760,6 +16328,12 @@ static vd_result vd__image_info_check(const vd__device *dev, const vd_kernel_des
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' is %s, which "
                              "backend %s does not support; use buffers and values", i, name, what,
                              dev->driver->backend->name);
+    if (dev->image_handles ? a->kind == VD_ARG_SAMPLER || a->separate || a->size != 8 : a->size != 0)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' is %s with size "
+                             "%u, but backend %s %s", i, name, a->separate ? "a separate image" : what,
+                             (unsigned)a->size, dev->driver->backend->name, dev->image_handles
+                             ? "passes images with their samplers as handles of 8 bytes in the argument block"
+                             : "binds images and samplers, which have size 0");
     if (a->kind == VD_ARG_SAMPLER) return VD_OK;
     if (a->dim == VD_DIM_BUFFER)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' is a texel "
@@ -15808,7 +16382,7 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
                                      "binding %u", j, i, (unsigned)a->location);
         return VD_OK;
     }
-    uint32_t size = a->kind == VD_ARG_ADDRESS ? 8 : a->type ? vd_type_size(a->type) : a->size;
+    uint32_t size = a->kind != VD_ARG_VALUE ? 8 : a->type ? vd_type_size(a->type) : a->size;
     if (!size || a->size != size)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
                              "argument %d '%s' has %u bytes in the argument block, but %s has %u", i, name,
@@ -16478,12 +17052,20 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
     access->end = b->offset + b->size;
     access->written = p->written;
     access->layout = (uint8_t)vd__image_rest(&image->shape);
-    vd__binding *binding = &d->bindings[p->binding_index];
-    binding->memory = &image->views[device].memory;
-    binding->offset = !combined ? 0 : sampler ? sampler->native[device]
-                      : d->context_device->default_samplers[image->linear];
-    binding->size = access->layout;
-    binding->number = p->location;
+    uint64_t native = !combined ? 0 : sampler ? sampler->native[device]
+                      : d->context_device->default_samplers[image->linear], handle = 0;
+    if (p->size) { /* a handle; that of a slot is stored when the graph is recorded for a submission */
+        if (!b->graph)
+            r = ctx->driver.backend->image_handle(d->list->device, &image->views[device].memory, native, &handle);
+        if (r) return vd__error_amend(r, "vd_dispatch", d->kernel->name, NULL);
+        d->launch.arguments_changed |= vd__dispatch_store((uint8_t *)d->arguments + p->location, handle, true);
+    } else {
+        vd__binding *binding = &d->bindings[p->binding_index];
+        binding->memory = &image->views[device].memory;
+        binding->offset = native;
+        binding->size = access->layout;
+        binding->number = p->location;
+    }
     uint64_t bit = (uint64_t)1 << (access->storage->memory.serial & 63u);
     bool maybe_seen = (*seen & bit) != 0;
     *seen |= bit;
@@ -22069,37 +22651,45 @@ static void vd__graph_set_threads(vd__dispatch_state *d, const vd__graph_slot *s
     }
 }
 
-/* Binds the image in a slot, with its sampler if `combined`. */
-static void vd__graph_set_image(const vd__graph *g, const vd__graph_slot *s, bool combined, vd__binding *binding) {
-    const vd__context_device *dev = g->queue->context_device;
+/* Binds the image in the slot of argument i, or stores its handle in the argument block. */
+static vd_result vd__graph_set_image(const vd__graph *g, const vd__graph_slot *s, vd__dispatch_state *d, int i,
+                                     uint8_t *arguments) {
+    vd__context_device *dev = g->queue->context_device;
     const vd__image *image = (const vd__image *)(const void *)s->resource;
-    binding->memory = &image->views[dev->index].memory;
-    if (combined)
-        binding->offset = s->sampler ? s->sampler->native[dev->index] : dev->default_samplers[image->linear];
+    const vd__memory *view = &image->views[dev->index].memory;
+    const vd__param *p = &d->kernel->params[i];
+    const vd_arg_info *info = &d->kernel->args[i];
+    uint64_t handle, sampler = !info->sampled || info->separate ? 0 : s->sampler ? s->sampler->native[dev->index]
+                               : dev->default_samplers[image->linear];
+    if (!p->size) {
+        d->bindings[p->binding_index].memory = view;
+        d->bindings[p->binding_index].offset = sampler;
+        return VD_OK;
+    }
+    vd_result r = dev->ctx->driver.backend->image_handle(&dev->device, view, sampler, &handle);
+    if (!r) memcpy(arguments + p->location, &handle, sizeof handle);
+    return r;
 }
 
 /* Sets the buffers and images of a launch that are in slots or transient. */
-static void vd__graph_set_buffers(const vd__graph *g, vd__dispatch_state *d, const vd__graph_command *c,
-                                  uint8_t *arguments) {
-    for (int i = 0; i < d->kernel->arg_count; i++) {
+static vd_result vd__graph_set_buffers(const vd__graph *g, vd__dispatch_state *d, const vd__graph_command *c,
+                                       uint8_t *arguments) {
+    vd_result r = VD_OK;
+    for (int i = 0; i < d->kernel->arg_count && !r; i++) {
         const vd__param *p = &d->kernel->params[i];
-        const vd_arg_info *info = &d->kernel->args[i];
         if (p->kind == VD_ARG_VALUE || p->kind == VD_ARG_SAMPLER) continue;
         const vd__access *a = &g->resolved[c->access + p->buffer_index];
         uint32_t slot = vd__graph_object_at(g, a->use)->slot;
         if (slot == VD__NONE) continue;
-        if (p->kind == VD_ARG_IMAGE) {
-            vd__graph_set_image(g, vd__graph_slot_at(g, slot), info->sampled && !info->separate,
-                                &d->bindings[p->binding_index]);
-            continue;
-        }
         uint64_t address = a->storage->memory.address + a->begin;
-        if (p->kind == VD_ARG_ADDRESS) memcpy(arguments + p->location, &address, 8);
+        if (p->kind == VD_ARG_IMAGE) r = vd__graph_set_image(g, vd__graph_slot_at(g, slot), d, i, arguments);
+        else if (p->kind == VD_ARG_ADDRESS) memcpy(arguments + p->location, &address, 8);
         else {
             d->bindings[p->binding_index].memory = &a->storage->memory;
             d->bindings[p->binding_index].offset = a->begin;
         }
     }
+    return r;
 }
 
 /* Records a launch of the tape for an instance. `indirect`: its size is in a buffer; otherwise NULL. */
@@ -22124,7 +22714,8 @@ static vd_result vd__graph_play_launch(vd__graph *g, vd__graph_recording *r, uin
     if (launch->binding_count)
         memcpy(d->bindings, vd__tape_bindings(launch), launch->binding_count * sizeof *d->bindings);
     memcpy(arguments, vd__tape_arguments(launch), d->kernel->argument_bytes);
-    vd__graph_set_buffers(g, d, c, arguments);
+    vd_result result = vd__graph_set_buffers(g, d, c, arguments);
+    if (result) return result;
     for (uint32_t u = c->use; u < vd__graph_use_end(g, command); u++) {
         const vd__graph_use *use = vd__graph_use_at(g, u);
         const vd__graph_slot *s = vd__graph_slot_at(g, use->slot);
@@ -22146,11 +22737,11 @@ static vd_result vd__graph_play_launch(vd__graph *g, vd__graph_recording *r, uin
     bool split = false;
     for (int i = 0; i < 3; i++) split = split || d->launch.groups[i] > limits->max_groups[i];
     if (split) {
-        vd_result result = vd__split_check(d, limits);
+        result = vd__split_check(d, limits);
         d->launch.arguments_changed = 1;
         return result ? result : vd__record_split(&r->list, d);
     }
-    vd_result result = g->queue->ctx->driver.backend->record_launch(g->queue->device, &r->recording.commands,
+    result = g->queue->ctx->driver.backend->record_launch(g->queue->device, &r->recording.commands,
                                                                     &d->launch);
     return result || !values ? result : vd__graph_block_add(&r->list, d);
 }

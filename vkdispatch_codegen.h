@@ -444,7 +444,7 @@
                                                                           levels
 
        An image that is both loaded and stored needs OpenCL C 2.0. In CUDA C, loading a texel that the same dispatch has
-       stored is undefined. vkdispatch.h does not bind images to CUDA C and reports that.
+       stored is undefined.
 
    printf and assert
        vc_printf(k, "%u: %f\n", i, x) and vc_assert(k, vc_lt(i, n), "i < n") append a record to an output buffer. The

@@ -5,11 +5,13 @@
 #include <math.h>
 
 static bool has_images(const fixture *f) {
-    return f->backend != VD_BACKEND_CUDA;
+    return (vd_device(f->ctx, 0)->features & VD_FEATURE_IMAGE) != 0;
 }
 
 /* Whether a view can show some of the layers of an image, or show it with another dimension. */
-static bool has_layer_views(const fixture *f) { return f->backend != VD_BACKEND_OPENCL; }
+static bool has_layer_views(const fixture *f) {
+    return f->backend != VD_BACKEND_OPENCL && f->backend != VD_BACKEND_CUDA;
+}
 
 static void needs_images(const fixture *f) {
     if (!has_images(f)) skip_because("the backend has no images");
@@ -565,15 +567,338 @@ TEST_EXECUTED(kernels_access_every_dimension) {
     }
 }
 
-/* A kernel that loads from and stores to one image: each invocation counts up three times. */
+/* ---- what kernels read from levels, dimensions and formats ---- */
+
+static vc_val unit_f32(vc_val i) { return vc_cast(VC_F32, i); }
+
+static void set_level(vd_context *ctx, vd_image image, uint32_t level, const void *data) {
+    vd_image_transfer t = transfer_of(image);
+    t.box.level = level;
+    OK(vd_image_upload(ctx, &t, data));
+}
+
+/* out[4 * i ...] = a sample at lod i / 2, a texel of level i, the width of the last level, the number of levels */
+static vd_kernel kernel_levels(vd_context *ctx) {
+    vc_kernel *k = kernel_begin(ctx, "levels", 8, 1, 1);
+    vc_image_ref image = vc_image(k, "image", NULL);
+    vc_ref out = vc_buffer(k, "out", VC_F32, VC_WRITE);
+    VC_EACH(k, i) {
+        vc_val levels = vc_image_levels(image), last = vc_sub(levels, vc_u32(1)), at = vc_mul(i, vc_u32(4));
+        vc_val half = vc_f32(0.5f), zero = vc_const(k, vc_u32(0));
+        vc_store(out, at, vc_component(vc_sample_lod(image, vc_vec2(vc_const(k, half), half),
+                                                     vc_mul(unit_f32(i), half)), 0));
+        vc_store(out, vc_add(at, vc_u32(1)), vc_component(vc_fetch(image, vc_vec2(zero, zero), vc_min(i, last)), 0));
+        vc_store(out, vc_add(at, vc_u32(2)), unit_f32(vc_component(vc_image_size(image, last), 0)));
+        vc_store(out, vc_add(at, vc_u32(3)), unit_f32(levels));
+    }
+    return kernel_end(ctx, k);
+}
+
+/* Level n of an image contains n everywhere: seen whole, through views of levels, and with limits of samplers. */
+TEST_EXECUTED(levels_are_sampled) {
+    static const struct { uint32_t level, levels; float bias, low, high; bool nearest; } cases[] = {
+        { 0, 4, 0, 0, 0, false }, { 1, 2, 0, 0, 0, false }, { 2, 1, 0, 0, 0, false }, { 1, 3, 0, 0, 0, false },
+        { 0, 4, 1, 0, 0, false }, { 0, 4, 0, 1.5f, 0, false }, { 0, 4, 0, 0, 2, false }, { 1, 3, 0, 1, 0, false },
+        { 0, 4, 0.25f, 0, 0, true }
+    };
+    needs_images(f);
+    if (f->backend == VD_BACKEND_OPENCL) skip_because("kernels read only the first level");
+    vd_image_desc d = image_desc(VD_FORMAT_R32_F, VD_DIM_2D, 16, 8, 0);
+    d.levels = 4;
+    d.usage = VD_IMAGE_SAMPLED;
+    vd_image image = image_of(f->ctx, &d);
+    float texels[128], got[8][4];
+    for (uint32_t level = 0; level < 4; level++) {
+        for (int i = 0; i < 128; i++) texels[i] = (float)level;
+        set_level(f->ctx, image, level, texels);
+    }
+    vd_kernel k = kernel_levels(f->ctx);
+    vd_buffer out = buffer_named(f->ctx, "out", VD_F32, 32, NULL);
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        vd_image_view_desc v;
+        vd_sampler_desc s;
+        memset(&v, 0, sizeof v);
+        memset(&s, 0, sizeof s);
+        v.image = image;
+        v.level = cases[c].level;
+        v.levels = cases[c].levels;
+        s.lod_bias = cases[c].bias;
+        s.min_lod = cases[c].low;
+        s.max_lod = cases[c].high;
+        s.mip_filter = cases[c].nearest ? VD_FILTER_NEAREST : VD_FILTER_LINEAR;
+        vd_image view = vd_image_view(f->ctx, &v);
+        vd_sampler sampler = vd_sampler_create(f->ctx, &s);
+        assert_true(view.id && sampler.id);
+        OK(vd_run(f->ctx, k, 8, vd_sampled(view, &sampler), vd_b(out)));
+        OK(vd_buffer_read(f->ctx, out, 0, got, sizeof got));
+        for (uint32_t i = 0; i < 8; i++) {
+            float lod = 0.5f * (float)i + cases[c].bias, last = (float)cases[c].levels - 1;
+            uint32_t level = i < cases[c].levels ? i : cases[c].levels - 1;
+            if (lod < cases[c].low) lod = cases[c].low;
+            if (cases[c].high > 0 && lod > cases[c].high) lod = cases[c].high;
+            if (lod > last) lod = last;
+            if (cases[c].nearest) lod = floorf(lod + 0.5f);
+            float wanted[4] = { (float)cases[c].level + lod, (float)(cases[c].level + level),
+                                (float)(16 >> (cases[c].level + cases[c].levels - 1)), (float)cases[c].levels };
+            for (int j = 0; j < 4; j++)
+                if (fabsf(got[i][j] - wanted[j]) > 0.01f)
+                    fail_msg("case %d, invocation %u, value %d: %g, not %g", (int)c, i, j, (double)got[i][j],
+                             (double)wanted[j]);
+        }
+        vd_image_destroy(f->ctx, view);
+        vd_sampler_destroy(f->ctx, sampler);
+    }
+    vd_buffer_destroy(f->ctx, out);
+    vd_kernel_destroy(f->ctx, k);
+    vd_image_destroy(f->ctx, image);
+}
+
+/* Each invocation samples the centre of a texel. */
+TEST_EXECUTED(samples_of_every_dimension) {
+    static const struct { vd_dim dim; vc_dim kernel; uint32_t extent[3], layers, axes; } cases[] = {
+        { VD_DIM_1D, VC_DIM_1D, { 24, 1, 1 }, 1, 1 }, { VD_DIM_2D, VC_DIM_2D, { 6, 4, 1 }, 1, 2 },
+        { VD_DIM_3D, VC_DIM_3D, { 3, 4, 2 }, 1, 3 }, { VD_DIM_1D_ARRAY, VC_DIM_1D_ARRAY, { 8, 1, 1 }, 3, 1 },
+        { VD_DIM_2D_ARRAY, VC_DIM_2D_ARRAY, { 4, 3, 1 }, 2, 2 }
+    };
+    float texels[24], got[24];
+    needs_images(f);
+    for (uint32_t i = 0; i < 24; i++) texels[i] = (float)(7 * i + 1);
+    vd_buffer out = buffer_named(f->ctx, "out", VD_F32, 24, NULL);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        if (f->backend == VD_BACKEND_OPENCL && cases[i].layers > 1) continue; /* PoCL 3.1 multiplies the layer */
+        vc_kernel *k = kernel_begin(f->ctx, "sample", 8, 1, 1);
+        vc_image_ref image = image_arg(k, "image", cases[i].kernel, false, VC_FORMAT_NONE, VC_F32, VC_READ);
+        vc_ref to = vc_buffer(k, "out", VC_F32, VC_WRITE);
+        VC_EACH(k, n) {
+            vc_val rest = n, part[3];
+            uint32_t axes = cases[i].axes, c = axes + (cases[i].layers > 1);
+            for (uint32_t j = 0; j < axes; j++) {
+                uint32_t extent = cases[i].extent[j];
+                part[j] = vc_div(vc_add(unit_f32(vc_mod(rest, vc_u32(extent))), vc_f32(0.5f)), vc_f32((float)extent));
+                rest = vc_div(rest, vc_u32(extent));
+            }
+            if (c > axes) part[axes] = unit_f32(rest);
+            vc_val at = c == 1 ? part[0] : c == 2 ? vc_vec2(part[0], part[1]) : vc_vec3(part[0], part[1], part[2]);
+            vc_store(to, n, vc_component(vc_sample(image, at), 0));
+        }
+        vd_kernel kernel = kernel_end(f->ctx, k);
+        vd_image_desc d = image_desc(VD_FORMAT_R32_F, cases[i].dim, cases[i].extent[0], cases[i].extent[1],
+                                     cases[i].extent[2]);
+        d.layers = cases[i].layers;
+        d.data = texels;
+        vd_image in = image_of(f->ctx, &d);
+        OK(vd_run(f->ctx, kernel, 24, vd_i(in), vd_b(out)));
+        OK(vd_buffer_read(f->ctx, out, 0, got, sizeof got));
+        for (uint32_t t = 0; t < 24; t++)
+            if (fabsf(got[t] - texels[t]) > 0.1f)
+                fail_msg("dim %d: texel %u is %g, not %g", (int)cases[i].dim, t, (double)got[t], (double)texels[t]);
+        vd_image_destroy(f->ctx, in);
+        vd_kernel_destroy(f->ctx, kernel);
+    }
+    vd_buffer_destroy(f->ctx, out);
+}
+
+TEST_EXECUTED(cubes_are_sampled) {
+    static const float at[][4] = { { 1, 0.1f, 0.2f, 0 }, { -1, 0.1f, 0.2f, 0 }, { 0.1f, 1, 0.2f, 0 },
+                                   { 0.2f, -1, 0, 0 }, { 0, 0.1f, 1, 0 }, { 0.1f, 0.2f, -1, 0 } };
+    float texels[6][16], got[6];
+    needs_images(f);
+    if (f->backend == VD_BACKEND_OPENCL) skip_because("kernels have no cubes");
+    for (int i = 0; i < 96; i++) texels[i / 16][i % 16] = (float)(i / 16);
+    vc_kernel *k = kernel_begin(f->ctx, "cube", 8, 1, 1);
+    vc_image_ref image = image_arg(k, "image", VC_DIM_CUBE, false, VC_FORMAT_NONE, VC_F32, VC_READ);
+    vc_ref points = vc_buffer(k, "at", VC_F32X4, VC_READ), to = vc_buffer(k, "out", VC_F32, VC_WRITE);
+    VC_EACH(k, i) { vc_store(to, i, vc_component(vc_sample(image, vc_swizzle(vc_load(points, i), "xyz")), 0)); }
+    vd_kernel kernel = kernel_end(f->ctx, k);
+    vd_image_desc d = image_desc(VD_FORMAT_R32_F, VD_DIM_CUBE, 4, 4, 0);
+    d.data = texels;
+    vd_image cube = image_of(f->ctx, &d);
+    vd_buffer in = buffer_named(f->ctx, "at", VD_F32X4, 6, at), out = buffer_named(f->ctx, "out", VD_F32, 6, NULL);
+    OK(vd_run(f->ctx, kernel, 6, vd_i(cube), vd_b(in), vd_b(out)));
+    OK(vd_buffer_read(f->ctx, out, 0, got, sizeof got));
+    for (int i = 0; i < 6; i++)
+        if (fabsf(got[i] - (float)i) > 0.01f) fail_msg("face %d is %g", i, (double)got[i]);
+    vd_buffer_destroy(f->ctx, in);
+    vd_buffer_destroy(f->ctx, out);
+    vd_kernel_destroy(f->ctx, kernel);
+    vd_image_destroy(f->ctx, cube);
+}
+
+TEST_EXECUTED(texels_are_gathered) {
+    static const float texels[4] = { 10, 11, 12, 13 }, wanted[4] = { 12, 13, 11, 10 };
+    float got[4];
+    needs_images(f);
+    if (f->backend == VD_BACKEND_OPENCL) skip_because("the language has no gathers");
+    vc_kernel *k = kernel_begin(f->ctx, "gather", 8, 1, 1);
+    vc_image_ref image = vc_image(k, "image", NULL);
+    vc_ref to = vc_buffer(k, "out", VC_F32X4, VC_WRITE);
+    VC_EACH(k, i) {
+        vc_val half = vc_const(k, vc_f32(0.5f));
+        vc_store(to, i, vc_gather(image, vc_vec2(half, half), 0));
+    }
+    vd_kernel kernel = kernel_end(f->ctx, k);
+    vd_image floats = image_2d(f->ctx, VD_FORMAT_R32_F, 2, 2, texels);
+    vd_buffer out = buffer_named(f->ctx, "out", VD_F32X4, 1, NULL);
+    OK(vd_run(f->ctx, kernel, 1, vd_i(floats), vd_b(out)));
+    OK(vd_buffer_read(f->ctx, out, 0, got, sizeof got));
+    for (int i = 0; i < 4; i++)
+        if (fabsf(got[i] - wanted[i]) > 0.01f) fail_msg("texel %d of the gather is %g", i, (double)got[i]);
+    vd_buffer_destroy(f->ctx, out);
+    vd_kernel_destroy(f->ctx, kernel);
+    vd_image_destroy(f->ctx, floats);
+}
+
+/* Checks a texel that a kernel stored as `value`: component c of the memory, and what a kernel loads. */
+static void check_stored(const vd_format_info *info, uint32_t bits, const uint8_t *texel, uint32_t c, double value,
+                         double loaded) {
+    double stored = texel_value(info->name, info->components, bits, texel, c), bound = 0;
+    bool is_signed = strstr(info->name, "snorm") != NULL;
+    if (strstr(info->name, "norm")) {
+        double low = is_signed ? -1 : 0;
+        value = value < low ? low : value > 1 ? 1 : value;
+        bound = 0.51 / (ldexp(1, (int)bits - is_signed) - 1);
+    } else if (bits == 16 && info->type == VD_F32) bound = ldexp(fabs(value), -10); /* some drivers truncate */
+    if (fabs(stored - value) > bound && c < info->components)
+        fail_msg("%s: component %u was stored as %.9g, not %.9g", info->name, c, stored, value);
+    if (fabs(loaded - stored) > 1e-6)
+        fail_msg("%s: component %u was loaded as %.9g, not %.9g", info->name, c, loaded, stored);
+}
+
+/* A kernel stores values to an image of each format, another one loads them. */
+TEST_EXECUTED(storage_formats_convert) {
+    enum { N = 8 };
+    static const float floats[N] = { 0, 1, 0.3f, -0.4f, -1.5f, 2.5f, 0.7f, -1 };
+    static const int32_t integers[N] = { 0, 1, 100, 77, 5, 99, 127, 3 };
+    int checked = 0;
+    needs_images(f);
+    for (int i = 1; i <= VD_FORMAT_R8_U; i++) {
+        vd_format_info info;
+        uint8_t texels[N * 16];
+        uint32_t got[N][4], values[N][4];
+        OK(vd_format_query(f->ctx, 0, (vd_format)i, &info));
+        uint32_t bits = 8 * info.block_bytes / info.components;
+        bool packed = strstr(info.name, "11") || strstr(info.name, "10");
+        if (!(info.usage & VD_IMAGE_STORAGE) || packed) continue;
+        vc_type type = VC_VEC((vc_type)info.type, 4);
+        vc_kernel *store = kernel_begin(f->ctx, "store", N, 1, 1), *load = kernel_begin(f->ctx, "load", N, 1, 1);
+        vc_image_ref to = image_arg(store, "to", VC_DIM_1D, true, (vc_format)i, VC_NONE, VC_WRITE);
+        vc_ref in = vc_buffer(store, "in", type, VC_READ);
+        VC_EACH(store, n) { vc_image_store(to, n, vc_load(in, n)); }
+        vc_image_ref from = image_arg(load, "from", VC_DIM_1D, true, (vc_format)i, VC_NONE, VC_READ);
+        vc_ref out = vc_buffer(load, "out", type, VC_WRITE);
+        VC_EACH(load, n) { vc_store(out, n, vc_image_load(from, n)); }
+        vd_kernel kernels[2] = { kernel_end(f->ctx, store), kernel_end(f->ctx, load) };
+        for (int j = 0; j < 4 * N; j++) {
+            int32_t integer = info.type == VD_I32 && j % 3 == 0 ? -integers[j % N] : integers[j % N];
+            float value = floats[(j + j / 4) % N];
+            memcpy(&values[j / 4][j % 4], info.type == VD_F32 ? (const void *)&value : (const void *)&integer, 4);
+        }
+        vd_image_desc d = image_desc((vd_format)i, VD_DIM_1D, N, 0, 0);
+        d.usage = VD_IMAGE_STORAGE;
+        vd_image image = image_of(f->ctx, &d);
+        vd_buffer source = buffer_named(f->ctx, "in", type, N, values),
+                  target = buffer_named(f->ctx, "out", type, N, NULL);
+        OK(vd_run(f->ctx, kernels[0], N, vd_i(image), vd_b(source)));
+        OK(vd_run(f->ctx, kernels[1], N, vd_i(image), vd_b(target)));
+        download(f->ctx, image, 0, texels);
+        OK(vd_buffer_read(f->ctx, target, 0, got, sizeof got));
+        for (uint32_t j = 0; j < 4 * N; j++) {
+            double pair[2];
+            for (int s = 0; s < 2; s++) {
+                uint32_t word = s ? got[j / 4][j % 4] : values[j / 4][j % 4];
+                float value;
+                memcpy(&value, &word, 4);
+                pair[s] = info.type == VD_F32 ? (double)value : info.type == VD_I32 ? (double)(int32_t)word
+                                                                                    : (double)word;
+            }
+            if (f->backend == VD_BACKEND_OPENCL && j % 4 >= info.components) continue; /* PoCL 3.1 */
+            check_stored(&info, bits, texels + j / 4 * info.block_bytes, j % 4, pair[0], pair[1]);
+        }
+        for (int j = 0; j < 2; j++) vd_kernel_destroy(f->ctx, kernels[j]);
+        vd_buffer_destroy(f->ctx, source);
+        vd_buffer_destroy(f->ctx, target);
+        vd_image_destroy(f->ctx, image);
+        checked++;
+    }
+    assert_true(checked >= (f->backend == VD_BACKEND_OPENCL ? 10 : f->backend == VD_BACKEND_CUDA ? 35 : 12));
+}
+
+/* out[y * size + x] = the texel of a level */
+static vd_kernel kernel_fetch_level(vd_context *ctx) {
+    vc_kernel *k = kernel_begin(ctx, "fetch", 8, 8, 1);
+    vc_image_ref image = vc_image(k, "image", NULL);
+    vc_ref out = vc_buffer(k, "out", VC_F32X4, VC_WRITE);
+    vc_val level = vc_param(k, "level", VC_U32);
+    VC_EACH2(k, x, y) { vc_store(out, vc_add(vc_mul(y, vc_threads(k, 0)), x), vc_fetch(image, vc_vec2(x, y), level)); }
+    return kernel_end(ctx, k);
+}
+
+/* Blocks of one colour, a different one in each block, in every level down to 1 x 1 texel. */
+TEST_EXECUTED(block_formats_are_decoded) {
+    enum { SIDE = 16 };
+    static const uint16_t colors[4] = { 0xF800, 0x07E0, 0xFFFF, 0x8410 };
+    static const float decoded[4][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 1, 1, 1 },
+                                         { 16 / 31.0f, 32 / 63.0f, 16 / 31.0f } };
+    static const uint8_t depths[4] = { 10, 100, 200, 255 };
+    static const vd_format formats[] = { VD_FORMAT_BC1_UNORM, VD_FORMAT_BC1_SRGB, VD_FORMAT_BC3_UNORM,
+                                         VD_FORMAT_BC3_SRGB, VD_FORMAT_BC4_UNORM, VD_FORMAT_BC5_UNORM };
+    needs_images(f);
+    if (f->backend == VD_BACKEND_OPENCL) skip_because("OpenCL has no block formats");
+    vd_kernel k = kernel_fetch_level(f->ctx);
+    vd_buffer out = buffer_named(f->ctx, "out", VD_F32X4, SIDE * SIDE, NULL);
+    for (size_t n = 0; n < COUNT(formats); n++) {
+        vd_image_desc d = image_desc(formats[n], VD_DIM_2D, SIDE, SIDE, 0);
+        vd_format_info info;
+        OK(vd_format_query(f->ctx, 0, formats[n], &info));
+        if (!(info.usage & VD_IMAGE_SAMPLED)) continue;
+        d.levels = VD_ALL_LEVELS;
+        vd_image image = image_of(f->ctx, &d);
+        for (uint32_t level = 0; SIDE >> level; level++) {
+            uint32_t side = SIDE >> level, blocks = (side + 3) / 4;
+            uint8_t data[16 * 16] = { 0 }, back[16 * 16];
+            float got[SIDE * SIDE][4];
+            for (uint32_t b = 0; b < blocks * blocks; b++) {
+                uint8_t *at = data + b * info.block_bytes;
+                bool colored = info.components == 4;
+                if (info.block_bytes == 16 || !colored) at[0] = depths[(b + level) % 4]; /* alpha, or red */
+                if (info.block_bytes == 16 && !colored) at[8] = depths[(b + level + 1) % 4]; /* green */
+                if (colored) memcpy(at + info.block_bytes - 8, &colors[(b + level) % 4], 2);
+            }
+            set_level(f->ctx, image, level, data);
+            download(f->ctx, image, level, back);
+            assert_memory_equal(back, data, blocks * blocks * info.block_bytes);
+            OK(vd_run2(f->ctx, k, side, side, vd_i(image), vd_b(out), vd_u32(level)));
+            OK(vd_buffer_read(f->ctx, out, 0, got, side * side * 16));
+            for (uint32_t t = 0; t < side * side; t++) {
+                uint32_t b = t / side / 4 * blocks + t % side / 4;
+                for (uint32_t c = 0; c < info.components; c++) {
+                    double wanted = info.components < 4 || c == 3 ? depths[(b + level + c % 3) % 4] / 255.0
+                                    : (double)decoded[(b + level) % 4][c];
+                    if (info.components == 4 && c == 3 && info.block_bytes == 8) wanted = 1;
+                    if (strstr(info.name, "srgb") && c < 3) wanted = srgb_value(wanted);
+                    if (fabs((double)got[t][c] - wanted) > 2.1 / 255)
+                        fail_msg("%s, level %u, texel %u: component %u is %g, not %g", info.name, level, t, c,
+                                 (double)got[t][c], wanted);
+                }
+            }
+        }
+        vd_image_destroy(f->ctx, image);
+    }
+    vd_buffer_destroy(f->ctx, out);
+    vd_kernel_destroy(f->ctx, k);
+}
+
+/* A kernel that loads from and stores to one image: each invocation counts up three times; once in CUDA C, where a
+   kernel must not load what it has stored. */
 TEST_EXECUTED(one_image_is_loaded_and_stored) {
     uint32_t texels[4][8], got[4][8];
     needs_images(f);
+    uint32_t rounds = f->backend == VD_BACKEND_CUDA ? 1 : 3;
     for (uint32_t i = 0; i < 32; i++) texels[i / 8][i % 8] = i;
     vc_kernel *k = kernel_begin(f->ctx, "count", 8, 4, 1);
     vc_image_ref image = image_arg(k, "image", VC_DIM_2D, true, VC_FORMAT_R32_U, VC_NONE, VC_READ_WRITE);
     VC_EACH2(k, x, y) {
-        VC_FOR(k, j, vc_u32(0), vc_u32(3)) {
+        VC_FOR(k, j, vc_u32(0), vc_u32(rounds)) {
             vc_image_store(image, vc_vec2(x, y), vc_add(vc_image_load(image, vc_vec2(x, y)), vc_add(j, vc_u32(1))));
         }
     }
@@ -581,7 +906,7 @@ TEST_EXECUTED(one_image_is_loaded_and_stored) {
     vd_image a = image_2d(f->ctx, VD_FORMAT_R32_U, 8, 4, texels);
     OK(vd_run2(f->ctx, kernel, 8, 4, vd_i(a)));
     download(f->ctx, a, 0, got);
-    for (uint32_t i = 0; i < 32; i++) assert_int_equal(got[i / 8][i % 8], i + 6);
+    for (uint32_t i = 0; i < 32; i++) assert_int_equal(got[i / 8][i % 8], i + rounds * (rounds + 1) / 2);
     vd_image_destroy(f->ctx, a);
     vd_kernel_destroy(f->ctx, kernel);
 }
@@ -1128,6 +1453,48 @@ TEST(limits_of_opencl) {
     vd_kernel_destroy(f->ctx, sample);
 }
 
+/* What CUDA does not have is refused by name. */
+TEST(limits_of_cuda) {
+    if (f->backend != VD_BACKEND_CUDA) skip_because("only for CUDA");
+    vd_image_desc d = image_desc(VD_FORMAT_RGBA8_UNORM, VD_DIM_2D_ARRAY, 8, 8, 0);
+    d.layers = 4;
+    vd_image layers = image_of(f->ctx, &d);
+    vd_image_view_desc v;
+    memset(&v, 0, sizeof v);
+    v.image = layers;
+    v.layer = v.layers = 1;
+    assert_int_equal(vd_image_view(f->ctx, &v).id, 0);
+    check_failure("vd_image_view", vd_error_result(), VD_ERROR_UNSUPPORTED,
+                  "vd_image_view 'picture'|backend cuda supports only views with the dimension|all 4 layers");
+    static const struct { vd_sampler_desc desc; const char *lack; } samplers[] = {
+        { { .min_filter = VD_FILTER_NEAREST }, "different filters" }, { { .compare = VD_COMPARE_LESS }, "comparisons" }
+    };
+    for (size_t i = 0; i < COUNT(samplers); i++) {
+        assert_int_equal(vd_sampler_create(f->ctx, &samplers[i].desc).id, 0);
+        check_failure("vd_sampler_create", vd_error_result(), VD_ERROR_UNSUPPORTED, samplers[i].lack);
+        check_text("vd_sampler_create", "vd_sampler_create|backend cuda does not support samplers with ");
+    }
+    static const vd_format missing[] = { VD_FORMAT_BGRA8_UNORM, VD_FORMAT_R11G11B10_F, VD_FORMAT_RGB10A2_U,
+                                         VD_FORMAT_RGB9E5_F, VD_FORMAT_ASTC_4X4_UNORM };
+    for (size_t i = 0; i < COUNT(missing); i++) {
+        vd_image_desc other = image_desc(missing[i], VD_DIM_2D, 8, 8, 0);
+        refused(f, other, VD_ERROR_UNSUPPORTED, "does not support format|for sampled images|vd_format_nearest");
+    }
+    assert_int_equal(vd_format_nearest(f->ctx, 0, VD_FORMAT_BGRA8_SRGB, VD_IMAGE_SAMPLED), VD_FORMAT_RGBA8_SRGB);
+    vd_image_box to = box_of(layers, 0), from = to;
+    from.layers = to.layers = to.layer = 1;
+    FAILS(vd_blit_image(vd_immediate(f->ctx, 0, 0), &to, &from, VD_FILTER_NEAREST), VD_ERROR_UNSUPPORTED,
+          "vd_blit_image|rgba8unorm|cannot be blitted");
+    vd_buffer_desc heap_desc;
+    memset(&heap_desc, 0, sizeof heap_desc);
+    heap_desc.shape[0] = 1 << 16;
+    heap_desc.heap = true;
+    d.heap = vd_buffer_create(f->ctx, &heap_desc);
+    refused(f, d, VD_ERROR_UNSUPPORTED, "vd_image_create 'picture'|backend cuda cannot place images in heaps");
+    vd_buffer_destroy(f->ctx, d.heap);
+    vd_image_destroy(f->ctx, layers);
+}
+
 static const struct CMUnitTest cases[] = {
     CASE(backends_without_images_say_so), CASE(images_are_described), CASE(new_images_are_zero),
     CASE(boxes_slices_and_pitches), CASE(large_transfers_in_pieces), CASE(images_and_buffers), CASE(image_to_image),
@@ -1137,7 +1504,8 @@ static const struct CMUnitTest cases[] = {
     CASE(destroyed_images_complete_their_work), CASE(modules_are_reflected), CASE(descs_that_are_refused),
     CASE(nearest_formats), CASE(boxes_that_are_refused), CASE(views_and_samplers_that_are_refused),
     CASE(arguments_that_are_refused), CASE(kernels_access_every_dimension), CASE(one_image_is_loaded_and_stored),
-    CASE(limits_of_opencl)
+    CASE(limits_of_opencl), CASE(limits_of_cuda), CASE(levels_are_sampled), CASE(samples_of_every_dimension),
+    CASE(cubes_are_sampled), CASE(texels_are_gathered), CASE(storage_formats_convert), CASE(block_formats_are_decoded)
 };
 
 MAIN("images", cases)

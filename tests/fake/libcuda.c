@@ -168,7 +168,8 @@ API int cuDeviceGetAttribute(int *value, int attribute, int device) {
                                      { 7, 65535 }, { 8, 49152 }, { 10, 32 }, { 16, 4 }, { 18, 0 }, { 41, 1 }, { 75, 9 },
                                      { 76, 0 }, { 97, 232448 }, { 139, 0x233010de } };
     (void)device;
-    *value = attribute == 122 ? fake.values : 0;
+    *value = attribute == 122 ? fake.values : attribute == 29 || attribute == 43 || attribute == 62 || attribute == 65
+             ? 2048 : attribute > 20 && attribute < 80 && attribute != 41 ? 32768 : 0; /* layers, extents of images */
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (values[i][0] == attribute) *value = values[i][1];
     return 0;
@@ -468,6 +469,229 @@ API int cuStreamWriteValue64_v2(void *stream, address to, unsigned long long val
     return 0;
 }
 
+/* ---- arrays, textures and surfaces: texels in host memory, row by row; formats BC1 to BC7 in rows of blocks ---- */
+
+enum { LAYERED = 1, SURFACE = 2, CUBEMAP = 4, GATHER = 8, LEVELS = 16, LONGEST = 32768 };
+enum { AS_INTEGER = 1, NORMALIZED = 2, SRGB = 16, SEAMLESS = 64 };
+
+typedef struct array_desc { size_t extent[3]; unsigned format, channels, flags; } array_desc;
+typedef struct array { struct mips *of; size_t row, rows, slices; unsigned char *bytes; } array; /* row: bytes */
+typedef struct mips {
+    array_desc desc;
+    unsigned count, bytes;             /* levels; bytes of an element or block */
+    long objects;                      /* textures and surfaces */
+    array level[LEVELS];
+} mips;
+typedef struct resource { int type; union { void *handle; int reserved[32]; } from; unsigned flags; } resource;
+typedef struct texture_desc {
+    int address[3], filter;
+    unsigned flags, anisotropy;
+    int mip_filter;
+    float bias, low, high, border[4];
+    int reserved[12];
+} texture_desc;
+typedef struct view_desc {
+    int format;
+    size_t extent[3];
+    unsigned first_level, last_level, first_layer, last_layer, reserved[16];
+} view_desc;
+typedef struct object { char kind; mips *of; } object; /* t or s: texture or surface */
+
+static bool is_block_format(unsigned format) { return format >= 0x91 && format <= 0x9e; }
+
+/* Bytes of an element or block; 0: there is no such format. */
+static unsigned element_bytes(const array_desc *d) {
+    static const unsigned channels_of_blocks[] = { 4, 4, 4, 4, 4, 4, 1, 1, 2, 2, 3, 3, 4, 4 };
+    static const unsigned sizes[][2] = { { 1, 1 }, { 2, 2 }, { 3, 4 }, { 8, 1 }, { 9, 2 }, { 10, 4 }, { 16, 2 },
+                                         { 32, 4 } };
+    if (is_block_format(d->format)) {
+        unsigned i = d->format - 0x91;
+        return d->channels != channels_of_blocks[i] || d->flags & SURFACE ? 0 : i < 2 || i == 6 || i == 7 ? 8 : 16;
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i][0] == d->format && (d->channels == 1 || d->channels == 2 || d->channels == 4))
+            return sizes[i][1] * d->channels;
+    return 0;
+}
+
+static bool right_array(const array_desc *d, unsigned levels) {
+    size_t longest = 1, third = d->extent[2];
+    unsigned all = 1, kind = d->flags & (LAYERED | CUBEMAP);
+    for (int i = 0; i < (kind ? 2 : 3); i++) {
+        if (d->extent[i] > LONGEST) return false;
+        if (d->extent[i] > longest) longest = d->extent[i];
+    }
+    while (longest >> all) all++;
+    if (!d->extent[0] || !levels || levels > all || d->flags > 15 || !element_bytes(d)) return false;
+    if (!d->extent[1] && third && kind != LAYERED) return false;
+    if (kind == LAYERED && (!third || third > 2048)) return false;
+    if (kind == CUBEMAP && (d->extent[0] != d->extent[1] || third != 6)) return false;
+    return kind != (LAYERED | CUBEMAP) && (!(d->flags & GATHER) || (!kind && !third && d->extent[1]));
+}
+
+API int cuMipmappedArrayCreate(void **out, const array_desc *desc, unsigned levels) {
+    *out = GARBAGE;
+    NEEDS_CONTEXT;
+    MAY_SPOIL;
+    if (!right_array(desc, levels)) return INVALID_VALUE;
+    mips *m = (mips *)calloc(1, sizeof *m);
+    m->desc = *desc;
+    m->count = levels;
+    m->bytes = element_bytes(desc);
+    for (unsigned i = 0; i < levels; i++) {
+        size_t side = is_block_format(desc->format) ? 4 : 1, extent[3];
+        for (int j = 0; j < 3; j++) {
+            bool halved = j < 2 || !(desc->flags & (LAYERED | CUBEMAP));
+            extent[j] = halved ? desc->extent[j] >> i : desc->extent[j];
+            if (!extent[j]) extent[j] = 1;
+            if (j < 2) extent[j] = (extent[j] + side - 1) / side;
+        }
+        array *a = &m->level[i];
+        a->of = m;
+        a->row = extent[0] * m->bytes;
+        a->rows = extent[1];
+        a->slices = extent[2];
+        a->bytes = (unsigned char *)malloc(a->row * a->rows * a->slices);
+        memset(a->bytes, 0xA5, a->row * a->rows * a->slices);
+    }
+    count(&fake.live, 1);
+    *out = m;
+    return 0;
+}
+API int cuMipmappedArrayGetLevel(void **out, void *handle, unsigned level) {
+    *out = GARBAGE;
+    NEEDS_CONTEXT;
+    if (level >= ((mips *)handle)->count) return INVALID_VALUE;
+    *out = &((mips *)handle)->level[level];
+    return 0;
+}
+/* Keeps an array that has objects, which a test then finds among the live objects. */
+API int cuMipmappedArrayDestroy(void *handle) {
+    mips *m = (mips *)handle;
+    NEEDS_CONTEXT;
+    MAY_SPOIL;
+    if (handle == GARBAGE) return fake.garbage++, INVALID_VALUE;
+    if (m->objects) return INVALID_VALUE;
+    for (unsigned i = 0; i < m->count; i++) free(m->level[i].bytes);
+    free(m);
+    count(&fake.live, -1);
+    return 0;
+}
+
+static int object_make(char kind, mips *of, address *out) {
+    object *o = (object *)calloc(1, sizeof *o);
+    o->kind = kind;
+    o->of = of;
+    count(&of->objects, 1);
+    count(&fake.live, 1);
+    *out = (uintptr_t)o;
+    return 0;
+}
+static int object_free(char kind, address handle) {
+    object *o = (object *)(uintptr_t)handle;
+    if ((void *)o == GARBAGE) return fake.garbage++, INVALID_VALUE;
+    if (!o || o->kind != kind) return INVALID_VALUE;
+    count(&o->of->objects, -1);
+    o->kind = 0;
+    free(o);
+    count(&fake.live, -1);
+    return 0;
+}
+
+static bool right_texture(const mips *m, const texture_desc *t) {
+    bool integers = m->desc.format <= 10, is_f32 = m->desc.format == 3 || m->desc.format == 10;
+    for (int i = 0; i < 3; i++)
+        if (t->address[i] < 0 || t->address[i] > 3) return false;
+    if (!(t->flags & NORMALIZED) || t->flags & ~(unsigned)(AS_INTEGER | NORMALIZED | SRGB | SEAMLESS)) return false;
+    if (t->filter < 0 || t->filter > 1 || t->mip_filter < 0 || t->mip_filter > 1 || t->anisotropy > 16) return false;
+    if (integers && (t->flags & AS_INTEGER || is_f32) && (t->filter || t->mip_filter)) return false;
+    if (t->flags & AS_INTEGER && !integers) return false;
+    if (t->flags & SRGB && m->desc.format != 1 && !is_block_format(m->desc.format)) return false;
+    return (!(t->flags & SEAMLESS) || m->desc.flags & CUBEMAP) && t->low <= t->high;
+}
+API int cuTexObjectCreate(address *out, const resource *from, const texture_desc *desc, const view_desc *view) {
+    *out = (uintptr_t)GARBAGE;
+    NEEDS_CONTEXT;
+    mips *m = (mips *)from->from.handle;
+    if (from->type != 1 || from->flags || !right_texture(m, desc)) return INVALID_VALUE;
+    if (view && (view->format || memcmp(view->extent, m->desc.extent, sizeof view->extent)
+                 || view->first_level > view->last_level || view->last_level >= m->count || view->first_layer
+                 || view->last_layer + 1 != (m->desc.flags & (LAYERED | CUBEMAP) ? m->level[0].slices : 1)))
+        return INVALID_VALUE;
+    return object_make('t', m, out);
+}
+API int cuTexObjectDestroy(address handle) { NEEDS_CONTEXT; return object_free('t', handle); }
+API int cuSurfObjectCreate(address *out, const resource *from) {
+    *out = (uintptr_t)GARBAGE;
+    NEEDS_CONTEXT;
+    array *a = (array *)from->from.handle;
+    if (from->type || from->flags || !(a->of->desc.flags & SURFACE)) return INVALID_VALUE;
+    return object_make('s', a->of, out);
+}
+API int cuSurfObjectDestroy(address handle) { NEEDS_CONTEXT; return object_free('s', handle); }
+
+typedef struct side_3d {
+    size_t x, y, z, lod;
+    int memory;
+    void *host;
+    address at;
+    void *array, *reserved;
+    size_t pitch, height;
+} side_3d;
+typedef struct copy_node { side_3d from, to; size_t width, height, depth; } copy_node;
+
+/* Returns the first byte of a side of a copy; NULL if the box is outside of it. *pitch and *slice are in bytes. */
+static unsigned char *side_bytes(const side_3d *s, const copy_node *c, size_t *pitch, size_t *slice) {
+    const array *a = (const array *)s->array;
+    if (s->lod || s->host || s->reserved) return NULL;
+    if (s->memory == 3) {
+        if (s->at || s->x % a->of->bytes || c->width % a->of->bytes || s->x + c->width > a->row
+            || s->y + c->height > a->rows || s->z + c->depth > a->slices)
+            return NULL;
+        *pitch = a->row;
+        *slice = a->row * a->rows;
+        return a->bytes + s->z * *slice + s->y * *pitch + s->x;
+    }
+    *pitch = s->pitch;
+    *slice = s->pitch * s->height;
+    if (s->memory != 4 || a || s->x || s->y || s->z || s->pitch < c->width || s->pitch > INT32_MAX
+        || s->height < c->height || !known(s->at, (c->depth - 1) * *slice + (c->height - 1) * *pitch + c->width))
+        return NULL;
+    return (unsigned char *)(uintptr_t)s->at;
+}
+API int cuMemcpy3DAsync_v2(const copy_node *c, void *stream) {
+    NEEDS_CONTEXT;
+    size_t pitch[2], slice[2];
+    bool done;
+    if (!is_stream(stream) || !c->width || !c->height || !c->depth) return INVALID_VALUE;
+    unsigned char *to = side_bytes(&c->to, c, &pitch[0], &slice[0]);
+    const unsigned char *from = side_bytes(&c->from, c, &pitch[1], &slice[1]);
+    if (!to || !from) return INVALID_VALUE;
+    if (c->to.memory == 3 && c->from.memory == 3
+        && ((const array *)c->to.array)->of->bytes != ((const array *)c->from.array)->of->bytes)
+        return INVALID_VALUE;
+    int result = capture(stream, 0, 0, 0, 0, true, &done);
+    for (size_t z = 0; z < c->depth && !done && !result; z++)
+        for (size_t y = 0; y < c->height; y++) {
+            unsigned char *target = to + z * slice[0] + y * pitch[0];
+            const unsigned char *source = from + z * slice[1] + y * pitch[1];
+            if (target < source + c->width && source < target + c->width) return INVALID_VALUE;
+            memcpy(target, source, c->width);
+        }
+    return result;
+}
+API int cuMemsetD2D32Async(address to, size_t pitch, unsigned word, size_t width, size_t height, void *stream) {
+    NEEDS_CONTEXT;
+    bool done;
+    if (to % 4 || pitch % 4 || pitch < 4 * width || !width || !height || !known(to, (height - 1) * pitch + 4 * width)
+        || !is_stream(stream))
+        return INVALID_VALUE;
+    int result = capture(stream, 0, 0, 0, 0, true, &done);
+    for (size_t y = 0; y < height && !done && !result; y++)
+        for (size_t x = 0; x < width; x++) memcpy((char *)(uintptr_t)to + y * pitch + 4 * x, &word, 4);
+    return result;
+}
+
 static __thread void *last_loaded; /* a function */
 
 /* ---- modules: an image is "FAKE" and the text; a function is the position after __global__ ---- */
@@ -571,15 +795,6 @@ typedef struct kernel_node {
     unsigned groups[3], local[3], shared;
     void **parameters, **extra;
 } kernel_node;
-typedef struct side_3d {
-    size_t x, y, z, lod;
-    int memory;
-    void *host;
-    address at;
-    void *array, *reserved;
-    size_t pitch, height;
-} side_3d;
-typedef struct copy_node { side_3d from, to; size_t width, height, depth; } copy_node;
 typedef struct fill_node { address to; size_t pitch; unsigned value, element; size_t width, height; } fill_node;
 
 typedef struct graph_node {

@@ -950,7 +950,175 @@ static vd_result graph_scale(vd_list *list, vd_kernel kernel, vd_buffer x, uint6
     return vd_dispatch(list, &d);
 }
 
-/* Uses two queues, a buffer, a kernel, a transfer and a graph. */
+/* ---- images ---- */
+
+/* Its arguments: a sampled image, a storage image, a number. `change` may make the desc invalid. */
+static vd_kernel image_kernel(vd_context *ctx, void (*change)(vd_arg_info *args)) {
+    static const char text[] = "extern \"C\" __global__ void paint(const struct args args) { }\n";
+    vd_arg_info args[3] = {
+        { "from", VD_ARG_IMAGE, VD_F32, VD_READ, 0, 8, 0, false, true, VD_DIM_2D, VD_FORMAT_NONE, false, false },
+        { "to", VD_ARG_IMAGE, VD_F32, VD_WRITE, 8, 8, 0, false, false, VD_DIM_2D, VD_FORMAT_R32_F, false, false },
+        { "a", VD_ARG_VALUE, VD_F32, 0, 16, 4, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false }
+    };
+    vd_kernel_desc d;
+    memset(&d, 0, sizeof d);
+    if (change) change(args);
+    d.name = "paint";
+    d.code = text;
+    d.args = args;
+    d.arg_count = 3;
+    d.argument_bytes = 20;
+    d.local_size[0] = 64;
+    d.local_size[1] = d.local_size[2] = 1;
+    return vd_kernel_create(ctx, &d);
+}
+
+static vd_image image_2d_f32(vd_context *ctx, uint32_t levels) {
+    vd_image_desc d;
+    memset(&d, 0, sizeof d);
+    d.format = VD_FORMAT_R32_F;
+    d.extent[0] = d.extent[1] = 16;
+    d.levels = levels;
+    return vd_image_create(ctx, &d);
+}
+
+/* Runs the kernel and sets the handles that it received. */
+static void handles_of(vd_context *ctx, vd_kernel k, vd_image from, const vd_sampler *sampler, vd_image to,
+                       uint64_t out[2]) {
+    float a;
+    assert_int_equal(vd_run(ctx, k, 64, vd_sampled(from, sampler), vd_i(to), vd_f32(4)), VD_OK);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    memcpy(out, fake_parameters(), 16);
+    memcpy(&a, fake_parameters() + 16, 4);
+    assert_true(out[0] && out[1] && out[0] != out[1] && a == 4);
+}
+
+/* A view has one texture object for each different sampler. They live as long as the view. */
+static void images_are_passed_as_handles(void **state) {
+    (void)state;
+    vd_context *ctx = context();
+    vd_kernel k = image_kernel(ctx, NULL);
+    vd_image from = image_2d_f32(ctx, 3), to = image_2d_f32(ctx, 1);
+    vd_sampler_desc desc;
+    uint64_t first[2], next[2];
+    assert_true(k.id && from.id && to.id);
+    handles_of(ctx, k, from, NULL, to, first);
+    long live = fake_count("live");
+    for (int i = 0; i < 3; i++) {
+        memset(&desc, 0, sizeof desc);
+        desc.lod_bias = i == 2 ? 0.5f : 0;
+        vd_sampler sampler = vd_sampler_create(ctx, &desc);
+        handles_of(ctx, k, from, &sampler, to, next);
+        vd_sampler_destroy(ctx, sampler);
+        assert_int_equal(next[0] == first[0], i < 2); /* the default sampler, and an equal one */
+        assert_int_equal(next[1], first[1]);
+    }
+    assert_int_equal(fake_count("live"), live + 1);
+    vd_image_view_desc v;
+    memset(&v, 0, sizeof v);
+    v.image = from;
+    v.level = 1;
+    vd_image view = vd_image_view(ctx, &v);
+    assert_true(view.id != 0);
+    handles_of(ctx, k, view, NULL, to, next);
+    assert_true(next[0] != first[0]);
+    handles_of(ctx, k, to, NULL, view, next);
+    assert_true(next[1] != first[1]);
+    vd_image_destroy(ctx, view);
+    vd_image_destroy(ctx, to);
+    vd_image_destroy(ctx, from);
+    vd_context_destroy(ctx);
+}
+
+static void images_in_slots_are_passed_as_handles(void **state) {
+    (void)state;
+    vd_context *ctx = context();
+    vd_kernel k = image_kernel(ctx, NULL);
+    vd_image images[3] = { image_2d_f32(ctx, 1), image_2d_f32(ctx, 1), image_2d_f32(ctx, 1) };
+    uint64_t wanted[2], got[2];
+    vd_arg args[3] = { vd_slot("from", vd_i(images[0])), vd_i(images[2]), vd_f32(4) };
+    vd_dispatch_desc d;
+    memset(&d, 0, sizeof d);
+    d.kernel = k;
+    d.threads[0] = 64;
+    d.args = args;
+    d.arg_count = 3;
+    vd_list *list = vd_graph_begin(ctx, NULL);
+    assert_int_equal(vd_dispatch(list, &d), VD_OK);
+    vd_graph g = vd_graph_end(list);
+    assert_true(g.id != 0);
+    for (int i = 0; i < 4; i++) {
+        handles_of(ctx, k, images[i % 2], NULL, images[2], wanted);
+        assert_int_equal(vd_graph_set(ctx, g, "from", vd_i(images[i % 2])), VD_OK);
+        assert_int_equal(vd_graph_submit(ctx, g, NULL, NULL), VD_OK);
+        assert_int_equal(vd_wait_idle(ctx), VD_OK);
+        memcpy(got, fake_parameters(), sizeof got);
+        assert_memory_equal(got, wanted, sizeof got);
+    }
+    vd_graph_destroy(ctx, g);
+    vd_context_destroy(ctx);
+}
+
+static void as_binding(vd_arg_info *args) { args[0].size = 0; }
+static void as_separate(vd_arg_info *args) { args[0].separate = true; }
+static void as_sampler(vd_arg_info *args) { args[1].kind = VD_ARG_SAMPLER; }
+static void past_the_end(vd_arg_info *args) { args[1].location = 16; }
+
+static void image_arguments_are_checked(void **state) {
+    static const struct { void (*change)(vd_arg_info *args); const char *text; } cases[] = {
+        { as_binding, "argument 0 'from' is an image with size 0, but backend cuda passes images" },
+        { as_separate, "argument 0 'from' is a separate image with size 8, but backend cuda passes images" },
+        { as_sampler, "argument 1 'to' is a sampler with size 8, but backend cuda passes images" },
+        { past_the_end, "argument 1 'to' ends at byte 24, but the argument block has 20 bytes" }
+    };
+    (void)state;
+    vd_context *ctx = context();
+    for (size_t i = 0; i < VD__COUNT(cases); i++) {
+        assert_true(image_kernel(ctx, cases[i].change).id == 0);
+        CHECK_TEXT("vd_kernel_create 'paint'");
+        CHECK_TEXT(cases[i].text);
+    }
+    vd_context_destroy(ctx);
+}
+
+/* The driver does not support such a pitch. */
+static void rows_far_apart_are_copied_one_by_one(void **state) {
+    (void)state;
+    vd_context *ctx = context();
+    vd_image image = image_2d_f32(ctx, 1);
+    float values[16], got[16];
+    for (int i = 0; i < 16; i++) values[i] = (float)i;
+    vd_image_transfer t;
+    memset(&t, 0, sizeof t);
+    t.box.image = image;
+    t.box.offset[1] = 5;
+    t.box.extent[1] = 1;
+    t.buffer = unit_buffer(ctx, "from", VD_F32, 16, values);
+    t.row_pitch = (uint64_t)1 << 31;
+    assert_int_equal(vd_copy_to_image(vd_immediate(ctx, 0, 0), &t), VD_OK);
+    t.row_pitch = 0;
+    assert_int_equal(vd_image_download(ctx, &t, got), VD_OK);
+    assert_memory_equal(got, values, sizeof got);
+    vd_context_destroy(ctx);
+}
+
+/* Runs a kernel on an image and on a view of it, and reads it. */
+static vd_result use_images(vd_context *ctx) {
+    float texels[64];
+    vd_image_view_desc v;
+    vd_image_transfer t;
+    memset(&v, 0, sizeof v);
+    memset(&t, 0, sizeof t);
+    vd_image image = image_2d_f32(ctx, 2);
+    v.image = t.box.image = image;
+    v.level = t.box.level = 1;
+    vd_image view = image.id ? vd_image_view(ctx, &v) : image, to = view.id ? image_2d_f32(ctx, 1) : view;
+    vd_kernel k = to.id ? image_kernel(ctx, NULL) : (vd_kernel){ 0 };
+    vd_result r = k.id ? vd_run(ctx, k, 64, vd_i(view), vd_i(to), vd_f32(1)) : vd_error_result();
+    return r ? r : vd_image_download(ctx, &t, texels);
+}
+
+/* Uses two queues, a buffer, a kernel, images, a transfer and a graph. */
 static vd_result use_all(void) {
     vd_context_desc desc;
     vd_context *ctx = NULL;
@@ -976,6 +1144,7 @@ static vd_result use_all(void) {
     if (!r) r = vd_scope_end(vd_immediate(ctx, 0, 0));
     if (!r) r = vd_wait_idle(ctx);
     vd_profile_read(ctx, &scope, 1);
+    if (!r) r = use_images(ctx);
     if (!r) r = vd_fill(vd_immediate(ctx, 0, 1), x, 0, 16, NULL, 0);
     vd_list *list = r ? NULL : vd_graph_begin(ctx, NULL);
     if (!r && !list) r = vd_error_result();
@@ -1136,6 +1305,8 @@ static const struct CMUnitTest cuda_tests[] = {
     CASE(dynamic_shared_memory), CASE(buffers_are_passed_by_address), CASE(compiled_code_is_cached),
     CASE(a_failed_submission_is_reported), CASE(a_lost_device_is_reported), CASE(polling_detects_a_lost_device),
     CASE(graphs_become_graphs_of_the_driver), CASE(graphs_are_played_without_the_driver),
+    CASE(images_are_passed_as_handles), CASE(images_in_slots_are_passed_as_handles), CASE(image_arguments_are_checked),
+    CASE(rows_far_apart_are_copied_one_by_one),
     CASE(a_failed_graph_launch_is_reported), CASE(host_memory_runs_out), CASE(every_driver_call_fails_once),
 };
 #undef CASE
