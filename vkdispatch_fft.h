@@ -128,6 +128,11 @@
        Arrays are in C order, with the last dimension contiguous, unless the desc has strides. A transform is computed
        for each index of the dimensions that are not transformed (the batch).
 
+       Zero padding and cropping. desc.in_start and in_count select the indices of each transformed dimension that exist
+       in the input; the others are read as 0. out_start and out_count select those that are stored. The arrays contain
+       only these indices. Transforms along an axis are not computed at indices of other axes where the input is 0 or
+       no result is stored.
+
    Real transforms
        VD_FFT_REAL transforms n real numbers to the bins 0 to n / 2 of their spectrum (n / 2 + 1 complex numbers),
        along the last transformed axis. The other bins are the conjugates of these. The other axes are transformed as
@@ -658,7 +663,7 @@ typedef enum vd_fft_rigor {
 /* The element that a hook is called for. */
 typedef struct vd_fft_point {
     vc_val index;            /* u32: index of the element in C order of the shape, independent of strides and counts.
-                                Load hooks are called only for elements within in_count */
+                                Load hooks are called only for elements within in_start and in_count */
     vc_val coordinate[4];    /* u32: index along each dimension; 0 for dimensions that the shape does not have */
     vd_fft_direction direction; /* direction of the run */
 } vd_fft_point;
@@ -671,9 +676,9 @@ typedef void (*vd_fft_hook)(vc_kernel *k, const vd_fft_point *at, vd_fft_value *
 
 /* ---- transforms: plans ---- */
 
-/* in_stride, in_type and in_count describe vd_fft_io.in; out_stride, out_type and out_count describe vd_fft_io.out.
-   Exception: for VD_FFT_REAL, in both directions, in_stride, in_type and in_count describe the reals, and out_stride,
-   out_type and out_count the half spectrum. */
+/* in_stride, in_type, in_start and in_count describe vd_fft_io.in; the same fields with out_ describe vd_fft_io.out.
+   Exception: for VD_FFT_REAL, in both directions, those with in_ describe the reals, and those with out_ the half
+   spectrum. */
 typedef struct vd_fft_desc {
     const char *name;        /* for messages; copied; default: "fft" */
     uint64_t shape[4];       /* elements along each dimension; for VD_FFT_REAL those of the array of reals. Trailing
@@ -683,7 +688,7 @@ typedef struct vd_fft_desc {
     vd_fft_norm norm;        /* default: the inverse is divided by N */
 
     /* Distance from one index of a dimension to the next, in elements; set for all dimensions or for none. Default: C
-       order without gaps, with in_count or out_count elements along each dimension if these are set. Out of place,
+       order without gaps, with as many elements along each dimension as exist in memory (in_count). Out of place,
        elements of the input may share memory: shape { frames, 256 } with in_stride { 64, 1 } reads overlapping frames
        of a signal. */
     uint64_t in_stride[4], out_stride[4];
@@ -692,8 +697,9 @@ typedef struct vd_fft_desc {
     vd_type in_type, out_type; /* types of real and imaginary parts in memory: VD_F16, VD_F32 or VD_F64; default:
                                   type */
 
-    /* Number of indices of each transformed dimension that exist in memory. Elements at higher indices are read as 0
-       and are not written. Default: all. */
+    /* The indices of each transformed dimension that exist in memory: start … start + count - 1, of which `start` is
+       the first in memory. Elements at other indices are read as 0 and are not written. Default: from 0; to the end. */
+    uint64_t in_start[4], out_start[4];
     uint64_t in_count[4], out_count[4];
 
     vd_fft_engine engine;    /* default: the kernels of this header */
@@ -2836,12 +2842,17 @@ typedef struct vd__fft_stage_info {
 } vd__fft_stage_info;
 
 /* Addresses of the elements that a pass loads, or stores, in elements. The elements of transform q of block o are at
-   block(o) + transform(q) + the sum of index * stride over the axes. */
-typedef struct vd__fft_addressing { vd__digits block, transform; uint64_t stride[VD__FFT_AXES]; } vd__fft_addressing;
+   block(o) + transform(q) + the sum of index * stride over the axes, plus first, minus skip. skip: distance of the first
+   valid index of the range of a pass from index 0, where that is not in memory. first: in the numbering for hooks,
+   distance that the starts of ranges of other dimensions cause. */
+typedef struct vd__fft_addressing {
+    vd__digits block, transform;
+    uint64_t stride[VD__FFT_AXES], skip, first;
+} vd__fft_addressing;
 
-/* Valid indices along one axis: index i of transform q is valid if i * scale + q / width < count. count 0: all indices
-   are valid. */
-typedef struct vd__fft_range { uint64_t count, scale, width; } vd__fft_range;
+/* Valid indices along one axis: index i of transform q is valid if start <= i * scale + q / width < start + count.
+   count 0: all indices are valid. */
+typedef struct vd__fft_range { uint64_t count, scale, width, start; } vd__fft_range;
 
 /* A table of a plan. Passes whose tables have equal parameters (key) share one. offset: in complex numbers. */
 typedef struct vd__fft_table { uint64_t key[5]; uint32_t offset; } vd__fft_table;
@@ -2945,7 +2956,9 @@ typedef enum vd__fft_role {
     FIELD(uint64_t, h) /* length of the complex transform */ \
     /* number of indices of the axis that are read (the others are 0), and that are written; 0: all */ \
     FIELD(uint64_t, in_count) \
-    FIELD(uint64_t, out_count)
+    FIELD(uint64_t, out_count) \
+    FIELD(uint64_t, in_start) /* the first of these indices */ \
+    FIELD(uint64_t, out_start)
 
 /* How a pass loads and stores the elements of a real transform; all zeros: the transform is complex. */
 typedef struct vd__real {
@@ -3004,9 +3017,9 @@ typedef struct vd__fft_pass {
 /* The passes of one direction, in order. */
 typedef struct vd__fft_route { vd__fft_pass pass[VD__FFT_PASSES]; uint32_t count; } vd__fft_route;
 
-/* Layout of an array: for each dimension the number of indices in memory and the stride; span is the distance from the
-   first element to the end. Strides and span are in elements. */
-typedef struct vd__fft_layout { uint64_t count[4], stride[4], span; } vd__fft_layout;
+/* Layout of an array: for each dimension the number of indices in memory, the first of them, and the stride; span is the
+   distance from the first element to the end. Strides and span are in elements. */
+typedef struct vd__fft_layout { uint64_t count[4], stride[4], span, start[4]; } vd__fft_layout;
 
 /* Properties of the device that plans depend on. */
 typedef struct vd__fft_device {
@@ -3742,6 +3755,7 @@ typedef struct vd__fft_problem {
     uint64_t n, outer;
     uint64_t length;         /* length of the complex transforms of the whole axis */
     uint64_t in_count, out_count; /* indices of the axis that are read (the others are zero), and that are written */
+    uint64_t in_start, out_start; /* the first of these */
     vd__fft_role from, to;
     bool inverse;            /* of the passes: vd__fft_pass.inverse */
     vd__fft_layout in, out;  /* layouts of the buffers */
@@ -3832,8 +3846,9 @@ static vd__digit vd__digit_of(uint64_t size, uint64_t step) {
 }
 
 /* Returns a range of valid indices; with count 0 (all indices) if `count` is at least `all`. */
-static vd__fft_range vd__fft_range_of(uint64_t count, uint64_t all, uint64_t scale, uint64_t width) {
+static vd__fft_range vd__fft_range_of(uint64_t start, uint64_t count, uint64_t all, uint64_t scale, uint64_t width) {
     vd__fft_range c;
+    c.start = start;
     c.count = count < all ? count : 0;
     c.scale = scale;
     c.width = width;
@@ -3916,6 +3931,15 @@ static vd__fft_addressing vd__fft_split_addressing(const vd_fft *p, const vd__ff
                                  vd__digit_of(parts, outer * step), vd__digit_of(outer, step));
 }
 
+/* Distance in an array with all indices to the first element that a buffer has, along all dimensions but one. */
+static uint64_t vd__fft_first_of_others(const vd_fft *p, uint32_t axis, vd__fft_role role,
+                                        const vd__fft_layout *array) {
+    uint64_t first = 0;
+    for (uint32_t i = 0; i < p->dimensions; i++)
+        if (i != axis) first += p->layout[role].start[i] * array->stride[i];
+    return first;
+}
+
 /* Sets the rule and the addresses by which the first pass of an axis loads its elements. parts: number of its
    transforms along the axis. */
 static void vd__fft_set_input(const vd_fft *p, vd__fft_pass *pass, const vd__fft_problem *problem, uint64_t parts) {
@@ -3928,6 +3952,8 @@ static void vd__fft_set_input(const vd_fft *p, vd__fft_pass *pass, const vd__fft
     }
     pass->in = vd__fft_split_addressing(p, problem, problem->extra_dims[0], &problem->in, pass->real.load, parts, 1);
     pass->in_index = vd__fft_split_addressing(p, problem, problem->extra_dims[0], &array, pass->real.load, parts, 1);
+    pass->in.skip = pass->real.load ? 0 : problem->in_start * problem->in.stride[problem->axis];
+    pass->in_index.first = vd__fft_first_of_others(p, problem->axis, problem->from, &array);
 }
 
 /* Sets the rule and the addresses by which the last pass of an axis stores its results. dims: dimensions of the array
@@ -3943,6 +3969,16 @@ static void vd__fft_set_output(const vd_fft *p, vd__fft_pass *pass, const vd__ff
     }
     pass->out = vd__fft_split_addressing(p, problem, dims, &problem->out, pass->real.store, parts, outer);
     pass->out_index = vd__fft_split_addressing(p, problem, dims, &array, pass->real.store, parts, outer);
+    pass->out.skip = pass->real.store ? 0 : problem->out_start * problem->out.stride[problem->axis];
+    pass->out_index.first = vd__fft_first_of_others(p, problem->axis, problem->to, &array);
+}
+
+/* Sets the indices that a problem reads and writes to those that the buffers of two roles have. */
+static void vd__fft_set_ranges(const vd_fft *p, vd__fft_problem *problem, vd__fft_role in, vd__fft_role out) {
+    problem->in_count = p->layout[in].count[problem->axis];
+    problem->out_count = p->layout[out].count[problem->axis];
+    problem->in_start = p->layout[in].start[problem->axis];
+    problem->out_start = p->layout[out].start[problem->axis];
 }
 
 /* Returns the problem of transforming a whole axis from one buffer to another, with complex elements. */
@@ -3956,8 +3992,7 @@ static vd__fft_problem vd__fft_problem_of(const vd_fft *p, uint32_t axis, vd__ff
     problem.to = to;
     problem.in = p->layout[from];
     problem.out = p->layout[to];
-    problem.in_count = p->layout[VD__FFT_IN].count[axis];
-    problem.out_count = p->layout[VD__FFT_OUT].count[axis];
+    vd__fft_set_ranges(p, &problem, VD__FFT_IN, VD__FFT_OUT);
     vd__fft_sort_dimensions(p, &problem.in, problem.order);
     return problem;
 }
@@ -3974,8 +4009,8 @@ static vd__fft_pass *vd__fft_add_problem_pass(vd__fft_route *r, const vd__fft_pr
    are not, because they are the conjugates of others. */
 static uint64_t vd__fft_needed_results(const vd__fft_problem *problem) {
     const vd__real *r = &problem->rule;
-    if (r->kind != VD_FFT_REAL || r->half_length || r->inverse) return problem->out_count;
-    return r->out_count ? r->out_count : r->n / 2 + 1;
+    if (r->kind != VD_FFT_REAL || r->half_length || r->inverse) return problem->out_start + problem->out_count;
+    return r->out_count ? r->out_start + r->out_count : r->n / 2 + 1;
 }
 
 /* vd__fft_needed_results for one pass, which may fold its results. */
@@ -4009,11 +4044,11 @@ static bool vd__fft_plan_one_pass(const vd_fft *p, vd__fft_route *r, const vd__f
     vd__fft_merge_blocks(&pass->out_index);
     pass->bluestein_length = chirp;
     if (chirp) {
-        pass->bluestein_in = (uint32_t)problem->in_count;
+        pass->bluestein_in = (uint32_t)(problem->in_start + problem->in_count);
         pass->bluestein_out = (uint32_t)vd__fft_bluestein_results(p, problem);
     }
-    pass->in_range[0] = vd__fft_range_of(problem->in_count, chirp ? length : problem->n, 1, 1);
-    pass->out_range[0] = vd__fft_range_of(problem->out_count, chirp ? length : problem->n, 1, 1);
+    pass->in_range[0] = vd__fft_range_of(problem->in_start, problem->in_count, chirp ? length : problem->n, 1, 1);
+    pass->out_range[0] = vd__fft_range_of(problem->out_start, problem->out_count, chirp ? length : problem->n, 1, 1);
     if (vd__fft_plan_shape(p, pass, problem->order, problem, 0, length, min_columns)) return true;
     r->count--;
     return false;
@@ -4045,7 +4080,7 @@ static vd__fft_pass *vd__fft_plan_columns(const vd_fft *p, vd__fft_route *r, con
     a->twiddle_length = problem->n;
     a->twiddle_rows = second;
     a->twiddle_width = vd__fft_inner_count(p, problem->order, problem);
-    a->in_range[0] = vd__fft_range_of(problem->in_count, problem->n, second, a->twiddle_width);
+    a->in_range[0] = vd__fft_range_of(problem->in_start, problem->in_count, problem->n, second, a->twiddle_width);
     if (vd__fft_plan_shape(p, a, problem->order, problem, 0, first, min_columns)) return a;
     r->count--;
     return NULL;
@@ -4070,11 +4105,12 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_proble
                                       vd__digit_of(first, second * s),
                                       vd__digit_of(problem->outer, problem->n * s));
         vd__fft_set_output(p, b, problem, problem->extra_dims[1], first, problem->outer);
-        b->out_range[0] = vd__fft_range_of(problem->out_count, problem->length, first * problem->outer,
+        b->out_range[0] = vd__fft_range_of(problem->out_start, problem->out_count, problem->length, first * problem->outer,
                                            a->twiddle_width);
         if (vd__fft_plan_shape(p, b, problem->order, problem, 1, (uint32_t)second, min_columns / 2)) return true;
         r->count--;
         rest.n = rest.in_count = second;
+        rest.in_start = 0;
         rest.outer = first;
         rest.from = VD__FFT_TEMP;
         rest.in = temp;
@@ -4125,6 +4161,7 @@ static bool vd__real_plan_fold_pass(const vd_fft *p, vd__fft_route *r, const vd_
         vd__digits_add(&pass->out.transform, vd__fft_extent(p, axis, d), t->out.stride[d]);
         vd__digits_add(&pass->out_index.transform, vd__fft_extent(p, axis, d), array.stride[d]);
     }
+    pass->out_index.first = vd__fft_first_of_others(p, axis, t->to, &array);
     return pass->in.transform.product <= UINT32_MAX / (t->rule.h / 2 + 1);
 }
 
@@ -4145,7 +4182,7 @@ static vd__fft_pass *vd__fft_plan_inverse_columns(const vd_fft *p, vd__fft_route
     pass->shape = forward->shape;
     if (!problem) return pass;
     vd__fft_set_output(p, pass, problem, 0, forward->twiddle_rows, 1);
-    pass->out_range[0] = vd__fft_range_of(problem->out_count, forward->twiddle_length, forward->twiddle_rows,
+    pass->out_range[0] = vd__fft_range_of(problem->out_start, problem->out_count, forward->twiddle_length, forward->twiddle_rows,
                                           forward->twiddle_width);
     if (vd__fft_plan_shape(p, pass, problem->order, problem, 0, forward->shape.n, min_columns)) return pass;
     r->count--;
@@ -4199,13 +4236,14 @@ static bool vd__fft_plan_chirp_split(const vd_fft *p, vd__fft_route *r, const vd
     uint32_t before = r->count;
     memset(&c, 0, sizeof c);
     c.n = problem->n;
-    c.in = problem->in_count;
+    c.in = problem->in_start + problem->in_count;
     c.out = vd__fft_needed_results(problem);
     c.m = columns.n = columns.length = m;
     c.factor[0] = first;
     vd__fft_pass *a = vd__fft_plan_columns(p, r, &columns, first, &temp, min_columns), *b;
     rows = columns;
     rows.n = rows.in_count = m / first;
+    rows.in_start = 0;
     rows.outer = first;
     rows.from = VD__FFT_TEMP;
     rows.in = temp;
@@ -4248,7 +4286,7 @@ static void vd__fft_try_chirp_length(vd_fft *p, vd__fft_route *r, const vd__fft_
 /* Returns the lowest length of the convolutions of Bluestein's algorithm over several passes: inputs and results must
    not wrap around. It is at least n + 1, so that padding follows both. */
 static uint64_t vd__fft_lowest_chirp_length(const vd__fft_problem *problem) {
-    uint64_t m = problem->in_count + vd__fft_needed_results(problem) - 1;
+    uint64_t m = problem->in_start + problem->in_count + vd__fft_needed_results(problem) - 1;
     return m > problem->n ? m : problem->n + 1;
 }
 
@@ -4316,7 +4354,7 @@ static void vd__fft_try_bluestein(vd_fft *p, vd__fft_route *r, const vd__fft_pro
    time, of the lowest that are possible and have no prime factors above 7, and of the next power of two. On CPUs, for
    which times are not estimated, it is the lowest one without prime factors above 5. */
 static bool vd__fft_plan_bluestein(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem) {
-    uint64_t m = problem->in_count + vd__fft_bluestein_results(p, problem) - 1, power = 1;
+    uint64_t m = problem->in_start + problem->in_count + vd__fft_bluestein_results(p, problem) - 1, power = 1;
     bool estimate_only = p->convolution.estimate_only;
     vd__fft_chirp_choice best = { 0, 0, 0 };
     if (m < problem->n) m = problem->n;
@@ -4567,11 +4605,11 @@ static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, 
                                           pointwise);
     pass->in_index = vd__fft_product_addresses(p, &p->dense, extra_dims, c->channels * step, 0, false, pointwise);
     pass->out_index = vd__fft_product_addresses(p, &p->dense, extra_dims, c->filters * step, step, false, pointwise);
-    pass->in_range[0] = vd__fft_range_of(p->layout[VD__FFT_IN].count[1], n, 1, 1);
-    pass->out_range[0] = vd__fft_range_of(p->layout[VD__FFT_OUT].count[1], n, 1, 1);
+    pass->in_range[0] = vd__fft_range_of(0, p->layout[VD__FFT_IN].count[1], n, 1, 1);
+    pass->out_range[0] = vd__fft_range_of(0, p->layout[VD__FFT_OUT].count[1], n, 1, 1);
     if (extra_dims && !image) {
-        pass->in_range[1] = vd__fft_range_of(p->layout[VD__FFT_IN].count[2], p->shape[2], 1, 1);
-        pass->out_range[1] = vd__fft_range_of(p->layout[VD__FFT_OUT].count[2], p->shape[2], 1, 1);
+        pass->in_range[1] = vd__fft_range_of(0, p->layout[VD__FFT_IN].count[2], p->shape[2], 1, 1);
+        pass->out_range[1] = vd__fft_range_of(0, p->layout[VD__FFT_OUT].count[2], p->shape[2], 1, 1);
     }
     pass->product.spectrum = vd__fft_product_addresses(
         p, &p->dense, extra_dims, c->filter_per_group ? (uint64_t)c->filters * c->channels * step : 0,
@@ -4689,8 +4727,8 @@ static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_role from, vd__fft_ro
     pass->twiddle_width = vd__fft_inner_count(p, order, &problem);
     pass->copies = array->count[1] <= second ? c->parts : 0;
     vd__fft_range *range = c->after_product ? pass->out_range : pass->in_range;
-    range[0] = vd__fft_range_of(array->count[1], n, second, pass->twiddle_width);
-    range[!pass->copies] = vd__fft_range_of(array->count[last_dim], p->shape[last_dim], 1, 1);
+    range[0] = vd__fft_range_of(0, array->count[1], n, second, pass->twiddle_width);
+    range[!pass->copies] = vd__fft_range_of(0, array->count[last_dim], p->shape[last_dim], 1, 1);
     /* use the shape of the forward pass */
     if (c->after_product && forward->copies == pass->copies
         && vd__fft_transform_count(forward) == vd__fft_transform_count(pass)) {
@@ -6011,8 +6049,8 @@ static vc_val vd__fft_transform_of_thread(const vd__fft_writer *w, vc_val *block
 
 /* Returns the offset of the first element of transform q of a block. */
 static vc_val vd__fft_base_offset(const vd__fft_addressing *s, vc_val q, vc_val block) {
-    vc_val offset = vd__digits_offset(&s->transform, q);
-    return vc_add(offset, vd__digits_offset(&s->block, block));
+    vc_val offset = vc_add(vd__digits_offset(&s->transform, q), vd__digits_offset(&s->block, block));
+    return s->first ? vc_add(offset, vc_u32((uint32_t)s->first)) : offset;
 }
 
 /* Returns the type of an element in memory: a real number or a complex one. */
@@ -6115,10 +6153,13 @@ static vd__fft_range_check vd__fft_check_range(const vd__fft_writer *w, const vd
             index = vd__fft_mod_const(b, size);
             b = vd__fft_div_const(b, size);
         }
-        if (!c->count || first + size * c->scale <= c->count) continue;
-        if (first >= c->count) return VD__FFT_OUTSIDE;
+        uint64_t end = c->start + c->count;
+        if (!c->count || (first >= c->start && first + size * c->scale <= end)) continue;
+        if (first >= end || first + size * c->scale <= c->start) return VD__FFT_OUTSIDE;
         if (c->scale > 1) index = vc_add(vc_mul(index, vc_u32((uint32_t)c->scale)), w->range_offset);
-        vc_val inside = vc_lt(index, vc_u32((uint32_t)(c->count - first)));
+        /* with a start, indices before it wrap around and become large */
+        if (c->start) index = vc_add(index, vc_u32((uint32_t)(first - c->start)));
+        vc_val inside = vc_lt(index, vc_u32((uint32_t)(c->start ? c->count : c->count - first)));
         *condition = range == VD__FFT_CONDITIONAL ? vc_and(*condition, inside) : inside;
         range = VD__FFT_CONDITIONAL;
     }
@@ -6159,10 +6200,21 @@ static bool vd__fft_ignores_input(const vd__fft_writer *w) {
     return w->load && w->plan->hooks.ignores_input[w->direction];
 }
 
+/* Returns the array from element j of a butterfly on, whose first element is at offset *at, which may change. */
+static vc_ref vd__fft_array_at(const vd__fft_writer *w, vc_ref array, const vd__fft_addressing *a,
+                               const vd__fft_stage_info *g, uint32_t j, vc_val *at) {
+    uint64_t distance = vd__fft_element_distance(w, a, g, j) + w->copy_offset;
+    if (distance < a->skip) {
+        *at = vc_sub(*at, vc_u32((uint32_t)(a->skip - distance)));
+        distance = a->skip;
+    }
+    return vc_offset(array, vc_u64(distance - a->skip));
+}
+
 /* Loads element j of butterfly b, whose first element is at offset `at`. Elements outside of in_range are 0. */
 static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b,
                                       uint32_t j) {
-    vc_ref from = vc_offset(w->in, vc_u64(vd__fft_element_distance(w, &w->pass->in, g, j) + w->copy_offset));
+    vc_ref from = vd__fft_array_at(w, w->in, &w->pass->in, g, j, &at);
     vd__fft_c x, zero = vd__fft_complex(vc_imm(w->real, 0), vc_imm(w->real, 0));
     vc_val v, inside = vc_bool(true);
     vd__fft_range_check range = vd__fft_check_range(w, w->pass->in_range, g, b, j, &inside);
@@ -6174,10 +6226,13 @@ static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_sta
     v = vd__fft_unpack_word(v);
     if (vc_typeof(v) != vd__fft_complex_type(w->real)) v = vc_cast(vd__fft_complex_type(w->real), v);
     x = vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
+    const vd__fft_range *indices = &w->pass->in_range[0];
     /* keeps the index into the chirp table within the table */
-    if (range == VD__FFT_CONDITIONAL && w->shape->axes == 1 && w->pass->in_range[0].scale == 1)
-        b = vc_min(b, vc_u32((uint32_t)w->pass->in_range[0].count - j * g->read_stride - 1));
-    bool clamped = w->shape->axes == 1 && w->pass->in_range[0].scale == 1; /* b is, so the hook may be called */
+    if (range == VD__FFT_CONDITIONAL && w->shape->axes == 1 && indices->scale == 1
+        && indices->start + indices->count < (uint64_t)(j + 1) * g->read_stride)
+        b = vc_min(b, vc_u32((uint32_t)(indices->start + indices->count) - j * g->read_stride - 1));
+    /* b is, so the hook may be called */
+    bool clamped = w->shape->axes == 1 && indices->scale == 1 && !indices->start;
     /* hooks of convolutions accept all indices of the transform */
     if (w->load && range == VD__FFT_CONDITIONAL && !clamped && (w->pass->chirp_in || !w->plan->convolution.batch)) {
         x = vd__fft_load_hook_inside(w, g, b, j, x, inside);
@@ -6263,8 +6318,8 @@ static void vd__fft_store_element(const vd__fft_writer *w, const vd__fft_stage_i
     if (!x.re.owner && !x.im.owner) return; /* the store hook stores nothing */
     vc_val v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_complex_type(w->stored[1]), v);
-    vc_store(vc_offset(w->out, vc_u64(vd__fft_element_distance(w, &w->pass->out, g, j) + w->copy_offset)), at,
-             vd__fft_pack_word(v, w->word_out));
+    vc_ref to = vd__fft_array_at(w, w->out, &w->pass->out, g, j, &at);
+    vc_store(to, at, vd__fft_pack_word(v, w->word_out));
 }
 
 /* Stores the results of butterfly b that are in out_range. */
@@ -6720,16 +6775,26 @@ static void vd__real_set_rule(const vd_fft *p, vd__fft_problem *problem, vd_fft_
     r->h = family == VD__REAL_I ? (vd__real_is_sine(kind) ? n + 1 : n - 1) : (r->half_length ? n / 2 : n);
     r->in_count = in < (family == VD__REAL_DFT && to_reals ? n / 2 + 1 : n) ? in : 0;
     r->out_count = out < (family == VD__REAL_DFT && !to_reals ? n / 2 + 1 : n) ? out : 0;
-    problem->paired_in = family == VD__REAL_DFT && !to_reals && r->half_length && r->in_count % 2 == 0
+    r->in_start = problem->in_start;
+    r->out_start = problem->out_start;
+    problem->in_start = problem->out_start = 0;
+    problem->paired_in = family == VD__REAL_DFT && !to_reals && r->half_length && (r->in_count | r->in_start) % 2 == 0
                          && vd__real_can_pair(p, &problem->in, problem->axis);
-    problem->paired_out = family == VD__REAL_DFT && to_reals && r->half_length && r->out_count % 2 == 0
+    problem->paired_out = family == VD__REAL_DFT && to_reals && r->half_length
+                          && (r->out_count | r->out_start) % 2 == 0
                           && vd__real_can_pair(p, &problem->out, problem->axis);
     problem->in = vd__real_layout_of(p, problem->from, problem->axis, problem->paired_in);
     problem->out = vd__real_layout_of(p, problem->to, problem->axis, problem->paired_out);
     problem->n = problem->length = problem->in_count = problem->out_count = r->h;
     /* the pass checks these ranges itself; in all other cases, the rule checks them for each element */
-    if (problem->paired_in && !p->hooks.load && r->in_count) problem->in_count = r->in_count / 2;
-    if (problem->paired_out && !p->hooks.store && r->out_count) problem->out_count = r->out_count / 2;
+    if (problem->paired_in && !p->hooks.load && r->in_count) {
+        problem->in_count = r->in_count / 2;
+        problem->in_start = r->in_start / 2;
+    }
+    if (problem->paired_out && !p->hooks.store && r->out_count) {
+        problem->out_count = r->out_count / 2;
+        problem->out_start = r->out_start / 2;
+    }
     vd__fft_sort_dimensions(p, &problem->in, problem->order);
 }
 
@@ -6738,8 +6803,7 @@ static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis
                                     vd__fft_role to) {
     bool to_reals = p->kind == VD_FFT_REAL && direction == VD_FFT_INVERSE; /* from bins in OUT to reals in IN */
     vd__fft_problem problem = vd__fft_problem_of(p, axis, from, to);
-    problem.in_count = p->layout[to_reals ? VD__FFT_OUT : VD__FFT_IN].count[axis];
-    problem.out_count = p->layout[to_reals ? VD__FFT_IN : VD__FFT_OUT].count[axis];
+    vd__fft_set_ranges(p, &problem, to_reals ? VD__FFT_OUT : VD__FFT_IN, to_reals ? VD__FFT_IN : VD__FFT_OUT);
     if (p->kind != VD_FFT_REAL || axis == p->real_axis) {
         if (p->kind == VD_FFT_REAL) problem.n = p->real_length;
         vd__real_set_rule(p, &problem, direction == VD_FFT_INVERSE ? vd__real_inverse_of(p->kind) : p->kind,
@@ -6781,13 +6845,15 @@ static vd_result vd__real_plan(vd_fft *p) {
     return result ? result : vd__real_plan_direction(p, VD_FFT_INVERSE);
 }
 
-/* Sets the strides of the reals for vd_fft_desc.padded. count: vd_fft_desc.out_count. */
-static void vd__real_padded_strides(const vd_fft *p, const uint64_t *count, uint64_t *stride) {
+/* Sets the strides of the reals for vd_fft_desc.padded. */
+static void vd__real_padded_strides(const vd_fft *p, const vd_fft_desc *desc, uint64_t *stride) {
     uint64_t elements = 1;
     for (uint32_t i = p->dimensions; i-- > 0;) {
-        uint64_t bins = count[i] ? count[i] : p->real_length / 2 + 1;
+        uint64_t all = i == p->real_axis ? p->real_length / 2 + 1 : p->shape[i];
         stride[i] = elements;
-        elements *= i == p->real_axis ? 2 * bins : count[i] ? count[i] : p->shape[i];
+        if (all > desc->out_start[i]) all -= desc->out_start[i]; /* otherwise it is refused later */
+        elements *= desc->out_count[i] ? desc->out_count[i] : all;
+        if (i == p->real_axis) elements *= 2;
     }
 }
 
@@ -6829,7 +6895,7 @@ static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_
             return vd_error_set(VD_ERROR_INVALID, "padded is true, but in_stride[%u] is %llu; padded requires an "
                                 "in_stride of zeros", i, (unsigned long long)in_stride[i]);
     }
-    if (desc->padded) vd__real_padded_strides(p, desc->out_count, in_stride);
+    if (desc->padded) vd__real_padded_strides(p, desc, in_stride);
     p->scalar[VD__FFT_IN] = true;
     p->scalar[VD__FFT_OUT] = p->scalar[VD__FFT_MIDDLE] = p->kind != VD_FFT_REAL;
     return VD_OK;
@@ -6994,10 +7060,17 @@ static vc_val vd__real_index_kind4(const vd__real *r, vc_val m, vc_val *negative
 
 /* -- kernels: loading -- */
 
+/* Returns index - start, which wraps around and becomes large if the index is below start. */
+static vc_val vd__real_from_start(vc_val index, uint64_t start) {
+    return start ? vc_sub(index, vc_u32((uint32_t)start)) : index;
+}
+
 /* Loads element `index` of a row: a complex element, or two neighbouring reals, if `two`; otherwise one real. Elements
-   from index `filled` on are 0; filled 0: all elements are loaded. */
-static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, vc_val index, uint64_t filled,
+   that in_start and in_count exclude are 0. reals: 2 for two neighbouring reals, otherwise 1. */
+static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, vc_val index, uint32_t reals,
                                     bool two) {
+    uint64_t filled = w->pass->real.in_count / reals;
+    index = vd__real_from_start(index, w->pass->real.in_start / reals);
     vc_val at = vc_add(row.base, vc_mul(index, vc_u32((uint32_t)w->pass->in.stride[0]))), v;
     if (vd__fft_ignores_input(w)) {
         v = vc_const(w->k, vc_imm(w->real, 0));
@@ -7012,9 +7085,10 @@ static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, v
     return w->stored[0] == w->real ? v : vc_cast(two ? vd__fft_complex_type(w->real) : w->real, v);
 }
 
-/* Returns v, or 0 if `index` is not below in_count, because a load hook may have set any value there. */
+/* Returns v, or 0 if in_start and in_count exclude `index`, because a load hook may have set any value there. */
 static vc_val vd__real_zero_unfilled(const vd__fft_writer *w, vc_val index, vc_val v) {
     uint64_t filled = w->pass->real.in_count;
+    index = vd__real_from_start(index, w->pass->real.in_start);
     return filled ? vc_select(vc_lt(index, vc_u32((uint32_t)filled)), v, vc_const(w->k, vd__fft_immediate(v, 0))) : v;
 }
 
@@ -7025,12 +7099,12 @@ static vc_val vd__real_apply_load_hook(const vd__fft_writer *w, vd__real_row row
 
 /* Loads real element `index` of a row. */
 static vc_val vd__real_load_real(const vd__fft_writer *w, vd__real_row row, vc_val index) {
-    return vd__real_apply_load_hook(w, row, index, vd__real_load_element(w, row, index, w->pass->real.in_count, false));
+    return vd__real_apply_load_hook(w, row, index, vd__real_load_element(w, row, index, 1, false));
 }
 
 /* Loads the reals 2 i and 2 i + 1 of a row, which memory holds as one complex element. */
 static vd__fft_c vd__real_load_two_reals(const vd__fft_writer *w, vd__real_row row, vc_val i) {
-    vc_val v = vd__real_load_element(w, row, i, w->pass->real.in_count / 2, true), even = vc_mul(i, vc_u32(2));
+    vc_val v = vd__real_load_element(w, row, i, 2, true), even = vc_mul(i, vc_u32(2));
     vc_val re = vd__real_apply_load_hook(w, row, even, vc_component(v, 0));
     vc_val im = vd__real_apply_load_hook(w, row, vc_add(even, vc_u32(1)), vc_component(v, 1));
     return vd__fft_complex(re, im);
@@ -7067,7 +7141,7 @@ static vc_val vd__real_load_sequence(const vd__fft_writer *w, vd__real_row row, 
    ignored. */
 static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
-    vc_val v = vd__real_load_element(w, row, k, r->in_count, true);
+    vc_val v = vd__real_load_element(w, row, k, 1, true);
     vd__fft_c x = vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
     if (w->load) {
         x = vd__real_apply_hook(w, false, row, k, x);
@@ -7175,12 +7249,13 @@ static uint64_t vd__real_lowest_index(const vd__real *r, uint64_t first, uint64_
     return family == VD__REAL_I && vd__real_is_sine(r->kind) && low ? low - 1 : low;
 }
 
-/* Whether element j of every butterfly is 0, because it depends only on elements that are not below in_count. */
+/* Whether element j of every butterfly is 0, because it depends only on elements at the end that do not exist in
+   memory. */
 static bool vd__real_is_unfilled(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t j) {
     const vd__real *r = &w->pass->real;
     uint64_t parts = r->part_in ? r->part_in : 1, first = j * g->read_stride * parts,
              last = (j + 1) * g->read_stride * parts - 1;
-    return r->in_count && vd__real_lowest_index(r, first, last < r->h ? last : r->h - 1) >= r->in_count;
+    return r->in_count && vd__real_lowest_index(r, first, last < r->h ? last : r->h - 1) >= r->in_start + r->in_count;
 }
 
 /* Loads the inputs of the first stage by the rules of the kind. */
@@ -7228,9 +7303,11 @@ static void vd__real_write_complex(const vd__fft_writer *w, vd__real_row row, vc
     vc_store(w->out, vc_add(row.base, vc_mul(at, vc_u32((uint32_t)w->pass->out.stride[0]))), v);
 }
 
-/* Whether an index is below out_count, so that its element is stored. */
+/* Whether out_start and out_count include an index, so that its element is stored. */
 static vc_val vd__real_is_stored(const vd__fft_writer *w, vc_val index) {
-    return w->pass->real.out_count ? vc_lt(index, vc_u32((uint32_t)w->pass->real.out_count)) : vc_bool(true);
+    const vd__real *r = &w->pass->real;
+    index = vd__real_from_start(index, r->out_start);
+    return r->out_count ? vc_lt(index, vc_u32((uint32_t)r->out_count)) : vc_bool(true);
 }
 
 /* Stores x * factor * scale as complex element k of a row, after the store hook. */
@@ -7238,7 +7315,7 @@ static void vd__real_store_complex(const vd__fft_writer *w, vd__real_row row, vc
     VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_stored(w, k)) {
         vd__fft_c y = vd__real_scaled(x, factor * w->scale);
         if (w->store) y = vd__real_apply_hook(w, true, row, k, y);
-        vd__real_write_complex(w, row, k, y);
+        vd__real_write_complex(w, row, vd__real_from_start(k, w->pass->real.out_start), y);
     }
 }
 
@@ -7249,23 +7326,25 @@ static vc_val vd__real_apply_store_hook(const vd__fft_writer *w, vd__real_row ro
     return w->store ? vd__real_apply_hook_real(w, true, row, k, x) : x;
 }
 
-/* Applies the store hook to x * factor * scale and stores the result as real element k of a row, if k is below
-   out_count and the hook returns a value. */
+/* Applies the store hook to x * factor * scale and stores the result as real element k of a row, if out_start and
+   out_count include k and the hook returns a value. */
 static void vd__real_store_real(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
     VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_stored(w, k)) {
         vc_val y = vd__real_apply_store_hook(w, row, k, x, factor);
         if (y.owner && w->stored[1] != w->real) y = vc_cast(w->stored[1], y);
+        k = vd__real_from_start(k, w->pass->real.out_start);
         if (y.owner) vc_store(w->out, vc_add(row.base, vc_mul(k, vc_u32((uint32_t)w->pass->out.stride[0]))), y);
     }
 }
 
 /* Stores x * scale as reals 2 i and 2 i + 1 of a row, after applying the store hook. Memory holds them as one complex
-   element, and out_count is even. */
+   element, and out_start and out_count are even. */
 static void vd__real_store_two_reals(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
     vc_val even = vc_mul(i, vc_u32(2));
     VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_stored(w, even)) {
         vc_val re = vd__real_apply_store_hook(w, row, even, x.re, 1);
         vc_val im = vd__real_apply_store_hook(w, row, vc_add(even, vc_u32(1)), x.im, 1);
+        i = vd__real_from_start(i, w->pass->real.out_start / 2);
         vd__real_write_complex(w, row, i, vd__fft_complex(re, im));
     }
 }
@@ -7419,8 +7498,8 @@ static void vd__real_fold_pair(const vd__fft_writer *w, const vd__real_rows *row
     if (r->half_length) {
         odd = vd__fft_mul(odd, vd__fft_load_root(w, p, r->split_table));
         vd__real_store_bin(w, rows->row[0], p, vd__fft_add(even, odd), p, may_be_zero);
-        /* no mirror image is below out_count */
-        if (r->kind == VD_FFT_REAL && r->out_count && r->out_count <= r->h - r->h / 2) return;
+        /* no mirror image is stored */
+        if (r->kind == VD_FFT_REAL && r->out_count && r->out_start + r->out_count <= r->h - r->h / 2) return;
         VD__REAL_IF(w, may_be_middle, vc_ne(p, upper)) {
             vd__real_store_bin(w, rows->row[0], upper, vd__real_conj(vd__fft_sub(even, odd)), p, may_be_zero);
         }
@@ -7471,6 +7550,7 @@ static void vd__real_load_pairs(const vd__fft_writer *w, vd__real_pairs *to, uin
 /* Folds and stores the pairs of this thread. */
 static void vd__real_store_pairs(vd__fft_writer *w, const vd__real_pairs *pairs, uint32_t count) {
     uint32_t threads = w->shape->threads, h = (uint32_t)w->pass->real.h, pair_count = h / 2 + 1;
+    uint64_t end = w->pass->real.out_start + w->pass->real.out_count;
     vc_val block, exists;
     vd__real_rows rows;
     bool group_partly;
@@ -7480,8 +7560,7 @@ static void vd__real_store_pairs(vd__fft_writer *w, const vd__real_pairs *pairs,
         bool partly = (u + 1) * threads > pair_count, may_be_middle = h % 2 == 0 && h / 2 / threads == u;
         vc_val p = vd__real_pair_index(w, u), active = exists;
         if (partly) active = vc_and(active, vc_lt(p, vc_u32(pair_count)));
-        if (w->pass->real.kind == VD_FFT_REAL && w->pass->real.out_count && u * threads >= w->pass->real.out_count
-            && w->pass->real.out_count <= h - h / 2)
+        if (w->pass->real.kind == VD_FFT_REAL && w->pass->real.out_count && u * threads >= end && end <= h - h / 2)
             continue;
         VD__REAL_IF(w, group_partly || partly, active) {
             vd__real_fold_pair(w, &rows, p, pairs->lower[u], pairs->upper[u], u == 0, may_be_middle);
@@ -12917,7 +12996,7 @@ static void vd__fft_measure_key_make(vd__fft_measure_key *k, const vd_fft *p, co
         VD__FFT_PASS_FIELDS(VD__PASS_WORD) VD__FFT_PRODUCT_FIELDS(VD__PRODUCT_WORD) VD__REAL_FIELDS(VD__REAL_WORD)
         p->real, p->stored[pass->from], p->stored[pass->to],
         s->axes, s->size[0], s->size[1], s->size[2], s->size[3], s->real_fold,
-        in[0].count, in[0].scale, in[1].count, out[0].count, out[0].scale, out[1].count
+        in[0].count, in[0].scale, in[1].count, out[0].count, out[0].scale, out[1].count, in[0].start, out[0].start
     };
 #undef VD__PASS_WORD
 #undef VD__PRODUCT_WORD
@@ -13230,7 +13309,7 @@ static void vd__fft_limit_batch(const vd_fft *p, vd_fft_desc *desc, vd__fft_conv
     for (uint32_t i = 0; i < p->dimensions && !(p->axes >> i & 1) && divisor > 1; i++) {
         part = desc->shape[i] < divisor ? desc->shape[i] : divisor;
         desc->shape[i] /= part;
-        desc->in_count[i] = desc->out_count[i] = 0;
+        desc->in_count[i] = desc->out_count[i] = 0; /* start is 0: the dimension is not transformed */
         divisor = (divisor + part - 1) / part;
     }
 }
@@ -13333,8 +13412,8 @@ static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__ff
 
 /* Computes the layout of an array from the counts and strides of a desc, by default in C order. Only in the input may
    several elements share memory. prefix: "in" or "out", for messages. */
-static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_role role, const uint64_t *count, const uint64_t *stride,
-                                     const char *prefix) {
+static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_role role, const uint64_t *start, const uint64_t *count,
+                                     const uint64_t *stride, const char *prefix) {
     vd__fft_layout *l = &p->layout[role];
     bool has_strides = stride[0] || stride[1] || stride[2] || stride[3];
     const char *arrays = p->kind != VD_FFT_REAL || p->convolution.batch ? "" : role == VD__FFT_IN ? " of the reals"
@@ -13342,11 +13421,18 @@ static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_role role, const uint64_
     uint32_t i, order[4];
     uint64_t dense = 1;
     for (i = 0; i < 4; i++) {
-        if (i >= p->dimensions && (count[i] || stride[i]))
+        if (i >= p->dimensions && (start[i] || count[i] || stride[i]))
             return vd_error_set(VD_ERROR_INVALID, "%s_%s[%u] is %llu, but the shape is %u-dimensional", prefix,
-                                count[i] ? "count" : "stride", i, (unsigned long long)(count[i] ? count[i] : stride[i]),
+                                start[i] ? "start" : count[i] ? "count" : "stride", i,
+                                (unsigned long long)(start[i] ? start[i] : count[i] ? count[i] : stride[i]),
                                 p->dimensions);
-        l->count[i] = count[i] ? count[i] : p->shape[i];
+        if (start[i] && (start[i] >= p->shape[i] || count[i] > p->shape[i] - start[i] || !(p->axes >> i & 1)))
+            return vd_error_set(VD_ERROR_INVALID, "%s_start[%u] is %llu and %s_count[%u] is %llu, but dimension %u%s "
+                                "has %llu elements%s", prefix, i, (unsigned long long)start[i], prefix, i,
+                                (unsigned long long)count[i], i, arrays, (unsigned long long)p->shape[i],
+                                p->axes >> i & 1 ? "" : " and is not transformed");
+        l->start[i] = start[i];
+        l->count[i] = count[i] ? count[i] : p->shape[i] - start[i];
         if (l->count[i] > p->shape[i] || (l->count[i] < p->shape[i] && !(p->axes >> i & 1)))
             return vd_error_set(VD_ERROR_INVALID, "%s_count[%u] is %llu, but dimension %u%s has %llu elements%s",
                                 prefix, i, (unsigned long long)l->count[i], i, arrays, (unsigned long long)p->shape[i],
@@ -13369,6 +13455,10 @@ static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_role role, const uint64_
         l->span += (n - 1) * step;
     }
     return VD_OK;
+}
+
+static vd_result vd__fft_make_out_layout(vd_fft *p, const vd_fft_desc *desc) {
+    return vd__fft_make_layout(p, VD__FFT_OUT, desc->out_start, desc->out_count, desc->out_stride, "out");
 }
 
 /* Sets the types of the arithmetic and of the arrays, and checks that the device supports them. */
@@ -13406,20 +13496,21 @@ static vd_result vd__fft_make_layouts(vd_fft *p, const vd_fft_desc *desc) {
     vd_result result = VD_OK;
     memcpy(in_stride, desc->in_stride, sizeof in_stride);
     if (p->kind > VD_FFT_COMPLEX || desc->padded) result = vd__real_check_desc(p, desc, in_stride);
-    if (!result) result = vd__fft_make_layout(p, VD__FFT_IN, desc->in_count, in_stride, "in");
+    if (!result) result = vd__fft_make_layout(p, VD__FFT_IN, desc->in_start, desc->in_count, in_stride, "in");
     for (uint32_t i = 0; i < 4; i++)
-        bins[i] = desc->out_count[i] ? desc->out_count[i] : i == p->real_axis ? p->real_length / 2 + 1 : p->shape[i];
+        bins[i] = desc->out_count[i] ? desc->out_count[i]
+                                     : (i == p->real_axis ? p->real_length / 2 + 1 : p->shape[i]) - desc->out_start[i];
     if (!result && p->in_overlaps && memcmp(in_stride, desc->in_stride, sizeof in_stride) != 0)
         result = vd_error_set(VD_ERROR_INVALID,
                               "padded is true, but a row of reals needs more memory than its bins: "
                               "in_count selects %s reals and out_count %s bins",
                               vd__shape_text_of(p->layout[VD__FFT_IN].count, p->dimensions, " x ").text,
                               vd__shape_text_of(bins, p->dimensions, " x ").text);
-    if (!result && reals) result = vd__fft_make_layout(p, VD__FFT_OUT, desc->out_count, desc->out_stride, "out");
+    if (!result && reals) result = vd__fft_make_out_layout(p, desc);
     p->scalar[VD__FFT_OUT] |= reals;
     if (p->kind == VD_FFT_REAL) p->shape[p->real_axis] = p->real_length / 2 + 1;
-    if (!result && !reals) result = vd__fft_make_layout(p, VD__FFT_OUT, desc->out_count, desc->out_stride, "out");
-    if (!result) result = vd__fft_make_layout(p, VD__FFT_TEMP, none, none, "");
+    if (!result && !reals) result = vd__fft_make_out_layout(p, desc);
+    if (!result) result = vd__fft_make_layout(p, VD__FFT_TEMP, none, none, none, "");
     p->dense = p->layout[VD__FFT_MIDDLE] = p->layout[VD__FFT_TEMP];
     return result;
 }
@@ -13639,7 +13730,7 @@ static vd_result vd__fft_check_in_place(const vd_fft *p) {
                             "bins begin (see desc.padded), but the strides are { %s } and { %s }",
                             vd__shape_text_of(in->stride, p->dimensions, ", ").text,
                             vd__shape_text_of(out->stride, p->dimensions, ", ").text);
-    if (p->kind != VD_FFT_REAL && memcmp(in, out, sizeof *in) != 0)
+    if (p->kind != VD_FFT_REAL && memcmp(in, out, offsetof(vd__fft_layout, start)) != 0)
         return vd_error_set(VD_ERROR_INVALID, "running in place requires equal counts and strides, but in has %s "
                             "elements with strides { %s } and out has %s elements with strides { %s }",
                             vd__shape_text_of(in->count, p->dimensions, " x ").text,

@@ -207,29 +207,37 @@ static void declare_highest(vc_kernel *k, void *user) {
 
 static void note_highest(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     (void)k, (void)v;
-    for (uint32_t i = 0; i < 2; i++) vc_atomic_max(*(vc_ref *)user, vc_u32(i), at->coordinate[i], NULL);
+    for (uint32_t i = 0; i < 2; i++) {
+        vc_atomic_max(*(vc_ref *)user, vc_u32(i), at->coordinate[i], NULL);
+        vc_atomic_min(*(vc_ref *)user, vc_u32(2 + i), at->coordinate[i], NULL);
+    }
 }
 
-/* Load hooks are called for the last element within in_count, and for none after it. */
+/* Load hooks are called for the first and the last element within in_start and in_count, and for none outside. */
 static void called_inside(void **state) {
-    static const struct { uint64_t shape[4]; uint32_t axes; uint64_t count[4]; } cases[] = {
-        { { 2, 64 }, 2, { 2, 20 } }, { { 40, 48 }, 3, { 7, 9 } }, { { 2, 16384 }, 2, { 2, 5000 } },
-        { { 2, 8209 }, 2, { 2, 8209 } }, { { 8209, 3 }, 1, { 700, 3 } }, { { 2, 37 }, 2, { 2, 20 } },
+    static const struct { uint64_t shape[4]; uint32_t axes; uint64_t count[4], start[4]; } cases[] = {
+        { { 2, 64 }, 2, { 2, 20 }, { 0 } },     { { 40, 48 }, 3, { 7, 9 }, { 0 } },
+        { { 2, 16384 }, 2, { 2, 5000 }, { 0 } }, { { 2, 8209 }, 2, { 2, 8209 }, { 0 } },
+        { { 8209, 3 }, 1, { 700, 3 }, { 0 } },  { { 2, 37 }, 2, { 2, 20 }, { 0 } },
+        { { 2, 64 }, 2, { 2, 20 }, { 0, 30 } }, { { 40, 48 }, 3, { 7, 9 }, { 33, 2 } },
+        { { 2, 16384 }, 2, { 2, 5000 }, { 0, 7001 } }, { { 8209, 3 }, 1, { 700, 3 }, { 5000, 0 } },
+        { { 2, 37 }, 2, { 2, 20 }, { 0, 9 } },
     };
     (void)state;
     need_device();
     for (size_t i = 0; i < COUNT(cases); i++) {
         vd_fft_desc desc = { 0 };
         vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 }, NULL, 0 };
-        uint32_t highest[2] = { 0, 0 };
+        uint32_t highest[4] = { 0, 0, UINT32_MAX, UINT32_MAX };
         vc_ref ref;
         memcpy(desc.shape, cases[i].shape, sizeof desc.shape);
         memcpy(desc.in_count, cases[i].count, sizeof desc.in_count);
+        memcpy(desc.in_start, cases[i].start, sizeof desc.in_start);
         desc.axes = cases[i].axes;
         desc.load = note_highest;
         desc.hook_declare = declare_highest;
         desc.hook_user = &ref;
-        vd_buffer noted = buffer_of(device_context, VD_U32, 2, highest);
+        vd_buffer noted = buffer_of(device_context, VD_U32, 4, highest);
         vd_named_arg arg = { "highest", vd_b(noted) };
         vd_fft *plan = vd_fft_create(device_context, &desc);
         io.in = device_buffer(VD_F32C, cases[i].count[0] * cases[i].count[1], NULL);
@@ -237,10 +245,12 @@ static void called_inside(void **state) {
         io.args = &arg;
         io.arg_count = 1;
         if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io)
-            || vd_buffer_read(device_context, noted, 0, highest, 8))
+            || vd_buffer_read(device_context, noted, 0, highest, 16))
             fail_msg("%s", vd_error_text());
-        assert_int_equal(highest[0], cases[i].count[0] - 1);
-        assert_int_equal(highest[1], cases[i].count[1] - 1);
+        for (uint32_t d = 0; d < 2; d++) {
+            assert_int_equal(highest[d], cases[i].start[d] + cases[i].count[d] - 1);
+            assert_int_equal(highest[2 + d], cases[i].start[d]);
+        }
         vd_fft_destroy(plan);
         vd_buffer_destroy(device_context, io.in);
         vd_buffer_destroy(device_context, io.out);

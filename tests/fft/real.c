@@ -26,12 +26,13 @@ typedef struct sample {
     uint64_t in_count[4], out_count[4];   /* of the reals or the input, of the bins or the output; 0: all */
     bool pack_rows;
     vd_fft_hook load;
+    uint64_t in_start[4], out_start[4];
 } sample;
 
 /* One of the two arrays of a transform. */
 typedef struct array {
     uint64_t shape[4], stride[4], count, span; /* in numbers; a complex number counts once */
-    uint64_t there[4];                         /* number of indices that are in memory */
+    uint64_t there[4], start[4];               /* number of indices that are in memory, and the first of them */
     uint32_t parts;                            /* reals per number */
     vd_type type;
 } array;
@@ -52,7 +53,7 @@ static uint32_t halved_axis(const sample *s) {
 
 /* The array of reals, or the other one. The reals are the input, except for the inverse of a half spectrum. */
 static array array_of(const sample *s, bool other) {
-    array a = { { 0 }, { 0 }, 1, 1, { 0 }, 1, other ? s->out_type : s->in_type };
+    array a = { { 0 }, { 0 }, 1, 1, { 0 }, { 0 }, 1, other ? s->out_type : s->in_type };
     const uint64_t *stride = other ? s->out_stride : s->in_stride, *count = other ? s->out_count : s->in_count;
     uint32_t d = dimensions_of(s), i;
     uint64_t dense = 1;
@@ -62,6 +63,7 @@ static array array_of(const sample *s, bool other) {
     for (i = d; i-- > 0;) {
         a.shape[i] = real && other && i == halved_axis(s) ? s->shape[i] / 2 + 1 : s->shape[i];
         a.there[i] = count[i] ? count[i] : a.shape[i];
+        a.start[i] = other ? s->out_start[i] : s->in_start[i];
         a.count *= a.shape[i];
         a.stride[i] = stride[0] | stride[1] | stride[2] | stride[3] ? stride[i] : dense;
         if (real && !other && s->in_place) /* the padding for the bins */
@@ -83,8 +85,9 @@ static uint64_t place_of(const array *a, uint64_t i) {
     uint64_t at = 0;
     for (uint32_t d = 4; d-- > 0;) {
         if (!a->shape[d]) continue;
-        if (i % a->shape[d] >= a->there[d]) return NOWHERE;
-        at += i % a->shape[d] * a->stride[d];
+        uint64_t index = i % a->shape[d] - a->start[d]; /* may wrap around */
+        if (index >= a->there[d]) return NOWHERE;
+        at += index * a->stride[d];
         i /= a->shape[d];
     }
     return at;
@@ -245,6 +248,8 @@ static vd_fft_desc desc_of(const sample *s) {
     memcpy(desc.out_stride, s->out_stride, sizeof desc.out_stride);
     memcpy(desc.in_count, s->in_count, sizeof desc.in_count);
     memcpy(desc.out_count, s->out_count, sizeof desc.out_count);
+    memcpy(desc.in_start, s->in_start, sizeof desc.in_start);
+    memcpy(desc.out_start, s->out_start, sizeof desc.out_start);
     desc.pack_rows = s->pack_rows;
     desc.load = s->load;
     return desc;
@@ -606,6 +611,16 @@ static void parts(void **state) {
     };
     (void)state;
     check_all(samples, COUNT(samples));
+    /* parts in the middle and at the end */
+    for (size_t i = 0; i < COUNT(samples); i++) {
+        sample s = samples[i];
+        array in = array_of(&s, false), out = array_of(&s, true);
+        for (uint32_t d = 0; d < dimensions_of(&s); d++) {
+            s.in_start[d] = (in.shape[d] - in.there[d]) / (i % 3 ? 2 : 1);
+            s.out_start[d] = (out.shape[d] - out.there[d]) / (i % 4 ? 1 : 3);
+        }
+        check_one(&s);
+    }
 }
 
 static void types(void **state) {

@@ -430,11 +430,11 @@ static void types(void **state) {
 }
 
 /* Signals that cover a part of the transform, and results of which a part is kept; both are contiguous in memory. */
-static uint64_t part_of(const sample *s, const uint64_t *count, uint64_t i, bool *inside) {
+static uint64_t part_of(const sample *s, const uint64_t *start, const uint64_t *count, uint64_t i, bool *inside) {
     uint64_t at = 0, size = 1;
     *inside = true;
     for (uint32_t d = dimensions_of(s->shape); d-- > 0; i /= s->shape[d]) {
-        uint64_t n = count[d] ? count[d] : s->shape[d], index = i % s->shape[d];
+        uint64_t n = count[d] ? count[d] : s->shape[d] - start[d], index = i % s->shape[d] - start[d];
         *inside = *inside && index < n;
         at += index * size;
         size *= n;
@@ -442,21 +442,24 @@ static uint64_t part_of(const sample *s, const uint64_t *count, uint64_t i, bool
     return at;
 }
 
-static uint64_t size_of_part(const sample *s, const uint64_t *count) {
+static uint64_t size_of_part(const sample *s, const uint64_t *start, const uint64_t *count) {
     uint64_t size = 1;
-    for (uint32_t d = 0; d < dimensions_of(s->shape); d++) size *= count[d] ? count[d] : s->shape[d];
+    for (uint32_t d = 0; d < dimensions_of(s->shape); d++) size *= count[d] ? count[d] : s->shape[d] - start[d];
     return size;
 }
 
-static void check_part(const sample *s, const uint64_t *filled, const uint64_t *kept) {
+static void check_part(const sample *s, const uint64_t *begin, const uint64_t *filled, const uint64_t *begin_kept,
+                       const uint64_t *kept) {
     vd_fft_desc desc = { 0 };
     memcpy(desc.shape, s->shape, sizeof desc.shape);
+    memcpy(desc.in_start, begin, sizeof desc.in_start);
+    memcpy(desc.out_start, begin_kept, sizeof desc.out_start);
     memcpy(desc.in_count, filled, sizeof desc.in_count);
     memcpy(desc.out_count, kept, sizeof desc.out_count);
     desc.axes = s->axes;
     desc.norm = VD_FFT_NORM_NONE;
     if (passes_over_form(&desc, s->direction)) return;
-    uint64_t n = elements_of(s->shape), ins = size_of_part(s, filled), outs = size_of_part(s, kept);
+    uint64_t n = elements_of(s->shape), ins = size_of_part(s, begin, filled), outs = size_of_part(s, begin_kept, kept);
     float *data = (float *)malloc(ins * 8), *result = (float *)malloc(outs * 8);
     fftw_complex *expected = (fftw_complex *)fftw_malloc(n * sizeof *expected);
     vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 }, NULL, 0 };
@@ -465,7 +468,7 @@ static void check_part(const sample *s, const uint64_t *filled, const uint64_t *
     assert_true(data && result && expected);
     random_numbers(VD_F32, data, 2 * ins);
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t at = part_of(s, filled, i, &inside);
+        uint64_t at = part_of(s, begin, filled, i, &inside);
         for (int c = 0; c < 2; c++) expected[i][c] = inside ? (double)data[2 * at + (uint64_t)c] : 0;
     }
     vd_fft *plan = vd_fft_create(device_context, &desc);
@@ -479,7 +482,7 @@ static void check_part(const sample *s, const uint64_t *filled, const uint64_t *
     }
     double allowed = 0.5 * 1.1921e-7 * log2(transform(s, expected)) + 6e-8;
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t at = part_of(s, kept, i, &inside);
+        uint64_t at = part_of(s, begin_kept, kept, i, &inside);
         for (int c = 0; inside && c < 2; c++) {
             double d = (double)result[2 * at + (uint64_t)c] - expected[i][c];
             wrong += d * d;
@@ -515,8 +518,29 @@ static void parts(void **state) {
     need_engine();
     for (size_t i = 0; i < COUNT(cases); i++) {
         sample s = { { 0 }, cases[i].axes, (vd_fft_direction)(i % 2), VD_FFT_NORM_NONE, false, { 0 }, { 0 }, 0, 0, 0 };
+        uint64_t begin[4] = { 0 }, begin_kept[4] = { 0 };
         memcpy(s.shape, cases[i].shape, sizeof s.shape);
-        check_part(&s, cases[i].filled, cases[i].kept);
+        check_part(&s, begin, cases[i].filled, begin_kept, cases[i].kept);
+        for (uint32_t d = 0; d < 4; d++) { /* in the middle and at the end */
+            if (cases[i].filled[d]) begin[d] = (s.shape[d] - cases[i].filled[d]) / (i % 3 ? 2 : 1);
+            if (cases[i].kept[d]) begin_kept[d] = (s.shape[d] - cases[i].kept[d]) / (i % 4 ? 1 : 3);
+        }
+        check_part(&s, begin, cases[i].filled, begin_kept, cases[i].kept);
+    }
+    for (uint32_t seed = 0; seed < (step < 463 ? 200u : 8u); seed++) {
+        uint64_t state_of = seed, parts[4][4] = { { 0 } };
+        uint32_t rank = 1 + random_below(&state_of, 3);
+        sample s = { { 0 }, 0, (vd_fft_direction)(seed % 2), VD_FFT_NORM_NONE, false, { 0 }, { 0 }, 0, 0, 0 };
+        s.axes = 1 + random_below(&state_of, (1u << rank) - 1);
+        for (uint32_t d = 0; d < rank; d++) {
+            uint32_t n = 1 + random_below(&state_of, rank == 1 ? 3000 : rank == 2 ? 150 : 24);
+            s.shape[d] = n;
+            for (uint32_t i = 0; i < 4 && s.axes >> d & 1; i += 2) {
+                parts[i][d] = random_below(&state_of, n);
+                parts[i + 1][d] = random_below(&state_of, n + 1 - (uint32_t)parts[i][d]); /* 0: to the end */
+            }
+        }
+        check_part(&s, parts[0], parts[1], parts[2], parts[3]);
     }
 }
 
@@ -833,6 +857,18 @@ static void bad_input(void **state) {
     desc.out_count[0] = 3;
     refuse(ctx, &desc, "out_count[0] is 3, but dimension 0 has 4 elements and is not transformed");
     desc.out_count[0] = 0;
+    desc.in_start[0] = 1;
+    refuse(ctx, &desc, "in_start[0] is 1 and in_count[0] is 0, but dimension 0 has 4 elements and is not transformed");
+    desc.in_start[0] = 0;
+    desc.out_start[2] = UINT64_MAX;
+    refuse(ctx, &desc, "out_start[2] is 18446744073709551615 and out_count[2] is 0, but dimension 2 has 16 elements");
+    desc.out_start[2] = 10;
+    desc.out_count[2] = 7;
+    refuse(ctx, &desc, "out_start[2] is 10 and out_count[2] is 7, but dimension 2 has 16 elements");
+    desc.out_start[2] = desc.out_count[2] = 0;
+    desc.in_start[3] = 5;
+    refuse(ctx, &desc, "in_start[3] is 5, but the shape is 3-dimensional");
+    desc.in_start[3] = 0;
     vd_fft *strided = vd_fft_create(ctx, &desc);
     assert_non_null(strided);
     memset(desc.in_stride, 0, sizeof desc.in_stride);
