@@ -204,7 +204,7 @@ commands_fft         = $(own_fft) $(bound_fft:%="env $(forms_fft) VKDISPATCH_BUF
                        "env $(forms_fft) VKDISPATCH_BUFFERS=binding build/$(cc)/tests/fft/look_back scans" \
                        $(foreach b,$(FFT_BACKENDS),$(patsubst %,"env $(forms_fft) VKDISPATCH_BACKEND=$b %",$(filter-out %/host_memory,$(own_fft)))) \
                        "env $(fake_driver) build/$(cc)/tests/fft/plans" \
-                       $(foreach t,hooks graphs,"env $(forms_fft) VKDISPATCH_CHECK_KERNELS=1 build/$(cc)/tests/fft/$t") \
+                       $(foreach t,hooks graphs sort top_k,"env $(forms_fft) VKDISPATCH_CHECK_KERNELS=1 build/$(cc)/tests/fft/$t") \
                        $(foreach t,transforms real hooks scan,"env $(forms_fft) VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t") $(vkfft_fft:%="% vkfft")
 
 programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc)) $(layer)
