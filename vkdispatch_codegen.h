@@ -3615,6 +3615,12 @@ static inline bool vc__is_immediate(vc_val v) { return v.owner != 0 && v.owner <
 enum { VC__IMM_UNFOLDED = 4095, VC__IMM_BAD_TYPE = 4094, VC__IMM_BAD_CAST = 4093, VC__IMM_BAD_SELECT = 4092 };
 static inline vc_val vc__unfoldable(const char *name) { return vc__immediate(VC__IMM_UNFOLDED, (uintptr_t)name); }
 
+/* Whether v was never set, or is the result of a failed call or of a call that cannot be folded. Calls on immediates
+   return such an operand, so that the error names the innermost call. */
+static inline bool vc__is_unusable(vc_val v) {
+    return v.owner == 0 || (v.owner >= VC__IMM_BAD_SELECT && v.owner < 4096);
+}
+
 /* Result of a call with invalid operands. Without a kernel, the error is reported when the result is used. */
 static inline vc_val vc__failed_value(const vc_kernel *k, const char *call) {
     return k ? vc__no_value() : vc__unfoldable(call + 3);
@@ -3684,10 +3690,11 @@ VC__NOINLINE static void vc__fail_value(vc_kernel *k, const char *call, uint32_t
     if (composite) v.bits &= ~VC__COMPOSITE;
     if (vc__is_failed(v)) vc__fail_call(k, call, "operand %u is the result of a failed call", which);
     else if (v.owner == 0) vc__fail_call(k, call, "operand %u was never set", which);
-    else if (v.owner == VC__IMM_UNFOLDED)
-        vc__fail_call(k, call,
-                      "operand %u is vc_%s of immediates only, which cannot be folded; wrap one of them in vc_const",
-                      which, (const char *)(uintptr_t)v.bits);
+    else if (v.owner == VC__IMM_UNFOLDED) {
+        const char *name = (const char *)(uintptr_t)v.bits;
+        vc__fail_call(k, call, "operand %u is vc_%s of immediates only, which cannot be folded; %s", which, name,
+                      strncmp(name, "vec", 3) == 0 ? "use vc_vec" : "wrap one of them in vc_const");
+    }
     else if (v.owner == VC__IMM_BAD_TYPE)
         vc__fail_call(k, call, "operand %u is vc_imm of type %s (%u), but vc_imm requires a scalar type", which,
                       vc_type_name((vc_type)v.bits), (unsigned)v.bits);
@@ -3895,7 +3902,7 @@ static vc_val vc__pure_immediates(uint32_t ordered_op, uint32_t count, vc_val a,
     v[0] = a;
     v[1] = b;
     v[2] = c;
-    for (uint32_t i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return v[i];
+    for (uint32_t i = 0; i < count; i++) if (vc__is_unusable(v[i])) return v[i];
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = ordered_op & VC__SWAPPED ? count - 1 - i : i;
         if (!vc__operand_of(NULL, NULL, i + 1, v[i], &o[at])) return vc__unfoldable(vc__ordered_op_name(ordered_op));
@@ -14971,10 +14978,10 @@ VC_API vc_type vc_typeof(vc_val v) {
 
 VC__SMALL
 
-/* Returns the result of a call on immediates that would be a vector: an error, because immediates are scalars. If an
-   operand is not an immediate, it was never set or is the result of a failed call, and is returned instead. */
+/* Returns the result of a call on immediates that would be a vector: an error, because immediates are scalars. An
+   unusable operand is returned instead. */
 static vc_val vc__vector_of_immediates(const char *call, const vc_val *v, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) if (!vc__is_immediate(v[i])) return v[i];
+    for (uint32_t i = 0; i < count; i++) if (vc__is_unusable(v[i])) return v[i];
     return vc__unfoldable(call + 3);
 }
 
@@ -16389,13 +16396,13 @@ static vc__fn vc__fn_two(const char *call, uint32_t kinds, vc_val a, vc_val b) {
 static vc_val vc__cast_kind(vc_type kind, vc_val v) { return vc_cast(vc__vec(kind, vc__components(vc_typeof(v))), v); }
 
 /* Ends a call and returns its result. If the operands are immediates that cannot be folded, the result contains the
-   name of this function instead of that of a function that it called. If there is no kernel because an operand was
-   never set or is the result of a failed call, returns that operand. */
+   name of this function instead of that of a function that it called. If there is no kernel because an operand is
+   unusable, returns that operand. */
 static vc_val vc__fn_end(const vc__fn *f, vc_val r) {
     if (f->half && f->type && vc__kind(vc_typeof(r)) == VC_F32) r = vc__cast_kind(VC_F16, r);
     if (f->k) return f->type ? r : vc__no_value();
     if (f->type) return r.owner == VC__IMM_UNFOLDED ? vc__unfoldable(f->call + 3) : r;
-    for (uint32_t i = 0; i < f->count; i++) if (f->v[i].owner == 0) return f->v[i];
+    for (uint32_t i = 0; i < f->count; i++) if (vc__is_unusable(f->v[i])) return f->v[i];
     return vc__unfoldable(f->call + 3);
 }
 

@@ -184,7 +184,7 @@ static void rule_values(void **state) {
         { "vc_insert", vc_insert(one, 0, one) }, { "vc_swizzle", vc_swizzle(one, "xx") },
         { "vc_cast", vc_cast(VC_F32X2, one) }, { "vc_bitcast", vc_bitcast(VC_F64, one) },
         { "vc_shl", vc_shl(one, vc_i32(1)) }, { "vc_select", vc_select(yes, one, vc_i32(1)) },
-        { "vc_sub", vc_sub(vc_sqrt(vc_f32(-1)), one) }
+        { "vc_sqrt", vc_sub(vc_sqrt(vc_f32(-1)), one) }, { "vc_vec2", vc_norm(vc_vec2(one, one)) }
     };
     vc_ref var;
     char text[200];
@@ -202,8 +202,9 @@ static void rule_values(void **state) {
         r = rule_begin(NULL);
         assert_int_equal(vc_typeof(unfolded[c].value), VC_NONE);
         vc_mul(r.a, unfolded[c].value);
-        snprintf(text, sizeof text, "vc_mul in kernel 'saxpy': operand 2 is %s of immediates only, which cannot be folded; wrap one of them in "
-                                    "vc_const", unfolded[c].call);
+        snprintf(text, sizeof text, "vc_mul in kernel 'saxpy': operand 2 is %s of immediates only, which cannot be folded; %s",
+                 unfolded[c].call, strncmp(unfolded[c].call, "vc_vec", 6) == 0 ? "use vc_vec"
+                                                                               : "wrap one of them in vc_const");
         rule_fails(r, text);
     }
     r = rule_begin(NULL);
