@@ -2153,9 +2153,10 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
             recording       vd__recording: commands of one submission with what they use, reused when it has completed
             pool slot       vd__slot: the entry of an object in a handle pool. Pinned: in use, must not be freed
      r      result          vd_result
-   The native parts of a backend's driver, device, commands and so on are vd__vk_, vd__cu_ and vd__cl_ structs. Their
-   variables: Vulkan vk (device), vkc (commands), vs (surface); CUDA cu (driver), d (device); OpenCL cl (driver), vcl
-   (device). */
+   A function vd__vk_NAME, vd__cu_NAME, vd__cl_NAME or vd__dummy_NAME without a comment is the operation NAME of the
+   table in the room `backend`, which describes it. The native parts of a backend's driver, device, commands and so on
+   are vd__vk_, vd__cu_ and vd__cl_ structs. Their variables: Vulkan vk (device), vkc (commands), vs (surface); CUDA cu
+   (driver), d (device); OpenCL cl (driver), vcl (device). */
 
 #ifdef VKDISPATCH_NO_VULKAN
 #define VD__HAS_VULKAN 0
@@ -6175,6 +6176,7 @@ static vd_result vd__spirv_check_specialised(const vd__spirv_decoder *d) {
                     (unsigned)constants[i].id, j < i ? "an earlier element also sets" : "the SPIR-V does not have");
 }
 
+/* Evaluates the length of the array type at word `at`. */
 static vd_result vd__spirv_array_length(const vd__spirv *m, uint32_t at, uint32_t *out) {
     uint32_t length = m->words[at + 3], op = vd__spirv_defined_by(m, length);
     if (op < VD__OpConstantTrue || op > VD__OpSpecConstantOp)
@@ -6225,6 +6227,7 @@ static vd_result vd__spirv_repeated(const vd__spirv *m, uint32_t at, const uint3
     return r;
 }
 
+/* Computes size and alignment of a struct type. w: its instruction. */
 static void vd__spirv_struct(const vd__spirv *m, const uint32_t *w, vd__spirv_id *type) {
     uint64_t size = 0;
     type->align = 1;
@@ -6335,21 +6338,23 @@ static bool vd__spirv_annotates(uint32_t op) {
     return op == VD__OpName || op == VD__OpMemberName || op == VD__OpDecorate || op == VD__OpMemberDecorate;
 }
 
-/* Counts an annotation. Checks that a decoration has its operand, if the reflection reads it. */
+/* Counts an annotation of an id, and notes which specialisation constant the desc sets. Checks that a decoration has
+   its operand, if the reflection reads it. */
 static vd_result vd__spirv_annotate(vd__spirv_decoder *d, uint32_t at, uint32_t op) {
     const uint32_t *w = d->m->words + at;
-    uint32_t operands = op == VD__OpDecorate ? 3 : op == VD__OpMemberDecorate ? 4 : 0;
+    uint32_t length = vd__spirv_length(d->m, at);
+    uint32_t operand = op == VD__OpDecorate ? 3 : op == VD__OpMemberDecorate ? 4 : 0; /* index of its word */
     if (!d->annotation_count++) d->annotations_at = at;
-    d->annotations_end = at + (w[0] >> 16);
+    d->annotations_end = at + length;
     d->m->ids[w[1]].annotations++;
-    if (op == VD__OpDecorate && w[2] == VD__DecorationSpecId && w[0] >> 16 > 3)
+    if (op == VD__OpDecorate && w[2] == VD__DecorationSpecId && length > 3)
         for (int i = d->m->constant_count; i-- > 0;)
             if (d->m->constants[i].id == w[3]) d->m->ids[w[1]].constant = (uint16_t)(i + 1);
-    if (!operands || w[0] >> 16 > operands) return VD_OK;
-    switch (w[operands - 1]) {
+    if (!operand || length > operand) return VD_OK;
+    switch (w[operand - 1]) {
     case VD__DecorationSpecId: case VD__DecorationArrayStride: case VD__DecorationMatrixStride:
     case VD__DecorationBuiltIn: case VD__DecorationBinding: case VD__DecorationDescriptorSet: case VD__DecorationOffset:
-        return vd__spirv_invalid(at, "decoration %u has no operand", (unsigned)w[operands - 1]);
+        return vd__spirv_invalid(at, "decoration %u has no operand", (unsigned)w[operand - 1]);
     default: return VD_OK;
     }
 }
@@ -8637,6 +8642,7 @@ static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__memory
     return VD_OK;
 }
 
+/* native[1] is set if the memory is that of an image. */
 static vd_result vd__vk_memory_bind(vd__device *dev, vd__memory *m) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     if (m->native[1]) {
@@ -12646,7 +12652,7 @@ static vd_result vd__cu_add_fill(vd__device *dev, vd__cu_graph *g, const vd__tap
     return vd__cu_node_added(dev, g, node, result, "cuGraphAddMemsetNode");
 }
 
-/* Ends a level. */
+/* Adds a barrier: the next nodes depend on all nodes of this level, if there are several through an empty node. */
 static vd_result vd__cu_add_barrier(vd__device *dev, vd__cu_graph *g) {
     const vd__cu_device *d = vd__cu_device_of(dev);
     void **level = (void **)g->level.items, *node = NULL;
@@ -15137,23 +15143,27 @@ static vd_result vd__reflect_size_mode(vd__reader *s, uint32_t at) {
     return VD_OK;
 }
 
-/* Reads the local size. A constant decorated WorkgroupSize overrides the execution mode. */
-static vd_result vd__reflect_local_size(vd__reader *s) {
+/* Reads the local size from the execution modes of the entry point. Sets *found if there is one. */
+static vd_result vd__reflect_size_modes(vd__reader *s, bool *found) {
     const vd__spirv *m = s->m;
-    vd_result r = VD_OK;
-    bool found = false;
-    uint32_t built_in = 0;
-    for (uint32_t at = VD__SPIRV_HEAD; at < m->functions && !r; at += vd__spirv_length(m, at)) {
+    for (uint32_t at = VD__SPIRV_HEAD; at < m->functions; at += vd__spirv_length(m, at)) {
         const uint32_t *w = m->words + at;
         uint32_t op = vd__spirv_opcode(m, at);
-        if ((op != VD__OpExecutionMode || w[2] != VD__ExecutionModeLocalSize)
-            && (op != VD__OpExecutionModeId || w[2] != VD__ExecutionModeLocalSizeId))
-            continue;
-        if (w[1] != s->main) continue;
-        r = vd__reflect_size_mode(s, at);
-        found = true;
+        bool sets_size = (op == VD__OpExecutionMode && w[2] == VD__ExecutionModeLocalSize)
+                         || (op == VD__OpExecutionModeId && w[2] == VD__ExecutionModeLocalSizeId);
+        if (!sets_size || w[1] != s->main) continue;
+        vd_result r = vd__reflect_size_mode(s, at);
+        if (r) return r;
+        *found = true;
     }
-    for (uint32_t at = VD__SPIRV_HEAD; at < m->functions && !r; at += vd__spirv_length(m, at)) {
+    return VD_OK;
+}
+
+/* Reads the local size from a constant decorated WorkgroupSize. Sets *found if there is one. */
+static vd_result vd__reflect_size_constant(vd__reader *s, bool *found) {
+    const vd__spirv *m = s->m;
+    uint32_t built_in = 0;
+    for (uint32_t at = VD__SPIRV_HEAD; at < m->functions; at += vd__spirv_length(m, at)) {
         const uint32_t *w = m->words + at;
         uint32_t op = vd__spirv_opcode(m, at);
         if ((op != VD__OpConstantComposite && op != VD__OpSpecConstantComposite)
@@ -15161,11 +15171,19 @@ static vd_result vd__reflect_local_size(vd__reader *s) {
             || built_in != VD__BuiltInWorkgroupSize)
             continue;
         for (uint32_t i = 0; i < 3; i++)
-            if (w[0] >> 16 != 6 || !vd__spirv_constant(m, w[3 + i], &s->out->local_size[i]))
+            if (vd__spirv_length(m, at) != 6 || !vd__spirv_constant(m, w[3 + i], &s->out->local_size[i]))
                 return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a WorkgroupSize (id %u) that does not consist of "
                                 "three integer constants", (unsigned)w[2]);
-        found = true;
+        *found = true;
     }
+    return VD_OK;
+}
+
+/* Reads the local size. A constant decorated WorkgroupSize overrides the execution modes. */
+static vd_result vd__reflect_local_size(vd__reader *s) {
+    bool found = false;
+    vd_result r = vd__reflect_size_modes(s, &found);
+    if (!r) r = vd__reflect_size_constant(s, &found);
     if (r || found) return r;
     return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has no local size (LocalSize, LocalSizeId or WorkgroupSize)");
 }
@@ -15229,6 +15247,7 @@ static uint32_t vd__reflect_struct_size(const vd__spirv *m, uint32_t id, int dep
     return vd__spirv_saturate((uint64_t)offset + size);
 }
 
+/* Appends an argument. Returns NULL and sets the error if there are too many. */
 static vd_arg_info *vd__reflect_add(vd__reader *s, vd_arg_kind kind, const char *name) {
     vd__reflection *out = s->out;
     if (out->arg_count == VD_MAX_ARGS) {
@@ -15487,6 +15506,7 @@ static bool vd__flow_in_buffer(const vd__flow *f, uint32_t id) {
            || storage == VD__StorageClassPhysicalStorageBuffer;
 }
 
+/* Adds arguments to those that the pointer `id` may point to. */
 static void vd__flow_add(vd__flow *f, uint32_t id, uint64_t targets) {
     if (!(targets & ~f->s->targets[id])) return;
     f->s->targets[id] |= targets;
@@ -16172,6 +16192,7 @@ static vd_result vd__module_check_capability(const vd_context *ctx, uint32_t num
                     (unsigned)number);
 }
 
+/* Checks that all devices support the version of a module. */
 static vd_result vd__module_check_version(const vd_context *ctx, const vd__spirv *m) {
     uint32_t minor = (m->words[1] >> 8) & 0xffu;
     for (uint32_t i = 0; i < ctx->device_count; i++) {
@@ -17330,6 +17351,7 @@ static const char *vd__blob_string(vd__blob *b) {
     return "";
 }
 
+/* Reads the description of an argument. */
 static void vd__blob_arg(vd__blob *b, vd_arg_info *a) {
     a->name = vd__blob_string(b);
     a->kind = (vd_arg_kind)vd__blob_u32_max(b, VD_ARG_IMAGE);
@@ -18153,6 +18175,7 @@ static bool vd__slot_is_resource(const vd__slot *slot) {
     return type == VD__OBJECT_BUFFER || type == VD__OBJECT_IMAGE;
 }
 
+/* Frees an object by its type. The caller holds the context's lock. */
 static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
     if (vd__slot_is_resource(slot)) vd__garbage_free_resource(ctx, (vd__resource *)(void *)slot);
     else if (VD__ID_TYPE(slot->id) == VD__OBJECT_GRAPH) vd__graph_free(ctx, (vd__graph *)(void *)slot);
@@ -18339,6 +18362,7 @@ static void vd__recording_submitted(vd__recording_ring *ring, vd__recording *r) 
 
 /* ---- staging ---- */
 
+/* Destroys an unused staging block of a queue. */
 static void vd__staging_destroy(vd__queue *q, vd_memory usage, vd__staging *s) {
     vd__staging **link = &q->staging[usage];
     while (*link != s) link = &(*link)->next;
@@ -18967,6 +18991,7 @@ static void vd__list_record_image(vd_list *l, const vd__image_command *command) 
     else l->ctx->driver.backend->record_image(l->device, c, command);
 }
 
+/* Returns the access of a command to a byte range of a buffer. access: VD_READ, VD_WRITE or both. */
 static vd__access vd__access_of(const vd__span *span, uint32_t access) {
     vd__access a = { NULL, 0, 0, false, 0, false, false, 0 };
     a.storage = span->storage;
@@ -19599,6 +19624,7 @@ static VD__COLD void vd__list_uses_indirect(vd_list *l) {
     vd__atomic_store32(&l->ctx->indirect, 1);
 }
 
+/* Resolves a dispatch, records the barrier that it needs, and records it. The caller holds the list's lock. */
 static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     vd__dispatch_state *d = l->dispatch;
     if (VD__UNLIKELY(l->graph || desc->threads_slot)) return vd__graph_dispatch(l, desc);
@@ -20120,6 +20146,7 @@ static vd_result vd__image_overlap_check(const char *call, const char *name, con
                          "'%s'; copy through a buffer or another image", name);
 }
 
+/* Checks and records a copy between images. The caller holds the list's lock. */
 static vd_result vd__copy_image(vd_list *l, const vd_image_box *to, const vd_image_box *from) {
     const char *call = "vd_copy_image";
     vd__image *images[2];
@@ -20185,6 +20212,7 @@ static vd_result vd__blit_check(const vd_list *l, const char *call, vd__image *c
                          images[0]->resource.name, vd_type_name(vd__format_type_of(images[0]->shape.format)));
 }
 
+/* Checks and records a blit. The caller holds the list's lock. */
 static vd_result vd__blit_image(vd_list *l, const char *call, const vd_image_box *to, const vd_image_box *from,
                                 vd_filter filter) {
     vd__image *images[2];
@@ -20511,6 +20539,7 @@ static vd_result vd__swapchain_open(vd__swapchain *s) {
     return r;
 }
 
+/* Checks the desc of a swapchain, and that the context can have one. */
 static vd_result vd__swapchain_check(const vd_context *ctx, const vd_swapchain_desc *desc) {
     const char *call = "vd_swapchain_create";
     const struct { const char *name; int value, limit; } fields[] = {
@@ -20570,6 +20599,7 @@ static vd_result vd__swapchain_start(vd_context *ctx, const vd_swapchain_desc *d
     return r;
 }
 
+/* Creates a swapchain and publishes its handle. */
 static vd_result vd__swapchain_make(vd_context *ctx, const vd_swapchain_desc *desc, vd_swapchain *out) {
     vd_result r = vd__swapchain_check(ctx, desc);
     if (r) return r;
@@ -20684,6 +20714,7 @@ static bool vd__swapchain_resized(vd__swapchain *s) {
     return opened && (s->surface.shape->extent[0] != width || s->surface.shape->extent[1] != height);
 }
 
+/* Shows an image. If the window was resized, the swapchain is replaced and the present repeated. */
 static vd_result vd__present(vd__swapchain *s, vd__image *image, const vd_present_desc *desc) {
     vd__image_command c;
     vd__surface *surface = &s->surface;
@@ -20768,6 +20799,7 @@ static vd_result vd__scope_open(vd_list *l, const char *name, vd__scope *scope) 
 static vd_result vd__graph_scope_begin(vd_list *l, const char *name);
 static void vd__graph_scope_end(vd_list *l);
 
+/* Begins a scope of the user. The caller holds the list's lock. */
 static vd_result vd__scope_begin(vd_list *l, const char *name) {
     vd__scope scope;
     if (!name) return vd__fail_call(VD_ERROR_INVALID, "vd_scope_begin", NULL, "name is NULL");
@@ -20787,6 +20819,7 @@ static vd_result vd__scope_begin(vd_list *l, const char *name) {
     return VD_OK;
 }
 
+/* Ends the innermost scope of the user. The caller holds the list's lock. */
 static vd_result vd__scope_end(vd_list *l) {
     uint32_t depth = l->scope_count, end;
     if (!depth) return vd__fail_call(VD_ERROR_INVALID, "vd_scope_end", NULL, "the list has no open scope");
@@ -20821,6 +20854,7 @@ static void vd__profile_command_begin(vd_list *l, const char *name) {
     vd__last_error = before;
 }
 
+/* Ends the scope that vd__profile_command_begin began for a command, if it did. */
 static void vd__profile_command_end(vd_list *l) {
     vd__recording *r = l->recording;
     vd__error before = vd__last_error;
@@ -20987,6 +21021,7 @@ typedef struct vd__text {
 
 /* Appends formatted text, at most 511 bytes. Sets t->failed on failure. */
 static void vd__text_add(vd__text *t, const char *format, ...) VD__PRINTF(2, 3);
+/* Appends formatted text of at most 511 bytes. */
 static void vd__text_add(vd__text *t, const char *format, ...) {
     char line[512];
     va_list args;
@@ -21912,7 +21947,8 @@ static vd_result vd__graph_use_add(vd__graph *g, uint32_t slot, uint32_t offset)
     return VD_OK;
 }
 
-/* Records that the next command of a list reads a slot's value of `size` bytes at `offset` of its argument block. */
+/* Records that the next command of a list reads a slot's value of `size` bytes at `offset` of its argument block.
+   offset VD__NONE: the value is its number of threads. */
 static vd_result vd__graph_value_slot(vd_list *l, const char *call, const char *name, vd_type type, uint32_t size,
                                       const void *value, uint32_t offset) {
     vd__graph *g = l->graph;
@@ -22161,6 +22197,7 @@ static void vd__graph_memory_free(vd_context *ctx, vd__staging *s) {
     }
 }
 
+/* Destroys a recording that is not in flight, after reading its timestamps. */
 static void vd__graph_recording_free(vd__graph *g, vd__graph_recording *r) {
     const vd_allocator *allocator = vd__graph_allocator(g);
     const vd__backend *backend = g->queue->ctx->driver.backend;
@@ -22746,7 +22783,8 @@ static vd_result vd__graph_play_launch(vd__graph *g, vd__graph_recording *r, uin
     return result || !values ? result : vd__graph_block_add(&r->list, d);
 }
 
-/* Returns the memory to use instead of one in the tape, and what to add to offsets in it. */
+/* Returns the memory to use instead of m, which is in the tape: for a placeholder, that of the resource in its slot.
+   *moved: to be added to offsets in it, which are bytes of buffers or subresources of images. */
 static const vd__memory *vd__graph_memory_of(const vd__graph *g, uint32_t command, const vd__memory *m,
                                              uint64_t *moved) {
     *moved = 0;
@@ -22759,7 +22797,7 @@ static const vd__memory *vd__graph_memory_of(const vd__graph *g, uint32_t comman
     return m;
 }
 
-/* Sets the image of a transfer that is in a slot. */
+/* Replaces a placeholder in a part of a transfer by the image in its slot. */
 static void vd__graph_set_part(const vd__graph *g, uint32_t command, vd__image_part *part) {
     uint64_t moved;
     if (!part->memory) return;
@@ -22770,6 +22808,7 @@ static void vd__graph_set_part(const vd__graph *g, uint32_t command, vd__image_p
     part->layer = index % layers;
 }
 
+/* Records a copy of the tape, with the resources that are in the slots now. */
 static void vd__graph_play_copy(const vd__graph *g, vd__graph_recording *r, uint32_t command,
                                 const vd__tape_copy *copy) {
     vd__copy_range ranges[64];
@@ -22960,6 +22999,7 @@ static vd_result vd__graph_record(vd__graph *g, vd__graph_recording *r, uint32_t
     return VD_OK;
 }
 
+/* Creates an empty recording of a graph and prepends it to the graph's list. */
 static vd_result vd__graph_recording_create(vd__graph *g, vd__graph_recording **out) {
     vd_context *ctx = g->queue->ctx;
     const vd_allocator *allocator = &ctx->host.allocator;
@@ -23342,6 +23382,7 @@ typedef struct vd__glsl {
     vd_result r;
 } vd__glsl;
 
+/* Appends text. Sets g->r on failure. */
 static void vd__glsl_put(vd__glsl *g, const char *text, size_t length) {
     size_t end = g->text.length + length;
     if (g->r) return;
@@ -23546,6 +23587,7 @@ static void vd__glsl_set_entry(glslang_shader_t *shader, const char *name) {
 static void vd__glsl_set_entry(glslang_shader_t *shader, const char *name) { (void)shader, (void)name; }
 #endif
 
+/* Returns the settings of glslang for a text: SPIR-V 1.3, or 1.0 if a device supports no later version. */
 static glslang_input_t vd__glsl_input(const vd__glsl *g, const char *code) {
     bool hlsl = g->desc->code_kind == VD_CODE_HLSL, old = false;
     glslang_input_t input;
@@ -23844,6 +23886,7 @@ static uint64_t vd__block_bytes(const vd_device_info *info) {
     return eighth && eighth < maximum ? eighth : maximum;
 }
 
+/* Initialises a context and opens its devices. */
 static vd_result vd__context_open(vd_context *ctx, const vd_context_desc *desc) {
     if (!vd__context_init(ctx, desc)) return vd__fail_memory(NULL, NULL, 0);
     vd_result r = vd__select_profile(ctx, desc->profile);
@@ -23895,6 +23938,7 @@ static vd_result vd__context_check_opencl(const vd_context_desc *desc) {
     return VD_OK;
 }
 
+/* Checks that a desc sets all functions of the allocator, or none. */
 static vd_result vd__context_check_allocator(const vd_allocator *a) {
     if (!a->allocate == !a->reallocate && !a->allocate == !a->release) return VD_OK;
     return vd__fail(VD_ERROR_INVALID, "desc.allocator.%s is NULL; set allocate, reallocate and release, or none",
@@ -23914,6 +23958,7 @@ static vd_result vd__context_check_devices(const vd_context_desc *desc) {
     return VD_OK;
 }
 
+/* Checks the fields of a desc that are numbers with a limit. */
 static vd_result vd__context_check_limits(const vd_context_desc *desc) {
     if (desc->print_bytes > 1u << 30)
         return vd__fail(VD_ERROR_INVALID, "desc.print_bytes is %llu, but the limit is 2^30", VD__U(desc->print_bytes));
@@ -23925,6 +23970,7 @@ static vd_result vd__context_check_limits(const vd_context_desc *desc) {
     return VD_OK;
 }
 
+/* Checks that desc.cuda_stream has its backend and one device. */
 static vd_result vd__context_check_stream(const vd_context_desc *desc) {
     if (desc->device_count > 1 && desc->cuda_stream)
         return vd__fail(VD_ERROR_INVALID, "desc.cuda_stream belongs to one device, but desc.device_count is %d",
@@ -24033,6 +24079,7 @@ static void vd__context_discard_objects(vd_context *ctx) {
         }
 }
 
+/* Destroys a linked list of recordings that are not in flight. */
 static void vd__recordings_free(vd__queue *q, vd__recording *r) {
     while (r) {
         vd__recording *next = r->next;
@@ -24742,6 +24789,7 @@ VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device) 
     return vd__buffer_call_end(ctx, b, "vd_buffer_unmap", s ? vd__unmap(b, s) : VD_ERROR_INVALID);
 }
 
+/* Exports the memory of a pinned buffer, after waiting for its uses. */
 static vd_result vd__buffer_export(const vd__buffer *b, vd_external *out) {
     vd__storage *s = &b->storage[vd__lowest_bit(b->devices)];
     const vd__block *block = s->memory.block;
@@ -24892,6 +24940,7 @@ static vd_result vd__image_make(vd_context *ctx, const vd_image_desc *desc, vd_i
     return r;
 }
 
+/* Creates an image in memory of its own or, with place->heap, in a heap. */
 static vd_result vd__image_make_in(vd_context *ctx, const vd_image_desc *desc, const vd__place *place, vd_image *out) {
     vd__image_shape shape;
     vd_result r = vd__image_check(ctx, desc, &shape);
@@ -25111,6 +25160,7 @@ static vd_result vd__sampler_check(const vd_context *ctx, const vd_sampler_desc 
                          (double)desc->anisotropy);
 }
 
+/* Creates a sampler on all devices. desc is complete. */
 static vd_result vd__sampler_make(vd_context *ctx, const vd_sampler_desc *desc, vd_sampler *out) {
     vd_result r = vd__sampler_check(ctx, desc);
     if (r) return r;
@@ -25500,6 +25550,7 @@ static vd_result vd__kernel_from_glsl(vd_context *ctx, vd_kernel_desc *desc, vd_
 #endif
 }
 
+/* Checks the code and compiles it by its kind. */
 static vd_result vd__kernel_create(vd_context *ctx, const vd_kernel_desc *desc, vd_kernel *out) {
     vd_kernel_desc full = *desc;
     if (!full.name) full.name = "";
@@ -26578,6 +26629,7 @@ static vd_result vd__dl_export_create(const char *call, vd_context *ctx, vd__buf
     return r;
 }
 
+/* Pins a buffer and creates its export, which keeps it pinned. */
 static vd_result vd__dl_export_make(const char *call, vd_context *ctx, vd_buffer buffer, int device_type,
                                     vd__dl_export **out) {
     vd_result r = vd__context_check(ctx, call);

@@ -2171,6 +2171,7 @@ static void vc__std_release(void *user, void *block) { (void)user; free(block); 
 
 static bool vc__is_allocator(const vc_allocator *a) { return a->allocate && a->reallocate && a->release; }
 
+/* Returns the allocator of a desc, or that of the C library. */
 static vc_allocator vc__allocator_of(const vc_kernel_desc *desc) {
     vc_allocator a;
     if (desc && vc__is_allocator(&desc->allocator)) return desc->allocator;
@@ -3843,6 +3844,7 @@ static vc_type vc__unify(vc_kernel *k, const char *call, vc__operand *o, uint32_
     return vc__unify_from(k, call, o, count, 0);
 }
 
+/* Describes a set of scalar kinds, for messages. */
 static const char *vc__kinds_text(uint32_t kinds) {
     switch (kinds) {
     case VC__KINDS_B: return "bool";
@@ -4240,6 +4242,7 @@ static uint64_t vc__upper_half(uint64_t a, uint64_t b) {
     return ah * bh + (mid1 >> 32) + (mid2 >> 32);
 }
 
+/* Multiplies with more bits than the result needs, and a sticky lowest bit. */
 static vc__real vc__real_mul(vc__real a, vc__real b) {
     bool negative = a.negative != b.negative, zero = a.class_ == VC__REAL_ZERO || b.class_ == VC__REAL_ZERO;
     bool inf = a.class_ == VC__REAL_INF || b.class_ == VC__REAL_INF;
@@ -4314,6 +4317,7 @@ static int vc__real_compare(vc__real a, vc__real b) {
     return a.fraction == b.fraction ? 0 : a.fraction > b.fraction ? sign : -sign;
 }
 
+/* Folds a comparison, given the order of its operands. Returns false if `op` is not one. */
 static bool vc__fold_compare(uint32_t op, int order, uint64_t *out) {
     switch (op) {
     case VC__OP_EQ: *out = order == 0; return true;
@@ -4324,6 +4328,7 @@ static bool vc__fold_compare(uint32_t op, int order, uint64_t *out) {
     }
 }
 
+/* Folds an operation on floats. v: bits of the operands. Returns false if it is not folded. */
 static bool vc__fold_float(uint32_t op, vc_type kind, const uint64_t *v, uint64_t *out) {
     vc__real a, zero = vc__real_make(VC__REAL_ZERO, false, 0, 0);
     vc__real one = vc__real_make(VC__REAL_NORMAL, false, 0, (uint64_t)1 << 63);
@@ -4392,6 +4397,7 @@ static bool vc__fold_bits(uint32_t op, vc_type kind, uint64_t a, uint64_t b, uin
     return true;
 }
 
+/* Folds an operation on integers. v: bits of the operands. Returns false if it is not folded. */
 static bool vc__fold_int(uint32_t op, vc_type kind, const uint64_t *v, uint64_t *out) {
     bool is_signed = vc__is_signed(kind);
     uint32_t width = vc__bits(kind), count = (uint32_t)v[1] & (width - 1);
@@ -4427,6 +4433,7 @@ static bool vc__fold_int(uint32_t op, vc_type kind, const uint64_t *v, uint64_t 
     return true;
 }
 
+/* Folds an operation on bools. Returns false if it is not folded. */
 static bool vc__fold_bool(uint32_t op, const uint64_t *v, uint64_t *out) {
     switch (op) {
     case VC__OP_NOT: *out = !v[0]; return true;
@@ -4450,6 +4457,7 @@ static uint64_t vc__real_to_int(vc__real a, vc_type to) {
     return (a.negative ? 0 - x : x) & vc__ones(width);
 }
 
+/* Stores in *out the bits of v, a scalar of type `from`, converted to type `to`. Returns false if it is not folded. */
 static bool vc__fold_cast(vc_type from, vc_type to, uint64_t v, uint64_t *out) {
     uint64_t wide = vc__widen(from, v);
     bool negative = vc__is_signed(from) && wide >> 63;
@@ -7516,6 +7524,7 @@ static void vc__mark_halves(vc__lowering *s) {
 
 VC__SMALL_END
 
+/* Lowers the anchored nodes of the tape, in order, and all nodes on which they depend. Returns false after an error. */
 static bool vc__lower_all(vc__lowering *s) {
     vc_kernel *k = s->kernel;
     s->count = 0;
@@ -7911,6 +7920,7 @@ static void vc__spirv_put_name(vc__spirv *s, uint32_t id, const char *name) {
 
 /* ---- types and constants ---- */
 
+/* Declares a scalar or vector type and returns its id. */
 static uint32_t vc__spirv_type_make(vc__spirv *s, vc_type type) {
     uint32_t kind = vc__kind(type), id;
     if (vc__components(type) > 1) {
@@ -8061,6 +8071,7 @@ static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t offset, uint3
     }
 }
 
+/* Loads a by-value argument from the words of the argument block. */
 static void vc__spirv_param(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t arg = s->l->object[n->x].arg, offset = s->l->info.args[arg].location + s->l->object[n->x].offset;
     uint32_t components = vc__components(n->type), kind = vc__kind(n->type);
@@ -8198,6 +8209,7 @@ static void vc__spirv_image_type(vc__spirv *s, uint32_t object) {
     vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeSampledImage, s->variable_type[object], s->image[object]);
 }
 
+/* Declares the variable of an image argument. */
 static void vc__spirv_image(vc__spirv *s, const vc__node *n, uint32_t id) {
     static const uint32_t by_access[4] = { 0, VC__DecorationNonWritable, VC__DecorationNonReadable, 0 };
     const vc__object *o = &s->l->object[n->x];
@@ -8286,6 +8298,7 @@ static void vc__spirv_tuple(vc__spirv *s, const vc__node *n, uint32_t id) {
     for (uint32_t i = 0; i < count; i++) o[3 + i] = vc__result(s->l->extra[n->a[0] + i]);
 }
 
+/* Prints a leaf: declares a variable or constant, or loads an argument. */
 static void vc__spirv_leaf(vc__spirv *s, const vc__node *n, uint32_t id) {
     switch (n->op) {
     case VC__OP_CONST:
@@ -8630,6 +8643,7 @@ static uint32_t vc__spirv_image_operands(vc__spirv *s, const vc__node *n, const 
     return count;
 }
 
+/* Prints a sampling operation, a gather or a fetch. */
 static void vc__spirv_sample(vc__spirv *s, const vc__node *n, const vc__object *image, uint32_t id, uint32_t image_id) {
     uint32_t type = vc__spirv_type(s, n->type), operands[5], i;
     if (n->op == VC__OP_GATHER) {
@@ -8644,6 +8658,7 @@ static void vc__spirv_sample(vc__spirv *s, const vc__node *n, const vc__object *
     for (i = 0; i < count; i++) o[5 + i] = operands[i];
 }
 
+/* Prints an operation on an image: loads the image, then applies the instruction. */
 static void vc__spirv_image_op(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__node *m = &s->l->node[n->a[0]];
     const vc__object *image = &s->l->object[m->x];
@@ -8692,6 +8707,7 @@ static vc__frame *vc__spirv_top_frame(vc__spirv *s) {
     return vc__spirv_frame(s, s->section[VC__SECTION_FRAMES].count / VC__FRAME_WORDS - 1);
 }
 
+/* Opens a block. Returns NULL if out of memory. */
 static vc__frame *vc__spirv_push_frame(vc__spirv *s, uint32_t op, uint32_t node) {
     vc__words *w = &s->section[VC__SECTION_FRAMES];
     if (!vc__words_reserve(s->k, w, VC__FRAME_WORDS)) return NULL;
@@ -8776,6 +8792,7 @@ static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
     vc__spirv_label(s, body);
 }
 
+/* Prints the end of a loop: the continue block, which steps a counter, and the label of the merge block. */
 static void vc__spirv_loop_end(vc__spirv *s, const vc__frame *f) {
     const vc__node *n = &s->l->node[f->node];
     vc__spirv_branch(s, f->other);
@@ -9008,6 +9025,7 @@ static uint32_t vc__spirv_subgroup_cap(const vc__node *n) {
     return (n->x & 15u) == VC__LANES_CLUSTER ? VC__CAP_CLUSTERED : VC__CAP_ARITHMETIC;
 }
 
+/* Prints a subgroup operation. */
 static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc_type operand_type = n->op == VC__OP_ELECT ? (vc_type)VC_BOOL : s->l->node[n->a[0]].type;
     bool has_group_operation = n->op == VC__OP_BALLOT_COUNT || n->op >= VC__OP_SUBGROUP_ADD;
@@ -9036,6 +9054,7 @@ static void vc__spirv_dot_4x8(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 /* ---- the module ---- */
 
+/* Prints node i, which is not a leaf. */
 static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     switch (n->op) {
     case VC__OP_VEC: vc__spirv_vec(s, n, vc__result(i)); break;
@@ -9467,6 +9486,7 @@ static void vc__p_assign_name(vc__printer *g, vc__identifier *out, const char *w
     g->name_set[slot] = out->text;
 }
 
+/* Names the live objects: by the names of their declarations, otherwise after their kind. */
 static void vc__p_name_objects(vc__printer *g) {
     static const struct { uint16_t op; const char *name; } defaults[] = {
         { VC__OP_BUFFER, "data" }, { VC__OP_IMAGE, "picture" }, { VC__OP_PARAM, "value" }, { VC__OP_SHARED, "tile" },
@@ -9498,6 +9518,7 @@ static void vc__p_name_blocks(vc__printer *g) {
     }
 }
 
+/* Names the implicit arguments, those of buffers after the buffer: x_length. */
 static void vc__p_name_implicit(vc__printer *g) {
     static const char *const names[] = { "implicit", "threads", "groups", "group_base" };
     char wanted[2 * VC__NAME_BYTES], arg[VC__NAME_BYTES];
@@ -9905,6 +9926,7 @@ static void vc__p_elements(vc__printer *g, size_t line, vc_type type, const uint
     }
 }
 
+/* Prints leaf i where it is used: a constant, or a name. */
 static void vc__p_leaf(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
     char id[96];
@@ -9975,6 +9997,7 @@ static void vc__p_open_block(vc__printer *g) {
     g->indent++;
 }
 
+/* Prints the declaration of a variable, set to zero, or of a private array. */
 static void vc__p_variable(vc__printer *g, uint32_t i) {
     const vc__object *o = &g->l->object[g->l->node[i].x];
     const char *name = g->object[g->l->node[i].x].text;
@@ -10212,6 +10235,7 @@ static void vc__p_atomic_result(vc__printer *g, uint32_t i) {
 
 static void vc__p_fence(vc__printer *g, uint32_t i) { g->d->fence(g, i); }
 
+/* Prints node i as a statement, unless it is printed inside another expression or prints nothing. */
 static void vc__p_statement(vc__printer *g, uint32_t i) {
     static const struct { uint16_t op; void (*print)(vc__printer *g, uint32_t i); } printers[] = {
         { VC__OP_VAR, vc__p_variable }, { VC__OP_ARRAY, vc__p_variable }, { VC__OP_STORE, vc__p_store },
@@ -10589,6 +10613,7 @@ static void vc__glsl_extensions(vc__printer *g) {
     vc__glsl_subgroup_extensions(g);
 }
 
+/* Prints the struct of scalars for a vector type in memory, and its conversions if they are used. */
 static void vc__glsl_struct(vc__printer *g, vc_type type) {
     static const char *const members[5] = { "", "x", "x, y", "x, y, z", "x, y, z, w" };
     vc_type scalar = vc__is_bool(type) ? (vc_type)VC_U32 : vc__scalar(type);
@@ -10703,6 +10728,7 @@ static void vc__glsl_table(vc__printer *g, uint32_t object) {
     vc__p_put(g, ");\n");
 }
 
+/* Prints all declarations outside of main: structs, images, buffers, argument block, shared arrays, tables. */
 static void vc__glsl_globals(vc__printer *g) {
     char type[32];
     for (uint32_t i = 0; i < 64; i++) if ((g->structs >> i) & 1) vc__glsl_struct(g, i);
@@ -10834,6 +10860,7 @@ static void vc__glsl_element(vc__printer *g, const vc__node *n, bool read) {
     vc__glsl_lvalue(g, n);
 }
 
+/* Prints the statement of atomic i. */
 static void vc__glsl_atomic(vc__printer *g, uint32_t i) {
     static const vc__cas_loop loops[2] = {
         { "uintBitsToFloat", "floatBitsToUint", "atomicCompSwap", vc__glsl_element },
@@ -11011,6 +11038,7 @@ static const char *vc__c_vector_close(const vc__printer *g, vc_type type, bool f
     return vc__c_language(g) == VC__C_CUDA && (!fold || vc__c_is_struct(VC__C_CUDA, type)) ? " }" : ")";
 }
 
+/* Prints a constant vector. */
 static void vc__c_vector(vc__printer *g, vc_type type, const uint64_t *bits, bool fold) {
     char text[40];
     vc__p_put(g, "%s", vc__c_vector_open(g, type, fold, text));
@@ -11064,6 +11092,7 @@ static const char *vc__c_pattern(const vc__printer *g, const vc__node *n) {
     return pattern[columns[vc__kind(type)]];
 }
 
+/* Prints a vector made of components. */
 static void vc__c_construct(vc__printer *g, const vc__node *n) {
     char text[40];
     uint32_t count;
@@ -11119,6 +11148,7 @@ static bool vc__c_is_read_only_load(const vc__printer *g, const vc__node *n, con
            && !vc__c_is_struct(VC__C_CUDA, n->type) && vc__p_reads_constant(g, n);
 }
 
+/* Prints a load. A packed vector of 3 is loaded by vload3, read-only memory of CUDA by __ldg. */
 static void vc__c_load(vc__printer *g, const vc__node *n) {
     const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
     bool word = n->type == VC_BOOL && o->op != VC__OP_VAR, read_only = vc__c_is_read_only_load(g, n, o);
@@ -11135,6 +11165,7 @@ static void vc__c_load(vc__printer *g, const vc__node *n) {
     vc__p_put(g, word ? " != 0)" : "");
 }
 
+/* Prints a store. */
 static void vc__c_store(vc__printer *g, const vc__node *n) {
     const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
     if (vc__c_is_packed(g, o)) {
@@ -11166,6 +11197,7 @@ static void vc__c_element(vc__printer *g, const vc__node *n, bool read) {
     vc__c_atomic_pointer(g, n, vc__to_bits(n->type), read);
 }
 
+/* Prints the statement of atomic i. */
 static void vc__c_atomic(vc__printer *g, uint32_t i) {
     static const vc__cas_loop loops[2][2] = {
         { { "__uint_as_float", "__float_as_uint", "atomicCAS", vc__c_element },
@@ -12527,6 +12559,7 @@ static void vc__dump_lanes(vc_kernel *k, const vc__node *n) {
     if ((n->x & 15u) == VC__LANES_CLUSTER) vc__dump_put(k, " %u", (unsigned)(n->x >> 4));
 }
 
+/* Prints operands and other properties of a node. */
 static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     uint32_t i = 0, count = vc__op[n->op].operands;
     const uint32_t *a = n->a;
@@ -12611,6 +12644,7 @@ static void vc__dump_head(vc_kernel *k) {
     }
 }
 
+/* Prints the whole text of vc_dump. */
 static void vc__dump_listing(vc_kernel *k, const vc__listing *l) {
     uint32_t depth = 0;
     k->dump.length = 0;
@@ -13720,6 +13754,7 @@ static void vc__push_path(vc_kernel *k, vc_ref *r, vc_type array, vc_type elemen
     r->path = n == VC__NIL ? 0 : n + 1;
 }
 
+/* Reports that element i is out of range for a ref. Returns false. */
 static bool vc__fail_element(vc_kernel *k, const char *call, const vc_ref *r, int64_t i) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (r->inside & VC__INSIDE_ELEMENT)
@@ -17592,6 +17627,8 @@ static vc_val vc__check_index(vc_kernel *k, const char *call, const vc_ref *r, v
     return index;
 }
 
+/* Checks the indices of arrays inside an element. If one is out of range, the index of `piece`, the ref to the scalar
+   or vector in it, becomes the largest one, which is out of range too. */
 static void vc__check_arrays(vc_kernel *k, const char *call, const vc_ref *r, vc_ref *piece) {
     vc_val all = vc__no_value();
     k->checks = false;
@@ -17637,6 +17674,7 @@ static void vc__store_checked(vc_kernel *k, const char *call, const vc_ref *r, u
     k->checks = true;
 }
 
+/* Records an atomic operation that is executed only if its index is in range; otherwise *old is 0. */
 static void vc__atomic_checked(vc_kernel *k, const char *call, uint32_t op, const vc_ref *r, uint32_t value,
                                vc_val *old) {
     vc_val inside, before;
@@ -17776,6 +17814,7 @@ static uint32_t vc__image_flags(const vc_kernel *k, uint32_t node) {
     return node == VC__NIL ? 0 : k->node[node].flags & VC__NODE_VARIES;
 }
 
+/* Records an image operation. at: the coordinates; more: another operand or VC__NIL; x: its constant. */
 static vc_val vc__image_record(vc_kernel *k, uint32_t op, vc_type type, uint32_t image, uint32_t at, uint32_t more,
                                uint32_t x) {
     uint32_t flags = vc__image_flags(k, at) | vc__image_flags(k, more);
@@ -17972,6 +18011,7 @@ static bool vc__check_device(const vc_info *info, const vd_device_info *d) {
     return false;
 }
 
+/* Converts the description of an argument. */
 static void vc__glue_arg(vd_arg_info *to, const vc_arg_info *from) {
     memset(to, 0, sizeof *to);
     to->name = from->name;
@@ -18050,6 +18090,7 @@ static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc_kernel 
     return vd_kernel_create(ctx, &desc);
 }
 
+/* Body of vd_kernel_build: generates the code and creates the kernel. Sets the error on failure. */
 static struct vd_kernel vc__glue_build(struct vd_context *ctx, vc_kernel *k) {
     /* indexed by vc__missing_resource */
     static const vd_result results[] = { VD_ERROR_INVALID, VD_ERROR_OUT_OF_MEMORY, VD_ERROR_UNSUPPORTED };

@@ -2396,6 +2396,7 @@ typedef struct vd__tuner_key {
     uint64_t words[10];
 } vd__tuner_key;
 
+/* Sets the key of the timings: plan, choice, device, driver and the fields of the tuner. */
 static void vd__tuner_key_make(vd__tuning *s) {
     const vd_plan_tuner *t = s->tuner;
     const vd_device_info *d = vd_device(s->plan->ctx, 0);
@@ -2447,6 +2448,7 @@ static vd_result vd__tuned_get(vd_context *ctx, void **data, void *user) {
     return VD_OK;
 }
 
+/* Adds timings to the list of the context, or replaces them. */
 static vd_result vd__tuned_put(vd_context *ctx, void **data, void *user) {
     vd__tuning *s = (vd__tuning *)user;
     vd_allocator allocator = vd_context_allocator(ctx);
@@ -2598,6 +2600,7 @@ static vd_result vd__tuner_build(vd__tuning *s, uint32_t first) {
 
 /* ---- timing ---- */
 
+/* Returns the median of the rounds. */
 static double vd__tuner_median(const double *values) {
     double sorted[VD__TUNER_ROUNDS];
     uint32_t j;
@@ -4980,6 +4983,8 @@ static uint32_t vd__fft_lane_offsets(const vd__fft_pass *pass, bool out, uint32_
 /* Counts of the different values of 32-byte sectors and of elements among addresses in elements of `bytes` bytes. */
 typedef struct vd__fft_sectors { double touched, needed; } vd__fft_sectors;
 
+/* Adds the sectors that `count` accesses of neighbouring threads touch, and those that their bytes would fill. at:
+   offsets in elements of `bytes` bytes. */
 static void vd__fft_count_sectors(const uint64_t *at, uint32_t count, uint32_t bytes, vd__fft_sectors *sum) {
     for (uint32_t i = 0; i < count; i++) {
         bool new_sector = true, new_element = true;
@@ -5980,6 +5985,8 @@ static vd_result vd__fft_try_direction(vd_fft *p, vd__trial *t) {
     const vc_info *info = result || !t->k ? NULL : vd__trial_reflect(t);
     if (!result && !info) result = vd__trial_error(t, "hooks");
     if (!result) result = vd__arguments_note_access(t, info);
+    /* vd__fft_try_hook passes an element from shared memory to the load hook and stores the result of the store hook in
+       the buffer of argument 3: they are in live code only if the hook uses the element, or stores something */
     if (!result) h->ignores_input[t->direction] = !info->shared_bytes;
     if (!result) h->stores_nothing[t->direction] = !info->args[3].access;
     vc_free(t->k);
@@ -7776,6 +7783,7 @@ static vd_type vd__reduce_extra_type(const vd_reduce_desc *d) {
     return vd__reduce_is_arg(d->op) ? d->type : vd__reduce_out_type(d);
 }
 
+/* Applies an operation to two values. */
 static vc_val vd__reduce_combine(vc_combine op, vc_val a, vc_val b) {
     switch (op) {
     case VC_MUL: return vc_mul(a, b);
@@ -8897,6 +8905,7 @@ static vd_result vd__reduce_try_fragments(vd_reduce *p) {
     return result ? result : vd_plan_fragment_check(&p->base, &p->combine);
 }
 
+/* vd_plan_kind.make of reductions. */
 static vd_result vd__reduce_make(void *plan, const void *desc) {
     vd_reduce *p = (vd_reduce *)plan;
     p->desc = *(const vd_reduce_desc *)desc;
@@ -9985,6 +9994,7 @@ static vd_result vd__scan_make(void *plan, const void *desc) {
     return vd__scan_make_with((vd_scan *)plan, (const vd_scan_desc *)desc, NULL);
 }
 
+/* vd_plan_kind.make of compactions. */
 static vd_result vd__compact_make(void *plan, const void *user_desc) {
     const vd_compact_desc *desc = (const vd_compact_desc *)user_desc;
     vd_scan_desc scan;
@@ -10633,6 +10643,7 @@ static vd_result vd__sort_make_counts(vd_sort *p) {
     return p->counts.id ? VD_OK : vd_error_result();
 }
 
+/* vd_plan_kind.make of sorts. */
 static vd_result vd__sort_make(void *plan, const void *desc) {
     vd_sort *p = (vd_sort *)plan;
     p->desc = *(const vd_sort_desc *)desc;
@@ -10746,6 +10757,7 @@ static void vd__histogram_record(vc_kernel *k, vd_histogram *p, bool shared) {
     }
 }
 
+/* vd_plan_kind.make of histograms. */
 static vd_result vd__histogram_make(void *plan, const void *desc) {
     vd_histogram *p = (vd_histogram *)plan;
     const vd_device_info *device = vd_device(p->base.ctx, 0);
@@ -11191,6 +11203,7 @@ static vd_result vd__top_plan(vd_top_k *p) {
     return vd__top_limit_iterations(p, d, max_threads);
 }
 
+/* vd_plan_kind.make of top-k. */
 static vd_result vd__top_make(void *plan, const void *desc) {
     vd_top_k *p = (vd_top_k *)plan;
     p->desc = *(const vd_top_k_desc *)desc;
@@ -11994,6 +12007,7 @@ typedef struct vd__shift {
     vd_plan_kernel kernel;
 } vd__shift;
 
+/* vd_plan_kind.make of vd_fft_shift: one thread for each element. */
 static vd_result vd__shift_make(void *plan, const void *desc) {
     vd__shift *p = (vd__shift *)plan;
     const vd__shift_desc *d = (const vd__shift_desc *)desc;
@@ -12132,6 +12146,7 @@ static vd_result vd__chirp_build(vd__chirp *p) {
     return vd_plan_kernel_build(&p->base, &p->kernel, k);
 }
 
+/* vd_plan_kind.make of the tables of Bluestein's algorithm. */
 static vd_result vd__chirp_make(void *plan, const void *user_desc) {
     vd__chirp *p = (vd__chirp *)plan;
     const vd__chirp_desc *d = (const vd__chirp_desc *)user_desc;
@@ -13769,6 +13784,7 @@ static vd_result vd__fft_check_io(const vd_fft *p, const vd_fft_io *io, vd_plan_
     return result;
 }
 
+/* Body of vd_fft_run: checks the buffers and records all passes. */
 static vd_result vd__fft_run(void *plan, vd_list *list, const void *user) {
     vd_fft *p = (vd_fft *)plan;
     const vd_fft_io *user_io = (const vd_fft_io *)user;
@@ -14163,6 +14179,7 @@ static void vd__convolve_add_argument(vd_fft_io *io, vd_named_arg *args, const c
     io->args = args;
 }
 
+/* Records the transform of the filters. */
 static vd_result vd__convolve_set_filter(void *plan, vd_list *list, const void *filter_buffer) {
     vd_convolve *p = (vd_convolve *)plan;
     vd_buffer filter = *(const vd_buffer *)filter_buffer;
@@ -14185,6 +14202,7 @@ VD_API vd_result vd_convolve_set_filter(vd_convolve *p, vd_list *list, vd_buffer
     return vd_plan_run(p, "vd_convolve_set_filter", vd__convolve_set_filter, list, &filter);
 }
 
+/* Records a convolution. user: vd_convolve_io. */
 static vd_result vd__convolve_run(void *plan, vd_list *list, const void *user) {
     vd_convolve *p = (vd_convolve *)plan;
     const vd_convolve_io *user_io = (const vd_convolve_io *)user;
@@ -14192,7 +14210,7 @@ static vd_result vd__convolve_run(void *plan, vd_list *list, const void *user) {
     uint64_t in_bytes = vd__convolve_bytes(p, p->desc.shape, (uint64_t)p->desc.batch * p->desc.channels);
     uint64_t out_bytes = vd__convolve_bytes(p, p->result, (uint64_t)p->desc.batch * p->desc.filters);
     vd_named_arg args[VD_PLAN_MAX_ARGUMENTS + 3];
-    vd_fft_io hooks;
+    vd_fft_io passed; /* args and arg_count: the user's, after those of the plan */
     vd_plan_role roles[VD__FFT_ALL_ROLES];
     vd_plan_io io = vd__plan_io_of(roles, 2);
     vd_result result = p->desc.map ? VD_OK : vd__convolve_check_filter_set(p);
@@ -14202,15 +14220,15 @@ static vd_result vd__convolve_run(void *plan, vd_list *list, const void *user) {
                             (int)VD_PLAN_MAX_ARGUMENTS);
     if (user_io->arg_count && !user_io->args)
         return vd_error_set(VD_ERROR_INVALID, "arg_count is %d, but args is NULL", user_io->arg_count);
-    memset(&hooks, 0, sizeof hooks);
+    memset(&passed, 0, sizeof passed);
     if (p->run->hooks.load) {
-        vd__convolve_add_argument(&hooks, args, "in", in);
-        vd__convolve_add_argument(&hooks, args, "out", out);
-        if (p->roots.id) vd__convolve_add_argument(&hooks, args, "roots", p->roots);
+        vd__convolve_add_argument(&passed, args, "in", in);
+        vd__convolve_add_argument(&passed, args, "out", out);
+        if (p->roots.id) vd__convolve_add_argument(&passed, args, "roots", p->roots);
     }
-    for (int i = 0; i < user_io->arg_count; i++) args[hooks.arg_count++] = user_io->args[i];
+    for (int i = 0; i < user_io->arg_count; i++) args[passed.arg_count++] = user_io->args[i];
     io.args = args;
-    io.arg_count = hooks.arg_count;
+    io.arg_count = passed.arg_count;
     vd__fft_roles(p->run, roles);
     roles[VD__FFT_IN] = vd__role_of("in", in, VD_BYTES, in_bytes, false);
     roles[VD__FFT_OUT] = vd__role_of("out", out, VD_BYTES, out_bytes, true);
@@ -14466,6 +14484,7 @@ VD_API vd_sort *vd_sort_create(vd_context *ctx, const vd_sort_desc *desc) {
 
 VD_API void vd_sort_destroy(vd_sort *p) { vd_plan_destroy(p); }
 
+/* Records all passes of a sort. */
 static vd_result vd__sort_run(void *plan, vd_list *list, const void *user_io) {
     vd_sort *p = (vd_sort *)plan;
     vd_sort_io io = *(const vd_sort_io *)user_io;
