@@ -6594,30 +6594,12 @@ static void vd__dummy_facts(vd_facts *f) {
     if (!f->concurrent_groups) f->concurrent_groups = VD__GROUPS_PER_UNIT * VD__LARGE_GPU_UNITS;
 }
 
-/* Describes the device: the caller's description, with typical values of a desktop GPU for fields that are zero. */
-static void vd__dummy_info(const vd_device_info *desc, vd_device_info *out) {
+/* Replaces limits that are zero by those of a typical desktop GPU. */
+static void vd__dummy_limits(vd_limits *l) {
     static const vd_limits typical = {
         { 65535, 65535, 65535 }, { 1024, 1024, 64 }, 1024, 48 << 10, 128, 16, 16, 32, 32, 32, 1ull << 31, 1ull << 31, 0,
         15, 256, 64 << 10
     };
-    memset(out, 0, sizeof *out);
-    if (desc) *out = *desc;
-    else {
-        out->features = ((1u << 14) - 1) | VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64 | VD_FEATURE_UNPACK_HALF
-                        | VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING;
-        out->type = VD_DEVICE_DISCRETE;
-        out->facts.forward_progress = true;
-    }
-    vd__dummy_facts(&out->facts);
-    out->backend = VD_BACKEND_DUMMY;
-    out->index = 0;
-    if (!out->name[0]) memcpy(out->name, "dummy", sizeof "dummy");
-    if (!out->device_memory) out->device_memory = 4ull << 30;
-    if (!(out->timestamp_ns > 0)) out->timestamp_ns = 1;
-    if (!out->timestamp_bits || out->timestamp_bits > 64) out->timestamp_bits = 64;
-    if (!desc) out->host_memory = 16ull << 30;
-    if (!out->api_version[0]) out->api_version[0] = 1;
-    vd_limits *l = &out->limits;
 #define VD__DUMMY_TYPICAL(field) if (!l->field) l->field = typical.field
     for (int i = 0; i < 3; i++) {
         VD__DUMMY_TYPICAL(max_groups[i]);
@@ -6637,6 +6619,28 @@ static void vd__dummy_info(const vd_device_info *desc, vd_device_info *out) {
     VD__DUMMY_TYPICAL(uniform_alignment);
     VD__DUMMY_TYPICAL(max_uniform_bytes);
 #undef VD__DUMMY_TYPICAL
+}
+
+/* Describes the device: the caller's description, with typical values of a desktop GPU for fields that are zero. */
+static void vd__dummy_info(const vd_device_info *desc, vd_device_info *out) {
+    memset(out, 0, sizeof *out);
+    if (desc) *out = *desc;
+    else {
+        out->features = ((1u << 14) - 1) | VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64 | VD_FEATURE_UNPACK_HALF
+                        | VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING;
+        out->type = VD_DEVICE_DISCRETE;
+        out->facts.forward_progress = true;
+    }
+    vd__dummy_facts(&out->facts);
+    out->backend = VD_BACKEND_DUMMY;
+    out->index = 0;
+    if (!out->name[0]) memcpy(out->name, "dummy", sizeof "dummy");
+    if (!out->device_memory) out->device_memory = 4ull << 30;
+    if (!(out->timestamp_ns > 0)) out->timestamp_ns = 1;
+    if (!out->timestamp_bits || out->timestamp_bits > 64) out->timestamp_bits = 64;
+    if (!desc) out->host_memory = 16ull << 30;
+    if (!out->api_version[0]) out->api_version[0] = 1;
+    vd__dummy_limits(&out->limits);
 }
 
 static vd_result vd__dummy_driver_open(vd__driver *driver) {
@@ -7506,24 +7510,41 @@ static void vd__vk_debug_prepare(const vd__driver *driver, vd__vk_debug *debug) 
     vd__free(&driver->host->allocator, list);
 }
 
-/* Creates the instance, loads its functions and, in debug mode, creates the messenger. */
-static vd_result vd__vk_instance_create(vd__driver *driver) {
+/* Lists the instance extensions to enable: those of debug mode, portability enumeration, and those of the window system
+   if all that it needs are installed, which vk->surfaces then says. Returns their number. */
+static uint32_t vd__vk_instance_names(vd__driver *driver, const vd__vk_debug *debug, const char *names[6],
+                                      bool *portability) {
     vd__vk_driver *vk = vd__vk_driver_of(driver);
-    vd__vk_debug debug;
-    vd__vk_debug_prepare(driver, &debug);
-    const char *names[6];
-    uint32_t name_count = 0;
-    for (; name_count < debug.name_count; name_count++) names[name_count] = debug.names[name_count];
-    uint32_t count;
+    uint32_t count, name_count = 0;
     VkExtensionProperties *list = vd__vk_instance_extensions(driver, NULL, &count);
-    bool portability = vd__vk_is_listed(list, count, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
-    if (portability) names[name_count++] = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
+    for (; name_count < debug->name_count; name_count++) names[name_count] = debug->names[name_count];
+    *portability = vd__vk_is_listed(list, count, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+    if (*portability) names[name_count++] = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
     const char *windows[] = { VK_KHR_SURFACE_EXTENSION_NAME, VK_EXT_SWAPCHAIN_COLOR_SPACE_EXTENSION_NAME,
                               vd__vk_window_systems[driver->host->window_system].extension };
     vk->surfaces = windows[2] && vd__vk_is_listed(list, count, windows[0]) && vd__vk_is_listed(list, count, windows[2]);
     for (size_t i = 0; i < VD__COUNT(windows) && vk->surfaces; i++)
         if (vd__vk_is_listed(list, count, windows[i])) names[name_count++] = windows[i];
     vd__free(&driver->host->allocator, list);
+    return name_count;
+}
+
+/* Debug mode: creates the messenger of the validation layer. Without it, messages are lost. */
+static void vd__vk_messenger_create(vd__vk_driver *vk, vd__vk_debug *debug) {
+    PFN_vkCreateDebugUtilsMessengerEXT create =
+        (PFN_vkCreateDebugUtilsMessengerEXT)vk->vkGetInstanceProcAddr(vk->instance, "vkCreateDebugUtilsMessengerEXT");
+    debug->messenger.pNext = NULL; /* validation features belong to VkInstanceCreateInfo only */
+    if (create && create(vk->instance, &debug->messenger, NULL, &vk->messenger)) vk->messenger = VK_NULL_HANDLE;
+}
+
+/* Creates the instance, loads its functions and, in debug mode, creates the messenger. */
+static vd_result vd__vk_instance_create(vd__driver *driver) {
+    vd__vk_driver *vk = vd__vk_driver_of(driver);
+    vd__vk_debug debug;
+    const char *names[6];
+    bool portability;
+    vd__vk_debug_prepare(driver, &debug);
+    uint32_t name_count = vd__vk_instance_names(driver, &debug, names, &portability);
     VD__VK_STRUCT(VkApplicationInfo, application, VK_STRUCTURE_TYPE_APPLICATION_INFO);
     application.pEngineName = "vkdispatch";
     application.engineVersion = VKDISPATCH_VERSION;
@@ -7545,11 +7566,7 @@ static vd_result vd__vk_instance_create(vd__driver *driver) {
     const char *missing = vd__vk_load_instance(vk);
     if (missing)
         return vd__fail(VD_ERROR_NO_DEVICE, "the Vulkan loader has no function %s, which Vulkan 1.2 requires", missing);
-    if (!debug.layer) return VD_OK;
-    PFN_vkCreateDebugUtilsMessengerEXT create =
-        (PFN_vkCreateDebugUtilsMessengerEXT)vk->vkGetInstanceProcAddr(vk->instance, "vkCreateDebugUtilsMessengerEXT");
-    debug.messenger.pNext = NULL; /* validation features belong to VkInstanceCreateInfo only */
-    if (create && create(vk->instance, &debug.messenger, NULL, &vk->messenger)) vk->messenger = VK_NULL_HANDLE;
+    if (debug.layer) vd__vk_messenger_create(vk, &debug);
     return VD_OK;
 }
 
@@ -10530,20 +10547,29 @@ static VD__NOINLINE vd_result vd__vk_changes_record(vd__device *dev, uint32_t qu
     return vd__vk_buffer_end(vk, vkc, p->buffer);
 }
 
-static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__submission *s) {
-    vd__vk_device *vk = vd__vk_device_of(dev);
-    uint64_t wait_values[VD_MAX_QUEUES + 1], signal_values[2] = { s->value, 0 };
-    VkCommandBuffer buffers[2] = { NULL, NULL };
-    uint32_t buffer_count = 0;
+/* Lists the command buffers of a submission: one that changes arguments or begins with a barrier, and the commands. */
+static vd_result vd__vk_submission_buffers(vd__device *dev, uint32_t queue, const vd__submission *s,
+                                           VkCommandBuffer buffers[2], uint32_t *count) {
+    *count = 0;
     if (s->change_count) {
-        vd_result r = vd__vk_changes_record(dev, queue, s, &buffers[buffer_count++]);
+        vd_result r = vd__vk_changes_record(dev, queue, s, &buffers[(*count)++]);
         if (r) return r;
     } else if (s->commands && s->barrier_first) {
         vd_result r = vd__vk_barrier_buffer_record(dev, vd__vk_commands_of(s->commands));
         if (r) return r;
-        buffers[buffer_count++] = vd__vk_commands_of(s->commands)->barrier_buffer;
+        buffers[(*count)++] = vd__vk_commands_of(s->commands)->barrier_buffer;
     }
-    if (s->commands) buffers[buffer_count++] = vd__vk_commands_of(s->commands)->buffer;
+    if (s->commands) buffers[(*count)++] = vd__vk_commands_of(s->commands)->buffer;
+    return VD_OK;
+}
+
+static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__submission *s) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    uint64_t wait_values[VD_MAX_QUEUES + 1], signal_values[2] = { s->value, 0 };
+    VkCommandBuffer buffers[2] = { NULL, NULL };
+    uint32_t buffer_count;
+    vd_result r = vd__vk_submission_buffers(dev, queue, s, buffers, &buffer_count);
+    if (r) return r;
     VkSemaphore wait_semaphores[VD_MAX_QUEUES + 1], signal_semaphores[2] = { vk->timelines[queue], VK_NULL_HANDLE };
     VkPipelineStageFlags wait_stages[VD_MAX_QUEUES + 1];
     uint32_t wait_count = s->wait_count, signal_count = 1;
@@ -16027,26 +16053,8 @@ static vd__sharing vd__import_sharing(const vd_buffer_desc *desc) {
     return desc->external ? VD__SHARE_HANDLE : (vd__sharing)(VD__SHARE_ADDRESS + (int)desc->import);
 }
 
-/* Checks the fields of the desc that import or export memory. */
-static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *desc, const char *name, uint64_t size) {
-    uint32_t mask = desc->devices ? desc->devices : (1u << ctx->device_count) - 1;
-    const vd__device *dev = &ctx->devices[vd__lowest_bit(mask)].device;
-    bool imports = desc->address || desc->external;
-    if ((unsigned)desc->import > VD_IMPORT_CL_MEM)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.import is %d, not a valid "
-                             "vd_import (0 to %d)", (int)desc->import, VD_IMPORT_CL_MEM);
-    if (!imports && (desc->import || desc->address_offset))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%s is set, but desc.address is 0",
-                             desc->import ? "desc.import" : "desc.address_offset");
-    if (!imports && desc->release)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
-                             "desc.release is set, but neither desc.address nor desc.external is");
-    if (!imports && !desc->exportable) return VD_OK;
-    if (mask & (mask - 1))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.%s is set, which needs exactly one "
-                             "device, but the device mask is 0x%x; set desc.devices",
-                             desc->address ? "address" : desc->external ? "external" : "exportable", (unsigned)mask);
-    if (!imports) return vd__sharing_possible(dev, name, VD__SHARE_EXPORT);
+/* Checks a desc that imports memory to a device. size: bytes of the buffer. */
+static vd_result vd__import_check(const vd__device *dev, const vd_buffer_desc *desc, const char *name, uint64_t size) {
     if (desc->exportable || (desc->address && desc->external))
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%s",
                              desc->exportable ? "memory from desc.address or desc.external cannot be exportable"
@@ -16071,6 +16079,28 @@ static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *
                              "desc.address 0x%llx + desc.address_offset %llu + size %llu exceeds the address space",
                              VD__U(desc->address), VD__U(desc->address_offset), VD__U(size));
     return desc->external ? vd__external_check(dev, name, desc->external, desc->address_offset + size) : VD_OK;
+}
+
+/* Checks the fields of the desc that import or export memory. */
+static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *desc, const char *name, uint64_t size) {
+    uint32_t mask = desc->devices ? desc->devices : (1u << ctx->device_count) - 1;
+    const vd__device *dev = &ctx->devices[vd__lowest_bit(mask)].device;
+    bool imports = desc->address || desc->external;
+    if ((unsigned)desc->import > VD_IMPORT_CL_MEM)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.import is %d, not a valid "
+                             "vd_import (0 to %d)", (int)desc->import, VD_IMPORT_CL_MEM);
+    if (!imports && (desc->import || desc->address_offset))
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%s is set, but desc.address is 0",
+                             desc->import ? "desc.import" : "desc.address_offset");
+    if (!imports && desc->release)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
+                             "desc.release is set, but neither desc.address nor desc.external is");
+    if (!imports && !desc->exportable) return VD_OK;
+    if (mask & (mask - 1))
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.%s is set, which needs exactly one "
+                             "device, but the device mask is 0x%x; set desc.devices",
+                             desc->address ? "address" : desc->external ? "external" : "exportable", (unsigned)mask);
+    return imports ? vd__import_check(dev, desc, name, size) : vd__sharing_possible(dev, name, VD__SHARE_EXPORT);
 }
 
 /* Checks a buffer desc and resolves its shape and its size in bytes. */
@@ -16366,6 +16396,38 @@ static vd_result vd__image_info_check(const vd__device *dev, const vd_kernel_des
                          "VD_F32, VD_I32 or VD_U32", i, name, (int)a->dim, (int)a->format, (unsigned)a->type);
 }
 
+/* Checks the binding number of argument i of a kernel desc. */
+static vd_result vd__arg_info_check_binding(const vd_kernel_desc *desc, int i) {
+    const vd_arg_info *a = &desc->args[i];
+    if (a->location > 63)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
+                             "argument %d '%s' has binding %u, but the limit is 63", i, a->name ? a->name : "",
+                             (unsigned)a->location);
+    for (int j = 0; j < i; j++)
+        if (vd__descriptor_of(&desc->args[j]) && desc->args[j].location == a->location)
+            return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "arguments %d and %d both have "
+                                 "binding %u", j, i, (unsigned)a->location);
+    return VD_OK;
+}
+
+/* Checks size and offset of argument i of a kernel desc, which is in the argument block. */
+static vd_result vd__arg_info_check_block(const vd_kernel_desc *desc, int i) {
+    const vd_arg_info *a = &desc->args[i];
+    const char *name = a->name ? a->name : "";
+    uint32_t size = a->kind != VD_ARG_VALUE ? 8 : a->type ? vd_type_size(a->type) : a->size;
+    if (!size || a->size != size)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
+                             "argument %d '%s' has %u bytes in the argument block, but %s has %u", i, name,
+                             (unsigned)a->size, a->kind == VD_ARG_VALUE     ? vd_type_name(a->type)
+                                                : a->kind == VD_ARG_ADDRESS ? "an address" : "the handle of an image",
+                             size);
+    if (a->location > desc->argument_bytes || size > desc->argument_bytes - a->location)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
+                             "argument %d '%s' ends at byte %llu, but the argument block has %u bytes", i, name,
+                             VD__U(a->location) + size, (unsigned)desc->argument_bytes);
+    return VD_OK;
+}
+
 /* Checks argument i of a kernel desc. */
 static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
@@ -16392,26 +16454,9 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
                              "argument %d '%s' is a uniform block, but its kind is not VD_ARG_BINDING, or its access "
                              "has VD_WRITE", i, name);
-    if (vd__descriptor_of(a) && a->location > 63)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
-                             "argument %d '%s' has binding %u, but the limit is 63", i, name,
-                             (unsigned)a->location);
-    if (vd__descriptor_of(a)) {
-        for (int j = 0; j < i; j++)
-            if (vd__descriptor_of(&desc->args[j]) && desc->args[j].location == a->location)
-                return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "arguments %d and %d both have "
-                                     "binding %u", j, i, (unsigned)a->location);
-        return VD_OK;
-    }
-    uint32_t size = a->kind != VD_ARG_VALUE ? 8 : a->type ? vd_type_size(a->type) : a->size;
-    if (!size || a->size != size)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "argument %d '%s' has %u bytes in the argument block, but %s has %u", i, name,
-                             (unsigned)a->size, a->kind == VD_ARG_ADDRESS ? "an address" : vd_type_name(a->type), size);
-    if (a->location > desc->argument_bytes || size > desc->argument_bytes - a->location)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "argument %d '%s' ends at byte %llu, but the argument block has %u bytes", i, name,
-                             VD__U(a->location) + size, (unsigned)desc->argument_bytes);
+    if (vd__descriptor_of(a)) return vd__arg_info_check_binding(desc, i);
+    vd_result r = vd__arg_info_check_block(desc, i);
+    if (r) return r;
     return a->kind == VD_ARG_ADDRESS ? vd__features_check(dev, desc->name, VD_FEATURE_ADDRESS) : VD_OK;
 }
 
@@ -16525,9 +16570,8 @@ static VD__COLD vd_result vd__formats_check(const vd_kernel_desc *desc) {
     return VD_OK;
 }
 
-/* Checks a kernel desc, whose defaults are set, against one device. */
-static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *desc) {
-    uint32_t bindings = 0, uniforms = 0;
+/* Checks the lengths of the arrays of a kernel desc, and the size of the argument block. */
+static vd_result vd__kernel_check_counts(const vd_kernel_desc *desc) {
     if (desc->arg_count < 0 || desc->arg_count > VD_MAX_ARGS)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
                              "desc.arg_count is %d, but must be 0 to %d", desc->arg_count, VD_MAX_ARGS);
@@ -16542,19 +16586,14 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
                              "desc.argument_bytes is %u, but must be a multiple of 4 and at most %d",
                              (unsigned)desc->argument_bytes, VD_MAX_ARGUMENT_BYTES);
-    for (int i = 0; i < desc->arg_count; i++) {
-        vd_result r = vd__arg_info_check(dev, desc, i);
-        if (r) return r;
+    return VD_OK;
+}
+
+/* Checks the numbers of storage buffers and uniform blocks that are bindings against the limits of a device. */
+static vd_result vd__kernel_check_bindings(const vd__device *dev, const vd_kernel_desc *desc) {
+    uint32_t bindings = 0, uniforms = 0;
+    for (int i = 0; i < desc->arg_count; i++)
         if (desc->args[i].kind == VD_ARG_BINDING) (*(desc->args[i].uniform ? &uniforms : &bindings))++;
-    }
-    for (int i = 0; i < desc->implicit_count; i++) {
-        vd_result r = vd__implicit_info_check(desc, i);
-        if (r) return r;
-    }
-    int by = desc->threads_arg;
-    if (by < 0 || by > desc->arg_count || (by && desc->args[by - 1].kind == VD_ARG_VALUE))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "desc.threads_arg is %d, which is not "
-                             "1 + the index of a buffer argument", by);
     if (bindings > dev->info.limits.max_bindings)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
                              "the kernel has %u buffers by binding, but the device's limit is %u (max_bindings)",
@@ -16563,7 +16602,21 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
                              "the kernel has %u uniform blocks, but the device's limit is %u (max_uniform_blocks)",
                              uniforms, dev->info.limits.max_uniform_blocks);
-    vd_result r = vd__formats_check(desc);
+    return VD_OK;
+}
+
+/* Checks a kernel desc, whose defaults are set, against one device. */
+static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *desc) {
+    vd_result r = vd__kernel_check_counts(desc);
+    for (int i = 0; !r && i < desc->arg_count; i++) r = vd__arg_info_check(dev, desc, i);
+    for (int i = 0; !r && i < desc->implicit_count; i++) r = vd__implicit_info_check(desc, i);
+    if (r) return r;
+    int by = desc->threads_arg;
+    if (by < 0 || by > desc->arg_count || (by && desc->args[by - 1].kind == VD_ARG_VALUE))
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "desc.threads_arg is %d, which is not "
+                             "1 + the index of a buffer argument", by);
+    r = vd__kernel_check_bindings(dev, desc);
+    if (!r) r = vd__formats_check(desc);
     if (!r) r = vd__features_check(dev, desc->name, desc->features);
     return r ? r : vd__local_size_check(dev, desc);
 }
@@ -20888,9 +20941,11 @@ static void vd__ticks_convert(vd__context_device *dev, uint64_t submitted_ns, ui
     clock->ns += (uint64_t)(int64_t)((double)since * info->timestamp_ns);
     clock->ticks = first;
     clock->host_ns = submitted_ns;
-    for (uint32_t i = 0; i < count; i++) { /* each is hardly earlier than the one before it */
-        first = vd__tick_extend(ticks[i], info->timestamp_bits, first + mask / 4);
-        ticks[i] = clock->ns + (uint64_t)(int64_t)((double)(int64_t)(first - clock->ticks) * info->timestamp_ns);
+    /* A tick may be a little earlier than the one before it, or later by up to 3/4 of the counter's range. */
+    uint64_t tick = first;
+    for (uint32_t i = 0; i < count; i++) {
+        tick = vd__tick_extend(ticks[i], info->timestamp_bits, tick + mask / 4);
+        ticks[i] = clock->ns + (uint64_t)(int64_t)((double)(int64_t)(tick - clock->ticks) * info->timestamp_ns);
     }
 }
 
@@ -25374,6 +25429,29 @@ static vd_result vd__kernel_copy_desc(vd_context *ctx, vd__kernel *k, const vd_k
     return VD_OK;
 }
 
+/* Sets what dispatches need of argument i, and counts it. */
+static void vd__kernel_fill_param(vd__kernel *k, int i) {
+    vd_arg_info *a = &k->args[i];
+    vd__param *p = &k->params[i];
+    uint32_t scalar = vd__scalar_size(a->type);
+    if (!a->align) a->align = scalar ? scalar : 4;
+    p->kind = (uint8_t)a->kind;
+    p->written = (a->access & VD_WRITE) != 0;
+    p->uniform = a->uniform;
+    p->type = a->type;
+    p->location = a->location;
+    p->size = (uint16_t)a->size;
+    p->align = (uint8_t)vd__log2(a->align);
+    p->buffer_index = (uint8_t)k->buffer_count;
+    p->binding_index = 0; /* the bindings are in the order of their numbers */
+    for (int j = 0; j < k->arg_count; j++)
+        p->binding_index = (uint8_t)(p->binding_index
+                                     + (vd__descriptor_of(&k->args[j]) && k->args[j].location < a->location));
+    k->buffer_count += a->kind != VD_ARG_VALUE && a->kind != VD_ARG_SAMPLER;
+    k->image_count += a->kind > VD_ARG_VALUE;
+    if (vd__descriptor_of(a)) k->binding_count++;
+}
+
 /* Sets the fields of a kernel that are derived from its desc. */
 static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
     k->arg_count = desc->arg_count;
@@ -25387,26 +25465,8 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
     memcpy(k->local_size, desc->local_size, sizeof k->local_size);
     uint32_t member_bytes = 4 * (uint32_t)k->implicit_count; /* of the argument block, without padding */
     for (int i = 0; i < k->arg_count; i++) {
-        const vd_arg_info *a = &k->args[i];
-        vd__param *p = &k->params[i];
-        p->kind = (uint8_t)a->kind;
-        p->written = (a->access & VD_WRITE) != 0;
-        p->uniform = a->uniform;
-        p->buffer_index = (uint8_t)k->buffer_count;
-        k->buffer_count += a->kind != VD_ARG_VALUE && a->kind != VD_ARG_SAMPLER;
-        k->image_count += a->kind > VD_ARG_VALUE;
-        p->type = a->type;
-        p->location = a->location;
-        p->size = (uint16_t)a->size;
-        uint32_t scalar = vd__scalar_size(a->type), align = a->align ? a->align : scalar ? scalar : 4;
-        p->align = (uint8_t)vd__log2(align);
-        k->args[i].align = align;
-        p->binding_index = 0;
-        for (int j = 0; j < k->arg_count; j++)
-            p->binding_index = (uint8_t)(p->binding_index
-                                         + (vd__descriptor_of(&k->args[j]) && k->args[j].location < a->location));
-        if (vd__descriptor_of(a)) k->binding_count++;
-        else member_bytes += a->size;
+        vd__kernel_fill_param(k, i);
+        if (!vd__descriptor_of(&k->args[i])) member_bytes += k->args[i].size;
     }
     for (int i = 0; i < k->implicit_count; i++)
         if (k->implicit[i].kind == VD_IMPLICIT_GROUP_BASE) k->splittable[k->implicit[i].axis] = true;

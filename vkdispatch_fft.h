@@ -13425,17 +13425,13 @@ static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__ff
 /* Definitions of the other public functions, which check arguments and call the rooms above, and of the functions that
    make plans of transforms. */
 
-/* Computes the layout of an array from the counts and strides of a desc, by default in C order. Only in the input may
-   several elements share memory. prefix: "in" or "out", for messages. */
-static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_role role, const uint64_t *start, const uint64_t *count,
-                                     const uint64_t *stride, const char *prefix) {
-    vd__fft_layout *l = &p->layout[role];
-    bool has_strides = stride[0] || stride[1] || stride[2] || stride[3];
+/* Sets the starts and counts of an array from those of a desc, by default the shape. prefix: "in" or "out", for
+   messages. */
+static vd_result vd__fft_set_counts(const vd_fft *p, vd__fft_role role, const uint64_t *start, const uint64_t *count,
+                                    const uint64_t *stride, const char *prefix, vd__fft_layout *l) {
     const char *arrays = p->kind != VD_FFT_REAL || p->convolution.batch ? "" : role == VD__FFT_IN ? " of the reals"
                                                                                            : " of the half spectrum";
-    uint32_t i, order[4];
-    uint64_t dense = 1;
-    for (i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 4; i++) {
         if (i >= p->dimensions && (start[i] || count[i] || stride[i]))
             return vd_error_set(VD_ERROR_INVALID, "%s_%s[%u] is %llu, but the shape is %u-dimensional", prefix,
                                 start[i] ? "start" : count[i] ? "count" : "stride", i,
@@ -13453,12 +13449,26 @@ static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_role role, const uint64_
                                 prefix, i, (unsigned long long)l->count[i], i, arrays, (unsigned long long)p->shape[i],
                                 p->axes >> i & 1 ? "" : " and is not transformed");
     }
-    for (i = p->dimensions; i-- > 0; dense *= l->count[i]) l->stride[i] = has_strides ? stride[i] : dense;
+    return VD_OK;
+}
+
+/* Sets the strides of an array from those of a desc, by default in C order without gaps. */
+static void vd__fft_set_strides(const vd_fft *p, const uint64_t *stride, vd__fft_layout *l) {
+    bool has_strides = stride[0] || stride[1] || stride[2] || stride[3];
+    uint64_t dense = 1;
+    for (uint32_t i = p->dimensions; i-- > 0; dense *= l->count[i]) l->stride[i] = has_strides ? stride[i] : dense;
+}
+
+/* Computes the span of an array, one dimension after the other in the order of their strides. Only in the input may
+   several elements share memory, which *overlaps reports. */
+static vd_result vd__fft_set_span(const vd_fft *p, vd__fft_role role, const char *prefix, vd__fft_layout *l,
+                                  bool *overlaps) {
+    uint32_t i, order[4];
     vd__fft_sort_dimensions(p, l, order);
     for (l->span = 1, i = p->dimensions; i-- > 0;) {
         uint64_t n = l->count[order[i]], step = l->stride[order[i]];
         if (n == 1) continue;
-        if (step < l->span && role == VD__FFT_IN && step) p->in_overlaps = true;
+        if (step < l->span && role == VD__FFT_IN && step) *overlaps = true;
         else if (step < l->span)
             return vd_error_set(VD_ERROR_INVALID, "%s_stride[%u] is %llu, but must be at least %llu so that "
                                 "elements do not overlap", prefix, order[i], (unsigned long long)step,
@@ -13470,6 +13480,17 @@ static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_role role, const uint64_
         l->span += (n - 1) * step;
     }
     return VD_OK;
+}
+
+/* Computes the layout of an array from the starts, counts and strides of a desc. prefix: "in" or "out", for
+   messages. */
+static vd_result vd__fft_make_layout(vd_fft *p, vd__fft_role role, const uint64_t *start, const uint64_t *count,
+                                     const uint64_t *stride, const char *prefix) {
+    vd__fft_layout *l = &p->layout[role];
+    vd_result result = vd__fft_set_counts(p, role, start, count, stride, prefix, l);
+    if (result) return result;
+    vd__fft_set_strides(p, stride, l);
+    return vd__fft_set_span(p, role, prefix, l, &p->in_overlaps);
 }
 
 static vd_result vd__fft_make_out_layout(vd_fft *p, const vd_fft_desc *desc) {
@@ -14067,10 +14088,9 @@ static size_t vd__fft_print_sectors(char *text, size_t size, const vd_fft *p, co
     return used;
 }
 
-/* Prints the line of a pass. */
-static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const vd__fft_pass *pass) {
+/* Prints what a pass transforms. */
+static size_t vd__fft_print_transforms(char *text, size_t size, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
-    vd__fft_choice choice = vd__fft_choice_of(s);
     size_t used = vd__fft_print(text, size,
                                 pass->real.fold_only            ? "bins combined with their mirror images"
                                 : s->n == 1 && vd__fft_has_spectrum(pass) ? "single elements"
@@ -14079,13 +14099,18 @@ static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const
                                 s->size[0]);
     for (uint32_t j = 1; j < s->axes; j++) used += vd__fft_print(text + used, size - used, " by %llu", s->size[j]);
     if (pass->real.kind) used += vd__real_print(text + used, size - used, &pass->real);
-    if (pass->real.fold_only) return used + vd__fft_print(text + used, size - used, "\n", 0);
     if (pass->bluestein_length)
         used += vd__fft_print(text + used, size - used, " (Bluestein for length %llu)", pass->bluestein_length);
     if (pass->chirp.n) {
         used += vd__fft_print(text + used, size - used, " (Bluestein for length %llu", pass->chirp.n);
         used += vd__fft_print(text + used, size - used, " with convolutions of %llu)", pass->chirp.m);
     }
+    return used;
+}
+
+/* Prints the shape of a pass. */
+static size_t vd__fft_print_shape(char *text, size_t size, const vd_fft *p, const vd__fft_shape *s) {
+    size_t used = 0;
     for (uint32_t j = 0; j < s->stages; j++) {
         const char *format = j == 0                          ? " = %llu"
                              : s->register_exchange >> j & 1 ? " + %llu"
@@ -14103,9 +14128,13 @@ static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const
                           s->ffts_per_group);
     if (s->slices > 1) used += vd__fft_print(text + used, size - used, ", exchange in %llu slices", s->slices);
     if (s->split_components) used += vd__fft_print(text + used, size - used, ", re and im exchanged separately", 0);
-    used += vd__fft_print(text + used, size - used, ", %llu bytes of shared memory",
-                          vd__fft_shared_words(s) * vc_type_size(p->real));
-    used += vd__fft_print_sectors(text + used, size - used, p, pass);
+    return used + vd__fft_print(text + used, size - used, ", %llu bytes of shared memory",
+                                vd__fft_shared_words(s) * vc_type_size(p->real));
+}
+
+/* Prints the operations of a pass besides its transforms. */
+static size_t vd__fft_print_extras(char *text, size_t size, const vd__fft_pass *pass) {
+    size_t used = 0;
     if (pass->chirp_in) used += vd__fft_print(text + used, size - used, ", inputs times the chirp", 0);
     if (vd__fft_has_spectrum(pass)) used += vd__fft_print(text + used, size - used, ", multiplied by the spectrum", 0);
     if (pass->product.map) used += vd__fft_print(text + used, size - used, ", map of the spectrum", 0);
@@ -14121,6 +14150,17 @@ static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const
                                                   : ", results times twiddle factors of order %llu",
                               pass->twiddle_length);
     if (pass->chirp_out) used += vd__fft_print(text + used, size - used, ", results times the chirp", 0);
+    return used;
+}
+
+/* Prints the line of a pass. */
+static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const vd__fft_pass *pass) {
+    vd__fft_choice choice = vd__fft_choice_of(&pass->shape);
+    size_t used = vd__fft_print_transforms(text, size, pass);
+    if (pass->real.fold_only) return used + vd__fft_print(text + used, size - used, "\n", 0);
+    used += vd__fft_print_shape(text + used, size - used, p, &pass->shape);
+    used += vd__fft_print_sectors(text + used, size - used, p, pass);
+    used += vd__fft_print_extras(text + used, size - used, pass);
     used += vd__fft_print(text + used, size - used, ", shape ", 0);
     used += vd__fft_print_choice(text + used, size - used, &choice);
     return used + vd__fft_print(text + used, size - used, "\n", 0);

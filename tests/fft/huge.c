@@ -11,7 +11,8 @@ typedef void huge_test(vd_buffer all, uint64_t words);
 
 static uint32_t hash_of(uint64_t i) { return (uint32_t)(i * 2654435761u) ^ (uint32_t)((i >> 16) * 40503u); }
 
-/* Index of this thread's element. Work is dispatched as lines of `LINE` threads, because an axis has fewer than 2^32. */
+/* Index of this thread's element. Work is dispatched as lines of `LINE` threads, because an axis has fewer than
+   2^32. */
 static vc_val element(vc_kernel *k) {
     return vc_add(vc_mul(vc_cast(VC_U64, vc_global_id(k, 1)), vc_u64(LINE)), vc_cast(VC_U64, vc_global_id(k, 0)));
 }
