@@ -2845,9 +2845,9 @@ typedef struct vd__fft_stage_info {
 } vd__fft_stage_info;
 
 /* Addresses of the elements that a pass loads, or stores, in elements. The elements of transform q of block o are at
-   block(o) + transform(q) + the sum of index * stride over the axes, plus first, minus skip. skip: distance of the first
-   valid index of the range of a pass from index 0, where that is not in memory. first: in the numbering for hooks,
-   distance that the starts of ranges of other dimensions cause. */
+   block(o) + transform(q) + the sum of index * stride over the axes, plus first, minus skip. skip: distance of the
+   first valid index of the range of a pass from index 0, where that is not in memory. first: in the numbering for
+   hooks, distance that the starts of ranges of other dimensions cause. */
 typedef struct vd__fft_addressing {
     vd__digits block, transform;
     uint64_t stride[VD__FFT_AXES], skip, first;
@@ -3020,8 +3020,8 @@ typedef struct vd__fft_pass {
 /* The passes of one direction, in order. */
 typedef struct vd__fft_route { vd__fft_pass pass[VD__FFT_PASSES]; uint32_t count; } vd__fft_route;
 
-/* Layout of an array: for each dimension the number of indices in memory, the first of them, and the stride; span is the
-   distance from the first element to the end. Strides and span are in elements. */
+/* Layout of an array: for each dimension the number of indices in memory, the first of them, and the stride; span is
+   the distance from the first element to the end. Strides and span are in elements. */
 typedef struct vd__fft_layout { uint64_t count[4], stride[4], span, start[4]; } vd__fft_layout;
 
 /* Properties of the device that plans depend on. */
@@ -4108,8 +4108,8 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_proble
                                       vd__digit_of(first, second * s),
                                       vd__digit_of(problem->outer, problem->n * s));
         vd__fft_set_output(p, b, problem, problem->extra_dims[1], first, problem->outer);
-        b->out_range[0] = vd__fft_range_of(problem->out_start, problem->out_count, problem->length, first * problem->outer,
-                                           a->twiddle_width);
+        b->out_range[0] = vd__fft_range_of(problem->out_start, problem->out_count, problem->length,
+                                           first * problem->outer, a->twiddle_width);
         if (vd__fft_plan_shape(p, b, problem->order, problem, 1, (uint32_t)second, min_columns / 2)) return true;
         r->count--;
         rest.n = rest.in_count = second;
@@ -4185,8 +4185,8 @@ static vd__fft_pass *vd__fft_plan_inverse_columns(const vd_fft *p, vd__fft_route
     pass->shape = forward->shape;
     if (!problem) return pass;
     vd__fft_set_output(p, pass, problem, 0, forward->twiddle_rows, 1);
-    pass->out_range[0] = vd__fft_range_of(problem->out_start, problem->out_count, forward->twiddle_length, forward->twiddle_rows,
-                                          forward->twiddle_width);
+    pass->out_range[0] = vd__fft_range_of(problem->out_start, problem->out_count, forward->twiddle_length,
+                                          forward->twiddle_rows, forward->twiddle_width);
     if (vd__fft_plan_shape(p, pass, problem->order, problem, 0, forward->shape.n, min_columns)) return pass;
     r->count--;
     return NULL;
