@@ -4920,18 +4920,24 @@ enum {
     VC__RULE_f64_tanh = 1261, VC__RULE_complex_div = 1281, VC__RULE_complex_div_real = 1312,
     VC__RULE_complex_div16 = 1338, VC__RULE_complex_div_real16 = 1356, VC__RULE_complex_log_abs = 1371,
     VC__RULE_complex_sqrt = 1402, VC__RULE_complex_pow_real = 1432, VC__RULE_complex_pow = 1446,
-    VC__RULE_complex_exp = 1468, VC__RULE_clz = 1476, VC__RULE_ctz = 1482, VC__RULE_abs_diff = 1490,
-    VC__RULE_add_sat_unsigned = 1497, VC__RULE_add_sat = 1502, VC__RULE_sub_sat_unsigned = 1512,
-    VC__RULE_sub_sat = 1516, VC__RULE_average = 1526, VC__RULE_half_log1p = 1532, VC__RULE_asinh = 1540,
-    VC__RULE_acosh = 1556, VC__RULE_atanh = 1576, VC__RULE_scale_by_int = 1597, VC__RULE_exp10 = 1602,
-    VC__RULE_log10 = 1621, VC__RULE_cbrt64 = 1626, VC__RULE_cbrt32 = 1653, VC__RULE_hypot16 = 1674,
-    VC__RULE_hypot = 1684, VC__RULE_erf = 1709, VC__RULE_radians = 1732, VC__RULE_degrees = 1736,
-    VC__RULE_saturate = 1740, VC__RULE_smoothstep = 1743, VC__RULE_frexp_mantissa = 1753,
-    VC__RULE_frexp_exponent = 1767, VC__RULE_modf_fract = 1780, VC__RULE_hash32 = 1786, VC__RULE_hash64 = 1797
+    VC__RULE_complex_exp = 1468, VC__RULE_clz = 1476, VC__RULE_ctz = 1482, VC__RULE_bitfield_extract = 1490,
+    VC__RULE_bitfield_extract_unsigned = 1504, VC__RULE_bitfield_insert = 1519, VC__RULE_abs_diff = 1538,
+    VC__RULE_add_sat = 1545, VC__RULE_add_sat_unsigned = 1555, VC__RULE_sub_sat = 1560,
+    VC__RULE_sub_sat_unsigned = 1570, VC__RULE_average = 1574, VC__RULE_half_log1p = 1580, VC__RULE_asinh = 1588,
+    VC__RULE_acosh = 1604, VC__RULE_atanh = 1624, VC__RULE_scale_by_int = 1645, VC__RULE_exp10 = 1650,
+    VC__RULE_log10 = 1669, VC__RULE_cbrt64 = 1674, VC__RULE_cbrt32 = 1701, VC__RULE_hypot16 = 1722,
+    VC__RULE_hypot = 1732, VC__RULE_erf = 1757, VC__RULE_radians = 1780, VC__RULE_degrees = 1784,
+    VC__RULE_saturate = 1788, VC__RULE_smoothstep = 1791, VC__RULE_frexp_mantissa = 1801,
+    VC__RULE_frexp_exponent = 1815, VC__RULE_modf_fract = 1828, VC__RULE_norm_scalar = 1834, VC__RULE_norm = 1837,
+    VC__RULE_distance_scalar = 1841, VC__RULE_distance = 1845, VC__RULE_normalize_scalar = 1850,
+    VC__RULE_normalize = 1855, VC__RULE_faceforward_scalar = 1860, VC__RULE_faceforward = 1866,
+    VC__RULE_reflect_scalar = 1872, VC__RULE_reflect = 1878, VC__RULE_refracted = 1884, VC__RULE_refract_scalar = 1900,
+    VC__RULE_refract = 1905, VC__RULE_philox_half = 1910, VC__RULE_normal_pair = 1917, VC__RULE_hash32 = 1932,
+    VC__RULE_hash64 = 1943
 };
 static const int16_t vc__rule_numbers[] = {
     0, 64, 2, 4, 8, 48, 1, 26, 32, -252, -2044, 252, 2044, 254, 2046, 46, 104, -1492, 1422, -2, -108, 124, 3, 16, -2200,
-    2200, -1, -400, -2400, 400, 2400, 6, 12, 510, 4094, 56, 44, 60, 54, 62
+    2200, -1, -400, -2400, 400, 2400, 6, 12, 510, 4094, -4, 56, 44, 60, 54, 62
 };
 static const uint64_t vc__rule_bits[] = {
     0x55555555, 0x33333333, 0xf0f0f0f, 0x1010101, 0x80000000, 0x3f000000, 0xc8000fff, 0x38800000, 0x7f800000, 0x7e00,
@@ -4968,8 +4974,8 @@ static const uint64_t vc__rule_bits[] = {
     0x400a934f0979a371, 0x3e9a2000, 0x3fd34413509f6000, 0x369a84fc, 0x3d59fef311f12b36, 0x3e9a209b, 0x3fd34413509f79ff,
     0x2a9f7893, 0x2a5119f2, 0x62800000, 0x6070000000000000, 0x1c800000, 0x1f70000000000000, 0x5d800000,
     0x5f30000000000000, 0x21800000, 0x20b0000000000000, 0x3c8efa35, 0x3f91df46a2529d39, 0x42652ee1, 0x404ca5dc1a63c1f8,
-    0x807fffff, 0x800fffffffffffff, 0x3f000000, 0x3fe0000000000000, 0x2c9277b5, 0xac564b05, 0x108ef2d9,
-    0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb
+    0x807fffff, 0x800fffffffffffff, 0x3f000000, 0x3fe0000000000000, 0x40c90fda, 0x401921fb54442d18, 0x2c9277b5,
+    0xac564b05, 0x108ef2d9, 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb
 };
 static const uint32_t vc__rule_steps[] = {
     0x40000, 0x68005c, 0x68015c, 0x50456, 0x106fc, 0x40000, 0x1b, 0x68015c, 0x4055e, 0x68015a, 0x601075e, 0x108fc,
@@ -5091,10 +5097,14 @@ static const uint32_t vc__rule_steps[] = {
     0xb081e, 0xcfc, 0xa36, 0xd081e, 0x10efc, 0x50000, 0xda01fb, 0x100, 0x68025a, 0x4021e, 0x768065e, 0x5031e, 0x9081d,
     0xa31, 0x23, 0x123, 0xd0c26, 0x680e5a, 0x5021e, 0x10040322, 0x11680f5e, 0x1237, 0x130b1e, 0x14fc, 0x1236, 0x150b1e,
     0x116fc, 0x40000, 0x31, 0x137, 0x5041e, 0x6fc, 0x136, 0x7041e, 0x108fc, 0x40000, 0x1200f5, 0x446, 0x5661d, 0x1006f5,
-    0x107fc, 0x40000, 0x45, 0x1204f5, 0x1266f5, 0x6a061c, 0x70525, 0x1008f5, 0x109fc, 0x40000, 0x10026, 0x1204f5,
-    0x10025, 0x1206f5, 0x7051d, 0x108fc, 0x40000, 0x1001c, 0x45c, 0x463055e, 0x106fc, 0x40000, 0x1001c, 0x40056,
-    0x40156, 0x60554, 0x68075c, 0x660058, 0x640956, 0x40a085e, 0x10bfc, 0x40000, 0x10026, 0x1041d, 0x105fc, 0x40000,
-    0x1001d, 0x10056, 0x40056, 0x60554, 0x68075c, 0x660058, 0x640956, 0x40a085e, 0x10bfc, 0x40000, 0x10054, 0x10056,
+    0x107fc, 0x40000, 0x45, 0x1204f5, 0x1266f5, 0x6a061c, 0x70525, 0x1008f5, 0x109fc, 0x40000, 0x801f5, 0x6a031d,
+    0x50454, 0x802f5, 0x6031d, 0x80725, 0x9031d, 0x68095a, 0x60a1d, 0xc0057, 0xa0d58, 0xe680b5e, 0x10ffc, 0x40000,
+    0x801f5, 0x6a031d, 0x50454, 0x802f5, 0x6031d, 0x80725, 0x60058, 0x3095c, 0x106af5, 0x90c57, 0x6a0d1d, 0x630e0b5e,
+    0xf0a54, 0x110fc, 0x50000, 0x802f5, 0x6a041d, 0x60554, 0x803f5, 0x7041d, 0x90825, 0x40a5c, 0x106af5, 0xa0c57,
+    0x6a0d1d, 0x630e0b5e, 0x70f57, 0x1053, 0x110054, 0x70157, 0x101354, 0x141255, 0x115fc, 0x40000, 0x10026, 0x1204f5,
+    0x10025, 0x1206f5, 0x7051d, 0x108fc, 0x40000, 0x1001c, 0x40056, 0x40156, 0x60554, 0x68075c, 0x660058, 0x640956,
+    0x40a085e, 0x10bfc, 0x40000, 0x1001c, 0x45c, 0x463055e, 0x106fc, 0x40000, 0x1001d, 0x10056, 0x40056, 0x60554,
+    0x68075c, 0x660058, 0x640956, 0x40a085e, 0x10bfc, 0x40000, 0x10026, 0x1041d, 0x105fc, 0x40000, 0x10054, 0x10056,
     0x6a0558, 0x6041c, 0x107fc, 0x20000, 0x6b001c, 0x2001f, 0x3031e, 0x4031e, 0x104f9, 0x3060522, 0x107fc, 0x40000,
     0x23, 0x1e, 0x6a051c, 0x62f, 0x5d01fb, 0x704, 0x6e045c, 0x5001e, 0x305f9, 0xb0a22, 0x68005c, 0x81b, 0x80e0d5e,
     0xf0c095e, 0x110fc, 0x40000, 0x6a001d, 0x6e041e, 0x680526, 0x62f, 0x5071e, 0x305f9, 0x7090822, 0x6a001c, 0xb041e,
@@ -5115,9 +5125,16 @@ static const uint32_t vc__rule_steps[] = {
     0x105fc, 0x40000, 0x6a680027, 0x104fc, 0x40000, 0x21d, 0x11d, 0x5041f, 0x6a680627, 0x7071c, 0x8871d, 0x9071e,
     0xa071e, 0x10bfc, 0x400c1, 0xf3, 0xa1a0f7, 0x50454, 0xa3a2f7, 0x70655, 0x8b01fb, 0x0, 0x8f2, 0x23, 0xb6229, 0xc001e,
     0xd0a095e, 0x10efc, 0x40000, 0xf3, 0x7877f7, 0x50458, 0x406f5, 0x8a89f7, 0x80754, 0x8b01fb, 0x0, 0x7473f7, 0xb091d,
-    0x680c0a5e, 0x10dfc, 0x40000, 0x41, 0x68045e, 0x52c, 0x6051d, 0x107fc, 0x400c5, 0xa0001e, 0xa1041c, 0x8b0558,
-    0x6c061c, 0x70558, 0x50856, 0xa2091e, 0x8c0a58, 0xa0b56, 0x10cfc, 0x400c8, 0xa0001c, 0x8d0458, 0x50456, 0xa1061e,
-    0x8e0758, 0x80756, 0xa2091e, 0x8f0a58, 0xb0a56, 0x10cfc
+    0x680c0a5e, 0x10dfc, 0x40000, 0x41, 0x68045e, 0x52c, 0x6051d, 0x107fc, 0x40000, 0x23, 0x104fc, 0x40000, 0x42, 0x42f,
+    0x105fc, 0x40000, 0x1001d, 0x423, 0x105fc, 0x40000, 0x1001d, 0x40442, 0x52f, 0x106fc, 0x40000, 0x1e, 0x430, 0x5001e,
+    0x106fc, 0x40000, 0x42, 0x430, 0x5001e, 0x106fc, 0x40000, 0x1021e, 0x68045c, 0x1b, 0x600055e, 0x107fc, 0x40000,
+    0x10242, 0x68045c, 0x1b, 0x600055e, 0x107fc, 0x40000, 0x11e, 0x4041c, 0x1051e, 0x6001d, 0x107fc, 0x40000, 0x142,
+    0x4041c, 0x1051e, 0x6001d, 0x107fc, 0x40000, 0x2021e, 0x3031e, 0x56a1d, 0x6041e, 0x76a1d, 0x21e, 0x3021e, 0x680826,
+    0xb2f, 0xc0a1c, 0x10d1e, 0xe091d, 0x68085c, 0xf68105e, 0x111fc, 0x40000, 0x11e, 0x75c01fb, 0x4020100, 0x105fc,
+    0x40000, 0x142, 0x75c01fb, 0x4020100, 0x105fc, 0x40000, 0x30047, 0x10456, 0x20556, 0x6fc, 0x3001e, 0x107fc, 0x400c5,
+    0x6a1d, 0x433, 0x8b051e, 0x680626, 0x72f, 0x6e011d, 0xa1a0f7, 0xa091e, 0xb37, 0xc081e, 0xdfc, 0xb36, 0xe081e,
+    0x10ffc, 0x400c7, 0xa0001e, 0xa1041c, 0x8c0558, 0x6c061c, 0x70558, 0x50856, 0xa2091e, 0x8d0a58, 0xa0b56, 0x10cfc,
+    0x400ca, 0xa0001c, 0x8e0458, 0x50456, 0xa1061e, 0x8f0758, 0x80756, 0xa2091e, 0x900a58, 0xb0a56, 0x10cfc
 };
 /* end of the compiled rules */
 /* An array of negative size: run tools/rules, because operations were added or removed. */
@@ -16462,9 +16479,18 @@ static vc_val vc__fn_polynomials(const vc__fn *f, uint32_t rule, const vc__polyn
 }
 static vc_val vc__fn_rule(const vc__fn *f, uint32_t rule) { return vc__fn_polynomials(f, rule, NULL, NULL); }
 
-/* Of the common type: the width of a component in bits; an immediate of its kind; its unsigned scalar type. */
+/* A function of one integer, or of two of one type, that is computed by a rule; by another one if they are unsigned. */
+static vc_val vc__fn_integer1(const char *call, vc_val a, uint32_t rule) {
+    vc__fn f = vc__fn_one(call, VC__KINDS_IU, a);
+    return vc__fn_rule(&f, rule);
+}
+static vc_val vc__fn_integer2(const char *call, vc_val a, vc_val b, uint32_t rule, uint32_t unsigned_rule) {
+    vc__fn f = vc__fn_two(call, VC__KINDS_IU, a, b);
+    return vc__fn_rule(&f, vc__is_unsigned(f.type) ? unsigned_rule : rule);
+}
+
+/* Of the common type: the width of a component in bits; its unsigned scalar type. */
 static uint32_t vc__fn_width(const vc__fn *f) { return vc__bits(vc__kind(f->type)); }
-static vc_val vc__fn_imm(const vc__fn *f, uint64_t bits) { return vc_imm(vc__scalar(f->type), bits); }
 static vc_type vc__fn_unsigned(const vc__fn *f) { return vc__scalar(vc__to_unsigned(f->type)); }
 
 /* ---- bits ---- */
@@ -16483,13 +16509,12 @@ static vc_val vc__pure2_carries(vc_val a, vc_val b, uint32_t op) {
 VC_API vc_val vc_mul_hi(vc_val a, vc_val b) { return vc__pure2_carries(a, b, VC__OP_MUL_HI); }
 
 VC_API vc_val vc_clz(vc_val a) {
-    vc__fn f = vc__fn_one("vc_clz", VC__KINDS_IU, a);
-    return vc__fn_rule(&f, VC__RULE(clz, "T(top - find_msb(U(x)))"));
+    return vc__fn_integer1("vc_clz", a, VC__RULE(clz, "T(top - find_msb(U(x)))"));
 }
 
 VC_API vc_val vc_ctz(vc_val a) {
-    vc__fn f = vc__fn_one("vc_ctz", VC__KINDS_IU, a);
-    return vc__fn_rule(&f, VC__RULE(ctz, "T(min(U(find_lsb(x)), U(top) + 1))")); /* U(-1) is the largest number */
+    /* U(-1) is the largest number */
+    return vc__fn_integer1("vc_ctz", a, VC__RULE(ctz, "T(min(U(find_lsb(x)), U(top) + 1))"));
 }
 
 /* Swaps neighbouring bytes, then pairs of bytes, then groups of four. */
@@ -16522,38 +16547,32 @@ static vc_val vc__rotate(const char *call, vc_val a, vc_val count, bool right) {
 VC_API vc_val vc_rotl(vc_val a, vc_val count) { return vc__rotate("vc_rotl", a, count, false); }
 VC_API vc_val vc_rotr(vc_val a, vc_val count) { return vc__rotate("vc_rotr", a, count, true); }
 
-/* Limits a bit field to the type: reduces the offset modulo the width, and the count to the number of bits from the
-   offset on. */
-static void vc__fn_clamp_field(const vc__fn *f, vc_val *offset, vc_val *count) {
-    uint32_t width = vc__fn_width(f), kind = vc__kind(vc__to_unsigned(vc_typeof(*count)));
-    *offset = vc_and(vc__cast_kind(VC_U32, *offset), vc_u32(width - 1));
-    if (vc__bits(kind) > 32) *count = vc_min(vc__cast_kind(kind, *count), vc_imm(kind, width));
-    *count = vc_min(vc__cast_kind(VC_U32, *count), vc_sub(vc_u32(width), *offset));
-}
-
-/* Returns a value whose low `count` bits are set. */
-static vc_val vc__fn_ones(const vc__fn *f, vc_val count) {
-    uint32_t width = vc__fn_width(f);
-    vc_val one = vc__fn_imm(f, 1);
-    return vc_select(vc_lt(count, vc_u32(width)), vc_sub(vc_shl(one, count), one), vc__fn_imm(f, vc__ones(width)));
+/* Records a rule on the operands and the width, and ends the call. The last two operands are the offset and the number
+   of bits of a field, which the rule reduces modulo the width and limits to the bits from the offset on. */
+static vc_val vc__fn_field(const vc__fn *f, uint32_t rule) {
+    vc_val v[5], r = vc__no_value(), *count = &v[f->count - 1];
+    memcpy(v, f->v, sizeof f->v);
+    v[f->count] = vc_u32(vc__fn_width(f));
+    vc_type kind = vc__kind(vc__to_unsigned(vc_typeof(*count)));
+    if (f->type && vc__bits(kind) > 32) *count = vc_min(vc__cast_kind(kind, *count), vc_imm(kind, vc__fn_width(f)));
+    if (f->type) vc__rule_record_of(f->k, f->type, rule, v, f->count + 1, &r, 1);
+    return vc__fn_end(f, r);
 }
 
 VC_API vc_val vc_bitfield_extract(vc_val a, vc_val offset, vc_val count) {
     vc__fn f = vc__fn_begin("vc_bitfield_extract", VC__KINDS_IU, 1, 3, a, offset, count, vc__no_value());
-    if (!f.type) return vc__fn_end(&f, a);
-    vc__fn_clamp_field(&f, &f.v[1], &f.v[2]);
-    if (!vc__is_signed(f.type)) return vc__fn_end(&f, vc_and(vc_shr(f.v[0], f.v[1]), vc__fn_ones(&f, f.v[2])));
-    vc_val width = vc_sub(vc_u32(vc__fn_width(&f)), f.v[2]);
-    a = vc_shr(vc_shl(f.v[0], vc_sub(width, f.v[1])), width);
-    return vc__fn_end(&f, vc_select(vc_eq(f.v[2], vc_u32(0)), vc__fn_imm(&f, 0), a));
+    return vc__fn_field(&f, vc__is_signed(f.type)
+        ? VC__RULE(bitfield_extract, "[x o n w] o = u32(o) & w - 1; n = min(u32(n), w - o); "
+                                     "v = w - n; n == 0 ? 0 : x << v - o >> v")
+        : VC__RULE(bitfield_extract_unsigned, "[x o n w] o = u32(o) & w - 1; n = min(u32(n), w - o); "
+                                              "x >> o & (n < w ? (T(1) << n) - 1 : ones)"));
 }
 
 VC_API vc_val vc_bitfield_insert(vc_val a, vc_val b, vc_val offset, vc_val count) {
     vc__fn f = vc__fn_begin("vc_bitfield_insert", VC__KINDS_IU, 2, 4, a, b, offset, count);
-    if (!f.type) return vc__fn_end(&f, a);
-    vc__fn_clamp_field(&f, &f.v[2], &f.v[3]);
-    vc_val mask = vc_shl(vc__fn_ones(&f, f.v[3]), f.v[2]);
-    return vc__fn_end(&f, vc_or(vc_and(f.v[0], vc_not(mask)), vc_and(vc_shl(f.v[1], f.v[2]), mask)));
+    return vc__fn_field(&f, VC__RULE(bitfield_insert,
+        "[x y o n w] o = u32(o) & w - 1; n = min(u32(n), w - o); "
+        "m = (n < w ? (T(1) << n) - 1 : ones) << o; x & ~m | y << o & m"));
 }
 
 /* ---- integer arithmetic ---- */
@@ -16582,29 +16601,27 @@ VC_API vc_val vc_sub_with_borrow(vc_val a, vc_val b, vc_val borrow_in, vc_val *b
 }
 
 VC_API vc_val vc_abs_diff(vc_val a, vc_val b) {
-    vc__fn f = vc__fn_two("vc_abs_diff", VC__KINDS_IU, a, b);
-    return vc__fn_rule(&f, VC__RULE(abs_diff, "U(max(x, y)) - U(min(x, y))"));
+    const uint32_t rule = VC__RULE(abs_diff, "U(max(x, y)) - U(min(x, y))");
+    return vc__fn_integer2("vc_abs_diff", a, b, rule, rule);
 }
 
 /* In the signed rules, o is negative if s has overflowed; the result then is the largest number, or the smallest one if
    x is negative. */
 VC_API vc_val vc_add_sat(vc_val a, vc_val b) {
-    vc__fn f = vc__fn_two("vc_add_sat", VC__KINDS_IU, a, b);
-    return vc__fn_rule(&f, vc__is_unsigned(f.type)
-        ? VC__RULE(add_sat_unsigned, "s = x + y; s < x ? ones : s")
-        : VC__RULE(add_sat, "s = x + y; o = (x ^ s) & (y ^ s); o < 0 ? x >> top ^ positive : s"));
+    return vc__fn_integer2("vc_add_sat", a, b,
+                           VC__RULE(add_sat, "s = x + y; o = (x ^ s) & (y ^ s); o < 0 ? x >> top ^ positive : s"),
+                           VC__RULE(add_sat_unsigned, "s = x + y; s < x ? ones : s"));
 }
 
 VC_API vc_val vc_sub_sat(vc_val a, vc_val b) {
-    vc__fn f = vc__fn_two("vc_sub_sat", VC__KINDS_IU, a, b);
-    return vc__fn_rule(&f, vc__is_unsigned(f.type)
-        ? VC__RULE(sub_sat_unsigned, "max(x, y) - y")
-        : VC__RULE(sub_sat, "s = x - y; o = (x ^ y) & (x ^ s); o < 0 ? x >> top ^ positive : s"));
+    return vc__fn_integer2("vc_sub_sat", a, b,
+                           VC__RULE(sub_sat, "s = x - y; o = (x ^ y) & (x ^ s); o < 0 ? x >> top ^ positive : s"),
+                           VC__RULE(sub_sat_unsigned, "max(x, y) - y"));
 }
 
 VC_API vc_val vc_average(vc_val a, vc_val b) {
-    vc__fn f = vc__fn_two("vc_average", VC__KINDS_IU, a, b);
-    return vc__fn_rule(&f, VC__RULE(average, "(x & y) + ((x ^ y) >> 1)"));
+    const uint32_t rule = VC__RULE(average, "(x & y) + ((x ^ y) >> 1)");
+    return vc__fn_integer2("vc_average", a, b, rule, rule);
 }
 
 /* ---- floats ---- */
@@ -16640,9 +16657,6 @@ static vc__fn vc__fn_float2(const char *call, vc_val a, vc_val b) {
 }
 
 static bool vc__fn_is_f64(const vc__fn *f) { return vc__kind(f->type) == VC_F64; }
-
-/* An immediate of the common type, f32 or f64. */
-static vc_val vc__fn_real(const vc__fn *f, double x) { return vc__fn_is_f64(f) ? vc_f64(x) : vc_f32((float)x); }
 
 /* A function of one float that is computed by a rule. */
 static vc_val vc__fn_rule1(const char *call, vc_val a, uint32_t rule) {
@@ -16815,11 +16829,6 @@ VC_API vc_val vc_modf_fract(vc_val a) {
 
 /* ---- geometry ---- */
 
-/* The dot product, or the product of two scalars. A scalar that is combined with a vector is repeated. */
-static vc_val vc__fn_dot(vc_val a, vc_val b) {
-    return vc__components(vc_typeof(a)) == 1 && vc__components(vc_typeof(b)) == 1 ? vc_mul(a, b) : vc_dot(a, b);
-}
-
 /* Operand i, repeated if it is a scalar and the common type a vector. */
 static vc_val vc__fn_broadcast(const vc__fn *f, uint32_t i) {
     return vc__components(vc_typeof(f->v[i])) == vc__components(f->type)
@@ -16827,22 +16836,28 @@ static vc_val vc__fn_broadcast(const vc__fn *f, uint32_t i) {
                : vc_splat(vc_const(f->k, f->v[i]), vc__components(f->type));
 }
 
+/* Records a rule for scalars, or another one for vectors, and ends the call. Bit i of `broadcast`: operand i is repeated
+   if it is a scalar and the common type a vector, because `dot` does not combine scalars with vectors. */
+static vc_val vc__fn_geometry(vc__fn *f, uint32_t broadcast, uint32_t scalar_rule, uint32_t rule) {
+    for (uint32_t i = 0; i < f->count && f->type; i++) if (broadcast >> i & 1u) f->v[i] = vc__fn_broadcast(f, i);
+    return vc__fn_rule(f, vc__components(f->type) == 1 ? scalar_rule : rule);
+}
+
 VC_API vc_val vc_norm(vc_val a) {
     vc__fn f = vc__fn_float1("vc_norm", a);
-    if (!f.type) return vc__fn_end(&f, a);
-    return vc__fn_end(&f, vc__components(f.type) == 1 ? vc_abs(f.v[0]) : vc_sqrt(vc_dot(f.v[0], f.v[0])));
+    return vc__fn_geometry(&f, 0, VC__RULE(norm_scalar, "abs(x)"), VC__RULE(norm, "sqrt(dot(x, x))"));
 }
 
 VC_API vc_val vc_distance(vc_val a, vc_val b) {
     vc__fn f = vc__fn_float2("vc_distance", a, b);
-    if (!f.type) return vc__fn_end(&f, a);
-    return vc__fn_end(&f, vc_norm(vc_sub(f.v[0], f.v[1])));
+    return vc__fn_geometry(&f, 0, VC__RULE(distance_scalar, "abs(x - y)"),
+                           VC__RULE(distance, "d = x - y; sqrt(dot(d, d))"));
 }
 
 VC_API vc_val vc_normalize(vc_val a) {
     vc__fn f = vc__fn_float1("vc_normalize", a);
-    if (!f.type) return vc__fn_end(&f, a);
-    return vc__fn_end(&f, vc_mul(f.v[0], vc_rsqrt(vc__fn_dot(f.v[0], f.v[0]))));
+    return vc__fn_geometry(&f, 0, VC__RULE(normalize_scalar, "x * rsqrt(x * x)"),
+                           VC__RULE(normalize, "x * rsqrt(dot(x, x))"));
 }
 
 VC_API vc_val vc_cross(vc_val a, vc_val b) {
@@ -16858,31 +16873,24 @@ VC_API vc_val vc_cross(vc_val a, vc_val b) {
 
 VC_API vc_val vc_faceforward(vc_val n, vc_val i, vc_val reference) {
     vc__fn f = vc__fn_float("vc_faceforward", 3, 3, n, i, reference);
-    if (!f.type) return vc__fn_end(&f, n);
-    n = f.v[0];
-    return vc__fn_end(&f,
-                      vc_select(vc_lt(vc__fn_dot(vc__fn_broadcast(&f, 2), vc__fn_broadcast(&f, 1)), vc__fn_real(&f, 0)),
-                                n, vc_neg(n)));
+    return vc__fn_geometry(&f, 6, VC__RULE(faceforward_scalar, "z * y < 0 ? x : -x"),
+                           VC__RULE(faceforward, "dot(z, y) < 0 ? x : -x"));
 }
 
 VC_API vc_val vc_reflect_vector(vc_val i, vc_val n) {
     vc__fn f = vc__fn_float2("vc_reflect_vector", i, n);
-    if (!f.type) return vc__fn_end(&f, i);
-    vc_val d = vc__fn_dot(vc__fn_broadcast(&f, 1), vc__fn_broadcast(&f, 0));
-    return vc__fn_end(&f, vc_sub(f.v[0], vc_mul(vc_add(d, d), f.v[1])));
+    return vc__fn_geometry(&f, 3, VC__RULE(reflect_scalar, "d = y * x; x - (d + d) * y"),
+                           VC__RULE(reflect, "d = dot(y, x); x - (d + d) * y"));
 }
 
+/* w: the dot product of x and y */
+VC__SUBRULE(refracted, "k = 1 - z * z * (1 - w * w); r = z * x - (z * w + sqrt(max(k, 0))) * y; k < 0 ? 0 : r")
 VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta) {
     vc__fn f = vc__fn_float("vc_refract", 3, 3, i, n, eta);
-    if (!f.type) return vc__fn_end(&f, i);
-    eta = f.v[2];
-    if (vc__components(vc_typeof(eta)) != 1)
-        return vc__fn_fail(&f, "operand 3 is %s, but must be a scalar", vc_type_name(vc_typeof(eta)));
-    vc_val one = vc__fn_real(&f, 1);
-    vc_val d = vc__fn_dot(vc__fn_broadcast(&f, 1), vc__fn_broadcast(&f, 0));
-    vc_val k = vc_sub(one, vc_mul(vc_mul(eta, eta), vc_sub(one, vc_mul(d, d))));
-    i = vc_sub(vc_mul(eta, f.v[0]), vc_mul(vc_add(vc_mul(eta, d), vc_sqrt(vc_max(k, vc__fn_real(&f, 0)))), f.v[1]));
-    return vc__fn_end(&f, vc_select(vc_lt(k, vc__fn_real(&f, 0)), vc__fn_real(&f, 0), i));
+    if (f.type && vc__components(vc_typeof(f.v[2])) != 1)
+        return vc__fn_fail(&f, "operand 3 is %s, but must be a scalar", vc_type_name(vc_typeof(f.v[2])));
+    return vc__fn_geometry(&f, 3, VC__RULE(refract_scalar, "refracted(x, y, z, y * x)"),
+                           VC__RULE(refract, "refracted(x, y, z, dot(y, x))"));
 }
 
 /* ---- conversions and packing ---- */
@@ -17056,9 +17064,6 @@ VC_API vc_val vc_unpack_2x32(vc_val v) {
 
 /* ---- dot products ---- */
 
-static const vc_type vc__fn_dot_types[3] = { VC_U32, VC_U32, VC_I32 };
-static const vc_type vc__fn_udot_types[3] = { VC_U32, VC_U32, VC_U32 };
-
 /* Byte i of x, sign- or zero-extended to type `to`. */
 static vc_val vc__dot_byte(vc_val x, uint32_t i, bool is_signed, vc_type to) {
     return vc_cast(to, vc_shr(vc_shl(is_signed ? vc_cast(VC_I32, x) : x, vc_u32(24 - 8 * i)), vc_u32(24)));
@@ -17066,7 +17071,7 @@ static vc_val vc__dot_byte(vc_val x, uint32_t i, bool is_signed, vc_type to) {
 
 /* Records `op`, a dot product of four packed bytes; its name states which operands are signed. f.type is VC_NONE after
    an error. Immediates are folded byte by byte. */
-static vc_val vc__dot_4x8(const vc__fn *f, uint32_t op) {
+static vc_val vc__fn_dot_4x8(const vc__fn *f, uint32_t op) {
     bool sat = op >= VC__OP_DOT_II_SAT, a_signed = op != VC__OP_DOT_UU && op != VC__OP_DOT_UU_SAT;
     bool b_signed = op == VC__OP_DOT_II || op == VC__OP_DOT_II_SAT;
     vc_type kind = a_signed ? VC_I32 : VC_U32;
@@ -17084,29 +17089,29 @@ static vc_val vc__dot_4x8(const vc__fn *f, uint32_t op) {
     return sat ? vc_add_sat(r, f->v[2]) : r;
 }
 
+static vc_val vc__dot_4x8(const char *call, uint32_t op, vc_val a, vc_val b, vc_val sum) {
+    vc_type kind = op == VC__OP_DOT_UU || op == VC__OP_DOT_UU_SAT ? VC_U32 : VC_I32;
+    const vc_type types[3] = { VC_U32, VC_U32, kind };
+    vc__fn f = vc__fn_of_types(call, op >= VC__OP_DOT_II_SAT ? 3 : 2, types, a, b, sum);
+    return vc__fn_end(&f, vc__fn_dot_4x8(&f, op));
+}
 VC_API vc_val vc_dot_4xi8(vc_val a, vc_val b) {
-    vc__fn f = vc__fn_of_types("vc_dot_4xi8", 2, vc__fn_dot_types, a, b, vc__no_value());
-    return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_II));
+    return vc__dot_4x8("vc_dot_4xi8", VC__OP_DOT_II, a, b, vc__no_value());
 }
 VC_API vc_val vc_dot_4xu8(vc_val a, vc_val b) {
-    vc__fn f = vc__fn_of_types("vc_dot_4xu8", 2, vc__fn_udot_types, a, b, vc__no_value());
-    return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_UU));
+    return vc__dot_4x8("vc_dot_4xu8", VC__OP_DOT_UU, a, b, vc__no_value());
 }
 VC_API vc_val vc_dot_4xi8_4xu8(vc_val a, vc_val b) {
-    vc__fn f = vc__fn_of_types("vc_dot_4xi8_4xu8", 2, vc__fn_dot_types, a, b, vc__no_value());
-    return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_IU));
+    return vc__dot_4x8("vc_dot_4xi8_4xu8", VC__OP_DOT_IU, a, b, vc__no_value());
 }
 VC_API vc_val vc_dot_4xi8_sat(vc_val a, vc_val b, vc_val sum) {
-    vc__fn f = vc__fn_of_types("vc_dot_4xi8_sat", 3, vc__fn_dot_types, a, b, sum);
-    return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_II_SAT));
+    return vc__dot_4x8("vc_dot_4xi8_sat", VC__OP_DOT_II_SAT, a, b, sum);
 }
 VC_API vc_val vc_dot_4xu8_sat(vc_val a, vc_val b, vc_val sum) {
-    vc__fn f = vc__fn_of_types("vc_dot_4xu8_sat", 3, vc__fn_udot_types, a, b, sum);
-    return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_UU_SAT));
+    return vc__dot_4x8("vc_dot_4xu8_sat", VC__OP_DOT_UU_SAT, a, b, sum);
 }
 VC_API vc_val vc_dot_4xi8_4xu8_sat(vc_val a, vc_val b, vc_val sum) {
-    vc__fn f = vc__fn_of_types("vc_dot_4xi8_4xu8_sat", 3, vc__fn_dot_types, a, b, sum);
-    return vc__fn_end(&f, vc__dot_4x8(&f, VC__OP_DOT_IU_SAT));
+    return vc__dot_4x8("vc_dot_4xi8_4xu8_sat", VC__OP_DOT_IU_SAT, a, b, sum);
 }
 
 /* ---- multi-dimensional indices ---- */
@@ -17146,25 +17151,24 @@ VC_API vc_val vc_unravel(vc_val index, vc_val shape) {
 
 /* ---- random numbers and hashes ---- */
 
+/* Half of a round: two words of the next counter. */
+static void vc__philox_half(vc_kernel *k, vc_val x, vc_val y, vc_val key, uint32_t factor, vc_val *out) {
+    vc_val v[4] = { x, y, key, vc_u32(factor) };
+    vc__rule_record_of(k, VC_U32, VC__RULE(philox_half, "mul_hi(x, w) ^ y ^ z, x * w"), v, 4, out, 2);
+}
+
 VC_API vc_val vc_philox(vc_val counter, vc_val key) {
     static const vc_type types[2] = { VC_U32X4, VC_U32X2 };
     vc__fn f = vc__fn_of_types("vc_philox", 2, types, counter, key, vc__no_value());
-    vc_val c[4], k[2], high[2];
+    vc_val c[4], next[4], k[2];
     if (!f.type) return vc__fn_end(&f, counter);
+    if (f.k) f.k->uses_carries = true;
     for (uint32_t i = 0; i < 4; i++) c[i] = vc_component(f.v[0], i);
     for (uint32_t i = 0; i < 2; i++) k[i] = vc_component(f.v[1], i);
     for (uint32_t i = 0; i < 10; i++) {
-        high[0] = vc_mul_hi(c[0], vc_u32(0xd2511f53u));
-        high[1] = vc_mul_hi(c[2], vc_u32(0xcd9e8d57u));
-        c[0] = vc_mul(c[0], vc_u32(0xd2511f53u));
-        c[2] = vc_mul(c[2], vc_u32(0xcd9e8d57u));
-        c[1] = vc_xor(vc_xor(high[1], c[1]), k[0]);
-        c[3] = vc_xor(vc_xor(high[0], c[3]), k[1]);
-        high[0] = c[0]; /* rotate: (c0, c1, c2, c3) = (c1, c2, c3, c0) */
-        c[0] = c[1];
-        c[1] = c[2];
-        c[2] = c[3];
-        c[3] = high[0];
+        vc__philox_half(f.k, c[2], c[1], k[0], 0xcd9e8d57u, next);
+        vc__philox_half(f.k, c[0], c[3], k[1], 0xd2511f53u, next + 2);
+        memcpy(c, next, sizeof c);
         k[0] = vc_add(k[0], vc_u32(0x9e3779b9u));
         k[1] = vc_add(k[1], vc_u32(0xbb67ae85u));
     }
@@ -17199,17 +17203,14 @@ VC_API vc_val vc_normal(vc_val bits) {
     if (vc__components(f.type) & 1u)
         return vc__fn_fail(&f, "operand 1 is %s, but must be a vector of 2 or 4 components", vc_type_name(f.type));
     bits = vc_uniform(type, bits);
-    vc_val one = vc_cast(type, vc_u32(1));
     for (uint32_t i = 0; i < vc__components(f.type); i += 2) {
-        vc_val radius = vc_log(vc_sub(one, vc_component(bits, i))); /* argument in (0, 1] */
-        /* on some devices log(1) is greater than 0 */
-        radius = vc_sqrt(vc_max(vc_mul(radius, vc_cast(type, vc_i32(-2))), vc_imm(type, 0)));
-        vc_val angle = vc_sub(vc_component(bits, i + 1),
-                              vc_imm(type, type == VC_F64 ? 0x3fe0000000000000u : 0x3f000000u));
-        /* 2 pi; f32: rounded down, so that |angle| is less than pi */
-        angle = vc_mul(angle, vc_imm(type, type == VC_F64 ? 0x401921fb54442d18u : 0x40c90fdau));
-        part[i] = vc_mul(radius, vc_cos(angle));
-        part[i + 1] = vc_mul(radius, vc_sin(angle));
+        vc_val v[2] = { vc_component(bits, i), vc_component(bits, i + 1) };
+        vc__rule_record_of(f.k, type,
+                           VC__RULE(normal_pair, /* max: on some devices log(1) is greater than 0 */
+                                    "r = sqrt(max(log(1 - x) * -2, 0)); "
+                                    /* 2 pi; f32: rounded down, so that |a| is less than pi */
+                                    "a = (y - 0.5) * {0x40c90fda, 0x401921fb54442d18}; r * cos(a), r * sin(a)"),
+                           v, 2, part + i, 2);
     }
     return vc__fn_end(&f, vc__fn_vector(part, vc__components(f.type)));
 }
