@@ -221,8 +221,9 @@ two_devices          = $(foreach b,vulkan opencl,$(patsubst %,"tools/two-devices
 commands_conformance = $(call files,tests/conformance,$(cc)) $(two_devices) $(bindings) $(anyhow:%="env $(fake_cuda) %") \
                        $(patsubst %,"env VKDISPATCH_BACKEND=vulkan VKDISPATCH_COPIES=kernel build/$(cc)/tests/conformance/%",buffers regions lists views queues)
 
-programs_faults      = $(call files,tests/faults,$(cc))
-commands_faults      = $(programs_faults)
+own_faults           = $(call files,tests/faults,$(cc))
+programs_faults      = $(own_faults) $(call fakes,$(cc))
+commands_faults      = $(own_faults)
 
 programs_fuzz        = $(call files,tests/fuzz,$(cc)) $(foreach c,$(present),$(call files,tests/fuzz,$c))
 commands_fuzz        = $(call files,tests/fuzz,$(cc)) "build/$(cc)/tests/fuzz/kernels --coverage --count 3000 --seed 1" \

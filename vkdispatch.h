@@ -11468,6 +11468,13 @@ static void vd__cu_info_limits(const vd__cu_driver *cu, int device, vd_device_in
     to->max_binding_bytes = to->max_buffer_bytes = info->device_memory;
 }
 
+/* Whether the driver has returned all limits that every device has. */
+static bool vd__cu_limits_complete(const vd_limits *l) {
+    bool complete = l->max_local_invocations && l->max_shared_bytes && l->subgroup_size;
+    for (int i = 0; i < 3; i++) complete = complete && l->max_groups[i] && l->max_local_size[i];
+    return complete;
+}
+
 static vd_result vd__cu_info_get(const vd__cu_driver *cu, int index, uint64_t disable, vd_device_info *info) {
     int device = 0;
     size_t bytes = 0;
@@ -11503,7 +11510,9 @@ static vd_result vd__cu_info_get(const vd__cu_driver *cu, int index, uint64_t di
     }
     vd__cu_info_limits(cu, device, info);
     vd__facts_init(info, VD_CODE_CUDA, vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
-    return result ? vd__cu_fail(cu, result, "querying device %d", index) : VD_OK;
+    if (result) return vd__cu_fail(cu, result, "querying device %d", index);
+    if (vd__cu_limits_complete(&info->limits)) return VD_OK;
+    return vd__fail(VD_ERROR_BACKEND, "CUDA: cuDeviceGetAttribute does not return the limits of device %d", index);
 }
 
 static int vd__cu_driver_devices(vd__driver *driver, vd_device_info *out, int capacity) {

@@ -18,6 +18,7 @@ static struct {
     long calls, refuse;        /* calls so far; number of the first call that fails, 0: none */
     const char *name;          /* of the call that failed */
     long live, garbage;        /* objects or references; garbage that was passed back */
+    bool may_leak;             /* a call failed without which objects cannot be destroyed */
 } driver;
 
 /* Counts a driver call. Returns whether it fails. */
@@ -198,9 +199,12 @@ static vd_result use_context(vd_context *ctx, vd_kernel kernel, uint32_t *out) {
     return r;
 }
 
+static bool kernels_run = true; /* the driver executes kernels */
+
 static void check_result(const uint32_t *out) {
+    uint32_t factor = kernels_run ? 6 : 1;
     for (uint32_t i = 0; i < COUNT; i++)
-        if (out[i] != (i < COUNT / 4 ? 7 : 6 * i)) fail_msg("element %u is %u after no error", i, out[i]);
+        if (out[i] != (i < COUNT / 4 ? 7 : factor * i)) fail_msg("element %u is %u after no error", i, out[i]);
 }
 
 /* Success must not change the thread's error text. */
@@ -241,11 +245,13 @@ static vd_result run_refusing(const vd_context_desc *desc, long refuse, manner h
     driver.manner = how;
     driver.name = NULL;
     driver.calls = 0;
+    driver.may_leak = false;
     signal(SIGALRM, tell_signal);
     signal(SIGSEGV, tell_signal);
     alarm(60);
     vd_result r = run_program(desc);
     alarm(0);
+    if (driver.may_leak) driver.live = 0;
     if (driver.live || driver.garbage)
         fail_msg("call %ld, %s, refused %s: %ld objects are left, garbage was destroyed %ld times; "
                  "the program ended with %d (%s)",
