@@ -11784,7 +11784,8 @@ static uint32_t vd__cu_format_usage(vd__device *dev, vd_format format) {
 
 static bool vd__cu_image_limits(vd__device *dev, const vd__image_shape *shape, vd__image_limits *out) {
 #define VD__CU_MAXIMUM(what) VD__CU_DEVICE_ATTRIBUTE_MAXIMUM_##what
-    static const uint8_t attributes[][2][4] = { /* by vd_dim; texture, surface; axes, layers. 0: one */
+    static const uint8_t attributes[][2][4] = { /* by vd_dim; texture, surface; axes, layers. 0: one. Height and depth
+                                                   follow the width */
         { { 0, 0, 0, 0 }, { 0, 0, 0, 0 } },
         { { VD__CU_MAXIMUM(TEXTURE1D_MIPMAPPED_WIDTH), 0, 0, 0 }, { VD__CU_MAXIMUM(SURFACE1D_WIDTH), 0, 0, 0 } },
         { { VD__CU_MAXIMUM(TEXTURE2D_MIPMAPPED_WIDTH), VD__CU_MAXIMUM(TEXTURE2D_MIPMAPPED_WIDTH) + 1, 0, 0 },
@@ -19405,6 +19406,7 @@ static vd_result vd__copy_rows(vd_list *l, const char *call, const vd__buffer *t
     return VD_OK;
 }
 
+/* Finds both buffers and records a copy of rows. The caller holds the list's lock. */
 static vd_result vd__copy(vd_list *l, const char *call, const vd_copy_desc *desc) {
     const vd__buffer *to = vd__list_buffer(l, desc->to, call, "target ");
     const vd__buffer *from = to ? vd__list_buffer(l, desc->from, call, "source ") : NULL;

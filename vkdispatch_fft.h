@@ -3650,8 +3650,8 @@ static uint32_t vd__fft_bank_cycles(const vd__fft_shape *s, const vd__fft_stage_
     return sum;
 }
 
-/* Cost of the exchange between stages i and i + 1 in one transform of the kernel: bank conflicts and address
-   arithmetic. */
+/* Cost of the exchange between stages i and i + 1 in one transform of the kernel: cycles of the accesses, and 8 for
+   address arithmetic where distances are no constants (vd__fft_is_uniform). */
 static uint32_t vd__fft_pad_cost_of(const vd__fft_shape *s, uint32_t direction_index, uint32_t i, vd__fft_pad pad) {
     uint32_t stage = direction_index ? s->stages - 2 - i : i;
     vd__fft_stage_info a = vd__fft_stage_info_of(s, direction_index, stage),
@@ -4683,7 +4683,8 @@ static bool vd__fft_plan_first_axis(vd_fft *p, vd__fft_role from, vd__fft_role b
 }
 
 /* Plans a convolution without parts: forward along all axes except the first, then the first axis with the product,
-   then inverse along the others in reverse order. */
+   then inverse along the others in reverse order. between, after: roles of the intermediate arrays before and after the
+   product. */
 static bool vd__fft_plan_without_parts(vd_fft *p, vd__fft_role between, vd__fft_role after) {
     vd__fft_role to = p->dimensions == 2 ? VD__FFT_OUT : after;
     bool ok = true;
@@ -12474,22 +12475,31 @@ static void vd__convolve_store_spectrum(vc_kernel *k, const vd_fft_point *at, vd
 
 /* Computes the period, the result length and the filter position of one dimension. */
 static vd_result vd__convolve_plan_dimension(vd_convolve *p, uint32_t i) {
-    uint64_t n = p->desc.shape[i], m = p->desc.filter_shape[i];
-    uint64_t skip; /* number of leading elements of the result of VD_CONVOLVE_FULL that this mode omits */
-    bool wraps = p->desc.mode <= VD_CONVOLVE_CENTRED, correlation = p->desc.kind == VD_CONVOLVE_CORRELATION;
-    if (m > n && (wraps || p->desc.mode == VD_CONVOLVE_VALID))
+    uint64_t n = p->desc.shape[i], m = p->desc.filter_shape[i]; /* elements of the signal, of the filter */
+    uint64_t result = n, period = n;
+    uint64_t skip = (m - 1) / 2; /* number of leading elements of the result of VD_CONVOLVE_FULL that this mode omits */
+    bool correlation = p->desc.kind == VD_CONVOLVE_CORRELATION;
+    if (m > n && (p->desc.mode <= VD_CONVOLVE_CENTRED || p->desc.mode == VD_CONVOLVE_VALID))
         return vd_error_set(VD_ERROR_INVALID, "filter_shape[%u] is %llu, but the limit of this mode is shape[%u], %llu",
                             i, (unsigned long long)m, i, (unsigned long long)n);
-    skip = p->desc.mode == VD_CONVOLVE_FULL ? 0 : p->desc.mode == VD_CONVOLVE_VALID ? m - 1 : (m - 1) / 2;
-    if (p->desc.mode <= VD_CONVOLVE_CIRCULAR) skip = correlation ? m - 1 : 0;
-    p->result[i] = p->desc.mode == VD_CONVOLVE_FULL ? n + m - 1 : p->desc.mode == VD_CONVOLVE_VALID ? n - m + 1 : n;
-    p->period[i] = n;
-    if (p->desc.mode == VD_CONVOLVE_FULL) p->period[i] = n + m - 1;
-    if (p->desc.mode == VD_CONVOLVE_SAME) p->period[i] = n + (m - 1 - skip > skip ? m - 1 - skip : skip);
-    if (!wraps && p->desc.mode != VD_CONVOLVE_VALID) p->period[i] = vd_fft_good_size(p->period[i]);
-    if (p->desc.mode == VD_CONVOLVE_VALID) p->period[i] = vd_fft_good_size(n);
+    switch (p->desc.mode) {
+    case VD_CONVOLVE_FULL:
+        skip = 0;
+        result = n + m - 1;
+        period = vd_fft_good_size(n + m - 1);
+        break;
+    case VD_CONVOLVE_VALID:
+        skip = m - 1;
+        result = n - m + 1;
+        period = vd_fft_good_size(n);
+        break;
+    case VD_CONVOLVE_SAME: period = vd_fft_good_size(n + (m - 1 - skip)); break; /* m - 1 - skip >= skip */
+    case VD_CONVOLVE_CENTRED: break;
+    default: skip = correlation ? m - 1 : 0; break; /* VD_CONVOLVE_CIRCULAR */
+    }
+    p->result[i] = result;
+    p->period[i] = p->length[i] = period;
     p->origin[i] = correlation ? m - 1 - skip : skip;
-    p->length[i] = p->period[i];
     return VD_OK;
 }
 
