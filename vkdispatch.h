@@ -10436,6 +10436,7 @@ static void vd__vk_record_image(vd__device *dev, vd__commands *c, const vd__imag
 }
 #endif
 
+/* Adds a pool of VD__VK_QUERIES timestamps. */
 static vd_result vd__vk_query_pool_add(vd__device *dev, vd__vk_commands *vkc) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     VkQueryPool *pools = (VkQueryPool *)vd__vk_reserve(dev, vkc->query_pools, &vkc->query_pool_capacity,
@@ -19553,6 +19554,7 @@ static vd_result vd__storage_wait(vd__storage *s, uint32_t access) {
     return r;
 }
 
+/* Waits for the work that conflicts with `access`, and counts a mapping. */
 static vd_result vd__map(vd__storage *s, uint32_t access) {
     vd_result r = vd__storage_wait(s, access);
     if (!r) r = vd__storage_sync(s, 0, s->memory.size, true);

@@ -3019,7 +3019,7 @@ struct vc__node {
     uint16_t type;
     uint32_t region;  /* region; anchored nodes: their own anchor; leaves: 0 */
     uint32_t a[3];    /* operands: nodes; VC__NIL: none. CONST: low and high bits; VEC: first index in `extra`, count */
-    uint32_t x;       /* small constant, object, axis, kind */
+    uint32_t x;       /* by operation: a small constant, the index of an object, an axis, a kind */
 };
 
 enum {
@@ -6227,7 +6227,7 @@ static uint32_t vc__lower_widening_cast(vc__lowering *s, vc_type type, uint32_t 
     if (vc__is_c(s->target) || !vc__is_float(type) || cast->op != VC__OP_CAST
         || !vc__is_narrowing(vc__lowered_type(s, from), cast->type))
         return VC__NIL;
-    if (!cast->x) {
+    if (!cast->x) { /* its operand is not rounded yet, see vc__lower_narrowing_cast */
         if (vc__kind(vc__lowered_type(s, from)) != VC_F32) return VC__NIL;
         from = vc__make_rounded(s, from, kind);
     }
@@ -6271,6 +6271,7 @@ static uint32_t vc__make_is_zero(vc__lowering *s, uint32_t x) {
                                                                      : VC__RULE(is_zero, "x == 0"), x, x);
 }
 
+/* log and log2 of f32: of 0 instead of a subnormal number, see vc__make_is_zero. */
 static uint32_t vc__lower_log(vc__lowering *s, const vc__node *n) {
     if (vc__kind(n->type) == VC_F64) return vc__lower_math64(s, n);
     if (vc__kind(n->type) == VC_F16 || s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;

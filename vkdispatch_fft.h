@@ -3244,7 +3244,7 @@ static uint64_t vd__fft_shared_words(const vd__fft_shape *s) {
 /* Estimated number of instructions of one transform: butterflies and twiddle factors of all threads, including idle
    ones, exchanges, and barriers, which are the most expensive on CPUs. With groups_as_loops the cost grows with the
    values that a thread holds, because compilation does: a length of 1000 as 10 x 10 x 10 compiles in 120 ms, as 25 x 8
-   x 5 in 460 ms, and both run equally fast. */
+   x 5 in 460 ms, and both run equally fast. The other constants were fitted to measurements. */
 static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
     uint32_t i, held = vd__fft_values_per_thread(s) * (d->wide ? 2 : 1);
     double cost = 0, gpu_pressure = held <= 32 ? 1.08 : 2;
@@ -3451,7 +3451,8 @@ static bool vd__fft_choose_rows(const vd__fft_device *d, vd__fft_shape *s, uint6
     s->ffts_per_group = (min_threads + s->threads - 1) / s->threads;
     if (s->ffts_per_group > count) s->ffts_per_group = (uint32_t)count;
     for (; s->ffts_per_group; s->ffts_per_group--)
-        /* splits the components of large exchanges, so that several work-groups fit onto a multiprocessor */
+        /* splits the components of exchanges above 4352 words (17 KiB of f32), so that several work-groups fit onto a
+           multiprocessor */
         if (vd__fft_choose_slices(d, s, !d->groups_as_loops && vd__fft_shared_words(s) > 4352, 1)) return true;
     s->ffts_per_group = 1;
     if (vd__fft_choose_slices(d, s, true, 2)) return true;
@@ -9565,7 +9566,7 @@ static void vd__scan_reset_if_last(const vd__scan_writer *w) {
 static vd__scan_state vd__scan_look_back(const vd__scan_writer *w, vc_val tile, vd__scan_state aggregate) {
     bool by_subgroup = w->plan->subgroup_look_back;
     vc_val first_tile = vc_sub(tile, w->tile_index);
-    vc_val selected = vc_eq(by_subgroup ? vc_subgroup_id(w->k) : w->thread, vc_u32(0));
+    vc_val selected = vc_eq(by_subgroup ? vc_subgroup_id(w->k) : w->thread, vc_u32(0)); /* threads that look back */
     vc_val leader = by_subgroup ? vc_and(selected, vc_eq(vc_subgroup_local_id(w->k), vc_u32(0))) : selected;
     vc_ref shared_prefix[2], prefix[2], remaining = vc_var(w->k, "remaining", VC_U32);
     vd__scan_state s;
