@@ -578,7 +578,8 @@
        mip chains            graphics
        depth formats         like blits        sampled, without comparison  sampled, without comparison
        views                 any               levels, with the dimension   as on cuda
-                                               and all layers of the image
+                                               and all layers of the image;
+                                               one or all of block formats
        levels in kernels     all               all                          the first of a sampled image
        cubes in kernels      yes               yes                          no
        samplers              any               one filter for min and mag,  as on cuda; one address mode along
@@ -593,8 +594,9 @@
          offset and vd_arg_info.size 8. A surface stores the bytes of texels: vkdispatch_codegen.h generates the
          conversion, and hand-written code has to make it.
        * On vulkan, blits, mip chains and depth formats need vd_context_desc.graphics. The border of integer formats is
-         undefined, except VD_BORDER_TRANSPARENT. PoCL 3.1 reads 0 instead of 1 as the missing fourth component of
-         integers, and multiplies the layer of a sampled 1-D or 2-D array by the number of layers.
+         undefined, except VD_BORDER_TRANSPARENT. The missing fourth component of a sampled texel is 0 on cuda, 1 on
+         vulkan and opencl. PoCL 3.1 reads 0 for integers with one component. It also multiplies the layer of a sampled
+         1-D or 2-D array by the number of layers.
        * The dummy backend makes transfers. Its blits copy the nearest texel without conversion, and it has no packed
          formats.
 
@@ -911,7 +913,8 @@ typedef enum vd_implicit {
     VD_IMPLICIT_GROUP_BASE, /* first work-group along `axis` of this part of a split dispatch */
     VD_IMPLICIT_LENGTH,   /* elements of buffer `arg`, at most 2^32 - 1. axis: 0, or the size of an element in bytes, if
                              not that of the buffer's type */
-    VD_IMPLICIT_SHAPE,    /* extent of buffer `arg` along `axis` */
+    VD_IMPLICIT_SHAPE,    /* extent of buffer `arg` along `axis`. Of image `arg`: the extents of its first level, then
+                             the layers of an array; along axis 3, the number of levels */
     VD_IMPLICIT_OUTPUT    /* number of the kernel's first format. `arg` is the last argument, a buffer of u32 for the
                              output of printf and assert, which vd_dispatch passes by itself */
 } vd_implicit;
@@ -11034,7 +11037,7 @@ typedef struct vd__cu_texture_desc {
 
 /* CUDA_RESOURCE_VIEW_DESC. */
 typedef struct vd__cu_view_desc {
-    int format;                /* 0: that of the array */
+    int format;                /* CUresourceViewFormat */
     size_t extent[3];          /* of the array */
     unsigned first_level, last_level, first_layer, last_layer, reserved[16];
 } vd__cu_view_desc;
@@ -11239,6 +11242,7 @@ typedef struct vd__cu_fill_node {
     X(CUDA_ARRAY3D_SURFACE_LDST, 0x02) \
     X(CUDA_ARRAY3D_CUBEMAP, 0x04) \
     X(CUDA_ARRAY3D_TEXTURE_GATHER, 0x08) \
+    X(CU_RES_VIEW_FORMAT_UINT_1X8, 1) \
     X(CU_RESOURCE_TYPE_ARRAY, 0) \
     X(CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, 1) \
     X(CU_TR_ADDRESS_MODE_WRAP, 0) \
@@ -11904,14 +11908,18 @@ static vd_result vd__cu_view_create(vd__device *dev, const vd__memory *image, co
                                     vd__memory *out) {
     const vd__cu_device *d = vd__cu_device_of(dev);
     vd__cu_resource from;
-    vd_result r = vd__view_check_levels(dev, vd__memory_shape(image), range);
+    const vd__image_shape *shape = vd__memory_shape(image);
+    vd_result r = vd__view_check_levels(dev, shape, range);
+    if (!r && range->levels > 1 && range->levels < shape->levels && vd__format_rows[shape->format].side > 1)
+        r = vd__fail(VD_ERROR_UNSUPPORTED, "backend cuda supports only views of one or all levels for format %s",
+                     vd__format_rows[shape->format].name);
     if (r) return r;
     vd__cu_view *v = (vd__cu_view *)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof *v);
     if (!v) return vd__fail_memory(NULL, NULL, 0);
     v->image = image;
     v->range = *range;
     out->native[0] = (uintptr_t)v;
-    if (!(vd__memory_shape(image)->usage & VD_IMAGE_STORAGE)) return VD_OK;
+    if (!(shape->usage & VD_IMAGE_STORAGE)) return VD_OK;
     memset(&from, 0, sizeof from);
     from.type = VD__CU_RESOURCE_TYPE_ARRAY;
     from.from.array = vd__cu_image_of(image)->levels[range->level];
@@ -11958,6 +11966,18 @@ static vd_result vd__cu_sampler_create(vd__device *dev, const vd_sampler_desc *d
     return s ? VD_OK : vd__fail_memory(NULL, NULL, 0);
 }
 
+/* Returns the CUresourceViewFormat that equals the format of an array: by type, with 1, 2 or 4 channels. */
+static int vd__cu_view_format(const vd__cu_array_desc *array) {
+    static const uint8_t types[] = {
+        VD__CU_AD_FORMAT_UNSIGNED_INT8, VD__CU_AD_FORMAT_SIGNED_INT8, VD__CU_AD_FORMAT_UNSIGNED_INT16,
+        VD__CU_AD_FORMAT_SIGNED_INT16, VD__CU_AD_FORMAT_UNSIGNED_INT32, VD__CU_AD_FORMAT_SIGNED_INT32,
+        VD__CU_AD_FORMAT_HALF, VD__CU_AD_FORMAT_FLOAT
+    };
+    int i = 0;
+    while (types[i] != array->format) i++;
+    return VD__CU_RES_VIEW_FORMAT_UINT_1X8 + 3 * i + (int)array->channels / 2;
+}
+
 /* Creates a texture object of a view with a sampler. */
 static int vd__cu_texture_create(const vd__device *dev, const vd__cu_view *v, const vd__cu_sampler *s,
                                  vd__cu_object *out) {
@@ -11968,19 +11988,23 @@ static int vd__cu_texture_create(const vd__device *dev, const vd__cu_view *v, co
     vd__cu_array_desc array;
     memset(&from, 0, sizeof from);
     memset(&view, 0, sizeof view);
-    from.type = VD__CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
-    from.from.array = (void *)(uintptr_t)v->image->native[0];
+    bool whole = v->range.levels == shape->levels, one = !whole && v->range.levels == 1;
+    from.type = one ? VD__CU_RESOURCE_TYPE_ARRAY : VD__CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+    from.from.array = one ? vd__cu_image_of(v->image)->levels[v->range.level]
+                          : (void *)(uintptr_t)v->image->native[0];
     desc.flags = VD__CU_TRSF_NORMALIZED_COORDINATES;
     if (shape->dim == VD_DIM_CUBE) desc.flags |= VD__CU_TRSF_SEAMLESS_CUBEMAP;
     if (vd__format_rows[shape->format].kind == VD__TEXEL_SRGB) desc.flags |= VD__CU_TRSF_SRGB;
     if (vd__format_type_of(shape->format) != VD_F32) desc.flags |= VD__CU_TRSF_READ_AS_INTEGER;
-    vd__cu_array_fill(dev, shape, &array);
-    memcpy(view.extent, array.extent, sizeof view.extent);
-    view.first_level = v->range.level;
-    view.last_level = v->range.level + v->range.levels - 1;
-    view.last_layer = shape->layers - 1;
-    return vd__cu_device_of(dev)->api->cuTexObjectCreate(out, &from, &desc,
-                                                         v->range.levels == shape->levels ? NULL : &view);
+    if (!whole && !one) {
+        vd__cu_array_fill(dev, shape, &array);
+        view.format = vd__cu_view_format(&array);
+        memcpy(view.extent, array.extent, sizeof view.extent);
+        view.first_level = v->range.level;
+        view.last_level = v->range.level + v->range.levels - 1;
+        view.last_layer = shape->layers - 1;
+    }
+    return vd__cu_device_of(dev)->api->cuTexObjectCreate(out, &from, &desc, view.format ? &view : NULL);
 }
 
 /* Adds the texture object with a sampler to a view. */
@@ -16480,7 +16504,8 @@ static vd_result vd__implicit_info_check(const vd_kernel_desc *desc, int i) {
     if (h->kind <= VD_IMPLICIT_NONE || h->kind > VD_IMPLICIT_OUTPUT)
         return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.implicit[%d].kind is %d, but must be 1 to %d", i,
                              (int)h->kind, (int)VD_IMPLICIT_OUTPUT);
-    if ((h->kind == VD_IMPLICIT_LENGTH || shape || output) && (!arg || arg->kind >= VD_ARG_VALUE))
+    if ((h->kind == VD_IMPLICIT_LENGTH || shape || output)
+        && (!arg || (arg->kind >= VD_ARG_VALUE && (!shape || arg->kind != VD_ARG_IMAGE))))
         return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.implicit[%d].arg is %u, which is not the "
                              "index of a buffer argument", i, (unsigned)h->arg);
     if (output && (arg != &desc->args[desc->arg_count - 1] || arg->type != VD_U32))
@@ -20558,8 +20583,9 @@ static bool vd__format_is_linear(vd_context *ctx, vd_format format) {
     return usage != 0;
 }
 
-/* Sets the levels and layers of an image or view, and offset and size of its resource, which hazard tracking reads: in
-   images, the index of the first subresource that kernels access and the number of subresources from there on. */
+/* Sets the levels and layers of an image or view; offset and size of its resource, which hazard tracking reads: in
+   images, the index of the first subresource that kernels access and the number of subresources from there on; and the
+   resource's shape, see VD_IMPLICIT_SHAPE. */
 static void vd__image_set_range(vd__image *image, const vd__image_range *range) {
     vd__resource *b = &image->resource;
     uint32_t layers = image->shape.layers, begin = range->level * layers + range->layer,
@@ -20568,6 +20594,10 @@ static void vd__image_set_range(vd__image *image, const vd__image_range *range) 
     b->type = (vd_type)image->shape.format;
     b->offset = begin;
     b->size = end - begin;
+    uint32_t axes = vd__dim_axes[range->dim];
+    for (uint32_t i = 0; i < axes; i++) b->shape[i] = vd__level_extent(&image->shape, range->level, (int)i);
+    if (range->dim > VD_DIM_CUBE) b->shape[axes] = range->layers;
+    b->shape[3] = range->levels;
 }
 
 VD__SMALL_END

@@ -819,7 +819,8 @@ typedef enum vc_implicit {
     VC_IMPLICIT_GROUP_BASE,         /* first work-group of this launch along `axis`, if the dispatch was split */
     VC_IMPLICIT_LENGTH,             /* elements of buffer `arg`, at most 2^32 - 1. axis: 0, or the size of an element in
                                        bytes, if not that of the buffer's type */
-    VC_IMPLICIT_SHAPE,              /* extent of buffer `arg` along `axis`, 0 to 3 */
+    VC_IMPLICIT_SHAPE,              /* extent of buffer `arg` along `axis`, 0 to 3; of image `arg`: its size as in
+                                       vc_image_size, and along axis 3, the number of levels */
     VC_IMPLICIT_OUTPUT              /* number of the first of vc_info.formats, at least 1. `arg`: the output buffer, the
                                        last argument, with elements of u32; room `derived` describes its contents */
 } vc_implicit;
@@ -2865,8 +2866,8 @@ enum {
     X(FETCH,        "fetch",        READ,   3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(IMAGE_LOAD,   "image_load",   READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* a[1] level, or none */ \
-    X(IMAGE_SIZE,   "image_size",   READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    X(IMAGE_LEVELS, "image_levels", READ,   1, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
+    X(IMAGE_SIZE,   "image_size",   READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_image_query) \
+    X(IMAGE_LEVELS, "image_levels", READ,   1, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_image_query) \
     X(IMAGE_STORE,  "image_store",  EFFECT, 3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[2] value */ \
     /* ---- subgroups: the last operand of votes, ballots and shuffles is the mask of participating lanes that \
        CUDA C requires, otherwise VC__NIL. Reductions in CUDA C also have the lane as an operand, after the mask. \
@@ -2959,7 +2960,8 @@ static vc__lowering_rule vc__lower_extract, vc__lower_cast, vc__lower_div, vc__l
     vc__lower_atan, vc__lower_isnan, vc__lower_dot, vc__lower_shift_count, vc__lower_memory, vc__lower_popcount,
     vc__lower_bit_reverse, vc__lower_index, vc__lower_find_lsb, vc__lower_find_msb, vc__lower_mul_hi,
     vc__lower_pack_half, vc__lower_unpack_half, vc__lower_atomic, vc__lower_subgroup, vc__lower_dot_4x8,
-    vc__lower_or, vc__lower_rotate, vc__lower_trunc, vc__lower_round, vc__lower_carry, vc__lower_sinh;
+    vc__lower_or, vc__lower_rotate, vc__lower_trunc, vc__lower_round, vc__lower_carry, vc__lower_sinh,
+    vc__lower_image_query;
 
 typedef struct vc__op_texts {
     struct {
@@ -3141,7 +3143,7 @@ static inline bool vc__in_argument_block(const vc_arg_info *a) {
     return a->kind == VC_ARG_IMAGE ? a->size != 0 : a->kind != VC_ARG_BINDING;
 }
 
-/* Whether an implicit argument of a vc_implicit_kind refers to a buffer argument. */
+/* Whether an implicit argument of a vc_implicit_kind refers to a buffer or image argument. */
 static inline bool vc__implicit_has_buffer(uint32_t kind) { return kind >= VC_IMPLICIT_LENGTH; }
 
 /* Returns the entry of l->info.implicit that an IMPLICIT node (kind, argument, axis) reads; NULL if there is none. */
@@ -5587,6 +5589,24 @@ static uint32_t vc__lower_dot(vc__lowering *s, const vc__node *n) {
         r = i ? vc__make_ternary(s, VC__OP_FMA, a, b, r) : vc__make_binary(s, VC__OP_MUL, a, b);
     }
     return r;
+}
+
+/* CUDA C has no queries of texture and surface objects: the number of levels and the size of the first one are implicit
+   arguments. */
+static uint32_t vc__lower_image_query(vc__lowering *s, const vc__node *n) {
+    uint32_t object = vc__lowered_node(s, n->a[0])->x, level = n->a[1], count = vc__components(n->type), parts[3];
+    uint32_t dim = s->kernel->object[object].image.dim;
+    if (!vc__is_cuda(s->target) || dim == VC_DIM_BUFFER) return VC__NIL;
+    if (n->op == VC__OP_IMAGE_LEVELS)
+        return vc__make_raw(s, VC__OP_IMPLICIT, VC_U32, VC_IMPLICIT_SHAPE, object, 3, 0);
+    if (level != VC__NIL) level = vc__make_cast(s, VC_U32, level);
+    for (uint32_t i = 0; i < count; i++) {
+        parts[i] = vc__make_raw(s, VC__OP_IMPLICIT, VC_U32, VC_IMPLICIT_SHAPE, object, i, 0);
+        if (level == VC__NIL || vc__has_zero(s, level) || (vc__dims[dim].layers && i + 1 == count)) continue;
+        parts[i] = vc__make_binary(s, VC__OP_SHR, parts[i], level);
+        parts[i] = vc__make_binary(s, VC__OP_MAX, parts[i], vc__make_const(s, VC_U32, 1));
+    }
+    return count == 1 ? parts[0] : vc__make_vec(s, n->type, parts, count);
 }
 
 /* Computes a[0] * x + a[1]. Indices into buffers (a[2]) that are accessed by pointers have 64 bits; all others have 32
@@ -11555,13 +11575,7 @@ static void vc__cuda_image_op(vc__printer *g, const vc__node *n) {
         vc__cuda_components(g, n->a[1], 0, 2);
         vc__p_put(g, ", %u)", (unsigned)n->x);
         return;
-    case VC__OP_IMAGE_LEVELS: vc__p_put(g, "vc_levels(%s)", handle); return;
-    case VC__OP_IMAGE_SIZE:
-        if (dim == VC_DIM_BUFFER) { vc__c_unsupported(g, n, "", "querying the size is"); return; }
-        vc__p_put(g, "vc_%s_%s(%s", o->image.storage ? "surface" : "size", vc__cuda_shapes[dim], handle);
-        if (n->a[1] != VC__NIL) vc__cuda_components(g, n->a[1], 0, 1);
-        vc__p_put(g, ")");
-        return;
+    case VC__OP_IMAGE_SIZE: vc__c_unsupported(g, n, "", "querying the size is"); return; /* of texel buffers */
     case VC__OP_FETCH:
         if (dim == VC_DIM_BUFFER) vc__p_put(g, "tex1Dfetch<%s>(%s", vc__cuda_type(n->type, type), handle);
         else vc__p_put(g, "vc_fetch_%s_%s(%s", vc__cuda_shapes[dim], vc_type_name(o->declared), handle);
@@ -11585,23 +11599,6 @@ static void vc__cuda_fetch_function(vc__printer *g, uint32_t dim, vc_type kind) 
               vc__cuda_fetches[dim].geometry, name, vc__cuda_fetches[dim].coordinates);
     vc__p_put(g, "        : \"=%s\"(v.x), \"=%s\"(v.y), \"=%s\"(v.z), \"=%s\"(v.w) : \"l\"(t), \"r\"(level), %s);\n"
                  "    return v;\n}\n", in, in, in, in, vc__cuda_fetches[dim].operands);
-}
-
-static void vc__cuda_size_function(vc__printer *g, uint32_t dim, bool storage) {
-    static const char *const axes[] = { "width", "height", "depth" };
-    uint32_t size = vc__dims[dim].size;
-    char type[32];
-    vc__cuda_type(vc__vec(VC_U32, size), type);
-    vc__p_put(g, VC__CUDA_FUNCTION "%s vc_%s_%s(unsigned long long t%s) {\n    %s n;\n", type,
-              storage ? "surface" : "size", vc__cuda_shapes[dim], storage ? "" : ", int level", type);
-    for (uint32_t i = 0; i < size; i++) {
-        bool layers = vc__dims[dim].layers && i + 1 == size, level = !storage && !layers;
-        vc__p_put(g, "    asm(\"%s%s.b32 %%0, [%%1]%s;\" : \"=r\"(n", storage ? "suq." : level ? "txq.level." : "txq.",
-                  layers ? "array_size" : axes[i], level ? ", %2" : "");
-        if (size > 1) vc__p_put(g, ".%c", "xyz"[i]);
-        vc__p_put(g, ") : \"l\"(t)%s);\n", level ? ", \"r\"(level)" : "");
-    }
-    vc__p_put(g, "    return n;\n}\n");
 }
 
 /* Defines the function that converts a texel in memory to the kernel's four components or, with `store`, back. */
@@ -11630,32 +11627,25 @@ static void vc__cuda_convert_function(vc__printer *g, const vc__format_info *f, 
 }
 
 /* Defines the function that an image operation calls, if it needs one and it is not defined yet. seen: bits of the
-   functions that are defined: sizes, levels and fetches; conversions of loads; conversions of stores. */
+   functions that are defined: fetches; conversions of loads; conversions of stores. */
 static void vc__cuda_image_function(vc__printer *g, const vc__node *n, uint64_t *seen) {
     const vc__object *o = &g->l->object[g->l->node[n->a[0]].x];
     const vc__format_info *f = &vc__formats[o->image.format];
     uint32_t dim = o->image.dim, kind = o->declared == VC_F32 ? 0 : o->declared == VC_I32 ? 1 : 2;
     bool texel = n->op == VC__OP_IMAGE_LOAD || n->op == VC__OP_IMAGE_STORE, store = n->op == VC__OP_IMAGE_STORE;
-    uint32_t bit = n->op == VC__OP_FETCH ? dim * 3 + kind : n->op == VC__OP_IMAGE_LEVELS ? 31
-                   : 32 + dim * 2 + o->image.storage;
+    uint32_t bit = texel ? o->image.format : dim * 3 + kind;
     char name[VC__NAME_BYTES];
-    if (n->op == VC__OP_SAMPLE || n->op == VC__OP_GATHER || dim == VC_DIM_BUFFER
+    if ((n->op != VC__OP_FETCH && !texel) || dim == VC_DIM_BUFFER
         || (texel && (!vc__cuda_texel_is_converted(f) || !f->bits)))
         return;
     if (texel && f->coded == 'p') return; /* vc__cuda_surface reports it */
-    if (seen[texel ? 1 + store : 0] >> (texel ? o->image.format : bit) & 1) return;
-    seen[texel ? 1 + store : 0] |= (uint64_t)1 << (texel ? o->image.format : bit);
+    if (seen[texel ? 1 + store : 0] >> bit & 1) return;
+    seen[texel ? 1 + store : 0] |= (uint64_t)1 << bit;
     if (texel) snprintf(name, sizeof name, "VC_%s_%s", store ? "TO" : "OF", f->glsl);
-    else if (n->op == VC__OP_FETCH)
-        snprintf(name, sizeof name, "VC_FETCH_%s_%s", vc__cuda_shapes[dim], vc_type_name(o->declared));
-    else if (n->op == VC__OP_IMAGE_LEVELS) snprintf(name, sizeof name, "VC_LEVELS");
-    else snprintf(name, sizeof name, "VC_%s_%s", o->image.storage ? "SURFACE" : "SIZE", vc__cuda_shapes[dim]);
+    else snprintf(name, sizeof name, "VC_FETCH_%s_%s", vc__cuda_shapes[dim], vc_type_name(o->declared));
     vc__p_put(g, "#ifndef %s\n#define %s\n", name, name);
     if (texel) vc__cuda_convert_function(g, f, store);
-    else if (n->op == VC__OP_FETCH) vc__cuda_fetch_function(g, dim, o->declared);
-    else if (n->op == VC__OP_IMAGE_SIZE) vc__cuda_size_function(g, dim, o->image.storage);
-    else vc__p_put(g, VC__CUDA_FUNCTION "unsigned int vc_levels(unsigned long long t) {\n    unsigned int n;\n"
-                      "    asm(\"txq.num_mipmap_levels.b32 %%0, [%%1];\" : \"=r\"(n) : \"l\"(t));\n    return n;\n}\n");
+    else vc__cuda_fetch_function(g, dim, o->declared);
     vc__p_put(g, "#endif\n");
 }
 

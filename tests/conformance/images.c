@@ -451,6 +451,7 @@ TEST_EXECUTED(formats_convert_like_the_oracle) {
                 if (fabs(seen - wanted) > bound && info.type == VD_F32 && fabs(wanted) < 1e-30) continue; /* denormal */
                 if (f->backend == VD_BACKEND_OPENCL && info.type != VD_F32 && c == 3 && info.components == 1)
                     continue; /* PoCL 3.1 reads 0 */
+                if (f->backend == VD_BACKEND_CUDA && c == 3 && info.components < 4) wanted = 0; /* as the manual says */
                 if (!(fabs(seen - wanted) <= bound))
                     fail_msg("%s: component %u of texel %u is %.9g, not %.9g", info.name, c, t, seen, wanted);
             }
@@ -1466,6 +1467,15 @@ TEST(limits_of_cuda) {
     assert_int_equal(vd_image_view(f->ctx, &v).id, 0);
     check_failure("vd_image_view", vd_error_result(), VD_ERROR_UNSUPPORTED,
                   "vd_image_view 'picture'|backend cuda supports only views with the dimension|all 4 layers");
+    vd_image_desc blocks = image_desc(VD_FORMAT_BC1_UNORM, VD_DIM_2D, 16, 16, 0);
+    blocks.levels = 3;
+    vd_image chain = image_of(f->ctx, &blocks);
+    memset(&v, 0, sizeof v);
+    v.image = chain;
+    v.level = 1;
+    assert_int_equal(vd_image_view(f->ctx, &v).id, 0);
+    check_text("vd_image_view", "backend cuda supports only views of one or all levels for format bc1unorm");
+    vd_image_destroy(f->ctx, chain);
     static const struct { vd_sampler_desc desc; const char *lack; } samplers[] = {
         { { .min_filter = VD_FILTER_NEAREST }, "different filters" }, { { .compare = VD_COMPARE_LESS }, "comparisons" }
     };

@@ -606,15 +606,26 @@ static bool right_texture(const mips *m, const texture_desc *t) {
     if (t->filter < 0 || t->filter > 1 || t->mip_filter < 0 || t->mip_filter > 1 || t->anisotropy > 16) return false;
     if (integers && (t->flags & AS_INTEGER || is_f32) && (t->filter || t->mip_filter)) return false;
     if (t->flags & AS_INTEGER && !integers) return false;
+    bool srgb_blocks = m->desc.format == 0x92 || m->desc.format == 0x94 || m->desc.format == 0x96
+                       || m->desc.format == 0x9e;
+    if (srgb_blocks && !(t->flags & SRGB)) return false;
     if (t->flags & SRGB && m->desc.format != 1 && !is_block_format(m->desc.format)) return false;
     return (!(t->flags & SEAMLESS) || m->desc.flags & CUBEMAP) && t->low <= t->high;
+}
+/* The CUresourceViewFormat of an array; block formats have none here. */
+static int view_format(const array_desc *d) {
+    static const unsigned formats[] = { 1, 8, 2, 9, 3, 10, 16, 32 }; /* u8, i8, u16, i16, u32, i32, f16, f32 */
+    for (int i = 0; i < (int)(sizeof formats / sizeof *formats); i++)
+        if (formats[i] == d->format) return 1 + 3 * i + (d->channels == 4 ? 2 : d->channels == 2);
+    return -1;
 }
 API int cuTexObjectCreate(address *out, const resource *from, const texture_desc *desc, const view_desc *view) {
     *out = (uintptr_t)GARBAGE;
     NEEDS_CONTEXT;
-    mips *m = (mips *)from->from.handle;
-    if (from->type != 1 || from->flags || !right_texture(m, desc)) return INVALID_VALUE;
-    if (view && (view->format || memcmp(view->extent, m->desc.extent, sizeof view->extent)
+    bool all = from->type == 1;
+    mips *m = all ? (mips *)from->from.handle : ((array *)from->from.handle)->of;
+    if (from->type > 1 || from->flags || !right_texture(m, desc) || (view && !all)) return INVALID_VALUE;
+    if (view && (view->format != view_format(&m->desc) || memcmp(view->extent, m->desc.extent, sizeof view->extent)
                  || view->first_level > view->last_level || view->last_level >= m->count || view->first_layer
                  || view->last_layer + 1 != (m->desc.flags & (LAYERED | CUBEMAP) ? m->level[0].slices : 1)))
         return INVALID_VALUE;

@@ -952,9 +952,13 @@ static vd_result graph_scale(vd_list *list, vd_kernel kernel, vd_buffer x, uint6
 
 /* ---- images ---- */
 
-/* Its arguments: a sampled image, a storage image, a number. `change` may make the desc invalid. */
+/* Its arguments: a sampled image, a storage image, a number; width, height and levels of the sampled image. `change`
+   may make the desc invalid. */
 static vd_kernel image_kernel(vd_context *ctx, void (*change)(vd_arg_info *args)) {
     static const char text[] = "extern \"C\" __global__ void paint(const struct args args) { }\n";
+    static const vd_implicit_info shapes[] = {
+        { VD_IMPLICIT_SHAPE, 0, 0, 20 }, { VD_IMPLICIT_SHAPE, 0, 1, 24 }, { VD_IMPLICIT_SHAPE, 0, 3, 28 }
+    };
     vd_arg_info args[3] = {
         { "from", VD_ARG_IMAGE, VD_F32, VD_READ, 0, 8, 0, false, true, VD_DIM_2D, VD_FORMAT_NONE, false, false },
         { "to", VD_ARG_IMAGE, VD_F32, VD_WRITE, 8, 8, 0, false, false, VD_DIM_2D, VD_FORMAT_R32_F, false, false },
@@ -967,17 +971,21 @@ static vd_kernel image_kernel(vd_context *ctx, void (*change)(vd_arg_info *args)
     d.code = text;
     d.args = args;
     d.arg_count = 3;
-    d.argument_bytes = 20;
+    d.implicit = shapes;
+    d.implicit_count = 3;
+    d.argument_bytes = 32;
     d.local_size[0] = 64;
     d.local_size[1] = d.local_size[2] = 1;
     return vd_kernel_create(ctx, &d);
 }
 
+/* 16 x 16 texels; 16 x 8 if there are several levels. */
 static vd_image image_2d_f32(vd_context *ctx, uint32_t levels) {
     vd_image_desc d;
     memset(&d, 0, sizeof d);
     d.format = VD_FORMAT_R32_F;
-    d.extent[0] = d.extent[1] = 16;
+    d.extent[0] = 16;
+    d.extent[1] = levels > 1 ? 8 : 16;
     d.levels = levels;
     return vd_image_create(ctx, &d);
 }
@@ -1001,6 +1009,7 @@ static void images_are_passed_as_handles(void **state) {
     vd_image from = image_2d_f32(ctx, 3), to = image_2d_f32(ctx, 1);
     vd_sampler_desc desc;
     uint64_t first[2], next[2];
+    uint32_t shape[3];
     assert_true(k.id && from.id && to.id);
     handles_of(ctx, k, from, NULL, to, first);
     long live = fake_count("live");
@@ -1022,6 +1031,8 @@ static void images_are_passed_as_handles(void **state) {
     assert_true(view.id != 0);
     handles_of(ctx, k, view, NULL, to, next);
     assert_true(next[0] != first[0]);
+    memcpy(shape, fake_parameters() + 20, sizeof shape);
+    assert_true(shape[0] == 8 && shape[1] == 4 && shape[2] == 2);
     handles_of(ctx, k, to, NULL, view, next);
     assert_true(next[1] != first[1]);
     vd_image_destroy(ctx, view);
@@ -1062,14 +1073,14 @@ static void images_in_slots_are_passed_as_handles(void **state) {
 static void as_binding(vd_arg_info *args) { args[0].size = 0; }
 static void as_separate(vd_arg_info *args) { args[0].separate = true; }
 static void as_sampler(vd_arg_info *args) { args[1].kind = VD_ARG_SAMPLER; }
-static void past_the_end(vd_arg_info *args) { args[1].location = 16; }
+static void past_the_end(vd_arg_info *args) { args[1].location = 28; }
 
 static void image_arguments_are_checked(void **state) {
     static const struct { void (*change)(vd_arg_info *args); const char *text; } cases[] = {
         { as_binding, "argument 0 'from' is an image with size 0, but backend cuda passes images" },
         { as_separate, "argument 0 'from' is a separate image with size 8, but backend cuda passes images" },
         { as_sampler, "argument 1 'to' is a sampler with size 8, but backend cuda passes images" },
-        { past_the_end, "argument 1 'to' ends at byte 24, but the argument block has 20 bytes" }
+        { past_the_end, "argument 1 'to' ends at byte 36, but the argument block has 32 bytes" }
     };
     (void)state;
     vd_context *ctx = context();
