@@ -2646,7 +2646,7 @@ static bool vd__handle_is_trusted(HANDLE file) {
 /* Opens a file for reading if it is a regular file, not a link, and its owner and access control list let only this
    user, administrators and the system change it. Sets *size on success. Returns VD__NO_FILE on failure; *trusted is
    then false if the file violates one of these conditions. */
-static vd__file vd__file_open_trusted(const char *path, uint64_t *size, bool *trusted) {
+static VD__COLD vd__file vd__file_open_trusted(const char *path, uint64_t *size, bool *trusted) {
     wchar_t wide[VD__PATH_CHARS];
     LARGE_INTEGER bytes;
     *trusted = true;
@@ -2809,7 +2809,7 @@ static VD__UNUSED void vd__handle_close(int64_t handle) { close((int)handle); }
 /* Opens a file for reading if only the effective user or root can write to it: a regular file, not a symbolic link,
    owned by one of them, not writable by group or others. Never blocks. Sets *size on success. Returns VD__NO_FILE on
    failure; *trusted is then false if the file violates one of these conditions. */
-static vd__file vd__file_open_trusted(const char *path, uint64_t *size, bool *trusted) {
+static VD__COLD vd__file vd__file_open_trusted(const char *path, uint64_t *size, bool *trusted) {
     struct stat status;
     int fd = open(path, O_RDONLY | VD__OPEN_FLAGS);
     *trusted = fd >= 0 || errno != ELOOP;
@@ -3450,28 +3450,24 @@ static inline bool vd__slot_pin(vd__slot *slot, uint64_t id) {
     return vd__atomic_load64_seq(&slot->id) == id;
 }
 
+typedef struct vd__pool_text { char text[64]; } vd__pool_text;
+
 /* Returns why vd__pool_find found no object, for error messages. */
-static const char *vd__pool_reason(const vd__pool *pool, uint64_t id) {
-#define VD__MISMATCHES(expected) { \
-    "handle is invalid: expected " expected ", got a buffer", \
-    "handle is invalid: expected " expected ", got a kernel", \
-    "handle is invalid: expected " expected ", got a ticket", \
-    "handle is invalid: expected " expected ", got an image", \
-    "handle is invalid: expected " expected ", got a sampler", \
-    "handle is invalid: expected " expected ", got a graph", \
-    "handle is invalid: expected " expected ", got a swapchain" }
-    static const char *const mismatches[VD__OBJECT_TYPES][VD__OBJECT_TYPES] = { /* expected, actual */
-        VD__MISMATCHES("a buffer"), VD__MISMATCHES("a kernel"), VD__MISMATCHES("a ticket"),
-        VD__MISMATCHES("an image"), VD__MISMATCHES("a sampler"), VD__MISMATCHES("a graph"),
-        VD__MISMATCHES("a swapchain")
+static VD__COLD vd__pool_text vd__pool_reason(const vd__pool *pool, uint64_t id) {
+    static const char *const types[VD__OBJECT_TYPES] = {
+        "a buffer", "a kernel", "a ticket", "an image", "a sampler", "a graph", "a swapchain"
     };
-#undef VD__MISMATCHES
-    if (!id) return "handle is 0; it was never created, or creating it failed";
-    if (VD__ID_CONTEXT(id) != VD__ID_CONTEXT(pool->tag) || VD__ID_TYPE(id) >= VD__OBJECT_TYPES)
-        return "handle is invalid or belongs to another context";
-    if (VD__ID_TYPE(id) != pool->type) return mismatches[pool->type][VD__ID_TYPE(id)];
-    return vd__pool_slot_at(pool, (uint32_t)id & VD__ID_SLOT_MASK)
-               ? "was destroyed" : "handle is invalid or belongs to another context";
+    vd__pool_text reason;
+    bool foreign = VD__ID_CONTEXT(id) != VD__ID_CONTEXT(pool->tag) || VD__ID_TYPE(id) >= VD__OBJECT_TYPES;
+    if (id && !foreign && VD__ID_TYPE(id) != pool->type)
+        snprintf(reason.text, sizeof reason.text, "handle is invalid: expected %s, got %s", types[pool->type],
+                 types[VD__ID_TYPE(id)]);
+    else
+        snprintf(reason.text, sizeof reason.text, "%s",
+                 !id ? "handle is 0; it was never created, or creating it failed"
+                 : !foreign && vd__pool_slot_at(pool, (uint32_t)id & VD__ID_SLOT_MASK)
+                     ? "was destroyed" : "handle is invalid or belongs to another context");
+    return reason;
 }
 
 static void vd__pool_init(vd__pool *pool, const vd_allocator *allocator, vd__object_type type, uint32_t context,
@@ -3540,7 +3536,7 @@ static uint32_t vd__context_serial;
 
 /* Returns a number that no living context has, or 0 if there is none. Numbers are reused as late as possible. The
    start of the count differs between copies of the library in one process, so that they rarely use the same number. */
-static uint32_t vd__context_number_acquire(void) {
+static VD__COLD uint32_t vd__context_number_acquire(void) {
     uint32_t start = (uint32_t)((uint64_t)(uintptr_t)vd__context_numbers * 0x9E3779B97F4A7C15u >> 48);
     for (uint32_t tries = 0; tries < VD__CONTEXT_NUMBERS; tries++) {
         uint32_t number = (start + vd__atomic_add32(&vd__context_serial, 1)) % VD__CONTEXT_NUMBERS;
@@ -4493,7 +4489,7 @@ static uint32_t vd__list_use_of(const vd_list *l, const vd__slot *object) {
 }
 
 /* Doubles the capacity of a list's uses. Returns false if memory runs out. */
-static bool vd__list_uses_grow(vd_list *l) {
+static VD__COLD bool vd__list_uses_grow(vd_list *l) {
     const vd_allocator *allocator = &l->ctx->host.allocator;
     uint32_t capacity = l->use_capacity ? 2 * l->use_capacity : 16;
     uint32_t *table = (uint32_t *)vd__alloc_zeroed(allocator, 2 * capacity * sizeof *table);
@@ -4734,7 +4730,7 @@ static void vd__message_queue_init(vd__message_queue *messages, uint64_t print_b
 
 /* Queues a call of `print` if `kernel` is not NULL, otherwise of `log`. The message is dropped and counted if it
    would exceed the limit or if memory runs out. */
-static void vd__message_push(const vd__host *host, vd_log_level level, const char *kernel, const uint32_t *id,
+static VD__COLD void vd__message_push(const vd__host *host, vd_log_level level, const char *kernel, const uint32_t *id,
                             const char *text) {
     vd__message_queue *messages = host->messages;
     size_t length = strlen(text) + 1, size = sizeof(vd__message) + length;
@@ -4813,7 +4809,7 @@ static VD__UNUSED bool vd__gpu_has_forward_progress(const vd_device_info *info) 
 
 /* Sets the facts that follow from the type and the vendor of the device. `units`: number of its multiprocessors or
    cores; 0: not known. */
-static VD__UNUSED void vd__facts_init(vd_device_info *info, vd_code code, uint32_t units) {
+static VD__UNUSED VD__COLD void vd__facts_init(vd_device_info *info, vd_code code, uint32_t units) {
     bool cpu = info->type == VD_DEVICE_CPU;
     vd_facts *f = &info->facts;
     if (!units) units = cpu ? vd__processor_count() : (uint32_t)VD__LARGE_GPU_UNITS;
@@ -5577,7 +5573,7 @@ static uint32_t vd__format_component(const vd__format_row *row, const vd_color *
 }
 
 /* Converts a colour to a texel of a format whose components have 8, 16 or 32 bits. */
-static void vd__format_texel(vd_format format, const vd_color *color, uint8_t texel[16]) {
+static VD__COLD void vd__format_texel(vd_format format, const vd_color *color, uint8_t texel[16]) {
     const vd__format_row *row = &vd__format_rows[format];
     bool swapped = format == VD_FORMAT_BGRA8_UNORM || format == VD_FORMAT_BGRA8_SRGB;
     uint32_t bytes = row->bits / 8u;
@@ -5608,7 +5604,7 @@ typedef struct vd__spirv_op {
     uint8_t min_words, max_words; /* 255: no maximum */
     char position;                /* g: before all functions, b: inside a block, t: last instruction of a block, a:
                                      anywhere, s: see vd__spirv_check_position */
-    char operands[8], name[34];   /* arrays: pointers would need relocations */
+    char operands[8];             /* an array: pointers would need relocations */
 } vd__spirv_op;
 
 /* SPIR-V grammar 1.6 revision 1: written by tools/spirv */
@@ -5684,138 +5680,135 @@ enum {
     VD__StorageClassWorkgroup = 4, VD__StorageClassPrivate = 6, VD__StorageClassPushConstant = 9,
     VD__StorageClassStorageBuffer = 12, VD__StorageClassPhysicalStorageBuffer = 5349
 };
-static const vd__spirv_op vd__spirv_ops[] = {
-    { 0, 1, 1, 'a', "", "OpNop" }, { 1, 3, 3, 'a', "tr", "OpUndef" }, { 2, 2, 255, 'g', "s", "OpSourceContinued" },
-    { 3, 3, 255, 'g', "nnis", "OpSource" }, { 4, 2, 255, 'g', "s", "OpSourceExtension" },
-    { 5, 3, 255, 'g', "is", "OpName" }, { 6, 4, 255, 'g', "ins", "OpMemberName" }, { 7, 3, 255, 'g', "rs", "OpString" },
-    { 8, 4, 4, 'a', "in", "OpLine" }, { 10, 2, 255, 'g', "s", "OpExtension" },
-    { 11, 3, 255, 'g', "rs", "OpExtInstImport" }, { 12, 5, 255, 'a', "trini", "OpExtInst" },
-    { 14, 3, 3, 'g', "n", "OpMemoryModel" }, { 15, 4, 255, 'g', "nisi", "OpEntryPoint" },
-    { 16, 3, 255, 'g', "in", "OpExecutionMode" }, { 17, 2, 2, 'g', "n", "OpCapability" },
-    { 19, 2, 2, 'g', "r", "OpTypeVoid" }, { 20, 2, 2, 'g', "r", "OpTypeBool" }, { 21, 4, 4, 'g', "rn", "OpTypeInt" },
-    { 22, 3, 3, 'g', "rn", "OpTypeFloat" }, { 23, 4, 4, 'g', "rin", "OpTypeVector" },
-    { 24, 4, 4, 'g', "rin", "OpTypeMatrix" }, { 25, 9, 10, 'g', "rin", "OpTypeImage" },
-    { 26, 2, 2, 'g', "r", "OpTypeSampler" }, { 27, 3, 3, 'g', "ri", "OpTypeSampledImage" },
-    { 28, 4, 4, 'g', "ri", "OpTypeArray" }, { 29, 3, 3, 'g', "ri", "OpTypeRuntimeArray" },
-    { 30, 2, 255, 'g', "ri", "OpTypeStruct" }, { 32, 4, 4, 'g', "rni", "OpTypePointer" },
-    { 33, 3, 255, 'g', "ri", "OpTypeFunction" }, { 39, 3, 3, 'g', "in", "OpTypeForwardPointer" },
-    { 41, 3, 3, 'g', "tr", "OpConstantTrue" }, { 42, 3, 3, 'g', "tr", "OpConstantFalse" },
-    { 43, 4, 5, 'g', "trc", "OpConstant" }, { 44, 3, 255, 'g', "tri", "OpConstantComposite" },
-    { 46, 3, 3, 'g', "tr", "OpConstantNull" }, { 48, 3, 3, 'g', "tr", "OpSpecConstantTrue" },
-    { 49, 3, 3, 'g', "tr", "OpSpecConstantFalse" }, { 50, 4, 5, 'g', "trc", "OpSpecConstant" },
-    { 51, 3, 255, 'g', "tri", "OpSpecConstantComposite" }, { 52, 4, 255, 'g', "tro", "OpSpecConstantOp" },
-    { 54, 5, 5, 's', "trni", "OpFunction" }, { 55, 3, 3, 's', "tr", "OpFunctionParameter" },
-    { 56, 1, 1, 's', "", "OpFunctionEnd" }, { 57, 4, 255, 'b', "tri", "OpFunctionCall" },
-    { 59, 4, 5, 's', "trni", "OpVariable" }, { 60, 6, 6, 'b', "tri", "OpImageTexelPointer" },
-    { 61, 4, 255, 'b', "trim", "OpLoad" }, { 62, 3, 255, 'b', "iim", "OpStore" },
-    { 63, 3, 255, 'b', "iim", "OpCopyMemory" }, { 65, 4, 255, 'b', "tri", "OpAccessChain" },
-    { 66, 4, 255, 'b', "tri", "OpInBoundsAccessChain" }, { 67, 5, 255, 'b', "tri", "OpPtrAccessChain" },
-    { 68, 5, 5, 'b', "trin", "OpArrayLength" }, { 71, 3, 255, 'g', "in", "OpDecorate" },
-    { 72, 4, 255, 'g', "in", "OpMemberDecorate" }, { 73, 2, 2, 'g', "r", "OpDecorationGroup" },
-    { 74, 2, 255, 'g', "i", "OpGroupDecorate" }, { 75, 2, 255, 'g', "in", "OpGroupMemberDecorate" },
-    { 77, 5, 5, 'b', "tri", "OpVectorExtractDynamic" }, { 78, 6, 6, 'b', "tri", "OpVectorInsertDynamic" },
-    { 79, 5, 255, 'b', "triin", "OpVectorShuffle" }, { 80, 3, 255, 'b', "tri", "OpCompositeConstruct" },
-    { 81, 4, 255, 'b', "trin", "OpCompositeExtract" }, { 82, 5, 255, 'b', "triin", "OpCompositeInsert" },
-    { 83, 4, 4, 'b', "tri", "OpCopyObject" }, { 84, 4, 4, 'b', "tri", "OpTranspose" },
-    { 86, 5, 5, 'b', "tri", "OpSampledImage" }, { 87, 5, 255, 'b', "triini", "OpImageSampleImplicitLod" },
-    { 88, 6, 255, 'b', "triini", "OpImageSampleExplicitLod" },
-    { 89, 6, 255, 'b', "triiini", "OpImageSampleDrefImplicitLod" },
-    { 90, 7, 255, 'b', "triiini", "OpImageSampleDrefExplicitLod" },
-    { 91, 5, 255, 'b', "triini", "OpImageSampleProjImplicitLod" },
-    { 92, 6, 255, 'b', "triini", "OpImageSampleProjExplicitLod" },
-    { 93, 6, 255, 'b', "triiini", "OpImageSampleProjDrefImplicitLod" },
-    { 94, 7, 255, 'b', "triiini", "OpImageSampleProjDrefExplicitLod" }, { 95, 5, 255, 'b', "triini", "OpImageFetch" },
-    { 96, 6, 255, 'b', "triiini", "OpImageGather" }, { 97, 6, 255, 'b', "triiini", "OpImageDrefGather" },
-    { 98, 5, 255, 'b', "triini", "OpImageRead" }, { 99, 4, 255, 'b', "iiini", "OpImageWrite" },
-    { 100, 4, 4, 'b', "tri", "OpImage" }, { 103, 5, 5, 'b', "tri", "OpImageQuerySizeLod" },
-    { 104, 4, 4, 'b', "tri", "OpImageQuerySize" }, { 105, 5, 5, 'b', "tri", "OpImageQueryLod" },
-    { 106, 4, 4, 'b', "tri", "OpImageQueryLevels" }, { 107, 4, 4, 'b', "tri", "OpImageQuerySamples" },
-    { 109, 4, 4, 'b', "tri", "OpConvertFToU" }, { 110, 4, 4, 'b', "tri", "OpConvertFToS" },
-    { 111, 4, 4, 'b', "tri", "OpConvertSToF" }, { 112, 4, 4, 'b', "tri", "OpConvertUToF" },
-    { 113, 4, 4, 'b', "tri", "OpUConvert" }, { 114, 4, 4, 'b', "tri", "OpSConvert" },
-    { 115, 4, 4, 'b', "tri", "OpFConvert" }, { 116, 4, 4, 'b', "tri", "OpQuantizeToF16" },
-    { 117, 4, 4, 'b', "tri", "OpConvertPtrToU" }, { 120, 4, 4, 'b', "tri", "OpConvertUToPtr" },
-    { 124, 4, 4, 'b', "tri", "OpBitcast" }, { 126, 4, 4, 'b', "tri", "OpSNegate" },
-    { 127, 4, 4, 'b', "tri", "OpFNegate" }, { 128, 5, 5, 'b', "tri", "OpIAdd" }, { 129, 5, 5, 'b', "tri", "OpFAdd" },
-    { 130, 5, 5, 'b', "tri", "OpISub" }, { 131, 5, 5, 'b', "tri", "OpFSub" }, { 132, 5, 5, 'b', "tri", "OpIMul" },
-    { 133, 5, 5, 'b', "tri", "OpFMul" }, { 134, 5, 5, 'b', "tri", "OpUDiv" }, { 135, 5, 5, 'b', "tri", "OpSDiv" },
-    { 136, 5, 5, 'b', "tri", "OpFDiv" }, { 137, 5, 5, 'b', "tri", "OpUMod" }, { 138, 5, 5, 'b', "tri", "OpSRem" },
-    { 139, 5, 5, 'b', "tri", "OpSMod" }, { 140, 5, 5, 'b', "tri", "OpFRem" }, { 141, 5, 5, 'b', "tri", "OpFMod" },
-    { 142, 5, 5, 'b', "tri", "OpVectorTimesScalar" }, { 143, 5, 5, 'b', "tri", "OpMatrixTimesScalar" },
-    { 144, 5, 5, 'b', "tri", "OpVectorTimesMatrix" }, { 145, 5, 5, 'b', "tri", "OpMatrixTimesVector" },
-    { 146, 5, 5, 'b', "tri", "OpMatrixTimesMatrix" }, { 147, 5, 5, 'b', "tri", "OpOuterProduct" },
-    { 148, 5, 5, 'b', "tri", "OpDot" }, { 149, 5, 5, 'b', "tri", "OpIAddCarry" },
-    { 150, 5, 5, 'b', "tri", "OpISubBorrow" }, { 151, 5, 5, 'b', "tri", "OpUMulExtended" },
-    { 152, 5, 5, 'b', "tri", "OpSMulExtended" }, { 154, 4, 4, 'b', "tri", "OpAny" }, { 155, 4, 4, 'b', "tri", "OpAll" },
-    { 156, 4, 4, 'b', "tri", "OpIsNan" }, { 157, 4, 4, 'b', "tri", "OpIsInf" },
-    { 164, 5, 5, 'b', "tri", "OpLogicalEqual" }, { 165, 5, 5, 'b', "tri", "OpLogicalNotEqual" },
-    { 166, 5, 5, 'b', "tri", "OpLogicalOr" }, { 167, 5, 5, 'b', "tri", "OpLogicalAnd" },
-    { 168, 4, 4, 'b', "tri", "OpLogicalNot" }, { 169, 6, 6, 'b', "tri", "OpSelect" },
-    { 170, 5, 5, 'b', "tri", "OpIEqual" }, { 171, 5, 5, 'b', "tri", "OpINotEqual" },
-    { 172, 5, 5, 'b', "tri", "OpUGreaterThan" }, { 173, 5, 5, 'b', "tri", "OpSGreaterThan" },
-    { 174, 5, 5, 'b', "tri", "OpUGreaterThanEqual" }, { 175, 5, 5, 'b', "tri", "OpSGreaterThanEqual" },
-    { 176, 5, 5, 'b', "tri", "OpULessThan" }, { 177, 5, 5, 'b', "tri", "OpSLessThan" },
-    { 178, 5, 5, 'b', "tri", "OpULessThanEqual" }, { 179, 5, 5, 'b', "tri", "OpSLessThanEqual" },
-    { 180, 5, 5, 'b', "tri", "OpFOrdEqual" }, { 181, 5, 5, 'b', "tri", "OpFUnordEqual" },
-    { 182, 5, 5, 'b', "tri", "OpFOrdNotEqual" }, { 183, 5, 5, 'b', "tri", "OpFUnordNotEqual" },
-    { 184, 5, 5, 'b', "tri", "OpFOrdLessThan" }, { 185, 5, 5, 'b', "tri", "OpFUnordLessThan" },
-    { 186, 5, 5, 'b', "tri", "OpFOrdGreaterThan" }, { 187, 5, 5, 'b', "tri", "OpFUnordGreaterThan" },
-    { 188, 5, 5, 'b', "tri", "OpFOrdLessThanEqual" }, { 189, 5, 5, 'b', "tri", "OpFUnordLessThanEqual" },
-    { 190, 5, 5, 'b', "tri", "OpFOrdGreaterThanEqual" }, { 191, 5, 5, 'b', "tri", "OpFUnordGreaterThanEqual" },
-    { 194, 5, 5, 'b', "tri", "OpShiftRightLogical" }, { 195, 5, 5, 'b', "tri", "OpShiftRightArithmetic" },
-    { 196, 5, 5, 'b', "tri", "OpShiftLeftLogical" }, { 197, 5, 5, 'b', "tri", "OpBitwiseOr" },
-    { 198, 5, 5, 'b', "tri", "OpBitwiseXor" }, { 199, 5, 5, 'b', "tri", "OpBitwiseAnd" },
-    { 200, 4, 4, 'b', "tri", "OpNot" }, { 201, 7, 7, 'b', "tri", "OpBitFieldInsert" },
-    { 202, 6, 6, 'b', "tri", "OpBitFieldSExtract" }, { 203, 6, 6, 'b', "tri", "OpBitFieldUExtract" },
-    { 204, 4, 4, 'b', "tri", "OpBitReverse" }, { 205, 4, 4, 'b', "tri", "OpBitCount" },
-    { 207, 4, 4, 'b', "tri", "OpDPdx" }, { 208, 4, 4, 'b', "tri", "OpDPdy" }, { 209, 4, 4, 'b', "tri", "OpFwidth" },
-    { 224, 4, 4, 'b', "i", "OpControlBarrier" }, { 225, 3, 3, 'b', "i", "OpMemoryBarrier" },
-    { 227, 6, 6, 'b', "tri", "OpAtomicLoad" }, { 228, 5, 5, 'b', "i", "OpAtomicStore" },
-    { 229, 7, 7, 'b', "tri", "OpAtomicExchange" }, { 230, 9, 9, 'b', "tri", "OpAtomicCompareExchange" },
-    { 232, 6, 6, 'b', "tri", "OpAtomicIIncrement" }, { 233, 6, 6, 'b', "tri", "OpAtomicIDecrement" },
-    { 234, 7, 7, 'b', "tri", "OpAtomicIAdd" }, { 235, 7, 7, 'b', "tri", "OpAtomicISub" },
-    { 236, 7, 7, 'b', "tri", "OpAtomicSMin" }, { 237, 7, 7, 'b', "tri", "OpAtomicUMin" },
-    { 238, 7, 7, 'b', "tri", "OpAtomicSMax" }, { 239, 7, 7, 'b', "tri", "OpAtomicUMax" },
-    { 240, 7, 7, 'b', "tri", "OpAtomicAnd" }, { 241, 7, 7, 'b', "tri", "OpAtomicOr" },
-    { 242, 7, 7, 'b', "tri", "OpAtomicXor" }, { 245, 3, 255, 'b', "tri", "OpPhi" },
-    { 246, 4, 255, 'b', "iin", "OpLoopMerge" }, { 247, 3, 3, 'b', "in", "OpSelectionMerge" },
-    { 248, 2, 2, 's', "r", "OpLabel" }, { 249, 2, 2, 't', "i", "OpBranch" },
-    { 250, 4, 255, 't', "iiin", "OpBranchConditional" }, { 251, 3, 255, 't', "iip", "OpSwitch" },
-    { 252, 1, 1, 't', "", "OpKill" }, { 253, 1, 1, 't', "", "OpReturn" }, { 254, 2, 2, 't', "i", "OpReturnValue" },
-    { 255, 1, 1, 't', "", "OpUnreachable" }, { 317, 1, 1, 'a', "", "OpNoLine" },
-    { 330, 2, 255, 'g', "s", "OpModuleProcessed" }, { 331, 3, 255, 'g', "ini", "OpExecutionModeId" },
-    { 332, 3, 255, 'g', "ini", "OpDecorateId" }, { 333, 4, 4, 'b', "tri", "OpGroupNonUniformElect" },
-    { 334, 5, 5, 'b', "tri", "OpGroupNonUniformAll" }, { 335, 5, 5, 'b', "tri", "OpGroupNonUniformAny" },
-    { 336, 5, 5, 'b', "tri", "OpGroupNonUniformAllEqual" }, { 337, 6, 6, 'b', "tri", "OpGroupNonUniformBroadcast" },
-    { 338, 5, 5, 'b', "tri", "OpGroupNonUniformBroadcastFirst" }, { 339, 5, 5, 'b', "tri", "OpGroupNonUniformBallot" },
-    { 340, 5, 5, 'b', "tri", "OpGroupNonUniformInverseBallot" },
-    { 341, 6, 6, 'b', "tri", "OpGroupNonUniformBallotBitExtract" },
-    { 342, 6, 6, 'b', "trini", "OpGroupNonUniformBallotBitCount" },
-    { 343, 5, 5, 'b', "tri", "OpGroupNonUniformBallotFindLSB" },
-    { 344, 5, 5, 'b', "tri", "OpGroupNonUniformBallotFindMSB" }, { 345, 6, 6, 'b', "tri", "OpGroupNonUniformShuffle" },
-    { 346, 6, 6, 'b', "tri", "OpGroupNonUniformShuffleXor" }, { 347, 6, 6, 'b', "tri", "OpGroupNonUniformShuffleUp" },
-    { 348, 6, 6, 'b', "tri", "OpGroupNonUniformShuffleDown" }, { 349, 6, 7, 'b', "trini", "OpGroupNonUniformIAdd" },
-    { 350, 6, 7, 'b', "trini", "OpGroupNonUniformFAdd" }, { 351, 6, 7, 'b', "trini", "OpGroupNonUniformIMul" },
-    { 352, 6, 7, 'b', "trini", "OpGroupNonUniformFMul" }, { 353, 6, 7, 'b', "trini", "OpGroupNonUniformSMin" },
-    { 354, 6, 7, 'b', "trini", "OpGroupNonUniformUMin" }, { 355, 6, 7, 'b', "trini", "OpGroupNonUniformFMin" },
-    { 356, 6, 7, 'b', "trini", "OpGroupNonUniformSMax" }, { 357, 6, 7, 'b', "trini", "OpGroupNonUniformUMax" },
-    { 358, 6, 7, 'b', "trini", "OpGroupNonUniformFMax" }, { 359, 6, 7, 'b', "trini", "OpGroupNonUniformBitwiseAnd" },
-    { 360, 6, 7, 'b', "trini", "OpGroupNonUniformBitwiseOr" },
-    { 361, 6, 7, 'b', "trini", "OpGroupNonUniformBitwiseXor" },
-    { 362, 6, 7, 'b', "trini", "OpGroupNonUniformLogicalAnd" },
-    { 363, 6, 7, 'b', "trini", "OpGroupNonUniformLogicalOr" },
-    { 364, 6, 7, 'b', "trini", "OpGroupNonUniformLogicalXor" }, { 400, 4, 4, 'b', "tri", "OpCopyLogical" },
-    { 401, 5, 5, 'b', "tri", "OpPtrEqual" }, { 402, 5, 5, 'b', "tri", "OpPtrNotEqual" },
-    { 4416, 1, 1, 't', "", "OpTerminateInvocation" }, { 4421, 4, 4, 'b', "tri", "OpSubgroupBallotKHR" },
-    { 4422, 4, 4, 'b', "tri", "OpSubgroupFirstInvocationKHR" }, { 4428, 4, 4, 'b', "tri", "OpSubgroupAllKHR" },
-    { 4429, 4, 4, 'b', "tri", "OpSubgroupAnyKHR" }, { 4430, 4, 4, 'b', "tri", "OpSubgroupAllEqualKHR" },
-    { 4432, 5, 5, 'b', "tri", "OpSubgroupReadInvocationKHR" }, { 4450, 5, 6, 'b', "triin", "OpSDot" },
-    { 4451, 5, 6, 'b', "triin", "OpUDot" }, { 4452, 5, 6, 'b', "triin", "OpSUDot" },
-    { 4453, 6, 7, 'b', "triiin", "OpSDotAccSat" }, { 4454, 6, 7, 'b', "triiin", "OpUDotAccSat" },
-    { 4455, 6, 7, 'b', "triiin", "OpSUDotAccSat" }, { 5632, 3, 255, 'g', "ins", "OpDecorateString" },
-    { 5633, 4, 255, 'g', "inns", "OpMemberDecorateString" }, { 6035, 7, 7, 'b', "tri", "OpAtomicFAddEXT" }
-};
+#define VD__SPIRV_OPS(X) \
+    X(0, 1, 1, 'a', "", Nop) X(1, 3, 3, 'a', "tr", Undef) X(2, 2, 255, 'g', "s", SourceContinued) \
+    X(3, 3, 255, 'g', "nnis", Source) X(4, 2, 255, 'g', "s", SourceExtension) X(5, 3, 255, 'g', "is", Name) \
+    X(6, 4, 255, 'g', "ins", MemberName) X(7, 3, 255, 'g', "rs", String) X(8, 4, 4, 'a', "in", Line) \
+    X(10, 2, 255, 'g', "s", Extension) X(11, 3, 255, 'g', "rs", ExtInstImport) X(12, 5, 255, 'a', "trini", ExtInst) \
+    X(14, 3, 3, 'g', "n", MemoryModel) X(15, 4, 255, 'g', "nisi", EntryPoint) X(16, 3, 255, 'g', "in", ExecutionMode) \
+    X(17, 2, 2, 'g', "n", Capability) X(19, 2, 2, 'g', "r", TypeVoid) X(20, 2, 2, 'g', "r", TypeBool) \
+    X(21, 4, 4, 'g', "rn", TypeInt) X(22, 3, 3, 'g', "rn", TypeFloat) X(23, 4, 4, 'g', "rin", TypeVector) \
+    X(24, 4, 4, 'g', "rin", TypeMatrix) X(25, 9, 10, 'g', "rin", TypeImage) X(26, 2, 2, 'g', "r", TypeSampler) \
+    X(27, 3, 3, 'g', "ri", TypeSampledImage) X(28, 4, 4, 'g', "ri", TypeArray) \
+    X(29, 3, 3, 'g', "ri", TypeRuntimeArray) X(30, 2, 255, 'g', "ri", TypeStruct) X(32, 4, 4, 'g', "rni", TypePointer) \
+    X(33, 3, 255, 'g', "ri", TypeFunction) X(39, 3, 3, 'g', "in", TypeForwardPointer) \
+    X(41, 3, 3, 'g', "tr", ConstantTrue) X(42, 3, 3, 'g', "tr", ConstantFalse) X(43, 4, 5, 'g', "trc", Constant) \
+    X(44, 3, 255, 'g', "tri", ConstantComposite) X(46, 3, 3, 'g', "tr", ConstantNull) \
+    X(48, 3, 3, 'g', "tr", SpecConstantTrue) X(49, 3, 3, 'g', "tr", SpecConstantFalse) \
+    X(50, 4, 5, 'g', "trc", SpecConstant) X(51, 3, 255, 'g', "tri", SpecConstantComposite) \
+    X(52, 4, 255, 'g', "tro", SpecConstantOp) X(54, 5, 5, 's', "trni", Function) \
+    X(55, 3, 3, 's', "tr", FunctionParameter) X(56, 1, 1, 's', "", FunctionEnd) \
+    X(57, 4, 255, 'b', "tri", FunctionCall) X(59, 4, 5, 's', "trni", Variable) \
+    X(60, 6, 6, 'b', "tri", ImageTexelPointer) X(61, 4, 255, 'b', "trim", Load) X(62, 3, 255, 'b', "iim", Store) \
+    X(63, 3, 255, 'b', "iim", CopyMemory) X(65, 4, 255, 'b', "tri", AccessChain) \
+    X(66, 4, 255, 'b', "tri", InBoundsAccessChain) X(67, 5, 255, 'b', "tri", PtrAccessChain) \
+    X(68, 5, 5, 'b', "trin", ArrayLength) X(71, 3, 255, 'g', "in", Decorate) X(72, 4, 255, 'g', "in", MemberDecorate) \
+    X(73, 2, 2, 'g', "r", DecorationGroup) X(74, 2, 255, 'g', "i", GroupDecorate) \
+    X(75, 2, 255, 'g', "in", GroupMemberDecorate) X(77, 5, 5, 'b', "tri", VectorExtractDynamic) \
+    X(78, 6, 6, 'b', "tri", VectorInsertDynamic) X(79, 5, 255, 'b', "triin", VectorShuffle) \
+    X(80, 3, 255, 'b', "tri", CompositeConstruct) X(81, 4, 255, 'b', "trin", CompositeExtract) \
+    X(82, 5, 255, 'b', "triin", CompositeInsert) X(83, 4, 4, 'b', "tri", CopyObject) \
+    X(84, 4, 4, 'b', "tri", Transpose) X(86, 5, 5, 'b', "tri", SampledImage) \
+    X(87, 5, 255, 'b', "triini", ImageSampleImplicitLod) X(88, 6, 255, 'b', "triini", ImageSampleExplicitLod) \
+    X(89, 6, 255, 'b', "triiini", ImageSampleDrefImplicitLod) \
+    X(90, 7, 255, 'b', "triiini", ImageSampleDrefExplicitLod) X(91, 5, 255, 'b', "triini", ImageSampleProjImplicitLod) \
+    X(92, 6, 255, 'b', "triini", ImageSampleProjExplicitLod) \
+    X(93, 6, 255, 'b', "triiini", ImageSampleProjDrefImplicitLod) \
+    X(94, 7, 255, 'b', "triiini", ImageSampleProjDrefExplicitLod) X(95, 5, 255, 'b', "triini", ImageFetch) \
+    X(96, 6, 255, 'b', "triiini", ImageGather) X(97, 6, 255, 'b', "triiini", ImageDrefGather) \
+    X(98, 5, 255, 'b', "triini", ImageRead) X(99, 4, 255, 'b', "iiini", ImageWrite) X(100, 4, 4, 'b', "tri", Image) \
+    X(103, 5, 5, 'b', "tri", ImageQuerySizeLod) X(104, 4, 4, 'b', "tri", ImageQuerySize) \
+    X(105, 5, 5, 'b', "tri", ImageQueryLod) X(106, 4, 4, 'b', "tri", ImageQueryLevels) \
+    X(107, 4, 4, 'b', "tri", ImageQuerySamples) X(109, 4, 4, 'b', "tri", ConvertFToU) \
+    X(110, 4, 4, 'b', "tri", ConvertFToS) X(111, 4, 4, 'b', "tri", ConvertSToF) X(112, 4, 4, 'b', "tri", ConvertUToF) \
+    X(113, 4, 4, 'b', "tri", UConvert) X(114, 4, 4, 'b', "tri", SConvert) X(115, 4, 4, 'b', "tri", FConvert) \
+    X(116, 4, 4, 'b', "tri", QuantizeToF16) X(117, 4, 4, 'b', "tri", ConvertPtrToU) \
+    X(120, 4, 4, 'b', "tri", ConvertUToPtr) X(124, 4, 4, 'b', "tri", Bitcast) X(126, 4, 4, 'b', "tri", SNegate) \
+    X(127, 4, 4, 'b', "tri", FNegate) X(128, 5, 5, 'b', "tri", IAdd) X(129, 5, 5, 'b', "tri", FAdd) \
+    X(130, 5, 5, 'b', "tri", ISub) X(131, 5, 5, 'b', "tri", FSub) X(132, 5, 5, 'b', "tri", IMul) \
+    X(133, 5, 5, 'b', "tri", FMul) X(134, 5, 5, 'b', "tri", UDiv) X(135, 5, 5, 'b', "tri", SDiv) \
+    X(136, 5, 5, 'b', "tri", FDiv) X(137, 5, 5, 'b', "tri", UMod) X(138, 5, 5, 'b', "tri", SRem) \
+    X(139, 5, 5, 'b', "tri", SMod) X(140, 5, 5, 'b', "tri", FRem) X(141, 5, 5, 'b', "tri", FMod) \
+    X(142, 5, 5, 'b', "tri", VectorTimesScalar) X(143, 5, 5, 'b', "tri", MatrixTimesScalar) \
+    X(144, 5, 5, 'b', "tri", VectorTimesMatrix) X(145, 5, 5, 'b', "tri", MatrixTimesVector) \
+    X(146, 5, 5, 'b', "tri", MatrixTimesMatrix) X(147, 5, 5, 'b', "tri", OuterProduct) X(148, 5, 5, 'b', "tri", Dot) \
+    X(149, 5, 5, 'b', "tri", IAddCarry) X(150, 5, 5, 'b', "tri", ISubBorrow) X(151, 5, 5, 'b', "tri", UMulExtended) \
+    X(152, 5, 5, 'b', "tri", SMulExtended) X(154, 4, 4, 'b', "tri", Any) X(155, 4, 4, 'b', "tri", All) \
+    X(156, 4, 4, 'b', "tri", IsNan) X(157, 4, 4, 'b', "tri", IsInf) X(164, 5, 5, 'b', "tri", LogicalEqual) \
+    X(165, 5, 5, 'b', "tri", LogicalNotEqual) X(166, 5, 5, 'b', "tri", LogicalOr) X(167, 5, 5, 'b', "tri", LogicalAnd) \
+    X(168, 4, 4, 'b', "tri", LogicalNot) X(169, 6, 6, 'b', "tri", Select) X(170, 5, 5, 'b', "tri", IEqual) \
+    X(171, 5, 5, 'b', "tri", INotEqual) X(172, 5, 5, 'b', "tri", UGreaterThan) X(173, 5, 5, 'b', "tri", SGreaterThan) \
+    X(174, 5, 5, 'b', "tri", UGreaterThanEqual) X(175, 5, 5, 'b', "tri", SGreaterThanEqual) \
+    X(176, 5, 5, 'b', "tri", ULessThan) X(177, 5, 5, 'b', "tri", SLessThan) X(178, 5, 5, 'b', "tri", ULessThanEqual) \
+    X(179, 5, 5, 'b', "tri", SLessThanEqual) X(180, 5, 5, 'b', "tri", FOrdEqual) X(181, 5, 5, 'b', "tri", FUnordEqual) \
+    X(182, 5, 5, 'b', "tri", FOrdNotEqual) X(183, 5, 5, 'b', "tri", FUnordNotEqual) \
+    X(184, 5, 5, 'b', "tri", FOrdLessThan) X(185, 5, 5, 'b', "tri", FUnordLessThan) \
+    X(186, 5, 5, 'b', "tri", FOrdGreaterThan) X(187, 5, 5, 'b', "tri", FUnordGreaterThan) \
+    X(188, 5, 5, 'b', "tri", FOrdLessThanEqual) X(189, 5, 5, 'b', "tri", FUnordLessThanEqual) \
+    X(190, 5, 5, 'b', "tri", FOrdGreaterThanEqual) X(191, 5, 5, 'b', "tri", FUnordGreaterThanEqual) \
+    X(194, 5, 5, 'b', "tri", ShiftRightLogical) X(195, 5, 5, 'b', "tri", ShiftRightArithmetic) \
+    X(196, 5, 5, 'b', "tri", ShiftLeftLogical) X(197, 5, 5, 'b', "tri", BitwiseOr) \
+    X(198, 5, 5, 'b', "tri", BitwiseXor) X(199, 5, 5, 'b', "tri", BitwiseAnd) X(200, 4, 4, 'b', "tri", Not) \
+    X(201, 7, 7, 'b', "tri", BitFieldInsert) X(202, 6, 6, 'b', "tri", BitFieldSExtract) \
+    X(203, 6, 6, 'b', "tri", BitFieldUExtract) X(204, 4, 4, 'b', "tri", BitReverse) X(205, 4, 4, 'b', "tri", BitCount) \
+    X(207, 4, 4, 'b', "tri", DPdx) X(208, 4, 4, 'b', "tri", DPdy) X(209, 4, 4, 'b', "tri", Fwidth) \
+    X(224, 4, 4, 'b', "i", ControlBarrier) X(225, 3, 3, 'b', "i", MemoryBarrier) X(227, 6, 6, 'b', "tri", AtomicLoad) \
+    X(228, 5, 5, 'b', "i", AtomicStore) X(229, 7, 7, 'b', "tri", AtomicExchange) \
+    X(230, 9, 9, 'b', "tri", AtomicCompareExchange) X(232, 6, 6, 'b', "tri", AtomicIIncrement) \
+    X(233, 6, 6, 'b', "tri", AtomicIDecrement) X(234, 7, 7, 'b', "tri", AtomicIAdd) \
+    X(235, 7, 7, 'b', "tri", AtomicISub) X(236, 7, 7, 'b', "tri", AtomicSMin) X(237, 7, 7, 'b', "tri", AtomicUMin) \
+    X(238, 7, 7, 'b', "tri", AtomicSMax) X(239, 7, 7, 'b', "tri", AtomicUMax) X(240, 7, 7, 'b', "tri", AtomicAnd) \
+    X(241, 7, 7, 'b', "tri", AtomicOr) X(242, 7, 7, 'b', "tri", AtomicXor) X(245, 3, 255, 'b', "tri", Phi) \
+    X(246, 4, 255, 'b', "iin", LoopMerge) X(247, 3, 3, 'b', "in", SelectionMerge) X(248, 2, 2, 's', "r", Label) \
+    X(249, 2, 2, 't', "i", Branch) X(250, 4, 255, 't', "iiin", BranchConditional) X(251, 3, 255, 't', "iip", Switch) \
+    X(252, 1, 1, 't', "", Kill) X(253, 1, 1, 't', "", Return) X(254, 2, 2, 't', "i", ReturnValue) \
+    X(255, 1, 1, 't', "", Unreachable) X(317, 1, 1, 'a', "", NoLine) X(330, 2, 255, 'g', "s", ModuleProcessed) \
+    X(331, 3, 255, 'g', "ini", ExecutionModeId) X(332, 3, 255, 'g', "ini", DecorateId) \
+    X(333, 4, 4, 'b', "tri", GroupNonUniformElect) X(334, 5, 5, 'b', "tri", GroupNonUniformAll) \
+    X(335, 5, 5, 'b', "tri", GroupNonUniformAny) X(336, 5, 5, 'b', "tri", GroupNonUniformAllEqual) \
+    X(337, 6, 6, 'b', "tri", GroupNonUniformBroadcast) X(338, 5, 5, 'b', "tri", GroupNonUniformBroadcastFirst) \
+    X(339, 5, 5, 'b', "tri", GroupNonUniformBallot) X(340, 5, 5, 'b', "tri", GroupNonUniformInverseBallot) \
+    X(341, 6, 6, 'b', "tri", GroupNonUniformBallotBitExtract) \
+    X(342, 6, 6, 'b', "trini", GroupNonUniformBallotBitCount) X(343, 5, 5, 'b', "tri", GroupNonUniformBallotFindLSB) \
+    X(344, 5, 5, 'b', "tri", GroupNonUniformBallotFindMSB) X(345, 6, 6, 'b', "tri", GroupNonUniformShuffle) \
+    X(346, 6, 6, 'b', "tri", GroupNonUniformShuffleXor) X(347, 6, 6, 'b', "tri", GroupNonUniformShuffleUp) \
+    X(348, 6, 6, 'b', "tri", GroupNonUniformShuffleDown) X(349, 6, 7, 'b', "trini", GroupNonUniformIAdd) \
+    X(350, 6, 7, 'b', "trini", GroupNonUniformFAdd) X(351, 6, 7, 'b', "trini", GroupNonUniformIMul) \
+    X(352, 6, 7, 'b', "trini", GroupNonUniformFMul) X(353, 6, 7, 'b', "trini", GroupNonUniformSMin) \
+    X(354, 6, 7, 'b', "trini", GroupNonUniformUMin) X(355, 6, 7, 'b', "trini", GroupNonUniformFMin) \
+    X(356, 6, 7, 'b', "trini", GroupNonUniformSMax) X(357, 6, 7, 'b', "trini", GroupNonUniformUMax) \
+    X(358, 6, 7, 'b', "trini", GroupNonUniformFMax) X(359, 6, 7, 'b', "trini", GroupNonUniformBitwiseAnd) \
+    X(360, 6, 7, 'b', "trini", GroupNonUniformBitwiseOr) X(361, 6, 7, 'b', "trini", GroupNonUniformBitwiseXor) \
+    X(362, 6, 7, 'b', "trini", GroupNonUniformLogicalAnd) X(363, 6, 7, 'b', "trini", GroupNonUniformLogicalOr) \
+    X(364, 6, 7, 'b', "trini", GroupNonUniformLogicalXor) X(400, 4, 4, 'b', "tri", CopyLogical) \
+    X(401, 5, 5, 'b', "tri", PtrEqual) X(402, 5, 5, 'b', "tri", PtrNotEqual) \
+    X(4416, 1, 1, 't', "", TerminateInvocation) X(4421, 4, 4, 'b', "tri", SubgroupBallotKHR) \
+    X(4422, 4, 4, 'b', "tri", SubgroupFirstInvocationKHR) X(4428, 4, 4, 'b', "tri", SubgroupAllKHR) \
+    X(4429, 4, 4, 'b', "tri", SubgroupAnyKHR) X(4430, 4, 4, 'b', "tri", SubgroupAllEqualKHR) \
+    X(4432, 5, 5, 'b', "tri", SubgroupReadInvocationKHR) X(4450, 5, 6, 'b', "triin", SDot) \
+    X(4451, 5, 6, 'b', "triin", UDot) X(4452, 5, 6, 'b', "triin", SUDot) X(4453, 6, 7, 'b', "triiin", SDotAccSat) \
+    X(4454, 6, 7, 'b', "triiin", UDotAccSat) X(4455, 6, 7, 'b', "triiin", SUDotAccSat) \
+    X(5632, 3, 255, 'g', "ins", DecorateString) X(5633, 4, 255, 'g', "inns", MemberDecorateString) \
+    X(6035, 7, 7, 'b', "tri", AtomicFAddEXT)
 /* end of the SPIR-V grammar */
+
+#define VD__SPIRV_ROW(opcode, min_words, max_words, position, operands, name) \
+    { opcode, min_words, max_words, position, operands },
+static const vd__spirv_op vd__spirv_ops[] = { VD__SPIRV_OPS(VD__SPIRV_ROW) };
+#undef VD__SPIRV_ROW
+
+/* The names of the instructions without "Op", each with its final 0, in the order of vd__spirv_ops. One text, because
+   an array of pointers would need relocations. */
+#define VD__SPIRV_NAME(opcode, min_words, max_words, position, operands, name) #name "\0"
+static const char vd__spirv_names[] = VD__SPIRV_OPS(VD__SPIRV_NAME);
+#undef VD__SPIRV_NAME
+
+/* Returns the name of an instruction without "Op", for messages. */
+static VD__COLD const char *vd__spirv_op_name(const vd__spirv_op *op) {
+    const char *name = vd__spirv_names;
+    for (const vd__spirv_op *before = vd__spirv_ops; before < op; before++) name += strlen(name) + 1;
+    return name;
+}
 
 enum {
     VD__SPIRV_MAGIC = 0x07230203,
@@ -6275,7 +6268,8 @@ static vd_result vd__spirv_define(vd__spirv_decoder *d, uint32_t at, const vd__s
     vd__spirv_id *defined = &d->m->ids[id];
     if (defined->at) return vd__spirv_invalid(at, "id %u is defined twice", (unsigned)id);
     if (defined->flags & VD__SPIRV_DECLARED && op->opcode != VD__OpTypePointer)
-        return vd__spirv_invalid(at, "id %u was declared as a pointer type, but %s defines it", (unsigned)id, op->name);
+        return vd__spirv_invalid(at, "id %u was declared as a pointer type, but Op%s defines it", (unsigned)id,
+                                 vd__spirv_op_name(op));
     if (defined->flags & VD__SPIRV_PENDING) d->pending--;
     defined->at = at;
     return VD_OK;
@@ -6298,7 +6292,7 @@ static vd_result vd__spirv_check_operands(vd__spirv_decoder *d, uint32_t at, con
         used->flags |= VD__SPIRV_PENDING;
         d->pending++;
     }
-    return o.error ? vd__spirv_invalid(at, "%s: %s", op->name, o.error) : VD_OK;
+    return o.error ? vd__spirv_invalid(at, "Op%s: %s", vd__spirv_op_name(op), o.error) : VD_OK;
 }
 
 /* Checks the position of an instruction: global instructions before all functions, others inside a block. */
@@ -6306,8 +6300,9 @@ static vd_result vd__spirv_check_position(vd__spirv_decoder *d, uint32_t at, con
     vd__spirv *m = d->m;
     bool global = op->position == 'g' || (op->opcode == VD__OpVariable && !d->function);
     bool inside = op->position == 'b' || op->position == 't' || (op->opcode == VD__OpVariable && d->function);
-    if (global && m->functions) return vd__spirv_invalid(at, "%s must be before all functions", op->name);
-    if (inside && !d->block) return vd__spirv_invalid(at, "%s is outside a block", op->name);
+    if (global && m->functions)
+        return vd__spirv_invalid(at, "Op%s must be before all functions", vd__spirv_op_name(op));
+    if (inside && !d->block) return vd__spirv_invalid(at, "Op%s is outside a block", vd__spirv_op_name(op));
     if (op->position == 't') d->block = false;
     switch (op->opcode) {
     case VD__OpFunction:
@@ -6403,13 +6398,14 @@ static vd_result vd__spirv_instruction(vd__spirv_decoder *d, uint32_t at) {
         return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has instruction %u at word %u, which is not supported",
                         (unsigned)opcode, (unsigned)at);
     if (!length || length > left)
-        return vd__spirv_invalid(at, "%s has %u words, but %u are left", op->name, (unsigned)length, (unsigned)left);
+        return vd__spirv_invalid(at, "Op%s has %u words, but %u are left", vd__spirv_op_name(op), (unsigned)length,
+                                 (unsigned)left);
     if (length < op->min_words)
-        return vd__spirv_invalid(at, "%s has %u words, but it needs at least %u", op->name, (unsigned)length,
-                                 (unsigned)op->min_words);
+        return vd__spirv_invalid(at, "Op%s has %u words, but it needs at least %u", vd__spirv_op_name(op),
+                                 (unsigned)length, (unsigned)op->min_words);
     if (length > op->max_words && op->max_words < 255)
-        return vd__spirv_invalid(at, "%s has %u words, but it may have at most %u", op->name, (unsigned)length,
-                                 (unsigned)op->max_words);
+        return vd__spirv_invalid(at, "Op%s has %u words, but it may have at most %u", vd__spirv_op_name(op),
+                                 (unsigned)length, (unsigned)op->max_words);
     vd_result r = vd__spirv_check_operands(d, at, op);
     if (!r) r = vd__spirv_check_position(d, at, op);
     if (!r && (op->operands[0] == 't' || op->operands[0] == 'r')) r = vd__spirv_define(d, at, op);
@@ -15799,7 +15795,7 @@ static vd__buffer *vd__buffer_find(vd_context *ctx, vd_buffer handle, const char
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, handle.id);
     if (!b)
         vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %sbuffer %s", which,
-                      vd__pool_reason(&ctx->buffers, handle.id));
+                      vd__pool_reason(&ctx->buffers, handle.id).text);
     return b;
 }
 
@@ -15824,7 +15820,7 @@ static vd__buffer *vd__buffer_pin(vd_context *ctx, vd_buffer handle, const char 
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_pin(ctx, &ctx->buffers, handle.id);
     if (!b)
         vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %sbuffer %s", which,
-                      vd__pool_reason(&ctx->buffers, handle.id));
+                      vd__pool_reason(&ctx->buffers, handle.id).text);
     return b;
 }
 
@@ -15836,7 +15832,7 @@ static void vd__buffer_unpin(vd_context *ctx, vd__buffer *b) {
 static VD__COLD void vd__kernel_fail_handle(vd_context *ctx, vd_kernel handle, const char *call) {
     vd__mutex_lock(&ctx->lock);
     const char *failure = handle.id ? NULL : ctx->kernel_failure;
-    vd__fail_call(VD_ERROR_INVALID, call, NULL, "the kernel %s%s%s%s", vd__pool_reason(&ctx->kernels, handle.id),
+    vd__fail_call(VD_ERROR_INVALID, call, NULL, "the kernel %s%s%s%s", vd__pool_reason(&ctx->kernels, handle.id).text,
                   failure ? " (last failure: " : "", failure ? failure : "", failure ? ")" : "");
     vd__mutex_unlock(&ctx->lock);
 }
@@ -15849,7 +15845,8 @@ static vd__kernel *vd__kernel_find(vd_context *ctx, vd_kernel handle, const char
 
 static vd__ticket *vd__ticket_find(vd_context *ctx, vd_ticket handle, const char *call) {
     vd__ticket *t = (vd__ticket *)(void *)vd__pool_find(&ctx->tickets, handle.id);
-    if (!t) vd__fail_call(VD_ERROR_INVALID, call, NULL, "the ticket %s", vd__pool_reason(&ctx->tickets, handle.id));
+    if (!t)
+        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the ticket %s", vd__pool_reason(&ctx->tickets, handle.id).text);
     return t;
 }
 
@@ -16908,7 +16905,7 @@ static VD__COLD vd_result vd__dispatch_fail_buffer(const vd__dispatch_state *d, 
     bool resource = arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS || arg->kind == VD_ARG_IMAGE;
     if (!resource) return vd__dispatch_fail_kind(k, i, arg);
     return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': the buffer %s", i,
-                         k->args[i].name, vd__pool_reason(&ctx->buffers, arg->bits));
+                         k->args[i].name, vd__pool_reason(&ctx->buffers, arg->bits).text);
 }
 
 /* Slow path of vd__dispatch_buffer: checks the type, the device, and the alignment of a view. A parameter without a
@@ -17072,7 +17069,7 @@ static vd__image *vd__dispatch_find_image(const vd__dispatch_state *d, vd_contex
     else
         vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': the image %s", i, k->args[i].name,
                       arg->kind == VD_ARG_NONE ? "is missing (kind VD_ARG_NONE)"
-                                               : vd__pool_reason(&ctx->images, arg->bits));
+                                               : vd__pool_reason(&ctx->images, arg->bits).text);
     return NULL;
 }
 
@@ -17108,7 +17105,7 @@ static vd__sampler *vd__dispatch_find_sampler(const vd__dispatch_state *d, vd_co
     vd__sampler *s = (vd__sampler *)(void *)vd__pool_find(&ctx->samplers, id);
     if (!s)
         vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "argument %d '%s': the sampler %s", i,
-                      d->kernel->args[i].name, vd__pool_reason(&ctx->samplers, id));
+                      d->kernel->args[i].name, vd__pool_reason(&ctx->samplers, id).text);
     return s;
 }
 
@@ -17606,7 +17603,7 @@ static inline vd__tracked_memory *vd__hazards_tracked(const vd__hazards *h, uint
 }
 
 /* Grows the table so that `count` entries fit at a load factor of 1/2. Returns false if memory runs out. */
-static VD__NOINLINE bool vd__hazards_grow(vd__hazards *h, uint32_t count) {
+static VD__COLD bool vd__hazards_grow(vd__hazards *h, uint32_t count) {
     uint32_t capacity = h->keys ? h->mask + 1 : 16;
     while (capacity < count * 2) capacity *= 2;
     uint64_t *keys = (uint64_t *)vd__alloc_zeroed(h->allocator, capacity * sizeof *keys);
@@ -19946,7 +19943,8 @@ VD__SMALL
 static vd__image *vd__image_pin(vd_context *ctx, vd_image handle, const char *call, const char *which) {
     vd__image *image = (vd__image *)(void *)vd__pool_pin(ctx, &ctx->images, handle.id);
     if (!image)
-        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %simage %s", which, vd__pool_reason(&ctx->images, handle.id));
+        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %simage %s", which,
+                      vd__pool_reason(&ctx->images, handle.id).text);
     else if (image->resource.graph) {
         vd__graph_fail_buffer(call, NULL, &image->resource);
         vd__slot_unpin(ctx, &image->resource.slot);
@@ -19964,7 +19962,7 @@ static vd__image *vd__list_image(vd_list *l, vd_image handle, const char *call, 
     vd__image *image = (vd__image *)(void *)vd__pool_find(&l->ctx->images, handle.id);
     if (!image)
         vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %simage %s", which,
-                      vd__pool_reason(&l->ctx->images, handle.id));
+                      vd__pool_reason(&l->ctx->images, handle.id).text);
     else if (image->resource.graph && image->resource.graph != l->graph) {
         vd__graph_fail_buffer(call, NULL, &image->resource);
         return NULL;
@@ -23231,7 +23229,7 @@ static vd_result vd__graph_check_buffer(const vd__graph *g, const vd__graph_slot
     char then[VD__EXTENT_TEXT], now[VD__EXTENT_TEXT], then_type[40], now_type[40];
     if (!b)
         return vd__fail(VD_ERROR_INVALID, "slot '%s': the buffer %s", s->name,
-                        vd__pool_reason(&g->queue->ctx->buffers, id));
+                        vd__pool_reason(&g->queue->ctx->buffers, id).text);
     if (b->graph || !vd__buffer_storage_on(b, g->queue->context_device, NULL, NULL))
         return b->graph ? vd__graph_fail_buffer(NULL, NULL, b) : VD_ERROR_INVALID;
     if (b->type != first->type || b->size != first->size || memcmp(b->shape, first->shape, sizeof b->shape))
@@ -23253,7 +23251,7 @@ static vd_result vd__graph_check_image(const vd__graph *g, const vd__graph_slot 
                     *first = (const vd__image *)(const void *)s->buffer;
     if (!image)
         return vd__fail(VD_ERROR_INVALID, "slot '%s': the image %s", s->name,
-                        vd__pool_reason(&g->queue->ctx->images, id));
+                        vd__pool_reason(&g->queue->ctx->images, id).text);
     if (image->resource.graph) return vd__graph_fail_buffer(NULL, NULL, &image->resource);
     const struct { const char *what; uint32_t now, then; } properties[] = {
         { "dim", (uint32_t)image->range.dim, (uint32_t)first->range.dim },
@@ -23295,7 +23293,7 @@ static vd_result vd__graph_check_sampler(const vd__graph *g, const vd__graph_slo
     const vd__sampler *sampler = vd__graph_sampler_of(g, id);
     if (!sampler)
         return vd__fail(VD_ERROR_INVALID, "slot '%s': the sampler %s", s->name,
-                        vd__pool_reason(&g->queue->ctx->samplers, id));
+                        vd__pool_reason(&g->queue->ctx->samplers, id).text);
     const vd__image *image = s->kind == VD_ARG_IMAGE ? (const vd__image *)(const void *)s->buffer : NULL;
     if (g->queue->device->one_address_mode && sampler->axes < (image ? vd__dim_axes[image->range.dim] : 3u))
         return vd__fail(VD_ERROR_UNSUPPORTED, "slot '%s': sampler '%s' has different address modes along the axes, "
@@ -25169,7 +25167,7 @@ static void vd__handle_destroy(vd_context *ctx, vd__pool *pool, uint64_t id, con
     if (vd__destroy_refused(ctx, call)) return;
     vd__lock_all(ctx);
     vd__slot *slot = vd__pool_find(pool, id);
-    if (!slot) vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %s %s", what, vd__pool_reason(pool, id));
+    if (!slot) vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %s %s", what, vd__pool_reason(pool, id).text);
     else if (vd__slot_is_resource(slot) && ((const vd__resource *)(const void *)slot)->graph) {
         vd__graph_fail_destroy(call, (const vd__resource *)(const void *)slot);
         slot = NULL;
@@ -25308,7 +25306,8 @@ VD_API vd_swapchain vd_swapchain_create(vd_context *ctx, const vd_swapchain_desc
 static vd__swapchain *vd__swapchain_pin(vd_context *ctx, vd_swapchain handle, const char *call) {
     vd__swapchain *s = (vd__swapchain *)(void *)vd__pool_pin(ctx, &ctx->swapchains, handle.id);
     if (!s)
-        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the swapchain %s", vd__pool_reason(&ctx->swapchains, handle.id));
+        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the swapchain %s",
+                      vd__pool_reason(&ctx->swapchains, handle.id).text);
     return s;
 }
 
@@ -26149,7 +26148,7 @@ VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeo
     vd__ticket *t = r ? NULL : (vd__ticket *)(void *)vd__pool_pin(ctx, &ctx->tickets, ticket.id);
     if (!r && !t)
         r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "the ticket %s",
-                          vd__pool_reason(&ctx->tickets, ticket.id));
+                          vd__pool_reason(&ctx->tickets, ticket.id).text);
     if (r) return vd__call_failed(ctx, r);
     r = vd__read_ready(t, timeout_ns, data);
     if (r) vd__error_default_call(r, "vd_read_ready");
@@ -26393,7 +26392,7 @@ static vd__graph *vd__graph_pin(vd_context *ctx, vd_graph graph, const char *cal
     if (vd__context_check(ctx, call)) return NULL;
     vd__graph *g = (vd__graph *)(void *)vd__pool_pin(ctx, &ctx->graphs, graph.id);
     if (!g)
-        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the graph %s", vd__pool_reason(&ctx->graphs, graph.id));
+        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the graph %s", vd__pool_reason(&ctx->graphs, graph.id).text);
     return g;
 }
 
@@ -26421,7 +26420,7 @@ VD_API void vd_graph_destroy(vd_context *ctx, vd_graph graph) {
         vd__object_destroy(ctx, &ctx->graphs, &g->slot);
     } else
         vd__fail_call(VD_ERROR_INVALID, "vd_graph_destroy", NULL, "the graph %s",
-                      vd__pool_reason(&ctx->graphs, graph.id));
+                      vd__pool_reason(&ctx->graphs, graph.id).text);
     vd__unlock_all(ctx);
     vd__reap(ctx);
     vd__call_end(ctx, g ? VD_OK : VD_ERROR_INVALID);

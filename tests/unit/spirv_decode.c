@@ -273,7 +273,7 @@ static void numbers_of_words(void **state) {
             decode_begin(&code);
             code.words[code.count] = length << 16 | op->opcode;
             code.count += length + !length;
-            snprintf(text, sizeof text, "%s has %u words", op->name, (unsigned)length);
+            snprintf(text, sizeof text, "Op%s has %u words", vd__spirv_op_name(op), (unsigned)length);
             decode_refuses(&code, text);
         }
     }
