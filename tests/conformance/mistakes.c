@@ -325,7 +325,7 @@ static const struct mistake { const char *name; void (*make)(rig *r); const char
     X(neighbour_past_the_end, "vc_load: element 16 of buffer 'in' is out of range (16 elements) in invocation (15, 0, 0)"),
     X(count_past_the_end, "vc_atomic_add: element 18 of buffer 'counts' is out of range"),
     X(shared_too_small, "vc_store: element 8 of shared array 'tile' is out of range (8 elements)"),
-    X(no_guard, "vc_store: element 16 of buffer 'out' is out of range"),
+    X(no_guard, " of buffer 'out' is out of range (16 elements)"), /* any of them is reported */
     X(too_many_threads, "of buffer 'out' is out of range (16 elements) in invocation"),
     M(constant_past_shared, "element 8 is out of range: shared array 'tile' has 8 elements"),
     M(float_plus_integer, "operand 1 'a' is f32 and operand 2 'n' is u32; both must have the same type"),

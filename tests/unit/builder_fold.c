@@ -166,7 +166,23 @@ static void fma_by_zero(void **state) {
         }
 }
 
+/* Drivers for Vulkan may confuse quotients and remainders of the same u64 (vc__rem_uses_quotient). */
+static void remainders_of_u64(void **state) {
+    (void)state;
+    for (uint32_t variable = 0; variable < 2; variable++) {
+        vc_kernel *k = vc_begin(NULL);
+        vc_ref out = vc_buffer(k, "out", VC_U64, VC_READ | VC_WRITE);
+        vc_val x = vc_load(out, vc_u32(0)), y = variable ? vc_load(out, vc_u32(1)) : vc_u64(7);
+        vc_store(out, vc_u32(2), vc_rem(x, y));
+        vc_store(out, vc_u32(3), vc_mod(vc_add(x, vc_u64(1)), y));
+        vc_store(out, vc_u32(4), vc_div(x, y));
+        assert_non_null(vc_source(k, VC_TARGET_GLSL));
+        assert_null(strchr(vc_source(k, VC_TARGET_GLSL), '%'));
+        vc_free(k);
+    }
+}
+
 static const struct CMUnitTest builder_fold_tests[] = {
     cmocka_unit_test(fold_floats), cmocka_unit_test(doubles), cmocka_unit_test(edges), cmocka_unit_test(integers),
-    cmocka_unit_test(fma_by_zero),
+    cmocka_unit_test(fma_by_zero), cmocka_unit_test(remainders_of_u64),
 };
