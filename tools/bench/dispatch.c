@@ -10,8 +10,10 @@
    Recording is measured in CPU time of the calling thread, which varies less on a busy machine, and starts at the
    second dispatch, so it excludes the cost of beginning a command buffer. All other figures are wall-clock times of
    the whole operation, except graph-…-host, the CPU time of a submission. graph-changed sets one value before each
-   submission, and is compared with command buffers that do not change. Every counter is read back and compared with
-   the number of dispatches. */
+   submission, and is compared with command buffers that do not change. late-readback is the CPU time of a frame that
+   dispatches, begins to read 2 MB and uses the 2 MB of three frames earlier, at 120 frames a second; late-frames, how
+   many of them were not complete then; late-allocations, host allocations. Every counter is read back and compared
+   with the number of dispatches. */
 #define _POSIX_C_SOURCE 200809L
 #define VOLK_IMPLEMENTATION /* for the hand-written implementation */
 #define VKDISPATCH_VOLK
@@ -21,7 +23,7 @@
 #include "vkdispatch_codegen.h"
 
 enum { WARM = 4, THREADS = 64, WORDS = 16384, CHAIN = 1000, GATHERED = 500, SHORT = 16, TRIPS = 40, SLICE = 256,
-       RECORD_ROUNDS = 41, CHAIN_ROUNDS = 15, TRIP_ROUNDS = 21 };
+       RECORD_ROUNDS = 41, CHAIN_ROUNDS = 15, TRIP_ROUNDS = 21, LATE = 3, FRAMES = 101, FRAME_WORDS = 1 << 19 };
 #define BENCH_PROGRAM "bench-dispatch"
 #include "tools/bench/ours.h"
 
@@ -117,6 +119,51 @@ static double ours_short(void *side) {
     o->expected += chain_sum(SHORT);
     ours_finish(o, list);
     return bench_now() - start;
+}
+
+/* ---- readback some frames later ---- */
+
+/* One frame: returns its CPU time. *incomplete is incremented if the data of LATE frames earlier is not there yet. */
+static double ours_frame(ours *o, vd_buffer x, vd_ticket *ticket, bool first, double *incomplete) {
+    vd_read_desc read = { 0 };
+    const void *data = NULL;
+    double start = bench_busy();
+    read.buffer = x;
+    if (!first) {
+        vd_result r = vd_read_ready(o->ctx, *ticket, 0, &data);
+        if (r == VD_TIMEOUT) ++*incomplete;
+        else NEED(r);
+        vd_read_end(o->ctx, *ticket);
+    }
+    NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(x), vd_u32(1)));
+    NEED(vd_read_begin(vd_immediate(o->ctx, 0, 0), &read, ticket));
+    NEED(vd_flush(o->ctx));
+    return bench_busy() - start;
+}
+
+static void bench_late_readback(ours *o, const char *form) {
+    static double times[FRAMES];
+    vd_buffer x = ours_buffer(o->ctx, VD_U32, FRAME_WORDS);
+    vd_ticket ring[LATE];
+    double incomplete = 0, allocations = 0;
+    char name[64];
+    for (int i = 0; i < LATE * WARM + FRAMES; i++) {
+        double next = bench_now() + 1.0 / 120;
+        if (i == LATE * WARM) allocations = (double)o->counter.calls;
+        double took = ours_frame(o, x, &ring[i % LATE], i < LATE, &incomplete);
+        if (i >= LATE * WARM) times[i - LATE * WARM] = 1e6 * took;
+        else incomplete = 0;
+        while (bench_now() < next) nanosleep(&(struct timespec){ 0, 200000 }, NULL);
+    }
+    allocations = (double)o->counter.calls - allocations;
+    for (int i = 0; i < LATE; i++) vd_read_end(o->ctx, ring[i]);
+    snprintf(name, sizeof name, "late-readback-%s", form);
+    bench_print_alone(name, "2MB", times, FRAMES, "us", 60);
+    snprintf(name, sizeof name, "late-frames-%s", form);
+    bench_print_alone(name, "2MB", &incomplete, 1, "frames", -1);
+    snprintf(name, sizeof name, "late-allocations-%s", form);
+    bench_print_alone(name, "2MB", &allocations, 1, "calls", 0);
+    vd_buffer_destroy(o->ctx, x);
 }
 
 /* ---- hand-written Vulkan ---- */
@@ -633,6 +680,7 @@ static void bench_form(bool binding) {
     bench_print_alone(binding ? "allocations-binding" : "allocations-address", "second-and-later-calls", &allocations,
                       1, "calls", 0);
     raw_close(&r);
+    bench_late_readback(&o, form);
     vc_free(p.builder);
     vd_context_destroy(o.ctx);
 }

@@ -1,11 +1,12 @@
-/* Chains of dispatches and round trips on OpenCL, compared with hand-written OpenCL in one process on one device.
+/* Chains of dispatches, graphs and round trips on OpenCL, compared with hand-written OpenCL in one process on one device.
 
        make bench-opencl
 
    Both implementations run the same OpenCL C, x[i] += step, in one work-group. The hand-written one uses one in-order
    queue, buffer arguments set once, values set before each launch, one flush and one wait per chain, and a blocking
-   read per round trip. It has its own context and queue. Every counter
-   is read back and compared with the number of dispatches. */
+   read per round trip. It has its own context and queue. A graph is compared with the same launches by hand, because
+   OpenCL has no graphs; …-host is the CPU time of its submission. Every counter is read back and compared with the
+   number of dispatches. */
 #define _POSIX_C_SOURCE 200809L
 #define VKDISPATCH_OPENCL
 #define VKDISPATCH_IMPLEMENTATION
@@ -107,6 +108,17 @@ static double raw_chain(void *side) {
     return bench_now() - start;
 }
 
+/* The CPU time until all launches are flushed. */
+static double raw_chain_host(void *side) {
+    raw *r = (raw *)side;
+    double start = bench_busy();
+    for (int i = 0; i < CHAIN; i++) raw_dispatch(r, i);
+    NEED(r->cl.clFlush(r->queue));
+    double took = bench_busy() - start;
+    NEED(r->cl.clFinish(r->queue));
+    return took;
+}
+
 static double raw_trip(raw *r, size_t bytes) {
     static uint32_t got[WORDS];
     double times[TRIPS];
@@ -133,8 +145,16 @@ static void raw_close(raw *r) {
 
 /* ---- comparing ---- */
 
+static vd_graph chain_graph;
+
+static double ours_replay_host(void *side) { return ours_replay((ours *)side, chain_graph, CHAIN, 0, true); }
+static double ours_replay_device(void *side) { return ours_replay((ours *)side, chain_graph, CHAIN, 0, false); }
+
 static const comparison comparisons[] = {
     { "opencl-chain", "1000", "opencl", ours_chain, raw_chain, CHAIN_ROUNDS, 1e6 / CHAIN, "us/dispatch", 1.1 },
+    { "opencl-graph-replay-host", "1000", "opencl", ours_replay_host, raw_chain_host, CHAIN_ROUNDS, 1e6, "us", 1.1 },
+    { "opencl-graph-replay-device", "1000", "opencl", ours_replay_device, raw_chain, CHAIN_ROUNDS, 1e6 / CHAIN,
+      "us/dispatch", 1.1 },
     { "opencl-roundtrip", "4B", "opencl", ours_trip_small, raw_trip_small, TRIP_ROUNDS, 1e6, "us", 1.1 },
     { "opencl-roundtrip", "64KiB", "opencl", ours_trip_large, raw_trip_large, TRIP_ROUNDS, 1e6, "us", 1.1 },
 };
@@ -157,6 +177,7 @@ static void bench_form(bool objects) {
                objects ? "buffer objects" : "shared virtual memory");
         vc_kernel *k = ours_builder(o.ctx, VC_BUFFERS_DEFAULT);
         ours_start(&o, vd_kernel_build(o.ctx, k));
+        chain_graph = ours_graph(&o, CHAIN, false);
         raw_open(&r, k, info->index, device->options);
         for (int i = 0; i < COMPARISONS; i++) allocations += (double)compare(&comparisons[i], form, &o.counter, &o, &r);
         ours_check(&o);
