@@ -133,8 +133,9 @@
          VKDISPATCH_CHECK_KERNELS
                                  1, 0                        1: kernels of the builder, also those of vkdispatch_fft.h,
                                                              check the index of every load, store and atomic; see
-                                                             "Checked kernels" in vkdispatch_codegen.h. 0: not in debug
-                                                             mode. Default: in debug mode, without vkdispatch_fft.h
+                                                             "Checked kernels" in vkdispatch_codegen.h. 0: debug mode
+                                                             does not add these checks. Default: it adds them to kernels
+                                                             of the builder, but not to those of vkdispatch_fft.h
          VKDISPATCH_COPIES       kernel, driver              how Vulkan copies between buffers with addresses. kernel: a
                                                              kernel copies wherever alignment permits. driver: the
                                                              driver copies. Default: whichever is faster
@@ -3941,8 +3942,8 @@ typedef struct vd__resource {
     struct vd__resource *views; /* of a root: list of its live views, under the context's lock */
     struct vd__resource *next_view, *previous_view; /* in that list */
     uint32_t devices;          /* bit mask */
-    struct vd__graph *graph;   /* the buffer, or the root of the view, stands for memory that the graph chooses; only
-                                  compared, because it may outlive the graph. NULL: an ordinary buffer */
+    struct vd__graph *graph;   /* the buffer, or the root of the view, is a placeholder for memory that the graph
+                                  chooses; only compared, because it may outlive the graph. NULL: an ordinary buffer */
     bool heap;                 /* images can be placed in it */
     struct vd__resource *placed_in; /* of an image in a heap: the heap's root, which it pins */
 } vd__resource;
@@ -4947,7 +4948,7 @@ static VD__UNUSED vd_result vd__sampler_fail(const vd__device *dev, const char *
 }
 
 static vd_result vd__default_surface_create(vd__device *dev, vd__surface *s) {
-        (void)dev, (void)s;
+    (void)dev, (void)s;
     return VD_ERROR_UNSUPPORTED; /* vd__swapchain_check reports it */
 }
 
@@ -19819,7 +19820,7 @@ static vd__storage *vd__list_use_storage(const vd_list *l, const vd__list_use *u
     return ((vd__buffer *)(void *)use->object)->storage + l->queue->context_device->index;
 }
 
-/* Debug mode: the list was submitted or discarded. */
+/* Debug mode: the list was submitted or discarded, so buffers that it writes are not waiting for it any more. */
 static VD__COLD void vd__debug_list_recycled(const vd_list *l) {
     for (uint32_t i = 0; i < l->use_count; i++) {
         vd__storage *s = vd__list_use_storage(l, &l->uses[i]);
@@ -24153,7 +24154,7 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
     return r;
 }
 
-/* Destroys the buffers and kernels that the user did not destroy. In debug mode, logs their names. */
+/* Destroys the objects that the user did not destroy. In debug mode, logs their names. */
 static void vd__context_discard_objects(vd_context *ctx) {
     static const char *const kinds[] = { "buffer", "kernel", "image", "sampler", "graph", "swapchain" };
     vd__pool *const pools[] = { &ctx->buffers, &ctx->kernels, &ctx->images, &ctx->samplers, &ctx->graphs,
@@ -24162,15 +24163,16 @@ static void vd__context_discard_objects(vd_context *ctx) {
         for (uint32_t i = 0; i < pools[p]->used; i++) {
             vd__slot *slot = vd__pool_slot_at(pools[p], i);
             if (!vd__slot_is_live(slot)) continue;
-            const char *name = p == 1   ? ((vd__kernel *)(void *)slot)->name
-                               : p == 3 ? ((vd__sampler *)(void *)slot)->name
-                               : p == 4 ? ((vd__graph *)(void *)slot)->name
-                               : p == 5 ? ((vd__swapchain *)(void *)slot)->image.resource.name
-                                        : ((vd__resource *)(void *)slot)->name;
+            uint64_t type = VD__ID_TYPE(slot->id);
+            const char *name = type == VD__OBJECT_KERNEL    ? ((vd__kernel *)(void *)slot)->name
+                               : type == VD__OBJECT_SAMPLER ? ((vd__sampler *)(void *)slot)->name
+                               : type == VD__OBJECT_GRAPH   ? ((vd__graph *)(void *)slot)->name
+                               : type == VD__OBJECT_SWAPCHAIN ? ((vd__swapchain *)(void *)slot)->image.resource.name
+                                                              : ((vd__resource *)(void *)slot)->name;
             if (ctx->host.debug && !(vd__slot_is_resource(slot) && ((vd__resource *)(void *)slot)->graph))
                 vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' was not destroyed before vd_context_destroy", kinds[p],
                          name);
-            if (p == 5) vd__swapchain_close((vd__swapchain *)(void *)slot);
+            if (type == VD__OBJECT_SWAPCHAIN) vd__swapchain_close((vd__swapchain *)(void *)slot);
             vd__object_destroy(ctx, pools[p], slot);
         }
 }
@@ -26315,8 +26317,8 @@ VD_API vd_buffer vd_graph_buffer(vd_list *list, const vd_buffer_desc *desc) {
     return out;
 }
 
-/* Declares a slot for a buffer or image that the caller has pinned. `pinned` may be NULL. Returns the id of what stands
-   for it, or 0. */
+/* Declares a slot for a buffer or image that the caller has pinned. `pinned` may be NULL. Returns the id of its
+   placeholder, or 0. */
 static uint64_t vd__graph_slot_declare(vd_list *list, const char *call, const char *name, vd__resource *pinned) {
     vd__resource *placeholder = NULL;
     vd_result r = pinned ? VD_OK : VD_ERROR_INVALID;
