@@ -257,7 +257,8 @@
        Return values. Functions that create an object return its handle, with id 0 or NULL on failure; vd_error_result
        then returns the error code. The other functions return a vd_result, whose declaration explains each code.
        Text. vd_error_text describes the last failure on this thread in one sentence: call, object, argument, value and
-       limit. A failed call has no effect on later, unrelated calls.
+       limit. A failed call has no effect on later, unrelated calls. Buffers, images, samplers and swapchains without a
+       name are called "unnamed 1", "unnamed 2" and so on, in the order of their creation in the context.
        Lists. The first error of a list from vd_list_begin is kept. Every later call with that list returns it,
        including vd_list_end and vd_submit, which discards the list. Immediate lists do not keep errors.
        Failed submissions. If the driver refuses a submission, vd_submit returns VD_OK and the event still completes.
@@ -1417,7 +1418,7 @@ typedef struct vd_graph_submit_desc {
 /* ---- info: the library fills these structs in ---- */
 
 typedef struct vd_buffer_info {
-    char name[64];                  /* first 63 bytes of the name; "" if unnamed */
+    char name[64];                  /* first 63 bytes of the name */
     vd_type type;
     uint64_t shape[4];              /* 1 for unused axes */
     uint64_t size;                  /* bytes */
@@ -1435,7 +1436,7 @@ typedef struct vd_buffer_info {
 } vd_buffer_info;
 
 typedef struct vd_image_info {
-    char name[64];                  /* first 63 bytes of the name; "" if unnamed */
+    char name[64];                  /* first 63 bytes of the name */
     vd_format format;
     vd_dim dim;
     uint32_t extent[3];             /* texels of the first level; 1 for unused axes */
@@ -1447,7 +1448,7 @@ typedef struct vd_image_info {
 } vd_image_info;
 
 typedef struct vd_swapchain_info {
-    char name[64];                  /* first 63 bytes of the name; "" if unnamed */
+    char name[64];                  /* first 63 bytes of the name */
     uint32_t extent[2];             /* pixels of the window at the last vd_present; 0: it is minimised */
     vd_format format;
     bool hdr10;                     /* the colour space is HDR10 */
@@ -4451,7 +4452,16 @@ struct vd_context {
     void *pressure_user;
     uint32_t reference_count;  /* reference count: the user, and DLPack tensors made from buffers */
     bool glslang;              /* glslang was initialised for this context; guarded by vd__open_lock */
+    uint32_t unnamed;          /* objects that were created without a name */
 };
+
+/* Copies the name of an object; one without a name is called "unnamed 1", "unnamed 2" and so on. NULL: no memory. */
+static char *vd__copy_name(vd_context *ctx, const char *name) {
+    char text[24];
+    if (name && name[0]) return vd__copy_text(&ctx->host.allocator, name);
+    snprintf(text, sizeof text, "unnamed %u", (unsigned)vd__atomic_add32(&ctx->unnamed, 1) + 1);
+    return vd__copy_text(&ctx->host.allocator, text);
+}
 
 /* A user callback that this thread is in. `exclusive`: the library holds a lock or a recording is incomplete, so the
    callback must not make calls that use the context. */
@@ -13604,29 +13614,33 @@ static void vd__cl_formats_add(vd__cl_device *vcl, uint64_t flags, uint32_t usag
     }
 }
 
-/* Queries the formats and creates all samplers that OpenCL has. */
-static vd_result vd__cl_images_start(vd__device *dev) {
+/* Queries the formats and creates all samplers that OpenCL has. Samplers that the driver refuses are not supported;
+   without the default ones, neither are sampled images, or linear filters. */
+static void vd__cl_images_start(vd__device *dev) {
     static const uint32_t modes[] = { /* by vd_address_mode */
         VD__CL_ADDRESS_CLAMP_TO_EDGE, VD__CL_ADDRESS_REPEAT, VD__CL_ADDRESS_MIRRORED_REPEAT, VD__CL_ADDRESS_CLAMP
     };
     vd__cl_device *vcl = vd__cl_device_of(dev);
-    int32_t error = 0;
-    if (!VD__HAS_IMAGES || !(dev->info.features & VD_FEATURE_IMAGE)) return VD_OK;
+    uint32_t unusable = 0;
+    if (!VD__HAS_IMAGES || !(dev->info.features & VD_FEATURE_IMAGE)) return;
     vd__cl_formats_add(vcl, VD__CL_MEM_READ_ONLY, VD_IMAGE_SAMPLED);
     vd__cl_formats_add(vcl, VD__CL_MEM_READ_WRITE, VD_IMAGE_STORAGE);
     for (int i = 1; i < VD_FORMATS_END; i++)
         if (vcl->format_usage[i] & VD_IMAGE_SAMPLED && vd__format_type_of((vd_format)i) == VD_F32)
             vcl->format_usage[i] |= VD_IMAGE_LINEAR;
-    for (uint32_t i = 0; i < 8 && !error; i++) {
+    for (uint32_t i = 0; i < 8; i++) {
+        int32_t error = 0;
         vd__cl_sampler *sampler = &vcl->samplers[i >> 1][i & 1];
         *sampler = vcl->cl->clCreateSampler(vcl->context, 1, modes[i >> 1],
                                             i & 1 ? VD__CL_FILTER_LINEAR : VD__CL_FILTER_NEAREST, &error);
         if (error) *sampler = NULL;
     }
+    if (!vcl->samplers[0][0]) unusable = VD_IMAGE_SAMPLED | VD_IMAGE_LINEAR;
+    if (!vcl->samplers[0][1]) unusable |= VD_IMAGE_LINEAR;
+    for (int i = 1; i < VD_FORMATS_END; i++) vcl->format_usage[i] = (uint8_t)(vcl->format_usage[i] & ~unusable);
     /* PoCL 3.1 reads the bits of an image with one component of 16 bits as an integer */
     if (strncmp(dev->info.driver, VD__CL_POCL, sizeof VD__CL_POCL - 1) == 0) vcl->format_usage[VD_FORMAT_R16_F] = 0;
     dev->has_images = dev->one_address_mode = true;
-    return error ? vd__cl_fail(error, "clCreateSampler on '%s'", dev->info.name) : VD_OK;
 }
 
 /* Returns the entry of device `index`, or of desc.cl_device if that is set. NULL and the error are set on failure. */
@@ -13670,8 +13684,8 @@ static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disa
     vd__cl_device_configure(dev, disable);
     for (int i = 0; i < VD_MAX_QUEUES; i++) vd__mutex_init(&vcl->queues[i].lock);
     result = vd__cl_device_start(dev, entry);
-    if (!result) result = vd__cl_images_start(dev);
-    if (result) vd__cl_device_close(dev);
+    if (!result) vd__cl_images_start(dev);
+    else vd__cl_device_close(dev);
     return result;
 }
 
@@ -13950,6 +13964,7 @@ static vd_result vd__cl_sampler_create(vd__device *dev, const vd_sampler_desc *d
     if (!missing && border && desc->border != VD_BORDER_TRANSPARENT)
         missing = "border colours except VD_BORDER_TRANSPARENT";
     *out = (uintptr_t)vd__cl_device_of(dev)->samplers[desc->address[0]][linear];
+    if (!missing && !*out) missing = "this filter and address mode, which the driver refuses";
     return vd__sampler_fail(dev, missing);
 }
 #endif
@@ -17150,6 +17165,10 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
         r = vd__dispatch_check_axes(d, sampler, vd__dim_axes[image->range.dim], i);
         if (r) return r;
     }
+    if (!combined && arg->from)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "argument %d '%s' has a sampler "
+                             "(vd_sampled), but the kernel reads or writes image '%s' without one; use vd_i", i,
+                             info->name, b->name);
     if (combined && b->graph) {
         r = vd__graph_image_sampler(d->list, b, sampler ? sampler->slot.id : 0);
         if (r) return vd__error_amend(r, "vd_dispatch", d->kernel->name, NULL);
@@ -20559,8 +20578,9 @@ static vd_result vd__image_views_create(vd_context *ctx, vd__image *image) {
     return r;
 }
 
-/* Creates the default samplers of the devices. */
+/* Creates the default samplers of the devices. A device may lack one; it then has no formats that need it. */
 static vd_result vd__default_samplers_create(vd_context *ctx) {
+    vd__error saved = vd__last_error;
     vd_sampler_desc desc;
     vd_result r = VD_OK;
     memset(&desc, 0, sizeof desc);
@@ -20569,6 +20589,9 @@ static vd_result vd__default_samplers_create(vd_context *ctx) {
         for (uint32_t i = 0; i < ctx->device_count && !r; i++) {
             uint64_t *sampler = &ctx->devices[i].default_samplers[linear];
             if (!*sampler) r = ctx->driver.backend->sampler_create(&ctx->devices[i].device, &desc, sampler);
+            if (r != VD_ERROR_UNSUPPORTED) continue;
+            vd__last_error = saved;
+            r = VD_OK;
         }
     }
     return r;
@@ -20698,7 +20721,7 @@ static vd_result vd__swapchain_start(vd_context *ctx, const vd_swapchain_desc *d
 static vd_result vd__swapchain_make(vd_context *ctx, const vd_swapchain_desc *desc, vd_swapchain *out) {
     vd_result r = vd__swapchain_check(ctx, desc);
     if (r) return r;
-    char *name = vd__copy_text(&ctx->host.allocator, desc->name);
+    char *name = vd__copy_name(ctx, desc->name);
     vd__mutex_lock(&ctx->lock);
     r = vd__window_check(ctx, desc);
     vd__swapchain *s = name && !r ? (vd__swapchain *)(void *)vd__pool_acquire(&ctx->swapchains) : NULL;
@@ -22167,7 +22190,7 @@ static vd_result vd__graph_placeholder(vd_list *l, vd__graph_slot *s, const char
     uint32_t device = l->queue->context_device->index;
     vd__storage *storages = ctx->device_count == 1 ? NULL
         : (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->device_count * sizeof *storages);
-    char *copy = vd__copy_text(&ctx->host.allocator, name);
+    char *copy = vd__copy_name(ctx, name);
     vd__mutex_lock(&ctx->lock);
     bool is_image = s->kind == VD_ARG_IMAGE;
     vd__pool *pool = is_image ? &ctx->images : &ctx->buffers;
@@ -23291,6 +23314,9 @@ static uint64_t vd__graph_sampler_id(const vd_arg *value) {
 static vd_result vd__graph_check_sampler(const vd__graph *g, const vd__graph_slot *s, const vd_arg *value) {
     uint64_t id = vd__graph_sampler_id(value);
     if (s->kind == VD_ARG_IMAGE && !value->from) return VD_OK;
+    if (s->kind == VD_ARG_IMAGE && !s->combined)
+        return vd__fail(VD_ERROR_INVALID, "slot '%s' is an image without a sampler, but the new value has one; use "
+                        "vd_i", s->name);
     const vd__sampler *sampler = vd__graph_sampler_of(g, id);
     if (!sampler)
         return vd__fail(VD_ERROR_INVALID, "slot '%s': the sampler %s", s->name,
@@ -23316,7 +23342,8 @@ static vd_result vd__graph_check_value(const vd__graph *g, const vd__graph_slot 
     }
     bool fits = s->kind == VD_ARG_VALUE && value->kind == VD_ARG_VALUE && (value->from || s->size <= 8);
     if (fits && (value->type == s->type || (!value->type && !(s->type && s->threads)))) return VD_OK;
-    const char *what = buffer ? "a buffer" : value->kind == VD_ARG_NONE || value->kind > VD_ARG_SAMPLER ? "not set"
+    const char *what = buffer ? "a buffer" : (int)value->kind & VD_SLOT ? "itself a slot"
+                       : value->kind == VD_ARG_NONE || value->kind > VD_ARG_SAMPLER ? "not set"
                        : vd__graph_kind_print(now, value->kind, value->type, false);
     return vd__fail(VD_ERROR_INVALID, "slot '%s' is %s, but the new value is %s", s->name,
                     vd__graph_kind_print(then, s->kind, s->type, s->threads), what);
@@ -24509,7 +24536,7 @@ static vd__buffer *vd__buffer_acquire(vd_context *ctx, const vd_buffer_desc *des
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_acquire(&ctx->buffers);
     vd__mutex_unlock(&ctx->lock);
     if (!b) return NULL;
-    b->name = vd__copy_text(&ctx->host.allocator, desc->name);
+    b->name = vd__copy_name(ctx, desc->name);
     if (!b->name) {
         vd__buffer_discard(ctx, b);
         return NULL;
@@ -24993,7 +25020,7 @@ static vd_result vd__image_allocate(vd_context *ctx, vd__image *image, const vd_
 
 /* Returns an image object with a name, or NULL if memory runs out. */
 static vd__image *vd__image_acquire(vd_context *ctx, const char *name) {
-    char *copy = vd__copy_text(&ctx->host.allocator, name);
+    char *copy = vd__copy_name(ctx, name);
     vd__mutex_lock(&ctx->lock);
     vd__image *image = copy ? (vd__image *)(void *)vd__pool_acquire(&ctx->images) : NULL;
     vd__mutex_unlock(&ctx->lock);
@@ -25262,7 +25289,7 @@ static vd_result vd__sampler_check(const vd_context *ctx, const vd_sampler_desc 
 static vd_result vd__sampler_make(vd_context *ctx, const vd_sampler_desc *desc, vd_sampler *out) {
     vd_result r = vd__sampler_check(ctx, desc);
     if (r) return r;
-    char *name = vd__copy_text(&ctx->host.allocator, desc->name);
+    char *name = vd__copy_name(ctx, desc->name);
     vd__mutex_lock(&ctx->lock);
     vd__sampler *s = name ? (vd__sampler *)(void *)vd__pool_acquire(&ctx->samplers) : NULL;
     r = s ? VD_OK : vd__fail_memory(NULL, NULL, 0);

@@ -5,7 +5,8 @@
 enum { SIDE = 32, TEXELS = SIDE * SIDE, SLOTS = 3, ALIASES = 6 };
 
 static bool has_images(const fixture *f) {
-    return f->backend == VD_BACKEND_VULKAN || f->backend == VD_BACKEND_DUMMY;
+    bool heaps = f->backend == VD_BACKEND_VULKAN || f->backend == VD_BACKEND_DUMMY;
+    return heaps && (vd_device(f->ctx, 0)->features & VD_FEATURE_IMAGE);
 }
 
 static vd_buffer heap_of(vd_context *ctx, uint64_t size) {

@@ -1017,6 +1017,12 @@ static vd_graph graph_with_images(vd_context *ctx, vd_kernel add, vd_image in, v
     check_text("vd_image_destroy", "belongs to a graph and is destroyed with it");
     vd_graph g = vd_graph_end(list);
     if (!g.id) fail_msg("vd_graph_end: %s", vd_error_text());
+    vd_sampler sampler = vd_sampler_create(ctx, NULL);
+    FAILS(vd_graph_set(ctx, g, "to", vd_sampled(to, &sampler)), VD_ERROR_INVALID,
+          "slot 'to' is an image without a sampler, but the new value has one; use vd_i");
+    FAILS(vd_graph_set(ctx, g, "to", vd_slot("from", vd_i(to))), VD_ERROR_INVALID,
+          "slot 'to' is an image, but the new value is itself a slot");
+    vd_sampler_destroy(ctx, sampler);
     return g;
 }
 
@@ -1386,9 +1392,11 @@ TEST(arguments_that_are_refused) {
     FAILS(RUN(vd_u32(1), vd_i(target)), VD_ERROR_INVALID, "argument 0 'from' is a value, but the kernel expects an image");
     FAILS(RUN(vd_sampled(good, &none), vd_i(target)), VD_ERROR_INVALID, "the sampler handle is 0");
     vd_sampler linear = vd_sampler_create(f->ctx, NULL);
+    FAILS(RUN(vd_i(good), vd_sampled(target, &linear)), VD_ERROR_INVALID,
+          "argument 1 'to' has a sampler (vd_sampled), but the kernel reads or writes image 'picture' without one; use vd_i");
     vd_kernel fetch = kernel_fetch(f->ctx, VC_U32);
     FAILS(vd_run2(f->ctx, fetch, 1, 1, vd_sampled(integers, &linear), vd_b(b)), VD_ERROR_UNSUPPORTED,
-          "sampler '' has linear filters, which format r32u of image 'picture' does not support");
+          "sampler 'unnamed |' has linear filters, which format r32u of image 'picture' does not support");
     vd_kernel_destroy(f->ctx, fetch);
     vd_sampler_destroy(f->ctx, linear);
     vd_image_destroy(f->ctx, line);
@@ -1408,6 +1416,7 @@ TEST(arguments_that_are_refused) {
 /* What OpenCL does not have is refused by name. */
 TEST(limits_of_opencl) {
     if (f->backend != VD_BACKEND_OPENCL) skip_because("only for OpenCL");
+    needs_images(f);
     vd_image_desc d = image_desc(VD_FORMAT_RGBA8_UNORM, VD_DIM_2D_ARRAY, 8, 8, 0);
     d.layers = 4;
     vd_image layers = image_of(f->ctx, &d);

@@ -129,6 +129,21 @@ CALLS(CALL)
     }
 REFERENCES(REFERENCE)
 
+static uint32_t lacking; /* samplers that the driver refuses, by 2 * address mode + linear */
+static vd__cl_sampler (*real_clCreateSampler)(vd__cl_context, uint32_t, uint32_t, uint32_t, int32_t *);
+static vd__cl_sampler fault_clCreateSampler(vd__cl_context context, uint32_t normalized, uint32_t mode, uint32_t filter,
+                                            int32_t *error) {
+    static const uint32_t modes[] = {
+        VD__CL_ADDRESS_CLAMP_TO_EDGE, VD__CL_ADDRESS_REPEAT, VD__CL_ADDRESS_MIRRORED_REPEAT, VD__CL_ADDRESS_CLAMP
+    };
+    uint32_t i = 0;
+    while (modes[i] != mode) i++;
+    if (!(lacking >> (2 * i + (filter == VD__CL_FILTER_LINEAR)) & 1u))
+        return real_clCreateSampler(context, normalized, mode, filter, error);
+    *error = REFUSED;
+    return NULL;
+}
+
 static void *fault_dlsym(void *library, const char *name) {
     void *found = dlsym(library, name);
 #define REPLACE(call) if (found && !strcmp(name, #call)) { \
@@ -140,6 +155,7 @@ static void *fault_dlsym(void *library, const char *name) {
 #define REPLACE_3(call, parameters, arguments, output, size) REPLACE(call)
 #define REPLACE_4(name_, type) REPLACE(clRetain##name_) REPLACE(clRelease##name_)
     MAKERS(REPLACE_1)
+    REPLACE(clCreateSampler)
     COMMANDS(REPLACE_2)
     CALLS(REPLACE_3)
     REFERENCES(REPLACE_4)
@@ -169,7 +185,54 @@ static void buffer_objects(void **state) {
     refuse_each_without(VD_FEATURE_ADDRESS | VD_FEATURE_MAPPED);
 }
 
+/* A context opens without samplers; what needs them is refused by name. */
+static void samplers_that_the_driver_refuses(void **state) {
+    static const struct { uint32_t lacking; bool sampled, linear_images, repeat; } cases[] = {
+        { 0, true, true, true }, { 12, true, true, false }, { 2, true, false, true }, { 255, false, false, false }
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        vd_context *ctx;
+        vd_context_desc desc;
+        vd_image_desc image;
+        vd_sampler_desc sampler;
+        vd_format_info format;
+        memset(&desc, 0, sizeof desc);
+        memset(&image, 0, sizeof image);
+        memset(&sampler, 0, sizeof sampler);
+        desc.backend = VD_BACKEND_OPENCL;
+        lacking = cases[i].lacking;
+        vd_result r = vd_context_create(&desc, &ctx);
+        lacking = 0;
+        skip_without_device(r);
+        assert_int_equal(r, VD_OK);
+        if (!(vd_device(ctx, 0)->features & VD_FEATURE_IMAGE)) {
+            vd_context_destroy(ctx);
+            print_message("# reason: the device has no images\n");
+            skip();
+        }
+        image.format = VD_FORMAT_RGBA8_UNORM;
+        image.extent[0] = image.extent[1] = 4;
+        image.usage = VD_IMAGE_SAMPLED;
+        assert_int_equal(vd_image_create(ctx, &image).id != 0, cases[i].sampled);
+        if (!cases[i].sampled) assert_non_null(strstr(vd_error_text(), "sampled"));
+        image.usage = VD_IMAGE_STORAGE;
+        assert_true(vd_image_create(ctx, &image).id != 0);
+        assert_int_equal(vd_format_query(ctx, 0, image.format, &format), VD_OK);
+        assert_int_equal((format.usage & VD_IMAGE_LINEAR) != 0, cases[i].linear_images);
+        for (int j = 0; j < 3; j++) sampler.address[j] = VD_ADDRESS_REPEAT;
+        assert_int_equal(vd_sampler_create(ctx, &sampler).id != 0, cases[i].repeat);
+        if (!cases[i].repeat)
+            assert_non_null(strstr(vd_error_text(), "does not support samplers with this filter and address mode, which "
+                                                    "the driver refuses"));
+        vd_context_destroy(ctx);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(shared_memory), cmocka_unit_test(buffer_objects) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shared_memory), cmocka_unit_test(buffer_objects),
+        cmocka_unit_test(samplers_that_the_driver_refuses)
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
