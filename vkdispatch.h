@@ -4981,7 +4981,7 @@ static void vd__default_surface_close(vd__device *dev, uint32_t queue, vd__surfa
 static void vd__default_surface_destroy(vd__device *dev, vd__surface *s) { (void)dev, (void)s; }
 
 static VD__UNUSED vd_result vd__default_record_native(vd__device *dev, vd__commands *c,
-                                                     vd_result (*record)(void *user, void *commands), void *user) {
+                                                      vd_result (*record)(void *user, void *commands), void *user) {
     (void)c, (void)record, (void)user;
     return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s has no command buffer to record into",
                     dev->driver->backend->name);
@@ -6698,7 +6698,7 @@ static vd_result vd__dummy_block_create(vd__device *dev, vd__block *block) {
     uint64_t *used_bytes = &vd__dummy_of(dev)->used_bytes[block->type], capacity = vd__dummy_capacity(dev, block->type);
     if (block->size > capacity - *used_bytes)
         return vd__error_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY,
-                                                   "a block needs %llu bytes, but %llu of %llu bytes are in use",
+                                                    "a block needs %llu bytes, but %llu of %llu bytes are in use",
                                                    VD__U(block->size), VD__U(*used_bytes), VD__U(capacity)));
     void *bytes = vd__alloc(vd__dummy_allocator(dev), (size_t)block->size);
     if (!bytes) return vd__fail_memory(NULL, NULL, block->size);
@@ -9615,7 +9615,7 @@ static VD__NOINLINE bool vd__vk_arena_next(vd__vk_arena *a) {
 
 /* The next three functions are VkAllocationCallbacks. */
 static VKAPI_ATTR void *VKAPI_CALL vd__vk_arena_allocate(void *user, size_t size, size_t align,
-                                                     VkSystemAllocationScope scope) {
+                                                         VkSystemAllocationScope scope) {
     vd__vk_arena *a = (vd__vk_arena *)user;
     size_t bytes = (sizeof(vd__vk_allocation) + size + VD__VK_ALLOCATION_ALIGN - 1)
                    & ~(size_t)(VD__VK_ALLOCATION_ALIGN - 1);
@@ -9646,7 +9646,7 @@ static VKAPI_ATTR void VKAPI_CALL vd__vk_arena_free(void *user, void *memory) {
 }
 
 static VKAPI_ATTR void *VKAPI_CALL vd__vk_arena_reallocate(void *user, void *memory, size_t size, size_t align,
-                                                       VkSystemAllocationScope scope) {
+                                                           VkSystemAllocationScope scope) {
     size_t old_size = memory ? (size_t)((vd__vk_allocation *)memory - 1)->size : 0;
     void *moved = size ? vd__vk_arena_allocate(user, size, align, scope) : NULL;
     if (moved && old_size) memcpy(moved, memory, old_size < size ? old_size : size);
@@ -9940,7 +9940,7 @@ static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, con
 /* Searches the last VD__VK_RECENT_SETS sets of this recording for the launch's bindings. If there is no such set,
    writes the bindings to the next one. Sets *found to the index of the set. */
 static VD__NOINLINE vd_result vd__vk_set_search(vd__device *dev, vd__vk_commands *vkc, const vd__launch *launch,
-                                             const vd__vk_chunk *chunk, uint32_t *found) {
+                                                const vd__vk_chunk *chunk, uint32_t *found) {
     vd__vk_set_cache *cache = vkc->set_cache;
     uint32_t oldest = cache->used > VD__VK_RECENT_SETS ? cache->used - VD__VK_RECENT_SETS : 0;
     for (*found = cache->used; *found > oldest;) {
@@ -10716,7 +10716,7 @@ static vd_result vd__vk_surface_create(vd__device *dev, vd__surface *s) {
     VD__VK_STRUCT(vd__vk_window, info, (VkStructureType)vd__vk_window_systems[system].type);
     uint32_t id = (uint32_t)s->desc.window;
     info.handles[0] = (uintptr_t)(system == VD_WINDOW_METAL ? s->desc.window : (uintptr_t)s->desc.display);
-    if (system == VD_WINDOW_XCB) memcpy(&info.handles[1], &id, sizeof id);
+    if (system == VD_WINDOW_XCB) memcpy(&info.handles[1], &id, sizeof id); /* xcb_window_t has 32 bits */
     else info.handles[1] = (uintptr_t)s->desc.window;
     vd__vk_create_surface create = (vd__vk_create_surface)driver->vkGetInstanceProcAddr(
         driver->instance, vd__vk_window_systems[system].create);
@@ -15906,7 +15906,7 @@ static bool vd__callback_is_running(const vd_context *ctx) {
    error with the same result, keeps that. If it succeeded and set no error, restores `before`, the result code of
    the error that was set before the callback. */
 static VD__COLD vd_result vd__callback_result(const char *call, const char *object, const char *what, vd_result r,
-                                           vd_result before) {
+                                              vd_result before) {
     if (!r && !vd__last_error.code) vd__last_error.code = before;
     if (!r || vd__last_error.code == r) return r;
     return vd__fail_call(r, call, object, "`%s` returned %s", what, vd_result_name(r));
@@ -16250,7 +16250,7 @@ static const struct { uint32_t number, feature; const char *name; } vd__capabili
 /* Adds the feature that a capability or an execution mode requires to *features. Fails if the first device lacks it;
    the other devices are checked with the desc. `what` precedes the name in the message. */
 static vd_result vd__module_require(const vd_context *ctx, const char *what, const char *name, uint32_t feature,
-                                 uint64_t *features) {
+                                    uint64_t *features) {
     const vd_device_info *info = &ctx->devices->device.info;
     if (feature == VD__REFUSED)
         return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares %s %s, which vkdispatch does not support", what,
@@ -23451,7 +23451,7 @@ static void vd__graph_results_begin(vd__graph *g, vd__graph_recording *r) {
     uint64_t numbers = ctx->profile.numbers;
     ctx->profile.numbers += r->scope_count;
     vd__mutex_unlock(&ctx->lock);
-    for (uint32_t i = 0; i < r->scope_count; i++) {
+    for (uint32_t i = 0; i < r->scope_count; i++) { /* each submission has its own numbers */
         vd__scope *s = &r->recording.scopes[i];
         s->number += numbers - r->last_number;
         if (s->parent) s->parent += numbers - r->last_number;
@@ -24827,7 +24827,7 @@ VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *de
 
 /* Copies between buffers on the same device. */
 static vd_result vd__buffer_send_local(vd_list *l, const vd__buffer *from, uint64_t from_offset, const vd__buffer *to,
-                                      uint64_t to_offset, uint64_t size) {
+                                       uint64_t to_offset, uint64_t size) {
     vd_copy_desc desc = { { 0 }, { 0 }, to_offset, from_offset, size, 1, 0, 0 };
     vd__list_lock(l);
     vd_result r = vd__copy_rows(l, "vd_buffer_send", to, from, &desc);

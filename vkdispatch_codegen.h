@@ -4025,6 +4025,7 @@ VC__NOINLINE static vc_val vc__pure2_same_type(vc_val a, vc_val b, uint32_t orde
                       : vc__record_unchecked(k, op, type, flags, second_node, first_node, VC__NIL);
 }
 
+/* Records an operation on three operands of one type without conversions; all others as vc__pure_checked does. */
 VC__NOINLINE static vc_val vc__pure3_same_type(vc_val a, vc_val b, vc_val c, uint32_t op) {
     vc_kernel *k = vc__kernel_with_space(a);
     const vc__node *first = k && k->node_limit - k->count > 2 ? vc__usable_node(k, a) : NULL;

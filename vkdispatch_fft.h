@@ -6316,7 +6316,7 @@ static void vd__fft_store_element(const vd__fft_writer *w, const vd__fft_stage_i
     if (w->pass->bluestein_length) x = vd__fft_mul(x, vd__fft_chirp_of(w, &w->pass->out_range[0], g, b, j));
     if (w->scale != 1)
         x = vd__fft_complex(vc_mul(x.re, vd__fft_immediate(x.re, w->scale)),
-                         vc_mul(x.im, vd__fft_immediate(x.im, w->scale)));
+                            vc_mul(x.im, vd__fft_immediate(x.im, w->scale)));
     if (w->inverse) x = vd__fft_swap(x);
     if (w->pass->chirp_out)
         x = vd__fft_times_last_chirp(w, x, vd__fft_chirp_of(w, &w->pass->out_range[0], g, b, j));
@@ -7297,7 +7297,7 @@ static void vd__real_load_all(vd__fft_writer *w) {
             *x = vd__real_times_chirp(w, *x, i, chirp != 0);
             if (padding)
                 *x = vd__fft_complex(vc_select(vc_lt(index, vc_u32(chirp)), x->re, zero),
-                                  vc_select(vc_lt(index, vc_u32(chirp)), x->im, zero));
+                                     vc_select(vc_lt(index, vc_u32(chirp)), x->im, zero));
         }
     }
 }
