@@ -5504,8 +5504,8 @@ static uint32_t vc__lower_float_mod(vc__lowering *s, const vc__node *n) {
     return vc__rule_of(s, VC__RULE(float_mod, "signs_differ(x, y) & x != 0 ? x + y : x"), r, y);
 }
 
-/* Whether a remainder is computed from the quotient. The remainder of negative integers is undefined in Vulkan and GLSL.
-   NVIDIA's Vulkan driver 580.159 confuses OpUDiv and OpUMod of the same u64. */
+/* Whether a remainder is computed from the quotient. The remainder of negative integers is undefined in Vulkan and
+   GLSL. NVIDIA's Vulkan driver 580.159 confuses OpUDiv and OpUMod of the same u64. */
 static bool vc__rem_uses_quotient(const vc__lowering *s, vc_type t) {
     return vc__is_signed(t) || (!vc__is_c(s->target) && vc__bits(vc__kind(t)) == 64);
 }

@@ -1,4 +1,5 @@
-/* Chains of dispatches, graphs and round trips on OpenCL, compared with hand-written OpenCL in one process on one device.
+/* Chains of dispatches, graphs and round trips on OpenCL, compared with hand-written OpenCL in one process on one
+   device.
 
        make bench-opencl
 
