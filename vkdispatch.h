@@ -236,7 +236,7 @@
        samplers, numbers of threads and number of instances do not match one of the last four recordings. Otherwise it
        allocates no host memory, and only updates the values that have changed: Vulkan copies them into the argument
        blocks before the graph starts; CUDA updates the nodes of a driver graph, then launches it; the other backends
-       execute the commands one by one.
+       execute the commands one by one, and so does CUDA if there are indirect dispatches or transfers of images.
 
    Ordering
        One queue. Commands execute as if each began after the previous one had ended. The library tracks which byte

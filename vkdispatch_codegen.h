@@ -477,7 +477,8 @@
        allows fewer bytes of push constants.
 
        Implicit arguments are u32 fields at the end of the block for values that the kernel uses but does not declare:
-       numbers of threads and groups, the group base, lengths and shapes of buffers, the number of the first format.
+       numbers of threads and groups, the group base, lengths and shapes of buffers, the number of the first format; in
+       CUDA C, sizes and levels of images.
        vc_reflect describes the block for SPIR-V and GLSL, vc_reflect_for the one for CUDA C and OpenCL C.
 
        CUDA C. The kernel is extern "C" ENTRY(const struct ENTRY_args args); args is the argument block. If the kernel

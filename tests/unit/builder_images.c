@@ -346,10 +346,37 @@ static void the_runtime_refuses_kernels_with_texel_buffers(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* Sizes are those of the first level; layers do not depend on the level. */
+static void sizes_are_implicit_in_cuda(void **state) {
+    (void)state;
+    images_rig r = images_begin();
+    vc_val level = vc_select(vc_lt(r.u, vc_u32(1)), vc_const(r.k, vc_u32(2)), r.u);
+    vc_val size = vc_image_size(r.layers, level), levels = vc_image_levels(r.layers);
+    vc_val sum = vc_add(vc_add(vc_component(size, 0), vc_component(size, 2)), levels);
+    vc_store(r.out, r.u, vc_splat(vc_cast(VC_F32, vc_add(sum, vc_component(vc_image_size(r.read, vc_u32(0)), 1))), 4));
+    const char *text = vc_source(r.k, VC_TARGET_CUDA);
+    const vc_info *info = vc_reflect_for(r.k, VC_TARGET_CUDA);
+    static const struct { uint32_t arg, axis; } wanted[] = { { 3, 0 }, { 3, 2 }, { 3, 3 }, { 6, 1 } };
+    if (!text) fail_msg("%s", vc_error(r.k));
+    assert_null(strstr(text, "txq"));
+    assert_non_null(strstr(text, "args.layers_shape_0 >> "));
+    assert_null(strstr(text, "args.layers_shape_2 >> "));
+    assert_null(strstr(text, "args.read_shape_1 >> "));
+    assert_int_equal(info->implicit_count, sizeof wanted / sizeof *wanted);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        assert_int_equal(info->implicit[i].kind, VC_IMPLICIT_SHAPE);
+        assert_int_equal(info->implicit[i].arg, wanted[i].arg);
+        assert_int_equal(info->implicit[i].axis, wanted[i].axis);
+    }
+    assert_int_equal(vc_reflect(r.k)->implicit_count, 0); /* SPIR-V has queries */
+    vc_free(r.k);
+}
+
 static const struct CMUnitTest builder_images_tests[] = {
     cmocka_unit_test(declarations), cmocka_unit_test(coordinates_are_of_the_right_size),
     cmocka_unit_test(other_operands), cmocka_unit_test(images_have_a_type), cmocka_unit_test(images_of_other_kernels),
     cmocka_unit_test(features), cmocka_unit_test(images_reflection), cmocka_unit_test(reflection_of_c),
+    cmocka_unit_test(sizes_are_implicit_in_cuda),
     cmocka_unit_test(images_merging), cmocka_unit_test(images_barriers),
     cmocka_unit_test(the_runtime_refuses_kernels_with_texel_buffers),
 };
