@@ -9660,54 +9660,77 @@ static void vd__scan_record_tile_prefixes(vd__scan_writer *w) {
    share a column. Each computes the sum of its part of the column, combines the sums of the parts before it through
    shared memory, and computes its results in a second loop. */
 
-/* Records the kernel for an axis that is not the last one. */
-static void vd__scan_record_columns(vd__scan_writer *w) {
+/* The part of a column that a thread scans: the elements first <= r < end of the axis, base + r * inner in memory. */
+typedef struct vd__scan_column {
+    vc_val row;              /* number of the part, of those of the slab */
+    vc_val valid;            /* number of the column, that of the last one for threads without a column */
+    vc_val exists;           /* whether the thread has a column; otherwise its part is empty */
+    vc_val base, first, end;
+} vd__scan_column;
+
+static vd__scan_column vd__scan_column_of(const vd__scan_writer *w, uint32_t rows) {
     const vd_scan *p = w->plan;
-    uint32_t rows = w->threads / VD__REDUCE_LANES, part = (uint32_t)vd__ceil_div(p->slab, rows);
-    uint32_t inner = (uint32_t)p->inner;
-    bool slabs = p->slab < p->count;
+    uint32_t part = (uint32_t)vd__ceil_div(p->slab, rows), inner = (uint32_t)p->inner;
+    vd__scan_column c;
     vc_val column = vc_add(vc_mul(vc_group_id(w->k, 0), vc_u32(VD__REDUCE_LANES)),
                            vc_rem(w->thread, vc_u32(VD__REDUCE_LANES)));
+    c.valid = vc_min(column, vc_u32((uint32_t)p->rows - 1));
+    c.exists = vc_eq(c.valid, column);
+    c.row = vc_div(w->thread, vc_u32(VD__REDUCE_LANES));
+    c.base = vc_add(vc_mul(vc_div(c.valid, vc_u32(inner)), vc_u32((uint32_t)(p->count * p->inner))),
+                    vc_rem(c.valid, vc_u32(inner)));
+    c.first = vc_mul(c.row, vc_u32(part));
+    if (p->slab < p->count) c.first = vc_add(w->slab_begin, c.first);
+    c.first = vc_min(c.first, vc_u32((uint32_t)p->count));
+    c.end = vc_min(vc_add(c.first, vc_u32(part)), vc_u32((uint32_t)p->count));
+    c.end = vc_select(c.exists, c.end, c.first);
+    return c;
+}
+
+/* Returns the sum of the column before the thread's part: of the slabs before, and of the parts before, whose sums are
+   in w->totals. */
+static vd__scan_state vd__scan_column_prefix(vd__scan_writer *w, const vd__scan_column *c, uint32_t rows) {
+    vd__scan_state s = vd__scan_identity_state(w);
+    if (w->plan->slab < w->plan->count) {
+        s = vd__scan_select(vc_eq(w->slab_begin, vc_u32(0)), s, vd__scan_load_tile_state(w, c->valid));
+        vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_BUFFER);
+    }
+    for (uint32_t i = 0; i + 1 < rows; i++) {
+        vc_val index = vc_add(vc_u32(i * VD__REDUCE_LANES), vc_rem(w->thread, vc_u32(VD__REDUCE_LANES)));
+        s = vd__scan_select(vc_lt(vc_u32(i), c->row), vd__scan_combine_states(w, s, vd__scan_load(w, w->totals, index)),
+                            s);
+    }
+    return s;
+}
+
+/* Records the kernel for an axis that is not the last one. */
+static void vd__scan_record_columns(vd__scan_writer *w) {
+    uint32_t rows = w->threads / VD__REDUCE_LANES, inner = (uint32_t)w->plan->inner;
+    vd__scan_column c = vd__scan_column_of(w, rows);
     vc_val element;
-    vc_val valid_column = vc_min(column, vc_u32((uint32_t)p->rows - 1));
-    vc_val row = vc_div(w->thread, vc_u32(VD__REDUCE_LANES));
-    vc_val base = vc_add(vc_mul(vc_div(valid_column, vc_u32(inner)), vc_u32((uint32_t)(p->count * p->inner))),
-                         vc_rem(valid_column, vc_u32(inner)));
-    vd__scan_state s;
     vc_ref sum[2];
-    vc_val first = vc_mul(row, vc_u32(part));
-    if (slabs) first = vc_add(w->slab_begin, first);
-    first = vc_min(first, vc_u32((uint32_t)p->count));
-    vc_val end = vc_min(vc_add(first, vc_u32(part)), vc_u32((uint32_t)p->count));
-    end = vc_select(vc_eq(valid_column, column), end, first);
     vd__scan_declare_shared(w, "totals", w->threads, w->totals);
     sum[0] = vc_var(w->k, "sum", w->type);
     sum[1] = vc_var(w->k, "sum_head", VC_U32);
     vd__scan_store(w, sum, vc_u32(0), vd__scan_identity_state(w));
-    VC_FOR(w->k, r, first, end) {
-        s = vd__scan_load_element(w, vc_add(base, vc_mul(r, vc_u32(inner))), &element);
-        vd__scan_store(w, sum, vc_u32(0), vd__scan_combine_states(w, vd__scan_load(w, sum, vc_u32(0)), s));
+    VC_FOR(w->k, r, c.first, c.end) {
+        vd__scan_state e = vd__scan_load_element(w, vc_add(c.base, vc_mul(r, vc_u32(inner))), &element);
+        vd__scan_store(w, sum, vc_u32(0), vd__scan_combine_states(w, vd__scan_load(w, sum, vc_u32(0)), e));
     }
     vd__scan_store(w, w->totals, w->thread, vd__scan_load(w, sum, vc_u32(0)));
     vc_barrier(w->k);
-    s = vd__scan_identity_state(w);
-    if (slabs) s = vd__scan_select(vc_eq(w->slab_begin, vc_u32(0)), s, vd__scan_load_tile_state(w, valid_column));
-    if (slabs) vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_BUFFER);
-    for (uint32_t i = 0; i + 1 < rows; i++) {
-        vc_val index = vc_add(vc_u32(i * VD__REDUCE_LANES), vc_rem(w->thread, vc_u32(VD__REDUCE_LANES)));
-        s = vd__scan_select(vc_lt(vc_u32(i), row), vd__scan_combine_states(w, s, vd__scan_load(w, w->totals, index)),
-                            s);
-    }
-    vd__scan_store(w, sum, vc_u32(0), s);
-    VC_FOR(w->k, r, first, end) {
-        vc_val at = vc_add(base, vc_mul(r, vc_u32(inner)));
+    vd__scan_state prefix = vd__scan_column_prefix(w, &c, rows);
+    vd__scan_store(w, sum, vc_u32(0), prefix);
+    VC_FOR(w->k, r, c.first, c.end) {
+        vc_val at = vc_add(c.base, vc_mul(r, vc_u32(inner)));
         vd__scan_state e = vd__scan_load_element(w, at, &element), exclusive = vd__scan_load(w, sum, vc_u32(0));
         vd__scan_state inclusive = vd__scan_combine_states(w, exclusive, e);
         vc_store(w->out[0], at, vd__scan_result(w, exclusive, inclusive, e));
         vd__scan_store(w, sum, vc_u32(0), inclusive);
     }
-    if (slabs) VC_IF(w->k, vc_and(vc_eq(row, vc_u32(rows - 1)), vc_eq(valid_column, column))) {
-        vd__scan_store_tile_state(w, valid_column, vd__scan_load(w, sum, vc_u32(0)));
+    if (w->plan->slab == w->plan->count) return;
+    VC_IF(w->k, vc_and(vc_eq(c.row, vc_u32(rows - 1)), c.exists)) {
+        vd__scan_store_tile_state(w, c.valid, vd__scan_load(w, sum, vc_u32(0)));
     }
 }
 
@@ -11295,6 +11318,7 @@ struct glslang_input_t {
     const glslang_resource_t *resource;
 };
 
+/* Converts the settings from VkFFT's declaration of the struct to glslang's own. */
 static inline ::glslang_input_t vd__vkfft_input(const glslang_input_t *from) {
     ::glslang_input_t to;
     memset(&to, 0, sizeof to);
