@@ -409,7 +409,8 @@
 
        An array inside an element is checked separately: "element 4 of f32[4] in buffer 'y' is out of range". Not
        checked: images, and code that was not made by the builder. Checks multiply the size of the code and the time to
-       compile it, and make the kernel slower.
+       compile it, and make the kernel slower. Their reports take one more buffer, as vc_printf does, so the kernel may
+       have only VD_MAX_ARGS - 1 arguments.
 
    Images
        vc_image declares an image argument. By default it is a sampled 2-D image of f32, with its sampler. A
