@@ -3145,7 +3145,7 @@ static inline bool vc__in_argument_block(const vc_arg_info *a) {
     return a->kind == VC_ARG_IMAGE ? a->size != 0 : a->kind != VC_ARG_BINDING;
 }
 
-/* Whether an implicit argument of a vc_implicit_kind refers to a buffer or image argument. */
+/* Whether implicit arguments of this vc_implicit refer to a buffer or image argument. */
 static inline bool vc__implicit_has_buffer(uint32_t kind) { return kind >= VC_IMPLICIT_LENGTH; }
 
 /* Returns the entry of l->info.implicit that an IMPLICIT node (kind, argument, axis) reads; NULL if there is none. */
@@ -13614,7 +13614,7 @@ static uint32_t vc__add_piece(vc_kernel *k, uint32_t root, uint32_t op, const ch
     uint32_t piece = k->object_count, args = k->arg_count, node = VC__NIL;
     if (!k->failed) node = vc__add_object(k, NULL, op, k->object[root].access, type, count, data);
     if (node == VC__NIL) return VC__NIL;
-    k->arg_count = args;
+    k->arg_count = args; /* a piece of an argument is no argument of its own */
     vc__object *o = &k->object[piece];
     o->name = name;
     o->arg = k->object[root].arg;
