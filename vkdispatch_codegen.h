@@ -2187,7 +2187,7 @@ static vc_allocator vc__allocator_of(const vc_kernel_desc *desc) {
 
 /* Returns an array with room for at least `need` elements of `size` bytes and updates *capacity. Returns NULL if out
    of memory; the old block then stays valid. */
-static void *vc__array_grow(const vc_allocator *a, void *at, uint32_t *capacity, uint32_t need, size_t size) {
+VC__NOINLINE static void *vc__array_grow(const vc_allocator *a, void *at, uint32_t *capacity, uint32_t need, size_t size) {
     uint32_t wanted = *capacity > VC__NIL / 2 ? VC__NIL : *capacity * 2;
     void *block;
     if (need <= *capacity && at) return at;
@@ -7892,7 +7892,7 @@ typedef struct vc__spirv {
 
 /* Appends an instruction of `words` words and returns a pointer to its first word, which is complete; the caller writes
    the others. Instructions of more than 16 words must reserve their memory first. */
-static inline uint32_t *vc__op_begin(vc__spirv *s, uint32_t section, uint32_t op, uint32_t words) {
+VC__NOINLINE static uint32_t *vc__op_begin(vc__spirv *s, uint32_t section, uint32_t op, uint32_t words) {
     vc__words *w = &s->section[section];
     if (w->capacity - w->count < words && !vc__words_reserve(s->k, w, words)) return s->discarded;
     uint32_t *o = w->data + w->count;
@@ -8021,7 +8021,7 @@ static inline uint32_t vc__spirv_const(vc__spirv *s, uint32_t kind, uint64_t bit
     vc__cached *c = &s->cache[((uint32_t)bits * 0x9e3779b1u ^ (uint32_t)(bits >> 32) ^ kind << 28) >> 23];
     return c->bits == bits && c->kind == kind ? c->id : vc__spirv_const_into(s, kind, bits, c); /* kind 0: empty slot */
 }
-static inline uint32_t vc__spirv_u32(vc__spirv *s, uint32_t x) { return vc__spirv_const(s, VC_U32, x); }
+VC__NOINLINE static uint32_t vc__spirv_u32(vc__spirv *s, uint32_t x) { return vc__spirv_const(s, VC_U32, x); }
 
 static uint32_t vc__spirv_null(vc__spirv *s, vc_type type) {
     uint32_t *id = &s->null[type & 63u];
