@@ -2187,7 +2187,8 @@ static vc_allocator vc__allocator_of(const vc_kernel_desc *desc) {
 
 /* Returns an array with room for at least `need` elements of `size` bytes and updates *capacity. Returns NULL if out
    of memory; the old block then stays valid. */
-VC__NOINLINE static void *vc__array_grow(const vc_allocator *a, void *at, uint32_t *capacity, uint32_t need, size_t size) {
+VC__NOINLINE static void *vc__array_grow(const vc_allocator *a, void *at, uint32_t *capacity, uint32_t need,
+                                         size_t size) {
     uint32_t wanted = *capacity > VC__NIL / 2 ? VC__NIL : *capacity * 2;
     void *block;
     if (need <= *capacity && at) return at;
