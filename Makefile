@@ -198,7 +198,7 @@ vkfft_fft            = $(addprefix build/vkfft/tests/fft/,transforms lifetimes)
 programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) $(vkfft_fft)
 # Variants of a program run one case of each form of a kernel (tests/README.md).
 forms_fft            = FFT_CASES=forms
-bound_fft            = $(filter-out %/measure %/tuner %/look_back %/host_memory %/large,$(own_fft))
+bound_fft            = $(filter-out %/measure %/tuner %/look_back %/host_memory %/large %/large_scan %/large_sort,$(own_fft))
 FFT_BACKENDS         = opencl
 commands_fft         = $(own_fft) $(bound_fft:%="env $(forms_fft) VKDISPATCH_BUFFERS=binding %") \
                        "env $(forms_fft) VKDISPATCH_BUFFERS=binding build/$(cc)/tests/fft/look_back scans" \

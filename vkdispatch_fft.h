@@ -538,7 +538,9 @@
        elements of an axis of a cosine or sine transform                                      2^31 (DST1: 2^31 - 1)
        complex numbers of an intermediate buffer or of the tables of a plan (see Lengths)     2^32 - 1
        elements of a reduction (more than 2^31: VD_FEATURE_I64, no segments)                  2^40
-       elements of a scan, sort, histogram or top-k                                           2^31
+       elements of a scan (more than 2^31: VD_FEATURE_I64)                                    2^40
+       keys of a sort (more than 2^31: VD_FEATURE_I64)                                        2^33
+       elements of a compaction, histogram or top-k                                           2^31
        results of a reduction                                                                 2^31
        segments of a reduction                                                                2^31 - 1
        elements of a result of VD_REDUCE_ARGMIN or _ARGMAX                                    2^32 - 2
@@ -2097,12 +2099,13 @@ static vd_result vd__plan_check_enum(int value, const char *name, int limit, con
 }
 
 /* Checks the type and the number of the elements of a plan. */
-static vd_result vd__plan_check_numbers(vd_type type, uint64_t count) {
+static vd_result vd__plan_check_numbers(vd_type type, uint64_t count, uint64_t limit) {
     if (type < VD_I8 || type > VD_F64)
         return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be a scalar number", vd_type_name(type));
     if (!count) return vd_error_set(VD_ERROR_INVALID, "count is 0");
-    if (count <= (uint64_t)1 << 31) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "count is %llu, but the limit is 2147483648", (unsigned long long)count);
+    if (count <= limit) return VD_OK;
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "count is %llu, but the limit is %llu", (unsigned long long)count,
+                        (unsigned long long)limit);
 }
 
 /* Checks the identity element of a combine fragment. */
@@ -8846,13 +8849,19 @@ static vd_result vd__reduce_check_type(const vd_reduce *p) {
                         accepted & VD__ACCEPTS_BOOL ? " or bool" : "");
 }
 
+/* Checks that the device has 64-bit integers for the indices of this many elements. */
+static vd_result vd__reduce_check_elements(vd_context *ctx, uint64_t elements) {
+    if (elements <= VD__REDUCE_NARROW || vd_device(ctx, 0)->features & VD_FEATURE_I64) return VD_OK;
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "the shape has %llu elements, but without 64-bit integers "
+                        "(VD_FEATURE_I64) the limit is %llu", (unsigned long long)elements, VD__REDUCE_NARROW);
+}
+
 /* Checks the limits of arrays whose elements have indices of 64 bits. */
 static vd_result vd__reduce_check_large(const vd_reduce *p) {
     unsigned long long kept = p->kept.product, reduced = p->reduced.product;
     if (!vd__reduce_is_large(p)) return VD_OK;
-    if (!(vd_device(p->base.ctx, 0)->features & VD_FEATURE_I64))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "the shape has %llu elements, but without 64-bit integers "
-                            "(VD_FEATURE_I64) the limit is %llu", kept * reduced, VD__REDUCE_NARROW);
+    vd_result result = vd__reduce_check_elements(p->base.ctx, kept * reduced);
+    if (result) return result;
     if (kept > VD__REDUCE_RESULTS)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "there are %llu results, but the limit is %llu", kept,
                             VD__REDUCE_RESULTS);
@@ -9101,11 +9110,22 @@ typedef struct vd__scan_writer {
     vc_val vector_prefix[VD__SCAN_LOADS]; /* scans by subgroups: exclusive prefix of each vector within the tile */
     vc_val epoch;                /* look-back: number of the run, truncated to the bits that a tag has for it */
     vc_val slab_begin;           /* columns: index along the axis of the first element of the slab */
+    vc_type index_type;          /* of indices of elements: VC_U64 in large arrays, else VC_U32 */
 } vd__scan_writer;
 
 /* Returns the type of sums. */
 static vc_type vd__scan_type(const vd_scan *p) {
     return p->compacts ? (vc_type)VC_U32 : vd__reduce_widened_type(p->desc.type);
+}
+
+static bool vd__scan_is_large(const vd_scan *p) { return p->count * p->rows > VD__REDUCE_NARROW; }
+
+/* Returns a number of the type of indices of elements. */
+static vc_val vd__scan_number(const vd__scan_writer *w, uint64_t x) { return vc_imm(w->index_type, x); }
+
+/* Converts a u32 to an index. */
+static vc_val vd__scan_widen(const vd__scan_writer *w, vc_val x) {
+    return w->index_type == VC_U64 ? vc_cast(VC_U64, x) : x;
 }
 
 /* ---- states ---- */
@@ -9245,12 +9265,12 @@ static vd__scan_state vd__scan_poll(const vd__scan_writer *w, vc_val tile, vc_va
 
 /* Returns the aggregate of an unpublished tile of this row, computed by one thread. */
 static vd__scan_state vd__scan_recompute_tile(const vd__scan_writer *w, vc_val tile_index) {
-    vc_val first = vc_mul(tile_index, vc_u32(w->tile_size)), element;
+    vc_val first = vc_mul(vd__scan_widen(w, tile_index), vd__scan_number(w, w->tile_size)), element;
     vc_ref sum[2];
     sum[0] = vc_var(w->k, "aggregate", w->type);
     sum[1] = vc_var(w->k, "aggregate_head", VC_U32);
     vd__scan_store(w, sum, vc_u32(0), vd__scan_identity_state(w));
-    VC_FOR(w->k, i, first, vc_add(first, vc_u32(w->tile_size))) {
+    VC_FOR(w->k, i, first, vc_add(first, vd__scan_number(w, w->tile_size))) {
         vd__scan_state s = vd__scan_load_element(w, vc_add(w->row_base, i), &element);
         vd__scan_store(w, sum, vc_u32(0), vd__scan_combine_states(w, vd__scan_load(w, sum, vc_u32(0)), s));
     }
@@ -9359,12 +9379,14 @@ static vc_val vd__scan_row_index(const vd__scan_writer *w, uint32_t i, uint32_t 
     vc_val load = subgroup_size ? vc_add(vc_mul(vc_subgroup_id(w->k), vc_u32(VD__SCAN_LOADS * subgroup_size)),
                                          vc_add(vc_subgroup_local_id(w->k), vc_u32(i * subgroup_size)))
                                 : vc_add(vc_u32(i * w->threads), w->thread);
-    return vc_add(vc_add(vc_mul(w->tile_index, vc_u32(w->tile_size)), vc_mul(load, vc_u32(w->vector))), vc_u32(j));
+    vc_val tile = vc_mul(vd__scan_widen(w, w->tile_index), vd__scan_number(w, w->tile_size));
+    return vc_add(vc_add(tile, vd__scan_widen(w, vc_mul(load, vc_u32(w->vector)))), vd__scan_number(w, j));
 }
 
 /* Whether all elements of the tile are in the row. */
 static vc_val vd__scan_tile_is_full(const vd__scan_writer *w) {
-    return vc_le(vc_mul(vc_add(w->tile_index, vc_u32(1)), vc_u32(w->tile_size)), vc_u32((uint32_t)w->plan->count));
+    vc_val end = vc_mul(vd__scan_widen(w, vc_add(w->tile_index, vc_u32(1))), vd__scan_number(w, w->tile_size));
+    return vc_le(end, vd__scan_number(w, w->plan->count));
 }
 
 /* Sets element `at` of the thread: element at % vector of its vector at / vector. */
@@ -9379,7 +9401,7 @@ static void vd__scan_load_tile(const vd__scan_writer *w) {
     vc_val index, element, head = vc_u32(0), full = w->vectors ? vd__scan_tile_is_full(w) : vc_bool(false);
     if (w->vectors) VC_IF(w->k, full) {
         for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
-            index = vc_div(vc_add(w->row_base, vd__scan_row_index(w, i, 0)), vc_u32(w->vector));
+            index = vc_div(vc_add(w->row_base, vd__scan_row_index(w, i, 0)), vd__scan_number(w, w->vector));
             element = vc_load(w->in[1], index);
             if (w->desc->segmented) head = vc_load(w->heads[1], index);
             for (uint32_t j = 0; j < w->vector; j++)
@@ -9390,7 +9412,7 @@ static void vd__scan_load_tile(const vd__scan_writer *w) {
     VC_IF(w->k, vc_not(full)) {
         for (uint32_t at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
             index = vd__scan_row_index(w, at / w->vector, at % w->vector);
-            VC_IF(w->k, vc_lt(index, vc_u32((uint32_t)w->plan->count))) {
+            VC_IF(w->k, vc_lt(index, vd__scan_number(w, w->plan->count))) {
                 element = vc_load(w->in[0], vc_add(w->row_base, index));
                 if (w->desc->segmented) head = vc_load(w->heads[0], vc_add(w->row_base, index));
                 vd__scan_set_element(w, at, element, head);
@@ -9402,7 +9424,7 @@ static void vd__scan_load_tile(const vd__scan_writer *w) {
 /* Returns the state of element `at` of the thread, or the identity if it is past the end of the row. */
 static vd__scan_state vd__scan_valid_element(const vd__scan_writer *w, uint32_t at) {
     vc_val index = vd__scan_row_index(w, at / w->vector, at % w->vector);
-    return vd__scan_select(vc_lt(index, vc_u32((uint32_t)w->plan->count)), vd__scan_element(w, at),
+    return vd__scan_select(vc_lt(index, vd__scan_number(w, w->plan->count)), vd__scan_element(w, at),
                            vd__scan_identity_state(w));
 }
 
@@ -9503,7 +9525,7 @@ static void vd__scan_store_results(const vd__scan_writer *w, const vc_val *resul
     if (w->vectors) VC_IF(w->k, full) {
         for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
             const vc_val *r = &result[i * w->vector];
-            index = vc_div(vc_add(w->row_base, vd__scan_row_index(w, i, 0)), vc_u32(w->vector));
+            index = vc_div(vc_add(w->row_base, vd__scan_row_index(w, i, 0)), vd__scan_number(w, w->vector));
             vc_val value = w->vector == 4 ? vc_vec4(r[0], r[1], r[2], r[3]) : vc_vec2(r[0], r[1]);
             vc_store(w->out[1], index, value);
         }
@@ -9511,7 +9533,7 @@ static void vd__scan_store_results(const vd__scan_writer *w, const vc_val *resul
     VC_IF(w->k, vc_not(full)) {
         for (uint32_t at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
             index = vd__scan_row_index(w, at / w->vector, at % w->vector);
-            VC_IF(w->k, vc_lt(index, vc_u32((uint32_t)w->plan->count))) {
+            VC_IF(w->k, vc_lt(index, vd__scan_number(w, w->plan->count))) {
                 vc_store(w->out[0], vc_add(w->row_base, index), result[at]);
             }
         }
@@ -9622,7 +9644,7 @@ static void vd__scan_record_tile(vd__scan_writer *w) {
                             w->totals);
     w->row = vc_div(tile, tiles);
     w->tile_index = vc_rem(tile, tiles);
-    w->row_base = vc_mul(w->row, vc_u32((uint32_t)w->plan->count));
+    w->row_base = vc_mul(vd__scan_widen(w, w->row), vd__scan_number(w, w->plan->count));
     vd__scan_load_tile(w);
     aggregate = vd__scan_tile(w);
     if (w->mode == VD__SCAN_REDUCE_TILES) {
@@ -9677,8 +9699,8 @@ static vd__scan_column vd__scan_column_of(const vd__scan_writer *w, uint32_t row
     c.valid = vc_min(column, vc_u32((uint32_t)p->rows - 1));
     c.exists = vc_eq(c.valid, column);
     c.row = vc_div(w->thread, vc_u32(VD__REDUCE_LANES));
-    c.base = vc_add(vc_mul(vc_div(c.valid, vc_u32(inner)), vc_u32((uint32_t)(p->count * p->inner))),
-                    vc_rem(c.valid, vc_u32(inner)));
+    c.base = vc_mul(vd__scan_widen(w, vc_div(c.valid, vc_u32(inner))), vd__scan_number(w, p->count * p->inner));
+    c.base = vc_add(c.base, vd__scan_widen(w, vc_rem(c.valid, vc_u32(inner))));
     c.first = vc_mul(c.row, vc_u32(part));
     if (p->slab < p->count) c.first = vc_add(w->slab_begin, c.first);
     c.first = vc_min(c.first, vc_u32((uint32_t)p->count));
@@ -9714,7 +9736,8 @@ static void vd__scan_record_columns(vd__scan_writer *w) {
     sum[1] = vc_var(w->k, "sum_head", VC_U32);
     vd__scan_store(w, sum, vc_u32(0), vd__scan_identity_state(w));
     VC_FOR(w->k, r, c.first, c.end) {
-        vd__scan_state e = vd__scan_load_element(w, vc_add(c.base, vc_mul(r, vc_u32(inner))), &element);
+        vc_val at = vc_add(c.base, vc_mul(vd__scan_widen(w, r), vd__scan_number(w, inner)));
+        vd__scan_state e = vd__scan_load_element(w, at, &element);
         vd__scan_store(w, sum, vc_u32(0), vd__scan_combine_states(w, vd__scan_load(w, sum, vc_u32(0)), e));
     }
     vd__scan_store(w, w->totals, w->thread, vd__scan_load(w, sum, vc_u32(0)));
@@ -9722,7 +9745,7 @@ static void vd__scan_record_columns(vd__scan_writer *w) {
     vd__scan_state prefix = vd__scan_column_prefix(w, &c, rows);
     vd__scan_store(w, sum, vc_u32(0), prefix);
     VC_FOR(w->k, r, c.first, c.end) {
-        vc_val at = vc_add(c.base, vc_mul(r, vc_u32(inner)));
+        vc_val at = vc_add(c.base, vc_mul(vd__scan_widen(w, r), vd__scan_number(w, inner)));
         vd__scan_state e = vd__scan_load_element(w, at, &element), exclusive = vd__scan_load(w, sum, vc_u32(0));
         vd__scan_state inclusive = vd__scan_combine_states(w, exclusive, e);
         vc_store(w->out[0], at, vd__scan_result(w, exclusive, inclusive, e));
@@ -9763,8 +9786,8 @@ static void vd__scan_load_rows(const vd__scan_writer *w, vc_val first) {
     vc_val element;
     vd__scan_state s[2 * VD__SCAN_MAX_STAGED];
     for (uint32_t i = 0; i < loads; i++) {
-        vc_val at = vc_add(first, vc_add(w->thread, vc_u32(i * w->threads)));
-        s[i] = vd__scan_load_element(w, vc_min(at, vc_u32((uint32_t)(p->rows * p->count) - 1)), &element);
+        vc_val at = vc_add(first, vd__scan_widen(w, vc_add(w->thread, vc_u32(i * w->threads))));
+        s[i] = vd__scan_load_element(w, vc_min(at, vd__scan_number(w, p->rows * p->count - 1)), &element);
     }
     for (uint32_t i = 0; i < loads; i++)
         vd__scan_store(w, w->sums, vd__scan_shared_index(p, vc_add(w->thread, vc_u32(i * w->threads))), s[i]);
@@ -9775,12 +9798,12 @@ static void vd__scan_load_rows(const vd__scan_writer *w, vc_val first) {
 static void vd__scan_store_rows(const vd__scan_writer *w, vc_val first) {
     const vd_scan *p = w->plan;
     uint32_t elements = vd__scan_rows_per_group(p) * (uint32_t)p->count, loads = vd__scan_row_loads(p);
-    vc_val end = vc_min(vc_add(first, vc_u32(elements)), vc_u32((uint32_t)(p->rows * p->count)));
+    vc_val end = vc_min(vc_add(first, vd__scan_number(w, elements)), vd__scan_number(w, p->rows * p->count));
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
     for (uint32_t i = 0; i < loads; i++) {
         vc_val at = vc_add(w->thread, vc_u32(i * w->threads));
-        VC_IF(w->k, vc_lt(vc_add(first, at), end)) {
-            vc_store(w->out[0], vc_add(first, at),
+        VC_IF(w->k, vc_lt(vc_add(first, vd__scan_widen(w, at)), end)) {
+            vc_store(w->out[0], vc_add(first, vd__scan_widen(w, at)),
                      vc_cast(w->desc->type, vc_load(w->sums[0], vd__scan_shared_index(p, at))));
         }
     }
@@ -9811,7 +9834,7 @@ static void vd__scan_record_short_rows(vd__scan_writer *w) {
     const vd_scan *p = w->plan;
     /* If `threads` is not a multiple of `runs`, the remaining threads load one more row. */
     uint32_t i, rows = vd__scan_rows_per_group(p), spare = p->threads % p->runs ? p->run * p->runs : 0;
-    vc_val first = vc_mul(vc_group_id(w->k, 0), vc_u32(rows * (uint32_t)p->count));
+    vc_val first = vc_mul(vd__scan_widen(w, vc_group_id(w->k, 0)), vd__scan_number(w, rows * (uint32_t)p->count));
     vc_val row = vc_div(w->thread, vc_u32(p->runs));
     vd__scan_declare_shared(w, "sums", vd__scan_shared_count(p) + spare, w->sums);
     if (p->runs > 1) vd__scan_declare_shared(w, "totals", 2 * w->threads, w->totals);
@@ -9870,6 +9893,7 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     w.vector = p->vector;
     w.vectors = vectors;
     w.tile_size = p->threads * VD__SCAN_LOADS * w.vector;
+    w.index_type = vd__scan_is_large(p) ? VC_U64 : VC_U32;
     w.thread = vc_local_index(w.k);
     vd__scan_declare(&w);
     if (mode == VD__SCAN_TILE_PREFIXES) vd__scan_record_tile_prefixes(&w);
@@ -9946,7 +9970,9 @@ static vd_result vd__scan_check_desc(vd_scan *p) {
     if (d->type < VD_I8 || d->type > VD_F64 || (bitwise && d->type >= VD_F16))
         return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be a scalar %s", vd_type_name(d->type),
                             bitwise ? "integer" : "number");
-    result = vd__fft_check_shape(d->shape, 0, (uint64_t)1 << 31, &dimensions, &elements);
+    uint64_t limit = p->compacts ? (uint64_t)1 << 31 : VD__REDUCE_ELEMENTS; /* a compaction counts with 32 bits */
+    result = vd__fft_check_shape(d->shape, 0, limit, &dimensions, &elements);
+    if (!result) result = vd__reduce_check_elements(p->base.ctx, elements);
     if (result) return result;
     if (d->axes >> dimensions)
         return vd_error_set(VD_ERROR_INVALID, "axes is 0x%x, but the shape is %u-dimensional", d->axes, dimensions);
@@ -9997,6 +10023,10 @@ static vd_result vd__scan_make_with(vd_scan *p, const vd_scan_desc *desc, const 
     if (result) return result;
     vd__scan_plan(p);
     uint64_t tiles = p->inner == 1 ? p->rows * p->tiles : p->rows;
+    if ((tiles > UINT32_MAX && !p->runs) || (p->inner > 1 && p->count > UINT32_MAX))
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "the scan has %llu rows of %llu elements, but the limit is %u %s",
+                            (unsigned long long)p->rows, (unsigned long long)p->count, UINT32_MAX,
+                            p->inner > 1 ? "of each along an axis that is not the last" : "tiles");
     if (p->inner > 1) p->single_pass = false;
     if (p->inner == 1 ? p->tiles > 1 : p->slab < p->count) {
         uint64_t states = p->single_pass ? tiles * vd__scan_piece_count(p) : tiles;
@@ -10090,6 +10120,8 @@ static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_plan_io *
    - Otherwise, in each pass, a first kernel counts the digits in each tile, and a scan of the counts, ordered by
      digit and then by tile, computes the offsets. */
 
+#define VD__SORT_KEY_LIMIT ((uint64_t)1 << 33)
+
 enum {
     VD__SORT_MAX_LOADS = 12,         /* maximum keys per thread */
     VD__SORT_DIGITS_4BIT = 16,
@@ -10144,7 +10176,18 @@ typedef struct vd__sort_writer {
     vc_val digit[VD__SORT_MAX_LOADS], rank[VD__SORT_MAX_LOADS]; /* of each key of the thread */
     vc_val start[VD__SORT_MAX_THREAD_DIGITS]; /* for each digit of the thread: rank of the first key with it */
     vc_val total[VD__SORT_MAX_THREAD_DIGITS]; /* with subgroup_size: number of keys of the tile with it */
+    vc_type index_type;      /* of indices of keys, and of counts: VC_U64 in large arrays, else VC_U32 */
 } vd__sort_writer;
+
+static bool vd__sort_is_large(const vd_sort *p) { return p->desc.count > VD__REDUCE_NARROW; }
+
+/* Returns a number of the type of indices of keys. */
+static vc_val vd__sort_number(const vd__sort_writer *w, uint64_t x) { return vc_imm(w->index_type, x); }
+
+/* Converts a u32 to an index. */
+static vc_val vd__sort_widen(const vd__sort_writer *w, vc_val x) {
+    return w->index_type == VC_U64 ? vc_cast(VC_U64, x) : x;
+}
 
 /* Maps the `count` bits of a number, zero-extended to `word`, so that their unsigned order is the order of the numbers,
    or with `descending` the opposite. `inverse`: maps them back. */
@@ -10170,7 +10213,7 @@ static vc_val vd__sort_digit(const vd__sort_writer *w, vc_val key) {
 /* Sets the tile of this work-group. */
 static void vd__sort_set_tile(vd__sort_writer *w, vc_val tile) {
     w->tile = tile;
-    w->first = vc_mul(tile, vc_u32(w->plan->tile));
+    w->first = vc_mul(vd__sort_widen(w, tile), vd__sort_number(w, w->plan->tile));
 }
 
 /* Number of digits for which a thread is responsible; if more than one, they are consecutive. */
@@ -10193,7 +10236,7 @@ static void vd__sort_declare(vd__sort_writer *w, bool scatter, uint32_t counts_a
     if (values) w->values = vd_plan_kernel_buffer(b, w->k, VD__SORT_VALUES, "values", value_type, read);
     if (scatter) w->out = vd_plan_kernel_buffer(b, w->k, VD__SORT_OUT, "out", w->memory_type, write);
     if (values) w->out_values = vd_plan_kernel_buffer(b, w->k, VD__SORT_OUT_VALUES, "out_values", value_type, write);
-    w->counts = vd_plan_kernel_buffer(b, w->k, VD__SORT_COUNTS, "counts", VC_U32, counts_access);
+    w->counts = vd_plan_kernel_buffer(b, w->k, VD__SORT_COUNTS, "counts", w->index_type, counts_access);
 }
 
 /* Index of the count of a digit in this tile. The counts of a digit in all tiles are contiguous. */
@@ -10205,7 +10248,7 @@ static vc_val vd__sort_count_index(const vd__sort_writer *w, vc_val digit) {
 static void vd__sort_record_count(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     vc_ref tile_counts = vc_shared(w->k, "tile_counts", VC_U32, p->digits);
-    vc_val n = vc_u32((uint32_t)p->desc.count);
+    vc_val n = vd__sort_number(w, p->desc.count);
     uint32_t digits = vd__sort_digits_per_thread(p);
     vd__sort_declare(w, false, VC_WRITE);
     w->shift = vc_param(w->k, "shift", VC_U32);
@@ -10215,7 +10258,7 @@ static void vd__sort_record_count(vd__sort_writer *w) {
     }
     vc_barrier(w->k);
     for (uint32_t i = 0; i < p->loads; i++) {
-        vc_val at = vc_add(w->first, vc_add(vc_u32(i * p->threads), w->thread));
+        vc_val at = vc_add(w->first, vd__sort_widen(w, vc_add(vc_u32(i * p->threads), w->thread)));
         VC_IF(w->k, vc_lt(at, n)) {
             vc_atomic_add(tile_counts, vd__sort_digit(w, vc_cast(w->register_type, vc_load(w->keys, at))), vc_u32(1),
                           NULL);
@@ -10225,7 +10268,7 @@ static void vd__sort_record_count(vd__sort_writer *w) {
     VC_IF(w->k, vd__sort_has_digits(w)) {
         for (uint32_t i = 0; i < digits; i++)
             vc_store(w->counts, vd__sort_count_index(w, vd__sort_thread_digit(w, i)),
-                     vc_load(tile_counts, vd__sort_thread_digit(w, i)));
+                     vd__sort_widen(w, vc_load(tile_counts, vd__sort_thread_digit(w, i))));
     }
 }
 
@@ -10478,9 +10521,9 @@ static void vd__sort_exchange(const vd__sort_writer *w, const vc_val *key, const
     vc_barrier(w->k);
     for (uint32_t i = 0; i < p->loads; i++) {
         vc_val at = vc_add(vc_u32(i * p->threads), w->thread);
-        VC_IF(w->k, vc_lt(vc_add(w->first, at), vc_u32((uint32_t)p->desc.count))) {
+        VC_IF(w->k, vc_lt(vc_add(w->first, vd__sort_widen(w, at)), vd__sort_number(w, p->desc.count))) {
             vc_val k = vc_load(keys, at);
-            vc_val to = vc_add(vc_load(w->base, vd__sort_digit(w, k)), at);
+            vc_val to = vc_add(vc_load(w->base, vd__sort_digit(w, k)), vd__sort_widen(w, at));
             vc_store(w->out, to, vc_cast(w->memory_type, k));
             if (p->desc.values) vc_store(w->out_values, to, vc_load(values, at));
         }
@@ -10497,7 +10540,7 @@ static void vd__sort_find_offsets(const vd__sort_writer *w) {
             vc_val digit = vd__sort_thread_digit(w, i);
             vc_val to = p->single_pass ? vc_add(first[i], vd__sort_look_back(w, digit, w->total[i]))
                                   : vc_load(w->counts, vd__sort_count_index(w, digit));
-            vc_store(w->base, digit, vc_sub(to, w->start[i]));
+            vc_store(w->base, digit, vc_sub(to, vd__sort_widen(w, w->start[i])));
             if (p->single_pass) vc_store(w->counts, vd__sort_status_index(w, w->tile, digit, true), vc_u32(0));
         }
     }
@@ -10510,22 +10553,22 @@ static void vd__sort_find_offsets(const vd__sort_writer *w) {
    kernel increments for each key. */
 static void vd__sort_record_run(vd__sort_writer *w, bool scatter) {
     const vd_sort *p = w->plan;
-    vc_val n = vc_u32((uint32_t)p->desc.count);
+    vc_val n = vd__sort_number(w, p->desc.count);
     vd__sort_declare(w, scatter, VC_READ_WRITE);
     w->shift = vc_param(w->k, "shift", VC_U32);
     w->tile = vc_global_id(w->k, 0);
-    vc_val first = vc_min(vc_mul(w->tile, vc_u32(p->run)), n);
-    vc_val end = vc_min(vc_add(first, vc_u32(p->run)), n);
+    vc_val first = vc_min(vc_mul(vd__sort_widen(w, w->tile), vd__sort_number(w, p->run)), n);
+    vc_val end = vc_min(vc_add(first, vd__sort_number(w, p->run)), n);
     if (!scatter) {
         VC_FOR(w->k, digit, vc_u32(0), vc_u32(p->digits)) {
-            vc_store(w->counts, vd__sort_count_index(w, digit), vc_u32(0));
+            vc_store(w->counts, vd__sort_count_index(w, digit), vd__sort_number(w, 0));
         }
     }
     VC_FOR(w->k, i, first, end) {
         vc_val key = vc_cast(w->register_type, vc_load(w->keys, i));
         vc_val at = vd__sort_count_index(w, vd__sort_digit(w, key));
         vc_val count = vc_load(w->counts, at);
-        vc_store(w->counts, at, vc_add(count, vc_u32(1)));
+        vc_store(w->counts, at, vc_add(count, vd__sort_number(w, 1)));
         if (scatter) vc_store(w->out, count, vc_cast(w->memory_type, key));
         if (scatter && p->desc.values) vc_store(w->out_values, count, vc_load(w->values, i));
     }
@@ -10536,20 +10579,20 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     vc_type value_type = p->desc.values ? vd__sort_bits_type(p->desc.values) : (vc_type)VC_U32;
     vc_ref value_vars[VD__SORT_MAX_LOADS];
-    vc_val n = vc_u32((uint32_t)p->desc.count), key[VD__SORT_MAX_LOADS], at;
+    vc_val n = vd__sort_number(w, p->desc.count), key[VD__SORT_MAX_LOADS], at;
     vd__sort_declare(w, true, p->single_pass ? VC_READ_WRITE : VC_READ);
     w->shift = vc_param(w->k, "shift", VC_U32);
     w->counters = vc_shared(w->k, "counters", VC_U32, vd__sort_counter_count(p));
-    w->base = vc_shared(w->k, "base", VC_U32, p->digits);
+    w->base = vc_shared(w->k, "base", w->index_type, p->digits);
     vd__sort_set_tile(w, p->single_pass ? vd__sort_ticket(w) : vc_group_id(w->k, 0));
     /* Positions past the last key have the highest digit and are the last in the tile, so they have the highest
        ranks. */
     for (uint32_t i = 0; i < p->loads; i++) {
-        at = vc_add(w->first, vd__sort_tile_index(w, i));
+        at = vc_add(w->first, vd__sort_widen(w, vd__sort_tile_index(w, i)));
         value_vars[i] = vc_var(w->k, "value", value_type);
-        key[i] = vc_cast(w->register_type, vc_load(w->keys, vc_min(at, vc_sub(n, vc_u32(1)))));
+        key[i] = vc_cast(w->register_type, vc_load(w->keys, vc_min(at, vc_sub(n, vd__sort_number(w, 1)))));
         w->digit[i] = vc_select(vc_lt(at, n), vd__sort_digit(w, key[i]), vc_u32(p->digits - 1));
-        if (p->desc.values) vc_set(value_vars[i], vc_load(w->values, vc_min(at, vc_sub(n, vc_u32(1)))));
+        if (p->desc.values) vc_set(value_vars[i], vc_load(w->values, vc_min(at, vc_sub(n, vd__sort_number(w, 1)))));
     }
     if (p->subgroup_size) vd__sort_rank_by_subgroups(w);
     else vd__sort_rank_by_threads(w);
@@ -10566,6 +10609,7 @@ static vd_result vd__sort_build(vd_sort *p, bool scatter) {
     w.plan = p;
     w.memory_type = vd__sort_bits_type(p->desc.type);
     w.register_type = w.memory_type == VC_U64 ? (vc_type)VC_U64 : (vc_type)VC_U32;
+    w.index_type = vd__sort_is_large(p) ? VC_U64 : VC_U32;
     w.thread = vc_local_index(w.k);
     if (p->run) vd__sort_record_run(&w, scatter);
     else if (scatter) vd__sort_record_scatter(&w);
@@ -10577,7 +10621,8 @@ static vd_result vd__sort_build(vd_sort *p, bool scatter) {
 static vd_result vd__sort_check_desc(const vd_sort *p) {
     const vd_sort_desc *d = &p->desc;
     uint32_t size = vd_type_size(d->values);
-    vd_result result = vd__plan_check_numbers(d->type, d->count);
+    vd_result result = vd__plan_check_numbers(d->type, d->count, VD__SORT_KEY_LIMIT);
+    if (!result) result = vd__reduce_check_elements(p->base.ctx, d->count);
     if (result) return result;
     if (d->values && size != 4 && size != 8)
         return vd_error_set(VD_ERROR_INVALID, "values is %s (%u bytes), but must be a type of 4 or 8 bytes",
@@ -10589,7 +10634,8 @@ static vd_result vd__sort_check_desc(const vd_sort *p) {
 /* Shared memory of the scatter kernel in bytes, including that of a work-group scan and the ticket. */
 static uint32_t vd__sort_shared_bytes(const vd_sort *p) {
     uint32_t key = vd_type_size(p->desc.type) == 8 ? 8 : 4;
-    return (vd__sort_counter_count(p) + p->digits + 2 * p->threads + 1) * 4
+    uint32_t base = p->digits * (vd__sort_is_large(p) ? 2 : 1);
+    return (vd__sort_counter_count(p) + base + 2 * p->threads + 1) * 4
            + p->threads * p->loads * (key + vd_type_size(p->desc.values));
 }
 
@@ -10644,7 +10690,7 @@ static void vd__sort_plan(vd_sort *p) {
     p->tiles = (p->desc.count + p->tile - 1) / p->tile;
     /* Look-back is faster only if all tiles execute concurrently: on an H200, 1 MiB of keys takes 43 us instead of
        66 us, but 256 MiB takes 3.1 ms instead of 2.1 ms. */
-    p->single_pass = p->subgroup_size && p->desc.count < (uint64_t)1 << 30
+    p->single_pass = p->subgroup_size && p->desc.count < (uint64_t)1 << 30 && !vd__sort_is_large(p)
                 && (p->desc.method ? p->desc.method == VD_SCAN_ONE_PASS
                                 : p->tiles <= facts.concurrent_groups && d->facts.forward_progress);
     p->poll_limit = vd__look_back_poll_limit(d);
@@ -10656,15 +10702,19 @@ static void vd__sort_plan(vd_sort *p) {
 static vd_result vd__sort_make_counts(vd_sort *p) {
     vd_scan_desc scan;
     uint64_t words = p->single_pass ? vd__sort_status_offset(p, 1) + p->tiles * p->digits : p->tiles * p->digits;
+    if (words > UINT32_MAX)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu keys have %llu counts of digits in tiles on this device, but "
+                            "the limit is %u", (unsigned long long)p->desc.count, (unsigned long long)words,
+                            UINT32_MAX);
     memset(&scan, 0, sizeof scan);
     scan.name = p->base.name;
-    scan.type = VD_U32;
+    scan.type = vd__sort_is_large(p) ? VD_U64 : VD_U32;
     scan.shape[0] = words;
     scan.exclusive = true;
     scan.method = p->desc.method;
     if (!p->single_pass && !(p->scan = (vd_scan *)vd__plan_new(p->base.ctx, &vd__scan_kind, &scan)))
         return vd_error_result();
-    p->counts = vd_plan_buffer(&p->base, "sort counts", VD_U32, words, NULL);
+    p->counts = vd_plan_buffer(&p->base, "sort counts", scan.type, words, NULL);
     return p->counts.id ? VD_OK : vd_error_result();
 }
 
@@ -10792,7 +10842,7 @@ static vd_result vd__histogram_make(void *plan, const void *desc) {
     p->desc = *(const vd_histogram_desc *)desc;
     if (!d->type) p->desc.type = VD_F32;
     vd_result result = vd__plan_check_shapes();
-    if (!result) result = vd__plan_check_numbers(d->type, d->count);
+    if (!result) result = vd__plan_check_numbers(d->type, d->count, (uint64_t)1 << 31);
     if (result) return result;
     if (!d->bins) return vd_error_set(VD_ERROR_INVALID, "bins is 0");
     if (d->bins > (uint32_t)1 << 31)
@@ -11161,7 +11211,7 @@ static vd_result vd__top_check_desc(vd_top_k *p) {
     const vd_top_k_desc *d = &p->desc;
     uint32_t dimensions;
     uint64_t elements;
-    vd_result result = vd__plan_check_numbers(d->type, 1);
+    vd_result result = vd__plan_check_numbers(d->type, 1, 1);
     if (!result) result = vd__fft_check_shape(d->shape, 0, (uint64_t)1 << 31, &dimensions, &elements);
     if (result) return result;
     p->n = d->shape[dimensions - 1];

@@ -468,8 +468,8 @@ static void bad_input(void **state) {
     desc.method = (vd_scan_method)3;
     refuse(ctx, &desc, "method is 3, but must be 0 to 2 (VD_SCAN_THREE_KERNELS)");
     desc.method = VD_SCAN_DEFAULT;
-    desc.shape[1] = (uint64_t)1 << 33;
-    refuse(ctx, &desc, ", but the limit is 2147483648 elements");
+    desc.shape[1] = (uint64_t)1 << 41;
+    refuse(ctx, &desc, ", but the limit is 1099511627776 elements");
     desc.shape[1] = 0;
     desc.combine.build = last_one;
     desc.identity = vc_i32(0);

@@ -303,7 +303,7 @@ static void bad_input(void **state) {
     says("count is 0");
     desc.count = (uint64_t)1 << 40;
     assert_null(vd_sort_create(ctx, &desc));
-    says("vd_sort_create 'sort': count is 1099511627776, but the limit is 2147483648");
+    says("vd_sort_create 'sort': count is 1099511627776, but the limit is 8589934592");
     desc.count = 100;
     desc.type = VD_F32X2;
     assert_null(vd_sort_create(ctx, &desc));
