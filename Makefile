@@ -114,21 +114,24 @@ $(foreach c,$(compilers),$(eval $(call without_optimisation,$c)))
 build/%/tests/fft/host_memory: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
 # The same programs with VkFFT, which is C++; the programs are C. Without VkFFT they report that.
+define cpp_archive
+@mkdir -p $(@D)
+@rm -f $@
+$(if $(quiet),@echo '  $(CXX) $<')
+$(quiet)$(CXX) -I. $(CPPFLAGS) -std=c++11 $(WARNINGS) $1 -MD -MP -MT $@ -MF $@.d -c $< -o $@.o
+$(quiet)ar rcs $@ $@.o
+endef
 build/vkfft/%: LDLIBS += -lstdc++
 build/vkfft/%: %.c build/vkfft/implementation.a
 	$(call link,$(cc),$(BENCH))
+build/vkfft/tests/%: tests/%.c build/vkfft/tests/implementation.a
+	$(call link,$(cc),$(UNIT))
 build/vkfft/implementation.a: tests/implementation_vkfft.cpp
-	@mkdir -p $(@D)
-	@rm -f $@
-	$(if $(quiet),@echo '  $(CXX) $<')
-	$(quiet)$(CXX) -I. $(CPPFLAGS) -std=c++11 $(WARNINGS) $(BENCH) -MD -MP -MT $@ -MF $@.d -c $< -o $@.o
-	$(quiet)ar rcs $@ $@.o
+	$(call cpp_archive,$(BENCH))
+build/vkfft/tests/implementation.a: tests/implementation_vkfft.cpp
+	$(call cpp_archive,$(UNIT))
 build/vkfft/opencl.a: tools/bench/vkfft_opencl.cpp tools/bench/vkfft_opencl.h
-	@mkdir -p $(@D)
-	@rm -f $@
-	$(if $(quiet),@echo '  $(CXX) $<')
-	$(quiet)$(CXX) -I. $(CPPFLAGS) -std=c++11 $(WARNINGS) $(BENCH) -MD -MP -MT $@ -MF $@.d -c $< -o $@.o
-	$(quiet)ar rcs $@ $@.o
+	$(call cpp_archive,$(BENCH))
 build/vkfft/tools/bench/fft: build/vkfft/opencl.a
 build/vkfft/tools/bench/fft: LDLIBS += -l:libOpenCL.so.1
 build/vkfft/tools/bench/accuracy: LDLIBS += -lfftw3l
@@ -186,26 +189,32 @@ programs_codegen     = $(call files,tests/codegen,$(cc))
 MATRIX_PARTS         = 1
 MATRIX_FLAGS         =
 MATRIX_OF            = $(shell seq 0 $$(($(MATRIX_PARTS) - 1)))
-# Mesa compiles these small kernels without the optimiser of LLVM, in less than half the time. The other programs, and
+# Mesa compiles these small kernels without the optimiser of LLVM, in about half the time. The other programs, and
 # test-processors and test-long, use the optimiser.
-matrix_parts         = $(foreach i,$(MATRIX_OF),"env GALLIVM_PERF=nopt build/$(cc)/tests/codegen/matrix $(MATRIX_FLAGS) -p $i/$(MATRIX_PARTS)")
-commands_codegen     = $(matrix_parts) $(filter-out %/matrix,$(programs_codegen))
+without_optimiser    = GALLIVM_PERF=nopt
+matrix_parts         = $(foreach i,$(MATRIX_OF),"env $(without_optimiser) build/$(cc)/tests/codegen/matrix $(MATRIX_FLAGS) -p $i/$(MATRIX_PARTS)")
+commands_codegen     = $(matrix_parts) "env $(without_optimiser) build/$(cc)/tests/codegen/composite" \
+                       $(filter-out %/matrix %/composite,$(programs_codegen))
 
 # plans compiles texts for CUDA with a fake driver.
 own_fft              = $(filter-out %/plans,$(call files,tests/fft,$(cc)))
 fake_driver          = VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=build/$(cc)/tests/fake/libcuda.so
 vkfft_fft            = $(addprefix build/vkfft/tests/fft/,transforms lifetimes)
 programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) $(vkfft_fft)
-# Variants of a program run one case of each form of a kernel (tests/README.md).
-forms_fft            = FFT_CASES=forms
+# These compile most kernels, without the optimiser of LLVM (tests/README.md). They start first.
+heavy_fft            = $(addprefix build/$(cc)/tests/fft/,convolve hooks look_back real reduce rows transforms)
+# $1 settings, $2 program: runs few cases (tests/README.md).
+variant_fft          = "env $(if $(filter $(heavy_fft),$2),$(without_optimiser) )FFT_CASES=phrases $1 $2"
 bound_fft            = $(filter-out %/measure %/tuner %/look_back %/host_memory %/large %/large_scan %/large_sort,$(own_fft))
 FFT_BACKENDS         = opencl
-commands_fft         = $(own_fft) $(bound_fft:%="env $(forms_fft) VKDISPATCH_BUFFERS=binding %") \
-                       "env $(forms_fft) VKDISPATCH_BUFFERS=binding build/$(cc)/tests/fft/look_back scans" \
-                       $(foreach b,$(FFT_BACKENDS),$(patsubst %,"env $(forms_fft) VKDISPATCH_BACKEND=$b %",$(filter-out %/host_memory,$(own_fft)))) \
+commands_fft         = $(heavy_fft:%="env $(without_optimiser) %") $(filter-out $(heavy_fft),$(own_fft)) \
+                       $(foreach p,$(bound_fft),$(call variant_fft,VKDISPATCH_BUFFERS=binding,$p)) \
+                       "env FFT_CASES=phrases VKDISPATCH_BUFFERS=binding build/$(cc)/tests/fft/look_back scans" \
+                       $(foreach b,$(FFT_BACKENDS),$(foreach p,$(filter-out %/host_memory,$(own_fft)),$(call variant_fft,VKDISPATCH_BACKEND=$b,$p))) \
                        "env $(fake_driver) build/$(cc)/tests/fft/plans" \
-                       $(foreach t,hooks graphs sort top_k,"env $(forms_fft) VKDISPATCH_CHECK_KERNELS=1 build/$(cc)/tests/fft/$t") \
-                       $(foreach t,transforms real hooks scan,"env $(forms_fft) VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t") $(vkfft_fft:%="% vkfft")
+                       $(foreach t,hooks graphs sort top_k,$(call variant_fft,VKDISPATCH_CHECK_KERNELS=1,build/$(cc)/tests/fft/$t)) \
+                       $(foreach t,transforms real hooks scan,$(call variant_fft,VKDISPATCH_FFT_SHAPES=gpu,build/$(cc)/tests/fft/$t)) \
+                       $(vkfft_fft:%="% vkfft")
 
 programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc)) $(layer)
 # The fake CUDA driver executes everything except kernels.
@@ -231,7 +240,10 @@ commands_fuzz        = $(call files,tests/fuzz,$(cc)) "build/$(cc)/tests/fuzz/ke
 
 sanitized            = $(foreach s,golden codegen conformance faults,$(call files,tests/$s,$(cc)/sanitize)) build/$(cc)/sanitize/tests/fuzz/api
 programs_sanitize    = $(call unit_programs,$(cc)/sanitize) $(sanitized)
-commands_sanitize    = $(call unit_commands,$(cc)/sanitize,tools/sanitized ) $(sanitized:%="tools/sanitized %")
+# matrix and composite as in the suite codegen, so that the kernels that it compiled are in the cache of Mesa.
+commands_sanitize    = $(call unit_commands,$(cc)/sanitize,tools/sanitized ) \
+                       $(patsubst %,"tools/sanitized env $(without_optimiser) %",$(filter %/matrix %/composite,$(sanitized))) \
+                       $(patsubst %,"tools/sanitized %",$(filter-out %/matrix %/composite,$(sanitized)))
 
 # opencl.c creates no Vulkan device, so there is nothing to validate.
 programs_validate    = $(filter-out %/opencl,$(call files,tests/conformance,$(cc)))
@@ -245,21 +257,21 @@ commands_races       = $(programs_races:%="env TSAN_OPTIONS=suppressions=tools/r
                        LIFETIMES_SECONDS=$${LIFETIMES_SECONDS:-10} % dummy")
 
 # Vulkan kernels as Mesa compiles them for processors without AVX-512 (avx) and without AVX (sse4.1); of matrix only one
-# eighth.
+# eighth, and of transforms one case of each form (tests/README.md).
 PROCESSORS           = avx sse4.1
 run_processors       = "$$as build/$(cc)/tests/codegen/matrix -p 0/8" $(patsubst %,"$$as %",$(filter-out %/matrix,$(programs_codegen)) \
                        $(filter-out %/opencl,$(call files,tests/conformance,$(cc))) \
                        $(filter-out %/convolve %/tiles %/lifetimes %/refused %/threads,$(bound_fft)))
 programs_processors  = $(programs_codegen) $(programs_conformance) $(own_fft)
 commands_processors  = $(foreach p,$(PROCESSORS),$(subst $$as,env VKDISPATCH_BACKEND=vulkan GALLIUM_OVERRIDE_CPU_CAPS=$p \
-                       OCL_ICD_VENDORS=/none RUN_NVRTC=0,$(run_processors)))
+                       OCL_ICD_VENDORS=/none RUN_NVRTC=0 FFT_CASES=forms,$(run_processors)))
 
 # Sweeps that take hours, each in 8 commands; LONG=40 runs a fortieth of them. The suite fuzz uses other random kernels.
 LONG                 = 1
 long_of              = $(shell echo $$(($1 / $(LONG) + 1)))
 long_parts           = $(foreach i,0 1 2 3 4 5 6 7,"build/$(cc)/tests/$1 -p $i/$(shell echo $$((8 * $(LONG))))$2")
 long_seeds           = $(foreach i,1 2 3 4 5 6 7 8,"build/$(cc)/tests/fuzz/kernels $1 --count $(call long_of,$2) --seed $i000000")
-long_cases           = $(if $(filter 1,$(LONG)),$(addprefix fft/,convolve real reduce scan sort))
+long_cases           = $(if $(filter 1,$(LONG)),codegen/composite $(addprefix fft/,convolve real reduce scan sort))
 # All cases of the variants of which `make test` runs one of each form.
 long_variants        = $(if $(filter 1,$(LONG)),$(foreach t,$(bound_fft),"env VKDISPATCH_BUFFERS=binding $t" "env VKDISPATCH_BACKEND=opencl $t -a") \
                        $(foreach t,transforms real hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t"))

@@ -1,7 +1,9 @@
 /* Complex numbers, matrices, structs and arrays: every operation and every kind of memory access. Runs with buffers by
    address, as bindings, from GLSL and through OpenCL, and compiles CUDA C. Compares results with long double
    arithmetic; compares memory byte by byte with the structs of the C compiler.
-     composite [-v] [PART]     PART: only cases whose name contains it; -v prints each name
+     composite [-a] [-v] [PART]     PART: only cases whose name contains it; -v prints each name
+   Operations run by address and one in four also as binding, from GLSL and through OpenCL; with -a or PART all run in
+   all forms.
 
    Tolerances are per operation, in units in the last place of the absolute value of the result: of a complex number,
    or of a row of a matrix. */
@@ -226,12 +228,22 @@ static bool right_complex(const Case *c, unsigned i) {
     return false;
 }
 
+static bool all_forms; /* -a, or a filter */
+
+/* Whether the case with this number runs in a form. */
+static bool in_turn(int form, unsigned number) {
+    return all_forms || forms[form].buffers == VC_BUFFERS_ADDRESS || number % FORMS == (unsigned)form;
+}
+
 static void check_complex(Operation op, Side side, vc_type kind) {
+    static unsigned number;
     Case c = { op, side, kind };
     char name[64];
     snprintf(name, sizeof name, "%s %s%s", names[op], vc_type_name(VC_COMPLEX(kind)),
              side == LEFT ? " real left" : side == RIGHT ? " real right" : "");
+    number++;
     for (int f = 0; f < FORMS; f++) {
+        if (!in_turn(f, number)) continue;
         uint64_t state = 3;
         unsigned wrong = 0;
         Run run = run_begin(name, f, THREADS, LOCAL, build_complex, &c);
@@ -399,12 +411,15 @@ static bool right_linear(const Shape *s, unsigned i) {
 }
 
 static void check_linear(Linear op, vc_type kind, uint32_t rows, uint32_t columns, uint32_t other) {
+    static unsigned number;
     Shape s = { op, kind, rows, columns, other };
     vc_type t[3];
     char name[64];
     types_of(&s, t);
     snprintf(name, sizeof name, "%s %s by %s", linear_names[op], vc_type_name(t[0]), vc_type_name(t[1]));
+    number++;
     for (int f = 0; f < FORMS; f++) {
+        if (!in_turn(f, number)) continue;
         uint64_t state = 5;
         unsigned wrong = 0, threads = THREADS / 4;
         Run run = run_begin(name, f, threads, LOCAL, build_linear, &s);
@@ -439,7 +454,9 @@ static void check_matrices(vc_type kind) {
 #include "composite_memory.h"
 
 int main(int count, char **args) {
-    run_open(count, args);
+    all_forms = count > 1 && !strcmp(args[1], "-a");
+    run_open(count - all_forms, args + all_forms);
+    all_forms |= run_filter != NULL;
     for (vc_type kind = VC_F16; kind <= VC_F64; kind++) check_numbers(kind);
     check_matrices(VC_F32);
     check_matrices(VC_F64);

@@ -22,8 +22,9 @@
 
 static vd_context *device_context; /* NULL: no device */
 static bool all_cases;             /* -a */
-static size_t form_count, form_cases, form_cases_run; /* see forms_occurred */
-static bool few_cases;             /* FFT_CASES=forms, or OpenCL, where compiling is slow; never with all_cases */
+static size_t property_count, form_cases, form_cases_run; /* see forms_occurred */
+static bool few_cases;             /* FFT_CASES, or OpenCL, where compiling is slow; never with all_cases */
+static bool phrases;               /* FFT_CASES=phrases */
 
 static inline void need_device(void) {
     if (device_context) return;
@@ -37,28 +38,42 @@ static inline bool passes_over(uint32_t few, uint32_t others) {
     return !all_cases && number++ % (few_cases ? few : others);
 }
 
-/* Two kernels have the same form if their keys are equal and their lines in the explanations of the plans differ only
-   in numbers. Returns whether few_cases is set and all kernels of a direction have forms that occurred
-   before: the case can be skipped. */
+/* Records a property of a kernel; returns whether it is new. */
+static inline bool is_new_property(uint64_t hash) {
+    static uint64_t seen[1024];
+    for (size_t i = 0; i < property_count; i++) if (seen[i] == hash) return false;
+    assert_true(property_count < COUNT(seen));
+    seen[property_count++] = hash;
+    return true;
+}
+
+/* Hash of the next line of an explanation without its digits, or for FFT_CASES=phrases of its next phrase, which ends
+   at `,`, `=`, `(` or ` for `. Advances the text past it. */
+static inline uint64_t next_phrase(const char **text, const char *end) {
+    uint64_t hash = 14695981039346656037u;
+    while (*text < end) {
+        char c = *(*text)++;
+        if (c == '\n' || (phrases && (strchr(",=(", c) || !strncmp(*text - 1, " for ", 5)))) break;
+        if (c < '0' || c > '9') hash = (hash ^ (uint64_t)c) * 1099511628211u;
+    }
+    return hash;
+}
+
+/* FFT_CASES=forms: two kernels have the same form if their keys are equal and their lines in the explanations of the
+   plans differ only in numbers. Returns whether all kernels of a direction have forms that occurred before: the case
+   can be skipped. FFT_CASES=phrases: the same if all phrases of these lines, and the key, occurred before. */
 static inline bool forms_occurred(const char *line, vd_fft_direction direction, uint64_t key) {
-    static uint64_t forms[1024];
     const char *inverse = strstr(line, "inverse:\n"), *end = line + strlen(line);
-    size_t before = form_count, i;
+    bool occurred = true;
     if (!few_cases) return false;
     if (inverse && direction == VD_FFT_FORWARD) end = inverse;
     if (inverse && direction == VD_FFT_INVERSE) line = inverse + 9;
-    while (line < end) {
-        uint64_t form = key;
-        for (; *line && *line != '\n'; line++)
-            if (*line < '0' || *line > '9') form = (form ^ (uint64_t)*line) * 1099511628211u;
-        line += *line == '\n';
-        for (i = 0; i < form_count && forms[i] != form; i++) { }
-        assert_true(i < COUNT(forms));
-        if (i == form_count) forms[form_count++] = form;
-    }
+    if (phrases && is_new_property(key)) occurred = false;
+    while (line < end)
+        if (is_new_property(next_phrase(&line, end) ^ (phrases ? 0 : key))) occurred = false;
     form_cases++;
-    form_cases_run += form_count > before;
-    return form_count == before;
+    form_cases_run += !occurred;
+    return occurred;
 }
 
 /* The same for the plan of a desc. The key holds what the explanation lacks: types, hooks, parts of arrays, and the
@@ -162,12 +177,14 @@ static inline void nothing_left(vd_context *ctx) {
 static inline void open_device(void) {
     const char *cases = getenv("FFT_CASES");
     if (vd_context_create(NULL, &device_context)) device_context = NULL;
-    few_cases = !all_cases && (FFT_FEW_CASES || (cases && !strcmp(cases, "forms"))
+    phrases = cases && !strcmp(cases, "phrases");
+    few_cases = !all_cases && (FFT_FEW_CASES || phrases || (cases && !strcmp(cases, "forms"))
                                || (device_context && vd_device(device_context, 0)->backend == VD_BACKEND_OPENCL));
 }
 
 static inline int close_device(int failed) {
-    if (form_cases) print_message("# %zu of %zu cases, with %zu forms of kernels\n", form_cases_run, form_cases, form_count);
+    if (form_cases) print_message("# %zu of %zu cases, with %zu %s of kernels\n", form_cases_run, form_cases, property_count,
+                                  phrases ? "phrases and types" : "forms");
     vd_context_destroy(device_context);
     return failed;
 }

@@ -439,7 +439,7 @@ static void random_lengths(void **state) {
         { .kind = VD_FFT_REAL, .shape = { 6293 } },
         { .kind = VD_FFT_REAL, .shape = { 2, 6293 }, .direction = VD_FFT_INVERSE },
         { .kind = VD_FFT_DST1, .shape = { 4096 } },
-        { .kind = VD_FFT_REAL, .shape = { 20014 }, .in_place = true },
+        { .kind = VD_FFT_REAL, .shape = { 16418 }, .in_place = true },
         { .kind = VD_FFT_REAL, .shape = { 20014, 3 }, .axes = 1, .direction = VD_FFT_INVERSE },
         { .kind = VD_FFT_REAL, .shape = { 3, 16418 }, .in_count = { 0, 7000 }, .out_count = { 0, 8000 } },
         { .kind = VD_FFT_DCT2, .shape = { 2, 16418 }, .in_count = { 0, 9000 }, .out_count = { 0, 300 } },
@@ -451,7 +451,7 @@ static void random_lengths(void **state) {
     (void)state;
     need_device();
     for (size_t i = 0; i < COUNT(chosen) && !first; i++) check_one(&chosen[i]);
-    for (uint64_t i = first; i < 500; i += step ? step : 60) check_random_length(i, step ? 1 << 22 : 1 << 18);
+    for (uint64_t i = first; i < 500; i += step ? step : 180) check_random_length(i, step ? 1 << 22 : 1 << 18);
 }
 
 static void axes(void **state) {
@@ -729,14 +729,18 @@ static const sample with_ends[] = {
     { .shape = { 3, 15 }, .in_type = VD_F16, .out_type = VD_F16 },
 };
 
-static void check_all_ends(void) {
+static void check_all_ends(bool as_gpu) {
     const uint64_t features = vd_device(device_context, 0)->features;
     for (size_t i = 0; i < COUNT(with_ends); i++) {
         sample s = with_ends[i];
+        uint64_t n = s.shape[halved_axis(&s)];
+        /* compiling these kernels for GPUs takes seconds */
+        if (as_gpu && !all_cases && (n > 1000 || n % 37 == 0)) continue;
         s.kind = VD_FFT_REAL;
         s.direction = VD_FFT_INVERSE;
         if (s.type == VD_F64 && !(features & VD_FEATURE_F64)) continue;
         if (s.in_type == VD_F16 && !(features & VD_FEATURE_STORAGE_16)) continue;
+        if (passes_over(8, 1)) continue;
         check_ends(&s);
     }
 }
@@ -744,9 +748,10 @@ static void check_all_ends(void) {
 static void ignored_parts(void **state) {
     (void)state;
     need_device();
-    check_all_ends();
+    check_all_ends(false);
+    if (getenv("VKDISPATCH_FFT_SHAPES")) return;
     assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1), 0);
-    check_all_ends();
+    check_all_ends(true);
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
