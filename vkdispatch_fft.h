@@ -1494,6 +1494,12 @@ VD_API vd_result vd_plan_tune(vd_plan *plan, const vd_plan_tuner *tuner, void *c
 #define VD__FFT_SMALL_END
 #endif
 
+#if defined(__GNUC__)
+#define VD__FFT_NOINLINE __attribute__((noinline)) /* keeps the code small at many call sites */
+#else
+#define VD__FFT_NOINLINE
+#endif
+
 enum {
     VD__FFT_AXES = 4,          /* maximum axes that one kernel transforms */
     VD__FFT_STAGES = 8,        /* maximum stages of a transform in one kernel */
@@ -1525,7 +1531,7 @@ static vd_result vd__fft_no_memory(void) { return vd_error_set(VD_ERROR_OUT_OF_M
 
 /* Ends the scope of a public function without a plan, and adds its call to an error. Internal functions set only the
    reason of an error; the public functions add the call and the name of the plan. */
-static vd_result vd__call_result(vd_callback_scope *scope, vd_result result) {
+VD__FFT_NOINLINE static vd_result vd__call_result(vd_callback_scope *scope, vd_result result) {
     if (result) vd_error_amend(result, scope->call, "", NULL);
     vd_callback_scope_end(scope);
     return result;
