@@ -6674,9 +6674,9 @@ static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t d
     vd__dummy_info(driver->host->dummy, &dev->info);
     dev->sharing_mask = 1u << VD__SHARE_ADDRESS | 1u << VD__SHARE_HOST;
     dev->max_sized_subgroups = 32;
-    dev->has_images = VD__HAS_IMAGES;
     /* without `disable`, the features are exactly those of the description, also if one depends on a missing one */
     if (disable) dev->info.features = vd__features_without(dev->info.features, disable);
+    dev->has_images = VD__HAS_IMAGES && (dev->info.features & VD_FEATURE_IMAGE);
     if (!(dev->info.features & VD_FEATURE_TIMESTAMP)) dev->info.timestamp_ns = dev->info.timestamp_bits = 0;
     return VD_OK;
 }
