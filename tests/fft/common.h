@@ -149,6 +149,13 @@ static inline uint32_t random_below(uint64_t *state, uint32_t n) {
     return (uint32_t)((*state >> 33) % n);
 }
 
+/* Strides of an array in C order, with gaps between rows, planes and elements; half of the time zeros. */
+static inline void random_strides(uint64_t *state, const uint64_t *shape, uint32_t rank, uint64_t *stride) {
+    uint64_t step = 1;
+    if (random_below(state, 2)) return;
+    for (uint32_t d = rank; d-- > 0; step *= shape[d]) stride[d] = step += random_below(state, 3) / (d + 1 == rank ? 2 : 1);
+}
+
 /* A length from `least` to `most`, not uniformly distributed, that has a prime factor above 31. */
 static inline uint64_t random_length(uint64_t *state, uint64_t least, uint64_t most) {
     for (;;) {

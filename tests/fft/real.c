@@ -395,10 +395,10 @@ static void check_all(const sample *samples, size_t count) {
    the length of the complex transform. */
 static void check_random_length(uint64_t seed, uint64_t most) {
     uint64_t state = seed * 2654435761u + 7, others = 1;
-    uint32_t rank = 1 + random_below(&state, 3), axis = random_below(&state, rank);
+    uint32_t rank = 1 + random_below(&state, 4), axis = random_below(&state, rank);
     sample s = { .kind = (vd_fft_kind)(VD_FFT_REAL + (seed + random_below(&state, 2)) % 9) };
     for (uint32_t i = 0; i < rank; i++) others *= s.shape[i] = i == axis ? 1 : 2 + random_below(&state, 4);
-    s.shape[axis] = random_length(&state, 8200, most / others);
+    s.shape[axis] = seed % 4 ? random_length(&state, 8200, most / others) : random_length(&state, 34, 8200);
     if (random_below(&state, 2)) s.shape[axis] *= 2;
     if (s.kind == VD_FFT_DCT1) s.shape[axis]++;
     if (s.kind == VD_FFT_DST1) s.shape[axis]--;
@@ -407,6 +407,9 @@ static void check_random_length(uint64_t seed, uint64_t most) {
     s.norm = (vd_fft_norm)random_below(&state, 3);
     s.type = random_below(&state, 3) || lacks_arithmetic(VD_F64) ? VD_F32 : VD_F64;
     s.in_place = random_below(&state, 2) && dimensions_of(&s) == halved_axis(&s) + 1;
+    array in = array_of(&s, false), out = array_of(&s, true);
+    if (!s.in_place) random_strides(&state, in.shape, rank, s.in_stride);
+    if (!s.in_place) random_strides(&state, out.shape, rank, s.out_stride);
     check_one(&s);
 }
 
@@ -1023,7 +1026,7 @@ static void tables_are_shared(void **state) {
     cmocka_unit_test(sine_3), cmocka_unit_test(sine_4)
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest by_length[] = { BY_LENGTH };
+    const struct CMUnitTest by_length[] = { BY_LENGTH, cmocka_unit_test(random_lengths) };
     const struct CMUnitTest tests[] = {
         BY_LENGTH, cmocka_unit_test(axes), cmocka_unit_test(norms), cmocka_unit_test(random_lengths),
         cmocka_unit_test(small_work_groups), cmocka_unit_test(long_axes),
