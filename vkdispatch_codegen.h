@@ -872,6 +872,9 @@ VC_API void vc_free(vc_kernel *k);
    the next call on k. */
 VC_API const char *vc_error(vc_kernel *k);
 
+/* Returns the invocations of a work-group, the product of vc_kernel_desc.local_size; 0 if k is NULL. */
+VC_API uint32_t vc_invocations(const vc_kernel *k);
+
 /* The functions below print the kernel on first use and cache the result until the kernel is changed, restarted or
    freed. They return NULL (vc_hash: 0) if the kernel has an error. Printing fails if the code needs a feature that the
    machine lacks, exceeds a limit, or contains an operation that the target cannot express. Except where stated below,
@@ -14229,6 +14232,8 @@ VC_API void vc_source_line(const char *file, int line) {
 /* An open block is reported but is not an error of the kernel, so vc_error can be called while the kernel is being
    recorded. Reports the outermost open block: if C code leaves a block without closing it, the end of the enclosing
    block closes the inner block instead, and the enclosing one stays open. */
+VC_API uint32_t vc_invocations(const vc_kernel *k) { return k ? vc__invocations(k) : 0; }
+
 VC_API const char *vc_error(vc_kernel *k) {
     if (!k) return "the kernel is NULL: vc_begin ran out of host memory or was not called";
     if (!k->failed && vc__call_without_kernel) {

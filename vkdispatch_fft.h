@@ -29,7 +29,8 @@
 
    Contents
        Setting up     Rooms, Configuration, Environment variables, Linking, Tutorial, Plans
-       Transforms     Complex transforms, Real transforms, Cosine and sine transforms, Lengths, Measuring, Hooks
+       Transforms     Complex transforms, Real transforms, Cosine and sine transforms, Lengths, Measuring, Hooks,
+                      Transforms inside of kernels
        Convolutions   Convolutions
        Arrays         Fragments, Reductions, Scans, Sorting and counting
        Extending      Libraries on top
@@ -281,6 +282,12 @@
          in the array that is read or written: the array of reals or the array of bins.
        * Hooks run in divergent control flow: they must not use barriers, work-group collectives or vc_return_if. Use
          vc_select or VC_IF.
+
+   Transforms inside of kernels
+       vd_fft_group_create makes a complex transform of a length that fits into a work-group. vd_fft_group_begin and
+       vd_fft_group_transform record it into a kernel of the caller, which computes the inputs in registers and uses the
+       results there: a spectrogram, a filter between transform and inverse, or a search for peaks takes one kernel. See
+       the declarations for an example.
 
    Convolutions
        vd_convolve_create makes a plan from the shapes of signal and filter, the kind and the mode.
@@ -829,6 +836,66 @@ VD_API void vd_fft_padded_buffer_destroy(vd_context *ctx, vd_fft_padded_buffer *
    vd_buffer_write. */
 VD_API vd_result vd_fft_padded_buffer_write(vd_context *ctx, const vd_fft_padded_buffer *rows, const float *data);
 VD_API vd_result vd_fft_padded_buffer_read(vd_context *ctx, const vd_fft_padded_buffer *rows, float *data);
+
+/* ---- transforms inside of a kernel of the caller ---- */
+
+/* A complex transform that the invocations of a work-group compute together, in registers and shared memory. The caller
+   records it into a kernel of his own, between code that computes its inputs and code that uses its results:
+
+       vd_fft_value x[VD_FFT_GROUP_VALUES];
+       vd_fft_group_begin(fft, k);
+       for (uint32_t i = 0; i < info.values; i++) {
+           vd_fft_slot s = vd_fft_group_slot(fft, i);
+           x[i].re = vc_load(samples, vc_add(first, s.index));
+           x[i].im = vc_f32(0);
+       }
+       vd_fft_group_transform(fft, VD_FFT_FORWARD, x);
+
+   An invocation holds elements of the signal and, after the forward transform, other elements of the spectrum. The
+   inverse transform begins with the spectrum as the forward transform ends, and ends with the signal as it begins, so
+   that values may be changed between them in registers. Neither direction is divided. */
+typedef struct vd_fft_group vd_fft_group;
+
+enum { VD_FFT_GROUP_VALUES = 64 }; /* maximum of vd_fft_group_info.values */
+
+typedef struct vd_fft_group_desc {
+    const char *name;        /* of the table, an argument of the kernel, and for messages; copied; default: "fft_table"
+                                */
+    uint32_t n;              /* length, without prime factors above 31; it must fit into a work-group. Required */
+    uint32_t transforms;     /* maximum number of transforms of a work-group; default: 1 */
+    vd_type type;            /* VD_F32 or VD_F64; default: VD_F32 */
+} vd_fft_group_desc;
+
+typedef struct vd_fft_group_info {
+    uint32_t n;
+    uint32_t transforms;     /* number of transforms of a work-group, at most that of the desc */
+    uint32_t invocations;    /* of a work-group of the kernel: the product of vc_kernel_desc.local_size */
+    uint32_t values;         /* values of an invocation, of the signal or the spectrum */
+    vd_buffer table;         /* to pass to the kernel; lives until the group is destroyed */
+} vd_fft_group_info;
+
+/* Which element of which transform a value is: index of the transform in the work-group, and of the element (u32).
+   exists: whether the invocation has this value (bool). If not, index and transform are still within their ranges, but
+   another invocation has the same element: the value may be computed, but must not be stored. */
+typedef struct vd_fft_slot { vc_val transform, index, exists; } vd_fft_slot;
+
+/* Chooses how a work-group of the context's first device computes the transform, and makes a table of roots of unity.
+   Returns NULL on failure. The rules of plans apply to its destruction (see Plans in the manual). */
+VD_API vd_fft_group *vd_fft_group_create(vd_context *ctx, const vd_fft_group_desc *desc);
+VD_API void vd_fft_group_destroy(vd_fft_group *group);
+VD_API vd_result vd_fft_group_query(const vd_fft_group *group, vd_fft_group_info *out);
+
+/* Declares shared memory in the kernel, and a buffer for the table, whose position among the arguments of the kernel is
+   that of this call. The following calls record into this kernel. */
+VD_API vd_result vd_fft_group_begin(vd_fft_group *group, vc_kernel *k);
+
+/* Returns the element that value i is: of the signal, or of the spectrum. Values without owner on failure. */
+VD_API vd_fft_slot vd_fft_group_slot(vd_fft_group *group, uint32_t i);
+VD_API vd_fft_slot vd_fft_group_spectrum_slot(vd_fft_group *group, uint32_t i);
+
+/* Replaces info.values values by their transform, which is computed again each time that the kernel executes the code
+   recorded here. It contains barriers: all invocations of the work-group must execute it. */
+VD_API vd_result vd_fft_group_transform(vd_fft_group *group, vd_fft_direction direction, vd_fft_value *values);
 
 /* ---- convolutions ---- */
 
@@ -6584,10 +6651,22 @@ static void vd__fft_declare_tiles(vd__fft_writer *w) {
     }
 }
 
+/* Declares the shared memory of exchanges. */
+static void vd__fft_declare_shared(vd__fft_writer *w) {
+    const vd__fft_shape *s = w->shape;
+    uint32_t words = vd__fft_component_words(s) * (s->double_buffered ? 2 : 1);
+    vc_type value = w->plan->device.complex_as_words ? (vc_type)VC_U64 : vd__fft_complex_type(w->real);
+    if (vd__fft_shared_words(s)) {
+        w->shared[0] = s->complex_elements ? vc_shared(w->k, "values", value, words)
+                                           : vc_shared(w->k, "re", w->real, words);
+        w->shared[1] = s->split_components || s->complex_elements ? w->shared[0]
+                                                                  : vc_shared(w->k, "im", w->real, words);
+    }
+}
+
 /* Declares the buffers, the arguments of hooks and the shared memory. */
 static void vd__fft_declare(vd__fft_writer *w, vd_plan_kernel *b, bool in_place, bool one_buffer) {
-    const vd__fft_shape *s = w->shape;
-    uint32_t words = vd__fft_component_words(s), alias = in_place ? VC_ANY_TYPE | VC_MAY_ALIAS : VC_ANY_TYPE;
+    uint32_t alias = in_place ? VC_ANY_TYPE | VC_MAY_ALIAS : VC_ANY_TYPE;
     uint32_t read = w->plan->device.complex_as_words ? VC_READ | VC_ANY_TYPE : VC_READ;
     vc_type in = vd__fft_element_type(w->stored[0], w->pass->real.scalar_in);
     vc_type out = vd__fft_element_type(w->stored[1], w->pass->real.scalar_out);
@@ -6608,13 +6687,7 @@ static void vd__fft_declare(vd__fft_writer *w, vd_plan_kernel *b, bool in_place,
         vd__plan_kernel_add_arguments(b, 0, w->plan->base.argument_count);
     }
     vd__fft_declare_tiles(w);
-    if (s->double_buffered) words *= 2;
-    if (vd__fft_shared_words(s)) {
-        w->shared[0] = s->complex_elements ? vc_shared(w->k, "values", value, words)
-                                           : vc_shared(w->k, "re", w->real, words);
-        w->shared[1] = s->split_components || s->complex_elements ? w->shared[0]
-                                                                  : vc_shared(w->k, "im", w->real, words);
-    }
+    vd__fft_declare_shared(w);
 }
 
 static void vd__real_load_all(vd__fft_writer *w);
@@ -13989,6 +14062,179 @@ VD_API const char *vd_fft_source(vd_fft *p, const vd_fft_step *step, vc_target t
 
 VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *p, int *count) {
     return vd__plan_arguments("vd_fft_arguments", p, count);
+}
+
+/* ---- transforms inside of a kernel of the caller ---- */
+
+/* fft: a plan of one pass, of which only the shape and the tables are used. */
+struct vd_fft_group { vd_fft fft; vd__fft_writer writer; };
+
+/* Chooses the shape. Exchanges by shuffles are excluded: they require certain invocations in each subgroup. */
+static vd_result vd__fft_group_shape(vd_fft *p, const vd_fft_group_desc *desc) {
+    vd__fft_pass *pass = &p->route[0].pass[0];
+    vd__fft_shape *s = &pass->shape;
+    vd__fft_query_device(p);
+    p->device.shuffle_lanes = 0;
+    p->route[0].count = 1;
+    s->axes = 1;
+    s->size[0] = desc->n;
+    s->convolves = true; /* tables of both directions */
+    if (desc->n <= 65536 && vd__fft_is_smooth(desc->n, 31)
+        && vd__fft_choose_shape(&p->device, desc->transforms ? desc->transforms : 1, 1, s)
+        && vd__fft_values_per_thread(s) <= VD_FFT_GROUP_VALUES) {
+        if (!p->device.groups_as_loops) vd__fft_choose_pads(&p->device, s);
+        return VD_OK;
+    }
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "n is %u, but must have no prime factors above 31 and fit into a "
+                        "work-group with %u bytes of shared memory", desc->n,
+                        p->device.shared * vc_type_size(p->real));
+}
+
+static vd_result vd__fft_group_make(void *plan, const void *user_desc) {
+    vd_fft *p = &((vd_fft_group *)plan)->fft;
+    const vd_fft_group_desc *desc = (const vd_fft_group_desc *)user_desc;
+    if (!desc->n) return vd_error_set(VD_ERROR_INVALID, "n is 0");
+    if (desc->type && desc->type != VD_F32 && desc->type != VD_F64)
+        return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be f32 or f64", vd_type_name(desc->type));
+    if (desc->type == VD_F64 && !(vd_device(p->base.ctx, 0)->features & VD_FEATURE_F64))
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "type is f64, but the device does not support f64");
+    p->real = desc->type ? (vc_type)desc->type : (vc_type)VC_F32;
+    vd_result result = vd__fft_group_shape(p, desc);
+    return result ? result : vd__fft_make_buffers(p);
+}
+
+static const vd_plan_kind vd__fft_group_kind = {
+    "fft_table", sizeof(vd_fft_group), sizeof(vd_fft_group_desc), vd__fft_group_make, vd__fft_release, NULL
+};
+
+VD_API vd_fft_group *vd_fft_group_create(vd_context *ctx, const vd_fft_group_desc *desc) {
+    return (vd_fft_group *)vd_plan_create(ctx, &vd__fft_group_kind, "vd_fft_group_create", desc);
+}
+
+VD_API void vd_fft_group_destroy(vd_fft_group *group) { vd_plan_destroy(group); }
+
+/* Sets an error of a call with this group, which may be NULL. */
+static vd_result vd__fft_group_error(const vd_fft_group *g, const char *call, vd_result result) {
+    if (result) vd_error_amend(result, call, g ? g->fft.base.name : "", NULL);
+    return result;
+}
+
+VD_API vd_result vd_fft_group_query(const vd_fft_group *g, vd_fft_group_info *out) {
+    if (!g || !out)
+        return vd__fft_group_error(g, "vd_fft_group_query",
+                                   vd_error_set(VD_ERROR_INVALID, "%s is NULL", g ? "out" : "group"));
+    const vd__fft_shape *s = &g->fft.route[0].pass[0].shape;
+    out->n = s->n;
+    out->transforms = s->ffts_per_group;
+    out->invocations = s->threads * s->ffts_per_group;
+    out->values = vd__fft_values_per_thread(s);
+    out->table = g->fft.tables;
+    return VD_OK;
+}
+
+static vd_result vd__fft_group_start(vd_fft_group *g, vc_kernel *k) {
+    vd_fft_group_info info;
+    vd__fft_writer *w = &g->writer;
+    vd_fft_group_query(g, &info);
+    memset(w, 0, sizeof *w);
+    if (!k) return vd_error_set(VD_ERROR_INVALID, "k is NULL");
+    if (vc_invocations(k) != info.invocations)
+        return vd_error_set(VD_ERROR_INVALID, "the kernel has work-groups of %u invocations, but the transform needs "
+                            "%u (vd_fft_group_info.invocations)", vc_invocations(k), info.invocations);
+    w->k = k;
+    w->plan = &g->fft;
+    w->pass = &g->fft.route[0].pass[0];
+    w->shape = &w->pass->shape;
+    w->real = g->fft.real;
+    vd__fft_declare_shared(w);
+    bool words = w->plan->device.complex_as_words;
+    w->table = vc_buffer(k, g->fft.base.name, words ? (vc_type)VC_U64 : vd__fft_complex_type(w->real),
+                         words ? VC_READ | VC_ANY_TYPE : VC_READ);
+    vd__fft_assign_threads(w);
+    return vc_error(k) ? vd_error_set(VD_ERROR_COMPILE, "%s", vc_error(k)) : VD_OK;
+}
+
+VD_API vd_result vd_fft_group_begin(vd_fft_group *g, vc_kernel *k) {
+    return vd__fft_group_error(g, "vd_fft_group_begin",
+                               g ? vd__fft_group_start(g, k) : vd_error_set(VD_ERROR_INVALID, "group is NULL"));
+}
+
+/* Whether a kernel was begun; sets the error if not. */
+static bool vd__fft_group_is_begun(const vd_fft_group *g, const char *call) {
+    if (g && g->writer.k) return true;
+    vd__fft_group_error(g, call, vd_error_set(VD_ERROR_INVALID,
+                                              g ? "vd_fft_group_begin was not called" : "group is NULL"));
+    return false;
+}
+
+/* Returns the element that value i is at the first stage (last false) or after the last one. Without a value i, e.g. if
+   that stage has fewer values, one that does not exist. */
+static vd_fft_slot vd__fft_group_slot_of(vd_fft_group *g, const char *call, bool last, uint32_t i) {
+    vd_fft_slot slot;
+    vd__fft_writer *w = &g->writer;
+    bool partly;
+    memset(&slot, 0, sizeof slot);
+    if (!vd__fft_group_is_begun(g, call)) return slot;
+    vd__fft_stage_info s = vd__fft_stage_info_of(w->shape, 0, last ? w->shape->stages - 1 : 0);
+    uint32_t u = i / s.radix, j = i % s.radix;
+    bool none = u >= s.butterflies;
+    vc_val b = vd__fft_butterfly_index(w, &s, none ? 0 : u, &partly), count = vc_u32(w->shape->n / s.radix);
+    slot.transform = vc_const(w->k, w->transform_in_group[0]);
+    slot.exists = vc_const(w->k, none ? vc_bool(false) : partly ? vc_lt(b, count) : vc_bool(true));
+    b = vd__fft_butterfly_index_clamped(w, &s, none ? 0 : u);
+    slot.index = vc_const(w->k, vc_add(b, vc_u32(j * (w->shape->n / s.radix))));
+    return slot;
+}
+
+VD_API vd_fft_slot vd_fft_group_slot(vd_fft_group *g, uint32_t i) {
+    return vd__fft_group_slot_of(g, "vd_fft_group_slot", false, i);
+}
+
+VD_API vd_fft_slot vd_fft_group_spectrum_slot(vd_fft_group *g, uint32_t i) {
+    return vd__fft_group_slot_of(g, "vd_fft_group_spectrum_slot", true, i);
+}
+
+/* Checks the values and copies them to the writer. */
+static vd_result vd__fft_group_take(vd_fft_group *g, const vd__fft_stage_info *s, const vd_fft_value *values) {
+    vd__fft_writer *w = &g->writer;
+    for (uint32_t i = 0; i < s->butterflies * s->radix; i++) {
+        if (!values[i].re.owner || !values[i].im.owner || vc_typeof(values[i].re) != w->real
+            || vc_typeof(values[i].im) != w->real)
+            return vd_error_set(VD_ERROR_INVALID, "values[%u] must consist of two values of type %s", i,
+                                vc_type_name(w->real));
+        /* butterflies omit operations on an immediate of 0 */
+        w->x[i] = vd__fft_complex(vc_const(w->k, values[i].re), vd__fft_is_zero(values[i].im)
+                                                                    ? values[i].im
+                                                                    : vc_const(w->k, values[i].im));
+    }
+    return VD_OK;
+}
+
+static vd_result vd__fft_group_run(vd_fft_group *g, vd_fft_direction direction, vd_fft_value *values) {
+    vd__fft_writer *w = &g->writer;
+    uint32_t inverse = direction == VD_FFT_INVERSE;
+    if (!values) return vd_error_set(VD_ERROR_INVALID, "values is NULL");
+    vd_result result = VD__CHECK_ENUM(direction, "direction", VD_FFT_INVERSE);
+    if (result) return result;
+    vd__fft_stage_info first = vd__fft_stage_info_of(w->shape, inverse, 0),
+                       last = vd__fft_stage_info_of(w->shape, inverse, w->shape->stages - 1);
+    result = vd__fft_group_take(g, &first, values);
+    if (result) return result;
+    w->half_in_use[0] = w->half_in_use[1] = w->shape->stages > 1; /* in a loop, by the iteration before */
+    if (inverse) vd__fft_swap_all(w, &first);
+    vd__fft_stages(w, inverse, false);
+    if (inverse) vd__fft_swap_all(w, &last);
+    for (uint32_t i = 0; i < last.butterflies * last.radix; i++) {
+        values[i].re = w->x[i].re;
+        values[i].im = w->x[i].im;
+    }
+    return vc_error(w->k) ? vd_error_set(VD_ERROR_COMPILE, "%s", vc_error(w->k)) : VD_OK;
+}
+
+VD_API vd_result vd_fft_group_transform(vd_fft_group *g, vd_fft_direction direction, vd_fft_value *values) {
+    static const char call[] = "vd_fft_group_transform";
+    if (!vd__fft_group_is_begun(g, call)) return vd_error_result();
+    return vd__fft_group_error(g, call, vd__fft_group_run(g, direction, values));
 }
 
 /* ---- padded rows of reals, for real transforms in place ---- */

@@ -491,6 +491,30 @@ static void call_fft(caller *c) {
     vd_fft_arguments(c->fft, &count);
 }
 
+static void call_fft_group(caller *c) {
+    vd_fft_group_desc desc;
+    vd_fft_group_info info;
+    vd_fft_value x[VD_FFT_GROUP_VALUES];
+    vc_kernel_desc kernel;
+    memset(&desc, 0, sizeof desc);
+    memset(&kernel, 0, sizeof kernel);
+    desc.n = 8;
+    vd_fft_group *group = vd_fft_group_create(c->w->ctx, &desc);
+    if (!group) return;
+    TOOK(vd_fft_group_query(group, &info));
+    kernel.local_size[0] = info.invocations;
+    vc_kernel *k = vc_begin(&kernel);
+    EXPECT(vc_invocations(k) == info.invocations);
+    TOOK(vd_fft_group_begin(group, k));
+    for (uint32_t i = 0; i < VD_FFT_GROUP_VALUES; i++) {
+        x[i].re = vc_cast(VC_F32, vd_fft_group_slot(group, i).index);
+        x[i].im = vc_cast(VC_F32, vd_fft_group_spectrum_slot(group, i).index);
+    }
+    TOOK(vd_fft_group_transform(group, VD_FFT_FORWARD, x));
+    vc_free(k);
+    vd_fft_group_destroy(group);
+}
+
 static void call_fft_rows(caller *c) {
     static const uint64_t shape[4] = { 2, 6 };
     float reals[12] = { 0 };
@@ -861,6 +885,7 @@ static const named_call calls[] = { { "kernel_load", call_kernel_load },
                                     { "reduce", call_reduce },
                                     { "fft_simple", call_fft_simple },
                                     { "fft", call_fft },
+                                    { "fft_group", call_fft_group },
                                     { "fft_rows", call_fft_rows },
                                     { "convolve", call_convolve },
                                     { "scan", call_scan },

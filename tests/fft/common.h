@@ -153,7 +153,10 @@ static inline uint32_t random_below(uint64_t *state, uint32_t n) {
 static inline void random_strides(uint64_t *state, const uint64_t *shape, uint32_t rank, uint64_t *stride) {
     uint64_t step = 1;
     if (random_below(state, 2)) return;
-    for (uint32_t d = rank; d-- > 0; step *= shape[d]) stride[d] = step += random_below(state, 3) / (d + 1 == rank ? 2 : 1);
+    for (uint32_t d = rank; d-- > 0; step *= shape[d]) {
+        step += random_below(state, 3) / (d + 1 == rank ? 2 : 1);
+        stride[d] = step;
+    }
 }
 
 /* A length from `least` to `most`, not uniformly distributed, that has a prime factor above 31. */
