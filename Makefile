@@ -210,7 +210,8 @@ FFT_BACKENDS         = opencl
 commands_fft         = $(heavy_fft:%="env $(without_optimiser) %") $(filter-out $(heavy_fft),$(own_fft)) \
                        $(foreach p,$(bound_fft),$(call variant_fft,VKDISPATCH_BUFFERS=binding,$p)) \
                        "env FFT_CASES=phrases VKDISPATCH_BUFFERS=binding build/$(cc)/tests/fft/look_back scans" \
-                       $(foreach b,$(FFT_BACKENDS),$(foreach p,$(filter-out %/host_memory %/large_scan,$(own_fft)),$(call variant_fft,VKDISPATCH_BACKEND=$b,$p))) \
+                       $(foreach b,$(FFT_BACKENDS),$(foreach p,$(filter-out %/host_memory %/large_scan,$(own_fft)), \
+                           $(call variant_fft,VKDISPATCH_BACKEND=$b,$p))) \
                        "env $(fake_driver) build/$(cc)/tests/fft/plans" \
                        $(foreach t,hooks graphs sort top_k,$(call variant_fft,VKDISPATCH_CHECK_KERNELS=1,build/$(cc)/tests/fft/$t)) \
                        $(foreach t,transforms real hooks scan,$(call variant_fft,VKDISPATCH_FFT_SHAPES=gpu,build/$(cc)/tests/fft/$t)) \
