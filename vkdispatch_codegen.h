@@ -436,8 +436,9 @@
        ------         ---------                                           -------------
        SPIR-V, GLSL   bindings of set 0, numbered from 0 in order of
                       declaration; buffers count if they are bindings
-       CUDA C         8-byte handles in the argument block: texture       offsets; gather except 2-D; the size of texel
-                      objects (normalized coordinates), surface objects   buffers; storage: texel buffers, images
+       CUDA C         8-byte handles in the argument block: texture       vc_fetch of 1-D images (arrays have it);
+                      objects (normalized coordinates), surface objects   offsets; gather except 2-D; the size of texel
+                                                                          buffers; storage: texel buffers, images
                                                                           without a format or with R11G11B10_F,
                                                                           RGB10A2_UNORM, RGB10A2_U
        OpenCL C       parameters in order of binding; a sampled image     cubes; levels other than the constant 0;
@@ -11590,7 +11591,8 @@ static void vc__cuda_image_op(vc__printer *g, const vc__node *n) {
         vc__p_put(g, ", %u)", (unsigned)n->x);
         return;
     case VC__OP_IMAGE_SIZE: vc__c_unsupported(g, n, "", "querying the size is"); return; /* of texel buffers */
-    case VC__OP_FETCH:
+    case VC__OP_FETCH: /* PTX fetches from one axis only through textures of linear memory, which images are not */
+        if (dim == VC_DIM_1D) { vc__c_unsupported(g, n, "", "vc_fetch from 1-D images is"); return; }
         if (dim == VC_DIM_BUFFER) vc__p_put(g, "tex1Dfetch<%s>(%s", vc__cuda_type(n->type, type), handle);
         else vc__p_put(g, "vc_fetch_%s_%s(%s", vc__cuda_shapes[dim], vc_type_name(o->declared), handle);
         vc__cuda_components(g, n->a[1], 0, vc__dims[dim].coordinates);
