@@ -2391,14 +2391,17 @@ static void vd__digits_add(vd__digits *d, uint64_t size, uint64_t stride) {
     d->product *= size;
 }
 
-/* Returns the memory offset of an index. Both have this type, VC_U32 or VC_U64. */
+/* Returns the memory offset of an index. Both have this type, VC_U32 or VC_U64. Divides in 32 bits if indices fit,
+   which is faster. */
 static vc_val vd__digits_offset_in(const vd__digits *d, vc_val index, vc_type type) {
+    vc_type narrow = d->product <= UINT32_MAX ? (vc_type)VC_U32 : type;
     vc_val offset = vc_imm(type, 0);
     uint32_t i = d->count;
+    index = vc_cast(narrow, index);
     while (i-- > 0) {
-        vc_val digit = i ? vc_rem(index, vc_imm(type, d->size[i])) : index;
-        index = i ? vc_div(index, vc_imm(type, d->size[i])) : index;
-        offset = vc_add(offset, vc_mul(digit, vc_imm(type, d->stride[i])));
+        vc_val digit = i ? vc_rem(index, vc_imm(narrow, d->size[i])) : index;
+        index = i ? vc_div(index, vc_imm(narrow, d->size[i])) : index;
+        offset = vc_add(offset, vc_mul(vc_cast(type, digit), vc_imm(type, d->stride[i])));
     }
     return offset;
 }
@@ -3381,6 +3384,65 @@ static bool vd__fft_can_exchange(const vd__fft_device *d, const vd__fft_shape *s
     return false;
 }
 
+/* ---- estimated time of rows on a GPU ---- */
+
+/* Whether vd__fft_row_time applies: rows of several stages on a GPU, in kernels that do not convolve. */
+static bool vd__fft_is_timed_row(const vd__fft_device *d, const vd__fft_shape *s) {
+    return !d->groups_as_loops && s->axes == 1 && !s->columns_in && !s->columns_out && !s->convolves
+           && s->n > VD__FFT_RADIX;
+}
+
+/* Number of work-groups of `warps` warps that share a multiprocessor. Its registers, shared memory, warps and
+   work-groups are limited. */
+static double vd__fft_resident_groups(const vd__fft_device *d, const vd__fft_shape *s, double warps) {
+    double registers = 16 + 2.2 * vd__fft_values_per_thread(s) * (d->wide ? 2 : 1);
+    double bytes = 1024 + (double)vd__fft_shared_words(s) * (d->wide ? 8 : 4), groups = 32;
+    if (registers > 255) registers = 255;
+    if (65536 / (32 * warps * registers) < groups) groups = 65536 / (32 * warps * registers);
+    if (232448 / bytes < groups) groups = 232448 / bytes;
+    if (64 / warps < groups) groups = 64 / warps;
+    return groups < 1 ? 1 : groups;
+}
+
+/* Factor by which the memory lines of 128 bytes that a warp touches exceed the lines that its elements fill, in the
+   loads of the first stage or the stores of the last one. */
+static double vd__fft_touched_lines(const vd__fft_device *d, const vd__fft_shape *s, uint32_t stage) {
+    uint32_t line = d->wide ? 8 : 16, distance = s->n / s->radix[stage];
+    uint32_t run = s->threads < distance ? s->threads : distance; /* consecutive elements */
+    bool aligned = run % (line / 4) == 0 && distance % (line / 4) == 0;
+    return (double)(aligned ? (run + line - 1) / line * line : run + line - 1) / run;
+}
+
+/* Operations of the butterflies for each element, with those of idle lanes. */
+static double vd__fft_operations_per_element(const vd__fft_shape *s) {
+    double sum = 0;
+    for (uint32_t i = 0; i < s->stages; i++)
+        sum += (double)vd__fft_stage_info_of(s, 0, i).butterflies * vd__fft_count_operations(s->radix[i]);
+    return sum * s->threads / s->n;
+}
+
+/* Estimated time of rows, compared with that of a copy; it only ranks shapes of one length. Fitted to 3300 timings of
+   random shapes of 128 complex and 44 real lengths (NVIDIA H200, 512 MiB). For lengths that were left out of the fit,
+   the shape with the lowest estimate took 1.04 times the time of the fastest in the geometric mean, and at most 1.14
+   times for 95 % of them. */
+static double vd__fft_row_time(const vd__fft_device *d, const vd__fft_shape *s) {
+    uint32_t last = s->stages - 1, threads = s->threads * s->ffts_per_group;
+    double warps = (threads + 31) / 32, elements = (double)s->n * s->ffts_per_group;
+    double exchanges = s->stages - 1.0 + s->real_fold, groups = vd__fft_resident_groups(d, s, warps);
+    double kib_in_flight = groups * elements * (d->wide ? 16 : 8) / 1024;
+    double held = vd__fft_values_per_thread(s) * (d->wide ? 2 : 1);
+    double sum = 0.0884 * log(vd__fft_touched_lines(d, s, 0) * vd__fft_touched_lines(d, s, last))
+                 + 0.004 * 32 * warps / threads * vd__fft_operations_per_element(s)
+                 + exchanges * (0.127 + 0.153 * 32 * warps / elements) + 0.451 / groups;
+    if (kib_in_flight < 40) sum += 0.121 * log(40 / kib_in_flight);
+    if (warps > 8) sum += 0.0864 * log(warps / 8);
+    if (held > 20) sum += 0.0064 * (held - 20);
+    if (last == 1 && s->radix[0] > s->radix[1]) sum += 0.0775 * log((double)s->radix[0] / s->radix[1]);
+    return exp(sum);
+}
+
+/* ---- search ---- */
+
 typedef struct vd__fft_candidate { vd__fft_shape shape; double cost; } vd__fft_candidate;
 
 /* The cheapest shapes seen so far, in ascending order of cost. */
@@ -3398,6 +3460,8 @@ typedef struct vd__fft_search {
        candidates; NULL: find only the best shape */
     vd__fft_candidates *candidates;
     bool any_threads;        /* also try a thread for each butterfly of every stage: some are idle in other stages */
+    uint64_t rows;           /* number of rows that vd__fft_row_time compares; 0: others, which vd__fft_cost compares */
+    uint32_t row_stages;     /* maximum stages of these rows */
 } vd__fft_search;
 
 /* Whether two shapes are equal, except for the transforms per work-group, slices and padding, which are chosen later.
@@ -3433,8 +3497,40 @@ static double vd__fft_penalty(const vd__fft_device *d, const vd__fft_shape *s) {
     return radices * (d->groups_as_loops || values <= 16 ? 1 : 1 + (values - 16) / 80.0);
 }
 
+/* Replaces `best` by the current rows if they take less time. */
+static void vd__fft_keep_faster_rows(vd__fft_search *s, double *lowest, vd__fft_shape *best) {
+    double time = vd__fft_fits(s->device, &s->current) ? vd__fft_row_time(s->device, &s->current) : 0;
+    if (time <= 0 || (*lowest > 0 && time >= *lowest)) return;
+    *lowest = time;
+    *best = s->current;
+}
+
+/* Evaluates the current rows with several numbers of rows per work-group, from about 32 threads on, and with exchanges
+   of both components and of one. Rows of more than 4000 elements were only timed with exchanges of one. */
+static void vd__fft_try_rows(vd__fft_search *s) {
+    vd__fft_shape *c = &s->current, best = *c;
+    uint32_t usual = (64 + c->threads - 1) / c->threads;
+    double lowest = s->candidates ? 0 : s->cost;
+    for (uint32_t rows = usual > 1 ? usual / 2 : 1; rows <= 4 * usual && rows / 2 < s->rows; rows *= 2) {
+        c->ffts_per_group = rows < s->rows ? rows : (uint32_t)s->rows;
+        for (int split = c->n > 4000; split < 2; split++) {
+            c->split_components = split != 0;
+            vd__fft_keep_faster_rows(s, &lowest, &best);
+        }
+    }
+    c->ffts_per_group = 1;
+    c->split_components = false;
+    if (s->candidates) {
+        if (lowest > 0) vd__fft_add_candidate(s->candidates, &best, lowest);
+        return;
+    }
+    if (lowest > 0 && (s->cost <= 0 || lowest < s->cost)) s->best = best;
+    s->cost = lowest;
+}
+
 /* Evaluates the current shape of a search: adds it to the candidates, or replaces the best shape if it costs less. */
 static void vd__fft_try_shape(vd__fft_search *s) {
+    if (s->rows) { vd__fft_try_rows(s); return; }
     double cost = vd__fft_cost(s->device, &s->current);
     if (s->candidates) {
         cost *= vd__fft_penalty(s->device, &s->current);
@@ -3463,10 +3559,11 @@ static void vd__fft_try_thread_count(vd__fft_search *s, uint32_t threads) {
    also tries 1, 2 and 4 butterflies of every radix, a search with any_threads 1. */
 static void vd__fft_try_radices(vd__fft_search *s) {
     uint32_t largest = 0, limit = s->current.axes > 1 ? 4 : 2;
+    bool any_threads = s->candidates || s->any_threads || s->rows;
     for (uint32_t i = 0; i < s->current.stages; i++) if (s->current.radix[i] > largest) largest = s->current.radix[i];
     for (uint32_t per_thread = 1; per_thread <= limit; per_thread++)
         vd__fft_try_thread_count(s, s->current.n / largest / per_thread);
-    for (uint32_t i = 0; (s->candidates || s->any_threads) && i < s->current.stages; i++)
+    for (uint32_t i = 0; any_threads && i < s->current.stages; i++)
         for (uint32_t per_thread = 1; per_thread <= (s->candidates ? 4u : 1u); per_thread *= 2)
             if (s->current.n % (s->current.radix[i] * per_thread) == 0)
                 vd__fft_try_thread_count(s, s->current.n / s->current.radix[i] / per_thread);
@@ -3476,8 +3573,8 @@ static void vd__fft_try_radices(vd__fft_search *s) {
 static uint32_t vd__fft_axis_at(const vd__fft_shape *s, uint32_t i) { return s->last_axis_first ? s->axes - 1 - i : i; }
 
 /* Enumerates the factorisations into radices, axis by axis. In a search that is not wide, the radices of an axis do not
-   increase. Shapes of several axes have at most 2 * axes + 1 stages, because the exchanges of more stages cost more
-   than a second kernel. left: length still to be factored; limit: largest radix allowed. */
+   increase, except those of timed rows. Shapes of several axes have at most 2 * axes + 1 stages, because the exchanges
+   of more stages cost more than a second kernel. left: length still to be factored; limit: largest radix allowed. */
 static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, uint32_t limit) {
     if (left == 1 && axis + 1 < s->current.axes) {
         vd__fft_enumerate(s, axis + 1, s->current.size[vd__fft_axis_at(&s->current, axis + 1)], VD__FFT_RADIX);
@@ -3487,12 +3584,13 @@ static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, u
     if (left == 1 || s->current.stages == VD__FFT_STAGES
         || (s->current.axes > 1 && s->current.stages > 2 * s->current.axes))
         return;
-    if (s->candidates && s->current.stages == s->candidates->stages) return;
+    if (s->candidates ? s->current.stages == s->candidates->stages : s->rows && s->current.stages == s->row_stages)
+        return;
     for (uint32_t r = limit < left ? limit : left; r >= 2; r--) {
         if (left % r) continue;
         s->current.axis[s->current.stages] = vd__fft_axis_at(&s->current, axis);
         s->current.radix[s->current.stages++] = r;
-        vd__fft_enumerate(s, axis, left / r, s->candidates ? (uint32_t)VD__FFT_RADIX : r);
+        vd__fft_enumerate(s, axis, left / r, s->candidates || s->rows ? (uint32_t)VD__FFT_RADIX : r);
         s->current.stages--;
     }
 }
@@ -3782,6 +3880,20 @@ static double vd__fft_pass_memory_ps(const vd__fft_device *d, uint32_t n) {
     return (d->wide ? 32.0 : 16.0) * n * VD__FFT_PS_PER_BYTE;
 }
 
+/* Chooses the rows with the lowest estimated time, with as few stages as possible or, if these are two, also with
+   three. Returns false if none fit into a work-group. */
+static bool vd__fft_choose_timed_rows(vd__fft_search *search, uint64_t count, vd__fft_shape *s) {
+    search->rows = count;
+    for (search->row_stages = 2; search->cost <= 0 && search->row_stages <= VD__FFT_STAGES; search->row_stages++)
+        vd__fft_enumerate(search, 0, s->size[0], VD__FFT_RADIX);
+    if (search->row_stages == 3) vd__fft_enumerate(search, 0, s->size[0], VD__FFT_RADIX);
+    bool found = search->cost > 0;
+    if (found) *s = search->best;
+    search->rows = 0;
+    search->cost = 0;
+    return found;
+}
+
 /* Chooses the shape for the sizes in `s`, which must have no prime factors above 31: the measured one, or that of the
    lowest estimated cost. A shape in which threads are idle in some stages is chosen only if no other fits, and if its
    instructions take less time than the memory accesses of two passes. count: number of transforms; min_columns: minimum
@@ -3799,6 +3911,8 @@ static bool vd__fft_choose_shape(const vd__fft_device *d, uint64_t count, uint32
     search.current = *s;
     if (vd__fft_choose_measured_shape(d, s, count)) return vd__fft_finish_shape(d, s, true);
     *s = search.current;
+    if (vd__fft_is_timed_row(d, s) && vd__fft_choose_timed_rows(&search, count, s))
+        return vd__fft_finish_shape(d, s, true);
     if (s->n == 1) { /* only loads and stores */
         s->stages = s->radix[0] = s->threads = 1;
     } else {
@@ -5310,21 +5424,22 @@ static void vd__fft_butterfly(vd__fft_c *x, uint32_t r) {
 
 // >>twiddles
 /* Tables of twiddle factors, which are computed in double precision on the host. A butterfly needs the powers w^1 …
-   w^(radix - 1) of a root of unity w. The table contains all of them, or w^1, w^2, w^4, …; then kernels compute the
-   other powers as products of these. Each is a product of at most five, so its error is smaller than by repeated
-   multiplication by w (Van Loan, Computational Frameworks for the FFT, 1992, section 1.4). */
+   w^(radix - 1) of a root of unity w. The table contains w^1, w^2, w^4, w^8, … or, with base 4, w^1, w^2, w^3, w^4,
+   w^8, w^12, w^16, …; kernels compute the other powers as products of these. Each is a product of at most five or
+   three, so its error is smaller than by repeated multiplication by w (Van Loan, Computational Frameworks for the FFT,
+   1992, section 1.4). */
 
-/* Whether the table of a stage contains all powers: if the axis is split over passes, whose errors add, and the table
-   has at most 1024 entries. Otherwise loading fewer values is faster. */
-static bool vd__fft_has_all_powers(const vd__fft_pass *pass, const vd__fft_stage_info *g) {
-    return (pass->from == VD__FFT_TEMP || pass->to == VD__FFT_TEMP) && g->length * (g->radix - 1) <= 1024;
+/* Base of the powers in the tables of a pass: 4 if the axis is split over passes, whose errors add; otherwise 2, since
+   loading fewer values is faster. */
+static uint32_t vd__fft_power_base(const vd__fft_pass *pass) {
+    return pass->from == VD__FFT_TEMP || pass->to == VD__FFT_TEMP ? 4 : 2;
 }
 
-/* Returns the largest exponent up to j of which the table contains the power. */
-static uint32_t vd__fft_tabled_exponent(bool all, uint32_t j) {
-    uint32_t power = 1;
-    while (2 * power <= j) power *= 2;
-    return all ? j : power;
+/* Returns the largest exponent up to j of which the table contains the power: the leading digit of j. */
+static uint32_t vd__fft_tabled_exponent(uint32_t base, uint32_t j) {
+    uint32_t unit = 1;
+    while (base * unit <= j) unit *= base;
+    return j / unit * unit;
 }
 
 /* Returns the maximum number of complex numbers in all tables, which are one buffer. It is checked before the host
@@ -5392,14 +5507,13 @@ static void vd__fft_write_root(double *at, uint64_t m, uint64_t n) {
    takes 0.4 ms more per GiB for convolutions of columns of 1024 on an H200. */
 static bool vd__fft_table_stage(vd_fft *p, const vd__fft_pass *pass, uint32_t direction_index,
                                 const vd__fft_stage_info *g, uint32_t *offset) {
-    bool all = vd__fft_has_all_powers(pass, g);
-    uint32_t powers = 0;
-    uint64_t key[5] = { (uint64_t)(all ? 'S' : 's'), g->length, g->radix, direction_index, g->axis };
+    uint32_t powers = 0, base = vd__fft_power_base(pass);
+    uint64_t key[5] = { (uint64_t)(base == 4 ? 'S' : 's'), g->length, g->radix, direction_index, g->axis };
     double *at;
-    for (uint32_t j = 1; j < g->radix; j++) powers += vd__fft_tabled_exponent(all, j) == j;
+    for (uint32_t j = 1; j < g->radix; j++) powers += vd__fft_tabled_exponent(base, j) == j;
     if (!vd__fft_find_table(p, (uint64_t)g->length * powers, key, offset, &at)) return false;
     for (uint32_t j = 1; at && j < g->radix; j++)
-        for (uint32_t m = 0; m < g->length && vd__fft_tabled_exponent(all, j) == j; m++, at += 2)
+        for (uint32_t m = 0; m < g->length && vd__fft_tabled_exponent(base, j) == j; m++, at += 2)
             vd__fft_write_root(at, (uint64_t)m * j, (uint64_t)g->length * g->radix);
     return true;
 }
@@ -5834,8 +5948,9 @@ static vd__fft_c vd__fft_load_root(const vd__fft_writer *w, vc_val index, uint32
    */
 static void vd__fft_load_powers(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val m, uint32_t table,
                                 vd__fft_c *power) {
+    uint32_t base = vd__fft_power_base(w->pass);
     for (uint32_t j = 1; j < g->radix; j++) {
-        uint32_t part = vd__fft_tabled_exponent(vd__fft_has_all_powers(w->pass, g), j);
+        uint32_t part = vd__fft_tabled_exponent(base, j);
         if (part != j) power[j] = vd__fft_mul(power[j - part], power[part]);
         else power[j] = vd__fft_load_root(w, m, table);
         if (part == j) table += g->length;
@@ -13247,6 +13362,7 @@ static void vd__fft_search_shapes(vd__fft_tuner *tuner, uint32_t n) {
     for (uint32_t i = 0; i < VD__FFT_STAGES; i++)
         search.current.pad[i] = p->device.groups_as_loops || vd__fft_all_columns(&search.current)
                                     ? vd__fft_no_pad : vd__fft_default_pad;
+    if (vd__fft_is_timed_row(&p->device, &search.current)) search.rows = vd__fft_transform_count(pass);
     vd__fft_enumerate(&search, 0, search.current.size[vd__fft_axis_at(&search.current, 0)], VD__FFT_RADIX);
 }
 
@@ -13292,8 +13408,8 @@ static void vd__fft_propose_shapes(vd__fft_tuner *tuner) {
         vd__fft_choice c = vd__fft_choice_of(&s);
         if (vd__fft_count_similar(tuner, &c) >= (tuner->patient ? 6u : s.n < 1000 ? 2u : 3u)) continue;
         if (s.stages == 1) s.columns_out = s.columns_in;
-        if (s.columns_in || s.columns_out ? !vd__fft_choose_columns(&p->device, &s, count, 1)
-                                          : !vd__fft_choose_rows(&p->device, &s, count))
+        if (s.columns_in || s.columns_out              ? !vd__fft_choose_columns(&p->device, &s, count, 1)
+            : !vd__fft_is_timed_row(&p->device, &s) && !vd__fft_choose_rows(&p->device, &s, count))
             continue;
         c = vd__fft_choice_of(&s);
         vd__fft_add_choice(tuner, &c);

@@ -420,7 +420,7 @@ int main(int argc, char **argv) {
     sweep w;
     items list = all_sizes();
     unsigned part = 1, of = 1;
-    bool parted = argc > 1 && sscanf(argv[1], "%u/%u", &part, &of) == 2;
+    bool parted = argc > 1 && strchr(argv[1], '/') && sscanf(argv[1], "%u/%u", &part, &of) == 2;
     int names = argc - 1 - parted, left = 0;
     const char *seconds = getenv("BENCH_SECONDS");
     double start = bench_now(), limit = seconds ? atof(seconds) : 540;
