@@ -6641,6 +6641,9 @@ static void vd__dummy_info(const vd_device_info *desc, vd_device_info *out) {
         out->type = VD_DEVICE_DISCRETE;
         out->facts.forward_progress = true;
     }
+    if (!VD__HAS_IMAGES)
+        out->features &= ~(uint64_t)(VD_FEATURE_IMAGE | VD_FEATURE_IMAGE_FORMATS | VD_FEATURE_IMAGE_READ
+                                     | VD_FEATURE_IMAGE_WRITE);
     vd__dummy_facts(&out->facts);
     out->backend = VD_BACKEND_DUMMY;
     out->index = 0;
@@ -6674,7 +6677,7 @@ static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t d
     vd__dummy_info(driver->host->dummy, &dev->info);
     dev->sharing_mask = 1u << VD__SHARE_ADDRESS | 1u << VD__SHARE_HOST;
     dev->max_sized_subgroups = 32;
-    /* without `disable`, the features are exactly those of the description, also if one depends on a missing one */
+    /* desc.dummy may describe features without those that they depend on: only `disable` removes them */
     if (disable) dev->info.features = vd__features_without(dev->info.features, disable);
     dev->has_images = VD__HAS_IMAGES && (dev->info.features & VD_FEATURE_IMAGE);
     if (!(dev->info.features & VD_FEATURE_TIMESTAMP)) dev->info.timestamp_ns = dev->info.timestamp_bits = 0;

@@ -88,6 +88,7 @@ static int use_no_images(vd_context *context)
     kernel = vd_kernel_build(context, builder);
     failed = kernel.id != 0 || vd_error_result() != VD_ERROR_UNSUPPORTED || !strstr(vd_error_text(), "image");
     if (failed) printf("images are not left out: %s\n", vd_error_text());
+    failed |= (vd_device(context, 0)->features & VD_FEATURE_IMAGE) != 0;
     vc_free(builder);
     return failed;
 }
