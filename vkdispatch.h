@@ -16089,8 +16089,8 @@ static vd_result vd__external_check(const vd__device *dev, const char *name, con
                              "desc.external->handle is %lld, but it must not be negative", (long long)e->handle);
     if (e->offset > e->size || size > e->size - e->offset)
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
-                             "%llu bytes at offset %llu are past the end of the external memory (%llu bytes)",
-                             VD__U(size), VD__U(e->offset), VD__U(e->size));
+                             "the buffer needs %llu bytes at desc.external->offset %llu, but desc.external->size is "
+                             "%llu", VD__U(size), VD__U(e->offset), VD__U(e->size));
     if (!memcmp(e->uuid, dev->info.uuid, sizeof e->uuid)) return VD_OK;
     for (int i = 0; i < 16; i++) {
         snprintf(mine + 2 * i, 3, "%02x", dev->info.uuid[i]);
@@ -16149,7 +16149,7 @@ static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *
     if (!imports && !desc->exportable) return VD_OK;
     if (mask & (mask - 1))
         return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.%s is set, which needs exactly one "
-                             "device, but the device mask is 0x%x; set desc.devices",
+                             "device, but the device mask is 0x%x; set exactly one bit of desc.devices",
                              desc->address ? "address" : desc->external ? "external" : "exportable", (unsigned)mask);
     return imports ? vd__import_check(dev, desc, name, size) : vd__sharing_possible(dev, name, VD__SHARE_EXPORT);
 }
@@ -16632,8 +16632,8 @@ static vd_result vd__kernel_check_counts(const vd_kernel_desc *desc) {
                              "desc.args is NULL, but desc.arg_count is %d", desc->arg_count);
     if (desc->implicit_count < 0 || (desc->implicit_count && !desc->implicit))
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "desc.implicit_count is %d, but %s",
-                             desc->implicit_count, desc->implicit ? "it must not be negative"
-                                                                  : "desc.implicit is NULL");
+                             desc->implicit_count, desc->implicit_count < 0 ? "it must not be negative"
+                                                                            : "desc.implicit is NULL");
     if (desc->argument_bytes > VD_MAX_ARGUMENT_BYTES || desc->argument_bytes % 4)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
                              "desc.argument_bytes is %u, but must be a multiple of 4 and at most %d",
@@ -24074,9 +24074,11 @@ static vd_result vd__context_check_allocator(const vd_allocator *a) {
 
 /* Checks the fields of a desc that select devices. */
 static vd_result vd__context_check_devices(const vd_context_desc *desc) {
-    if (desc->device_count < 0 || desc->device_count > VD_MAX_DEVICES || (desc->device_count && !desc->devices))
-        return vd__fail(VD_ERROR_INVALID, "desc.device_count is %d%s, but must be 0 to %d", desc->device_count,
-                        desc->devices ? "" : " and desc.devices is NULL", VD_MAX_DEVICES);
+    if (desc->device_count < 0 || desc->device_count > VD_MAX_DEVICES)
+        return vd__fail(VD_ERROR_INVALID, "desc.device_count is %d, but must be 0 to %d", desc->device_count,
+                        VD_MAX_DEVICES);
+    if (desc->device_count && !desc->devices)
+        return vd__fail(VD_ERROR_INVALID, "desc.device_count is %d, but desc.devices is NULL", desc->device_count);
     if (desc->devices && !desc->device_count)
         return vd__fail(VD_ERROR_INVALID, "desc.devices is set, but desc.device_count is 0");
     if (desc->device_count && (desc->device || desc->device_name))
@@ -25978,7 +25980,7 @@ static vd_result vd__waits_resolve(vd_list *l, const vd_submit_desc *desc, uint6
     if (!desc || !desc->wait_count) return VD_OK;
     if (desc->wait_count < 0 || !desc->waits)
         return vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "desc.wait_count is %d, but %s", desc->wait_count,
-                             desc->waits ? "it must not be negative" : "desc.waits is NULL");
+                             desc->wait_count < 0 ? "it must not be negative" : "desc.waits is NULL");
     for (int i = 0; i < desc->wait_count; i++) {
         vd__queue *q;
         uint64_t value = desc->waits[i].value;

@@ -681,7 +681,8 @@ TEST_DEVICES(imported_memory_belongs_to_one_device) {
     d.shape[0] = 8;
     d.exportable = true;
     assert_true(vd_buffer_create(ctx, &d).id == 0);
-    check_text("vd_buffer_create", "'x': desc.exportable|needs exactly one device, but the device mask is 0x3");
+    check_text("vd_buffer_create", "'x': desc.exportable|needs exactly one device, but the device mask is 0x3; set "
+               "exactly one bit of desc.devices");
     tensor t;
     tensor_init(&t, data, 64);
     for (uint32_t i = 0; i < 64; i++) data[i] = i + 1;
@@ -832,8 +833,8 @@ TEST(bad_imports_are_refused) {
     if (shares >> VD__SHARE_HANDLE & 1u) {
         NO(d.external = &e, "desc.external belongs to another device (UUID eeee");
         memcpy(e.uuid, vd_device(f->ctx, 0)->uuid, sizeof e.uuid);
-        NO((e.offset = 4090, d.external = &e), "32 bytes at offset 4090 are past the end of the external memory (4096 "
-           "bytes)");
+        NO((e.offset = 4090, d.external = &e), "the buffer needs 32 bytes at desc.external->offset 4090, but "
+           "desc.external->size is 4096");
         NO((e.offset = 0, e.handle = -1, d.external = &e), "desc.external->handle is -1");
         NO((e.handle = 9999, d.external = &e), "external");
     } else NO(d.external = &e, "does not support importing memory by handle");

@@ -331,8 +331,9 @@ TEST(bad_devices_and_queues_are_refused) {
     uint32_t word = 0;
     check_desc(f, -1, NULL, 0, 0, VD_ERROR_INVALID, "vd_context_create: desc.queues is -1|0 to 4");
     check_desc(f, 5, NULL, 0, 0, VD_ERROR_INVALID, "vd_context_create: desc.queues is 5|0 to 4");
-    check_desc(f, 0, NULL, 2, 0, VD_ERROR_INVALID, "vd_context_create: desc.device_count is 2 and desc.devices is "
+    check_desc(f, 0, NULL, 2, 0, VD_ERROR_INVALID, "vd_context_create: desc.device_count is 2, but desc.devices is "
                "NULL");
+    check_desc(f, 0, NULL, 17, 0, VD_ERROR_INVALID, "vd_context_create: desc.device_count is 17, but must be 0 to 16");
     check_desc(f, 0, good, 17, 0, VD_ERROR_INVALID, "vd_context_create: desc.device_count is 17, but must be 0 to "
                "16");
     check_desc(f, 0, good, 2, 1, VD_ERROR_INVALID, "vd_context_create|desc.device_count is 2, but desc.device or desc.device_name is set too");

@@ -366,7 +366,7 @@ static void external_memory(void **state) {
     CHECK_TEXT("desc.external belongs to another device (UUID 40404041");
     e.uuid[3] ^= 1;
     assert_true(external_buffer(ctx, &e, COUNT, &t).id == 0);
-    CHECK_TEXT("16384 bytes at offset 1024 are past the end of the external memory (16384 bytes)");
+    CHECK_TEXT("the buffer needs 16384 bytes at desc.external->offset 1024, but desc.external->size is 16384");
     close((int)e.handle);
     assert_true(external_buffer(ctx, &e, 100, &t).id == 0);
     CHECK_TEXT("which is not an open handle");

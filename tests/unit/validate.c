@@ -235,6 +235,8 @@ static void kernel_descs(void **state) {
     d.argument_bytes = 1028;
     REFUSED(vd_kernel_create(validate_ctx, &d), "desc.argument_bytes is 1028");
     d.argument_bytes = 16;
+    d.implicit_count = -1;
+    REFUSED(vd_kernel_create(validate_ctx, &d), "desc.implicit_count is -1, but it must not be negative");
     d.implicit = &hidden;
     d.implicit_count = 1;
     REFUSED(vd_kernel_create(validate_ctx, &d), "desc.implicit[0].kind is ");
@@ -299,6 +301,8 @@ static void events(void **state) {
     INVALID(vd_wait(validate_ctx, e, 0), "queue 2");
     d.waits = NULL;
     INVALID(vd_submit(vd_immediate(validate_ctx, 0, 0), &d, NULL), "desc.wait_count is 1, but desc.waits is NULL");
+    d.wait_count = -1;
+    INVALID(vd_submit(vd_immediate(validate_ctx, 0, 0), &d, NULL), "desc.wait_count is -1, but it must not be negative");
     vd_context_destroy(other);
 }
 
