@@ -205,25 +205,27 @@
        * vd_list_watch, and therefore the first vd_convolve_set_filter of a plan.
        vd_write copies the data into memory of the graph. Kernels may print.
        Scheduling. Commands that conflict execute in the order of recording: two commands conflict if they access
-       common bytes and at least one writes them. Other commands may be reordered and may overlap. There is one barrier
-       for each conflict of the longest chain of conflicts, which is the minimum. vd_graph_query returns the number, and
-       vd_graph_barrier_query returns two conflicting commands for each barrier. With respect to other work, a graph is
-       ordered like a list: see "Ordering".
+       common bytes and at least one writes them. For images, see "Images". Other commands may be reordered and may
+       overlap. Between its commands, a graph has the fewest barriers possible: the number of conflicts in the longest
+       chain of conflicts. Layout changes of images may add one barrier at the start and one at the end. vd_graph_query
+       returns the number of barriers between commands, and vd_graph_barrier_query returns two conflicting commands for
+       each of them. With respect to other work, a graph is ordered like a list: see "Ordering".
        Slots. An argument that changes between submissions is a slot. A slot has a name, a type, and an initial value:
        * values: pass vd_slot("dt", vd_f32(0.01f)) as an argument of vd_dispatch. Arguments with the same name share one
          slot, and must have the same type and initial value;
        * buffers: use vd_slot_buffer, or pass vd_slot("x", vd_b(x)) as an argument. A new buffer must have the type and
-         shape of the initial one, and at least its alignment, of which at most 256 bytes count. Views are allowed, so a
-         slot can select a part of a buffer;
+         shape of the initial one, and at least its alignment (at most 256 bytes are required). Views are allowed, so
+         a slot can select a part of a buffer;
        * images: use vd_slot_image, or pass vd_slot("y", vd_i(y)) or vd_slot("y", vd_sampled(y, &sampler)). A new image
-         or view must have the format, dimension, usage, extent, levels and layers of the initial one; both are in
-         heaps, or neither is. The sampler is part of the slot: vd_graph_set with vd_i(y) selects the default sampler;
+         or view must have the format, dimension, usage, extent, levels and layers of the initial one. The whole images
+         that contain them must have equal numbers of layers, and both must be in heaps, or neither. The sampler is part
+         of the slot: vd_graph_set with vd_i(y) selects the default sampler;
        * samplers that are arguments of their own: pass vd_slot("s", vd_s(sampler));
-       * numbers of threads along axis 0: set vd_dispatch_desc.threads_slot. A kernel that reads the number of threads
-         as an argument can use the same slot.
+       * numbers of threads: set vd_dispatch_desc.threads_slot. The type is u32 with threads along axis 0 only, and
+         otherwise u32x3. A kernel that reads the number of threads as an argument can use the same slot.
        vd_graph_set changes a slot for all later submissions, vd_graph_submit_desc.values for one. Submissions in flight
-       keep their values. A submission fails if buffers or images of a command overlap, of which a slot contains at
-       least one and the command writes at least one, unless the kernel's argument has may_alias.
+       keep their values. A submission fails if two buffers or images of a command overlap, at least one of them is in a
+       slot, and the command writes one of them, unless either argument has may_alias.
        Instances. With vd_graph_submit_desc.instances = n, one submission executes the graph n times in sequence, with a
        barrier between two instances. A value slot can have one value for each instance: see vd_graph_value.count.
        Transient buffers. A buffer of vd_graph_buffer exists only in the graph. Transient buffers that are not in use at
@@ -233,10 +235,11 @@
        one. Samplers that are not in slots may be destroyed. Plans of vkdispatch_fft.h own kernels and buffers: destroy
        them after the last submission.
        Cost. vd_graph_end records the commands for the driver. A submission records them again if its buffers, images,
-       samplers, numbers of threads and number of instances do not match one of the last four recordings. Otherwise it
-       allocates no host memory, and only updates the values that have changed: Vulkan copies them into the argument
-       blocks before the graph starts; CUDA updates the nodes of a driver graph, then launches it; the other backends
-       execute the commands one by one, and so does CUDA if there are indirect dispatches or transfers of images.
+       samplers, numbers of threads and number of instances do not match one of the last four recordings, or if the
+       graph has scopes and all matching recordings are in flight (up to 16 recordings). Otherwise it allocates no host
+       memory, and only updates the values that have changed: Vulkan copies them into the argument blocks before the
+       graph starts; CUDA updates the nodes of a driver graph, then launches it; the other backends execute the commands
+       one by one, and so does CUDA if there are indirect dispatches, transfers of images, or scopes.
 
    Ordering
        One queue. Commands execute as if each began after the previous one had ended. The library tracks which byte
@@ -561,13 +564,17 @@
          the components, and the format of a storage image must match the kernel. vd_image_view makes levels and layers
          usable as an image, for example one level of a mip chain as a storage image: a kernel stores to the first level
          of its argument only.
-       * Transfers. vd_image_upload and vd_image_download transfer boxes from and to host memory with any row and slice
-         pitch, the other commands in a list between images and buffers. vd_generate_mips fills a mip chain.
-       * Ordering. Commands conflict if they access a common layer of a common level and one of them writes. Layouts are
-         changed where commands need it, together with a barrier, and every image is in the same layout at the beginning
-         and the end of each submission: VK_IMAGE_LAYOUT_GENERAL with VD_IMAGE_STORAGE, otherwise
-         VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL. Images that are only sampled should be created so, with
-         VD_IMAGE_SAMPLED alone.
+       * Transfers. vd_image_upload and vd_image_download transfer boxes from and to host memory with a row and slice
+         pitch. Commands of lists copy between images and buffers, copy and blit between images, and clear images.
+         vd_generate_mips fills a mip chain.
+       * Ordering. Commands conflict if they access a common layer of a common level, and one of them writes or they
+         need different layouts: copying from an image and sampling it conflict. A view of several levels accesses all
+         subresources from its first to its last one, in the order of levels, then layers. Images in heaps also
+         conflict by bytes: see "Heaps".
+         Layouts are changed where commands need it, together with a barrier. On vulkan, each image has one layout at
+         the beginning and end of every submission: VK_IMAGE_LAYOUT_GENERAL with VD_IMAGE_STORAGE, otherwise
+         VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL. Create images that are only sampled with usage VD_IMAGE_SAMPLED: the
+         default adds VD_IMAGE_STORAGE if the format supports it.
        * Whatever a backend lacks fails with VD_ERROR_UNSUPPORTED:
 
        capability            vulkan            cuda                         opencl
@@ -575,14 +582,17 @@
        arguments of kernels  bindings          handles of 8 bytes in the    parameters
                                                argument block
        formats               the device's      not BGRA8, ETC2, ASTC;       no packed and block formats
-                                               no packed ones
+                                               no packed ones; BC since
+                                               CUDA 11.5
        blits, generated      with a queue for  no                           no
        mip chains            graphics
-       depth formats         like blits        sampled, without comparison  sampled, without comparison
+       depth formats         with a queue for  sampled, without comparison  sampled, without comparison
+                             graphics
        views                 any               levels, with the dimension   as on cuda
                                                and all layers of the image;
                                                one or all of block formats
-       levels in kernels     all               all                          the first of a sampled image
+       levels of a sampled   all               all                          the first
+       image
        cubes in kernels      yes               yes                          no
        samplers              any               one filter for min and mag,  as on cuda; one address mode along
                                                no comparison                the axes of an image, a transparent
@@ -595,12 +605,14 @@
          storage image as a surface object of its first level: fields of 8 bytes, with vd_arg_info.location as their
          offset and vd_arg_info.size 8. A surface stores the bytes of texels: vkdispatch_codegen.h generates the
          conversion, and hand-written code has to make it.
-       * On vulkan, blits, mip chains and depth formats need vd_context_desc.graphics. The border of integer formats is
-         undefined, except VD_BORDER_TRANSPARENT. The missing fourth component of a sampled texel is 0 on cuda, 1 on
-         vulkan and opencl. PoCL 3.1 reads 0 for integers with one component. It also multiplies the layer of a sampled
-         1-D or 2-D array by the number of layers.
-       * The dummy backend makes transfers. Its blits copy the nearest texel without conversion, and it has no packed
-         formats.
+       * On vulkan, blits, vd_generate_mips and depth formats need a queue family with graphics, which
+         vd_context_desc.graphics requests. The border of integer formats is undefined there, except
+         VD_BORDER_TRANSPARENT.
+       * The missing fourth component of a sampled texel is 0 on cuda, 1 on vulkan and opencl. PoCL 3.1 reads 0 as the
+         fourth component of integer formats with one component. It also multiplies the layer of a sampled 1-D or 2-D
+         array by the number of layers.
+       * The dummy backend makes transfers. Its blits copy the nearest texel without conversion. It has no packed, ETC2
+         or ASTC formats.
 
    Windows
        A swapchain shows images in a window that another library has opened:
@@ -3864,7 +3876,8 @@ struct vd__device {
     bool has_images;      /* the operations on images and samplers work */
     bool image_handles;   /* kernels get images as handles of 8 bytes in the argument block (image_handle) */
     bool one_address_mode; /* a sampler has the same address mode along all axes of an image */
-    uint32_t max_sized_subgroups; /* subgroups of a work-group if a kernel requires their size; 0: it cannot */
+    uint32_t max_sized_subgroups; /* maximum number of subgroups of a work-group, for kernels with a required subgroup
+                                     size; 0: not supported */
     bool always_by_address; /* kernels access buffers by address even if VD_FEATURE_ADDRESS is disabled */
     void *native;
 };
@@ -4219,7 +4232,7 @@ struct vd_list {
     struct vd__graph *graph;   /* the list records this graph; NULL: it records for submission */
     vd__surface *surface;      /* of the next submission, see vd__submission */
     vd__list_use *uses;        /* each object once; none in an open batch */
-    uint32_t *use_table;       /* hash table with 2 * use_capacity slots: 1 + index in uses; 0: empty */
+    uint32_t *use_table;       /* hash table with 2 * use_capacity entries: 1 + index in uses; 0: empty */
     uint32_t use_count, use_capacity; /* the capacity is a power of two */
     vd__staging *staging[VD__MEMORY_USAGES]; /* being filled */
     vd__ticket *tickets;       /* added under the context's lock, removed under the queue's; vd_read_end holds both */
@@ -4485,18 +4498,18 @@ static uint32_t vd__list_use_hash(const vd__slot *object) {
     return (uint32_t)((uint64_t)(uintptr_t)object * 0x9E3779B97F4A7C15u >> 32);
 }
 
-/* Returns the slot of the list's hash table for an object: it holds 1 + the index of its use, or it is empty. Linear
+/* Returns the entry of the list's hash table for an object: it holds 1 + the index of its use, or it is empty. Linear
    probing; the table is at most half full. */
-static uint32_t *vd__list_use_slot(const vd_list *l, const vd__slot *object) {
+static uint32_t *vd__list_use_entry(const vd_list *l, const vd__slot *object) {
     uint32_t mask = 2 * l->use_capacity - 1;
-    uint32_t slot = vd__list_use_hash(object) & mask;
-    while (l->use_table[slot] && l->uses[l->use_table[slot] - 1].object != object) slot = (slot + 1) & mask;
-    return &l->use_table[slot];
+    uint32_t entry = vd__list_use_hash(object) & mask;
+    while (l->use_table[entry] && l->uses[l->use_table[entry] - 1].object != object) entry = (entry + 1) & mask;
+    return &l->use_table[entry];
 }
 
 /* Returns the index in the list's uses of an object that the list has pinned. */
 static uint32_t vd__list_use_of(const vd_list *l, const vd__slot *object) {
-    return l->immediate ? 0 : *vd__list_use_slot(l, object) - 1;
+    return l->immediate ? 0 : *vd__list_use_entry(l, object) - 1;
 }
 
 /* Doubles the capacity of a list's uses. Returns false if memory runs out. */
@@ -4513,30 +4526,31 @@ static VD__COLD bool vd__list_uses_grow(vd_list *l) {
     l->uses = uses;
     l->use_table = table;
     l->use_capacity = capacity;
-    for (uint32_t i = 0; i < l->use_count; i++) *vd__list_use_slot(l, uses[i].object) = i + 1;
+    for (uint32_t i = 0; i < l->use_count; i++) *vd__list_use_entry(l, uses[i].object) = i + 1;
     return true;
 }
 
 /* Slow path of vd__list_pin: the object is new in the list, or another list used it last. */
 static VD__NOINLINE vd_result vd__list_pin_slow(vd_list *l, vd__slot *object, uint64_t id, uint32_t *use) {
     if (l->use_count == l->use_capacity && !vd__list_uses_grow(l)) return vd__fail_memory(NULL, NULL, 0);
-    uint32_t *slot = vd__list_use_slot(l, object);
-    if (!*slot) {
+    uint32_t *entry = vd__list_use_entry(l, object);
+    if (!*entry) {
         if (!vd__slot_pin(object, id)) {
             vd__slot_unpin(l->ctx, object);
             return vd__fail(VD_ERROR_INVALID, "another thread destroyed an object during the call");
         }
         l->uses[l->use_count].object = object;
         l->uses[l->use_count].written = l->uses[l->use_count].used = false;
-        *slot = ++l->use_count;
+        *entry = ++l->use_count;
     }
-    *use = *slot - 1;
+    *use = *entry - 1;
     vd__atomic_store32(&object->use_hint, *use);
     return VD_OK;
 }
 
 /* Pins an object that has just been found by this id until the list is submitted or discarded, and sets *use to its
-   index in the list's uses. Each object is pinned once per list. Does nothing in an open batch. */
+   index in the list's uses. Each object is pinned once per list. In an open batch it pins nothing, and *use is
+   undefined. */
 static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, uint32_t *use) {
     uint32_t hint = vd__atomic_load32(&object->use_hint);
     *use = hint;
@@ -4872,7 +4886,7 @@ static void vd__split_size(const uint32_t whole[3], const uint32_t limit[3], con
     for (int i = 0; i < 3; i++) groups[i] = whole[i] - base[i] < limit[i] ? whole[i] - base[i] : limit[i];
 }
 
-/* Sets `base` to the first work-group of the launch after one of this size. Returns false after the last one. */
+/* Advances `base` past a launch of `groups` work-groups. Returns false after the last launch. */
 static bool vd__split_next(const uint32_t whole[3], const uint32_t groups[3], uint32_t base[3]) {
     for (int i = 0; i < 3; i++) {
         base[i] += groups[i];
@@ -8706,7 +8720,7 @@ static void vd__vk_memory_destroy(vd__device *dev, vd__memory *m) {
 typedef struct vd__vk_kernel {
     VkPipeline pipeline;
     VkPipelineLayout layout;
-    VkDescriptorSetLayout set_layout; /* VK_NULL_HANDLE: no bindings */
+    VkDescriptorSetLayout set_layout; /* owned by the device; VK_NULL_HANDLE: no bindings */
     uint32_t set_index;        /* index of set_layout in the device's layouts */
     uint32_t binding_count;    /* number of bindings, without the argument block */
     uint32_t first_binding;
@@ -8715,7 +8729,7 @@ typedef struct vd__vk_kernel {
     uint32_t uniform;          /* 1 + binding of the argument block; 0: push constants or no arguments */
     uint32_t push_bytes;
     vd_kernel_desc *desc;      /* with arguments: a copy for vd__vk_kernel_variant */
-    struct vd__vk_kernel *variants[2]; /* the same kernel with a uniform buffer, without and with a loop over
+    struct vd__vk_kernel *variants[2]; /* the same kernel with a uniform buffer: [0] without, [1] with a loop over
                                           work-groups; NULL until a launch needs it; guarded by the device's lock */
 } vd__vk_kernel;
 
@@ -9232,6 +9246,8 @@ static vd_kernel_desc *vd__vk_desc_copy(const vd_allocator *allocator, const vd_
     return copy;
 }
 
+/* Frees a kernel, its variants and their driver objects. The descriptor set layout remains in the device's layouts.
+   kernel may be NULL. */
 static void vd__vk_kernel_free(vd__device *dev, vd__vk_kernel *kernel) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     if (!kernel) return;
@@ -9498,7 +9514,8 @@ typedef struct vd__vk_set_cache {
     uint32_t set_capacity, key_capacity;
 } vd__vk_set_cache;
 
-/* A buffer from which a recording allocates the argument blocks that are too large for push constants. */
+/* A mapped buffer of VD__VK_CHUNK_BYTES for argument blocks that are not passed as push constants, or for the data of
+   the probe. */
 typedef struct vd__vk_chunk {
     vd__block block;
     vd__memory memory;
@@ -10906,7 +10923,7 @@ static vd_result vd__vk_probe_record(vd__device *dev, vd__commands *c, const vd_
 }
 
 /* Runs the kernel on the memory of the chunk. Sets *waited to the result of waiting for it; leaves it unchanged if
-   there was nothing to wait for. */
+   nothing was submitted. */
 static vd_result vd__vk_probe_run(vd__device *dev, const vd__kernel_code *code, vd__vk_chunk *chunk,
                                   vd_result *waited) {
     vd__commands c;
@@ -12752,7 +12769,7 @@ static vd_result vd__cu_graph_build(vd__device *dev, vd__cu_graph *g, const vd__
         case VD__TAPE_COPY: r = vd__cu_add_copy(dev, g, (const vd__tape_copy *)command); break;
         case VD__TAPE_FILL: r = vd__cu_add_fill(dev, g, (const vd__tape_fill *)command); break;
         case VD__TAPE_BARRIER: r = vd__cu_add_barrier(dev, g); break;
-        default: return VD_OK; /* an indirect launch, whose size the host reads, or a transfer of an image: played */
+        default: return VD_OK; /* VD__TAPE_INDIRECT, _IMAGE and _TIMESTAMP: the host plays the tape instead */
         }
     }
     result = r ? 0 : d->api->cuGraphInstantiateWithFlags(&g->executable, g->graph, 0);
@@ -15615,8 +15632,9 @@ static void vd__flow_access(vd__flow *f, uint32_t id, uint32_t access) {
     if (access & VD_WRITE) f->written |= vd__flow_targets(f, id);
 }
 
-/* OpAccessChain into the push constants: a value that is loaded through its result is the address of that member's
-   buffer. */
+/* OpAccessChain into the push constants: adds the buffers to which a pointer that is loaded through the result may
+   point. These are the member's buffer; all buffers if the index is not constant or not that of an argument, or if the
+   member is VD_BYTES; none for other values. */
 static void vd__flow_push_member(vd__flow *f, const uint32_t *w) {
     uint32_t member = 0;
     bool known = w[0] >> 16 > 4 && vd__spirv_constant(f->s->m, w[4], &member);
@@ -17915,7 +17933,7 @@ static void vd__storage_map(vd__context_device *dev, vd_memory usage, vd__storag
     if (dev->disable & VD_FEATURE_COHERENT) block->coherent = false;
 }
 
-/* Allocates and binds the memory that a driver buffer or image needs. */
+/* Allocates and binds the memory that a driver buffer or image needs. On failure it destroys the driver object. */
 static vd_result vd__storage_allocate(vd__context_device *dev, vd_memory usage, const vd__memory_requirements *need,
                                       bool dedicated, vd__storage *out) {
     const vd__backend *backend = dev->ctx->driver.backend;
@@ -17994,7 +18012,7 @@ static vd_result vd__place_check(const vd__context_device *dev, const vd__place 
                     "VD_MEMORY_DEVICE suits most images", name);
 }
 
-/* Binds an image to its place in a heap. */
+/* Binds an image to its place in a heap. On failure it destroys the driver object. */
 static vd_result vd__storage_place(vd__context_device *dev, const vd__place *place,
                                    const vd__memory_requirements *need, vd__storage *out) {
     const vd__backend *backend = dev->ctx->driver.backend;
@@ -26054,8 +26072,8 @@ VD__HOT VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc
     return vd__list_end_call(list, "vd_dispatch", r);
 }
 
-/* Slow path of vd_run_args: the context is NULL, lost, being destroyed or in debug mode. The callback scope has the
-   failure logged as one of vd_run instead of vd_dispatch. */
+/* Slow path of vd_run_args: the context is NULL, lost, being destroyed or in debug mode, or an exclusive callback is
+   running, on any thread. The scope makes debug mode log the failure under vd_run instead of vd_dispatch. */
 static VD__COLD vd_result vd__run_checked(vd_context *ctx, const vd_dispatch_desc *desc) {
     vd_callback_scope scope;
     vd_result r = vd__context_check(ctx, vd__run_call);
