@@ -13778,12 +13778,14 @@ static void vc__push_path(vc_kernel *k, vc_ref *r, vc_type array, vc_type elemen
 static bool vc__fail_element(vc_kernel *k, const char *call, const vc_ref *r, int64_t i) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (r->inside & VC__INSIDE_ELEMENT)
-        vc__fail_call(k, call, "element %lld is out of range for %s", (long long)i, vc__type_text(k, r->type).text);
+        vc__fail_call(k, call, "element %lld of %s in %s '%s' is out of range", (long long)i,
+                      vc__type_text(k, r->type).text, vc__object_kind(o->op), vc__object_name(o));
     else if (o->count)
         vc__fail_call(k, call, "element %lld is out of range: %s '%s' has %u elements", (long long)i,
                       vc__object_kind(o->op), vc__object_name(o), o->count);
-    else vc__fail_call(k, call, "element %lld is out of range for %s '%s'",
-                       (long long)i, vc__object_kind(o->op), vc__object_name(o));
+    else /* a buffer, whose length is unknown */
+        vc__fail_call(k, call, "element %lld of %s '%s' is negative", (long long)i, vc__object_kind(o->op),
+                      vc__object_name(o));
     return false;
 }
 
@@ -13851,8 +13853,10 @@ VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
         return vc__no_ref();
     const vc__user_type *user_type = vc__user_type_of(k, ref.type);
     if (vc__is_type(ref.type) || (user_type && user_type->element != VC_NONE))
-        vc__fail_call(k, "vc_field", "member %u is out of range: %s has no members%s",
-                      member, vc__type_text(k, ref.type).text, user_type ? "; use vc_at for elements" : "");
+        vc__fail_call(k, "vc_field", "the ref points to %s, which has no members%s", vc__type_text(k, ref.type).text,
+                      user_type                      ? "; use vc_at for elements"
+                      : vc__components(ref.type) > 1 ? "; load it and use vc_component"
+                                                     : "");
     else if (member >= vc__direct_part_count(k, ref.type)) vc__fail_part(k, "vc_field", ref.type, member);
     if (k->failed) return vc__no_ref();
     vc__field f = vc__direct_part(k, ref.type, member);
@@ -14105,14 +14109,19 @@ static void vc__check_desc(vc_kernel *k) {
         k->desc.machine.spirv_version = 0;
     }
     const char *check = getenv("VKDISPATCH_CHECK_KERNELS");
-    if (check && *check ? strcmp(check, "1") == 0 : k->desc.machine.debug) k->desc.checked = true;
-    else if (check && *check && strcmp(check, "0") != 0)
+    if (!check || !*check) k->desc.checked |= k->desc.machine.debug;
+    else if (strcmp(check, "1") == 0) k->desc.checked = true;
+    else if (strcmp(check, "0") != 0)
         vc__fail(k, "kernel '%s': the environment variable VKDISPATCH_CHECK_KERNELS is '%.40s', but must be 0 or 1",
                  vc__name(k), check);
-    if (k->desc.buffers == VC_BUFFERS_ADDRESS && k->desc.machine.missing_features & VC__ADDRESS_FEATURES)
-        vc__fail_machine(
-            k, "kernel '%s': buffers is VC_BUFFERS_ADDRESS, which the device does not support (VC_FEATURE_ADDRESS)",
-            vc__name(k));
+    uint64_t missing = k->desc.machine.missing_features & VC__ADDRESS_FEATURES;
+    if (k->desc.buffers == VC_BUFFERS_ADDRESS && missing)
+        vc__fail_machine(k,
+                         "kernel '%s': buffers is VC_BUFFERS_ADDRESS, which requires VC_FEATURE_ADDRESS and "
+                         "VC_FEATURE_I64; the device lacks %s",
+                         vc__name(k), missing == VC_FEATURE_ADDRESS ? "VC_FEATURE_ADDRESS"
+                                      : missing == VC_FEATURE_I64   ? "VC_FEATURE_I64"
+                                                                    : "both");
 }
 
 /* Defined in room `derived`, because they use the output buffer. */
@@ -15216,7 +15225,8 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
         return VC__FAIL_VALUE(k, call, "operand 1%s is %s, which cannot be converted to %s: %s",
                               vc__label_of(k, &o).text, vc_type_name(o.type), vc__type_text(k, type).text,
                               !vc__is_type(type)  ? "the result must be a scalar or vector type"
-                              : op == VC__OP_CAST ? "the number of components must be the same"
+                              : op == VC__OP_CAST ? "the number of components must be the same, unless the operand is "
+                                                    "a scalar"
                                                   : "the size and number of components must be the same, and neither "
                                                     "type may be bool");
     uint32_t n = o.node;
@@ -16176,7 +16186,8 @@ VC_API int vc_block_end(vc_kernel *k) {
     vc__block *b = &k->block[k->open_block];
     if (b->parent == VC__NIL) return VC__FAIL_FALSE(k, "vc_block_end", "no block is open");
     if (b->op == VC__OP_LOOP && !(b->flags & VC__BLOCK_EXIT))
-        return VC__FAIL_FALSE(k, "VC_LOOP", "the loop has no vc_break_if or vc_return_if, so it never terminates");
+        return VC__FAIL_FALSE(k, "VC_LOOP",
+                              "the loop has no vc_break_if, vc_break_outer_if or vc_return_if, so it never terminates");
     uint32_t closed = k->open_block;
     b->close = k->closed_to = k->anchor_count;
     if (b->open < k->closed_from) k->closed_from = b->open;
@@ -16910,7 +16921,7 @@ VC_API vc_val vc_cast_sat(vc_type type, vc_val v) {
         return vc__fn_fail(
             &f, "operand 1 is %s, which cannot be converted to %s: %s", vc_type_name(f.type),
             vc__type_text(f.k, type).text,
-            vc__is_type(type) ? "the number of components must be the same"
+            vc__is_type(type) ? "the number of components must be the same, unless the operand is a scalar"
                               : "the result must be a scalar or vector type");
     v = f.v[0];
     if (!integers) return vc__fn_end(&f, vc_cast(type, v));
@@ -17290,19 +17301,20 @@ static void vc__printf_put(vc__printf_state *p, char c) {
     p->text[p->length] = 0;
 }
 
-/* Reads a width or precision of at most VC__MAX_FIELD and copies its digits. Returns false after an error. */
-static bool vc__printf_number(vc__printf_state *p, const char *conversion, const char *what) {
+/* Reads a width or precision of at most VC__MAX_FIELD and copies its digits. Returns false after an error. start: the
+   '%' of the conversion. */
+static bool vc__printf_number(vc__printf_state *p, const char *start, const char *what) {
     uint32_t number = 0;
     if (*p->rest == '*')
-        return VC__FAIL_FALSE(p->k, "vc_printf", "'%.8s': the %s is '*', but must be a number",
-                              conversion, what);
+        return VC__FAIL_FALSE(p->k, "vc_printf", "'%.*s': the %s is '*', but must be a number",
+                              (int)(p->rest + 1 - start), start, what);
     for (; *p->rest >= '0' && *p->rest <= '9' && number <= VC__MAX_FIELD; p->rest++) {
         number = number * 10 + (uint32_t)(*p->rest - '0');
         vc__printf_put(p, *p->rest);
     }
     if (number > VC__MAX_FIELD)
-        vc__fail_call(p->k, "vc_printf", "'%.8s': the %s exceeds the limit of %d",
-                      conversion, what, (int)VC__MAX_FIELD);
+        vc__fail_call(p->k, "vc_printf", "'%.*s': the %s exceeds the limit of %d", (int)(p->rest - start), start, what,
+                      (int)VC__MAX_FIELD);
     return number <= VC__MAX_FIELD;
 }
 

@@ -359,7 +359,7 @@ static const struct mistake { const char *name; void (*make)(rig *r); const char
     M(member_out_of_range, "part 1 is out of range: struct body has 1 parts"),
     M(barrier_for_some, "called inside VC_EACH, which some invocations skip"),
     M(value_after_its_block, "was created in a block that is already closed; pass it out of the block in a vc_var"),
-    M(endless_loop, "no vc_break_if or vc_return_if, so it never terminates"),
+    M(endless_loop, "no vc_break_if, vc_break_outer_if or vc_return_if, so it never terminates"),
     M(break_of_c, "was not closed: C code left it"),
     M(break_outside, "vc_break_if in kernel 'mine': called outside of a loop"),
     M(else_alone, "must directly follow the block of a VC_IF"),

@@ -60,6 +60,7 @@ static void offset_of_nothing(composite_rig *r) { vc_offset_of(r->k, 5000, 0); }
 static void field_beyond(composite_rig *r) { vc_field(vc_at(r->boxes, r->i), 2); }
 static void field_of_array(composite_rig *r) { vc_field(vc_field(vc_at(r->boxes, r->i), 0), 0); }
 static void field_of_number(composite_rig *r) { vc_field(r->f, 0); }
+static void field_of_vector(composite_rig *r) { vc_field(vc_field(vc_field(vc_at(r->boxes, r->i), 1), 0), 0); }
 static void element_beyond(composite_rig *r) { vc_at(vc_field(vc_at(r->boxes, r->i), 0), vc_u32(4)); }
 static void element_below(composite_rig *r) { vc_at(vc_field(vc_at(r->boxes, r->i), 0), vc_i32(-1)); }
 static void element_of_struct(composite_rig *r) { vc_at(vc_at(r->boxes, r->i), vc_u32(1)); }
@@ -325,10 +326,11 @@ static const struct { void (*run)(composite_rig *r); const char *name, *text; } 
     BAD(offset_of_part, "vc_offset_of in kernel 'k': part 2 is out of range: struct pair has 2 parts"),
     BAD(offset_of_nothing, "vc_offset_of in kernel 'k': type is 5000, which is not a type of this kernel"),
     BAD(field_beyond, "vc_field in kernel 'k': part 2 is out of range: struct box has 2 parts"),
-    BAD(field_of_array, "vc_field in kernel 'k': member 0 is out of range: struct pair[4] has no members; use vc_at for elements"),
-    BAD(field_of_number, "vc_field in kernel 'k': member 0 is out of range: f32 has no members"),
-    BAD(element_beyond, "vc_at in kernel 'k': element 4 is out of range for struct pair[4]"),
-    BAD(element_below, "vc_at in kernel 'k': element -1 is out of range for struct pair[4]"),
+    BAD(field_of_array, "vc_field in kernel 'k': the ref points to struct pair[4], which has no members; use vc_at for elements"),
+    BAD(field_of_number, "vc_field in kernel 'k': the ref points to f32, which has no members"),
+    BAD(field_of_vector, "vc_field in kernel 'k': the ref points to f64x2, which has no members; load it and use vc_component"),
+    BAD(element_beyond, "vc_at in kernel 'k': element 4 of struct pair[4] in buffer 'boxes' is out of range"),
+    BAD(element_below, "vc_at in kernel 'k': element -1 of struct pair[4] in buffer 'boxes' is out of range"),
     BAD(element_of_struct, "vc_at in kernel 'k': the ref points to a single struct box, which has no elements; use vc_field for members"),
     BAD(element_of_variable, "vc_at in kernel 'k': variable 'v' has no elements; use vc_get and vc_set"),
     BAD(shared_beyond, "vc_at in kernel 'k': element 4 is out of range: shared array 'tile' has 4 elements"),

@@ -194,7 +194,7 @@ static void dot_instructions(void **state) {
 static void wrong_words(void **state) {
     (void)state;
     FAILS(vc_cast_sat(VC_F32X2, r.f3), "vc_cast_sat in kernel 'kernel': operand 1 is f32x3, which cannot be converted to f32x2: the number of components must "
-                                       "be the same");
+                                       "be the same, unless the operand is a scalar");
     FAILS(vc_pack_half2(r.f3), "vc_pack_half2 in kernel 'kernel': operand 1 'f3' is f32x3, but must be f32x2");
     FAILS(vc_unpack_half2(r.i), "vc_unpack_half2 in kernel 'kernel': operand 1 'i' is i16, but must be u32");
     FAILS(vc_round_f16(r.d), "vc_round_f16 in kernel 'kernel': operand 1 is f64, but must be f32");

@@ -70,10 +70,10 @@ static void conversions_are_those_of_c(void **state) {
     BAD(vc_printf(r.k, "%-08n", r.u), FORMAT "'%-08n' is not a supported conversion; use d i u x X o c f F e E g G a A or %%");
     BAD(vc_printf(r.k, "100%", r.u), FORMAT "'%' is not a supported conversion; use d i u x X o c f F e E g G a A or %%");
     BAD(vc_printf(r.k, "%Lf", r.f), FORMAT "'%L' is not a supported conversion; use d i u x X o c f F e E g G a A or %%");
-    BAD(vc_printf(r.k, "%*u", r.u, r.u), FORMAT "'%*u': the width is '*', but must be a number");
-    BAD(vc_printf(r.k, "%.*f", r.u, r.f), FORMAT "'%.*f': the precision is '*', but must be a number");
-    BAD(vc_printf(r.k, "%256u", r.u), FORMAT "'%256u': the width exceeds the limit of 255");
-    BAD(vc_printf(r.k, "%.99999999999f", r.f), FORMAT "'%.999999': the precision exceeds the limit of 255");
+    BAD(vc_printf(r.k, "%*u", r.u, r.u), FORMAT "'%*': the width is '*', but must be a number");
+    BAD(vc_printf(r.k, "%.*f", r.u, r.f), FORMAT "'%.*': the precision is '*', but must be a number");
+    BAD(vc_printf(r.k, "%256u", r.u), FORMAT "'%256': the width exceeds the limit of 255");
+    BAD(vc_printf(r.k, "%.99999999999f", r.f), FORMAT "'%.999': the precision exceeds the limit of 255");
     BAD(vc_printf(r.k, "%#u", r.u), FORMAT "'%u' does not support the flag '#'");
     BAD(vc_printf(r.k, "%+x", r.u), FORMAT "'%x' does not support the flag '+'");
     BAD(vc_printf(r.k, "%04c", r.u), FORMAT "'%c' does not support the flag '0'");
