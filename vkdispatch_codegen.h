@@ -2999,6 +2999,10 @@ static const vc__op_texts vc__op_text[] = { VC__OPS(VC__OP_TEXT) };
 enum { VC__LANES_ALL = 0, VC__LANES_UP_TO = 1, VC__LANES_BELOW = 2, VC__LANES_CLUSTER = 3 };
 
 static inline bool vc__is_shift(uint32_t op) { return op >= VC__OP_SHL && op <= VC__OP_ROTL; }
+/* Whether the operation is a subgroup reduction or scan. */
+static inline bool vc__is_subgroup_combine(uint32_t op) {
+    return op >= VC__OP_SUBGROUP_ADD && op <= VC__OP_SUBGROUP_XOR;
+}
 static inline bool vc__is_atomic(uint32_t op) { return op >= VC__OP_ATOMIC_ADD && op <= VC__OP_ATOMIC_STORE; }
 static inline bool vc__is_access(uint32_t op) { return op == VC__OP_LOAD || op == VC__OP_STORE || vc__is_atomic(op); }
 
@@ -6830,7 +6834,7 @@ static uint32_t vc__lower_shuffle_in_range(vc__lowering *s, const vc__node *n) {
 
 /* Replaces a subgroup operation that the target or the device does not have. Returns VC__NIL if it has it. */
 static uint32_t vc__lower_subgroup(vc__lowering *s, const vc__node *n) {
-    uint64_t missing = s->kernel->desc.machine.missing_features, lane;
+    uint64_t missing = s->kernel->desc.machine.missing_features, unused;
     vc_type operand_type = n->a[0] == VC__NIL ? n->type : vc__lowered_type(s, n->a[0]);
     bool narrow = !vc__is_bool(operand_type) && vc__bits(vc__kind(operand_type)) < 32;
     if (missing & VC_FEATURE_SUBGROUP || vc__is_opencl(s->target)) return vc__lower_single_lane(s, n);
@@ -6838,17 +6842,19 @@ static uint32_t vc__lower_subgroup(vc__lowering *s, const vc__node *n) {
         uint32_t r = vc__lower_equal_bits(s, n);
         if (r != VC__NIL) return r;
     }
-    if (narrow && (vc__is_cuda(s->target) ? n->op >= VC__OP_SUBGROUP_ADD : (missing & VC_FEATURE_SUBGROUP_TYPES) != 0))
+    if (narrow && (vc__is_cuda(s->target) ? vc__is_subgroup_combine(n->op)
+                                         : (missing & VC_FEATURE_SUBGROUP_TYPES) != 0))
         return vc__lower_subgroup_widened(s, n);
     if (vc__is_cuda(s->target)) return vc__lower_warp_operation(s, n);
     if (n->op == VC__OP_SUBGROUP_COUNT) return vc__lower_subgroup_count(s);
     if (missing & VC_FEATURE_SHUFFLE_64 && n->op >= VC__OP_SHUFFLE && n->op <= VC__OP_SHUFFLE_DOWN
         && vc__bits(vc__kind(operand_type)) == 64)
         return vc__lower_shuffle_in_range(s, n);
-    if (n->op >= VC__OP_SUBGROUP_ADD && (n->x & 15u) == VC__LANES_CLUSTER && missing & VC_FEATURE_SUBGROUP_CLUSTERED)
+    if (vc__is_subgroup_combine(n->op) && (n->x & 15u) == VC__LANES_CLUSTER
+        && missing & VC_FEATURE_SUBGROUP_CLUSTERED)
         return vc__lower_clustered(s, n);
-    /* SPIR-V before 1.5 requires a constant lane */
-    if (n->op == VC__OP_BROADCAST && !vc__const_bits(s, n->a[1], &lane))
+    /* SPIR-V before 1.5, and GLSL, require a constant lane; a shuffle is valid in every version */
+    if (n->op == VC__OP_BROADCAST && !vc__const_bits(s, n->a[1], &unused))
         return vc__make_raw(s, VC__OP_SHUFFLE, n->type, n->a[0], n->a[1], VC__NIL, 0);
     return VC__NIL;
 }
@@ -8808,7 +8814,7 @@ static void vc__spirv_phi(vc__spirv *s, uint32_t type, uint32_t id, uint32_t fir
    decreases. */
 static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
     vc__frame *f = vc__spirv_push_frame(s, n->op, node);
-    uint32_t from = s->label, body = vc__new_id(s), test, below_limit, not_wrapped = 0;
+    uint32_t from = s->label, body = vc__new_id(s);
     bool is_signed = vc__is_signed(n->type);
     if (!f) return;
     s->loop = s->section[VC__SECTION_FRAMES].count / VC__FRAME_WORDS - 1;
@@ -8818,25 +8824,26 @@ static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
     f->next = vc__new_id(s);
     vc__spirv_branch(s, f->header);
     vc__spirv_label(s, f->header);
-    test = below_limit = vc__new_id(s);
+    uint32_t condition = vc__new_id(s); /* of a FOR */
     if (n->op == VC__OP_FOR) {
         s->caps |= vc__kind_features(n->type);
         uint32_t type = vc__spirv_type(s, n->type);
         uint32_t bools = vc__spirv_type(s, VC_BOOL);
+        uint32_t below_limit = condition, not_wrapped = 0; /* without x, below_limit is the condition */
         vc__spirv_phi(s, type, vc__result(node), vc__result(n->a[0]), from, f->next, f->other);
         if (n->x) {
             uint32_t previous = vc__new_id(s);
             vc__spirv_phi(s, type, previous, vc__result(n->a[0]), from, vc__result(node), f->other);
-            not_wrapped = vc__binary(s, vc__op[VC__OP_LE].spirv[is_signed ? 1 : 2], bools, vc__new_id(s), previous,
-                                     vc__result(node));
+            not_wrapped = vc__binary(s, is_signed ? VC__OpSLessThanEqual : VC__OpULessThanEqual, bools, vc__new_id(s),
+                                     previous, vc__result(node));
             below_limit = vc__new_id(s);
         }
         vc__binary(s, is_signed ? VC__OpSLessThan : VC__OpULessThan, bools, below_limit, vc__result(node),
                    vc__result(n->a[1]));
-        if (n->x) vc__binary(s, vc__op[VC__OP_AND].spirv[0], bools, test, below_limit, not_wrapped);
+        if (n->x) vc__binary(s, VC__OpLogicalAnd, bools, condition, below_limit, not_wrapped);
     }
     vc__put3(s, VC__SECTION_BODY, VC__OpLoopMerge, f->merge, f->other, 0);
-    if (n->op == VC__OP_FOR) vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, test, body, f->merge);
+    if (n->op == VC__OP_FOR) vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, condition, body, f->merge);
     else vc__spirv_branch(s, body);
     vc__spirv_label(s, body);
 }
@@ -9070,14 +9077,14 @@ static uint32_t vc__spirv_subgroup_cap(const vc__node *n) {
     if (n->op == VC__OP_VOTE_ANY || n->op == VC__OP_VOTE_ALL || n->op == VC__OP_VOTE_EQUAL) return VC__CAP_VOTE;
     if (n->op == VC__OP_SHUFFLE || n->op == VC__OP_SHUFFLE_XOR) return VC__CAP_SHUFFLE;
     if (n->op == VC__OP_SHUFFLE_UP || n->op == VC__OP_SHUFFLE_DOWN) return VC__CAP_RELATIVE;
-    if (n->op < VC__OP_SUBGROUP_ADD) return VC__CAP_BALLOT;
+    if (!vc__is_subgroup_combine(n->op)) return VC__CAP_BALLOT;
     return (n->x & 15u) == VC__LANES_CLUSTER ? VC__CAP_CLUSTERED : VC__CAP_ARITHMETIC;
 }
 
 /* Prints a subgroup operation. */
 static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc_type operand_type = n->op == VC__OP_ELECT ? (vc_type)VC_BOOL : s->l->node[n->a[0]].type;
-    bool has_group_operation = n->op == VC__OP_BALLOT_COUNT || n->op >= VC__OP_SUBGROUP_ADD;
+    bool has_group_operation = n->op == VC__OP_BALLOT_COUNT || vc__is_subgroup_combine(n->op);
     bool has_second = n->op >= VC__OP_BROADCAST && n->op <= VC__OP_SHUFFLE_DOWN;
     uint32_t word[5], count = 0, scope = vc__spirv_u32(s, VC__ScopeSubgroup), type = vc__spirv_type(s, n->type);
     if (has_group_operation) word[count++] = n->x & 15u;
@@ -11704,7 +11711,7 @@ static void vc__cuda_reduce_functions(vc__printer *g) {
     bool used[sizeof combined / sizeof *combined] = { false };
     for (uint32_t i = g->l->body; i < g->l->count; i++) {
         uint32_t op = g->l->node[i].op;
-        if (op >= VC__OP_SUBGROUP_ADD && op <= VC__OP_SUBGROUP_XOR) used[op - VC__OP_SUBGROUP_ADD] = true;
+        if (vc__is_subgroup_combine(op)) used[op - VC__OP_SUBGROUP_ADD] = true;
     }
     for (uint32_t i = 0; i < sizeof combined / sizeof *combined; i++) {
         const char *name = vc__op_name[VC__OP_SUBGROUP_ADD + i];
@@ -12162,9 +12169,9 @@ static bool vc__is_wide_shuffle(uint32_t op, vc_type type) {
 static uint64_t vc__subgroup_features(const vc__listing *l, const vc__node *n) {
     vc_type type = vc__op[n->op].operands && n->a[0] != VC__NIL ? l->node[n->a[0]].type : n->type;
     bool extended = !vc__is_bool(type) && vc__bits(vc__kind(type)) != 32 && vc__kind(type) != VC_F64,
-         each = n->op >= VC__OP_SUBGROUP_ADD;
+         combines = vc__is_subgroup_combine(n->op);
     return VC_FEATURE_SUBGROUP | vc__type_features(type) | (extended ? (uint64_t)VC_FEATURE_SUBGROUP_TYPES : 0u)
-           | (each && (n->x & 15u) == VC__LANES_CLUSTER ? (uint64_t)VC_FEATURE_SUBGROUP_CLUSTERED : 0u)
+           | (combines && (n->x & 15u) == VC__LANES_CLUSTER ? (uint64_t)VC_FEATURE_SUBGROUP_CLUSTERED : 0u)
            | (vc__is_wide_shuffle(n->op, type) ? (uint64_t)VC_FEATURE_SHUFFLE_64 : 0u)
            | (l->reconverges ? (uint64_t)VC_FEATURE_RECONVERGENCE : 0u);
 }
@@ -12593,8 +12600,7 @@ static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node
         if (!i && n->op == VC__OP_INDEX) vc__dump_put(k, " * %u", (unsigned)n->x);
     }
     if (n->op == VC__OP_COMPONENT || n->op == VC__OP_GATHER) vc__dump_put(k, " %c", "xyzw"[n->x & 3u]);
-    if (n->op == VC__OP_BALLOT_COUNT || (n->op >= VC__OP_SUBGROUP_ADD && n->op <= VC__OP_SUBGROUP_XOR))
-        vc__dump_lanes(k, n);
+    if (n->op == VC__OP_BALLOT_COUNT || vc__is_subgroup_combine(n->op)) vc__dump_lanes(k, n);
     if (n->op == VC__OP_SAMPLE && n->x)
         vc__dump_put(k, " offset %d %d %d", (int)(int8_t)(n->x & 255u), (int)(int8_t)(n->x >> 8 & 255u),
                      (int)(int8_t)(n->x >> 16 & 255u));
