@@ -197,22 +197,25 @@
 
            vc_load, vc_store    read and write an element by index
            vc_get, vc_set       read and write a variable, or the element that the reference refers to
-           vc_offset            adds an offset to a reference, like pointer arithmetic in C
-           vc_at, vc_field      return a reference to an element, and to a part of it
+           vc_offset            adds an offset to a reference, in elements
+           vc_at                returns a reference to an element
+           vc_field             returns a reference to a member of an element, or to a column of a matrix
 
-       vc_load(vc_offset(x, vc_u32(3)), i) reads x[i + 3]; the sum i + 3 does not wrap at 32 bits.
+       vc_load(vc_offset(x, vc_u32(3)), i) reads x[i + 3]. For buffers passed by address, the sum i + 3 is computed
+       with 64 bits. Run-time indices of the same type are added in that type; use i64 beyond 2^32 elements.
 
    Control flow
            VC_IF(k, c) { … } VC_ELSE(k) { … }
            VC_FOR(k, i, first, limit) { … }
-           VC_LOOP(k) { … }                                    until vc_break_if or vc_return_if
+           VC_LOOP(k) { … }                                    until vc_break_if, vc_break_outer_if or vc_return_if
            VC_SWITCH(k, v) { VC_CASE(k, 1) { … } VC_DEFAULT(k) { … } }
-           VC_EACH(k, i) { … }                                 once for each thread of the dispatch
+           VC_EACH(k, i) { … }                                 once for each thread of a 1-D dispatch; VC_EACH2 and
+                                                               VC_EACH3: of a 2-D and a 3-D dispatch
 
-       vc_break_if and vc_continue_if act on the innermost loop, vc_break_outer_if on loops around it; vc_return_if ends
-       the invocation. Do not leave a block by C's break, continue, goto or return. A value can be used only in the
-       block in which it was recorded and in blocks inside that one; to use a result after the block, store it in a
-       vc_var.
+       vc_break_if and vc_continue_if act on the innermost loop. vc_break_outer_if leaves the innermost loop and the
+       given number of loops around it. vc_return_if ends the invocation. Do not leave a block by C's break, continue,
+       goto or return. A value can be used only in the block in which it was recorded and in blocks inside that one; to
+       use a result after the block, store it in a vc_var declared before the block.
 
    Evaluation
        Operands are evaluated before the operation, on every target; vc_and, vc_or and vc_select therefore evaluate all
@@ -376,16 +379,16 @@
        A barrier or work-group function is an error in divergent control flow: where a condition may differ between
        the invocations of a work-group. For subgroup operations see Subgroups. The builder tracks which values may
        differ:
-       * Varying: ids, results of atomics and of most subgroup operations, loads at a varying index, and everything
-         computed from them.
-       * Uniform: parameters, group ids, sizes, counters of a VC_FOR with uniform bounds, results of vc_group_reduce,
-         and loads of buffers, tables and shared arrays at a uniform index. For loads this is an assumption: another
-         invocation may write the element in between.
+       * Varying: local, global and subgroup ids, results of atomics and of most subgroup operations, loads at a
+         varying index, and everything computed from them.
+       * Uniform: parameters, group ids, sizes, counters of a VC_FOR with uniform bounds and step, results of
+         vc_group_reduce, and loads of buffers, tables and shared arrays at a uniform index. For loads this is an
+         assumption: another invocation may write the element in between.
        * A variable or private array is varying from the first store whose value, index or enclosing condition is
          varying; conditions outside of the block that declares it are ignored. It is also varying after a loop that
          stores to it if invocations leave the loop in different iterations.
-       * It is uniform again after a uniform store in the block that declares it, outside of loops. In a loop, use
-         another variable.
+       * A variable is uniform again after a uniform store in the block that declares it, outside of loops. In a loop,
+         use another variable. A private array stays varying.
 
    Undefined behaviour
        As in C, these are not checked:
@@ -950,7 +953,8 @@ VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void 
 
 /* In the functions below, an index is a scalar integer of 32 or 64 bits, or any integer immediate. */
 
-/* Moves a reference by `elements`, as C's pointer + elements. */
+/* Adds an offset, in elements, to a reference. Run-time indices of the same type are added in that type, and the sum
+   wraps as that type does; others are added as i64 (i32 without VC_FEATURE_I64). */
 VC_API vc_ref vc_offset(vc_ref ref, vc_val elements);
 
 /* Reads element `index`. */
@@ -1469,7 +1473,7 @@ VC_API void vc_short_circuit_end(vc_short_circuit *lazy, vc_val value, vc_val *o
 #define VC_IF(k, condition) VC__BLOCK(VC__ONCE, k, vc_if_begin(k, condition))
 #define VC_ELSE(k) VC__BLOCK(VC__ONCE, k, vc_else_begin(k))
 
-/* Repeats its block until vc_break_if or vc_return_if; one of them is required. */
+/* Repeats its block until vc_break_if, vc_break_outer_if or vc_return_if; one of them is required. */
 #define VC_LOOP(k) VC__BLOCK(VC__ONCE, k, vc_loop_begin(k))
 
 /* VC_SWITCH contains only VC_CASE blocks, each with another constant, and at most one VC_DEFAULT. value: a scalar
@@ -1500,8 +1504,9 @@ VC_API void vc_short_circuit_end(vc_short_circuit *lazy, vc_val value, vc_val *o
         vc_short_circuit_end(&vc__lazy, value, out); \
     } while (0)
 
-/* Runs its block once for each thread of the dispatch; i, (x, y) or (x, y, z) are its global ids. Invocations beyond
-   the number of threads skip the block, so it is divergent control flow. */
+/* Runs its block once for each thread of a 1-D (VC_EACH), 2-D (VC_EACH2) or 3-D dispatch (VC_EACH3); i, (x, y) or
+   (x, y, z) are its global ids. Invocations beyond the number of threads skip the block, so it is divergent control
+   flow. VC_EACH checks axis x only, VC_EACH2 axes x and y. */
 #define VC_EACH(k, i) VC__VALUE_BLOCK(VC__ONCE, k, i = vc_each_begin(k, 1, 0))
 #define VC_EACH2(k, x, y) VC__VALUE_BLOCK(VC__ONCE, k, x = vc_each_begin(k, 2, 0), y = vc_each_begin(k, 2, 1))
 #define VC_EACH3(k, x, y, z) \
@@ -2087,12 +2092,15 @@ inline void vc__line_printf(const char *file, int line, vc_kernel *k, const char
             anchored    of a node: an effect or a block, which keeps its order
             leaf        of a node: without operands, such as a constant or an argument
      o      object      vc__object: the data of a node that does not fit into it: arguments, arrays, variables, tables.
-                        In functions that check operands: vc__operand
+                        In functions that check operands: vc__operand. In the room spirv: the words of the instruction
+                        that is being written
      s      lowering    vc__lowering: the list of lowered nodes and the state while it is made; its result is a listing.
                         In the room spirv: vc__spirv, the printer
      l      listing     vc__listing: the live nodes, lowered for a target, in the order in which they are printed
      g      printer     vc__printer, of GLSL, CUDA C or OpenCL C
-     f      function    vc__fn: a call of a public function that records several operations
+     f      function    vc__fn: a call of a public function that records several operations. In the room spirv:
+                        vc__frame, an open block. Also vc__variant, vc__field, vc__math_operand and vc__format_info
+     h      implicit    vc_implicit_info: an implicit argument
      r      ref         vc_ref
    The kind of a type is its scalar type. A wide number has 64 bits; a word has 32. */
 
@@ -2647,7 +2655,7 @@ enum {
     /* x: object; zeroed here */ \
     X(VAR,          "var",          NEW,    0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(ARRAY,        "array",        NEW,    0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
-    /* x: axis; u32, as the next four */ \
+    /* u32, as the next three; x: axis, 0 for LOCAL_INDEX */ \
     X(LOCAL_ID,     "local_id",     LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* of this launch, without the group base */ \
     X(GROUP_ID,     "group_id",     LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -3019,7 +3027,7 @@ static inline bool vc__has_result(uint32_t op) {
 
 // >>tape
 /* The tape: the recorded nodes of a kernel in the order of the calls. Effects and blocks are anchored: they keep their
-   order. All other nodes can move. Nothing is optimised while recording; room schedule does that.
+   order. All other nodes can move within their region. Nothing is optimised while recording; room schedule does that.
    A region is the part of the tape from one anchor to the next; its number is that of the anchor. vc__node.region is
    the region in which the node was recorded. Anchor 0 is the entry of the kernel. */
 
@@ -5171,7 +5179,8 @@ static inline uint32_t vc__rule_word(const uint8_t **at, uint32_t bytes) {
 
 VC__SMALL
 
-/* The bit pattern of a number in a type. The value of a VC__RULE_NUMBER must be at most 1000. */
+/* The bit pattern of a number in a type. The value of a VC__RULE_NUMBER must be a multiple of 1/2, in magnitude below
+   1024 for f16 and 4096 for f32 and f64. Callers mask bits above the width of the type. */
 static uint64_t vc__rule_pattern(vc_type type, vc_val v) {
     uint32_t kind = vc__kind(type), fraction = vc__kinds[kind].fraction, power = 0;
     uint64_t sign = v.bits >> 63, twice = sign ? 0 - v.bits : v.bits;
@@ -5179,20 +5188,20 @@ static uint64_t vc__rule_pattern(vc_type type, vc_val v) {
     if (!type) return 0; /* the other operand is the result of a failed call */
     if (v.owner == VC__RULE_NAMED) {
         switch (v.bits) {
-        case 0: return vc__infinity_bits(kind);
-        case 1: return vc__infinity_bits(kind) | (uint64_t)1 << (fraction - 1);
-        case 2: return (uint64_t)1 << fraction;
-        case 3: return UINT64_MAX;
-        case 4: return UINT64_MAX >> (65 - vc__bits(kind));
-        case 5: return vc__ones(vc__bits(kind) / 2);
-        case 6: return vc__bits(kind) - 1;
-        default: return vc__bits(kind) / 2;
+        case 0: return vc__infinity_bits(kind);                                     /* inf */
+        case 1: return vc__infinity_bits(kind) | (uint64_t)1 << (fraction - 1);     /* nan */
+        case 2: return (uint64_t)1 << fraction;                                     /* least */
+        case 3: return UINT64_MAX;                                                  /* ones */
+        case 4: return UINT64_MAX >> (65 - vc__bits(kind));                         /* positive */
+        case 5: return vc__ones(vc__bits(kind) / 2);                                /* mask */
+        case 6: return vc__bits(kind) - 1;                                          /* top */
+        default: return vc__bits(kind) / 2;                                         /* half */
         }
     }
     if (!vc__is_float(type)) return sign ? 0 - twice / 2 : twice / 2;
     if (!twice) return 0;
     while (twice >> power > 1) power++;
-    uint64_t rest = twice - ((uint64_t)1 << power);
+    uint64_t rest = twice - ((uint64_t)1 << power); /* twice = 2^power + rest, rest < 2^power */
     return (((uint64_t)vc__bias(kind) + power - 1) << fraction) + (rest << fraction >> power)
            + (sign << (vc__bits(kind) - 1));
 }
@@ -6832,7 +6841,8 @@ static uint32_t vc__lower_shuffle_in_range(vc__lowering *s, const vc__node *n) {
     return vc__make_raw(s, VC__OP_SHUFFLE, n->type, n->a[0], lane, VC__NIL, 0);
 }
 
-/* Replaces a subgroup operation that the target or the device does not have. Returns VC__NIL if it has it. */
+/* Lowers a subgroup operation that the target or the device lacks, or whose result differs between drivers. Returns
+   VC__NIL to keep the operation. */
 static uint32_t vc__lower_subgroup(vc__lowering *s, const vc__node *n) {
     uint64_t missing = s->kernel->desc.machine.missing_features, unused;
     vc_type operand_type = n->a[0] == VC__NIL ? n->type : vc__lowered_type(s, n->a[0]);
@@ -8810,7 +8820,7 @@ static void vc__spirv_phi(vc__spirv *s, uint32_t type, uint32_t id, uint32_t fir
     o[1] = type; o[2] = id; o[3] = first; o[4] = from; o[5] = next; o[6] = continued;
 }
 
-/* FOR and LOOP. A FOR whose step may wrap also keeps the counter's previous value and ends when the counter
+/* FOR and LOOP. A FOR whose counter may wrap (x) also keeps the counter's previous value and ends when the counter
    decreases. */
 static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
     vc__frame *f = vc__spirv_push_frame(s, n->op, node);
@@ -9390,8 +9400,8 @@ typedef struct vc__dialect {
     void (*store)(vc__printer *g, const vc__node *n);     /* without the end of the line */
     void (*param)(vc__printer *g, uint32_t object);       /* a parameter in an expression */
     void (*implicit)(vc__printer *g, int i);              /* an implicit argument in an expression */
-    void (*id)(const vc__printer *g, const vc__node *n, char out[96]);
-    void (*convert)(vc__printer *g, uint32_t object);     /* a statement that unpacks a parameter, if it needs one */
+    void (*id)(const vc__printer *g, const vc__node *n, char out[96]); /* the expression of an id, written to out */
+    void (*convert)(vc__printer *g, uint32_t object);     /* the local pointer or variable of an argument, if any */
     void (*barrier)(vc__printer *g, uint32_t i);
     void (*atomic)(vc__printer *g, uint32_t i);           /* NULL: not supported */
     void (*fence)(vc__printer *g, uint32_t i);            /* NULL: not supported */
@@ -10576,6 +10586,7 @@ static void vc__glsl_load(vc__printer *g, const vc__node *n) {
     vc__p_put(g, packed || word ? ")" : "");
 }
 
+/* Writes the expression of an id to out. Ids before LOCAL_INDEX have an axis, x. */
 static void vc__glsl_id(const vc__printer *g, const vc__node *n, char out[96]) {
     static const struct { uint16_t op; const char *name; } ids[] = {
         { VC__OP_LOCAL_ID, "gl_LocalInvocationID" }, { VC__OP_GROUP_ID, "gl_WorkGroupID" },
@@ -11424,7 +11435,8 @@ static void vc__c_view(vc__printer *g, uint32_t object) {
               block ? g->args_name.text : "", block ? "." : "", root);
 }
 
-/* Declares a local pointer for a buffer, or a local variable for a parameter that vc__c_is_converted. */
+/* Declares a local pointer for a view or for a buffer passed by address, or a local variable for a parameter for which
+   vc__c_is_converted is true. */
 static void vc__c_convert(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     const char *name = g->object[object].text;
@@ -12075,6 +12087,8 @@ typedef struct vc__feature { uint64_t bit; const char *description, *name; } vc_
    CUDA C and OpenCL C, too. */
 #define VC__C_TYPE_FEATURES ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_I64 \
                              | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16)
+/* Has a row for every feature, so that searches end. Some are never reported, such as VC_FEATURE_ATOMIC_F32_ADD: the
+   operation is lowered if the machine lacks the feature. */
 static const vc__feature vc__features[] = {
     { VC_FEATURE_F16, "f16 arithmetic", "VC_FEATURE_F16" },
     { VC_FEATURE_F64, "f64 arithmetic", "VC_FEATURE_F64" },
@@ -12385,9 +12399,10 @@ static uint32_t vc__block_align(const vc_info *info) {
     return align;
 }
 
-/* Grows the variant's tables of arguments and implicit arguments. */
+/* Grows the variant's tables of arguments and implicit arguments. Returns false if out of memory. */
 static bool vc__reflect_allocate(vc_kernel *k, vc__variant *f, const vc__listing *l) {
-    uint32_t bound = l->body - l->leaves; /* of the number of implicit arguments */
+    /* at least the number of implicit arguments: leaves that are not constants */
+    uint32_t bound = l->body - l->leaves;
     vc_arg_info *arg =
         (vc_arg_info *)vc__array_grow(&k->allocator, f->arg, &f->arg_capacity, vc__arg_count(k), sizeof(vc_arg_info));
     if (arg) f->arg = arg;
@@ -14093,8 +14108,8 @@ static void vc__resolve_local_size(vc_kernel *k) {
                          vc__name(k), size[0], size[1], size[2], m->max_local_invocations);
 }
 
-/* Checks the remaining fields of the desc. Replaces invalid values by their defaults, so that later code can rely on
-   them although the kernel has failed. */
+/* Checks the desc except local_size. Resets an invalid `buffers` or `spirv_version`, so that later code can rely on
+   them although the kernel has failed. Sets desc.checked from the environment and machine.debug. */
 static void vc__check_desc(vc_kernel *k) {
     const vc_allocator *a = &k->desc.allocator;
     uint32_t version = k->desc.machine.spirv_version;
@@ -14246,11 +14261,11 @@ VC_API void vc_source_line(const char *file, int line) {
     vc__current_position.line = line;
 }
 
+VC_API uint32_t vc_invocations(const vc_kernel *k) { return k ? vc__invocations(k) : 0; }
+
 /* An open block is reported but is not an error of the kernel, so vc_error can be called while the kernel is being
    recorded. Reports the outermost open block: if C code leaves a block without closing it, the end of the enclosing
    block closes the inner block instead, and the enclosing one stays open. */
-VC_API uint32_t vc_invocations(const vc_kernel *k) { return k ? vc__invocations(k) : 0; }
-
 VC_API const char *vc_error(vc_kernel *k) {
     if (!k) return "the kernel is NULL: vc_begin ran out of host memory or was not called";
     if (!k->failed && vc__call_without_kernel) {
@@ -17547,7 +17562,8 @@ VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text) {
    A check that fails stores format, index and length in variables, unless one has failed since the last report.
    vc_return_if and the end of the kernel report them, so that each check is short. */
 
-/* Declares the variables in which an invocation of a checked kernel keeps its first failed check. */
+/* Declares the variables in which an invocation of a checked kernel keeps its first failed check since the last
+   report. */
 static void vc__declare_checks(vc_kernel *k) {
     k->checks = k->desc.checked;
     if (!k->checks) return;
@@ -17557,7 +17573,7 @@ static void vc__declare_checks(vc_kernel *k) {
     k->failed_check[2] = vc_var(k, "failed_length", VC_U32);
 }
 
-/* Whether a check has been recorded since the last report. */
+/* Whether a check has been recorded since vc_begin or vc_restart. */
 static bool vc__has_failed_check(const vc_kernel *k) {
     return k->desc.checked && !k->failed && k->object[k->node[k->failed_check[0].memory].x].stored;
 }
