@@ -174,24 +174,27 @@
        ------                                                            ---------
        prime factors up to 31, fits into a work-group                    mixed radix, one kernel
        prime factors up to 31, longer                                    four-step, a kernel for each of 2 or 3 factors
-       larger prime factors, and a convolution that is long enough
+       a prime factor above 31; a convolution of about 2 n elements
            fits into a work-group                                        Bluestein's algorithm, one kernel
        all others                                                        Bluestein's algorithm, 3 or 5 kernels
 
        Every length is supported, up to the memory of the device and the limits listed below (see Limits). A length
        (or a factor of a length) fits into a work-group if its elements fit into the shared memory and registers of the
        work-group. On a GPU, along axes other than the contiguous one, 8 neighbouring transforms must fit together.
+       On a CPU, and on a GPU along these axes, some lengths with a large prime factor, such as 93 = 3 x 31, take two
+       kernels, because the cost model estimates this to be faster.
 
        Memory. If an axis takes several kernels, the data between them are in an intermediate buffer of the plan.
        Bluestein's algorithm over several kernels computes convolutions of a length m of at most about 2.3 n (1.7 n for
        bins of an odd number of reals, less with in_count or out_count). The buffer then has m complex numbers for each
-       transform, and tables, which the device computes when the plan is made, have n + m. All axes share these buffers;
-       a plan has at most three. vd_fft_memory and vd_convolve_memory return the device memory that
-       a plan owns.
+       transform, and tables, which the device computes when the plan is made, have n + m. A plan has at most three
+       intermediate buffers, which its axes share. vd_fft_memory and vd_convolve_memory return the device memory that a
+       plan owns.
 
-       On a GPU, one kernel transforms several axes if their elements fit into a work-group together. Images of up to
-       about 2^25 and cubes of up to about 2^24 elements, without prime factors above 31, take two kernels and an
-       intermediate buffer; larger ones take one or more kernels for each axis.
+       On a GPU, one kernel transforms several axes if their elements fit into a work-group together. Other images with
+       at least 512 rows and up to about 2^25 elements, and cubes of up to about 2^24 elements, take two kernels and an
+       intermediate buffer if their lengths have no prime factors above 31. All others take one or more kernels for each
+       axis.
 
        Short rows. A GPU accesses memory in sectors of 32 bytes. If threads that load or store together would use less
        than half of the sectors that they touch, as when each thread transforms a row of its own, the kernel copies the
@@ -208,8 +211,8 @@
        all others    odd     n; the imaginary part of the input is 0 or, with desc.pack_rows and if the length fits into
                              a work-group, another row
 
-       If such a complex transform takes several kernels, forward transforms of even length (kind IV excepted) and all
-       DCT1 and DST1 take one more kernel, which combines the results at both ends of a row.
+       If such a complex transform takes several kernels, one more kernel combines each bin with its mirror image: for
+       DCT1 and DST1 always, and of even length for VD_FFT_REAL, DCT2 and DST2 forward and for DCT3 and DST3 inverse.
 
    Measuring
        The shape of a kernel consists of its radices in order, the threads of one transform, the transforms of one
@@ -406,17 +409,17 @@
        applied to each element. vd_reduce_run records one dispatch; the last work-group to finish combines the partial
        results.
 
-       Reproducibility. Every run of a plan on one device returns the same bits. Other plans or devices may combine
-       elements in another order.
+       Reproducibility. Runs of a plan on one device return the same bits if their inputs have the same alignment
+       (address modulo 16 bytes). Other plans or devices may combine elements in another order.
 
        Speed. Inputs whose address is a multiple of 16 bytes are loaded as vectors if the shape allows it. Many short
        rows are reduced at about the memory bandwidth, whatever their length; variances of 8-bit elements take up to one
        and a half times as long.
 
-       Accuracy. Let eps be 2^-23 for f32 and f16, 2^-52 for f64. Sums, dot products, squared norms and means of n
-       floats have an error of at most 4 eps log2(n) times the sum of the magnitudes of the terms, before the result is
-       rounded to its type. Variances are computed from differences from the first element: for f32 elements around 10^6
-       with a standard deviation of 1, the relative error is at most 1e-5.
+       Accuracy. Let eps be 2^-23 for f32 and f16, 2^-52 for f64. Sums, dot products, squared norms and means of
+       n >= 2 floats have an error of at most 4 eps log2(n) times the sum of the magnitudes of the terms, before the
+       result is rounded to its type. Variances are computed from differences from the first element: for f32 elements
+       around 10^6 with a standard deviation of 1, the relative error is at most 1e-5.
 
    Scans
        vd_scan_create makes a plan for prefix sums (scans) along one axis. vd_compact_create makes a plan that copies
@@ -554,7 +557,7 @@
        channels or filters of a convolution, if vd_facts.max_loop_iterations is not 0         half of that number
        dimensions of a convolution                                                            3
        dimensions of a transform, reduction, scan or top-k                                    4
-       arguments of the hooks or of the fragments of a plan                                   16
+       arguments of the hooks or of the fragments of a plan                                   16 (of a map: 13)
        bytes of the name of an argument                                                       63
        bins of a histogram                                                                    2^31
        k of top-k                                                                             1024
@@ -639,9 +642,10 @@ typedef enum vd_fft_norm {
 typedef enum vd_fft_engine {
     VD_FFT_ENGINE_DEFAULT = 0, /* the kernels of this header */
     VD_FFT_ENGINE_VKFFT      /* VkFFT, if VKDISPATCH_VKFFT is defined. Supports VD_FFT_COMPLEX in f32 on the backend
-                                vulkan, without strides, counts, VD_FFT_NORM_ORTHO and hooks. Each pair of buffers is
-                                compiled separately; a plan supports at most 8 pairs. vd_fft_destroy waits until the
-                                context is idle: lists that contain runs must be submitted before */
+                                vulkan, without strides, counts, VD_FFT_NORM_ORTHO and hooks. Each combination of input,
+                                output and direction is compiled separately; a plan supports at most 8 of them.
+                                vd_fft_destroy waits until the context is idle: lists that contain runs must be
+                                submitted before */
 } vd_fft_engine;
 
 /* Kind of transform; the manual defines each. */
@@ -1864,6 +1868,8 @@ typedef struct vd__trial {
     const void *code;        /* the vd_plan_fragment, or the vd_fft with the hooks */
     const char *declares;    /* name of the callback that declares arguments */
     int first_argument;      /* index in vd_plan.arguments of the first argument that it declares */
+    int own_arguments;       /* number of its first arguments that are not the user's */
+    int max_arguments;       /* limit of all other arguments of the plan */
     vd_result invalid;       /* error code of invalid callbacks */
     const char *name[3];     /* names of the callbacks; the last ones may be NULL */
     void (*declare)(struct vd__trial *t);
@@ -1914,12 +1920,12 @@ static bool vd__trial_is_implicit(const vc_info *info, int arg) {
 /* Appends an argument of the user to those of the plan. */
 static vd_result vd__arguments_add(const vd__trial *t, const vc_arg_info *arg) {
     vd_plan *p = t->plan;
-    if (p->argument_count == VD_PLAN_MAX_ARGUMENTS)
+    if (p->argument_count == t->own_arguments + t->max_arguments)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "%s declares more than %d arguments; argument '%.40s' exceeds the "
-                            "limit", t->declares, (int)VD_PLAN_MAX_ARGUMENTS, arg->name ? arg->name : "");
+                            "limit", t->declares, t->max_arguments, arg->name ? arg->name : "");
     if (!arg->name || !*arg->name)
         return vd_error_set(VD_ERROR_INVALID, "argument %d of %s has no name; runs pass arguments by name",
-                            p->argument_count - t->first_argument, t->declares);
+                            p->argument_count - t->first_argument - t->own_arguments, t->declares);
     if (strlen(arg->name) >= sizeof p->argument_names[0])
         return vd_error_set(VD_ERROR_UNSUPPORTED, "the name of argument '%.20s...' of %s has %llu bytes, but the limit "
                             "is %d", arg->name, t->declares, (unsigned long long)strlen(arg->name),
@@ -1997,7 +2003,8 @@ static const vd_arg_info *vd__plan_arguments(const char *call, const void *plan,
     return p ? p->arguments : NULL;
 }
 
-/* Records each callback in divergent control flow, followed by a barrier, as the kernels of plans do. */
+/* Records each callback in divergent control flow. A barrier after vc_return_if is an error, so the barrier after each
+   callback detects vc_return_if. Results are not checked: earlier trials have done so. */
 static vd_result vd__trial_divergent(vd__trial *t) {
     char what[64];
     vd_result result = VD_OK;
@@ -2086,6 +2093,7 @@ VD_API vd_result vd_plan_fragment_check(vd_plan *plan, vd_plan_fragment *f) {
     t.code = f;
     t.declares = declares;
     t.first_argument = plan->argument_count;
+    t.max_arguments = VD_PLAN_MAX_ARGUMENTS;
     t.invalid = VD_ERROR_INVALID;
     t.name[0] = f->name;
     t.declare = vd__fragment_declare;
@@ -2985,11 +2993,14 @@ typedef struct vd__fft_product {
 
 /* Additional data for planning a convolution. An image is one signal, of 1 to 3 dimensions. The index along dimension 0
    of the plan is the number of the image; batch * channels images are read. */
+enum { VD__CONVOLVE_MAX_ARGUMENTS = VD_PLAN_MAX_ARGUMENTS - 3 }; /* of a map; see own_arguments */
+
 typedef struct vd__fft_convolution {
     uint64_t batch;
     uint32_t channels, filters;
     bool filter_per_group;   /* see vd_convolve_desc; also with map, for the addresses of elements */
     vd_fft_hook map;         /* takes the place of the product; NULL: none */
+    int own_arguments;       /* number of arguments of a run before those of map: none, or in, out and maybe roots */
     /* parts of the first axis, transformed together with the last axis; 1: not divided; 0: choose the fastest by
        estimate */
     uint32_t parts;
@@ -3084,7 +3095,7 @@ typedef struct vd__fft_pass {
     /* indices that are read (the others are 0), and that are written; entry 0 is for the last axis of the shape, entry
        1 for the axis before it, … */
     vd__fft_range in_range[VD__FFT_AXES], out_range[VD__FFT_AXES];
-    vd__fft_addressing in_index, out_index; /* the same elements numbered in C order; only set for passes with hooks */
+    vd__fft_addressing in_index, out_index; /* the same elements numbered in C order; for hooks */
     uint32_t dimension[VD__FFT_AXES]; /* dimension of the array for each axis of the shape */
     vd__fft_product product;
     VD__FFT_PASS_FIELDS(VD__FIELD_MEMBER)
@@ -3897,7 +3908,8 @@ static bool vd__fft_choose_timed_rows(vd__fft_search *search, uint64_t count, vd
 /* Chooses the shape for the sizes in `s`, which must have no prime factors above 31: the measured one, or that of the
    lowest estimated cost. A shape in which threads are idle in some stages is chosen only if no other fits, and if its
    instructions take less time than the memory accesses of two passes. count: number of transforms; min_columns: minimum
-   number of columns per work-group. Returns false if no shape fits into a work-group. */
+   number of columns per work-group. Returns false if no shape fits into a work-group, or if two passes are estimated to
+   be faster. */
 static bool vd__fft_choose_shape(const vd__fft_device *d, uint64_t count, uint32_t min_columns, vd__fft_shape *s) {
     vd__fft_search search;
     bool columns = s->columns_in || s->columns_out;
@@ -3974,7 +3986,7 @@ static uint64_t vd__fft_extent(const vd_fft *p, uint32_t axis, uint32_t dimensio
 /* Returns the addresses of the loads or stores of a pass. The digits of a block index are the dimensions before the
    axis in `order`, then `block`. The digits of a transform index are `first_digit`, `last_digit`, then the dimensions
    after the axis in `order`. Dimensions in `extra_dims` become axes of the transform before the axis itself, smallest
-   stride first. */
+   stride first. stride: distance between the elements of a transform along the axis. */
 static vd__fft_addressing vd__fft_addressing_of(const vd_fft *p, const uint32_t *order,
                                                 const vd__fft_problem *problem, uint32_t extra_dims,
                                                 const vd__fft_layout *l, uint64_t stride, vd__digit block,
@@ -4114,8 +4126,9 @@ static bool vd__real_needs_fold(const vd__real *r) {
 }
 
 /* Returns the addresses of the elements that a pass loads from, or stores to, an array of layout `l`. If the axis is
-   split over passes, the elements of a transform are parts * outer elements apart. by_rule: the rule of a real kind
-   computes their positions along the axis, so these are not part of the addresses. */
+   split over passes, it has parts * outer transforms: transform (i, j) with i < parts and j < outer begins at index
+   i * outer + j of the axis, and its elements are parts * outer indices apart. by_rule: the rule of a real kind
+   computes the indices along the axis; the result has only the stride of the axis. */
 static vd__fft_addressing vd__fft_split_addressing(const vd_fft *p, const vd__fft_problem *problem, uint32_t extra_dims,
                                                    const vd__fft_layout *l, bool by_rule, uint64_t parts,
                                                    uint64_t outer) {
@@ -4150,8 +4163,9 @@ static void vd__fft_set_input(const vd_fft *p, vd__fft_pass *pass, const vd__fft
     pass->in_index.first = vd__fft_first_of_others(p, problem->axis, problem->from, &array);
 }
 
-/* Sets the rule and the addresses by which the last pass of an axis stores its results. dims: dimensions of the array
-   that it transforms too. parts * outer: number of its transforms along the axis. */
+/* Sets the rule and the addresses by which the last pass of an axis stores its results. dims: bit mask of the other
+   dimensions that the pass transforms. parts * outer: number of its transforms along the axis (see
+   vd__fft_split_addressing). */
 static void vd__fft_set_output(const vd_fft *p, vd__fft_pass *pass, const vd__fft_problem *problem, uint32_t dims,
                                uint64_t parts, uint64_t outer) {
     vd__fft_layout array = vd__real_hook_layout(p, &problem->rule, true);
@@ -5091,7 +5105,7 @@ static uint32_t vd__real_loaded(const vd__real *r, uint64_t i, uint64_t *at) {
 }
 
 /* Writes the positions in a row of the elements that result i of the complex transform determines or, with a fold,
-   results i and h - i; returns their number. Each is stored by itself. */
+   results i and h - i; returns their number. Each element is written by a store of its own. */
 static uint32_t vd__real_stored(const vd__real *r, uint64_t i, uint64_t at[4]) {
     uint32_t family = vd__real_family(r->kind), count = 0;
     uint64_t n = r->n, first = family == VD__REAL_I && vd__real_is_sine(r->kind) ? 1 : 0;
@@ -6168,15 +6182,24 @@ static vd_result vd__fft_try_hook(vd__trial *t, int hook_index) {
     return result;
 }
 
+/* Names the hooks that the user has set, for errors that may be in any of them. */
+static const char *vd__fft_hook_names(const vd_fft *p) {
+    if (p->convolution.map) return "the map";
+    return !p->hooks.store ? "the load hook" : !p->hooks.load ? "the store hook" : "the hooks";
+}
+
 /* Records each hook once, so that vd_fft_create reports its errors, and determines which arguments and elements it
    accesses. */
 static vd_result vd__fft_try_direction(vd_fft *p, vd__trial *t) {
     vd__fft_hooks *h = &p->hooks;
     vd_result result = VD_OK;
     vd__trial_begin(t);
-    for (int i = 0; i < (p->convolution.map ? 3 : 2) && t->k && !result; i++) result = vd__fft_try_hook(t, i);
+    for (int i = 0; i < (p->convolution.map ? 3 : 2) && t->k && !result; i++) {
+        result = vd__fft_try_hook(t, i);
+        if (!result && vc_error(t->k)) result = vd__trial_error(t, t->name[i]);
+    }
     const vc_info *info = result || !t->k ? NULL : vd__trial_reflect(t);
-    if (!result && !info) result = vd__trial_error(t, "hooks");
+    if (!result && !info) result = vd__trial_error(t, vd__fft_hook_names(p));
     if (!result) result = vd__arguments_note_access(t, info);
     /* vd__fft_try_hook passes an element from shared memory to the load hook and stores the result of the store hook in
        the buffer of argument 3: they are in live code only if the hook uses the element, or stores something */
@@ -6194,6 +6217,8 @@ static vd_result vd__fft_try_hooks(vd_fft *p) {
     t.plan = &p->base;
     t.code = p;
     t.declares = p->convolution.map ? "map_declare" : "hook_declare";
+    t.own_arguments = p->convolution.own_arguments;
+    t.max_arguments = p->convolution.map ? (int)VD__CONVOLVE_MAX_ARGUMENTS : VD_PLAN_MAX_ARGUMENTS - t.own_arguments;
     t.invalid = VD_ERROR_COMPILE;
     t.name[0] = "the load hook";
     t.name[1] = "the store hook";
@@ -7124,9 +7149,10 @@ static vd_result vd__real_check_alignment(const vd_fft *p, vd_buffer reals) {
     vd_buffer_info info;
     vd_result result = vd_buffer_query(p->base.ctx, reals, &info);
     if (result || (info.address % two_reals == 0 && info.native_offset % two_reals == 0)) return result;
-    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (reals) begins at byte %llu, but must begin at a multiple "
-                        "of %llu", info.name,
-                        (unsigned long long)(info.address % two_reals ? info.address : info.native_offset),
+    bool address = info.address % two_reals != 0;
+    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (reals): %s is %llu, but must be a multiple of %llu bytes",
+                        info.name, address ? "address" : "native_offset",
+                        (unsigned long long)(address ? info.address : info.native_offset),
                         (unsigned long long)two_reals);
 }
 
@@ -7841,9 +7867,9 @@ static void vd__real_fold_in_memory(vd__fft_writer *w) {
    states in chains. It merges the elements of one step, up to VD__REDUCE_IN_FLIGHT, to one state, which it merges into
    level 0. After VD__REDUCE_CHAIN states, level 0 is merged into level 1 and cleared; after VD__REDUCE_CHAIN of these,
    level 1 is merged into level 2, and so on. The elements of one step, and the states of the threads, are merged by a
-   binary tree. The error of a sum of n elements is below 4 eps log2(n) times the sum of their magnitudes, where eps is
-   the distance from 1 to the next larger number. Variances are computed from differences from the first element of a
-   result, which avoids cancellation if the mean is large compared with the standard deviation. */
+   binary tree. The error of a sum of n >= 2 elements is below 4 eps log2(n) times the sum of their magnitudes, where
+   eps is the distance from 1 to the next larger number. Variances are computed from differences from the first element
+   of a result, which avoids cancellation if the mean is large compared with the standard deviation. */
 
 enum {
     VD__REDUCE_LANES = 32,        /* neighbouring results per work-group */
@@ -10364,7 +10390,8 @@ typedef struct vd__sort_writer {
     vc_type memory_type, register_type; /* unsigned types of a key's bits */
     vc_ref keys, values, out, out_values, counts;
     vc_ref counters;         /* shared memory: see vd__sort_counter_count */
-    vc_ref base;             /* shared memory: for each digit, offset of the tile's first key with it minus its rank */
+    vc_ref base;             /* shared memory, for each digit: index in the output of the tile's first key with this
+                                digit, minus the rank of that key */
     vc_val shift, thread;    /* shift: index of the lowest bit of the digit */
     vc_val tile, first;      /* index of the tile, of its first key */
     vc_val digit[VD__SORT_MAX_LOADS], rank[VD__SORT_MAX_LOADS]; /* of each key of the thread */
@@ -11859,8 +11886,8 @@ static vd_result vd__vkfft_find_pair(vd_fft *p, const vd_fft_io *io, vd_buffer o
     }
     i = vd__vkfft_free_slot(p);
     if (i == VD__VKFFT_MAX_PAIRS)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT supports at most %d pairs of buffers for each plan",
-                            (int)VD__VKFFT_MAX_PAIRS);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT: the plan already has %d combinations of input, "
+                            "output and direction, which is the limit; make another plan", (int)VD__VKFFT_MAX_PAIRS);
     call.p = p;
     call.pair = (vd__vkfft_pair *)vd__fft_allocate(&p->base.allocator, sizeof *call.pair);
     if (!call.pair) return vd__fft_no_memory();
@@ -13012,6 +13039,7 @@ static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
     if (p->form != VD__CONVOLVE_HALF_SPECTRUM && p->desc.real) {
         desc.load = vd__convolve_load_signal;
         desc.store = vd__convolve_store_result;
+        convolution.own_arguments = p->form == VD__CONVOLVE_NEGACYCLIC ? 3 : 2;
     }
     if (desc.load || p->desc.map_declare) desc.hook_declare = vd__convolve_declare;
     desc.rigor = p->desc.rigor;
@@ -13717,17 +13745,23 @@ static vd_result vd__fft_set_counts(const vd_fft *p, vd__fft_role role, const ui
                                 start[i] ? "start" : count[i] ? "count" : "stride", i,
                                 (unsigned long long)(start[i] ? start[i] : count[i] ? count[i] : stride[i]),
                                 p->dimensions);
-        if (start[i] && (start[i] >= p->shape[i] || count[i] > p->shape[i] - start[i] || !(p->axes >> i & 1)))
+        bool transformed = p->axes >> i & 1;
+        if (start[i] && !transformed)
+            return vd_error_set(VD_ERROR_INVALID, "%s_start[%u] is %llu, but must be 0, because dimension %u is not "
+                                "transformed", prefix, i, (unsigned long long)start[i], i);
+        if (count[i] && count[i] != p->shape[i] && !transformed)
+            return vd_error_set(VD_ERROR_INVALID, "%s_count[%u] is %llu, but must be 0 or %llu, because dimension %u "
+                                "is not transformed", prefix, i, (unsigned long long)count[i],
+                                (unsigned long long)p->shape[i], i);
+        if (start[i] && (start[i] >= p->shape[i] || count[i] > p->shape[i] - start[i]))
             return vd_error_set(VD_ERROR_INVALID, "%s_start[%u] is %llu and %s_count[%u] is %llu, but dimension %u%s "
-                                "has %llu elements%s", prefix, i, (unsigned long long)start[i], prefix, i,
-                                (unsigned long long)count[i], i, arrays, (unsigned long long)p->shape[i],
-                                p->axes >> i & 1 ? "" : " and is not transformed");
+                                "has %llu elements", prefix, i, (unsigned long long)start[i], prefix, i,
+                                (unsigned long long)count[i], i, arrays, (unsigned long long)p->shape[i]);
         l->start[i] = start[i];
         l->count[i] = count[i] ? count[i] : p->shape[i] - start[i];
-        if (l->count[i] > p->shape[i] || (l->count[i] < p->shape[i] && !(p->axes >> i & 1)))
-            return vd_error_set(VD_ERROR_INVALID, "%s_count[%u] is %llu, but dimension %u%s has %llu elements%s",
-                                prefix, i, (unsigned long long)l->count[i], i, arrays, (unsigned long long)p->shape[i],
-                                p->axes >> i & 1 ? "" : " and is not transformed");
+        if (l->count[i] > p->shape[i])
+            return vd_error_set(VD_ERROR_INVALID, "%s_count[%u] is %llu, but dimension %u%s has %llu elements", prefix,
+                                i, (unsigned long long)l->count[i], i, arrays, (unsigned long long)p->shape[i]);
     }
     return VD_OK;
 }
@@ -14702,31 +14736,32 @@ static vd_result vd__convolve_run(void *plan, vd_list *list, const void *user) {
     vd_buffer in = user_io->in, out = user_io->out;
     uint64_t in_bytes = vd__convolve_bytes(p, p->desc.shape, (uint64_t)p->desc.batch * p->desc.channels);
     uint64_t out_bytes = vd__convolve_bytes(p, p->result, (uint64_t)p->desc.batch * p->desc.filters);
-    vd_named_arg args[VD_PLAN_MAX_ARGUMENTS + 3];
-    vd_fft_io passed; /* args and arg_count: the user's, after those of the plan */
+    vd_named_arg args[VD_PLAN_MAX_ARGUMENTS];
+    vd_fft_io arguments; /* only args and arg_count: the plan's own arguments, then the user's */
     vd_plan_role roles[VD__FFT_ALL_ROLES];
     vd_plan_io io = vd__plan_io_of(roles, 2);
     vd_result result = p->desc.map ? VD_OK : vd__convolve_check_filter_set(p);
     if (result) return result;
-    if (user_io->arg_count < 0 || user_io->arg_count > VD_PLAN_MAX_ARGUMENTS)
+    if (user_io->arg_count < 0 || user_io->arg_count > VD__CONVOLVE_MAX_ARGUMENTS)
         return vd_error_set(VD_ERROR_INVALID, "arg_count is %d, but must be 0 to %d", user_io->arg_count,
-                            (int)VD_PLAN_MAX_ARGUMENTS);
+                            (int)VD__CONVOLVE_MAX_ARGUMENTS);
     if (user_io->arg_count && !user_io->args)
         return vd_error_set(VD_ERROR_INVALID, "arg_count is %d, but args is NULL", user_io->arg_count);
-    memset(&passed, 0, sizeof passed);
+    memset(&arguments, 0, sizeof arguments);
     if (p->run->hooks.load) {
-        vd__convolve_add_argument(&passed, args, "in", in);
-        vd__convolve_add_argument(&passed, args, "out", out);
-        if (p->roots.id) vd__convolve_add_argument(&passed, args, "roots", p->roots);
+        vd__convolve_add_argument(&arguments, args, "in", in);
+        vd__convolve_add_argument(&arguments, args, "out", out);
+        if (p->roots.id) vd__convolve_add_argument(&arguments, args, "roots", p->roots);
     }
-    for (int i = 0; i < user_io->arg_count; i++) args[passed.arg_count++] = user_io->args[i];
+    for (int i = 0; i < user_io->arg_count; i++) args[arguments.arg_count++] = user_io->args[i];
     io.args = args;
-    io.arg_count = passed.arg_count;
+    io.arg_count = arguments.arg_count;
     vd__fft_roles(p->run, roles);
     roles[VD__FFT_IN] = vd__role_of("in", in, VD_BYTES, in_bytes, false);
     roles[VD__FFT_OUT] = vd__role_of("out", out, VD_BYTES, out_bytes, true);
     result = vd_plan_check(&p->run->base, &io);
-    /* hooks access in and out as arguments; the kernels' own arguments then need a placeholder */
+    /* the hooks, of which a plan sets both or neither, access in and out as arguments; the kernels' own arguments then
+       need a placeholder */
     if (p->run->hooks.load) roles[VD__FFT_IN].buffer = p->run->tables;
     if (p->run->hooks.store) roles[VD__FFT_OUT].buffer = p->run->tables;
     return result ? result : vd__fft_run_all(p->run, list, VD_FFT_FORWARD, &io);
@@ -14745,7 +14780,7 @@ VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd
 }
 
 VD_API const vd_arg_info *vd_convolve_arguments(const vd_convolve *p, int *count) {
-    int own = p && p->run->hooks.load ? p->roots.id ? 3 : 2 : 0; /* those of the library come first */
+    int own = p ? p->run->convolution.own_arguments : 0; /* they come first */
     const vd_arg_info *all = vd__plan_arguments("vd_convolve_arguments", p ? p->run : NULL, count);
     if (all && count) *count -= own;
     return all ? all + own : NULL;

@@ -926,6 +926,36 @@ static void bad_map(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void 
     v->re = vc_const(k, vc_u32(1));
 }
 
+static void declare_many(vc_kernel *k, void *user) {
+    for (int i = 0; i < *(const int *)user; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "value %d", i);
+        vc_param(k, name, VC_F32);
+    }
+}
+
+static void keep_map(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)k, (void)at, (void)v, (void)user;
+}
+
+/* A map has at most 13 arguments, whether the signals are complex or real, which takes arguments of the library. */
+static void many_arguments(vd_context *ctx, bool real) {
+    int count = 13;
+    vd_convolve_desc desc = { 0 };
+    desc.shape[0] = 16;
+    desc.map = keep_map;
+    desc.map_declare = declare_many;
+    desc.hook_user = &count;
+    desc.real = real;
+    vd_convolve *plan = vd_convolve_create(ctx, &desc);
+    if (!plan) fail_msg("%s", vd_error_text());
+    vd_convolve_destroy(plan);
+    count = 14;
+    assert_null(vd_convolve_create(ctx, &desc));
+    assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
+    says("map_declare declares more than 13 arguments; argument 'value 13' exceeds the limit");
+}
+
 static void bad_maps(void **state) {
     vd_context_desc dummy = { 0 };
     vd_context *ctx = NULL;
@@ -973,11 +1003,13 @@ static void bad_maps(void **state) {
     vd_convolve_io io = { in, out, NULL, 2 };
     assert_int_equal(vd_convolve_run_io(plan, list, &io), VD_ERROR_INVALID);
     says("vd_convolve_run_io 'convolve': arg_count is 2, but args is NULL");
-    io.arg_count = 17;
+    io.arg_count = 14;
     assert_int_equal(vd_convolve_run_io(plan, list, &io), VD_ERROR_INVALID);
-    says("arg_count is 17, but must be 0 to 16");
+    says("arg_count is 14, but must be 0 to 13");
     assert_int_equal(vd_convolve_run_io(plan, list, NULL), VD_ERROR_INVALID);
     assert_null(vd_convolve_arguments(NULL, &count));
+    many_arguments(ctx, false);
+    many_arguments(ctx, true);
     vd_convolve_destroy(plan);
     vd_buffer_destroy(ctx, in);
     vd_buffer_destroy(ctx, out);
@@ -1014,7 +1046,7 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "'made': type is f16, but must be f32 or f64");
     desc.type = VD_F32;
     desc.spectrum_hook = mixed_up;
-    refuse(ctx, &desc, "vd_convolve_create 'made': spectrum_hook: hooks: ");
+    refuse(ctx, &desc, "vd_convolve_create 'made': spectrum_hook: the store hook: ");
     desc.spectrum_hook = leaves_nothing;
     refuse(ctx, &desc, "vd_convolve_create 'made': spectrum_hook sets re or im to {0}");
     desc.spectrum_hook = NULL;

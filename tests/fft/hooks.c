@@ -886,15 +886,15 @@ static void declares(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void
 /* Not every failure is the hook's. */
 static void results(vd_context *ctx, vd_fft_desc desc) {
     static const struct { vd_fft_hook hook; vd_result result; const char *says; } cases[] = {
-        { mixed_up, VD_ERROR_COMPILE, "'hooked': hooks: vc_add" },
+        { mixed_up, VD_ERROR_COMPILE, "hook: vc_add" },
         { waits, VD_ERROR_COMPILE, "hook runs in divergent control flow: vc_barrier in kernel 'hooked'" },
         { leaves, VD_ERROR_COMPILE, "contains vc_return_if; use vc_select or VC_IF instead" },
-        { wants_f64, VD_ERROR_UNSUPPORTED, "'hooked': hooks: vc_cast in kernel 'hooked'" },
+        { wants_f64, VD_ERROR_UNSUPPORTED, "hook: vc_cast in kernel 'hooked'" },
         { leaves_integers, VD_ERROR_COMPILE, "hook sets re to u32 and im to f32, but f32 is expected" },
         { leaves_half, VD_ERROR_COMPILE, "hook sets re to f32 and im to {0}, but f32 is expected" },
         { declares, VD_ERROR_COMPILE,
           "'hooked': hook_declare does not declare argument 'late', which a callback declares when it is called for an element" },
-        { too_long, VD_ERROR_OUT_OF_MEMORY, "'hooked': hooks: " },
+        { too_long, VD_ERROR_OUT_OF_MEMORY, "hook: " },
     };
     size_t count = COUNT(cases);
 #ifdef __SANITIZE_ADDRESS__
@@ -1009,7 +1009,7 @@ static void bad_input(void **state) {
     desc.shape[0] = 16;
     desc.load = mixed_up;
     assert_null(vd_fft_create(ctx, &desc));
-    says("vd_fft_create 'hooked': hooks: ");
+    says("vd_fft_create 'hooked': the load hook: ");
     says("vc_add");
     desc.load = NULL;
     desc.store = store;

@@ -936,12 +936,12 @@ static void bad_input(void **state) {
     io.in = few = buffer_of(ctx, VD_F32C, 24, NULL);
     io.out = view;
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
-    says(", but must begin at a multiple of 8");
+    says(" (reals): "), says(", but must be a multiple of 8 bytes");
     vd_fft_destroy(plan);
     desc.store = negate; /* with and without hooks, reals are read and written in pairs */
     plan = vd_fft_create(ctx, &desc);
     assert_int_equal(vd_fft_run(plan, vd_immediate(ctx, 0, 0), &io), VD_ERROR_INVALID);
-    says(", but must begin at a multiple of 8");
+    says(" (reals): "), says(", but must be a multiple of 8 bytes");
     desc.store = NULL;
     vd_fft_destroy(plan);
     desc.in_stride[0] = 2;

@@ -859,10 +859,10 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "in_count[2] is 17, but dimension 2 has 16 elements");
     desc.in_count[2] = 0;
     desc.out_count[0] = 3;
-    refuse(ctx, &desc, "out_count[0] is 3, but dimension 0 has 4 elements and is not transformed");
+    refuse(ctx, &desc, "out_count[0] is 3, but must be 0 or 4, because dimension 0 is not transformed");
     desc.out_count[0] = 0;
     desc.in_start[0] = 1;
-    refuse(ctx, &desc, "in_start[0] is 1 and in_count[0] is 0, but dimension 0 has 4 elements and is not transformed");
+    refuse(ctx, &desc, "in_start[0] is 1, but must be 0, because dimension 0 is not transformed");
     desc.in_start[0] = 0;
     desc.out_start[2] = UINT64_MAX;
     refuse(ctx, &desc, "out_start[2] is 18446744073709551615 and out_count[2] is 0, but dimension 2 has 16 elements");
