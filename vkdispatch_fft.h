@@ -287,10 +287,10 @@
          vc_select or VC_IF.
 
    Transforms inside of kernels
-       vd_fft_group_create makes a complex transform of a length that fits into a work-group. vd_fft_group_begin and
-       vd_fft_group_transform record it into a kernel of the caller, which computes the inputs in registers and uses the
-       results there: a spectrogram, a filter between transform and inverse, or a search for peaks takes one kernel. See
-       the declarations for an example.
+       vd_fft_group_create makes a complex transform of a length without prime factors above 31 that fits into a
+       work-group. vd_fft_group_begin and vd_fft_group_transform record it into a kernel of the caller, which computes
+       the inputs in registers and uses the results there: a spectrogram, a filter between transform and inverse, or a
+       search for peaks takes one kernel. See the declarations for an example.
 
    Convolutions
        vd_convolve_create makes a plan from the shapes of signal and filter, the kind and the mode.
@@ -547,6 +547,8 @@
        elements that an array of a transform or convolution spans, with the gaps of strides   2^32 - 1
        elements of an axis of a cosine or sine transform                                      2^31 (DST1: 2^31 - 1)
        complex numbers of an intermediate buffer or of the tables of a plan (see Lengths)     2^32 - 1
+       elements of a transform inside of a kernel, if they fit into a work-group, on a GPU    16384 (f64: 8192)
+       elements of a transform inside of a kernel, if they fit into a work-group, on a CPU    65536
        elements of a reduction (more than 2^31: VD_FEATURE_I64, no segments)                  2^40
        elements of a scan (more than 2^31: VD_FEATURE_I64)                                    2^40
        keys of a sort (more than 2^31: VD_FEATURE_I64)                                        2^33
@@ -606,7 +608,10 @@
        ---------                                    --------------------------
        functions with a plan (run, set the filter,
            explain, query, destroy)                 the plan
-       make plans                                   nothing: several threads may make plans of one context
+       vd_fft_group_begin, _slot, _spectrum_slot,
+           _transform                               the group and the kernel
+       vd_fft_group_query, _destroy                 the group
+       make plans and groups                        nothing: several threads may make plans of one context
        functions without a plan                     nothing; calls that use the same cached plan run one at a time
 
    Versions
@@ -846,25 +851,40 @@ VD_API vd_result vd_fft_padded_buffer_read(vd_context *ctx, const vd_fft_padded_
 /* A complex transform that the invocations of a work-group compute together, in registers and shared memory. The caller
    records it into a kernel of his own, between code that computes its inputs and code that uses its results:
 
-       vd_fft_value x[VD_FFT_GROUP_VALUES];
+       vd_fft_group_desc desc = {0};
+       desc.n = 1024;
+       vd_fft_group *fft = vd_fft_group_create(ctx, &desc);
+       vd_fft_group_info info;
+       vd_fft_group_query(fft, &info);
+       vc_kernel_desc kernel_desc = {0};
+       kernel_desc.local_size[0] = info.invocations;
+       vc_kernel *k = vc_begin(&kernel_desc);
+       vc_ref samples = vc_buffer(k, "samples", VC_F32, VC_READ), bins = vc_buffer(k, "bins", VC_F32X2, VC_WRITE);
        vd_fft_group_begin(fft, k);
+       vc_val first = vc_mul(vc_group_id(k, 0), vc_u32(1024)); // a row for each work-group
+       vd_fft_value x[VD_FFT_GROUP_VALUES];
        for (uint32_t i = 0; i < info.values; i++) {
            vd_fft_slot s = vd_fft_group_slot(fft, i);
            x[i].re = vc_load(samples, vc_add(first, s.index));
            x[i].im = vc_f32(0);
        }
        vd_fft_group_transform(fft, VD_FFT_FORWARD, x);
+       for (uint32_t i = 0; i < info.values; i++) {
+           vd_fft_slot s = vd_fft_group_spectrum_slot(fft, i);
+           VC_IF(k, s.exists) { vc_store(bins, vc_add(first, s.index), vc_vec2(x[i].re, x[i].im)); }
+       }
 
-   An invocation holds elements of the signal and, after the forward transform, other elements of the spectrum. The
-   inverse transform begins with the spectrum as the forward transform ends, and ends with the signal as it begins, so
-   that values may be changed between them in registers. Neither direction is divided. */
+   The arguments of this kernel are samples, bins and info.table. An invocation holds elements of the signal and, after
+   the forward transform, elements of the spectrum, whose indices differ from those of its signal elements. The inverse
+   transform begins with the spectrum as the forward transform ends, and ends with the signal as it begins, so that
+   values may be changed between them in registers. Neither direction is divided. */
 typedef struct vd_fft_group vd_fft_group;
 
 enum { VD_FFT_GROUP_VALUES = 64 }; /* maximum of vd_fft_group_info.values */
 
 typedef struct vd_fft_group_desc {
-    const char *name;        /* of the table, an argument of the kernel, and for messages; copied; default: "fft_table"
-                                */
+    const char *name;        /* of the kernel argument for the table, and of the group in messages; copied; default:
+                                "fft_table" */
     uint32_t n;              /* length, without prime factors above 31; it must fit into a work-group. Required */
     uint32_t transforms;     /* maximum number of transforms of a work-group; default: 1 */
     vd_type type;            /* VD_F32 or VD_F64; default: VD_F32 */
@@ -873,32 +893,35 @@ typedef struct vd_fft_group_desc {
 typedef struct vd_fft_group_info {
     uint32_t n;
     uint32_t transforms;     /* number of transforms of a work-group, at most that of the desc */
-    uint32_t invocations;    /* of a work-group of the kernel: the product of vc_kernel_desc.local_size */
+    uint32_t invocations;    /* required product of vc_kernel_desc.local_size */
     uint32_t values;         /* values of an invocation, of the signal or the spectrum */
     vd_buffer table;         /* to pass to the kernel; lives until the group is destroyed */
 } vd_fft_group_info;
 
 /* Which element of which transform a value is: index of the transform in the work-group, and of the element (u32).
    exists: whether the invocation has this value (bool). If not, index and transform are still within their ranges, but
-   another invocation has the same element: the value may be computed, but must not be stored. */
+   another value, possibly of the same invocation, has this element: compute the value as the others, but do not store
+   it. */
 typedef struct vd_fft_slot { vc_val transform, index, exists; } vd_fft_slot;
 
-/* Chooses how a work-group of the context's first device computes the transform, and makes a table of roots of unity.
+/* Chooses how a work-group of the context's first device computes the transform, and makes a table of twiddle factors.
    Returns NULL on failure. The rules of plans apply to its destruction (see Plans in the manual). */
 VD_API vd_fft_group *vd_fft_group_create(vd_context *ctx, const vd_fft_group_desc *desc);
 VD_API void vd_fft_group_destroy(vd_fft_group *group);
 VD_API vd_result vd_fft_group_query(const vd_fft_group *group, vd_fft_group_info *out);
 
 /* Declares shared memory in the kernel, and a buffer for the table, whose position among the arguments of the kernel is
-   that of this call. The following calls record into this kernel. */
+   that of this call. Until the next vd_fft_group_begin, slots and transforms of this group are recorded into k. */
 VD_API vd_result vd_fft_group_begin(vd_fft_group *group, vc_kernel *k);
 
-/* Returns the element that value i is: of the signal, or of the spectrum. Values without owner on failure. */
+/* Returns which element values[i] is: of the signal, or of the spectrum. exists is false if i is too large. Values
+   without owner on failure. */
 VD_API vd_fft_slot vd_fft_group_slot(vd_fft_group *group, uint32_t i);
 VD_API vd_fft_slot vd_fft_group_spectrum_slot(vd_fft_group *group, uint32_t i);
 
-/* Replaces info.values values by their transform, which is computed again each time that the kernel executes the code
-   recorded here. It contains barriers: all invocations of the work-group must execute it. */
+/* Replaces values[0 … info.values - 1] by their transform. Entries for which no invocation has a value are not read or
+   written; these may differ between the signal and the spectrum. In a loop, each iteration computes a transform. The
+   code contains barriers: all invocations of the work-group must execute it. */
 VD_API vd_result vd_fft_group_transform(vd_fft_group *group, vd_fft_direction direction, vd_fft_value *values);
 
 /* ---- convolutions ---- */
@@ -14216,6 +14239,8 @@ VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *p, int *count) {
 
 /* ---- transforms inside of a kernel of the caller ---- */
 
+enum { VD__FFT_GROUP_ELEMENTS = 65536 }; /* limit of n; on a GPU, VD__FFT_MAX_POINTS is the limit */
+
 /* fft: a plan of one pass, of which only the shape and the tables are used. */
 struct vd_fft_group { vd_fft fft; vd__fft_writer writer; };
 
@@ -14229,14 +14254,16 @@ static vd_result vd__fft_group_shape(vd_fft *p, const vd_fft_group_desc *desc) {
     s->axes = 1;
     s->size[0] = desc->n;
     s->convolves = true; /* tables of both directions */
-    if (desc->n <= 65536 && vd__fft_is_smooth(desc->n, 31)
+    if (!vd__fft_is_smooth(desc->n, 31))
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "n is %u, but must have no prime factors above 31", desc->n);
+    if (desc->n <= VD__FFT_GROUP_ELEMENTS
         && vd__fft_choose_shape(&p->device, desc->transforms ? desc->transforms : 1, 1, s)
         && vd__fft_values_per_thread(s) <= VD_FFT_GROUP_VALUES) {
         if (!p->device.groups_as_loops) vd__fft_choose_pads(&p->device, s);
         return VD_OK;
     }
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "n is %u, but must have no prime factors above 31 and fit into a "
-                        "work-group with %u bytes of shared memory", desc->n,
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "n is %u, but no work-group of this device can transform so many "
+                        "elements in registers and %u bytes of shared memory", desc->n,
                         p->device.shared * vc_type_size(p->real));
 }
 
