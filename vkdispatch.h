@@ -729,7 +729,7 @@ typedef enum vd_backend {
 
 typedef enum vd_device_type {
     VD_DEVICE_OTHER = 0,
-    VD_DEVICE_DISCRETE,     /* GPU with memory of its own */
+    VD_DEVICE_DISCRETE,     /* GPU with its own memory */
     VD_DEVICE_INTEGRATED,   /* GPU that shares the host's memory */
     VD_DEVICE_VIRTUAL,      /* GPU of a virtual machine */
     VD_DEVICE_CPU
@@ -1189,7 +1189,7 @@ typedef struct vd_image_desc {
     uint32_t usage;                 /* VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both. Default: those that the format has */
     const void *data;               /* initial contents of level 0, as for vd_image_upload. Other levels, and all of
                                        them by default: zeros. Images in heaps: undefined */
-    vd_buffer heap;                 /* buffer with desc.heap that contains the image. Default: memory of its own */
+    vd_buffer heap;                 /* buffer with desc.heap that contains the image. Default: its own memory */
     uint64_t heap_offset;           /* bytes from the start of `heap`, a multiple of vd_placement.align */
 } vd_image_desc;
 
@@ -3607,7 +3607,7 @@ typedef struct vd__memory_requirements {
     uint32_t types;    /* bit mask of memory types */
     bool kernel_access; /* kernels access the memory; if false, only copies do */
     uint8_t sharing;   /* vd__sharing, supported by the device */
-    bool own_memory;   /* an image with memory of its own: its block, which is dedicated, only counts the bytes */
+    bool own_memory;   /* an image with its own memory: its block, which is dedicated, only counts the bytes */
 } vd__memory_requirements;
 
 /* Format and dimensions of an image. A subresource is one layer of one level; its index is level * layers + layer. */
@@ -3796,7 +3796,7 @@ typedef struct vd__surface {
     vd__image_shape *shape;    /* of the images; extent[0] 0: the window is minimised */
     uint32_t image_count;
     uint64_t image;            /* VkImage of the acquired image */
-    bool sized_by_swapchain;   /* the window has no extent of its own */
+    bool sized_by_swapchain;   /* the window has no extent */
     bool stale;                /* its images do not fit the window any more */
     bool submitted;            /* the submission that draws the acquired image succeeded */
 } vd__surface;
@@ -11664,7 +11664,7 @@ static void vd__cu_device_close(vd__device *dev) {
 /* Memory blocks, in device memory or in pinned host memory for staging, and buffers, which are ranges of blocks. */
 
 #if VD__HAS_CUDA
-/* Memory types. An image has memory of its own, so its block has no native object. */
+/* Memory types. The driver allocates the memory of an image, so its block has no native object. */
 enum { VD__CU_TYPE_DEVICE, VD__CU_TYPE_HOST, VD__CU_TYPE_IMAGE };
 
 /* ---- blocks ---- */
@@ -11790,7 +11790,7 @@ typedef struct vd__cu_view {
 static vd__cu_image *vd__cu_image_of(const vd__memory *m) { return (vd__cu_image *)(uintptr_t)m->address; }
 static vd__cu_view *vd__cu_view_of(const vd__memory *view) { return (vd__cu_view *)(uintptr_t)view->native[0]; }
 
-/* Returns the CUarray_format of a format; 0: there is none. Depth formats are read as their depth. */
+/* Returns the CUarray_format of a format, or 0 if CUDA lacks it. Depth formats are read as their depth. */
 static unsigned vd__cu_format(const vd__device *dev, vd_format format) {
     static const uint8_t formats[][3] = { /* by vd__texel; 8, 16 and 32 bits */
         { 0, 0, 0 }, { 0, VD__CU_AD_FORMAT_HALF, VD__CU_AD_FORMAT_FLOAT },
@@ -13743,7 +13743,7 @@ static void vd__cl_device_close(vd__device *dev) {
    sub-buffers. With shared virtual memory there is a single memory type, which host and device use by address. */
 
 #if VD__HAS_OPENCL
-/* Memory types. An image object has memory of its own, so its block has no native object. */
+/* Memory types. The driver allocates the memory of an image, so its block has no native object. */
 enum { VD__CL_DEVICE_BLOCK, VD__CL_STAGING_BLOCK, VD__CL_SHARED_BLOCK, VD__CL_IMAGE_BLOCK };
 
 /* ---- blocks ---- */
@@ -17992,7 +17992,7 @@ static vd_result vd__storage_create(vd__context_device *dev, vd_memory usage, ui
 
 /* A range in a heap. */
 typedef struct vd__place {
-    vd__resource *heap;        /* NULL: memory of its own */
+    vd__resource *heap;        /* NULL: its own memory */
     uint64_t offset;           /* bytes */
 } vd__place;
 
@@ -25088,7 +25088,7 @@ static vd_result vd__image_make(vd_context *ctx, const vd_image_desc *desc, vd_i
     return r;
 }
 
-/* Creates an image in memory of its own or, with place->heap, in a heap. */
+/* Creates an image in its own memory or, with place->heap, in a heap. */
 static vd_result vd__image_make_in(vd_context *ctx, const vd_image_desc *desc, const vd__place *place, vd_image *out) {
     vd__image_shape shape;
     vd_result r = vd__image_check(ctx, desc, &shape);

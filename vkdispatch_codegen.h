@@ -2432,7 +2432,7 @@ static inline bool vc__is_optional_format(uint32_t format) {
            && (format < VC_FORMAT_RGBA32_U || format > VC_FORMAT_R32_U);
 }
 
-typedef struct vc__image { uint8_t dim, format; bool storage; } vc__image; /* properties of an image besides its type */
+typedef struct vc__image { uint8_t dim, format; bool storage; } vc__image; /* an image without its type */
 
 /* Converts an integer of type `from` to type `to`. Returns whether that leaves its value unchanged. bits and *out: the
    bit patterns. */
@@ -13641,7 +13641,7 @@ static uint32_t vc__add_piece(vc_kernel *k, uint32_t root, uint32_t op, const ch
     uint32_t piece = k->object_count, args = k->arg_count, node = VC__NIL;
     if (!k->failed) node = vc__add_object(k, NULL, op, k->object[root].access, type, count, data);
     if (node == VC__NIL) return VC__NIL;
-    k->arg_count = args; /* a piece of an argument is no argument of its own */
+    k->arg_count = args; /* a piece of an argument is not a separate argument */
     vc__object *o = &k->object[piece];
     o->name = name;
     o->arg = k->object[root].arg;

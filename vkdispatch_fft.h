@@ -3421,7 +3421,7 @@ static bool vd__fft_can_exchange(const vd__fft_device *d, const vd__fft_shape *s
 /* ---- estimated time of rows on a GPU ---- */
 
 /* Whether vd__fft_row_time applies: rows of several stages on a GPU, in kernels that do not convolve. */
-static bool vd__fft_is_timed_row(const vd__fft_device *d, const vd__fft_shape *s) {
+static bool vd__fft_is_estimated_row(const vd__fft_device *d, const vd__fft_shape *s) {
     return !d->groups_as_loops && s->axes == 1 && !s->columns_in && !s->columns_out && !s->convolves
            && s->n > VD__FFT_RADIX;
 }
@@ -3494,8 +3494,8 @@ typedef struct vd__fft_search {
        candidates; NULL: find only the best shape */
     vd__fft_candidates *candidates;
     bool any_threads;        /* also try a thread for each butterfly of every stage: some are idle in other stages */
-    uint64_t rows;           /* number of rows that vd__fft_row_time compares; 0: others, which vd__fft_cost compares */
-    uint32_t row_stages;     /* maximum stages of these rows */
+    uint64_t rows;           /* number of rows, whose shapes vd__fft_row_time compares; 0: vd__fft_cost compares them */
+    uint32_t row_stages;     /* maximum stages of a shape of rows */
 } vd__fft_search;
 
 /* Whether two shapes are equal, except for the transforms per work-group, slices and padding, which are chosen later.
@@ -3607,8 +3607,9 @@ static void vd__fft_try_radices(vd__fft_search *s) {
 static uint32_t vd__fft_axis_at(const vd__fft_shape *s, uint32_t i) { return s->last_axis_first ? s->axes - 1 - i : i; }
 
 /* Enumerates the factorisations into radices, axis by axis. In a search that is not wide, the radices of an axis do not
-   increase, except those of timed rows. Shapes of several axes have at most 2 * axes + 1 stages, because the exchanges
-   of more stages cost more than a second kernel. left: length still to be factored; limit: largest radix allowed. */
+   increase, except those of estimated rows. Shapes of several axes have at most 2 * axes + 1 stages, because the
+   exchanges of more stages cost more than a second kernel. left: length still to be factored; limit: largest radix
+   allowed. */
 static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, uint32_t limit) {
     if (left == 1 && axis + 1 < s->current.axes) {
         vd__fft_enumerate(s, axis + 1, s->current.size[vd__fft_axis_at(&s->current, axis + 1)], VD__FFT_RADIX);
@@ -3916,7 +3917,7 @@ static double vd__fft_pass_memory_ps(const vd__fft_device *d, uint32_t n) {
 
 /* Chooses the rows with the lowest estimated time, with as few stages as possible or, if these are two, also with
    three. Returns false if none fit into a work-group. */
-static bool vd__fft_choose_timed_rows(vd__fft_search *search, uint64_t count, vd__fft_shape *s) {
+static bool vd__fft_choose_estimated_rows(vd__fft_search *search, uint64_t count, vd__fft_shape *s) {
     search->rows = count;
     for (search->row_stages = 2; search->cost <= 0 && search->row_stages <= VD__FFT_STAGES; search->row_stages++)
         vd__fft_enumerate(search, 0, s->size[0], VD__FFT_RADIX);
@@ -3946,7 +3947,7 @@ static bool vd__fft_choose_shape(const vd__fft_device *d, uint64_t count, uint32
     search.current = *s;
     if (vd__fft_choose_measured_shape(d, s, count)) return vd__fft_finish_shape(d, s, true);
     *s = search.current;
-    if (vd__fft_is_timed_row(d, s) && vd__fft_choose_timed_rows(&search, count, s))
+    if (vd__fft_is_estimated_row(d, s) && vd__fft_choose_estimated_rows(&search, count, s))
         return vd__fft_finish_shape(d, s, true);
     if (s->n == 1) { /* only loads and stores */
         s->stages = s->radix[0] = s->threads = 1;
@@ -5128,7 +5129,7 @@ static uint32_t vd__real_loaded(const vd__real *r, uint64_t i, uint64_t *at) {
 }
 
 /* Writes the positions in a row of the elements that result i of the complex transform determines or, with a fold,
-   results i and h - i; returns their number. Each element is written by a store of its own. */
+   results i and h - i; returns their number. Each element is written by a separate store. */
 static uint32_t vd__real_stored(const vd__real *r, uint64_t i, uint64_t at[4]) {
     uint32_t family = vd__real_family(r->kind), count = 0;
     uint64_t n = r->n, first = family == VD__REAL_I && vd__real_is_sine(r->kind) ? 1 : 0;
@@ -13413,7 +13414,7 @@ static void vd__fft_search_shapes(vd__fft_tuner *tuner, uint32_t n) {
     for (uint32_t i = 0; i < VD__FFT_STAGES; i++)
         search.current.pad[i] = p->device.groups_as_loops || vd__fft_all_columns(&search.current)
                                     ? vd__fft_no_pad : vd__fft_default_pad;
-    if (vd__fft_is_timed_row(&p->device, &search.current)) search.rows = vd__fft_transform_count(pass);
+    if (vd__fft_is_estimated_row(&p->device, &search.current)) search.rows = vd__fft_transform_count(pass);
     vd__fft_enumerate(&search, 0, search.current.size[vd__fft_axis_at(&search.current, 0)], VD__FFT_RADIX);
 }
 
@@ -13460,7 +13461,7 @@ static void vd__fft_propose_shapes(vd__fft_tuner *tuner) {
         if (vd__fft_count_similar(tuner, &c) >= (tuner->patient ? 6u : s.n < 1000 ? 2u : 3u)) continue;
         if (s.stages == 1) s.columns_out = s.columns_in;
         if (s.columns_in || s.columns_out              ? !vd__fft_choose_columns(&p->device, &s, count, 1)
-            : !vd__fft_is_timed_row(&p->device, &s) && !vd__fft_choose_rows(&p->device, &s, count))
+            : !vd__fft_is_estimated_row(&p->device, &s) && !vd__fft_choose_rows(&p->device, &s, count))
             continue;
         c = vd__fft_choice_of(&s);
         vd__fft_add_choice(tuner, &c);
@@ -14646,7 +14647,7 @@ static size_t vd__fft_print_shape(char *text, size_t size, const vd_fft *p, cons
                                 vd__fft_shared_words(s) * vc_type_size(p->real));
 }
 
-/* Prints the operations of a pass besides its transforms. */
+/* Prints the operations of a pass, without its transforms. */
 static size_t vd__fft_print_extras(char *text, size_t size, const vd__fft_pass *pass) {
     size_t used = 0;
     if (pass->chirp_in) used += vd__fft_print(text + used, size - used, ", inputs times the chirp", 0);

@@ -32,7 +32,7 @@ static bool check(const uint32_t *x, uint32_t frame) {
     return true;
 }
 
-/* Waits only if the device is more than LATE frames behind. */
+/* Waits only if the device lags by more than LATE frames. */
 static vd_result use_oldest(vd_context *ctx, vd_ticket ticket, uint32_t frame, uint32_t *waited) {
     const void *data = NULL;
     vd_result r = vd_read_ready(ctx, ticket, 0, &data);

@@ -100,6 +100,19 @@ static inline vd_buffer buffer_of(vd_context *ctx, vd_type type, uint64_t elemen
     return vd_buffer_create(ctx, &desc);
 }
 
+/* Returns a view of `elements` elements of a buffer from a byte offset; elements 0: of all that follow. */
+static inline vd_buffer view_of(vd_context *ctx, vd_buffer buffer, vd_type type, uint64_t offset, uint64_t elements) {
+    vd_view_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.buffer = buffer;
+    desc.type = type;
+    desc.offset = offset;
+    desc.shape[0] = elements;
+    vd_buffer view = vd_buffer_view(ctx, &desc);
+    if (!view.id) fail_msg("%s", vd_error_text());
+    return view;
+}
+
 /* The last error message contains this text. */
 static inline void says(const char *part) {
     if (!strstr(vd_error_text(), part)) fail_msg("no \"%s\" in: %s", part, vd_error_text());

@@ -43,17 +43,6 @@ static void execute(vc_kernel *k, uint64_t threads, const vd_arg *args, int coun
     vd_kernel_destroy(device_context, kernel);
 }
 
-static vd_buffer view_of(vd_buffer b, vd_type type, uint64_t offset, uint64_t elements) {
-    vd_view_desc desc = { 0 };
-    desc.buffer = b;
-    desc.offset = offset;
-    desc.type = type;
-    desc.shape[0] = elements;
-    vd_buffer view = vd_buffer_view(device_context, &desc);
-    if (!view.id) fail_msg("%s", vd_error_text());
-    return view;
-}
-
 static uint32_t word_at(vd_buffer b, uint64_t index) {
     uint32_t word = 0;
     if (vd_buffer_read(device_context, b, 4 * index, &word, 4)) fail_msg("%s", vd_error_text());
@@ -104,7 +93,8 @@ static vc_val frequency(vc_val row) { return vc_and(vc_mul(row, vc_u32(265443576
 /* Row r is a complex exponential with one frequency, whose spectrum has one bin of ROW and otherwise zeros. */
 static void transforms_of_rows(vd_buffer all, uint64_t words) {
     uint64_t rows = words / 2 / ROW;
-    vd_buffer x = view_of(all, VD_F32X2, 0, words / 2), wrong = buffer_of(device_context, VD_U32, 1, NULL);
+    vd_buffer x = view_of(device_context, all, VD_F32X2, 0, words / 2);
+    vd_buffer wrong = buffer_of(device_context, VD_U32, 1, NULL);
     vd_arg args[] = { vd_b(x), vd_b(wrong) };
     vd_fft_desc desc = { 0 };
     vd_fft_io io = { 0 };
@@ -157,7 +147,8 @@ static void scans(vd_buffer all, uint64_t words) {
 
 /* Sorts the first `keys` words; the plan needs another copy. */
 static void sort_words(vd_buffer all, uint64_t words, uint64_t keys) {
-    vd_buffer x = view_of(all, VD_U32, 0, keys), wrong = buffer_of(device_context, VD_U32, 1, NULL);
+    vd_buffer x = view_of(device_context, all, VD_U32, 0, keys);
+    vd_buffer wrong = buffer_of(device_context, VD_U32, 1, NULL);
     store_hashes(all, words);
     uint32_t before = sum_of(x);
     vd_sort_desc desc = { 0 };

@@ -736,7 +736,6 @@ static void views_and_repeats(void **state) {
     enum { N = 60000 };
     float *data = (float *)malloc(4 * N), first = 0, got = 0;
     vd_reduce_desc desc = { 0 };
-    vd_view_desc view = { 0 };
     double wanted = 0;
     (void)state;
     need_device();
@@ -744,17 +743,15 @@ static void views_and_repeats(void **state) {
     for (int i = 0; i < N; i++) data[i] = (float)(i * 7919 % 1009) * 0.001f;
     for (int i = 0; i < N - 101; i++) wanted += (double)data[i + 1];
     desc.shape[0] = N - 101;
-    view.buffer = buffer_of(device_context, VD_F32, N, data);
-    view.offset = 4;
-    view.type = VD_F32;
-    vd_buffer in = vd_buffer_view(device_context, &view), out = buffer_of(device_context, VD_F32, 1, NULL);
+    vd_buffer whole = buffer_of(device_context, VD_F32, N, data), in = view_of(device_context, whole, VD_F32, 4, 0);
+    vd_buffer out = buffer_of(device_context, VD_F32, 1, NULL);
     setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
     vd_reduce *plan = vd_reduce_create(device_context, &desc);
     unsetenv("VKDISPATCH_FFT_SHAPES");
     assert_true(in.id && out.id && plan);
     for (int round = 0; round < 12; round++) {
-        if (round == 1) view.offset = 0; /* now with vector loads */
-        vd_result result = vd_reduce_run(plan, vd_immediate(device_context, 0, 0), round ? view.buffer : in, out);
+        /* from round 1 on, with vector loads */
+        vd_result result = vd_reduce_run(plan, vd_immediate(device_context, 0, 0), round ? whole : in, out);
         /* with bindings */
         if (!round && result == VD_ERROR_UNSUPPORTED) { print_message("# %s\n", vd_error_text()); continue; }
         if (!result) result = vd_buffer_read(device_context, out, 0, &got, 4);
@@ -765,7 +762,7 @@ static void views_and_repeats(void **state) {
     }
     vd_reduce_destroy(plan);
     vd_buffer_destroy(device_context, in);
-    vd_buffer_destroy(device_context, view.buffer);
+    vd_buffer_destroy(device_context, whole);
     vd_buffer_destroy(device_context, out);
     free(data);
 }
@@ -972,7 +969,6 @@ static void check_weighted(const sample *s, vd_reduce_op op, uint32_t steps) {
     weights user;
     vd_reduce_desc desc = { 0 };
     vd_reduce_io io = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 }, NULL, 0 };
-    vd_view_desc view = { 0 };
     int count = 0;
     assert_true(data && factors && got);
     for (uint64_t i = 0; i < n + skipped; i++) data[i] = (uint32_t)(i * 7919 % 1009);
@@ -991,10 +987,8 @@ static void check_weighted(const sample *s, vd_reduce_op op, uint32_t steps) {
     assert_string_equal(info[0].name, "factors");
     assert_int_equal(info[0].access, VC_READ);
     assert_string_equal(info[1].name, "shift");
-    view.buffer = buffer_of(device_context, VD_U32, n + skipped, data);
-    view.type = VD_U32;
-    view.offset = skipped * 4;
-    io.in = vd_buffer_view(device_context, &view);
+    vd_buffer whole = buffer_of(device_context, VD_U32, n + skipped, data);
+    io.in = view_of(device_context, whole, VD_U32, skipped * 4, 0);
     io.out = buffer_of(device_context, op == VD_REDUCE_VARIANCE ? VD_F32 : VD_U32, results, NULL);
     vd_buffer at = buffer_of(device_context, VD_U32, n, factors);
     vd_named_arg args[] = { { "shift", vd_u32(5) }, { "factors", vd_b(at) } };
@@ -1012,7 +1006,7 @@ static void check_weighted(const sample *s, vd_reduce_op op, uint32_t steps) {
                      (int)s->shape[1], (int)i, result, wanted);
     }
     vd_buffer_destroy(device_context, io.in);
-    vd_buffer_destroy(device_context, view.buffer);
+    vd_buffer_destroy(device_context, whole);
     vd_buffer_destroy(device_context, io.out);
     vd_buffer_destroy(device_context, at);
     vd_reduce_destroy(plan);
@@ -1252,12 +1246,7 @@ static void check_small_rows(vd_type type, uint64_t rows, uint64_t n, vd_reduce_
     vd_buffer out = buffer_of(device_context, op == VD_REDUCE_ARGMIN ? VD_U32 : type, rows, NULL);
     assert_true(plan && whole.id && out.id);
     for (size_t s = 0; s < COUNT(starts); s++) {
-        vd_view_desc view = { 0 };
-        view.buffer = whole;
-        view.offset = starts[s] * size;
-        view.type = type;
-        vd_buffer in = vd_buffer_view(device_context, &view);
-        assert_true(in.id);
+        vd_buffer in = view_of(device_context, whole, type, starts[s] * size, 0);
         vd_result result = vd_reduce_run(plan, vd_immediate(device_context, 0, 0), in, out);
         if (!result) result = vd_buffer_read(device_context, out, 0, got, rows * out_size);
         if (result && result != VD_ERROR_UNSUPPORTED) fail_msg("%s", vd_error_text()); /* unsupported: with bindings */
@@ -1311,17 +1300,14 @@ static void short_rows_of_views(void **state) {
     enum { ROWS = 70, N = 24 };
     float data[ROWS * N + 1], got[ROWS];
     vd_reduce_desc desc = { 0 };
-    vd_view_desc view = { 0 };
     (void)state;
     need_device();
     for (int i = 0; i <= ROWS * N; i++) data[i] = (float)(i * 7919 % 1009);
     desc.shape[0] = ROWS;
     desc.shape[1] = N;
     desc.axes = 2;
-    view.buffer = buffer_of(device_context, VD_F32, ROWS * N + 1, data);
-    view.offset = 4;
-    view.type = VD_F32;
-    vd_buffer in = vd_buffer_view(device_context, &view), out = buffer_of(device_context, VD_F32, ROWS, NULL);
+    vd_buffer whole = buffer_of(device_context, VD_F32, ROWS * N + 1, data);
+    vd_buffer in = view_of(device_context, whole, VD_F32, 4, 0), out = buffer_of(device_context, VD_F32, ROWS, NULL);
     setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
     vd_reduce *plan = vd_reduce_create(device_context, &desc);
     unsetenv("VKDISPATCH_FFT_SHAPES");
@@ -1338,7 +1324,7 @@ static void short_rows_of_views(void **state) {
     }
     vd_reduce_destroy(plan);
     vd_buffer_destroy(device_context, in);
-    vd_buffer_destroy(device_context, view.buffer);
+    vd_buffer_destroy(device_context, whole);
     vd_buffer_destroy(device_context, out);
 }
 

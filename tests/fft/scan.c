@@ -504,16 +504,8 @@ static void bad_input(void **state) {
     io.in = whole;
     refuse_run(plan, ctx, &io, "(in) has type i32, but f32 is expected");
     vd_buffer large = buffer_of(ctx, VD_F32, 100001, NULL), heads = buffer_of(ctx, VD_U32, 100000, NULL);
-    vd_view_desc part = { 0 };
-    part.buffer = large;
-    part.type = VD_F32;
-    part.shape[0] = 100000;
-    vd_buffer first = vd_buffer_view(ctx, &part);
-    part.offset = 4;
-    vd_buffer second = vd_buffer_view(ctx, &part);
-    part.type = VD_U32;
-    part.offset = 0;
-    vd_buffer third = vd_buffer_view(ctx, &part);
+    vd_buffer first = view_of(ctx, large, VD_F32, 0, 100000), second = view_of(ctx, large, VD_F32, 4, 100000),
+              third = view_of(ctx, large, VD_U32, 0, 100000);
     io.in = first;
     io.out = second;
     io.segment_heads = heads;

@@ -272,7 +272,6 @@ static void mixed_up(vc_kernel *k, vd_fragment_io *io, void *user) {
 }
 
 static void bad_runs(vd_context *ctx, vd_top_k *plan) {
-    vd_view_desc part = { 0 };
     vd_buffer in = buffer_of(ctx, VD_F32, 200, NULL), few = buffer_of(ctx, VD_F32, 199, NULL),
               two = buffer_of(ctx, VD_F32, 20, NULL);
     vd_buffer at = buffer_of(ctx, VD_U32, 20, NULL), none = { 0 };
@@ -285,14 +284,8 @@ static void bad_runs(vd_context *ctx, vd_top_k *plan) {
     refuse_run(plan, ctx, (vd_top_k_io){ few, two, at }, "(in) has 796 bytes, but the plan needs 800");
     refuse_run(plan, ctx, (vd_top_k_io){ in, at, at }, "(values) has type u32, but f32 is expected");
     refuse_run(plan, ctx, (vd_top_k_io){ in, two, two }, "(indices) has type f32, but u32 is expected");
-    part.buffer = in;
-    part.offset = 80;
-    part.type = VD_F32;
-    part.shape[0] = 20;
-    vd_buffer view = vd_buffer_view(ctx, &part);
+    vd_buffer view = view_of(ctx, in, VD_F32, 80, 20), places = view_of(ctx, in, VD_U32, 80, 20);
     refuse_run(plan, ctx, (vd_top_k_io){ in, view, at }, "in and values overlap");
-    part.type = VD_U32;
-    vd_buffer places = vd_buffer_view(ctx, &part);
     refuse_run(plan, ctx, (vd_top_k_io){ in, two, places }, "in and indices overlap");
     vd_buffer other = buffer_of(ctx, VD_F32, 200, NULL);
     refuse_run(plan, ctx, (vd_top_k_io){ other, view, places }, "values and indices overlap");
