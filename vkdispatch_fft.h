@@ -3029,8 +3029,6 @@ typedef struct vd__fft_convolution {
     uint32_t parts;
     bool after_product;      /* the passes being planned are after the product */
     bool in_parts;           /* the route being planned divides the first axis into parts */
-    /* the route is planned only to estimate its time, which does not depend on padding: padding is not chosen */
-    bool estimate_only;
 } vd__fft_convolution;
 
 /* Roles of the buffers of a pass.
@@ -3992,6 +3990,8 @@ typedef struct vd__fft_problem {
     vd__real rule;           /* elements of `in` and `out`; kind 0: complex numbers */
     bool paired_in, paired_out; /* the strides of in, of out are in pairs of reals */
     uint32_t order[4];       /* dimensions by descending stride of the input */
+    vd__fft_route *route;    /* to which the passes are appended */
+    uint32_t min_columns;    /* minimum columns of a work-group in the first pass; the second of two has half as many */
 } vd__fft_problem;
 
 typedef struct vd__digit { uint64_t size, step; } vd__digit; /* number of values, and stride in elements */
@@ -4011,10 +4011,10 @@ static uint64_t vd__fft_extent(const vd_fft *p, uint32_t axis, uint32_t dimensio
    axis in `order`, then `block`. The digits of a transform index are `first_digit`, `last_digit`, then the dimensions
    after the axis in `order`. Dimensions in `extra_dims` become axes of the transform before the axis itself, smallest
    stride first. stride: distance between the elements of a transform along the axis. */
-static vd__fft_addressing vd__fft_addressing_of(const vd_fft *p, const uint32_t *order,
-                                                const vd__fft_problem *problem, uint32_t extra_dims,
+static vd__fft_addressing vd__fft_addressing_of(const vd_fft *p, const vd__fft_problem *problem, uint32_t extra_dims,
                                                 const vd__fft_layout *l, uint64_t stride, vd__digit block,
                                                 vd__digit first_digit, vd__digit last_digit) {
+    const uint32_t *order = problem->order;
     vd__fft_addressing s;
     uint32_t i, axes = 0;
     bool inside = false;
@@ -4058,13 +4058,15 @@ static void vd__fft_merge_blocks(vd__fft_addressing *s) {
     s->block.product = 1;
 }
 
-/* Appends a zeroed pass to a route; returns NULL if it is full. */
-static vd__fft_pass *vd__fft_add_pass(vd__fft_route *r, vd__fft_role from, vd__fft_role to) {
+/* Appends a zeroed pass to the route of a problem; returns NULL if the route is full. */
+static vd__fft_pass *vd__fft_add_pass(const vd__fft_problem *problem, vd__fft_role from, vd__fft_role to) {
+    vd__fft_route *r = problem->route;
     if (r->count == VD__FFT_PASSES) return NULL;
     vd__fft_pass *pass = &r->pass[r->count++];
     memset(pass, 0, sizeof *pass);
     pass->from = from;
     pass->to = to;
+    pass->inverse = problem->inverse;
     return pass;
 }
 
@@ -4092,10 +4094,11 @@ static uint64_t vd__fft_transform_count(const vd__fft_pass *pass) {
 
 /* Chooses the shape of pass 0 or 1 (pass_index) of a problem, with `length` elements along the axis and the dimensions
    extra_dims[pass_index]. Returns false if no shape fits. */
-static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32_t *order,
-                               const vd__fft_problem *problem, uint32_t pass_index, uint32_t length,
-                               uint32_t min_columns) {
+static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const vd__fft_problem *problem, uint32_t pass_index,
+                               uint64_t length) {
     vd__fft_shape *s = &pass->shape;
+    const uint32_t *order = problem->order;
+    if (length > 65536) return false;
     memset(s, 0, sizeof *s);
     for (uint32_t i = p->dimensions; i-- > 0;) {
         if (!(problem->extra_dims[pass_index] >> order[i] & 1)) continue;
@@ -4104,16 +4107,14 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const uint32
     }
     if (!pass->copies) {
         pass->dimension[s->axes] = problem->axis;
-        s->size[s->axes++] = length;
+        s->size[s->axes++] = (uint32_t)length;
     }
     s->columns_in = vd__fft_assigns_columns(&p->device, &pass->in);
     s->columns_out = vd__fft_assigns_columns(&p->device, &pass->out);
     s->real_fold = pass->real.fold;
     s->convolves = pass->bluestein_length || pass->product.channels;
     s->last_axis_first = pass->product.whole_image && s->axes > 1 && !p->device.groups_as_loops;
-    if (!vd__fft_choose_shape(&p->device, vd__fft_transform_count(pass), min_columns, s)) return false;
-    if (!p->device.groups_as_loops && !p->convolution.estimate_only) vd__fft_choose_pads(&p->device, s);
-    return true;
+    return vd__fft_choose_shape(&p->device, vd__fft_transform_count(pass), problem->min_columns >> pass_index, s);
 }
 
 /* ---- the elements of an axis ---- */
@@ -4157,7 +4158,7 @@ static vd__fft_addressing vd__fft_split_addressing(const vd_fft *p, const vd__ff
                                                    const vd__fft_layout *l, bool by_rule, uint64_t parts,
                                                    uint64_t outer) {
     uint64_t step = by_rule ? 0 : l->stride[problem->axis];
-    return vd__fft_addressing_of(p, problem->order, problem, extra_dims, l,
+    return vd__fft_addressing_of(p, problem, extra_dims, l,
                                  by_rule ? l->stride[problem->axis] : parts * outer * step, vd__digit_of(1, 0),
                                  vd__digit_of(parts, outer * step), vd__digit_of(outer, step));
 }
@@ -4205,36 +4206,105 @@ static void vd__fft_set_output(const vd_fft *p, vd__fft_pass *pass, const vd__ff
     pass->out_index.first = vd__fft_first_of_others(p, problem->axis, problem->to, &array);
 }
 
-/* Sets the indices that a problem reads and writes to those that the buffers of two roles have. */
-static void vd__fft_set_ranges(const vd_fft *p, vd__fft_problem *problem, vd__fft_role in, vd__fft_role out) {
-    problem->in_count = p->layout[in].count[problem->axis];
-    problem->out_count = p->layout[out].count[problem->axis];
-    problem->in_start = p->layout[in].start[problem->axis];
-    problem->out_start = p->layout[out].start[problem->axis];
+
+/* Whether elements along an axis are loaded or stored by the rule of a real kind. */
+static bool vd__fft_has_rule(const vd_fft *p, uint32_t axis) {
+    return p->kind > VD_FFT_COMPLEX && (p->kind != VD_FFT_REAL || axis == p->real_axis);
 }
 
-/* Returns the problem of transforming a whole axis from one buffer to another, with complex elements. */
-static vd__fft_problem vd__fft_problem_of(const vd_fft *p, uint32_t axis, vd__fft_role from, vd__fft_role to) {
+/* Whether the passes of a direction turn bins in OUT into reals in IN. */
+static bool vd__fft_is_to_reals(const vd_fft *p, uint32_t direction) {
+    return p->kind == VD_FFT_REAL && direction == VD_FFT_INVERSE && !p->convolution.batch;
+}
+
+/* Returns the kind of the inverse transform. Kind III is the inverse of kind II, and conversely. */
+static vd_fft_kind vd__real_inverse_of(vd_fft_kind kind) {
+    static const vd_fft_kind inverse[] = { VD_FFT_KIND_DEFAULT, VD_FFT_COMPLEX, VD_FFT_REAL,
+                                           VD_FFT_DCT1, VD_FFT_DCT3, VD_FFT_DCT2, VD_FFT_DCT4,
+                                           VD_FFT_DST1, VD_FFT_DST3, VD_FFT_DST2, VD_FFT_DST4 };
+    return inverse[kind];
+}
+
+/* Whether the reals of an array can be accessed in pairs along an axis: the axis is contiguous and all other strides
+   are even. Not in convolutions, whose arrays may begin at any element. */
+static bool vd__real_can_pair(const vd_fft *p, const vd__fft_layout *l, uint32_t axis) {
+    if (p->convolution.batch) return false;
+    for (uint32_t i = 0; i < p->dimensions; i++)
+        if (i != axis && p->shape[i] > 1 && l->stride[i] % 2) return false;
+    return l->stride[axis] == 1;
+}
+
+/* Returns the layout of an array. paired: with strides in pairs of reals, except along the axis. */
+static vd__fft_layout vd__real_layout_of(const vd_fft *p, vd__fft_role role, uint32_t axis, bool paired) {
+    vd__fft_layout l = p->layout[role];
+    for (uint32_t i = 0; paired && i < p->dimensions; i++) if (i != axis) l.stride[i] /= 2;
+    return l;
+}
+
+/* Sets the rule by which a problem loads and stores the elements of this kind, and what follows from it. to_reals: for
+   VD_FFT_REAL, the inverse, from bins to reals. */
+static void vd__real_set_rule(const vd_fft *p, vd__fft_problem *problem, vd_fft_kind kind, bool to_reals) {
+    vd__real *r = &problem->rule;
+    uint32_t family = vd__real_family(kind);
+    uint64_t n = problem->n, in = problem->in_count, out = problem->out_count;
+    r->kind = kind;
+    r->inverse = family == VD__REAL_DFT ? to_reals : family == VD__REAL_III;
+    r->n = n;
+    r->half_length = family == VD__REAL_I || n % 2 == 0;
+    r->h = family == VD__REAL_I ? (vd__real_is_sine(kind) ? n + 1 : n - 1) : (r->half_length ? n / 2 : n);
+    r->in_count = in < (family == VD__REAL_DFT && to_reals ? n / 2 + 1 : n) ? in : 0;
+    r->out_count = out < (family == VD__REAL_DFT && !to_reals ? n / 2 + 1 : n) ? out : 0;
+    r->in_start = problem->in_start;
+    r->out_start = problem->out_start;
+    problem->in_start = problem->out_start = 0;
+    problem->paired_in = family == VD__REAL_DFT && !to_reals && r->half_length && (r->in_count | r->in_start) % 2 == 0
+                         && vd__real_can_pair(p, &problem->in, problem->axis);
+    problem->paired_out = family == VD__REAL_DFT && to_reals && r->half_length
+                          && (r->out_count | r->out_start) % 2 == 0
+                          && vd__real_can_pair(p, &problem->out, problem->axis);
+    problem->in = vd__real_layout_of(p, problem->from, problem->axis, problem->paired_in);
+    problem->out = vd__real_layout_of(p, problem->to, problem->axis, problem->paired_out);
+    problem->n = problem->length = problem->in_count = problem->out_count = r->h;
+    /* the pass checks these ranges itself; in all other cases, the rule checks them for each element */
+    if (problem->paired_in && !p->hooks.load && r->in_count) {
+        problem->in_count = r->in_count / 2;
+        problem->in_start = r->in_start / 2;
+    }
+    if (problem->paired_out && !p->hooks.store && r->out_count) {
+        problem->out_count = r->out_count / 2;
+        problem->out_start = r->out_start / 2;
+    }
+    vd__fft_sort_dimensions(p, &problem->in, problem->order);
+}
+
+/* Returns the problem of transforming a whole axis in a direction, from one buffer to another. In a convolution, the
+   inverse direction is that of the passes after the product. */
+static vd__fft_problem vd__fft_problem_of(vd_fft *p, uint32_t direction, uint32_t axis, vd__fft_role from,
+                                          vd__fft_role to) {
+    bool convolves = p->convolution.batch != 0, inverse = direction == VD_FFT_INVERSE;
+    const vd__fft_layout *in = &p->layout[vd__fft_is_to_reals(p, direction) ? VD__FFT_OUT : VD__FFT_IN],
+                         *out = &p->layout[vd__fft_is_to_reals(p, direction) ? VD__FFT_IN : VD__FFT_OUT];
     vd__fft_problem problem;
     memset(&problem, 0, sizeof problem);
     problem.axis = axis;
-    problem.n = problem.length = p->shape[axis];
-    problem.outer = 1;
+    problem.n = problem.length = p->kind == VD_FFT_REAL && axis == p->real_axis ? p->real_length : p->shape[axis];
+    problem.outer = problem.min_columns = 1;
     problem.from = from;
     problem.to = to;
     problem.in = p->layout[from];
     problem.out = p->layout[to];
-    vd__fft_set_ranges(p, &problem, VD__FFT_IN, VD__FFT_OUT);
+    problem.in_count = convolves && inverse ? problem.n : in->count[axis];
+    problem.out_count = convolves && !inverse ? problem.n : out->count[axis];
+    problem.in_start = in->start[axis];
+    problem.out_start = out->start[axis];
+    problem.route = &p->route[convolves ? 0 : direction];
+    problem.inverse = convolves && inverse;
     vd__fft_sort_dimensions(p, &problem.in, problem.order);
+    if (!vd__fft_has_rule(p, axis)) return problem;
+    vd__real_set_rule(p, &problem, inverse ? vd__real_inverse_of(p->kind) : p->kind, inverse);
+    if (!convolves) problem.inverse = problem.rule.inverse != inverse;
+    p->paired |= problem.paired_in || problem.paired_out;
     return problem;
-}
-
-/* Appends a pass of a problem to a route; returns NULL if the route is full. */
-static vd__fft_pass *vd__fft_add_problem_pass(vd__fft_route *r, const vd__fft_problem *problem, vd__fft_role from,
-                                              vd__fft_role to) {
-    vd__fft_pass *pass = vd__fft_add_pass(r, from, to);
-    if (pass) pass->inverse = problem->inverse;
-    return pass;
 }
 
 /* Number of results of a problem, from the first one on, that are stored. Of odd numbers of reals, the bins above n / 2
@@ -4260,9 +4330,8 @@ static uint32_t vd__fft_lowest_bluestein(const vd__fft_pass *pass) {
 
 /* Plans a problem as one pass with transforms of `length`. If `chirp` is not 0, it is the length of a transform by
    Bluestein's algorithm, and `length` that of its convolutions. Returns false if it does not fit. */
-static bool vd__fft_plan_one_pass(const vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t length,
-                                  uint32_t chirp, uint32_t min_columns) {
-    vd__fft_pass *pass = vd__fft_add_problem_pass(r, problem, problem->from, problem->to);
+static bool vd__fft_plan_one_pass(const vd_fft *p, const vd__fft_problem *problem, uint64_t length, uint32_t chirp) {
+    vd__fft_pass *pass = vd__fft_add_pass(problem, problem->from, problem->to);
     if (!pass) return false;
     vd__fft_set_input(p, pass, problem, 1);
     vd__fft_set_output(p, pass, problem, problem->extra_dims[0], 1, 1);
@@ -4281,73 +4350,87 @@ static bool vd__fft_plan_one_pass(const vd_fft *p, vd__fft_route *r, const vd__f
     }
     pass->in_range[0] = vd__fft_range_of(problem->in_start, problem->in_count, chirp ? length : problem->n, 1, 1);
     pass->out_range[0] = vd__fft_range_of(problem->out_start, problem->out_count, chirp ? length : problem->n, 1, 1);
-    if (vd__fft_plan_shape(p, pass, problem->order, problem, 0, length, min_columns)) return true;
-    r->count--;
+    if (vd__fft_plan_shape(p, pass, problem, 0, length)) return true;
+    problem->route->count--;
     return false;
 }
 
 /* Number of indices of all dimensions after the axis in `order`, without dimensions that the first pass transforms too.
    */
-static uint64_t vd__fft_inner_count(const vd_fft *p, const uint32_t *order, const vd__fft_problem *problem) {
+static uint64_t vd__fft_inner_count(const vd_fft *p, const vd__fft_problem *problem) {
     uint64_t product = 1;
-    uint32_t i = p->dimensions;
-    while (order[--i] != problem->axis)
-        if (!(problem->extra_dims[0] >> order[i] & 1)) product *= vd__fft_extent(p, problem->axis, order[i]);
+    uint32_t i = p->dimensions, d;
+    while ((d = problem->order[--i]) != problem->axis)
+        if (!(problem->extra_dims[0] >> d & 1)) product *= vd__fft_extent(p, problem->axis, d);
     return product;
 }
 
+/* Layout of TEMP for the passes of an axis, which also FOLD has. */
+static vd__fft_layout vd__fft_temp_layout(const vd_fft *p, const vd__fft_problem *problem) {
+    return vd__fft_dense_layout(p, problem->axis, problem->length);
+}
+
+/* Increases the size of an intermediate array to `span`. */
+static void vd__fft_grow_layout(vd_fft *p, vd__fft_role role, uint64_t span) {
+    if (p->layout[role].span < span) p->layout[role].span = span;
+}
+
+/* Returns what remains of a problem after a pass over columns of `first` elements: rows in TEMP. */
+static vd__fft_problem vd__fft_rows_of(const vd_fft *p, const vd__fft_problem *problem, uint64_t first) {
+    vd__fft_problem rows = *problem;
+    rows.n = rows.in_count = problem->n / first;
+    rows.in_start = 0;
+    rows.outer = problem->outer * first;
+    rows.from = VD__FFT_TEMP;
+    rows.in = vd__fft_temp_layout(p, problem);
+    vd__fft_sort_dimensions(p, &rows.in, rows.order);
+    return rows;
+}
+
 /* Appends the first pass of a problem of n = first * second elements that is split over passes: it transforms columns
-   of `first` elements, multiplies the results by twiddle factors and stores them in TEMP, whose layout is `temp`. If
-   the problem is a part of a split axis (outer > 1), its elements are in TEMP too. Returns NULL if it does not fit. */
-static vd__fft_pass *vd__fft_plan_columns(const vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem,
-                                          uint32_t first, const vd__fft_layout *temp, uint32_t min_columns) {
-    uint64_t second = problem->n / first, s = temp->stride[problem->axis];
-    vd__fft_pass *a = vd__fft_add_problem_pass(r, problem, problem->from, VD__FFT_TEMP);
+   of `first` elements, multiplies the results by twiddle factors and stores them in TEMP. If the problem is a part of a
+   split axis (outer > 1), its elements are in TEMP too. Returns NULL if it does not fit. */
+static vd__fft_pass *vd__fft_plan_columns(const vd_fft *p, const vd__fft_problem *problem, uint64_t first) {
+    vd__fft_layout temp = vd__fft_temp_layout(p, problem);
+    uint64_t second = problem->n / first, s = temp.stride[problem->axis];
+    vd__fft_pass *a = vd__fft_add_pass(problem, problem->from, VD__FFT_TEMP);
     if (!a) return NULL;
-    a->out = vd__fft_addressing_of(p, problem->order, problem, problem->extra_dims[0], temp, second * s,
+    a->out = vd__fft_addressing_of(p, problem, problem->extra_dims[0], &temp, second * s,
                                    vd__digit_of(problem->outer, problem->n * s), vd__digit_of(second, s),
                                    vd__digit_of(1, 0));
     if (problem->outer == 1) vd__fft_set_input(p, a, problem, second);
     else a->in = a->out;
     a->twiddle_length = problem->n;
     a->twiddle_rows = second;
-    a->twiddle_width = vd__fft_inner_count(p, problem->order, problem);
+    a->twiddle_width = vd__fft_inner_count(p, problem);
     a->in_range[0] = vd__fft_range_of(problem->in_start, problem->in_count, problem->n, second, a->twiddle_width);
-    if (vd__fft_plan_shape(p, a, problem->order, problem, 0, first, min_columns)) return a;
-    r->count--;
+    if (vd__fft_plan_shape(p, a, problem, 0, first)) return a;
+    problem->route->count--;
     return NULL;
 }
 
-static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t min_columns);
+static bool vd__fft_plan_long(const vd_fft *p, const vd__fft_problem *problem);
 
 /* Plans a problem of n = first * second elements as two passes (four-step algorithm, Bailey 1990). The first transforms
    columns of `first` elements, multiplies the results by twiddle factors and stores them in TEMP; the second transforms
    rows of `second` elements and stores them transposed. If the rows do not fit and `three` is set, they are split
    again. */
-static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t first, bool three,
-                               uint32_t min_columns) {
-    vd__fft_layout temp = vd__fft_dense_layout(p, problem->axis, problem->length);
-    uint64_t second = problem->n / first, s = temp.stride[problem->axis];
-    vd__fft_problem rest = *problem;
+static bool vd__fft_plan_split(const vd_fft *p, const vd__fft_problem *problem, uint64_t first, bool three) {
+    vd__fft_route *r = problem->route;
     uint32_t count = r->count;
-    const vd__fft_pass *a = vd__fft_plan_columns(p, r, problem, first, &temp, min_columns);
-    vd__fft_pass *b = a ? vd__fft_add_problem_pass(r, problem, VD__FFT_TEMP, problem->to) : NULL;
+    const vd__fft_pass *a = vd__fft_plan_columns(p, problem, first);
+    vd__fft_pass *b = a ? vd__fft_add_pass(problem, VD__FFT_TEMP, problem->to) : NULL;
     if (b) {
-        b->in = vd__fft_addressing_of(p, problem->order, problem, problem->extra_dims[1], &temp, s, vd__digit_of(1, 0),
-                                      vd__digit_of(first, second * s),
-                                      vd__digit_of(problem->outer, problem->n * s));
+        vd__fft_problem rows = vd__fft_rows_of(p, problem, first);
+        uint64_t s = rows.in.stride[problem->axis];
+        b->in = vd__fft_addressing_of(p, problem, problem->extra_dims[1], &rows.in, s, vd__digit_of(1, 0),
+                                      vd__digit_of(first, rows.n * s), vd__digit_of(problem->outer, problem->n * s));
         vd__fft_set_output(p, b, problem, problem->extra_dims[1], first, problem->outer);
-        b->out_range[0] = vd__fft_range_of(problem->out_start, problem->out_count, problem->length,
-                                           first * problem->outer, a->twiddle_width);
-        if (vd__fft_plan_shape(p, b, problem->order, problem, 1, (uint32_t)second, min_columns / 2)) return true;
+        b->out_range[0] = vd__fft_range_of(problem->out_start, problem->out_count, problem->length, rows.outer,
+                                           a->twiddle_width);
+        if (vd__fft_plan_shape(p, b, problem, 1, rows.n)) return true;
         r->count--;
-        rest.n = rest.in_count = second;
-        rest.in_start = 0;
-        rest.outer = first;
-        rest.from = VD__FFT_TEMP;
-        rest.in = temp;
-        vd__fft_sort_dimensions(p, &temp, rest.order);
-        if (three && vd__fft_plan_long(p, r, &rest, min_columns)) return true;
+        if (three && vd__fft_plan_long(p, &rows)) return true;
     }
     r->count = count;
     return false;
@@ -4355,25 +4438,23 @@ static bool vd__fft_plan_split(vd_fft *p, vd__fft_route *r, const vd__fft_proble
 
 /* Splits a problem into two passes or, if those do not fit into work-groups, into three. Tries lengths that are close
    to each other first. */
-static bool vd__fft_plan_long(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint32_t min_columns) {
+static bool vd__fft_plan_long(const vd_fft *p, const vd__fft_problem *problem) {
     for (uint32_t kernels = 2; kernels <= (problem->outer == 1 ? 3u : 2u); kernels++) {
         uint64_t root = (uint64_t)pow((double)problem->n, 1.0 / kernels) + 1;
         for (uint64_t first = root; first >= 2 && first >= root / 32; first--)
-            if (problem->n % first == 0
-                && vd__fft_plan_split(p, r, problem, (uint32_t)first, kernels == 3, min_columns))
-                return true;
+            if (problem->n % first == 0 && vd__fft_plan_split(p, problem, first, kernels == 3)) return true;
     }
     return false;
 }
 
 /* Plans a pass that folds bins in memory, with 64 threads per work-group and one pair of bins for each thread. Returns
    false if there are more than 2^32 pairs. */
-static bool vd__real_plan_fold_pass(const vd_fft *p, vd__fft_route *r, const vd__fft_problem *t,
-                                    const vd__fft_layout *fold) {
-    vd__fft_pass *pass = vd__fft_add_pass(r, VD__FFT_FOLD, t->to);
-    vd__fft_layout array = vd__real_hook_layout(p, &t->rule, true);
+static bool vd__real_plan_fold_pass(const vd_fft *p, const vd__fft_problem *t) {
+    vd__fft_pass *pass = vd__fft_add_pass(t, VD__FFT_FOLD, t->to);
+    vd__fft_layout array = vd__real_hook_layout(p, &t->rule, true), fold = vd__fft_temp_layout(p, t);
     uint32_t axis = t->axis;
     if (!pass) return false;
+    pass->inverse = false;
     pass->real = t->rule;
     pass->real.store = pass->real.fold_only = true;
     pass->real.scalar_out = p->scalar[pass->to];
@@ -4384,12 +4465,12 @@ static bool vd__real_plan_fold_pass(const vd_fft *p, vd__fft_route *r, const vd_
     pass->in.block.product = pass->in.transform.product = pass->out.block.product = pass->out.transform.product = 1;
     pass->out_index.block.product = pass->out_index.transform.product = 1;
     pass->dimension[0] = axis;
-    pass->in.stride[0] = fold->stride[axis];
+    pass->in.stride[0] = fold.stride[axis];
     pass->out.stride[0] = t->out.stride[axis];
     for (uint32_t i = 0; i < p->dimensions; i++) {
         uint32_t d = t->order[i];
         if (d == axis) continue;
-        vd__digits_add(&pass->in.transform, vd__fft_extent(p, axis, d), fold->stride[d]);
+        vd__digits_add(&pass->in.transform, vd__fft_extent(p, axis, d), fold.stride[d]);
         vd__digits_add(&pass->out.transform, vd__fft_extent(p, axis, d), t->out.stride[d]);
         vd__digits_add(&pass->out_index.transform, vd__fft_extent(p, axis, d), array.stride[d]);
     }
@@ -4398,11 +4479,11 @@ static bool vd__real_plan_fold_pass(const vd_fft *p, vd__fft_route *r, const vd_
 }
 
 /* Appends the inverse of the pass `forward`, which vd__fft_plan_columns planned: it multiplies its inputs by the
-   conjugates of the twiddle factors and computes the inverse transforms. Without `problem`, results replace the inputs
-   of the forward pass, in TEMP; otherwise they are stored as those of the problem. Returns NULL if it does not fit. */
-static vd__fft_pass *vd__fft_plan_inverse_columns(const vd_fft *p, vd__fft_route *r, const vd__fft_pass *forward,
-                                                  const vd__fft_problem *problem, uint32_t min_columns) {
-    vd__fft_pass *pass = vd__fft_add_pass(r, VD__FFT_TEMP, problem ? problem->to : VD__FFT_TEMP);
+   conjugates of the twiddle factors and computes the inverse transforms. The results replace the inputs of the forward
+   pass, in TEMP, or are stored as those of the problem if `stores`. Returns NULL if it does not fit. */
+static vd__fft_pass *vd__fft_plan_inverse_columns(const vd_fft *p, const vd__fft_pass *forward,
+                                                  const vd__fft_problem *problem, bool stores) {
+    vd__fft_pass *pass = vd__fft_add_pass(problem, VD__FFT_TEMP, stores ? problem->to : VD__FFT_TEMP);
     if (!pass) return NULL;
     pass->inverse = !forward->inverse;
     pass->twiddle_first = true;
@@ -4412,47 +4493,42 @@ static vd__fft_pass *vd__fft_plan_inverse_columns(const vd_fft *p, vd__fft_route
     pass->dimension[0] = forward->dimension[0];
     pass->in = pass->out = forward->out;
     pass->shape = forward->shape;
-    if (!problem) return pass;
+    if (!stores) return pass;
     vd__fft_set_output(p, pass, problem, 0, forward->twiddle_rows, 1);
     pass->out_range[0] = vd__fft_range_of(problem->out_start, problem->out_count, forward->twiddle_length,
                                           forward->twiddle_rows, forward->twiddle_width);
-    if (vd__fft_plan_shape(p, pass, problem->order, problem, 0, forward->shape.n, min_columns)) return pass;
-    r->count--;
+    if (vd__fft_plan_shape(p, pass, problem, 0, forward->shape.n)) return pass;
+    problem->route->count--;
     return NULL;
 }
 
 /* Plans the convolution of rows in TEMP with the chirp: as one pass or, if the rows are too long, as passes over
    columns around the convolution of shorter rows. factors: remaining number of times that rows may be split. Appends
    the lengths of the columns to c->factor. */
-static bool vd__fft_plan_chirp_rows(const vd_fft *p, vd__fft_route *r, const vd__fft_problem *rows,
-                                    const vd__fft_layout *temp, vd__fft_chirp *c, uint32_t factors,
-                                    uint32_t min_columns) {
-    uint64_t s = temp->stride[rows->axis], root = (uint64_t)sqrt((double)rows->n) + 1;
+static bool vd__fft_plan_chirp_rows(const vd_fft *p, const vd__fft_problem *rows, vd__fft_chirp *c, uint32_t factors) {
+    uint64_t s = rows->in.stride[rows->axis], root = (uint64_t)sqrt((double)rows->n) + 1;
     vd__digit none = vd__digit_of(1, 0);
     vd__fft_layout once; /* the spectrum, which is the same for all indices of other dimensions */
-    vd__fft_pass *pass = vd__fft_add_problem_pass(r, rows, VD__FFT_TEMP, VD__FFT_TEMP);
+    vd__fft_pass *pass = vd__fft_add_pass(rows, VD__FFT_TEMP, VD__FFT_TEMP);
     if (!pass) return false;
     memset(&once, 0, sizeof once);
-    pass->in = pass->out = vd__fft_addressing_of(p, rows->order, rows, 0, temp, s, none,
+    pass->in = pass->out = vd__fft_addressing_of(p, rows, 0, &rows->in, s, none,
                                                  vd__digit_of(rows->outer, rows->n * s), none);
-    pass->product.spectrum = vd__fft_addressing_of(p, rows->order, rows, 0, &once, 1, none,
-                                                   vd__digit_of(rows->outer, rows->n), none);
+    pass->product.spectrum = vd__fft_addressing_of(p, rows, 0, &once, 1, none, vd__digit_of(rows->outer, rows->n),
+                                                   none);
     pass->product.channels = pass->product.filters = 1;
     pass->product.chirp = true;
-    if (rows->n <= 65536 && vd__fft_plan_shape(p, pass, rows->order, rows, 0, (uint32_t)rows->n, min_columns))
-        return true;
-    uint32_t before = --r->count;
+    if (vd__fft_plan_shape(p, pass, rows, 0, rows->n)) return true;
+    uint32_t before = --rows->route->count;
     for (uint64_t first = root; factors && first >= 2 && first >= root / 32; first--) {
-        vd__fft_problem shorter = *rows;
         if (rows->n % first) continue;
-        const vd__fft_pass *columns = vd__fft_plan_columns(p, r, rows, (uint32_t)first, temp, min_columns);
-        shorter.n = shorter.in_count = rows->n / first;
-        shorter.outer = rows->outer * first;
+        const vd__fft_pass *columns = vd__fft_plan_columns(p, rows, first);
+        vd__fft_problem shorter = vd__fft_rows_of(p, rows, first);
         c->factor[VD__FFT_CHIRP_FACTORS - factors] = (uint32_t)first;
-        if (columns && vd__fft_plan_chirp_rows(p, r, &shorter, temp, c, factors - 1, min_columns)
-            && vd__fft_plan_inverse_columns(p, r, columns, NULL, min_columns))
+        if (columns && vd__fft_plan_chirp_rows(p, &shorter, c, factors - 1)
+            && vd__fft_plan_inverse_columns(p, columns, rows, false))
             return true;
-        r->count = before;
+        rows->route->count = before;
     }
     return false;
 }
@@ -4460,28 +4536,22 @@ static bool vd__fft_plan_chirp_rows(const vd_fft *p, vd__fft_route *r, const vd_
 /* Plans a problem by Bluestein's algorithm with convolutions of length m, as passes over columns of `first` elements
    around the convolution of rows of m / first elements. The first pass multiplies by the chirp while loading, the last
    one while storing. */
-static bool vd__fft_plan_chirp_split(const vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint64_t m,
-                                     uint32_t first, uint32_t factors, uint32_t min_columns) {
-    vd__fft_layout temp = vd__fft_dense_layout(p, problem->axis, m);
-    vd__fft_problem columns = *problem, rows;
+static bool vd__fft_plan_chirp_split(const vd_fft *p, const vd__fft_problem *problem, uint64_t m, uint64_t first,
+                                     uint32_t factors) {
+    vd__fft_problem columns = *problem;
     vd__fft_chirp c;
+    vd__fft_route *r = problem->route;
     uint32_t before = r->count;
     memset(&c, 0, sizeof c);
     c.n = problem->n;
     c.in = problem->in_start + problem->in_count;
     c.out = vd__fft_needed_results(problem);
     c.m = columns.n = columns.length = m;
-    c.factor[0] = first;
-    vd__fft_pass *a = vd__fft_plan_columns(p, r, &columns, first, &temp, min_columns), *b;
-    rows = columns;
-    rows.n = rows.in_count = m / first;
-    rows.in_start = 0;
-    rows.outer = first;
-    rows.from = VD__FFT_TEMP;
-    rows.in = temp;
-    vd__fft_sort_dimensions(p, &temp, rows.order);
-    if (a && vd__fft_plan_chirp_rows(p, r, &rows, &temp, &c, factors, min_columns)
-        && (b = vd__fft_plan_inverse_columns(p, r, a, problem, min_columns)) != NULL) {
+    c.factor[0] = (uint32_t)first;
+    vd__fft_pass *a = vd__fft_plan_columns(p, &columns, first), *b;
+    vd__fft_problem rows = vd__fft_rows_of(p, &columns, first);
+    if (a && vd__fft_plan_chirp_rows(p, &rows, &c, factors)
+        && (b = vd__fft_plan_inverse_columns(p, a, problem, true)) != NULL) {
         a->chirp_in = b->chirp_out = true;
         for (uint32_t i = before; i < r->count; i++) r->pass[i].chirp = c;
         return true;
@@ -4490,28 +4560,49 @@ static bool vd__fft_plan_chirp_split(const vd_fft *p, vd__fft_route *r, const vd
     return false;
 }
 
+/* Lengths of the convolutions of Bluestein's algorithm that may be the fastest. */
+typedef struct vd__fft_lengths { uint64_t at[7]; uint32_t count; } vd__fft_lengths;
+
+/* Returns the `count` lowest lengths from `lowest` on without prime factors above `limit`, and the next power of two.
+   */
+static vd__fft_lengths vd__fft_smooth_lengths(uint64_t lowest, uint32_t count, uint64_t limit) {
+    vd__fft_lengths l;
+    uint64_t power = 1, m = lowest;
+    while (power < lowest) power *= 2;
+    for (l.count = 0; l.count < count; m++) l.at[l.count++] = m = vd__fft_next_smooth(m, limit);
+    if (power >= m) l.at[l.count++] = power;
+    return l;
+}
+
 /* Length and first factor of the convolutions of Bluestein's algorithm, and the estimated time. */
-typedef struct vd__fft_chirp_choice { double cost; uint64_t m; uint32_t first; } vd__fft_chirp_choice;
+typedef struct vd__fft_chirp_choice { double cost; uint64_t m, first; } vd__fft_chirp_choice;
 
 static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass);
 
+/* Removes the passes of a route from number `count` on. Replaces the choice by m and `first` if the estimated time of
+   the removed passes is lower. */
+static void vd__fft_compare_chirp(const vd_fft *p, vd__fft_route *r, uint32_t count, uint64_t m, uint64_t first,
+                                  vd__fft_chirp_choice *best) {
+    double cost = 0;
+    for (uint32_t i = count; i < r->count; i++) cost += vd__fft_estimate(p, &r->pass[i]);
+    r->count = count;
+    if (best->m && cost >= best->cost) return;
+    best->cost = cost;
+    best->m = m;
+    best->first = first;
+}
+
 /* Plans a problem by Bluestein's algorithm with convolutions of length m, with each possible first factor around the
    square root of m; updates the choice of the lowest estimated time. */
-static void vd__fft_try_chirp_length(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint64_t m,
-                                     uint32_t factors, uint32_t min_columns, vd__fft_chirp_choice *best) {
+static void vd__fft_try_chirp_length(const vd_fft *p, const vd__fft_problem *problem, uint64_t m, uint32_t factors,
+                                     vd__fft_chirp_choice *best) {
     uint64_t root = (uint64_t)pow((double)m, factors > 1 ? 1 / 3.0 : 0.5) + 1;
-    uint32_t before = r->count;
+    uint32_t before = problem->route->count;
     if (vd__fft_dense_layout(p, problem->axis, m).span > UINT32_MAX) return;
     for (uint64_t first = 2 * root; first >= 2 && first >= root / 8; first--) {
-        double cost = 0;
-        if (m % first || (factors < 2 && m / first > 65536) || first > 65536) continue;
-        if (!vd__fft_plan_chirp_split(p, r, problem, m, (uint32_t)first, factors - 1, min_columns)) continue;
-        for (uint32_t i = before; i < r->count; i++) cost += vd__fft_estimate(p, &r->pass[i]);
-        r->count = before;
-        if (best->m && cost >= best->cost) continue;
-        best->cost = cost;
-        best->m = m;
-        best->first = (uint32_t)first;
+        if (m % first || (factors < 2 && m / first > 65536)) continue;
+        if (vd__fft_plan_chirp_split(p, problem, m, first, factors - 1))
+            vd__fft_compare_chirp(p, problem->route, before, m, first, best);
     }
 }
 
@@ -4522,96 +4613,92 @@ static uint64_t vd__fft_lowest_chirp_length(const vd__fft_problem *problem) {
     return m > problem->n ? m : problem->n + 1;
 }
 
-/* Plans a problem by Bluestein's algorithm (1970) over three or five passes. The length m of the convolutions is one of
-   the lowest that are possible and have no prime factors above 7, or a power of two. */
-static bool vd__fft_plan_chirp(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem) {
-    uint64_t lowest = vd__fft_lowest_chirp_length(problem), power = 1;
-    bool estimate_only = p->convolution.estimate_only;
-    while (power < lowest) power *= 2;
+/* Plans a problem by Bluestein's algorithm (1970) over three or five passes. The length of the convolutions is that of
+   the lowest estimated time. */
+static bool vd__fft_plan_chirp(vd_fft *p, const vd__fft_problem *user_problem) {
+    vd__fft_problem problem = *user_problem;
+    vd__fft_lengths m = vd__fft_smooth_lengths(vd__fft_lowest_chirp_length(&problem), 6, 7);
     for (uint32_t factors = 1; factors <= VD__FFT_CHIRP_FACTORS; factors++) {
-        for (uint32_t min_columns = p->device.groups_as_loops ? 1 : 8; min_columns; min_columns /= 8) {
+        for (problem.min_columns = p->device.groups_as_loops ? 1 : 8; problem.min_columns; problem.min_columns /= 8) {
             vd__fft_chirp_choice best = { 0, 0, 0 };
-            uint64_t m = lowest;
-            p->convolution.estimate_only = true;
-            for (uint32_t i = 0; i < 6; i++, m++) {
-                m = vd__fft_next_smooth(m, 7);
-                vd__fft_try_chirp_length(p, r, problem, m, factors, min_columns, &best);
-            }
-            if (power >= m) vd__fft_try_chirp_length(p, r, problem, power, factors, min_columns, &best);
-            p->convolution.estimate_only = estimate_only;
-            if (!best.m
-                || !vd__fft_plan_chirp_split(p, r, problem, best.m, best.first, factors - 1, min_columns))
-                continue;
-            uint64_t span = vd__fft_dense_layout(p, problem->axis, best.m).span;
-            if (p->layout[VD__FFT_TEMP].span < span) p->layout[VD__FFT_TEMP].span = span;
+            for (uint32_t i = 0; i < m.count; i++) vd__fft_try_chirp_length(p, &problem, m.at[i], factors, &best);
+            if (!best.m || !vd__fft_plan_chirp_split(p, &problem, best.m, best.first, factors - 1)) continue;
+            vd__fft_grow_layout(p, VD__FFT_TEMP, vd__fft_dense_layout(p, problem.axis, best.m).span);
             return true;
         }
     }
     return false;
 }
 
+/* ---- the ways to plan an axis ---- */
+
 /* Plans a whole axis as several passes and, if its results are folded, another pass that folds them. chirp: by
    Bluestein's algorithm. */
-static bool vd__fft_plan_passes(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, bool chirp,
-                                uint32_t min_columns) {
-    vd__fft_layout temp = vd__fft_dense_layout(p, problem->axis, problem->length);
+static bool vd__fft_plan_passes(vd_fft *p, const vd__fft_problem *problem, bool chirp) {
+    vd__fft_layout temp = vd__fft_temp_layout(p, problem);
     bool fold = problem->rule.kind && vd__real_needs_fold(&problem->rule);
     vd__fft_problem stored = *problem;
-    uint32_t before = r->count;
+    uint32_t before = problem->route->count;
     if (temp.span > UINT32_MAX) return false;
     if (fold) {
         stored.to = VD__FFT_FOLD;
         stored.out = temp;
-        if (p->layout[VD__FFT_FOLD].span < temp.span) p->layout[VD__FFT_FOLD].span = temp.span;
+        vd__fft_grow_layout(p, VD__FFT_FOLD, temp.span);
     }
-    if (p->layout[VD__FFT_TEMP].span < temp.span) p->layout[VD__FFT_TEMP].span = temp.span;
-    if ((chirp ? vd__fft_plan_chirp(p, r, &stored) : vd__fft_plan_long(p, r, &stored, min_columns))
-        && (!fold || vd__real_plan_fold_pass(p, r, problem, &temp)))
+    vd__fft_grow_layout(p, VD__FFT_TEMP, temp.span);
+    if ((chirp ? vd__fft_plan_chirp(p, &stored) : vd__fft_plan_long(p, &stored))
+        && (!fold || vd__real_plan_fold_pass(p, problem)))
         return true;
-    r->count = before;
+    problem->route->count = before;
     return false;
 }
 
-/* Estimates Bluestein's algorithm in one pass with convolutions of length m; replaces *best if its time is lower. */
-static void vd__fft_try_bluestein(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem, uint64_t m,
-                                  vd__fft_chirp_choice *best) {
-    if (m > 65536 || !vd__fft_plan_one_pass(p, r, problem, (uint32_t)m, (uint32_t)problem->n, 1)) return;
-    double cost = vd__fft_estimate(p, &r->pass[--r->count]);
-    if (best->m && cost >= best->cost) return;
-    best->cost = cost;
-    best->m = m;
+static bool vd__fft_solve_one_pass(vd_fft *p, const vd__fft_problem *problem) {
+    return vd__fft_plan_one_pass(p, problem, problem->n, 0);
+}
+
+static bool vd__fft_solve_passes(vd_fft *p, const vd__fft_problem *problem) {
+    return vd__fft_plan_passes(p, problem, false);
+}
+
+static bool vd__fft_solve_chirp(vd_fft *p, const vd__fft_problem *problem) {
+    return vd__fft_plan_passes(p, problem, true);
 }
 
 /* Plans a problem by Bluestein's algorithm in one pass. The length of the convolutions is that of the lowest estimated
-   time, of the lowest that are possible and have no prime factors above 7, and of the next power of two. On CPUs, for
-   which times are not estimated, it is the lowest one without prime factors above 5. */
-static bool vd__fft_plan_bluestein(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem) {
-    uint64_t m = problem->in_start + problem->in_count + vd__fft_bluestein_results(p, problem) - 1, power = 1;
-    bool estimate_only = p->convolution.estimate_only;
+   time. On CPUs, for which times are not estimated, it is the lowest one without prime factors above 5. */
+static bool vd__fft_solve_bluestein(vd_fft *p, const vd__fft_problem *problem) {
+    uint64_t lowest = problem->in_start + problem->in_count + vd__fft_bluestein_results(p, problem) - 1;
     vd__fft_chirp_choice best = { 0, 0, 0 };
-    if (m < problem->n) m = problem->n;
-    while (power < m) power *= 2;
-    p->convolution.estimate_only = true;
-    for (uint32_t i = 0; i < (p->device.groups_as_loops ? 1u : 6u); i++, m++) {
-        m = vd__fft_next_smooth(m, p->device.groups_as_loops ? 5 : 7);
-        vd__fft_try_bluestein(p, r, problem, m, &best);
-    }
-    if (power >= m && !p->device.groups_as_loops) vd__fft_try_bluestein(p, r, problem, power, &best);
-    p->convolution.estimate_only = estimate_only;
-    return best.m && vd__fft_plan_one_pass(p, r, problem, (uint32_t)best.m, (uint32_t)problem->n, 1);
+    uint32_t n = (uint32_t)problem->n, before = problem->route->count;
+    if (problem->n > 32768) return false;
+    if (lowest < n) lowest = n;
+    vd__fft_lengths m = vd__fft_smooth_lengths(lowest, p->device.groups_as_loops ? 1 : 6,
+                                               p->device.groups_as_loops ? 5 : 7);
+    for (uint32_t i = 0; i < (p->device.groups_as_loops ? 1 : m.count); i++)
+        if (vd__fft_plan_one_pass(p, problem, m.at[i], n))
+            vd__fft_compare_chirp(p, problem->route, before, m.at[i], 0, &best);
+    return best.m && vd__fft_plan_one_pass(p, problem, best.m, n);
 }
 
-/* Plans a whole axis. On a GPU, work-groups should have at least eight columns, because shorter contiguous runs cost
-   more than a second pass. If neither one pass nor several do, any plan that fits is used. */
-static bool vd__fft_plan_problem(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem) {
-    uint64_t n = problem->n;
-    bool smooth = vd__fft_is_smooth(n, 31);
-    if (!smooth && n <= 32768 && vd__fft_plan_bluestein(p, r, problem)) return true;
-    for (uint32_t min_columns = p->device.groups_as_loops ? 1 : 8; smooth && min_columns; min_columns /= 8)
-        if ((n <= 65536 && vd__fft_plan_one_pass(p, r, problem, (uint32_t)n, 0, min_columns))
-            || vd__fft_plan_passes(p, r, problem, false, min_columns))
-            return true;
-    return vd__fft_plan_passes(p, r, problem, true, 0);
+/* Plans a whole axis by the first solver that succeeds. On a GPU, work-groups should have at least eight columns,
+   because shorter contiguous runs cost more than a second pass. If neither one pass nor several do, any plan that fits
+   is used. */
+static bool vd__fft_plan_problem(vd_fft *p, const vd__fft_problem *user_problem) {
+    static const struct {
+        bool (*solve)(vd_fft *p, const vd__fft_problem *problem);
+        bool smooth;          /* only for lengths without prime factors above 31 */
+        uint32_t min_columns; /* with groups_as_loops always 1 */
+    } solvers[] = { { vd__fft_solve_one_pass, true, 8 }, { vd__fft_solve_passes, true, 8 },
+                    { vd__fft_solve_one_pass, true, 1 }, { vd__fft_solve_passes, true, 1 },
+                    { vd__fft_solve_bluestein, false, 1 }, { vd__fft_solve_chirp, false, 1 } };
+    vd__fft_problem problem = *user_problem;
+    bool smooth = vd__fft_is_smooth(problem.n, 31);
+    for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++) {
+        problem.min_columns = p->device.groups_as_loops ? 1 : solvers[i].min_columns;
+        if (smooth >= solvers[i].smooth && solvers[i].solve(p, &problem)) return true;
+    }
+    return false;
 }
 
 /* Whether input and output have all indices of the transform in memory. */
@@ -4626,20 +4713,27 @@ static bool vd__fft_has_all_indices(const vd_fft *p) {
 /* Whether vd_fft_io.out may be {0}, because the store hook stores nothing. */
 static bool vd__fft_stores_nothing(const vd_fft *p) { return p->hooks.stores_nothing[0] || p->hooks.stores_nothing[1]; }
 
+/* Role of the data between the passes of two axes. */
+static vd__fft_role vd__fft_role_between(const vd_fft *p) {
+    return p->stored[VD__FFT_OUT] == p->real && vd__fft_has_all_indices(p) && !vd__fft_stores_nothing(p)
+               ? VD__FFT_OUT
+               : VD__FFT_MIDDLE;
+}
+
 /* Returns the problem of a whole axis, whose input is the output of the passes planned so far. last: no further axis
    follows. */
-static vd__fft_problem vd__fft_axis_problem(const vd_fft *p, uint32_t axis, bool last) {
-    vd__fft_role between = p->stored[VD__FFT_OUT] == p->real && vd__fft_has_all_indices(p) && !vd__fft_stores_nothing(p)
-                                ? VD__FFT_OUT
-                                : VD__FFT_MIDDLE;
-    return vd__fft_problem_of(p, axis, p->route[0].count ? between : VD__FFT_IN, last ? VD__FFT_OUT : between);
+static vd__fft_problem vd__fft_axis_problem(vd_fft *p, uint32_t direction, uint32_t axis, bool last) {
+    bool to_reals = vd__fft_is_to_reals(p, direction);
+    vd__fft_role between = to_reals ? VD__FFT_MIDDLE : vd__fft_role_between(p);
+    vd__fft_role from = to_reals ? VD__FFT_OUT : VD__FFT_IN, to = to_reals ? VD__FFT_IN : VD__FFT_OUT;
+    return vd__fft_problem_of(p, direction, axis, p->route[direction].count ? between : from, last ? to : between);
 }
 
 /* Plans a problem, or sets the error that explains why this is impossible. */
-static vd_result vd__fft_plan_or_refuse(vd_fft *p, vd__fft_route *r, const vd__fft_problem *problem) {
+static vd_result vd__fft_plan_or_refuse(vd_fft *p, const vd__fft_problem *problem) {
     uint64_t span = vd__fft_dense_layout(p, problem->axis, problem->n).span;
     vd_fft_kind kind = problem->rule.kind;
-    if (vd__fft_plan_problem(p, r, problem)) return VD_OK;
+    if (vd__fft_plan_problem(p, problem)) return VD_OK;
     if (span <= UINT32_MAX)
         span = vd__fft_dense_layout(p, problem->axis, vd__fft_lowest_chirp_length(problem)).span;
     if (span > UINT32_MAX)
@@ -4652,37 +4746,48 @@ static vd_result vd__fft_plan_or_refuse(vd_fft *p, vd__fft_route *r, const vd__f
                         kind == VD_FFT_DCT1 ? " for n - 1" : kind == VD_FFT_DST1 ? " for n + 1" : "");
 }
 
-/* Plans one axis. */
-static vd_result vd__fft_plan_axis(vd_fft *p, uint32_t axis, bool last) {
-    vd__fft_problem problem = vd__fft_axis_problem(p, axis, last);
-    return vd__fft_plan_or_refuse(p, &p->route[0], &problem);
-}
-
-/* Index of the lowest set bit. */
+/* Index of the lowest, of the highest set bit. */
 static uint32_t vd__fft_lowest_bit(uint32_t bits) {
     uint32_t i = 0;
     while (!(bits >> i & 1)) i++;
     return i;
 }
+static uint32_t vd__fft_highest_bit(uint32_t bits) {
+    uint32_t i = 0;
+    while (bits >> i > 1) i++;
+    return i;
+}
 
-/* Plans the axes in the bit mask `group` as one pass of at most `limit` elements per transform. Not with
-   groups_as_loops: the caches of a CPU hold the data between two passes, and exchanges are more expensive than on a
-   GPU. */
+/* Copies the axes of a bit mask to `axis`, those with the smallest strides first; returns their number. */
+static uint32_t vd__fft_axes_by_stride(const vd_fft *p, uint32_t axes, uint32_t axis[4]) {
+    uint32_t order[4], count = 0;
+    vd__fft_sort_dimensions(p, &p->layout[p->route[0].count ? vd__fft_role_between(p) : VD__FFT_IN], order);
+    for (uint32_t i = p->dimensions; i-- > 0;) if (axes >> order[i] & 1) axis[count++] = order[i];
+    return count;
+}
+
+/* Whether several axes may be transformed together. Not with groups_as_loops: the caches of a CPU hold the data between
+   two passes, and exchanges are more expensive than on a GPU. */
+static bool vd__fft_can_group(const vd_fft *p, uint32_t axes) {
+    bool smooth = true;
+    for (uint32_t i = 0; i < p->dimensions; i++)
+        if (axes >> i & 1) smooth = smooth && vd__fft_is_smooth(p->shape[i], 31);
+    return smooth && !p->device.groups_as_loops && vd__fft_has_all_indices(p);
+}
+
+/* Plans the axes in the bit mask `group` as one pass of at most `limit` elements per transform. */
 static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t limit) {
-    vd__fft_problem problem = vd__fft_axis_problem(p, vd__fft_lowest_bit(group), last);
-    uint32_t i, order[4];
+    uint32_t axis[4], count = vd__fft_axes_by_stride(p, group, axis);
+    vd__fft_problem problem = vd__fft_axis_problem(p, 0, axis[count - 1], last);
     uint64_t product = 1;
-    if (p->device.groups_as_loops || !vd__fft_has_all_indices(p)) return false;
-    vd__fft_sort_dimensions(p, &p->layout[problem.from], order);
-    for (i = p->dimensions; i-- > 0;) {
-        if (!(group >> i & 1)) continue;
-        if (p->shape[i] > limit / product || !vd__fft_is_smooth(p->shape[i], 31)) return false;
-        product *= p->shape[i];
+    if (!vd__fft_can_group(p, group)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (p->shape[axis[i]] > limit / product) return false;
+        product *= p->shape[axis[i]];
     }
-    for (i = 0; !(group >> order[i] & 1);) i++;
-    problem = vd__fft_axis_problem(p, order[i], last); /* the axis with the largest stride is the last */
-    problem.extra_dims[0] = group & ~(1u << order[i]);
-    return vd__fft_plan_one_pass(p, &p->route[0], &problem, (uint32_t)problem.n, 0, 8);
+    problem.extra_dims[0] = group & ~(1u << problem.axis);
+    problem.min_columns = 8;
+    return vd__fft_plan_one_pass(p, &problem, problem.n, 0);
 }
 
 /* Plans two or three axes as two passes. The first pass transforms the axis with the smallest stride and one factor of
@@ -4691,65 +4796,53 @@ static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t li
    Chooses the smallest first factor with which the second pass fits, because the second pass is more often limited by
    memory latency. */
 static bool vd__fft_plan_two_passes(vd_fft *p, uint32_t axes, bool last) {
-    vd__fft_problem problem = vd__fft_axis_problem(p, vd__fft_lowest_bit(axes), last);
-    uint32_t order[4], dimension[4] = { 0, 0, 0, 0 }, count = 0;
-    if (p->device.groups_as_loops || !vd__fft_has_all_indices(p)) return false;
-    vd__fft_sort_dimensions(p, &p->layout[problem.from], order);
-    for (uint32_t i = p->dimensions; i-- > 0;) if (axes >> order[i] & 1) dimension[count++] = order[i];
-    for (uint32_t i = 0; i < count; i++) if (!vd__fft_is_smooth(p->shape[dimension[i]], 31)) return false;
-    problem = vd__fft_axis_problem(p, dimension[count - 1], last);
-    if (count < 2 || count > 3 || (count == 2 && problem.n < 512)) return false;
-    uint64_t row_length = p->shape[dimension[0]];
-    uint64_t third_length = count == 3 ? p->shape[dimension[1]] : 1;
-    problem.extra_dims[0] = 1u << dimension[0];
-    problem.extra_dims[1] = count == 3 ? 1u << dimension[1] : 0;
-    /* min_columns of the first pass; the second has half as many */
-    for (uint32_t min_columns = 32; min_columns >= 16; min_columns /= 2)
-        for (uint32_t first = 2; first <= VD__FFT_MAX_POINTS / row_length && first < problem.n; first++)
+    uint32_t axis[4], count = vd__fft_axes_by_stride(p, axes, axis);
+    vd__fft_problem problem = vd__fft_axis_problem(p, 0, axis[count - 1], last);
+    if (count < 2 || count > 3 || (count == 2 && problem.n < 512) || !vd__fft_can_group(p, axes)) return false;
+    uint64_t row_length = p->shape[axis[0]], third_length = count == 3 ? p->shape[axis[1]] : 1;
+    uint64_t max_first = (count == 3 ? VD__FFT_MAX_POINTS / 2 : VD__FFT_MAX_POINTS) / row_length;
+    problem.extra_dims[0] = 1u << axis[0];
+    problem.extra_dims[1] = count == 3 ? 1u << axis[1] : 0;
+    for (problem.min_columns = 32; problem.min_columns >= 16; problem.min_columns /= 2)
+        for (uint64_t first = 2; first <= max_first && first < problem.n; first++)
             if (problem.n % first == 0
-                && row_length * first <= (count == 3 ? VD__FFT_MAX_POINTS / 2 : VD__FFT_MAX_POINTS)
-                && problem.n / first <= VD__FFT_MAX_POINTS / (min_columns / 2) / third_length
-                && vd__fft_plan_split(p, &p->route[0], &problem, first, false, min_columns))
+                && problem.n / first <= VD__FFT_MAX_POINTS / (problem.min_columns / 2) / third_length
+                && vd__fft_plan_split(p, &problem, first, false))
                 return true;
     return false;
 }
 
-/* Returns the two of these axes with the smallest strides. */
-static uint32_t vd__fft_two_smallest_strides(const vd_fft *p, uint32_t axes) {
-    uint32_t order[4], found = 0;
-    vd__fft_sort_dimensions(p, &p->layout[p->route[0].count ? VD__FFT_OUT : VD__FFT_IN], order);
-    for (uint32_t i = p->dimensions; i-- > 0 && !(found & (found - 1));)
-        if (axes >> order[i] & 1) found |= 1u << order[i];
-    return found;
-}
-
-/* Plans some of the axes in `left` and returns them in *done: as many as fit into one pass, otherwise two or three in
-   two passes, otherwise the last one. If one pass transforms all axes, a transform may have VD__FFT_MAX_POINTS
-   elements; otherwise half of that, so that several work-groups fit onto a multiprocessor. */
-static vd_result vd__fft_plan_next_axes(vd_fft *p, uint32_t left, uint32_t *done) {
+/* Plans several complex axes in `left` together and returns them in *done: as many as fit into one pass, otherwise two
+   or three in two passes. Returns false if none fit. If one pass transforms all axes, a transform may have
+   VD__FFT_MAX_POINTS elements; otherwise half of that, so that several work-groups fit onto a multiprocessor. */
+static bool vd__fft_plan_axes_together(vd_fft *p, uint32_t left, uint32_t *done) {
+    uint32_t axis[4], all = p->route[0].count ? VD__FFT_MAX_POINTS / 2 : VD__FFT_MAX_POINTS;
     for (*done = left; *done & (*done - 1); *done &= *done - 1)
-        if (vd__fft_plan_group(p, *done, *done == left,
-                               *done == left && !p->route[0].count ? VD__FFT_MAX_POINTS : VD__FFT_MAX_POINTS / 2))
-            return VD_OK;
-    if (left == *done) return vd__fft_plan_axis(p, vd__fft_lowest_bit(left), true);
-    if (vd__fft_plan_two_passes(p, left, true)) {
-        *done = left;
-        return VD_OK;
-    }
-    if (vd__fft_plan_two_passes(p, vd__fft_two_smallest_strides(p, left), false)) {
-        *done = vd__fft_two_smallest_strides(p, left);
-        return VD_OK;
-    }
-    return vd__fft_plan_axis(p, vd__fft_lowest_bit(*done), false);
+        if (vd__fft_plan_group(p, *done, *done == left, *done == left ? all : VD__FFT_MAX_POINTS / 2)) return true;
+    if (*done == left) return false;
+    *done = left;
+    if (vd__fft_plan_two_passes(p, left, true)) return true;
+    vd__fft_axes_by_stride(p, left, axis);
+    *done = 1u << axis[0] | 1u << axis[1];
+    return *done != left && vd__fft_plan_two_passes(p, *done, false);
 }
 
-/* Plans all axes, the last first. If all have only one element, one pass copies the data. */
-static vd_result vd__fft_plan_axes(vd_fft *p) {
+/* Plans all axes of a direction, the last first, but the real axis last if reals are stored. A complex axis of one
+   element needs no pass, unless all axes have only one: then a pass copies the data. */
+static vd_result vd__fft_plan_axes(vd_fft *p, uint32_t direction) {
+    bool to_reals = vd__fft_is_to_reals(p, direction);
     vd_result result = VD_OK;
-    uint32_t i, left = 0, done;
-    for (i = 0; i < p->dimensions; i++) if (p->axes >> i & 1 && p->shape[i] > 1) left |= 1u << i;
-    if (!left) return vd__fft_plan_axis(p, vd__fft_lowest_bit(p->axes), true);
-    for (; left && !result; left &= ~done) result = vd__fft_plan_next_axes(p, left, &done);
+    uint32_t left = 0, done;
+    for (uint32_t i = 0; i < p->dimensions; i++)
+        if (p->axes >> i & 1 && (p->shape[i] > 1 || vd__fft_has_rule(p, i))) left |= 1u << i;
+    if (!left) left = p->axes & ~(p->axes - 1);
+    for (; left && !result; left &= ~done) {
+        uint32_t axis = to_reals ? vd__fft_lowest_bit(left) : vd__fft_highest_bit(left);
+        if (!direction && !vd__fft_has_rule(p, axis) && vd__fft_plan_axes_together(p, left, &done)) continue;
+        vd__fft_problem problem = vd__fft_axis_problem(p, direction, axis, left == 1u << axis);
+        result = vd__fft_plan_or_refuse(p, &problem);
+        done = 1u << axis;
+    }
     return result;
 }
 
@@ -4817,21 +4910,28 @@ static double vd__fft_missed_bytes(const vd_fft *p, const vd__fft_pass *pass) {
                : images * spectrum * (between >= 50331648.0 ? 1 : log(between / 12582912.0) / log(4.0));
 }
 
+/* Returns the problem of the first axis of a convolution, with dimensions that the pass transforms too. */
+static vd__fft_problem vd__fft_first_axis_problem(vd_fft *p, uint32_t extra_dims) {
+    vd__fft_problem problem;
+    memset(&problem, 0, sizeof problem);
+    problem.axis = problem.min_columns = 1;
+    problem.extra_dims[0] = extra_dims;
+    problem.route = &p->route[0];
+    for (uint32_t i = 0; i < 4; i++) problem.order[i] = i;
+    return problem;
+}
+
 /* Plans the forward transform, the product and the inverse transform of dimension 1 and of the dimensions in
    `extra_dims` as one pass. image: these are all dimensions. pointwise: only the product. */
 static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, uint32_t extra_dims, bool image,
                                  bool pointwise) {
     const vd__fft_convolution *c = &p->convolution;
     const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to];
-    vd__fft_pass *pass = vd__fft_add_pass(&p->route[0], from, to);
+    vd__fft_problem problem = vd__fft_first_axis_problem(p, extra_dims);
+    vd__fft_pass *pass = vd__fft_add_pass(&problem, from, to);
     uint64_t step = p->dense.stride[0], n = pointwise ? 1 : p->shape[1] / (c->in_parts ? c->parts : 1);
-    const uint32_t order[4] = { 0, 1, 2, 3 };
-    vd__fft_problem problem;
     double read, written;
     if (!pass) return false;
-    memset(&problem, 0, sizeof problem);
-    problem.axis = 1;
-    problem.extra_dims[0] = extra_dims;
     pass->in = vd__fft_product_addresses(p, in, extra_dims, c->channels * in->stride[0], 0, false, pointwise);
     pass->out = vd__fft_product_addresses(p, out, extra_dims, c->filters * out->stride[0], out->stride[0], false,
                                           pointwise);
@@ -4853,9 +4953,8 @@ static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, 
     pass->product.in_step = in->stride[0];
     pass->product.out_step = out->stride[0];
     pass->product.channel_step = pass->product.filter_step = step;
-    for (uint32_t i = 0; i < 2; i++) {
-        uint32_t min_columns = i || p->device.groups_as_loops ? 1 : 8;
-        if (n > 65536 || !vd__fft_plan_shape(p, pass, order, &problem, 0, (uint32_t)n, min_columns)) continue;
+    for (problem.min_columns = p->device.groups_as_loops ? 1 : 8; problem.min_columns; problem.min_columns /= 8) {
+        if (!vd__fft_plan_shape(p, pass, &problem, 0, n)) continue;
         vd__fft_count_moved(pass, &read, &written);
         pass->product.uncached = !p->device.groups_as_loops && c->batch > 1 && !c->filter_per_group
                                && vd__fft_missed_bytes(p, pass) > (read + written) * 2 * vc_type_size(p->real);
@@ -4876,22 +4975,12 @@ static bool vd__fft_plan_image(vd_fft *p) {
     return vd__fft_plan_product(p, VD__FFT_IN, VD__FFT_OUT, p->axes & ~2u, true, false);
 }
 
-static void vd__real_set_rule(const vd_fft *p, vd__fft_problem *problem, vd_fft_kind kind, bool to_reals);
-
 /* Plans the passes of a convolution along one axis: forward or, after the product, inverse. */
 static bool vd__fft_plan_convolution_axis(vd_fft *p, uint32_t axis, vd__fft_role from, vd__fft_role to) {
     const vd__fft_convolution *c = &p->convolution;
-    vd__fft_route *r = &p->route[0];
     p->shape[0] = c->batch * (c->after_product ? c->filters : c->channels);
-    vd__fft_problem problem = vd__fft_problem_of(p, axis, from, to);
-    problem.inverse = c->after_product;
-    bool real = p->kind == VD_FFT_REAL && axis == p->real_axis;
-    if (real) problem.n = p->real_length;
-    problem.length = problem.n;
-    if (c->after_product) problem.in_count = problem.n;
-    else problem.out_count = problem.n;
-    if (real) vd__real_set_rule(p, &problem, VD_FFT_REAL, c->after_product);
-    return vd__fft_plan_problem(p, r, &problem);
+    vd__fft_problem problem = vd__fft_problem_of(p, c->after_product ? VD_FFT_INVERSE : VD_FFT_FORWARD, axis, from, to);
+    return vd__fft_plan_problem(p, &problem);
 }
 
 /* Plans the first axis with the product: as one pass or, if that does not fit, as forward passes, the last of which
@@ -4938,26 +5027,22 @@ static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_role from, vd__fft_ro
     uint64_t n = p->shape[1], second = n / c->parts, rows = array->count[1] < second ? array->count[1] : second,
              step = p->dense.stride[1];
     uint32_t last_dim = p->dimensions - 1;
-    const uint32_t order[4] = { 0, 1, 2, 3 };
     vd__digit none = vd__digit_of(1, 0);
-    vd__fft_pass *pass = vd__fft_add_pass(&p->route[0], from, to), *forward = &p->route[0].pass[0];
-    vd__fft_problem problem;
+    vd__fft_problem problem = vd__fft_first_axis_problem(p, 1u << last_dim);
+    vd__fft_pass *pass = vd__fft_add_pass(&problem, from, to), *forward = &p->route[0].pass[0];
     if (!pass) return false;
-    memset(&problem, 0, sizeof problem);
-    problem.axis = 1;
-    problem.extra_dims[0] = 1u << last_dim;
     p->shape[0] = c->batch * (c->after_product ? c->filters : c->channels);
-    pass->in = vd__fft_addressing_of(p, order, &problem, problem.extra_dims[0], in, second * in->stride[1], none,
+    pass->in = vd__fft_addressing_of(p, &problem, problem.extra_dims[0], in, second * in->stride[1], none,
                                      vd__digit_of(rows, in->stride[1]), none);
-    pass->out = vd__fft_addressing_of(p, order, &problem, problem.extra_dims[0], out, second * out->stride[1], none,
+    pass->out = vd__fft_addressing_of(p, &problem, problem.extra_dims[0], out, second * out->stride[1], none,
                                       vd__digit_of(rows, out->stride[1]), none);
-    pass->in_index = vd__fft_addressing_of(p, order, &problem, problem.extra_dims[0], &p->dense, second * step, none,
+    pass->in_index = vd__fft_addressing_of(p, &problem, problem.extra_dims[0], &p->dense, second * step, none,
                                            vd__digit_of(rows, step), none);
     pass->out_index = pass->in_index;
     pass->inverse = pass->twiddle_first = c->after_product;
     pass->twiddle_length = n;
     pass->twiddle_rows = second;
-    pass->twiddle_width = vd__fft_inner_count(p, order, &problem);
+    pass->twiddle_width = vd__fft_inner_count(p, &problem);
     pass->copies = array->count[1] <= second ? c->parts : 0;
     vd__fft_range *range = c->after_product ? pass->out_range : pass->in_range;
     range[0] = vd__fft_range_of(0, array->count[1], n, second, pass->twiddle_width);
@@ -4969,7 +5054,7 @@ static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_role from, vd__fft_ro
         memcpy(pass->dimension, forward->dimension, sizeof pass->dimension);
         return true;
     }
-    if (vd__fft_plan_shape(p, pass, order, &problem, 0, c->parts, 1)) return true;
+    if (vd__fft_plan_shape(p, pass, &problem, 0, c->parts)) return true;
     p->route[0].count--;
     return false;
 }
@@ -5036,10 +5121,7 @@ static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
 static double vd__fft_plan_with_parts(vd_fft *p, uint32_t parts) {
     vd__fft_convolution *c = &p->convolution;
     bool single = c->channels == 1 && c->filters == 1, ok;
-    vd__fft_role between = single && vd__fft_has_all_indices(p) && p->stored[VD__FFT_OUT] == p->real
-                                   && !vd__fft_stores_nothing(p)
-                               ? VD__FFT_OUT
-                               : VD__FFT_MIDDLE;
+    vd__fft_role between = single ? vd__fft_role_between(p) : VD__FFT_MIDDLE;
     vd__fft_role after = single ? between : VD__FFT_FOLD;
     uint64_t images = p->shape[0];
     uint32_t i;
@@ -5065,7 +5147,6 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
     p->layout[VD__FFT_FOLD].span = c->batch * c->filters * p->dense.stride[0];
     if (requested < 2 && vd__fft_plan_image(p)) return VD_OK;
     if (requested > 1 && vd__fft_plan_with_parts(p, requested) > 0) return VD_OK;
-    c->estimate_only = true;
     lowest = vd__fft_plan_with_parts(p, 1);
     for (parts = 2; parts <= VD__FFT_RADIX && !requested && !p->device.groups_as_loops; parts++) {
         cost = vd__fft_plan_with_parts(p, parts);
@@ -5073,7 +5154,6 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
         lowest = cost;
         best = parts;
     }
-    c->estimate_only = false;
     if (lowest > 0 && vd__fft_plan_with_parts(p, best) > 0) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "the transforms of this convolution, of %llu x %llu x %llu elements, "
                         "need intermediate buffers of more than 4294967295 complex numbers, or more than %u bytes of "
@@ -6985,120 +7065,13 @@ static vd_result vd__fft_make_source(vd_fft *p, const vd_fft_step *step, vc_targ
    transform algorithms, 1987; Makhoul, A fast cosine transform in one and two dimensions, 1980; Chan and Ho, Direct
    methods for computing discrete sinusoidal transforms, 1990. */
 
-/* Returns the kind of the inverse transform. Kind III is the inverse of kind II, and conversely. */
-static vd_fft_kind vd__real_inverse_of(vd_fft_kind kind) {
-    static const vd_fft_kind inverse[] = { VD_FFT_KIND_DEFAULT, VD_FFT_COMPLEX, VD_FFT_REAL,
-                                           VD_FFT_DCT1, VD_FFT_DCT3, VD_FFT_DCT2, VD_FFT_DCT4,
-                                           VD_FFT_DST1, VD_FFT_DST3, VD_FFT_DST2, VD_FFT_DST4 };
-    return inverse[kind];
-}
-
 /* Returns the factor by which a transform followed by its inverse, both unnormalised, multiplies the data. */
 static double vd__real_gain(vd_fft_kind kind, uint64_t n) {
     if (kind <= VD_FFT_REAL) return (double)n;
     return 2 * ((double)n + (vd__real_family(kind) != VD__REAL_I ? 0 : vd__real_is_sine(kind) ? 1 : -1));
 }
 
-/* -- planning -- */
-
-/* Whether the reals of an array can be accessed in pairs along an axis: the axis is contiguous and all other strides
-   are even. Not in convolutions, whose arrays may begin at any element. */
-static bool vd__real_can_pair(const vd_fft *p, const vd__fft_layout *l, uint32_t axis) {
-    if (p->convolution.batch) return false;
-    for (uint32_t i = 0; i < p->dimensions; i++)
-        if (i != axis && p->shape[i] > 1 && l->stride[i] % 2) return false;
-    return l->stride[axis] == 1;
-}
-
-/* Returns the layout of an array. paired: with strides in pairs of reals, except along the axis. */
-static vd__fft_layout vd__real_layout_of(const vd_fft *p, vd__fft_role role, uint32_t axis, bool paired) {
-    vd__fft_layout l = p->layout[role];
-    for (uint32_t i = 0; paired && i < p->dimensions; i++) if (i != axis) l.stride[i] /= 2;
-    return l;
-}
-
-/* Sets the rule by which a problem loads and stores the elements of this kind, and what follows from it. to_reals: for
-   VD_FFT_REAL, the inverse, from bins to reals. */
-static void vd__real_set_rule(const vd_fft *p, vd__fft_problem *problem, vd_fft_kind kind, bool to_reals) {
-    vd__real *r = &problem->rule;
-    uint32_t family = vd__real_family(kind);
-    uint64_t n = problem->n, in = problem->in_count, out = problem->out_count;
-    r->kind = kind;
-    r->inverse = family == VD__REAL_DFT ? to_reals : family == VD__REAL_III;
-    r->n = n;
-    r->half_length = family == VD__REAL_I || n % 2 == 0;
-    r->h = family == VD__REAL_I ? (vd__real_is_sine(kind) ? n + 1 : n - 1) : (r->half_length ? n / 2 : n);
-    r->in_count = in < (family == VD__REAL_DFT && to_reals ? n / 2 + 1 : n) ? in : 0;
-    r->out_count = out < (family == VD__REAL_DFT && !to_reals ? n / 2 + 1 : n) ? out : 0;
-    r->in_start = problem->in_start;
-    r->out_start = problem->out_start;
-    problem->in_start = problem->out_start = 0;
-    problem->paired_in = family == VD__REAL_DFT && !to_reals && r->half_length && (r->in_count | r->in_start) % 2 == 0
-                         && vd__real_can_pair(p, &problem->in, problem->axis);
-    problem->paired_out = family == VD__REAL_DFT && to_reals && r->half_length
-                          && (r->out_count | r->out_start) % 2 == 0
-                          && vd__real_can_pair(p, &problem->out, problem->axis);
-    problem->in = vd__real_layout_of(p, problem->from, problem->axis, problem->paired_in);
-    problem->out = vd__real_layout_of(p, problem->to, problem->axis, problem->paired_out);
-    problem->n = problem->length = problem->in_count = problem->out_count = r->h;
-    /* the pass checks these ranges itself; in all other cases, the rule checks them for each element */
-    if (problem->paired_in && !p->hooks.load && r->in_count) {
-        problem->in_count = r->in_count / 2;
-        problem->in_start = r->in_start / 2;
-    }
-    if (problem->paired_out && !p->hooks.store && r->out_count) {
-        problem->out_count = r->out_count / 2;
-        problem->out_start = r->out_start / 2;
-    }
-    vd__fft_sort_dimensions(p, &problem->in, problem->order);
-}
-
-/* Plans one axis of a direction, from one buffer to another. */
-static vd_result vd__real_plan_axis(vd_fft *p, uint32_t direction, uint32_t axis, vd__fft_role from,
-                                    vd__fft_role to) {
-    bool to_reals = p->kind == VD_FFT_REAL && direction == VD_FFT_INVERSE; /* from bins in OUT to reals in IN */
-    vd__fft_problem problem = vd__fft_problem_of(p, axis, from, to);
-    vd__fft_set_ranges(p, &problem, to_reals ? VD__FFT_OUT : VD__FFT_IN, to_reals ? VD__FFT_IN : VD__FFT_OUT);
-    if (p->kind != VD_FFT_REAL || axis == p->real_axis) {
-        if (p->kind == VD_FFT_REAL) problem.n = p->real_length;
-        vd__real_set_rule(p, &problem, direction == VD_FFT_INVERSE ? vd__real_inverse_of(p->kind) : p->kind,
-                          direction == VD_FFT_INVERSE);
-        problem.inverse = problem.rule.inverse != (direction == VD_FFT_INVERSE);
-        p->paired |= problem.paired_in || problem.paired_out;
-    }
-    return vd__fft_plan_or_refuse(p, &p->route[direction], &problem);
-}
-
-/* Plans the axes of a direction one after another. A complex axis of one element needs no pass, but a cosine or sine
-   transform of one element does. */
-static vd_result vd__real_plan_direction(vd_fft *p, uint32_t direction) {
-    bool real = p->kind == VD_FFT_REAL, to_reals = real && direction == VD_FFT_INVERSE;
-    vd__fft_role intermediate = !to_reals && p->stored[VD__FFT_OUT] == p->real && vd__fft_has_all_indices(p)
-                                         && !vd__fft_stores_nothing(p)
-                                     ? VD__FFT_OUT
-                                     : VD__FFT_MIDDLE;
-    vd__fft_role from = to_reals ? VD__FFT_OUT : VD__FFT_IN;
-    uint32_t axes[4], count = 0, remaining = 0, planned, i;
-    vd_result result = VD_OK;
-    for (i = p->dimensions; i-- > 0;) /* the real axis comes first */
-        if (p->axes >> i & 1 && (!real || i == p->real_axis || p->shape[i] > 1)) axes[count++] = i;
-    for (i = 0; i < count && !result; i++) {
-        bool last = i + 1 == count;
-        if (i == 1 && real && !to_reals) break; /* the remaining axes are complex: planned below */
-        result = vd__real_plan_axis(p, direction, axes[to_reals ? count - 1 - i : i], from,
-                                    !last ? intermediate : to_reals ? VD__FFT_IN : VD__FFT_OUT);
-        from = intermediate;
-    }
-    for (; i < count; i++) remaining |= 1u << axes[i];
-    for (; remaining && !result; remaining &= ~planned) result = vd__fft_plan_next_axes(p, remaining, &planned);
-    return result;
-}
-
-/* Plans both directions of a real transform. */
-static vd_result vd__real_plan(vd_fft *p) {
-    vd_result result = vd__real_plan_direction(p, VD_FFT_FORWARD);
-    return result ? result : vd__real_plan_direction(p, VD_FFT_INVERSE);
-}
+/* -- checks -- */
 
 /* Sets the strides of the reals for vd_fft_desc.padded. */
 static void vd__real_padded_strides(const vd_fft *p, const vd_fft_desc *desc, uint64_t *stride) {
@@ -13978,9 +13951,11 @@ static vd_result vd__fft_make_estimated(void *plan, const void *user_request) {
     result = vd__fft_try_hooks(p);
     if (result) return result;
     if (request->desc->engine) return vd__vkfft_make(p);
-    return request->convolution       ? vd__fft_plan_convolution(p)
-           : p->kind > VD_FFT_COMPLEX ? vd__real_plan(p)
-                                      : vd__fft_plan_axes(p);
+    result = request->convolution ? vd__fft_plan_convolution(p) : vd__fft_plan_axes(p, VD_FFT_FORWARD);
+    if (!result && !request->convolution && p->kind > VD_FFT_COMPLEX) result = vd__fft_plan_axes(p, VD_FFT_INVERSE);
+    for (uint32_t i = 0; i < p->route[0].count + p->route[1].count && !p->device.groups_as_loops; i++)
+        vd__fft_choose_pads(&p->device, &vd__fft_pass_at(p, i)->shape);
+    return result;
 }
 
 static const vd_plan_kind vd__fft_estimated_kind = {
