@@ -35,6 +35,7 @@
        command tape    commands recorded by backends without command buffers
        cache           compiled code in files
        formats         formats of texels
+       blits           the kernel that executes blits, on backends whose drivers have none
        spirv           SPIR-V grammar and decoder
        dummy           the backend without a device
        vulkan api      functions of the Vulkan loader and of devices
@@ -584,8 +585,8 @@
        formats               the device's      not BGRA8, ETC2, ASTC;       no packed and block formats
                                                no packed ones; BC since
                                                CUDA 11.5
-       blits, generated      with a queue for  no                           no
-       mip chains            graphics
+       blits, generated      with a queue for  yes; the first one compiles  yes; the first one compiles
+       mip chains            graphics          a kernel with NVRTC          a kernel
        depth formats         with a queue for  sampled, without comparison  sampled, without comparison
                              graphics
        views                 any               levels, with the dimension   as on cuda
@@ -608,6 +609,8 @@
        * On vulkan, blits, vd_generate_mips and depth formats need a queue family with graphics, which
          vd_context_desc.graphics requests. The border of integer formats is undefined there, except
          VD_BORDER_TRANSPARENT.
+       * On cuda and opencl, a blit copies texels to a buffer, computes those of the target there with full precision,
+         and copies them to the image. On cuda, each queue with blits keeps 8 MiB of device memory for this.
        * The missing fourth component of a sampled texel is 0 on cuda, 1 on vulkan and opencl. PoCL 3.1 reads 0 as the
          fourth component of integer formats with one component. It also multiplies the layer of a sampled 1-D or 2-D
          array by the number of layers.
@@ -1912,7 +1915,7 @@ VD_API vd_result vd_copy_image(vd_list *list, const vd_image_box *to, const vd_i
 
 /* Records a copy that scales and converts: each texel of `to` is sampled from `from`. Both have as many layers.
    Fails with VD_ERROR_UNSUPPORTED if a format lacks VD_IMAGE_BLIT (see vd_context_desc.graphics), or VD_IMAGE_LINEAR
-   for VD_FILTER_LINEAR. The dummy backend copies the nearest texel without conversion. */
+   for VD_FILTER_LINEAR, and on cuda without NVRTC. The dummy backend copies the nearest texel without conversion. */
 VD_API vd_result vd_blit_image(vd_list *list, const vd_image_box *to, const vd_image_box *from, vd_filter filter);
 
 /* Records that all texels of an image or view are set to `color`. NULL: zeros. Not for block and depth formats. */
@@ -3878,6 +3881,7 @@ struct vd__device {
     bool one_address_mode; /* a sampler has the same address mode along all axes of an image */
     uint32_t max_sized_subgroups; /* maximum number of subgroups of a work-group, for kernels with a required subgroup
                                      size; 0: not supported */
+    vd__kernel_code blit; /* on backends without blits: the kernel that executes them; native[0] 0: not created yet */
     bool always_by_address; /* kernels access buffers by address even if VD_FEATURE_ADDRESS is disabled */
     void *native;
 };
@@ -4621,6 +4625,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    sampler_create    Returns a native sampler, which belongs to the device. Equal descs may share one.
    image_handle      Returns the handle of a view for kernels, on devices with dev->image_handles: as a sampled image
                      with a native sampler, or if that is 0, as a storage image. It is valid as long as the view.
+   blit_create       Creates the kernel that executes the blits of a device whose driver has none: it becomes dev->blit
+                     and is destroyed with kernel_destroy. Called before a blit is recorded.
    surface_create    Opens the window of s->desc, and chooses the format, colour space and mode; updates s->desc.
    surface_open      Creates images for the window's current extent and sets s->shape->extent. VD_TIMEOUT: it is 0.
    surface_acquire   Acquires an image for s->frame. VD_TIMEOUT: there is none, or if s->stale is set, the images must
@@ -4683,6 +4689,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
     X(vd_result, sampler_create, (vd__device *dev, const vd_sampler_desc *desc, uint64_t *out), vk, cu, cl, default) \
     X(vd_result, image_handle, (vd__device *dev, const vd__memory *view, uint64_t sampler, uint64_t *out), \
       default, cu, default, default) \
+    X(vd_result, blit_create, (vd__device *dev, vd__kernel_code *out), default, cu, cl, default) \
     X(vd_result, surface_create, (vd__device *dev, vd__surface *s), vk, default, default, default) \
     X(vd_result, surface_open, (vd__device *dev, vd__surface *s), vk, default, default, default) \
     X(vd_result, surface_acquire, (vd__device *dev, vd__surface *s, uint64_t timeout_ns), \
@@ -4948,6 +4955,11 @@ static vd_result vd__default_sampler_create(vd__device *dev, const vd_sampler_de
 static vd_result vd__default_image_handle(vd__device *dev, const vd__memory *view, uint64_t sampler, uint64_t *out) {
     (void)dev, (void)view, (void)sampler;
     *out = 0;
+    return VD_OK;
+}
+
+static vd_result vd__default_blit_create(vd__device *dev, vd__kernel_code *out) {
+    (void)dev, (void)out;
     return VD_OK;
 }
 
@@ -5607,6 +5619,258 @@ static VD__COLD void vd__format_texel(vd_format format, const vd_color *color, u
         for (uint32_t j = 0; j < bytes; j++) texel[i * bytes + j] = (uint8_t)(bits >> 8 * j);
     }
 }
+#endif
+
+// >>blits
+/* Blits on backends whose drivers have none: cuda and opencl.
+   A blit is executed in pieces. For each, texels of the source are copied to a buffer, a kernel computes texels of the
+   target in the same buffer, and these are copied to the target. So the result does not depend on the precision of
+   samplers, nor on the formats and dimensions that kernels can store to. */
+
+#if VD__HAS_IMAGES && (VD__HAS_CUDA || VD__HAS_OPENCL)
+enum { VD__BLIT_BYTES = 8 << 20, VD__BLIT_INVOCATIONS = 64 };
+
+/* The argument of the kernel, after the address of the buffer. Coordinates are in texels. */
+typedef struct vd__blit_args {
+    uint32_t from_extent[3], to_extent[3]; /* of the boxes, whose ratio is the scale */
+    uint32_t from_offset[3];   /* of the source box in its level */
+    uint32_t level[3];         /* extent of that level: samples outside of the box, but not of the level, are read */
+    uint32_t loaded[3], loaded_extent[3]; /* texels of the level that are in the buffer */
+    uint32_t first[3], extent[3]; /* texels of the target box that are computed */
+    uint32_t from_format, to_format; /* vd__blit_format */
+    uint32_t to_at;            /* offset of the results in the buffer in bytes */
+    uint32_t linear;
+} vd__blit_args;
+
+typedef struct vd__blit_piece {
+    vd__image_command load, store; /* VD__IMAGE_TO_BUFFER and VD__IMAGE_FROM_BUFFER */
+    vd__blit_args args;
+    uint32_t groups[3];
+    uint64_t bytes;            /* of the buffer */
+} vd__blit_piece;
+
+/* The position of the next piece. {0}: the first one. */
+typedef struct vd__blit_cursor { uint32_t layer, z, y; } vd__blit_cursor;
+
+/* The kernel, in the common subset of CUDA C and OpenCL C; a prelude defines the macros in capitals, U64, uint and
+   uchar. Positions of samples are exact: a coordinate is a quotient of integers. The numbers of formats are those of
+   vd__texel. */
+static const char vd__blit_functions[] =
+    "typedef struct {\n"
+    "    uint from_extent[3], to_extent[3], from_offset[3], level[3], loaded[3], loaded_extent[3];\n"
+    "    uint first[3], extent[3];\n"
+    "    uint from_format, to_format, to_at, linear;\n"
+    "} Blit;\n"
+    "FUNCTION uint bits_of(uint format) { return format >> 8 & 255u; }\n"
+    "FUNCTION uint components_of(uint format) { return format >> 16 & 255u; }\n"
+    "FUNCTION uint place_of(uint format, uint c) { return format >> 24 && c < 3 ? 2 - c : c; }\n"
+    "FUNCTION float scale_of(uint format) {\n"
+    "    return (float)((1u << (bits_of(format) - ((format & 255u) == 3)) % 32u) - 1u);\n"
+    "}\n"
+    "FUNCTION uint load(GLOBAL const uchar *at, uint format, uint c) {\n"
+    "    uint bytes = bits_of(format) / 8u, bits = 0;\n"
+    "    if (c >= components_of(format))\n"
+    "        return c < 3 ? 0 : (format & 255u) >= 5 ? 1u : FLOAT_BITS(1.0f);\n"
+    "    at += place_of(format, c) * bytes;\n"
+    "    for (uint i = 0; i < bytes; i++) bits |= (uint)at[i] << 8 * i;\n"
+    "    return bits;\n"
+    "}\n"
+    "FUNCTION int extended(uint bits, uint n) { return (int)(bits << (32 - n)) >> (32 - n); }\n"
+    "FUNCTION float half_value(uint bits) {\n"
+    "    uint exponent = bits >> 10 & 31u, mantissa = bits & 1023u;\n"
+    "    float x = exponent == 31 ? BITS_FLOAT(0x7f800000u | mantissa << 13)\n"
+    "              : exponent ? BITS_FLOAT((exponent + 112) << 23 | mantissa << 13)\n"
+    "              : (float)mantissa * 5.9604644775390625e-8f;\n"
+    "    return bits & 0x8000u ? -x : x;\n"
+    "}\n"
+    "FUNCTION uint half_bits(float x) {\n"
+    "    uint bits = FLOAT_BITS(x), sign = bits >> 16 & 0x8000u;\n"
+    "    bits &= 0x7fffffffu;\n"
+    "    if (bits > 0x7f800000u) return sign | 0x7e00u;\n"
+    "    if (bits >= 0x477ff000u) return sign | 0x7c00u;\n"
+    "    if (bits >= 0x38800000u) return sign | (bits - 0x38000000u + 0xfffu + (bits >> 13 & 1u)) >> 13;\n"
+    "    return sign | (FLOAT_BITS(BITS_FLOAT(bits) + 0.5f) - 0x3f000000u);\n"
+    "}\n"
+    "FUNCTION float decode(uint bits, uint format, uint c) {\n"
+    "    uint kind = format & 255u;\n"
+    "    float x;\n"
+    "    if (c >= components_of(format)) return BITS_FLOAT(bits);\n"
+    "    if (kind == 1) return bits_of(format) == 16 ? half_value(bits) : BITS_FLOAT(bits);\n"
+    "    x = kind == 3 ? (float)extended(bits, bits_of(format)) : (float)bits;\n"
+    "    x /= scale_of(format);\n"
+    "    if (kind == 4 && c < 3) return x <= 0.04045f ? x / 12.92f : POWER((x + 0.055f) / 1.055f, 2.4f);\n"
+    "    return x < -1.0f ? -1.0f : x;\n"
+    "}\n"
+    "FUNCTION uint encode(float x, uint format, uint c) {\n"
+    "    uint kind = format & 255u;\n"
+    "    float low = kind == 3 ? -1.0f : 0.0f;\n"
+    "    if (kind == 1) return bits_of(format) == 16 ? half_bits(x) : FLOAT_BITS(x);\n"
+    "    x = x > 1.0f ? 1.0f : x > low ? x : low;\n"
+    "    if (kind == 4 && c < 3) x = x <= 0.0031308f ? 12.92f * x : 1.055f * POWER(x, 1.0f / 2.4f) - 0.055f;\n"
+    "    return (uint)(int)(x * scale_of(format) + (x < 0 ? -0.5f : 0.5f));\n"
+    "}\n"
+    /* converts an integer, clamped to the range of the target's format */
+    "FUNCTION uint convert(uint bits, uint from, uint to) {\n"
+    "    uint n = bits_of(to), range = 0xffffffffu >> (32 - n);\n"
+    "    int x = extended(bits, bits_of(from)), most = (int)(range >> 1);\n"
+    "    if ((to & 255u) == 6) return bits > range ? range : bits;\n"
+    "    return (uint)(x > most ? most : x < -most - 1 ? -most - 1 : x);\n"
+    "}\n";
+
+static const char vd__blit_code[] =
+    "vd_blit(GLOBAL uchar *buffer, Blit a) {\n"
+    "    uint at[3] = { INDEX(0), INDEX(1), INDEX(2) }, texel[3][2];\n"
+    "    float weight[3][2];\n"
+    "    if (at[0] >= a.extent[0]) return;\n"
+    "    for (int i = 0; i < 3; i++) {\n"
+    "        U64 n = (2 * (U64)(a.first[i] + at[i]) + 1) * a.from_extent[i], d = 2 * (U64)a.to_extent[i];\n"
+    "        float part = 0;\n"
+    "        if (a.linear) n += a.to_extent[i];\n"
+    "        if (a.linear) part = (float)(n % d) / (float)d;\n"
+    /* one more than the coordinate in the level: the first texel of a linear filter may be -1 */
+    "        U64 x = n / d + a.from_offset[i] + (a.linear ? 0 : 1);\n"
+    "        for (uint j = 0; j < 2; j++) {\n"
+    "            U64 y = x + j < 1 ? 1 : x + j > a.level[i] ? a.level[i] : x + j;\n"
+    "            texel[i][j] = (uint)y - 1 - a.loaded[i];\n"
+    "            weight[i][j] = j ? part : 1 - part;\n"
+    "        }\n"
+    "    }\n"
+    "    uint from_bytes = bits_of(a.from_format) / 8u * components_of(a.from_format);\n"
+    "    uint to_part = bits_of(a.to_format) / 8u, to_count = components_of(a.to_format);\n"
+    "    GLOBAL uchar *to = buffer + a.to_at\n"
+    "                       + ((at[2] * a.extent[1] + at[1]) * a.extent[0] + at[0]) * to_part * to_count;\n"
+    "    for (uint c = 0; c < to_count; c++) {\n"
+    "        uint bits = 0;\n"
+    "        float sum = 0;\n"
+    "        for (uint t = 0; t < 8; t++) {\n"
+    "            float w = weight[0][t & 1] * weight[1][t >> 1 & 1] * weight[2][t >> 2];\n"
+    "            if (w == 0) continue;\n"
+    "            bits = load(buffer + ((texel[2][t >> 2] * a.loaded_extent[1] + texel[1][t >> 1 & 1])\n"
+    "                                  * a.loaded_extent[0] + texel[0][t & 1]) * from_bytes, a.from_format, c);\n"
+    "            sum += w * decode(bits, a.from_format, c);\n"
+    "        }\n"
+    "        if ((a.to_format & 255u) >= 5) bits = convert(bits, a.from_format, a.to_format);\n"
+    "        else bits = encode(sum, a.to_format, c);\n"
+    "        for (uint i = 0; i < to_part; i++) to[place_of(a.to_format, c) * to_part + i] = (uchar)(bits >> 8 * i);\n"
+    "    }\n"
+    "}\n";
+
+VD__SMALL
+
+/* Creates the kernel. `prelude`: the definitions for the backend's language. */
+static vd_result vd__blit_kernel_create(vd__device *dev, vd_code kind, const char *prelude, vd__kernel_code *out) {
+    char code[sizeof vd__blit_functions + sizeof vd__blit_code + 512];
+    vd_arg_info args[2];
+    vd_kernel_desc desc;
+    memset(args, 0, sizeof args);
+    memset(&desc, 0, sizeof desc);
+    bool address = kind == VD_CODE_CUDA; /* of the buffer, at the start of the argument block */
+    args[0].kind = address ? VD_ARG_ADDRESS : VD_ARG_BINDING;
+    args[0].access = VD_READ_WRITE;
+    args[0].size = address ? 8 : 0;
+    args[1].kind = VD_ARG_VALUE;
+    args[1].location = args[0].size;
+    args[1].size = sizeof(vd__blit_args);
+    desc.name = desc.entry = "vd_blit";
+    desc.code = code;
+    desc.code_size = (size_t)snprintf(code, sizeof code, "%s%s%s%s", prelude, vd__blit_functions,
+                                      address ? "extern \"C\" __global__ void " : "__kernel void ", vd__blit_code);
+    desc.code_kind = kind;
+    desc.local_size[0] = VD__BLIT_INVOCATIONS;
+    desc.local_size[1] = desc.local_size[2] = 1;
+    desc.args = args;
+    desc.arg_count = 2;
+    desc.argument_bytes = args[0].size + args[1].size;
+    return dev->driver->backend->kernel_create(dev, &desc, out);
+}
+
+/* Returns a format as the kernel gets it: kind, bits and number of its components, and whether they begin with blue. */
+static uint32_t vd__blit_format(vd_format format) {
+    const vd__format_row *row = &vd__format_rows[format];
+    bool swapped = format == VD_FORMAT_BGRA8_UNORM || format == VD_FORMAT_BGRA8_SRGB;
+    return row->kind | (uint32_t)row->bits << 8 | (uint32_t)row->components << 16 | (uint32_t)swapped << 24;
+}
+
+/* Sets the texels along an axis that `extent` texels of the target from `first` on read. */
+static void vd__blit_axis(vd__blit_args *a, int axis, uint32_t first, uint32_t extent) {
+    uint64_t scale = a->from_extent[axis], half = a->to_extent[axis], range[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        uint64_t n = (2 * (uint64_t)(i ? first + extent - 1 : first) + 1) * scale;
+        range[i] = a->linear ? (n + half) / (2 * half) + i : n / (2 * half) + 1; /* one more than the coordinate */
+        range[i] += a->from_offset[axis];
+        if (range[i] < 1) range[i] = 1;
+        if (range[i] > a->level[axis]) range[i] = a->level[axis];
+    }
+    a->first[axis] = first;
+    a->extent[axis] = extent;
+    a->loaded[axis] = (uint32_t)range[0] - 1;
+    a->loaded_extent[axis] = (uint32_t)(range[1] - range[0]) + 1;
+}
+
+/* Returns whether the texels of a piece fit in the buffer, and sets where its results are. */
+static bool vd__blit_fits(const vd__image_command *c, vd__blit_piece *p) {
+    uint64_t from = vd__format_rows[vd__memory_shape(c->from.memory)->format].bytes,
+             to = vd__format_rows[vd__memory_shape(c->to.memory)->format].bytes;
+    for (int i = 0; i < 3; i++) {
+        from *= p->args.loaded_extent[i];
+        to *= p->args.extent[i];
+    }
+    from = (from + 15) / 16 * 16;
+    p->args.to_at = (uint32_t)from;
+    p->bytes = from + to;
+    return p->bytes <= VD__BLIT_BYTES;
+}
+
+/* Sets the box of a transfer of a piece. */
+static void vd__blit_part(vd__image_part *part, uint32_t layer, const uint32_t offset[3], const uint32_t extent[3]) {
+    part->layer += layer;
+    part->layers = 1;
+    memcpy(part->offset, offset, sizeof part->offset);
+    memcpy(part->extent, extent, sizeof part->extent);
+}
+
+/* Sets the next piece of a blit and advances the cursor. Returns false after the last one. A piece consists of planes
+   of a layer or, if one plane does not fit in the buffer, of rows of a plane. A row always fits. */
+static bool vd__blit_next(const vd__image_command *c, vd__blit_cursor *cursor, vd__blit_piece *p) {
+    vd__blit_args *a = &p->args;
+    uint32_t offset[3];
+    if (cursor->layer == c->to.layers) return false;
+    memset(p, 0, sizeof *p);
+    a->linear = c->linear;
+    a->from_format = vd__blit_format(vd__memory_shape(c->from.memory)->format);
+    a->to_format = vd__blit_format(vd__memory_shape(c->to.memory)->format);
+    for (int i = 0; i < 3; i++) {
+        a->from_extent[i] = c->from.extent[i];
+        a->to_extent[i] = c->to.extent[i];
+        a->from_offset[i] = c->from.offset[i];
+        a->level[i] = vd__level_extent(vd__memory_shape(c->from.memory), c->from.level, i);
+    }
+    vd__blit_axis(a, 0, 0, c->to.extent[0]);
+    vd__blit_axis(a, 1, cursor->y, c->to.extent[1] - cursor->y);
+    vd__blit_axis(a, 2, cursor->z, cursor->y ? 1 : c->to.extent[2] - cursor->z);
+    while (!vd__blit_fits(c, p) && a->extent[2] > 1) vd__blit_axis(a, 2, cursor->z, a->extent[2] / 2);
+    while (!vd__blit_fits(c, p) && a->extent[1] > 1) vd__blit_axis(a, 1, cursor->y, a->extent[1] / 2);
+    p->load.op = VD__IMAGE_TO_BUFFER;
+    p->store.op = VD__IMAGE_FROM_BUFFER;
+    p->load.from = c->from;
+    p->store.to = c->to;
+    p->store.offset = a->to_at;
+    vd__blit_part(&p->load.from, cursor->layer, a->loaded, a->loaded_extent);
+    for (int i = 0; i < 3; i++) offset[i] = c->to.offset[i] + a->first[i];
+    vd__blit_part(&p->store.to, cursor->layer, offset, a->extent);
+    for (int i = 0; i < 3; i++) p->groups[i] = a->extent[i];
+    p->groups[0] = (a->extent[0] + VD__BLIT_INVOCATIONS - 1) / VD__BLIT_INVOCATIONS;
+    cursor->y += a->extent[1];
+    if (cursor->y < c->to.extent[1]) return true;
+    cursor->y = 0;
+    cursor->z += a->extent[2];
+    if (cursor->z < c->to.extent[2]) return true;
+    cursor->z = 0;
+    cursor->layer++;
+    return true;
+}
+
+VD__SMALL_END
 #endif
 
 // >>spirv
@@ -11327,6 +11591,7 @@ typedef struct vd__cu_queue {
     uint64_t sent;             /* last value whose write was enqueued in the stream */
     uint64_t submitted;        /* last value submitted; values above `sent` were captured into a graph */
     uint32_t polls;            /* reads of the timeline while it was below `sent` */
+    vd__cu_address blit_buffer; /* VD__BLIT_BYTES of device memory for blits; 0: not allocated yet */
 } vd__cu_queue;
 
 typedef struct vd__cu_sampler {
@@ -11645,6 +11910,7 @@ static void vd__cu_device_close(vd__device *dev) {
             if (q->stream && !q->borrowed) cu->cuStreamDestroy(q->stream);
             if (q->event) cu->cuEventDestroy(q->event);
             if (q->timeline) cu->cuMemFreeHost(q->timeline);
+            if (q->blit_buffer) cu->cuMemFree(q->blit_buffer);
         }
         if (d->clock_event) cu->cuEventDestroy((void *)(uintptr_t)d->clock_event);
         vd__cu_leave(d);
@@ -11811,7 +12077,9 @@ static unsigned vd__cu_format(const vd__device *dev, vd_format format) {
 static uint32_t vd__cu_format_usage(vd__device *dev, vd_format format) {
     if (!vd__cu_format(dev, format)) return 0;
     return VD_IMAGE_SAMPLED | (format <= VD_FORMAT_R8_U ? (uint32_t)VD_IMAGE_STORAGE : 0u)
-           | (vd__format_type_of(format) == VD_F32 ? (uint32_t)VD_IMAGE_LINEAR : 0u);
+           | (vd__format_type_of(format) == VD_F32 ? (uint32_t)VD_IMAGE_LINEAR : 0u)
+           | (vd__format_rows[format].side == 1 && vd__format_rows[format].kind != VD__TEXEL_DEPTH
+              ? (uint32_t)VD_IMAGE_BLIT : 0u);
 }
 
 static bool vd__cu_image_limits(vd__device *dev, const vd__image_shape *shape, vd__image_limits *out) {
@@ -12407,6 +12675,16 @@ static void vd__cu_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
     code->native[0] = 0;
 }
 
+#if VD__HAS_IMAGES
+static vd_result vd__cu_blit_create(vd__device *dev, vd__kernel_code *out) {
+    return vd__blit_kernel_create(
+        dev, VD_CODE_CUDA, "typedef unsigned int uint;\ntypedef unsigned char uchar;\n#define U64 unsigned long long\n"
+        "#define FUNCTION static __device__\n#define GLOBAL\n"
+        "#define INDEX(i) (i == 0 ? blockIdx.x * blockDim.x + threadIdx.x : i == 1 ? blockIdx.y : blockIdx.z)\n"
+        "#define FLOAT_BITS __float_as_uint\n#define BITS_FLOAT __uint_as_float\n#define POWER powf\n", out);
+}
+#endif
+
 VD__SMALL_END
 
 #endif /* VD__HAS_CUDA */
@@ -12418,7 +12696,12 @@ VD__SMALL_END
 #if VD__HAS_CUDA
 /* ---- playing a tape ---- */
 
-typedef struct vd__cu_playback { const vd__cu_driver *cu; void *stream; const vd__cu_queue *queue; } vd__cu_playback;
+typedef struct vd__cu_playback {
+    const vd__cu_driver *cu;
+    void *stream;
+    vd__cu_queue *queue;
+    const vd__device *dev;
+} vd__cu_playback;
 
 static vd_result vd__cu_play_launch(void *user, const vd__tape_launch *launch) {
     const vd__cu_playback *to = (const vd__cu_playback *)user;
@@ -12597,8 +12880,46 @@ static int vd__cu_image_clear(const vd__cu_playback *to, const vd__image_command
     return result;
 }
 
+static int vd__cu_blit_launch(const vd__cu_playback *to, const vd__blit_piece *p) {
+    const vd__cu_kernel *kernel = vd__cu_kernel_of(&to->dev->blit);
+    struct { vd__cu_address buffer; vd__blit_args args; } block;
+    size_t size = sizeof block;
+    void *extra[5];
+    memset(&block, 0, sizeof block);
+    block.buffer = to->queue->blit_buffer;
+    block.args = p->args;
+    extra[0] = (void *)(uintptr_t)VD__CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT;
+    extra[1] = &block;
+    extra[2] = (void *)(uintptr_t)VD__CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT;
+    extra[3] = &size;
+    extra[4] = NULL;
+    return to->cu->cuLaunchKernel(kernel->function, p->groups[0], p->groups[1], p->groups[2], VD__BLIT_INVOCATIONS, 1,
+                                  1, 0, to->stream, NULL, extra);
+}
+
+/* Executes a blit. The pieces share the buffer of the queue: the stream executes them one after another. */
+static vd_result vd__cu_image_blit(const vd__cu_playback *to, const vd__image_command *c) {
+    vd__blit_cursor cursor = { 0, 0, 0 };
+    vd__blit_piece p;
+    vd__memory buffer;
+    vd__cu_queue *q = to->queue;
+    int result = q->blit_buffer ? 0 : to->cu->cuMemAlloc(&q->blit_buffer, VD__BLIT_BYTES);
+    if (result) q->blit_buffer = 0;
+    if (result) return vd__cu_fail(to->cu, result, "cuMemAlloc of %d bytes for blits", (int)VD__BLIT_BYTES);
+    memset(&buffer, 0, sizeof buffer);
+    buffer.address = q->blit_buffer;
+    while (!result && vd__blit_next(c, &cursor, &p)) {
+        p.load.buffer = p.store.buffer = &buffer;
+        result = vd__cu_image_buffer(to, &p.load);
+        if (!result) result = vd__cu_blit_launch(to, &p);
+        if (!result) result = vd__cu_image_buffer(to, &p.store);
+    }
+    return result ? vd__cu_fail(to->cu, result, "a blit") : VD_OK;
+}
+
 static vd_result vd__cu_play_image(void *user, const vd__image_command *c) {
     const vd__cu_playback *to = (const vd__cu_playback *)user;
+    if (c->op == VD__IMAGE_BLIT) return vd__cu_image_blit(to, c);
     int result = c->op == VD__IMAGE_CLEAR ? vd__cu_image_clear(to, c)
                  : c->op == VD__IMAGE_COPY ? vd__cu_image_copy(to, c) : vd__cu_image_buffer(to, c);
     return result ? vd__cu_fail(to->cu, result, "cuMemcpy3DAsync") : VD_OK;
@@ -12917,7 +13238,7 @@ static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__
     if (!r && s->commands && status == VD__CU_STREAM_CAPTURE_STATUS_INVALIDATED)
         r = vd__fail(VD_ERROR_INVALID, "the capture of the stream of queue %u was invalidated; cuStreamEndCapture "
                      "returns the reason", queue);
-    vd__cu_playback to = { d->api, q->stream, q };
+    vd__cu_playback to = { d->api, q->stream, q, dev };
     const vd__cu_graph *graph = s->commands ? vd__cu_graph_of(s->commands) : NULL;
     bool launches = graph && graph->executable && !status; /* a capture of the application's stream plays the tape */
     if (!r) r = launches ? vd__cu_graph_launch(d, q, s) : vd__tape_play(dev, s, &vd__cu_player, &to);
@@ -13645,9 +13966,11 @@ static void vd__cl_images_start(vd__device *dev) {
     if (!VD__HAS_IMAGES || !(dev->info.features & VD_FEATURE_IMAGE)) return;
     vd__cl_formats_add(vcl, VD__CL_MEM_READ_ONLY, VD_IMAGE_SAMPLED);
     vd__cl_formats_add(vcl, VD__CL_MEM_READ_WRITE, VD_IMAGE_STORAGE);
-    for (int i = 1; i < VD_FORMATS_END; i++)
-        if (vcl->format_usage[i] & VD_IMAGE_SAMPLED && vd__format_type_of((vd_format)i) == VD_F32)
-            vcl->format_usage[i] |= VD_IMAGE_LINEAR;
+    for (int i = 1; i < VD_FORMATS_END; i++) {
+        if (!(vcl->format_usage[i] & VD_IMAGE_SAMPLED)) continue;
+        if (vd__format_type_of((vd_format)i) == VD_F32) vcl->format_usage[i] |= VD_IMAGE_LINEAR;
+        if (vd__format_rows[i].kind != VD__TEXEL_DEPTH) vcl->format_usage[i] |= VD_IMAGE_BLIT;
+    }
     for (uint32_t i = 0; i < 8; i++) {
         int32_t error = 0;
         vd__cl_sampler *sampler = &vcl->samplers[i >> 1][i & 1];
@@ -13655,7 +13978,7 @@ static void vd__cl_images_start(vd__device *dev) {
                                             i & 1 ? VD__CL_FILTER_LINEAR : VD__CL_FILTER_NEAREST, &error);
         if (error) *sampler = NULL;
     }
-    if (!vcl->samplers[0][0]) unusable = VD_IMAGE_SAMPLED | VD_IMAGE_LINEAR;
+    if (!vcl->samplers[0][0]) unusable = VD_IMAGE_SAMPLED | VD_IMAGE_LINEAR | VD_IMAGE_BLIT;
     if (!vcl->samplers[0][1]) unusable |= VD_IMAGE_LINEAR;
     for (int i = 1; i < VD_FORMATS_END; i++) vcl->format_usage[i] = (uint8_t)(vcl->format_usage[i] & ~unusable);
     /* PoCL 3.1 reads the bits of an image with one component of 16 bits as an integer */
@@ -14374,6 +14697,15 @@ static vd_result vd__cl_kernel_create(vd__device *dev, const vd_kernel_desc *des
     return result;
 }
 
+#if VD__HAS_IMAGES
+static vd_result vd__cl_blit_create(vd__device *dev, vd__kernel_code *out) {
+    return vd__blit_kernel_create(
+        dev, VD_CODE_OPENCL, "#define U64 ulong\n#define FUNCTION static\n"
+        "#define GLOBAL __global\n#define INDEX(i) (uint)get_global_id(i)\n#define FLOAT_BITS as_uint\n"
+        "#define BITS_FLOAT as_float\n#define POWER pow\n", out);
+}
+#endif
+
 static void vd__cl_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
     const vd__cl_driver *cl = vd__cl_device_of(dev)->cl;
     vd__cl_kernel *kernel = vd__cl_kernel_of(code);
@@ -14401,6 +14733,7 @@ static uint64_t vd__cl_host_address(const vd__memory *m) {
 }
 
 typedef struct vd__cl_playback {
+    const vd__device *dev;
     const vd__cl_device *vcl;
     vd__cl_command_queue queue;
     const vd__tape_command *last; /* the last command of the tape, which sets `event` */
@@ -14653,6 +14986,45 @@ static int32_t vd__cl_image_copy(const vd__cl_playback *to, const vd__image_comm
     return error;
 }
 
+static int32_t vd__cl_blit_launch(const vd__cl_playback *to, const vd__blit_piece *p, vd__cl_mem buffer) {
+    const vd__cl_driver *cl = to->vcl->cl;
+    vd__cl_kernel *kernel = vd__cl_kernel_of(&to->dev->blit);
+    size_t global[3];
+    for (int i = 0; i < 3; i++) global[i] = p->groups[i] * kernel->local_size[i];
+    vd__mutex_lock(&kernel->lock);
+    int32_t error = cl->clSetKernelArg(kernel->handle, 0, sizeof buffer, &buffer);
+    if (!error) error = cl->clSetKernelArg(kernel->handle, 1, sizeof p->args, &p->args);
+    if (!error)
+        error = cl->clEnqueueNDRangeKernel(to->queue, kernel->handle, 3, NULL, global, kernel->local_size, 0, NULL,
+                                           NULL);
+    vd__mutex_unlock(&kernel->lock);
+    return error;
+}
+
+/* Executes a blit. Each piece has its own buffer, which the driver keeps until the commands have ended. */
+static int32_t vd__cl_image_blit(const vd__cl_playback *to, const vd__image_command *c) {
+    vd__blit_cursor cursor = { 0, 0, 0 };
+    vd__blit_piece p;
+    vd__memory memory;
+    vd__block block;
+    int32_t error = 0;
+    memset(&memory, 0, sizeof memory);
+    memset(&block, 0, sizeof block);
+    memory.block = &block;
+    while (!error && vd__blit_next(c, &cursor, &p)) {
+        vd__cl_mem buffer = to->vcl->cl->clCreateBuffer(to->vcl->context, VD__CL_MEM_READ_WRITE, (size_t)p.bytes, NULL,
+                                                        &error);
+        if (error) return error;
+        memory.native[0] = block.native[0] = (uintptr_t)buffer;
+        p.load.buffer = p.store.buffer = &memory;
+        error = vd__cl_image_pitched(to, &p.load, &p.load.from);
+        if (!error) error = vd__cl_blit_launch(to, &p, buffer);
+        if (!error) error = vd__cl_image_pitched(to, &p.store, &p.store.to);
+        to->vcl->cl->clReleaseMemObject(buffer);
+    }
+    return error;
+}
+
 static vd_result vd__cl_play_image(void *user, const vd__image_command *c) {
     const vd__cl_playback *to = (const vd__cl_playback *)user;
     int32_t error;
@@ -14660,6 +15032,7 @@ static vd_result vd__cl_play_image(void *user, const vd__image_command *c) {
         vd__cl_box b = vd__cl_box_of(&c->to);
         error = to->vcl->cl->clEnqueueFillImage(to->queue, b.image, &c->color, b.origin, b.extent, 0, NULL, NULL);
     } else if (c->op == VD__IMAGE_COPY) error = vd__cl_image_copy(to, c);
+    else if (c->op == VD__IMAGE_BLIT) error = vd__cl_image_blit(to, c);
     else error = vd__cl_image_pitched(to, c, c->op == VD__IMAGE_FROM_BUFFER ? &c->to : &c->from);
     return error ? vd__cl_fail(error, "a transfer of an image") : VD_OK;
 }
@@ -14773,7 +15146,8 @@ static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__
     vd__cl_device *vcl = vd__cl_device_of(dev);
     vd__cl_queue *q = &vcl->queues[queue];
     const vd__tape *tape = s->commands ? &s->commands->tape : NULL;
-    vd__cl_playback to = { vcl, q->handle, tape && tape->count ? vd__tape_command_at(tape, tape->last) : NULL, NULL };
+    vd__cl_playback to = { dev, vcl, q->handle, tape && tape->count ? vd__tape_command_at(tape, tape->last) : NULL,
+                           NULL };
     if (!vd__cl_submissions_reserve(dev, q))
         return tape ? vd__fail_memory(NULL, NULL, 0) : vd__cl_raise_last_value(q, s->value);
     int32_t error = vd__cl_await(vcl, q, s->waits, s->wait_count);
@@ -20342,6 +20716,25 @@ static vd_result vd__blit_check(const vd_list *l, const char *call, vd__image *c
                          images[0]->resource.name, vd_type_name(vd__format_type_of(images[0]->shape.format)));
 }
 
+/* Creates the kernel that executes blits, if the list's device needs one and has none. No lock may be held. */
+static vd_result vd__blit_prepare(vd_list *l, const char *call) {
+    vd__device *dev = l->device;
+    vd__kernel_code code;
+    vd__mutex_lock(&l->ctx->lock);
+    bool ready = dev->blit.native[0] != 0;
+    vd__mutex_unlock(&l->ctx->lock);
+    if (ready) return VD_OK;
+    memset(&code, 0, sizeof code);
+    vd_result r = dev->driver->backend->blit_create(dev, &code);
+    if (r) return vd__error_amend(r, call, NULL, NULL);
+    vd__mutex_lock(&l->ctx->lock);
+    ready = dev->blit.native[0] != 0; /* by another thread in the meantime */
+    if (!ready) dev->blit = code;
+    vd__mutex_unlock(&l->ctx->lock);
+    if (ready) dev->driver->backend->kernel_destroy(dev, &code);
+    return VD_OK;
+}
+
 /* Checks and records a blit. The caller holds the list's lock. */
 static vd_result vd__blit_image(vd_list *l, const char *call, const vd_image_box *to, const vd_image_box *from,
                                 vd_filter filter) {
@@ -24357,8 +24750,10 @@ static void vd__context_free(vd_context *ctx) {
         vd__free(&ctx->host.allocator, l);
     }
     for (uint32_t i = 0; i < ctx->device_count; i++) {
+        vd__device *dev = &ctx->devices[i].device;
         vd__heap_free(&ctx->devices[i]);
-        ctx->driver.backend->device_close(&ctx->devices[i].device);
+        if (dev->blit.native[0]) ctx->driver.backend->kernel_destroy(dev, &dev->blit);
+        ctx->driver.backend->device_close(dev);
     }
     ctx->driver.backend->driver_close(&ctx->driver);
 #if VD__HAS_GLSLANG
@@ -25439,6 +25834,8 @@ VD_API vd_result vd_copy_image(vd_list *list, const vd_image_box *to, const vd_i
 VD_API vd_result vd_blit_image(vd_list *list, const vd_image_box *to, const vd_image_box *from, vd_filter filter) {
     vd_result r = vd__list_check(list, "vd_blit_image");
     if (r) return vd__list_refused(list, r);
+    r = vd__blit_prepare(list, "vd_blit_image");
+    if (r) return vd__list_end_call(list, "vd_blit_image", r);
     vd__list_lock(list);
     r = vd__blit_image(list, "vd_blit_image", to, from, filter);
     vd__list_unlock(list);
@@ -25476,6 +25873,8 @@ VD_API vd_result vd_discard_image(vd_list *list, vd_image image) {
 VD_API vd_result vd_generate_mips(vd_list *list, vd_image image) {
     vd_result r = vd__list_check(list, "vd_generate_mips");
     if (r) return vd__list_refused(list, r);
+    r = vd__blit_prepare(list, "vd_generate_mips");
+    if (r) return vd__list_end_call(list, "vd_generate_mips", r);
     vd__list_lock(list);
     r = vd__generate_mips(list, image);
     vd__list_unlock(list);
