@@ -13,16 +13,17 @@
            vd_buffer_desc desc = {0};
            desc.type = VD_F32; desc.shape[0] = 4; desc.data = x;
            vd_buffer b = vd_buffer_create(ctx, &desc);
-           vd_fill(vd_immediate(ctx, 0, 0), b, 0, 8, NULL, 0); // zeros the first 8 bytes
+           vd_fill(vd_immediate(ctx, 0, 0), b, 0, 8, NULL, 0); // 8 bytes; NULL, 0: zeros
            vd_result r = vd_buffer_read(ctx, b, 0, x, VD_WHOLE);
            vd_context_destroy(ctx);
            return r != VD_OK || x[0] != 0 || x[3] != 4;
        }
+       Compile with: cc -I. quick.c -lpthread -ldl. "Tutorial" and examples/add_scalar.c go on with kernels.
 
    What it does not do
        It does not draw, open windows, exit or start threads, and prints only in debug mode and with
-       VKDISPATCH_PROFILE=1. Contexts are independent of each other; the only other visible state is each thread's error
-       text.
+       VKDISPATCH_PROFILE=1. Contexts are independent of each other, except that at most 65,535 exist in a process at a
+       time. Outside of contexts, each thread has an error text.
 
    Rooms
        config          resolves the configuration macros
@@ -166,7 +167,8 @@
 
    Terms
        argument block      by-value arguments of a kernel, addresses of its buffers, and implicit arguments; passed as
-                           push constants, in a uniform buffer if they are too large for that, or as kernel parameters
+                           kernel parameters or push constants. On vulkan in a uniform buffer if they are too large for
+                           push constants, or if a slot of a graph or an indirect dispatch changes them
        batch               commands recorded into an immediate list since it was last submitted
        command list        commands for one queue, in recording order. Short: list
        device index        index of a device in its context, from 0. Fields of descs hold 1 + index, so that 0 is their
@@ -207,10 +209,11 @@
        vd_write copies the data into memory of the graph. Kernels may print.
        Scheduling. Commands that conflict execute in the order of recording: two commands conflict if they access
        common bytes and at least one writes them. For images, see "Images". Other commands may be reordered and may
-       overlap. Between its commands, a graph has the fewest barriers possible: the number of conflicts in the longest
-       chain of conflicts. Layout changes of images may add one barrier at the start and one at the end. vd_graph_query
-       returns the number of barriers between commands, and vd_graph_barrier_query returns two conflicting commands for
-       each of them. With respect to other work, a graph is ordered like a list: see "Ordering".
+       overlap. The commands are executed in levels, with one barrier between two levels. There are as many levels as
+       commands in the longest chain of conflicts: no order needs fewer barriers. Layout changes of images may add one
+       barrier at the start and one at the end. On vulkan, each indirect dispatch adds two barriers of its own.
+       vd_graph_query returns the number of barriers between levels, and vd_graph_barrier_query returns two conflicting
+       commands for each of them. With respect to other work, a graph is ordered like a list: see "Ordering".
        Slots. An argument that changes between submissions is a slot. A slot has a name, a type, and an initial value:
        * values: pass vd_slot("dt", vd_f32(0.01f)) as an argument of vd_dispatch. Arguments with the same name share one
          slot, and must have the same type and initial value;
@@ -218,9 +221,9 @@
          shape of the initial one, and at least its alignment (at most 256 bytes are required). Views are allowed, so
          a slot can select a part of a buffer;
        * images: use vd_slot_image, or pass vd_slot("y", vd_i(y)) or vd_slot("y", vd_sampled(y, &sampler)). A new image
-         or view must have the format, dimension, usage, extent, levels and layers of the initial one. The whole images
-         that contain them must have equal numbers of layers, and both must be in heaps, or neither. The sampler is part
-         of the slot: vd_graph_set with vd_i(y) selects the default sampler;
+         or view must have the format, dimension, usage, extent, levels and layers of the initial one. If one of them is
+         a view, its root image must have as many layers as the other's. Both must be in heaps, or neither. The sampler
+         is part of the slot: vd_graph_set with vd_i(y) selects the default sampler;
        * samplers that are arguments of their own: pass vd_slot("s", vd_s(sampler));
        * numbers of threads: set vd_dispatch_desc.threads_slot. The type is u32 with threads along axis 0 only, and
          otherwise u32x3. A kernel that reads the number of threads as an argument can use the same slot.
@@ -230,17 +233,21 @@
        Instances. With vd_graph_submit_desc.instances = n, one submission executes the graph n times in sequence, with a
        barrier between two instances. A value slot can have one value for each instance: see vd_graph_value.count.
        Transient buffers. A buffer of vd_graph_buffer exists only in the graph. Transient buffers that are not in use at
-       the same time share memory; this adds no barriers. Their contents are undefined at the start of each instance.
+       the same time share memory; this adds no barriers. Their contents are undefined at the start of each instance. If
+       a later schedule needs more memory, the graph allocates a larger block, and keeps both until it is destroyed.
        Lifetimes. A graph does not keep the buffers, images and kernels that it uses. After one of them was destroyed,
        vd_graph_submit fails and names it. A slot whose buffer, image or sampler was destroyed can be set to another
        one. Samplers that are not in slots may be destroyed. Plans of vkdispatch_fft.h own kernels and buffers: destroy
        them after the last submission.
-       Cost. vd_graph_end records the commands for the driver. A submission records them again if its buffers, images,
-       samplers, numbers of threads and number of instances do not match one of the last four recordings, or if the
-       graph has scopes and all matching recordings are in flight (up to 16 recordings). Otherwise it allocates no host
-       memory, and only updates the values that have changed: Vulkan copies them into the argument blocks before the
-       graph starts; CUDA updates the nodes of a driver graph, then launches it; the other backends execute the commands
-       one by one, and so does CUDA if there are indirect dispatches, transfers of images, or scopes.
+       Cost. vd_graph_end records the commands for the driver. A graph keeps four recordings, and more while they are in
+       flight. A submission uses the one that matches its buffers, images, samplers, numbers of threads and number of
+       instances. If there is none, it records the commands again. A graph with scopes is also recorded again while all
+       matching recordings are in flight; from 16 recordings on it submits one of these, and the times of that earlier
+       submission are lost. A submission of an existing recording allocates no host memory in the steady state, and only
+       updates the values that have changed. Vulkan copies them into the argument blocks before the graph starts,
+       between two barriers, so that the graph does not overlap with earlier work of its queue. CUDA updates the nodes
+       of a driver graph, then launches it. The other backends execute the commands one by one, and so does CUDA if
+       there are indirect dispatches, transfers of images, or scopes.
 
    Ordering
        One queue. Commands execute as if each began after the previous one had ended. The library tracks which byte
@@ -1416,9 +1423,9 @@ typedef struct vd_graph_desc {
 typedef struct vd_graph_value {
     const char *slot;               /* its name */
     vd_arg value;                   /* as for vd_graph_set */
-    int count;                      /* number of values at value.from, one for each instance, without padding; more are
-                                       ignored. Not for buffers and numbers of threads. Default: 0, all instances use
-                                       the same value */
+    int count;                      /* number of values at value.from (see vd_value), one for each instance, without
+                                       padding; at least `instances`, more are ignored. Only for slots of values.
+                                       Default: 0, all instances use the same value */
 } vd_graph_value;
 
 typedef struct vd_graph_submit_desc {
@@ -1499,10 +1506,10 @@ typedef struct vd_graph_info {
     char name[64];                  /* first 63 bytes of the name; "" if unnamed */
     int commands;                   /* recorded commands */
     int levels;                     /* commands of one level have no barrier between them */
-    int barriers;                   /* between the commands of one instance: levels - 1. vd_graph_barrier_query
-                                       describes each */
+    int barriers;                   /* between the levels of one instance: levels - 1, or 0 without commands.
+                                       vd_graph_barrier_query describes each */
     int slot_count;                 /* named slots */
-    uint64_t transient_bytes;       /* device memory that the buffers of vd_graph_buffer share */
+    uint64_t transient_bytes;       /* device memory that the buffers of vd_graph_buffer share in the last schedule */
 } vd_graph_info;
 
 /* Why a barrier of a graph exists: of the commands that it separates, one pair that conflicts. */
@@ -1532,7 +1539,8 @@ typedef struct vd_memory_info {
     uint64_t device_memory;         /* as in vd_device_info */
     uint64_t budget;                /* bytes of device_memory that this process can still allocate, as estimated now by
                                        the driver. 0: not known */
-    uint64_t blocks, bytes;         /* driver allocations of this context, and their size; staging memory included */
+    uint64_t blocks, bytes;         /* driver allocations of this context on the device, and their size; staging memory
+                                       included */
 } vd_memory_info;
 
 /* A finished scope, see vd_scope_begin. */
@@ -1613,7 +1621,7 @@ VD_API const vd_device_info *vd_device(const vd_context *ctx, int index);
 
 VD_API int vd_device_count(const vd_context *ctx); /* devices of the context; 0 for NULL */
 
-/* Fills in *out with the memory of a device at present. */
+/* Fills in *out with the memory of a device at present. Fails with VD_ERROR_INVALID if there is no such device. */
 VD_API vd_result vd_memory_query(vd_context *ctx, int device, vd_memory_info *out);
 
 /* Counters of the context, and how many objects it has. */
@@ -2006,8 +2014,9 @@ VD_API vd_graph vd_graph_end(vd_list *list);
 /* Destroys a graph. Submissions in flight complete. {0} is ignored; an invalid handle only sets the error text. */
 VD_API void vd_graph_destroy(vd_context *ctx, vd_graph graph);
 
-/* Fills in *out for a graph. A submission with other buffers or numbers of threads may schedule the graph again, which
-   can change levels, barriers and transient_bytes: they are those of the last schedule. */
+/* Fills in *out for a graph. A submission that records the graph again (see "Graphs") also schedules it again, which
+   can change levels, barriers and transient_bytes: they are those of the last schedule, also after the submission of an
+   older recording. */
 VD_API vd_result vd_graph_query(vd_context *ctx, vd_graph graph, vd_graph_info *out);
 
 /* Fills in *out for barrier `index` of the last schedule, from 0. Fails with VD_ERROR_INVALID if there is no such
@@ -2017,17 +2026,19 @@ VD_API vd_result vd_graph_barrier_query(vd_context *ctx, vd_graph graph, int ind
 /* Sets a slot for all later submissions: a value of the slot's type, a number of threads as vd_u32 or
    vd_value(VD_U32X3, ...), a buffer with vd_b, an image with vd_i or vd_sampled, or a sampler with vd_s. The value is
    copied. Submissions in flight are not affected.
-   Fails with VD_ERROR_INVALID if there is no such slot, if a value does not have the slot's type, or if a buffer or
-   image differs from the initial one in what "Slots" in the manual lists. */
+   Fails with VD_ERROR_INVALID if there is no such slot, if a value does not have the slot's type, if an object was
+   destroyed, if a sampler is set in a slot of an image without one, or if a buffer or image differs from the initial
+   one in what "Slots" in the manual lists; VD_ERROR_UNSUPPORTED if the backend does not support the sampler, or not
+   with this image. */
 VD_API vd_result vd_graph_set(vd_context *ctx, vd_graph graph, const char *slot, vd_arg value);
 
 /* Submits a graph to its queue, after the batch of the immediate list and after the events of desc->waits. desc and out
    may be NULL. Stores an event in *out that completes when the graph and all work submitted earlier to its queue is
    complete. Earlier submissions of the graph may still be in flight.
-   Fails with VD_ERROR_INVALID if a value of desc does not fit its slot, if buffers in slots overlap and a command that
-   uses both writes one of them, or if a buffer, image or kernel of the graph was destroyed; VD_ERROR_UNSUPPORTED if a
-   number of threads exceeds a limit of the device; VD_ERROR_OUT_OF_MEMORY or VD_ERROR_OUT_OF_DEVICE_MEMORY. Nothing is
-   executed then. If the driver refuses the submission, see "Errors". */
+   Fails like vd_graph_set for the values of desc. Fails with VD_ERROR_INVALID if buffers or images overlap as "Slots"
+   in the manual describes, or if a buffer, image, sampler or kernel of the graph was destroyed; VD_ERROR_UNSUPPORTED if
+   a number of threads exceeds a limit of the device; VD_ERROR_OUT_OF_MEMORY or VD_ERROR_OUT_OF_DEVICE_MEMORY. Nothing
+   is executed then. If the driver refuses the submission, see "Errors". */
 VD_API vd_result vd_graph_submit(vd_context *ctx, vd_graph graph, const vd_graph_submit_desc *desc, vd_event *out);
 
 /* ---- waiting ---- */
@@ -2322,7 +2333,7 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 
 /* ---- atomics and bits ----
    Unless the name states another order, loads have acquire semantics, stores release semantics, and read-modify-write
-   operations both; vd__atomic_add64 is relaxed. Read-modify-write operations return the old value. */
+   operations both; these return the old value. vd__atomic_add64 is relaxed and returns nothing. */
 
 #if VD__HAS_GNU_BUILTINS
 static inline uint32_t vd__atomic_load32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
@@ -4364,7 +4375,7 @@ typedef struct vd__graph {
     vd__staging *staging;      /* memory of vd_write */
     vd__staging *transients;   /* memory of transient buffers, the current one first */
     vd__graph_recording *recordings;
-    uint64_t transient_bytes;
+    uint64_t transient_bytes, transient_capacity; /* needed by the last schedule; size of the current memory */
     /* scratch memory of scheduling */
     vd__access *resolved;
     uint32_t *levels, *order, *positions, *starts; /* by command; commands by level; index in `order` by command; first
@@ -6450,15 +6461,18 @@ static vd_result vd__spirv_specialise(vd__spirv_decoder *d, uint32_t at) {
     return VD_OK;
 }
 
-/* Checks that the module has every constant of the desc. */
+/* Fails if the desc sets a constant that the module does not have, or sets one twice. */
 static vd_result vd__spirv_check_specialised(const vd__spirv_decoder *d) {
     const vd_constant *constants = d->m->constants;
     int i = 0, j = 0;
     while (i < d->m->constant_count && d->specialised[i]) i++;
     if (i == d->m->constant_count) return VD_OK;
     while (constants[j].id != constants[i].id) j++;
-    return vd__fail(VD_ERROR_INVALID, "desc.constants[%d] sets specialisation constant %u, which %s", i,
-                    (unsigned)constants[i].id, j < i ? "an earlier element also sets" : "the SPIR-V does not have");
+    if (j == i)
+        return vd__fail(VD_ERROR_INVALID, "desc.constants[%d] sets specialisation constant %u, which the SPIR-V does "
+                        "not have", i, (unsigned)constants[i].id);
+    return vd__fail(VD_ERROR_INVALID, "desc.constants[%d] sets specialisation constant %u, which desc.constants[%d] "
+                    "also sets", i, (unsigned)constants[i].id, j);
 }
 
 /* Evaluates the length of the array type at word `at`. */
@@ -14615,7 +14629,7 @@ static bool vd__cl_parameters_match(const vd__cl_device *vcl, const vd_kernel_de
 
 /* Checks the parameters and the local size against `desc`. */
 static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_desc *desc, vd__cl_kernel *kernel) {
-    uint32_t count = 0, wanted = kernel->first_value + (kernel->argument_bytes ? 1 : 0);
+    uint32_t count = 0;
     const uint32_t *size = desc->local_size;
     size_t required_size[3] = { 0, 0, 0 }, max_invocations = 0;
     int32_t error = vcl->cl->clGetKernelInfo(kernel->handle, VD__CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL);
@@ -14627,9 +14641,16 @@ static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_d
                                                   sizeof max_invocations, &max_invocations, NULL);
     if (error) return vd__cl_fail(error, "querying the parameters of the kernel");
     if (!vd__cl_parameters_match(vcl, desc, kernel, count)) {
-        const char *block = " and the argument block, as one struct or as its values in the order of their offsets";
-        return vd__fail(VD_ERROR_INVALID, "the kernel has %u parameters, but the desc has %u: %u buffers, images or "
-                        "samplers%s", count, wanted, kernel->first_value, kernel->argument_bytes ? block : "");
+        uint32_t resources = kernel->first_value, values = kernel->value_count;
+        if (!kernel->argument_bytes)
+            return vd__fail(VD_ERROR_INVALID, "the kernel has %u parameters, but the desc has %u buffers, images and "
+                            "samplers", count, resources);
+        if (count != resources + values)
+            return vd__fail(VD_ERROR_INVALID, "the kernel has %u parameters, but must have %u buffers, images and "
+                            "samplers, then the argument block as one struct or as %u values in the order of their "
+                            "offsets", count, resources, values);
+        return vd__fail(VD_ERROR_INVALID, "the last %u parameters of the kernel must be the values of the argument "
+                        "block, in the order of their offsets", values);
     }
     if (required_size[0]
         && (required_size[0] != size[0] || required_size[1] != size[1] || required_size[2] != size[2])) {
@@ -16597,8 +16618,9 @@ static vd_result vd__view_check(const vd__buffer *b, const vd_view_desc *desc, u
     }
     vd_result r = vd__shape_check("vd_buffer_view", name, desc->type, desc_shape, shape, size);
     if (r || *size <= available) return r;
-    return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name, "desc.offset %llu + size %llu is past the end of "
-                         "buffer '%s' (%llu bytes)", VD__U(desc->offset), VD__U(*size), b->name, VD__U(b->size));
+    return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name, "desc.offset %llu + %llu bytes of desc.shape are "
+                         "past the end of buffer '%s' (%llu bytes)", VD__U(desc->offset), VD__U(*size), b->name,
+                         VD__U(b->size));
 }
 
 /* ---- checks of SPIR-V modules against devices ---- */
@@ -18297,8 +18319,8 @@ static void vd__heap_release(vd__context_device *dev, vd__storage *s) {
     vd__heap_remove(dev, b);
 }
 
-/* Sets the host address of a storage and applies the disabled memory features. Imported memory counts as
-   VD_MEMORY_SHARED. */
+/* Sets the host address of a storage: NULL for VD_MEMORY_DEVICE if VD_FEATURE_MAPPED is disabled. Imports pass
+   VD_MEMORY_SHARED. Clears the flags of the whole block that depend on other disabled features. */
 static void vd__storage_map(vd__context_device *dev, vd_memory usage, vd__storage *s) {
     vd__block *block = s->memory.block;
     bool unmapped = usage == VD_MEMORY_DEVICE && (dev->disable & VD_FEATURE_MAPPED);
@@ -18992,7 +19014,8 @@ static void vd__output_submitted(vd_list *l, uint64_t value);
 static vd_result vd__output_record(vd_list *l);
 static vd_result vd__output_submit(vd_list *l);
 
-/* Assigns the timeline value of a list's submission to its staging blocks and tickets. 0: the list is not submitted. */
+/* Assigns the timeline value of a list's submission to its tickets, and to its staging blocks unless they belong to the
+   immediate list, which goes on filling them. 0: the list is not submitted, so its blocks are free at once. */
 static void vd__list_assign_value(vd_list *l, uint64_t value) {
     if (VD__UNLIKELY(l->output != NULL)) vd__output_submitted(l, value);
     for (int usage = 0; usage < VD__MEMORY_USAGES && !l->immediate; usage++) {
@@ -22349,7 +22372,7 @@ static void vd__formats_free(vd_context *ctx) {
    lock, which the functions that destroy objects lock too. */
 
 enum {
-    VD__GRAPH_RECORDINGS = 4,  /* recordings kept, more if all are in flight */
+    VD__GRAPH_RECORDINGS = 4,  /* recordings kept, more while they are in flight */
     VD__GRAPH_MEASURED = 16,   /* of a graph with scopes: with more, the timestamps of some in flight are overwritten */
     VD__GRAPH_INSTANCES = 65536, /* limit */
     VD__GRAPH_STAGING_BYTES = 64 * 1024 /* smallest block of staging memory */
@@ -22481,8 +22504,9 @@ static vd_result vd__graph_use_add(vd__graph *g, uint32_t slot, uint32_t offset)
     return VD_OK;
 }
 
-/* Records that the next command of a list reads a slot's value of `size` bytes at `offset` of its argument block.
-   offset VD__NONE: the value is its number of threads. */
+/* Adds a use of value slot `name` to the next command: `size` bytes at `offset` of the command's argument block, or the
+   command's number of threads if offset is VD__NONE. Creates the slot if there is none of this name; otherwise its
+   type, size and initial value must be equal. */
 static vd_result vd__graph_value_slot(vd_list *l, const char *call, const char *name, vd_type type, uint32_t size,
                                       const void *value, uint32_t offset) {
     vd__graph *g = l->graph;
@@ -23121,9 +23145,10 @@ static vd_result vd__graph_assign_memory(vd__graph *g) {
         uint64_t end = s->memory_offset + s->buffer->size;
         if (s->first_level && end > bytes) bytes = end;
     }
-    if (bytes <= g->transient_bytes) return VD_OK;
+    g->transient_bytes = bytes;
+    if (bytes <= g->transient_capacity) return VD_OK;
     vd_result r = vd__graph_memory(g, &g->transients, VD_MEMORY_DEVICE, bytes);
-    if (!r) g->transient_bytes = bytes;
+    if (!r) g->transient_capacity = bytes;
     return r ? vd__error_amend(r, NULL, NULL, "cannot allocate the transient buffers") : VD_OK;
 }
 
@@ -23601,10 +23626,29 @@ static vd__graph_recording *vd__graph_recording_find(const vd__graph *g, uint32_
     return count < VD__GRAPH_MEASURED ? NULL : busy;
 }
 
+/* Frees the oldest recordings that are not in flight while there are more than VD__GRAPH_RECORDINGS. Leaves one of
+   them, which the caller replaces. */
+static void vd__graph_recordings_trim(vd__graph *g) {
+    for (;;) {
+        vd__graph_recording **oldest = NULL;
+        uint32_t count = 0, complete = 0;
+        for (vd__graph_recording **at = &g->recordings; *at; at = &(*at)->next, count++) {
+            if (!vd__queue_reached(g->queue, (*at)->recording.value)) continue;
+            if (!complete++ || (*at)->recording.value < (*oldest)->recording.value) oldest = at;
+        }
+        if (count <= VD__GRAPH_RECORDINGS || complete < 2) return;
+        vd__queue_collect(g->queue);
+        vd__graph_recording *r = *oldest;
+        *oldest = r->next;
+        vd__graph_recording_free(g, r);
+    }
+}
+
 /* Sets *out to a recording for the wanted state. */
 static vd_result vd__graph_recording_get(vd__graph *g, uint32_t instances, vd__graph_recording **out) {
     *out = vd__graph_recording_find(g, instances);
     if (*out) return VD_OK;
+    vd__graph_recordings_trim(g);
     *out = vd__graph_recording_oldest(g);
     vd_result result = *out ? VD_OK : vd__graph_recording_create(g, out);
     if (!result) result = vd__graph_record(g, *out, instances);
@@ -23640,15 +23684,16 @@ static uint32_t vd__graph_changes(const vd__graph *g, vd__graph_recording *r) {
 
 /* ---- values of slots ---- */
 
-/* Writes the names of all slots, for messages. */
+/* Writes the names of the slots for messages, as many as fit. */
 static const char *vd__graph_slot_list(const vd__graph *g, char text[256]) {
     size_t used = 0;
-    text[0] = 0;
-    for (uint32_t i = 0; i < g->all_slots.count && used < 200; i++) {
+    for (uint32_t i = 0; i < g->all_slots.count; i++) {
         const char *name = vd__graph_slot_at(g, i)->name;
-        if (name) used += (size_t)snprintf(text + used, 256 - used, "%s'%.40s'", used ? ", " : "", name);
+        if (!name) continue;
+        if (used > 200) return strcpy(text + used, ", ..."), text;
+        used += (size_t)snprintf(text + used, 256 - used, "%s'%.40s'", used ? ", " : "the slots are ", name);
     }
-    return used ? text : "none";
+    return used ? text : "the graph has no slots";
 }
 
 /* Finds the slot for a value. Sets the error and returns NULL if there is none. */
@@ -23656,7 +23701,7 @@ static vd__graph_slot *vd__graph_slot_named(const vd__graph *g, const char *name
     char text[256];
     vd__graph_slot *s = vd__graph_slot_find(g, name, NULL);
     if (!s)
-        vd__fail(VD_ERROR_INVALID, name ? "there is no slot '%s'; the slots are %s" : "the slot's name is NULL%s%s",
+        vd__fail(VD_ERROR_INVALID, name ? "there is no slot '%s'; %s" : "the slot's name is NULL%s%s",
                  name ? name : "", name ? vd__graph_slot_list(g, text) : "");
     return s;
 }
@@ -23768,14 +23813,16 @@ static vd_result vd__graph_want(vd__graph *g, const vd_graph_value *v, uint32_t 
     vd__graph_slot *s = vd__graph_slot_named(g, v->slot);
     vd_result r = s ? vd__graph_check_value(g, s, &v->value) : VD_ERROR_INVALID;
     if (r) return r;
+    if (v->count && (s->kind != VD_ARG_VALUE || s->threads))
+        return vd__fail(VD_ERROR_INVALID, "vd_graph_value.count of slot '%s' is %d, but must be 0: all instances use "
+                        "the same %s", s->name, v->count, s->threads ? "number of threads"
+                        : s->kind == VD_ARG_IMAGE ? "image" : s->kind == VD_ARG_SAMPLER ? "sampler" : "buffer");
     if (v->count < 0 || (v->count && (uint32_t)v->count < instances))
-        return vd__fail(VD_ERROR_INVALID, "slot '%s' has %d values, but there are %u instances", s->name, v->count,
-                        (unsigned)instances);
-    if (v->count && (s->kind != VD_ARG_VALUE || s->threads || !v->value.from))
-        return vd__fail(VD_ERROR_INVALID, "slot '%s' has %d values, but %s", s->name, v->count,
-                        s->kind != VD_ARG_VALUE ? "a resource is the same for all instances"
-                        : s->threads ? "a number of threads is the same for all instances"
-                                     : "value.from is NULL; use vd_value");
+        return vd__fail(VD_ERROR_INVALID, "vd_graph_value.count of slot '%s' is %d, but must be 0 or at least %u, the "
+                        "number of instances", s->name, v->count, (unsigned)instances);
+    if (v->count && !v->value.from)
+        return vd__fail(VD_ERROR_INVALID, "vd_graph_value.count of slot '%s' is %d, but value.from is NULL; pass the "
+                        "values with vd_value", s->name, v->count);
     s->submit_id = v->value.bits;
     s->submit_sampler_id = vd__graph_sampler_id(&v->value);
     if (s->kind != VD_ARG_VALUE) return VD_OK;
@@ -24554,8 +24601,10 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
     *out = NULL;
     /* descs of another major version would be converted here */
     if (version / 10000 != VKDISPATCH_VERSION / 10000 || !version)
-        return vd__fail(VD_ERROR_INVALID, "the caller was compiled with version %u of vkdispatch.h, but the "
-                        "implementation has version %u", (unsigned)version, (unsigned)VKDISPATCH_VERSION);
+        return vd__fail(VD_ERROR_INVALID, "the caller was compiled with vkdispatch.h %u.%u.%u, but the implementation "
+                        "is %u.%u.%u; compile both with the same header", (unsigned)version / 10000,
+                        (unsigned)version / 100 % 100, (unsigned)version % 100, VKDISPATCH_VERSION / 10000u,
+                        VKDISPATCH_VERSION / 100u % 100u, VKDISPATCH_VERSION % 100u);
     memset(&full, 0, sizeof full);
     if (desc) full = *desc;
     vd_result r = vd__select_debug(&full.debug);

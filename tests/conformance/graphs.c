@@ -456,7 +456,8 @@ static void run_instances(vd_context *ctx) {
     assert_int_equal(allocations, 0);
     vd_graph_value few = { "add", vd_value(VD_U32, adds), 2 };
     vd_graph_submit_desc desc = { NULL, 0, 3, &few, 1 };
-    FAILS(vd_graph_submit(ctx, g, &desc, NULL), VD_ERROR_INVALID, "vd_graph_submit 'work'|slot 'add' has 2 values|3 instances");
+    FAILS(vd_graph_submit(ctx, g, &desc, NULL), VD_ERROR_INVALID,
+          "vd_graph_submit 'work'|vd_graph_value.count of slot 'add' is 2, but must be 0 or at least 3");
     desc.instances = -1;
     FAILS(vd_graph_submit(ctx, g, &desc, NULL), VD_ERROR_INVALID, "instances is -1");
     assert_int_equal(read_u32(ctx, x, 4), model);

@@ -107,7 +107,7 @@ TEST_EXECUTED(values_one_by_one) {
     vd_kernel_destroy(f->ctx, k);
     s.desc.code = swapped;
     assert_true(vd_kernel_create(f->ctx, &s.desc).id == 0);
-    check_text("vd_kernel_create", "saxpy|4 parameters|3: 2 buffers, images or samplers and the argument block, as one struct or as its values");
+    check_text("vd_kernel_create", "saxpy|the last 2 parameters of the kernel must be the values of the argument block");
 }
 
 /* If a program has several kernels, the desc must name one. */
@@ -164,7 +164,15 @@ TEST_EXECUTED(a_desc_that_does_not_match_its_source) {
     s.desc.arg_count = 2; /* without `a`, so the implicit argument is its value */
     s.desc.args = s.args + 1;
     assert_true(vd_kernel_create(f->ctx, &s.desc).id == 0);
-    check_text("vd_kernel_create", "saxpy|3 parameters|2: 1 buffers, images or samplers and the argument block");
+    check_text("vd_kernel_create", "saxpy|the last 2 parameters of the kernel must be the values of the argument block");
+    describe(&s);
+    s.desc.arg_count = 2; /* without `y` */
+    s.args[1] = s.args[2];
+    s.desc.implicit_count = 0;
+    s.desc.argument_bytes = 4;
+    s.args[1].location = 0;
+    assert_true(vd_kernel_create(f->ctx, &s.desc).id == 0);
+    check_text("vd_kernel_create", "saxpy|3 parameters, but must have 1 buffers, images and samplers, then|as 1 values");
     describe(&s);
     s.desc.local_size[0] = 32;
     assert_true(vd_kernel_create(f->ctx, &s.desc).id == 0);

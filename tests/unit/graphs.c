@@ -411,11 +411,87 @@ static void too_many_threads_are_refused(void **state) {
     vd_context_destroy(ctx);
 }
 
+static vd_buffer graph_transient(vd_list *list) {
+    vd_buffer_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.type = VD_U32;
+    desc.shape[0] = 1024;
+    return vd_graph_buffer(list, &desc);
+}
+
+/* Two transient buffers are in use at the same time unless slot s contains x: then the second one is filled from what
+   the first one was copied to. The size is that of the last schedule, the memory that of the largest one. */
+static void transient_bytes_can_shrink(void **state) {
+    vd_context *ctx = unit_context(NULL);
+    vd_buffer x = unit_buffer(ctx, "x", VD_U32, 1024, NULL), y = unit_buffer(ctx, "y", VD_U32, 1024, NULL);
+    vd_graph_info info;
+    (void)state;
+    vd_list *list = vd_graph_begin(ctx, NULL);
+    vd_buffer s = vd_slot_buffer(list, "s", y), first = graph_transient(list), second = graph_transient(list);
+    assert_int_equal(vd_fill(list, first, 0, 4096, NULL, 0), VD_OK);
+    assert_int_equal(vd_copy(list, x, 0, first, 0, 4096), VD_OK);
+    assert_int_equal(vd_copy(list, second, 0, s, 0, 4096), VD_OK);
+    assert_int_equal(vd_copy(list, y, 0, second, 0, 4096), VD_OK);
+    vd_graph handle = vd_graph_end(list);
+    const vd__graph *g = (const vd__graph *)(const void *)vd__pool_find(&ctx->graphs, handle.id);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(vd_graph_query(ctx, handle, &info), VD_OK);
+        assert_int_equal(info.transient_bytes, i ? 4096 : 8192);
+        assert_int_equal(info.levels, i ? 4 : 2);
+        assert_int_equal(g->transient_capacity, 8192);
+        assert_null(g->transients->next);
+        assert_int_equal(vd_graph_set(ctx, handle, "s", vd_b(x)), VD_OK);
+        assert_int_equal(vd_graph_submit(ctx, handle, NULL, NULL), VD_OK);
+    }
+    vd_context_destroy(ctx);
+}
+
+static uint64_t graph_time; /* the timeline value that a queue has reached */
+
+static uint64_t graph_queue_value(vd__device *dev, uint32_t queue) {
+    (void)dev, (void)queue;
+    return graph_time;
+}
+
+static uint32_t graph_recordings(vd_context *ctx, vd_graph handle) {
+    const vd__graph *g = (const vd__graph *)(const void *)vd__pool_find(&ctx->graphs, handle.id);
+    uint32_t count = 0;
+    for (const vd__graph_recording *r = g->recordings; r; r = r->next) count++;
+    return count;
+}
+
+/* Submissions with other buffers are recorded again. A graph keeps as many recordings as are in flight, then four. */
+static void recordings_are_freed(void **state) {
+    enum { BUFFERS = 20 };
+    static vd__backend stalled;
+    vd_context *ctx = unit_context(NULL);
+    vd_buffer b[BUFFERS];
+    (void)state;
+    for (int i = 0; i < BUFFERS; i++) b[i] = unit_buffer(ctx, "b", VD_U32, 64, NULL);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    vd_list *list = vd_graph_begin(ctx, NULL);
+    assert_int_equal(vd_fill(list, vd_slot_buffer(list, "b", b[0]), 0, 256, NULL, 0), VD_OK);
+    vd_graph g = vd_graph_end(list);
+    graph_time = ctx->queues[0].submitted;
+    stalled = vd__backend_dummy;
+    stalled.queue_value = graph_queue_value;
+    ctx->driver.backend = &stalled;
+    for (uint32_t i = 0; i < 2 * BUFFERS; i++) {
+        if (i >= 12) graph_time = ctx->queues[0].submitted; /* all submissions complete */
+        assert_int_equal(vd_graph_set(ctx, g, "b", vd_b(b[i % BUFFERS])), VD_OK);
+        assert_int_equal(vd_graph_submit(ctx, g, NULL, NULL), VD_OK);
+        assert_int_equal(graph_recordings(ctx, g), i < 12 ? i + 1 : 4);
+    }
+    ctx->driver.backend = &vd__backend_dummy;
+    vd_context_destroy(ctx);
+}
+
 static const struct CMUnitTest graphs_tests[] = {
     cmocka_unit_test(barriers_are_the_least), cmocka_unit_test(large_graphs_are_ordered),
     cmocka_unit_test(transient_memory), cmocka_unit_test(many_transient_buffers),
     cmocka_unit_test(unused_transient_buffers),
     cmocka_unit_test(submissions_change_arguments),
     cmocka_unit_test(too_many_threads_are_refused), cmocka_unit_test(full_levels_conflict_with_later_work),
-    cmocka_unit_test(lost_devices_are_reported),
+    cmocka_unit_test(lost_devices_are_reported), cmocka_unit_test(transient_bytes_can_shrink),
+    cmocka_unit_test(recordings_are_freed),
 };
