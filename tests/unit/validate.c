@@ -385,7 +385,7 @@ static void environment(void **state) {
     d.backend = VD_BACKEND_DUMMY;
     d.allocator.allocate = vd__default_allocate;
     INVALID(vd_context_create(&d, &c), "desc.allocator.reallocate is NULL; set allocate, reallocate and release, or none");
-    INVALID(vd_context_create_version(NULL, &c, 990000), "version 990000");
+    INVALID(vd_context_create_version(NULL, &c, 990000), "vkdispatch.h 99.0.0, but the implementation is");
 }
 
 /* ---- an allocator that fails on the n-th call ---- */
