@@ -7476,7 +7476,13 @@ static bool vd__vk_can_get_handles(const vd__vk_device *vk) { return vk->vkGetMe
 #define VD__VK_UNPACK(type, bits) ((type)(bits))
 
 static vd__vk_driver *vd__vk_driver_of(const vd__driver *driver) { return (vd__vk_driver *)driver->native; }
-static vd__vk_device *vd__vk_device_of(const vd__device *dev) { return (vd__vk_device *)dev->native; }
+
+VD__SMALL_END
+
+static inline vd__vk_device *vd__vk_device_of(const vd__device *dev) { return (vd__vk_device *)dev->native; }
+
+VD__SMALL
+
 static vd__vk_surface *vd__vk_surface_of(const vd__surface *s) { return (vd__vk_surface *)s->native; }
 static const vd_allocator *vd__vk_allocator(const vd__device *dev) { return &dev->driver->host->allocator; }
 
@@ -9011,9 +9017,13 @@ typedef struct vd__vk_kernel {
                                           work-groups; NULL until a launch needs it; guarded by the device's lock */
 } vd__vk_kernel;
 
-static vd__vk_kernel *vd__vk_kernel_of(const vd__kernel_code *code) {
+VD__SMALL_END
+
+static inline vd__vk_kernel *vd__vk_kernel_of(const vd__kernel_code *code) {
     return (vd__vk_kernel *)(uintptr_t)code->native[0];
 }
+
+VD__SMALL
 
 /* ---- argument blocks in a uniform buffer ----
    If all members of the argument block are 32-bit integers, it has the same layout in push constants and in a
@@ -10380,37 +10390,58 @@ static uint32_t vd__vk_image_barrier(const vd__transition *t, uint32_t begin, co
 
 enum { VD__VK_STAGE_INDIRECT = 8 }; /* next to the VD__STAGE_ bits */
 
-/* Records a memory barrier between pipeline stages (VD__STAGE_ bits), with layout transitions of images. */
-static void vd__vk_barrier(vd__device *dev, VkCommandBuffer buffer, uint32_t from, uint32_t to,
-                           const vd__transition *transitions, uint32_t count) {
-    const vd__vk_device *vk = vd__vk_device_of(dev);
+/* Vulkan's masks for a set of VD__STAGE_ bits, which is the index */
+#define VD__VK_IF(bits, bit, mask) ((bits) & (bit) ? (uint32_t)(mask) : 0u)
+#define VD__VK_MASKS(bits, compute, transfer, host, indirect) \
+    (VD__VK_IF(bits, VD__STAGE_COMPUTE, compute) | VD__VK_IF(bits, VD__STAGE_TRANSFER, transfer) \
+     | VD__VK_IF(bits, VD__STAGE_HOST, host) | VD__VK_IF(bits, VD__VK_STAGE_INDIRECT, indirect))
+#define VD__VK_STAGE(bits) { \
+    VD__VK_MASKS(bits, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT, \
+                 VK_PIPELINE_STAGE_HOST_BIT, VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT), \
+    VD__VK_MASKS(bits, VK_ACCESS_SHADER_WRITE_BIT, VK_ACCESS_TRANSFER_WRITE_BIT, VK_ACCESS_HOST_WRITE_BIT, 0), \
+    VD__VK_MASKS(bits, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_UNIFORM_READ_BIT, \
+                 VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT, VK_ACCESS_HOST_READ_BIT, \
+                 VK_ACCESS_INDIRECT_COMMAND_READ_BIT) }
+static const struct { VkPipelineStageFlags stages; VkAccessFlags writes, accesses; } vd__vk_stages[16] = {
+    VD__VK_STAGE(0), VD__VK_STAGE(1), VD__VK_STAGE(2), VD__VK_STAGE(3), VD__VK_STAGE(4), VD__VK_STAGE(5),
+    VD__VK_STAGE(6), VD__VK_STAGE(7), VD__VK_STAGE(8), VD__VK_STAGE(9), VD__VK_STAGE(10), VD__VK_STAGE(11),
+    VD__VK_STAGE(12), VD__VK_STAGE(13), VD__VK_STAGE(14), VD__VK_STAGE(15)
+};
+#undef VD__VK_STAGE
+#undef VD__VK_MASKS
+#undef VD__VK_IF
+
+/* Records a memory barrier with layout transitions of images. */
+static VD__NOINLINE void vd__vk_barrier_images(const vd__vk_device *vk, VkCommandBuffer buffer,
+                                               VkPipelineStageFlags before, VkPipelineStageFlags after,
+                                               const VkMemoryBarrier *memory, const vd__transition *transitions,
+                                               uint32_t count) {
     VkImageMemoryBarrier images[16];
     uint32_t image_count = 0;
-    VD__VK_STRUCT(VkMemoryBarrier, barrier, VK_STRUCTURE_TYPE_MEMORY_BARRIER);
-    VkPipelineStageFlags before = 0, after = 0;
-    if (vk->copy_kernel_min_bytes != UINT64_MAX) { /* copies may be dispatches */
-        if (from & VD__STAGE_TRANSFER) from |= VD__STAGE_COMPUTE;
-        if (to & VD__STAGE_TRANSFER) to |= VD__STAGE_COMPUTE;
-    }
-#define VD__VK_STAGE(bit, stage, writes, accesses) \
-    if (from & bit) { before |= stage; barrier.srcAccessMask |= writes; } \
-    if (to & bit) { after |= stage; barrier.dstAccessMask |= accesses; }
-    VD__VK_STAGE(VD__STAGE_COMPUTE, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-        VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_UNIFORM_READ_BIT)
-    VD__VK_STAGE(VD__STAGE_TRANSFER, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
-                 VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT)
-    VD__VK_STAGE(VD__VK_STAGE_INDIRECT, VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT, 0, VK_ACCESS_INDIRECT_COMMAND_READ_BIT)
-    VD__VK_STAGE(VD__STAGE_HOST, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_WRITE_BIT, VK_ACCESS_HOST_READ_BIT)
-#undef VD__VK_STAGE
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t begin = transitions[i].begin; begin < transitions[i].end;) {
             if (image_count == VD__COUNT(images)) {
                 vk->vkCmdPipelineBarrier(buffer, before, after, 0, 0, NULL, 0, NULL, image_count, images);
                 image_count = 0;
             }
-            begin = vd__vk_image_barrier(&transitions[i], begin, &barrier, &images[image_count++]);
+            begin = vd__vk_image_barrier(&transitions[i], begin, memory, &images[image_count++]);
         }
-    vk->vkCmdPipelineBarrier(buffer, before, after, 0, 1, &barrier, 0, NULL, image_count, images);
+    vk->vkCmdPipelineBarrier(buffer, before, after, 0, 1, memory, 0, NULL, image_count, images);
+}
+
+/* Records a memory barrier between pipeline stages (VD__STAGE_ bits), with layout transitions of images. */
+static inline void vd__vk_barrier(vd__device *dev, VkCommandBuffer buffer, uint32_t from, uint32_t to,
+                                  const vd__transition *transitions, uint32_t count) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    if (VD__UNLIKELY(vk->copy_kernel_min_bytes != UINT64_MAX)) { /* copies may be dispatches */
+        if (from & VD__STAGE_TRANSFER) from |= VD__STAGE_COMPUTE;
+        if (to & VD__STAGE_TRANSFER) to |= VD__STAGE_COMPUTE;
+    }
+    VkMemoryBarrier barrier = { VK_STRUCTURE_TYPE_MEMORY_BARRIER, NULL, vd__vk_stages[from].writes,
+                                vd__vk_stages[to].accesses };
+    VkPipelineStageFlags before = vd__vk_stages[from].stages, after = vd__vk_stages[to].stages;
+    if (VD__LIKELY(!count)) vk->vkCmdPipelineBarrier(buffer, before, after, 0, 1, &barrier, 0, NULL, 0, NULL);
+    else vd__vk_barrier_images(vk, buffer, before, after, &barrier, transitions, count);
 }
 
 static void vd__vk_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to,
@@ -17105,6 +17136,7 @@ typedef struct vd__dispatch_state {
     uint64_t last_threads[3];          /* threads of the last dispatch, which had no groups */
     vd__kernel *kernel;
     bool split;                        /* too many groups for one launch */
+    bool same_buffers;                 /* all buffers are those of the last dispatch, and there are no images */
     uint32_t access_count;
     uint32_t graph_command, graph_instance; /* of a graph, whose commands are being recorded */
     uint32_t threads[3];
@@ -17444,11 +17476,10 @@ static VD__COLD vd_result vd__dispatch_slot_buffer(vd__dispatch_state *d, vd_con
     return r ? r : vd__graph_resource_slot(d->list, "vd_dispatch", arg->slot, *b, b);
 }
 
-/* Resolves a buffer argument: sets its access, and stores its address in the argument block or adds it to the bindings.
-   `seen` has a bit for each memory of the earlier arguments, chosen by the low 6 bits of its serial. Overlap is only
-   checked if the bit is set already. */
-static inline vd_result vd__dispatch_buffer(vd__dispatch_state *d, vd_context *ctx, const vd__param *p,
-                                            const vd_arg *arg, int i, uint64_t *seen) {
+/* Resolves a buffer argument: sets its access, and stores its address in the argument block or adds it to the
+   bindings. */
+static inline vd_result vd__dispatch_find_buffer(vd__dispatch_state *d, vd_context *ctx, const vd__param *p,
+                                                 const vd_arg *arg, int i) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
     uint64_t id = arg->bits;
     if (VD__UNLIKELY(!b || arg->kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING)) {
@@ -17483,7 +17514,28 @@ static inline vd_result vd__dispatch_buffer(vd__dispatch_state *d, vd_context *c
             if (r) return r;
         }
     }
-    uint64_t bit = (uint64_t)1 << (storage->memory.serial & 63u);
+    return VD_OK;
+}
+
+/* Returns whether a buffer argument is that of the last dispatch, which has set its access and its address or
+   binding. The list has pinned it then. */
+static inline bool vd__dispatch_repeats_buffer(const vd__dispatch_state *d, const vd_arg *arg, int i) {
+    const vd__buffer *b = d->buffers[i];
+    return b && vd__atomic_load64(&b->slot.id) == arg->bits && VD__ID_CONTEXT(arg->bits) && !b->needs_checks
+           && arg->kind - VD_ARG_BINDING <= VD_ARG_ADDRESS - VD_ARG_BINDING;
+}
+
+/* Resolves a buffer argument. `seen` has a bit for each memory of the earlier arguments, chosen by the low 6 bits of
+   its serial. Overlap is only checked if the bit is set already. */
+static inline vd_result vd__dispatch_buffer(vd__dispatch_state *d, vd_context *ctx, const vd__param *p,
+                                            const vd_arg *arg, int i, uint64_t *seen) {
+    const vd__access *access = &d->accesses[p->buffer_index];
+    if (VD__UNLIKELY(!vd__dispatch_repeats_buffer(d, arg, i))) {
+        vd_result r = vd__dispatch_find_buffer(d, ctx, p, arg, i);
+        if (VD__UNLIKELY(r)) return r;
+        d->same_buffers = false;
+    }
+    uint64_t bit = (uint64_t)1 << (access->storage->memory.serial & 63u);
     bool maybe_seen = (*seen & bit) != 0;
     *seen |= bit;
     return VD__LIKELY(!maybe_seen) ? VD_OK : vd__dispatch_check_overlap(d, access, i);
@@ -17744,6 +17796,7 @@ VD__SMALL
 static VD__NOINLINE vd_result vd__dispatch_args_mixed(vd__dispatch_state *d, vd_context *ctx, const vd_arg *args) {
     uint64_t seen = 0;
     vd_result r = VD_OK;
+    d->same_buffers = false;
     for (int i = 0; i < d->kernel->arg_count && !r; i++) {
         const vd__param *p = &d->kernel->params[i];
         if (p->kind == VD_ARG_VALUE) r = vd__dispatch_value(d, p, &args[i], i);
@@ -17762,6 +17815,7 @@ static inline vd_result vd__dispatch_args(vd__dispatch_state *d, vd_context *ctx
     int count = d->kernel->arg_count;
     uint64_t seen = 0;
     d->launch.arguments_changed = 0;
+    d->same_buffers = true;
     if (VD__UNLIKELY(d->kernel->image_count)) return vd__dispatch_args_mixed(d, ctx, args);
     for (int i = 0; i < count; i++) {
         const vd__param *p = &params[i];
@@ -17780,6 +17834,7 @@ static VD__COLD vd_result vd__dispatch_output(vd__dispatch_state *d, vd_context 
     vd_result r = vd__output_acquire(d->list);
     vd_arg arg = vd_b(d->list->queue->output);
     uint64_t seen = UINT64_MAX;
+    d->buffers[k->arg_count] = NULL;
     return r ? r : vd__dispatch_buffer(d, ctx, &k->params[k->arg_count], &arg, k->arg_count, &seen);
 }
 
@@ -17802,7 +17857,7 @@ static inline vd_result vd__dispatch_resolve(vd__dispatch_state *d, vd_context *
     if (VD__UNLIKELY(!vd__dispatch_repeats(d, desc))) return vd__dispatch_resolve_new(d, ctx, desc);
     vd_result r = vd__dispatch_args(d, ctx, desc->args);
     if (VD__UNLIKELY(r)) return r;
-    if (d->kernel->dispatch_implicit_count < d->kernel->implicit_count)
+    if (!d->same_buffers && d->kernel->dispatch_implicit_count < d->kernel->implicit_count)
         vd__dispatch_implicit(d, d->kernel->dispatch_implicit_count);
     return VD_OK;
 }
@@ -18153,9 +18208,16 @@ static VD__NOINLINE bool vd__hazards_access_slow(vd__hazards *h, uint32_t serial
    needs a barrier. Entries with an index below `older` belong to earlier commands, the others to this command. */
 static inline bool vd__hazards_access(vd__hazards *h, uint32_t serial, const vd__access *a, uint32_t older) {
     uint32_t slot = serial & h->mask;
-    if (VD__UNLIKELY(h->keys[slot] >= h->epoch)) return vd__hazards_access_slow(h, serial, a, older);
-    vd__hazards_add(h, slot, serial, a);
-    return true;
+    uint64_t key = h->keys[slot];
+    if (VD__LIKELY(key < h->epoch)) {
+        vd__hazards_add(h, slot, serial, a);
+        return true;
+    }
+    if (key == (h->epoch | serial) && a->written && h->indices[slot] < older) { /* most conflicts */
+        const vd__range *r = h->tracked[h->indices[slot]].ranges;
+        if (r->begin < a->end && a->begin < r->end) return false;
+    }
+    return vd__hazards_access_slow(h, serial, a, older);
 }
 
 VD__SMALL

@@ -67,6 +67,7 @@ static int dispatch_setup(void **state) {
     launch_count = 0;
     args[0] = arg_info(VD_ARG_BINDING, "a", VD_F32, 5, 0);
     args[1] = arg_info(VD_ARG_BINDING, "b", VD_BYTES, 2, 0);
+    args[1].access = VD_READ | VD_WRITE;
     args[2] = arg_info(VD_ARG_VALUE, "v", VD_I16, 0, 2);
     args[3] = arg_info(VD_ARG_ADDRESS, "c", VD_STRUCT(4), 8, 8);
     unit_saxpy(&module);
@@ -149,9 +150,58 @@ static void split(void **state) {
     CHECK_TEXT("would be split into");
 }
 
+/* Runs the kernel with `a` as its first buffer. Expects that buffer's length, and all else as before. */
+static void expect_first(vd_buffer a, uint32_t length) {
+    vd_buffer kept = dispatch_a;
+    dispatch_seen first = launches[0];
+    dispatch_a = a;
+    launch_count = 0;
+    assert_int_equal(dispatch_run(130, 10, 1), VD_OK);
+    dispatch_a = kept;
+    assert_int_equal(launch_count, 1);
+    assert_int_equal(launches[0].sizes[1], 4 * length);
+    assert_int_equal(launches[0].words[8], length);
+    first.sizes[1] = 4 * length;
+    first.words[8] = length;
+    assert_memory_equal(&launches[0], &first, sizeof first);
+}
+
+/* Buffers that are passed again are not resolved again; those that are passed between them are, and so are new buffers
+   in the memory of destroyed ones. */
+static void repeated_buffers(void **state) {
+    (void)state;
+    vd_buffer other = unit_buffer(dispatch_ctx, "other", VD_F32, 50, NULL);
+    assert_int_equal(dispatch_run(130, 10, 1), VD_OK);
+    expect_first(dispatch_a, 100);
+    expect_first(other, 50);
+    expect_first(other, 50);
+    expect_first(dispatch_a, 100);
+    vd_buffer_destroy(dispatch_ctx, dispatch_a);
+    assert_int_equal(dispatch_run(130, 10, 1), VD_ERROR_INVALID);
+    CHECK_TEXT("'a'");
+    assert_int_equal(vd_wait_idle(dispatch_ctx), VD_OK);
+    vd_buffer replaced = unit_buffer(dispatch_ctx, "replaced", VD_F32, 60, NULL);
+    assert_int_equal((uint32_t)replaced.id & VD__ID_SLOT_MASK, (uint32_t)dispatch_a.id & VD__ID_SLOT_MASK);
+    expect_first(replaced, 60);
+}
+
+/* A changed buffer may overlap one that is passed again. */
+static void overlap_with_a_repeated_buffer(void **state) {
+    (void)state;
+    vd_view_desc part;
+    memset(&part, 0, sizeof part);
+    dispatch_b = unit_buffer(dispatch_ctx, "x", VD_F32, 100, NULL);
+    part.buffer = dispatch_b;
+    part.type = VD_F32;
+    assert_int_equal(dispatch_run(130, 10, 1), VD_OK);
+    dispatch_a = vd_buffer_view(dispatch_ctx, &part);
+    assert_int_equal(dispatch_run(130, 10, 1), VD_ERROR_INVALID);
+    CHECK_TEXT("overlap");
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, dispatch_setup, dispatch_teardown)
 
 static const struct CMUnitTest dispatch_tests[] = {
-    CASE(one_launch), CASE(split),
+    CASE(one_launch), CASE(split), CASE(repeated_buffers), CASE(overlap_with_a_repeated_buffer),
 };
 #undef CASE
