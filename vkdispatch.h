@@ -4382,6 +4382,7 @@ typedef struct vd__graph {
                                   element of each level in `order` */
     uint32_t *scopes_first, *scopes_last; /* 1 + index of a scope that begins or ends at a position; 0: none */
     uint32_t level_count;
+    uint32_t stages;           /* VD__STAGE_ bits of all commands */
     vd__graph_segment *segments;
     vd__graph_head *heads;
     uint32_t segment_count, head_mask;
@@ -19284,14 +19285,10 @@ static VD__NOINLINE vd_result vd__list_begin_recording(vd_list *l) {
     return r;
 }
 
-/* Records a barrier after all recorded accesses. Its second scope includes all stages, not only that of the next
-   command, because it also orders later commands. In a user's list, its first scope includes all stages too, because it
-   also orders the list after earlier submissions: vd__list_submit compares only the accesses before the first barrier
-   of a list with those of the queue. */
-static VD__NOINLINE void vd__list_barrier(vd_list *l) {
+/* Records a barrier between pipeline stages (VD__STAGE_ bits) after all recorded accesses. */
+static VD__NOINLINE void vd__list_barrier_between(vd_list *l, uint32_t from, uint32_t to) {
     vd__hazards *h = &l->hazards;
-    uint32_t stages = l->immediate && h->stages ? h->stages : (uint32_t)VD__STAGES_ALL;
-    l->ctx->driver.backend->record_barrier(l->device, &l->recording->commands, stages, VD__STAGES_ALL, l->transitions,
+    l->ctx->driver.backend->record_barrier(l->device, &l->recording->commands, from, to, l->transitions,
                                            l->transition_count);
     l->transition_count = 0;
     l->stats.barriers++;
@@ -19302,6 +19299,16 @@ static VD__NOINLINE void vd__list_barrier(vd_list *l) {
         l->has_barrier = true;
     }
     vd__hazards_clear(h);
+}
+
+/* Records a barrier after all recorded accesses. Its second scope includes all stages, not only that of the next
+   command, because it also orders later commands. In a user's list, the first scope of the first barrier includes all
+   stages too, because it also orders the list after earlier submissions: vd__list_submit compares only the accesses
+   before the first barrier of a list with those of the queue. */
+static VD__NOINLINE void vd__list_barrier(vd_list *l) {
+    uint32_t stages = (l->immediate || l->has_barrier) && l->hazards.stages ? l->hazards.stages
+                                                                            : (uint32_t)VD__STAGES_ALL;
+    vd__list_barrier_between(l, stages, VD__STAGES_ALL);
 }
 
 /* Makes a queue's next submission wait for a value of another queue of its device. Submits the other queue's open batch
@@ -22507,6 +22514,7 @@ static vd_result vd__graph_add(vd_list *l, const vd__access *given, uint32_t giv
     c->use = g->claimed_uses;
     c->kernel = VD__NONE;
     c->stage = stage;
+    g->stages |= stage;
     g->claimed_uses = g->uses.count;
     return VD_OK;
 }
@@ -23484,8 +23492,10 @@ static vd_result vd__graph_play(vd__graph *g, vd__graph_recording *r, uint32_t c
 }
 
 /* Records the barrier before the commands of a level, with the changes of layouts that they need, and notes their
-   accesses. `separate`: earlier commands of the recording conflict with the level. */
-static vd_result vd__graph_begin_level(vd__graph *g, vd__graph_recording *r, uint32_t level, bool separate) {
+   accesses. `separate`: earlier commands of the recording conflict with the level. The first and the last barrier of a
+   recording also order the graph with other submissions. Those between them have the stages of its commands only. */
+static vd_result vd__graph_begin_level(vd__graph *g, vd__graph_recording *r, uint32_t level, bool separate,
+                                       bool last) {
     vd_list *l = &r->list;
     vd__hazards *h = &l->hazards;
     vd_result result = VD_OK;
@@ -23500,7 +23510,8 @@ static vd_result vd__graph_begin_level(vd__graph *g, vd__graph_recording *r, uin
             if (!result) result = vd__layouts_require(l, access);
         }
     if (result) return result;
-    if (separate || l->transition_count) vd__list_barrier(l);
+    uint32_t stages = last || !l->has_barrier ? (uint32_t)VD__STAGES_ALL : g->stages;
+    if (separate || l->transition_count) vd__list_barrier_between(l, stages, stages);
     for (uint32_t i = first; i < end; i++) {
         uint32_t c = g->order[i], a = vd__graph_command_at(g, c)->access, a_end = vd__graph_access_end(g, c);
         bool fits = vd__hazards_reserve(h, a_end - a); /* a barrier now would not order the commands of this level */
@@ -23594,7 +23605,8 @@ static vd_result vd__graph_record(vd__graph *g, vd__graph_recording *r, uint32_t
     for (uint32_t instance = 0; instance < instances && !result; instance++) {
         result = vd__graph_scopes_add(g, r);
         for (uint32_t level = 1; level <= g->level_count && !result; level++) {
-            result = vd__graph_begin_level(g, r, level, level > 1 || instance > 0);
+            bool last = level == g->level_count && instance + 1 == instances;
+            result = vd__graph_begin_level(g, r, level, level > 1 || instance > 0, last);
             for (uint32_t i = g->starts[level]; i < g->starts[level + 1] && !result; i++) {
                 result = vd__graph_scopes_mark(g, r, i, true);
                 if (!result) result = vd__graph_play(g, r, g->order[i], instance);

@@ -131,6 +131,44 @@ static void check_stream(void) {
     }
 }
 
+static void stream_dispatch(vd_list *l, vd_kernel kernel, vd_buffer x, vd_buffer y) {
+    vd_dispatch_desc d;
+    vd_arg args[4] = { vd_b(x), vd_b(y), vd_f32(1), vd_u32(64) };
+    memset(&d, 0, sizeof d);
+    d.kernel = kernel;
+    d.threads[0] = 64;
+    d.args = args;
+    d.arg_count = 4;
+    assert_int_equal(vd_dispatch(l, &d), VD_OK);
+}
+
+/* Records a random dispatch, copy, fill or write; `what` of 0 to 13 chooses which. */
+static void stream_command(vd_list *l, vd_kernel kernel, const vd_buffer b[6], uint32_t what, uint64_t *random) {
+    static const char data[256];
+    uint32_t x = unit_random(random) % 6, y = unit_random(random) % 6;
+    uint64_t at = unit_random(random) % 63 * 4, size = 4 + unit_random(random) % 16 * 4,
+             to = unit_random(random) % 63 * 4;
+    if (at + size > 256) size = 256 - at;
+    if (to + size > 256) to = 256 - size;
+    if (what < 5 && x != y) stream_dispatch(l, kernel, b[x], b[y]);
+    else if (what < 9 && x != y) assert_int_equal(vd_copy(l, b[x], to, b[y], at, size), VD_OK);
+    else if (what < 13) assert_int_equal(vd_fill(l, b[x], at, size, NULL, 0), VD_OK);
+    else assert_int_equal(vd_write(l, b[x], at, data, size), VD_OK);
+}
+
+/* A graph of random commands; with an even number, of dispatches only: its barriers have fewer stages. */
+static vd_graph stream_graph(vd_context *ctx, vd_kernel kernel, const vd_buffer b[6], int number, uint64_t *random) {
+    vd_list *l = vd_graph_begin(ctx, NULL);
+    for (uint32_t i = 0, count = 1 + unit_random(random) % 8; i < count; i++) {
+        uint32_t x = unit_random(random) % 6, y = (x + 1 + unit_random(random) % 5) % 6;
+        if (number % 2) stream_command(l, kernel, b, unit_random(random) % 13, random);
+        else stream_dispatch(l, kernel, b[x], b[y]);
+    }
+    vd_graph g = vd_graph_end(l);
+    assert_int_not_equal(g.id, 0);
+    return g;
+}
+
 static void random_streams(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -138,35 +176,23 @@ static void random_streams(void **state) {
         unit_module module;
         vd_context *ctx = spied_context();
         vd_buffer b[6];
+        vd_graph graphs[4];
         vd_list *lists[3] = { NULL, NULL, NULL };
         unit_saxpy(&module);
         vd_kernel kernel = unit_kernel(ctx, &module, "saxpy");
         for (int i = 0; i < 6; i++) b[i] = unit_buffer(ctx, "b", VD_F32, 64, NULL);
+        for (int i = 0; i < 4; i++) graphs[i] = stream_graph(ctx, kernel, b, i, &random);
         for (int step = 0; step < 400; step++) {
-            uint32_t r = unit_random(&random) % 4, what = unit_random(&random) % 16, x = unit_random(&random) % 6,
-                     y = unit_random(&random) % 6;
-            uint64_t at = unit_random(&random) % 63 * 4, size = 4 + unit_random(&random) % 16 * 4,
-                     to = unit_random(&random) % 63 * 4;
+            uint32_t r = unit_random(&random) % 4, what = unit_random(&random) % 16;
             if (r < 3 && !lists[r]) lists[r] = vd_list_begin(ctx, NULL);
             vd_list *l = r < 3 ? lists[r] : vd_immediate(ctx, 0, 0);
-            if (at + size > 256) size = 256 - at;
-            if (to + size > 256) to = 256 - size;
-            if (what < 5 && x != y) {
-                vd_dispatch_desc d;
-                vd_arg args[4] = { vd_b(b[x]), vd_b(b[y]), vd_f32(1), vd_u32(64) };
-                memset(&d, 0, sizeof d);
-                d.kernel = kernel;
-                d.threads[0] = 64;
-                d.args = args;
-                d.arg_count = 4;
-                assert_int_equal(vd_dispatch(l, &d), VD_OK);
-            } else if (what < 9 && x != y) assert_int_equal(vd_copy(l, b[x], to, b[y], at, size), VD_OK);
-            else if (what < 13) assert_int_equal(vd_fill(l, b[x], at, size, NULL, 0), VD_OK);
-            else if (what == 13) assert_int_equal(vd_write(l, b[x], at, &module, size), VD_OK);
+            if (what < 14) stream_command(l, kernel, b, what, &random);
             else if (what == 14 && r < 3) {
                 vd_list_discard(l);
                 lists[r] = NULL;
-            } else {
+            } else if (what == 14)
+                assert_int_equal(vd_graph_submit(ctx, graphs[unit_random(&random) % 4], NULL, NULL), VD_OK);
+            else {
                 assert_int_equal(vd_submit(l, NULL, NULL), VD_OK);
                 if (r < 3) lists[r] = NULL;
             }
@@ -175,6 +201,32 @@ static void random_streams(void **state) {
         check_stream();
         vd_context_destroy(ctx);
     }
+}
+
+/* The first and the last barrier of a graph order it with other submissions; those between them have the stages of the
+   graph's commands only. */
+static void barriers_of_graphs_have_few_stages(void **state) {
+    unit_module module;
+    vd_context *ctx = spied_context();
+    vd_buffer x = unit_buffer(ctx, "x", VD_F32, 64, NULL), y = unit_buffer(ctx, "y", VD_F32, 64, NULL);
+    const uint32_t expected[] = { VD__STAGES_ALL, VD__STAGE_COMPUTE, VD__STAGE_COMPUTE, VD__STAGES_ALL };
+    uint32_t seen = 0;
+    (void)state;
+    unit_saxpy(&module);
+    vd_kernel kernel = unit_kernel(ctx, &module, "saxpy");
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    vd_list *l = vd_graph_begin(ctx, NULL);
+    for (int i = 0; i < 5; i++) stream_dispatch(l, kernel, x, y);
+    assert_int_not_equal(vd_graph_end(l).id, 0);
+    const stream *s = &recordings[recording_count - 1];
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (s->commands[i].stage) continue;
+        assert_true(seen < VD__COUNT(expected));
+        assert_int_equal(s->commands[i].from, expected[seen]);
+        assert_int_equal(s->commands[i].to, expected[seen++]);
+    }
+    assert_int_equal(seen, 4);
+    vd_context_destroy(ctx);
 }
 
 /* ---- named situations ---- */
@@ -458,7 +510,8 @@ static void epochs(void **state) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, hazards_setup, hazards_teardown)
 
 static const struct CMUnitTest hazards_tests[] = {
-    cmocka_unit_test(random_streams), CASE(shared_reads_need_none), CASE(read_after_write_needs_one),
+    cmocka_unit_test(random_streams), cmocka_unit_test(barriers_of_graphs_have_few_stages),
+    CASE(shared_reads_need_none), CASE(read_after_write_needs_one),
     CASE(one_barrier_serves_all), CASE(write_after_read_and_write), CASE(disjoint_ranges_need_none),
     CASE(across_submissions), CASE(lists_merge), CASE(a_list_is_one_submission), CASE(many_memories_grow_the_table),
     CASE(a_barrier_goes_before_the_whole_command), CASE(a_list_marks_its_memory_in_use),
