@@ -1539,6 +1539,7 @@ VD_API vd_result vd_plan_tune(vd_plan *plan, const vd_plan_tuner *tuner, void *c
    Terms of the implementation, their types, and the names of variables that most functions use:
      p      plan        vd_fft, vd_reduce, vd_scan, ...
             pass        vd__fft_pass: a dispatch of a transform. The passes of one direction are a route (r)
+            step        vd__pass_step: what the kernel of a pass does, in order (load, transform, store, ...)
      s      shape       vd__fft_shape: how a work-group computes the transforms of a pass: radices, threads, transforms
             role        which buffer a pass reads or writes: in, out, or an intermediate one (TEMP)
      g      stage       vd__fft_stage_info: the butterflies of one radix, all of which read, compute and write
@@ -1597,6 +1598,7 @@ VD_API vd_result vd_plan_tune(vd_plan *plan, const vd_plan_tuner *tuner, void *c
 enum {
     VD__FFT_AXES = 4,          /* maximum axes that one kernel transforms */
     VD__FFT_STAGES = 8,        /* maximum stages of a transform in one kernel */
+    VD__FFT_STEPS = 16,        /* maximum steps of a kernel, with the end of the list */
     VD__FFT_RADIX = 32,        /* largest radix; also the maximum of values per thread in estimated shapes */
     VD__FFT_MAX_VALUES = 64,   /* maximum complex values per thread */
     VD__FFT_MAX_POINTS = 16384, /* maximum complex values in the registers of a work-group */
@@ -2994,17 +2996,12 @@ typedef struct vd__fft_tables {
 
 #define VD__FFT_PRODUCT_FIELDS(FIELD) \
     FIELD(uint32_t, channels) /* the kernel loops over channels and filters; 0: no product */ \
-    FIELD(uint32_t, filters) \
-    /* multiply while storing, in C order, without the inverse transform: for axes that take several passes */ \
-    FIELD(bool, store_only) \
-    FIELD(bool, chirp) /* the spectrum is that of the chirp, in the tables */ \
-    FIELD(bool, map) /* vd__fft_convolution.map takes the place of the product */
+    FIELD(uint32_t, filters)
 
 /* Product of a convolution: the kernel multiplies by the spectra of the filters and computes the inverse transform. It
    sums over channels; it computes the results of several filters one after the other. */
 typedef struct vd__fft_product {
     VD__FFT_PRODUCT_FIELDS(VD__FIELD_MEMBER)
-    bool whole_image;        /* the shape covers a whole image */
     /* the spectrum is evicted from the cache between two images, and is most of the memory that is read: consecutive
        work-groups process the same part of all images */
     bool uncached;
@@ -3052,13 +3049,8 @@ typedef enum vd__fft_role {
        and the imaginary part of the input is zero or a second row */ \
     FIELD(bool, half_length) \
     FIELD(bool, two_rows) /* a complex transform computes two rows: vd_fft_desc.pack_rows */ \
-    FIELD(bool, fold) /* results are combined with their mirror images in shared memory */ \
-    /* the pass loads, or stores, elements by the rule of the kind; otherwise two reals are one complex */ \
-    FIELD(bool, load) \
-    FIELD(bool, store) \
     FIELD(bool, scalar_in) /* memory is read, or written, one real at a time */ \
     FIELD(bool, scalar_out) \
-    FIELD(bool, fold_only) /* no transform: the pass only combines bins with their mirror images */ \
     /* for an axis that is split over passes, its number of transforms in this pass; 0: the axis is not split. The first
        pass loads element i of transform j from index i * part_in + j of the axis; the last pass stores result i of
        transform j at index i * part_out + j. Example: 12 = 4 x 3 has three transforms of 4 in the first pass, so that
@@ -3082,14 +3074,9 @@ typedef struct vd__real {
 
 #define VD__FFT_PASS_FIELDS(FIELD) \
     FIELD(bool, inverse) /* the transform has the direction opposite to that of the run */ \
-    /* length N of an axis split over passes, by whose twiddle factors results are multiplied; 0: they are not */ \
-    FIELD(uint64_t, twiddle_length) \
-    /* multiply the inputs of the last axis of the shape instead of the results: for inverse transforms */ \
-    FIELD(bool, twiddle_first) \
+    FIELD(uint64_t, twiddle_length) /* length N of an axis split over passes with twiddle factors; 0: no such axis */ \
     FIELD(uint64_t, twiddle_rows) /* number of rows of the twiddle factors exp(-2 pi i row * k / N) */ \
-    /* number of parts of an axis of which only the first has elements: the pass stores its results for each part,
-       multiplied by the twiddle factors of the part or, with twiddle_first, sums over the parts. 0: all parts have
-       elements */ \
+    /* number of parts of an axis, for VD__STEP_PARTS. 0: all parts have elements */ \
     FIELD(uint32_t, copies) \
     /* length of a transform by Bluestein's algorithm, with convolutions of length shape.n; 0: the transform has length
        shape.n */ \
@@ -3097,11 +3084,7 @@ typedef struct vd__real {
     /* number of its first inputs that can differ from 0, and of its first results that are needed; shape.n is at least
        their sum minus 1, so that the convolution does not wrap around */ \
     FIELD(uint32_t, bluestein_in) \
-    FIELD(uint32_t, bluestein_out) \
-    /* Bluestein's algorithm over several passes: the first multiplies by the chirp while loading, the last while
-       storing */ \
-    FIELD(bool, chirp_in) \
-    FIELD(bool, chirp_out)
+    FIELD(uint32_t, bluestein_out)
 
 /* Bluestein's algorithm over several passes, for a transform of length n of which only the first `in` inputs can differ
    from 0 and the first `out` results are needed: its convolutions have length m. The axis is split into columns of
@@ -3109,8 +3092,34 @@ typedef struct vd__real {
    vd__fft_chirp_bin(k). */
 typedef struct vd__fft_chirp { uint64_t n, in, out, m; uint32_t factor[VD__FFT_CHIRP_FACTORS]; } vd__fft_chirp;
 
+/* What the kernel of a pass does, in order. Steps before VD__STEP_TRANSFORM apply to the inputs of the transform, and
+   steps after it, or after VD__STEP_INVERSE, to the results. */
+typedef enum vd__pass_step {
+    VD__STEP_END,            /* of the list */
+    VD__STEP_LOAD,           /* load complex numbers */
+    VD__STEP_LOAD_BY_RULE,   /* compute complex numbers from the elements of a real transform */
+    VD__STEP_CHIRP,          /* multiply by the chirp of Bluestein's algorithm */
+    VD__STEP_TWIDDLES,       /* multiply by the twiddle factors between two passes of an axis */
+    /* of an axis of which only the first part has elements: sum over the parts of the inputs or, for results, compute
+       those of each part; each multiplied by the twiddle factors of the part */
+    VD__STEP_PARTS,
+    VD__STEP_TRANSFORM,      /* the stages of the shape */
+    VD__STEP_MAP,            /* vd__fft_convolution.map, instead of VD__STEP_SPECTRUM */
+    VD__STEP_SPECTRUM,       /* multiply by the spectrum of a filter: between two transforms, or in C order */
+    VD__STEP_CHIRP_SPECTRUM, /* multiply by the spectrum of the chirp, in the tables */
+    VD__STEP_INVERSE,        /* the inverse transform, with the stages in reverse order */
+    VD__STEP_CHANNELS,       /* for each channel: the steps up to VD__STEP_SUM */
+    VD__STEP_SUM,            /* sum over the channels */
+    VD__STEP_FILTERS,        /* for each filter: all following steps */
+    VD__STEP_STORE,          /* store complex numbers */
+    VD__STEP_STORE_BY_RULE,  /* store the elements of a real transform */
+    VD__STEP_STORE_FOLDED,   /* combine results with their mirror images in shared memory and store the elements */
+    VD__STEP_FOLD            /* the only step: combine elements in memory with their mirror images and store them */
+} vd__pass_step;
+
 /* A pass of a transform: one dispatch, from one buffer to another. */
 typedef struct vd__fft_pass {
+    uint8_t step[VD__FFT_STEPS]; /* vd__pass_step, terminated by VD__STEP_END */
     vd__fft_shape shape;
     vd__fft_addressing in, out;
     /* indices that are read (the others are 0), and that are written; entry 0 is for the last axis of the shape, entry
@@ -3204,6 +3213,43 @@ struct vd_fft {
     char *source;            /* result of vd_fft_source; NULL: none */
     struct vd__vkfft *vkfft; /* state of the engine VkFFT; NULL: the engine is this header */
 };
+
+/* Position of a step in the list of a pass, or of the end of the list if the pass does not have it. */
+static uint32_t vd__fft_find_step(const vd__fft_pass *pass, vd__pass_step step) {
+    uint32_t i = 0;
+    while (pass->step[i] && pass->step[i] != step) i++;
+    return i;
+}
+
+static bool vd__fft_has(const vd__fft_pass *pass, vd__pass_step step) {
+    return pass->step[vd__fft_find_step(pass, step)] != VD__STEP_END;
+}
+
+/* Whether a pass has this step for the inputs of its transform. */
+static bool vd__fft_loads_with(const vd__fft_pass *pass, vd__pass_step step) {
+    return vd__fft_find_step(pass, step) < vd__fft_find_step(pass, VD__STEP_TRANSFORM);
+}
+
+/* Whether a pass has this step for its results. */
+static bool vd__fft_stores_with(const vd__fft_pass *pass, vd__pass_step step) {
+    uint32_t i = vd__fft_find_step(pass, VD__STEP_END);
+    while (i-- > 0 && pass->step[i] != VD__STEP_TRANSFORM && pass->step[i] != VD__STEP_INVERSE)
+        if (pass->step[i] == step) return true;
+    return false;
+}
+
+/* Whether the elements that a pass loads, or stores if `out`, are those of a real transform. */
+static bool vd__fft_is_by_rule(const vd__fft_pass *pass, bool out) {
+    if (!out) return vd__fft_has(pass, VD__STEP_LOAD_BY_RULE);
+    uint32_t count = vd__fft_find_step(pass, VD__STEP_END);
+    return count && pass->step[count - 1] >= VD__STEP_STORE_BY_RULE;
+}
+
+/* Appends steps to the list of a pass; VD__STEP_END appends nothing. */
+static void vd__fft_add_steps(vd__fft_pass *pass, vd__pass_step a, vd__pass_step b, vd__pass_step c) {
+    const vd__pass_step steps[3] = { a, b, c };
+    for (int i = 0; i < 3; i++) pass->step[vd__fft_find_step(pass, VD__STEP_END)] = (uint8_t)steps[i];
+}
 
 /* Radix of a stage. direction_index: 0 for the first transform of a kernel, 1 for the second, whose stages are in
    reverse order. */
@@ -3991,6 +4037,7 @@ typedef struct vd__fft_problem {
     bool paired_in, paired_out; /* the strides of in, of out are in pairs of reals */
     uint32_t order[4];       /* dimensions by descending stride of the input */
     vd__fft_route *route;    /* to which the passes are appended */
+    bool chirp;              /* Bluestein's algorithm: the inputs and the results are multiplied by the chirp */
     uint32_t min_columns;    /* minimum columns of a work-group in the first pass; the second of two has half as many */
 } vd__fft_problem;
 
@@ -4111,9 +4158,9 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const vd__ff
     }
     s->columns_in = vd__fft_assigns_columns(&p->device, &pass->in);
     s->columns_out = vd__fft_assigns_columns(&p->device, &pass->out);
-    s->real_fold = pass->real.fold;
-    s->convolves = pass->bluestein_length || pass->product.channels;
-    s->last_axis_first = pass->product.whole_image && s->axes > 1 && !p->device.groups_as_loops;
+    s->real_fold = vd__fft_has(pass, VD__STEP_STORE_FOLDED);
+    s->convolves = vd__fft_has(pass, VD__STEP_INVERSE);
+    s->last_axis_first = pass->product.channels && s->axes > 1 && !p->convolution.in_parts; /* whole images */
     return vd__fft_choose_shape(&p->device, vd__fft_transform_count(pass), problem->min_columns >> pass_index, s);
 }
 
@@ -4172,37 +4219,42 @@ static uint64_t vd__fft_first_of_others(const vd_fft *p, uint32_t axis, vd__fft_
     return first;
 }
 
-/* Sets the rule and the addresses by which the first pass of an axis loads its elements. parts: number of its
-   transforms along the axis. */
+/* Appends the steps with which the first pass of an axis loads its elements, and sets their addresses. parts: number of
+   its transforms along the axis. */
 static void vd__fft_set_input(const vd_fft *p, vd__fft_pass *pass, const vd__fft_problem *problem, uint64_t parts) {
     vd__fft_layout array = vd__real_hook_layout(p, &problem->rule, false);
+    bool by_rule = problem->rule.kind && (!problem->paired_in || p->hooks.load);
+    vd__fft_add_steps(pass, by_rule ? VD__STEP_LOAD_BY_RULE : VD__STEP_LOAD,
+                      problem->chirp ? VD__STEP_CHIRP : VD__STEP_END, VD__STEP_END);
     pass->real = problem->rule;
     if (problem->rule.kind) {
-        pass->real.load = !problem->paired_in || p->hooks.load;
         pass->real.scalar_in = p->scalar[pass->from] && !problem->paired_in;
         pass->real.part_in = parts > 1 ? (uint32_t)parts : 0;
     }
-    pass->in = vd__fft_split_addressing(p, problem, problem->extra_dims[0], &problem->in, pass->real.load, parts, 1);
-    pass->in_index = vd__fft_split_addressing(p, problem, problem->extra_dims[0], &array, pass->real.load, parts, 1);
-    pass->in.skip = pass->real.load ? 0 : problem->in_start * problem->in.stride[problem->axis];
+    pass->in = vd__fft_split_addressing(p, problem, problem->extra_dims[0], &problem->in, by_rule, parts, 1);
+    pass->in_index = vd__fft_split_addressing(p, problem, problem->extra_dims[0], &array, by_rule, parts, 1);
+    pass->in.skip = by_rule ? 0 : problem->in_start * problem->in.stride[problem->axis];
     pass->in_index.first = vd__fft_first_of_others(p, problem->axis, problem->from, &array);
 }
 
-/* Sets the rule and the addresses by which the last pass of an axis stores its results. dims: bit mask of the other
-   dimensions that the pass transforms. parts * outer: number of its transforms along the axis (see
+/* Appends the steps with which the last pass of an axis stores its results, and sets their addresses. dims: bit mask of
+   the other dimensions that the pass transforms. parts * outer: number of its transforms along the axis (see
    vd__fft_split_addressing). */
 static void vd__fft_set_output(const vd_fft *p, vd__fft_pass *pass, const vd__fft_problem *problem, uint32_t dims,
                                uint64_t parts, uint64_t outer) {
     vd__fft_layout array = vd__real_hook_layout(p, &problem->rule, true);
+    bool by_rule = problem->rule.kind && pass->to != VD__FFT_FOLD && (!problem->paired_out || p->hooks.store);
     if (!pass->real.kind) pass->real = problem->rule;
     if (problem->rule.kind) {
         pass->real.part_out = parts * outer > 1 ? (uint32_t)(parts * outer) : 0;
-        pass->real.store = pass->to != VD__FFT_FOLD && (!problem->paired_out || p->hooks.store);
         pass->real.scalar_out = pass->to != VD__FFT_FOLD && p->scalar[pass->to] && !problem->paired_out;
     }
-    pass->out = vd__fft_split_addressing(p, problem, dims, &problem->out, pass->real.store, parts, outer);
-    pass->out_index = vd__fft_split_addressing(p, problem, dims, &array, pass->real.store, parts, outer);
-    pass->out.skip = pass->real.store ? 0 : problem->out_start * problem->out.stride[problem->axis];
+    vd__pass_step store = vd__real_needs_fold(&pass->real) ? VD__STEP_STORE_FOLDED : VD__STEP_STORE_BY_RULE;
+    vd__fft_add_steps(pass, problem->chirp ? VD__STEP_CHIRP : VD__STEP_END, by_rule ? store : VD__STEP_STORE,
+                      VD__STEP_END);
+    pass->out = vd__fft_split_addressing(p, problem, dims, &problem->out, by_rule, parts, outer);
+    pass->out_index = vd__fft_split_addressing(p, problem, dims, &array, by_rule, parts, outer);
+    pass->out.skip = by_rule ? 0 : problem->out_start * problem->out.stride[problem->axis];
     pass->out_index.first = vd__fft_first_of_others(p, problem->axis, problem->to, &array);
 }
 
@@ -4331,20 +4383,22 @@ static uint32_t vd__fft_lowest_bluestein(const vd__fft_pass *pass) {
 /* Plans a problem as one pass with transforms of `length`. If `chirp` is not 0, it is the length of a transform by
    Bluestein's algorithm, and `length` that of its convolutions. Returns false if it does not fit. */
 static bool vd__fft_plan_one_pass(const vd_fft *p, const vd__fft_problem *problem, uint64_t length, uint32_t chirp) {
+    vd__fft_problem t = *problem;
     vd__fft_pass *pass = vd__fft_add_pass(problem, problem->from, problem->to);
     if (!pass) return false;
-    vd__fft_set_input(p, pass, problem, 1);
-    vd__fft_set_output(p, pass, problem, problem->extra_dims[0], 1, 1);
-    if (pass->real.kind) {
-        pass->real.two_rows = !pass->real.half_length && p->pack_rows;
-        pass->real.fold = vd__real_needs_fold(&pass->real);
-    }
+    t.chirp = chirp != 0;
+    t.rule.two_rows = t.rule.kind && !t.rule.half_length && p->pack_rows;
+    vd__fft_set_input(p, pass, &t, 1);
+    vd__fft_add_steps(pass, VD__STEP_TRANSFORM, chirp ? VD__STEP_CHIRP_SPECTRUM : VD__STEP_END,
+                      chirp ? VD__STEP_INVERSE : VD__STEP_END);
+    vd__fft_set_output(p, pass, &t, problem->extra_dims[0], 1, 1);
     vd__fft_merge_blocks(&pass->in);
     vd__fft_merge_blocks(&pass->out);
     vd__fft_merge_blocks(&pass->in_index);
     vd__fft_merge_blocks(&pass->out_index);
     pass->bluestein_length = chirp;
     if (chirp) {
+        pass->product.spectrum.stride[0] = 1;
         pass->bluestein_in = (uint32_t)(problem->in_start + problem->in_count);
         pass->bluestein_out = (uint32_t)vd__fft_bluestein_results(p, problem);
     }
@@ -4398,8 +4452,10 @@ static vd__fft_pass *vd__fft_plan_columns(const vd_fft *p, const vd__fft_problem
     a->out = vd__fft_addressing_of(p, problem, problem->extra_dims[0], &temp, second * s,
                                    vd__digit_of(problem->outer, problem->n * s), vd__digit_of(second, s),
                                    vd__digit_of(1, 0));
+    a->in = a->out;
     if (problem->outer == 1) vd__fft_set_input(p, a, problem, second);
-    else a->in = a->out;
+    else vd__fft_add_steps(a, VD__STEP_LOAD, VD__STEP_END, VD__STEP_END);
+    vd__fft_add_steps(a, VD__STEP_TRANSFORM, VD__STEP_TWIDDLES, VD__STEP_STORE);
     a->twiddle_length = problem->n;
     a->twiddle_rows = second;
     a->twiddle_width = vd__fft_inner_count(p, problem);
@@ -4425,6 +4481,7 @@ static bool vd__fft_plan_split(const vd_fft *p, const vd__fft_problem *problem, 
         uint64_t s = rows.in.stride[problem->axis];
         b->in = vd__fft_addressing_of(p, problem, problem->extra_dims[1], &rows.in, s, vd__digit_of(1, 0),
                                       vd__digit_of(first, rows.n * s), vd__digit_of(problem->outer, problem->n * s));
+        vd__fft_add_steps(b, VD__STEP_LOAD, VD__STEP_TRANSFORM, VD__STEP_END);
         vd__fft_set_output(p, b, problem, problem->extra_dims[1], first, problem->outer);
         b->out_range[0] = vd__fft_range_of(problem->out_start, problem->out_count, problem->length, rows.outer,
                                            a->twiddle_width);
@@ -4456,7 +4513,7 @@ static bool vd__real_plan_fold_pass(const vd_fft *p, const vd__fft_problem *t) {
     if (!pass) return false;
     pass->inverse = false;
     pass->real = t->rule;
-    pass->real.store = pass->real.fold_only = true;
+    vd__fft_add_steps(pass, VD__STEP_FOLD, VD__STEP_END, VD__STEP_END);
     pass->real.scalar_out = p->scalar[pass->to];
     pass->shape.axes = 1;
     pass->shape.n = pass->shape.size[0] = (uint32_t)t->rule.h;
@@ -4486,13 +4543,14 @@ static vd__fft_pass *vd__fft_plan_inverse_columns(const vd_fft *p, const vd__fft
     vd__fft_pass *pass = vd__fft_add_pass(problem, VD__FFT_TEMP, stores ? problem->to : VD__FFT_TEMP);
     if (!pass) return NULL;
     pass->inverse = !forward->inverse;
-    pass->twiddle_first = true;
+    vd__fft_add_steps(pass, VD__STEP_LOAD, VD__STEP_TWIDDLES, VD__STEP_TRANSFORM);
     pass->twiddle_length = forward->twiddle_length;
     pass->twiddle_rows = forward->twiddle_rows;
     pass->twiddle_width = forward->twiddle_width;
     pass->dimension[0] = forward->dimension[0];
     pass->in = pass->out = forward->out;
     pass->shape = forward->shape;
+    if (!stores) vd__fft_add_steps(pass, VD__STEP_STORE, VD__STEP_END, VD__STEP_END);
     if (!stores) return pass;
     vd__fft_set_output(p, pass, problem, 0, forward->twiddle_rows, 1);
     pass->out_range[0] = vd__fft_range_of(problem->out_start, problem->out_count, forward->twiddle_length,
@@ -4500,6 +4558,15 @@ static vd__fft_pass *vd__fft_plan_inverse_columns(const vd_fft *p, const vd__fft
     if (vd__fft_plan_shape(p, pass, problem, 0, forward->shape.n)) return pass;
     problem->route->count--;
     return NULL;
+}
+
+/* Appends the steps of a convolution: `product` is the step between the two transforms. */
+static void vd__fft_add_product(vd__fft_pass *pass, vd__pass_step product) {
+    bool loops = pass->product.channels > 1;
+    vd__fft_add_steps(pass, loops ? VD__STEP_CHANNELS : VD__STEP_END, VD__STEP_LOAD, VD__STEP_TRANSFORM);
+    vd__fft_add_steps(pass, pass->product.filters > 1 ? VD__STEP_FILTERS : VD__STEP_END, product,
+                      loops ? VD__STEP_SUM : VD__STEP_END);
+    vd__fft_add_steps(pass, VD__STEP_INVERSE, VD__STEP_STORE, VD__STEP_END);
 }
 
 /* Plans the convolution of rows in TEMP with the chirp: as one pass or, if the rows are too long, as passes over
@@ -4517,7 +4584,7 @@ static bool vd__fft_plan_chirp_rows(const vd_fft *p, const vd__fft_problem *rows
     pass->product.spectrum = vd__fft_addressing_of(p, rows, 0, &once, 1, none, vd__digit_of(rows->outer, rows->n),
                                                    none);
     pass->product.channels = pass->product.filters = 1;
-    pass->product.chirp = true;
+    vd__fft_add_product(pass, VD__STEP_CHIRP_SPECTRUM);
     if (vd__fft_plan_shape(p, pass, rows, 0, rows->n)) return true;
     uint32_t before = --rows->route->count;
     for (uint64_t first = root; factors && first >= 2 && first >= root / 32; first--) {
@@ -4548,11 +4615,10 @@ static bool vd__fft_plan_chirp_split(const vd_fft *p, const vd__fft_problem *pro
     c.out = vd__fft_needed_results(problem);
     c.m = columns.n = columns.length = m;
     c.factor[0] = (uint32_t)first;
-    vd__fft_pass *a = vd__fft_plan_columns(p, &columns, first), *b;
+    columns.chirp = true;
+    const vd__fft_pass *a = vd__fft_plan_columns(p, &columns, first);
     vd__fft_problem rows = vd__fft_rows_of(p, &columns, first);
-    if (a && vd__fft_plan_chirp_rows(p, &rows, &c, factors)
-        && (b = vd__fft_plan_inverse_columns(p, a, problem, true)) != NULL) {
-        a->chirp_in = b->chirp_out = true;
+    if (a && vd__fft_plan_chirp_rows(p, &rows, &c, factors) && vd__fft_plan_inverse_columns(p, a, &columns, true)) {
         for (uint32_t i = before; i < r->count; i++) r->pass[i].chirp = c;
         return true;
     }
@@ -4885,12 +4951,7 @@ static void vd__fft_count_moved(const vd__fft_pass *pass, double *read, double *
         *read *= pass->product.channels;
         *written *= pass->product.filters;
     }
-    if (pass->copies) *(pass->twiddle_first ? read : written) *= pass->copies;
-}
-
-/* Whether a pass multiplies by the spectrum of a filter. */
-static bool vd__fft_has_spectrum(const vd__fft_pass *pass) {
-    return !pass->product.map && ((pass->product.channels && !pass->product.chirp) || pass->product.store_only);
+    if (pass->copies) *(vd__fft_loads_with(pass, VD__STEP_PARTS) ? read : written) *= pass->copies;
 }
 
 /* Estimated bytes of spectra that a convolution reads from memory instead of the cache if images are processed one
@@ -4900,7 +4961,7 @@ static double vd__fft_missed_bytes(const vd_fft *p, const vd__fft_pass *pass) {
     double images = (double)p->convolution.batch,
            spectrum = (double)p->dense.stride[0] * p->convolution.channels * p->convolution.filters * 2;
     double read, written;
-    if (!vd__fft_has_spectrum(pass)) return 0;
+    if (!vd__fft_has(pass, VD__STEP_SPECTRUM)) return 0;
     vd__fft_count_moved(pass, &read, &written);
     spectrum *= vc_type_size(p->real);
     double between = (read + written) * 2 * vc_type_size(p->real) / images + spectrum;
@@ -4922,9 +4983,8 @@ static vd__fft_problem vd__fft_first_axis_problem(vd_fft *p, uint32_t extra_dims
 }
 
 /* Plans the forward transform, the product and the inverse transform of dimension 1 and of the dimensions in
-   `extra_dims` as one pass. image: these are all dimensions. pointwise: only the product. */
-static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, uint32_t extra_dims, bool image,
-                                 bool pointwise) {
+   `extra_dims` as one pass. pointwise: only the product. */
+static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, uint32_t extra_dims, bool pointwise) {
     const vd__fft_convolution *c = &p->convolution;
     const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to];
     vd__fft_problem problem = vd__fft_first_axis_problem(p, extra_dims);
@@ -4939,17 +4999,16 @@ static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, 
     pass->out_index = vd__fft_product_addresses(p, &p->dense, extra_dims, c->filters * step, step, false, pointwise);
     pass->in_range[0] = vd__fft_range_of(0, p->layout[VD__FFT_IN].count[1], n, 1, 1);
     pass->out_range[0] = vd__fft_range_of(0, p->layout[VD__FFT_OUT].count[1], n, 1, 1);
-    if (extra_dims && !image) {
+    if (extra_dims && c->in_parts) {
         pass->in_range[1] = vd__fft_range_of(0, p->layout[VD__FFT_IN].count[2], p->shape[2], 1, 1);
         pass->out_range[1] = vd__fft_range_of(0, p->layout[VD__FFT_OUT].count[2], p->shape[2], 1, 1);
     }
     pass->product.spectrum = vd__fft_product_addresses(
         p, &p->dense, extra_dims, c->filter_per_group ? (uint64_t)c->filters * c->channels * step : 0,
         c->channels * step, true, pointwise);
-    pass->product.whole_image = image;
-    pass->product.map = c->map != NULL;
     pass->product.channels = c->channels;
     pass->product.filters = c->channels > 1 ? 1 : c->filters;
+    vd__fft_add_product(pass, c->map ? VD__STEP_MAP : VD__STEP_SPECTRUM);
     pass->product.in_step = in->stride[0];
     pass->product.out_step = out->stride[0];
     pass->product.channel_step = pass->product.filter_step = step;
@@ -4972,7 +5031,7 @@ static bool vd__fft_plan_image(vd_fft *p) {
         if (p->shape[i] > VD__FFT_MAX_POINTS / n || !vd__fft_is_smooth(p->shape[i], 31)) return false;
         n *= p->shape[i];
     }
-    return vd__fft_plan_product(p, VD__FFT_IN, VD__FFT_OUT, p->axes & ~2u, true, false);
+    return vd__fft_plan_product(p, VD__FFT_IN, VD__FFT_OUT, p->axes & ~2u, false);
 }
 
 /* Plans the passes of a convolution along one axis: forward or, after the product, inverse. */
@@ -4988,14 +5047,14 @@ static bool vd__fft_plan_convolution_axis(vd_fft *p, uint32_t axis, vd__fft_role
 static bool vd__fft_plan_first_axis(vd_fft *p, vd__fft_role from, vd__fft_role between, vd__fft_role after,
                                     vd__fft_role to) {
     const vd__fft_convolution *c = &p->convolution;
-    if (vd__fft_plan_product(p, from, to, 0, false, false)) return true;
+    if (vd__fft_plan_product(p, from, to, 0, false)) return true;
     if (!vd__fft_plan_convolution_axis(p, 1, from, between)) return false;
-    vd__fft_product *product = &p->route[0].pass[p->route[0].count - 1].product;
+    vd__fft_pass *pass = &p->route[0].pass[p->route[0].count - 1];
     if (c->channels == 1 && c->filters == 1) {
-        product->store_only = true;
-        product->map = c->map != NULL;
+        pass->step[vd__fft_find_step(pass, VD__STEP_STORE)] = c->map ? VD__STEP_MAP : VD__STEP_SPECTRUM;
+        vd__fft_add_steps(pass, VD__STEP_STORE, VD__STEP_END, VD__STEP_END);
     }
-    else if (!vd__fft_plan_product(p, between, after, 0, false, true)) return false;
+    else if (!vd__fft_plan_product(p, between, after, 0, true)) return false;
     p->convolution.after_product = true;
     return vd__fft_plan_convolution_axis(p, 1, after, to);
 }
@@ -5039,11 +5098,15 @@ static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_role from, vd__fft_ro
     pass->in_index = vd__fft_addressing_of(p, &problem, problem.extra_dims[0], &p->dense, second * step, none,
                                            vd__digit_of(rows, step), none);
     pass->out_index = pass->in_index;
-    pass->inverse = pass->twiddle_first = c->after_product;
+    pass->inverse = c->after_product;
     pass->twiddle_length = n;
     pass->twiddle_rows = second;
     pass->twiddle_width = vd__fft_inner_count(p, &problem);
     pass->copies = array->count[1] <= second ? c->parts : 0;
+    vd__pass_step twiddles = pass->copies ? VD__STEP_PARTS : VD__STEP_TWIDDLES;
+    vd__fft_add_steps(pass, VD__STEP_LOAD, c->after_product ? twiddles : VD__STEP_TRANSFORM,
+                      c->after_product ? VD__STEP_TRANSFORM : twiddles);
+    vd__fft_add_steps(pass, VD__STEP_STORE, VD__STEP_END, VD__STEP_END);
     vd__fft_range *range = c->after_product ? pass->out_range : pass->in_range;
     range[0] = vd__fft_range_of(0, array->count[1], n, second, pass->twiddle_width);
     range[!pass->copies] = vd__fft_range_of(0, array->count[last_dim], p->shape[last_dim], 1, 1);
@@ -5075,7 +5138,7 @@ static bool vd__fft_plan_in_parts(vd_fft *p, vd__fft_role between, vd__fft_role 
         ok = ok && vd__fft_is_smooth(p->shape[2], 31) && p->shape[2] <= max_elements / (p->shape[1] / c->parts);
     c->in_parts = true;
     ok = ok && vd__fft_plan_rows_and_parts(p, VD__FFT_IN, between)
-         && vd__fft_plan_product(p, between, after, extra_dims, false, false);
+         && vd__fft_plan_product(p, between, after, extra_dims, false);
     c->after_product = true;
     return ok && vd__fft_plan_rows_and_parts(p, after, VD__FFT_OUT);
 }
@@ -5178,12 +5241,13 @@ static uint64_t vd__real_position_kind4(const vd__real *r, uint64_t m) {
 
 /* Writes the positions in a row of the elements from which input i of the complex transform is computed; returns their
    number. The other functions of this group are in the room real; this one states which elements they load. */
-static uint32_t vd__real_loaded(const vd__real *r, uint64_t i, uint64_t *at) {
+static uint32_t vd__real_loaded(const vd__fft_pass *pass, uint64_t i, uint64_t *at) {
+    const vd__real *r = &pass->real;
     uint32_t family = vd__real_family(r->kind), count = 0;
     bool sine = vd__real_is_sine(r->kind), half = r->half_length;
     uint64_t n = r->n, h = r->h;
     at[count++] = i;
-    if (!r->load || (half && !r->inverse && !r->scalar_in)) return count;
+    if (!vd__fft_is_by_rule(pass, false) || (half && !r->inverse && !r->scalar_in)) return count;
     if (half && family == VD__REAL_IV) {
         at[0] = 2 * i;
         at[count++] = n - 1 - 2 * i;
@@ -5210,12 +5274,13 @@ static uint32_t vd__real_loaded(const vd__real *r, uint64_t i, uint64_t *at) {
 
 /* Writes the positions in a row of the elements that result i of the complex transform determines or, with a fold,
    results i and h - i; returns their number. Each element is written by a separate store. */
-static uint32_t vd__real_stored(const vd__real *r, uint64_t i, uint64_t at[4]) {
+static uint32_t vd__real_stored(const vd__fft_pass *pass, uint64_t i, uint64_t at[4]) {
+    const vd__real *r = &pass->real;
     uint32_t family = vd__real_family(r->kind), count = 0;
     uint64_t n = r->n, first = family == VD__REAL_I && vd__real_is_sine(r->kind) ? 1 : 0;
     at[count++] = i;
-    if (!r->store) return count;
-    if (r->fold) {
+    if (!vd__fft_is_by_rule(pass, true)) return count;
+    if (vd__fft_has(pass, VD__STEP_STORE_FOLDED)) {
         at[0] = i < first ? 0 : i - first;
         if (family == VD__REAL_II && i) at[count++] = n - i;
         if (family == VD__REAL_IV) at[0] = vd__real_position_kind4(r, i);
@@ -5267,7 +5332,7 @@ static uint32_t vd__fft_lane_offsets(const vd__fft_pass *pass, bool out, uint32_
     const vd__fft_shape *s = &pass->shape;
     const vd__fft_addressing *a = out ? &pass->out : &pass->in;
     vd__fft_stage_info g = vd__fft_stage_info_of(s, 0, out ? s->stages - 1 : 0);
-    bool columns = out ? s->columns_out : s->columns_in, by_rule = out ? pass->real.store : pass->real.load;
+    bool columns = out ? s->columns_out : s->columns_in, by_rule = vd__fft_is_by_rule(pass, out);
     uint32_t t = columns ? lane / s->ffts_per_group : lane % s->threads, count = 1;
     uint64_t q = (uint64_t)group * s->ffts_per_group + (columns ? lane % s->ffts_per_group : lane / s->threads);
     uint64_t length = pass->bluestein_length ? pass->bluestein_length : s->n, base;
@@ -5278,13 +5343,13 @@ static uint32_t vd__fft_lane_offsets(const vd__fft_pass *pass, bool out, uint32_
     if (out && s->real_fold) {
         uint64_t pair = t + (uint64_t)j * s->threads;
         if (pair > s->n / 2) return 0;
-        count = vd__real_stored(&pass->real, pair, at);
+        count = vd__real_stored(pass, pair, at);
     } else if (s->axes == 1 && b + (uint64_t)j * g.read_stride >= length) {
         return 0;
     } else if (by_rule) {
         uint64_t i = b + (uint64_t)j * g.read_stride, part = out ? pass->real.part_out : pass->real.part_in;
         if (part) i = i * part + q / (a->transform.product / part);
-        count = out ? vd__real_stored(&pass->real, i, at) : vd__real_loaded(&pass->real, i, at);
+        count = out ? vd__real_stored(pass, i, at) : vd__real_loaded(pass, i, at);
     }
     for (uint32_t i = 0; i < count; i++) at[i] = base + (by_rule ? at[i] * a->stride[0] : at[i]);
     return count;
@@ -5321,7 +5386,7 @@ static double vd__fft_sector_efficiency(const vd_fft *p, const vd__fft_pass *pas
     uint32_t lanes = s->threads * s->ffts_per_group, warps = (lanes + 31) / 32, count[4];
     uint32_t radix = s->radix[out ? s->stages - 1 : 0];
     vd__fft_sectors sum = { 0, 0 };
-    if (pass->real.fold_only) return 1;
+    if (vd__fft_has(pass, VD__STEP_FOLD)) return 1;
     if (out && s->real_fold) radix = (s->n / 2 + s->threads) / s->threads;
     for (uint32_t sample = 0; sample < 12; sample++) {
         uint64_t at[4][128];
@@ -5343,7 +5408,7 @@ static uint64_t vd__fft_row_length(const vd__fft_pass *pass, bool out) {
     const vd__fft_range *range = out ? &pass->out_range[0] : &pass->in_range[0];
     uint64_t count = out ? r->out_count : r->in_count;
     bool bins = r->kind == VD_FFT_REAL && r->inverse != out, two_reals = !bins && !vd__fft_is_scalar(pass, out);
-    if (out ? r->store : r->load) return (count ? count : bins ? r->n / 2 + 1 : r->n) / (two_reals ? 2 : 1);
+    if (vd__fft_is_by_rule(pass, out)) return (count ? count : bins ? r->n / 2 + 1 : r->n) / (two_reals ? 2 : 1);
     return range->count ? range->count : pass->bluestein_length ? pass->bluestein_length : pass->shape.n;
 }
 
@@ -5354,8 +5419,8 @@ static bool vd__fft_can_tile(const vd_fft *p, const vd__fft_pass *pass, bool out
     const vd__fft_addressing *a = out ? &pass->out : &pass->in;
     uint64_t stride = 1;
     if (p->device.groups_as_loops || p->device.complex_as_words || (out ? s->columns_out : s->columns_in)) return false;
-    if (pass->product.channels || pass->product.store_only || pass->copies || pass->twiddle_length || pass->chirp.n
-        || pass->real.part_in || pass->real.part_out || pass->real.fold_only)
+    if (vd__fft_has(pass, VD__STEP_SPECTRUM) || vd__fft_has(pass, VD__STEP_MAP) || pass->twiddle_length || pass->chirp.n
+        || pass->real.part_in || pass->real.part_out || vd__fft_has(pass, VD__STEP_FOLD))
         return false;
     if (out ? vd__fft_stores_nothing(p) : p->hooks.ignores_input[0] || p->hooks.ignores_input[1]) return false;
     for (uint32_t i = 0; i < s->axes; stride *= s->size[i++]) if (a->stride[i] != stride) return false;
@@ -5857,8 +5922,10 @@ typedef struct vd__fft_writer {
     vd_fft_direction direction;
     double scale;
     vc_val range_offset;     /* q / width of the current range: see vd__fft_range */
-    vc_val twiddle_row;      /* with pass->twiddle_first: row of the twiddle factors */
+    vc_val twiddle_row;      /* row of the twiddle factors of the inputs */
+    vc_ref sum[VD__FFT_MAX_VALUES][2]; /* sums over channels: real and imaginary parts */
     uint64_t copy_offset;    /* distance of the current copy (pass->copies) from the first one, in elements */
+    uint32_t inverts;        /* 1: the current transform is the second one of the kernel */
     bool columns;            /* current assignment of threads: consecutive threads belong to consecutive transforms */
     /* index of the thread in its transform, and index of the transform in the work-group, for both values of
        `columns` */
@@ -6119,7 +6186,8 @@ static vc_val vd__fft_twiddle_row(const vd__fft_writer *w, vc_val q) {
 static void vd__fft_stage(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t table) {
     bool same_twiddles = g->register_exchange ? g->lanes > 1 && g->exchange_stride % g->write_stride == 0
                                               : w->shape->threads % g->write_stride == 0;
-    bool twiddle_first = w->pass->twiddle_first && !w->pass->copies && g->length == 1 && g->axis + 1 == w->shape->axes;
+    bool twiddle_first = vd__fft_loads_with(w->pass, VD__STEP_TWIDDLES) && g->length == 1
+                         && g->axis + 1 == w->shape->axes;
     vd__fft_c power[VD__FFT_RADIX];
     for (uint32_t u = 0; u < g->butterflies; u++) {
         vd__fft_c *x = &w->x[u * g->radix];
@@ -6563,7 +6631,7 @@ static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_sta
     /* b is, so the hook may be called */
     bool clamped = w->shape->axes == 1 && indices->scale == 1 && !indices->start;
     /* hooks of convolutions accept all indices of the transform */
-    if (w->load && range == VD__FFT_CONDITIONAL && !clamped && (w->pass->chirp_in || !w->plan->convolution.batch)) {
+    if (w->load && range == VD__FFT_CONDITIONAL && !clamped && (w->pass->chirp.n || !w->plan->convolution.batch)) {
         x = vd__fft_load_hook_inside(w, g, b, j, x, inside);
     } else if (w->load) {
         x = vd__fft_apply_hook(w, w->load, &w->pass->in_index, g, b, j, x);
@@ -6571,7 +6639,7 @@ static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_sta
             x = vd__fft_complex(vc_select(inside, x.re, zero.re), vc_select(inside, x.im, zero.im));
     }
     if (w->inverse) x = vd__fft_swap(x);
-    return w->pass->bluestein_length || w->pass->chirp_in
+    return vd__fft_loads_with(w->pass, VD__STEP_CHIRP)
                ? vd__fft_mul(x, vd__fft_chirp_of(w, &w->pass->in_range[0], g, b, j))
                : x;
 }
@@ -6585,11 +6653,10 @@ static void vd__fft_copy_twiddles(const vd__fft_writer *w, vc_val row, uint32_t 
     }
 }
 
-/* Loads the inputs of the first stage. With copies and twiddle_first, an input is the sum of its copies, each
-   multiplied by its twiddle factor. */
+/* Loads the inputs of the first stage. */
 static void vd__fft_load_all(vd__fft_writer *w) {
     vd__fft_stage_info g = vd__fft_stage_info_of(w->shape, 0, 0);
-    uint32_t copies = w->pass->twiddle_first ? w->pass->copies : 0;
+    uint32_t copies = vd__fft_loads_with(w->pass, VD__STEP_PARTS) ? w->pass->copies : 0;
     vd__fft_c root[VD__FFT_RADIX];
     vc_val block, exists;
     bool partly;
@@ -6597,7 +6664,7 @@ static void vd__fft_load_all(vd__fft_writer *w) {
     vc_val base = vd__fft_row_offset(w, false, q, block, 0);
     if (w->load) w->index = vd__fft_base_offset(&w->pass->in_index, q, block);
     if (w->pass->in_range[0].count) w->range_offset = vd__fft_div_const(q, w->pass->in_range[0].width);
-    if (w->pass->twiddle_first) w->twiddle_row = vd__fft_twiddle_row(w, q);
+    if (copies || vd__fft_loads_with(w->pass, VD__STEP_TWIDDLES)) w->twiddle_row = vd__fft_twiddle_row(w, q);
     vd__fft_copy_twiddles(w, w->twiddle_row, copies, root);
     if (w->pass->product.channels > 1) {
         base = vc_add(base, vc_mul(w->channel, vc_u32((uint32_t)w->pass->product.in_step)));
@@ -6633,16 +6700,17 @@ static vd__fft_c vd__fft_spectrum_factor(const vd__fft_writer *w, const vd__fft_
    store hook. */
 static void vd__fft_store_element(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b, uint32_t j,
                                   vd__fft_c x) {
-    if (w->pass->bluestein_length) x = vd__fft_mul(x, vd__fft_chirp_of(w, &w->pass->out_range[0], g, b, j));
+    bool chirp = vd__fft_stores_with(w->pass, VD__STEP_CHIRP), several_passes = w->pass->chirp.n != 0;
+    if (chirp && !several_passes) x = vd__fft_mul(x, vd__fft_chirp_of(w, &w->pass->out_range[0], g, b, j));
     if (w->scale != 1)
         x = vd__fft_complex(vc_mul(x.re, vd__fft_immediate(x.re, w->scale)),
                             vc_mul(x.im, vd__fft_immediate(x.im, w->scale)));
     if (w->inverse) x = vd__fft_swap(x);
-    if (w->pass->chirp_out)
+    if (chirp && several_passes)
         x = vd__fft_times_last_chirp(w, x, vd__fft_chirp_of(w, &w->pass->out_range[0], g, b, j));
-    if (w->pass->product.store_only && w->pass->product.map)
+    if (vd__fft_stores_with(w->pass, VD__STEP_MAP))
         x = vd__fft_apply_hook(w, w->plan->convolution.map, &w->pass->out_index, g, b, j, x);
-    else if (w->pass->product.store_only) x = vd__fft_mul(x, vd__fft_spectrum_factor(w, g, b, j));
+    if (vd__fft_stores_with(w->pass, VD__STEP_SPECTRUM)) x = vd__fft_mul(x, vd__fft_spectrum_factor(w, g, b, j));
     if (w->store) x = vd__fft_apply_hook(w, w->store, &w->pass->out_index, g, b, j, x);
     if (!x.re.owner && !x.im.owner) return; /* the store hook stores nothing */
     vc_val v = vc_vec2(x.re, x.im);
@@ -6667,7 +6735,7 @@ static void vd__fft_store_copies(vd__fft_writer *w, const vd__fft_stage_info *g,
                                  const vd__fft_c *x, const vd__fft_c *root) {
     vd__fft_c product[VD__FFT_RADIX];
     vd__fft_store_butterfly(w, g, at, b, x);
-    for (uint32_t copy = 1; !w->pass->twiddle_first && copy < w->pass->copies; copy++) {
+    for (uint32_t copy = 1; copy < w->pass->copies && vd__fft_stores_with(w->pass, VD__STEP_PARTS); copy++) {
         w->copy_offset = copy * w->pass->out.stride[w->shape->axes];
         for (uint32_t j = 0; j < g->radix; j++) product[j] = vd__fft_mul(x[j], root[copy]);
         vd__fft_store_butterfly(w, g, at, b, product);
@@ -6677,13 +6745,14 @@ static void vd__fft_store_copies(vd__fft_writer *w, const vd__fft_stage_info *g,
 
 /* Stores the results of g, the last stage. */
 static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
-    uint32_t copies = w->pass->twiddle_first ? 0 : w->pass->copies;
+    uint32_t copies = vd__fft_stores_with(w->pass, VD__STEP_PARTS) ? w->pass->copies : 0;
     vd__fft_c root[VD__FFT_RADIX];
     vc_val block, exists;
     bool group_partly, partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &group_partly);
     vc_val base = vd__fft_row_offset(w, true, q, block, 0);
-    if (w->store || w->pass->product.store_only) w->index = vd__fft_base_offset(&w->pass->out_index, q, block);
+    if (w->store || vd__fft_stores_with(w->pass, VD__STEP_MAP) || vd__fft_stores_with(w->pass, VD__STEP_SPECTRUM))
+        w->index = vd__fft_base_offset(&w->pass->out_index, q, block);
     if (w->pass->product.filters > 1) {
         base = vc_add(base, vc_mul(w->filter, vc_u32((uint32_t)w->pass->product.out_step)));
         if (w->store) w->index = vc_add(w->index, vc_mul(w->filter, vc_u32((uint32_t)w->pass->product.filter_step)));
@@ -6695,23 +6764,11 @@ static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
                at = vc_add(base, vd__fft_offset_within(w, &w->pass->out, g, b));
         vc_val active = exists;
         if (partly) active = vc_and(active, vc_lt(b, vc_u32(w->shape->n / g->radix)));
-        if (w->pass->twiddle_length && !w->pass->twiddle_first && !copies)
+        if (vd__fft_stores_with(w->pass, VD__STEP_TWIDDLES))
             vd__fft_apply_twiddles(w, g, vd__fft_twiddle_row(w, q), vd__fft_butterfly_index_clamped(w, g, u),
                                    &w->x[u * g->radix]);
         if (!group_partly && !partly) vd__fft_store_copies(w, g, at, b, &w->x[u * g->radix], root);
         else VC_IF(w->k, active) { vd__fft_store_copies(w, g, at, b, &w->x[u * g->radix], root); }
-    }
-}
-
-/* Multiplies by the spectrum of the chirp, between the two transforms of Bluestein's algorithm, and swaps real and
-   imaginary parts, so that the second transform becomes an inverse transform. */
-static void vd__fft_multiply_by_chirp(vd__fft_writer *w, const vd__fft_stage_info *g) {
-    for (uint32_t u = 0; u < g->butterflies; u++) {
-        vc_val b = vd__fft_butterfly_index_clamped(w, g, u);
-        for (uint32_t j = 0; j < g->radix; j++) {
-            vd__fft_c *x = &w->x[u * g->radix + j];
-            *x = vd__fft_swap(vd__fft_mul(*x, vd__fft_load_root(w, b, w->pass->tables.spectrum + j * g->read_stride)));
-        }
     }
 }
 
@@ -6734,11 +6791,18 @@ static vc_val vd__fft_thread_order_index(const vd__fft_pass *pass, vc_val elemen
     return vc_add(vc_mul(vc_add(vc_mul(vc_div(b, threads), vc_u32(g.radix)), j), threads), vc_rem(b, threads));
 }
 
-/* Calls the map for the spectrum in w->x. */
-static void vd__fft_map_spectrum(vd__fft_writer *w, const vd__fft_stage_info *g) {
+/* Returns the last stage of the current transform. */
+static vd__fft_stage_info vd__fft_last_stage(const vd__fft_writer *w) {
+    return vd__fft_stage_info_of(w->shape, w->inverts, w->shape->stages - 1);
+}
+
+/* Calls the map for the spectrum in w->x. Without a second transform, storing does it. */
+static void vd__fft_step_map(vd__fft_writer *w) {
     const vd__fft_addressing *spectrum = &w->pass->product.spectrum;
+    vd__fft_stage_info stage = vd__fft_last_stage(w), *g = &stage;
     vc_val block, exists;
     bool partly;
+    if (!w->pass->product.channels) return;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
     w->index = vd__fft_base_offset(spectrum, q, block);
     for (uint32_t u = 0; u < g->butterflies; u++) {
@@ -6750,9 +6814,10 @@ static void vd__fft_map_spectrum(vd__fft_writer *w, const vd__fft_stage_info *g)
     }
 }
 
-/* Sets x[i] to from[i] times the spectrum of the current channel and filter. `from` may be w->x. */
-static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, const vd__fft_c *from, const vd__fft_stage_info *g) {
+/* Multiplies w->x by a spectrum; with several channels or filters, by that of the current one. */
+static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, vc_ref spectrum) {
     const vd__fft_product *p = &w->pass->product;
+    vd__fft_stage_info stage = vd__fft_last_stage(w), *g = &stage;
     vc_val block, exists;
     bool partly, thread_order = vd__fft_is_thread_order(w->pass);
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
@@ -6766,83 +6831,25 @@ static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, const vd__fft_c *fro
         for (uint32_t j = 0; j < g->radix; j++) {
             uint64_t step = thread_order ? (uint64_t)(u * g->radix + j) * w->shape->threads
                                   : vd__fft_element_distance(w, &p->spectrum, g, j);
-            vc_val v = vd__fft_unpack_word(vc_load(vc_offset(w->spectrum, vc_u64(step)), at));
-            w->x[u * g->radix + j] = vd__fft_mul(from[u * g->radix + j],
-                                                 vd__fft_complex(vc_component(v, 0), vc_component(v, 1)));
+            vc_val v = vd__fft_unpack_word(vc_load(vc_offset(spectrum, vc_u64(step)), at));
+            vd__fft_c *x = &w->x[u * g->radix + j];
+            *x = vd__fft_mul(*x, vd__fft_complex(vc_component(v, 0), vc_component(v, 1)));
         }
     }
+}
+
+/* Multiplies by the spectrum of the filter. Without a second transform, storing does it. */
+static void vd__fft_step_spectrum(vd__fft_writer *w) {
+    if (w->pass->product.channels) vd__fft_multiply_by_spectrum(w, w->spectrum);
+}
+
+/* Multiplies by the spectrum of the chirp, between the two transforms of Bluestein's algorithm. */
+static void vd__fft_step_chirp_spectrum(vd__fft_writer *w) {
+    vd__fft_multiply_by_spectrum(w, vc_offset(w->table, vc_u32(w->pass->tables.spectrum)));
 }
 
 static void vd__fft_swap_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     for (uint32_t i = 0; i < g->butterflies * g->radix; i++) w->x[i] = vd__fft_swap(w->x[i]);
-}
-
-/* Computes the inverse transform of the products in w->x and stores the results. The inverse is a forward transform
-   with real and imaginary parts swapped before and after it. */
-static void vd__fft_convolve_inverse(vd__fft_writer *w) {
-    const vd__fft_shape *s = w->shape;
-    vd__fft_stage_info first = vd__fft_stage_info_of(s, 1, 0), last = vd__fft_stage_info_of(s, 1, s->stages - 1);
-    w->columns = s->columns_in;
-    vd__fft_swap_all(w, &first);
-    vd__fft_stages(w, 1, s->columns_out);
-    vd__fft_swap_all(w, &last);
-    vd__fft_store_all(w, &last);
-}
-
-/* Transforms every channel, multiplies it by its spectrum and stores the sum over all channels in w->x. */
-static void vd__fft_convolve_channels(vd__fft_writer *w, const vd__fft_stage_info *g) {
-    const vd__fft_shape *s = w->shape;
-    vc_ref sum[VD__FFT_MAX_VALUES][2];
-    uint32_t held = g->butterflies * g->radix;
-    for (uint32_t i = 0; i < 2 * held; i++) {
-        sum[i / 2][i % 2] = vc_var(w->k, i % 2 ? "im" : "re", w->real);
-        vc_set(sum[i / 2][i % 2], vc_imm(w->real, 0));
-    }
-    w->half_in_use[0] = w->half_in_use[1] = s->stages > 1;
-    VC_FOR(w->k, c, vc_u32(0), vc_u32(w->pass->product.channels)) {
-        w->columns = s->columns_in;
-        w->channel = c;
-        vd__fft_load_all(w);
-        vd__fft_stages(w, 0, s->columns_in);
-        vd__fft_multiply_by_spectrum(w, w->x, g);
-        for (uint32_t i = 0; i < held; i++) {
-            vc_set(sum[i][0], vc_add(vc_get(sum[i][0]), w->x[i].re));
-            vc_set(sum[i][1], vc_add(vc_get(sum[i][1]), w->x[i].im));
-        }
-    }
-    for (uint32_t i = 0; i < held; i++) {
-        w->x[i].re = vc_get(sum[i][0]);
-        w->x[i].im = vc_get(sum[i][1]);
-    }
-}
-
-/* Computes the transform, the product with the spectrum and the inverse transform. After the last stage, each thread
-   holds the inputs of the first stage of the inverse, so no exchange is needed between them. */
-static void vd__fft_convolve(vd__fft_writer *w) {
-    const vd__fft_shape *s = w->shape;
-    vd__fft_stage_info g = vd__fft_stage_info_of(s, 0, s->stages - 1);
-    vd__fft_c x[VD__FFT_MAX_VALUES];
-    if (w->pass->product.channels > 1) {
-        vd__fft_convolve_channels(w, &g);
-        vd__fft_convolve_inverse(w);
-        return;
-    }
-    vd__fft_load_all(w);
-    vd__fft_stages(w, 0, s->columns_in);
-    memcpy(x, w->x, sizeof x);
-    if (w->pass->product.filters == 1) {
-        if (w->pass->product.map) vd__fft_map_spectrum(w, &g);
-        else vd__fft_multiply_by_spectrum(w, x, &g);
-        vd__fft_convolve_inverse(w);
-        return;
-    }
-    w->half_in_use[0] = w->half_in_use[1] = s->stages > 1;
-    VC_FOR(w->k, i, vc_u32(0), vc_u32(w->pass->product.filters)) {
-        w->columns = s->columns_in;
-        w->filter = i;
-        vd__fft_multiply_by_spectrum(w, x, &g);
-        vd__fft_convolve_inverse(w);
-    }
 }
 
 /* Returns the index of this thread in its work-group. If stages exchange values by shuffles, consecutive indices are
@@ -6875,9 +6882,9 @@ static bool vd__fft_has_one_buffer(const vd_fft *p, const vd__fft_pass *pass) {
    accessed as words or neither is. */
 static void vd__fft_choose_word_access(vd__fft_writer *w, bool one_buffer) {
     const vd__real *r = &w->pass->real;
-    bool allowed = w->plan->device.complex_as_words && !r->fold_only;
-    w->word_in = allowed && !r->load && !r->scalar_in && w->stored[0] == VC_F32;
-    w->word_out = allowed && !r->store && !r->scalar_out && !w->shape->real_fold && w->stored[1] == VC_F32;
+    bool allowed = w->plan->device.complex_as_words && !vd__fft_has(w->pass, VD__STEP_FOLD);
+    w->word_in = allowed && !vd__fft_is_by_rule(w->pass, false) && !r->scalar_in && w->stored[0] == VC_F32;
+    w->word_out = allowed && !vd__fft_is_by_rule(w->pass, true) && !r->scalar_out && w->stored[1] == VC_F32;
     if (one_buffer && w->word_in != w->word_out) w->word_in = w->word_out = false;
 }
 
@@ -6923,10 +6930,9 @@ static void vd__fft_declare(vd__fft_writer *w, vd_plan_kernel *b, bool in_place,
                                   one_buffer ? VC_ANY_TYPE | VC_READ_WRITE : alias | VC_READ);
     w->out = one_buffer ? w->in : vd_plan_kernel_buffer(b, w->k, w->pass->to, "out", out, alias | VC_WRITE);
     w->table = vd_plan_kernel_buffer(b, w->k, VD__FFT_TABLE, "table", value, read);
-    if (vd__fft_has_spectrum(w->pass))
+    if (vd__fft_has(w->pass, VD__STEP_SPECTRUM))
         w->spectrum = vd_plan_kernel_buffer(b, w->k, VD__FFT_SPECTRUM, "spectrum", value, read);
-    if (w->pass->product.chirp) w->spectrum = vc_offset(w->table, vc_u32(w->pass->tables.spectrum));
-    if ((w->load || w->store || w->pass->product.map) && w->plan->hooks.declare) {
+    if ((w->load || w->store || vd__fft_has(w->pass, VD__STEP_MAP)) && w->plan->hooks.declare) {
         w->plan->hooks.declare(w->k, w->plan->hooks.user);
         vd__plan_kernel_add_arguments(b, 0, w->plan->base.argument_count);
     }
@@ -6939,47 +6945,100 @@ static void vd__real_store_all(vd__fft_writer *w, const vd__fft_stage_info *g);
 static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *g);
 static void vd__real_fold_in_memory(vd__fft_writer *w);
 
-/* Stores the results of the last stage. */
-static void vd__fft_store_results(vd__fft_writer *w, const vd__fft_stage_info *last) {
-    if (w->shape->real_fold) vd__real_fold_in_group(w, last);
-    else if (w->pass->real.store) vd__real_store_all(w, last);
-    else vd__fft_store_all(w, last);
+/* ---- steps of a pass ---- */
+
+static void vd__fft_step_load(vd__fft_writer *w) {
+    vd__fft_load_tile(w);
+    vd__fft_load_all(w);
 }
 
-/* Records the body of the kernel of a pass. */
-static void vd__fft_record_kernel(vd__fft_writer *w) {
-    const vd__fft_shape *s = w->shape;
-    vd__fft_stage_info last = vd__fft_stage_info_of(s, 0, s->stages - 1);
-    vd__fft_assign_threads(w);
-    w->columns = s->columns_in;
-    if (w->pass->product.channels) {
-        vd__fft_convolve(w);
-        return;
-    }
+static void vd__fft_step_load_by_rule(vd__fft_writer *w) {
     vd__fft_load_tile(w);
-    if (w->pass->real.load) vd__real_load_all(w);
-    else vd__fft_load_all(w);
-    if (w->pass->bluestein_length) {
-        vd__fft_stages(w, 0, s->columns_in);
-        vd__fft_multiply_by_chirp(w, &last);
-        vd__fft_stages(w, 1, s->columns_out);
-        last = vd__fft_stage_info_of(s, 1, s->stages - 1);
-        for (uint32_t i = 0; i < last.butterflies * last.radix; i++) w->x[i] = vd__fft_swap(w->x[i]);
-    } else {
-        vd__fft_stages(w, 0, s->columns_out);
+    vd__real_load_all(w);
+}
+
+static void vd__fft_step_transform(vd__fft_writer *w) {
+    vd__fft_stages(w, 0, w->shape->convolves ? w->shape->columns_in : w->shape->columns_out);
+}
+
+/* The inverse is a forward transform with real and imaginary parts swapped before and after it. After the last stage of
+   the first transform, each thread holds the inputs of the first stage of the inverse, so no exchange is needed between
+   them. */
+static void vd__fft_step_inverse(vd__fft_writer *w) {
+    vd__fft_stage_info first = vd__fft_last_stage(w);
+    vd__fft_swap_all(w, &first);
+    w->columns = w->shape->columns_in;
+    vd__fft_stages(w, 1, w->shape->columns_out);
+    w->inverts = 1;
+    vd__fft_stage_info last = vd__fft_last_stage(w);
+    vd__fft_swap_all(w, &last);
+}
+
+/* Begins a loop over the channels or the filters, in which all threads have transforms before the first exchange. */
+static vc_val vd__fft_begin_loop(vd__fft_writer *w, uint32_t count) {
+    w->half_in_use[0] = w->half_in_use[1] = w->shape->stages > 1;
+    vc_val i = vc_for_begin(w->k, vc_u32(0), vc_u32(count), vc_i32(1));
+    w->columns = w->shape->columns_in;
+    return i;
+}
+
+static void vd__fft_step_channels(vd__fft_writer *w) {
+    vd__fft_stage_info g = vd__fft_last_stage(w);
+    for (uint32_t i = 0; i < 2 * g.butterflies * g.radix; i++) {
+        w->sum[i / 2][i % 2] = vc_var(w->k, i % 2 ? "im" : "re", w->real);
+        vc_set(w->sum[i / 2][i % 2], vc_imm(w->real, 0));
     }
-    if (!w->tile[1].length) {
-        vd__fft_store_results(w, &last);
-        return;
+    w->channel = vd__fft_begin_loop(w, w->pass->product.channels);
+}
+
+static void vd__fft_step_sum(vd__fft_writer *w) {
+    vd__fft_stage_info g = vd__fft_last_stage(w);
+    uint32_t held = g.butterflies * g.radix;
+    for (uint32_t i = 0; i < held; i++) {
+        vc_set(w->sum[i][0], vc_add(vc_get(w->sum[i][0]), w->x[i].re));
+        vc_set(w->sum[i][1], vc_add(vc_get(w->sum[i][1]), w->x[i].im));
     }
+    vc_block_end(w->k);
+    for (uint32_t i = 0; i < held; i++) w->x[i] = vd__fft_complex(vc_get(w->sum[i][0]), vc_get(w->sum[i][1]));
+}
+
+static void vd__fft_step_filters(vd__fft_writer *w) {
+    w->filter = vd__fft_begin_loop(w, w->pass->product.filters);
+}
+
+static void vd__fft_step_store(vd__fft_writer *w) {
+    vd__fft_stage_info last = vd__fft_last_stage(w);
     vc_ref memory = w->out;
     vc_type stored = w->stored[1];
-    w->out = w->tile_memory[1];
-    w->stored[1] = w->real;
-    if (s->threads > 1) vc_barrier(w->k); /* other threads may still load rows from the same array */
-    vd__fft_store_results(w, &last);
-    vc_barrier(w->k);
-    vd__fft_copy_tile(w, true, memory, stored);
+    bool tile = w->tile[1].length != 0;
+    if (tile) {
+        w->out = w->tile_memory[1];
+        w->stored[1] = w->real;
+        if (w->shape->threads > 1) vc_barrier(w->k); /* other threads may still load rows from the same array */
+    }
+    if (w->shape->real_fold) vd__real_fold_in_group(w, &last);
+    else if (vd__fft_is_by_rule(w->pass, true)) vd__real_store_all(w, &last);
+    else vd__fft_store_all(w, &last);
+    if (tile) {
+        vc_barrier(w->k);
+        vd__fft_copy_tile(w, true, memory, stored);
+    }
+    if (w->pass->product.filters > 1) vc_block_end(w->k); /* of the loop */
+}
+
+/* Records the kernel of a pass. The steps without a function here apply to each element: those for the inputs are part
+   of loading, those for the results of storing. */
+static void vd__fft_record_steps(vd__fft_writer *w) {
+    static void (*const record[])(vd__fft_writer *w) = {
+        NULL, vd__fft_step_load, vd__fft_step_load_by_rule, NULL, NULL, NULL, vd__fft_step_transform, vd__fft_step_map,
+        vd__fft_step_spectrum, vd__fft_step_chirp_spectrum, vd__fft_step_inverse, vd__fft_step_channels,
+        vd__fft_step_sum, vd__fft_step_filters, vd__fft_step_store, vd__fft_step_store, vd__fft_step_store,
+        vd__real_fold_in_memory
+    };
+    const uint8_t *step = w->pass->step;
+    vd__fft_assign_threads(w);
+    w->columns = w->shape->columns_in;
+    for (; *step; step++) if (record[*step]) record[*step](w);
 }
 
 /* Returns the route of a direction. If the second route is empty, the first serves both directions. */
@@ -7011,8 +7070,7 @@ static vc_kernel *vd__fft_record(vd_fft *p, uint32_t number, uint32_t direction,
     w->direction = (vd_fft_direction)direction;
     w->scale = number + 1 == route->count ? p->scale[direction] : 1;
     vd__fft_declare(w, kernel, in_place, vd__fft_has_one_buffer(p, pass));
-    if (pass->real.fold_only) vd__real_fold_in_memory(w);
-    else vd__fft_record_kernel(w);
+    vd__fft_record_steps(w);
     vc_kernel *k = w->k;
     vd__fft_free(&p->base.allocator, w);
     return k;
@@ -7172,7 +7230,7 @@ static bool vd__real_tables(vd_fft *p, vd__fft_pass *pass) {
     vd__real *r = &pass->real;
     uint32_t family = vd__real_family(r->kind);
     bool ok = true;
-    if (!r->load && !r->store) return true;
+    if (!vd__fft_is_by_rule(pass, false) && !vd__fft_is_by_rule(pass, true)) return true;
     if (r->half_length && family != VD__REAL_IV) ok = vd__real_root_table(p, r->h + 1, 1, 0, 2 * r->h, &r->split_table);
     if (ok && (family == VD__REAL_II || family == VD__REAL_III))
         ok = vd__real_root_table(p, r->n + 1, 1, 0, 4 * r->n, &r->phase_table);
@@ -7492,7 +7550,7 @@ static void vd__real_load_all(vd__fft_writer *w) {
     vd__fft_stage_info g = vd__fft_stage_info_of(w->shape, 0, 0);
     /* elements from this index on are the zero padding of Bluestein's algorithm; 0: there is no padding */
     uint32_t parts = w->pass->real.part_in,
-             chirp = w->pass->chirp_in ? (uint32_t)w->pass->chirp.n : w->pass->bluestein_length;
+             chirp = w->pass->chirp.n ? (uint32_t)w->pass->chirp.n : w->pass->bluestein_length;
     uint64_t step = (uint64_t)g.read_stride * (parts ? parts : 1);
     vc_val block, exists;
     vd__real_rows rows;
@@ -7645,7 +7703,7 @@ static void vd__real_store_result(const vd__fft_writer *w, const vd__real_rows *
     const vd__real *r = &w->pass->real;
     x = vd__real_times_chirp(w, x, i, w->pass->bluestein_length != 0);
     if (w->inverse) x = vd__fft_swap(x);
-    if (w->pass->chirp_out) x = vd__fft_times_last_chirp(w, x, vd__fft_load_root(w, i, w->pass->tables.chirp));
+    if (w->pass->chirp.n) x = vd__fft_times_last_chirp(w, x, vd__fft_load_root(w, i, w->pass->tables.chirp));
     if (r->half_length) vd__real_store_half_length(w, rows->row[0], i, x);
     else if (r->inverse) vd__real_store_inverse_odd(w, rows, i, x);
     else vd__real_store_bin_odd(w, rows->row[0], i, x);
@@ -12242,7 +12300,7 @@ static uint64_t vd__fft_bytes(const vd_fft *p, vd__fft_role role) {
 
 /* Number of work-groups of a pass. */
 static uint64_t vd__fft_group_count(const vd__fft_pass *pass) {
-    if (pass->real.fold_only)
+    if (vd__fft_has(pass, VD__STEP_FOLD))
         return (pass->in.transform.product * (pass->real.h / 2 + 1) + pass->shape.threads - 1) / pass->shape.threads;
     return (vd__fft_transform_count(pass) + pass->shape.ffts_per_group - 1) / pass->shape.ffts_per_group
            * pass->in.block.product;
@@ -13090,7 +13148,7 @@ static const vd_plan_kind vd__convolve_kind = {
    the fastest shape with other numbers of transforms per work-group and other slices. */
 
 /* Part of the key of measurements. Increase it when kernels or the choice of candidates change. */
-enum { VD__FFT_MEASURE_VERSION = 6 };
+enum { VD__FFT_MEASURE_VERSION = 7 };
 
 /* Returns the choice that a shape results from. */
 static vd__fft_choice vd__fft_choice_of(const vd__fft_shape *s) {
@@ -13205,7 +13263,7 @@ static bool vd__fft_override_applies(const vd__fft_pass *pass, char target, cons
     uint64_t n = 1;
     bool columns = vd__fft_is_columns(&pass->in) || vd__fft_is_columns(&pass->out);
     for (uint32_t i = 0; i < VD__FFT_STAGES && c->radix[i] && n <= 65536; i++) n *= c->radix[i];
-    if (pass->real.fold_only || (target == 'c' && !columns) || (target == 'r' && columns)) return false;
+    if (vd__fft_has(pass, VD__STEP_FOLD) || (target == 'c' && !columns) || (target == 'r' && columns)) return false;
     return target == 'b' ? pass->bluestein_length && n >= vd__fft_lowest_bluestein(pass) : n == pass->shape.n;
 }
 
@@ -13306,12 +13364,14 @@ static void vd__fft_measure_key_make(vd__fft_measure_key *k, const vd_fft *p, co
                                      uint32_t direction, vd_fft_rigor rigor) {
     const vd__fft_shape *s = &pass->shape;
     const vd__fft_range *in = pass->in_range, *out = pass->out_range;
+    uint64_t steps[2];
+    memcpy(steps, pass->step, sizeof steps);
 #define VD__PASS_WORD(type, name) (uint64_t)pass->name,
 #define VD__PRODUCT_WORD(type, name) (uint64_t)pass->product.name,
 #define VD__REAL_WORD(type, name) (uint64_t)pass->real.name,
     const uint64_t words[VD__FFT_MEASURE_WORDS] = {
         VD__FFT_MEASURE_VERSION, p->device.threads, p->device.shared, p->device.groups_as_loops, p->device.wide,
-        (uint64_t)rigor, direction,
+        (uint64_t)rigor, direction, steps[0], steps[1],
         VD__FFT_PASS_FIELDS(VD__PASS_WORD) VD__FFT_PRODUCT_FIELDS(VD__PRODUCT_WORD) VD__REAL_FIELDS(VD__REAL_WORD)
         p->real, p->stored[pass->from], p->stored[pass->to],
         s->axes, s->size[0], s->size[1], s->size[2], s->size[3], s->real_fold,
@@ -13520,7 +13580,7 @@ static vd_result vd__fft_record_trial(void *user, const void *trial, vd_list *li
     desc.kernel = t->kernel;
     desc.groups[0] = t->groups;
     desc.args = args;
-    desc.arg_count = vd__fft_has_spectrum(tuner->pass) ? 4 : 3;
+    desc.arg_count = vd__fft_has(tuner->pass, VD__STEP_SPECTRUM) ? 4 : 3;
     return vd_dispatch(list, &desc);
 }
 
@@ -13580,7 +13640,7 @@ static bool vd__fft_tuner_allocate(vd__fft_tuner *tuner) {
         uint64_t in = vd__fft_bytes(p, pass->from), out = vd__fft_bytes(p, pass->to);
         if (in > tuner->in_bytes) tuner->in_bytes = in;
         if (out > tuner->out_bytes) tuner->out_bytes = out;
-        if (vd__fft_has_spectrum(pass))
+        if (vd__fft_has(pass, VD__STEP_SPECTRUM))
             spectrum = p->dense.stride[0] * p->convolution.filters * p->convolution.channels;
     }
     if (!tuner->scratch || tuner->in_bytes > max_bytes || tuner->out_bytes > max_bytes || spectrum > max_bytes / 8)
@@ -13712,7 +13772,7 @@ static void vd__fft_measure_all(vd_fft *p, const vd_fft_desc *desc, const vd__ff
     for (i = 0; tuner && i < count; i++) {
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
         vd__fft_timing *t = &p->timing[i];
-        if (p->overridden >> i & 1 || pass->real.fold_only || pass->shape.n == 1) continue;
+        if (p->overridden >> i & 1 || vd__fft_has(pass, VD__STEP_FOLD) || pass->shape.n == 1) continue;
         /* every trial has its own tables */
         uint64_t max_table = max_bytes / VD_PLAN_MAX_CHOICES / vc_type_size(vd__fft_complex_type(p->real));
         if (pass->chirp.n + pass->chirp.m > max_table) continue;
@@ -14582,8 +14642,8 @@ static size_t vd__fft_print_sectors(char *text, size_t size, const vd_fft *p, co
 static size_t vd__fft_print_transforms(char *text, size_t size, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
     size_t used = vd__fft_print(text, size,
-                                pass->real.fold_only            ? "bins combined with their mirror images"
-                                : s->n == 1 && vd__fft_has_spectrum(pass) ? "single elements"
+                                vd__fft_has(pass, VD__STEP_FOLD)            ? "bins combined with their mirror images"
+                                : s->n == 1 && vd__fft_has(pass, VD__STEP_SPECTRUM) ? "single elements"
                                 : vd__fft_is_columns(&pass->in) ? "columns of %llu"
                                                                 : "rows of %llu",
                                 s->size[0]);
@@ -14622,24 +14682,27 @@ static size_t vd__fft_print_shape(char *text, size_t size, const vd_fft *p, cons
                                 vd__fft_shared_words(s) * vc_type_size(p->real));
 }
 
-/* Prints the operations of a pass, without its transforms. */
-static size_t vd__fft_print_extras(char *text, size_t size, const vd__fft_pass *pass) {
-    size_t used = 0;
-    if (pass->chirp_in) used += vd__fft_print(text + used, size - used, ", inputs times the chirp", 0);
-    if (vd__fft_has_spectrum(pass)) used += vd__fft_print(text + used, size - used, ", multiplied by the spectrum", 0);
-    if (pass->product.map) used += vd__fft_print(text + used, size - used, ", map of the spectrum", 0);
-    if (pass->product.chirp)
-        used += vd__fft_print(text + used, size - used, ", multiplied by the spectrum of the chirp", 0);
-    if (pass->product.channels) used += vd__fft_print(text + used, size - used, ", inverse transform", 0);
-    if (pass->copies)
-        used += vd__fft_print(text + used, size - used,
-                              pass->twiddle_first ? ", sum of %llu parts" : ", stored as %llu parts", pass->copies);
-    if (pass->twiddle_length)
-        used += vd__fft_print(text + used, size - used,
-                              pass->twiddle_first ? ", inputs times twiddle factors of order %llu"
-                                                  : ", results times twiddle factors of order %llu",
-                              pass->twiddle_length);
-    if (pass->chirp_out) used += vd__fft_print(text + used, size - used, ", results times the chirp", 0);
+/* Prints the steps of a pass, except loading, the first transform, storing, and those of Bluestein's algorithm in one
+   pass. */
+static size_t vd__fft_print_steps(char *text, size_t size, const vd__fft_pass *pass) {
+    static const struct { vd__pass_step step; const char *text[2]; } texts[] = { /* for inputs, for results */
+        { VD__STEP_SPECTRUM, { "", ", multiplied by the spectrum" } },
+        { VD__STEP_MAP, { "", ", map of the spectrum" } },
+        { VD__STEP_CHIRP, { ", inputs times the chirp", ", results times the chirp" } },
+        { VD__STEP_CHIRP_SPECTRUM, { "", ", multiplied by the spectrum of the chirp" } },
+        { VD__STEP_INVERSE, { "", ", inverse transform" } },
+        { VD__STEP_PARTS, { ", sum of %llu parts", ", stored as %llu parts" } },
+        { VD__STEP_TWIDDLES, { ", inputs times twiddle factors of order %llu",
+                              ", results times twiddle factors of order %llu" } }
+    };
+    size_t used = 0, count = pass->bluestein_length ? 2 : sizeof texts / sizeof *texts;
+    for (uint32_t i = 0; pass->step[i]; i++) {
+        bool results = i > vd__fft_find_step(pass, VD__STEP_TRANSFORM), parts = pass->step[i] == VD__STEP_PARTS;
+        for (size_t k = 0; k < count; k++)
+            if (texts[k].step == (vd__pass_step)pass->step[i] || (parts && texts[k].step == VD__STEP_TWIDDLES))
+                used += vd__fft_print(text + used, size - used, texts[k].text[results],
+                                      texts[k].step == VD__STEP_PARTS ? pass->copies : pass->twiddle_length);
+    }
     return used;
 }
 
@@ -14647,10 +14710,10 @@ static size_t vd__fft_print_extras(char *text, size_t size, const vd__fft_pass *
 static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const vd__fft_pass *pass) {
     vd__fft_choice choice = vd__fft_choice_of(&pass->shape);
     size_t used = vd__fft_print_transforms(text, size, pass);
-    if (pass->real.fold_only) return used + vd__fft_print(text + used, size - used, "\n", 0);
+    if (vd__fft_has(pass, VD__STEP_FOLD)) return used + vd__fft_print(text + used, size - used, "\n", 0);
     used += vd__fft_print_shape(text + used, size - used, p, &pass->shape);
     used += vd__fft_print_sectors(text + used, size - used, p, pass);
-    used += vd__fft_print_extras(text + used, size - used, pass);
+    used += vd__fft_print_steps(text + used, size - used, pass);
     used += vd__fft_print(text + used, size - used, ", shape ", 0);
     used += vd__fft_print_choice(text + used, size - used, &choice);
     return used + vd__fft_print(text + used, size - used, "\n", 0);
