@@ -3249,49 +3249,50 @@ typedef struct vc__variant {
 typedef enum vc__missing_resource { VC__MISSING_NONE, VC__MISSING_MEMORY, VC__MISSING_MACHINE } vc__missing_resource;
 
 struct vc_kernel {
-    vc_allocator allocator;
-    vc_kernel_desc desc;     /* local_size resolved, name in the arena */
+    /* the most frequently used fields are first: the offset of the first 128 bytes is one byte of an instruction */
     bool failed;
     bool invalid_request;    /* only the requested target was invalid; the kernel is still usable */
-    vc__missing_resource missing; /* reason of a failure: memory, the machine (a feature or limit), or another */
     bool group_returned;     /* some invocations of the work-group may have returned */
     bool subgroup_returned;  /* some invocations of a subgroup may have returned */
     bool reconverges;        /* subgroup operations occur where some invocations of the subgroup may be inactive */
     bool unmasked;           /* as reconverges, but not only because of VC_IF, VC_ELSE and VC_EACH */
-    uint32_t private_bytes;  /* private arrays and variables of composite types */
-    uint32_t table_bytes;
-    uint32_t scratch[16];    /* by kind: 1 + the shared array of work-group functions; 0: none */
     bool coherent;           /* a fence orders buffer accesses between work-groups */
     bool casts_to_narrower;  /* some float is cast to a narrower one */
     bool uses_carries;       /* uses carries, borrows or upper halves of products */
     bool checks;             /* indices are checked; false inside of a checked access */
-    vc_ref failed_check[3];  /* variables of checked kernels: number of the format, index, length; 0: none failed */
-    uint32_t reported_to;    /* number of nodes when vc__report_checks_at_end was last called */
-    uint32_t global_axes;    /* bits of the axes of vc_global_id, except those of reports */
+    bool needs_replay;       /* in outer_loop, a variable became varying after a load of it was treated as uniform */
     uint32_t generation;     /* number of restarts; stored in values and refs */
     vc__node *node;
     uint32_t count, capacity;
     uint32_t node_limit;     /* capacity; 0 after a failure */
+    uint32_t anchor_count;
     vc__anchor *anchor;
-    uint32_t anchor_count, anchor_capacity;
     vc__block *block;
-    uint32_t block_count, block_capacity;
     vc__object *object;
-    uint32_t object_count, object_capacity, arg_count; /* arguments, except the output buffer */
+    uint32_t *extra;
+    uint32_t block_count, object_count, extra_count;
+    uint32_t arg_count;      /* arguments, except the output buffer */
+    uint32_t open_block;     /* innermost open block */
+    uint32_t outer_loop;     /* outermost open loop; 0: none */
+    uint32_t region;         /* current region */
+    uint32_t closed_from, closed_to; /* every region outside of [closed_from, closed_to) belongs to an open block */
     uint32_t output;         /* object: the output buffer of vc_printf, always the last argument; VC__NIL: none */
+    vc_kernel_desc desc;     /* local_size resolved, name in the arena */
+    vc_allocator allocator;
+    vc__missing_resource missing; /* reason of a failure: memory, the machine (a feature or limit), or another */
+    uint32_t private_bytes;  /* private arrays and variables of composite types */
+    uint32_t table_bytes;
+    uint32_t scratch[16];    /* by kind: 1 + the shared array of work-group functions; 0: none */
+    vc_ref failed_check[3];  /* variables of checked kernels: number of the format, index, length; 0: none failed */
+    uint32_t reported_to;    /* number of nodes when vc__report_checks_at_end was last called */
+    uint32_t global_axes;    /* bits of the axes of vc_global_id, except those of reports */
+    uint32_t anchor_capacity, block_capacity, object_capacity, extra_capacity;
     const char **format;     /* formats of vc_printf, in the arena */
     uint32_t format_count, format_capacity;
     vc__user_type *user_type;
     uint32_t user_type_count, user_type_capacity;
-    uint32_t *extra;
-    uint32_t extra_count, extra_capacity;
     uint32_t recent[256];    /* recently recorded constants, by a hash of their bits */
-    uint32_t open_block;     /* innermost open block */
-    uint32_t outer_loop;     /* outermost open loop; 0: none */
-    bool needs_replay;       /* in that loop, a variable became varying after a load of it was treated as uniform */
     uint32_t replayed_statement; /* statement whose divergence is analysed again; 0: none */
-    uint32_t region;         /* current region */
-    uint32_t closed_from, closed_to; /* every region outside of [closed_from, closed_to) belongs to an open block */
     vc__arena arena;
     vc__lowering lower;
     vc__words words;         /* current output of a printer */
