@@ -3,8 +3,8 @@
 
        make bench-dispatch
 
-   Both implementations run the same SPIR-V, x[i] += step, in one work-group. The hand-written one uses device entry
-   points, one command pool that is reset, the pipeline bound once per command buffer, one memory barrier between
+   Both implementations run the same SPIR-V, x[i + first] += step, in one work-group. The hand-written one uses device
+   entry points, one command pool that is reset, the pipeline bound once per command buffer, one memory barrier between
    dependent dispatches, and a wait for a fence. Its command memory comes from the driver's allocator. It has its own
    device, with the same queue family as ours.
    Recording is measured in CPU time of the calling thread, which varies less on a busy machine, and starts at the
@@ -54,11 +54,11 @@ static double since(double start, int dispatches) { return (bench_busy() - start
 static double ours_record_list(void *side) {
     ours *o = (ours *)side;
     vd_list *list = ours_begin(o);
-    ours_dispatch(o, list, o->x, 0);
+    ours_dispatch(o, list, o->x, work_of(0));
     double start = bench_busy();
-    for (int i = 1; i < CHAIN; i++) ours_dispatch(o, list, o->x, i);
+    for (int i = 1; i < CHAIN; i++) ours_dispatch(o, list, o->x, work_of(i));
     double took = since(start, CHAIN - 1);
-    o->expected += chain_sum(CHAIN);
+    chain_expect(o->expected, CHAIN);
     ours_finish(o, list);
     return took;
 }
@@ -66,11 +66,11 @@ static double ours_record_list(void *side) {
 /* Few enough that the runtime does not submit in between. */
 static double ours_record_run(void *side) {
     ours *o = (ours *)side;
-    NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(step_of(0))));
+    NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(work_of(0))));
     double start = bench_busy();
-    for (int i = 1; i < GATHERED; i++) NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(step_of(i))));
+    for (int i = 1; i < GATHERED; i++) NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(work_of(i))));
     double took = since(start, GATHERED - 1);
-    o->expected += chain_sum(GATHERED);
+    chain_expect(o->expected, GATHERED);
     NEED(vd_wait_idle(o->ctx));
     return took;
 }
@@ -79,9 +79,9 @@ static double ours_record_run(void *side) {
 static double ours_record_apart(void *side) {
     ours *o = (ours *)side;
     vd_list *list = ours_begin(o);
-    ours_dispatch(o, list, apart[0], 0);
+    ours_dispatch(o, list, apart[0], step_of(0));
     double start = bench_busy();
-    for (int i = 1; i < CHAIN; i++) ours_dispatch(o, list, apart[i], i);
+    for (int i = 1; i < CHAIN; i++) ours_dispatch(o, list, apart[i], step_of(i));
     double took = since(start, CHAIN - 1);
     ours_finish(o, list);
     return took;
@@ -92,6 +92,7 @@ static double ours_chain_device(void *side) {
     vd_list *list = ours_begin(o);
     ours_record(o, list);
     NEED(vd_list_end(list));
+    ours_wake(o);
     double start = bench_now();
     ours_finish(o, list);
     return bench_now() - start;
@@ -113,10 +114,11 @@ static double ours_changed_device(void *side) {
 
 static double ours_short(void *side) {
     ours *o = (ours *)side;
+    ours_wake(o);
     double start = bench_now();
     vd_list *list = ours_begin(o);
-    for (int i = 0; i < SHORT; i++) ours_dispatch(o, list, o->x, i);
-    o->expected += chain_sum(SHORT);
+    for (int i = 0; i < SHORT; i++) ours_dispatch(o, list, o->x, work_of(i));
+    chain_expect(o->expected, SHORT);
     ours_finish(o, list);
     return bench_now() - start;
 }
@@ -186,7 +188,7 @@ typedef struct raw {
     VkCommandPool pool;
     VkCommandBuffer commands;
     VkCommandPool replay_pool;
-    VkCommandBuffer replays[2];     /* recorded once: CHAIN and SHORT dispatches */
+    VkCommandBuffer replays[3];     /* recorded once: CHAIN and SHORT dispatches, and one that adds nothing */
     VkFence fence;
     VkDescriptorSetLayout set_layout;
     VkDescriptorPool sets_pool;
@@ -196,7 +198,7 @@ typedef struct raw {
     raw_buffer x, apart, readback;  /* apart: CHAIN slices of SLICE bytes */
     const program *program;
     uint32_t block[32];
-    uint32_t expected;
+    uint32_t expected[SLICES];
     bool spin;
 } raw;
 
@@ -348,10 +350,10 @@ static void raw_queue_objects(raw *r) {
     NEED(r->vk.vkCreateFence(r->device, &fence, NULL, &r->fence));
 }
 
-static void raw_values(raw *r, VkDeviceAddress x, uint32_t step) {
+static void raw_values(raw *r, VkDeviceAddress x, uint32_t work) {
     const vc_info *info = r->program->info;
     if (info->args[0].kind == VC_ARG_ADDRESS) memcpy((char *)r->block + info->args[0].location, &x, 8);
-    memcpy((char *)r->block + info->args[1].location, &step, 4);
+    memcpy((char *)r->block + info->args[1].location, &work, 4);
 }
 
 /* Writes the implicit arguments once: they describe one launch with THREADS threads and never change. */
@@ -377,8 +379,8 @@ static void raw_begin(raw *r) {
         r->vk.vkCmdBindDescriptorSets(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->layout, 0, 1, r->sets, 0, NULL);
 }
 
-static void raw_dispatch(raw *r, VkDeviceAddress x, int i) {
-    raw_values(r, x, step_of(i));
+static void raw_dispatch(raw *r, VkDeviceAddress x, uint32_t work) {
+    raw_values(r, x, work);
     r->vk.vkCmdPushConstants(r->commands, r->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, r->program->info->argument_bytes,
                              r->block);
     r->vk.vkCmdDispatch(r->commands, 1, 1, 1);
@@ -400,9 +402,9 @@ static void raw_barrier_compute(raw *r) {
 static void raw_record(raw *r, int first, int count) {
     for (int i = first; i < count; i++) {
         if (i) raw_barrier_compute(r);
-        raw_dispatch(r, r->x.address, i);
+        raw_dispatch(r, r->x.address, work_of(i));
     }
-    if (!first) r->expected += chain_sum((uint32_t)count);
+    if (!first) chain_expect(r->expected, count);
 }
 
 static void raw_finish(raw *r) {
@@ -414,18 +416,26 @@ static void raw_finish(raw *r) {
     NEED(r->vk.vkWaitForFences(r->device, 1, &r->fence, VK_TRUE, UINT64_MAX));
 }
 
+/* Runs a dispatch that adds nothing. */
+static void raw_wake(raw *r) {
+    VkCommandBuffer commands = r->commands;
+    r->commands = r->replays[2];
+    raw_finish(r);
+    r->commands = commands;
+}
+
 /* Records the command buffers that are submitted many times. */
 static void raw_prerecord(raw *r) {
     VkCommandPoolCreateInfo pool = { .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                      .queueFamilyIndex = r->family };
     NEED(r->vk.vkCreateCommandPool(r->device, &pool, NULL, &r->replay_pool));
     VkCommandBufferAllocateInfo allocate = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                             .commandPool = r->replay_pool, .commandBufferCount = 2 };
+                                             .commandPool = r->replay_pool, .commandBufferCount = 3 };
     VkCommandBufferBeginInfo begin = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                        .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT };
     NEED(r->vk.vkAllocateCommandBuffers(r->device, &allocate, r->replays));
     VkCommandBuffer commands = r->commands;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         r->commands = r->replays[i];
         NEED(r->vk.vkBeginCommandBuffer(r->commands, &begin));
         r->vk.vkCmdBindPipeline(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->pipeline);
@@ -433,24 +443,26 @@ static void raw_prerecord(raw *r) {
             r->vk.vkCmdBindDescriptorSets(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->layout, 0, 1, r->sets, 0,
                                           NULL);
         raw_barrier_compute(r);
-        raw_record(r, 0, i ? SHORT : CHAIN);
+        if (i == 2) raw_dispatch(r, r->x.address, 0);
+        else raw_record(r, 0, i ? SHORT : CHAIN);
         NEED(r->vk.vkEndCommandBuffer(r->commands));
     }
     r->commands = commands;
-    r->expected = 0;
+    memset(r->expected, 0, sizeof r->expected);
 }
 
 /* Submits a recorded command buffer and waits for it. Returns like ours_replay. */
 static double raw_replay(raw *r, int which, bool host) {
     VkSubmitInfo submit = { .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1,
                             .pCommandBuffers = &r->replays[which] };
+    if (!host) raw_wake(r);
     double start = host ? bench_busy() : bench_now();
     NEED(r->vk.vkResetFences(r->device, 1, &r->fence));
     NEED(r->vk.vkQueueSubmit(r->queue, 1, &submit, r->fence));
     double took = host ? bench_busy() - start : 0;
     NEED(r->vk.vkWaitForFences(r->device, 1, &r->fence, VK_TRUE, UINT64_MAX));
     if (!host) took = bench_now() - start;
-    r->expected += chain_sum(which ? SHORT : CHAIN);
+    chain_expect(r->expected, which ? SHORT : CHAIN);
     return took;
 }
 
@@ -466,11 +478,11 @@ static void raw_begin_after(raw *r) {
 
 static double raw_record_timed(raw *r, int count) {
     raw_begin_after(r);
-    raw_dispatch(r, r->x.address, 0);
+    raw_dispatch(r, r->x.address, work_of(0));
     double start = bench_busy();
     raw_record(r, 1, count);
     double took = since(start, count - 1);
-    r->expected += chain_sum((uint32_t)count);
+    chain_expect(r->expected, count);
     NEED(r->vk.vkEndCommandBuffer(r->commands));
     raw_finish(r);
     return took;
@@ -483,7 +495,7 @@ static void raw_dispatch_apart(raw *r, int i) {
     if (r->set_layout)
         r->vk.vkCmdBindDescriptorSets(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->layout, 0, 1, &r->sets[1 + i], 0,
                                       NULL);
-    raw_dispatch(r, r->apart.address + (uint64_t)i * SLICE, i);
+    raw_dispatch(r, r->apart.address + (uint64_t)i * SLICE, step_of(i));
 }
 
 static double raw_record_apart(void *side) {
@@ -503,6 +515,7 @@ static double raw_chain_device(void *side) {
     raw_begin_after(r);
     raw_record(r, 0, CHAIN);
     NEED(r->vk.vkEndCommandBuffer(r->commands));
+    raw_wake(r);
     double start = bench_now();
     raw_finish(r);
     return bench_now() - start;
@@ -510,6 +523,7 @@ static double raw_chain_device(void *side) {
 
 static double raw_chain_total(void *side) {
     raw *r = (raw *)side;
+    raw_wake(r);
     double start = bench_now();
     raw_begin_after(r);
     raw_record(r, 0, CHAIN);
@@ -520,6 +534,7 @@ static double raw_chain_total(void *side) {
 
 static double raw_short(void *side) {
     raw *r = (raw *)side;
+    raw_wake(r);
     double start = bench_now();
     raw_begin_after(r);
     raw_record(r, 0, SHORT);
@@ -543,14 +558,14 @@ static double raw_trip(raw *r, uint64_t bytes) {
     for (int i = 0; i < TRIPS; i++) {
         double start = bench_now();
         raw_begin_after(r);
-        raw_dispatch(r, r->x.address, i);
+        raw_dispatch(r, r->x.address, step_of(i));
         raw_record_readback(r, bytes);
         NEED(r->vk.vkEndCommandBuffer(r->commands));
         raw_finish(r);
         memcpy(got, r->readback.mapped, bytes);
         times[i] = bench_now() - start;
-        r->expected += step_of(i);
-        if (got[0] != r->expected) die("hand-written: wrong value read back", (int)got[0]);
+        r->expected[0] += step_of(i);
+        if (got[0] != r->expected[0]) die("hand-written: wrong value read back", (int)got[0]);
     }
     return bench_median(times, TRIPS);
 }
@@ -598,9 +613,8 @@ static void raw_check(raw *r) {
     raw_record_readback(r, 4 * WORDS);
     NEED(r->vk.vkEndCommandBuffer(r->commands));
     raw_finish(r);
-    for (uint32_t i = 0; i < WORDS; i++) {
-        if (r->readback.mapped[i] != (i < THREADS ? r->expected : 0)) die("hand-written: wrong counter", (int)i);
-    }
+    int wrong = chain_check(r->readback.mapped, r->expected);
+    if (wrong >= 0) die("hand-written: wrong counter", wrong);
 }
 
 static void raw_buffer_destroy(raw *r, raw_buffer *b) {
