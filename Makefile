@@ -101,14 +101,23 @@ build/$1/sanitize/%: %.c
 endef
 $(foreach c,$(compilers),$(eval $(call rules_for_compiler,$c)))
 
-# Programs that define an implementation to call private functions are compiled without optimisation, as unit tests are:
-# compiling takes longer than running, and the archive is optimised.
-insiders := $(basename $(shell grep -l '^\#define VKDISPATCH_.*IMPLEMENTATION' $(wildcard tests/*/*.c)))
-define without_optimisation
-$(insiders:%=build/$1/%): private CFLAGS = $(UNIT)
-$(insiders:%=build/$1/sanitize/%): private SANITIZE := $(patsubst -O%,-O0,$(SANITIZE))
+# tests/insides.h describes these flags. Programs with an implementation of their own are compiled without optimisation,
+# as unit tests are: compiling takes longer than running, and the archive is optimised.
+INSIDES    = -O1 -g -fno-inline
+programs_of = $(basename $(shell grep -l '$1' $(wildcard tests/*/*.c)))
+use_insides := $(call programs_of,^\#include "tests/insides.h")
+use_own := $(call programs_of,^\#define VKDISPATCH_.*IMPLEMENTATION\|^\#include "tests/fft/own.h")
+define flags_of_insides
+$(use_insides:%=build/$1/%): private CFLAGS = $(INSIDES)
+$(use_insides:%=build/$1/%): private UNIT = $(INSIDES)
+$(use_insides:%=build/$1/sanitize/%): private SANITIZE += -fno-inline
+$(use_own:%=build/$1/%): private CFLAGS = $(UNIT)
+$(use_own:%=build/$1/sanitize/%): private SANITIZE := $(patsubst -O%,-O0,$(SANITIZE))
 endef
-$(foreach c,$(compilers),$(eval $(call without_optimisation,$c)))
+$(foreach c,$(compilers),$(eval $(call flags_of_insides,$c)))
+
+# Calls of dlsym in the library get functions that can fail.
+build/%/tests/faults/cuda build/%/tests/faults/opencl: LDFLAGS += -Wl,--wrap=dlsym
 
 # Counts calls of malloc that bypass the allocator of the context.
 build/%/tests/fft/host_memory: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc

@@ -7,11 +7,7 @@
 
    Tolerances are per operation, in units in the last place of the absolute value of the result: of a complex number,
    or of a row of a matrix. */
-#define VKDISPATCH_OPENCL
-#define VKDISPATCH_IMPLEMENTATION
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch.h"
-#include "vkdispatch_codegen.h"
+#include "tests/insides.h"
 #include "../kernels.h"
 #define RUN_OPENCL
 #define RUN_NVRTC

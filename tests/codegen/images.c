@@ -2,8 +2,7 @@
    compiled as GLSL, which must need the same capabilities. CUDA C and OpenCL C are compiled if the language has the
    function; otherwise the builder must report an error. Runs nothing.
      images [-v] [PART]     PART: only cases whose name contains it; -v prints each name */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
+#include "tests/insides.h"
 #include "../kernels.h"
 #include "nvrtc.h"
 #include "opencl.h"

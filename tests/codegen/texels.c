@@ -1,7 +1,6 @@
 /* CUDA C with images, run on the host with a small model of texture and surface objects: coordinates of every
    dimension, levels, and the conversion of every format. Tests the meaning of the text, not what a GPU makes of it. */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
+#include "tests/insides.h"
 #include "../kernels.h"
 #include "host_cuda.h"
 

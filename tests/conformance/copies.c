@@ -1,12 +1,7 @@
 /* Copies that the Vulkan backend makes with a kernel (VKDISPATCH_COPIES), compared with a model on the host. Accesses
    the insides of the backend. */
 #define _POSIX_C_SOURCE 200809L
-#define VKDISPATCH_CUDA
-#define VKDISPATCH_OPENCL
-#define VKDISPATCH_IMPLEMENTATION
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch.h"
-#include "vkdispatch_codegen.h"
+#include "tests/insides.h"
 #include "tests/conformance/common.h"
 
 enum { BYTES = 20000 };

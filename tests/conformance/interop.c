@@ -1,10 +1,7 @@
 /* Shared memory: DLPack export and import, host memory used in place, external memory by handle, OpenCL objects and
    commands of the application, native commands in lists. */
 #define _POSIX_C_SOURCE 200809L
-#define VKDISPATCH_CUDA
-#define VKDISPATCH_OPENCL
-#define VKDISPATCH_IMPLEMENTATION
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "tests/insides.h"
 #include "common.h"
 
 #include <pthread.h>

@@ -1,10 +1,7 @@
 /* OpenCL only: kernels from OpenCL C source, error messages with the source line, the cache of compiled programs,
    driver calls that fail, queues that wait for each other. */
 #define _POSIX_C_SOURCE 200809L
-#define VKDISPATCH_CUDA
-#define VKDISPATCH_OPENCL
-#define VKDISPATCH_IMPLEMENTATION
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "tests/insides.h"
 #include "common.h"
 
 #include <dirent.h>

@@ -1,9 +1,6 @@
 /* Recordings that are submitted more than once, by the operations of the backend: a list is submitted once. */
 #define _POSIX_C_SOURCE 200809L
-#define VKDISPATCH_CUDA
-#define VKDISPATCH_OPENCL
-#define VKDISPATCH_IMPLEMENTATION
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
+#include "tests/insides.h"
 #include "common.h"
 
 enum { CELLS = 4, THREADS = 100, MANY_VALUES = 56 };

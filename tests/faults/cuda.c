@@ -2,17 +2,9 @@
    driver API documents for it, and from then on, and with a device that is lost. Outputs of failed calls are filled
    with garbage. The conditions are those of opencl.c; the fake driver does not run kernels. */
 #define _POSIX_C_SOURCE 200809L
-#include <dlfcn.h>
-static void *fault_dlsym(void *library, const char *name);
-#define dlsym fault_dlsym
-#define VKDISPATCH_NO_VULKAN
-#define VKDISPATCH_CUDA
-#define VKDISPATCH_IMPLEMENTATION
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch.h"
-#include "vkdispatch_codegen.h"
-#undef dlsym
+#include "tests/insides.h"
 
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <cmocka.h>
 
@@ -173,8 +165,11 @@ static int fault_cuCtxPushCurrent_v2(void *context) {
     return error ? error : real_cuCtxPushCurrent_v2(context);
 }
 
-static void *fault_dlsym(void *library, const char *name) {
-    void *found = dlsym(library, name);
+/* The Makefile links dlsym of the library to this function. */
+void *__real_dlsym(void *library, const char *name);
+void *__wrap_dlsym(void *library, const char *name);
+void *__wrap_dlsym(void *library, const char *name) {
+    void *found = __real_dlsym(library, name);
 #define REPLACE(call) if (found && !strcmp(name, #call)) { \
         memcpy((void *)&real_##call, &found, sizeof found); \
         return (void *)(uintptr_t)fault_##call; \

@@ -2,17 +2,9 @@
    program must terminate, must not pass garbage back to the driver, must report an error or have the right result, and
    must release everything. The library finds the driver's functions with dlsym, which is replaced here. */
 #define _POSIX_C_SOURCE 200809L
-#include <dlfcn.h>
-static void *fault_dlsym(void *library, const char *name);
-#define dlsym fault_dlsym
-#define VKDISPATCH_NO_VULKAN
-#define VKDISPATCH_OPENCL
-#define VKDISPATCH_IMPLEMENTATION
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch.h"
-#include "vkdispatch_codegen.h"
-#undef dlsym
+#include "tests/insides.h"
 
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <cmocka.h>
 
@@ -144,8 +136,11 @@ static vd__cl_sampler fault_clCreateSampler(vd__cl_context context, uint32_t nor
     return NULL;
 }
 
-static void *fault_dlsym(void *library, const char *name) {
-    void *found = dlsym(library, name);
+/* The Makefile links dlsym of the library to this function. */
+void *__real_dlsym(void *library, const char *name);
+void *__wrap_dlsym(void *library, const char *name);
+void *__wrap_dlsym(void *library, const char *name) {
+    void *found = __real_dlsym(library, name);
 #define REPLACE(call) if (found && !strcmp(name, #call)) { \
         memcpy((void *)&real_##call, &found, sizeof found); \
         return (void *)(uintptr_t)fault_##call; \

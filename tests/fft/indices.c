@@ -1,5 +1,6 @@
 /* Index arithmetic of kernels, in 32 bits, compared with 64 bits on the host, for lengths up to the limits.
    Transforms of these lengths need more memory than test machines have. */
+#include "tests/fft/own.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,12 +8,6 @@
 
 #include <cmocka.h>
 
-/* A separate copy of this header's functions gives access to private ones. */
-#include "vkdispatch.h"
-#include "vkdispatch_codegen.h"
-#undef VD_API
-#define VD_API static __attribute__((unused))
-#define VKDISPATCH_FFT_IMPLEMENTATION
 #include "common.h"
 
 enum { INDICES = 64 };

@@ -2,7 +2,7 @@
    dealt so that some tiles begin and do nothing more: one dispatch processes the tiles before them, then the ticket
    counter is set past them, and another dispatch processes those after. A tile that looks back at silent tiles must sum
    them itself. The results of all other tiles, and of the next full run, must be right. */
-#define _POSIX_C_SOURCE 200112L /* setenv */
+#include "tests/fft/own.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,12 +12,6 @@
 
 #include <unistd.h>
 
-/* A separate copy of this header's functions gives access to the insides of plans. */
-#include "vkdispatch.h"
-#include "vkdispatch_codegen.h"
-#undef VD_API
-#define VD_API static __attribute__((unused))
-#define VKDISPATCH_FFT_IMPLEMENTATION
 #include "common.h"
 
 enum { UNTOUCHED = 0x5a };

@@ -1,11 +1,6 @@
 /* The model of memory sectors by which plans copy short rows through shared memory (vd__fft_sector_efficiency),
    compared with sectors counted here, and the plans that follow from it. Runs on the dummy backend. */
-#define VKDISPATCH_STATIC
-#define VKDISPATCH_NO_VULKAN
-#define VKDISPATCH_IMPLEMENTATION
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#define VKDISPATCH_FFT_IMPLEMENTATION
-#include "vkdispatch_fft.h"
+#include "tests/fft/own.h"
 
 #include <setjmp.h>
 

@@ -5,10 +5,7 @@
    names. It only covers launches that reach the device. plans.words has everything that may change without a change
    of a kernel: explanations, names of kernels and messages. */
 #define _POSIX_C_SOURCE 200809L /* unsetenv */
-#define VKDISPATCH_NO_VULKAN
-#define VKDISPATCH_IMPLEMENTATION
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#define VKDISPATCH_FFT_IMPLEMENTATION
+#include "tests/insides.h"
 #include "vkdispatch_fft.h"
 
 #include "files.h"
