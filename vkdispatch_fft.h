@@ -23,7 +23,8 @@
        }
 
    What it does not do
-       * It does not distribute one operation over several devices. Plans are optimised for the context's first device.
+       * It does not distribute one operation over several devices. A plan can be recorded into lists of every device of
+         its context, but is optimised for the first one.
        * It does not compute in f16: f16 is a type in memory, the arithmetic is f32 or f64.
        * It does not use an FFT library. VkFFT can be selected as the engine of complex transforms.
 
@@ -191,10 +192,11 @@
        intermediate buffers, which its axes share. vd_fft_memory and vd_convolve_memory return the device memory that a
        plan owns.
 
-       On a GPU, one kernel transforms several axes if their elements fit into a work-group together. Other images with
-       at least 512 rows and up to about 2^25 elements, and cubes of up to about 2^24 elements, take two kernels and an
-       intermediate buffer if their lengths have no prime factors above 31. All others take one or more kernels for each
-       axis.
+       On a GPU, several complex axes without prime factors above 31 are transformed together: by one kernel if their
+       elements fit into a work-group together, and otherwise, for images with at least 512 rows and up to about 2^25
+       elements and for cubes of up to about 2^24 elements, by two kernels with an intermediate buffer. In all other
+       cases each axis takes one or more kernels: on a CPU, with in_start, in_count, out_start or out_count, and in the
+       inverse of VD_FFT_REAL.
 
        Short rows. A GPU accesses memory in sectors of 32 bytes. If threads that load or store together would use less
        than half of the sectors that they touch, as when each thread transforms a row of its own, the kernel copies the
@@ -241,10 +243,11 @@
        VKDISPATCH_FFT_FACTORS sets the shapes of kernels. It holds one shape or several, separated by commas, in the
        form that vd_fft_explain prints after "shape": radices/threads/transforms/slices.
 
-           16x16x16/256/1/1
+           r16x16x16/256/1/1
 
        field         meaning
        -----         -------
+       prefix        optional. r: use the shape only for rows; c: only for columns; b: only for Bluestein's algorithm
        radices       in order, those of the first axis before those of the next. + instead of x before a radix: its
                      stage receives its values in registers instead of shared memory. Possible at the first radix of an
                      axis and, on llvmpipe, within an axis
@@ -252,19 +255,20 @@
        transforms    of one work-group
        slices        0: exchanges pass real and imaginary parts together; 1, 2 or 4: one after the other, each in this
                      many slices
-       prefix        r: use the shape only for rows; c: only for columns; b: only for Bluestein's algorithm, whose
-                     convolutions then have the length of the shape
 
        p4 in place of a shape: where possible, convolutions of images and cubes transform their first axis in 4 parts (1
        to 32).
 
-       A shape applies to every kernel whose transforms have as many elements as the product of the radices. If it is
-       invalid for one of them, making the plan fails with VD_ERROR_INVALID, and the error states the reason.
+       A shape applies to every kernel whose transforms have as many elements as the product of the radices. With prefix
+       b, it applies to every kernel of Bluestein's algorithm whose shortest possible convolution has at most as many
+       elements, and the convolution then has the length of the shape. If a shape is invalid for one of its kernels,
+       making the plan fails with VD_ERROR_INVALID, and the error states the reason.
 
    Hooks
        A load hook changes each element that a plan reads before it is transformed; a store hook changes each result
        before it is stored. Hooks are C functions that record a part of the kernel with the builder, so a window, a
-       mask, a conversion or a magnitude costs no extra pass over memory.
+       mask, a conversion or a magnitude costs no extra pass over memory. For shape { batch, n }, where dimension 1 is
+       transformed:
 
            static void window(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
                vc_val w = vc_load(((struct mine *)user)->window, at->coordinate[1]);
@@ -407,14 +411,16 @@
    Reductions
        vd_reduce_create makes a plan from a shape, the axes to reduce, an operation, and optionally a map that is
        applied to each element. vd_reduce_run records one dispatch; the last work-group to finish combines the partial
-       results.
+       results. vd_reduce_op lists the operations with their types. desc.combine replaces the operation by a fragment,
+       desc.segments reduces segments with the offsets of a buffer, as in CSR matrices, and vd_reduce_run_io passes all
+       buffers and arguments.
 
        Reproducibility. Runs of a plan on one device return the same bits if their inputs have the same alignment
        (address modulo 16 bytes). Other plans or devices may combine elements in another order.
 
        Speed. Inputs whose address is a multiple of 16 bytes are loaded as vectors if the shape allows it. Many short
-       rows are reduced at about the memory bandwidth, whatever their length; variances of 8-bit elements take up to one
-       and a half times as long.
+       rows have a faster path, which passes them through shared memory; BENCHMARKS.md compares its times with those of
+       a copy. Variances of 8-bit elements take up to one and a half times as long as other reductions.
 
        Accuracy. Let eps be 2^-23 for f32 and f16, 2^-52 for f64. Sums, dot products, squared norms and means of
        n >= 2 floats have an error of at most 4 eps log2(n) times the sum of the magnitudes of the terms, before the
@@ -430,6 +436,7 @@
        VD_SCAN_ONE_PASS         one, with decoupled look-back: a work-group    may differ in the last bits between runs
                                 waits for work-groups that began before it
        VD_SCAN_THREE_KERNELS    three; elements are read twice                 the same bits in every run
+       VD_SCAN_DEFAULT          one pass if vd_facts.forward_progress, else three kernels
 
        For rows that fit into one work-group, and along axes other than the last one, no work-group has to wait, and
        both methods use the same kernels.
@@ -443,8 +450,8 @@
        Histograms. vd_histogram_create makes a plan that counts how many elements fall into each bin.
 
        Top-k. vd_top_k_create makes a plan for the k largest or smallest elements of each row and their indices, in one
-       dispatch. The results are sorted, the largest (or smallest) first; equal elements are in order of their index.
-       NaN is ordered after all numbers.
+       dispatch. The results are sorted, the largest (or smallest) first; elements with the same bits are in order of
+       their index. -0 is smaller than 0. NaN comes last in both orders.
 
    Libraries on top
        The plans of this header are written with public functions, vd_plan_*. Another library can use them to offer
@@ -559,7 +566,8 @@
        channels or filters of a convolution, if vd_facts.max_loop_iterations is not 0         half of that number
        dimensions of a convolution                                                            3
        dimensions of a transform, reduction, scan or top-k                                    4
-       arguments of the hooks or of the fragments of a plan                                   16 (of a map: 13)
+       arguments of the hooks or of the fragments of a plan                                   16
+       arguments of vd_convolve_desc.map                                                      13
        bytes of the name of an argument                                                       63
        bins of a histogram                                                                    2^31
        k of top-k                                                                             1024
@@ -801,7 +809,8 @@ VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *plan, int *count);
 
 /* ---- transforms without a plan (see Plans) ---- */
 
-/* Transform the last axis of a buffer of type VD_F32C or VD_F32X2, in place. */
+/* Transform the last axis of a buffer of type VD_F32C or VD_F32X2, in place. Trailing dimensions of 1 do not count,
+   here and in the functions below. */
 VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer);
 VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer);
 
@@ -1069,8 +1078,8 @@ typedef enum vd_reduce_op {
     VD_REDUCE_DEFAULT = 0, /* VD_REDUCE_SUM */
     VD_REDUCE_SUM,         /* numbers */
     VD_REDUCE_PRODUCT,     /* numbers */
-    VD_REDUCE_MIN,         /* numbers; ignores NaN */
-    VD_REDUCE_MAX,         /* numbers; ignores NaN */
+    VD_REDUCE_MIN,         /* numbers; ignores NaN; infinity if all elements are NaN */
+    VD_REDUCE_MAX,         /* numbers; ignores NaN; -infinity if all elements are NaN */
     VD_REDUCE_AND,         /* integers, VD_BOOL */
     VD_REDUCE_OR,          /* integers, VD_BOOL */
     VD_REDUCE_XOR,         /* integers, VD_BOOL */
@@ -1103,9 +1112,11 @@ typedef struct vd_reduce_desc {
                                 n - correction; 0: population variance, 1: sample variance. Must be less than n;
                                 default: 0 */
     uint64_t segments;       /* number of segments of a one-dimensional array, each with its own result; less than 2^31.
-                                The result of an empty segment is the identity of the operation; the mean of an empty
-                                segment and the variance of at most `correction` elements are undefined. Default: no
-                                segments */
+                                The result of an empty segment is `identity` or, by op: SUM, OR, XOR, DOT and NORM 0;
+                                PRODUCT 1; MIN infinity or the largest integer; MAX -infinity or the smallest integer;
+                                AND all bits 1; ANY false; AND of VD_BOOL and ALL true; ARGMIN and ARGMAX 0xffffffff.
+                                The mean of an empty segment and the variance of at most `correction` elements are
+                                undefined. Default: no segments */
 } vd_reduce_desc;
 
 /* Buffers that the plan does not use must be {0}. Inputs may overlap; outputs must not overlap any other buffer. */
@@ -1157,7 +1168,8 @@ typedef struct vd_scan vd_scan; /* a plan */
 
 /* How work-groups obtain the sum of the elements that precede theirs; see Scans in the manual. */
 typedef enum vd_scan_method {
-    VD_SCAN_DEFAULT = 0,     /* VD_SCAN_ONE_PASS on devices known to support it, otherwise VD_SCAN_THREE_KERNELS */
+    VD_SCAN_DEFAULT = 0,     /* scans: VD_SCAN_ONE_PASS if vd_facts.forward_progress, else VD_SCAN_THREE_KERNELS. Sorts:
+                                see vd_sort_desc.method */
     VD_SCAN_ONE_PASS,        /* work-groups wait for work-groups that began earlier; the device must guarantee that
                                 those make progress */
     VD_SCAN_THREE_KERNELS    /* work-groups do not wait; elements are read twice */
@@ -1222,9 +1234,10 @@ typedef struct vd_sort_desc {
     vd_type values;          /* type of the values that are moved with the keys, of 4 or 8 bytes; default: no values */
     uint64_t count;          /* number of keys. Required */
     bool descending;         /* default: ascending. Equal keys keep their order either way */
-    vd_scan_method method;   /* VD_SCAN_ONE_PASS: one kernel for each digit, if all subgroups have the same size and
-                                there are fewer than 2^30 keys; otherwise three. Default: the method that is expected to
-                                be faster */
+    vd_scan_method method;   /* VD_SCAN_ONE_PASS: one kernel for each digit, if the device is a GPU whose subgroups have
+                                one size, and for fewer than 2^30 keys of at least 2 bytes; otherwise three. Default:
+                                one if the device also has vd_facts.forward_progress and there are at most
+                                vd_facts.concurrent_groups work-groups, otherwise three */
 } vd_sort_desc;
 
 typedef struct vd_sort_io {
@@ -1549,7 +1562,9 @@ VD_API vd_result vd_plan_tune(vd_plan *plan, const vd_plan_tuner *tuner, void *c
      t      trial       vd__trial: a kernel that is recorded to check code of the caller, and discarded. In the rooms
                         tuner and measure: the kernels of a choice, while they are timed
      r      real        vd__real: the rule by which a pass of a real transform loads and stores elements
-   A row is a transform (or reduction, scan) whose elements are contiguous, a column one along another axis. */
+   A row is a transform (or reduction, scan) whose elements are contiguous, a column one along another axis.
+   Exceptions: among the threads of a reduction, a row consists of those with the same place in each result; s is a
+   state in the room reduce and an addressing in the room kernels, p a product in convolutions. */
 
 #include <math.h>
 #include <stdio.h>
@@ -1893,7 +1908,7 @@ typedef struct vd__trial {
     const void *code;        /* the vd_plan_fragment, or the vd_fft with the hooks */
     const char *declares;    /* name of the callback that declares arguments */
     int first_argument;      /* index in vd_plan.arguments of the first argument that it declares */
-    int own_arguments;       /* number of its first arguments that are not the user's */
+    int plan_arguments;      /* number of its first arguments that are not the user's */
     int max_arguments;       /* limit of all other arguments of the plan */
     vd_result invalid;       /* error code of invalid callbacks */
     const char *name[3];     /* names of the callbacks; the last ones may be NULL */
@@ -1903,7 +1918,7 @@ typedef struct vd__trial {
     vd_fft_direction direction; /* direction for which hooks are called */
     vc_kernel *k;
     vc_ref buffer[6];        /* elements and results */
-    int own;                 /* number of buffers that the trial declares, before the arguments of the user */
+    int trial_buffers;       /* number of buffers that the trial declares, before the arguments of the user */
     vc_val out;              /* result of a fragment */
 } vd__trial;
 
@@ -1919,13 +1934,13 @@ static vd_result vd__trial_error(const vd__trial *t, const char *what) {
 /* Begins a trial kernel and declares its arguments. t->k is NULL if out of memory. */
 static void vd__trial_begin(vd__trial *t) {
     t->k = vd__plan_begin(t->plan, t->plan->name, 0);
-    t->own = 0;
+    t->trial_buffers = 0;
     if (t->k) t->declare(t);
 }
 
 /* Declares a buffer of the trial. */
 static void vd__trial_buffer(vd__trial *t, vc_type type, uint32_t access) {
-    t->buffer[t->own++] = vc_buffer(t->k, "numbers", type, access);
+    t->buffer[t->trial_buffers++] = vc_buffer(t->k, "numbers", type, access);
 }
 
 /* Returns the arguments of the trial kernel; NULL if it has an error. */
@@ -1945,12 +1960,12 @@ static bool vd__trial_is_implicit(const vc_info *info, int arg) {
 /* Appends an argument of the user to those of the plan. */
 static vd_result vd__arguments_add(const vd__trial *t, const vc_arg_info *arg) {
     vd_plan *p = t->plan;
-    if (p->argument_count == t->own_arguments + t->max_arguments)
+    if (p->argument_count == t->plan_arguments + t->max_arguments)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "%s declares more than %d arguments; argument '%.40s' exceeds the "
                             "limit", t->declares, t->max_arguments, arg->name ? arg->name : "");
     if (!arg->name || !*arg->name)
         return vd_error_set(VD_ERROR_INVALID, "argument %d of %s has no name; runs pass arguments by name",
-                            p->argument_count - t->first_argument - t->own_arguments, t->declares);
+                            p->argument_count - t->first_argument - t->plan_arguments, t->declares);
     if (strlen(arg->name) >= sizeof p->argument_names[0])
         return vd_error_set(VD_ERROR_UNSUPPORTED, "the name of argument '%.20s...' of %s has %llu bytes, but the limit "
                             "is %d", arg->name, t->declares, (unsigned long long)strlen(arg->name),
@@ -1976,7 +1991,7 @@ static vd_result vd__arguments_find(vd__trial *t) {
     vd__trial_begin(t);
     const vc_info *info = t->k ? vd__trial_reflect(t) : NULL;
     vd_result result = info ? VD_OK : vd__trial_error(t, t->declares);
-    for (int i = t->own; !result && i < info->arg_count; i++)
+    for (int i = t->trial_buffers; !result && i < info->arg_count; i++)
         if (!vd__trial_is_implicit(info, i)) result = vd__arguments_add(t, &info->args[i]);
     vc_free(t->k);
     return result;
@@ -1986,11 +2001,11 @@ static vd_result vd__arguments_find(vd__trial *t) {
    further arguments. */
 static vd_result vd__arguments_note_access(const vd__trial *t, const vc_info *info) {
     int known = t->first_argument;
-    for (int i = t->own; i < info->arg_count; i++) {
+    for (int i = t->trial_buffers; i < info->arg_count; i++) {
         if (vd__trial_is_implicit(info, i)) continue;
         if (known >= t->plan->argument_count)
-            return vd_error_set(t->invalid, "%s does not declare argument '%s', which a callback declares when it is "
-                                "called for an element", t->declares, info->args[i].name ? info->args[i].name : "");
+            return vd_error_set(t->invalid, "argument '%s' is declared while an element is recorded; declare it in %s",
+                                info->args[i].name ? info->args[i].name : "", t->declares);
         t->plan->arguments[known++].access |= info->args[i].access;
     }
     return VD_OK;
@@ -2082,7 +2097,7 @@ static vd_result vd__fragment_check(const vd__trial *t) {
     vc_set(vc_var(t->k, "result", type), t->out); /* uses the result, so that it is not removed as dead code */
     const vc_info *info = vd__trial_reflect(t);
     if (info && f->has_arguments) return vd__arguments_note_access(t, info);
-    for (int i = t->own; info && i < info->arg_count; i++)
+    for (int i = t->trial_buffers; info && i < info->arg_count; i++)
         if (!vd__trial_is_implicit(info, i))
             return vd_error_set(VD_ERROR_INVALID, "%s declares argument '%s', but this plan passes no arguments to it",
                                 f->name, info->args[i].name);
@@ -2096,7 +2111,7 @@ static vd_result vd__fragment_try_result(vd__trial *t) {
     vd__trial_begin(t);
     if (!t->k) return vd__fft_no_memory();
     if (!vc_error(t->k)) vd__fragment_try(t, 0);
-    snprintf(what, sizeof what, "%s%s", t->name[0], t->own > 1 ? "" : " (in[1] is not set)");
+    snprintf(what, sizeof what, "%s%s", t->name[0], t->trial_buffers > 1 ? "" : " (in[1] is not set)");
     result = vc_error(t->k) ? vd__trial_error(t, what) : vd__fragment_check(t);
     vc_free(t->k);
     return result;
@@ -2253,6 +2268,15 @@ static vd__shape_text vd__shape_text_of(const uint64_t *n, uint32_t count, const
     return out;
 }
 
+/* Checks that a bit mask selects only dimensions of a shape. */
+static vd_result vd__fft_check_axes(const uint64_t *shape, uint32_t axes, uint32_t dimensions) {
+    uint32_t bit = dimensions;
+    if (!(axes >> dimensions)) return VD_OK;
+    while (!(axes >> bit & 1)) bit++;
+    return vd_error_set(VD_ERROR_INVALID, "axes is 0x%x (bit %u), but the shape %s has only %u dimension%s", axes, bit,
+                        vd__shape_text_of(shape, dimensions, " x ").text, dimensions, dimensions == 1 ? "" : "s");
+}
+
 /* Checks a shape of at most `limit` elements and a bit mask of its dimensions, `axes`. Returns the number of dimensions
    and of elements. */
 static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint64_t limit, uint32_t *dimensions,
@@ -2265,8 +2289,8 @@ static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint6
     for (uint32_t i = count; i < 4; i++)
         if (shape[i])
             return vd_error_set(VD_ERROR_INVALID, "dimension %u of the shape is 0, but dimension %u is not", count, i);
-    if (axes >> count)
-        return vd_error_set(VD_ERROR_INVALID, "axes is 0x%x, but the shape is %u-dimensional", axes, count);
+    result = vd__fft_check_axes(shape, axes, count);
+    if (result) return result;
     *dimensions = count;
     *elements = 1;
     for (uint32_t i = 0; i < count; i++) {
@@ -2647,11 +2671,13 @@ static double vd__tuner_number(vd_type type, const uint8_t *data, uint64_t i) {
         return (double)f;
     }
     memcpy(&h, data + 2 * i, 2);
-    x = h >> 10 & 31 ? ldexp((double)((h & 1023) | 1024), (h >> 10 & 31) - 25) : ldexp((double)(h & 1023), -24);
+    int exponent = h >> 10 & 31, fraction = h & 1023;
+    if (exponent == 31) x = fraction ? (double)NAN : (double)INFINITY;
+    else x = exponent ? ldexp((double)(fraction | 1024), exponent - 25) : ldexp((double)fraction, -24);
     return h >> 15 ? -x : x;
 }
 
-/* Whether the samples agree. Results that are all zero, and NaN, do not agree. */
+/* Whether the samples agree. Results that are all zero, or that contain an infinity or a NaN, do not agree. */
 static bool vd__tuner_samples_agree(const vd__tuning *s) {
     vd_type type = s->results.type;
     bool numbers = type == VD_F16 || type == VD_F32 || type == VD_F64;
@@ -3013,14 +3039,14 @@ typedef struct vd__fft_product {
 
 /* Additional data for planning a convolution. An image is one signal, of 1 to 3 dimensions. The index along dimension 0
    of the plan is the number of the image; batch * channels images are read. */
-enum { VD__CONVOLVE_MAX_ARGUMENTS = VD_PLAN_MAX_ARGUMENTS - 3 }; /* of a map; see own_arguments */
+enum { VD__CONVOLVE_MAX_ARGUMENTS = VD_PLAN_MAX_ARGUMENTS - 3 }; /* of a map; see plan_arguments */
 
 typedef struct vd__fft_convolution {
     uint64_t batch;
     uint32_t channels, filters;
     bool filter_per_group;   /* see vd_convolve_desc; also with map, for the addresses of elements */
     vd_fft_hook map;         /* takes the place of the product; NULL: none */
-    int own_arguments;       /* number of arguments of a run before those of map: none, or in, out and maybe roots */
+    int plan_arguments;      /* number of arguments of a run before those of map: none, or in, out and maybe roots */
     /* parts of the first axis, transformed together with the last axis; 1: not divided; 0: choose the fastest by
        estimate */
     uint32_t parts;
@@ -6389,8 +6415,8 @@ static vd_result vd__fft_try_hooks(vd_fft *p) {
     t.plan = &p->base;
     t.code = p;
     t.declares = p->convolution.map ? "map_declare" : "hook_declare";
-    t.own_arguments = p->convolution.own_arguments;
-    t.max_arguments = p->convolution.map ? (int)VD__CONVOLVE_MAX_ARGUMENTS : VD_PLAN_MAX_ARGUMENTS - t.own_arguments;
+    t.plan_arguments = p->convolution.plan_arguments;
+    t.max_arguments = p->convolution.map ? (int)VD__CONVOLVE_MAX_ARGUMENTS : VD_PLAN_MAX_ARGUMENTS - t.plan_arguments;
     t.invalid = VD_ERROR_COMPILE;
     t.name[0] = "the load hook";
     t.name[1] = "the store hook";
@@ -9346,7 +9372,7 @@ struct vd_scan {
     uint32_t threads;            /* threads per work-group */
     uint32_t vector;             /* elements per vector load */
     bool vector_aligned;         /* every row begins at a multiple of `vector` elements */
-    bool single_pass;            /* look-back */
+    bool one_pass;           /* look-back, as VD_SCAN_ONE_PASS; otherwise three kernels */
     uint32_t poll_limit;         /* polls of an unpublished tile before its aggregate is recomputed */
     uint32_t tiles_in_flight;    /* look-back: maximum tiles per dispatch */
     bool subgroup_look_back;     /* in look-back, each invocation of a subgroup polls another tile */
@@ -10215,7 +10241,7 @@ static void vd__scan_plan(vd_scan *p) {
     p->tiles = (p->count + p->threads * VD__SCAN_LOADS * p->vector - 1) / (p->threads * VD__SCAN_LOADS * p->vector);
     p->slab = p->threads / VD__REDUCE_LANES * vd__plan_max_iterations(d) / 2; /* two loops process each element */
     if (p->slab > p->count) p->slab = p->count;
-    p->single_pass = p->desc.method ? p->desc.method == VD_SCAN_ONE_PASS : d->facts.forward_progress;
+    p->one_pass = p->desc.method ? p->desc.method == VD_SCAN_ONE_PASS : d->facts.forward_progress;
     bool is_64bit = vd__scan_type(p) == VD_I64 || vd__scan_type(p) == VD_U64;
     p->subgroup_look_back = !p->desc.combine.build && !p->desc.segmented && !loops
                             && d->features & VD_FEATURE_SUBGROUP
@@ -10246,13 +10272,12 @@ static vd_result vd__scan_check_desc(vd_scan *p) {
         return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be a scalar %s", vd_type_name(d->type),
                             bitwise ? "integer" : "number");
     uint64_t limit = p->compacts ? (uint64_t)1 << 31 : VD__REDUCE_ELEMENTS; /* a compaction counts with 32 bits */
-    result = vd__fft_check_shape(d->shape, 0, limit, &dimensions, &elements);
+    result = vd__fft_check_shape(d->shape, d->axes, limit, &dimensions, &elements);
     if (!result) result = vd__reduce_check_elements(p->base.ctx, elements);
     if (result) return result;
-    if (d->axes >> dimensions)
-        return vd_error_set(VD_ERROR_INVALID, "axes is 0x%x, but the shape is %u-dimensional", d->axes, dimensions);
     if (d->axes & (d->axes - 1))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "axes is 0x%x, but must select one dimension", d->axes);
+        return vd_error_set(VD_ERROR_INVALID, "axes is 0x%x, but a scan is along one dimension: set one bit, or 0 for "
+                            "the last dimension", d->axes);
     uint32_t axis = dimensions - 1;
     for (uint32_t i = 0; i < dimensions; i++)
         if (d->axes >> i & 1) axis = i;
@@ -10269,7 +10294,7 @@ static vd__scan_mode vd__scan_step_mode(const vd_scan *p, uint32_t step) {
     if (p->inner > 1) return step * p->slab < p->count ? VD__SCAN_COLUMNS : VD__SCAN_MODES;
     if (p->runs) return step ? VD__SCAN_MODES : VD__SCAN_SHORT_ROWS;
     if (p->tiles == 1) return step ? VD__SCAN_MODES : VD__SCAN_SINGLE_TILE;
-    if (p->single_pass) return step ? VD__SCAN_MODES : VD__SCAN_LOOK_BACK;
+    if (p->one_pass) return step ? VD__SCAN_MODES : VD__SCAN_LOOK_BACK;
     return step > 2 ? VD__SCAN_MODES : (vd__scan_mode)(VD__SCAN_REDUCE_TILES + (int)step);
 }
 
@@ -10302,12 +10327,12 @@ static vd_result vd__scan_make_with(vd_scan *p, const vd_scan_desc *desc, const 
         return vd_error_set(VD_ERROR_UNSUPPORTED, "the scan has %llu rows of %llu elements, but the limit is %u %s",
                             (unsigned long long)p->rows, (unsigned long long)p->count, UINT32_MAX,
                             p->inner > 1 ? "of each along an axis that is not the last" : "tiles");
-    if (p->inner > 1) p->single_pass = false;
+    if (p->inner > 1) p->one_pass = false;
     if (p->inner == 1 ? p->tiles > 1 : p->slab < p->count) {
-        uint64_t states = p->single_pass ? tiles * vd__scan_piece_count(p) : tiles;
-        p->states = vd_plan_buffer(&p->base, "scan states", p->single_pass ? vd__scan_word_type(p) : vd__scan_type(p),
+        uint64_t states = p->one_pass ? tiles * vd__scan_piece_count(p) : tiles;
+        p->states = vd_plan_buffer(&p->base, "scan states", p->one_pass ? vd__scan_word_type(p) : vd__scan_type(p),
                                    states, NULL);
-        p->flags = vd_plan_buffer(&p->base, "scan flags", VD_U32, p->single_pass ? 3 : tiles, NULL);
+        p->flags = vd_plan_buffer(&p->base, "scan flags", VD_U32, p->one_pass ? 3 : tiles, NULL);
         if (!p->states.id || !p->flags.id) return vd_error_result();
     }
     for (uint32_t step = 0; (mode = vd__scan_step_mode(p, step)) != VD__SCAN_MODES && !result; step++)
@@ -10421,13 +10446,13 @@ struct vd_sort {
     uint32_t threads;        /* threads per work-group */
     uint32_t loads, tile;    /* keys per thread, per tile */
     uint64_t tiles;          /* number of tiles or runs */
-    bool single_pass;        /* look-back instead of a count and a scan in each pass */
+    bool one_pass;           /* look-back, as VD_SCAN_ONE_PASS; otherwise each pass has a count and a scan */
     uint32_t poll_limit;     /* polls of an unpublished count before it is recomputed */
     uint32_t tiles_in_flight; /* look-back: maximum tiles per dispatch */
-    uint32_t groups;         /* work-groups of the histogram kernel */
+    uint32_t groups;         /* work-groups of the kernel that computes histograms; with `run`, of all kernels */
     vd_plan_kernel count, scatter;
     vd_scan *scan;
-    vd_buffer counts;        /* count or offset of each digit in each tile; with single_pass: see "look-back" below */
+    vd_buffer counts;        /* count or offset of each digit in each tile; with one_pass: see "look-back" below */
     vd_buffer keys, values;  /* outputs of the first, third, … pass */
 };
 
@@ -10754,7 +10779,7 @@ static void vd__sort_rank_by_subgroups(vd__sort_writer *w) {
         for (uint32_t j = 0; j < subgroups; j++)
             w->total[i] = vc_add(w->total[i],
                                  vc_load(w->counters, vc_add(vc_u32(j * p->digits), vd__sort_thread_digit(w, i))));
-        if (p->single_pass) vd__sort_publish(w, vd__sort_thread_digit(w, i), VD__STATUS_AGGREGATE, w->total[i]);
+        if (p->one_pass) vd__sort_publish(w, vd__sort_thread_digit(w, i), VD__STATUS_AGGREGATE, w->total[i]);
         sum = vc_add(sum, w->total[i]);
     }
     vc_group_exclusive(w->k, VC_ADD, sum, &prefix);
@@ -10810,14 +10835,14 @@ static void vd__sort_exchange(const vd__sort_writer *w, const vc_val *key, const
 static void vd__sort_find_offsets(const vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     vc_val first[VD__SORT_MAX_THREAD_DIGITS];
-    if (p->single_pass) vd__sort_digit_starts(w, first);
+    if (p->one_pass) vd__sort_digit_starts(w, first);
     VC_IF(w->k, vd__sort_has_digits(w)) {
         for (uint32_t i = 0; i < vd__sort_digits_per_thread(p); i++) {
             vc_val digit = vd__sort_thread_digit(w, i);
-            vc_val to = p->single_pass ? vc_add(first[i], vd__sort_look_back(w, digit, w->total[i]))
+            vc_val to = p->one_pass ? vc_add(first[i], vd__sort_look_back(w, digit, w->total[i]))
                                   : vc_load(w->counts, vd__sort_count_index(w, digit));
             vc_store(w->base, digit, vc_sub(to, vd__sort_widen(w, w->start[i])));
-            if (p->single_pass) vc_store(w->counts, vd__sort_status_index(w, w->tile, digit, true), vc_u32(0));
+            if (p->one_pass) vc_store(w->counts, vd__sort_status_index(w, w->tile, digit, true), vc_u32(0));
         }
     }
 }
@@ -10856,11 +10881,11 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
     vc_type value_type = p->desc.values ? vd__sort_bits_type(p->desc.values) : (vc_type)VC_U32;
     vc_ref value_vars[VD__SORT_MAX_LOADS];
     vc_val n = vd__sort_number(w, p->desc.count), key[VD__SORT_MAX_LOADS], at;
-    vd__sort_declare(w, true, p->single_pass ? VC_READ_WRITE : VC_READ);
+    vd__sort_declare(w, true, p->one_pass ? VC_READ_WRITE : VC_READ);
     w->shift = vc_param(w->k, "shift", VC_U32);
     w->counters = vc_shared(w->k, "counters", VC_U32, vd__sort_counter_count(p));
     w->base = vc_shared(w->k, "base", w->index_type, p->digits);
-    vd__sort_set_tile(w, p->single_pass ? vd__sort_ticket(w) : vc_group_id(w->k, 0));
+    vd__sort_set_tile(w, p->one_pass ? vd__sort_ticket(w) : vc_group_id(w->k, 0));
     /* Positions past the last key have the highest digit and are the last in the tile, so they have the highest
        ranks. */
     for (uint32_t i = 0; i < p->loads; i++) {
@@ -10889,7 +10914,7 @@ static vd_result vd__sort_build(vd_sort *p, bool scatter) {
     w.thread = vc_local_index(w.k);
     if (p->run) vd__sort_record_run(&w, scatter);
     else if (scatter) vd__sort_record_scatter(&w);
-    else if (p->single_pass) vd__sort_record_histogram(&w);
+    else if (p->one_pass) vd__sort_record_histogram(&w);
     else vd__sort_record_count(&w);
     return vd_plan_kernel_build(&p->base, w.plan_kernel, w.k);
 }
@@ -10966,7 +10991,7 @@ static void vd__sort_plan(vd_sort *p) {
     p->tiles = (p->desc.count + p->tile - 1) / p->tile;
     /* Look-back is faster only if all tiles execute concurrently: on an H200, 1 MiB of keys takes 43 us instead of
        66 us, but 256 MiB takes 3.1 ms instead of 2.1 ms. */
-    p->single_pass = p->subgroup_size && p->desc.count < (uint64_t)1 << 30 && !vd__sort_is_large(p)
+    p->one_pass = p->subgroup_size && p->desc.count < (uint64_t)1 << 30 && !vd__sort_is_large(p)
                 && (p->desc.method ? p->desc.method == VD_SCAN_ONE_PASS
                                 : p->tiles <= facts.concurrent_groups && d->facts.forward_progress);
     p->poll_limit = vd__look_back_poll_limit(d);
@@ -10977,7 +11002,7 @@ static void vd__sort_plan(vd_sort *p) {
 /* Creates the buffer of counts and, without look-back, the plan of the scan. */
 static vd_result vd__sort_make_counts(vd_sort *p) {
     vd_scan_desc scan;
-    uint64_t words = p->single_pass ? vd__sort_status_offset(p, 1) + p->tiles * p->digits : p->tiles * p->digits;
+    uint64_t words = p->one_pass ? vd__sort_status_offset(p, 1) + p->tiles * p->digits : p->tiles * p->digits;
     if (words > UINT32_MAX)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu keys have %llu counts of digits in tiles on this device, but "
                             "the limit is %u", (unsigned long long)p->desc.count, (unsigned long long)words,
@@ -10988,7 +11013,7 @@ static vd_result vd__sort_make_counts(vd_sort *p) {
     scan.shape[0] = words;
     scan.exclusive = true;
     scan.method = p->desc.method;
-    if (!p->single_pass && !(p->scan = (vd_scan *)vd__plan_new(p->base.ctx, &vd__scan_kind, &scan)))
+    if (!p->one_pass && !(p->scan = (vd_scan *)vd__plan_new(p->base.ctx, &vd__scan_kind, &scan)))
         return vd_error_result();
     p->counts = vd_plan_buffer(&p->base, "sort counts", scan.type, words, NULL);
     return p->counts.id ? VD_OK : vd_error_result();
@@ -11029,7 +11054,7 @@ static void vd__sort_roles(const vd_sort *p, const vd_sort_io *io, vd_plan_role 
     r[VD__SORT_COUNTS].buffer = p->counts;
 }
 
-/* Counts digits. With single_pass, clears the histograms and the words of the first pass, and computes the histograms
+/* Counts digits. With one_pass, clears the histograms and the words of the first pass, and computes the histograms
    of all passes; otherwise counts the digits of one pass and scans the counts. */
 static vd_result vd__sort_run_count(vd_sort *p, vd_list *list, const vd_plan_io *io, uint32_t shift) {
     vd_scan_io scan;
@@ -11037,18 +11062,18 @@ static vd_result vd__sort_run_count(vd_sort *p, vd_list *list, const vd_plan_io 
     vd_result result = VD_OK;
     memset(&scan, 0, sizeof scan);
     scan.in = scan.out = p->counts;
-    if (p->single_pass) result = vd_fill(list, p->counts, 0, vd__sort_status_offset(p, 1) * (uint64_t)4, NULL, 0);
+    if (p->one_pass) result = vd_fill(list, p->counts, 0, vd__sort_status_offset(p, 1) * (uint64_t)4, NULL, 0);
     if (!result)
-        result = vd__plan_dispatch_tiles(list, &p->count, io, p->single_pass ? NULL : &arg,
-                                         p->single_pass || p->run ? p->groups : p->tiles, UINT32_MAX);
-    return result || p->single_pass ? result : vd_scan_run(p->scan, list, &scan);
+        result = vd__plan_dispatch_tiles(list, &p->count, io, p->one_pass ? NULL : &arg,
+                                         p->one_pass || p->run ? p->groups : p->tiles, UINT32_MAX);
+    return result || p->one_pass ? result : vd_scan_run(p->scan, list, &scan);
 }
 
 /* Runs the scatter kernel of one pass. */
 static vd_result vd__sort_run_scatter(vd_sort *p, vd_list *list, const vd_plan_io *io, uint32_t shift) {
     vd_arg arg = vd_u32(shift);
     return vd__plan_dispatch_tiles(list, &p->scatter, io, &arg, p->run ? p->groups : p->tiles,
-                                   p->single_pass ? p->tiles_in_flight : UINT32_MAX);
+                                   p->one_pass ? p->tiles_in_flight : UINT32_MAX);
 }
 
 // >>histogram
@@ -13094,7 +13119,7 @@ static vd_result vd__convolve_make_run_plan(vd_convolve *p) {
     if (p->form != VD__CONVOLVE_HALF_SPECTRUM && p->desc.real) {
         desc.load = vd__convolve_load_signal;
         desc.store = vd__convolve_store_result;
-        convolution.own_arguments = p->form == VD__CONVOLVE_NEGACYCLIC ? 3 : 2;
+        convolution.plan_arguments = p->form == VD__CONVOLVE_NEGACYCLIC ? 3 : 2;
     }
     if (desc.load || p->desc.map_declare) desc.hook_declare = vd__convolve_declare;
     desc.rigor = p->desc.rigor;
@@ -14376,7 +14401,8 @@ VD_API vd_result vd_fft_group_begin(vd_fft_group *g, vc_kernel *k) {
 static bool vd__fft_group_is_begun(const vd_fft_group *g, const char *call) {
     if (g && g->writer.k) return true;
     vd__fft_group_error(g, call, vd_error_set(VD_ERROR_INVALID,
-                                              g ? "vd_fft_group_begin was not called" : "group is NULL"));
+                                              g ? "no kernel was begun: vd_fft_group_begin was not called, or failed"
+                                                : "group is NULL"));
     return false;
 }
 
@@ -14411,10 +14437,13 @@ VD_API vd_fft_slot vd_fft_group_spectrum_slot(vd_fft_group *g, uint32_t i) {
 static vd_result vd__fft_group_take(vd_fft_group *g, const vd__fft_stage_info *s, const vd_fft_value *values) {
     vd__fft_writer *w = &g->writer;
     for (uint32_t i = 0; i < s->butterflies * s->radix; i++) {
-        if (!values[i].re.owner || !values[i].im.owner || vc_typeof(values[i].re) != w->real
-            || vc_typeof(values[i].im) != w->real)
-            return vd_error_set(VD_ERROR_INVALID, "values[%u] must consist of two values of type %s", i,
-                                vc_type_name(w->real));
+        for (int part = 0; part < 2; part++) {
+            vc_val v = part ? values[i].im : values[i].re;
+            if (!v.owner || vc_typeof(v) != w->real)
+                return vd_error_set(VD_ERROR_INVALID, "values[%u].%s is %s, but must be a value of type %s", i,
+                                    part ? "im" : "re", v.owner ? vc_type_name(vc_typeof(v)) : "not set",
+                                    vc_type_name(w->real));
+        }
         /* butterflies omit operations on an immediate of 0 */
         w->x[i] = vd__fft_complex(vc_const(w->k, values[i].re), vd__fft_is_zero(values[i].im)
                                                                     ? values[i].im
@@ -14539,7 +14568,7 @@ static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, 
     vd__shift_desc desc;
     vd_buffer io[2];
     vd_buffer_info info;
-    uint32_t dimensions = 4, invalid = 0;
+    uint32_t dimensions = 4;
     vd_result result = vd__fft_query(ctx, in, "in", &info);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
@@ -14548,13 +14577,8 @@ static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, 
         return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (in) has type %s, but elements of 4, 8 or 16 bytes are "
                             "expected", info.name, vd_type_name(info.type));
     while (dimensions > 1 && info.shape[dimensions - 1] == 1) dimensions--;
-    if (axes >> dimensions) {
-        while (!(axes >> dimensions >> invalid & 1)) invalid++;
-        return vd_error_set(VD_ERROR_INVALID, "axes is 0x%x with dimension %u, but the shape of buffer '%s' is %s",
-                            axes, dimensions + invalid, info.name,
-                            vd__shape_text_of(info.shape, dimensions, " x ").text);
-    }
-    result = VD__CHECK_ENUM(direction, "direction", VD_FFT_INVERSE);
+    result = vd__fft_check_axes(info.shape, axes, dimensions);
+    if (!result) result = VD__CHECK_ENUM(direction, "direction", VD_FFT_INVERSE);
     if (result) return result;
     if (in.id == out.id) return vd_error_set(VD_ERROR_INVALID, "in and out are the same buffer");
     if (info.size / desc.element_bytes > UINT32_MAX)
@@ -14846,7 +14870,7 @@ VD_API vd_result vd_convolve_run(vd_convolve *p, vd_list *list, vd_buffer in, vd
 }
 
 VD_API const vd_arg_info *vd_convolve_arguments(const vd_convolve *p, int *count) {
-    int own = p ? p->run->convolution.own_arguments : 0; /* they come first */
+    int own = p ? p->run->convolution.plan_arguments : 0; /* they come first */
     const vd_arg_info *all = vd__plan_arguments("vd_convolve_arguments", p ? p->run : NULL, count);
     if (all && count) *count -= own;
     return all ? all + own : NULL;
@@ -15097,7 +15121,7 @@ static vd_result vd__sort_run(void *plan, vd_list *list, const void *user_io) {
         roles[VD__SORT_VALUES].buffer = from_plan ? p->values : shift ? io.out_values : io.values;
         roles[VD__SORT_OUT].buffer = from_plan ? io.out : p->keys;
         roles[VD__SORT_OUT_VALUES].buffer = from_plan ? io.out_values : p->values;
-        if (!shift || !p->single_pass) result = vd__sort_run_count(p, list, &pass, shift);
+        if (!shift || !p->one_pass) result = vd__sort_run_count(p, list, &pass, shift);
         if (!result) result = vd__sort_run_scatter(p, list, &pass, shift);
     }
     return result;

@@ -179,7 +179,7 @@ static void bad_input(void **state) {
     says("vd_fft_group_query 'rows': out is NULL");
     assert_int_equal(vd_fft_group_query(fft, &info), VD_OK);
     assert_int_equal(vd_fft_group_transform(fft, VD_FFT_FORWARD, x), VD_ERROR_INVALID);
-    says("vd_fft_group_transform 'rows': vd_fft_group_begin was not called");
+    says("vd_fft_group_transform 'rows': no kernel was begun: vd_fft_group_begin was not called, or failed");
     assert_int_equal(vd_fft_group_slot(fft, 0).index.owner, 0);
     assert_int_equal(vd_fft_group_spectrum_slot(NULL, 0).index.owner, 0);
     assert_int_equal(vd_fft_group_begin(fft, NULL), VD_ERROR_INVALID);
@@ -197,7 +197,7 @@ static void bad_input(void **state) {
     assert_int_equal(vd_fft_group_transform(fft, (vd_fft_direction)2, x), VD_ERROR_INVALID);
     x[1].im = vc_const(k, vc_u32(1));
     assert_int_equal(vd_fft_group_transform(fft, VD_FFT_FORWARD, x), VD_ERROR_INVALID);
-    says("values[1] must consist of two values of type f32");
+    says("values[1].im is u32, but must be a value of type f32");
     vc_free(k);
     vd_fft_group_destroy(fft);
     vd_fft_group_destroy(NULL);

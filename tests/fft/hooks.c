@@ -893,7 +893,7 @@ static void results(vd_context *ctx, vd_fft_desc desc) {
         { leaves_integers, VD_ERROR_COMPILE, "hook sets re to u32 and im to f32, but f32 is expected" },
         { leaves_half, VD_ERROR_COMPILE, "hook sets re to f32 and im to {0}, but f32 is expected" },
         { declares, VD_ERROR_COMPILE,
-          "'hooked': hook_declare does not declare argument 'late', which a callback declares when it is called for an element" },
+          "'hooked': argument 'late' is declared while an element is recorded; declare it in hook_declare" },
         { too_long, VD_ERROR_OUT_OF_MEMORY, "hook: " },
     };
     size_t count = COUNT(cases);
@@ -972,10 +972,10 @@ static void bad_shifts(vd_context *ctx) {
     refuse_shift(ctx, b[0], b[1], 0, "'bytes' (in) has type u8, but elements of 4, 8 or 16 bytes are expected");
     refuse_shift(ctx, b[1], b[1], 0, "in and out are the same buffer");
     refuse_shift(ctx, b[1], b[2], 0, "'numbers' (out) has 60 bytes, but the plan needs 64");
-    refuse_shift(ctx, b[1], b[2], 16, "vd_fft_shift: axes is 0x10 with dimension 4, but the shape of buffer 'numbers' is 16");
-    refuse_shift(ctx, b[1], b[0], 3, "axes is 0x3 with dimension 1, but the shape of buffer 'numbers' is 16");
-    refuse_shift(ctx, b[3], b[1], 0x80000004u, "axes is 0x80000004 with dimension 2, but the shape of buffer 'numbers' is 4 x 8");
-    refuse_shift(ctx, b[3], b[1], 1u << 31, "with dimension 31, but the shape of buffer 'numbers' is 4 x 8");
+    refuse_shift(ctx, b[1], b[2], 16, "vd_fft_shift: axes is 0x10 (bit 4), but the shape 16 has only 1 dimension");
+    refuse_shift(ctx, b[1], b[0], 3, "axes is 0x3 (bit 1), but the shape 16 has only 1 dimension");
+    refuse_shift(ctx, b[3], b[1], 0x80000004u, "axes is 0x80000004 (bit 2), but the shape 4 x 8 has only 2 dimensions");
+    refuse_shift(ctx, b[3], b[1], 1u << 31, "(bit 31), but the shape 4 x 8 has only 2 dimensions");
     for (int i = 0; i < 4; i++) vd_buffer_destroy(ctx, b[i]);
 }
 

@@ -63,7 +63,7 @@ static vd_scan *scan_of(const scan_sample *s) {
     vd_scan *p = s->compact ? vd_compact_create(device_context, &compact) : vd_scan_create(device_context, &scan);
     unsetenv("VKDISPATCH_FFT_SHAPES");
     if (!p) fail_msg("%s", vd_error_text());
-    assert_true(p->single_pass);
+    assert_true(p->one_pass);
     return p;
 }
 
@@ -325,7 +325,7 @@ static void sort_check(const sort_sample *s) {
     io.values = buffer_of(device_context, VD_U32, s->count, values);
     io.out = buffer_of(device_context, s->type, s->count, nothing);
     io.out_values = buffer_of(device_context, VD_U32, s->count, nothing);
-    bool single = p->single_pass;
+    bool single = p->one_pass;
     if (single) {
         assert_true(p->tiles > s->to);
         sort_with_silence(p, s, &io);
@@ -370,7 +370,7 @@ static vd_context *dummy_with(const vd_facts *facts) {
     return ctx;
 }
 
-typedef struct planned { bool single_pass; uint32_t threads, poll_limit, tiles_in_flight; } planned;
+typedef struct planned { bool one_pass; uint32_t threads, poll_limit, tiles_in_flight; } planned;
 
 static planned scan_on(const vd_facts *facts) {
     vd_context *ctx = dummy_with(facts);
@@ -379,7 +379,7 @@ static planned scan_on(const vd_facts *facts) {
     desc.shape[0] = 1 << 20;
     vd_scan *p = vd_scan_create(ctx, &desc);
     if (!p) fail_msg("%s", vd_error_text());
-    planned found = { p->single_pass, p->threads, p->poll_limit, p->tiles_in_flight };
+    planned found = { p->one_pass, p->threads, p->poll_limit, p->tiles_in_flight };
     vd_scan_destroy(p);
     vd_context_destroy(ctx);
     return found;
@@ -402,11 +402,11 @@ static uint32_t parts_on(const vd_facts *facts) {
 static void facts_decide(void **state) {
     vd_facts gpu = { 0 }, cpu = { 0 };
     (void)state;
-    assert_false(scan_on(&gpu).single_pass); /* forward progress is not known */
+    assert_false(scan_on(&gpu).one_pass); /* forward progress is not known */
     assert_int_equal(scan_on(&gpu).poll_limit, 200);
     gpu.forward_progress = true;
     gpu.concurrent_groups = 40;
-    assert_true(scan_on(&gpu).single_pass);
+    assert_true(scan_on(&gpu).one_pass);
     assert_int_equal(scan_on(&gpu).poll_limit, 4096);
     assert_int_equal(scan_on(&gpu).threads, 256);
     assert_true(scan_on(&gpu).tiles_in_flight == UINT32_MAX);
@@ -417,7 +417,7 @@ static void facts_decide(void **state) {
     for (int as_gpu = 0; as_gpu < 2; as_gpu++) {
         if (as_gpu) setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
         planned found = scan_on(&cpu);
-        assert_false(found.single_pass);
+        assert_false(found.one_pass);
         assert_int_equal(found.threads, as_gpu ? 256 : 32);
         assert_int_equal(found.tiles_in_flight, 32768 / (2 * 202 + found.threads * VD__SCAN_LOADS * VD__SCAN_VECTOR));
         assert_int_equal(parts_on(&cpu), as_gpu ? 528 : 24);

@@ -865,7 +865,7 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "type is f32x2, but must be a scalar number");
     desc.type = VD_F32;
     desc.axes = 2;
-    refuse(ctx, &desc, "axes is 0x2, but the shape is 1-dimensional");
+    refuse(ctx, &desc, "axes is 0x2 (bit 1), but the shape");
     desc.axes = 0;
     desc.shape[2] = 3;
     refuse(ctx, &desc, "dimension 1 of the shape is 0, but dimension 2 is not");

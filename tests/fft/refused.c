@@ -400,9 +400,11 @@ static void fragments(void **state) {
     (void)state;
     for (int i = 0; i < PLACES; i++) {
         place at = (place)i;
-        if (at == REDUCE_MAP)
-            refused_fragment(ctx, at, gain, ".declare does not declare argument 'gain', which a callback declares when it is called for an");
-        else if (at != KEEP)
+        if (at == REDUCE_MAP) {
+            assert_false(with_fragment(ctx, at, gain));
+            says("vd_reduce_create 'reduce': argument 'gain' is declared while an element is recorded; declare it in map.declare");
+            nothing_left(ctx);
+        } else if (at != KEEP)
             refused_fragment(ctx, at, gain, " declares argument 'gain', but this plan passes no arguments to it");
         if (at == KEEP) refused_fragment(ctx, at, whole, "io->out is i32, but bool is expected");
         else if (at == BIN) refused_fragment(ctx, at, positive, "io->out is bool, but a number is expected");

@@ -460,10 +460,10 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "type is complex f32, but must be a scalar number");
     desc.type = VD_F32;
     desc.axes = 2;
-    refuse(ctx, &desc, "axes is 0x2, but the shape is 1-dimensional");
+    refuse(ctx, &desc, "axes is 0x2 (bit 1), but the shape");
     desc.shape[1] = 3;
     desc.axes = 3;
-    refuse(ctx, &desc, "axes is 0x3, but must select one dimension");
+    refuse(ctx, &desc, "axes is 0x3, but a scan is along one dimension");
     desc.shape[1] = desc.axes = 0;
     desc.method = (vd_scan_method)3;
     refuse(ctx, &desc, "method is 3, but must be 0 to 2 (VD_SCAN_THREE_KERNELS)");

@@ -825,7 +825,7 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "'wide': dimension 1 of the shape is 0, but dimension 2 is not");
     desc.shape[1] = 4;
     desc.axes = 9;
-    refuse(ctx, &desc, "axes is 0x9, but the shape is 3-dimensional");
+    refuse(ctx, &desc, "axes is 0x9 (bit 3), but the shape");
     desc.axes = 0;
     desc.norm = (vd_fft_norm)7;
     refuse(ctx, &desc, "norm is 7, but must be 0 to 2 (VD_FFT_NORM_ORTHO)");

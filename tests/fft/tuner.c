@@ -24,6 +24,7 @@ typedef struct library {
     choice best;             /* the argument of the second call */
     int proposals, builds, accepted; /* calls */
     bool accepts, zero, refuses_build, refuses_record, refuses_prepare;
+    vd_type nan;             /* the results are NaN of this type; 0: they are not */
 } library;
 
 static vd_result library_make(void *plan, const void *desc) {
@@ -86,7 +87,7 @@ static vd_result build(void *user, const void *from, void *trial) {
         }
         vc_val changed = vc_add(vc_mul(x, vc_u32(2)), vc_u32(c->added));
         changed = vc_select(vc_eq(vc_get(state), vc_u32(0)), x, changed);
-        vc_store(out, i, p->zero ? vc_u32(0) : changed);
+        vc_store(out, i, p->zero ? vc_u32(0) : p->nan ? vc_u32(UINT32_MAX) : changed);
     }
     return vd_plan_kernel_build(&p->base, kernel, k);
 }
@@ -112,8 +113,8 @@ static vd_result prepare(void *user, vd_plan_results *results) {
     library *p = (library *)user;
     if (p->refuses_prepare) return vd_error_set(VD_ERROR_UNSUPPORTED, "nothing is prepared");
     results->buffer = p->out;
-    results->type = VD_U32;
-    results->count = COUNT_OF;
+    results->type = p->nan ? p->nan : (vd_type)VD_U32;
+    results->count = COUNT_OF * sizeof(uint32_t) / vd_type_size(results->type);
     return vd_fill(vd_immediate(p->base.ctx, 0, 0), p->out, 0, VD_WHOLE, NULL, 0);
 }
 
@@ -330,6 +331,9 @@ static void the_default_fails(void **state) {
     p->tuner.prepare = prepare;
     p->zero = true;
     fails(p, VD_ERROR_INVALID, "cannot tune 'rounds': the results of the first choice are all zero, or are not numbers");
+    p->zero = false;
+    for (p->nan = VD_F16; p->nan <= VD_F64; p->nan++)
+        fails(p, VD_ERROR_INVALID, "cannot tune 'rounds': the results of the first choice are all zero, or are not numbers");
     vd_plan_destroy(p);
 }
 
