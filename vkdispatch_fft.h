@@ -3032,9 +3032,6 @@ typedef struct vd__fft_product {
        work-groups process the same part of all images */
     bool uncached;
     vd__fft_addressing spectrum; /* addresses in the spectrum of the first channel and filter */
-    /* distances, in elements, between channels of the input, between filters of the output, and between channels and
-       between filters of the spectrum */
-    uint64_t in_step, out_step, channel_step, filter_step;
 } vd__fft_product;
 
 /* Additional data for planning a convolution. An image is one signal, of 1 to 3 dimensions. The index along dimension 0
@@ -3075,28 +3072,38 @@ typedef enum vd__fft_role {
        and the imaginary part of the input is zero or a second row */ \
     FIELD(bool, half_length) \
     FIELD(bool, two_rows) /* a complex transform computes two rows: vd_fft_desc.pack_rows */ \
-    FIELD(bool, scalar_in) /* memory is read, or written, one real at a time */ \
-    FIELD(bool, scalar_out) \
-    /* for an axis that is split over passes, its number of transforms in this pass; 0: the axis is not split. The first
-       pass loads element i of transform j from index i * part_in + j of the axis; the last pass stores result i of
-       transform j at index i * part_out + j. Example: 12 = 4 x 3 has three transforms of 4 in the first pass, so that
-       part_in is 3 and transform 1 loads the indices 1, 4, 7 and 10; then four of 3, so that part_out is 4 and
-       transform 1 stores at 1, 5 and 9. */ \
-    FIELD(uint32_t, part_in) \
-    FIELD(uint32_t, part_out) \
     FIELD(uint64_t, n) /* length of the axis */ \
-    FIELD(uint64_t, h) /* length of the complex transform */ \
-    /* number of indices of the axis that are read (the others are 0), and that are written; 0: all */ \
-    FIELD(uint64_t, in_count) \
-    FIELD(uint64_t, out_count) \
-    FIELD(uint64_t, in_start) /* the first of these indices */ \
-    FIELD(uint64_t, out_start)
+    FIELD(uint64_t, h) /* length of the complex transform */
 
 /* How a pass loads and stores the elements of a real transform; all zeros: the transform is complex. */
 typedef struct vd__real {
     VD__REAL_FIELDS(VD__FIELD_MEMBER)
     uint32_t split_table, phase_table; /* offsets of tables, see vd__real_tables */
 } vd__real;
+
+#define VD__FFT_END_FIELDS(FIELD) \
+    FIELD(bool, scalar) /* memory is accessed one real at a time */ \
+    /* for an axis that is split over passes and whose elements are reals, its number of transforms in this pass; 0: no
+       such axis. The first pass loads element i of transform j from index i * part + j of the axis; the last pass
+       stores result i of transform j there. Example: 12 = 4 x 3 has three transforms of 4 in the first pass, so that
+       part is 3 and transform 1 loads the indices 1, 4, 7 and 10; then four of 3, so that part is 4 and transform 1
+       stores at 1, 5 and 9. */ \
+    FIELD(uint32_t, part) \
+    /* by the rule of a real kind: number of indices of the axis that are in memory (others are 0, or not stored), and
+       the first of them; count 0: all */ \
+    FIELD(uint64_t, count) \
+    FIELD(uint64_t, start)
+
+/* The elements that a pass loads: end[0], or stores: end[1]. */
+typedef struct vd__fft_end {
+    vd__fft_role role;
+    vd__fft_addressing array;
+    vd__fft_addressing index; /* the same elements numbered in C order; for hooks */
+    /* indices that are in memory (others are 0, or not stored); entry 0 is for the last axis of the shape, entry 1 for
+       the axis before it, … */
+    vd__fft_range range[VD__FFT_AXES];
+    VD__FFT_END_FIELDS(VD__FIELD_MEMBER)
+} vd__fft_end;
 
 #define VD__FFT_PASS_FIELDS(FIELD) \
     FIELD(bool, inverse) /* the transform has the direction opposite to that of the run */ \
@@ -3147,11 +3154,7 @@ typedef enum vd__pass_step {
 typedef struct vd__fft_pass {
     uint8_t step[VD__FFT_STEPS]; /* vd__pass_step, terminated by VD__STEP_END */
     vd__fft_shape shape;
-    vd__fft_addressing in, out;
-    /* indices that are read (the others are 0), and that are written; entry 0 is for the last axis of the shape, entry
-       1 for the axis before it, … */
-    vd__fft_range in_range[VD__FFT_AXES], out_range[VD__FFT_AXES];
-    vd__fft_addressing in_index, out_index; /* the same elements numbered in C order; for hooks */
+    vd__fft_end end[2];
     uint32_t dimension[VD__FFT_AXES]; /* dimension of the array for each axis of the shape */
     vd__fft_product product;
     VD__FFT_PASS_FIELDS(VD__FIELD_MEMBER)
@@ -3159,7 +3162,6 @@ typedef struct vd__fft_pass {
     vd__fft_tables tables;
     vd__fft_chirp chirp;     /* n 0: the pass is not part of this algorithm */
     vd__real real;
-    vd__fft_role from, to;
     vd_plan_kernel kernels[2][2]; /* [direction][input and output are the same buffer] */
 } vd__fft_pass;
 
@@ -4046,6 +4048,15 @@ static void vd__fft_sort_dimensions(const vd_fft *p, const vd__fft_layout *l, ui
     }
 }
 
+/* The input of a problem, or its output. */
+typedef struct vd__problem_end {
+    vd__fft_role role;
+    vd__fft_layout layout;   /* of the buffer */
+    bool paired;             /* the strides are in pairs of reals */
+    /* indices of the axis that are in memory, and the first of them: of complex numbers, and those of vd__fft_end */
+    uint64_t count, start, rule_count, rule_start;
+} vd__problem_end;
+
 /* Transforms to plan: along an axis, or along one factor n of the length of an axis that is split over passes, from one
    buffer to another. In the second case there are `outer` transforms along the axis, which are n elements apart. */
 typedef struct vd__fft_problem {
@@ -4054,13 +4065,9 @@ typedef struct vd__fft_problem {
     uint32_t extra_dims[2];
     uint64_t n, outer;
     uint64_t length;         /* length of the complex transforms of the whole axis */
-    uint64_t in_count, out_count; /* indices of the axis that are read (the others are zero), and that are written */
-    uint64_t in_start, out_start; /* the first of these */
-    vd__fft_role from, to;
     bool inverse;            /* of the passes: vd__fft_pass.inverse */
-    vd__fft_layout in, out;  /* layouts of the buffers */
-    vd__real rule;           /* elements of `in` and `out`; kind 0: complex numbers */
-    bool paired_in, paired_out; /* the strides of in, of out are in pairs of reals */
+    vd__problem_end end[2];  /* input, output */
+    vd__real rule;           /* of the elements of both; kind 0: complex numbers */
     uint32_t order[4];       /* dimensions by descending stride of the input */
     vd__fft_route *route;    /* to which the passes are appended */
     bool chirp;              /* Bluestein's algorithm: the inputs and the results are multiplied by the chirp */
@@ -4137,8 +4144,8 @@ static vd__fft_pass *vd__fft_add_pass(const vd__fft_problem *problem, vd__fft_ro
     if (r->count == VD__FFT_PASSES) return NULL;
     vd__fft_pass *pass = &r->pass[r->count++];
     memset(pass, 0, sizeof *pass);
-    pass->from = from;
-    pass->to = to;
+    pass->end[0].role = from;
+    pass->end[1].role = to;
     pass->inverse = problem->inverse;
     return pass;
 }
@@ -4162,7 +4169,7 @@ static vd__fft_range vd__fft_range_of(uint64_t start, uint64_t count, uint64_t a
 
 /* Number of complex transforms in a block. */
 static uint64_t vd__fft_transform_count(const vd__fft_pass *pass) {
-    return pass->real.two_rows ? (pass->in.transform.product + 1) / 2 : pass->in.transform.product;
+    return pass->real.two_rows ? (pass->end[0].array.transform.product + 1) / 2 : pass->end[0].array.transform.product;
 }
 
 /* Chooses the shape of pass 0 or 1 (pass_index) of a problem, with `length` elements along the axis and the dimensions
@@ -4182,8 +4189,8 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const vd__ff
         pass->dimension[s->axes] = problem->axis;
         s->size[s->axes++] = (uint32_t)length;
     }
-    s->columns_in = vd__fft_assigns_columns(&p->device, &pass->in);
-    s->columns_out = vd__fft_assigns_columns(&p->device, &pass->out);
+    s->columns_in = vd__fft_assigns_columns(&p->device, &pass->end[0].array);
+    s->columns_out = vd__fft_assigns_columns(&p->device, &pass->end[1].array);
     s->real_fold = vd__fft_has(pass, VD__STEP_STORE_FOLDED);
     s->convolves = vd__fft_has(pass, VD__STEP_INVERSE);
     s->last_axis_first = pass->product.channels && s->axes > 1 && !p->convolution.in_parts; /* whole images */
@@ -4245,43 +4252,39 @@ static uint64_t vd__fft_first_of_others(const vd_fft *p, uint32_t axis, vd__fft_
     return first;
 }
 
-/* Appends the steps with which the first pass of an axis loads its elements, and sets their addresses. parts: number of
-   its transforms along the axis. */
-static void vd__fft_set_input(const vd_fft *p, vd__fft_pass *pass, const vd__fft_problem *problem, uint64_t parts) {
-    vd__fft_layout array = vd__real_hook_layout(p, &problem->rule, false);
-    bool by_rule = problem->rule.kind && (!problem->paired_in || p->hooks.load);
-    vd__fft_add_steps(pass, by_rule ? VD__STEP_LOAD_BY_RULE : VD__STEP_LOAD,
-                      problem->chirp ? VD__STEP_CHIRP : VD__STEP_END, VD__STEP_END);
-    pass->real = problem->rule;
-    if (problem->rule.kind) {
-        pass->real.scalar_in = p->scalar[pass->from] && !problem->paired_in;
-        pass->real.part_in = parts > 1 ? (uint32_t)parts : 0;
-    }
-    pass->in = vd__fft_split_addressing(p, problem, problem->extra_dims[0], &problem->in, by_rule, parts, 1);
-    pass->in_index = vd__fft_split_addressing(p, problem, problem->extra_dims[0], &array, by_rule, parts, 1);
-    pass->in.skip = by_rule ? 0 : problem->in_start * problem->in.stride[problem->axis];
-    pass->in_index.first = vd__fft_first_of_others(p, problem->axis, problem->from, &array);
+/* Appends the steps with which the first pass of an axis loads its elements (out 0), or the last pass stores its
+   results (out 1), and sets their addresses. dims: bit mask of the other dimensions that the pass transforms. parts *
+   outer: number of its transforms along the axis (see vd__fft_split_addressing). */
+static void vd__fft_set_end(const vd_fft *p, vd__fft_pass *pass, uint32_t out, const vd__fft_problem *problem,
+                            uint32_t dims, uint64_t parts, uint64_t outer) {
+    const vd__problem_end *of = &problem->end[out];
+    const vd__real *r = &problem->rule;
+    vd__fft_end *end = &pass->end[out];
+    vd__fft_layout array = vd__real_hook_layout(p, r, out != 0);
+    bool reals = r->kind && !(out && end->role == VD__FFT_FOLD); /* results that are folded later are complex */
+    bool by_rule = reals && (!of->paired || (out ? p->hooks.store : p->hooks.load));
+    vd__pass_step chirp = problem->chirp ? VD__STEP_CHIRP : VD__STEP_END;
+    vd__pass_step load = by_rule ? VD__STEP_LOAD_BY_RULE : VD__STEP_LOAD,
+                  store = !by_rule                 ? VD__STEP_STORE
+                          : vd__real_needs_fold(r) ? VD__STEP_STORE_FOLDED
+                                                   : VD__STEP_STORE_BY_RULE;
+    vd__fft_add_steps(pass, out ? chirp : load, out ? store : chirp, VD__STEP_END);
+    if (r->kind) pass->real = *r;
+    end->scalar = reals && p->scalar[end->role] && !of->paired;
+    end->part = r->kind && parts * outer > 1 ? (uint32_t)(parts * outer) : 0;
+    end->count = of->rule_count;
+    end->start = of->rule_start;
+    end->array = vd__fft_split_addressing(p, problem, dims, &of->layout, by_rule, parts, outer);
+    end->index = vd__fft_split_addressing(p, problem, dims, &array, by_rule, parts, outer);
+    end->array.skip = by_rule ? 0 : of->start * of->layout.stride[problem->axis];
+    end->index.first = vd__fft_first_of_others(p, problem->axis, of->role, &array);
 }
 
-/* Appends the steps with which the last pass of an axis stores its results, and sets their addresses. dims: bit mask of
-   the other dimensions that the pass transforms. parts * outer: number of its transforms along the axis (see
-   vd__fft_split_addressing). */
-static void vd__fft_set_output(const vd_fft *p, vd__fft_pass *pass, const vd__fft_problem *problem, uint32_t dims,
-                               uint64_t parts, uint64_t outer) {
-    vd__fft_layout array = vd__real_hook_layout(p, &problem->rule, true);
-    bool by_rule = problem->rule.kind && pass->to != VD__FFT_FOLD && (!problem->paired_out || p->hooks.store);
-    if (!pass->real.kind) pass->real = problem->rule;
-    if (problem->rule.kind) {
-        pass->real.part_out = parts * outer > 1 ? (uint32_t)(parts * outer) : 0;
-        pass->real.scalar_out = pass->to != VD__FFT_FOLD && p->scalar[pass->to] && !problem->paired_out;
-    }
-    vd__pass_step store = vd__real_needs_fold(&pass->real) ? VD__STEP_STORE_FOLDED : VD__STEP_STORE_BY_RULE;
-    vd__fft_add_steps(pass, problem->chirp ? VD__STEP_CHIRP : VD__STEP_END, by_rule ? store : VD__STEP_STORE,
-                      VD__STEP_END);
-    pass->out = vd__fft_split_addressing(p, problem, dims, &problem->out, by_rule, parts, outer);
-    pass->out_index = vd__fft_split_addressing(p, problem, dims, &array, by_rule, parts, outer);
-    pass->out.skip = by_rule ? 0 : problem->out_start * problem->out.stride[problem->axis];
-    pass->out_index.first = vd__fft_first_of_others(p, problem->axis, problem->to, &array);
+/* Sets the indices along the axis of a problem that one end of a pass has: see vd__fft_range. */
+static void vd__fft_set_range(vd__fft_pass *pass, uint32_t out, const vd__fft_problem *problem, uint64_t all,
+                              uint64_t scale, uint64_t width) {
+    const vd__problem_end *of = &problem->end[out];
+    pass->end[out].range[0] = vd__fft_range_of(of->start, of->count, all, scale, width);
 }
 
 
@@ -4312,47 +4315,33 @@ static bool vd__real_can_pair(const vd_fft *p, const vd__fft_layout *l, uint32_t
     return l->stride[axis] == 1;
 }
 
-/* Returns the layout of an array. paired: with strides in pairs of reals, except along the axis. */
-static vd__fft_layout vd__real_layout_of(const vd_fft *p, vd__fft_role role, uint32_t axis, bool paired) {
-    vd__fft_layout l = p->layout[role];
-    for (uint32_t i = 0; paired && i < p->dimensions; i++) if (i != axis) l.stride[i] /= 2;
-    return l;
-}
-
 /* Sets the rule by which a problem loads and stores the elements of this kind, and what follows from it. to_reals: for
    VD_FFT_REAL, the inverse, from bins to reals. */
 static void vd__real_set_rule(const vd_fft *p, vd__fft_problem *problem, vd_fft_kind kind, bool to_reals) {
     vd__real *r = &problem->rule;
     uint32_t family = vd__real_family(kind);
-    uint64_t n = problem->n, in = problem->in_count, out = problem->out_count;
+    uint64_t n = problem->n;
     r->kind = kind;
     r->inverse = family == VD__REAL_DFT ? to_reals : family == VD__REAL_III;
     r->n = n;
     r->half_length = family == VD__REAL_I || n % 2 == 0;
     r->h = family == VD__REAL_I ? (vd__real_is_sine(kind) ? n + 1 : n - 1) : (r->half_length ? n / 2 : n);
-    r->in_count = in < (family == VD__REAL_DFT && to_reals ? n / 2 + 1 : n) ? in : 0;
-    r->out_count = out < (family == VD__REAL_DFT && !to_reals ? n / 2 + 1 : n) ? out : 0;
-    r->in_start = problem->in_start;
-    r->out_start = problem->out_start;
-    problem->in_start = problem->out_start = 0;
-    problem->paired_in = family == VD__REAL_DFT && !to_reals && r->half_length && (r->in_count | r->in_start) % 2 == 0
-                         && vd__real_can_pair(p, &problem->in, problem->axis);
-    problem->paired_out = family == VD__REAL_DFT && to_reals && r->half_length
-                          && (r->out_count | r->out_start) % 2 == 0
-                          && vd__real_can_pair(p, &problem->out, problem->axis);
-    problem->in = vd__real_layout_of(p, problem->from, problem->axis, problem->paired_in);
-    problem->out = vd__real_layout_of(p, problem->to, problem->axis, problem->paired_out);
-    problem->n = problem->length = problem->in_count = problem->out_count = r->h;
-    /* the pass checks these ranges itself; in all other cases, the rule checks them for each element */
-    if (problem->paired_in && !p->hooks.load && r->in_count) {
-        problem->in_count = r->in_count / 2;
-        problem->in_start = r->in_start / 2;
+    problem->n = problem->length = r->h;
+    for (uint32_t out = 0; out < 2; out++) {
+        vd__problem_end *end = &problem->end[out];
+        bool bins = family == VD__REAL_DFT && to_reals != (out != 0);
+        end->rule_count = end->count < (bins ? n / 2 + 1 : n) ? end->count : 0;
+        end->rule_start = end->start;
+        end->paired = family == VD__REAL_DFT && !bins && r->half_length && (end->rule_count | end->start) % 2 == 0
+                      && vd__real_can_pair(p, &end->layout, problem->axis);
+        for (uint32_t i = 0; end->paired && i < p->dimensions; i++)
+            if (i != problem->axis) end->layout.stride[i] /= 2;
+        /* the pass checks this range itself; in all other cases, the rule checks it for each element */
+        bool by_pass = end->paired && !(out ? p->hooks.store : p->hooks.load) && end->rule_count;
+        end->count = by_pass ? end->rule_count / 2 : r->h;
+        end->start = by_pass ? end->rule_start / 2 : 0;
     }
-    if (problem->paired_out && !p->hooks.store && r->out_count) {
-        problem->out_count = r->out_count / 2;
-        problem->out_start = r->out_start / 2;
-    }
-    vd__fft_sort_dimensions(p, &problem->in, problem->order);
+    vd__fft_sort_dimensions(p, &problem->end[0].layout, problem->order);
 }
 
 /* Returns the problem of transforming a whole axis in a direction, from one buffer to another. In a convolution, the
@@ -4360,28 +4349,27 @@ static void vd__real_set_rule(const vd_fft *p, vd__fft_problem *problem, vd_fft_
 static vd__fft_problem vd__fft_problem_of(vd_fft *p, uint32_t direction, uint32_t axis, vd__fft_role from,
                                           vd__fft_role to) {
     bool convolves = p->convolution.batch != 0, inverse = direction == VD_FFT_INVERSE;
-    const vd__fft_layout *in = &p->layout[vd__fft_is_to_reals(p, direction) ? VD__FFT_OUT : VD__FFT_IN],
-                         *out = &p->layout[vd__fft_is_to_reals(p, direction) ? VD__FFT_IN : VD__FFT_OUT];
     vd__fft_problem problem;
     memset(&problem, 0, sizeof problem);
     problem.axis = axis;
     problem.n = problem.length = p->kind == VD_FFT_REAL && axis == p->real_axis ? p->real_length : p->shape[axis];
     problem.outer = problem.min_columns = 1;
-    problem.from = from;
-    problem.to = to;
-    problem.in = p->layout[from];
-    problem.out = p->layout[to];
-    problem.in_count = convolves && inverse ? problem.n : in->count[axis];
-    problem.out_count = convolves && !inverse ? problem.n : out->count[axis];
-    problem.in_start = in->start[axis];
-    problem.out_start = out->start[axis];
+    for (uint32_t out = 0; out < 2; out++) {
+        vd__problem_end *end = &problem.end[out];
+        const vd__fft_layout *l = &p->layout[(out != 0) != vd__fft_is_to_reals(p, direction) ? VD__FFT_OUT
+                                                                                               : VD__FFT_IN];
+        end->role = out ? to : from;
+        end->layout = p->layout[end->role];
+        end->count = convolves && inverse != (out != 0) ? problem.n : l->count[axis];
+        end->start = l->start[axis];
+    }
     problem.route = &p->route[convolves ? 0 : direction];
     problem.inverse = convolves && inverse;
-    vd__fft_sort_dimensions(p, &problem.in, problem.order);
+    vd__fft_sort_dimensions(p, &problem.end[0].layout, problem.order);
     if (!vd__fft_has_rule(p, axis)) return problem;
     vd__real_set_rule(p, &problem, inverse ? vd__real_inverse_of(p->kind) : p->kind, inverse);
     if (!convolves) problem.inverse = problem.rule.inverse != inverse;
-    p->paired |= problem.paired_in || problem.paired_out;
+    p->paired |= problem.end[0].paired || problem.end[1].paired;
     return problem;
 }
 
@@ -4389,8 +4377,14 @@ static vd__fft_problem vd__fft_problem_of(vd_fft *p, uint32_t direction, uint32_
    are not, because they are the conjugates of others. */
 static uint64_t vd__fft_needed_results(const vd__fft_problem *problem) {
     const vd__real *r = &problem->rule;
-    if (r->kind != VD_FFT_REAL || r->half_length || r->inverse) return problem->out_start + problem->out_count;
-    return r->out_count ? r->out_start + r->out_count : r->n / 2 + 1;
+    const vd__problem_end *out = &problem->end[1];
+    if (r->kind != VD_FFT_REAL || r->half_length || r->inverse) return out->start + out->count;
+    return out->rule_count ? out->rule_start + out->rule_count : r->n / 2 + 1;
+}
+
+/* Number of inputs of a problem, from the first one on, that can differ from 0. */
+static uint64_t vd__fft_needed_inputs(const vd__fft_problem *problem) {
+    return problem->end[0].start + problem->end[0].count;
 }
 
 /* vd__fft_needed_results for one pass, which may fold its results. */
@@ -4410,26 +4404,25 @@ static uint32_t vd__fft_lowest_bluestein(const vd__fft_pass *pass) {
    Bluestein's algorithm, and `length` that of its convolutions. Returns false if it does not fit. */
 static bool vd__fft_plan_one_pass(const vd_fft *p, const vd__fft_problem *problem, uint64_t length, uint32_t chirp) {
     vd__fft_problem t = *problem;
-    vd__fft_pass *pass = vd__fft_add_pass(problem, problem->from, problem->to);
+    vd__fft_pass *pass = vd__fft_add_pass(problem, problem->end[0].role, problem->end[1].role);
     if (!pass) return false;
     t.chirp = chirp != 0;
     t.rule.two_rows = t.rule.kind && !t.rule.half_length && p->pack_rows;
-    vd__fft_set_input(p, pass, &t, 1);
+    vd__fft_set_end(p, pass, 0, &t, problem->extra_dims[0], 1, 1);
     vd__fft_add_steps(pass, VD__STEP_TRANSFORM, chirp ? VD__STEP_CHIRP_SPECTRUM : VD__STEP_END,
                       chirp ? VD__STEP_INVERSE : VD__STEP_END);
-    vd__fft_set_output(p, pass, &t, problem->extra_dims[0], 1, 1);
-    vd__fft_merge_blocks(&pass->in);
-    vd__fft_merge_blocks(&pass->out);
-    vd__fft_merge_blocks(&pass->in_index);
-    vd__fft_merge_blocks(&pass->out_index);
+    vd__fft_set_end(p, pass, 1, &t, problem->extra_dims[0], 1, 1);
+    for (uint32_t out = 0; out < 2; out++) {
+        vd__fft_merge_blocks(&pass->end[out].array);
+        vd__fft_merge_blocks(&pass->end[out].index);
+        vd__fft_set_range(pass, out, problem, chirp ? length : problem->n, 1, 1);
+    }
     pass->bluestein_length = chirp;
     if (chirp) {
         pass->product.spectrum.stride[0] = 1;
-        pass->bluestein_in = (uint32_t)(problem->in_start + problem->in_count);
+        pass->bluestein_in = (uint32_t)vd__fft_needed_inputs(problem);
         pass->bluestein_out = (uint32_t)vd__fft_bluestein_results(p, problem);
     }
-    pass->in_range[0] = vd__fft_range_of(problem->in_start, problem->in_count, chirp ? length : problem->n, 1, 1);
-    pass->out_range[0] = vd__fft_range_of(problem->out_start, problem->out_count, chirp ? length : problem->n, 1, 1);
     if (vd__fft_plan_shape(p, pass, problem, 0, length)) return true;
     problem->route->count--;
     return false;
@@ -4458,12 +4451,12 @@ static void vd__fft_grow_layout(vd_fft *p, vd__fft_role role, uint64_t span) {
 /* Returns what remains of a problem after a pass over columns of `first` elements: rows in TEMP. */
 static vd__fft_problem vd__fft_rows_of(const vd_fft *p, const vd__fft_problem *problem, uint64_t first) {
     vd__fft_problem rows = *problem;
-    rows.n = rows.in_count = problem->n / first;
-    rows.in_start = 0;
+    rows.n = rows.end[0].count = problem->n / first;
+    rows.end[0].start = 0;
     rows.outer = problem->outer * first;
-    rows.from = VD__FFT_TEMP;
-    rows.in = vd__fft_temp_layout(p, problem);
-    vd__fft_sort_dimensions(p, &rows.in, rows.order);
+    rows.end[0].role = VD__FFT_TEMP;
+    rows.end[0].layout = vd__fft_temp_layout(p, problem);
+    vd__fft_sort_dimensions(p, &rows.end[0].layout, rows.order);
     return rows;
 }
 
@@ -4473,19 +4466,19 @@ static vd__fft_problem vd__fft_rows_of(const vd_fft *p, const vd__fft_problem *p
 static vd__fft_pass *vd__fft_plan_columns(const vd_fft *p, const vd__fft_problem *problem, uint64_t first) {
     vd__fft_layout temp = vd__fft_temp_layout(p, problem);
     uint64_t second = problem->n / first, s = temp.stride[problem->axis];
-    vd__fft_pass *a = vd__fft_add_pass(problem, problem->from, VD__FFT_TEMP);
+    vd__fft_pass *a = vd__fft_add_pass(problem, problem->end[0].role, VD__FFT_TEMP);
     if (!a) return NULL;
-    a->out = vd__fft_addressing_of(p, problem, problem->extra_dims[0], &temp, second * s,
-                                   vd__digit_of(problem->outer, problem->n * s), vd__digit_of(second, s),
-                                   vd__digit_of(1, 0));
-    a->in = a->out;
-    if (problem->outer == 1) vd__fft_set_input(p, a, problem, second);
+    a->end[1].array = vd__fft_addressing_of(p, problem, problem->extra_dims[0], &temp, second * s,
+                                            vd__digit_of(problem->outer, problem->n * s), vd__digit_of(second, s),
+                                            vd__digit_of(1, 0));
+    a->end[0].array = a->end[1].array;
+    if (problem->outer == 1) vd__fft_set_end(p, a, 0, problem, problem->extra_dims[0], second, 1);
     else vd__fft_add_steps(a, VD__STEP_LOAD, VD__STEP_END, VD__STEP_END);
     vd__fft_add_steps(a, VD__STEP_TRANSFORM, VD__STEP_TWIDDLES, VD__STEP_STORE);
     a->twiddle_length = problem->n;
     a->twiddle_rows = second;
     a->twiddle_width = vd__fft_inner_count(p, problem);
-    a->in_range[0] = vd__fft_range_of(problem->in_start, problem->in_count, problem->n, second, a->twiddle_width);
+    vd__fft_set_range(a, 0, problem, problem->n, second, a->twiddle_width);
     if (vd__fft_plan_shape(p, a, problem, 0, first)) return a;
     problem->route->count--;
     return NULL;
@@ -4501,16 +4494,16 @@ static bool vd__fft_plan_split(const vd_fft *p, const vd__fft_problem *problem, 
     vd__fft_route *r = problem->route;
     uint32_t count = r->count;
     const vd__fft_pass *a = vd__fft_plan_columns(p, problem, first);
-    vd__fft_pass *b = a ? vd__fft_add_pass(problem, VD__FFT_TEMP, problem->to) : NULL;
+    vd__fft_pass *b = a ? vd__fft_add_pass(problem, VD__FFT_TEMP, problem->end[1].role) : NULL;
     if (b) {
         vd__fft_problem rows = vd__fft_rows_of(p, problem, first);
-        uint64_t s = rows.in.stride[problem->axis];
-        b->in = vd__fft_addressing_of(p, problem, problem->extra_dims[1], &rows.in, s, vd__digit_of(1, 0),
-                                      vd__digit_of(first, rows.n * s), vd__digit_of(problem->outer, problem->n * s));
+        uint64_t s = rows.end[0].layout.stride[problem->axis];
+        b->end[0].array = vd__fft_addressing_of(p, problem, problem->extra_dims[1], &rows.end[0].layout, s,
+                                                vd__digit_of(1, 0), vd__digit_of(first, rows.n * s),
+                                                vd__digit_of(problem->outer, problem->n * s));
         vd__fft_add_steps(b, VD__STEP_LOAD, VD__STEP_TRANSFORM, VD__STEP_END);
-        vd__fft_set_output(p, b, problem, problem->extra_dims[1], first, problem->outer);
-        b->out_range[0] = vd__fft_range_of(problem->out_start, problem->out_count, problem->length, rows.outer,
-                                           a->twiddle_width);
+        vd__fft_set_end(p, b, 1, problem, problem->extra_dims[1], first, problem->outer);
+        vd__fft_set_range(b, 1, problem, problem->length, rows.outer, a->twiddle_width);
         if (vd__fft_plan_shape(p, b, problem, 1, rows.n)) return true;
         r->count--;
         if (three && vd__fft_plan_long(p, &rows)) return true;
@@ -4533,32 +4526,34 @@ static bool vd__fft_plan_long(const vd_fft *p, const vd__fft_problem *problem) {
 /* Plans a pass that folds bins in memory, with 64 threads per work-group and one pair of bins for each thread. Returns
    false if there are more than 2^32 pairs. */
 static bool vd__real_plan_fold_pass(const vd_fft *p, const vd__fft_problem *t) {
-    vd__fft_pass *pass = vd__fft_add_pass(t, VD__FFT_FOLD, t->to);
-    vd__fft_layout array = vd__real_hook_layout(p, &t->rule, true), fold = vd__fft_temp_layout(p, t);
-    uint32_t axis = t->axis;
+    vd__fft_pass *pass = vd__fft_add_pass(t, VD__FFT_FOLD, t->end[1].role);
+    vd__fft_layout index = vd__real_hook_layout(p, &t->rule, true), fold = vd__fft_temp_layout(p, t);
     if (!pass) return false;
+    vd__fft_end *in = &pass->end[0], *out = &pass->end[1];
+    vd__fft_addressing *arrays[3] = { &in->array, &out->array, &out->index };
+    const vd__fft_layout *layouts[3] = { &fold, &t->end[1].layout, &index };
+    uint32_t axis = t->axis;
+    vd__fft_add_steps(pass, VD__STEP_FOLD, VD__STEP_END, VD__STEP_END);
     pass->inverse = false;
     pass->real = t->rule;
-    vd__fft_add_steps(pass, VD__STEP_FOLD, VD__STEP_END, VD__STEP_END);
-    pass->real.scalar_out = p->scalar[pass->to];
     pass->shape.axes = 1;
     pass->shape.n = pass->shape.size[0] = (uint32_t)t->rule.h;
     pass->shape.threads = 64;
     pass->shape.stages = pass->shape.radix[0] = pass->shape.ffts_per_group = pass->shape.slices = 1;
-    pass->in.block.product = pass->in.transform.product = pass->out.block.product = pass->out.transform.product = 1;
-    pass->out_index.block.product = pass->out_index.transform.product = 1;
     pass->dimension[0] = axis;
-    pass->in.stride[0] = fold.stride[axis];
-    pass->out.stride[0] = t->out.stride[axis];
-    for (uint32_t i = 0; i < p->dimensions; i++) {
-        uint32_t d = t->order[i];
-        if (d == axis) continue;
-        vd__digits_add(&pass->in.transform, vd__fft_extent(p, axis, d), fold.stride[d]);
-        vd__digits_add(&pass->out.transform, vd__fft_extent(p, axis, d), t->out.stride[d]);
-        vd__digits_add(&pass->out_index.transform, vd__fft_extent(p, axis, d), array.stride[d]);
+    for (uint32_t k = 0; k < 3; k++) {
+        arrays[k]->block.product = arrays[k]->transform.product = 1;
+        arrays[k]->stride[0] = layouts[k]->stride[axis];
+        for (uint32_t i = 0; i < p->dimensions; i++)
+            if (t->order[i] != axis)
+                vd__digits_add(&arrays[k]->transform, vd__fft_extent(p, axis, t->order[i]),
+                               layouts[k]->stride[t->order[i]]);
     }
-    pass->out_index.first = vd__fft_first_of_others(p, axis, t->to, &array);
-    return pass->in.transform.product <= UINT32_MAX / (t->rule.h / 2 + 1);
+    out->scalar = p->scalar[out->role];
+    out->count = t->end[1].rule_count;
+    out->start = t->end[1].rule_start;
+    out->index.first = vd__fft_first_of_others(p, axis, out->role, &index);
+    return in->array.transform.product <= UINT32_MAX / (t->rule.h / 2 + 1);
 }
 
 /* Appends the inverse of the pass `forward`, which vd__fft_plan_columns planned: it multiplies its inputs by the
@@ -4566,7 +4561,7 @@ static bool vd__real_plan_fold_pass(const vd_fft *p, const vd__fft_problem *t) {
    pass, in TEMP, or are stored as those of the problem if `stores`. Returns NULL if it does not fit. */
 static vd__fft_pass *vd__fft_plan_inverse_columns(const vd_fft *p, const vd__fft_pass *forward,
                                                   const vd__fft_problem *problem, bool stores) {
-    vd__fft_pass *pass = vd__fft_add_pass(problem, VD__FFT_TEMP, stores ? problem->to : VD__FFT_TEMP);
+    vd__fft_pass *pass = vd__fft_add_pass(problem, VD__FFT_TEMP, stores ? problem->end[1].role : VD__FFT_TEMP);
     if (!pass) return NULL;
     pass->inverse = !forward->inverse;
     vd__fft_add_steps(pass, VD__STEP_LOAD, VD__STEP_TWIDDLES, VD__STEP_TRANSFORM);
@@ -4574,13 +4569,12 @@ static vd__fft_pass *vd__fft_plan_inverse_columns(const vd_fft *p, const vd__fft
     pass->twiddle_rows = forward->twiddle_rows;
     pass->twiddle_width = forward->twiddle_width;
     pass->dimension[0] = forward->dimension[0];
-    pass->in = pass->out = forward->out;
+    pass->end[0].array = pass->end[1].array = forward->end[1].array;
     pass->shape = forward->shape;
     if (!stores) vd__fft_add_steps(pass, VD__STEP_STORE, VD__STEP_END, VD__STEP_END);
     if (!stores) return pass;
-    vd__fft_set_output(p, pass, problem, 0, forward->twiddle_rows, 1);
-    pass->out_range[0] = vd__fft_range_of(problem->out_start, problem->out_count, forward->twiddle_length,
-                                          forward->twiddle_rows, forward->twiddle_width);
+    vd__fft_set_end(p, pass, 1, problem, 0, forward->twiddle_rows, 1);
+    vd__fft_set_range(pass, 1, problem, forward->twiddle_length, forward->twiddle_rows, forward->twiddle_width);
     if (vd__fft_plan_shape(p, pass, problem, 0, forward->shape.n)) return pass;
     problem->route->count--;
     return NULL;
@@ -4599,14 +4593,14 @@ static void vd__fft_add_product(vd__fft_pass *pass, vd__pass_step product) {
    columns around the convolution of shorter rows. factors: remaining number of times that rows may be split. Appends
    the lengths of the columns to c->factor. */
 static bool vd__fft_plan_chirp_rows(const vd_fft *p, const vd__fft_problem *rows, vd__fft_chirp *c, uint32_t factors) {
-    uint64_t s = rows->in.stride[rows->axis], root = (uint64_t)sqrt((double)rows->n) + 1;
+    uint64_t s = rows->end[0].layout.stride[rows->axis], root = (uint64_t)sqrt((double)rows->n) + 1;
     vd__digit none = vd__digit_of(1, 0);
     vd__fft_layout once; /* the spectrum, which is the same for all indices of other dimensions */
     vd__fft_pass *pass = vd__fft_add_pass(rows, VD__FFT_TEMP, VD__FFT_TEMP);
     if (!pass) return false;
     memset(&once, 0, sizeof once);
-    pass->in = pass->out = vd__fft_addressing_of(p, rows, 0, &rows->in, s, none,
-                                                 vd__digit_of(rows->outer, rows->n * s), none);
+    pass->end[0].array = pass->end[1].array = vd__fft_addressing_of(p, rows, 0, &rows->end[0].layout, s, none,
+                                                                    vd__digit_of(rows->outer, rows->n * s), none);
     pass->product.spectrum = vd__fft_addressing_of(p, rows, 0, &once, 1, none, vd__digit_of(rows->outer, rows->n),
                                                    none);
     pass->product.channels = pass->product.filters = 1;
@@ -4637,7 +4631,7 @@ static bool vd__fft_plan_chirp_split(const vd_fft *p, const vd__fft_problem *pro
     uint32_t before = r->count;
     memset(&c, 0, sizeof c);
     c.n = problem->n;
-    c.in = problem->in_start + problem->in_count;
+    c.in = vd__fft_needed_inputs(problem);
     c.out = vd__fft_needed_results(problem);
     c.m = columns.n = columns.length = m;
     c.factor[0] = (uint32_t)first;
@@ -4701,7 +4695,7 @@ static void vd__fft_try_chirp_length(const vd_fft *p, const vd__fft_problem *pro
 /* Returns the lowest length of the convolutions of Bluestein's algorithm over several passes: inputs and results must
    not wrap around. It is at least n + 1, so that padding follows both. */
 static uint64_t vd__fft_lowest_chirp_length(const vd__fft_problem *problem) {
-    uint64_t m = problem->in_start + problem->in_count + vd__fft_needed_results(problem) - 1;
+    uint64_t m = vd__fft_needed_inputs(problem) + vd__fft_needed_results(problem) - 1;
     return m > problem->n ? m : problem->n + 1;
 }
 
@@ -4733,8 +4727,8 @@ static bool vd__fft_plan_passes(vd_fft *p, const vd__fft_problem *problem, bool 
     uint32_t before = problem->route->count;
     if (temp.span > UINT32_MAX) return false;
     if (fold) {
-        stored.to = VD__FFT_FOLD;
-        stored.out = temp;
+        stored.end[1].role = VD__FFT_FOLD;
+        stored.end[1].layout = temp;
         vd__fft_grow_layout(p, VD__FFT_FOLD, temp.span);
     }
     vd__fft_grow_layout(p, VD__FFT_TEMP, temp.span);
@@ -4760,7 +4754,7 @@ static bool vd__fft_solve_chirp(vd_fft *p, const vd__fft_problem *problem) {
 /* Plans a problem by Bluestein's algorithm in one pass. The length of the convolutions is that of the lowest estimated
    time. On CPUs, for which times are not estimated, it is the lowest one without prime factors above 5. */
 static bool vd__fft_solve_bluestein(vd_fft *p, const vd__fft_problem *problem) {
-    uint64_t lowest = problem->in_start + problem->in_count + vd__fft_bluestein_results(p, problem) - 1;
+    uint64_t lowest = vd__fft_needed_inputs(problem) + vd__fft_bluestein_results(p, problem) - 1;
     vd__fft_chirp_choice best = { 0, 0, 0 };
     uint32_t n = (uint32_t)problem->n, before = problem->route->count;
     if (problem->n > 32768) return false;
@@ -4965,9 +4959,9 @@ static vd__fft_addressing vd__fft_product_addresses(const vd_fft *p, const vd__f
 /* Returns the number of elements that a pass reads and writes. */
 static void vd__fft_count_moved(const vd__fft_pass *pass, double *read, double *written) {
     const vd__fft_shape *s = &pass->shape;
-    *read = *written = (double)pass->in.block.product * (double)pass->in.transform.product * s->n;
+    *read = *written = (double)pass->end[0].array.block.product * (double)pass->end[0].array.transform.product * s->n;
     for (uint32_t i = 0; i < s->axes; i++) {
-        const vd__fft_range *in = &pass->in_range[i], *out = &pass->out_range[i];
+        const vd__fft_range *in = &pass->end[0].range[i], *out = &pass->end[1].range[i];
         double size = s->size[s->axes - 1 - i];
         if (in->count) *read *= (double)in->count / (size * (double)(in->scale < in->count ? in->scale : in->count));
         if (out->count)
@@ -5008,36 +5002,38 @@ static vd__fft_problem vd__fft_first_axis_problem(vd_fft *p, uint32_t extra_dims
     return problem;
 }
 
+/* Sets the addresses of the pass with the product of a convolution, at one end. */
+static void vd__fft_set_product_end(const vd_fft *p, vd__fft_pass *pass, uint32_t out, uint32_t extra_dims,
+                                    bool pointwise) {
+    const vd__fft_convolution *c = &p->convolution;
+    vd__fft_end *end = &pass->end[out];
+    const vd__fft_layout *l = &p->layout[end->role];
+    const uint64_t *count = p->layout[out ? VD__FFT_OUT : VD__FFT_IN].count;
+    uint64_t images = out ? c->filters : c->channels, step = l->stride[0], index_step = p->dense.stride[0];
+    uint64_t n = pointwise ? 1 : p->shape[1] / (c->in_parts ? c->parts : 1);
+    end->array = vd__fft_product_addresses(p, l, extra_dims, images * step, out ? step : 0, false, pointwise);
+    end->index = vd__fft_product_addresses(p, &p->dense, extra_dims, images * index_step, out ? index_step : 0, false,
+                                           pointwise);
+    end->range[0] = vd__fft_range_of(0, count[1], n, 1, 1);
+    if (extra_dims && c->in_parts) end->range[1] = vd__fft_range_of(0, count[2], p->shape[2], 1, 1);
+}
+
 /* Plans the forward transform, the product and the inverse transform of dimension 1 and of the dimensions in
    `extra_dims` as one pass. pointwise: only the product. */
 static bool vd__fft_plan_product(vd_fft *p, vd__fft_role from, vd__fft_role to, uint32_t extra_dims, bool pointwise) {
     const vd__fft_convolution *c = &p->convolution;
-    const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to];
     vd__fft_problem problem = vd__fft_first_axis_problem(p, extra_dims);
     vd__fft_pass *pass = vd__fft_add_pass(&problem, from, to);
     uint64_t step = p->dense.stride[0], n = pointwise ? 1 : p->shape[1] / (c->in_parts ? c->parts : 1);
     double read, written;
     if (!pass) return false;
-    pass->in = vd__fft_product_addresses(p, in, extra_dims, c->channels * in->stride[0], 0, false, pointwise);
-    pass->out = vd__fft_product_addresses(p, out, extra_dims, c->filters * out->stride[0], out->stride[0], false,
-                                          pointwise);
-    pass->in_index = vd__fft_product_addresses(p, &p->dense, extra_dims, c->channels * step, 0, false, pointwise);
-    pass->out_index = vd__fft_product_addresses(p, &p->dense, extra_dims, c->filters * step, step, false, pointwise);
-    pass->in_range[0] = vd__fft_range_of(0, p->layout[VD__FFT_IN].count[1], n, 1, 1);
-    pass->out_range[0] = vd__fft_range_of(0, p->layout[VD__FFT_OUT].count[1], n, 1, 1);
-    if (extra_dims && c->in_parts) {
-        pass->in_range[1] = vd__fft_range_of(0, p->layout[VD__FFT_IN].count[2], p->shape[2], 1, 1);
-        pass->out_range[1] = vd__fft_range_of(0, p->layout[VD__FFT_OUT].count[2], p->shape[2], 1, 1);
-    }
+    for (uint32_t out = 0; out < 2; out++) vd__fft_set_product_end(p, pass, out, extra_dims, pointwise);
     pass->product.spectrum = vd__fft_product_addresses(
         p, &p->dense, extra_dims, c->filter_per_group ? (uint64_t)c->filters * c->channels * step : 0,
         c->channels * step, true, pointwise);
     pass->product.channels = c->channels;
     pass->product.filters = c->channels > 1 ? 1 : c->filters;
     vd__fft_add_product(pass, c->map ? VD__STEP_MAP : VD__STEP_SPECTRUM);
-    pass->product.in_step = in->stride[0];
-    pass->product.out_step = out->stride[0];
-    pass->product.channel_step = pass->product.filter_step = step;
     for (problem.min_columns = p->device.groups_as_loops ? 1 : 8; problem.min_columns; problem.min_columns /= 8) {
         if (!vd__fft_plan_shape(p, pass, &problem, 0, n)) continue;
         vd__fft_count_moved(pass, &read, &written);
@@ -5107,23 +5103,20 @@ static bool vd__fft_plan_without_parts(vd_fft *p, vd__fft_role between, vd__fft_
    to all parts, after the product it is the sum over all parts (pass->copies). */
 static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_role from, vd__fft_role to) {
     const vd__fft_convolution *c = &p->convolution;
-    const vd__fft_layout *in = &p->layout[from], *out = &p->layout[to],
-                         *array = &p->layout[c->after_product ? VD__FFT_OUT : VD__FFT_IN];
-    uint64_t n = p->shape[1], second = n / c->parts, rows = array->count[1] < second ? array->count[1] : second,
-             step = p->dense.stride[1];
+    const vd__fft_layout *array = &p->layout[c->after_product ? VD__FFT_OUT : VD__FFT_IN];
+    uint64_t n = p->shape[1], second = n / c->parts, rows = array->count[1] < second ? array->count[1] : second;
     uint32_t last_dim = p->dimensions - 1;
     vd__digit none = vd__digit_of(1, 0);
     vd__fft_problem problem = vd__fft_first_axis_problem(p, 1u << last_dim);
     vd__fft_pass *pass = vd__fft_add_pass(&problem, from, to), *forward = &p->route[0].pass[0];
     if (!pass) return false;
     p->shape[0] = c->batch * (c->after_product ? c->filters : c->channels);
-    pass->in = vd__fft_addressing_of(p, &problem, problem.extra_dims[0], in, second * in->stride[1], none,
-                                     vd__digit_of(rows, in->stride[1]), none);
-    pass->out = vd__fft_addressing_of(p, &problem, problem.extra_dims[0], out, second * out->stride[1], none,
-                                      vd__digit_of(rows, out->stride[1]), none);
-    pass->in_index = vd__fft_addressing_of(p, &problem, problem.extra_dims[0], &p->dense, second * step, none,
-                                           vd__digit_of(rows, step), none);
-    pass->out_index = pass->in_index;
+    for (uint32_t i = 0; i < 4; i++) { /* the array and the index of each end */
+        vd__fft_end *end = &pass->end[i / 2];
+        const vd__fft_layout *l = i % 2 ? &p->dense : &p->layout[end->role];
+        *(i % 2 ? &end->index : &end->array) = vd__fft_addressing_of(
+            p, &problem, problem.extra_dims[0], l, second * l->stride[1], none, vd__digit_of(rows, l->stride[1]), none);
+    }
     pass->inverse = c->after_product;
     pass->twiddle_length = n;
     pass->twiddle_rows = second;
@@ -5133,10 +5126,10 @@ static bool vd__fft_plan_rows_and_parts(vd_fft *p, vd__fft_role from, vd__fft_ro
     vd__fft_add_steps(pass, VD__STEP_LOAD, c->after_product ? twiddles : VD__STEP_TRANSFORM,
                       c->after_product ? VD__STEP_TRANSFORM : twiddles);
     vd__fft_add_steps(pass, VD__STEP_STORE, VD__STEP_END, VD__STEP_END);
-    vd__fft_range *range = c->after_product ? pass->out_range : pass->in_range;
+    vd__fft_range *range = pass->end[c->after_product].range;
     range[0] = vd__fft_range_of(0, array->count[1], n, second, pass->twiddle_width);
     range[!pass->copies] = vd__fft_range_of(0, array->count[last_dim], p->shape[last_dim], 1, 1);
-    /* use the shape of the forward pass */
+    /* the shape of the forward pass, if it fits */
     if (c->after_product && forward->copies == pass->copies
         && vd__fft_transform_count(forward) == vd__fft_transform_count(pass)) {
         pass->shape = forward->shape;
@@ -5174,7 +5167,7 @@ static bool vd__fft_plan_in_parts(vd_fft *p, vd__fft_role between, vd__fft_role 
 static double vd__fft_run_penalty(const vd__fft_pass *pass, uint32_t bytes) {
     const vd__fft_shape *s = &pass->shape;
     uint32_t run = s->ffts_per_group * bytes;
-    double stride = (double)pass->in.stride[0] * bytes / 8192.0;
+    double stride = (double)pass->end[0].array.stride[0] * bytes / 8192.0;
     if ((!s->columns_in && !s->columns_out) || run >= 128) return 1;
     if (run >= 64) return stride <= 1 ? 1 : 1 + 0.127 * log(stride) / log(2.0);
     return run >= 32 ? 1.82 : run >= 16 ? 2.35 : 4.3;
@@ -5196,7 +5189,7 @@ static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
              * VD__FFT_PS_PER_BYTE;
     if (pass->product.channels) times = pass->product.channels + pass->product.filters;
     if (pass->bluestein_length) times = 2;
-    double work = times * (double)pass->in.block.product * (double)pass->in.transform.product
+    double work = times * (double)pass->end[0].array.block.product * (double)pass->end[0].array.transform.product
                   * vd__fft_cost(&p->device, s) * VD__FFT_PS_PER_INSTRUCTION;
     double not_hidden = (s->columns_in || s->columns_out ? 0.466
                          : held <= 16                    ? 0.03
@@ -5273,7 +5266,7 @@ static uint32_t vd__real_loaded(const vd__fft_pass *pass, uint64_t i, uint64_t *
     bool sine = vd__real_is_sine(r->kind), half = r->half_length;
     uint64_t n = r->n, h = r->h;
     at[count++] = i;
-    if (!vd__fft_is_by_rule(pass, false) || (half && !r->inverse && !r->scalar_in)) return count;
+    if (!vd__fft_is_by_rule(pass, false) || (half && !r->inverse && !pass->end[0].scalar)) return count;
     if (half && family == VD__REAL_IV) {
         at[0] = 2 * i;
         at[count++] = n - 1 - 2 * i;
@@ -5316,7 +5309,7 @@ static uint32_t vd__real_stored(const vd__fft_pass *pass, uint64_t i, uint64_t a
     } else if (family == VD__REAL_IV) {
         if (r->half_length) at[count++] = n - 1 - 2 * i;
         at[0] = r->half_length ? 2 * i : vd__real_position_kind4(r, i);
-    } else if (r->half_length ? r->scalar_out : r->inverse && family == VD__REAL_III) {
+    } else if (r->half_length ? pass->end[1].scalar : r->inverse && family == VD__REAL_III) {
         bool permuted = family == VD__REAL_III;
         uint64_t t = r->half_length ? 2 * i : i;
         at[0] = permuted ? vd__real_permuted(r, t) : t;
@@ -5327,7 +5320,7 @@ static uint32_t vd__real_stored(const vd__fft_pass *pass, uint64_t i, uint64_t a
 
 /* Whether the elements that a pass loads (or stores, if `out`) are reals. */
 static bool vd__fft_is_scalar(const vd__fft_pass *pass, bool out) {
-    return out ? pass->real.scalar_out : pass->real.scalar_in;
+    return pass->end[out].scalar;
 }
 
 /* Returns the butterfly u of thread t in a stage, as vd__fft_butterfly_index_clamped does. */
@@ -5356,7 +5349,7 @@ static uint64_t vd__fft_offset_of(const vd__fft_shape *s, const vd__fft_addressi
 static uint32_t vd__fft_lane_offsets(const vd__fft_pass *pass, bool out, uint32_t group, uint32_t lane, uint32_t j,
                                      uint64_t at[4]) {
     const vd__fft_shape *s = &pass->shape;
-    const vd__fft_addressing *a = out ? &pass->out : &pass->in;
+    const vd__fft_addressing *a = &pass->end[out].array;
     vd__fft_stage_info g = vd__fft_stage_info_of(s, 0, out ? s->stages - 1 : 0);
     bool columns = out ? s->columns_out : s->columns_in, by_rule = vd__fft_is_by_rule(pass, out);
     uint32_t t = columns ? lane / s->ffts_per_group : lane % s->threads, count = 1;
@@ -5373,7 +5366,7 @@ static uint32_t vd__fft_lane_offsets(const vd__fft_pass *pass, bool out, uint32_
     } else if (s->axes == 1 && b + (uint64_t)j * g.read_stride >= length) {
         return 0;
     } else if (by_rule) {
-        uint64_t i = b + (uint64_t)j * g.read_stride, part = out ? pass->real.part_out : pass->real.part_in;
+        uint64_t i = b + (uint64_t)j * g.read_stride, part = pass->end[out].part;
         if (part) i = i * part + q / (a->transform.product / part);
         count = out ? vd__real_stored(pass, i, at) : vd__real_loaded(pass, i, at);
     }
@@ -5408,7 +5401,7 @@ static void vd__fft_count_sectors(const uint64_t *at, uint32_t count, uint32_t b
    elements of 8 bytes touch 32 sectors, but need 8: the efficiency is 0.25. */
 static double vd__fft_sector_efficiency(const vd_fft *p, const vd__fft_pass *pass, bool out) {
     const vd__fft_shape *s = &pass->shape;
-    uint32_t bytes = vc_type_size(p->stored[out ? pass->to : pass->from]) * (vd__fft_is_scalar(pass, out) ? 1u : 2u);
+    uint32_t bytes = vc_type_size(p->stored[pass->end[out].role]) * (vd__fft_is_scalar(pass, out) ? 1u : 2u);
     uint32_t lanes = s->threads * s->ffts_per_group, warps = (lanes + 31) / 32, count[4];
     uint32_t radix = s->radix[out ? s->stages - 1 : 0];
     vd__fft_sectors sum = { 0, 0 };
@@ -5431,8 +5424,8 @@ static double vd__fft_sector_efficiency(const vd_fft *p, const vd__fft_pass *pas
 /* Number of elements of a row in the memory that a pass reads or, if `out`, writes. */
 static uint64_t vd__fft_row_length(const vd__fft_pass *pass, bool out) {
     const vd__real *r = &pass->real;
-    const vd__fft_range *range = out ? &pass->out_range[0] : &pass->in_range[0];
-    uint64_t count = out ? r->out_count : r->in_count;
+    const vd__fft_range *range = &pass->end[out].range[0];
+    uint64_t count = pass->end[out].count;
     bool bins = r->kind == VD_FFT_REAL && r->inverse != out, two_reals = !bins && !vd__fft_is_scalar(pass, out);
     if (vd__fft_is_by_rule(pass, out)) return (count ? count : bins ? r->n / 2 + 1 : r->n) / (two_reals ? 2 : 1);
     return range->count ? range->count : pass->bluestein_length ? pass->bluestein_length : pass->shape.n;
@@ -5442,11 +5435,11 @@ static uint64_t vd__fft_row_length(const vd__fft_pass *pass, bool out) {
    memory before they are loaded, or after they were stored. */
 static bool vd__fft_can_tile(const vd_fft *p, const vd__fft_pass *pass, bool out) {
     const vd__fft_shape *s = &pass->shape;
-    const vd__fft_addressing *a = out ? &pass->out : &pass->in;
+    const vd__fft_addressing *a = &pass->end[out].array;
     uint64_t stride = 1;
     if (p->device.groups_as_loops || p->device.complex_as_words || (out ? s->columns_out : s->columns_in)) return false;
     if (vd__fft_has(pass, VD__STEP_SPECTRUM) || vd__fft_has(pass, VD__STEP_MAP) || pass->twiddle_length || pass->chirp.n
-        || pass->real.part_in || pass->real.part_out || vd__fft_has(pass, VD__STEP_FOLD))
+        || pass->end[0].part || pass->end[1].part || vd__fft_has(pass, VD__STEP_FOLD))
         return false;
     if (out ? vd__fft_stores_nothing(p) : p->hooks.ignores_input[0] || p->hooks.ignores_input[1]) return false;
     for (uint32_t i = 0; i < s->axes; stride *= s->size[i++]) if (a->stride[i] != stride) return false;
@@ -5468,7 +5461,7 @@ static void vd__fft_choose_tiles(const vd_fft *p, const vd__fft_pass *pass, vd__
         double copied, efficiency;
         if (!vd__fft_can_tile(p, pass, out != 0)) continue;
         t->scalar = vd__fft_is_scalar(pass, out != 0);
-        copied = lanes * vc_type_size(p->stored[out ? pass->to : pass->from]) * (t->scalar ? 1u : 2u) / 32.0;
+        copied = lanes * vc_type_size(p->stored[pass->end[out].role]) * (t->scalar ? 1u : 2u) / 32.0;
         efficiency = vd__fft_sector_efficiency(p, pass, out != 0);
         if (efficiency >= 0.5 || 2 * efficiency > copied) continue;
         t->length = (uint32_t)vd__fft_row_length(pass, out != 0);
@@ -5641,7 +5634,7 @@ static void vd__fft_butterfly(vd__fft_c *x, uint32_t r) {
 /* Base of the powers in the tables of a pass: 4 if the axis is split over passes, whose errors add; otherwise 2, since
    loading fewer values is faster. */
 static uint32_t vd__fft_power_base(const vd__fft_pass *pass) {
-    return pass->from == VD__FFT_TEMP || pass->to == VD__FFT_TEMP ? 4 : 2;
+    return pass->end[0].role == VD__FFT_TEMP || pass->end[1].role == VD__FFT_TEMP ? 4 : 2;
 }
 
 /* Returns the largest exponent up to j of which the table contains the power: the leading digit of j. */
@@ -5937,7 +5930,7 @@ typedef struct vd__fft_writer {
     const vd_fft *plan;
     const vd__fft_pass *pass;
     const vd__fft_shape *shape;
-    vd_fft_hook load, store;
+    vd_fft_hook hook[2];     /* for loads, for stores */
     vc_ref in, out, table, spectrum, shared[2];
     vc_val channel, filter;  /* loop counters of a convolution */
     vc_type real;            /* scalar type of the arithmetic */
@@ -6203,7 +6196,7 @@ static void vd__fft_apply_twiddles(vd__fft_writer *w, const vd__fft_stage_info *
 static vc_val vd__fft_twiddle_row(const vd__fft_writer *w, vc_val q) {
     const vd__fft_pass *pass = w->pass;
     vc_val row = vd__fft_div_const(q, pass->twiddle_width);
-    return pass->in.transform.product <= pass->twiddle_width * pass->twiddle_rows
+    return pass->end[0].array.transform.product <= pass->twiddle_width * pass->twiddle_rows
                ? row
                : vd__fft_mod_const(row, pass->twiddle_rows);
 }
@@ -6447,7 +6440,7 @@ static uint64_t vd__fft_groups_per_block(const vd__fft_writer *w, uint64_t tiles
 
 /* Returns the index, within its block, of the first transform of the work-group; *block: the index of the block. */
 static vc_val vd__fft_first_transform(const vd__fft_writer *w, vc_val *block) {
-    uint64_t count = vd__fft_transform_count(w->pass), blocks = w->pass->in.block.product;
+    uint64_t count = vd__fft_transform_count(w->pass), blocks = w->pass->end[0].array.block.product;
     uint64_t tiles = (count + w->shape->ffts_per_group - 1) / w->shape->ffts_per_group;
     uint64_t consecutive = vd__fft_groups_per_block(w, tiles);
     vc_val group = vc_group_id(w->k, 0), chunk = vd__fft_div_const(group, consecutive);
@@ -6485,7 +6478,7 @@ static vc_val vd__fft_row_offset(const vd__fft_writer *w, bool out, vc_val q, vc
     const vd__fft_tile *t = &w->tile[out];
     uint32_t rows = t->rows / w->shape->ffts_per_group;
     vc_val first = w->transform_in_group[w->columns];
-    if (!t->length) return vd__fft_base_offset(out ? &w->pass->out : &w->pass->in, q, block);
+    if (!t->length) return vd__fft_base_offset(&w->pass->end[out].array, q, block);
     return vc_mul(rows == 1 ? first : vc_add(vc_mul(first, vc_u32(rows)), vc_u32(row)), vc_u32(t->pitch));
 }
 
@@ -6497,7 +6490,7 @@ typedef struct vd__fft_tile_element { vc_val at, slot, exists; } vd__fft_tile_el
 static vd__fft_tile_element vd__fft_tile_element_of(const vd__fft_writer *w, bool out, vc_val first, vc_val block,
                                                     uint32_t i) {
     const vd__fft_tile *t = &w->tile[out];
-    const vd__fft_addressing *a = out ? &w->pass->out : &w->pass->in;
+    const vd__fft_addressing *a = &w->pass->end[out].array;
     uint32_t threads = w->shape->threads * w->shape->ffts_per_group, rows = t->rows / w->shape->ffts_per_group;
     uint64_t count = a->transform.product;
     vd__fft_tile_element e;
@@ -6523,7 +6516,7 @@ static void vd__fft_copy_tile(const vd__fft_writer *w, bool out, vc_ref memory, 
     const vd__fft_tile *t = &w->tile[out];
     uint32_t threads = w->shape->threads * w->shape->ffts_per_group;
     uint32_t count = (t->rows * t->length + threads - 1) / threads;
-    bool partly = (out ? &w->pass->out : &w->pass->in)->transform.product % t->rows != 0;
+    bool partly = (&w->pass->end[out].array)->transform.product % t->rows != 0;
     vc_type from = vd__fft_element_type(out ? w->real : stored, t->scalar),
             to = vd__fft_element_type(out ? stored : w->real, t->scalar);
     vc_val block, first = vd__fft_first_transform(w, &block), zero = vc_const(w->k, vc_imm(stored, 0));
@@ -6610,7 +6603,7 @@ static vd__fft_c vd__fft_load_hook_inside(const vd__fft_writer *w, const vd__fft
     vc_set(re, vc_imm(w->real, 0));
     vc_set(im, vc_imm(w->real, 0));
     VC_IF(w->k, inside) {
-        x = vd__fft_apply_hook(w, w->load, &w->pass->in_index, g, b, j, x);
+        x = vd__fft_apply_hook(w, w->hook[0], &w->pass->end[0].index, g, b, j, x);
         vc_set(re, x.re);
         vc_set(im, x.im);
     }
@@ -6620,7 +6613,7 @@ static vd__fft_c vd__fft_load_hook_inside(const vd__fft_writer *w, const vd__fft
 /* Whether the load hook does not use the elements that it is passed. They are zeros then: a checked kernel would report
    loads that are out of range, and the input may be any buffer. */
 static bool vd__fft_ignores_input(const vd__fft_writer *w) {
-    return w->load && w->plan->hooks.ignores_input[w->direction];
+    return w->hook[0] && w->plan->hooks.ignores_input[w->direction];
 }
 
 /* Returns the array from element j of a butterfly on, whose first element is at offset *at, which may change. */
@@ -6637,10 +6630,10 @@ static vc_ref vd__fft_array_at(const vd__fft_writer *w, vc_ref array, const vd__
 /* Loads element j of butterfly b, whose first element is at offset `at`. Elements outside of in_range are 0. */
 static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b,
                                       uint32_t j) {
-    vc_ref from = vd__fft_array_at(w, w->in, &w->pass->in, g, j, &at);
+    vc_ref from = vd__fft_array_at(w, w->in, &w->pass->end[0].array, g, j, &at);
     vd__fft_c x, zero = vd__fft_complex(vc_imm(w->real, 0), vc_imm(w->real, 0));
     vc_val v, inside = vc_bool(true);
-    vd__fft_range_check range = vd__fft_check_range(w, w->pass->in_range, g, b, j, &inside);
+    vd__fft_range_check range = vd__fft_check_range(w, w->pass->end[0].range, g, b, j, &inside);
     if (range == VD__FFT_OUTSIDE) return zero;
     if (vd__fft_ignores_input(w)) v = vc_splat(vc_const(w->k, vc_imm(w->real, 0)), 2);
     else if (range == VD__FFT_INSIDE) v = vc_load(from, at);
@@ -6649,7 +6642,7 @@ static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_sta
     v = vd__fft_unpack_word(v);
     if (vc_typeof(v) != vd__fft_complex_type(w->real)) v = vc_cast(vd__fft_complex_type(w->real), v);
     x = vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
-    const vd__fft_range *indices = &w->pass->in_range[0];
+    const vd__fft_range *indices = &w->pass->end[0].range[0];
     /* keeps the index into the chirp table within the table */
     if (range == VD__FFT_CONDITIONAL && w->shape->axes == 1 && indices->scale == 1
         && indices->start + indices->count < (uint64_t)(j + 1) * g->read_stride)
@@ -6657,16 +6650,16 @@ static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_sta
     /* b is, so the hook may be called */
     bool clamped = w->shape->axes == 1 && indices->scale == 1 && !indices->start;
     /* hooks of convolutions accept all indices of the transform */
-    if (w->load && range == VD__FFT_CONDITIONAL && !clamped && (w->pass->chirp.n || !w->plan->convolution.batch)) {
+    if (w->hook[0] && range == VD__FFT_CONDITIONAL && !clamped && (w->pass->chirp.n || !w->plan->convolution.batch)) {
         x = vd__fft_load_hook_inside(w, g, b, j, x, inside);
-    } else if (w->load) {
-        x = vd__fft_apply_hook(w, w->load, &w->pass->in_index, g, b, j, x);
+    } else if (w->hook[0]) {
+        x = vd__fft_apply_hook(w, w->hook[0], &w->pass->end[0].index, g, b, j, x);
         if (range == VD__FFT_CONDITIONAL)
             x = vd__fft_complex(vc_select(inside, x.re, zero.re), vc_select(inside, x.im, zero.im));
     }
     if (w->inverse) x = vd__fft_swap(x);
     return vd__fft_loads_with(w->pass, VD__STEP_CHIRP)
-               ? vd__fft_mul(x, vd__fft_chirp_of(w, &w->pass->in_range[0], g, b, j))
+               ? vd__fft_mul(x, vd__fft_chirp_of(w, &w->pass->end[0].range[0], g, b, j))
                : x;
 }
 
@@ -6679,6 +6672,20 @@ static void vd__fft_copy_twiddles(const vd__fft_writer *w, vc_val row, uint32_t 
     }
 }
 
+/* Sets the state of the writer for the elements of transform q of a block at one end of the pass, and returns the
+   offset of the first of them. indexed: w->index is needed. */
+static vc_val vd__fft_locate(vd__fft_writer *w, uint32_t out, vc_val q, vc_val block, bool indexed) {
+    const vd__fft_end *end = &w->pass->end[out];
+    const vd_fft *p = w->plan;
+    bool loop = (out ? w->pass->product.filters : w->pass->product.channels) > 1; /* over filters, or channels */
+    vc_val base = vd__fft_row_offset(w, out != 0, q, block, 0), i = out ? w->filter : w->channel;
+    if (indexed) w->index = vd__fft_base_offset(&end->index, q, block);
+    if (loop) base = vc_add(base, vc_mul(i, vc_u32((uint32_t)p->layout[end->role].stride[0])));
+    if (loop && w->hook[out]) w->index = vc_add(w->index, vc_mul(i, vc_u32((uint32_t)p->dense.stride[0])));
+    if (end->range[0].count) w->range_offset = vd__fft_div_const(q, end->range[0].width);
+    return base;
+}
+
 /* Loads the inputs of the first stage. */
 static void vd__fft_load_all(vd__fft_writer *w) {
     vd__fft_stage_info g = vd__fft_stage_info_of(w->shape, 0, 0);
@@ -6687,23 +6694,17 @@ static void vd__fft_load_all(vd__fft_writer *w) {
     vc_val block, exists;
     bool partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
-    vc_val base = vd__fft_row_offset(w, false, q, block, 0);
-    if (w->load) w->index = vd__fft_base_offset(&w->pass->in_index, q, block);
-    if (w->pass->in_range[0].count) w->range_offset = vd__fft_div_const(q, w->pass->in_range[0].width);
+    vc_val base = vd__fft_locate(w, 0, q, block, w->hook[0] != NULL);
     if (copies || vd__fft_loads_with(w->pass, VD__STEP_TWIDDLES)) w->twiddle_row = vd__fft_twiddle_row(w, q);
     vd__fft_copy_twiddles(w, w->twiddle_row, copies, root);
-    if (w->pass->product.channels > 1) {
-        base = vc_add(base, vc_mul(w->channel, vc_u32((uint32_t)w->pass->product.in_step)));
-        if (w->load) w->index = vc_add(w->index, vc_mul(w->channel, vc_u32((uint32_t)w->pass->product.channel_step)));
-    }
     for (uint32_t u = 0; u < g.butterflies; u++) {
         vc_val b = vd__fft_butterfly_index_clamped(w, &g, u),
-               at = vc_add(base, vd__fft_offset_within(w, &w->pass->in, &g, b));
+               at = vc_add(base, vd__fft_offset_within(w, &w->pass->end[0].array, &g, b));
         for (uint32_t j = 0; j < g.radix; j++) {
             vd__fft_c *x = &w->x[u * g.radix + j];
             *x = vd__fft_load_element(w, &g, at, b, j);
             for (uint32_t i = 1; i < copies; i++) {
-                w->copy_offset = i * w->pass->in.stride[w->shape->axes];
+                w->copy_offset = i * w->pass->end[0].array.stride[w->shape->axes];
                 *x = vd__fft_add(*x, vd__fft_mul(vd__fft_load_element(w, &g, at, b, j), root[i]));
             }
             w->copy_offset = 0;
@@ -6713,7 +6714,7 @@ static void vd__fft_load_all(vd__fft_writer *w) {
 
 /* Returns the value of the filter's spectrum, which is in C order, for a stored element. */
 static vd__fft_c vd__fft_spectrum_factor(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val b, uint32_t j) {
-    const vd__fft_addressing *s = &w->pass->out_index;
+    const vd__fft_addressing *s = &w->pass->end[1].index;
     vc_val at = vc_add(vc_add(w->index, vd__fft_offset_within(w, s, g, b)),
                        vc_u32((uint32_t)vd__fft_element_distance(w, s, g, j)));
     if (w->plan->convolution.batch > 1 && !w->plan->convolution.filter_per_group)
@@ -6727,30 +6728,30 @@ static vd__fft_c vd__fft_spectrum_factor(const vd__fft_writer *w, const vd__fft_
 static void vd__fft_store_element(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b, uint32_t j,
                                   vd__fft_c x) {
     bool chirp = vd__fft_stores_with(w->pass, VD__STEP_CHIRP), several_passes = w->pass->chirp.n != 0;
-    if (chirp && !several_passes) x = vd__fft_mul(x, vd__fft_chirp_of(w, &w->pass->out_range[0], g, b, j));
+    if (chirp && !several_passes) x = vd__fft_mul(x, vd__fft_chirp_of(w, &w->pass->end[1].range[0], g, b, j));
     if (w->scale != 1)
         x = vd__fft_complex(vc_mul(x.re, vd__fft_immediate(x.re, w->scale)),
                             vc_mul(x.im, vd__fft_immediate(x.im, w->scale)));
     if (w->inverse) x = vd__fft_swap(x);
     if (chirp && several_passes)
-        x = vd__fft_times_last_chirp(w, x, vd__fft_chirp_of(w, &w->pass->out_range[0], g, b, j));
+        x = vd__fft_times_last_chirp(w, x, vd__fft_chirp_of(w, &w->pass->end[1].range[0], g, b, j));
     if (vd__fft_stores_with(w->pass, VD__STEP_MAP))
-        x = vd__fft_apply_hook(w, w->plan->convolution.map, &w->pass->out_index, g, b, j, x);
+        x = vd__fft_apply_hook(w, w->plan->convolution.map, &w->pass->end[1].index, g, b, j, x);
     if (vd__fft_stores_with(w->pass, VD__STEP_SPECTRUM)) x = vd__fft_mul(x, vd__fft_spectrum_factor(w, g, b, j));
-    if (w->store) x = vd__fft_apply_hook(w, w->store, &w->pass->out_index, g, b, j, x);
+    if (w->hook[1]) x = vd__fft_apply_hook(w, w->hook[1], &w->pass->end[1].index, g, b, j, x);
     if (!x.re.owner && !x.im.owner) return; /* the store hook stores nothing */
     vc_val v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_complex_type(w->stored[1]), v);
-    vc_ref to = vd__fft_array_at(w, w->out, &w->pass->out, g, j, &at);
+    vc_ref to = vd__fft_array_at(w, w->out, &w->pass->end[1].array, g, j, &at);
     vc_store(to, at, vd__fft_pack_word(v, w->word_out));
 }
 
-/* Stores the results of butterfly b that are in out_range. */
+/* Stores the results of butterfly b that are in memory. */
 static void vd__fft_store_butterfly(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b,
                                     const vd__fft_c *x) {
     for (uint32_t j = 0; j < g->radix; j++) {
         vc_val inside;
-        vd__fft_range_check range = vd__fft_check_range(w, w->pass->out_range, g, b, j, &inside);
+        vd__fft_range_check range = vd__fft_check_range(w, w->pass->end[1].range, g, b, j, &inside);
         if (range == VD__FFT_INSIDE) vd__fft_store_element(w, g, at, b, j, x[j]);
         if (range == VD__FFT_CONDITIONAL) VC_IF(w->k, inside) { vd__fft_store_element(w, g, at, b, j, x[j]); }
     }
@@ -6762,7 +6763,7 @@ static void vd__fft_store_copies(vd__fft_writer *w, const vd__fft_stage_info *g,
     vd__fft_c product[VD__FFT_RADIX];
     vd__fft_store_butterfly(w, g, at, b, x);
     for (uint32_t copy = 1; copy < w->pass->copies && vd__fft_stores_with(w->pass, VD__STEP_PARTS); copy++) {
-        w->copy_offset = copy * w->pass->out.stride[w->shape->axes];
+        w->copy_offset = copy * w->pass->end[1].array.stride[w->shape->axes];
         for (uint32_t j = 0; j < g->radix; j++) product[j] = vd__fft_mul(x[j], root[copy]);
         vd__fft_store_butterfly(w, g, at, b, product);
     }
@@ -6776,18 +6777,13 @@ static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     vc_val block, exists;
     bool group_partly, partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &group_partly);
-    vc_val base = vd__fft_row_offset(w, true, q, block, 0);
-    if (w->store || vd__fft_stores_with(w->pass, VD__STEP_MAP) || vd__fft_stores_with(w->pass, VD__STEP_SPECTRUM))
-        w->index = vd__fft_base_offset(&w->pass->out_index, q, block);
-    if (w->pass->product.filters > 1) {
-        base = vc_add(base, vc_mul(w->filter, vc_u32((uint32_t)w->pass->product.out_step)));
-        if (w->store) w->index = vc_add(w->index, vc_mul(w->filter, vc_u32((uint32_t)w->pass->product.filter_step)));
-    }
-    if (w->pass->out_range[0].count) w->range_offset = vd__fft_div_const(q, w->pass->out_range[0].width);
+    bool indexed = w->hook[1] || vd__fft_stores_with(w->pass, VD__STEP_MAP)
+                   || vd__fft_stores_with(w->pass, VD__STEP_SPECTRUM);
+    vc_val base = vd__fft_locate(w, 1, q, block, indexed);
     if (copies) vd__fft_copy_twiddles(w, vd__fft_twiddle_row(w, q), copies, root);
     for (uint32_t u = 0; u < g->butterflies; u++) {
         vc_val b = vd__fft_butterfly_index(w, g, u, &partly),
-               at = vc_add(base, vd__fft_offset_within(w, &w->pass->out, g, b));
+               at = vc_add(base, vd__fft_offset_within(w, &w->pass->end[1].array, g, b));
         vc_val active = exists;
         if (partly) active = vc_and(active, vc_lt(b, vc_u32(w->shape->n / g->radix)));
         if (vd__fft_stores_with(w->pass, VD__STEP_TWIDDLES))
@@ -6848,16 +6844,17 @@ static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, vc_ref spectrum) {
     bool partly, thread_order = vd__fft_is_thread_order(w->pass);
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
     vc_val base = vd__fft_base_offset(&p->spectrum, q, block);
-    if (p->channels > 1) base = vc_add(base, vc_mul(w->channel, vc_u32((uint32_t)p->channel_step)));
-    if (p->filters > 1) base = vc_add(base, vc_mul(w->filter, vc_u32((uint32_t)p->filter_step)));
+    uint32_t step = (uint32_t)w->plan->dense.stride[0];
+    if (p->channels > 1) base = vc_add(base, vc_mul(w->channel, vc_u32(step)));
+    if (p->filters > 1) base = vc_add(base, vc_mul(w->filter, vc_u32(step)));
     for (uint32_t u = 0; u < g->butterflies; u++) {
         vc_val at = vc_add(base,
                            thread_order ? vd__fft_butterfly_index_clamped(w, g, 0)
                                  : vd__fft_offset_within(w, &p->spectrum, g, vd__fft_butterfly_index_clamped(w, g, u)));
         for (uint32_t j = 0; j < g->radix; j++) {
-            uint64_t step = thread_order ? (uint64_t)(u * g->radix + j) * w->shape->threads
+            uint64_t distance = thread_order ? (uint64_t)(u * g->radix + j) * w->shape->threads
                                   : vd__fft_element_distance(w, &p->spectrum, g, j);
-            vc_val v = vd__fft_unpack_word(vc_load(vc_offset(spectrum, vc_u64(step)), at));
+            vc_val v = vd__fft_unpack_word(vc_load(vc_offset(spectrum, vc_u64(distance)), at));
             vd__fft_c *x = &w->x[u * g->radix + j];
             *x = vd__fft_mul(*x, vd__fft_complex(vc_component(v, 0), vc_component(v, 1)));
         }
@@ -6899,18 +6896,17 @@ static void vd__fft_assign_threads(vd__fft_writer *w) {
 /* Whether an in-place kernel declares one buffer that it loads from and stores to. If it loads another type than it
    stores, it declares two that may alias. */
 static bool vd__fft_has_one_buffer(const vd_fft *p, const vd__fft_pass *pass) {
-    return vd__fft_element_type(p->stored[pass->from], pass->real.scalar_in)
-           == vd__fft_element_type(p->stored[pass->to], pass->real.scalar_out);
+    return vd__fft_element_type(p->stored[pass->end[0].role], pass->end[0].scalar)
+           == vd__fft_element_type(p->stored[pass->end[1].role], pass->end[1].scalar);
 }
 
 /* Decides whether complex numbers are loaded and stored as 64-bit words (see vd__fft_unpack_word). Elements that are
    loaded or stored by the rule of a real kind are not. one_buffer: input and output are one buffer, so both are
    accessed as words or neither is. */
 static void vd__fft_choose_word_access(vd__fft_writer *w, bool one_buffer) {
-    const vd__real *r = &w->pass->real;
     bool allowed = w->plan->device.complex_as_words && !vd__fft_has(w->pass, VD__STEP_FOLD);
-    w->word_in = allowed && !vd__fft_is_by_rule(w->pass, false) && !r->scalar_in && w->stored[0] == VC_F32;
-    w->word_out = allowed && !vd__fft_is_by_rule(w->pass, true) && !r->scalar_out && w->stored[1] == VC_F32;
+    w->word_in = allowed && !vd__fft_is_by_rule(w->pass, false) && !w->pass->end[0].scalar && w->stored[0] == VC_F32;
+    w->word_out = allowed && !vd__fft_is_by_rule(w->pass, true) && !w->pass->end[1].scalar && w->stored[1] == VC_F32;
     if (one_buffer && w->word_in != w->word_out) w->word_in = w->word_out = false;
 }
 
@@ -6945,20 +6941,20 @@ static void vd__fft_declare_shared(vd__fft_writer *w) {
 static void vd__fft_declare(vd__fft_writer *w, vd_plan_kernel *b, bool in_place, bool one_buffer) {
     uint32_t alias = in_place ? VC_ANY_TYPE | VC_MAY_ALIAS : VC_ANY_TYPE;
     uint32_t read = w->plan->device.complex_as_words ? VC_READ | VC_ANY_TYPE : VC_READ;
-    vc_type in = vd__fft_element_type(w->stored[0], w->pass->real.scalar_in);
-    vc_type out = vd__fft_element_type(w->stored[1], w->pass->real.scalar_out);
+    vc_type in = vd__fft_element_type(w->stored[0], w->pass->end[0].scalar);
+    vc_type out = vd__fft_element_type(w->stored[1], w->pass->end[1].scalar);
     vc_type value = w->plan->device.complex_as_words ? (vc_type)VC_U64 : vd__fft_complex_type(w->real);
     one_buffer &= in_place;
     vd__fft_choose_word_access(w, one_buffer);
     if (w->word_in) in = VC_U64;
     if (w->word_out) out = VC_U64;
-    w->in = vd_plan_kernel_buffer(b, w->k, w->pass->from, one_buffer ? "data" : "in", in,
+    w->in = vd_plan_kernel_buffer(b, w->k, w->pass->end[0].role, one_buffer ? "data" : "in", in,
                                   one_buffer ? VC_ANY_TYPE | VC_READ_WRITE : alias | VC_READ);
-    w->out = one_buffer ? w->in : vd_plan_kernel_buffer(b, w->k, w->pass->to, "out", out, alias | VC_WRITE);
+    w->out = one_buffer ? w->in : vd_plan_kernel_buffer(b, w->k, w->pass->end[1].role, "out", out, alias | VC_WRITE);
     w->table = vd_plan_kernel_buffer(b, w->k, VD__FFT_TABLE, "table", value, read);
     if (vd__fft_has(w->pass, VD__STEP_SPECTRUM))
         w->spectrum = vd_plan_kernel_buffer(b, w->k, VD__FFT_SPECTRUM, "spectrum", value, read);
-    if ((w->load || w->store || vd__fft_has(w->pass, VD__STEP_MAP)) && w->plan->hooks.declare) {
+    if ((w->hook[0] || w->hook[1] || vd__fft_has(w->pass, VD__STEP_MAP)) && w->plan->hooks.declare) {
         w->plan->hooks.declare(w->k, w->plan->hooks.user);
         vd__plan_kernel_add_arguments(b, 0, w->plan->base.argument_count);
     }
@@ -7086,13 +7082,13 @@ static vc_kernel *vd__fft_record(vd_fft *p, uint32_t number, uint32_t direction,
     w->k = vd__plan_begin(&p->base, name, pass->shape.threads * pass->shape.ffts_per_group);
     w->plan = p;
     w->pass = pass;
-    w->load = number ? NULL : p->hooks.load;
-    w->store = number + 1 < route->count ? NULL : p->hooks.store;
+    w->hook[0] = number ? NULL : p->hooks.load;
+    w->hook[1] = number + 1 < route->count ? NULL : p->hooks.store;
     w->shape = &pass->shape;
     w->inverse = pass->inverse != (direction == VD_FFT_INVERSE);
     w->real = p->real;
-    w->stored[0] = p->stored[pass->from];
-    w->stored[1] = p->stored[pass->to];
+    w->stored[0] = p->stored[pass->end[0].role];
+    w->stored[1] = p->stored[pass->end[1].role];
     w->direction = (vd_fft_direction)direction;
     w->scale = number + 1 == route->count ? p->scale[direction] : 1;
     vd__fft_declare(w, kernel, in_place, vd__fft_has_one_buffer(p, pass));
@@ -7277,40 +7273,43 @@ static bool vd__real_tables(vd_fft *p, vd__fft_pass *pass) {
 typedef struct vd__real_row { vc_val base, index; } vd__real_row;
 
 /* The rows that a thread computes: one, or two as real and imaginary parts of a complex transform. even: the number of
-   rows is even, so that every thread has a second row; otherwise `second` is whether it has one. part: if the axis is
-   split over passes, index of the thread's transform along the axis. */
-typedef struct vd__real_rows { uint32_t count; bool even; vd__real_row row[2]; vc_val second, part; } vd__real_rows;
+   rows is even, so that every thread has a second row; otherwise `second` is whether it has one. parts: see
+   vd__fft_end.part; part: index of the thread's transform along the axis. */
+typedef struct vd__real_rows {
+    uint32_t count, parts;
+    bool even;
+    vd__real_row row[2];
+    vc_val second, part;
+} vd__real_rows;
 
 /* Returns a row of transform q, with the given index among all rows of its block. second: the second of two packed
    rows. */
-static vd__real_row vd__real_row_of(const vd__fft_writer *w, const vd__fft_addressing *array,
-                                    const vd__fft_addressing *index, vc_val q, vc_val block, bool second) {
+static vd__real_row vd__real_row_of(const vd__fft_writer *w, uint32_t out, vc_val q, vc_val block, bool second) {
     vd__real_row row;
-    row.base = vd__fft_row_offset(w, array == &w->pass->out, q, block, second);
-    row.index = index ? vd__fft_base_offset(index, q, block) : vc_u32(0);
+    row.base = vd__fft_row_offset(w, out != 0, q, block, second);
+    row.index = w->hook[out] ? vd__fft_base_offset(&w->pass->end[out].index, q, block) : vc_u32(0);
     return row;
 }
 
-/* Returns the rows of transform q of a block. index: addresses for the points of hooks; NULL without hooks. part:
-   number of transforms along an axis that is split over passes; 0 if it is not split. */
-static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, const vd__fft_addressing *array,
-                                      const vd__fft_addressing *index, vc_val q, vc_val block, uint32_t part) {
+/* Returns the rows of transform q of a block, at one end of the pass. */
+static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, uint32_t out, vc_val q, vc_val block) {
     vd__real_rows rows;
-    uint64_t count = array->transform.product;
+    uint64_t count = w->pass->end[out].array.transform.product;
     rows.count = w->pass->real.two_rows ? 2 : 1;
     rows.second = vc_bool(true);
     rows.even = count % 2 == 0;
-    rows.part = part ? vd__fft_div_const(q, count / part) : vc_u32(0);
+    rows.parts = w->pass->end[out].part;
+    rows.part = rows.parts ? vd__fft_div_const(q, count / rows.parts) : vc_u32(0);
     if (rows.count == 1) {
-        rows.row[0] = rows.row[1] = vd__real_row_of(w, array, index, q, block, false);
+        rows.row[0] = rows.row[1] = vd__real_row_of(w, out, q, block, false);
         return rows;
     }
     q = vc_mul(q, vc_u32(2));
-    rows.row[0] = vd__real_row_of(w, array, index, q, block, false);
+    rows.row[0] = vd__real_row_of(w, out, q, block, false);
     q = vc_add(q, vc_u32(1));
     if (!rows.even) rows.second = vc_lt(q, vc_u32((uint32_t)count));
     q = rows.even ? q : vc_min(q, vc_u32((uint32_t)count - 1));
-    rows.row[1] = vd__real_row_of(w, array, index, q, block, true);
+    rows.row[1] = vd__real_row_of(w, out, q, block, true);
     return rows;
 }
 
@@ -7335,7 +7334,7 @@ static vd__fft_c vd__real_apply_hook(const vd__fft_writer *w, bool out, vd__real
     }
     value.re = x.re;
     value.im = x.im;
-    vd__fft_call_hook(&p->hooks, out ? w->store : w->load, w->k, &point, &value);
+    vd__fft_call_hook(&p->hooks, w->hook[out], w->k, &point, &value);
     return vd__fft_complex(value.re, value.im);
 }
 
@@ -7344,9 +7343,9 @@ static vc_val vd__real_apply_hook_real(const vd__fft_writer *w, bool out, vd__re
     return vd__real_apply_hook(w, out, row, at, vd__fft_complex(x, vc_const(w->k, vc_imm(w->real, 0)))).re;
 }
 
-/* Returns the index along the complex transform of element i of this thread's transform. part: see vd__real_rows_of. */
-static vc_val vd__real_index_of_part(const vd__real_rows *rows, vc_val i, uint32_t part) {
-    return part ? vc_add(vc_mul(i, vc_u32(part)), rows->part) : i;
+/* Returns the index along the complex transform of element i of this thread's transform. */
+static vc_val vd__real_index_of_part(const vd__real_rows *rows, vc_val i) {
+    return rows->parts ? vc_add(vc_mul(i, vc_u32(rows->parts)), rows->part) : i;
 }
 
 static vd__fft_c vd__real_conj(vd__fft_c a) { return vd__fft_complex(a.re, vc_neg(a.im)); }
@@ -7379,12 +7378,12 @@ static vc_val vd__real_from_start(vc_val index, uint64_t start) {
 }
 
 /* Loads element `index` of a row: a complex element, or two neighbouring reals, if `two`; otherwise one real. Elements
-   that in_start and in_count exclude are 0. reals: 2 for two neighbouring reals, otherwise 1. */
+   that are not in memory are 0. reals: 2 for two neighbouring reals, otherwise 1. */
 static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, vc_val index, uint32_t reals,
                                     bool two) {
-    uint64_t filled = w->pass->real.in_count / reals;
-    index = vd__real_from_start(index, w->pass->real.in_start / reals);
-    vc_val at = vc_add(row.base, vc_mul(index, vc_u32((uint32_t)w->pass->in.stride[0]))), v;
+    uint64_t filled = w->pass->end[0].count / reals;
+    index = vd__real_from_start(index, w->pass->end[0].start / reals);
+    vc_val at = vc_add(row.base, vc_mul(index, vc_u32((uint32_t)w->pass->end[0].array.stride[0]))), v;
     if (vd__fft_ignores_input(w)) {
         v = vc_const(w->k, vc_imm(w->real, 0));
         return two ? vc_splat(v, 2) : v;
@@ -7398,16 +7397,16 @@ static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, v
     return w->stored[0] == w->real ? v : vc_cast(two ? vd__fft_complex_type(w->real) : w->real, v);
 }
 
-/* Returns v, or 0 if in_start and in_count exclude `index`, because a load hook may have set any value there. */
+/* Returns v, or 0 if `index` is not in memory, because a load hook may have set any value there. */
 static vc_val vd__real_zero_unfilled(const vd__fft_writer *w, vc_val index, vc_val v) {
-    uint64_t filled = w->pass->real.in_count;
-    index = vd__real_from_start(index, w->pass->real.in_start);
+    uint64_t filled = w->pass->end[0].count;
+    index = vd__real_from_start(index, w->pass->end[0].start);
     return filled ? vc_select(vc_lt(index, vc_u32((uint32_t)filled)), v, vc_const(w->k, vd__fft_immediate(v, 0))) : v;
 }
 
 /* Returns real element `index` of a row, whose value is v, after the load hook. */
 static vc_val vd__real_apply_load_hook(const vd__fft_writer *w, vd__real_row row, vc_val index, vc_val v) {
-    return w->load ? vd__real_zero_unfilled(w, index, vd__real_apply_hook_real(w, false, row, index, v)) : v;
+    return w->hook[0] ? vd__real_zero_unfilled(w, index, vd__real_apply_hook_real(w, false, row, index, v)) : v;
 }
 
 /* Loads real element `index` of a row. */
@@ -7456,7 +7455,7 @@ static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc
     const vd__real *r = &w->pass->real;
     vc_val v = vd__real_load_element(w, row, k, 1, true);
     vd__fft_c x = vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
-    if (w->load) {
+    if (w->hook[0]) {
         x = vd__real_apply_hook(w, false, row, k, x);
         x = vd__fft_complex(vd__real_zero_unfilled(w, k, x.re), vd__real_zero_unfilled(w, k, x.im));
     }
@@ -7529,7 +7528,7 @@ static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_row
         return vd__fft_mul(vd__fft_complex(re, im), vd__fft_load_root(w, i, r->phase_table));
     }
     if (!r->inverse) {
-        if (!r->scalar_in) return vd__real_load_two_reals(w, row, i);
+        if (!w->pass->end[0].scalar) return vd__real_load_two_reals(w, row, i);
         re = vd__real_load_sequence(w, row, even);
         im = vd__real_load_sequence(w, row, vc_add(even, vc_u32(1)));
         return vd__fft_complex(re, im);
@@ -7566,29 +7565,30 @@ static uint64_t vd__real_lowest_index(const vd__real *r, uint64_t first, uint64_
    memory. */
 static bool vd__real_is_unfilled(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t j) {
     const vd__real *r = &w->pass->real;
-    uint64_t parts = r->part_in ? r->part_in : 1, first = j * g->read_stride * parts,
+    const vd__fft_end *in = &w->pass->end[0];
+    uint64_t parts = in->part ? in->part : 1, first = j * g->read_stride * parts,
              last = (j + 1) * g->read_stride * parts - 1;
-    return r->in_count && vd__real_lowest_index(r, first, last < r->h ? last : r->h - 1) >= r->in_start + r->in_count;
+    return in->count && vd__real_lowest_index(r, first, last < r->h ? last : r->h - 1) >= in->start + in->count;
 }
 
 /* Loads the inputs of the first stage by the rules of the kind. */
 static void vd__real_load_all(vd__fft_writer *w) {
     vd__fft_stage_info g = vd__fft_stage_info_of(w->shape, 0, 0);
     /* elements from this index on are the zero padding of Bluestein's algorithm; 0: there is no padding */
-    uint32_t parts = w->pass->real.part_in,
+    uint32_t parts = w->pass->end[0].part,
              chirp = w->pass->chirp.n ? (uint32_t)w->pass->chirp.n : w->pass->bluestein_length;
     uint64_t step = (uint64_t)g.read_stride * (parts ? parts : 1);
     vc_val block, exists;
     vd__real_rows rows;
     bool partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
-    rows = vd__real_rows_of(w, &w->pass->in, w->load ? &w->pass->in_index : NULL, q, block, parts);
+    rows = vd__real_rows_of(w, 0, q, block);
     for (uint32_t u = 0; u < g.butterflies; u++) {
         vc_val b = vd__fft_butterfly_index_clamped(w, &g, u), zero = vc_const(w->k, vc_imm(w->real, 0));
         for (uint32_t j = 0; j < g.radix; j++) {
             vd__fft_c *x = &w->x[u * g.radix + j];
             bool padding = chirp && (j + 1) * step > chirp;
-            vc_val index = vd__real_index_of_part(&rows, vc_add(b, vc_u32(j * g.read_stride)), parts);
+            vc_val index = vd__real_index_of_part(&rows, vc_add(b, vc_u32(j * g.read_stride)));
             vc_val i = padding ? vc_min(index, vc_u32(chirp - 1)) : index;
             *x = vd__fft_complex(zero, zero);
             if (chirp && j * step >= chirp) continue;
@@ -7613,22 +7613,22 @@ static void vd__real_write_complex(const vd__fft_writer *w, vd__real_row row, vc
     if (!x.re.owner && !x.im.owner) return; /* the store hook stores nothing */
     vc_val v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_complex_type(w->stored[1]), v);
-    vc_store(w->out, vc_add(row.base, vc_mul(at, vc_u32((uint32_t)w->pass->out.stride[0]))), v);
+    vc_store(w->out, vc_add(row.base, vc_mul(at, vc_u32((uint32_t)w->pass->end[1].array.stride[0]))), v);
 }
 
-/* Whether out_start and out_count include an index, so that its element is stored. */
+/* Whether an index is in memory, so that its element is stored. */
 static vc_val vd__real_is_stored(const vd__fft_writer *w, vc_val index) {
-    const vd__real *r = &w->pass->real;
-    index = vd__real_from_start(index, r->out_start);
-    return r->out_count ? vc_lt(index, vc_u32((uint32_t)r->out_count)) : vc_bool(true);
+    const vd__fft_end *out = &w->pass->end[1];
+    index = vd__real_from_start(index, out->start);
+    return out->count ? vc_lt(index, vc_u32((uint32_t)out->count)) : vc_bool(true);
 }
 
 /* Stores x * factor * scale as complex element k of a row, after the store hook. */
 static void vd__real_store_complex(const vd__fft_writer *w, vd__real_row row, vc_val k, vd__fft_c x, double factor) {
-    VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_stored(w, k)) {
+    VD__REAL_IF(w, w->pass->end[1].count, vd__real_is_stored(w, k)) {
         vd__fft_c y = vd__real_scaled(x, factor * w->scale);
-        if (w->store) y = vd__real_apply_hook(w, true, row, k, y);
-        vd__real_write_complex(w, row, vd__real_from_start(k, w->pass->real.out_start), y);
+        if (w->hook[1]) y = vd__real_apply_hook(w, true, row, k, y);
+        vd__real_write_complex(w, row, vd__real_from_start(k, w->pass->end[1].start), y);
     }
 }
 
@@ -7636,28 +7636,29 @@ static void vd__real_store_complex(const vd__fft_writer *w, vd__real_row row, vc
 static vc_val vd__real_apply_store_hook(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
     factor *= w->scale;
     if (factor != 1) x = vc_mul(x, vd__fft_immediate(x, factor));
-    return w->store ? vd__real_apply_hook_real(w, true, row, k, x) : x;
+    return w->hook[1] ? vd__real_apply_hook_real(w, true, row, k, x) : x;
 }
 
-/* Applies the store hook to x * factor * scale and stores the result as real element k of a row, if out_start and
-   out_count include k and the hook returns a value. */
+/* Applies the store hook to x * factor * scale and stores the result as real element k of a row, if k is in
+   memory and the hook returns a value. */
 static void vd__real_store_real(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
-    VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_stored(w, k)) {
+    VD__REAL_IF(w, w->pass->end[1].count, vd__real_is_stored(w, k)) {
         vc_val y = vd__real_apply_store_hook(w, row, k, x, factor);
         if (y.owner && w->stored[1] != w->real) y = vc_cast(w->stored[1], y);
-        k = vd__real_from_start(k, w->pass->real.out_start);
-        if (y.owner) vc_store(w->out, vc_add(row.base, vc_mul(k, vc_u32((uint32_t)w->pass->out.stride[0]))), y);
+        k = vd__real_from_start(k, w->pass->end[1].start);
+        vc_val stride = vc_u32((uint32_t)w->pass->end[1].array.stride[0]);
+        if (y.owner) vc_store(w->out, vc_add(row.base, vc_mul(k, stride)), y);
     }
 }
 
 /* Stores x * scale as reals 2 i and 2 i + 1 of a row, after applying the store hook. Memory holds them as one complex
-   element, and out_start and out_count are even. */
+   element, and start and count are even. */
 static void vd__real_store_two_reals(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
     vc_val even = vc_mul(i, vc_u32(2));
-    VD__REAL_IF(w, w->pass->real.out_count, vd__real_is_stored(w, even)) {
+    VD__REAL_IF(w, w->pass->end[1].count, vd__real_is_stored(w, even)) {
         vc_val re = vd__real_apply_store_hook(w, row, even, x.re, 1);
         vc_val im = vd__real_apply_store_hook(w, row, vc_add(even, vc_u32(1)), x.im, 1);
-        i = vd__real_from_start(i, w->pass->real.out_start / 2);
+        i = vd__real_from_start(i, w->pass->end[1].start / 2);
         vd__real_write_complex(w, row, i, vd__fft_complex(re, im));
     }
 }
@@ -7687,7 +7688,7 @@ static void vd__real_store_half_length(const vd__fft_writer *w, vd__real_row row
         vd__real_store_real(w, row, vc_sub(vc_u32(n - 1), even), x.im, sine ? 2 : -2);
         return;
     }
-    if (!r->scalar_out) {
+    if (!w->pass->end[1].scalar) {
         vd__real_store_two_reals(w, row, i, x);
         return;
     }
@@ -7745,10 +7746,10 @@ static uint64_t vd__real_result_count(const vd__real *r) {
 /* Stores the results of butterfly b. */
 static void vd__real_store_butterfly(const vd__fft_writer *w, const vd__fft_stage_info *g, const vd__real_rows *rows,
                                      vc_val b, const vd__fft_c *x) {
-    const vd__real *r = &w->pass->real;
-    uint64_t count = vd__real_result_count(r), step = (uint64_t)g->read_stride * (r->part_out ? r->part_out : 1);
+    uint64_t count = vd__real_result_count(&w->pass->real), parts = rows->parts ? rows->parts : 1;
+    uint64_t step = (uint64_t)g->read_stride * parts;
     for (uint32_t j = 0; j < g->radix && j * step < count; j++) {
-        vc_val i = vd__real_index_of_part(rows, vc_add(b, vc_u32(j * g->read_stride)), r->part_out);
+        vc_val i = vd__real_index_of_part(rows, vc_add(b, vc_u32(j * g->read_stride)));
         VD__REAL_IF(w, (j + 1) * step > count, vc_lt(i, vc_u32((uint32_t)count))) {
             vd__real_store_result(w, rows, i, x[j]);
         }
@@ -7761,8 +7762,7 @@ static void vd__real_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     vd__real_rows rows;
     bool group_partly, partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &group_partly);
-    const vd__real *r = &w->pass->real;
-    rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, q, block, r->part_out);
+    rows = vd__real_rows_of(w, 1, q, block);
     for (uint32_t u = 0; u < g->butterflies; u++) {
         vc_val b = vd__fft_butterfly_index(w, g, u, &partly), active = exists;
         if (partly) active = vc_and(active, vc_lt(b, vc_u32(g->read_stride)));
@@ -7805,6 +7805,7 @@ static void vd__real_store_bin(const vd__fft_writer *w, vd__real_row row, vc_val
 static void vd__real_fold_pair(const vd__fft_writer *w, const vd__real_rows *rows, vc_val p, vd__fft_c x, vd__fft_c y,
                                bool may_be_zero, bool may_be_middle) {
     const vd__real *r = &w->pass->real;
+    const vd__fft_end *out = &w->pass->end[1];
     vd__fft_c even = vd__fft_complex(vc_add(x.re, y.re), vc_sub(x.im, y.im));
     vd__fft_c odd = vd__fft_complex(vc_add(x.im, y.im), vc_sub(y.re, x.re));
     vc_val upper = vc_sub(vc_u32((uint32_t)r->h), p);
@@ -7812,7 +7813,7 @@ static void vd__real_fold_pair(const vd__fft_writer *w, const vd__real_rows *row
         odd = vd__fft_mul(odd, vd__fft_load_root(w, p, r->split_table));
         vd__real_store_bin(w, rows->row[0], p, vd__fft_add(even, odd), p, may_be_zero);
         /* no mirror image is stored */
-        if (r->kind == VD_FFT_REAL && r->out_count && r->out_start + r->out_count <= r->h - r->h / 2) return;
+        if (r->kind == VD_FFT_REAL && out->count && out->start + out->count <= r->h - r->h / 2) return;
         VD__REAL_IF(w, may_be_middle, vc_ne(p, upper)) {
             vd__real_store_bin(w, rows->row[0], upper, vd__real_conj(vd__fft_sub(even, odd)), p, may_be_zero);
         }
@@ -7863,17 +7864,17 @@ static void vd__real_load_pairs(const vd__fft_writer *w, vd__real_pairs *to, uin
 /* Folds and stores the pairs of this thread. */
 static void vd__real_store_pairs(vd__fft_writer *w, const vd__real_pairs *pairs, uint32_t count) {
     uint32_t threads = w->shape->threads, h = (uint32_t)w->pass->real.h, pair_count = h / 2 + 1;
-    uint64_t end = w->pass->real.out_start + w->pass->real.out_count;
+    uint64_t end = w->pass->end[1].start + w->pass->end[1].count;
     vc_val block, exists;
     vd__real_rows rows;
     bool group_partly;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &group_partly);
-    rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, q, block, 0);
+    rows = vd__real_rows_of(w, 1, q, block);
     for (uint32_t u = 0; u < count; u++) {
         bool partly = (u + 1) * threads > pair_count, may_be_middle = h % 2 == 0 && h / 2 / threads == u;
         vc_val p = vd__real_pair_index(w, u), active = exists;
         if (partly) active = vc_and(active, vc_lt(p, vc_u32(pair_count)));
-        if (w->pass->real.kind == VD_FFT_REAL && w->pass->real.out_count && u * threads >= end && end <= h - h / 2)
+        if (w->pass->real.kind == VD_FFT_REAL && w->pass->end[1].count && u * threads >= end && end <= h - h / 2)
             continue;
         VD__REAL_IF(w, group_partly || partly, active) {
             vd__real_fold_pair(w, &rows, p, pairs->lower[u], pairs->upper[u], u == 0, may_be_middle);
@@ -7912,7 +7913,7 @@ static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *
 
 /* Loads result k of the complex transform of a row that begins at offset `base`. */
 static vd__fft_c vd__real_load_stored(const vd__fft_writer *w, vc_val base, vc_val k) {
-    vc_val v = vc_load(w->in, vc_add(base, vc_mul(k, vc_u32((uint32_t)w->pass->in.stride[0]))));
+    vc_val v = vc_load(w->in, vc_add(base, vc_mul(k, vc_u32((uint32_t)w->pass->end[0].array.stride[0]))));
     return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
 }
 
@@ -7920,11 +7921,10 @@ static vd__fft_c vd__real_load_stored(const vd__fft_writer *w, vc_val base, vc_v
 static void vd__real_fold_in_memory(vd__fft_writer *w) {
     uint32_t h = (uint32_t)w->pass->real.h, pairs = h / 2 + 1;
     vc_val i = vc_add(vc_mul(vc_group_id(w->k, 0), vc_u32(w->shape->threads)), vc_local_index(w->k));
-    VC_IF(w->k, vc_lt(i, vc_u32((uint32_t)(w->pass->in.transform.product * pairs)))) {
+    VC_IF(w->k, vc_lt(i, vc_u32((uint32_t)(w->pass->end[0].array.transform.product * pairs)))) {
         vc_val p = vc_rem(i, vc_u32(pairs)), row = vc_div(i, vc_u32(pairs));
-        vc_val base = vd__fft_base_offset(&w->pass->in, row, vc_u32(0));
-        vd__real_rows rows = vd__real_rows_of(w, &w->pass->out, w->store ? &w->pass->out_index : NULL, row, vc_u32(0),
-                                              0);
+        vc_val base = vd__fft_base_offset(&w->pass->end[0].array, row, vc_u32(0));
+        vd__real_rows rows = vd__real_rows_of(w, 1, row, vc_u32(0));
         vc_val upper = vc_select(vc_eq(p, vc_u32(0)), p, vc_sub(vc_u32(h), p));
         vd__fft_c x = vd__real_load_stored(w, base, p), y = vd__real_load_stored(w, base, upper);
         vd__real_fold_pair(w, &rows, p, x, y, true, h % 2 == 0);
@@ -12325,10 +12325,11 @@ static uint64_t vd__fft_bytes(const vd_fft *p, vd__fft_role role) {
 
 /* Number of work-groups of a pass. */
 static uint64_t vd__fft_group_count(const vd__fft_pass *pass) {
+    const vd__fft_shape *s = &pass->shape;
+    const vd__fft_addressing *in = &pass->end[0].array;
     if (vd__fft_has(pass, VD__STEP_FOLD))
-        return (pass->in.transform.product * (pass->real.h / 2 + 1) + pass->shape.threads - 1) / pass->shape.threads;
-    return (vd__fft_transform_count(pass) + pass->shape.ffts_per_group - 1) / pass->shape.ffts_per_group
-           * pass->in.block.product;
+        return (in->transform.product * (pass->real.h / 2 + 1) + s->threads - 1) / s->threads;
+    return (vd__fft_transform_count(pass) + s->ffts_per_group - 1) / s->ffts_per_group * in->block.product;
 }
 
 /* Compiles the kernels of a run that do not exist yet. */
@@ -12337,7 +12338,7 @@ static vd_result vd__fft_build_kernels(vd_fft *p, uint32_t direction, const vd_p
     vd_result result = VD_OK;
     for (uint32_t i = 0; i < route->count && !result; i++) {
         vd__fft_pass *pass = &route->pass[i];
-        bool in_place = roles[pass->from].buffer.id == roles[pass->to].buffer.id;
+        bool in_place = roles[pass->end[0].role].buffer.id == roles[pass->end[1].role].buffer.id;
         if (!pass->kernels[direction][in_place].kernel.id)
             result = vd__fft_build_kernel(p, i, direction, in_place);
     }
@@ -12358,7 +12359,7 @@ static vd_result vd__fft_run_all(vd_fft *p, vd_list *list, uint32_t direction, c
     vd__fft_route *route = vd__fft_route_of(p, direction);
     for (uint32_t i = 0; i < route->count && !result; i++) {
         vd__fft_pass *pass = &route->pass[i];
-        bool in_place = io->roles[pass->from].buffer.id == io->roles[pass->to].buffer.id;
+        bool in_place = io->roles[pass->end[0].role].buffer.id == io->roles[pass->end[1].role].buffer.id;
         result = vd__plan_dispatch_tiles(list, &pass->kernels[direction][in_place], io, NULL,
                                          vd__fft_group_count(pass), UINT32_MAX);
     }
@@ -13227,8 +13228,8 @@ static const char *vd__fft_apply_choice(const vd_fft *p, const vd__fft_pass *pas
     vd__fft_shape s = pass->shape;
     const char *reason = vd__fft_apply_radices(pass, c, &s);
     if (reason) return reason;
-    s.columns_in = vd__fft_assigns_columns(d, &pass->in);
-    s.columns_out = s.stages == 1 ? s.columns_in : vd__fft_assigns_columns(d, &pass->out);
+    s.columns_in = vd__fft_assigns_columns(d, &pass->end[0].array);
+    s.columns_out = s.stages == 1 ? s.columns_in : vd__fft_assigns_columns(d, &pass->end[1].array);
     if (!c->threads || c->threads > d->threads || !c->ffts_per_group || c->ffts_per_group > d->threads)
         return "threads or transforms exceed the threads of a work-group";
     if (c->slices > (s.real_fold ? 1u : 4u) || c->slices == 3)
@@ -13286,7 +13287,7 @@ static const char *vd__fft_parse_choice(const char **text, vd__fft_choice *out) 
    all passes. */
 static bool vd__fft_override_applies(const vd__fft_pass *pass, char target, const vd__fft_choice *c) {
     uint64_t n = 1;
-    bool columns = vd__fft_is_columns(&pass->in) || vd__fft_is_columns(&pass->out);
+    bool columns = vd__fft_is_columns(&pass->end[0].array) || vd__fft_is_columns(&pass->end[1].array);
     for (uint32_t i = 0; i < VD__FFT_STAGES && c->radix[i] && n <= 65536; i++) n *= c->radix[i];
     if (vd__fft_has(pass, VD__STEP_FOLD) || (target == 'c' && !columns) || (target == 'r' && columns)) return false;
     return target == 'b' ? pass->bluestein_length && n >= vd__fft_lowest_bluestein(pass) : n == pass->shape.n;
@@ -13388,27 +13389,32 @@ static void vd__fft_measure_key_addressing(vd__fft_measure_key *k, const vd__fft
 static void vd__fft_measure_key_make(vd__fft_measure_key *k, const vd_fft *p, const vd__fft_pass *pass,
                                      uint32_t direction, vd_fft_rigor rigor) {
     const vd__fft_shape *s = &pass->shape;
-    const vd__fft_range *in = pass->in_range, *out = pass->out_range;
+    const vd__fft_range *in = pass->end[0].range, *out = pass->end[1].range;
     uint64_t steps[2];
     memcpy(steps, pass->step, sizeof steps);
 #define VD__PASS_WORD(type, name) (uint64_t)pass->name,
 #define VD__PRODUCT_WORD(type, name) (uint64_t)pass->product.name,
 #define VD__REAL_WORD(type, name) (uint64_t)pass->real.name,
+#define VD__LOAD_WORD(type, name) (uint64_t)pass->end[0].name,
+#define VD__STORE_WORD(type, name) (uint64_t)pass->end[1].name,
     const uint64_t words[VD__FFT_MEASURE_WORDS] = {
         VD__FFT_MEASURE_VERSION, p->device.threads, p->device.shared, p->device.groups_as_loops, p->device.wide,
         (uint64_t)rigor, direction, steps[0], steps[1],
         VD__FFT_PASS_FIELDS(VD__PASS_WORD) VD__FFT_PRODUCT_FIELDS(VD__PRODUCT_WORD) VD__REAL_FIELDS(VD__REAL_WORD)
-        p->real, p->stored[pass->from], p->stored[pass->to],
+        VD__FFT_END_FIELDS(VD__LOAD_WORD) VD__FFT_END_FIELDS(VD__STORE_WORD)
+        p->real, p->stored[pass->end[0].role], p->stored[pass->end[1].role],
         s->axes, s->size[0], s->size[1], s->size[2], s->size[3], s->real_fold,
         in[0].count, in[0].scale, in[1].count, out[0].count, out[0].scale, out[1].count, in[0].start, out[0].start
     };
 #undef VD__PASS_WORD
 #undef VD__PRODUCT_WORD
 #undef VD__REAL_WORD
+#undef VD__LOAD_WORD
+#undef VD__STORE_WORD
     k->count = 0;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) vd__fft_measure_key_add(k, words[i]);
-    vd__fft_measure_key_addressing(k, &pass->in);
-    vd__fft_measure_key_addressing(k, &pass->out);
+    vd__fft_measure_key_addressing(k, &pass->end[0].array);
+    vd__fft_measure_key_addressing(k, &pass->end[1].array);
 }
 
 /* The kernel of a choice. */
@@ -13465,8 +13471,8 @@ static void vd__fft_search_shapes(vd__fft_tuner *tuner, uint32_t n) {
     search.current.stages = search.current.register_exchange = 0;
     search.current.ffts_per_group = search.current.slices = 1;
     search.current.split_components = search.current.complex_elements = false;
-    search.current.columns_in = vd__fft_assigns_columns(&p->device, &pass->in);
-    search.current.columns_out = vd__fft_assigns_columns(&p->device, &pass->out);
+    search.current.columns_in = vd__fft_assigns_columns(&p->device, &pass->end[0].array);
+    search.current.columns_out = vd__fft_assigns_columns(&p->device, &pass->end[1].array);
     search.current.n = n;
     if (pass->bluestein_length) search.current.size[0] = n;
     for (uint32_t i = 0; i < VD__FFT_STAGES; i++)
@@ -13613,10 +13619,10 @@ static vd_result vd__fft_record_trial(void *user, const void *trial, vd_list *li
 static vd_result vd__fft_prepare_trial(void *user, vd_plan_results *results) {
     const vd__fft_tuner *tuner = (const vd__fft_tuner *)user;
     const vd_fft *p = tuner->plan;
-    vc_type type = p->stored[tuner->pass->to], from = p->stored[tuner->pass->from];
+    vc_type type = p->stored[tuner->pass->end[1].role], from = p->stored[tuner->pass->end[0].role];
     results->buffer = tuner->out;
     results->type = (vd_type)type;
-    results->count = vd__fft_bytes(p, tuner->pass->to) / vc_type_size(type);
+    results->count = vd__fft_bytes(p, tuner->pass->end[1].role) / vc_type_size(type);
     results->tolerance = type == VC_F16 || from == VC_F16 ? 3e-3 : type == VC_F64 && p->real == VC_F64 ? 1e-13 : 3e-6;
     return vd_fill(vd_immediate(p->base.ctx, 0, 0), tuner->out, 0, VD_WHOLE, NULL, 0);
 }
@@ -13662,7 +13668,7 @@ static bool vd__fft_tuner_allocate(vd__fft_tuner *tuner) {
     tuner->scratch = (vd_fft *)vd__fft_allocate(&p->base.allocator, sizeof *tuner->scratch);
     for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
         const vd__fft_pass *pass = vd__fft_pass_at(p, i);
-        uint64_t in = vd__fft_bytes(p, pass->from), out = vd__fft_bytes(p, pass->to);
+        uint64_t in = vd__fft_bytes(p, pass->end[0].role), out = vd__fft_bytes(p, pass->end[1].role);
         if (in > tuner->in_bytes) tuner->in_bytes = in;
         if (out > tuner->out_bytes) tuner->out_bytes = out;
         if (vd__fft_has(pass, VD__STEP_SPECTRUM))
@@ -13690,8 +13696,8 @@ static uint32_t vd__fft_tuner_propose(void *user, void *choices, uint32_t count,
     tuner->count = count;
     if (best) vd__fft_add_variants(tuner, (const vd__fft_choice *)best);
     else if (vd__fft_tuner_allocate(tuner)
-             && vd__fft_fill_noise(tuner, tuner->in, vd__fft_bytes(tuner->plan, pass->from),
-                                   tuner->plan->stored[pass->from])
+             && vd__fft_fill_noise(tuner, tuner->in, vd__fft_bytes(tuner->plan, pass->end[0].role),
+                                   tuner->plan->stored[pass->end[0].role])
              /* ones, so that results do not depend on the order of its elements (vd__fft_is_thread_order) */
              && !(pass->shape.last_axis_first && vd__fft_fill_ones(tuner->plan, tuner->spectrum, 0)))
         vd__fft_propose_shapes(tuner);
@@ -13728,8 +13734,8 @@ static bool vd__fft_has_same_passes(vd_fft *a, vd_fft *b) {
             || x->bluestein_length != y->bluestein_length
             || memcmp(&x->chirp, &y->chirp, sizeof x->chirp) != 0)
             return false;
-        if (vd__fft_is_columns(&x->in) != vd__fft_is_columns(&y->in)
-            || vd__fft_is_columns(&x->out) != vd__fft_is_columns(&y->out))
+        if (vd__fft_is_columns(&x->end[0].array) != vd__fft_is_columns(&y->end[0].array)
+            || vd__fft_is_columns(&x->end[1].array) != vd__fft_is_columns(&y->end[1].array))
             return false;
     }
     return true;
@@ -14009,7 +14015,7 @@ static vd_result vd__fft_make_buffers(vd_fft *p) {
     vd__fft_free(&p->base.allocator, p->table);
     p->table = NULL;
     for (uint32_t i = 0; i < p->route[0].count + p->route[1].count && !result; i++) {
-        vd__fft_role to = vd__fft_pass_at(p, i)->to;
+        vd__fft_role to = vd__fft_pass_at(p, i)->end[1].role;
         if (to < VD__FFT_TEMP || p->temporary[to].id) continue;
         p->temporary[to] = vd_plan_buffer(&p->base, names[to], (vd_type)vd__fft_element_type(p->real, p->scalar[to]),
                                           p->layout[to].span, NULL);
@@ -14668,7 +14674,7 @@ static size_t vd__fft_print_transforms(char *text, size_t size, const vd__fft_pa
     size_t used = vd__fft_print(text, size,
                                 vd__fft_has(pass, VD__STEP_FOLD)            ? "bins combined with their mirror images"
                                 : s->n == 1 && vd__fft_has(pass, VD__STEP_SPECTRUM) ? "single elements"
-                                : vd__fft_is_columns(&pass->in) ? "columns of %llu"
+                                : vd__fft_is_columns(&pass->end[0].array) ? "columns of %llu"
                                                                 : "rows of %llu",
                                 s->size[0]);
     for (uint32_t j = 1; j < s->axes; j++) used += vd__fft_print(text + used, size - used, " by %llu", s->size[j]);
