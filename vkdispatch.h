@@ -36,6 +36,7 @@
        command tape    commands recorded by backends without command buffers
        cache           compiled code in files
        formats         formats of texels
+       blocks          decoder of compressed blocks
        blits           the kernel that executes blits, on backends whose drivers have none
        spirv           SPIR-V grammar and decoder
        dummy           the backend without a device
@@ -79,6 +80,8 @@
        * VKDISPATCH_NO_VULKAN leaves out the Vulkan backend; the Vulkan headers are then not needed. Default: off.
        * VKDISPATCH_NO_IMAGES leaves out images, samplers and swapchains: their functions are declared, but not defined.
          Default: off.
+       * VKDISPATCH_DECODE_BLOCKS decodes compressed textures (BC, ETC2, EAC, ASTC) at upload on devices that lack
+         their formats, see "Images". It adds about 13 KB of code. Default: off.
        * VKDISPATCH_CUDA adds the CUDA backend, which needs no CUDA header. Default: off.
        * VKDISPATCH_OPENCL adds the OpenCL backend, which needs no OpenCL header. Default: off.
        * VKDISPATCH_GLSLANG compiles GLSL and HLSL at run time, see "GLSL and HLSL". Default: off.
@@ -572,6 +575,13 @@
          the components, and the format of a storage image must match the kernel. vd_image_view makes levels and layers
          usable as an image, for example one level of a mip chain as a storage image: a kernel stores to the first level
          of its argument only.
+       * Compressed textures. With VKDISPATCH_DECODE_BLOCKS, images of block formats that a device lacks can be created:
+         they have the format vd_format_info.created, with 8 bits for each component, 16 for BC6H (float) and EAC, and
+         vd_image_query returns that format. Only vd_image_upload and vd_image_desc.data still expect blocks, also
+         those of a part of the image. Everything else, as vd_image_download and copies from buffers, transfers
+         texels; blocks cannot be read back. In a context of several devices, images are decoded on all of them if one
+         lacks the format. Reserved encodings decode to the colour that the specifications state: BC6H to black, BC7
+         to transparent black, ASTC (also HDR) to magenta.
        * Transfers. vd_image_upload and vd_image_download transfer boxes from and to host memory with a row and slice
          pitch. Commands of lists copy between images and buffers, copy and blit between images, and clear images.
          vd_generate_mips fills a mip chain.
@@ -589,7 +599,7 @@
        ----------            ------            ----                         ------
        arguments of kernels  bindings          handles of 8 bytes in the    parameters
                                                argument block
-       formats               the device's      not BGRA8, ETC2, ASTC;       no packed and block formats
+       formats               the device's      not BGRA8, ETC2, EAC, ASTC;  no packed and block formats
                                                no packed ones; BC since
                                                CUDA 11.5
        blits, generated      with a queue for  yes; the first one compiles  yes; the first one compiles
@@ -621,8 +631,8 @@
        * The missing fourth component of a sampled texel is 0 on cuda, 1 on vulkan and opencl. PoCL 3.1 reads 0 as the
          fourth component of integer formats with one component. It also multiplies the layer of a sampled 1-D or 2-D
          array by the number of layers.
-       * The dummy backend makes transfers. Its blits copy the nearest texel without conversion. It has no packed, ETC2
-         or ASTC formats.
+       * The dummy backend makes transfers. Its blits copy the nearest texel without conversion. It has no packed, ETC2,
+         EAC or ASTC formats.
 
    Windows
        A swapchain shows images in a window that another library has opened:
@@ -855,8 +865,8 @@ typedef enum vd_dim {
 
 /* Format of a texel. The formats up to VD_FORMAT_R8_U can be declared for storage images in kernels and are numbered as
    in SPIR-V. In kernels _I is i32, _U is u32, and all others are f32. The names list the components from the lowest
-   address, except R11G11B10_F, RGB10A2, R5G6B5 (R in the highest bits) and RGB9E5_F, which are packed words. Formats
-   from BC1 on consist of blocks of 4 x 4 texels. D16 and D32_F are depth formats. */
+   address, except R11G11B10_F, RGB10A2, R5G6B5 (R in the highest bits) and RGB9E5_F, which are packed words. D16 and
+   D32_F are depth formats. Formats from BC1 on consist of blocks: of 4 x 4 texels, or as the name states. */
 typedef enum vd_format {
     VD_FORMAT_NONE = 0,
     VD_FORMAT_RGBA32_F, VD_FORMAT_RGBA16_F, VD_FORMAT_R32_F, VD_FORMAT_RGBA8_UNORM, VD_FORMAT_RGBA8_SNORM,
@@ -872,8 +882,16 @@ typedef enum vd_format {
     VD_FORMAT_BC1_UNORM, VD_FORMAT_BC1_SRGB, VD_FORMAT_BC2_UNORM, VD_FORMAT_BC2_SRGB, VD_FORMAT_BC3_UNORM,
     VD_FORMAT_BC3_SRGB, VD_FORMAT_BC4_UNORM, VD_FORMAT_BC4_SNORM, VD_FORMAT_BC5_UNORM, VD_FORMAT_BC5_SNORM,
     VD_FORMAT_BC6H_UF, VD_FORMAT_BC6H_F, VD_FORMAT_BC7_UNORM, VD_FORMAT_BC7_SRGB,
-    VD_FORMAT_ETC2_RGB8_UNORM, VD_FORMAT_ETC2_RGB8_SRGB, VD_FORMAT_ETC2_RGBA8_UNORM, VD_FORMAT_ETC2_RGBA8_SRGB,
-    VD_FORMAT_ASTC_4X4_UNORM, VD_FORMAT_ASTC_4X4_SRGB,
+    VD_FORMAT_ETC2_RGB8_UNORM, VD_FORMAT_ETC2_RGB8_SRGB, VD_FORMAT_ETC2_RGB8A1_UNORM, VD_FORMAT_ETC2_RGB8A1_SRGB,
+    VD_FORMAT_ETC2_RGBA8_UNORM, VD_FORMAT_ETC2_RGBA8_SRGB, VD_FORMAT_EAC_R11_UNORM, VD_FORMAT_EAC_R11_SNORM,
+    VD_FORMAT_EAC_RG11_UNORM, VD_FORMAT_EAC_RG11_SNORM, VD_FORMAT_ASTC_4X4_UNORM, VD_FORMAT_ASTC_4X4_SRGB,
+    VD_FORMAT_ASTC_5X4_UNORM, VD_FORMAT_ASTC_5X4_SRGB, VD_FORMAT_ASTC_5X5_UNORM, VD_FORMAT_ASTC_5X5_SRGB,
+    VD_FORMAT_ASTC_6X5_UNORM, VD_FORMAT_ASTC_6X5_SRGB, VD_FORMAT_ASTC_6X6_UNORM, VD_FORMAT_ASTC_6X6_SRGB,
+    VD_FORMAT_ASTC_8X5_UNORM, VD_FORMAT_ASTC_8X5_SRGB, VD_FORMAT_ASTC_8X6_UNORM, VD_FORMAT_ASTC_8X6_SRGB,
+    VD_FORMAT_ASTC_8X8_UNORM, VD_FORMAT_ASTC_8X8_SRGB, VD_FORMAT_ASTC_10X5_UNORM, VD_FORMAT_ASTC_10X5_SRGB,
+    VD_FORMAT_ASTC_10X6_UNORM, VD_FORMAT_ASTC_10X6_SRGB, VD_FORMAT_ASTC_10X8_UNORM, VD_FORMAT_ASTC_10X8_SRGB,
+    VD_FORMAT_ASTC_10X10_UNORM, VD_FORMAT_ASTC_10X10_SRGB, VD_FORMAT_ASTC_12X10_UNORM, VD_FORMAT_ASTC_12X10_SRGB,
+    VD_FORMAT_ASTC_12X12_UNORM, VD_FORMAT_ASTC_12X12_SRGB,
     VD_FORMATS_END          /* 1 + the last format */
 } vd_format;
 
@@ -1484,8 +1502,12 @@ typedef struct vd_format_info {
     vd_type type;                   /* of a component in kernels: VD_F32, VD_I32 or VD_U32 */
     uint32_t components;
     uint32_t block_bytes;           /* bytes of a texel or block */
-    uint32_t block_extent;          /* texels along each side of a block; 1: not a block format */
+    uint32_t block_extent;          /* texels of a block along the first axis; 1: not a block format */
     uint32_t usage;                 /* VD_IMAGE_ bits that the device supports for images of this format */
+    uint32_t block_height;          /* texels of a block along the second axis */
+    vd_format created;              /* format of images created with this one: the same if `usage` has
+                                       VD_IMAGE_SAMPLED. Another one: vd_image_upload decodes blocks.
+                                       VD_FORMAT_NONE: they are not supported */
 } vd_format_info;
 
 typedef struct vd_kernel_info {
@@ -2199,6 +2221,12 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #define VD__HAS_IMAGES 0
 #else
 #define VD__HAS_IMAGES 1
+#endif
+
+#ifdef VKDISPATCH_DECODE_BLOCKS
+#define VD__HAS_DECODER VD__HAS_IMAGES
+#else
+#define VD__HAS_DECODER 0
 #endif
 
 #ifdef VKDISPATCH_CUDA
@@ -3627,6 +3655,7 @@ typedef struct vd__memory_requirements {
 /* Format and dimensions of an image. A subresource is one layer of one level; its index is level * layers + layer. */
 typedef struct vd__image_shape {
     vd_format format;
+    vd_format blocks;          /* uploads decode blocks of this format; VD_FORMAT_NONE: they do not decode */
     vd_dim dim;
     uint32_t extent[3];        /* texels of level 0; 1 along axes that the image does not have */
     uint32_t levels, layers;
@@ -5471,82 +5500,114 @@ VD__SMALL_END
 typedef enum vd__texel { VD__TEXEL_NONE, VD__TEXEL_FLOAT, VD__TEXEL_UNORM, VD__TEXEL_SNORM, VD__TEXEL_SRGB,
                          VD__TEXEL_INT, VD__TEXEL_UINT, VD__TEXEL_DEPTH } vd__texel;
 
-/* Format, name, bytes of a block, texels along a side of the block, components, bits of the largest component, kind,
-   VkFormat. In the order of vd_format. */
+/* Format, name, bytes of a block, width and height of the block in texels, components, bits of the largest component,
+   kind, VkFormat. In the order of vd_format. */
 #define VD__FORMATS(X) \
-    X(RGBA32_F, "rgba32f", 16, 1, 4, 32, FLOAT, R32G32B32A32_SFLOAT) \
-    X(RGBA16_F, "rgba16f", 8, 1, 4, 16, FLOAT, R16G16B16A16_SFLOAT) \
-    X(R32_F, "r32f", 4, 1, 1, 32, FLOAT, R32_SFLOAT) \
-    X(RGBA8_UNORM, "rgba8unorm", 4, 1, 4, 8, UNORM, R8G8B8A8_UNORM) \
-    X(RGBA8_SNORM, "rgba8snorm", 4, 1, 4, 8, SNORM, R8G8B8A8_SNORM) \
-    X(RG32_F, "rg32f", 8, 1, 2, 32, FLOAT, R32G32_SFLOAT) \
-    X(RG16_F, "rg16f", 4, 1, 2, 16, FLOAT, R16G16_SFLOAT) \
-    X(R11G11B10_F, "r11g11b10f", 4, 1, 3, 11, FLOAT, B10G11R11_UFLOAT_PACK32) \
-    X(R16_F, "r16f", 2, 1, 1, 16, FLOAT, R16_SFLOAT) \
-    X(RGBA16_UNORM, "rgba16unorm", 8, 1, 4, 16, UNORM, R16G16B16A16_UNORM) \
-    X(RGB10A2_UNORM, "rgb10a2unorm", 4, 1, 4, 10, UNORM, A2B10G10R10_UNORM_PACK32) \
-    X(RG16_UNORM, "rg16unorm", 4, 1, 2, 16, UNORM, R16G16_UNORM) \
-    X(RG8_UNORM, "rg8unorm", 2, 1, 2, 8, UNORM, R8G8_UNORM) \
-    X(R16_UNORM, "r16unorm", 2, 1, 1, 16, UNORM, R16_UNORM) \
-    X(R8_UNORM, "r8unorm", 1, 1, 1, 8, UNORM, R8_UNORM) \
-    X(RGBA16_SNORM, "rgba16snorm", 8, 1, 4, 16, SNORM, R16G16B16A16_SNORM) \
-    X(RG16_SNORM, "rg16snorm", 4, 1, 2, 16, SNORM, R16G16_SNORM) \
-    X(RG8_SNORM, "rg8snorm", 2, 1, 2, 8, SNORM, R8G8_SNORM) \
-    X(R16_SNORM, "r16snorm", 2, 1, 1, 16, SNORM, R16_SNORM) \
-    X(R8_SNORM, "r8snorm", 1, 1, 1, 8, SNORM, R8_SNORM) \
-    X(RGBA32_I, "rgba32i", 16, 1, 4, 32, INT, R32G32B32A32_SINT) \
-    X(RGBA16_I, "rgba16i", 8, 1, 4, 16, INT, R16G16B16A16_SINT) \
-    X(RGBA8_I, "rgba8i", 4, 1, 4, 8, INT, R8G8B8A8_SINT) \
-    X(R32_I, "r32i", 4, 1, 1, 32, INT, R32_SINT) \
-    X(RG32_I, "rg32i", 8, 1, 2, 32, INT, R32G32_SINT) \
-    X(RG16_I, "rg16i", 4, 1, 2, 16, INT, R16G16_SINT) \
-    X(RG8_I, "rg8i", 2, 1, 2, 8, INT, R8G8_SINT) \
-    X(R16_I, "r16i", 2, 1, 1, 16, INT, R16_SINT) \
-    X(R8_I, "r8i", 1, 1, 1, 8, INT, R8_SINT) \
-    X(RGBA32_U, "rgba32u", 16, 1, 4, 32, UINT, R32G32B32A32_UINT) \
-    X(RGBA16_U, "rgba16u", 8, 1, 4, 16, UINT, R16G16B16A16_UINT) \
-    X(RGBA8_U, "rgba8u", 4, 1, 4, 8, UINT, R8G8B8A8_UINT) \
-    X(R32_U, "r32u", 4, 1, 1, 32, UINT, R32_UINT) \
-    X(RGB10A2_U, "rgb10a2u", 4, 1, 4, 10, UINT, A2B10G10R10_UINT_PACK32) \
-    X(RG32_U, "rg32u", 8, 1, 2, 32, UINT, R32G32_UINT) \
-    X(RG16_U, "rg16u", 4, 1, 2, 16, UINT, R16G16_UINT) \
-    X(RG8_U, "rg8u", 2, 1, 2, 8, UINT, R8G8_UINT) \
-    X(R16_U, "r16u", 2, 1, 1, 16, UINT, R16_UINT) \
-    X(R8_U, "r8u", 1, 1, 1, 8, UINT, R8_UINT) \
-    X(RGBA8_SRGB, "rgba8srgb", 4, 1, 4, 8, SRGB, R8G8B8A8_SRGB) \
-    X(BGRA8_UNORM, "bgra8unorm", 4, 1, 4, 8, UNORM, B8G8R8A8_UNORM) \
-    X(BGRA8_SRGB, "bgra8srgb", 4, 1, 4, 8, SRGB, B8G8R8A8_SRGB) \
-    X(R5G6B5_UNORM, "r5g6b5unorm", 2, 1, 3, 6, UNORM, R5G6B5_UNORM_PACK16) \
-    X(RGB9E5_F, "rgb9e5f", 4, 1, 3, 9, FLOAT, E5B9G9R9_UFLOAT_PACK32) \
-    X(D16, "d16", 2, 1, 1, 16, DEPTH, D16_UNORM) \
-    X(D32_F, "d32f", 4, 1, 1, 32, DEPTH, D32_SFLOAT) \
-    X(BC1_UNORM, "bc1unorm", 8, 4, 4, 8, UNORM, BC1_RGBA_UNORM_BLOCK) \
-    X(BC1_SRGB, "bc1srgb", 8, 4, 4, 8, SRGB, BC1_RGBA_SRGB_BLOCK) \
-    X(BC2_UNORM, "bc2unorm", 16, 4, 4, 8, UNORM, BC2_UNORM_BLOCK) \
-    X(BC2_SRGB, "bc2srgb", 16, 4, 4, 8, SRGB, BC2_SRGB_BLOCK) \
-    X(BC3_UNORM, "bc3unorm", 16, 4, 4, 8, UNORM, BC3_UNORM_BLOCK) \
-    X(BC3_SRGB, "bc3srgb", 16, 4, 4, 8, SRGB, BC3_SRGB_BLOCK) \
-    X(BC4_UNORM, "bc4unorm", 8, 4, 1, 8, UNORM, BC4_UNORM_BLOCK) \
-    X(BC4_SNORM, "bc4snorm", 8, 4, 1, 8, SNORM, BC4_SNORM_BLOCK) \
-    X(BC5_UNORM, "bc5unorm", 16, 4, 2, 8, UNORM, BC5_UNORM_BLOCK) \
-    X(BC5_SNORM, "bc5snorm", 16, 4, 2, 8, SNORM, BC5_SNORM_BLOCK) \
-    X(BC6H_UF, "bc6huf", 16, 4, 3, 16, FLOAT, BC6H_UFLOAT_BLOCK) \
-    X(BC6H_F, "bc6hf", 16, 4, 3, 16, FLOAT, BC6H_SFLOAT_BLOCK) \
-    X(BC7_UNORM, "bc7unorm", 16, 4, 4, 8, UNORM, BC7_UNORM_BLOCK) \
-    X(BC7_SRGB, "bc7srgb", 16, 4, 4, 8, SRGB, BC7_SRGB_BLOCK) \
-    X(ETC2_RGB8_UNORM, "etc2rgb8unorm", 8, 4, 3, 8, UNORM, ETC2_R8G8B8_UNORM_BLOCK) \
-    X(ETC2_RGB8_SRGB, "etc2rgb8srgb", 8, 4, 3, 8, SRGB, ETC2_R8G8B8_SRGB_BLOCK) \
-    X(ETC2_RGBA8_UNORM, "etc2rgba8unorm", 16, 4, 4, 8, UNORM, ETC2_R8G8B8A8_UNORM_BLOCK) \
-    X(ETC2_RGBA8_SRGB, "etc2rgba8srgb", 16, 4, 4, 8, SRGB, ETC2_R8G8B8A8_SRGB_BLOCK) \
-    X(ASTC_4X4_UNORM, "astc4x4unorm", 16, 4, 4, 8, UNORM, ASTC_4x4_UNORM_BLOCK) \
-    X(ASTC_4X4_SRGB, "astc4x4srgb", 16, 4, 4, 8, SRGB, ASTC_4x4_SRGB_BLOCK)
+    X(RGBA32_F, "rgba32f", 16, 1, 1, 4, 32, FLOAT, R32G32B32A32_SFLOAT) \
+    X(RGBA16_F, "rgba16f", 8, 1, 1, 4, 16, FLOAT, R16G16B16A16_SFLOAT) \
+    X(R32_F, "r32f", 4, 1, 1, 1, 32, FLOAT, R32_SFLOAT) \
+    X(RGBA8_UNORM, "rgba8unorm", 4, 1, 1, 4, 8, UNORM, R8G8B8A8_UNORM) \
+    X(RGBA8_SNORM, "rgba8snorm", 4, 1, 1, 4, 8, SNORM, R8G8B8A8_SNORM) \
+    X(RG32_F, "rg32f", 8, 1, 1, 2, 32, FLOAT, R32G32_SFLOAT) \
+    X(RG16_F, "rg16f", 4, 1, 1, 2, 16, FLOAT, R16G16_SFLOAT) \
+    X(R11G11B10_F, "r11g11b10f", 4, 1, 1, 3, 11, FLOAT, B10G11R11_UFLOAT_PACK32) \
+    X(R16_F, "r16f", 2, 1, 1, 1, 16, FLOAT, R16_SFLOAT) \
+    X(RGBA16_UNORM, "rgba16unorm", 8, 1, 1, 4, 16, UNORM, R16G16B16A16_UNORM) \
+    X(RGB10A2_UNORM, "rgb10a2unorm", 4, 1, 1, 4, 10, UNORM, A2B10G10R10_UNORM_PACK32) \
+    X(RG16_UNORM, "rg16unorm", 4, 1, 1, 2, 16, UNORM, R16G16_UNORM) \
+    X(RG8_UNORM, "rg8unorm", 2, 1, 1, 2, 8, UNORM, R8G8_UNORM) \
+    X(R16_UNORM, "r16unorm", 2, 1, 1, 1, 16, UNORM, R16_UNORM) \
+    X(R8_UNORM, "r8unorm", 1, 1, 1, 1, 8, UNORM, R8_UNORM) \
+    X(RGBA16_SNORM, "rgba16snorm", 8, 1, 1, 4, 16, SNORM, R16G16B16A16_SNORM) \
+    X(RG16_SNORM, "rg16snorm", 4, 1, 1, 2, 16, SNORM, R16G16_SNORM) \
+    X(RG8_SNORM, "rg8snorm", 2, 1, 1, 2, 8, SNORM, R8G8_SNORM) \
+    X(R16_SNORM, "r16snorm", 2, 1, 1, 1, 16, SNORM, R16_SNORM) \
+    X(R8_SNORM, "r8snorm", 1, 1, 1, 1, 8, SNORM, R8_SNORM) \
+    X(RGBA32_I, "rgba32i", 16, 1, 1, 4, 32, INT, R32G32B32A32_SINT) \
+    X(RGBA16_I, "rgba16i", 8, 1, 1, 4, 16, INT, R16G16B16A16_SINT) \
+    X(RGBA8_I, "rgba8i", 4, 1, 1, 4, 8, INT, R8G8B8A8_SINT) \
+    X(R32_I, "r32i", 4, 1, 1, 1, 32, INT, R32_SINT) \
+    X(RG32_I, "rg32i", 8, 1, 1, 2, 32, INT, R32G32_SINT) \
+    X(RG16_I, "rg16i", 4, 1, 1, 2, 16, INT, R16G16_SINT) \
+    X(RG8_I, "rg8i", 2, 1, 1, 2, 8, INT, R8G8_SINT) \
+    X(R16_I, "r16i", 2, 1, 1, 1, 16, INT, R16_SINT) \
+    X(R8_I, "r8i", 1, 1, 1, 1, 8, INT, R8_SINT) \
+    X(RGBA32_U, "rgba32u", 16, 1, 1, 4, 32, UINT, R32G32B32A32_UINT) \
+    X(RGBA16_U, "rgba16u", 8, 1, 1, 4, 16, UINT, R16G16B16A16_UINT) \
+    X(RGBA8_U, "rgba8u", 4, 1, 1, 4, 8, UINT, R8G8B8A8_UINT) \
+    X(R32_U, "r32u", 4, 1, 1, 1, 32, UINT, R32_UINT) \
+    X(RGB10A2_U, "rgb10a2u", 4, 1, 1, 4, 10, UINT, A2B10G10R10_UINT_PACK32) \
+    X(RG32_U, "rg32u", 8, 1, 1, 2, 32, UINT, R32G32_UINT) \
+    X(RG16_U, "rg16u", 4, 1, 1, 2, 16, UINT, R16G16_UINT) \
+    X(RG8_U, "rg8u", 2, 1, 1, 2, 8, UINT, R8G8_UINT) \
+    X(R16_U, "r16u", 2, 1, 1, 1, 16, UINT, R16_UINT) \
+    X(R8_U, "r8u", 1, 1, 1, 1, 8, UINT, R8_UINT) \
+    X(RGBA8_SRGB, "rgba8srgb", 4, 1, 1, 4, 8, SRGB, R8G8B8A8_SRGB) \
+    X(BGRA8_UNORM, "bgra8unorm", 4, 1, 1, 4, 8, UNORM, B8G8R8A8_UNORM) \
+    X(BGRA8_SRGB, "bgra8srgb", 4, 1, 1, 4, 8, SRGB, B8G8R8A8_SRGB) \
+    X(R5G6B5_UNORM, "r5g6b5unorm", 2, 1, 1, 3, 6, UNORM, R5G6B5_UNORM_PACK16) \
+    X(RGB9E5_F, "rgb9e5f", 4, 1, 1, 3, 9, FLOAT, E5B9G9R9_UFLOAT_PACK32) \
+    X(D16, "d16", 2, 1, 1, 1, 16, DEPTH, D16_UNORM) \
+    X(D32_F, "d32f", 4, 1, 1, 1, 32, DEPTH, D32_SFLOAT) \
+    X(BC1_UNORM, "bc1unorm", 8, 4, 4, 4, 8, UNORM, BC1_RGBA_UNORM_BLOCK) \
+    X(BC1_SRGB, "bc1srgb", 8, 4, 4, 4, 8, SRGB, BC1_RGBA_SRGB_BLOCK) \
+    X(BC2_UNORM, "bc2unorm", 16, 4, 4, 4, 8, UNORM, BC2_UNORM_BLOCK) \
+    X(BC2_SRGB, "bc2srgb", 16, 4, 4, 4, 8, SRGB, BC2_SRGB_BLOCK) \
+    X(BC3_UNORM, "bc3unorm", 16, 4, 4, 4, 8, UNORM, BC3_UNORM_BLOCK) \
+    X(BC3_SRGB, "bc3srgb", 16, 4, 4, 4, 8, SRGB, BC3_SRGB_BLOCK) \
+    X(BC4_UNORM, "bc4unorm", 8, 4, 4, 1, 8, UNORM, BC4_UNORM_BLOCK) \
+    X(BC4_SNORM, "bc4snorm", 8, 4, 4, 1, 8, SNORM, BC4_SNORM_BLOCK) \
+    X(BC5_UNORM, "bc5unorm", 16, 4, 4, 2, 8, UNORM, BC5_UNORM_BLOCK) \
+    X(BC5_SNORM, "bc5snorm", 16, 4, 4, 2, 8, SNORM, BC5_SNORM_BLOCK) \
+    X(BC6H_UF, "bc6huf", 16, 4, 4, 3, 16, FLOAT, BC6H_UFLOAT_BLOCK) \
+    X(BC6H_F, "bc6hf", 16, 4, 4, 3, 16, FLOAT, BC6H_SFLOAT_BLOCK) \
+    X(BC7_UNORM, "bc7unorm", 16, 4, 4, 4, 8, UNORM, BC7_UNORM_BLOCK) \
+    X(BC7_SRGB, "bc7srgb", 16, 4, 4, 4, 8, SRGB, BC7_SRGB_BLOCK) \
+    X(ETC2_RGB8_UNORM, "etc2rgb8unorm", 8, 4, 4, 3, 8, UNORM, ETC2_R8G8B8_UNORM_BLOCK) \
+    X(ETC2_RGB8_SRGB, "etc2rgb8srgb", 8, 4, 4, 3, 8, SRGB, ETC2_R8G8B8_SRGB_BLOCK) \
+    X(ETC2_RGB8A1_UNORM, "etc2rgb8a1unorm", 8, 4, 4, 4, 8, UNORM, ETC2_R8G8B8A1_UNORM_BLOCK) \
+    X(ETC2_RGB8A1_SRGB, "etc2rgb8a1srgb", 8, 4, 4, 4, 8, SRGB, ETC2_R8G8B8A1_SRGB_BLOCK) \
+    X(ETC2_RGBA8_UNORM, "etc2rgba8unorm", 16, 4, 4, 4, 8, UNORM, ETC2_R8G8B8A8_UNORM_BLOCK) \
+    X(ETC2_RGBA8_SRGB, "etc2rgba8srgb", 16, 4, 4, 4, 8, SRGB, ETC2_R8G8B8A8_SRGB_BLOCK) \
+    X(EAC_R11_UNORM, "eacr11unorm", 8, 4, 4, 1, 11, UNORM, EAC_R11_UNORM_BLOCK) \
+    X(EAC_R11_SNORM, "eacr11snorm", 8, 4, 4, 1, 11, SNORM, EAC_R11_SNORM_BLOCK) \
+    X(EAC_RG11_UNORM, "eacrg11unorm", 16, 4, 4, 2, 11, UNORM, EAC_R11G11_UNORM_BLOCK) \
+    X(EAC_RG11_SNORM, "eacrg11snorm", 16, 4, 4, 2, 11, SNORM, EAC_R11G11_SNORM_BLOCK) \
+    X(ASTC_4X4_UNORM, "astc4x4unorm", 16, 4, 4, 4, 8, UNORM, ASTC_4x4_UNORM_BLOCK) \
+    X(ASTC_4X4_SRGB, "astc4x4srgb", 16, 4, 4, 4, 8, SRGB, ASTC_4x4_SRGB_BLOCK) \
+    X(ASTC_5X4_UNORM, "astc5x4unorm", 16, 5, 4, 4, 8, UNORM, ASTC_5x4_UNORM_BLOCK) \
+    X(ASTC_5X4_SRGB, "astc5x4srgb", 16, 5, 4, 4, 8, SRGB, ASTC_5x4_SRGB_BLOCK) \
+    X(ASTC_5X5_UNORM, "astc5x5unorm", 16, 5, 5, 4, 8, UNORM, ASTC_5x5_UNORM_BLOCK) \
+    X(ASTC_5X5_SRGB, "astc5x5srgb", 16, 5, 5, 4, 8, SRGB, ASTC_5x5_SRGB_BLOCK) \
+    X(ASTC_6X5_UNORM, "astc6x5unorm", 16, 6, 5, 4, 8, UNORM, ASTC_6x5_UNORM_BLOCK) \
+    X(ASTC_6X5_SRGB, "astc6x5srgb", 16, 6, 5, 4, 8, SRGB, ASTC_6x5_SRGB_BLOCK) \
+    X(ASTC_6X6_UNORM, "astc6x6unorm", 16, 6, 6, 4, 8, UNORM, ASTC_6x6_UNORM_BLOCK) \
+    X(ASTC_6X6_SRGB, "astc6x6srgb", 16, 6, 6, 4, 8, SRGB, ASTC_6x6_SRGB_BLOCK) \
+    X(ASTC_8X5_UNORM, "astc8x5unorm", 16, 8, 5, 4, 8, UNORM, ASTC_8x5_UNORM_BLOCK) \
+    X(ASTC_8X5_SRGB, "astc8x5srgb", 16, 8, 5, 4, 8, SRGB, ASTC_8x5_SRGB_BLOCK) \
+    X(ASTC_8X6_UNORM, "astc8x6unorm", 16, 8, 6, 4, 8, UNORM, ASTC_8x6_UNORM_BLOCK) \
+    X(ASTC_8X6_SRGB, "astc8x6srgb", 16, 8, 6, 4, 8, SRGB, ASTC_8x6_SRGB_BLOCK) \
+    X(ASTC_8X8_UNORM, "astc8x8unorm", 16, 8, 8, 4, 8, UNORM, ASTC_8x8_UNORM_BLOCK) \
+    X(ASTC_8X8_SRGB, "astc8x8srgb", 16, 8, 8, 4, 8, SRGB, ASTC_8x8_SRGB_BLOCK) \
+    X(ASTC_10X5_UNORM, "astc10x5unorm", 16, 10, 5, 4, 8, UNORM, ASTC_10x5_UNORM_BLOCK) \
+    X(ASTC_10X5_SRGB, "astc10x5srgb", 16, 10, 5, 4, 8, SRGB, ASTC_10x5_SRGB_BLOCK) \
+    X(ASTC_10X6_UNORM, "astc10x6unorm", 16, 10, 6, 4, 8, UNORM, ASTC_10x6_UNORM_BLOCK) \
+    X(ASTC_10X6_SRGB, "astc10x6srgb", 16, 10, 6, 4, 8, SRGB, ASTC_10x6_SRGB_BLOCK) \
+    X(ASTC_10X8_UNORM, "astc10x8unorm", 16, 10, 8, 4, 8, UNORM, ASTC_10x8_UNORM_BLOCK) \
+    X(ASTC_10X8_SRGB, "astc10x8srgb", 16, 10, 8, 4, 8, SRGB, ASTC_10x8_SRGB_BLOCK) \
+    X(ASTC_10X10_UNORM, "astc10x10unorm", 16, 10, 10, 4, 8, UNORM, ASTC_10x10_UNORM_BLOCK) \
+    X(ASTC_10X10_SRGB, "astc10x10srgb", 16, 10, 10, 4, 8, SRGB, ASTC_10x10_SRGB_BLOCK) \
+    X(ASTC_12X10_UNORM, "astc12x10unorm", 16, 12, 10, 4, 8, UNORM, ASTC_12x10_UNORM_BLOCK) \
+    X(ASTC_12X10_SRGB, "astc12x10srgb", 16, 12, 10, 4, 8, SRGB, ASTC_12x10_SRGB_BLOCK) \
+    X(ASTC_12X12_UNORM, "astc12x12unorm", 16, 12, 12, 4, 8, UNORM, ASTC_12x12_UNORM_BLOCK) \
+    X(ASTC_12X12_SRGB, "astc12x12srgb", 16, 12, 12, 4, 8, SRGB, ASTC_12x12_SRGB_BLOCK)
 
-typedef struct vd__format_row { const char *name; uint8_t bytes, side, components, bits, kind; } vd__format_row;
+typedef struct vd__format_row { const char *name; uint8_t bytes, block[3], components, bits, kind; } vd__format_row;
 
 static const vd__format_row vd__format_rows[VD_FORMATS_END] = {
-    { "none", 0, 1, 0, 0, VD__TEXEL_NONE },
-#define VD__FORMAT_ROW(id, name, bytes, side, components, bits, kind, vk) \
-    { name, bytes, side, components, bits, VD__TEXEL_##kind },
+    { "none", 0, { 1, 1, 1 }, 0, 0, VD__TEXEL_NONE },
+#define VD__FORMAT_ROW(id, name, bytes, width, height, components, bits, kind, vk) \
+    { name, bytes, { width, height, 1 }, components, bits, VD__TEXEL_##kind },
     VD__FORMATS(VD__FORMAT_ROW)
 #undef VD__FORMAT_ROW
 };
@@ -5564,7 +5625,7 @@ static VD__UNUSED uint32_t vd__format_distance(vd_format wanted, vd_format forma
     const vd__format_row *w = &vd__format_rows[wanted], *o = &vd__format_rows[format];
     bool integers = w->kind == VD__TEXEL_INT || w->kind == VD__TEXEL_UINT;
     if (wanted == format) return 0;
-    if (o->side > 1 || o->components < w->components || o->bits < w->bits) return UINT32_MAX;
+    if (o->block[0] > 1 || o->components < w->components || o->bits < w->bits) return UINT32_MAX;
     if (w->kind == o->kind) return o->bytes;
     if (w->kind == VD__TEXEL_SRGB && o->kind == VD__TEXEL_UNORM) return 100u + o->bytes;
     return o->kind == VD__TEXEL_FLOAT && !integers && o->bits >= 16 ? 200u + o->bytes : UINT32_MAX;
@@ -5575,8 +5636,7 @@ static uint64_t vd__level_bytes(const vd__image_shape *shape, uint32_t level) {
     const vd__format_row *row = &vd__format_rows[shape->format];
     uint64_t bytes = row->bytes;
     for (int i = 0; i < 3; i++) {
-        uint64_t extent = vd__level_extent(shape, level, i), side = i < 2 ? row->side : 1;
-        bytes *= (extent + side - 1) / side;
+        bytes *= (vd__level_extent(shape, level, i) + row->block[i] - 1u) / row->block[i];
     }
     return bytes;
 }
@@ -5632,6 +5692,748 @@ static VD__COLD void vd__format_texel(vd_format format, const vd_color *color, u
     }
 }
 #endif
+
+// >>blocks
+/* Decoder of compressed blocks, for devices that lack their formats. Sources: Khronos Data Format Specification 1.3
+   (BC1 to BC7, ETC2 and EAC, ASTC). Every combination of bits decodes: reserved ones to the colour that the
+   specifications state. */
+
+#if VD__HAS_DECODER
+VD__SMALL
+
+enum { VD__BLOCK_TEXELS = 144 }; /* of the largest block */
+
+/* A block, read from its lowest bit on, and the position of the next bit. Bits beyond its end are 0. */
+typedef struct vd__texture_block { uint64_t words[2]; uint32_t at; } vd__texture_block;
+
+/* Components of texels, by row: integers of 8 or 16 bits, as the decoded format stores them. */
+typedef uint16_t vd__texture_texel[4];
+
+static uint32_t vd__texture_bits(const vd__texture_block *b, uint32_t at, uint32_t count) {
+    uint64_t bits = at >= 128 ? 0 : at >= 64 ? b->words[1] >> (at - 64)
+                  : at ? b->words[0] >> at | b->words[1] << (64 - at) : b->words[0];
+    return (uint32_t)(bits & (((uint64_t)1 << count) - 1));
+}
+
+static uint32_t vd__texture_next(vd__texture_block *b, uint32_t count) {
+    b->at += count;
+    return vd__texture_bits(b, b->at - count, count);
+}
+
+/* Returns n / d, rounded to the nearest integer. */
+static int32_t vd__texture_divide(int32_t n, int32_t d) { return (2 * n + (n < 0 ? -d : d)) / (2 * d); }
+
+static int32_t vd__texture_clamp(int32_t x, int32_t low, int32_t high) { return x < low ? low : x > high ? high : x; }
+
+static int32_t vd__texture_signed(uint32_t bits, uint32_t count) {
+    return (int32_t)bits - (int32_t)((bits >> (count - 1) & 1) << count);
+}
+
+static void vd__texture_fill(vd__texture_texel *texels, uint16_t color, uint16_t green, uint16_t alpha) {
+    for (int i = 0; i < VD__BLOCK_TEXELS; i++) {
+        texels[i][0] = texels[i][2] = color;
+        texels[i][1] = green;
+        texels[i][3] = alpha;
+    }
+}
+
+/* ---- BC1 to BC5 ---- */
+
+/* Colours of 5, 6 and 5 bits. With `transparent`, the order of the two colours selects the mode with a transparent
+   black. */
+static void vd__bc_colors(const vd__texture_block *b, uint32_t at, bool transparent, vd__texture_texel *texels) {
+    static const uint8_t weights[2][4] = { { 0, 6, 2, 4 }, { 0, 6, 3, 6 } }; /* of the second colour, in sixths */
+    uint32_t c0 = vd__texture_bits(b, at, 16), c1 = vd__texture_bits(b, at + 16, 16);
+    bool three = transparent && c0 <= c1;
+    for (uint32_t i = 0; i < 16; i++) {
+        uint32_t index = vd__texture_bits(b, at + 32 + 2 * i, 2), w = weights[three][index];
+        bool black = three && index == 3;
+        for (uint32_t k = 0; k < 3; k++) {
+            uint32_t shift = k == 0 ? 11 : k == 1 ? 5 : 0, max = k == 1 ? 63 : 31;
+            int32_t sum = (int32_t)((c0 >> shift & max) * (6 - w) + (c1 >> shift & max) * w);
+            texels[i][k] = (uint16_t)(black ? 0 : vd__texture_divide(255 * sum, 6 * (int32_t)max));
+        }
+        texels[i][3] = black ? 0 : 255;
+    }
+}
+
+/* One component with two end points of 8 bits. */
+static void vd__bc_component(const vd__texture_block *b, uint32_t at, bool is_signed, uint32_t k,
+                             vd__texture_texel *texels) {
+    int32_t low = is_signed ? -127 : 0, high = is_signed ? 127 : 255;
+    int32_t e0 = vd__texture_signed(vd__texture_bits(b, at, 8), is_signed ? 8 : 9);
+    int32_t e1 = vd__texture_signed(vd__texture_bits(b, at + 8, 8), is_signed ? 8 : 9);
+    int32_t steps = e0 > e1 ? 7 : 5;
+    e0 = vd__texture_clamp(e0, low, high);
+    e1 = vd__texture_clamp(e1, low, high);
+    for (uint32_t i = 0; i < 16; i++) {
+        int32_t index = (int32_t)vd__texture_bits(b, at + 16 + 3 * i, 3), w = index < 2 ? index * steps : index - 1;
+        texels[i][k] = (uint16_t)(w > steps || (steps == 5 && index > 5)
+                                  ? index == 6 ? low : high : vd__texture_divide(e0 * (steps - w) + e1 * w, steps));
+    }
+}
+
+static void vd__bc_decode(vd_format format, const vd__texture_block *b, vd__texture_texel *texels) {
+    bool is_signed = vd__format_rows[format].kind == VD__TEXEL_SNORM;
+    if (format >= VD_FORMAT_BC4_UNORM) {
+        vd__bc_component(b, 0, is_signed, 0, texels);
+        vd__bc_component(b, 64, is_signed, 1, texels);
+        return;
+    }
+    bool bc1 = format <= VD_FORMAT_BC1_SRGB;
+    vd__bc_colors(b, bc1 ? 0 : 64, bc1, texels);
+    if (format >= VD_FORMAT_BC3_UNORM) vd__bc_component(b, 0, false, 3, texels);
+    for (uint32_t i = 0; i < 16 && !bc1 && format < VD_FORMAT_BC3_UNORM; i++)
+        texels[i][3] = (uint16_t)(17 * vd__texture_bits(b, 4 * i, 4));
+}
+
+/* ---- BC6H and BC7 ---- */
+
+/* Subset of each texel, by partition: a bit of the first table, two bits of the second. */
+static const uint16_t vd__bc_pairs[64] = {
+    0xcccc, 0x8888, 0xeeee, 0xecc8, 0xc880, 0xfeec, 0xfec8, 0xec80, 0xc800, 0xffec, 0xfe80, 0xe800,
+    0xffe8, 0xff00, 0xfff0, 0xf000, 0xf710, 0x008e, 0x7100, 0x08ce, 0x008c, 0x7310, 0x3100, 0x8cce,
+    0x088c, 0x3110, 0x6666, 0x366c, 0x17e8, 0x0ff0, 0x718e, 0x399c, 0xaaaa, 0xf0f0, 0x5a5a, 0x33cc,
+    0x3c3c, 0x55aa, 0x9696, 0xa55a, 0x73ce, 0x13c8, 0x324c, 0x3bdc, 0x6996, 0xc33c, 0x9966, 0x0660,
+    0x0272, 0x04e4, 0x4e40, 0x2720, 0xc936, 0x936c, 0x39c6, 0x639c, 0x9336, 0x9cc6, 0x817e, 0xe718,
+    0xccf0, 0x0fcc, 0x7744, 0xee22
+};
+
+static const uint32_t vd__bc_triples[64] = {
+    0xaa685050u, 0x6a5a5040u, 0x5a5a4200u, 0x5450a0a8u, 0xa5a50000u, 0xa0a05050u, 0x5555a0a0u, 0x5a5a5050u,
+    0xaa550000u, 0xaa555500u, 0xaaaa5500u, 0x90909090u, 0x94949494u, 0xa4a4a4a4u, 0xa9a59450u, 0x2a0a4250u,
+    0xa5945040u, 0x0a425054u, 0xa5a5a500u, 0x55a0a0a0u, 0xa8a85454u, 0x6a6a4040u, 0xa4a45000u, 0x1a1a0500u,
+    0x0050a4a4u, 0xaaa59090u, 0x14696914u, 0x69691400u, 0xa08585a0u, 0xaa821414u, 0x50a4a450u, 0x6a5a0200u,
+    0xa9a58000u, 0x5090a0a8u, 0xa8a09050u, 0x24242424u, 0x00aa5500u, 0x24924924u, 0x24499224u, 0x50a50a50u,
+    0x500aa550u, 0xaaaa4444u, 0x66660000u, 0xa5a0a5a0u, 0x50a050a0u, 0x69286928u, 0x44aaaa44u, 0x66666600u,
+    0xaa444444u, 0x54a854a8u, 0x95809580u, 0x96969600u, 0xa85454a8u, 0x80959580u, 0xaa141414u, 0x96960000u,
+    0xaaaa1414u, 0xa05050a0u, 0xa0a5a5a0u, 0x96000000u, 0x40804080u, 0xa9a8a9a8u, 0xaaaaaa44u, 0x2a4a5254u
+};
+
+/* First texel of a further subset, in hexadecimal: of the second of two, of the second and of the third of three. Its
+   index lacks the highest bit, which is 0. */
+static const char vd__bc_anchors[3][65] = {
+    "fffffffffffffffff282288f28228822ff6828ff28222ff66268ff22fffff22f",
+    "33ff83ff88666533338f336a588685ff8f356a8ff3f5ffff3f55585a5a8dfc33",
+    "f883ff38fffffff8f8f3f8f83f6affa8f3faa89a6f8f3668f3ffffffffff3ff8"
+};
+
+static uint32_t vd__bc_subset(uint32_t subsets, uint32_t partition, uint32_t texel) {
+    return subsets == 2 ? vd__bc_pairs[partition] >> texel & 1u
+         : subsets == 3 ? vd__bc_triples[partition] >> 2 * texel & 3u : 0;
+}
+
+/* Reads the index of a texel. */
+static uint32_t vd__bc_index(vd__texture_block *b, uint32_t bits, uint32_t subsets, uint32_t partition,
+                             uint32_t texel) {
+    char name = "0123456789abcdef"[texel];
+    bool anchor = !texel || (subsets == 2 && vd__bc_anchors[0][partition] == name)
+                  || (subsets == 3 && (vd__bc_anchors[1][partition] == name || vd__bc_anchors[2][partition] == name));
+    return vd__texture_next(b, bits - anchor);
+}
+
+/* Interpolates between two values by an index of `bits` bits. */
+static int32_t vd__bc_mix(int32_t e0, int32_t e1, uint32_t index, uint32_t bits) {
+    int32_t max = (1 << bits) - 1, w = (64 * (int32_t)index + max / 2) / max, sum = e0 * (64 - w) + e1 * w + 32;
+    return sum >= 0 ? sum >> 6 : ~(~sum >> 6);
+}
+
+static void vd__bc7_decode(vd_format format, const vd__texture_block *block, vd__texture_texel *texels) {
+    /* Subsets; bits of the partition, of the rotation, and to select indices; of a colour and an alpha component; 1:
+       each end point has a lowest bit, 2: each subset has one; bits of the first and of the second indices. */
+    static const uint8_t modes[8][9] = { { 3, 4, 0, 0, 4, 0, 1, 3, 0 }, { 2, 6, 0, 0, 6, 0, 2, 3, 0 },
+        { 3, 6, 0, 0, 5, 0, 0, 2, 0 }, { 2, 6, 0, 0, 7, 0, 1, 2, 0 }, { 1, 0, 2, 1, 5, 6, 0, 2, 3 },
+        { 1, 0, 2, 0, 7, 8, 0, 2, 2 }, { 1, 0, 0, 0, 7, 7, 1, 4, 0 }, { 2, 6, 0, 0, 5, 5, 1, 2, 0 } };
+    vd__texture_block b = *block;
+    uint32_t mode = 0, low = 0, e[6][4], indices[2][16];
+    (void)format;
+    while (mode < 8 && !vd__texture_next(&b, 1)) mode++;
+    if (mode == 8) {
+        vd__texture_fill(texels, 0, 0, 0);
+        return;
+    }
+    const uint8_t *m = modes[mode];
+    uint32_t partition = vd__texture_next(&b, m[1]), rotation = vd__texture_next(&b, m[2]), select =
+    vd__texture_next(&b, m[3]); for (uint32_t k = 0; k < 4; k++)
+        for (uint32_t i = 0; i < 2u * m[0]; i++) e[i][k] = vd__texture_next(&b, k < 3 ? m[4] : m[5]);
+    for (uint32_t i = 0; i < 2u * m[0]; i++) {
+        if (m[6] == 1 || (m[6] && i % 2 == 0)) low = vd__texture_next(&b, 1);
+        for (uint32_t k = 0; k < 4; k++) {
+            uint32_t bits = (uint32_t)(k < 3 ? m[4] : m[5]) + (m[6] != 0), x = m[6] ? e[i][k] << 1 | low : e[i][k];
+            e[i][k] = k == 3 && !m[5] ? 255 : (x << (8 - bits) | x >> (2 * bits - 8)) & 255;
+        }
+    }
+    for (uint32_t set = 0; set < 2; set++)
+        for (uint32_t i = 0; i < 16; i++)
+            indices[set][i] = m[7 + set] ? vd__bc_index(&b, m[7 + set], m[0], partition, i) : indices[0][i];
+    for (uint32_t i = 0; i < 16; i++) {
+        uint32_t subset = vd__bc_subset(m[0], partition, i), *e0 = e[2 * subset], *e1 = e[2 * subset + 1];
+        for (uint32_t k = 0; k < 4; k++) {
+            uint32_t set = m[8] && select != (k == 3), to = rotation && k == rotation - 1 ? 3
+                         : rotation && k == 3 ? rotation - 1 : k;
+            texels[i][to] = (uint16_t)vd__bc_mix((int32_t)e0[k], (int32_t)e1[k], indices[set][i],
+                                                 set ? m[8] : m[7]);
+        }
+    }
+}
+
+/* Modes of BC6H by number, of which the numbers 0 and 1 have 2 bits, and the others 5: whether end points are relative
+   to the first one, bits of the first, bits of the others by component, and the fields in the order of the block:
+   component, end point, first and last bit in hexadecimal. */
+static const struct { uint8_t relative, bits, others[3]; const char *fields; } vd__bc6_modes[18] = {
+    { 1, 10, { 5, 5, 5 }, "g244b244b344r009g009b009r104g344g203g104b300g303b104b311b203r204b322r304b333" },
+    { 1, 7, { 6, 6, 6 }, "g255g344g355r006b300b311b244g006b255b322g244b006b333b355b344"
+      "r105g203g105g303b105b203r205r305" },
+    { 1, 11, { 5, 4, 4 }, "r009g009b009r104r0aag203g103g0aab300g303b103b0aab311b203r204b322r304b333" },
+    { 0, 10, { 10, 10, 10 }, "r009g009b009r109g109b109" },
+    { 1, 11, { 4, 5, 4 }, "r009g009b009r103r0aag344g203g104g0aag303b103b0aab311b203r203b300b322r303g244b333" },
+    { 1, 11, { 9, 9, 9 }, "r009g009b009r108r0aag108g0aab108b0aa" },
+    { 1, 11, { 4, 4, 5 }, "r009g009b009r103r0aab244g203g103g0aab300g303b104b0aab203r203b311b322r303b344b333" },
+    { 1, 12, { 8, 8, 8 }, "r009g009b009r107r0bag107g0bab107b0ba" },
+    { 1, 9, { 5, 5, 5 }, "r008b244g008g244b008b344r104g344g203g104b300g303b104b311b203r204b322r304b333" },
+    { 1, 16, { 4, 4, 4 }, "r009g009b009r103r0fag103g0fab103b0fa" },
+    { 1, 8, { 6, 5, 5 }, "r007g344b244g007b322g244b007b333b344r105g203g104b300g303b104b311b203r205r305" },
+    { 0, 0, { 0, 0, 0 }, "" },
+    { 1, 8, { 5, 6, 5 }, "r007b300b244g007g255g244b007g355b344r104g344g203g105g303b104b311b203r204b322r304b333" },
+    { 0, 0, { 0, 0, 0 }, "" },
+    { 1, 8, { 5, 5, 6 }, "r007b311b244g007b255g244b007b355b344r104g344g203g104b300g303b105b203r204b322r304b333" },
+    { 0, 0, { 0, 0, 0 }, "" },
+    { 0, 6, { 6, 6, 6 }, "r005g344b300b311b244g005g255b255b322g244b005g355b333b355b344"
+      "r105g203g105g303b105b203r205r305" },
+    { 0, 0, { 0, 0, 0 }, "" }
+};
+
+/* Expands a component of an end point to 16 bits. */
+static int32_t vd__bc6_expand(int32_t x, uint32_t bits, bool is_signed) {
+    int32_t size = x < 0 ? -x : x, full = 1 << (bits - is_signed);
+    if (is_signed ? bits >= 16 : bits >= 15) return x;
+    if (is_signed) size = !size ? 0 : size >= full - 1 ? 0x7fff : ((size << 15) + 0x4000) >> (bits - 1);
+    else size = !size ? 0 : size == full - 1 ? 0xffff : ((size << 16) + 0x8000) >> bits;
+    return x < 0 ? -size : size;
+}
+
+/* Reads the end points of a mode. */
+static void vd__bc6_ends(vd__texture_block *b, uint32_t mode, bool is_signed, int32_t ends[4][3]) {
+    uint32_t raw[4][3], bits = vd__bc6_modes[mode].bits;
+    memset(raw, 0, sizeof raw);
+    for (const char *f = vd__bc6_modes[mode].fields; *f; f += 4) {
+        int first = f[2] - (f[2] > '9' ? 'a' - 10 : '0'), last = f[3] - (f[3] > '9' ? 'a' - 10 : '0');
+        for (int step = first <= last ? 1 : -1, at = first; at != last + step; at += step)
+            raw[f[1] - '0'][*f == 'r' ? 0 : *f == 'g' ? 1 : 2] |= vd__texture_next(b, 1) << at;
+    }
+    for (uint32_t i = 0; i < 4; i++)
+        for (uint32_t k = 0; k < 3; k++) {
+            uint32_t x = raw[i][k];
+            if (i && vd__bc6_modes[mode].relative)
+                x = (raw[0][k] + (uint32_t)vd__texture_signed(x, vd__bc6_modes[mode].others[k])) & ((1u << bits) - 1);
+            ends[i][k] = vd__bc6_expand(vd__texture_signed(x, is_signed ? bits : bits + 1), bits, is_signed);
+        }
+}
+
+static void vd__bc6_decode(vd_format format, const vd__texture_block *block, vd__texture_texel *texels) {
+    bool is_signed = format == VD_FORMAT_BC6H_F;
+    vd__texture_block b = *block;
+    int32_t ends[4][3];
+    uint32_t number = vd__texture_next(&b, 2);
+    if (number > 1) number |= vd__texture_next(&b, 3) << 2;
+    uint32_t mode = number > 1 ? number / 4 * 2 + number % 2 + 2 : number, subsets = number % 4 == 3 ? 1 : 2;
+    if (!vd__bc6_modes[mode].bits) {
+        vd__texture_fill(texels, 0, 0, 0);
+        return;
+    }
+    vd__bc6_ends(&b, mode, is_signed, ends);
+    uint32_t partition = subsets == 2 ? vd__texture_next(&b, 5) : 0, bits = 5 - subsets;
+    for (uint32_t i = 0; i < 16; i++) {
+        uint32_t subset = vd__bc_subset(subsets, partition, i), index = vd__bc_index(&b, bits, subsets, partition, i);
+        for (uint32_t k = 0; k < 3; k++) {
+            int32_t x = vd__bc_mix(ends[2 * subset][k], ends[2 * subset + 1][k], index, bits);
+            texels[i][k] = (uint16_t)(!is_signed ? x * 31 >> 6 : x < 0 ? 0x8000 | -x * 31 >> 5 : x * 31 >> 5);
+        }
+    }
+}
+
+/* ---- ETC2 and EAC ---- */
+
+/* Loads 8 bytes whose first bit is the highest. */
+static uint64_t vd__etc_word(const vd__texture_block *b, int i) {
+    uint64_t word = 0;
+    for (int byte = 0; byte < 8; byte++) word = word << 8 | (b->words[i] >> 8 * byte & 255);
+    return word;
+}
+
+static uint32_t vd__etc_bits(uint64_t word, int at, int count) {
+    return (uint32_t)(word >> at & (((uint64_t)1 << count) - 1));
+}
+
+/* Sets one component. kind 8: of 8 bits; 16: unsigned of 11 bits, expanded to 16; 15: signed. */
+static void vd__eac_decode(uint64_t word, int kind, uint32_t k, vd__texture_texel *texels) {
+    static const char modifiers[16][5] = { "258e", "269c", "147c", "135c", "257b", "268a", "367a", "247a",
+                                           "1579", "1479", "1379", "1469", "2369", "0129", "3578", "2468" };
+    const char *row = modifiers[vd__etc_bits(word, 48, 4)];
+    int32_t base = (int32_t)vd__etc_bits(word, 56, 8), factor = (int32_t)vd__etc_bits(word, 52, 4);
+    if (kind == 15) base = vd__texture_clamp(vd__texture_signed((uint32_t)base, 8), -127, 127);
+    if (kind != 8) base = base * 8 + (kind == 16 ? 4 : 0);
+    if (kind != 8) factor = factor ? factor * 8 : 1;
+    for (uint32_t i = 0; i < 16; i++) {
+        uint32_t index = vd__etc_bits(word, 45 - 3 * (int)i, 3);
+        int32_t size = row[index % 4] - (row[index % 4] > '9' ? 'a' - 10 : '0');
+        int32_t x = base + factor * (index < 4 ? -size - 1 : size);
+        x = kind == 8 ? vd__texture_clamp(x, 0, 255)
+          : kind == 16 ? vd__texture_divide(vd__texture_clamp(x, 0, 2047) * 65535, 2047)
+                       : vd__texture_divide(vd__texture_clamp(x, -1023, 1023) * 32767, 1023);
+        texels[i % 4 * 4 + i / 4][k] = (uint16_t)x;
+    }
+}
+
+/* Three colours at the corners of a plane. */
+static void vd__etc_planar(uint64_t w, vd__texture_texel *texels) {
+    uint32_t corners[3][3] = {
+        { vd__etc_bits(w, 57, 6), vd__etc_bits(w, 56, 1) << 6 | vd__etc_bits(w, 49, 6),
+          vd__etc_bits(w, 48, 1) << 5 | vd__etc_bits(w, 43, 2) << 3 | vd__etc_bits(w, 39, 3) },
+        { vd__etc_bits(w, 34, 5) << 1 | vd__etc_bits(w, 32, 1), vd__etc_bits(w, 25, 7), vd__etc_bits(w, 19, 6) },
+        { vd__etc_bits(w, 13, 6), vd__etc_bits(w, 6, 7), vd__etc_bits(w, 0, 6) } };
+    for (int32_t i = 0; i < 16; i++)
+        for (uint32_t k = 0; k < 3; k++) {
+            int32_t c[3];
+            for (int j = 0; j < 3; j++)
+                c[j] = (int32_t)(k == 1 ? corners[j][k] << 1 | corners[j][k] >> 6
+                                        : corners[j][k] << 2 | corners[j][k] >> 4);
+            int32_t x = (i % 4 * (c[1] - c[0]) + i / 4 * (c[2] - c[0]) + 4 * c[0] + 2);
+            texels[i][k] = (uint16_t)(x < 0 ? 0 : vd__texture_clamp(x >> 2, 0, 255));
+        }
+}
+
+/* Reads the two colours of a block that is not planar, with 8 bits. Returns the mode: 'S' for one colour for each half
+   of the block; 'T', 'H'; or 'P', planar, without colours. */
+static char vd__etc_colors(uint64_t w, bool individual, int32_t c[2][3]) {
+    char mode = 'S';
+    for (int k = 0; k < 3 && mode == 'S'; k++) {
+        int32_t first = (int32_t)vd__etc_bits(w, 59 - 8 * k, 5);
+        int32_t second = first + vd__texture_signed(vd__etc_bits(w, 56 - 8 * k, 3), 3);
+        if (!individual && (second < 0 || second > 31)) mode = "THP"[k];
+        c[0][k] = individual ? 17 * (int32_t)vd__etc_bits(w, 60 - 8 * k, 4) : first << 3 | first >> 2;
+        c[1][k] = individual ? 17 * (int32_t)vd__etc_bits(w, 56 - 8 * k, 4) : (second & 31) << 3 | (second & 31) >> 2;
+    }
+    if (mode == 'S' || mode == 'P') return mode;
+    bool t = mode == 'T';
+    c[0][0] = (int32_t)(t ? vd__etc_bits(w, 59, 2) << 2 | vd__etc_bits(w, 56, 2) : vd__etc_bits(w, 59, 4));
+    c[0][1] = (int32_t)(t ? vd__etc_bits(w, 52, 4) : vd__etc_bits(w, 56, 3) << 1 | vd__etc_bits(w, 52, 1));
+    c[0][2] = (int32_t)(t ? vd__etc_bits(w, 48, 4) : vd__etc_bits(w, 51, 1) << 3 | vd__etc_bits(w, 47, 3));
+    for (int k = 0; k < 3; k++) c[1][k] = (int32_t)vd__etc_bits(w, (t ? 44 : 43) - 4 * k, 4);
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 3; k++) c[i][k] *= 17;
+    return mode;
+}
+
+/* ETC2 colours. With `punch`, the bit that selects individual colours makes one index transparent black instead. */
+static void vd__etc_texels(uint64_t w, bool punch, vd__texture_texel *texels) {
+    static const uint8_t distances[8] = { 3, 6, 11, 16, 23, 32, 41, 64 },
+        modifiers[8][2] = { { 2, 8 }, { 5, 17 }, { 9, 29 }, { 13, 42 }, { 18, 60 }, { 24, 80 }, { 33, 106 },
+                            { 47, 183 } };
+    bool differential = vd__etc_bits(w, 33, 1) != 0, holes = punch && !differential;
+    int32_t c[2][3];
+    char mode = vd__etc_colors(w, !punch && !differential, c);
+    uint32_t low = vd__etc_bits(w, 32, 1), distance = vd__etc_bits(w, 34, 2) << 1 | low;
+    vd__texture_fill(texels, 0, 0, 255);
+    if (mode == 'P') {
+        vd__etc_planar(w, texels);
+        return;
+    }
+    if (mode == 'H') {
+        int32_t order = (c[0][0] - c[1][0]) * 65536 + (c[0][1] - c[1][1]) * 256 + c[0][2] - c[1][2];
+        distance = vd__etc_bits(w, 34, 1) << 2 | low << 1 | (order >= 0);
+    }
+    for (int i = 0; i < 16; i++) {
+        int bit = i % 4 * 4 + i / 4, color, offset = distances[distance];
+        uint32_t index = vd__etc_bits(w, 16 + bit, 1) << 1 | vd__etc_bits(w, bit, 1);
+        if (mode == 'S') {
+            color = low ? i / 8 : i % 4 / 2;
+            offset = holes && !index ? 0 : modifiers[vd__etc_bits(w, color ? 34 : 37, 3)][index & 1];
+            if (index & 2) offset = -offset;
+        } else if (mode == 'T') {
+            color = index > 0;
+            offset = index == 1 ? offset : index == 3 ? -offset : 0;
+        } else {
+            color = index > 1;
+            if (index & 1) offset = -offset;
+        }
+        bool hole = holes && index == 2;
+        for (int k = 0; k < 3; k++)
+            texels[i][k] = (uint16_t)(hole ? 0 : vd__texture_clamp(c[color][k] + offset, 0, 255));
+        if (hole) texels[i][3] = 0;
+    }
+}
+
+static void vd__etc_decode(vd_format format, const vd__texture_block *b, vd__texture_texel *texels) {
+    const vd__format_row *row = &vd__format_rows[format];
+    int kind = row->bits == 8 ? 8 : row->kind == VD__TEXEL_UNORM ? 16 : 15;
+    if (row->bits == 8)
+        vd__etc_texels(vd__etc_word(b, row->bytes == 16), format == VD_FORMAT_ETC2_RGB8A1_UNORM
+                       || format == VD_FORMAT_ETC2_RGB8A1_SRGB, texels);
+    else for (uint32_t k = 0; k < row->components; k++) vd__eac_decode(vd__etc_word(b, (int)k), kind, k, texels);
+    if (row->bits == 8 && row->bytes == 16) vd__eac_decode(vd__etc_word(b, 0), 8, 3, texels);
+}
+
+/* ---- ASTC ---- */
+
+/* A block of ASTC, parsed. */
+typedef struct vd__astc {
+    uint32_t columns, rows, planes, weight_range; /* of the grid of weights */
+    uint32_t parts, partition, modes[4];          /* partitions, their index, the mode of each one's colours */
+    uint32_t plane_component;                     /* component that has the second plane of weights */
+    uint32_t color_start, color_bits, color_range;
+    int32_t ends[4][2][4];
+    uint8_t weights[64 + 26];                     /* with zeros, which have no influence, beyond the grid */
+} vd__astc;
+
+/* The ranges of integer sequences: bits of a value, and 3 for a trit, 5 for a quint besides. Levels: 2, 3, 4, 5, 6, 8,
+   10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256. */
+static uint32_t vd__astc_range_bits(uint32_t range) { return (uint32_t)("102013124235346457568"[range] - '0'); }
+
+static uint32_t vd__astc_range_base(uint32_t range) { return !range || range % 3 == 2 ? 1 : range % 3 ? 3 : 5; }
+
+/* Bits of a sequence of integers. */
+static uint32_t vd__astc_size(uint32_t range, uint32_t count) {
+    uint32_t base = vd__astc_range_base(range);
+    return count * vd__astc_range_bits(range) + (base == 3 ? (8 * count + 4) / 5 : base == 5 ? (7 * count + 2) / 3 : 0);
+}
+
+/* Unpacks five trits. */
+static void vd__astc_trits(uint32_t t, uint32_t out[5]) {
+    uint32_t c = t & 31;
+    out[4] = t >> 7;
+    out[3] = t >> 5 & 3;
+    if ((t >> 2 & 7) == 7) {
+        c = t >> 5 << 2 | (t & 3);
+        out[3] = out[4] = 2;
+    } else if (out[3] == 3) {
+        out[3] = out[4];
+        out[4] = 2;
+    }
+    out[2] = c >> 4;
+    out[1] = c >> 2 & 3;
+    out[0] = (c & 2) | (c & 1 & ~(c >> 1));
+    if ((c & 3) == 3) {
+        out[2] = 2;
+        out[1] = c >> 4;
+        out[0] = (c >> 2 & 2) | (c >> 2 & 1 & ~(c >> 3));
+    } else if (out[1] == 3) {
+        out[2] = out[1] = 2;
+        out[0] = c & 3;
+    }
+}
+
+/* Unpacks three quints. */
+static void vd__astc_quints(uint32_t q, uint32_t out[5]) {
+    uint32_t c = q & 31, low = q & 1;
+    out[2] = q >> 5;
+    if ((q & 0x66) == 6) {
+        out[2] = low ? 4 : q >> 3 & 3;
+        out[1] = out[0] = 4;
+        return;
+    }
+    if ((q & 6) == 6) {
+        out[2] = 4;
+        c = (q & 0x18) | (~(q >> 5) & 3) << 1 | low;
+    }
+    out[1] = (c & 7) == 5 ? 4 : c >> 3;
+    out[0] = (c & 7) == 5 ? c >> 3 : c & 7;
+}
+
+/* Expands a value of a sequence to 8 bits, or to a weight from 0 to 64. */
+static uint32_t vd__astc_expand(uint32_t x, uint32_t digit, uint32_t range, bool weight) {
+    /* Factor of the digit; factor and shift of the bits above the lowest. By weight, base 5, bits. */
+    static const uint16_t scales[2][2][7][3] = {
+        { { { 0, 0, 0 }, { 204, 0, 0 }, { 93, 0x116, 0 }, { 44, 0x85, 0 }, { 22, 0x41, 0 }, { 11, 0x81, 2 },
+            { 5, 0x101, 4 } },
+          { { 0, 0, 0 }, { 113, 0, 0 }, { 54, 0x10c, 0 }, { 26, 0x105, 1 }, { 13, 0x81, 1 }, { 6, 0x101, 3 },
+            { 0, 0, 0 } } },
+        { { { 0, 0, 0 }, { 50, 0, 0 }, { 23, 0x45, 0 }, { 11, 0x21, 0 }, { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 } },
+          { { 0, 0, 0 }, { 28, 0, 0 }, { 13, 0x42, 0 }, { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 } } } };
+    uint32_t bits = vd__astc_range_bits(range), base = vd__astc_range_base(range), width = weight ? 6 : 8, value = 0;
+    if (base == 1)
+        for (int shift = (int)(width - bits); shift > -(int)bits; shift -= (int)bits)
+            value |= shift >= 0 ? x << shift : x >> -shift;
+    else if (!bits) return digit * (base == 3 ? 32 : 16);
+    else {
+        const uint16_t *scale = scales[weight][base == 5][bits];
+        uint32_t mirror = x & 1 ? (2u << width) - 1 : 0, high = 1u << (width - 1);
+        value = (digit * scale[0] + ((x >> 1) * scale[1] >> scale[2])) ^ mirror;
+        value = (mirror & high) | value >> 2;
+    }
+    return value + (weight && value > 32);
+}
+
+/* Reads a sequence of `count` integers from the start of b, whose further bits must be 0. */
+static void vd__astc_sequence(vd__texture_block *b, uint32_t range, uint32_t count, bool weights, uint8_t *out) {
+    uint32_t bits = vd__astc_range_bits(range), base = vd__astc_range_base(range), group = base == 5 ? 3 : 5;
+    const char *sizes = base == 5 ? "322" : base == 3 ? "22121" : "00000"; /* bits of the digits after each value */
+    for (uint32_t first = 0; first < count; first += group) {
+        uint32_t packed = 0, at = 0, values[5], digits[5] = { 0, 0, 0, 0, 0 };
+        for (uint32_t i = 0; i < group; i++) {
+            uint32_t size = (uint32_t)(sizes[i] - '0');
+            values[i] = vd__texture_next(b, bits);
+            packed |= vd__texture_next(b, size) << at;
+            at += size;
+        }
+        if (base == 3) vd__astc_trits(packed, digits);
+        if (base == 5) vd__astc_quints(packed, digits);
+        for (uint32_t i = 0; i < group && first + i < count; i++)
+            out[first + i] = (uint8_t)vd__astc_expand(values[i], digits[i], range, weights);
+    }
+}
+
+/* Returns `count` bits of a block as a block of its own. */
+static vd__texture_block vd__astc_slice(const vd__texture_block *b, uint32_t at, uint32_t count) {
+    vd__texture_block out = { { 0, 0 }, 0 };
+    for (uint32_t i = 0; i < count; i += 32)
+        out.words[i / 64] |= (uint64_t)vd__texture_bits(b, at + i, count - i < 32 ? count - i : 32) << i % 64;
+    return out;
+}
+
+/* Reads the mode of the block: the grid of weights. Returns false if the mode is reserved. */
+static bool vd__astc_mode(const vd__texture_block *b, vd__astc *a) {
+    uint32_t mode = vd__texture_bits(b, 0, 11), x = mode >> 5 & 3, y = mode >> 7 & 3, range = mode >> 4 & 1;
+    bool high = (mode >> 9 & 1) != 0, dual = (mode >> 10 & 1) != 0;
+    if (mode & 3) {
+        uint32_t columns[4] = { y + 4, y + 8, x + 2, y & 2 ? (y & 1) + 2 : x + 2 };
+        uint32_t rows[4] = { x + 2, x + 2, y + 8, y & 2 ? x + 2 : (y & 1) + 6 };
+        range |= (mode & 3) << 1;
+        a->columns = columns[mode >> 2 & 3];
+        a->rows = rows[mode >> 2 & 3];
+    } else {
+        uint32_t columns[4] = { 12, x + 2, x + 6, x ? 10u : 6u };
+        uint32_t rows[4] = { x + 2, 12, (mode >> 9 & 3) + 6, x ? 6u : 10u }; range |= (mode >> 2 & 3) << 1;
+        if (y == 2) high = dual = false;
+        if (y == 3 && x > 1) return false;
+        a->columns = columns[y];
+        a->rows = rows[y];
+    }
+    a->planes = dual ? 2 : 1;
+    a->weight_range = range - 2 + (high ? 6 : 0);
+    return range > 1;
+}
+
+/* Reads the layout of the block. Returns false if it is not valid. */
+static bool vd__astc_layout(const vd__texture_block *b, const vd__format_row *row, vd__astc *a) {
+    if (!vd__astc_mode(b, a)) return false;
+    uint32_t count = a->columns * a->rows * a->planes, weight_bits = vd__astc_size(a->weight_range, count), end, values
+    = 0; a->parts = vd__texture_bits(b, 11, 2) + 1;
+    if (a->columns > row->block[0] || a->rows > row->block[1] || count > 64 || weight_bits < 24 || weight_bits > 96
+        || (a->parts == 4 && a->planes == 2))
+        return false;
+    end = 128 - weight_bits;
+    a->partition = vd__texture_bits(b, 13, 10);
+    a->color_start = a->parts > 1 ? 29 : 17;
+    uint32_t select = vd__texture_bits(b, 23, 2), modes = vd__texture_bits(b, a->parts > 1 ? 25 : 13, 4);
+    if (a->parts > 1 && select) {
+        uint32_t extra = 3 * a->parts - 4;
+        end -= extra;
+        modes |= vd__texture_bits(b, end, extra) << 4;
+    }
+    for (uint32_t i = 0; i < a->parts; i++) {
+        a->modes[i] = a->parts == 1 || !select ? modes
+                    : (select - 1 + (modes >> i & 1)) << 2 | (modes >> (a->parts + 2 * i) & 3);
+        values += (a->modes[i] / 4 + 1) * 2;
+    }
+    if (a->planes == 2) a->plane_component = vd__texture_bits(b, end -= 2, 2);
+    a->color_bits = end - a->color_start;
+    if (values > 18 || end < a->color_start || (13 * values + 4) / 5 > a->color_bits) return false;
+    a->color_range = 20;
+    while (vd__astc_size(a->color_range, values) > a->color_bits) a->color_range--;
+    a->color_bits = vd__astc_size(a->color_range, values);
+    return true;
+}
+
+/* Moves a bit from the offset to the base, and makes the offset signed. */
+static void vd__astc_transfer(int32_t *base, int32_t *offset) {
+    *base = *base >> 1 | (*offset & 128);
+    *offset = vd__texture_signed((uint32_t)*offset >> 1 & 63, 6);
+}
+
+/* Computes the end points of a partition from its values. */
+static void vd__astc_ends(uint32_t mode, const uint8_t *values, int32_t ends[2][4]) {
+    int32_t v[8];
+    uint32_t count = (mode / 4 + 1) * 2;
+    bool offset = mode == 5 || mode == 9 || mode == 13, alpha = mode == 5 || mode == 4 || mode >= 12;
+    for (uint32_t i = 0; i < 8; i++) v[i] = i < count ? values[i] : i == 6 || i == 7 ? 255 : 0;
+    for (uint32_t i = 0; offset && i < count; i += 2) vd__astc_transfer(&v[i], &v[i + 1]);
+    if (mode < 2 || mode == 4 || mode == 5) { /* luminance: as red, green and blue */
+        if (mode == 1) {
+            int32_t low = v[0] >> 2 | (v[1] & 192), sum = low + (v[1] & 63);
+            v[0] = low;
+            v[1] = sum;
+        }
+        if (alpha) {
+            v[6] = v[2];
+            v[7] = v[3];
+        }
+        v[2] = v[4] = v[0];
+        v[3] = v[5] = v[1];
+    }
+    for (int k = 0; k < 4; k++) {
+        ends[0][k] = v[2 * k];
+        ends[1][k] = v[2 * k + 1] + (offset && (k < 3 || alpha) ? v[2 * k] : 0);
+    }
+    if (mode == 6 || mode == 10) { /* a colour, and a factor for the first end point */
+        for (int k = 0; k < 3; k++) {
+            ends[1][k] = v[k];
+            ends[0][k] = v[k] * v[3] >> 8;
+        }
+        ends[0][3] = mode == 10 ? v[4] : 255;
+        ends[1][3] = mode == 10 ? v[5] : 255;
+    }
+    bool swapped = mode >= 8 && mode != 10 && (offset ? v[1] + v[3] + v[5] < 0 : v[1] + v[3] + v[5] < v[0] + v[2] +
+    v[4]); for (int k = 0; k < 4 && swapped; k++) {
+        int32_t first = ends[0][k];
+        ends[0][k] = ends[1][k];
+        ends[1][k] = first;
+    }
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 4; k++) { /* blue is stored as such; red and green as their distance from it */
+            if (swapped && k < 2) ends[i][k] = (ends[i][k] + ends[i][2]) >> 1;
+            ends[i][k] = vd__texture_clamp(ends[i][k], 0, 255);
+        }
+}
+
+/* Numbers that a partition depends on: 8 of 4 bits. */
+static uint32_t vd__astc_hash(uint32_t x) {
+    x ^= x >> 15;
+    x *= 0xEEDE0891u;
+    x ^= x >> 5;
+    x += x << 16;
+    x ^= x >> 7;
+    x ^= x >> 3;
+    x ^= x << 6;
+    return x ^ x >> 17;
+}
+
+/* Returns the partition of a texel. */
+static uint32_t vd__astc_part(const vd__astc *a, uint32_t x, uint32_t y, bool small_block) {
+    uint32_t seed = a->partition + (a->parts - 1) * 1024, hash = vd__astc_hash(seed), best = 0, most = 0;
+    uint32_t shifts[2] = { seed & 2 ? 4u : 5u, a->parts == 3 ? 6u : 5u };
+    for (uint32_t i = 0; i < a->parts; i++) {
+        uint32_t s = hash >> 8 * i & 15, t = hash >> (8 * i + 4) & 15;
+        s = s * s >> shifts[~seed & 1];
+        t = t * t >> shifts[seed & 1];
+        uint32_t value = (s * (x << small_block) + t * (y << small_block) + (hash >> (14 - 4 * i))) & 63;
+        if (i && value <= most) continue;
+        most = value;
+        best = i;
+    }
+    return best;
+}
+
+/* Interpolates the weight of a texel from the grid. */
+static uint32_t vd__astc_weight(const vd__astc *a, const vd__format_row *row, uint32_t x, uint32_t y, uint32_t plane) {
+    uint32_t scale_x = (1024 + row->block[0] / 2u) / (row->block[0] - 1u), scale_y = (1024 + row->block[1] / 2u) /
+    (row->block[1] - 1u); uint32_t gx = (scale_x * x * (a->columns - 1) + 32) >> 6, gy = (scale_y * y * (a->rows - 1) +
+    32) >> 6; uint32_t fx = gx & 15, fy = gy & 15, both = (fx * fy + 8) >> 4;
+    const uint8_t *w = a->weights + ((gx >> 4) + (gy >> 4) * a->columns) * a->planes + plane;
+    return (w[0] * (16 - fx - fy + both) + w[a->planes] * (fx - both) + w[a->columns * a->planes] * (fy - both)
+            + w[(a->columns + 1) * a->planes] * both + 8) >> 4;
+}
+
+/* Converts a component of 16 bits to 8: sRGB by its highest bits, others to the nearest value. */
+static uint16_t vd__astc_narrow(uint32_t c, bool srgb) { return (uint16_t)(srgb ? c >> 8 : (c * 255 + 32767) / 65535); }
+
+/* A block of one colour. Returns false if it is not valid. */
+static bool vd__astc_single(const vd__texture_block *b, bool srgb, vd__texture_texel *texels) {
+    uint32_t range[4];
+    bool whole = true;
+    for (uint32_t i = 0; i < 4; i++) {
+        range[i] = vd__texture_bits(b, 12 + 13 * i, 13);
+        whole = whole && range[i] == 0x1fff;
+    }
+    if (vd__texture_bits(b, 9, 3) != 6 || (!whole && (range[0] >= range[1] || range[2] >= range[3]))) return false;
+    for (uint32_t i = 0; i < VD__BLOCK_TEXELS; i++)
+        for (uint32_t k = 0; k < 4; k++)
+            texels[i][k] = vd__astc_narrow(vd__texture_bits(b, 64 + 16 * k, 16), srgb && k < 3);
+    return true;
+}
+
+/* Reads weights and end points. */
+static void vd__astc_read(const vd__texture_block *b, vd__astc *a) {
+    uint32_t count = a->columns * a->rows * a->planes, bits = vd__astc_size(a->weight_range, count), at = 0;
+    uint8_t values[18];
+    vd__texture_block colors = vd__astc_slice(b, a->color_start, a->color_bits), reversed = { { 0, 0 }, 0 };
+    for (uint32_t i = 0; i < bits; i++) /* weights begin at the last bit of the block */
+        reversed.words[i / 64] |= (uint64_t)vd__texture_bits(b, 127 - i, 1) << i % 64;
+    memset(a->weights, 0, sizeof a->weights);
+    vd__astc_sequence(&reversed, a->weight_range, count, true, a->weights);
+    for (uint32_t i = 0; i < a->parts; i++) at += (a->modes[i] / 4 + 1) * 2;
+    vd__astc_sequence(&colors, a->color_range, at, false, values);
+    at = 0;
+    for (uint32_t i = 0; i < a->parts; i++) {
+        bool hdr = (0xc88cu >> a->modes[i] & 1) != 0; /* modes 2, 3, 7, 11, 14, 15: the colour of errors */
+        vd__astc_ends(a->modes[i], values + at, a->ends[i]);
+        for (int k = 0; k < 4 && hdr; k++) a->ends[i][0][k] = a->ends[i][1][k] = k == 1 ? 0 : 255;
+        at += (a->modes[i] / 4 + 1) * 2;
+    }
+}
+
+/* LDR profile. What it lacks, and reserved blocks, are magenta. */
+static void vd__astc_decode(vd_format format, const vd__texture_block *b, vd__texture_texel *texels) {
+    const vd__format_row *row = &vd__format_rows[format];
+    bool srgb = row->kind == VD__TEXEL_SRGB, single = vd__texture_bits(b, 0, 9) == 0x1fc;
+    bool small_block = row->block[0] * row->block[1] < 31;
+    vd__astc a;
+    if (single ? !vd__astc_single(b, srgb, texels) : !vd__astc_layout(b, row, &a)) {
+        vd__texture_fill(texels, 255, 0, 255);
+        return;
+    }
+    if (single) return;
+    vd__astc_read(b, &a);
+    for (uint32_t i = 0; i < (uint32_t)row->block[0] * row->block[1]; i++) {
+        uint32_t x = i % row->block[0], y = i / row->block[0];
+        uint32_t part = a.parts > 1 ? vd__astc_part(&a, x, y, small_block) : 0;
+        for (uint32_t k = 0; k < 4; k++) {
+            uint32_t w = vd__astc_weight(&a, row, x, y, a.planes == 2 && k == a.plane_component);
+            uint32_t e0 = (uint32_t)a.ends[part][0][k], e1 = (uint32_t)a.ends[part][1][k];
+            e0 = e0 << 8 | (srgb && k < 3 ? 128 : e0);
+            e1 = e1 << 8 | (srgb && k < 3 ? 128 : e1);
+            texels[i][k] = vd__astc_narrow((e0 * (64 - w) + e1 * w + 32) >> 6, srgb && k < 3);
+        }
+    }
+}
+
+/* ---- all formats ---- */
+
+/* Decodes the block of a format at `bytes`. Sets the components that the format has. */
+static void vd__texture_block_decode(vd_format format, const uint8_t *bytes, vd__texture_texel *texels) {
+    vd__texture_block b = { { 0, 0 }, 0 };
+    for (uint32_t i = 0; i < vd__format_rows[format].bytes; i++)
+        b.words[i / 8] |= (uint64_t)bytes[i] << 8 * (i % 8);
+    (format >= VD_FORMAT_ASTC_4X4_UNORM ? vd__astc_decode : format >= VD_FORMAT_ETC2_RGB8_UNORM ? vd__etc_decode
+     : format >= VD_FORMAT_BC7_UNORM ? vd__bc7_decode : format >= VD_FORMAT_BC6H_UF ? vd__bc6_decode
+     : vd__bc_decode)(format, &b, texels);
+}
+
+/* Decodes a row of blocks to texels of another format. blocks NULL: zeros. width, height: extent in texels, which may
+   end inside of blocks. */
+static void vd__blocks_decode(vd_format format, const uint8_t *blocks, vd_format to, uint64_t width, uint64_t height,
+                              uint8_t *out) {
+    static const uint8_t zeros[16] = { 0 };
+    const vd__format_row *row = &vd__format_rows[format], *target = &vd__format_rows[to];
+    vd__texture_texel texels[VD__BLOCK_TEXELS];
+    uint32_t size = target->bits / 8u, full = size == 1 ? 255 : 65535; /* missing components are 0, 0, 0, 1 */
+    uint32_t one = row->kind == VD__TEXEL_FLOAT ? 0x3c00 : row->kind == VD__TEXEL_SNORM ? full >> 1 : full;
+    for (uint64_t x = 0; x < width; x += row->block[0]) {
+        vd__texture_block_decode(format, blocks ? blocks : zeros, texels);
+        if (blocks) blocks += row->bytes;
+        for (uint64_t i = 0; i < (uint64_t)row->block[0] * row->block[1]; i++) {
+            uint64_t column = x + i % row->block[0], line = i / row->block[0];
+            uint8_t *texel = out + (line * width + column) * target->bytes;
+            for (uint32_t k = 0; column < width && line < height && k < target->bytes; k++) {
+                uint32_t c = k / size, value = c < row->components ? texels[i][c] : c == 3 ? one : 0;
+                texel[k] = (uint8_t)(value >> 8 * (k % size));
+            }
+        }
+    }
+}
+
+VD__SMALL_END
+#endif /* VD__HAS_DECODER */
 
 // >>blits
 /* Blits on backends whose drivers have none: cuda and opencl.
@@ -7033,10 +7835,10 @@ static uint32_t vd__dummy_memory_types(vd__device *dev, vd_memory usage, uint32_
 /* Packed formats are missing, and those that desktop GPUs do not have. */
 static uint32_t vd__dummy_format_usage(vd__device *dev, vd_format format) {
     const vd__format_row *row = &vd__format_rows[format];
-    bool packed = row->bits % 8 && row->side == 1, integers = vd__format_type_of(format) != VD_F32;
+    bool packed = row->bits % 8 && row->block[0] == 1, integers = vd__format_type_of(format) != VD_F32;
     (void)dev;
     if (!format || packed || format == VD_FORMAT_RGB9E5_F || format >= VD_FORMAT_ETC2_RGB8_UNORM) return 0;
-    if (row->side > 1) return VD_IMAGE_SAMPLED | VD_IMAGE_LINEAR;
+    if (row->block[0] > 1) return VD_IMAGE_SAMPLED | VD_IMAGE_LINEAR;
     if (row->kind == VD__TEXEL_DEPTH) return VD_IMAGE_SAMPLED;
     return VD_IMAGE_SAMPLED | VD_IMAGE_BLIT | (format <= VD_FORMAT_R8_U ? (uint32_t)VD_IMAGE_STORAGE : 0u)
            | (integers ? 0u : (uint32_t)VD_IMAGE_LINEAR);
@@ -7117,20 +7919,21 @@ static uint8_t *vd__dummy_texel(const vd__image_part *p, uint32_t x, uint32_t y,
     const vd__image_shape *shape = vd__memory_shape(p->memory);
     const vd__format_row *row = &vd__format_rows[shape->format];
     uint32_t layer = p->layer + (p->extent[2] > 1 ? 0 : z), depth = p->offset[2] + (p->extent[2] > 1 ? z : 0);
-    uint64_t columns = (vd__level_extent(shape, p->level, 0) + row->side - 1u) / row->side,
-             rows = (vd__level_extent(shape, p->level, 1) + row->side - 1u) / row->side,
-             block = (depth * rows + (p->offset[1] + y) / row->side) * columns + (p->offset[0] + x) / row->side;
+    uint64_t columns = (vd__level_extent(shape, p->level, 0) + row->block[0] - 1u) / row->block[0],
+             rows = (vd__level_extent(shape, p->level, 1) + row->block[1] - 1u) / row->block[1],
+             block = (depth * rows + (p->offset[1] + y) / row->block[1]) * columns + (p->offset[0] + x) / row->block[0];
     return vd__dummy_bytes(p->memory) + vd__dummy_image_offset(shape, p->level, layer) + block * row->bytes;
 }
 
 static void vd__dummy_image_buffer(const vd__image_command *c, const vd__image_part *p) {
     const vd__format_row *row = &vd__format_rows[vd__memory_shape(p->memory)->format];
-    uint32_t side = row->side, columns = (p->extent[0] + side - 1) / side, rows = (p->extent[1] + side - 1) / side;
-    uint64_t pitch = (uint64_t)(c->row_texels ? c->row_texels / side : columns) * row->bytes;
-    uint64_t slice = pitch * (c->slice_rows ? c->slice_rows / side : rows);
+    uint32_t width = row->block[0], height = row->block[1];
+    uint32_t columns = (p->extent[0] + width - 1) / width, rows = (p->extent[1] + height - 1) / height;
+    uint64_t pitch = (uint64_t)(c->row_texels ? c->row_texels / width : columns) * row->bytes;
+    uint64_t slice = pitch * (c->slice_rows ? c->slice_rows / height : rows);
     for (uint32_t z = 0; z < p->extent[2] * p->layers; z++)
         for (uint32_t y = 0; y < rows; y++) {
-            uint8_t *texels = vd__dummy_texel(p, 0, y * side, z),
+            uint8_t *texels = vd__dummy_texel(p, 0, y * height, z),
                     *bytes = vd__dummy_bytes(c->buffer) + c->offset + z * slice + y * pitch;
             if (c->op == VD__IMAGE_TO_BUFFER) memcpy(bytes, texels, (size_t)columns * row->bytes);
             else memcpy(texels, bytes, (size_t)columns * row->bytes);
@@ -7144,7 +7947,7 @@ static void vd__dummy_image_image(const vd__image_part *to, const vd__image_part
     uint32_t count[3], from_count[3];
     if (row->bytes != source->bytes) return;
     for (int i = 0; i < 3; i++) {
-        uint32_t side = i < 2 ? row->side : 1, from_side = i < 2 ? source->side : 1;
+        uint32_t side = row->block[i], from_side = source->block[i];
         from_count[i] = (from->extent[i] + from_side - 1) / from_side;
         count[i] = scale ? (to->extent[i] + side - 1) / side : from_count[i];
     }
@@ -7152,9 +7955,9 @@ static void vd__dummy_image_image(const vd__image_part *to, const vd__image_part
         for (uint32_t y = 0; y < count[1]; y++)
             for (uint32_t x = 0; x < count[0]; x++) {
                 uint32_t depth = to->layers > 1 ? z : (uint32_t)((uint64_t)z * from_count[2] / count[2]);
-                memmove(vd__dummy_texel(to, x * row->side, y * row->side, z),
-                        vd__dummy_texel(from, (uint32_t)((uint64_t)x * from_count[0] / count[0]) * source->side,
-                                        (uint32_t)((uint64_t)y * from_count[1] / count[1]) * source->side, depth),
+                memmove(vd__dummy_texel(to, x * row->block[0], y * row->block[1], z),
+                        vd__dummy_texel(from, (uint32_t)((uint64_t)x * from_count[0] / count[0]) * source->block[0],
+                                        (uint32_t)((uint64_t)y * from_count[1] / count[1]) * source->block[1], depth),
                         row->bytes);
             }
 }
@@ -8761,7 +9564,7 @@ static uint32_t vd__vk_memory_types(vd__device *dev, vd_memory usage, uint32_t m
 
 static const VkFormat vd__vk_formats[VD_FORMATS_END] = { /* by vd_format */
     VK_FORMAT_UNDEFINED,
-#define VD__VK_FORMAT(id, name, bytes, side, components, bits, kind, vk) VK_FORMAT_##vk,
+#define VD__VK_FORMAT(id, name, bytes, width, height, components, bits, kind, vk) VK_FORMAT_##vk,
     VD__FORMATS(VD__VK_FORMAT)
 #undef VD__VK_FORMAT
 };
@@ -12116,7 +12919,8 @@ static unsigned vd__cu_format(const vd__device *dev, vd_format format) {
     if (format >= VD_FORMAT_BC1_UNORM && format <= VD_FORMAT_BC7_SRGB) /* since CUDA 11.5; numbered in the same order */
         return vd__cu_device_of(dev)->api->version < 11050
                    ? 0 : (unsigned)VD__CU_AD_FORMAT_BC1_UNORM + (unsigned)(format - VD_FORMAT_BC1_UNORM);
-    if (row->side > 1 || row->bits % 8 || format == VD_FORMAT_BGRA8_UNORM || format == VD_FORMAT_BGRA8_SRGB) return 0;
+    if (row->block[0] > 1 || row->bits % 8 || format == VD_FORMAT_BGRA8_UNORM || format == VD_FORMAT_BGRA8_SRGB)
+        return 0;
     return formats[row->kind][row->bits >> 4];
 }
 
@@ -12124,7 +12928,7 @@ static uint32_t vd__cu_format_usage(vd__device *dev, vd_format format) {
     if (!vd__cu_format(dev, format)) return 0;
     return VD_IMAGE_SAMPLED | (format <= VD_FORMAT_R8_U ? (uint32_t)VD_IMAGE_STORAGE : 0u)
            | (vd__format_type_of(format) == VD_F32 ? (uint32_t)VD_IMAGE_LINEAR : 0u)
-           | (vd__format_rows[format].side == 1 && vd__format_rows[format].kind != VD__TEXEL_DEPTH
+           | (vd__format_rows[format].block[0] == 1 && vd__format_rows[format].kind != VD__TEXEL_DEPTH
               ? (uint32_t)VD_IMAGE_BLIT : 0u);
 }
 
@@ -12171,7 +12975,7 @@ static void vd__cu_array_fill(const vd__device *dev, const vd__image_shape *shap
         0, 0, 0, 0, VD__CUDA_ARRAY3D_CUBEMAP, VD__CUDA_ARRAY3D_LAYERED, VD__CUDA_ARRAY3D_LAYERED
     };
     const vd__cu_device *d = vd__cu_device_of(dev);
-    bool gather = shape->dim == VD_DIM_2D && vd__format_rows[shape->format].side == 1;
+    bool gather = shape->dim == VD_DIM_2D && vd__format_rows[shape->format].block[0] == 1;
     memset(out, 0, sizeof *out);
     for (int i = 0; i < vd__dim_axes[shape->dim]; i++) {
         const int limit = VD__CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH;
@@ -12251,7 +13055,7 @@ static vd_result vd__cu_view_create(vd__device *dev, const vd__memory *image, co
     vd__cu_resource from;
     const vd__image_shape *shape = vd__memory_shape(image);
     vd_result r = vd__view_check_levels(dev, shape, range);
-    if (!r && range->levels > 1 && range->levels < shape->levels && vd__format_rows[shape->format].side > 1)
+    if (!r && range->levels > 1 && range->levels < shape->levels && vd__format_rows[shape->format].block[0] > 1)
         r = vd__fail(VD_ERROR_UNSUPPORTED, "backend cuda supports only views of one or all levels for format %s",
                      vd__format_rows[shape->format].name);
     if (r) return r;
@@ -12837,11 +13641,11 @@ static void vd__cu_part(const vd__image_part *p, vd__cu_copy_side_3d *side, vd__
     const vd__format_row *row = &vd__format_rows[vd__memory_shape(p->memory)->format];
     side->memory = VD__CU_MEMORYTYPE_ARRAY;
     side->array = vd__cu_image_of(p->memory)->levels[p->level];
-    side->x = (size_t)(p->offset[0] / row->side) * row->bytes;
-    side->y = p->offset[1] / row->side;
+    side->x = (size_t)(p->offset[0] / row->block[0]) * row->bytes;
+    side->y = p->offset[1] / row->block[1];
     side->z = (size_t)p->offset[2] + p->layer;
-    c->width = (size_t)((p->extent[0] + row->side - 1u) / row->side) * row->bytes;
-    c->height = (p->extent[1] + row->side - 1u) / row->side;
+    c->width = (size_t)((p->extent[0] + row->block[0] - 1u) / row->block[0]) * row->bytes;
+    c->height = (p->extent[1] + row->block[1] - 1u) / row->block[1];
     c->depth = (size_t)p->extent[2] * p->layers;
 }
 
@@ -12856,8 +13660,8 @@ static int vd__cu_image_buffer(const vd__cu_playback *to, const vd__image_comman
     vd__cu_part(p, image, &copy);
     buffer->memory = VD__CU_MEMORYTYPE_UNIFIED;
     buffer->address = c->buffer->address + c->offset;
-    buffer->pitch = c->row_texels ? (size_t)(c->row_texels / row->side) * row->bytes : copy.width;
-    buffer->height = c->slice_rows ? c->slice_rows / row->side : copy.height;
+    buffer->pitch = c->row_texels ? (size_t)(c->row_texels / row->block[0]) * row->bytes : copy.width;
+    buffer->height = c->slice_rows ? c->slice_rows / row->block[1] : copy.height;
     if (buffer->pitch <= INT32_MAX) return to->cu->cuMemcpy3DAsync(&copy, to->stream);
     int result = 0;
     vd__cu_copy_3d whole = copy;
@@ -13976,7 +14780,7 @@ static vd__cl_image_format vd__cl_format(vd_format format) {
     static const uint16_t orders[] = { 0, VD__CL_R, VD__CL_RG, 0, VD__CL_RGBA }; /* by components */
     const vd__format_row *row = &vd__format_rows[format];
     vd__cl_image_format f = { 0, 0 };
-    if (row->side > 1 || (row->bits != 8 && row->bits != 16 && row->bits != 32)) return f;
+    if (row->block[0] > 1 || (row->bits != 8 && row->bits != 16 && row->bits != 32)) return f;
     f.order = orders[row->components];
     if (format == VD_FORMAT_RGBA8_SRGB) f.order = VD__CL_sRGBA;
     if (format == VD_FORMAT_BGRA8_UNORM) f.order = VD__CL_BGRA;
@@ -20552,6 +21356,42 @@ static vd_result vd__format_check(const char *call, const char *name, vd_format 
                          VD_FORMATS_END - 1);
 }
 
+#if VD__HAS_DECODER
+/* Returns the format that images of a block format have on a device: that format, or the one that its blocks are
+   decoded to, or VD_FORMAT_NONE. */
+static vd_format vd__format_decoded(vd__device *dev, vd_format format) {
+    const vd__format_row *row = &vd__format_rows[format];
+    vd_format found = VD_FORMAT_NONE;
+    uint32_t nearest = 100; /* only of the same kind */
+    if (row->block[0] == 1 || dev->driver->backend->format_usage(dev, format) & VD_IMAGE_SAMPLED) return format;
+    for (uint32_t i = 1; i < VD_FORMAT_BC1_UNORM; i++) {
+        uint32_t distance = vd__format_distance(format, (vd_format)i);
+        if (distance >= nearest || vd__format_rows[i].bits % 8
+            || !(dev->driver->backend->format_usage(dev, (vd_format)i) & VD_IMAGE_SAMPLED))
+            continue;
+        nearest = distance;
+        found = (vd_format)i;
+    }
+    return found;
+}
+#endif
+
+/* Sets the format, and that of blocks if a device lacks it. */
+static void vd__image_format_set(vd_context *ctx, vd_format format, vd__image_shape *shape) {
+    shape->format = format;
+#if VD__HAS_DECODER
+    for (uint32_t i = 0; i < ctx->device_count; i++) {
+        vd_format decoded = vd__format_decoded(&ctx->devices[i].device, format);
+        if (decoded != format && decoded) {
+            shape->format = decoded;
+            shape->blocks = format;
+        }
+    }
+#else
+    (void)ctx;
+#endif
+}
+
 /* Checks an image desc against all devices and fills in the shape. */
 static vd_result vd__image_check(vd_context *ctx, const vd_image_desc *desc, vd__image_shape *shape) {
     const char *call = "vd_image_create";
@@ -20565,7 +21405,7 @@ static vd_result vd__image_check(vd_context *ctx, const vd_image_desc *desc, vd_
         return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.usage is %u, but must be VD_IMAGE_SAMPLED, "
                              "VD_IMAGE_STORAGE or both", (unsigned)desc->usage);
     memset(shape, 0, sizeof *shape);
-    shape->format = desc->format;
+    vd__image_format_set(ctx, desc->format, shape);
     shape->dim = desc->dim ? desc->dim : VD_DIM_2D;
     shape->depth = vd__format_rows[desc->format].kind == VD__TEXEL_DEPTH;
     shape->usage = desc->usage;
@@ -20585,10 +21425,10 @@ static vd_result vd__image_check(vd_context *ctx, const vd_image_desc *desc, vd_
 /* ---- boxes ---- */
 
 /* Checks one axis of a box and resolves its extent. */
-static vd_result vd__box_axis(const vd__image *image, const char *call, const char *which, const vd_image_box *box,
-                              int axis, vd__image_part *out) {
+static vd_result vd__box_axis(const vd__image *image, vd_format format, const char *call, const char *which,
+                              const vd_image_box *box, int axis, vd__image_part *out) {
     uint32_t size = vd__level_extent(&image->shape, out->level, axis), offset = box->offset[axis];
-    uint32_t side = axis < 2 ? vd__format_rows[image->shape.format].side : 1u;
+    uint32_t side = vd__format_rows[format].block[axis];
     uint32_t extent = box->extent[axis] ? box->extent[axis] : offset < size ? size - offset : 0;
     out->offset[axis] = offset;
     out->extent[axis] = extent;
@@ -20599,13 +21439,12 @@ static vd_result vd__box_axis(const vd__image *image, const char *call, const ch
     if (offset % side == 0 && (extent % side == 0 || offset + extent == size)) return VD_OK;
     return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%sbox.offset[%d] %u + extent %u begins or ends inside of a "
                          "block of image '%s' (format %s has blocks of %u texels)", which, axis, (unsigned)offset,
-                         (unsigned)extent, image->resource.name, vd__format_rows[image->shape.format].name,
-                         (unsigned)side);
+                         (unsigned)extent, image->resource.name, vd__format_rows[format].name, (unsigned)side);
 }
 
-/* Checks a box and resolves its defaults. */
-static vd_result vd__box_check(const vd__image *image, const char *call, const char *which, const vd_image_box *box,
-                               vd__image_part *out) {
+/* Checks a box, which must consist of blocks of a format, and resolves its defaults. */
+static vd_result vd__box_check_blocks(const vd__image *image, vd_format format, const char *call, const char *which,
+                                      const vd_image_box *box, vd__image_part *out) {
     const vd__image_range *range = &image->range;
     memset(out, 0, sizeof *out);
     if (box->level >= range->levels)
@@ -20619,36 +21458,45 @@ static vd_result vd__box_check(const vd__image *image, const char *call, const c
     out->layer = range->layer + box->layer;
     out->layers = box->layers ? box->layers : range->layers - box->layer;
     vd_result r = VD_OK;
-    for (int axis = 0; axis < 3 && !r; axis++) r = vd__box_axis(image, call, which, box, axis, out);
+    for (int axis = 0; axis < 3 && !r; axis++) r = vd__box_axis(image, format, call, which, box, axis, out);
     return r;
+}
+
+static vd_result vd__box_check(const vd__image *image, const char *call, const char *which, const vd_image_box *box,
+                               vd__image_part *out) {
+    return vd__box_check_blocks(image, image->shape.format, call, which, box, out);
 }
 
 /* Arrangement of a box in a buffer or in host memory, in bytes and blocks. */
 typedef struct vd__slices {
     uint64_t row, rows, slices;      /* bytes of a row; rows of a slice; slices of the box */
     uint64_t row_pitch, slice_pitch; /* bytes */
+    uint32_t step;                   /* rows that are transferred together: 1, or those of a block that is decoded */
 } vd__slices;
 
 static uint64_t vd__slices_extent(const vd__slices *g) {
     return (g->slices - 1) * g->slice_pitch + (g->rows - 1) * g->row_pitch + g->row;
 }
 
-/* Computes the slices of a part and resolves the pitches of a transfer. */
-static vd_result vd__slices_check(const vd__image *image, const char *call, const vd_image_transfer *desc,
+/* Computes the slices of a part in a format and resolves the pitches of a transfer. */
+static vd_result vd__slices_check(vd_format of, const char *call, const vd_image_transfer *desc,
                                   const vd__image_part *part, vd__slices *g) {
-    const vd__format_row *format = &vd__format_rows[image->shape.format];
+    const vd__format_row *format = &vd__format_rows[of];
     const uint64_t limit = (uint64_t)1 << 31; /* texels */
-    g->row = (uint64_t)((part->extent[0] + format->side - 1u) / format->side) * format->bytes;
-    g->rows = (part->extent[1] + format->side - 1u) / format->side;
+    g->row = (uint64_t)((part->extent[0] + format->block[0] - 1u) / format->block[0]) * format->bytes;
+    g->rows = (part->extent[1] + format->block[1] - 1u) / format->block[1];
+    g->step = 1;
     g->slices = (uint64_t)part->extent[2] * part->layers;
     g->row_pitch = desc->row_pitch ? desc->row_pitch : g->row;
-    if (g->row_pitch < g->row || g->row_pitch % format->bytes || g->row_pitch / format->bytes > limit / format->side)
+    if (g->row_pitch < g->row || g->row_pitch % format->bytes || g->row_pitch / format->bytes > limit /
+    format->block[0])
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "row_pitch is %llu, but must be a multiple of the %u bytes "
                              "of a block of format %s, and at least the %llu bytes of a row", VD__U(g->row_pitch),
                              (unsigned)format->bytes, format->name, VD__U(g->row));
     g->slice_pitch = desc->slice_pitch ? desc->slice_pitch : g->row_pitch * g->rows;
     if (g->slice_pitch >= g->row_pitch * g->rows && g->slice_pitch % g->row_pitch == 0
-        && g->slice_pitch / g->row_pitch <= limit / format->side && g->slice_pitch <= (uint64_t)PTRDIFF_MAX / g->slices)
+        && g->slice_pitch / g->row_pitch <= limit / format->block[1]
+        && g->slice_pitch <= (uint64_t)PTRDIFF_MAX / g->slices)
         return VD_OK;
     return vd__fail_call(VD_ERROR_INVALID, call, NULL, "slice_pitch is %llu, but must be a multiple of row_pitch "
                          "%llu, and at least %llu rows", VD__U(g->slice_pitch), VD__U(g->row_pitch), VD__U(g->rows));
@@ -20696,7 +21544,7 @@ static vd_result vd__copy_image_buffer(vd_list *l, const char *call, const vd_im
     vd__image_part *part = to_image ? &c.to : &c.from;
     const vd__image *image = vd__list_image(l, desc->box.image, call, "", &use);
     vd_result r = image ? vd__box_check(image, call, "", &desc->box, part) : vd__last_error.code;
-    if (!r) r = vd__slices_check(image, call, desc, part, &g);
+    if (!r) r = vd__slices_check(image->shape.format, call, desc, part, &g);
     if (!r) r = vd__span_find(l, desc->buffer, call, "", "", desc->offset, vd__slices_extent(&g), &span);
     if (r) return r;
     const vd__format_row *format = &vd__format_rows[image->shape.format];
@@ -20706,8 +21554,8 @@ static vd_result vd__copy_image_buffer(vd_list *l, const char *call, const vd_im
                              format->name);
     c.buffer = &span.storage->memory;
     c.offset = span.offset;
-    c.row_texels = (uint32_t)(g.row_pitch / format->bytes * format->side);
-    c.slice_rows = (uint32_t)(g.slice_pitch / g.row_pitch * format->side);
+    c.row_texels = (uint32_t)(g.row_pitch / format->bytes * format->block[0]);
+    c.slice_rows = (uint32_t)(g.slice_pitch / g.row_pitch * format->block[1]);
     vd__access accesses[2];
     accesses[0] = vd__part_access(l, image, to_image, use, part);
     accesses[1] = vd__access_of(&span, to_image ? VD_READ : VD_WRITE);
@@ -20767,7 +21615,7 @@ static vd_result vd__copy_image(vd_list *l, const vd_image_box *to, const vd_ima
     for (int i = 0; i < 3; i++) {
         /* A block of one format is copied to a block of the other: the extent is converted from texels of the source to
            texels of the target. Blocks at the edge may be incomplete. */
-        uint32_t from_side = i < 2 ? from_format->side : 1, to_side = i < 2 ? to_format->side : 1;
+        uint32_t from_side = from_format->block[i], to_side = to_format->block[i];
         uint32_t extent = (c.from.extent[i] + from_side - 1) / from_side * to_side;
         uint32_t to_edge = c.to.extent[i], padded = (to_edge + to_side - 1) / to_side * to_side;
         if ((to->extent[i] && to->extent[i] != extent && to->extent[i] != to_edge) || extent > padded)
@@ -20887,14 +21735,15 @@ typedef struct vd__image_piece {
 
 /* Sets *p to the piece that begins at this slice and row, and advances them. */
 static void vd__image_piece_next(const vd__slices *g, uint64_t *slice, uint64_t *row, vd__image_piece *p) {
-    uint64_t rows = VD__STAGING_BYTES / g->row, slices = rows / g->rows;
+    uint64_t rows = VD__STAGING_BYTES / g->row / g->step * g->step, slices = rows / g->rows;
+    if (!rows) rows = g->step;
     p->slice = *slice;
     p->row = *row;
     p->slices = slices < g->slices - *slice ? slices : g->slices - *slice;
     p->rows = g->rows;
     if (!slices) {
         p->slices = 1;
-        p->rows = !rows ? 1 : rows < g->rows - *row ? rows : g->rows - *row;
+        p->rows = rows < g->rows - *row ? rows : g->rows - *row;
         *row += p->rows;
         if (*row < g->rows) return;
         *row = 0;
@@ -20905,6 +21754,23 @@ static void vd__image_piece_next(const vd__slices *g, uint64_t *slice, uint64_t 
 static uint64_t vd__image_piece_bytes(const vd__slices *g, const vd__image_piece *p) {
     return p->slices * p->rows * g->row;
 }
+
+#if VD__HAS_DECODER
+/* Decodes a piece from the caller's memory to staging memory. from NULL: blocks of zeros. */
+static void vd__image_piece_decode(const vd__image *image, const vd__image_part *part, const vd__slices *g,
+                                   const vd__image_piece *p, const uint8_t *from) {
+    const vd__format_row *row = &vd__format_rows[image->shape.blocks];
+    uint8_t *staged = vd__staging_range_bytes(&p->range);
+    for (uint64_t z = 0; z < p->slices; z++)
+        for (uint64_t y = 0; y < p->rows; y += row->block[1]) {
+            uint64_t rows = row->block[1] < p->rows - y ? row->block[1] : p->rows - y;
+            uint64_t at = (p->slice + z) * g->slice_pitch + (p->row + y) / row->block[1] * g->row_pitch;
+            vd__blocks_decode(image->shape.blocks, from ? from + at : NULL, image->shape.format, part->extent[0], rows,
+                              staged);
+            staged += rows * g->row;
+        }
+}
+#endif
 
 /* Copies a piece between staging memory, which has no gaps, and the caller's memory. */
 static void vd__image_piece_copy(const vd__slices *g, const vd__image_piece *p, uint8_t *to_host, const uint8_t *from) {
@@ -20922,7 +21788,7 @@ static void vd__image_piece_copy(const vd__slices *g, const vd__image_piece *p, 
 static vd_result vd__image_piece_record(vd_list *l, const vd__image *image, const vd__image_part *whole,
                                         const vd__slices *g, const vd__image_piece *p, bool to_image) {
     vd__image_command c;
-    uint32_t use, side = vd__format_rows[image->shape.format].side, row = (uint32_t)p->row * side;
+    uint32_t use, side = vd__format_rows[image->shape.format].block[1], row = (uint32_t)p->row * side;
     vd__slot *slot = (vd__slot *)(uintptr_t)&image->resource.slot;
     vd_result r = vd__list_pin(l, slot, vd__atomic_load64(&slot->id), &use);
     if (r) return r;
@@ -20962,7 +21828,11 @@ static vd_result vd__image_write(vd_list *l, const vd__image *image, const vd__i
         uint64_t bytes = vd__image_piece_bytes(g, &p);
         r = vd__staging_reserve(l, VD_MEMORY_UPLOAD, bytes, &p.range);
         if (r) return r;
-        vd__image_piece_copy(g, &p, NULL, data);
+#if VD__HAS_DECODER
+        if (image->shape.blocks) vd__image_piece_decode(image, part, g, &p, data);
+        else
+#endif
+            vd__image_piece_copy(g, &p, NULL, data);
         r = vd__storage_sync(&p.range.staging->storage, p.range.offset, bytes, false);
         vd__list_lock(l);
         if (!r) r = vd__image_piece_record(l, image, part, g, &p, true);
@@ -21025,9 +21895,16 @@ static vd_result vd__image_transfer(vd_list *l, const char *call, const vd__imag
                                     const void *data, void *out) {
     vd__image_part part;
     vd__slices g;
-    vd_result r = vd__box_check(image, call, "", &desc->box, &part);
-    if (!r) r = vd__slices_check(image, call, desc, &part, &g);
+    bool decodes = !out && image->shape.blocks;
+    vd_format format = decodes ? image->shape.blocks : image->shape.format;
+    vd_result r = vd__box_check_blocks(image, format, call, "", &desc->box, &part);
+    if (!r) r = vd__slices_check(format, call, desc, &part, &g);
     if (r) return r;
+    if (decodes) { /* pitches are those of blocks; rows those of texels */
+        g.row = (uint64_t)part.extent[0] * vd__format_rows[image->shape.format].bytes;
+        g.rows = part.extent[1];
+        g.step = vd__format_rows[format].block[1];
+    }
     return out ? vd__image_read(l, image, &part, &g, (uint8_t *)out)
                : vd__image_write(l, image, &part, &g, (const uint8_t *)data);
 }
@@ -21049,7 +21926,7 @@ static vd_result vd__image_discard(vd_list *l, const vd__image *image, uint32_t 
 /* Sets the contents of a new image on one device. */
 static vd_result vd__image_initialise(vd_list *l, const vd__image *image, const void *data) {
     vd__storage *s = image->resource.storage + l->queue->context_device->index;
-    bool cleared = vd__format_rows[image->shape.format].side == 1 && !image->shape.depth;
+    bool cleared = vd__format_rows[image->shape.format].block[0] == 1 && !image->shape.depth && !image->shape.blocks;
     vd_image_transfer whole;
     memset(&whole, 0, sizeof whole);
     vd__list_lock(l);
@@ -25499,8 +26376,13 @@ VD_API vd_result vd_format_query(vd_context *ctx, int device, vd_format format, 
     out->type = vd__format_type_of(format);
     out->components = row->components;
     out->block_bytes = row->bytes;
-    out->block_extent = row->side;
+    out->block_extent = row->block[0];
+    out->block_height = row->block[1];
     if (dev->has_images) out->usage = ctx->driver.backend->format_usage(dev, format);
+    if (out->usage & VD_IMAGE_SAMPLED) out->created = format;
+#if VD__HAS_DECODER
+    else if (dev->has_images) out->created = vd__format_decoded(dev, format);
+#endif
     return VD_OK;
 }
 
@@ -25973,7 +26855,7 @@ VD_API vd_result vd_clear_image(vd_list *list, vd_image image, const vd_color *c
     uint32_t use;
     const vd__image *found = vd__list_image(list, image, call, "", &use);
     if (!found) r = vd__last_error.code;
-    else if (vd__format_rows[found->shape.format].side > 1 || found->shape.depth)
+    else if (vd__format_rows[found->shape.format].block[0] > 1 || found->shape.depth)
         r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "format %s of image '%s' cannot be cleared; use "
                           "vd_image_upload",
                           vd__format_rows[found->shape.format].name, found->resource.name);

@@ -87,7 +87,7 @@ static void list_formats(vd_context *ctx) {
 /* Reads the texels of a raw file. The caller frees them. */
 static void *read_raw(const options *o, const vd_format_info *info, uint64_t *pitch) {
     uint64_t columns = (o->width + info->block_extent - 1) / info->block_extent, row = columns * info->block_bytes;
-    uint64_t rows = (o->height + info->block_extent - 1) / info->block_extent;
+    uint64_t rows = (o->height + info->block_height - 1) / info->block_height;
     *pitch = o->pitch ? o->pitch : row;
     if (*pitch < row || *pitch > UINT32_MAX) fail("--pitch", "less than the bytes of a row, or too large");
     size_t need = (size_t)((rows - 1) * *pitch + row);

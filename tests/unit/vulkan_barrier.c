@@ -95,7 +95,7 @@ static void check_range(const VkImageSubresourceRange *r, uint32_t level, uint32
 
 /* A range of subresources becomes whole levels and parts of levels. */
 static void image_layouts(void **state) {
-    vd__image_shape shape = { VD_FORMAT_RGBA8_UNORM, VD_DIM_2D_ARRAY, { 64, 64, 1 }, 5, 4, false, false,
+    vd__image_shape shape = { VD_FORMAT_RGBA8_UNORM, VD_FORMAT_NONE, VD_DIM_2D_ARRAY, { 64, 64, 1 }, 5, 4, false, false,
                               false, VD_IMAGE_SAMPLED };
     vd__memory memory;
     vd__transition t = { &memory, 0, 20, VD__LAYOUT_UNDEFINED, VD__LAYOUT_TARGET };
