@@ -1648,6 +1648,14 @@ VD__FFT_NOINLINE static vd_result vd__call_result(vd_callback_scope *scope, vd_r
     return result;
 }
 
+/* Operations whose second operand is a constant of type u32: n modulo 2^32. */
+#define VD__WITH_CONSTANT(op) \
+    VD__FFT_NOINLINE static vc_val vd__##op##_u32(vc_val a, uint64_t n) { return vc_##op(a, vc_u32((uint32_t)n)); }
+VD__WITH_CONSTANT(add) VD__WITH_CONSTANT(mul) VD__WITH_CONSTANT(sub) VD__WITH_CONSTANT(lt)
+VD__WITH_CONSTANT(min) VD__WITH_CONSTANT(eq) VD__WITH_CONSTANT(ne) VD__WITH_CONSTANT(rem)
+VD__WITH_CONSTANT(div) VD__WITH_CONSTANT(shr) VD__WITH_CONSTANT(shl) VD__WITH_CONSTANT(and)
+#undef VD__WITH_CONSTANT
+
 /* ---- the base of plans ---- */
 
 /* A buffer or a kernel that a plan owns. */
@@ -2051,7 +2059,7 @@ static vd_result vd__trial_divergent(vd__trial *t) {
     vd__trial_begin(t);
     if (!t->k) return vd__fft_no_memory();
     for (int i = 0; i < 3 && t->name[i] && !result; i++) {
-        VC_IF(t->k, vc_eq(vc_local_index(t->k), vc_u32(0))) { t->record(t, i); }
+        VC_IF(t->k, vd__eq_u32(vc_local_index(t->k), 0)) { t->record(t, i); }
         snprintf(what, sizeof what, "%s runs in divergent control flow", t->name[i]);
         if (vc_error(t->k)) result = vd__trial_error(t, what);
         vc_barrier(t->k);
@@ -5961,9 +5969,9 @@ typedef struct vd__fft_writer {
 /* Returns first(b, c) = b / c * c * radix + b % c, see vd__fft_stage_info. */
 static vc_val vd__fft_first(const vd__fft_shape *s, vc_val b, uint32_t c, uint32_t radix) {
     if (c * radix == s->n) return b;
-    if (c == 1) return vc_mul(b, vc_u32(radix));
-    vc_val rest = vc_rem(b, vc_u32(c));
-    return vc_add(vc_mul(vc_div(b, vc_u32(c)), vc_u32(c * radix)), rest);
+    if (c == 1) return vd__mul_u32(b, radix);
+    vc_val rest = vd__rem_u32(b, c);
+    return vc_add(vd__mul_u32(vd__div_u32(b, c), c * radix), rest);
 }
 
 /* Index of butterfly u of this thread in a stage. Sets *partly if the last threads have no such butterfly. */
@@ -5971,22 +5979,21 @@ static vc_val vd__fft_butterfly_index(const vd__fft_writer *w, const vd__fft_sta
     vc_val t = w->thread[w->columns];
     *partly = !g->register_exchange && (u + 1) * w->shape->threads > w->shape->n / g->radix;
     if (g->lanes > 1) {
-        vc_val lane = vc_add(vc_rem(t, vc_u32(g->lanes)), vc_u32(u * g->lanes)), group = vc_div(t, vc_u32(g->lanes));
+        vc_val lane = vd__add_u32(vd__rem_u32(t, g->lanes), u * g->lanes), group = vd__div_u32(t, g->lanes);
         if (w->shape->threads / g->lanes > g->exchange_stride)
             group = vd__fft_first(w->shape, group, g->exchange_stride, g->exchange_radix);
-        return vc_add(group, vc_mul(lane, vc_u32(g->exchange_stride)));
+        return vc_add(group, vd__mul_u32(lane, g->exchange_stride));
     }
     if (g->register_exchange)
-        return vc_add(vd__fft_first(w->shape, t, g->exchange_stride, g->exchange_radix),
-                      vc_u32(u * g->exchange_stride));
-    return vc_add(t, vc_u32(u * w->shape->threads));
+        return vd__add_u32(vd__fft_first(w->shape, t, g->exchange_stride, g->exchange_radix), u * g->exchange_stride);
+    return vd__add_u32(t, u * w->shape->threads);
 }
 
 /* Index of butterfly u of this thread in a stage. Threads without such a butterfly repeat the last butterfly. */
 static vc_val vd__fft_butterfly_index_clamped(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t u) {
     bool partly;
     vc_val b = vd__fft_butterfly_index(w, g, u, &partly);
-    return partly ? vc_min(b, vc_u32(w->shape->n / g->radix - 1)) : b;
+    return partly ? vd__min_u32(b, w->shape->n / g->radix - 1) : b;
 }
 
 /* Address in shared memory of element index + j * c of this thread's transform, in words: the sum of the result and of
@@ -5995,14 +6002,14 @@ static vc_val vd__fft_shared_address(const vd__fft_writer *w, vc_val index, uint
                                      uint32_t *constant) {
     const vd__fft_shape *s = w->shape;
     bool columns = vd__fft_all_columns(s), uniform = vd__fft_is_uniform(s, w->pad, c, radix);
-    vc_val address = uniform ? index : vc_add(index, vc_u32(j * c));
+    vc_val address = uniform ? index : vd__add_u32(index, j * c);
     *constant = (uniform ? vd__fft_padded(w->pad, j * c * (columns ? s->ffts_per_group : 1)) : 0)
                 + (w->half ? vd__fft_component_words(s) : 0);
-    if (columns) address = vc_add(vc_mul(address, vc_u32(s->ffts_per_group)), w->transform_in_group[1]);
-    if (w->pad.width) address = vc_add(address, vc_mul(vc_shr(address, vc_u32(w->pad.shift)), vc_u32(w->pad.width)));
+    if (columns) address = vc_add(vd__mul_u32(address, s->ffts_per_group), w->transform_in_group[1]);
+    if (w->pad.width) address = vc_add(address, vd__mul_u32(vd__shr_u32(address, w->pad.shift), w->pad.width));
     return columns || s->ffts_per_group == 1
                ? address
-               : vc_add(address, vc_mul(w->transform_in_group[w->columns], vc_u32(vd__fft_shared_stride(s, w->pad))));
+               : vc_add(address, vd__mul_u32(w->transform_in_group[w->columns], vd__fft_shared_stride(s, w->pad)));
 }
 
 /* Stores the results 0 … count - 1 of butterfly b in shared memory. component: VD__FFT_RE, VD__FFT_IM or VD__FFT_BOTH.
@@ -6035,9 +6042,9 @@ static void vd__fft_send(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_
         vc_val b = vd__fft_butterfly_index(w, g, u, &partly);
         const vd__fft_c *x = &w->x[u * g->radix + (interleaved ? slice * count : 0)];
         if (end <= first || begin >= first + part) continue;
-        vc_val own = vc_lt(b, vc_u32(first + part));
+        vc_val own = vd__lt_u32(b, first + part);
         if (begin < first) own = end > first + part ? vc_and(own, vc_le(vc_u32(first), b)) : vc_le(vc_u32(first), b);
-        if (first) b = vc_sub(b, vc_u32(first));
+        if (first) b = vd__sub_u32(b, first);
         if (begin >= first && end <= first + part) vd__fft_send_one(w, g, b, x, count, component);
         else VC_IF(w->k, own) { vd__fft_send_one(w, g, b, x, count, component); }
     }
@@ -6054,7 +6061,7 @@ static void vd__fft_receive(vd__fft_writer *w, const vd__fft_stage_info *g, vd__
     for (uint32_t u = 0; u < g->butterflies; u++) {
         vc_val b = vd__fft_butterfly_index_clamped(w, g, u);
         if (!interleaved && slices > 1 && (u * threads < first || u * threads >= first + all / slices)) continue;
-        vc_val index = vd__fft_first(w->shape, !interleaved && first ? vc_sub(b, vc_u32(first)) : b, g->read_stride,
+        vc_val index = vd__fft_first(w->shape, !interleaved && first ? vd__sub_u32(b, first) : b, g->read_stride,
                                      g->radix);
         for (uint32_t j = 0; j < count; j++) {
             vd__fft_c *x = &to[u * g->radix + (interleaved ? slice * count : 0) + j];
@@ -6114,7 +6121,7 @@ static void vd__fft_swap_lanes(vc_val upper, uint32_t h, vc_val *a, vc_val *b) {
    1972). */
 static void vd__fft_transpose(vd__fft_writer *w, vd__fft_c *x, uint32_t c) {
     for (uint32_t h = c / 2; h; h /= 2) {
-        vc_val upper = vc_ne(vc_and(vc_subgroup_local_id(w->k), vc_u32(h)), vc_u32(0));
+        vc_val upper = vd__ne_u32(vd__and_u32(vc_subgroup_local_id(w->k), h), 0);
         for (uint32_t i = 0; i < c; i++) {
             if (i & h) continue;
             vd__fft_swap_lanes(upper, h, &x[i].re, &x[i + h].re);
@@ -6161,14 +6168,14 @@ static void vd__fft_load_powers(const vd__fft_writer *w, const vd__fft_stage_inf
     }
 }
 
-static vc_val vd__fft_div_const(vc_val a, uint64_t b) { return b == 1 ? a : vc_div(a, vc_u32((uint32_t)b)); }
-static vc_val vd__fft_mod_const(vc_val a, uint64_t b) { return b == 1 ? vc_u32(0) : vc_rem(a, vc_u32((uint32_t)b)); }
+static vc_val vd__fft_div_const(vc_val a, uint64_t b) { return b == 1 ? a : vd__div_u32(a, b); }
+static vc_val vd__fft_mod_const(vc_val a, uint64_t b) { return b == 1 ? vc_u32(0) : vd__rem_u32(a, b); }
 
 /* Returns exp(-2 pi i e / N) for a split axis of length N. */
 static vd__fft_c vd__fft_axis_root(const vd__fft_writer *w, vc_val e) {
     uint32_t bits = vd__fft_half_bits(w->pass->twiddle_length);
-    vd__fft_c coarse = vd__fft_load_root(w, vc_shr(e, vc_u32(bits)), w->pass->tables.coarse);
-    vd__fft_c fine = vd__fft_load_root(w, vc_and(e, vc_u32((1u << bits) - 1)), w->pass->tables.fine);
+    vd__fft_c coarse = vd__fft_load_root(w, vd__shr_u32(e, bits), w->pass->tables.coarse);
+    vd__fft_c fine = vd__fft_load_root(w, vd__and_u32(e, (1u << bits) - 1), w->pass->tables.fine);
     return vd__fft_times_near_one(coarse, fine);
 }
 
@@ -6179,15 +6186,15 @@ static void vd__fft_apply_twiddles(vd__fft_writer *w, const vd__fft_stage_info *
     vc_val k = step == 1 ? vc_u32(0) : vd__fft_div_const(b, g->axis_stride);
     vd__fft_c power[VD__FFT_RADIX];
     if (vd__fft_has_twiddle_table(w->plan, w->pass)) {
-        k = vc_add(vc_mul(row, vc_u32(step * g->radix)), k);
+        k = vc_add(vd__mul_u32(row, step * g->radix), k);
         for (j = step == 1; j < g->radix; j++)
             x[j] = vd__fft_mul(x[j], vd__fft_load_root(w, k, w->pass->tables.fine + j * step));
         return;
     }
     for (j = 0; j < g->radix; j++) { /* those of every fourth element, and products of these with three others */
         uint32_t rest = g->radix > 8 ? j % 4 : 0;
-        if (j < 4 && rest) power[j] = vd__fft_axis_root(w, vc_mul(row, vc_u32(step * j)));
-        if (!rest) power[j] = vd__fft_axis_root(w, vc_mul(row, vc_add(k, vc_u32(step * j))));
+        if (j < 4 && rest) power[j] = vd__fft_axis_root(w, vd__mul_u32(row, step * j));
+        if (!rest) power[j] = vd__fft_axis_root(w, vc_mul(row, vd__add_u32(k, step * j)));
         x[j] = vd__fft_mul(x[j], rest ? vd__fft_mul(power[j - rest], power[rest]) : power[j]);
     }
 }
@@ -6211,8 +6218,8 @@ static void vd__fft_stage(vd__fft_writer *w, const vd__fft_stage_info *g, uint32
     for (uint32_t u = 0; u < g->butterflies; u++) {
         vd__fft_c *x = &w->x[u * g->radix];
         if (g->length > 1 && (u == 0 || !same_twiddles)) {
-            vc_val m = vc_rem(vd__fft_div_const(vd__fft_butterfly_index_clamped(w, g, u), g->axis_stride),
-                              vc_u32(g->length));
+            vc_val m = vd__rem_u32(vd__fft_div_const(vd__fft_butterfly_index_clamped(w, g, u), g->axis_stride),
+                                   g->length);
             vd__fft_load_powers(w, g, m, table, power);
         }
         for (uint32_t j = 1; g->length > 1 && j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
@@ -6269,14 +6276,14 @@ static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_addr
     const vd__fft_shape *s = w->shape;
     vd_fft_point point;
     point.direction = w->direction;
-    point.index = vc_add(vc_add(w->index, vd__fft_offset_within(w, array, g, b)),
-                         vc_u32((uint32_t)vd__fft_element_distance(w, array, g, j)));
+    point.index = vd__add_u32(vc_add(w->index, vd__fft_offset_within(w, array, g, b)),
+                              vd__fft_element_distance(w, array, g, j));
     for (uint32_t i = 0; i < 4; i++) {
         vc_val x = vc_const(w->k, vc_u32(0));
         if (i < p->dimensions && p->shape[i] > 1) {
             uint64_t step = p->dense.stride[i];
-            x = step == 1 ? w->index : vc_div(w->index, vc_u32((uint32_t)step));
-            if (step * p->shape[i] < p->elements) x = vc_rem(x, vc_u32((uint32_t)p->shape[i]));
+            x = step == 1 ? w->index : vd__div_u32(w->index, step);
+            if (step * p->shape[i] < p->elements) x = vd__rem_u32(x, p->shape[i]);
         }
         point.coordinate[i] = x;
     }
@@ -6284,9 +6291,8 @@ static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_addr
         uint32_t n = i == g->axis ? s->size[i] / g->radix : s->size[i], d = w->pass->dimension[i];
         vc_val along = i + 1 < s->axes ? vd__fft_mod_const(b, n) : b;
         if (i + 1 < s->axes) b = vd__fft_div_const(b, n);
-        if (i == g->axis) along = vc_add(along, vc_u32(j * n));
-        point.coordinate[d] = vc_add(point.coordinate[d],
-                                     vc_mul(along, vc_u32((uint32_t)(array->stride[i] / p->dense.stride[d]))));
+        if (i == g->axis) along = vd__add_u32(along, j * n);
+        point.coordinate[d] = vc_add(point.coordinate[d], vd__mul_u32(along, array->stride[i] / p->dense.stride[d]));
     }
     return point;
 }
@@ -6447,9 +6453,9 @@ static vc_val vd__fft_first_transform(const vd__fft_writer *w, vc_val *block) {
     vc_val group_in_block = vd__fft_mod_const(group, consecutive);
     if (consecutive < tiles)
         group_in_block = vc_add(group_in_block,
-                                vc_mul(vd__fft_div_const(chunk, blocks), vc_u32((uint32_t)consecutive)));
+                                vd__mul_u32(vd__fft_div_const(chunk, blocks), consecutive));
     *block = blocks == 1 ? vc_u32(0) : consecutive < tiles ? vd__fft_mod_const(chunk, blocks) : chunk;
-    return vc_mul(blocks == 1 ? group : group_in_block, vc_u32(w->shape->ffts_per_group));
+    return vd__mul_u32(blocks == 1 ? group : group_in_block, w->shape->ffts_per_group);
 }
 
 /* Returns the index, within its block, of the transform that this thread computes; *block: the index of the block. If
@@ -6459,14 +6465,14 @@ static vc_val vd__fft_transform_of_thread(const vd__fft_writer *w, vc_val *block
     uint64_t count = vd__fft_transform_count(w->pass);
     vc_val q = vc_add(vd__fft_first_transform(w, block), w->transform_in_group[w->columns]);
     *partly = count % w->shape->ffts_per_group != 0;
-    *exists = *partly ? vc_lt(q, vc_u32((uint32_t)count)) : vc_bool(true);
-    return *partly ? vc_min(q, vc_u32((uint32_t)count - 1)) : q;
+    *exists = *partly ? vd__lt_u32(q, count) : vc_bool(true);
+    return *partly ? vd__min_u32(q, (uint32_t)count - 1) : q;
 }
 
 /* Returns the offset of the first element of transform q of a block. */
 static vc_val vd__fft_base_offset(const vd__fft_addressing *s, vc_val q, vc_val block) {
     vc_val offset = vc_add(vd__digits_offset(&s->transform, q), vd__digits_offset(&s->block, block));
-    return s->first ? vc_add(offset, vc_u32((uint32_t)s->first)) : offset;
+    return s->first ? vd__add_u32(offset, s->first) : offset;
 }
 
 /* Returns the type of an element in memory: a real number or a complex one. */
@@ -6479,7 +6485,7 @@ static vc_val vd__fft_row_offset(const vd__fft_writer *w, bool out, vc_val q, vc
     uint32_t rows = t->rows / w->shape->ffts_per_group;
     vc_val first = w->transform_in_group[w->columns];
     if (!t->length) return vd__fft_base_offset(&w->pass->end[out].array, q, block);
-    return vc_mul(rows == 1 ? first : vc_add(vc_mul(first, vc_u32(rows)), vc_u32(row)), vc_u32(t->pitch));
+    return vd__mul_u32(rows == 1 ? first : vd__add_u32(vd__mul_u32(first, rows), row), t->pitch);
 }
 
 /* Where element `index` of the rows of a work-group is: in memory (at) and in shared memory (slot). exists: whether its
@@ -6494,16 +6500,15 @@ static vd__fft_tile_element vd__fft_tile_element_of(const vd__fft_writer *w, boo
     uint32_t threads = w->shape->threads * w->shape->ffts_per_group, rows = t->rows / w->shape->ffts_per_group;
     uint64_t count = a->transform.product;
     vd__fft_tile_element e;
-    vc_val index = vc_add(vc_local_index(w->k), vc_u32(i * threads));
+    vc_val index = vd__add_u32(vc_local_index(w->k), i * threads);
     vc_val row = vd__fft_div_const(index, t->length), column = vd__fft_mod_const(index, t->length);
-    first = vc_mul(first, vc_u32(rows));
+    first = vd__mul_u32(first, rows);
     vc_val q = vc_add(first, row);
-    e.slot = t->pitch == t->length ? index : vc_add(vc_mul(row, vc_u32(t->pitch)), column);
-    e.exists = count % t->rows ? vc_lt(q, vc_u32((uint32_t)count)) : vc_bool(true);
-    if ((i + 1) * threads > t->rows * t->length)
-        e.exists = vc_and(e.exists, vc_lt(index, vc_u32(t->rows * t->length)));
+    e.slot = t->pitch == t->length ? index : vc_add(vd__mul_u32(row, t->pitch), column);
+    e.exists = count % t->rows ? vd__lt_u32(q, count) : vc_bool(true);
+    if ((i + 1) * threads > t->rows * t->length) e.exists = vc_and(e.exists, vd__lt_u32(index, t->rows * t->length));
     if (a->transform.count == 1 && a->transform.stride[0] == t->length)
-        e.at = vc_add(vc_mul(first, vc_u32(t->length)), index); /* rows without gaps */
+        e.at = vc_add(vd__mul_u32(first, t->length), index); /* rows without gaps */
     else e.at = vc_add(vd__digits_offset(&a->transform, q), column);
     e.at = vc_add(e.at, vd__digits_offset(&a->block, block));
     return e;
@@ -6572,10 +6577,10 @@ static vd__fft_range_check vd__fft_check_range(const vd__fft_writer *w, const vd
         uint64_t end = c->start + c->count;
         if (!c->count || (first >= c->start && first + size * c->scale <= end)) continue;
         if (first >= end || first + size * c->scale <= c->start) return VD__FFT_OUTSIDE;
-        if (c->scale > 1) index = vc_add(vc_mul(index, vc_u32((uint32_t)c->scale)), w->range_offset);
+        if (c->scale > 1) index = vc_add(vd__mul_u32(index, c->scale), w->range_offset);
         /* with a start, indices before it wrap around and become large */
-        if (c->start) index = vc_add(index, vc_u32((uint32_t)(first - c->start)));
-        vc_val inside = vc_lt(index, vc_u32((uint32_t)(c->start ? c->count : c->count - first)));
+        if (c->start) index = vd__add_u32(index, first - c->start);
+        vc_val inside = vd__lt_u32(index, c->start ? c->count : c->count - first);
         *condition = range == VD__FFT_CONDITIONAL ? vc_and(*condition, inside) : inside;
         range = VD__FFT_CONDITIONAL;
     }
@@ -6586,8 +6591,8 @@ static vd__fft_range_check vd__fft_check_range(const vd__fft_writer *w, const vd
 static vd__fft_c vd__fft_chirp_of(const vd__fft_writer *w, const vd__fft_range *range, const vd__fft_stage_info *g,
                                   vc_val b, uint32_t j) {
     if (!w->pass->chirp.n) return vd__fft_load_root(w, b, w->pass->tables.chirp + j * g->read_stride);
-    b = vc_add(vc_mul(vc_add(b, vc_u32(j * g->read_stride)), vc_u32((uint32_t)range->scale)), w->range_offset);
-    return vd__fft_load_root(w, vc_min(b, vc_u32((uint32_t)w->pass->chirp.n - 1)), w->pass->tables.chirp);
+    b = vc_add(vd__mul_u32(vd__add_u32(b, j * g->read_stride), range->scale), w->range_offset);
+    return vd__fft_load_root(w, vd__min_u32(b, (uint32_t)w->pass->chirp.n - 1), w->pass->tables.chirp);
 }
 
 /* Multiplies a result of Bluestein's algorithm over several passes by the chirp. Its last pass, an inverse transform,
@@ -6621,7 +6626,7 @@ static vc_ref vd__fft_array_at(const vd__fft_writer *w, vc_ref array, const vd__
                                const vd__fft_stage_info *g, uint32_t j, vc_val *at) {
     uint64_t distance = vd__fft_element_distance(w, a, g, j) + w->copy_offset;
     if (distance < a->skip) {
-        *at = vc_sub(*at, vc_u32((uint32_t)(a->skip - distance)));
+        *at = vd__sub_u32(*at, a->skip - distance);
         distance = a->skip;
     }
     return vc_offset(array, vc_u64(distance - a->skip));
@@ -6646,7 +6651,7 @@ static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_sta
     /* keeps the index into the chirp table within the table */
     if (range == VD__FFT_CONDITIONAL && w->shape->axes == 1 && indices->scale == 1
         && indices->start + indices->count < (uint64_t)(j + 1) * g->read_stride)
-        b = vc_min(b, vc_u32((uint32_t)(indices->start + indices->count) - j * g->read_stride - 1));
+        b = vd__min_u32(b, (uint32_t)(indices->start + indices->count) - j * g->read_stride - 1);
     /* b is, so the hook may be called */
     bool clamped = w->shape->axes == 1 && indices->scale == 1 && !indices->start;
     /* hooks of convolutions accept all indices of the transform */
@@ -6667,8 +6672,8 @@ static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_sta
 static void vd__fft_copy_twiddles(const vd__fft_writer *w, vc_val row, uint32_t copies, vd__fft_c *root) {
     for (uint32_t i = 1; i < copies; i++) {
         bool tabled = vd__fft_has_twiddle_table(w->plan, w->pass);
-        root[i] = tabled ? vd__fft_load_root(w, vc_mul(row, vc_u32(copies)), w->pass->tables.fine + i)
-                         : vd__fft_axis_root(w, vc_mul(row, vc_u32(i)));
+        root[i] = tabled ? vd__fft_load_root(w, vd__mul_u32(row, copies), w->pass->tables.fine + i)
+                         : vd__fft_axis_root(w, vd__mul_u32(row, i));
     }
 }
 
@@ -6680,8 +6685,8 @@ static vc_val vd__fft_locate(vd__fft_writer *w, uint32_t out, vc_val q, vc_val b
     bool loop = (out ? w->pass->product.filters : w->pass->product.channels) > 1; /* over filters, or channels */
     vc_val base = vd__fft_row_offset(w, out != 0, q, block, 0), i = out ? w->filter : w->channel;
     if (indexed) w->index = vd__fft_base_offset(&end->index, q, block);
-    if (loop) base = vc_add(base, vc_mul(i, vc_u32((uint32_t)p->layout[end->role].stride[0])));
-    if (loop && w->hook[out]) w->index = vc_add(w->index, vc_mul(i, vc_u32((uint32_t)p->dense.stride[0])));
+    if (loop) base = vc_add(base, vd__mul_u32(i, p->layout[end->role].stride[0]));
+    if (loop && w->hook[out]) w->index = vc_add(w->index, vd__mul_u32(i, p->dense.stride[0]));
     if (end->range[0].count) w->range_offset = vd__fft_div_const(q, end->range[0].width);
     return base;
 }
@@ -6715,10 +6720,10 @@ static void vd__fft_load_all(vd__fft_writer *w) {
 /* Returns the value of the filter's spectrum, which is in C order, for a stored element. */
 static vd__fft_c vd__fft_spectrum_factor(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val b, uint32_t j) {
     const vd__fft_addressing *s = &w->pass->end[1].index;
-    vc_val at = vc_add(vc_add(w->index, vd__fft_offset_within(w, s, g, b)),
-                       vc_u32((uint32_t)vd__fft_element_distance(w, s, g, j)));
+    vc_val at = vd__add_u32(vc_add(w->index, vd__fft_offset_within(w, s, g, b)),
+                            vd__fft_element_distance(w, s, g, j));
     if (w->plan->convolution.batch > 1 && !w->plan->convolution.filter_per_group)
-        at = vc_rem(at, vc_u32((uint32_t)w->plan->dense.stride[0]));
+        at = vd__rem_u32(at, w->plan->dense.stride[0]);
     vc_val v = vd__fft_unpack_word(vc_load(w->spectrum, at));
     return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
 }
@@ -6785,7 +6790,7 @@ static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
         vc_val b = vd__fft_butterfly_index(w, g, u, &partly),
                at = vc_add(base, vd__fft_offset_within(w, &w->pass->end[1].array, g, b));
         vc_val active = exists;
-        if (partly) active = vc_and(active, vc_lt(b, vc_u32(w->shape->n / g->radix)));
+        if (partly) active = vc_and(active, vd__lt_u32(b, w->shape->n / g->radix));
         if (vd__fft_stores_with(w->pass, VD__STEP_TWIDDLES))
             vd__fft_apply_twiddles(w, g, vd__fft_twiddle_row(w, q), vd__fft_butterfly_index_clamped(w, g, u),
                                    &w->x[u * g->radix]);
@@ -6807,10 +6812,10 @@ static bool vd__fft_is_thread_order(const vd__fft_pass *pass) {
 /* Returns the index in thread order of the element with index `element` in the shape. */
 static vc_val vd__fft_thread_order_index(const vd__fft_pass *pass, vc_val element) {
     vd__fft_stage_info g = vd__fft_stage_info_of(&pass->shape, 0, pass->shape.stages - 1);
-    vc_val step = vc_u32(g.read_stride), j = vc_rem(vc_div(element, step), vc_u32(g.radix));
+    vc_val step = vc_u32(g.read_stride), j = vd__rem_u32(vc_div(element, step), g.radix);
     vc_val threads = vc_u32(pass->shape.threads);
-    vc_val b = vc_add(vc_mul(vc_div(element, vc_u32(g.read_stride * g.radix)), step), vc_rem(element, step));
-    return vc_add(vc_mul(vc_add(vc_mul(vc_div(b, threads), vc_u32(g.radix)), j), threads), vc_rem(b, threads));
+    vc_val b = vc_add(vc_mul(vd__div_u32(element, g.read_stride * g.radix), step), vc_rem(element, step));
+    return vc_add(vc_mul(vc_add(vd__mul_u32(vc_div(b, threads), g.radix), j), threads), vc_rem(b, threads));
 }
 
 /* Returns the last stage of the current transform. */
@@ -6845,8 +6850,8 @@ static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, vc_ref spectrum) {
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
     vc_val base = vd__fft_base_offset(&p->spectrum, q, block);
     uint32_t step = (uint32_t)w->plan->dense.stride[0];
-    if (p->channels > 1) base = vc_add(base, vc_mul(w->channel, vc_u32(step)));
-    if (p->filters > 1) base = vc_add(base, vc_mul(w->filter, vc_u32(step)));
+    if (p->channels > 1) base = vc_add(base, vd__mul_u32(w->channel, step));
+    if (p->filters > 1) base = vc_add(base, vd__mul_u32(w->filter, step));
     for (uint32_t u = 0; u < g->butterflies; u++) {
         vc_val at = vc_add(base,
                            thread_order ? vd__fft_butterfly_index_clamped(w, g, 0)
@@ -6879,7 +6884,7 @@ static void vd__fft_swap_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
    consecutive lanes of a subgroup, which is not guaranteed for local indices. */
 static vc_val vd__fft_thread_index(const vd__fft_writer *w) {
     if (!vd__fft_count_shuffles(w->shape)) return vc_local_index(w->k);
-    return vc_add(vc_mul(vc_subgroup_id(w->k), vc_u32(w->plan->device.shuffle_lanes)), vc_subgroup_local_id(w->k));
+    return vc_add(vd__mul_u32(vc_subgroup_id(w->k), w->plan->device.shuffle_lanes), vc_subgroup_local_id(w->k));
 }
 
 /* Computes both assignments of threads to transforms: [0] consecutive threads belong to one transform, [1] consecutive
@@ -6887,10 +6892,10 @@ static vc_val vd__fft_thread_index(const vd__fft_writer *w) {
 static void vd__fft_assign_threads(vd__fft_writer *w) {
     const vd__fft_shape *s = w->shape;
     vc_val thread = vd__fft_thread_index(w);
-    w->transform_in_group[0] = s->ffts_per_group == 1 ? vc_u32(0) : vc_div(thread, vc_u32(s->threads));
-    w->thread[0] = s->ffts_per_group == 1 ? thread : vc_rem(thread, vc_u32(s->threads));
-    w->transform_in_group[1] = s->ffts_per_group == 1 ? vc_u32(0) : vc_rem(thread, vc_u32(s->ffts_per_group));
-    w->thread[1] = s->ffts_per_group == 1 ? thread : vc_div(thread, vc_u32(s->ffts_per_group));
+    w->transform_in_group[0] = s->ffts_per_group == 1 ? vc_u32(0) : vd__div_u32(thread, s->threads);
+    w->thread[0] = s->ffts_per_group == 1 ? thread : vd__rem_u32(thread, s->threads);
+    w->transform_in_group[1] = s->ffts_per_group == 1 ? vc_u32(0) : vd__rem_u32(thread, s->ffts_per_group);
+    w->thread[1] = s->ffts_per_group == 1 ? thread : vd__div_u32(thread, s->ffts_per_group);
 }
 
 /* Whether an in-place kernel declares one buffer that it loads from and stores to. If it loads another type than it
@@ -7304,11 +7309,11 @@ static vd__real_rows vd__real_rows_of(const vd__fft_writer *w, uint32_t out, vc_
         rows.row[0] = rows.row[1] = vd__real_row_of(w, out, q, block, false);
         return rows;
     }
-    q = vc_mul(q, vc_u32(2));
+    q = vd__mul_u32(q, 2);
     rows.row[0] = vd__real_row_of(w, out, q, block, false);
-    q = vc_add(q, vc_u32(1));
-    if (!rows.even) rows.second = vc_lt(q, vc_u32((uint32_t)count));
-    q = rows.even ? q : vc_min(q, vc_u32((uint32_t)count - 1));
+    q = vd__add_u32(q, 1);
+    if (!rows.even) rows.second = vd__lt_u32(q, count);
+    q = rows.even ? q : vd__min_u32(q, (uint32_t)count - 1);
     rows.row[1] = vd__real_row_of(w, out, q, block, true);
     return rows;
 }
@@ -7323,7 +7328,7 @@ static vd__fft_c vd__real_apply_hook(const vd__fft_writer *w, bool out, vd__real
     vd_fft_value value;
     at = vc_add(zero, at); /* converts an immediate to a value of the kernel, as hooks expect */
     point.direction = w->direction;
-    point.index = vc_add(row.index, vc_mul(at, vc_u32((uint32_t)array.stride[axis])));
+    point.index = vc_add(row.index, vd__mul_u32(at, array.stride[axis]));
     for (uint32_t i = 0; i < 4; i++) {
         vc_val c = i == axis ? at : zero;
         if (i < p->dimensions && i != axis && p->shape[i] > 1) {
@@ -7345,7 +7350,7 @@ static vc_val vd__real_apply_hook_real(const vd__fft_writer *w, bool out, vd__re
 
 /* Returns the index along the complex transform of element i of this thread's transform. */
 static vc_val vd__real_index_of_part(const vd__real_rows *rows, vc_val i) {
-    return rows->parts ? vc_add(vc_mul(i, vc_u32(rows->parts)), rows->part) : i;
+    return rows->parts ? vc_add(vd__mul_u32(i, rows->parts), rows->part) : i;
 }
 
 static vd__fft_c vd__real_conj(vd__fft_c a) { return vd__fft_complex(a.re, vc_neg(a.im)); }
@@ -7353,7 +7358,7 @@ static vd__fft_c vd__real_scaled(vd__fft_c a, double s) {
     return s == 1 ? a
                   : vd__fft_complex(vc_mul(a.re, vd__fft_immediate(a.re, s)), vc_mul(a.im, vd__fft_immediate(a.im, s)));
 }
-static vc_val vd__real_is_odd(vc_val i) { return vc_ne(vc_and(i, vc_u32(1)), vc_u32(0)); }
+static vc_val vd__real_is_odd(vc_val i) { return vd__ne_u32(vd__and_u32(i, 1), 0); }
 static vc_val vd__real_negate_if(vc_val condition, vc_val v) { return vc_select(condition, vc_neg(v), v); }
 
 /* Index mapping of kind IV for odd n. DCT4 sums x[j] cos(pi (2 j + 1) (2 k + 1) / (4 n)). Replacing 2 j + 1 by a = n +
@@ -7364,17 +7369,17 @@ static vc_val vd__real_index_kind4(const vd__real *r, vc_val m, vc_val *negative
     /* j is a / 2 if a < 2 n, (4 n - a) / 2 if a < 4 n, otherwise (a - 4 n) / 2; a itself may exceed 32 bits */
     uint32_t half = (uint32_t)(r->n / 2), three_halves = (uint32_t)(3 * r->n / 2);
     vc_val low = vc_le(m, vc_u32((uint32_t)(r->n / 4))), middle = vc_le(m, vc_u32((uint32_t)(3 * r->n / 4)));
-    vc_val doubled = vc_mul(m, vc_u32(2)), falling = vc_sub(vc_u32(three_halves), doubled);
-    vc_val rising = vc_sub(doubled, vc_u32(three_halves + 1));
+    vc_val doubled = vd__mul_u32(m, 2), falling = vc_sub(vc_u32(three_halves), doubled);
+    vc_val rising = vd__sub_u32(doubled, three_halves + 1);
     *negative = vc_ne(vd__real_is_odd(m), vc_not(low));
-    return vc_select(low, vc_add(doubled, vc_u32(half)), vc_select(middle, falling, rising));
+    return vc_select(low, vd__add_u32(doubled, half), vc_select(middle, falling, rising));
 }
 
 /* -- kernels: loading -- */
 
 /* Returns index - start, which wraps around and becomes large if the index is below start. */
 static vc_val vd__real_from_start(vc_val index, uint64_t start) {
-    return start ? vc_sub(index, vc_u32((uint32_t)start)) : index;
+    return start ? vd__sub_u32(index, start) : index;
 }
 
 /* Loads element `index` of a row: a complex element, or two neighbouring reals, if `two`; otherwise one real. Elements
@@ -7383,14 +7388,14 @@ static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, v
                                     bool two) {
     uint64_t filled = w->pass->end[0].count / reals;
     index = vd__real_from_start(index, w->pass->end[0].start / reals);
-    vc_val at = vc_add(row.base, vc_mul(index, vc_u32((uint32_t)w->pass->end[0].array.stride[0]))), v;
+    vc_val at = vc_add(row.base, vd__mul_u32(index, w->pass->end[0].array.stride[0])), v;
     if (vd__fft_ignores_input(w)) {
         v = vc_const(w->k, vc_imm(w->real, 0));
         return two ? vc_splat(v, 2) : v;
     }
     if (filled) {
         vc_val zero = vc_const(w->k, vc_imm(w->stored[0], 0));
-        v = vc_load_or(w->in, at, vc_lt(index, vc_u32((uint32_t)filled)), two ? vc_splat(zero, 2) : zero);
+        v = vc_load_or(w->in, at, vd__lt_u32(index, filled), two ? vc_splat(zero, 2) : zero);
     } else {
         v = vc_load(w->in, at);
     }
@@ -7401,7 +7406,7 @@ static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, v
 static vc_val vd__real_zero_unfilled(const vd__fft_writer *w, vc_val index, vc_val v) {
     uint64_t filled = w->pass->end[0].count;
     index = vd__real_from_start(index, w->pass->end[0].start);
-    return filled ? vc_select(vc_lt(index, vc_u32((uint32_t)filled)), v, vc_const(w->k, vd__fft_immediate(v, 0))) : v;
+    return filled ? vc_select(vd__lt_u32(index, filled), v, vc_const(w->k, vd__fft_immediate(v, 0))) : v;
 }
 
 /* Returns real element `index` of a row, whose value is v, after the load hook. */
@@ -7416,9 +7421,9 @@ static vc_val vd__real_load_real(const vd__fft_writer *w, vd__real_row row, vc_v
 
 /* Loads the reals 2 i and 2 i + 1 of a row, which memory holds as one complex element. */
 static vd__fft_c vd__real_load_two_reals(const vd__fft_writer *w, vd__real_row row, vc_val i) {
-    vc_val v = vd__real_load_element(w, row, i, 2, true), even = vc_mul(i, vc_u32(2));
+    vc_val v = vd__real_load_element(w, row, i, 2, true), even = vd__mul_u32(i, 2);
     vc_val re = vd__real_apply_load_hook(w, row, even, vc_component(v, 0));
-    vc_val im = vd__real_apply_load_hook(w, row, vc_add(even, vc_u32(1)), vc_component(v, 1));
+    vc_val im = vd__real_apply_load_hook(w, row, vd__add_u32(even, 1), vc_component(v, 1));
     return vd__fft_complex(re, im);
 }
 
@@ -7433,17 +7438,16 @@ static vc_val vd__real_load_sequence(const vd__fft_writer *w, vd__real_row row, 
     case VD__REAL_I: /* the even (cosine) or odd (sine) extension to length 2 h */
         index = vc_min(t, vc_sub(vc_u32(length), t));
         if (!sine) return vd__real_load_real(w, row, index);
-        is_zero = vc_or(vc_eq(index, vc_u32(0)), vc_eq(index, vc_u32((uint32_t)r->h)));
-        v = vd__real_load_real(w, row, vc_select(is_zero, vc_u32(0), vc_sub(index, vc_u32(1))));
+        is_zero = vc_or(vd__eq_u32(index, 0), vd__eq_u32(index, r->h));
+        v = vd__real_load_real(w, row, vc_select(is_zero, vc_u32(0), vd__sub_u32(index, 1)));
         return vc_select(is_zero, vc_const(w->k, vd__fft_immediate(v, 0)),
                          vd__real_negate_if(vc_lt(vc_u32((uint32_t)r->h), t), v));
     case VD__REAL_II: /* elements with even index in ascending order, then those with odd index in descending order */
-        index = vc_min(vc_mul(t, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(t, vc_u32(2))));
+        index = vc_min(vd__mul_u32(t, 2), vc_sub(vc_u32(2 * n - 1), vd__mul_u32(t, 2)));
         v = vd__real_load_real(w, row, index);
         return sine ? vd__real_negate_if(vd__real_is_odd(index), v) : v;
     default: /* kind IV of odd n: t = 2 m mod n */
-        index = vd__real_index_kind4(r, vc_shr(vc_select(vd__real_is_odd(t), vc_add(t, vc_u32(n)), t), vc_u32(1)),
-                                     &negative);
+        index = vd__real_index_kind4(r, vd__shr_u32(vc_select(vd__real_is_odd(t), vd__add_u32(t, n), t), 1), &negative);
         v = vd__real_load_real(w, row, sine ? vc_sub(vc_u32(n - 1), index) : index);
         return vd__real_negate_if(negative, v);
     }
@@ -7461,8 +7465,8 @@ static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc
     }
     vc_val im = x.im;
     if (may_be_zero) {
-        vc_val inner = vc_ne(k, vc_u32(0));
-        if (r->half_length) inner = vc_and(inner, vc_ne(k, vc_u32((uint32_t)r->h)));
+        vc_val inner = vd__ne_u32(k, 0);
+        if (r->half_length) inner = vc_and(inner, vd__ne_u32(k, r->h));
         im = vc_select(inner, im, vc_const(w->k, vd__fft_immediate(im, 0)));
     }
     return vd__fft_complex(x.re, im);
@@ -7478,7 +7482,7 @@ static vd__fft_c vd__real_load_bin_kind3(const vd__fft_writer *w, vd__real_row r
     vc_val upper = vc_sub(vc_u32(n), may_be_zero ? vc_max(k, vc_u32(1)) : k);
     vc_val re = vd__real_load_real(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k);
     vc_val im = vd__real_load_real(w, row, sine ? vc_sub(vc_u32(n - 1), upper) : upper);
-    if (may_be_zero) im = vc_select(vc_eq(k, vc_u32(0)), vc_const(w->k, vd__fft_immediate(im, 0)), im);
+    if (may_be_zero) im = vc_select(vd__eq_u32(k, 0), vc_const(w->k, vd__fft_immediate(im, 0)), im);
     return vd__fft_mul(vd__fft_complex(re, vc_neg(im)), vd__real_conj(vd__fft_load_root(w, k, r->phase_table)));
 }
 
@@ -7518,7 +7522,7 @@ static vd__fft_c vd__real_load_input_odd(const vd__fft_writer *w, const vd__real
 static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     vd__real_row row = rows->row[0];
-    vc_val even = vc_mul(i, vc_u32(2)), re, im;
+    vc_val even = vd__mul_u32(i, 2), re, im;
     if (!r->half_length) return vd__real_load_input_odd(w, rows, i, may_be_zero);
     if (vd__real_family(r->kind) == VD__REAL_IV) {
         vc_val other = vc_sub(vc_u32((uint32_t)r->n - 1), even);
@@ -7530,7 +7534,7 @@ static vd__fft_c vd__real_load_input(const vd__fft_writer *w, const vd__real_row
     if (!r->inverse) {
         if (!w->pass->end[0].scalar) return vd__real_load_two_reals(w, row, i);
         re = vd__real_load_sequence(w, row, even);
-        im = vd__real_load_sequence(w, row, vc_add(even, vc_u32(1)));
+        im = vd__real_load_sequence(w, row, vd__add_u32(even, 1));
         return vd__fft_complex(re, im);
     }
     vd__fft_c lower = vd__real_load_bin_half(w, row, i, may_be_zero);
@@ -7588,8 +7592,8 @@ static void vd__real_load_all(vd__fft_writer *w) {
         for (uint32_t j = 0; j < g.radix; j++) {
             vd__fft_c *x = &w->x[u * g.radix + j];
             bool padding = chirp && (j + 1) * step > chirp;
-            vc_val index = vd__real_index_of_part(&rows, vc_add(b, vc_u32(j * g.read_stride)));
-            vc_val i = padding ? vc_min(index, vc_u32(chirp - 1)) : index;
+            vc_val index = vd__real_index_of_part(&rows, vd__add_u32(b, j * g.read_stride));
+            vc_val i = padding ? vd__min_u32(index, chirp - 1) : index;
             *x = vd__fft_complex(zero, zero);
             if (chirp && j * step >= chirp) continue;
             if (vd__real_is_unfilled(w, &g, j)) {
@@ -7600,8 +7604,8 @@ static void vd__real_load_all(vd__fft_writer *w) {
             if (w->inverse) *x = vd__fft_swap(*x);
             *x = vd__real_times_chirp(w, *x, i, chirp != 0);
             if (padding)
-                *x = vd__fft_complex(vc_select(vc_lt(index, vc_u32(chirp)), x->re, zero),
-                                     vc_select(vc_lt(index, vc_u32(chirp)), x->im, zero));
+                *x = vd__fft_complex(vc_select(vd__lt_u32(index, chirp), x->re, zero),
+                                     vc_select(vd__lt_u32(index, chirp), x->im, zero));
         }
     }
 }
@@ -7613,14 +7617,14 @@ static void vd__real_write_complex(const vd__fft_writer *w, vd__real_row row, vc
     if (!x.re.owner && !x.im.owner) return; /* the store hook stores nothing */
     vc_val v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_complex_type(w->stored[1]), v);
-    vc_store(w->out, vc_add(row.base, vc_mul(at, vc_u32((uint32_t)w->pass->end[1].array.stride[0]))), v);
+    vc_store(w->out, vc_add(row.base, vd__mul_u32(at, w->pass->end[1].array.stride[0])), v);
 }
 
 /* Whether an index is in memory, so that its element is stored. */
 static vc_val vd__real_is_stored(const vd__fft_writer *w, vc_val index) {
     const vd__fft_end *out = &w->pass->end[1];
     index = vd__real_from_start(index, out->start);
-    return out->count ? vc_lt(index, vc_u32((uint32_t)out->count)) : vc_bool(true);
+    return out->count ? vd__lt_u32(index, out->count) : vc_bool(true);
 }
 
 /* Stores x * factor * scale as complex element k of a row, after the store hook. */
@@ -7654,10 +7658,10 @@ static void vd__real_store_real(const vd__fft_writer *w, vd__real_row row, vc_va
 /* Stores x * scale as reals 2 i and 2 i + 1 of a row, after applying the store hook. Memory holds them as one complex
    element, and start and count are even. */
 static void vd__real_store_two_reals(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
-    vc_val even = vc_mul(i, vc_u32(2));
+    vc_val even = vd__mul_u32(i, 2);
     VD__REAL_IF(w, w->pass->end[1].count, vd__real_is_stored(w, even)) {
         vc_val re = vd__real_apply_store_hook(w, row, even, x.re, 1);
-        vc_val im = vd__real_apply_store_hook(w, row, vc_add(even, vc_u32(1)), x.im, 1);
+        vc_val im = vd__real_apply_store_hook(w, row, vd__add_u32(even, 1), x.im, 1);
         i = vd__real_from_start(i, w->pass->end[1].start / 2);
         vd__real_write_complex(w, row, i, vd__fft_complex(re, im));
     }
@@ -7680,7 +7684,7 @@ static void vd__real_store_kind4(const vd__fft_writer *w, vd__real_row row, vc_v
 static void vd__real_store_half_length(const vd__fft_writer *w, vd__real_row row, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
     uint32_t family = vd__real_family(r->kind), n = (uint32_t)r->n;
-    vc_val even = vc_mul(i, vc_u32(2)), odd = vc_add(even, vc_u32(1)), at[2];
+    vc_val even = vd__mul_u32(i, 2), odd = vd__add_u32(even, 1), at[2];
     bool permuted = family == VD__REAL_III, sine = vd__real_is_sine(r->kind);
     if (family == VD__REAL_IV) {
         x = vd__fft_mul(x, vd__fft_load_root(w, i, r->phase_table));
@@ -7692,8 +7696,8 @@ static void vd__real_store_half_length(const vd__fft_writer *w, vd__real_row row
         vd__real_store_two_reals(w, row, i, x);
         return;
     }
-    at[0] = permuted ? vc_min(vc_mul(even, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(even, vc_u32(2)))) : even;
-    at[1] = permuted ? vc_min(vc_mul(odd, vc_u32(2)), vc_sub(vc_u32(2 * n - 1), vc_mul(odd, vc_u32(2)))) : odd;
+    at[0] = permuted ? vc_min(vd__mul_u32(even, 2), vc_sub(vc_u32(2 * n - 1), vd__mul_u32(even, 2))) : even;
+    at[1] = permuted ? vc_min(vd__mul_u32(odd, 2), vc_sub(vc_u32(2 * n - 1), vd__mul_u32(odd, 2))) : odd;
     vd__real_store_real(w, row, at[0], sine ? vd__real_negate_if(vd__real_is_odd(at[0]), x.re) : x.re, 1);
     vd__real_store_real(w, row, at[1], sine ? vd__real_negate_if(vd__real_is_odd(at[1]), x.im) : x.im, 1);
 }
@@ -7702,7 +7706,7 @@ static void vd__real_store_half_length(const vd__fft_writer *w, vd__real_row row
 static void vd__real_store_inverse_odd(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
     bool permuted = r->kind != VD_FFT_REAL, sine = vd__real_is_sine(r->kind);
-    vc_val doubled = vc_mul(i, vc_u32(2));
+    vc_val doubled = vd__mul_u32(i, 2);
     vc_val at = permuted ? vc_min(doubled, vc_sub(vc_u32(2 * (uint32_t)r->n - 1), doubled)) : i;
     vd__real_store_real(w, rows->row[0], at, sine ? vd__real_negate_if(vd__real_is_odd(at), x.re) : x.re, 1);
     if (rows->count != 2) return;
@@ -7749,8 +7753,8 @@ static void vd__real_store_butterfly(const vd__fft_writer *w, const vd__fft_stag
     uint64_t count = vd__real_result_count(&w->pass->real), parts = rows->parts ? rows->parts : 1;
     uint64_t step = (uint64_t)g->read_stride * parts;
     for (uint32_t j = 0; j < g->radix && j * step < count; j++) {
-        vc_val i = vd__real_index_of_part(rows, vc_add(b, vc_u32(j * g->read_stride)));
-        VD__REAL_IF(w, (j + 1) * step > count, vc_lt(i, vc_u32((uint32_t)count))) {
+        vc_val i = vd__real_index_of_part(rows, vd__add_u32(b, j * g->read_stride));
+        VD__REAL_IF(w, (j + 1) * step > count, vd__lt_u32(i, count)) {
             vd__real_store_result(w, rows, i, x[j]);
         }
     }
@@ -7765,7 +7769,7 @@ static void vd__real_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     rows = vd__real_rows_of(w, 1, q, block);
     for (uint32_t u = 0; u < g->butterflies; u++) {
         vc_val b = vd__fft_butterfly_index(w, g, u, &partly), active = exists;
-        if (partly) active = vc_and(active, vc_lt(b, vc_u32(g->read_stride)));
+        if (partly) active = vc_and(active, vd__lt_u32(b, g->read_stride));
         VD__REAL_IF(w, group_partly || partly, active) {
             vd__real_store_butterfly(w, g, &rows, b, &w->x[u * g->radix]);
         }
@@ -7780,18 +7784,18 @@ static void vd__real_store_bin(const vd__fft_writer *w, vd__real_row row, vc_val
     const vd__real *r = &w->pass->real;
     uint32_t n = (uint32_t)r->n;
     bool sine = vd__real_is_sine(r->kind);
-    vc_val inner = vc_ne(p, vc_u32(0)); /* bins 0 and h determine one element each */
+    vc_val inner = vd__ne_u32(p, 0); /* bins 0 and h determine one element each */
     switch (vd__real_family(r->kind)) {
     case VD__REAL_DFT: vd__real_store_complex(w, row, k, x, 0.5); break;
     case VD__REAL_I:
         if (!sine) vd__real_store_real(w, row, k, x.re, 0.5);
-        else VD__REAL_IF(w, may_be_zero, inner) { vd__real_store_real(w, row, vc_sub(k, vc_u32(1)), x.im, -0.5); }
+        else VD__REAL_IF(w, may_be_zero, inner) { vd__real_store_real(w, row, vd__sub_u32(k, 1), x.im, -0.5); }
         break;
     case VD__REAL_II:
         x = vd__fft_mul(x, vd__fft_load_root(w, k, r->phase_table));
         vd__real_store_real(w, row, sine ? vc_sub(vc_u32(n - 1), k) : k, x.re, 1);
         VD__REAL_IF(w, may_be_zero, inner) {
-            vd__real_store_real(w, row, sine ? vc_sub(k, vc_u32(1)) : vc_sub(vc_u32(n), k), x.im, -1);
+            vd__real_store_real(w, row, sine ? vd__sub_u32(k, 1) : vc_sub(vc_u32(n), k), x.im, -1);
         }
         break;
     default:
@@ -7828,7 +7832,7 @@ static void vd__real_store_shared(vd__fft_writer *w, const vd__fft_stage_info *g
     uint32_t constant;
     for (uint32_t u = 0; u < g->butterflies; u++) {
         bool partly;
-        vc_val b = vd__fft_butterfly_index(w, g, u, &partly), active = vc_lt(b, vc_u32(g->read_stride));
+        vc_val b = vd__fft_butterfly_index(w, g, u, &partly), active = vd__lt_u32(b, g->read_stride);
         VD__REAL_IF(w, partly, active) {
             for (uint32_t j = 0; j < g->radix; j++) {
                 vc_val slot = vd__fft_shared_address(w, b, j, g->read_stride, g->radix, &constant);
@@ -7844,7 +7848,7 @@ typedef struct vd__real_pairs { vd__fft_c lower[VD__FFT_MAX_VALUES], upper[VD__F
 
 /* Returns the index of pair u of this thread. */
 static vc_val vd__real_pair_index(const vd__fft_writer *w, uint32_t u) {
-    return vc_add(w->thread[w->columns], vc_u32(u * w->shape->threads));
+    return vd__add_u32(w->thread[w->columns], u * w->shape->threads);
 }
 
 /* Loads one component of this thread's pairs from shared memory. */
@@ -7852,9 +7856,9 @@ static void vd__real_load_pairs(const vd__fft_writer *w, vd__real_pairs *to, uin
     uint32_t constant, h = (uint32_t)w->pass->real.h, pairs = h / 2 + 1;
     for (uint32_t u = 0; u < count; u++) {
         vc_val p = vd__real_pair_index(w, u);
-        if ((u + 1) * w->shape->threads > pairs) p = vc_min(p, vc_u32(pairs - 1));
+        if ((u + 1) * w->shape->threads > pairs) p = vd__min_u32(p, pairs - 1);
         vc_val upper = vc_sub(vc_u32(h), p);
-        if (u == 0) upper = vc_select(vc_eq(p, vc_u32(0)), p, upper);
+        if (u == 0) upper = vc_select(vd__eq_u32(p, 0), p, upper);
         vc_val x = vc_load(w->shared[component], vd__fft_shared_address(w, p, 0, 0, 1, &constant));
         vc_val y = vc_load(w->shared[component], vd__fft_shared_address(w, upper, 0, 0, 1, &constant));
         if (component) { to->lower[u].im = x; to->upper[u].im = y; } else { to->lower[u].re = x; to->upper[u].re = y; }
@@ -7873,7 +7877,7 @@ static void vd__real_store_pairs(vd__fft_writer *w, const vd__real_pairs *pairs,
     for (uint32_t u = 0; u < count; u++) {
         bool partly = (u + 1) * threads > pair_count, may_be_middle = h % 2 == 0 && h / 2 / threads == u;
         vc_val p = vd__real_pair_index(w, u), active = exists;
-        if (partly) active = vc_and(active, vc_lt(p, vc_u32(pair_count)));
+        if (partly) active = vc_and(active, vd__lt_u32(p, pair_count));
         if (w->pass->real.kind == VD_FFT_REAL && w->pass->end[1].count && u * threads >= end && end <= h - h / 2)
             continue;
         VD__REAL_IF(w, group_partly || partly, active) {
@@ -7892,7 +7896,7 @@ static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *
         vc_val b = vd__fft_butterfly_index_clamped(w, g, u);
         for (uint32_t j = 0; j < g->radix; j++)
             w->x[u * g->radix + j] = vd__real_times_chirp(w, w->x[u * g->radix + j],
-                                                          vc_min(vc_add(b, vc_u32(j * g->read_stride)), vc_u32(h - 1)),
+                                                          vd__min_u32(vd__add_u32(b, j * g->read_stride), h - 1),
                                                           true);
     }
     for (uint32_t u = 0; u < count && vd__fft_is_one_thread(w->shape); u++) { /* the thread holds all results */
@@ -7913,19 +7917,19 @@ static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *
 
 /* Loads result k of the complex transform of a row that begins at offset `base`. */
 static vd__fft_c vd__real_load_stored(const vd__fft_writer *w, vc_val base, vc_val k) {
-    vc_val v = vc_load(w->in, vc_add(base, vc_mul(k, vc_u32((uint32_t)w->pass->end[0].array.stride[0]))));
+    vc_val v = vc_load(w->in, vc_add(base, vd__mul_u32(k, w->pass->end[0].array.stride[0])));
     return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
 }
 
 /* Records a kernel that folds bins in memory, one pair for each thread. */
 static void vd__real_fold_in_memory(vd__fft_writer *w) {
     uint32_t h = (uint32_t)w->pass->real.h, pairs = h / 2 + 1;
-    vc_val i = vc_add(vc_mul(vc_group_id(w->k, 0), vc_u32(w->shape->threads)), vc_local_index(w->k));
-    VC_IF(w->k, vc_lt(i, vc_u32((uint32_t)(w->pass->end[0].array.transform.product * pairs)))) {
-        vc_val p = vc_rem(i, vc_u32(pairs)), row = vc_div(i, vc_u32(pairs));
+    vc_val i = vc_add(vd__mul_u32(vc_group_id(w->k, 0), w->shape->threads), vc_local_index(w->k));
+    VC_IF(w->k, vd__lt_u32(i, w->pass->end[0].array.transform.product * pairs)) {
+        vc_val p = vd__rem_u32(i, pairs), row = vd__div_u32(i, pairs);
         vc_val base = vd__fft_base_offset(&w->pass->end[0].array, row, vc_u32(0));
         vd__real_rows rows = vd__real_rows_of(w, 1, row, vc_u32(0));
-        vc_val upper = vc_select(vc_eq(p, vc_u32(0)), p, vc_sub(vc_u32(h), p));
+        vc_val upper = vc_select(vd__eq_u32(p, 0), p, vc_sub(vc_u32(h), p));
         vd__fft_c x = vd__real_load_stored(w, base, p), y = vd__real_load_stored(w, base, upper);
         vd__real_fold_pair(w, &rows, p, x, y, true, h % 2 == 0);
     }
@@ -8197,12 +8201,12 @@ static vc_val vd__reduce_key_of(const vd__reduce_writer *w, vc_val v, vc_val ind
     vc_val value;
     bias <<= VD__REDUCE_INDEX_BITS;
     if (w->desc->type == VD_F16) {
-        vc_val bits = vc_bitcast(VC_I32, v), sign = vc_shr(bits, vc_u32(31));
+        vc_val bits = vc_bitcast(VC_I32, v), sign = vd__shr_u32(bits, 31);
         value = vc_sub(vc_xor(bits, vc_and(sign, vc_i32(INT32_MAX))), sign);
         bias = 0x7f800000u;
-    } else value = vc_shl(v, vc_u32(VD__REDUCE_INDEX_BITS));
+    } else value = vd__shl_u32(v, VD__REDUCE_INDEX_BITS);
     value = vc_bitcast(VC_U32, value);
-    index = vc_add(index, vc_u32(bias));
+    index = vd__add_u32(index, bias);
     return least ? vc_add(index, value) : vc_sub(index, value);
 }
 
@@ -8321,7 +8325,7 @@ static void vd__reduce_clear(const vd__reduce_writer *w) {
    into the next level and clears it. length: states in a chain of this level, a power of two. */
 static void vd__reduce_carry(const vd__reduce_writer *w, uint32_t level, vc_val count, uint32_t length) {
     if (level + 1 == w->levels) return;
-    VC_IF(w->k, vc_eq(vc_and(count, vc_u32(length - 1)), vc_u32(0))) {
+    VC_IF(w->k, vd__eq_u32(vd__and_u32(count, length - 1), 0)) {
         vd__reduce_add_to_level(w, level + 1, vd__reduce_level(w, level));
         vd__reduce_set_level(w, level, vd__reduce_empty(w));
         vd__reduce_carry(w, level + 1, count, length * VD__REDUCE_CHAIN);
@@ -8332,7 +8336,7 @@ static void vd__reduce_carry(const vd__reduce_writer *w, uint32_t level, vc_val 
 static void vd__reduce_append(const vd__reduce_writer *w, vd__reduce_state s) {
     vd__reduce_add_to_level(w, 0, s);
     if (w->levels == 1) return;
-    vc_val count = vc_add(vc_get(w->appended), vc_u32(1));
+    vc_val count = vd__add_u32(vc_get(w->appended), 1);
     vc_set(w->appended, count);
     vd__reduce_carry(w, 0, count, VD__REDUCE_CHAIN);
 }
@@ -8388,7 +8392,7 @@ static vc_val vd__reduce_widen(const vd__reduce_writer *w, vc_val x) {
 /* Returns the index of element j of load `at` for fragments and results, which have its low 32 bits. */
 static vc_val vd__reduce_index(const vd__reduce_writer *w, vc_val at, uint32_t j) {
     if (w->index_type == VC_U64) at = vc_cast(VC_U32, at);
-    return w->vector > 1 ? vc_add(vc_mul(at, vc_u32(w->vector)), vc_u32(j)) : at;
+    return w->vector > 1 ? vd__add_u32(vd__mul_u32(at, w->vector), j) : at;
 }
 
 /* Loads vector r of a result and converts its elements to states. */
@@ -8409,7 +8413,7 @@ static void vd__reduce_remainder(const vd__reduce_writer *w) {
     uint32_t count = (uint32_t)(n % w->vector);
     vc_val at = vc_add(vd__reduce_widen(w, w->row), vd__reduce_number(w, n - count)), e[2] = { { 0, 0 }, { 0, 0 } };
     if (!count) return;
-    VC_IF(w->k, vc_and(vc_eq(w->part, vc_u32(0)), vc_lt(w->row, vc_u32(count)))) {
+    VC_IF(w->k, vc_and(vd__eq_u32(w->part, 0), vd__lt_u32(w->row, count))) {
         for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) e[i] = vc_load(w->in[i][0], at);
         if (w->index_type == VC_U64) at = vc_cast(VC_U32, at);
         vd__reduce_append(w, vd__reduce_state_of(w, e, at, at));
@@ -8477,7 +8481,7 @@ static uint32_t vd__reduce_cell_count(const vd_reduce *p) {
 
 /* Returns the index in shared memory of cell `at`. */
 static vc_val vd__reduce_cell_index(const vd_reduce *p, vc_val at) {
-    return p->cell_padding ? vc_add(at, vc_mul(vc_shr(at, vc_u32(5)), vc_u32(p->cell_padding))) : at;
+    return p->cell_padding ? vc_add(at, vd__mul_u32(vd__shr_u32(at, 5), p->cell_padding)) : at;
 }
 
 /* Whether the elements of every work-group begin at a multiple of `vector` elements. */
@@ -8495,12 +8499,12 @@ static bool vd__reduce_contiguous(const vd_reduce *p) {
 static vc_val vd__reduce_load_word(const vd__reduce_writer *w, vc_ref in, vc_val first) {
     uint32_t n = w->plan->cell_elements, bits = 32 / n;
     vc_val e[4], word, last = vc_u32((uint32_t)vd__reduce_elements(w->plan) - 1);
-    for (uint32_t j = 0; j < n; j++) e[j] = vc_load(in, vc_min(vc_add(first, vc_u32(j)), last));
+    for (uint32_t j = 0; j < n; j++) e[j] = vc_load(in, vc_min(vd__add_u32(first, j), last));
     if (n == 1) return w->desc->type == VD_BOOL ? vc_cast(VC_U32, e[0]) : e[0];
     if (w->desc->type == VD_F16) return vc_pack_half2(vc_vec2(vc_cast(VC_F32, e[0]), vc_cast(VC_F32, e[1])));
     word = vc_u32(0);
     for (uint32_t j = 0; j < n; j++)
-        word = vc_or(word, vc_shl(vc_and(vc_cast(VC_U32, e[j]), vc_u32((1u << bits) - 1)), vc_u32(j * bits)));
+        word = vc_or(word, vd__shl_u32(vd__and_u32(vc_cast(VC_U32, e[j]), (1u << bits) - 1), j * bits));
     return word;
 }
 
@@ -8510,9 +8514,9 @@ static void vd__reduce_stage_tail(const vd__reduce_writer *w, uint32_t input) {
     uint32_t n = (uint32_t)vd__reduce_elements(p), left = n % p->vector, each = p->cell_elements;
     uint32_t first = (uint32_t)((p->tiles - 1) * p->blocks * vd__reduce_block_elements(p)) / p->vector;
     uint32_t load = n / p->vector - first;
-    vc_val writes = vc_eq(vc_local_index(w->k), vc_u32(load % p->threads));
+    vc_val writes = vd__eq_u32(vc_local_index(w->k), load % p->threads);
     if (!left) return;
-    VC_IF(w->k, vc_and(writes, vc_eq(w->tile, vc_u32((uint32_t)p->tiles - 1)))) {
+    VC_IF(w->k, vc_and(writes, vd__eq_u32(w->tile, (uint32_t)p->tiles - 1))) {
         for (uint32_t i = 0; i * each < left; i++)
             vc_store(w->cells[input], vd__reduce_cell_index(p, vc_u32(load * (p->vector / each) + i)),
                      vd__reduce_load_word(w, w->in[input][0], vc_u32(n - left + i * each)));
@@ -8524,14 +8528,14 @@ static void vd__reduce_stage_tail(const vd__reduce_writer *w, uint32_t input) {
 static void vd__reduce_stage_vectors(vd__reduce_writer *w, uint32_t input, vc_val first) {
     const vd_reduce *p = w->plan;
     uint32_t cells = p->vector / p->cell_elements;
-    vc_val lane = vc_local_index(w->k), begin = vc_div(first, vc_u32(p->vector)), v[VD__REDUCE_STAGE_LOADS];
+    vc_val lane = vc_local_index(w->k), begin = vd__div_u32(first, p->vector), v[VD__REDUCE_STAGE_LOADS];
     vc_val last = vc_u32((uint32_t)(vd__reduce_elements(p) / p->vector) - 1);
-    if (!vd__reduce_tiles_aligned(p)) w->skip = vc_rem(first, vc_u32(p->vector));
+    if (!vd__reduce_tiles_aligned(p)) w->skip = vd__rem_u32(first, p->vector);
     for (uint32_t i = 0; i < p->stage_loads; i++)
-        v[i] = vc_load(w->in[input][1], vc_min(vc_add(begin, vc_add(lane, vc_u32(i * p->threads))), last));
+        v[i] = vc_load(w->in[input][1], vc_min(vc_add(begin, vd__add_u32(lane, i * p->threads)), last));
     for (uint32_t i = 0; i < p->stage_loads; i++) {
-        vc_val at = vd__reduce_cell_index(p, vc_mul(vc_add(lane, vc_u32(i * p->threads)), vc_u32(cells)));
-        for (uint32_t j = 0; j < cells; j++) vc_store(w->cells[input], vc_add(at, vc_u32(j)), vc_component(v[i], j));
+        vc_val at = vd__reduce_cell_index(p, vd__mul_u32(vd__add_u32(lane, i * p->threads), cells));
+        for (uint32_t j = 0; j < cells; j++) vc_store(w->cells[input], vd__add_u32(at, j), vc_component(v[i], j));
     }
     vd__reduce_stage_tail(w, input);
 }
@@ -8542,16 +8546,16 @@ static void vd__reduce_stage_scalars(const vd__reduce_writer *w, uint32_t input,
     const vd_reduce *p = w->plan;
     uint32_t count = (uint32_t)vd__ceil_div(p->blocks * vd__reduce_block_elements(p), p->cell_elements * p->threads);
     for (uint32_t i = 0; i < count; i++) {
-        vc_val at = vc_add(vc_local_index(w->k), vc_u32(i * p->threads));
+        vc_val at = vd__add_u32(vc_local_index(w->k), i * p->threads);
         vc_store(w->cells[input], vd__reduce_cell_index(p, at),
-                 vd__reduce_load_word(w, w->in[input][0], vc_add(first, vc_mul(at, vc_u32(p->cell_elements)))));
+                 vd__reduce_load_word(w, w->in[input][0], vc_add(first, vd__mul_u32(at, p->cell_elements))));
     }
 }
 
 /* Stages the blocks of the work-group for all inputs. */
 static void vd__reduce_stage_blocks(vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
-    vc_val first = vc_mul(w->tile, vc_u32((uint32_t)(p->blocks * vd__reduce_block_elements(p))));
+    vc_val first = vd__mul_u32(w->tile, p->blocks * vd__reduce_block_elements(p));
     for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) {
         if (w->vector > 1) vd__reduce_stage_vectors(w, i, first);
         else vd__reduce_stage_scalars(w, i, first);
@@ -8563,10 +8567,9 @@ static void vd__reduce_stage_blocks(vd__reduce_writer *w) {
 static vc_val vd__reduce_unpack(vd_type type, vc_val word, uint32_t j) {
     uint32_t bits = 8 * vd_type_size(type), left = 32 - bits - j * bits;
     if (type == VD_F16) return vc_component(vc_unpack_half2(word), j);
-    if (type == VD_I8 || type == VD_I16)
-        return vc_shr(vc_shl(vc_bitcast(VC_I32, word), vc_u32(left)), vc_u32(32 - bits));
-    word = vc_shr(word, vc_u32(j * bits));
-    return left ? vc_and(word, vc_u32((1u << bits) - 1)) : word;
+    if (type == VD_I8 || type == VD_I16) return vd__shr_u32(vd__shl_u32(vc_bitcast(VC_I32, word), left), 32 - bits);
+    word = vd__shr_u32(word, j * bits);
+    return left ? vd__and_u32(word, (1u << bits) - 1) : word;
 }
 
 /* Whether results may begin within a cell. unaligned: work-groups may begin within a vector. */
@@ -8581,16 +8584,15 @@ static bool vd__reduce_has_shifts(const vd_reduce *p, bool unaligned) {
 static vd__reduce_position vd__reduce_position_of(const vd__reduce_writer *w, vc_val at, bool inner) {
     uint32_t n = w->plan->cell_elements;
     vd__reduce_position position = { { 0, 0 }, { 0, 0 }, 0 };
-    position.cell = vc_div(at, vc_u32(n));
-    if (inner && n > 1)
-        position.shift = vc_mul(vc_rem(at, vc_u32(n)), vc_u32(32 / n));
+    position.cell = vd__div_u32(at, n);
+    if (inner && n > 1) position.shift = vd__mul_u32(vd__rem_u32(at, n), 32 / n);
     return position;
 }
 
 /* Loads cell number `cell` after a position. */
 static vc_val vd__reduce_load_cell(const vd_reduce *p, vc_ref cells, vd__reduce_position from, uint32_t cell) {
-    vc_val at = vd__reduce_cell_index(p, vc_add(from.cell, vc_u32(cell)));
-    return vc_load(cells, vc_add(at, vc_u32(from.more + from.more / 32 * p->cell_padding)));
+    vc_val at = vd__reduce_cell_index(p, vd__add_u32(from.cell, cell));
+    return vc_load(cells, vd__add_u32(at, from.more + from.more / 32 * p->cell_padding));
 }
 
 /* Loads `count` consecutive staged elements, at most as many as a cell contains. */
@@ -8598,13 +8600,13 @@ static void vd__reduce_load_staged(const vd__reduce_writer *w, vc_ref cells, vd_
                                    vc_val *to) {
     const vd_reduce *p = w->plan;
     vc_val word = vd__reduce_load_cell(p, cells, from, 0);
-    to[0] = w->desc->type == VD_BOOL ? vc_ne(word, vc_u32(0)) : word;
+    to[0] = w->desc->type == VD_BOOL ? vd__ne_u32(word, 0) : word;
     if (p->cell_elements == 1) return;
     if (from.shift.owner && count > 1 && p->cell_elements % p->reduced.product) {
         vc_val next = vd__reduce_load_cell(p, cells, from, 1);
         /* without u64 two shifts to the left, because a shift by 32 is undefined */
         word = p->shifts_pairs ? vc_cast(VC_U32, vc_shr(vc_pack_2x32(VC_U64, vc_vec2(word, next)), from.shift))
-             : vc_or(vc_shr(word, from.shift), vc_shl(vc_shl(next, vc_u32(1)), vc_sub(vc_u32(31), from.shift)));
+             : vc_or(vc_shr(word, from.shift), vc_shl(vd__shl_u32(next, 1), vc_sub(vc_u32(31), from.shift)));
     } else if (from.shift.owner) word = vc_shr(word, from.shift);
     for (uint32_t j = 0; j < count; j++) {
         to[j] = vd__reduce_unpack(w->desc->type, word, j);
@@ -8622,7 +8624,7 @@ static vd__reduce_position vd__reduce_position_in_result(const vd__reduce_writer
 /* Returns the states of the first `count` elements of read number `read` of a result; each read has `step` elements. */
 static void vd__reduce_staged_states(const vd__reduce_writer *w, vc_val read, uint32_t step, uint32_t count,
                                      vd__reduce_state *to) {
-    vc_val r = vc_mul(read, vc_u32(step)), offset = vd__digits_offset(&w->reduced, r), of[2][4];
+    vc_val r = vd__mul_u32(read, step), offset = vd__digits_offset(&w->reduced, r), of[2][4];
     vc_val e[2] = { { 0, 0 }, { 0, 0 } };
     vd__reduce_position from = w->begin;
     if (vd__reduce_contiguous(w->plan)) from.cell = vc_add(from.cell, read);
@@ -8632,7 +8634,7 @@ static void vd__reduce_staged_states(const vd__reduce_writer *w, vc_val read, ui
     if (w->desc->map.build) offset = vc_add(w->first_index, offset);
     for (uint32_t j = 0; j < count; j++) {
         for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) e[i] = of[i][j];
-        to[j] = vd__reduce_state_of(w, e, vc_add(r, vc_u32(j)), vc_add(offset, vc_u32(j)));
+        to[j] = vd__reduce_state_of(w, e, vd__add_u32(r, j), vd__add_u32(offset, j));
     }
 }
 
@@ -8645,7 +8647,7 @@ static void vd__reduce_staged_append(const vd__reduce_writer *w, vc_val read, ui
         elements = 0;
         for (uint32_t i = 0; i < most && at < reads; i++, at++) {
             uint32_t count = at + 1 == reads ? last : step;
-            vd__reduce_staged_states(w, vc_add(read, vc_u32(at)), step, count, &s[elements]);
+            vd__reduce_staged_states(w, vd__add_u32(read, at), step, count, &s[elements]);
             elements += count;
         }
         vd__reduce_append(w, vd__reduce_merge_tree(w, s, elements));
@@ -8661,17 +8663,17 @@ static void vd__reduce_staged_result(vd__reduce_writer *w, uint32_t done) {
     const vd_reduce *p = w->plan;
     uint32_t rows = vd__reduce_thread_rows(p), step = vd__reduce_read_elements(p), n = (uint32_t)p->reduced.product;
     uint32_t reads = n / step, each = reads / rows, left = n % step, results = p->blocks * vd__reduce_block_results(p);
-    vc_val lane = vc_rem(vc_local_index(w->k), vc_u32(p->lanes)), row = w->row, first;
+    vc_val lane = vd__rem_u32(vc_local_index(w->k), p->lanes), row = w->row, first;
     uint64_t more = done * p->kept.stride[0];
     /* if possible, all passes share the computation of where their results begin */
     bool shares = p->kept.count == 1 && results % p->lanes == 0 && more % (32 * p->cell_elements) == 0;
-    w->base = shares ? lane : vc_min(vc_add(lane, vc_u32(done)), vc_u32(results - 1));
+    w->base = shares ? lane : vd__min_u32(vd__add_u32(lane, done), results - 1);
     w->base = vd__digits_offset(&p->kept, w->base);
     if (w->skip.owner) w->base = vc_add(w->base, w->skip);
     w->begin = vd__reduce_position_of(w, w->base, vd__reduce_has_shifts(p, w->skip.owner != 0));
     if (shares) w->begin.more = (uint32_t)more / p->cell_elements;
     if (w->desc->map.build)
-        w->first_index = vd__digits_offset(&w->kept, vc_min(w->result, vc_u32((uint32_t)p->kept.product - 1)));
+        w->first_index = vd__digits_offset(&w->kept, vd__min_u32(w->result, (uint32_t)p->kept.product - 1));
     if (w->desc->op == VD_REDUCE_VARIANCE) {
         vd__reduce_load_staged(w, w->cells[0], w->begin, 1, &first);
         vd__reduce_set_shift(w, first, w->first_index);
@@ -8680,24 +8682,24 @@ static void vd__reduce_staged_result(vd__reduce_writer *w, uint32_t done) {
         vd__reduce_staged_append(w, vc_u32(0), reads + (left > 0), step, left ? left : step);
         return;
     }
-    vd__reduce_staged_append(w, vc_mul(row, vc_u32(each)), each, step, step);
-    if (reads % rows) VC_IF(w->k, vc_lt(row, vc_u32(reads % rows))) {
-        vd__reduce_staged_append(w, vc_add(row, vc_u32(each * rows)), 1, step, step);
+    vd__reduce_staged_append(w, vd__mul_u32(row, each), each, step, step);
+    if (reads % rows) VC_IF(w->k, vd__lt_u32(row, reads % rows)) {
+        vd__reduce_staged_append(w, vd__add_u32(row, each * rows), 1, step, step);
     }
-    if (left) VC_IF(w->k, vc_eq(row, vc_u32(rows - 1))) {
+    if (left) VC_IF(w->k, vd__eq_u32(row, rows - 1)) {
         vd__reduce_staged_append(w, vc_u32(reads), 1, step, left);
     }
 }
 
 /* Returns the state of the element with this key: value and index. */
 static vd__reduce_state vd__reduce_of_key(const vd__reduce_writer *w, vc_val key) {
-    vc_val index = vc_and(key, vc_u32((1u << VD__REDUCE_INDEX_BITS) - 1)), is_nan = vc_bool(false);
+    vc_val index = vd__and_u32(key, (1u << VD__REDUCE_INDEX_BITS) - 1), is_nan = vc_bool(false);
     vc_combine least = w->desc->op == VD_REDUCE_ARGMIN ? VC_MIN : VC_MAX;
     vd__reduce_state s;
     memset(&s, 0, sizeof s);
     if (w->desc->type == VD_F16) {
         is_nan = vc_ge(key, vc_u32(0xff000000u + (1u << VD__REDUCE_INDEX_BITS))); /* beyond keys of infinities */
-        index = vc_min(index, vc_u32((uint32_t)w->plan->reduced.product - 1));
+        index = vd__min_u32(index, (uint32_t)w->plan->reduced.product - 1);
     }
     if (w->desc->extra_out) {
         vd__reduce_position at = vd__reduce_position_in_result(w, vd__digits_offset(&w->reduced, index));
@@ -8725,13 +8727,13 @@ static vd__reduce_state vd__reduce_combine_threads(const vd__reduce_writer *w) {
     vd__reduce_store(w, w->shared, lane, s);
     vc_barrier(w->k);
     for (; rows > 1; rows /= 2) {
-        VC_IF(w->k, vc_lt(lane, vc_u32(rows / 2 * lanes))) {
-            vd__reduce_state other = vd__reduce_load(w, w->shared, vc_add(lane, vc_u32(rows / 2 * lanes)));
+        VC_IF(w->k, vd__lt_u32(lane, rows / 2 * lanes)) {
+            vd__reduce_state other = vd__reduce_load(w, w->shared, vd__add_u32(lane, rows / 2 * lanes));
             vd__reduce_store(w, w->shared, lane, vd__reduce_merge(w, vd__reduce_load(w, w->shared, lane), other));
         }
         vc_barrier(w->k);
     }
-    return vd__reduce_load(w, w->shared, lanes > 1 ? vc_rem(lane, vc_u32(lanes)) : vc_u32(0));
+    return vd__reduce_load(w, w->shared, lanes > 1 ? vd__rem_u32(lane, lanes) : vc_u32(0));
 }
 
 static uint32_t vd__reduce_result_count(const vd_reduce *p) {
@@ -8740,7 +8742,7 @@ static uint32_t vd__reduce_result_count(const vd_reduce *p) {
 
 /* Whether this thread stores a result. */
 static vc_val vd__reduce_stores_result(const vd__reduce_writer *w) {
-    vc_val active = vc_eq(w->row, vc_u32(0));
+    vc_val active = vd__eq_u32(w->row, 0);
     return w->plan->lanes > 1 ? vc_and(active, vc_lt(w->result, w->result_end)) : active;
 }
 
@@ -8767,20 +8769,20 @@ static vc_val vd__plan_is_last_group(vc_kernel *k, vc_ref tickets, vc_val which,
     vc_ref flag = vc_shared(k, "last", VC_U32, 1);
     vc_val old;
     vc_barrier_scoped(k, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
-    VC_IF(k, vc_eq(vc_local_index(k), vc_u32(0))) {
+    VC_IF(k, vd__eq_u32(vc_local_index(k), 0)) {
         vc_atomic_add(vc_ordered(tickets, VC_ACQ_REL, VC_SCOPE_DEVICE), which, vc_u32(1), &old);
-        vc_store(flag, vc_u32(0), vc_cast(VC_U32, vc_eq(old, vc_u32(parts - 1))));
-        VC_IF(k, vc_eq(old, vc_u32(parts - 1))) { vc_store(tickets, which, vc_u32(0)); }
+        vc_store(flag, vc_u32(0), vc_cast(VC_U32, vd__eq_u32(old, parts - 1)));
+        VC_IF(k, vd__eq_u32(old, parts - 1)) { vc_store(tickets, which, vc_u32(0)); }
     }
     vc_barrier_scoped(k, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER | VC_STORAGE_SHARED);
-    return vc_ne(vc_get(flag), vc_u32(0));
+    return vd__ne_u32(vc_get(flag), 0);
 }
 
 /* Stores a partial result. The last work-group to do so combines the partial results, in order. */
 static void vd__reduce_combine_parts(const vd__reduce_writer *w, vd__reduce_state s) {
     const vd_reduce *p = w->plan;
     uint32_t rows = p->threads / p->lanes;
-    vc_val slot = vc_mul(w->clamped, vc_u32(p->parts));
+    vc_val slot = vd__mul_u32(w->clamped, p->parts);
     VC_IF(w->k, vd__reduce_stores_result(w)) { vd__reduce_store(w, w->partials, vc_add(slot, w->part), s); }
     VC_IF(w->k, vd__plan_is_last_group(w->k, w->tickets, w->tile, p->parts)) {
         vd__reduce_clear(w);
@@ -8842,14 +8844,14 @@ static vc_val vd__reduce_locate_result(vd__reduce_writer *w) {
     if (!w->desc->segments)
         return vd__digits_offset_in(&w->kept, vd__reduce_widen(w, w->clamped), w->index_type);
     vc_val first = vc_min(vc_load(w->offsets, w->clamped), n);
-    w->length = vc_sub(vc_clamp(vc_load(w->offsets, vc_add(w->clamped, vc_u32(1))), first, n), first);
+    w->length = vc_sub(vc_clamp(vc_load(w->offsets, vd__add_u32(w->clamped, 1)), first, n), first);
     return first;
 }
 
 /* Sets w->shift to the first element of a result that begins at `base`; for an empty segment, to any element of the
    array. */
 static void vd__reduce_shift_to_first(vd__reduce_writer *w, vc_val base) {
-    if (w->desc->segments) base = vc_min(base, vc_u32((uint32_t)w->plan->reduced.product - 1));
+    if (w->desc->segments) base = vd__min_u32(base, (uint32_t)w->plan->reduced.product - 1);
     vc_val first = w->vector > 1 ? vc_component(vc_load(w->in[0][1], base), 0) : vc_load(w->in[0][0], base);
     vd__reduce_set_shift(w, first, vd__reduce_index(w, base, 0));
 }
@@ -8874,12 +8876,12 @@ static void vd__reduce_record_staged(vd__reduce_writer *w) {
     uint32_t results = p->blocks * vd__reduce_block_results(p);
     vc_val lane = vc_local_index(w->k);
     w->tile = vc_group_id(w->k, 0);
-    w->row = vd__reduce_thread_rows(p) > 1 ? vc_div(lane, vc_u32(p->lanes)) : vc_u32(0);
+    w->row = vd__reduce_thread_rows(p) > 1 ? vd__div_u32(lane, p->lanes) : vc_u32(0);
     w->length = vc_u32((uint32_t)p->reduced.product);
-    w->result_end = vc_min(vc_u32(vd__reduce_result_count(p)), vc_mul(vc_add(w->tile, vc_u32(1)), vc_u32(results)));
+    w->result_end = vc_min(vc_u32(vd__reduce_result_count(p)), vd__mul_u32(vd__add_u32(w->tile, 1), results));
     vd__reduce_stage_blocks(w);
     for (uint32_t done = 0; done < results; done += p->lanes) {
-        w->result = vc_add(vc_mul(w->tile, vc_u32(results)), vc_add(vc_rem(lane, vc_u32(p->lanes)), vc_u32(done)));
+        w->result = vc_add(vd__mul_u32(w->tile, results), vd__add_u32(vd__rem_u32(lane, p->lanes), done));
         vd__reduce_clear(w);
         vd__reduce_staged_result(w, done);
         vd__reduce_state s = vd__reduce_combine_threads(w);
@@ -8892,11 +8894,11 @@ static void vd__reduce_record_unstaged(vd__reduce_writer *w) {
     const vd_reduce *p = w->plan;
     vc_val group = vc_group_id(w->k, 0), lane = vc_local_index(w->k);
     w->result_end = vc_u32(vd__reduce_result_count(p));
-    w->tile = p->parts > 1 ? vc_div(group, vc_u32(p->parts)) : group;
-    w->part = p->parts > 1 ? vc_rem(group, vc_u32(p->parts)) : vc_u32(0);
-    w->row = p->lanes > 1 ? vc_div(lane, vc_u32(p->lanes)) : lane;
-    w->result = p->lanes > 1 ? vc_add(vc_mul(w->tile, vc_u32(p->lanes)), vc_rem(lane, vc_u32(p->lanes))) : w->tile;
-    w->clamped = p->lanes > 1 ? vc_min(w->result, vc_u32(vd__reduce_result_count(p) - 1)) : w->result;
+    w->tile = p->parts > 1 ? vd__div_u32(group, p->parts) : group;
+    w->part = p->parts > 1 ? vd__rem_u32(group, p->parts) : vc_u32(0);
+    w->row = p->lanes > 1 ? vd__div_u32(lane, p->lanes) : lane;
+    w->result = p->lanes > 1 ? vc_add(vd__mul_u32(w->tile, p->lanes), vd__rem_u32(lane, p->lanes)) : w->tile;
+    w->clamped = p->lanes > 1 ? vd__min_u32(w->result, vd__reduce_result_count(p) - 1) : w->result;
     vd__reduce_clear(w);
     vc_val base = vd__reduce_locate_result(w);
     if (w->desc->op == VD_REDUCE_VARIANCE) vd__reduce_shift_to_first(w, base);
@@ -9311,7 +9313,7 @@ static vd__look_back vd__look_back_begin(vc_kernel *k, vc_ref remaining) {
     return b;
 }
 
-static void vd__look_back_count_poll(const vd__look_back *b) { vc_set(b->polls, vc_add(vc_get(b->polls), vc_u32(1))); }
+static void vd__look_back_count_poll(const vd__look_back *b) { vc_set(b->polls, vd__add_u32(vc_get(b->polls), 1)); }
 
 /* Continues with `remaining` previous tiles, or ends if `done`. */
 static void vd__look_back_advance(const vd__look_back *b, vc_val done, vc_val remaining) {
@@ -9454,7 +9456,7 @@ static vd__scan_state vd__scan_combine_states(const vd__scan_writer *w, vd__scan
     vd__scan_state s = a;
     s.value = vd__scan_combine(w, a.value, b.value);
     if (!w->desc->segmented) return s;
-    s.value = vc_select(vc_ne(b.head, vc_u32(0)), b.value, s.value);
+    s.value = vc_select(vd__ne_u32(b.head, 0), b.value, s.value);
     s.head = vc_or(a.head, b.head);
     return s;
 }
@@ -9504,7 +9506,7 @@ static vd__scan_state vd__scan_load_element(const vd__scan_writer *w, vc_val at,
     vd__scan_state s;
     *element = vc_load(w->in[0], at);
     s.value = vd__scan_lift(w, *element);
-    s.head = w->desc->segmented ? vc_cast(VC_U32, vc_ne(vc_load(w->heads[0], at), vc_u32(0))) : vc_u32(0);
+    s.head = w->desc->segmented ? vc_cast(VC_U32, vd__ne_u32(vc_load(w->heads[0], at), 0)) : vc_u32(0);
     return s;
 }
 
@@ -9525,20 +9527,20 @@ static vc_type vd__scan_word_type(const vd_scan *p) { return p->atomic64 ? (vc_t
 
 /* Returns the low bits of the number of a run, as many as a tag has for it. */
 static vc_val vd__scan_epoch_bits(const vd__scan_writer *w, vc_val epoch) {
-    return vc_and(epoch, vc_u32((1u << (vd__scan_piece_bits(w->plan) - 3)) - 1));
+    return vd__and_u32(epoch, (1u << (vd__scan_piece_bits(w->plan) - 3)) - 1);
 }
 
 /* Publishes a state of a tile with this status. */
 static void vd__scan_publish(const vd__scan_writer *w, vc_val tile, uint32_t status, vd__scan_state s) {
     uint32_t bits = vd__scan_piece_bits(w->plan), count = vd__scan_piece_count(w->plan);
     vc_type word = vd__scan_word_type(w->plan);
-    vc_val tag = vc_or(vc_or(vc_shl(w->epoch, vc_u32(3)), vc_shl(s.head, vc_u32(2))), vc_u32(status));
+    vc_val tag = vc_or(vc_or(vd__shl_u32(w->epoch, 3), vd__shl_u32(s.head, 2)), vc_u32(status));
     vc_val value = vc_bitcast(vd_type_size(w->type) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32, s.value);
     vc_val mask = vc_imm(vc_typeof(value), ((uint64_t)1 << bits) - 1);
     for (uint32_t i = 0; i < count; i++) {
-        vc_val piece = count == 1 ? value : vc_and(vc_shr(value, vc_u32(i * bits)), mask);
-        piece = vc_or(vc_shl(vc_cast(word, tag), vc_u32(bits)), vc_cast(word, piece));
-        vc_atomic_store(w->states, vc_add(vc_mul(tile, vc_u32(count)), vc_u32(i)), piece);
+        vc_val piece = count == 1 ? value : vc_and(vd__shr_u32(value, i * bits), mask);
+        piece = vc_or(vd__shl_u32(vc_cast(word, tag), bits), vc_cast(word, piece));
+        vc_atomic_store(w->states, vd__add_u32(vd__mul_u32(tile, count), i), piece);
     }
 }
 
@@ -9550,17 +9552,17 @@ static vd__scan_state vd__scan_poll(const vd__scan_writer *w, vc_val tile, vc_va
     vc_val tag = vc_u32(0), value = vc_imm(type, 0), same = vc_bool(true), piece;
     vd__scan_state s;
     for (uint32_t i = 0; i < count; i++) {
-        vc_atomic_load(w->states, vc_add(vc_mul(tile, vc_u32(count)), vc_u32(i)), &piece);
-        vc_val other_tag = vc_cast(VC_U32, vc_shr(piece, vc_u32(bits)));
+        vc_atomic_load(w->states, vd__add_u32(vd__mul_u32(tile, count), i), &piece);
+        vc_val other_tag = vc_cast(VC_U32, vd__shr_u32(piece, bits));
         if (i) same = vc_and(same, vc_eq(tag, other_tag));
         else tag = other_tag;
         value = vc_or(value,
-                      vc_shl(vc_cast(type, vc_and(piece, vc_imm(word, ((uint64_t)1 << bits) - 1))), vc_u32(i * bits)));
+                      vd__shl_u32(vc_cast(type, vc_and(piece, vc_imm(word, ((uint64_t)1 << bits) - 1))), i * bits));
     }
-    same = vc_and(same, vc_eq(vc_shr(tag, vc_u32(3)), w->epoch));
+    same = vc_and(same, vc_eq(vd__shr_u32(tag, 3), w->epoch));
     s.value = vc_bitcast(w->type, value);
-    s.head = vc_and(vc_shr(tag, vc_u32(2)), vc_u32(1));
-    *status = vc_select(same, vc_and(tag, vc_u32(3)), vc_u32(0));
+    s.head = vd__and_u32(vd__shr_u32(tag, 2), 1);
+    *status = vc_select(same, vd__and_u32(tag, 3), vc_u32(0));
     return s;
 }
 
@@ -9594,20 +9596,20 @@ static void vd__scan_look_back_serial(const vd__scan_writer *w, vc_val first, vc
     sum[0] = vc_var(w->k, "recomputed", w->type);
     sum[1] = vc_var(w->k, "recomputed_head", VC_U32);
     VC_LOOP(w->k) {
-        vc_val j = vc_get(remaining), predecessor = vc_add(first, vc_sub(j, vc_u32(1))), status;
-        vc_break_if(w->k, vc_eq(j, vc_u32(0)));
+        vc_val j = vc_get(remaining), predecessor = vc_add(first, vd__sub_u32(j, 1)), status;
+        vc_break_if(w->k, vd__eq_u32(j, 0));
         vc_val recompute = vc_le(vc_u32(w->plan->poll_limit), vc_get(b.polls));
         VC_IF(w->k, recompute) {
-            vd__scan_store(w, sum, vc_u32(0), vd__scan_recompute_tile(w, vc_sub(j, vc_u32(1))));
+            vd__scan_store(w, sum, vc_u32(0), vd__scan_recompute_tile(w, vd__sub_u32(j, 1)));
             vd__scan_fence(w); /* the elements are read before the tile is polled again */
         }
         vd__scan_state s = vd__scan_poll(w, predecessor, &status);
         vd__look_back_count_poll(&b);
-        VC_IF(w->k, vc_or(recompute, vc_ne(status, vc_u32(0)))) {
-            s = vd__scan_select(vc_ne(status, vc_u32(0)), s, vd__scan_load(w, sum, vc_u32(0)));
+        VC_IF(w->k, vc_or(recompute, vd__ne_u32(status, 0))) {
+            s = vd__scan_select(vd__ne_u32(status, 0), s, vd__scan_load(w, sum, vc_u32(0)));
             vd__scan_store(w, to, vc_u32(0), vd__scan_combine_states(w, s, vd__scan_load(w, to, vc_u32(0))));
-            vd__look_back_advance(&b, vc_or(vc_eq(status, vc_u32(VD__STATUS_PREFIX)), vc_ne(s.head, vc_u32(0))),
-                                  vc_sub(j, vc_u32(1)));
+            vd__look_back_advance(&b, vc_or(vd__eq_u32(status, VD__STATUS_PREFIX), vd__ne_u32(s.head, 0)),
+                                  vd__sub_u32(j, 1));
         }
     }
 }
@@ -9622,14 +9624,14 @@ static void vd__scan_look_back_subgroup(const vd__scan_writer *w, vc_val first, 
     vd__look_back b = vd__look_back_begin(w->k, remaining);
     VC_LOOP(w->k) {
         vc_val j = vc_get(remaining), status, exists = vc_lt(lane, j);
-        vc_val back = vc_select(exists, vc_sub(vc_sub(j, vc_u32(1)), lane), vc_u32(0));
+        vc_val back = vc_select(exists, vc_sub(vd__sub_u32(j, 1), lane), vc_u32(0));
         vd__scan_state s = vd__scan_poll(w, vc_add(first, back), &status);
         status = vc_select(exists, status, vc_u32(VD__STATUS_PREFIX));
         vc_val value = vc_select(exists, s.value, vd__scan_identity(w));
         vd__look_back_count_poll(&b);
         vc_break_if(w->k, vc_lt(vc_u32(w->plan->poll_limit), vc_get(b.polls)));
-        vc_continue_if(w->k, vc_subgroup_any(vc_eq(status, vc_u32(0))));
-        vc_val nearest = vc_subgroup_reduce(VC_MIN, vc_select(vc_eq(status, vc_u32(VD__STATUS_PREFIX)), lane, size));
+        vc_continue_if(w->k, vc_subgroup_any(vd__eq_u32(status, 0)));
+        vc_val nearest = vc_subgroup_reduce(VC_MIN, vc_select(vd__eq_u32(status, VD__STATUS_PREFIX), lane, size));
         value = vc_subgroup_reduce(w->op, vc_select(vc_le(lane, nearest), value, vd__scan_identity(w)));
         vc_set(to, vd__scan_combine(w, value, vc_get(to)));
         vd__look_back_advance(&b, vc_lt(nearest, size), vc_sub(j, size));
@@ -9641,7 +9643,7 @@ static void vd__scan_look_back_subgroup(const vd__scan_writer *w, vc_val first, 
 
 /* Index of element i in a shared array with one padding element after every 2^shift elements, which avoids bank
    conflicts for both consecutive and strided access. */
-static vc_val vd__plan_padded(vc_val i, uint32_t shift) { return vc_add(i, vc_shr(i, vc_u32(shift))); }
+static vc_val vd__plan_padded(vc_val i, uint32_t shift) { return vc_add(i, vd__shr_u32(i, shift)); }
 static vc_val vd__scan_padded(vc_val i) { return vd__plan_padded(i, 3); }
 
 /* Returns the exclusive prefix of this thread's state s among `span` neighbouring threads; position: index of this
@@ -9654,19 +9656,19 @@ static vd__scan_state vd__scan_shared_exclusive(const vd__scan_writer *w, vd__sc
     vc_val has_predecessor;
     vd__scan_state before;
     for (step = 1; step < span; step *= 2, half = w->threads - half) {
-        vd__scan_store(w, w->totals, vc_add(w->thread, vc_u32(half)), s);
+        vd__scan_store(w, w->totals, vd__add_u32(w->thread, half), s);
         vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
         has_predecessor = vc_le(vc_u32(step), position);
         before = vd__scan_load(
-            w, w->totals, vc_add(vc_select(has_predecessor, vc_sub(w->thread, vc_u32(step)), vc_u32(0)), vc_u32(half)));
+            w, w->totals, vd__add_u32(vc_select(has_predecessor, vd__sub_u32(w->thread, step), vc_u32(0)), half));
         s = vd__scan_select(has_predecessor, vd__scan_combine_states(w, before, s), s);
     }
-    vd__scan_store(w, w->totals, vc_add(w->thread, vc_u32(half)), s);
+    vd__scan_store(w, w->totals, vd__add_u32(w->thread, half), s);
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
     if (aggregate) *aggregate = vd__scan_load(w, w->totals, vc_u32(half + w->threads - 1));
-    has_predecessor = vc_ne(position, vc_u32(0));
+    has_predecessor = vd__ne_u32(position, 0);
     before = vd__scan_load(w, w->totals,
-                           vc_add(vc_select(has_predecessor, vc_sub(w->thread, vc_u32(1)), vc_u32(0)), vc_u32(half)));
+                           vd__add_u32(vc_select(has_predecessor, vd__sub_u32(w->thread, 1), vc_u32(0)), half));
     return vd__scan_select(has_predecessor, before, vd__scan_identity_state(w));
 }
 
@@ -9677,23 +9679,23 @@ static vd__scan_state vd__scan_group_exclusive(const vd__scan_writer *w, vd__sca
 /* Index in the row of element j of this thread's vector i. */
 static vc_val vd__scan_row_index(const vd__scan_writer *w, uint32_t i, uint32_t j) {
     uint32_t subgroup_size = w->plan->subgroup_size;
-    vc_val load = subgroup_size ? vc_add(vc_mul(vc_subgroup_id(w->k), vc_u32(VD__SCAN_LOADS * subgroup_size)),
-                                         vc_add(vc_subgroup_local_id(w->k), vc_u32(i * subgroup_size)))
+    vc_val load = subgroup_size ? vc_add(vd__mul_u32(vc_subgroup_id(w->k), VD__SCAN_LOADS * subgroup_size),
+                                         vd__add_u32(vc_subgroup_local_id(w->k), i * subgroup_size))
                                 : vc_add(vc_u32(i * w->threads), w->thread);
     vc_val tile = vc_mul(vd__scan_widen(w, w->tile_index), vd__scan_number(w, w->tile_size));
-    return vc_add(vc_add(tile, vd__scan_widen(w, vc_mul(load, vc_u32(w->vector)))), vd__scan_number(w, j));
+    return vc_add(vc_add(tile, vd__scan_widen(w, vd__mul_u32(load, w->vector))), vd__scan_number(w, j));
 }
 
 /* Whether all elements of the tile are in the row. */
 static vc_val vd__scan_tile_is_full(const vd__scan_writer *w) {
-    vc_val end = vc_mul(vd__scan_widen(w, vc_add(w->tile_index, vc_u32(1))), vd__scan_number(w, w->tile_size));
+    vc_val end = vc_mul(vd__scan_widen(w, vd__add_u32(w->tile_index, 1)), vd__scan_number(w, w->tile_size));
     return vc_le(end, vd__scan_number(w, w->plan->count));
 }
 
 /* Sets element `at` of the thread: element at % vector of its vector at / vector. */
 static void vd__scan_set_element(const vd__scan_writer *w, uint32_t at, vc_val element, vc_val head) {
     vc_set(w->elements[at], element);
-    if (w->desc->segmented) vc_set(w->element_heads[at], vc_cast(VC_U32, vc_ne(head, vc_u32(0))));
+    if (w->desc->segmented) vc_set(w->element_heads[at], vc_cast(VC_U32, vd__ne_u32(head, 0)));
 }
 
 /* Loads the elements of the tile: by vector loads if the kernel has them and the tile is full, otherwise by scalar
@@ -9751,10 +9753,10 @@ static vd__scan_state vd__scan_tile_by_subgroups(vd__scan_writer *w) {
         total = vd__scan_combine(w, total,
                                  vc_subgroup_broadcast(vd__scan_combine(w, before, sum), vc_u32(subgroup_size - 1)));
     }
-    VC_IF(w->k, vc_eq(vc_subgroup_local_id(w->k), vc_u32(0))) { vc_store(w->totals[0], vc_subgroup_id(w->k), total); }
+    VC_IF(w->k, vd__eq_u32(vc_subgroup_local_id(w->k), 0)) { vc_store(w->totals[0], vc_subgroup_id(w->k), total); }
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
     for (uint32_t i = 0; i < w->threads / subgroup_size; i++) {
-        strip_prefix = vc_select(vc_eq(vc_subgroup_id(w->k), vc_u32(i)), sum_of_strips, strip_prefix);
+        strip_prefix = vc_select(vd__eq_u32(vc_subgroup_id(w->k), i), sum_of_strips, strip_prefix);
         sum_of_strips = vd__scan_combine(w, sum_of_strips, vc_load(w->totals[0], vc_u32(i)));
     }
     for (uint32_t i = 0; i < VD__SCAN_LOADS; i++)
@@ -9773,13 +9775,12 @@ static vd__scan_state vd__scan_tile(vd__scan_writer *w) {
                        vd__scan_vector_aggregate(w, i));
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
     for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
-        part[i] = vd__scan_load(w, w->sums,
-                                vd__scan_padded(vc_add(vc_mul(w->thread, vc_u32(VD__SCAN_LOADS)), vc_u32(i))));
+        part[i] = vd__scan_load(w, w->sums, vd__scan_padded(vd__add_u32(vd__mul_u32(w->thread, VD__SCAN_LOADS), i)));
         s = i ? vd__scan_combine_states(w, s, part[i]) : part[i];
     }
     s = vd__scan_group_exclusive(w, s, &aggregate);
     for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
-        vd__scan_store(w, w->sums, vd__scan_padded(vc_add(vc_mul(w->thread, vc_u32(VD__SCAN_LOADS)), vc_u32(i))), s);
+        vd__scan_store(w, w->sums, vd__scan_padded(vd__add_u32(vd__mul_u32(w->thread, VD__SCAN_LOADS), i)), s);
         s = vd__scan_combine_states(w, s, part[i]);
     }
     return aggregate;
@@ -9801,10 +9802,10 @@ static void vd__scan_store_kept(const vd__scan_writer *w, vc_val prefix, vc_val 
     for (uint32_t at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
         vc_val kept = vd__scan_valid_element(w, at).value;
         if (at % w->vector == 0) to = vc_add(prefix, vd__scan_vector_prefix(w, at / w->vector).value);
-        VC_IF(w->k, vc_ne(kept, vc_u32(0))) { vc_store(w->out[0], to, vc_get(w->elements[at])); }
+        VC_IF(w->k, vd__ne_u32(kept, 0)) { vc_store(w->out[0], to, vc_get(w->elements[at])); }
         to = vc_add(to, kept);
     }
-    VC_IF(w->k, vc_and(vc_eq(w->thread, vc_u32(0)), vc_eq(w->tile_index, vc_u32((uint32_t)w->plan->tiles - 1)))) {
+    VC_IF(w->k, vc_and(vd__eq_u32(w->thread, 0), vd__eq_u32(w->tile_index, (uint32_t)w->plan->tiles - 1))) {
         vc_store(w->count, vc_u32(0), vc_add(prefix, aggregate));
     }
 }
@@ -9814,7 +9815,7 @@ static vc_val vd__scan_result(const vd__scan_writer *w, vd__scan_state exclusive
                               vd__scan_state e) {
     vc_val v = inclusive.value;
     if (w->desc->exclusive)
-        v = w->desc->segmented ? vc_select(vc_ne(e.head, vc_u32(0)), vd__scan_identity(w), exclusive.value)
+        v = w->desc->segmented ? vc_select(vd__ne_u32(e.head, 0), vd__scan_identity(w), exclusive.value)
                                : exclusive.value;
     if (w->desc->exclusive) v = vd__reduce_narrow_identity(w->op, w->desc->type, v);
     return vc_cast(w->desc->type, v);
@@ -9862,11 +9863,11 @@ static void vd__scan_store_tile(const vd__scan_writer *w, vd__scan_state prefix)
 static vc_val vd__scan_ticket(vd__scan_writer *w) {
     vc_ref shared = vc_shared(w->k, "ticket", VC_U32, 2);
     vc_val ticket, epoch;
-    VC_IF(w->k, vc_eq(w->thread, vc_u32(0))) {
+    VC_IF(w->k, vd__eq_u32(w->thread, 0)) {
         vc_atomic_add(w->flags, vc_u32(0), vc_u32(1), &ticket);
         vc_atomic_load(w->flags, vc_u32(2), &epoch);
         vc_store(shared, vc_u32(0), ticket);
-        vc_store(shared, vc_u32(1), vc_add(epoch, vc_u32(1)));
+        vc_store(shared, vc_u32(1), vd__add_u32(epoch, 1));
     }
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
     w->epoch = vd__scan_epoch_bits(w, vc_load(shared, vc_u32(1)));
@@ -9889,15 +9890,15 @@ static void vd__scan_reset_if_last(const vd__scan_writer *w) {
 static vd__scan_state vd__scan_look_back(const vd__scan_writer *w, vc_val tile, vd__scan_state aggregate) {
     bool by_subgroup = w->plan->subgroup_look_back;
     vc_val first_tile = vc_sub(tile, w->tile_index);
-    vc_val selected = vc_eq(by_subgroup ? vc_subgroup_id(w->k) : w->thread, vc_u32(0)); /* threads that look back */
-    vc_val leader = by_subgroup ? vc_and(selected, vc_eq(vc_subgroup_local_id(w->k), vc_u32(0))) : selected;
+    vc_val selected = vd__eq_u32(by_subgroup ? vc_subgroup_id(w->k) : w->thread, 0); /* threads that look back */
+    vc_val leader = by_subgroup ? vc_and(selected, vd__eq_u32(vc_subgroup_local_id(w->k), 0)) : selected;
     vc_ref shared_prefix[2], prefix[2], remaining = vc_var(w->k, "remaining", VC_U32);
     vd__scan_state s;
     vd__scan_declare_shared(w, "shared_prefix", 1, shared_prefix);
     prefix[0] = vc_var(w->k, "prefix", w->type);
     prefix[1] = vc_var(w->k, "prefix_head", VC_U32);
     vc_set(prefix[0], vd__scan_identity(w));
-    VC_IF(w->k, vc_and(leader, vc_ne(w->tile_index, vc_u32(0)))) {
+    VC_IF(w->k, vc_and(leader, vd__ne_u32(w->tile_index, 0))) {
         vd__scan_publish(w, tile, VD__STATUS_AGGREGATE, aggregate);
     }
     vc_set(remaining, w->tile_index);
@@ -9949,7 +9950,7 @@ static void vd__scan_record_tile(vd__scan_writer *w) {
     vd__scan_load_tile(w);
     aggregate = vd__scan_tile(w);
     if (w->mode == VD__SCAN_REDUCE_TILES) {
-        VC_IF(w->k, vc_eq(w->thread, vc_u32(0))) { vd__scan_store_tile_state(w, tile, aggregate); }
+        VC_IF(w->k, vd__eq_u32(w->thread, 0)) { vd__scan_store_tile_state(w, tile, aggregate); }
         return;
     }
     if (w->mode == VD__SCAN_LOOK_BACK) prefix = vd__scan_look_back(w, tile, aggregate);
@@ -9995,17 +9996,17 @@ static vd__scan_column vd__scan_column_of(const vd__scan_writer *w, uint32_t row
     const vd_scan *p = w->plan;
     uint32_t part = (uint32_t)vd__ceil_div(p->slab, rows), inner = (uint32_t)p->inner;
     vd__scan_column c;
-    vc_val column = vc_add(vc_mul(vc_group_id(w->k, 0), vc_u32(VD__REDUCE_LANES)),
-                           vc_rem(w->thread, vc_u32(VD__REDUCE_LANES)));
-    c.valid = vc_min(column, vc_u32((uint32_t)p->rows - 1));
+    vc_val column = vc_add(vd__mul_u32(vc_group_id(w->k, 0), VD__REDUCE_LANES),
+                           vd__rem_u32(w->thread, VD__REDUCE_LANES));
+    c.valid = vd__min_u32(column, (uint32_t)p->rows - 1);
     c.exists = vc_eq(c.valid, column);
-    c.row = vc_div(w->thread, vc_u32(VD__REDUCE_LANES));
-    c.base = vc_mul(vd__scan_widen(w, vc_div(c.valid, vc_u32(inner))), vd__scan_number(w, p->count * p->inner));
-    c.base = vc_add(c.base, vd__scan_widen(w, vc_rem(c.valid, vc_u32(inner))));
-    c.first = vc_mul(c.row, vc_u32(part));
+    c.row = vd__div_u32(w->thread, VD__REDUCE_LANES);
+    c.base = vc_mul(vd__scan_widen(w, vd__div_u32(c.valid, inner)), vd__scan_number(w, p->count * p->inner));
+    c.base = vc_add(c.base, vd__scan_widen(w, vd__rem_u32(c.valid, inner)));
+    c.first = vd__mul_u32(c.row, part);
     if (p->slab < p->count) c.first = vc_add(w->slab_begin, c.first);
-    c.first = vc_min(c.first, vc_u32((uint32_t)p->count));
-    c.end = vc_min(vc_add(c.first, vc_u32(part)), vc_u32((uint32_t)p->count));
+    c.first = vd__min_u32(c.first, p->count);
+    c.end = vd__min_u32(vd__add_u32(c.first, part), p->count);
     c.end = vc_select(c.exists, c.end, c.first);
     return c;
 }
@@ -10015,11 +10016,11 @@ static vd__scan_column vd__scan_column_of(const vd__scan_writer *w, uint32_t row
 static vd__scan_state vd__scan_column_prefix(vd__scan_writer *w, const vd__scan_column *c, uint32_t rows) {
     vd__scan_state s = vd__scan_identity_state(w);
     if (w->plan->slab < w->plan->count) {
-        s = vd__scan_select(vc_eq(w->slab_begin, vc_u32(0)), s, vd__scan_load_tile_state(w, c->valid));
+        s = vd__scan_select(vd__eq_u32(w->slab_begin, 0), s, vd__scan_load_tile_state(w, c->valid));
         vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_BUFFER);
     }
     for (uint32_t i = 0; i + 1 < rows; i++) {
-        vc_val index = vc_add(vc_u32(i * VD__REDUCE_LANES), vc_rem(w->thread, vc_u32(VD__REDUCE_LANES)));
+        vc_val index = vc_add(vc_u32(i * VD__REDUCE_LANES), vd__rem_u32(w->thread, VD__REDUCE_LANES));
         s = vd__scan_select(vc_lt(vc_u32(i), c->row), vd__scan_combine_states(w, s, vd__scan_load(w, w->totals, index)),
                             s);
     }
@@ -10053,7 +10054,7 @@ static void vd__scan_record_columns(vd__scan_writer *w) {
         vd__scan_store(w, sum, vc_u32(0), inclusive);
     }
     if (w->plan->slab == w->plan->count) return;
-    VC_IF(w->k, vc_and(vc_eq(c.row, vc_u32(rows - 1)), c.exists)) {
+    VC_IF(w->k, vc_and(vd__eq_u32(c.row, rows - 1), c.exists)) {
         vd__scan_store_tile_state(w, c.valid, vd__scan_load(w, sum, vc_u32(0)));
     }
 }
@@ -10076,7 +10077,7 @@ static uint32_t vd__scan_shared_count(const vd_scan *p) {
 /* Index in the shared array of element `at` of the work-group's rows. */
 static vc_val vd__scan_shared_index(const vd_scan *p, vc_val at) {
     uint32_t count = (uint32_t)p->count, padding = p->run * p->runs - count;
-    return padding ? vc_add(at, vc_mul(vc_div(at, vc_u32(count)), vc_u32(padding))) : at;
+    return padding ? vc_add(at, vd__mul_u32(vd__div_u32(at, count), padding)) : at;
 }
 
 /* Copies the rows of the work-group to shared memory. Loads past the end of the input repeat the last element; these
@@ -10087,11 +10088,11 @@ static void vd__scan_load_rows(const vd__scan_writer *w, vc_val first) {
     vc_val element;
     vd__scan_state s[2 * VD__SCAN_MAX_STAGED];
     for (uint32_t i = 0; i < loads; i++) {
-        vc_val at = vc_add(first, vd__scan_widen(w, vc_add(w->thread, vc_u32(i * w->threads))));
+        vc_val at = vc_add(first, vd__scan_widen(w, vd__add_u32(w->thread, i * w->threads)));
         s[i] = vd__scan_load_element(w, vc_min(at, vd__scan_number(w, p->rows * p->count - 1)), &element);
     }
     for (uint32_t i = 0; i < loads; i++)
-        vd__scan_store(w, w->sums, vd__scan_shared_index(p, vc_add(w->thread, vc_u32(i * w->threads))), s[i]);
+        vd__scan_store(w, w->sums, vd__scan_shared_index(p, vd__add_u32(w->thread, i * w->threads)), s[i]);
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
 }
 
@@ -10102,7 +10103,7 @@ static void vd__scan_store_rows(const vd__scan_writer *w, vc_val first) {
     vc_val end = vc_min(vc_add(first, vd__scan_number(w, elements)), vd__scan_number(w, p->rows * p->count));
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
     for (uint32_t i = 0; i < loads; i++) {
-        vc_val at = vc_add(w->thread, vc_u32(i * w->threads));
+        vc_val at = vd__add_u32(w->thread, i * w->threads);
         VC_IF(w->k, vc_lt(vc_add(first, vd__scan_widen(w, at)), end)) {
             vc_store(w->out[0], vc_add(first, vd__scan_widen(w, at)),
                      vc_cast(w->desc->type, vc_load(w->sums[0], vd__scan_shared_index(p, at))));
@@ -10114,18 +10115,18 @@ static void vd__scan_store_rows(const vd__scan_writer *w, vc_val first) {
 static void vd__scan_short_row_run(const vd__scan_writer *w, vc_val row, vc_val run) {
     const vd_scan *p = w->plan;
     uint32_t last = (uint32_t)p->count - (p->runs - 1) * p->run;
-    vc_val base = vc_mul(vc_add(vc_mul(row, vc_u32(p->runs)), run), vc_u32(p->run));
+    vc_val base = vd__mul_u32(vc_add(vd__mul_u32(row, p->runs), run), p->run);
     vd__scan_state e[VD__SCAN_MAX_STAGED], s, inclusive;
     for (uint32_t i = 0; i < p->run; i++) {
-        e[i] = vd__scan_load(w, w->sums, vc_add(base, vc_u32(i)));
-        if (i >= last) e[i] = vd__scan_select(vc_lt(run, vc_u32(p->runs - 1)), e[i], vd__scan_identity_state(w));
+        e[i] = vd__scan_load(w, w->sums, vd__add_u32(base, i));
+        if (i >= last) e[i] = vd__scan_select(vd__lt_u32(run, p->runs - 1), e[i], vd__scan_identity_state(w));
         s = i ? vd__scan_combine_states(w, s, e[i]) : e[i];
     }
     s = p->runs > 1 ? vd__scan_shared_exclusive(w, s, run, p->runs, NULL) : vd__scan_identity_state(w);
-    VC_IF(w->k, vc_lt(row, vc_u32(vd__scan_rows_per_group(p)))) {
+    VC_IF(w->k, vd__lt_u32(row, vd__scan_rows_per_group(p))) {
         for (uint32_t i = 0; i < p->run; i++, s = inclusive) {
             inclusive = vd__scan_combine_states(w, s, e[i]);
-            vc_store(w->sums[0], vc_add(base, vc_u32(i)), vc_cast(w->type, vd__scan_result(w, s, inclusive, e[i])));
+            vc_store(w->sums[0], vd__add_u32(base, i), vc_cast(w->type, vd__scan_result(w, s, inclusive, e[i])));
         }
     }
 }
@@ -10136,12 +10137,12 @@ static void vd__scan_record_short_rows(vd__scan_writer *w) {
     /* If `threads` is not a multiple of `runs`, the remaining threads load one more row. */
     uint32_t i, rows = vd__scan_rows_per_group(p), spare = p->threads % p->runs ? p->run * p->runs : 0;
     vc_val first = vc_mul(vd__scan_widen(w, vc_group_id(w->k, 0)), vd__scan_number(w, rows * (uint32_t)p->count));
-    vc_val row = vc_div(w->thread, vc_u32(p->runs));
+    vc_val row = vd__div_u32(w->thread, p->runs);
     vd__scan_declare_shared(w, "sums", vd__scan_shared_count(p) + spare, w->sums);
     if (p->runs > 1) vd__scan_declare_shared(w, "totals", 2 * w->threads, w->totals);
     vd__scan_load_rows(w, first);
     for (i = 0; i < p->rows_per_thread; i++)
-        vd__scan_short_row_run(w, vc_add(row, vc_u32(i * w->threads)), vc_rem(w->thread, vc_u32(p->runs)));
+        vd__scan_short_row_run(w, vd__add_u32(row, i * w->threads), vd__rem_u32(w->thread, p->runs));
     vd__scan_store_rows(w, first);
 }
 
@@ -10508,7 +10509,7 @@ static vc_val vd__sort_order_bits(vd_type type, uint32_t count, vc_type word, vc
 static vc_val vd__sort_digit(const vd__sort_writer *w, vc_val key) {
     const vd_sort_desc *d = &w->plan->desc;
     key = vd__sort_order_bits(d->type, vd_type_size(d->type) * 8, w->register_type, key, d->descending, false);
-    return vc_and(vc_cast(VC_U32, vc_shr(key, w->shift)), vc_u32(w->plan->digits - 1));
+    return vd__and_u32(vc_cast(VC_U32, vc_shr(key, w->shift)), w->plan->digits - 1);
 }
 
 /* Sets the tile of this work-group. */
@@ -10522,9 +10523,9 @@ static uint32_t vd__sort_digits_per_thread(const vd_sort *p) {
     return p->digits > p->threads ? p->digits / p->threads : 1;
 }
 static vc_val vd__sort_thread_digit(const vd__sort_writer *w, uint32_t i) {
-    return vc_add(vc_mul(w->thread, vc_u32(vd__sort_digits_per_thread(w->plan))), vc_u32(i));
+    return vd__add_u32(vd__mul_u32(w->thread, vd__sort_digits_per_thread(w->plan)), i);
 }
-static vc_val vd__sort_has_digits(const vd__sort_writer *w) { return vc_lt(w->thread, vc_u32(w->plan->digits)); }
+static vc_val vd__sort_has_digits(const vd__sort_writer *w) { return vd__lt_u32(w->thread, w->plan->digits); }
 
 /* Declares the buffers of a kernel that counts digits or, with `scatter`, moves keys. */
 static void vd__sort_declare(vd__sort_writer *w, bool scatter, uint32_t counts_access) {
@@ -10542,7 +10543,7 @@ static void vd__sort_declare(vd__sort_writer *w, bool scatter, uint32_t counts_a
 
 /* Index of the count of a digit in this tile. The counts of a digit in all tiles are contiguous. */
 static vc_val vd__sort_count_index(const vd__sort_writer *w, vc_val digit) {
-    return vc_add(vc_mul(digit, vc_u32((uint32_t)w->plan->tiles)), w->tile);
+    return vc_add(vd__mul_u32(digit, w->plan->tiles), w->tile);
 }
 
 /* Records the kernel that counts the digits of each tile in one pass. */
@@ -10586,7 +10587,7 @@ static uint32_t vd__sort_ticket_offset(const vd_sort *p) { return vd__sort_pass_
 static uint32_t vd__sort_status_offset(const vd_sort *p, uint32_t odd) {
     return vd__sort_ticket_offset(p) + p->digits + odd * (uint32_t)p->tiles * p->digits;
 }
-static vc_val vd__sort_pass(const vd__sort_writer *w) { return vc_div(w->shift, vc_u32(w->plan->bits)); }
+static vc_val vd__sort_pass(const vd__sort_writer *w) { return vd__div_u32(w->shift, w->plan->bits); }
 
 /* Records the kernel that computes the histograms of all passes. */
 static void vd__sort_record_histogram(vd__sort_writer *w) {
@@ -10613,7 +10614,7 @@ static void vd__sort_record_histogram(vd__sort_writer *w) {
     vc_barrier(w->k);
     for (uint32_t i = 0; i < counters; i += p->threads) {
         vc_val at = vc_add(vc_u32(i), w->thread), count = vc_load(group_counts, at);
-        VC_IF(w->k, vc_ne(count, vc_u32(0))) { vc_atomic_add(w->counts, at, count, NULL); }
+        VC_IF(w->k, vd__ne_u32(count, 0)) { vc_atomic_add(w->counts, at, count, NULL); }
     }
 }
 
@@ -10621,7 +10622,7 @@ static void vd__sort_record_histogram(vd__sort_writer *w) {
 static vc_val vd__sort_ticket(const vd__sort_writer *w) {
     vc_ref shared = vc_shared(w->k, "ticket", VC_U32, 1);
     vc_val ticket;
-    VC_IF(w->k, vc_eq(w->thread, vc_u32(0))) {
+    VC_IF(w->k, vd__eq_u32(w->thread, 0)) {
         vc_atomic_add(w->counts, vc_add(vc_u32(vd__sort_ticket_offset(w->plan)), vd__sort_pass(w)), vc_u32(1), &ticket);
         vc_store(shared, vc_u32(0), ticket);
     }
@@ -10631,10 +10632,10 @@ static vc_val vd__sort_ticket(const vd__sort_writer *w) {
 
 /* Index of the word of a tile and digit, for this pass or, with `next`, the next one. */
 static vc_val vd__sort_status_index(const vd__sort_writer *w, vc_val tile, vc_val digit, bool next) {
-    vc_val odd = vc_ne(vc_and(vd__sort_pass(w), vc_u32(1)), vc_u32(0));
+    vc_val odd = vd__ne_u32(vd__and_u32(vd__sort_pass(w), 1), 0);
     vc_val at = vc_select(odd, vc_u32(vd__sort_status_offset(w->plan, !next)),
                           vc_u32(vd__sort_status_offset(w->plan, next)));
-    return vc_add(at, vc_add(vc_mul(tile, vc_u32(w->plan->digits)), digit));
+    return vc_add(at, vc_add(vd__mul_u32(tile, w->plan->digits), digit));
 }
 
 /* Publishes the count of a digit in this tile, with this status. */
@@ -10644,10 +10645,10 @@ static void vd__sort_publish(const vd__sort_writer *w, vc_val digit, uint32_t st
 
 /* Returns the count of a digit in a previous tile, computed by one thread. */
 static vc_val vd__sort_recount_tile(const vd__sort_writer *w, vc_val tile, vc_val digit) {
-    vc_val first = vc_mul(tile, vc_u32(w->plan->tile));
+    vc_val first = vd__mul_u32(tile, w->plan->tile);
     vc_ref sum = vc_var(w->k, "recount", VC_U32);
     vc_set(sum, vc_u32(0));
-    VC_FOR(w->k, i, first, vc_add(first, vc_u32(w->plan->tile))) {
+    VC_FOR(w->k, i, first, vd__add_u32(first, w->plan->tile)) {
         vc_val key = vc_cast(w->register_type, vc_load(w->keys, i));
         vc_set(sum, vc_add(vc_get(sum), vc_cast(VC_U32, vc_eq(vd__sort_digit(w, key), digit))));
     }
@@ -10665,18 +10666,18 @@ static vc_val vd__sort_look_back(const vd__sort_writer *w, vc_val digit, vc_val 
     vc_set(sum, vc_u32(0));
     vc_set(b.polls, vc_u32(0));
     VC_LOOP(w->k) {
-        vc_val j = vc_get(remaining), predecessor = vc_sub(j, vc_u32(1));
-        vc_break_if(w->k, vc_eq(j, vc_u32(0)));
+        vc_val j = vc_get(remaining), predecessor = vd__sub_u32(j, 1);
+        vc_break_if(w->k, vd__eq_u32(j, 0));
         vc_atomic_load(w->counts, vd__sort_status_index(w, predecessor, digit, false), &word);
         vc_set(entry, word);
         vd__look_back_count_poll(&b);
-        VC_IF(w->k, vc_and(vc_eq(word, vc_u32(0)), vc_lt(vc_u32(w->plan->poll_limit), vc_get(b.polls)))) {
+        VC_IF(w->k, vc_and(vd__eq_u32(word, 0), vc_lt(vc_u32(w->plan->poll_limit), vc_get(b.polls)))) {
             vc_set(entry,
                    vc_or(vc_u32((uint32_t)VD__STATUS_AGGREGATE << 30), vd__sort_recount_tile(w, predecessor, digit)));
         }
-        VC_IF(w->k, vc_ne(vc_get(entry), vc_u32(0))) {
-            vc_set(sum, vc_add(vc_get(sum), vc_and(vc_get(entry), vc_u32((1u << 30) - 1))));
-            vd__look_back_advance(&b, vc_eq(vc_shr(vc_get(entry), vc_u32(30)), vc_u32(VD__STATUS_PREFIX)), predecessor);
+        VC_IF(w->k, vd__ne_u32(vc_get(entry), 0)) {
+            vc_set(sum, vc_add(vc_get(sum), vd__and_u32(vc_get(entry), (1u << 30) - 1)));
+            vd__look_back_advance(&b, vd__eq_u32(vd__shr_u32(vc_get(entry), 30), VD__STATUS_PREFIX), predecessor);
         }
     }
     vd__sort_publish(w, digit, VD__STATUS_PREFIX, vc_add(vc_get(sum), total));
@@ -10687,7 +10688,7 @@ static vc_val vd__sort_look_back(const vd__sort_writer *w, vc_val digit, vc_val 
    histogram of this pass. */
 static void vd__sort_digit_starts(const vd__sort_writer *w, vc_val *first) {
     uint32_t digits = vd__sort_digits_per_thread(w->plan);
-    vc_val row = vc_mul(vd__sort_pass(w), vc_u32(w->plan->digits)), count[VD__SORT_MAX_THREAD_DIGITS], sum = vc_u32(0);
+    vc_val row = vd__mul_u32(vd__sort_pass(w), w->plan->digits), count[VD__SORT_MAX_THREAD_DIGITS], sum = vc_u32(0);
     for (uint32_t i = 0; i < digits; i++) {
         count[i] = vc_load(w->counts, vc_add(row, vd__sort_thread_digit(w, i)));
         sum = vc_add(sum, count[i]);
@@ -10713,26 +10714,24 @@ static void vd__sort_rank_by_threads(vd__sort_writer *w) {
     for (uint32_t i = 0; i < VD__SORT_DIGITS_4BIT; i++)
         vc_store(w->counters, vd__sort_padded(vc_add(vc_u32(i * threads), w->thread)), vc_u32(0));
     for (uint32_t i = 0; i < loads; i++) {
-        index[i] = vd__sort_padded(vc_add(vc_mul(w->digit[i], vc_u32(threads)), w->thread));
+        index[i] = vd__sort_padded(vc_add(vd__mul_u32(w->digit[i], threads), w->thread));
         w->rank[i] = vc_load(w->counters, index[i]);
-        vc_store(w->counters, index[i], vc_add(w->rank[i], vc_u32(1)));
+        vc_store(w->counters, index[i], vd__add_u32(w->rank[i], 1));
     }
     vc_barrier(w->k);
     for (uint32_t i = 0; i < VD__SORT_DIGITS_4BIT; i++) {
-        count[i] = vc_load(w->counters,
-                           vd__sort_padded(vc_add(vc_mul(w->thread, vc_u32(VD__SORT_DIGITS_4BIT)), vc_u32(i))));
+        count[i] = vc_load(w->counters, vd__sort_padded(vd__add_u32(vd__mul_u32(w->thread, VD__SORT_DIGITS_4BIT), i)));
         sum = vc_add(sum, count[i]);
     }
     vc_group_exclusive(w->k, VC_ADD, sum, &prefix);
     for (uint32_t i = 0; i < VD__SORT_DIGITS_4BIT; i++) {
-        vc_store(w->counters, vd__sort_padded(vc_add(vc_mul(w->thread, vc_u32(VD__SORT_DIGITS_4BIT)), vc_u32(i))),
-                 prefix);
+        vc_store(w->counters, vd__sort_padded(vd__add_u32(vd__mul_u32(w->thread, VD__SORT_DIGITS_4BIT), i)), prefix);
         prefix = vc_add(prefix, count[i]);
     }
     vc_barrier(w->k);
     for (uint32_t i = 0; i < loads; i++) w->rank[i] = vc_add(w->rank[i], vc_load(w->counters, index[i]));
     w->start[0] = vc_load(
-        w->counters, vd__sort_padded(vc_mul(vc_min(w->thread, vc_u32(VD__SORT_DIGITS_4BIT - 1)), vc_u32(threads))));
+        w->counters, vd__sort_padded(vd__mul_u32(vd__min_u32(w->thread, VD__SORT_DIGITS_4BIT - 1), threads)));
 }
 
 /* Returns a ballot of the invocations of the subgroup with the same digit. */
@@ -10741,9 +10740,9 @@ static vc_val vd__sort_peers(const vd__sort_writer *w, vc_val digit) {
     uint32_t words = (w->plan->subgroup_size + 31) / 32;
     for (uint32_t j = 0; j < 4; j++) word[j] = vc_u32(j < words ? UINT32_MAX : 0);
     for (uint32_t i = 0; i < w->plan->bits; i++) {
-        vc_val bit = vc_and(vc_shr(digit, vc_u32(i)), vc_u32(1));
-        vc_val ballot = vc_subgroup_ballot(vc_ne(bit, vc_u32(0)));
-        vc_val other = vc_sub(bit, vc_u32(1)); /* all ones if the bit is 0 */
+        vc_val bit = vd__and_u32(vd__shr_u32(digit, i), 1);
+        vc_val ballot = vc_subgroup_ballot(vd__ne_u32(bit, 0));
+        vc_val other = vd__sub_u32(bit, 1); /* all ones if the bit is 0 */
         for (uint32_t j = 0; j < words; j++) word[j] = vc_and(word[j], vc_xor(vc_component(ballot, j), other));
     }
     return vc_vec4(word[0], word[1], word[2], word[3]);
@@ -10759,7 +10758,7 @@ static void vd__sort_count_strip(vd__sort_writer *w, vc_val counters) {
         vc_val at = vc_add(counters, w->digit[i]), before = vc_load(w->counters, at);
         vc_barrier_scoped(w->k, VC_SCOPE_SUBGROUP, VC_SCOPE_SUBGROUP, VC_STORAGE_SHARED);
         w->rank[i] = vc_add(before, below);
-        VC_IF(w->k, vc_eq(below, vc_u32(0))) { vc_store(w->counters, at, vc_add(before, count)); }
+        VC_IF(w->k, vd__eq_u32(below, 0)) { vc_store(w->counters, at, vc_add(before, count)); }
         vc_barrier_scoped(w->k, VC_SCOPE_SUBGROUP, VC_SCOPE_SUBGROUP, VC_STORAGE_SHARED);
     }
 }
@@ -10768,7 +10767,7 @@ static void vd__sort_count_strip(vd__sort_writer *w, vc_val counters) {
 static void vd__sort_rank_by_subgroups(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     uint32_t subgroups = p->threads / p->subgroup_size, digits = vd__sort_digits_per_thread(p);
-    vc_val counters = vc_mul(vc_subgroup_id(w->k), vc_u32(p->digits)), sum = vc_u32(0), prefix;
+    vc_val counters = vd__mul_u32(vc_subgroup_id(w->k), p->digits), sum = vc_u32(0), prefix;
     for (uint32_t i = 0; i < vd__sort_counter_count(p) / p->threads; i++)
         vc_store(w->counters, vc_add(vc_u32(i * p->threads), w->thread), vc_u32(0));
     vc_barrier(w->k);
@@ -10801,9 +10800,9 @@ static void vd__sort_rank_by_subgroups(vd__sort_writer *w) {
    key of the subgroup's strip. */
 static vc_val vd__sort_tile_index(const vd__sort_writer *w, uint32_t i) {
     const vd_sort *p = w->plan;
-    if (!p->subgroup_size) return vc_add(vc_mul(w->thread, vc_u32(p->loads)), vc_u32(i));
-    return vc_add(vc_mul(vc_subgroup_id(w->k), vc_u32(p->loads * p->subgroup_size)),
-                  vc_add(vc_subgroup_local_id(w->k), vc_u32(i * p->subgroup_size)));
+    if (!p->subgroup_size) return vd__add_u32(vd__mul_u32(w->thread, p->loads), i);
+    return vc_add(vd__mul_u32(vc_subgroup_id(w->k), p->loads * p->subgroup_size),
+                  vd__add_u32(vc_subgroup_local_id(w->k), i * p->subgroup_size));
 }
 
 /* ---- moving keys ---- */
@@ -11129,7 +11128,7 @@ static void vd__histogram_record(vc_kernel *k, vd_histogram *p, bool shared) {
     vc_barrier(k);
     VC_FOR_STEP(k, i, thread, bins, threads) {
         vc_val count = vc_load(target, i);
-        VC_IF(k, vc_ne(count, vc_u32(0))) { vc_atomic_add(out, i, count, NULL); }
+        VC_IF(k, vd__ne_u32(count, 0)) { vc_atomic_add(out, i, count, NULL); }
     }
 }
 
@@ -11261,13 +11260,13 @@ static vd__top_item vd__top_load_item(const vd__top_writer *w, const vd__top_sou
     vd__top_item item;
     vc_val at, v;
     if (s->parts) {
-        at = vc_add(vc_mul(w->row, vc_u32(p->parts * p->desc.k)), i);
+        at = vc_add(vd__mul_u32(w->row, p->parts * p->desc.k), i);
         item.key = vc_load(w->part_keys, at);
         item.index = vc_load(w->part_indices, at);
         return item;
     }
     item.index = vc_add(s->first, i);
-    v = vc_load(w->in, vc_add(vc_mul(w->row, vc_u32((uint32_t)p->n)), item.index));
+    v = vc_load(w->in, vc_add(vd__mul_u32(w->row, p->n), item.index));
     if (p->desc.map.build) v = vd_plan_fragment_build(&p->map, w->k, v, v, item.index);
     item.key = vd__top_key(w, vc_cast(w->register_type, v));
     return item;
@@ -11307,17 +11306,17 @@ static vc_val vd__top_matches(const vd__top_prefix *prefix, const vd__top_item *
    first thread those of the highest digits. */
 static void vd__top_choose_digit(const vd__top_writer *w, vc_val wanted) {
     uint32_t digits = VD__TOP_DIGITS / w->plan->threads;
-    vc_val first = vc_sub(vc_u32(VD__TOP_DIGITS - 1), vc_mul(w->thread, vc_u32(digits))), count[VD__TOP_DIGITS];
+    vc_val first = vc_sub(vc_u32(VD__TOP_DIGITS - 1), vd__mul_u32(w->thread, digits)), count[VD__TOP_DIGITS];
     vc_val sum = vc_u32(0), before, end;
     for (uint32_t i = 0; i < digits; i++) {
-        count[i] = vc_load(w->counts, vc_sub(first, vc_u32(i)));
+        count[i] = vc_load(w->counts, vd__sub_u32(first, i));
         sum = vc_add(sum, count[i]);
     }
     vc_group_exclusive(w->k, VC_ADD, sum, &before);
     for (uint32_t i = 0; i < digits; i++, before = end) {
         end = vc_add(before, count[i]);
         VC_IF(w->k, vc_and(vc_lt(before, wanted), vc_le(wanted, end))) {
-            vc_store(w->choice, vc_u32(0), vc_sub(first, vc_u32(i)));
+            vc_store(w->choice, vc_u32(0), vd__sub_u32(first, i));
             vc_store(w->choice, vc_u32(1), vc_sub(wanted, before));
             vc_store(w->choice, vc_u32(2), count[i]);
         }
@@ -11337,10 +11336,9 @@ static void vd__top_find_prefix(const vd__top_writer *w, const vd__top_source *s
     uint32_t key_digits = vd__top_key_bits(w->plan->desc.type) / VD__TOP_BITS;
     vc_val low = vc_u32(VD__TOP_DIGITS - 1);
     VC_FOR(w->k, digit_index, vc_u32(0), s->digits) {
-        vc_val in_key = vc_lt(digit_index, vc_u32(key_digits));
-        vc_val shift = vc_mul(
-            vc_sub(vc_select(in_key, vc_u32(key_digits - 1), vc_u32(vd__top_digit_count(w->plan) - 1)), digit_index),
-            vc_u32(VD__TOP_BITS));
+        vc_val in_key = vd__lt_u32(digit_index, key_digits);
+        vc_val last = vc_select(in_key, vc_u32(key_digits - 1), vc_u32(vd__top_digit_count(w->plan) - 1));
+        vc_val shift = vd__mul_u32(vc_sub(last, digit_index), VD__TOP_BITS);
         VD__TOP_FOR(w, i, vc_u32(VD__TOP_DIGITS)) { vc_store(w->counts, i, vc_u32(0)); }
         vc_barrier(w->k);
         VD__TOP_FOR(w, i, s->count) {
@@ -11376,7 +11374,7 @@ static void vd__top_select(const vd__top_writer *w, const vd__top_source *s) {
         vc_store(w->best_keys, i, vc_imm(w->key, 0));
         vc_store(w->best_indices, i, vc_u32(UINT32_MAX));
     }
-    VC_IF(w->k, vc_eq(w->thread, vc_u32(0))) { vc_store(w->found, vc_u32(0), vc_u32(0)); }
+    VC_IF(w->k, vd__eq_u32(w->thread, 0)) { vc_store(w->found, vc_u32(0), vc_u32(0)); }
     vc_barrier(w->k);
     VD__TOP_FOR(w, i, s->count) {
         vd__top_item item = vd__top_load_item(w, s, i);
@@ -11395,8 +11393,8 @@ static void vd__top_select(const vd__top_writer *w, const vd__top_source *s) {
 /* One compare-exchange of the bitonic sort: compares pair i of elements that are `stride` apart. Blocks of `size`
    elements are sorted in alternating directions. */
 static void vd__top_compare(const vd__top_writer *w, vc_val i, vc_val stride, vc_val size) {
-    vc_val low = vc_sub(vc_mul(i, vc_u32(2)), vc_and(i, vc_sub(stride, vc_u32(1)))), high = vc_add(low, stride);
-    vc_val key[2], index[2], front = vc_eq(vc_and(low, size), vc_u32(0));
+    vc_val low = vc_sub(vd__mul_u32(i, 2), vc_and(i, vd__sub_u32(stride, 1))), high = vc_add(low, stride);
+    vc_val key[2], index[2], front = vd__eq_u32(vc_and(low, size), 0);
     key[0] = vc_load(w->best_keys, low);
     key[1] = vc_load(w->best_keys, high);
     index[0] = vc_load(w->best_indices, low);
@@ -11416,14 +11414,14 @@ static void vd__top_sort(const vd__top_writer *w, const vd__top_source *s) {
     vc_set(size, vc_u32(2));
     VC_LOOP(w->k) {
         vc_break_if(w->k, vc_gt(vc_get(size), s->sort_count));
-        vc_set(stride, vc_shr(vc_get(size), vc_u32(1)));
+        vc_set(stride, vd__shr_u32(vc_get(size), 1));
         VC_LOOP(w->k) {
-            vc_break_if(w->k, vc_eq(vc_get(stride), vc_u32(0)));
+            vc_break_if(w->k, vd__eq_u32(vc_get(stride), 0));
             VD__TOP_FOR(w, i, vc_u32(w->plan->capacity / 2)) { vd__top_compare(w, i, vc_get(stride), vc_get(size)); }
             vc_barrier(w->k);
-            vc_set(stride, vc_shr(vc_get(stride), vc_u32(1)));
+            vc_set(stride, vd__shr_u32(vc_get(stride), 1));
         }
-        vc_set(size, vc_shl(vc_get(size), vc_u32(1)));
+        vc_set(size, vd__shl_u32(vc_get(size), 1));
     }
 }
 
@@ -11431,7 +11429,7 @@ static void vd__top_sort(const vd__top_writer *w, const vd__top_source *s) {
 static void vd__top_store_results(const vd__top_writer *w, const vd__top_source *s) {
     if (w->plan->capacity > 1) vd__top_sort(w, s);
     VD__TOP_FOR(w, i, s->wanted) {
-        vc_val to = vc_add(vc_mul(w->row, vc_u32(w->plan->desc.k)), i);
+        vc_val to = vc_add(vd__mul_u32(w->row, w->plan->desc.k), i);
         vc_store(w->values, to, vd__top_value(w, vc_load(w->best_keys, i)));
         vc_store(w->indices, to, vc_load(w->best_indices, i));
     }
@@ -11445,7 +11443,7 @@ static void vd__top_finish(const vd__top_writer *w, vc_val part, vc_val wanted) 
     vd__top_source s;
     vc_val zero = vc_const(w->k, vc_u32(0));
     VD__TOP_FOR(w, i, wanted) {
-        vc_val to = vc_add(vc_mul(vc_add(vc_mul(w->row, vc_u32(p->parts)), part), vc_u32(k)), i);
+        vc_val to = vc_add(vd__mul_u32(vc_add(vd__mul_u32(w->row, p->parts), part), k), i);
         vc_store(w->part_keys, to, vc_load(w->best_keys, i));
         vc_store(w->part_indices, to, vc_load(w->best_indices, i));
     }
@@ -11492,10 +11490,10 @@ static vd_result vd__top_build(vd_top_k *p) {
     vd__top_declare(&w);
     w.thread = vc_local_index(w.k);
     vc_val group = vc_group_id(w.k, 0);
-    w.row = p->parts > 1 ? vc_div(group, vc_u32(p->parts)) : group;
-    vc_val part = p->parts > 1 ? vc_rem(group, vc_u32(p->parts)) : vc_u32(0);
+    w.row = p->parts > 1 ? vd__div_u32(group, p->parts) : group;
+    vc_val part = p->parts > 1 ? vd__rem_u32(group, p->parts) : vc_u32(0);
     s.parts = false;
-    s.first = vc_mul(part, vc_u32(p->part));
+    s.first = vd__mul_u32(part, p->part);
     s.count = vc_min(vc_u32(p->part), vc_sub(vc_u32((uint32_t)p->n), s.first));
     s.wanted = vc_min(vc_u32(p->desc.k), s.count);
     s.digits = vc_u32(vd__top_digit_count(p));
@@ -12400,12 +12398,12 @@ static vd_result vd__shift_make(void *plan, const void *desc) {
         while (axis-- > 0) {
             uint32_t n = (uint32_t)d->shape[axis];
             uint32_t shift = !(d->axes >> axis & 1) ? 0 : d->direction ? n / 2 : n - n / 2;
-            vc_val index = n == 1 ? vc_u32(0) : vc_rem(rest, vc_u32(n));
+            vc_val index = n == 1 ? vc_u32(0) : vd__rem_u32(rest, n);
             if (shift % n)
-                index = vc_select(vc_lt(index, vc_u32(n - shift)), vc_add(index, vc_u32(shift)),
-                                  vc_sub(index, vc_u32(n - shift)));
-            if (n > 1) rest = vc_div(rest, vc_u32(n));
-            source = vc_add(source, vc_mul(index, vc_u32(step)));
+                index = vc_select(vd__lt_u32(index, n - shift), vd__add_u32(index, shift),
+                                  vd__sub_u32(index, n - shift));
+            if (n > 1) rest = vd__div_u32(rest, n);
+            source = vc_add(source, vd__mul_u32(index, step));
             step *= n;
         }
         vc_store(out, i, vc_load(in, source));
@@ -12440,8 +12438,8 @@ static vc_val vd__fft_chirp_bin(const vd__fft_chirp *c, vc_val k) {
     vc_val at = vc_u32(0);
     for (uint32_t i = 0; i < VD__FFT_CHIRP_FACTORS && c->factor[i]; i++) {
         block /= c->factor[i];
-        at = vc_add(at, vc_mul(vc_rem(k, vc_u32(c->factor[i])), vc_u32((uint32_t)block)));
-        k = vc_div(k, vc_u32(c->factor[i]));
+        at = vc_add(at, vd__mul_u32(vd__rem_u32(k, c->factor[i]), block));
+        k = vd__div_u32(k, c->factor[i]);
     }
     return vc_add(at, k);
 }
@@ -12457,7 +12455,7 @@ static vc_val vd__chirp_square_modulo(vc_kernel *k, vc_val i, uint32_t n) {
     vc_ref square = vc_var(k, "square", VC_U32);
     vc_set(square, vc_u32(0));
     VC_FOR(k, bit, vc_u32(0), vc_u32(32)) {
-        vc_val x = vc_get(square), set = vc_ne(vc_and(vc_shr(i, vc_sub(vc_u32(31), bit)), vc_u32(1)), vc_u32(0));
+        vc_val x = vc_get(square), set = vd__ne_u32(vd__and_u32(vc_shr(i, vc_sub(vc_u32(31), bit)), 1), 0);
         x = vd__chirp_add_modulo(x, x, vc_u32(n));
         vc_set(square, vd__chirp_add_modulo(x, vc_select(set, i, vc_u32(0)), vc_u32(n)));
     }
@@ -12487,9 +12485,9 @@ static void vd__chirp_declare(vc_kernel *k, void *user) {
    0. */
 static void vd__chirp_load(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
     const vd__chirp *p = (const vd__chirp *)user;
-    vc_val j = at->index, first = vc_lt(j, vc_u32((uint32_t)p->chirp.out));
+    vc_val j = at->index, first = vd__lt_u32(j, p->chirp.out);
     vc_val from_end = vc_sub(vc_u32((uint32_t)p->chirp.m), j);
-    vc_val inside = vc_or(first, vc_lt(from_end, vc_u32((uint32_t)p->chirp.in)));
+    vc_val inside = vc_or(first, vd__lt_u32(from_end, p->chirp.in));
     vc_val zero = vc_const(k, vc_imm(p->real, 0));
     vc_val x = vc_load_or(vc_offset(p->table, vc_u32(p->tables.chirp)), vc_select(first, j, from_end), inside,
                           vc_splat(zero, 2));
@@ -12515,8 +12513,8 @@ static vd_result vd__chirp_build(vd__chirp *p) {
     p->table = vd_plan_kernel_buffer(&p->kernel, k, 0, "table", vd__fft_complex_type(p->real), VC_READ_WRITE);
     VC_EACH(k, i) {
         vc_val e = vd__chirp_square_modulo(k, i, n);
-        vc_val a = vc_load(vc_offset(p->table, vc_u32(p->tables.chirp_coarse)), vc_shr(e, vc_u32(bits)));
-        vc_val b = vc_load(vc_offset(p->table, vc_u32(p->tables.chirp_fine)), vc_and(e, vc_u32((1u << bits) - 1)));
+        vc_val a = vc_load(vc_offset(p->table, vc_u32(p->tables.chirp_coarse)), vd__shr_u32(e, bits));
+        vc_val b = vc_load(vc_offset(p->table, vc_u32(p->tables.chirp_fine)), vd__and_u32(e, (1u << bits) - 1));
         vd__fft_c x = vd__fft_times_near_one(vd__fft_complex(vc_component(a, 0), vc_component(a, 1)),
                                              vd__fft_complex(vc_component(b, 0), vc_component(b, 1)));
         vc_store(vc_offset(p->table, vc_u32(p->tables.chirp)), i, vc_vec2(x.re, x.im));
@@ -12655,8 +12653,8 @@ static vc_val vd__convolve_index(const vd_convolve *p, const uint64_t *shape, co
     vc_val index = image;
     *inside = vc_bool(true);
     for (uint32_t i = 0; i < p->dimensions; i++) {
-        index = vc_add(vc_mul(index, vc_u32((uint32_t)shape[i])), at[i]);
-        if (shape[i] < p->period[i]) *inside = vc_and(*inside, vc_lt(at[i], vc_u32((uint32_t)shape[i])));
+        index = vc_add(vd__mul_u32(index, shape[i]), at[i]);
+        if (shape[i] < p->period[i]) *inside = vc_and(*inside, vd__lt_u32(at[i], shape[i]));
     }
     return index;
 }
@@ -12711,19 +12709,19 @@ static void vd__convolve_twist(const vd_convolve *p, vc_val j, bool inverse, vd_
 static void vd__convolve_second_half(const vd_convolve *p, const vc_val *at, vc_val *second) {
     uint32_t last = p->dimensions - 1;
     memcpy(second, at, p->dimensions * sizeof *second);
-    second[last] = vc_add(at[last], vc_u32((uint32_t)p->length[last]));
+    second[last] = vd__add_u32(at[last], p->length[last]);
 }
 
 /* Returns the image that is the real part of image i of the transforms, and in *second the image that is the imaginary
    part. Groups have `per_group` images. *has_second: whether the second group exists. */
 static vc_val vd__convolve_pair(const vd_convolve *p, vc_val i, uint32_t per_group, vc_val *second,
                                 vc_val *has_second) {
-    vc_val group = per_group == 1 ? i : vc_div(i, vc_u32(per_group));
-    vc_val rest = per_group == 1 ? vc_u32(0) : vc_rem(i, vc_u32(per_group));
-    group = vc_mul(group, vc_u32(2));
-    vc_val first = vc_add(vc_mul(group, vc_u32(per_group)), rest);
-    *second = vc_add(first, vc_u32(per_group));
-    *has_second = p->desc.batch % 2 ? vc_lt(group, vc_u32(p->desc.batch - 1)) : vc_bool(true);
+    vc_val group = per_group == 1 ? i : vd__div_u32(i, per_group);
+    vc_val rest = per_group == 1 ? vc_u32(0) : vd__rem_u32(i, per_group);
+    group = vd__mul_u32(group, 2);
+    vc_val first = vc_add(vd__mul_u32(group, per_group), rest);
+    *second = vd__add_u32(first, per_group);
+    *has_second = p->desc.batch % 2 ? vd__lt_u32(group, p->desc.batch - 1) : vc_bool(true);
     return first;
 }
 
@@ -12734,7 +12732,7 @@ static vc_val vd__convolve_signal(const vd_convolve *p, vc_kernel *k, vc_val ima
     uint64_t n = p->desc.shape[last];
     vc_val c[3], inside;
     memcpy(c, at, p->dimensions * sizeof *c);
-    if (p->repeats) c[last] = vc_rem(vc_add(at[last], vc_u32((uint32_t)(n - p->lead))), vc_u32((uint32_t)n));
+    if (p->repeats) c[last] = vd__rem_u32(vd__add_u32(at[last], n - p->lead), n);
     vc_val index = vd__convolve_index(p, p->desc.shape, c, image, &inside);
     return vd__convolve_load(p, k, p->data[0], index, vc_and(inside, needed));
 }
@@ -12780,7 +12778,7 @@ static void vd__convolve_store_result(vc_kernel *k, const vd_fft_point *at, vd_f
     if (p->form == VD__CONVOLVE_NEGACYCLIC && n > p->length[last]) {
         vd__convolve_second_half(p, c, second_half);
         vd__convolve_store_element(p, k, image, second_half, n < p->period[last],
-                                   vc_lt(second_half[last], vc_u32((uint32_t)n)), v->im);
+                                   vd__lt_u32(second_half[last], n), v->im);
     }
     v->re = v->im = none;
 }
@@ -12844,8 +12842,8 @@ static void vd__convolve_store_spectrum(vc_kernel *k, const vd_fft_point *at, vd
     v->im = vc_mul(v->im, vd__fft_immediate(v->im, p->scale));
     if (!pass) return;
     for (uint32_t i = pass->shape.axes; i-- > 0;)
-        element = vc_add(vc_mul(element, vc_u32(pass->shape.size[i])), at->coordinate[pass->dimension[i]]);
-    vc_val first = vc_mul(at->coordinate[0], vc_u32(pass->shape.n));
+        element = vc_add(vd__mul_u32(element, pass->shape.size[i]), at->coordinate[pass->dimension[i]]);
+    vc_val first = vd__mul_u32(at->coordinate[0], pass->shape.n);
     vc_store(p->data[1], vc_add(first, vd__fft_thread_order_index(pass, element)), vc_vec2(v->re, v->im));
     v->re = v->im = none;
 }
@@ -14427,7 +14425,7 @@ static vd_fft_slot vd__fft_group_slot_of(vd_fft_group *g, const char *call, bool
     slot.transform = vc_const(w->k, w->transform_in_group[0]);
     slot.exists = vc_const(w->k, none ? vc_bool(false) : partly ? vc_lt(b, count) : vc_bool(true));
     b = vd__fft_butterfly_index_clamped(w, &s, none ? 0 : u);
-    slot.index = vc_const(w->k, vc_add(b, vc_u32(j * (w->shape->n / s.radix))));
+    slot.index = vc_const(w->k, vd__add_u32(b, j * (w->shape->n / s.radix)));
     return slot;
 }
 
