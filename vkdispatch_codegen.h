@@ -119,10 +119,10 @@
 
        Operations on immediates alone return an immediate if the result is a scalar and every step is rounded at most
        once:
-       * integers and bools: all operations;
-       * comparisons, vc_select and vc_cast;
-       * floats: + - * / neg abs sign sqrt floor ceil trunc round fract min max clamp step, and functions made of
-         these alone, unless an operand is subnormal or the result is subnormal or NaN.
+       * integers and bools: all componentwise operations;
+       * comparisons, vc_isnan, vc_isinf, vc_select, vc_cast and vc_bitcast;
+       * floats: + - * / neg abs sign sqrt floor ceil trunc round fract min max clamp step saturate smoothstep radians
+         degrees ldexp frexp modf, unless an operand is subnormal or the result is subnormal or NaN.
        All other operations, and all operations whose result is a vector, need at least one operand that is a value of
        the kernel. vc_const converts an immediate to such a value:
 
@@ -138,7 +138,9 @@
        Scalars are bool, i8 to i64, u8 to u64, f16, f32 and f64. VC_VEC(VC_F32, 3) is a vector; vectors have 2 to 4
        components.
 
-       Operands of one operation must have the same type. There are four implicit conversions:
+       Operands of one operation must have the same type, unless its declaration states otherwise (shift counts,
+       exponents of vc_ldexp, a real and a complex number, a matrix and a vector or scalar). In vc_store and vc_set, the
+       element is an operand too. There are four implicit conversions:
        * an integer immediate is converted to the type of the other operand if that represents its value;
        * an f64 immediate is rounded to f32 or f16, and an f32 immediate to f16, if another operand has that type and is
          a value of the kernel;
@@ -240,8 +242,8 @@
        neg add sub mul    wrap around                                  rounded once
        div                toward zero; x / 0 has all bits set;         see Accuracy
                           INT_MIN / -1 = INT_MIN of the type
-       rem                sign of x; x rem 0 = x                       x - y * trunc(x / y), in this order, no fma
-       mod                sign of y; x mod 0 = x                       x - y * floor(x / y), in this order, no fma
+       rem                sign of x; x rem 0 = x                       sign of x; x if |x| < |y|; see Accuracy
+       mod                sign of y; x mod 0 = x                       rem, plus y if it is not 0 and has the other sign
        fma                x * y + z, wraps around                      rounded once or twice, depending on the device
        abs                abs(INT_MIN) = INT_MIN of the type           clears the sign
        min max                                                         the other operand if one is NaN
@@ -317,6 +319,12 @@
        norm and distance: 6 units; normalize: 8. cross, reflect_vector and refract are sums of products whose terms can
        cancel, so they have no bound; for f16 they are computed in f32. mix rounds after each operation. dot is a chain
        of fma.
+
+       rem of floats is x - y * trunc(x / y) without fma. If |x| < |y| it is x. If the result is too large or has the
+       wrong sign, because the division was inexact, y is added or subtracted once. If x / y rounds to an integer, the
+       result can be 0 instead of almost |y|: vc_rem(1, 0.1) of f32 is 0. Otherwise it is off by at most one unit in the
+       last place of x, and by more if the device's division is not correctly rounded and x / y is large. With
+       vc_kernel_desc.fast, only the formula is computed.
 
    Multi-word integers
        vc_add_carry, vc_sub_borrow and vc_mul_hi return the upper word of a sum, difference or product; vc_add, vc_sub
@@ -413,7 +421,7 @@
        An array inside an element is checked separately: "element 4 of f32[4] in buffer 'y' is out of range". Not
        checked: images, and code that was not made by the builder. Checks multiply the size of the code and the time to
        compile it, and make the kernel slower. Their reports take one more buffer, as vc_printf does, so the kernel may
-       have only VD_MAX_ARGS - 1 arguments.
+       have only VD_MAX_ARGS - 1 arguments (63).
 
    Images
        vc_image declares an image argument. By default it is a sampled 2-D image of f32, with its sampler. A
@@ -508,10 +516,16 @@
    Errors
        A kernel keeps its first error. Later calls have no effect, so only the end needs a check: vc_spirv, vc_source,
        vc_dump and vc_reflect return NULL, and vc_error returns one sentence that names the kernel, the call, the
-       operand and the limit. "Statement 3" in it is the third effect or block; the end of a block counts, too.
+       operand and the limit. Operands are counted from 1, without the kernel; those of vc_printf without the format,
+       too. Exception: vc_source or vc_reflect_for with a wrong target fails only itself, and the kernel remains usable.
 
-       desc.error is called with the text of vc_error, once, by the call that makes the first error: a breakpoint or
-       backtrace in it shows the line of that call. It must not call functions of the kernel.
+       The end of a loop analyses its statements again, with the values that variables have after an iteration. An error
+       that is found there begins with "statement 3:", the third effect or block of the kernel; the end of a block
+       counts, too.
+
+       desc.error is called with the text of vc_error by the call that makes an error: once for the error that the
+       kernel keeps, and for each call with a wrong target. A breakpoint or backtrace in it shows the line of that call.
+       It must not call functions of the kernel.
 
        With VKDISPATCH_CODEGEN_LINES the sentence ends with the source position of the call that made the error:
        "… (shader.c:42)". Define it before the header is included, in every source file whose positions are wanted, with
@@ -532,7 +546,8 @@
        scalars and vectors in a value, or in an element
            of an array that is not a buffer                 1024
        members of a struct; depth of nested types           4096; 32
-       bytes of a type or array                             less than 2^31
+       bytes of a type; of an array                         2^31 - 2; 2^31 - 1
+       arguments of a kernel for vkdispatch.h               64 (VD_MAX_ARGS)
        private arrays and variables of composite type       64 KiB per invocation, and 4 MiB per work-group, together
        shared memory                                        desc.machine.max_shared_bytes
        tables                                               256 KiB together
@@ -1136,16 +1151,16 @@ VC_API vc_val vc_outer(vc_val a, vc_val b);                     /* matrix with c
 
 /* ---- arithmetic ----
    Componentwise. The first word is the operand type: num: any number; int: integer; flt: float; bool. Operands have one
-   type (see Types). Special values and rounding: see Meaning of operations and Accuracy. vc_rem and vc_mod of floats
-   are off by at most one unit in the last place of a. */
+   type (see Types). Special values and rounding: see Meaning of operations and Accuracy. */
 
 VC_API vc_val vc_neg(vc_val a);                                 /* num: -a */
 VC_API vc_val vc_add(vc_val a, vc_val b);                       /* num: a + b */
 VC_API vc_val vc_sub(vc_val a, vc_val b);                       /* num: a - b */
 VC_API vc_val vc_mul(vc_val a, vc_val b);                       /* num: a * b */
 VC_API vc_val vc_div(vc_val a, vc_val b);                       /* num: a / b; integers toward zero */
-VC_API vc_val vc_rem(vc_val a, vc_val b);                       /* num: remainder with the sign of a: C's % and fmod */
-VC_API vc_val vc_mod(vc_val a, vc_val b);                       /* num: a - b * floor(a / b), with the sign of b */
+VC_API vc_val vc_rem(vc_val a, vc_val b);                       /* num: remainder with the sign of a, as C's %; floats
+                                                                   can differ from fmod by |b|, see Accuracy */
+VC_API vc_val vc_mod(vc_val a, vc_val b);                       /* num: remainder with the sign of b */
 VC_API vc_val vc_fma(vc_val a, vc_val b, vc_val c);             /* num: a * b + c */
 VC_API vc_val vc_abs(vc_val a);                                 /* num: |a| */
 VC_API vc_val vc_sign(vc_val a);                                /* num: -1, 0 or 1; 0 for NaN */
@@ -1337,7 +1352,9 @@ VC_API vc_val vc_threads(vc_kernel *k, uint32_t axis);          /* threads that 
 VC_API vc_val vc_length(vc_ref ref);                            /* elements of the whole buffer or array, at most 2^32 -
                                                                    1; of an array inside an element: its elements. A
                                                                    constant unless ref is a buffer */
-VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis);           /* extent of the vd_buffer passed; axis: 0 to 3 */
+VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis);           /* vd_buffer_desc.shape[axis] of the buffer passed:
+                                                                   elements of its own type. axis: 0 to 3; the last
+                                                                   one is contiguous */
 
 /* ---- subgroups ----
    See Subgroups in the manual for where they are allowed. Values are scalars or vectors. "Active" invocations are those
@@ -3324,7 +3341,8 @@ static VC__THREAD_LOCAL vc__position vc__current_position, vc__position_without_
 
 VC__SMALL
 
-/* Writes " (shader.c:42)", the position of the running call, or "". Of a long path the end is kept. */
+/* Writes " (shader.c:42)", the position of the running call, or "". Keeps the end of a path that is too long: 16
+   characters are needed for " (", ":", ")", the zero and a line number of up to 11. */
 static void vc__print_position(char *out, size_t size) {
     const char *file = vc__current_position.file;
     size_t length = file ? strlen(file) : 0;
@@ -3716,7 +3734,9 @@ VC__NOINLINE static void vc__fail_value(vc_kernel *k, const char *call, uint32_t
     else if (v.owner == VC__IMM_UNFOLDED) {
         const char *name = (const char *)(uintptr_t)v.bits;
         vc__fail_call(k, call, "operand %u is vc_%s of immediates only, which cannot be folded; %s", which, name,
-                      strncmp(name, "vec", 3) == 0 ? "use vc_vec" : "wrap one of them in vc_const");
+                      strncmp(name, "vec", 3) == 0 ? "use vc_vec"
+                      : !strcmp(name, "part") || !strcmp(name, "component") ? "an immediate has only component 0"
+                                                                            : "wrap one of them in vc_const");
     }
     else if (v.owner == VC__IMM_BAD_TYPE)
         vc__fail_call(k, call, "operand %u is vc_imm of type %s (%u), but vc_imm requires a scalar type", which,
@@ -4167,8 +4187,9 @@ VC__SMALL
 
 enum { VC__REAL_ZERO, VC__REAL_NORMAL, VC__REAL_INF, VC__REAL_NAN };
 
-/* The value is fraction * 2^(exponent - 63). NORMAL: the top bit of fraction is set. The lowest bit is sticky: it is
-   set if a nonzero bit below it was cut off. */
+/* A float of any format. NORMAL: the magnitude is fraction * 2^(exponent - 63), and the top bit of fraction is set. The
+   lowest bit is sticky: it is set if a nonzero bit below it was cut off. The others have neither fraction nor
+   exponent. */
 typedef struct vc__real {
     uint32_t class_;
     bool negative;
@@ -4672,7 +4693,8 @@ static uint32_t vc__simplify(vc__lowering *s, const vc__node *n) {
    * A rule is a list of assignments and, at its end, one to four results, separated by commas. Operations are added
      in the order of the text, operands before operators, so the generated code is the same with every compiler.
    * Variables are single letters. x, y, z and w are the inputs: the operands of the node that is lowered, or the
-     arguments. A rule with other inputs begins with their names: "[x y n] x >> n".
+     arguments. A rule with other inputs begins with their names: "[x y n] x >> n". Missing operands are inputs without
+     a value, which a rule may use as variables: "[x y z p q]" of a function of x and two polynomials.
    * Operators are those of C, with C's precedence: ?: | ^ & == != < <= > << >> + - * / and unary - ~ (not).
    * A number has the type of the operand that it is combined with; without one, the type of the rule. 2 and 0.5 are
      values, hexadecimal numbers bit patterns. These depend on the type: inf, nan, least (the smallest normal number),
@@ -7038,6 +7060,8 @@ static bool vc__reserve(vc__lowering *s, void **list, uint32_t *capacity, uint32
     return grown != NULL;
 }
 
+/* Makes a list long enough for `need` elements in all. One function for each type, because C does not convert
+   T ** to void **. */
 #define VC__RESERVE(s, type, list, capacity, need) vc__reserve_##type(s, &(s)->list, &(s)->capacity, need)
 static bool vc__reserve_u32(vc__lowering *s, uint32_t **list, uint32_t *capacity, uint32_t need) {
     void *p = *list;
@@ -8905,15 +8929,15 @@ static bool vc__spirv_link_cases(vc__spirv *s) {
     return !s->k->failed;
 }
 
-/* The label of a case is the id of its node. A selector of 8 or 16 bits is widened, because some drivers do not support
-   it. */
+/* The label of a case is the id of its node. Selectors of 8 or 16 bits are widened to 32 bits, because some drivers
+   reject modules with narrow selectors. */
 static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
     vc__frame *f = vc__spirv_push_frame(s, VC__OP_SWITCH, node);
     vc_type selector_type = s->l->node[n->a[0]].type;
     uint32_t value = vc__result(n->a[0]), bits = vc__bits(selector_type), literal_words = bits == 64 ? 2 : 1;
     uint32_t i, words = 3;
     if (!f || (!s->next_case && !vc__spirv_link_cases(s))) return;
-    f = vc__spirv_top_frame(s);
+    f = vc__spirv_top_frame(s); /* linking may have moved the frames */
     f->merge = vc__new_id(s);
     if (bits < 32) {
         uint32_t wide_type = vc__spirv_type(s, vc__is_signed(selector_type) ? VC_I32 : VC_U32);
@@ -8922,7 +8946,7 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
     }
     vc__put2(s, VC__SECTION_BODY, VC__OpSelectionMerge, f->merge, 0);
     uint32_t start = s->section[VC__SECTION_BODY].count;
-    vc__put2(s, VC__SECTION_BODY, VC__OpSwitch, value, f->merge);
+    vc__put2(s, VC__SECTION_BODY, VC__OpSwitch, value, f->merge); /* to the merge block, unless there is a default */
     for (i = s->next_case[node]; i != VC__NIL; i = s->next_case[i]) {
         const vc__node *c = &s->l->node[i];
         if (c->op == VC__OP_DEFAULT) {
@@ -12444,8 +12468,8 @@ static uint32_t vc__leaf_axes(const vc_kernel *k, const vc__node *n) {
     return axes;
 }
 
-/* Fills in the vc_info of a listing and of its variant. Returns false if the kernel exceeds a limit of the machine, and
-   if out of memory. */
+/* Fills in the vc_info of a listing and of its variant, and vc__object.used. Returns false if the machine lacks a
+   feature that the kernel needs, if the kernel exceeds a limit of the machine, or if memory runs out. */
 static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
     vc__variant *f = vc__variant_of(k, l->target, l->buffers);
     vc_info *info = &l->info;
@@ -13090,7 +13114,7 @@ VC_API vc_val vc_make(vc_kernel *k, vc_type type, const vc_val *parts, uint32_t 
     return vc__composite_value(k, type, all.node, all.count);
 }
 
-/* A value of a type from its flat parts. */
+/* Makes a value of `type` from its flat parts: the only one of a scalar or vector, all of a composite type. */
 static vc_val vc__from_flat_parts(vc_kernel *k, vc_type type, const uint32_t *parts, uint32_t count) {
     return vc__is_type(type) ? vc__value(k, parts[0]) : vc__composite_value(k, type, parts, count);
 }
@@ -14832,8 +14856,8 @@ VC_API vc_ref vc_as(vc_ref ref, vc_type type) {
     const vc__object *o = vc__ready(k) ? vc__object_of(k, call, &ref) : NULL;
     if (!o) return vc__no_ref();
     if (o->op != VC__OP_BUFFER)
-        vc__fail_call(k, call, "%s '%s' is not a buffer; convert values with vc_bitcast", vc__object_kind(o->op),
-                      vc__object_name(o));
+        vc__fail_call(k, call, "%s '%s' is not a buffer; vc_bitcast converts the values of its elements",
+                      vc__object_kind(o->op), vc__object_name(o));
     else if (ref.index || ref.offset || ref.inside & VC__INSIDE_ELEMENT)
         vc__fail_call(k, call, "the ref to buffer '%s' has an offset or index; call vc_as first", vc__object_name(o));
     else if (!vc__is_type(type) || vc__is_bool(type))
@@ -15221,7 +15245,7 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
     const char *call = op == VC__OP_CAST ? "vc_cast" : "vc_bitcast";
     vc__operand o;
     uint64_t bits = 0;
-    if (k ? k->failed : !vc__is_immediate(v)) return k ? vc__no_value() : v;
+    if (k ? k->failed : vc__is_unusable(v)) return k ? vc__no_value() : v;
     if (op == VC__OP_CAST && (vc__is_composite(v) || vc__is_complex(type))) return vc__composite_cast(type, v);
     if (!vc__operand_of(k, call, 1, v, &o)) return vc__failed_value(k, call);
     bool ok = vc__is_type(type)
@@ -15700,8 +15724,9 @@ VC_API void vc_break_outer_if(vc_kernel *k, uint32_t levels, vc_val condition) {
     if (!vc__ready(k) || vc__fail_in_switch(k, call)) return;
     uint32_t c = vc__condition(k, call, 2, condition), loops = 0;
     for (uint32_t b = k->open_block; b != VC__NIL; b = k->block[b].parent) loops += vc__is_loop(k->block[b].op);
-    if (c != VC__NIL && levels >= loops)
-        vc__fail_call(k, call, "levels is %u, but the call is inside of %u loops", levels, loops);
+    if (c != VC__NIL && !loops) vc__fail_call(k, call, "called outside of a loop");
+    else if (c != VC__NIL && levels >= loops)
+        vc__fail_call(k, call, "levels is %u, but only %u loops enclose the innermost one", levels, loops - 1);
     for (uint32_t b = k->open_block, i = 0; i < levels && !k->failed; b = k->block[b].parent) {
         if (!vc__is_loop(k->block[b].op)) continue;
         vc_set(vc__make_ref(k, k->block[b].leaves, VC_BOOL), vc__value(k, c));
@@ -15779,7 +15804,7 @@ static vc_val vc__subgroup_by(const char *call, uint32_t op, vc_val v, vc_val by
 static vc_val vc__subgroup_combine(const char *call, vc_combine op, vc_val v, uint32_t x, uint32_t flags) {
     vc_kernel *k = vc__kernel_of(v);
     if (k && !k->failed && ((uint32_t)op < VC_ADD || (uint32_t)op > VC_XOR))
-        vc__fail_call(k, call, "op is %u, but must be VC_ADD to VC_XOR", (uint32_t)op);
+        vc__fail_call(k, call, "op is %u, which is not a vc_combine", (uint32_t)op);
     if (k && k->failed) return vc__no_value();
     return vc__subgroup_of(call, VC__OP_SUBGROUP_ADD + (uint32_t)op - VC_ADD, v, x, VC_NONE, flags);
 }
@@ -15896,7 +15921,7 @@ static bool vc__group_begin(vc_kernel *k, const char *call, uint32_t op, uint32_
     vc__operand o;
     if (out) *out = vc__no_value();
     if (!vc__ready(k)) return false;
-    if (op < VC_ADD || op > VC_XOR) return VC__FAIL_FALSE(k, call, "op is %u, but must be VC_ADD to VC_XOR", op);
+    if (op < VC_ADD || op > VC_XOR) return VC__FAIL_FALSE(k, call, "op is %u, which is not a vc_combine", op);
     if (!vc__operand_of(k, call, 1, *v, &o)) return false;
     if (vc__components(o.type) != 1 || vc__kind(o.type) != o.type) {
         vc__fail_operand(k, call, 1, &o, "a scalar");
@@ -16809,6 +16834,8 @@ VC_API vc_val vc_hypot(vc_val a, vc_val b) {
                           "r = sqrt(fma(a, a, b * b)) * (s == 1 ? 1 : s == u ? d : u); m == inf ? inf : r"));
 }
 
+/* |x| < 1: x + x p(x^2). Otherwise 1 - e^(-x^2) q(t) with the sign of x, t = (|x| - c) / (|x| + c); 1 from 4 on (f64:
+   6), where erf rounds to 1. */
 VC_API vc_val vc_erf(vc_val a) {
     vc__fn f = vc__fn_float1("vc_erf", a);
     return vc__fn_polynomials(&f,

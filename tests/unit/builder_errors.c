@@ -158,7 +158,7 @@ static void vectors_loops_and_views(void **state) {
     rule_fails(r, "vc_set_component in kernel 'saxpy': component 2 is out of range: f32x2 has 2 components");
     r = rule_begin(NULL);
     vc_as(vc_shared(r.k, "s", VC_F32, 2), VC_U32);
-    rule_fails(r, "vc_as in kernel 'saxpy': shared array 's' is not a buffer; convert values with vc_bitcast");
+    rule_fails(r, "vc_as in kernel 'saxpy': shared array 's' is not a buffer; vc_bitcast converts the values of its elements");
     r = rule_begin(NULL);
     vc_as(vc_offset(r.x, vc_u32(1)), VC_U32);
     rule_fails(r, "vc_as in kernel 'saxpy': the ref to buffer 'x' has an offset or index; call vc_as first");
@@ -167,10 +167,10 @@ static void vectors_loops_and_views(void **state) {
     rule_fails(r, "vc_as in kernel 'saxpy': type is bool, but must be a number or a vector of numbers");
     r = rule_begin(NULL);
     VC_FOR(r.k, i, vc_u32(0), r.n) { vc_break_outer_if(r.k, 1, vc_eq(i, r.n)); }
-    rule_fails(r, "vc_break_outer_if in kernel 'saxpy': levels is 1, but the call is inside of 1 loops");
+    rule_fails(r, "vc_break_outer_if in kernel 'saxpy': levels is 1, but only 0 loops enclose the innermost one");
     r = rule_begin(NULL);
     vc_break_outer_if(r.k, 0, vc_eq(r.n, r.n));
-    rule_fails(r, "vc_break_outer_if in kernel 'saxpy': levels is 0, but the call is inside of 0 loops");
+    rule_fails(r, "vc_break_outer_if in kernel 'saxpy': called outside of a loop");
 }
 
 static void rule_values(void **state) {
@@ -185,7 +185,8 @@ static void rule_values(void **state) {
         { "vc_insert", vc_insert(one, 0, one) }, { "vc_swizzle", vc_swizzle(one, "xx") },
         { "vc_cast", vc_cast(VC_F32X2, one) }, { "vc_bitcast", vc_bitcast(VC_F64, one) },
         { "vc_shl", vc_shl(one, vc_i32(1)) }, { "vc_select", vc_select(yes, one, vc_i32(1)) },
-        { "vc_sqrt", vc_sub(vc_sqrt(vc_f32(-1)), one) }, { "vc_vec2", vc_norm(vc_vec2(one, one)) }
+        { "vc_sqrt", vc_sub(vc_sqrt(vc_f32(-1)), one) }, { "vc_vec2", vc_norm(vc_vec2(one, one)) },
+        { "vc_fma", vc_cast(VC_F32, vc_fma(one, one, one)) }
     };
     vc_ref var;
     char text[200];
@@ -205,7 +206,8 @@ static void rule_values(void **state) {
         vc_mul(r.a, unfolded[c].value);
         snprintf(text, sizeof text, "vc_mul in kernel 'saxpy': operand 2 is %s of immediates only, which cannot be folded; %s",
                  unfolded[c].call, strncmp(unfolded[c].call, "vc_vec", 6) == 0 ? "use vc_vec"
-                                                                               : "wrap one of them in vc_const");
+                                   : strcmp(unfolded[c].call, "vc_component") == 0 ? "an immediate has only component 0"
+                                                                                   : "wrap one of them in vc_const");
         rule_fails(r, text);
     }
     r = rule_begin(NULL);

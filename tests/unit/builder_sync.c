@@ -173,7 +173,7 @@ static void subgroup_operations_check_their_operands(void **state) {
     sync_fails(r, "vc_subgroup_inclusive in kernel 'sum': operand 1 is bool, but must be a number");
     r = sync_begin(0);
     vc_subgroup_exclusive((vc_combine)9, r.a);
-    sync_fails(r, "vc_subgroup_exclusive in kernel 'sum': op is 9, but must be VC_ADD to VC_XOR");
+    sync_fails(r, "vc_subgroup_exclusive in kernel 'sum': op is 9, which is not a vc_combine");
     r = sync_begin(0);
     vc_subgroup_shuffle(r.a, r.a);
     sync_fails(r, "vc_subgroup_shuffle in kernel 'sum': operand 2 'a' is f32, but must be a scalar u32");
@@ -292,7 +292,7 @@ static void group_operations_check_their_operands(void **state) {
     sync_fails(r, "vc_group_inclusive in kernel 'sum': operand 1 'a' is f32, but must be bool or an integer");
     r = sync_begin(0);
     vc_group_exclusive(r.k, VC_COMBINE_NONE, r.a, &out);
-    sync_fails(r, "vc_group_exclusive in kernel 'sum': op is 0, but must be VC_ADD to VC_XOR");
+    sync_fails(r, "vc_group_exclusive in kernel 'sum': op is 0, which is not a vc_combine");
     r = sync_begin(0);
     vc_group_reduce(r.k, VC_MAX, vc_vec2(r.a, r.a), NULL);
     sync_fails(r, "vc_group_reduce in kernel 'sum': operand 1 is f32x2, but must be a scalar");
