@@ -2297,7 +2297,7 @@ typedef struct vc__text { char *data; size_t length, capacity; } vc__text; /* ze
 static const char *vc__name(const vc_kernel *k);
 static void vc__vfail(vc_kernel *k, const char *call, const char *format, va_list list);
 
-/* Fails with a complete sentence. */
+/* Fails with "kernel 'saxpy': " followed by the formatted text. */
 VC__PRINTF(2, 3) static void vc__fail(vc_kernel *k, const char *format, ...) {
     va_list list;
     va_start(list, format);
@@ -3352,12 +3352,12 @@ static void vc__print_position(char *out, size_t size) {
 }
 
 VC__PRINTF(3, 0) static void vc__vfail(vc_kernel *k, const char *call, const char *format, va_list list) {
-    int used = 0;
     char *c, position[160];
     if (k->failed) return;
     k->failed = true;
     k->node_limit = 0;
-    if (call) used = snprintf(k->error, sizeof k->error, "%s in kernel '%.200s': ", call, vc__name(k));
+    int used = snprintf(k->error, sizeof k->error, "%s%skernel '%.200s': ", call ? call : "", call ? " in " : "",
+                        vc__name(k));
     if (used < 0) used = 0;
     vc__print_position(position, sizeof position);
     size_t room = sizeof k->error - strlen(position); /* a long sentence is cut off, its position is not */
@@ -3372,7 +3372,7 @@ static void vc__set_missing(vc_kernel *k, vc__missing_resource missing) { if (!k
 
 static void vc__no_memory(vc_kernel *k) {
     vc__set_missing(k, VC__MISSING_MEMORY);
-    vc__fail(k, "kernel '%s': out of host memory", vc__name(k));
+    vc__fail(k, "out of host memory");
 }
 
 /* Like vc__fail, for a feature or a limit of the machine: vd_kernel_build then returns VD_ERROR_UNSUPPORTED. */
@@ -3398,7 +3398,7 @@ static vc__variant *vc__variant_of(vc_kernel *k, vc_target target, vc_buffers bu
 /* Grows the tape. Returns false after an error. */
 static bool vc__more_nodes(vc_kernel *k) {
     if (k->count >= VC__MAX_NODES) {
-        vc__fail(k, "kernel '%s': too many operations: the limit is %u", vc__name(k), VC__MAX_NODES);
+        vc__fail(k, "too many operations: the limit is %u", VC__MAX_NODES);
         return false;
     }
     vc__node *node = (vc__node *)vc__array_grow(&k->allocator, k->node, &k->capacity, k->count + 1, sizeof(vc__node));
@@ -3557,7 +3557,7 @@ static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t 
     block->parent = parent;
     block->depth = parent == VC__NIL ? 0 : k->block[parent].depth + 1;
     if (block->depth > VC__MAX_DEPTH) {
-        vc__fail(k, "kernel '%s': blocks are nested too deeply: the limit is %u levels", vc__name(k), VC__MAX_DEPTH);
+        vc__fail(k, "blocks are nested too deeply: the limit is %u levels", VC__MAX_DEPTH);
         return false;
     }
     block->op = (uint16_t)op;
@@ -3714,6 +3714,13 @@ VC__SMALL
 
 /* The name of an operation for messages, as in vc_dump, with the argument or memory that it reads: load 'x'. For a
    composite value: its type. */
+/* The name of the public function that records an operation, for messages. */
+static vc__label_text vc__call_text(uint32_t op, const char *suffix) {
+    vc__label_text l;
+    snprintf(l.text, sizeof l.text, "vc_%s%s", vc__op_name[op], suffix);
+    return l;
+}
+
 static vc__label_text vc__node_text(const vc_kernel *k, const vc__node *n) {
     vc__label_text l;
     if (n->op == VC__OP_PARTS) return vc__type_text(k, vc__node_type(k, (uint32_t)(n - k->node)));
@@ -7098,8 +7105,7 @@ static void vc__update_node_limit(vc__lowering *s) {
 static uint32_t vc__append(vc__lowering *s, const vc__node *n) {
     if (s->count == s->capacity) {
         if (s->count >= 4 * VC__MAX_NODES) {
-            vc__fail(s->kernel, "kernel '%s': too many operations: the limit is %u",
-                     vc__name(s->kernel), 4 * VC__MAX_NODES);
+            vc__fail(s->kernel, "too many operations: the limit is %u", 4 * VC__MAX_NODES);
             return VC__NIL;
         }
         if (!VC__RESERVE(s, node, node, capacity, s->count + 1)) return VC__NIL;
@@ -7991,6 +7997,13 @@ static inline uint32_t vc__binary(vc__spirv *s, uint32_t op, uint32_t type, uint
     vc__put4(s, VC__SECTION_BODY, op, type, id, a, b);
     return id;
 }
+/* The same with a new id. */
+VC__NOINLINE static uint32_t vc__new_unary(vc__spirv *s, uint32_t op, uint32_t type, uint32_t a) {
+    return vc__unary(s, op, type, vc__new_id(s), a);
+}
+VC__NOINLINE static uint32_t vc__new_binary(vc__spirv *s, uint32_t op, uint32_t type, uint32_t a, uint32_t b) {
+    return vc__binary(s, op, type, vc__new_id(s), a, b);
+}
 static void vc__composite(vc__spirv *s, uint32_t type, uint32_t id, const uint32_t *part, uint32_t count) {
     uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, VC__OpCompositeConstruct, 3 + count);
     o[1] = type; o[2] = id;
@@ -8130,7 +8143,7 @@ static uint32_t vc__spirv_word(vc__spirv *s, uint32_t word, uint32_t preferred) 
     uint32_t u32 = vc__spirv_type(s, VC_U32);
     uint32_t pointer = vc__spirv_pointer(s, VC__CLASS_PUSH, VC_U32);
     uint32_t index = vc__spirv_u32(s, word);
-    uint32_t chain = vc__binary(s, VC__OpAccessChain, pointer, vc__new_id(s), s->arg_block, index);
+    uint32_t chain = vc__new_binary(s, VC__OpAccessChain, pointer, s->arg_block, index);
     return s->word[word] = vc__unary(s, VC__OpLoad, u32, preferred ? preferred : vc__new_id(s), chain);
 }
 
@@ -8159,13 +8172,13 @@ static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t offset, uint3
         if (word != id) vc__unary(s, kind == VC_U32 ? VC__OpCopyObject : VC__OpBitcast, type, id, word);
     } else if (kind == VC_F16) {
         raw_type = vc__spirv_type(s, VC_VEC(VC_F16, 2u));
-        word = vc__unary(s, VC__OpBitcast, raw_type, vc__new_id(s), word);
+        word = vc__new_unary(s, VC__OpBitcast, raw_type, word);
         vc__binary(s, VC__OpCompositeExtract, type, id, word, offset / 2 & 1);
     } else {
         if (offset & 3) {
             operand = vc__spirv_u32(s, (offset & 3) * 8);
             raw_type = vc__spirv_type(s, VC_U32);
-            word = vc__binary(s, VC__OpShiftRightLogical, raw_type, vc__new_id(s), word, operand);
+            word = vc__new_binary(s, VC__OpShiftRightLogical, raw_type, word, operand);
         }
         vc__unary(s, vc__is_signed(kind) ? VC__OpSConvert : VC__OpUConvert, type, id, word);
     }
@@ -8370,9 +8383,8 @@ static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t components = vc__components(object->type), array;
     vc__words list = s->section[VC__SECTION_FRAMES]; /* scratch memory: no block is open yet */
     if (object->count > 65532) {
-        vc__fail(s->k,
-                 "vc_spirv in kernel '%s': table '%s' has %u elements, but the limit of SPIR-V is 65532; use a buffer",
-                 vc__name(s->k), object->name ? object->name : "", (unsigned)object->count);
+        vc__fail_call(s->k, "vc_spirv", "table '%s' has %u elements, but the limit of SPIR-V is 65532; use a buffer",
+                      object->name ? object->name : "", (unsigned)object->count);
         return;
     }
     uint32_t pointer = vc__spirv_array_of(s, object, VC__CLASS_PRIVATE, &array);
@@ -8493,8 +8505,8 @@ static void vc__spirv_upper_half(vc__spirv *s, const vc__node *n, uint32_t id) {
         *pair = vc__new_id(s);
         vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeStruct, *pair, type, type);
     }
-    uint32_t both = vc__binary(s, vc__op[n->op].spirv[vc__kinds[n->type & 15u].column], *pair, vc__new_id(s),
-                               vc__result(n->a[0]), vc__result(n->a[1]));
+    uint32_t both = vc__new_binary(s, vc__op[n->op].spirv[vc__kinds[n->type & 15u].column], *pair,
+                                   vc__result(n->a[0]), vc__result(n->a[1]));
     vc__binary(s, VC__OpCompositeExtract, type, id, both, 1);
 }
 
@@ -8540,7 +8552,7 @@ static void vc__spirv_cast(vc__spirv *s, const vc__node *n, uint32_t id) {
         vc__unary(s, VC__OpSConvert, type, id, a);
     } else { /* the result of UConvert must be unsigned */
         uint32_t unsigned_type = vc__spirv_type(s, vc__to_unsigned(to));
-        a = vc__unary(s, VC__OpUConvert, unsigned_type, vc__new_id(s), a);
+        a = vc__new_unary(s, VC__OpUConvert, unsigned_type, a);
         s->caps |= vc__kind_features(to);
         vc__unary(s, VC__OpBitcast, type, id, a);
     }
@@ -8566,21 +8578,20 @@ static void vc__spirv_address(vc__spirv *s, const vc__node *n, uint32_t id) {
         uint32_t index = vc__result(n->a[1]);
         scalar_type = s->l->node[n->a[1]].type;
         if (vc__bits(scalar_type) == 32)
-            index = vc__unary(s, vc__is_signed(scalar_type) ? VC__OpSConvert : VC__OpUConvert, u64, vc__new_id(s),
-                              index);
+            index = vc__new_unary(s, vc__is_signed(scalar_type) ? VC__OpSConvert : VC__OpUConvert, u64, index);
         while (size >> shift > 1 && !(size >> shift & 1)) shift++;
         if (size >> shift != 1) {
             c = vc__spirv_const(s, VC_U64, size);
-            index = vc__binary(s, VC__OpIMul, u64, vc__new_id(s), index, c);
+            index = vc__new_binary(s, VC__OpIMul, u64, index, c);
         } else if (shift) {
             c = vc__spirv_u32(s, shift);
-            index = vc__binary(s, VC__OpShiftLeftLogical, u64, vc__new_id(s), index, c);
+            index = vc__new_binary(s, VC__OpShiftLeftLogical, u64, index, c);
         }
-        address = vc__binary(s, VC__OpIAdd, u64, vc__new_id(s), address, index);
+        address = vc__new_binary(s, VC__OpIAdd, u64, address, index);
     }
     if (n->x) {
         c = vc__spirv_const(s, VC_U64, (uint64_t)(int64_t)(int32_t)n->x * size);
-        address = vc__binary(s, VC__OpIAdd, u64, vc__new_id(s), address, c);
+        address = vc__new_binary(s, VC__OpIAdd, u64, address, c);
     }
     vc__unary(s, VC__OpConvertUToPtr, s->pointee[buffer->x], id, address);
 }
@@ -8603,10 +8614,10 @@ typedef struct vc__access {
 /* Id of an index node as a 32-bit integer, in parts. */
 static uint32_t vc__spirv_index(vc__spirv *s, uint32_t node, uint32_t parts) {
     uint32_t id = vc__result(node), u32 = vc__spirv_type(s, VC_U32);
-    if (vc__bits(vc__kind(s->l->node[node].type)) == 64) id = vc__unary(s, VC__OpUConvert, u32, vc__new_id(s), id);
+    if (vc__bits(vc__kind(s->l->node[node].type)) == 64) id = vc__new_unary(s, VC__OpUConvert, u32, id);
     if (parts == 1) return id;
     uint32_t c = vc__spirv_u32(s, parts);
-    return vc__binary(s, VC__OpIMul, u32, vc__new_id(s), id, c);
+    return vc__new_binary(s, VC__OpIMul, u32, id, c);
 }
 
 /* Describes the access of a load, store or atomic. */
@@ -8707,7 +8718,7 @@ static void vc__spirv_store(vc__spirv *s, const vc__node *n) {
     }
     type = vc__spirv_type(s, p.type);
     for (uint32_t i = 0; i < 3; i++) {
-        part = vc__binary(s, VC__OpCompositeExtract, type, vc__new_id(s), value, i);
+        part = vc__new_binary(s, VC__OpCompositeExtract, type, value, i);
         vc__spirv_store_part(s, &p, i, part);
     }
 }
@@ -8762,11 +8773,11 @@ static void vc__spirv_sample(vc__spirv *s, const vc__node *n, const vc__object *
 static void vc__spirv_image_op(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__node *m = &s->l->node[n->a[0]];
     const vc__object *image = &s->l->object[m->x];
-    uint32_t image_id = vc__unary(s, VC__OpLoad, s->variable_type[m->x], vc__new_id(s), vc__result(n->a[0]));
+    uint32_t image_id = vc__new_unary(s, VC__OpLoad, s->variable_type[m->x], vc__result(n->a[0]));
     uint32_t type = vc__spirv_type(s, n->type);
     /* only sampling and gathering accept an image with its sampler */
     bool needs_image = n->op != VC__OP_SAMPLE && n->op != VC__OP_GATHER && s->variable_type[m->x] != s->image[m->x];
-    if (needs_image) image_id = vc__unary(s, VC__OpImage, s->image[m->x], vc__new_id(s), image_id);
+    if (needs_image) image_id = vc__new_unary(s, VC__OpImage, s->image[m->x], image_id);
     if (n->op == VC__OP_IMAGE_SIZE || n->op == VC__OP_IMAGE_LEVELS) s->caps |= VC__CAP_IMAGE_QUERY;
     if (n->op == VC__OP_IMAGE_LOAD && !image->image.format) s->caps |= VC__CAP_IMAGE_READ;
     if (n->op == VC__OP_IMAGE_STORE && !image->image.format) s->caps |= VC__CAP_IMAGE_WRITE;
@@ -8879,8 +8890,8 @@ static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
         if (n->x) {
             uint32_t previous = vc__new_id(s);
             vc__spirv_phi(s, type, previous, vc__result(n->a[0]), from, vc__result(node), f->other);
-            not_wrapped = vc__binary(s, is_signed ? VC__OpSLessThanEqual : VC__OpULessThanEqual, bools, vc__new_id(s),
-                                     previous, vc__result(node));
+            not_wrapped = vc__new_binary(s, is_signed ? VC__OpSLessThanEqual : VC__OpULessThanEqual, bools,
+                                         previous, vc__result(node));
             below_limit = vc__new_id(s);
         }
         vc__binary(s, is_signed ? VC__OpSLessThan : VC__OpULessThan, bools, below_limit, vc__result(node),
@@ -8941,8 +8952,7 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
     f->merge = vc__new_id(s);
     if (bits < 32) {
         uint32_t wide_type = vc__spirv_type(s, vc__is_signed(selector_type) ? VC_I32 : VC_U32);
-        value = vc__unary(s, vc__is_signed(selector_type) ? VC__OpSConvert : VC__OpUConvert, wide_type, vc__new_id(s),
-                          value);
+        value = vc__new_unary(s, vc__is_signed(selector_type) ? VC__OpSConvert : VC__OpUConvert, wide_type, value);
     }
     vc__put2(s, VC__SECTION_BODY, VC__OpSelectionMerge, f->merge, 0);
     uint32_t start = s->section[VC__SECTION_BODY].count;
@@ -8961,8 +8971,7 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
     }
     i = (words - 3) / (literal_words + 1);
     if (i > 16383)
-        vc__fail(s->k, "vc_spirv in kernel '%s': a VC_SWITCH has %u cases, but the limit of SPIR-V is 16383",
-                 vc__name(s->k), (unsigned)i);
+        vc__fail_call(s->k, "vc_spirv", "a VC_SWITCH has %u cases, but the limit of SPIR-V is 16383", (unsigned)i);
     else if (!s->k->failed) s->section[VC__SECTION_BODY].data[start] = words << 16 | VC__OpSwitch;
 }
 
@@ -9039,13 +9048,13 @@ static void vc__spirv_barrier(vc__spirv *s) {
 /* Prints the new value of an element after a float atomic add, min or max of its old value and the operand. */
 static uint32_t vc__spirv_float_atomic(vc__spirv *s, uint32_t op, vc_type kind, uint32_t old, uint32_t value) {
     uint32_t type = vc__spirv_type(s, kind);
-    if (op == VC__OP_ATOMIC_ADD) return vc__binary(s, VC__OpFAdd, type, vc__new_id(s), old, value);
+    if (op == VC__OP_ATOMIC_ADD) return vc__new_binary(s, VC__OpFAdd, type, old, value);
     uint32_t bools = vc__spirv_type(s, VC_BOOL);
     uint32_t less = vc__new_id(s);
     if (op == VC__OP_ATOMIC_MIN) vc__binary(s, VC__OpFOrdLessThan, bools, less, value, old);
     else vc__binary(s, VC__OpFOrdLessThan, bools, less, old, value);
-    uint32_t nan = vc__unary(s, VC__OpIsNan, bools, vc__new_id(s), old);
-    less = vc__binary(s, VC__OpLogicalOr, bools, vc__new_id(s), less, nan);
+    uint32_t nan = vc__new_unary(s, VC__OpIsNan, bools, old);
+    less = vc__new_binary(s, VC__OpLogicalOr, bools, less, nan);
     vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, nan = vc__new_id(s), less, value, old);
     return nan;
 }
@@ -9066,12 +9075,12 @@ static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, 
     vc__put3(s, VC__SECTION_BODY, VC__OpLoopMerge, merge, next, 0);
     vc__spirv_branch(s, body);
     vc__spirv_label(s, body);
-    uint32_t old = vc__unary(s, VC__OpBitcast, type, vc__new_id(s), expected);
+    uint32_t old = vc__new_unary(s, VC__OpBitcast, type, expected);
     uint32_t desired = vc__spirv_float_atomic(s, n->op, n->type, old, vc__result(n->a[2]));
-    desired = vc__unary(s, VC__OpBitcast, bits, vc__new_id(s), desired);
+    desired = vc__new_unary(s, VC__OpBitcast, bits, desired);
     o = vc__op_begin(s, VC__SECTION_BODY, VC__OpAtomicCompareExchange, 9);
     o[1] = bits; o[2] = found; o[3] = pointer; o[4] = scope; o[5] = o[6] = none; o[7] = desired; o[8] = expected;
-    uint32_t succeeded = vc__binary(s, VC__OpIEqual, bools, vc__new_id(s), found, expected);
+    uint32_t succeeded = vc__new_binary(s, VC__OpIEqual, bools, found, expected);
     vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, succeeded, merge, next);
     vc__spirv_label(s, next);
     vc__spirv_branch(s, header);
@@ -9080,7 +9089,7 @@ static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, 
 }
 
 /* Atomics are relaxed; the memory order of vc_ordered is recorded as separate FENCE nodes. */
-static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint32_t id) {
+VC__NOINLINE static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__access p = vc__spirv_access(s, n);
     uint32_t pointer = vc__spirv_chain(s, &p, 0);
     uint32_t scope = vc__spirv_u32(s, p.storage == VC__CLASS_WORKGROUP ? VC__ScopeWorkgroup : VC__ScopeDevice);
@@ -9099,7 +9108,7 @@ static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint32_t id) {
     if (n->op == VC__OP_ATOMIC_CAS) {
         uint32_t pair[2];
         for (uint32_t i = 0; i < 2; i++)
-            pair[i] = vc__binary(s, VC__OpCompositeExtract, type, vc__new_id(s), vc__result(n->a[2]), i);
+            pair[i] = vc__new_binary(s, VC__OpCompositeExtract, type, vc__result(n->a[2]), i);
         o = vc__op_begin(s, VC__SECTION_BODY, opcode, 9);
         o[6] = none; o[7] = pair[1]; o[8] = pair[0];
     } else {
@@ -9186,8 +9195,9 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
         else if (vc__is_atomic(n->op)) vc__spirv_atomic(s, n, vc__result(i));
         else if (vc__is_image(n->op)) vc__spirv_image_op(s, n, vc__result(i));
         else if (vc__op[n->op].class_ == VC__CONVERGENT) vc__spirv_subgroup(s, n, vc__result(i));
-        else vc__fail(s->k, "vc_spirv in kernel '%s': internal error: operation '%s' has no SPIR-V encoding",
-                      vc__name(s->k), vc__op_name[n->op]);
+        else
+            vc__fail_call(s->k, "vc_spirv", "internal error: operation '%s' has no SPIR-V encoding",
+                          vc__op_name[n->op]);
         break;
     }
 }
@@ -10059,8 +10069,8 @@ static void vc__p_without_pattern(vc__printer *g, const vc__node *n) {
         g->d->image_op(g, n);
         break;
     default:
-        vc__fail(g->k, "vc_%s in kernel '%s': the result type %s is not supported in %s", vc__op_name[n->op],
-                 vc__name(g->k), vc_type_name(n->type), g->d->name);
+        vc__fail_call(g->k, vc__call_text(n->op, "").text, "the result type %s is not supported in %s",
+                      vc_type_name(n->type), g->d->name);
         break;
     }
 }
@@ -10415,7 +10425,7 @@ static void vc__p_kernel(vc__printer *g) {
 }
 
 /* Prints the listing to k->text. Returns false after an error. */
-static bool vc__p_print(vc_kernel *k, const vc__listing *l, const vc__dialect *d) {
+VC__NOINLINE static bool vc__p_print(vc_kernel *k, const vc__listing *l, const vc__dialect *d) {
     vc__printer g;
     size_t names = (size_t)l->object_count * 2 + (l->body - l->leaves) + (size_t)l->info.implicit_count + 1;
     memset(&g, 0, sizeof g);
@@ -11372,10 +11382,8 @@ static bool vc__c_has_half_image(const vc__printer *g, uint32_t access) {
 static void vc__c_unsupported(vc__printer *g, const vc__node *n, const char *suffix, const char *what) {
     const vc__node *m = n->op == VC__OP_IMAGE ? n : &g->l->node[n->a[0]];
     const vc__object *o = &g->l->object[m->x];
-    char call[48];
-    snprintf(call, sizeof call, "vc_%s%s", vc__op_name[n->op], suffix);
-    vc__fail_call(g->k, call, "image '%s' (%s): %s not supported in %s", o->name ? o->name : "",
-                  vc__dims[o->image.dim].name, what, g->d->name);
+    vc__fail_call(g->k, vc__call_text(n->op, suffix).text, "image '%s' (%s): %s not supported in %s",
+                  o->name ? o->name : "", vc__dims[o->image.dim].name, what, g->d->name);
 }
 
 /* Whether a level of detail is the constant 0 or absent. */
@@ -11861,10 +11869,9 @@ static void vc__cuda_head(vc__printer *g) {
     vc__p_put(g, "// %s: %u x %u x %u threads per block\n", name, (unsigned)size[0], (unsigned)size[1],
               (unsigned)size[2]);
     if (g->k->unmasked)
-        vc__fail(g->k, "kernel '%s': CUDA C does not support a subgroup operation in control flow that diverges within "
-                       "a subgroup because of a loop, a VC_SWITCH or an exit; only divergence by VC_IF, VC_ELSE and "
-                       "VC_EACH is supported",
-                 vc__name(g->k));
+        vc__fail(g->k, "CUDA C does not support a subgroup operation in control flow that diverges within a subgroup "
+                       "because of a loop, a VC_SWITCH or an exit; only divergence by VC_IF, VC_ELSE and VC_EACH is "
+                       "supported");
     vc__c_half_functions(g, halves);
     vc__cuda_structs(g);
     vc__cuda_image_functions(g);
@@ -12260,8 +12267,9 @@ static bool vc__require_features(vc_kernel *k, vc__listing *l, uint64_t required
     l->info.features |= required;
     if (!missing) return true;
     for (i = 0; !(missing & vc__features[i].bit); i++) continue;
-    vc__fail_machine(k, "vc_%s in kernel '%s': requires %s, which the device does not support (%s)",
-                     vc__op_name[n->op], vc__name(k), vc__features[i].description, vc__features[i].name);
+    vc__set_missing(k, VC__MISSING_MACHINE);
+    vc__fail_call(k, vc__call_text(n->op, "").text, "requires %s, which the device does not support (%s)",
+                  vc__features[i].description, vc__features[i].name);
     return false;
 }
 
@@ -12403,7 +12411,7 @@ static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
     }
     l->info.shared_bytes = (uint32_t)bytes;
     if (bytes <= (limit ? limit : VC__NIL)) return true;
-    vc__fail_machine(k, "kernel '%s': needs %llu bytes of shared memory, but the device's limit is %llu", vc__name(k),
+    vc__fail_machine(k, "needs %llu bytes of shared memory, but the device's limit is %llu",
                      (unsigned long long)bytes, (unsigned long long)(limit ? limit : VC__NIL));
     return false;
 }
@@ -12418,9 +12426,9 @@ static bool vc__check_private(vc_kernel *k, const vc__listing *l) {
         bytes += (uint64_t)o->count * vc__shared_stride(o->type);
     }
     if (bytes <= limit / vc__invocations(k)) return true;
-    vc__fail_machine(k, "kernel '%s': needs %llu bytes of private arrays in each of %u invocations, but the device's "
-                        "limit is %llu bytes per work-group",
-                     vc__name(k), (unsigned long long)bytes, vc__invocations(k), (unsigned long long)limit);
+    vc__fail_machine(k, "needs %llu bytes of private arrays in each of %u invocations, but the device's limit is %llu "
+                        "bytes per work-group",
+                     (unsigned long long)bytes, vc__invocations(k), (unsigned long long)limit);
     return false;
 }
 
@@ -12470,7 +12478,7 @@ static uint32_t vc__leaf_axes(const vc_kernel *k, const vc__node *n) {
 
 /* Fills in the vc_info of a listing and of its variant, and vc__object.used. Returns false if the machine lacks a
    feature that the kernel needs, if the kernel exceeds a limit of the machine, or if memory runs out. */
-static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
+VC__NOINLINE static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
     vc__variant *f = vc__variant_of(k, l->target, l->buffers);
     vc_info *info = &l->info;
     uint32_t end = 0, bindings = 0;
@@ -14110,17 +14118,15 @@ static void vc__resolve_local_size(vc_kernel *k) {
     if (!size[1] && size[2] == 1) size[1] = 1;
     for (uint32_t i = 0; i < 3; i++) {
         product = product > 0x7fffffffu ? product : product * size[i];
-        if (!size[i]) vc__fail(k, "kernel '%s': local_size[%u] is 0, but only trailing sizes may be 0", vc__name(k), i);
+        if (!size[i]) vc__fail(k, "local_size[%u] is 0, but only trailing sizes may be 0", i);
         if (m->max_local_size[i] && size[i] > m->max_local_size[i])
-            vc__fail_machine(k, "kernel '%s': local_size[%u] is %u, but the device's limit is %u",
-                             vc__name(k), i, size[i], m->max_local_size[i]);
+            vc__fail_machine(k, "local_size[%u] is %u, but the device's limit is %u", i, size[i], m->max_local_size[i]);
     }
     if (product > 0x7fffffffu)
-        vc__fail(k, "kernel '%s': local_size is %u x %u x %u, but the limit is 2^31 - 1 invocations",
-                 vc__name(k), size[0], size[1], size[2]);
+        vc__fail(k, "local_size is %u x %u x %u, but the limit is 2^31 - 1 invocations", size[0], size[1], size[2]);
     if (m->max_local_invocations && product > m->max_local_invocations)
-        vc__fail_machine(k, "kernel '%s': local_size is %u x %u x %u, but the device's limit is %u invocations",
-                         vc__name(k), size[0], size[1], size[2], m->max_local_invocations);
+        vc__fail_machine(k, "local_size is %u x %u x %u, but the device's limit is %u invocations", size[0], size[1],
+                         size[2], m->max_local_invocations);
 }
 
 /* Checks the desc except local_size. Resets an invalid `buffers` or `spirv_version`, so that later code can rely on
@@ -14129,35 +14135,30 @@ static void vc__check_desc(vc_kernel *k) {
     const vc_allocator *a = &k->desc.allocator;
     uint32_t version = k->desc.machine.spirv_version;
     if ((a->allocate || a->reallocate || a->release) && !vc__is_allocator(a))
-        vc__fail(k, "kernel '%s': desc.allocator.%s is NULL; set allocate, reallocate and release, or none",
-                 vc__name(k), !a->allocate ? "allocate" : !a->reallocate ? "reallocate" : "release");
+        vc__fail(k, "desc.allocator.%s is NULL; set allocate, reallocate and release, or none",
+                 !a->allocate ? "allocate" : !a->reallocate ? "reallocate" : "release");
     if ((uint32_t)k->desc.buffers > VC_BUFFERS_BINDING) {
-        vc__fail(k,
-                 "kernel '%s': buffers is %u, but must be VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING",
-                 vc__name(k), (unsigned)k->desc.buffers);
+        vc__fail(k, "buffers is %u, but must be VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING",
+                 (unsigned)k->desc.buffers);
         k->desc.buffers = VC_BUFFERS_DEFAULT;
     }
     if (version && (version < 0x10300u || version > 0x10600u || version & 0xffu)) {
-        vc__fail(k,
-                 "kernel '%s': machine.spirv_version is 0x%x, but must be 0x10300, 0x10400, 0x10500, 0x10600, or 0 for "
-                 "0x10300",
-                 vc__name(k), version);
+        vc__fail(k, "machine.spirv_version is 0x%x, but must be 0x10300, 0x10400, 0x10500, 0x10600, or 0 for 0x10300",
+                 version);
         k->desc.machine.spirv_version = 0;
     }
     const char *check = getenv("VKDISPATCH_CHECK_KERNELS");
     if (!check || !*check) k->desc.checked |= k->desc.machine.debug;
     else if (strcmp(check, "1") == 0) k->desc.checked = true;
     else if (strcmp(check, "0") != 0)
-        vc__fail(k, "kernel '%s': the environment variable VKDISPATCH_CHECK_KERNELS is '%.40s', but must be 0 or 1",
-                 vc__name(k), check);
+        vc__fail(k, "the environment variable VKDISPATCH_CHECK_KERNELS is '%.40s', but must be 0 or 1", check);
     uint64_t missing = k->desc.machine.missing_features & VC__ADDRESS_FEATURES;
     if (k->desc.buffers == VC_BUFFERS_ADDRESS && missing)
-        vc__fail_machine(k,
-                         "kernel '%s': buffers is VC_BUFFERS_ADDRESS, which requires VC_FEATURE_ADDRESS and "
-                         "VC_FEATURE_I64; the device lacks %s",
-                         vc__name(k), missing == VC_FEATURE_ADDRESS ? "VC_FEATURE_ADDRESS"
-                                      : missing == VC_FEATURE_I64   ? "VC_FEATURE_I64"
-                                                                    : "both");
+        vc__fail_machine(k, "buffers is VC_BUFFERS_ADDRESS, which requires VC_FEATURE_ADDRESS and VC_FEATURE_I64; the "
+                            "device lacks %s",
+                         missing == VC_FEATURE_ADDRESS ? "VC_FEATURE_ADDRESS"
+                         : missing == VC_FEATURE_I64   ? "VC_FEATURE_I64"
+                                                       : "both");
 }
 
 /* Defined in room `derived`, because they use the output buffer. */
