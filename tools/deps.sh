@@ -14,6 +14,8 @@ build  libc6-dev                 h:stdio.h
 build  libvulkan-dev             h:vulkan/vulkan.h
 build  mesa-vulkan-drivers       d:
 build  libstb-dev                h:stb/stb_image.h
+build  glslang-dev               h:glslang/Include/glslang_c_interface.h
+build  pkg-config                c:pkg-config
 test   gcc                       c:gcc
 test   g++                       c:g++
 test   clang                     c:clang
@@ -25,7 +27,6 @@ test   libdlpack-dev             h:dlpack/dlpack.h
 test   vulkan-validationlayers   l:
 test   vulkan-tools              c:vulkaninfo
 test   glslang-tools             c:glslangValidator
-test   glslang-dev               h:glslang/Include/glslang_c_interface.h
 test   libvkfft-dev              e:vkFFT.h
 test   spirv-tools               c:spirv-val
 test   spirv-headers             h:spirv/unified1/spirv.h
