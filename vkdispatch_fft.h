@@ -1656,6 +1656,23 @@ VD__WITH_CONSTANT(min) VD__WITH_CONSTANT(eq) VD__WITH_CONSTANT(ne) VD__WITH_CONS
 VD__WITH_CONSTANT(div) VD__WITH_CONSTANT(shr) VD__WITH_CONSTANT(shl) VD__WITH_CONSTANT(and)
 #undef VD__WITH_CONSTANT
 
+/* Loads and stores by a pointer to the vc_ref: the calls are shorter, because a vc_ref has 56 bytes. */
+VD__FFT_NOINLINE static vc_val vd__load(const vc_ref *r, vc_val at) { return vc_load(*r, at); }
+VD__FFT_NOINLINE static void vd__store(const vc_ref *r, vc_val at, vc_val v) { vc_store(*r, at, v); }
+VD__FFT_NOINLINE static vc_val vd__get(const vc_ref *r) { return vc_get(*r); }
+VD__FFT_NOINLINE static void vd__set(const vc_ref *r, vc_val v) { vc_set(*r, v); }
+VD__FFT_NOINLINE static vc_val vd__load_or(const vc_ref *r, vc_val at, vc_val inside, vc_val otherwise) {
+    return vc_load_or(*r, at, inside, otherwise);
+}
+
+/* The same from element `first` on. */
+VD__FFT_NOINLINE static vc_val vd__load_from(const vc_ref *r, uint64_t first, vc_val at) {
+    return vc_load(vc_offset(*r, vc_u64(first)), at);
+}
+VD__FFT_NOINLINE static void vd__store_from(const vc_ref *r, uint64_t first, vc_val at, vc_val v) {
+    vc_store(vc_offset(*r, vc_u64(first)), at, v);
+}
+
 /* ---- the base of plans ---- */
 
 /* A buffer or a kernel that a plan owns. */
@@ -2085,7 +2102,7 @@ static vd_result vd__fragment_try(vd__trial *t, int i) {
     const vd_plan_fragment *f = (const vd_plan_fragment *)t->code;
     vc_val in[2] = { { 0, 0 }, { 0, 0 } };
     (void)i;
-    for (int j = 0, own = 0; j < 2; j++) if (f->in[j]) in[j] = vc_load(t->buffer[own++], vc_u32(0));
+    for (int j = 0, own = 0; j < 2; j++) if (f->in[j]) in[j] = vd__load(&t->buffer[own++], vc_u32(0));
     t->out = vd_plan_fragment_build(f, t->k, in[0], in[1], vc_local_index(t->k));
     return VD_OK;
 }
@@ -6151,7 +6168,7 @@ static void vd__fft_shuffle(vd__fft_writer *w, const vd__fft_stage_info *g, cons
 
 /* Loads entry `index` of the table at this offset. */
 static vd__fft_c vd__fft_load_root(const vd__fft_writer *w, vc_val index, uint32_t offset) {
-    vc_val v = vd__fft_unpack_word(vc_load(vc_offset(w->table, vc_u32(offset)), index));
+    vc_val v = vd__fft_unpack_word(vd__load_from(&w->table, offset, index));
     return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
 }
 
@@ -6366,7 +6383,7 @@ static vd_result vd__fft_try_hook(vd__trial *t, int hook_index) {
     for (uint32_t i = 0; i < 4; i++) at.coordinate[i] = vc_local_id(k, i % 3);
     at.index = vc_local_index(k);
     at.direction = direction;
-    vc_val v = hook_index ? vc_load(buffer[0], at.index)
+    vc_val v = hook_index ? vd__load(&buffer[0], at.index)
                           : vc_load(vc_shared(k, "element", vd__fft_complex_type(p->real), 1), vc_u32(0));
     vc_val zero = vc_const(k, vc_imm(p->real, 0));
     value.re = vc_component(v, 0);
@@ -6375,7 +6392,7 @@ static vd_result vd__fft_try_hook(vd__trial *t, int hook_index) {
     if (!vc_error(k)) result = vd__fft_check_result(p, t->name[hook_index], &value, stores, is_real);
     if (is_real) value.im = value.re.owner ? zero : value.re;
     if (!result && (!stores || value.re.owner || value.im.owner))
-        vc_store(buffer[1], at.index, vc_vec2(value.re, value.im));
+        vd__store(&buffer[1], at.index, vc_vec2(value.re, value.im));
     return result;
 }
 
@@ -6532,16 +6549,16 @@ static void vd__fft_copy_tile(const vd__fft_writer *w, bool out, vc_ref memory, 
         for (uint32_t i = 0; i < end; i++) {
             bool some = partly || (begin + i + 1) * threads > t->rows * t->length;
             e[i] = vd__fft_tile_element_of(w, out, first, block, begin + i);
-            if (out) v[i] = vc_load(w->tile_memory[out], e[i].slot);
-            else if (!some) v[i] = vc_load(memory, e[i].at);
-            else v[i] = vc_load_or(memory, e[i].at, e[i].exists, t->scalar ? zero : vc_splat(zero, 2));
+            if (out) v[i] = vd__load(&w->tile_memory[out], e[i].slot);
+            else if (!some) v[i] = vd__load(&memory, e[i].at);
+            else v[i] = vd__load_or(&memory, e[i].at, e[i].exists, t->scalar ? zero : vc_splat(zero, 2));
             if (from != to) v[i] = vc_cast(to, v[i]);
         }
         for (uint32_t i = 0; i < end; i++) {
             bool some = out && (partly || (begin + i + 1) * threads > t->rows * t->length);
-            if (!out) vc_store(w->tile_memory[out], e[i].slot, v[i]);
-            else if (!some) vc_store(memory, e[i].at, v[i]);
-            else VC_IF(w->k, e[i].exists) { vc_store(memory, e[i].at, v[i]); }
+            if (!out) vd__store(&w->tile_memory[out], e[i].slot, v[i]);
+            else if (!some) vd__store(&memory, e[i].at, v[i]);
+            else VC_IF(w->k, e[i].exists) { vd__store(&memory, e[i].at, v[i]); }
         }
     }
 }
@@ -6605,14 +6622,14 @@ static vd__fft_c vd__fft_times_last_chirp(const vd__fft_writer *w, vd__fft_c x, 
 static vd__fft_c vd__fft_load_hook_inside(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val b, uint32_t j,
                                           vd__fft_c x, vc_val inside) {
     vc_ref re = vc_var(w->k, "re", w->real), im = vc_var(w->k, "im", w->real);
-    vc_set(re, vc_imm(w->real, 0));
-    vc_set(im, vc_imm(w->real, 0));
+    vd__set(&re, vc_imm(w->real, 0));
+    vd__set(&im, vc_imm(w->real, 0));
     VC_IF(w->k, inside) {
         x = vd__fft_apply_hook(w, w->hook[0], &w->pass->end[0].index, g, b, j, x);
-        vc_set(re, x.re);
-        vc_set(im, x.im);
+        vd__set(&re, x.re);
+        vd__set(&im, x.im);
     }
-    return vd__fft_complex(vc_get(re), vc_get(im));
+    return vd__fft_complex(vd__get(&re), vd__get(&im));
 }
 
 /* Whether the load hook does not use the elements that it is passed. They are zeros then: a checked kernel would report
@@ -6641,9 +6658,9 @@ static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_sta
     vd__fft_range_check range = vd__fft_check_range(w, w->pass->end[0].range, g, b, j, &inside);
     if (range == VD__FFT_OUTSIDE) return zero;
     if (vd__fft_ignores_input(w)) v = vc_splat(vc_const(w->k, vc_imm(w->real, 0)), 2);
-    else if (range == VD__FFT_INSIDE) v = vc_load(from, at);
-    else v = vc_load_or(from, at, inside,
-                        w->word_in ? vc_u64(0) : vc_splat(vc_const(w->k, vc_imm(w->stored[0], 0)), 2));
+    else if (range == VD__FFT_INSIDE) v = vd__load(&from, at);
+    else v = vd__load_or(&from, at, inside,
+                         w->word_in ? vc_u64(0) : vc_splat(vc_const(w->k, vc_imm(w->stored[0], 0)), 2));
     v = vd__fft_unpack_word(v);
     if (vc_typeof(v) != vd__fft_complex_type(w->real)) v = vc_cast(vd__fft_complex_type(w->real), v);
     x = vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
@@ -6724,7 +6741,7 @@ static vd__fft_c vd__fft_spectrum_factor(const vd__fft_writer *w, const vd__fft_
                             vd__fft_element_distance(w, s, g, j));
     if (w->plan->convolution.batch > 1 && !w->plan->convolution.filter_per_group)
         at = vd__rem_u32(at, w->plan->dense.stride[0]);
-    vc_val v = vd__fft_unpack_word(vc_load(w->spectrum, at));
+    vc_val v = vd__fft_unpack_word(vd__load(&w->spectrum, at));
     return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
 }
 
@@ -6748,7 +6765,7 @@ static void vd__fft_store_element(const vd__fft_writer *w, const vd__fft_stage_i
     vc_val v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_complex_type(w->stored[1]), v);
     vc_ref to = vd__fft_array_at(w, w->out, &w->pass->end[1].array, g, j, &at);
-    vc_store(to, at, vd__fft_pack_word(v, w->word_out));
+    vd__store(&to, at, vd__fft_pack_word(v, w->word_out));
 }
 
 /* Stores the results of butterfly b that are in memory. */
@@ -6859,7 +6876,7 @@ static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, vc_ref spectrum) {
         for (uint32_t j = 0; j < g->radix; j++) {
             uint64_t distance = thread_order ? (uint64_t)(u * g->radix + j) * w->shape->threads
                                   : vd__fft_element_distance(w, &p->spectrum, g, j);
-            vc_val v = vd__fft_unpack_word(vc_load(vc_offset(spectrum, vc_u64(distance)), at));
+            vc_val v = vd__fft_unpack_word(vd__load_from(&spectrum, distance, at));
             vd__fft_c *x = &w->x[u * g->radix + j];
             *x = vd__fft_mul(*x, vd__fft_complex(vc_component(v, 0), vc_component(v, 1)));
         }
@@ -7013,7 +7030,7 @@ static void vd__fft_step_channels(vd__fft_writer *w) {
     vd__fft_stage_info g = vd__fft_last_stage(w);
     for (uint32_t i = 0; i < 2 * g.butterflies * g.radix; i++) {
         w->sum[i / 2][i % 2] = vc_var(w->k, i % 2 ? "im" : "re", w->real);
-        vc_set(w->sum[i / 2][i % 2], vc_imm(w->real, 0));
+        vd__set(&w->sum[i / 2][i % 2], vc_imm(w->real, 0));
     }
     w->channel = vd__fft_begin_loop(w, w->pass->product.channels);
 }
@@ -7022,11 +7039,11 @@ static void vd__fft_step_sum(vd__fft_writer *w) {
     vd__fft_stage_info g = vd__fft_last_stage(w);
     uint32_t held = g.butterflies * g.radix;
     for (uint32_t i = 0; i < held; i++) {
-        vc_set(w->sum[i][0], vc_add(vc_get(w->sum[i][0]), w->x[i].re));
-        vc_set(w->sum[i][1], vc_add(vc_get(w->sum[i][1]), w->x[i].im));
+        vd__set(&w->sum[i][0], vc_add(vd__get(&w->sum[i][0]), w->x[i].re));
+        vd__set(&w->sum[i][1], vc_add(vd__get(&w->sum[i][1]), w->x[i].im));
     }
     vc_block_end(w->k);
-    for (uint32_t i = 0; i < held; i++) w->x[i] = vd__fft_complex(vc_get(w->sum[i][0]), vc_get(w->sum[i][1]));
+    for (uint32_t i = 0; i < held; i++) w->x[i] = vd__fft_complex(vd__get(&w->sum[i][0]), vd__get(&w->sum[i][1]));
 }
 
 static void vd__fft_step_filters(vd__fft_writer *w) {
@@ -7395,9 +7412,9 @@ static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, v
     }
     if (filled) {
         vc_val zero = vc_const(w->k, vc_imm(w->stored[0], 0));
-        v = vc_load_or(w->in, at, vd__lt_u32(index, filled), two ? vc_splat(zero, 2) : zero);
+        v = vd__load_or(&w->in, at, vd__lt_u32(index, filled), two ? vc_splat(zero, 2) : zero);
     } else {
-        v = vc_load(w->in, at);
+        v = vd__load(&w->in, at);
     }
     return w->stored[0] == w->real ? v : vc_cast(two ? vd__fft_complex_type(w->real) : w->real, v);
 }
@@ -7617,7 +7634,7 @@ static void vd__real_write_complex(const vd__fft_writer *w, vd__real_row row, vc
     if (!x.re.owner && !x.im.owner) return; /* the store hook stores nothing */
     vc_val v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_complex_type(w->stored[1]), v);
-    vc_store(w->out, vc_add(row.base, vd__mul_u32(at, w->pass->end[1].array.stride[0])), v);
+    vd__store(&w->out, vc_add(row.base, vd__mul_u32(at, w->pass->end[1].array.stride[0])), v);
 }
 
 /* Whether an index is in memory, so that its element is stored. */
@@ -7651,7 +7668,7 @@ static void vd__real_store_real(const vd__fft_writer *w, vd__real_row row, vc_va
         if (y.owner && w->stored[1] != w->real) y = vc_cast(w->stored[1], y);
         k = vd__real_from_start(k, w->pass->end[1].start);
         vc_val stride = vc_u32((uint32_t)w->pass->end[1].array.stride[0]);
-        if (y.owner) vc_store(w->out, vc_add(row.base, vc_mul(k, stride)), y);
+        if (y.owner) vd__store(&w->out, vc_add(row.base, vc_mul(k, stride)), y);
     }
 }
 
@@ -7836,7 +7853,7 @@ static void vd__real_store_shared(vd__fft_writer *w, const vd__fft_stage_info *g
         VD__REAL_IF(w, partly, active) {
             for (uint32_t j = 0; j < g->radix; j++) {
                 vc_val slot = vd__fft_shared_address(w, b, j, g->read_stride, g->radix, &constant);
-                vc_store(vc_offset(w->shared[component], vc_u32(constant)), slot,
+                vd__store_from(&w->shared[component], constant, slot,
                          component ? w->x[u * g->radix + j].im : w->x[u * g->radix + j].re);
             }
         }
@@ -7859,8 +7876,8 @@ static void vd__real_load_pairs(const vd__fft_writer *w, vd__real_pairs *to, uin
         if ((u + 1) * w->shape->threads > pairs) p = vd__min_u32(p, pairs - 1);
         vc_val upper = vc_sub(vc_u32(h), p);
         if (u == 0) upper = vc_select(vd__eq_u32(p, 0), p, upper);
-        vc_val x = vc_load(w->shared[component], vd__fft_shared_address(w, p, 0, 0, 1, &constant));
-        vc_val y = vc_load(w->shared[component], vd__fft_shared_address(w, upper, 0, 0, 1, &constant));
+        vc_val x = vd__load(&w->shared[component], vd__fft_shared_address(w, p, 0, 0, 1, &constant));
+        vc_val y = vd__load(&w->shared[component], vd__fft_shared_address(w, upper, 0, 0, 1, &constant));
         if (component) { to->lower[u].im = x; to->upper[u].im = y; } else { to->lower[u].re = x; to->upper[u].re = y; }
     }
 }
@@ -7917,7 +7934,7 @@ static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *
 
 /* Loads result k of the complex transform of a row that begins at offset `base`. */
 static vd__fft_c vd__real_load_stored(const vd__fft_writer *w, vc_val base, vc_val k) {
-    vc_val v = vc_load(w->in, vc_add(base, vd__mul_u32(k, w->pass->end[0].array.stride[0])));
+    vc_val v = vd__load(&w->in, vc_add(base, vd__mul_u32(k, w->pass->end[0].array.stride[0])));
     return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
 }
 
@@ -8303,12 +8320,12 @@ static vd__reduce_state vd__reduce_merge_tree(const vd__reduce_writer *w, vd__re
 static vd__reduce_state vd__reduce_level(const vd__reduce_writer *w, uint32_t level) {
     vd__reduce_state s;
     memset(&s, 0, sizeof s);
-    for (uint32_t i = 0; i < w->info->fields; i++) s.v[i] = vc_get(w->sum[level][i]);
+    for (uint32_t i = 0; i < w->info->fields; i++) s.v[i] = vd__get(&w->sum[level][i]);
     return s;
 }
 
 static void vd__reduce_set_level(const vd__reduce_writer *w, uint32_t level, vd__reduce_state s) {
-    for (uint32_t i = 0; i < w->info->fields; i++) vc_set(w->sum[level][i], s.v[i]);
+    for (uint32_t i = 0; i < w->info->fields; i++) vd__set(&w->sum[level][i], s.v[i]);
 }
 
 static void vd__reduce_add_to_level(const vd__reduce_writer *w, uint32_t level, vd__reduce_state s) {
@@ -8318,7 +8335,7 @@ static void vd__reduce_add_to_level(const vd__reduce_writer *w, uint32_t level, 
 /* Sets all levels of chains to the empty state. */
 static void vd__reduce_clear(const vd__reduce_writer *w) {
     for (uint32_t level = 0; level < w->levels; level++) vd__reduce_set_level(w, level, vd__reduce_empty(w));
-    if (w->levels > 1) vc_set(w->appended, vc_u32(0));
+    if (w->levels > 1) vd__set(&w->appended, vc_u32(0));
 }
 
 /* Called after `count` states were appended. If a chain of this level is now complete, merges the sum of this level
@@ -8336,8 +8353,8 @@ static void vd__reduce_carry(const vd__reduce_writer *w, uint32_t level, vc_val 
 static void vd__reduce_append(const vd__reduce_writer *w, vd__reduce_state s) {
     vd__reduce_add_to_level(w, 0, s);
     if (w->levels == 1) return;
-    vc_val count = vd__add_u32(vc_get(w->appended), 1);
-    vc_set(w->appended, count);
+    vc_val count = vd__add_u32(vd__get(&w->appended), 1);
+    vd__set(&w->appended, count);
     vd__reduce_carry(w, 0, count, VD__REDUCE_CHAIN);
 }
 
@@ -8364,7 +8381,7 @@ static vd__reduce_state vd__reduce_load(const vd__reduce_writer *w, vc_ref from,
     vd__reduce_state s;
     uint32_t i;
     memset(&s, 0, sizeof s);
-    if (w->info->fields == 1) s.v[0] = vc_load(from, index);
+    if (w->info->fields == 1) s.v[0] = vd__load(&from, index);
     else for (i = 0; i < w->info->fields; i++) s.v[i] = vc_get(vc_field(vc_at(from, index), i));
     return s;
 }
@@ -8372,7 +8389,7 @@ static vd__reduce_state vd__reduce_load(const vd__reduce_writer *w, vc_ref from,
 /* Stores a state in memory or shared memory. */
 static void vd__reduce_store(const vd__reduce_writer *w, vc_ref to, vc_val index, vd__reduce_state s) {
     uint32_t i;
-    if (w->info->fields == 1) vc_store(to, index, s.v[0]);
+    if (w->info->fields == 1) vd__store(&to, index, s.v[0]);
     else for (i = 0; i < w->info->fields; i++) vc_set(vc_field(vc_at(to, index), i), s.v[i]);
 }
 
@@ -8400,7 +8417,7 @@ static void vd__reduce_load_vector(const vd__reduce_writer *w, vc_val base, vc_v
     vc_val at = vc_add(base, vd__digits_offset_in(&w->reduced, r, w->index_type));
     vc_val e[2] = { { 0, 0 }, { 0, 0 } }, both[2];
     uint32_t inputs = vd__reduce_inputs(w->desc);
-    for (uint32_t i = 0; i < inputs; i++) both[i] = vc_load(w->in[i][w->vector > 1], at);
+    for (uint32_t i = 0; i < inputs; i++) both[i] = vd__load(&w->in[i][w->vector > 1], at);
     for (uint32_t j = 0; j < w->vector; j++) {
         for (uint32_t i = 0; i < inputs; i++) e[i] = w->vector > 1 ? vc_component(both[i], j) : both[i];
         to[j] = vd__reduce_state_of(w, e, vd__reduce_index(w, r, j), vd__reduce_index(w, at, j));
@@ -8414,7 +8431,7 @@ static void vd__reduce_remainder(const vd__reduce_writer *w) {
     vc_val at = vc_add(vd__reduce_widen(w, w->row), vd__reduce_number(w, n - count)), e[2] = { { 0, 0 }, { 0, 0 } };
     if (!count) return;
     VC_IF(w->k, vc_and(vd__eq_u32(w->part, 0), vd__lt_u32(w->row, count))) {
-        for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) e[i] = vc_load(w->in[i][0], at);
+        for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) e[i] = vd__load(&w->in[i][0], at);
         if (w->index_type == VC_U64) at = vc_cast(VC_U32, at);
         vd__reduce_append(w, vd__reduce_state_of(w, e, at, at));
     }
@@ -8437,18 +8454,18 @@ static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
                           vd__reduce_widen(w, w->row));
     vc_val end = w->desc->segments ? w->length : vd__reduce_number(w, w->reduced.product);
     vc_ref next = vc_var(w->k, "next", w->index_type);
-    vc_set(next, first);
+    vd__set(&next, first);
     VC_LOOP(w->k) {
-        vc_val r = vc_get(next), last = vc_add(r, vd__reduce_number(w, (loads - 1) * rows));
+        vc_val r = vd__get(&next), last = vc_add(r, vd__reduce_number(w, (loads - 1) * rows));
         vc_break_if(w->k, vc_le(end, last));
         vd__reduce_step(w, base, r, loads);
-        vc_set(next, vc_add(r, vd__reduce_number(w, (uint64_t)w->plan->parts * tile)));
+        vd__set(&next, vc_add(r, vd__reduce_number(w, (uint64_t)w->plan->parts * tile)));
     }
     while (loads /= 2) {
-        vc_val r = vc_get(next);
+        vc_val r = vd__get(&next);
         VC_IF(w->k, vc_lt(vc_add(r, vd__reduce_number(w, (loads - 1) * rows)), end)) {
             vd__reduce_step(w, base, r, loads);
-            vc_set(next, vc_add(r, vd__reduce_number(w, loads * rows)));
+            vd__set(&next, vc_add(r, vd__reduce_number(w, loads * rows)));
         }
     }
     if (w->vector > 1) vd__reduce_remainder(w);
@@ -8499,7 +8516,7 @@ static bool vd__reduce_contiguous(const vd_reduce *p) {
 static vc_val vd__reduce_load_word(const vd__reduce_writer *w, vc_ref in, vc_val first) {
     uint32_t n = w->plan->cell_elements, bits = 32 / n;
     vc_val e[4], word, last = vc_u32((uint32_t)vd__reduce_elements(w->plan) - 1);
-    for (uint32_t j = 0; j < n; j++) e[j] = vc_load(in, vc_min(vd__add_u32(first, j), last));
+    for (uint32_t j = 0; j < n; j++) e[j] = vd__load(&in, vc_min(vd__add_u32(first, j), last));
     if (n == 1) return w->desc->type == VD_BOOL ? vc_cast(VC_U32, e[0]) : e[0];
     if (w->desc->type == VD_F16) return vc_pack_half2(vc_vec2(vc_cast(VC_F32, e[0]), vc_cast(VC_F32, e[1])));
     word = vc_u32(0);
@@ -8518,8 +8535,8 @@ static void vd__reduce_stage_tail(const vd__reduce_writer *w, uint32_t input) {
     if (!left) return;
     VC_IF(w->k, vc_and(writes, vd__eq_u32(w->tile, (uint32_t)p->tiles - 1))) {
         for (uint32_t i = 0; i * each < left; i++)
-            vc_store(w->cells[input], vd__reduce_cell_index(p, vc_u32(load * (p->vector / each) + i)),
-                     vd__reduce_load_word(w, w->in[input][0], vc_u32(n - left + i * each)));
+            vd__store(&w->cells[input], vd__reduce_cell_index(p, vc_u32(load * (p->vector / each) + i)),
+                      vd__reduce_load_word(w, w->in[input][0], vc_u32(n - left + i * each)));
     }
 }
 
@@ -8532,10 +8549,10 @@ static void vd__reduce_stage_vectors(vd__reduce_writer *w, uint32_t input, vc_va
     vc_val last = vc_u32((uint32_t)(vd__reduce_elements(p) / p->vector) - 1);
     if (!vd__reduce_tiles_aligned(p)) w->skip = vd__rem_u32(first, p->vector);
     for (uint32_t i = 0; i < p->stage_loads; i++)
-        v[i] = vc_load(w->in[input][1], vc_min(vc_add(begin, vd__add_u32(lane, i * p->threads)), last));
+        v[i] = vd__load(&w->in[input][1], vc_min(vc_add(begin, vd__add_u32(lane, i * p->threads)), last));
     for (uint32_t i = 0; i < p->stage_loads; i++) {
         vc_val at = vd__reduce_cell_index(p, vd__mul_u32(vd__add_u32(lane, i * p->threads), cells));
-        for (uint32_t j = 0; j < cells; j++) vc_store(w->cells[input], vd__add_u32(at, j), vc_component(v[i], j));
+        for (uint32_t j = 0; j < cells; j++) vd__store(&w->cells[input], vd__add_u32(at, j), vc_component(v[i], j));
     }
     vd__reduce_stage_tail(w, input);
 }
@@ -8547,8 +8564,8 @@ static void vd__reduce_stage_scalars(const vd__reduce_writer *w, uint32_t input,
     uint32_t count = (uint32_t)vd__ceil_div(p->blocks * vd__reduce_block_elements(p), p->cell_elements * p->threads);
     for (uint32_t i = 0; i < count; i++) {
         vc_val at = vd__add_u32(vc_local_index(w->k), i * p->threads);
-        vc_store(w->cells[input], vd__reduce_cell_index(p, at),
-                 vd__reduce_load_word(w, w->in[input][0], vc_add(first, vd__mul_u32(at, p->cell_elements))));
+        vd__store(&w->cells[input], vd__reduce_cell_index(p, at),
+                  vd__reduce_load_word(w, w->in[input][0], vc_add(first, vd__mul_u32(at, p->cell_elements))));
     }
 }
 
@@ -8592,7 +8609,7 @@ static vd__reduce_position vd__reduce_position_of(const vd__reduce_writer *w, vc
 /* Loads cell number `cell` after a position. */
 static vc_val vd__reduce_load_cell(const vd_reduce *p, vc_ref cells, vd__reduce_position from, uint32_t cell) {
     vc_val at = vd__reduce_cell_index(p, vd__add_u32(from.cell, cell));
-    return vc_load(cells, vd__add_u32(at, from.more + from.more / 32 * p->cell_padding));
+    return vd__load(&cells, vd__add_u32(at, from.more + from.more / 32 * p->cell_padding));
 }
 
 /* Loads `count` consecutive staged elements, at most as many as a cell contains. */
@@ -8757,8 +8774,8 @@ static void vd__reduce_store_result(const vd__reduce_writer *w, vd__reduce_state
     if (w->desc->op == VD_REDUCE_VARIANCE)
         v = vc_div(s.v[1], vc_sub(vc_cast(type, w->length), vc_cast(type, vc_u32(w->desc->correction))));
     VC_IF(w->k, vd__reduce_stores_result(w)) {
-        vc_store(w->out, w->result, vc_cast(vd__reduce_out_type(w->desc), v));
-        if (w->desc->extra_out) vc_store(w->extra_out, w->result, vc_cast(vd__reduce_extra_type(w->desc), extra));
+        vd__store(&w->out, w->result, vc_cast(vd__reduce_out_type(w->desc), v));
+        if (w->desc->extra_out) vd__store(&w->extra_out, w->result, vc_cast(vd__reduce_extra_type(w->desc), extra));
     }
 }
 
@@ -8771,11 +8788,11 @@ static vc_val vd__plan_is_last_group(vc_kernel *k, vc_ref tickets, vc_val which,
     vc_barrier_scoped(k, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER);
     VC_IF(k, vd__eq_u32(vc_local_index(k), 0)) {
         vc_atomic_add(vc_ordered(tickets, VC_ACQ_REL, VC_SCOPE_DEVICE), which, vc_u32(1), &old);
-        vc_store(flag, vc_u32(0), vc_cast(VC_U32, vd__eq_u32(old, parts - 1)));
-        VC_IF(k, vd__eq_u32(old, parts - 1)) { vc_store(tickets, which, vc_u32(0)); }
+        vd__store(&flag, vc_u32(0), vc_cast(VC_U32, vd__eq_u32(old, parts - 1)));
+        VC_IF(k, vd__eq_u32(old, parts - 1)) { vd__store(&tickets, which, vc_u32(0)); }
     }
     vc_barrier_scoped(k, VC_SCOPE_WORKGROUP, VC_SCOPE_DEVICE, VC_STORAGE_BUFFER | VC_STORAGE_SHARED);
-    return vd__ne_u32(vc_get(flag), 0);
+    return vd__ne_u32(vd__get(&flag), 0);
 }
 
 /* Stores a partial result. The last work-group to do so combines the partial results, in order. */
@@ -8843,8 +8860,8 @@ static vc_val vd__reduce_locate_result(vd__reduce_writer *w) {
     w->length = n;
     if (!w->desc->segments)
         return vd__digits_offset_in(&w->kept, vd__reduce_widen(w, w->clamped), w->index_type);
-    vc_val first = vc_min(vc_load(w->offsets, w->clamped), n);
-    w->length = vc_sub(vc_clamp(vc_load(w->offsets, vd__add_u32(w->clamped, 1)), first, n), first);
+    vc_val first = vc_min(vd__load(&w->offsets, w->clamped), n);
+    w->length = vc_sub(vc_clamp(vd__load(&w->offsets, vd__add_u32(w->clamped, 1)), first, n), first);
     return first;
 }
 
@@ -8852,7 +8869,7 @@ static vc_val vd__reduce_locate_result(vd__reduce_writer *w) {
    array. */
 static void vd__reduce_shift_to_first(vd__reduce_writer *w, vc_val base) {
     if (w->desc->segments) base = vd__min_u32(base, (uint32_t)w->plan->reduced.product - 1);
-    vc_val first = w->vector > 1 ? vc_component(vc_load(w->in[0][1], base), 0) : vc_load(w->in[0][0], base);
+    vc_val first = w->vector > 1 ? vc_component(vd__load(&w->in[0][1], base), 0) : vd__load(&w->in[0][0], base);
     vd__reduce_set_shift(w, first, vd__reduce_index(w, base, 0));
 }
 
@@ -9313,12 +9330,12 @@ static vd__look_back vd__look_back_begin(vc_kernel *k, vc_ref remaining) {
     return b;
 }
 
-static void vd__look_back_count_poll(const vd__look_back *b) { vc_set(b->polls, vd__add_u32(vc_get(b->polls), 1)); }
+static void vd__look_back_count_poll(const vd__look_back *b) { vd__set(&b->polls, vd__add_u32(vd__get(&b->polls), 1)); }
 
 /* Continues with `remaining` previous tiles, or ends if `done`. */
 static void vd__look_back_advance(const vd__look_back *b, vc_val done, vc_val remaining) {
-    vc_set(b->remaining, vc_select(done, vc_u32(0), remaining));
-    vc_set(b->polls, vc_u32(0));
+    vd__set(&b->remaining, vc_select(done, vc_u32(0), remaining));
+    vd__set(&b->polls, vc_u32(0));
 }
 
 // >>scan
@@ -9471,14 +9488,14 @@ static vd__scan_state vd__scan_select(vc_val condition, vd__scan_state a, vd__sc
 /* Loads a state from a pair of arrays or variables. The second, for head flags, exists only in segmented scans. */
 static vd__scan_state vd__scan_load(const vd__scan_writer *w, const vc_ref *from, vc_val at) {
     vd__scan_state s;
-    s.value = vc_load(from[0], at);
-    s.head = w->desc->segmented ? vc_load(from[1], at) : vc_u32(0);
+    s.value = vd__load(&from[0], at);
+    s.head = w->desc->segmented ? vd__load(&from[1], at) : vc_u32(0);
     return s;
 }
 
 static void vd__scan_store(const vd__scan_writer *w, const vc_ref *to, vc_val at, vd__scan_state s) {
-    vc_store(to[0], at, s.value);
-    if (w->desc->segmented) vc_store(to[1], at, s.head);
+    vd__store(&to[0], at, s.value);
+    if (w->desc->segmented) vd__store(&to[1], at, s.head);
 }
 
 static void vd__scan_declare_shared(const vd__scan_writer *w, const char *name, uint32_t count, vc_ref *to) {
@@ -9496,17 +9513,17 @@ static vc_val vd__scan_lift(const vd__scan_writer *w, vc_val element) {
 /* Returns the state of the thread's element i. */
 static vd__scan_state vd__scan_element(const vd__scan_writer *w, uint32_t i) {
     vd__scan_state s;
-    s.value = vd__scan_lift(w, vc_get(w->elements[i]));
-    s.head = w->desc->segmented ? vc_get(w->element_heads[i]) : vc_u32(0);
+    s.value = vd__scan_lift(w, vd__get(&w->elements[i]));
+    s.head = w->desc->segmented ? vd__get(&w->element_heads[i]) : vc_u32(0);
     return s;
 }
 
 /* Loads the element at index `at`, and returns its state. */
 static vd__scan_state vd__scan_load_element(const vd__scan_writer *w, vc_val at, vc_val *element) {
     vd__scan_state s;
-    *element = vc_load(w->in[0], at);
+    *element = vd__load(&w->in[0], at);
     s.value = vd__scan_lift(w, *element);
-    s.head = w->desc->segmented ? vc_cast(VC_U32, vd__ne_u32(vc_load(w->heads[0], at), 0)) : vc_u32(0);
+    s.head = w->desc->segmented ? vc_cast(VC_U32, vd__ne_u32(vd__load(&w->heads[0], at), 0)) : vc_u32(0);
     return s;
 }
 
@@ -9596,9 +9613,9 @@ static void vd__scan_look_back_serial(const vd__scan_writer *w, vc_val first, vc
     sum[0] = vc_var(w->k, "recomputed", w->type);
     sum[1] = vc_var(w->k, "recomputed_head", VC_U32);
     VC_LOOP(w->k) {
-        vc_val j = vc_get(remaining), predecessor = vc_add(first, vd__sub_u32(j, 1)), status;
+        vc_val j = vd__get(&remaining), predecessor = vc_add(first, vd__sub_u32(j, 1)), status;
         vc_break_if(w->k, vd__eq_u32(j, 0));
-        vc_val recompute = vc_le(vc_u32(w->plan->poll_limit), vc_get(b.polls));
+        vc_val recompute = vc_le(vc_u32(w->plan->poll_limit), vd__get(&b.polls));
         VC_IF(w->k, recompute) {
             vd__scan_store(w, sum, vc_u32(0), vd__scan_recompute_tile(w, vd__sub_u32(j, 1)));
             vd__scan_fence(w); /* the elements are read before the tile is polled again */
@@ -9623,17 +9640,17 @@ static void vd__scan_look_back_subgroup(const vd__scan_writer *w, vc_val first, 
     vc_val lane = vc_subgroup_exclusive(VC_ADD, one);
     vd__look_back b = vd__look_back_begin(w->k, remaining);
     VC_LOOP(w->k) {
-        vc_val j = vc_get(remaining), status, exists = vc_lt(lane, j);
+        vc_val j = vd__get(&remaining), status, exists = vc_lt(lane, j);
         vc_val back = vc_select(exists, vc_sub(vd__sub_u32(j, 1), lane), vc_u32(0));
         vd__scan_state s = vd__scan_poll(w, vc_add(first, back), &status);
         status = vc_select(exists, status, vc_u32(VD__STATUS_PREFIX));
         vc_val value = vc_select(exists, s.value, vd__scan_identity(w));
         vd__look_back_count_poll(&b);
-        vc_break_if(w->k, vc_lt(vc_u32(w->plan->poll_limit), vc_get(b.polls)));
+        vc_break_if(w->k, vc_lt(vc_u32(w->plan->poll_limit), vd__get(&b.polls)));
         vc_continue_if(w->k, vc_subgroup_any(vd__eq_u32(status, 0)));
         vc_val nearest = vc_subgroup_reduce(VC_MIN, vc_select(vd__eq_u32(status, VD__STATUS_PREFIX), lane, size));
         value = vc_subgroup_reduce(w->op, vc_select(vc_le(lane, nearest), value, vd__scan_identity(w)));
-        vc_set(to, vd__scan_combine(w, value, vc_get(to)));
+        vd__set(&to, vd__scan_combine(w, value, vd__get(&to)));
         vd__look_back_advance(&b, vc_lt(nearest, size), vc_sub(j, size));
         vc_break_if(w->k, vc_lt(nearest, size));
     }
@@ -9694,8 +9711,8 @@ static vc_val vd__scan_tile_is_full(const vd__scan_writer *w) {
 
 /* Sets element `at` of the thread: element at % vector of its vector at / vector. */
 static void vd__scan_set_element(const vd__scan_writer *w, uint32_t at, vc_val element, vc_val head) {
-    vc_set(w->elements[at], element);
-    if (w->desc->segmented) vc_set(w->element_heads[at], vc_cast(VC_U32, vd__ne_u32(head, 0)));
+    vd__set(&w->elements[at], element);
+    if (w->desc->segmented) vd__set(&w->element_heads[at], vc_cast(VC_U32, vd__ne_u32(head, 0)));
 }
 
 /* Loads the elements of the tile: by vector loads if the kernel has them and the tile is full, otherwise by scalar
@@ -9705,8 +9722,8 @@ static void vd__scan_load_tile(const vd__scan_writer *w) {
     if (w->vectors) VC_IF(w->k, full) {
         for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
             index = vc_div(vc_add(w->row_base, vd__scan_row_index(w, i, 0)), vd__scan_number(w, w->vector));
-            element = vc_load(w->in[1], index);
-            if (w->desc->segmented) head = vc_load(w->heads[1], index);
+            element = vd__load(&w->in[1], index);
+            if (w->desc->segmented) head = vd__load(&w->heads[1], index);
             for (uint32_t j = 0; j < w->vector; j++)
                 vd__scan_set_element(w, i * w->vector + j, vc_component(element, j),
                                      w->desc->segmented ? vc_component(head, j) : head);
@@ -9716,8 +9733,8 @@ static void vd__scan_load_tile(const vd__scan_writer *w) {
         for (uint32_t at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
             index = vd__scan_row_index(w, at / w->vector, at % w->vector);
             VC_IF(w->k, vc_lt(index, vd__scan_number(w, w->plan->count))) {
-                element = vc_load(w->in[0], vc_add(w->row_base, index));
-                if (w->desc->segmented) head = vc_load(w->heads[0], vc_add(w->row_base, index));
+                element = vd__load(&w->in[0], vc_add(w->row_base, index));
+                if (w->desc->segmented) head = vd__load(&w->heads[0], vc_add(w->row_base, index));
                 vd__scan_set_element(w, at, element, head);
             }
         }
@@ -9753,11 +9770,11 @@ static vd__scan_state vd__scan_tile_by_subgroups(vd__scan_writer *w) {
         total = vd__scan_combine(w, total,
                                  vc_subgroup_broadcast(vd__scan_combine(w, before, sum), vc_u32(subgroup_size - 1)));
     }
-    VC_IF(w->k, vd__eq_u32(vc_subgroup_local_id(w->k), 0)) { vc_store(w->totals[0], vc_subgroup_id(w->k), total); }
+    VC_IF(w->k, vd__eq_u32(vc_subgroup_local_id(w->k), 0)) { vd__store(&w->totals[0], vc_subgroup_id(w->k), total); }
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
     for (uint32_t i = 0; i < w->threads / subgroup_size; i++) {
         strip_prefix = vc_select(vd__eq_u32(vc_subgroup_id(w->k), i), sum_of_strips, strip_prefix);
-        sum_of_strips = vd__scan_combine(w, sum_of_strips, vc_load(w->totals[0], vc_u32(i)));
+        sum_of_strips = vd__scan_combine(w, sum_of_strips, vd__load(&w->totals[0], vc_u32(i)));
     }
     for (uint32_t i = 0; i < VD__SCAN_LOADS; i++)
         w->vector_prefix[i] = vd__scan_combine(w, strip_prefix, w->vector_prefix[i]);
@@ -9802,11 +9819,11 @@ static void vd__scan_store_kept(const vd__scan_writer *w, vc_val prefix, vc_val 
     for (uint32_t at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
         vc_val kept = vd__scan_valid_element(w, at).value;
         if (at % w->vector == 0) to = vc_add(prefix, vd__scan_vector_prefix(w, at / w->vector).value);
-        VC_IF(w->k, vd__ne_u32(kept, 0)) { vc_store(w->out[0], to, vc_get(w->elements[at])); }
+        VC_IF(w->k, vd__ne_u32(kept, 0)) { vd__store(&w->out[0], to, vd__get(&w->elements[at])); }
         to = vc_add(to, kept);
     }
     VC_IF(w->k, vc_and(vd__eq_u32(w->thread, 0), vd__eq_u32(w->tile_index, (uint32_t)w->plan->tiles - 1))) {
-        vc_store(w->count, vc_u32(0), vc_add(prefix, aggregate));
+        vd__store(&w->count, vc_u32(0), vc_add(prefix, aggregate));
     }
 }
 
@@ -9829,14 +9846,14 @@ static void vd__scan_store_results(const vd__scan_writer *w, const vc_val *resul
             const vc_val *r = &result[i * w->vector];
             index = vc_div(vc_add(w->row_base, vd__scan_row_index(w, i, 0)), vd__scan_number(w, w->vector));
             vc_val value = w->vector == 4 ? vc_vec4(r[0], r[1], r[2], r[3]) : vc_vec2(r[0], r[1]);
-            vc_store(w->out[1], index, value);
+            vd__store(&w->out[1], index, value);
         }
     }
     VC_IF(w->k, vc_not(full)) {
         for (uint32_t at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
             index = vd__scan_row_index(w, at / w->vector, at % w->vector);
             VC_IF(w->k, vc_lt(index, vd__scan_number(w, w->plan->count))) {
-                vc_store(w->out[0], vc_add(w->row_base, index), result[at]);
+                vd__store(&w->out[0], vc_add(w->row_base, index), result[at]);
             }
         }
     }
@@ -9866,12 +9883,12 @@ static vc_val vd__scan_ticket(vd__scan_writer *w) {
     VC_IF(w->k, vd__eq_u32(w->thread, 0)) {
         vc_atomic_add(w->flags, vc_u32(0), vc_u32(1), &ticket);
         vc_atomic_load(w->flags, vc_u32(2), &epoch);
-        vc_store(shared, vc_u32(0), ticket);
-        vc_store(shared, vc_u32(1), vd__add_u32(epoch, 1));
+        vd__store(&shared, vc_u32(0), ticket);
+        vd__store(&shared, vc_u32(1), vd__add_u32(epoch, 1));
     }
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
-    w->epoch = vd__scan_epoch_bits(w, vc_load(shared, vc_u32(1)));
-    return vc_load(shared, vc_u32(0));
+    w->epoch = vd__scan_epoch_bits(w, vd__load(&shared, vc_u32(1)));
+    return vd__load(&shared, vc_u32(0));
 }
 
 /* Counts this work-group as finished. The last work-group resets the counters for the next run. */
@@ -9879,9 +9896,9 @@ static void vd__scan_reset_if_last(const vd__scan_writer *w) {
     vc_val old, all = vc_u32((uint32_t)(w->plan->rows * w->plan->tiles - 1));
     vc_atomic_add(w->flags, vc_u32(1), vc_u32(1), &old);
     VC_IF(w->k, vc_eq(old, all)) {
-        vc_store(w->flags, vc_u32(0), vc_u32(0));
-        vc_store(w->flags, vc_u32(1), vc_u32(0));
-        vc_store(w->flags, vc_u32(2), w->epoch);
+        vd__store(&w->flags, vc_u32(0), vc_u32(0));
+        vd__store(&w->flags, vc_u32(1), vc_u32(0));
+        vd__store(&w->flags, vc_u32(2), w->epoch);
     }
 }
 
@@ -9897,16 +9914,16 @@ static vd__scan_state vd__scan_look_back(const vd__scan_writer *w, vc_val tile, 
     vd__scan_declare_shared(w, "shared_prefix", 1, shared_prefix);
     prefix[0] = vc_var(w->k, "prefix", w->type);
     prefix[1] = vc_var(w->k, "prefix_head", VC_U32);
-    vc_set(prefix[0], vd__scan_identity(w));
+    vd__set(&prefix[0], vd__scan_identity(w));
     VC_IF(w->k, vc_and(leader, vd__ne_u32(w->tile_index, 0))) {
         vd__scan_publish(w, tile, VD__STATUS_AGGREGATE, aggregate);
     }
-    vc_set(remaining, w->tile_index);
+    vd__set(&remaining, w->tile_index);
     if (by_subgroup) VC_IF(w->k, selected) { vd__scan_look_back_subgroup(w, first_tile, remaining, prefix[0]); }
     VC_IF(w->k, leader) {
         vd__scan_look_back_serial(w, first_tile, remaining, prefix);
-        s.value = vc_get(prefix[0]);
-        s.head = vc_get(prefix[1]);
+        s.value = vd__get(&prefix[0]);
+        s.head = vd__get(&prefix[1]);
         vd__scan_publish(w, tile, VD__STATUS_PREFIX, vd__scan_combine_states(w, s, aggregate));
         /* The prefix must be visible before the results of the tile: in place, the results overwrite elements that
            other work-groups may load to recompute the aggregate. */
@@ -9922,14 +9939,14 @@ static vd__scan_state vd__scan_look_back(const vd__scan_writer *w, vc_val tile, 
    previous slabs of a column. */
 static vd__scan_state vd__scan_load_tile_state(const vd__scan_writer *w, vc_val tile) {
     vd__scan_state s;
-    s.value = vc_load(w->states, tile);
-    s.head = w->desc->segmented ? vc_load(w->flags, tile) : vc_u32(0);
+    s.value = vd__load(&w->states, tile);
+    s.head = w->desc->segmented ? vd__load(&w->flags, tile) : vc_u32(0);
     return s;
 }
 
 static void vd__scan_store_tile_state(const vd__scan_writer *w, vc_val tile, vd__scan_state s) {
-    vc_store(w->states, tile, s.value);
-    if (w->desc->segmented) vc_store(w->flags, tile, s.head);
+    vd__store(&w->states, tile, s.value);
+    if (w->desc->segmented) vd__store(&w->flags, tile, s.head);
 }
 
 /* Records a kernel in which each work-group scans, or reduces, one tile. */
@@ -9967,7 +9984,7 @@ static void vd__scan_record_tile_prefixes(vd__scan_writer *w) {
     vd__scan_declare_shared(w, "totals", 2 * w->threads, w->totals);
     carried[0] = vc_var(w->k, "carry", w->type);
     carried[1] = vc_var(w->k, "carry_head", VC_U32);
-    vc_set(carried[0], vd__scan_identity(w));
+    vd__set(&carried[0], vd__scan_identity(w));
     VC_FOR_STEP(w->k, i, vc_u32(0), n, vc_u32(w->threads)) {
         vc_val at = vc_add(i, w->thread), valid = vc_lt(at, n), tile = vc_add(first, vc_select(valid, at, vc_u32(0)));
         vd__scan_state aggregate;
@@ -10050,7 +10067,7 @@ static void vd__scan_record_columns(vd__scan_writer *w) {
         vc_val at = vc_add(c.base, vc_mul(vd__scan_widen(w, r), vd__scan_number(w, inner)));
         vd__scan_state e = vd__scan_load_element(w, at, &element), exclusive = vd__scan_load(w, sum, vc_u32(0));
         vd__scan_state inclusive = vd__scan_combine_states(w, exclusive, e);
-        vc_store(w->out[0], at, vd__scan_result(w, exclusive, inclusive, e));
+        vd__store(&w->out[0], at, vd__scan_result(w, exclusive, inclusive, e));
         vd__scan_store(w, sum, vc_u32(0), inclusive);
     }
     if (w->plan->slab == w->plan->count) return;
@@ -10105,8 +10122,8 @@ static void vd__scan_store_rows(const vd__scan_writer *w, vc_val first) {
     for (uint32_t i = 0; i < loads; i++) {
         vc_val at = vd__add_u32(w->thread, i * w->threads);
         VC_IF(w->k, vc_lt(vc_add(first, vd__scan_widen(w, at)), end)) {
-            vc_store(w->out[0], vc_add(first, vd__scan_widen(w, at)),
-                     vc_cast(w->desc->type, vc_load(w->sums[0], vd__scan_shared_index(p, at))));
+            vd__store(&w->out[0], vc_add(first, vd__scan_widen(w, at)),
+                      vc_cast(w->desc->type, vd__load(&w->sums[0], vd__scan_shared_index(p, at))));
         }
     }
 }
@@ -10126,7 +10143,7 @@ static void vd__scan_short_row_run(const vd__scan_writer *w, vc_val row, vc_val 
     VC_IF(w->k, vd__lt_u32(row, vd__scan_rows_per_group(p))) {
         for (uint32_t i = 0; i < p->run; i++, s = inclusive) {
             inclusive = vd__scan_combine_states(w, s, e[i]);
-            vc_store(w->sums[0], vd__add_u32(base, i), vc_cast(w->type, vd__scan_result(w, s, inclusive, e[i])));
+            vd__store(&w->sums[0], vd__add_u32(base, i), vc_cast(w->type, vd__scan_result(w, s, inclusive, e[i])));
         }
     }
 }
@@ -10556,21 +10573,21 @@ static void vd__sort_record_count(vd__sort_writer *w) {
     w->shift = vc_param(w->k, "shift", VC_U32);
     vd__sort_set_tile(w, vc_group_id(w->k, 0));
     VC_IF(w->k, vd__sort_has_digits(w)) {
-        for (uint32_t i = 0; i < digits; i++) vc_store(tile_counts, vd__sort_thread_digit(w, i), vc_u32(0));
+        for (uint32_t i = 0; i < digits; i++) vd__store(&tile_counts, vd__sort_thread_digit(w, i), vc_u32(0));
     }
     vc_barrier(w->k);
     for (uint32_t i = 0; i < p->loads; i++) {
         vc_val at = vc_add(w->first, vd__sort_widen(w, vc_add(vc_u32(i * p->threads), w->thread)));
         VC_IF(w->k, vc_lt(at, n)) {
-            vc_atomic_add(tile_counts, vd__sort_digit(w, vc_cast(w->register_type, vc_load(w->keys, at))), vc_u32(1),
+            vc_atomic_add(tile_counts, vd__sort_digit(w, vc_cast(w->register_type, vd__load(&w->keys, at))), vc_u32(1),
                           NULL);
         }
     }
     vc_barrier(w->k);
     VC_IF(w->k, vd__sort_has_digits(w)) {
         for (uint32_t i = 0; i < digits; i++)
-            vc_store(w->counts, vd__sort_count_index(w, vd__sort_thread_digit(w, i)),
-                     vd__sort_widen(w, vc_load(tile_counts, vd__sort_thread_digit(w, i))));
+            vd__store(&w->counts, vd__sort_count_index(w, vd__sort_thread_digit(w, i)),
+                      vd__sort_widen(w, vd__load(&tile_counts, vd__sort_thread_digit(w, i))));
     }
 }
 
@@ -10596,14 +10613,15 @@ static void vd__sort_record_histogram(vd__sort_writer *w) {
     vc_ref group_counts = vc_shared(w->k, "group_counts", VC_U32, counters);
     vc_val n = vc_u32((uint32_t)p->desc.count);
     vd__sort_declare(w, false, VC_READ_WRITE);
-    for (uint32_t i = 0; i < counters; i += p->threads) vc_store(group_counts, vc_add(vc_u32(i), w->thread), vc_u32(0));
+    for (uint32_t i = 0; i < counters; i += p->threads)
+        vd__store(&group_counts, vc_add(vc_u32(i), w->thread), vc_u32(0));
     vc_barrier(w->k);
     VC_FOR_STEP(w->k, tile, vc_group_id(w->k, 0), vc_u32((uint32_t)p->tiles), vc_u32(p->groups)) {
         vd__sort_set_tile(w, tile);
         for (uint32_t i = 0; i < p->loads; i++) {
             vc_val at = vc_add(w->first, vc_add(vc_u32(i * p->threads), w->thread));
             VC_IF(w->k, vc_lt(at, n)) {
-                vc_val key = vc_cast(w->register_type, vc_load(w->keys, at));
+                vc_val key = vc_cast(w->register_type, vd__load(&w->keys, at));
                 for (uint32_t j = 0; j < passes; j++) {
                     w->shift = vc_u32(j * p->bits);
                     vc_atomic_add(group_counts, vc_add(vc_u32(j * p->digits), vd__sort_digit(w, key)), vc_u32(1), NULL);
@@ -10613,7 +10631,7 @@ static void vd__sort_record_histogram(vd__sort_writer *w) {
     }
     vc_barrier(w->k);
     for (uint32_t i = 0; i < counters; i += p->threads) {
-        vc_val at = vc_add(vc_u32(i), w->thread), count = vc_load(group_counts, at);
+        vc_val at = vc_add(vc_u32(i), w->thread), count = vd__load(&group_counts, at);
         VC_IF(w->k, vd__ne_u32(count, 0)) { vc_atomic_add(w->counts, at, count, NULL); }
     }
 }
@@ -10624,10 +10642,10 @@ static vc_val vd__sort_ticket(const vd__sort_writer *w) {
     vc_val ticket;
     VC_IF(w->k, vd__eq_u32(w->thread, 0)) {
         vc_atomic_add(w->counts, vc_add(vc_u32(vd__sort_ticket_offset(w->plan)), vd__sort_pass(w)), vc_u32(1), &ticket);
-        vc_store(shared, vc_u32(0), ticket);
+        vd__store(&shared, vc_u32(0), ticket);
     }
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
-    return vc_load(shared, vc_u32(0));
+    return vd__load(&shared, vc_u32(0));
 }
 
 /* Index of the word of a tile and digit, for this pass or, with `next`, the next one. */
@@ -10647,12 +10665,12 @@ static void vd__sort_publish(const vd__sort_writer *w, vc_val digit, uint32_t st
 static vc_val vd__sort_recount_tile(const vd__sort_writer *w, vc_val tile, vc_val digit) {
     vc_val first = vd__mul_u32(tile, w->plan->tile);
     vc_ref sum = vc_var(w->k, "recount", VC_U32);
-    vc_set(sum, vc_u32(0));
+    vd__set(&sum, vc_u32(0));
     VC_FOR(w->k, i, first, vd__add_u32(first, w->plan->tile)) {
-        vc_val key = vc_cast(w->register_type, vc_load(w->keys, i));
-        vc_set(sum, vc_add(vc_get(sum), vc_cast(VC_U32, vc_eq(vd__sort_digit(w, key), digit))));
+        vc_val key = vc_cast(w->register_type, vd__load(&w->keys, i));
+        vd__set(&sum, vc_add(vd__get(&sum), vc_cast(VC_U32, vc_eq(vd__sort_digit(w, key), digit))));
     }
-    return vc_get(sum);
+    return vd__get(&sum);
 }
 
 /* Returns the number of keys with a digit in all previous tiles, by look-back, and publishes the number up to the end
@@ -10662,26 +10680,26 @@ static vc_val vd__sort_look_back(const vd__sort_writer *w, vc_val digit, vc_val 
     vd__look_back b = vd__look_back_begin(w->k, remaining);
     vc_ref entry = vc_var(w->k, "word", VC_U32);
     vc_val word;
-    vc_set(remaining, w->tile);
-    vc_set(sum, vc_u32(0));
-    vc_set(b.polls, vc_u32(0));
+    vd__set(&remaining, w->tile);
+    vd__set(&sum, vc_u32(0));
+    vd__set(&b.polls, vc_u32(0));
     VC_LOOP(w->k) {
-        vc_val j = vc_get(remaining), predecessor = vd__sub_u32(j, 1);
+        vc_val j = vd__get(&remaining), predecessor = vd__sub_u32(j, 1);
         vc_break_if(w->k, vd__eq_u32(j, 0));
         vc_atomic_load(w->counts, vd__sort_status_index(w, predecessor, digit, false), &word);
-        vc_set(entry, word);
+        vd__set(&entry, word);
         vd__look_back_count_poll(&b);
-        VC_IF(w->k, vc_and(vd__eq_u32(word, 0), vc_lt(vc_u32(w->plan->poll_limit), vc_get(b.polls)))) {
-            vc_set(entry,
-                   vc_or(vc_u32((uint32_t)VD__STATUS_AGGREGATE << 30), vd__sort_recount_tile(w, predecessor, digit)));
+        VC_IF(w->k, vc_and(vd__eq_u32(word, 0), vc_lt(vc_u32(w->plan->poll_limit), vd__get(&b.polls)))) {
+            vd__set(&entry,
+                    vc_or(vc_u32((uint32_t)VD__STATUS_AGGREGATE << 30), vd__sort_recount_tile(w, predecessor, digit)));
         }
-        VC_IF(w->k, vd__ne_u32(vc_get(entry), 0)) {
-            vc_set(sum, vc_add(vc_get(sum), vd__and_u32(vc_get(entry), (1u << 30) - 1)));
-            vd__look_back_advance(&b, vd__eq_u32(vd__shr_u32(vc_get(entry), 30), VD__STATUS_PREFIX), predecessor);
+        VC_IF(w->k, vd__ne_u32(vd__get(&entry), 0)) {
+            vd__set(&sum, vc_add(vd__get(&sum), vd__and_u32(vd__get(&entry), (1u << 30) - 1)));
+            vd__look_back_advance(&b, vd__eq_u32(vd__shr_u32(vd__get(&entry), 30), VD__STATUS_PREFIX), predecessor);
         }
     }
-    vd__sort_publish(w, digit, VD__STATUS_PREFIX, vc_add(vc_get(sum), total));
-    return vc_get(sum);
+    vd__sort_publish(w, digit, VD__STATUS_PREFIX, vc_add(vd__get(&sum), total));
+    return vd__get(&sum);
 }
 
 /* Sets first[i] to the number of all keys with digits lower than the thread's digit i: the exclusive prefix of the
@@ -10690,7 +10708,7 @@ static void vd__sort_digit_starts(const vd__sort_writer *w, vc_val *first) {
     uint32_t digits = vd__sort_digits_per_thread(w->plan);
     vc_val row = vd__mul_u32(vd__sort_pass(w), w->plan->digits), count[VD__SORT_MAX_THREAD_DIGITS], sum = vc_u32(0);
     for (uint32_t i = 0; i < digits; i++) {
-        count[i] = vc_load(w->counts, vc_add(row, vd__sort_thread_digit(w, i)));
+        count[i] = vd__load(&w->counts, vc_add(row, vd__sort_thread_digit(w, i)));
         sum = vc_add(sum, count[i]);
     }
     vc_group_exclusive(w->k, VC_ADD, sum, &first[0]);
@@ -10712,24 +10730,25 @@ static void vd__sort_rank_by_threads(vd__sort_writer *w) {
     uint32_t threads = w->plan->threads, loads = w->plan->loads;
     vc_val index[VD__SORT_MAX_LOADS], count[VD__SORT_DIGITS_4BIT], sum = vc_u32(0), prefix;
     for (uint32_t i = 0; i < VD__SORT_DIGITS_4BIT; i++)
-        vc_store(w->counters, vd__sort_padded(vc_add(vc_u32(i * threads), w->thread)), vc_u32(0));
+        vd__store(&w->counters, vd__sort_padded(vc_add(vc_u32(i * threads), w->thread)), vc_u32(0));
     for (uint32_t i = 0; i < loads; i++) {
         index[i] = vd__sort_padded(vc_add(vd__mul_u32(w->digit[i], threads), w->thread));
-        w->rank[i] = vc_load(w->counters, index[i]);
-        vc_store(w->counters, index[i], vd__add_u32(w->rank[i], 1));
+        w->rank[i] = vd__load(&w->counters, index[i]);
+        vd__store(&w->counters, index[i], vd__add_u32(w->rank[i], 1));
     }
     vc_barrier(w->k);
     for (uint32_t i = 0; i < VD__SORT_DIGITS_4BIT; i++) {
-        count[i] = vc_load(w->counters, vd__sort_padded(vd__add_u32(vd__mul_u32(w->thread, VD__SORT_DIGITS_4BIT), i)));
+        count[i] = vd__load(&w->counters,
+                            vd__sort_padded(vd__add_u32(vd__mul_u32(w->thread, VD__SORT_DIGITS_4BIT), i)));
         sum = vc_add(sum, count[i]);
     }
     vc_group_exclusive(w->k, VC_ADD, sum, &prefix);
     for (uint32_t i = 0; i < VD__SORT_DIGITS_4BIT; i++) {
-        vc_store(w->counters, vd__sort_padded(vd__add_u32(vd__mul_u32(w->thread, VD__SORT_DIGITS_4BIT), i)), prefix);
+        vd__store(&w->counters, vd__sort_padded(vd__add_u32(vd__mul_u32(w->thread, VD__SORT_DIGITS_4BIT), i)), prefix);
         prefix = vc_add(prefix, count[i]);
     }
     vc_barrier(w->k);
-    for (uint32_t i = 0; i < loads; i++) w->rank[i] = vc_add(w->rank[i], vc_load(w->counters, index[i]));
+    for (uint32_t i = 0; i < loads; i++) w->rank[i] = vc_add(w->rank[i], vd__load(&w->counters, index[i]));
     w->start[0] = vc_load(
         w->counters, vd__sort_padded(vd__mul_u32(vd__min_u32(w->thread, VD__SORT_DIGITS_4BIT - 1), threads)));
 }
@@ -10755,10 +10774,10 @@ static void vd__sort_count_strip(vd__sort_writer *w, vc_val counters) {
     for (uint32_t i = 0; i < w->plan->loads; i++) {
         vc_val peers = vd__sort_peers(w, w->digit[i]), below = vc_subgroup_ballot_exclusive(peers);
         vc_val count = vc_subgroup_ballot_count(peers);
-        vc_val at = vc_add(counters, w->digit[i]), before = vc_load(w->counters, at);
+        vc_val at = vc_add(counters, w->digit[i]), before = vd__load(&w->counters, at);
         vc_barrier_scoped(w->k, VC_SCOPE_SUBGROUP, VC_SCOPE_SUBGROUP, VC_STORAGE_SHARED);
         w->rank[i] = vc_add(before, below);
-        VC_IF(w->k, vd__eq_u32(below, 0)) { vc_store(w->counters, at, vc_add(before, count)); }
+        VC_IF(w->k, vd__eq_u32(below, 0)) { vd__store(&w->counters, at, vc_add(before, count)); }
         vc_barrier_scoped(w->k, VC_SCOPE_SUBGROUP, VC_SCOPE_SUBGROUP, VC_STORAGE_SHARED);
     }
 }
@@ -10769,7 +10788,7 @@ static void vd__sort_rank_by_subgroups(vd__sort_writer *w) {
     uint32_t subgroups = p->threads / p->subgroup_size, digits = vd__sort_digits_per_thread(p);
     vc_val counters = vd__mul_u32(vc_subgroup_id(w->k), p->digits), sum = vc_u32(0), prefix;
     for (uint32_t i = 0; i < vd__sort_counter_count(p) / p->threads; i++)
-        vc_store(w->counters, vc_add(vc_u32(i * p->threads), w->thread), vc_u32(0));
+        vd__store(&w->counters, vc_add(vc_u32(i * p->threads), w->thread), vc_u32(0));
     vc_barrier(w->k);
     vd__sort_count_strip(w, counters);
     vc_barrier(w->k);
@@ -10777,7 +10796,7 @@ static void vd__sort_rank_by_subgroups(vd__sort_writer *w) {
         w->total[i] = vc_u32(0);
         for (uint32_t j = 0; j < subgroups; j++)
             w->total[i] = vc_add(w->total[i],
-                                 vc_load(w->counters, vc_add(vc_u32(j * p->digits), vd__sort_thread_digit(w, i))));
+                                 vd__load(&w->counters, vc_add(vc_u32(j * p->digits), vd__sort_thread_digit(w, i))));
         if (p->one_pass) vd__sort_publish(w, vd__sort_thread_digit(w, i), VD__STATUS_AGGREGATE, w->total[i]);
         sum = vc_add(sum, w->total[i]);
     }
@@ -10786,14 +10805,14 @@ static void vd__sort_rank_by_subgroups(vd__sort_writer *w) {
         w->start[i] = prefix;
         for (uint32_t j = 0; j < subgroups; j++) {
             vc_val at = vc_add(vc_u32(j * p->digits), vd__sort_thread_digit(w, i));
-            vc_val count = vc_load(w->counters, at);
-            vc_store(w->counters, at, prefix);
+            vc_val count = vd__load(&w->counters, at);
+            vd__store(&w->counters, at, prefix);
             prefix = vc_add(prefix, count);
         }
     }
     vc_barrier(w->k);
     for (uint32_t i = 0; i < p->loads; i++)
-        w->rank[i] = vc_add(w->rank[i], vc_load(w->counters, vc_add(counters, w->digit[i])));
+        w->rank[i] = vc_add(w->rank[i], vd__load(&w->counters, vc_add(counters, w->digit[i])));
 }
 
 /* Index in the tile of the thread's key i: a thread has consecutive keys or, with subgroup_size, every subgroup_size-th
@@ -10813,19 +10832,19 @@ static void vd__sort_exchange(const vd__sort_writer *w, const vc_val *key, const
                               vc_type value_type) {
     const vd_sort *p = w->plan;
     vc_ref keys = vc_shared(w->k, "tile_keys", w->register_type, p->tile), values = keys;
-    for (uint32_t i = 0; i < p->loads; i++) vc_store(keys, w->rank[i], key[i]);
+    for (uint32_t i = 0; i < p->loads; i++) vd__store(&keys, w->rank[i], key[i]);
     if (p->desc.values) {
         values = vc_shared(w->k, "tile_values", value_type, p->tile);
-        for (uint32_t i = 0; i < p->loads; i++) vc_store(values, w->rank[i], vc_get(value_vars[i]));
+        for (uint32_t i = 0; i < p->loads; i++) vd__store(&values, w->rank[i], vd__get(&value_vars[i]));
     }
     vc_barrier(w->k);
     for (uint32_t i = 0; i < p->loads; i++) {
         vc_val at = vc_add(vc_u32(i * p->threads), w->thread);
         VC_IF(w->k, vc_lt(vc_add(w->first, vd__sort_widen(w, at)), vd__sort_number(w, p->desc.count))) {
-            vc_val k = vc_load(keys, at);
-            vc_val to = vc_add(vc_load(w->base, vd__sort_digit(w, k)), vd__sort_widen(w, at));
-            vc_store(w->out, to, vc_cast(w->memory_type, k));
-            if (p->desc.values) vc_store(w->out_values, to, vc_load(values, at));
+            vc_val k = vd__load(&keys, at);
+            vc_val to = vc_add(vd__load(&w->base, vd__sort_digit(w, k)), vd__sort_widen(w, at));
+            vd__store(&w->out, to, vc_cast(w->memory_type, k));
+            if (p->desc.values) vd__store(&w->out_values, to, vd__load(&values, at));
         }
     }
 }
@@ -10839,9 +10858,9 @@ static void vd__sort_find_offsets(const vd__sort_writer *w) {
         for (uint32_t i = 0; i < vd__sort_digits_per_thread(p); i++) {
             vc_val digit = vd__sort_thread_digit(w, i);
             vc_val to = p->one_pass ? vc_add(first[i], vd__sort_look_back(w, digit, w->total[i]))
-                                  : vc_load(w->counts, vd__sort_count_index(w, digit));
-            vc_store(w->base, digit, vc_sub(to, vd__sort_widen(w, w->start[i])));
-            if (p->one_pass) vc_store(w->counts, vd__sort_status_index(w, w->tile, digit, true), vc_u32(0));
+                                  : vd__load(&w->counts, vd__sort_count_index(w, digit));
+            vd__store(&w->base, digit, vc_sub(to, vd__sort_widen(w, w->start[i])));
+            if (p->one_pass) vd__store(&w->counts, vd__sort_status_index(w, w->tile, digit, true), vc_u32(0));
         }
     }
 }
@@ -10861,16 +10880,16 @@ static void vd__sort_record_run(vd__sort_writer *w, bool scatter) {
     vc_val end = vc_min(vc_add(first, vd__sort_number(w, p->run)), n);
     if (!scatter) {
         VC_FOR(w->k, digit, vc_u32(0), vc_u32(p->digits)) {
-            vc_store(w->counts, vd__sort_count_index(w, digit), vd__sort_number(w, 0));
+            vd__store(&w->counts, vd__sort_count_index(w, digit), vd__sort_number(w, 0));
         }
     }
     VC_FOR(w->k, i, first, end) {
-        vc_val key = vc_cast(w->register_type, vc_load(w->keys, i));
+        vc_val key = vc_cast(w->register_type, vd__load(&w->keys, i));
         vc_val at = vd__sort_count_index(w, vd__sort_digit(w, key));
-        vc_val count = vc_load(w->counts, at);
-        vc_store(w->counts, at, vc_add(count, vd__sort_number(w, 1)));
-        if (scatter) vc_store(w->out, count, vc_cast(w->memory_type, key));
-        if (scatter && p->desc.values) vc_store(w->out_values, count, vc_load(w->values, i));
+        vc_val count = vd__load(&w->counts, at);
+        vd__store(&w->counts, at, vc_add(count, vd__sort_number(w, 1)));
+        if (scatter) vd__store(&w->out, count, vc_cast(w->memory_type, key));
+        if (scatter && p->desc.values) vd__store(&w->out_values, count, vd__load(&w->values, i));
     }
 }
 
@@ -10890,9 +10909,9 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
     for (uint32_t i = 0; i < p->loads; i++) {
         at = vc_add(w->first, vd__sort_widen(w, vd__sort_tile_index(w, i)));
         value_vars[i] = vc_var(w->k, "value", value_type);
-        key[i] = vc_cast(w->register_type, vc_load(w->keys, vc_min(at, vc_sub(n, vd__sort_number(w, 1)))));
+        key[i] = vc_cast(w->register_type, vd__load(&w->keys, vc_min(at, vc_sub(n, vd__sort_number(w, 1)))));
         w->digit[i] = vc_select(vc_lt(at, n), vd__sort_digit(w, key[i]), vc_u32(p->digits - 1));
-        if (p->desc.values) vc_set(value_vars[i], vc_load(w->values, vc_min(at, vc_sub(n, vd__sort_number(w, 1)))));
+        if (p->desc.values) vd__set(&value_vars[i], vd__load(&w->values, vc_min(at, vc_sub(n, vd__sort_number(w, 1)))));
     }
     if (p->subgroup_size) vd__sort_rank_by_subgroups(w);
     else vd__sort_rank_by_threads(w);
@@ -11118,16 +11137,16 @@ static void vd__histogram_record(vc_kernel *k, vd_histogram *p, bool shared) {
     vc_val n = vc_u32((uint32_t)d->count);
     if (shared) {
         target = vc_shared(k, "bins", VC_U32, d->bins);
-        VC_FOR_STEP(k, i, thread, bins, threads) { vc_store(target, i, vc_u32(0)); }
+        VC_FOR_STEP(k, i, thread, bins, threads) { vd__store(&target, i, vc_u32(0)); }
         vc_barrier(k);
     }
     VC_FOR_STEP(k, i, vc_global_id(k, 0), n, vc_u32((uint32_t)p->groups * p->threads)) {
-        vd__histogram_element(k, p, target, vc_load(in, i));
+        vd__histogram_element(k, p, target, vd__load(&in, i));
     }
     if (!shared) return;
     vc_barrier(k);
     VC_FOR_STEP(k, i, thread, bins, threads) {
-        vc_val count = vc_load(target, i);
+        vc_val count = vd__load(&target, i);
         VC_IF(k, vd__ne_u32(count, 0)) { vc_atomic_add(out, i, count, NULL); }
     }
 }
@@ -11261,12 +11280,12 @@ static vd__top_item vd__top_load_item(const vd__top_writer *w, const vd__top_sou
     vc_val at, v;
     if (s->parts) {
         at = vc_add(vd__mul_u32(w->row, p->parts * p->desc.k), i);
-        item.key = vc_load(w->part_keys, at);
-        item.index = vc_load(w->part_indices, at);
+        item.key = vd__load(&w->part_keys, at);
+        item.index = vd__load(&w->part_indices, at);
         return item;
     }
     item.index = vc_add(s->first, i);
-    v = vc_load(w->in, vc_add(vd__mul_u32(w->row, p->n), item.index));
+    v = vd__load(&w->in, vc_add(vd__mul_u32(w->row, p->n), item.index));
     if (p->desc.map.build) v = vd_plan_fragment_build(&p->map, w->k, v, v, item.index);
     item.key = vd__top_key(w, vc_cast(w->register_type, v));
     return item;
@@ -11285,21 +11304,21 @@ static vd__top_prefix vd__top_empty_prefix(const vd__top_writer *w, vc_val wante
     prefix.index_mask = vc_var(w->k, "index_mask", VC_U32);
     prefix.index = vc_var(w->k, "index", VC_U32);
     prefix.wanted = vc_var(w->k, "wanted", VC_U32);
-    vc_set(prefix.key_mask, vc_imm(w->key, 0));
-    vc_set(prefix.key, vc_imm(w->key, 0));
-    vc_set(prefix.index_mask, vc_u32(0));
-    vc_set(prefix.index, vc_u32(0));
-    vc_set(prefix.wanted, wanted);
+    vd__set(&prefix.key_mask, vc_imm(w->key, 0));
+    vd__set(&prefix.key, vc_imm(w->key, 0));
+    vd__set(&prefix.index_mask, vc_u32(0));
+    vd__set(&prefix.index, vc_u32(0));
+    vd__set(&prefix.wanted, wanted);
     return prefix;
 }
 
 /* Whether an element has the prefix or, with `above`, this prefix or a higher one. */
 static vc_val vd__top_matches(const vd__top_prefix *prefix, const vd__top_item *item, bool above) {
-    vc_val key = vc_and(item->key, vc_get(prefix->key_mask));
-    vc_val index = vc_and(vc_not(item->index), vc_get(prefix->index_mask));
-    vc_val same = vc_eq(key, vc_get(prefix->key));
-    if (!above) return vc_and(same, vc_eq(index, vc_get(prefix->index)));
-    return vc_or(vc_gt(key, vc_get(prefix->key)), vc_and(same, vc_ge(index, vc_get(prefix->index))));
+    vc_val key = vc_and(item->key, vd__get(&prefix->key_mask));
+    vc_val index = vc_and(vc_not(item->index), vd__get(&prefix->index_mask));
+    vc_val same = vc_eq(key, vd__get(&prefix->key));
+    if (!above) return vc_and(same, vc_eq(index, vd__get(&prefix->index)));
+    return vc_or(vc_gt(key, vd__get(&prefix->key)), vc_and(same, vc_ge(index, vd__get(&prefix->index))));
 }
 
 /* Sets w->choice to the digit of the last wanted element. Each thread adds up the counts of consecutive digits, the
@@ -11309,16 +11328,16 @@ static void vd__top_choose_digit(const vd__top_writer *w, vc_val wanted) {
     vc_val first = vc_sub(vc_u32(VD__TOP_DIGITS - 1), vd__mul_u32(w->thread, digits)), count[VD__TOP_DIGITS];
     vc_val sum = vc_u32(0), before, end;
     for (uint32_t i = 0; i < digits; i++) {
-        count[i] = vc_load(w->counts, vd__sub_u32(first, i));
+        count[i] = vd__load(&w->counts, vd__sub_u32(first, i));
         sum = vc_add(sum, count[i]);
     }
     vc_group_exclusive(w->k, VC_ADD, sum, &before);
     for (uint32_t i = 0; i < digits; i++, before = end) {
         end = vc_add(before, count[i]);
         VC_IF(w->k, vc_and(vc_lt(before, wanted), vc_le(wanted, end))) {
-            vc_store(w->choice, vc_u32(0), vd__sub_u32(first, i));
-            vc_store(w->choice, vc_u32(1), vc_sub(wanted, before));
-            vc_store(w->choice, vc_u32(2), count[i]);
+            vd__store(&w->choice, vc_u32(0), vd__sub_u32(first, i));
+            vd__store(&w->choice, vc_u32(1), vc_sub(wanted, before));
+            vd__store(&w->choice, vc_u32(2), count[i]);
         }
     }
     vc_barrier(w->k);
@@ -11339,7 +11358,7 @@ static void vd__top_find_prefix(const vd__top_writer *w, const vd__top_source *s
         vc_val in_key = vd__lt_u32(digit_index, key_digits);
         vc_val last = vc_select(in_key, vc_u32(key_digits - 1), vc_u32(vd__top_digit_count(w->plan) - 1));
         vc_val shift = vd__mul_u32(vc_sub(last, digit_index), VD__TOP_BITS);
-        VD__TOP_FOR(w, i, vc_u32(VD__TOP_DIGITS)) { vc_store(w->counts, i, vc_u32(0)); }
+        VD__TOP_FOR(w, i, vc_u32(VD__TOP_DIGITS)) { vd__store(&w->counts, i, vc_u32(0)); }
         vc_barrier(w->k);
         VD__TOP_FOR(w, i, s->count) {
             vd__top_item item = vd__top_load_item(w, s, i);
@@ -11349,18 +11368,18 @@ static void vd__top_find_prefix(const vd__top_writer *w, const vd__top_source *s
             }
         }
         vc_barrier(w->k);
-        vd__top_choose_digit(w, vc_get(prefix->wanted));
-        vc_val digit = vc_load(w->choice, vc_u32(0));
+        vd__top_choose_digit(w, vd__get(&prefix->wanted));
+        vc_val digit = vd__load(&w->choice, vc_u32(0));
         VC_IF(w->k, in_key) {
-            vc_set(prefix->key_mask, vc_or(vc_get(prefix->key_mask), vc_shl(vc_cast(w->key, low), shift)));
-            vc_set(prefix->key, vc_or(vc_get(prefix->key), vc_shl(vc_cast(w->key, digit), shift)));
+            vd__set(&prefix->key_mask, vc_or(vd__get(&prefix->key_mask), vc_shl(vc_cast(w->key, low), shift)));
+            vd__set(&prefix->key, vc_or(vd__get(&prefix->key), vc_shl(vc_cast(w->key, digit), shift)));
         }
         VC_ELSE(w->k) {
-            vc_set(prefix->index_mask, vc_or(vc_get(prefix->index_mask), vc_shl(low, shift)));
-            vc_set(prefix->index, vc_or(vc_get(prefix->index), vc_shl(digit, shift)));
+            vd__set(&prefix->index_mask, vc_or(vd__get(&prefix->index_mask), vc_shl(low, shift)));
+            vd__set(&prefix->index, vc_or(vd__get(&prefix->index), vc_shl(digit, shift)));
         }
-        vc_set(prefix->wanted, vc_load(w->choice, vc_u32(1)));
-        vc_break_if(w->k, vc_eq(vc_load(w->choice, vc_u32(1)), vc_load(w->choice, vc_u32(2))));
+        vd__set(&prefix->wanted, vd__load(&w->choice, vc_u32(1)));
+        vc_break_if(w->k, vc_eq(vd__load(&w->choice, vc_u32(1)), vd__load(&w->choice, vc_u32(2))));
     }
 }
 
@@ -11371,10 +11390,10 @@ static void vd__top_select(const vd__top_writer *w, const vd__top_source *s) {
     vd__top_prefix prefix = vd__top_empty_prefix(w, s->wanted);
     vd__top_find_prefix(w, s, &prefix);
     VD__TOP_FOR(w, i, capacity) {
-        vc_store(w->best_keys, i, vc_imm(w->key, 0));
-        vc_store(w->best_indices, i, vc_u32(UINT32_MAX));
+        vd__store(&w->best_keys, i, vc_imm(w->key, 0));
+        vd__store(&w->best_indices, i, vc_u32(UINT32_MAX));
     }
-    VC_IF(w->k, vd__eq_u32(w->thread, 0)) { vc_store(w->found, vc_u32(0), vc_u32(0)); }
+    VC_IF(w->k, vd__eq_u32(w->thread, 0)) { vd__store(&w->found, vc_u32(0), vc_u32(0)); }
     vc_barrier(w->k);
     VD__TOP_FOR(w, i, s->count) {
         vd__top_item item = vd__top_load_item(w, s, i);
@@ -11382,8 +11401,8 @@ static void vd__top_select(const vd__top_writer *w, const vd__top_source *s) {
         VC_IF(w->k, vd__top_matches(&prefix, &item, true)) {
             vc_atomic_add(w->found, vc_u32(0), vc_u32(1), &at);
             VC_IF(w->k, vc_lt(at, capacity)) { /* false only if map returns different values in different calls */
-                vc_store(w->best_keys, at, item.key);
-                vc_store(w->best_indices, at, item.index);
+                vd__store(&w->best_keys, at, item.key);
+                vd__store(&w->best_indices, at, item.index);
             }
         }
     }
@@ -11395,33 +11414,35 @@ static void vd__top_select(const vd__top_writer *w, const vd__top_source *s) {
 static void vd__top_compare(const vd__top_writer *w, vc_val i, vc_val stride, vc_val size) {
     vc_val low = vc_sub(vd__mul_u32(i, 2), vc_and(i, vd__sub_u32(stride, 1))), high = vc_add(low, stride);
     vc_val key[2], index[2], front = vd__eq_u32(vc_and(low, size), 0);
-    key[0] = vc_load(w->best_keys, low);
-    key[1] = vc_load(w->best_keys, high);
-    index[0] = vc_load(w->best_indices, low);
-    index[1] = vc_load(w->best_indices, high);
+    key[0] = vd__load(&w->best_keys, low);
+    key[1] = vd__load(&w->best_keys, high);
+    index[0] = vd__load(&w->best_indices, low);
+    index[1] = vd__load(&w->best_indices, high);
     vc_val better = vc_or(vc_gt(key[1], key[0]), vc_and(vc_eq(key[1], key[0]), vc_lt(index[1], index[0])));
     VC_IF(w->k, vc_eq(better, front)) {
-        vc_store(w->best_keys, low, key[1]);
-        vc_store(w->best_keys, high, key[0]);
-        vc_store(w->best_indices, low, index[1]);
-        vc_store(w->best_indices, high, index[0]);
+        vd__store(&w->best_keys, low, key[1]);
+        vd__store(&w->best_keys, high, key[0]);
+        vd__store(&w->best_indices, low, index[1]);
+        vd__store(&w->best_indices, high, index[0]);
     }
 }
 
 /* Sorts the collected elements: bitonic sort (Batcher, Sorting networks and their applications, 1968). */
 static void vd__top_sort(const vd__top_writer *w, const vd__top_source *s) {
     vc_ref size = vc_var(w->k, "size", VC_U32), stride = vc_var(w->k, "stride", VC_U32);
-    vc_set(size, vc_u32(2));
+    vd__set(&size, vc_u32(2));
     VC_LOOP(w->k) {
-        vc_break_if(w->k, vc_gt(vc_get(size), s->sort_count));
-        vc_set(stride, vd__shr_u32(vc_get(size), 1));
+        vc_break_if(w->k, vc_gt(vd__get(&size), s->sort_count));
+        vd__set(&stride, vd__shr_u32(vd__get(&size), 1));
         VC_LOOP(w->k) {
-            vc_break_if(w->k, vd__eq_u32(vc_get(stride), 0));
-            VD__TOP_FOR(w, i, vc_u32(w->plan->capacity / 2)) { vd__top_compare(w, i, vc_get(stride), vc_get(size)); }
+            vc_break_if(w->k, vd__eq_u32(vd__get(&stride), 0));
+            VD__TOP_FOR(w, i, vc_u32(w->plan->capacity / 2)) {
+                vd__top_compare(w, i, vd__get(&stride), vd__get(&size));
+            }
             vc_barrier(w->k);
-            vc_set(stride, vd__shr_u32(vc_get(stride), 1));
+            vd__set(&stride, vd__shr_u32(vd__get(&stride), 1));
         }
-        vc_set(size, vd__shl_u32(vc_get(size), 1));
+        vd__set(&size, vd__shl_u32(vd__get(&size), 1));
     }
 }
 
@@ -11430,8 +11451,8 @@ static void vd__top_store_results(const vd__top_writer *w, const vd__top_source 
     if (w->plan->capacity > 1) vd__top_sort(w, s);
     VD__TOP_FOR(w, i, s->wanted) {
         vc_val to = vc_add(vd__mul_u32(w->row, w->plan->desc.k), i);
-        vc_store(w->values, to, vd__top_value(w, vc_load(w->best_keys, i)));
-        vc_store(w->indices, to, vc_load(w->best_indices, i));
+        vd__store(&w->values, to, vd__top_value(w, vd__load(&w->best_keys, i)));
+        vd__store(&w->indices, to, vd__load(&w->best_indices, i));
     }
 }
 
@@ -11444,8 +11465,8 @@ static void vd__top_finish(const vd__top_writer *w, vc_val part, vc_val wanted) 
     vc_val zero = vc_const(w->k, vc_u32(0));
     VD__TOP_FOR(w, i, wanted) {
         vc_val to = vc_add(vd__mul_u32(vc_add(vd__mul_u32(w->row, p->parts), part), k), i);
-        vc_store(w->part_keys, to, vc_load(w->best_keys, i));
-        vc_store(w->part_indices, to, vc_load(w->best_indices, i));
+        vd__store(&w->part_keys, to, vd__load(&w->best_keys, i));
+        vd__store(&w->part_indices, to, vd__load(&w->best_indices, i));
     }
     vc_val last = vd__plan_is_last_group(w->k, w->tickets, w->row, p->parts);
     s.parts = true;
@@ -12406,7 +12427,7 @@ static vd_result vd__shift_make(void *plan, const void *desc) {
             source = vc_add(source, vd__mul_u32(index, step));
             step *= n;
         }
-        vc_store(out, i, vc_load(in, source));
+        vd__store(&out, i, vd__load(&in, source));
     }
     return vd_plan_kernel_build(&p->base, &p->kernel, k);
 }
@@ -12453,13 +12474,13 @@ static vc_val vd__chirp_add_modulo(vc_val a, vc_val b, vc_val n) {
 /* Returns i^2 modulo n, for i < n < 2^32, without 64-bit integers: by doubling and adding. */
 static vc_val vd__chirp_square_modulo(vc_kernel *k, vc_val i, uint32_t n) {
     vc_ref square = vc_var(k, "square", VC_U32);
-    vc_set(square, vc_u32(0));
+    vd__set(&square, vc_u32(0));
     VC_FOR(k, bit, vc_u32(0), vc_u32(32)) {
-        vc_val x = vc_get(square), set = vd__ne_u32(vd__and_u32(vc_shr(i, vc_sub(vc_u32(31), bit)), 1), 0);
+        vc_val x = vd__get(&square), set = vd__ne_u32(vd__and_u32(vc_shr(i, vc_sub(vc_u32(31), bit)), 1), 0);
         x = vd__chirp_add_modulo(x, x, vc_u32(n));
-        vc_set(square, vd__chirp_add_modulo(x, vc_select(set, i, vc_u32(0)), vc_u32(n)));
+        vd__set(&square, vd__chirp_add_modulo(x, vc_select(set, i, vc_u32(0)), vc_u32(n)));
     }
-    return vc_get(square);
+    return vd__get(&square);
 }
 
 /* Desc of a plan that computes the tables of a pass of another plan. */
@@ -12501,7 +12522,7 @@ static void vd__chirp_store(vc_kernel *k, const vd_fft_point *at, vd_fft_value *
     static const vc_val none = { 0, 0 };
     double scale = 1 / (double)p->chirp.m;
     (void)k;
-    vc_store(vc_offset(p->table, vc_u32(p->tables.spectrum)), vd__fft_chirp_bin(&p->chirp, at->index),
+    vd__store_from(&p->table, p->tables.spectrum, vd__fft_chirp_bin(&p->chirp, at->index),
              vc_vec2(vc_mul(v->re, vd__fft_immediate(v->re, scale)), vc_mul(v->im, vd__fft_immediate(v->im, scale))));
     v->re = v->im = none;
 }
@@ -12513,11 +12534,11 @@ static vd_result vd__chirp_build(vd__chirp *p) {
     p->table = vd_plan_kernel_buffer(&p->kernel, k, 0, "table", vd__fft_complex_type(p->real), VC_READ_WRITE);
     VC_EACH(k, i) {
         vc_val e = vd__chirp_square_modulo(k, i, n);
-        vc_val a = vc_load(vc_offset(p->table, vc_u32(p->tables.chirp_coarse)), vd__shr_u32(e, bits));
-        vc_val b = vc_load(vc_offset(p->table, vc_u32(p->tables.chirp_fine)), vd__and_u32(e, (1u << bits) - 1));
+        vc_val a = vd__load_from(&p->table, p->tables.chirp_coarse, vd__shr_u32(e, bits));
+        vc_val b = vd__load_from(&p->table, p->tables.chirp_fine, vd__and_u32(e, (1u << bits) - 1));
         vd__fft_c x = vd__fft_times_near_one(vd__fft_complex(vc_component(a, 0), vc_component(a, 1)),
                                              vd__fft_complex(vc_component(b, 0), vc_component(b, 1)));
-        vc_store(vc_offset(p->table, vc_u32(p->tables.chirp)), i, vc_vec2(x.re, x.im));
+        vd__store_from(&p->table, p->tables.chirp, i, vc_vec2(x.re, x.im));
     }
     return vd_plan_kernel_build(&p->base, &p->kernel, k);
 }
@@ -12662,7 +12683,7 @@ static vc_val vd__convolve_index(const vd_convolve *p, const uint64_t *shape, co
 /* Loads an element of an array, or returns 0 if `inside` is false. */
 static vc_val vd__convolve_load(const vd_convolve *p, vc_kernel *k, vc_ref from, vc_val index, vc_val inside) {
     vc_val zero = vc_const(k, vc_imm(p->desc.type, 0));
-    return vc_load_or(from, index, inside, p->desc.real ? zero : vc_splat(zero, 2));
+    return vd__load_or(&from, index, inside, p->desc.real ? zero : vc_splat(zero, 2));
 }
 
 static vc_ref vd__convolve_buffer(const vd_convolve *p, vc_kernel *k, const char *name, uint32_t access) {
@@ -12698,7 +12719,7 @@ static void vd__convolve_map(vc_kernel *k, const vd_fft_point *at, vd_fft_value 
 
 /* Multiplies *v by exp(i pi j / (2 h)), or by its conjugate if `inverse`. */
 static void vd__convolve_twist(const vd_convolve *p, vc_val j, bool inverse, vd_fft_value *v) {
-    vc_val root = vc_load(p->root, j), im = vc_component(root, 1);
+    vc_val root = vd__load(&p->root, j), im = vc_component(root, 1);
     vd__fft_c y = vd__fft_mul(vd__fft_complex(v->re, v->im),
                               vd__fft_complex(vc_component(root, 0), inverse ? vc_neg(im) : im));
     v->re = y.re;
@@ -12757,8 +12778,8 @@ static void vd__convolve_load_signal(vc_kernel *k, const vd_fft_point *at, vd_ff
 static void vd__convolve_store_element(const vd_convolve *p, vc_kernel *k, vc_val image, const vc_val *at,
                                        bool conditional, vc_val needed, vc_val x) {
     vc_val inside, index = vd__convolve_index(p, p->result, at, image, &inside);
-    if (conditional) VC_IF(k, needed) { vc_store(p->data[1], index, x); }
-    else vc_store(p->data[1], index, x);
+    if (conditional) VC_IF(k, needed) { vd__store(&p->data[1], index, x); }
+    else vd__store(&p->data[1], index, x);
 }
 
 /* Store hook of vd_convolve_run for real signals. It is called only for elements within out_count, but must check
@@ -12844,7 +12865,7 @@ static void vd__convolve_store_spectrum(vc_kernel *k, const vd_fft_point *at, vd
     for (uint32_t i = pass->shape.axes; i-- > 0;)
         element = vc_add(vd__mul_u32(element, pass->shape.size[i]), at->coordinate[pass->dimension[i]]);
     vc_val first = vd__mul_u32(at->coordinate[0], pass->shape.n);
-    vc_store(p->data[1], vc_add(first, vd__fft_thread_order_index(pass, element)), vc_vec2(v->re, v->im));
+    vd__store(&p->data[1], vc_add(first, vd__fft_thread_order_index(pass, element)), vc_vec2(v->re, v->im));
     v->re = v->im = none;
 }
 
