@@ -211,7 +211,7 @@ commands_codegen     = $(matrix_parts) "env $(without_optimiser) build/$(cc)/tes
 # plans compiles texts for CUDA with a fake driver.
 own_fft              = $(filter-out %/plans,$(call files,tests/fft,$(cc)))
 fake_driver          = VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=build/$(cc)/tests/fake/libcuda.so
-vkfft_fft            = $(addprefix build/vkfft/tests/fft/,transforms lifetimes)
+vkfft_fft            = $(addprefix build/vkfft/tests/fft/,transforms real lifetimes)
 programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) $(vkfft_fft)
 # These compile most kernels, without the optimiser of LLVM (tests/README.md). They start first.
 heavy_fft            = $(addprefix build/$(cc)/tests/fft/,convolve hooks look_back real reduce rows transforms)

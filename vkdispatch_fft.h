@@ -26,7 +26,7 @@
        * It does not distribute one operation over several devices. A plan can be recorded into lists of every device of
          its context, but is optimised for the first one.
        * It does not compute in f16: f16 is a type in memory, the arithmetic is f32 or f64.
-       * It does not use an FFT library. VkFFT can be selected as the engine of complex transforms.
+       * It does not use an FFT library. VkFFT can be selected as the engine of complex and real transforms.
 
    Contents
        Setting up     Rooms, Configuration, Environment variables, Linking, Tutorial, Plans
@@ -69,8 +69,8 @@
    Configuration
        Define before including the header. Every macro is off by default.
        * VKDISPATCH_FFT_IMPLEMENTATION  Compile the implementation. Define in one translation unit.
-       * VKDISPATCH_VKFFT               Add VkFFT 1.2 as an engine of complex transforms on Vulkan. The translation unit
-                                        is then C++, needs vkFFT.h, vulkan/vulkan.h and glslang's C interface (Debian:
+       * VKDISPATCH_VKFFT               Add VkFFT 1.2 as an engine of transforms on Vulkan. The translation unit is then
+                                        C++, needs vkFFT.h, vulkan/vulkan.h and glslang's C interface (Debian:
                                         libvkfft-dev, libvulkan-dev, glslang-dev), and is linked with glslang and its
                                         default resource limits.
 
@@ -655,10 +655,13 @@ typedef enum vd_fft_norm {
 typedef enum vd_fft_engine {
     VD_FFT_ENGINE_DEFAULT = 0, /* the kernels of this header */
     VD_FFT_ENGINE_VKFFT      /* VkFFT, if VKDISPATCH_VKFFT is defined. Supports VD_FFT_COMPLEX in f32 on the backend
-                                vulkan, without strides, counts, VD_FFT_NORM_ORTHO and hooks. Each combination of input,
-                                output and direction is compiled separately; a plan supports at most 8 of them.
-                                vd_fft_destroy waits until the context is idle: lists that contain runs must be
-                                submitted before */
+                                vulkan, and VD_FFT_REAL if the last dimension is transformed and, of four dimensions,
+                                the first is not; without strides (but with `padded`), counts, VD_FFT_NORM_ORTHO and
+                                hooks. The inverse of VD_FFT_REAL does not ignore the imaginary parts of the bins 0 and
+                                n / 2 at every length: they must be 0. Each combination of input, output and direction
+                                is compiled separately; a plan supports at most 8 of them. Where VkFFT does not support
+                                a length, running the plan returns VD_ERROR_UNSUPPORTED. vd_fft_destroy waits until the
+                                context is idle: lists that contain runs must be submitted before */
 } vd_fft_engine;
 
 /* Kind of transform; the manual defines each. */
@@ -7208,9 +7211,9 @@ static vd_result vd__real_check_lengths(const vd_fft *p) {
    input. */
 static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_t *in_stride) {
     uint32_t i = p->dimensions;
-    if (desc->engine)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "kind is %d, but engine VkFFT supports only VD_FFT_COMPLEX",
-                            (int)p->kind);
+    if (desc->engine && p->kind > VD_FFT_REAL)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "kind is %d, but engine VkFFT supports only VD_FFT_COMPLEX and "
+                            "VD_FFT_REAL", (int)p->kind);
     vd_result result = p->kind == VD_FFT_REAL ? VD_OK : vd__real_check_lengths(p);
     if (result) return result;
     while (p->kind == VD_FFT_REAL && !(p->axes >> --i & 1)) { }
@@ -11629,7 +11632,7 @@ static const vd_plan_kind vd__top_k_kind = {
 VD__FFT_SMALL_END
 
 // >>vkfft
-/* VkFFT as an engine of complex transforms. VkFFT generates GLSL, compiles it with glslang and records its own
+/* VkFFT as an engine of complex and real transforms. VkFFT generates GLSL, compiles it with glslang and records its own
    dispatches into a list. It binds buffers when an application (VkFFT's term for a plan) is initialised, so a plan has
    separate applications for each pair of buffers. */
 
@@ -11733,8 +11736,9 @@ typedef struct vd__vkfft_app {
     vd__vkfft_space::VkFFTApplication app;
     vd__vkfft_space::VkFFTLaunchParams launch;
     bool initialized;
-    VkBuffer in, out;
-    uint64_t in_bytes, out_bytes;
+    bool copies_input;       /* the input is copied to `work` before the application runs */
+    VkBuffer in, work, out;
+    uint64_t in_bytes, work_bytes, out_bytes;
 } vd__vkfft_app;
 
 /* The applications for a pair of buffers and a direction. */
@@ -11745,9 +11749,9 @@ typedef struct vd__vkfft_pair {
 } vd__vkfft_pair;
 
 /* The transforms of one application: up to three dimensions, the contiguous one first. axes: bit mask of the
-   transformed dimensions. */
+   transformed dimensions. row: distance between rows of reals, in reals, if dimension 0 is that of VD_FFT_REAL. */
 typedef struct vd__vkfft_block {
-    uint64_t size[3], batches;
+    uint64_t size[3], batches, row;
     uint32_t dimensions, axes;
 } vd__vkfft_block;
 
@@ -11761,6 +11765,7 @@ struct vd__vkfft {
     vd__vkfft_block block[VD__VKFFT_MAX_BLOCKS];
     uint32_t blocks;
     bool normalized;
+    vd_buffer spectrum;      /* VD_FFT_REAL: where the inverse transforms the spectrum, which it preserves */
     vd__vkfft_pair *pairs[VD__VKFFT_MAX_PAIRS];
 };
 
@@ -11812,12 +11817,13 @@ static uint32_t vd__vkfft_merge(const vd_fft *p, uint64_t *size, bool *transform
     uint32_t count = 0;
     for (uint32_t i = p->dimensions; i-- > 0;) {
         bool axis = (p->axes >> i & 1) != 0;
-        if (p->shape[i] == 1) continue;
+        uint64_t n = p->kind == VD_FFT_REAL && i == p->real_axis ? p->real_length : p->shape[i];
+        if (n == 1) continue;
         if (!axis && count && !transformed[count - 1]) {
-            size[count - 1] *= p->shape[i];
+            size[count - 1] *= n;
             continue;
         }
-        size[count] = p->shape[i];
+        size[count] = n;
         transformed[count++] = axis;
     }
     return count;
@@ -11833,6 +11839,7 @@ static void vd__vkfft_plan(vd_fft *p) {
     bool transformed[4];
     uint32_t count = vd__vkfft_merge(p, size, transformed);
     vd__vkfft_block *b = v->block;
+    if (p->kind == VD_FFT_REAL) b->row = count > 1 ? p->layout[VD__FFT_IN].stride[p->real_axis - 1] : p->real_length;
     /* If the last dimension is not transformed, it becomes the batch. */
     uint32_t inner = count && count != 3 && !transformed[count - 1] ? count - 1 : count;
     b->batches = inner < count ? size[count - 1] : 1;
@@ -11864,6 +11871,33 @@ static vd_result vd__vkfft_check_batch(const vd_fft *p, uint32_t max_planes) {
                         (unsigned long long)b->batches, (unsigned long long)planes, max_planes);
 }
 
+/* Whether the engine can access the arrays of a plan: in C order and complete. Rows of reals may have any distance. */
+static bool vd__vkfft_can_access(const vd_fft *p) {
+    const vd__fft_layout *in = &p->layout[VD__FFT_IN], *dense = &p->layout[VD__FFT_TEMP];
+    if (memcmp(&p->layout[VD__FFT_OUT], dense, sizeof *dense)) return false;
+    if (p->kind != VD_FFT_REAL) return !memcmp(in, dense, sizeof *dense);
+    uint64_t stride = 1;
+    for (uint32_t i = p->dimensions; i-- > 0;) {
+        uint64_t n = i == p->real_axis ? p->real_length : p->shape[i];
+        if (in->count[i] != n || in->start[i] || in->stride[i] < stride) return false;
+        if (i + 2 != p->dimensions && in->stride[i] != stride) return false;
+        stride = in->stride[i] * n;
+    }
+    return true;
+}
+
+/* Checks that the engine supports the axes of a real transform. */
+static vd_result vd__vkfft_check_real(const vd_fft *p) {
+    if (p->kind != VD_FFT_REAL) return VD_OK;
+    if (p->real_axis + 1 != p->dimensions)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "axes is 0x%x, but engine VkFFT supports VD_FFT_REAL only if the "
+                            "last dimension, %u, is transformed", p->axes, p->dimensions - 1);
+    if (p->real_length == 1)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "dimension %u has 1 element, but engine VkFFT needs at least 2 for "
+                            "VD_FFT_REAL", p->real_axis);
+    return VD_OK;
+}
+
 static vd_result vd__vkfft_make(vd_fft *p) {
     const vd_device_info *device = vd_device(p->base.ctx, 0);
     if (device->backend != VD_BACKEND_VULKAN)
@@ -11875,15 +11909,19 @@ static vd_result vd__vkfft_make(vd_fft *p) {
                             vc_type_name(p->stored[VD__FFT_OUT]));
     if (p->scale[0] != 1)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT does not support VD_FFT_NORM_ORTHO");
-    if (memcmp(&p->layout[VD__FFT_IN], &p->layout[VD__FFT_TEMP], sizeof p->layout[0]) ||
-        memcmp(&p->layout[VD__FFT_OUT], &p->layout[VD__FFT_TEMP], sizeof p->layout[0]))
+    vd_result result = vd__vkfft_check_real(p);
+    if (result) return result;
+    if (!vd__vkfft_can_access(p))
         return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT does not support strides and counts");
     p->vkfft = (vd__vkfft *)vd__fft_allocate(&p->base.allocator, sizeof *p->vkfft);
     if (!p->vkfft) return vd__fft_no_memory();
     snprintf(p->text, sizeof p->text, "VkFFT\n");
     p->vkfft->normalized = p->scale[1] != 1;
     vd__vkfft_plan(p);
-    vd_result result = vd__vkfft_check_batch(p, device->limits.max_groups[2]);
+    if (p->kind == VD_FFT_REAL && p->vkfft->blocks > 1)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "axes is 0x%x, but engine VkFFT cannot transform dimension 0 of a "
+                            "4-dimensional array of VD_FFT_REAL", p->axes);
+    result = vd__vkfft_check_batch(p, device->limits.max_groups[2]);
     return result ? result : vd_native_use(p->base.ctx, 0, 0, vd__vkfft_open, p);
 }
 
@@ -11909,7 +11947,27 @@ static void vd__vkfft_destroy(vd_fft *p) {
     p->vkfft = NULL;
 }
 
-typedef struct vd__vkfft_call { vd_fft *p; vd__vkfft_pair *pair; vd_buffer_info in, out; } vd__vkfft_call;
+/* Buffers of a run: input, array that is transformed in place, and output, each of which may equal the one before. */
+typedef struct vd__vkfft_call { vd_fft *p; vd__vkfft_pair *pair; vd_buffer_info in, work, out; } vd__vkfft_call;
+
+/* Sets a buffer of an application and its size in the form that VkFFT uses: from the beginning of the native object. */
+static uint64_t vd__vkfft_bind(const vd_buffer_info *info, VkBuffer *buffer, uint64_t *bytes) {
+    *buffer = (VkBuffer)info->native;
+    *bytes = info->native_offset + info->size;
+    return info->native_offset;
+}
+
+static bool vd__vkfft_same(const vd_buffer_info *a, const vd_buffer_info *b) {
+    return a->native == b->native && a->native_offset == b->native_offset;
+}
+
+/* Sets the strides of an array whose rows are `row` elements apart; 0: VkFFT's defaults. */
+static void vd__vkfft_strides(const vd__vkfft_block *block, uint64_t row, uint64_t stride[3]) {
+    for (uint32_t i = 0; i < 3 && row; i++) {
+        stride[i] = row;
+        if (i + 1 < block->dimensions) row *= block->size[i + 1];
+    }
+}
 
 /* Returns the configuration of an application, and sets its buffers. */
 static vd__vkfft_space::VkFFTConfiguration vd__vkfft_configure(vd__vkfft_call *call, uint32_t index) {
@@ -11918,6 +11976,8 @@ static vd__vkfft_space::VkFFTConfiguration vd__vkfft_configure(vd__vkfft_call *c
     const vd__vkfft_block *block = &v->block[index];
     vd__vkfft_space::VkFFTConfiguration config;
     const vd_buffer_info *in = index ? &call->out : &call->in;
+    bool inverse = call->pair->direction != VD_FFT_FORWARD;
+    uint64_t bins = block->row ? block->size[0] / 2 + 1 : 0;
     memset((void *)&config, 0, sizeof config);
     config.FFTdim = block->dimensions;
     for (uint32_t i = 0; i < block->dimensions; i++) {
@@ -11932,21 +11992,26 @@ static vd__vkfft_space::VkFFTConfiguration vd__vkfft_configure(vd__vkfft_call *c
     config.fence = &v->fence;
     config.normalize = v->normalized;
     config.useLUT = 1; /* sines and cosines of a driver may have errors of 2^-11 */
-    config.makeForwardPlanOnly = call->pair->direction == VD_FFT_FORWARD;
-    config.makeInversePlanOnly = call->pair->direction != VD_FFT_FORWARD;
-    app->in = (VkBuffer)in->native;
-    app->out = (VkBuffer)call->out.native;
-    app->in_bytes = in->native_offset + in->size;
-    app->out_bytes = call->out.native_offset + call->out.size;
-    config.bufferSize = &app->out_bytes;
-    config.bufferOffset = call->out.native_offset;
-    app->launch.bufferOffset = call->out.native_offset;
-    app->launch.buffer = &app->out;
-    if (app->in == app->out && in->native_offset == call->out.native_offset) return config;
-    config.isInputFormatted = 1;
-    config.inputBufferSize = &app->in_bytes;
-    config.inputBufferOffset = app->launch.inputBufferOffset = in->native_offset;
-    app->launch.inputBuffer = &app->in;
+    config.makeForwardPlanOnly = !inverse;
+    config.makeInversePlanOnly = inverse;
+    config.performR2C = block->row != 0;
+    config.bufferOffset = app->launch.bufferOffset = vd__vkfft_bind(&call->work, &app->work, &app->work_bytes);
+    config.bufferSize = &app->work_bytes;
+    app->launch.buffer = &app->work;
+    config.inputBufferOffset = app->launch.inputBufferOffset = vd__vkfft_bind(in, &app->in, &app->in_bytes);
+    config.outputBufferOffset = app->launch.outputBufferOffset = vd__vkfft_bind(&call->out, &app->out, &app->out_bytes);
+    if (!vd__vkfft_same(in, &call->work) && !app->copies_input) {
+        config.isInputFormatted = 1;
+        config.inputBufferSize = &app->in_bytes;
+        app->launch.inputBuffer = &app->in;
+        vd__vkfft_strides(block, inverse ? bins : block->row, config.inputBufferStride);
+    }
+    if (!vd__vkfft_same(&call->work, &call->out)) {
+        config.isOutputFormatted = 1;
+        config.outputBufferSize = &app->out_bytes;
+        app->launch.outputBuffer = &app->out;
+        vd__vkfft_strides(block, inverse ? block->row : bins, config.outputBufferStride);
+    }
     return config;
 }
 
@@ -11956,11 +12021,19 @@ static vd_result vd__vkfft_compile(const vd_native *native, void *user) {
     (void)native;
     vd__vkfft_set_functions(call->p->vkfft);
     for (uint32_t i = 0; i < call->p->vkfft->blocks; i++) {
-        vd__vkfft_space::VkFFTResult result = vd__vkfft_space::initializeVkFFT(&call->pair->apps[i].app,
-                                                                               vd__vkfft_configure(call, i));
+        vd__vkfft_app *app = &call->pair->apps[i];
+        vd__vkfft_space::VkFFTResult result = vd__vkfft_space::initializeVkFFT(&app->app, vd__vkfft_configure(call, i));
+        /* of rows that take several dispatches, VkFFT 1.2 reads another buffer than the input */
+        if (!result && app->app.configuration.isInputFormatted && app->app.localFFTPlan_inverse
+            && app->app.localFFTPlan_inverse->multiUploadR2C) {
+            vd__vkfft_space::deleteVkFFT(&app->app);
+            memset((void *)&app->app, 0, sizeof app->app);
+            app->copies_input = true;
+            result = vd__vkfft_space::initializeVkFFT(&app->app, vd__vkfft_configure(call, i));
+        }
         if (result)
             return vd_error_set(VD_ERROR_UNSUPPORTED, "initializeVkFFT failed: error %d", (int)result);
-        call->pair->apps[i].initialized = true;
+        app->initialized = true;
     }
     return VD_OK;
 }
@@ -11973,8 +12046,20 @@ static uint32_t vd__vkfft_free_slot(const vd_fft *p) {
     return i;
 }
 
+/* Returns the buffer that a run transforms in place: the output, but for reals from a spectrum that is preserved a
+   buffer of the plan. */
+static vd_buffer vd__vkfft_work_buffer(vd_fft *p, const vd_fft_io *io, vd_buffer out) {
+    vd__vkfft *v = p->vkfft;
+    if (p->kind != VD_FFT_REAL || io->direction == VD_FFT_FORWARD || out.id == io->in.id) return out;
+    if (!v->spectrum.id)
+        v->spectrum = vd_plan_buffer(&p->base, "fft temporary 1", (vd_type)vd__fft_element_type(p->real, false),
+                                     p->layout[VD__FFT_TEMP].span, NULL);
+    return v->spectrum;
+}
+
 /* Finds or makes the applications for the buffers and the direction of a run. */
-static vd_result vd__vkfft_find_pair(vd_fft *p, const vd_fft_io *io, vd_buffer out, vd__vkfft_pair **found) {
+static vd_result vd__vkfft_find_pair(vd_fft *p, const vd_fft_io *io, vd_buffer work, vd_buffer out,
+                                     vd__vkfft_pair **found) {
     vd__vkfft *v = p->vkfft;
     vd__vkfft_call call;
     uint32_t i;
@@ -11994,6 +12079,7 @@ static vd_result vd__vkfft_find_pair(vd_fft *p, const vd_fft_io *io, vd_buffer o
     call.pair->out = out.id;
     call.pair->direction = io->direction;
     vd_result result = vd_buffer_query(p->base.ctx, io->in, &call.in);
+    if (!result) result = vd_buffer_query(p->base.ctx, work, &call.work);
     if (!result) result = vd_buffer_query(p->base.ctx, out, &call.out);
     if (!result) result = vd_native_use(p->base.ctx, 0, 0, vd__vkfft_compile, &call);
     if (result) {
@@ -12021,20 +12107,27 @@ static vd_result vd__vkfft_append(void *user, void *commands) {
 
 static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd_buffer out) {
     vd__vkfft_call call;
-    vd_record_use uses[2];
+    vd_record_use uses[3];
     vd_record_desc desc;
     if (!p->vkfft->blocks) return out.id != io->in.id ? vd_copy(list, out, 0, io->in, 0, p->elements * 8) : VD_OK;
-    vd_result result = vd__vkfft_find_pair(p, io, out, &call.pair);
+    vd_buffer work = vd__vkfft_work_buffer(p, io, out);
+    if (!work.id) return vd_error_result();
+    vd_result result = vd__vkfft_find_pair(p, io, work, out, &call.pair);
     if (result) return result;
     call.p = p;
+    if (call.pair->apps[0].copies_input) {
+        result = vd_copy(list, work, 0, io->in, 0, p->layout[VD__FFT_TEMP].span * 8);
+        if (result) return result;
+    }
     uses[0].buffer = io->in;
     uses[0].access = VD_READ;
     uses[1].buffer = out;
-    uses[1].access = VD_READ_WRITE;
+    uses[2].buffer = work;
+    uses[1].access = uses[2].access = VD_READ_WRITE;
     memset(&desc, 0, sizeof desc);
     desc.name = p->base.name;
     desc.uses = uses;
-    desc.use_count = 2;
+    desc.use_count = work.id == out.id ? 2 : 3;
     desc.record = vd__vkfft_append;
     desc.user = &call;
     return vd_record_native(list, &desc);

@@ -32,6 +32,20 @@ static inline void need_device(void) {
     skip();
 }
 
+/* Skips the test if there is no device, or if it has no plans of this engine. */
+static inline void need_engine(vd_fft_engine engine) {
+    vd_fft_desc desc = { 0 };
+    need_device();
+    if (!engine) return;
+    desc.shape[0] = 2;
+    desc.engine = engine;
+    vd_fft *plan = vd_fft_create(device_context, &desc);
+    vd_fft_destroy(plan);
+    if (plan) return;
+    print_message("# reason: %s\n", vd_error_text());
+    skip();
+}
+
 /* Whether to skip the next case: one in `few` cases is run if few_cases, else one in `others`. */
 static inline bool passes_over(uint32_t few, uint32_t others) {
     static uint32_t number;

@@ -2,6 +2,7 @@
    lengths, axes, norms, strides, types, in and out of place, long axes; simple calls; invalid input.
        real [-a] [-p I/N] [NAME]      -a: more lengths; -p: only part I of N of all lengths up to 1200 and of 500 random
            lengths up to 2^22; NAME: only this test
+       real vkfft                     half spectra with the engine VkFFT
    The permitted error is that of complex transforms of the same logical length (tests/fft/transforms.c). */
 #define _POSIX_C_SOURCE 200112L /* setenv */
 #include "common.h"
@@ -12,6 +13,7 @@
 
 #define NOWHERE UINT64_MAX
 
+static vd_fft_engine engine; /* of all plans that are compared with FFTW */
 static unsigned first, step; /* of the lengths 41 to 1200: those with index first, first + step, …; step = 0: none */
 
 typedef struct sample {
@@ -220,6 +222,7 @@ static double compare(const double *is, const double *wanted, uint64_t n, double
 }
 
 static double allowed_error(const sample *s, const array *to, double product) {
+    if (engine) return 2 * 1.1921e-7 * log2(product) + 2e-7; /* as in tests/fft/transforms.c */
     double eps = s->type == VD_F64 ? 2.2204e-16 : 1.1921e-7, stored = to->type == VD_F16   ? 4.9e-4
                                                                       : to->type == VD_F32 ? 6e-8
                                                                                            : 1.2e-16;
@@ -252,6 +255,7 @@ static vd_fft_desc desc_of(const sample *s) {
     memcpy(desc.out_start, s->out_start, sizeof desc.out_start);
     desc.pack_rows = s->pack_rows;
     desc.load = s->load;
+    desc.engine = engine;
     return desc;
 }
 
@@ -264,7 +268,7 @@ static bool is_end(const sample *s, uint64_t i) {
 }
 
 /* Input of an inverse half-spectrum transform: the spectrum of reals, with changed imaginary parts in the bins 0 and n
-   / 2. */
+   / 2, which VkFFT does not ignore. */
 static void half_spectrum(const sample *s, double *x) {
     sample forward = *s;
     array reals = array_of(s, false), other = array_of(s, true);
@@ -273,7 +277,7 @@ static void half_spectrum(const sample *s, double *x) {
     random_numbers(y, reals.count, reals.type);
     transform(&forward, y, x);
     for (uint64_t i = 0; i < 2 * other.count; i++) x[i] = (double)(float)x[i];
-    for (uint64_t i = 0; i < other.count; i++) if (is_end(s, i)) x[2 * i + 1] = (double)(i % 7) - 5;
+    for (uint64_t i = 0; !engine && i < other.count; i++) if (is_end(s, i)) x[2 * i + 1] = (double)(i % 7) - 5;
     fftw_free(y);
 }
 
@@ -887,7 +891,10 @@ static void bad_input(void **state) {
     desc.axes = 0;
     desc.padded = false;
     desc.engine = VD_FFT_ENGINE_VKFFT;
-    refuse(ctx, &desc, "kind is 2, but engine VkFFT supports only VD_FFT_COMPLEX");
+    refuse(ctx, &desc, "engine VkFFT");
+    desc.kind = VD_FFT_DCT2;
+    refuse(ctx, &desc, "kind is 4, but engine VkFFT supports only VD_FFT_COMPLEX and VD_FFT_REAL");
+    desc.kind = VD_FFT_REAL;
     desc.engine = VD_FFT_ENGINE_DEFAULT;
     desc.padded = true;
     desc.shape[1] = 10;
@@ -1018,6 +1025,52 @@ static void tables_are_shared(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* ---- the engine VkFFT ---- */
+
+static void half_spectra_of_vkfft(void **state) {
+    static const sample shapes[] = {
+        { .shape = { 64 } }, { .shape = { 3, 2 } }, { .shape = { 3, 63 } }, { .shape = { 5, 1000 } },
+        { .shape = { 3, 74 } }, { .shape = { 2, 37 } }, { .shape = { 2, 8192 } }, { .shape = { 65536 } },
+        { .shape = { 100000 } }, { .shape = { 20, 12 }, .axes = 3 },
+        { .shape = { 6, 1, 63 }, .axes = 5 }, { .shape = { 8, 12, 10 }, .axes = 7 },
+        { .shape = { 4, 6, 16 }, .axes = 6 }, { .shape = { 4, 6, 9 }, .axes = 5 },
+        { .shape = { 2, 3, 4, 10 }, .axes = 8 }, { .shape = { 2, 3, 4, 10 }, .axes = 14 },
+        { .shape = { 2, 3, 4, 10 }, .axes = 12 }, { .shape = { 2, 3, 8, 10 }, .axes = 10 },
+    };
+    (void)state;
+    need_engine(engine);
+    for (size_t i = 0; i < COUNT(shapes); i++) {
+        for (int form = 0; form < 4; form++) {
+            sample s = shapes[i];
+            s.kind = VD_FFT_REAL;
+            s.direction = (vd_fft_direction)(form & 1);
+            s.in_place = form >> 1 & 1;
+            s.norm = i & 1 ? VD_FFT_NORM_NONE : VD_FFT_NORM_DEFAULT;
+            check_one(&s);
+        }
+    }
+}
+
+static void refused_by_vkfft(void **state) {
+    static const struct { sample s; const char *reason; } cases[] = {
+        { { .shape = { 8, 4 }, .axes = 1 }, "axes is 0x1, but engine VkFFT supports VD_FFT_REAL only if the last "
+                                            "dimension, 1, is transformed" },
+        { { .shape = { 4, 2, 4, 8 }, .axes = 15 }, "axes is 0xf, but engine VkFFT cannot transform dimension 0" },
+        { { .shape = { 8 }, .in_count = { 7 } }, "engine VkFFT does not support strides and counts" },
+        { { .shape = { 3, 8 }, .out_stride = { 6, 1 } }, "engine VkFFT does not support strides and counts" },
+        { { .shape = { 8 }, .norm = VD_FFT_NORM_ORTHO }, "engine VkFFT does not support VD_FFT_NORM_ORTHO" },
+        { { .shape = { 8 }, .type = VD_F64 }, "engine VkFFT supports only f32" },
+    };
+    (void)state;
+    need_engine(engine);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        sample s = cases[i].s;
+        s.kind = VD_FFT_REAL;
+        vd_fft_desc desc = desc_of(&s);
+        refuse(device_context, &desc, cases[i].reason);
+    }
+}
+
 #define BY_LENGTH \
     cmocka_unit_test(half_spectra), cmocka_unit_test(cosine_1), cmocka_unit_test(cosine_2), \
     cmocka_unit_test(cosine_3), cmocka_unit_test(cosine_4), cmocka_unit_test(sine_1), cmocka_unit_test(sine_2), \
@@ -1032,12 +1085,17 @@ int main(int argc, char **argv) {
         cmocka_unit_test(simple), cmocka_unit_test(several_axes), cmocka_unit_test(rows),
         cmocka_unit_test(tables_are_shared), cmocka_unit_test(bad_input),
     };
+    const struct CMUnitTest by_engine[] = {
+        cmocka_unit_test(half_spectra_of_vkfft), cmocka_unit_test(refused_by_vkfft),
+    };
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "-a")) all_cases = true;
+        else if (!strcmp(argv[i], "vkfft")) engine = VD_FFT_ENGINE_VKFFT;
         else if (!strcmp(argv[i], "-p") && i + 1 < argc && sscanf(argv[i + 1], "%u/%u", &first, &step) == 2 && step)
             i++;
         else cmocka_set_test_filter(argv[i]);
     }
+    if (engine) return RUN_ON_DEVICE(by_engine);
     if (step) return RUN_ON_DEVICE(by_length);
     return RUN_ON_DEVICE(tests);
 }

@@ -203,21 +203,6 @@ static void check(const sample *s) {
     if (!passes_over_form(&desc, s->direction)) check_as(&full);
 }
 
-static void need_engine(void) {
-    vd_fft_desc desc = { 0 };
-    if (device_context && !engine) return;
-    if (!device_context) print_message("# reason: no device runs kernels here: %s\n", vd_error_text());
-    else {
-        desc.shape[0] = 2;
-        desc.engine = engine;
-        vd_fft *plan = vd_fft_create(device_context, &desc);
-        vd_fft_destroy(plan);
-        if (plan) return;
-        print_message("# reason: %s\n", vd_error_text());
-    }
-    skip();
-}
-
 /* ---- right numbers ---- */
 
 /* Length n in a batch that does not fill the last work-group, alternating direction and placement. */
@@ -233,7 +218,7 @@ static void lengths(void **state) {
                                        243,  256,  257,  289,  360,  509,  512,  625,  729,  961,
                                        1000, 1024, 1155, 1536, 2048, 2401, 4093, 4095, 4096, 4099 };
     (void)state;
-    need_engine();
+    need_engine(engine);
     for (uint64_t n = 1; n <= 40 && !first; n += engine ? 4 : 1) check_length(n); /* glslang is slow */
     for (size_t i = 0; i < COUNT(chosen) && !first; i += engine ? 3 : 1) check_length(chosen[i]);
     for (uint64_t n = 41 + first; n <= 4200; n += engine ? 10 * step : step) check_length(n);
@@ -241,7 +226,7 @@ static void lengths(void **state) {
 }
 
 static void need_own_engine(void) {
-    need_engine();
+    need_engine(engine);
     if (!engine) return;
     print_message("# reason: this tests how the engine of this library splits lengths\n");
     skip();
@@ -342,13 +327,13 @@ static void axes(void **state) {
         { { 35000, 2, 2, 2 }, 14, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
     };
     (void)state;
-    need_engine();
+    need_engine(engine);
     for (size_t i = 0; i < COUNT(samples); i++) check(&samples[i]);
 }
 
 static void norms(void **state) {
     (void)state;
-    need_engine();
+    need_engine(engine);
     for (int norm = VD_FFT_NORM_DEFAULT; norm <= VD_FFT_NORM_ORTHO; norm++)
         for (int direction = 0; direction < 2; direction++) {
             sample s = {
@@ -369,7 +354,7 @@ static void long_axes(void **state) {
         { { 2, 1 << 18, 0, 0 }, 0, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
     };
     (void)state;
-    need_engine();
+    need_engine(engine);
     for (size_t i = 0; i < COUNT(samples); i++) check(&samples[i]);
 }
 
@@ -393,7 +378,7 @@ static void strides(void **state) {
         { { 1, 7, 1, 0 }, 4, VD_FFT_FORWARD, VD_FFT_NORM_ORTHO, false, { 0 }, { 1, 3, 1, 0 }, 0, 0, 0 },
     };
     (void)state;
-    need_engine();
+    need_engine(engine);
     for (size_t i = 0; i < COUNT(samples); i++) check(&samples[i]);
 }
 
@@ -406,7 +391,7 @@ static void types(void **state) {
         { 3, 64 }, { 7, 31 }, { 2, 37 }, { 2, 1000 }, { 1, 16384 }, { 12, 20, 6 }, { 1, 1, 1 }
     };
     (void)state;
-    need_engine();
+    need_engine(engine);
     const uint64_t features = vd_device(device_context, 0)->features;
     for (size_t m = 0; m < COUNT(mixes); m++) {
         sample s = {
@@ -519,7 +504,7 @@ static void parts(void **state) {
         { { 101, 5 }, 1, { 60 }, { 60 } },
     };
     (void)state;
-    need_engine();
+    need_engine(engine);
     for (size_t i = 0; i < COUNT(cases); i++) {
         sample s = { { 0 }, cases[i].axes, (vd_fft_direction)(i % 2), VD_FFT_NORM_NONE, false, { 0 }, { 0 }, 0, 0, 0 };
         uint64_t begin[4] = { 0 }, begin_kept[4] = { 0 };
@@ -553,7 +538,7 @@ static void simple_calls(void **state) {
     float data[2 * 24], result[2 * 24];
     vd_stats before, after;
     (void)state;
-    need_engine();
+    need_engine(engine);
     random_numbers(VD_F32, data, 48);
     vd_buffer b = complex_buffer(device_context, VD_F32, 24, data);
     assert_int_equal(vd_fft_forward(device_context, b), VD_OK);
