@@ -329,6 +329,10 @@
          after another resource has written to its memory: call vd_discard_image, then write it.
        * Images in heaps return to the layout for kernels after each transfer, which costs a barrier. They keep the
          heap's memory: destroy them and the heap in any order.
+       Sparse buffers. A buffer with vd_buffer_desc.sparse has addresses, but no memory. vd_buffer_bind allocates memory
+       for pages of limits.sparse_page_bytes, and vd_buffer_unbind frees it. The buffer may be larger than device memory
+       and max_buffer_bytes, up to limits.max_sparse_bytes. All commands can use it. They must not access pages without
+       memory: on vulkan, reads are undefined and writes are lost. Each page is one driver allocation.
 
    Lifetimes
        object                    created by                destroyed by             what happens to work in flight
@@ -1008,6 +1012,8 @@ typedef struct vd_limits {
     uint32_t max_uniform_blocks;    /* uniform blocks of a kernel. 0: not supported; vulkan and dummy have them */
     uint32_t uniform_alignment;     /* bytes; required alignment of a view that is passed as a uniform block */
     uint64_t max_uniform_bytes;     /* bytes of a buffer that is passed as a uniform block */
+    uint64_t sparse_page_bytes;     /* page of a sparse buffer. 0: the device has no sparse buffers */
+    uint64_t max_sparse_bytes;      /* bytes of a sparse buffer */
 } vd_limits;
 
 /* How a device executes kernels. Choose between algorithms by these facts, not by the backend or the type of the
@@ -1169,6 +1175,8 @@ typedef struct vd_buffer_desc {
                                        VK_KHR_external_memory_fd (on Windows _win32); as a cl_mem
                                        (vd_buffer_info.native) on opencl */
     bool heap;                      /* images can be placed in the buffer (vd_image_desc.heap); see "Heaps" */
+    bool sparse;                    /* memory is bound later, by pages: see "Sparse buffers". Needs exactly one device,
+                                       VD_MEMORY_DEVICE and data NULL; not with address, external, exportable or heap */
 } vd_buffer_desc;
 
 typedef struct vd_view_desc {
@@ -1736,6 +1744,17 @@ VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, ui
 /* vd_buffer_write and vd_buffer_read of rows. Bytes between rows are left unchanged on both sides. */
 VD_API vd_result vd_buffer_write_region(vd_context *ctx, const vd_region_desc *desc, const void *data);
 VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *desc, void *data);
+
+/* Allocates memory for pages of a sparse buffer (vd_buffer_desc.sparse), sets it to 0, and waits until it is bound.
+   Pages that have memory are left unchanged. `offset` must be a multiple of limits.sparse_page_bytes, and so must
+   `size` if the range does not reach the end of the buffer (VD_WHOLE does).
+   If it fails, part of the pages may have been bound: VD_ERROR_OUT_OF_DEVICE_MEMORY if the memory does not suffice.
+   Calls of vd_buffer_bind and vd_buffer_unbind for one buffer must not overlap. */
+VD_API vd_result vd_buffer_bind(vd_context *ctx, vd_buffer buffer, uint64_t offset, uint64_t size);
+
+/* Waits for all work recorded so far that uses the buffer, and frees the memory of pages. Parameters as for
+   vd_buffer_bind. */
+VD_API vd_result vd_buffer_unbind(vd_context *ctx, vd_buffer buffer, uint64_t offset, uint64_t size);
 
 /* Maps a buffer or view on a device and stores the address of its first byte in *out. Waits for the work recorded so
    far that conflicts with `access` (VD_READ, VD_WRITE or both). The pointer is valid until the buffer is destroyed.
@@ -3616,13 +3635,15 @@ typedef struct vd__device vd__device;
 enum { VD__STAGE_COMPUTE = 1, VD__STAGE_TRANSFER = 2, VD__STAGE_HOST = 4 }; /* bits: pipeline stages of barriers */
 
 enum { VD__MEMORY_USAGES = VD_MEMORY_SHARED + 1 }; /* number of values of vd_memory */
+enum { VD__PAGES = 64 };       /* pages of a sparse buffer that are bound by one call of the backend */
 
 /* Whether and how memory was imported, or can be exported. */
 typedef enum vd__sharing {
     VD__SHARE_NONE,
     VD__SHARE_ADDRESS, VD__SHARE_HOST, VD__SHARE_OBJECT, /* imported; in the order of vd_import */
     VD__SHARE_HANDLE,  /* imported; desc.external */
-    VD__SHARE_EXPORT   /* exportable (desc.exportable) */
+    VD__SHARE_EXPORT,  /* exportable (desc.exportable) */
+    VD__SHARE_PAGES    /* not shared: a sparse buffer, or the memory of a page */
 } vd__sharing;
 
 /* Source of an import. */
@@ -3937,6 +3958,8 @@ typedef struct vd__heap_block {
     uint64_t address;          /* argument of release */
     void (*release)(void *user, uint64_t address); /* the user's callback, or NULL */
     void *release_user;
+    struct vd__heap_block **pages; /* of a sparse buffer: the block of each page, or NULL. Otherwise NULL. The block of
+                                      a sparse buffer has no memory and is not in vd__heap.blocks */
     struct vd__heap_block *next;
 } vd__heap_block;
 
@@ -4003,6 +4026,7 @@ typedef struct vd__resource {
     struct vd__graph *graph;   /* the buffer, or the root of the view, is a placeholder for memory that the graph
                                   chooses; only compared, because it may outlive the graph. NULL: an ordinary buffer */
     bool heap;                 /* images can be placed in it */
+    bool sparse;
     struct vd__resource *placed_in; /* of an image in a heap: the heap's root, which it pins */
 } vd__resource;
 
@@ -4615,8 +4639,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
 
    Operations                               externally synchronised by
    commands_*, record_*                     the commands
-   queue_submit, surface_present and        the device (all its queues)
-   surface_close
+   queue_submit, queue_bind,                the device (all its queues)
+   surface_present and surface_close
    block_* except block_sync, memory_*      the device
    device_idle                              the device: no other operation of it runs meanwhile
    all others, including queue_value and    nothing: may be called concurrently
@@ -4656,6 +4680,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      may have its own memory (need->own_memory). If
                      need->kernel_access is set, it returns only types that kernels can access.
    memory_bind       Binds the buffer to m->block at m->offset and sets m->address.
+                     A sparse buffer (need->sharing is VD__SHARE_PAGES) is not bound: memory_create sets its address.
    memory_destroy
    format_usage      Returns what the device supports of a format, VD_IMAGE_ bits. This and the following operations are
                      called with dev->has_images only.
@@ -4711,6 +4736,9 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      recording it only advances the timeline, so that the value of a failed submission is reached too.
                      `changes` do not affect earlier submissions of the recording to this queue, even if these are in
                      flight. If the submission fails, the changes may have been made or not.
+   queue_bind        Binds blocks of VD__SHARE_PAGES to `count` pages of a sparse buffer from page `first` on, at most
+                     VD__PAGES. A block of NULL: the page loses its memory. The timeline reaches `value` when this is
+                     done and all earlier submissions have completed.
    queue_value       Returns the current timeline value, or UINT64_MAX if the device is lost.
    queue_capturing   Returns whether submissions are captured into a graph of the user instead of executed. Only called
                      with dev->can_capture. A captured submission counts as completed. It must not use staging memory,
@@ -4763,7 +4791,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
     X(uint64_t, memory_budget, (vd__device *dev), vk, cu, default, dummy) \
     X(vd_result, memory_create, (vd__device *dev, vd__memory *m, vd__memory_requirements *need), vk, cu, cl, dummy) \
     X(vd_result, memory_bind, (vd__device *dev, vd__memory *m), vk, cu, cl, dummy) \
-    X(void, memory_destroy, (vd__device *dev, vd__memory *m), vk, cu, cl, default) \
+    X(void, memory_destroy, (vd__device *dev, vd__memory *m), vk, cu, cl, dummy) \
     VD__BACKEND_IMAGE_OPERATIONS(X) \
     X(vd_result, kernel_create, (vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code), \
       vk, cu, cl, dummy) \
@@ -4789,6 +4817,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
       vk, default, default, dummy) \
     X(void, queue_native, (vd__device *dev, uint32_t queue, vd_native *out), vk, cu, cl, default) \
     X(vd_result, queue_submit, (vd__device *dev, uint32_t queue, const vd__submission *s), vk, cu, cl, dummy) \
+    X(vd_result, queue_bind, (vd__device *dev, uint32_t queue, uint64_t value, const vd__memory *m, uint64_t first, \
+                              uint32_t count, const vd__block *const *blocks), vk, default, default, dummy) \
     X(uint64_t, queue_value, (vd__device *dev, uint32_t queue), vk, cu, cl, dummy) \
     X(bool, queue_capturing, (vd__device *dev, uint32_t queue), default, cu, default, default) \
     X(vd_result, queue_wait, (vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns), vk, cu, cl, dummy)
@@ -4956,6 +4986,13 @@ static vd_result vd__default_block_export(vd__device *dev, const vd__block *bloc
     return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' cannot export memory by handle", dev->info.name);
 }
 
+static VD__UNUSED vd_result vd__default_queue_bind(vd__device *dev, uint32_t queue, uint64_t value,
+                                                   const vd__memory *m, uint64_t first, uint32_t count,
+                                                   const vd__block *const *blocks) {
+    (void)queue, (void)value, (void)m, (void)first, (void)count, (void)blocks;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' has no sparse buffers", dev->info.name);
+}
+
 static vd_result vd__default_block_sync(vd__device *dev, vd__block *block, uint64_t offset, uint64_t size,
                                         bool to_host) {
     (void)dev, (void)block, (void)offset, (void)size, (void)to_host;
@@ -4966,8 +5003,6 @@ static VD__UNUSED uint64_t vd__default_memory_budget(vd__device *dev) {
     (void)dev;
     return 0;
 }
-
-static void vd__default_memory_destroy(vd__device *dev, vd__memory *m) { (void)dev, (void)m; }
 
 static VD__UNUSED uint32_t vd__default_format_usage(vd__device *dev, vd_format format) {
     (void)dev, (void)format;
@@ -7703,7 +7738,7 @@ static void vd__dummy_facts(vd_facts *f) {
 static void vd__dummy_limits(vd_limits *l) {
     static const vd_limits typical = {
         { 65535, 65535, 65535 }, { 1024, 1024, 64 }, 1024, 48 << 10, 128, 16, 16, 32, 32, 32, 1ull << 31, 1ull << 31, 0,
-        15, 256, 64 << 10
+        15, 256, 64 << 10, 64 << 10, 1ull << 31
     };
 #define VD__DUMMY_TYPICAL(field) if (!l->field) l->field = typical.field
     for (int i = 0; i < 3; i++) {
@@ -7723,6 +7758,8 @@ static void vd__dummy_limits(vd_limits *l) {
     VD__DUMMY_TYPICAL(max_uniform_blocks);
     VD__DUMMY_TYPICAL(uniform_alignment);
     VD__DUMMY_TYPICAL(max_uniform_bytes);
+    VD__DUMMY_TYPICAL(sparse_page_bytes);
+    VD__DUMMY_TYPICAL(max_sparse_bytes);
 #undef VD__DUMMY_TYPICAL
 }
 
@@ -7818,7 +7855,7 @@ static vd_result vd__dummy_block_import(vd__device *dev, vd__block *block, const
 }
 
 static void vd__dummy_block_destroy(vd__device *dev, vd__block *block) {
-    if (block->sharing) return;
+    if (block->sharing && block->sharing != VD__SHARE_PAGES) return;
     vd__dummy_of(dev)->used_bytes[block->type] -= block->size;
     vd__free(vd__dummy_allocator(dev), (void *)(uintptr_t)block->native[0]);
 }
@@ -7861,13 +7898,23 @@ static uint64_t vd__dummy_image_offset(const vd__image_shape *shape, uint32_t le
     return offset + (level < shape->levels ? vd__level_bytes(shape, level) * layer : 0);
 }
 
+/* A sparse buffer has host memory for all of its pages. */
 static vd_result vd__dummy_memory_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
     const vd__image_shape *shape = vd__memory_shape(m);
     if (shape) m->size = vd__dummy_image_offset(shape, shape->levels, 0);
     need->size = m->size;
     need->align = dev->info.limits.binding_alignment;
     need->types = 7;
-    return VD_OK;
+    if (need->sharing != VD__SHARE_PAGES) return VD_OK;
+    m->native[0] = (uintptr_t)vd__alloc(vd__dummy_allocator(dev), (size_t)m->size);
+    m->address = dev->info.features & VD_FEATURE_ADDRESS ? m->native[0] : 0;
+    return m->native[0] ? VD_OK : vd__fail_memory(NULL, NULL, m->size);
+}
+
+static void vd__dummy_memory_destroy(vd__device *dev, vd__memory *m) {
+    if (!m->block || m->block->sharing != VD__SHARE_PAGES) return;
+    vd__free(vd__dummy_allocator(dev), (void *)(uintptr_t)m->native[0]);
+    m->native[0] = 0;
 }
 
 static vd_result vd__dummy_memory_bind(vd__device *dev, vd__memory *m) {
@@ -8012,6 +8059,16 @@ static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const v
     return r;
 }
 
+/* Sets the pages to values other than 0, as those of new memory may be. */
+static vd_result vd__dummy_queue_bind(vd__device *dev, uint32_t queue, uint64_t value, const vd__memory *m,
+                                      uint64_t first, uint32_t count, const vd__block *const *blocks) {
+    uint64_t page = dev->info.limits.sparse_page_bytes;
+    (void)blocks;
+    memset((uint8_t *)(uintptr_t)m->native[0] + first * page, 0xa5, (size_t)(count * page));
+    vd__atomic_store64(&vd__dummy_of(dev)->timelines[queue], value);
+    return VD_OK;
+}
+
 static uint64_t vd__dummy_queue_value(vd__device *dev, uint32_t queue) {
     return vd__atomic_load64(&vd__dummy_of(dev)->timelines[queue]);
 }
@@ -8075,6 +8132,7 @@ VD__SMALL
     X(vkDeviceWaitIdle) \
     X(vkGetDeviceQueue) \
     X(vkQueueSubmit) \
+    X(vkQueueBindSparse) \
     X(vkQueueWaitIdle) \
     X(vkCreateSemaphore) \
     X(vkDestroySemaphore) \
@@ -8491,6 +8549,8 @@ typedef struct vd__vk_reconvergence_features {
     X(0, subgroup_size, subgroupSizeControl) \
     X(0, subgroup_size, computeFullSubgroups) \
     X(0, maintenance4, maintenance4) \
+    X(0, core.features, sparseBinding) \
+    X(0, core.features, sparseResidencyBuffer) \
     X(VD_FEATURE_IMAGE, core.features, samplerAnisotropy) \
     X(VD_FEATURE_IMAGE, core.features, textureCompressionBC) \
     X(VD_FEATURE_IMAGE, core.features, textureCompressionETC2) \
@@ -8517,6 +8577,10 @@ typedef struct vd__vk_features {
     VD__VK_FEATURE_STRUCTS(VD__VK_STRUCT_MEMBER)
 } vd__vk_features;
 
+/* Page of sparse buffers in bytes: larger than the granularity of drivers (usually 64 KiB), because each page is an
+   allocation, whose number is limited (maxMemoryAllocationCount, at least 4096). */
+#define VD__VK_PAGE_BYTES ((uint64_t)2 << 20)
+
 /* Properties and features of a physical device, queried before it is opened. Structs that the device does not
    support remain zero. */
 typedef struct vd__vk_facts {
@@ -8528,6 +8592,7 @@ typedef struct vd__vk_facts {
     uint32_t family;              /* queue family to use; UINT32_MAX: the device has no compute queue */
     uint32_t family_queues;       /* number of queues in the family */
     bool family_has_graphics;
+    bool family_binds_pages;      /* of sparse buffers */
     uint32_t timestamp_bits;
     vd__vk_features features;
     VkPhysicalDeviceProperties2 core;
@@ -8825,6 +8890,7 @@ static void vd__vk_choose_family(const vd__vk_driver *vk, bool graphics, vd__vk_
         facts->family_queues = families[i].queueCount;
         facts->timestamp_bits = families[i].timestampValidBits;
         facts->family_has_graphics = has_graphics;
+        facts->family_binds_pages = (families[i].queueFlags & VK_QUEUE_SPARSE_BINDING_BIT) != 0;
         preferred = has_graphics == graphics;
     }
 }
@@ -8916,6 +8982,12 @@ static void vd__vk_fill_limits(const vd__vk_facts *facts, vd_device_info *info) 
     to->max_buffer_bytes = vd__vk_min(info->device_memory, facts->v11.maxMemoryAllocationSize);
     if (facts->maintenance4.maxBufferSize)
         to->max_buffer_bytes = vd__vk_min(to->max_buffer_bytes, facts->maintenance4.maxBufferSize);
+    const VkPhysicalDeviceFeatures *features = &facts->features.core.features;
+    if (!features->sparseBinding || !features->sparseResidencyBuffer || !facts->family_binds_pages) return;
+    to->sparse_page_bytes = VD__VK_PAGE_BYTES;
+    to->max_sparse_bytes = from->sparseAddressSpaceSize;
+    if (facts->maintenance4.maxBufferSize)
+        to->max_sparse_bytes = vd__vk_min(to->max_sparse_bytes, facts->maintenance4.maxBufferSize);
 }
 
 /* Returns whether the f32 fma of this driver is known to round only once. llvmpipe rounds the product before the
@@ -9436,10 +9508,11 @@ static vd_result vd__vk_block_create(vd__device *dev, vd__block *block) {
     int64_t handle;
     VD__VK_STRUCT(VkExportMemoryAllocateInfo, export_info, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
     export_info.handleTypes = VD__VK_HANDLE_TYPE;
-    vd_result r = vd__vk_block_allocate(vk, block, block->sharing ? &export_info : NULL);
+    bool exportable = block->sharing == VD__SHARE_EXPORT;
+    vd_result r = vd__vk_block_allocate(vk, block, exportable ? &export_info : NULL);
     if (r) return r;
     r = vd__vk_block_map(vk, block);
-    if (!r && block->sharing && VD__HAS_WIN32_HANDLES) {
+    if (!r && exportable && VD__HAS_WIN32_HANDLES) {
         r = vd__vk_block_handle(vk, block, &handle);
         if (!r) block->native[1] = (uint64_t)handle;
     }
@@ -9749,6 +9822,12 @@ static vd_result vd__vk_sampler_create(vd__device *dev, const vd_sampler_desc *d
 
 /* ---- buffers ---- */
 
+static uint64_t vd__vk_buffer_address(const vd__vk_device *vk, VkBuffer buffer) {
+    VD__VK_STRUCT(VkBufferDeviceAddressInfo, info, VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO);
+    info.buffer = buffer;
+    return vk->address ? vk->vkGetBufferDeviceAddress(vk->handle, &info) : 0;
+}
+
 /* Creates the VkBuffer or VkImage; vd__vk_memory_bind binds memory to it. */
 static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
     vd__vk_device *vk = vd__vk_device_of(dev);
@@ -9763,7 +9842,9 @@ static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__memory
     VD__VK_STRUCT(VkExternalMemoryBufferCreateInfo, external_info,
                   VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
     external_info.handleTypes = vd__vk_handle_type(need->sharing);
-    if (need->sharing) info.pNext = &external_info;
+    bool sparse = need->sharing == VD__SHARE_PAGES;
+    if (sparse) info.flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT;
+    else if (need->sharing) info.pNext = &external_info;
     VkResult result = vk->vkCreateBuffer(vk->handle, &info, NULL, &buffer);
     if (result) return vd__vk_fail(result, "vkCreateBuffer of %llu bytes", (unsigned long long)m->size);
     vk->vkGetBufferMemoryRequirements(vk->handle, buffer, &requirements);
@@ -9771,7 +9852,12 @@ static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__memory
     need->size = requirements.size;
     need->align = requirements.alignment;
     need->types = requirements.memoryTypeBits;
-    return VD_OK;
+    if (!sparse) return VD_OK;
+    m->address = vd__vk_buffer_address(vk, buffer);
+    if (VD__VK_PAGE_BYTES % need->align == 0 && need->size <= m->size) return VD_OK;
+    vd__vk_memory_destroy(dev, m);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "sparse buffers of '%s' have pages of %llu bytes", dev->info.name,
+                    VD__U(requirements.alignment));
 }
 
 /* native[1] is set if the memory is that of an image. */
@@ -9786,9 +9872,7 @@ static vd_result vd__vk_memory_bind(vd__device *dev, vd__memory *m) {
     VkResult result = vk->vkBindBufferMemory(vk->handle, buffer, VD__VK_UNPACK(VkDeviceMemory, m->block->native[0]),
                                              m->offset);
     if (result) return vd__vk_fail(result, "vkBindBufferMemory of %llu bytes", (unsigned long long)m->size);
-    VD__VK_STRUCT(VkBufferDeviceAddressInfo, info, VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO);
-    info.buffer = buffer;
-    m->address = vk->address ? vk->vkGetBufferDeviceAddress(vk->handle, &info) : 0;
+    m->address = vd__vk_buffer_address(vk, buffer);
     return VD_OK;
 }
 
@@ -11746,6 +11830,36 @@ static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__
     VkResult result = vk->vkQueueSubmit(vk->queues[queue], 1, &info, VK_NULL_HANDLE);
     if (s->surface) s->surface->submitted = !result;
     return result ? vd__vk_fail(result, "vkQueueSubmit") : VD_OK;
+}
+
+/* Waits for the timeline, which must not get `value` before lower ones. */
+static VD__COLD vd_result vd__vk_queue_bind(vd__device *dev, uint32_t queue, uint64_t value, const vd__memory *m,
+                                            uint64_t first, uint32_t count, const vd__block *const *blocks) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    uint64_t before = value - 1;
+    VkSparseMemoryBind pages[VD__PAGES];
+    memset(pages, 0, sizeof pages);
+    for (uint32_t i = 0; i < count; i++) {
+        pages[i].resourceOffset = (first + i) * VD__VK_PAGE_BYTES;
+        pages[i].size = VD__VK_PAGE_BYTES;
+        pages[i].memory = blocks[i] ? VD__VK_UNPACK(VkDeviceMemory, blocks[i]->native[0]) : VK_NULL_HANDLE;
+    }
+    VkSparseBufferMemoryBindInfo buffer;
+    buffer.buffer = VD__VK_UNPACK(VkBuffer, m->native[0]);
+    buffer.bindCount = count;
+    buffer.pBinds = pages;
+    VD__VK_STRUCT(VkTimelineSemaphoreSubmitInfo, timeline, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+    timeline.waitSemaphoreValueCount = timeline.signalSemaphoreValueCount = 1;
+    timeline.pWaitSemaphoreValues = &before;
+    timeline.pSignalSemaphoreValues = &value;
+    VD__VK_STRUCT(VkBindSparseInfo, info, VK_STRUCTURE_TYPE_BIND_SPARSE_INFO);
+    info.pNext = &timeline;
+    info.waitSemaphoreCount = info.signalSemaphoreCount = 1;
+    info.pWaitSemaphores = info.pSignalSemaphores = &vk->timelines[queue];
+    info.bufferBindCount = 1;
+    info.pBufferBinds = &buffer;
+    VkResult result = vk->vkQueueBindSparse(vk->queues[queue], 1, &info, VK_NULL_HANDLE);
+    return result ? vd__vk_fail(result, "vkQueueBindSparse of %u pages", count) : VD_OK;
 }
 
 /* Called when the timeline cannot be read. A driver that is short of memory may recover: returns 0 to try again. After
@@ -17403,6 +17517,28 @@ static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *
     return imports ? vd__import_check(dev, desc, name, size) : vd__sharing_possible(dev, name, VD__SHARE_EXPORT);
 }
 
+/* Checks the desc of a sparse buffer. */
+static vd_result vd__sparse_check(const vd_context *ctx, const vd_buffer_desc *desc, const char *name, uint64_t size) {
+    uint32_t mask = desc->devices ? desc->devices : (1u << ctx->device_count) - 1;
+    const vd_device_info *info = &ctx->devices[vd__lowest_bit(mask)].device.info;
+    const char *wrong = desc->data ? "data" : desc->address ? "address" : desc->external ? "external"
+                        : desc->exportable ? "exportable" : desc->heap ? "heap" : desc->memory ? "memory" : NULL;
+    if (wrong)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.sparse and desc.%s are set; a sparse "
+                             "buffer has no memory when it is created", wrong);
+    if (mask & (mask - 1))
+        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.sparse is set, which needs exactly one "
+                             "device, but the device mask is 0x%x; set exactly one bit of desc.devices",
+                             (unsigned)mask);
+    if (!info->limits.sparse_page_bytes)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", name, "desc.sparse is set, but '%s' has no "
+                             "sparse buffers (limits.sparse_page_bytes is 0)", info->name);
+    if (size <= info->limits.max_sparse_bytes) return VD_OK;
+    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", name, "the sparse buffer has %llu bytes, but the "
+                         "limit of '%s' is %llu (max_sparse_bytes)", VD__U(size), info->name,
+                         VD__U(info->limits.max_sparse_bytes));
+}
+
 /* Checks a buffer desc and resolves its shape and its size in bytes. */
 static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *desc, uint64_t shape[4],
                                   uint64_t *size) {
@@ -17419,6 +17555,7 @@ static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *d
     if (!r && desc->heap && (desc->address || desc->external))
         r = vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.heap is set, but imported memory cannot be "
                           "a heap");
+    if (!r && desc->sparse) return vd__sparse_check(ctx, desc, name, *size);
     if (!r) r = vd__sharing_check(ctx, desc, name, *size);
     for (uint32_t i = 0; i < ctx->device_count && !r; i++) {
         const vd_device_info *info = &ctx->devices[i].device.info;
@@ -19169,6 +19306,14 @@ static vd_result vd__heap_allocate(vd__context_device *dev, vd_memory usage, con
 static void vd__heap_release(vd__context_device *dev, vd__storage *s) {
     vd__heap_block *b = (vd__heap_block *)(void *)s->memory.block;
     if (s->heap) return;
+    if (b->pages) {
+        /* in descending order: the newest block is the first one in the list */
+        for (uint64_t i = s->memory.size / dev->device.info.limits.sparse_page_bytes; i-- > 0;)
+            if (b->pages[i]) vd__heap_remove(dev, b->pages[i]);
+        vd__free(&dev->ctx->host.allocator, b->pages);
+        vd__free(&dev->ctx->host.allocator, b);
+        return;
+    }
     if (b->imported) {
         dev->ctx->driver.backend->block_destroy(&dev->device, &b->block);
         b->next = dev->ctx->pending_releases;
@@ -19251,6 +19396,53 @@ static vd_result vd__storage_create(vd__context_device *dev, vd_memory usage, ui
     if (!r) return vd__storage_allocate(dev, usage, &need, staging || exportable || heap, out);
     backend->memory_destroy(&dev->device, &out->memory);
     return r;
+}
+
+/* Creates a sparse buffer, without memory. */
+static vd_result vd__storage_create_sparse(vd__context_device *dev, uint64_t size, vd__storage *out) {
+    const vd__backend *backend = dev->ctx->driver.backend;
+    const vd_allocator *allocator = &dev->ctx->host.allocator;
+    uint64_t page = dev->device.info.limits.sparse_page_bytes, pages = (size + page - 1) / page;
+    vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_PAGES, false };
+    memset(out, 0, sizeof *out);
+    vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(allocator, sizeof *b);
+    if (b) b->pages = (vd__heap_block **)vd__alloc_zeroed(allocator, pages * sizeof *b->pages);
+    if (!b || !b->pages) {
+        vd__free(allocator, b);
+        return vd__fail_memory(NULL, NULL, 0);
+    }
+    b->dedicated = b->block.coherent = true;
+    b->block.sharing = VD__SHARE_PAGES;
+    out->context_device = dev;
+    out->memory.size = pages * page;
+    out->memory.block = &b->block;
+    out->memory.serial = ++dev->ctx->serial;
+    vd_result r = backend->memory_create(&dev->device, &out->memory, &need);
+    uint32_t types = r ? 0 : backend->memory_types(&dev->device, VD_MEMORY_DEVICE, need.types);
+    if (types) b->block.type = vd__lowest_bit(types);
+    else if (!r) {
+        r = vd__fail(VD_ERROR_UNSUPPORTED, "the device has no suitable memory type");
+        backend->memory_destroy(&dev->device, &out->memory);
+    }
+    if (r) vd__heap_release(dev, out);
+    return r;
+}
+
+/* Allocates the memory of a page of a sparse buffer. */
+static vd_result vd__page_create(vd__storage *s, vd__heap_block **out) {
+    vd__context_device *dev = s->context_device;
+    vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_PAGES, false };
+    vd__mutex_lock(&dev->ctx->lock);
+    vd_result r = vd__heap_add(dev, s->memory.block->type, dev->device.info.limits.sparse_page_bytes, &need, true, out);
+    vd__mutex_unlock(&dev->ctx->lock);
+    return r;
+}
+
+static void vd__page_destroy(vd__storage *s, vd__heap_block *page) {
+    vd_context *ctx = s->context_device->ctx;
+    vd__mutex_lock(&ctx->lock);
+    vd__heap_remove(s->context_device, page);
+    vd__mutex_unlock(&ctx->lock);
 }
 
 /* A range in a heap. */
@@ -25889,6 +26081,7 @@ static vd_result vd__buffer_allocate_on(vd__context_device *dev, vd__storage *s,
         vd__reap(ctx);
         vd__mutex_lock(&ctx->lock);
         if (desc->address || desc->external) r = vd__storage_import(dev, desc, size, s);
+        else if (desc->sparse) r = vd__storage_create_sparse(dev, size, s);
         else r = vd__storage_create(dev, desc->memory, size, false, desc->exportable, desc->heap, s);
         vd__mutex_unlock(&ctx->lock);
         if (r) s->memory.serial = 0;
@@ -25965,6 +26158,7 @@ static vd__buffer *vd__buffer_acquire(vd_context *ctx, const vd_buffer_desc *des
     b->usage = (uint8_t)desc->memory;
     b->size = size;
     b->heap = desc->heap;
+    b->sparse = desc->sparse;
     b->offset = desc->address_offset;
     return b;
 }
@@ -25991,7 +26185,8 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
     vd__buffer *b = vd__buffer_begin(ctx, desc, size);
     if (!b) return vd__last_error.code;
     memcpy(b->shape, shape, sizeof shape);
-    for (uint32_t i = 0; i < ctx->device_count && !r && !desc->address && !desc->external; i++)
+    bool empty = !desc->address && !desc->external && !desc->sparse;
+    for (uint32_t i = 0; i < ctx->device_count && !r && empty; i++)
         if (b->devices >> i & 1u) r = vd__buffer_initialise(vd__transfer_list(ctx, i), b, desc->data);
     if (r) vd__error_amend(r, "vd_buffer_create", desc->name, NULL);
     vd__mutex_lock(&ctx->lock);
@@ -26299,6 +26494,111 @@ VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, ui
     }
     vd__buffer_unpin(ctx, source_buffer);
     return vd__buffer_call_end(ctx, target_buffer, "vd_buffer_send", r);
+}
+
+/* Binds pages, or removes them if the blocks are NULL, and waits until it is done. */
+static vd_result vd__pages_send(vd__storage *s, uint64_t first, uint32_t count, const vd__block *const *blocks) {
+    vd__queue *q = &s->context_device->queues[0];
+    vd__mutex_lock(q->lock);
+    vd_result r = VD_OK;
+    if (vd__queue_captures(q))
+        r = vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot contain "
+                     "changes of pages", q->index);
+    if (!r) vd__queue_flush(q);
+    uint64_t value = q->submitted + 1;
+    if (!r) r = q->ctx->driver.backend->queue_bind(q->device, q->index, value, &s->memory, first, count, blocks);
+    if (!r) vd__atomic_store64(&q->submitted, value);
+    vd__mutex_unlock(q->lock);
+    return r ? r : vd__queue_wait(q, value, VD_FOREVER);
+}
+
+/* Allocates memory for `count` pages that have none, binds it and sets it to 0. */
+static vd_result vd__pages_bind(vd__storage *s, vd__heap_block **pages, uint64_t first, uint32_t count) {
+    vd__context_device *dev = s->context_device;
+    const vd__block *blocks[VD__PAGES];
+    uint64_t page = dev->device.info.limits.sparse_page_bytes;
+    vd__span span = { s, first * page, count * page, 0 };
+    uint32_t made = 0, attempt = 0;
+    vd_result r = VD_OK;
+    while (made < count && !r) {
+        do r = vd__page_create(s, &pages[made]);
+        while (r && vd__memory_recovered(dev, r, page, &attempt));
+        if (!r) blocks[made] = &pages[made]->block;
+        made += !r;
+    }
+    if (!r) r = vd__pages_send(s, first, count, blocks);
+    for (uint32_t i = 0; i < made && r; i++) {
+        vd__page_destroy(s, pages[i]);
+        pages[i] = NULL;
+    }
+    if (r) return r;
+    vd_list *l = vd__transfer_list(dev->ctx, dev->index);
+    vd__list_lock(l);
+    r = vd__record_words(l, &span, NULL, (const uint8_t *)"\0\0\0\0\0\0\0");
+    vd__list_unlock(l);
+    return r;
+}
+
+/* Frees the memory of `count` pages. */
+static vd_result vd__pages_unbind(vd__storage *s, vd__heap_block **pages, uint64_t first, uint32_t count) {
+    const vd__block *blocks[VD__PAGES] = { NULL };
+    vd_result r = vd__pages_send(s, first, count, blocks);
+    for (uint32_t i = 0; i < count && !r; i++) {
+        vd__page_destroy(s, pages[i]);
+        pages[i] = NULL;
+    }
+    return r;
+}
+
+/* Binds or unbinds the pages [first, end) for which this has not been done. */
+static vd_result vd__pages_change(vd__storage *s, uint64_t first, uint64_t end, bool bind) {
+    vd__heap_block **pages = ((vd__heap_block *)(void *)s->memory.block)->pages;
+    vd_result r = bind ? VD_OK : vd__storage_wait(s, VD_WRITE);
+    while (first < end && !r) {
+        uint32_t count = 0;
+        while (count < VD__PAGES && first + count < end && !pages[first + count] == bind) count++;
+        if (count) r = bind ? vd__pages_bind(s, &pages[first], first, count)
+                            : vd__pages_unbind(s, &pages[first], first, count);
+        first += count ? count : 1;
+    }
+    return r;
+}
+
+/* Checks a range of pages and changes them. */
+static vd_result vd__pages_check(vd_context *ctx, const vd__buffer *b, const char *call, uint64_t offset,
+                                 uint64_t size, bool bind) {
+    if (!b->sparse || b->view)
+        return vd__fail_call(VD_ERROR_INVALID, call, b->name, "the buffer is %s", b->view ? "a view; pass the sparse "
+                             "buffer itself" : "not sparse (vd_buffer_desc.sparse)");
+    vd__storage *s = &b->storage[vd__lowest_bit(b->devices)];
+    uint64_t page = s->context_device->device.info.limits.sparse_page_bytes;
+    if (offset > b->size || (size != VD_WHOLE && size > b->size - offset))
+        return vd__fail_call(VD_ERROR_INVALID, call, b->name, "offset %llu and size %llu exceed the buffer, which has "
+                             "%llu bytes", VD__U(offset), VD__U(size), VD__U(b->size));
+    if (size == VD_WHOLE) size = b->size - offset;
+    if (offset % page || (size % page && offset + size < b->size))
+        return vd__fail_call(VD_ERROR_INVALID, call, b->name, "offset %llu or size %llu is not a multiple of %llu "
+                             "(limits.sparse_page_bytes)", VD__U(offset), VD__U(size), VD__U(page));
+    vd__reap(ctx);
+    return vd__pages_change(s, offset / page, (offset + size + page - 1) / page, bind);
+}
+
+static vd_result vd__buffer_pages(vd_context *ctx, vd_buffer buffer, const char *call, uint64_t offset, uint64_t size,
+                                  bool bind) {
+    vd_result r = vd__context_check(ctx, call);
+    vd__buffer *b = r ? NULL : vd__buffer_pin(ctx, buffer, call, "");
+    if (b) r = vd__pages_check(ctx, b, call, offset, size, bind);
+    if (b && r) vd__error_amend(r, call, b->name, NULL);
+    if (!b) return vd__call_end(ctx, r ? r : VD_ERROR_INVALID);
+    return vd__buffer_call_end(ctx, b, call, r);
+}
+
+VD_API vd_result vd_buffer_bind(vd_context *ctx, vd_buffer buffer, uint64_t offset, uint64_t size) {
+    return vd__buffer_pages(ctx, buffer, "vd_buffer_bind", offset, size, true);
+}
+
+VD_API vd_result vd_buffer_unbind(vd_context *ctx, vd_buffer buffer, uint64_t offset, uint64_t size) {
+    return vd__buffer_pages(ctx, buffer, "vd_buffer_unbind", offset, size, false);
 }
 
 VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, uint32_t access, void **out) {

@@ -49,6 +49,8 @@ static const struct { const char *name; size_t at; int count; size_t bytes; } fi
     FIELD("max_uniform_blocks", limits.max_uniform_blocks, 1),
     FIELD("uniform_alignment", limits.uniform_alignment, 1),
     FIELD("max_uniform_bytes", limits.max_uniform_bytes, 1),
+    FIELD("sparse_page_bytes", limits.sparse_page_bytes, 1),
+    FIELD("max_sparse_bytes", limits.max_sparse_bytes, 1),
     FIELD("forward_progress", facts.forward_progress, 1),
     FIELD("ordered_stores", facts.ordered_stores, 1),
     FIELD("groups_as_loops", facts.groups_as_loops, 1),

@@ -231,6 +231,11 @@ static void call_map(caller *c) {
     if (!r) TOOK(vd_buffer_unmap(c->w->ctx, b, 0));
 }
 
+static void call_pages(caller *c) {
+    TOOK(vd_buffer_bind(c->w->ctx, any_buffer(c), 0, VD_WHOLE));
+    TOOK(vd_buffer_unbind(c->w->ctx, any_buffer(c), 0, VD_WHOLE));
+}
+
 static void call_export(caller *c) {
     vd_external out;
     if (vd_buffer_export(c->w->ctx, any_buffer(c), &out) == VD_OK) close((int)out.handle);
@@ -866,6 +871,7 @@ static const named_call calls[] = { { "kernel_load", call_kernel_load },
                                     { "regions", call_regions },
                                     { "buffer_send", call_buffer_send },
                                     { "map", call_map },
+                                    { "bind and unbind pages", call_pages },
                                     { "export", call_export },
                                     { "dlpack", call_dlpack },
                                     { "kernel_query", call_kernel_query },
