@@ -189,7 +189,8 @@
        submitted as one batch when
        * 512 commands or 4 MiB of staged data have been recorded;
        * a call needs the result, for example vd_buffer_read, vd_read_ready, vd_buffer_map, or vd_wait for its event;
-       * a list from vd_list_begin is submitted to the same queue, or a batch of another queue depends on this one;
+       * a list from vd_list_begin or a graph is submitted to the same queue, or a batch of another queue depends on
+         this one;
        * vd_flush, vd_wait_idle, vd_submit of the immediate list, or vd_context_destroy is called.
        Lists from vd_list_begin are recorded once and submitted once, with vd_submit.
 
@@ -256,8 +257,10 @@
        One queue. Commands execute as if each began after the previous one had ended. The library tracks which byte
        ranges each command reads and writes, and inserts a barrier only between commands that conflict. A dispatch
        accesses the whole buffer or view that is its argument, so commands on views that do not overlap are independent.
-       Between two barriers, accesses to at most 8192 buffers are tracked (a buffer and its views count as one); a full
-       barrier precedes a command that would exceed this limit.
+       Limits of this tracking can add barriers that are not needed. Between two barriers, a buffer (with its views) has
+       at most 3 ranges, read or written: a further one that does not extend one of these is merged with the one that
+       then grows least. At most 8192 buffers are tracked; a full barrier precedes a command that would exceed this
+       limit.
        Several queues of a device (vd_context_desc.queues) run concurrently. Commands that access the same data still
        execute in one order: that in which commands of immediate lists are recorded and other lists are submitted
        (vd_submit). To order commands that share no data, pass events in vd_submit_desc.waits.
@@ -273,8 +276,9 @@
        Text. vd_error_text describes the last failure on this thread in one sentence: call, object, argument, value and
        limit. A failed call has no effect on later, unrelated calls. Buffers, images, samplers and swapchains without a
        name are called "unnamed 1", "unnamed 2" and so on, in the order of their creation in the context.
-       Lists. The first error of a list from vd_list_begin is kept. Every later call with that list returns it,
-       including vd_list_end and vd_submit, which discards the list. Immediate lists do not keep errors.
+       Lists. The first error while a list from vd_list_begin is recorded is kept. Every later call with that list
+       returns it, including vd_list_end and vd_submit, which discards the list. A command after vd_list_end fails and
+       has no effect on the list. Immediate lists do not keep errors.
        Failed submissions. If the driver refuses a submission, vd_submit returns VD_OK and the event still completes.
        The failure is logged, and every wait for that event returns it. If there is no such wait, the next vd_flush or
        vd_wait_idle returns it, once.
@@ -302,11 +306,12 @@
 
    Memory
        Host memory comes from vd_context_desc.allocator; with Vulkan, so does the memory that the driver needs for
-       recorded commands. In the steady state, dispatches and transfers make no host allocation: recordings are reused
-       once their submissions are complete.
-       Device memory is allocated in blocks of 64 MiB, or of an eighth of vd_device_info.device_memory if that is less.
-       Many buffers share a block. A buffer larger than half a block has an allocation of its own, and so has an
-       exportable buffer. Empty blocks are freed, except one for each memory type.
+       recorded commands, except those that change values of graphs. In the steady state, dispatches and transfers make
+       no host allocation: recordings are reused once their submissions are complete.
+       Device memory is allocated in blocks of 64 MiB, or of an eighth of vd_device_info.device_memory if that is
+       less; in smaller ones if the driver has no memory for these. Many buffers and images share a block. One larger
+       than half a block has an allocation of its own, and so has an exportable buffer. Empty blocks are freed, except
+       one for each memory type.
        Staging memory. Transfers that the host cannot make directly pass through staging memory, which is allocated in
        blocks of 4 MiB for each queue and direction; a vd_read_begin of more gets one block of its size. If a queue
        has 32 MiB of blocks in use in one direction, transfers of at most 4 MiB in its immediate list wait for a free
@@ -317,8 +322,8 @@
        into mapped staging memory: nothing is copied, and after the first frames nothing is allocated.
        If device memory is exhausted and destroyed objects are still in use, vd_buffer_create and vd_image_create submit
        the batches of the device, wait for its queues, free these objects and try once more. If that does not suffice,
-       they call vd_context_desc.memory_pressure, and try again while it returns true. vd_memory_query returns the
-       driver's current budget.
+       they call vd_context_desc.memory_pressure, and try again while it returns true, at most 15 times. vd_memory_query
+       returns the driver's current budget.
        Heaps. Resources can be placed at offsets in a buffer and may alias: buffers with vd_buffer_view, images with
        vd_image_desc.heap if the buffer was created with vd_buffer_desc.heap. vd_image_placement returns size and
        alignment of an image; the offset of a view that is passed as a binding must be a multiple of
@@ -371,9 +376,10 @@
        A call with a destroyed handle, or with a handle of another context, fails with VD_ERROR_INVALID. The pointer of
        a destroyed context is not checked and must not be used. A destroyed object is freed, and the `release` callback
        of imported memory is called, by the first later call that finds its last use complete, whatever the order of
-       destruction. Calls that wait, that create or destroy objects, or that submit or discard a list from vd_list_begin
-       look for such objects. A list from vd_list_begin keeps the buffers, images, views and kernels that its commands
-       use until it is submitted or discarded, and no other objects.
+       destruction. These calls look for such objects: vd_wait, vd_wait_idle, those that create or destroy objects
+       (except vd_sampler_create), and those that submit or discard a list from vd_list_begin. Reads, vd_buffer_map,
+       vd_flush and submissions of immediate lists do not. A list from vd_list_begin keeps the buffers, images, views
+       and kernels that its commands use until it is submitted or discarded, and no other objects.
 
    Threads
        Any function may be called from any thread. Some operations need external synchronisation:
@@ -2005,8 +2011,8 @@ VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket);
    timestamps (VD_FEATURE_TIMESTAMP); VD_ERROR_OUT_OF_MEMORY. */
 VD_API vd_result vd_scope_begin(vd_list *list, const char *name);
 
-/* Ends the innermost scope of a list. Fails with VD_ERROR_INVALID if there is none. vd_list_end, vd_graph_end and
-   vd_submit fail if a scope of the list has not ended. */
+/* Ends the innermost scope of a list. Fails with VD_ERROR_INVALID if there is none. vd_list_end, vd_graph_end, and
+   vd_submit of a list from vd_list_begin fail if a scope of the list has not ended. */
 VD_API vd_result vd_scope_end(vd_list *list);
 
 /* Removes at most `capacity` finished scopes from the profile, oldest first, and stores them in `out`. Scopes of one
@@ -19014,8 +19020,9 @@ static vd_result vd__blob_find(const vd_context *ctx, vd__blob b, const char *na
 VD__SMALL_END
 
 // >>hazards
-/* Hazard tracking. A list records which byte ranges of which memory were read and written since its last barrier.
-   The library records a barrier only before a command that conflicts with these accesses. */
+/* Hazard tracking. A list records which byte ranges of which memory were read and written since its last barrier, at
+   most VD__MAX_RANGES of each memory. The library records a barrier before a command that conflicts with these
+   accesses, and if there are too many memories. */
 
 #define VD__EPOCH ((uint64_t)1 << 32)
 /* Maximum number of memories in a table (stated in the manual). When a table is full, a barrier is recorded, which
