@@ -290,10 +290,12 @@ long_variants        = $(if $(filter 1,$(LONG)),$(foreach t,$(bound_fft),"env VK
                        $(foreach t,transforms real hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t"))
 long_compile         = $(if $(filter 1,$(LONG)),"tests/compile/run --all" "tests/compile/link --all" "tests/compile/vcc --all")
 programs_long        = $(patsubst %,build/$(cc)/tests/%,fft/transforms fft/real codegen/matrix fuzz/kernels fuzz/api conformance/lifetimes \
+                       conformance/random_graphs \
                        $(long_cases)) $(if $(long_variants),$(bound_fft))
 commands_long        = $(long_compile) $(call long_parts,codegen/matrix -a) $(call long_parts,fft/transforms, *lengths) $(call long_parts,fft/real) \
                        $(call long_seeds,--all,625) $(call long_seeds,--check,12500) $(long_cases:%="build/$(cc)/tests/% -a") $(long_variants) \
                        "env FUZZ_COUNT=$(call long_of,100000) FUZZ_SEED=1000000 build/$(cc)/tests/fuzz/api" \
+                       "env FUZZ_COUNT=$(call long_of,10000) FUZZ_SEED=1000000 build/$(cc)/tests/conformance/random_graphs" \
                        "env LIFETIMES_SECONDS=$(call long_of,60) LIFETIMES_CYCLES=$(call long_of,100000) build/$(cc)/tests/conformance/lifetimes"
 
 commands_compile     = tests/compile/run tests/compile/platforms tests/compile/link tests/compile/cmake tests/compile/vcc tests/compile/benchmarks \
