@@ -546,6 +546,11 @@
                         the preprocessor skips are expanded too, but a missing file is an error only where it is used.
        registers        HLSL: bN is binding N, tN is 16 + N, uN is 32 + N and sN is 48 + N, for N below 16. Arguments
                         are in this order. Resources without a register get the bindings that are left.
+       formats          HLSL: RWTexture accepts every format whose components have its type, if the device has
+                        VD_FEATURE_IMAGE_WRITE and, for kernels that load from one, VD_FEATURE_IMAGE_READ. Exceptions:
+                        without them, or if two RWTexture of a dimension differ in the number of components, the
+                        format is the one with 32 bits for each component; and it is R32_I or R32_U for a single
+                        integer.
        messages         The compiler's log is part of the error text. Files are named as in #include, the first one by
                         desc.name.
        threads          glslang compiles one text at a time in a process.
@@ -6764,17 +6769,17 @@ enum {
     VD__OpStore = 62, VD__OpCopyMemory = 63, VD__OpAccessChain = 65, VD__OpInBoundsAccessChain = 66,
     VD__OpDecorate = 71, VD__OpMemberDecorate = 72, VD__OpDecorationGroup = 73, VD__OpGroupDecorate = 74,
     VD__OpGroupMemberDecorate = 75, VD__OpVectorShuffle = 79, VD__OpCompositeConstruct = 80,
-    VD__OpCompositeExtract = 81, VD__OpUConvert = 113, VD__OpSConvert = 114, VD__OpConvertUToPtr = 120,
-    VD__OpBitcast = 124, VD__OpSNegate = 126, VD__OpIAdd = 128, VD__OpISub = 130, VD__OpIMul = 132, VD__OpUDiv = 134,
-    VD__OpSDiv = 135, VD__OpUMod = 137, VD__OpSRem = 138, VD__OpSMod = 139, VD__OpLogicalEqual = 164,
-    VD__OpLogicalNotEqual = 165, VD__OpLogicalOr = 166, VD__OpLogicalAnd = 167, VD__OpLogicalNot = 168,
-    VD__OpSelect = 169, VD__OpIEqual = 170, VD__OpINotEqual = 171, VD__OpUGreaterThan = 172, VD__OpSGreaterThan = 173,
-    VD__OpSGreaterThanEqual = 175, VD__OpSLessThan = 177, VD__OpSLessThanEqual = 179, VD__OpShiftRightLogical = 194,
-    VD__OpShiftRightArithmetic = 195, VD__OpShiftLeftLogical = 196, VD__OpBitwiseOr = 197, VD__OpBitwiseXor = 198,
-    VD__OpBitwiseAnd = 199, VD__OpNot = 200, VD__OpControlBarrier = 224, VD__OpAtomicLoad = 227,
-    VD__OpAtomicStore = 228, VD__OpAtomicExchange = 229, VD__OpAtomicXor = 242, VD__OpPhi = 245, VD__OpLoopMerge = 246,
-    VD__OpLabel = 248, VD__OpBranch = 249, VD__OpBranchConditional = 250, VD__OpReturn = 253, VD__OpReturnValue = 254,
-    VD__OpExecutionModeId = 331, VD__OpAtomicFAddEXT = 6035
+    VD__OpCompositeExtract = 81, VD__OpImageRead = 98, VD__OpUConvert = 113, VD__OpSConvert = 114,
+    VD__OpConvertUToPtr = 120, VD__OpBitcast = 124, VD__OpSNegate = 126, VD__OpIAdd = 128, VD__OpISub = 130,
+    VD__OpIMul = 132, VD__OpUDiv = 134, VD__OpSDiv = 135, VD__OpUMod = 137, VD__OpSRem = 138, VD__OpSMod = 139,
+    VD__OpLogicalEqual = 164, VD__OpLogicalNotEqual = 165, VD__OpLogicalOr = 166, VD__OpLogicalAnd = 167,
+    VD__OpLogicalNot = 168, VD__OpSelect = 169, VD__OpIEqual = 170, VD__OpINotEqual = 171, VD__OpUGreaterThan = 172,
+    VD__OpSGreaterThan = 173, VD__OpSGreaterThanEqual = 175, VD__OpSLessThan = 177, VD__OpSLessThanEqual = 179,
+    VD__OpShiftRightLogical = 194, VD__OpShiftRightArithmetic = 195, VD__OpShiftLeftLogical = 196,
+    VD__OpBitwiseOr = 197, VD__OpBitwiseXor = 198, VD__OpBitwiseAnd = 199, VD__OpNot = 200, VD__OpControlBarrier = 224,
+    VD__OpAtomicLoad = 227, VD__OpAtomicStore = 228, VD__OpAtomicExchange = 229, VD__OpAtomicXor = 242, VD__OpPhi = 245,
+    VD__OpLoopMerge = 246, VD__OpLabel = 248, VD__OpBranch = 249, VD__OpBranchConditional = 250, VD__OpReturn = 253,
+    VD__OpReturnValue = 254, VD__OpExecutionModeId = 331, VD__OpAtomicFAddEXT = 6035
 };
 enum {
     VD__BuiltInWorkgroupSize = 25, VD__BuiltInWorkgroupId = 26
@@ -6815,6 +6820,9 @@ enum {
 };
 enum {
     VD__ExecutionModelGLCompute = 5
+};
+enum {
+    VD__ImageFormatR32i = 24, VD__ImageFormatR32ui = 33
 };
 enum {
     VD__MemoryAccessAligned = 2, VD__MemoryAccessMakePointerAvailable = 8, VD__MemoryAccessMakePointerVisible = 16
@@ -25373,14 +25381,50 @@ static vd_result vd__glsl_bind_registers(vd__glsl *g) {
     return g->r;
 }
 
+/* Returns the type of a storage image whose format can be removed, or NULL. Atomics need R32_I and R32_U. */
+static uint32_t *vd__hlsl_storage(uint32_t *w) {
+    return (w[0] & 0xffff) == VD__OpTypeImage && w[0] >> 16 > 8 && w[7] == 2 && w[8] != VD__ImageFormatR32i
+           && w[8] != VD__ImageFormatR32ui ? w : NULL;
+}
+
+/* HLSL does not state the formats of storage images, for which glslang sets those with 32 bits for each component.
+   Removes them, so that images of other formats can be passed, unless two types would become equal, or a device lacks
+   one of the features. Returns the new number of words, for which there must be space for 4 more. */
+static size_t vd__hlsl_formats_remove(uint32_t *words, size_t count, uint64_t features) {
+    const uint32_t capabilities[4] = { 2u << 16 | VD__OpCapability, VD__CapabilityStorageImageWriteWithoutFormat,
+                                       2u << 16 | VD__OpCapability, VD__CapabilityStorageImageReadWithoutFormat };
+    uint32_t *end = words + count;
+    bool removed = false, loads = false;
+    for (uint32_t *w = words + VD__SPIRV_HEAD; w < end; w += w[0] >> 16)
+        loads = loads || (w[0] & 0xffff) == VD__OpImageRead;
+    if (!(features & VD_FEATURE_IMAGE_WRITE) || (loads && !(features & VD_FEATURE_IMAGE_READ))) return count;
+    for (uint32_t *w = words + VD__SPIRV_HEAD; w < end; w += w[0] >> 16) {
+        uint32_t equal = 0;
+        if (!vd__hlsl_storage(w)) continue;
+        for (uint32_t *v = words + VD__SPIRV_HEAD; v < end; v += v[0] >> 16)
+            equal += vd__hlsl_storage(v) && !memcmp(v + 2, w + 2, 6 * sizeof *v);
+        if (equal > 1) continue;
+        w[8] = 0;
+        removed = true;
+    }
+    if (!removed) return count;
+    size_t added = loads ? 4 : 2;
+    memmove(words + VD__SPIRV_HEAD + added, words + VD__SPIRV_HEAD, (count - VD__SPIRV_HEAD) * sizeof *words);
+    memcpy(words + VD__SPIRV_HEAD, capabilities, added * sizeof *words);
+    return count + added;
+}
+
 /* Copies the SPIR-V of a program, and sets the code of the desc to it. */
 static vd_result vd__glsl_copy(const vd__glsl *g, glslang_program_t *program, vd_kernel_desc *desc, uint32_t **words) {
     glslang_program_SPIRV_generate(program, GLSLANG_STAGE_COMPUTE);
     size_t size = 4 * glslang_program_SPIRV_get_size(program);
     if (!size) return vd__glsl_fail(g->ctx, g->desc, glslang_program_SPIRV_get_messages(program));
-    *words = (uint32_t *)vd__alloc(&g->ctx->host.allocator, size);
+    *words = (uint32_t *)vd__alloc(&g->ctx->host.allocator, size + 16);
     if (!*words) return vd__fail_memory(NULL, NULL, size);
     memcpy(*words, glslang_program_SPIRV_get_ptr(program), size);
+    uint64_t features = UINT64_MAX;
+    for (uint32_t i = 0; i < g->ctx->device_count; i++) features &= g->ctx->devices[i].device.info.features;
+    if (g->desc->code_kind == VD_CODE_HLSL) size = 4 * vd__hlsl_formats_remove(*words, size / 4, features);
     desc->code = *words;
     desc->code_size = size;
     return VD_OK;

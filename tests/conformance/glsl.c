@@ -211,6 +211,68 @@ TEST(hlsl_constant_buffers) {
     if (f->executes) assert_int_equal(read_u32(f->ctx, y, 0), 121);
 }
 
+/* Images with 8 and with 16 bits for each component; two types of images in one kernel; and atomics. */
+TEST(hlsl_images_of_any_format) {
+    static const char swap[] = "Texture2D<float4> t : register(t0);\nRWTexture2D<float4> u : register(u0);\n"
+                               "[numthreads(1, 1, 1)] void main(uint3 i : SV_DispatchThreadID) {\n"
+                               "u[i.xy] = t.Load(int3(i.xy, 0)).bgra; }";
+    static const char two[] = "RWTexture2D<float4> a : register(u0);\nRWTexture2D<float2> b : register(u1);\n"
+                              "[numthreads(1, 1, 1)] void main() { b[uint2(0, 0)] = a[uint2(0, 0)].zw; }";
+    static const char count[] = "RWTexture2D<uint> a : register(u0);\n[numthreads(4, 1, 1)] void main() {\n"
+                                "InterlockedAdd(a[uint2(0, 0)], 1); }";
+    static const uint8_t texels[2][4] = { { 10, 20, 30, 40 }, { 50, 60, 70, 80 } };
+    const uint64_t needed = VD_FEATURE_IMAGE | VD_FEATURE_IMAGE_WRITE;
+    uint8_t got[2][4];
+    float pair[2];
+    needs_glsl(f);
+    if ((vd_device(f->ctx, 0)->features & needed) != needed) skip_because("storage images need formats");
+    vd_image_desc id;
+    vd_image_transfer whole;
+    memset(&id, 0, sizeof id);
+    memset(&whole, 0, sizeof whole);
+    id.extent[0] = 2;
+    id.format = VD_FORMAT_RGBA8_UNORM;
+    id.data = texels;
+    vd_image from = vd_image_create(f->ctx, &id);
+    id.data = NULL;
+    vd_image to = vd_image_create(f->ctx, &id);
+    vd_kernel_desc d = code_desc(VD_CODE_HLSL, swap);
+    vd_kernel k = kernel_of(f, &d);
+    OK(vd_run(f->ctx, k, 2, vd_i(from), vd_i(to)));
+    whole.box.image = to;
+    OK(vd_image_download(f->ctx, &whole, got));
+    for (int i = 0; i < 2 && f->executes; i++)
+        for (int c = 0; c < 4; c++) assert_int_equal(got[i][c], texels[i][c == 3 ? 3 : 2 - c]);
+
+    const float color[4] = { 1, 2, 3, 4 };
+    id.extent[0] = 1;
+    id.format = VD_FORMAT_RGBA32_F;
+    id.data = color;
+    vd_image wide = vd_image_create(f->ctx, &id);
+    id.format = VD_FORMAT_RG32_F;
+    id.data = NULL;
+    vd_image narrow = vd_image_create(f->ctx, &id);
+    d = code_desc(VD_CODE_HLSL, two);
+    vd_kernel components = kernel_of(f, &d);
+    OK(vd_run(f->ctx, components, 1, vd_i(wide), vd_i(narrow)));
+    whole.box.image = narrow;
+    OK(vd_image_download(f->ctx, &whole, pair));
+    if (f->executes) assert_true(pair[0] == 3 && pair[1] == 4);
+    FAILS(vd_run(f->ctx, components, 1, vd_i(to), vd_i(narrow)), VD_ERROR_INVALID, "format rgba8unorm|expects rgba32f");
+
+    uint32_t counted = 0;
+    id.format = VD_FORMAT_R32_U;
+    vd_image counter = vd_image_create(f->ctx, &id);
+    d = code_desc(VD_CODE_HLSL, count);
+    vd_kernel atomic = kernel_of(f, &d);
+    OK(vd_run(f->ctx, atomic, 8, vd_i(counter)));
+    whole.box.image = counter;
+    OK(vd_image_download(f->ctx, &whole, &counted));
+    if (f->executes) assert_int_equal(counted, 8);
+    vd_image all[5] = { from, to, wide, narrow, counter };
+    for (size_t i = 0; i < COUNT(all); i++) vd_image_destroy(f->ctx, all[i]);
+}
+
 TEST(hlsl_textures) {
     const uint8_t texels[4] = { 255, 0, 51, 255 };
     float got[4];
@@ -343,6 +405,7 @@ static const struct CMUnitTest cases[] = {
     CASE(glsl_with_macros_and_constants), CASE(includes), CASE(messages_name_file_and_line),
     CASE(hlsl_registers_are_bindings_by_kind), CASE(hlsl_constant_buffers),
     CASE(hlsl_textures), CASE(samplers_in_slots), CASE(bad_input), CASE(includes_without_end),
+    CASE(hlsl_images_of_any_format),
 };
 
 MAIN("glsl", cases)
