@@ -12401,6 +12401,14 @@ static vd_result vd__fft_simple(vd_context *ctx, vd_buffer buffer, uint32_t axes
     return vd_plan_run_cached(ctx, &vd__fft_kind, vd__fft_run, &desc, &io);
 }
 
+/* Calls vd__fft_simple with the scope of a public function. */
+static vd_result vd__fft_call(vd_context *ctx, const char *call, vd_buffer buffer, uint32_t axes,
+                              vd_fft_direction direction) {
+    vd_callback_scope scope;
+    vd_callback_scope_begin(ctx, call, &scope);
+    return vd__call_result(&scope, vd__fft_simple(ctx, buffer, axes, direction));
+}
+
 /* Transforms between reals and bins. The shape is that of `reals` in both directions. */
 static vd_result vd__real_simple(vd_context *ctx, vd_buffer reals, vd_buffer bins, vd_fft_direction direction) {
     vd_fft_desc desc;
@@ -14352,24 +14360,16 @@ VD_API vd_result vd_fft_run(vd_fft *p, vd_list *list, const vd_fft_io *io) {
 }
 
 VD_API vd_result vd_fft_forward(vd_context *ctx, vd_buffer buffer) {
-    vd_callback_scope scope;
-    vd_callback_scope_begin(ctx, "vd_fft_forward", &scope);
-    return vd__call_result(&scope, vd__fft_simple(ctx, buffer, 1, VD_FFT_FORWARD));
+    return vd__fft_call(ctx, "vd_fft_forward", buffer, 1, VD_FFT_FORWARD);
 }
 VD_API vd_result vd_fft_inverse(vd_context *ctx, vd_buffer buffer) {
-    vd_callback_scope scope;
-    vd_callback_scope_begin(ctx, "vd_fft_inverse", &scope);
-    return vd__call_result(&scope, vd__fft_simple(ctx, buffer, 1, VD_FFT_INVERSE));
+    return vd__fft_call(ctx, "vd_fft_inverse", buffer, 1, VD_FFT_INVERSE);
 }
 VD_API vd_result vd_fft_2d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction) {
-    vd_callback_scope scope;
-    vd_callback_scope_begin(ctx, "vd_fft_2d", &scope);
-    return vd__call_result(&scope, vd__fft_simple(ctx, buffer, 2, direction));
+    return vd__fft_call(ctx, "vd_fft_2d", buffer, 2, direction);
 }
 VD_API vd_result vd_fft_3d(vd_context *ctx, vd_buffer buffer, vd_fft_direction direction) {
-    vd_callback_scope scope;
-    vd_callback_scope_begin(ctx, "vd_fft_3d", &scope);
-    return vd__call_result(&scope, vd__fft_simple(ctx, buffer, 3, direction));
+    return vd__fft_call(ctx, "vd_fft_3d", buffer, 3, direction);
 }
 
 VD_API vd_result vd_fft_real_forward(vd_context *ctx, vd_buffer reals, vd_buffer bins) {
@@ -15103,60 +15103,46 @@ static vd_result vd__reduce_whole(vd_context *ctx, vd_reduce_op op, vd_buffer in
     return vd_plan_run_cached(ctx, &vd__reduce_kind, vd__reduce_run, &desc, &io);
 }
 
-VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out) {
+/* Calls vd__reduce_whole with the scope of a public function. */
+static vd_result vd__reduce_call(vd_context *ctx, const char *call, vd_reduce_op op, vd_buffer in, vd_buffer in_b,
+                                 vd_buffer out, vd_buffer extra_out) {
     vd_callback_scope scope;
-    vd_callback_scope_begin(ctx, "vd_reduce_sum", &scope);
-    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_SUM, in, in, out, out));
+    vd_callback_scope_begin(ctx, call, &scope);
+    return vd__call_result(&scope, vd__reduce_whole(ctx, op, in, in_b, out, extra_out));
+}
+
+VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out) {
+    return vd__reduce_call(ctx, "vd_reduce_sum", VD_REDUCE_SUM, in, in, out, out);
 }
 VD_API vd_result vd_reduce_min(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    vd_callback_scope scope;
-    vd_callback_scope_begin(ctx, "vd_reduce_min", &scope);
-    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_MIN, in, in, out, out));
+    return vd__reduce_call(ctx, "vd_reduce_min", VD_REDUCE_MIN, in, in, out, out);
 }
 VD_API vd_result vd_reduce_max(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    vd_callback_scope scope;
-    vd_callback_scope_begin(ctx, "vd_reduce_max", &scope);
-    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_MAX, in, in, out, out));
+    return vd__reduce_call(ctx, "vd_reduce_max", VD_REDUCE_MAX, in, in, out, out);
 }
 VD_API vd_result vd_reduce_any(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    vd_callback_scope scope;
-    vd_callback_scope_begin(ctx, "vd_reduce_any", &scope);
-    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_ANY, in, in, out, out));
+    return vd__reduce_call(ctx, "vd_reduce_any", VD_REDUCE_ANY, in, in, out, out);
 }
 VD_API vd_result vd_reduce_all(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    vd_callback_scope scope;
-    vd_callback_scope_begin(ctx, "vd_reduce_all", &scope);
-    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_ALL, in, in, out, out));
+    return vd__reduce_call(ctx, "vd_reduce_all", VD_REDUCE_ALL, in, in, out, out);
 }
 VD_API vd_result vd_reduce_argmin(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    vd_callback_scope scope;
-    vd_callback_scope_begin(ctx, "vd_reduce_argmin", &scope);
-    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_ARGMIN, in, in, out, out));
+    return vd__reduce_call(ctx, "vd_reduce_argmin", VD_REDUCE_ARGMIN, in, in, out, out);
 }
 VD_API vd_result vd_reduce_argmax(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    vd_callback_scope scope;
-    vd_callback_scope_begin(ctx, "vd_reduce_argmax", &scope);
-    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_ARGMAX, in, in, out, out));
+    return vd__reduce_call(ctx, "vd_reduce_argmax", VD_REDUCE_ARGMAX, in, in, out, out);
 }
 VD_API vd_result vd_reduce_norm(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    vd_callback_scope scope;
-    vd_callback_scope_begin(ctx, "vd_reduce_norm", &scope);
-    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_NORM, in, in, out, out));
+    return vd__reduce_call(ctx, "vd_reduce_norm", VD_REDUCE_NORM, in, in, out, out);
 }
 VD_API vd_result vd_reduce_mean(vd_context *ctx, vd_buffer in, vd_buffer out) {
-    vd_callback_scope scope;
-    vd_callback_scope_begin(ctx, "vd_reduce_mean", &scope);
-    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_MEAN, in, in, out, out));
+    return vd__reduce_call(ctx, "vd_reduce_mean", VD_REDUCE_MEAN, in, in, out, out);
 }
 VD_API vd_result vd_reduce_variance(vd_context *ctx, vd_buffer in, vd_buffer out, vd_buffer mean) {
-    vd_callback_scope scope;
-    vd_callback_scope_begin(ctx, "vd_reduce_variance", &scope);
-    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_VARIANCE, in, in, out, mean));
+    return vd__reduce_call(ctx, "vd_reduce_variance", VD_REDUCE_VARIANCE, in, in, out, mean);
 }
 VD_API vd_result vd_reduce_dot(vd_context *ctx, vd_buffer in, vd_buffer in_b, vd_buffer out) {
-    vd_callback_scope scope;
-    vd_callback_scope_begin(ctx, "vd_reduce_dot", &scope);
-    return vd__call_result(&scope, vd__reduce_whole(ctx, VD_REDUCE_DOT, in, in_b, out, out));
+    return vd__reduce_call(ctx, "vd_reduce_dot", VD_REDUCE_DOT, in, in_b, out, out);
 }
 
 /* ---- scans ---- */
