@@ -4243,24 +4243,24 @@ static uint64_t vc__shift_sticky(uint64_t x, uint32_t by) {
 
 /* Rounds to nearest even and packs the float to *bits. Returns false if the result is subnormal or NaN; *bits is
    correct in any case, and a NaN is quiet. */
-static bool vc__pack(vc_type kind, vc__real r, uint64_t *bits) {
+static bool vc__pack(vc_type kind, const vc__real *r, uint64_t *bits) {
     uint32_t f = vc__kinds[kind].fraction, e = vc__kinds[kind].exponent;
-    uint64_t sign = (uint64_t)r.negative << (f + e), inf = vc__ones(e) << f;
-    int32_t biased = r.exponent + vc__bias(kind);
+    uint64_t sign = (uint64_t)r->negative << (f + e), inf = vc__ones(e) << f, fraction = r->fraction;
+    int32_t biased = r->exponent + vc__bias(kind);
     bool normal = true;
     *bits = sign;
-    if (r.class_ == VC__REAL_ZERO) return true;
+    if (r->class_ == VC__REAL_ZERO) return true;
     *bits = sign | inf;
-    if (r.class_ == VC__REAL_INF) return true;
+    if (r->class_ == VC__REAL_INF) return true;
     *bits = inf | (uint64_t)1 << (f - 1);
-    if (r.class_ == VC__REAL_NAN) return false;
+    if (r->class_ == VC__REAL_NAN) return false;
     if (biased < 1) {
-        r.fraction = vc__shift_sticky(r.fraction, (uint32_t)(1 - biased));
+        fraction = vc__shift_sticky(fraction, (uint32_t)(1 - biased));
         biased = 0;
         normal = false;
     }
-    uint64_t x = r.fraction >> (63 - f);
-    uint64_t rest = r.fraction << (f + 1);
+    uint64_t x = fraction >> (63 - f);
+    uint64_t rest = fraction << (f + 1);
     if (rest > (uint64_t)1 << 63 || (rest == (uint64_t)1 << 63 && (x & 1))) x++;
     x += biased ? (uint64_t)(biased - 1) << f : 0; /* the leading bit of x, and a carry, each add 1 to the exponent */
     *bits = sign | (biased > (int32_t)vc__ones(e) || x > inf ? inf : x);
@@ -4294,41 +4294,42 @@ static uint64_t vc__upper_half(uint64_t a, uint64_t b) {
 }
 
 /* Multiplies with more bits than the result needs, and a sticky lowest bit. */
-static vc__real vc__real_mul(vc__real a, vc__real b) {
-    bool negative = a.negative != b.negative, zero = a.class_ == VC__REAL_ZERO || b.class_ == VC__REAL_ZERO;
-    bool inf = a.class_ == VC__REAL_INF || b.class_ == VC__REAL_INF;
-    if (a.class_ == VC__REAL_NAN || b.class_ == VC__REAL_NAN || (zero && inf))
+static vc__real vc__real_mul(const vc__real *a, const vc__real *b) {
+    bool negative = a->negative != b->negative, zero = a->class_ == VC__REAL_ZERO || b->class_ == VC__REAL_ZERO;
+    bool inf = a->class_ == VC__REAL_INF || b->class_ == VC__REAL_INF;
+    if (a->class_ == VC__REAL_NAN || b->class_ == VC__REAL_NAN || (zero && inf))
         return vc__real_make(VC__REAL_NAN, false, 0, 0);
     if (inf) return vc__real_make(VC__REAL_INF, negative, 0, 0);
     if (zero) return vc__real_make(VC__REAL_ZERO, negative, 0, 0);
-    return vc__real_normal(negative, a.exponent + b.exponent + 1,
-                           vc__upper_half(a.fraction, b.fraction) | (a.fraction * b.fraction != 0));
+    return vc__real_normal(negative, a->exponent + b->exponent + 1,
+                           vc__upper_half(a->fraction, b->fraction) | (a->fraction * b->fraction != 0));
 }
 
-static vc__real vc__real_div(vc__real a, vc__real b) {
-    bool negative = a.negative != b.negative;
+static vc__real vc__real_div(const vc__real *a, const vc__real *b) {
+    bool negative = a->negative != b->negative;
     uint64_t quotient = 0;
-    if (a.class_ == VC__REAL_NAN || b.class_ == VC__REAL_NAN || (a.class_ == b.class_ && a.class_ != VC__REAL_NORMAL))
+    if (a->class_ == VC__REAL_NAN || b->class_ == VC__REAL_NAN
+        || (a->class_ == b->class_ && a->class_ != VC__REAL_NORMAL))
         return vc__real_make(VC__REAL_NAN, false, 0, 0);
-    if (a.class_ == VC__REAL_INF || b.class_ == VC__REAL_ZERO) return vc__real_make(VC__REAL_INF, negative, 0, 0);
-    if (a.class_ == VC__REAL_ZERO || b.class_ == VC__REAL_INF) return vc__real_make(VC__REAL_ZERO, negative, 0, 0);
-    uint64_t rest = a.fraction >> 1; /* no bits are lost: at most the top 53 are set */
-    b.fraction >>= 1;
+    if (a->class_ == VC__REAL_INF || b->class_ == VC__REAL_ZERO) return vc__real_make(VC__REAL_INF, negative, 0, 0);
+    if (a->class_ == VC__REAL_ZERO || b->class_ == VC__REAL_INF) return vc__real_make(VC__REAL_ZERO, negative, 0, 0);
+    uint64_t rest = a->fraction >> 1; /* no bits are lost: at most the top 53 are set */
+    uint64_t divisor = b->fraction >> 1;
     for (int i = 0; i < 62; i++) {
         quotient <<= 1;
-        if (rest >= b.fraction) { rest -= b.fraction; quotient |= 1; }
+        if (rest >= divisor) { rest -= divisor; quotient |= 1; }
         rest <<= 1;
     }
-    return vc__real_normal(negative, a.exponent - b.exponent + 2, quotient | (rest != 0));
+    return vc__real_normal(negative, a->exponent - b->exponent + 2, quotient | (rest != 0));
 }
 
-static vc__real vc__real_sqrt(vc__real a) {
+static vc__real vc__real_sqrt(const vc__real *a) {
     uint64_t root = 0, rest = 0;
-    int32_t exponent = a.exponent & 1 ? a.exponent - 1 : a.exponent;
-    if (a.class_ == VC__REAL_ZERO) return a;
-    if (a.class_ == VC__REAL_NAN || a.negative) return vc__real_make(VC__REAL_NAN, false, 0, 0);
-    if (a.class_ == VC__REAL_INF) return a;
-    uint64_t digits = a.exponent & 1 ? a.fraction : a.fraction >> 1; /* value in [1, 4), two bits before the point */
+    int32_t exponent = a->exponent & 1 ? a->exponent - 1 : a->exponent;
+    if (a->class_ == VC__REAL_ZERO) return *a;
+    if (a->class_ == VC__REAL_NAN || a->negative) return vc__real_make(VC__REAL_NAN, false, 0, 0);
+    if (a->class_ == VC__REAL_INF) return *a;
+    uint64_t digits = a->exponent & 1 ? a->fraction : a->fraction >> 1; /* value in [1, 4), two bits before the point */
     for (int i = 0; i < 58; i++) {
         rest = rest << 2 | digits >> 62;
         digits <<= 2;
@@ -4339,33 +4340,33 @@ static vc__real vc__real_sqrt(vc__real a) {
 }
 
 /* Rounds to an integer: floor, ceil, trunc or round (ties to even). */
-static vc__real vc__real_integral(uint32_t op, vc__real a) {
-    bool up = op == VC__OP_CEIL ? !a.negative : op == VC__OP_FLOOR && a.negative;
-    if (a.class_ != VC__REAL_NORMAL || a.exponent >= 62) return a;
-    if (a.exponent < 0) {
-        if (op == VC__OP_ROUND) up = a.exponent == -1 && a.fraction > (uint64_t)1 << 63;
-        return vc__real_make(up ? VC__REAL_NORMAL : VC__REAL_ZERO, a.negative, 0, up ? (uint64_t)1 << 63 : 0);
+static vc__real vc__real_integral(uint32_t op, const vc__real *a) {
+    bool up = op == VC__OP_CEIL ? !a->negative : op == VC__OP_FLOOR && a->negative;
+    if (a->class_ != VC__REAL_NORMAL || a->exponent >= 62) return *a;
+    if (a->exponent < 0) {
+        if (op == VC__OP_ROUND) up = a->exponent == -1 && a->fraction > (uint64_t)1 << 63;
+        return vc__real_make(up ? VC__REAL_NORMAL : VC__REAL_ZERO, a->negative, 0, up ? (uint64_t)1 << 63 : 0);
     }
-    uint64_t one = (uint64_t)1 << (63 - a.exponent);
-    uint64_t whole = a.fraction & ~(one - 1);
-    uint64_t rest = a.fraction - whole;
+    uint64_t one = (uint64_t)1 << (63 - a->exponent);
+    uint64_t whole = a->fraction & ~(one - 1);
+    uint64_t rest = a->fraction - whole;
     if (op == VC__OP_ROUND) up = rest > one / 2 || (rest == one / 2 && whole & one);
-    if (!rest || !up) return vc__real_normal(a.negative, a.exponent, whole);
-    if (whole + one < whole) return vc__real_make(VC__REAL_NORMAL, a.negative, a.exponent + 1, (uint64_t)1 << 63);
-    return vc__real_normal(a.negative, a.exponent, whole + one);
+    if (!rest || !up) return vc__real_normal(a->negative, a->exponent, whole);
+    if (whole + one < whole) return vc__real_make(VC__REAL_NORMAL, a->negative, a->exponent + 1, (uint64_t)1 << 63);
+    return vc__real_normal(a->negative, a->exponent, whole + one);
 }
 
 /* Returns -1, 0 or 1, or 2 if a or b is NaN. */
-static int vc__real_compare(vc__real a, vc__real b) {
-    int sign = a.negative ? -1 : 1;
-    if (a.class_ == VC__REAL_NAN || b.class_ == VC__REAL_NAN) return 2;
-    if (a.class_ == VC__REAL_ZERO && b.class_ == VC__REAL_ZERO) return 0;
-    if (a.class_ == VC__REAL_ZERO) return b.negative ? 1 : -1;
-    if (b.class_ == VC__REAL_ZERO || a.negative != b.negative) return sign;
-    if (a.class_ != b.class_) return a.class_ == VC__REAL_INF ? sign : -sign;
-    if (a.class_ == VC__REAL_INF) return 0;
-    if (a.exponent != b.exponent) return a.exponent > b.exponent ? sign : -sign;
-    return a.fraction == b.fraction ? 0 : a.fraction > b.fraction ? sign : -sign;
+static int vc__real_compare(const vc__real *a, const vc__real *b) {
+    int sign = a->negative ? -1 : 1;
+    if (a->class_ == VC__REAL_NAN || b->class_ == VC__REAL_NAN) return 2;
+    if (a->class_ == VC__REAL_ZERO && b->class_ == VC__REAL_ZERO) return 0;
+    if (a->class_ == VC__REAL_ZERO) return b->negative ? 1 : -1;
+    if (b->class_ == VC__REAL_ZERO || a->negative != b->negative) return sign;
+    if (a->class_ != b->class_) return a->class_ == VC__REAL_INF ? sign : -sign;
+    if (a->class_ == VC__REAL_INF) return 0;
+    if (a->exponent != b->exponent) return a->exponent > b->exponent ? sign : -sign;
+    return a->fraction == b->fraction ? 0 : a->fraction > b->fraction ? sign : -sign;
 }
 
 /* Folds a comparison, given the order of its operands. Returns false if `op` is not one. */
@@ -4381,38 +4382,39 @@ static bool vc__fold_compare(uint32_t op, int order, uint64_t *out) {
 
 /* Folds an operation on floats. v: bits of the operands. Returns false if it is not folded. */
 static bool vc__fold_float(uint32_t op, vc_type kind, const uint64_t *v, uint64_t *out) {
-    vc__real a, zero = vc__real_make(VC__REAL_ZERO, false, 0, 0);
-    vc__real one = vc__real_make(VC__REAL_NORMAL, false, 0, (uint64_t)1 << 63);
-    uint32_t operands = vc__op[op].operands;
-    vc__real b = zero;
-    if (!vc__unpack(kind, v[0], &a) || (operands > 1 && !vc__unpack(kind, v[1], &b))) return false;
-    if (vc__fold_compare(op, vc__real_compare(a, b), out)) return true;
+    vc__real a, b = vc__real_make(VC__REAL_ZERO, false, 0, 0);
+    if (!vc__unpack(kind, v[0], &a) || (vc__op[op].operands > 1 && !vc__unpack(kind, v[1], &b))) return false;
+    int order = vc__real_compare(&a, &b);
+    bool nan = a.class_ == VC__REAL_NAN;
+    if (vc__fold_compare(op, order, out)) return true;
     switch (op) {
-    case VC__OP_ISNAN: *out = a.class_ == VC__REAL_NAN; return true;
+    case VC__OP_ISNAN: *out = nan; return true;
     case VC__OP_ISINF: *out = a.class_ == VC__REAL_INF; return true;
-    case VC__OP_ADD: return vc__pack(kind, vc__real_add(a, b), out);
-    case VC__OP_SUB: b.negative = !b.negative; return vc__pack(kind, vc__real_add(a, b), out);
-    case VC__OP_MUL: return vc__pack(kind, vc__real_mul(a, b), out);
-    case VC__OP_DIV: return vc__pack(kind, vc__real_div(a, b), out);
-    case VC__OP_SQRT: return vc__pack(kind, vc__real_sqrt(a), out);
-    case VC__OP_NEG: a.negative = !a.negative; return vc__pack(kind, a, out);
-    case VC__OP_ABS: a.negative = false; return vc__pack(kind, a, out);
+    case VC__OP_ADD: a = vc__real_add(a, b); break;
+    case VC__OP_SUB: b.negative = !b.negative; a = vc__real_add(a, b); break;
+    case VC__OP_MUL: a = vc__real_mul(&a, &b); break;
+    case VC__OP_DIV: a = vc__real_div(&a, &b); break;
+    case VC__OP_SQRT: a = vc__real_sqrt(&a); break;
+    case VC__OP_NEG: a.negative = !a.negative; break;
+    case VC__OP_ABS: a.negative = false; break;
     case VC__OP_FLOOR:
     case VC__OP_CEIL:
     case VC__OP_TRUNC:
-    case VC__OP_ROUND: return vc__pack(kind, vc__real_integral(op, a), out);
+    case VC__OP_ROUND: a = vc__real_integral(op, &a); break;
     case VC__OP_FRACT:
-        b = vc__real_integral(VC__OP_FLOOR, a);
+        b = vc__real_integral(VC__OP_FLOOR, &a);
         b.negative = !b.negative;
-        return vc__pack(kind, vc__real_add(a, b), out);
+        a = vc__real_add(a, b);
+        break;
     case VC__OP_SIGN:
-        one.negative = a.negative;
-        return vc__pack(kind, a.class_ == VC__REAL_ZERO || a.class_ == VC__REAL_NAN ? zero : one, out);
-    case VC__OP_MIN: return vc__pack(kind, a.class_ == VC__REAL_NAN || vc__real_compare(b, a) == -1 ? b : a, out);
-    case VC__OP_MAX: return vc__pack(kind, a.class_ == VC__REAL_NAN || vc__real_compare(b, a) == 1 ? b : a, out);
-    case VC__OP_STEP: return vc__pack(kind, vc__real_compare(b, a) == -1 ? zero : one, out);
+        if (nan || a.class_ == VC__REAL_ZERO) a = b; else a = vc__real_normal(a.negative, 63, 1);
+        break;
+    case VC__OP_MIN: if (nan || order == 1) a = b; break;
+    case VC__OP_MAX: if (nan || order == -1) a = b; break;
+    case VC__OP_STEP: a = vc__real_normal(false, 63, order != 1); break;
     default: return false;
     }
+    return vc__pack(kind, &a, out);
 }
 
 /* Quotient and remainder as defined in the manual. a and b are results of vc__widen. */
@@ -4517,7 +4519,7 @@ static bool vc__fold_cast(vc_type from, vc_type to, uint64_t v, uint64_t *out) {
     if (vc__is_bool(to)) *out = vc__is_float(from) ? a.class_ != VC__REAL_ZERO : wide != 0;
     else if (vc__is_float(to)) {
         if (!vc__is_float(from) && !wide) a.negative = false;
-        return vc__pack(to, a, out);
+        return vc__pack(to, &a, out);
     }
     else if (vc__is_float(from)) *out = vc__real_to_int(a, to);
     else *out = wide & vc__ones(vc__bits(to));
@@ -4548,7 +4550,7 @@ static bool vc__fold_nan(const vc__lowering *s, uint32_t op, vc_type from, vc_ty
     for (uint32_t i = 0; i < vc__op[op].operands; i++) {
         (void)vc__unpack(from, v[i], &r);
         if (r.class_ != VC__REAL_NAN) continue;
-        (void)vc__pack(to, r, out);
+        (void)vc__pack(to, &r, out);
         return true;
     }
     return false;
@@ -5002,25 +5004,25 @@ enum {
     VC__RULE_complex_div16 = 4015, VC__RULE_real_div16 = 4067, VC__RULE_complex_div_real16 = 4108,
     VC__RULE_complex_div = 4134, VC__RULE_real_div = 4219, VC__RULE_complex_div_real = 4288,
     VC__RULE_complex_exp = 4299, VC__RULE_complex_log_abs = 4316, VC__RULE_complex_sqrt = 4404,
-    VC__RULE_complex_pow_real = 4487, VC__RULE_complex_pow = 4523, VC__RULE_complex_eq = 4583,
-    VC__RULE_for_signed_step = 4595, VC__RULE_for_unsigned_step = 4632, VC__RULE_clz = 4649, VC__RULE_ctz = 4663,
-    VC__RULE_bitfield_extract = 4683, VC__RULE_bitfield_extract_unsigned = 4723, VC__RULE_bitfield_insert = 4766,
-    VC__RULE_carry_of = 4820, VC__RULE_borrow_of = 4835, VC__RULE_abs_diff = 4850, VC__RULE_add_sat = 4868,
-    VC__RULE_add_sat_unsigned = 4896, VC__RULE_sub_sat = 4909, VC__RULE_sub_sat_unsigned = 4937,
-    VC__RULE_average = 4946, VC__RULE_half_log1p = 4961, VC__RULE_asinh = 4983, VC__RULE_acosh = 5028,
-    VC__RULE_atanh = 5086, VC__RULE_scale_by_int = 5148, VC__RULE_exp10 = 5160, VC__RULE_log10 = 5213,
-    VC__RULE_cbrt64 = 5224, VC__RULE_cbrt32 = 5299, VC__RULE_hypot16 = 5356, VC__RULE_hypot = 5382, VC__RULE_erf = 5457,
-    VC__RULE_radians = 5523, VC__RULE_degrees = 5532, VC__RULE_saturate = 5541, VC__RULE_smoothstep = 5548,
-    VC__RULE_frexp_mantissa = 5576, VC__RULE_frexp_exponent = 5612, VC__RULE_modf_fract = 5647,
-    VC__RULE_norm_scalar = 5661, VC__RULE_norm = 5666, VC__RULE_distance_scalar = 5674, VC__RULE_distance = 5682,
-    VC__RULE_normalize_scalar = 5693, VC__RULE_normalize = 5704, VC__RULE_faceforward_scalar = 5715,
-    VC__RULE_faceforward = 5730, VC__RULE_reflect_scalar = 5745, VC__RULE_reflect = 5760, VC__RULE_refracted = 5775,
-    VC__RULE_refract_scalar = 5820, VC__RULE_refract = 5834, VC__RULE_pack_snorm4 = 5848, VC__RULE_pack_unorm4 = 5871,
-    VC__RULE_pack_snorm2 = 5891, VC__RULE_pack_unorm2 = 5914, VC__RULE_unpack_snorm4 = 5934,
-    VC__RULE_unpack_unorm4 = 5954, VC__RULE_unpack_snorm2 = 5968, VC__RULE_unpack_unorm2 = 5988,
-    VC__RULE_pack_4x8 = 6002, VC__RULE_unpack_4xi8 = 6013, VC__RULE_pack_2x32 = 6024, VC__RULE_unpack_2x32 = 6042,
-    VC__RULE_philox_half = 6060, VC__RULE_philox_round = 6077, VC__RULE_normal_pair = 6102, VC__RULE_hash32 = 6139,
-    VC__RULE_hash64 = 6169, VC__RULE_words_of_64 = 6199
+    VC__RULE_complex_pow_real = 4487, VC__RULE_complex_pow = 4523, VC__RULE_complex_eq = 4583, VC__RULE_earlier = 4595,
+    VC__RULE_for_signed_step = 4610, VC__RULE_for_unsigned_step = 4647, VC__RULE_clz = 4664, VC__RULE_ctz = 4678,
+    VC__RULE_bitfield_extract = 4698, VC__RULE_bitfield_extract_unsigned = 4738, VC__RULE_bitfield_insert = 4781,
+    VC__RULE_carry_of = 4835, VC__RULE_borrow_of = 4850, VC__RULE_abs_diff = 4865, VC__RULE_add_sat = 4883,
+    VC__RULE_add_sat_unsigned = 4911, VC__RULE_sub_sat = 4924, VC__RULE_sub_sat_unsigned = 4952,
+    VC__RULE_average = 4961, VC__RULE_half_log1p = 4976, VC__RULE_asinh = 4998, VC__RULE_acosh = 5043,
+    VC__RULE_atanh = 5101, VC__RULE_scale_by_int = 5163, VC__RULE_exp10 = 5175, VC__RULE_log10 = 5228,
+    VC__RULE_cbrt64 = 5239, VC__RULE_cbrt32 = 5314, VC__RULE_hypot16 = 5371, VC__RULE_hypot = 5397, VC__RULE_erf = 5472,
+    VC__RULE_radians = 5538, VC__RULE_degrees = 5547, VC__RULE_saturate = 5556, VC__RULE_smoothstep = 5563,
+    VC__RULE_frexp_mantissa = 5591, VC__RULE_frexp_exponent = 5627, VC__RULE_modf_fract = 5662,
+    VC__RULE_norm_scalar = 5676, VC__RULE_norm = 5681, VC__RULE_distance_scalar = 5689, VC__RULE_distance = 5697,
+    VC__RULE_normalize_scalar = 5708, VC__RULE_normalize = 5719, VC__RULE_faceforward_scalar = 5730,
+    VC__RULE_faceforward = 5745, VC__RULE_reflect_scalar = 5760, VC__RULE_reflect = 5775, VC__RULE_refracted = 5790,
+    VC__RULE_refract_scalar = 5835, VC__RULE_refract = 5849, VC__RULE_pack_snorm4 = 5863, VC__RULE_pack_unorm4 = 5886,
+    VC__RULE_pack_snorm2 = 5906, VC__RULE_pack_unorm2 = 5929, VC__RULE_unpack_snorm4 = 5949,
+    VC__RULE_unpack_unorm4 = 5969, VC__RULE_unpack_snorm2 = 5983, VC__RULE_unpack_unorm2 = 6003,
+    VC__RULE_pack_4x8 = 6017, VC__RULE_unpack_4xi8 = 6028, VC__RULE_pack_2x32 = 6039, VC__RULE_unpack_2x32 = 6057,
+    VC__RULE_philox_half = 6075, VC__RULE_philox_round = 6092, VC__RULE_normal_pair = 6117, VC__RULE_hash32 = 6154,
+    VC__RULE_hash64 = 6184, VC__RULE_words_of_64 = 6214
 };
 static const int16_t vc__rule_numbers[] = {
     0, 64, 2, 4, 8, 48, 1, 26, 32, 16, 510, -252, -2044, 252, 2044, 254, 2046, 46, 104, -1492, 1422, -2, -108, 124, 3,
@@ -5184,49 +5186,50 @@ static const uint8_t vc__rule_steps[] = {
     24,94,25,16,27,92,15,104,35,28,94,29,30,24,30,31,14,252,32,27,24,94,2,33,24,94,29,34,28,30,35,14,253,36,0,90,2,104,
     30,2,4,94,9,104,10,49,11,251,33,129,3,0,1,30,2,13,55,14,30,12,15,252,16,54,14,30,12,17,253,18,0,251,33,129,3,0,1,90,
     2,104,30,2,4,94,10,104,11,30,3,9,29,12,13,49,14,35,0,35,1,38,16,17,90,18,104,30,2,9,34,3,4,20,94,19,104,21,55,22,30,
-    15,23,252,24,54,22,30,15,25,253,26,0,90,0,2,90,1,3,84,9,10,253,11,0,88,2,102,245,9,16,86,0,10,252,11,90,2,104,86,1,
-    10,94,12,11,13,252,14,86,2,9,29,15,9,245,16,16,252,17,253,10,0,252,0,90,2,104,94,9,0,1,252,10,245,2,16,253,11,0,245,
-    0,18,70,9,29,102,10,245,11,16,253,12,0,69,0,245,9,18,245,102,18,28,11,106,37,10,12,245,13,16,253,14,0,245,1,8,29,3,
-    106,84,9,10,245,2,8,29,3,11,37,12,13,29,3,14,90,14,104,29,15,11,87,0,17,88,18,15,94,16,104,19,253,20,0,245,1,8,29,3,
-    106,84,9,10,245,2,8,29,3,11,37,12,13,88,0,11,92,14,3,245,106,16,87,17,14,29,18,106,94,16,19,99,84,15,20,253,21,0,
-    245,2,8,29,4,106,84,9,10,245,3,8,29,4,11,37,12,13,92,14,4,245,106,16,87,16,14,29,17,106,94,15,18,99,87,19,11,83,20,
-    84,0,21,87,1,11,84,23,20,85,22,24,253,25,0,245,0,18,245,1,18,72,9,10,245,11,16,253,12,0,245,0,18,245,1,18,73,9,10,
-    245,11,16,253,12,0,38,0,1,245,9,18,37,0,1,245,11,18,29,10,12,253,13,0,28,0,1,86,0,9,86,1,9,84,10,11,92,12,104,88,0,
-    102,86,14,100,94,13,15,9,253,16,0,28,0,1,92,9,0,94,10,99,9,253,11,0,29,0,1,86,0,1,86,0,9,84,10,11,92,12,104,88,0,
-    102,86,14,100,94,13,15,9,253,16,0,38,0,1,29,9,1,253,10,0,84,0,1,86,0,1,88,10,106,28,9,11,253,12,0,28,0,107,31,0,9,
-    30,10,10,30,10,11,249,11,1,34,12,13,10,253,14,0,35,0,30,0,0,28,10,106,47,11,251,33,34,2,9,12,92,9,110,30,0,10,249,
-    10,3,34,15,16,0,92,0,104,27,13,94,18,19,13,94,14,17,20,253,21,0,29,0,106,30,9,110,38,10,104,47,11,30,12,10,249,10,3,
-    34,13,14,12,28,0,106,30,9,16,38,17,104,47,18,251,33,34,2,0,19,92,0,128,28,15,15,94,21,22,20,93,106,0,94,24,23,97,
-    253,25,0,35,0,28,106,9,29,106,9,31,10,11,51,12,30,13,110,90,9,106,94,15,96,14,92,0,104,27,16,94,17,18,16,30,0,0,92,
-    9,110,30,0,20,249,20,3,34,22,23,0,94,21,24,19,93,9,106,94,26,25,97,253,27,0,245,1,4,251,33,62,2,0,9,253,10,171,247,
-    160,161,30,0,9,45,10,247,133,134,247,135,136,39,11,12,13,247,162,163,30,14,15,29,0,16,247,164,165,30,14,18,29,17,19,
-    30,20,9,50,21,245,14,4,251,33,62,2,22,23,253,24,177,52,0,247,160,161,30,9,10,253,11,179,251,17,164,2,0,35,0,94,9,10,
-    106,243,11,88,12,105,245,13,8,31,14,137,28,15,160,245,16,9,87,17,105,242,18,251,33,137,2,11,19,251,33,137,2,11,20,
-    251,33,137,2,11,21,35,0,41,106,23,30,0,24,92,0,104,27,22,94,26,27,22,94,9,28,25,253,29,180,251,17,164,2,0,35,0,94,9,
-    10,106,243,11,31,12,137,28,13,160,242,14,251,33,137,2,11,15,251,33,137,2,11,16,35,0,41,106,18,30,0,19,92,0,104,27,
-    17,94,21,22,17,94,9,23,20,253,24,0,35,0,35,1,38,9,10,90,11,96,30,10,10,34,9,9,13,47,14,94,12,96,15,253,16,181,35,0,
-    35,1,38,9,10,247,160,161,247,162,163,247,164,165,92,14,11,94,15,13,106,247,166,167,92,11,17,94,18,12,16,30,9,19,30,
-    10,19,30,21,21,34,20,20,22,47,23,90,19,106,90,19,12,94,26,13,12,94,25,106,27,30,24,28,90,11,96,94,30,96,29,253,31,0,
-    35,0,247,106,107,30,0,0,29,9,10,28,9,10,31,12,13,27,11,49,15,249,14,4,30,16,17,29,106,18,247,108,138,92,20,9,94,21,
-    106,19,92,9,106,249,11,3,34,0,24,0,92,0,104,27,22,94,26,27,22,94,23,25,28,253,29,189,247,160,161,30,0,9,253,10,191,
-    247,160,161,30,0,9,253,10,0,39,0,104,106,253,9,0,29,2,0,29,1,0,31,9,10,39,11,104,106,28,12,12,29,137,13,30,12,14,30,
-    12,15,253,16,193,243,0,247,160,161,84,9,10,247,162,163,85,11,12,251,17,164,2,0,242,13,35,0,41,98,16,30,0,17,94,14,
-    15,18,253,19,0,243,0,247,121,122,88,9,10,245,11,4,247,114,139,84,12,13,251,17,164,2,0,247,117,118,29,14,16,94,15,17,
-    104,253,18,0,65,0,94,9,104,0,44,10,29,10,11,253,12,0,35,0,253,9,0,66,0,0,47,9,253,10,0,29,0,1,35,9,253,10,0,29,0,1,
-    66,9,9,47,10,253,11,0,30,0,0,48,9,30,0,10,253,11,0,66,0,0,48,9,30,0,10,253,11,0,30,2,1,92,9,104,27,0,94,10,0,11,253,
-    12,0,66,2,1,92,9,104,27,0,94,10,0,11,253,12,0,30,1,0,28,9,9,30,10,1,29,0,11,253,12,0,66,1,0,28,9,9,30,10,1,29,0,11,
-    253,12,0,30,2,2,30,3,3,29,106,10,30,9,11,29,106,12,30,2,0,30,2,3,38,13,104,47,16,28,15,17,30,18,1,29,14,19,92,13,
-    104,94,21,104,20,253,22,0,30,1,0,251,65,143,22,0,1,2,9,253,10,0,66,1,0,251,65,143,22,0,1,2,9,253,10,0,39,0,125,106,
-    30,9,119,45,10,245,11,4,245,12,8,251,17,186,1,13,253,14,0,39,0,104,106,30,9,114,45,10,245,11,8,251,17,186,1,12,253,
-    13,197,39,0,125,106,30,9,160,45,10,245,11,4,245,12,8,251,17,222,1,13,253,14,198,39,0,104,106,30,9,160,45,10,245,11,
-    8,251,17,222,1,12,253,13,199,245,0,4,251,17,240,1,9,245,10,11,30,11,160,38,12,125,253,13,200,251,17,240,1,0,245,9,
-    11,30,10,160,253,11,201,245,0,4,251,17,16,2,9,245,10,11,30,11,160,38,12,125,253,13,202,251,17,16,2,0,245,9,11,30,10,
-    160,253,11,0,245,0,8,251,17,186,1,9,253,10,0,245,0,4,251,17,240,1,9,253,10,0,245,0,9,246,9,0,246,9,1,87,11,105,85,
-    10,12,253,13,0,245,0,8,88,0,105,245,10,8,251,33,255,255,9,11,253,12,0,71,0,3,86,9,1,86,10,2,252,11,30,0,3,253,12,
-    203,251,66,172,23,2,1,4,160,251,66,172,23,0,3,5,161,252,9,252,10,252,11,253,12,205,29,106,0,51,9,30,10,140,38,11,
-    104,47,12,29,1,110,247,160,161,30,14,15,55,16,30,13,17,252,18,54,16,30,13,19,253,20,207,30,0,160,28,9,161,88,10,141,
-    28,11,108,88,10,12,86,13,10,30,14,162,88,15,142,86,16,15,253,17,210,28,0,160,88,9,143,86,9,10,30,11,161,88,12,144,
-    86,12,13,30,14,162,88,15,145,86,15,16,253,17,0,245,0,8,252,9,88,0,105,245,10,8,253,11
+    15,23,252,24,54,22,30,15,25,253,26,0,90,0,2,90,1,3,84,9,10,253,11,0,93,1,0,252,9,29,0,1,94,9,10,104,253,11,0,88,2,
+    102,245,9,16,86,0,10,252,11,90,2,104,86,1,10,94,12,11,13,252,14,86,2,9,29,15,9,245,16,16,252,17,253,10,0,252,0,90,2,
+    104,94,9,0,1,252,10,245,2,16,253,11,0,245,0,18,70,9,29,102,10,245,11,16,253,12,0,69,0,245,9,18,245,102,18,28,11,106,
+    37,10,12,245,13,16,253,14,0,245,1,8,29,3,106,84,9,10,245,2,8,29,3,11,37,12,13,29,3,14,90,14,104,29,15,11,87,0,17,88,
+    18,15,94,16,104,19,253,20,0,245,1,8,29,3,106,84,9,10,245,2,8,29,3,11,37,12,13,88,0,11,92,14,3,245,106,16,87,17,14,
+    29,18,106,94,16,19,99,84,15,20,253,21,0,245,2,8,29,4,106,84,9,10,245,3,8,29,4,11,37,12,13,92,14,4,245,106,16,87,16,
+    14,29,17,106,94,15,18,99,87,19,11,83,20,84,0,21,87,1,11,84,23,20,85,22,24,253,25,0,245,0,18,245,1,18,72,9,10,245,11,
+    16,253,12,0,245,0,18,245,1,18,73,9,10,245,11,16,253,12,0,38,0,1,245,9,18,37,0,1,245,11,18,29,10,12,253,13,0,28,0,1,
+    86,0,9,86,1,9,84,10,11,92,12,104,88,0,102,86,14,100,94,13,15,9,253,16,0,28,0,1,92,9,0,94,10,99,9,253,11,0,29,0,1,86,
+    0,1,86,0,9,84,10,11,92,12,104,88,0,102,86,14,100,94,13,15,9,253,16,0,38,0,1,29,9,1,253,10,0,84,0,1,86,0,1,88,10,106,
+    28,9,11,253,12,0,28,0,107,31,0,9,30,10,10,30,10,11,249,11,1,34,12,13,10,253,14,0,35,0,30,0,0,28,10,106,47,11,251,33,
+    34,2,9,12,92,9,110,30,0,10,249,10,3,34,15,16,0,92,0,104,27,13,94,18,19,13,94,14,17,20,253,21,0,29,0,106,30,9,110,38,
+    10,104,47,11,30,12,10,249,10,3,34,13,14,12,28,0,106,30,9,16,38,17,104,47,18,251,33,34,2,0,19,92,0,128,28,15,15,94,
+    21,22,20,93,106,0,94,24,23,97,253,25,0,35,0,28,106,9,29,106,9,31,10,11,51,12,30,13,110,90,9,106,94,15,96,14,92,0,
+    104,27,16,94,17,18,16,30,0,0,92,9,110,30,0,20,249,20,3,34,22,23,0,94,21,24,19,93,9,106,94,26,25,97,253,27,0,245,1,4,
+    251,33,62,2,0,9,253,10,171,247,160,161,30,0,9,45,10,247,133,134,247,135,136,39,11,12,13,247,162,163,30,14,15,29,0,
+    16,247,164,165,30,14,18,29,17,19,30,20,9,50,21,245,14,4,251,33,62,2,22,23,253,24,177,52,0,247,160,161,30,9,10,253,
+    11,179,251,17,164,2,0,35,0,94,9,10,106,243,11,88,12,105,245,13,8,31,14,137,28,15,160,245,16,9,87,17,105,242,18,251,
+    33,137,2,11,19,251,33,137,2,11,20,251,33,137,2,11,21,35,0,41,106,23,30,0,24,92,0,104,27,22,94,26,27,22,94,9,28,25,
+    253,29,180,251,17,164,2,0,35,0,94,9,10,106,243,11,31,12,137,28,13,160,242,14,251,33,137,2,11,15,251,33,137,2,11,16,
+    35,0,41,106,18,30,0,19,92,0,104,27,17,94,21,22,17,94,9,23,20,253,24,0,35,0,35,1,38,9,10,90,11,96,30,10,10,34,9,9,13,
+    47,14,94,12,96,15,253,16,181,35,0,35,1,38,9,10,247,160,161,247,162,163,247,164,165,92,14,11,94,15,13,106,247,166,
+    167,92,11,17,94,18,12,16,30,9,19,30,10,19,30,21,21,34,20,20,22,47,23,90,19,106,90,19,12,94,26,13,12,94,25,106,27,30,
+    24,28,90,11,96,94,30,96,29,253,31,0,35,0,247,106,107,30,0,0,29,9,10,28,9,10,31,12,13,27,11,49,15,249,14,4,30,16,17,
+    29,106,18,247,108,138,92,20,9,94,21,106,19,92,9,106,249,11,3,34,0,24,0,92,0,104,27,22,94,26,27,22,94,23,25,28,253,
+    29,189,247,160,161,30,0,9,253,10,191,247,160,161,30,0,9,253,10,0,39,0,104,106,253,9,0,29,2,0,29,1,0,31,9,10,39,11,
+    104,106,28,12,12,29,137,13,30,12,14,30,12,15,253,16,193,243,0,247,160,161,84,9,10,247,162,163,85,11,12,251,17,164,2,
+    0,242,13,35,0,41,98,16,30,0,17,94,14,15,18,253,19,0,243,0,247,121,122,88,9,10,245,11,4,247,114,139,84,12,13,251,17,
+    164,2,0,247,117,118,29,14,16,94,15,17,104,253,18,0,65,0,94,9,104,0,44,10,29,10,11,253,12,0,35,0,253,9,0,66,0,0,47,9,
+    253,10,0,29,0,1,35,9,253,10,0,29,0,1,66,9,9,47,10,253,11,0,30,0,0,48,9,30,0,10,253,11,0,66,0,0,48,9,30,0,10,253,11,
+    0,30,2,1,92,9,104,27,0,94,10,0,11,253,12,0,66,2,1,92,9,104,27,0,94,10,0,11,253,12,0,30,1,0,28,9,9,30,10,1,29,0,11,
+    253,12,0,66,1,0,28,9,9,30,10,1,29,0,11,253,12,0,30,2,2,30,3,3,29,106,10,30,9,11,29,106,12,30,2,0,30,2,3,38,13,104,
+    47,16,28,15,17,30,18,1,29,14,19,92,13,104,94,21,104,20,253,22,0,30,1,0,251,65,158,22,0,1,2,9,253,10,0,66,1,0,251,65,
+    158,22,0,1,2,9,253,10,0,39,0,125,106,30,9,119,45,10,245,11,4,245,12,8,251,17,186,1,13,253,14,0,39,0,104,106,30,9,
+    114,45,10,245,11,8,251,17,186,1,12,253,13,197,39,0,125,106,30,9,160,45,10,245,11,4,245,12,8,251,17,222,1,13,253,14,
+    198,39,0,104,106,30,9,160,45,10,245,11,8,251,17,222,1,12,253,13,199,245,0,4,251,17,240,1,9,245,10,11,30,11,160,38,
+    12,125,253,13,200,251,17,240,1,0,245,9,11,30,10,160,253,11,201,245,0,4,251,17,16,2,9,245,10,11,30,11,160,38,12,125,
+    253,13,202,251,17,16,2,0,245,9,11,30,10,160,253,11,0,245,0,8,251,17,186,1,9,253,10,0,245,0,4,251,17,240,1,9,253,10,
+    0,245,0,9,246,9,0,246,9,1,87,11,105,85,10,12,253,13,0,245,0,8,88,0,105,245,10,8,251,33,255,255,9,11,253,12,0,71,0,3,
+    86,9,1,86,10,2,252,11,30,0,3,253,12,203,251,66,187,23,2,1,4,160,251,66,187,23,0,3,5,161,252,9,252,10,252,11,253,12,
+    205,29,106,0,51,9,30,10,140,38,11,104,47,12,29,1,110,247,160,161,30,14,15,55,16,30,13,17,252,18,54,16,30,13,19,253,
+    20,207,30,0,160,28,9,161,88,10,141,28,11,108,88,10,12,86,13,10,30,14,162,88,15,142,86,16,15,253,17,210,28,0,160,88,
+    9,143,86,9,10,30,11,161,88,12,144,86,12,13,30,14,162,88,15,145,86,15,16,253,17,0,245,0,8,252,9,88,0,105,245,10,8,
+    253,11
 };
 /* end of the compiled rules */
 /* An array of negative size: run tools/rules, because operations were added or removed. */
@@ -6125,7 +6128,7 @@ static uint32_t vc__lower_unpack_half(vc__lowering *s, const vc__node *n) {
     if (vc__const_bits(s, x, &known)) {
         for (uint32_t i = 0; i < 2; i++) {
             (void)vc__unpack(VC_F16, known >> 16 * i & 0xffffu, &r);
-            (void)vc__pack(VC_F32, r, &bits);
+            (void)vc__pack(VC_F32, &r, &bits);
             part[i] = vc__make_const(s, VC_F32, bits);
         }
         return vc__make_vec(s, VC_F32X2, part, 2);
@@ -15043,7 +15046,7 @@ VC_API vc_val vc_f16(float x) {
     vc__real r;
     memcpy(&bits, &x, sizeof bits);
     vc__unpack(VC_F32, bits, &r);
-    vc__pack(VC_F16, r, &half);
+    vc__pack(VC_F16, &r, &half);
     return vc__immediate(VC_F16, half);
 }
 
@@ -15983,32 +15986,39 @@ VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) 
     vc__group_end(k, type, vc_load(part, vc_u32(0)), out);
 }
 
+/* Stores v to the shared array and loads the value that the invocation `step` before this one stored. *has_source: the
+   condition that there is such an invocation. */
+static vc_val vc__group_earlier(vc_kernel *k, const vc_ref *part, vc_val index, uint32_t step, vc_val v,
+                                vc_val *has_source) {
+    vc_val source[2] = { index, vc_u32(step) };
+    vc_store(*part, index, v);
+    vc__group_barrier(k);
+    vc__rule_record_of(k, VC_U32, VC__RULE(earlier, "c = y <= x; c, c ? x - y : 0"), source, 2, source, 2);
+    *has_source = source[0];
+    return vc_load(*part, source[1]);
+}
+
 /* Prefix sum in log2(count) steps (Hillis and Steele, Data parallel algorithms, Communications of the ACM 29, 1986).
-   Alternates between the two halves of the shared array; `half`: offset of the current one. Does not use subgroup
-   scans, because the order of the invocations of a subgroup may differ from that of their local indices. */
+   Alternates between the two halves of the shared array by the offset of its ref. Does not use subgroup scans, because
+   the order of the invocations of a subgroup may differ from that of their local indices. */
 static void vc__group_scan(vc_kernel *k, const char *call, vc_combine op, vc_val v, bool inclusive, vc_val *out) {
-    uint32_t count, step, half = 0, subgroup_op = VC__OP_SUBGROUP_ADD + (uint32_t)op - VC_ADD;
-    vc_val index, has_source, other;
-    vc_ref part;
+    uint32_t subgroup_op = VC__OP_SUBGROUP_ADD + (uint32_t)op - VC_ADD;
+    vc_val other, has_source;
     vc_type type;
     if (!vc__group_begin(k, call, (uint32_t)op, vc__combine_kinds(op), &v, &type, out)) return;
-    count = vc__invocations(k);
-    part = vc__scratch(k, vc_typeof(v));
-    index = vc_local_index(k);
-    for (step = 1; step < count && !k->failed; step *= 2, half = count - half) {
-        vc_store(vc_offset(part, vc_u32(half)), index, v);
-        vc__group_barrier(k);
-        has_source = vc_le(vc_u32(step), index);
-        other = vc_load(vc_offset(part, vc_u32(half)), vc_select(has_source, vc_sub(index, vc_u32(step)), vc_u32(0)));
+    uint32_t count = vc__invocations(k);
+    vc_ref part = vc__scratch(k, vc_typeof(v));
+    vc_val index = vc_local_index(k);
+    for (uint32_t step = 1; step < count && !k->failed; step *= 2) {
+        other = vc__group_earlier(k, &part, index, step, v, &has_source);
         v = vc_select(has_source, vc__combine(op, other, v), v);
+        part.offset = count - part.offset;
     }
-    if (inclusive) { vc__group_end(k, type, v, out); return; }
-    vc_store(vc_offset(part, vc_u32(half)), index, v);
-    vc__group_barrier(k);
-    has_source = vc_le(vc_u32(1), index);
-    other = vc_cast(type,
-                    vc_load(vc_offset(part, vc_u32(half)), vc_select(has_source, vc_sub(index, vc_u32(1)), vc_u32(0))));
-    vc__group_end(k, type, vc_select(has_source, other, vc_imm(type, vc__identity_bits(subgroup_op, type))), out);
+    if (!inclusive) {
+        other = vc_cast(type, vc__group_earlier(k, &part, index, 1, v, &has_source));
+        v = vc_select(has_source, other, vc_imm(type, vc__identity_bits(subgroup_op, type)));
+    }
+    vc__group_end(k, type, v, out);
 }
 
 VC_API void vc_group_inclusive(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) {
@@ -16532,11 +16542,12 @@ static vc_val vc__fn_polynomials(const vc__fn *f, uint32_t rule, const vc__polyn
 }
 static vc_val vc__fn_rule(const vc__fn *f, uint32_t rule) { return vc__fn_polynomials(f, rule, NULL, NULL); }
 
-/* A function of one integer, or of two of one type, that is computed by a rule; by another one if they are unsigned. */
-static vc_val vc__fn_integer1(const char *call, vc_val a, uint32_t rule) {
-    vc__fn f = vc__fn_one(call, VC__KINDS_IU, a);
+/* A function of one operand of `kinds` that is computed by a rule. */
+static vc_val vc__fn_rule_of(const char *call, uint32_t kinds, vc_val a, uint32_t rule) {
+    vc__fn f = vc__fn_one(call, kinds, a);
     return vc__fn_rule(&f, rule);
 }
+/* A function of two integers of one type that is computed by a rule, or by another one if they are unsigned. */
 static vc_val vc__fn_integer2(const char *call, vc_val a, vc_val b, uint32_t rule, uint32_t unsigned_rule) {
     vc__fn f = vc__fn_two(call, VC__KINDS_IU, a, b);
     return vc__fn_rule(&f, vc__is_unsigned(f.type) ? unsigned_rule : rule);
@@ -16562,12 +16573,12 @@ static vc_val vc__pure2_carries(vc_val a, vc_val b, uint32_t op) {
 VC_API vc_val vc_mul_hi(vc_val a, vc_val b) { return vc__pure2_carries(a, b, VC__OP_MUL_HI); }
 
 VC_API vc_val vc_clz(vc_val a) {
-    return vc__fn_integer1("vc_clz", a, VC__RULE(clz, "T(top - find_msb(U(x)))"));
+    return vc__fn_rule_of("vc_clz", VC__KINDS_IU, a, VC__RULE(clz, "T(top - find_msb(U(x)))"));
 }
 
 VC_API vc_val vc_ctz(vc_val a) {
     /* U(-1) is the largest number */
-    return vc__fn_integer1("vc_ctz", a, VC__RULE(ctz, "T(min(U(find_lsb(x)), U(top) + 1))"));
+    return vc__fn_rule_of("vc_ctz", VC__KINDS_IU, a, VC__RULE(ctz, "T(min(U(find_lsb(x)), U(top) + 1))"));
 }
 
 /* Swaps neighbouring bytes, then pairs of bytes, then groups of four. */
@@ -16712,10 +16723,14 @@ static vc__fn vc__fn_float2(const char *call, vc_val a, vc_val b) {
 
 static bool vc__fn_is_f64(const vc__fn *f) { return vc__kind(f->type) == VC_F64; }
 
-/* A function of one float that is computed by a rule. */
-static vc_val vc__fn_rule1(const char *call, vc_val a, uint32_t rule) {
+/* A function of one float that is computed by a rule with the polynomials p and q. */
+static vc_val vc__fn_polynomials1(const char *call, vc_val a, uint32_t rule, const vc__polynomial *p,
+                                  const vc__polynomial *q) {
     vc__fn f = vc__fn_float1(call, a);
-    return vc__fn_rule(&f, rule);
+    return vc__fn_polynomials(&f, rule, p, q);
+}
+static vc_val vc__fn_rule1(const char *call, vc_val a, uint32_t rule) {
+    return vc__fn_polynomials1(call, a, rule, NULL, NULL);
 }
 
 /* The polynomials interpolate at Chebyshev nodes; their coefficients were computed with 260-bit arithmetic. */
@@ -16760,31 +16775,28 @@ static vc_val vc__half_log1p(vc_type kind, vc_val u) {
 }
 
 VC_API vc_val vc_asinh(vc_val a) {
-    vc__fn f = vc__fn_float1("vc_asinh", a);
-    return vc__fn_polynomials(&f,
-                              VC__RULE(asinh, "[x y z p] m = abs(x); z = x * x; l = log_sum(m, sqrt(z + 1)); "
-                                              "m < 0.5 ? fma(x * z, poly(z, p), x) : x < 0 ? -l : l"),
-                              &vc__fn_asinh_poly, NULL);
+    return vc__fn_polynomials1("vc_asinh", a,
+                               VC__RULE(asinh, "[x y z p] m = abs(x); z = x * x; l = log_sum(m, sqrt(z + 1)); "
+                                               "m < 0.5 ? fma(x * z, poly(z, p), x) : x < 0 ? -l : l"),
+                               &vc__fn_asinh_poly, NULL);
 }
 
 /* acosh(1 + 2 z) = 2 asinh(sqrt(z)) for small z */
 VC_API vc_val vc_acosh(vc_val a) {
-    vc__fn f = vc__fn_float1("vc_acosh", a);
-    return vc__fn_polynomials(&f,
-                              VC__RULE(acosh, "[x y z p] m = x - 1; z = m * 0.5; v = sqrt(max(z, 0)); "
-                                              "s = fma(v * z, poly(z, p), v); "
-                                              "r = log_sum(x, sqrt(max(m * (x + 1), 0))); r = x < 1.5 ? s + s : r; "
-                                              "1 <= x ? r : nan"),
-                              &vc__fn_asinh_poly, NULL);
+    return vc__fn_polynomials1("vc_acosh", a,
+                               VC__RULE(acosh, "[x y z p] m = x - 1; z = m * 0.5; v = sqrt(max(z, 0)); "
+                                               "s = fma(v * z, poly(z, p), v); "
+                                               "r = log_sum(x, sqrt(max(m * (x + 1), 0))); r = x < 1.5 ? s + s : r; "
+                                               "1 <= x ? r : nan"),
+                               &vc__fn_asinh_poly, NULL);
 }
 
 VC_API vc_val vc_atanh(vc_val a) {
-    vc__fn f = vc__fn_float1("vc_atanh", a);
-    return vc__fn_polynomials(&f,
-                              VC__RULE(atanh, "[x y z p] m = abs(x); l = log((1 + m) / (1 - m)) * 0.5; "
-                                              "l = m == 1 ? inf : l; l = x < 0 ? -l : l; z = x * x; "
-                                              "r = m < 0.5 ? fma(x * z, poly(z, p), x) : l; m <= 1 ? r : nan"),
-                              &vc__fn_atanh_poly, NULL);
+    return vc__fn_polynomials1("vc_atanh", a,
+                               VC__RULE(atanh, "[x y z p] m = abs(x); l = log((1 + m) / (1 - m)) * 0.5; "
+                                               "l = m == 1 ? inf : l; l = x < 0 ? -l : l; z = x * x; "
+                                               "r = m < 0.5 ? fma(x * z, poly(z, p), x) : l; m <= 1 ? r : nan"),
+                               &vc__fn_atanh_poly, NULL);
 }
 
 VC_API vc_val vc_ldexp(vc_val a, vc_val exponent) {
@@ -16838,12 +16850,11 @@ VC_API vc_val vc_hypot(vc_val a, vc_val b) {
 /* |x| < 1: x + x p(x^2). Otherwise 1 - e^(-x^2) q(t) with the sign of x, t = (|x| - c) / (|x| + c); 1 from 4 on (f64:
    6), where erf rounds to 1. */
 VC_API vc_val vc_erf(vc_val a) {
-    vc__fn f = vc__fn_float1("vc_erf", a);
-    return vc__fn_polynomials(&f,
-                              VC__RULE(erf, "[x y z p q] m = abs(x); c = {1, 2}; z = x * x; t = (m - c) / (m + c); "
-                                            "l = 1 - exp(-z) * poly(t, q); l = {4, 6} < m ? 1 : l; "
-                                            "m < 1 ? fma(x, poly(z, p), x) : x < 0 ? -l : l"),
-                              &vc__fn_erf_poly, &vc__fn_erfc_poly);
+    return vc__fn_polynomials1("vc_erf", a,
+                               VC__RULE(erf, "[x y z p q] m = abs(x); c = {1, 2}; z = x * x; t = (m - c) / (m + c); "
+                                             "l = 1 - exp(-z) * poly(t, q); l = {4, 6} < m ? 1 : l; "
+                                             "m < 1 ? fma(x, poly(z, p), x) : x < 0 ? -l : l"),
+                               &vc__fn_erf_poly, &vc__fn_erfc_poly);
 }
 
 VC_API vc_val vc_radians(vc_val degrees) {
@@ -16855,8 +16866,7 @@ VC_API vc_val vc_degrees(vc_val radians) {
 }
 
 VC_API vc_val vc_saturate(vc_val a) {
-    vc__fn f = vc__fn_one("vc_saturate", VC__KINDS_F, a);
-    return vc__fn_rule(&f, VC__RULE(saturate, "clamp(x, 0, 1)"));
+    return vc__fn_rule_of("vc_saturate", VC__KINDS_F, a, VC__RULE(saturate, "clamp(x, 0, 1)"));
 }
 
 VC_API vc_val vc_smoothstep(vc_val low, vc_val high, vc_val x) {
@@ -16879,8 +16889,8 @@ VC_API vc_val vc_frexp_exponent(vc_val a) {
 }
 
 VC_API vc_val vc_modf_fract(vc_val a) {
-    vc__fn f = vc__fn_one("vc_modf_fract", VC__KINDS_F, a);
-    return vc__fn_rule(&f, VC__RULE(modf_fract, "x = isinf(x) ? 0 : x; x - trunc(x)"));
+    return vc__fn_rule_of("vc_modf_fract", VC__KINDS_F, a,
+                          VC__RULE(modf_fract, "x = isinf(x) ? 0 : x; x - trunc(x)"));
 }
 
 /* ---- geometry ---- */
@@ -16900,9 +16910,13 @@ static vc_val vc__fn_geometry(vc__fn *f, uint32_t broadcast, uint32_t scalar_rul
     return vc__fn_rule(f, vc__components(f->type) == 1 ? scalar_rule : rule);
 }
 
+static vc_val vc__fn_geometry1(const char *call, vc_val a, uint32_t scalar_rule, uint32_t rule) {
+    vc__fn f = vc__fn_float1(call, a);
+    return vc__fn_geometry(&f, 0, scalar_rule, rule);
+}
+
 VC_API vc_val vc_norm(vc_val a) {
-    vc__fn f = vc__fn_float1("vc_norm", a);
-    return vc__fn_geometry(&f, 0, VC__RULE(norm_scalar, "abs(x)"), VC__RULE(norm, "sqrt(dot(x, x))"));
+    return vc__fn_geometry1("vc_norm", a, VC__RULE(norm_scalar, "abs(x)"), VC__RULE(norm, "sqrt(dot(x, x))"));
 }
 
 VC_API vc_val vc_distance(vc_val a, vc_val b) {
@@ -16912,9 +16926,8 @@ VC_API vc_val vc_distance(vc_val a, vc_val b) {
 }
 
 VC_API vc_val vc_normalize(vc_val a) {
-    vc__fn f = vc__fn_float1("vc_normalize", a);
-    return vc__fn_geometry(&f, 0, VC__RULE(normalize_scalar, "x * rsqrt(x * x)"),
-                           VC__RULE(normalize, "x * rsqrt(dot(x, x))"));
+    return vc__fn_geometry1("vc_normalize", a, VC__RULE(normalize_scalar, "x * rsqrt(x * x)"),
+                            VC__RULE(normalize, "x * rsqrt(dot(x, x))"));
 }
 
 VC_API vc_val vc_cross(vc_val a, vc_val b) {
@@ -17274,22 +17287,16 @@ enum {
 };
 
 /* Conversions of vc_printf: accepted kinds and flags, and the accepted types as text for messages. */
-static const struct vc__conversion { char letter; uint8_t kinds; const char *flags, *types; } vc__conversions[] = {
-    { 'd', VC__KINDS_B | VC__KINDS_I, "-+ 0", "i8 to i64 or bool" },
-    { 'i', VC__KINDS_B | VC__KINDS_I, "-+ 0", "i8 to i64 or bool" },
-    { 'u', VC__KINDS_B | VC__KINDS_U, "-0", "u8 to u64 or bool" },
-    { 'x', VC__KINDS_IU, "-#0", "an integer" },
-    { 'X', VC__KINDS_IU, "-#0", "an integer" },
-    { 'o', VC__KINDS_IU, "-#0", "an integer" },
-    { 'c', VC__KINDS_IU, "-", "an integer" },
-    { 'f', VC__KINDS_F, "-+ #0", "f16, f32 or f64" },
-    { 'F', VC__KINDS_F, "-+ #0", "f16, f32 or f64" },
-    { 'e', VC__KINDS_F, "-+ #0", "f16, f32 or f64" },
-    { 'E', VC__KINDS_F, "-+ #0", "f16, f32 or f64" },
-    { 'g', VC__KINDS_F, "-+ #0", "f16, f32 or f64" },
-    { 'G', VC__KINDS_F, "-+ #0", "f16, f32 or f64" },
-    { 'a', VC__KINDS_F, "-+ #0", "f16, f32 or f64" },
-    { 'A', VC__KINDS_F, "-+ #0", "f16, f32 or f64" },
+static const struct vc__conversion {
+    const char *letters;
+    uint32_t kinds;
+    const char *flags, *types;
+} vc__conversions[] = {
+    { "di", VC__KINDS_B | VC__KINDS_I, "-+ 0", "i8 to i64 or bool" },
+    { "u", VC__KINDS_B | VC__KINDS_U, "-0", "u8 to u64 or bool" },
+    { "xXo", VC__KINDS_IU, "-#0", "an integer" },
+    { "c", VC__KINDS_IU, "-", "an integer" },
+    { "fFeEgGaA", VC__KINDS_F, "-+ #0", "f16, f32 or f64" }
 };
 
 /* State of vc__printf_read, which copies the format without length modifiers and lists the types of the operands. */
@@ -17341,7 +17348,7 @@ static const struct vc__conversion *vc__printf_conversion(vc__printf_state *p) {
     if (precision && !vc__printf_number(p, start, "precision")) return NULL;
     while (*p->rest && strchr("hlqjzt", *p->rest)) p->rest++;
     for (uint32_t i = 0; i < sizeof vc__conversions / sizeof *vc__conversions; i++)
-        if (vc__conversions[i].letter == *p->rest) c = &vc__conversions[i];
+        if (*p->rest && strchr(vc__conversions[i].letters, *p->rest)) c = &vc__conversions[i];
     if (!c) {
         if (*p->rest == 's')
             vc__fail_call(p->k, "vc_printf",
@@ -17354,10 +17361,10 @@ static const struct vc__conversion *vc__printf_conversion(vc__printf_state *p) {
     }
     for (; flags < end; flags++)
         if (!strchr(c->flags, *flags)) {
-            vc__fail_call(p->k, "vc_printf", "'%%%c' does not support the flag '%c'", c->letter, *flags);
+            vc__fail_call(p->k, "vc_printf", "'%%%c' does not support the flag '%c'", *p->rest, *flags);
             return NULL;
         }
-    if (precision && c->letter == 'c') {
+    if (precision && *p->rest == 'c') {
         vc__fail_call(p->k, "vc_printf", "'%%c' does not support a precision");
         return NULL;
     }
@@ -17386,7 +17393,7 @@ static bool vc__printf_operand(vc__printf_state *p, const struct vc__conversion 
     uint32_t which = p->used + 1;
     if (p->used >= p->count)
         return VC__FAIL_FALSE(p->k, "vc_printf", "'%%%c' requires operand %u, but the call has %u operands",
-                              c->letter, which, p->count);
+                              p->rest[-1], which, p->count);
     vc_val v = p->args[p->used++];
     vc_type type = vc_typeof(v);
     if (vc__is_complex(type)) {
@@ -17397,7 +17404,7 @@ static bool vc__printf_operand(vc__printf_state *p, const struct vc__conversion 
     } else if (!vc__operand_of(p->k, "vc_printf", which, v, &o)) return false;
     if (!(vc__mask(type) & c->kinds))
         return VC__FAIL_FALSE(p->k, "vc_printf", "operand %u%s is %s, but '%%%c' requires %s", which,
-                              vc__label_of(p->k, &o).text, vc_type_name(type), c->letter, c->types);
+                              vc__label_of(p->k, &o).text, vc_type_name(type), p->rest[-1], c->types);
     snprintf(p->types + strlen(p->types), sizeof p->types - strlen(p->types), "%s%s%s", p->types[0] ? " " : "",
              vc__is_complex(type) ? "complex_" : "", vc_type_name(vc__is_complex(type) ? vc__scalar(type) : type));
     if (vc__is_complex(type)) {
@@ -17462,7 +17469,7 @@ static uint32_t vc__format_of(vc_kernel *k, const char *call, const char *types,
 /* Records code that reserves a record in the output buffer and fills it. It reserves nothing once the buffer is full,
    so the number of reserved words cannot overflow. */
 static void vc__output_record(vc_kernel *k, vc_ref out, vc_val number, const vc_val *words, uint32_t count) {
-    vc_ref lost = vc_var(k, "lost", VC_BOOL);
+    vc_ref lost = vc_var(k, "lost", VC_BOOL), word = out;
     vc_val length = vc_length(out), size = vc_u32(4 + count), used;
     uint32_t axes = k->global_axes;
     vc_set(lost, vc_bool(true));
@@ -17472,8 +17479,10 @@ static void vc__output_record(vc_kernel *k, vc_ref out, vc_val number, const vc_
         vc_val first = vc_add(used, vc_u32(VC__OUTPUT_HEADER));
         VC_IF(k, vc_le(vc_add(first, size), length)) {
             vc_store(out, first, number);
-            for (uint32_t i = 0; i < 3; i++) vc_store(vc_offset(out, vc_u32(1 + i)), first, vc_global_id(k, i));
-            for (uint32_t i = 0; i < count; i++) vc_store(vc_offset(out, vc_u32(4 + i)), first, words[i]);
+            for (uint32_t i = 0; i < 3 + count; i++) {
+                word.offset++;
+                vc_store(word, first, i < 3 ? vc_global_id(k, i) : words[i - 3]);
+            }
             vc_set(lost, vc_bool(false));
         } VC_ELSE(k) {
             VC_IF(k, vc_lt(first, length)) { vc_store(out, first, vc_u32(0)); }
