@@ -14729,15 +14729,19 @@ VD_API void vd_fft_freq(uint64_t n, double spacing, double *out) {
 
 VD_API uint64_t vd_fft_good_size(uint64_t n) { return vd__fft_next_smooth(n ? n : 1, 7); }
 
-/* Prints into a buffer of `size` bytes and truncates the text if it is too long; returns the number of characters
-   written. */
-static size_t vd__fft_print(char *text, size_t size, const char *format, unsigned long long x) {
-    int n = size > 1 ? snprintf(text, size, format, x) : 0;
-    return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
+/* Where a text is printed: the end of the text so far, and the bytes from there on. */
+typedef struct vd__fft_text { char *at; size_t size; } vd__fft_text;
+
+/* Appends to a text, which is truncated if it is too long. */
+static void vd__fft_print(vd__fft_text *text, const char *format, unsigned long long x) {
+    int n = text->size > 1 ? snprintf(text->at, text->size, format, x) : 0;
+    size_t used = n < 0 ? 0 : (size_t)n < text->size ? (size_t)n : text->size - 1;
+    text->at += used;
+    text->size -= used;
 }
 
 /* Prints the kind of a real transform. */
-static size_t vd__real_print(char *text, size_t size, const vd__real *r) {
+static void vd__real_print(vd__fft_text *text, const vd__real *r) {
     static const char *const classes[] = { "", "I", "II", "III", "IV" }; /* VD__REAL_ */
     char kind[32];
     uint32_t family = vd__real_family(r->kind);
@@ -14745,90 +14749,76 @@ static size_t vd__real_print(char *text, size_t size, const vd__real *r) {
     else
         snprintf(kind, sizeof kind, " for %s D%cT-%s", r->two_rows ? "packed" : "a",
                  vd__real_is_sine(r->kind) ? 'S' : 'C', classes[family]);
-    size_t used = vd__fft_print(text, size, kind, 0);
-    return used + vd__fft_print(text + used, size - used, " of %llu", r->n);
+    vd__fft_print(text, kind, 0);
+    vd__fft_print(text, " of %llu", r->n);
 }
 
 /* Prints a choice, such as "16x16+16/256/1/1". */
-static size_t vd__fft_print_choice(char *text, size_t size, const vd__fft_choice *c) {
-    size_t used = 0;
+static void vd__fft_print_choice(vd__fft_text *text, const vd__fft_choice *c) {
     for (uint32_t i = 0; i < VD__FFT_STAGES && c->radix[i]; i++)
-        used += vd__fft_print(text + used, size - used,
-                              !i                   ? "%llu"
-                              : c->register_exchange >> i & 1 ? "+%llu"
-                                                   : "x%llu",
-                              c->radix[i]);
-    used += vd__fft_print(text + used, size - used, "/%llu", c->threads);
-    used += vd__fft_print(text + used, size - used, "/%llu", c->ffts_per_group);
-    return used + vd__fft_print(text + used, size - used, "/%llu", c->slices);
+        vd__fft_print(text, !i ? "%llu" : c->register_exchange >> i & 1 ? "+%llu" : "x%llu", c->radix[i]);
+    vd__fft_print(text, "/%llu", c->threads);
+    vd__fft_print(text, "/%llu", c->ffts_per_group);
+    vd__fft_print(text, "/%llu", c->slices);
 }
 
 /* Prints the predicted efficiency of loads and of stores, if not all bytes of the memory sectors are used, and which of
    them pass through shared memory. */
-static size_t vd__fft_print_sectors(char *text, size_t size, const vd_fft *p, const vd__fft_pass *pass) {
+static void vd__fft_print_sectors(vd__fft_text *text, const vd_fft *p, const vd__fft_pass *pass) {
     static const char *const names[2] = { ", loads use %llu %% of sectors", ", stores use %llu %% of sectors" };
     vd__fft_tile tile[2];
-    size_t used = 0;
-    if (p->device.groups_as_loops) return 0;
+    if (p->device.groups_as_loops) return;
     vd__fft_choose_tiles(p, pass, tile);
     for (uint32_t i = 0; i < 2; i++) {
         double percent = floor(100 * vd__fft_sector_efficiency(p, pass, i != 0) + 0.5);
-        if (percent < 100) used += vd__fft_print(text + used, size - used, names[i], (unsigned long long)percent);
+        if (percent < 100) vd__fft_print(text, names[i], (unsigned long long)percent);
         if (tile[i].length)
-            used += vd__fft_print(text + used, size - used, ", so rows pass through %llu bytes of shared memory",
-                                  (unsigned long long)tile[i].elements * (tile[i].scalar ? 1 : 2)
-                                      * vc_type_size(p->real));
+            vd__fft_print(text, ", so rows pass through %llu bytes of shared memory",
+                          (unsigned long long)tile[i].elements * (tile[i].scalar ? 1 : 2) * vc_type_size(p->real));
     }
-    return used;
 }
 
 /* Prints what a pass transforms. */
-static size_t vd__fft_print_transforms(char *text, size_t size, const vd__fft_pass *pass) {
+static void vd__fft_print_transforms(vd__fft_text *text, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
-    size_t used = vd__fft_print(text, size,
-                                vd__fft_has(pass, VD__STEP_FOLD)            ? "bins combined with their mirror images"
-                                : s->n == 1 && vd__fft_has(pass, VD__STEP_SPECTRUM) ? "single elements"
-                                : vd__fft_is_columns(&pass->end[0].array) ? "columns of %llu"
-                                                                : "rows of %llu",
-                                s->size[0]);
-    for (uint32_t j = 1; j < s->axes; j++) used += vd__fft_print(text + used, size - used, " by %llu", s->size[j]);
-    if (pass->real.kind) used += vd__real_print(text + used, size - used, &pass->real);
+    bool single = s->n == 1 && vd__fft_has(pass, VD__STEP_SPECTRUM);
+    const char *lines = vd__fft_is_columns(&pass->end[0].array) ? "columns of %llu" : "rows of %llu";
+    vd__fft_print(text,
+                  vd__fft_has(pass, VD__STEP_FOLD) ? "bins combined with their mirror images"
+                  : single                         ? "single elements"
+                                                   : lines,
+                  s->size[0]);
+    for (uint32_t j = 1; j < s->axes; j++) vd__fft_print(text, " by %llu", s->size[j]);
+    if (pass->real.kind) vd__real_print(text, &pass->real);
     if (pass->bluestein_length)
-        used += vd__fft_print(text + used, size - used, " (Bluestein for length %llu)", pass->bluestein_length);
+        vd__fft_print(text, " (Bluestein for length %llu)", pass->bluestein_length);
     if (pass->chirp.n) {
-        used += vd__fft_print(text + used, size - used, " (Bluestein for length %llu", pass->chirp.n);
-        used += vd__fft_print(text + used, size - used, " with convolutions of %llu)", pass->chirp.m);
+        vd__fft_print(text, " (Bluestein for length %llu", pass->chirp.n);
+        vd__fft_print(text, " with convolutions of %llu)", pass->chirp.m);
     }
-    return used;
 }
 
 /* Prints the shape of a pass. */
-static size_t vd__fft_print_shape(char *text, size_t size, const vd_fft *p, const vd__fft_shape *s) {
-    size_t used = 0;
+static void vd__fft_print_shape(vd__fft_text *text, const vd_fft *p, const vd__fft_shape *s) {
     for (uint32_t j = 0; j < s->stages; j++) {
         const char *format = j == 0                          ? " = %llu"
                              : s->register_exchange >> j & 1 ? " + %llu"
                              : s->axis[j] != s->axis[j - 1]  ? " by %llu"
                                                              : " x %llu";
-        used += vd__fft_print(text + used, size - used, format, s->radix[j]);
+        vd__fft_print(text, format, s->radix[j]);
     }
-    if (s->last_axis_first) used += vd__fft_print(text + used, size - used, ", last axis first", 0);
-    used += vd__fft_print(text + used, size - used,
-                          s->threads == 1 ? ", %llu thread per transform" : ", %llu threads per transform",
-                          s->threads);
-    used += vd__fft_print(text + used, size - used,
-                          s->ffts_per_group == 1 ? ", %llu transform per work-group"
-                                                 : ", %llu transforms per work-group",
-                          s->ffts_per_group);
-    if (s->slices > 1) used += vd__fft_print(text + used, size - used, ", exchange in %llu slices", s->slices);
-    if (s->split_components) used += vd__fft_print(text + used, size - used, ", re and im exchanged separately", 0);
-    return used + vd__fft_print(text + used, size - used, ", %llu bytes of shared memory",
-                                vd__fft_shared_words(s) * vc_type_size(p->real));
+    if (s->last_axis_first) vd__fft_print(text, ", last axis first", 0);
+    vd__fft_print(text, s->threads == 1 ? ", %llu thread per transform" : ", %llu threads per transform", s->threads);
+    vd__fft_print(text, s->ffts_per_group == 1 ? ", %llu transform per work-group" : ", %llu transforms per work-group",
+                  s->ffts_per_group);
+    if (s->slices > 1) vd__fft_print(text, ", exchange in %llu slices", s->slices);
+    if (s->split_components) vd__fft_print(text, ", re and im exchanged separately", 0);
+    vd__fft_print(text, ", %llu bytes of shared memory", vd__fft_shared_words(s) * vc_type_size(p->real));
 }
 
 /* Prints the steps of a pass, except loading, the first transform, storing, and those of Bluestein's algorithm in one
    pass. */
-static size_t vd__fft_print_steps(char *text, size_t size, const vd__fft_pass *pass) {
+static void vd__fft_print_steps(vd__fft_text *text, const vd__fft_pass *pass) {
     static const struct { vd__pass_step step; const char *text[2]; } texts[] = { /* for inputs, for results */
         { VD__STEP_SPECTRUM, { "", ", multiplied by the spectrum" } },
         { VD__STEP_MAP, { "", ", map of the spectrum" } },
@@ -14839,57 +14829,54 @@ static size_t vd__fft_print_steps(char *text, size_t size, const vd__fft_pass *p
         { VD__STEP_TWIDDLES, { ", inputs times twiddle factors of order %llu",
                               ", results times twiddle factors of order %llu" } }
     };
-    size_t used = 0, count = pass->bluestein_length ? 2 : sizeof texts / sizeof *texts;
+    size_t count = pass->bluestein_length ? 2 : sizeof texts / sizeof *texts;
     for (uint32_t i = 0; pass->step[i]; i++) {
         bool results = i > vd__fft_find_step(pass, VD__STEP_TRANSFORM), parts = pass->step[i] == VD__STEP_PARTS;
         for (size_t k = 0; k < count; k++)
             if (texts[k].step == (vd__pass_step)pass->step[i] || (parts && texts[k].step == VD__STEP_TWIDDLES))
-                used += vd__fft_print(text + used, size - used, texts[k].text[results],
-                                      texts[k].step == VD__STEP_PARTS ? pass->copies : pass->twiddle_length);
+                vd__fft_print(text, texts[k].text[results],
+                              texts[k].step == VD__STEP_PARTS ? pass->copies : pass->twiddle_length);
     }
-    return used;
 }
 
 /* Prints the line of a pass. */
-static size_t vd__fft_print_pass(char *text, size_t size, const vd_fft *p, const vd__fft_pass *pass) {
+static void vd__fft_print_pass(vd__fft_text *text, const vd_fft *p, const vd__fft_pass *pass) {
     vd__fft_choice choice = vd__fft_choice_of(&pass->shape);
-    size_t used = vd__fft_print_transforms(text, size, pass);
-    if (vd__fft_has(pass, VD__STEP_FOLD)) return used + vd__fft_print(text + used, size - used, "\n", 0);
-    used += vd__fft_print_shape(text + used, size - used, p, &pass->shape);
-    used += vd__fft_print_sectors(text + used, size - used, p, pass);
-    used += vd__fft_print_steps(text + used, size - used, pass);
-    used += vd__fft_print(text + used, size - used, ", shape ", 0);
-    used += vd__fft_print_choice(text + used, size - used, &choice);
-    return used + vd__fft_print(text + used, size - used, "\n", 0);
+    vd__fft_print_transforms(text, pass);
+    if (!vd__fft_has(pass, VD__STEP_FOLD)) {
+        vd__fft_print_shape(text, p, &pass->shape);
+        vd__fft_print_sectors(text, p, pass);
+        vd__fft_print_steps(text, pass);
+        vd__fft_print(text, ", shape ", 0);
+        vd__fft_print_choice(text, &choice);
+    }
+    vd__fft_print(text, "\n", 0);
 }
 
 /* Prints the times of the fastest six choices and of the estimated one. */
-static size_t vd__fft_print_timing(char *text, size_t size, const vd__fft_timing *t) {
-    size_t used = vd__fft_print(text, size,
-                                t->times.from_cache ? "  measured earlier, %llu shapes:"
-                                                    : "  measured now, %llu shapes:", t->times.count);
+static void vd__fft_print_timing(vd__fft_text *text, const vd__fft_timing *t) {
+    vd__fft_print(text, t->times.from_cache ? "  measured earlier, %llu shapes:" : "  measured now, %llu shapes:",
+                  t->times.count);
     char ms[32];
     for (uint32_t i = 0; i < t->times.count; i++) {
         if (i >= 6 && i != t->times.default_index) continue;
-        used += vd__fft_print(text + used, size - used, i ? ", " : " ", 0);
-        used += vd__fft_print_choice(text + used, size - used, &t->choice[i]);
+        vd__fft_print(text, i ? ", " : " ", 0);
+        vd__fft_print_choice(text, &t->choice[i]);
         snprintf(ms, sizeof ms, " %.4g ms%s", (double)t->times.ms[i],
                  i == t->times.default_index ? " (estimated)" : "");
-        used += vd__fft_print(text + used, size - used, ms, 0);
+        vd__fft_print(text, ms, 0);
     }
-    return used + vd__fft_print(text + used, size - used, "\n", 0);
+    vd__fft_print(text, "\n", 0);
 }
 
 VD_API const char *vd_fft_explain(vd_fft *p) {
-    size_t used = 0;
     if (!p) return "";
-    size_t size = sizeof p->text;
+    vd__fft_text text = { p->text, sizeof p->text };
     if (p->route[0].count) p->text[0] = 0; /* without passes, the text is that of the engine VkFFT, or empty */
     for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
-        if (i == p->route[0].count) used += vd__fft_print(p->text + used, size - used, "inverse:\n", 0);
-        used += vd__fft_print_pass(p->text + used, size - used, p, vd__fft_pass_at(p, i));
-        if (p->timing && p->timing[i].times.count)
-            used += vd__fft_print_timing(p->text + used, size - used, &p->timing[i]);
+        if (i == p->route[0].count) vd__fft_print(&text, "inverse:\n", 0);
+        vd__fft_print_pass(&text, p, vd__fft_pass_at(p, i));
+        if (p->timing && p->timing[i].times.count) vd__fft_print_timing(&text, &p->timing[i]);
     }
     return p->text;
 }
