@@ -600,6 +600,11 @@
        * Transfers. vd_image_upload and vd_image_download transfer boxes from and to host memory with a row and slice
          pitch. Commands of lists copy between images and buffers, copy and blit between images, and clear images.
          vd_generate_mips fills a mip chain.
+       * Texel buffers. vd_texel_buffer shows a buffer, or a part of it, as texels of a format: kernels fetch single
+         texels (vc_fetch of a VC_DIM_BUFFER, samplerBuffer in GLSL) or load and store them (vc_image_load,
+         imageBuffer), with conversion from and to the format. Pass them with vd_i. Commands on them are ordered as
+         those on their buffers. They can be used in graphs, but not in slots. vd_format_info.usage,
+         limits.max_texels and limits.texel_alignment tell what a device supports.
        * Ordering. Commands conflict if they access a common layer of a common level, and one of them writes or they
          need different layouts: copying from an image and sampling it conflict. A view of several levels accesses all
          subresources from its first to its last one, in the order of levels, then layers. Images in heaps also
@@ -632,10 +637,14 @@
                                                                             border, no lod bias or minimum, no
                                                                             anisotropy
        separate samplers     yes               no                           yes
+       texel buffers         yes               formats of storage images    with drivers that create images
+                                                                            from sub-buffers; not with shared
+                                                                            virtual memory, not with PoCL
        images in heaps       yes               no                           no
 
        * Kernels in CUDA C receive a sampled image as a texture object with its sampler (normalised coordinates), and a
-         storage image as a surface object of its first level: fields of 8 bytes, with vd_arg_info.location as their
+         storage image as a surface object of its first level, a texel buffer as a texture object of linear memory to
+         fetch, and as an address to load and store: fields of 8 bytes, with vd_arg_info.location as their
          offset and vd_arg_info.size 8. A surface stores the bytes of texels: vkdispatch_codegen.h generates the
          conversion, and hand-written code has to make it.
        * On vulkan, blits, vd_generate_mips and depth formats need a queue family with graphics, which
@@ -915,7 +924,9 @@ enum {
     VD_IMAGE_SAMPLED = 1,   /* sampled images in kernels */
     VD_IMAGE_STORAGE = 2,   /* storage images in kernels */
     VD_IMAGE_LINEAR = 4,    /* formats: linear filters */
-    VD_IMAGE_BLIT = 8       /* formats: vd_blit_image and vd_generate_mips */
+    VD_IMAGE_BLIT = 8,      /* formats: vd_blit_image and vd_generate_mips */
+    VD_IMAGE_TEXELS = 16,   /* formats: texel buffers that kernels fetch from */
+    VD_IMAGE_STORAGE_TEXELS = 32 /* formats: texel buffers that kernels load from and store to */
 };
 
 /* Filter of a sampler or a blit. */
@@ -1025,6 +1036,8 @@ typedef struct vd_limits {
     uint64_t max_uniform_bytes;     /* bytes of a buffer that is passed as a uniform block */
     uint64_t sparse_page_bytes;     /* page of a sparse buffer. 0: the device has no sparse buffers */
     uint64_t max_sparse_bytes;      /* bytes of a sparse buffer */
+    uint32_t max_texels;            /* texels of a texel buffer. 0: not supported */
+    uint32_t texel_alignment;       /* bytes; required alignment of a texel buffer in the memory of its buffer */
 } vd_limits;
 
 /* How a device executes kernels. Choose between algorithms by these facts, not by the backend or the type of the
@@ -1199,6 +1212,17 @@ typedef struct vd_view_desc {
     uint64_t shape[4];              /* elements along each axis, trailing zeros mean 1. All zero: to the end of
                                        `buffer` */
 } vd_view_desc;
+
+typedef struct vd_texel_buffer_desc {
+    const char *name;               /* for messages. Default: the buffer's */
+    vd_buffer buffer;               /* buffer or view */
+    vd_format format;               /* required; without blocks and depth */
+    uint64_t offset;                /* bytes from the start of `buffer`; from the start of its memory, a multiple of
+                                       limits.texel_alignment */
+    uint64_t texels;                /* default: to the end of `buffer` */
+    uint32_t usage;                 /* VD_IMAGE_SAMPLED to fetch, VD_IMAGE_STORAGE to load and store, or both. Default:
+                                       those that the format has */
+} vd_texel_buffer_desc;
 
 /* Rows of equal length in a buffer and in host memory. */
 typedef struct vd_region_desc {
@@ -1832,6 +1856,14 @@ VD_API vd_result vd_image_placement(vd_context *ctx, const vd_image_desc *desc, 
    invalid when the image is destroyed. Fails with VD_ERROR_INVALID if the view does not fit;
    VD_ERROR_UNSUPPORTED if the backend has no such views. */
 VD_API vd_image vd_image_view(vd_context *ctx, const vd_image_view_desc *desc);
+
+/* Creates a texel buffer: a view of a buffer as a sequence of texels of a format, an argument of kernels with dimension
+   VD_DIM_BUFFER. It owns no memory, and its handle becomes invalid when the buffer is destroyed. Of the functions for
+   images, only vd_i, vd_image_query and vd_image_destroy accept it.
+   Fails with VD_ERROR_INVALID if it does not fit in the buffer or is not aligned; VD_ERROR_UNSUPPORTED if the format
+   lacks VD_IMAGE_TEXELS or VD_IMAGE_STORAGE_TEXELS for this usage, there are more texels than limits.max_texels, or the
+   buffer belongs to a graph (vd_graph_buffer, vd_slot_buffer); VD_ERROR_OUT_OF_MEMORY. */
+VD_API vd_image vd_texel_buffer(vd_context *ctx, const vd_texel_buffer_desc *desc);
 
 /* Destroys an image with its views, or a view. Work that uses it completes. {0} is ignored; an invalid handle only sets
    the error text. */
@@ -3735,6 +3767,7 @@ typedef enum vd__descriptor {
     VD__DESCRIPTOR_COMBINED,   /* sampled image with its sampler */
     VD__DESCRIPTOR_SAMPLED_IMAGE,
     VD__DESCRIPTOR_SAMPLER,
+    VD__DESCRIPTOR_TEXELS, VD__DESCRIPTOR_STORAGE_TEXELS, /* texel buffers */
     VD__DESCRIPTORS
 } vd__descriptor;
 
@@ -3743,6 +3776,7 @@ static VD__UNUSED vd__descriptor vd__descriptor_of(const vd_arg_info *a) {
     if (a->size) return VD__DESCRIPTOR_NONE; /* in the argument block, also images by handle */
     if (a->kind == VD_ARG_SAMPLER) return VD__DESCRIPTOR_SAMPLER;
     if (a->kind != VD_ARG_IMAGE) return VD__DESCRIPTOR_NONE;
+    if (a->dim == VD_DIM_BUFFER) return a->sampled ? VD__DESCRIPTOR_TEXELS : VD__DESCRIPTOR_STORAGE_TEXELS;
     if (!a->sampled) return VD__DESCRIPTOR_STORAGE_IMAGE;
     return a->separate ? VD__DESCRIPTOR_SAMPLED_IMAGE : VD__DESCRIPTOR_COMBINED;
 }
@@ -3772,6 +3806,13 @@ typedef struct vd__image_range {
     vd_dim dim;
     uint32_t level, levels, layer, layers;
 } vd__image_range;
+
+/* The part of a buffer's memory that a texel buffer shows, in bytes, and its VD_IMAGE_ bits. */
+typedef struct vd__texels {
+    vd_format format;
+    uint32_t count, usage;
+    uint64_t offset, size;
+} vd__texels;
 
 /* A box in one level of an image. */
 typedef struct vd__image_part {
@@ -4698,10 +4739,13 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    image_limits      Returns the limits of images with the format, dimension and usage of a shape. Returns false if
                      there are no such images.
    view_create       Creates the native handles of a range of an image for bindings.
-   view_destroy
+   texels_create     Creates the native handles of a texel buffer in a buffer's memory, and sets out->size to the number
+                     of its texels.
+   view_destroy      Destroys what view_create, whose out->size is 0, or texels_create has created.
    sampler_create    Returns a native sampler, which belongs to the device. Equal descs may share one.
    image_handle      Returns the handle of a view for kernels, on devices with dev->image_handles: as a sampled image
-                     with a native sampler, or if that is 0, as a storage image. It is valid as long as the view.
+                     with a native sampler, or if that is 0, as a storage image. For a texel buffer that is fetched
+                     from, the sampler is any number but 0. The handle is valid as long as the view.
    blit_create       Creates the kernel that executes the blits of a device whose driver has none: it becomes dev->blit
                      and is destroyed with kernel_destroy. Called before a blit is recorded.
    surface_create    Opens the window of s->desc, and chooses the format, colour space and mode; updates s->desc.
@@ -4765,6 +4809,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
     X(bool, image_limits, (vd__device *dev, const vd__image_shape *shape, vd__image_limits *out), vk, cu, cl, dummy) \
     X(vd_result, view_create, (vd__device *dev, const vd__memory *image, const vd__image_range *range, \
                                vd__memory *out), vk, cu, cl, default) \
+    X(vd_result, texels_create, (vd__device *dev, const vd__memory *buffer, const vd__texels *texels, \
+                                 vd__memory *out), vk, cu, cl, default) \
     X(void, view_destroy, (vd__device *dev, vd__memory *view), vk, cu, cl, default) \
     X(vd_result, sampler_create, (vd__device *dev, const vd_sampler_desc *desc, uint64_t *out), vk, cu, cl, default) \
     X(vd_result, image_handle, (vd__device *dev, const vd__memory *view, uint64_t sampler, uint64_t *out), \
@@ -5028,6 +5074,13 @@ static VD__UNUSED bool vd__default_image_limits(vd__device *dev, const vd__image
 static vd_result vd__default_view_create(vd__device *dev, const vd__memory *image, const vd__image_range *range,
                                          vd__memory *out) {
     (void)dev, (void)image, (void)range, (void)out;
+    return VD_OK;
+}
+
+static vd_result vd__default_texels_create(vd__device *dev, const vd__memory *buffer, const vd__texels *texels,
+                                           vd__memory *out) {
+    (void)dev, (void)buffer;
+    out->size = texels->count;
     return VD_OK;
 }
 
@@ -5658,7 +5711,7 @@ static const vd__format_row vd__format_rows[VD_FORMATS_END] = {
 #undef VD__FORMAT_ROW
 };
 
-static const uint8_t vd__dim_axes[] = { 2, 1, 2, 3, 2, 1, 2 }; /* axes of a layer by vd_dim */
+static const uint8_t vd__dim_axes[] = { 2, 1, 2, 3, 2, 1, 2, 1 }; /* axes of a layer by vd_dim */
 
 /* The type of a format's components in kernels. */
 static vd_type vd__format_type_of(vd_format format) {
@@ -7752,7 +7805,7 @@ static void vd__dummy_facts(vd_facts *f) {
 static void vd__dummy_limits(vd_limits *l) {
     static const vd_limits typical = {
         { 65535, 65535, 65535 }, { 1024, 1024, 64 }, 1024, 48 << 10, 128, 16, 16, 32, 32, 32, 1ull << 31, 1ull << 31, 0,
-        15, 256, 64 << 10, 64 << 10, 1ull << 31
+        15, 256, 64 << 10, 64 << 10, 1ull << 31, 1 << 27, 16
     };
 #define VD__DUMMY_TYPICAL(field) if (!l->field) l->field = typical.field
     for (int i = 0; i < 3; i++) {
@@ -7774,6 +7827,8 @@ static void vd__dummy_limits(vd_limits *l) {
     VD__DUMMY_TYPICAL(max_uniform_bytes);
     VD__DUMMY_TYPICAL(sparse_page_bytes);
     VD__DUMMY_TYPICAL(max_sparse_bytes);
+    VD__DUMMY_TYPICAL(max_texels);
+    VD__DUMMY_TYPICAL(texel_alignment);
 #undef VD__DUMMY_TYPICAL
 }
 
@@ -7891,7 +7946,8 @@ static uint32_t vd__dummy_format_usage(vd__device *dev, vd_format format) {
     if (!format || packed || format == VD_FORMAT_RGB9E5_F || format >= VD_FORMAT_ETC2_RGB8_UNORM) return 0;
     if (row->block[0] > 1) return VD_IMAGE_SAMPLED | VD_IMAGE_LINEAR;
     if (row->kind == VD__TEXEL_DEPTH) return VD_IMAGE_SAMPLED;
-    return VD_IMAGE_SAMPLED | VD_IMAGE_BLIT | (format <= VD_FORMAT_R8_U ? (uint32_t)VD_IMAGE_STORAGE : 0u)
+    return VD_IMAGE_SAMPLED | VD_IMAGE_BLIT | VD_IMAGE_TEXELS
+           | (format <= VD_FORMAT_R8_U ? (uint32_t)VD_IMAGE_STORAGE | VD_IMAGE_STORAGE_TEXELS : 0u)
            | (integers ? 0u : (uint32_t)VD_IMAGE_LINEAR);
 }
 
@@ -8168,6 +8224,8 @@ VD__SMALL
     X(vkBindImageMemory) \
     X(vkCreateImageView) \
     X(vkDestroyImageView) \
+    X(vkCreateBufferView) \
+    X(vkDestroyBufferView) \
     X(vkCreateSampler) \
     X(vkDestroySampler) \
     X(vkCreateShaderModule) \
@@ -8993,6 +9051,8 @@ static void vd__vk_fill_limits(const vd__vk_facts *facts, vd_device_info *info) 
                                                   from->maxDescriptorSetUniformBuffers) - 1; /* the argument block */
     to->uniform_alignment = (uint32_t)from->minUniformBufferOffsetAlignment;
     to->max_uniform_bytes = from->maxUniformBufferRange;
+    to->max_texels = from->maxTexelBufferElements;
+    to->texel_alignment = (uint32_t)from->minTexelBufferOffsetAlignment;
     to->max_buffer_bytes = vd__vk_min(info->device_memory, facts->v11.maxMemoryAllocationSize);
     if (facts->maintenance4.maxBufferSize)
         to->max_buffer_bytes = vd__vk_min(to->max_buffer_bytes, facts->maintenance4.maxBufferSize);
@@ -9211,7 +9271,8 @@ static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_f
 static VkBufferUsageFlags vd__vk_usage(const vd__vk_device *vk) {
     VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT
                                | VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT
-                               | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
+                               | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT
+                               | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT;
     return vk->address ? usage | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : usage;
 }
 
@@ -9681,8 +9742,12 @@ static uint32_t vd__vk_format_usage(vd__device *dev, vd_format format) {
     driver->vkGetPhysicalDeviceFormatProperties(driver->devices[dev->info.index], vd__vk_formats[format], &properties);
     VkFormatFeatureFlags features = properties.optimalTilingFeatures;
     bool depth = vd__format_rows[format].kind == VD__TEXEL_DEPTH;
-    uint32_t usage = features & VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT ? VD_IMAGE_SAMPLED : 0;
-    if ((features & transfers) != transfers || (depth && !vk->graphics)) return 0;
+    uint32_t usage = 0;
+    if (properties.bufferFeatures & VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT && !depth) usage |= VD_IMAGE_TEXELS;
+    if (properties.bufferFeatures & VK_FORMAT_FEATURE_STORAGE_TEXEL_BUFFER_BIT && !depth)
+        usage |= VD_IMAGE_STORAGE_TEXELS;
+    if ((features & transfers) != transfers || (depth && !vk->graphics)) return usage;
+    if (features & VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT) usage |= VD_IMAGE_SAMPLED;
     if (features & VK_FORMAT_FEATURE_STORAGE_IMAGE_BIT && !depth) usage |= VD_IMAGE_STORAGE;
     if (features & VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT) usage |= VD_IMAGE_LINEAR;
     return (features & blits) == blits && vk->graphics && !depth ? usage | VD_IMAGE_BLIT : usage;
@@ -9768,10 +9833,28 @@ static vd_result vd__vk_view_create(vd__device *dev, const vd__memory *image, co
     return vd__vk_fail(result, "vkCreateImageView");
 }
 
+/* native[0] is a VkBufferView. */
+static vd_result vd__vk_texels_create(vd__device *dev, const vd__memory *buffer, const vd__texels *texels,
+                                      vd__memory *out) {
+    const vd__vk_device *vk = vd__vk_device_of(dev);
+    VkBufferView view = VK_NULL_HANDLE;
+    VD__VK_STRUCT(VkBufferViewCreateInfo, info, VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO);
+    info.buffer = VD__VK_UNPACK(VkBuffer, buffer->native[0]);
+    info.format = vd__vk_formats[texels->format];
+    info.offset = texels->offset;
+    info.range = texels->size;
+    VkResult result = vk->vkCreateBufferView(vk->handle, &info, NULL, &view);
+    if (result) return vd__vk_fail(result, "vkCreateBufferView of %u texels", texels->count);
+    out->native[0] = VD__VK_PACK(view);
+    out->size = texels->count;
+    return VD_OK;
+}
+
 static void vd__vk_view_destroy(vd__device *dev, vd__memory *view) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
+    if (view->size) vk->vkDestroyBufferView(vk->handle, VD__VK_UNPACK(VkBufferView, view->native[0]), NULL);
     for (int i = 0; i < 2; i++) {
-        vk->vkDestroyImageView(vk->handle, VD__VK_UNPACK(VkImageView, view->native[i]), NULL);
+        if (!view->size) vk->vkDestroyImageView(vk->handle, VD__VK_UNPACK(VkImageView, view->native[i]), NULL);
         view->native[i] = 0;
     }
 }
@@ -10238,7 +10321,8 @@ static size_t vd__vk_loop(const vd__spirv *m, uint32_t variable, const char *ent
 static const VkDescriptorType vd__vk_descriptor_types[VD__DESCRIPTORS] = { /* by vd__descriptor */
     VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
     VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
-    VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, VK_DESCRIPTOR_TYPE_SAMPLER
+    VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, VK_DESCRIPTOR_TYPE_SAMPLER,
+    VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER
 };
 
 static VkResult vd__vk_set_layout_create(vd__vk_device *vk, const vd__vk_layout *layout, VkDescriptorSetLayout *out) {
@@ -11089,7 +11173,7 @@ static inline bool vd__vk_keys_match(const vd__vk_descriptor_key *keys, const vd
 /* Sets the descriptors of a kernel that has images or uniform blocks: one write for each. */
 static void vd__vk_set_write_each(const vd__vk_kernel *kernel, const vd__launch *launch,
                                   const VkDescriptorBufferInfo *buffers, VkDescriptorImageInfo *images,
-                                  VkWriteDescriptorSet *writes) {
+                                  VkBufferView *texels, VkWriteDescriptorSet *writes) {
     for (uint32_t i = 0; i < launch->binding_count; i++) {
         const vd__binding *b = &launch->bindings[i];
         writes[i].dstBinding = b->number;
@@ -11097,7 +11181,9 @@ static void vd__vk_set_write_each(const vd__vk_kernel *kernel, const vd__launch 
         writes[i].descriptorType = vd__vk_descriptor_types[kernel->types[i]];
         writes[i].pBufferInfo = &buffers[i];
         writes[i].pImageInfo = &images[i];
-        if (kernel->types[i] <= VD__DESCRIPTOR_UNIFORM) continue;
+        writes[i].pTexelBufferView = &texels[i];
+        texels[i] = VD__VK_UNPACK(VkBufferView, b->memory->native[0]);
+        if (kernel->types[i] <= VD__DESCRIPTOR_UNIFORM || kernel->types[i] >= VD__DESCRIPTOR_TEXELS) continue;
         bool storage = kernel->types[i] == VD__DESCRIPTOR_STORAGE_IMAGE;
         images[i].sampler = VD__VK_UNPACK(VkSampler, b->offset);
         images[i].imageView = VD__VK_UNPACK(VkImageView, b->memory->native[storage]);
@@ -11110,6 +11196,7 @@ static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, con
                              const vd__vk_chunk *chunk, VkDescriptorSet set, vd__vk_descriptor_key *keys) {
     VkDescriptorBufferInfo buffers[VD_MAX_ARGS + 1];
     VkDescriptorImageInfo images[VD_MAX_ARGS];
+    VkBufferView texels[VD_MAX_ARGS];
     VkWriteDescriptorSet writes[VD_MAX_ARGS + 1];
     uint32_t count = launch->binding_count, write_count = kernel->mixed ? count : count ? 1 : 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -11122,7 +11209,7 @@ static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, con
         keys[i].size = b->size;
     }
     memset(writes, 0, (write_count + 1) * sizeof *writes);
-    if (kernel->mixed) vd__vk_set_write_each(kernel, launch, buffers, images, writes);
+    if (kernel->mixed) vd__vk_set_write_each(kernel, launch, buffers, images, texels, writes);
     else if (count) {
         /* One write continues over the following bindings. It skips binding numbers that the layout does not have. */
         writes[0].dstBinding = kernel->first_binding;
@@ -12289,8 +12376,12 @@ typedef struct vd__cu_array_desc { size_t extent[3]; unsigned format, channels, 
 
 /* CUDA_RESOURCE_DESC of an array. */
 typedef struct vd__cu_resource {
-    int type;                  /* CU_RESOURCE_TYPE_ARRAY or _MIPMAPPED_ARRAY */
-    union { void *array; int reserved[32]; } from;
+    int type;                  /* CU_RESOURCE_TYPE_ARRAY, _MIPMAPPED_ARRAY or _LINEAR */
+    union {
+        void *array;
+        struct { vd__cu_address address; unsigned format, channels; size_t size; } linear;
+        int reserved[32];
+    } from;
     unsigned flags;
 } vd__cu_resource;
 
@@ -12481,6 +12572,8 @@ typedef struct vd__cu_fill_node {
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_WIDTH, 66) \
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH, 73) \
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH, 77) \
+    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, 69) \
+    X(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, 14) \
     X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75) \
     X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76) \
     X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97) \
@@ -12513,6 +12606,7 @@ typedef struct vd__cu_fill_node {
     X(CU_RES_VIEW_FORMAT_UINT_1X8, 1) \
     X(CU_RESOURCE_TYPE_ARRAY, 0) \
     X(CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, 1) \
+    X(CU_RESOURCE_TYPE_LINEAR, 2) \
     X(CU_TR_ADDRESS_MODE_WRAP, 0) \
     X(CU_TR_ADDRESS_MODE_CLAMP, 1) \
     X(CU_TR_ADDRESS_MODE_MIRROR, 2) \
@@ -12740,6 +12834,9 @@ static void vd__cu_info_limits(const vd__cu_driver *cu, int device, vd_device_in
     to->subgroup_size = to->min_subgroup_size = to->max_subgroup_size =
         vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_WARP_SIZE, device);
     to->max_binding_bytes = to->max_buffer_bytes = info->device_memory;
+    to->max_texels = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, device);
+    to->texel_alignment = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, device);
+    if (!to->texel_alignment) to->max_texels = 0;
 }
 
 /* Whether the driver has returned all limits that every device has. */
@@ -13053,11 +13150,15 @@ static unsigned vd__cu_format(const vd__device *dev, vd_format format) {
 }
 
 static uint32_t vd__cu_format_usage(vd__device *dev, vd_format format) {
+    uint32_t usage = VD_IMAGE_SAMPLED, storage = VD_IMAGE_STORAGE;
     if (!vd__cu_format(dev, format)) return 0;
-    return VD_IMAGE_SAMPLED | (format <= VD_FORMAT_R8_U ? (uint32_t)VD_IMAGE_STORAGE : 0u)
-           | (vd__format_type_of(format) == VD_F32 ? (uint32_t)VD_IMAGE_LINEAR : 0u)
-           | (vd__format_rows[format].block[0] == 1 && vd__format_rows[format].kind != VD__TEXEL_DEPTH
-              ? (uint32_t)VD_IMAGE_BLIT : 0u);
+    if (vd__format_type_of(format) == VD_F32) usage |= VD_IMAGE_LINEAR;
+    if (vd__format_rows[format].block[0] == 1 && vd__format_rows[format].kind != VD__TEXEL_DEPTH)
+        usage |= VD_IMAGE_BLIT;
+    if (format > VD_FORMAT_R8_U) return usage;
+    if (dev->info.limits.max_texels) usage |= VD_IMAGE_TEXELS;
+    if (dev->info.limits.max_texels) storage |= VD_IMAGE_STORAGE_TEXELS;
+    return usage | storage;
 }
 
 static bool vd__cu_image_limits(vd__device *dev, const vd__image_shape *shape, vd__image_limits *out) {
@@ -13162,9 +13263,48 @@ static vd_result vd__cu_image_create(vd__device *dev, vd__memory *m, vd__memory_
                                shape->extent[1], shape->extent[2]);
 }
 
+/* native[0] is a texture object of linear memory, if kernels fetch from it; native[1] is the address, through which
+   they load and store. */
+static vd_result vd__cu_texels_create(vd__device *dev, const vd__memory *buffer, const vd__texels *texels,
+                                      vd__memory *out) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    vd__cu_resource from;
+    vd__cu_texture_desc desc;
+    memset(&from, 0, sizeof from);
+    memset(&desc, 0, sizeof desc);
+    from.type = VD__CU_RESOURCE_TYPE_LINEAR;
+    from.from.linear.address = buffer->address + texels->offset;
+    from.from.linear.format = vd__cu_format(dev, texels->format);
+    from.from.linear.channels = vd__format_rows[texels->format].components;
+    from.from.linear.size = (size_t)texels->size;
+    if (vd__format_type_of(texels->format) != VD_F32) desc.flags = VD__CU_TRSF_READ_AS_INTEGER;
+    out->native[1] = from.from.linear.address;
+    out->size = texels->count;
+    if (!(texels->usage & VD_IMAGE_SAMPLED)) return VD_OK;
+    vd_result r = vd__cu_enter(d);
+    if (r) return r;
+    vd__cu_object texture = 0;
+    int result = d->api->cuTexObjectCreate(&texture, &from, &desc, NULL);
+    vd__cu_leave(d);
+    out->native[0] = result ? 0 : texture;
+    return result ? vd__cu_fail(d->api, result, "cuTexObjectCreate of %u texels", texels->count) : VD_OK;
+}
+
+static void vd__cu_texels_destroy(const vd__cu_device *d, vd__memory *view) {
+    if (view->native[0] && !vd__cu_enter(d)) {
+        d->api->cuTexObjectDestroy(view->native[0]);
+        vd__cu_leave(d);
+    }
+    view->native[0] = view->native[1] = 0;
+}
+
 static void vd__cu_view_destroy(vd__device *dev, vd__memory *view) {
     const vd__cu_device *d = vd__cu_device_of(dev);
     vd__cu_view *v = vd__cu_view_of(view);
+    if (view->size) {
+        vd__cu_texels_destroy(d, view);
+        return;
+    }
     bool entered = !vd__cu_enter(d);
     for (vd__cu_texture *t = v->textures, *next; t; t = next) {
         next = t->next;
@@ -13299,7 +13439,8 @@ static vd_result vd__cu_texture_add(vd__device *dev, vd__cu_view *v, uint64_t sa
 static vd_result vd__cu_image_handle(vd__device *dev, const vd__memory *view, uint64_t sampler, uint64_t *out) {
     vd__cu_device *d = vd__cu_device_of(dev);
     vd__cu_view *v = vd__cu_view_of(view);
-    *out = v->surface;
+    *out = view->size ? view->native[sampler ? 0 : 1] : v->surface;
+    if (view->size) return VD_OK;
     if (!sampler) return VD_OK;
     vd__mutex_lock(&d->lock);
     const vd__cu_texture *t = v->textures;
@@ -13317,9 +13458,9 @@ static vd_result vd__cu_memory_create(vd__device *dev, vd__memory *m, vd__memory
 #if VD__HAS_IMAGES
     if (m->native[1]) return vd__cu_image_create(dev, m, need);
 #endif
-    (void)dev;
     need->size = m->size;
     need->align = VD__TLSF_UNIT;
+    if (dev->info.limits.texel_alignment > need->align) need->align = dev->info.limits.texel_alignment;
     need->types = 1u << VD__CU_TYPE_DEVICE | 1u << VD__CU_TYPE_HOST;
     return VD_OK;
 }
@@ -14420,9 +14561,11 @@ typedef struct vd__cl_image_desc {
     X(EVENT_COMMAND_EXECUTION_STATUS, 0x11D3) X(COMPLETE, 0) X(QUEUE_PROFILING_ENABLE, 2) \
     X(PROFILING_COMMAND_END, 0x1283) X(DEVICE_IMAGE2D_MAX_WIDTH, 0x1011) X(DEVICE_IMAGE2D_MAX_HEIGHT, 0x1012) \
     X(DEVICE_IMAGE3D_MAX_WIDTH, 0x1013) X(DEVICE_IMAGE3D_MAX_HEIGHT, 0x1014) X(DEVICE_IMAGE3D_MAX_DEPTH, 0x1015) \
-    X(DEVICE_IMAGE_SUPPORT, 0x1016) X(DEVICE_IMAGE_MAX_ARRAY_SIZE, 0x1041) X(MEM_READ_ONLY, 4) \
+    X(DEVICE_IMAGE_SUPPORT, 0x1016) X(DEVICE_IMAGE_MAX_ARRAY_SIZE, 0x1041) \
+    X(DEVICE_IMAGE_MAX_BUFFER_SIZE, 0x1040) X(MEM_READ_ONLY, 4) \
     X(MEM_OBJECT_IMAGE2D, 0x10F1) X(MEM_OBJECT_IMAGE3D, 0x10F2) X(MEM_OBJECT_IMAGE2D_ARRAY, 0x10F3) \
-    X(MEM_OBJECT_IMAGE1D, 0x10F4) X(MEM_OBJECT_IMAGE1D_ARRAY, 0x10F5) X(R, 0x10B0) X(RG, 0x10B2) X(RGBA, 0x10B5) \
+    X(MEM_OBJECT_IMAGE1D, 0x10F4) X(MEM_OBJECT_IMAGE1D_ARRAY, 0x10F5) \
+    X(MEM_OBJECT_IMAGE1D_BUFFER, 0x10F6) X(R, 0x10B0) X(RG, 0x10B2) X(RGBA, 0x10B5) \
     X(BGRA, 0x10B6) X(sRGBA, 0x10C1) X(sBGRA, 0x10C2) X(SNORM_INT8, 0x10D0) X(SNORM_INT16, 0x10D1) \
     X(UNORM_INT8, 0x10D2) X(UNORM_INT16, 0x10D3) X(SIGNED_INT8, 0x10D7) X(SIGNED_INT16, 0x10D8) \
     X(SIGNED_INT32, 0x10D9) X(UNSIGNED_INT8, 0x10DA) X(UNSIGNED_INT16, 0x10DB) X(UNSIGNED_INT32, 0x10DC) \
@@ -14481,6 +14624,9 @@ typedef struct vd__cl_driver {
 } vd__cl_driver;
 
 #define VD__CL_POCL "Portable Computing Language" /* name of its platform, with which vd_device_info.driver begins */
+
+/* Memory types. The driver allocates the memory of an image, so its block has no native object. */
+enum { VD__CL_DEVICE_BLOCK, VD__CL_STAGING_BLOCK, VD__CL_SHARED_BLOCK, VD__CL_IMAGE_BLOCK };
 
 enum { VD__CL_LEVELS = 16 };       /* limit of a mip chain */
 enum { VD__CL_SUBMISSIONS = 32 }; /* initial capacity of vd__cl_queue.submissions */
@@ -14917,11 +15063,11 @@ static vd__cl_image_format vd__cl_format(vd_format format) {
     return f;
 }
 
-/* Adds `usage` to the formats that the driver lists for images with these flags. */
-static void vd__cl_formats_add(vd__cl_device *vcl, uint64_t flags, uint32_t usage) {
+/* Adds `usage` to the formats that the driver lists for images of this type with these flags. */
+static void vd__cl_formats_add(vd__cl_device *vcl, uint64_t flags, uint32_t type, uint32_t usage) {
     vd__cl_image_format list[256];
     uint32_t count = 0;
-    if (vcl->cl->clGetSupportedImageFormats(vcl->context, flags, VD__CL_MEM_OBJECT_IMAGE2D, VD__COUNT(list),
+    if (vcl->cl->clGetSupportedImageFormats(vcl->context, flags, type, VD__COUNT(list),
                                             (struct _cl_image_format *)(void *)list, &count))
         return;
     if (count > VD__COUNT(list)) count = VD__COUNT(list);
@@ -14933,6 +15079,32 @@ static void vd__cl_formats_add(vd__cl_device *vcl, uint64_t flags, uint32_t usag
     }
 }
 
+#if VD__HAS_IMAGES
+/* Whether the driver creates images from sub-buffers, which PoCL 3.1 does not. It also crashes in kernels that get them
+   together with shared virtual memory. */
+static bool vd__cl_has_texels(vd__device *dev) {
+    vd__memory m, view;
+    vd__block block;
+    vd__texels texels = { VD_FORMAT_RGBA8_UNORM, 16, VD_IMAGE_SAMPLED, dev->info.limits.texel_alignment, 64 };
+    vd__error saved = vd__last_error;
+    if (vd__cl_device_of(dev)->svm) return false;
+    memset(&m, 0, sizeof m);
+    memset(&view, 0, sizeof view);
+    memset(&block, 0, sizeof block);
+    block.size = 2 * (uint64_t)dev->info.limits.texel_alignment + 64;
+    block.type = VD__CL_DEVICE_BLOCK;
+    vd_result r = vd__cl_block_create(dev, &block);
+    if (!r) {
+        m.block = &block;
+        r = vd__cl_texels_create(dev, &m, &texels, &view);
+        vd__cl_view_destroy(dev, &view);
+        vd__cl_block_destroy(dev, &block);
+    }
+    vd__last_error = saved;
+    return !r;
+}
+#endif
+
 /* Queries the formats and creates all samplers that OpenCL has. Samplers that the driver refuses are not supported;
    without the default ones, neither are sampled images, or linear filters. */
 static void vd__cl_images_start(vd__device *dev) {
@@ -14942,12 +15114,22 @@ static void vd__cl_images_start(vd__device *dev) {
     vd__cl_device *vcl = vd__cl_device_of(dev);
     uint32_t unusable = 0;
     if (!VD__HAS_IMAGES || !(dev->info.features & VD_FEATURE_IMAGE)) return;
-    vd__cl_formats_add(vcl, VD__CL_MEM_READ_ONLY, VD_IMAGE_SAMPLED);
-    vd__cl_formats_add(vcl, VD__CL_MEM_READ_WRITE, VD_IMAGE_STORAGE);
+#if VD__HAS_IMAGES
+    uint64_t texels = vd__cl_number(vcl->cl, vcl->id, VD__CL_DEVICE_IMAGE_MAX_BUFFER_SIZE);
+    dev->info.limits.texel_alignment = vcl->align;
+    if (vd__cl_has_texels(dev)) dev->info.limits.max_texels = texels < UINT32_MAX ? (uint32_t)texels : UINT32_MAX;
+#endif
+    vd__cl_formats_add(vcl, VD__CL_MEM_READ_ONLY, VD__CL_MEM_OBJECT_IMAGE2D, VD_IMAGE_SAMPLED);
+    vd__cl_formats_add(vcl, VD__CL_MEM_READ_WRITE, VD__CL_MEM_OBJECT_IMAGE2D, VD_IMAGE_STORAGE);
+    if (dev->info.limits.max_texels) {
+        vd__cl_formats_add(vcl, VD__CL_MEM_READ_ONLY, VD__CL_MEM_OBJECT_IMAGE1D_BUFFER, VD_IMAGE_TEXELS);
+        vd__cl_formats_add(vcl, VD__CL_MEM_READ_WRITE, VD__CL_MEM_OBJECT_IMAGE1D_BUFFER, VD_IMAGE_STORAGE_TEXELS);
+    }
     for (int i = 1; i < VD_FORMATS_END; i++) {
         if (!(vcl->format_usage[i] & VD_IMAGE_SAMPLED)) continue;
         if (vd__format_type_of((vd_format)i) == VD_F32) vcl->format_usage[i] |= VD_IMAGE_LINEAR;
         if (vd__format_rows[i].kind != VD__TEXEL_DEPTH) vcl->format_usage[i] |= VD_IMAGE_BLIT;
+        else vcl->format_usage[i] = (uint8_t)(vcl->format_usage[i] & (VD_IMAGE_SAMPLED | VD_IMAGE_LINEAR));
     }
     for (uint32_t i = 0; i < 8; i++) {
         int32_t error = 0;
@@ -15044,9 +15226,6 @@ static void vd__cl_device_close(vd__device *dev) {
    sub-buffers. With shared virtual memory there is a single memory type, which host and device use by address. */
 
 #if VD__HAS_OPENCL
-/* Memory types. The driver allocates the memory of an image, so its block has no native object. */
-enum { VD__CL_DEVICE_BLOCK, VD__CL_STAGING_BLOCK, VD__CL_SHARED_BLOCK, VD__CL_IMAGE_BLOCK };
-
 /* ---- blocks ---- */
 
 /* Makes the driver allocate the memory of a buffer now. It would otherwise do so at the first use, when a lack of
@@ -15189,6 +15368,18 @@ static uint32_t vd__cl_memory_types(vd__device *dev, vd_memory usage, uint32_t m
     return mask & (1u << (usage == VD_MEMORY_DEVICE ? VD__CL_DEVICE_BLOCK : VD__CL_STAGING_BLOCK));
 }
 
+/* ---- parts of blocks ---- */
+
+/* Creates a sub-buffer of a block. If *error is not 0, the result is undefined. */
+static vd__cl_mem vd__cl_sub_buffer_create(const vd__cl_device *vcl, const vd__block *block, uint64_t offset,
+                                           uint64_t size, int32_t *error) {
+    vd__cl_region region;
+    region.origin = (size_t)offset;
+    region.size = (size_t)size;
+    return vcl->cl->clCreateSubBuffer(vd__cl_unpack(block->native[0]), VD__CL_MEM_READ_WRITE,
+                                      VD__CL_BUFFER_CREATE_TYPE_REGION, &region, error);
+}
+
 #if VD__HAS_IMAGES
 /* ---- images ----
 
@@ -15258,6 +15449,29 @@ static vd_result vd__cl_image_create(vd__device *dev, vd__memory *m, vd__memory_
                        shape->extent[2]);
 }
 
+/* native[0]: the image object; native[1]: the buffer object, which PoCL 3.1 does not keep. */
+static vd_result vd__cl_texels_create(vd__device *dev, const vd__memory *buffer, const vd__texels *texels,
+                                      vd__memory *out) {
+    const vd__cl_device *vcl = vd__cl_device_of(dev);
+    vd__cl_image_format format = vd__cl_format(texels->format);
+    vd__cl_image_desc desc;
+    int32_t error = 0;
+    uint64_t flags = texels->usage & VD_IMAGE_STORAGE ? VD__CL_MEM_READ_WRITE : VD__CL_MEM_READ_ONLY;
+    memset(&desc, 0, sizeof desc);
+    desc.type = VD__CL_MEM_OBJECT_IMAGE1D_BUFFER;
+    desc.width = texels->count;
+    desc.memory = vd__cl_sub_buffer_create(vcl, buffer->block, buffer->offset + texels->offset, texels->size, &error);
+    if (error) return vd__cl_fail(error, "clCreateSubBuffer of %u texels", texels->count);
+    vd__cl_mem image = vcl->cl->clCreateImage(vcl->context, flags,
+                                              (const struct _cl_image_format *)(const void *)&format,
+                                              (const struct _cl_image_desc *)(const void *)&desc, NULL, &error);
+    if (error) vcl->cl->clReleaseMemObject(desc.memory);
+    out->native[0] = error ? 0 : (uintptr_t)image;
+    out->native[1] = error ? 0 : (uintptr_t)desc.memory;
+    out->size = texels->count;
+    return error ? vd__cl_fail(error, "clCreateImage of %u texels", texels->count) : VD_OK;
+}
+
 /* A view shows the first of its levels. */
 static vd_result vd__cl_view_create(vd__device *dev, const vd__memory *image, const vd__image_range *range,
                                     vd__memory *out) {
@@ -15270,8 +15484,10 @@ static vd_result vd__cl_view_create(vd__device *dev, const vd__memory *image, co
 }
 
 static void vd__cl_view_destroy(vd__device *dev, vd__memory *view) {
-    if (view->native[0]) vd__cl_device_of(dev)->cl->clReleaseMemObject(vd__cl_unpack(view->native[0]));
-    view->native[0] = 0;
+    for (int i = 0; i < 2; i++) {
+        if (view->native[i]) vd__cl_device_of(dev)->cl->clReleaseMemObject(vd__cl_unpack(view->native[i]));
+        view->native[i] = 0;
+    }
 }
 
 /* Sampled images have one level, so that the limits of the level do not matter. */
@@ -15301,16 +15517,6 @@ static vd_result vd__cl_memory_create(vd__device *dev, vd__memory *m, vd__memory
     need->types = 1u << VD__CL_DEVICE_BLOCK | (need->sharing ? 0u : 1u << VD__CL_SHARED_BLOCK);
     if (!need->kernel_access) need->types |= 1u << VD__CL_STAGING_BLOCK;
     return VD_OK;
-}
-
-/* Creates a sub-buffer of a block. If *error is not 0, the result is undefined. */
-static vd__cl_mem vd__cl_sub_buffer_create(const vd__cl_device *vcl, const vd__block *block, uint64_t offset,
-                                           uint64_t size, int32_t *error) {
-    vd__cl_region region;
-    region.origin = (size_t)offset;
-    region.size = (size_t)size;
-    return vcl->cl->clCreateSubBuffer(vd__cl_unpack(block->native[0]), VD__CL_MEM_READ_WRITE,
-                                      VD__CL_BUFFER_CREATE_TYPE_REGION, &region, error);
 }
 
 /* native[0] is the buffer object, or 0 if the memory is used by its host address (vd__cl_host_address). */
@@ -15648,7 +15854,8 @@ static vd_result vd__cl_kernel_start(vd__device *dev, const vd_kernel_desc *desc
 /* Sets the kinds of the bindings, by their numbers. */
 static void vd__cl_bindings_set(const vd_kernel_desc *desc, vd__cl_kernel *kernel) {
     static const uint8_t kinds[VD__DESCRIPTORS] = { /* by vd__descriptor */
-        0, VD__CL_BUFFER, VD__CL_BUFFER, VD__CL_BUFFER, VD__CL_IMAGE, VD__CL_SAMPLED_IMAGE, VD__CL_IMAGE, VD__CL_SAMPLER
+        0, VD__CL_BUFFER, VD__CL_BUFFER, VD__CL_BUFFER, VD__CL_IMAGE, VD__CL_SAMPLED_IMAGE, VD__CL_IMAGE,
+        VD__CL_SAMPLER, VD__CL_IMAGE, VD__CL_IMAGE
     };
     for (int i = 0; i < desc->arg_count; i++) {
         vd__descriptor type = vd__descriptor_of(&desc->args[i]);
@@ -16755,7 +16962,7 @@ static bool vd__reflect_image(const vd__spirv *m, uint32_t id, uint32_t type, vd
     const uint32_t *w = vd__spirv_definition(m, type);
     a->type = m->ids[w[2]].type;
     a->sampled = w[7] == 1;
-    a->separate = a->sampled && op == VD__OpTypeImage;
+    a->separate = a->sampled && op == VD__OpTypeImage && w[3] != 5; /* Dim Buffer */
     a->access = VD_READ;
     if (!a->sampled) {
         a->format = (vd_format)w[8];
@@ -17838,11 +18045,12 @@ static vd_result vd__image_info_check(const vd__device *dev, const vd_kernel_des
                              ? "passes images with their samplers as handles of 8 bytes in the argument block"
                              : "binds images and samplers, which have size 0");
     if (a->kind == VD_ARG_SAMPLER) return VD_OK;
-    if (a->dim == VD_DIM_BUFFER)
+    if (a->dim == VD_DIM_BUFFER && !dev->info.limits.max_texels)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' is a texel "
-                             "buffer, which is not supported; use a buffer", i, name);
+                             "buffer, which '%s' does not support (max_texels is 0); use a buffer", i, name,
+                             dev->info.name);
     bool typed = a->type == VD_F32 || a->type == VD_I32 || a->type == VD_U32;
-    if ((uint32_t)a->dim <= VD_DIM_2D_ARRAY && (uint32_t)a->format <= VD_FORMAT_R8_U && typed) return VD_OK;
+    if ((uint32_t)a->dim <= VD_DIM_BUFFER && (uint32_t)a->format <= VD_FORMAT_R8_U && typed) return VD_OK;
     return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' is an image with dim %d, "
                          "format %d and type %u, but must have a vd_dim, a format up to VD_FORMAT_R8_U, and type "
                          "VD_F32, VD_I32 or VD_U32", i, name, (int)a->dim, (int)a->format, (unsigned)a->type);
@@ -18516,7 +18724,8 @@ static vd__image *vd__dispatch_find_image(const vd__dispatch_state *d, vd_contex
 
 /* Checks that an image is what argument i of the kernel expects. */
 static vd_result vd__dispatch_check_image(const vd__dispatch_state *d, const vd__image *image, int i) {
-    static const char *const dims[] = { "2-D", "1-D", "2-D", "3-D", "cube", "1-D array", "2-D array" };
+    static const char *const dims[] = { "2-D", "1-D", "2-D", "3-D", "cube", "1-D array", "2-D array",
+                                        "a texel buffer" };
     const vd__kernel *k = d->kernel;
     const vd_arg_info *info = &k->args[i];
     const char *name = image->resource.name;
@@ -18577,8 +18786,9 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
     r = vd__dispatch_check_image(d, image, i);
     if (r) return r;
     const vd_arg_info *info = &d->kernel->args[i];
-    bool combined = info->sampled && !info->separate;
+    bool texels = image->range.dim == VD_DIM_BUFFER, combined = info->sampled && !info->separate && !texels;
     const vd__sampler *sampler = NULL;
+    if (texels && !vd__buffer_storage_on(b, d->context_device, d->list->graph, "vd_dispatch")) return VD_ERROR_INVALID;
     if (combined && arg->from) {
         sampler = vd__dispatch_find_sampler(d, ctx, ((const vd_sampler *)arg->from)->id, i);
         if (!sampler) return VD_ERROR_INVALID;
@@ -18603,8 +18813,8 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
     access->begin = b->offset;
     access->end = b->offset + b->size;
     access->written = p->written;
-    access->layout = (uint8_t)vd__image_rest(&image->shape);
-    uint64_t native = !combined ? 0 : sampler ? sampler->native[device]
+    access->layout = texels ? 0 : (uint8_t)vd__image_rest(&image->shape);
+    uint64_t native = !combined ? texels && info->sampled : sampler ? sampler->native[device]
                       : d->context_device->default_samplers[image->linear], handle = 0;
     if (p->size) { /* a handle; that of a slot is stored when the graph is recorded for a submission */
         if (!b->graph)
@@ -19893,7 +20103,7 @@ static void vd__object_destroy(vd_context *ctx, vd__pool *pool, vd__slot *slot) 
     else if (b && b->graph) --*(pool == &ctx->images ? &ctx->hidden_images : &ctx->hidden_buffers);
     for (vd__buffer *v = b ? b->views : NULL, *next; v; v = next) {
         next = v->next_view;
-        vd__pool_invalidate(pool, &v->slot);
+        vd__pool_invalidate(VD__ID_TYPE(v->slot.id) == VD__OBJECT_IMAGE ? &ctx->images : &ctx->buffers, &v->slot);
         vd__object_retire(ctx, &v->slot);
     }
     vd__object_retire(ctx, slot);
@@ -21457,14 +21667,21 @@ VD__SMALL_END
 #if VD__HAS_IMAGES
 VD__SMALL
 
-/* Finds and pins an image. Returns NULL and sets the error if the handle is invalid. */
+/* Fails if an image is a texel buffer. */
+static vd_result vd__image_refuse_texels(const vd__image *image, const char *call, const char *which) {
+    if (image->range.dim != VD_DIM_BUFFER) return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %simage '%s' is a texel buffer; use its buffer", which,
+                         image->resource.name);
+}
+
+/* Finds and pins an image, not a texel buffer. Returns NULL and sets the error if the handle is invalid. */
 static vd__image *vd__image_pin(vd_context *ctx, vd_image handle, const char *call, const char *which) {
     vd__image *image = (vd__image *)(void *)vd__pool_pin(ctx, &ctx->images, handle.id);
     if (!image)
         vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %simage %s", which,
                       vd__pool_reason(&ctx->images, handle.id).text);
-    else if (image->resource.graph) {
-        vd__graph_fail_buffer(call, NULL, &image->resource);
+    else if (image->resource.graph || vd__image_refuse_texels(image, call, which)) {
+        if (image->resource.graph) vd__graph_fail_buffer(call, NULL, &image->resource);
         vd__slot_unpin(ctx, &image->resource.slot);
         return NULL;
     }
@@ -21484,7 +21701,7 @@ static vd__image *vd__list_image(vd_list *l, vd_image handle, const char *call, 
     else if (image->resource.graph && image->resource.graph != l->graph) {
         vd__graph_fail_buffer(call, NULL, &image->resource);
         return NULL;
-    }
+    } else if (vd__image_refuse_texels(image, call, which)) return NULL;
     return image && !vd__list_pin(l, &image->resource.slot, handle.id, use) ? image : NULL;
 }
 
@@ -22161,8 +22378,14 @@ static vd_result vd__image_views_create(vd_context *ctx, vd__image *image) {
         image->views = (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->device_count * sizeof *image->views);
     if (!image->views) return vd__fail_memory(NULL, NULL, 0);
     for (uint32_t i = 0; i < ctx->device_count && !r; i++) {
-        r = ctx->driver.backend->view_create(&ctx->devices[i].device, &image->resource.storage[i].memory, &image->range,
-                                             &image->views[i].memory);
+        const vd__resource *b = &image->resource;
+        vd__texels texels = { image->shape.format, image->shape.extent[0], image->shape.usage, b->offset, b->size };
+        if (!b->storage[i].memory.serial) continue; /* a texel buffer whose buffer is not on this device */
+        r = image->range.dim == VD_DIM_BUFFER
+            ? ctx->driver.backend->texels_create(&ctx->devices[i].device, &b->storage[i].memory, &texels,
+                                                 &image->views[i].memory)
+            : ctx->driver.backend->view_create(&ctx->devices[i].device, &b->storage[i].memory, &image->range,
+                                               &image->views[i].memory);
         if (!r) image->views[i].memory.serial = ++ctx->serial;
     }
     return r;
@@ -23825,6 +24048,9 @@ static vd_result vd__graph_resource_slot(vd_list *l, const char *call, const cha
     vd_arg_kind kind = VD__ID_TYPE(id) == VD__OBJECT_IMAGE ? VD_ARG_IMAGE : VD_ARG_BINDING;
     vd__graph_slot *s = vd__graph_slot_find(g, name, NULL);
     if (b->graph) return vd__graph_fail_buffer(call, NULL, b);
+    if (kind == VD_ARG_IMAGE && !vd__memory_shape(&b->storage[l->queue->context_device->index].memory))
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "slot '%s': '%s' is a texel buffer, which cannot be in "
+                             "a slot", name, b->name);
     if (!vd__buffer_storage_on(b, l->queue->context_device, NULL, call)) return VD_ERROR_INVALID;
     uint32_t use;
     vd_result pinned = vd__list_pin(l, &b->slot, id, &use); /* until vd_graph_end */
@@ -24108,9 +24334,9 @@ static uint32_t *vd__graph_head_of(vd__graph *g, const vd__storage *storage) {
     return &g->heads[slot].first;
 }
 
-static uint8_t vd__graph_rest_layout(const vd__graph *g, const vd__access *a) {
-    if (a->heap || !vd__graph_object_at(g, a->use)->is_image) return a->layout;
-    return (uint8_t)vd__image_rest(vd__memory_shape(&a->storage->memory));
+static uint8_t vd__graph_rest_layout(const vd__access *a) {
+    const vd__image_shape *shape = vd__memory_shape(&a->storage->memory); /* NULL: a buffer or texel buffer */
+    return a->heap || !shape ? a->layout : (uint8_t)vd__image_rest(shape);
 }
 
 /* Returns the lowest level that a command can have because of one of its accesses: above those of conflicting accesses,
@@ -24151,7 +24377,7 @@ static void vd__graph_access_add(vd__graph *g, const vd__access *a, uint32_t com
     uint32_t *link = vd__graph_head_of(g, a->storage);
     vd__graph_segment none;
     memset(&none, 0, sizeof none);
-    none.layout = vd__graph_rest_layout(g, a);
+    none.layout = vd__graph_rest_layout(a);
     for (uint64_t at = a->begin; at < a->end;) {
         while (*link && g->segments[*link - 1].end <= at) link = &g->segments[*link - 1].next;
         vd__graph_segment *s = *link ? &g->segments[*link - 1] : NULL;
@@ -24589,7 +24815,7 @@ static vd_result vd__graph_begin_level(vd__graph *g, vd__graph_recording *r, uin
             const vd__access *access = &g->resolved[a];
             vd__layout_range range = { access->storage, (uint32_t)access->begin, (uint32_t)access->end,
                                        VD__LAYOUT_UNDEFINED };
-            if (access->heap || !vd__graph_object_at(g, access->use)->is_image) continue;
+            if (!vd__memory_shape(&access->storage->memory)) continue; /* not an image */
             if (!result && access->discards) result = vd__layouts_replace(l, &range);
             if (!result) result = vd__layouts_require(l, access);
         }
@@ -24660,7 +24886,8 @@ static void vd__graph_recording_uses(const vd__graph *g, vd__graph_recording *r)
         const vd__graph_slot *s = o->slot == VD__NONE ? NULL : vd__graph_slot_at(g, o->slot);
         if (!o->used || (s && !s->name)) continue;
         l->uses[l->use_count].object = s ? &s->resource->slot : o->object;
-        l->uses[l->use_count++].written = o->written || o->is_image; /* changes of layouts are writes */
+        /* changes of layouts are writes */
+        l->uses[l->use_count++].written = o->written || (o->is_image && vd__memory_shape(&o->storage->memory));
     }
 }
 
@@ -26926,6 +27153,25 @@ static vd_result vd__image_view_check(const vd__image *base, const vd_image_view
                          (int)base->shape.dim, (unsigned)base->shape.layers);
 }
 
+/* Creates the native views of a view of an image, or of a texel buffer, and its handle. Frees it on failure. */
+static vd_result vd__image_view_publish(vd_context *ctx, vd__image *view, const vd__resource *base, const char *call,
+                                        vd_image *out) {
+    vd__resource *b = &view->resource;
+    vd__mutex_lock(&ctx->lock);
+    vd_result r = vd__image_views_create(ctx, view);
+    if (!r && vd__view_open(&ctx->images, b, base)) out->id = b->slot.id;
+    else {
+        if (!r) r = vd__fail(VD_ERROR_INVALID, "the %s was destroyed", view->range.dim == VD_DIM_BUFFER ? "buffer"
+                                                                                                      : "image");
+        vd__error_amend(r, call, b->name, NULL);
+        vd__image_views_free(ctx, view);
+        vd__free(&ctx->host.allocator, b->name);
+        vd__pool_release(&ctx->images, &b->slot);
+    }
+    vd__mutex_unlock(&ctx->lock);
+    return r;
+}
+
 /* Makes a view of an image that the caller has pinned. */
 static vd_result vd__image_view_make(vd_context *ctx, vd__image *base, const vd_image_view_desc *desc, vd_image *out) {
     vd__image_range range;
@@ -26938,17 +27184,96 @@ static vd_result vd__image_view_make(vd_context *ctx, vd__image *base, const vd_
     view->linear = base->linear;
     vd__image_set_range(view, &range);
     b->storage = base->resource.storage;
-    vd__mutex_lock(&ctx->lock);
-    r = vd__image_views_create(ctx, view);
-    if (!r && vd__view_open(&ctx->images, b, &base->resource)) out->id = b->slot.id;
-    else {
-        if (!r) r = vd__fail(VD_ERROR_INVALID, "the image was destroyed");
-        vd__image_views_free(ctx, view);
-        vd__free(&ctx->host.allocator, b->name);
-        vd__pool_release(&ctx->images, &b->slot);
+    return vd__image_view_publish(ctx, view, &base->resource, "vd_image_view", out);
+}
+
+/* Checks the desc of a texel buffer in `base`. Sets its number of texels, and the usage. */
+static vd_result vd__texels_check(const vd_context *ctx, const vd__buffer *base, const vd_texel_buffer_desc *desc,
+                                  const char *name, uint64_t *texels, uint32_t *usage) {
+    const char *call = "vd_texel_buffer";
+    vd_result r = vd__images_supported(ctx, call, name);
+    if (!r) r = vd__format_check(call, name, desc->format);
+    if (r) return r;
+    const vd__format_row *row = &vd__format_rows[desc->format];
+    uint32_t all = UINT32_MAX;
+    vd_limits limits = ctx->devices->device.info.limits;
+    for (uint32_t i = 0; i < ctx->device_count; i++) {
+        const vd_limits *other = &ctx->devices[i].device.info.limits;
+        all &= ctx->driver.backend->format_usage(&ctx->devices[i].device, desc->format);
+        if (other->max_texels < limits.max_texels) limits.max_texels = other->max_texels;
+        if (other->texel_alignment > limits.texel_alignment) limits.texel_alignment = other->texel_alignment;
     }
-    vd__mutex_unlock(&ctx->lock);
-    return r ? vd__error_amend(r, "vd_image_view", desc->name ? desc->name : base->resource.name, NULL) : VD_OK;
+    all = (all & VD_IMAGE_TEXELS ? (uint32_t)VD_IMAGE_SAMPLED : 0u)
+          | (all & VD_IMAGE_STORAGE_TEXELS ? (uint32_t)VD_IMAGE_STORAGE : 0u);
+    *usage = desc->usage ? desc->usage : all ? all : (uint32_t)VD_IMAGE_SAMPLED;
+    if (*usage > (VD_IMAGE_SAMPLED | VD_IMAGE_STORAGE))
+        return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.usage is %u, but must be VD_IMAGE_SAMPLED, "
+                             "VD_IMAGE_STORAGE or both", (unsigned)*usage);
+    if (*usage & ~all)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "device '%s' does not support format %s for texel "
+                             "buffers that kernels %s (%s)", ctx->devices->device.info.name, row->name,
+                             *usage & ~all & VD_IMAGE_SAMPLED ? "fetch from" : "load from and store to",
+                             *usage & ~all & VD_IMAGE_SAMPLED ? "VD_IMAGE_TEXELS" : "VD_IMAGE_STORAGE_TEXELS");
+    uint64_t available = desc->offset < base->size ? (base->size - desc->offset) / row->bytes : 0;
+    *texels = desc->texels ? desc->texels : available;
+    if (!*texels || *texels > available)
+        return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.offset %llu + %llu texels of %u bytes are past the "
+                             "end of buffer '%s' (%llu bytes)", VD__U(desc->offset), VD__U(*texels ? *texels : 1),
+                             (unsigned)row->bytes, base->name, VD__U(base->size));
+    if (*texels > limits.max_texels)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "%llu texels are more than the device's limit of %u "
+                             "(max_texels)", VD__U(*texels), (unsigned)limits.max_texels);
+    if ((base->offset + desc->offset) % limits.texel_alignment == 0) return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, call, name, "the texel buffer begins at byte %llu of the memory of buffer "
+                         "'%s', which is not a multiple of %u (texel_alignment)", VD__U(base->offset + desc->offset),
+                         base->name, (unsigned)limits.texel_alignment);
+}
+
+/* Creates a texel buffer in `base`, which the caller has pinned. */
+static vd_result vd__texels_make(vd_context *ctx, const vd__buffer *base, const vd_texel_buffer_desc *desc,
+                                 vd_image *out) {
+    const char *call = "vd_texel_buffer", *name = desc->name ? desc->name : base->name;
+    uint64_t texels = 0;
+    uint32_t usage = 0;
+    if (base->graph)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "buffer '%s' belongs to a graph, whose memory can "
+                             "change", base->name);
+    vd_result r = vd__texels_check(ctx, base, desc, name, &texels, &usage);
+    if (r) return r;
+    vd__image *image = vd__image_acquire(ctx, name);
+    if (!image) return vd__error_amend(vd__last_error.code, call, name, NULL);
+    vd__resource *b = &image->resource;
+    memset(&image->shape, 0, sizeof image->shape);
+    memset(&image->range, 0, sizeof image->range);
+    image->shape.format = desc->format;
+    image->shape.dim = image->range.dim = VD_DIM_BUFFER;
+    image->shape.extent[0] = (uint32_t)texels;
+    image->shape.extent[1] = image->shape.extent[2] = 1;
+    image->shape.levels = image->shape.layers = image->range.levels = image->range.layers = 1;
+    image->shape.usage = usage;
+    b->type = (vd_type)desc->format;
+    b->devices = base->devices;
+    b->storage = base->storage;
+    b->offset = base->offset + desc->offset;
+    b->size = texels * vd__format_rows[desc->format].bytes;
+    b->shape[0] = texels;
+    b->shape[1] = b->shape[2] = b->shape[3] = 1;
+    return vd__image_view_publish(ctx, image, base, call, out);
+}
+
+VD_API vd_image vd_texel_buffer(vd_context *ctx, const vd_texel_buffer_desc *desc) {
+    const char *call = "vd_texel_buffer";
+    vd_image out = { 0 };
+    vd_result r = vd__context_check(ctx, call);
+    if (!r && !desc) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "desc is NULL");
+    vd__buffer *base = r ? NULL : vd__buffer_pin(ctx, desc->buffer, call, "");
+    if (!r) r = base ? vd__texels_make(ctx, base, desc, &out) : VD_ERROR_INVALID;
+    if (base) {
+        vd__buffer_unpin(ctx, base);
+        vd__reap(ctx);
+    }
+    vd__call_end(ctx, r);
+    return out;
 }
 
 VD_API vd_image vd_image_view(vd_context *ctx, const vd_image_view_desc *desc) {
@@ -26988,8 +27313,12 @@ VD_API vd_result vd_image_query(vd_context *ctx, vd_image image, vd_image_info *
     if (!ctx || !out)
         return vd__call_failed(ctx, vd__fail_call(VD_ERROR_INVALID, "vd_image_query", NULL, "%s is NULL",
                                                   ctx ? "out" : "the context"));
-    vd__image *found = vd__image_pin(ctx, image, "vd_image_query", "");
-    if (!found) return vd__call_failed(ctx, VD_ERROR_INVALID);
+    vd__image *found = (vd__image *)(void *)vd__pool_pin(ctx, &ctx->images, image.id);
+    if (!found || found->resource.graph) { /* of a graph: fails with its reason */
+        if (found) vd__image_unpin(ctx, found);
+        vd__image_pin(ctx, image, "vd_image_query", "");
+        return vd__call_failed(ctx, VD_ERROR_INVALID);
+    }
     const vd__memory *m = &found->resource.storage->memory;
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "%s", found->resource.name);
@@ -26999,7 +27328,7 @@ VD_API vd_result vd_image_query(vd_context *ctx, vd_image image, vd_image_info *
     out->levels = found->range.levels;
     out->layers = found->range.layers;
     out->usage = found->shape.usage;
-    out->size = m->size;
+    out->size = found->range.dim == VD_DIM_BUFFER ? found->resource.size : m->size;
     out->native = ctx->driver.backend->id == VD_BACKEND_DUMMY ? 0 : m->native[0];
     out->storage = m->serial;
     vd__image_unpin(ctx, found);

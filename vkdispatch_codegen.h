@@ -448,10 +448,9 @@
        SPIR-V, GLSL   bindings of set 0, numbered from 0 in order of
                       declaration; buffers count if they are bindings
        CUDA C         8-byte handles in the argument block: texture       vc_fetch of 1-D images (arrays have it);
-                      objects (normalized coordinates), surface objects   offsets; gather except 2-D; the size of texel
-                                                                          buffers; storage: texel buffers, images
-                                                                          without a format or with R11G11B10_F,
-                                                                          RGB10A2_UNORM, RGB10A2_U
+                      objects (normalized coordinates), surface objects,  offsets; gather except 2-D; storage images
+                      addresses of storage texel buffers                  and texel buffers without a format or with
+                                                                          R11G11B10_F, RGB10A2_UNORM, RGB10A2_U
        OpenCL C       parameters in order of binding; a sampled image     cubes; levels other than the constant 0;
                       is followed by its sampler_t                        derivatives; offsets; gather; the number of
                                                                           levels
@@ -5729,7 +5728,7 @@ static uint32_t vc__lower_dot(vc__lowering *s, const vc__node *n) {
 static uint32_t vc__lower_image_query(vc__lowering *s, const vc__node *n) {
     uint32_t object = vc__lowered_node(s, n->a[0])->x, level = n->a[1], count = vc__components(n->type), parts[3];
     uint32_t dim = s->kernel->object[object].image.dim;
-    if (!vc__is_cuda(s->target) || dim == VC_DIM_BUFFER) return VC__NIL;
+    if (!vc__is_cuda(s->target) && (dim != VC_DIM_BUFFER || !vc__is_opencl(s->target))) return VC__NIL;
     if (n->op == VC__OP_IMAGE_LEVELS)
         return vc__make_raw(s, VC__OP_IMPLICIT, VC_U32, VC_IMPLICIT_SHAPE, object, 3, 0);
     if (level != VC__NIL) level = vc__make_cast(s, VC_U32, level);
@@ -11602,19 +11601,35 @@ static vc_type vc__cuda_texel_type(const vc__format_info *f) {
 /* Whether a texel in memory differs from the kernel's four 32-bit components. */
 static bool vc__cuda_texel_is_converted(const vc__format_info *f) { return f->bits != 32 || f->channels != 4; }
 
+/* A load from or store to a texel buffer, whose handle is an address: "vc_of_rgba8(((const uchar4 *)image)[x])". */
+static void vc__cuda_texel(vc__printer *g, const vc__node *n, const vc__format_info *f, const char *type,
+                           const char *handle) {
+    bool store = n->op == VC__OP_IMAGE_STORE, convert = vc__cuda_texel_is_converted(f);
+    if (!store && convert) vc__p_put(g, "vc_of_%s(", f->glsl);
+    vc__p_put(g, "((%s%s *)%s)[", store ? "" : "const ", type, handle);
+    vc__p_expression(g, n->a[1], VC__P_TERNARY);
+    vc__p_put(g, store ? "] = " : "]");
+    if (store && convert) vc__p_put(g, "vc_to_%s(", f->glsl);
+    if (store) vc__p_expression(g, n->a[2], VC__P_TERNARY);
+    if (convert) vc__p_put(g, ")");
+}
+
 /* A load from or store to a storage image: "surf2Dread<uchar4>(image, 4 * x, y, …)". x is a byte offset. */
 static void vc__cuda_surface(vc__printer *g, const vc__node *n, const vc__object *o, const char *handle) {
     const vc__format_info *f = &vc__formats[o->image.format];
     bool store = n->op == VC__OP_IMAGE_STORE, convert = vc__cuda_texel_is_converted(f);
     uint32_t dim = o->image.dim;
     char type[32];
-    if (dim == VC_DIM_BUFFER || !o->image.format || f->coded == 'p') {
-        vc__c_unsupported(g, n, "",
-                          dim == VC_DIM_BUFFER ? "storage images of this dimension are"
-                          : o->image.format ? "this storage image format is" : "storage images without a format are");
+    if (!o->image.format || f->coded == 'p') {
+        vc__c_unsupported(g, n, "", o->image.format ? "this storage image format is"
+                                                    : "storage images without a format are");
         return;
     }
     vc__cuda_type(vc__cuda_texel_type(f), type);
+    if (dim == VC_DIM_BUFFER) {
+        vc__cuda_texel(g, n, f, type, handle);
+        return;
+    }
     if (store) {
         vc__p_put(g, "surf%swrite(", vc__cuda_shapes[dim]);
         if (convert) vc__p_put(g, "vc_to_%s(", f->glsl);
@@ -11655,7 +11670,6 @@ static void vc__cuda_image_op(vc__printer *g, const vc__node *n) {
         vc__cuda_components(g, n->a[1], 0, 2);
         vc__p_put(g, ", %u)", (unsigned)n->x);
         return;
-    case VC__OP_IMAGE_SIZE: vc__c_unsupported(g, n, "", "querying the size is"); return; /* of texel buffers */
     case VC__OP_FETCH: /* PTX fetches from one axis only through textures of linear memory, which images are not */
         if (dim == VC_DIM_1D) { vc__c_unsupported(g, n, "", "vc_fetch from 1-D images is"); return; }
         if (dim == VC_DIM_BUFFER) vc__p_put(g, "tex1Dfetch<%s>(%s", vc__cuda_type(n->type, type), handle);
@@ -11716,7 +11730,7 @@ static void vc__cuda_image_function(vc__printer *g, const vc__node *n, uint64_t 
     bool texel = n->op == VC__OP_IMAGE_LOAD || n->op == VC__OP_IMAGE_STORE, store = n->op == VC__OP_IMAGE_STORE;
     uint32_t bit = texel ? o->image.format : dim * 3 + kind;
     char name[VC__NAME_BYTES];
-    if ((n->op != VC__OP_FETCH && !texel) || dim == VC_DIM_BUFFER
+    if ((n->op != VC__OP_FETCH && !texel) || (!texel && dim == VC_DIM_BUFFER)
         || (texel && (!vc__cuda_texel_is_converted(f) || !f->bits)))
         return;
     if (texel && f->coded == 'p') return; /* vc__cuda_surface reports it */

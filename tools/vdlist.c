@@ -51,6 +51,8 @@ static const struct { const char *name; size_t at; int count; size_t bytes; } fi
     FIELD("max_uniform_bytes", limits.max_uniform_bytes, 1),
     FIELD("sparse_page_bytes", limits.sparse_page_bytes, 1),
     FIELD("max_sparse_bytes", limits.max_sparse_bytes, 1),
+    FIELD("max_texels", limits.max_texels, 1),
+    FIELD("texel_alignment", limits.texel_alignment, 1),
     FIELD("forward_progress", facts.forward_progress, 1),
     FIELD("ordered_stores", facts.ordered_stores, 1),
     FIELD("groups_as_loops", facts.groups_as_loops, 1),

@@ -139,7 +139,7 @@ static void try_format(vc_dim dim, vc_format format) {
                       f->bits / 8u * f->channels, { texels, NULL, NULL, NULL } };
     const vc_info *info = vc_reflect_for(k, VC_TARGET_CUDA);
     static const unsigned shape[4] = { N, 1, 1, 1 };
-    put_address(block, info, 0, &texture);
+    put_address(block, info, 0, dim == VC_DIM_BUFFER ? (const void *)texels : &texture);
     put_address(block, info, 1, in);
     put_address(block, info, 2, out);
     if (!run(k, block, shape)) failed++;
@@ -225,13 +225,14 @@ static void try_levels(void) {
 }
 
 int main(void) {
-    static const vc_dim dims[] = { VC_DIM_1D, VC_DIM_2D, VC_DIM_3D, VC_DIM_1D_ARRAY, VC_DIM_2D_ARRAY };
+    static const vc_dim dims[] = { VC_DIM_1D, VC_DIM_2D, VC_DIM_3D, VC_DIM_1D_ARRAY, VC_DIM_2D_ARRAY,
+                                   VC_DIM_BUFFER };
     if (system("${CXX:-g++} --version >/dev/null 2>&1")) {
         printf("# reason: no C++ compiler\n");
         skipped = 1;
     }
     for (uint32_t f = 1; f < VC__IMAGE_FORMATS && !skipped; f++) /* each format with one of the dimensions */
-        if (vc__formats[f].coded != 'p') try_format(dims[f % 5], (vc_format)f);
+        if (vc__formats[f].coded != 'p') try_format(dims[f % 6], (vc_format)f);
     for (unsigned i = 0; i < 5 && !skipped; i++) try_sample(dims[i]);
     if (!skipped) try_levels();
     printf("%ld passed, %ld failed, %ld skipped\n", passed, failed, skipped);

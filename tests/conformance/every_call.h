@@ -142,6 +142,11 @@ static vd_image image_of(caller *c, bool view) {
     desc.levels = 2;
     view_desc.image = any_image(c);
     view_desc.level = 1;
+    vd_texel_buffer_desc texels;
+    memset(&texels, 0, sizeof texels);
+    texels.buffer = any_buffer(c);
+    texels.format = VD_FORMAT_R32_U;
+    vd_image_destroy(c->w->ctx, vd_texel_buffer(c->w->ctx, &texels)); /* fails without texel buffers */
     vd_image made = view ? vd_image_view(c->w->ctx, &view_desc) : vd_image_create(c->w->ctx, &desc);
     if (!made.id) check_result(c, view ? "vd_image_view" : "vd_image_create", vd_error_result());
     return made;

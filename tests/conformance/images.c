@@ -969,25 +969,45 @@ static void check_stored(const vd_format_info *info, const uint8_t *texel, uint3
         fail_msg("%s: component %u was loaded as %.9g, not %.9g", info->name, c, loaded, stored);
 }
 
-/* A kernel stores values to an image of each format, another one loads them. */
-TEST_EXECUTED(storage_formats_convert) {
+static vd_image texel_buffer(vd_context *ctx, vd_buffer buffer, vd_format format, uint64_t offset, uint64_t texels) {
+    vd_texel_buffer_desc d;
+    memset(&d, 0, sizeof d);
+    d.name = "texels";
+    d.buffer = buffer;
+    d.format = format;
+    d.offset = offset;
+    d.texels = texels;
+    vd_image image = vd_texel_buffer(ctx, &d);
+    if (!image.id) fail_msg("vd_texel_buffer: %s", vd_error_text());
+    return image;
+}
+
+static void needs_texels(const fixture *f) {
+    needs_images(f);
+    if (!vd_device(f->ctx, 0)->limits.max_texels) skip_because("the device has no texel buffers");
+}
+
+/* A kernel stores values to 1-D images of each format, or to texel buffers, another one loads them. */
+static int store_and_load(const fixture *f, vd_dim dim, vd_buffer memory) {
     enum { N = 8 };
     static const float floats[N] = { 0, 1, 0.3f, -0.4f, -1.5f, 2.5f, 0.7f, -1 };
     static const int32_t integers[N] = { 0, 1, 100, 77, 5, 99, 127, 3 };
     int checked = 0;
-    needs_images(f);
+    bool buffers = dim == VD_DIM_BUFFER;
+    uint64_t offset = 3 * (uint64_t)vd_device(f->ctx, 0)->limits.texel_alignment;
     for (int i = 1; i <= VD_FORMAT_R8_U; i++) {
         vd_format_info info;
         uint8_t texels[N * 16];
         uint32_t got[N][4], values[N][4];
         OK(vd_format_query(f->ctx, 0, (vd_format)i, &info));
-        if (!(info.usage & VD_IMAGE_STORAGE)) continue;
+        if (!(info.usage & (buffers ? VD_IMAGE_STORAGE_TEXELS : VD_IMAGE_STORAGE))) continue;
+        vc_dim kernel_dim = buffers ? VC_DIM_BUFFER : VC_DIM_1D;
         vc_type type = VC_VEC((vc_type)info.type, 4);
         vc_kernel *store = kernel_begin(f->ctx, "store", N, 1, 1), *load = kernel_begin(f->ctx, "load", N, 1, 1);
-        vc_image_ref to = image_arg(store, "to", VC_DIM_1D, true, (vc_format)i, VC_NONE, VC_WRITE);
+        vc_image_ref to = image_arg(store, "to", kernel_dim, true, (vc_format)i, VC_NONE, VC_WRITE);
         vc_ref in = vc_buffer(store, "in", type, VC_READ);
         VC_EACH(store, n) { vc_image_store(to, n, vc_load(in, n)); }
-        vc_image_ref from = image_arg(load, "from", VC_DIM_1D, true, (vc_format)i, VC_NONE, VC_READ);
+        vc_image_ref from = image_arg(load, "from", kernel_dim, true, (vc_format)i, VC_NONE, VC_READ);
         vc_ref out = vc_buffer(load, "out", type, VC_WRITE);
         VC_EACH(load, n) { vc_store(out, n, vc_image_load(from, n)); }
         vd_kernel kernels[2] = { kernel_end(f->ctx, store), kernel_end(f->ctx, load) };
@@ -998,12 +1018,13 @@ TEST_EXECUTED(storage_formats_convert) {
         }
         vd_image_desc d = image_desc((vd_format)i, VD_DIM_1D, N, 0, 0);
         d.usage = VD_IMAGE_STORAGE;
-        vd_image image = image_of(f->ctx, &d);
+        vd_image image = buffers ? texel_buffer(f->ctx, memory, d.format, offset, N) : image_of(f->ctx, &d);
         vd_buffer source = buffer_named(f->ctx, "in", type, N, values),
                   target = buffer_named(f->ctx, "out", type, N, NULL);
         OK(vd_run(f->ctx, kernels[0], N, vd_i(image), vd_b(source)));
         OK(vd_run(f->ctx, kernels[1], N, vd_i(image), vd_b(target)));
-        download(f->ctx, image, 0, texels);
+        if (buffers) OK(vd_buffer_read(f->ctx, memory, offset, texels, N * info.block_bytes));
+        else download(f->ctx, image, 0, texels);
         OK(vd_buffer_read(f->ctx, target, 0, got, sizeof got));
         for (uint32_t j = 0; j < 4 * N; j++) {
             double pair[2];
@@ -1023,7 +1044,272 @@ TEST_EXECUTED(storage_formats_convert) {
         vd_image_destroy(f->ctx, image);
         checked++;
     }
+    return checked;
+}
+
+TEST_EXECUTED(storage_formats_convert) {
+    needs_images(f);
+    int checked = store_and_load(f, VD_DIM_1D, (vd_buffer){ 0 });
     assert_true(checked >= (f->backend == VD_BACKEND_OPENCL ? 10 : f->backend == VD_BACKEND_CUDA ? 35 : 12));
+}
+
+/* ---- texel buffers ---- */
+
+TEST_EXECUTED(storage_texels_convert) {
+    needs_texels(f);
+    vd_buffer memory = buffer_named(f->ctx, "memory", VD_BYTES, 1 << 14, NULL);
+    assert_true(store_and_load(f, VD_DIM_BUFFER, memory) >= (f->backend == VD_BACKEND_VULKAN ? 3 : 10));
+    vd_buffer_destroy(f->ctx, memory);
+}
+
+/* out[i] = texel i, or the number of texels in component 0 behind the last one */
+static vd_kernel kernel_fetch_texels(vd_context *ctx, vc_type type) {
+    vc_kernel *k = kernel_begin(ctx, "fetch", 8, 1, 1);
+    vc_image_ref image = image_arg(k, "texels", VC_DIM_BUFFER, false, VC_FORMAT_NONE, type, 0);
+    vc_ref out = vc_buffer(k, "out", VC_VEC(type, 4), VC_WRITE);
+    VC_EACH(k, i) {
+        vc_val size = vc_image_size(image, vc_u32(0)), last = vc_sub(size, vc_u32(1));
+        vc_val texel = vc_fetch(image, vc_min(i, last), vc_u32(0));
+        vc_store(out, i, vc_select(vc_lt(i, size), texel, vc_splat(vc_cast(type, size), 4)));
+    }
+    return kernel_end(ctx, k);
+}
+
+/* Every format is fetched from the middle of a buffer. */
+TEST_EXECUTED(texels_convert_like_the_oracle) {
+    enum { N = 256 };
+    static uint8_t texels[N * 16];
+    needs_texels(f);
+    vd_kernel kernels[3] = { kernel_fetch_texels(f->ctx, VC_F32), kernel_fetch_texels(f->ctx, VC_I32),
+                             kernel_fetch_texels(f->ctx, VC_U32) };
+    static const vd_type types[3] = { VD_F32X4, VD_I32X4, VD_U32X4 };
+    uint64_t offset = 2 * (uint64_t)vd_device(f->ctx, 0)->limits.texel_alignment;
+    vd_buffer outs[3], memory = buffer_named(f->ctx, "memory", VD_BYTES, 1 << 16, NULL);
+    int checked = 0;
+    for (int i = 0; i < 3; i++) outs[i] = buffer_named(f->ctx, "out", types[i], N + 1, NULL);
+    for (int i = 1; i < VD_FORMATS_END; i++) {
+        vd_format_info info;
+        uint32_t got[N + 1][4];
+        OK(vd_format_query(f->ctx, 0, (vd_format)i, &info));
+        if (!(info.usage & VD_IMAGE_TEXELS)) continue;
+        fill_texels(&info, texels, N, (uint64_t)i);
+        OK(vd_write(vd_immediate(f->ctx, 0, 0), memory, offset, texels, N * info.block_bytes));
+        vd_image view = texel_buffer(f->ctx, memory, (vd_format)i, offset, N);
+        int type = info.type == VD_F32 ? 0 : info.type == VD_I32 ? 1 : 2;
+        OK(vd_run(f->ctx, kernels[type], N + 1, vd_i(view), vd_b(outs[type])));
+        vd_image_destroy(f->ctx, view); /* while the dispatch uses it */
+        OK(vd_buffer_read(f->ctx, outs[type], 0, got, sizeof got));
+        float size;
+        memcpy(&size, &got[N][0], 4);
+        assert_int_equal(info.type == VD_F32 ? (uint32_t)size : got[N][0], N);
+        for (uint32_t t = 0; t < N; t++)
+            for (uint32_t c = 0; c < 4; c++) {
+                if (f->backend == VD_BACKEND_OPENCL && info.type != VD_F32 && c == 3 && info.components == 1)
+                    continue; /* PoCL 3.1 reads 0 */
+                if (f->backend == VD_BACKEND_CUDA && c == 3 && info.components < 4) {
+                    assert_int_equal(got[t][c], 0); /* as the manual says */
+                    continue;
+                }
+                check_component(f, &info, texels + t * info.block_bytes, c, got[t], "a texel buffer");
+            }
+        checked++;
+    }
+    assert_true(checked >= 20);
+    for (int i = 0; i < 3; i++) vd_kernel_destroy(f->ctx, kernels[i]);
+    for (int i = 0; i < 3; i++) vd_buffer_destroy(f->ctx, outs[i]);
+    vd_buffer_destroy(f->ctx, memory);
+}
+
+/* texels[i] = texels[i] + add */
+static vd_kernel kernel_add_texels(vd_context *ctx) {
+    vc_kernel *k = kernel_begin(ctx, "add", 8, 1, 1);
+    vc_image_ref image = image_arg(k, "texels", VC_DIM_BUFFER, true, VC_FORMAT_R32_U, VC_NONE, VC_READ_WRITE);
+    vc_val add = vc_param(k, "add", VC_U32);
+    VC_EACH(k, i) { vc_image_store(image, i, vc_add(vc_image_load(image, i), vc_splat(add, 4))); }
+    return kernel_end(ctx, k);
+}
+
+/* The texel buffers share bytes with each other and with buffers: all commands on them are ordered, in an immediate
+   list, a list and a graph. */
+TEST_EXECUTED(texels_are_ordered) {
+    enum { N = 512 };
+    uint32_t numbers[N], got[N];
+    needs_texels(f);
+    for (uint32_t i = 0; i < N; i++) numbers[i] = i;
+    vd_buffer memory = buffer_named(f->ctx, "memory", VD_U32, N, numbers);
+    vd_view_desc half;
+    memset(&half, 0, sizeof half);
+    half.buffer = memory;
+    half.type = VD_U32;
+    half.offset = N / 2 * 4;
+    vd_buffer upper = vd_buffer_view(f->ctx, &half);
+    vd_image all = texel_buffer(f->ctx, memory, VD_FORMAT_R32_U, 0, 0),
+             part = texel_buffer(f->ctx, upper, VD_FORMAT_R32_U, 0, 0);
+    vd_image_info info;
+    OK(vd_image_query(f->ctx, part, &info));
+    assert_int_equal(info.dim, VD_DIM_BUFFER);
+    assert_int_equal(info.extent[0], N / 2);
+    assert_int_equal(info.size, N / 2 * 4);
+    vd_kernel k = kernel_add_texels(f->ctx);
+    vd_graph graph = { 0 };
+    for (int pass = 0; pass < 3; pass++) {
+        vd_list *l = pass == 0 ? vd_immediate(f->ctx, 0, 0) : pass == 1 ? list_begin(f->ctx)
+                                                                        : vd_graph_begin(f->ctx, NULL);
+        for (uint32_t i = 0; i < 2; i++) {
+            vd_arg args[2] = { vd_i(i ? part : all), vd_u32(i ? 1000 : 10) };
+            vd_dispatch_desc d;
+            memset(&d, 0, sizeof d);
+            d.kernel = k;
+            d.threads[0] = i ? N / 2 : N;
+            d.args = args;
+            d.arg_count = 2;
+            OK(vd_dispatch(l, &d));
+        }
+        OK(vd_copy(l, memory, 0, upper, 0, N / 4 * 4)); /* a quarter of the buffer follows from the stores */
+        if (pass == 1) OK(vd_submit(l, NULL, NULL));
+        if (pass == 2) {
+            graph = vd_graph_end(l);
+            assert_true(graph.id != 0);
+            OK(vd_graph_submit(f->ctx, graph, NULL, NULL));
+        }
+        OK(vd_buffer_read(f->ctx, memory, 0, got, sizeof got));
+        for (uint32_t i = 0; i < N; i++) numbers[i] += i < N / 2 ? 10u : 1010u;
+        memcpy(numbers, numbers + N / 2, N / 4 * 4);
+        for (uint32_t i = 0; i < N; i++)
+            if (got[i] != numbers[i]) fail_msg("pass %d: number %u is %u, not %u", pass, i, got[i], numbers[i]);
+    }
+    vd_buffer_destroy(f->ctx, memory); /* with its views and texel buffers */
+    FAILS(vd_image_query(f->ctx, all, &info), VD_ERROR_INVALID, "vd_image_query|was destroyed");
+    FAILS(vd_run(f->ctx, k, N, vd_i(part), vd_u32(1)), VD_ERROR_INVALID, "was destroyed");
+    FAILS(vd_graph_submit(f->ctx, graph, NULL, NULL), VD_ERROR_INVALID, "image 'texels' was destroyed");
+    vd_graph_destroy(f->ctx, graph);
+    vd_kernel_destroy(f->ctx, k);
+}
+
+/* Devices without texel buffers say so. */
+TEST(devices_without_texel_buffers_say_so) {
+    needs_images(f);
+    if (vd_device(f->ctx, 0)->limits.max_texels) skip_because("the device has texel buffers");
+    vd_buffer memory = buffer_named(f->ctx, "memory", VD_BYTES, 4096, NULL);
+    vd_texel_buffer_desc d;
+    vd_format_info info;
+    memset(&d, 0, sizeof d);
+    d.buffer = memory;
+    d.format = VD_FORMAT_RGBA32_F;
+    assert_int_equal(vd_texel_buffer(f->ctx, &d).id, 0);
+    check_failure("vd_texel_buffer", vd_error_result(), VD_ERROR_UNSUPPORTED, "rgba32f|VD_IMAGE_TEXELS");
+    OK(vd_format_query(f->ctx, 0, d.format, &info));
+    assert_int_equal(info.usage & (VD_IMAGE_TEXELS | VD_IMAGE_STORAGE_TEXELS), 0);
+    vc_kernel *k = vc_begin(&(vc_kernel_desc){ .name = "texels", .machine = vd_machine(f->ctx) });
+    vc_image_ref image = image_arg(k, "texels", VC_DIM_BUFFER, false, VC_FORMAT_NONE, VC_F32, 0);
+    vc_ref out = vc_buffer(k, "out", VC_F32X4, VC_WRITE);
+    VC_EACH(k, i) { vc_store(out, i, vc_fetch(image, i, vc_u32(0))); }
+    assert_int_equal(vd_kernel_build(f->ctx, k).id, 0);
+    check_failure("vd_kernel_build", vd_error_result(), VD_ERROR_UNSUPPORTED, "argument 0 'texels' is a texel buffer");
+    vc_free(k);
+    vd_buffer_destroy(f->ctx, memory);
+}
+
+static void texels_refused(fixture *f, const vd_texel_buffer_desc *d, vd_result wanted, const char *parts) {
+    assert_int_equal(vd_texel_buffer(f->ctx, d).id, 0);
+    check_failure("vd_texel_buffer", vd_error_result(), wanted, parts);
+}
+
+TEST(texel_buffers_that_are_refused) {
+    needs_texels(f);
+    const vd_limits *limits = &vd_device(f->ctx, 0)->limits;
+    vd_buffer memory = buffer_named(f->ctx, "memory", VD_BYTES, 4096, NULL);
+    vd_texel_buffer_desc good, d;
+    memset(&good, 0, sizeof good);
+    good.buffer = memory;
+    good.format = VD_FORMAT_RGBA32_F;
+    vd_image texels = vd_texel_buffer(f->ctx, &good), image = image_2d(f->ctx, VD_FORMAT_R32_U, 4, 4, NULL);
+    assert_true(texels.id != 0);
+    assert_int_equal(vd_texel_buffer(f->ctx, NULL).id, 0);
+    check_failure("vd_texel_buffer", vd_error_result(), VD_ERROR_INVALID, "vd_texel_buffer|desc is NULL");
+    d = good;
+    d.buffer.id = 0;
+    texels_refused(f, &d, VD_ERROR_INVALID, "vd_texel_buffer|the buffer");
+    d = good;
+    d.format = VD_FORMAT_NONE;
+    texels_refused(f, &d, VD_ERROR_INVALID, "vd_texel_buffer 'memory'|the format is 0");
+    d.format = VD_FORMAT_BC1_UNORM;
+    texels_refused(f, &d, VD_ERROR_UNSUPPORTED, "bc1unorm|fetch from (VD_IMAGE_TEXELS)");
+    d.format = VD_FORMAT_D32_F;
+    texels_refused(f, &d, VD_ERROR_UNSUPPORTED, "d32f|fetch from");
+    d = good;
+    d.usage = 8;
+    texels_refused(f, &d, VD_ERROR_INVALID, "desc.usage is 8, but must be VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both");
+    d = good;
+    d.offset = 4096;
+    texels_refused(f, &d, VD_ERROR_INVALID, "desc.offset 4096 + 1 texels of 16 bytes are past the end|(4096 bytes)");
+    d.offset = 1024;
+    d.texels = 193;
+    texels_refused(f, &d, VD_ERROR_INVALID, "desc.offset 1024 + 193 texels of 16 bytes are past the end");
+    d.texels = UINT64_MAX;
+    texels_refused(f, &d, VD_ERROR_INVALID, "texels of 16 bytes are past the end");
+    d = good;
+    d.offset = UINT64_MAX;
+    texels_refused(f, &d, VD_ERROR_INVALID, "past the end");
+    d = good;
+    d.offset = limits->texel_alignment / 2;
+    if (d.offset) texels_refused(f, &d, VD_ERROR_INVALID, "which is not a multiple of|(texel_alignment)");
+    /* functions for images */
+    vd_list *l = vd_immediate(f->ctx, 0, 0);
+    vd_image_transfer t = transfer_of(texels);
+    uint8_t bytes[4096];
+    vd_image_view_desc view;
+    memset(&view, 0, sizeof view);
+    view.image = texels;
+    FAILS(vd_image_upload(f->ctx, &t, bytes), VD_ERROR_INVALID, "vd_image_upload|'memory' is a texel buffer");
+    FAILS(vd_image_download(f->ctx, &t, bytes), VD_ERROR_INVALID, "vd_image_download|'memory' is a texel buffer");
+    FAILS(vd_clear_image(l, texels, NULL), VD_ERROR_INVALID, "vd_clear_image|'memory' is a texel buffer");
+    FAILS(vd_discard_image(l, texels), VD_ERROR_INVALID, "vd_discard_image|'memory' is a texel buffer");
+    assert_int_equal(vd_image_view(f->ctx, &view).id, 0);
+    check_failure("vd_image_view", vd_error_result(), VD_ERROR_INVALID, "vd_image_view|'memory' is a texel buffer");
+    vd_image_box a = box_of(image, 0), b = box_of(texels, 0);
+    FAILS(vd_copy_image(l, &a, &b), VD_ERROR_INVALID, "vd_copy_image|source image 'memory' is a texel buffer");
+    /* arguments */
+    vd_kernel k = kernel_add_texels(f->ctx);
+    FAILS(vd_run(f->ctx, k, 4, vd_i(image), vd_u32(1)), VD_ERROR_INVALID,
+          "image 'picture' is 2-D, but the kernel expects a texel buffer");
+    FAILS(vd_run(f->ctx, k, 4, vd_i(texels), vd_u32(1)), VD_ERROR_INVALID,
+          "'memory' has format rgba32f|components are f32|expects u32");
+    FAILS(vd_run(f->ctx, k, 4, vd_b(memory), vd_u32(1)), VD_ERROR_INVALID, "argument 0 'texels'");
+    d = good;
+    d.format = VD_FORMAT_R32_U;
+    d.usage = VD_IMAGE_SAMPLED;
+    vd_image fetched = vd_texel_buffer(f->ctx, &d);
+    FAILS(vd_run(f->ctx, k, 4, vd_i(fetched), vd_u32(1)), VD_ERROR_INVALID, "was created without VD_IMAGE_STORAGE");
+    /* graphs */
+    vd_list *g = vd_graph_begin(f->ctx, NULL);
+    assert_int_equal(vd_slot_image(g, "slot", texels).id, 0);
+    check_failure("vd_slot_image", vd_error_result(), VD_ERROR_INVALID, "vd_slot_image|'memory' is a texel buffer");
+    vd_list_discard(g);
+    g = vd_graph_begin(f->ctx, NULL);
+    vd_arg args[2] = { vd_slot("slot", vd_i(texels)), vd_u32(1) };
+    vd_dispatch_desc dispatch;
+    memset(&dispatch, 0, sizeof dispatch);
+    dispatch.kernel = k;
+    dispatch.threads[0] = 4;
+    dispatch.args = args;
+    dispatch.arg_count = 2;
+    FAILS(vd_dispatch(g, &dispatch), VD_ERROR_UNSUPPORTED, "slot 'slot': 'memory' is a texel buffer");
+    vd_list_discard(g);
+    g = vd_graph_begin(f->ctx, NULL);
+    vd_buffer_desc transient;
+    memset(&transient, 0, sizeof transient);
+    transient.shape[0] = 4096;
+    d = good;
+    d.buffer = vd_graph_buffer(g, &transient);
+    assert_true(d.buffer.id != 0);
+    texels_refused(f, &d, VD_ERROR_UNSUPPORTED, "vd_texel_buffer|belongs to a graph");
+    vd_list_discard(g);
+    vd_kernel_destroy(f->ctx, k);
+    vd_image_destroy(f->ctx, fetched);
+    vd_image_destroy(f->ctx, texels);
+    vd_image_destroy(f->ctx, image);
+    vd_buffer_destroy(f->ctx, memory);
 }
 
 /* out[y * size + x] = the texel of a level */
@@ -1729,7 +2015,9 @@ static const struct CMUnitTest cases[] = {
     CASE(nearest_formats), CASE(boxes_that_are_refused), CASE(views_and_samplers_that_are_refused),
     CASE(arguments_that_are_refused), CASE(kernels_access_every_dimension), CASE(one_image_is_loaded_and_stored),
     CASE(limits_of_opencl), CASE(limits_of_cuda), CASE(levels_are_sampled), CASE(samples_of_every_dimension),
-    CASE(cubes_are_sampled), CASE(texels_are_gathered), CASE(storage_formats_convert), CASE(block_formats_are_decoded)
+    CASE(cubes_are_sampled), CASE(texels_are_gathered), CASE(storage_formats_convert), CASE(storage_texels_convert),
+    CASE(texels_convert_like_the_oracle), CASE(texels_are_ordered), CASE(devices_without_texel_buffers_say_so),
+    CASE(texel_buffers_that_are_refused), CASE(block_formats_are_decoded)
 };
 
 MAIN("images", cases)

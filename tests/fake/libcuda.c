@@ -165,7 +165,8 @@ API int cuGetErrorName(int error, const char **name) {
 }
 API int cuDeviceGetAttribute(int *value, int attribute, int device) {
     static const int values[][2] = { { 1, 1024 }, { 2, 1024 }, { 3, 1024 }, { 4, 64 }, { 5, 2147483647 }, { 6, 65535 },
-                                     { 7, 65535 }, { 8, 49152 }, { 10, 32 }, { 16, 4 }, { 18, 0 }, { 41, 1 }, { 75, 9 },
+                                     { 7, 65535 }, { 8, 49152 }, { 10, 32 }, { 14, 512 },
+                                     { 16, 4 }, { 18, 0 }, { 41, 1 }, { 75, 9 },
                                      { 76, 0 }, { 97, 232448 }, { 139, 0x233010de } };
     (void)device;
     *value = attribute == 122 ? fake.values : attribute == 29 || attribute == 43 || attribute == 62 || attribute == 65
@@ -482,7 +483,12 @@ typedef struct mips {
     long objects;                      /* textures and surfaces */
     array level[LEVELS];
 } mips;
-typedef struct resource { int type; union { void *handle; int reserved[32]; } from; unsigned flags; } resource;
+typedef struct linear { address at; unsigned format, channels; size_t size; } linear;
+typedef struct resource {
+    int type;
+    union { void *handle; linear linear; int reserved[32]; } from;
+    unsigned flags;
+} resource;
 typedef struct texture_desc {
     int address[3], filter;
     unsigned flags, anisotropy;
@@ -622,6 +628,14 @@ static int view_format(const array_desc *d) {
 API int cuTexObjectCreate(address *out, const resource *from, const texture_desc *desc, const view_desc *view) {
     *out = (uintptr_t)GARBAGE;
     NEEDS_CONTEXT;
+    if (from->type == 2) { /* linear memory */
+        static mips none;
+        const linear *l = &from->from.linear;
+        if (!l->at || l->at % 16 || !l->format || !l->size || from->flags || view || desc->flags & ~1u
+            || (l->channels != 1 && l->channels != 2 && l->channels != 4))
+            return INVALID_VALUE;
+        return object_make('t', &none, out);
+    }
     bool all = from->type == 1;
     mips *m = all ? (mips *)from->from.handle : ((array *)from->from.handle)->of;
     if (from->type > 1 || from->flags || !right_texture(m, desc) || (view && !all)) return INVALID_VALUE;
