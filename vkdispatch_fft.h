@@ -361,10 +361,10 @@
 
        A dimension fits into a work-group if its period has no prime factors above 31 and its elements fit. The dispatch
        in the middle transforms the first axis, multiplies by the spectrum of the filter and computes the inverse
-       transform of the first axis. If the first axis does not fit, every axis takes two dispatches for each kernel of
-       its length (see Lengths). On a GPU, part of the first axis is transformed together with the last one if the cost
-       model estimates this to be faster. Zeros around the signal are not read. The inverse transforms compute only
-       elements on which the output depends.
+       transform of the first axis. On a GPU, part of the first axis is transformed together with the last one if the
+       cost model estimates this to be faster; only the rest has to fit then. If the first axis does not fit, the table
+       does not apply to images and cubes: every axis takes two dispatches for each kernel of its length (see Lengths).
+       Zeros around the signal are not read. The inverse transforms compute only elements on which the output depends.
 
        With several channels or filters, the product takes one more dispatch if no dispatch can transform the first axis
        or a part of it.
