@@ -542,8 +542,9 @@
        entry point      GLSL: main. HLSL: desc.entry, default main.
        #version         GLSL: default 450.
        #include         desc.include returns the text of a file. A file that is being included already is left out, so
-                        that it need not guard against itself. All files together may have 16 MiB. Includes in code that
-                        the preprocessor skips are expanded too, but a missing file is an error only where it is used.
+                        that it need not guard against itself. Includes can be 32 deep, and all files together may have
+                        16 MiB. Includes in code that the preprocessor skips are expanded too, but a missing file is an
+                        error only where it is used.
        registers        HLSL: bN is binding N, tN is 16 + N, uN is 32 + N and sN is 48 + N, for N below 16. Arguments
                         are in this order. Resources without a register get the bindings that are left.
        formats          HLSL: RWTexture accepts every format whose components have its type, if the device has

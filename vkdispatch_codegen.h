@@ -545,7 +545,7 @@
        scalars and vectors in a value, or in an element
            of an array that is not a buffer                 1024
        members of a struct; depth of nested types           4096; 32
-       bytes of a type; of an array                         2^31 - 2; 2^31 - 1
+       bytes of a type                                      2^31 - 2
        arguments of a kernel for vkdispatch.h               64 (VD_MAX_ARGS)
        private arrays and variables of composite type       64 KiB per invocation, and 4 MiB per work-group, together
        shared memory                                        desc.machine.max_shared_bytes

@@ -1521,7 +1521,7 @@ typedef struct vd_plan_tuner {
 
     /* Called before the first run of each trial: sets the contents of the buffers that a run reads or changes, and
        *results, which is zero. Choices with other results than the first are skipped. If the results of the first are
-       all 0, vd_plan_tune fails. Default: results are not compared. */
+       all 0, or contain an infinity or a NaN, vd_plan_tune fails. Default: results are not compared. */
     vd_result (*prepare)(void *user, vd_plan_results *results);
 } vd_plan_tuner;
 
@@ -10428,9 +10428,9 @@ static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_plan_io *
    digit, and stores them after all keys with lower digits and after the keys with the same digit in previous tiles.
 
    The rank of a key within its tile is computed by one of two methods:
-   - If all subgroups have the same size, digits have 8 bits, and each subgroup ranks a strip, a contiguous part of the
-     tile. Ballots determine the invocations with the same digit (Ashkiani, Davidson, Meyer, Owens, GPU multisplit,
-     2016).
+   - If all subgroups have the same size and keys have at least 2 bytes, digits have 8 bits, and each subgroup ranks a
+     strip, a contiguous part of the tile. Ballots determine the invocations with the same digit (Ashkiani, Davidson,
+     Meyer, Owens, GPU multisplit, 2016).
    - Otherwise digits have 4 bits, and each thread counts the digits of its own consecutive keys.
 
    With vd_facts.groups_as_loops there are no tiles, because barriers and shared memory cost more than uncoalesced
