@@ -795,6 +795,46 @@ static vd_kernel kernel_levels(vd_context *ctx) {
     return kernel_end(ctx, k);
 }
 
+/* The filter of minification applies to lod above 0, that of magnification to the others. */
+TEST_EXECUTED(filters_of_minification_and_magnification) {
+    static const float at = 0.4f, level_0[4] = { 0, 1, 2, 3 }, level_1[2] = { 10, 20 };
+    static const float wanted[2][2] = { { 1.1f, 10 }, { 1, 13 } }; /* by filter of minification; lod 0, 1 */
+    needs_images(f);
+    if (f->backend == VD_BACKEND_CUDA || f->backend == VD_BACKEND_OPENCL) skip_because("samplers have one filter for both");
+    vc_kernel *b = kernel_begin(f->ctx, "lods", 2, 1, 1);
+    vc_image_ref ref = vc_image(b, "image", NULL);
+    vc_ref results = vc_buffer(b, "out", VC_F32, VC_WRITE);
+    vc_val u = vc_param(b, "u", VC_F32);
+    VC_EACH(b, i) {
+        vc_store(results, i, vc_component(vc_sample_lod(ref, vc_vec2(u, vc_f32(0.5f)), vc_cast(VC_F32, i)), 0));
+    }
+    vd_kernel k = kernel_end(f->ctx, b);
+    vd_image_desc d = image_desc(VD_FORMAT_R32_F, VD_DIM_2D, 4, 1, 0);
+    d.levels = 2;
+    vd_image image = image_of(f->ctx, &d);
+    set_level(f->ctx, image, 0, level_0);
+    set_level(f->ctx, image, 1, level_1);
+    vd_buffer out = buffer_named(f->ctx, "out", VD_F32, 2, NULL);
+    for (int linear = 0; linear < 2; linear++) {
+        vd_sampler_desc s;
+        float got[2];
+        memset(&s, 0, sizeof s);
+        s.min_filter = linear ? VD_FILTER_LINEAR : VD_FILTER_NEAREST;
+        s.mag_filter = linear ? VD_FILTER_NEAREST : VD_FILTER_LINEAR;
+        s.mip_filter = VD_FILTER_NEAREST;
+        vd_sampler sampler = vd_sampler_create(f->ctx, &s);
+        OK(vd_run(f->ctx, k, 2, vd_sampled(image, &sampler), vd_b(out), vd_f32(at)));
+        OK(vd_buffer_read(f->ctx, out, 0, got, sizeof got));
+        for (int lod = 0; lod < 2; lod++)
+            if (fabsf(got[lod] - wanted[linear][lod]) > 0.05f)
+                fail_msg("filter %d, lod %d: %g, not %g", linear, lod, (double)got[lod], (double)wanted[linear][lod]);
+        vd_sampler_destroy(f->ctx, sampler);
+    }
+    vd_buffer_destroy(f->ctx, out);
+    vd_kernel_destroy(f->ctx, k);
+    vd_image_destroy(f->ctx, image);
+}
+
 /* Level n of an image contains n everywhere: seen whole, through views of levels, and with limits of samplers. */
 TEST_EXECUTED(levels_are_sampled) {
     static const struct { uint32_t level, levels; float bias, low, high; bool nearest; } cases[] = {
@@ -2015,6 +2055,7 @@ static const struct CMUnitTest cases[] = {
     CASE(nearest_formats), CASE(boxes_that_are_refused), CASE(views_and_samplers_that_are_refused),
     CASE(arguments_that_are_refused), CASE(kernels_access_every_dimension), CASE(one_image_is_loaded_and_stored),
     CASE(limits_of_opencl), CASE(limits_of_cuda), CASE(levels_are_sampled), CASE(samples_of_every_dimension),
+    CASE(filters_of_minification_and_magnification),
     CASE(cubes_are_sampled), CASE(texels_are_gathered), CASE(storage_formats_convert), CASE(storage_texels_convert),
     CASE(texels_convert_like_the_oracle), CASE(texels_are_ordered), CASE(devices_without_texel_buffers_say_so),
     CASE(texel_buffers_that_are_refused), CASE(block_formats_are_decoded)
