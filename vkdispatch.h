@@ -643,11 +643,11 @@
                                                                             virtual memory, not with PoCL
        images in heaps       yes               no                           no
 
-       * Kernels in CUDA C receive a sampled image as a texture object with its sampler (normalised coordinates), and a
+       * Kernels in CUDA C receive a sampled image as a texture object with its sampler (normalised coordinates), a
          storage image as a surface object of its first level, a texel buffer as a texture object of linear memory to
-         fetch, and as an address to load and store: fields of 8 bytes, with vd_arg_info.location as their
-         offset and vd_arg_info.size 8. A surface stores the bytes of texels: vkdispatch_codegen.h generates the
-         conversion, and hand-written code has to make it.
+         fetch, and as an address to load and store: fields of 8 bytes, with vd_arg_info.location as their offset and
+         vd_arg_info.size 8. A 1-D image is a layered one with one layer (tex1DLayered). A surface stores the bytes of
+         texels: vkdispatch_codegen.h generates the conversion, and hand-written code has to make it.
        * On vulkan, blits, vd_generate_mips and depth formats need a queue family with graphics, which
          vd_context_desc.graphics requests. The border of integer formats is undefined there, except
          VD_BORDER_TRANSPARENT.
@@ -12563,7 +12563,6 @@ typedef struct vd__cu_fill_node {
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS, 43) \
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH, 45) \
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_WIDTH, 52) \
-    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH, 55) \
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_WIDTH, 56) \
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_WIDTH, 58) \
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_WIDTH, 61) \
@@ -12572,7 +12571,6 @@ typedef struct vd__cu_fill_node {
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_LAYERS, 65) \
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_WIDTH, 66) \
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH, 73) \
-    X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH, 77) \
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, 69) \
     X(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, 14) \
     X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75) \
@@ -13105,6 +13103,7 @@ static uint32_t vd__cu_memory_types(vd__device *dev, vd_memory usage, uint32_t m
 #if VD__HAS_IMAGES
 /* ---- images ----
    An image is a mipmapped array, native[0], whose memory the driver allocates; `address` is that of a vd__cu_image. A
+   1-D image is an array with one layer, because PTX does not fetch from arrays with one axis otherwise. A
    view has a surface object of its first level, which kernels use as a storage image. A texture object contains the
    sampler, so a view creates one for each sampler with which it is used. */
 
@@ -13167,7 +13166,7 @@ static bool vd__cu_image_limits(vd__device *dev, const vd__image_shape *shape, v
     static const uint8_t attributes[][2][4] = { /* by vd_dim; texture, surface; axes, layers. 0: one. Height and depth
                                                    follow the width */
         { { 0, 0, 0, 0 }, { 0, 0, 0, 0 } },
-        { { VD__CU_MAXIMUM(TEXTURE1D_MIPMAPPED_WIDTH), 0, 0, 0 }, { VD__CU_MAXIMUM(SURFACE1D_WIDTH), 0, 0, 0 } },
+        { { VD__CU_MAXIMUM(TEXTURE1D_LAYERED_WIDTH), 0, 0, 0 }, { VD__CU_MAXIMUM(SURFACE1D_LAYERED_WIDTH), 0, 0, 0 } },
         { { VD__CU_MAXIMUM(TEXTURE2D_MIPMAPPED_WIDTH), VD__CU_MAXIMUM(TEXTURE2D_MIPMAPPED_WIDTH) + 1, 0, 0 },
           { VD__CU_MAXIMUM(SURFACE2D_WIDTH), VD__CU_MAXIMUM(SURFACE2D_WIDTH) + 1, 0, 0 } },
         { { VD__CU_MAXIMUM(TEXTURE3D_WIDTH), VD__CU_MAXIMUM(TEXTURE3D_WIDTH) + 1,
@@ -13202,7 +13201,7 @@ static bool vd__cu_image_limits(vd__device *dev, const vd__image_shape *shape, v
 
 static void vd__cu_array_fill(const vd__device *dev, const vd__image_shape *shape, vd__cu_array_desc *out) {
     static const uint8_t flags[] = { /* by vd_dim */
-        0, 0, 0, 0, VD__CUDA_ARRAY3D_CUBEMAP, VD__CUDA_ARRAY3D_LAYERED, VD__CUDA_ARRAY3D_LAYERED
+        0, VD__CUDA_ARRAY3D_LAYERED, 0, 0, VD__CUDA_ARRAY3D_CUBEMAP, VD__CUDA_ARRAY3D_LAYERED, VD__CUDA_ARRAY3D_LAYERED
     };
     const vd__cu_device *d = vd__cu_device_of(dev);
     bool gather = shape->dim == VD_DIM_2D && vd__format_rows[shape->format].block[0] == 1;
@@ -13213,7 +13212,7 @@ static void vd__cu_array_fill(const vd__device *dev, const vd__image_shape *shap
         gather = gather && shape->extent[i] <= vd__cu_attribute(d->api, limit + i, d->handle);
     }
     out->flags = flags[shape->dim] | (gather ? (unsigned)VD__CUDA_ARRAY3D_TEXTURE_GATHER : 0u);
-    if (shape->dim >= VD_DIM_CUBE) out->extent[2] = shape->layers;
+    if (shape->dim >= VD_DIM_CUBE || shape->dim == VD_DIM_1D) out->extent[2] = shape->layers;
     if (shape->usage & VD_IMAGE_STORAGE) out->flags |= VD__CUDA_ARRAY3D_SURFACE_LDST;
     out->format = vd__cu_format(dev, shape->format);
     out->channels = vd__format_rows[shape->format].components;

@@ -447,10 +447,10 @@
        ------         ---------                                           -------------
        SPIR-V, GLSL   bindings of set 0, numbered from 0 in order of
                       declaration; buffers count if they are bindings
-       CUDA C         8-byte handles in the argument block: texture       vc_fetch of 1-D images (arrays have it);
-                      objects (normalized coordinates), surface objects,  offsets; gather except 2-D; storage images
-                      addresses of storage texel buffers                  and texel buffers without a format or with
-                                                                          R11G11B10_F, RGB10A2_UNORM, RGB10A2_U
+       CUDA C         8-byte handles in the argument block: texture       offsets; gather except 2-D; storage images
+                      objects (normalized coordinates), surface objects,  and texel buffers without a format or with
+                      addresses of storage texel buffers; a 1-D image is  R11G11B10_F, RGB10A2_UNORM, RGB10A2_U
+                      a layered one with one layer
        OpenCL C       parameters in order of binding; a sampled image     cubes; levels other than the constant 0;
                       is followed by its sampler_t                        derivatives; offsets; gather; the number of
                                                                           levels
@@ -11548,7 +11548,11 @@ static void vc__cuda_fence(vc__printer *g, uint32_t i) {
 
 /* ---- images: handles of texture and surface objects; operations without a CUDA function are written in PTX ---- */
 
-static const char *const vc__cuda_shapes[] = { "", "1D", "2D", "3D", "Cubemap", "1DLayered", "2DLayered", "1D" };
+/* By vc_dim. A 1-D image is an array with one layer, because PTX fetches from one axis only in linear memory. */
+static const char *const vc__cuda_shapes[] = { "", "1DLayered", "2D", "3D", "Cubemap", "1DLayered", "2DLayered", "" };
+
+/* Prints the layer of a 1-D image. */
+static void vc__cuda_only_layer(vc__printer *g, uint32_t dim) { if (dim == VC_DIM_1D) vc__p_put(g, ", 0"); }
 
 /* Prints the components with indices from `from` to `to` - 1 as arguments: ", x, y". Integers are cast to int. */
 static void vc__cuda_components(vc__printer *g, uint32_t value, uint32_t from, uint32_t to) {
@@ -11561,6 +11565,7 @@ static void vc__cuda_components(vc__printer *g, uint32_t value, uint32_t from, u
 /* The coordinates of a sample. The layer is rounded to the nearest integer. */
 static void vc__cuda_coordinates(vc__printer *g, const vc__node *n, uint32_t dim) {
     vc__cuda_components(g, n->a[1], 0, vc__dims[dim].axes);
+    vc__cuda_only_layer(g, dim);
     if (!vc__dims[dim].layers) return;
     vc__p_put(g, ", (int)rintf(");
     vc__p_vector_component(g, n->a[1], vc__dims[dim].axes, VC__P_TERNARY);
@@ -11641,6 +11646,7 @@ static void vc__cuda_surface(vc__printer *g, const vc__node *n, const vc__object
     vc__p_put(g, ", %u * (int)", (unsigned)(f->bits / 8 * f->channels));
     vc__p_vector_component(g, n->a[1], 0, VC__P_PREFIX);
     vc__cuda_components(g, n->a[1], 1, vc__dims[dim].coordinates);
+    vc__cuda_only_layer(g, dim);
     vc__p_put(g, ", cudaBoundaryModeZero)%s", !store && convert ? ")" : "");
 }
 
@@ -11648,7 +11654,7 @@ static void vc__cuda_surface(vc__printer *g, const vc__node *n, const vc__object
    the asm statement, and the coordinates among them. In PTX the layer comes first. */
 static const struct { const char *geometry, *parameters, *operands, *coordinates; } vc__cuda_fetches[] = {
     { NULL, NULL, NULL, NULL },
-    { "1d", "int x", "\"r\"(x)", "{%6}" },
+    { "a1d", "int x, int layer", "\"r\"(x), \"r\"(layer)", "{%7, %6}" },
     { "2d", "int x, int y", "\"r\"(x), \"r\"(y)", "{%6, %7}" },
     { "3d", "int x, int y, int z", "\"r\"(x), \"r\"(y), \"r\"(z)", "{%6, %7, %8, %8}" },
     { NULL, NULL, NULL, NULL },
@@ -11670,11 +11676,11 @@ static void vc__cuda_image_op(vc__printer *g, const vc__node *n) {
         vc__cuda_components(g, n->a[1], 0, 2);
         vc__p_put(g, ", %u)", (unsigned)n->x);
         return;
-    case VC__OP_FETCH: /* PTX fetches from one axis only through textures of linear memory, which images are not */
-        if (dim == VC_DIM_1D) { vc__c_unsupported(g, n, "", "vc_fetch from 1-D images is"); return; }
+    case VC__OP_FETCH:
         if (dim == VC_DIM_BUFFER) vc__p_put(g, "tex1Dfetch<%s>(%s", vc__cuda_type(n->type, type), handle);
         else vc__p_put(g, "vc_fetch_%s_%s(%s", vc__cuda_shapes[dim], vc_type_name(o->declared), handle);
         vc__cuda_components(g, n->a[1], 0, vc__dims[dim].coordinates);
+        vc__cuda_only_layer(g, dim);
         if (n->a[2] != VC__NIL) vc__cuda_components(g, n->a[2], 0, 1);
         vc__p_put(g, ")");
         return;

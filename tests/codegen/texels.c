@@ -29,7 +29,6 @@ static const char model[] =
     "    template <class T> static void name##write(T v, unsigned long long t, params int) { \\\n"
     "        if (sizeof v == BYTE) memcpy(texel(t, 0, x, y, z), &v, sizeof v); }\n"
     "#define COMMA ,\n"
-    "SURFACE(surf1D, int bx COMMA, bx / BYTE, 0, 0)\n"
     "SURFACE(surf2D, int bx COMMA int y COMMA, bx / BYTE, y, 0)\n"
     "SURFACE(surf3D, int bx COMMA int y COMMA int z COMMA, bx / BYTE, y, z)\n"
     "SURFACE(surf1DLayered, int bx COMMA int y COMMA, bx / BYTE, y, 0)\n"
@@ -39,7 +38,6 @@ static const char model[] =
     "#define TEXTURE(name, params, x, y, z) \\\n"
     "    template <class T> static T name(unsigned long long t, params int = 0) { \\\n"
     "        T v; memcpy(&v, texel(t, 0, x, y, z), sizeof v); return v; }\n"
-    "TEXTURE(tex1D, float u COMMA, at(u, E(0)), 0, 0)\n"
     "TEXTURE(tex2D, float u COMMA float v_ COMMA, at(u, E(0)), at(v_, E(1)), 0)\n"
     "TEXTURE(tex3D, float u COMMA float v_ COMMA float w COMMA, at(u, E(0)), at(v_, E(1)), at(w, E(2)))\n"
     "TEXTURE(tex1DLayered, float u COMMA int layer COMMA, at(u, E(0)), layer, 0)\n"
@@ -47,6 +45,9 @@ static const char model[] =
     "template <class T> static T tex2DLod(unsigned long long t, float u, float v_, float lod) {\n"
     "    int l = (int)rintf(lod); T v; memcpy(&v, texel(t, l, at(u, E(0) >> l), at(v_, E(1) >> l), 0), sizeof v);\n"
     "    return v; }\n"
+    "#define VC_FETCH_1DLayered_f32\n"
+    "static float4 vc_fetch_1DLayered_f32(unsigned long long t, int x, int layer, int l) {\n"
+    "    float4 v; memcpy(&v, texel(t, l, x, layer, 0), sizeof v); return v; }\n"
     "#define VC_FETCH_2D_f32\n"
     "static float4 vc_fetch_2D_f32(unsigned long long t, int x, int y, int l) {\n"
     "    float4 v; memcpy(&v, texel(t, l, x, y, 0), sizeof v); return v; }\n";
@@ -161,7 +162,7 @@ static void try_format(vc_dim dim, vc_format format) {
 /* Each thread samples the centre of a texel, whose first component is its index, in rows of SIDE texels. */
 static void try_sample(vc_dim dim) {
     static float texels[SIDE * 3 * 2][4];
-    float out[N];
+    float out[2 * N];
     unsigned char block[256] = { 0 };
     bool layered = vc__dims[dim].layers;
     unsigned axes = vc__dims[dim].axes, rows = vc__dims[dim].coordinates > 1 ? 3 : 1,
@@ -179,6 +180,10 @@ static void try_sample(vc_dim dim) {
         if (j < axes || !layered) n[j] = vc_div(vc_add(n[j], vc_f32(0.5f)), vc_f32((float)extents[j]));
     }
     vc_store(to, i, vc_component(vc_sample(image, coordinates(dim, n[0], n[1], n[2])), 0));
+    bool fetches = axes == 1; /* of these, the model has fetches */
+    vc_val x = vc_mod(i, vc_u32(SIDE)), layer = vc_mod(i, vc_u32(rows));
+    if (fetches)
+        vc_store(to, vc_add(i, vc_u32(N)), vc_component(vc_fetch(image, coordinates(dim, x, layer, x), vc_u32(0)), 0));
     for (unsigned j = 0; j < SIDE * 3 * 2; j++) texels[j][0] = (float)j;
     Image texture = { { SIDE, rows, planes }, 16, { (unsigned char *)texels, NULL, NULL, NULL } };
     const vc_info *info = vc_reflect_for(k, VC_TARGET_CUDA);
@@ -187,8 +192,8 @@ static void try_sample(vc_dim dim) {
     put_address(block, info, 1, out);
     if (!run(k, block, shape)) failed++;
     else
-        for (unsigned j = 0; j < N; j++)
-            check(vc__dims[dim].name, j, (double)out[j], (j % planes * rows + j % rows) * SIDE + j % SIDE, 0);
+        for (unsigned j = 0; j < (fetches ? 2 * N : N); j++)
+            check(vc__dims[dim].name, j, (double)out[j], (j % N % planes * rows + j % N % rows) * SIDE + j % SIDE, 0);
     vc_free(k);
 }
 

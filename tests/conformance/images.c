@@ -734,7 +734,6 @@ TEST_EXECUTED(kernels_access_every_dimension) {
     needs_images(f);
     for (uint32_t i = 0; i < 24; i++) texels[i] = 7 * i + 1;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        if (f->backend == VD_BACKEND_CUDA && cases[i].dim == VD_DIM_1D) continue; /* CUDA C has no such fetch */
         vc_kernel *k = kernel_begin(f->ctx, "double", 8, 1, 1);
         vc_image_ref from = image_arg(k, "from", cases[i].kernel, false, VC_FORMAT_NONE, VC_U32, VC_READ);
         vc_image_ref to = image_arg(k, "to", cases[i].kernel, true, VC_FORMAT_R32_U, VC_NONE, VC_WRITE);
