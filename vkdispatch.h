@@ -268,7 +268,7 @@
        data between the copies. A list belongs to one device. vd_submit blocks the calling thread until the events of
        other devices that it waits for are complete.
        Not tracked: memory that a kernel reaches without an argument, for example through an address stored in a buffer,
-       and accesses of the host through a mapped pointer.
+       unless vd_dispatch_desc.uses declares it; and accesses of the host through a mapped pointer.
 
    Errors
        Return values. Functions that create an object return its handle, with id 0 or NULL on failure; vd_error_result
@@ -1431,6 +1431,12 @@ typedef struct vd_list_desc {
     const char *name;               /* for messages. Default: none */
 } vd_list_desc;
 
+/* A buffer that a command accesses without having it as an argument. */
+typedef struct vd_record_use {
+    vd_buffer buffer;               /* the whole buffer or view counts as accessed */
+    uint32_t access;                /* VD_READ, VD_WRITE or both */
+} vd_record_use;
+
 typedef struct vd_dispatch_desc {
     vd_kernel kernel;
     uint64_t threads[3];            /* threads along each axis, each below 2^32; trailing zeros mean 1. threads[0] is 0
@@ -1447,12 +1453,11 @@ typedef struct vd_dispatch_desc {
     const char *threads_slot;       /* in a graph: name of a slot of type u32 that replaces threads[0]; with threads
                                        along other axes, a slot of type u32x3. 0 threads: the dispatch is skipped.
                                        Default: none */
+    const vd_record_use *uses;      /* buffers that the kernel reaches through addresses in buffers or values: the
+                                       dispatch is ordered with other commands that access them, and a list keeps them
+                                       until it is submitted. Default: none */
+    int use_count;                  /* length of uses, at most VD_MAX_ARGS less the buffers and images in args */
 } vd_dispatch_desc;
-
-typedef struct vd_record_use {
-    vd_buffer buffer;               /* the whole buffer or view counts as accessed */
-    uint32_t access;                /* VD_READ, VD_WRITE or both */
-} vd_record_use;
 
 typedef struct vd_record_desc {
     const char *name;               /* for messages. Default: "" */
@@ -17569,6 +17574,37 @@ static vd_result vd__span_find(vd_list *l, vd_buffer handle, const char *call, c
     return b ? vd__span_check(l, b, call, what, offset, size, out) : vd__last_error.code;
 }
 
+/* Returns the access of a command to a byte range of a buffer. access: VD_READ, VD_WRITE or both. */
+static vd__access vd__access_of(const vd__span *span, uint32_t access) {
+    vd__access a = { NULL, 0, 0, false, 0, false, false, 0 };
+    a.storage = span->storage;
+    a.use = span->use;
+    a.begin = span->offset;
+    a.end = span->offset + span->size;
+    a.written = (access & VD_WRITE) != 0;
+    return a;
+}
+
+/* Resolves desc.uses to accesses. `object`: name of the kernel or command in messages. */
+static VD__COLD vd_result vd__uses_find(vd_list *l, const char *call, const char *object, const vd_record_use *uses,
+                                        int count, int most, vd__access *out) {
+    char which[32];
+    if (count < 0 || count > most || (count && !uses))
+        return vd__fail_call(VD_ERROR_INVALID, call, object, "desc.use_count is %d%s, but must be 0 to %d", count,
+                             uses ? "" : " and desc.uses is NULL", most);
+    for (int i = 0; i < count; i++) {
+        vd__span span;
+        snprintf(which, sizeof which, "desc.uses[%d] ", i);
+        vd_result r = vd__span_find(l, uses[i].buffer, call, which, which, 0, VD_WHOLE, &span);
+        if (r) return vd__error_amend(r, NULL, object, NULL);
+        if (!uses[i].access || uses[i].access > VD_READ_WRITE)
+            return vd__fail_call(VD_ERROR_INVALID, call, object, "desc.uses[%d].access is %u, but must be VD_READ, "
+                                 "VD_WRITE or both", i, (unsigned)uses[i].access);
+        out[i] = vd__access_of(&span, uses[i].access);
+    }
+    return VD_OK;
+}
+
 /* Returns the distance from the first byte of a region to the end of its last row. */
 static uint64_t vd__region_extent(const vd__region *g) { return g->rows ? (g->rows - 1) * g->pitch + g->row : 0; }
 
@@ -18950,7 +18986,8 @@ static inline vd_result vd__dispatch_prepare(vd__dispatch_state *d, vd_context *
 static inline bool vd__dispatch_repeats(const vd__dispatch_state *d, const vd_dispatch_desc *desc) {
     const uint64_t *t = desc->threads, *g = desc->groups;
     uint64_t difference = (t[0] ^ d->last_threads[0]) | (t[1] ^ d->last_threads[1]) | (t[2] ^ d->last_threads[2])
-                          | g[0] | g[1] | g[2] | desc->indirect.id | (d->last_kernel ^ desc->kernel.id);
+                          | g[0] | g[1] | g[2] | desc->indirect.id | (d->last_kernel ^ desc->kernel.id)
+                          | (uint64_t)(uint32_t)desc->use_count;
     return !difference && d->last_kernel && vd__atomic_load64(&d->kernel->slot.id) == d->last_kernel &&
            desc->arg_count == d->kernel->arg_count &&
            (desc->args || !desc->arg_count);
@@ -19004,6 +19041,15 @@ static VD__COLD vd_result vd__dispatch_output(vd__dispatch_state *d, vd_context 
     return r ? r : vd__dispatch_buffer(d, ctx, &k->params[k->arg_count], &arg, k->arg_count, &seen);
 }
 
+/* Adds the accesses that desc.uses declares, after those of the arguments. */
+static VD__COLD vd_result vd__dispatch_uses(vd__dispatch_state *d, const vd_dispatch_desc *desc) {
+    uint32_t most = VD_MAX_ARGS - d->kernel->buffer_count;
+    vd_result r = vd__uses_find(d->list, "vd_dispatch", d->kernel->name, desc->uses, desc->use_count, (int)most,
+                                d->accesses + d->access_count);
+    if (!r) d->access_count += (uint32_t)desc->use_count;
+    return r;
+}
+
 /* Resolves a dispatch completely: another kernel or extent than before, or a kernel that prints. */
 static VD__NOINLINE vd_result vd__dispatch_resolve_new(vd__dispatch_state *d, vd_context *ctx,
                                                        const vd_dispatch_desc *desc) {
@@ -19011,10 +19057,11 @@ static VD__NOINLINE vd_result vd__dispatch_resolve_new(vd__dispatch_state *d, vd
     if (!r) r = vd__dispatch_args(d, ctx, desc->args);
     bool prints = !r && d->kernel->first_format;
     if (prints) r = vd__dispatch_output(d, ctx);
+    if (!r && desc->use_count) r = vd__dispatch_uses(d, desc);
     if (r) return r;
     vd__dispatch_implicit(d, 0);
     d->launch.arguments_changed = 1;
-    if (!d->split && desc->threads[0] && !prints) d->last_kernel = desc->kernel.id;
+    if (!d->split && desc->threads[0] && !prints && !desc->use_count) d->last_kernel = desc->kernel.id;
     return VD_OK;
 }
 
@@ -20805,17 +20852,6 @@ static void vd__list_record_image(vd_list *l, const vd__image_command *command) 
     else l->ctx->driver.backend->record_image(l->device, c, command);
 }
 
-/* Returns the access of a command to a byte range of a buffer. access: VD_READ, VD_WRITE or both. */
-static vd__access vd__access_of(const vd__span *span, uint32_t access) {
-    vd__access a = { NULL, 0, 0, false, 0, false, false, 0 };
-    a.storage = span->storage;
-    a.use = span->use;
-    a.begin = span->offset;
-    a.end = span->offset + span->size;
-    a.written = (access & VD_WRITE) != 0;
-    return a;
-}
-
 /* A part of a transfer that is staged as a whole, at most VD__STAGING_BYTES. */
 typedef struct vd__piece {
     vd__staging_range range;
@@ -20946,23 +20982,9 @@ static vd_result vd__write_bytes(vd_list *l, const char *call, const vd__buffer 
 static vd_result vd__record_native(vd_list *l, const vd_record_desc *desc) {
     vd__access accesses[VD_MAX_ARGS];
     const char *name = desc->name ? desc->name : "";
-    char which[32];
     if (!desc->record) return vd__fail_call(VD_ERROR_INVALID, "vd_record_native", name, "desc.record is NULL");
-    if (desc->use_count < 0 || desc->use_count > VD_MAX_ARGS || (desc->use_count && !desc->uses))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_record_native", name,
-                             "desc.use_count is %d%s, but must be 0 to %d", desc->use_count, desc->uses ? ""
-                             : " and desc.uses is NULL", VD_MAX_ARGS);
-    for (int i = 0; i < desc->use_count; i++) {
-        vd__span span;
-        snprintf(which, sizeof which, "desc.uses[%d] ", i);
-        vd_result r = vd__span_find(l, desc->uses[i].buffer, "vd_record_native", which, which, 0, VD_WHOLE, &span);
-        if (r) return vd__error_amend(r, NULL, name, NULL);
-        if (!desc->uses[i].access || desc->uses[i].access > VD_READ_WRITE)
-            return vd__fail_call(VD_ERROR_INVALID, "vd_record_native", name,
-                                 "desc.uses[%d].access is %u, but must be VD_READ, VD_WRITE or both", i,
-                                 (unsigned)desc->uses[i].access);
-        accesses[i] = vd__access_of(&span, desc->uses[i].access);
-    }
+    vd_result found = vd__uses_find(l, "vd_record_native", name, desc->uses, desc->use_count, VD_MAX_ARGS, accesses);
+    if (found) return found;
     vd_result r = vd__list_command(l, accesses, (uint32_t)desc->use_count, VD__STAGES_ALL);
     if (r) return r;
     vd__callback_frame frame;
@@ -28181,6 +28203,8 @@ VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint
     desc.arg_count = arg_count;
     desc.indirect.id = 0;
     desc.threads_slot = NULL;
+    desc.uses = NULL;
+    desc.use_count = 0;
     if (VD__UNLIKELY(!ctx || vd__atomic_load32(&ctx->state))) return vd__run_checked(ctx, &desc);
     vd_result r = vd_dispatch(&ctx->queues->open_batch, &desc);
     return r ? vd__error_amend(r, vd__run_call, NULL, NULL) : VD_OK;

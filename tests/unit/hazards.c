@@ -271,6 +271,70 @@ static void run_in(vd_list *l, vd_buffer x, vd_buffer y) {
 static void hazards_run(vd_buffer x, vd_buffer y) { run_in(vd_immediate(hazards_ctx, 0, 0), x, y); }
 static uint64_t hazards_barriers(void) { return unit_stats(hazards_ctx).barriers - barriers_before; }
 
+/* A dispatch that also accesses a buffer through an address. */
+static vd_result run_uses(vd_list *l, vd_buffer x, vd_buffer y, vd_buffer used, uint32_t access, int count) {
+    vd_record_use uses[VD_MAX_ARGS + 1];
+    vd_dispatch_desc d;
+    vd_arg args[4] = { vd_b(x), vd_b(y), vd_f32(1), vd_u32(64) };
+    for (int i = 0; i <= VD_MAX_ARGS; i++) {
+        uses[i].buffer = used;
+        uses[i].access = access;
+    }
+    memset(&d, 0, sizeof d);
+    d.kernel = hazards_saxpy;
+    d.threads[0] = 64;
+    d.args = args;
+    d.arg_count = 4;
+    d.uses = uses;
+    d.use_count = count;
+    return vd_dispatch(l, &d);
+}
+
+static void buffers_reached_through_addresses(void **state) {
+    vd_list *now = vd_immediate(hazards_ctx, 0, 0);
+    vd_buffer d = unit_buffer(hazards_ctx, "d", VD_F32, 1024, NULL), e = unit_buffer(hazards_ctx, "e", VD_F32, 64, NULL);
+    vd_graph_info info;
+    (void)state;
+    vd_flush(hazards_ctx);
+    vd__hazards_clear(&hazards_ctx->queues[0].open_batch.hazards);
+    barriers_before = unit_stats(hazards_ctx).barriers;
+    assert_int_equal(run_uses(now, hazards_a, hazards_b, d, VD_READ, 1), VD_OK);
+    assert_int_equal(run_uses(now, hazards_a, hazards_c, d, VD_READ, VD_MAX_ARGS - 2), VD_OK);
+    assert_int_equal(hazards_barriers(), 0);
+    assert_int_equal(run_uses(now, hazards_a, e, d, VD_WRITE, 1), VD_OK);
+    assert_int_equal(hazards_barriers(), 1);
+    hazards_run(d, hazards_b);
+    assert_int_equal(hazards_barriers(), 2);
+    hazards_run(hazards_a, hazards_c); /* the declared use of the earlier dispatch does not stay */
+    assert_int_equal(hazards_barriers(), 2);
+    vd_list *l = vd_graph_begin(hazards_ctx, NULL);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(run_uses(l, hazards_a, i ? hazards_b : hazards_c, d, VD_WRITE, 1), VD_OK);
+    vd_graph g = vd_graph_end(l);
+    assert_int_equal(vd_graph_query(hazards_ctx, g, &info), VD_OK);
+    assert_int_equal(info.barriers, 1);
+    l = vd_list_begin(hazards_ctx, NULL);
+    assert_int_equal(run_uses(l, hazards_a, hazards_b, d, VD_READ, 1), VD_OK);
+    vd_graph_destroy(hazards_ctx, g);
+    assert_int_equal(vd_wait_idle(hazards_ctx), VD_OK);
+    uint64_t buffers = unit_stats(hazards_ctx).buffers;
+    vd_buffer_destroy(hazards_ctx, d);
+    assert_int_equal(vd_wait_idle(hazards_ctx), VD_OK);
+    assert_int_equal(hazards_ctx->garbage_count, 0); /* the list keeps it */
+    vd_list_discard(l);
+    assert_int_equal(vd_wait_idle(hazards_ctx), VD_OK);
+    assert_int_equal(unit_stats(hazards_ctx).buffers, buffers - 1);
+    assert_int_equal(run_uses(now, hazards_a, hazards_b, d, VD_READ, 1), VD_ERROR_INVALID);
+    CHECK_TEXT("vd_dispatch 'saxpy': the desc.uses[0] buffer");
+    assert_int_equal(run_uses(now, hazards_a, hazards_b, e, 4, 1), VD_ERROR_INVALID);
+    CHECK_TEXT("vd_dispatch 'saxpy': desc.uses[0].access is 4, but must be VD_READ, VD_WRITE or both");
+    assert_int_equal(run_uses(now, hazards_a, hazards_b, e, VD_READ, VD_MAX_ARGS - 1), VD_ERROR_INVALID);
+    CHECK_TEXT("vd_dispatch 'saxpy': desc.use_count is");
+    assert_int_equal(run_uses(now, hazards_a, hazards_b, e, VD_READ, -1), VD_ERROR_INVALID);
+    CHECK_TEXT("vd_dispatch 'saxpy': desc.use_count is -1, but must be 0 to");
+    hazards_run(hazards_a, hazards_b);
+}
+
 static void shared_reads_need_none(void **state) {
     (void)state;
     hazards_run(hazards_a, hazards_b);
@@ -511,7 +575,7 @@ static void epochs(void **state) {
 
 static const struct CMUnitTest hazards_tests[] = {
     cmocka_unit_test(random_streams), cmocka_unit_test(barriers_of_graphs_have_few_stages),
-    CASE(shared_reads_need_none), CASE(read_after_write_needs_one),
+    CASE(shared_reads_need_none), CASE(read_after_write_needs_one), CASE(buffers_reached_through_addresses),
     CASE(one_barrier_serves_all), CASE(write_after_read_and_write), CASE(disjoint_ranges_need_none),
     CASE(across_submissions), CASE(lists_merge), CASE(a_list_is_one_submission), CASE(many_memories_grow_the_table),
     CASE(a_barrier_goes_before_the_whole_command), CASE(a_list_marks_its_memory_in_use),
