@@ -365,7 +365,8 @@ static void check_component(const fixture *f, const vd_format_info *info, const 
                             const uint32_t *got, const char *what) {
     double wanted = texel_value(info, texel, c), seen = info->type == VD_I32 ? (double)(int32_t)got[c] : (double)got[c];
     bool normalized = strstr(info->name, "norm") || strstr(info->name, "srgb") || !strcmp(info->name, "d16");
-    double bound = normalized ? 1e-6 : 0;
+    /* NVIDIA converts components of less than 8 bits to 8 bits first */
+    double bound = !normalized ? 0 : 8 * info->block_bytes / info->components < 8 ? 0.5 / 255 + 1e-6 : 1e-6;
     float value;
     memcpy(&value, &got[c], 4);
     if (info->type == VD_F32) seen = (double)value;
@@ -586,7 +587,8 @@ TEST_EXECUTED(blits_filter) {
     static const blit_case cases[] = {
         { VD_DIM_2D, { 8, 8, 1 }, { 4, 4, 1 }, 1, { 0, 0, 0 }, { 8, 8, 1 }, VD_FILTER_LINEAR },
         { VD_DIM_2D, { 7, 5, 1 }, { 19, 3, 1 }, 1, { 2, 1, 0 }, { 4, 3, 1 }, VD_FILTER_LINEAR },
-        { VD_DIM_2D, { 7, 5, 1 }, { 19, 3, 1 }, 1, { 2, 1, 0 }, { 4, 3, 1 }, VD_FILTER_NEAREST },
+        /* no texel of the target is at the same distance from two of the source, of which a driver may choose any */
+        { VD_DIM_2D, { 7, 5, 1 }, { 19, 3, 1 }, 1, { 2, 1, 0 }, { 3, 3, 1 }, VD_FILTER_NEAREST },
         { VD_DIM_1D, { 33, 1, 1 }, { 20, 1, 1 }, 1, { 3, 0, 0 }, { 29, 1, 1 }, VD_FILTER_LINEAR },
         { VD_DIM_3D, { 6, 5, 9 }, { 5, 7, 4 }, 1, { 1, 0, 2 }, { 5, 5, 6 }, VD_FILTER_LINEAR },
         { VD_DIM_2D_ARRAY, { 9, 4, 1 }, { 4, 9, 1 }, 3, { 0, 0, 0 }, { 9, 4, 1 }, VD_FILTER_LINEAR },
