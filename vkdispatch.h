@@ -276,9 +276,9 @@
        Text. vd_error_text describes the last failure on this thread in one sentence: call, object, argument, value and
        limit. A failed call has no effect on later, unrelated calls. Buffers, images, samplers and swapchains without a
        name are called "unnamed 1", "unnamed 2" and so on, in the order of their creation in the context.
-       Lists. The first error while a list from vd_list_begin is recorded is kept. Every later call with that list
-       returns it, including vd_list_end and vd_submit, which discards the list. A command after vd_list_end fails and
-       has no effect on the list. Immediate lists do not keep errors.
+       Lists. The first error while a list from vd_list_begin or vd_graph_begin is recorded is kept. Every later call
+       with that list returns it, including vd_list_end, and vd_submit or vd_graph_end, which discard the list. A
+       command after vd_list_end fails and has no effect on the list. Immediate lists do not keep errors.
        Failed submissions. If the driver refuses a submission, vd_submit returns VD_OK and the event still completes.
        The failure is logged, and every wait for that event returns it. If there is no such wait, the next vd_flush or
        vd_wait_idle returns it, once.
@@ -26298,8 +26298,8 @@ VD_API const vd_device_info *vd_device(const vd_context *ctx, int index) {
     if (ctx && index >= 0 && (uint32_t)index < ctx->device_count) return &ctx->devices[index].device.info;
     if (!ctx) vd__fail_call(VD_ERROR_INVALID, "vd_device", NULL, "the context is NULL");
     else
-        vd__fail_call(VD_ERROR_INVALID, "vd_device", NULL, "the device index is %d, but the context has %u devices",
-                      index, (unsigned)ctx->device_count);
+        vd__fail_call(VD_ERROR_INVALID, "vd_device", NULL, "the device index is %d, but must be less than %u "
+                      "(vd_device_count)", index, (unsigned)ctx->device_count);
     vd__call_failed((vd_context *)(uintptr_t)ctx, VD_ERROR_INVALID);
     return NULL;
 }
@@ -26652,8 +26652,8 @@ VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offs
 
 static vd_result vd__device_check(const vd_context *ctx, const char *call, int device) {
     if (device >= 0 && (uint32_t)device < ctx->device_count) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the device index is %d, but the context has %u devices", device,
-                         (unsigned)ctx->device_count);
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the device index is %d, but must be less than %u "
+                         "(vd_device_count)", device, (unsigned)ctx->device_count);
 }
 
 VD_API vd_result vd_memory_query(vd_context *ctx, int device, vd_memory_info *out) {

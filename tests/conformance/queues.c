@@ -341,7 +341,7 @@ TEST(bad_devices_and_queues_are_refused) {
     vd_context *ctx = context_of(f, 2, 2);
     vd_buffer only = buffer_on(ctx, "only", 8, 2, NULL), all = buffer_on(ctx, "all", 8, 0, NULL);
     assert_null(vd_immediate(ctx, 2, 0));
-    check_text("no such device", "vd_immediate: the device index is 2, but the context has 2");
+    check_text("no such device", "vd_immediate: the device index is 2, but must be less than 2");
     assert_null(vd_immediate(ctx, -1, 0));
     assert_null(vd_immediate(ctx, 1, 2));
     check_text("no such queue", "vd_immediate: device 1 has no queue 2; it has 2");
