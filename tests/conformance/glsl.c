@@ -300,6 +300,56 @@ TEST(hlsl_textures) {
     vd_sampler_destroy(f->ctx, sampler);
 }
 
+/* Doubles the integers of a texel buffer of bytes, from another one. */
+TEST(texel_buffers) {
+    static const char glsl[] = "#version 450\nlayout(local_size_x = 4) in;\n"
+                               "layout(binding = 5) uniform usamplerBuffer from;\n"
+                               "layout(binding = 2, r32ui) uniform uimageBuffer to;\n"
+                               "void main() { int i = int(gl_GlobalInvocationID.x);\n"
+                               "if (i < textureSize(from)) imageStore(to, i, 2 * texelFetch(from, i)); }";
+    static const char hlsl[] = "Buffer<uint> from : register(t0);\nRWBuffer<uint> to : register(u0);\n"
+                               "[numthreads(4, 1, 1)] void main(uint3 i : SV_DispatchThreadID) {\n"
+                               "to[i.x] = 2 * from.Load(i.x); }";
+    static const struct { vd_code kind; const char *code; uint32_t first; } cases[] = {
+        { VD_CODE_GLSL, glsl, 1 }, { VD_CODE_HLSL, hlsl, 0 } /* index of `from` */
+    };
+    needs_glsl(f);
+    if (!vd_device(f->ctx, 0)->limits.max_texels) skip_because("the device has no texel buffers");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        uint8_t bytes[64] = { 7, 8, 9, 255 };
+        uint32_t got[4];
+        vd_kernel_arg_info arg;
+        vd_texel_buffer_desc td;
+        memset(&td, 0, sizeof td);
+        vd_buffer source = td.buffer = buffer_named(f->ctx, "bytes", VD_BYTES, sizeof bytes, bytes);
+        td.format = VD_FORMAT_R8_U;
+        td.texels = 4;
+        vd_image from = vd_texel_buffer(f->ctx, &td);
+        vd_buffer y = buffer_u32(f->ctx, "y", 4, NULL);
+        td.buffer = y;
+        td.format = VD_FORMAT_R32_U;
+        vd_image to = vd_texel_buffer(f->ctx, &td);
+        assert_true(from.id && to.id);
+        vd_kernel_desc d = code_desc(cases[i].kind, cases[i].code);
+        vd_kernel k = kernel_of(f, &d);
+        int first = (int)cases[i].first;
+        OK(vd_kernel_arg_query(f->ctx, k, first, &arg));
+        assert_string_equal(arg.name, "from");
+        assert_true(arg.arg.kind == VD_ARG_IMAGE && arg.arg.dim == VD_DIM_BUFFER && arg.arg.sampled);
+        assert_true(!arg.arg.separate && arg.arg.access == VD_READ && arg.arg.type == VD_U32);
+        OK(vd_kernel_arg_query(f->ctx, k, 1 - first, &arg));
+        assert_true(arg.arg.kind == VD_ARG_IMAGE && arg.arg.dim == VD_DIM_BUFFER && !arg.arg.sampled);
+        assert_true(arg.arg.format == VD_FORMAT_R32_U && arg.arg.access & VD_WRITE);
+        OK(vd_run(f->ctx, k, 4, vd_i(first ? to : from), vd_i(first ? from : to)));
+        OK(vd_buffer_read(f->ctx, y, 0, got, VD_WHOLE));
+        for (int j = 0; j < 4 && f->executes; j++) assert_int_equal(got[j], 2 * bytes[j]);
+        FAILS(vd_run(f->ctx, k, 4, vd_i(from), vd_i(from)), VD_ERROR_INVALID, "format r8u, but the kernel expects r32u");
+        vd_kernel_destroy(f->ctx, k);
+        vd_buffer_destroy(f->ctx, source); /* with the texel buffers */
+        vd_buffer_destroy(f->ctx, y);
+    }
+}
+
 /* A sampler that is an argument of its own changes between the submissions of a graph. */
 TEST_EXECUTED(samplers_in_slots) {
     static const float texels[2][2] = { { 0, 1 }, { 2, 3 } };
@@ -404,7 +454,7 @@ TEST(includes_without_end) {
 static const struct CMUnitTest cases[] = {
     CASE(glsl_with_macros_and_constants), CASE(includes), CASE(messages_name_file_and_line),
     CASE(hlsl_registers_are_bindings_by_kind), CASE(hlsl_constant_buffers),
-    CASE(hlsl_textures), CASE(samplers_in_slots), CASE(bad_input), CASE(includes_without_end),
+    CASE(hlsl_textures), CASE(texel_buffers), CASE(samplers_in_slots), CASE(bad_input), CASE(includes_without_end),
     CASE(hlsl_images_of_any_format),
 };
 
