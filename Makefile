@@ -379,7 +379,7 @@ test-side-by-side:
 	@$(call build_and_run,codegen conformance fft unit golden fuzz)
 
 # bench-fft also uses VkFFT. The sweep takes too long for `make bench`; the accuracy is no time.
-bench_programs = $(patsubst %/fft,build/vkfft/tools/bench/fft,$(filter-out %/sweep %/accuracy,$(call files,tools/bench,$(cc))))
+bench_programs = $(patsubst %/fft,build/vkfft/tools/bench/fft,$(filter-out %/sweep %/accuracy %/shapes,$(call files,tools/bench,$(cc))))
 bench: bench-compile ## every benchmark: `bench NAME SIZE ours=… rival=… ratio=… bound=… ok|short`
 	@$(MAKE) --no-print-directory -j$(JOBS) $(bench_programs)
 	@for program in $(bench_programs); do $$program || exit; done

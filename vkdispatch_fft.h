@@ -2981,6 +2981,7 @@ typedef struct vd__fft_shape {
     uint32_t ffts_per_group; /* transforms of one work-group */
     /* while loading, while storing: consecutive threads belong to consecutive transforms instead of to one transform */
     bool columns_in, columns_out;
+    bool unaligned_columns;  /* not all runs of columns begin at a multiple of 32 bytes */
     bool split_components;   /* exchanges pass real and imaginary parts through shared memory one after the other */
     uint32_t slices;         /* an exchange of one component passes through shared memory in this many parts */
     bool complex_elements;   /* real and imaginary part are one element of shared memory */
@@ -3520,12 +3521,47 @@ static bool vd__fft_can_exchange(const vd__fft_device *d, const vd__fft_shape *s
     return false;
 }
 
-/* ---- estimated time of rows on a GPU ---- */
+/* ---- estimated time of a kernel on a GPU ---- */
 
-/* Whether vd__fft_row_time applies: rows of several stages on a GPU, in kernels that do not convolve. */
-static bool vd__fft_is_estimated_row(const vd__fft_device *d, const vd__fft_shape *s) {
-    return !d->groups_as_loops && s->axes == 1 && !s->columns_in && !s->columns_out && !s->convolves
-           && s->n > VD__FFT_RADIX;
+/* Kinds of kernels, which have different weights: rows; and columns, which are loaded or stored with consecutive
+   threads on consecutive transforms. */
+enum { VD__FFT_ROWS, VD__FFT_COLUMNS, VD__FFT_KERNEL_KINDS };
+
+/* Terms of the logarithm of the time of a kernel, compared with a copy of the same data, and their weights for rows and
+   columns. Fitted to about 10,000 timings of random shapes with tools/bench/shapes (NVIDIA H200, 512 MiB). For lengths
+   that were left out of the fit, the shape with the lowest estimate took 1.05 times the time of the fastest one that
+   was timed, in the geometric mean, and at most 1.13 times (columns 1.15 times) for 90 % of them. */
+#define VD__FFT_TIME_TERMS(X) \
+    X(LINES, 0.0996, 0.0715)           /* memory lines that are loaded and stored, see vd__fft_touched */ \
+    X(SECTORS, 0, 0.5532)              /* the same for sectors that columns are stored to */ \
+    X(OPERATIONS, 0.0046, 0.0033)      /* per element, with those of idle threads */ \
+    X(EXCHANGES, 0.1163, 0.0137)       /* exchanges through shared memory */ \
+    X(BARRIERS, 0.1921, 0.0756)        /* threads that wait in exchanges, per element */ \
+    X(GROUPS, 0.3255, 0.0428)          /* 1 / resident work-groups of a multiprocessor */ \
+    X(WARPS, 0.1426, 0.1210)           /* log of 32 / resident warps, if these are fewer */ \
+    X(BYTES, 0, 1.3306)                /* log of 20 KiB / bytes of resident groups, if fewer */ \
+    X(GROUP_SIZE, 0.1094, 0.1470)      /* log of warps of a work-group / 8, if more */ \
+    X(SHARED, 0.0409, 0.0464)          /* log of shared memory of a work-group / 16 KiB, if more */ \
+    X(FALLING_RADICES, 0.0803, 0.0074) /* two stages: log of first / last radix, if it is larger */ \
+    X(RISING_RADICES, 0.0490, 0.0014)  /* two stages: log of last / first radix, if it is larger */ \
+    X(LAST_RADIX, 0.0159, 0.0316)      /* more stages: log of first / last radix, if it is larger */
+
+enum {
+#define VD__TERM_NAME(name, ...) VD__FFT_TERM_##name,
+    VD__FFT_TIME_TERMS(VD__TERM_NAME)
+#undef VD__TERM_NAME
+    VD__FFT_TERMS
+};
+
+static uint32_t vd__fft_kernel_kind(const vd__fft_shape *s) {
+    return s->columns_in || s->columns_out ? VD__FFT_COLUMNS : VD__FFT_ROWS;
+}
+
+/* Whether vd__fft_kernel_time applies: kernels for a GPU that transform along one axis and do not convolve, but not
+   rows that one thread computes. */
+static bool vd__fft_is_estimated(const vd__fft_device *d, const vd__fft_shape *s) {
+    bool columns = vd__fft_kernel_kind(s) == VD__FFT_COLUMNS;
+    return !d->groups_as_loops && s->axes == 1 && !s->convolves && s->n > (columns ? 1u : (uint32_t)VD__FFT_RADIX);
 }
 
 /* Number of work-groups of `warps` warps that share a multiprocessor. Its registers, shared memory, warps and
@@ -3540,41 +3576,76 @@ static double vd__fft_resident_groups(const vd__fft_device *d, const vd__fft_sha
     return groups < 1 ? 1 : groups;
 }
 
-/* Factor by which the memory lines of 128 bytes that a warp touches exceed the lines that its elements fill, in the
+/* Factor by which the pieces of memory of `bytes` bytes that a warp touches exceed those that its elements fill, in the
    loads of the first stage or the stores of the last one. */
-static double vd__fft_touched_lines(const vd__fft_device *d, const vd__fft_shape *s, uint32_t stage) {
-    uint32_t line = d->wide ? 8 : 16, distance = s->n / s->radix[stage];
-    uint32_t run = s->threads < distance ? s->threads : distance; /* consecutive elements */
-    bool aligned = run % (line / 4) == 0 && distance % (line / 4) == 0;
-    return (double)(aligned ? (run + line - 1) / line * line : run + line - 1) / run;
+static double vd__fft_touched(const vd__fft_device *d, const vd__fft_shape *s, bool stores, uint32_t bytes) {
+    bool columns = stores ? s->columns_out : s->columns_in;
+    uint32_t sector = d->wide ? 2 : 4, piece = bytes / 32 * sector; /* elements of 32 bytes, and of a piece */
+    uint32_t distance = columns ? sector : s->n / s->radix[stores ? s->stages - 1 : 0];
+    uint32_t run = columns ? s->ffts_per_group : s->threads < distance ? s->threads : distance; /* consecutive ones */
+    bool aligned = run % sector == 0 && distance % sector == 0 && (columns ? !s->unaligned_columns : s->n % sector ==
+    0); return (double)(aligned ? (run + piece - 1) / piece * piece : run + piece - 1) / run;
 }
 
-/* Operations of the butterflies for each element, with those of idle lanes. */
+/* Operations of the butterflies for each element, with those of idle threads. */
 static double vd__fft_operations_per_element(const vd__fft_shape *s) {
     double sum = 0;
-    for (uint32_t i = 0; i < s->stages; i++)
-        sum += (double)vd__fft_stage_info_of(s, 0, i).butterflies * vd__fft_count_operations(s->radix[i]);
+    for (uint32_t i = 0; i < s->stages; i++) {
+        uint32_t butterflies = (s->n / s->radix[i] + s->threads - 1) / s->threads;
+        sum += (double)butterflies * vd__fft_count_operations(s->radix[i]);
+    }
     return sum * s->threads / s->n;
 }
 
-/* Estimated time of rows, compared with that of a copy; it only ranks shapes of one length. Fitted to 3300 timings of
-   random shapes of 128 complex and 44 real lengths (NVIDIA H200, 512 MiB). For lengths that were left out of the fit,
-   the shape with the lowest estimate took 1.04 times the time of the fastest in the geometric mean, and at most 1.14
-   times for 95 % of them. */
-static double vd__fft_row_time(const vd__fft_device *d, const vd__fft_shape *s) {
-    uint32_t last = s->stages - 1, threads = s->threads * s->ffts_per_group;
+/* Number of exchanges through shared memory. */
+static double vd__fft_count_exchanges(const vd__fft_shape *s) {
+    return s->stages - 1.0 + s->real_fold;
+}
+
+/* Logarithm of x, or 0 if it is negative. */
+static double vd__fft_log_above(double x) { return x > 1 ? log(x) : 0; }
+
+/* Computes the terms of a shape. */
+static void vd__fft_time_terms(const vd__fft_device *d, const vd__fft_shape *s, double *term) {
+    uint32_t threads = s->threads * s->ffts_per_group, first = s->radix[0], last = s->radix[s->stages - 1];
     double warps = (threads + 31) / 32, elements = (double)s->n * s->ffts_per_group;
-    double exchanges = s->stages - 1.0 + s->real_fold, groups = vd__fft_resident_groups(d, s, warps);
-    double kib_in_flight = groups * elements * (d->wide ? 16 : 8) / 1024;
-    double held = vd__fft_values_per_thread(s) * (d->wide ? 2 : 1);
-    double sum = 0.0884 * log(vd__fft_touched_lines(d, s, 0) * vd__fft_touched_lines(d, s, last))
-                 + 0.004 * 32 * warps / threads * vd__fft_operations_per_element(s)
-                 + exchanges * (0.127 + 0.153 * 32 * warps / elements) + 0.451 / groups;
-    if (kib_in_flight < 40) sum += 0.121 * log(40 / kib_in_flight);
-    if (warps > 8) sum += 0.0864 * log(warps / 8);
-    if (held > 20) sum += 0.0064 * (held - 20);
-    if (last == 1 && s->radix[0] > s->radix[1]) sum += 0.0775 * log((double)s->radix[0] / s->radix[1]);
+    double exchanges = vd__fft_count_exchanges(s);
+    double groups = vd__fft_resident_groups(d, s, warps), falling = vd__fft_log_above((double)first / last);
+    term[VD__FFT_TERM_LINES] = log(vd__fft_touched(d, s, false, 128) * vd__fft_touched(d, s, true, 128));
+    term[VD__FFT_TERM_SECTORS] = s->columns_out ? log(vd__fft_touched(d, s, true, 32)) : 0;
+    term[VD__FFT_TERM_OPERATIONS] = 32 * warps / threads * vd__fft_operations_per_element(s);
+    term[VD__FFT_TERM_EXCHANGES] = exchanges;
+    term[VD__FFT_TERM_BARRIERS] = exchanges * 32 * warps / elements;
+    term[VD__FFT_TERM_GROUPS] = 1 / groups;
+    term[VD__FFT_TERM_WARPS] = vd__fft_log_above(32 / (groups * warps));
+    term[VD__FFT_TERM_BYTES] = vd__fft_log_above(20480 / (groups * elements * (d->wide ? 16 : 8)));
+    term[VD__FFT_TERM_GROUP_SIZE] = vd__fft_log_above(warps / 8);
+    term[VD__FFT_TERM_SHARED] = vd__fft_log_above((double)vd__fft_shared_words(s) * (d->wide ? 8 : 4) / 16384);
+    term[VD__FFT_TERM_FALLING_RADICES] = s->stages == 2 ? falling : 0;
+    term[VD__FFT_TERM_RISING_RADICES] = s->stages == 2 ? vd__fft_log_above((double)last / first) : 0;
+    term[VD__FFT_TERM_LAST_RADIX] = s->stages > 2 ? falling : 0;
+}
+
+static const double vd__fft_time_weight[VD__FFT_TERMS][VD__FFT_KERNEL_KINDS] = {
+#define VD__TERM_WEIGHTS(name, ...) { __VA_ARGS__ },
+    VD__FFT_TIME_TERMS(VD__TERM_WEIGHTS)
+#undef VD__TERM_WEIGHTS
+};
+
+/* Estimated time of a kernel in relative units; it only ranks shapes of one pass. */
+static double vd__fft_kernel_time(const vd__fft_device *d, const vd__fft_shape *s) {
+    double term[VD__FFT_TERMS], sum = 0;
+    uint32_t kind = vd__fft_kernel_kind(s);
+    vd__fft_time_terms(d, s, term);
+    for (uint32_t i = 0; i < VD__FFT_TERMS; i++) sum += vd__fft_time_weight[i][kind] * term[i];
     return exp(sum);
+}
+
+/* Lower bound of vd__fft_kernel_time for any number of transforms per work-group and any slices. */
+static double vd__fft_lowest_time(const vd__fft_shape *s) {
+    uint32_t kind = vd__fft_kernel_kind(s);
+    return exp(vd__fft_time_weight[VD__FFT_TERM_OPERATIONS][kind] * vd__fft_operations_per_element(s)
+               + vd__fft_time_weight[VD__FFT_TERM_EXCHANGES][kind] * vd__fft_count_exchanges(s));
 }
 
 /* ---- search ---- */
@@ -3596,8 +3667,10 @@ typedef struct vd__fft_search {
        candidates; NULL: find only the best shape */
     vd__fft_candidates *candidates;
     bool any_threads;        /* also try a thread for each butterfly of every stage: some are idle in other stages */
-    uint64_t rows;           /* number of rows, whose shapes vd__fft_row_time compares; 0: vd__fft_cost compares them */
-    uint32_t row_stages;     /* maximum stages of a shape of rows */
+    uint64_t count;          /* number of transforms, whose shapes vd__fft_kernel_time compares; 0: vd__fft_cost
+                                compares them, without transforms per work-group and slices */
+    uint32_t min_columns;    /* minimum columns of a work-group, if there are so many */
+    uint32_t stages;         /* maximum stages of a shape if count is set */
 } vd__fft_search;
 
 /* Whether two shapes are equal, except for the transforms per work-group, slices and padding, which are chosen later.
@@ -3633,29 +3706,42 @@ static double vd__fft_penalty(const vd__fft_device *d, const vd__fft_shape *s) {
     return radices * (d->groups_as_loops || values <= 16 ? 1 : 1 + (values - 16) / 80.0);
 }
 
-/* Replaces `best` by the current rows if they take less time. */
-static void vd__fft_keep_faster_rows(vd__fft_search *s, double *lowest, vd__fft_shape *best) {
-    double time = vd__fft_fits(s->device, &s->current) ? vd__fft_row_time(s->device, &s->current) : 0;
-    if (time <= 0 || (*lowest > 0 && time >= *lowest)) return;
-    *lowest = time;
-    *best = s->current;
+/* Replaces `best` by the current shape if its estimated time is lower, for exchanges of both components at once, of
+   one, and of 2 or 4 slices of one. Rows of more than 4000 elements were only timed with one component or less. */
+static void vd__fft_try_slices(vd__fft_search *s, double *lowest, vd__fft_shape *best) {
+    vd__fft_shape *c = &s->current;
+    bool columns = vd__fft_kernel_kind(c) == VD__FFT_COLUMNS;
+    uint32_t max_slices = c->stages == 1 && !c->real_fold ? 0 : c->real_fold ? 1 : columns ? 4 : 2;
+    for (uint32_t slices = c->n > 4000 && !columns; slices <= max_slices; slices += slices ? slices : 1) {
+        c->split_components = slices != 0;
+        c->slices = slices ? slices : 1;
+        if (!vd__fft_fits(s->device, c) || (slices > 1 && !vd__fft_can_slice(c, slices))) continue;
+        double time = vd__fft_kernel_time(s->device, c);
+        if (*lowest > 0 && time >= *lowest) continue;
+        *lowest = time;
+        *best = *c;
+    }
+    c->split_components = false;
+    c->slices = 1;
 }
 
-/* Evaluates the current rows with several numbers of rows per work-group, from about 32 threads on, and with exchanges
-   of both components and of one. Rows of more than 4000 elements were only timed with exchanges of one. */
-static void vd__fft_try_rows(vd__fft_search *s) {
+/* Evaluates the current shape with several numbers of transforms per work-group: from about 32 threads on or, for
+   columns, from min_columns on. Few transforms have few columns per work-group, so that there are more work-groups. */
+static void vd__fft_try_groups(vd__fft_search *s) {
     vd__fft_shape *c = &s->current, best = *c;
-    uint32_t usual = (64 + c->threads - 1) / c->threads;
+    bool columns = vd__fft_kernel_kind(c) == VD__FFT_COLUMNS;
+    uint32_t usual = (64 + c->threads - 1) / c->threads, least = columns ? s->min_columns : usual / 2;
+    uint32_t widest = s->count < 16384 ? c->n <= 256 ? 32 : 16 : c->threads > 2 ? 64 : 256; /* columns */
+    uint32_t most = columns ? widest : 4 * usual;
     double lowest = s->candidates ? 0 : s->cost;
-    for (uint32_t rows = usual > 1 ? usual / 2 : 1; rows <= 4 * usual && rows / 2 < s->rows; rows *= 2) {
-        c->ffts_per_group = rows < s->rows ? rows : (uint32_t)s->rows;
-        for (int split = c->n > 4000; split < 2; split++) {
-            c->split_components = split != 0;
-            vd__fft_keep_faster_rows(s, &lowest, &best);
-        }
+    if (lowest > 0 && vd__fft_lowest_time(c) >= lowest) return;
+    if (!least) least = 1;
+    while (columns && least > 1 && least / 2 >= s->count) least /= 2;
+    for (uint32_t ffts = least; ffts <= most && (ffts == least || ffts / 2 < s->count); ffts *= 2) {
+        c->ffts_per_group = columns || ffts < s->count ? ffts : (uint32_t)s->count;
+        vd__fft_try_slices(s, &lowest, &best);
     }
     c->ffts_per_group = 1;
-    c->split_components = false;
     if (s->candidates) {
         if (lowest > 0) vd__fft_add_candidate(s->candidates, &best, lowest);
         return;
@@ -3666,7 +3752,7 @@ static void vd__fft_try_rows(vd__fft_search *s) {
 
 /* Evaluates the current shape of a search: adds it to the candidates, or replaces the best shape if it costs less. */
 static void vd__fft_try_shape(vd__fft_search *s) {
-    if (s->rows) { vd__fft_try_rows(s); return; }
+    if (s->count) { vd__fft_try_groups(s); return; }
     double cost = vd__fft_cost(s->device, &s->current);
     if (s->candidates) {
         cost *= vd__fft_penalty(s->device, &s->current);
@@ -3695,7 +3781,7 @@ static void vd__fft_try_thread_count(vd__fft_search *s, uint32_t threads) {
    also tries 1, 2 and 4 butterflies of every radix, a search with any_threads 1. */
 static void vd__fft_try_radices(vd__fft_search *s) {
     uint32_t largest = 0, limit = s->current.axes > 1 ? 4 : 2;
-    bool any_threads = s->candidates || s->any_threads || s->rows;
+    bool any_threads = s->candidates || s->any_threads || s->count;
     for (uint32_t i = 0; i < s->current.stages; i++) if (s->current.radix[i] > largest) largest = s->current.radix[i];
     for (uint32_t per_thread = 1; per_thread <= limit; per_thread++)
         vd__fft_try_thread_count(s, s->current.n / largest / per_thread);
@@ -3709,9 +3795,9 @@ static void vd__fft_try_radices(vd__fft_search *s) {
 static uint32_t vd__fft_axis_at(const vd__fft_shape *s, uint32_t i) { return s->last_axis_first ? s->axes - 1 - i : i; }
 
 /* Enumerates the factorisations into radices, axis by axis. In a search that is not wide, the radices of an axis do not
-   increase, except those of estimated rows. Shapes of several axes have at most 2 * axes + 1 stages, because the
-   exchanges of more stages cost more than a second kernel. left: length still to be factored; limit: largest radix
-   allowed. */
+   increase, except those of shapes with an estimated time. Shapes of several axes have at most 2 * axes + 1 stages,
+   because the exchanges of more stages cost more than a second kernel. left: length still to be factored; limit:
+   largest radix allowed. */
 static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, uint32_t limit) {
     if (left == 1 && axis + 1 < s->current.axes) {
         vd__fft_enumerate(s, axis + 1, s->current.size[vd__fft_axis_at(&s->current, axis + 1)], VD__FFT_RADIX);
@@ -3721,13 +3807,13 @@ static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, u
     if (left == 1 || s->current.stages == VD__FFT_STAGES
         || (s->current.axes > 1 && s->current.stages > 2 * s->current.axes))
         return;
-    if (s->candidates ? s->current.stages == s->candidates->stages : s->rows && s->current.stages == s->row_stages)
+    if (s->candidates ? s->current.stages == s->candidates->stages : s->count && s->current.stages == s->stages)
         return;
     for (uint32_t r = limit < left ? limit : left; r >= 2; r--) {
         if (left % r) continue;
         s->current.axis[s->current.stages] = vd__fft_axis_at(&s->current, axis);
         s->current.radix[s->current.stages++] = r;
-        vd__fft_enumerate(s, axis, left / r, s->candidates || s->rows ? (uint32_t)VD__FFT_RADIX : r);
+        vd__fft_enumerate(s, axis, left / r, s->candidates || s->count ? (uint32_t)VD__FFT_RADIX : r);
         s->current.stages--;
     }
 }
@@ -4017,16 +4103,21 @@ static double vd__fft_pass_memory_ps(const vd__fft_device *d, uint32_t n) {
     return (d->wide ? 32.0 : 16.0) * n * VD__FFT_PS_PER_BYTE;
 }
 
-/* Chooses the rows with the lowest estimated time, with as few stages as possible or, if these are two, also with
-   three. Returns false if none fit into a work-group. */
-static bool vd__fft_choose_estimated_rows(vd__fft_search *search, uint64_t count, vd__fft_shape *s) {
-    search->rows = count;
-    for (search->row_stages = 2; search->cost <= 0 && search->row_stages <= VD__FFT_STAGES; search->row_stages++)
+/* Chooses the shape with the lowest estimated time, with as few stages as possible or, if these are at most two, with
+   one more. Returns false if none fits into a work-group. */
+static bool vd__fft_choose_estimated(vd__fft_search *search, uint64_t count, uint32_t min_columns, vd__fft_shape *s) {
+    uint64_t least = min_columns < count ? min_columns : count; /* columns */
+    if (vd__fft_kernel_kind(s) == VD__FFT_COLUMNS && s->n * least > VD__FFT_MAX_POINTS) return false;
+    search->count = count;
+    search->min_columns = min_columns;
+    uint32_t most = s->n > 4000 ? 4 : 3; /* stages */
+    for (search->stages = s->n > VD__FFT_RADIX ? 2 : 1; search->cost <= 0 && search->stages <= most; search->stages++)
         vd__fft_enumerate(search, 0, s->size[0], VD__FFT_RADIX);
-    if (search->row_stages == 3) vd__fft_enumerate(search, 0, s->size[0], VD__FFT_RADIX);
+    if (search->stages <= 3) vd__fft_enumerate(search, 0, s->size[0], VD__FFT_RADIX);
     bool found = search->cost > 0;
     if (found) *s = search->best;
-    search->rows = 0;
+    if (found && s->stages == 1) s->columns_out = s->columns_in; /* no exchange */
+    search->count = 0;
     search->cost = 0;
     return found;
 }
@@ -4049,7 +4140,7 @@ static bool vd__fft_choose_shape(const vd__fft_device *d, uint64_t count, uint32
     search.current = *s;
     if (vd__fft_choose_measured_shape(d, s, count)) return vd__fft_finish_shape(d, s, true);
     *s = search.current;
-    if (vd__fft_is_estimated_row(d, s) && vd__fft_choose_estimated_rows(&search, count, s))
+    if (vd__fft_is_estimated(d, s) && vd__fft_choose_estimated(&search, count, min_columns, s))
         return vd__fft_finish_shape(d, s, true);
     if (s->n == 1) { /* only loads and stores */
         s->stages = s->radix[0] = s->threads = 1;
@@ -4219,8 +4310,12 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const vd__ff
         pass->dimension[s->axes] = problem->axis;
         s->size[s->axes++] = (uint32_t)length;
     }
-    s->columns_in = vd__fft_assigns_columns(&p->device, &pass->end[0].array);
-    s->columns_out = vd__fft_assigns_columns(&p->device, &pass->end[1].array);
+    const vd__fft_addressing *in = &pass->end[0].array, *out = &pass->end[1].array;
+    uint32_t last = s->axes - 1, sector = p->device.wide ? 2 : 4; /* elements of 32 bytes */
+    s->columns_in = vd__fft_assigns_columns(&p->device, in);
+    s->columns_out = vd__fft_assigns_columns(&p->device, out);
+    s->unaligned_columns = (s->columns_in && in->stride[last] % sector)
+                           || (s->columns_out && out->stride[last] % sector);
     s->real_fold = vd__fft_has(pass, VD__STEP_STORE_FOLDED);
     s->convolves = vd__fft_has(pass, VD__STEP_INVERSE);
     s->last_axis_first = pass->product.channels && s->axes > 1 && !p->convolution.in_parts; /* whole images */
@@ -13600,7 +13695,8 @@ static void vd__fft_search_shapes(vd__fft_tuner *tuner, uint32_t n) {
     for (uint32_t i = 0; i < VD__FFT_STAGES; i++)
         search.current.pad[i] = p->device.groups_as_loops || vd__fft_all_columns(&search.current)
                                     ? vd__fft_no_pad : vd__fft_default_pad;
-    if (vd__fft_is_estimated_row(&p->device, &search.current)) search.rows = vd__fft_transform_count(pass);
+    if (vd__fft_is_estimated(&p->device, &search.current)) search.count = vd__fft_transform_count(pass);
+    search.min_columns = 4;
     vd__fft_enumerate(&search, 0, search.current.size[vd__fft_axis_at(&search.current, 0)], VD__FFT_RADIX);
 }
 
@@ -13645,9 +13741,10 @@ static void vd__fft_propose_shapes(vd__fft_tuner *tuner) {
         vd__fft_shape s = tuner->candidates.at[i].shape;
         vd__fft_choice c = vd__fft_choice_of(&s);
         if (vd__fft_count_similar(tuner, &c) >= (tuner->patient ? 6u : s.n < 1000 ? 2u : 3u)) continue;
+        bool complete = vd__fft_is_estimated(&p->device, &s); /* as candidates, they have all fields */
         if (s.stages == 1) s.columns_out = s.columns_in;
-        if (s.columns_in || s.columns_out              ? !vd__fft_choose_columns(&p->device, &s, count, 1)
-            : !vd__fft_is_estimated_row(&p->device, &s) && !vd__fft_choose_rows(&p->device, &s, count))
+        if (!complete && (s.columns_in || s.columns_out ? !vd__fft_choose_columns(&p->device, &s, count, 1)
+                                                         : !vd__fft_choose_rows(&p->device, &s, count)))
             continue;
         c = vd__fft_choice_of(&s);
         vd__fft_add_choice(tuner, &c);

@@ -9,7 +9,7 @@
 
 static bool on_processor; /* whether the device is a processor */
 
-static double now(void) {
+static inline double now(void) {
     if (!on_processor) return bench_now();
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -66,7 +66,7 @@ static void fill(vd_context *ctx, vd_buffer in, const numbers *x, uint64_t bytes
 }
 
 /* Returns the desc of a plan for a size, without a name. */
-static vd_fft_desc desc_of(const size *s, uint64_t bytes) {
+static inline vd_fft_desc desc_of(const size *s, uint64_t bytes) {
     vd_fft_desc desc = { 0 };
     desc.shape[0] = batch_of(s, bytes);
     for (uint32_t i = 0; i < s->rank; i++) { desc.shape[i + 1] = s->n[i]; desc.axes |= 2u << i; }
