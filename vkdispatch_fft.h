@@ -1602,7 +1602,8 @@ VD_API vd_result vd_plan_tune(vd_plan *plan, const vd_plan_tuner *tuner, void *c
 #define VD__FFT_SMALL _Pragma("GCC push_options") \
     VD__FFT_PRAGMA(GCC optimize (VD__FFT_SMALL_LEVEL, "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", \
                                  "no-tree-loop-im", "no-move-loop-invariants", "no-gcse", "no-schedule-insns2", \
-                                 "no-expensive-optimizations", "no-omit-frame-pointer"))
+                                 "no-expensive-optimizations", "no-omit-frame-pointer", "no-tree-sra", \
+                                 "no-inline-small-functions", "no-caller-saves"))
 #define VD__FFT_SMALL_END _Pragma("GCC pop_options")
 #else
 #define VD__FFT_SMALL
@@ -5443,11 +5444,6 @@ static uint32_t vd__real_stored(const vd__fft_pass *pass, uint64_t i, uint64_t a
     return count;
 }
 
-/* Whether the elements that a pass loads (or stores, if `out`) are reals. */
-static bool vd__fft_is_scalar(const vd__fft_pass *pass, bool out) {
-    return pass->end[out].scalar;
-}
-
 /* Returns the butterfly u of thread t in a stage, as vd__fft_butterfly_index_clamped does. */
 static uint32_t vd__fft_butterfly_of(const vd__fft_shape *s, const vd__fft_stage_info *g, uint32_t t, uint32_t u) {
     uint32_t b = t + u * s->threads;
@@ -5526,7 +5522,7 @@ static void vd__fft_count_sectors(const uint64_t *at, uint32_t count, uint32_t b
    elements of 8 bytes touch 32 sectors, but need 8: the efficiency is 0.25. */
 static double vd__fft_sector_efficiency(const vd_fft *p, const vd__fft_pass *pass, bool out) {
     const vd__fft_shape *s = &pass->shape;
-    uint32_t bytes = vc_type_size(p->stored[pass->end[out].role]) * (vd__fft_is_scalar(pass, out) ? 1u : 2u);
+    uint32_t bytes = vc_type_size(p->stored[pass->end[out].role]) * (pass->end[out].scalar ? 1u : 2u);
     uint32_t lanes = s->threads * s->ffts_per_group, warps = (lanes + 31) / 32, count[4];
     uint32_t radix = s->radix[out ? s->stages - 1 : 0];
     vd__fft_sectors sum = { 0, 0 };
@@ -5551,7 +5547,7 @@ static uint64_t vd__fft_row_length(const vd__fft_pass *pass, bool out) {
     const vd__real *r = &pass->real;
     const vd__fft_range *range = &pass->end[out].range[0];
     uint64_t count = pass->end[out].count;
-    bool bins = r->kind == VD_FFT_REAL && r->inverse != out, two_reals = !bins && !vd__fft_is_scalar(pass, out);
+    bool bins = r->kind == VD_FFT_REAL && r->inverse != out, two_reals = !bins && !pass->end[out].scalar;
     if (vd__fft_is_by_rule(pass, out)) return (count ? count : bins ? r->n / 2 + 1 : r->n) / (two_reals ? 2 : 1);
     return range->count ? range->count : pass->bluestein_length ? pass->bluestein_length : pass->shape.n;
 }
@@ -5585,7 +5581,7 @@ static void vd__fft_choose_tiles(const vd_fft *p, const vd__fft_pass *pass, vd__
         vd__fft_tile *t = &tile[out];
         double copied, efficiency;
         if (!vd__fft_can_tile(p, pass, out != 0)) continue;
-        t->scalar = vd__fft_is_scalar(pass, out != 0);
+        t->scalar = pass->end[out].scalar;
         copied = lanes * vc_type_size(p->stored[pass->end[out].role]) * (t->scalar ? 1u : 2u) / 32.0;
         efficiency = vd__fft_sector_efficiency(p, pass, out != 0);
         if (efficiency >= 0.5 || 2 * efficiency > copied) continue;
