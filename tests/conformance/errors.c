@@ -279,7 +279,7 @@ TEST(impossible_threads_and_groups) {
     vd_arg args[3];
     args[0] = vd_b(x);
     args[1] = args[2] = vd_u32(0);
-    vd_dispatch_desc desc = { { 0 }, { 0, 0, 0 }, { 0, 0, 0 }, NULL, 3, { 0 }, 0, false, NULL };
+    vd_dispatch_desc desc = { { 0 }, { 0, 0, 0 }, { 0, 0, 0 }, NULL, 3, { 0 }, 0, false, NULL, NULL, 0 };
     desc.kernel = k;
     desc.args = args;
     vd_list *now = vd_immediate(f->ctx, 0, 0);

@@ -78,7 +78,7 @@ TEST_EXECUTED(dispatch_by_groups) {
     vd_kernel k = kernel_visit(f->ctx, 4, 2, 1);
     vd_buffer out = buffer_u32(f->ctx, "out", 4 * 3 * 2 * 5 * 3 + 50, NULL);
     vd_arg arg = vd_b(out);
-    vd_dispatch_desc desc = { { 0 }, { 0, 0, 0 }, { 3, 5, 3 }, NULL, 1, { 0 }, 0, false, NULL };
+    vd_dispatch_desc desc = { { 0 }, { 0, 0, 0 }, { 3, 5, 3 }, NULL, 1, { 0 }, 0, false, NULL, NULL, 0 };
     desc.kernel = k;
     desc.args = &arg;
     OK(vd_dispatch(vd_immediate(f->ctx, 0, 0), &desc));
@@ -95,7 +95,7 @@ static void split_one_axis(vd_context *ctx, uint32_t axis) {
     vd_kernel kernel = kernel_end(ctx, k);
     vd_buffer b = buffer_u32(ctx, "out", MANY + 1, NULL);
     vd_arg arg = vd_b(b);
-    vd_dispatch_desc desc = { { 0 }, { 0, 0, 0 }, { 1, 1, 1 }, NULL, 1, { 0 }, 0, false, NULL };
+    vd_dispatch_desc desc = { { 0 }, { 0, 0, 0 }, { 1, 1, 1 }, NULL, 1, { 0 }, 0, false, NULL, NULL, 0 };
     desc.kernel = kernel;
     desc.args = &arg;
     desc.groups[axis] = MANY;
@@ -158,7 +158,7 @@ static void hidden_values(vd_context *ctx) {
     vd_arg args[2];
     args[0] = vd_b(shaped);
     args[1] = vd_b(out);
-    vd_dispatch_desc d = { { 0 }, { 0, 0, 0 }, { 5, 6, 7 }, NULL, 2, { 0 }, 0, false, NULL };
+    vd_dispatch_desc d = { { 0 }, { 0, 0, 0 }, { 5, 6, 7 }, NULL, 2, { 0 }, 0, false, NULL, NULL, 0 };
     d.kernel = k;
     d.args = args;
     OK(vd_dispatch(vd_immediate(ctx, 0, 0), &d));
