@@ -18342,6 +18342,7 @@ typedef struct vd__dispatch_state {
     uint32_t threads[3];
     vd__launch launch;                 /* its groups are those of the whole dispatch until it is split */
     vd__buffer *buffers[VD_MAX_ARGS];  /* by argument index; NULL for values */
+    uint64_t buffer_ids[VD_MAX_ARGS];  /* their ids, since the slot of a destroyed buffer may be that of another now */
     vd__access accesses[VD_MAX_ARGS + 1]; /* by index among the buffer arguments, then that of `indirect` */
     vd__binding bindings[VD_MAX_ARGS];
     uint64_t arguments[VD_MAX_ARGUMENT_BYTES / 8];
@@ -18691,6 +18692,7 @@ static inline vd_result vd__dispatch_find_buffer(vd__dispatch_state *d, vd_conte
     vd_result pinned = vd__list_pin(d->list, &b->slot, id, &access->use);
     if (VD__UNLIKELY(pinned)) return vd__error_amend(pinned, "vd_dispatch", d->kernel->name, NULL);
     d->buffers[i] = b;
+    d->buffer_ids[i] = id;
     if (VD__UNLIKELY(b->needs_checks || p->type != b->type)) {
         vd_result r = vd__dispatch_check_buffer(d, p, i);
         if (r) return r;
@@ -18721,7 +18723,8 @@ static inline vd_result vd__dispatch_find_buffer(vd__dispatch_state *d, vd_conte
    binding. The list has pinned it then. */
 static inline bool vd__dispatch_repeats_buffer(const vd__dispatch_state *d, const vd_arg *arg, int i) {
     const vd__buffer *b = d->buffers[i];
-    return b && vd__atomic_load64(&b->slot.id) == arg->bits && VD__ID_CONTEXT(arg->bits) && !b->needs_checks
+    return b && d->buffer_ids[i] == arg->bits && vd__atomic_load64(&b->slot.id) == arg->bits
+           && VD__ID_CONTEXT(arg->bits) && !b->needs_checks
            && arg->kind - VD_ARG_BINDING <= VD_ARG_ADDRESS - VD_ARG_BINDING;
 }
 

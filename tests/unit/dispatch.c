@@ -183,6 +183,12 @@ static void repeated_buffers(void **state) {
     vd_buffer replaced = unit_buffer(dispatch_ctx, "replaced", VD_F32, 60, NULL);
     assert_int_equal((uint32_t)replaced.id & VD__ID_SLOT_MASK, (uint32_t)dispatch_a.id & VD__ID_SLOT_MASK);
     expect_first(replaced, 60);
+    /* without a dispatch in between */
+    vd_buffer_destroy(dispatch_ctx, replaced);
+    assert_int_equal(vd_wait_idle(dispatch_ctx), VD_OK);
+    vd_buffer again = unit_buffer(dispatch_ctx, "again", VD_F32, 70, NULL);
+    assert_int_equal((uint32_t)again.id & VD__ID_SLOT_MASK, (uint32_t)replaced.id & VD__ID_SLOT_MASK);
+    expect_first(again, 70);
 }
 
 /* A changed buffer may overlap one that is passed again. */
