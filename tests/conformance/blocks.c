@@ -188,9 +188,9 @@ static void check_sampled(const fixture *f, vd_format format, vd_kernel k, vd_bu
     vd_image image = image_of_blocks(f->ctx, format, width, height, blocks);
     OK(vd_run2(f->ctx, k, width, height, vd_i(image), vd_b(out)));
     OK(vd_buffer_read(f->ctx, out, 0, got, (uint64_t)width * height * 16));
-    /* lavapipe's decoder of BC1 to BC5 deviates by up to 2 / 255, those of NVIDIA's GPUs by up to 5 / 255: they
-       interpolate green with the weight 0.3135 instead of 1 / 3. The slope of the sRGB curve is at most 2.3. */
-    double coarse = vd_device(f->ctx, 0)->type == VD_DEVICE_CPU ? 2.1 / 255 : 5.1 / 255;
+    /* lavapipe's decoder of BC1 to BC5 deviates by up to 2 / 255, that of an NVIDIA H200 by up to 7.3 / 255. The slope
+       of the sRGB curve is at most 2.3. */
+    double coarse = vd_device(f->ctx, 0)->type == VD_DEVICE_CPU ? 2.1 / 255 : 7.5 / 255;
     double slack = !native ? 0.5 / 255 : format < VD_FORMAT_BC6H_UF ? coarse : 0.6 / 255;
     if (native && row->kind == VD__TEXEL_SRGB) slack *= 2.3;
     if (native && row->kind == VD__TEXEL_SNORM) slack *= 2;

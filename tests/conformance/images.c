@@ -366,7 +366,7 @@ static void check_component(const fixture *f, const vd_format_info *info, const 
     double wanted = texel_value(info, texel, c), seen = info->type == VD_I32 ? (double)(int32_t)got[c] : (double)got[c];
     bool normalized = strstr(info->name, "norm") || strstr(info->name, "srgb") || !strcmp(info->name, "d16");
     /* NVIDIA converts components of less than 8 bits to 8 bits first */
-    double bound = !normalized ? 0 : 8 * info->block_bytes / info->components < 8 ? 0.5 / 255 + 1e-6 : 1e-6;
+    double bound = !normalized ? 0 : 8 * info->block_bytes / info->components < 8 ? 1.0 / 255 : 1e-6;
     float value;
     memcpy(&value, &got[c], 4);
     if (info->type == VD_F32) seen = (double)value;
