@@ -18,7 +18,7 @@
            vd_context_destroy(ctx);
            return r != VD_OK || x[0] != 0 || x[3] != 4;
        }
-       Compile with: cc -I. quick.c -lpthread -ldl. "Tutorial" and examples/add_scalar.c go on with kernels.
+       // Compile with: cc -I. quick.c -lpthread -ldl. "Tutorial" and examples/add_scalar.c go on with kernels.
 
    What it does not do
        It does not draw, open windows, exit or start threads, and prints only in debug mode and with
