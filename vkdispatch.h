@@ -9749,9 +9749,10 @@ static uint32_t vd__vk_format_usage(vd__device *dev, vd_format format) {
     VkFormatFeatureFlags features = properties.optimalTilingFeatures;
     bool depth = vd__format_rows[format].kind == VD__TEXEL_DEPTH;
     uint32_t usage = 0;
-    if (properties.bufferFeatures & VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT && !depth) usage |= VD_IMAGE_TEXELS;
-    if (properties.bufferFeatures & VK_FORMAT_FEATURE_STORAGE_TEXEL_BUFFER_BIT && !depth)
-        usage |= VD_IMAGE_STORAGE_TEXELS;
+    /* all buffers have both usages, so formats must support both (VUID-VkBufferViewCreateInfo-buffer-00934) */
+    if (properties.bufferFeatures & VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT
+        && properties.bufferFeatures & VK_FORMAT_FEATURE_STORAGE_TEXEL_BUFFER_BIT && !depth)
+        usage |= VD_IMAGE_TEXELS | VD_IMAGE_STORAGE_TEXELS;
     if ((features & transfers) != transfers || (depth && !vk->graphics)) return usage;
     if (features & VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT) usage |= VD_IMAGE_SAMPLED;
     if (features & VK_FORMAT_FEATURE_STORAGE_IMAGE_BIT && !depth) usage |= VD_IMAGE_STORAGE;

@@ -297,8 +297,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL emulated_create_buffer(VkDevice device, co
     emulated.wrong += info->flags != (VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT);
     while (i < SPARSE_BUFFERS - 1 && emulated.buffers[i].buffer) i++;
     emulated.requirements(device, *out, &need);
-    VkMemoryAllocateFlagsInfo flags = { VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO, NULL,
-                                        VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT, 0 };
+    VkMemoryAllocateFlags address = 0;
+    if (info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) address = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+    VkMemoryAllocateFlagsInfo flags = { VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO, NULL, address, 0 };
     VkMemoryAllocateInfo allocate = { VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, &flags, need.size, 0 };
     emulated.buffers[i].buffer = *out;
     result = emulated.allocate(device, &allocate, NULL, &emulated.buffers[i].memory);
