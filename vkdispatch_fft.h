@@ -3584,8 +3584,9 @@ static double vd__fft_touched(const vd__fft_device *d, const vd__fft_shape *s, b
     uint32_t sector = d->wide ? 2 : 4, piece = bytes / 32 * sector; /* elements of 32 bytes, and of a piece */
     uint32_t distance = columns ? sector : s->n / s->radix[stores ? s->stages - 1 : 0];
     uint32_t run = columns ? s->ffts_per_group : s->threads < distance ? s->threads : distance; /* consecutive ones */
-    bool aligned = run % sector == 0 && distance % sector == 0 && (columns ? !s->unaligned_columns : s->n % sector ==
-    0); return (double)(aligned ? (run + piece - 1) / piece * piece : run + piece - 1) / run;
+    bool aligned = run % sector == 0 && distance % sector == 0
+                   && (columns ? !s->unaligned_columns : s->n % sector == 0);
+    return (double)(aligned ? (run + piece - 1) / piece * piece : run + piece - 1) / run;
 }
 
 /* Operations of the butterflies for each element, with those of idle threads. */

@@ -1103,7 +1103,7 @@ TEST_EXECUTED(storage_texels_convert) {
     vd_buffer_destroy(f->ctx, memory);
 }
 
-/* out[i] = texel i, or the number of texels in component 0 behind the last one */
+/* out[i] = texel i, or the number of texels in component 0 after the last one */
 static vd_kernel kernel_fetch_texels(vd_context *ctx, vc_type type) {
     vc_kernel *k = kernel_begin(ctx, "fetch", 8, 1, 1);
     vc_image_ref image = image_arg(k, "texels", VC_DIM_BUFFER, false, VC_FORMAT_NONE, type, 0);
