@@ -6191,10 +6191,11 @@ typedef struct vd__astc {
     uint8_t weights[64 + 26];                     /* with zeros, which have no influence, beyond the grid */
 } vd__astc;
 
-/* The ranges of integer sequences: bits of a value, and 3 for a trit, 5 for a quint besides. Levels: 2, 3, 4, 5, 6, 8,
-   10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256. */
+/* Integer sequences have 21 ranges, with 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192
+   and 256 levels. Each value has a number of bits and, if the levels are a multiple of 3 or 5, a trit or a quint. */
 static uint32_t vd__astc_range_bits(uint32_t range) { return (uint32_t)("102013124235346457568"[range] - '0'); }
 
+/* Returns 3 for ranges with trits, 5 for those with quints, otherwise 1. */
 static uint32_t vd__astc_range_base(uint32_t range) { return !range || range % 3 == 2 ? 1 : range % 3 ? 3 : 5; }
 
 /* Bits of a sequence of integers. */

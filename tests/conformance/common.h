@@ -412,6 +412,23 @@ static inline vd_buffer buffer_u32(vd_context *ctx, const char *name, uint64_t e
     return buffer_named(ctx, name, VD_U32, elements, data);
 }
 
+/* The id is 0 if vd_buffer_view fails. */
+static inline vd_buffer view_of(vd_context *ctx, vd_buffer b, uint64_t offset, vd_type type, uint64_t elements) {
+    vd_view_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.buffer = b;
+    desc.offset = offset;
+    desc.type = type;
+    desc.shape[0] = elements;
+    return vd_buffer_view(ctx, &desc);
+}
+
+static inline vd_buffer view_u32(vd_context *ctx, vd_buffer b, uint64_t first, uint64_t elements) {
+    vd_buffer v = view_of(ctx, b, 4 * first, VD_U32, elements);
+    if (!v.id) fail_msg("vd_buffer_view: %s", vd_error_text());
+    return v;
+}
+
 static inline uint32_t read_u32(vd_context *ctx, vd_buffer b, uint64_t element) {
     uint32_t value = 0;
     OK(vd_buffer_read(ctx, b, 4 * element, &value, 4));

@@ -47,18 +47,6 @@ static vd_placement placement(vd_context *ctx) {
     return p;
 }
 
-static vd_buffer part_of(vd_context *ctx, vd_buffer heap, uint64_t offset, uint64_t words) {
-    vd_view_desc desc;
-    memset(&desc, 0, sizeof desc);
-    desc.buffer = heap;
-    desc.offset = offset;
-    desc.type = VD_U32;
-    desc.shape[0] = words;
-    vd_buffer b = vd_buffer_view(ctx, &desc);
-    if (!b.id) fail_msg("vd_buffer_view: %s", vd_error_text());
-    return b;
-}
-
 static vd_image_transfer whole(vd_image image, vd_buffer buffer) {
     vd_image_transfer t;
     memset(&t, 0, sizeof t);
@@ -95,7 +83,7 @@ TEST(aliases_are_ordered) {
     dice d = { 5 };
     for (uint32_t s = 0; s < SLOTS; s++) {
         for (int i = 0; i < 2; i++) images[s][i] = image_at(f->ctx, heap, p.size * s);
-        views[s] = part_of(f->ctx, heap, p.size * s, TEXELS);
+        views[s] = view_u32(f->ctx, heap, p.size * s / 4, TEXELS);
         OK(vd_fill(vd_immediate(f->ctx, 0, 0), views[s], 0, VD_WHOLE, &s, 4));
         owner[s] = 2; /* the view */
         value[s] = s;
@@ -169,7 +157,7 @@ TEST(only_overlaps_conflict) {
     vd_placement p = placement(f->ctx);
     vd_buffer heap = heap_of(f->ctx, 2 * p.size);
     vd_image a = image_at(f->ctx, heap, 0), b = image_at(f->ctx, heap, p.size), also_a = image_at(f->ctx, heap, 0);
-    vd_buffer of_b = part_of(f->ctx, heap, p.size, TEXELS);
+    vd_buffer of_b = view_u32(f->ctx, heap, p.size / 4, TEXELS);
     vd_kernel paint = kernel_paint(f->ctx);
     OK(vd_run2(f->ctx, paint, SIDE, SIDE, vd_i(a), vd_u32(1)));
     uint64_t barriers = stats_of(f->ctx).barriers;
@@ -193,7 +181,7 @@ TEST_EXECUTED(kernels_use_placed_images) {
     if (!has_images(f)) skip_because("the backend has no images");
     vd_kernel paint = kernel_paint(f->ctx);
     vd_placement p = placement(f->ctx);
-    vd_buffer heap = heap_of(f->ctx, p.size), part = part_of(f->ctx, heap, 0, TEXELS);
+    vd_buffer heap = heap_of(f->ctx, p.size), part = view_u32(f->ctx, heap, 0, TEXELS);
     vd_image a = image_at(f->ctx, heap, 0);
     for (uint32_t i = 1; i < 20; i++) {
         vd_list *now = vd_immediate(f->ctx, 0, 0);
@@ -245,8 +233,8 @@ TEST(initial_contents) {
     vd_image image = vd_image_create(f->ctx, &desc);
     assert_true(image.id);
     check_image(f->ctx, image, 3);
-    vd_buffer before = part_of(f->ctx, heap, 0, (uint32_t)(p.size / 4)),
-              after = part_of(f->ctx, heap, 2 * p.size, (uint32_t)(p.size / 4));
+    vd_buffer before = view_u32(f->ctx, heap, 0, p.size / 4),
+              after = view_u32(f->ctx, heap, 2 * p.size / 4, p.size / 4);
     assert_int_equal(read_u32(f->ctx, before, p.size / 4 - 1), 7);
     assert_int_equal(read_u32(f->ctx, after, 0), 7);
     vd_image_destroy(f->ctx, image);
@@ -280,7 +268,7 @@ TEST(wrong_placements_are_refused) {
     desc = picture(plain, 0);
     assert_true(vd_image_create(f->ctx, &desc).id == 0);
     check_text("vd_image_create", "vd_image_create 'picture'|'plain'|without desc.heap");
-    desc = picture(part_of(f->ctx, heap, 0, 16), 0);
+    desc = picture(view_u32(f->ctx, heap, 0, 16), 0);
     assert_true(vd_image_create(f->ctx, &desc).id == 0);
     check_text("vd_image_create", "without desc.heap");
     desc = picture(heap, 2 * p.size);

@@ -125,16 +125,6 @@ static void assemble_length(unit_module *m, const element *e, uint32_t head) {
     m->words[3] = m->bound = BOUND;
 }
 
-static vd_buffer view_of(vd_context *ctx, vd_buffer b, uint64_t offset, vd_type type, uint64_t count) {
-    vd_view_desc desc;
-    memset(&desc, 0, sizeof desc);
-    desc.buffer = b;
-    desc.offset = offset;
-    desc.type = type;
-    desc.shape[0] = count;
-    return vd_buffer_view(ctx, &desc);
-}
-
 /* length() ends with the view, for elements of every size, after other members, and if a view has fewer bytes than an
    element. */
 TEST_EXECUTED(lengths_end_with_the_view) {

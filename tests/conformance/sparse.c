@@ -38,18 +38,6 @@ static vd_buffer sparse_buffer(vd_context *ctx, uint64_t pages) {
     return b;
 }
 
-static vd_buffer part_of(vd_context *ctx, vd_buffer b, uint64_t offset, uint64_t words) {
-    vd_view_desc desc;
-    memset(&desc, 0, sizeof desc);
-    desc.buffer = b;
-    desc.offset = offset;
-    desc.type = VD_U32;
-    desc.shape[0] = words;
-    vd_buffer view = vd_buffer_view(ctx, &desc);
-    if (!view.id) fail_msg("vd_buffer_view: %s", vd_error_text());
-    return view;
-}
-
 static uint64_t bytes_of(vd_context *ctx) {
     vd_memory_info info;
     OK(vd_wait_idle(ctx));
@@ -136,7 +124,7 @@ TEST_EXECUTED(kernels_use_bound_pages) {
     uint64_t page = page_of(ctx);
     vd_kernel kernel = kernel_affine(ctx);
     OK(vd_buffer_bind(ctx, b, 5 * page, 2 * page));
-    vd_buffer view = part_of(ctx, b, 5 * page, 2 * page / 4);
+    vd_buffer view = view_u32(ctx, b, 5 * page / 4, 2 * page / 4);
     for (uint32_t i = 0; i < 3; i++) OK(affine(vd_immediate(ctx, 0, 0), kernel, view, 2 * page / 4, 3, 1));
     for (int i = 0; i < 2; i++) assert_int_equal(read_u32(ctx, b, word_at(ctx, 5 + (uint64_t)i, i)), 13);
     OK(affine(vd_immediate(ctx, 0, 0), kernel, view, 2 * page / 4, 1, 1));
@@ -203,7 +191,7 @@ TEST(mistakes) {
     vd_context *ctx = f->ctx;
     vd_buffer b = sparse_buffer(ctx, PAGES), plain = buffer_u32(ctx, "plain", 64, NULL), none = { 0 };
     uint64_t page = page_of(ctx);
-    vd_buffer view = part_of(ctx, b, page, 64);
+    vd_buffer view = view_u32(ctx, b, page / 4, 64);
     REFUSED(vd_buffer_bind(NULL, b, 0, page), VD_ERROR_INVALID, "vd_buffer_bind: the context is NULL");
     REFUSED(vd_buffer_bind(ctx, none, 0, page), VD_ERROR_INVALID, "vd_buffer_bind|0");
     REFUSED(vd_buffer_bind(ctx, plain, 0, page), VD_ERROR_INVALID, "vd_buffer_bind 'plain': the buffer is not sparse");

@@ -4,22 +4,6 @@
 
 enum { WORDS = 1024 };
 
-static vd_buffer view_of(vd_context *ctx, vd_buffer b, uint64_t offset, vd_type type, uint64_t elements) {
-    vd_view_desc desc;
-    memset(&desc, 0, sizeof desc);
-    desc.buffer = b;
-    desc.offset = offset;
-    desc.type = type;
-    desc.shape[0] = elements;
-    return vd_buffer_view(ctx, &desc);
-}
-
-static vd_buffer view_u32(vd_context *ctx, vd_buffer b, uint64_t first, uint64_t elements) {
-    vd_buffer v = view_of(ctx, b, 4 * first, VD_U32, elements);
-    if (!v.id) fail_msg("vd_buffer_view: %s", vd_error_text());
-    return v;
-}
-
 static vd_buffer counted(vd_context *ctx, const char *name) {
     static uint32_t words[WORDS];
     for (uint32_t i = 0; i < WORDS; i++) words[i] = i;
