@@ -638,9 +638,9 @@
                                                                             border, no lod bias or minimum, no
                                                                             anisotropy
        separate samplers     yes               no                           yes
-       texel buffers         yes               formats of storage images    with drivers that create images
-                                                                            from sub-buffers; not with shared
-                                                                            virtual memory, not with PoCL
+       texel buffers         formats that      formats of storage images    with drivers that create images
+                             support fetches                                from sub-buffers; not with shared
+                             and stores                                     virtual memory, not with PoCL
        images in heaps       yes               no                           no
 
        * Kernels in CUDA C receive a sampled image as a texture object with its sampler (normalised coordinates), a
@@ -13163,8 +13163,7 @@ static uint32_t vd__cu_format_usage(vd__device *dev, vd_format format) {
     if (vd__format_rows[format].block[0] == 1 && vd__format_rows[format].kind != VD__TEXEL_DEPTH)
         usage |= VD_IMAGE_BLIT;
     if (format > VD_FORMAT_R8_U) return usage;
-    if (dev->info.limits.max_texels) usage |= VD_IMAGE_TEXELS;
-    if (dev->info.limits.max_texels) storage |= VD_IMAGE_STORAGE_TEXELS;
+    if (dev->info.limits.max_texels) storage |= VD_IMAGE_TEXELS | VD_IMAGE_STORAGE_TEXELS;
     return usage | storage;
 }
 

@@ -12063,15 +12063,37 @@ static void vd__vkfft_strides(const vd__vkfft_block *block, uint64_t row, uint64
     }
 }
 
+/* Sets the buffers of an application. */
+static void vd__vkfft_set_buffers(vd__vkfft_call *call, uint32_t index, vd__vkfft_space::VkFFTConfiguration *config) {
+    vd__vkfft_app *app = &call->pair->apps[index];
+    const vd__vkfft_block *block = &call->p->vkfft->block[index];
+    const vd_buffer_info *in = index ? &call->out : &call->in;
+    uint64_t bins = block->row ? block->size[0] / 2 + 1 : 0;
+    config->bufferOffset = app->launch.bufferOffset = vd__vkfft_bind(&call->work, &app->work, &app->work_bytes);
+    config->bufferSize = &app->work_bytes;
+    app->launch.buffer = &app->work;
+    config->inputBufferOffset = app->launch.inputBufferOffset = vd__vkfft_bind(in, &app->in, &app->in_bytes);
+    config->outputBufferOffset = app->launch.outputBufferOffset = vd__vkfft_bind(&call->out, &app->out,
+                                                                                 &app->out_bytes);
+    if (!vd__vkfft_same(in, &call->work) && !app->copies_input) {
+        config->isInputFormatted = 1;
+        config->inputBufferSize = &app->in_bytes;
+        app->launch.inputBuffer = &app->in;
+        vd__vkfft_strides(block, config->makeInversePlanOnly ? bins : block->row, config->inputBufferStride);
+    }
+    if (!vd__vkfft_same(&call->work, &call->out)) {
+        config->isOutputFormatted = 1;
+        config->outputBufferSize = &app->out_bytes;
+        app->launch.outputBuffer = &app->out;
+        vd__vkfft_strides(block, config->makeInversePlanOnly ? block->row : bins, config->outputBufferStride);
+    }
+}
+
 /* Returns the configuration of an application, and sets its buffers. */
 static vd__vkfft_space::VkFFTConfiguration vd__vkfft_configure(vd__vkfft_call *call, uint32_t index) {
     vd__vkfft *v = call->p->vkfft;
-    vd__vkfft_app *app = &call->pair->apps[index];
     const vd__vkfft_block *block = &v->block[index];
     vd__vkfft_space::VkFFTConfiguration config;
-    const vd_buffer_info *in = index ? &call->out : &call->in;
-    bool inverse = call->pair->direction != VD_FFT_FORWARD;
-    uint64_t bins = block->row ? block->size[0] / 2 + 1 : 0;
     memset((void *)&config, 0, sizeof config);
     config.FFTdim = block->dimensions;
     for (uint32_t i = 0; i < block->dimensions; i++) {
@@ -12086,26 +12108,10 @@ static vd__vkfft_space::VkFFTConfiguration vd__vkfft_configure(vd__vkfft_call *c
     config.fence = &v->fence;
     config.normalize = v->normalized;
     config.useLUT = 1; /* sines and cosines of a driver may have errors of 2^-11 */
-    config.makeForwardPlanOnly = !inverse;
-    config.makeInversePlanOnly = inverse;
+    config.makeForwardPlanOnly = call->pair->direction == VD_FFT_FORWARD;
+    config.makeInversePlanOnly = !config.makeForwardPlanOnly;
     config.performR2C = block->row != 0;
-    config.bufferOffset = app->launch.bufferOffset = vd__vkfft_bind(&call->work, &app->work, &app->work_bytes);
-    config.bufferSize = &app->work_bytes;
-    app->launch.buffer = &app->work;
-    config.inputBufferOffset = app->launch.inputBufferOffset = vd__vkfft_bind(in, &app->in, &app->in_bytes);
-    config.outputBufferOffset = app->launch.outputBufferOffset = vd__vkfft_bind(&call->out, &app->out, &app->out_bytes);
-    if (!vd__vkfft_same(in, &call->work) && !app->copies_input) {
-        config.isInputFormatted = 1;
-        config.inputBufferSize = &app->in_bytes;
-        app->launch.inputBuffer = &app->in;
-        vd__vkfft_strides(block, inverse ? bins : block->row, config.inputBufferStride);
-    }
-    if (!vd__vkfft_same(&call->work, &call->out)) {
-        config.isOutputFormatted = 1;
-        config.outputBufferSize = &app->out_bytes;
-        app->launch.outputBuffer = &app->out;
-        vd__vkfft_strides(block, inverse ? block->row : bins, config.outputBufferStride);
-    }
+    vd__vkfft_set_buffers(call, index, &config);
     return config;
 }
 
