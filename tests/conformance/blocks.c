@@ -18,25 +18,25 @@ static void fill_random(uint8_t *bytes, size_t count, uint64_t seed) {
     for (size_t i = 0; i < count; i++) bytes[i] = (uint8_t)roll(&d, 256);
 }
 
-static uint32_t texel_count(int format) {
+static uint32_t texel_count(vd_format format) {
     return (uint32_t)vd__format_rows[format].block[0] * vd__format_rows[format].block[1];
 }
 
 /* ---- the decoder ---- */
 
-static int format_named(const char *name) {
+static vd_format format_named(const char *name) {
     for (int i = FIRST; i < VD_FORMATS_END; i++)
-        if (!strcmp(vd__format_rows[i].name, name)) return i;
+        if (!strcmp(vd__format_rows[i].name, name)) return (vd_format)i;
     fail_msg("format '%s' does not exist", name);
-    return 0;
+    return VD_FORMAT_NONE;
 }
 
 /* Compares texels of 8 bits; components of 16 bits are converted. Transparent texels, and components that the format
    does not have, may differ. */
-static void check_recorded(int format, const uint8_t block[16], const uint8_t expected[5]) {
+static void check_recorded(vd_format format, const uint8_t block[16], const uint8_t expected[5]) {
     const vd__format_row *row = &vd__format_rows[format];
     vd__texture_texel texels[VD__BLOCK_TEXELS];
-    vd__texture_block_decode((vd_format)format, block, texels);
+    vd__texture_block_decode(format, block, texels);
     assert_in_range(expected[0], 0, texel_count(format) - 1);
     for (uint32_t k = 0; k < row->components; k++) {
         int got = row->bits == 11 ? (texels[expected[0]][k] * 255 + 32767) / 65535 : texels[expected[0]][k];
@@ -54,7 +54,7 @@ TEST(blocks_decode_as_by_other_decoders) {
     assert_non_null(file);
     while (fread(name, sizeof name, 1, file) == 1) {
         assert_true(fread(count, sizeof count, 1, file) == 1 && !name[23]);
-        int format = format_named(name);
+        vd_format format = format_named(name);
         for (uint32_t i = 0; i < count[0] + 256u * count[1]; i++) {
             assert_true(fread(record, sizeof record, 1, file) == 1);
             for (int t = 0; t < 6; t++) check_recorded(format, record, record + 16 + 5 * t);
@@ -271,7 +271,7 @@ TEST(parts_of_blocks_are_uploaded) {
         const vd__format_row *row = &vd__format_rows[format], *target = &vd__format_rows[info.created];
         vd_image_desc desc;
         vd_image_info made;
-        i = format;
+        i = (int)format;
         memset(&desc, 0, sizeof desc);
         desc.format = format;
         desc.dim = VD_DIM_2D_ARRAY;

@@ -55,7 +55,7 @@ static void check(const bound *bounds, size_t count, double factor) {
         double error = error_of(VD_F32, bounds[i].n);
         if (error > factor * bounds[i].f32)
             fail_msg("f32 %u: error %.3g, bound %.3g", (unsigned)bounds[i].n, error, factor * bounds[i].f32);
-        if (!bounds[i].f64 || !(vd_device(device_context, 0)->features & VD_FEATURE_F64)) continue;
+        if (bounds[i].f64 == 0 || !(vd_device(device_context, 0)->features & VD_FEATURE_F64)) continue;
         error = error_of(VD_F64, bounds[i].n);
         /* the error of FFTW in double is about as large */
         if (error > 1.5 * factor * bounds[i].f64)
