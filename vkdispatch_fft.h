@@ -2952,7 +2952,7 @@ static uint64_t vd__fft_next_smooth(uint64_t n, uint64_t limit) {
     }
 }
 
-/* Number of real operations of a butterfly of radix r. */
+/* Estimated number of real operations of a butterfly of radix r. A fused multiplication and addition counts as one. */
 static double vd__fft_count_operations(uint32_t r) {
     uint32_t a = vd__fft_balanced_factor(r), b = r / a;
     if (r == 2) return 4;
@@ -2992,8 +2992,8 @@ typedef struct vd__fft_shape {
     /* after the last stage, results are combined with their mirror images X[n - k] through shared memory (room real) */
     bool real_fold;
     bool convolves;          /* the kernel computes a transform, a pointwise product and the inverse transform */
-    /* stages process the last axis first; the inverse transform, whose stages are in reverse order, then loads and
-       stores whole rows */
+    /* stages process the last axis first, and those of the inverse transform, in reverse order, process it last: the
+       kernel loads and stores whole rows */
     bool last_axis_first;
 } vd__fft_shape;
 
@@ -3066,10 +3066,11 @@ typedef struct vd__fft_product {
     vd__fft_addressing spectrum; /* addresses in the spectrum of the first channel and filter */
 } vd__fft_product;
 
+/* Maximum arguments of a map; see plan_arguments. */
+enum { VD__CONVOLVE_MAX_ARGUMENTS = VD_PLAN_MAX_ARGUMENTS - 3 };
+
 /* Additional data for planning a convolution. An image is one signal, of 1 to 3 dimensions. The index along dimension 0
    of the plan is the number of the image; batch * channels images are read. */
-enum { VD__CONVOLVE_MAX_ARGUMENTS = VD_PLAN_MAX_ARGUMENTS - 3 }; /* of a map; see plan_arguments */
-
 typedef struct vd__fft_convolution {
     uint64_t batch;
     uint32_t channels, filters;
@@ -3484,8 +3485,9 @@ static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
 }
 
 /* Estimated private memory of a work-group in words, for compilers such as that of PoCL, which allocate separate memory
-   for the values that are live across each barrier. Measured as stack use of PoCL's threads, per complex value: 1.0 to
-   1.2 numbers for an exchange of both components at once, 2.2 to 2.3 for one of split components. */
+   for the values that are live across each barrier. Measured stack use of PoCL's threads for each exchange, divided by
+   the size of the complex values: 1.0 to 1.2 for both components at once (estimated: 1.25), 2.2 to 2.3 for split
+   components (estimated: 2.5). */
 static uint64_t vd__fft_count_private_words(const vd__fft_shape *s) {
     uint64_t exchanges = (uint64_t)(s->stages - 1) * (s->convolves ? 2 : 1) + s->real_fold;
     return (uint64_t)s->n * s->ffts_per_group * 2 * exchanges * (s->split_components ? 10 : 5) / 4;
@@ -3565,8 +3567,8 @@ static bool vd__fft_is_estimated(const vd__fft_device *d, const vd__fft_shape *s
     return !d->groups_as_loops && s->axes == 1 && !s->convolves && s->n > (columns ? 1u : (uint32_t)VD__FFT_RADIX);
 }
 
-/* Number of work-groups of `warps` warps that share a multiprocessor. Its registers, shared memory, warps and
-   work-groups are limited. */
+/* Number of work-groups of `warps` warps that share a multiprocessor with the limits of an H200: 65536 registers, 227
+   KiB of shared memory, of which each work-group uses 1 KiB more than it declares, 64 warps and 32 work-groups. */
 static double vd__fft_resident_groups(const vd__fft_device *d, const vd__fft_shape *s, double warps) {
     double registers = 16 + 2.2 * vd__fft_values_per_thread(s) * (d->wide ? 2 : 1);
     double bytes = 1024 + (double)vd__fft_shared_words(s) * (d->wide ? 8 : 4), groups = 32;
@@ -3728,7 +3730,8 @@ static void vd__fft_try_slices(vd__fft_search *s, double *lowest, vd__fft_shape 
 }
 
 /* Evaluates the current shape with several numbers of transforms per work-group: from about 32 threads on or, for
-   columns, from min_columns on. Few transforms have few columns per work-group, so that there are more work-groups. */
+   columns, from min_columns on. If there are few transforms, work-groups have fewer columns, so that more of them run
+   at the same time. */
 static void vd__fft_try_groups(vd__fft_search *s) {
     vd__fft_shape *c = &s->current, best = *c;
     bool columns = vd__fft_kernel_kind(c) == VD__FFT_COLUMNS;
@@ -3780,7 +3783,7 @@ static void vd__fft_try_thread_count(vd__fft_search *s, uint32_t threads) {
 }
 
 /* Tries numbers of threads for which each thread computes 1 to `limit` butterflies of the largest radix. A wide search
-   also tries 1, 2 and 4 butterflies of every radix, a search with any_threads 1. */
+   also tries 1, 2 and 4 butterflies of every radix, a search with any_threads or count only 1. */
 static void vd__fft_try_radices(vd__fft_search *s) {
     uint32_t largest = 0, limit = s->current.axes > 1 ? 4 : 2;
     bool any_threads = s->candidates || s->any_threads || s->count;
@@ -3833,8 +3836,9 @@ static bool vd__fft_choose_slices(const vd__fft_device *d, vd__fft_shape *s, boo
     return false;
 }
 
-/* Chooses the number of columns of a work-group. Neighbouring columns share cache lines: starts with 128 bytes of
-   columns (256 for short columns) and halves the number until they fit, but not below `min_columns`. */
+/* Chooses the number of columns of a work-group. Neighbouring columns share cache lines: starts with 16 columns, which
+   are 128 bytes of complex f32 (short columns: 32; with groups_as_loops: 8), and halves the number until they fit, but
+   not below `min_columns`. */
 static bool vd__fft_choose_columns(const vd__fft_device *d, vd__fft_shape *s, uint64_t count, uint32_t min_columns) {
     uint32_t widest = d->groups_as_loops ? 8 : s->n <= 256 ? 32 : 16;
     while (widest > 1 && widest / 2 >= count) widest /= 2;
@@ -3859,8 +3863,8 @@ static bool vd__fft_choose_rows(const vd__fft_device *d, vd__fft_shape *s, uint6
     return vd__fft_choose_slices(d, s, true, 4);
 }
 
-/* Tables of the fastest measured shapes for rows, columns and several axes, where it is not the shape with the lowest
-   estimated cost (NVIDIA H200, 1 GiB). */
+/* Tables of the fastest measured shapes for rows, columns and several axes, of sizes for which another shape has the
+   lowest estimated cost (NVIDIA H200, 1 GiB). */
 enum { VD__FFT_MEASURED_RADICES = 6 };  /* maximum number of radices */
 typedef struct vd__fft_shape_entry {
     uint16_t size[3];
@@ -3955,12 +3959,12 @@ static const vd__fft_shape_entry vd__fft_cpu_rows_folded[] = {
     { { 4096 }, { 16, 16, 16 }, 256, 1, 0, 0 }
 };
 
-/* Rows and columns on llvmpipe (16 MiB), where a complex f32 is accessed as one word. llvmpipe compiles each memory
-   access to a loop over lanes, in about a millisecond. Therefore threads hold few values, and lanes exchange values by
-   shuffles, which are written as + here. Rows of 4096 as 16 x 16 x 16 compile in 270 ms and run in 35 ms, as 8 + 8 x 8
-   + 8 in 130 ms and 23 ms. Columns of 1024 as 16 x 16 x 4, with neighbouring columns on neighbouring threads, took 490
-   ms and 65 ms, as 8 + 4 x 8 + 4 140 ms and 45 ms. Rows of 160 as 20 + 4 x 2 run as fast as with 16 x 10, but compile
-   in 182 ms instead of 123 ms. */
+/* Rows and columns on llvmpipe (16 MiB), where a complex f32 is accessed as one word. Threads are assigned to columns
+   as to rows (vd__fft_assigns_columns). llvmpipe compiles each memory access to a loop over lanes, in about a
+   millisecond. Therefore threads hold few values, and lanes exchange values by shuffles, which are written as + here.
+   Rows of 4096 as 16 x 16 x 16 compile in 270 ms and run in 35 ms, as 8 + 8 x 8 + 8 in 130 ms and 23 ms. Columns of
+   1024 as 16 x 16 x 4, with neighbouring columns on neighbouring threads, took 490 ms and 65 ms, as 8 + 4 x 8 + 4 140
+   ms and 45 ms. Rows of 160 as 20 + 4 x 2 run as fast as with 16 x 10, but compile in 182 ms instead of 123 ms. */
 static const vd__fft_shape_entry vd__fft_lane_rows[] = {
     { { 64 }, { 8, 8 }, 8, 4, 0, 2 }, { { 128 }, { 16, 8 }, 8, 4, 0, 2 }, { { 160 }, { 16, 10 }, 16, 2, 0, 0 },
     { { 256 }, { 8, 8, 4 }, 32, 4, 0, 4 }, { { 512 }, { 8, 8, 8 }, 64, 4, 0, 4 },
@@ -3982,8 +3986,9 @@ static const vd__fft_shape_entry *vd__fft_find_cpu(const vd__fft_shape *s) {
     return k ? k : VD__FFT_FIND_MEASURED(vd__fft_cpu_rows, s);
 }
 
-/* Sets the shape to the measured one; returns false if there is none or it does not fit. Reduces the transforms per
-   work-group to `count`, and omits the padding if the shape does not fit with it. */
+/* Sets the shape to the measured one. Returns false if there is none (there are none for f64), if its work-groups have
+   more than `count` columns, or if it does not fit. Reduces the rows per work-group to `count`, and omits the padding
+   if the shape does not fit with it. */
 static bool vd__fft_choose_measured_shape(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
     bool columns = s->columns_in || s->columns_out;
     const vd__fft_shape_entry *k = NULL;
@@ -4124,11 +4129,11 @@ static bool vd__fft_choose_estimated(vd__fft_search *search, uint64_t count, uin
     return found;
 }
 
-/* Chooses the shape for the sizes in `s`, which must have no prime factors above 31: the measured one, or that of the
-   lowest estimated cost. A shape in which threads are idle in some stages is chosen only if no other fits, and if its
-   instructions take less time than the memory accesses of two passes. count: number of transforms; min_columns: minimum
-   number of columns per work-group. Returns false if no shape fits into a work-group, or if two passes are estimated to
-   be faster. */
+/* Chooses the shape for the sizes in `s`, which must have no prime factors above 31: the measured one, that of the
+   lowest estimated time (vd__fft_kernel_time) or, where times are not estimated, that of the lowest cost. By cost, a
+   shape in which threads are idle in some stages is chosen only if no other fits, and if its instructions take less
+   time than the memory accesses of two passes. count: number of transforms; min_columns: minimum number of columns per
+   work-group. Returns false if no shape fits into a work-group, or if two passes are estimated to be faster. */
 static bool vd__fft_choose_shape(const vd__fft_device *d, uint64_t count, uint32_t min_columns, vd__fft_shape *s) {
     vd__fft_search search;
     bool columns = s->columns_in || s->columns_out;
@@ -4176,8 +4181,8 @@ typedef struct vd__problem_end {
     vd__fft_role role;
     vd__fft_layout layout;   /* of the buffer */
     bool paired;             /* the strides are in pairs of reals */
-    /* indices of the axis that are in memory, and the first of them: of complex numbers, and those of vd__fft_end */
-    uint64_t count, start, rule_count, rule_start;
+    uint64_t count, start;   /* number of indices of the axis that are in memory, and the first: of complex numbers */
+    uint64_t rule_count, rule_start; /* the same for the elements of a real kind: vd__fft_end.count, .start */
 } vd__problem_end;
 
 /* Transforms to plan: along an axis, or along one factor n of the length of an axis that is split over passes, from one
@@ -4413,7 +4418,6 @@ static void vd__fft_set_range(vd__fft_pass *pass, uint32_t out, const vd__fft_pr
     const vd__problem_end *of = &problem->end[out];
     pass->end[out].range[0] = vd__fft_range_of(of->start, of->count, all, scale, width);
 }
-
 
 /* Whether elements along an axis are loaded or stored by the rule of a real kind. */
 static bool vd__fft_has_rule(const vd_fft *p, uint32_t axis) {
@@ -4651,7 +4655,7 @@ static bool vd__fft_plan_long(const vd_fft *p, const vd__fft_problem *problem) {
 }
 
 /* Plans a pass that folds bins in memory, with 64 threads per work-group and one pair of bins for each thread. Returns
-   false if there are more than 2^32 pairs. */
+   false if there are more than 2^32 - 1 pairs, or if the route is full. */
 static bool vd__real_plan_fold_pass(const vd_fft *p, const vd__fft_problem *t) {
     vd__fft_pass *pass = vd__fft_add_pass(t, VD__FFT_FOLD, t->end[1].role);
     vd__fft_layout index = vd__real_hook_layout(p, &t->rule, true), fold = vd__fft_temp_layout(p, t);
@@ -4806,7 +4810,7 @@ static void vd__fft_compare_chirp(const vd_fft *p, vd__fft_route *r, uint32_t co
 }
 
 /* Plans a problem by Bluestein's algorithm with convolutions of length m, with each possible first factor around the
-   square root of m; updates the choice of the lowest estimated time. */
+   square root of m (with two factors: the cube root); updates the choice of the lowest estimated time. */
 static void vd__fft_try_chirp_length(const vd_fft *p, const vd__fft_problem *problem, uint64_t m, uint32_t factors,
                                      vd__fft_chirp_choice *best) {
     uint64_t root = (uint64_t)pow((double)m, factors > 1 ? 1 / 3.0 : 0.5) + 1;
@@ -5005,9 +5009,9 @@ static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t li
 
 /* Plans two or three axes as two passes. The first pass transforms the axis with the smallest stride and one factor of
    the axis with the largest stride; the second transforms the other factor of that axis and the third axis. A cube then
-   takes two passes instead of three, and the columns of a large image are so short that a work-group has 16 of them.
-   Chooses the smallest first factor with which the second pass fits, because the second pass is more often limited by
-   memory latency. */
+   takes two passes instead of three, and the columns of a large image are so short that a work-group of the second pass
+   has at least 8 of them, if possible 16. Chooses the smallest first factor with which the second pass fits, because
+   the second pass is more often limited by memory latency. */
 static bool vd__fft_plan_two_passes(vd_fft *p, uint32_t axes, bool last) {
     uint32_t axis[4], count = vd__fft_axes_by_stride(p, axes, axis);
     vd__fft_problem problem = vd__fft_axis_problem(p, 0, axis[count - 1], last);
@@ -5103,7 +5107,7 @@ static void vd__fft_count_moved(const vd__fft_pass *pass, double *read, double *
 
 /* Estimated bytes of spectra that a convolution reads from memory instead of the cache if images are processed one
    after the other. With s bytes of spectrum and data for each image: none for s up to 12 MiB, all from 48 MiB on,
-   logarithmically interpolated between. */
+   logarithmically interpolated between. With filter_per_group: all. */
 static double vd__fft_missed_bytes(const vd_fft *p, const vd__fft_pass *pass) {
     double images = (double)p->convolution.batch,
            spectrum = (double)p->dense.stride[0] * p->convolution.channels * p->convolution.filters * 2;
@@ -5345,8 +5349,9 @@ static double vd__fft_plan_with_parts(vd_fft *p, uint32_t parts) {
     return sum;
 }
 
-/* Plans a convolution with the number of parts that the user set or, if it is not possible, with that of the lowest
-   estimated time. Not with groups_as_loops, because the caches of a CPU hold the data between two passes. */
+/* Plans a convolution as one pass, with the number of parts that the user set (without parts if this is impossible), or
+   with the number of the lowest estimated time. With groups_as_loops, only the user's number divides the axis, because
+   the caches of a CPU hold the data between two passes. */
 static vd_result vd__fft_plan_convolution(vd_fft *p) {
     vd__fft_convolution *c = &p->convolution;
     uint32_t requested = c->parts, parts, best = 1;
@@ -5496,11 +5501,12 @@ static uint32_t vd__fft_lane_offsets(const vd__fft_pass *pass, bool out, uint32_
     return count;
 }
 
-/* Counts of the different values of 32-byte sectors and of elements among addresses in elements of `bytes` bytes. */
+/* touched: number of sectors of 32 bytes that accesses touch; needed: number that the bytes of their elements would
+   fill. */
 typedef struct vd__fft_sectors { double touched, needed; } vd__fft_sectors;
 
-/* Adds the sectors that `count` accesses of neighbouring threads touch, and those that their bytes would fill. at:
-   offsets in elements of `bytes` bytes. */
+/* Adds the sectors of `count` accesses of neighbouring threads. Counts each sector and each element once. at: offsets
+   in elements of `bytes` bytes. */
 static void vd__fft_count_sectors(const uint64_t *at, uint32_t count, uint32_t bytes, vd__fft_sectors *sum) {
     for (uint32_t i = 0; i < count; i++) {
         bool new_sector = true, new_element = true;
@@ -5850,7 +5856,7 @@ static bool vd__fft_has_twiddle_table(const vd_fft *p, const vd__fft_pass *pass)
 }
 
 /* Makes the table of the twiddle factors exp(-2 pi i row * k / N) between two passes, where k is the index along the
-   axis in the first of them. A work-group uses one row of the table. */
+   axis in the first of them. A transform uses one row of the table. */
 static bool vd__fft_table_twiddles(vd_fft *p, vd__fft_pass *pass) {
     uint64_t n = pass->twiddle_length, columns = n / pass->twiddle_rows, key[5] = { 'p', n, pass->twiddle_rows, 0, 0 };
     double *at;
@@ -5867,9 +5873,9 @@ static uint32_t vd__fft_half_bits(uint64_t n) {
     return bits;
 }
 
-/* Makes two tables of roots exp(-2 pi i e / n): for e = 0 … 2^bits - 1 the root minus 1 (see vd__fft_times_near_one),
-   and for multiples of 2^bits, where bits is vd__fft_half_bits(n). Each root of order n is a product of a root of each.
-   */
+/* Makes two tables of roots exp(-2 pi i e / n), where bits is vd__fft_half_bits(n): *fine for e = 0 … 2^bits - 1, as
+   root minus 1, and *coarse for the multiples of 2^bits. Each of the n roots is a coarse root times a fine one
+   (vd__fft_times_near_one). */
 static bool vd__fft_table_axis(vd_fft *p, uint64_t n, uint32_t *fine, uint32_t *coarse) {
     uint64_t key[5] = { 'a', n, 0, 0, 0 };
     uint32_t bits = vd__fft_half_bits(n);
@@ -6635,7 +6641,7 @@ static void vd__fft_copy_tile(const vd__fft_writer *w, bool out, vc_ref memory, 
     const vd__fft_tile *t = &w->tile[out];
     uint32_t threads = w->shape->threads * w->shape->ffts_per_group;
     uint32_t count = (t->rows * t->length + threads - 1) / threads;
-    bool partly = (&w->pass->end[out].array)->transform.product % t->rows != 0;
+    bool partly = w->pass->end[out].array.transform.product % t->rows != 0;
     vc_type from = vd__fft_element_type(out ? w->real : stored, t->scalar),
             to = vd__fft_element_type(out ? stored : w->real, t->scalar);
     vc_val block, first = vd__fft_first_transform(w, &block), zero = vc_const(w->k, vc_imm(stored, 0));
@@ -6762,11 +6768,11 @@ static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_sta
     if (vc_typeof(v) != vd__fft_complex_type(w->real)) v = vc_cast(vd__fft_complex_type(w->real), v);
     x = vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
     const vd__fft_range *indices = &w->pass->end[0].range[0];
-    /* keeps the index into the chirp table within the table */
+    /* limits the index to the end of the range, so that it is within the chirp table */
     if (range == VD__FFT_CONDITIONAL && w->shape->axes == 1 && indices->scale == 1
         && indices->start + indices->count < (uint64_t)(j + 1) * g->read_stride)
         b = vd__min_u32(b, (uint32_t)(indices->start + indices->count) - j * g->read_stride - 1);
-    /* b is, so the hook may be called */
+    /* then b is an index of the range in all threads, so that all may call the hook */
     bool clamped = w->shape->axes == 1 && indices->scale == 1 && !indices->start;
     /* hooks of convolutions accept all indices of the transform */
     if (w->hook[0] && range == VD__FFT_CONDITIONAL && !clamped && (w->pass->chirp.n || !w->plan->convolution.batch)) {
@@ -7115,7 +7121,8 @@ static void vd__fft_step_inverse(vd__fft_writer *w) {
     vd__fft_swap_all(w, &last);
 }
 
-/* Begins a loop over the channels or the filters, in which all threads have transforms before the first exchange. */
+/* Begins a loop over the channels or the filters. Other threads may still read shared memory in the previous iteration,
+   so the first exchange begins with a barrier. */
 static vc_val vd__fft_begin_loop(vd__fft_writer *w, uint32_t count) {
     w->half_in_use[0] = w->half_in_use[1] = w->shape->stages > 1;
     vc_val i = vc_for_begin(w->k, vc_u32(0), vc_u32(count), vc_i32(1));
