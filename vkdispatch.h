@@ -477,10 +477,10 @@
            dummy      the clock of the host, when a command is executed
        * begin_ns and end_ns are times of the device. The first time of each device is set to that of vd_time_ns at its
          submission, so that traces of several devices match approximately.
-       VKDISPATCH_PROFILE=1 puts every dispatch, copy, fill, write and read into a scope with the name of the kernel or
-       of the operation (in a graph, a write is a copy), and vd_context_destroy writes the table to stderr. A file name
-       instead of 1: the table is written to that file, or a trace if the name ends in .json. Devices without
-       timestamps are not measured.
+       VKDISPATCH_PROFILE=1 puts every dispatch, copy, fill, write, read and image transfer into a scope with the name
+       of the kernel or of the operation (in a graph, a write is a copy), and vd_context_destroy writes the table to
+       stderr. A file name instead of 1: the table is written to that file, or a trace if the name ends in .json.
+       Devices without timestamps are not measured.
 
    Cache files
        vd_context_desc.cache_directory holds compiled code, which the driver executes, and measurements. These files
@@ -21971,8 +21971,11 @@ static vd__access vd__part_access(const vd_list *l, const vd__image *image, bool
 static vd_result vd__record_image(vd_list *l, const vd__access *accesses, uint32_t count,
                                   const vd__image_command *command) {
     vd_result r = vd__list_images(l, accesses, count, VD__STAGE_TRANSFER);
-    if (!r) vd__list_record_image(l, command);
-    l->stats.copies += !r;
+    if (r) return r;
+    vd__command_begin(l, "image transfer");
+    vd__list_record_image(l, command);
+    vd__command_end(l);
+    l->stats.copies++;
     for (uint32_t i = 0; i < count && !r; i++) { /* the next command may write to the memory of an image in a heap */
         vd__access back = accesses[i];
         if (!back.storage->heap) continue;

@@ -424,6 +424,24 @@ TEST(tables_and_traces) {
     vd_buffer_destroy(ctx, b);
 }
 
+/* Three transfers of an image: with its creation, a clear and a download. */
+static void transfer_image(vd_context *ctx) {
+    uint32_t texels[16] = { 0 };
+    vd_image_desc desc;
+    vd_image_transfer all;
+    memset(&desc, 0, sizeof desc);
+    memset(&all, 0, sizeof all);
+    desc.format = VD_FORMAT_RGBA8_UNORM;
+    desc.extent[0] = desc.extent[1] = 4;
+    desc.data = texels;
+    all.box.image = vd_image_create(ctx, &desc);
+    assert_int_not_equal(all.box.image.id, 0);
+    OK(vd_clear_image(vd_immediate(ctx, 0, 0), all.box.image, NULL));
+    OK(vd_image_download(ctx, &all, texels));
+}
+
+static bool has_images(vd_context *ctx) { return (vd_device(ctx, 0)->features & VD_FEATURE_IMAGE) != 0; }
+
 /* VKDISPATCH_PROFILE is read when a context is created. */
 static char *run_profiled(fixture *f, const char *path) {
     vd_context_desc desc = fixture_desc(f);
@@ -456,6 +474,7 @@ static char *run_profiled(fixture *f, const char *path) {
     OK(move(list, k, b, a, WORDS, 1));
     vd_graph g = vd_graph_end(list);
     for (int i = 0; i < 4; i++) OK(vd_graph_submit(ctx, g, NULL, NULL));
+    if (has_images(ctx)) transfer_image(ctx);
     vd_context_destroy(ctx);
     return strcmp(path, "0") ? file_text(path) : NULL;
 }
@@ -482,6 +501,7 @@ TEST(a_variable_measures_every_command) {
     assert_int_equal(count_of(table, "\nouter"), 1);
     assert_int_equal(count_of(table, "\ncopy"), 1);
     assert_true(count_of(table, "\nfill") >= 1);
+    if (has_images(f->ctx)) assert_int_equal(count_of(table, "\nimage transfer"), 3);
     free(table);
     snprintf(path, sizeof path, "/tmp/vkdispatch-profile-%d.json", (int)getpid());
     char *trace = run_profiled(f, path);
