@@ -5593,7 +5593,7 @@ static void vd__cache_store(const vd__host *host, const char *category, const vd
     head.size = size;
     if (vd__file_store(path, &head, sizeof head, data, size, error, sizeof error)) {
         if (host->cache_counters) vd__atomic_add64(&host->cache_counters->writes, 1);
-    } else vd__logf(host, VD_LOG_INFO, "cache file '%s' could not be written: %s", path, error);
+    } else vd__logf(host, VD_LOG_WARNING, "cache file '%s' could not be written: %s", path, error);
 }
 
 VD__SMALL_END

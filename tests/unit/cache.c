@@ -188,11 +188,11 @@ static void not_called_here(void *user, vd_log_level level, const char *message)
     (void)user, (void)level, (void)message;
 }
 
-/* Delivers the messages to the log and counts the warnings about the file. */
-static int warnings(vd__message_queue *outbox) {
+/* Takes the messages to the log and counts the warnings that contain a text. */
+static int warnings(vd__message_queue *outbox, const char *text) {
     int count = 0;
     for (vd__message *m = vd__message_pop(outbox); m; m = vd__message_pop(outbox)) {
-        count += m->level == VD_LOG_WARNING && strstr(m->text, "is ignored: it must be") != NULL;
+        count += m->level == VD_LOG_WARNING && strstr(m->text, text) != NULL;
         vd__free(&cache_host.allocator, m);
     }
     return count;
@@ -208,7 +208,23 @@ static void check_ignored(const vd__cache_key *key) {
     check_stored(key, NULL);
     alarm(0);
     cache_host.log = NULL;
-    assert_int_equal(warnings(&outbox), 1);
+    assert_int_equal(warnings(&outbox, "is ignored: it must be"), 1);
+    vd__mutex_destroy(&outbox.lock);
+}
+
+static void files_that_cannot_be_written_are_reported(void **state) {
+    vd__message_queue outbox;
+    char nowhere[] = "/tmp/vkdispatch-there-is-no-such-folder";
+    (void)state;
+    vd__cache_key key = key_of("nowhere");
+    vd__message_queue_init(&outbox, 0);
+    cache_host.log = not_called_here;
+    cache_host.messages = &outbox;
+    cache_host.cache_directory = nowhere;
+    vd__cache_store(&cache_host, "unit", &key, "x", 1);
+    cache_host.cache_directory = cache_folder;
+    cache_host.log = NULL;
+    assert_int_equal(warnings(&outbox, "could not be written"), 1);
     vd__mutex_destroy(&outbox.lock);
 }
 
@@ -314,7 +330,7 @@ static const struct CMUnitTest cache_tests[] = {
     CASE(a_missing_directory_is_not_an_error), CASE(libraries_on_top_can_use_the_cache),
     CASE(a_context_copies_the_name), POSIX_CASE(files_are_private_to_their_user),
     POSIX_CASE(files_writable_by_others_are_ignored), POSIX_CASE(non_files_are_ignored),
-    POSIX_CASE(files_of_other_users_are_ignored),
+    POSIX_CASE(files_of_other_users_are_ignored), POSIX_CASE(files_that_cannot_be_written_are_reported),
 };
 #undef CASE
 #undef POSIX_CASE
