@@ -28459,7 +28459,7 @@ static vd_result vd__graph_transient(vd_list *l, const vd_buffer_desc *desc, vd_
     vd_result r = vd__buffer_check(l->ctx, desc, model.shape, &model.size);
     if (r) return vd__error_amend(r, "vd_graph_buffer", NULL, NULL);
     if (desc->data || desc->memory || desc->devices || desc->address || desc->external || desc->exportable
-        || desc->heap)
+        || desc->heap || desc->sparse)
         return vd__fail_call(VD_ERROR_INVALID, "vd_graph_buffer", name, "only name, type and shape of the desc may be "
                              "set");
     model.type = desc->type;

@@ -708,6 +708,14 @@ TEST(recording_errors) {
     assert_int_equal(vd_graph_buffer(list, &heap).id, 0);
     check_text("vd_graph_buffer", "vd_graph_buffer|only name, type and shape");
     vd_list_discard(list);
+    if (vd_device(f->ctx, 0)->limits.sparse_page_bytes) {
+        list = graph_begin(f->ctx);
+        heap.heap = false;
+        heap.sparse = true;
+        assert_int_equal(vd_graph_buffer(list, &heap).id, 0);
+        check_text("vd_graph_buffer", "vd_graph_buffer|only name, type and shape");
+        vd_list_discard(list);
+    }
     list = graph_begin(f->ctx);
     slot_buffer(list, "in", a);
     assert_int_equal(vd_slot_buffer(list, "in", b).id, 0);
