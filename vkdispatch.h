@@ -33,7 +33,7 @@
        pool            handles
        objects         the structs that handles refer to
        backend         the interface of a backend, and the table of its operations
-       command tape    commands recorded by backends without command buffers
+       command tape    recorded commands: of backends without command buffers, and of graphs
        cache           compiled code in files
        formats         formats of texels
        blocks          decoder of compressed blocks
@@ -114,7 +114,7 @@
          Windows, x86-64       gcc of mingw-w64       compiled; unit tests run under Wine
          Windows               MSVC                   no: written, but never compiled
          macOS                 clang                  no: written, but never compiled
-       32-bit Windows is not supported. MSVC links advapi32.lib.
+       32-bit Windows is not supported.
        On Windows
        * paths are UTF-8, and libraries without a folder in their names are searched in the folder of the program and in
          System32, not in PATH;
@@ -139,8 +139,8 @@
                                  1, 0                        1: kernels of the builder, also those of vkdispatch_fft.h,
                                                              check the index of every load, store and atomic; see
                                                              "Checked kernels" in vkdispatch_codegen.h. 0: debug mode
-                                                             does not add these checks. Default: it adds them to kernels
-                                                             of the builder, but not to those of vkdispatch_fft.h
+                                                             adds no such checks. Default: debug mode adds them to
+                                                             kernels of the builder, except those of vkdispatch_fft.h
          VKDISPATCH_COPIES       kernel, driver              how Vulkan copies between buffers with addresses. kernel: a
                                                              kernel copies wherever alignment permits. driver: the
                                                              driver copies. Default: whichever is faster
@@ -189,8 +189,8 @@
        submitted as one batch when
        * 512 commands or 4 MiB of staged data have been recorded;
        * a call needs the result, for example vd_buffer_read, vd_read_ready, vd_buffer_map, or vd_wait for its event;
-       * a list from vd_list_begin or a graph is submitted to the same queue, or a batch of another queue depends on
-         this one;
+       * a list from vd_list_begin or a graph is submitted to the same queue, an image is presented (vd_present), or a
+         batch of another queue depends on this one;
        * vd_flush, vd_wait_idle, vd_submit of the immediate list, or vd_context_destroy is called.
        Lists from vd_list_begin are recorded once and submitted once, with vd_submit.
 
@@ -281,7 +281,7 @@
        command after vd_list_end fails and has no effect on the list. Immediate lists do not keep errors.
        Failed submissions. If the driver refuses a submission, vd_submit returns VD_OK and the event still completes.
        The failure is logged, and every wait for that event returns it. If there is no such wait, the next vd_flush or
-       vd_wait_idle returns it, once.
+       vd_wait_idle returns it, once. Each queue keeps its last 16 failures.
        Debug mode (vd_context_desc.debug, or VKDISPATCH_DEBUG=1) reports errors that the program does not check:
        * Every failed call is logged, under the name of the function that the user called; so is a failed
          vd_context_create. Without desc.log, messages are written to stderr, including failed assertions and, without
@@ -309,9 +309,9 @@
        recorded commands, except those that change values of graphs. In the steady state, dispatches and transfers make
        no host allocation: recordings are reused once their submissions are complete.
        Device memory is allocated in blocks of 64 MiB, or of an eighth of vd_device_info.device_memory if that is
-       less; in smaller ones if the driver has no memory for these. Many buffers and images share a block. One larger
-       than half a block has an allocation of its own, and so has an exportable buffer. Empty blocks are freed, except
-       one for each memory type.
+       less; in smaller ones if the driver has no memory for these. Many buffers and images share a block. A buffer or
+       image larger than half a block has an allocation of its own, and so have exportable buffers and heaps. Empty
+       blocks are freed, except one for each memory type.
        Staging memory. Transfers that the host cannot make directly pass through staging memory, which is allocated in
        blocks of 4 MiB for each queue and direction; a vd_read_begin of more gets one block of its size. If a queue
        has 32 MiB of blocks in use in one direction, transfers of at most 4 MiB in its immediate list wait for a free
@@ -320,10 +320,10 @@
        Late readback. To read results some frames later without waiting, keep the tickets of vd_read_begin in a ring,
        call vd_flush in each frame, and vd_read_ready with timeout 0 for the oldest ticket. The data pointer points
        into mapped staging memory: nothing is copied, and after the first frames nothing is allocated.
-       If device memory is exhausted and destroyed objects are still in use, vd_buffer_create and vd_image_create submit
-       the batches of the device, wait for its queues, free these objects and try once more. If that does not suffice,
-       they call vd_context_desc.memory_pressure, and try again while it returns true, at most 15 times. vd_memory_query
-       returns the driver's current budget.
+       If device memory is exhausted and destroyed objects are still in use, vd_buffer_create, vd_buffer_bind and
+       vd_image_create submit the batches of the device, wait for its queues, free these objects and try once more. If
+       that does not suffice, they call vd_context_desc.memory_pressure, and try again while it returns true, at most 15
+       times. vd_memory_query returns the driver's current budget.
        Heaps. Resources can be placed at offsets in a buffer and may alias: buffers with vd_buffer_view, images with
        vd_image_desc.heap if the buffer was created with vd_buffer_desc.heap. vd_image_placement returns size and
        alignment of an image; the offset of a view that is passed as a binding must be a multiple of
@@ -376,10 +376,11 @@
        A call with a destroyed handle, or with a handle of another context, fails with VD_ERROR_INVALID. The pointer of
        a destroyed context is not checked and must not be used. A destroyed object is freed, and the `release` callback
        of imported memory is called, by the first later call that finds its last use complete, whatever the order of
-       destruction. These calls look for such objects: vd_wait, vd_wait_idle, those that create or destroy objects
-       (except vd_sampler_create), and those that submit or discard a list from vd_list_begin. Reads, vd_buffer_map,
-       vd_flush and submissions of immediate lists do not. A list from vd_list_begin keeps the buffers, images, views
-       and kernels that its commands use until it is submitted or discarded, and no other objects.
+       destruction. These calls look for such objects: vd_wait, vd_wait_idle, vd_buffer_bind, vd_buffer_unbind, those
+       that create a buffer, image, view, kernel or graph, those that destroy any object but a ticket, and those that
+       submit or discard a list from vd_list_begin. Reads, vd_buffer_map, vd_flush and submissions of immediate lists
+       and graphs do not. A list from vd_list_begin keeps the buffers, images, views and kernels that its commands use
+       until it is submitted or discarded, and no other objects.
 
    Threads
        Any function may be called from any thread. Some operations need external synchronisation:
@@ -388,6 +389,7 @@
          recording into a list from vd_list_begin or vd_graph_begin; its   that list
          vd_list_end, vd_list_watch, vd_list_discard, vd_submit and
          vd_graph_end
+         vd_buffer_bind and vd_buffer_unbind                               the buffer
          vd_present and vd_swapchain_destroy                               the swapchain, and the window as the window
                                                                            system requires (Xlib: XInitThreads)
          vd_context_destroy                                                the context: no other thread is in a call of
@@ -403,8 +405,8 @@
          --------                             ------                              --------
          vd_context_desc.print and .log,      at the end of a call, on its        all functions but vd_context_destroy
          vd_buffer_desc.release               thread, holding no lock             of this context
-         vd_context_desc.memory_pressure      during vd_buffer_create and         all functions but vd_context_destroy
-                                              vd_image_create                     of this context
+         vd_context_desc.memory_pressure      during vd_buffer_create,            all functions but vd_context_destroy
+                                              vd_buffer_bind, vd_image_create     of this context
          `use` of vd_native_use,              during the call; a lock may be      nothing with this context or its lists
          vd_record_desc.record                held                                (returns VD_ERROR_INVALID)
          vd_kernel_desc.include               during the call                     all functions but vd_context_destroy
@@ -428,8 +430,8 @@
        Kernels with vc_printf or vc_assert append records to a buffer of their queue. The buffer is copied to the host
        after each submission that contains such a kernel.
        * Output. A call that waits for this work (vd_wait, a read, vd_wait_idle, vd_context_destroy) formats the records
-         and calls vd_context_desc.print for each, in the order in which they were appended. vd_flush and vd_submit do
-         so for work that is already complete.
+         and calls vd_context_desc.print for each, in the order in which they were appended. vd_flush, vd_submit and
+         vd_graph_submit do so for work that is already complete.
        * Overflow. Records that do not fit into vd_context_desc.print_bytes are dropped. Their number is logged as a
          warning.
        * Assertions. The first failed assertion of a submission is logged as an error. The next vd_flush or vd_wait_idle
@@ -518,27 +520,26 @@
                         vd_value(VD_STRUCT(size), pointer). A pointer of class PhysicalStorageBuffer is a buffer.
        access           All accesses of the entry point, also through functions and variables, except those that
                         NonWritable and NonReadable exclude. An address that is computed from integers, or loaded from a
-                        buffer, counts as an access to every argument.
+                        buffer, counts as an access to every buffer argument.
        capabilities     Shader, Matrix, and those of the device's features.
-       images           Sampled images (with their sampler, or separate ones), storage images and samplers in descriptor
-                        set 0, bindings 0 to 63. A storage image without NonReadable or NonWritable counts as read and
-                        written.
+       images           Sampled images (with their sampler, or separate ones), storage images, texel buffers and
+                        samplers in descriptor set 0, bindings 0 to 63. A storage image counts as read unless it is
+                        NonReadable, and as written unless it is NonWritable.
        uniform blocks   Uniform blocks (class Uniform with Block) are buffers of type VD_BYTES: pass a buffer or view of
                         any type, with at least the bytes of the block, at most limits.max_uniform_bytes, and beginning
                         at a multiple of limits.uniform_alignment. The layout is that of the module (std140 in GLSL).
-       not supported    Texel buffers, multisampled images, arrays of cubes; arrays of descriptors; decoration
-                        groups.
+       not supported    Multisampled images, arrays of cubes, arrays of descriptors, decoration groups.
        checked          Instructions and their operands against the SPIR-V grammar; definitions and uses of ids; sizes
                         of types; the nesting of functions and blocks. A damaged module never crashes vkdispatch. Its
                         id bound may be 2^18 plus 16 for each word, so that memory is bounded by the module's size.
        not checked      Everything else that a driver relies on. Run spirv-val on modules of unknown origin.
 
    GLSL and HLSL
-       With VKDISPATCH_GLSLANG, vd_kernel_create compiles VD_CODE_GLSL and VD_CODE_HLSL to SPIR-V 1.3 (1.0 on devices
-       with Vulkan 1.0). Everything in "SPIR-V modules" applies to the result. The implementation then includes
-       glslang/Include/glslang_c_interface.h, and the program links glslang (Debian: glslang-dev): -lglslang
-       -lMachineIndependent -lGenericCodeGen -lOGLCompiler -lOSDependent -lHLSL -lSPIRV
-       -lglslang-default-resource-limits -lSPIRV-Tools-opt -lSPIRV-Tools -lstdc++. Newer versions have fewer libraries.
+       With VKDISPATCH_GLSLANG, vd_kernel_create compiles VD_CODE_GLSL and VD_CODE_HLSL to SPIR-V 1.3. Everything in
+       "SPIR-V modules" applies to the result. The implementation then includes glslang/Include/glslang_c_interface.h,
+       and the program links glslang (Debian: glslang-dev): -lglslang -lMachineIndependent -lGenericCodeGen
+       -lOGLCompiler -lOSDependent -lHLSL -lSPIRV -lglslang-default-resource-limits -lSPIRV-Tools-opt -lSPIRV-Tools
+       -lstdc++. Newer versions have fewer libraries.
        entry point      GLSL: main. HLSL: desc.entry, default main.
        #version         GLSL: default 450.
        #include         desc.include returns the text of a file. A file that is being included already is left out, so
@@ -585,8 +586,8 @@
 
    Images
        An image has a format, one to three axes, a mip chain, and layers (arrays and cubes).
-       * Formats. vd_format_query tells what a device supports: sampled images, storage images, linear filters, blits.
-         vd_format_nearest finds a format that can replace a missing one.
+       * Formats. vd_format_query returns what a device supports: sampled images, storage images, linear filters, blits,
+         texel buffers. vd_format_nearest finds a format that can replace a missing one.
        * Kernels. vd_i(image) passes an image, vd_sampled(image, &sampler) an image with its sampler. Dimension, type of
          the components, and the format of a storage image must match the kernel. vd_image_view makes levels and layers
          usable as an image, for example one level of a mip chain as a storage image: a kernel stores to the first level
@@ -604,8 +605,8 @@
        * Texel buffers. vd_texel_buffer shows a buffer, or a part of it, as texels of a format: kernels fetch single
          texels (vc_fetch of a VC_DIM_BUFFER, samplerBuffer in GLSL) or load and store them (vc_image_load,
          imageBuffer), with conversion from and to the format. Pass them with vd_i. Commands on them are ordered as
-         those on their buffers. They can be used in graphs, but not in slots. vd_format_info.usage,
-         limits.max_texels and limits.texel_alignment tell what a device supports.
+         those on their buffers. They can be used in graphs, but not in slots. See vd_format_info.usage,
+         limits.max_texels and limits.texel_alignment for what a device supports.
        * Ordering. Commands conflict if they access a common layer of a common level, and one of them writes or they
          need different layouts: copying from an image and sampling it conflict. A view of several levels accesses all
          subresources from its first to its last one, in the order of levels, then layers. Images in heaps also
@@ -627,9 +628,10 @@
        mip chains            graphics          a kernel with NVRTC          a kernel
        depth formats         with a queue for  sampled, without comparison  sampled, without comparison
                              graphics
-       views                 any               levels, with the dimension   as on cuda
-                                               and all layers of the image;
-                                               one or all of block formats
+       views                 any               any levels (block formats:   levels, with the dimension
+                                               one or all), with the        and all layers of the image
+                                               dimension and all layers of
+                                               the image
        levels of a sampled   all               all                          the first
        image
        cubes in kernels      yes               yes                          no
@@ -669,9 +671,9 @@
            frame.box.image = picture;
            vd_result r = vd_present(ctx, chain, &frame); // after each step
        * Requirements: vulkan, and vd_context_desc.window_system. The first device of the context presents.
-       * Formats. The image is converted by a blit, without scaling. Choose vd_swapchain_desc.format with _SRGB for
-         kernels that compute in linear light. With hdr10, the values are those of ST 2084; vd_swapchain_info tells
-         whether the window has this colour space.
+       * Formats. An image of another format than the window is converted by a blit. Nothing is scaled. Choose
+         vd_swapchain_desc.format with _SRGB for kernels that compute in linear light. With hdr10, the values are those
+         of ST 2084; vd_swapchain_info.hdr10 is set if the window has this colour space.
        * Ordering. vd_present is a command of the immediate list of queue 0, which it submits.
        * Resized windows need no call: the next vd_present uses the new size.
        * Closed windows. Destroy the swapchain before its window. If the window was closed first, vd_present returns
@@ -792,8 +794,10 @@ typedef enum vd_list_status {
 typedef enum vd_log_level {
     VD_LOG_ERROR = 1,       /* work failed: lost device, refused submission, failed assertion, validation error; debug
                                mode: failed call */
-    VD_LOG_WARNING,         /* something was left out: ignored cache file, dropped output, validation warning */
-    VD_LOG_INFO             /* choice of backend and device, compiler logs, output of vc_printf without a callback */
+    VD_LOG_WARNING,         /* something was left out: ignored cache file, dropped output, validation warning; debug
+                               mode: suspicious use */
+    VD_LOG_INFO             /* choice of backend and device, compiler logs, output of vc_printf without a callback;
+                               debug mode: objects that were not destroyed */
 } vd_log_level;
 
 /* Element types. A type is a number: kind + 16 * (rows - 1) + 64 * (columns - 1), plus 256 if complex. VD_BYTES is
@@ -963,12 +967,13 @@ typedef enum vd_window_system {
     VD_WINDOW_METAL         /* window: CAMetalLayer * */
 } vd_window_system;
 
-/* When presented images appear. If the device lacks a mode, the next one above it is used. */
+/* When presented images appear. If the device lacks VD_VSYNC_OFF, VD_VSYNC_MAILBOX is used; if it lacks one of the
+   others, VD_VSYNC_ON, which every device has. */
 typedef enum vd_vsync {
     VD_VSYNC_ON = 0,        /* at the next refresh of the display, one after the other */
     VD_VSYNC_ADAPTIVE,      /* the same, but at once if they are late; may tear */
     VD_VSYNC_MAILBOX,       /* at the next refresh; a newer image replaces one that waits */
-    VD_VSYNC_OFF            /* at once; may tear. Without this mode: VD_VSYNC_MAILBOX */
+    VD_VSYNC_OFF            /* at once; may tear */
 } vd_vsync;
 
 enum { VD_READ = 1, VD_WRITE = 2, VD_READ_WRITE = 3 }; /* access to a buffer */
@@ -1123,8 +1128,8 @@ typedef struct vd_context_desc {
        invocation and the formatted text. See "Callbacks". Default: log, as VD_LOG_INFO, one message for each record. */
     void (*print)(void *user, const char *kernel, const uint32_t id[3], const char *text);
     void *print_user;               /* passed to print */
-    uint64_t print_bytes;           /* bytes for the records of one submission, for each queue; at most 1 GiB. Default:
-                                       1 MiB */
+    uint64_t print_bytes;           /* bytes for the records of one submission, for each queue: 256 (fewer mean 256) to
+                                       1 GiB. Default: 1 MiB */
     void (*get_instance_proc_addr)(void); /* VD_BACKEND_VULKAN: PFN_vkGetInstanceProcAddr of the caller's loader, valid
                                              until vd_context_destroy. Default: volk's with VKDISPATCH_VOLK, else
                                              the loader of the system */
@@ -1133,8 +1138,8 @@ typedef struct vd_context_desc {
                                        has some */
     bool profile;                   /* VD_BACKEND_OPENCL: create queues with profiling, which scopes need and which may
                                        slow down every command. Default: VKDISPATCH_PROFILE */
-    /* Called when there is no device memory for a buffer or an image of `bytes`, before the call fails. May destroy
-       objects; returns whether to try again. Default: calls fail. */
+    /* Called when there is no device memory for a buffer, an image or a page of `bytes`, before the call fails. May
+       destroy objects; returns whether to try again. Default: calls fail. */
     bool (*memory_pressure)(void *user, int device, uint64_t bytes);
     void *pressure_user;            /* passed to memory_pressure */
     vd_window_system window_system; /* VD_BACKEND_VULKAN: make vd_swapchain_create work for windows of this system.
@@ -1199,7 +1204,8 @@ typedef struct vd_buffer_desc {
     bool exportable;                /* the memory can be exported: by vd_buffer_export on vulkan with
                                        VK_KHR_external_memory_fd (on Windows _win32); as a cl_mem
                                        (vd_buffer_info.native) on opencl */
-    bool heap;                      /* images can be placed in the buffer (vd_image_desc.heap); see "Heaps" */
+    bool heap;                      /* images can be placed in the buffer (vd_image_desc.heap); see "Heaps". Not with
+                                       address or external */
     bool sparse;                    /* memory is bound later, by pages: see "Sparse buffers". Needs exactly one device,
                                        VD_MEMORY_DEVICE and data NULL; not with address, external, exportable or heap */
 } vd_buffer_desc;
@@ -1211,7 +1217,7 @@ typedef struct vd_view_desc {
                                        multiple of vd_arg_info.align, and for bindings of limits.binding_alignment */
     vd_type type;                   /* of an element. Default: VD_BYTES */
     uint64_t shape[4];              /* elements along each axis, trailing zeros mean 1. All zero: to the end of
-                                       `buffer` */
+                                       `buffer`, which must be a whole number of elements */
 } vd_view_desc;
 
 typedef struct vd_texel_buffer_desc {
@@ -1260,7 +1266,7 @@ typedef struct vd_image_desc {
     uint32_t layers;                /* arrays: number of layers. Cubes have 6. Default: 1 */
     uint32_t usage;                 /* VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both. Default: those that the format has */
     const void *data;               /* initial contents of level 0, as for vd_image_upload. Other levels, and all of
-                                       them by default: zeros. Images in heaps: undefined */
+                                       them by default: zeros; in a heap: undefined */
     vd_buffer heap;                 /* buffer with desc.heap that contains the image. Default: its own memory */
     uint64_t heap_offset;           /* bytes from the start of `heap`, a multiple of vd_placement.align */
 } vd_image_desc;
@@ -1304,7 +1310,8 @@ typedef struct vd_image_transfer {
     uint64_t row_pitch;             /* bytes from row to row, a multiple of the block's size. Default: no padding */
     uint64_t slice_pitch;           /* bytes from slice to slice, a multiple of row_pitch. Default: no padding */
     vd_buffer buffer;               /* only for vd_copy_to_image and vd_copy_from_image */
-    uint64_t offset;                /* bytes in the buffer, a multiple of 4 and of the block's size */
+    uint64_t offset;                /* bytes from the start of `buffer`; from the start of its root buffer, a multiple
+                                       of 4 and of the block's size */
 } vd_image_transfer;
 
 /* A texel, by the type of its components in kernels. Missing components are ignored. */
@@ -1316,8 +1323,8 @@ typedef struct vd_swapchain_desc {
     void *display;                  /* see vd_window_system */
     uint64_t window;                /* see vd_window_system; a pointer is cast to uintptr_t */
     vd_vsync vsync;                 /* default: VD_VSYNC_ON */
-    int frames;                     /* frames in flight, 1 to VD_MAX_FRAMES: vd_present waits until as many earlier
-                                       presents have been executed. Default: 2 */
+    int frames;                     /* frames in flight, 1 to VD_MAX_FRAMES: vd_present first waits for the device to
+                                       execute the present that precedes it by so many calls. Default: 2 */
     vd_format format;               /* preferred format. Default: VD_FORMAT_BGRA8_UNORM */
     bool hdr10;                     /* use the HDR10 colour space (BT.2020, ST 2084), if the window has it */
 } vd_swapchain_desc;
@@ -1353,7 +1360,7 @@ typedef struct vd_arg_info {
 typedef struct vd_implicit_info {
     vd_implicit kind;               /* required */
     uint32_t arg;                   /* index of the argument that it describes */
-    uint32_t axis;                  /* 0 to 2; VD_IMPLICIT_SHAPE: 0 to 3 */
+    uint32_t axis;                  /* 0 to 2; VD_IMPLICIT_SHAPE: 0 to 3; VD_IMPLICIT_LENGTH: a size in bytes, or 0 */
     uint32_t offset;                /* offset in the argument block in bytes, a multiple of 4 */
 } vd_implicit_info;
 
@@ -1439,9 +1446,9 @@ typedef struct vd_record_use {
 
 typedef struct vd_dispatch_desc {
     vd_kernel kernel;
-    uint64_t threads[3];            /* threads along each axis, each below 2^32; trailing zeros mean 1. threads[0] is 0
-                                       without groups: vd_kernel_desc.threads. Rounded up to
-                                       whole work-groups: kernels guard against the excess, as VC_EACH does */
+    uint64_t threads[3];            /* threads along each axis, each below 2^32; trailing zeros mean 1. Rounded up to
+                                       whole work-groups: kernels guard against the excess, as VC_EACH does. If
+                                       threads[0] and groups are 0: vd_kernel_desc.threads or .threads_arg */
     uint64_t groups[3];             /* instead of threads: work-groups along each axis */
     const vd_arg *args;             /* in the order of vd_kernel_arg_query */
     int arg_count;                  /* must be vd_kernel_info.arg_count */
@@ -1519,8 +1526,8 @@ typedef struct vd_buffer_info {
                                        first */
     bool imported;                  /* the memory is the caller's */
     uint64_t native;                /* vulkan: VkBuffer. opencl: cl_mem. 0: the memory is used by address */
-    uint64_t native_offset;         /* bytes; start of the buffer or view in `native`, or in its root buffer if native
-                                       is 0 */
+    uint64_t native_offset;         /* bytes; start of the buffer or view in `native`, or in the memory of its root
+                                       buffer if native is 0 */
     uint32_t storage;               /* number that a buffer shares with its views only */
 } vd_buffer_info;
 
@@ -1531,9 +1538,11 @@ typedef struct vd_image_info {
     uint32_t extent[3];             /* texels of the first level; 1 for unused axes */
     uint32_t levels, layers;        /* of the image or view */
     uint32_t usage;                 /* VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both */
-    uint64_t size;                  /* bytes of the whole image's memory on the first device */
-    uint64_t native;                /* vulkan: VkImage; cuda: CUmipmappedArray; opencl: the cl_mem of level 0 */
-    uint32_t storage;               /* number that an image shares with its views only */
+    uint64_t size;                  /* bytes of the whole image's memory on the first device; of a texel buffer */
+    uint64_t native;                /* vulkan: VkImage; cuda: CUmipmappedArray; opencl: the cl_mem of level 0. Texel
+                                       buffers: as in vd_buffer_info */
+    uint32_t storage;               /* number that an image shares with its views only; of a texel buffer: of its
+                                       buffer */
 } vd_image_info;
 
 typedef struct vd_swapchain_info {
@@ -1637,8 +1646,9 @@ typedef struct vd_stats {
 
 /* ---- functions ----
    Every function that takes a context or a list fails with VD_ERROR_INVALID if it, a handle, or a pointer that is
-   required is NULL or invalid, and with VD_ERROR_DEVICE_LOST after the device was lost. The comments below list the
-   other failures. `device` is a device index, `queue` the index of a queue of that device. */
+   required is NULL or invalid. After a device was lost, they fail with VD_ERROR_DEVICE_LOST. Exceptions: functions that
+   destroy or discard, vd_context_stats, vd_context_attach, and the queries of buffers, images and kernels. The comments
+   below list the other failures. `device` is a device index, `queue` the index of a queue of that device. */
 
 /* ---- errors and names ---- */
 
@@ -1655,7 +1665,8 @@ VD_API vd_result vd_error_result(void);
    vd_error_set sets the reason, in printf format, and clears the call and the object. If format is NULL, the reason
    says that memory is exhausted (for VD_ERROR_OUT_OF_MEMORY and VD_ERROR_OUT_OF_DEVICE_MEMORY).
    vd_error_amend changes the last failure: it replaces the result, the call and the object, and puts the formatted text
-   and ": " before the reason. NULL keeps a part, "" removes it. */
+   (at most 250 bytes) and ": " before the reason. NULL for call, object or format keeps that part; "" for call or
+   object removes it. */
 VD_API vd_result vd_error_set(vd_result result, const char *format, ...);
 VD_API vd_result vd_error_amend(vd_result result, const char *call, const char *object, const char *format, ...);
 
@@ -1820,8 +1831,8 @@ VD_API vd_result vd_buffer_export(vd_context *ctx, vd_buffer buffer, vd_external
        kDLCUDA       device address, 0        cuda                        cuda; kDLCUDAHost and kDLCUDAManaged too
        kDLOpenCL     cl_mem, offset in it     opencl, desc.exportable     opencl, of the same cl_context
        kDLVulkan     VkBuffer, offset in it   vulkan                      nothing
-   Types: scalars and complex numbers have the DLPack type (lanes 1), bool is u32. Vectors add an axis of components,
-   matrices two (columns, rows), structs an axis of bytes.
+   Types: scalars and complex numbers have the DLPack type (lanes 1), VD_BOOL is u32, VD_BYTES is u8. Vectors add an
+   axis of components, matrices two (columns, rows), structs an axis of bytes.
    Fails with VD_ERROR_UNSUPPORTED if the buffer has no memory of that device type. */
 VD_API vd_result vd_dlpack_export(vd_context *ctx, vd_buffer buffer, int device_type, struct DLManagedTensor **out);
 VD_API vd_result vd_dlpack_export_versioned(vd_context *ctx, vd_buffer buffer, int device_type,
@@ -1989,8 +2000,8 @@ VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc);
 VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buffer from, uint64_t from_offset,
                          uint64_t size);
 
-/* Records a copy of rows. Rows of one buffer must not overlap; if the pitches differ, neither may the ranges from the
-   first row to the last. */
+/* Records a copy of rows. In one buffer, no row of the source may overlap a row of the target; if the pitches differ,
+   the ranges from the first row to the last must not overlap either. */
 VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc);
 
 /* Records a fill with a repeated value of 1 to 64 bytes. size must be a multiple of value_size. value NULL and
@@ -2006,14 +2017,16 @@ VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, cons
 VD_API vd_result vd_copy_to_image(vd_list *list, const vd_image_transfer *desc);
 VD_API vd_result vd_copy_from_image(vd_list *list, const vd_image_transfer *desc);
 
-/* Records a copy between images whose texels or blocks have equal size, of the same image or another one. The extents
-   of `from` apply to both; those of `to` must be 0 or equal. The boxes must not be in the same level and layer of one
-   image. */
+/* Records a copy between images whose texels or blocks have equal size, or between parts of one image. The extents of
+   `from`, in blocks, apply to both; those of `to` must be 0 or equal. The boxes must not be in the same level and layer
+   of one image. Depth formats can only be copied to depth formats. */
 VD_API vd_result vd_copy_image(vd_list *list, const vd_image_box *to, const vd_image_box *from);
 
-/* Records a copy that scales and converts: each texel of `to` is sampled from `from`. Both have as many layers.
-   Fails with VD_ERROR_UNSUPPORTED if a format lacks VD_IMAGE_BLIT (see vd_context_desc.graphics), or VD_IMAGE_LINEAR
-   for VD_FILTER_LINEAR, and on cuda without NVRTC. The dummy backend copies the nearest texel without conversion. */
+/* Records a copy that scales and converts: each texel of `to` is sampled from `from`. Both boxes have the same number
+   of layers, and must not be in the same level and layer of one image.
+   Fails with VD_ERROR_INVALID if the components of the formats have different types in kernels; VD_ERROR_UNSUPPORTED if
+   a format lacks VD_IMAGE_BLIT (see vd_context_desc.graphics), if that of `from` lacks VD_IMAGE_LINEAR for
+   VD_FILTER_LINEAR, and on cuda without NVRTC. The dummy backend copies the nearest texel without conversion. */
 VD_API vd_result vd_blit_image(vd_list *list, const vd_image_box *to, const vd_image_box *from, vd_filter filter);
 
 /* Records that all texels of an image or view are set to `color`. NULL: zeros. Not for block and depth formats. */
@@ -3880,12 +3893,12 @@ typedef struct vd__launch {
     const vd__indirect *indirect; /* not NULL: `groups` is not used */
 } vd__launch;
 
-/* Commands recorded by a backend without command buffers (room `command tape`). */
+/* Commands recorded for a backend without command buffers, or for a graph (room `command tape`). */
 typedef struct vd__tape {
     uint64_t *words;
     uint32_t count, capacity;  /* words */
     uint32_t last;             /* index of the first word of the last command */
-    bool failed;               /* a copy or fill was not recorded because host memory ran out */
+    bool failed;               /* a command was not recorded because host memory ran out */
     uint64_t *stamps;          /* timestamps by index: values or objects of the backend; 0: none */
     uint32_t stamp_count, stamp_capacity;
 } vd__tape;
@@ -3893,7 +3906,7 @@ typedef struct vd__tape {
 /* Recorded commands of a backend. Zeroed before commands_create. */
 typedef struct vd__commands {
     void *native;              /* of a backend with command buffers; cuda: vd__cu_graph or NULL */
-    vd__tape tape;             /* of a backend without */
+    vd__tape tape;             /* of a backend without them, or of a graph */
 } vd__commands;
 
 typedef struct vd__copy_range { uint64_t from, to, size; } vd__copy_range;
@@ -25586,21 +25599,17 @@ static void vd__glsl_set_entry(glslang_shader_t *shader, const char *name) {
 static void vd__glsl_set_entry(glslang_shader_t *shader, const char *name) { (void)shader, (void)name; }
 #endif
 
-/* Returns the settings of glslang for a text: SPIR-V 1.3, or 1.0 if a device supports no later version. */
+/* Returns the settings of glslang for a text. */
 static glslang_input_t vd__glsl_input(const vd__glsl *g, const char *code) {
-    bool hlsl = g->desc->code_kind == VD_CODE_HLSL, old = false;
+    bool hlsl = g->desc->code_kind == VD_CODE_HLSL;
     glslang_input_t input;
-    for (uint32_t i = 0; i < g->ctx->device_count; i++) {
-        uint32_t minor = g->ctx->devices[i].device.max_spirv_minor;
-        old = old || (minor && minor < 3);
-    }
     memset(&input, 0, sizeof input);
     input.language = hlsl ? GLSLANG_SOURCE_HLSL : GLSLANG_SOURCE_GLSL;
     input.stage = GLSLANG_STAGE_COMPUTE;
     input.client = GLSLANG_CLIENT_VULKAN;
-    input.client_version = old ? GLSLANG_TARGET_VULKAN_1_0 : GLSLANG_TARGET_VULKAN_1_1;
+    input.client_version = GLSLANG_TARGET_VULKAN_1_1;
     input.target_language = GLSLANG_TARGET_SPV;
-    input.target_language_version = old ? GLSLANG_TARGET_SPV_1_0 : GLSLANG_TARGET_SPV_1_3;
+    input.target_language_version = GLSLANG_TARGET_SPV_1_3;
     input.code = code;
     input.default_version = hlsl ? 500 : 450;
     input.default_profile = GLSLANG_NO_PROFILE;
