@@ -1,108 +1,56 @@
 /* Shows a DDS file: a texture with a mip chain, compressed in blocks (BC1 to BC7) or not. The device decodes the blocks
    when a kernel samples the texture. Turn the mouse wheel to change the level of detail.
    cc -std=c99 -O2 -I. examples/dds.c -o dds -ldl -lpthread -lm
-   With a window: add -DWINDOW and -lglfw. Run: ./dds [FILE] [--picture FILE] [--frames N]; see examples/window.h.
-   Without FILE, run it in the root of the repository. */
+   With a window: add -DWINDOW and -lglfw. Run: ./dds [FILE] [--layer N] [--picture FILE] [--frames N]; see
+   examples/window.h. Without FILE, run it in the root of the repository. N is the layer of an array, the face of a
+   cube, or the slice of a volume. examples/dds.h reads the file. */
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "examples/window.h"
+#include "examples/dds.h"
 #include "vkdispatch_codegen.h"
 
-enum { HEADER = 128, EXTENDED = HEADER + 20, MAX_EXTENT = 16384 }; /* bytes before the texels; texels */
-
-/* Formats by the code in the header, or by the number of DXGI_FORMAT in the extended header. The window shows the
-   components without conversion, so those of _SRGB formats are not decoded either. */
-static const struct { const char *code; uint32_t dxgi; vd_format format; } formats[] = {
-    { "DXT1", 71, VD_FORMAT_BC1_UNORM }, { "DXT1", 72, VD_FORMAT_BC1_UNORM }, { "DXT3", 74, VD_FORMAT_BC2_UNORM },
-    { "DXT3", 75, VD_FORMAT_BC2_UNORM }, { "DXT5", 77, VD_FORMAT_BC3_UNORM }, { "DXT5", 78, VD_FORMAT_BC3_UNORM },
-    { "ATI1", 80, VD_FORMAT_BC4_UNORM }, { "BC4U", 80, VD_FORMAT_BC4_UNORM }, { "BC4S", 81, VD_FORMAT_BC4_SNORM },
-    { "ATI2", 83, VD_FORMAT_BC5_UNORM }, { "BC5U", 83, VD_FORMAT_BC5_UNORM }, { "BC5S", 84, VD_FORMAT_BC5_SNORM },
-    { "    ", 95, VD_FORMAT_BC6H_UF }, { "    ", 96, VD_FORMAT_BC6H_F }, { "    ", 98, VD_FORMAT_BC7_UNORM },
-    { "    ", 99, VD_FORMAT_BC7_UNORM }, { "    ", 28, VD_FORMAT_RGBA8_UNORM }, { "    ", 29, VD_FORMAT_RGBA8_UNORM },
-    { "    ", 87, VD_FORMAT_BGRA8_UNORM }, { "    ", 91, VD_FORMAT_BGRA8_UNORM }, { "    ", 10, VD_FORMAT_RGBA16_F },
-    { "    ", 2, VD_FORMAT_RGBA32_F }
-};
-
-typedef struct texture {
-    uint8_t *bytes;          /* the file */
-    size_t size, texels;     /* in bytes; offset of the first level */
-    uint32_t width, height, levels;
-    vd_format format;
-} texture;
+enum { MAX_BYTES = 1 << 30 }; /* of a file */
 
 static void refuse(const char *path, const char *why) {
     fprintf(stderr, "%s: %s\n", path, why);
     exit(1);
 }
 
-static uint32_t word(const texture *t, size_t at) { /* little-endian */
-    const uint8_t *b = t->bytes + at;
-    return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
-}
-
-/* Without a code, 32 bits for each texel are accepted, with red in the lowest or in the third byte. */
-static vd_format find_format(const texture *t) {
-    bool extended = !memcmp(t->bytes + 84, "DX10", 4);
-    bool coded = word(t, 80) & 4;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats && coded; i++)
-        if (extended ? word(t, HEADER) == formats[i].dxgi : !memcmp(t->bytes + 84, formats[i].code, 4))
-            return formats[i].format;
-    if (coded || word(t, 88) != 32) return VD_FORMAT_NONE;
-    if (word(t, 92) == 0xFF && word(t, 100) == 0xFF0000) return VD_FORMAT_RGBA8_UNORM;
-    return word(t, 92) == 0xFF0000 && word(t, 100) == 0xFF ? VD_FORMAT_BGRA8_UNORM : VD_FORMAT_NONE;
-}
-
-static void read_file(const char *path, texture *t) {
+/* The caller frees the result. */
+static uint8_t *read_file(const char *path, size_t *size) {
     FILE *f = fopen(path, "rb");
+    uint8_t *bytes = NULL;
     size_t capacity = 1 << 16, got = 1;
-    memset(t, 0, sizeof *t);
     if (!f) refuse(path, "cannot be opened");
-    while (got) {
+    for (*size = 0; got; *size += got) {
+        if (*size > MAX_BYTES) refuse(path, "the file has more than 1 GiB");
         capacity *= 2;
-        t->bytes = (uint8_t *)realloc(t->bytes, capacity);
-        if (!t->bytes) refuse(path, "not enough memory");
-        got = fread(t->bytes + t->size, 1, capacity - t->size, f);
-        t->size += got;
+        bytes = (uint8_t *)realloc(bytes, capacity);
+        if (!bytes) refuse(path, "not enough memory");
+        got = fread(bytes + *size, 1, capacity - *size, f);
     }
+    if (ferror(f)) refuse(path, "cannot be read");
     fclose(f);
+    return bytes;
 }
 
-/* Reads the header, which is not trusted. */
-static void read_header(const char *path, texture *t) {
-    if (t->size < HEADER || memcmp(t->bytes, "DDS ", 4) || word(t, 4) != HEADER - 4 || word(t, 76) != 32)
-        refuse(path, "not a DDS file");
-    bool extended = word(t, 80) & 4 && !memcmp(t->bytes + 84, "DX10", 4);
-    t->texels = extended ? EXTENDED : HEADER;
-    if (t->size < t->texels) refuse(path, "the header is cut off");
-    if (word(t, 112) & 0x200200 || (extended && word(t, HEADER + 4) != 3)) /* caps2: cube, volume; dimension: 2-D */
-        refuse(path, "cubes, volumes and 1-D textures are not supported");
-    t->height = word(t, 12);
-    t->width = word(t, 16);
-    t->levels = word(t, 28) ? word(t, 28) : 1;
-    t->format = find_format(t);
-    if (!t->format) refuse(path, "the format is not supported");
-    if (!t->width || !t->height || t->width > MAX_EXTENT || t->height > MAX_EXTENT || t->levels > 15)
-        refuse(path, "the extent or the number of levels is invalid");
-}
-
-static uint32_t level_extent(uint32_t extent, uint32_t level) { return extent >> level ? extent >> level : 1; }
-
-/* Creates the image and uploads its levels, each of which begins where the one before ends. */
-static vd_image upload(vd_context *ctx, const char *path, const texture *t) {
-    vd_format_info info;
+/* Creates an image of a layer or slice, and uploads its levels. */
+static vd_image upload(vd_context *ctx, const char *path, const dds_texture *t, uint32_t layer) {
+    uint32_t most = dds_max_levels(t->width, t->height, 1), levels = t->levels < most ? t->levels : most;
+    uint8_t *unpacked = t->packed ? (uint8_t *)malloc((size_t)t->width * t->height * 4) : NULL;
     vd_image image = vd_image_create(ctx, &(vd_image_desc){ .name = path, .format = t->format,
-        .extent = { t->width, t->height }, .levels = t->levels, .usage = VD_IMAGE_SAMPLED });
-    if (!image.id || vd_format_query(ctx, 0, t->format, &info)) window_fail(path);
-    size_t at = t->texels;
-    for (uint32_t i = 0; i < t->levels; i++) {
-        size_t columns = (level_extent(t->width, i) + info.block_extent - 1) / info.block_extent;
-        size_t rows = (level_extent(t->height, i) + info.block_extent - 1) / info.block_extent;
-        size_t bytes = columns * rows * info.block_bytes;
-        if (t->size - at < bytes) refuse(path, "the file ends within a level");
-        if (vd_image_upload(ctx, &(vd_image_transfer){ .box = { .image = image, .level = i } }, t->bytes + at))
+        .extent = { t->width, t->height }, .levels = levels, .usage = VD_IMAGE_SAMPLED });
+    if (t->packed && !unpacked) refuse(path, "not enough memory");
+    if (!image.id) window_fail(path);
+    for (uint32_t i = 0; i < levels; i++) {
+        const uint8_t *texels = t->depth > 1 ? dds_texels(t, 0, layer, i) : dds_texels(t, layer, 0, i);
+        if (unpacked) dds_unpack(t, texels, (size_t)dds_bytes(t, i) / t->block_bytes, unpacked);
+        if (vd_image_upload(ctx, &(vd_image_transfer){ .box = { .image = image, .level = i } },
+                            unpacked ? unpacked : texels))
             window_fail(path);
-        at += bytes;
     }
+    free(unpacked);
     return image;
 }
 
@@ -121,16 +69,38 @@ static vd_kernel build(vd_context *ctx) {
     return kernel;
 }
 
+/* Removes FILE and --layer N from the arguments; examples/window.h reads the rest. Returns the number of those. */
+static int read_options(int argc, char **argv, const char **path, uint32_t *layer) {
+    int count = 1;
+    char end;
+    for (int i = 1; i < argc; i++) {
+        bool value = i + 1 < argc;
+        if (value && !strcmp(argv[i], "--layer")) {
+            if (sscanf(argv[++i], "%5u%c", layer, &end) != 1) refuse(argv[i], "not the number of a layer");
+        } else if (i == 1 && strncmp(argv[i], "--", 2)) *path = argv[i];
+        else argv[count++] = argv[i];
+    }
+    return count;
+}
+
 int main(int argc, char **argv) {
-    bool named = argc > 1 && strncmp(argv[1], "--", 2);
-    const char *path = named ? argv[1] : "examples/data/grace_hopper.dds";
-    texture t;
+    const char *path = "examples/data/grace_hopper.dds";
+    char why[DDS_WHY];
+    uint32_t layer = 0;
+    size_t size;
+    dds_texture t;
     window w;
-    if (named) argv[1] = argv[0];
-    read_file(path, &t);
-    read_header(path, &t);
-    window_open(&w, "DDS", (int)t.width, (int)t.height, "dds.png", 1, argc - named, argv + named);
-    vd_image image = upload(w.ctx, path, &t);
+    argc = read_options(argc, argv, &path, &layer);
+    uint8_t *bytes = read_file(path, &size);
+    if (!dds_read(bytes, size, &t, why)) refuse(path, why);
+    uint32_t layers = t.layers * t.depth;
+    if (layer >= layers) {
+        dds_refuse(why, "there is no layer %llu, only %llu", layer, layers);
+        refuse(path, why);
+    }
+    window_open(&w, "DDS", (int)t.width, (int)t.height, "dds.png", 1, argc, argv);
+    vd_image image = upload(w.ctx, path, &t, layer);
+    free(bytes);
     vd_kernel show = build(w.ctx);
     float level = 0, scale[2] = { 1.0f / (float)t.width, 1.0f / (float)t.height };
     if (!show.id) window_fail("cannot build the kernel");
@@ -143,8 +113,7 @@ int main(int argc, char **argv) {
                     vd_value(VD_F32X2, scale)))
             window_fail("cannot dispatch");
     } while (window_show(&w));
-    printf("%s: %u x %u texels, %u levels\n", path, t.width, t.height, t.levels);
+    printf("%s: %u x %u texels, %u layers, %u levels\n", path, t.width, t.height, layers, t.levels);
     window_close(&w);
-    free(t.bytes);
     return 0;
 }

@@ -8,10 +8,11 @@
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
+#include "examples/dds.h"
 #include "tests/conformance/common.h"
 #include <math.h>
 
-enum { FIRST = VD_FORMAT_BC1_UNORM }; /* block format */
+enum { FIRST = VD_FORMAT_BC1_UNORM, DDS_X = 21, DDS_Y = 11 }; /* block format; texels */
 
 static void fill_random(uint8_t *bytes, size_t count, uint64_t seed) {
     dice d = { seed };
@@ -231,6 +232,94 @@ TEST_EXECUTED(sampled_blocks_have_the_decoded_values) {
     vd_kernel_destroy(f->ctx, k);
 }
 
+/* ---- files ---- */
+
+/* Writes a DDS file of random blocks. Returns its size. */
+static size_t write_dds(uint8_t *file, size_t room, uint32_t code, uint32_t dxgi, vd_format format, uint32_t levels,
+                        uint32_t layers) {
+    const uint32_t words[][2] = { { 0, DDS_CODE('D', 'D', 'S', ' ') }, { DDS_SIZE, 124 }, { DDS_HEIGHT, DDS_Y },
+        { DDS_WIDTH, DDS_X }, { DDS_LEVELS, levels }, { DDS_FORMAT_SIZE, 32 }, { DDS_FORMAT_FLAGS, 4 },
+        { DDS_FOURCC, code ? code : DDS_CODE('D', 'X', '1', '0') }, { DDS_DXGI, dxgi }, { DDS_DIMENSION, 3 },
+        { DDS_ARRAY, layers } };
+    size_t header = code ? DDS_HEADER : DDS_EXTENDED;
+    memset(file, 0, header);
+    for (size_t i = 0; i < COUNT(words) - (code ? 3 : 0); i++)
+        for (uint32_t k = 0; k < 4; k++) file[words[i][0] + k] = (uint8_t)(words[i][1] >> 8 * k);
+    fill_random(file + header, room - header, dxgi);
+    uint32_t bytes = vd__format_rows[format].bytes;
+    for (size_t i = header; i + bytes <= room; i += bytes) set_mode(format, file + i, (uint32_t)(i / bytes));
+    return room;
+}
+
+/* Compares a level of an image, uploaded from these blocks of the file, with the decoder. */
+static void check_level(const fixture *f, const dds_texture *t, vd_image image, vd_kernel k, vd_buffer out,
+                        uint32_t level, const uint8_t *blocks) {
+    static float got[DDS_X * DDS_Y][4];
+    const vd__format_row *row = &vd__format_rows[t->format];
+    uint32_t width = dds_extent(t->width, level), height = dds_extent(t->height, level), columns = (width + 3) / 4;
+    double slack = row->kind == VD__TEXEL_SNORM ? 15.0 / 255 : t->format < VD_FORMAT_BC6H_UF ? 7.5 / 255 : 0.6 / 255;
+    vd_image_view_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.image = image;
+    desc.level = level;
+    vd_image view = vd_image_view(f->ctx, &desc);
+    OK(vd_run2(f->ctx, k, width, height, vd_i(view), vd_b(out)));
+    OK(vd_buffer_read(f->ctx, out, 0, got, (uint64_t)width * height * 16));
+    for (uint32_t i = 0; i < width * height * row->components; i++) {
+        uint32_t c = i % row->components, x = i / row->components % width, y = i / row->components / width;
+        vd__texture_texel texels[VD__BLOCK_TEXELS];
+        vd__texture_block_decode(t->format, blocks + (y / 4 * columns + x / 4) * row->bytes, texels);
+        double wanted = component_value(row, texels[y % 4 * 4 + x % 4][c], c);
+        if (fabs((double)got[y * width + x][c] - wanted) > slack * fmax(1, fabs(wanted)))
+            fail_msg("%s, level %u, texel %u, %u: component %u is %.9g, not %.9g", row->name, level, x, y, c,
+                     (double)got[y * width + x][c], wanted);
+    }
+}
+
+/* DDS files of each block format, whose extents are not multiples of a block, with all levels and three layers. */
+TEST_EXECUTED(levels_of_dds_files) {
+    static uint8_t file[DDS_EXTENDED + 3 * 16 * DDS_X * DDS_Y];
+    int checked = 0;
+    if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_IMAGE)) skip_because("the backend has no images");
+    vd_kernel k = kernel_fetch(f->ctx);
+    vd_buffer out = buffer_named(f->ctx, "out", VD_F32X4, DDS_X * DDS_Y, NULL);
+    for (size_t i = 0; i < COUNT(dds_formats); i++) {
+        vd_format format = dds_formats[i].format;
+        uint32_t levels = dds_max_levels(DDS_X, DDS_Y, 1), layers = dds_formats[i].code ? 1 : 3;
+        char why[DDS_WHY];
+        vd_format_info info;
+        dds_texture t;
+        OK(vd_format_query(f->ctx, 0, format, &info));
+        if (format < VD_FORMAT_BC1_UNORM || !info.created) continue;
+        size_t size = write_dds(file, sizeof file, dds_formats[i].code, dds_formats[i].dxgi, format, levels, layers);
+        if (!dds_read(file, size, &t, why)) fail_msg("%s: %s", info.name, why);
+        for (uint32_t layer = 0; layer < layers; layer++, checked++) {
+            vd_image_desc desc;
+            memset(&desc, 0, sizeof desc);
+            desc.format = t.format;
+            desc.extent[0] = t.width;
+            desc.extent[1] = t.height;
+            desc.levels = t.levels;
+            desc.usage = VD_IMAGE_SAMPLED;
+            vd_image image = vd_image_create(f->ctx, &desc);
+            if (!image.id) fail_msg("vd_image_create: %s", vd_error_text());
+            for (uint32_t level = 0; level < levels; level++) {
+                vd_image_transfer transfer;
+                memset(&transfer, 0, sizeof transfer);
+                transfer.box.image = image;
+                transfer.box.level = level;
+                OK(vd_image_upload(f->ctx, &transfer, dds_texels(&t, layer, 0, level)));
+                check_level(f, &t, image, k, out, level, dds_texels(&t, layer, 0, level));
+            }
+            vd_image_destroy(f->ctx, image);
+        }
+    }
+    assert_true(checked >= 18 || !checked);
+    vd_buffer_destroy(f->ctx, out);
+    vd_kernel_destroy(f->ctx, k);
+    if (!checked) skip_because("no block format can be created");
+}
+
 /* ---- uploads ---- */
 
 /* A block format that the device lacks and that is decoded, from `first` on; 0: none. */
@@ -357,7 +446,7 @@ TEST(large_textures_are_decoded) {
 static const struct CMUnitTest cases[] = {
     CASE(blocks_decode_as_by_other_decoders), CASE(eac_decodes_like_the_formula),
     CASE(reserved_blocks_have_the_colours_of_errors), CASE(sampled_blocks_have_the_decoded_values),
-    CASE(parts_of_blocks_are_uploaded), CASE(large_textures_are_decoded)
+    CASE(levels_of_dds_files), CASE(parts_of_blocks_are_uploaded), CASE(large_textures_are_decoded)
 };
 
 static int run_cases(const char *name) { return RUN_CASES(name, cases); }

@@ -27,6 +27,7 @@ static const struct CMUnitTest cuda_tests[] = { POSIX(all_tests_with_the_fake_dr
 #else
 #include "cuda.c"
 #endif
+#include "dds.c"
 #include "debug.c"
 #include "dispatch.c"
 #include "errors.c"
@@ -56,7 +57,8 @@ static const unit_file files[] = {
     UNIT_FILE(builder_errors), UNIT_FILE(builder_fold), UNIT_FILE(builder_functions), UNIT_FILE(builder_images),
     UNIT_FILE(builder_memory), UNIT_FILE(builder_order), UNIT_FILE(builder_scalarize), UNIT_FILE(builder_print),
     UNIT_FILE(builder_robust), UNIT_FILE(builder_rules), UNIT_FILE(builder_sync), UNIT_FILE(builder_texts),
-    UNIT_FILE(cache), UNIT_FILE(command_tape), UNIT_FILE(cuda), UNIT_FILE(debug), UNIT_FILE(dispatch),
+    UNIT_FILE(cache), UNIT_FILE(command_tape), UNIT_FILE(cuda), UNIT_FILE(dds), UNIT_FILE(debug),
+    UNIT_FILE(dispatch),
     UNIT_FILE(errors), UNIT_FILE(extremes), UNIT_FILE(facts), UNIT_FILE(graphs), UNIT_FILE(hazards),
     UNIT_FILE(layouts), UNIT_FILE(memory), UNIT_FILE(output), UNIT_FILE(platform), UNIT_FILE(pool),
     UNIT_FILE(privileged), UNIT_FILE(profile), UNIT_FILE(reflect), UNIT_FILE(sizes),
