@@ -81,7 +81,7 @@ static vd_result convolve(vd_context *ctx, picture *p, const float *disc, vd_fft
 
 /* ---- the reference in plain C ---- */
 
-static int wrapped(int at, int extent) { return (at + extent) % extent; }
+static int wrapped(int at, int extent) { return (at % extent + extent) % extent; }
 
 /* Returns how many of 121 pixels, including the corners, differ by more than one brightness level. */
 static int wrong_pixels(const unsigned char *sharp, const picture *blurred, const float *disc) {

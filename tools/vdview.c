@@ -53,7 +53,7 @@ static int read_options(options *o, int argc, char **argv, char **rest) {
         if (!strcmp(argv[i], "--formats")) { o->list = true; continue; }
         if (strncmp(argv[i], "--", 2)) { o->file = argv[i]; continue; }
         i++;
-        if (!strcmp(argv[i - 1], "--size") && sscanf(value, "%ux%u%c", &o->width, &o->height, &end) == 2) {
+        if (!strcmp(argv[i - 1], "--size") && sscanf(value, "%6ux%6u%c", &o->width, &o->height, &end) == 2) {
             if (!o->width || !o->height || o->width > MAX_EXTENT || o->height > MAX_EXTENT)
                 fail(value, "the size must be 1x1 to 16384x16384");
         } else if (!strcmp(argv[i - 1], "--format") && *value) o->format = value;
@@ -95,8 +95,9 @@ static void *read_raw(const options *o, const vd_format_info *info, uint64_t *pi
     void *bytes = malloc(need);
     if (!f) fail(o->file, "cannot be opened");
     if (!bytes) fail(o->file, "not enough memory");
-    bool sought = o->offset <= 0x7FFFFFFF && !fseek(f, (long)o->offset, SEEK_SET);
-    size_t got = sought ? fread(bytes, 1, need, f) : 0;
+    if (o->offset > 0x7FFFFFFF || fseek(f, (long)o->offset, SEEK_SET)) fail("--offset", "more than 2147483647");
+    size_t got = fread(bytes, 1, need, f);
+    if (ferror(f)) fail(o->file, "cannot be read");
     fclose(f);
     if (got < need) {
         fprintf(stderr, "vdview: %s: %ux%u texels of %s need %zu bytes from offset %llu, but the file has only %zu\n",
