@@ -111,7 +111,7 @@
          ------                --------               ------
          Linux, x86-64         gcc, clang             completely
          Linux, aarch64        gcc                    compiled; unit tests run in an emulator
-         Windows, x86-64       gcc of mingw-w64       compiled; unit tests run under Wine
+         Windows, x86-64       gcc of mingw-w64       compiled; unit tests and a kernel on a CPU run under Wine
          Windows               MSVC                   no: written, but never compiled
          macOS                 clang                  no: written, but never compiled
        32-bit Windows is not supported.
@@ -1856,8 +1856,9 @@ VD_API vd_buffer vd_dlpack_import_versioned(vd_context *ctx, struct DLManagedTen
 VD_API vd_result vd_format_query(vd_context *ctx, int device, vd_format format, vd_format_info *out);
 
 /* Returns the format nearest to `format` that a device supports for `usage` (VD_IMAGE_ bits): itself if possible, else
-   the smallest one of the same kind with at least as many components and bits, sRGB if possible, else a float format.
-   VD_FORMAT_NONE if there is none, or if the arguments are invalid. */
+   the smallest one of the same kind (_UNORM, _F, ...) with at least as many components and bits. If there is none: for
+   _SRGB, such a _UNORM format; except for _I and _U, such a _F format. VD_FORMAT_NONE if there is none of these, or if
+   the arguments are invalid. */
 VD_API vd_format vd_format_nearest(vd_context *ctx, int device, vd_format format, uint32_t usage);
 
 /* Creates an image with desc->data, or zeros, as contents. Does not wait for the contents to arrive.
@@ -2659,7 +2660,7 @@ static uint64_t vd__time_ns(void) {
 
 static inline void vd__yield(void) { SwitchToThread(); }
 
-/* Uses a high-resolution timer (Windows 10 1803 and later). The resolution of Sleep is up to 16 ms. */
+/* Uses a high-resolution timer. Systems before Windows 10 1803 have none: Sleep has a resolution of up to 16 ms. */
 static void vd__sleep(uint64_t ns) {
     LARGE_INTEGER due;
     const DWORD high_resolution = 2; /* CREATE_WAITABLE_TIMER_HIGH_RESOLUTION */
@@ -4024,7 +4025,7 @@ struct vd__device {
 typedef struct vd__heap_block {
     vd__block block;           /* first member: vd__memory.block is cast to vd__heap_block */
     vd__tlsf suballocator;     /* not initialised if `dedicated` */
-    bool dedicated;            /* dedicated to one resource */
+    bool dedicated;            /* to one resource */
     bool imported;             /* the user's memory: `dedicated` is true and the block is not in vd__heap.blocks */
     uint64_t address;          /* argument of release */
     void (*release)(void *user, uint64_t address); /* the user's callback, or NULL */
@@ -4082,7 +4083,7 @@ typedef struct vd__resource {
     vd__slot slot;
     vd_type type;
     bool view;
-    bool needs_checks;         /* needs checks at dispatch: a view, not on every device, or with an address_offset */
+    bool needs_checks;         /* at dispatch: a view, of a graph, not on every device, or with an address_offset */
     uint8_t usage;             /* vd_memory */
     uint64_t size;             /* bytes */
     vd__storage *storage;      /* array by device; serial 0: not on that device */
@@ -4103,15 +4104,15 @@ typedef struct vd__resource {
 
 typedef vd__resource vd__buffer;
 
-/* An image or a view of one. The resource's type is the format; its range are the subresources that the view shows, and
-   those between them. */
+/* An image or a view of one, or a texel buffer: a view of a buffer. The resource's type is the format. Its offset and
+   size are the range of subresources from the first to the last one that the view shows; of a texel buffer, bytes. */
 typedef struct vd__image {
     vd__resource resource;
     vd__image_shape shape;     /* of the root image */
     vd__image_range range;
     bool linear;               /* the format has linear filters on every device */
-    /* Array by device: native handles for bindings, a serial, and in garbage the last uses of a view, because its image
-       may still be in use. The image's own are those of its storage. */
+    /* Array by device: native handles for bindings, and a serial. In garbage also the last uses of a view, whose image
+       may be in use for longer; those of an image are in its storage. */
     vd__storage *views;
     vd__storage own_view;      /* the array if the context has one device */
 } vd__image;
@@ -4603,7 +4604,7 @@ struct vd_context {
     uint32_t indirect;         /* not 0: recordings may have indirect launches */
     bool (*memory_pressure)(void *user, int device, uint64_t bytes);
     void *pressure_user;
-    uint32_t reference_count;  /* reference count: the user, and DLPack tensors made from buffers */
+    uint32_t reference_count;  /* by the user, and by each exported DLPack tensor */
     bool glslang;              /* glslang was initialised for this context; guarded by vd__open_lock */
     uint32_t unnamed;          /* objects that were created without a name */
 };
@@ -4746,10 +4747,10 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      VD_MEMORY_READBACK: host-cached if the device has such memory. VD_MEMORY_SHARED: host-cached,
                      coherent, device-local, in this order of preference.
    memory_budget     Returns how many bytes of device memory the process can still allocate; 0: not known.
-   memory_create     Creates a driver buffer of m->size bytes without memory and fills in its requirements; an image if
-                     m->native[1] is the address of its shape, which memory_bind and memory_destroy use too; an image
-                     may have its own memory (need->own_memory). If
-                     need->kernel_access is set, it returns only types that kernels can access.
+   memory_create     Creates a driver buffer of m->size bytes without memory and fills in its requirements. If
+                     m->native[1] is the address of a vd__image_shape, creates an image and sets m->size; memory_bind
+                     and memory_destroy use the shape too. An image may have its own memory (need->own_memory). If
+                     need->kernel_access is set, returns only types that kernels can access.
    memory_bind       Binds the buffer to m->block at m->offset and sets m->address.
                      A sparse buffer (need->sharing is VD__SHARE_PAGES) is not bound: memory_create sets its address.
    memory_destroy
@@ -4910,7 +4911,7 @@ static void vd__message_queue_init(vd__message_queue *messages, uint64_t print_b
 /* Queues a call of `print` if `kernel` is not NULL, otherwise of `log`. The message is dropped and counted if it
    would exceed the limit or if memory runs out. */
 static VD__COLD void vd__message_push(const vd__host *host, vd_log_level level, const char *kernel, const uint32_t *id,
-                            const char *text) {
+                                      const char *text) {
     vd__message_queue *messages = host->messages;
     size_t length = strlen(text) + 1, size = sizeof(vd__message) + length;
     vd__message *m = (vd__message *)vd__alloc(&host->allocator, size);
@@ -5193,8 +5194,9 @@ static vd_result vd__device_index_check(int index, int count) {
 }
 
 // >>command tape
-/* Recorded commands of the backends without command buffers: cuda, opencl and dummy. The functions vd__tape_NAME are
-   their operations commands_NAME and record_NAME; queue_submit plays the tape with the backend's vd__tape_player.
+/* Recorded commands of the backends without command buffers (cuda, opencl and dummy), and of graphs on every backend.
+   The functions vd__tape_NAME are the operations commands_NAME and record_NAME of these backends. Their queue_submit
+   plays the tape with the backend's vd__tape_player; the room `graphs` reads the tape of a graph by itself.
    A tape is an array of 64-bit words. A command begins with a vd__tape_command. It refers to kernels and memories,
    which must exist as long as the tape is played. Everything else, including the argument block, is copied. Barriers
    are only recorded for CUDA graphs, because these backends execute commands in order. A tape can be played more than
@@ -5395,7 +5397,8 @@ static void vd__indirect_store(uint8_t *arguments, uint32_t at, uint32_t value) 
     if (at != VD__NONE) memcpy(arguments + at, &value, 4);
 }
 
-/* Sets the size of a launch. Returns whether it had to be limited; *empty: the launch has no work-group. */
+/* Sets the size of a launch, and the implicit arguments that depend on it. Returns whether the size was limited. Sets
+   *empty if the launch has no work-group. */
 static bool vd__indirect_resolve(const vd__indirect *in, const uint32_t counts[3], vd__tape_launch *launch,
                                  bool *empty) {
     uint8_t *arguments = (uint8_t *)(launch + 1) + launch->binding_count * sizeof(vd__binding);
@@ -5843,13 +5846,15 @@ static int32_t vd__texture_divide(int32_t n, int32_t d) { return (2 * n + (n < 0
 
 static int32_t vd__texture_clamp(int32_t x, int32_t low, int32_t high) { return x < low ? low : x > high ? high : x; }
 
+/* Sign-extends an integer of `count` bits. */
 static int32_t vd__texture_signed(uint32_t bits, uint32_t count) {
     return (int32_t)bits - (int32_t)((bits >> (count - 1) & 1) << count);
 }
 
-static void vd__texture_fill(vd__texture_texel *texels, uint16_t color, uint16_t green, uint16_t alpha) {
+/* Sets all texels to one colour, whose red and blue are equal. */
+static void vd__texture_fill(vd__texture_texel *texels, uint16_t red, uint16_t green, uint16_t alpha) {
     for (int i = 0; i < VD__BLOCK_TEXELS; i++) {
-        texels[i][0] = texels[i][2] = color;
+        texels[i][0] = texels[i][2] = red;
         texels[i][1] = green;
         texels[i][3] = alpha;
     }
@@ -5971,8 +5976,9 @@ static void vd__bc7_decode(vd_format format, const vd__texture_block *block, vd_
         return;
     }
     const uint8_t *m = modes[mode];
-    uint32_t partition = vd__texture_next(&b, m[1]), rotation = vd__texture_next(&b, m[2]), select =
-    vd__texture_next(&b, m[3]); for (uint32_t k = 0; k < 4; k++)
+    uint32_t partition = vd__texture_next(&b, m[1]), rotation = vd__texture_next(&b, m[2]),
+             select = vd__texture_next(&b, m[3]);
+    for (uint32_t k = 0; k < 4; k++)
         for (uint32_t i = 0; i < 2u * m[0]; i++) e[i][k] = vd__texture_next(&b, k < 3 ? m[4] : m[5]);
     for (uint32_t i = 0; i < 2u * m[0]; i++) {
         if (m[6] == 1 || (m[6] && i % 2 == 0)) low = vd__texture_next(&b, 1);
@@ -6211,7 +6217,7 @@ static uint32_t vd__astc_range_bits(uint32_t range) { return (uint32_t)("1020131
 /* Returns 3 for ranges with trits, 5 for those with quints, otherwise 1. */
 static uint32_t vd__astc_range_base(uint32_t range) { return !range || range % 3 == 2 ? 1 : range % 3 ? 3 : 5; }
 
-/* Bits of a sequence of integers. */
+/* Returns the number of bits of a sequence of `count` integers. */
 static uint32_t vd__astc_size(uint32_t range, uint32_t count) {
     uint32_t base = vd__astc_range_base(range);
     return count * vd__astc_range_bits(range) + (base == 3 ? (8 * count + 4) / 5 : base == 5 ? (7 * count + 2) / 3 : 0);
@@ -6322,7 +6328,8 @@ static bool vd__astc_mode(const vd__texture_block *b, vd__astc *a) {
         a->rows = rows[mode >> 2 & 3];
     } else {
         uint32_t columns[4] = { 12, x + 2, x + 6, x ? 10u : 6u };
-        uint32_t rows[4] = { x + 2, 12, (mode >> 9 & 3) + 6, x ? 6u : 10u }; range |= (mode >> 2 & 3) << 1;
+        uint32_t rows[4] = { x + 2, 12, (mode >> 9 & 3) + 6, x ? 6u : 10u };
+        range |= (mode >> 2 & 3) << 1;
         if (y == 2) high = dual = false;
         if (y == 3 && x > 1) return false;
         a->columns = columns[y];
@@ -6336,8 +6343,9 @@ static bool vd__astc_mode(const vd__texture_block *b, vd__astc *a) {
 /* Reads the layout of the block. Returns false if it is not valid. */
 static bool vd__astc_layout(const vd__texture_block *b, const vd__format_row *row, vd__astc *a) {
     if (!vd__astc_mode(b, a)) return false;
-    uint32_t count = a->columns * a->rows * a->planes, weight_bits = vd__astc_size(a->weight_range, count), end, values
-    = 0; a->parts = vd__texture_bits(b, 11, 2) + 1;
+    uint32_t count = a->columns * a->rows * a->planes, weight_bits = vd__astc_size(a->weight_range, count), end,
+             values = 0;
+    a->parts = vd__texture_bits(b, 11, 2) + 1;
     if (a->columns > row->block[0] || a->rows > row->block[1] || count > 64 || weight_bits < 24 || weight_bits > 96
         || (a->parts == 4 && a->planes == 2))
         return false;
@@ -6402,8 +6410,9 @@ static void vd__astc_ends(uint32_t mode, const uint8_t *values, int32_t ends[2][
         ends[0][3] = mode == 10 ? v[4] : 255;
         ends[1][3] = mode == 10 ? v[5] : 255;
     }
-    bool swapped = mode >= 8 && mode != 10 && (offset ? v[1] + v[3] + v[5] < 0 : v[1] + v[3] + v[5] < v[0] + v[2] +
-    v[4]); for (int k = 0; k < 4 && swapped; k++) {
+    int32_t sum = v[1] + v[3] + v[5], limit = offset ? 0 : v[0] + v[2] + v[4];
+    bool swapped = mode >= 8 && mode != 10 && sum < limit;
+    for (int k = 0; k < 4 && swapped; k++) {
         int32_t first = ends[0][k];
         ends[0][k] = ends[1][k];
         ends[1][k] = first;
@@ -6415,7 +6424,7 @@ static void vd__astc_ends(uint32_t mode, const uint8_t *values, int32_t ends[2][
         }
 }
 
-/* Numbers that a partition depends on: 8 of 4 bits. */
+/* Returns 8 pseudorandom numbers of 4 bits, which define the partition with seed x (hash52 of the specification). */
 static uint32_t vd__astc_hash(uint32_t x) {
     x ^= x >> 15;
     x *= 0xEEDE0891u;
@@ -6445,9 +6454,10 @@ static uint32_t vd__astc_part(const vd__astc *a, uint32_t x, uint32_t y, bool sm
 
 /* Interpolates the weight of a texel from the grid. */
 static uint32_t vd__astc_weight(const vd__astc *a, const vd__format_row *row, uint32_t x, uint32_t y, uint32_t plane) {
-    uint32_t scale_x = (1024 + row->block[0] / 2u) / (row->block[0] - 1u), scale_y = (1024 + row->block[1] / 2u) /
-    (row->block[1] - 1u); uint32_t gx = (scale_x * x * (a->columns - 1) + 32) >> 6, gy = (scale_y * y * (a->rows - 1) +
-    32) >> 6; uint32_t fx = gx & 15, fy = gy & 15, both = (fx * fy + 8) >> 4;
+    uint32_t scale_x = (1024 + row->block[0] / 2u) / (row->block[0] - 1u),
+             scale_y = (1024 + row->block[1] / 2u) / (row->block[1] - 1u);
+    uint32_t gx = (scale_x * x * (a->columns - 1) + 32) >> 6, gy = (scale_y * y * (a->rows - 1) + 32) >> 6;
+    uint32_t fx = gx & 15, fy = gy & 15, both = (fx * fy + 8) >> 4;
     const uint8_t *w = a->weights + ((gx >> 4) + (gy >> 4) * a->columns) * a->planes + plane;
     return (w[0] * (16 - fx - fy + both) + w[a->planes] * (fx - both) + w[a->columns * a->planes] * (fy - both)
             + w[(a->columns + 1) * a->planes] * both + 8) >> 4;
@@ -6491,7 +6501,7 @@ static void vd__astc_read(const vd__texture_block *b, vd__astc *a) {
     }
 }
 
-/* LDR profile. What it lacks, and reserved blocks, are magenta. */
+/* Blocks that the LDR profile does not have, and reserved ones, are magenta. */
 static void vd__astc_decode(vd_format format, const vd__texture_block *b, vd__texture_texel *texels) {
     const vd__format_row *row = &vd__format_rows[format];
     bool srgb = row->kind == VD__TEXEL_SRGB, single = vd__texture_bits(b, 0, 9) == 0x1fc;
@@ -6572,7 +6582,7 @@ typedef struct vd__blit_args {
     uint32_t first[3], extent[3]; /* texels of the target box that are computed */
     uint32_t from_format, to_format; /* vd__blit_format */
     uint32_t to_at;            /* offset of the results in the buffer in bytes */
-    uint32_t linear;
+    uint32_t linear;           /* the filter; 0: nearest */
 } vd__blit_args;
 
 typedef struct vd__blit_piece {
@@ -7234,7 +7244,7 @@ static bool vd__spirv_value(const vd__spirv *m, uint32_t id, uint64_t *out) {
     return true;
 }
 
-/* The same, but saturates at 32 bits, and reads no booleans. */
+/* Reads an integer constant, saturated to 32 bits. Returns false if the id is something else. */
 static bool vd__spirv_constant(const vd__spirv *m, uint32_t id, uint32_t *out) {
     uint64_t value = 0;
     if (!vd__spirv_value(m, id, &value)) return false;
@@ -7429,7 +7439,7 @@ static vd_result vd__spirv_scalar(uint32_t at, const uint32_t *w, vd__spirv_id *
     return VD_OK;
 }
 
-/* Vectors, matrices and arrays. */
+/* Computes size and alignment of a vector, matrix or array type, and the vd_type of a vector. */
 static vd_result vd__spirv_repeated(const vd__spirv *m, uint32_t at, const uint32_t *w, vd__spirv_id *type) {
     uint32_t op = w[0] & 0xffffu, part_op = vd__spirv_defined_by(m, w[2]), count = w[3];
     const vd__spirv_id *part = &m->ids[w[2]];
