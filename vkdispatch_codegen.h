@@ -2287,30 +2287,29 @@ typedef struct vc__text { char *data; size_t length, capacity; } vc__text; /* ze
 #else
 #define VC__THREAD_LOCAL __thread
 #endif
-#if defined(__GNUC__)
-#define VC__PRINTF(text, first) __attribute__((format(printf, text, first)))
-#else
-#define VC__PRINTF(text, first)
-#endif
-
 static const char *vc__name(const vc_kernel *k);
-static void vc__vfail(vc_kernel *k, const char *call, const char *format, va_list list);
+static void vc__vfail(vc_kernel *k, const char *call, const char *format, va_list *list);
 
-/* Fails with "kernel 'saxpy': " followed by the formatted text. */
-VC__PRINTF(2, 3) static void vc__fail(vc_kernel *k, const char *format, ...) {
+VC__SMALL
+
+/* Fails with "kernel 'saxpy': " followed by the text that vc__write prints. */
+static void vc__fail(vc_kernel *k, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    vc__vfail(k, NULL, format, list);
+    vc__vfail(k, NULL, format, &list);
     va_end(list);
 }
 
-/* Fails with "vc_add in kernel 'saxpy': " followed by the formatted text. */
-VC__PRINTF(3, 4) static void vc__fail_call(vc_kernel *k, const char *call, const char *format, ...) {
+/* Fails with "vc_add in kernel 'saxpy': " followed by the text that vc__write prints. */
+static void vc__fail_call(vc_kernel *k, const char *call, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    vc__vfail(k, call, format, list);
+    vc__vfail(k, call, format, &list);
     va_end(list);
 }
+
+VC__SMALL_END
+
 /* As vc__fail_call, as an expression with the value false or vc__no_value(), for a return statement. */
 #define VC__FAIL_FALSE(k, call, ...) (vc__fail_call(k, call, __VA_ARGS__), false)
 #define VC__FAIL_VALUE(k, call, ...) (vc__fail_call(k, call, __VA_ARGS__), vc__no_value())
@@ -2318,7 +2317,7 @@ VC__PRINTF(3, 4) static void vc__fail_call(vc_kernel *k, const char *call, const
 VC__NOINLINE static void vc__no_memory(vc_kernel *k);
 
 /* Fails with a complete sentence, because the kernel requires a feature that the machine lacks or exceeds a limit. */
-VC__PRINTF(2, 3) static void vc__fail_machine(vc_kernel *k, const char *format, ...);
+static void vc__fail_machine(vc_kernel *k, const char *format, ...);
 
 // >>types
 /* Sizes, names and layout of types, and the conversion of immediates. */
@@ -3340,33 +3339,6 @@ static VC__THREAD_LOCAL vc__position vc__current_position, vc__position_without_
 
 VC__SMALL
 
-/* Writes " (shader.c:42)", the position of the running call, or "". Keeps the end of a path that is too long: 16
-   characters are needed for " (", ":", ")", the zero and a line number of up to 11. */
-static void vc__print_position(char *out, size_t size) {
-    const char *file = vc__current_position.file;
-    size_t length = file ? strlen(file) : 0;
-    *out = 0;
-    if (file) snprintf(out, size, " (%s:%d)", length + 16 > size ? file + (length + 16 - size) : file,
-                       vc__current_position.line);
-}
-
-VC__PRINTF(3, 0) static void vc__vfail(vc_kernel *k, const char *call, const char *format, va_list list) {
-    char *c, position[160];
-    if (k->failed) return;
-    k->failed = true;
-    k->node_limit = 0;
-    int used = snprintf(k->error, sizeof k->error, "%s%skernel '%.200s': ", call ? call : "", call ? " in " : "",
-                        vc__name(k));
-    if (used < 0) used = 0;
-    vc__print_position(position, sizeof position);
-    size_t room = sizeof k->error - strlen(position); /* a long sentence is cut off, its position is not */
-    vsnprintf(k->error + used, room - (size_t)used, format, list);
-    memcpy(k->error + strlen(k->error), position, strlen(position) + 1);
-    /* the caller's names may contain control characters */
-    for (c = k->error; *c; c++) if ((unsigned char)*c < ' ') *c = ' ';
-    if (k->desc.error) k->desc.error(k->desc.error_user, k->error);
-}
-
 static void vc__set_missing(vc_kernel *k, vc__missing_resource missing) { if (!k->failed) k->missing = missing; }
 
 static void vc__no_memory(vc_kernel *k) {
@@ -3379,7 +3351,7 @@ static void vc__fail_machine(vc_kernel *k, const char *format, ...) {
     va_list list;
     vc__set_missing(k, VC__MISSING_MACHINE);
     va_start(list, format);
-    vc__vfail(k, NULL, format, list);
+    vc__vfail(k, NULL, format, &list);
     va_end(list);
 }
 
@@ -3745,22 +3717,20 @@ VC__NOINLINE static void vc__fail_value(vc_kernel *k, const char *call, uint32_t
                                                                             : "wrap one of them in vc_const");
     }
     else if (v.owner == VC__IMM_BAD_TYPE)
-        vc__fail_call(k, call, "operand %u is vc_imm of type %s (%u), but vc_imm requires a scalar type", which,
-                      vc_type_name((vc_type)v.bits), (unsigned)v.bits);
+        vc__fail_call(k, call, "operand %u is vc_imm of %t, but vc_imm requires a scalar type", which, (vc_type)v.bits);
     else if (v.owner == VC__IMM_BAD_CAST)
         vc__fail_call(k, call,
                       "operand %u is vc_%s of an immediate to type %u, which is not a scalar or vector type", which,
                       v.bits >> 32 ? "bitcast" : "cast", (unsigned)v.bits);
     else if (v.owner == VC__IMM_BAD_SELECT)
-        vc__fail_call(k, call, "operand %u is vc_select of immediates whose condition is %s, but must be bool", which,
-                      vc_type_name((vc_type)v.bits));
+        vc__fail_call(k, call, "operand %u is vc_select of immediates whose condition is %t, but must be bool", which,
+                      (vc_type)v.bits);
     else if (v.owner < 4096) vc__fail_call(k, call, "operand %u is an immediate with an invalid type", which);
     else if (v.owner != (uintptr_t)k) vc__fail_call(k, call, "operand %u belongs to another kernel", which);
     else if (v.bits >> 32 != k->generation || n >= k->count)
         vc__fail_call(k, call, "operand %u was created before vc_restart", which);
     else if (composite && vc__is_open(k, k->node[n].region))
-        vc__fail_call(k, call, "operand %u is %s, which this call does not support", which,
-                      vc__type_text(k, vc__node_type(k, n)).text);
+        vc__fail_call(k, call, "operand %u is %t, which this call does not support", which, vc__node_type(k, n));
     else
         vc__fail_call(k, call,
                       "operand %u (%s) was created in a block that is already closed; pass it out of the block in a "
@@ -3791,28 +3761,15 @@ VC__NOINLINE static bool vc__operand_of(vc_kernel *k, const char *call, uint32_t
 
 VC__SMALL
 
-/* Returns " 'a'" for an operand that is a named parameter, otherwise "". */
-typedef struct vc__label { char text[40]; } vc__label;
-static vc__label vc__label_of(const vc_kernel *k, const vc__operand *o) {
-    vc__label l;
-    const vc__node *n = o->node == VC__NIL ? NULL : &k->node[o->node];
-    l.text[0] = 0;
-    if (n && n->op == VC__OP_PARAM && k->object[n->x].name)
-        snprintf(l.text, sizeof l.text, " '%.30s'", k->object[n->x].name);
-    return l;
-}
-
 VC__NOINLINE static void vc__fail_operand(vc_kernel *k, const char *call, uint32_t which, const vc__operand *o,
                                           const char *expected) {
-    vc__fail_call(k, call, "operand %u%s is %s, but must be %s", which, vc__label_of(k, o).text, vc_type_name(o->type),
-                  expected);
+    vc__fail_call(k, call, "operand %u%a is %t, but must be %s", which, o, o->type, expected);
 }
 
 /* Fails because operands number `first` and `second` do not match. */
 VC__NOINLINE static void vc__fail_operands(vc_kernel *k, const char *call, uint32_t first, const vc__operand *a,
                                            uint32_t second, const vc__operand *b, const char *why) {
-    vc__fail_call(k, call, "operand %u%s is %s and operand %u%s is %s; %s", first, vc__label_of(k, a).text,
-                  vc_type_name(a->type), second, vc__label_of(k, b).text, vc_type_name(b->type), why);
+    vc__fail_call(k, call, "operand %u%a is %t and operand %u%a is %t; %s", first, a, a->type, second, b, b->type, why);
 }
 
 static inline bool vc__is_int_immediate(const vc__operand *o) { return o->node == VC__NIL && vc__is_int(o->type); }
@@ -3843,14 +3800,14 @@ static bool vc__adapt_immediate(vc_kernel *k, const char *call, uint32_t which, 
     }
     if (!k) return false;
     if (vc__is_float(o->type))
-        vc__fail_call(k, call, "operand %u is an f%u immediate that becomes subnormal; pass it as %s", which,
-                      (unsigned)vc__bits(o->type), vc_type_name(kind));
+        vc__fail_call(k, call, "operand %u is an f%u immediate that becomes subnormal; pass it as %t", which,
+                      (unsigned)vc__bits(o->type), kind);
     else if (vc__is_signed(o->type))
-        vc__fail_call(k, call, "operand %u is the immediate %lld, which is out of range for %s", which,
-                      (long long)vc__widen(o->type, o->bits), vc_type_name(kind));
+        vc__fail_call(k, call, "operand %u is the immediate %lld, which is out of range for %t", which,
+                      (long long)vc__widen(o->type, o->bits), kind);
     else
-        vc__fail_call(k, call, "operand %u is the immediate %llu, which is out of range for %s", which,
-                      (unsigned long long)o->bits, vc_type_name(kind));
+        vc__fail_call(k, call, "operand %u is the immediate %llu, which is out of range for %t", which,
+                      (unsigned long long)o->bits, kind);
     return false;
 }
 
@@ -4145,8 +4102,8 @@ static uint32_t vc__condition(vc_kernel *k, const char *call, uint32_t which, vc
     vc__operand o;
     if (!vc__operand_of(k, call, which, v, &o)) return VC__NIL;
     if (o.type != VC_BOOL) {
-        vc__fail_call(k, call, "the condition%s is %s, but must be a scalar bool; compare it with vc_ne(v, 0)",
-                      vc__label_of(k, &o).text, vc_type_name(o.type));
+        vc__fail_call(k, call, "the condition%a is %t, but must be a scalar bool; compare it with vc_ne(v, 0)", &o,
+                      o.type);
         return VC__NIL;
     }
     return vc__as_node(k, &o, 1);
@@ -7813,7 +7770,7 @@ static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc_
 VC__SMALL_END
 
 // >>print
-/* Growing buffers for text and SPIR-V words. */
+/* Growing buffers for text and SPIR-V words, formatted text, and the text of errors. */
 
 /* Makes room for `more` words. If out of memory, fails and returns false. */
 static bool vc__words_reserve(vc_kernel *k, vc__words *w, uint32_t more) {
@@ -7833,6 +7790,8 @@ static void vc__words_swap(vc__words *w, void **list, uint32_t *capacity, uint32
     *list = memory;
     *capacity = capacity_words / each;
 }
+
+VC__SMALL
 
 /* Makes room for `more` characters and a terminating zero. If out of memory, fails and returns false. */
 static bool vc__text_reserve(vc_kernel *k, vc__text *t, size_t more) {
@@ -7859,7 +7818,99 @@ static void vc__text_append(vc_kernel *k, vc__text *t, const char *s, size_t len
     t->data[t->length] = 0;
 }
 
-static void vc__text_append_string(vc_kernel *k, vc__text *t, const char *s) { vc__text_append(k, t, s, strlen(s)); }
+/* ---- formatted text, and errors ---- */
+
+static const char *vc__object_kind(uint32_t op) {
+    return op == VC__OP_BUFFER   ? "buffer"
+           : op == VC__OP_SHARED ? "shared array"
+           : op == VC__OP_TABLE  ? "table"
+           : op == VC__OP_VAR    ? "variable"
+                                 : "array";
+}
+
+/* Prints a directive whose argument is a number of the caller: "%t" a type, "%e" an expression, … */
+typedef void vc__directive(void *context, char letter, uint32_t x);
+
+/* Appends to a text or, if `text` is NULL, to the error message of the kernel, which is cut off at its end. */
+static void vc__write_piece(vc_kernel *k, vc__text *text, const char *s, size_t length) {
+    if (text) { vc__text_append(k, text, s, length); return; }
+    size_t used = strlen(k->error), room = sizeof k->error - 1 - used;
+    if (length > room) length = room;
+    memcpy(k->error + used, s, length);
+    k->error[used + length] = 0;
+}
+
+/* Writes " 'x'" for an operand that is a named parameter, otherwise "". */
+static void vc__write_label(const vc_kernel *k, const vc__operand *o, char out[40]) {
+    const vc__node *n = o->node == VC__NIL ? NULL : &k->node[o->node];
+    out[0] = 0;
+    if (n && n->op == VC__OP_PARAM && k->object[n->x].name) snprintf(out, 40, " '%.30s'", k->object[n->x].name);
+}
+
+/* Prints text as printf does, with the conversions s (NULL: nothing), c, d, u, x and f, and lld, llu and llx for
+   unsigned long long; * is allowed directly before s only. In messages also: %t: a type; %m: a memory object
+   (const vc__object *), "buffer 'x'"; %a: the label of an operand (const vc__operand *). In other texts `custom`
+   prints the remaining letters. */
+static void vc__write(vc_kernel *k, vc__text *text, vc__directive *custom, void *context, const char *format,
+                      va_list *list) {
+    char spec[16], piece[512];
+    for (;;) {
+        size_t n = strcspn(format, "%");
+        vc__write_piece(k, text, format, n);
+        format += n;
+        if (!*format) return;
+        n = 1 + strspn(format + 1, "-0123456789.*l");
+        snprintf(spec, sizeof spec, "%.*s", (int)n + 1, format);
+        const char *s = piece;
+        char letter = format[n];
+        format += n + 1;
+        if (letter == 's') {
+            int limit = format[-2] == '*' ? va_arg(*list, int) : 0;
+            s = va_arg(*list, const char *);
+            if (!s) s = "";
+            if (format[-2] == '*') { snprintf(piece, sizeof piece, spec, limit, s); s = piece; }
+            else if (n > 1) { snprintf(piece, sizeof piece, spec, s); s = piece; }
+        } else if (letter == 'm') {
+            const vc__object *o = va_arg(*list, const vc__object *);
+            snprintf(piece, sizeof piece, "%s '%s'", vc__object_kind(o->op), o->name ? o->name : "");
+        } else if (letter == 'a') vc__write_label(k, va_arg(*list, const vc__operand *), piece);
+        else if (letter == '%') s = "%";
+        else if (letter == 'f') snprintf(piece, sizeof piece, spec, va_arg(*list, double));
+        else if (n > 1 && format[-2] == 'l') snprintf(piece, sizeof piece, spec, va_arg(*list, unsigned long long));
+        else if (strchr("cdux", letter)) snprintf(piece, sizeof piece, spec, va_arg(*list, unsigned));
+        else if (custom) { custom(context, letter, va_arg(*list, unsigned)); continue; }
+        else snprintf(piece, sizeof piece, "%s", vc__type_text(k, va_arg(*list, unsigned)).text);
+        vc__write_piece(k, text, s, strlen(s));
+    }
+}
+
+/* Writes " (shader.c:42)", the position of the running call, or "". Keeps the end of a path that is too long: 16
+   characters are needed for " (", ":", ")", the zero and a line number of up to 11. */
+static void vc__print_position(char *out, size_t size) {
+    const char *file = vc__current_position.file;
+    size_t length = file ? strlen(file) : 0;
+    *out = 0;
+    if (file) snprintf(out, size, " (%s:%d)", length + 16 > size ? file + (length + 16 - size) : file,
+                       vc__current_position.line);
+}
+
+static void vc__vfail(vc_kernel *k, const char *call, const char *format, va_list *list) {
+    char *c, position[160];
+    if (k->failed) return;
+    k->failed = true;
+    k->node_limit = 0;
+    snprintf(k->error, sizeof k->error, "%s%skernel '%.200s': ", call ? call : "", call ? " in " : "", vc__name(k));
+    vc__write(k, NULL, NULL, NULL, format, list);
+    vc__print_position(position, sizeof position);
+    /* a long sentence is cut off, its position is not */
+    size_t used = strlen(k->error), room = sizeof k->error - 1 - strlen(position);
+    strcpy(k->error + (used < room ? used : room), position);
+    /* the caller's names may contain control characters */
+    for (c = k->error; *c; c++) if ((unsigned char)*c < ' ') *c = ' ';
+    if (k->desc.error) k->desc.error(k->desc.error_user, k->error);
+}
+
+VC__SMALL_END
 
 // >>spirv
 /* The SPIR-V printer. A module declares exactly the capabilities that it uses.
@@ -8390,7 +8441,7 @@ static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__words list = s->section[VC__SECTION_FRAMES]; /* scratch memory: no block is open yet */
     if (object->count > 65532) {
         vc__fail_call(s->k, "vc_spirv", "table '%s' has %u elements, but the limit of SPIR-V is 65532; use a buffer",
-                      object->name ? object->name : "", (unsigned)object->count);
+                      object->name, object->count);
         return;
     }
     uint32_t pointer = vc__spirv_array_of(s, object, VC__CLASS_PRIVATE, &array);
@@ -8977,7 +9028,7 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
     }
     i = (words - 3) / (literal_words + 1);
     if (i > 16383)
-        vc__fail_call(s->k, "vc_spirv", "a VC_SWITCH has %u cases, but the limit of SPIR-V is 16383", (unsigned)i);
+        vc__fail_call(s->k, "vc_spirv", "a VC_SWITCH has %u cases, but the limit of SPIR-V is 16383", i);
     else if (!s->k->failed) s->section[VC__SECTION_BODY].data[start] = words << 16 | VC__OpSwitch;
 }
 
@@ -9482,13 +9533,25 @@ struct vc__printer {
     uint64_t structs, packs, unpacks;
 };
 
-VC__PRINTF(2, 3) static void vc__p_put(vc__printer *g, const char *format, ...) {
-    char text[512];
+static void vc__p_expression(vc__printer *g, uint32_t i, int allowed);
+static void vc__p_put(vc__printer *g, const char *format, ...);
+
+/* The directives of texts in these languages: %t: a type; %e: the expression of a node; %o: the name of an object;
+   %r: its entry in vc__printer.reference. */
+static void vc__p_directive(void *context, char letter, uint32_t x) {
+    vc__printer *g = (vc__printer *)context;
+    char type[32];
+    if (letter == 'e') vc__p_expression(g, x, VC__P_ANY);
+    else vc__p_put(g, "%s", letter == 't'   ? g->d->type(x, type)
+                            : letter == 'o' ? g->object[x].text
+                                            : g->reference[x].text);
+}
+
+static void vc__p_put(vc__printer *g, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    int n = vsnprintf(text, sizeof text, format, list);
+    vc__write(g->k, &g->k->text, vc__p_directive, g, format, &list);
     va_end(list);
-    if (n > 0) vc__text_append(g->k, &g->k->text, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
 }
 
 /* Starts a statement: indents, unless it continues the line. */
@@ -9708,11 +9771,9 @@ static void vc__p_int(vc__printer *g, vc_type type, uint64_t bits) {
     bool is_c = vc__is_c(g->l->target), is_min = vc__is_signed(type) && bits == (uint64_t)1 << (vc__bits(type) - 1);
     const char *suffix = g->d->suffix[type];
     long long value = (long long)vc__widen(type, bits);
-    char name[32];
-    if (!suffix) vc__p_put(g, is_c ? "(%s)%lld" : "%s(%lld)", g->d->type(type, name), value);
+    if (!suffix) vc__p_put(g, is_c ? "(%t)%lld" : "%t(%lld)", type, value);
     else if (is_min && (is_c || type == VC_I64)) vc__p_put(g, "(%lld%s - 1%s)", value + 1, suffix, is_c ? "" : suffix);
-    else if (vc__is_signed(type)) vc__p_put(g, "%lld%s", value, suffix);
-    else vc__p_put(g, "%llu%s", (unsigned long long)bits, suffix);
+    else vc__p_put(g, vc__is_signed(type) ? "%lld%s" : "%llu%s", value, suffix);
 }
 
 /* Prints a scalar from its bit pattern. */
@@ -9884,7 +9945,6 @@ static void vc__p_choose_nested(vc__printer *g) {
 
 /* ---- expressions ---- */
 
-static void vc__p_expression(vc__printer *g, uint32_t i, int allowed);
 static unsigned vc__p_mask(const vc__printer *g, uint32_t i);
 
 /* limit: the largest precedence of an operand without parentheses. It is stricter than the languages require where
@@ -9947,11 +10007,10 @@ static int vc__p_allowed(const char *pattern, const char *at) {
    computed. #: components of the first operand. @: prefix of a subgroup operation. `: its cluster size. */
 static void vc__p_print_pattern(vc__printer *g, const vc__node *n, const char *pattern) {
     static const char *const lanes[] = { "", "Inclusive", "Exclusive", "Clustered" };
-    char type[32];
     for (const char *c = pattern; *c; c++) {
         if (*c == '(' && vc__p_unsigned_const(g, n, c)) c += 5;
         else if (*c == '$' && (c[1] == 'T' || c[1] == 'U'))
-            vc__p_put(g, "%s", g->d->type(*++c == 'T' ? n->type : vc__p_unsigned_type(g, n), type));
+            vc__p_put(g, "%t", *++c == 'T' ? n->type : vc__p_unsigned_type(g, n));
         else if (*c == '$') {
             int allowed = vc__p_allowed(pattern, c);
             vc__p_expression(g, n->a[*++c - '0'], allowed);
@@ -9966,10 +10025,7 @@ static void vc__p_print_pattern(vc__printer *g, const vc__node *n, const char *p
 static void vc__p_operand_list(vc__printer *g, const uint32_t *operand, uint32_t count) {
     uint32_t same = 1;
     while (same < count && operand[same] == operand[0]) same++;
-    for (uint32_t i = 0; i < (same == count ? 1 : count); i++) {
-        if (i) vc__p_put(g, ", ");
-        vc__p_expression(g, operand[i], VC__P_ANY);
-    }
+    for (uint32_t i = 0; i < (same == count ? 1 : count); i++) vc__p_put(g, i ? ", %e" : "%e", operand[i]);
 }
 
 static void vc__p_component(vc__printer *g, const vc__node *n) {
@@ -9990,12 +10046,12 @@ static void vc__p_vector_component(vc__printer *g, uint32_t vector, uint32_t i, 
     }
 }
 
-/* Prints both components of a vector of two, separated by a comma. */
+/* Prints both components of a vector of two, each after a comma. */
 static void vc__p_two_components(vc__printer *g, uint32_t pair) {
     const vc__node *n = &g->l->node[pair];
     bool parts = n->op == VC__OP_VEC || n->op == VC__OP_TUPLE;
     for (uint32_t i = 0; i < 2; i++) {
-        if (i) vc__p_put(g, ", ");
+        vc__p_put(g, ", ");
         vc__p_expression(g, parts ? g->l->extra[n->a[0] + i] : pair, parts ? VC__P_ANY : VC__P_PRIMARY);
         if (!parts) vc__p_put(g, ".%c", "xy"[i]);
     }
@@ -10051,7 +10107,7 @@ static void vc__p_leaf(vc__printer *g, uint32_t i) {
     if (n->op == VC__OP_CONST) vc__p_scalar(g, n->type, vc__bits_of(n), true);
     else if (n->op == VC__OP_TUPLE) vc__p_tuple(g, n);
     else if (n->op == VC__OP_PARAM) g->d->param(g, n->x);
-    else if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) vc__p_put(g, "%s", g->object[n->x].text);
+    else if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) vc__p_put(g, "%o", n->x);
     else if (n->op == VC__OP_IMPLICIT) {
         const vc_implicit_info *implicit = vc__implicit_of(g->l, n);
         if (implicit) g->d->implicit(g, (int)(implicit - g->l->info.implicit));
@@ -10075,8 +10131,8 @@ static void vc__p_without_pattern(vc__printer *g, const vc__node *n) {
         g->d->image_op(g, n);
         break;
     default:
-        vc__fail_call(g->k, vc__call_text(n->op, "").text, "the result type %s is not supported in %s",
-                      vc_type_name(n->type), g->d->name);
+        vc__fail_call(g->k, vc__call_text(n->op, "").text, "the result type %t is not supported in %s", n->type,
+                      g->d->name);
         break;
     }
 }
@@ -10088,7 +10144,7 @@ static void vc__p_expression(vc__printer *g, uint32_t i, int allowed) {
     bool parenthesize;
     if (n->op == VC__OP_MASK) { vc__p_put(g, "vc_mask%u", vc__p_mask(g, i)); return; }
     if (g->info[i].number) {
-        vc__p_put(g, "%c%u", n->op == VC__OP_FOR ? 'i' : 'v', (unsigned)g->info[i].number);
+        vc__p_put(g, "%c%u", n->op == VC__OP_FOR ? 'i' : 'v', g->info[i].number);
         return;
     }
     if (vc__op[n->op].class_ == VC__LEAF || vc__op[n->op].class_ == VC__NEW) {
@@ -10116,13 +10172,11 @@ static void vc__p_open_block(vc__printer *g) {
 
 /* Prints the declaration of a variable, set to zero, or of a private array. */
 static void vc__p_variable(vc__printer *g, uint32_t i) {
-    const vc__object *o = &g->l->object[g->l->node[i].x];
-    const char *name = g->object[g->l->node[i].x].text;
+    uint32_t object = g->l->node[i].x;
+    const vc__object *o = &g->l->object[object];
     static const uint64_t zeros[4] = { 0, 0, 0, 0 };
-    char type[32];
-    g->d->type(o->type, type);
-    if (o->op == VC__OP_ARRAY) { vc__p_put(g, "%s %s[%u];\n", type, name, (unsigned)o->count); return; }
-    vc__p_put(g, "%s %s = ", type, name);
+    if (o->op == VC__OP_ARRAY) { vc__p_put(g, "%t %o[%u];\n", o->type, object, o->count); return; }
+    vc__p_put(g, "%t %o = ", o->type, object);
     if (vc__components(o->type) > 1) g->d->vector(g, o->type, zeros, true);
     else vc__p_scalar(g, o->type, 0, true);
     vc__p_put(g, ";\n");
@@ -10133,7 +10187,7 @@ static void vc__p_exit(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i], *condition = &g->l->node[n->a[0]];
     bool always = condition->op == VC__OP_CONST && condition->a[0] &&
                   (i + 1 == g->l->count || g->l->node[i + 1].op == VC__OP_END);
-    if (!always) vc__p_print_pattern(g, n, "if ($0) ");
+    if (!always) vc__p_put(g, "if (%e) ", n->a[0]);
     vc__p_put(g, "%s;\n", n->op == VC__OP_BREAK_IF ? "break" : n->op == VC__OP_CONTINUE_IF ? "continue" : "return");
 }
 
@@ -10156,8 +10210,7 @@ static uint32_t vc__p_matching_if(const vc__printer *g, uint32_t i) {
 static void vc__p_masked_if(vc__printer *g, uint32_t i) {
     unsigned number = ++g->masks;
     g->info[i].number = number;
-    vc__p_put(g, "const bool vc_if%u = ", number);
-    vc__p_print_pattern(g, &g->l->node[i], "$0;\n");
+    vc__p_put(g, "const bool vc_if%u = %e;\n", number, g->l->node[i].a[0]);
     vc__p_line(g);
     vc__p_put(g, "const unsigned int vc_mask%u = __ballot_sync(vc_mask%u, vc_if%u);\n", number, vc__p_mask(g, i),
               number);
@@ -10168,7 +10221,7 @@ static void vc__p_masked_if(vc__printer *g, uint32_t i) {
 
 static void vc__p_if(vc__printer *g, uint32_t i) {
     if (g->info[i].masked) { vc__p_masked_if(g, i); return; }
-    vc__p_print_pattern(g, &g->l->node[i], "if ($0)");
+    vc__p_put(g, "if (%e)", g->l->node[i].a[0]);
     vc__p_open_block(g);
 }
 
@@ -10178,7 +10231,7 @@ static void vc__p_else(vc__printer *g, uint32_t i) {
     if (!g->info[i].masked) return;
     g->info[i].number = ++g->masks;
     vc__p_line(g);
-    vc__p_put(g, "const unsigned int vc_mask%u = vc_mask%u & ~vc_mask%u;\n", (unsigned)g->masks, vc__p_mask(g, i),
+    vc__p_put(g, "const unsigned int vc_mask%u = vc_mask%u & ~vc_mask%u;\n", g->masks, vc__p_mask(g, i),
               (unsigned)g->info[vc__p_matching_if(g, i)].number);
 }
 
@@ -10188,13 +10241,11 @@ static void vc__p_for(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
     vc__node next = vc__null_node;
     unsigned number = ++g->counters;
-    char type[32];
     next.op = VC__OP_ADD;
     next.type = n->type;
     next.a[0] = i;
     next.a[1] = n->a[2];
-    vc__p_put(g, "for (%s i%u = ", g->d->type(n->type, type), number);
-    vc__p_expression(g, n->a[0], VC__P_ANY);
+    vc__p_put(g, "for (%t i%u = %e", n->type, number, n->a[0]);
     if (n->x) vc__p_put(g, ", before%u = i%u", number, number);
     vc__p_put(g, "; i%u < ", number);
     vc__p_expression(g, n->a[1], 5);
@@ -10204,7 +10255,7 @@ static void vc__p_for(vc__printer *g, uint32_t i) {
     g->info[i].number = number;
     if (n->a[2] == VC__NIL) vc__p_put(g, "i%u++", number);
     else if (n->x) { vc__p_put(g, "i%u = ", number); vc__p_print_pattern(g, &next, g->d->pattern(g, &next)); }
-    else { vc__p_put(g, "i%u += ", number); vc__p_expression(g, n->a[2], VC__P_ANY); }
+    else vc__p_put(g, "i%u += %e", number, n->a[2]);
     vc__p_put(g, ")");
     vc__p_open_block(g);
 }
@@ -10215,7 +10266,7 @@ static void vc__p_loop(vc__printer *g, uint32_t i) {
     vc__p_open_block(g);
 }
 
-static void vc__p_switch(vc__printer *g, uint32_t i) { vc__p_print_pattern(g, &g->l->node[i], "switch ($0) {\n"); }
+static void vc__p_switch(vc__printer *g, uint32_t i) { vc__p_put(g, "switch (%e) {\n", g->l->node[i].a[0]); }
 
 /* Prints the condition of a default that is not the last block of a chain: the value equals none of the cases. */
 static void vc__p_default_condition(vc__printer *g, uint32_t switch_node) {
@@ -10223,7 +10274,7 @@ static void vc__p_default_condition(vc__printer *g, uint32_t switch_node) {
     const char *separator = "if (";
     for (uint32_t j = switch_node + 1; j < l->count && g->info[j].opener != switch_node + 1; j++) {
         if (l->node[j].op != VC__OP_CASE || g->info[j].block != switch_node + 1) continue;
-        vc__p_put(g, "%s", separator);
+        vc__p_put(g, separator);
         vc__p_expression(g, l->node[switch_node].a[0], 5);
         vc__p_put(g, " != ");
         vc__p_scalar(g, l->node[l->node[switch_node].a[0]].type, vc__bits_of(&l->node[j]), true);
@@ -10279,9 +10330,7 @@ static bool vc__p_prints_nothing(const vc__printer *g, uint32_t i) {
 /* Prints the declaration of a value with a name. */
 static void vc__p_temporary(vc__printer *g, uint32_t i) {
     g->d->declare(g, i);
-    vc__p_put(g, "v%u = ", (unsigned)++g->temporaries);
-    vc__p_expression(g, i, VC__P_ANY);
-    vc__p_put(g, ";\n");
+    vc__p_put(g, "v%u = %e;\n", ++g->temporaries, i);
     g->info[i].number = g->temporaries;
 }
 
@@ -10325,12 +10374,11 @@ static void vc__p_float_atomic(vc__printer *g, const vc__node *n, const char *fr
 static void vc__p_cas_loop(vc__printer *g, uint32_t i, const vc__cas_loop *loop) {
     const vc__node *n = &g->l->node[i];
     unsigned expected = ++g->temporaries, found = ++g->temporaries;
-    char type[32];
-    vc__p_put(g, "%s v%u = ", g->d->type(vc__to_bits(n->type), type), expected);
+    vc__p_put(g, "%t v%u = ", vc__to_bits(n->type), expected);
     loop->element(g, n, true);
     vc__p_put(g, ";\n");
     vc__p_line(g);
-    vc__p_put(g, "for (%s v%u; (v%u = %s(", type, found, found, loop->exchange);
+    vc__p_put(g, "for (%t v%u; (v%u = %s(", vc__to_bits(n->type), found, found, loop->exchange);
     loop->element(g, n, false);
     vc__p_put(g, ", v%u, %s(", expected, loop->to);
     vc__p_float_atomic(g, n, loop->from, expected);
@@ -10338,16 +10386,15 @@ static void vc__p_cas_loop(vc__printer *g, uint32_t i, const vc__cas_loop *loop)
     if (!g->info[i].uses) return;
     vc__p_line(g);
     g->info[i].number = ++g->temporaries;
-    vc__p_put(g, "%s v%u = %s(v%u);\n", g->d->type(n->type, type), (unsigned)g->info[i].number, loop->from, expected);
+    vc__p_put(g, "%t v%u = %s(v%u);\n", n->type, g->info[i].number, loop->from, expected);
 }
 
 /* Prints the declaration of an atomic's result, if the result is used. */
 static void vc__p_atomic_result(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
-    char type[32];
     if (!g->info[i].uses || !vc__has_result(n->op)) return;
     g->info[i].number = ++g->temporaries;
-    vc__p_put(g, "%s v%u = ", g->d->type(n->type, type), (unsigned)g->info[i].number);
+    vc__p_put(g, "%t v%u = ", n->type, g->info[i].number);
 }
 
 static void vc__p_fence(vc__printer *g, uint32_t i) { g->d->fence(g, i); }
@@ -10384,7 +10431,7 @@ static void vc__p_prologue(vc__printer *g) {
         { VC__OP_SUBGROUP_COUNT, "subgroup_count" }, { VC__OP_SUBGROUP_ID, "subgroup_id" },
         { VC__OP_SUBGROUP_LOCAL_ID, "lane" }
     };
-    char wanted[VC__NAME_BYTES], id[96], type[32];
+    char wanted[VC__NAME_BYTES], id[96];
     for (uint32_t i = g->l->leaves; i < g->l->body; i++) {
         const vc__node *n = &g->l->node[i];
         if (n->op == VC__OP_PARAM || n->op == VC__OP_BUFFER) g->d->convert(g, n->x);
@@ -10394,7 +10441,7 @@ static void vc__p_prologue(vc__printer *g) {
             if (n->op >= VC__OP_LOCAL_INDEX) snprintf(wanted, sizeof wanted, "%s", ids[j].name);
             else snprintf(wanted, sizeof wanted, "%s_%c", ids[j].name, "xyz"[n->x % 3]);
             vc__p_assign_name(g, &g->leaf[i - g->l->leaves], wanted, "id");
-            vc__p_put(g, "    %s %s = %s;\n", g->d->type(VC_U32, type), g->leaf[i - g->l->leaves].text, id);
+            vc__p_put(g, "    %t %s = %s;\n", VC_U32, g->leaf[i - g->l->leaves].text, id);
         }
     }
 }
@@ -10485,9 +10532,8 @@ static void vc__glsl_float_bits(vc__printer *g, vc_type type, uint64_t bits) {
 /* Prints a constant vector from the bit patterns of its components; if all are equal, only one of them. */
 static void vc__glsl_vector(vc__printer *g, vc_type type, const uint64_t *bits, bool fold) {
     uint32_t components = vc__components(type), same = 1;
-    char name[32];
     while (same < components && bits[same] == bits[0]) same++;
-    vc__p_put(g, "%s(", vc__glsl_type(type, name));
+    vc__p_put(g, "%t(", type);
     for (uint32_t i = 0; i < (same == components ? 1 : components); i++) {
         if (i) vc__p_put(g, ", ");
         vc__p_scalar(g, vc__scalar(type), bits[i], fold);
@@ -10558,10 +10604,9 @@ static const char *vc__glsl_pattern(const vc__printer *g, const vc__node *n) {
 }
 
 static void vc__glsl_construct(vc__printer *g, const vc__node *n) {
-    char name[32];
     uint32_t count;
     const uint32_t *operand = vc__p_operands(g->l, n, &count);
-    vc__p_put(g, "%s(", vc__glsl_type(n->type, name));
+    vc__p_put(g, "%t(", n->type);
     vc__p_operand_list(g, operand, count);
     vc__p_put(g, ")");
 }
@@ -10575,25 +10620,22 @@ static void vc__glsl_bitcast(vc__printer *g, const vc__node *n) {
     };
     vc_type from = g->l->node[n->a[0]].type;
     uint32_t width = vc__scalar_bytes(n->type) / 4;
-    char name[32];
-    if (vc__is_float(from) == vc__is_float(n->type)) vc__p_put(g, "%s", vc__glsl_type(n->type, name));
-    else if (vc__is_float(from)) vc__p_put(g, "%s", names[width][vc__is_unsigned(n->type)]);
-    else vc__p_put(g, "%s", names[width][2 + vc__is_unsigned(from)]);
-    vc__p_print_pattern(g, n, "($0)");
+    if (vc__is_float(from) == vc__is_float(n->type)) vc__p_put(g, "%t", n->type);
+    else vc__p_put(g, names[width][vc__is_float(from) ? vc__is_unsigned(n->type) : 2 + vc__is_unsigned(from)]);
+    vc__p_put(g, "(%e)", n->a[0]);
 }
 
 /* Prints "[i + 3]". A 64-bit index is truncated to 32 bits, and the sum wraps at 32 bits. glslang rejects a constant
    index of 2^31 or more as negative; adding "gl_LocalInvocationIndex & 0u" prevents it from folding the constant. */
 static void vc__glsl_subscript(vc__printer *g, uint32_t index, int32_t offset) {
-    if (index == VC__NIL) { vc__p_put(g, "[%ld]", (long)offset); return; }
+    if (index == VC__NIL) { vc__p_put(g, "[%d]", offset); return; }
     const vc__node *n = &g->l->node[index];
     bool wide = vc__scalar_bytes(n->type) > 4;
     bool is_unsigned = vc__is_unsigned(n->type);
     bool looks_negative = n->op == VC__OP_CONST && (n->a[0] + (uint32_t)offset) >> 31;
     vc__p_put(g, looks_negative ? "[(gl_LocalInvocationIndex & 0u) + " : "[");
-    if (wide) vc__p_put(g, is_unsigned ? "uint(" : "int(");
-    vc__p_expression(g, index, wide || !offset ? VC__P_ANY : VC__P_SUM);
-    vc__p_put(g, wide ? ")" : "");
+    if (wide) vc__p_put(g, is_unsigned ? "uint(%e)" : "int(%e)", index);
+    else vc__p_expression(g, index, offset ? VC__P_SUM : VC__P_ANY);
     vc__p_offset(g, offset, is_unsigned ? "u" : "");
     vc__p_put(g, "]");
 }
@@ -10605,11 +10647,8 @@ static void vc__glsl_dereference(vc__printer *g, const vc__node *n) {
     bool plain = m->op == VC__OP_POINTER && g->info[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x
                  && vc__bits(vc__kind(g->l->node[m->a[1]].type)) == 32; /* printed as x[i].at */
     vc__p_expression(g, plain ? m->a[0] : n->a[0], VC__P_PRIMARY);
-    if (plain) {
-        vc__p_put(g, "[");
-        vc__p_expression(g, m->a[1], VC__P_ANY);
-        vc__p_put(g, "]");
-    } else if (n->x) vc__p_put(g, "[%ld]", (long)(int32_t)n->x);
+    if (plain) vc__p_put(g, "[%e]", m->a[1]);
+    else if (n->x) vc__p_put(g, "[%d]", n->x);
     vc__p_put(g, ".at");
 }
 
@@ -10620,7 +10659,7 @@ static void vc__glsl_lvalue(vc__printer *g, const vc__node *n) {
         vc__glsl_dereference(g, n);
         return;
     }
-    vc__p_put(g, "%s", g->object[object].text);
+    vc__p_put(g, "%o", object);
     if (g->l->object[object].op != VC__OP_VAR) vc__glsl_subscript(g, n->a[1], (int32_t)n->x);
 }
 
@@ -10735,17 +10774,16 @@ static void vc__glsl_extensions(vc__printer *g) {
 static void vc__glsl_struct(vc__printer *g, vc_type type) {
     static const char *const members[5] = { "", "x", "x, y", "x, y, z", "x, y, z, w" };
     vc_type scalar = vc__is_bool(type) ? (vc_type)VC_U32 : vc__scalar(type);
-    char name[32], vector[32];
+    const char *name = vc_type_name(type);
     uint32_t components = vc__components(type);
-    vc__p_put(g, "struct %s { %s %s; };\n", vc_type_name(type), vc__glsl_type(scalar, name), members[components]);
-    vc__glsl_type(type, vector);
+    vc__p_put(g, "struct %s { %t %s; };\n", name, scalar, members[components]);
     if ((g->unpacks >> type) & 1) {
-        vc__p_put(g, "%s unpack(%s m) { return %s(", vector, vc_type_name(type), vector);
+        vc__p_put(g, "%t unpack(%s m) { return %t(", type, name, type);
         for (uint32_t i = 0; i < components; i++) vc__p_put(g, "%sm.%c", i ? ", " : "", "xyzw"[i]);
         vc__p_put(g, "); }\n");
     }
     if ((g->packs >> type) & 1) {
-        vc__p_put(g, "%s pack(%s v) { return %s(", vc_type_name(type), vector, vc_type_name(type));
+        vc__p_put(g, "%s pack(%t v) { return %s(", name, type, name);
         for (uint32_t i = 0; i < components; i++)
             vc__p_put(g, vc__is_bool(type) ? "%suint(v.%c)" : "%sv.%c", i ? ", " : "", "xyzw"[i]);
         vc__p_put(g, "); }\n");
@@ -10761,19 +10799,18 @@ static const char *vc__glsl_qualifier(const vc__printer *g, const vc__object *o)
 static void vc__glsl_binding(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     char type[32];
-    vc__p_put(g, "layout(set = 0, binding = %u, std430) %s%sbuffer %s { %s %s[]; };\n",
+    vc__p_put(g, "layout(set = 0, binding = %u, std430) %s%sbuffer %r { %s %o[]; };\n",
               (unsigned)vc__p_arg(g, object)->location, vc__glsl_qualifier(g, o),
-              vc__p_is_unaliased(g, object) ? "restrict " : "", g->reference[object].text,
-              vc__glsl_memory_type(g, object, type), g->object[object].text);
+              vc__p_is_unaliased(g, object) ? "restrict " : "", object, vc__glsl_memory_type(g, object, type), object);
 }
 
 static void vc__glsl_reference(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     char type[32];
     uint32_t align = vc__scalar_bytes(o->type) * (vc__glsl_is_packed(g, object) ? 1 : vc__components(o->type));
-    vc__p_put(g, "layout(buffer_reference, std430, buffer_reference_align = %u) %s%sbuffer %s { %s at; };\n",
-              (unsigned)align, vc__glsl_qualifier(g, o), vc__p_is_unaliased(g, object) ? "restrict " : "",
-              g->reference[object].text, vc__glsl_memory_type(g, object, type));
+    vc__p_put(g, "layout(buffer_reference, std430, buffer_reference_align = %u) %s%sbuffer %r { %s at; };\n", align,
+              vc__glsl_qualifier(g, o), vc__p_is_unaliased(g, object) ? "restrict " : "", object,
+              vc__glsl_memory_type(g, object, type));
 }
 
 /* The prefix of sampler2D and image2D that names the kind of a texel. */
@@ -10789,8 +10826,8 @@ static void vc__glsl_image(vc__printer *g, uint32_t object) {
     if (o->image.storage)
         vc__p_put(g, "%s%s", format || used ? vc__glsl_qualifier(g, o) : "writeonly ",
                   vc__p_is_unaliased(g, object) ? "restrict " : "");
-    vc__p_put(g, "%s%s%s %s;\n", vc__glsl_image_prefix(o), o->image.storage ? "image" : "sampler",
-              vc__dims[o->image.dim].glsl, g->object[object].text);
+    vc__p_put(g, "%s%s%s %o;\n", vc__glsl_image_prefix(o), o->image.storage ? "image" : "sampler",
+              vc__dims[o->image.dim].glsl, object);
 }
 
 /* Declares the 32-bit words that contain an 8-bit or 16-bit value. *next: first byte that is not in a declared word. */
@@ -10798,7 +10835,7 @@ static void vc__glsl_narrow_words(vc__printer *g, uint32_t object, uint32_t *nex
     uint32_t end = vc__p_value_offset(g, object) + vc_type_size(g->l->object[object].type);
     for (uint32_t offset = vc__p_value_offset(g, object) & ~3u; offset < end; offset += 4) {
         if (offset < *next) continue;
-        vc__p_put(g, "    layout(offset = %u) uint word_%u;\n", (unsigned)offset, (unsigned)offset);
+        vc__p_put(g, "    layout(offset = %u) uint word_%u;\n", offset, offset);
         *next = offset + 4;
     }
 }
@@ -10824,31 +10861,27 @@ static void vc__glsl_argument_block(vc__printer *g) {
         if (vc__glsl_is_narrow(g, i)) { vc__glsl_narrow_words(g, i, &next); continue; }
         if (vc__p_first_view(g, i) != VC__NIL) continue;
         if (arg->kind == VC_ARG_ADDRESS)
-            vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)arg->location, g->reference[i].text,
-                      g->object[i].text);
+            vc__p_put(g, "    layout(offset = %u) %r %o;\n", arg->location, i, i);
         else
             vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)vc__p_value_offset(g, i),
                       vc__glsl_memory_type(g, i, type),
                       vc__glsl_is_converted(g, i) ? g->reference[i].text : g->object[i].text);
     }
     for (int h = 0; h < info->implicit_count; h++)
-        vc__p_put(g, "    layout(offset = %u) uint %s;\n", (unsigned)info->implicit[h].offset, g->implicit[h].text);
+        vc__p_put(g, "    layout(offset = %u) uint %s;\n", info->implicit[h].offset, g->implicit[h].text);
     vc__p_put(g, "};\n");
 }
 
 static void vc__glsl_table(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     size_t line = g->k->text.length;
-    char type[32];
-    vc__glsl_type(o->type, type);
-    vc__p_put(g, "const %s %s[%u] = %s[](", type, g->object[object].text, (unsigned)o->count, type);
+    vc__p_put(g, "const %t %o[%u] = %t[](", o->type, object, o->count, o->type);
     vc__p_elements(g, line, o->type, o->data, o->count, "", "   ");
     vc__p_put(g, ");\n");
 }
 
 /* Prints all declarations outside of main: structs, images, buffers, argument block, shared arrays, tables. */
 static void vc__glsl_globals(vc__printer *g) {
-    char type[32];
     for (uint32_t i = 0; i < 64; i++) if ((g->structs >> i) & 1) vc__glsl_struct(g, i);
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         if (g->live[i] && g->l->object[i].op == VC__OP_IMAGE) vc__glsl_image(g, i);
@@ -10860,7 +10893,7 @@ static void vc__glsl_globals(vc__printer *g) {
         const vc__object *o = &g->l->object[i];
         if (!g->live[i]) continue;
         if (o->op == VC__OP_SHARED)
-            vc__p_put(g, "shared %s %s[%u];\n", vc__glsl_type(o->type, type), g->object[i].text, (unsigned)o->count);
+            vc__p_put(g, "shared %t %o[%u];\n", o->type, i, o->count);
         if (o->op == VC__OP_TABLE) vc__glsl_table(g, i);
     }
 }
@@ -10868,10 +10901,9 @@ static void vc__glsl_globals(vc__printer *g) {
 /* One 8-bit or 16-bit component at byte `offset` of the argument block. */
 static void vc__glsl_unpack_narrow(vc__printer *g, vc_type scalar, uint32_t offset) {
     unsigned word = offset & ~3u, shift = (offset & 3u) * 8;
-    char type[32];
     if (scalar == VC_F16) vc__p_put(g, "unpackFloat2x16(word_%u).%c", word, shift ? 'y' : 'x');
-    else if (shift) vc__p_put(g, "%s(word_%u >> %u)", vc__glsl_type(scalar, type), word, shift);
-    else vc__p_put(g, "%s(word_%u)", vc__glsl_type(scalar, type), word);
+    else if (shift) vc__p_put(g, "%t(word_%u >> %u)", scalar, word, shift);
+    else vc__p_put(g, "%t(word_%u)", scalar, word);
 }
 
 /* Declares a local variable for a parameter whose type in the argument block differs from its type in expressions, and
@@ -10879,19 +10911,16 @@ static void vc__glsl_unpack_narrow(vc__printer *g, vc_type scalar, uint32_t offs
 static void vc__glsl_convert(vc__printer *g, uint32_t object) {
     vc_type type = g->l->object[object].type;
     uint32_t components = vc__components(type);
-    char name[32];
     if (g->l->buffers == VC_BUFFERS_ADDRESS && vc__p_first_view(g, object) != VC__NIL) {
-        vc__p_put(g, "    %s %s = %s(%s);\n", g->reference[object].text, g->object[object].text,
-                  g->reference[object].text, g->object[vc__p_first_view(g, object)].text);
+        vc__p_put(g, "    %r %o = %r(%o);\n", object, object, object, vc__p_first_view(g, object));
         return;
     }
     if (g->l->object[object].op != VC__OP_PARAM || !vc__glsl_is_converted(g, object)) return;
-    vc__glsl_type(type, name);
-    vc__p_put(g, "    %s %s = ", name, g->object[object].text);
+    vc__p_put(g, "    %t %o = ", type, object);
     if (!vc__glsl_is_narrow(g, object))
-        vc__p_put(g, vc__glsl_is_packed(g, object) ? "unpack(%s)" : "bool(%s)", g->reference[object].text);
+        vc__p_put(g, vc__glsl_is_packed(g, object) ? "unpack(%r)" : "bool(%r)", object);
     else {
-        if (components > 1) vc__p_put(g, "%s(", name);
+        if (components > 1) vc__p_put(g, "%t(", type);
         for (uint32_t i = 0; i < components; i++) {
             if (i) vc__p_put(g, ", ");
             vc__glsl_unpack_narrow(g, vc__scalar(type), vc__p_value_offset(g, object) + i * vc__scalar_bytes(type));
@@ -10908,27 +10937,24 @@ static void vc__glsl_store(vc__printer *g, const vc__node *n) {
     bool packed = vc__glsl_is_packed(g, object),
          word = vc__glsl_is_bool_word(g, object) && g->l->node[n->a[2]].type == VC_BOOL;
     vc__glsl_lvalue(g, n);
-    vc__p_put(g, " = ");
-    vc__p_print_pattern(g, n, packed ? "pack($2)" : word ? "uint($2)" : "$2");
+    vc__p_put(g, packed ? " = pack(%e)" : word ? " = uint(%e)" : " = %e", n->a[2]);
 }
 
 /* Prints a comma and integer texel coordinates or a level, converted to signed integers. */
 static void vc__glsl_texel_operand(vc__printer *g, uint32_t operand) {
     vc_type type = g->l->node[operand].type;
-    bool convert = vc__is_unsigned(type);
-    char name[32];
-    vc__p_put(g, convert ? ", %s(" : ", ", vc__glsl_type(vc__to_signed(type), name));
-    vc__p_expression(g, operand, VC__P_ANY);
-    vc__p_put(g, convert ? ")" : "");
+    if (vc__is_unsigned(type)) vc__p_put(g, ", %t(%e)", vc__to_signed(type), operand);
+    else vc__p_put(g, ", %e", operand);
 }
 
 static void vc__glsl_sample(vc__printer *g, const vc__node *n, const vc__object *o) {
     const vc__node *last = &g->l->node[n->a[2]];
     bool grad = last->op == VC__OP_GRADIENT;
     uint32_t axes = vc__dims[o->image.dim].axes;
-    vc__p_put(g, "texture%s%s(%s, ", grad ? "Grad" : "Lod", n->x ? "Offset" : "", g->object[o - g->l->object].text);
-    vc__p_print_pattern(g, n, grad ? "$1, " : "$1, $2");
-    if (grad) vc__p_print_pattern(g, last, "$0, $1");
+    vc__p_put(g, "texture%s%s(%o, ", grad ? "Grad" : "Lod", n->x ? "Offset" : "",
+              (uint32_t)(o - g->l->object));
+    if (grad) vc__p_put(g, "%e, %e, %e", n->a[1], last->a[0], last->a[1]);
+    else vc__p_put(g, "%e, %e", n->a[1], n->a[2]);
     for (uint32_t i = 0; n->x && i < axes; i++)
         vc__p_put(g, i ? ", %d" : axes == 1 ? ", %d" : axes == 2 ? ", ivec2(%d" : ", ivec3(%d",
                   (int)(int8_t)(n->x >> 8 * i & 255u));
@@ -10938,32 +10964,28 @@ static void vc__glsl_sample(vc__printer *g, const vc__node *n, const vc__object 
 static void vc__glsl_image_op(vc__printer *g, const vc__node *n) {
     uint32_t object = g->l->node[n->a[0]].x;
     const vc__object *o = &g->l->object[object];
-    const char *name = g->object[object].text;
-    char type[32];
     switch (n->op) {
     case VC__OP_SAMPLE: vc__glsl_sample(g, n, o); return;
     case VC__OP_GATHER:
-        vc__p_put(g, "textureGather(%s, ", name);
-        vc__p_expression(g, n->a[1], VC__P_ANY);
-        vc__p_put(g, ", %u)", (unsigned)n->x);
+        vc__p_put(g, "textureGather(%o, %e, %u)", object, n->a[1], n->x);
         return;
-    case VC__OP_IMAGE_LEVELS: vc__p_put(g, "uint(textureQueryLevels(%s))", name); return;
+    case VC__OP_IMAGE_LEVELS: vc__p_put(g, "uint(textureQueryLevels(%o))", object); return;
     case VC__OP_IMAGE_SIZE:
-        vc__p_put(g, "%s(%s(%s", vc__glsl_type(n->type, type), o->image.storage ? "imageSize" : "textureSize", name);
+        vc__p_put(g, "%t(%s(%o", n->type, o->image.storage ? "imageSize" : "textureSize", object);
         if (n->a[1] != VC__NIL) vc__glsl_texel_operand(g, n->a[1]);
         vc__p_put(g, "))");
         return;
     default: break;
     }
-    vc__p_put(g, "%s(%s",
-              n->op == VC__OP_FETCH ? "texelFetch" : n->op == VC__OP_IMAGE_LOAD ? "imageLoad" : "imageStore", name);
+    vc__p_put(g, "%s(%o",
+              n->op == VC__OP_FETCH ? "texelFetch" : n->op == VC__OP_IMAGE_LOAD ? "imageLoad" : "imageStore", object);
     vc__glsl_texel_operand(g, n->a[1]);
     if (n->op == VC__OP_FETCH && n->a[2] != VC__NIL) vc__glsl_texel_operand(g, n->a[2]);
-    if (n->op == VC__OP_IMAGE_STORE) vc__p_print_pattern(g, n, ", $2");
+    if (n->op == VC__OP_IMAGE_STORE) vc__p_put(g, ", %e", n->a[2]);
     vc__p_put(g, ")");
 }
 
-static void vc__glsl_param(vc__printer *g, uint32_t object) { vc__p_put(g, "%s", g->object[object].text); }
+static void vc__glsl_param(vc__printer *g, uint32_t object) { vc__p_put(g, "%o", object); }
 static void vc__glsl_implicit(vc__printer *g, int index) { vc__p_put(g, "%s", g->implicit[index].text); }
 
 static void vc__glsl_declare(vc__printer *g, uint32_t i) {
@@ -10989,9 +11011,8 @@ static void vc__glsl_atomic(vc__printer *g, uint32_t i) {
     vc__p_atomic_result(g, i);
     vc__p_put(g, "%s(", vc__op_text[n->op].glsl.of[1]);
     vc__glsl_lvalue(g, n);
-    if (n->op != VC__OP_ATOMIC_LOAD) vc__p_put(g, ", ");
     if (n->op == VC__OP_ATOMIC_CAS) vc__p_two_components(g, n->a[2]);
-    else if (n->op != VC__OP_ATOMIC_LOAD) vc__p_expression(g, n->a[2], VC__P_ANY);
+    else if (n->op != VC__OP_ATOMIC_LOAD) vc__p_put(g, ", %e", n->a[2]);
     if (n->op == VC__OP_ATOMIC_LOAD || n->op == VC__OP_ATOMIC_STORE) vc__p_put(g, ", gl_ScopeDevice, 0, 0");
     vc__p_put(g, ");\n");
 }
@@ -11036,8 +11057,7 @@ static void vc__glsl_head(vc__printer *g) {
     vc__p_put(g, "#version 450\n");
     vc__glsl_extensions(g);
     vc__p_put(g, "\n// %s\n", name);
-    vc__p_put(g, "layout(local_size_x = %u, local_size_y = %u, local_size_z = %u) in;\n", (unsigned)size[0],
-              (unsigned)size[1], (unsigned)size[2]);
+    vc__p_put(g, "layout(local_size_x = %u, local_size_y = %u, local_size_z = %u) in;\n", size[0], size[1], size[2]);
     vc__glsl_globals(g);
     vc__p_put(g, "\nvoid main()%s {\n", g->k->reconverges ? " [[maximally_reconverges]]" : "");
 }
@@ -11128,9 +11148,7 @@ static const char *vc__c_type(int c, vc_type type, char out[32]) {
 }
 
 /* The type of an element in memory. */
-static const char *vc__c_memory_type(const vc__printer *g, vc_type type, char out[32]) {
-    return vc__c_type(vc__c_language(g), type == VC_BOOL ? (vc_type)VC_U32 : type, out);
-}
+static vc_type vc__c_memory_type(vc_type type) { return type == VC_BOOL ? (vc_type)VC_U32 : type; }
 
 /* ---- constants ---- */
 
@@ -11139,32 +11157,26 @@ static void vc__c_float_bits(vc__printer *g, vc_type type, uint64_t bits) {
     static const char *const as[2][2] = {
         { "__uint_as_float(0x%llxu)", "__longlong_as_double(0x%llxll)" }, { "as_float(0x%llxu)", "as_double(0x%llxul)" }
     };
-    if (type == VC_F16) vc__p_put(g, "(%s)0x%04x", vc__c_scalar_names[vc__c_language(g)][VC_F16], (unsigned)bits);
+    if (type == VC_F16) vc__p_put(g, "(%t)0x%04x", VC_F16, (unsigned)bits);
     else vc__p_put(g, as[vc__c_language(g)][type == VC_F64], (unsigned long long)bits);
 }
 
-/* The text before and after the components of a vector; fold: in an expression, not in a table's initialiser. */
-static const char *vc__c_vector_open(const vc__printer *g, vc_type type, bool fold, char out[40]) {
-    char name[32];
-    vc__c_type(vc__c_language(g), type, name);
-    if (vc__c_language(g) == VC__C_OPENCL) snprintf(out, 40, "(%s)(", name);
-    else if (!fold) snprintf(out, 40, "{ ");
-    else snprintf(out, 40, vc__c_is_struct(VC__C_CUDA, type) ? "%s{ " : "make_%s(", name);
-    return out;
-}
-static const char *vc__c_vector_close(const vc__printer *g, vc_type type, bool fold) {
-    return vc__c_language(g) == VC__C_CUDA && (!fold || vc__c_is_struct(VC__C_CUDA, type)) ? " }" : ")";
+/* Prints the text before the components of a vector, and returns that after them. fold: in an expression, not in a
+   table's initialiser. */
+static const char *vc__c_vector_open(vc__printer *g, vc_type type, bool fold) {
+    bool cuda = vc__c_language(g) == VC__C_CUDA, brace = cuda && (!fold || vc__c_is_struct(VC__C_CUDA, type));
+    vc__p_put(g, !cuda ? "(%t)(" : !fold ? "{ " : brace ? "%t{ " : "make_%t(", type);
+    return brace ? " }" : ")";
 }
 
 /* Prints a constant vector. */
 static void vc__c_vector(vc__printer *g, vc_type type, const uint64_t *bits, bool fold) {
-    char text[40];
-    vc__p_put(g, "%s", vc__c_vector_open(g, type, fold, text));
+    const char *close = vc__c_vector_open(g, type, fold);
     for (uint32_t i = 0; i < vc__components(type); i++) {
         if (i) vc__p_put(g, ", ");
         vc__p_scalar(g, vc__is_bool(type) ? (vc_type)VC_U32 : vc__scalar(type), bits[i], fold);
     }
-    vc__p_put(g, "%s", vc__c_vector_close(g, type, fold));
+    vc__p_put(g, close);
 }
 
 /* ---- expressions ---- */
@@ -11212,15 +11224,11 @@ static const char *vc__c_pattern(const vc__printer *g, const vc__node *n) {
 
 /* Prints a vector made of components. */
 static void vc__c_construct(vc__printer *g, const vc__node *n) {
-    char text[40];
+    const char *close = vc__c_vector_open(g, n->type, true);
     uint32_t count;
     const uint32_t *operand = vc__p_operands(g->l, n, &count);
-    vc__p_put(g, "%s", vc__c_vector_open(g, n->type, true, text));
-    for (uint32_t i = 0; i < count; i++) {
-        if (i) vc__p_put(g, ", ");
-        vc__p_expression(g, operand[i], VC__P_TERNARY);
-    }
-    vc__p_put(g, "%s", vc__c_vector_close(g, n->type, true));
+    for (uint32_t i = 0; i < count; i++) vc__p_put(g, i ? ", %e" : "%e", operand[i]);
+    vc__p_put(g, close);
 }
 
 /* The components of a vector of bools are 32-bit words. */
@@ -11232,7 +11240,7 @@ static void vc__c_component(vc__printer *g, const vc__node *n) {
 
 /* Prints the subscript "i + 3". With `wide` (buffers) the sum has 64 bits, otherwise the type of the index. */
 static void vc__c_subscript(vc__printer *g, uint32_t index, int32_t offset, bool wide) {
-    if (index == VC__NIL) { vc__p_put(g, "%ld", (long)offset); return; }
+    if (index == VC__NIL) { vc__p_put(g, "%d", offset); return; }
     vc__p_expression(g, index, offset ? VC__P_SUM : VC__P_ANY);
     vc__p_offset(g, offset, !wide ? "" : vc__c_language(g) == VC__C_CUDA ? "ll" : "l");
 }
@@ -11251,10 +11259,10 @@ static void vc__c_lvalue(vc__printer *g, const vc__node *n) {
     const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
     bool plain = m->op == VC__OP_POINTER && g->info[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x;
     if (m->op == VC__OP_POINTER) vc__p_expression(g, plain ? m->a[0] : n->a[0], VC__P_PRIMARY);
-    else vc__p_put(g, "%s", g->object[m->x].text);
+    else vc__p_put(g, "%o", m->x);
     if (o->op == VC__OP_VAR) return;
     vc__p_put(g, "[");
-    if (plain) vc__p_expression(g, m->a[1], VC__P_ANY);
+    if (plain) vc__p_put(g, "%e", m->a[1]);
     else vc__c_subscript(g, n->a[1], (int32_t)n->x, o->op == VC__OP_BUFFER);
     vc__p_put(g, "]");
 }
@@ -11273,28 +11281,25 @@ static void vc__c_load(vc__printer *g, const vc__node *n) {
     if (vc__c_is_packed(g, o)) {
         vc__p_put(g, "vload3(");
         vc__c_subscript(g, n->a[1], (int32_t)n->x, true);
-        vc__p_put(g, ", %s)", g->object[vc__p_object(g->l, n->a[0])].text);
+        vc__p_put(g, ", %o)", vc__p_object(g->l, n->a[0]));
         return;
     }
-    vc__p_put(g, word ? "(" : "");
-    vc__p_put(g, read_only ? "__ldg(&" : "");
+    vc__p_put(g, "%s%s", word ? "(" : "", read_only ? "__ldg(&" : "");
     vc__c_lvalue(g, n);
-    vc__p_put(g, read_only ? ")" : "");
-    vc__p_put(g, word ? " != 0)" : "");
+    vc__p_put(g, "%s%s", read_only ? ")" : "", word ? " != 0)" : "");
 }
 
 /* Prints a store. */
 static void vc__c_store(vc__printer *g, const vc__node *n) {
     const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
     if (vc__c_is_packed(g, o)) {
-        vc__p_print_pattern(g, n, "vstore3($2, ");
+        vc__p_put(g, "vstore3(%e, ", n->a[2]);
         vc__c_subscript(g, n->a[1], (int32_t)n->x, true);
-        vc__p_put(g, ", %s)", g->object[vc__p_object(g->l, n->a[0])].text);
+        vc__p_put(g, ", %o)", vc__p_object(g->l, n->a[0]));
         return;
     }
     vc__c_lvalue(g, n);
-    vc__p_put(g, " = ");
-    vc__p_expression(g, n->a[2], VC__P_ANY);
+    vc__p_put(g, " = %e", n->a[2]);
 }
 
 /* The pointer argument of an atomic function or, with `read`, the element it points to. CUDA has 64-bit atomics only
@@ -11305,9 +11310,8 @@ static void vc__c_atomic_pointer(vc__printer *g, const vc__node *n, vc_type type
     bool keeps_sign = n->op == VC__OP_ATOMIC_MIN || n->op == VC__OP_ATOMIC_MAX || n->op == VC__OP_ATOMIC_LOAD
                       || n->op == VC__OP_ATOMIC_STORE;
     bool is_volatile = vc__c_language(g) == VC__C_OPENCL || read;
-    char name[32];
     if (vc__c_language(g) == VC__C_CUDA && type == VC_I64 && !keeps_sign) type = VC_U64;
-    vc__p_put(g, "%s(%s%s%s *)&", read ? "*" : "", is_volatile ? "volatile " : "", space, g->d->type(type, name));
+    vc__p_put(g, "%s(%s%s%t *)&", read ? "*" : "", is_volatile ? "volatile " : "", space, type);
     vc__c_lvalue(g, n);
 }
 
@@ -11329,16 +11333,14 @@ static void vc__c_atomic(vc__printer *g, uint32_t i) {
     vc__p_atomic_result(g, i);
     if (n->op == VC__OP_ATOMIC_LOAD || n->op == VC__OP_ATOMIC_STORE) {
         vc__c_atomic_pointer(g, n, n->type, true);
-        if (n->op == VC__OP_ATOMIC_STORE) vc__p_put(g, " = ");
-        if (n->op == VC__OP_ATOMIC_STORE) vc__p_expression(g, n->a[2], VC__P_ANY);
+        if (n->op == VC__OP_ATOMIC_STORE) vc__p_put(g, " = %e", n->a[2]);
         vc__p_put(g, ";\n");
         return;
     }
     vc__p_put(g, "%s%s(", cuda ? "" : wide ? "atom_" : "atomic_",
               cuda ? vc__op_text[n->op].cuda[1] : vc__op_text[n->op].opencl[1]);
     vc__c_atomic_pointer(g, n, n->type, false);
-    vc__p_put(g, ", ");
-    if (n->op == VC__OP_ATOMIC_CAS) vc__p_two_components(g, n->a[2]); else vc__p_expression(g, n->a[2], VC__P_ANY);
+    if (n->op == VC__OP_ATOMIC_CAS) vc__p_two_components(g, n->a[2]); else vc__p_put(g, ", %e", n->a[2]);
     vc__p_put(g, ");\n");
 }
 
@@ -11347,7 +11349,7 @@ static bool vc__c_is_converted(vc_type type) { return vc__components(type) > 1 |
 
 static void vc__c_param(vc__printer *g, uint32_t object) {
     bool converted = vc__c_is_converted(g->l->object[object].type);
-    vc__p_put(g, "%s%s%s", converted ? "" : g->args_name.text, converted ? "" : ".", g->object[object].text);
+    vc__p_put(g, "%s%s%o", converted ? "" : g->args_name.text, converted ? "" : ".", object);
 }
 static void vc__c_implicit(vc__printer *g, int index) {
     vc__p_put(g, "%s.%s", g->args_name.text, g->implicit[index].text);
@@ -11355,10 +11357,9 @@ static void vc__c_implicit(vc__printer *g, int index) {
 
 static void vc__c_declare(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
-    char type[32];
-    if (n->op != VC__OP_POINTER) { vc__p_put(g, "%s ", vc__c_type(vc__c_language(g), n->type, type)); return; }
-    vc__p_put(g, "%s%s *", g->l->object[vc__p_object(g->l, i)].used & VC_WRITE ? "" : "const ",
-              vc__c_memory_type(g, n->type, type));
+    if (n->op != VC__OP_POINTER) { vc__p_put(g, "%t ", n->type); return; }
+    vc__p_put(g, "%s%t *", g->l->object[vc__p_object(g->l, i)].used & VC_WRITE ? "" : "const ",
+              vc__c_memory_type(n->type));
 }
 
 /* ---- declarations ---- */
@@ -11388,8 +11389,8 @@ static bool vc__c_has_half_image(const vc__printer *g, uint32_t access) {
 static void vc__c_unsupported(vc__printer *g, const vc__node *n, const char *suffix, const char *what) {
     const vc__node *m = n->op == VC__OP_IMAGE ? n : &g->l->node[n->a[0]];
     const vc__object *o = &g->l->object[m->x];
-    vc__fail_call(g->k, vc__call_text(n->op, suffix).text, "image '%s' (%s): %s not supported in %s",
-                  o->name ? o->name : "", vc__dims[o->image.dim].name, what, g->d->name);
+    vc__fail_call(g->k, vc__call_text(n->op, suffix).text, "image '%s' (%s): %s not supported in %s", o->name,
+                  vc__dims[o->image.dim].name, what, g->d->name);
 }
 
 /* Whether a level of detail is the constant 0 or absent. */
@@ -11412,14 +11413,21 @@ static void vc__c_half_functions(vc__printer *g, const char *const text[3]) {
 
 static uint32_t vc__block_align(const vc_info *info);
 
-/* Declares a member of the argument block at byte `offset`; *end: end of the previous member. A struct argument is
-   declared as its scalars, so C does not insert the padding at the end of the struct; an explicit member fills it. */
-static void vc__c_member(vc__printer *g, const char *type, const char *name, uint32_t count, uint32_t bytes,
-                         uint32_t offset, uint32_t *end) {
-    if (offset > ((*end + bytes - 1) & ~(bytes - 1)))
-        vc__p_put(g, "    %s gap_%u[%u];\n", vc__c_scalar_names[vc__c_language(g)][VC_U8], (unsigned)*end,
-                  (unsigned)(offset - *end));
-    vc__p_put(g, count > 1 ? "    %s%s[%u];\n" : "    %s%s;\n", type, name, (unsigned)count);
+/* Declares the bytes of the argument block from *end to `offset` as a member, if there are any, and sets *end. */
+static void vc__c_gap(vc__printer *g, uint32_t offset, uint32_t *end) {
+    if (offset > *end) vc__p_put(g, "    %t gap_%u[%u];\n", VC_U8, *end, offset - *end);
+    *end = offset;
+}
+
+/* Declares a member of the argument block at byte `offset`; `format`: the declaration before its name, a text for
+   `type`. *end: end of the previous member. A struct argument is declared as its scalars, so C does not insert the
+   padding at the end of the struct; an explicit member fills it. */
+static void vc__c_member(vc__printer *g, const char *format, vc_type type, const char *name, uint32_t count,
+                         uint32_t bytes, uint32_t offset, uint32_t *end) {
+    if (offset > ((*end + bytes - 1) & ~(bytes - 1))) vc__c_gap(g, offset, end);
+    vc__p_put(g, "    ");
+    vc__p_put(g, format, type);
+    vc__p_put(g, count > 1 ? "%s[%u];\n" : "%s;\n", name, count);
     *end = offset + bytes * count;
 }
 
@@ -11428,31 +11436,27 @@ static void vc__c_member(vc__printer *g, const char *type, const char *name, uin
 static bool vc__c_argument_block(vc__printer *g) {
     const vc_info *info = &g->l->info;
     uint32_t end = 0;
-    char type[32], member[48];
     if (!info->argument_bytes) return false;
     vc__p_put(g, "struct %s_args {\n", info->entry);
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
+        const char *name = g->object[i].text;
         bool simple = vc__is_type(o->type), buffer = o->op == VC__OP_BUFFER;
         if (o->arg == VC__NIL || !vc__in_argument_block(&info->args[o->arg])
             || (buffer ? o->composite != VC__NIL : !simple))
             continue;
-        if (o->op == VC__OP_IMAGE) {
-            snprintf(member, sizeof member, "%s ", vc__c_scalar_names[vc__c_language(g)][VC_U64]);
-            vc__c_member(g, member, g->object[i].text, 1, 8, info->args[o->arg].location, &end);
-            continue;
-        }
-        vc__c_memory_type(g, !simple ? (vc_type)VC_U8 : buffer ? o->type : vc__scalar(o->type), type);
-        snprintf(member, sizeof member, buffer ? "%s%s *" : "%.0s%s ", o->used & VC_WRITE ? "" : "const ", type);
-        vc__c_member(g, member, g->object[i].text, buffer ? 1 : vc__components(o->type),
-                     buffer ? 8 : vc__scalar_bytes(o->type), vc__p_value_offset(g, i), &end);
+        vc_type type = vc__c_memory_type(!simple ? (vc_type)VC_U8 : buffer ? o->type : vc__scalar(o->type));
+        if (o->op == VC__OP_IMAGE) vc__c_member(g, "%t ", VC_U64, name, 1, 8, info->args[o->arg].location, &end);
+        else if (buffer)
+            vc__c_member(g, o->used & VC_WRITE ? "%t *" : "const %t *", type, name, 1, 8, vc__p_value_offset(g, i),
+                         &end);
+        else
+            vc__c_member(g, "%t ", type, name, vc__components(o->type), vc__scalar_bytes(o->type),
+                         vc__p_value_offset(g, i), &end);
     }
-    snprintf(member, sizeof member, "%s ", vc__c_scalar_names[vc__c_language(g)][VC_U32]);
     for (int h = 0; h < info->implicit_count; h++)
-        vc__c_member(g, member, g->implicit[h].text, 1, 4, info->implicit[h].offset, &end);
-    if (end < info->argument_bytes && info->argument_bytes - end >= vc__block_align(info))
-        vc__p_put(g, "    %s gap_%u[%u];\n", vc__c_scalar_names[vc__c_language(g)][VC_U8], (unsigned)end,
-                  (unsigned)(info->argument_bytes - end));
+        vc__c_member(g, "%t ", VC_U32, g->implicit[h].text, 1, 4, info->implicit[h].offset, &end);
+    if (info->argument_bytes >= end + vc__block_align(info)) vc__c_gap(g, info->argument_bytes, &end);
     vc__p_put(g, "};\n");
     return true;
 }
@@ -11463,9 +11467,7 @@ static void vc__c_table(vc__printer *g, uint32_t object, const char *qualifier) 
     uint32_t count = packed ? o->count * 3 : o->count;
     vc_type type = packed ? vc__scalar(o->type) : o->type;
     size_t line = g->k->text.length;
-    char name[32];
-    vc__p_put(g, "    %s %s %s[%u] = {", qualifier, vc__c_memory_type(g, type, name), g->object[object].text,
-              (unsigned)count);
+    vc__p_put(g, "    %s %t %o[%u] = {", qualifier, vc__c_memory_type(type), object, count);
     vc__p_elements(g, line, type == VC_BOOL ? (vc_type)VC_U32 : type, o->data, count, " ", "       ");
     vc__p_put(g, " };\n");
 }
@@ -11475,35 +11477,29 @@ static void vc__c_view(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
     const char *access = o->used & VC_WRITE ? "" : "const ";
     const char *space = vc__c_language(g) == VC__C_OPENCL ? "__global " : "";
-    const char *root = g->object[o->composite].text;
     bool unaliased = vc__p_is_unaliased(g, object), block = g->l->buffers == VC_BUFFERS_ADDRESS;
-    char type[32];
-    vc__c_memory_type(g, vc__c_is_packed(g, o) ? vc__scalar(o->type) : o->type, type);
-    vc__p_put(g, "    %s%s%s *%s%s = (%s%s%s *)%s%s%s;\n", space, access, type,
-              !unaliased ? "" : block ? "__restrict__ " : "restrict ", g->object[object].text, space, access, type,
-              block ? g->args_name.text : "", block ? "." : "", root);
+    vc_type type = vc__c_memory_type(vc__c_is_packed(g, o) ? vc__scalar(o->type) : o->type);
+    vc__p_put(g, "    %s%s%t *%s%o = (%s%s%t *)%s%s%o;\n", space, access, type,
+              !unaliased ? "" : block ? "__restrict__ " : "restrict ", object, space, access, type,
+              block ? g->args_name.text : "", block ? "." : "", o->composite);
 }
 
 /* Declares a local pointer for a view or for a buffer passed by address, or a local variable for a parameter for which
    vc__c_is_converted is true. */
 static void vc__c_convert(vc__printer *g, uint32_t object) {
     const vc__object *o = &g->l->object[object];
-    const char *name = g->object[object].text;
-    char type[40];
+    const char *block = g->args_name.text;
     if (o->op == VC__OP_BUFFER && o->composite != VC__NIL) { vc__c_view(g, object); return; }
-    if (o->op == VC__OP_BUFFER && g->l->buffers == VC_BUFFERS_ADDRESS) {
-        vc__p_put(g, "    %s%s *%s%s = %s.%s;\n", o->used & VC_WRITE ? "" : "const ",
-                  vc__c_memory_type(g, o->type, type), vc__p_is_unaliased(g, object) ? "__restrict__ " : "", name,
-                  g->args_name.text, name);
-        return;
-    }
+    if (o->op == VC__OP_BUFFER && g->l->buffers == VC_BUFFERS_ADDRESS)
+        vc__p_put(g, "    %s%t *%s%o = %s.%o;\n", o->used & VC_WRITE ? "" : "const ", vc__c_memory_type(o->type),
+                  vc__p_is_unaliased(g, object) ? "__restrict__ " : "", object, block, object);
     if (o->op == VC__OP_BUFFER || !vc__c_is_converted(o->type)) return;
-    vc__p_put(g, "    %s %s = ", vc__c_type(vc__c_language(g), o->type, type), name);
-    if (vc__components(o->type) == 1) { vc__p_put(g, "%s.%s != 0;\n", g->args_name.text, name); return; }
-    vc__p_put(g, "%s", vc__c_vector_open(g, o->type, true, type));
+    vc__p_put(g, "    %t %o = ", o->type, object);
+    if (vc__components(o->type) == 1) { vc__p_put(g, "%s.%o != 0;\n", block, object); return; }
+    const char *close = vc__c_vector_open(g, o->type, true);
     for (uint32_t i = 0; i < vc__components(o->type); i++)
-        vc__p_put(g, "%s%s.%s[%u]", i ? ", " : "", g->args_name.text, name, (unsigned)i);
-    vc__p_put(g, "%s;\n", vc__c_vector_close(g, o->type, true));
+        vc__p_put(g, "%s%s.%o[%u]", i ? ", " : "", block, object, i);
+    vc__p_put(g, "%s;\n", close);
 }
 
 // >>cuda
@@ -11539,8 +11535,10 @@ static void vc__cuda_id(const vc__printer *g, const vc__node *n, char out[96]) {
 
 static void vc__cuda_barrier(vc__printer *g, uint32_t i) {
     uint32_t x = g->l->node[i].x;
-    if ((x >> 4 & 3u) == VC_SCOPE_DEVICE) vc__p_put(g, "__threadfence();\n");
-    if ((x >> 4 & 3u) == VC_SCOPE_DEVICE) vc__p_line(g);
+    if ((x >> 4 & 3u) == VC_SCOPE_DEVICE) {
+        vc__p_put(g, "__threadfence();\n");
+        vc__p_line(g);
+    }
     if ((x & 3u) != VC_SCOPE_SUBGROUP) vc__p_put(g, "__syncthreads();\n");
     else if (g->k->reconverges) vc__p_put(g, "__syncwarp(vc_mask%u);\n", vc__p_mask(g, i));
     else vc__p_put(g, "__syncwarp();\n");
@@ -11589,10 +11587,8 @@ static void vc__cuda_sample(vc__printer *g, const vc__node *n, const vc__object 
     const vc__node *last = &g->l->node[n->a[2]];
     uint32_t dim = o->image.dim;
     bool grad = last->op == VC__OP_GRADIENT, base = !grad && vc__c_is_level_zero(g, n->a[2]);
-    char type[32];
     if (n->x) { vc__c_unsupported(g, n, "_offset", "offsets are"); return; }
-    vc__p_put(g, "tex%s%s<%s>(%s", vc__cuda_shapes[dim], grad ? "Grad" : base ? "" : "Lod",
-              vc__cuda_type(n->type, type), handle);
+    vc__p_put(g, "tex%s%s<%t>(%s", vc__cuda_shapes[dim], grad ? "Grad" : base ? "" : "Lod", n->type, handle);
     vc__cuda_coordinates(g, n, dim);
     if (grad) vc__cuda_derivative(g, last->a[0], vc__dims[dim].axes);
     if (grad) vc__cuda_derivative(g, last->a[1], vc__dims[dim].axes);
@@ -11611,15 +11607,12 @@ static vc_type vc__cuda_texel_type(const vc__format_info *f) {
 static bool vc__cuda_texel_is_converted(const vc__format_info *f) { return f->bits != 32 || f->channels != 4; }
 
 /* A load from or store to a texel buffer, whose handle is an address: "vc_of_rgba8(((const uchar4 *)image)[x])". */
-static void vc__cuda_texel(vc__printer *g, const vc__node *n, const vc__format_info *f, const char *type,
-                           const char *handle) {
+static void vc__cuda_texel(vc__printer *g, const vc__node *n, const vc__format_info *f, const char *handle) {
     bool store = n->op == VC__OP_IMAGE_STORE, convert = vc__cuda_texel_is_converted(f);
     if (!store && convert) vc__p_put(g, "vc_of_%s(", f->glsl);
-    vc__p_put(g, "((%s%s *)%s)[", store ? "" : "const ", type, handle);
-    vc__p_expression(g, n->a[1], VC__P_TERNARY);
-    vc__p_put(g, store ? "] = " : "]");
+    vc__p_put(g, store ? "((%t *)%s)[%e] = " : "((const %t *)%s)[%e]", vc__cuda_texel_type(f), handle, n->a[1]);
     if (store && convert) vc__p_put(g, "vc_to_%s(", f->glsl);
-    if (store) vc__p_expression(g, n->a[2], VC__P_TERNARY);
+    if (store) vc__p_put(g, "%e", n->a[2]);
     if (convert) vc__p_put(g, ")");
 }
 
@@ -11628,25 +11621,21 @@ static void vc__cuda_surface(vc__printer *g, const vc__node *n, const vc__object
     const vc__format_info *f = &vc__formats[o->image.format];
     bool store = n->op == VC__OP_IMAGE_STORE, convert = vc__cuda_texel_is_converted(f);
     uint32_t dim = o->image.dim;
-    char type[32];
     if (!o->image.format || f->coded == 'p') {
         vc__c_unsupported(g, n, "", o->image.format ? "this storage image format is"
                                                     : "storage images without a format are");
         return;
     }
-    vc__cuda_type(vc__cuda_texel_type(f), type);
     if (dim == VC_DIM_BUFFER) {
-        vc__cuda_texel(g, n, f, type, handle);
+        vc__cuda_texel(g, n, f, handle);
         return;
     }
-    if (store) {
-        vc__p_put(g, "surf%swrite(", vc__cuda_shapes[dim]);
-        if (convert) vc__p_put(g, "vc_to_%s(", f->glsl);
-        vc__p_expression(g, n->a[2], VC__P_TERNARY);
-        vc__p_put(g, "%s, %s", convert ? ")" : "", handle);
-    } else
-        vc__p_put(g, "%s%s%ssurf%sread<%s>(%s", convert ? "vc_of_" : "", convert ? f->glsl : "", convert ? "(" : "",
-                  vc__cuda_shapes[dim], type, handle);
+    if (store)
+        vc__p_put(g, convert ? "surf%swrite(vc_to_%s(%e), %s" : "surf%swrite(%.0s%e, %s", vc__cuda_shapes[dim], f->glsl,
+                  n->a[2], handle);
+    else
+        vc__p_put(g, convert ? "vc_of_%s(surf%sread<%t>(%s" : "%.0ssurf%sread<%t>(%s", f->glsl, vc__cuda_shapes[dim],
+                  vc__cuda_texel_type(f), handle);
     vc__p_put(g, ", %u * (int)", (unsigned)(f->bits / 8 * f->channels));
     vc__p_vector_component(g, n->a[1], 0, VC__P_PREFIX);
     vc__cuda_components(g, n->a[1], 1, vc__dims[dim].coordinates);
@@ -11670,18 +11659,18 @@ static void vc__cuda_image_op(vc__printer *g, const vc__node *n) {
     uint32_t object = g->l->node[n->a[0]].x;
     const vc__object *o = &g->l->object[object];
     uint32_t dim = o->image.dim;
-    char handle[2 * VC__NAME_BYTES + 2], type[32];
+    char handle[2 * VC__NAME_BYTES + 2];
     snprintf(handle, sizeof handle, "%s.%s", g->args_name.text, g->object[object].text);
     switch (n->op) {
     case VC__OP_SAMPLE: vc__cuda_sample(g, n, o, handle); return;
     case VC__OP_GATHER:
         if (dim != VC_DIM_2D) { vc__c_unsupported(g, n, "", "vc_gather is"); return; }
-        vc__p_put(g, "tex2Dgather<%s>(%s", vc__cuda_type(n->type, type), handle);
+        vc__p_put(g, "tex2Dgather<%t>(%s", n->type, handle);
         vc__cuda_components(g, n->a[1], 0, 2);
-        vc__p_put(g, ", %u)", (unsigned)n->x);
+        vc__p_put(g, ", %u)", n->x);
         return;
     case VC__OP_FETCH:
-        if (dim == VC_DIM_BUFFER) vc__p_put(g, "tex1Dfetch<%s>(%s", vc__cuda_type(n->type, type), handle);
+        if (dim == VC_DIM_BUFFER) vc__p_put(g, "tex1Dfetch<%t>(%s", n->type, handle);
         else vc__p_put(g, "vc_fetch_%s_%s(%s", vc__cuda_shapes[dim], vc_type_name(o->declared), handle);
         vc__cuda_components(g, n->a[1], 0, vc__dims[dim].coordinates);
         vc__cuda_only_layer(g, dim);
@@ -11695,10 +11684,9 @@ static void vc__cuda_image_op(vc__printer *g, const vc__node *n) {
 #define VC__CUDA_FUNCTION "static __device__ __inline__ "
 
 static void vc__cuda_fetch_function(vc__printer *g, uint32_t dim, vc_type kind) {
-    char type[32];
     const char *in = kind == VC_F32 ? "f" : "r", *name = kind == VC_F32 ? "f32" : kind == VC_I32 ? "s32" : "u32";
-    vc__cuda_type(vc__vec(kind, 4), type);
-    vc__p_put(g, VC__CUDA_FUNCTION "%s vc_fetch_%s_%s(unsigned long long t, %s, int level) {\n    %s v;\n", type,
+    vc_type type = vc__vec(kind, 4);
+    vc__p_put(g, VC__CUDA_FUNCTION "%t vc_fetch_%s_%s(unsigned long long t, %s, int level) {\n    %t v;\n", type,
               vc__cuda_shapes[dim], vc_type_name(kind), vc__cuda_fetches[dim].parameters, type);
     vc__p_put(g, "    asm(\"tex.level.%s.v4.%s.s32 {%%0, %%1, %%2, %%3}, [%%4, %s], %%5;\"\n",
               vc__cuda_fetches[dim].geometry, name, vc__cuda_fetches[dim].coordinates);
@@ -11710,21 +11698,20 @@ static void vc__cuda_fetch_function(vc__printer *g, uint32_t dim, vc_type kind) 
 static void vc__cuda_convert_function(vc__printer *g, const vc__format_info *f, bool store) {
     const vc_type memory = vc__cuda_texel_type(f), value = vc__vec(f->kind, 4);
     double max_value = f->coded == 'u' ? (double)vc__ones(f->bits) : (double)vc__ones(f->bits - 1u);
-    char from[32], to[32], scalar[32], at[16];
+    const vc_type from = store ? value : memory, to = store ? memory : value;
+    char at[16];
     uint32_t count = store ? f->channels : 4;
-    vc__cuda_type(store ? value : memory, from);
-    vc__cuda_type(store ? memory : value, to);
-    vc__cuda_type(vc__scalar(memory), scalar);
-    vc__p_put(g, VC__CUDA_FUNCTION "%s vc_%s_%s(%s v) { return ", to, store ? "to" : "of", f->glsl, from);
-    if (count > 1) vc__p_put(g, "make_%s(", to);
+    vc__p_put(g, VC__CUDA_FUNCTION "%t vc_%s_%s(%t v) { return ", to, store ? "to" : "of", f->glsl, from);
+    if (count > 1) vc__p_put(g, "make_%t(", to);
     for (uint32_t i = 0; i < count; i++) {
-        snprintf(at, sizeof at, vc__components(store ? value : memory) > 1 ? "v.%c" : "v", "xyzw"[i]);
+        snprintf(at, sizeof at, vc__components(from) > 1 ? "v.%c" : "v", "xyzw"[i]);
         if (i) vc__p_put(g, ", ");
         if (i >= f->channels) vc__p_put(g, f->kind == VC_F32 ? "%d.0f" : "%d", i == 3);
         else if (f->coded == 'h') vc__p_put(g, store ? "f16_of_f32(%s)" : "f32_of_f16(%s)", at);
-        else if (!f->coded) vc__p_put(g, store ? "(%s)%s" : "%.0s%s", scalar, at);
+        else if (!f->coded && store) vc__p_put(g, "(%t)%s", vc__scalar(memory), at);
+        else if (!f->coded) vc__p_put(g, at);
         else if (store)
-            vc__p_put(g, "(%s)rintf(fminf(fmaxf(%s, %s), 1.0f) * %.1ff)", scalar, at,
+            vc__p_put(g, "(%t)rintf(fminf(fmaxf(%s, %s), 1.0f) * %.1ff)", vc__scalar(memory), at,
                       f->coded == 'u' ? "0.0f" : "-1.0f", max_value);
         else vc__p_put(g, f->coded == 'u' ? "(float)%s / %.1ff" : "fmaxf((float)%s / %.1ff, -1.0f)", at, max_value);
     }
@@ -11813,11 +11800,10 @@ static void vc__cuda_reduce_functions(vc__printer *g) {
 
 static void vc__cuda_struct(vc__printer *g, vc_type type, uint64_t *seen) {
     const char *name = vc_type_name(type);
-    char scalar[32];
     if (!vc__is_type(type) || !vc__c_is_struct(VC__C_CUDA, type) || (*seen >> type) & 1) return;
     *seen |= (uint64_t)1 << type;
-    vc__p_put(g, "#ifndef VC_%s\n#define VC_%s\nstruct __align__(16) %s { %s x, y, z, w; };\n#endif\n", name, name,
-              name, vc__cuda_type(vc__scalar(type), scalar));
+    vc__p_put(g, "#ifndef VC_%s\n#define VC_%s\nstruct __align__(16) %s { %t x, y, z, w; };\n#endif\n", name, name,
+              name, vc__scalar(type));
 }
 
 /* Defines the structs of the types that values and buffers have. Unused buffers count too: they are in the argument
@@ -11833,17 +11819,16 @@ static void vc__cuda_structs(vc__printer *g) {
 static void vc__cuda_shared(vc__printer *g) {
     const bool dynamic = g->l->info.shared_bytes > VC__CUDA_STATIC_SHARED;
     uint32_t bytes = 0;
-    char type[32];
     if (dynamic) vc__p_put(g, "    extern __shared__ __align__(32) unsigned char shared_memory[];\n");
     for (uint32_t i = g->l->leaves; i < g->l->body; i++) {
         const vc__object *o = &g->l->object[g->l->node[i].x];
         const char *name = g->object[g->l->node[i].x].text;
+        vc_type type = vc__c_memory_type(o->type);
         if (g->l->node[i].op != VC__OP_SHARED) continue;
-        vc__c_memory_type(g, o->type, type);
-        if (!dynamic) { vc__p_put(g, "    __shared__ %s %s[%u];\n", type, name, (unsigned)o->count); continue; }
+        if (!dynamic) { vc__p_put(g, "    __shared__ %t %s[%u];\n", type, name, o->count); continue; }
         uint32_t stride = vc__shared_stride(o->type);
         bytes = (bytes + stride - 1) & ~(stride - 1);
-        vc__p_put(g, "    %s *%s = (%s *)(shared_memory + %u);\n", type, name, type, (unsigned)bytes);
+        vc__p_put(g, "    %t *%s = (%t *)(shared_memory + %u);\n", type, name, type, bytes);
         bytes += o->count * stride;
     }
 }
@@ -11862,8 +11847,8 @@ static void vc__cuda_masks(vc__printer *g) {
     }
     vc__p_put(g, "    const unsigned int vc_mask0 = ");
     if (count % 32 && count > 32)
-        vc__p_put(g, "(threadIdx.x + %uu * (threadIdx.y + %uu * threadIdx.z)) / 32u == %uu ? ", (unsigned)size[0],
-                  (unsigned)size[1], (unsigned)(count / 32));
+        vc__p_put(g, "(threadIdx.x + %uu * (threadIdx.y + %uu * threadIdx.z)) / 32u == %uu ? ", size[0], size[1],
+                  (unsigned)(count / 32));
     if (count % 32) vc__p_put(g, "%uu%s", (unsigned)vc__ones(count % 32), count > 32 ? " : " : "");
     vc__p_put(g, count % 32 && count < 32 ? ";\n" : "0xffffffffu;\n");
 }
@@ -11893,8 +11878,7 @@ static void vc__cuda_head(vc__printer *g) {
     const uint32_t *size = info->local_size;
     char name[VC__NAME_BYTES];
     vc__p_sanitize(info->name, name);
-    vc__p_put(g, "// %s: %u x %u x %u threads per block\n", name, (unsigned)size[0], (unsigned)size[1],
-              (unsigned)size[2]);
+    vc__p_put(g, "// %s: %u x %u x %u threads per block\n", name, size[0], size[1], size[2]);
     if (g->k->unmasked)
         vc__fail(g->k, "CUDA C does not support a subgroup operation in control flow that diverges within a subgroup "
                        "because of a loop, a VC_SWITCH or an exit; only divergence by VC_IF, VC_ELSE and VC_EACH is "
@@ -11993,22 +11977,19 @@ static void vc__opencl_coordinates(vc__printer *g, uint32_t value) {
     vc__p_put(g, components == 3 ? ", 0)" : ")");
 }
 
-static void vc__opencl_size(vc__printer *g, const vc__node *n, const vc__object *o, const char *name) {
+static void vc__opencl_size(vc__printer *g, const vc__node *n, const vc__object *o, uint32_t object) {
     static const char *const axes[] = { "width", "height", "depth" };
     uint32_t size = vc__dims[o->image.dim].size;
-    char type[32];
-    vc__opencl_type(n->type, type);
-    vc__p_put(g, size > 1 ? "(%s)(" : "(%s)", type);
+    vc__p_put(g, size > 1 ? "(%t)(" : "(%t)", n->type);
     for (uint32_t i = 0; i < size; i++)
-        vc__p_put(g, "%sget_image_%s(%s)", i ? ", " : "",
-                  vc__dims[o->image.dim].layers && i + 1 == size ? "array_size" : axes[i], name);
+        vc__p_put(g, "%sget_image_%s(%o)", i ? ", " : "",
+                  vc__dims[o->image.dim].layers && i + 1 == size ? "array_size" : axes[i], object);
     vc__p_put(g, size > 1 ? ")" : "");
 }
 
 static void vc__opencl_image_op(vc__printer *g, const vc__node *n) {
     uint32_t object = g->l->node[n->a[0]].x;
     const vc__object *o = &g->l->object[object];
-    const char *name = g->object[object].text;
     const char *suffix = o->declared == VC_F32 ? "f" : o->declared == VC_I32 ? "i" : "ui";
     uint32_t level = VC__NIL;
     if (n->op == VC__OP_SAMPLE || n->op == VC__OP_FETCH) level = n->a[2];
@@ -12026,11 +12007,11 @@ static void vc__opencl_image_op(vc__printer *g, const vc__node *n) {
         return;
     }
     if (n->op == VC__OP_SAMPLE && n->x) { vc__c_unsupported(g, n, "_offset", "offsets are"); return; }
-    if (n->op == VC__OP_IMAGE_SIZE) { vc__opencl_size(g, n, o, name); return; }
-    vc__p_put(g, "%s_image%s(%s, ", n->op == VC__OP_IMAGE_STORE ? "write" : "read", suffix, name);
-    if (n->op == VC__OP_SAMPLE) vc__p_put(g, "%s, ", g->reference[object].text);
+    if (n->op == VC__OP_IMAGE_SIZE) { vc__opencl_size(g, n, o, object); return; }
+    vc__p_put(g, "%s_image%s(%o, ", n->op == VC__OP_IMAGE_STORE ? "write" : "read", suffix, object);
+    if (n->op == VC__OP_SAMPLE) vc__p_put(g, "%r, ", object);
     vc__opencl_coordinates(g, n->a[1]);
-    if (n->op == VC__OP_IMAGE_STORE) vc__p_print_pattern(g, n, ", $2");
+    if (n->op == VC__OP_IMAGE_STORE) vc__p_put(g, ", %e", n->a[2]);
     vc__p_put(g, ")");
     if (n->op == VC__OP_IMAGE_STORE && vc__opencl_is_read_write(o)) {
         /* so that later loads see the store; NVIDIA's headers lack memory_scope_work_item, which would suffice */
@@ -12045,10 +12026,10 @@ static void vc__opencl_image(vc__printer *g, uint32_t object, const char *separa
     const vc__object *o = &g->l->object[object];
     const vc__node *n = &g->k->node[o->node];
     if (o->image.dim == VC_DIM_CUBE) vc__c_unsupported(g, n, "", "cubes are");
-    vc__p_put(g, "%s%s %s %s", separator,
+    vc__p_put(g, "%s%s %s %o", separator,
               vc__opencl_is_read_write(o) ? "__read_write" : o->used & VC_WRITE ? "__write_only" : "__read_only",
-              types[o->image.dim], g->object[object].text);
-    if (!o->image.storage && o->image.dim != VC_DIM_BUFFER) vc__p_put(g, ", sampler_t %s", g->reference[object].text);
+              types[o->image.dim], object);
+    if (!o->image.storage && o->image.dim != VC_DIM_BUFFER) vc__p_put(g, ", sampler_t %r", object);
 }
 
 /* ---- declarations ---- */
@@ -12076,7 +12057,6 @@ static void vc__opencl_extensions(vc__printer *g) {
 
 static void vc__opencl_parameters(vc__printer *g, bool values) {
     const char *separator = "";
-    char type[32];
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         if (o->op == VC__OP_IMAGE) {
@@ -12084,10 +12064,10 @@ static void vc__opencl_parameters(vc__printer *g, bool values) {
             separator = ", ";
         }
         if (o->op != VC__OP_BUFFER || o->composite != VC__NIL) continue;
-        vc__p_put(g, "%s__global %s%s *%s%s", separator, o->used & VC_WRITE ? "" : "const ",
-                  vc__c_memory_type(g, !vc__is_type(o->type) ? (vc_type)VC_U8
-                                    : vc__components(o->type) == 3 ? vc__scalar(o->type) : o->type, type),
-                  vc__p_is_unaliased(g, i) ? "restrict " : "", g->object[i].text);
+        vc__p_put(g, "%s__global %s%t *%s%o", separator, o->used & VC_WRITE ? "" : "const ",
+                  vc__c_memory_type(!vc__is_type(o->type) ? (vc_type)VC_U8
+                                    : vc__components(o->type) == 3 ? vc__scalar(o->type) : o->type),
+                  vc__p_is_unaliased(g, i) ? "restrict " : "", i);
         separator = ", ";
     }
     if (values) vc__p_put(g, "%sconst struct %s_args %s", separator, g->l->info.entry, g->args_name.text);
@@ -12103,7 +12083,7 @@ static void vc__opencl_head(vc__printer *g) {
     const vc_info *info = &g->l->info;
     const uint32_t *size = info->local_size;
     uint32_t kinds = g->k->lower.kinds;
-    char name[VC__NAME_BYTES], type[32];
+    char name[VC__NAME_BYTES];
     vc__p_sanitize(info->name, name);
     vc__p_put(g, "// %s\n", name);
     for (uint32_t i = 0; i < g->l->object_count; i++)
@@ -12114,8 +12094,7 @@ static void vc__opencl_head(vc__printer *g) {
     vc__opencl_extensions(g);
     vc__c_half_functions(g, halves);
     bool values = vc__c_argument_block(g);
-    vc__p_put(g, "\n__kernel __attribute__((reqd_work_group_size(%u, %u, %u)))\n", (unsigned)size[0], (unsigned)size[1],
-              (unsigned)size[2]);
+    vc__p_put(g, "\n__kernel __attribute__((reqd_work_group_size(%u, %u, %u)))\n", size[0], size[1], size[2]);
     vc__p_put(g, "void %s(", info->entry);
     vc__opencl_parameters(g, values);
     vc__p_put(g, ") {\n");
@@ -12123,8 +12102,7 @@ static void vc__opencl_head(vc__printer *g) {
         const vc__object *o = &g->l->object[i];
         if (!g->live[i]) continue;
         if (o->op == VC__OP_SHARED)
-            vc__p_put(g, "    __local %s %s[%u];\n", vc__c_memory_type(g, o->type, type), g->object[i].text,
-                      (unsigned)o->count);
+            vc__p_put(g, "    __local %t %o[%u];\n", vc__c_memory_type(o->type), i, o->count);
         if (o->op == VC__OP_TABLE) vc__c_table(g, i, "__constant");
     }
 }
@@ -12542,13 +12520,11 @@ VC__NOINLINE static bool vc__reflect_listing(vc_kernel *k, vc__listing *l) {
    one line per operation, among them the declarations of variables and private arrays. The name of a result is its
    index in the listing, "%7". Constants, arguments and ids are printed where they are used, see vc__dump_number. */
 
-VC__PRINTF(2, 3) static void vc__dump_put(vc_kernel *k, const char *format, ...) {
-    char line[160];
+static void vc__dump_put(vc_kernel *k, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    vsnprintf(line, sizeof line, format, list);
+    vc__write(k, &k->dump, NULL, NULL, format, &list);
     va_end(list);
-    vc__text_append_string(k, &k->dump, line);
 }
 
 /* Prints a number: 5 is an i32, 5u a u32, 0.5 an f32; numbers of other types have the type as a suffix: 5u8, 0.5f64. */
@@ -12578,7 +12554,8 @@ static void vc__dump_name(vc_kernel *k, const char *name) {
     vc__dump_put(k, "'");
     for (i = 0; name[i] && i < 100; i++) {
         unsigned char c = (unsigned char)name[i];
-        vc__dump_put(k, c < 32 || c > 126 || c == '\'' || c == '\\' ? "\\%03o" : "%c", (unsigned)c);
+        if (c < 32 || c > 126 || c == '\'' || c == '\\') vc__dump_put(k, "\\%d%d%d", c >> 6, c >> 3 & 7, c & 7);
+        else vc__dump_put(k, "%c", c);
     }
     vc__dump_put(k, name[i] ? "...'" : "'");
 }
@@ -12600,7 +12577,7 @@ static void vc__dump_object(vc_kernel *k, uint32_t object) {
     if (!unique)
         vc__dump_put(k, "#%u", (unsigned)(o->op == VC__OP_BUFFER && o->composite != VC__NIL ? o->composite : object));
     if (o->op == VC__OP_BUFFER && o->composite != VC__NIL)
-        vc__dump_put(k, ":%s", vc_type_name(o->declared));
+        vc__dump_put(k, ":%t", o->declared);
 }
 
 static void vc__dump_implicit(vc_kernel *k, const vc__node *n) {
@@ -12608,7 +12585,7 @@ static void vc__dump_implicit(vc_kernel *k, const vc__node *n) {
     vc__dump_put(k, vc__implicit_has_buffer(n->a[0]) ? "%s(" : "%s.", name[n->a[0]]);
     if (!vc__implicit_has_buffer(n->a[0])) { vc__dump_put(k, "%c", "xyzw"[n->a[2] & 3u]); return; }
     vc__dump_object(k, n->a[1]);
-    if (n->a[0] == VC_IMPLICIT_SHAPE) vc__dump_put(k, ", %u", (unsigned)n->a[2]);
+    if (n->a[0] == VC_IMPLICIT_SHAPE) vc__dump_put(k, ", %u", n->a[2]);
     vc__dump_put(k, ")");
 }
 
@@ -12639,7 +12616,7 @@ static bool vc__dump_inline(vc_kernel *k, const vc__listing *l, const vc__node *
 }
 
 static void vc__dump_operand(vc_kernel *k, const vc__listing *l, uint32_t i) {
-    if (!vc__dump_inline(k, l, &l->node[i])) vc__dump_put(k, "%%%u", (unsigned)i);
+    if (!vc__dump_inline(k, l, &l->node[i])) vc__dump_put(k, "%%%u", i);
 }
 
 /* Prints the element that is accessed: " x[%3 + 1]", or " v" for a variable. */
@@ -12682,7 +12659,7 @@ static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node
         if (a[i] == VC__NIL) continue;
         vc__dump_put(k, i && n->op == VC__OP_INDEX ? " + " : " ");
         vc__dump_operand(k, l, a[i]);
-        if (!i && n->op == VC__OP_INDEX) vc__dump_put(k, " * %u", (unsigned)n->x);
+        if (!i && n->op == VC__OP_INDEX) vc__dump_put(k, " * %u", n->x);
     }
     if (n->op == VC__OP_COMPONENT || n->op == VC__OP_GATHER) vc__dump_put(k, " %c", "xyzw"[n->x & 3u]);
     if (n->op == VC__OP_BALLOT_COUNT || vc__is_subgroup_combine(n->op)) vc__dump_lanes(k, n);
@@ -12700,10 +12677,10 @@ static void vc__dump_operands(vc_kernel *k, const vc__listing *l, const vc__node
 static void vc__dump_declaration(vc_kernel *k, uint32_t object) {
     const vc__object *o = &k->object[object];
     uint32_t i, components = vc__components(o->type);
-    vc__dump_put(k, "%s %s ", vc__op_name[o->op], vc__type_text(k, o->declared).text);
+    vc__dump_put(k, "%s %t ", vc__op_name[o->op], o->declared);
     vc__dump_object(k, object);
     if (o->op == VC__OP_SHARED || o->op == VC__OP_ARRAY || o->op == VC__OP_TABLE)
-        vc__dump_put(k, " of %u", (unsigned)o->count);
+        vc__dump_put(k, " of %u", o->count);
     if (o->op == VC__OP_IMAGE)
         vc__dump_put(k, ", %s%s%s", vc__dims[o->image.dim].name, o->image.format ? " " : "",
                      o->image.format ? vc__formats[o->image.format].glsl : "");
@@ -12725,7 +12702,7 @@ static void vc__dump_node(vc_kernel *k, const vc__listing *l, uint32_t i, uint32
     for (uint32_t j = 0; j <= *depth && j < VC__P_INDENT; j++) vc__dump_put(k, "  ");
     if (vc__op[n->op].class_ == VC__BLOCK && n->op != VC__OP_END) ++*depth;
     if (n->op == VC__OP_VAR || n->op == VC__OP_ARRAY) { vc__dump_declaration(k, n->x); return; }
-    if (vc__has_result(n->op)) vc__dump_put(k, "%%%u %s = ", (unsigned)i, vc_type_name(n->type));
+    if (vc__has_result(n->op)) vc__dump_put(k, "%%%u %t = ", i, n->type);
     vc__dump_put(k, "%s", vc__op_name[n->op]);
     vc__dump_operands(k, l, n);
     vc__dump_put(k, n->flags & VC__NODE_PRECISE ? " precise\n" : "\n");
@@ -12736,14 +12713,13 @@ static void vc__dump_head(vc_kernel *k) {
     const uint32_t *size = k->desc.local_size;
     vc__dump_put(k, "kernel ");
     vc__dump_name(k, vc__name(k));
-    vc__dump_put(k, " %u x %u x %u%s\n", (unsigned)size[0], (unsigned)size[1], (unsigned)size[2],
-                 k->desc.fast ? ", fast" : "");
+    vc__dump_put(k, " %u x %u x %u%s\n", size[0], size[1], size[2], k->desc.fast ? ", fast" : "");
     for (uint32_t i = 0; i < k->user_type_count; i++) {
         const vc__user_type *user_type = &k->user_type[i];
         if (user_type->element != VC_NONE) continue;
-        vc__dump_put(k, "  %s of %u bytes:", vc__type_text(k, user_type->type).text, (unsigned)user_type->layout.size);
+        vc__dump_put(k, "  %t of %u bytes:", user_type->type, (unsigned)user_type->layout.size);
         for (uint32_t j = 0; j < user_type->count; j++) {
-            vc__dump_put(k, j ? ", %s " : " %s ", vc__type_text(k, user_type->field[j].type).text);
+            vc__dump_put(k, j ? ", %t " : " %t ", user_type->field[j].type);
             vc__dump_name(k, user_type->field[j].name ? user_type->field[j].name : "");
         }
         vc__dump_put(k, "\n");
@@ -12799,8 +12775,6 @@ static bool vc__fail_in_switch(vc_kernel *k, const char *call);
 VC__SMALL
 
 static vc_val vc__vector_of_immediates(const char *call, const vc_val *v, uint32_t count);
-static const char *vc__object_kind(uint32_t op);
-static const char *vc__object_name(const vc__object *o);
 static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i);
 static vc_val vc__component(const char *call, vc_val vector, uint32_t i);
 static vc_ref vc__no_ref(void);
@@ -12922,10 +12896,10 @@ static vc_type vc__add_user_type(vc_kernel *k, const char *call, vc__user_type *
                       (unsigned long long)size, user_type->element ? "" : " or more");
     else if (user_type->layout.depth > VC__MAX_TYPE_DEPTH)
         vc__fail_call(k, call, "'%s' has a nesting depth of %u types, but the limit is %u", l.text,
-                      user_type->layout.depth, (unsigned)VC__MAX_TYPE_DEPTH);
+                      user_type->layout.depth, VC__MAX_TYPE_DEPTH);
     else if (k->user_type_count >= VC__MAX_USER_TYPES)
         vc__fail_call(k, call, "'%s' exceeds the limit of %u struct and array types per kernel", l.text,
-                      (unsigned)VC__MAX_USER_TYPES);
+                      VC__MAX_USER_TYPES);
     if (k->failed) return VC_NONE;
     if (k->user_type_count == k->user_type_capacity) {
         table = (vc__user_type *)vc__array_grow(&k->allocator, table, &k->user_type_capacity, k->user_type_count + 1,
@@ -12945,7 +12919,7 @@ static bool vc__add_member(vc_kernel *k, vc__user_type *user_type, vc__field *f,
     vc__layout s = vc__layout_of(k, m->type);
     if (!s.size)
         return VC__FAIL_FALSE(k, "vc_struct", "member %u '%s' of '%s' has type %u, which is not a type of this kernel",
-                              i, m->name ? m->name : "", user_type->name ? user_type->name : "", m->type);
+                              i, m->name, user_type->name, m->type);
     *size = (*size + s.align - 1) & ~((uint64_t)s.align - 1);
     f->name = m->name ? vc__arena_copy(k, m->name) : NULL;
     f->type = m->type;
@@ -12989,7 +12963,7 @@ VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *member
         return VC__FAIL_FALSE(k, "vc_struct",
                               count && !members ? "'%s': members is NULL, but count is %u"
                                                 : "'%s' has %u members, but must have 1 to 4096",
-                              name ? name : "", count);
+                              name, count);
     const vc__user_type *same = vc__find_struct(k, members, count);
     if (same) return same->type;
     user_type.name = name ? vc__arena_copy(k, name) : NULL;
@@ -13027,8 +13001,7 @@ VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type) { return vc__layout_of(k,
 
 /* Fails: the type has no part i. */
 static void vc__fail_part(vc_kernel *k, const char *call, vc_type type, uint32_t i) {
-    vc__fail_call(k, call, "part %u is out of range: %s has %u parts", i, vc__type_text(k, type).text,
-                  vc__direct_part_count(k, type));
+    vc__fail_call(k, call, "part %u is out of range: %t has %u parts", i, type, vc__direct_part_count(k, type));
 }
 
 VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member) {
@@ -13103,8 +13076,7 @@ static uint32_t vc__fit_flat_parts(vc_kernel *k, const char *call, uint32_t whic
     uint32_t n = vc__composite_node(k, call, which, v);
     if (n == VC__NIL) return 0;
     if (vc__node_type(k, n) != type)
-        return VC__FAIL_FALSE(k, call, "operand %u is %s, but must be %s", which,
-                              vc__type_text(k, vc__node_type(k, n)).text, vc__type_text(k, type).text);
+        return VC__FAIL_FALSE(k, call, "operand %u is %t, but must be %t", which, vc__node_type(k, n), type);
     memcpy(out, k->extra + k->node[n].a[0], k->node[n].a[1] * sizeof(uint32_t));
     return k->node[n].a[1];
 }
@@ -13115,9 +13087,8 @@ static bool vc__check_parts(vc_kernel *k, const char *call, vc_type type) {
     if (!parts) vc__fail_call(k, call, "type is %u, which is not a type of this kernel", type);
     else if (parts > VC__MAX_PARTS)
         vc__fail_call(k, call,
-                      "%s has %u scalars and vectors, but the limit for a value is %u; access its parts with vc_at and "
-                      "vc_field",
-                      vc__type_text(k, type).text, parts, (unsigned)VC__MAX_PARTS);
+                      "%t has %u scalars and vectors, but the limit for a value is %u; access its parts with vc_at "
+                      "and vc_field", type, parts, VC__MAX_PARTS);
     return !k->failed;
 }
 
@@ -13135,9 +13106,9 @@ VC_API vc_val vc_make(vc_kernel *k, vc_type type, const vc_val *parts, uint32_t 
     if (!vc__ready(k) || !vc__check_parts(k, "vc_make", type)) return vc__no_value();
     if (count != vc__direct_part_count(k, type) || !parts)
         return VC__FAIL_VALUE(k, "vc_make",
-                              count && !parts ? "parts is NULL, but count is %u (%s has %u parts)"
-                                              : "count is %u, but %s has %u parts",
-                              count, vc__type_text(k, type).text, vc__direct_part_count(k, type));
+                              count && !parts ? "parts is NULL, but count is %u (%t has %u parts)"
+                                              : "count is %u, but %t has %u parts",
+                              count, type, vc__direct_part_count(k, type));
     if (vc__is_type(type)) return vc__make_vector(k, type, parts);
     all.count = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -13183,8 +13154,8 @@ static vc_val vc__select_composite(vc_kernel *k, vc_val condition, vc_val a, vc_
     if (c == VC__NIL || !vc__parts_of(k, "vc_select", 2, a, &x) || !vc__parts_of(k, "vc_select", 3, b, &y))
         return vc__no_value();
     if (x.type != y.type)
-        return VC__FAIL_VALUE(k, "vc_select", "operand 2 is %s and operand 3 is %s; both must have the same type",
-                              vc__type_text(k, x.type).text, vc__type_text(k, y.type).text);
+        return VC__FAIL_VALUE(k, "vc_select", "operand 2 is %t and operand 3 is %t; both must have the same type",
+                              x.type, y.type);
     for (uint32_t i = 0; i < x.count; i++) {
         v = vc_select(vc__value(k, c), vc__value(k, x.node[i]), vc__value(k, y.node[i]));
         if (!v.owner) return vc__no_value();
@@ -13223,8 +13194,8 @@ static bool vc__math_operand_of(vc_kernel *k, const char *call, uint32_t which, 
     if (n == VC__NIL) return false;
     out->type = vc__node_type(k, n);
     if (!vc__is_complex(out->type) && !vc__is_matrix(out->type))
-        return VC__FAIL_FALSE(k, call, "operand %u is %s, which does not support arithmetic; use its parts (vc_part)",
-                              which, vc__type_text(k, out->type).text);
+        return VC__FAIL_FALSE(k, call, "operand %u is %t, which does not support arithmetic; use its parts (vc_part)",
+                              which, out->type);
     for (uint32_t i = 0; i < k->node[n].a[1]; i++) out->part[i] = vc__value(k, k->extra[k->node[n].a[0] + i]);
     return true;
 }
@@ -13331,8 +13302,7 @@ static void vc__complex_apply(vc_kernel *k, uint32_t op, vc_type kind, vc_val *v
 
 static bool vc__fail_pair(vc_kernel *k, const char *call, const vc__math_operand *a, const vc__math_operand *b,
                           const char *why) {
-    return VC__FAIL_FALSE(k, call, "operand 1 is %s and operand 2 is %s; %s", vc__type_text(k, a->type).text,
-                          vc__type_text(k, b->type).text, why);
+    return VC__FAIL_FALSE(k, call, "operand 1 is %t and operand 2 is %t; %s", a->type, b->type, why);
 }
 
 /* Records an operation on complex numbers of one kind. One operand can be a real number of that kind. */
@@ -13461,8 +13431,7 @@ static vc_kernel *vc__complex_or_matrix(const char *call, vc_val v, bool matrix,
     vc_kernel *k = vc__kernel_of(v);
     if (!vc__ready(k) || !vc__math_operand_of(k, call, 1, v, out)) return NULL;
     if (matrix ? vc__is_matrix(out->type) : vc__is_complex(out->type)) return k;
-    vc__fail_call(k, call, "operand 1 is %s, but must be a %s", vc__type_text(k, out->type).text,
-                  matrix ? "matrix" : "complex number");
+    vc__fail_call(k, call, "operand 1 is %t, but must be a %s", out->type, matrix ? "matrix" : "complex number");
     return NULL;
 }
 
@@ -13585,7 +13554,7 @@ static uint32_t vc__square_matrix(const char *call, vc_val v, vc__math_operand *
     if (!*k) return 0;
     uint32_t n = vc__rows(f->type);
     if (n != vc__columns(f->type))
-        return VC__FAIL_FALSE(*k, call, "operand 1 is %s, but must be a square matrix", vc_type_name(f->type));
+        return VC__FAIL_FALSE(*k, call, "operand 1 is %t, but must be a square matrix", f->type);
     for (uint32_t i = 0; i < n; i++) for (uint32_t j = 0; j < n; j++) m[i][j] = vc_component(f->part[i], j);
     return n;
 }
@@ -13630,8 +13599,7 @@ static vc_val vc__composite_cast(vc_type type, vc_val v) {
     if (vc__is_complex(type) && vc__is_type(f.type) && vc__components(f.type) == 1) f.part[1] = vc_imm(kind, 0);
     else if (!(vc__is_complex(type) && vc__is_complex(f.type))
              && !(vc__is_matrix(type) && vc__is_matrix(f.type) && (type & ~15u) == (f.type & ~15u)))
-        return VC__FAIL_VALUE(k, "vc_cast", "operand 1 is %s, which cannot be converted to %s",
-                              vc__type_text(k, f.type).text, vc__type_text(k, type).text);
+        return VC__FAIL_VALUE(k, "vc_cast", "operand 1 is %t, which cannot be converted to %t", f.type, type);
     for (uint32_t i = 0; i < vc__direct_part_count(k, type); i++)
         if (vc__kernel_of(f.part[i])) f.part[i] = vc_cast(vc__direct_part(k, type, i).type, f.part[i]);
     return vc__from_direct_parts(k, type, f.part);
@@ -13757,11 +13725,9 @@ static void vc__split_object(vc_kernel *k, uint32_t root, const void *data) {
     uint32_t arrays = vc__layout_of(k, type).split_arrays, first = k->object_count;
     uint64_t **values = NULL;
     if (arrays > VC__MAX_PARTS) {
-        vc__fail_call(k, op == VC__OP_SHARED ? "vc_shared" : op == VC__OP_TABLE ? "vc_table"
-                      : op == VC__OP_VAR ? "vc_var" : "vc_array",
-                      "%s '%s' of type %s would be split into %u arrays of scalars or vectors, but the limit is %u",
-                      vc__object_kind(op), vc__object_name(&k->object[root]), vc__type_text(k, type).text, arrays,
-                      (unsigned)VC__MAX_PARTS);
+        vc__fail_call(k, vc__call_text(op, "").text,
+                      "%m of type %t would be split into %u arrays of scalars or vectors, but the limit is %u",
+                      &k->object[root], type, arrays, VC__MAX_PARTS);
         return;
     }
     if (data) values = (uint64_t **)vc__arena_allocate(&k->allocator, &k->arena, arrays * sizeof *values);
@@ -13849,14 +13815,11 @@ static void vc__push_path(vc_kernel *k, vc_ref *r, vc_type array, vc_type elemen
 static bool vc__fail_element(vc_kernel *k, const char *call, const vc_ref *r, int64_t i) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (r->inside & VC__INSIDE_ELEMENT)
-        vc__fail_call(k, call, "element %lld of %s in %s '%s' is out of range", (long long)i,
-                      vc__type_text(k, r->type).text, vc__object_kind(o->op), vc__object_name(o));
+        vc__fail_call(k, call, "element %lld of %t in %m is out of range", (long long)i, r->type, o);
     else if (o->count)
-        vc__fail_call(k, call, "element %lld is out of range: %s '%s' has %u elements", (long long)i,
-                      vc__object_kind(o->op), vc__object_name(o), o->count);
+        vc__fail_call(k, call, "element %lld is out of range: %m has %u elements", (long long)i, o, o->count);
     else /* a buffer, whose length is unknown */
-        vc__fail_call(k, call, "element %lld of %s '%s' is negative", (long long)i, vc__object_kind(o->op),
-                      vc__object_name(o));
+        vc__fail_call(k, call, "element %lld of %m is negative", (long long)i, o);
     return false;
 }
 
@@ -13867,9 +13830,8 @@ static bool vc__check_element(vc_kernel *k, const char *call, const vc_ref *r) {
         return vc__fail_element(k, call, r, r->offset);
     if (r->offset >= INT32_MIN && r->offset <= INT32_MAX) return true;
     return VC__FAIL_FALSE(k, call,
-                          "the constant offset %lld into %s '%s' does not fit into 32 bits; pass it as a 64-bit value "
-                          "with vc_const",
-                          (long long)r->offset, vc__object_kind(o->op), vc__object_name(o));
+                          "the constant offset %lld into %m does not fit into 32 bits; pass it as a 64-bit value with "
+                          "vc_const", (long long)r->offset, o);
 }
 
 /* Converts a ref without VC__INSIDE_ELEMENT to a ref to its first element. */
@@ -13893,8 +13855,8 @@ static bool vc__enter_element(vc_kernel *k, const char *call, vc_ref *r, vc_val 
     if (!vc__advance_ref(k, call, &step, i)) return false;
     if (!user_type || user_type->element == VC_NONE) {
         if (!step.index && !step.offset) return true; /* index 0 of a single element is allowed, as for a C pointer */
-        return VC__FAIL_FALSE(k, call, "the ref points to a single %s, which has no elements%s",
-                              vc__type_text(k, r->type).text, user_type ? "; use vc_field for members" : "");
+        return VC__FAIL_FALSE(k, call, "the ref points to a single %t, which has no elements%s", r->type,
+                              user_type ? "; use vc_field for members" : "");
     }
     if (!step.index && (step.offset < 0 || step.offset >= user_type->count))
         return vc__fail_element(k, call, r, step.offset);
@@ -13908,7 +13870,7 @@ static bool vc__enter_at(vc_kernel *k, const char *call, vc_ref *r, vc_val i) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (r->inside & VC__INSIDE_ELEMENT) return vc__enter_element(k, call, r, i);
     if (o->op == VC__OP_VAR)
-        return VC__FAIL_FALSE(k, call, "variable '%s' has no elements; use vc_get and vc_set", vc__object_name(o));
+        return VC__FAIL_FALSE(k, call, "variable '%s' has no elements; use vc_get and vc_set", o->name);
     return vc__advance_ref(k, call, r, i) && vc__enter_first(k, call, r);
 }
 
@@ -13924,7 +13886,7 @@ VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
         return vc__no_ref();
     const vc__user_type *user_type = vc__user_type_of(k, ref.type);
     if (vc__is_type(ref.type) || (user_type && user_type->element != VC_NONE))
-        vc__fail_call(k, "vc_field", "the ref points to %s, which has no members%s", vc__type_text(k, ref.type).text,
+        vc__fail_call(k, "vc_field", "the ref points to %t, which has no members%s", ref.type,
                       user_type                      ? "; use vc_at for elements"
                       : vc__components(ref.type) > 1 ? "; load it and use vc_component"
                                                      : "");
@@ -14166,7 +14128,7 @@ static void vc__check_desc(vc_kernel *k) {
                  !a->allocate ? "allocate" : !a->reallocate ? "reallocate" : "release");
     if ((uint32_t)k->desc.buffers > VC_BUFFERS_BINDING) {
         vc__fail(k, "buffers is %u, but must be VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING",
-                 (unsigned)k->desc.buffers);
+                 k->desc.buffers);
         k->desc.buffers = VC_BUFFERS_DEFAULT;
     }
     if (version && (version < 0x10300u || version > 0x10600u || version & 0xffu)) {
@@ -14464,11 +14426,11 @@ static vc_ref vc__no_ref(void) { vc_ref r; memset(&r, 0, sizeof r); r.memory = V
 static bool vc__check_type(vc_kernel *k, const char *call, const char *name, vc_type type) {
     if (!vc__ready(k)) return false;
     if (vc__is_type(type) || vc__layout_of(k, type).size) return true;
-    return VC__FAIL_FALSE(k, call, "'%s' has type %u, which is not a %s", name ? name : "", type,
+    return VC__FAIL_FALSE(k, call, "'%s' has type %u, which is not a %s", name, type,
                           (type & 0xffffu) >= VC__USER_TYPE ? "type of this kernel"
-                              : type > 15 && type < 512 && vc__mask(type & 15u)
-                                  ? "valid type: its scalar type has no such vector or matrix"
-                                  : "valid type");
+                          : type > 15 && type < 512 && vc__mask(type & 15u)
+                              ? "valid type: its scalar type has no such vector or matrix"
+                              : "valid type");
 }
 
 /* Returns a ref to the start of an object; no ref if the node is VC__NIL. */
@@ -14486,9 +14448,8 @@ VC_API vc_ref vc_buffer(vc_kernel *k, const char *name, vc_type type, uint32_t a
     if (!vc__check_type(k, "vc_buffer", name, type)) return vc__no_ref();
     if (!(access & VC_READ_WRITE) || access > (VC_READ_WRITE | VC_MAY_ALIAS | VC_ANY_TYPE)) {
         vc__fail_call(k, "vc_buffer",
-                   "'%s': access is %u, but must be VC_READ, VC_WRITE or VC_READ_WRITE, optionally with VC_MAY_ALIAS "
-                   "and VC_ANY_TYPE",
-                   name ? name : "", access);
+                      "'%s': access is %u, but must be VC_READ, VC_WRITE or VC_READ_WRITE, optionally with "
+                      "VC_MAY_ALIAS and VC_ANY_TYPE", name, access);
         return vc__no_ref();
     }
     return vc__object_ref(k, vc__add_object(k, name, VC__OP_BUFFER, access, type, 0, NULL), type, NULL);
@@ -14504,18 +14465,17 @@ VC_API vc_val vc_param(vc_kernel *k, const char *name, vc_type type) {
 static bool vc__check_count(vc_kernel *k, const char *call, const char *name, vc_type type, uint32_t count) {
     if (!vc__check_type(k, call, name, type)) return false;
     if (count && (uint64_t)count * vc__layout_of(k, type).size <= 0x7fffffffu) return true;
-    return VC__FAIL_FALSE(k, call, "'%s' has %u elements of %s, but must have at least one and less than 2^31 bytes",
-                          name ? name : "", count, vc__type_text(k, type).text);
+    return VC__FAIL_FALSE(k, call, "'%s' has %u elements of %t, but must have at least one and less than 2^31 bytes",
+                          name, count, type);
 }
 
 /* Adds the size of an object to *sum, the total of its storage class. Fails if the total exceeds the limit. */
 static bool vc__add_bytes(vc_kernel *k, const char *call, const char *name, uint64_t bytes, const char *what,
                           uint32_t limit, uint32_t *sum) {
     if (bytes + *sum > limit)
-        return VC__FAIL_FALSE(
-            k, call,
-            "'%s' has %llu bytes and earlier declarations have %u, but the limit for the %s is %u bytes; use a buffer",
-            name ? name : "", (unsigned long long)bytes, *sum, what, limit);
+        return VC__FAIL_FALSE(k, call,
+                              "'%s' has %llu bytes and earlier declarations have %u, but the limit for the %s is %u "
+                              "bytes; use a buffer", name, (unsigned long long)bytes, *sum, what, limit);
     *sum += (uint32_t)bytes;
     return true;
 }
@@ -14564,7 +14524,7 @@ static void vc__read_table(vc_type type, const void *data, uint64_t *out, size_t
 VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void *data, uint32_t count) {
     size_t components = (size_t)count * vc__components(type);
     if (!vc__check_count(k, "vc_table", name, type, count)) return vc__no_ref();
-    if (!data) { vc__fail_call(k, "vc_table", "'%s': data is NULL", name ? name : ""); return vc__no_ref(); }
+    if (!data) { vc__fail_call(k, "vc_table", "'%s': data is NULL", name); return vc__no_ref(); }
     if (!vc__add_bytes(k, "vc_table", name, (uint64_t)count * vc__layout_of(k, type).size, "tables of a kernel",
                        VC__MAX_TABLES, &k->table_bytes))
         return vc__no_ref();
@@ -14578,14 +14538,6 @@ VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void 
     return vc__make_ref(k, vc__add_object(k, name, VC__OP_TABLE, VC_READ, type, count, copy), type);
 }
 
-static const char *vc__object_kind(uint32_t op) {
-    return op == VC__OP_BUFFER   ? "buffer"
-           : op == VC__OP_SHARED ? "shared array"
-           : op == VC__OP_TABLE  ? "table"
-           : op == VC__OP_VAR    ? "variable"
-                                 : "array";
-}
-static const char *vc__object_name(const vc__object *o) { return o->name ? o->name : ""; }
 
 /* Fails with the reason why r is not a usable ref of k. Must only be called for such refs. */
 VC__NOINLINE static void vc__fail_ref(vc_kernel *k, const char *call, const vc_ref *r) {
@@ -14598,10 +14550,9 @@ VC__NOINLINE static void vc__fail_ref(vc_kernel *k, const char *call, const vc_r
     const vc__object *o = &k->object[k->node[r->memory].x];
     vc__fail_call(k, call,
                   vc__is_open(k, k->node[r->memory].region)
-                      ? "the index of the ref to %s '%s' was computed in a block that is already closed; pass it "
-                        "out of the block in a variable (vc_var)"
-                      : "%s '%s' was declared in a block that is already closed",
-                  vc__object_kind(o->op), vc__object_name(o));
+                      ? "the index of the ref to %m was computed in a block that is already closed; pass it out of "
+                        "the block in a variable (vc_var)"
+                      : "%m was declared in a block that is already closed", o);
 }
 
 VC__SMALL_END
@@ -14645,8 +14596,7 @@ static bool vc__advance_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val el
     if (node && (node->type == VC_U32 || node->type == VC_I32)) return vc__add_index(k, r, (uint32_t)elements.bits);
     if (!vc__operand_of(k, call, 2, elements, &o)) return false;
     if (!vc__is_int(o.type) || vc__components(o.type) != 1 || (o.node != VC__NIL && vc__bits(o.type) < 32))
-        return VC__FAIL_FALSE(k, call, "the index%s is %s, but must be a scalar integer of 32 or 64 bits",
-                              vc__label_of(k, &o).text, vc_type_name(o.type));
+        return VC__FAIL_FALSE(k, call, "the index%a is %t, but must be a scalar integer of 32 or 64 bits", &o, o.type);
     if (o.node != VC__NIL) return vc__add_index(k, r, o.node);
     int64_t constant = (int64_t)vc__widen(o.type, o.bits);
     if (constant < 0 ? (!vc__is_signed(o.type) || r->offset < INT64_MIN - constant) : r->offset > INT64_MAX - constant)
@@ -14665,8 +14615,7 @@ VC_API vc_ref vc_offset(vc_ref ref, vc_val elements) {
     vc_kernel *k = vc__kernel_of_ref("vc_offset", &ref, elements, elements);
     if (!vc__ready(k) || !vc__object_of(k, "vc_offset", &ref)) return vc__no_ref();
     if (ref.inside & VC__INSIDE_ELEMENT)
-        vc__fail_call(k, "vc_offset", "the ref points to a single %s, not to an array; use vc_at",
-                      vc__type_text(k, ref.type).text);
+        vc__fail_call(k, "vc_offset", "the ref points to a single %t, not to an array; use vc_at", ref.type);
     return !k->failed && vc__advance_ref(k, "vc_offset", &ref, elements) ? ref : vc__no_ref();
 }
 
@@ -14677,12 +14626,12 @@ static vc__object *vc__check_access(vc_kernel *k, const char *call, const vc_ref
     /* the most frequent case */
     if (o->access & access && r->index && o->op != VC__OP_VAR && r->offset == (int32_t)r->offset) return o;
     if (!(o->access & access))
-        vc__fail_call(k, call, "%s '%s' %s", vc__object_kind(o->op), vc__object_name(o),
+        vc__fail_call(k, call, "%m %s", o,
                       o->op == VC__OP_TABLE ? "is constant"
                       : access == VC_READ   ? "was declared without VC_READ"
                                             : "was declared without VC_WRITE");
     else if (o->op == VC__OP_VAR && (r->index || r->offset))
-        vc__fail_call(k, call, "variable '%s' has no elements; use vc_get and vc_set", vc__object_name(o));
+        vc__fail_call(k, call, "variable '%s' has no elements; use vc_get and vc_set", o->name);
     else vc__check_element(k, call, r);
     return k->failed ? NULL : o;
 }
@@ -14736,8 +14685,7 @@ static uint32_t vc__fit_node(vc_kernel *k, const char *call, uint32_t which, vc_
     if (vc__adapts(&o, vc__scalar(type)) && !vc__adapt_immediate(k, call, which, &o, vc__scalar(type))) return VC__NIL;
     if (vc__scalar(o.type) == vc__scalar(type) && (vc__components(o.type) == 1 || o.type == type))
         return vc__as_node(k, &o, vc__components(type));
-    vc__fail_call(k, call, "the value%s is %s, but the element type is %s; convert it with vc_cast",
-                  vc__label_of(k, &o).text, vc_type_name(o.type), vc_type_name(type));
+    vc__fail_call(k, call, "the value%a is %t, but the element type is %t; convert it with vc_cast", &o, o.type, type);
     return VC__NIL;
 }
 
@@ -14870,8 +14818,7 @@ VC_API void vc_set_component(vc_ref ref, uint32_t i, vc_val value) {
     const vc__object *o = vc__ready(k) ? vc__object_of(k, call, &ref) : NULL;
     if (!o) return;
     if (!vc__is_private(o)) {
-        vc__fail_call(k, call, "%s '%s' is not private to an invocation; store a whole vector, or a scalar (vc_as)",
-                      vc__object_kind(o->op), vc__object_name(o));
+        vc__fail_call(k, call, "%m is not private to an invocation; store a whole vector, or a scalar (vc_as)", o);
         return;
     }
     vc_val v = vc__load(k, call, &ref);
@@ -14884,12 +14831,11 @@ VC_API vc_ref vc_as(vc_ref ref, vc_type type) {
     const vc__object *o = vc__ready(k) ? vc__object_of(k, call, &ref) : NULL;
     if (!o) return vc__no_ref();
     if (o->op != VC__OP_BUFFER)
-        vc__fail_call(k, call, "%s '%s' is not a buffer; vc_bitcast converts the values of its elements",
-                      vc__object_kind(o->op), vc__object_name(o));
+        vc__fail_call(k, call, "%m is not a buffer; vc_bitcast converts the values of its elements", o);
     else if (ref.index || ref.offset || ref.inside & VC__INSIDE_ELEMENT)
-        vc__fail_call(k, call, "the ref to buffer '%s' has an offset or index; call vc_as first", vc__object_name(o));
+        vc__fail_call(k, call, "the ref to buffer '%s' has an offset or index; call vc_as first", o->name);
     else if (!vc__is_type(type) || vc__is_bool(type))
-        vc__fail_call(k, call, "type is %s, but must be a number or a vector of numbers", vc__type_text(k, type).text);
+        vc__fail_call(k, call, "type is %t, but must be a number or a vector of numbers", type);
     if (k->failed) return vc__no_ref();
     uint32_t root = o->composite == VC__NIL ? k->node[ref.memory].x : o->composite, order = ref.memory_order;
     uint32_t view = k->object[root].declared == type ? root : vc__view_of(k, root, type);
@@ -14949,18 +14895,13 @@ VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope) {
 static bool vc__check_atomic(vc_kernel *k, const char *call, const vc__object *o, vc_type type, uint32_t op) {
     bool arithmetic = op < VC__OP_ATOMIC_AND || op > VC__OP_ATOMIC_XOR;
     if (o->op != VC__OP_BUFFER && o->op != VC__OP_SHARED)
-        vc__fail_call(k, call, "%s '%s' does not support atomics; use a buffer or a shared array",
-                      vc__object_kind(o->op), vc__object_name(o));
+        vc__fail_call(k, call, "%m does not support atomics; use a buffer or a shared array", o);
     else if (type == VC_F16)
-        vc__fail_call(k, call,
-                      "%s '%s' has elements of f16, which atomics do not support; use f32",
-                      vc__object_kind(o->op), vc__object_name(o));
+        vc__fail_call(k, call, "%m has elements of f16, which atomics do not support; use f32", o);
     else if (vc__components(type) != 1 || vc__is_bool(type) || vc__bits(vc__kind(type)) < 32 || vc__kind(type) != type)
-        vc__fail_call(k, call, "%s '%s' has elements of %s, but atomics require i32, u32, i64, u64, f32 or f64",
-                      vc__object_kind(o->op), vc__object_name(o), vc__type_text(k, type).text);
+        vc__fail_call(k, call, "%m has elements of %t, but atomics require i32, u32, i64, u64, f32 or f64", o, type);
     else if (!arithmetic && !vc__is_int(type))
-        vc__fail_call(k, call, "%s '%s' has elements of %s, but this call requires integers", vc__object_kind(o->op),
-                      vc__object_name(o), vc__type_text(k, type).text);
+        vc__fail_call(k, call, "%m has elements of %t, but this call requires integers", o, type);
     return !k->failed;
 }
 
@@ -15127,7 +15068,7 @@ static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
     vc_type type = vc__unify(k, call, o, count);
     if (!type) return vc__no_value();
     if (vc__components(type) != 1)
-        return VC__FAIL_VALUE(k, call, "the operands are %s, but must be scalars", vc_type_name(type));
+        return VC__FAIL_VALUE(k, call, "the operands are %t, but must be scalars", type);
     for (uint32_t i = 0; i < count; i++) parts[i] = vc__as_node(k, &o[i], 1);
     return vc__value(k, vc__record_vec(k, vc__vec(type, count), parts, count));
 }
@@ -15184,8 +15125,8 @@ VC_API vc_val vc_splat(vc_val scalar, uint32_t components) {
     if (!vc__ready(k) || !vc__operand_of(k, "vc_splat", 1, scalar, &o)) return vc__no_value();
     if (components < 1 || components > 4 || vc__components(o.type) != 1)
         return VC__FAIL_VALUE(k, "vc_splat",
-                              "operand 1 is %s and components is %u, but they must be a scalar and 1 to 4",
-                              vc_type_name(o.type), components);
+                              "operand 1 is %t and components is %u, but they must be a scalar and 1 to 4", o.type,
+                              components);
     return vc__value(k, vc__record_splat(k, o.node, components));
 }
 
@@ -15203,8 +15144,8 @@ static vc_val vc__component(const char *call, vc_val vector, uint32_t i) {
     if (!k) return i == 0 ? vector : vc__vector_of_immediates(call, &vector, 1);
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     if (i < vc__components(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
-    return VC__FAIL_VALUE(k, call, "component %u is out of range: %s has %u components",
-                          i, vc_type_name(o.type), vc__components(o.type));
+    return VC__FAIL_VALUE(k, call, "component %u is out of range: %t has %u components", i, o.type,
+                          vc__components(o.type));
 }
 VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("vc_component", vector, i); }
 
@@ -15236,8 +15177,7 @@ static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val sca
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     uint32_t components = vc__components(o.type);
     if (i >= components)
-        return VC__FAIL_VALUE(k, call, "component %u is out of range: %s has %u components", i, vc_type_name(o.type),
-                              components);
+        return VC__FAIL_VALUE(k, call, "component %u is out of range: %t has %u components", i, o.type, components);
     uint32_t value = vc__fit_node(k, call, 3, scalar, vc__scalar(o.type));
     if (value == VC__NIL || components == 1) return vc__value(k, value);
     for (uint32_t j = 0; j < components; j++) parts[j] = j == i ? value : vc__record_component(k, o.node, j);
@@ -15260,12 +15200,14 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
     }
     if (i == 0 || i < length)
         return VC__FAIL_VALUE(k, "vc_swizzle",
-                              "components is \"%s\", but must be 1 to 4 letters of x, y, z and w that %s has",
-                              components ? components : "", vc_type_name(o.type));
+                              "components is \"%s\", but must be 1 to 4 letters of x, y, z and w that %t has",
+                              components, o.type);
     return vc__value(
         k, length == 1 ? parts[0]
                        : vc__record_vec(k, vc__vec(vc__scalar(o.type), (uint32_t)length), parts, (uint32_t)length));
 }
+
+#define VC__SAME_COMPONENTS "the number of components must be the same, unless the operand is a scalar"
 
 /* vc_cast and vc_bitcast. `op` is VC__OP_CAST or VC__OP_BITCAST. */
 static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
@@ -15286,11 +15228,9 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
         return ok && type < 16 && vc__fold(op, o.type, type, &o.bits, &bits) ? vc__immediate(type, bits)
                                                                              : vc__failed_value(k, call);
     if (!ok)
-        return VC__FAIL_VALUE(k, call, "operand 1%s is %s, which cannot be converted to %s: %s",
-                              vc__label_of(k, &o).text, vc_type_name(o.type), vc__type_text(k, type).text,
+        return VC__FAIL_VALUE(k, call, "operand 1%a is %t, which cannot be converted to %t: %s", &o, o.type, type,
                               !vc__is_type(type)  ? "the result must be a scalar or vector type"
-                              : op == VC__OP_CAST ? "the number of components must be the same, unless the operand is "
-                                                    "a scalar"
+                              : op == VC__OP_CAST ? VC__SAME_COMPONENTS
                                                   : "the size and number of components must be the same, and neither "
                                                     "type may be bool");
     uint32_t n = o.node;
@@ -15351,8 +15291,8 @@ VC_API vc_val vc_dot(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
     if (vc__ready(k) && !vc__is_composite(a) && !vc__is_composite(b) && vc__components(vc_typeof(a)) == 1
         && vc__components(vc_typeof(b)) == 1)
-        return VC__FAIL_VALUE(k, "vc_dot", "operand 1 is %s and operand 2 is %s; at least one must be a vector",
-                              vc_type_name(vc_typeof(a)), vc_type_name(vc_typeof(b)));
+        return VC__FAIL_VALUE(k, "vc_dot", "operand 1 is %t and operand 2 is %t; at least one must be a vector",
+                              vc_typeof(a), vc_typeof(b));
     return vc__pure2(a, b, VC__OP_DOT);
 }
 
@@ -15425,9 +15365,8 @@ static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
     if (vc__components(o[0].type) > components && components == 1) components = vc__components(o[0].type);
     if (vc__components(o[0].type) != 1 && vc__components(o[0].type) != components)
         return VC__FAIL_VALUE(k, "vc_select",
-                              "the condition%s is %s and the values are %s; vectors must have the same number of "
-                              "components",
-                              vc__label_of(k, &o[0]).text, vc_type_name(o[0].type), vc_type_name(type));
+                              "the condition%a is %t and the values are %t; vectors must have the same number of "
+                              "components", &o[0], o[0].type, type);
     for (uint32_t i = 0; i < 3; i++) {
         n[i] = vc__as_node(k, &o[i], components);
         if (n[i] == VC__NIL) return vc__no_value();
@@ -15538,8 +15477,7 @@ VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis) {
     if (!o) return vc__no_value();
     if (o->op == VC__OP_BUFFER)
         return vc__implicit(buffer.kernel, "vc_shape", VC_IMPLICIT_SHAPE, buffer.kernel->node[buffer.memory].x, axis);
-    return VC__FAIL_VALUE(buffer.kernel, "vc_shape", "%s '%s' has no shape; only buffers have one",
-                          vc__object_kind(o->op), vc__object_name(o));
+    return VC__FAIL_VALUE(buffer.kernel, "vc_shape", "%m has no shape; only buffers have one", o);
 }
 
 VC_API vc_val vc_subgroup_size(vc_kernel *k) { return vc__builtin(k, "vc_subgroup_size", VC__OP_SUBGROUP_SIZE, 0); }
@@ -15587,7 +15525,7 @@ static vc__cause_label vc__cause_text(const vc_kernel *k, uint32_t node) {
         const vc__object *o = k->node[node].op == VC__OP_LOAD ? &k->object[k->node[k->node[node].a[0]].x] : NULL;
         if (!o || !vc__is_private(o) || !o->divergence) continue;
         snprintf(l.text, sizeof l.text, "; the condition depends on %s '%.40s'",
-                 vc__object_kind(o->op), vc__object_name(o));
+                 vc__object_kind(o->op), o->name ? o->name : "");
         break;
     }
     return l;
@@ -16109,8 +16047,7 @@ VC_API int vc_switch_begin(vc_kernel *k, vc_val value) {
     vc__operand o;
     if (!vc__ready(k) || vc__fail_in_switch(k, "VC_SWITCH") || !vc__operand_of(k, "VC_SWITCH", 1, value, &o)) return 1;
     if (!vc__is_int(o.type) || vc__components(o.type) != 1) {
-        vc__fail_call(k, "VC_SWITCH", "the value%s is %s, but must be a scalar integer", vc__label_of(k, &o).text,
-                      vc_type_name(o.type));
+        vc__fail_call(k, "VC_SWITCH", "the value%a is %t, but must be a scalar integer", &o, o.type);
         return 1;
     }
     uint32_t n = vc__as_node(k, &o, 1);
@@ -16128,7 +16065,7 @@ static int vc__switch_part_begin(vc_kernel *k, const char *call, uint32_t op, in
     }
     vc_type type = k->node[k->anchor[k->block[k->open_block].open].node].type;
     if (op == VC__OP_CASE && !vc__fits(VC_I64, (uint64_t)value, type, &bits)) {
-        vc__fail_call(k, call, "the value is %lld, which is out of range for %s", (long long)value, vc_type_name(type));
+        vc__fail_call(k, call, "the value is %lld, which is out of range for %t", (long long)value, type);
         return 1;
     }
     uint32_t low = (uint32_t)bits;
@@ -16313,8 +16250,8 @@ static vc_val vc__for_constant_step(vc_kernel *k, vc_val first, vc_val limit, vc
     uint64_t magnitude = counts_down ? 0 - step : step;
     vc_type counter = type;
     if (magnitude > vc__ones(vc__bits(type)))
-        return VC__FAIL_VALUE(k, "VC_FOR_STEP", "the step %s%llu is out of range for %s", counts_down ? "-" : "",
-                              (unsigned long long)magnitude, vc_type_name(type));
+        return VC__FAIL_VALUE(k, "VC_FOR_STEP", "the step %s%llu is out of range for %t", counts_down ? "-" : "",
+                              (unsigned long long)magnitude, type);
     if (magnitude == 0) { limit = first; magnitude = 1; }
     if (counts_down) { first = vc_not(first); limit = vc_not(limit); }
     bool wraps = vc__may_wrap(type, limit, magnitude);
@@ -16352,11 +16289,11 @@ VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step
     vc_type type = vc__unify(k, call, o, 2);
     if (!type) return vc__no_value();
     if (!vc__is_int(type) || vc__components(type) != 1)
-        return VC__FAIL_VALUE(k, call, "first and limit are %s, but must be scalar integers", vc_type_name(type));
+        return VC__FAIL_VALUE(k, call, "first and limit are %t, but must be scalar integers", type);
     if (!vc__is_int(o[2].type) || vc__components(o[2].type) != 1
         || (o[2].node != VC__NIL && vc__bits(o[2].type) != vc__bits(type)))
-        return VC__FAIL_VALUE(k, "VC_FOR_STEP", "the step%s is %s, but must be a scalar integer as wide as %s",
-                              vc__label_of(k, &o[2]).text, vc_type_name(o[2].type), vc_type_name(type));
+        return VC__FAIL_VALUE(k, "VC_FOR_STEP", "the step%a is %t, but must be a scalar integer as wide as %t", &o[2],
+                              o[2].type, type);
     if (o[0].node == VC__NIL) first = vc_imm(type, o[0].bits);
     if (o[1].node == VC__NIL) limit = vc_imm(type, o[1].bits);
     if (o[2].node == VC__NIL)
@@ -16482,8 +16419,8 @@ static bool vc__fn_count(vc__fn *f, uint32_t i, const vc__operand *o) {
     if (vc__components(o->type) != 1 && vc__components(f->type) != 1
         && vc__components(o->type) != vc__components(f->type))
         return VC__FAIL_FALSE(f->k, f->call,
-                              "operand 1 is %s and operand %u%s is %s; vectors must have the same number of components",
-                              vc_type_name(f->type), i + 1, vc__label_of(f->k, o).text, vc_type_name(o->type));
+                              "operand 1 is %t and operand %u%a is %t; vectors must have the same number of components",
+                              f->type, i + 1, o, o->type);
     f->v[i] = vc__operand_value(f->k, o);
     return true;
 }
@@ -16546,10 +16483,10 @@ static vc_val vc__fn_end(const vc__fn *f, vc_val r) {
 }
 
 /* Fails after vc__fn_begin has succeeded. Returns the result of the call. */
-VC__PRINTF(2, 3) static vc_val vc__fn_fail(vc__fn *f, const char *format, ...) {
+static vc_val vc__fn_fail(vc__fn *f, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    if (f->k) vc__vfail(f->k, f->call, format, list);
+    if (f->k) vc__vfail(f->k, f->call, format, &list);
     va_end(list);
     f->type = VC_NONE;
     return vc__fn_end(f, f->v[0]);
@@ -16958,7 +16895,7 @@ VC_API vc_val vc_cross(vc_val a, vc_val b) {
     vc__fn f = vc__fn_float2("vc_cross", a, b);
     if (!f.type) return vc__fn_end(&f, a);
     if (vc__components(f.type) != 3)
-        return vc__fn_fail(&f, "the operands are %s, but must be vectors of 3 components", vc_type_name(f.type));
+        return vc__fn_fail(&f, "the operands are %t, but must be vectors of 3 components", f.type);
     for (uint32_t i = 0; i < 2; i++) f.v[i] = vc__fn_broadcast(&f, i);
     return vc__fn_rule(&f, VC__RULE(cross, "vec(x.1, x.2, x.0) * vec(y.2, y.0, y.1) - "
                                            "vec(x.2, x.0, x.1) * vec(y.1, y.2, y.0)"));
@@ -16981,7 +16918,7 @@ VC__SUBRULE(refracted, "k = 1 - z * z * (1 - w * w); r = z * x - (z * w + sqrt(m
 VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta) {
     vc__fn f = vc__fn_float("vc_refract", 3, 3, i, n, eta);
     if (f.type && vc__components(vc_typeof(f.v[2])) != 1)
-        return vc__fn_fail(&f, "operand 3 is %s, but must be a scalar", vc_type_name(vc_typeof(f.v[2])));
+        return vc__fn_fail(&f, "operand 3 is %t, but must be a scalar", vc_typeof(f.v[2]));
     return vc__fn_geometry(&f, 3, VC__RULE(refract_scalar, "refracted(x, y, z, y * x)"),
                            VC__RULE(refract, "refracted(x, y, z, dot(y, x))"));
 }
@@ -16994,11 +16931,8 @@ VC_API vc_val vc_cast_sat(vc_type type, vc_val v) {
     bool integers = vc__is_int(to) && vc__is_int(from);
     if (!f.type) return vc__fn_end(&f, v);
     if (!vc__is_type(type) || (vc__components(f.type) != 1 && vc__components(f.type) != vc__components(type)))
-        return vc__fn_fail(
-            &f, "operand 1 is %s, which cannot be converted to %s: %s", vc_type_name(f.type),
-            vc__type_text(f.k, type).text,
-            vc__is_type(type) ? "the number of components must be the same, unless the operand is a scalar"
-                              : "the result must be a scalar or vector type");
+        return vc__fn_fail(&f, "operand 1 is %t, which cannot be converted to %t: %s", f.type, type,
+                           vc__is_type(type) ? VC__SAME_COMPONENTS : "the result must be a scalar or vector type");
     v = f.v[0];
     if (!integers) return vc__fn_end(&f, vc_cast(type, v));
     uint32_t to_bits = vc__bits(to) - (vc__is_signed(to) ? 1 : 0); /* bits without the sign */
@@ -17058,7 +16992,7 @@ VC_API vc_val vc_round_f16(vc_val v) {
     vc_val part[4];
     uint32_t components = vc__components(f.type);
     if (!f.type) return vc__fn_end(&f, v);
-    if (vc__kind(f.type) != VC_F32) return vc__fn_fail(&f, "operand 1 is %s, but must be f32", vc_type_name(f.type));
+    if (vc__kind(f.type) != VC_F32) return vc__fn_fail(&f, "operand 1 is %t, but must be f32", f.type);
     if (!f.k) return vc__fn_end(&f, vc_cast(VC_F32, vc_cast(VC_F16, v)));
     for (uint32_t i = 0; i < components; i += 2) {
         vc_val pair = vc_vec2(vc_component(v, i), vc_component(v, i + 1 < components ? i + 1 : i));
@@ -17112,7 +17046,7 @@ VC_API vc_val vc_unpack_unorm2x16(vc_val v) {
 VC_API vc_val vc_pack_4x8(vc_val v) {
     vc__fn f = vc__fn_one("vc_pack_4x8", VC__KINDS_IU, v);
     if (f.type && f.type != VC_I32X4 && f.type != VC_U32X4)
-        return vc__fn_fail(&f, "operand 1 is %s, but must be i32x4 or u32x4", vc_type_name(f.type));
+        return vc__fn_fail(&f, "operand 1 is %t, but must be i32x4 or u32x4", f.type);
     return vc__fn_rule(&f, VC__RULE(pack_4x8, "pack4(u32(x))"));
 }
 
@@ -17126,7 +17060,7 @@ VC_API vc_val vc_pack_2x32(vc_type type, vc_val v) {
     vc__fn f = vc__fn_of_type("vc_pack_2x32", VC_U32X2, v);
     if (!f.type) return vc__fn_end(&f, v);
     if (type != VC_U64 && type != VC_I64 && type != VC_F64)
-        return vc__fn_fail(&f, "type is %s, but must be i64, u64 or f64", vc_type_name(type));
+        return vc__fn_fail(&f, "type is %t, but must be i64, u64 or f64", type);
     return vc_bitcast(type, vc__fn_rule(&f, VC__RULE(pack_2x32, "v = u64(x); v.0 | v.1 << 32")));
 }
 
@@ -17134,7 +17068,7 @@ VC_API vc_val vc_unpack_2x32(vc_val v) {
     vc__fn f = vc__fn_one("vc_unpack_2x32", VC__KINDS_IUF, v);
     if (!f.type) return vc__fn_end(&f, v);
     if (f.type > 15 || vc__bits(f.type) != 64)
-        return vc__fn_fail(&f, "operand 1 is %s, but must be i64, u64 or f64", vc_type_name(f.type));
+        return vc__fn_fail(&f, "operand 1 is %t, but must be i64, u64 or f64", f.type);
     f.v[0] = vc_bitcast(VC_U64, v);
     return vc__fn_rule(&f, VC__RULE(unpack_2x32, "vec(u32(x), u32(x >> 32))"));
 }
@@ -17240,7 +17174,7 @@ VC_API vc_val vc_philox(vc_val counter, vc_val key) {
 /* Fails and returns false unless the common type is u32 or u64. */
 static bool vc__fn_check_words(vc__fn *f) {
     if (!f->type || vc__kind(f->type) == VC_U32 || vc__kind(f->type) == VC_U64) return f->type != VC_NONE;
-    vc__fn_fail(f, "operand 1 is %s, but must be u32 or u64", vc_type_name(f->type));
+    vc__fn_fail(f, "operand 1 is %t, but must be u32 or u64", f->type);
     return false;
 }
 
@@ -17250,7 +17184,7 @@ VC_API vc_val vc_uniform(vc_type type, vc_val bits) {
     uint64_t bias = vc__ones(vc__kinds[vc__kind(type)].exponent - 1u);
     if (!vc__fn_check_words(&f)) return vc__fn_end(&f, bits);
     if (type > 15 || !vc__is_float(type))
-        return vc__fn_fail(&f, "type is %s, but must be f16, f32 or f64", vc_type_name(type));
+        return vc__fn_fail(&f, "type is %t, but must be f16, f32 or f64", type);
     if (digits > width) digits = width;
     bits = vc_shr(bits, vc_u32(width - digits));
     if (width == 64 && digits <= 32) bits = vc__cast_kind(VC_U32, bits);
@@ -17263,7 +17197,7 @@ VC_API vc_val vc_normal(vc_val bits) {
     vc_val part[4];
     if (!vc__fn_check_words(&f)) return vc__fn_end(&f, bits);
     if (vc__components(f.type) & 1u)
-        return vc__fn_fail(&f, "operand 1 is %s, but must be a vector of 2 or 4 components", vc_type_name(f.type));
+        return vc__fn_fail(&f, "operand 1 is %t, but must be a vector of 2 or 4 components", f.type);
     bits = vc_uniform(type, bits);
     for (uint32_t i = 0; i < vc__components(f.type); i += 2) {
         vc_val v[2] = { vc_component(bits, i), vc_component(bits, i + 1) };
@@ -17422,12 +17356,12 @@ static bool vc__printf_operand(vc__printf_state *p, const struct vc__conversion 
     if (vc__is_complex(type)) {
         if (!vc__operand_of(p->k, "vc_printf", which, vc_re(v), &o)) return false;
     } else if (vc__is_composite(v) && type != VC_NONE) {
-        return VC__FAIL_FALSE(p->k, "vc_printf", "operand %u is %s, which cannot be printed; print its parts (vc_part)",
-                              which, vc__type_text(p->k, type).text);
+        return VC__FAIL_FALSE(p->k, "vc_printf", "operand %u is %t, which cannot be printed; print its parts (vc_part)",
+                              which, type);
     } else if (!vc__operand_of(p->k, "vc_printf", which, v, &o)) return false;
     if (!(vc__mask(type) & c->kinds))
-        return VC__FAIL_FALSE(p->k, "vc_printf", "operand %u%s is %s, but '%%%c' requires %s", which,
-                              vc__label_of(p->k, &o).text, vc_type_name(type), p->rest[-1], c->types);
+        return VC__FAIL_FALSE(p->k, "vc_printf", "operand %u%a is %t, but '%%%c' requires %s", which, &o, type,
+                              p->rest[-1], c->types);
     snprintf(p->types + strlen(p->types), sizeof p->types - strlen(p->types), "%s%s%s", p->types[0] ? " " : "",
              vc__is_complex(type) ? "complex_" : "", vc_type_name(vc__is_complex(type) ? vc__scalar(type) : type));
     if (vc__is_complex(type)) {
@@ -17638,7 +17572,7 @@ static uint32_t vc__check_format(vc_kernel *k, const char *call, const vc__objec
     char text[512];
     int length = snprintf(text, sizeof text, "%s: element %%d of %s%s%s '", call, array ? array : "",
                           array ? " in " : "", vc__object_kind(root->op));
-    for (const char *c = vc__object_name(root); *c && length < 256; c++) {
+    for (const char *c = root->name ? root->name : ""; *c && length < 256; c++) {
         if (*c == '%') text[length++] = '%';
         text[length++] = *c;
     }
@@ -17770,14 +17704,13 @@ static bool vc__image_resolve(vc_kernel *k, const char *name, vc_image_desc *d) 
     else if ((uint32_t)d->format >= VC__IMAGE_FORMATS)
         vc__fail_call(k, call, "'%s': format is %u, which is not a vc_format", name, (uint32_t)d->format);
     else if (d->type != VC_F32 && d->type != VC_I32 && d->type != VC_U32)
-        vc__fail_call(k, call, "'%s': type is %s, but must be VC_F32, VC_I32 or VC_U32",
-                      name, vc__type_text(k, d->type).text);
+        vc__fail_call(k, call, "'%s': type is %t, but must be VC_F32, VC_I32 or VC_U32", name, d->type);
     else if (d->format && !d->storage)
         vc__fail_call(k, call, "'%s': format is %s, but must be VC_FORMAT_NONE for a sampled image", name,
                       vc__formats[d->format].glsl);
     else if (format_kind && d->type != format_kind)
-        vc__fail_call(k, call, "'%s': type is %s, but format %s requires %s", name, vc_type_name(d->type),
-                      vc__formats[d->format].glsl, vc_type_name(format_kind));
+        vc__fail_call(k, call, "'%s': type is %t, but format %s requires %t", name, d->type,
+                      vc__formats[d->format].glsl, format_kind);
     else if (!d->storage && access && access != VC_READ)
         vc__fail_call(k, call, "'%s': access is %u, but must be VC_READ for a sampled image", name, access);
     else if (d->storage && access && (!(access & VC_READ_WRITE) || access > (VC_READ_WRITE | VC_MAY_ALIAS)))
@@ -17853,9 +17786,8 @@ static uint32_t vc__image_operand(vc_kernel *k, const char *call, const vc__obje
     bool kind_matches = vc__scalar(p.type) == kind || (kind == VC_I32 && vc__scalar(p.type) == VC_U32);
     if (kind_matches && vc__components(p.type) == components) return vc__as_node(k, &p, components);
     if (kind == VC_I32) snprintf(alternative, sizeof alternative, " or %s", vc_type_name(vc__vec(VC_U32, components)));
-    vc__fail_call(k, call, "operand %u%s (%s) is %s, but image '%s' (%s) requires %s%s", which,
-                  vc__label_of(k, &p).text, what, vc_type_name(p.type), o->name ? o->name : "",
-                  vc__dims[o->image.dim].name, vc_type_name(vc__vec(kind, components)), alternative);
+    vc__fail_call(k, call, "operand %u%a (%s) is %t, but image '%s' (%s) requires %t%s", which, &p, what, p.type,
+                  o->name, vc__dims[o->image.dim].name, vc__vec(kind, components), alternative);
     return VC__NIL;
 }
 
@@ -17865,8 +17797,7 @@ static uint32_t vc__image_level(vc_kernel *k, const char *call, const vc__object
     bool one = o->image.storage || o->image.dim == VC_DIM_BUFFER;
     if (!one) return vc__image_operand(k, call, o, which, "level", v, VC_I32, 1);
     if (!(vc__is_immediate(v) && vc__is_int((vc_type)v.owner) && v.bits == 0))
-        vc__fail_call(k, call, "image '%s' has only one level, so level must be the immediate 0",
-                      o->name ? o->name : "");
+        vc__fail_call(k, call, "image '%s' has only one level, so level must be the immediate 0", o->name);
     return VC__NIL;
 }
 
@@ -17914,10 +17845,10 @@ VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_
     for (uint32_t i = 0; i < 3; i++) {
         packed |= ((uint32_t)offset[i] & 255u) << 8 * i;
         if (offset[i] < -8 || offset[i] > 7)
-            vc__fail_call(k, call, "the offset along %c is %ld, but must be -8 to 7", "xyz"[i], (long)offset[i]);
+            vc__fail_call(k, call, "the offset along %c is %d, but must be -8 to 7", "xyz"[i], offset[i]);
         else if (offset[i] && (o->image.dim == VC_DIM_CUBE || i >= vc__dims[o->image.dim].axes))
-            vc__fail_call(k, call, "the offset along %c is %ld, but must be 0 for image '%s' (%s)", "xyz"[i],
-                          (long)offset[i], o->name ? o->name : "", vc__dims[o->image.dim].name);
+            vc__fail_call(k, call, "the offset along %c is %d, but must be 0 for image '%s' (%s)", "xyz"[i], offset[i],
+                          o->name, vc__dims[o->image.dim].name);
     }
     return vc__sample(call, image, at, lod, packed);
 }
@@ -17942,7 +17873,7 @@ VC_API vc_val vc_gather(vc_image_ref image, vc_val at, uint32_t component) {
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
     if (!o) return vc__no_value();
     if (o->image.dim != VC_DIM_2D && o->image.dim != VC_DIM_2D_ARRAY && o->image.dim != VC_DIM_CUBE)
-        vc__fail_call(k, call, "image '%s' is %s, but must be 2-D, 2-D array or cube", o->name ? o->name : "",
+        vc__fail_call(k, call, "image '%s' is %s, but must be 2-D, 2-D array or cube", o->name,
                       vc__dims[o->image.dim].name);
     else if (component > 3) vc__fail_call(k, call, "component is %u, but must be 0 to 3", component);
     uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_F32, vc__dims[o->image.dim].coordinates);
@@ -17996,8 +17927,7 @@ VC_API vc_val vc_image_levels(vc_image_ref image) {
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_QUERY);
     if (!o) return vc__no_value();
     if (o->image.storage || o->image.dim == VC_DIM_BUFFER)
-        vc__fail_call(k, call, "image '%s' has only one level; vc_image_levels requires a sampled image",
-                      o->name ? o->name : "");
+        vc__fail_call(k, call, "image '%s' has only one level; vc_image_levels requires a sampled image", o->name);
     return vc__image_record(k, VC__OP_IMAGE_LEVELS, VC_U32, image.node, VC__NIL, VC__NIL, 0);
 }
 

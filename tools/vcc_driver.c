@@ -53,8 +53,14 @@ typedef struct options {
 static output *outputs;
 static size_t output_count;
 
+#if defined(__GNUC__)
+#define FORMAT(text, first) __attribute__((format(printf, text, first)))
+#else
+#define FORMAT(text, first)
+#endif
+
 /* Frees everything. */
-VC__PRINTF(1, 2) static void fail(const char *format, ...) {
+FORMAT(1, 2) static void fail(const char *format, ...) {
     va_list list;
     size_t i;
     va_start(list, format);
@@ -85,7 +91,7 @@ static void put(bytes *b, const void *from, size_t size) {
 
 static void put_string(bytes *b, const char *text) { put(b, text, strlen(text)); }
 
-VC__PRINTF(2, 3) static void say(bytes *b, const char *format, ...) {
+FORMAT(2, 3) static void say(bytes *b, const char *format, ...) {
     char line[512];
     va_list list;
     int length;

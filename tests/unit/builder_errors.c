@@ -748,13 +748,13 @@ static void rare_limits(void **state) {
     rule_fails(r, "VC_EACH in kernel 'saxpy': axes is 4, but must be 1 to 3");
     r = rule_begin(NULL);
     vc_add(r.a, vc_imm(VC_F32X2, 5));
-    rule_fails(r, "vc_add in kernel 'saxpy': operand 2 is vc_imm of type f32x2 (27), but vc_imm requires a scalar type");
+    rule_fails(r, "vc_add in kernel 'saxpy': operand 2 is vc_imm of f32x2, but vc_imm requires a scalar type");
     r = rule_begin(NULL);
     vc_store(r.y, r.n, vc_imm(777, 5));
-    rule_fails(r, "vc_store in kernel 'saxpy': operand 3 is vc_imm of type none (777), but vc_imm requires a scalar type");
+    rule_fails(r, "vc_store in kernel 'saxpy': operand 3 is vc_imm of type 777, but vc_imm requires a scalar type");
     r = rule_begin(NULL);
     vc_assert(r.k, vc_imm(777, 5), "never");
-    assert_non_null(strstr(vc_error(r.k), "operand 1 is vc_imm of type none (777), but vc_imm requires a scalar type"));
+    assert_non_null(strstr(vc_error(r.k), "operand 1 is vc_imm of type 777, but vc_imm requires a scalar type"));
     vc_free(r.k);
     r = rule_begin(NULL);
     vc_printf(r.k, "%*d\n", r.n);
