@@ -446,8 +446,8 @@
        * More work-groups than limits.max_groups along an axis: all are executed if the kernel has
          VD_IMPLICIT_GROUP_BASE along it, as kernels of the builder do that use the axis.
        * Otherwise, and if there are more than 2^32 - 1 threads along an axis, only the first ones are executed. This is
-         logged as an error, by vd_wait_idle or by a later submission. Submissions of one graph that are in flight at
-         the same time may be logged as one.
+         logged as an error: on vulkan by vd_wait_idle or by a later submission, and submissions of one graph that are
+         in flight at the same time may be logged as one. The other backends log it in the submission itself.
        * vulkan: a built-in kernel with one work-group converts and limits the numbers before the dispatch. Kernels with
          VD_IMPLICIT_GROUP_BASE are compiled once more for indirect dispatches, with a loop over work-groups.
        * cuda and opencl have no indirect dispatch: the submission of the list (or the batch) reads the numbers and
@@ -839,7 +839,7 @@ enum {
     VD_FEATURE_SUBGROUP_CLUSTERED = 1 << 15, /* subgroup arithmetic within clusters */
     VD_FEATURE_RECONVERGENCE = 1 << 16,      /* maximal reconvergence after divergent control flow
                                                 (VK_KHR_shader_maximal_reconvergence) */
-    VD_FEATURE_IMAGE_FORMATS = 1 << 17,      /* every VD_FORMAT_ for storage images */
+    VD_FEATURE_IMAGE_FORMATS = 1 << 17,      /* storage images of every format up to VD_FORMAT_R8_U */
     VD_FEATURE_IMAGE_READ = 1 << 18,         /* loads from storage images without a declared format */
     VD_FEATURE_IMAGE_WRITE = 1 << 19,        /* stores to storage images without a declared format */
     VD_FEATURE_DOT_4X8 = 1 << 20,            /* dot product of four packed 8-bit integers, as one instruction
