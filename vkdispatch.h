@@ -678,7 +678,10 @@
        * Resized windows need no call: the next vd_present uses the new size.
        * Closed windows. Destroy the swapchain before its window. If the window was closed first, vd_present returns
          VD_ERROR_WINDOW_LOST. Xlib then also calls its error handler, which ends the process by default: see
-         XSetErrorHandler.
+         XSetErrorHandler. On Wayland, the same holds for a compositor that ends, but the wl_surface and the wl_display
+         must exist until vd_swapchain_destroy returns.
+       * Wayland. A window has the extent of the last present (vd_present_desc.extent). Handle the events of the display
+         between presents. With VD_VSYNC_ON, a driver may wait in vd_present until the compositor shows the window.
 
    Other APIs
        to use here                                            see
@@ -12159,10 +12162,14 @@ static vd_result vd__vk_surface_open(vd__device *dev, vd__surface *s) {
     const vd__vk_driver *driver = vd__vk_driver_of(dev->driver);
     const vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_surface *vs = vd__vk_surface_of(s);
+    VkPhysicalDevice device = driver->devices[dev->info.index];
     VkSurfaceCapabilitiesKHR c;
-    VkResult result = driver->vkGetPhysicalDeviceSurfaceCapabilitiesKHR(driver->devices[dev->info.index], vs->handle,
-                                                                        &c);
-    if (result) return vd__vk_fail(result, "vkGetPhysicalDeviceSurfaceCapabilitiesKHR");
+    uint32_t formats = 0;
+    VkResult result = driver->vkGetPhysicalDeviceSurfaceCapabilitiesKHR(device, vs->handle, &c);
+    /* Reading the formats detects a lost connection to a Wayland compositor. Mesa 22.3 reads the capabilities without
+       it, and crashes in vkCreateSwapchainKHR. */
+    if (!result) result = driver->vkGetPhysicalDeviceSurfaceFormatsKHR(device, vs->handle, &formats, NULL);
+    if (result) return vd__vk_fail(result, "reading the capabilities and formats of the window");
     if (!(c.supportedUsageFlags & VK_IMAGE_USAGE_TRANSFER_DST_BIT))
         return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' cannot copy to the images of this window", dev->info.name);
     s->sized_by_swapchain = c.currentExtent.width == UINT32_MAX;

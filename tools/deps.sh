@@ -41,6 +41,8 @@ test   wine64                    c:wine
 test   xvfb                      c:xvfb-run
 test   xauth                     c:xauth
 test   libx11-dev                h:X11/Xlib.h
+test   weston                    c:weston
+test   libwayland-dev            h:wayland-client.h
 test   libglfw3-dev              h:GLFW/glfw3.h
 test   gcc-aarch64-linux-gnu     c:aarch64-linux-gnu-gcc
 test   g++-aarch64-linux-gnu     c:aarch64-linux-gnu-g++

@@ -2,6 +2,7 @@
    cause, such as minimised windows, come from a loader that replaces them. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/conformance/common.h"
+#include "tests/conformance/presents.h"
 #include "tests/xserver.h"
 #include <vulkan/vulkan_core.h>
 #include <time.h>
@@ -11,15 +12,6 @@
 #define HAS_XCB
 #endif
 #endif
-
-static vd_swapchain_desc chain_desc(const void *display, uint64_t window) {
-    vd_swapchain_desc d;
-    memset(&d, 0, sizeof d);
-    d.name = "view";
-    d.display = (void *)(uintptr_t)display;
-    d.window = window;
-    return d;
-}
 
 #define REFUSED(ctx, desc, wanted, words) do { \
         vd_swapchain refused_ = vd_swapchain_create(ctx, desc); \
@@ -180,66 +172,9 @@ static vd_context *needs_window(fixture *f) {
     return ctx;
 }
 
-static vd_swapchain chain_with(vd_context *ctx, const vd_swapchain_desc *d) {
-    vd_swapchain s = vd_swapchain_create(ctx, d);
-    if (!s.id) fail_msg("vd_swapchain_create: %s", vd_error_text());
-    return s;
-}
-
 static vd_swapchain chain_of(vd_context *ctx, Window w) {
     vd_swapchain_desc d = chain_desc(x_display, w);
     return chain_with(ctx, &d);
-}
-
-/* 0x00RRGGBB of a texel of the test picture. */
-static uint32_t texel(int x, int y, uint32_t seed) {
-    uint32_t v = (uint32_t)(x * 2654435 + y * 40503) * (2 * seed + 1) + seed * 7919;
-    return (v ^ v >> 9) & 0xFFFFFF;
-}
-
-static vd_image picture(vd_context *ctx, vd_format format, int width, int height, uint32_t seed) {
-    uint8_t *texels = (uint8_t *)malloc((size_t)(width * height) * 4);
-    vd_image_desc d;
-    bool bgr = format == VD_FORMAT_BGRA8_UNORM;
-    for (int i = 0; i < width * height; i++) {
-        uint32_t c = texel(i % width, i / width, seed);
-        texels[4 * i] = (uint8_t)(bgr ? c : c >> 16);
-        texels[4 * i + 1] = (uint8_t)(c >> 8);
-        texels[4 * i + 2] = (uint8_t)(bgr ? c >> 16 : c);
-        texels[4 * i + 3] = 255;
-    }
-    memset(&d, 0, sizeof d);
-    d.name = "picture";
-    d.format = format;
-    d.extent[0] = (uint32_t)width;
-    d.extent[1] = (uint32_t)height;
-    d.data = texels;
-    vd_image image = vd_image_create(ctx, &d);
-    free(texels);
-    if (!image.id) fail_msg("vd_image_create: %s", vd_error_text());
-    return image;
-}
-
-static vd_present_desc present_desc(vd_image image, int x, int y) {
-    vd_present_desc d;
-    memset(&d, 0, sizeof d);
-    d.box.image = image;
-    d.x = x;
-    d.y = y;
-    d.background.f[0] = 1;
-    d.background.f[2] = 1;
-    return d;
-}
-
-enum { MAGENTA = 0xFF00FF };
-
-/* What the window shows at a pixel after the present of the box at this offset in the picture. */
-static uint32_t expected(const vd_present_desc *d, int width, int height, uint32_t seed, int x, int y) {
-    int from_x = x - d->x, from_y = y - d->y;
-    int w = d->box.extent[0] ? (int)d->box.extent[0] : width - (int)d->box.offset[0];
-    int h = d->box.extent[1] ? (int)d->box.extent[1] : height - (int)d->box.offset[1];
-    if (from_x < 0 || from_y < 0 || from_x >= w || from_y >= h) return MAGENTA;
-    return texel(from_x + (int)d->box.offset[0], from_y + (int)d->box.offset[1], seed);
 }
 
 /* Waits until the window shows the present of a picture of this size: drivers present on threads of their own. */
@@ -312,18 +247,7 @@ TEST_EXECUTED(presented_images_are_shown) {
 /* Every frame is computed by a kernel after the one before was presented. */
 TEST_EXECUTED(computed_frames_are_ordered) {
     vd_context *ctx = needs_window(f);
-    vc_kernel *k = vc_begin(NULL);
-    vc_image_desc stored;
-    memset(&stored, 0, sizeof stored);
-    stored.storage = true;
-    stored.format = VC_FORMAT_RGBA8_UNORM;
-    stored.access = VC_WRITE;
-    vc_image_ref to = vc_image(k, "to", &stored);
-    vc_val level = vc_param(k, "level", VC_F32), x = vc_global_id(k, 0), y = vc_global_id(k, 1);
-    vc_image_store(to, vc_vec2(x, y), vc_vec4(level, vc_f32(0), level, vc_f32(1)));
-    vd_kernel paint = vd_kernel_build(ctx, k);
-    vc_free(k);
-    if (!paint.id) fail_msg("vd_kernel_build: %s", vd_error_text());
+    vd_kernel paint = kernel_paint(ctx);
     vd_image image = picture(ctx, VD_FORMAT_RGBA8_UNORM, WIDTH, HEIGHT, 0);
     for (int frames = 1; frames <= VD_MAX_FRAMES; frames += 7)
         for (int vsync = VD_VSYNC_ON; vsync <= VD_VSYNC_OFF; vsync++) {
