@@ -2300,7 +2300,8 @@ static void vc__fail(vc_kernel *k, const char *format, ...) {
     va_end(list);
 }
 
-/* Fails with "vc_add in kernel 'saxpy': " followed by the text that vc__write prints. */
+/* Fails with "vc_add in kernel 'saxpy': " followed by the text that vc__write prints. `call` is the name of a public
+   function without vc_, or of a macro: "VC_FOR". */
 static void vc__fail_call(vc_kernel *k, const char *call, const char *format, ...) {
     va_list list;
     va_start(list, format);
@@ -3635,7 +3636,7 @@ static inline bool vc__is_unusable(vc_val v) {
 
 /* Result of a call with invalid operands. Without a kernel, the error is reported when the result is used. */
 static inline vc_val vc__failed_value(const vc_kernel *k, const char *call) {
-    return k ? vc__no_value() : vc__unfoldable(call + 3);
+    return k ? vc__no_value() : vc__unfoldable(call);
 }
 static inline vc_kernel *vc__kernel_of(vc_val v) { return v.owner < 4096 ? NULL : (vc_kernel *)v.owner; }
 
@@ -3660,14 +3661,6 @@ static const char *vc__ordered_op_name(uint32_t ordered_op) {
     return ordered_op == VC__ORDERED_GT ? "gt" : ordered_op == VC__ORDERED_GE ? "ge" : vc__op_name[ordered_op];
 }
 
-typedef struct vc__call { char name[32]; } vc__call;
-/* Returns the name of the function that records an operation, for messages. */
-static vc__call vc__call_of(uint32_t ordered_op) {
-    vc__call c;
-    snprintf(c.name, sizeof c.name, "vc_%s", vc__ordered_op_name(ordered_op));
-    return c;
-}
-
 /* Set in `bits` of values of composite types, so that functions of scalars and vectors reject them. */
 #define VC__COMPOSITE ((uint64_t)1 << 63)
 static inline bool vc__is_composite(vc_val v) { return v.owner >= 4096 && v.bits & VC__COMPOSITE; }
@@ -3685,13 +3678,6 @@ VC__SMALL
 
 /* The name of an operation for messages, as in vc_dump, with the argument or memory that it reads: load 'x'. For a
    composite value: its type. */
-/* The name of the public function that records an operation, for messages. */
-static vc__label_text vc__call_text(uint32_t op, const char *suffix) {
-    vc__label_text l;
-    snprintf(l.text, sizeof l.text, "vc_%s%s", vc__op_name[op], suffix);
-    return l;
-}
-
 static vc__label_text vc__node_text(const vc_kernel *k, const vc__node *n) {
     vc__label_text l;
     if (n->op == VC__OP_PARTS) return vc__type_text(k, vc__node_type(k, (uint32_t)(n - k->node)));
@@ -3938,11 +3924,11 @@ static vc_val vc__pure_checked(uint32_t ordered_op, uint32_t count, vc_val a, vc
     if (count > 2 && !vc__operand_of(k, NULL, 3, c, &o[2])) return vc__composite_op(k, ordered_op, count, a, b, c);
     vc_type type = o[0].type;
     if (count > 1 && (type != o[1].type || (count > 2 && type != o[2].type))) {
-        type = vc__unify(k, vc__call_of(ordered_op).name, o, count);
+        type = vc__unify(k, vc__ordered_op_name(ordered_op), o, count);
         if (!type) return vc__no_value();
     }
     if (!(vc__mask(type) & vc__op[op].kinds)) {
-        vc__check_kind(k, vc__call_of(ordered_op).name, &o[0], 1, vc__op[op].kinds);
+        vc__check_kind(k, vc__ordered_op_name(ordered_op), &o[0], 1, vc__op[op].kinds);
         return vc__no_value();
     }
     for (i = 0; i < count; i++) {
@@ -5412,7 +5398,7 @@ static vc_val vc__rule_vector(vc__rule_state *r, vc_val *v, uint32_t count) {
     uint32_t parts[4];
     vc_type type = vc__rule_type(r, v[0]);
     for (uint32_t i = 0; i < count; i++) v[i] = vc__rule_typed(r, v[i], type);
-    if (!r->s) return vc__vector("vc_vec", v, count);
+    if (!r->s) return vc__vector("vec", v, count);
     for (uint32_t i = 0; i < count; i++) parts[i] = (uint32_t)v[i].bits;
     return vc__rule_node(vc__make_vec(r->s, vc__vec(type, count), parts, count));
 }
@@ -7899,7 +7885,8 @@ static void vc__vfail(vc_kernel *k, const char *call, const char *format, va_lis
     if (k->failed) return;
     k->failed = true;
     k->node_limit = 0;
-    snprintf(k->error, sizeof k->error, "%s%skernel '%.200s': ", call ? call : "", call ? " in " : "", vc__name(k));
+    snprintf(k->error, sizeof k->error, "%s%s%skernel '%.200s': ", call && *call != 'V' ? "vc_" : "", call ? call : "",
+             call ? " in " : "", vc__name(k));
     vc__write(k, NULL, NULL, NULL, format, list);
     vc__print_position(position, sizeof position);
     /* a long sentence is cut off, its position is not */
@@ -8440,7 +8427,7 @@ static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t components = vc__components(object->type), array;
     vc__words list = s->section[VC__SECTION_FRAMES]; /* scratch memory: no block is open yet */
     if (object->count > 65532) {
-        vc__fail_call(s->k, "vc_spirv", "table '%s' has %u elements, but the limit of SPIR-V is 65532; use a buffer",
+        vc__fail_call(s->k, "spirv", "table '%s' has %u elements, but the limit of SPIR-V is 65532; use a buffer",
                       object->name, object->count);
         return;
     }
@@ -9028,7 +9015,7 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
     }
     i = (words - 3) / (literal_words + 1);
     if (i > 16383)
-        vc__fail_call(s->k, "vc_spirv", "a VC_SWITCH has %u cases, but the limit of SPIR-V is 16383", i);
+        vc__fail_call(s->k, "spirv", "a VC_SWITCH has %u cases, but the limit of SPIR-V is 16383", i);
     else if (!s->k->failed) s->section[VC__SECTION_BODY].data[start] = words << 16 | VC__OpSwitch;
 }
 
@@ -9253,7 +9240,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
         else if (vc__is_image(n->op)) vc__spirv_image_op(s, n, vc__result(i));
         else if (vc__op[n->op].class_ == VC__CONVERGENT) vc__spirv_subgroup(s, n, vc__result(i));
         else
-            vc__fail_call(s->k, "vc_spirv", "internal error: operation '%s' has no SPIR-V encoding",
+            vc__fail_call(s->k, "spirv", "internal error: operation '%s' has no SPIR-V encoding",
                           vc__op_name[n->op]);
         break;
     }
@@ -10131,7 +10118,7 @@ static void vc__p_without_pattern(vc__printer *g, const vc__node *n) {
         g->d->image_op(g, n);
         break;
     default:
-        vc__fail_call(g->k, vc__call_text(n->op, "").text, "the result type %t is not supported in %s", n->type,
+        vc__fail_call(g->k, vc__op_name[n->op], "the result type %t is not supported in %s", n->type,
                       g->d->name);
         break;
     }
@@ -11384,12 +11371,12 @@ static bool vc__c_has_half_image(const vc__printer *g, uint32_t access) {
     return false;
 }
 
-/* Fails with a message that the language does not support an image operation. suffix: of the call's name;
-   what: the feature, with its verb. */
-static void vc__c_unsupported(vc__printer *g, const vc__node *n, const char *suffix, const char *what) {
+/* Fails with a message that the language does not support an image operation. call: NULL: the operation's name; what:
+   the feature, with its verb. */
+static void vc__c_unsupported(vc__printer *g, const vc__node *n, const char *call, const char *what) {
     const vc__node *m = n->op == VC__OP_IMAGE ? n : &g->l->node[n->a[0]];
     const vc__object *o = &g->l->object[m->x];
-    vc__fail_call(g->k, vc__call_text(n->op, suffix).text, "image '%s' (%s): %s not supported in %s", o->name,
+    vc__fail_call(g->k, call ? call : vc__op_name[n->op], "image '%s' (%s): %s not supported in %s", o->name,
                   vc__dims[o->image.dim].name, what, g->d->name);
 }
 
@@ -11587,7 +11574,7 @@ static void vc__cuda_sample(vc__printer *g, const vc__node *n, const vc__object 
     const vc__node *last = &g->l->node[n->a[2]];
     uint32_t dim = o->image.dim;
     bool grad = last->op == VC__OP_GRADIENT, base = !grad && vc__c_is_level_zero(g, n->a[2]);
-    if (n->x) { vc__c_unsupported(g, n, "_offset", "offsets are"); return; }
+    if (n->x) { vc__c_unsupported(g, n, "sample_offset", "offsets are"); return; }
     vc__p_put(g, "tex%s%s<%t>(%s", vc__cuda_shapes[dim], grad ? "Grad" : base ? "" : "Lod", n->type, handle);
     vc__cuda_coordinates(g, n, dim);
     if (grad) vc__cuda_derivative(g, last->a[0], vc__dims[dim].axes);
@@ -11622,7 +11609,7 @@ static void vc__cuda_surface(vc__printer *g, const vc__node *n, const vc__object
     bool store = n->op == VC__OP_IMAGE_STORE, convert = vc__cuda_texel_is_converted(f);
     uint32_t dim = o->image.dim;
     if (!o->image.format || f->coded == 'p') {
-        vc__c_unsupported(g, n, "", o->image.format ? "this storage image format is"
+        vc__c_unsupported(g, n, NULL, o->image.format ? "this storage image format is"
                                                     : "storage images without a format are");
         return;
     }
@@ -11664,7 +11651,7 @@ static void vc__cuda_image_op(vc__printer *g, const vc__node *n) {
     switch (n->op) {
     case VC__OP_SAMPLE: vc__cuda_sample(g, n, o, handle); return;
     case VC__OP_GATHER:
-        if (dim != VC_DIM_2D) { vc__c_unsupported(g, n, "", "vc_gather is"); return; }
+        if (dim != VC_DIM_2D) { vc__c_unsupported(g, n, NULL, "vc_gather is"); return; }
         vc__p_put(g, "tex2Dgather<%t>(%s", n->type, handle);
         vc__cuda_components(g, n->a[1], 0, 2);
         vc__p_put(g, ", %u)", n->x);
@@ -11995,18 +11982,18 @@ static void vc__opencl_image_op(vc__printer *g, const vc__node *n) {
     if (n->op == VC__OP_SAMPLE || n->op == VC__OP_FETCH) level = n->a[2];
     else if (n->op == VC__OP_IMAGE_SIZE) level = n->a[1];
     if (n->op == VC__OP_GATHER || n->op == VC__OP_IMAGE_LEVELS) {
-        vc__c_unsupported(g, n, "", n->op == VC__OP_GATHER ? "vc_gather is" : "querying the number of levels is");
+        vc__c_unsupported(g, n, NULL, n->op == VC__OP_GATHER ? "vc_gather is" : "querying the number of levels is");
         return;
     }
     if (level != VC__NIL && g->l->node[level].op == VC__OP_GRADIENT) {
-        vc__c_unsupported(g, n, "_grad", "derivatives are");
+        vc__c_unsupported(g, n, "sample_grad", "derivatives are");
         return;
     }
     if (!vc__c_is_level_zero(g, level)) {
-        vc__c_unsupported(g, n, n->op == VC__OP_SAMPLE ? "_lod" : "", "levels other than the constant 0 are");
+        vc__c_unsupported(g, n, n->op == VC__OP_SAMPLE ? "sample_lod" : NULL, "levels other than the constant 0 are");
         return;
     }
-    if (n->op == VC__OP_SAMPLE && n->x) { vc__c_unsupported(g, n, "_offset", "offsets are"); return; }
+    if (n->op == VC__OP_SAMPLE && n->x) { vc__c_unsupported(g, n, "sample_offset", "offsets are"); return; }
     if (n->op == VC__OP_IMAGE_SIZE) { vc__opencl_size(g, n, o, object); return; }
     vc__p_put(g, "%s_image%s(%o, ", n->op == VC__OP_IMAGE_STORE ? "write" : "read", suffix, object);
     if (n->op == VC__OP_SAMPLE) vc__p_put(g, "%r, ", object);
@@ -12025,7 +12012,7 @@ static void vc__opencl_image(vc__printer *g, uint32_t object, const char *separa
     };
     const vc__object *o = &g->l->object[object];
     const vc__node *n = &g->k->node[o->node];
-    if (o->image.dim == VC_DIM_CUBE) vc__c_unsupported(g, n, "", "cubes are");
+    if (o->image.dim == VC_DIM_CUBE) vc__c_unsupported(g, n, NULL, "cubes are");
     vc__p_put(g, "%s%s %s %o", separator,
               vc__opencl_is_read_write(o) ? "__read_write" : o->used & VC_WRITE ? "__write_only" : "__read_only",
               types[o->image.dim], object);
@@ -12273,7 +12260,7 @@ static bool vc__require_features(vc_kernel *k, vc__listing *l, uint64_t required
     if (!missing) return true;
     for (i = 0; !(missing & vc__features[i].bit); i++) continue;
     vc__set_missing(k, VC__MISSING_MACHINE);
-    vc__fail_call(k, vc__call_text(n->op, "").text, "requires %s, which the device does not support (%s)",
+    vc__fail_call(k, vc__op_name[n->op], "requires %s, which the device does not support (%s)",
                   vc__features[i].description, vc__features[i].name);
     return false;
 }
@@ -12918,7 +12905,7 @@ static bool vc__add_member(vc_kernel *k, vc__user_type *user_type, vc__field *f,
                            uint64_t *size) {
     vc__layout s = vc__layout_of(k, m->type);
     if (!s.size)
-        return VC__FAIL_FALSE(k, "vc_struct", "member %u '%s' of '%s' has type %u, which is not a type of this kernel",
+        return VC__FAIL_FALSE(k, "struct", "member %u '%s' of '%s' has type %u, which is not a type of this kernel",
                               i, m->name, user_type->name, m->type);
     *size = (*size + s.align - 1) & ~((uint64_t)s.align - 1);
     f->name = m->name ? vc__arena_copy(k, m->name) : NULL;
@@ -12960,7 +12947,7 @@ VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *member
     if (!vc__ready(k)) return VC_NONE;
     memset(&user_type, 0, sizeof user_type);
     if (!count || !members || count > 4096)
-        return VC__FAIL_FALSE(k, "vc_struct",
+        return VC__FAIL_FALSE(k, "struct",
                               count && !members ? "'%s': members is NULL, but count is %u"
                                                 : "'%s' has %u members, but must have 1 to 4096",
                               name, count);
@@ -12973,7 +12960,7 @@ VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *member
     user_type.count = count;
     for (uint32_t i = 0; i < count; i++)
         if (!vc__add_member(k, &user_type, &field[i], &members[i], i, &size)) return VC_NONE;
-    return vc__add_user_type(k, "vc_struct", &user_type,
+    return vc__add_user_type(k, "struct", &user_type,
                              (size + user_type.layout.align - 1) & ~((uint64_t)user_type.layout.align - 1));
 }
 
@@ -12982,7 +12969,7 @@ VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
     if (!vc__ready(k)) return VC_NONE;
     vc__layout s = vc__layout_of(k, element);
     if (!count || !s.size)
-        return VC__FAIL_FALSE(k, "vc_array_type",
+        return VC__FAIL_FALSE(k, "array_type",
                               s.size ? "count is %u, but must be at least 1 (element is %u)"
                                      : "count is %u, and element is %u, which is not a type of this kernel",
                               count, element);
@@ -12994,7 +12981,7 @@ VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
     user_type.layout = s;
     user_type.layout.depth++;
     user_type.layout.flat_parts = (uint64_t)s.flat_parts * count > VC__NIL ? VC__NIL : s.flat_parts * count;
-    return vc__add_user_type(k, "vc_array_type", &user_type, (uint64_t)s.size * count);
+    return vc__add_user_type(k, "array_type", &user_type, (uint64_t)s.size * count);
 }
 
 VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type) { return vc__layout_of(k, type).size; }
@@ -13007,8 +12994,8 @@ static void vc__fail_part(vc_kernel *k, const char *call, vc_type type, uint32_t
 VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member) {
     if (!vc__ready(k)) return 0;
     if (!vc__layout_of(k, type).size)
-        return VC__FAIL_FALSE(k, "vc_offset_of", "type is %u, which is not a type of this kernel", type);
-    if (member >= vc__direct_part_count(k, type)) { vc__fail_part(k, "vc_offset_of", type, member); return 0; }
+        return VC__FAIL_FALSE(k, "offset_of", "type is %u, which is not a type of this kernel", type);
+    if (member >= vc__direct_part_count(k, type)) { vc__fail_part(k, "offset_of", type, member); return 0; }
     return vc__is_type(type) ? member * vc__scalar_bytes(type) : vc__direct_part(k, type, member).offset;
 }
 
@@ -13095,7 +13082,7 @@ static bool vc__check_parts(vc_kernel *k, const char *call, vc_type type) {
 static vc_val vc__make_vector(vc_kernel *k, vc_type type, const vc_val *parts) {
     uint32_t node[4];
     for (uint32_t i = 0; i < vc__components(type); i++) {
-        node[i] = vc__fit_node(k, "vc_make", i + 1, parts[i], vc__scalar(type));
+        node[i] = vc__fit_node(k, "make", i + 1, parts[i], vc__scalar(type));
         if (node[i] == VC__NIL) return vc__no_value();
     }
     return vc__value(k, vc__components(type) == 1 ? node[0] : vc__record_vec(k, type, node, vc__components(type)));
@@ -13103,16 +13090,16 @@ static vc_val vc__make_vector(vc_kernel *k, vc_type type, const vc_val *parts) {
 
 VC_API vc_val vc_make(vc_kernel *k, vc_type type, const vc_val *parts, uint32_t count) {
     vc__flat_parts all;
-    if (!vc__ready(k) || !vc__check_parts(k, "vc_make", type)) return vc__no_value();
+    if (!vc__ready(k) || !vc__check_parts(k, "make", type)) return vc__no_value();
     if (count != vc__direct_part_count(k, type) || !parts)
-        return VC__FAIL_VALUE(k, "vc_make",
+        return VC__FAIL_VALUE(k, "make",
                               count && !parts ? "parts is NULL, but count is %u (%t has %u parts)"
                                               : "count is %u, but %t has %u parts",
                               count, type, vc__direct_part_count(k, type));
     if (vc__is_type(type)) return vc__make_vector(k, type, parts);
     all.count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t more = vc__fit_flat_parts(k, "vc_make", i + 1, parts[i], vc__direct_part(k, type, i).type,
+        uint32_t more = vc__fit_flat_parts(k, "make", i + 1, parts[i], vc__direct_part(k, type, i).type,
                                            all.node + all.count);
         if (!more) return vc__no_value();
         all.count += more;
@@ -13128,9 +13115,9 @@ static vc_val vc__from_flat_parts(vc_kernel *k, vc_type type, const uint32_t *pa
 VC_API vc_val vc_part(vc_val v, uint32_t i) {
     vc_kernel *k = vc__kernel_of(v);
     vc__flat_parts all;
-    if (!vc__is_composite(v)) return vc__component("vc_part", v, i);
-    if (!vc__ready(k) || !vc__parts_of(k, "vc_part", 1, v, &all)) return vc__no_value();
-    if (i >= vc__direct_part_count(k, all.type)) { vc__fail_part(k, "vc_part", all.type, i); return vc__no_value(); }
+    if (!vc__is_composite(v)) return vc__component("part", v, i);
+    if (!vc__ready(k) || !vc__parts_of(k, "part", 1, v, &all)) return vc__no_value();
+    if (i >= vc__direct_part_count(k, all.type)) { vc__fail_part(k, "part", all.type, i); return vc__no_value(); }
     vc__field f = vc__direct_part(k, all.type, i);
     return vc__from_flat_parts(k, f.type, all.node + f.first_flat_part, vc__layout_of(k, f.type).flat_parts);
 }
@@ -13138,11 +13125,11 @@ VC_API vc_val vc_part(vc_val v, uint32_t i) {
 VC_API vc_val vc_with(vc_val v, uint32_t i, vc_val part) {
     vc_kernel *k = vc__kernel_of(v);
     vc__flat_parts all;
-    if (!vc__is_composite(v)) return vc__insert("vc_with", v, i, part);
-    if (!vc__ready(k) || !vc__parts_of(k, "vc_with", 1, v, &all)) return vc__no_value();
-    if (i >= vc__direct_part_count(k, all.type)) { vc__fail_part(k, "vc_with", all.type, i); return vc__no_value(); }
+    if (!vc__is_composite(v)) return vc__insert("with", v, i, part);
+    if (!vc__ready(k) || !vc__parts_of(k, "with", 1, v, &all)) return vc__no_value();
+    if (i >= vc__direct_part_count(k, all.type)) { vc__fail_part(k, "with", all.type, i); return vc__no_value(); }
     vc__field f = vc__direct_part(k, all.type, i);
-    if (!vc__fit_flat_parts(k, "vc_with", 3, part, f.type, all.node + f.first_flat_part)) return vc__no_value();
+    if (!vc__fit_flat_parts(k, "with", 3, part, f.type, all.node + f.first_flat_part)) return vc__no_value();
     return vc__composite_value(k, all.type, all.node, all.count);
 }
 
@@ -13150,11 +13137,11 @@ VC_API vc_val vc_with(vc_val v, uint32_t i, vc_val part) {
 static vc_val vc__select_composite(vc_kernel *k, vc_val condition, vc_val a, vc_val b) {
     vc__flat_parts x, y;
     vc_val v;
-    uint32_t c = vc__condition(k, "vc_select", 1, condition);
-    if (c == VC__NIL || !vc__parts_of(k, "vc_select", 2, a, &x) || !vc__parts_of(k, "vc_select", 3, b, &y))
+    uint32_t c = vc__condition(k, "select", 1, condition);
+    if (c == VC__NIL || !vc__parts_of(k, "select", 2, a, &x) || !vc__parts_of(k, "select", 3, b, &y))
         return vc__no_value();
     if (x.type != y.type)
-        return VC__FAIL_VALUE(k, "vc_select", "operand 2 is %t and operand 3 is %t; both must have the same type",
+        return VC__FAIL_VALUE(k, "select", "operand 2 is %t and operand 3 is %t; both must have the same type",
                               x.type, y.type);
     for (uint32_t i = 0; i < x.count; i++) {
         v = vc_select(vc__value(k, c), vc__value(k, x.node[i]), vc__value(k, y.node[i]));
@@ -13173,7 +13160,7 @@ typedef struct vc__math_operand { vc_type type; vc_val part[4]; } vc__math_opera
 static vc_val vc__from_direct_parts(vc_kernel *k, vc_type type, const vc_val *part) {
     uint32_t node[4], count = vc__direct_part_count(k, type);
     for (uint32_t i = 0; i < count; i++) {
-        node[i] = part[i].owner ? vc__fit_node(k, "vc_make", i + 1, part[i], vc__direct_part(k, type, i).type)
+        node[i] = part[i].owner ? vc__fit_node(k, "make", i + 1, part[i], vc__direct_part(k, type, i).type)
                                 : VC__NIL;
         if (node[i] == VC__NIL) return vc__no_value();
     }
@@ -13349,7 +13336,7 @@ static vc_val vc__matrix_mul(vc_kernel *k, vc__math_operand *a, vc__math_operand
     uint32_t inner = am ? vc__columns(a->type) : vc__rows(a->type);
     vc_val out[4];
     if (vc__kind(a->type) != vc__kind(b->type) || inner != vc__rows(b->type)) {
-        vc__fail_pair(k, "vc_mul", a, b, "the inner dimensions and the component types must match");
+        vc__fail_pair(k, "mul", a, b, "the inner dimensions and the component types must match");
         return vc__no_value();
     }
     if (!bm) return vc__matrix_times_vector(a->part, inner, b->part[0]);
@@ -13403,25 +13390,25 @@ static vc_val vc__immediate_for(vc_kernel *k, const char *call, uint32_t which, 
 static vc_val vc__composite_op(vc_kernel *k, uint32_t ordered_op, uint32_t count, vc_val a, vc_val b, vc_val c) {
     static const uint8_t both[] = { VC__OP_NEG, VC__OP_ADD, VC__OP_SUB, VC__OP_MUL, VC__OP_DIV, VC__OP_EQ, VC__OP_NE };
     static const uint8_t complex_only[] = { VC__OP_ABS, VC__OP_EXP, VC__OP_LOG, VC__OP_SQRT, VC__OP_POW };
-    vc__call call = vc__call_of(ordered_op);
+    const char *call = vc__ordered_op_name(ordered_op);
     vc__math_operand x, y;
     bool known = false;
     memset(&y, 0, sizeof y);
     if (count == 2 && !k->failed) {
-        a = vc__immediate_for(k, call.name, 1, a, b);
-        b = vc__immediate_for(k, call.name, 2, b, a);
+        a = vc__immediate_for(k, call, 1, a, b);
+        b = vc__immediate_for(k, call, 2, b, a);
     }
-    if (k->failed || !vc__math_operand_of(k, call.name, 1, a, &x)
-        || (count > 1 && !vc__math_operand_of(k, call.name, 2, b, &y)))
+    if (k->failed || !vc__math_operand_of(k, call, 1, a, &x)
+        || (count > 1 && !vc__math_operand_of(k, call, 2, b, &y)))
         return vc__no_value();
     bool matrix = vc__is_matrix(x.type) || vc__is_matrix(y.type);
     for (uint32_t i = 0; i < sizeof both; i++) known = known || both[i] == ordered_op;
     for (uint32_t i = 0; !matrix && i < sizeof complex_only; i++) known = known || complex_only[i] == ordered_op;
     if (known)
-        return matrix ? vc__matrix_op(k, call.name, ordered_op, count, &x, &y)
-               : vc__complex_op(k, call.name, ordered_op, count, &x, &y);
-    if (vc__is_composite(a)) vc__fail_value(k, call.name, 1, a);
-    else vc__fail_value(k, call.name, vc__is_composite(b) ? 2 : 3, vc__is_composite(b) ? b : c);
+        return matrix ? vc__matrix_op(k, call, ordered_op, count, &x, &y)
+               : vc__complex_op(k, call, ordered_op, count, &x, &y);
+    if (vc__is_composite(a)) vc__fail_value(k, call, 1, a);
+    else vc__fail_value(k, call, vc__is_composite(b) ? 2 : 3, vc__is_composite(b) ? b : c);
     return vc__no_value();
 }
 
@@ -13455,9 +13442,9 @@ static vc_val vc__pair_without_kernel(const char *call, vc_val a, vc_val b) {
 
 VC_API vc_val vc_complex(vc_val re, vc_val im) {
     vc_type kind = VC_NONE;
-    vc_kernel *k = vc__real_pair("vc_complex", re, im, &kind);
+    vc_kernel *k = vc__real_pair("complex", re, im, &kind);
     vc_val part[2];
-    if (!k) return vc__pair_without_kernel("vc_complex", re, im);
+    if (!k) return vc__pair_without_kernel("complex", re, im);
     part[0] = re;
     part[1] = im;
     return vc__from_direct_parts(k, VC_COMPLEX(kind), part);
@@ -13465,9 +13452,9 @@ VC_API vc_val vc_complex(vc_val re, vc_val im) {
 
 VC_API vc_val vc_polar(vc_val radius, vc_val angle) {
     vc_type kind = VC_NONE;
-    vc_kernel *k = vc__real_pair("vc_polar", radius, angle, &kind);
+    vc_kernel *k = vc__real_pair("polar", radius, angle, &kind);
     vc_val part[2];
-    if (!k) return vc__pair_without_kernel("vc_polar", radius, angle);
+    if (!k) return vc__pair_without_kernel("polar", radius, angle);
     if (!vc__kernel_of(angle)) angle = vc_const(k, angle);
     part[0] = vc_mul(radius, vc_cos(angle));
     part[1] = vc_mul(radius, vc_sin(angle));
@@ -13476,17 +13463,17 @@ VC_API vc_val vc_polar(vc_val radius, vc_val angle) {
 
 VC_API vc_val vc_re(vc_val z) {
     vc__math_operand f;
-    return vc__complex_or_matrix("vc_re", z, false, &f) ? f.part[0] : vc__no_value();
+    return vc__complex_or_matrix("re", z, false, &f) ? f.part[0] : vc__no_value();
 }
 
 VC_API vc_val vc_im(vc_val z) {
     vc__math_operand f;
-    return vc__complex_or_matrix("vc_im", z, false, &f) ? f.part[1] : vc__no_value();
+    return vc__complex_or_matrix("im", z, false, &f) ? f.part[1] : vc__no_value();
 }
 
 VC_API vc_val vc_conj(vc_val z) {
     vc__math_operand f;
-    vc_kernel *k = vc__complex_or_matrix("vc_conj", z, false, &f);
+    vc_kernel *k = vc__complex_or_matrix("conj", z, false, &f);
     if (!k) return vc__no_value();
     f.part[1] = vc_neg(f.part[1]);
     return vc__from_direct_parts(k, f.type, f.part);
@@ -13495,14 +13482,14 @@ VC_API vc_val vc_conj(vc_val z) {
 VC_API vc_val vc_arg(vc_val z) {
     vc__math_operand f;
     vc_val r = vc__no_value();
-    vc_kernel *k = vc__complex_or_matrix("vc_arg", z, false, &f);
+    vc_kernel *k = vc__complex_or_matrix("arg", z, false, &f);
     if (k) vc__rule_record_of(k, vc__scalar(f.type), VC__RULE_angle, f.part, 2, &r, 1);
     return r;
 }
 
 VC_API vc_val vc_transpose(vc_val m) {
     vc__math_operand f;
-    vc_kernel *k = vc__complex_or_matrix("vc_transpose", m, true, &f);
+    vc_kernel *k = vc__complex_or_matrix("transpose", m, true, &f);
     vc_val out[4], row[4];
     if (!k) return vc__no_value();
     for (uint32_t i = 0; i < vc__rows(f.type); i++) {
@@ -13516,14 +13503,14 @@ VC_API vc_val vc_outer(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
     vc__math_operand x, y;
     vc_val out[4];
-    if (!k) return vc__pair_without_kernel("vc_outer", a, b);
-    if (!vc__ready(k) || !vc__math_operand_of(k, "vc_outer", 1, a, &x) || !vc__math_operand_of(k, "vc_outer", 2, b, &y))
+    if (!k) return vc__pair_without_kernel("outer", a, b);
+    if (!vc__ready(k) || !vc__math_operand_of(k, "outer", 1, a, &x) || !vc__math_operand_of(k, "outer", 2, b, &y))
         return vc__no_value();
     bool fit = vc__is_type(x.type) && vc__is_type(y.type) && vc__kind(x.type) == vc__kind(y.type)
                && vc__components(x.type) > 1 && vc__components(y.type) > 1
                && (vc__kind(x.type) == VC_F32 || vc__kind(x.type) == VC_F64);
     if (!fit) {
-        vc__fail_pair(k, "vc_outer", &x, &y, "both must be vectors of f32 or both of f64");
+        vc__fail_pair(k, "outer", &x, &y, "both must be vectors of f32 or both of f64");
         return vc__no_value();
     }
     for (uint32_t i = 0; i < vc__components(y.type); i++) out[i] = vc_mul(a, vc_component(b, i));
@@ -13564,7 +13551,7 @@ VC_API vc_val vc_determinant(vc_val v) {
     vc_val m[4][4];
     vc_kernel *k;
     vc__math_operand f;
-    uint32_t n = vc__square_matrix("vc_determinant", v, &f, m, &k);
+    uint32_t n = vc__square_matrix("determinant", v, &f, m, &k);
     return n ? vc__minor(m, all, all, n) : vc__no_value();
 }
 
@@ -13573,7 +13560,7 @@ VC_API vc_val vc_inverse(vc_val v) {
     vc_val m[4][4], out[4], column[4];
     vc_kernel *k;
     vc__math_operand f;
-    uint32_t n = vc__square_matrix("vc_inverse", v, &f, m, &k), columns[3], rows[3];
+    uint32_t n = vc__square_matrix("inverse", v, &f, m, &k), columns[3], rows[3];
     if (!n) return vc__no_value();
     vc_val det = vc_determinant(v);
     vc_val reciprocal = vc_div(vc__power_of_two(vc__kind(f.type), 0), det);
@@ -13594,12 +13581,12 @@ static vc_val vc__composite_cast(vc_type type, vc_val v) {
     vc_kernel *k = vc__kernel_of(v);
     vc__math_operand f;
     vc_type kind = vc__scalar(type);
-    if (!k) return vc__vector_of_immediates("vc_cast", &v, 1);
-    if (!vc__ready(k) || !vc__math_operand_of(k, "vc_cast", 1, v, &f)) return vc__no_value();
+    if (!k) return vc__vector_of_immediates("cast", &v, 1);
+    if (!vc__ready(k) || !vc__math_operand_of(k, "cast", 1, v, &f)) return vc__no_value();
     if (vc__is_complex(type) && vc__is_type(f.type) && vc__components(f.type) == 1) f.part[1] = vc_imm(kind, 0);
     else if (!(vc__is_complex(type) && vc__is_complex(f.type))
              && !(vc__is_matrix(type) && vc__is_matrix(f.type) && (type & ~15u) == (f.type & ~15u)))
-        return VC__FAIL_VALUE(k, "vc_cast", "operand 1 is %t, which cannot be converted to %t", f.type, type);
+        return VC__FAIL_VALUE(k, "cast", "operand 1 is %t, which cannot be converted to %t", f.type, type);
     for (uint32_t i = 0; i < vc__direct_part_count(k, type); i++)
         if (vc__kernel_of(f.part[i])) f.part[i] = vc_cast(vc__direct_part(k, type, i).type, f.part[i]);
     return vc__from_direct_parts(k, type, f.part);
@@ -13725,7 +13712,7 @@ static void vc__split_object(vc_kernel *k, uint32_t root, const void *data) {
     uint32_t arrays = vc__layout_of(k, type).split_arrays, first = k->object_count;
     uint64_t **values = NULL;
     if (arrays > VC__MAX_PARTS) {
-        vc__fail_call(k, vc__call_text(op, "").text,
+        vc__fail_call(k, vc__op_name[op],
                       "%m of type %t would be split into %u arrays of scalars or vectors, but the limit is %u",
                       &k->object[root], type, arrays, VC__MAX_PARTS);
         return;
@@ -13781,7 +13768,7 @@ static void vc__split_param(vc_kernel *k, uint32_t root, vc_type type, uint32_t 
 static vc_val vc__composite_param(vc_kernel *k, const char *name, vc_type type) {
     vc__flat_parts all;
     uint32_t root = k->object_count;
-    if (!vc__check_parts(k, "vc_param", type)
+    if (!vc__check_parts(k, "param", type)
         || vc__add_object(k, name, VC__OP_PARAM, VC_READ, type, 1, NULL) == VC__NIL)
         return vc__no_value();
     all.count = 0;
@@ -13875,22 +13862,22 @@ static bool vc__enter_at(vc_kernel *k, const char *call, vc_ref *r, vc_val i) {
 }
 
 VC_API vc_ref vc_at(vc_ref ref, vc_val i) {
-    vc_kernel *k = vc__kernel_of_ref("vc_at", &ref, i, i);
-    if (!vc__ready(k) || !vc__object_of(k, "vc_at", &ref) || !vc__enter_at(k, "vc_at", &ref, i)) return vc__no_ref();
+    vc_kernel *k = vc__kernel_of_ref("at", &ref, i, i);
+    if (!vc__ready(k) || !vc__object_of(k, "at", &ref) || !vc__enter_at(k, "at", &ref, i)) return vc__no_ref();
     return ref;
 }
 
 VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
-    vc_kernel *k = vc__kernel_of_ref("vc_field", &ref, vc__no_operand(), vc__no_operand());
-    if (!vc__ready(k) || !vc__object_of(k, "vc_field", &ref) || !vc__enter_first(k, "vc_field", &ref))
+    vc_kernel *k = vc__kernel_of_ref("field", &ref, vc__no_operand(), vc__no_operand());
+    if (!vc__ready(k) || !vc__object_of(k, "field", &ref) || !vc__enter_first(k, "field", &ref))
         return vc__no_ref();
     const vc__user_type *user_type = vc__user_type_of(k, ref.type);
     if (vc__is_type(ref.type) || (user_type && user_type->element != VC_NONE))
-        vc__fail_call(k, "vc_field", "the ref points to %t, which has no members%s", ref.type,
+        vc__fail_call(k, "field", "the ref points to %t, which has no members%s", ref.type,
                       user_type                      ? "; use vc_at for elements"
                       : vc__components(ref.type) > 1 ? "; load it and use vc_component"
                                                      : "");
-    else if (member >= vc__direct_part_count(k, ref.type)) vc__fail_part(k, "vc_field", ref.type, member);
+    else if (member >= vc__direct_part_count(k, ref.type)) vc__fail_part(k, "field", ref.type, member);
     if (k->failed) return vc__no_ref();
     vc__field f = vc__direct_part(k, ref.type, member);
     ref.type = f.type;
@@ -14210,7 +14197,7 @@ VC_API vc_kernel *vc_begin_with(const vc_kernel_desc *desc, const char *name, ui
     }
     vc_kernel *k = vc_begin(&full);
     if (k && body) body(k);
-    else if (k) vc__fail_call(k, "vc_begin_with", "body is NULL");
+    else if (k) vc__fail_call(k, "begin_with", "body is NULL");
     return k;
 }
 
@@ -14381,13 +14368,13 @@ VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words) {
 }
 
 VC_API const char *vc_source(vc_kernel *k, vc_target target) {
-    if (!vc__check_target(k, "vc_source", target, true)) return NULL;
+    if (!vc__check_target(k, "source", target, true)) return NULL;
     if (!vc__build(k, target, vc__default_buffers(k))) return NULL;
     return vc__variant_of(k, target, vc__default_buffers(k))->text.data;
 }
 
 VC_API const vc_info *vc_reflect_for(vc_kernel *k, vc_target target) {
-    if (!vc__check_target(k, "vc_reflect_for", target, false)) return NULL;
+    if (!vc__check_target(k, "reflect_for", target, false)) return NULL;
     if (!vc__build(k, vc__is_c(target) ? target : (vc_target)VC_TARGET_NONE, vc__default_buffers(k))) return NULL;
     return &vc__variant_of(k, target, vc__default_buffers(k))->info;
 }
@@ -14445,9 +14432,9 @@ static vc_ref vc__make_ref(vc_kernel *k, uint32_t node, vc_type type) {
 }
 
 VC_API vc_ref vc_buffer(vc_kernel *k, const char *name, vc_type type, uint32_t access) {
-    if (!vc__check_type(k, "vc_buffer", name, type)) return vc__no_ref();
+    if (!vc__check_type(k, "buffer", name, type)) return vc__no_ref();
     if (!(access & VC_READ_WRITE) || access > (VC_READ_WRITE | VC_MAY_ALIAS | VC_ANY_TYPE)) {
-        vc__fail_call(k, "vc_buffer",
+        vc__fail_call(k, "buffer",
                       "'%s': access is %u, but must be VC_READ, VC_WRITE or VC_READ_WRITE, optionally with "
                       "VC_MAY_ALIAS and VC_ANY_TYPE", name, access);
         return vc__no_ref();
@@ -14456,7 +14443,7 @@ VC_API vc_ref vc_buffer(vc_kernel *k, const char *name, vc_type type, uint32_t a
 }
 
 VC_API vc_val vc_param(vc_kernel *k, const char *name, vc_type type) {
-    if (!vc__check_type(k, "vc_param", name, type)) return vc__no_value();
+    if (!vc__check_type(k, "param", name, type)) return vc__no_value();
     if (!vc__is_type(type)) return vc__composite_param(k, name, type);
     return vc__value(k, vc__add_object(k, name, VC__OP_PARAM, VC_READ, type, 1, NULL));
 }
@@ -14489,20 +14476,20 @@ static bool vc__add_private(vc_kernel *k, const char *call, const char *name, vc
 }
 
 VC_API vc_ref vc_var(vc_kernel *k, const char *name, vc_type type) {
-    if (!vc__check_type(k, "vc_var", name, type)
-        || (!vc__is_type(type) && !vc__add_private(k, "vc_var", name, type, 1)))
+    if (!vc__check_type(k, "var", name, type)
+        || (!vc__is_type(type) && !vc__add_private(k, "var", name, type, 1)))
         return vc__no_ref();
     return vc__object_ref(k, vc__add_object(k, name, VC__OP_VAR, VC_READ_WRITE, type, 1, NULL), type, NULL);
 }
 
 VC_API vc_ref vc_array(vc_kernel *k, const char *name, vc_type type, uint32_t count) {
-    if (!vc__check_count(k, "vc_array", name, type, count) || !vc__add_private(k, "vc_array", name, type, count))
+    if (!vc__check_count(k, "array", name, type, count) || !vc__add_private(k, "array", name, type, count))
         return vc__no_ref();
     return vc__object_ref(k, vc__add_object(k, name, VC__OP_ARRAY, VC_READ_WRITE, type, count, NULL), type, NULL);
 }
 
 VC_API vc_ref vc_shared(vc_kernel *k, const char *name, vc_type type, uint32_t count) {
-    if (!vc__check_count(k, "vc_shared", name, type, count)) return vc__no_ref();
+    if (!vc__check_count(k, "shared", name, type, count)) return vc__no_ref();
     return vc__object_ref(k, vc__add_object(k, name, VC__OP_SHARED, VC_READ_WRITE, type, count, NULL), type, NULL);
 }
 
@@ -14523,9 +14510,9 @@ static void vc__read_table(vc_type type, const void *data, uint64_t *out, size_t
 
 VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void *data, uint32_t count) {
     size_t components = (size_t)count * vc__components(type);
-    if (!vc__check_count(k, "vc_table", name, type, count)) return vc__no_ref();
-    if (!data) { vc__fail_call(k, "vc_table", "'%s': data is NULL", name); return vc__no_ref(); }
-    if (!vc__add_bytes(k, "vc_table", name, (uint64_t)count * vc__layout_of(k, type).size, "tables of a kernel",
+    if (!vc__check_count(k, "table", name, type, count)) return vc__no_ref();
+    if (!data) { vc__fail_call(k, "table", "'%s': data is NULL", name); return vc__no_ref(); }
+    if (!vc__add_bytes(k, "table", name, (uint64_t)count * vc__layout_of(k, type).size, "tables of a kernel",
                        VC__MAX_TABLES, &k->table_bytes))
         return vc__no_ref();
     if (!vc__is_type(type))
@@ -14612,11 +14599,11 @@ static inline bool vc__element_ref(vc_kernel *k, const char *call, vc_ref *r, vc
 }
 
 VC_API vc_ref vc_offset(vc_ref ref, vc_val elements) {
-    vc_kernel *k = vc__kernel_of_ref("vc_offset", &ref, elements, elements);
-    if (!vc__ready(k) || !vc__object_of(k, "vc_offset", &ref)) return vc__no_ref();
+    vc_kernel *k = vc__kernel_of_ref("offset", &ref, elements, elements);
+    if (!vc__ready(k) || !vc__object_of(k, "offset", &ref)) return vc__no_ref();
     if (ref.inside & VC__INSIDE_ELEMENT)
-        vc__fail_call(k, "vc_offset", "the ref points to a single %t, not to an array; use vc_at", ref.type);
-    return !k->failed && vc__advance_ref(k, "vc_offset", &ref, elements) ? ref : vc__no_ref();
+        vc__fail_call(k, "offset", "the ref points to a single %t, not to an array; use vc_at", ref.type);
+    return !k->failed && vc__advance_ref(k, "offset", &ref, elements) ? ref : vc__no_ref();
 }
 
 /* Checks an access to the element r. Returns its object; NULL after an error. */
@@ -14666,14 +14653,14 @@ static vc_val vc__load(vc_kernel *k, const char *call, const vc_ref *r) {
 }
 
 VC_API vc_val vc_load(vc_ref ref, vc_val index) {
-    vc_kernel *k = vc__kernel_of_ref("vc_load", &ref, index, index);
-    if (!vc__ready(k) || !vc__element_ref(k, "vc_load", &ref, index)) return vc__no_value();
-    return vc__load(k, "vc_load", &ref);
+    vc_kernel *k = vc__kernel_of_ref("load", &ref, index, index);
+    if (!vc__ready(k) || !vc__element_ref(k, "load", &ref, index)) return vc__no_value();
+    return vc__load(k, "load", &ref);
 }
 
 VC_API vc_val vc_get(vc_ref ref) {
-    if (!vc__ready(vc__kernel_of_ref("vc_get", &ref, vc__no_operand(), vc__no_operand()))) return vc__no_value();
-    return vc__load(ref.kernel, "vc_get", &ref);
+    if (!vc__ready(vc__kernel_of_ref("get", &ref, vc__no_operand(), vc__no_operand()))) return vc__no_value();
+    return vc__load(ref.kernel, "get", &ref);
 }
 
 /* Returns v as a node of `type`: converts integer immediates and repeats scalars. VC__NIL after an error. */
@@ -14723,7 +14710,7 @@ static vc_val vc__load_or_composite(vc_kernel *k, const char *call, const vc_ref
 }
 
 VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other) {
-    static const char call[] = "vc_load_or";
+    static const char call[] = "load_or";
     vc_kernel *k = ref.kernel ? ref.kernel : vc__kernel_of_operands(call, ref.memory != 0, index, condition, other);
     vc_ref element = ref;
     vc_val guarded;
@@ -14801,19 +14788,19 @@ static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t 
 }
 
 VC_API void vc_store(vc_ref ref, vc_val index, vc_val value) {
-    vc_kernel *k = vc__kernel_of_ref("vc_store", &ref, index, value);
-    if (vc__ready(k) && vc__element_ref(k, "vc_store", &ref, index)) vc__store(k, "vc_store", &ref, 3, value);
+    vc_kernel *k = vc__kernel_of_ref("store", &ref, index, value);
+    if (vc__ready(k) && vc__element_ref(k, "store", &ref, index)) vc__store(k, "store", &ref, 3, value);
 }
 
 VC_API void vc_set(vc_ref ref, vc_val value) {
-    vc_kernel *k = vc__kernel_of_ref("vc_set", &ref, value, value);
-    if (vc__ready(k)) vc__store(k, "vc_set", &ref, 2, value);
+    vc_kernel *k = vc__kernel_of_ref("set", &ref, value, value);
+    if (vc__ready(k)) vc__store(k, "set", &ref, 2, value);
 }
 
 VC__SMALL
 
 VC_API void vc_set_component(vc_ref ref, uint32_t i, vc_val value) {
-    static const char call[] = "vc_set_component";
+    static const char call[] = "set_component";
     vc_kernel *k = vc__kernel_of_ref(call, &ref, value, value);
     const vc__object *o = vc__ready(k) ? vc__object_of(k, call, &ref) : NULL;
     if (!o) return;
@@ -14826,7 +14813,7 @@ VC_API void vc_set_component(vc_ref ref, uint32_t i, vc_val value) {
 }
 
 VC_API vc_ref vc_as(vc_ref ref, vc_type type) {
-    static const char call[] = "vc_as";
+    static const char call[] = "as";
     vc_kernel *k = vc__kernel_of_ref(call, &ref, vc__no_operand(), vc__no_operand());
     const vc__object *o = vc__ready(k) ? vc__object_of(k, call, &ref) : NULL;
     if (!o) return vc__no_ref();
@@ -14870,7 +14857,7 @@ static bool vc__check_fence(vc_kernel *k, const char *call, uint32_t scope, uint
 }
 
 VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage) {
-    static const char call[] = "vc_fence";
+    static const char call[] = "fence";
     if (!vc__ready(k) || vc__fail_in_switch(k, call) || !vc__check_fence(k, call, (uint32_t)scope, storage)) return;
     if (!storage) storage = VC_STORAGE_BUFFER | VC_STORAGE_SHARED;
     if (!scope) scope = storage & VC_STORAGE_BUFFER ? VC_SCOPE_DEVICE : VC_SCOPE_WORKGROUP;
@@ -14878,7 +14865,7 @@ VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage) {
 }
 
 VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope) {
-    static const char call[] = "vc_ordered";
+    static const char call[] = "ordered";
     vc_kernel *k = vc__kernel_of_ref(call, &ref, vc__no_operand(), vc__no_operand());
     if (!vc__ready(k) || !vc__object_of(ref.kernel, call, &ref)) return vc__no_ref();
     if (!vc__check_scope(ref.kernel, call, (uint32_t)scope)) return vc__no_ref();
@@ -14957,7 +14944,7 @@ static void vc__atomic_with_value(const char *call, uint32_t op, vc_ref *ref, vc
 
 #define VC__ATOMIC(name, op, negate) \
     VC_API void vc_atomic_##name(vc_ref ref, vc_val index, vc_val value, vc_val *old) { \
-        vc__atomic_with_value("vc_atomic_" #name, VC__OP_ATOMIC_##op, &ref, index, value, old, negate); \
+        vc__atomic_with_value("atomic_" #name, VC__OP_ATOMIC_##op, &ref, index, value, old, negate); \
     }
 VC__ATOMIC(add, ADD, false)
 VC__ATOMIC(sub, ADD, true)
@@ -14970,11 +14957,11 @@ VC__ATOMIC(exchange, EXCHANGE, false)
 #undef VC__ATOMIC
 
 VC_API void vc_atomic_store(vc_ref ref, vc_val index, vc_val value) {
-    vc__atomic_with_value("vc_atomic_store", VC__OP_ATOMIC_STORE, &ref, index, value, NULL, false);
+    vc__atomic_with_value("atomic_store", VC__OP_ATOMIC_STORE, &ref, index, value, NULL, false);
 }
 
 VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected, vc_val desired, vc_val *old) {
-    static const char call[] = "vc_atomic_compare_exchange";
+    static const char call[] = "atomic_compare_exchange";
     vc_kernel *k = ref.kernel ? ref.kernel : vc__kernel_of_operands(call, ref.memory != 0, index, expected, desired);
     uint32_t pair[2];
     if (!vc__atomic_begin(k, call, VC__OP_ATOMIC_CAS, &ref, index, old)) return;
@@ -14986,9 +14973,9 @@ VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected
 }
 
 VC_API void vc_atomic_load(vc_ref ref, vc_val index, vc_val *value) {
-    vc_kernel *k = vc__kernel_of_ref("vc_atomic_load", &ref, index, index);
-    if (vc__atomic_begin(k, "vc_atomic_load", VC__OP_ATOMIC_LOAD, &ref, index, value))
-        vc__atomic(k, "vc_atomic_load", VC__OP_ATOMIC_LOAD, &ref, VC__NIL, value);
+    vc_kernel *k = vc__kernel_of_ref("atomic_load", &ref, index, index);
+    if (vc__atomic_begin(k, "atomic_load", VC__OP_ATOMIC_LOAD, &ref, index, value))
+        vc__atomic(k, "atomic_load", VC__OP_ATOMIC_LOAD, &ref, VC__NIL, value);
 }
 
 VC__SMALL_END
@@ -15035,7 +15022,7 @@ VC_API vc_val vc_imm(vc_type scalar, uint64_t bits) {
 VC_API vc_val vc_const(vc_kernel *k, vc_val v) {
     vc__operand o;
     if (vc__is_composite(v)) return v;
-    if (!vc__ready(k) || !vc__operand_of(k, "vc_const", 1, v, &o)) return vc__no_value();
+    if (!vc__ready(k) || !vc__operand_of(k, "const", 1, v, &o)) return vc__no_value();
     return vc__value(k, vc__as_node(k, &o, vc__components(o.type)));
 }
 
@@ -15053,7 +15040,7 @@ VC__SMALL
    unusable operand is returned instead. */
 static vc_val vc__vector_of_immediates(const char *call, const vc_val *v, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) if (vc__is_unusable(v[i])) return v[i];
-    return vc__unfoldable(call + 3);
+    return vc__unfoldable(call);
 }
 
 /* Builds a vector of `count` scalars, which must have one type after immediates are converted. */
@@ -15073,13 +15060,13 @@ static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
     return vc__value(k, vc__record_vec(k, vc__vec(type, count), parts, count));
 }
 
-VC_API vc_val vc_vec2(vc_val x, vc_val y) { vc_val v[2]; v[0] = x; v[1] = y; return vc__vector("vc_vec2", v, 2); }
+VC_API vc_val vc_vec2(vc_val x, vc_val y) { vc_val v[2]; v[0] = x; v[1] = y; return vc__vector("vec2", v, 2); }
 VC_API vc_val vc_vec3(vc_val x, vc_val y, vc_val z) {
     vc_val v[3];
     v[0] = x;
     v[1] = y;
     v[2] = z;
-    return vc__vector("vc_vec3", v, 3);
+    return vc__vector("vec3", v, 3);
 }
 VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w) {
     vc_val v[4];
@@ -15087,13 +15074,13 @@ VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w) {
     v[1] = y;
     v[2] = z;
     v[3] = w;
-    return vc__vector("vc_vec4", v, 4);
+    return vc__vector("vec4", v, 4);
 }
 
 static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i);
 
 VC_API vc_val vc_vec_of(vc_kernel *k, const vc_val *parts, uint32_t count) {
-    static const char call[] = "vc_vec";
+    static const char call[] = "vec";
     vc__operand o[4];
     uint32_t node[4], components = 0;
     if (!vc__ready(k)) return vc__no_value();
@@ -15121,10 +15108,10 @@ VC_API vc_val vc_vec_of(vc_kernel *k, const vc_val *parts, uint32_t count) {
 VC_API vc_val vc_splat(vc_val scalar, uint32_t components) {
     vc_kernel *k = vc__kernel_of(scalar);
     vc__operand o;
-    if (!k) return components == 1 ? scalar : vc__vector_of_immediates("vc_splat", &scalar, 1);
-    if (!vc__ready(k) || !vc__operand_of(k, "vc_splat", 1, scalar, &o)) return vc__no_value();
+    if (!k) return components == 1 ? scalar : vc__vector_of_immediates("splat", &scalar, 1);
+    if (!vc__ready(k) || !vc__operand_of(k, "splat", 1, scalar, &o)) return vc__no_value();
     if (components < 1 || components > 4 || vc__components(o.type) != 1)
-        return VC__FAIL_VALUE(k, "vc_splat",
+        return VC__FAIL_VALUE(k, "splat",
                               "operand 1 is %t and components is %u, but they must be a scalar and 1 to 4", o.type,
                               components);
     return vc__value(k, vc__record_splat(k, o.node, components));
@@ -15147,17 +15134,17 @@ static vc_val vc__component(const char *call, vc_val vector, uint32_t i) {
     return VC__FAIL_VALUE(k, call, "component %u is out of range: %t has %u components", i, o.type,
                           vc__components(o.type));
 }
-VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("vc_component", vector, i); }
+VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("component", vector, i); }
 
 VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(i);
     vc__operand o[2];
-    if (!k) return vc__vector_of_immediates("vc_extract", &vector, 1);
-    if (!vc__ready(k) || !vc__operand_of(k, "vc_extract", 1, vector, &o[0])
-        || !vc__operand_of(k, "vc_extract", 2, i, &o[1]))
+    if (!k) return vc__vector_of_immediates("extract", &vector, 1);
+    if (!vc__ready(k) || !vc__operand_of(k, "extract", 1, vector, &o[0])
+        || !vc__operand_of(k, "extract", 2, i, &o[1]))
         return vc__no_value();
     if (!vc__is_int(o[1].type) || vc__components(o[1].type) != 1) {
-        vc__fail_operand(k, "vc_extract", 2, &o[1], "a scalar integer");
+        vc__fail_operand(k, "extract", 2, &o[1], "a scalar integer");
         return vc__no_value();
     }
     uint32_t a = vc__as_node(k, &o[0], vc__components(o[0].type));
@@ -15183,7 +15170,7 @@ static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val sca
     for (uint32_t j = 0; j < components; j++) parts[j] = j == i ? value : vc__record_component(k, o.node, j);
     return vc__value(k, vc__record_vec(k, o.type, parts, components));
 }
-VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar) { return vc__insert("vc_insert", vector, i, scalar); }
+VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar) { return vc__insert("insert", vector, i, scalar); }
 
 VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
     static const char letters[] = "xyzw";
@@ -15191,15 +15178,15 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
     size_t length = components ? strlen(components) : 0, i;
     uint32_t parts[4];
     vc__operand o;
-    if (!k) return vc__vector_of_immediates("vc_swizzle", &vector, 1);
-    if (!vc__ready(k) || !vc__operand_of(k, "vc_swizzle", 1, vector, &o)) return vc__no_value();
+    if (!k) return vc__vector_of_immediates("swizzle", &vector, 1);
+    if (!vc__ready(k) || !vc__operand_of(k, "swizzle", 1, vector, &o)) return vc__no_value();
     for (i = 0; i < length && i < 4; i++) {
         const char *at = strchr(letters, components[i]);
         if (!at || (uint32_t)(at - letters) >= vc__components(o.type)) break;
         parts[i] = vc__record_component(k, o.node, (uint32_t)(at - letters));
     }
     if (i == 0 || i < length)
-        return VC__FAIL_VALUE(k, "vc_swizzle",
+        return VC__FAIL_VALUE(k, "swizzle",
                               "components is \"%s\", but must be 1 to 4 letters of x, y, z and w that %t has",
                               components, o.type);
     return vc__value(
@@ -15212,7 +15199,7 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
 /* vc_cast and vc_bitcast. `op` is VC__OP_CAST or VC__OP_BITCAST. */
 static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
     vc_kernel *k = vc__kernel_of(v);
-    const char *call = op == VC__OP_CAST ? "vc_cast" : "vc_bitcast";
+    const char *call = op == VC__OP_CAST ? "cast" : "bitcast";
     vc__operand o;
     uint64_t bits = 0;
     if (k ? k->failed : vc__is_unusable(v)) return k ? vc__no_value() : v;
@@ -15291,7 +15278,7 @@ VC_API vc_val vc_dot(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
     if (vc__ready(k) && !vc__is_composite(a) && !vc__is_composite(b) && vc__components(vc_typeof(a)) == 1
         && vc__components(vc_typeof(b)) == 1)
-        return VC__FAIL_VALUE(k, "vc_dot", "operand 1 is %t and operand 2 is %t; at least one must be a vector",
+        return VC__FAIL_VALUE(k, "dot", "operand 1 is %t and operand 2 is %t; at least one must be a vector",
                               vc_typeof(a), vc_typeof(b));
     return vc__pure2(a, b, VC__OP_DOT);
 }
@@ -15317,7 +15304,7 @@ static inline bool vc__adapt_scalar_count(vc_val a, vc_val *count) {
 /* Shifts. The count may be of another integer type than `a`; an immediate count is converted to the type of `a`. */
 static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(count);
-    const char *call = op == VC__OP_SHL ? "vc_shl" : "vc_shr";
+    const char *call = op == VC__OP_SHL ? "shl" : "shr";
     vc__operand o[2];
     uint32_t n[2];
     uint64_t v[3] = { 0, 0, 0 }, bits = 0;
@@ -15364,7 +15351,7 @@ static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
     uint32_t components = vc__components(type), n[3], flags = 0;
     if (vc__components(o[0].type) > components && components == 1) components = vc__components(o[0].type);
     if (vc__components(o[0].type) != 1 && vc__components(o[0].type) != components)
-        return VC__FAIL_VALUE(k, "vc_select",
+        return VC__FAIL_VALUE(k, "select",
                               "the condition%a is %t and the values are %t; vectors must have the same number of "
                               "components", &o[0], o[0].type, type);
     for (uint32_t i = 0; i < 3; i++) {
@@ -15377,7 +15364,7 @@ static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
 }
 
 VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
-    static const char call[] = "vc_select";
+    static const char call[] = "select";
     vc_kernel *k = vc__kernel_of(condition) ? vc__kernel_of(condition)
                    : vc__kernel_of(a)       ? vc__kernel_of(a)
                                             : vc__kernel_of(b);
@@ -15430,61 +15417,61 @@ static bool vc__has_group_base(const vc_kernel *k, uint32_t axis) {
     return axis < 3 && k->desc.machine.max_groups[axis] < VC__NO_GROUP_BASE;
 }
 
-VC_API vc_val vc_local_id(vc_kernel *k, uint32_t axis) { return vc__builtin(k, "vc_local_id", VC__OP_LOCAL_ID, axis); }
-VC_API vc_val vc_local_index(vc_kernel *k) { return vc__builtin(k, "vc_local_index", VC__OP_LOCAL_INDEX, 0); }
+VC_API vc_val vc_local_id(vc_kernel *k, uint32_t axis) { return vc__builtin(k, "local_id", VC__OP_LOCAL_ID, axis); }
+VC_API vc_val vc_local_index(vc_kernel *k) { return vc__builtin(k, "local_index", VC__OP_LOCAL_INDEX, 0); }
 VC_API vc_val vc_threads(vc_kernel *k, uint32_t axis) {
-    return vc__implicit(k, "vc_threads", VC_IMPLICIT_THREADS, 0, axis);
+    return vc__implicit(k, "threads", VC_IMPLICIT_THREADS, 0, axis);
 }
 VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis) {
-    return vc__implicit(k, "vc_groups", VC_IMPLICIT_GROUPS, 0, axis);
+    return vc__implicit(k, "groups", VC_IMPLICIT_GROUPS, 0, axis);
 }
 
 VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis) {
     if (!vc__ready(k)) return vc__no_value();
-    if (axis > 2) return VC__FAIL_VALUE(k, "vc_local_size", "axis is %u, but must be 0 to 2", axis);
+    if (axis > 2) return VC__FAIL_VALUE(k, "local_size", "axis is %u, but must be 0 to 2", axis);
     return vc_const(k, vc_u32(k->desc.local_size[axis]));
 }
 
 VC_API vc_val vc_group_id(vc_kernel *k, uint32_t axis) {
-    vc_val id = vc__builtin(k, "vc_group_id", VC__OP_GROUP_ID, axis);
+    vc_val id = vc__builtin(k, "group_id", VC__OP_GROUP_ID, axis);
     if (!id.owner || !vc__has_group_base(k, axis)) return id;
-    return vc_add(id, vc__implicit(k, "vc_group_id", VC_IMPLICIT_GROUP_BASE, 0, axis));
+    return vc_add(id, vc__implicit(k, "group_id", VC_IMPLICIT_GROUP_BASE, 0, axis));
 }
 
 VC_API vc_val vc_global_id(vc_kernel *k, uint32_t axis) {
-    vc_val id = vc__builtin(k, "vc_global_id", VC__OP_GLOBAL_ID, axis);
+    vc_val id = vc__builtin(k, "global_id", VC__OP_GLOBAL_ID, axis);
     if (id.owner) k->global_axes |= 1u << axis;
     if (!id.owner || !vc__has_group_base(k, axis)) return id;
     return vc_add(
-        id, vc_mul(vc__implicit(k, "vc_global_id", VC_IMPLICIT_GROUP_BASE, 0, axis), vc_u32(k->desc.local_size[axis])));
+        id, vc_mul(vc__implicit(k, "global_id", VC_IMPLICIT_GROUP_BASE, 0, axis), vc_u32(k->desc.local_size[axis])));
 }
 
 VC_API vc_val vc_length(vc_ref buffer) {
-    vc_kernel *k = vc__kernel_of_ref("vc_length", &buffer, vc__no_operand(), vc__no_operand());
-    const vc__object *o = vc__ready(k) ? vc__object_of(k, "vc_length", &buffer) : NULL;
+    vc_kernel *k = vc__kernel_of_ref("length", &buffer, vc__no_operand(), vc__no_operand());
+    const vc__object *o = vc__ready(k) ? vc__object_of(k, "length", &buffer) : NULL;
     if (!o) return vc__no_value();
     if (buffer.inside & VC__INSIDE_ELEMENT && vc__user_type_of(buffer.kernel, buffer.type))
         return vc_const(buffer.kernel, vc_u32(vc__direct_part_count(buffer.kernel, buffer.type)));
     return o->op == VC__OP_BUFFER
-               ? vc__implicit(k, "vc_length", VC_IMPLICIT_LENGTH, k->node[buffer.memory].x,
+               ? vc__implicit(k, "length", VC_IMPLICIT_LENGTH, k->node[buffer.memory].x,
                               o->composite == VC__NIL ? 0 : vc_type_size(o->declared)) /* of vc_as: in its type */
                : vc_const(buffer.kernel, vc_u32(o->count));
 }
 
 VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis) {
-    vc_kernel *k = vc__kernel_of_ref("vc_shape", &buffer, vc__no_operand(), vc__no_operand());
-    const vc__object *o = vc__ready(k) ? vc__object_of(k, "vc_shape", &buffer) : NULL;
+    vc_kernel *k = vc__kernel_of_ref("shape", &buffer, vc__no_operand(), vc__no_operand());
+    const vc__object *o = vc__ready(k) ? vc__object_of(k, "shape", &buffer) : NULL;
     if (!o) return vc__no_value();
     if (o->op == VC__OP_BUFFER)
-        return vc__implicit(buffer.kernel, "vc_shape", VC_IMPLICIT_SHAPE, buffer.kernel->node[buffer.memory].x, axis);
-    return VC__FAIL_VALUE(buffer.kernel, "vc_shape", "%m has no shape; only buffers have one", o);
+        return vc__implicit(buffer.kernel, "shape", VC_IMPLICIT_SHAPE, buffer.kernel->node[buffer.memory].x, axis);
+    return VC__FAIL_VALUE(buffer.kernel, "shape", "%m has no shape; only buffers have one", o);
 }
 
-VC_API vc_val vc_subgroup_size(vc_kernel *k) { return vc__builtin(k, "vc_subgroup_size", VC__OP_SUBGROUP_SIZE, 0); }
-VC_API vc_val vc_subgroup_id(vc_kernel *k) { return vc__builtin(k, "vc_subgroup_id", VC__OP_SUBGROUP_ID, 0); }
-VC_API vc_val vc_subgroup_count(vc_kernel *k) { return vc__builtin(k, "vc_subgroup_count", VC__OP_SUBGROUP_COUNT, 0); }
+VC_API vc_val vc_subgroup_size(vc_kernel *k) { return vc__builtin(k, "subgroup_size", VC__OP_SUBGROUP_SIZE, 0); }
+VC_API vc_val vc_subgroup_id(vc_kernel *k) { return vc__builtin(k, "subgroup_id", VC__OP_SUBGROUP_ID, 0); }
+VC_API vc_val vc_subgroup_count(vc_kernel *k) { return vc__builtin(k, "subgroup_count", VC__OP_SUBGROUP_COUNT, 0); }
 VC_API vc_val vc_subgroup_local_id(vc_kernel *k) {
-    return vc__builtin(k, "vc_subgroup_local_id", VC__OP_SUBGROUP_LOCAL_ID, 0);
+    return vc__builtin(k, "subgroup_local_id", VC__OP_SUBGROUP_LOCAL_ID, 0);
 }
 
 /* ---- statements ---- */
@@ -15552,12 +15539,12 @@ static bool vc__check_workgroup(vc_kernel *k, const char *call) {
 }
 
 VC_API void vc_barrier(vc_kernel *k) {
-    if (vc__ready(k) && vc__check_workgroup(k, "vc_barrier"))
+    if (vc__ready(k) && vc__check_workgroup(k, "barrier"))
         vc__record_anchored(k, k->open_block, VC__OP_BARRIER, 0, VC_NONE, VC__NIL, VC__NIL, VC__NIL, 0);
 }
 
 VC_API void vc_barrier_scoped(vc_kernel *k, vc_scope execution, vc_scope memory, uint32_t storage) {
-    static const char call[] = "vc_barrier_scoped";
+    static const char call[] = "barrier_scoped";
     if (!vc__ready(k) || vc__fail_in_switch(k, call) || !vc__check_fence(k, call, (uint32_t)memory, storage)) return;
     if ((uint32_t)execution > VC_SCOPE_WORKGROUP) {
         vc__fail_call(k, call, "execution is %u, but must be VC_SCOPE_SUBGROUP or VC_SCOPE_WORKGROUP",
@@ -15681,12 +15668,12 @@ static void vc__exit(vc_kernel *k, const char *call, uint32_t op, vc_val conditi
     if (!k->failed) vc__select_region(k);
 }
 
-VC_API void vc_break_if(vc_kernel *k, vc_val condition) { vc__exit(k, "vc_break_if", VC__OP_BREAK_IF, condition); }
+VC_API void vc_break_if(vc_kernel *k, vc_val condition) { vc__exit(k, "break_if", VC__OP_BREAK_IF, condition); }
 VC_API void vc_continue_if(vc_kernel *k, vc_val condition) {
-    vc__exit(k, "vc_continue_if", VC__OP_CONTINUE_IF, condition);
+    vc__exit(k, "continue_if", VC__OP_CONTINUE_IF, condition);
 }
 VC_API void vc_break_outer_if(vc_kernel *k, uint32_t levels, vc_val condition) {
-    static const char call[] = "vc_break_outer_if";
+    static const char call[] = "break_outer_if";
     if (!vc__ready(k) || vc__fail_in_switch(k, call)) return;
     uint32_t c = vc__condition(k, call, 2, condition), loops = 0;
     for (uint32_t b = k->open_block; b != VC__NIL; b = k->block[b].parent) loops += vc__is_loop(k->block[b].op);
@@ -15702,8 +15689,8 @@ VC_API void vc_break_outer_if(vc_kernel *k, uint32_t levels, vc_val condition) {
     vc__exit(k, call, VC__OP_BREAK_IF, condition);
 }
 VC_API void vc_return_if(vc_kernel *k, vc_val condition) {
-    if (vc__ready(k) && k->desc.checked && !vc__fail_in_switch(k, "vc_return_if")) vc__report_checks(k);
-    vc__exit(k, "vc_return_if", VC__OP_RETURN_IF, condition);
+    if (vc__ready(k) && k->desc.checked && !vc__fail_in_switch(k, "return_if")) vc__report_checks(k);
+    vc__exit(k, "return_if", VC__OP_RETURN_IF, condition);
 }
 
 /* ---- subgroups ---- */
@@ -15776,64 +15763,64 @@ static vc_val vc__subgroup_combine(const char *call, vc_combine op, vc_val v, ui
 }
 
 VC_API vc_val vc_subgroup_elect(vc_kernel *k) {
-    if (!vc__ready(k) || vc__fail_in_switch(k, "vc_subgroup_elect")) return vc__no_value();
+    if (!vc__ready(k) || vc__fail_in_switch(k, "subgroup_elect")) return vc__no_value();
     return vc__value(k, vc__record(k, VC__OP_ELECT, VC__NODE_VARIES, VC_BOOL, VC__NIL, VC__NIL, VC__NIL, 0));
 }
 
 VC_API vc_val vc_subgroup_any(vc_val condition) {
-    return vc__subgroup_of("vc_subgroup_any", VC__OP_VOTE_ANY, condition, 0, VC_BOOL, VC__NODE_VARIES_GROUP);
+    return vc__subgroup_of("subgroup_any", VC__OP_VOTE_ANY, condition, 0, VC_BOOL, VC__NODE_VARIES_GROUP);
 }
 VC_API vc_val vc_subgroup_all(vc_val condition) {
-    return vc__subgroup_of("vc_subgroup_all", VC__OP_VOTE_ALL, condition, 0, VC_BOOL, VC__NODE_VARIES_GROUP);
+    return vc__subgroup_of("subgroup_all", VC__OP_VOTE_ALL, condition, 0, VC_BOOL, VC__NODE_VARIES_GROUP);
 }
 VC_API vc_val vc_subgroup_all_equal(vc_val v) {
-    return vc__subgroup_of("vc_subgroup_all_equal", VC__OP_VOTE_EQUAL, v, 0, VC_BOOL, VC__NODE_VARIES_GROUP);
+    return vc__subgroup_of("subgroup_all_equal", VC__OP_VOTE_EQUAL, v, 0, VC_BOOL, VC__NODE_VARIES_GROUP);
 }
 VC_API vc_val vc_subgroup_ballot(vc_val condition) {
-    return vc__subgroup_of("vc_subgroup_ballot", VC__OP_BALLOT, condition, 0, VC_U32X4, VC__NODE_VARIES_GROUP);
+    return vc__subgroup_of("subgroup_ballot", VC__OP_BALLOT, condition, 0, VC_U32X4, VC__NODE_VARIES_GROUP);
 }
 VC_API vc_val vc_subgroup_ballot_count(vc_val ballot) {
-    return vc__subgroup_of("vc_subgroup_ballot_count", VC__OP_BALLOT_COUNT, ballot, VC__LANES_ALL, VC_U32,
+    return vc__subgroup_of("subgroup_ballot_count", VC__OP_BALLOT_COUNT, ballot, VC__LANES_ALL, VC_U32,
                            VC__NODE_VARIES);
 }
 VC_API vc_val vc_subgroup_ballot_inclusive(vc_val ballot) {
-    return vc__subgroup_of("vc_subgroup_ballot_inclusive", VC__OP_BALLOT_COUNT, ballot, VC__LANES_UP_TO, VC_U32,
+    return vc__subgroup_of("subgroup_ballot_inclusive", VC__OP_BALLOT_COUNT, ballot, VC__LANES_UP_TO, VC_U32,
                            VC__NODE_VARIES);
 }
 VC_API vc_val vc_subgroup_ballot_exclusive(vc_val ballot) {
-    return vc__subgroup_of("vc_subgroup_ballot_exclusive", VC__OP_BALLOT_COUNT, ballot, VC__LANES_BELOW, VC_U32,
+    return vc__subgroup_of("subgroup_ballot_exclusive", VC__OP_BALLOT_COUNT, ballot, VC__LANES_BELOW, VC_U32,
                            VC__NODE_VARIES);
 }
 VC_API vc_val vc_subgroup_broadcast(vc_val v, vc_val local_id) {
-    return vc__subgroup_by("vc_subgroup_broadcast", VC__OP_BROADCAST, v, local_id, VC__NODE_VARIES_GROUP);
+    return vc__subgroup_by("subgroup_broadcast", VC__OP_BROADCAST, v, local_id, VC__NODE_VARIES_GROUP);
 }
 VC_API vc_val vc_subgroup_broadcast_first(vc_val v) {
-    return vc__subgroup_of("vc_subgroup_broadcast_first", VC__OP_BROADCAST_FIRST, v, 0, VC_NONE, VC__NODE_VARIES_GROUP);
+    return vc__subgroup_of("subgroup_broadcast_first", VC__OP_BROADCAST_FIRST, v, 0, VC_NONE, VC__NODE_VARIES_GROUP);
 }
 VC_API vc_val vc_subgroup_shuffle(vc_val v, vc_val local_id) {
-    return vc__subgroup_by("vc_subgroup_shuffle", VC__OP_SHUFFLE, v, local_id, VC__NODE_VARIES);
+    return vc__subgroup_by("subgroup_shuffle", VC__OP_SHUFFLE, v, local_id, VC__NODE_VARIES);
 }
 VC_API vc_val vc_subgroup_shuffle_xor(vc_val v, vc_val mask) {
-    return vc__subgroup_by("vc_subgroup_shuffle_xor", VC__OP_SHUFFLE_XOR, v, mask, VC__NODE_VARIES);
+    return vc__subgroup_by("subgroup_shuffle_xor", VC__OP_SHUFFLE_XOR, v, mask, VC__NODE_VARIES);
 }
 VC_API vc_val vc_subgroup_shuffle_up(vc_val v, vc_val delta) {
-    return vc__subgroup_by("vc_subgroup_shuffle_up", VC__OP_SHUFFLE_UP, v, delta, VC__NODE_VARIES);
+    return vc__subgroup_by("subgroup_shuffle_up", VC__OP_SHUFFLE_UP, v, delta, VC__NODE_VARIES);
 }
 VC_API vc_val vc_subgroup_shuffle_down(vc_val v, vc_val delta) {
-    return vc__subgroup_by("vc_subgroup_shuffle_down", VC__OP_SHUFFLE_DOWN, v, delta, VC__NODE_VARIES);
+    return vc__subgroup_by("subgroup_shuffle_down", VC__OP_SHUFFLE_DOWN, v, delta, VC__NODE_VARIES);
 }
 VC_API vc_val vc_subgroup_reduce(vc_combine op, vc_val v) {
-    return vc__subgroup_combine("vc_subgroup_reduce", op, v, VC__LANES_ALL, VC__NODE_VARIES_GROUP);
+    return vc__subgroup_combine("subgroup_reduce", op, v, VC__LANES_ALL, VC__NODE_VARIES_GROUP);
 }
 VC_API vc_val vc_subgroup_inclusive(vc_combine op, vc_val v) {
-    return vc__subgroup_combine("vc_subgroup_inclusive", op, v, VC__LANES_UP_TO, VC__NODE_VARIES);
+    return vc__subgroup_combine("subgroup_inclusive", op, v, VC__LANES_UP_TO, VC__NODE_VARIES);
 }
 VC_API vc_val vc_subgroup_exclusive(vc_combine op, vc_val v) {
-    return vc__subgroup_combine("vc_subgroup_exclusive", op, v, VC__LANES_BELOW, VC__NODE_VARIES);
+    return vc__subgroup_combine("subgroup_exclusive", op, v, VC__LANES_BELOW, VC__NODE_VARIES);
 }
 
 VC_API vc_val vc_subgroup_clustered(vc_combine op, vc_val v, uint32_t size) {
-    static const char call[] = "vc_subgroup_clustered";
+    static const char call[] = "subgroup_clustered";
     vc_kernel *k = vc__kernel_of(v);
     if (vc__ready(k) && (!size || size & (size - 1) || size > 128))
         vc__fail_call(k, call, "size is %u, but must be a power of two up to 128", size);
@@ -15918,7 +15905,7 @@ static bool vc__has_subgroup_reduce(const vc_kernel *k, vc_type type) {
 
 /* Reduces each subgroup, then halves the number of partial results in each iteration (tree reduction). */
 VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) {
-    static const char call[] = "vc_group_reduce";
+    static const char call[] = "group_reduce";
     vc_val count;
     vc_type type;
     if (!vc__group_begin(k, call, (uint32_t)op, vc__combine_kinds(op), &v, &type, out)) return;
@@ -15984,14 +15971,14 @@ static void vc__group_scan(vc_kernel *k, const char *call, vc_combine op, vc_val
 }
 
 VC_API void vc_group_inclusive(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) {
-    vc__group_scan(k, "vc_group_inclusive", op, v, true, out);
+    vc__group_scan(k, "group_inclusive", op, v, true, out);
 }
 VC_API void vc_group_exclusive(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) {
-    vc__group_scan(k, "vc_group_exclusive", op, v, false, out);
+    vc__group_scan(k, "group_exclusive", op, v, false, out);
 }
 
 VC_API void vc_group_broadcast(vc_kernel *k, vc_val v, vc_val local_index, vc_val *out) {
-    static const char call[] = "vc_group_broadcast";
+    static const char call[] = "group_broadcast";
     vc_type type;
     if (!vc__group_begin(k, call, VC_ADD, VC__KINDS_BIUF, &v, &type, out)) return;
     uint32_t n = vc__fit_node(k, call, 2, local_index, VC_U32);
@@ -16113,15 +16100,15 @@ static void vc__note_loop_exit(vc_kernel *k, uint32_t loop) {
 
 /* The name of the public function that records a subgroup operation. */
 static const char *vc__subgroup_call(const vc__node *n) {
-    static const char *const names[] = { "vc_subgroup_reduce", "vc_subgroup_inclusive", "vc_subgroup_exclusive",
-                                         "vc_subgroup_clustered" };
+    static const char *const names[] = { "subgroup_reduce", "subgroup_inclusive", "subgroup_exclusive",
+                                         "subgroup_clustered" };
     static const struct { uint16_t op; const char *name; } others[] = {
-        { VC__OP_VOTE_ANY, "vc_subgroup_any" }, { VC__OP_VOTE_ALL, "vc_subgroup_all" },
-        { VC__OP_VOTE_EQUAL, "vc_subgroup_all_equal" }, { VC__OP_BALLOT, "vc_subgroup_ballot" },
-        { VC__OP_BALLOT_COUNT, "vc_subgroup_ballot_count" }, { VC__OP_BROADCAST, "vc_subgroup_broadcast" },
-        { VC__OP_BROADCAST_FIRST, "vc_subgroup_broadcast_first" }, { VC__OP_SHUFFLE, "vc_subgroup_shuffle" },
-        { VC__OP_SHUFFLE_XOR, "vc_subgroup_shuffle_xor" }, { VC__OP_SHUFFLE_UP, "vc_subgroup_shuffle_up" },
-        { VC__OP_SHUFFLE_DOWN, "vc_subgroup_shuffle_down" }
+        { VC__OP_VOTE_ANY, "subgroup_any" }, { VC__OP_VOTE_ALL, "subgroup_all" },
+        { VC__OP_VOTE_EQUAL, "subgroup_all_equal" }, { VC__OP_BALLOT, "subgroup_ballot" },
+        { VC__OP_BALLOT_COUNT, "subgroup_ballot_count" }, { VC__OP_BROADCAST, "subgroup_broadcast" },
+        { VC__OP_BROADCAST_FIRST, "subgroup_broadcast_first" }, { VC__OP_SHUFFLE, "subgroup_shuffle" },
+        { VC__OP_SHUFFLE_XOR, "subgroup_shuffle_xor" }, { VC__OP_SHUFFLE_UP, "subgroup_shuffle_up" },
+        { VC__OP_SHUFFLE_DOWN, "subgroup_shuffle_down" }
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) if (others[i].op == n->op) return others[i].name;
     return names[n->x & 3u];
@@ -16146,11 +16133,11 @@ static void vc__replay_effect(vc_kernel *k, vc__node *n) {
         vc__object *o = &k->object[k->node[n->a[0]].x];
         if (vc__is_private(o)) vc__note_private_store(k, o, n->a[2], n->a[1]);
     } else if (n->op == VC__OP_BARRIER) {
-        if ((n->x & 15u) == VC_SCOPE_SUBGROUP) vc__check_subgroup(k, "vc_barrier_scoped");
-        else vc__check_workgroup(k, n->x ? "vc_barrier_scoped" : "vc_barrier");
-    } else if (n->op == VC__OP_BREAK_IF) vc__note_exit(k, "vc_break_if", n->op, vc__enclosing_loop(k), n->a[0]);
-    else if (n->op == VC__OP_CONTINUE_IF) vc__note_exit(k, "vc_continue_if", n->op, vc__enclosing_loop(k), n->a[0]);
-    else if (n->op == VC__OP_RETURN_IF) vc__note_exit(k, "vc_return_if", n->op, VC__NIL, n->a[0]);
+        if ((n->x & 15u) == VC_SCOPE_SUBGROUP) vc__check_subgroup(k, "barrier_scoped");
+        else vc__check_workgroup(k, n->x ? "barrier_scoped" : "barrier");
+    } else if (n->op == VC__OP_BREAK_IF) vc__note_exit(k, "break_if", n->op, vc__enclosing_loop(k), n->a[0]);
+    else if (n->op == VC__OP_CONTINUE_IF) vc__note_exit(k, "continue_if", n->op, vc__enclosing_loop(k), n->a[0]);
+    else if (n->op == VC__OP_RETURN_IF) vc__note_exit(k, "return_if", n->op, VC__NIL, n->a[0]);
     k->replayed_statement = 0;
 }
 
@@ -16193,7 +16180,7 @@ static void vc__replay(vc_kernel *k, uint32_t loop) {
 VC_API int vc_block_end(vc_kernel *k) {
     if (!vc__ready(k)) return 0;
     vc__block *b = &k->block[k->open_block];
-    if (b->parent == VC__NIL) return VC__FAIL_FALSE(k, "vc_block_end", "no block is open");
+    if (b->parent == VC__NIL) return VC__FAIL_FALSE(k, "block_end", "no block is open");
     if (b->op == VC__OP_LOOP && !(b->flags & VC__BLOCK_EXIT))
         return VC__FAIL_FALSE(k, "VC_LOOP",
                               "the loop has no vc_break_if, vc_break_outer_if or vc_return_if, so it never terminates");
@@ -16329,7 +16316,7 @@ VC_API vc_short_circuit vc_short_circuit_begin(vc_kernel *k, const char *call, v
     vc_short_circuit lazy;
     memset(&lazy, 0, sizeof lazy);
     lazy.kernel = k;
-    lazy.call = call;
+    lazy.call = call += strlen("vc_");
     lazy.which = kind == VC_SHORT_CIRCUIT_SELECT ? 3 : 2;
     if (!vc__ready(k)) return lazy;
     if (kind != VC_SHORT_CIRCUIT_SELECT) lazy.result = vc_var(k, NULL, VC_BOOL);
@@ -16477,9 +16464,9 @@ static vc_val vc__cast_kind(vc_type kind, vc_val v) { return vc_cast(vc__vec(kin
 static vc_val vc__fn_end(const vc__fn *f, vc_val r) {
     if (f->half && f->type && vc__kind(vc_typeof(r)) == VC_F32) r = vc__cast_kind(VC_F16, r);
     if (f->k) return f->type ? r : vc__no_value();
-    if (f->type) return r.owner == VC__IMM_UNFOLDED ? vc__unfoldable(f->call + 3) : r;
+    if (f->type) return r.owner == VC__IMM_UNFOLDED ? vc__unfoldable(f->call) : r;
     for (uint32_t i = 0; i < f->count; i++) if (vc__is_unusable(f->v[i])) return f->v[i];
-    return vc__unfoldable(f->call + 3);
+    return vc__unfoldable(f->call);
 }
 
 /* Fails after vc__fn_begin has succeeded. Returns the result of the call. */
@@ -16534,18 +16521,18 @@ static vc_val vc__pure2_carries(vc_val a, vc_val b, uint32_t op) {
 VC_API vc_val vc_mul_hi(vc_val a, vc_val b) { return vc__pure2_carries(a, b, VC__OP_MUL_HI); }
 
 VC_API vc_val vc_clz(vc_val a) {
-    return vc__fn_rule_of("vc_clz", VC__KINDS_IU, a, VC__RULE(clz, "T(top - find_msb(U(x)))"));
+    return vc__fn_rule_of("clz", VC__KINDS_IU, a, VC__RULE(clz, "T(top - find_msb(U(x)))"));
 }
 
 VC_API vc_val vc_ctz(vc_val a) {
     /* U(-1) is the largest number */
-    return vc__fn_rule_of("vc_ctz", VC__KINDS_IU, a, VC__RULE(ctz, "T(min(U(find_lsb(x)), U(top) + 1))"));
+    return vc__fn_rule_of("ctz", VC__KINDS_IU, a, VC__RULE(ctz, "T(min(U(find_lsb(x)), U(top) + 1))"));
 }
 
 /* Swaps neighbouring bytes, then pairs of bytes, then groups of four. */
 VC_API vc_val vc_byte_swap(vc_val a) {
     static const uint64_t mask[3] = { 0x00ff00ff00ff00ffu, 0x0000ffff0000ffffu, 0xffffffffu };
-    vc__fn f = vc__fn_one("vc_byte_swap", VC__KINDS_IU, a);
+    vc__fn f = vc__fn_one("byte_swap", VC__KINDS_IU, a);
     if (!f.type) return vc__fn_end(&f, a);
     a = vc__cast_kind(vc__fn_unsigned(&f), f.v[0]);
     for (uint32_t i = 0; 8u << i < vc__fn_width(&f); i++) {
@@ -16569,8 +16556,8 @@ static vc_val vc__rotate(const char *call, vc_val a, vc_val count, bool right) {
                        f.v, 2, &a, 1);
     return vc__fn_end(&f, vc__cast_kind(vc__scalar(f.type), a));
 }
-VC_API vc_val vc_rotl(vc_val a, vc_val count) { return vc__rotate("vc_rotl", a, count, false); }
-VC_API vc_val vc_rotr(vc_val a, vc_val count) { return vc__rotate("vc_rotr", a, count, true); }
+VC_API vc_val vc_rotl(vc_val a, vc_val count) { return vc__rotate("rotl", a, count, false); }
+VC_API vc_val vc_rotr(vc_val a, vc_val count) { return vc__rotate("rotr", a, count, true); }
 
 /* Records a rule on the operands and the width, and ends the call. The last two operands are the offset and the number
    of bits of a field, which the rule reduces modulo the width and limits to the bits from the offset on. */
@@ -16585,7 +16572,7 @@ static vc_val vc__fn_field(const vc__fn *f, uint32_t rule) {
 }
 
 VC_API vc_val vc_bitfield_extract(vc_val a, vc_val offset, vc_val count) {
-    vc__fn f = vc__fn_begin("vc_bitfield_extract", VC__KINDS_IU, 1, 3, a, offset, count, vc__no_value());
+    vc__fn f = vc__fn_begin("bitfield_extract", VC__KINDS_IU, 1, 3, a, offset, count, vc__no_value());
     return vc__fn_field(&f, vc__is_signed(f.type)
         ? VC__RULE(bitfield_extract, "[x o n w] o = u32(o) & w - 1; n = min(u32(n), w - o); "
                                      "v = w - n; n == 0 ? 0 : x << v - o >> v")
@@ -16594,7 +16581,7 @@ VC_API vc_val vc_bitfield_extract(vc_val a, vc_val offset, vc_val count) {
 }
 
 VC_API vc_val vc_bitfield_insert(vc_val a, vc_val b, vc_val offset, vc_val count) {
-    vc__fn f = vc__fn_begin("vc_bitfield_insert", VC__KINDS_IU, 2, 4, a, b, offset, count);
+    vc__fn f = vc__fn_begin("bitfield_insert", VC__KINDS_IU, 2, 4, a, b, offset, count);
     return vc__fn_field(&f, VC__RULE(bitfield_insert,
         "[x y o n w] o = u32(o) & w - 1; n = min(u32(n), w - o); "
         "m = (n < w ? (T(1) << n) - 1 : ones) << o; x & ~m | y << o & m"));
@@ -16609,10 +16596,10 @@ static vc_val vc__carry(const char *call, vc_val a, vc_val b, uint32_t rule) {
     return vc__fn_rule(&f, rule);
 }
 VC_API vc_val vc_add_carry(vc_val a, vc_val b) {
-    return vc__carry("vc_add_carry", a, b, VC__RULE(carry_of, "T(add_carry(U(x), U(y)))"));
+    return vc__carry("add_carry", a, b, VC__RULE(carry_of, "T(add_carry(U(x), U(y)))"));
 }
 VC_API vc_val vc_sub_borrow(vc_val a, vc_val b) {
-    return vc__carry("vc_sub_borrow", a, b, VC__RULE(borrow_of, "T(sub_borrow(U(x), U(y)))"));
+    return vc__carry("sub_borrow", a, b, VC__RULE(borrow_of, "T(sub_borrow(U(x), U(y)))"));
 }
 
 VC_API vc_val vc_add_with_carry(vc_val a, vc_val b, vc_val carry_in, vc_val *carry_out) {
@@ -16628,26 +16615,26 @@ VC_API vc_val vc_sub_with_borrow(vc_val a, vc_val b, vc_val borrow_in, vc_val *b
 
 VC_API vc_val vc_abs_diff(vc_val a, vc_val b) {
     const uint32_t rule = VC__RULE(abs_diff, "U(max(x, y)) - U(min(x, y))");
-    return vc__fn_integer2("vc_abs_diff", a, b, rule, rule);
+    return vc__fn_integer2("abs_diff", a, b, rule, rule);
 }
 
 /* In the signed rules, o is negative if s has overflowed; the result then is the largest number, or the smallest one if
    x is negative. */
 VC_API vc_val vc_add_sat(vc_val a, vc_val b) {
-    return vc__fn_integer2("vc_add_sat", a, b,
+    return vc__fn_integer2("add_sat", a, b,
                            VC__RULE(add_sat, "s = x + y; o = (x ^ s) & (y ^ s); o < 0 ? x >> top ^ positive : s"),
                            VC__RULE(add_sat_unsigned, "s = x + y; s < x ? ones : s"));
 }
 
 VC_API vc_val vc_sub_sat(vc_val a, vc_val b) {
-    return vc__fn_integer2("vc_sub_sat", a, b,
+    return vc__fn_integer2("sub_sat", a, b,
                            VC__RULE(sub_sat, "s = x - y; o = (x ^ y) & (x ^ s); o < 0 ? x >> top ^ positive : s"),
                            VC__RULE(sub_sat_unsigned, "max(x, y) - y"));
 }
 
 VC_API vc_val vc_average(vc_val a, vc_val b) {
     const uint32_t rule = VC__RULE(average, "(x & y) + ((x ^ y) >> 1)");
-    return vc__fn_integer2("vc_average", a, b, rule, rule);
+    return vc__fn_integer2("average", a, b, rule, rule);
 }
 
 /* ---- floats ---- */
@@ -16736,7 +16723,7 @@ static vc_val vc__half_log1p(vc_type kind, vc_val u) {
 }
 
 VC_API vc_val vc_asinh(vc_val a) {
-    return vc__fn_polynomials1("vc_asinh", a,
+    return vc__fn_polynomials1("asinh", a,
                                VC__RULE(asinh, "[x y z p] m = abs(x); z = x * x; l = log_sum(m, sqrt(z + 1)); "
                                                "m < 0.5 ? fma(x * z, poly(z, p), x) : x < 0 ? -l : l"),
                                &vc__fn_asinh_poly, NULL);
@@ -16744,7 +16731,7 @@ VC_API vc_val vc_asinh(vc_val a) {
 
 /* acosh(1 + 2 z) = 2 asinh(sqrt(z)) for small z */
 VC_API vc_val vc_acosh(vc_val a) {
-    return vc__fn_polynomials1("vc_acosh", a,
+    return vc__fn_polynomials1("acosh", a,
                                VC__RULE(acosh, "[x y z p] m = x - 1; z = m * 0.5; v = sqrt(max(z, 0)); "
                                                "s = fma(v * z, poly(z, p), v); "
                                                "r = log_sum(x, sqrt(max(m * (x + 1), 0))); r = x < 1.5 ? s + s : r; "
@@ -16753,7 +16740,7 @@ VC_API vc_val vc_acosh(vc_val a) {
 }
 
 VC_API vc_val vc_atanh(vc_val a) {
-    return vc__fn_polynomials1("vc_atanh", a,
+    return vc__fn_polynomials1("atanh", a,
                                VC__RULE(atanh, "[x y z p] m = abs(x); l = log((1 + m) / (1 - m)) * 0.5; "
                                                "l = m == 1 ? inf : l; l = x < 0 ? -l : l; z = x * x; "
                                                "r = m < 0.5 ? fma(x * z, poly(z, p), x) : l; m <= 1 ? r : nan"),
@@ -16761,7 +16748,7 @@ VC_API vc_val vc_atanh(vc_val a) {
 }
 
 VC_API vc_val vc_ldexp(vc_val a, vc_val exponent) {
-    vc__fn f = vc__fn_float("vc_ldexp", 1, 2, a, exponent, vc__no_value());
+    vc__fn f = vc__fn_float("ldexp", 1, 2, a, exponent, vc__no_value());
     if (!f.type) return vc__fn_end(&f, a);
     vc_type kind = vc__scalar(vc_typeof(f.v[1]));
     if (vc__bits(kind) > 32 || kind == VC_U32) f.v[1] = vc_min(f.v[1], vc_imm(kind, 4000));
@@ -16771,7 +16758,7 @@ VC_API vc_val vc_ldexp(vc_val a, vc_val exponent) {
 
 /* 10^x = 2^n * 10^r with r = x - n log10(2). log10(2) is a sum of two parts; n times the first one is exact. */
 VC_API vc_val vc_exp10(vc_val a) {
-    return vc__fn_rule1("vc_exp10", a,
+    return vc__fn_rule1("exp10", a,
                         VC__RULE(exp10, "l = {0x40549a78, 0x400a934f0979a371}; "
                                         "n = clamp(round(x * l), {-200, -1200}, {200, 1200}); "
                                         "r = x - n * {0x3e9a2000, 0x3fd34413509f6000}; "
@@ -16779,13 +16766,13 @@ VC_API vc_val vc_exp10(vc_val a) {
 }
 
 VC_API vc_val vc_log10(vc_val a) {
-    return vc__fn_rule1("vc_log10", a, VC__RULE(log10, "log2(x) * {0x3e9a209b, 0x3fd34413509f79ff}"));
+    return vc__fn_rule1("log10", a, VC__RULE(log10, "log2(x) * {0x3e9a209b, 0x3fd34413509f79ff}"));
 }
 
 /* Dividing the bit pattern by 3 divides the exponent by 3: the result, after adding a constant, is an approximation
    with 5 correct bits. Each step of Halley's method triples that number. */
 VC_API vc_val vc_cbrt(vc_val a) {
-    vc__fn f = vc__fn_float1("vc_cbrt", a);
+    vc__fn f = vc__fn_float1("cbrt", a);
     /* r keeps infinities and NaN and flushes subnormal numbers to 0 */
     return vc__fn_rule(&f, vc__fn_is_f64(&f)
         ? VC__RULE(cbrt64, "n = normal(x); m = n ? abs(x) : 1; "
@@ -16799,7 +16786,7 @@ VC_API vc_val vc_cbrt(vc_val a) {
    underflow: by 2^-70 above 2^60 (f64: by 2^-520 above 2^500), by 2^70 below 2^-60 (f64: by 2^520 below 2^-500).
    Squares of f16 numbers can neither overflow nor underflow in f32. */
 VC_API vc_val vc_hypot(vc_val a, vc_val b) {
-    vc__fn f = vc__fn_float2("vc_hypot", a, b);
+    vc__fn f = vc__fn_float2("hypot", a, b);
     return vc__fn_rule(&f, f.half
         ? VC__RULE(hypot16, "a = abs(x); b = abs(y); max(a, b) == inf ? inf : sqrt(fma(a, a, b * b))")
         : VC__RULE(hypot, "a = abs(x); b = abs(y); m = max(a, b); u = {0x62800000, 0x6070000000000000}; "
@@ -16811,7 +16798,7 @@ VC_API vc_val vc_hypot(vc_val a, vc_val b) {
 /* |x| < 1: x + x p(x^2). Otherwise 1 - e^(-x^2) q(t) with the sign of x, t = (|x| - c) / (|x| + c); 1 from 4 on (f64:
    6), where erf rounds to 1. */
 VC_API vc_val vc_erf(vc_val a) {
-    return vc__fn_polynomials1("vc_erf", a,
+    return vc__fn_polynomials1("erf", a,
                                VC__RULE(erf, "[x y z p q] m = abs(x); c = {1, 2}; z = x * x; t = (m - c) / (m + c); "
                                              "l = 1 - exp(-z) * poly(t, q); l = {4, 6} < m ? 1 : l; "
                                              "m < 1 ? fma(x, poly(z, p), x) : x < 0 ? -l : l"),
@@ -16819,38 +16806,38 @@ VC_API vc_val vc_erf(vc_val a) {
 }
 
 VC_API vc_val vc_radians(vc_val degrees) {
-    return vc__fn_rule1("vc_radians", degrees, VC__RULE(radians, "x * {0x3c8efa35, 0x3f91df46a2529d39}"));
+    return vc__fn_rule1("radians", degrees, VC__RULE(radians, "x * {0x3c8efa35, 0x3f91df46a2529d39}"));
 }
 
 VC_API vc_val vc_degrees(vc_val radians) {
-    return vc__fn_rule1("vc_degrees", radians, VC__RULE(degrees, "x * {0x42652ee1, 0x404ca5dc1a63c1f8}"));
+    return vc__fn_rule1("degrees", radians, VC__RULE(degrees, "x * {0x42652ee1, 0x404ca5dc1a63c1f8}"));
 }
 
 VC_API vc_val vc_saturate(vc_val a) {
-    return vc__fn_rule_of("vc_saturate", VC__KINDS_F, a, VC__RULE(saturate, "clamp(x, 0, 1)"));
+    return vc__fn_rule_of("saturate", VC__KINDS_F, a, VC__RULE(saturate, "clamp(x, 0, 1)"));
 }
 
 VC_API vc_val vc_smoothstep(vc_val low, vc_val high, vc_val x) {
-    vc__fn f = vc__fn_float("vc_smoothstep", 3, 3, low, high, x);
+    vc__fn f = vc__fn_float("smoothstep", 3, 3, low, high, x);
     /* t * t alone may be flushed to 0 */
     return vc__fn_rule(&f, VC__RULE(smoothstep, "t = clamp((z - x) / (y - x), 0, 1); t * (t * (3 - (t + t)))"));
 }
 
 VC_API vc_val vc_frexp_mantissa(vc_val a) { /* subnormals become 0 */
-    return vc__fn_rule1("vc_frexp_mantissa", a,
+    return vc__fn_rule1("frexp_mantissa", a,
                         VC__RULE(frexp_mantissa,
                             "b = bits(x) & {0x807fffff, 0x800fffffffffffff} | {0x3f000000, 0x3fe0000000000000}; "
                             "normal(x) ? real(b) : x * step(least, abs(x))"));
 }
 
 VC_API vc_val vc_frexp_exponent(vc_val a) {
-    return vc__fn_rule1("vc_frexp_exponent", a,
+    return vc__fn_rule1("frexp_exponent", a,
                         VC__RULE(frexp_exponent, "b = i32(bits(x) >> {23, 52}) & {255, 2047}; "
                                                  "normal(x) ? b - {126, 1022} : 0"));
 }
 
 VC_API vc_val vc_modf_fract(vc_val a) {
-    return vc__fn_rule_of("vc_modf_fract", VC__KINDS_F, a,
+    return vc__fn_rule_of("modf_fract", VC__KINDS_F, a,
                           VC__RULE(modf_fract, "x = isinf(x) ? 0 : x; x - trunc(x)"));
 }
 
@@ -16877,22 +16864,22 @@ static vc_val vc__fn_geometry1(const char *call, vc_val a, uint32_t scalar_rule,
 }
 
 VC_API vc_val vc_norm(vc_val a) {
-    return vc__fn_geometry1("vc_norm", a, VC__RULE(norm_scalar, "abs(x)"), VC__RULE(norm, "sqrt(dot(x, x))"));
+    return vc__fn_geometry1("norm", a, VC__RULE(norm_scalar, "abs(x)"), VC__RULE(norm, "sqrt(dot(x, x))"));
 }
 
 VC_API vc_val vc_distance(vc_val a, vc_val b) {
-    vc__fn f = vc__fn_float2("vc_distance", a, b);
+    vc__fn f = vc__fn_float2("distance", a, b);
     return vc__fn_geometry(&f, 0, VC__RULE(distance_scalar, "abs(x - y)"),
                            VC__RULE(distance, "d = x - y; sqrt(dot(d, d))"));
 }
 
 VC_API vc_val vc_normalize(vc_val a) {
-    return vc__fn_geometry1("vc_normalize", a, VC__RULE(normalize_scalar, "x * rsqrt(x * x)"),
+    return vc__fn_geometry1("normalize", a, VC__RULE(normalize_scalar, "x * rsqrt(x * x)"),
                             VC__RULE(normalize, "x * rsqrt(dot(x, x))"));
 }
 
 VC_API vc_val vc_cross(vc_val a, vc_val b) {
-    vc__fn f = vc__fn_float2("vc_cross", a, b);
+    vc__fn f = vc__fn_float2("cross", a, b);
     if (!f.type) return vc__fn_end(&f, a);
     if (vc__components(f.type) != 3)
         return vc__fn_fail(&f, "the operands are %t, but must be vectors of 3 components", f.type);
@@ -16902,13 +16889,13 @@ VC_API vc_val vc_cross(vc_val a, vc_val b) {
 }
 
 VC_API vc_val vc_faceforward(vc_val n, vc_val i, vc_val reference) {
-    vc__fn f = vc__fn_float("vc_faceforward", 3, 3, n, i, reference);
+    vc__fn f = vc__fn_float("faceforward", 3, 3, n, i, reference);
     return vc__fn_geometry(&f, 6, VC__RULE(faceforward_scalar, "z * y < 0 ? x : -x"),
                            VC__RULE(faceforward, "dot(z, y) < 0 ? x : -x"));
 }
 
 VC_API vc_val vc_reflect_vector(vc_val i, vc_val n) {
-    vc__fn f = vc__fn_float2("vc_reflect_vector", i, n);
+    vc__fn f = vc__fn_float2("reflect_vector", i, n);
     return vc__fn_geometry(&f, 3, VC__RULE(reflect_scalar, "d = y * x; x - (d + d) * y"),
                            VC__RULE(reflect, "d = dot(y, x); x - (d + d) * y"));
 }
@@ -16916,7 +16903,7 @@ VC_API vc_val vc_reflect_vector(vc_val i, vc_val n) {
 /* w: the dot product of x and y */
 VC__SUBRULE(refracted, "k = 1 - z * z * (1 - w * w); r = z * x - (z * w + sqrt(max(k, 0))) * y; k < 0 ? 0 : r")
 VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta) {
-    vc__fn f = vc__fn_float("vc_refract", 3, 3, i, n, eta);
+    vc__fn f = vc__fn_float("refract", 3, 3, i, n, eta);
     if (f.type && vc__components(vc_typeof(f.v[2])) != 1)
         return vc__fn_fail(&f, "operand 3 is %t, but must be a scalar", vc_typeof(f.v[2]));
     return vc__fn_geometry(&f, 3, VC__RULE(refract_scalar, "refracted(x, y, z, y * x)"),
@@ -16926,7 +16913,7 @@ VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta) {
 /* ---- conversions and packing ---- */
 
 VC_API vc_val vc_cast_sat(vc_type type, vc_val v) {
-    vc__fn f = vc__fn_one("vc_cast_sat", VC__KINDS_BIUF, v);
+    vc__fn f = vc__fn_one("cast_sat", VC__KINDS_BIUF, v);
     vc_type to = vc__scalar(type), from = vc__scalar(f.type);
     bool integers = vc__is_int(to) && vc__is_int(from);
     if (!f.type) return vc__fn_end(&f, v);
@@ -16973,22 +16960,22 @@ static vc_val vc__fn_record(const vc__fn *f, uint32_t op, vc_type type) {
 }
 
 VC_API vc_val vc_pack_half2(vc_val v) {
-    vc__fn f = vc__fn_of_type("vc_pack_half2", VC_F32X2, v);
+    vc__fn f = vc__fn_of_type("pack_half2", VC_F32X2, v);
     return vc__fn_end(&f, f.type ? vc__fn_record(&f, VC__OP_PACK_HALF, VC_U32) : v);
 }
 
 VC_API vc_val vc_unpack_half2(vc_val v) {
-    vc__fn f = vc__fn_of_type("vc_unpack_half2", VC_U32, v);
+    vc__fn f = vc__fn_of_type("unpack_half2", VC_U32, v);
     return vc__fn_end(&f, f.type ? vc__fn_record(&f, VC__OP_UNPACK_HALF, VC_F32X2) : v);
 }
 
 /* Returns a vector of `count` parts, or the scalar if there is one part. */
 static vc_val vc__fn_vector(vc_val *part, uint32_t count) {
-    return count == 1 ? part[0] : vc__vector("vc_vec", part, count);
+    return count == 1 ? part[0] : vc__vector("vec", part, count);
 }
 
 VC_API vc_val vc_round_f16(vc_val v) {
-    vc__fn f = vc__fn_one("vc_round_f16", VC__KINDS_F, v);
+    vc__fn f = vc__fn_one("round_f16", VC__KINDS_F, v);
     vc_val part[4];
     uint32_t components = vc__components(f.type);
     if (!f.type) return vc__fn_end(&f, v);
@@ -17013,51 +17000,51 @@ static vc_val vc__fn_typed_rule(const char *call, vc_type type, vc_val v, uint32
    largest integer: this maps the largest integer to exactly 1, and products, unlike quotients, are rounded in the same
    way by all devices. */
 VC_API vc_val vc_pack_snorm4x8(vc_val v) {
-    return vc__fn_typed_rule("vc_pack_snorm4x8", VC_F32X4, v,
+    return vc__fn_typed_rule("pack_snorm4x8", VC_F32X4, v,
                              VC__RULE(pack_snorm4, "pack4(u32(i32(round(clamp(x, -1, 1) * 127))))"));
 }
 VC_API vc_val vc_pack_unorm4x8(vc_val v) {
-    return vc__fn_typed_rule("vc_pack_unorm4x8", VC_F32X4, v,
+    return vc__fn_typed_rule("pack_unorm4x8", VC_F32X4, v,
                              VC__RULE(pack_unorm4, "pack4(u32(round(clamp(x, 0, 1) * 255)))"));
 }
 VC_API vc_val vc_pack_snorm2x16(vc_val v) {
-    return vc__fn_typed_rule("vc_pack_snorm2x16", VC_F32X2, v,
+    return vc__fn_typed_rule("pack_snorm2x16", VC_F32X2, v,
                              VC__RULE(pack_snorm2, "pack2(u32(i32(round(clamp(x, -1, 1) * 0x46fffe00))))"));
 }
 VC_API vc_val vc_pack_unorm2x16(vc_val v) {
-    return vc__fn_typed_rule("vc_pack_unorm2x16", VC_F32X2, v,
+    return vc__fn_typed_rule("pack_unorm2x16", VC_F32X2, v,
                              VC__RULE(pack_unorm2, "pack2(u32(round(clamp(x, 0, 1) * 0x477fff00)))"));
 }
 VC_API vc_val vc_unpack_snorm4x8(vc_val v) {
-    return vc__fn_typed_rule("vc_unpack_snorm4x8", VC_U32, v,
+    return vc__fn_typed_rule("unpack_snorm4x8", VC_U32, v,
                              VC__RULE(unpack_snorm4, "max(f32(unpack4(i32(x))) * 0x3c010204, -1)"));
 }
 VC_API vc_val vc_unpack_unorm4x8(vc_val v) {
-    return vc__fn_typed_rule("vc_unpack_unorm4x8", VC_U32, v, VC__RULE(unpack_unorm4, "f32(unpack4(x)) * 0x3b808081"));
+    return vc__fn_typed_rule("unpack_unorm4x8", VC_U32, v, VC__RULE(unpack_unorm4, "f32(unpack4(x)) * 0x3b808081"));
 }
 VC_API vc_val vc_unpack_snorm2x16(vc_val v) {
-    return vc__fn_typed_rule("vc_unpack_snorm2x16", VC_U32, v,
+    return vc__fn_typed_rule("unpack_snorm2x16", VC_U32, v,
                              VC__RULE(unpack_snorm2, "max(f32(unpack2(i32(x))) * 0x38000100, -1)"));
 }
 VC_API vc_val vc_unpack_unorm2x16(vc_val v) {
-    return vc__fn_typed_rule("vc_unpack_unorm2x16", VC_U32, v, VC__RULE(unpack_unorm2, "f32(unpack2(x)) * 0x37800080"));
+    return vc__fn_typed_rule("unpack_unorm2x16", VC_U32, v, VC__RULE(unpack_unorm2, "f32(unpack2(x)) * 0x37800080"));
 }
 
 VC_API vc_val vc_pack_4x8(vc_val v) {
-    vc__fn f = vc__fn_one("vc_pack_4x8", VC__KINDS_IU, v);
+    vc__fn f = vc__fn_one("pack_4x8", VC__KINDS_IU, v);
     if (f.type && f.type != VC_I32X4 && f.type != VC_U32X4)
         return vc__fn_fail(&f, "operand 1 is %t, but must be i32x4 or u32x4", f.type);
     return vc__fn_rule(&f, VC__RULE(pack_4x8, "pack4(u32(x))"));
 }
 
 VC_API vc_val vc_unpack_4xi8(vc_val v) {
-    return vc__fn_typed_rule("vc_unpack_4xi8", VC_U32, v, VC__RULE(unpack_4xi8, "unpack4(i32(x))"));
+    return vc__fn_typed_rule("unpack_4xi8", VC_U32, v, VC__RULE(unpack_4xi8, "unpack4(i32(x))"));
 }
 
-VC_API vc_val vc_unpack_4xu8(vc_val v) { return vc__fn_typed_rule("vc_unpack_4xu8", VC_U32, v, VC__RULE_unpack4); }
+VC_API vc_val vc_unpack_4xu8(vc_val v) { return vc__fn_typed_rule("unpack_4xu8", VC_U32, v, VC__RULE_unpack4); }
 
 VC_API vc_val vc_pack_2x32(vc_type type, vc_val v) {
-    vc__fn f = vc__fn_of_type("vc_pack_2x32", VC_U32X2, v);
+    vc__fn f = vc__fn_of_type("pack_2x32", VC_U32X2, v);
     if (!f.type) return vc__fn_end(&f, v);
     if (type != VC_U64 && type != VC_I64 && type != VC_F64)
         return vc__fn_fail(&f, "type is %t, but must be i64, u64 or f64", type);
@@ -17065,7 +17052,7 @@ VC_API vc_val vc_pack_2x32(vc_type type, vc_val v) {
 }
 
 VC_API vc_val vc_unpack_2x32(vc_val v) {
-    vc__fn f = vc__fn_one("vc_unpack_2x32", VC__KINDS_IUF, v);
+    vc__fn f = vc__fn_one("unpack_2x32", VC__KINDS_IUF, v);
     if (!f.type) return vc__fn_end(&f, v);
     if (f.type > 15 || vc__bits(f.type) != 64)
         return vc__fn_fail(&f, "operand 1 is %t, but must be i64, u64 or f64", f.type);
@@ -17097,22 +17084,22 @@ static vc_val vc__dot_4x8(const char *call, uint32_t op, vc_val a, vc_val b, vc_
     return vc__fn_end(&f, vc__fn_dot_4x8(&f, op, kind));
 }
 VC_API vc_val vc_dot_4xi8(vc_val a, vc_val b) {
-    return vc__dot_4x8("vc_dot_4xi8", VC__OP_DOT_II, a, b, vc__no_value());
+    return vc__dot_4x8("dot_4xi8", VC__OP_DOT_II, a, b, vc__no_value());
 }
 VC_API vc_val vc_dot_4xu8(vc_val a, vc_val b) {
-    return vc__dot_4x8("vc_dot_4xu8", VC__OP_DOT_UU, a, b, vc__no_value());
+    return vc__dot_4x8("dot_4xu8", VC__OP_DOT_UU, a, b, vc__no_value());
 }
 VC_API vc_val vc_dot_4xi8_4xu8(vc_val a, vc_val b) {
-    return vc__dot_4x8("vc_dot_4xi8_4xu8", VC__OP_DOT_IU, a, b, vc__no_value());
+    return vc__dot_4x8("dot_4xi8_4xu8", VC__OP_DOT_IU, a, b, vc__no_value());
 }
 VC_API vc_val vc_dot_4xi8_sat(vc_val a, vc_val b, vc_val sum) {
-    return vc__dot_4x8("vc_dot_4xi8_sat", VC__OP_DOT_II_SAT, a, b, sum);
+    return vc__dot_4x8("dot_4xi8_sat", VC__OP_DOT_II_SAT, a, b, sum);
 }
 VC_API vc_val vc_dot_4xu8_sat(vc_val a, vc_val b, vc_val sum) {
-    return vc__dot_4x8("vc_dot_4xu8_sat", VC__OP_DOT_UU_SAT, a, b, sum);
+    return vc__dot_4x8("dot_4xu8_sat", VC__OP_DOT_UU_SAT, a, b, sum);
 }
 VC_API vc_val vc_dot_4xi8_4xu8_sat(vc_val a, vc_val b, vc_val sum) {
-    return vc__dot_4x8("vc_dot_4xi8_4xu8_sat", VC__OP_DOT_IU_SAT, a, b, sum);
+    return vc__dot_4x8("dot_4xi8_4xu8_sat", VC__OP_DOT_IU_SAT, a, b, sum);
 }
 
 /* ---- multi-dimensional indices ---- */
@@ -17123,7 +17110,7 @@ VC_API vc_val vc_ravel(vc_val coordinates, vc_val shape) {
     vc_type types[2];
     vc__fn f;
     types[0] = types[1] = vc__vec(VC_U32, vc__components(type));
-    f = vc__fn_of_types("vc_ravel", 2, types, coordinates, shape, vc__no_value());
+    f = vc__fn_of_types("ravel", 2, types, coordinates, shape, vc__no_value());
     if (!f.type) return vc__fn_end(&f, coordinates);
     coordinates = vc_component(f.v[0], 0);
     for (uint32_t i = 1; i < vc__components(f.type); i++)
@@ -17137,7 +17124,7 @@ VC_API vc_val vc_unravel(vc_val index, vc_val shape) {
     vc__fn f;
     types[0] = VC_U32;
     types[1] = vc__vec(VC_U32, vc__components(vc_typeof(shape)));
-    f = vc__fn_of_types("vc_unravel", 2, types, index, shape, vc__no_value());
+    f = vc__fn_of_types("unravel", 2, types, index, shape, vc__no_value());
     if (!f.type) return vc__fn_end(&f, index);
     part[0] = f.v[0];
     for (uint32_t i = vc__components(types[1]); i-- > 1;) {
@@ -17156,7 +17143,7 @@ VC_API vc_val vc_unravel(vc_val index, vc_val shape) {
 VC__SUBRULE(philox_half, "mul_hi(x, w) ^ y ^ z, x * w")
 VC_API vc_val vc_philox(vc_val counter, vc_val key) {
     static const vc_type types[2] = { VC_U32X4, VC_U32X2 };
-    vc__fn f = vc__fn_of_types("vc_philox", 2, types, counter, key, vc__no_value());
+    vc__fn f = vc__fn_of_types("philox", 2, types, counter, key, vc__no_value());
     vc_val v[6]; /* the counter and the key */
     if (!f.type) return vc__fn_end(&f, counter);
     if (f.k) f.k->uses_carries = true;
@@ -17179,7 +17166,7 @@ static bool vc__fn_check_words(vc__fn *f) {
 }
 
 VC_API vc_val vc_uniform(vc_type type, vc_val bits) {
-    vc__fn f = vc__fn_one("vc_uniform", VC__KINDS_IU, bits);
+    vc__fn f = vc__fn_one("uniform", VC__KINDS_IU, bits);
     uint32_t digits = vc__kinds[vc__kind(type)].fraction + 1u, width = vc__fn_width(&f);
     uint64_t bias = vc__ones(vc__kinds[vc__kind(type)].exponent - 1u);
     if (!vc__fn_check_words(&f)) return vc__fn_end(&f, bits);
@@ -17192,7 +17179,7 @@ VC_API vc_val vc_uniform(vc_type type, vc_val bits) {
 }
 
 VC_API vc_val vc_normal(vc_val bits) {
-    vc__fn f = vc__fn_one("vc_normal", VC__KINDS_IU, bits);
+    vc__fn f = vc__fn_one("normal", VC__KINDS_IU, bits);
     vc_type type = vc__kind(f.type) == VC_U64 ? VC_F64 : VC_F32;
     vc_val part[4];
     if (!vc__fn_check_words(&f)) return vc__fn_end(&f, bits);
@@ -17212,7 +17199,7 @@ VC_API vc_val vc_normal(vc_val bits) {
 }
 
 VC_API vc_val vc_hash_bits(vc_val v) {
-    vc__fn f = vc__fn_one("vc_hash_bits", VC__KINDS_IU, v);
+    vc__fn f = vc__fn_one("hash_bits", VC__KINDS_IU, v);
     if (!vc__fn_check_words(&f)) return vc__fn_end(&f, v);
     return vc__fn_rule(&f, vc__kind(f.type) == VC_U32
         ? VC__RULE(hash32, "x = x * 747796405 + 2891336453; x = ((x >> (x >> 28) + 4) ^ x) * 277803737; x >> 22 ^ x")
@@ -17279,14 +17266,14 @@ static void vc__printf_put(vc__printf_state *p, char c) {
 static bool vc__printf_number(vc__printf_state *p, const char *start, const char *what) {
     uint32_t number = 0;
     if (*p->rest == '*')
-        return VC__FAIL_FALSE(p->k, "vc_printf", "'%.*s': the %s is '*', but must be a number",
+        return VC__FAIL_FALSE(p->k, "printf", "'%.*s': the %s is '*', but must be a number",
                               (int)(p->rest + 1 - start), start, what);
     for (; *p->rest >= '0' && *p->rest <= '9' && number <= VC__MAX_FIELD; p->rest++) {
         number = number * 10 + (uint32_t)(*p->rest - '0');
         vc__printf_put(p, *p->rest);
     }
     if (number > VC__MAX_FIELD)
-        vc__fail_call(p->k, "vc_printf", "'%.*s': the %s exceeds the limit of %d", (int)(p->rest - start), start, what,
+        vc__fail_call(p->k, "printf", "'%.*s': the %s exceeds the limit of %d", (int)(p->rest - start), start, what,
                       (int)VC__MAX_FIELD);
     return number <= VC__MAX_FIELD;
 }
@@ -17308,21 +17295,21 @@ static const struct vc__conversion *vc__printf_conversion(vc__printf_state *p) {
         if (*p->rest && strchr(vc__conversions[i].letters, *p->rest)) c = &vc__conversions[i];
     if (!c) {
         if (*p->rest == 's')
-            vc__fail_call(p->k, "vc_printf",
+            vc__fail_call(p->k, "printf",
                           "'%%s' is not supported, because operands are numbers; write the text into the format");
         else
-            vc__fail_call(p->k, "vc_printf",
+            vc__fail_call(p->k, "printf",
                           "'%.*s' is not a supported conversion; use d i u x X o c f F e E g G a A or %%%%",
                           (int)(p->rest - start) + (*p->rest != 0), start);
         return NULL;
     }
     for (; flags < end; flags++)
         if (!strchr(c->flags, *flags)) {
-            vc__fail_call(p->k, "vc_printf", "'%%%c' does not support the flag '%c'", *p->rest, *flags);
+            vc__fail_call(p->k, "printf", "'%%%c' does not support the flag '%c'", *p->rest, *flags);
             return NULL;
         }
     if (precision && *p->rest == 'c') {
-        vc__fail_call(p->k, "vc_printf", "'%%c' does not support a precision");
+        vc__fail_call(p->k, "printf", "'%%c' does not support a precision");
         return NULL;
     }
     vc__printf_put(p, *p->rest++);
@@ -17349,18 +17336,18 @@ static bool vc__printf_operand(vc__printf_state *p, const struct vc__conversion 
     vc__operand o;
     uint32_t which = p->used + 1;
     if (p->used >= p->count)
-        return VC__FAIL_FALSE(p->k, "vc_printf", "'%%%c' requires operand %u, but the call has %u operands",
+        return VC__FAIL_FALSE(p->k, "printf", "'%%%c' requires operand %u, but the call has %u operands",
                               p->rest[-1], which, p->count);
     vc_val v = p->args[p->used++];
     vc_type type = vc_typeof(v);
     if (vc__is_complex(type)) {
-        if (!vc__operand_of(p->k, "vc_printf", which, vc_re(v), &o)) return false;
+        if (!vc__operand_of(p->k, "printf", which, vc_re(v), &o)) return false;
     } else if (vc__is_composite(v) && type != VC_NONE) {
-        return VC__FAIL_FALSE(p->k, "vc_printf", "operand %u is %t, which cannot be printed; print its parts (vc_part)",
+        return VC__FAIL_FALSE(p->k, "printf", "operand %u is %t, which cannot be printed; print its parts (vc_part)",
                               which, type);
-    } else if (!vc__operand_of(p->k, "vc_printf", which, v, &o)) return false;
+    } else if (!vc__operand_of(p->k, "printf", which, v, &o)) return false;
     if (!(vc__mask(type) & c->kinds))
-        return VC__FAIL_FALSE(p->k, "vc_printf", "operand %u%a is %t, but '%%%c' requires %s", which, &o, type,
+        return VC__FAIL_FALSE(p->k, "printf", "operand %u%a is %t, but '%%%c' requires %s", which, &o, type,
                               p->rest[-1], c->types);
     snprintf(p->types + strlen(p->types), sizeof p->types - strlen(p->types), "%s%s%s", p->types[0] ? " " : "",
              vc__is_complex(type) ? "complex_" : "", vc_type_name(vc__is_complex(type) ? vc__scalar(type) : type));
@@ -17387,7 +17374,7 @@ static bool vc__printf_read(vc__printf_state *p) {
         if (!c || !vc__printf_operand(p, c)) return false;
     }
     if (p->used == p->count) return true;
-    return VC__FAIL_FALSE(p->k, "vc_printf", "the format has %u conversions, but the call has %u operands",
+    return VC__FAIL_FALSE(p->k, "printf", "the format has %u conversions, but the call has %u operands",
                           p->used, p->count);
 }
 
@@ -17456,7 +17443,7 @@ static void vc__output_record(vc_kernel *k, vc_ref out, vc_val number, const vc_
 /* The number of a format in the runtime: the implicit argument, the number of the kernel's first format, plus the index
    of the format. */
 static vc_val vc__output_number(vc_kernel *k, uint32_t format) {
-    return vc_add(vc__implicit(k, "vc_printf", VC_IMPLICIT_OUTPUT, k->output, 0), vc_u32(format));
+    return vc_add(vc__implicit(k, "printf", VC_IMPLICIT_OUTPUT, k->output, 0), vc_u32(format));
 }
 
 /* Records the report of a failed assertion or check. */
@@ -17470,15 +17457,15 @@ static void vc__output_failure(vc_kernel *k, vc_ref out, vc_val number, const vc
 VC_API void vc_printf_args(vc_kernel *k, const char *format, const vc_val *args, uint32_t count) {
     vc__printf_state p;
     if (!vc__ready(k)) return;
-    if (!format) { vc__fail_call(k, "vc_printf", "format is NULL"); return; }
-    if (count && !args) { vc__fail_call(k, "vc_printf", "args is NULL, but count is %u", count); return; }
+    if (!format) { vc__fail_call(k, "printf", "format is NULL"); return; }
+    if (count && !args) { vc__fail_call(k, "printf", "args is NULL, but count is %u", count); return; }
     if (strlen(format) > VC__MAX_FORMAT_BYTES) {
-        vc__fail_call(k, "vc_printf", "format has %llu bytes, but the limit is %d", (unsigned long long)strlen(format),
+        vc__fail_call(k, "printf", "format has %llu bytes, but the limit is %d", (unsigned long long)strlen(format),
                       (int)VC__MAX_FORMAT_BYTES);
         return;
     }
     if (count > VC__MAX_OUTPUT_OPERANDS) {
-        vc__fail_call(k, "vc_printf", "the call has %u operands, but the limit is %d",
+        vc__fail_call(k, "printf", "the call has %u operands, but the limit is %d",
                       count, (int)VC__MAX_OUTPUT_OPERANDS);
         return;
     }
@@ -17488,24 +17475,24 @@ VC_API void vc_printf_args(vc_kernel *k, const char *format, const vc_val *args,
     p.args = args;
     p.count = count;
     if (!vc__printf_read(&p)) return;
-    uint32_t number = vc__format_of(k, "vc_printf", p.types, p.text);
+    uint32_t number = vc__format_of(k, "printf", p.types, p.text);
     vc_ref out = vc__output_ref(k);
     if (!k->failed) vc__output_record(k, out, vc__output_number(k, number), p.words, p.word_count);
 }
 
 VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text) {
     if (!vc__ready(k)) return;
-    uint32_t node = vc__condition(k, "vc_assert", 1, condition);
+    uint32_t node = vc__condition(k, "assert", 1, condition);
     if (node == VC__NIL) return;
-    if (!text) { vc__fail_call(k, "vc_assert", "text is NULL"); return; }
+    if (!text) { vc__fail_call(k, "assert", "text is NULL"); return; }
     if (strlen(text) > VC__MAX_FORMAT_BYTES) {
-        vc__fail_call(k, "vc_assert", "text has %llu bytes, but the limit is %d", (unsigned long long)strlen(text),
+        vc__fail_call(k, "assert", "text has %llu bytes, but the limit is %d", (unsigned long long)strlen(text),
                       (int)VC__MAX_FORMAT_BYTES);
         return;
     }
     if (vc__is_immediate(condition) && condition.bits) return;
     VC_IF(k, vc_not(vc__value(k, node))) {
-        uint32_t format = vc__format_of(k, "vc_assert", "assert", text);
+        uint32_t format = vc__format_of(k, "assert", "assert", text);
         vc_ref out = vc__output_ref(k);
         if (!k->failed) vc__output_failure(k, out, vc__output_number(k, format), NULL, 0);
     }
@@ -17560,7 +17547,7 @@ static void vc__report_checks_at_end(vc_kernel *k) {
 static vc_val vc__check_limit(vc_kernel *k, const vc_ref *r, bool wide) {
     const vc__object *o = &k->object[k->node[r->memory].x];
     if (o->op != VC__OP_BUFFER) return vc_imm(wide ? VC_U64 : VC_U32, o->count);
-    vc_val length = vc__implicit(k, "vc_length", VC_IMPLICIT_LENGTH, k->node[r->memory].x, vc_type_size(r->type));
+    vc_val length = vc__implicit(k, "length", VC_IMPLICIT_LENGTH, k->node[r->memory].x, vc_type_size(r->type));
     if (!wide) return length;
     return vc_select(vc_eq(length, vc_u32(UINT32_MAX)), vc_u64(UINT64_MAX), vc_cast(VC_U64, length));
 }
@@ -17570,7 +17557,7 @@ static vc_val vc__check_limit(vc_kernel *k, const vc_ref *r, bool wide) {
 static uint32_t vc__check_format(vc_kernel *k, const char *call, const vc__object *root, const char *array) {
     bool wide = !(k->desc.machine.missing_features & VC_FEATURE_I64);
     char text[512];
-    int length = snprintf(text, sizeof text, "%s: element %%d of %s%s%s '", call, array ? array : "",
+    int length = snprintf(text, sizeof text, "vc_%s: element %%d of %s%s%s '", call, array ? array : "",
                           array ? " in " : "", vc__object_kind(root->op));
     for (const char *c = root->name ? root->name : ""; *c && length < 256; c++) {
         if (*c == '%') text[length++] = '%';
@@ -17691,7 +17678,7 @@ static vc_image_ref vc__no_image(void) { vc_image_ref r; memset(&r, 0, sizeof r)
 
 /* Replaces zeros in the desc by the defaults and checks it. Returns false after an error. */
 static bool vc__image_resolve(vc_kernel *k, const char *name, vc_image_desc *d) {
-    static const char call[] = "vc_image";
+    static const char call[] = "image";
     uint32_t access = (uint32_t)d->access;
     bool has_format = (uint32_t)d->format < VC__IMAGE_FORMATS && d->format;
     vc_type format_kind = has_format ? (vc_type)vc__formats[d->format].kind : (vc_type)VC_NONE;
@@ -17827,13 +17814,13 @@ static vc_val vc__sample(const char *call, vc_image_ref image, vc_val at, vc_val
     return vc__image_record(k, VC__OP_SAMPLE, k->node[image.node].type, image.node, a, b, offset);
 }
 
-VC_API vc_val vc_sample(vc_image_ref image, vc_val at) { return vc__sample("vc_sample", image, at, vc_f32(0), 0); }
+VC_API vc_val vc_sample(vc_image_ref image, vc_val at) { return vc__sample("sample", image, at, vc_f32(0), 0); }
 VC_API vc_val vc_sample_lod(vc_image_ref image, vc_val at, vc_val lod) {
-    return vc__sample("vc_sample_lod", image, at, lod, 0);
+    return vc__sample("sample_lod", image, at, lod, 0);
 }
 
 VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_t x, int32_t y, int32_t z) {
-    static const char call[] = "vc_sample_offset";
+    static const char call[] = "sample_offset";
     vc_kernel *k = vc__image_kernel(call, image, at, lod);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
     int32_t offset[3];
@@ -17854,7 +17841,7 @@ VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_
 }
 
 VC_API vc_val vc_sample_grad(vc_image_ref image, vc_val at, vc_val dx, vc_val dy) {
-    static const char call[] = "vc_sample_grad";
+    static const char call[] = "sample_grad";
     vc_kernel *k = image.kernel ? image.kernel : vc__kernel_of_operands(call, image.node != 0, at, dx, dy);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
     if (!o) return vc__no_value();
@@ -17868,7 +17855,7 @@ VC_API vc_val vc_sample_grad(vc_image_ref image, vc_val at, vc_val dx, vc_val dy
 }
 
 VC_API vc_val vc_gather(vc_image_ref image, vc_val at, uint32_t component) {
-    static const char call[] = "vc_gather";
+    static const char call[] = "gather";
     vc_kernel *k = vc__image_kernel(call, image, at, at);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
     if (!o) return vc__no_value();
@@ -17881,7 +17868,7 @@ VC_API vc_val vc_gather(vc_image_ref image, vc_val at, uint32_t component) {
 }
 
 VC_API vc_val vc_fetch(vc_image_ref image, vc_val at, vc_val level) {
-    static const char call[] = "vc_fetch";
+    static const char call[] = "fetch";
     vc_kernel *k = vc__image_kernel(call, image, at, level);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_FETCH);
     if (!o) return vc__no_value();
@@ -17891,7 +17878,7 @@ VC_API vc_val vc_fetch(vc_image_ref image, vc_val at, vc_val level) {
 }
 
 VC_API vc_val vc_image_load(vc_image_ref image, vc_val at) {
-    static const char call[] = "vc_image_load";
+    static const char call[] = "image_load";
     vc_kernel *k = vc__image_kernel(call, image, at, at);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_LOAD);
     if (!o) return vc__no_value();
@@ -17900,7 +17887,7 @@ VC_API vc_val vc_image_load(vc_image_ref image, vc_val at) {
 }
 
 VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value) {
-    static const char call[] = "vc_image_store";
+    static const char call[] = "image_store";
     vc_kernel *k = vc__image_kernel(call, image, at, value);
     vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_STORE);
     if (!o || vc__fail_in_switch(k, call)) return;
@@ -17912,7 +17899,7 @@ VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value) {
 }
 
 VC_API vc_val vc_image_size(vc_image_ref image, vc_val level) {
-    static const char call[] = "vc_image_size";
+    static const char call[] = "image_size";
     vc_kernel *k = vc__image_kernel(call, image, level, level);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_QUERY);
     if (!o) return vc__no_value();
@@ -17922,7 +17909,7 @@ VC_API vc_val vc_image_size(vc_image_ref image, vc_val level) {
 }
 
 VC_API vc_val vc_image_levels(vc_image_ref image) {
-    static const char call[] = "vc_image_levels";
+    static const char call[] = "image_levels";
     vc_kernel *k = vc__image_kernel(call, image, vc__no_operand(), vc__no_operand());
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_QUERY);
     if (!o) return vc__no_value();
