@@ -7887,6 +7887,9 @@ static void vc__vfail(vc_kernel *k, const char *call, const char *format, va_lis
     k->node_limit = 0;
     snprintf(k->error, sizeof k->error, "%s%s%skernel '%.200s': ", call && *call != 'V' ? "vc_" : "", call ? call : "",
              call ? " in " : "", vc__name(k));
+    size_t prefix = strlen(k->error);
+    if (k->replayed_statement)
+        snprintf(k->error + prefix, sizeof k->error - prefix, "statement %u: ", (unsigned)k->replayed_statement);
     vc__write(k, NULL, NULL, NULL, format, list);
     vc__print_position(position, sizeof position);
     /* a long sentence is cut off, its position is not */
@@ -14932,8 +14935,8 @@ static bool vc__atomic_begin(vc_kernel *k, const char *call, uint32_t op, vc_ref
 }
 
 /* Records an atomic operation with one value. `negate`: negates the value, for a subtraction as an addition. */
-static void vc__atomic_with_value(const char *call, uint32_t op, vc_ref *ref, vc_val index, vc_val value, vc_val *old,
-                                  bool negate) {
+static void vc__atomic_with_value(uint32_t op, vc_ref *ref, vc_val index, vc_val value, vc_val *old, bool negate) {
+    const char *call = negate ? "atomic_sub" : vc__op_name[op];
     vc_kernel *k = vc__kernel_of_ref(call, ref, index, value);
     if (!vc__atomic_begin(k, call, op, ref, index, old)) return;
     uint32_t node = vc__fit_node(k, call, 3, value, ref->type);
@@ -14944,7 +14947,7 @@ static void vc__atomic_with_value(const char *call, uint32_t op, vc_ref *ref, vc
 
 #define VC__ATOMIC(name, op, negate) \
     VC_API void vc_atomic_##name(vc_ref ref, vc_val index, vc_val value, vc_val *old) { \
-        vc__atomic_with_value("atomic_" #name, VC__OP_ATOMIC_##op, &ref, index, value, old, negate); \
+        vc__atomic_with_value(VC__OP_ATOMIC_##op, &ref, index, value, old, negate); \
     }
 VC__ATOMIC(add, ADD, false)
 VC__ATOMIC(sub, ADD, true)
@@ -14957,7 +14960,7 @@ VC__ATOMIC(exchange, EXCHANGE, false)
 #undef VC__ATOMIC
 
 VC_API void vc_atomic_store(vc_ref ref, vc_val index, vc_val value) {
-    vc__atomic_with_value("atomic_store", VC__OP_ATOMIC_STORE, &ref, index, value, NULL, false);
+    vc__atomic_with_value(VC__OP_ATOMIC_STORE, &ref, index, value, NULL, false);
 }
 
 VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected, vc_val desired, vc_val *old) {
@@ -15199,7 +15202,7 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
 /* vc_cast and vc_bitcast. `op` is VC__OP_CAST or VC__OP_BITCAST. */
 static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
     vc_kernel *k = vc__kernel_of(v);
-    const char *call = op == VC__OP_CAST ? "cast" : "bitcast";
+    const char *call = vc__op_name[op];
     vc__operand o;
     uint64_t bits = 0;
     if (k ? k->failed : vc__is_unusable(v)) return k ? vc__no_value() : v;
@@ -15304,7 +15307,7 @@ static inline bool vc__adapt_scalar_count(vc_val a, vc_val *count) {
 /* Shifts. The count may be of another integer type than `a`; an immediate count is converted to the type of `a`. */
 static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(count);
-    const char *call = op == VC__OP_SHL ? "shl" : "shr";
+    const char *call = vc__op_name[op];
     vc__operand o[2];
     uint32_t n[2];
     uint64_t v[3] = { 0, 0, 0 }, bits = 0;
@@ -15392,10 +15395,10 @@ static bool vc__check_subgroup(vc_kernel *k, const char *call);
 
 /* Records a built-in variable; `axis` is 0 for those without axes. It is uniform if there is only one invocation
    along the axis. */
-static vc_val vc__builtin(vc_kernel *k, const char *call, uint32_t op, uint32_t axis) {
+static vc_val vc__builtin(vc_kernel *k, uint32_t axis, uint32_t op) {
     uint32_t flags = 0;
     if (!vc__ready(k)) return vc__no_value();
-    if (axis > 2) return VC__FAIL_VALUE(k, call, "axis is %u, but must be 0 to 2", axis);
+    if (axis > 2) return VC__FAIL_VALUE(k, vc__op_name[op], "axis is %u, but must be 0 to 2", axis);
     uint32_t size = op >= VC__OP_LOCAL_INDEX ? vc__invocations(k) : k->desc.local_size[axis];
     if (op == VC__OP_SUBGROUP_ID) flags = VC__NODE_VARIES_GROUP;
     else if (op != VC__OP_GROUP_ID && op != VC__OP_SUBGROUP_SIZE && op != VC__OP_SUBGROUP_COUNT && size != 1)
@@ -15417,8 +15420,8 @@ static bool vc__has_group_base(const vc_kernel *k, uint32_t axis) {
     return axis < 3 && k->desc.machine.max_groups[axis] < VC__NO_GROUP_BASE;
 }
 
-VC_API vc_val vc_local_id(vc_kernel *k, uint32_t axis) { return vc__builtin(k, "local_id", VC__OP_LOCAL_ID, axis); }
-VC_API vc_val vc_local_index(vc_kernel *k) { return vc__builtin(k, "local_index", VC__OP_LOCAL_INDEX, 0); }
+VC_API vc_val vc_local_id(vc_kernel *k, uint32_t axis) { return vc__builtin(k, axis, VC__OP_LOCAL_ID); }
+VC_API vc_val vc_local_index(vc_kernel *k) { return vc__builtin(k, 0, VC__OP_LOCAL_INDEX); }
 VC_API vc_val vc_threads(vc_kernel *k, uint32_t axis) {
     return vc__implicit(k, "threads", VC_IMPLICIT_THREADS, 0, axis);
 }
@@ -15433,13 +15436,13 @@ VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis) {
 }
 
 VC_API vc_val vc_group_id(vc_kernel *k, uint32_t axis) {
-    vc_val id = vc__builtin(k, "group_id", VC__OP_GROUP_ID, axis);
+    vc_val id = vc__builtin(k, axis, VC__OP_GROUP_ID);
     if (!id.owner || !vc__has_group_base(k, axis)) return id;
     return vc_add(id, vc__implicit(k, "group_id", VC_IMPLICIT_GROUP_BASE, 0, axis));
 }
 
 VC_API vc_val vc_global_id(vc_kernel *k, uint32_t axis) {
-    vc_val id = vc__builtin(k, "global_id", VC__OP_GLOBAL_ID, axis);
+    vc_val id = vc__builtin(k, axis, VC__OP_GLOBAL_ID);
     if (id.owner) k->global_axes |= 1u << axis;
     if (!id.owner || !vc__has_group_base(k, axis)) return id;
     return vc_add(
@@ -15467,22 +15470,12 @@ VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis) {
     return VC__FAIL_VALUE(buffer.kernel, "shape", "%m has no shape; only buffers have one", o);
 }
 
-VC_API vc_val vc_subgroup_size(vc_kernel *k) { return vc__builtin(k, "subgroup_size", VC__OP_SUBGROUP_SIZE, 0); }
-VC_API vc_val vc_subgroup_id(vc_kernel *k) { return vc__builtin(k, "subgroup_id", VC__OP_SUBGROUP_ID, 0); }
-VC_API vc_val vc_subgroup_count(vc_kernel *k) { return vc__builtin(k, "subgroup_count", VC__OP_SUBGROUP_COUNT, 0); }
-VC_API vc_val vc_subgroup_local_id(vc_kernel *k) {
-    return vc__builtin(k, "subgroup_local_id", VC__OP_SUBGROUP_LOCAL_ID, 0);
-}
+VC_API vc_val vc_subgroup_size(vc_kernel *k) { return vc__builtin(k, 0, VC__OP_SUBGROUP_SIZE); }
+VC_API vc_val vc_subgroup_id(vc_kernel *k) { return vc__builtin(k, 0, VC__OP_SUBGROUP_ID); }
+VC_API vc_val vc_subgroup_count(vc_kernel *k) { return vc__builtin(k, 0, VC__OP_SUBGROUP_COUNT); }
+VC_API vc_val vc_subgroup_local_id(vc_kernel *k) { return vc__builtin(k, 0, VC__OP_SUBGROUP_LOCAL_ID); }
 
 /* ---- statements ---- */
-
-/* The prefix "statement 12: " of an error that is found while a loop is analysed again; "" while recording. */
-static vc__label_text vc__statement_text(const vc_kernel *k) {
-    vc__label_text l;
-    l.text[0] = 0;
-    if (k->replayed_statement) snprintf(l.text, sizeof l.text, "statement %u: ", (unsigned)k->replayed_statement);
-    return l;
-}
 
 /* The condition that causes divergence in the open block; VC__NIL: none. */
 static uint32_t vc__cause_of(const vc_kernel *k) {
@@ -15504,7 +15497,6 @@ static uint32_t vc__divergent_operand(const vc_kernel *k, const vc__node *n) {
 /* "; the condition depends on variable 'stop'" if a varying value was loaded from a variable or private array,
    otherwise "". */
 typedef struct vc__cause_label { char text[80]; } vc__cause_label;
-/* Names the variable or private array that makes a condition divergent; "" if the condition depends on none. */
 static vc__cause_label vc__cause_text(const vc_kernel *k, uint32_t node) {
     vc__cause_label l;
     l.text[0] = 0;
@@ -15528,11 +15520,10 @@ static bool vc__check_workgroup(vc_kernel *k, const char *call) {
                       "called inside VC_EACH, which some invocations skip; guard the loads and stores instead");
     else if (flags & VC__BLOCK_DIVERGES)
         vc__fail_call(k, call,
-                      "%scalled in control flow that diverges within a work-group, but all invocations must reach it%s",
-                      vc__statement_text(k).text, vc__cause_text(k, vc__cause_of(k)).text);
+                      "called in control flow that diverges within a work-group, but all invocations must reach it%s",
+                      vc__cause_text(k, vc__cause_of(k)).text);
     else if (k->group_returned)
-        vc__fail_call(k, call, "%scalled after a vc_return_if that may have ended some invocations of a work-group",
-                      vc__statement_text(k).text);
+        vc__fail_call(k, call, "called after a vc_return_if that may have ended some invocations of a work-group");
     if (k->failed) return false;
     for (uint32_t b = k->open_block; b != VC__NIL; b = k->block[b].parent) k->block[b].flags |= VC__BLOCK_BARRIER;
     return true;
@@ -15585,7 +15576,7 @@ static bool vc__require_reconvergence(vc_kernel *k, const char *call, bool maske
     if (k->desc.machine.missing_features & VC_FEATURE_SUBGROUP) return true; /* subgroups have one invocation */
     if (k->desc.machine.missing_features & VC_FEATURE_RECONVERGENCE) {
         vc__set_missing(k, VC__MISSING_MACHINE);
-        return VC__FAIL_FALSE(k, call, "%s%s%s", vc__statement_text(k).text, where, vc__cause_text(k, cause).text);
+        return VC__FAIL_FALSE(k, call, "%s%s", where, vc__cause_text(k, cause).text);
     }
     if (!masked) k->unmasked = true;
     return k->reconverges = true;
@@ -15608,9 +15599,9 @@ static void vc__apply_exit(vc_kernel *k, const char *call, const vc__divergent_e
         vc__block *block = &k->block[b];
         if (e->repeats && vc__is_loop(block->op) && block->flags & VC__BLOCK_BARRIER) {
             vc__fail_call(k, call,
-                          "%sthe condition differs between the invocations of a work-group, but the loop contains a "
+                          "the condition differs between the invocations of a work-group, but the loop contains a "
                           "vc_barrier that all of them must reach%s",
-                          vc__statement_text(k).text, vc__cause_text(k, e->cause).text);
+                          vc__cause_text(k, e->cause).text);
             return;
         }
         if (e->repeats && vc__is_loop(block->op) && block->flags & VC__BLOCK_CONVERGENT
@@ -15711,18 +15702,32 @@ static bool vc__check_subgroup(vc_kernel *k, const char *call) {
     return true;
 }
 
-/* Records a subgroup operation. `by`: node of the second operand, a u32; VC__NIL: none. `type`: type of the result;
-   VC_NONE: that of o. */
-static vc_val vc__subgroup(vc_kernel *k, const char *call, uint32_t op, const vc__operand *o, uint32_t by, uint32_t x,
-                           vc_type type, uint32_t flags) {
+/* The name of the function that records a subgroup operation. x: VC__LANES_ of operations on some of the lanes. */
+static const char *vc__subgroup_call(uint32_t op, uint32_t x) {
+    static const char *const combine[] = { "subgroup_reduce", "subgroup_inclusive", "subgroup_exclusive",
+                                           "subgroup_clustered" };
+    static const char *const count[] = { "subgroup_ballot_count", "subgroup_ballot_inclusive",
+                                         "subgroup_ballot_exclusive", NULL };
+    return vc__is_subgroup_combine(op) ? combine[x & 3u] : op == VC__OP_BALLOT_COUNT ? count[x & 3u] : vc__op_name[op];
+}
+
+/* Records a subgroup operation. `by`: node of the second operand, a u32; VC__NIL: none. */
+static vc_val vc__subgroup(vc_kernel *k, uint32_t op, const vc__operand *o, uint32_t by, uint32_t x) {
+    const char *call = vc__subgroup_call(op, x);
+    bool vote = op == VC__OP_VOTE_ANY || op == VC__OP_VOTE_ALL || op == VC__OP_VOTE_EQUAL;
+    bool uniform = vote || op == VC__OP_BALLOT || op == VC__OP_BROADCAST || op == VC__OP_BROADCAST_FIRST
+                   || (vc__is_subgroup_combine(op) && x == VC__LANES_ALL);
+    vc_type type = vote ? (vc_type)VC_BOOL : op == VC__OP_BALLOT ? (vc_type)VC_U32X4
+                   : op == VC__OP_BALLOT_COUNT ? (vc_type)VC_U32 : o->type;
     uint32_t a = o->node == VC__NIL ? vc__as_node(k, o, vc__components(o->type)) : o->node;
     if (a == VC__NIL || !vc__check_kind(k, call, o, 1, vc__op[op].kinds) || !vc__check_subgroup(k, call))
         return vc__no_value();
-    return vc__value(k, vc__record(k, op, flags, type ? type : o->type, a, by, VC__NIL, x));
+    return vc__value(k, vc__record(k, op, uniform ? VC__NODE_VARIES_GROUP : VC__NODE_VARIES, type, a, by, VC__NIL, x));
 }
 
 /* Records a subgroup operation with one operand. */
-static vc_val vc__subgroup_of(const char *call, uint32_t op, vc_val v, uint32_t x, vc_type type, uint32_t flags) {
+static vc_val vc__subgroup_of(vc_val v, uint32_t op, uint32_t x) {
+    const char *call = vc__subgroup_call(op, x);
     vc_kernel *k = vc__kernel_of(v);
     vc__operand o;
     if (!k) return vc__vector_of_immediates(call, &v, 1);
@@ -15734,11 +15739,12 @@ static vc_val vc__subgroup_of(const char *call, uint32_t op, vc_val v, uint32_t 
     if ((op == VC__OP_VOTE_ANY || op == VC__OP_VOTE_ALL || op == VC__OP_BALLOT)
         && vc__condition(k, call, 1, v) == VC__NIL)
         return vc__no_value();
-    return vc__subgroup(k, call, op, &o, VC__NIL, x, type, flags);
+    return vc__subgroup(k, op, &o, VC__NIL, x);
 }
 
 /* Records a subgroup operation whose second operand is a u32. */
-static vc_val vc__subgroup_by(const char *call, uint32_t op, vc_val v, vc_val by, uint32_t flags) {
+static vc_val vc__subgroup_by(vc_val v, vc_val by, uint32_t op) {
+    const char *call = vc__op_name[op];
     vc_kernel *k = vc__kernel_of(v) ? vc__kernel_of(v) : vc__kernel_of(by);
     vc__operand o[2];
     if (!k) return vc__vector_of_immediates(call, &v, 1);
@@ -15750,16 +15756,17 @@ static vc_val vc__subgroup_by(const char *call, uint32_t op, vc_val v, vc_val by
         return vc__no_value();
     }
     uint32_t b = vc__as_node(k, &o[1], 1);
-    return b == VC__NIL ? vc__no_value() : vc__subgroup(k, call, op, &o[0], b, 0, VC_NONE, flags);
+    return b == VC__NIL ? vc__no_value() : vc__subgroup(k, op, &o[0], b, 0);
 }
 
 /* Records a reduction or scan of a subgroup. x: VC__LANES_, plus 16 times the cluster size. */
-static vc_val vc__subgroup_combine(const char *call, vc_combine op, vc_val v, uint32_t x, uint32_t flags) {
+static vc_val vc__subgroup_combine(vc_combine op, vc_val v, uint32_t x) {
     vc_kernel *k = vc__kernel_of(v);
     if (k && !k->failed && ((uint32_t)op < VC_ADD || (uint32_t)op > VC_XOR))
-        vc__fail_call(k, call, "op is %u, which is not a vc_combine", (uint32_t)op);
+        vc__fail_call(k, vc__subgroup_call(VC__OP_SUBGROUP_ADD, x), "op is %u, which is not a vc_combine",
+                      (uint32_t)op);
     if (k && k->failed) return vc__no_value();
-    return vc__subgroup_of(call, VC__OP_SUBGROUP_ADD + (uint32_t)op - VC_ADD, v, x, VC_NONE, flags);
+    return vc__subgroup_of(v, VC__OP_SUBGROUP_ADD + (uint32_t)op - VC_ADD, x);
 }
 
 VC_API vc_val vc_subgroup_elect(vc_kernel *k) {
@@ -15767,64 +15774,38 @@ VC_API vc_val vc_subgroup_elect(vc_kernel *k) {
     return vc__value(k, vc__record(k, VC__OP_ELECT, VC__NODE_VARIES, VC_BOOL, VC__NIL, VC__NIL, VC__NIL, 0));
 }
 
-VC_API vc_val vc_subgroup_any(vc_val condition) {
-    return vc__subgroup_of("subgroup_any", VC__OP_VOTE_ANY, condition, 0, VC_BOOL, VC__NODE_VARIES_GROUP);
-}
-VC_API vc_val vc_subgroup_all(vc_val condition) {
-    return vc__subgroup_of("subgroup_all", VC__OP_VOTE_ALL, condition, 0, VC_BOOL, VC__NODE_VARIES_GROUP);
-}
-VC_API vc_val vc_subgroup_all_equal(vc_val v) {
-    return vc__subgroup_of("subgroup_all_equal", VC__OP_VOTE_EQUAL, v, 0, VC_BOOL, VC__NODE_VARIES_GROUP);
-}
-VC_API vc_val vc_subgroup_ballot(vc_val condition) {
-    return vc__subgroup_of("subgroup_ballot", VC__OP_BALLOT, condition, 0, VC_U32X4, VC__NODE_VARIES_GROUP);
-}
+VC_API vc_val vc_subgroup_any(vc_val condition) { return vc__subgroup_of(condition, VC__OP_VOTE_ANY, 0); }
+VC_API vc_val vc_subgroup_all(vc_val condition) { return vc__subgroup_of(condition, VC__OP_VOTE_ALL, 0); }
+VC_API vc_val vc_subgroup_all_equal(vc_val v) { return vc__subgroup_of(v, VC__OP_VOTE_EQUAL, 0); }
+VC_API vc_val vc_subgroup_ballot(vc_val condition) { return vc__subgroup_of(condition, VC__OP_BALLOT, 0); }
 VC_API vc_val vc_subgroup_ballot_count(vc_val ballot) {
-    return vc__subgroup_of("subgroup_ballot_count", VC__OP_BALLOT_COUNT, ballot, VC__LANES_ALL, VC_U32,
-                           VC__NODE_VARIES);
+    return vc__subgroup_of(ballot, VC__OP_BALLOT_COUNT, VC__LANES_ALL);
 }
 VC_API vc_val vc_subgroup_ballot_inclusive(vc_val ballot) {
-    return vc__subgroup_of("subgroup_ballot_inclusive", VC__OP_BALLOT_COUNT, ballot, VC__LANES_UP_TO, VC_U32,
-                           VC__NODE_VARIES);
+    return vc__subgroup_of(ballot, VC__OP_BALLOT_COUNT, VC__LANES_UP_TO);
 }
 VC_API vc_val vc_subgroup_ballot_exclusive(vc_val ballot) {
-    return vc__subgroup_of("subgroup_ballot_exclusive", VC__OP_BALLOT_COUNT, ballot, VC__LANES_BELOW, VC_U32,
-                           VC__NODE_VARIES);
+    return vc__subgroup_of(ballot, VC__OP_BALLOT_COUNT, VC__LANES_BELOW);
 }
+VC_API vc_val vc_subgroup_broadcast_first(vc_val v) { return vc__subgroup_of(v, VC__OP_BROADCAST_FIRST, 0); }
 VC_API vc_val vc_subgroup_broadcast(vc_val v, vc_val local_id) {
-    return vc__subgroup_by("subgroup_broadcast", VC__OP_BROADCAST, v, local_id, VC__NODE_VARIES_GROUP);
+    return vc__subgroup_by(v, local_id, VC__OP_BROADCAST);
 }
-VC_API vc_val vc_subgroup_broadcast_first(vc_val v) {
-    return vc__subgroup_of("subgroup_broadcast_first", VC__OP_BROADCAST_FIRST, v, 0, VC_NONE, VC__NODE_VARIES_GROUP);
-}
-VC_API vc_val vc_subgroup_shuffle(vc_val v, vc_val local_id) {
-    return vc__subgroup_by("subgroup_shuffle", VC__OP_SHUFFLE, v, local_id, VC__NODE_VARIES);
-}
-VC_API vc_val vc_subgroup_shuffle_xor(vc_val v, vc_val mask) {
-    return vc__subgroup_by("subgroup_shuffle_xor", VC__OP_SHUFFLE_XOR, v, mask, VC__NODE_VARIES);
-}
-VC_API vc_val vc_subgroup_shuffle_up(vc_val v, vc_val delta) {
-    return vc__subgroup_by("subgroup_shuffle_up", VC__OP_SHUFFLE_UP, v, delta, VC__NODE_VARIES);
-}
+VC_API vc_val vc_subgroup_shuffle(vc_val v, vc_val local_id) { return vc__subgroup_by(v, local_id, VC__OP_SHUFFLE); }
+VC_API vc_val vc_subgroup_shuffle_xor(vc_val v, vc_val mask) { return vc__subgroup_by(v, mask, VC__OP_SHUFFLE_XOR); }
+VC_API vc_val vc_subgroup_shuffle_up(vc_val v, vc_val delta) { return vc__subgroup_by(v, delta, VC__OP_SHUFFLE_UP); }
 VC_API vc_val vc_subgroup_shuffle_down(vc_val v, vc_val delta) {
-    return vc__subgroup_by("subgroup_shuffle_down", VC__OP_SHUFFLE_DOWN, v, delta, VC__NODE_VARIES);
+    return vc__subgroup_by(v, delta, VC__OP_SHUFFLE_DOWN);
 }
-VC_API vc_val vc_subgroup_reduce(vc_combine op, vc_val v) {
-    return vc__subgroup_combine("subgroup_reduce", op, v, VC__LANES_ALL, VC__NODE_VARIES_GROUP);
-}
-VC_API vc_val vc_subgroup_inclusive(vc_combine op, vc_val v) {
-    return vc__subgroup_combine("subgroup_inclusive", op, v, VC__LANES_UP_TO, VC__NODE_VARIES);
-}
-VC_API vc_val vc_subgroup_exclusive(vc_combine op, vc_val v) {
-    return vc__subgroup_combine("subgroup_exclusive", op, v, VC__LANES_BELOW, VC__NODE_VARIES);
-}
+VC_API vc_val vc_subgroup_reduce(vc_combine op, vc_val v) { return vc__subgroup_combine(op, v, VC__LANES_ALL); }
+VC_API vc_val vc_subgroup_inclusive(vc_combine op, vc_val v) { return vc__subgroup_combine(op, v, VC__LANES_UP_TO); }
+VC_API vc_val vc_subgroup_exclusive(vc_combine op, vc_val v) { return vc__subgroup_combine(op, v, VC__LANES_BELOW); }
 
 VC_API vc_val vc_subgroup_clustered(vc_combine op, vc_val v, uint32_t size) {
-    static const char call[] = "subgroup_clustered";
     vc_kernel *k = vc__kernel_of(v);
     if (vc__ready(k) && (!size || size & (size - 1) || size > 128))
-        vc__fail_call(k, call, "size is %u, but must be a power of two up to 128", size);
-    return vc__subgroup_combine(call, op, v, VC__LANES_CLUSTER | size << 4, VC__NODE_VARIES);
+        vc__fail_call(k, "subgroup_clustered", "size is %u, but must be a power of two up to 128", size);
+    return vc__subgroup_combine(op, v, VC__LANES_CLUSTER | size << 4);
 }
 
 /* ---- work-groups ---- */
@@ -16098,22 +16079,6 @@ static void vc__note_loop_exit(vc_kernel *k, uint32_t loop) {
     }
 }
 
-/* The name of the public function that records a subgroup operation. */
-static const char *vc__subgroup_call(const vc__node *n) {
-    static const char *const names[] = { "subgroup_reduce", "subgroup_inclusive", "subgroup_exclusive",
-                                         "subgroup_clustered" };
-    static const struct { uint16_t op; const char *name; } others[] = {
-        { VC__OP_VOTE_ANY, "subgroup_any" }, { VC__OP_VOTE_ALL, "subgroup_all" },
-        { VC__OP_VOTE_EQUAL, "subgroup_all_equal" }, { VC__OP_BALLOT, "subgroup_ballot" },
-        { VC__OP_BALLOT_COUNT, "subgroup_ballot_count" }, { VC__OP_BROADCAST, "subgroup_broadcast" },
-        { VC__OP_BROADCAST_FIRST, "subgroup_broadcast_first" }, { VC__OP_SHUFFLE, "subgroup_shuffle" },
-        { VC__OP_SHUFFLE_XOR, "subgroup_shuffle_xor" }, { VC__OP_SHUFFLE_UP, "subgroup_shuffle_up" },
-        { VC__OP_SHUFFLE_DOWN, "subgroup_shuffle_down" }
-    };
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) if (others[i].op == n->op) return others[i].name;
-    return names[n->x & 3u];
-}
-
 /* Repeats the analysis of a node that opens or closes a block. */
 static void vc__replay_block(vc_kernel *k, vc__node *n) {
     uint32_t closed = k->open_block;
@@ -16135,9 +16100,9 @@ static void vc__replay_effect(vc_kernel *k, vc__node *n) {
     } else if (n->op == VC__OP_BARRIER) {
         if ((n->x & 15u) == VC_SCOPE_SUBGROUP) vc__check_subgroup(k, "barrier_scoped");
         else vc__check_workgroup(k, n->x ? "barrier_scoped" : "barrier");
-    } else if (n->op == VC__OP_BREAK_IF) vc__note_exit(k, "break_if", n->op, vc__enclosing_loop(k), n->a[0]);
-    else if (n->op == VC__OP_CONTINUE_IF) vc__note_exit(k, "continue_if", n->op, vc__enclosing_loop(k), n->a[0]);
-    else if (n->op == VC__OP_RETURN_IF) vc__note_exit(k, "return_if", n->op, VC__NIL, n->a[0]);
+    } else if (n->op == VC__OP_BREAK_IF || n->op == VC__OP_CONTINUE_IF || n->op == VC__OP_RETURN_IF)
+        vc__note_exit(k, vc__op_name[n->op], n->op, n->op == VC__OP_RETURN_IF ? VC__NIL : vc__enclosing_loop(k),
+                      n->a[0]);
     k->replayed_statement = 0;
 }
 
@@ -16153,7 +16118,7 @@ static void vc__replay_nodes(vc_kernel *k, uint32_t first, uint32_t end) {
         else if (class_ == VC__EFFECT) vc__replay_effect(k, n);
         else if (class_ == VC__CONVERGENT && n->op != VC__OP_ELECT) {
             k->replayed_statement = n->region;
-            vc__check_subgroup(k, vc__subgroup_call(n));
+            vc__check_subgroup(k, vc__subgroup_call(n->op, n->x));
             k->replayed_statement = 0;
         } else if (class_ == VC__PURE || class_ == VC__READ) {
             uint32_t next = vc__op[n->op].operands ? vc__flags_of_operands(k, n) : 0u;
