@@ -7912,8 +7912,8 @@ VC__SMALL_END
    SPV_KHR_float_controls is not used: drivers preserve signed zeros, infinities and NaN as they do for GLSL. */
 
 enum {
-    /* in the order of the module, in which HEAD precedes them */
-    VC__SECTION_NAMES, VC__SECTION_DECORATIONS, VC__SECTION_GLOBALS, VC__SECTION_LOCALS, VC__SECTION_BODY,
+    VC__SECTION_BODY, /* the last one of the module; HEAD is the first, then these: */
+    VC__SECTION_NAMES, VC__SECTION_DECORATIONS, VC__SECTION_GLOBALS, VC__SECTION_LOCALS,
     VC__SECTION_INTERFACE, /* variables of the entry point: see vc__spirv_entry */
     VC__SECTION_FRAMES,    /* stack of open blocks: vc__frame */
     VC__SECTION_HEAD, VC__SECTIONS
@@ -7999,35 +7999,39 @@ typedef struct vc__spirv {
 
 /* ---- instructions ---- */
 
+/* Where an instruction is appended, added to its opcode; 0: to the body. */
+#define VC__NAMES ((uint32_t)VC__SECTION_NAMES << 16)
+#define VC__DECORATIONS ((uint32_t)VC__SECTION_DECORATIONS << 16)
+#define VC__GLOBALS ((uint32_t)VC__SECTION_GLOBALS << 16)
+#define VC__LOCALS ((uint32_t)VC__SECTION_LOCALS << 16)
+#define VC__INTERFACE ((uint32_t)VC__SECTION_INTERFACE << 16)
+
 /* Appends an instruction of `words` words and returns a pointer to its first word, which is complete; the caller writes
    the others. Instructions of more than 16 words must reserve their memory first. */
-VC__NOINLINE static uint32_t *vc__op_begin(vc__spirv *s, uint32_t section, uint32_t op, uint32_t words) {
-    vc__words *w = &s->section[section];
+VC__NOINLINE static uint32_t *vc__op_begin(vc__spirv *s, uint32_t op, uint32_t words) {
+    vc__words *w = &s->section[op >> 16];
     if (w->capacity - w->count < words && !vc__words_reserve(s->k, w, words)) return s->discarded;
     uint32_t *o = w->data + w->count;
     w->count += words;
-    o[0] = words << 16 | op;
+    o[0] = words << 16 | (op & 0xffffu);
     return o;
 }
-VC__NOINLINE static void vc__put1(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a) {
-    vc__op_begin(s, section, op, 2)[1] = a;
-}
-VC__NOINLINE static void vc__put2(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b) {
-    uint32_t *o = vc__op_begin(s, section, op, 3);
+VC__NOINLINE static void vc__put1(vc__spirv *s, uint32_t op, uint32_t a) { vc__op_begin(s, op, 2)[1] = a; }
+VC__NOINLINE static void vc__put2(vc__spirv *s, uint32_t op, uint32_t a, uint32_t b) {
+    uint32_t *o = vc__op_begin(s, op, 3);
     o[1] = a; o[2] = b;
 }
-VC__NOINLINE static void vc__put3(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c) {
-    uint32_t *o = vc__op_begin(s, section, op, 4);
+VC__NOINLINE static void vc__put3(vc__spirv *s, uint32_t op, uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t *o = vc__op_begin(s, op, 4);
     o[1] = a; o[2] = b; o[3] = c;
 }
-VC__NOINLINE static void vc__put4(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c,
-                                  uint32_t d) {
-    uint32_t *o = vc__op_begin(s, section, op, 5);
+VC__NOINLINE static void vc__put4(vc__spirv *s, uint32_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+    uint32_t *o = vc__op_begin(s, op, 5);
     o[1] = a; o[2] = b; o[3] = c; o[4] = d;
 }
-VC__NOINLINE static void vc__put5(vc__spirv *s, uint32_t section, uint32_t op, uint32_t a, uint32_t b, uint32_t c,
-                                  uint32_t d, uint32_t e) {
-    uint32_t *o = vc__op_begin(s, section, op, 6);
+VC__NOINLINE static void vc__put5(vc__spirv *s, uint32_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t d,
+                                  uint32_t e) {
+    uint32_t *o = vc__op_begin(s, op, 6);
     o[1] = a; o[2] = b; o[3] = c; o[4] = d; o[5] = e;
 }
 
@@ -8037,11 +8041,11 @@ static inline uint32_t vc__new_id(vc__spirv *s) { return s->bound++; }
 
 /* Append an instruction with the result `id` to the body. Return `id`. */
 static inline uint32_t vc__unary(vc__spirv *s, uint32_t op, uint32_t type, uint32_t id, uint32_t a) {
-    vc__put3(s, VC__SECTION_BODY, op, type, id, a);
+    vc__put3(s, op, type, id, a);
     return id;
 }
 static inline uint32_t vc__binary(vc__spirv *s, uint32_t op, uint32_t type, uint32_t id, uint32_t a, uint32_t b) {
-    vc__put4(s, VC__SECTION_BODY, op, type, id, a, b);
+    vc__put4(s, op, type, id, a, b);
     return id;
 }
 /* The same with a new id. */
@@ -8052,7 +8056,7 @@ VC__NOINLINE static uint32_t vc__new_binary(vc__spirv *s, uint32_t op, uint32_t 
     return vc__binary(s, op, type, vc__new_id(s), a, b);
 }
 static void vc__composite(vc__spirv *s, uint32_t type, uint32_t id, const uint32_t *part, uint32_t count) {
-    uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, VC__OpCompositeConstruct, 3 + count);
+    uint32_t *o = vc__op_begin(s, VC__OpCompositeConstruct, 3 + count);
     o[1] = type; o[2] = id;
     for (uint32_t i = 0; i < count; i++) o[3 + i] = part[i];
 }
@@ -8073,7 +8077,7 @@ static void vc__spirv_put_name(vc__spirv *s, uint32_t id, const char *name) {
     if (!name || !name[0]) return;
     uint32_t words = 2 + vc__string_words(name);
     if (!vc__words_reserve(s->k, &s->section[VC__SECTION_NAMES], words)) return;
-    uint32_t *o = vc__op_begin(s, VC__SECTION_NAMES, VC__OpName, words);
+    uint32_t *o = vc__op_begin(s, VC__NAMES | VC__OpName, words);
     o[1] = id;
     vc__put_string(o + 2, name);
 }
@@ -8086,14 +8090,14 @@ static uint32_t vc__spirv_type_make(vc__spirv *s, vc_type type) {
     if (vc__components(type) > 1) {
         uint32_t scalar_id = s->type[kind] ? s->type[kind] : vc__spirv_type_make(s, vc__scalar(type));
         id = vc__new_id(s);
-        vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeVector, id, scalar_id, vc__components(type));
+        vc__put3(s, VC__GLOBALS | VC__OpTypeVector, id, scalar_id, vc__components(type));
         return s->type[type] = id;
     }
     id = vc__new_id(s);
     if (vc__bits(kind) == 64) s->caps |= vc__kind_features(kind);
-    if (kind == VC_BOOL) vc__put1(s, VC__SECTION_GLOBALS, VC__OpTypeBool, id);
-    else if (vc__is_float(kind)) vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeFloat, id, vc__bits(kind));
-    else vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeInt, id, vc__bits(kind), vc__is_signed(kind));
+    if (kind == VC_BOOL) vc__put1(s, VC__GLOBALS | VC__OpTypeBool, id);
+    else if (vc__is_float(kind)) vc__put2(s, VC__GLOBALS | VC__OpTypeFloat, id, vc__bits(kind));
+    else vc__put3(s, VC__GLOBALS | VC__OpTypeInt, id, vc__bits(kind), vc__is_signed(kind));
     return s->type[type] = id;
 }
 
@@ -8106,7 +8110,7 @@ static inline uint32_t vc__spirv_type(vc__spirv *s, vc_type type) {
 /* Declares the pointer type to `type` (an id) in a storage class (VC__CLASS_). */
 static uint32_t vc__spirv_pointer_to(vc__spirv *s, uint32_t storage, uint32_t type) {
     uint32_t id = vc__new_id(s);
-    vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypePointer, id, vc__spirv_class[storage], type);
+    vc__put3(s, VC__GLOBALS | VC__OpTypePointer, id, vc__spirv_class[storage], type);
     return id;
 }
 static inline uint32_t vc__spirv_pointer(vc__spirv *s, uint32_t storage, vc_type type) {
@@ -8118,11 +8122,11 @@ static inline uint32_t vc__spirv_pointer(vc__spirv *s, uint32_t storage, vc_type
 /* Declares a scalar constant with the given id. */
 static void vc__spirv_constant(vc__spirv *s, uint32_t kind, uint64_t bits, uint32_t id) {
     uint32_t type = vc__spirv_type(s, kind), width = vc__bits(kind);
-    if (kind == VC_BOOL) vc__put2(s, VC__SECTION_GLOBALS, bits ? VC__OpConstantTrue : VC__OpConstantFalse, type, id);
+    if (kind == VC_BOOL) vc__put2(s, VC__GLOBALS | (bits ? VC__OpConstantTrue : VC__OpConstantFalse), type, id);
     else if (width == 64)
-        vc__put4(s, VC__SECTION_GLOBALS, VC__OpConstant, type, id, (uint32_t)bits, (uint32_t)(bits >> 32));
+        vc__put4(s, VC__GLOBALS | VC__OpConstant, type, id, (uint32_t)bits, (uint32_t)(bits >> 32));
     else /* narrow signed integers are sign-extended to a word */
-        vc__put3(s, VC__SECTION_GLOBALS, VC__OpConstant, type, id, (uint32_t)vc__widen(kind, bits & vc__ones(width)));
+        vc__put3(s, VC__GLOBALS | VC__OpConstant, type, id, (uint32_t)vc__widen(kind, bits & vc__ones(width)));
 }
 
 /* Declares a constant and stores it in a cache slot. SPIR-V allows two declarations of the same constant. */
@@ -8144,7 +8148,7 @@ static uint32_t vc__spirv_null(vc__spirv *s, vc_type type) {
     if (*id) return *id;
     uint32_t type_id = vc__spirv_type(s, type);
     *id = vc__new_id(s);
-    vc__put2(s, VC__SECTION_GLOBALS, VC__OpConstantNull, type_id, *id);
+    vc__put2(s, VC__GLOBALS | VC__OpConstantNull, type_id, *id);
     return *id;
 }
 
@@ -8155,7 +8159,7 @@ static uint32_t vc__spirv_ones(vc__spirv *s, uint32_t components) {
     if (s->ones[components - 1]) return s->ones[components - 1];
     uint32_t type = vc__spirv_type(s, vc__vec(VC_U32, components));
     uint32_t id = vc__new_id(s);
-    uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + components);
+    uint32_t *o = vc__op_begin(s, VC__GLOBALS | VC__OpConstantComposite, 3 + components);
     o[1] = type; o[2] = id;
     for (uint32_t i = 0; i < components; i++) o[3 + i] = one;
     return s->ones[components - 1] = id;
@@ -8170,15 +8174,15 @@ static void vc__spirv_argument_block(vc__spirv *s) {
     uint32_t words = s->l->info.argument_bytes / 4, u32 = vc__spirv_type(s, VC_U32), type = vc__new_id(s);
     s->arg_block = vc__new_id(s);
     if (!vc__words_reserve(s->k, &s->section[VC__SECTION_GLOBALS], words + 2)) return;
-    uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpTypeStruct, words + 2);
+    uint32_t *o = vc__op_begin(s, VC__GLOBALS | VC__OpTypeStruct, words + 2);
     o[1] = type;
     for (uint32_t i = 0; i < words; i++) o[2 + i] = u32;
-    vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, type, VC__DecorationBlock);
+    vc__put2(s, VC__DECORATIONS | VC__OpDecorate, type, VC__DecorationBlock);
     for (uint32_t i = 0; i < words; i++)
-        vc__put4(s, VC__SECTION_DECORATIONS, VC__OpMemberDecorate, type, i, VC__DecorationOffset, 4 * i);
+        vc__put4(s, VC__DECORATIONS | VC__OpMemberDecorate, type, i, VC__DecorationOffset, 4 * i);
     uint32_t pointer = vc__spirv_pointer_to(s, VC__CLASS_PUSH, type);
-    vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, s->arg_block, vc__spirv_class[VC__CLASS_PUSH]);
-    vc__put1(s, VC__SECTION_INTERFACE, 0, s->arg_block);
+    vc__put3(s, VC__GLOBALS | VC__OpVariable, pointer, s->arg_block, vc__spirv_class[VC__CLASS_PUSH]);
+    vc__put1(s, VC__INTERFACE, s->arg_block);
     vc__spirv_put_name(s, s->arg_block, "values");
 }
 
@@ -8283,10 +8287,10 @@ static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
     if (!s->builtin[i]) {
         uint32_t pointer = vc__spirv_pointer(s, VC__CLASS_INPUT, type), type_id = vc__spirv_type(s, type);
         uint32_t variable = vc__new_id(s);
-        vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, variable, vc__spirv_class[VC__CLASS_INPUT]);
-        vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, variable, VC__DecorationBuiltIn,
+        vc__put3(s, VC__GLOBALS | VC__OpVariable, pointer, variable, vc__spirv_class[VC__CLASS_INPUT]);
+        vc__put3(s, VC__DECORATIONS | VC__OpDecorate, variable, VC__DecorationBuiltIn,
                  vc__spirv_builtins[i].number);
-        vc__put1(s, VC__SECTION_INTERFACE, 1, variable);
+        vc__put1(s, VC__INTERFACE | 1, variable);
         vc__spirv_put_name(s, variable, vc__spirv_builtins[i].name);
         uint32_t loaded = vector ? vc__new_id(s) : id;
         s->builtin[i] = vc__unary(s, VC__OpLoad, type_id, loaded, variable);
@@ -8309,15 +8313,15 @@ static uint32_t vc__spirv_buffer_type(vc__spirv *s, const vc__node *n) {
     if (!*array) {
         uint32_t element = vc__spirv_type(s, memory_type);
         *array = vc__new_id(s);
-        vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeRuntimeArray, *array, element);
-        vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, *array, VC__DecorationArrayStride, size);
+        vc__put2(s, VC__GLOBALS | VC__OpTypeRuntimeArray, *array, element);
+        vc__put3(s, VC__DECORATIONS | VC__OpDecorate, *array, VC__DecorationArrayStride, size);
     }
     uint32_t id = vc__new_id(s);
-    vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeStruct, id, *array);
-    vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationBlock);
-    vc__put4(s, VC__SECTION_DECORATIONS, VC__OpMemberDecorate, id, 0, VC__DecorationOffset, 0);
-    if (by_access[access]) vc__put3(s, VC__SECTION_DECORATIONS, VC__OpMemberDecorate, id, 0, by_access[access]);
-    else if (s->k->coherent) vc__put3(s, VC__SECTION_DECORATIONS, VC__OpMemberDecorate, id, 0, VC__DecorationCoherent);
+    vc__put2(s, VC__GLOBALS | VC__OpTypeStruct, id, *array);
+    vc__put2(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationBlock);
+    vc__put4(s, VC__DECORATIONS | VC__OpMemberDecorate, id, 0, VC__DecorationOffset, 0);
+    if (by_access[access]) vc__put3(s, VC__DECORATIONS | VC__OpMemberDecorate, id, 0, by_access[access]);
+    else if (s->k->coherent) vc__put3(s, VC__DECORATIONS | VC__OpMemberDecorate, id, 0, VC__DecorationCoherent);
     return id;
 }
 
@@ -8334,12 +8338,12 @@ static void vc__spirv_buffer(vc__spirv *s, const vc__node *n, uint32_t id) {
         vc__spirv_word_pair(s, VC_U64, arg->location / 4, id);
         return;
     }
-    vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_BUFFER]);
-    vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationDescriptorSet, 0);
-    vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationBinding, arg->location);
-    if (s->l->object[n->x].aliased) vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationAliased);
-    else if (!arg->may_alias) vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationRestrict);
-    vc__put1(s, VC__SECTION_INTERFACE, 0, id);
+    vc__put3(s, VC__GLOBALS | VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_BUFFER]);
+    vc__put3(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationDescriptorSet, 0);
+    vc__put3(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationBinding, arg->location);
+    if (s->l->object[n->x].aliased) vc__put2(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationAliased);
+    else if (!arg->may_alias) vc__put2(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationRestrict);
+    vc__put1(s, VC__INTERFACE, id);
 }
 
 static bool vc__same_image(const vc__object *a, const vc__object *b) {
@@ -8358,7 +8362,7 @@ static void vc__spirv_image_type(vc__spirv *s, uint32_t object) {
         return;
     }
     s->image[object] = s->variable_type[object] = vc__new_id(s);
-    uint32_t *w = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpTypeImage, 9);
+    uint32_t *w = vc__op_begin(s, VC__GLOBALS | VC__OpTypeImage, 9);
     w[1] = s->image[object]; w[2] = component_type; w[3] = vc__dims[o->image.dim].spirv;
     w[4] = 0; /* not a depth image */
     w[5] = vc__dims[o->image.dim].layers;
@@ -8366,7 +8370,7 @@ static void vc__spirv_image_type(vc__spirv *s, uint32_t object) {
     w[7] = o->image.storage ? 2 : 1; w[8] = o->image.format;
     if (o->image.storage || o->image.dim == VC_DIM_BUFFER) return;
     s->variable_type[object] = vc__new_id(s);
-    vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeSampledImage, s->variable_type[object], s->image[object]);
+    vc__put2(s, VC__GLOBALS | VC__OpTypeSampledImage, s->variable_type[object], s->image[object]);
 }
 
 /* Declares the variable of an image argument. */
@@ -8381,15 +8385,15 @@ static void vc__spirv_image(vc__spirv *s, const vc__node *n, uint32_t id) {
     if (vc__is_optional_format(o->image.format)) s->caps |= VC__CAP_FORMATS;
     vc__spirv_image_type(s, n->x);
     uint32_t pointer = vc__spirv_pointer_to(s, VC__CLASS_IMAGE, s->variable_type[n->x]);
-    vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_IMAGE]);
-    vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationDescriptorSet, 0);
-    vc__put3(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationBinding, s->l->info.args[o->arg].location);
-    if (decoration) vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, decoration);
+    vc__put3(s, VC__GLOBALS | VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_IMAGE]);
+    vc__put3(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationDescriptorSet, 0);
+    vc__put3(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationBinding, s->l->info.args[o->arg].location);
+    if (decoration) vc__put2(s, VC__DECORATIONS | VC__OpDecorate, id, decoration);
     else if (storage && o->used & VC_WRITE && s->k->coherent)
-        vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationCoherent);
+        vc__put2(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationCoherent);
     if (storage && !(o->access & VC_MAY_ALIAS))
-        vc__put2(s, VC__SECTION_DECORATIONS, VC__OpDecorate, id, VC__DecorationRestrict);
-    vc__put1(s, VC__SECTION_INTERFACE, 0, id);
+        vc__put2(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationRestrict);
+    vc__put1(s, VC__INTERFACE, id);
     vc__spirv_put_name(s, id, o->name);
 }
 
@@ -8398,15 +8402,15 @@ static uint32_t vc__spirv_array_of(vc__spirv *s, const vc__object *object, uint3
     uint32_t element = vc__spirv_type(s, object->type), count = vc__spirv_u32(s, object->count);
     s->caps |= vc__kind_features(object->type);
     *array = vc__new_id(s);
-    vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeArray, *array, element, count);
+    vc__put3(s, VC__GLOBALS | VC__OpTypeArray, *array, element, count);
     return vc__spirv_pointer_to(s, storage, *array);
 }
 
 static void vc__spirv_shared(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__object *object = &s->l->object[n->x];
     uint32_t array, pointer = vc__spirv_array_of(s, object, VC__CLASS_WORKGROUP, &array);
-    vc__put3(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_WORKGROUP]);
-    vc__put1(s, VC__SECTION_INTERFACE, 0, id);
+    vc__put3(s, VC__GLOBALS | VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_WORKGROUP]);
+    vc__put1(s, VC__INTERFACE, id);
     vc__spirv_put_name(s, id, object->name);
 }
 
@@ -8417,7 +8421,7 @@ static uint32_t vc__spirv_element(vc__spirv *s, vc_type type, const uint64_t *da
     if (components == 1) return part[0];
     uint32_t type_id = vc__spirv_type(s, type);
     uint32_t id = vc__new_id(s);
-    uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + components);
+    uint32_t *o = vc__op_begin(s, VC__GLOBALS | VC__OpConstantComposite, 3 + components);
     o[1] = type_id; o[2] = id;
     for (uint32_t i = 0; i < components; i++) o[3 + i] = part[i];
     return id;
@@ -8441,18 +8445,18 @@ static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
         list.data[list.count + i] = vc__spirv_element(s, object->type, object->data + (size_t)i * components);
     if (!vc__words_reserve(s->k, &s->section[VC__SECTION_GLOBALS], 3 + object->count)) return;
     uint32_t initial = vc__new_id(s);
-    uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + object->count);
+    uint32_t *o = vc__op_begin(s, VC__GLOBALS | VC__OpConstantComposite, 3 + object->count);
     o[1] = array; o[2] = initial;
     memcpy(o + 3, list.data + list.count, object->count * sizeof(uint32_t));
-    vc__put4(s, VC__SECTION_GLOBALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_PRIVATE], initial);
-    vc__put1(s, VC__SECTION_INTERFACE, 0, id);
+    vc__put4(s, VC__GLOBALS | VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_PRIVATE], initial);
+    vc__put1(s, VC__INTERFACE, id);
     vc__spirv_put_name(s, id, object->name);
 }
 
 static void vc__spirv_tuple(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t type = vc__spirv_type(s, n->type), count = vc__components(n->type);
     s->caps |= vc__kind_features(n->type);
-    uint32_t *o = vc__op_begin(s, VC__SECTION_GLOBALS, VC__OpConstantComposite, 3 + count);
+    uint32_t *o = vc__op_begin(s, VC__GLOBALS | VC__OpConstantComposite, 3 + count);
     o[1] = type; o[2] = id;
     for (uint32_t i = 0; i < count; i++) o[3 + i] = vc__result(s->l->extra[n->a[0] + i]);
 }
@@ -8550,7 +8554,7 @@ static void vc__spirv_upper_half(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t type = vc__spirv_type(s, n->type), *pair = &s->pair[n->type & 63u];
     if (!*pair) {
         *pair = vc__new_id(s);
-        vc__put3(s, VC__SECTION_GLOBALS, VC__OpTypeStruct, *pair, type, type);
+        vc__put3(s, VC__GLOBALS | VC__OpTypeStruct, *pair, type, type);
     }
     uint32_t both = vc__new_binary(s, vc__op[n->op].spirv[vc__kinds[n->type & 15u].column], *pair,
                                    vc__result(n->a[0]), vc__result(n->a[1]));
@@ -8574,7 +8578,7 @@ static void vc__spirv_select(vc__spirv *s, const vc__node *n, uint32_t id) {
         for (uint32_t i = 0; i < components; i++) part[i] = condition;
         vc__composite(s, bools, condition = vc__new_id(s), part, components);
     }
-    vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, id, condition, vc__result(n->a[1]), vc__result(n->a[2]));
+    vc__put5(s, VC__OpSelect, type, id, condition, vc__result(n->a[1]), vc__result(n->a[2]));
 }
 
 /* Conversions between numbers; casts from and to bool are lowered. SPIR-V allows width conversions of 8-bit and 16-bit
@@ -8699,14 +8703,14 @@ static uint32_t vc__spirv_chain(vc__spirv *s, const vc__access *p, uint32_t i) {
     if (p->offset + i || !index) {
         uint32_t c = vc__spirv_u32(s, p->offset + i);
         if (index) {
-            o = vc__op_begin(s, VC__SECTION_BODY, VC__OpIAdd, 5);
+            o = vc__op_begin(s, VC__OpIAdd, 5);
             o[1] = vc__spirv_type(s, VC_U32); o[2] = vc__new_id(s); o[3] = index; o[4] = c;
             c = o[2];
         }
         index = c;
     }
     uint32_t id = vc__new_id(s);
-    o = vc__op_begin(s, VC__SECTION_BODY, VC__OpAccessChain, 5u + in_struct);
+    o = vc__op_begin(s, VC__OpAccessChain, 5u + in_struct);
     o[1] = pointer; o[2] = id; o[3] = p->base;
     if (in_struct) o[4] = vc__spirv_u32(s, 0); /* the only member */
     o[4 + in_struct] = index;
@@ -8715,15 +8719,15 @@ static uint32_t vc__spirv_chain(vc__spirv *s, const vc__access *p, uint32_t i) {
 
 static uint32_t vc__spirv_load_part(vc__spirv *s, const vc__access *p, uint32_t i, uint32_t id) {
     uint32_t type = vc__spirv_type(s, p->type), pointer = vc__spirv_chain(s, p, i);
-    if (p->align) vc__put5(s, VC__SECTION_BODY, VC__OpLoad, type, id, pointer, VC__MemoryAccessAligned, p->align);
+    if (p->align) vc__put5(s, VC__OpLoad, type, id, pointer, VC__MemoryAccessAligned, p->align);
     else vc__unary(s, VC__OpLoad, type, id, pointer);
     return id;
 }
 
 static void vc__spirv_store_part(vc__spirv *s, const vc__access *p, uint32_t i, uint32_t value) {
     uint32_t pointer = vc__spirv_chain(s, p, i);
-    if (p->align) vc__put4(s, VC__SECTION_BODY, VC__OpStore, pointer, value, VC__MemoryAccessAligned, p->align);
-    else vc__put2(s, VC__SECTION_BODY, VC__OpStore, pointer, value);
+    if (p->align) vc__put4(s, VC__OpStore, pointer, value, VC__MemoryAccessAligned, p->align);
+    else vc__put2(s, VC__OpStore, pointer, value);
 }
 
 /* Whether a bool is stored as a u32. */
@@ -8756,7 +8760,7 @@ static void vc__spirv_store(vc__spirv *s, const vc__node *n) {
         type = vc__spirv_type(s, vc__vec(VC_U32, components));
         uint32_t one = vc__spirv_ones(s, components);
         uint32_t zero = vc__spirv_null(s, vc__vec(VC_U32, components));
-        vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, part = vc__new_id(s), value, one, zero);
+        vc__put5(s, VC__OpSelect, type, part = vc__new_id(s), value, one, zero);
         value = part;
     }
     if (p.parts == 1) {
@@ -8806,12 +8810,11 @@ static void vc__spirv_sample(vc__spirv *s, const vc__node *n, const vc__object *
     uint32_t type = vc__spirv_type(s, n->type), operands[5], i;
     if (n->op == VC__OP_GATHER) {
         i = vc__spirv_u32(s, n->x);
-        vc__put5(s, VC__SECTION_BODY, VC__OpImageGather, type, id, image_id, vc__result(n->a[1]), i);
+        vc__put5(s, VC__OpImageGather, type, id, image_id, vc__result(n->a[1]), i);
         return;
     }
     uint32_t count = vc__spirv_image_operands(s, n, image, operands);
-    uint32_t *o = vc__op_begin(s, VC__SECTION_BODY,
-                               n->op == VC__OP_FETCH ? VC__OpImageFetch : VC__OpImageSampleExplicitLod, 5 + count);
+    uint32_t *o = vc__op_begin(s, n->op == VC__OP_FETCH ? VC__OpImageFetch : VC__OpImageSampleExplicitLod, 5 + count);
     o[1] = type; o[2] = id; o[3] = image_id; o[4] = vc__result(n->a[1]);
     for (i = 0; i < count; i++) o[5 + i] = operands[i];
 }
@@ -8831,7 +8834,7 @@ static void vc__spirv_image_op(vc__spirv *s, const vc__node *n, uint32_t id) {
     switch (n->op) {
     case VC__OP_IMAGE_LOAD: vc__binary(s, VC__OpImageRead, type, id, image_id, vc__result(n->a[1])); break;
     case VC__OP_IMAGE_STORE:
-        vc__put3(s, VC__SECTION_BODY, VC__OpImageWrite, image_id, vc__result(n->a[1]), vc__result(n->a[2]));
+        vc__put3(s, VC__OpImageWrite, image_id, vc__result(n->a[1]), vc__result(n->a[2]));
         break;
     case VC__OP_IMAGE_LEVELS: vc__unary(s, VC__OpImageQueryLevels, type, id, image_id); break;
     case VC__OP_IMAGE_SIZE:
@@ -8849,11 +8852,11 @@ static void vc__spirv_local(vc__spirv *s, const vc__node *n, uint32_t id) {
     s->caps |= vc__kind_features(n->type);
     uint32_t pointer = n->op == VC__OP_VAR ? vc__spirv_pointer(s, VC__CLASS_FUNCTION, n->type) :
                        vc__spirv_array_of(s, object, VC__CLASS_FUNCTION, &array);
-    vc__put3(s, VC__SECTION_LOCALS, VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_FUNCTION]);
+    vc__put3(s, VC__LOCALS | VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_FUNCTION]);
     vc__spirv_put_name(s, id, object->name);
     if (n->op != VC__OP_VAR) return;
     uint32_t zero = vc__spirv_null(s, n->type);
-    vc__put2(s, VC__SECTION_BODY, VC__OpStore, id, zero);
+    vc__put2(s, VC__OpStore, id, zero);
 }
 
 /* ---- control flow ---- */
@@ -8879,10 +8882,10 @@ static vc__frame *vc__spirv_push_frame(vc__spirv *s, uint32_t op, uint32_t node)
 }
 
 static void vc__spirv_label(vc__spirv *s, uint32_t label) {
-    vc__put1(s, VC__SECTION_BODY, VC__OpLabel, label);
+    vc__put1(s, VC__OpLabel, label);
     s->label = label;
 }
-static void vc__spirv_branch(vc__spirv *s, uint32_t label) { vc__put1(s, VC__SECTION_BODY, VC__OpBranch, label); }
+static void vc__spirv_branch(vc__spirv *s, uint32_t label) { vc__put1(s, VC__OpBranch, label); }
 
 /* At first the merge label is the label of the else branch, as for an IF without ELSE; vc__spirv_else replaces it. */
 static void vc__spirv_if(vc__spirv *s, const vc__node *n, uint32_t node) {
@@ -8890,9 +8893,9 @@ static void vc__spirv_if(vc__spirv *s, const vc__node *n, uint32_t node) {
     uint32_t then = vc__new_id(s);
     if (!f) return;
     f->merge = f->other = vc__new_id(s);
-    vc__put2(s, VC__SECTION_BODY, VC__OpSelectionMerge, f->merge, 0);
+    vc__put2(s, VC__OpSelectionMerge, f->merge, 0);
     f->header = s->section[VC__SECTION_BODY].count - 2;
-    vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, vc__result(n->a[0]), then, f->other);
+    vc__put3(s, VC__OpBranchConditional, vc__result(n->a[0]), then, f->other);
     vc__spirv_label(s, then);
 }
 
@@ -8909,7 +8912,7 @@ static void vc__spirv_else(vc__spirv *s) {
 /* A value in a loop's header: `first` from block `from` before the loop, `next` from the continue block `continued`. */
 static void vc__spirv_phi(vc__spirv *s, uint32_t type, uint32_t id, uint32_t first, uint32_t from, uint32_t next,
                           uint32_t continued) {
-    uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, VC__OpPhi, 7);
+    uint32_t *o = vc__op_begin(s, VC__OpPhi, 7);
     o[1] = type; o[2] = id; o[3] = first; o[4] = from; o[5] = next; o[6] = continued;
 }
 
@@ -8945,8 +8948,8 @@ static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
                    vc__result(n->a[1]));
         if (n->x) vc__binary(s, VC__OpLogicalAnd, bools, condition, below_limit, not_wrapped);
     }
-    vc__put3(s, VC__SECTION_BODY, VC__OpLoopMerge, f->merge, f->other, 0);
-    if (n->op == VC__OP_FOR) vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, condition, body, f->merge);
+    vc__put3(s, VC__OpLoopMerge, f->merge, f->other, 0);
+    if (n->op == VC__OP_FOR) vc__put3(s, VC__OpBranchConditional, condition, body, f->merge);
     else vc__spirv_branch(s, body);
     vc__spirv_label(s, body);
 }
@@ -9001,16 +9004,16 @@ static void vc__spirv_switch(vc__spirv *s, const vc__node *n, uint32_t node) {
         uint32_t wide_type = vc__spirv_type(s, vc__is_signed(selector_type) ? VC_I32 : VC_U32);
         value = vc__new_unary(s, vc__is_signed(selector_type) ? VC__OpSConvert : VC__OpUConvert, wide_type, value);
     }
-    vc__put2(s, VC__SECTION_BODY, VC__OpSelectionMerge, f->merge, 0);
+    vc__put2(s, VC__OpSelectionMerge, f->merge, 0);
     uint32_t start = s->section[VC__SECTION_BODY].count;
-    vc__put2(s, VC__SECTION_BODY, VC__OpSwitch, value, f->merge); /* to the merge block, unless there is a default */
+    vc__put2(s, VC__OpSwitch, value, f->merge); /* to the merge block, unless there is a default */
     for (i = s->next_case[node]; i != VC__NIL; i = s->next_case[i]) {
         const vc__node *c = &s->l->node[i];
         if (c->op == VC__OP_DEFAULT) {
             if (!s->k->failed) s->section[VC__SECTION_BODY].data[start + 2] = vc__result(i);
             continue;
         }
-        uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, 0, literal_words + 1);
+        uint32_t *o = vc__op_begin(s, 0, literal_words + 1);
         o[0] = (uint32_t)vc__widen(selector_type, vc__bits_of(c) & vc__ones(bits));
         if (literal_words == 2) o[1] = c->a[1];
         o[literal_words] = vc__result(i);
@@ -9044,10 +9047,10 @@ static void vc__spirv_end(vc__spirv *s) {
 /* BREAK_IF, CONTINUE_IF and RETURN_IF. */
 static void vc__spirv_exit(vc__spirv *s, const vc__node *n) {
     uint32_t then = vc__new_id(s), rest = vc__new_id(s);
-    vc__put2(s, VC__SECTION_BODY, VC__OpSelectionMerge, rest, 0);
-    vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, vc__result(n->a[0]), then, rest);
+    vc__put2(s, VC__OpSelectionMerge, rest, 0);
+    vc__put3(s, VC__OpBranchConditional, vc__result(n->a[0]), then, rest);
     vc__spirv_label(s, then);
-    if (n->op == VC__OP_RETURN_IF) vc__op_begin(s, VC__SECTION_BODY, VC__OpReturn, 1);
+    if (n->op == VC__OP_RETURN_IF) vc__op_begin(s, VC__OpReturn, 1);
     else vc__spirv_branch(s, n->op == VC__OP_BREAK_IF ?
                           vc__spirv_frame(s, s->loop)->merge : vc__spirv_frame(s, s->loop)->other);
     vc__spirv_label(s, rest);
@@ -9080,14 +9083,14 @@ static uint32_t vc__spirv_memory_semantics(vc__spirv *s, const vc__node *n, uint
 static void vc__spirv_scoped_barrier(vc__spirv *s, const vc__node *n) {
     uint32_t execution = vc__spirv_scope(s, n->x & 15u), memory = vc__spirv_scope(s, n->x >> 4 & 15u);
     uint32_t semantics = vc__spirv_memory_semantics(s, n, VC_ACQ_REL);
-    vc__put3(s, VC__SECTION_BODY, VC__OpControlBarrier, execution, memory, semantics);
+    vc__put3(s, VC__OpControlBarrier, execution, memory, semantics);
 }
 
 static void vc__spirv_barrier(vc__spirv *s) {
     uint32_t workgroup = vc__spirv_u32(s, VC__ScopeWorkgroup);
     uint32_t storage = vc__spirv_storage_semantics(s, VC_STORAGE_BUFFER | VC_STORAGE_SHARED);
     uint32_t semantics = vc__spirv_u32(s, VC__MemorySemanticsAcquireRelease | storage);
-    vc__put3(s, VC__SECTION_BODY, VC__OpControlBarrier, workgroup, workgroup, semantics);
+    vc__put3(s, VC__OpControlBarrier, workgroup, workgroup, semantics);
 }
 
 /* ---- atomics ---- */
@@ -9102,7 +9105,7 @@ static uint32_t vc__spirv_float_atomic(vc__spirv *s, uint32_t op, vc_type kind, 
     else vc__binary(s, VC__OpFOrdLessThan, bools, less, old, value);
     uint32_t nan = vc__new_unary(s, VC__OpIsNan, bools, old);
     less = vc__new_binary(s, VC__OpLogicalOr, bools, less, nan);
-    vc__put5(s, VC__SECTION_BODY, VC__OpSelect, type, nan = vc__new_id(s), less, value, old);
+    vc__put5(s, VC__OpSelect, type, nan = vc__new_id(s), less, value, old);
     return nan;
 }
 
@@ -9114,21 +9117,21 @@ static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, 
     uint32_t first = vc__new_id(s), expected = vc__new_id(s), found = vc__new_id(s);
     uint32_t header = vc__new_id(s), body = vc__new_id(s), next = vc__new_id(s);
     uint32_t merge = vc__new_id(s), from = s->label;
-    vc__put5(s, VC__SECTION_BODY, VC__OpAtomicLoad, bits, first, pointer, scope, none);
+    vc__put5(s, VC__OpAtomicLoad, bits, first, pointer, scope, none);
     vc__spirv_branch(s, header);
     vc__spirv_label(s, header);
-    uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, VC__OpPhi, 7);
+    uint32_t *o = vc__op_begin(s, VC__OpPhi, 7);
     o[1] = bits; o[2] = expected; o[3] = first; o[4] = from; o[5] = found; o[6] = next;
-    vc__put3(s, VC__SECTION_BODY, VC__OpLoopMerge, merge, next, 0);
+    vc__put3(s, VC__OpLoopMerge, merge, next, 0);
     vc__spirv_branch(s, body);
     vc__spirv_label(s, body);
     uint32_t old = vc__new_unary(s, VC__OpBitcast, type, expected);
     uint32_t desired = vc__spirv_float_atomic(s, n->op, n->type, old, vc__result(n->a[2]));
     desired = vc__new_unary(s, VC__OpBitcast, bits, desired);
-    o = vc__op_begin(s, VC__SECTION_BODY, VC__OpAtomicCompareExchange, 9);
+    o = vc__op_begin(s, VC__OpAtomicCompareExchange, 9);
     o[1] = bits; o[2] = found; o[3] = pointer; o[4] = scope; o[5] = o[6] = none; o[7] = desired; o[8] = expected;
     uint32_t succeeded = vc__new_binary(s, VC__OpIEqual, bools, found, expected);
-    vc__put3(s, VC__SECTION_BODY, VC__OpBranchConditional, succeeded, merge, next);
+    vc__put3(s, VC__OpBranchConditional, succeeded, merge, next);
     vc__spirv_label(s, next);
     vc__spirv_branch(s, header);
     vc__spirv_label(s, merge);
@@ -9149,18 +9152,18 @@ VC__NOINLINE static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint3
     }
     if (vc__is_float(n->type)) s->caps |= VC__CAP_ATOMIC_F32_ADD;
     if (n->op == VC__OP_ATOMIC_STORE) {
-        vc__put4(s, VC__SECTION_BODY, opcode, pointer, scope, none, vc__result(n->a[2]));
+        vc__put4(s, opcode, pointer, scope, none, vc__result(n->a[2]));
         return;
     }
     if (n->op == VC__OP_ATOMIC_CAS) {
         uint32_t pair[2];
         for (uint32_t i = 0; i < 2; i++)
             pair[i] = vc__new_binary(s, VC__OpCompositeExtract, type, vc__result(n->a[2]), i);
-        o = vc__op_begin(s, VC__SECTION_BODY, opcode, 9);
+        o = vc__op_begin(s, opcode, 9);
         o[6] = none; o[7] = pair[1]; o[8] = pair[0];
     } else {
         uint32_t words = n->op == VC__OP_ATOMIC_LOAD ? 6 : 7;
-        o = vc__op_begin(s, VC__SECTION_BODY, opcode, words);
+        o = vc__op_begin(s, opcode, words);
         if (words == 7) o[6] = vc__result(n->a[2]);
     }
     o[1] = type; o[2] = id; o[3] = pointer; o[4] = scope; o[5] = none;
@@ -9168,7 +9171,7 @@ VC__NOINLINE static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint3
 
 static void vc__spirv_fence(vc__spirv *s, const vc__node *n) {
     uint32_t scope = vc__spirv_scope(s, n->x >> 4 & 15u), semantics = vc__spirv_memory_semantics(s, n, n->x & 3u);
-    vc__put2(s, VC__SECTION_BODY, VC__OpMemoryBarrier, scope, semantics);
+    vc__put2(s, VC__OpMemoryBarrier, scope, semantics);
 }
 
 /* ---- subgroups ---- */
@@ -9193,7 +9196,7 @@ static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
     if (has_second && n->op != VC__OP_BROADCAST_FIRST) word[count++] = vc__result(n->a[1]);
     if ((n->x & 15u) == VC__LANES_CLUSTER) word[count++] = vc__spirv_u32(s, n->x >> 4);
     s->caps |= vc__kind_features(n->type) | vc__kind_features(operand_type) | vc__spirv_subgroup_cap(n);
-    uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, vc__op[n->op].spirv[vc__kinds[vc__kind(operand_type)].column],
+    uint32_t *o = vc__op_begin(s, vc__op[n->op].spirv[vc__kinds[vc__kind(operand_type)].column],
                                4 + count);
     o[1] = type; o[2] = id; o[3] = scope;
     for (uint32_t i = 0; i < count; i++) o[4 + i] = word[i];
@@ -9203,7 +9206,7 @@ static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
 static void vc__spirv_dot_4x8(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t count = vc__op[n->op].operands, type = vc__spirv_type(s, n->type);
     s->caps |= VC__CAP_DOT | VC__CAP_DOT_4X8;
-    uint32_t *o = vc__op_begin(s, VC__SECTION_BODY, vc__op[n->op].spirv[vc__kinds[VC_U32].column], 4 + count);
+    uint32_t *o = vc__op_begin(s, vc__op[n->op].spirv[vc__kinds[VC_U32].column], 4 + count);
     o[1] = type; o[2] = id;
     for (uint32_t i = 0; i < count; i++) o[3 + i] = vc__result(n->a[i]);
     o[3 + count] = VC__PackedVectorFormatPackedVectorFormat4x8Bit;
@@ -9252,18 +9255,18 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
 VC__NOINLINE static void vc__spirv_main(vc__spirv *s) {
     const vc__listing *l = s->l;
     uint32_t void_type = vc__new_id(s), type = vc__new_id(s), i;
-    vc__put1(s, VC__SECTION_GLOBALS, VC__OpTypeVoid, void_type);
-    vc__put2(s, VC__SECTION_GLOBALS, VC__OpTypeFunction, type, void_type);
-    vc__put4(s, VC__SECTION_LOCALS, VC__OpFunction, void_type, s->main, 0, type);
+    vc__put1(s, VC__GLOBALS | VC__OpTypeVoid, void_type);
+    vc__put2(s, VC__GLOBALS | VC__OpTypeFunction, type, void_type);
+    vc__put4(s, VC__LOCALS | VC__OpFunction, void_type, s->main, 0, type);
     s->label = vc__new_id(s);
-    vc__put1(s, VC__SECTION_LOCALS, VC__OpLabel, s->label);
+    vc__put1(s, VC__LOCALS | VC__OpLabel, s->label);
     for (i = 0; i < l->body; i++) vc__spirv_leaf(s, &l->node[i], vc__result(i));
     while (i < l->count && !s->k->failed) {
         if (s->k->lower.plain[l->node[i].op] & VC__PLAIN_PRINTED) i = vc__spirv_plain(s, i);
         else { vc__spirv_node(s, &l->node[i], i); i++; }
     }
-    vc__op_begin(s, VC__SECTION_BODY, VC__OpReturn, 1);
-    vc__op_begin(s, VC__SECTION_BODY, VC__OpFunctionEnd, 1);
+    vc__op_begin(s, VC__OpReturn, 1);
+    vc__op_begin(s, VC__OpFunctionEnd, 1);
 }
 
 /* Appends an instruction with a string operand to the head. `first`: an operand before the string; 0: none. */
