@@ -528,7 +528,10 @@
        uniform blocks   Uniform blocks (class Uniform with Block) are buffers of type VD_BYTES: pass a buffer or view of
                         any type, with at least the bytes of the block, at most limits.max_uniform_bytes, and beginning
                         at a multiple of limits.uniform_alignment. The layout is that of the module (std140 in GLSL).
-       not supported    Multisampled images, arrays of cubes, arrays of descriptors, decoration groups.
+       arrays           Arrays of storage buffers, uniform blocks, images or samplers, with one length: see "Arrays of
+                        resources".
+       not supported    Multisampled images, arrays of cubes, arrays of arrays of descriptors, indices into arrays of
+                        texel buffers that are not constant, decoration groups.
        checked          Instructions and their operands against the SPIR-V grammar; definitions and uses of ids; sizes
                         of types; the nesting of functions and blocks. A damaged module never crashes vkdispatch. Its
                         id bound may be 2^18 plus 16 for each word, so that memory is bounded by the module's size.
@@ -583,6 +586,38 @@
        The parameters of a kernel are the buffers, images and samplers in the order of their bindings (a sampled image
        is followed by its sampler, unless it is separate), then the argument block: as one struct, or its values one by
        one, implicit arguments included, in the order of vd_arg_info.location and vd_implicit_info.offset.
+
+   Arrays of resources
+       An argument can be an array of images, samplers or buffers, from which the kernel selects an element by an index:
+       vd_arg_info.count is its length. In GLSL, for example:
+           layout(binding = 0) uniform texture2D textures[64];
+           layout(binding = 1) uniform sampler linear;
+           ... texture(sampler2D(textures[nonuniformEXT(material)], linear), at) ...
+       vd_array passes the elements:
+           vd_arg elements[3] = { vd_i(wood), vd_i(stone), vd_i(grass) };
+           vd_run(ctx, kernel, n, vd_array(elements, 3), vd_s(linear), vd_b(pixels));
+       * Elements are arguments of one kind: images of any extents, with vd_i or, if the array has samplers, vd_sampled;
+         samplers with vd_s; buffers with vd_b. Each is checked like a single argument, and an error names its index.
+       * Number. From one element up to the length of the array. The others are the same as element 0, so every index
+         below the length is valid. A larger one is undefined. An array without a length in the module, texture2D t[],
+         has vd_kernel_desc.elements elements.
+       * Order and lifetimes. The elements are read when the dispatch is recorded. Pass others in the next dispatch to
+         change them. The dispatch counts as an access to all of them, with the access of the argument; a destroyed
+         element is an error of the next dispatch, and earlier ones may still use it. Recording a dispatch takes time
+         for each element; submitting a graph that contains it does not.
+       * Graphs. An element can be a slot: vd_slot("wood", vd_i(wood)). The array cannot.
+       * Indices. Constants need no feature. Indices into arrays of buffers that all invocations of the dispatch share
+         need VD_FEATURE_BUFFER_ARRAYS; all others need VD_FEATURE_BINDLESS, and nonuniformEXT in GLSL. vd_kernel_create
+         detects what a module needs.
+       * Limits. VD_MAX_ELEMENTS for all arrays of a kernel; limits.max_bindings, max_uniform_blocks,
+         max_sampled_images, max_storage_images and max_samplers. On cuda, an array consists of handles or addresses of
+         8 bytes in the argument block, which has at most VD_MAX_ARGUMENT_BYTES. vd_arg_info.size is that of all.
+       * opencl has no arrays: its kernels cannot select parameters by an index.
+       Any number of buffers can be reached through addresses instead, on devices with VD_FEATURE_ADDRESS. Write
+       vd_buffer_info.address of each buffer into another buffer, and declare them in vd_dispatch_desc.uses:
+           layout(buffer_reference) buffer Mesh { vec4 vertices[]; };
+           layout(binding = 0) buffer Meshes { uvec2 meshes[]; };
+           ... Mesh(meshes[i]).vertices[j] ... // with GL_EXT_buffer_reference_uvec2
 
    Images
        An image has a format, one to three axes, a mip chain, and layers (arrays and cubes).
@@ -640,6 +675,7 @@
                                                                             border, no lod bias or minimum, no
                                                                             anisotropy
        separate samplers     yes               no                           yes
+       arrays of images      yes               yes                          no
        texel buffers         formats that      formats of storage images    with drivers that create images
                              support fetches                                from sub-buffers; not with shared
                              and stores                                     virtual memory, not with PoCL
@@ -861,8 +897,13 @@ enum {
                                                 them (vd_buffer_info.persistent) */
     VD_FEATURE_QUEUES = 1 << 27,             /* several hardware queues. Without it, the queues of
                                                 vd_context_desc.queues share one */
-    VD_FEATURE_SHARING = 1 << 28             /* external memory: import (vd_import, vd_external) or export
+    VD_FEATURE_SHARING = 1 << 28,            /* external memory: import (vd_import, vd_external) or export
                                                 (exportable) */
+
+    /* Features of kernels with arrays of resources: see "Arrays of resources". */
+    VD_FEATURE_BUFFER_ARRAYS = 1 << 29,      /* arrays of buffers by binding, indexed by a value that all invocations of
+                                                the dispatch share (dynamically uniform) */
+    VD_FEATURE_BINDLESS = 1 << 30            /* arrays of images, samplers and buffers, indexed by any value */
 };
 
 /* Language of a kernel's code, and the backend that accepts it. The dummy backend accepts all of them. */
@@ -887,7 +928,10 @@ typedef enum vd_arg_kind {
     VD_ARG_SAMPLER          /* sampler of separate images, by binding number; not on cuda */
 } vd_arg_kind;
 
-enum { VD_SLOT = 16 };      /* a bit of vd_arg.kind: the argument is a slot of a graph, see vd_slot */
+enum {
+    VD_SLOT = 16,           /* a bit of vd_arg.kind: the argument is a slot of a graph, see vd_slot */
+    VD_ARRAY = 32           /* vd_arg.kind of an array of arguments, see vd_array */
+};
 
 /* Dimensionality of an image. */
 typedef enum vd_dim {
@@ -1002,6 +1046,7 @@ typedef enum vd_implicit {
 #define VD_MAX_FRAMES 8       /* frames in flight of a swapchain */
 #define VD_MAX_ARGUMENT_BYTES 1024 /* maximum size of an argument block in bytes, implicit arguments included */
 #define VD_MAX_ARGS 64        /* maximum number of arguments of a kernel */
+#define VD_MAX_ELEMENTS 1024  /* maximum number of elements of all arrays of resources of a kernel */
 #define VD_MAX_CONSTANTS 256  /* maximum length of vd_kernel_desc.constants */
 #define VD_MAX_QUEUES 4       /* maximum number of queues of a device */
 #define VD_MAX_DEVICES 16     /* maximum number of devices of a context */
@@ -1041,6 +1086,9 @@ typedef struct vd_limits {
     uint64_t max_private_bytes;     /* private memory of all invocations of a work-group together, in bytes, with the
                                        values that they keep across barriers. 0: no known limit */
     uint32_t max_uniform_blocks;    /* uniform blocks of a kernel. 0: not supported; vulkan and dummy have them */
+    uint32_t max_sampled_images;    /* sampled images of a kernel. This and the next two count elements of arrays */
+    uint32_t max_storage_images;    /* storage images of a kernel */
+    uint32_t max_samplers;          /* samplers of a kernel, those of sampled images included */
     uint32_t uniform_alignment;     /* bytes; required alignment of a view that is passed as a uniform block */
     uint64_t max_uniform_bytes;     /* bytes of a buffer that is passed as a uniform block */
     uint64_t sparse_page_bytes;     /* page of a sparse buffer. 0: the device has no sparse buffers */
@@ -1357,6 +1405,8 @@ typedef struct vd_arg_info {
     vd_format format;               /* storage images */
     bool separate;                  /* sampled images: without a sampler, which is an argument of its own or not used */
     bool uniform;                   /* VD_ARG_BINDING: a uniform block of `size` bytes. Default: storage buffer */
+    uint32_t count;                 /* elements of an array of buffers, images or samplers; `size` is that of all of
+                                       them. Default: no array */
 } vd_arg_info;
 
 /* One implicit argument of a kernel. */
@@ -1371,9 +1421,10 @@ typedef struct vd_implicit_info {
 typedef struct vd_arg {
     vd_arg_kind kind;               /* VD_ARG_BINDING for any buffer, VD_ARG_VALUE for any value */
     vd_type type;                   /* of a value. VD_BYTES matches any type */
-    uint64_t bits;                  /* id of a buffer, image or sampler; or the value, if `from` is NULL and it has at
-                                       most 8 bytes */
-    const void *from;               /* value in host memory, or the vd_sampler of an image; read during the call */
+    uint64_t bits;                  /* id of a buffer, image or sampler; number of elements of an array; or the value,
+                                       if `from` is NULL and it has at most 8 bytes */
+    const void *from;               /* value in host memory, the vd_sampler of an image, or the elements of an array;
+                                       read during the call */
     const char *slot;               /* name of the slot of a graph, see vd_slot. Default: none */
 } vd_arg;
 
@@ -1430,6 +1481,8 @@ typedef struct vd_kernel_desc {
     uint32_t subgroup_size;         /* required size of subgroups: a power of two between limits.min_subgroup_size and
                                        max_subgroup_size. If these differ, vulkan needs VK_EXT_subgroup_size_control.
                                        Default: the driver chooses */
+    uint32_t elements;              /* length of arrays of resources that have none in the module: texture2D t[] in
+                                       GLSL. Default: 64 */
 } vd_kernel_desc;
 
 typedef enum vd_list_kind { VD_LIST_ONCE = 0 } vd_list_kind; /* recorded once, submitted once */
@@ -1466,7 +1519,8 @@ typedef struct vd_dispatch_desc {
     const vd_record_use *uses;      /* buffers that the kernel reaches through addresses in buffers or values: the
                                        dispatch is ordered with other commands that access them, and a list keeps them
                                        until it is submitted. Default: none */
-    int use_count;                  /* length of uses, at most VD_MAX_ARGS less the buffers and images in args */
+    int use_count;                  /* length of uses, at most VD_MAX_ARGS less the buffers and images in args; those
+                                       in arrays do not count */
 } vd_dispatch_desc;
 
 typedef struct vd_record_desc {
@@ -2204,6 +2258,19 @@ static inline vd_arg vd_sampled(vd_image image, const vd_sampler *sampler) {
 static inline vd_arg vd_s(vd_sampler sampler) {
     vd_arg a = { VD_ARG_SAMPLER, 0, 0, NULL, NULL };
     a.bits = sampler.id;
+    return a;
+}
+
+/* An array of resources: `count` arguments of one kind, for example vd_i, that are read when the dispatch is recorded.
+   See "Arrays of resources". */
+static inline vd_arg vd_array(const vd_arg *elements, uint32_t count) {
+    union { vd_arg_kind kind; unsigned bits; } c; /* C++ warns of casts */
+    vd_arg a = { VD_ARG_NONE, 0, 0, NULL, NULL };
+    c.kind = VD_ARG_NONE;
+    c.bits |= VD_ARRAY;
+    a.kind = c.kind;
+    a.bits = count;
+    a.from = elements;
     return a;
 }
 
@@ -3804,6 +3871,14 @@ static VD__UNUSED vd__descriptor vd__descriptor_of(const vd_arg_info *a) {
     return a->separate ? VD__DESCRIPTOR_SAMPLED_IMAGE : VD__DESCRIPTOR_COMBINED;
 }
 
+/* Number of elements of an argument; 1 if it is not an array. */
+static uint32_t vd__arg_elements(const vd_arg_info *a) { return a->count ? a->count : 1; }
+
+/* Number of buffers and images that an argument contains. */
+static uint32_t vd__arg_accesses(const vd_arg_info *a) {
+    return a->kind == VD_ARG_VALUE || a->kind == VD_ARG_SAMPLER ? 0 : vd__arg_elements(a);
+}
+
 static const vd__image_shape *vd__memory_shape(const vd__memory *m) {
     return (const vd__image_shape *)(uintptr_t)m->native[1];
 }
@@ -4015,6 +4090,7 @@ struct vd__device {
     bool has_images;      /* the operations on images and samplers work */
     bool image_handles;   /* kernels get images as handles of 8 bytes in the argument block (image_handle) */
     bool one_address_mode; /* a sampler has the same address mode along all axes of an image */
+    bool has_arrays;      /* an argument of a kernel can be an array of resources */
     uint32_t max_sized_subgroups; /* maximum number of subgroups of a work-group, for kernels with a required subgroup
                                      size; 0: not supported */
     vd__kernel_code blit; /* on backends without blits: the kernel that executes them; native[0] 0: not created yet */
@@ -4155,13 +4231,12 @@ typedef struct vd__span {
 typedef struct vd__param {
     uint8_t kind;              /* vd_arg_kind */
     bool written;
-    uint8_t binding_index;     /* index of the binding when sorted by binding number */
     uint8_t align;             /* log2 of a buffer's alignment in bytes */
-    vd_type type;
-    uint32_t location;         /* as in vd_arg_info */
-    uint16_t size;
-    uint8_t buffer_index;      /* index among the buffer arguments */
     bool uniform;              /* vd_arg_info.uniform */
+    vd_type type;
+    uint16_t location, size;   /* as in vd_arg_info */
+    uint16_t binding_index;    /* index among the bindings, which are sorted by number; of an array: of element 0 */
+    uint16_t buffer_index;     /* index among the buffers and images; of an array: of element 0 */
 } vd__param;
 
 typedef struct vd__kernel {
@@ -4175,8 +4250,9 @@ typedef struct vd__kernel {
     vd__param *params;
     int arg_count, implicit_count;
     int dispatch_implicit_count; /* number of implicit arguments that do not depend on buffers; they come first */
-    uint32_t buffer_count;     /* buffers and images */
-    uint32_t image_count;      /* images and samplers */
+    uint32_t buffer_count;     /* buffers and images, including elements of arrays */
+    uint32_t mixed_count;      /* images, samplers and arrays */
+    uint32_t array_elements;   /* elements of all arrays */
     uint32_t binding_count, argument_bytes, local_size[3], shared_bytes;
     uint32_t local_shift[3];   /* log2 of local_size if that is a power of two, otherwise VD__NONE */
     bool splittable[3];        /* axes with VD_IMPLICIT_GROUP_BASE: a dispatch can be split along them */
@@ -4369,6 +4445,8 @@ struct vd_list {
     vd__hazards entry_hazards; /* accesses before the first barrier */
     vd__layout_range *layouts; /* before a submission all images return to their layout at rest */
     uint32_t layout_count, layout_capacity;
+    struct vd__access *heap_accesses; /* scratch memory of vd__heap_accesses */
+    uint32_t heap_access_capacity;
     vd__transition *transitions; /* for the next barrier. There is always room for one for each element of `layouts` */
     uint32_t transition_count, transition_capacity;
     struct vd__dispatch_state *dispatch; /* the last dispatch, reused by the next one */
@@ -4958,7 +5036,7 @@ static const char *const vd__feature_names[] = {
     "f16", "f64", "i8", "i16", "i64", "storage_8", "storage_16", "address", "subgroup", "atomic_i64", "atomic_f32_add",
     "fma", "timestamp", "image", "subgroup_types", "subgroup_clustered", "reconvergence", "image_formats", "image_read",
     "image_write", "dot_4x8", "f64_round", "shuffle_64", "unpack_half", "mapped", "cached", "coherent", "queues",
-    "sharing"
+    "sharing", "buffer_arrays", "bindless"
 };
 
 /* Returns `features` without `disable` and without the features that depend on a missing one. */
@@ -4968,7 +5046,9 @@ static uint64_t vd__features_without(uint64_t features, uint64_t disable) {
         { VD_FEATURE_I64, VD_FEATURE_ADDRESS | VD_FEATURE_ATOMIC_I64 },
         { VD_FEATURE_SUBGROUP, VD_FEATURE_SUBGROUP_TYPES | VD_FEATURE_SUBGROUP_CLUSTERED |
                                VD_FEATURE_RECONVERGENCE | VD_FEATURE_SHUFFLE_64 },
-        { VD_FEATURE_IMAGE, VD_FEATURE_IMAGE_FORMATS | VD_FEATURE_IMAGE_READ | VD_FEATURE_IMAGE_WRITE }
+        { VD_FEATURE_IMAGE, VD_FEATURE_IMAGE_FORMATS | VD_FEATURE_IMAGE_READ | VD_FEATURE_IMAGE_WRITE
+                            | VD_FEATURE_BINDLESS },
+        { VD_FEATURE_BUFFER_ARRAYS, VD_FEATURE_BINDLESS }
     };
     features &= ~disable;
     if (!VD__HAS_IMAGES) features &= ~(uint64_t)VD_FEATURE_IMAGE;
@@ -6874,7 +6954,8 @@ enum {
     VD__CapabilityMatrix = 0, VD__CapabilityShader = 1, VD__CapabilityAddresses = 4, VD__CapabilityLinkage = 5,
     VD__CapabilityKernel = 6, VD__CapabilityFloat16 = 9, VD__CapabilityFloat64 = 10, VD__CapabilityInt64 = 11,
     VD__CapabilityInt64Atomics = 12, VD__CapabilityImageBasic = 13, VD__CapabilityInt16 = 22,
-    VD__CapabilityUniformBufferArrayDynamicIndexing = 28, VD__CapabilityStorageBufferArrayDynamicIndexing = 30,
+    VD__CapabilityUniformBufferArrayDynamicIndexing = 28, VD__CapabilitySampledImageArrayDynamicIndexing = 29,
+    VD__CapabilityStorageBufferArrayDynamicIndexing = 30, VD__CapabilityStorageImageArrayDynamicIndexing = 31,
     VD__CapabilityInt8 = 39, VD__CapabilitySampled1D = 43, VD__CapabilityImage1D = 44, VD__CapabilitySampledBuffer = 46,
     VD__CapabilityImageBuffer = 47, VD__CapabilityStorageImageExtendedFormats = 49, VD__CapabilityImageQuery = 50,
     VD__CapabilityStorageImageReadWithoutFormat = 55, VD__CapabilityStorageImageWriteWithoutFormat = 56,
@@ -6889,17 +6970,23 @@ enum {
     VD__CapabilityUniformAndStorageBuffer8BitAccess = 4449, VD__CapabilityStoragePushConstant8 = 4450,
     VD__CapabilityDenormPreserve = 4464, VD__CapabilityDenormFlushToZero = 4465,
     VD__CapabilitySignedZeroInfNanPreserve = 4466, VD__CapabilityRoundingModeRTE = 4467,
-    VD__CapabilityRoundingModeRTZ = 4468, VD__CapabilityShaderClockKHR = 5055, VD__CapabilityVulkanMemoryModel = 5345,
+    VD__CapabilityRoundingModeRTZ = 4468, VD__CapabilityShaderClockKHR = 5055, VD__CapabilityShaderNonUniform = 5301,
+    VD__CapabilityRuntimeDescriptorArray = 5302, VD__CapabilityUniformTexelBufferArrayDynamicIndexing = 5304,
+    VD__CapabilityStorageTexelBufferArrayDynamicIndexing = 5305,
+    VD__CapabilityUniformBufferArrayNonUniformIndexing = 5306, VD__CapabilitySampledImageArrayNonUniformIndexing = 5307,
+    VD__CapabilityStorageBufferArrayNonUniformIndexing = 5308, VD__CapabilityStorageImageArrayNonUniformIndexing = 5309,
+    VD__CapabilityUniformTexelBufferArrayNonUniformIndexing = 5311,
+    VD__CapabilityStorageTexelBufferArrayNonUniformIndexing = 5312, VD__CapabilityVulkanMemoryModel = 5345,
     VD__CapabilityVulkanMemoryModelDeviceScope = 5346, VD__CapabilityPhysicalStorageBufferAddresses = 5347,
     VD__CapabilityDotProductInputAll = 6016, VD__CapabilityDotProductInput4x8Bit = 6017,
     VD__CapabilityDotProductInput4x8BitPacked = 6018, VD__CapabilityDotProduct = 6019,
     VD__CapabilityAtomicFloat32AddEXT = 6033, VD__CapabilityAtomicFloat64AddEXT = 6034
 };
 enum {
-    VD__DecorationSpecId = 1, VD__DecorationBufferBlock = 3, VD__DecorationRowMajor = 4, VD__DecorationArrayStride = 6,
-    VD__DecorationMatrixStride = 7, VD__DecorationBuiltIn = 11, VD__DecorationNonWritable = 24,
-    VD__DecorationNonReadable = 25, VD__DecorationBinding = 33, VD__DecorationDescriptorSet = 34,
-    VD__DecorationOffset = 35
+    VD__DecorationSpecId = 1, VD__DecorationBlock = 2, VD__DecorationBufferBlock = 3, VD__DecorationRowMajor = 4,
+    VD__DecorationArrayStride = 6, VD__DecorationMatrixStride = 7, VD__DecorationBuiltIn = 11,
+    VD__DecorationNonWritable = 24, VD__DecorationNonReadable = 25, VD__DecorationBinding = 33,
+    VD__DecorationDescriptorSet = 34, VD__DecorationOffset = 35
 };
 enum {
     VD__ExecutionModeLocalSize = 17, VD__ExecutionModeLocalSizeId = 38, VD__ExecutionModeMaximallyReconvergesKHR = 6023
@@ -7838,7 +7925,7 @@ static void vd__dummy_facts(vd_facts *f) {
 static void vd__dummy_limits(vd_limits *l) {
     static const vd_limits typical = {
         { 65535, 65535, 65535 }, { 1024, 1024, 64 }, 1024, 48 << 10, 128, 16, 16, 32, 32, 32, 1ull << 31, 1ull << 31, 0,
-        15, 256, 64 << 10, 64 << 10, 1ull << 31, 1 << 27, 16
+        15, 1 << 20, 1 << 20, 4000, 256, 64 << 10, 64 << 10, 1ull << 31, 1 << 27, 16
     };
 #define VD__DUMMY_TYPICAL(field) if (!l->field) l->field = typical.field
     for (int i = 0; i < 3; i++) {
@@ -7856,6 +7943,9 @@ static void vd__dummy_limits(vd_limits *l) {
     VD__DUMMY_TYPICAL(max_binding_bytes);
     VD__DUMMY_TYPICAL(max_buffer_bytes);
     VD__DUMMY_TYPICAL(max_uniform_blocks);
+    VD__DUMMY_TYPICAL(max_sampled_images);
+    VD__DUMMY_TYPICAL(max_storage_images);
+    VD__DUMMY_TYPICAL(max_samplers);
     VD__DUMMY_TYPICAL(uniform_alignment);
     VD__DUMMY_TYPICAL(max_uniform_bytes);
     VD__DUMMY_TYPICAL(sparse_page_bytes);
@@ -7871,7 +7961,8 @@ static void vd__dummy_info(const vd_device_info *desc, vd_device_info *out) {
     if (desc) *out = *desc;
     else {
         out->features = ((1u << 14) - 1) | VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64 | VD_FEATURE_UNPACK_HALF
-                        | VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING;
+                        | VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES | VD_FEATURE_SHARING
+                        | VD_FEATURE_BUFFER_ARRAYS | VD_FEATURE_BINDLESS;
         out->type = VD_DEVICE_DISCRETE;
         out->facts.forward_progress = true;
     }
@@ -7914,6 +8005,7 @@ static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t d
     /* desc.dummy may describe features without those that they depend on: only `disable` removes them */
     if (disable) dev->info.features = vd__features_without(dev->info.features, disable);
     dev->has_images = VD__HAS_IMAGES && (dev->info.features & VD_FEATURE_IMAGE);
+    dev->has_arrays = true;
     if (!(dev->info.features & VD_FEATURE_TIMESTAMP)) dev->info.timestamp_ns = dev->info.timestamp_bits = 0;
     return VD_OK;
 }
@@ -8379,7 +8471,10 @@ enum { VD__VK_BINDINGS = 65 }; /* those of arguments, and one for the argument b
    sets of an earlier one. */
 typedef struct vd__vk_layout {
     VkDescriptorSetLayout handle;
-    uint8_t types[VD__VK_BINDINGS]; /* vd__descriptor of each binding of set 0 */
+    struct {
+        uint8_t type;          /* vd__descriptor; VD__DESCRIPTOR_NONE: there is no such binding */
+        uint16_t count;        /* descriptors */
+    } bindings[VD__VK_BINDINGS]; /* by number, of set 0 */
 } vd__vk_layout;
 
 /* A sampler. Samplers are kept until the device is closed, because descriptor sets of recordings may contain them. */
@@ -8639,7 +8734,15 @@ typedef struct vd__vk_reconvergence_features {
     X(VD_FEATURE_RECONVERGENCE, reconvergence, shaderMaximalReconvergence) \
     X(VD_FEATURE_DOT_4X8, dot_product, shaderIntegerDotProduct) \
     X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderBufferFloat32AtomicAdd) \
-    X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderSharedFloat32AtomicAdd)
+    X(VD_FEATURE_ATOMIC_F32_ADD, atomic_float, shaderSharedFloat32AtomicAdd) \
+    X(VD_FEATURE_BUFFER_ARRAYS | VD_FEATURE_BINDLESS, core.features, shaderUniformBufferArrayDynamicIndexing) \
+    X(VD_FEATURE_BUFFER_ARRAYS | VD_FEATURE_BINDLESS, core.features, shaderStorageBufferArrayDynamicIndexing) \
+    X(VD_FEATURE_BINDLESS, core.features, shaderSampledImageArrayDynamicIndexing) \
+    X(VD_FEATURE_BINDLESS, core.features, shaderStorageImageArrayDynamicIndexing) \
+    X(VD_FEATURE_BINDLESS, v12, shaderSampledImageArrayNonUniformIndexing) \
+    X(VD_FEATURE_BINDLESS, v12, shaderStorageBufferArrayNonUniformIndexing) \
+    X(VD_FEATURE_BINDLESS, v12, shaderStorageImageArrayNonUniformIndexing) \
+    X(VD_FEATURE_BINDLESS, v12, runtimeDescriptorArray)
 
 /* Vulkan features that are enabled if supported: always if the bits are 0, otherwise if one of the bits is
    requested. */
@@ -9082,6 +9185,11 @@ static void vd__vk_fill_limits(const vd__vk_facts *facts, vd_device_info *info) 
     to->max_binding_bytes = from->maxStorageBufferRange;
     to->max_uniform_blocks = (uint32_t)vd__vk_min(from->maxPerStageDescriptorUniformBuffers,
                                                   from->maxDescriptorSetUniformBuffers) - 1; /* the argument block */
+    to->max_sampled_images = (uint32_t)vd__vk_min(from->maxPerStageDescriptorSampledImages,
+                                                  from->maxDescriptorSetSampledImages);
+    to->max_storage_images = (uint32_t)vd__vk_min(from->maxPerStageDescriptorStorageImages,
+                                                  from->maxDescriptorSetStorageImages);
+    to->max_samplers = (uint32_t)vd__vk_min(from->maxPerStageDescriptorSamplers, from->maxDescriptorSetSamplers);
     to->uniform_alignment = (uint32_t)from->minUniformBufferOffsetAlignment;
     to->max_uniform_bytes = from->maxUniformBufferRange;
     to->max_texels = from->maxTexelBufferElements;
@@ -9472,6 +9580,7 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     if (facts->features.core.features.samplerAnisotropy && (dev->info.features & VD_FEATURE_IMAGE))
         vk->max_anisotropy = facts->core.properties.limits.maxSamplerAnisotropy;
     dev->has_images = VD__HAS_IMAGES && (dev->info.features & VD_FEATURE_IMAGE);
+    dev->has_arrays = true;
     if (facts->features.subgroup_size.subgroupSizeControl
         && facts->subgroup_size.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT)
         dev->max_sized_subgroups = facts->subgroup_size.maxComputeWorkgroupSubgroups;
@@ -10026,9 +10135,11 @@ typedef struct vd__vk_kernel {
     VkDescriptorSetLayout set_layout; /* owned by the device; VK_NULL_HANDLE: no bindings */
     uint32_t set_index;        /* index of set_layout in the device's layouts */
     uint32_t binding_count;    /* number of bindings, without the argument block */
+    uint32_t element_count;    /* descriptors of these bindings */
     uint32_t first_binding;
-    bool mixed;                /* false: all bindings are storage buffers */
+    bool mixed;                /* false: all bindings are storage buffers without arrays */
     uint8_t types[64];         /* vd__descriptor of each binding, in order */
+    uint16_t counts[64];       /* descriptors of each binding */
     uint32_t uniform;          /* 1 + binding of the argument block; 0: push constants or no arguments */
     uint32_t push_bytes;
     vd_kernel_desc *desc;      /* with arguments: a copy for vd__vk_kernel_variant */
@@ -10364,11 +10475,11 @@ static VkResult vd__vk_set_layout_create(vd__vk_device *vk, const vd__vk_layout 
     VD__VK_STRUCT(VkDescriptorSetLayoutCreateInfo, info, VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO);
     memset(bindings, 0, sizeof bindings);
     for (uint32_t i = 0; i < VD__VK_BINDINGS; i++) {
-        if (!layout->types[i]) continue;
+        if (!layout->bindings[i].type) continue;
         VkDescriptorSetLayoutBinding *b = &bindings[info.bindingCount++];
         b->binding = i;
-        b->descriptorType = vd__vk_descriptor_types[layout->types[i]];
-        b->descriptorCount = 1;
+        b->descriptorType = vd__vk_descriptor_types[layout->bindings[i].type];
+        b->descriptorCount = layout->bindings[i].count;
         b->stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
     }
     info.pBindings = bindings;
@@ -10396,7 +10507,7 @@ static vd_result vd__vk_layout_get(vd__device *dev, const vd__vk_layout *wanted,
     vd_result result = VD_OK;
     uint32_t i = 0;
     vd__mutex_lock(&vk->lock);
-    while (i < vk->layout_count && memcmp(vk->layouts[i].types, wanted->types, sizeof wanted->types)) i++;
+    while (i < vk->layout_count && memcmp(vk->layouts[i].bindings, wanted->bindings, sizeof wanted->bindings)) i++;
     if (i == vk->layout_count) result = vd__vk_layout_add(dev, wanted);
     if (!result) {
         kernel->set_layout = vk->layouts[i].handle;
@@ -10414,20 +10525,26 @@ static void vd__vk_kernel_bindings(const vd_kernel_desc *desc, bool in_memory, v
     memset(layout, 0, sizeof *layout);
     for (int i = 0; i < desc->arg_count; i++) {
         vd__descriptor type = vd__descriptor_of(&desc->args[i]);
-        if (type) layout->types[desc->args[i].location] = (uint8_t)type;
+        if (!type) continue;
+        layout->bindings[desc->args[i].location].type = (uint8_t)type;
+        layout->bindings[desc->args[i].location].count = (uint16_t)vd__arg_elements(&desc->args[i]);
     }
     for (uint32_t i = 0; i < VD__COUNT(kernel->types); i++) {
-        if (!layout->types[i]) continue;
+        uint16_t count = layout->bindings[i].count;
+        if (!count) continue;
         if (!kernel->binding_count) kernel->first_binding = i;
-        if (layout->types[i] != VD__DESCRIPTOR_BUFFER) kernel->mixed = true;
-        kernel->types[kernel->binding_count++] = layout->types[i];
+        if (layout->bindings[i].type != VD__DESCRIPTOR_BUFFER || count > 1) kernel->mixed = true;
+        kernel->counts[kernel->binding_count] = count;
+        kernel->types[kernel->binding_count++] = layout->bindings[i].type;
+        kernel->element_count += count;
         end = i + 1;
     }
     if (!in_memory) {
         kernel->push_bytes = desc->argument_bytes;
         return;
     }
-    layout->types[end] = VD__DESCRIPTOR_ARGUMENTS;
+    layout->bindings[end].type = VD__DESCRIPTOR_ARGUMENTS;
+    layout->bindings[end].count = 1;
     kernel->uniform = end + 1;
 }
 
@@ -10780,9 +10897,9 @@ static VD__NOINLINE bool vd__vk_copy_kernel_get(vd__device *dev) {
 /* Creates the built-in kernel `indirect` at its first use. */
 static vd_result vd__vk_indirect_kernel_get(vd__device *dev) {
     static const vd_arg_info args[2] = { { "counts", VD_ARG_BINDING, VD_U32, VD_READ, 0, 0, 0, false, false,
-                                           VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false },
+                                           VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false, 0 },
                                          { "block", VD_ARG_BINDING, VD_U32, VD_READ_WRITE, 1, 0, 0, false, false,
-                                           VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false } };
+                                           VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false, 0 } };
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
@@ -11136,7 +11253,7 @@ static vd_result vd__vk_set_caches_grow(vd__device *dev, vd__vk_commands *vkc, u
 static uint32_t vd__vk_pool_sizes(const vd__vk_kernel *kernel, uint32_t count,
                                   VkDescriptorPoolSize sizes[VD__DESCRIPTORS]) {
     uint32_t descriptors[VD__DESCRIPTORS] = { 0 }, used = 0;
-    for (uint32_t i = 0; i < kernel->binding_count; i++) descriptors[kernel->types[i]]++;
+    for (uint32_t i = 0; i < kernel->binding_count; i++) descriptors[kernel->types[i]] += kernel->counts[i];
     descriptors[VD__DESCRIPTOR_ARGUMENTS] = kernel->uniform ? 1 : 0;
     for (uint32_t type = 0; type < VD__DESCRIPTORS; type++) {
         if (!descriptors[type]) continue;
@@ -11175,7 +11292,7 @@ static vd_result vd__vk_pool_create(vd__device *dev, vd__vk_commands *vkc, const
 static vd_result vd__vk_sets_grow(vd__device *dev, vd__vk_commands *vkc, const vd__vk_kernel *kernel,
                                   vd__vk_set_cache *cache) {
     uint32_t added = cache->count == 0 ? 8 : cache->count < 1024 ? cache->count : 1024, total = cache->count + added;
-    cache->stride = kernel->binding_count + (kernel->uniform ? 1 : 0);
+    cache->stride = kernel->element_count + (kernel->uniform ? 1 : 0);
     vkc->set_keys = NULL; /* points into the keys, which may be reallocated */
     VkDescriptorSet *sets = (VkDescriptorSet *)vd__vk_reserve(dev, cache->sets, &cache->set_capacity, total,
                                                               sizeof *sets);
@@ -11204,68 +11321,90 @@ static inline bool vd__vk_keys_match(const vd__vk_descriptor_key *keys, const vd
     return !chunk || keys->serial == chunk->memory.serial;
 }
 
-/* Sets the descriptors of a kernel that has images or uniform blocks: one write for each. */
-static void vd__vk_set_write_each(const vd__vk_kernel *kernel, const vd__launch *launch,
-                                  const VkDescriptorBufferInfo *buffers, VkDescriptorImageInfo *images,
-                                  VkBufferView *texels, VkWriteDescriptorSet *writes) {
-    for (uint32_t i = 0; i < launch->binding_count; i++) {
-        const vd__binding *b = &launch->bindings[i];
-        writes[i].dstBinding = b->number;
-        writes[i].descriptorCount = 1;
-        writes[i].descriptorType = vd__vk_descriptor_types[kernel->types[i]];
-        writes[i].pBufferInfo = &buffers[i];
-        writes[i].pImageInfo = &images[i];
-        writes[i].pTexelBufferView = &texels[i];
-        texels[i] = VD__VK_UNPACK(VkBufferView, b->memory->native[0]);
-        if (kernel->types[i] <= VD__DESCRIPTOR_UNIFORM || kernel->types[i] >= VD__DESCRIPTOR_TEXELS) continue;
-        bool storage = kernel->types[i] == VD__DESCRIPTOR_STORAGE_IMAGE;
-        images[i].sampler = VD__VK_UNPACK(VkSampler, b->offset);
-        images[i].imageView = VD__VK_UNPACK(VkImageView, b->memory->native[storage]);
-        images[i].imageLayout = vd__vk_layouts[b->size];
+/* Writes of descriptors, which are made when the arrays are full. */
+typedef struct vd__vk_writes {
+    uint32_t count;
+    VkDescriptorBufferInfo buffers[VD_MAX_ARGS];
+    VkDescriptorImageInfo images[VD_MAX_ARGS];
+    VkBufferView texels[VD_MAX_ARGS];
+    VkWriteDescriptorSet writes[VD_MAX_ARGS];
+} vd__vk_writes;
+
+static void vd__vk_writes_flush(vd__vk_device *vk, vd__vk_writes *w) {
+    if (w->count) vk->vkUpdateDescriptorSets(vk->handle, w->count, w->writes, 0, NULL);
+    w->count = 0;
+}
+
+/* Appends a write of one descriptor, whose buffer the caller sets. */
+static VkWriteDescriptorSet *vd__vk_writes_add(vd__vk_device *vk, vd__vk_writes *w, VkDescriptorSet set,
+                                               vd__descriptor type, uint32_t binding, uint32_t element) {
+    if (w->count == VD_MAX_ARGS) vd__vk_writes_flush(vk, w);
+    VkWriteDescriptorSet *write = &w->writes[w->count];
+    memset(write, 0, sizeof *write);
+    write->sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
+    write->dstSet = set;
+    write->dstBinding = binding;
+    write->dstArrayElement = element;
+    write->descriptorCount = 1;
+    write->descriptorType = vd__vk_descriptor_types[type];
+    write->pBufferInfo = &w->buffers[w->count];
+    write->pImageInfo = &w->images[w->count];
+    write->pTexelBufferView = &w->texels[w->count++];
+    return write;
+}
+
+static void vd__vk_buffer_info(VkDescriptorBufferInfo *to, const vd__memory *memory, uint64_t offset, uint64_t size) {
+    to->buffer = VD__VK_UNPACK(VkBuffer, memory->native[0]);
+    to->offset = offset;
+    to->range = size;
+}
+
+/* Writes the descriptors of a kernel that has images, uniform blocks or arrays, one by one. */
+static void vd__vk_set_write_each(vd__vk_device *vk, vd__vk_writes *w, const vd__vk_kernel *kernel,
+                                  const vd__launch *launch, VkDescriptorSet set) {
+    const vd__binding *b = launch->bindings;
+    for (uint32_t i = 0; i < kernel->binding_count; i++) {
+        vd__descriptor type = (vd__descriptor)kernel->types[i];
+        for (uint32_t e = 0; e < kernel->counts[i]; e++, b++) {
+            vd__vk_writes_add(vk, w, set, type, b->number, e);
+            VkDescriptorImageInfo *image = &w->images[w->count - 1];
+            vd__vk_buffer_info(&w->buffers[w->count - 1], b->memory, b->offset, b->size);
+            w->texels[w->count - 1] = VD__VK_UNPACK(VkBufferView, b->memory->native[0]);
+            if (type <= VD__DESCRIPTOR_UNIFORM || type >= VD__DESCRIPTOR_TEXELS) continue;
+            image->sampler = VD__VK_UNPACK(VkSampler, b->offset);
+            image->imageView = VD__VK_UNPACK(VkImageView, b->memory->native[type == VD__DESCRIPTOR_STORAGE_IMAGE]);
+            image->imageLayout = vd__vk_layouts[b->size];
+        }
     }
 }
 
 /* Writes the launch's bindings to a set and its keys. */
 static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, const vd__launch *launch,
                              const vd__vk_chunk *chunk, VkDescriptorSet set, vd__vk_descriptor_key *keys) {
-    VkDescriptorBufferInfo buffers[VD_MAX_ARGS + 1];
-    VkDescriptorImageInfo images[VD_MAX_ARGS];
-    VkBufferView texels[VD_MAX_ARGS];
-    VkWriteDescriptorSet writes[VD_MAX_ARGS + 1];
-    uint32_t count = launch->binding_count, write_count = kernel->mixed ? count : count ? 1 : 0;
+    VkDescriptorBufferInfo arguments;
+    vd__vk_writes w;
+    uint32_t count = launch->binding_count;
+    w.count = 0;
     for (uint32_t i = 0; i < count; i++) {
         const vd__binding *b = &launch->bindings[i];
-        buffers[i].buffer = VD__VK_UNPACK(VkBuffer, b->memory->native[0]);
-        buffers[i].offset = b->offset;
-        buffers[i].range = b->size;
         keys[i].serial = b->memory->serial;
         keys[i].offset = b->offset;
         keys[i].size = b->size;
     }
-    memset(writes, 0, (write_count + 1) * sizeof *writes);
-    if (kernel->mixed) vd__vk_set_write_each(kernel, launch, buffers, images, texels, writes);
+    if (kernel->mixed) vd__vk_set_write_each(vk, &w, kernel, launch, set);
     else if (count) {
         /* One write continues over the following bindings. It skips binding numbers that the layout does not have. */
-        writes[0].dstBinding = kernel->first_binding;
-        writes[0].descriptorCount = count;
-        writes[0].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-        writes[0].pBufferInfo = buffers;
+        vd__vk_writes_add(vk, &w, set, VD__DESCRIPTOR_BUFFER, kernel->first_binding, 0)->descriptorCount = count;
+        for (uint32_t i = 0; i < count; i++)
+            vd__vk_buffer_info(&w.buffers[i], launch->bindings[i].memory, launch->bindings[i].offset,
+                               launch->bindings[i].size);
     }
     if (chunk) {
-        buffers[count].buffer = VD__VK_UNPACK(VkBuffer, chunk->memory.native[0]);
-        buffers[count].offset = 0;
-        buffers[count].range = VD_MAX_ARGUMENT_BYTES + VD__VK_SIZE_BYTES;
         keys[count].serial = chunk->memory.serial;
-        writes[write_count].dstBinding = kernel->uniform - 1;
-        writes[write_count].descriptorCount = 1;
-        writes[write_count].descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC;
-        writes[write_count++].pBufferInfo = buffers + count;
+        vd__vk_buffer_info(&arguments, &chunk->memory, 0, VD_MAX_ARGUMENT_BYTES + VD__VK_SIZE_BYTES);
+        vd__vk_writes_add(vk, &w, set, VD__DESCRIPTOR_ARGUMENTS, kernel->uniform - 1, 0)->pBufferInfo = &arguments;
     }
-    for (uint32_t i = 0; i < write_count; i++) {
-        writes[i].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
-        writes[i].dstSet = set;
-    }
-    vk->vkUpdateDescriptorSets(vk->handle, write_count, writes, 0, NULL);
+    vd__vk_writes_flush(vk, &w);
 }
 
 /* Searches the last VD__VK_RECENT_SETS sets of this recording for the launch's bindings. If there is no such set,
@@ -12866,6 +13005,7 @@ static void vd__cu_info_limits(const vd__cu_driver *cu, int device, vd_device_in
         : vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, device);
     to->max_push_bytes = VD_MAX_ARGUMENT_BYTES;
     to->max_bindings = VD_MAX_ARGS; /* no bindings: kernels get addresses, aligned for their types */
+    to->max_sampled_images = to->max_storage_images = to->max_samplers = VD_MAX_ARGUMENT_BYTES / 8; /* handles */
     to->binding_alignment = 1;
     to->subgroup_size = to->min_subgroup_size = to->max_subgroup_size =
         vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_WARP_SIZE, device);
@@ -12990,6 +13130,7 @@ static vd_result vd__cu_device_open(vd__driver *driver, int index, uint64_t disa
     vd__mutex_init(&vd__cu_device_of(dev)->lock);
     dev->always_by_address = dev->image_handles = true;
     dev->has_images = VD__HAS_IMAGES && (dev->info.features & VD_FEATURE_IMAGE);
+    dev->has_arrays = true;
     dev->can_capture = driver->host->cuda_stream && cu->cuStreamIsCapturing;
     dev->sharing_mask = 1u << VD__SHARE_ADDRESS;
     if (cu->cuImportExternalMemory && cu->cuExternalMemoryGetMappedBuffer && cu->cuDestroyExternalMemory)
@@ -14937,6 +15078,7 @@ static void vd__cl_info_limits(const vd__cl_driver *cl, vd__cl_device_id device,
     if (vd__cl_number(cl, device, VD__CL_DEVICE_LOCAL_MEM_TYPE) == VD__CL_GLOBAL)
         to->max_private_bytes = vd__thread_stack_bytes() / 4 * 3;
     to->max_push_bytes = parameter_bytes < VD_MAX_ARGUMENT_BYTES ? (uint32_t)parameter_bytes : VD_MAX_ARGUMENT_BYTES;
+    to->max_sampled_images = to->max_storage_images = to->max_samplers = VD_MAX_ARGS;
     to->max_bindings = parameter_bytes / sizeof(void *) < VD_MAX_ARGS ? (uint32_t)(parameter_bytes / sizeof(void *))
                                                                       : VD_MAX_ARGS;
     to->binding_alignment = (uint32_t)vd__cl_number(cl, device, VD__CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
@@ -16781,6 +16923,7 @@ typedef struct vd__reflection {
     vd_arg_info args[VD_MAX_ARGS];
     char names[VD_MAX_ARGS][8];  /* of arguments without a name in the module */
     uint32_t arg_count, argument_bytes, local_size[3], shared_bytes;
+    uint64_t features;           /* that the module needs without declaring them */
 } vd__reflection;
 
 typedef struct vd__reader {
@@ -16791,6 +16934,7 @@ typedef struct vd__reader {
     uint32_t push;               /* id of the push-constant block; 0: none */
     uint32_t push_arg;           /* index of the argument that is its first member; the others follow */
     uint32_t size_by_id;         /* word of the execution mode LocalSizeId; 0: none */
+    uint32_t elements;           /* length of arrays of resources that have none in the module */
     /* By id, a bit mask of arguments. Bit i of a pointer to a buffer: it may point to the buffer of argument i. Of a
        pointer to other memory: pointers stored there may. Of a function: pointers that it returns may. */
     uint64_t *targets;
@@ -17043,17 +17187,35 @@ static vd_result vd__reflect_uniform(const vd__spirv *m, uint32_t type, vd_arg_i
                     a->name ? a->name : "");
 }
 
-/* Reads a variable with a descriptor: a buffer, an image or a sampler. */
+/* If *type is an array, replaces it by the type of the elements, and sets *count to their number. */
+static vd_result vd__reflect_array(const vd__reader *s, const char *name, uint32_t *type, uint32_t *count) {
+    const vd__spirv *m = s->m;
+    const uint32_t *w = vd__spirv_definition(m, *type);
+    uint32_t op = w[0] & 0xffffu;
+    if (op != VD__OpTypeArray && op != VD__OpTypeRuntimeArray) return VD_OK;
+    *type = w[2];
+    *count = s->elements;
+    op = vd__spirv_defined_by(m, *type);
+    if (op == VD__OpTypeArray || op == VD__OpTypeRuntimeArray)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array of arrays of descriptors '%s', but only one "
+                        "length is supported", name);
+    if (w[0] >> 16 == 3 || vd__spirv_constant(m, w[3], count)) return VD_OK; /* without a length, or with one */
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array of descriptors '%s' whose length is a constant "
+                    "expression that is not supported", name);
+}
+
+/* Reads a variable with a descriptor, or with an array of them: a buffer, an image or a sampler. */
 static vd_result vd__reflect_resource(vd__reader *s, uint32_t id, uint32_t type, uint32_t storage) {
     const vd__spirv *m = s->m;
     const char *name = vd__spirv_name(m, id), *shown_name = name ? name : "";
+    uint32_t count = 0;
+    vd_result r = vd__reflect_array(s, shown_name, &type, &count);
     uint32_t op = vd__spirv_defined_by(m, type);
-    if (op == VD__OpTypeArray || op == VD__OpTypeRuntimeArray)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an array of descriptors '%s', which is not supported",
-                        shown_name);
+    if (r) return r;
     if (storage == VD__StorageClassUniformConstant) {
         vd_arg_info *image = vd__reflect_bound(s, id, "image", name);
         if (!image) return vd__last_error.code;
+        image->count = count;
         if (vd__reflect_image(m, id, type, image)) return VD_OK;
         return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an image '%s' of a type that is not supported "
                         "(multisampled, cube array, or another one)", shown_name);
@@ -17067,6 +17229,7 @@ static vd_result vd__reflect_resource(vd__reader *s, uint32_t id, uint32_t type,
     if (!name) name = vd__spirv_name(m, type);
     vd_arg_info *a = vd__reflect_bound(s, id, "buffer", name);
     if (!a) return vd__last_error.code;
+    a->count = count;
     if (uniform) return vd__reflect_uniform(m, type, a);
     if (!vd__spirv_decoration(m, id, VD__DecorationNonReadable, NULL)) a->access |= VD_READ;
     if (!vd__spirv_decoration(m, id, VD__DecorationNonWritable, NULL)) a->access |= VD_WRITE;
@@ -17146,6 +17309,31 @@ static vd_result vd__reflect_variables(vd__reader *s, bool args) {
         }
     }
     return r;
+}
+
+/* Finds the features that an access chain needs: an index into an array of descriptors that is not constant. The
+   capabilities do not tell, because compilers leave out those of Vulkan 1.0. */
+static uint64_t vd__reflect_index(const vd__spirv *m, const uint32_t *w) {
+    uint32_t index, type = vd__spirv_type_of(m, w[3]);
+    const uint32_t *pointer = vd__spirv_definition(m, type);
+    if ((pointer[0] & 0xffffu) != VD__OpTypePointer || w[0] >> 16 < 5 || vd__spirv_constant(m, w[4], &index)) return 0;
+    const uint32_t *array = vd__spirv_definition(m, pointer[3]);
+    if ((array[0] & 0xffffu) != VD__OpTypeArray && (array[0] & 0xffffu) != VD__OpTypeRuntimeArray) return 0;
+    if (pointer[2] == VD__StorageClassUniformConstant) return VD_FEATURE_BINDLESS;
+    if (pointer[2] != VD__StorageClassStorageBuffer && pointer[2] != VD__StorageClassUniform) return 0;
+    bool buffers = vd__spirv_decoration(m, array[2], VD__DecorationBlock, NULL)
+                   || vd__spirv_decoration(m, array[2], VD__DecorationBufferBlock, NULL);
+    return buffers ? (uint64_t)VD_FEATURE_BUFFER_ARRAYS : 0;
+}
+
+/* Finds the features that the module needs without declaring them. */
+static void vd__reflect_indices(vd__reader *s) {
+    const vd__spirv *m = s->m;
+    for (uint32_t at = m->functions; at < m->count; at += vd__spirv_length(m, at)) {
+        uint32_t op = vd__spirv_opcode(m, at);
+        if (op == VD__OpAccessChain || op == VD__OpInBoundsAccessChain)
+            s->out->features |= vd__reflect_index(m, m->words + at);
+    }
 }
 
 /* Sorts the arguments: bindings by number, then values by offset. Names those that have no name. */
@@ -17386,6 +17574,7 @@ static vd_result vd__reflect(vd__spirv *m, const vd_kernel_desc *desc, vd__refle
     memset(&s, 0, sizeof s);
     s.m = m;
     s.out = out;
+    s.elements = desc->elements ? desc->elements : 64;
     s.targets = (uint64_t *)vd__alloc_zeroed(m->allocator, m->bound * (sizeof *s.targets + sizeof *s.used + 1));
     if (!s.targets) return vd__fail_memory(NULL, NULL, 0);
     s.used = (uint32_t *)(void *)(s.targets + m->bound);
@@ -17395,6 +17584,7 @@ static vd_result vd__reflect(vd__spirv *m, const vd_kernel_desc *desc, vd__refle
     if (!r && (args || s.entry_count > 1)) vd__reflect_use(&s);
     if (!r) r = vd__reflect_variables(&s, args);
     if (!r && args) vd__reflect_access(&s);
+    if (!r) vd__reflect_indices(&s);
     if (!r) vd__reflect_order(out);
     if (!r && s.size_by_id) r = vd__reflect_literal_size(&s);
     vd__free(m->allocator, s.targets);
@@ -17911,10 +18101,22 @@ static const struct { uint32_t number, feature; const char *name; } vd__capabili
     VD__CAPABILITY(PhysicalStorageBufferAddresses, VD_FEATURE_ADDRESS),
     VD__CAPABILITY(DotProductInputAll, VD_FEATURE_DOT_4X8), VD__CAPABILITY(DotProductInput4x8Bit, VD_FEATURE_DOT_4X8),
     VD__CAPABILITY(DotProductInput4x8BitPacked, VD_FEATURE_DOT_4X8), VD__CAPABILITY(DotProduct, VD_FEATURE_DOT_4X8),
-    VD__CAPABILITY(AtomicFloat32AddEXT, VD_FEATURE_ATOMIC_F32_ADD), VD__CAPABILITY(Addresses, VD__REFUSED),
+    VD__CAPABILITY(AtomicFloat32AddEXT, VD_FEATURE_ATOMIC_F32_ADD),
+    VD__CAPABILITY(UniformBufferArrayDynamicIndexing, VD_FEATURE_BUFFER_ARRAYS),
+    VD__CAPABILITY(StorageBufferArrayDynamicIndexing, VD_FEATURE_BUFFER_ARRAYS),
+    VD__CAPABILITY(SampledImageArrayDynamicIndexing, VD_FEATURE_BINDLESS),
+    VD__CAPABILITY(StorageImageArrayDynamicIndexing, VD_FEATURE_BINDLESS),
+    VD__CAPABILITY(ShaderNonUniform, VD_FEATURE_BINDLESS), VD__CAPABILITY(RuntimeDescriptorArray, VD_FEATURE_BINDLESS),
+    VD__CAPABILITY(SampledImageArrayNonUniformIndexing, VD_FEATURE_BINDLESS),
+    VD__CAPABILITY(StorageBufferArrayNonUniformIndexing, VD_FEATURE_BINDLESS),
+    VD__CAPABILITY(StorageImageArrayNonUniformIndexing, VD_FEATURE_BINDLESS),
+    VD__CAPABILITY(UniformBufferArrayNonUniformIndexing, VD__REFUSED),
+    VD__CAPABILITY(UniformTexelBufferArrayDynamicIndexing, VD__REFUSED),
+    VD__CAPABILITY(StorageTexelBufferArrayDynamicIndexing, VD__REFUSED),
+    VD__CAPABILITY(UniformTexelBufferArrayNonUniformIndexing, VD__REFUSED),
+    VD__CAPABILITY(StorageTexelBufferArrayNonUniformIndexing, VD__REFUSED), VD__CAPABILITY(Addresses, VD__REFUSED),
     VD__CAPABILITY(Linkage, VD__REFUSED), VD__CAPABILITY(Kernel, VD__REFUSED),
-    VD__CAPABILITY(UniformBufferArrayDynamicIndexing, VD__REFUSED),
-    VD__CAPABILITY(StorageBufferArrayDynamicIndexing, VD__REFUSED), VD__CAPABILITY(GroupNonUniformQuad, VD__REFUSED),
+    VD__CAPABILITY(GroupNonUniformQuad, VD__REFUSED),
     VD__CAPABILITY(UniformAndStorageBuffer16BitAccess, VD__REFUSED), VD__CAPABILITY(StoragePushConstant16, VD__REFUSED),
     VD__CAPABILITY(VariablePointersStorageBuffer, VD__REFUSED), VD__CAPABILITY(VariablePointers, VD__REFUSED),
     VD__CAPABILITY(UniformAndStorageBuffer8BitAccess, VD__REFUSED), VD__CAPABILITY(StoragePushConstant8, VD__REFUSED),
@@ -18105,7 +18307,8 @@ static vd_result vd__image_info_check(const vd__device *dev, const vd_kernel_des
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' is %s, which "
                              "backend %s does not support; use buffers and values", i, name, what,
                              dev->driver->backend->name);
-    if (dev->image_handles ? a->kind == VD_ARG_SAMPLER || a->separate || a->size != 8 : a->size != 0)
+    uint32_t handles = a->count ? 8 * a->count : 8;
+    if (dev->image_handles ? a->kind == VD_ARG_SAMPLER || a->separate || a->size != handles : a->size != 0)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' is %s with size "
                              "%u, but backend %s %s", i, name, a->separate ? "a separate image" : what,
                              (unsigned)a->size, dev->driver->backend->name, dev->image_handles
@@ -18142,10 +18345,12 @@ static vd_result vd__arg_info_check_block(const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
     const char *name = a->name ? a->name : "";
     uint32_t size = a->kind != VD_ARG_VALUE ? 8 : a->type ? vd_type_size(a->type) : a->size;
+    if (a->count) size *= a->count;
     if (!size || a->size != size)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
                              "argument %d '%s' has %u bytes in the argument block, but %s has %u", i, name,
                              (unsigned)a->size, a->kind == VD_ARG_VALUE     ? vd_type_name(a->type)
+                                                : a->count                  ? "the array"
                                                 : a->kind == VD_ARG_ADDRESS ? "an address" : "the handle of an image",
                              size);
     if (a->location > desc->argument_bytes || size > desc->argument_bytes - a->location)
@@ -18155,6 +18360,23 @@ static vd_result vd__arg_info_check_block(const vd_kernel_desc *desc, int i) {
     return VD_OK;
 }
 
+/* Checks argument i of a kernel desc, an array. */
+static vd_result vd__arg_info_check_array(const vd__device *dev, const vd_kernel_desc *desc, int i) {
+    const vd_arg_info *a = &desc->args[i];
+    const char *name = a->name ? a->name : "", *backend = dev->driver->backend->name;
+    if (a->kind == VD_ARG_VALUE)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' is a value, so count "
+                             "must be 0, but is %u", i, name, (unsigned)a->count);
+    if (!dev->has_arrays)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' is an array, but "
+                             "kernels of backend %s cannot index arguments; use an argument for each element, or an "
+                             "image with layers", i, name, backend);
+    if (a->count <= VD_MAX_ELEMENTS) return VD_OK;
+    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' is an array of %u "
+                         "elements, but the limit is %d (VD_MAX_ELEMENTS)", i, name, (unsigned)a->count,
+                         VD_MAX_ELEMENTS);
+}
+
 /* Checks argument i of a kernel desc. */
 static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
@@ -18162,6 +18384,10 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
     if (!vd__type_is_valid(a->type))
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
                              "argument %d '%s' has type %u, not a valid vd_type", i, name, (unsigned)a->type);
+    if (a->count) {
+        vd_result r = vd__arg_info_check_array(dev, desc, i);
+        if (r) return r;
+    }
     if (a->kind == VD_ARG_IMAGE || a->kind == VD_ARG_SAMPLER) {
         vd_result r = vd__image_info_check(dev, desc, i);
         if (r) return r;
@@ -18197,7 +18423,7 @@ static vd_result vd__implicit_info_check(const vd_kernel_desc *desc, int i) {
         return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.implicit[%d].kind is %d, but must be 1 to %d", i,
                              (int)h->kind, (int)VD_IMPLICIT_OUTPUT);
     if ((h->kind == VD_IMPLICIT_LENGTH || shape || output)
-        && (!arg || (arg->kind >= VD_ARG_VALUE && (!shape || arg->kind != VD_ARG_IMAGE))))
+        && (!arg || arg->count || (arg->kind >= VD_ARG_VALUE && (!shape || arg->kind != VD_ARG_IMAGE))))
         return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.implicit[%d].arg is %u, which is not the "
                              "index of a buffer argument", i, (unsigned)h->arg);
     if (output && (arg != &desc->args[desc->arg_count - 1] || arg->type != VD_U32))
@@ -18317,19 +18543,30 @@ static vd_result vd__kernel_check_counts(const vd_kernel_desc *desc) {
     return VD_OK;
 }
 
-/* Checks the numbers of storage buffers and uniform blocks that are bindings against the limits of a device. */
+/* Checks the numbers of descriptors of each kind against the limits of a device. */
 static vd_result vd__kernel_check_bindings(const vd__device *dev, const vd_kernel_desc *desc) {
-    uint32_t bindings = 0, uniforms = 0;
-    for (int i = 0; i < desc->arg_count; i++)
-        if (desc->args[i].kind == VD_ARG_BINDING) (*(desc->args[i].uniform ? &uniforms : &bindings))++;
-    if (bindings > dev->info.limits.max_bindings)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
-                             "the kernel has %u buffers by binding, but the device's limit is %u (max_bindings)",
-                             bindings, dev->info.limits.max_bindings);
-    if (uniforms > dev->info.limits.max_uniform_blocks)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
-                             "the kernel has %u uniform blocks, but the device's limit is %u (max_uniform_blocks)",
-                             uniforms, dev->info.limits.max_uniform_blocks);
+    const vd_limits *limits = &dev->info.limits;
+    uint32_t counts[VD__DESCRIPTORS] = { 0 }, elements = 0;
+    for (int i = 0; i < desc->arg_count; i++) {
+        elements += desc->args[i].count;
+        counts[vd__descriptor_of(&desc->args[i])] += vd__arg_elements(&desc->args[i]);
+    }
+    uint32_t combined = counts[VD__DESCRIPTOR_COMBINED];
+    const struct { uint32_t count, limit; const char *what, *name; } rows[] = {
+        { counts[VD__DESCRIPTOR_BUFFER], limits->max_bindings, "buffers by binding", "max_bindings" },
+        { counts[VD__DESCRIPTOR_UNIFORM], limits->max_uniform_blocks, "uniform blocks", "max_uniform_blocks" },
+        { counts[VD__DESCRIPTOR_SAMPLED_IMAGE] + counts[VD__DESCRIPTOR_TEXELS] + combined, limits->max_sampled_images,
+          "sampled images", "max_sampled_images" },
+        { counts[VD__DESCRIPTOR_STORAGE_IMAGE] + counts[VD__DESCRIPTOR_STORAGE_TEXELS], limits->max_storage_images,
+          "storage images", "max_storage_images" },
+        { counts[VD__DESCRIPTOR_SAMPLER] + combined, limits->max_samplers, "samplers", "max_samplers" },
+        { elements, VD_MAX_ELEMENTS, "elements of arrays", "VD_MAX_ELEMENTS" }
+    };
+    for (size_t i = 0; i < VD__COUNT(rows); i++)
+        if (rows[i].count > rows[i].limit)
+            return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "the kernel has %u %s, but the "
+                                 "%slimit is %u (%s)", rows[i].count, rows[i].what,
+                                 rows[i].name[0] == 'm' ? "device's " : "", rows[i].limit, rows[i].name);
     return VD_OK;
 }
 
@@ -18340,7 +18577,7 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
     for (int i = 0; !r && i < desc->implicit_count; i++) r = vd__implicit_info_check(desc, i);
     if (r) return r;
     int by = desc->threads_arg;
-    if (by < 0 || by > desc->arg_count || (by && desc->args[by - 1].kind == VD_ARG_VALUE))
+    if (by < 0 || by > desc->arg_count || (by && (desc->args[by - 1].kind == VD_ARG_VALUE || desc->args[by - 1].count)))
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "desc.threads_arg is %d, which is not "
                              "1 + the index of a buffer argument", by);
     r = vd__kernel_check_bindings(dev, desc);
@@ -18374,11 +18611,47 @@ typedef struct vd__dispatch_state {
     vd__launch launch;                 /* its groups are those of the whole dispatch until it is split */
     vd__buffer *buffers[VD_MAX_ARGS];  /* by argument index; NULL for values */
     uint64_t buffer_ids[VD_MAX_ARGS];  /* their ids, since the slot of a destroyed buffer may be that of another now */
-    vd__access accesses[VD_MAX_ARGS + 1]; /* by index among the buffer arguments, then that of `indirect` */
-    vd__binding bindings[VD_MAX_ARGS];
+    vd__access *accesses;              /* by index among the buffers and images, then that of `indirect` and `uses` */
+    vd__binding *bindings;
+    uint32_t capacity;                 /* elements of arrays for which there is room in `accesses` and `bindings` */
     uint64_t arguments[VD_MAX_ARGUMENT_BYTES / 8];
     vd__indirect indirect;
+    vd__access own_accesses[VD_MAX_ARGS + 1]; /* `accesses` and `bindings` before the first kernel with arrays */
+    vd__binding own_bindings[VD_MAX_ARGS];
 } vd__dispatch_state;
+
+VD__SMALL
+
+static vd__dispatch_state *vd__dispatch_state_new(const vd_allocator *allocator) {
+    vd__dispatch_state *d = (vd__dispatch_state *)vd__alloc_zeroed(allocator, sizeof *d);
+    if (!d) return NULL;
+    d->accesses = d->own_accesses;
+    d->launch.bindings = d->bindings = d->own_bindings;
+    d->launch.arguments = d->arguments;
+    return d;
+}
+
+static void vd__dispatch_state_free(const vd_allocator *allocator, vd__dispatch_state *d) {
+    if (d && d->accesses != d->own_accesses) vd__free(allocator, d->accesses);
+    vd__free(allocator, d);
+}
+
+/* Makes room for the arrays of d->kernel. */
+static VD__COLD vd_result vd__dispatch_reserve(vd__dispatch_state *d, const vd_allocator *allocator) {
+    uint32_t elements = d->kernel->array_elements;
+    size_t accesses = (elements + VD__COUNT(d->own_accesses)) * sizeof *d->accesses;
+    if (elements <= d->capacity) return VD_OK;
+    uint8_t *memory = (uint8_t *)vd__alloc_zeroed(allocator, accesses + (elements + VD__COUNT(d->own_bindings))
+                                                                        * sizeof *d->bindings);
+    if (!memory) return vd__fail_memory(NULL, NULL, 0);
+    if (d->accesses != d->own_accesses) vd__free(allocator, d->accesses);
+    d->accesses = (vd__access *)(void *)memory;
+    d->launch.bindings = d->bindings = (vd__binding *)(void *)(memory + accesses);
+    d->capacity = elements;
+    return VD_OK;
+}
+
+VD__SMALL_END
 
 /* Resolves threads or groups of a desc to 32 bits (trailing zeros become 1). `what` is "threads" or "groups". */
 static inline vd_result vd__extent_check(const vd__kernel *k, const uint64_t desc_extent[3], const char *what,
@@ -18559,7 +18832,8 @@ static VD__COLD const char *vd__type_print(char out[40], vd_type type) {
 /* Reports an argument whose kind is neither buffer nor value. */
 static VD__COLD vd_result vd__dispatch_fail_kind(const vd__kernel *k, int i, const vd_arg *arg) {
     char problem[64] = "not set";
-    if (arg->kind != VD_ARG_NONE)
+    if ((int)arg->kind == VD_ARRAY) snprintf(problem, sizeof problem, "an array, but the kernel expects none");
+    else if (arg->kind != VD_ARG_NONE)
         snprintf(problem, sizeof problem, "of kind %d, not a valid vd_arg_kind (%d to %d)", (int)arg->kind,
                  VD_ARG_BINDING, VD_ARG_VALUE);
     else if (arg->type) snprintf(problem, sizeof problem, "a value whose address is NULL");
@@ -18577,19 +18851,23 @@ static VD__COLD vd_result vd__dispatch_fail_type(const vd__kernel *k, int i, con
                          buffer ? "a buffer of " : "a value of ", vd__type_print(wanted_type, info->type));
 }
 
-/* Fails if buffer argument i overlaps an earlier one, one of them is written, and neither may alias. */
+/* Fails if the access of argument i, or of an element of it, overlaps an earlier one, one of them is written, and
+   neither may alias. */
 static VD__COLD vd_result vd__dispatch_check_overlap(const vd__dispatch_state *d, const vd__access *access, int i) {
     const vd_arg_info *info = &d->kernel->args[i];
-    for (int j = 0, buffer_index = 0; j < i; j++) {
+    for (int j = 0; j <= i; j++) {
         const vd_arg_info *other = &d->kernel->args[j];
-        if (other->kind == VD_ARG_VALUE || other->kind == VD_ARG_SAMPLER) continue;
-        const vd__access *earlier = &d->accesses[buffer_index++];
-        if (earlier->storage != access->storage) continue;
-        if (earlier->begin >= access->end || access->begin >= earlier->end) continue;
         if (!((other->access | info->access) & VD_WRITE) || other->may_alias || info->may_alias) continue;
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "arguments %d '%s' and %d '%s' overlap "
-                             "(both use %s '%s'), and the kernel writes at least one of them", j, other->name, i,
-                             info->name, other->kind == VD_ARG_IMAGE ? "image" : "buffer", d->buffers[j]->name);
+        const vd__access *earlier = d->accesses + d->kernel->params[j].buffer_index;
+        const vd__access *end = j < i ? earlier + vd__arg_accesses(other) : access;
+        for (; earlier < end; earlier++) {
+            if (earlier->storage != access->storage) continue;
+            if (earlier->begin >= access->end || access->begin >= earlier->end) continue;
+            return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "arguments %d '%s' and %d '%s' "
+                                 "overlap (both use %s '%s'), and the kernel writes at least one of them", j,
+                                 other->name, i, info->name, other->kind == VD_ARG_IMAGE ? "image" : "buffer",
+                                 d->buffers[other->count ? i : j]->name);
+        }
     }
     return VD_OK;
 }
@@ -18788,6 +19066,7 @@ static vd__image *vd__dispatch_find_image(const vd__dispatch_state *d, vd_contex
     else
         vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': the image %s", i, k->args[i].name,
                       arg->kind == VD_ARG_NONE ? "is missing (kind VD_ARG_NONE)"
+                      : (int)arg->kind == VD_ARRAY ? "is an array, but the kernel expects none"
                                                : vd__pool_reason(&ctx->images, arg->bits).text);
     return NULL;
 }
@@ -19000,6 +19279,10 @@ static inline vd_result vd__dispatch_prepare(vd__dispatch_state *d, vd_context *
         return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%d arguments were passed%s, but the kernel "
                              "expects %d", desc->arg_count, desc->arg_count && !desc->args ? " (args is NULL)" : "",
                              k->arg_count);
+    if (VD__UNLIKELY(k->array_elements > d->capacity)) {
+        vd_result reserved = vd__dispatch_reserve(d, &ctx->host.allocator);
+        if (reserved) return reserved;
+    }
     d->access_count = k->buffer_count;
     d->launch.indirect = NULL;
     d->split = false;
@@ -19008,9 +19291,7 @@ static inline vd_result vd__dispatch_prepare(vd__dispatch_state *d, vd_context *
     if (k->has_padding) memset(d->arguments, 0, k->argument_bytes);
     memset(d->buffers, 0, (size_t)k->arg_count * sizeof *d->buffers);
     d->launch.code = &k->codes[d->context_device->index];
-    d->launch.arguments = d->arguments;
     d->launch.argument_bytes = k->argument_bytes;
-    d->launch.bindings = d->bindings;
     d->launch.binding_count = k->binding_count;
     memcpy(d->last_threads, desc->threads, sizeof d->last_threads);
     return VD_OK;
@@ -19029,14 +19310,81 @@ static inline bool vd__dispatch_repeats(const vd__dispatch_state *d, const vd_di
 
 VD__SMALL
 
-/* Resolves all arguments of a dispatch with images or samplers. */
+/* Fails if argument i, an array, is not passed with vd_array, or with a wrong number of elements. */
+static vd_result vd__dispatch_check_array(const vd__dispatch_state *d, const vd_arg *arg, int i) {
+    const vd_arg_info *info = &d->kernel->args[i];
+    if ((int)arg->kind != VD_ARRAY)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "argument %d '%s' is an array, but was "
+                             "not passed with vd_array", i, info->name);
+    if (arg->bits >= 1 && arg->bits <= info->count && arg->from) return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "argument %d '%s' has %llu elements%s, but "
+                         "the kernel expects 1 to %u", i, info->name, VD__U(arg->bits),
+                         arg->from ? "" : " at address NULL", (unsigned)info->count);
+}
+
+/* Adds the number of an element to the error. */
+static VD__COLD vd_result vd__dispatch_fail_element(vd_result r, uint32_t element) {
+    size_t used = strlen(vd__last_error.reason);
+    snprintf(vd__last_error.reason + used, sizeof vd__last_error.reason - used, " (element %u)", (unsigned)element);
+    return r;
+}
+
+/* Resolves an element of argument i, an array. */
+static vd_result vd__dispatch_element(vd__dispatch_state *d, vd_context *ctx, const vd__param *p, const vd_arg *arg,
+                                      int i, uint64_t *seen) {
+    if (p->kind == VD_ARG_IMAGE) return vd__dispatch_image(d, ctx, p, arg, i, seen);
+    if (p->kind == VD_ARG_SAMPLER) return vd__dispatch_sampler(d, ctx, p, arg, i);
+    vd_result r = vd__dispatch_find_buffer(d, ctx, p, arg, i);
+    if (r) return r;
+    const vd__access *access = &d->accesses[p->buffer_index];
+    uint64_t bit = (uint64_t)1 << (access->storage->memory.serial & 63u);
+    bool maybe_seen = (*seen & bit) != 0;
+    *seen |= bit;
+    return maybe_seen ? vd__dispatch_check_overlap(d, access, i) : VD_OK;
+}
+
+/* Copies element 0 of an array to element e, which was not passed. p: the parameter of the array. */
+static void vd__dispatch_repeat_element(vd__dispatch_state *d, const vd__param *p, uint32_t e) {
+    uint8_t *block = (uint8_t *)d->arguments + p->location;
+    if (p->kind != VD_ARG_SAMPLER) d->accesses[p->buffer_index + e] = d->accesses[p->buffer_index];
+    if (p->size && !p->uniform) memcpy(block + 8 * e, block, 8);
+    else d->bindings[p->binding_index + e] = d->bindings[p->binding_index];
+}
+
+/* Resolves argument i, an array. Elements that are not passed are those of element 0, so that every descriptor is
+   valid. `seen` as in vd__dispatch_buffer; elements that are only read are compared with written arguments only. */
+static vd_result vd__dispatch_array(vd__dispatch_state *d, vd_context *ctx, const vd_arg *arg, int i, uint64_t *seen) {
+    const vd__param *p = &d->kernel->params[i];
+    const vd_arg *elements = (const vd_arg *)arg->from;
+    uint64_t written = 0;
+    vd_result r = vd__dispatch_check_array(d, arg, i);
+    for (uint32_t a = 0; a < p->buffer_index && !p->written; a++)
+        if (d->accesses[a].written) written |= (uint64_t)1 << (d->accesses[a].storage->memory.serial & 63u);
+    for (uint32_t e = 0; e < (uint32_t)arg->bits && !r; e++) {
+        vd__param element = *p;
+        uint64_t others = p->written ? *seen : written;
+        bool in_block = p->size && !p->uniform;
+        element.buffer_index = (uint16_t)(p->buffer_index + e);
+        element.binding_index = (uint16_t)(p->binding_index + e);
+        if (in_block) element.location = (uint16_t)(p->location + 8 * e);
+        r = vd__dispatch_element(d, ctx, &element, &elements[e], i, &others);
+        *seen |= others;
+        if (r) return vd__dispatch_fail_element(r, e);
+    }
+    for (uint32_t e = (uint32_t)arg->bits; e < d->kernel->args[i].count && !r; e++)
+        vd__dispatch_repeat_element(d, p, e);
+    return r;
+}
+
+/* Resolves all arguments of a dispatch with images, samplers or arrays. */
 static VD__NOINLINE vd_result vd__dispatch_args_mixed(vd__dispatch_state *d, vd_context *ctx, const vd_arg *args) {
     uint64_t seen = 0;
     vd_result r = VD_OK;
     d->same_buffers = false;
     for (int i = 0; i < d->kernel->arg_count && !r; i++) {
         const vd__param *p = &d->kernel->params[i];
-        if (p->kind == VD_ARG_VALUE) r = vd__dispatch_value(d, p, &args[i], i);
+        if (d->kernel->args[i].count) r = vd__dispatch_array(d, ctx, &args[i], i, &seen);
+        else if (p->kind == VD_ARG_VALUE) r = vd__dispatch_value(d, p, &args[i], i);
         else if (p->kind == VD_ARG_IMAGE) r = vd__dispatch_image(d, ctx, p, &args[i], i, &seen);
         else if (p->kind == VD_ARG_SAMPLER) r = vd__dispatch_sampler(d, ctx, p, &args[i], i);
         else r = vd__dispatch_buffer(d, ctx, p, &args[i], i, &seen);
@@ -19053,7 +19401,7 @@ static inline vd_result vd__dispatch_args(vd__dispatch_state *d, vd_context *ctx
     uint64_t seen = 0;
     d->launch.arguments_changed = 0;
     d->same_buffers = true;
-    if (VD__UNLIKELY(d->kernel->image_count)) return vd__dispatch_args_mixed(d, ctx, args);
+    if (VD__UNLIKELY(d->kernel->mixed_count)) return vd__dispatch_args_mixed(d, ctx, args);
     for (int i = 0; i < count; i++) {
         const vd__param *p = &params[i];
         vd_result r = p->kind == VD_ARG_VALUE ? vd__dispatch_value(d, p, &args[i], i)
@@ -19077,7 +19425,9 @@ static VD__COLD vd_result vd__dispatch_output(vd__dispatch_state *d, vd_context 
 
 /* Adds the accesses that desc.uses declares, after those of the arguments. */
 static VD__COLD vd_result vd__dispatch_uses(vd__dispatch_state *d, const vd_dispatch_desc *desc) {
-    uint32_t most = VD_MAX_ARGS - d->kernel->buffer_count;
+    uint32_t most = VD_MAX_ARGS;
+    for (int i = 0; i < d->kernel->arg_count; i++)
+        if (!d->kernel->args[i].count) most -= vd__arg_accesses(&d->kernel->args[i]);
     vd_result r = vd__uses_find(d->list, "vd_dispatch", d->kernel->name, desc->uses, desc->use_count, (int)most,
                                 d->accesses + d->access_count);
     if (!r) d->access_count += (uint32_t)desc->use_count;
@@ -19178,6 +19528,7 @@ static const char *vd__blob_string(vd__blob *b) {
 
 /* Reads the description of an argument. */
 static void vd__blob_arg(vd__blob *b, vd_arg_info *a) {
+    memset(a, 0, sizeof *a);
     a->name = vd__blob_string(b);
     a->kind = (vd_arg_kind)vd__blob_u32_max(b, VD_ARG_IMAGE);
     a->type = vd__blob_u32(b);
@@ -19186,11 +19537,10 @@ static void vd__blob_arg(vd__blob *b, vd_arg_info *a) {
     a->size = vd__blob_u32(b);
     a->align = vd__blob_u32(b);
     a->may_alias = vd__blob_u32_max(b, 1) == 1;
-    a->sampled = a->separate = a->uniform = false;
-    a->dim = VD_DIM_DEFAULT;
-    a->format = VD_FORMAT_NONE;
     if (a->kind != VD_ARG_IMAGE) return;
-    a->sampled = vd__blob_u32_max(b, 1) == 1;
+    uint32_t image = vd__blob_u32_max(b, 2 * VD_MAX_ELEMENTS + 1); /* 2 * count + sampled */
+    a->sampled = (image & 1u) != 0;
+    a->count = image / 2;
     a->dim = (vd_dim)vd__blob_u32_max(b, VD_DIM_BUFFER);
     a->format = (vd_format)vd__blob_u32_max(b, VD_FORMAT_R8_U);
 }
@@ -20790,37 +21140,46 @@ static vd_result vd__layouts_require(vd_list *l, const vd__access *a) {
     return VD_OK;
 }
 
-enum { VD__MAX_ACCESSES = VD_MAX_ARGS + 1 }; /* of a command: the arguments and the size of an indirect dispatch */
-
-/* Copies accesses to `out` and adds those of images in heaps to the memory of the heaps. Returns their number. */
-static uint32_t vd__heap_accesses(const vd__access *accesses, uint32_t count, vd__access out[2 * VD__MAX_ACCESSES]) {
-    uint32_t added = count;
-    memcpy(out, accesses, count * sizeof *out);
-    for (uint32_t i = 0; i < count; i++) {
-        const vd__storage *s = accesses[i].storage;
+/* If accesses are to images in heaps, replaces *accesses by a copy to which those to the memory of the heaps are
+   added. */
+static vd_result vd__heap_accesses(vd_list *l, const vd__access **accesses, uint32_t *count) {
+    const vd__access *from = *accesses;
+    uint32_t added = *count, first = 0;
+    while (first < added && !from[first].storage->heap) first++;
+    if (first == added) return VD_OK;
+    void *memory = l->heap_accesses;
+    bool fits = vd__array_reserve(&l->ctx->host.allocator, &memory, &l->heap_access_capacity, 2 * added, sizeof *from);
+    vd__access *out = l->heap_accesses = (vd__access *)memory;
+    if (!fits) return vd__fail_memory(NULL, NULL, 0);
+    memcpy(out, from, added * sizeof *out);
+    for (uint32_t i = first; i < *count; i++) {
+        const vd__storage *s = from[i].storage;
         if (!s->heap) continue;
-        out[added] = accesses[i];
+        out[added] = from[i];
         out[added].storage = s->heap;
-        out[added].written |= accesses[i].layout != vd__image_rest(vd__memory_shape(&s->memory));
+        out[added].written |= from[i].layout != vd__image_rest(vd__memory_shape(&s->memory));
         out[added].begin = s->memory.offset - s->heap->memory.offset;
         out[added].end = out[added].begin + s->memory.size;
         out[added].heap = true;
         out[added].discards = false;
         added++;
     }
-    return added;
+    *accesses = out;
+    *count = added;
+    return VD_OK;
 }
 
 /* Like vd__list_command, for accesses to images among others: changes layouts first, with a barrier. */
 static VD__NOINLINE vd_result vd__list_images(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
-    vd__access all[2 * VD__MAX_ACCESSES];
+    const vd__access *all = accesses;
+    uint32_t all_count = count;
     if (l->graph) return vd__graph_add(l, accesses, count, stage);
     vd_result r = l->recording ? VD_OK : vd__list_begin_recording(l);
     if (r) return r;
     for (uint32_t i = 0; i < count && !r; i++)
         if (vd__memory_shape(&accesses[i].storage->memory)) r = vd__layouts_require(l, &accesses[i]);
     if (l->transition_count) vd__list_barrier(l);
-    uint32_t all_count = vd__heap_accesses(accesses, count, all);
+    if (!r) r = vd__heap_accesses(l, &all, &all_count);
     if (!r) r = vd__list_command(l, all, all_count, stage);
     for (uint32_t i = 0; i < count && !r; i++) {
         vd__storage *s = accesses[i].storage;
@@ -21502,7 +21861,7 @@ static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     if (VD__UNLIKELY(l->graph || desc->threads_slot)) return vd__graph_dispatch(l, desc);
     vd_result r = vd__dispatch_resolve(d, l->ctx, desc);
     if (VD__UNLIKELY(r)) return vd__dispatch_failed(d, r);
-    r = VD__LIKELY(!d->kernel->image_count)
+    r = VD__LIKELY(!d->kernel->mixed_count)
             ? vd__list_command(l, d->accesses, d->access_count, VD__STAGE_COMPUTE)
             : vd__list_images(l, d->accesses, d->access_count, VD__STAGE_COMPUTE);
     if (VD__UNLIKELY(r)) return vd__dispatch_failed(d, vd__error_amend(r, "vd_dispatch", d->kernel->name, NULL));
@@ -21534,7 +21893,7 @@ static bool vd__list_init(vd_list *l, vd_context *ctx, bool immediate) {
     const vd_allocator *allocator = &ctx->host.allocator;
     l->ctx = ctx;
     l->immediate = immediate;
-    l->dispatch = (vd__dispatch_state *)vd__alloc_zeroed(allocator, sizeof *l->dispatch);
+    l->dispatch = vd__dispatch_state_new(allocator);
     if (!l->dispatch) return false;
     if (!vd__hazards_init(&l->hazards, allocator)) return false;
     return immediate || (vd__hazards_init(&l->entry_hazards, allocator) && vd__list_uses_grow(l));
@@ -21544,7 +21903,8 @@ static void vd__list_free(vd_list *l) {
     const vd_allocator *allocator = &l->ctx->host.allocator;
     if (l->hazards.allocator) vd__hazards_free(&l->hazards);
     if (l->entry_hazards.allocator) vd__hazards_free(&l->entry_hazards);
-    vd__free(allocator, l->dispatch);
+    vd__dispatch_state_free(allocator, l->dispatch);
+    vd__free(allocator, l->heap_accesses);
     vd__free(allocator, l->layouts);
     vd__free(allocator, l->transitions);
     vd__free(allocator, l->uses);
@@ -23858,11 +24218,12 @@ static uint32_t vd__graph_word_end(const vd__graph *g, uint32_t command) {
 /* ---- recording ---- */
 
 /* Begins a command of the list. The values of its slots are in g->uses already. */
-static vd_result vd__graph_add(vd_list *l, const vd__access *given, uint32_t given_count, uint32_t stage) {
+static vd_result vd__graph_add(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
     vd__graph *g = l->graph;
     const vd_allocator *allocator = &l->ctx->host.allocator;
-    vd__access accesses[2 * VD__MAX_ACCESSES];
-    uint32_t first = g->accesses.count, count = vd__heap_accesses(given, given_count, accesses);
+    uint32_t first = g->accesses.count;
+    vd_result r = vd__heap_accesses(l, &accesses, &count);
+    if (r) return r;
     vd__access *a = (vd__access *)vd__array_add(allocator, &g->accesses, count, sizeof *a);
     vd__graph_command *c = a || !count
                                ? (vd__graph_command *)vd__array_add(allocator, &g->commands, 1, sizeof *c) : NULL;
@@ -24222,10 +24583,11 @@ static void vd__graph_free(vd_context *ctx, vd__graph *g) {
     vd__graph_memory_free(ctx, g->transients);
     void *const blocks[] = {
         g->name, g->recorded.commands.tape.words, g->commands.items, g->accesses.items, g->uses.items, g->objects.items,
-        g->all_slots.items, g->values.items, g->names.items, g->barriers.items, g->scopes.items, g->dispatch,
-        g->resolved, g->levels, g->segments, g->heads
+        g->all_slots.items, g->values.items, g->names.items, g->barriers.items, g->scopes.items, g->resolved,
+        g->levels, g->segments, g->heads
     };
     for (size_t i = 0; i < VD__COUNT(blocks); i++) vd__free(allocator, blocks[i]);
+    vd__dispatch_state_free(allocator, g->dispatch);
     vd__pool_release(&ctx->graphs, &g->slot);
 }
 
@@ -24610,6 +24972,13 @@ static void vd__graph_resolve_transients(vd__graph *g) {
     }
 }
 
+/* Returns the argument that contains a buffer or an image. k may be NULL. */
+static uint32_t vd__kernel_arg_of(const vd__kernel *k, uint32_t buffer_index) {
+    uint32_t i = k ? (uint32_t)k->arg_count : 1;
+    while (--i && (!vd__arg_accesses(&k->args[i]) || k->params[i].buffer_index > buffer_index)) {}
+    return i;
+}
+
 /* Fails if two accesses of a command overlap because of the buffers in slots, and one of them writes. */
 static vd_result vd__graph_check_overlap(const vd__graph *g, uint32_t command) {
     const vd__graph_command *c = vd__graph_command_at(g, command);
@@ -24618,16 +24987,16 @@ static vd_result vd__graph_check_overlap(const vd__graph *g, uint32_t command) {
     uint32_t end = k ? c->access + k->buffer_count : vd__graph_access_end(g, command); /* without `indirect` */
     uint64_t may_alias = 0;
     for (int i = 0; k && i < k->arg_count; i++)
-        if (k->args[i].may_alias && k->args[i].kind != VD_ARG_VALUE)
-            may_alias |= (uint64_t)1 << k->params[i].buffer_index;
+        if (k->args[i].may_alias && k->args[i].kind != VD_ARG_VALUE) may_alias |= (uint64_t)1 << i;
     for (uint32_t j = c->access; j < end; j++)
         for (uint32_t i = c->access; i < j; i++) {
             const vd__access *a = &g->resolved[i], *b = &g->resolved[j];
             const vd__graph_object *o = vd__graph_object_at(g, a->use), *p = vd__graph_object_at(g, b->use);
             if (a->storage != b->storage || a->begin >= b->end || b->begin >= a->end || !(a->written || b->written)
-                || (o->slot == VD__NONE && p->slot == VD__NONE) || o == p
-                || ((may_alias >> (i - c->access) | may_alias >> (j - c->access)) & 1u))
+                || (o->slot == VD__NONE && p->slot == VD__NONE) || o == p)
                 continue;
+            uint32_t first = vd__kernel_arg_of(k, i - c->access), second = vd__kernel_arg_of(k, j - c->access);
+            if ((may_alias >> first | may_alias >> second) & 1u) continue;
             return vd__fail(VD_ERROR_INVALID, "'%s' and '%s' overlap with what is in the slots now, and "
                             "command %u '%s' writes one of them", vd__graph_name_at(g, o->name),
                             vd__graph_name_at(g, p->name), (unsigned)command, vd__graph_command_name(g, command));
@@ -24686,9 +25055,9 @@ static void vd__graph_set_threads(vd__dispatch_state *d, const vd__graph_slot *s
     }
 }
 
-/* Binds the image in the slot of argument i, or stores its handle in the argument block. */
+/* Binds the image in the slot of an argument, or of an element of it, or stores its handle in the argument block. */
 static vd_result vd__graph_set_image(const vd__graph *g, const vd__graph_slot *s, vd__dispatch_state *d, int i,
-                                     uint8_t *arguments) {
+                                     uint32_t element, uint8_t *arguments) {
     vd__context_device *dev = g->queue->context_device;
     const vd__image *image = (const vd__image *)(const void *)s->resource;
     const vd__memory *view = &image->views[dev->index].memory;
@@ -24697,33 +25066,40 @@ static vd_result vd__graph_set_image(const vd__graph *g, const vd__graph_slot *s
     uint64_t handle, sampler = !info->sampled || info->separate ? 0 : s->sampler ? s->sampler->native[dev->index]
                                : dev->default_samplers[image->linear];
     if (!p->size) {
-        d->bindings[p->binding_index].memory = view;
-        d->bindings[p->binding_index].offset = sampler;
+        d->bindings[p->binding_index + element].memory = view;
+        d->bindings[p->binding_index + element].offset = sampler;
         return VD_OK;
     }
     vd_result r = dev->ctx->driver.backend->image_handle(&dev->device, view, sampler, &handle);
-    if (!r) memcpy(arguments + p->location, &handle, sizeof handle);
+    if (!r) memcpy(arguments + p->location + 8 * element, &handle, sizeof handle);
     return r;
+}
+
+/* Sets a buffer or an image of a launch, if it is in a slot or transient. */
+static vd_result vd__graph_set_buffer(const vd__graph *g, vd__dispatch_state *d, const vd__graph_command *c, int i,
+                                      uint32_t element, uint8_t *arguments) {
+    const vd__param *p = &d->kernel->params[i];
+    const vd__access *a = &g->resolved[c->access + p->buffer_index + element];
+    uint32_t slot = vd__graph_object_at(g, a->use)->slot;
+    if (slot == VD__NONE) return VD_OK;
+    uint64_t address = a->storage->memory.address + a->begin;
+    if (p->kind == VD_ARG_IMAGE)
+        return vd__graph_set_image(g, vd__graph_slot_at(g, slot), d, i, element, arguments);
+    if (p->kind == VD_ARG_ADDRESS) memcpy(arguments + p->location + 8 * element, &address, 8);
+    else {
+        d->bindings[p->binding_index + element].memory = &a->storage->memory;
+        d->bindings[p->binding_index + element].offset = a->begin;
+    }
+    return VD_OK;
 }
 
 /* Sets the buffers and images of a launch that are in slots or transient. */
 static vd_result vd__graph_set_buffers(const vd__graph *g, vd__dispatch_state *d, const vd__graph_command *c,
                                        uint8_t *arguments) {
     vd_result r = VD_OK;
-    for (int i = 0; i < d->kernel->arg_count && !r; i++) {
-        const vd__param *p = &d->kernel->params[i];
-        if (p->kind == VD_ARG_VALUE || p->kind == VD_ARG_SAMPLER) continue;
-        const vd__access *a = &g->resolved[c->access + p->buffer_index];
-        uint32_t slot = vd__graph_object_at(g, a->use)->slot;
-        if (slot == VD__NONE) continue;
-        uint64_t address = a->storage->memory.address + a->begin;
-        if (p->kind == VD_ARG_IMAGE) r = vd__graph_set_image(g, vd__graph_slot_at(g, slot), d, i, arguments);
-        else if (p->kind == VD_ARG_ADDRESS) memcpy(arguments + p->location, &address, 8);
-        else {
-            d->bindings[p->binding_index].memory = &a->storage->memory;
-            d->bindings[p->binding_index].offset = a->begin;
-        }
-    }
+    for (int i = 0; i < d->kernel->arg_count; i++)
+        for (uint32_t e = 0; e < vd__arg_accesses(&d->kernel->args[i]) && !r; e++)
+            r = vd__graph_set_buffer(g, d, c, i, e, arguments);
     return r;
 }
 
@@ -24745,11 +25121,13 @@ static vd_result vd__graph_play_launch(vd__graph *g, vd__graph_recording *r, uin
     d->launch.code = &d->kernel->codes[g->queue->context_device->index];
     d->launch.argument_bytes = d->kernel->argument_bytes;
     memcpy(d->launch.groups, launch->groups, sizeof launch->groups);
+    vd_result result = vd__dispatch_reserve(d, vd__graph_allocator(g));
+    if (result) return result;
     d->launch.binding_count = launch->binding_count;
     if (launch->binding_count)
         memcpy(d->bindings, vd__tape_bindings(launch), launch->binding_count * sizeof *d->bindings);
     memcpy(arguments, vd__tape_arguments(launch), d->kernel->argument_bytes);
-    vd_result result = vd__graph_set_buffers(g, d, c, arguments);
+    result = vd__graph_set_buffers(g, d, c, arguments);
     if (result) return result;
     for (uint32_t u = c->use; u < vd__graph_use_end(g, command); u++) {
         const vd__graph_use *use = vd__graph_use_at(g, u);
@@ -25298,7 +25676,7 @@ static vd_result vd__graph_allocate(vd__graph *g) {
     g->levels = (uint32_t *)vd__alloc(allocator, (6 * commands + 2) * sizeof *g->levels);
     g->segments = (vd__graph_segment *)vd__alloc(allocator, (2 * accesses + 1) * sizeof *g->segments);
     g->heads = (vd__graph_head *)vd__alloc(allocator, heads * sizeof *g->heads);
-    g->dispatch = (vd__dispatch_state *)vd__alloc_zeroed(allocator, sizeof *g->dispatch);
+    g->dispatch = vd__dispatch_state_new(allocator);
     if (!g->resolved || !g->levels || !g->segments || !g->heads || !g->dispatch) return vd__fail_memory(NULL, NULL, 0);
     g->order = g->levels + commands;
     g->positions = g->order + commands;
@@ -25306,8 +25684,6 @@ static vd_result vd__graph_allocate(vd__graph *g) {
     g->scopes_last = g->scopes_first + commands;
     g->starts = g->scopes_last + commands;
     g->dispatch->context_device = g->queue->context_device;
-    g->dispatch->launch.arguments = g->dispatch->arguments;
-    g->dispatch->launch.bindings = g->dispatch->bindings;
     return VD_OK;
 }
 
@@ -27672,17 +28048,18 @@ static void vd__kernel_fill_param(vd__kernel *k, int i) {
     p->written = (a->access & VD_WRITE) != 0;
     p->uniform = a->uniform;
     p->type = a->type;
-    p->location = a->location;
+    p->location = (uint16_t)a->location;
     p->size = (uint16_t)a->size;
     p->align = (uint8_t)vd__log2(a->align);
-    p->buffer_index = (uint8_t)k->buffer_count;
+    p->buffer_index = (uint16_t)k->buffer_count;
     p->binding_index = 0; /* the bindings are in the order of their numbers */
     for (int j = 0; j < k->arg_count; j++)
-        p->binding_index = (uint8_t)(p->binding_index
-                                     + (vd__descriptor_of(&k->args[j]) && k->args[j].location < a->location));
-    k->buffer_count += a->kind != VD_ARG_VALUE && a->kind != VD_ARG_SAMPLER;
-    k->image_count += a->kind > VD_ARG_VALUE;
-    if (vd__descriptor_of(a)) k->binding_count++;
+        if (vd__descriptor_of(&k->args[j]) && k->args[j].location < a->location)
+            p->binding_index = (uint16_t)(p->binding_index + vd__arg_elements(&k->args[j]));
+    k->buffer_count += vd__arg_accesses(a);
+    k->mixed_count += a->kind > VD_ARG_VALUE || a->count;
+    k->array_elements += a->count;
+    if (vd__descriptor_of(a)) k->binding_count += vd__arg_elements(a);
 }
 
 /* Sets the fields of a kernel that are derived from its desc. */
@@ -27757,6 +28134,7 @@ static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc,
                              desc->local_size[0], desc->local_size[1], desc->local_size[2], reflection->local_size[0],
                              reflection->local_size[1], reflection->local_size[2]);
     if (!desc->shared_bytes) desc->shared_bytes = reflection->shared_bytes;
+    desc->features |= reflection->features;
     return vd__kernel_check_all(ctx, desc);
 }
 

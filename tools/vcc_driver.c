@@ -299,7 +299,7 @@ static void say_arrays(bytes *b, const char *name, const char *form, const vc_in
     int i;
     if (info->arg_count)
         say(b, "static const vd_arg_info %s_%s_args[%d] = { /* name, kind, type, access, location, size, align, "
-               "may_alias, sampled, dim, format, separate, uniform */\n", name, form, info->arg_count);
+               "may_alias, sampled, dim, format, separate, uniform, count */\n", name, form, info->arg_count);
     for (i = 0; i < info->arg_count; i++) {
         const vc_arg_info *a = &info->args[i];
         put_string(b, "    { ");
@@ -307,8 +307,8 @@ static void say_arrays(bytes *b, const char *name, const char *form, const vc_in
         say(b, ", %s, %lu /* %s */, %lu, %lu, %lu, %lu, %s", arg_kind(a->kind), (unsigned long)a->type,
             vc_type_name(a->type), (unsigned long)a->access, (unsigned long)a->location, (unsigned long)a->size,
             (unsigned long)a->align, a->may_alias ? "true" : "false");
-        say(b, ", %s, (vd_dim)%d, (vd_format)%d, false, false }%s\n", a->sampled ? "true" : "false", (int)a->dim,
-            (int)a->format, i + 1 < info->arg_count ? "," : "");
+        say(b, ", %s, (vd_dim)%d, (vd_format)%d, false, false, 0 }%s\n", a->sampled ? "true" : "false",
+            (int)a->dim, (int)a->format, i + 1 < info->arg_count ? "," : "");
     }
     if (info->arg_count) say(b, "};\n");
     if (info->implicit_count)
@@ -340,7 +340,7 @@ static void say_desc(bytes *b, const char *name, int f, const vc_info *info) {
         (unsigned long)info->shared_bytes, (unsigned long long)needs_of(info));
     if (info->format_count) say(b, "%s_%s_formats, %d, ", name, form, info->format_count);
     else put_string(b, "NULL, 0, ");
-    say(b, "%lu, { 0, 0, 0 }, 0, NULL, 0, NULL, 0, NULL, NULL, 0 }", (unsigned long)info->axes);
+    say(b, "%lu, { 0, 0, 0 }, 0, NULL, 0, NULL, 0, NULL, NULL, 0, 0 }", (unsigned long)info->axes);
 }
 
 /* Selects the first form that the device supports; if there is none, a form with a supported language, so that the

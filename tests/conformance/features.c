@@ -129,7 +129,8 @@ static const uint64_t others[] = { VD_FEATURE_FMA | VD_FEATURE_TIMESTAMP | VD_FE
                                    VD_FEATURE_CACHED,
                                    VD_FEATURE_COHERENT,
                                    VD_FEATURE_QUEUES,
-                                   VD_FEATURE_SHARING };
+                                   VD_FEATURE_SHARING,
+                                   VD_FEATURE_BUFFER_ARRAYS | VD_FEATURE_BINDLESS };
 
 static vc_kernel *need_begin(const need *n, const vc_machine *machine) {
     vc_kernel_desc desc;

@@ -460,11 +460,11 @@ static vd_kernel foreign_kernel(vd_context *ctx, const uint32_t *words) {
 
 static void check_foreign(vd_context *ctx, vd_kernel k) {
     static const vd_arg_info expected[] = {
-        { "", VD_ARG_BINDING, VD_F32, VD_READ, 1, 0, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false },
+        { "", VD_ARG_BINDING, VD_F32, VD_READ, 1, 0, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false, 0 },
         { "", VD_ARG_BINDING, VD_F32, VD_READ_WRITE, 3, 0, 0, false, false,
-          VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false },
-        { "", VD_ARG_VALUE, VD_F32, 0, 0, 4, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false },
-        { "", VD_ARG_VALUE, VD_U32, 0, 4, 4, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false } };
+          VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false, 0 },
+        { "", VD_ARG_VALUE, VD_F32, 0, 0, 4, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false, 0 },
+        { "", VD_ARG_VALUE, VD_U32, 0, 4, 4, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false, 0 } };
     vd_kernel_info info;
     OK(vd_kernel_query(ctx, k, &info));
     assert_int_equal(info.arg_count, 4);

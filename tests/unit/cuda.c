@@ -70,8 +70,8 @@ static vd_context *context(void) {
 static vd_kernel text_kernel(vd_context *ctx, vd_code kind, const void *code, size_t size, const char *entry) {
     static const vd_arg_info args[] = {
         { "x", VD_ARG_ADDRESS, VD_F32, VD_READ_WRITE, 0, 8, 0, false, false,
-          VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false },
-        { "a", VD_ARG_VALUE, VD_F32, 0, 8, 4, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false }
+          VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false, 0 },
+        { "a", VD_ARG_VALUE, VD_F32, 0, 8, 4, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false, 0 }
     };
     vd_kernel_desc d;
     memset(&d, 0, sizeof d);
@@ -676,7 +676,7 @@ static void kernel_receives_its_argument_block(void **state) {
 static void an_indirect_dispatch_reads_its_size(void **state) {
     static const vd_arg_info args[] = {
         { "x", VD_ARG_ADDRESS, VD_F32, VD_READ_WRITE, 0, 8, 0, false, false,
-          VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false } };
+          VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false, 0 } };
     static const vd_implicit_info implicit[] = { { VD_IMPLICIT_THREADS, 0, 0, 8 }, { VD_IMPLICIT_GROUPS, 0, 1, 12 } };
     (void)state;
     vd_context *ctx = context();
@@ -779,7 +779,7 @@ static void dynamic_shared_memory(void **state) {
 
 static void buffers_are_passed_by_address(void **state) {
     static const vd_arg_info binding = {
-        "x", VD_ARG_BINDING, VD_F32, VD_READ, 0, 0, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false
+        "x", VD_ARG_BINDING, VD_F32, VD_READ, 0, 0, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false, 0
     };
     (void)state;
     vd_context_desc desc;
@@ -960,9 +960,9 @@ static vd_kernel image_kernel(vd_context *ctx, void (*change)(vd_arg_info *args)
         { VD_IMPLICIT_SHAPE, 0, 0, 20 }, { VD_IMPLICIT_SHAPE, 0, 1, 24 }, { VD_IMPLICIT_SHAPE, 0, 3, 28 }
     };
     vd_arg_info args[3] = {
-        { "from", VD_ARG_IMAGE, VD_F32, VD_READ, 0, 8, 0, false, true, VD_DIM_2D, VD_FORMAT_NONE, false, false },
-        { "to", VD_ARG_IMAGE, VD_F32, VD_WRITE, 8, 8, 0, false, false, VD_DIM_2D, VD_FORMAT_R32_F, false, false },
-        { "a", VD_ARG_VALUE, VD_F32, 0, 16, 4, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false }
+        { "from", VD_ARG_IMAGE, VD_F32, VD_READ, 0, 8, 0, false, true, VD_DIM_2D, VD_FORMAT_NONE, false, false, 0 },
+        { "to", VD_ARG_IMAGE, VD_F32, VD_WRITE, 8, 8, 0, false, false, VD_DIM_2D, VD_FORMAT_R32_F, false, false, 0 },
+        { "a", VD_ARG_VALUE, VD_F32, 0, 16, 4, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false, 0 }
     };
     vd_kernel_desc d;
     memset(&d, 0, sizeof d);
@@ -1066,6 +1066,68 @@ static void images_in_slots_are_passed_as_handles(void **state) {
         memcpy(got, fake_parameters(), sizeof got);
         assert_memory_equal(got, wanted, sizeof got);
     }
+    vd_graph_destroy(ctx, g);
+    vd_context_destroy(ctx);
+}
+
+/* Elements are handles one after the other, also those in slots, and those that are not passed repeat the first. */
+static void arrays_of_images_are_passed_as_handles(void **state) {
+    static const char text[] = "extern \"C\" __global__ void paint(const struct args args) { }\n";
+    vd_arg_info args[3] = {
+        { "from", VD_ARG_IMAGE, VD_F32, VD_READ, 0, 24, 0, false, true, VD_DIM_2D, VD_FORMAT_NONE, false, false, 3 },
+        { "x", VD_ARG_ADDRESS, VD_F32, VD_READ, 24, 16, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false,
+          2 },
+        { "a", VD_ARG_VALUE, VD_F32, 0, 40, 4, 0, false, false, VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false, 0 }
+    };
+    (void)state;
+    vd_context *ctx = context();
+    uint64_t got[5], slots[5];
+    vd_image images[3] = { image_2d_f32(ctx, 1), image_2d_f32(ctx, 1), image_2d_f32(ctx, 1) };
+    vd_arg elements[3] = { vd_i(images[0]), vd_i(images[1]), vd_i(images[2]) };
+    vd_buffer x[2] = { unit_buffer(ctx, "x", VD_F32, 4, NULL), unit_buffer(ctx, "y", VD_F32, 4, NULL) };
+    vd_arg buffers[2] = { vd_b(x[0]), vd_b(x[1]) };
+    vd_kernel_desc d;
+    memset(&d, 0, sizeof d);
+    d.name = "paint";
+    d.code = text;
+    d.args = args;
+    d.arg_count = 3;
+    d.argument_bytes = 44;
+    d.local_size[0] = 64;
+    vd_kernel k = vd_kernel_create(ctx, &d);
+    if (!k.id) fail_msg("%s", vd_error_text());
+    assert_int_equal(vd_run(ctx, k, 64, vd_array(elements, 3), vd_array(buffers, 2), vd_f32(1)), VD_OK);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    memcpy(got, fake_parameters(), sizeof got);
+    assert_true(got[0] && got[1] && got[2] && got[0] != got[1] && got[1] != got[2] && got[3] && got[4] > got[3]);
+    assert_int_equal(vd_run(ctx, k, 64, vd_array(elements + 1, 2), vd_array(buffers + 1, 1), vd_f32(1)), VD_OK);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    memcpy(slots, fake_parameters(), sizeof slots);
+    assert_true(slots[0] == got[1] && slots[1] == got[2] && slots[2] == got[1]);
+    assert_true(slots[3] == got[4] && slots[4] == got[4]);
+    elements[1] = vd_slot("one", vd_i(images[1]));
+    buffers[1] = vd_slot("y", vd_b(x[1]));
+    vd_list *list = vd_graph_begin(ctx, NULL);
+    vd_arg all[3] = { vd_array(elements, 3), vd_array(buffers, 2), vd_f32(1) };
+    vd_dispatch_desc dispatch;
+    memset(&dispatch, 0, sizeof dispatch);
+    dispatch.kernel = k;
+    dispatch.threads[0] = 64;
+    dispatch.args = all;
+    dispatch.arg_count = 3;
+    assert_int_equal(vd_dispatch(list, &dispatch), VD_OK);
+    vd_graph g = vd_graph_end(list);
+    if (!g.id) fail_msg("%s", vd_error_text());
+    assert_int_equal(vd_graph_set(ctx, g, "one", vd_i(images[0])), VD_OK);
+    assert_int_equal(vd_graph_set(ctx, g, "y", vd_b(x[0])), VD_OK);
+    assert_int_equal(vd_graph_submit(ctx, g, NULL, NULL), VD_OK);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    memcpy(slots, fake_parameters(), sizeof slots);
+    assert_true(slots[0] == got[0] && slots[1] == got[0] && slots[2] == got[2]);
+    assert_true(slots[3] == got[3] && slots[4] == got[3]);
+    args[0].size = 8;
+    assert_true(vd_kernel_create(ctx, &d).id == 0);
+    CHECK_TEXT("argument 0 'from' is an image with size 8, but backend cuda passes images");
     vd_graph_destroy(ctx, g);
     vd_context_destroy(ctx);
 }
@@ -1316,7 +1378,8 @@ static const struct CMUnitTest cuda_tests[] = {
     CASE(dynamic_shared_memory), CASE(buffers_are_passed_by_address), CASE(compiled_code_is_cached),
     CASE(a_failed_submission_is_reported), CASE(a_lost_device_is_reported), CASE(polling_detects_a_lost_device),
     CASE(graphs_become_graphs_of_the_driver), CASE(graphs_are_played_without_the_driver),
-    CASE(images_are_passed_as_handles), CASE(images_in_slots_are_passed_as_handles), CASE(image_arguments_are_checked),
+    CASE(images_are_passed_as_handles), CASE(images_in_slots_are_passed_as_handles),
+    CASE(arrays_of_images_are_passed_as_handles), CASE(image_arguments_are_checked),
     CASE(rows_far_apart_are_copied_one_by_one),
     CASE(a_failed_graph_launch_is_reported), CASE(host_memory_runs_out), CASE(every_driver_call_fails_once),
 };

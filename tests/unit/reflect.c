@@ -869,12 +869,25 @@ static void make_descriptor_array(unit_module *m, uint32_t count) {
 static void descriptor_arrays(void **state) {
     (void)state;
     unit_module m;
+    vd_kernel_arg_info a;
     make_descriptor_array(&m, 0);
-    reflect_refused(&m, "the SPIR-V has an array of descriptors 'x', which is not supported");
+    reflect_refused(&m, "the kernel has 65 buffers by binding, but the device's limit is 16 (max_bindings)");
+    for (uint32_t count = 1; count <= 4; count += 3) {
+        make_descriptor_array(&m, count);
+        m.words[3] = m.bound;
+        vd_kernel k = create(m.words, m.count * 4);
+        if (!k.id) fail_msg("%s", vd_error_text());
+        assert_int_equal(vd_kernel_arg_query(reflect_ctx, k, 0, &a), VD_OK);
+        assert_string_equal(a.name, "x");
+        assert_true(a.arg.count == count && a.arg.type == VD_F32 && a.arg.access == VD_READ && !a.arg.size);
+        assert_int_equal(vd_kernel_arg_query(reflect_ctx, k, 1, &a), VD_OK);
+        assert_int_equal(a.arg.count, 0);
+        vd_kernel_destroy(reflect_ctx, k);
+    }
     make_descriptor_array(&m, 4);
-    reflect_refused(&m, "the SPIR-V has an array of descriptors 'x', which is not supported");
-    make_descriptor_array(&m, 1);
-    reflect_refused(&m, "the SPIR-V has an array of descriptors 'x', which is not supported");
+    m.words[find_op(&m, VD__OpTypeArray) + 2] = m.words[find_op(&m, VD__OpTypeArray) + 1];
+    m.words[3] = m.bound;
+    assert_int_equal(create(m.words, m.count * 4).id, 0);
 }
 
 static void truncations_of(const uint32_t *module, size_t size) {
@@ -920,9 +933,12 @@ static void random_bytes(void **state) {
 /* A changed module is refused or can be read; neither causes harm. */
 static void mutations(void **state) {
     (void)state;
-    static const uint32_t *const modules[] = { module_saxpy, module_addr, module_shared, module_flows };
-    static const size_t counts[] = { VD__COUNT(module_saxpy), VD__COUNT(module_addr), VD__COUNT(module_shared),
-                                     VD__COUNT(module_flows) };
+    unit_module array;
+    make_descriptor_array(&array, 4);
+    array.words[3] = array.bound;
+    const uint32_t *const modules[] = { module_saxpy, module_addr, module_shared, module_flows, array.words };
+    const size_t counts[] = { VD__COUNT(module_saxpy), VD__COUNT(module_addr), VD__COUNT(module_shared),
+                              VD__COUNT(module_flows), array.count };
     uint64_t random = 7;
     uint32_t accepted = 0;
     for (unsigned round = 0; round < 100000 / unit_stride(); round++) {

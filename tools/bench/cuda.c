@@ -39,9 +39,9 @@ static vd_context *context_open(const char *cache) {
 
 static vd_kernel count_create(vd_context *ctx) {
     static const vd_arg_info args[] = { { "x", VD_ARG_ADDRESS, VD_U32, VD_READ_WRITE, 0, 8, 0, false, false,
-                                          VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false },
+                                          VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false, 0 },
                                           { "work", VD_ARG_VALUE, VD_U32, 0, 8, 4, 0, false, false, VD_DIM_DEFAULT,
-                                            VD_FORMAT_NONE, false, false } };
+                                            VD_FORMAT_NONE, false, false, 0 } };
     vd_kernel_desc desc = { 0 };
     desc.name = "count";
     desc.code = count_text;
