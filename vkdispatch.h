@@ -17598,16 +17598,16 @@ VD__SMALL_END
    the limit. */
 
 #define VD__TYPE_NAMES(t) \
-    { t,        t "x2",   t "x3",   t "x4",   t "x1x2", t "x2x2", t "x3x2", t "x4x2", \
-      t "x1x3", t "x2x3", t "x3x3", t "x4x3", t "x1x4", t "x2x4", t "x3x4", t "x4x4" }
-#define VD__TYPE_KINDS(X) \
-    X("bool"), X("i8"), X("i16"), X("i32"), X("i64"), X("u8"), X("u16"), X("u32"), X("u64"), \
-    X("f16"), X("f32"), X("f64")
-#define VD__TYPE_COMPLEX(t) VD__TYPE_NAMES("complex " t)
-/* by complex, scalar kind - 1, and rows and columns: bits 4 … 7 of the type */
-static const char *const vd__type_names[2][12][16] = {
-    { VD__TYPE_KINDS(VD__TYPE_NAMES) },
-    { VD__TYPE_KINDS(VD__TYPE_COMPLEX) }
+    { "complex " t,        "complex " t "x2",   "complex " t "x3",   "complex " t "x4", \
+      "complex " t "x1x2", "complex " t "x2x2", "complex " t "x3x2", "complex " t "x4x2", \
+      "complex " t "x1x3", "complex " t "x2x3", "complex " t "x3x3", "complex " t "x4x3", \
+      "complex " t "x1x4", "complex " t "x2x4", "complex " t "x3x4", "complex " t "x4x4" }
+/* By scalar kind - 1, and rows and columns: bits 4 … 7 of the type. Names of types that are not complex begin after the
+   first 8 characters. */
+static const char vd__type_names[12][16][17] = {
+    VD__TYPE_NAMES("bool"), VD__TYPE_NAMES("i8"), VD__TYPE_NAMES("i16"), VD__TYPE_NAMES("i32"),
+    VD__TYPE_NAMES("i64"), VD__TYPE_NAMES("u8"), VD__TYPE_NAMES("u16"), VD__TYPE_NAMES("u32"),
+    VD__TYPE_NAMES("u64"), VD__TYPE_NAMES("f16"), VD__TYPE_NAMES("f32"), VD__TYPE_NAMES("f64")
 };
 
 /* Returns the size in bytes of one scalar of a type, or 0 for VD_BYTES and structs. */
@@ -26197,7 +26197,7 @@ VD_API uint32_t vd_type_size(vd_type type) {
 VD_API const char *vd_type_name(vd_type type) {
     if (type == VD_BYTES) return "bytes";
     if (type >> 31) return "struct";
-    return vd_type_size(type) ? vd__type_names[type >> 8][(type & 15u) - 1][(type >> 4) & 15u] : "invalid";
+    return vd_type_size(type) ? vd__type_names[(type & 15u) - 1][(type >> 4) & 15u] + (type >> 8 ? 0 : 8) : "invalid";
 }
 
 VD_API const char *vd_feature_name(uint64_t bit) {
