@@ -3111,6 +3111,21 @@ static VD__UNUSED void *vd__library_open_first(const char *const *names) {
     return library;
 }
 
+/* Stores the functions of a library in consecutive function pointers, the first at `out`. `names`: each name ends with
+   a zero, the list with an empty name; "?" marks an optional function. Returns the name of the first required function
+   that is missing, or NULL. */
+static VD__UNUSED const char *vd__library_load(void *library, const char *names, uint8_t *out) {
+    const char *missing = NULL;
+    for (; *names; names += strlen(names) + 1, out += sizeof(void *)) {
+        bool optional = *names == '?';
+        names += optional;
+        void *found = vd__library_find(library, names);
+        memcpy(out, &found, sizeof found);
+        if (!found && !optional && !missing) missing = names;
+    }
+    return missing;
+}
+
 /* The log of debug mode without vd_context_desc.log. */
 static void vd__log_to_stderr(void *user, vd_log_level level, const char *message) {
     static const char *const names[] = { "", "error", "warning", "info" };
@@ -8484,7 +8499,7 @@ typedef struct vd__vk_sampler {
 } vd__vk_sampler;
 
 typedef struct vd__vk_device {
-    VD__VK_DEVICE_FUNCTIONS(VD__VK_MEMBER)
+    VD__VK_DEVICE_FUNCTIONS(VD__VK_MEMBER) /* first, for vd__vk_load */
     VD__VK_EXTENSION_FUNCTIONS(VD__VK_MEMBER)
     VkDevice handle;
     VkQueue queues[VD_MAX_QUEUES]; /* elements repeat if the device was created with fewer queues */
@@ -8556,25 +8571,20 @@ static void *vd__vk_reserve(vd__device *dev, void *array, uint32_t *capacity, ui
     return NULL;
 }
 
-/* Returns the name of a code in VD__VK_RESULTS, else NULL. */
-static const char *vd__vk_result_name(VkResult result) {
-#define VD__VK_RESULT_NAME(vk, vd) case vk: return #vk;
-    switch (result) { VD__VK_RESULTS(VD__VK_RESULT_NAME) default: return NULL; }
-#undef VD__VK_RESULT_NAME
-}
-
-static vd_result vd__vk_result_code(VkResult result) {
-#define VD__VK_RESULT_CODE(vk, vd) case vk: return vd;
-    switch (result) { VD__VK_RESULTS(VD__VK_RESULT_CODE) default: return VD_ERROR_BACKEND; }
-#undef VD__VK_RESULT_CODE
-}
-
 /* Sets the error "<call> failed: VK_ERROR_…", where `format` and its arguments make the call. Returns the matching
    code. */
 static VD__PRINTF(2, 3) vd_result vd__vk_fail(VkResult result, const char *format, ...) {
+    static const struct { VkResult result; vd_result code; const char *name; } rows[] = {
+#define VD__VK_RESULT_ROW(vk, vd) { vk, vd, #vk },
+        VD__VK_RESULTS(VD__VK_RESULT_ROW)
+#undef VD__VK_RESULT_ROW
+        { VK_SUCCESS, VD_ERROR_BACKEND, NULL } /* any other */
+    };
+    size_t i = 0;
     va_list args;
+    while (rows[i].name && rows[i].result != result) i++;
     va_start(args, format);
-    vd_result code = vd__fail_driver(vd__vk_result_code(result), vd__vk_result_name(result), (int)result, format, args);
+    vd_result code = vd__fail_driver(rows[i].code, rows[i].name, (int)result, format, args);
     va_end(args);
     return code;
 }
@@ -8622,36 +8632,21 @@ static PFN_vkGetInstanceProcAddr vd__vk_loader(void) {
 }
 #endif
 
-/* The vd__vk_load_ functions fill a table and return the name of the first required function that is missing, or
-   NULL. */
-static const char *vd__vk_load_loader(vd__vk_driver *vk) {
-    const char *missing = NULL;
-#define VD__VK_LOAD(name) \
-    if (!(vk->name = (PFN_##name)vk->vkGetInstanceProcAddr(NULL, #name)) && !missing) missing = #name;
-    VD__VK_LOADER_FUNCTIONS(VD__VK_LOAD)
-#undef VD__VK_LOAD
-    return missing;
-}
+#define VD__VK_REQUIRED(name) #name "\0"
+#define VD__VK_OPTIONAL(name) "?" #name "\0"
 
-static const char *vd__vk_load_instance(vd__vk_driver *vk) {
+/* Like vd__library_load, for functions of a device. device NULL: for those of the instance, or of the loader before
+   there is an instance. */
+static const char *vd__vk_load(const vd__vk_driver *vk, VkDevice device, const char *names, uint8_t *out) {
     const char *missing = NULL;
-#define VD__VK_LOAD(name) \
-    if (!(vk->name = (PFN_##name)vk->vkGetInstanceProcAddr(vk->instance, #name)) && !missing) missing = #name;
-    VD__VK_SURFACE_FUNCTIONS(VD__VK_LOAD)
-    missing = NULL; /* extensions are optional */
-    VD__VK_INSTANCE_FUNCTIONS(VD__VK_LOAD)
-#undef VD__VK_LOAD
-    return missing;
-}
-
-static const char *vd__vk_load_device(const vd__vk_driver *driver, vd__vk_device *vk) {
-    const char *missing = NULL;
-#define VD__VK_LOAD(name) \
-    if (!(vk->name = (PFN_##name)driver->vkGetDeviceProcAddr(vk->handle, #name)) && !missing) missing = #name;
-    VD__VK_EXTENSION_FUNCTIONS(VD__VK_LOAD)
-    missing = NULL; /* extensions are optional */
-    VD__VK_DEVICE_FUNCTIONS(VD__VK_LOAD)
-#undef VD__VK_LOAD
+    for (; *names; names += strlen(names) + 1, out += sizeof(PFN_vkVoidFunction)) {
+        bool optional = *names == '?';
+        names += optional;
+        PFN_vkVoidFunction found = device ? vk->vkGetDeviceProcAddr(device, names)
+                                          : vk->vkGetInstanceProcAddr(vk->instance, names);
+        memcpy(out, &found, sizeof found);
+        if (!found && !optional && !missing) missing = names;
+    }
     return missing;
 }
 
@@ -8784,6 +8779,24 @@ typedef struct vd__vk_features {
     VkPhysicalDeviceFeatures2 core;
     VD__VK_FEATURE_STRUCTS(VD__VK_STRUCT_MEMBER)
 } vd__vk_features;
+
+/* The rows of both tables: offset of the member in vd__vk_features, and our feature bits. */
+#define VD__VK_FEATURE_ROW(bits, part, member) { (uint32_t)offsetof(vd__vk_features, part.member), (uint32_t)(bits) },
+#define VD__VK_FEATURE_COUNT(bits, part, member) + 1
+static const struct { uint32_t offset, bits; } vd__vk_feature_rows[] = {
+    VD__VK_FEATURES(VD__VK_FEATURE_ROW)
+    VD__VK_EXTRA_FEATURES(VD__VK_FEATURE_ROW)
+};
+enum { VD__VK_REQUIRED_FEATURES = VD__VK_FEATURES(VD__VK_FEATURE_COUNT) }; /* rows of VD__VK_FEATURES */
+
+/* Returns the member of row i. */
+static VkBool32 *vd__vk_feature(vd__vk_features *features, size_t i) {
+    return (VkBool32 *)(void *)((uint8_t *)features + vd__vk_feature_rows[i].offset);
+}
+
+static bool vd__vk_feature_has(const vd__vk_features *features, size_t i) {
+    return *(const VkBool32 *)(const void *)((const uint8_t *)features + vd__vk_feature_rows[i].offset) != 0;
+}
 
 /* Page of sparse buffers in bytes: larger than the granularity of drivers (usually 64 KiB), because each page is an
    allocation, whose number is limited (maxMemoryAllocationCount, at least 4096). */
@@ -8951,7 +8964,9 @@ static vd_result vd__vk_instance_create(vd__driver *driver) {
         return vd__fail(VD_ERROR_NO_DEVICE, "the Vulkan loader found no driver; install one (Debian: "
                         "mesa-vulkan-drivers)");
     if (result) return vd__vk_fail(result, "vkCreateInstance");
-    const char *missing = vd__vk_load_instance(vk);
+    const char *missing = vd__vk_load(vk, NULL, VD__VK_INSTANCE_FUNCTIONS(VD__VK_REQUIRED)
+                                      VD__VK_SURFACE_FUNCTIONS(VD__VK_OPTIONAL),
+                                      (uint8_t *)vk + offsetof(vd__vk_driver, vkDestroyInstance));
     if (missing)
         return vd__fail(VD_ERROR_NO_DEVICE, "the Vulkan loader has no function %s, which Vulkan 1.2 requires", missing);
     if (debug.layer) vd__vk_messenger_create(vk, &debug);
@@ -8989,7 +9004,8 @@ static vd_result vd__vk_list_devices(vd__driver *driver) {
 /* Creates the instance and lists the devices. On failure the caller closes the driver. */
 static vd_result vd__vk_driver_start(vd__driver *driver) {
     vd__vk_driver *vk = vd__vk_driver_of(driver);
-    const char *missing = vd__vk_load_loader(vk);
+    const char *missing = vd__vk_load(vk, NULL, VD__VK_LOADER_FUNCTIONS(VD__VK_REQUIRED),
+                                      (uint8_t *)vk + offsetof(vd__vk_driver, vkEnumerateInstanceVersion));
     if (missing)
         return vd__fail(VD_ERROR_NO_DEVICE, "the Vulkan loader has no function %s, which Vulkan 1.2 requires", missing);
     vd_result result = vd__vk_version_choose(vk);
@@ -9057,29 +9073,45 @@ static void vd__vk_query_extensions(const vd__driver *driver, vd__vk_facts *fact
     vd__free(&driver->host->allocator, list);
 }
 
-/* Appends a struct to the pNext chain at `next` if the device supports its extension. */
-#define VD__VK_CHAIN(member, type, structure_type, extension)                                                          \
-    if (VD__VK_HAS(facts, extension)) {                                                                                \
-        target->member.sType = structure_type;                                                                         \
-        *next = &target->member;                                                                                       \
-        next = &target->member.pNext;                                                                                  \
+/* A struct of a pNext chain: its offset in the struct that holds all of the chain, its type, and the index of the
+   extension that defines it. */
+typedef struct vd__vk_chain_row { uint32_t offset, type, extension; } vd__vk_chain_row;
+
+#define VD__VK_CHAIN_ROW(member, type, structure_type, extension) \
+    { (uint32_t)offsetof(VD__VK_CHAINED, member), (uint32_t)structure_type, VD__VK_INDEX_##extension },
+
+/* Appends the structs whose extensions the device supports to a pNext chain. next: the pNext of its last struct; all:
+   the struct that holds those of the rows. */
+static void vd__vk_chain(const vd__vk_facts *facts, const vd__vk_chain_row *rows, size_t count, void **next,
+                         void *all) {
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *found = (uint8_t *)all + rows[i].offset;
+        if (!(facts->extensions >> rows[i].extension & 1u)) continue;
+        *(VkStructureType *)(void *)found = (VkStructureType)rows[i].type;
+        *next = found;
+        next = (void **)(void *)(found + offsetof(VkBaseOutStructure, pNext));
     }
+}
 
 static void vd__vk_chain_features(const vd__vk_facts *facts, vd__vk_features *target) {
-    void **next = &target->core.pNext;
+#define VD__VK_CHAINED vd__vk_features
+    static const vd__vk_chain_row rows[] = { VD__VK_FEATURE_STRUCTS(VD__VK_CHAIN_ROW) };
+#undef VD__VK_CHAINED
     target->core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-    VD__VK_FEATURE_STRUCTS(VD__VK_CHAIN)
+    vd__vk_chain(facts, rows, VD__COUNT(rows), &target->core.pNext, target);
 }
 
 static void vd__vk_chain_properties(vd__vk_facts *facts) {
-    vd__vk_facts *target = facts;
-    void **next = &target->core.pNext;
-    target->core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-    VD__VK_PROPERTY_STRUCTS(VD__VK_CHAIN)
-    next = &target->memory.pNext;
-    target->memory.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2;
-    VD__VK_CHAIN(budget, VkPhysicalDeviceMemoryBudgetPropertiesEXT,
-                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT, BUDGET)
+#define VD__VK_CHAINED vd__vk_facts
+    static const vd__vk_chain_row rows[] = { VD__VK_PROPERTY_STRUCTS(VD__VK_CHAIN_ROW) };
+    static const vd__vk_chain_row memory_rows[] = {
+        VD__VK_CHAIN_ROW(budget, , VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT, BUDGET)
+    };
+#undef VD__VK_CHAINED
+    facts->core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    vd__vk_chain(facts, rows, VD__COUNT(rows), &facts->core.pNext, facts);
+    facts->memory.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2;
+    vd__vk_chain(facts, memory_rows, 1, &facts->memory.pNext, facts);
 }
 
 /* Chooses a compute family, if possible one with graphics exactly if `graphics` is set. On queues without graphics
@@ -9285,12 +9317,9 @@ static uint64_t vd__vk_memory_features(const vd__vk_facts *facts, const vd_devic
    VD__VK_FEATURES, all of which it requires: it is set first, and cleared by a row that is not supported. */
 static void vd__vk_fill_features(const vd__vk_facts *facts, uint64_t disable, vd_device_info *info) {
     uint64_t features = VD_FEATURE_IMAGE | VD_FEATURE_UNPACK_HALF;
-#define VD__VK_SET_BITS(bits, part, member) features |= (uint64_t)(bits);
-#define VD__VK_CLEAR_BITS(bits, part, member) if (!facts->features.part.member) features &= ~(uint64_t)(bits);
-    VD__VK_FEATURES(VD__VK_SET_BITS)
-    VD__VK_FEATURES(VD__VK_CLEAR_BITS)
-#undef VD__VK_SET_BITS
-#undef VD__VK_CLEAR_BITS
+    for (size_t i = 0; i < VD__VK_REQUIRED_FEATURES; i++) features |= vd__vk_feature_rows[i].bits;
+    for (size_t i = 0; i < VD__VK_REQUIRED_FEATURES; i++)
+        if (!vd__vk_feature_has(&facts->features, i)) features &= ~(uint64_t)vd__vk_feature_rows[i].bits;
     if (vd__vk_has_subgroups(facts)) features |= VD_FEATURE_SUBGROUP | VD_FEATURE_SHUFFLE_64;
     if (facts->v11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_CLUSTERED_BIT)
         features |= VD_FEATURE_SUBGROUP_CLUSTERED;
@@ -9388,11 +9417,11 @@ static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_f
     vd__vk_features enable;
     memset(&enable, 0, sizeof enable);
     vd__vk_chain_features(facts, &enable);
-#define VD__VK_ENABLE(bits, part, member) \
-    if (facts->features.part.member && ((bits) == 0 || (wanted & (uint64_t)(bits)))) enable.part.member = VK_TRUE;
-    VD__VK_FEATURES(VD__VK_ENABLE)
-    VD__VK_EXTRA_FEATURES(VD__VK_ENABLE)
-#undef VD__VK_ENABLE
+    for (size_t i = 0; i < VD__COUNT(vd__vk_feature_rows); i++) {
+        uint32_t bits = vd__vk_feature_rows[i].bits;
+        if (vd__vk_feature_has(&facts->features, i) && (!bits || wanted & bits))
+            *vd__vk_feature(&enable, i) = VK_TRUE;
+    }
     float priorities[VD_MAX_QUEUES];
     for (uint32_t i = 0; i < VD_MAX_QUEUES; i++) priorities[i] = 1;
     VD__VK_STRUCT(VkDeviceQueueCreateInfo, queue, VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
@@ -9567,7 +9596,9 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     VkResult result = vd__vk_device_create(vd__vk_driver_of(dev->driver), facts, enabled, created, &vk->handle);
     VD__VK_NULL_IF(result, vk->handle);
     if (result) return vd__vk_fail(result, "vkCreateDevice on '%s'", dev->info.name);
-    const char *missing = vd__vk_load_device(vd__vk_driver_of(dev->driver), vk);
+    const char *missing = vd__vk_load(vd__vk_driver_of(dev->driver), vk->handle,
+                                      VD__VK_DEVICE_FUNCTIONS(VD__VK_REQUIRED)
+                                      VD__VK_EXTENSION_FUNCTIONS(VD__VK_OPTIONAL), (uint8_t *)vk);
     if (missing)
         return vd__fail(VD_ERROR_NO_DEVICE, "the driver of device '%s' has no function %s", dev->info.name, missing);
     vk->family = facts->family;
@@ -12811,7 +12842,7 @@ enum {
 #define VD__CU_MEMBER(result, name, exported, args) result (*name) args;
 
 typedef struct vd__cu_driver {
-    VD__CU_FUNCTIONS(VD__CU_MEMBER)
+    VD__CU_FUNCTIONS(VD__CU_MEMBER) /* first, for vd__library_load */
     VD__CU_NEWER_FUNCTIONS(VD__CU_MEMBER)
     VD__CU_GRAPH_FUNCTIONS(VD__CU_MEMBER)
     void *library;
@@ -12823,7 +12854,7 @@ typedef struct vd__cu_driver {
 } vd__cu_driver;
 
 typedef struct vd__nvrtc {
-    VD__NVRTC_FUNCTIONS(VD__CU_MEMBER)
+    VD__NVRTC_FUNCTIONS(VD__CU_MEMBER) /* first, for vd__library_load */
     void *library;
 } vd__nvrtc;
 
@@ -12906,30 +12937,20 @@ static void vd__cu_leave(const vd__cu_device *d) {
     d->api->cuCtxPopCurrent(&context);
 }
 
-#define VD__CU_LOAD(result, name, exported, args) \
-    found = vd__library_find(library, #exported); \
-    memcpy((void *)&to->name, &found, sizeof found); \
-    if (!found && !missing) missing = #exported;
+#define VD__CU_REQUIRED(result, name, exported, args) #exported "\0"
+#define VD__CU_OPTIONAL(result, name, exported, args) "?" #exported "\0"
 
 /* Both functions fill a table. They return the name of the first missing function that is required, or NULL. */
 static const char *vd__cu_load(vd__cu_driver *to, void *library) {
-    const char *missing = NULL;
-    void *found;
-    VD__CU_GRAPH_FUNCTIONS(VD__CU_LOAD)
-    to->has_graphs = !missing;
-    VD__CU_NEWER_FUNCTIONS(VD__CU_LOAD)
-    missing = NULL;
-    VD__CU_FUNCTIONS(VD__CU_LOAD)
-    return missing;
+    uint8_t *out = (uint8_t *)to;
+    to->has_graphs = !vd__library_load(library, VD__CU_GRAPH_FUNCTIONS(VD__CU_REQUIRED),
+                                       out + offsetof(vd__cu_driver, cuGraphCreate));
+    return vd__library_load(library, VD__CU_FUNCTIONS(VD__CU_REQUIRED) VD__CU_NEWER_FUNCTIONS(VD__CU_OPTIONAL), out);
 }
 
 static const char *vd__nvrtc_load(vd__nvrtc *to, void *library) {
-    const char *missing = NULL;
-    void *found;
-    VD__NVRTC_FUNCTIONS(VD__CU_LOAD)
-    return missing;
+    return vd__library_load(library, VD__NVRTC_FUNCTIONS(VD__CU_REQUIRED), (uint8_t *)to);
 }
-#undef VD__CU_LOAD
 #endif /* VD__HAS_CUDA */
 
 // >>cuda device
@@ -14794,7 +14815,7 @@ enum { VD__CL_NUMBERS(VD__CL_NUMBER) VD__CL_ERRORS(VD__CL_ERROR) VD__CL_SUCCESS 
 typedef struct vd__cl_device_entry { vd__cl_platform_id platform; vd__cl_device_id device; } vd__cl_device_entry;
 
 typedef struct vd__cl_driver {
-    VD__CL_FUNCTIONS(VD__CL_MEMBER)
+    VD__CL_FUNCTIONS(VD__CL_MEMBER) /* first, for vd__library_load */
     VD__CL_FUNCTIONS_2_0(VD__CL_MEMBER)
     vd__cl_device_entry *devices; /* the devices of all platforms */
     uint32_t device_count;
@@ -14856,19 +14877,12 @@ static VD__COLD VD__PRINTF(2, 3) vd_result vd__cl_fail(int32_t error, const char
     return code;
 }
 
+#define VD__CL_REQUIRED(result, name, args) #name "\0"
+#define VD__CL_OPTIONAL(result, name, args) "?" #name "\0"
 /* Fills the function table. Returns the name of the first missing function of OpenCL 1.2, or NULL. */
 static const char *vd__cl_load(vd__cl_driver *cl, void *library) {
-    const char *missing = NULL;
-    void *found;
-#define VD__CL_LOAD(result, name, args) \
-    found = vd__library_find(library, #name); \
-    memcpy(&cl->name, &found, sizeof found); \
-    if (!found && !missing) missing = #name;
-    VD__CL_FUNCTIONS_2_0(VD__CL_LOAD)
-    missing = NULL;
-    VD__CL_FUNCTIONS(VD__CL_LOAD)
-#undef VD__CL_LOAD
-    return missing;
+    return vd__library_load(library, VD__CL_FUNCTIONS(VD__CL_REQUIRED) VD__CL_FUNCTIONS_2_0(VD__CL_OPTIONAL),
+                            (uint8_t *)cl);
 }
 #endif /* VD__HAS_OPENCL */
 
