@@ -210,6 +210,8 @@ commands_codegen     = $(matrix_parts) "env $(without_optimiser) build/$(cc)/tes
 
 # plans compiles texts for CUDA with a fake driver.
 own_fft              = $(filter-out %/plans,$(call files,tests/fft,$(cc)))
+# Transforms with indices of 64 bits. `make test-long` runs them whole.
+large_fft            = $(addprefix build/$(cc)/tests/fft/large_,transforms real hooks)
 fake_driver          = VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=build/$(cc)/tests/fake/libcuda.so
 vkfft_fft            = $(addprefix build/vkfft/tests/fft/,transforms real lifetimes)
 programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) $(vkfft_fft)
@@ -217,12 +219,13 @@ programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)
 heavy_fft            = $(addprefix build/$(cc)/tests/fft/,convolve hooks look_back real reduce rows transforms)
 # $1 settings, $2 program: runs few cases (tests/README.md).
 variant_fft          = "env $(if $(filter $(heavy_fft),$2),$(without_optimiser) )FFT_CASES=phrases $1 $2"
-bound_fft            = $(filter-out %/measure %/tuner %/look_back %/host_memory %/large %/large_scan %/large_sort,$(own_fft))
+bound_fft            = $(filter-out %/measure %/tuner %/look_back %/host_memory %/large %/large_scan %/large_sort $(large_fft),$(own_fft))
 FFT_BACKENDS         = opencl
-commands_fft         = $(heavy_fft:%="env $(without_optimiser) %") $(filter-out $(heavy_fft),$(own_fft)) \
+commands_fft         = $(heavy_fft:%="env $(without_optimiser) %") $(filter-out $(heavy_fft) $(large_fft),$(own_fft)) \
+                       $(foreach t,*axes strides,"env $(without_optimiser) build/$(cc)/tests/fft/large_transforms $t") \
                        $(foreach p,$(bound_fft),$(call variant_fft,VKDISPATCH_BUFFERS=binding,$p)) \
                        "env FFT_CASES=phrases VKDISPATCH_BUFFERS=binding build/$(cc)/tests/fft/look_back scans" \
-                       $(foreach b,$(FFT_BACKENDS),$(foreach p,$(filter-out %/host_memory %/large_scan,$(own_fft)), \
+                       $(foreach b,$(FFT_BACKENDS),$(foreach p,$(filter-out %/host_memory %/large_scan $(large_fft),$(own_fft)), \
                            $(call variant_fft,VKDISPATCH_BACKEND=$b,$p))) \
                        "env $(fake_driver) build/$(cc)/tests/fft/plans" \
                        $(foreach t,hooks graphs sort top_k,$(call variant_fft,VKDISPATCH_CHECK_KERNELS=1,build/$(cc)/tests/fft/$t)) \
@@ -291,8 +294,9 @@ long_variants        = $(if $(filter 1,$(LONG)),$(foreach t,$(bound_fft),"env VK
 long_compile         = $(if $(filter 1,$(LONG)),"tests/compile/run --all" "tests/compile/link --all" "tests/compile/vcc --all")
 programs_long        = $(patsubst %,build/$(cc)/tests/%,fft/transforms fft/real codegen/matrix fuzz/kernels fuzz/api conformance/lifetimes \
                        conformance/random_graphs \
-                       $(long_cases)) $(if $(long_variants),$(bound_fft))
+                       $(long_cases)) $(if $(long_variants),$(bound_fft)) $(large_fft)
 commands_long        = $(long_compile) $(call long_parts,codegen/matrix -a) $(call long_parts,fft/transforms, *lengths) $(call long_parts,fft/real) \
+                       $(large_fft:%="env FFT_CASES=phrases $(without_optimiser) %") \
                        $(call long_seeds,--all,625) $(call long_seeds,--check,12500) $(long_cases:%="build/$(cc)/tests/% -a") $(long_variants) \
                        "env FUZZ_COUNT=$(call long_of,100000) FUZZ_SEED=1000000 build/$(cc)/tests/fuzz/api" \
                        "env FUZZ_COUNT=$(call long_of,10000) FUZZ_SEED=1000000 build/$(cc)/tests/conformance/random_graphs" \

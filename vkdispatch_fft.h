@@ -553,9 +553,13 @@
        and vd_time_ns reads a clock. vc_begin accepts the allocator that vd_context_allocator returns.
 
    Limits
-       elements that an array of a transform or convolution spans, with the gaps of strides   2^32 - 1
+       elements that an array of a transform spans, with the gaps of strides                  2^36
+       the same without VD_FEATURE_I64, or of a convolution or the engine VkFFT               2^32 - 1
+       elements of a transformed axis                                                         2^32 - 1
        elements of an axis of a cosine or sine transform                                      2^31 (DST1: 2^31 - 1)
-       complex numbers of an intermediate buffer or of the tables of a plan (see Lengths)     2^32 - 1
+       transforms along one axis                                                              2^31
+       complex numbers of an intermediate buffer (see Lengths)                                as of an array
+       complex numbers of the tables of a plan (see Lengths)                                  2^32 - 1
        elements of a transform inside of a kernel, if they fit into a work-group, on a GPU    16384 (f64: 8192)
        elements of a transform inside of a kernel, if they fit into a work-group, on a CPU    65536
        elements of a reduction (more than 2^31: VD_FEATURE_I64, no segments)                  2^40
@@ -2496,6 +2500,12 @@ static vc_val vd__digits_offset_in(const vd__digits *d, vc_val index, vc_type ty
 
 static vc_val vd__digits_offset(const vd__digits *d, vc_val index) { return vd__digits_offset_in(d, index, VC_U32); }
 
+/* Returns offset + index * stride, in the type of the offset: VC_U32 or VC_U64. */
+static vc_val vd__offset_at(vc_val offset, vc_val index, uint64_t stride) {
+    vc_type type = vc_typeof(offset);
+    return vc_add(offset, vc_mul(vc_cast(type, index), vc_imm(type, stride)));
+}
+
 /* vd__digits_offset on the host. */
 static uint64_t vd__digits_offset_of(const vd__digits *d, uint64_t index) {
     uint64_t offset = 0;
@@ -3274,6 +3284,19 @@ struct vd_fft {
     char *source;            /* result of vd_fft_source; NULL: none */
     struct vd__vkfft *vkfft; /* state of the engine VkFFT; NULL: the engine is this header */
 };
+
+/* Arrays that span more elements need indices of 64 bits. Tests define a lower limit. */
+#ifndef VD__FFT_NARROW
+#define VD__FFT_NARROW UINT32_MAX
+#endif
+
+#define VD__FFT_MAX_SPAN ((uint64_t)1 << 36) /* maximum elements that an array spans */
+#define VD__FFT_MAX_TRANSFORMS ((uint64_t)1 << 31) /* maximum transforms in a block of a pass */
+
+/* Returns the maximum number of elements that an array may span on the device. */
+static uint64_t vd__fft_max_span(const vd_fft *p) {
+    return vd_device(p->base.ctx, 0)->features & VD_FEATURE_I64 ? VD__FFT_MAX_SPAN : (uint64_t)UINT32_MAX;
+}
 
 /* Position of a step in the list of a pass, or of the end of the list if the pass does not have it. */
 static uint32_t vd__fft_find_step(const vd__fft_pass *pass, vd__pass_step step) {
@@ -4306,7 +4329,7 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const vd__ff
                                uint64_t length) {
     vd__fft_shape *s = &pass->shape;
     const uint32_t *order = problem->order;
-    if (length > 65536) return false;
+    if (length > 65536 || vd__fft_transform_count(pass) > VD__FFT_MAX_TRANSFORMS) return false;
     memset(s, 0, sizeof *s);
     for (uint32_t i = p->dimensions; i-- > 0;) {
         if (!(problem->extra_dims[pass_index] >> order[i] & 1)) continue;
@@ -4655,7 +4678,7 @@ static bool vd__fft_plan_long(const vd_fft *p, const vd__fft_problem *problem) {
 }
 
 /* Plans a pass that folds bins in memory, with 64 threads per work-group and one pair of bins for each thread. Returns
-   false if there are more than 2^32 - 1 pairs, or if the route is full. */
+   false if there are too many transforms, or if the route is full. */
 static bool vd__real_plan_fold_pass(const vd_fft *p, const vd__fft_problem *t) {
     vd__fft_pass *pass = vd__fft_add_pass(t, VD__FFT_FOLD, t->end[1].role);
     vd__fft_layout index = vd__real_hook_layout(p, &t->rule, true), fold = vd__fft_temp_layout(p, t);
@@ -4684,7 +4707,7 @@ static bool vd__real_plan_fold_pass(const vd_fft *p, const vd__fft_problem *t) {
     out->count = t->end[1].rule_count;
     out->start = t->end[1].rule_start;
     out->index.first = vd__fft_first_of_others(p, axis, out->role, &index);
-    return in->array.transform.product <= UINT32_MAX / (t->rule.h / 2 + 1);
+    return in->array.transform.product <= VD__FFT_MAX_TRANSFORMS;
 }
 
 /* Appends the inverse of the pass `forward`, which vd__fft_plan_columns planned: it multiplies its inputs by the
@@ -4815,7 +4838,7 @@ static void vd__fft_try_chirp_length(const vd_fft *p, const vd__fft_problem *pro
                                      vd__fft_chirp_choice *best) {
     uint64_t root = (uint64_t)pow((double)m, factors > 1 ? 1 / 3.0 : 0.5) + 1;
     uint32_t before = problem->route->count;
-    if (vd__fft_dense_layout(p, problem->axis, m).span > UINT32_MAX) return;
+    if (m > UINT32_MAX || vd__fft_dense_layout(p, problem->axis, m).span > vd__fft_max_span(p)) return;
     for (uint64_t first = 2 * root; first >= 2 && first >= root / 8; first--) {
         if (m % first || (factors < 2 && m / first > 65536)) continue;
         if (vd__fft_plan_chirp_split(p, problem, m, first, factors - 1))
@@ -4856,7 +4879,7 @@ static bool vd__fft_plan_passes(vd_fft *p, const vd__fft_problem *problem, bool 
     bool fold = problem->rule.kind && vd__real_needs_fold(&problem->rule);
     vd__fft_problem stored = *problem;
     uint32_t before = problem->route->count;
-    if (temp.span > UINT32_MAX) return false;
+    if (temp.span > vd__fft_max_span(p)) return false;
     if (fold) {
         stored.end[1].role = VD__FFT_FOLD;
         stored.end[1].layout = temp;
@@ -4948,14 +4971,21 @@ static vd__fft_problem vd__fft_axis_problem(vd_fft *p, uint32_t direction, uint3
 
 /* Plans a problem, or sets the error that explains why this is impossible. */
 static vd_result vd__fft_plan_or_refuse(vd_fft *p, const vd__fft_problem *problem) {
-    uint64_t span = vd__fft_dense_layout(p, problem->axis, problem->n).span;
+    uint64_t span = vd__fft_dense_layout(p, problem->axis, problem->n).span, limit = vd__fft_max_span(p);
+    uint64_t transforms = problem->n ? span / problem->n : 0, chirp = vd__fft_lowest_chirp_length(problem);
     vd_fft_kind kind = problem->rule.kind;
+    if (transforms > VD__FFT_MAX_TRANSFORMS)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "dimension %u has %llu transforms, but the limit is %llu",
+                            problem->axis, (unsigned long long)transforms, (unsigned long long)VD__FFT_MAX_TRANSFORMS);
     if (vd__fft_plan_problem(p, problem)) return VD_OK;
-    if (span <= UINT32_MAX)
-        span = vd__fft_dense_layout(p, problem->axis, vd__fft_lowest_chirp_length(problem)).span;
-    if (span > UINT32_MAX)
+    if (span <= limit) span = vd__fft_dense_layout(p, problem->axis, chirp).span;
+    if (span > limit)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "the intermediate buffer of dimension %u needs %llu elements, but "
-                            "the limit is %u", problem->axis, (unsigned long long)span, UINT32_MAX);
+                            "the limit is %llu", problem->axis, (unsigned long long)span, (unsigned long long)limit);
+    if (chirp > UINT32_MAX)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "length %llu of dimension %u needs convolutions of length %llu, but "
+                            "the limit is %u; see vd_fft_good_size", (unsigned long long)problem->n, problem->axis,
+                            (unsigned long long)chirp, UINT32_MAX);
     return vd_error_set(VD_ERROR_UNSUPPORTED, "length %llu of dimension %u is not supported with %u bytes of "
                         "shared memory; see vd_fft_good_size%s",
                         (unsigned long long)(kind ? problem->rule.n : problem->n), problem->axis,
@@ -5370,11 +5400,12 @@ static vd_result vd__fft_plan_convolution(vd_fft *p) {
     }
     if (lowest > 0 && vd__fft_plan_with_parts(p, best) > 0) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "the transforms of this convolution, of %llu x %llu x %llu elements, "
-                        "need intermediate buffers of more than 4294967295 complex numbers, or more than %u bytes of "
+                        "need intermediate buffers of more than %llu complex numbers, or more than %u bytes of "
                         "shared memory",
                         (unsigned long long)p->shape[1],
                         (unsigned long long)(p->dimensions > 2 ? p->shape[2] : 1),
                         (unsigned long long)(p->dimensions > 3 ? p->shape[3] : 1),
+                        (unsigned long long)vd__fft_max_span(p),
                         (unsigned)(p->device.shared * vc_type_size(p->real)));
 }
 
@@ -6370,17 +6401,17 @@ static void vd__fft_stages(vd__fft_writer *w, uint32_t direction_index, bool col
 // >>hooks
 /* Hooks: calls of the user's callbacks for elements that are loaded and stored, and their trials. */
 
-/* Address of the first element of butterfly b of the first or the last stage, relative to the first element of its
-   transform. */
-static vc_val vd__fft_offset_within(const vd__fft_writer *w, const vd__fft_addressing *array,
-                                    const vd__fft_stage_info *g, vc_val b) {
+/* Returns the offset of the first element of butterfly b of the first or the last stage. base: offset of the first
+   element of its transform. */
+static vc_val vd__fft_butterfly_offset(const vd__fft_writer *w, const vd__fft_addressing *array,
+                                       const vd__fft_stage_info *g, vc_val b, vc_val base) {
     const vd__fft_shape *s = w->shape;
     vd__digits d;
     uint32_t i = s->axes;
     memset(&d, 0, sizeof d);
     d.product = 1;
     while (i-- > 0) vd__digits_add(&d, i == g->axis ? s->size[i] / g->radix : s->size[i], array->stride[i]);
-    return vd__digits_offset(&d, b);
+    return vc_add(base, vd__digits_offset_in(&d, b, vc_typeof(base)));
 }
 
 /* Distance of element j of a butterfly from its first element. */
@@ -6395,15 +6426,17 @@ static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_addr
     const vd_fft *p = w->plan;
     const vd__fft_shape *s = w->shape;
     vd_fft_point point;
+    vc_type type = vc_typeof(w->index);
     point.direction = w->direction;
-    point.index = vd__add_u32(vc_add(w->index, vd__fft_offset_within(w, array, g, b)),
-                              vd__fft_element_distance(w, array, g, j));
+    point.index = vc_cast(VC_U32, vc_add(vd__fft_butterfly_offset(w, array, g, b, w->index),
+                                         vc_imm(type, vd__fft_element_distance(w, array, g, j))));
     for (uint32_t i = 0; i < 4; i++) {
         vc_val x = vc_const(w->k, vc_u32(0));
         if (i < p->dimensions && p->shape[i] > 1) {
             uint64_t step = p->dense.stride[i];
-            x = step == 1 ? w->index : vd__div_u32(w->index, step);
-            if (step * p->shape[i] < p->elements) x = vd__rem_u32(x, p->shape[i]);
+            x = step == 1 ? w->index : vc_div(w->index, vc_imm(type, step));
+            if (step * p->shape[i] < p->elements) x = vc_rem(x, vc_imm(type, p->shape[i]));
+            x = vc_cast(VC_U32, x);
         }
         point.coordinate[i] = x;
     }
@@ -6589,10 +6622,20 @@ static vc_val vd__fft_transform_of_thread(const vd__fft_writer *w, vc_val *block
     return *partly ? vd__min_u32(q, (uint32_t)count - 1) : q;
 }
 
+/* Returns the type of offsets in the array at one end of the pass. */
+static vc_type vd__fft_offset_type(const vd__fft_writer *w, bool out) {
+    return w->plan->layout[w->pass->end[out].role].span > VD__FFT_NARROW ? (vc_type)VC_U64 : (vc_type)VC_U32;
+}
+
+/* Returns the type of the indices that vd_fft_point numbers. */
+static vc_type vd__fft_index_type(const vd__fft_writer *w) {
+    return w->plan->elements > VD__FFT_NARROW ? (vc_type)VC_U64 : (vc_type)VC_U32;
+}
+
 /* Returns the offset of the first element of transform q of a block. */
-static vc_val vd__fft_base_offset(const vd__fft_addressing *s, vc_val q, vc_val block) {
-    vc_val offset = vc_add(vd__digits_offset(&s->transform, q), vd__digits_offset(&s->block, block));
-    return s->first ? vd__add_u32(offset, s->first) : offset;
+static vc_val vd__fft_base_offset(const vd__fft_addressing *s, vc_val q, vc_val block, vc_type type) {
+    vc_val offset = vc_add(vd__digits_offset_in(&s->transform, q, type), vd__digits_offset_in(&s->block, block, type));
+    return s->first ? vc_add(offset, vc_imm(type, s->first)) : offset;
 }
 
 /* Returns the type of an element in memory: a real number or a complex one. */
@@ -6604,7 +6647,7 @@ static vc_val vd__fft_row_offset(const vd__fft_writer *w, bool out, vc_val q, vc
     const vd__fft_tile *t = &w->tile[out];
     uint32_t rows = t->rows / w->shape->ffts_per_group;
     vc_val first = w->transform_in_group[w->columns];
-    if (!t->length) return vd__fft_base_offset(&w->pass->end[out].array, q, block);
+    if (!t->length) return vd__fft_base_offset(&w->pass->end[out].array, q, block, vd__fft_offset_type(w, out));
     return vd__mul_u32(rows == 1 ? first : vd__add_u32(vd__mul_u32(first, rows), row), t->pitch);
 }
 
@@ -6622,15 +6665,16 @@ static vd__fft_tile_element vd__fft_tile_element_of(const vd__fft_writer *w, boo
     vd__fft_tile_element e;
     vc_val index = vd__add_u32(vc_local_index(w->k), i * threads);
     vc_val row = vd__fft_div_const(index, t->length), column = vd__fft_mod_const(index, t->length);
+    vc_type type = vd__fft_offset_type(w, out);
     first = vd__mul_u32(first, rows);
     vc_val q = vc_add(first, row);
     e.slot = t->pitch == t->length ? index : vc_add(vd__mul_u32(row, t->pitch), column);
     e.exists = count % t->rows ? vd__lt_u32(q, count) : vc_bool(true);
     if ((i + 1) * threads > t->rows * t->length) e.exists = vc_and(e.exists, vd__lt_u32(index, t->rows * t->length));
-    if (a->transform.count == 1 && a->transform.stride[0] == t->length)
-        e.at = vc_add(vd__mul_u32(first, t->length), index); /* rows without gaps */
-    else e.at = vc_add(vd__digits_offset(&a->transform, q), column);
-    e.at = vc_add(e.at, vd__digits_offset(&a->block, block));
+    if (a->transform.count == 1 && a->transform.stride[0] == t->length) /* rows without gaps */
+        e.at = vc_add(vc_mul(vc_cast(type, first), vc_imm(type, t->length)), vc_cast(type, index));
+    else e.at = vc_add(vd__digits_offset_in(&a->transform, q, type), vc_cast(type, column));
+    e.at = vc_add(e.at, vd__digits_offset_in(&a->block, block, type));
     return e;
 }
 
@@ -6746,7 +6790,7 @@ static vc_ref vd__fft_array_at(const vd__fft_writer *w, vc_ref array, const vd__
                                const vd__fft_stage_info *g, uint32_t j, vc_val *at) {
     uint64_t distance = vd__fft_element_distance(w, a, g, j) + w->copy_offset;
     if (distance < a->skip) {
-        *at = vd__sub_u32(*at, a->skip - distance);
+        *at = vc_sub(*at, vc_imm(vc_typeof(*at), a->skip - distance));
         distance = a->skip;
     }
     return vc_offset(array, vc_u64(distance - a->skip));
@@ -6804,9 +6848,9 @@ static vc_val vd__fft_locate(vd__fft_writer *w, uint32_t out, vc_val q, vc_val b
     const vd_fft *p = w->plan;
     bool loop = (out ? w->pass->product.filters : w->pass->product.channels) > 1; /* over filters, or channels */
     vc_val base = vd__fft_row_offset(w, out != 0, q, block, 0), i = out ? w->filter : w->channel;
-    if (indexed) w->index = vd__fft_base_offset(&end->index, q, block);
-    if (loop) base = vc_add(base, vd__mul_u32(i, p->layout[end->role].stride[0]));
-    if (loop && w->hook[out]) w->index = vc_add(w->index, vd__mul_u32(i, p->dense.stride[0]));
+    if (indexed) w->index = vd__fft_base_offset(&end->index, q, block, vd__fft_index_type(w));
+    if (loop) base = vd__offset_at(base, i, p->layout[end->role].stride[0]);
+    if (loop && w->hook[out]) w->index = vd__offset_at(w->index, i, p->dense.stride[0]);
     if (end->range[0].count) w->range_offset = vd__fft_div_const(q, end->range[0].width);
     return base;
 }
@@ -6824,7 +6868,7 @@ static void vd__fft_load_all(vd__fft_writer *w) {
     vd__fft_copy_twiddles(w, w->twiddle_row, copies, root);
     for (uint32_t u = 0; u < g.butterflies; u++) {
         vc_val b = vd__fft_butterfly_index_clamped(w, &g, u),
-               at = vc_add(base, vd__fft_offset_within(w, &w->pass->end[0].array, &g, b));
+               at = vd__fft_butterfly_offset(w, &w->pass->end[0].array, &g, b, base);
         for (uint32_t j = 0; j < g.radix; j++) {
             vd__fft_c *x = &w->x[u * g.radix + j];
             *x = vd__fft_load_element(w, &g, at, b, j);
@@ -6840,10 +6884,11 @@ static void vd__fft_load_all(vd__fft_writer *w) {
 /* Returns the value of the filter's spectrum, which is in C order, for a stored element. */
 static vd__fft_c vd__fft_spectrum_factor(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val b, uint32_t j) {
     const vd__fft_addressing *s = &w->pass->end[1].index;
-    vc_val at = vd__add_u32(vc_add(w->index, vd__fft_offset_within(w, s, g, b)),
-                            vd__fft_element_distance(w, s, g, j));
+    vc_type type = vc_typeof(w->index);
+    vc_val at = vc_add(vd__fft_butterfly_offset(w, s, g, b, w->index),
+                       vc_imm(type, vd__fft_element_distance(w, s, g, j)));
     if (w->plan->convolution.batch > 1 && !w->plan->convolution.filter_per_group)
-        at = vd__rem_u32(at, w->plan->dense.stride[0]);
+        at = vc_rem(at, vc_imm(type, w->plan->dense.stride[0]));
     vc_val v = vd__fft_unpack_word(vd__load(&w->spectrum, at));
     return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
 }
@@ -6908,7 +6953,7 @@ static void vd__fft_store_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
     if (copies) vd__fft_copy_twiddles(w, vd__fft_twiddle_row(w, q), copies, root);
     for (uint32_t u = 0; u < g->butterflies; u++) {
         vc_val b = vd__fft_butterfly_index(w, g, u, &partly),
-               at = vc_add(base, vd__fft_offset_within(w, &w->pass->end[1].array, g, b));
+               at = vd__fft_butterfly_offset(w, &w->pass->end[1].array, g, b, base);
         vc_val active = exists;
         if (partly) active = vc_and(active, vd__lt_u32(b, w->shape->n / g->radix));
         if (vd__fft_stores_with(w->pass, VD__STEP_TWIDDLES))
@@ -6951,7 +6996,7 @@ static void vd__fft_step_map(vd__fft_writer *w) {
     bool partly;
     if (!w->pass->product.channels) return;
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
-    w->index = vd__fft_base_offset(spectrum, q, block);
+    w->index = vd__fft_base_offset(spectrum, q, block, vd__fft_index_type(w));
     for (uint32_t u = 0; u < g->butterflies; u++) {
         vc_val b = vd__fft_butterfly_index_clamped(w, g, u);
         for (uint32_t j = 0; j < g->radix; j++) {
@@ -6968,14 +7013,13 @@ static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, vc_ref spectrum) {
     vc_val block, exists;
     bool partly, thread_order = vd__fft_is_thread_order(w->pass);
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
-    vc_val base = vd__fft_base_offset(&p->spectrum, q, block);
+    vc_val base = vd__fft_base_offset(&p->spectrum, q, block, VC_U32);
     uint32_t step = (uint32_t)w->plan->dense.stride[0];
     if (p->channels > 1) base = vc_add(base, vd__mul_u32(w->channel, step));
     if (p->filters > 1) base = vc_add(base, vd__mul_u32(w->filter, step));
     for (uint32_t u = 0; u < g->butterflies; u++) {
-        vc_val at = vc_add(base,
-                           thread_order ? vd__fft_butterfly_index_clamped(w, g, 0)
-                                 : vd__fft_offset_within(w, &p->spectrum, g, vd__fft_butterfly_index_clamped(w, g, u)));
+        vc_val b = vd__fft_butterfly_index_clamped(w, g, thread_order ? 0 : u);
+        vc_val at = thread_order ? vc_add(base, b) : vd__fft_butterfly_offset(w, &p->spectrum, g, b, base);
         for (uint32_t j = 0; j < g->radix; j++) {
             uint64_t distance = thread_order ? (uint64_t)(u * g->radix + j) * w->shape->threads
                                   : vd__fft_element_distance(w, &p->spectrum, g, j);
@@ -7413,7 +7457,8 @@ typedef struct vd__real_rows {
 static vd__real_row vd__real_row_of(const vd__fft_writer *w, uint32_t out, vc_val q, vc_val block, bool second) {
     vd__real_row row;
     row.base = vd__fft_row_offset(w, out != 0, q, block, second);
-    row.index = w->hook[out] ? vd__fft_base_offset(&w->pass->end[out].index, q, block) : vc_u32(0);
+    row.index = w->hook[out] ? vd__fft_base_offset(&w->pass->end[out].index, q, block, vd__fft_index_type(w))
+                             : vc_u32(0);
     return row;
 }
 
@@ -7449,12 +7494,14 @@ static vd__fft_c vd__real_apply_hook(const vd__fft_writer *w, bool out, vd__real
     vd_fft_value value;
     at = vc_add(zero, at); /* converts an immediate to a value of the kernel, as hooks expect */
     point.direction = w->direction;
-    point.index = vc_add(row.index, vd__mul_u32(at, array.stride[axis]));
+    point.index = vc_cast(VC_U32, vd__offset_at(row.index, at, array.stride[axis]));
     for (uint32_t i = 0; i < 4; i++) {
         vc_val c = i == axis ? at : zero;
         if (i < p->dimensions && i != axis && p->shape[i] > 1) {
-            c = vc_add(zero, vd__fft_div_const(row.index, array.stride[i]));
-            if (array.stride[i] * p->shape[i] < array.span) c = vd__fft_mod_const(c, p->shape[i]);
+            vc_type type = vc_typeof(row.index);
+            c = array.stride[i] == 1 ? row.index : vc_div(row.index, vc_imm(type, array.stride[i]));
+            if (array.stride[i] * p->shape[i] < array.span) c = vc_rem(c, vc_imm(type, p->shape[i]));
+            c = vc_add(zero, vc_cast(VC_U32, c));
         }
         point.coordinate[i] = c;
     }
@@ -7509,7 +7556,7 @@ static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, v
                                     bool two) {
     uint64_t filled = w->pass->end[0].count / reals;
     index = vd__real_from_start(index, w->pass->end[0].start / reals);
-    vc_val at = vc_add(row.base, vd__mul_u32(index, w->pass->end[0].array.stride[0])), v;
+    vc_val at = vd__offset_at(row.base, index, w->pass->end[0].array.stride[0]), v;
     if (vd__fft_ignores_input(w)) {
         v = vc_const(w->k, vc_imm(w->real, 0));
         return two ? vc_splat(v, 2) : v;
@@ -7738,7 +7785,7 @@ static void vd__real_write_complex(const vd__fft_writer *w, vd__real_row row, vc
     if (!x.re.owner && !x.im.owner) return; /* the store hook stores nothing */
     vc_val v = vc_vec2(x.re, x.im);
     if (w->stored[1] != w->real) v = vc_cast(vd__fft_complex_type(w->stored[1]), v);
-    vd__store(&w->out, vc_add(row.base, vd__mul_u32(at, w->pass->end[1].array.stride[0])), v);
+    vd__store(&w->out, vd__offset_at(row.base, at, w->pass->end[1].array.stride[0]), v);
 }
 
 /* Whether an index is in memory, so that its element is stored. */
@@ -7771,8 +7818,7 @@ static void vd__real_store_real(const vd__fft_writer *w, vd__real_row row, vc_va
         vc_val y = vd__real_apply_store_hook(w, row, k, x, factor);
         if (y.owner && w->stored[1] != w->real) y = vc_cast(w->stored[1], y);
         k = vd__real_from_start(k, w->pass->end[1].start);
-        vc_val stride = vc_u32((uint32_t)w->pass->end[1].array.stride[0]);
-        if (y.owner) vd__store(&w->out, vc_add(row.base, vc_mul(k, stride)), y);
+        if (y.owner) vd__store(&w->out, vd__offset_at(row.base, k, w->pass->end[1].array.stride[0]), y);
     }
 }
 
@@ -8038,17 +8084,21 @@ static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *
 
 /* Loads result k of the complex transform of a row that begins at offset `base`. */
 static vd__fft_c vd__real_load_stored(const vd__fft_writer *w, vc_val base, vc_val k) {
-    vc_val v = vd__load(&w->in, vc_add(base, vd__mul_u32(k, w->pass->end[0].array.stride[0])));
+    vc_val v = vd__load(&w->in, vd__offset_at(base, k, w->pass->end[0].array.stride[0]));
     return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
 }
 
 /* Records a kernel that folds bins in memory, one pair for each thread. */
 static void vd__real_fold_in_memory(vd__fft_writer *w) {
     uint32_t h = (uint32_t)w->pass->real.h, pairs = h / 2 + 1;
-    vc_val i = vc_add(vd__mul_u32(vc_group_id(w->k, 0), w->shape->threads), vc_local_index(w->k));
-    VC_IF(w->k, vd__lt_u32(i, w->pass->end[0].array.transform.product * pairs)) {
-        vc_val p = vd__rem_u32(i, pairs), row = vd__div_u32(i, pairs);
-        vc_val base = vd__fft_base_offset(&w->pass->end[0].array, row, vc_u32(0));
+    uint64_t count = w->pass->end[0].array.transform.product * pairs;
+    vc_type type = count > VD__FFT_NARROW ? (vc_type)VC_U64 : (vc_type)VC_U32;
+    vc_val group = vc_cast(type, vc_group_id(w->k, 0)), thread = vc_cast(type, vc_local_index(w->k));
+    vc_val i = vc_add(vc_mul(group, vc_imm(type, w->shape->threads)), thread);
+    VC_IF(w->k, vc_lt(i, vc_imm(type, count))) {
+        vc_val p = vc_cast(VC_U32, vc_rem(i, vc_imm(type, pairs)));
+        vc_val row = vc_cast(VC_U32, vc_div(i, vc_imm(type, pairs)));
+        vc_val base = vd__fft_base_offset(&w->pass->end[0].array, row, vc_u32(0), vd__fft_offset_type(w, false));
         vd__real_rows rows = vd__real_rows_of(w, 1, row, vc_u32(0));
         vc_val upper = vc_select(vd__eq_u32(p, 0), p, vc_sub(vc_u32(h), p));
         vd__fft_c x = vd__real_load_stored(w, base, p), y = vd__real_load_stored(w, base, upper);
@@ -14094,6 +14144,7 @@ static void vd__fft_set_strides(const vd_fft *p, const uint64_t *stride, vd__fft
    several elements share memory, which *overlaps reports. */
 static vd_result vd__fft_set_span(const vd_fft *p, vd__fft_role role, const char *prefix, vd__fft_layout *l,
                                   bool *overlaps) {
+    uint64_t limit = vd__fft_max_span(p);
     uint32_t i, order[4];
     vd__fft_sort_dimensions(p, l, order);
     for (l->span = 1, i = p->dimensions; i-- > 0;) {
@@ -14104,10 +14155,10 @@ static vd_result vd__fft_set_span(const vd_fft *p, vd__fft_role role, const char
             return vd_error_set(VD_ERROR_INVALID, "%s_stride[%u] is %llu, but must be at least %llu so that "
                                 "elements do not overlap", prefix, order[i], (unsigned long long)step,
                                 (unsigned long long)l->span);
-        if (step > (UINT32_MAX - l->span) / (n - 1))
+        if (step > (limit - l->span) / (n - 1))
             return vd_error_set(VD_ERROR_UNSUPPORTED, "%s_stride[%u] is %llu, but the distance from the first "
-                                "element to the end is limited to %u elements", prefix, order[i],
-                                (unsigned long long)step, UINT32_MAX);
+                                "element to the end is limited to %llu elements", prefix, order[i],
+                                (unsigned long long)step, (unsigned long long)limit);
         l->span += (n - 1) * step;
     }
     return VD_OK;
@@ -14190,10 +14241,20 @@ static vd_result vd__fft_check_rigor(const vd_fft_desc *desc) {
     return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT is '%.40s', but must be estimate, measure or patient", text);
 }
 
+/* Checks the lengths of the transformed axes: kernels compute indices along an axis in 32 bits. */
+static vd_result vd__fft_check_lengths(const vd_fft *p) {
+    for (uint32_t i = 0; i < p->dimensions; i++)
+        if (p->axes >> i & 1 && p->shape[i] > UINT32_MAX)
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "dimension %u has %llu elements, but the limit of a transformed "
+                                "dimension is %u", i, (unsigned long long)p->shape[i], UINT32_MAX);
+    return VD_OK;
+}
+
 /* Checks the desc of a plan and sets the fields of the plan that it determines. */
 static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     double product = 1;
-    vd_result result = vd__fft_check_shape(desc->shape, desc->axes, UINT32_MAX, &p->dimensions, &p->elements);
+    vd_result result = vd__fft_check_shape(desc->shape, desc->axes, desc->engine ? UINT32_MAX : vd__fft_max_span(p),
+                                           &p->dimensions, &p->elements);
     if (!result) result = VD__CHECK_ENUM(desc->engine, "engine", VD_FFT_ENGINE_VKFFT);
     if (!result) result = VD__CHECK_ENUM(desc->norm, "norm", VD_FFT_NORM_ORTHO);
     if (!result) result = VD__CHECK_ENUM(desc->kind, "kind", VD_FFT_DST4);
@@ -14217,7 +14278,8 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     p->hooks.store = desc->store;
     p->hooks.declare = desc->hook_declare;
     p->hooks.user = desc->hook_user;
-    result = vd__fft_check_types(p, desc);
+    result = vd__fft_check_lengths(p);
+    if (!result) result = vd__fft_check_types(p, desc);
     return result ? result : vd__fft_make_layouts(p, desc);
 }
 

@@ -90,42 +90,55 @@ static void kernels_copies_and_sums(vd_buffer all, uint64_t words) {
 /* Frequency of a row. */
 static vc_val frequency(vc_val row) { return vc_and(vc_mul(row, vc_u32(2654435761u)), vc_u32(ROW - 1)); }
 
-/* Row r is a complex exponential with one frequency, whose spectrum has one bin of ROW and otherwise zeros. */
-static void transforms_of_rows(vd_buffer all, uint64_t words) {
-    uint64_t rows = words / 2 / ROW;
-    vd_buffer x = view_of(device_context, all, VD_F32X2, 0, words / 2);
+/* Row r is a complex exponential with one frequency, whose spectrum has one bin of ROW and otherwise zeros. type: of
+   the complex numbers in memory. */
+static void transform_rows(vd_buffer all, vd_type type, uint64_t count, float tolerance) {
+    uint64_t rows = count / ROW;
+    vd_buffer x = view_of(device_context, all, type, 0, count);
     vd_buffer wrong = buffer_of(device_context, VD_U32, 1, NULL);
     vd_arg args[] = { vd_b(x), vd_b(wrong) };
     vd_fft_desc desc = { 0 };
     vd_fft_io io = { 0 };
     vc_kernel *k = begin("waves");
-    vc_ref to = vc_buffer(k, "x", VC_F32X2, VC_WRITE);
+    vc_ref to = vc_buffer(k, "x", type, VC_WRITE);
     vc_val i = element(k), row = vc_cast(VC_U32, vc_div(i, vc_u64(ROW))), at = vc_cast(VC_U32, i);
     vc_val turn = vc_and(vc_mul(frequency(row), vc_and(at, vc_u32(ROW - 1))), vc_u32(ROW - 1));
     vc_val angle = vc_mul(vc_cast(VC_F32, turn), vc_f32(6.283185307f / ROW));
-    vc_store(to, i, vc_vec2(vc_cos(angle), vc_sin(angle)));
-    execute(k, words / 2, args, 1);
+    vc_store(to, i, vc_cast(type, vc_vec2(vc_cos(angle), vc_sin(angle))));
+    execute(k, count, args, 1);
 
     desc.shape[0] = rows;
     desc.shape[1] = ROW;
+    desc.in_type = desc.out_type = type == VD_VEC(VD_F16, 2) ? VD_F16 : VD_F32;
     vd_fft *plan = vd_fft_create(device_context, &desc);
     io.in = io.out = x;
     if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io)) fail_msg("%s", vd_error_text());
 
     k = begin("check");
-    vc_ref from = vc_buffer(k, "x", VC_F32X2, VC_READ), count = vc_buffer(k, "wrong", VC_U32, VC_READ_WRITE);
+    vc_ref from = vc_buffer(k, "x", type, VC_READ), errors = vc_buffer(k, "wrong", VC_U32, VC_READ_WRITE);
     i = element(k);
     row = vc_cast(VC_U32, vc_div(i, vc_u64(ROW)));
-    vc_val bin = vc_and(vc_cast(VC_U32, i), vc_u32(ROW - 1)), v = vc_load(from, i);
+    vc_val bin = vc_and(vc_cast(VC_U32, i), vc_u32(ROW - 1)), v = vc_cast(VC_F32X2, vc_load(from, i));
     vc_val expected = vc_select(vc_eq(bin, frequency(row)), vc_f32(ROW), vc_f32(0));
     vc_val error = vc_add(vc_abs(vc_sub(vc_component(v, 0), expected)), vc_abs(vc_component(v, 1)));
-    VC_IF(k, vc_not(vc_lt(error, vc_f32(0.05f)))) vc_atomic_add(count, vc_u32(0), vc_u32(1), NULL);
+    VC_IF(k, vc_not(vc_lt(error, vc_f32(tolerance)))) vc_atomic_add(errors, vc_u32(0), vc_u32(1), NULL);
     assert_int_equal(vd_fill(vd_immediate(device_context, 0, 0), wrong, 0, VD_WHOLE, NULL, 0), VD_OK);
-    execute(k, words / 2, args, 2);
+    execute(k, count, args, 2);
     assert_int_equal(word_at(wrong, 0), 0);
     vd_fft_destroy(plan);
     vd_buffer_destroy(device_context, x);
     vd_buffer_destroy(device_context, wrong);
+}
+
+static void transforms_of_rows(vd_buffer all, uint64_t words) { transform_rows(all, VD_F32X2, words / 2, 0.05f); }
+
+/* Of 2^32 complex numbers, in 16 GiB. The spectrum's highest value is rounded to a multiple of 4. */
+static void transforms_of_halves(vd_buffer all, uint64_t words) {
+    if (!(vd_device(device_context, 0)->features & VD_FEATURE_STORAGE_16)) {
+        print_message("# reason: the device has no 16-bit elements in buffers\n");
+        skip();
+    }
+    transform_rows(all, VD_VEC(VD_F16, 2), words, 4);
 }
 
 /* Scans ones in place: each sum is the index modulo 2^32. */
@@ -177,6 +190,32 @@ static void sort_words(vd_buffer all, uint64_t words, uint64_t keys) {
 static void sorted_keys(vd_buffer all, uint64_t words) { sort_words(all, words, words / 2); }
 static void sorted_words(vd_buffer all, uint64_t words) { sort_words(all, words, words); }
 
+static void plans_of_transforms(vd_context *ctx) {
+    static const struct { uint64_t shape[3]; uint32_t axes; vd_fft_kind kind; const char *refused; } cases[] = {
+        { { 1 << 24, 1 << 10 }, 2, VD_FFT_COMPLEX, NULL },
+        { { 1 << 10, 1 << 24 }, 1, VD_FFT_COMPLEX, NULL },
+        { { 1 << 24, 1 << 11 }, 2, VD_FFT_REAL, NULL },
+        { { 1 << 11, 1 << 24 }, 1, VD_FFT_DCT2, NULL },
+        /* several passes; the dummy backend lacks the memory */
+        { { 1 << 10, 1 << 24 }, 2, VD_FFT_COMPLEX, "cannot create buffer 'fft temporary 1' of 137438953472 bytes" },
+        { { 1 << 16, 65537 }, 2, VD_FFT_COMPLEX, "cannot create buffer 'fft temporary 1' of " },
+        { { (uint64_t)1 << 33 }, 1, VD_FFT_COMPLEX,
+          "dimension 0 has 8589934592 elements, but the limit of a transformed dimension is 4294967295" },
+        { { (uint64_t)1 << 32, 2 }, 2, VD_FFT_COMPLEX, "dimension 1 has 4294967296 transforms, but the limit is 2147483648" },
+        { { (uint64_t)1 << 32, 32 }, 2, VD_FFT_COMPLEX, "4294967296 x 32, but the limit is 68719476736 elements" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        vd_fft_desc desc = { 0 };
+        memcpy(desc.shape, cases[i].shape, sizeof cases[i].shape);
+        desc.axes = cases[i].axes;
+        desc.kind = cases[i].kind;
+        vd_fft *plan = vd_fft_create(ctx, &desc);
+        if (!plan != (cases[i].refused != NULL)) fail_msg("case %zu: %s", i, vd_error_text());
+        if (!plan) says(cases[i].refused);
+        vd_fft_destroy(plan);
+    }
+}
+
 /* Plans of more than 2^32 elements, which the dummy backend does not execute. */
 static void plans(void **state) {
     vd_context *ctx = dummy_context();
@@ -201,6 +240,7 @@ static void plans(void **state) {
     vd_reduce *r = vd_reduce_create(ctx, &reduce);
     if (!r) fail_msg("%s", vd_error_text());
     vd_reduce_destroy(r);
+    plans_of_transforms(ctx);
     sort.count = ((uint64_t)1 << 33) + 1; /* a plan with fewer keys has memory for them */
     assert_null(vd_sort_create(ctx, &sort));
     says("count is 8589934593, but the limit is 8589934592");
@@ -250,6 +290,7 @@ static void run_huge(huge_test *test) {
     static void name##_of_16_gib(void **state) { (void)state; run_huge(name); }
 TESTS(kernels_copies_and_sums)
 TESTS(transforms_of_rows)
+TESTS(transforms_of_halves)
 TESTS(sorted_keys)
 TESTS(sorted_words)
 TESTS(scans)
@@ -260,7 +301,8 @@ int main(void) {
         cmocka_unit_test(sorted_keys_small), cmocka_unit_test(kernels_copies_and_sums_of_16_gib),
         cmocka_unit_test(transforms_of_rows_of_16_gib), cmocka_unit_test(sorted_keys_of_16_gib),
         cmocka_unit_test(sorted_words_small), cmocka_unit_test(sorted_words_of_16_gib), cmocka_unit_test(scans_small),
-        cmocka_unit_test(scans_of_16_gib), cmocka_unit_test(plans),
+        cmocka_unit_test(scans_of_16_gib), cmocka_unit_test(plans), cmocka_unit_test(transforms_of_halves_small),
+        cmocka_unit_test(transforms_of_halves_of_16_gib),
     };
     return RUN_ON_DEVICE(tests);
 }

@@ -4,7 +4,7 @@
            lengths up to 2^22; NAME: only this test
        real vkfft                     half spectra with the engine VkFFT
    The permitted error is that of complex transforms of the same logical length (tests/fft/transforms.c). */
-#define _POSIX_C_SOURCE 200112L /* setenv */
+#define _POSIX_C_SOURCE 200809L /* setenv */
 #include "common.h"
 
 #include <fftw3.h>
@@ -908,7 +908,7 @@ static void bad_input(void **state) {
     desc.in_count[1] = desc.out_count[1] = 0;
     desc.shape[0] = 1;
     desc.shape[1] = UINT32_MAX;
-    refuse(ctx, &desc, "the intermediate buffer of dimension 1 needs 6442450942 elements, but the limit is 4294967295");
+    refuse(ctx, &desc, "length 4294967295 of dimension 1 needs convolutions of length 6442450942, but the limit is 4294967295; see vd_fft_good_size");
     desc.shape[0] = 4;
     desc.shape[1] = 10;
     desc.padded = false;

@@ -827,7 +827,7 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "out_type is i32, but must be f16, f32 or f64");
     desc.out_type = VD_F32;
     desc.shape[2] = (uint64_t)1 << 60;
-    refuse(ctx, &desc, "the shape is 4 x 4 x 1152921504606846976, but the limit is 4294967295 elements");
+    refuse(ctx, &desc, "the shape is 4 x 4 x 1152921504606846976, but the limit is 68719476736 elements");
     desc.shape[0] = desc.shape[1] = 1;
     desc.shape[0] = 4;
     desc.shape[2] = 16;
@@ -838,7 +838,7 @@ static void bad_input(void **state) {
     desc.in_stride[2] = desc.in_stride[1] = 1;
     refuse(ctx, &desc, "in_stride[0] is 0, but must be at least 1 so that elements do not overlap");
     desc.in_stride[0] = (uint64_t)1 << 40;
-    refuse(ctx, &desc, "in_stride[0] is 1099511627776, but the distance from the first element to the end is limited to 4294967295 elements");
+    refuse(ctx, &desc, "in_stride[0] is 1099511627776, but the distance from the first element to the end is limited to 68719476736 elements");
     desc.in_stride[0] = 17;
     desc.in_count[2] = 17;
     refuse(ctx, &desc, "in_count[2] is 17, but dimension 2 has 16 elements");
