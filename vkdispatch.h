@@ -19230,7 +19230,7 @@ static VD__COLD vd_result vd__dispatch_slot_value(vd__dispatch_state *d, const v
 }
 
 /* Slow path of vd__dispatch_value: slots of graphs, sizes other than 4 and 8 bytes, untyped values, values in
-   host memory, and    errors. */
+   host memory, and errors. */
 static VD__COLD vd_result vd__dispatch_value_slow(vd__dispatch_state *d, const vd_arg *arg, int i) {
     const vd__kernel *k = d->kernel;
     const vd_arg_info *info = &k->args[i];
@@ -22336,14 +22336,14 @@ static uint64_t vd__slices_extent(const vd__slices *g) {
 static vd_result vd__slices_check(vd_format of, const char *call, const vd_image_transfer *desc,
                                   const vd__image_part *part, vd__slices *g) {
     const vd__format_row *format = &vd__format_rows[of];
-    const uint64_t limit = (uint64_t)1 << 31; /* texels */
+    const uint64_t limit = (uint64_t)1 << 31; /* of texels in a row, and of rows in a slice */
     g->row = (uint64_t)((part->extent[0] + format->block[0] - 1u) / format->block[0]) * format->bytes;
     g->rows = (part->extent[1] + format->block[1] - 1u) / format->block[1];
     g->step = 1;
     g->slices = (uint64_t)part->extent[2] * part->layers;
     g->row_pitch = desc->row_pitch ? desc->row_pitch : g->row;
-    if (g->row_pitch < g->row || g->row_pitch % format->bytes || g->row_pitch / format->bytes > limit /
-    format->block[0])
+    if (g->row_pitch < g->row || g->row_pitch % format->bytes
+        || g->row_pitch / format->bytes > limit / format->block[0])
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "row_pitch is %llu, but must be a multiple of the %u bytes "
                              "of a block of format %s, and at least the %llu bytes of a row", VD__U(g->row_pitch),
                              (unsigned)format->bytes, format->name, VD__U(g->row));
@@ -22910,7 +22910,7 @@ static vd_result vd__swapchain_check(const vd_context *ctx, const vd_swapchain_d
         { "vsync", (int)desc->vsync, VD_VSYNC_OFF }, { "frames", desc->frames, VD_MAX_FRAMES },
         { "format", (int)desc->format, VD_FORMATS_END - 1 }
     };
-        vd_window_system system = ctx->host.window_system;
+    vd_window_system system = ctx->host.window_system;
     if (ctx->driver.backend->surface_create == vd__default_surface_create)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, call, desc->name, "the backend of this context is %s, but windows "
                              "require vulkan", ctx->driver.backend->name);
@@ -23387,7 +23387,6 @@ typedef struct vd__text {
 
 /* Appends formatted text, at most 511 bytes. Sets t->failed on failure. */
 static void vd__text_add(vd__text *t, const char *format, ...) VD__PRINTF(2, 3);
-/* Appends formatted text of at most 511 bytes. */
 static void vd__text_add(vd__text *t, const char *format, ...) {
     char line[512];
     va_list args;
