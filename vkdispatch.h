@@ -27214,6 +27214,7 @@ VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, ui
             r = vd__buffer_send(source, source_buffer, from_offset, target, target_buffer, to_offset, source_span.size);
         if (r) vd__error_amend(r, "vd_buffer_send", NULL, NULL);
     }
+    if (r || !target_buffer) vd__last_error.immediate = true;
     vd__buffer_unpin(ctx, source_buffer);
     return vd__buffer_call_end(ctx, target_buffer, "vd_buffer_send", r);
 }
@@ -27792,6 +27793,7 @@ static vd_result vd__image_move(vd_context *ctx, const char *call, const vd_imag
     for (uint32_t i = 0; i < devices && !r; i++)
         r = vd__image_transfer(vd__transfer_list(ctx, i), call, image, desc, data, out);
     if (r) vd__error_default_call(r, call);
+    if ((r || !image) && data) vd__last_error.immediate = true;
     vd__image_unpin(ctx, image);
     return vd__call_end(ctx, image ? r : VD_ERROR_INVALID);
 }
@@ -27808,11 +27810,14 @@ VD_API vd_result vd_image_download(vd_context *ctx, const vd_image_transfer *des
 static vd_result vd__sampler_check(const vd_context *ctx, const vd_sampler_desc *desc) {
     const char *call = "vd_sampler_create";
     const struct { const char *name; int value, limit; } fields[] = {
-        { "min_filter", (int)desc->min_filter, VD_FILTER_LINEAR }, { "mag_filter", (int)desc->mag_filter,
-        VD_FILTER_LINEAR }, { "mip_filter", (int)desc->mip_filter, VD_FILTER_LINEAR },
-        { "address[0]", (int)desc->address[0], VD_ADDRESS_BORDER }, { "address[1]", (int)desc->address[1],
-        VD_ADDRESS_BORDER }, { "address[2]", (int)desc->address[2], VD_ADDRESS_BORDER },
-        { "border", (int)desc->border, VD_BORDER_WHITE }, { "compare", (int)desc->compare, VD_COMPARE_ALWAYS }
+        { "min_filter", (int)desc->min_filter, VD_FILTER_LINEAR },
+        { "mag_filter", (int)desc->mag_filter, VD_FILTER_LINEAR },
+        { "mip_filter", (int)desc->mip_filter, VD_FILTER_LINEAR },
+        { "address[0]", (int)desc->address[0], VD_ADDRESS_BORDER },
+        { "address[1]", (int)desc->address[1], VD_ADDRESS_BORDER },
+        { "address[2]", (int)desc->address[2], VD_ADDRESS_BORDER },
+        { "border", (int)desc->border, VD_BORDER_WHITE },
+        { "compare", (int)desc->compare, VD_COMPARE_ALWAYS }
     };
     vd_result r = vd__images_supported(ctx, call, desc->name);
     if (r) return r;

@@ -230,6 +230,25 @@ static void unchecked_failures_are_reported_again(void **state) {
     vd_context_destroy(ctx);
 }
 
+static void unchecked_transfers_are_reported_again(void **state) {
+    vd_context *ctx = debug_context(true);
+    vd_buffer b = debug_buffer(ctx, "b", VD_F32), none = { 0 };
+    vd_image_transfer image = { 0 };
+    uint32_t word = 0;
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        const char *call = way == 0 ? "vd_buffer_write" : way == 1 ? "vd_buffer_send" : "vd_image_upload";
+        if (way == 0) vd_buffer_write(ctx, b, (uint64_t)1 << 40, &word, 4);
+        if (way == 1) vd_buffer_send(ctx, none, 0, 0, b, 0, 0, 4);
+        if (way == 2) vd_image_upload(ctx, &image, &word);
+        assert_int_equal(vd_wait_idle(ctx), VD_ERROR_INVALID);
+        const char *earlier = strstr(vd_error_text(), "an earlier call failed: ");
+        if (!earlier || !strstr(earlier, call)) fail_msg("%s: %s", call, vd_error_text());
+        assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    }
+    vd_context_destroy(ctx);
+}
+
 static void checked_failures_are_not_reported_again(void **state) {
     vd_context *ctx = debug_context(true);
     vd_buffer b = debug_buffer(ctx, "b", VD_F32);
@@ -537,7 +556,8 @@ static void a_failure_to_open_is_logged(void **state) {
 static const struct CMUnitTest debug_tests[] = {
     cmocka_unit_test(calls_with_a_context_are_logged), cmocka_unit_test(calls_with_a_list_are_logged),
     cmocka_unit_test(nothing_is_logged_without_debug_mode), cmocka_unit_test(libraries_report_their_own_failures),
-    cmocka_unit_test(unchecked_failures_are_reported_again), cmocka_unit_test(checked_failures_are_not_reported_again),
+    cmocka_unit_test(unchecked_failures_are_reported_again),
+    cmocka_unit_test(unchecked_transfers_are_reported_again), cmocka_unit_test(checked_failures_are_not_reported_again),
     cmocka_unit_test(a_kernel_handle_of_0_names_its_failure), cmocka_unit_test(kernels_without_effect),
     cmocka_unit_test(axes_that_a_kernel_does_not_use), cmocka_unit_test(reads_of_what_is_not_submitted),
     cmocka_unit_test(kernels_with_a_launch_size),
