@@ -17693,16 +17693,17 @@ VC_API vc_image_ref vc_image(vc_kernel *k, const char *name, const vc_image_desc
     return r;
 }
 
-/* Uses of an image by a function, which determine the images that it accepts. */
-enum { VC__IMAGE_USE_SAMPLE, VC__IMAGE_USE_FETCH, VC__IMAGE_USE_LOAD, VC__IMAGE_USE_STORE, VC__IMAGE_USE_QUERY };
+/* Uses of an image by a function, which determine the images that it accepts. The first two sample. */
+enum { VC__IMAGE_USE_SAMPLE, VC__IMAGE_USE_GATHER, VC__IMAGE_USE_FETCH, VC__IMAGE_USE_LOAD, VC__IMAGE_USE_STORE,
+       VC__IMAGE_USE_QUERY };
 
 /* Fails if the image does not support this use. The message recommends another function, if there is one. */
 static void vc__check_image_use(vc_kernel *k, const char *call, const vc__object *o, int use) {
-    const char *name = o->name ? o->name : "", *why = NULL;
+    const char *why = NULL;
     bool storage = o->image.storage, buffer = o->image.dim == VC_DIM_BUFFER;
-    bool texels = use == VC__IMAGE_USE_LOAD || use == VC__IMAGE_USE_STORE;
-    if (use == VC__IMAGE_USE_SAMPLE && storage) why = "is a storage image, which has no sampler; use vc_image_load";
-    else if (use == VC__IMAGE_USE_SAMPLE && buffer) why = "is a texel buffer, which has no sampler; use vc_fetch";
+    bool texels = use == VC__IMAGE_USE_LOAD || use == VC__IMAGE_USE_STORE, samples = use <= VC__IMAGE_USE_GATHER;
+    if (samples && storage) why = "is a storage image, which has no sampler; use vc_image_load";
+    else if (samples && buffer) why = "is a texel buffer, which has no sampler; use vc_fetch";
     else if (use == VC__IMAGE_USE_FETCH && storage) why = "is a storage image; use vc_image_load";
     else if (use == VC__IMAGE_USE_FETCH && o->image.dim == VC_DIM_CUBE)
         why = "is a cube, whose texels have no integer coordinates; use vc_sample_lod";
@@ -17711,7 +17712,11 @@ static void vc__check_image_use(vc_kernel *k, const char *call, const vc__object
                                         : "is not a storage image, so it cannot be stored to";
     else if (use == VC__IMAGE_USE_LOAD && !(o->access & VC_READ)) why = "was declared without VC_READ";
     else if (use == VC__IMAGE_USE_STORE && !(o->access & VC_WRITE)) why = "was declared without VC_WRITE";
-    if (why) vc__fail_call(k, call, "image '%s' %s", name, why);
+    if (why) vc__fail_call(k, call, "image '%s' %s", o->name, why);
+    else if (use == VC__IMAGE_USE_GATHER && o->image.dim != VC_DIM_2D && o->image.dim != VC_DIM_2D_ARRAY
+             && o->image.dim != VC_DIM_CUBE)
+        vc__fail_call(k, call, "image '%s' is %s, but must be 2-D, 2-D array or cube", o->name,
+                      vc__dims[o->image.dim].name);
 }
 
 /* Returns the object of an image of k that supports this use; NULL after an error. */
@@ -17761,25 +17766,40 @@ static uint32_t vc__image_flags(const vc_kernel *k, uint32_t node) {
     return node == VC__NIL ? 0 : k->node[node].flags & VC__NODE_VARIES;
 }
 
-/* Records an image operation. at: the coordinates; more: another operand or VC__NIL; x: its constant. */
-static vc_val vc__image_record(vc_kernel *k, uint32_t op, vc_type type, uint32_t image, uint32_t at, uint32_t more,
+/* Records an image operation, unless the call has failed. type: VC_NONE: a texel; at: the coordinates; more: another
+   operand or VC__NIL; x: its constant. */
+static vc_val vc__image_record(const vc_image_ref *image, uint32_t op, vc_type type, uint32_t at, uint32_t more,
                                uint32_t x) {
+    vc_kernel *k = image->kernel;
+    if (!vc__ready(k)) return vc__no_value();
     uint32_t flags = vc__image_flags(k, at) | vc__image_flags(k, more);
-    return k->failed ? vc__no_value() : vc__value(k, vc__record(k, op, flags, type, image, at, more, x));
+    if (!type) type = k->node[image->node].type;
+    return vc__value(k, vc__record(k, op, flags, type, image->node, at, more, x));
 }
 
 /* Returns the kernel of a call: that of the image or, if the image has none, that of an operand. */
-static vc_kernel *vc__image_kernel(const char *call, vc_image_ref image, vc_val at, vc_val more) {
-    return image.kernel ? image.kernel : vc__kernel_of_operands(call, image.node != 0, at, more, more);
+static vc_kernel *vc__image_kernel(const char *call, const vc_image_ref *image, vc_val at, vc_val more) {
+    return image->kernel ? image->kernel : vc__kernel_of_operands(call, image->node != 0, at, more, more);
+}
+
+/* Begins a call: checks the image and, unless it is a query, the coordinates, whose node *out receives. Returns the
+   object of the image; NULL after an error. */
+static vc__object *vc__image_begin(const char *call, const vc_image_ref *image, int use, vc_val at, vc_val more,
+                                   uint32_t *out) {
+    vc_kernel *k = vc__image_kernel(call, image, at, more);
+    vc__object *o = vc__image_of(k, call, image, use);
+    *out = VC__NIL;
+    if (!o || use == VC__IMAGE_USE_QUERY) return o;
+    *out = vc__image_operand(k, call, o, 2, "coordinates", at, use <= VC__IMAGE_USE_GATHER ? VC_F32 : VC_I32,
+                             vc__dims[o->image.dim].coordinates);
+    return k->failed ? NULL : o;
 }
 
 static vc_val vc__sample(const char *call, vc_image_ref image, vc_val at, vc_val lod, uint32_t offset) {
-    vc_kernel *k = vc__image_kernel(call, image, at, lod);
-    vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
-    if (!o) return vc__no_value();
-    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_F32, vc__dims[o->image.dim].coordinates);
-    uint32_t b = vc__image_operand(k, call, o, 3, "level of detail", lod, VC_F32, 1);
-    return vc__image_record(k, VC__OP_SAMPLE, k->node[image.node].type, image.node, a, b, offset);
+    uint32_t a, b = VC__NIL;
+    const vc__object *o = vc__image_begin(call, &image, VC__IMAGE_USE_SAMPLE, at, lod, &a);
+    if (o) b = vc__image_operand(image.kernel, call, o, 3, "level of detail", lod, VC_F32, 1);
+    return vc__image_record(&image, VC__OP_SAMPLE, VC_NONE, a, b, offset);
 }
 
 VC_API vc_val vc_sample(vc_image_ref image, vc_val at) { return vc__sample("sample", image, at, vc_f32(0), 0); }
@@ -17789,14 +17809,11 @@ VC_API vc_val vc_sample_lod(vc_image_ref image, vc_val at, vc_val lod) {
 
 VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_t x, int32_t y, int32_t z) {
     static const char call[] = "sample_offset";
-    vc_kernel *k = vc__image_kernel(call, image, at, lod);
+    vc_kernel *k = vc__image_kernel(call, &image, at, lod);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
-    int32_t offset[3];
+    int32_t offset[3] = { x, y, z };
     uint32_t packed = 0;
     if (!o) return vc__no_value();
-    offset[0] = x;
-    offset[1] = y;
-    offset[2] = z;
     for (uint32_t i = 0; i < 3; i++) {
         packed |= ((uint32_t)offset[i] & 255u) << 8 * i;
         if (offset[i] < -8 || offset[i] > 7)
@@ -17810,80 +17827,64 @@ VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_
 
 VC_API vc_val vc_sample_grad(vc_image_ref image, vc_val at, vc_val dx, vc_val dy) {
     static const char call[] = "sample_grad";
-    vc_kernel *k = image.kernel ? image.kernel : vc__kernel_of_operands(call, image.node != 0, at, dx, dy);
-    const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
-    if (!o) return vc__no_value();
-    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_F32, vc__dims[o->image.dim].coordinates);
-    uint32_t x = vc__image_operand(k, call, o, 3, "derivative", dx, VC_F32, vc__dims[o->image.dim].axes);
-    uint32_t y = vc__image_operand(k, call, o, 4, "derivative", dy, VC_F32, vc__dims[o->image.dim].axes);
-    if (k->failed) return vc__no_value();
+    vc_kernel *k = image.kernel;
+    uint32_t a, x = VC__NIL, y = VC__NIL;
+    const vc__object *o = vc__image_begin(call, &image, VC__IMAGE_USE_SAMPLE, at, vc__kernel_of(dx) ? dx : dy, &a);
+    if (o) x = vc__image_operand(k, call, o, 3, "derivative", dx, VC_F32, vc__dims[o->image.dim].axes);
+    if (o) y = vc__image_operand(k, call, o, 4, "derivative", dy, VC_F32, vc__dims[o->image.dim].axes);
+    if (!vc__ready(k)) return vc__no_value();
     uint32_t both = vc__record(k, VC__OP_GRADIENT, vc__image_flags(k, x) | vc__image_flags(k, y), k->node[x].type, x, y,
                                VC__NIL, 0);
-    return vc__image_record(k, VC__OP_SAMPLE, k->node[image.node].type, image.node, a, both, 0);
+    return vc__image_record(&image, VC__OP_SAMPLE, VC_NONE, a, both, 0);
 }
 
 VC_API vc_val vc_gather(vc_image_ref image, vc_val at, uint32_t component) {
-    static const char call[] = "gather";
-    vc_kernel *k = vc__image_kernel(call, image, at, at);
-    const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
-    if (!o) return vc__no_value();
-    if (o->image.dim != VC_DIM_2D && o->image.dim != VC_DIM_2D_ARRAY && o->image.dim != VC_DIM_CUBE)
-        vc__fail_call(k, call, "image '%s' is %s, but must be 2-D, 2-D array or cube", o->name,
-                      vc__dims[o->image.dim].name);
-    else if (component > 3) vc__fail_call(k, call, "component is %u, but must be 0 to 3", component);
-    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_F32, vc__dims[o->image.dim].coordinates);
-    return vc__image_record(k, VC__OP_GATHER, k->node[image.node].type, image.node, a, VC__NIL, component);
+    uint32_t a;
+    if (vc__image_begin("gather", &image, VC__IMAGE_USE_GATHER, at, at, &a) && component > 3)
+        vc__fail_call(image.kernel, "gather", "component is %u, but must be 0 to 3", component);
+    return vc__image_record(&image, VC__OP_GATHER, VC_NONE, a, VC__NIL, component);
 }
 
 VC_API vc_val vc_fetch(vc_image_ref image, vc_val at, vc_val level) {
-    static const char call[] = "fetch";
-    vc_kernel *k = vc__image_kernel(call, image, at, level);
-    const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_FETCH);
-    if (!o) return vc__no_value();
-    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_I32, vc__dims[o->image.dim].coordinates);
-    uint32_t b = k->failed ? VC__NIL : vc__image_level(k, call, o, 3, level);
-    return vc__image_record(k, VC__OP_FETCH, k->node[image.node].type, image.node, a, b, 0);
+    uint32_t a;
+    const vc__object *o = vc__image_begin("fetch", &image, VC__IMAGE_USE_FETCH, at, level, &a);
+    return vc__image_record(&image, VC__OP_FETCH, VC_NONE, a,
+                            o ? vc__image_level(image.kernel, "fetch", o, 3, level) : VC__NIL, 0);
 }
 
 VC_API vc_val vc_image_load(vc_image_ref image, vc_val at) {
-    static const char call[] = "image_load";
-    vc_kernel *k = vc__image_kernel(call, image, at, at);
-    const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_LOAD);
-    if (!o) return vc__no_value();
-    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_I32, vc__dims[o->image.dim].coordinates);
-    return vc__image_record(k, VC__OP_IMAGE_LOAD, k->node[image.node].type, image.node, a, VC__NIL, 0);
+    uint32_t a;
+    vc__image_begin("image_load", &image, VC__IMAGE_USE_LOAD, at, at, &a);
+    return vc__image_record(&image, VC__OP_IMAGE_LOAD, VC_NONE, a, VC__NIL, 0);
 }
 
 VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value) {
     static const char call[] = "image_store";
-    vc_kernel *k = vc__image_kernel(call, image, at, value);
-    vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_STORE);
-    if (!o || vc__fail_in_switch(k, call)) return;
-    uint32_t a = vc__image_operand(k, call, o, 2, "coordinates", at, VC_I32, vc__dims[o->image.dim].coordinates);
-    uint32_t v = a == VC__NIL ? VC__NIL : vc__fit_node(k, call, 3, value, k->node[image.node].type);
+    vc_kernel *k = image.kernel;
+    uint32_t a;
+    vc__object *o = vc__image_begin(call, &image, VC__IMAGE_USE_STORE, at, value, &a);
+    uint32_t v = o && !vc__fail_in_switch(k, call) ? vc__fit_node(k, call, 3, value, k->node[image.node].type) : VC__NIL;
     if (v == VC__NIL) return;
     o->stored = true;
     vc__record_anchored(k, k->open_block, VC__OP_IMAGE_STORE, 0, k->node[image.node].type, image.node, a, v, 0);
 }
 
 VC_API vc_val vc_image_size(vc_image_ref image, vc_val level) {
-    static const char call[] = "image_size";
-    vc_kernel *k = vc__image_kernel(call, image, level, level);
-    const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_QUERY);
+    uint32_t a;
+    const vc__object *o = vc__image_begin("image_size", &image, VC__IMAGE_USE_QUERY, level, level, &a);
     if (!o) return vc__no_value();
-    uint32_t a = vc__image_level(k, call, o, 2, level);
-    return vc__image_record(k, VC__OP_IMAGE_SIZE, vc__vec(VC_U32, vc__dims[o->image.dim].size), image.node, a, VC__NIL,
-                            0);
+    a = vc__image_level(image.kernel, "image_size", o, 2, level);
+    return vc__image_record(&image, VC__OP_IMAGE_SIZE, vc__vec(VC_U32, vc__dims[o->image.dim].size), a, VC__NIL, 0);
 }
 
 VC_API vc_val vc_image_levels(vc_image_ref image) {
     static const char call[] = "image_levels";
-    vc_kernel *k = vc__image_kernel(call, image, vc__no_operand(), vc__no_operand());
-    const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_QUERY);
-    if (!o) return vc__no_value();
-    if (o->image.storage || o->image.dim == VC_DIM_BUFFER)
-        vc__fail_call(k, call, "image '%s' has only one level; vc_image_levels requires a sampled image", o->name);
-    return vc__image_record(k, VC__OP_IMAGE_LEVELS, VC_U32, image.node, VC__NIL, VC__NIL, 0);
+    uint32_t a;
+    const vc__object *o = vc__image_begin(call, &image, VC__IMAGE_USE_QUERY, vc__no_operand(), vc__no_operand(), &a);
+    if (o && (o->image.storage || o->image.dim == VC_DIM_BUFFER))
+        vc__fail_call(image.kernel, call, "image '%s' has only one level; vc_image_levels requires a sampled image",
+                      o->name);
+    return vc__image_record(&image, VC__OP_IMAGE_LEVELS, VC_U32, VC__NIL, VC__NIL, 0);
 }
 
 VC__SMALL_END
