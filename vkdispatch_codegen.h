@@ -2311,6 +2311,8 @@ static void vc__fail_call(vc_kernel *k, const char *call, const char *format, ..
 
 VC__SMALL_END
 
+#define VC__MUST_BE "operand 1 is %t, but must be %s"
+#define VC__TYPE_MUST_BE "type is %t, but must be %s"
 /* As vc__fail_call, as an expression with the value false or vc__no_value(), for a return statement. */
 #define VC__FAIL_FALSE(k, call, ...) (vc__fail_call(k, call, __VA_ARGS__), false)
 #define VC__FAIL_VALUE(k, call, ...) (vc__fail_call(k, call, __VA_ARGS__), vc__no_value())
@@ -13331,11 +13333,6 @@ static vc_val vc__matrix_times_vector(const vc_val *column, uint32_t columns, vc
     return r;
 }
 
-static vc_val vc__vector_of(const vc_val *part, uint32_t components) {
-    if (components == 2) return vc_vec2(part[0], part[1]);
-    return components == 3 ? vc_vec3(part[0], part[1], part[2]) : vc_vec4(part[0], part[1], part[2], part[3]);
-}
-
 /* The products of linear algebra: matrix * matrix, matrix * vector, vector * matrix. The inner sizes must be equal. */
 static vc_val vc__matrix_mul(vc_kernel *k, vc__math_operand *a, vc__math_operand *b) {
     bool am = vc__is_matrix(a->type), bm = vc__is_matrix(b->type);
@@ -13348,7 +13345,7 @@ static vc_val vc__matrix_mul(vc_kernel *k, vc__math_operand *a, vc__math_operand
     if (!bm) return vc__matrix_times_vector(a->part, inner, b->part[0]);
     for (uint32_t i = 0; i < vc__columns(b->type); i++)
         out[i] = am ? vc__matrix_times_vector(a->part, inner, b->part[i]) : vc_dot(a->part[0], b->part[i]);
-    if (!am) return vc__vector_of(out, vc__columns(b->type));
+    if (!am) return vc__vector("vec", out, vc__columns(b->type));
     return vc__from_direct_parts(k, VC_MAT(vc__kind(a->type), vc__rows(a->type), vc__columns(b->type)), out);
 }
 
@@ -13424,7 +13421,7 @@ static vc_kernel *vc__complex_or_matrix(const char *call, vc_val v, bool matrix,
     vc_kernel *k = vc__kernel_of(v);
     if (!vc__ready(k) || !vc__math_operand_of(k, call, 1, v, out)) return NULL;
     if (matrix ? vc__is_matrix(out->type) : vc__is_complex(out->type)) return k;
-    vc__fail_call(k, call, "operand 1 is %t, but must be a %s", out->type, matrix ? "matrix" : "complex number");
+    vc__fail_call(k, call, VC__MUST_BE, out->type, matrix ? "a matrix" : "a complex number");
     return NULL;
 }
 
@@ -13500,7 +13497,7 @@ VC_API vc_val vc_transpose(vc_val m) {
     if (!k) return vc__no_value();
     for (uint32_t i = 0; i < vc__rows(f.type); i++) {
         for (uint32_t j = 0; j < vc__columns(f.type); j++) row[j] = vc_component(f.part[j], i);
-        out[i] = vc__vector_of(row, vc__columns(f.type));
+        out[i] = vc__vector("vec", row, vc__columns(f.type));
     }
     return vc__from_direct_parts(k, VC_MAT(vc__kind(f.type), vc__columns(f.type), vc__rows(f.type)), out);
 }
@@ -13547,7 +13544,7 @@ static uint32_t vc__square_matrix(const char *call, vc_val v, vc__math_operand *
     if (!*k) return 0;
     uint32_t n = vc__rows(f->type);
     if (n != vc__columns(f->type))
-        return VC__FAIL_FALSE(*k, call, "operand 1 is %t, but must be a square matrix", f->type);
+        return VC__FAIL_FALSE(*k, call, VC__MUST_BE, f->type, "a square matrix");
     for (uint32_t i = 0; i < n; i++) for (uint32_t j = 0; j < n; j++) m[i][j] = vc_component(f->part[i], j);
     return n;
 }
@@ -13576,7 +13573,7 @@ VC_API vc_val vc_inverse(vc_val v) {
             column[j] = vc__minor(m, columns, rows, n - 1);
             if ((i + j) & 1) column[j] = vc_neg(column[j]);
         }
-        out[i] = vc_mul(vc__vector_of(column, n), reciprocal);
+        out[i] = vc_mul(vc__vector("vec", column, n), reciprocal);
     }
     return vc__from_direct_parts(k, f.type, out);
 }
@@ -13603,23 +13600,26 @@ static vc_val vc__composite_cast(vc_type type, vc_val v) {
 /* The type of the elements of a split array, and their number in one instance of the composite type. */
 typedef struct vc__split_array { vc_type type; uint32_t count; } vc__split_array;
 
+/* Replaces a composite type by that of the direct part that contains split array *l, which becomes a number of that
+   type. Returns the number of the part; VC__NIL: the elements of an array, which have the same split arrays. */
+static uint32_t vc__enter_part(const vc_kernel *k, vc_type *type, uint32_t *l) {
+    const vc__user_type *user_type = vc__user_type_of(k, *type);
+    uint32_t i = vc__direct_part_count(k, *type) - 1;
+    if (user_type && user_type->element != VC_NONE) { *type = user_type->element; return VC__NIL; }
+    while (i && vc__direct_part(k, *type, i).first_array > *l) i--;
+    vc__field f = vc__direct_part(k, *type, i);
+    *l -= f.first_array;
+    *type = f.type;
+    return i;
+}
+
 /* Returns the type and the number of the elements of split array number `l` of a composite type: the dimensions of
    the arrays on the path to the flat part are multiplied. */
 static vc__split_array vc__split_array_of(const vc_kernel *k, vc_type type, uint32_t l) {
     vc__split_array info = { type, 1 };
-    uint32_t i;
     while (!vc__is_type(info.type)) {
-        const vc__user_type *user_type = vc__user_type_of(k, info.type);
-        if (user_type && user_type->element != VC_NONE) {
-            info.count *= user_type->count;
-            info.type = user_type->element;
-            continue;
-        }
-        for (i = vc__direct_part_count(k, info.type) - 1; i && vc__direct_part(k, info.type, i).first_array > l; i--)
-            continue;
-        vc__field f = vc__direct_part(k, info.type, i);
-        l -= f.first_array;
-        info.type = f.type;
+        uint32_t count = vc__direct_part_count(k, info.type);
+        if (vc__enter_part(k, &info.type, &l) == VC__NIL) info.count *= count;
     }
     return info;
 }
@@ -13633,15 +13633,13 @@ static const char *vc__split_array_name(vc_kernel *k, const char *name, vc_type 
     int used = snprintf(text, sizeof text, "%.24s", name);
     while (!vc__is_type(type)) {
         const vc__user_type *user_type = vc__user_type_of(k, type);
-        uint32_t i;
-        if (user_type && user_type->element != VC_NONE) { type = user_type->element; continue; }
-        for (i = vc__direct_part_count(k, type) - 1; i && vc__direct_part(k, type, i).first_array > l; i--) continue;
-        l -= vc__direct_part(k, type, i).first_array;
+        bool complex = vc__is_complex(type);
+        uint32_t i = vc__enter_part(k, &type, &l);
+        if (i == VC__NIL) continue;
         snprintf(column, sizeof column, "%u", (unsigned)i);
         const char *part = user_type && user_type->field[i].name ? user_type->field[i].name
-                           : vc__is_complex(type) ? pair[i & 1] : column;
+                           : complex ? pair[i & 1] : column;
         if (used < 48) used += snprintf(text + used, sizeof text - (size_t)used, "_%.12s", part);
-        type = vc__direct_part(k, type, i).type;
     }
     return vc__arena_copy(k, text);
 }
@@ -13979,7 +13977,7 @@ static vc_val vc__load_vector(vc_kernel *k, const char *call, const vc_ref *r, v
         part[i] = vc__load_ref(k, call, vc__scalar_ref(k, call, r, i));
         if (!part[i].owner) return vc__no_value();
     }
-    return vc__vector_of(part, vc__components(type));
+    return vc__vector("vec", part, vc__components(type));
 }
 
 /* Stores a scalar or vector of type `type`; see vc__load_vector. */
@@ -14828,7 +14826,7 @@ VC_API vc_ref vc_as(vc_ref ref, vc_type type) {
     else if (ref.index || ref.offset || ref.inside & VC__INSIDE_ELEMENT)
         vc__fail_call(k, call, "the ref to buffer '%s' has an offset or index; call vc_as first", o->name);
     else if (!vc__is_type(type) || vc__is_bool(type))
-        vc__fail_call(k, call, "type is %t, but must be a number or a vector of numbers", type);
+        vc__fail_call(k, call, VC__TYPE_MUST_BE, type, "a number or a vector of numbers");
     if (k->failed) return vc__no_ref();
     uint32_t root = o->composite == VC__NIL ? k->node[ref.memory].x : o->composite, order = ref.memory_order;
     uint32_t view = k->object[root].declared == type ? root : vc__view_of(k, root, type);
@@ -14938,19 +14936,21 @@ static bool vc__atomic_begin(vc_kernel *k, const char *call, uint32_t op, vc_ref
 }
 
 /* Records an atomic operation with one value. `negate`: negates the value, for a subtraction as an addition. */
-static void vc__atomic_with_value(uint32_t op, vc_ref *ref, vc_val index, vc_val value, vc_val *old, bool negate) {
+static void vc__atomic_with_value(const vc_ref *ref, uint32_t op, vc_val index, vc_val value, vc_val *old,
+                                  bool negate) {
     const char *call = negate ? "atomic_sub" : vc__op_name[op];
     vc_kernel *k = vc__kernel_of_ref(call, ref, index, value);
-    if (!vc__atomic_begin(k, call, op, ref, index, old)) return;
-    uint32_t node = vc__fit_node(k, call, 3, value, ref->type);
+    vc_ref r = *ref;
+    if (!vc__atomic_begin(k, call, op, &r, index, old)) return;
+    uint32_t node = vc__fit_node(k, call, 3, value, r.type);
     if (negate && node != VC__NIL)
-        node = vc__record(k, VC__OP_NEG, k->node[node].flags & VC__NODE_VARIES, ref->type, node, VC__NIL, VC__NIL, 0);
-    if (node != VC__NIL) vc__atomic(k, call, op, ref, node, old);
+        node = vc__record(k, VC__OP_NEG, k->node[node].flags & VC__NODE_VARIES, r.type, node, VC__NIL, VC__NIL, 0);
+    if (node != VC__NIL) vc__atomic(k, call, op, &r, node, old);
 }
 
 #define VC__ATOMIC(name, op, negate) \
     VC_API void vc_atomic_##name(vc_ref ref, vc_val index, vc_val value, vc_val *old) { \
-        vc__atomic_with_value(VC__OP_ATOMIC_##op, &ref, index, value, old, negate); \
+        vc__atomic_with_value(&ref, VC__OP_ATOMIC_##op, index, value, old, negate); \
     }
 VC__ATOMIC(add, ADD, false)
 VC__ATOMIC(sub, ADD, true)
@@ -14963,7 +14963,7 @@ VC__ATOMIC(exchange, EXCHANGE, false)
 #undef VC__ATOMIC
 
 VC_API void vc_atomic_store(vc_ref ref, vc_val index, vc_val value) {
-    vc__atomic_with_value(VC__OP_ATOMIC_STORE, &ref, index, value, NULL, false);
+    vc__atomic_with_value(&ref, VC__OP_ATOMIC_STORE, index, value, NULL, false);
 }
 
 VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected, vc_val desired, vc_val *old) {
@@ -14977,6 +14977,12 @@ VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected
     uint32_t both = vc__record_vec(k, vc__vec(ref.type, 2), pair, 2);
     if (both != VC__NIL) vc__atomic(k, call, VC__OP_ATOMIC_CAS, &ref, both, old);
 }
+
+/* As vc_load, vc_store, vc_get and vc_set. The implementation passes refs by their addresses, which needs less code. */
+static vc_val vc__load_at(const vc_ref *r, vc_val index) { return vc_load(*r, index); }
+static void vc__store_at(const vc_ref *r, vc_val index, vc_val value) { vc_store(*r, index, value); }
+static vc_val vc__get(const vc_ref *r) { return vc_get(*r); }
+static void vc__set(const vc_ref *r, vc_val value) { vc_set(*r, value); }
 
 VC_API void vc_atomic_load(vc_ref ref, vc_val index, vc_val *value) {
     vc_kernel *k = vc__kernel_of_ref("atomic_load", &ref, index, index);
@@ -15049,11 +15055,13 @@ static vc_val vc__vector_of_immediates(const char *call, const vc_val *v, uint32
     return vc__unfoldable(call);
 }
 
-/* Builds a vector of `count` scalars, which must have one type after immediates are converted. */
+/* Builds a vector of `count` scalars, which must have one type after immediates are converted. Returns a single one as
+   it is. */
 static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
     vc_kernel *k = NULL;
     vc__operand o[4];
     uint32_t parts[4];
+    if (count == 1) return v[0];
     for (uint32_t i = 0; i < count && !k; i++) k = vc__kernel_of(v[i]);
     if (!k) return vc__vector_of_immediates(call, v, count);
     if (k->failed) return vc__no_value();
@@ -15066,20 +15074,13 @@ static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
     return vc__value(k, vc__record_vec(k, vc__vec(type, count), parts, count));
 }
 
-VC_API vc_val vc_vec2(vc_val x, vc_val y) { vc_val v[2]; v[0] = x; v[1] = y; return vc__vector("vec2", v, 2); }
+VC_API vc_val vc_vec2(vc_val x, vc_val y) { vc_val v[2] = { x, y }; return vc__vector("vec2", v, 2); }
 VC_API vc_val vc_vec3(vc_val x, vc_val y, vc_val z) {
-    vc_val v[3];
-    v[0] = x;
-    v[1] = y;
-    v[2] = z;
+    vc_val v[3] = { x, y, z };
     return vc__vector("vec3", v, 3);
 }
 VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w) {
-    vc_val v[4];
-    v[0] = x;
-    v[1] = y;
-    v[2] = z;
-    v[3] = w;
+    vc_val v[4] = { x, y, z, w };
     return vc__vector("vec4", v, 4);
 }
 
@@ -15898,25 +15899,26 @@ VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) 
     vc_val index = vc_local_index(k);
     if (vc__has_subgroup_reduce(k, vc_typeof(v))) {
         v = vc_subgroup_reduce(op, v);
-        VC_IF(k, vc_subgroup_elect(k)) { vc_store(part, vc_subgroup_id(k), v); }
+        VC_IF(k, vc_subgroup_elect(k)) { vc__store_at(&part, vc_subgroup_id(k), v); }
         count = vc_subgroup_count(k);
     } else {
-        vc_store(part, index, v);
+        vc__store_at(&part, index, v);
         count = vc_u32(vc__invocations(k));
     }
     vc__group_barrier(k);
-    vc_set(remaining, count);
+    vc__set(&remaining, count);
     VC_LOOP(k) {
-        vc_break_if(k, vc_le(vc_get(remaining), vc_u32(1)));
-        vc_val current = vc_get(remaining);
+        vc_break_if(k, vc_le(vc__get(&remaining), vc_u32(1)));
+        vc_val current = vc__get(&remaining);
         vc_val half = vc_sub(current, vc_shr(current, vc_u32(1)));
         VC_IF(k, vc_lt(vc_add(index, half), current)) {
-            vc_store(part, index, vc__combine(op, vc_load(part, index), vc_load(part, vc_add(index, half))));
+            vc__store_at(&part, index,
+                         vc__combine(op, vc__load_at(&part, index), vc__load_at(&part, vc_add(index, half))));
         }
         vc__group_barrier(k);
-        vc_set(remaining, half);
+        vc__set(&remaining, half);
     }
-    vc__group_end(k, type, vc_load(part, vc_u32(0)), out);
+    vc__group_end(k, type, vc__load_at(&part, vc_u32(0)), out);
 }
 
 /* Stores v to the shared array and loads the value that the invocation `step` before this one stored. *has_source: the
@@ -15924,11 +15926,11 @@ VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) 
 static vc_val vc__group_earlier(vc_kernel *k, const vc_ref *part, vc_val index, uint32_t step, vc_val v,
                                 vc_val *has_source) {
     vc_val source[2] = { index, vc_u32(step) };
-    vc_store(*part, index, v);
+    vc__store_at(part, index, v);
     vc__group_barrier(k);
     vc__rule_record_of(k, VC_U32, VC__RULE(earlier, "c = y <= x; c, c ? x - y : 0"), source, 2, source, 2);
     *has_source = source[0];
-    return vc_load(*part, source[1]);
+    return vc__load_at(part, source[1]);
 }
 
 /* Prefix sum in log2(count) steps (Hillis and Steele, Data parallel algorithms, Communications of the ACM 29, 1986).
@@ -15968,9 +15970,9 @@ VC_API void vc_group_broadcast(vc_kernel *k, vc_val v, vc_val local_index, vc_va
     uint32_t n = vc__fit_node(k, call, 2, local_index, VC_U32);
     if (n == VC__NIL) return;
     vc_ref part = vc__scratch(k, vc_typeof(v));
-    VC_IF(k, vc_eq(vc_local_index(k), vc__value(k, n))) { vc_store(part, vc_u32(0), v); }
+    VC_IF(k, vc_eq(vc_local_index(k), vc__value(k, n))) { vc__store_at(&part, vc_u32(0), v); }
     vc__group_barrier(k);
-    vc__group_end(k, type, vc_load(part, vc_u32(0)), out);
+    vc__group_end(k, type, vc__load_at(&part, vc_u32(0)), out);
 }
 
 /* ---- blocks ---- */
@@ -16937,17 +16939,12 @@ VC_API vc_val vc_unpack_half2(vc_val v) {
     return vc__fn_end(&f, f.type ? vc__fn_record(&f, VC__OP_UNPACK_HALF, VC_F32X2) : v);
 }
 
-/* Returns a vector of `count` parts, or the scalar if there is one part. */
-static vc_val vc__fn_vector(vc_val *part, uint32_t count) {
-    return count == 1 ? part[0] : vc__vector("vec", part, count);
-}
-
 VC_API vc_val vc_round_f16(vc_val v) {
     vc__fn f = vc__fn_one("round_f16", VC__KINDS_F, v);
     vc_val part[4];
     uint32_t components = vc__components(f.type);
     if (!f.type) return vc__fn_end(&f, v);
-    if (vc__kind(f.type) != VC_F32) return vc__fn_fail(&f, "operand 1 is %t, but must be f32", f.type);
+    if (vc__kind(f.type) != VC_F32) return vc__fn_fail(&f, VC__MUST_BE, f.type, "f32");
     if (!f.k) return vc__fn_end(&f, vc_cast(VC_F32, vc_cast(VC_F16, v)));
     for (uint32_t i = 0; i < components; i += 2) {
         vc_val pair = vc_vec2(vc_component(v, i), vc_component(v, i + 1 < components ? i + 1 : i));
@@ -16955,7 +16952,7 @@ VC_API vc_val vc_round_f16(vc_val v) {
         part[i] = vc_component(pair, 0);
         if (i + 1 < components) part[i + 1] = vc_component(pair, 1);
     }
-    return vc__fn_end(&f, vc__fn_vector(part, components));
+    return vc__fn_end(&f, vc__vector("vec", part, components));
 }
 
 /* A function of one operand of the given type that is computed by a rule. */
@@ -17001,7 +16998,7 @@ VC_API vc_val vc_unpack_unorm2x16(vc_val v) {
 VC_API vc_val vc_pack_4x8(vc_val v) {
     vc__fn f = vc__fn_one("pack_4x8", VC__KINDS_IU, v);
     if (f.type && f.type != VC_I32X4 && f.type != VC_U32X4)
-        return vc__fn_fail(&f, "operand 1 is %t, but must be i32x4 or u32x4", f.type);
+        return vc__fn_fail(&f, VC__MUST_BE, f.type, "i32x4 or u32x4");
     return vc__fn_rule(&f, VC__RULE(pack_4x8, "pack4(u32(x))"));
 }
 
@@ -17015,7 +17012,7 @@ VC_API vc_val vc_pack_2x32(vc_type type, vc_val v) {
     vc__fn f = vc__fn_of_type("pack_2x32", VC_U32X2, v);
     if (!f.type) return vc__fn_end(&f, v);
     if (type != VC_U64 && type != VC_I64 && type != VC_F64)
-        return vc__fn_fail(&f, "type is %t, but must be i64, u64 or f64", type);
+        return vc__fn_fail(&f, VC__TYPE_MUST_BE, type, "i64, u64 or f64");
     return vc_bitcast(type, vc__fn_rule(&f, VC__RULE(pack_2x32, "v = u64(x); v.0 | v.1 << 32")));
 }
 
@@ -17023,7 +17020,7 @@ VC_API vc_val vc_unpack_2x32(vc_val v) {
     vc__fn f = vc__fn_one("unpack_2x32", VC__KINDS_IUF, v);
     if (!f.type) return vc__fn_end(&f, v);
     if (f.type > 15 || vc__bits(f.type) != 64)
-        return vc__fn_fail(&f, "operand 1 is %t, but must be i64, u64 or f64", f.type);
+        return vc__fn_fail(&f, VC__MUST_BE, f.type, "i64, u64 or f64");
     f.v[0] = vc_bitcast(VC_U64, v);
     return vc__fn_rule(&f, VC__RULE(unpack_2x32, "vec(u32(x), u32(x >> 32))"));
 }
@@ -17045,29 +17042,19 @@ static vc_val vc__fn_dot_4x8(const vc__fn *f, uint32_t op, vc_type kind) {
     return f->count == 3 ? vc_add_sat(r, f->v[2]) : r;
 }
 
-static vc_val vc__dot_4x8(const char *call, uint32_t op, vc_val a, vc_val b, vc_val sum) {
+static vc_val vc__dot_4x8(vc_val a, vc_val b, vc_val sum, uint32_t op) {
     vc_type kind = op == VC__OP_DOT_UU || op == VC__OP_DOT_UU_SAT ? VC_U32 : VC_I32;
     const vc_type types[3] = { VC_U32, VC_U32, kind };
-    vc__fn f = vc__fn_of_types(call, op >= VC__OP_DOT_II_SAT ? 3 : 2, types, a, b, sum);
+    vc__fn f = vc__fn_of_types(vc__op_name[op], op >= VC__OP_DOT_II_SAT ? 3 : 2, types, a, b, sum);
     return vc__fn_end(&f, vc__fn_dot_4x8(&f, op, kind));
 }
-VC_API vc_val vc_dot_4xi8(vc_val a, vc_val b) {
-    return vc__dot_4x8("dot_4xi8", VC__OP_DOT_II, a, b, vc__no_value());
-}
-VC_API vc_val vc_dot_4xu8(vc_val a, vc_val b) {
-    return vc__dot_4x8("dot_4xu8", VC__OP_DOT_UU, a, b, vc__no_value());
-}
-VC_API vc_val vc_dot_4xi8_4xu8(vc_val a, vc_val b) {
-    return vc__dot_4x8("dot_4xi8_4xu8", VC__OP_DOT_IU, a, b, vc__no_value());
-}
-VC_API vc_val vc_dot_4xi8_sat(vc_val a, vc_val b, vc_val sum) {
-    return vc__dot_4x8("dot_4xi8_sat", VC__OP_DOT_II_SAT, a, b, sum);
-}
-VC_API vc_val vc_dot_4xu8_sat(vc_val a, vc_val b, vc_val sum) {
-    return vc__dot_4x8("dot_4xu8_sat", VC__OP_DOT_UU_SAT, a, b, sum);
-}
+VC_API vc_val vc_dot_4xi8(vc_val a, vc_val b) { return vc__dot_4x8(a, b, vc__no_value(), VC__OP_DOT_II); }
+VC_API vc_val vc_dot_4xu8(vc_val a, vc_val b) { return vc__dot_4x8(a, b, vc__no_value(), VC__OP_DOT_UU); }
+VC_API vc_val vc_dot_4xi8_4xu8(vc_val a, vc_val b) { return vc__dot_4x8(a, b, vc__no_value(), VC__OP_DOT_IU); }
+VC_API vc_val vc_dot_4xi8_sat(vc_val a, vc_val b, vc_val sum) { return vc__dot_4x8(a, b, sum, VC__OP_DOT_II_SAT); }
+VC_API vc_val vc_dot_4xu8_sat(vc_val a, vc_val b, vc_val sum) { return vc__dot_4x8(a, b, sum, VC__OP_DOT_UU_SAT); }
 VC_API vc_val vc_dot_4xi8_4xu8_sat(vc_val a, vc_val b, vc_val sum) {
-    return vc__dot_4x8("dot_4xi8_4xu8_sat", VC__OP_DOT_IU_SAT, a, b, sum);
+    return vc__dot_4x8(a, b, sum, VC__OP_DOT_IU_SAT);
 }
 
 /* ---- multi-dimensional indices ---- */
@@ -17102,7 +17089,7 @@ VC_API vc_val vc_unravel(vc_val index, vc_val shape) {
         part[0] = v[0];
         part[i] = v[1];
     }
-    return vc__fn_end(&f, vc__fn_vector(part, vc__components(types[1])));
+    return vc__fn_end(&f, vc__vector("vec", part, vc__components(types[1])));
 }
 
 /* ---- random numbers and hashes ---- */
@@ -17123,13 +17110,13 @@ VC_API vc_val vc_philox(vc_val counter, vc_val key) {
         v[4] = vc_add(v[4], vc_u32(0x9e3779b9u));
         v[5] = vc_add(v[5], vc_u32(0xbb67ae85u));
     }
-    return vc__fn_end(&f, vc__fn_vector(v, 4));
+    return vc__fn_end(&f, vc__vector("vec", v, 4));
 }
 
 /* Fails and returns false unless the common type is u32 or u64. */
 static bool vc__fn_check_words(vc__fn *f) {
     if (!f->type || vc__kind(f->type) == VC_U32 || vc__kind(f->type) == VC_U64) return f->type != VC_NONE;
-    vc__fn_fail(f, "operand 1 is %t, but must be u32 or u64", f->type);
+    vc__fn_fail(f, VC__MUST_BE, f->type, "u32 or u64");
     return false;
 }
 
@@ -17139,7 +17126,7 @@ VC_API vc_val vc_uniform(vc_type type, vc_val bits) {
     uint64_t bias = vc__ones(vc__kinds[vc__kind(type)].exponent - 1u);
     if (!vc__fn_check_words(&f)) return vc__fn_end(&f, bits);
     if (type > 15 || !vc__is_float(type))
-        return vc__fn_fail(&f, "type is %t, but must be f16, f32 or f64", type);
+        return vc__fn_fail(&f, VC__TYPE_MUST_BE, type, "f16, f32 or f64");
     if (digits > width) digits = width;
     bits = vc_shr(bits, vc_u32(width - digits));
     if (width == 64 && digits <= 32) bits = vc__cast_kind(VC_U32, bits);
@@ -17152,7 +17139,7 @@ VC_API vc_val vc_normal(vc_val bits) {
     vc_val part[4];
     if (!vc__fn_check_words(&f)) return vc__fn_end(&f, bits);
     if (vc__components(f.type) & 1u)
-        return vc__fn_fail(&f, "operand 1 is %t, but must be a vector of 2 or 4 components", f.type);
+        return vc__fn_fail(&f, VC__MUST_BE, f.type, "a vector of 2 or 4 components");
     bits = vc_uniform(type, bits);
     for (uint32_t i = 0; i < vc__components(f.type); i += 2) {
         vc_val v[2] = { vc_component(bits, i), vc_component(bits, i + 1) };
@@ -17163,7 +17150,7 @@ VC_API vc_val vc_normal(vc_val bits) {
                                     "a = (y - 0.5) * {0x40c90fda, 0x401921fb54442d18}; r * cos(a), r * sin(a)"),
                            v, 2, part + i, 2);
     }
-    return vc__fn_end(&f, vc__fn_vector(part, vc__components(f.type)));
+    return vc__fn_end(&f, vc__vector("vec", part, vc__components(f.type)));
 }
 
 VC_API vc_val vc_hash_bits(vc_val v) {
@@ -17380,30 +17367,30 @@ static uint32_t vc__format_of(vc_kernel *k, const char *call, const char *types,
 
 /* Records code that reserves a record in the output buffer and fills it. It reserves nothing once the buffer is full,
    so the number of reserved words cannot overflow. */
-static void vc__output_record(vc_kernel *k, vc_ref out, vc_val number, const vc_val *words, uint32_t count) {
-    vc_ref lost = vc_var(k, "lost", VC_BOOL), word = out;
-    vc_val length = vc_length(out), size = vc_u32(4 + count), used;
+static void vc__output_record(vc_kernel *k, const vc_ref *out, vc_val number, const vc_val *words, uint32_t count) {
+    vc_ref lost = vc_var(k, "lost", VC_BOOL), word = *out;
+    vc_val length = vc_length(*out), size = vc_u32(4 + count), used;
     uint32_t axes = k->global_axes;
-    vc_set(lost, vc_bool(true));
-    vc_atomic_load(out, vc_u32(0), &used);
+    vc__set(&lost, vc_bool(true));
+    vc_atomic_load(*out, vc_u32(0), &used);
     VC_IF(k, vc_lt(used, length)) {
-        vc_atomic_add(out, vc_u32(0), size, &used);
+        vc__atomic_with_value(out, VC__OP_ATOMIC_ADD, vc_u32(0), size, &used, false);
         vc_val first = vc_add(used, vc_u32(VC__OUTPUT_HEADER));
         VC_IF(k, vc_le(vc_add(first, size), length)) {
-            vc_store(out, first, number);
+            vc__store_at(out, first, number);
             for (uint32_t i = 0; i < 3 + count; i++) {
                 word.offset++;
-                vc_store(word, first, i < 3 ? vc_global_id(k, i) : words[i - 3]);
+                vc__store_at(&word, first, i < 3 ? vc_global_id(k, i) : words[i - 3]);
             }
-            vc_set(lost, vc_bool(false));
+            vc__set(&lost, vc_bool(false));
         } VC_ELSE(k) {
-            VC_IF(k, vc_lt(first, length)) { vc_store(out, first, vc_u32(0)); }
+            VC_IF(k, vc_lt(first, length)) { vc__store_at(out, first, vc_u32(0)); }
         }
     }
-    VC_IF(k, vc_get(lost)) {
-        vc_atomic_add(out, vc_u32(1), vc_u32(1), NULL);
-        vc_atomic_max(out, vc_u32(2), number, NULL);
-        vc_atomic_max(out, vc_u32(3), vc_not(number), NULL);
+    VC_IF(k, vc__get(&lost)) {
+        vc__atomic_with_value(out, VC__OP_ATOMIC_ADD, vc_u32(1), vc_u32(1), NULL, false);
+        vc__atomic_with_value(out, VC__OP_ATOMIC_MAX, vc_u32(2), number, NULL, false);
+        vc__atomic_with_value(out, VC__OP_ATOMIC_MAX, vc_u32(3), vc_not(number), NULL, false);
     }
     k->global_axes = axes;
 }
@@ -17415,10 +17402,10 @@ static vc_val vc__output_number(vc_kernel *k, uint32_t format) {
 }
 
 /* Records the report of a failed assertion or check. */
-static void vc__output_failure(vc_kernel *k, vc_ref out, vc_val number, const vc_val *words, uint32_t count) {
+static void vc__output_failure(vc_kernel *k, const vc_ref *out, vc_val number, const vc_val *words, uint32_t count) {
     if (k->failed) return;
-    vc_atomic_add(out, vc_u32(4), vc_u32(1), NULL);
-    vc_atomic_max(out, vc_u32(5), number, NULL);
+    vc__atomic_with_value(out, VC__OP_ATOMIC_ADD, vc_u32(4), vc_u32(1), NULL, false);
+    vc__atomic_with_value(out, VC__OP_ATOMIC_MAX, vc_u32(5), number, NULL, false);
     vc__output_record(k, out, number, words, count);
 }
 
@@ -17445,7 +17432,7 @@ VC_API void vc_printf_args(vc_kernel *k, const char *format, const vc_val *args,
     if (!vc__printf_read(&p)) return;
     uint32_t number = vc__format_of(k, "printf", p.types, p.text);
     vc_ref out = vc__output_ref(k);
-    if (!k->failed) vc__output_record(k, out, vc__output_number(k, number), p.words, p.word_count);
+    if (!k->failed) vc__output_record(k, &out, vc__output_number(k, number), p.words, p.word_count);
 }
 
 VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text) {
@@ -17462,7 +17449,7 @@ VC_API void vc_assert(vc_kernel *k, vc_val condition, const char *text) {
     VC_IF(k, vc_not(vc__value(k, node))) {
         uint32_t format = vc__format_of(k, "assert", "assert", text);
         vc_ref out = vc__output_ref(k);
-        if (!k->failed) vc__output_failure(k, out, vc__output_number(k, format), NULL, 0);
+        if (!k->failed) vc__output_failure(k, &out, vc__output_number(k, format), NULL, 0);
     }
 }
 
@@ -17490,15 +17477,16 @@ static bool vc__has_failed_check(const vc_kernel *k) {
 /* Records code that reports the failed check of an invocation, if there is one, and forgets it. */
 static void vc__report_checks(vc_kernel *k) {
     if (!vc__has_failed_check(k)) return;
-    vc_val number = vc_get(k->failed_check[0]), index = vc_get(k->failed_check[1]), words[3];
+    vc_val number = vc__get(&k->failed_check[0]), index = vc__get(&k->failed_check[1]), words[3];
     bool wide = vc_typeof(index) == VC_I64, checks = k->checks;
     k->checks = false;
     VC_IF(k, vc_ne(number, vc_u32(0))) {
         words[0] = vc_cast(VC_U32, index);
         words[1] = wide ? vc_cast(VC_U32, vc_shr(index, vc_u32(32))) : words[0];
-        words[wide ? 2 : 1] = vc_get(k->failed_check[2]);
-        vc__output_failure(k, vc__output_ref(k), number, words, wide ? 3 : 2);
-        vc_set(k->failed_check[0], vc_u32(0));
+        words[wide ? 2 : 1] = vc__get(&k->failed_check[2]);
+        vc_ref out = vc__output_ref(k);
+        vc__output_failure(k, &out, number, words, wide ? 3 : 2);
+        vc__set(&k->failed_check[0], vc_u32(0));
     }
     k->checks = checks;
 }
@@ -17540,10 +17528,10 @@ static uint32_t vc__check_format(vc_kernel *k, const char *call, const vc__objec
 static vc_val vc__record_check(vc_kernel *k, uint32_t format, vc_val index, vc_val limit, uint32_t factor) {
     vc_type type = vc_typeof(index), unsigned_type = type == VC_I64 ? VC_U64 : VC_U32;
     vc_val inside = vc_lt(vc_bitcast(unsigned_type, index), limit);
-    VC_IF(k, vc_and(vc_not(inside), vc_eq(vc_get(k->failed_check[0]), vc_u32(0)))) {
-        if (vc__output_ref(k).kernel) vc_set(k->failed_check[0], vc__output_number(k, format));
-        vc_set(k->failed_check[1], vc_div(vc_const(k, index), vc_imm(type, factor)));
-        vc_set(k->failed_check[2], vc_cast(VC_U32, vc_div(vc_const(k, limit), vc_imm(unsigned_type, factor))));
+    VC_IF(k, vc_and(vc_not(inside), vc_eq(vc__get(&k->failed_check[0]), vc_u32(0)))) {
+        if (vc__output_ref(k).kernel) vc__set(&k->failed_check[0], vc__output_number(k, format));
+        vc__set(&k->failed_check[1], vc_div(vc_const(k, index), vc_imm(type, factor)));
+        vc__set(&k->failed_check[2], vc_cast(VC_U32, vc_div(vc_const(k, limit), vc_imm(unsigned_type, factor))));
     }
     return inside;
 }
@@ -17633,9 +17621,9 @@ static void vc__atomic_checked(vc_kernel *k, const char *call, uint32_t op, cons
     vc_ref result = old ? vc_var(k, "old", r->type) : vc__no_ref();
     VC_IF(k, inside) {
         vc__atomic(k, call, op, r, value, old ? &before : NULL);
-        if (old) vc_set(result, before);
+        if (old) vc__set(&result, before);
     }
-    if (old) *old = vc_get(result);
+    if (old) *old = vc__get(&result);
     k->checks = true;
 }
 
@@ -17863,7 +17851,8 @@ VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value) {
     vc_kernel *k = image.kernel;
     uint32_t a;
     vc__object *o = vc__image_begin(call, &image, VC__IMAGE_USE_STORE, at, value, &a);
-    uint32_t v = o && !vc__fail_in_switch(k, call) ? vc__fit_node(k, call, 3, value, k->node[image.node].type) : VC__NIL;
+    if (!o || vc__fail_in_switch(k, call)) return;
+    uint32_t v = vc__fit_node(k, call, 3, value, k->node[image.node].type);
     if (v == VC__NIL) return;
     o->stored = true;
     vc__record_anchored(k, k->open_block, VC__OP_IMAGE_STORE, 0, k->node[image.node].type, image.node, a, v, 0);
