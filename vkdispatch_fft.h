@@ -7284,21 +7284,29 @@ static vd_result vd__fft_keep_source(vd_fft *p, const char *text) {
     return VD_OK;
 }
 
+/* Whether input and output of a pass are the same buffer in a run that is, or is not, in place. */
+static bool vd__fft_is_in_place(const vd__fft_pass *pass, bool run_in_place) {
+    vd__fft_role from = pass->end[0].role, to = pass->end[1].role;
+    return from == to || (run_in_place && from <= VD__FFT_OUT && to <= VD__FFT_OUT);
+}
+
 /* vd_fft_source without the call in the error; sets p->source. */
 static vd_result vd__fft_make_source(vd_fft *p, const vd_fft_step *step, vc_target target) {
     vd_plan_kernel kernel;
     if (!step) return vd_error_set(VD_ERROR_INVALID, "step is NULL");
     vd_result result = VD__CHECK_ENUM(step->direction, "step.direction", VD_FFT_INVERSE);
     if (result) return result;
-    uint32_t count = vd__fft_route_of(p, step->direction)->count;
+    const vd__fft_route *route = vd__fft_route_of(p, step->direction);
     if (!p->base.ctx) return vd_error_set(VD_ERROR_INVALID, "the plan's context was destroyed");
     if (p->vkfft) return vd_error_set(VD_ERROR_UNSUPPORTED, "VkFFT does not return the source text of its kernels");
     if (p->convolution.batch && step->direction)
         return vd_error_set(VD_ERROR_INVALID, "step.direction is 1, but convolutions have only VD_FFT_FORWARD");
-    if (step->number >= count)
-        return vd_error_set(VD_ERROR_INVALID, "step.number is %u, but the plan has %u kernels", step->number, count);
+    if (step->number >= route->count)
+        return vd_error_set(VD_ERROR_INVALID, "step.number is %u, but the plan has %u kernels", step->number,
+                            route->count);
     memset(&kernel, 0, sizeof kernel);
-    vc_kernel *k = vd__fft_record(p, step->number, (uint32_t)step->direction, step->in_place, &kernel);
+    bool in_place = vd__fft_is_in_place(&route->pass[step->number], step->in_place);
+    vc_kernel *k = vd__fft_record(p, step->number, (uint32_t)step->direction, in_place, &kernel);
     if (!k) return vd__fft_no_memory();
     const char *text = vc_source(k, target); /* fails for another target */
     result = text ? vd__fft_keep_source(p, text) : vd_error_set(VD_ERROR_UNSUPPORTED, "%s", vc_error(k));

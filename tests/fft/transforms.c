@@ -669,6 +669,24 @@ static void sources(void **state) {
                 }
         assert_true(strncmp(start, text, sizeof start - 1) != 0); /* the name of the kernel */
     }
+    desc.shape[0] = 37;
+    desc.shape[1] = 41;
+    desc.axes = 3;
+    vd_fft *image = vd_fft_create(ctx, &desc); /* the second kernel transforms in place what the first one wrote */
+    assert_non_null(image);
+    for (uint32_t i = 0; i < 4; i++) {
+        vd_fft_step kernel = { VD_FFT_FORWARD, i / 2, i % 2 != 0 };
+        const char *text = vd_fft_source(image, &kernel, VC_TARGET_CUDA);
+        assert_non_null(text);
+        assert_true((strstr(text, "data") != NULL) == (i != 0));
+    }
+    vd_fft_destroy(image);
+    for (uint32_t i = 0; i < 4; i++) { /* from the input to an intermediate buffer, from there to the output */
+        vd_fft_step kernel = { VD_FFT_FORWARD, i / 2, i % 2 != 0 };
+        const char *text = vd_fft_source(plan, &kernel, VC_TARGET_CUDA);
+        assert_non_null(text);
+        assert_null(strstr(text, "data"));
+    }
     vd_fft_step kernel = { VD_FFT_FORWARD, 2, false };
     assert_null(vd_fft_source(plan, &kernel, VC_TARGET_GLSL));
     says("vd_fft_source 'fft': step.number is 2, but the plan has 2 kernels");
