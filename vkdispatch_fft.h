@@ -2007,7 +2007,8 @@ static vd_result vd__arguments_add(const vd__trial *t, const vc_arg_info *arg) {
                             (int)sizeof p->argument_names[0] - 1);
     for (int i = 0; i < p->argument_count; i++)
         if (strcmp(p->argument_names[i], arg->name) == 0)
-            return vd_error_set(VD_ERROR_INVALID, "two arguments of %s are named '%s'", t->declares, arg->name);
+            return vd_error_set(VD_ERROR_INVALID, "%s declares argument '%s', but the plan already has an argument of "
+                                "this name", t->declares, arg->name);
     vd_arg_info *info = &p->arguments[p->argument_count];
     char *name = p->argument_names[p->argument_count++];
     snprintf(name, sizeof p->argument_names[0], "%s", arg->name);

@@ -771,7 +771,8 @@ static void load_nothing(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, 
 static void bad_names(vd_context *ctx, vd_fft_desc desc) {
     static const char of_64[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
     static const struct { const char *name[2], *says; } cases[] = {
-        { { "w", "w" }, "vd_fft_create 'hooked': two arguments of hook_declare are named 'w'" },
+        { { "w", "w" }, "vd_fft_create 'hooked': hook_declare declares argument 'w', but the plan already has "
+                        "an argument of this name" },
         { { "w", of_64 }, "'hooked': the name of argument '0123456789abcdef0123...' of hook_declare has 64 bytes, but the limit is 63" },
         { { NULL, "w" }, "'hooked': argument 0 of hook_declare has no name" },
         { { "w", "" }, "'hooked': argument 1 of hook_declare has no name" },

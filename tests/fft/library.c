@@ -249,7 +249,8 @@ static void refused_descs(void **state) {
     not_made(ctx, &desc, "scale_create 'mine': map.declare is set, but map.build is not");
     desc = desc_of(8);
     desc.weight.declare = declare_shift;
-    not_made(ctx, &desc, "scale_create 'scale': two arguments of weight.declare are named 'shift'");
+    not_made(ctx, &desc, "scale_create 'scale': weight.declare declares argument 'shift', but the plan already has an "
+                         "argument of this name");
     desc.weight.build = one;
     desc.weight.declare = NULL;
     vd_plan_destroy(scale_create(ctx, &desc)); /* immediates are converted */
