@@ -2082,7 +2082,7 @@ static const vd_arg_info *vd__plan_arguments(const char *call, const void *plan,
 /* Records each callback in divergent control flow. A barrier after vc_return_if is an error, so the barrier after each
    callback detects vc_return_if. Results are not checked: earlier trials have done so. */
 static vd_result vd__trial_divergent(vd__trial *t) {
-    char what[64];
+    char what[96];           /* a name of 50 bytes and the reason */
     vd_result result = VD_OK;
     vd__trial_begin(t);
     if (!t->k) return vd__fft_no_memory();
@@ -2142,7 +2142,7 @@ static vd_result vd__fragment_check(const vd__trial *t) {
 
 /* Records the fragment in uniform control flow and checks its result. */
 static vd_result vd__fragment_try_result(vd__trial *t) {
-    char what[64];
+    char what[96];           /* a name of 50 bytes and the reason */
     vd_result result = VD_OK;
     vd__trial_begin(t);
     if (!t->k) return vd__fft_no_memory();

@@ -329,6 +329,12 @@ static void refused_runs(void **state) {
 
 /* ---- mistakes of the library ---- */
 
+static void waits(vc_kernel *k, vd_fragment_io *io, void *user) {
+    (void)user;
+    vc_barrier(k);
+    io->out = vc_f32(1);
+}
+
 static void refused_kernels(void **state) {
     vd_context *ctx = dummy_context();
     scale_desc desc = desc_of(8);
@@ -351,6 +357,12 @@ static void refused_kernels(void **state) {
     dispatch.arg_count = VD_MAX_ARGS;
     refused(vd_plan_dispatch(vd_immediate(ctx, 0, 0), &p->kernel, &io, &dispatch),
             "arg_count is 64, but must be 0 to 60");
+    vd_plan_fragment longest = { 0 };
+    longest.name = "a_fragment_of_a_library_whose_name_has_fifty_bytes";
+    longest.code.build = waits;
+    longest.out = VC_F32;
+    assert_int_equal(vd_plan_fragment_check(&p->base, &longest), VD_ERROR_INVALID);
+    assert_non_null(strstr(vd_error_text(), "has_fifty_bytes runs in divergent control flow: vc_barrier"));
     vd_plan_destroy(p);
     nothing_left(ctx);
     vd_context_destroy(ctx);
