@@ -82,7 +82,7 @@
        VKDISPATCH_FFT_SHAPES    gpu                          for tests: on a device with vd_facts.groups_as_loops, plans
                                                              as for a large GPU
 
-       Making a plan fails with VD_ERROR_INVALID if one of these values is invalid.
+       Making a plan that uses one of these values fails with VD_ERROR_INVALID if it is invalid.
 
    Linking
        The libraries of vkdispatch.h, and -lm. VKDISPATCH_STATIC makes the functions of this header static too.
@@ -107,7 +107,8 @@
        VkFFT is an exception.
 
        Destruction. A plan may be destroyed before or after its context, and while recorded or submitted commands still
-       use it: its memory and kernels are released after those commands have finished.
+       use it: its memory and kernels are released after those commands have finished. For plans of the engine VkFFT,
+       see vd_fft_engine.
 
        Functions without a plan. They make a plan from the shapes of the buffers, from which trailing dimensions of 1
        are removed, and record it into vd_immediate(ctx, 0, 0). The context caches the 64 most recently used plans; all
@@ -182,15 +183,16 @@
        Every length is supported, up to the memory of the device and the limits listed below (see Limits). A length
        (or a factor of a length) fits into a work-group if its elements fit into the shared memory and registers of the
        work-group. On a GPU, along axes other than the contiguous one, 8 neighbouring transforms must fit together.
-       On a CPU, and on a GPU along these axes, some lengths with a large prime factor, such as 93 = 3 x 31, take two
-       kernels, because the cost model estimates this to be faster.
+       On a CPU, some lengths with a large prime factor, such as 93 = 3 x 31, take two kernels, because the cost model
+       estimates this to be faster.
 
        Memory. If an axis takes several kernels, the data between them are in an intermediate buffer of the plan.
-       Bluestein's algorithm over several kernels computes convolutions of a length m of at most about 2.3 n (1.7 n for
-       bins of an odd number of reals, less with in_count or out_count). The buffer then has m complex numbers for each
-       transform, and tables, which the device computes when the plan is made, have n + m. A plan has at most three
-       intermediate buffers, which its axes share. vd_fft_memory and vd_convolve_memory return the device memory that a
-       plan owns.
+       Bluestein's algorithm over several kernels computes convolutions of a length m of at most about 2.3 n on a GPU
+       and less than 4 n on a CPU, where the cost model may choose a power of two. The length is lower for the forward
+       transform of an odd number of reals, and with in_count or out_count. The buffer then has m complex numbers for
+       each transform, and tables, which the device computes when the plan is made, have n + m. A plan has at most three
+       intermediate buffers, which its axes and both directions share. vd_fft_memory and vd_convolve_memory return the
+       device memory that a plan owns.
 
        On a GPU, several complex axes without prime factors above 31 are transformed together: by one kernel if their
        elements fit into a work-group together, and otherwise, for images with at least 512 rows and up to about 2^25
@@ -227,7 +229,7 @@
        Method. A kernel is timed without hooks and out of place, on random numbers. The number of transforms is that of
        the plan, but no more than fit into 256 MiB (4 MiB with vd_facts.groups_as_loops), and at least one. The time of
        a shape is the median of 5 rounds of a few milliseconds, interleaved with those of the other shapes and measured
-       by the host's clock; a shape that takes more than twice as long as the estimated one has only one round. A shape
+       by the host's clock; a shape that takes more than twice as long as the estimated one is not timed again. A shape
        is discarded if it does not compile, or if the first and the last MiB of its results differ from those of the
        estimated shape by a relative L2 norm above 3e-6 (f64: 1e-13; f16 in memory: 3e-3). It replaces the estimated
        shape only if it is at least 1 % faster.
@@ -279,9 +281,9 @@
                v->im = vc_mul(v->im, w);
            }
 
-       * Arguments. desc.hook_declare is called once for each kernel. It declares buffers and parameters, and stores
-         their refs and values in the struct that hook_user points to. vd_fft_run binds them by name; vd_fft_arguments
-         lists them.
+       * Arguments. desc.hook_declare is called once for each kernel that contains hooks, and while the plan is made,
+         to check the hooks. It declares buffers and parameters, and stores their refs and values in the struct that
+         hook_user points to. vd_fft_run binds them by name; vd_fft_arguments lists them.
        * If a load hook does not use the element, nothing is read, and vd_fft_io.in may be {0}.
        * If a store hook sets re and im to (vc_val){0}, nothing is stored, and vd_fft_io.out may be {0}; this does not
          mean in place.
@@ -344,7 +346,9 @@
        Period. The product of two spectra is the spectrum of a circular convolution, whose period is the length of the
        transforms. In the periodic modes (CIRCULAR, CENTRED) the period is N. In the others it is the smallest length
        without prime factors above 7 that is at least N + F - 1 (FULL), N + F / 2 (SAME) or N (VALID), so that no result
-       depends on the periodic continuation.
+       depends on the periodic continuation. Nussbaumer's algorithm (see below) has another period along the last
+       dimension: twice a length without prime factors above 7, and at least N + F - 1 in FULL and in the periodic
+       modes.
 
        Dispatches of vd_convolve_run. vd_convolve_explain prints one line for each:
 
@@ -369,7 +373,8 @@
        With several channels or filters, the product takes one more dispatch if no dispatch can transform the first axis
        or a part of it.
 
-       For real convolutions, the first row that applies determines the transforms:
+       For real convolutions, the first row that applies determines the transforms. N is the length of the last
+       dimension:
 
        case                                                      transforms along the last dimension
        ----                                                      -----------------------------------
@@ -399,13 +404,13 @@
        keep of a compaction   element         -                           -             bool
        bin of a histogram     element         -                           -             a number
 
-       * combine receives f16 operands as f32, and integers of less than 32 bits as 32-bit integers. It may return
-         either width.
+       * If the elements have less than 32 bits, combine receives f16 operands as f32 and integers as 32-bit integers,
+         and must return that type. A map may return either width.
        * If out is an immediate of another type, it is converted.
        * A fragment is called several times while the plan is made, and may run more than once for an element. It must
          have no effects except vc_printf.
-       * Arguments. Only the map of a reduction can have arguments. Its `declare` is called once for each kernel; it
-         declares buffers and parameters, and stores their refs and values in the struct that `user` points to.
+       * Arguments. Only the map of a reduction can have arguments. Its `declare` is called before `build`; it declares
+         buffers and parameters, and stores their refs and values in the struct that `user` points to.
          vd_reduce_run_io binds them by name; vd_reduce_arguments lists them.
        * Fragments run in divergent control flow: they must not use barriers, work-group collectives or vc_return_if.
          Use vc_select or VC_IF.
@@ -446,7 +451,8 @@
    Sorting and counting
        Sorting. vd_sort_create makes a plan for keys of any scalar number type, alone or with values. The sort is
        stable, ascending or descending. It is a radix sort from the least significant digit on, with digits of 4 or 8
-       bits. Each digit takes three kernels (count, scan, scatter) or, with VD_SCAN_ONE_PASS, one. Floats are ordered by
+       bits. Each digit takes a kernel that counts, a scan of the counts (see Scans) and a kernel that moves the keys.
+       With VD_SCAN_ONE_PASS, one kernel counts all digits, and then each digit takes one kernel. Floats are ordered by
        their bits; the ascending order is: NaN with the sign bit, numbers with -0 before 0, NaN without the sign bit.
 
        Histograms. vd_histogram_create makes a plan that counts how many elements fall into each bin.
@@ -518,7 +524,7 @@
        ----                               --------                            ------
        create and destroy a plan          vd_plan_create, vd_plan_destroy     ctx and desc are not NULL
        create its buffers and kernels     vd_plan_buffer,
-                                          vd_plan_kernel_build                -
+                                          vd_plan_kernel_build                number of arguments of a kernel
        use fragments of the caller        vd_plan_fragment_check, _build      result, control flow, arguments
        declare arguments of its kernels   vd_plan_kernel_buffer, _fragment    -
        run it                             vd_plan_run                         plan and io are not NULL; the list belongs
@@ -534,10 +540,10 @@
        library describes the choice with a vd_plan_tuner. `propose` lists the choices, the default first, and may add
        variants of the fastest one; `build` makes the kernels of a choice; `record` records a run of them; `prepare`
        fills the input buffers and states where the results are; a choice with other results than the default is
-       discarded. The fields of the tuner are the key of the timings, together with the device and its driver: plans
-       with the same key measure once, and vd_context_desc.cache_directory keeps the timings between runs of a program.
-       Arguments of fragments are known only in a run: to measure kernels with such fragments, `record` sets
-       vd_plan_io.values itself.
+       discarded. The fields of the tuner are the key of the timings, together with its name, the name of the kind of
+       plan, the device and its driver: plans with the same key measure once, and vd_context_desc.cache_directory keeps
+       the timings between runs of a program. Arguments of fragments are known only in a run: to measure kernels with
+       such fragments, `record` sets vd_plan_io.values itself.
 
        Ownership. A plan owns its struct, which vd_plan_create allocates and zeroes, its buffers and its kernels.
        kind->release frees all other objects of the plan, such as other plans. If the context is destroyed first, the
@@ -556,6 +562,7 @@
        elements that an array of a transform spans, with the gaps of strides                  2^36
        the same without VD_FEATURE_I64, or of a convolution or the engine VkFFT               2^32 - 1
        elements of a transformed axis                                                         2^32 - 1
+       elements of vd_fft_shift                                                               2^32 - 1
        elements of an axis of a cosine or sine transform                                      2^31 (DST1: 2^31 - 1)
        transforms along one axis                                                              2^31
        complex numbers of an intermediate buffer (see Lengths)                                as of an array
@@ -661,12 +668,13 @@ typedef enum vd_fft_norm {
 typedef enum vd_fft_engine {
     VD_FFT_ENGINE_DEFAULT = 0, /* the kernels of this header */
     VD_FFT_ENGINE_VKFFT      /* VkFFT, if VKDISPATCH_VKFFT is defined. Supports VD_FFT_COMPLEX in f32 on the backend
-                                vulkan, and VD_FFT_REAL if the last dimension is transformed and, of four dimensions,
-                                the first is not; without strides (but with `padded`), counts, VD_FFT_NORM_ORTHO and
-                                hooks. The inverse of VD_FFT_REAL does not ignore the imaginary parts of the bins 0 and
-                                n / 2 at every length: they must be 0. Each combination of input, output and direction
-                                is compiled separately; a plan supports at most 8 of them. Where VkFFT does not support
-                                a length, running the plan returns VD_ERROR_UNSUPPORTED. vd_fft_destroy waits until the
+                                vulkan, and VD_FFT_REAL if the last dimension is transformed and has at least 2 elements
+                                and, of four dimensions, the first is not transformed; without strides (except between
+                                the rows of reals, such as those of `padded`), counts, VD_FFT_NORM_ORTHO and hooks. The
+                                inverse of VD_FFT_REAL does not ignore the imaginary parts of the bins 0 and n / 2 at
+                                every length: they must be 0. Each combination of input, output and direction is
+                                compiled separately; a plan supports at most 8 of them. Where VkFFT does not support a
+                                length, running the plan returns VD_ERROR_UNSUPPORTED. vd_fft_destroy waits until the
                                 context is idle: lists that contain runs must be submitted before */
 } vd_fft_engine;
 
@@ -790,15 +798,16 @@ VD_API void vd_fft_destroy(vd_fft *plan);
    or the first in place. */
 VD_API vd_result vd_fft_run(vd_fft *plan, vd_list *list, const vd_fft_io *io);
 
-/* Returns a text with one line for each kernel of a plan, and the measured times. Valid until the plan is destroyed; ""
-   if plan is NULL. */
+/* Returns a text with one line for each kernel of a plan, and the measured times. For real, cosine and sine transforms,
+   the kernels of the inverse follow after a line "inverse:"; complex transforms have the same kernels in both
+   directions. Valid until the plan is destroyed; "" if plan is NULL. */
 VD_API const char *vd_fft_explain(vd_fft *plan);
 
 /* A kernel of a plan. */
 typedef struct vd_fft_step {
     vd_fft_direction direction; /* of the run; convolutions have only VD_FFT_FORWARD. Default: VD_FFT_FORWARD */
-    uint32_t number;         /* from 0 on, in the order of vd_fft_explain */
-    bool in_place;           /* of a run in place. Default: out of place */
+    uint32_t number;         /* from 0 on for each direction, in the order of vd_fft_explain */
+    bool in_place;           /* of a run in place. Default: of a run out of place */
 } vd_fft_step;
 
 /* Returns the source text of a kernel. target: VC_TARGET_GLSL, VC_TARGET_CUDA or VC_TARGET_OPENCL, on any backend. The
@@ -839,7 +848,8 @@ VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint
 /* ---- helpers for transforms ---- */
 
 /* Writes the frequencies of the n bins of a complex transform to out, in the order of the bins: 0, 1, …, -2, -1,
-   divided by n * spacing. spacing: distance between samples; the unit of the frequencies is its reciprocal. */
+   divided by n * spacing. spacing: distance between samples; the unit of the frequencies is its reciprocal. out: n
+   numbers; NULL: does nothing. */
 VD_API void vd_fft_freq(uint64_t n, double spacing, double *out);
 
 /* Returns the smallest length of at least n without prime factors above 7, which are the fastest; 0 if it exceeds 64
@@ -1244,9 +1254,10 @@ typedef struct vd_sort_desc {
     uint64_t count;          /* number of keys. Required */
     bool descending;         /* default: ascending. Equal keys keep their order either way */
     vd_scan_method method;   /* VD_SCAN_ONE_PASS: one kernel for each digit, if the device is a GPU whose subgroups have
-                                one size, and for fewer than 2^30 keys of at least 2 bytes; otherwise three. Default:
-                                one if the device also has vd_facts.forward_progress and there are at most
-                                vd_facts.concurrent_groups work-groups, otherwise three */
+                                one size, and for fewer than 2^30 keys of at least 2 bytes; otherwise a count, a scan by
+                                this method and a scatter. Default: one kernel if the device also has
+                                vd_facts.forward_progress and there are at most vd_facts.concurrent_groups
+                                work-groups */
 } vd_sort_desc;
 
 typedef struct vd_sort_io {
@@ -1391,8 +1402,8 @@ typedef struct vd_plan_io {
     int arg_count;           /* number of args */
 
     /* Set by vd_plan_check: */
-    uint64_t alignment;      /* bitwise OR of the addresses of the roles with `vectors`: a multiple of 16 if all
-                                addresses are */
+    uint64_t alignment;      /* bitwise OR of the addresses of the roles with `vectors` and of their offsets in native
+                                buffers (vd_buffer_info): a multiple of 16 if all of these are */
     vd_arg values[VD_PLAN_MAX_ARGUMENTS]; /* values of plan->arguments */
 } vd_plan_io;
 
@@ -1901,7 +1912,7 @@ VD_API vd_result vd_plan_kernel_build(vd_plan *plan, vd_plan_kernel *kernel, vc_
     return result;
 }
 
-/* Returns a fragment with these fields. */
+/* Returns a fragment with these fields; the others are 0. */
 static vd_plan_fragment vd__fragment_of(const char *name, vd_fragment code, vc_type first, vc_type second, vc_type out,
                                         vc_type other_out) {
     vd_plan_fragment f;
@@ -1943,7 +1954,7 @@ typedef struct vd__trial {
     const void *code;        /* the vd_plan_fragment, or the vd_fft with the hooks */
     const char *declares;    /* name of the callback that declares arguments */
     int first_argument;      /* index in vd_plan.arguments of the first argument that it declares */
-    int plan_arguments;      /* number of its first arguments that are not the user's */
+    int plan_arguments;      /* number of the first arguments of a convolution that the plan itself declares */
     int max_arguments;       /* limit of all other arguments of the plan */
     vd_result invalid;       /* error code of invalid callbacks */
     const char *name[3];     /* names of the callbacks; the last ones may be NULL */
@@ -2208,8 +2219,9 @@ static vd_result vd__fft_check_buffer(vd_context *ctx, vd_buffer buffer, const c
 /* n / divisor, rounded up. */
 static uint64_t vd__ceil_div(uint64_t n, uint64_t divisor) { return (n + divisor - 1) / divisor; }
 
-/* Returns facts of the device that affect only the performance of a plan. VKDISPATCH_FFT_SHAPES=gpu replaces them by
-   those of a large GPU. Code whose correctness depends on a fact must use vd_device(ctx, 0)->facts. */
+/* Returns facts of the device that affect only the performance of a plan. With groups_as_loops,
+   VKDISPATCH_FFT_SHAPES=gpu replaces them by those of a large GPU. Code whose correctness depends on a fact must use
+   vd_device(ctx, 0)->facts. */
 static vd_facts vd__plan_facts(const vd_device_info *d) {
     const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
     vd_facts facts = d->facts;
@@ -2340,8 +2352,9 @@ static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint6
 
 VD__FFT_SMALL_END
 
-/* Queries two buffers and the addresses or offsets at which they begin. Returns false if the buffers are in different
-   memory, so that these cannot be compared. */
+/* Queries two buffers and the addresses or, without addresses, the offsets in a native buffer at which they begin.
+   Returns false if a query fails, or if the offsets are in different native buffers, so that they cannot be compared.
+   */
 static bool vd__fft_compare_begin(vd_context *ctx, vd_buffer a, vd_buffer b, vd_buffer_info *a_info,
                                   vd_buffer_info *b_info, uint64_t *a_begin, uint64_t *b_begin) {
     if (vd_buffer_query(ctx, a, a_info) || vd_buffer_query(ctx, b, b_info)) return false;
@@ -2379,7 +2392,7 @@ static vd_result vd__plan_check_overlap(vd_context *ctx, vd_buffer a, const char
 
 /* ---- the buffers of a plan ---- */
 
-/* Returns a role with these fields. */
+/* Returns a role with these fields; the others are 0. */
 static vd_plan_role vd__role_of(const char *name, vd_buffer buffer, vd_type type, uint64_t count, bool writes) {
     vd_plan_role r;
     memset(&r, 0, sizeof r);
@@ -2719,7 +2732,7 @@ static double vd__tuner_number(vd_type type, const uint8_t *data, uint64_t i) {
     return h >> 15 ? -x : x;
 }
 
-/* Whether the samples agree. Results that are all zero, or that contain an infinity or a NaN, do not agree. */
+/* Whether the samples agree. Results that are all zero do not, nor do numbers with an infinity or a NaN. */
 static bool vd__tuner_samples_agree(const vd__tuning *s) {
     vd_type type = s->results.type;
     bool numbers = type == VD_F16 || type == VD_F32 || type == VD_F64;
@@ -2791,8 +2804,9 @@ static double vd__tuner_median(const double *values) {
     return sorted[VD__TUNER_ROUNDS / 2];
 }
 
-/* Times the active trials in interleaved rounds of a few milliseconds per trial. A trial that takes more than twice as
-   long as trial 0 is not timed in later rounds. Returns the index of the fastest trial. */
+/* Times the active trials in interleaved rounds of about 2 ms per trial: a trial runs 200 times if that takes less, and
+   once if it takes longer. A trial that takes more than twice as long as trial 0 is not timed in later rounds. Returns
+   the index of the fastest trial. */
 static uint32_t vd__tuner_time(vd__tuning *s) {
     double once_ns = vd__tuner_trial_run(s, &s->trial[0], 2) / 2;
     uint32_t times = once_ns > 2e6 || once_ns <= 0 ? 1 : once_ns < 1e4 ? 200 : (uint32_t)(2e6 / once_ns) + 1;
@@ -7559,8 +7573,8 @@ static vc_val vd__real_from_start(vc_val index, uint64_t start) {
     return start ? vd__sub_u32(index, start) : index;
 }
 
-/* Loads element `index` of a row: a complex element, or two neighbouring reals, if `two`; otherwise one real. Elements
-   that are not in memory are 0. reals: 2 for two neighbouring reals, otherwise 1. */
+/* Loads element `index` of a row: one real or, if `two`, a complex element. reals: 2 if the element consists of two
+   neighbouring reals, otherwise 1. Elements that are not in memory are 0. */
 static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, vc_val index, uint32_t reals,
                                     bool two) {
     uint64_t filled = w->pass->end[0].count / reals;
@@ -7992,7 +8006,7 @@ static void vd__real_fold_pair(const vd__fft_writer *w, const vd__real_rows *row
     if (r->half_length) {
         odd = vd__fft_mul(odd, vd__fft_load_root(w, p, r->split_table));
         vd__real_store_bin(w, rows->row[0], p, vd__fft_add(even, odd), p, may_be_zero);
-        /* no mirror image is stored */
+        /* the mirror images of all pairs are beyond the bins that are stored */
         if (r->kind == VD_FFT_REAL && out->count && out->start + out->count <= r->h - r->h / 2) return;
         VD__REAL_IF(w, may_be_middle, vc_ne(p, upper)) {
             vd__real_store_bin(w, rows->row[0], upper, vd__real_conj(vd__fft_sub(even, odd)), p, may_be_zero);
@@ -9509,8 +9523,8 @@ static void vd__look_back_advance(const vd__look_back *b, vc_val done, vc_val re
    shared memory. The exclusive prefix of a tile is the sum of all elements before it in the row. It is computed by one
    of two methods:
    - One pass with look-back.
-   - Three kernels, for devices on which waiting is not safe or slower: the first computes the aggregates of the tiles,
-     the second scans these, the third scans the tiles.
+   - Three kernels, for devices on which waiting is not safe or is slower: the first computes the aggregates of the
+     tiles, the second scans these, the third scans the tiles.
 
    Short rows: a work-group copies several consecutive rows to shared memory with coalesced loads, scans them there and
    copies them back. Each thread scans a run, consecutive elements of a row. Runs have an odd number of elements and
