@@ -799,7 +799,7 @@ VD_API void vd_fft_destroy(vd_fft *plan);
 VD_API vd_result vd_fft_run(vd_fft *plan, vd_list *list, const vd_fft_io *io);
 
 /* Returns a text with one line for each kernel of a plan, and the measured times. For real, cosine and sine transforms,
-   the kernels of the inverse follow after a line "inverse:"; complex transforms have the same kernels in both
+   the kernels of the inverse follow after a line "inverse:"; the lines of complex transforms apply to both
    directions. Valid until the plan is destroyed; "" if plan is NULL. */
 VD_API const char *vd_fft_explain(vd_fft *plan);
 
@@ -821,8 +821,8 @@ VD_API const char *vd_fft_source(vd_fft *plan, const vd_fft_step *step, vc_targe
    context was destroyed. Memory that VkFFT allocates is not included. */
 VD_API uint64_t vd_fft_memory(const vd_fft *plan);
 
-/* Returns the arguments that hook_declare declared, with name, kind, type and access; *count receives their number. The
-   array belongs to the plan. */
+/* Returns the arguments that hook_declare declared, with name, kind, type and access; *count receives their number,
+   unless count is NULL. The array belongs to the plan. Returns NULL if plan is NULL. */
 VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *plan, int *count);
 
 /* ---- transforms without a plan (see Plans) ---- */
@@ -1043,8 +1043,7 @@ VD_API vd_result vd_convolve_run(vd_convolve *plan, vd_list *list, vd_buffer in,
 /* Records a convolution with arguments of desc.map. */
 VD_API vd_result vd_convolve_run_io(vd_convolve *plan, vd_list *list, const vd_convolve_io *io);
 
-/* Returns the arguments that desc.map_declare declared, with name, kind, type and access; *count receives their number.
-   The array belongs to the plan. */
+/* Returns the arguments that desc.map_declare declared, as vd_fft_arguments does. */
 VD_API const vd_arg_info *vd_convolve_arguments(const vd_convolve *plan, int *count);
 
 /* Returns a text with one line for each kernel of a plan. Valid until the plan is destroyed; "" if plan is NULL. */
@@ -1163,8 +1162,7 @@ VD_API vd_result vd_reduce_run(vd_reduce *plan, vd_list *list, vd_buffer in, vd_
 /* Records a reduction. */
 VD_API vd_result vd_reduce_run_io(vd_reduce *plan, vd_list *list, const vd_reduce_io *io);
 
-/* Returns the arguments that map.declare declared, with name, kind, type and access; *count receives their number. The
-   array belongs to the plan. */
+/* Returns the arguments that map.declare declared, as vd_fft_arguments does. */
 VD_API const vd_arg_info *vd_reduce_arguments(const vd_reduce *plan, int *count);
 
 /* Reduce all elements of a buffer of scalars to the first element of `out`, without a plan (see Plans). Types are those
@@ -11939,7 +11937,7 @@ struct vd__vkfft {
     vd__vkfft_block block[VD__VKFFT_MAX_BLOCKS];
     uint32_t blocks;
     bool normalized;
-    vd_buffer spectrum;      /* VD_FFT_REAL: where the inverse transforms the spectrum, which it preserves */
+    vd_buffer spectrum;      /* VD_FFT_REAL, inverse out of place: intermediate array, so that the input is preserved */
     vd__vkfft_pair *pairs[VD__VKFFT_MAX_PAIRS];
 };
 
@@ -13188,8 +13186,8 @@ static bool vd__convolve_fits_one_kernel(const vd_convolve *p) {
 }
 
 /* Chooses the form of a real convolution and the period of its last dimension.
-   - With pack_rows the form is TWO_GROUPS, unless each group has filters of its own.
-   - With a spectrum_hook the form is ZERO_IMAG, because the hook expects the complete spectrum.
+   - With pack_rows and several groups the form is TWO_GROUPS, unless each group has filters of its own, or with a map.
+   - With a spectrum_hook or a map the form is ZERO_IMAG, because these expect the complete spectrum.
    - In the periodic modes, NEGACYCLIC is used only for lengths that would need Bluestein's algorithm, because it
      requires a period of at least signal + filter - 1. Other lengths use ZERO_IMAG, or HALF_SPECTRUM for images and
      cubes that do not fit into one kernel. Measured on an NVIDIA H200 (1 GiB of rows, filters of 31): NEGACYCLIC takes
