@@ -117,14 +117,14 @@
        statements, not as arguments of other calls, because C does not specify the order in which arguments are
        evaluated. This applies to your own functions that declare memory, store or open a block, too.
 
-       Operations on immediates alone return an immediate if the result is a scalar and every step is rounded at most
-       once:
+       These operations on immediates alone return an immediate, if the result is a scalar:
        * integers and bools: all componentwise operations;
-       * comparisons, vc_isnan, vc_isinf, vc_select, vc_cast and vc_bitcast;
-       * floats: + - * / neg abs sign sqrt floor ceil trunc round fract min max clamp step saturate smoothstep radians
-         degrees ldexp frexp modf, unless an operand is subnormal or the result is subnormal or NaN.
-       All other operations, and all operations whose result is a vector, need at least one operand that is a value of
-       the kernel. vc_const converts an immediate to such a value:
+       * vc_select and vc_bitcast;
+       * floats: comparisons isnan isinf cast + - * / neg abs sign sqrt floor ceil trunc round fract min max clamp step
+         saturate smoothstep radians degrees ldexp frexp modf, unless a float operand or result is subnormal, or a float
+         result is NaN.
+       All other operations need an operand that is a value of the kernel, unless the kernel itself is an argument
+       (vc_vec, vc_make). vc_const converts an immediate to such a value:
 
            vc_vec2(vc_const(k, vc_f32(1)), vc_f32(2))
 
@@ -138,10 +138,11 @@
        Scalars are bool, i8 to i64, u8 to u64, f16, f32 and f64. VC_VEC(VC_F32, 3) is a vector; vectors have 2 to 4
        components.
 
-       Operands of one operation must have the same type, unless its declaration states otherwise (shift counts,
-       exponents of vc_ldexp, a real and a complex number, a matrix and a vector or scalar). In vc_store and vc_set, the
-       element is an operand too. There are four implicit conversions:
-       * an integer immediate is converted to the type of the other operand if that represents its value;
+       Operands of one operation must have the same type, unless its declaration states otherwise (counts and offsets of
+       bits, exponents of vc_ldexp, conditions, a real and a complex number, a matrix and a vector or scalar). In
+       vc_store and vc_set, the element is an operand too. There are four implicit conversions:
+       * an integer immediate is converted to the type of the other operand if that represents its value and the other
+         operand is not a float immediate: vc_add(vc_f32(1), vc_i32(2)) is an error;
        * an f64 immediate is rounded to f32 or f16, and an f32 immediate to f16, if another operand has that type and is
          a value of the kernel;
        * a scalar is repeated to match a vector of the same scalar type;
@@ -151,8 +152,9 @@
        In memory a bool is a u32, 0 or 1; a vector is a C array of its components, without padding.
 
        It is an error if live code needs a feature of desc.machine.missing_features. The builder can check this only
-       after it has removed dead code and lowered operations. Therefore vc_spirv, vc_source, vc_reflect and
-       vd_kernel_build report it, and the message may name an operation that lowering introduced.
+       after it has removed dead code and lowered operations. Therefore vc_spirv, vc_source, vc_reflect, vc_hash and
+       vd_kernel_build report it, and the message may name an operation that lowering introduced. Only
+       VC_FEATURE_RECONVERGENCE is checked when the operation is recorded.
 
    Composite types
        VC_COMPLEX(VC_F32) and VC_MAT(VC_F32, rows, columns) exist in every kernel; vc_struct and vc_array_type make
@@ -390,8 +392,9 @@
        * Varying: local, global and subgroup ids, results of atomics and of most subgroup operations, loads at a
          varying index, and everything computed from them.
        * Uniform: parameters, group ids, sizes, counters of a VC_FOR with uniform bounds and step, results of
-         vc_group_reduce, and loads of buffers, tables and shared arrays at a uniform index. For loads this is an
-         assumption: another invocation may write the element in between.
+         vc_group_reduce and vc_group_broadcast, loads of buffers, tables and shared arrays at a uniform index, and
+         reads of images at uniform coordinates. For loads and reads this is an assumption: another invocation may write
+         the element in between.
        * A variable or private array is varying from the first store whose value, index or enclosing condition is
          varying; conditions outside of the block that declares it are ignored. It is also varying after a loop that
          stores to it if invocations leave the loop in different iterations.
@@ -471,10 +474,11 @@
        %f %F %e %E %g %G %a %A   floats
        %%                        none
 
-       Flags, width and precision are C's; length modifiers are ignored, because a conversion accepts every width of
-       its kind. A vector is printed as (x, y, z), a complex number as (re, im), with the conversion applied to each
-       part. Records of different invocations have no order. After a failed assertion the invocation continues;
-       vc_return_if ends it. A kernel without vc_printf and vc_assert has no output buffer and no cost.
+       Flags, width and precision are C's, except *. The length modifiers h l j z t are ignored, because a conversion
+       accepts every width of its kind. A vector is printed as (x, y, z), a complex number as (re, im), with the
+       conversion applied to each part. Records of different invocations have no order. After a failed assertion the
+       invocation continues; vc_return_if ends it. A kernel without vc_printf and vc_assert has no output buffer and no
+       cost.
 
    Targets
        function                        output                                      buffers
@@ -493,15 +497,16 @@
        CUDA C, sizes and levels of images.
        vc_reflect describes the block for SPIR-V and GLSL, vc_reflect_for the one for CUDA C and OpenCL C.
 
-       CUDA C. The kernel is extern "C" ENTRY(const struct ENTRY_args args); args is the argument block. If the kernel
-       has more than 48 KB of shared memory, set CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES to vc_info.shared_bytes
-       and launch it with that number of bytes of dynamic shared memory.
+       CUDA C. The kernel is extern "C" ENTRY(const struct ENTRY_args args); args is the argument block. The parameter
+       is omitted if the block is empty. If the kernel has more than 48 KB of shared memory, set
+       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES to vc_info.shared_bytes and launch it with that number of bytes
+       of dynamic shared memory.
 
        OpenCL C. The kernel is ENTRY(buffers and images in order of binding, argument block), without the last
        parameter if the block is empty.
 
-       The text of several kernels can be concatenated into one program. f16 is computed in f32 and rounded, so it
-       needs no device support.
+       CUDA C and OpenCL C. The texts of several kernels can be concatenated into one program. f16 is computed in f32
+       and rounded, so it needs no device support.
 
        Compiler options. CUDA C is printed such that no option of NVRTC contracts operations or ignores NaN;
        --use_fast_math only makes functions less accurate, within the bounds of Vulkan. OpenCL C that is compiled with
@@ -515,8 +520,8 @@
    Errors
        A kernel keeps its first error. Later calls have no effect, so only the end needs a check: vc_spirv, vc_source,
        vc_dump and vc_reflect return NULL, and vc_error returns one sentence that names the kernel, the call, the
-       operand and the limit. Operands are counted from 1, without the kernel; those of vc_printf without the format,
-       too. Exception: vc_source or vc_reflect_for with a wrong target fails only itself, and the kernel remains usable.
+       operand and the limit. Operands are counted from 1, without the kernel and the format of vc_printf. Exception:
+       vc_source or vc_reflect_for with a wrong target fails only itself, and the kernel remains usable.
 
        The end of a loop analyses its statements again, with the values that variables have after an iteration. An error
        that is found there begins with "statement 3:", the third effect or block of the kernel; the end of a block
@@ -535,7 +540,8 @@
        19.26. Without the macro nothing is recorded.
 
        A call on an unset ref or image ({0}) fails the kernel of its other operands. If these are all immediates, the
-       kernel is unknown; the error is then reported for the next kernel whose error or output this thread requests.
+       kernel is unknown. The error is then reported for the next kernel whose error or output this thread requests, but
+       is lost if the thread first begins or restarts a kernel.
 
        Functions accept a NULL kernel, which vc_begin returns if out of memory; vc_error(NULL) reports that.
 
@@ -591,7 +597,8 @@ extern "C" {
 /* ---- types ---- */
 
 /* A type is one number, equal to the vd_type of vkdispatch.h:
-       kind + 16 * (rows - 1) + 64 * (columns - 1) + 256 if complex; from 2^31 on a struct or array */
+       kind + 16 * (rows - 1) + 64 * (columns - 1) + 256 if complex; from 2^31 on VC_STRUCT
+   Exception: the types that vc_struct and vc_array_type return are valid in one kernel only and are not a vd_type. */
 typedef uint32_t vc_type;
 
 /* Vector. components: 2 to 4. */
@@ -847,7 +854,7 @@ typedef enum vc_implicit {
 
 typedef struct vc_implicit_info {
     vc_implicit kind;               /* value that the runtime writes to the field */
-    uint32_t arg;                   /* index into vc_info.args, for the kinds that refer to a buffer */
+    uint32_t arg;                   /* index into vc_info.args, for the kinds that refer to a buffer or an image */
     uint32_t axis;                  /* for the kinds that have one */
     uint32_t offset;                /* byte offset in the argument block */
 } vc_implicit_info;
@@ -893,20 +900,21 @@ VC_API const char *vc_error(vc_kernel *k);
 /* Returns the invocations of a work-group, the product of vc_kernel_desc.local_size; 0 if k is NULL. */
 VC_API uint32_t vc_invocations(const vc_kernel *k);
 
-/* The functions below print the kernel on first use and cache the result until the kernel is changed, restarted or
-   freed. They return NULL (vc_hash: 0) if the kernel has an error. Printing fails if the code needs a feature that the
-   machine lacks, exceeds a limit, or contains an operation that the target cannot express. Except where stated below,
-   such a failure is a permanent error of the kernel. */
+/* vc_spirv, vc_source, vc_reflect, vc_reflect_for and vc_hash print the kernel on first use and cache the output until
+   the kernel is changed, restarted or freed. They and vc_dump return NULL (vc_hash: 0) if the kernel has an error.
+   Printing fails if the code needs a feature that the machine lacks, exceeds a limit, or contains an operation that the
+   target cannot express. Except where stated below, such a failure is a permanent error of the kernel. */
 
 /* Returns the SPIR-V module, in words of the host's byte order; *words, unless NULL, receives their number. */
 VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words);
 
 /* Returns the source text for VC_TARGET_GLSL, VC_TARGET_CUDA or VC_TARGET_OPENCL. Returns NULL for any other target and
-   for a target omitted by VKDISPATCH_NO_…; the kernel stays usable, and vc_error reports this until the next of these
-   calls. */
+   for a target omitted by VKDISPATCH_NO_…; the kernel stays usable, and vc_error reports this until the next call of
+   one of these functions. */
 VC_API const char *vc_source(vc_kernel *k, vc_target target);
 
-/* Returns the declarations and live operations, one per line, for debugging. The format may change. */
+/* Returns the declarations and the live operations before lowering, one per line, for debugging. Does not check the
+   features and limits of the machine. The format may change. */
 VC_API const char *vc_dump(vc_kernel *k);
 
 /* Returns arguments and required features for SPIR-V and GLSL. */
@@ -923,16 +931,19 @@ VC_API uint64_t vc_hash(vc_kernel *k);
 /* Returns the size in memory of a type without a kernel, in bytes; 0 if it is not a type. */
 VC_API uint32_t vc_type_size(vc_type type);
 
-/* Returns a type's name, such as "f32x4"; "struct" for any struct or array, "none" if it is not a type. */
+/* Returns a type's name, such as "f32x4"; "struct" for a VC_STRUCT; "none" for any other number, including the types
+   that vc_struct and vc_array_type return. */
 VC_API const char *vc_type_name(vc_type type);
 
 /* ---- types of a kernel, with C's layout ---- */
 
-/* Returns a struct type; the same one for equal names, types and order of members. members: 1 to 4096, copied, of any
-   type of the kernel. name: for readers of generated code. Returns VC_NONE after an error. */
+/* Returns a struct type. Calls with equal members (names, types and order) return the same type, even if `name`
+   differs. members: 1 to 4096, copied, of any type of the kernel. name: copied, for readers of generated code and
+   messages; may be NULL. Returns VC_NONE after an error. */
 VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *members, uint32_t count);
 
-/* Returns an array type; the same one for equal element and count. count: 1 or more. Returns VC_NONE after an error. */
+/* Returns an array type. Calls with equal element and count return the same type. count: 1 or more. Returns VC_NONE
+   after an error. */
 VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count);
 
 /* Returns the size of any type of the kernel in bytes; 0 if it is not one. */
@@ -978,7 +989,7 @@ VC_API vc_val vc_load(vc_ref ref, vc_val index);
    memory is read and discarded, so it must exist. */
 VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other);
 
-/* Writes element `index`. value: of the element type; an integer immediate or a scalar is converted to it. */
+/* Writes element `index`. value: of the element type; immediates are converted and scalars repeated, see Types. */
 VC_API void vc_store(vc_ref ref, vc_val index, vc_val value);
 
 /* Reads a variable, or the element that ref refers to. */
@@ -996,13 +1007,14 @@ VC_API vc_ref vc_at(vc_ref ref, vc_val i);
    or vc_insert. */
 VC_API vc_ref vc_field(vc_ref ref, uint32_t member);
 
-/* Writes component i of a variable that is a vector, or of a vector in a private array. In buffers and shared arrays,
-   write elements of the scalar type (see vc_as): two invocations could write components of one vector. */
+/* Writes component i of a variable that is a vector, or of a vector in a private array. Not for buffers and shared
+   arrays: the whole vector is loaded and stored, so two invocations that write different components would conflict. Use
+   elements of the scalar type there; vc_as refers to a buffer in this way. */
 VC_API void vc_set_component(vc_ref ref, uint32_t i, vc_val value);
 
-/* Returns a reference to the memory of a whole buffer as elements of another scalar or vector type, from its first byte
-   on: u8 as u64, f32 as u32, structs as f32. The buffer must start at a multiple of the size of the type. vc_length of
-   the reference counts elements of that type. */
+/* Returns a reference to the memory of a whole buffer as elements of another scalar or vector type except bool, from
+   its first byte on: u8 as u64, f32 as u32, structs as f32. The buffer must start at a multiple of the size of the
+   type. vc_length of the reference counts elements of that type. */
 VC_API vc_ref vc_as(vc_ref buffer, vc_type type);
 
 /* ---- atomics and fences ----
@@ -1044,9 +1056,10 @@ VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope);
 VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage);
 
 /* ---- images ----
-   Coordinates `at` have one component for each dimension, then the layer (see vc_dim). Sampling requires f32, 0 to 1
-   along each axis; the layer counts from 0. Texel access requires i32 or u32, in texels. Results have four components;
-   components that the format does not have are 0, the fourth is 1. A level of detail is a scalar. */
+   Coordinates `at` have one component for each dimension, then the layer (see vc_dim). Sampling requires f32: 0 to 1
+   along each axis of the image, or a direction for a cube; the layer counts from 0. Texel access requires i32 or u32,
+   in texels. Texels have four components; those that the format does not have are 0, but the fourth is 1. A level of
+   detail is a scalar. */
 
 /* Declares an image argument; a sampled image includes its sampler. desc: NULL means all defaults. */
 VC_API vc_image_ref vc_image(vc_kernel *k, const char *name, const vc_image_desc *desc);
@@ -1100,8 +1113,10 @@ VC_API vc_val vc_f16(float x);                                  /* rounded to ne
 VC_API vc_val vc_f32(float x);
 VC_API vc_val vc_f64(double x);
 VC_API vc_val vc_imm(vc_type scalar, uint64_t bits);            /* immediate by its bit pattern */
-VC_API vc_val vc_const(vc_kernel *k, vc_val v);                 /* an immediate as a value of the kernel */
-VC_API vc_type vc_typeof(vc_val v);                             /* VC_NONE if v was never set */
+VC_API vc_val vc_const(vc_kernel *k, vc_val v);                 /* an immediate as a value of the kernel; any other
+                                                                   value is returned unchanged */
+VC_API vc_type vc_typeof(vc_val v);                             /* VC_NONE if v was never set, was created before
+                                                                   vc_restart or is the result of a failed call */
 VC_API vc_val vc_vec2(vc_val x, vc_val y);                      /* vector of scalars of one type */
 VC_API vc_val vc_vec3(vc_val x, vc_val y, vc_val z);
 VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w);
@@ -1331,7 +1346,8 @@ VC_API vc_val vc_philox(vc_val counter, vc_val key);
    bits if it has fewer). */
 VC_API vc_val vc_uniform(vc_type type, vc_val bits);
 
-/* Standard normal numbers by the Box-Muller transform: u32x2 to f32x2, u32x4 to f32x4, u64x2 and u64x4 to f64. */
+/* Standard normal numbers by the Box-Muller transform: u32x2 to f32x2, u32x4 to f32x4, u64x2 to f64x2, u64x4 to
+   f64x4. */
 VC_API vc_val vc_normal(vc_val bits);
 
 /* Hash of each component. u32: PCG RXS-M-XS (Jarzynski, Olano: Hash functions for GPU rendering; JCGT 2020). u64:
@@ -1344,10 +1360,12 @@ VC_API vc_val vc_global_id(vc_kernel *k, uint32_t axis);        /* group id * lo
 VC_API vc_val vc_local_id(vc_kernel *k, uint32_t axis);         /* of the invocation in its work-group */
 VC_API vc_val vc_group_id(vc_kernel *k, uint32_t axis);         /* of the work-group in the dispatch */
 VC_API vc_val vc_local_index(vc_kernel *k);                     /* local ids as one number, axis 0 fastest */
-VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis);       /* invocations of a work-group, a constant */
-VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis);           /* work-groups of the dispatch */
-VC_API vc_val vc_threads(vc_kernel *k, uint32_t axis);          /* threads that the dispatch specifies; if it
-                                                                   specifies work-groups, groups * local size */
+VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis);       /* invocations of a work-group along the axis, a
+                                                                   constant */
+VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis);           /* work-groups of the dispatch along the axis */
+VC_API vc_val vc_threads(vc_kernel *k, uint32_t axis);          /* threads that the dispatch specifies along the
+                                                                   axis; if it specifies work-groups, groups * local
+                                                                   size */
 VC_API vc_val vc_length(vc_ref ref);                            /* elements of the whole buffer or array, at most 2^32 -
                                                                    1; of an array inside an element: its elements. A
                                                                    constant unless ref is a buffer */
@@ -1372,17 +1390,20 @@ VC_API vc_val vc_subgroup_count(vc_kernel *k);                   /* u32: subgrou
 VC_API vc_val vc_subgroup_local_id(vc_kernel *k);                /* u32: of the invocation in its subgroup; need not
                                                                     increase with vc_local_index */
 VC_API vc_val vc_subgroup_elect(vc_kernel *k);                   /* bool: true for exactly one active invocation */
-VC_API vc_val vc_subgroup_any(vc_val condition);                 /* bool: true for at least one */
-VC_API vc_val vc_subgroup_all(vc_val condition);                 /* bool: true for all */
-VC_API vc_val vc_subgroup_all_equal(vc_val v);                   /* bool: v is the same in all; floats by their bits */
-VC_API vc_val vc_subgroup_ballot(vc_val condition);              /* u32x4: bit i is the condition of local id i */
+VC_API vc_val vc_subgroup_any(vc_val condition);                 /* bool: true in an active invocation */
+VC_API vc_val vc_subgroup_all(vc_val condition);                 /* bool: true in all active invocations */
+VC_API vc_val vc_subgroup_all_equal(vc_val v);                   /* bool: v is equal in all active invocations; floats
+                                                                    are compared by their bits */
+VC_API vc_val vc_subgroup_ballot(vc_val condition);              /* u32x4: bit i is the condition of local id i; 0 if
+                                                                    that invocation is not active */
 
 /* Number of bits set in a ballot, as u32. */
 VC_API vc_val vc_subgroup_ballot_count(vc_val ballot);           /* of the whole subgroup */
 VC_API vc_val vc_subgroup_ballot_inclusive(vc_val ballot);       /* of local ids up to the invocation's own */
 VC_API vc_val vc_subgroup_ballot_exclusive(vc_val ballot);       /* of local ids below the invocation's own */
 
-/* Values of other invocations, which must be active. local_id, mask, delta: u32. */
+/* Values of other invocations, which must be active. local_id, mask, delta: u32. "Uniform" means within the
+   subgroup. */
 VC_API vc_val vc_subgroup_broadcast(vc_val v, vc_val local_id);  /* of local_id, which must be uniform */
 VC_API vc_val vc_subgroup_broadcast_first(vc_val v);             /* of the active invocation with the lowest local id */
 VC_API vc_val vc_subgroup_shuffle(vc_val v, vc_val local_id);    /* of local_id */
@@ -1392,11 +1413,12 @@ VC_API vc_val vc_subgroup_shuffle_down(vc_val v, vc_val delta);  /* of own local
                                                                     size */
 
 /* Reductions and prefix sums (scans) in order of local id. Floats are combined in any order; if an operand of VC_MIN or
-   VC_MAX is NaN, the result is either operand. */
+   VC_MAX is NaN, the result is either operand. An exclusive scan does not include the invocation's own value: the first
+   invocation gets the identity of the operation, which is 0 for VC_ADD, VC_OR and VC_XOR, 1 for VC_MUL, all bits set
+   for VC_AND, and the largest (VC_MIN) or smallest (VC_MAX) value of the type, for floats an infinity. */
 VC_API vc_val vc_subgroup_reduce(vc_combine op, vc_val v);
 VC_API vc_val vc_subgroup_inclusive(vc_combine op, vc_val v);    /* scan that includes the invocation's own value */
-VC_API vc_val vc_subgroup_exclusive(vc_combine op, vc_val v);    /* scan without it; the first gets the identity: 0, 1,
-                                                                    the largest, the smallest, all bits set, 0, 0 */
+VC_API vc_val vc_subgroup_exclusive(vc_combine op, vc_val v);
 
 /* Reduction of each `size` consecutive invocations. size: a power of two, at most 128 and the subgroup's size. */
 VC_API vc_val vc_subgroup_clustered(vc_combine op, vc_val v, uint32_t size);
@@ -1492,19 +1514,20 @@ VC_API void vc_short_circuit_end(vc_short_circuit *lazy, vc_val value, vc_val *o
 /* Repeats its block until vc_break_if, vc_break_outer_if or vc_return_if; one of them is required. */
 #define VC_LOOP(k) VC__BLOCK(VC__ONCE, k, vc_loop_begin(k))
 
-/* VC_SWITCH contains only VC_CASE blocks, each with another constant, and at most one VC_DEFAULT. value: a scalar
+/* VC_SWITCH contains only VC_CASE blocks, each with a different constant, and at most one VC_DEFAULT. value: a scalar
    integer. Cases do not fall through. */
 #define VC_SWITCH(k, value) VC__BLOCK(VC__ONCE, k, vc_switch_begin(k, value))
 #define VC_CASE(k, value) VC__BLOCK(VC__ONCE, k, vc_case_begin(k, value))
 #define VC_DEFAULT(k) VC__BLOCK(VC__ONCE, k, vc_default_begin(k))
 
 /* Counts i = first, first + step, … while i < limit, or i > limit if step is negative; a step of 0 runs no iteration. i
-   has the type of first and limit, a scalar integer type, and never wraps. step: a scalar integer of that width. */
+   has the type of first and limit, a scalar integer type, and never wraps. step: a scalar integer of that width,
+   or any integer immediate. */
 #define VC_FOR(k, i, first, limit) VC_FOR_STEP(k, i, first, limit, vc_i32(1))
 #define VC_FOR_STEP(k, i, first, limit, step) \
     VC__VALUE_BLOCK(VC__ONCE, k, i = vc_for_begin(k, first, limit, step))
 
-/* Short-circuit statements, equal on every target: they set the vc_val *out.
+/* Short-circuit statements. They set the vc_val *out.
        vc_and_then     a && b; b runs only if a is true
        vc_or_else      a || b; b runs only if a is false
        vc_select_lazy  condition ? a : b; only the selected operand runs
@@ -1555,8 +1578,8 @@ VC_API vc_kernel *vc_begin_with(const vc_kernel_desc *desc, const char *name, ui
 struct vd_context;
 struct vd_kernel;
 
-/* Returns the features and limits that all devices of the context have, and whether it is in debug mode; zero if ctx is
-   NULL. */
+/* Returns the features and limits that all devices of the context have, and whether it is in debug mode. spirv_version
+   is 0. Returns zero if ctx is NULL. */
 VC_API vc_machine vd_machine(const struct vd_context *ctx);
 
 /* Returns the target that vd_kernel_build compiles for (vd_facts.code), for vc_reflect_for; VC_TARGET_NONE if ctx is
@@ -3799,9 +3822,9 @@ static bool vc__adapt_immediate(vc_kernel *k, const char *call, uint32_t which, 
     return false;
 }
 
-/* Returns the common type of the operands; VC_NONE after an error. Integer immediates are converted to the kind of
-   the others; scalars may be combined with vectors. Operands are numbered from before + 1 in error messages. If k is
-   NULL, errors are not reported. */
+/* Returns the common type of the operands; VC_NONE after an error. Converts immediates that vc__adapts to the kind of
+   the others if one operand is a value of the kernel, otherwise only integers. Scalars may be combined with vectors.
+   Operands are numbered from before + 1 in error messages. If k is NULL, errors are not reported. */
 static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, uint32_t count, uint32_t before) {
     uint32_t reference = 0, components = 1, widest = 0;
     while (reference + 1 < count && o[reference].node == VC__NIL) reference++;
@@ -14667,7 +14690,7 @@ VC_API vc_val vc_get(vc_ref ref) {
     return vc__load(ref.kernel, "get", &ref);
 }
 
-/* Returns v as a node of `type`: converts integer immediates and repeats scalars. VC__NIL after an error. */
+/* Returns v as a node of `type`: converts immediates that vc__adapts, and repeats scalars. VC__NIL after an error. */
 static uint32_t vc__fit_node(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type) {
     const vc__node *n = vc__usable_node(k, v);
     vc__operand o;
@@ -14742,8 +14765,8 @@ static bool vc__fail_in_switch(vc_kernel *k, const char *call) {
     return true;
 }
 
-/* The VC__NODE_ bits of the divergence between block `outer` and the open block `block` inside it: only some of the
-   invocations that reach `outer` may reach `block`. */
+/* The VC__NODE_ bits by which the invocations that reach the open block `block` may differ from those that reach the
+   block `outer` around it. */
 static uint32_t vc__control_divergence(const vc_kernel *k, uint32_t block, uint32_t outer) {
     uint32_t bits = 0;
     if (!(k->block[block].flags & (VC__BLOCK_DIVERGES | VC__BLOCK_DIVERGES_SUB))) return 0;
@@ -15498,9 +15521,9 @@ static uint32_t vc__divergent_operand(const vc_kernel *k, const vc__node *n) {
     return VC__NIL;
 }
 
-/* "; the condition depends on variable 'stop'" if a varying value was loaded from a variable or private array,
-   otherwise "". */
 typedef struct vc__cause_label { char text[80]; } vc__cause_label;
+/* Returns "; the condition depends on variable 'stop'" if a condition is divergent because of a value that was loaded
+   from a variable or private array, otherwise "". */
 static vc__cause_label vc__cause_text(const vc_kernel *k, uint32_t node) {
     vc__cause_label l;
     l.text[0] = 0;
