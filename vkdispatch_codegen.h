@@ -193,8 +193,9 @@
        have the errors of the real functions they use. The real part of log is accurate to a few of its own units in
        the last place, even near |z| = 1. pow(a, b) is exp(b log a) with this log, so its error grows with |b log a|.
 
-       Matrix products accumulate columns by fma, starting with the first column. The inverse is the adjugate divided
-       by the determinant, without pivoting: use it only for matrices that are far from singular.
+       Matrix products accumulate columns by fma, starting with the first column. The inverse is the adjugate
+       multiplied by the rounded reciprocal of the determinant, without pivoting: use it only for matrices that are far
+       from singular.
 
    Memory
        A vc_ref is a reference to memory: a buffer, a shared or private array, a table or a variable.
@@ -278,8 +279,9 @@
        2^-n without a unit is an absolute error, which is added.
        * f16, f32: functions of the device have the bounds of the Vulkan specification (Precision of Core SPIR-V
          Instructions, Precision of GLSL.std.450 Instructions). The bounds of sin and cos hold for |x| <= pi.
-       * sinh, cosh, asinh and the functions after it, and all functions of f64, are computed by the builder. The bounds
-         of sin, cos and tan of f64 hold for |x| <= 2^30.
+       * asinh and the functions after it are computed by the builder, from these functions and arithmetic. So are sinh
+         and cosh of f16 and f32 in SPIR-V and GLSL, and all functions of f64 except div and sqrt. The bounds of sin,
+         cos and tan of f64 hold for |x| <= 2^30.
        * OpenCL C: the last column applies to f16 and f32.
 
        The tests check these bounds on every target.
@@ -318,9 +320,9 @@
 
        "8 of cosh" is 8 units in the last place of cosh(x), "2^-10 of cosh" 2^-10 of such a unit.
 
-       norm and distance: 6 units; normalize: 8. cross, reflect_vector and refract are sums of products whose terms can
-       cancel, so they have no bound; for f16 they are computed in f32. mix rounds after each operation. dot is a chain
-       of fma.
+       norm and distance: 6 units; normalize: 8, if no square overflows or underflows (vc_hypot has no such limit).
+       cross, reflect_vector and refract are sums of products whose terms can cancel, so they have no bound; for f16
+       they are computed in f32. mix rounds after each operation. dot is a chain of fma.
 
        rem of floats is x - y * trunc(x / y) without fma. If |x| < |y| it is x. If the result is too large or has the
        wrong sign, because the division was inexact, y is added or subtracted once. If x / y rounds to an integer, the
@@ -523,8 +525,9 @@
        operand and the limit. Operands are counted from 1, without the kernel and the format of vc_printf. Exception:
        vc_source or vc_reflect_for with a wrong target fails only itself, and the kernel remains usable.
 
-       The end of a loop analyses its statements again, with the values that variables have after an iteration. An error
-       that is found there begins with "statement 3:", the third effect or block of the kernel; the end of a block
+       At its end, a loop is analysed again, because a store in one iteration may make a variable varying that the next
+       iteration loads. An error that is found there names the call and the number of its statement:
+       "vc_barrier in kernel 'blur': statement 3: …" is the third effect or block of the kernel; the end of a block
        counts, too.
 
        desc.error is called with the text of vc_error by the call that makes an error: once for the error that the
@@ -784,9 +787,9 @@ typedef struct vc_allocator {
    the machine of a context. */
 typedef struct vc_machine {
     uint64_t missing_features;      /* VC_FEATURE_ bits it does not have; a kernel that needs one fails */
-    uint32_t max_groups[3];         /* work-groups of one launch; 0: 65535. Below 2^31 - 1 the runtime may split a
-                                       dispatch into several launches, and ids need the implicit argument
-                                       VC_IMPLICIT_GROUP_BASE */
+    uint32_t max_groups[3];         /* work-groups of one launch along each axis; 0: unknown. If it is less than
+                                       2^31 - 1, the runtime may split a dispatch into several launches, and ids need
+                                       the implicit argument VC_IMPLICIT_GROUP_BASE */
     uint32_t max_local_size[3];     /* invocations of a work-group along each axis; 0: not checked */
     uint32_t max_local_invocations; /* invocations of a work-group; 0: not checked */
     uint32_t max_shared_bytes;      /* shared memory of a work-group in bytes; 0: not checked */
@@ -862,7 +865,8 @@ typedef struct vc_implicit_info {
 typedef struct vc_info {
     const char *name;               /* of the kernel */
     const char *entry;              /* function name: "main" in SPIR-V and GLSL; in CUDA C and OpenCL C the kernel's
-                                       name, converted to an identifier */
+                                       name, converted to an identifier of at most 47 characters, with the prefix
+                                       "kernel_" if it is a reserved word */
     const vc_arg_info *args;        /* in order of declaration; the output buffer is last */
     int arg_count;                  /* of args */
     const vc_implicit_info *implicit; /* implicit arguments */
@@ -1046,13 +1050,14 @@ VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected
 VC_API void vc_atomic_load(vc_ref ref, vc_val index, vc_val *value);
 VC_API void vc_atomic_store(vc_ref ref, vc_val index, vc_val value);
 
-/* Returns a reference to the same memory whose atomics have a memory order: vc_atomic_add(vc_ordered(x, VC_RELEASE, 0),
-   …). Such an atomic orders all accesses to buffers and shared memory. Default scope: the device for buffers, the
-   work-group for shared arrays. */
+/* Returns a reference to the same memory whose atomics have a memory order: vc_atomic_add(vc_ordered(x,
+   VC_RELEASE, VC_SCOPE_DEFAULT), …). Such an atomic orders all accesses to buffers and shared memory. Default scope:
+   the device for buffers, the work-group for shared arrays. */
 VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope);
 
 /* Acquire-release fence for the memory in `storage` (VC_STORAGE_ bits; 0: both). Default scope: the device if buffers
-   are included, else the work-group. */
+   are included, else the work-group. In OpenCL C the scope is ignored, and version 1.2 guarantees the order only for
+   the accesses of the invocation itself. */
 VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage);
 
 /* ---- images ----
@@ -1320,7 +1325,7 @@ VC_API vc_val vc_pack_2x32(vc_type type, vc_val v);             /* u32x2 to i64,
 VC_API vc_val vc_unpack_2x32(vc_val v);                         /* i64, u64 or f64 to u32x2, by bits */
 
 /* ---- dot products of four 8-bit integers packed in a u32 ----
-   Exact. One instruction with VC_FEATURE_DOT_4X8, and in CUDA C. */
+   Exact. One instruction with VC_FEATURE_DOT_4X8, and in CUDA C from compute capability 6.1 on. */
 
 VC_API vc_val vc_dot_4xi8(vc_val a, vc_val b);                  /* signed: i32 */
 VC_API vc_val vc_dot_4xu8(vc_val a, vc_val b);                  /* unsigned: u32 */
@@ -15420,8 +15425,8 @@ VC_API vc_val vc_all(vc_val a) { return vc__pure1(a, VC__OP_ALL); }
 
 static bool vc__check_subgroup(vc_kernel *k, const char *call);
 
-/* Records a built-in variable; `axis` is 0 for those without axes. It is uniform if there is only one invocation
-   along the axis. */
+/* Records a built-in variable; `axis` is 0 for those without axes. A local or global id is uniform if the work-group
+   has only one invocation along the axis. */
 static vc_val vc__builtin(vc_kernel *k, uint32_t axis, uint32_t op) {
     uint32_t flags = 0;
     if (!vc__ready(k)) return vc__no_value();
@@ -15911,7 +15916,8 @@ static bool vc__has_subgroup_reduce(const vc_kernel *k, vc_type type) {
            || vc__bits(vc__kind(type)) < 64;
 }
 
-/* Reduces each subgroup, then halves the number of partial results in each iteration (tree reduction). */
+/* Reduces each subgroup, if the machine can do so in this type. Then halves the number of partial results in each
+   iteration (tree reduction). */
 VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) {
     static const char call[] = "group_reduce";
     vc_val count;
@@ -17514,7 +17520,8 @@ static void vc__report_checks(vc_kernel *k) {
     k->checks = checks;
 }
 
-/* At the end of the kernel. The kernel may be continued after it was printed. */
+/* As vc__report_checks, for the end of the kernel. Records it only once there, although the kernel may be printed
+   several times; it may also be continued after it was printed. */
 static void vc__report_checks_at_end(vc_kernel *k) {
     if (k->reported_to == k->count || k->open_block) return;
     vc__report_checks(k);
@@ -17559,7 +17566,7 @@ static vc_val vc__record_check(vc_kernel *k, uint32_t format, vc_val index, vc_v
     return inside;
 }
 
-/* The object of which an object is a piece; the object itself if it is none. */
+/* The object of composite type that an object is a piece of; the object itself if it is not a piece. */
 static const vc__object *vc__root_of(const vc_kernel *k, const vc__object *o) {
     return o->composite == VC__NIL ? o : &k->object[o->composite];
 }
