@@ -452,9 +452,9 @@
        ------         ---------                                           -------------
        SPIR-V, GLSL   bindings of set 0, numbered from 0 in order of
                       declaration; buffers count if they are bindings
-       CUDA C         8-byte handles in the argument block: texture       offsets; gather except 2-D; storage images
-                      objects (normalized coordinates), surface objects,  and texel buffers without a format or with
-                      addresses of storage texel buffers; a 1-D image is  R11G11B10_F, RGB10A2_UNORM, RGB10A2_U
+       CUDA C         8-byte handles in the argument block: texture       offsets; gather except 2-D; storage images,
+                      objects (normalized coordinates), surface objects,  including texel buffers, without a format or
+                      addresses of storage texel buffers; a 1-D image is  with R11G11B10_F, RGB10A2_UNORM, RGB10A2_U
                       a layered one with one layer
        OpenCL C       parameters in order of binding; a sampled image     cubes; levels other than the constant 0;
                       is followed by its sampler_t                        derivatives; offsets; gather; the number of
@@ -551,8 +551,9 @@
    Limits
        operations in a kernel                               10 million
        nested blocks                                        1000
-       scalars and vectors in a value, or in an element
-           of an array that is not a buffer                 1024
+       scalars and vectors in a value                       1024
+       scalars and vectors in an element of memory that
+           is not a buffer, an inner array counted as one   1024
        members of a struct; depth of nested types           4096; 32
        bytes of a type                                      2^31 - 2
        arguments of a kernel for vkdispatch.h               64 (VD_MAX_ARGS)
@@ -877,8 +878,8 @@ typedef struct vc_info {
     uint32_t shared_bytes;          /* shared memory of a work-group; an upper bound that counts vectors of 3 as 4 */
     uint64_t features;              /* VC_FEATURE_ bits the code needs */
     uint32_t operations, live_operations; /* operations recorded; operations printed */
-    const char *const *formats;     /* of vc_printf: operand types, then the text: "f32 u32x2:a %f b %u"; of vc_assert:
-                                       "assert:text" */
+    const char *const *formats;     /* operand types, then the text. Of vc_printf: "f32 u32x2:a %f b %u"; of vc_assert:
+                                       "assert:text"; of the checks of a checked kernel: "check i64 u32:text" */
     int format_count;               /* of formats */
     uint32_t axes;                  /* bit i: the code reads an id along axis i: a global, local or group id, or
                                        vc_local_index or a subgroup's if local_size[i] is not 1. The ids that
@@ -1033,7 +1034,10 @@ typedef enum vc_scope {
     VC_SCOPE_WORKGROUP,
     VC_SCOPE_DEVICE
 } vc_scope;
-enum { VC_STORAGE_BUFFER = 1, VC_STORAGE_SHARED = 2 }; /* kinds of memory that a fence or barrier orders; bits */
+enum { /* kinds of memory that a fence or barrier orders; bits */
+    VC_STORAGE_BUFFER = 1, /* buffers and storage images */
+    VC_STORAGE_SHARED = 2  /* shared arrays */
+};
 
 VC_API void vc_atomic_add(vc_ref ref, vc_val index, vc_val value, vc_val *old);
 VC_API void vc_atomic_sub(vc_ref ref, vc_val index, vc_val value, vc_val *old);
@@ -1726,8 +1730,9 @@ static inline vc_val vc__imm_ulong(unsigned long x) { return sizeof x == 8 ? vc_
 /* ---- source lines in errors ---- */
 
 #ifdef VKDISPATCH_CODEGEN_LINES
-/* A function that sets the source position, calls, and clears the position. types, values: the parameters of the called
-   function; `...`: their declarations. */
+/* Defines a function that sets the source position, calls another function, and clears the position. types: the
+   parameter types of the called function; values: the arguments passed to it; `...`: the declarations of these as
+   parameters. */
 #define VC__LINE_FUNCTION(name, result, types, values, ...) \
     VC__UNUSED static inline result vc__line_##name(const char *file, int line, result (*call) types, __VA_ARGS__) { \
         vc_source_line(file, line); \
@@ -2120,7 +2125,8 @@ inline void vc__line_printf(const char *file, int line, vc_kernel *k, const char
 #endif /* VKDISPATCH_CODEGEN_H */
 
 #ifdef VKDISPATCH_CODEGEN_IMPLEMENTATION
-/* The macros of VKDISPATCH_CODEGEN_LINES expand to the name and the arguments alone, as declarations need it. */
+/* In the implementation, the macros of VKDISPATCH_CODEGEN_LINES expand to the name with its arguments, so that
+   vc_add(…) in a definition or call means the function itself. */
 #undef VC__LINE
 #define VC__LINE(signature, call, ...) call(__VA_ARGS__)
 #ifndef VKDISPATCH_CODEGEN_IMPLEMENTED
