@@ -451,8 +451,8 @@ bench-compile:   ## time to include each header and to compile its implementatio
 FUZZ_SECONDS = 60
 fuzz-api: deps-test ## libFuzzer over the builder's calls for FUZZ_SECONDS, with clang's sanitizers
 	@mkdir -p build/corpus
-	clang -std=c99 -g -O1 -I. $(CPPFLAGS) -DFUZZ_LIBFUZZER -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -MD -MF build/fuzz-api.d \
-	    tests/fuzz/api.c -c -o build/fuzz-api.o
+	clang -std=c99 -g -O1 -I. $(CPPFLAGS) -DFUZZ_LIBFUZZER -DVKDISPATCH_CODEGEN_IMPLEMENTATION -fsanitize=fuzzer,address,undefined \
+	    -fno-sanitize-recover=all -MD -MF build/fuzz-api.d tests/fuzz/api.c -c -o build/fuzz-api.o
 	clang -fsanitize=fuzzer,address,undefined build/fuzz-api.o -o build/fuzz-api $(LDFLAGS) $$(tools/libraries build/fuzz-api.d) $(LDLIBS)
 	build/fuzz-api -max_total_time=$(FUZZ_SECONDS) -max_len=3000 -len_control=0 -artifact_prefix=build/ build/corpus
 

@@ -3,8 +3,11 @@
    crash, leak or hang. A kernel without an error must be valid; an error must have a message.
    As a program: FUZZ_COUNT sessions starting at seed FUZZ_SEED; `api FILE...` replays files; FUZZ_PRINT=hash prints
    the seed and a hash of each session. With -DFUZZ_LIBFUZZER it is a target of libFuzzer (`make fuzz-api`). */
-#define VKDISPATCH_CODEGEN_IMPLEMENTATION
-#include "vkdispatch_codegen.h"
+#ifdef FUZZ_LIBFUZZER
+#include "vkdispatch_codegen.h" /* with the implementation, compiled for coverage */
+#else
+#include "tests/insides.h"
+#endif
 #include "../kernels.h"
 
 enum { VALUES = 48, REFS = 16, BLOCKS = 40, MOST_CALLS = 4000 };
