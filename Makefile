@@ -263,9 +263,10 @@ commands_sanitize    = $(call unit_commands,$(cc)/sanitize,tools/sanitized ) \
                        $(patsubst %,"tools/sanitized env $(without_optimiser) %",$(filter %/matrix %/composite,$(sanitized))) \
                        $(patsubst %,"tools/sanitized %",$(filter-out %/matrix %/composite,$(sanitized)))
 
-# opencl.c creates no Vulkan device, so there is nothing to validate.
+# opencl.c creates no Vulkan device, so there is nothing to validate. interop also uses other backends with Vulkan.
 programs_validate    = $(filter-out %/opencl,$(call files,tests/conformance,$(cc)))
-commands_validate    = $(patsubst %,"tools/validated %",$(filter-out %/copies,$(programs_validate))) \
+commands_validate    = $(patsubst %,"tools/validated %",$(filter-out %/copies %/interop,$(programs_validate))) \
+                       $(patsubst %,"env VKDISPATCH_BACKEND= tools/validated %",$(filter %/interop,$(programs_validate))) \
                        "tools/validated env VKDISPATCH_BUFFERS=address build/$(cc)/tests/conformance/copies"
 
 # Uses the dummy backend, because threads of an uninstrumented driver look like data races; our code is the same for
@@ -334,6 +335,8 @@ demo:            ## installs what is missing, builds three examples, runs them o
 build_and_run = $(MAKE) --no-print-directory -k -j$(JOBS) $(1:%=programs-%) || true; \
                 tools/run-tests $(foreach s,$1,$(or $(commands_$s),"echo not ok - suite $s has no program"))
 
+# The suite validate runs the programs of conformance on Vulkan with bindings.
+test: BINDING_BACKENDS = opencl
 test: deps-test  ## every suite that this machine can run; ends with `N passed, N failed, N skipped`
 	@$(call build_and_run,$(suites))
 
