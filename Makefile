@@ -294,7 +294,8 @@ long_cases           = $(if $(filter 1,$(LONG)),codegen/composite $(addprefix ff
 # All cases of the variants of which `make test` runs one of each form.
 long_variants        = $(if $(filter 1,$(LONG)),$(foreach t,$(bound_fft),"env VKDISPATCH_BUFFERS=binding $t" "env VKDISPATCH_BACKEND=opencl $t -a") \
                        $(foreach t,transforms real hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t"))
-long_compile         = $(if $(filter 1,$(LONG)),"tests/compile/run --all" "tests/compile/link --all" "tests/compile/vcc --all")
+long_compile         = "tests/compile/run --long" \
+                       $(if $(filter 1,$(LONG)),"tests/compile/run --all" "tests/compile/link --all" "tests/compile/vcc --all")
 programs_long        = $(patsubst %,build/$(cc)/tests/%,fft/transforms fft/real codegen/matrix fuzz/kernels fuzz/api conformance/lifetimes \
                        conformance/random_graphs \
                        $(long_cases)) $(if $(long_variants),$(bound_fft)) $(large_fft)
@@ -305,6 +306,8 @@ commands_long        = $(long_compile) $(call long_parts,codegen/matrix -a) $(ca
                        "env FUZZ_COUNT=$(call long_of,10000) FUZZ_SEED=1000000 build/$(cc)/tests/conformance/random_graphs" \
                        "env LIFETIMES_SECONDS=$(call long_of,60) LIFETIMES_CYCLES=$(call long_of,100000) build/$(cc)/tests/conformance/lifetimes"
 
+# link shows the symbols of the archives.
+programs_compile     = $(foreach c,$(present),build/$c/implementation.a) build/vkfft/tests/implementation.a
 commands_compile     = tests/compile/run tests/compile/platforms tests/compile/link tests/compile/cmake tests/compile/vcc tests/compile/benchmarks \
                        tests/compile/windows
 
