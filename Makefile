@@ -306,9 +306,10 @@ commands_long        = $(long_compile) $(call long_parts,codegen/matrix -a) $(ca
                        "env FUZZ_COUNT=$(call long_of,10000) FUZZ_SEED=1000000 build/$(cc)/tests/conformance/random_graphs" \
                        "env LIFETIMES_SECONDS=$(call long_of,60) LIFETIMES_CYCLES=$(call long_of,100000) build/$(cc)/tests/conformance/lifetimes"
 
-# link shows the symbols of the archives.
-programs_compile     = $(foreach c,$(present),build/$c/implementation.a) build/vkfft/tests/implementation.a
-commands_compile     = tests/compile/run tests/compile/platforms tests/compile/link tests/compile/cmake tests/compile/vcc tests/compile/benchmarks \
+# link shows the symbols of the archives; tests that parse includes these headers.
+programs_compile     = $(foreach c,$(present),build/$c/implementation.a) build/vkfft/tests/implementation.a build/ahead/heat.h \
+                       build/ahead/assorted.h
+commands_compile     = tests/compile/run tests/compile/platforms tests/compile/link tests/compile/cmake tests/compile/vcc tests/compile/parse \
                        tests/compile/windows
 
 suites := compile unit golden codegen conformance faults fft fuzz sanitize races validate
