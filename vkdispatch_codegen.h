@@ -3394,6 +3394,24 @@ static void vc__fail_machine(vc_kernel *k, const char *format, ...) {
 
 VC__SMALL_END
 
+/* Makes room for at least `need` elements of `size` bytes in a growable array. list: the address of the pointer to its
+   elements. If out of memory, fails and returns false; the array is unchanged then. */
+VC__NOINLINE static bool vc__reserve(vc_kernel *k, void *list, uint32_t *capacity, uint32_t need, size_t size) {
+    void *block;
+    memcpy(&block, list, sizeof block);
+    block = vc__array_grow(&k->allocator, block, capacity, need, size);
+    if (block) memcpy(list, &block, sizeof block); else vc__no_memory(k);
+    return block != NULL;
+}
+#define VC__RESERVE(k, list, capacity, need) vc__reserve(k, &(list), &(capacity), need, sizeof *(list))
+
+/* As vc__arena_allocate, but fails if out of memory. */
+VC__NOINLINE static void *vc__allocate(vc_kernel *k, size_t size) {
+    void *block = vc__arena_allocate(&k->allocator, &k->arena, size);
+    if (!block) vc__no_memory(k);
+    return block;
+}
+
 /* Whether calls on the kernel have an effect: it exists and has not failed. */
 static inline bool vc__ready(const vc_kernel *k) { return k && !k->failed; }
 
@@ -3409,9 +3427,7 @@ static bool vc__more_nodes(vc_kernel *k) {
         vc__fail(k, "too many operations: the limit is %u", VC__MAX_NODES);
         return false;
     }
-    vc__node *node = (vc__node *)vc__array_grow(&k->allocator, k->node, &k->capacity, k->count + 1, sizeof(vc__node));
-    if (!node) { vc__no_memory(k); return false; }
-    k->node = node;
+    if (!VC__RESERVE(k, k->node, k->capacity, k->count + 1)) return false;
     if (k->capacity > VC__MAX_NODES) k->capacity = VC__MAX_NODES;
     k->node_limit = k->failed ? 0 : k->capacity;
     return true;
@@ -3456,14 +3472,10 @@ static uint32_t vc__record_const(vc_kernel *k, vc_type type, uint64_t bits) {
     return *recent = vc__record_leaf(k, VC__OP_CONST, 0, type, low, high, VC__NIL, 0);
 }
 
-/* Appends to a list of extra operands. Returns false if out of memory. */
-static bool vc__push_extra(const vc_allocator *a, uint32_t **extra, uint32_t *used, uint32_t *capacity,
-                           const uint32_t *parts, uint32_t count) {
-    if (*used + count > *capacity) {
-        uint32_t *grown = (uint32_t *)vc__array_grow(a, *extra, capacity, *used + count, sizeof(uint32_t));
-        if (!grown) return false;
-        *extra = grown;
-    }
+/* Appends to a list of extra operands. Returns false after an error. */
+static bool vc__push_extra(vc_kernel *k, uint32_t **extra, uint32_t *used, uint32_t *capacity, const uint32_t *parts,
+                           uint32_t count) {
+    if (*used + count > *capacity && !VC__RESERVE(k, *extra, *capacity, *used + count)) return false;
     for (uint32_t i = 0; i < count; i++) (*extra)[*used + i] = parts[i];
     *used += count;
     return true;
@@ -3476,10 +3488,7 @@ static uint32_t vc__record_vec(vc_kernel *k, vc_type type, const uint32_t *parts
         if (parts[i] == VC__NIL) return VC__NIL;
         flags |= k->node[parts[i]].flags & VC__NODE_VARIES;
     }
-    if (!vc__push_extra(&k->allocator, &k->extra, &k->extra_count, &k->extra_capacity, parts, count)) {
-        vc__no_memory(k);
-        return VC__NIL;
-    }
+    if (!vc__push_extra(k, &k->extra, &k->extra_count, &k->extra_capacity, parts, count)) return VC__NIL;
     return vc__record(k, VC__OP_VEC, flags, type, first, count, VC__NIL, 0);
 }
 
@@ -3487,23 +3496,18 @@ static uint32_t vc__record_vec(vc_kernel *k, vc_type type, const uint32_t *parts
    vc_restart has just reused, hence memmove. */
 static const char *vc__arena_copy(vc_kernel *k, const char *text) {
     size_t size = strlen(text) + 1;
-    char *copy = (char *)vc__arena_allocate(&k->allocator, &k->arena, size);
+    char *copy = (char *)vc__allocate(k, size);
     if (copy) memmove(copy, text, size);
-    else vc__no_memory(k);
     return copy;
 }
 
 /* Adds an anchor for the next recorded node. `block` is the innermost open block once that node is recorded. */
 static bool vc__anchor_next(vc_kernel *k, uint32_t block) {
-    vc__anchor *anchor = k->anchor;
-    if (k->anchor_count == k->anchor_capacity) {
-        anchor = (vc__anchor *)vc__array_grow(&k->allocator, anchor, &k->anchor_capacity, k->anchor_count + 1,
-                                              sizeof(vc__anchor));
-        if (!anchor) { vc__no_memory(k); return false; }
-        k->anchor = anchor;
-    }
-    anchor[k->anchor_count].node = k->count;
-    anchor[k->anchor_count].block = block;
+    if (k->anchor_count == k->anchor_capacity
+        && !VC__RESERVE(k, k->anchor, k->anchor_capacity, k->anchor_count + 1))
+        return false;
+    k->anchor[k->anchor_count].node = k->count;
+    k->anchor[k->anchor_count].block = block;
     k->region = k->anchor_count++;
     k->open_block = block;
     return true;
@@ -3551,17 +3555,11 @@ static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint
 /* Opens a block and records its anchor. Returns false after an error. */
 static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t flags, vc_type type, uint32_t a,
                            uint32_t b) {
-    vc__block *block = k->block;
     uint32_t node_flags = vc__node_flags(flags), leaves = VC__NIL;
     if (vc__is_loop(op) && k->outer_loop)
         leaves = vc__add_object(k, "leaves", VC__OP_VAR, VC_READ_WRITE, VC_BOOL, 1, NULL);
-    if (k->block_count == k->block_capacity) {
-        block = (vc__block *)vc__array_grow(&k->allocator, block, &k->block_capacity, k->block_count + 1,
-                                            sizeof(vc__block));
-        if (!block) { vc__no_memory(k); return false; }
-        k->block = block;
-    }
-    block += k->block_count;
+    if (!VC__RESERVE(k, k->block, k->block_capacity, k->block_count + 1)) return false;
+    vc__block *block = &k->block[k->block_count];
     block->parent = parent;
     block->depth = parent == VC__NIL ? 0 : k->block[parent].depth + 1;
     if (block->depth > VC__MAX_DEPTH) {
@@ -3584,16 +3582,10 @@ static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t 
 /* Adds an object and records its node. Copies the name. Returns the node, or VC__NIL after an error. */
 static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint32_t access, vc_type type,
                                uint32_t count, const uint64_t *data) {
-    vc__object *o = k->object;
     const char *copy = name ? vc__arena_copy(k, name) : NULL;
     if (name && !copy) return VC__NIL;
-    if (k->object_count == k->object_capacity) {
-        o = (vc__object *)vc__array_grow(&k->allocator, o, &k->object_capacity, k->object_count + 1,
-                                         sizeof(vc__object));
-        if (!o) { vc__no_memory(k); return VC__NIL; }
-        k->object = o;
-    }
-    o += k->object_count;
+    if (!VC__RESERVE(k, k->object, k->object_capacity, k->object_count + 1)) return VC__NIL;
+    vc__object *o = &k->object[k->object_count];
     o->name = copy;
     o->op = (uint16_t)op;
     o->access = (uint16_t)access;
@@ -7045,29 +7037,6 @@ VC__SMALL_END
    stays in the region in which it was recorded; within a region, nodes are in the order of their numbers. Therefore the
    listing does not depend on the order in which the C compiler evaluates arguments. */
 
-/* Grows a list to at least `need` elements of `size` bytes. */
-static bool vc__reserve(vc__lowering *s, void **list, uint32_t *capacity, uint32_t need, size_t size) {
-    void *grown = vc__array_grow(&s->kernel->allocator, *list, capacity, need, size);
-    if (grown) *list = grown; else vc__no_memory(s->kernel);
-    return grown != NULL;
-}
-
-/* Makes a list long enough for `need` elements in all. One function for each type, because C does not convert
-   T ** to void **. */
-#define VC__RESERVE(s, type, list, capacity, need) vc__reserve_##type(s, &(s)->list, &(s)->capacity, need)
-static bool vc__reserve_u32(vc__lowering *s, uint32_t **list, uint32_t *capacity, uint32_t need) {
-    void *p = *list;
-    bool ok = vc__reserve(s, &p, capacity, need, sizeof(uint32_t));
-    *list = (uint32_t *)p;
-    return ok;
-}
-static bool vc__reserve_node(vc__lowering *s, vc__node **list, uint32_t *capacity, uint32_t need) {
-    void *p = *list;
-    bool ok = vc__reserve(s, &p, capacity, need, sizeof(vc__node));
-    *list = (vc__node *)p;
-    return ok;
-}
-
 /* Copies field by field: a wider load from fields that were just stored one by one would stall (store forwarding). */
 static inline void vc__copy_node(vc__node *to, const vc__node *from) {
     to->op = from->op;
@@ -7093,7 +7062,7 @@ static uint32_t vc__append(vc__lowering *s, const vc__node *n) {
             vc__fail(s->kernel, "too many operations: the limit is %u", 4 * VC__MAX_NODES);
             return VC__NIL;
         }
-        if (!VC__RESERVE(s, node, node, capacity, s->count + 1)) return VC__NIL;
+        if (!VC__RESERVE(s->kernel, s->node, s->capacity, s->count + 1)) return VC__NIL;
         vc__update_node_limit(s);
     }
     vc__copy_node(&s->node[s->count], n);
@@ -7180,7 +7149,7 @@ static void vc__insert_slot(vc__lowering *s, uint32_t number) {
 static bool vc__rehash(vc__lowering *s, uint32_t least) {
     uint32_t size = 64;
     while (size < least && size < 1u << 30) size *= 2;
-    if (!VC__RESERVE(s, u32, slot, slot_capacity, size)) return false;
+    if (!VC__RESERVE(s->kernel, s->slot, s->slot_capacity, size)) return false;
     s->mask = size - 1;
     memset(s->slot, 0, size * sizeof(uint32_t));
     vc__update_node_limit(s);
@@ -7213,12 +7182,9 @@ static uint64_t vc__leaf_key(const vc__node *n) {
 
 /* Adds a leaf that is not a constant to the list of leaves. */
 static bool vc__register_leaf(vc__lowering *s, uint32_t number) {
-    const vc_allocator *a = &s->kernel->allocator;
-    vc__leaf *leaf = (vc__leaf *)vc__array_grow(a, s->leaf, &s->leaf_capacity, s->leaf_count + 1, sizeof(vc__leaf));
-    if (!leaf) { vc__no_memory(s->kernel); return false; }
-    s->leaf = leaf;
-    leaf[s->leaf_count].key = vc__leaf_key(&s->node[number]);
-    leaf[s->leaf_count++].number = number;
+    if (!VC__RESERVE(s->kernel, s->leaf, s->leaf_capacity, s->leaf_count + 1)) return false;
+    s->leaf[s->leaf_count].key = vc__leaf_key(&s->node[number]);
+    s->leaf[s->leaf_count++].number = number;
     return true;
 }
 
@@ -7334,10 +7300,7 @@ static uint32_t vc__make_vec(vc__lowering *s, vc_type type, const uint32_t *part
     if (s->kernel->failed) return VC__NIL;
     if (number != VC__NIL) return number;
     for (uint32_t i = 0; i < count; i++) if (vc__lowered_node(s, parts[i])->op != VC__OP_CONST) constant = false;
-    if (!vc__push_extra(&s->kernel->allocator, &s->extra, &s->extra_count, &s->extra_capacity, parts, count)) {
-        vc__no_memory(s->kernel);
-        return VC__NIL;
-    }
+    if (!vc__push_extra(s->kernel, &s->extra, &s->extra_count, &s->extra_capacity, parts, count)) return VC__NIL;
     n.op = constant ? VC__OP_TUPLE : VC__OP_VEC;
     n.type = (uint16_t)type;
     n.region = constant ? 0 : s->region;
@@ -7623,10 +7586,11 @@ static bool vc__lower_all(vc__lowering *s) {
     s->leaf_count = 0;
     /* The hash table and the map are written completely, so they are allocated first: the allocator may reuse memory
        for them that the growing tape has released. The stack is large, but usually only its start is written. */
-    if (!vc__rehash(s, k->count + k->count / 2) || !VC__RESERVE(s, u32, map, map_capacity, k->count)) return false;
-    if (!VC__RESERVE(s, u32, stack, stack_capacity, 2 * k->count + 1)) return false;
+    if (!vc__rehash(s, k->count + k->count / 2)) return false;
+    if (!VC__RESERVE(k, s->map, s->map_capacity, k->count)) return false;
+    if (!VC__RESERVE(k, s->stack, s->stack_capacity, 2 * k->count + 1)) return false;
     /* The memory of the nodes is later used for the body of the SPIR-V module, see vc__spirv_swap_buffers. */
-    if (!VC__RESERVE(s, node, node, capacity, k->count + k->count / 2)) return false;
+    if (!VC__RESERVE(k, s->node, s->capacity, k->count + k->count / 2)) return false;
     vc__update_node_limit(s);
     memset(s->map, 0xff, k->count * sizeof(uint32_t));
     vc__init_plain(s);
@@ -7774,10 +7738,10 @@ static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc_
     s->target = target;
     s->buffers = buffers;
     if (!vc__lower_all(s)) return false;
-    if (!VC__RESERVE(s, u32, slot, slot_capacity, s->count)) return false;
-    if (!VC__RESERVE(s, u32, region_start, region_capacity, k->anchor_count)) return false;
+    if (!VC__RESERVE(k, s->slot, s->slot_capacity, s->count)) return false;
+    if (!VC__RESERVE(k, s->region_start, s->region_capacity, k->anchor_count)) return false;
     vc__layout_listing(s, vc__mark_live(s), l);
-    if (!VC__RESERVE(s, node, sorted, sorted_capacity, l->count + 1)) return false;
+    if (!VC__RESERVE(k, s->sorted, s->sorted_capacity, l->count + 1)) return false;
     vc__write_sorted(s, l);
     l->node = s->sorted;
     l->extra = s->extra;
@@ -7797,11 +7761,9 @@ VC__SMALL_END
 /* Makes room for `more` words. If out of memory, fails and returns false. */
 static bool vc__words_reserve(vc_kernel *k, vc__words *w, uint32_t more) {
     if (w->capacity - w->count >= more) return true;
-    bool fits = more <= VC__NIL - w->count;
-    void *at = fits ? vc__array_grow(&k->allocator, w->data, &w->capacity, w->count + more, sizeof(uint32_t)) : NULL;
-    if (!at) vc__no_memory(k);
-    else w->data = (uint32_t *)at;
-    return at != NULL;
+    if (more <= VC__NIL - w->count) return VC__RESERVE(k, w->data, w->capacity, w->count + more);
+    vc__no_memory(k);
+    return false;
 }
 
 /* Swaps the memory of w with that of a list whose elements have `each` words. The contents of the list are lost. */
@@ -9011,8 +8973,7 @@ static bool vc__spirv_link_cases(vc__spirv *s) {
     const vc__listing *l = s->l;
     vc__words *w = &s->section[VC__SECTION_FRAMES];
     uint32_t base = w->count;
-    s->next_case = (uint32_t *)vc__arena_allocate(&s->k->allocator, &s->k->arena, (size_t)l->count * sizeof(uint32_t));
-    if (!s->next_case) vc__no_memory(s->k);
+    s->next_case = (uint32_t *)vc__allocate(s->k, (size_t)l->count * sizeof(uint32_t));
     for (uint32_t i = l->body; i < l->count && !s->k->failed; i++) {
         uint32_t op = l->node[i].op;
         if (op == VC__OP_END) w->count--;
@@ -9385,11 +9346,8 @@ static void vc__spirv_header(vc__spirv *s, uint32_t version) {
 /* Allocates the tables indexed by object and by word of the argument block. */
 static bool vc__spirv_allocate_tables(vc__spirv *s) {
     size_t objects = s->l->object_count, count = 3 * objects + s->l->info.argument_bytes / 4;
-    s->pointee = (uint32_t *)vc__arena_allocate(&s->k->allocator, &s->k->arena, (count + 1) * sizeof(uint32_t));
-    if (!s->pointee) {
-        vc__no_memory(s->k);
-        return false;
-    }
+    s->pointee = (uint32_t *)vc__allocate(s->k, (count + 1) * sizeof(uint32_t));
+    if (!s->pointee) return false;
     s->image = s->pointee + objects;
     s->variable_type = s->image + objects;
     s->word = s->variable_type + objects;
@@ -12480,14 +12438,8 @@ static uint32_t vc__block_align(const vc_info *info) {
 static bool vc__reflect_allocate(vc_kernel *k, vc__variant *f, const vc__listing *l) {
     /* at least the number of implicit arguments: leaves that are not constants */
     uint32_t bound = l->body - l->leaves;
-    vc_arg_info *arg =
-        (vc_arg_info *)vc__array_grow(&k->allocator, f->arg, &f->arg_capacity, vc__arg_count(k), sizeof(vc_arg_info));
-    if (arg) f->arg = arg;
-    vc_implicit_info *h = (vc_implicit_info *)vc__array_grow(&k->allocator, f->implicit, &f->implicit_capacity, bound,
-                                                             sizeof(vc_implicit_info));
-    if (h) f->implicit = h;
-    if (!arg || !h) vc__no_memory(k);
-    return arg && h;
+    return VC__RESERVE(k, f->arg, f->arg_capacity, vc__arg_count(k))
+           && VC__RESERVE(k, f->implicit, f->implicit_capacity, bound);
 }
 
 /* The name of the entry point: "main" or, in CUDA C and OpenCL C, the name of the kernel converted to an identifier,
@@ -12916,7 +12868,6 @@ static vc_type vc__user_type_number(const vc_kernel *k, const vc__user_type *use
 
 /* Adds a struct or array type of `size` bytes to the kernel; VC_NONE after an error. */
 static vc_type vc__add_user_type(vc_kernel *k, const char *call, vc__user_type *user_type, uint64_t size) {
-    vc__user_type *table = k->user_type;
     vc__label_text l;
     if (user_type->element) l = vc__array_text(k, user_type->element, user_type->count);
     else snprintf(l.text, sizeof l.text, "%.40s", user_type->name ? user_type->name : "");
@@ -12930,15 +12881,10 @@ static vc_type vc__add_user_type(vc_kernel *k, const char *call, vc__user_type *
         vc__fail_call(k, call, "'%s' exceeds the limit of %u struct and array types per kernel", l.text,
                       VC__MAX_USER_TYPES);
     if (k->failed) return VC_NONE;
-    if (k->user_type_count == k->user_type_capacity) {
-        table = (vc__user_type *)vc__array_grow(&k->allocator, table, &k->user_type_capacity, k->user_type_count + 1,
-                                                sizeof(vc__user_type));
-        if (!table) { vc__no_memory(k); return VC_NONE; }
-        k->user_type = table;
-    }
+    if (!VC__RESERVE(k, k->user_type, k->user_type_capacity, k->user_type_count + 1)) return VC_NONE;
     user_type->layout.size = (uint32_t)size;
     user_type->type = vc__user_type_number(k, user_type);
-    table[k->user_type_count++] = *user_type;
+    k->user_type[k->user_type_count++] = *user_type;
     return user_type->type;
 }
 
@@ -12996,8 +12942,7 @@ VC_API vc_type vc_struct(vc_kernel *k, const char *name, const vc_member *member
     const vc__user_type *same = vc__find_struct(k, members, count);
     if (same) return same->type;
     user_type.name = name ? vc__arena_copy(k, name) : NULL;
-    user_type.field = field = (vc__field *)vc__arena_allocate(&k->allocator, &k->arena, count * sizeof *field);
-    if (!field) vc__no_memory(k);
+    user_type.field = field = (vc__field *)vc__allocate(k, count * sizeof *field);
     if (k->failed) return VC_NONE;
     user_type.count = count;
     for (uint32_t i = 0; i < count; i++)
@@ -13050,11 +12995,8 @@ typedef struct vc__flat_parts { vc_type type; uint32_t count; uint32_t node[VC__
 static vc_val vc__composite_value(vc_kernel *k, vc_type type, const uint32_t *parts, uint32_t count) {
     uint32_t first = k->extra_count;
     for (uint32_t i = 0; i < count; i++) if (parts[i] == VC__NIL) return vc__no_value();
-    if (k->failed) return vc__no_value();
-    if (!vc__push_extra(&k->allocator, &k->extra, &k->extra_count, &k->extra_capacity, parts, count)) {
-        vc__no_memory(k);
+    if (k->failed || !vc__push_extra(k, &k->extra, &k->extra_count, &k->extra_capacity, parts, count))
         return vc__no_value();
-    }
     vc_val v = vc__value(k, vc__record(k, VC__OP_PARTS, 0, type, first, count, VC__NIL, 0));
     if (v.owner) v.bits |= VC__COMPOSITE;
     return v;
@@ -13755,15 +13697,13 @@ static void vc__split_object(vc_kernel *k, uint32_t root, const void *data) {
                       &k->object[root], type, arrays, VC__MAX_PARTS);
         return;
     }
-    if (data) values = (uint64_t **)vc__arena_allocate(&k->allocator, &k->arena, arrays * sizeof *values);
-    if (data && !values) vc__no_memory(k);
+    if (data) values = (uint64_t **)vc__allocate(k, arrays * sizeof *values);
     for (uint32_t l = 0; l < arrays && !k->failed; l++) {
         vc__split_array info = vc__split_array_of(k, type, l);
         uint32_t all = info.count * count, as = op == VC__OP_VAR && all > 1 ? (uint32_t)VC__OP_ARRAY : op;
         if (data) {
-            values[l] = (uint64_t *)vc__arena_allocate(&k->allocator, &k->arena,
-                                                       (size_t)all * vc__components(info.type) * sizeof(uint64_t));
-            if (!values[l]) { vc__no_memory(k); return; }
+            values[l] = (uint64_t *)vc__allocate(k, (size_t)all * vc__components(info.type) * sizeof(uint64_t));
+            if (!values[l]) return;
         }
         vc__add_piece(k, root, as, vc__split_array_name(k, k->object[root].name, type, l), info.type, all,
                       data ? values[l] : NULL);
@@ -14555,10 +14495,8 @@ VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void 
         return vc__no_ref();
     if (!vc__is_type(type))
         return vc__object_ref(k, vc__add_object(k, name, VC__OP_TABLE, VC_READ, type, count, NULL), type, data);
-    uint64_t *copy = components > SIZE_MAX / sizeof(uint64_t)
-                         ? NULL
-                         : (uint64_t *)vc__arena_allocate(&k->allocator, &k->arena, components * sizeof(uint64_t));
-    if (!copy) { vc__no_memory(k); return vc__no_ref(); }
+    uint64_t *copy = (uint64_t *)vc__allocate(k, components > SIZE_MAX / 8 ? SIZE_MAX : components * 8);
+    if (!copy) return vc__no_ref();
     vc__read_table(type, data, copy, components);
     return vc__make_ref(k, vc__add_object(k, name, VC__OP_TABLE, VC_READ, type, count, copy), type);
 }
@@ -17390,11 +17328,9 @@ static uint32_t vc__format_of(vc_kernel *k, const char *call, const char *types,
         vc__fail_call(k, call, "too many different formats and assertion texts: the limit is %d", (int)VC__MAX_FORMATS);
         return VC__NIL;
     }
-    void *formats = vc__array_grow(&k->allocator, (void *)k->format, &k->format_capacity, k->format_count + 1,
-                                   sizeof(const char *));
-    if (formats) k->format = (const char **)formats;
-    char *copy = formats ? (char *)vc__arena_allocate(&k->allocator, &k->arena, size) : NULL;
-    if (!copy) { vc__no_memory(k); return VC__NIL; }
+    if (!VC__RESERVE(k, k->format, k->format_capacity, k->format_count + 1)) return VC__NIL;
+    char *copy = (char *)vc__allocate(k, size);
+    if (!copy) return VC__NIL;
     snprintf(copy, size, "%s:%s", types, text);
     k->format[k->format_count] = copy;
     return k->format_count++;
