@@ -187,6 +187,10 @@ static void wl_kill(void) {
 
 /* Ends the connection and the compositor, so that wl_open can start another one. */
 static void wl_close(void) {
+    struct wl_proxy *objects[] = { wl.base, wl.shooter, (struct wl_proxy *)wl.compositor, (struct wl_proxy *)wl.shm,
+                                   (struct wl_proxy *)wl.output };
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
+        if (objects[i]) wl_proxy_destroy(objects[i]);
     if (wl.display) wl_display_disconnect(wl.display);
     wl_kill();
     wl_remove_folder();
