@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
         .border = VD_BORDER_BLACK });
     vd_kernel rotate = build_rotate(ctx);
     float scale = 1.4f / SIZE, lod = log2f(scale * (float)(w < h ? w : h));
-    vd_result r = vd_generate_mips(vd_immediate(ctx, 0, 0), from);
+    vd_result r = from.id ? vd_generate_mips(vd_immediate(ctx, 0, 0), from) : VD_ERROR_INVALID; /* too large */
     if (!r)
         r = vd_run2(ctx, rotate, SIZE, SIZE, vd_sampled(from, &sampler), vd_i(to), vd_f32(cosf(0.5f)),
                     vd_f32(sinf(0.5f)), vd_f32(scale), vd_f32(lod > 0 ? lod : 0));
