@@ -338,6 +338,14 @@
        for pages of limits.sparse_page_bytes, and vd_buffer_unbind frees it. The buffer may be larger than device memory
        and max_buffer_bytes, up to limits.max_sparse_bytes. All commands can use it. They must not access pages without
        memory: on vulkan, reads are undefined and writes are lost. Each page is one driver allocation.
+       Sparse images. An image with vd_image_desc.sparse consists of tiles without memory. vd_image_bind gives the tiles
+       of a box ranges of a heap (vd_image_desc.heap), and vd_image_unbind takes them away. Only vulkan has sparse
+       images: 2-D, 2-D arrays, cubes and 3-D, if the device supports them. No device has 1-D ones.
+       * vd_image_info has the extent and bytes of a tile, and the mip tail: the levels from tail_level on, which are
+         smaller than a tile and are bound together. Bind the tail, if there is one, before any use of the image.
+       * Texels of tiles that were bound are undefined: write them first. Reads without memory return 0 if
+         vd_image_info.unbound_zeros is set and are undefined otherwise; writes are lost.
+       * For conflicts, a sparse image uses the whole heap. Several of them can share one heap, and even its ranges.
 
    Lifetimes
        object                    created by                destroyed by             what happens to work in flight
@@ -389,7 +397,7 @@
          recording into a list from vd_list_begin or vd_graph_begin; its   that list
          vd_list_end, vd_list_watch, vd_list_discard, vd_submit and
          vd_graph_end
-         vd_buffer_bind and vd_buffer_unbind                               the buffer
+         vd_buffer_bind, vd_buffer_unbind, vd_image_bind, vd_image_unbind  the buffer or image
          vd_present and vd_swapchain_destroy                               the swapchain, and the window as the window
                                                                            system requires (Xlib: XInitThreads)
          vd_context_destroy                                                the context: no other thread is in a call of
@@ -1320,6 +1328,8 @@ typedef struct vd_image_desc {
                                        them by default: zeros; in a heap: undefined */
     vd_buffer heap;                 /* buffer with desc.heap that contains the image. Default: its own memory */
     uint64_t heap_offset;           /* bytes from the start of `heap`, a multiple of vd_placement.align */
+    bool sparse;                    /* vd_image_bind gives tiles memory of `heap`: see "Sparse images". Needs `heap`,
+                                       heap_offset 0, data NULL and a context with one device */
 } vd_image_desc;
 
 /* Memory that an image in a heap occupies. */
@@ -1600,6 +1610,12 @@ typedef struct vd_image_info {
                                        buffers: as in vd_buffer_info */
     uint32_t storage;               /* number that an image shares with its views only; of a texel buffer: of its
                                        buffer */
+    uint32_t tile[3];               /* sparse images: texels of a tile. 0: the image is not sparse */
+    uint32_t tail_level;            /* first level of the mip tail */
+    uint64_t tile_bytes;            /* heap memory of a tile */
+    uint64_t tail_bytes;            /* heap memory of the tail of one layer. 0: no tail */
+    bool one_tail;                  /* the layers have one tail together, that of layer 0 */
+    bool unbound_zeros;             /* reads of texels without memory return 0 */
 } vd_image_info;
 
 typedef struct vd_swapchain_info {
@@ -1950,6 +1966,18 @@ VD_API vd_result vd_image_query(vd_context *ctx, vd_image image, vd_image_info *
 /* Writes texels on every device, after the work recorded so far. data is copied before the call returns. Uses the
    immediate list of queue 0. */
 VD_API vd_result vd_image_upload(vd_context *ctx, const vd_image_transfer *desc, const void *data);
+
+/* Gives the tiles of a box of a sparse image memory: `offset` is that of the first tile in the heap, a multiple of
+   vd_image_info.tile_bytes. The others follow without gaps, along the first axis, the second, the third, and then by
+   layers. The box begins and ends at tiles, or at the edge of its level.
+   To bind the mip tail of layers, set box.level to vd_image_info.tail_level, which can be the number of levels. Offset
+   and extent of the box are ignored then.
+   Waits for the work recorded so far that uses the image, and until the memory is bound. If it fails, part of the tiles
+   may have been bound. Calls for one image must not overlap. */
+VD_API vd_result vd_image_bind(vd_context *ctx, const vd_image_box *box, uint64_t offset);
+
+/* Takes the memory of the tiles of a box away. Parameters as for vd_image_bind. */
+VD_API vd_result vd_image_unbind(vd_context *ctx, const vd_image_box *box);
 
 /* Waits for the work recorded so far that writes the image, and reads texels from the first device. Bytes between rows
    and slices are left unchanged. */
@@ -3783,7 +3811,7 @@ typedef struct vd__device vd__device;
 enum { VD__STAGE_COMPUTE = 1, VD__STAGE_TRANSFER = 2, VD__STAGE_HOST = 4 }; /* bits: pipeline stages of barriers */
 
 enum { VD__MEMORY_USAGES = VD_MEMORY_SHARED + 1 }; /* number of values of vd_memory */
-enum { VD__PAGES = 64 };       /* pages of a sparse buffer that are bound by one call of the backend */
+enum { VD__PAGES = 64 };       /* pages or tiles of a sparse resource that are bound by one call of the backend */
 
 /* Whether and how memory was imported, or can be exported. */
 typedef enum vd__sharing {
@@ -3791,7 +3819,7 @@ typedef enum vd__sharing {
     VD__SHARE_ADDRESS, VD__SHARE_HOST, VD__SHARE_OBJECT, /* imported; in the order of vd_import */
     VD__SHARE_HANDLE,  /* imported; desc.external */
     VD__SHARE_EXPORT,  /* exportable (desc.exportable) */
-    VD__SHARE_PAGES    /* not shared: a sparse buffer, or the memory of a page */
+    VD__SHARE_PAGES    /* not shared: a sparse buffer or image, or the memory of a page */
 } vd__sharing;
 
 /* Source of an import. */
@@ -3821,6 +3849,17 @@ typedef struct vd__memory_requirements {
     bool own_memory;   /* an image with its own memory: its block, which is dedicated, only counts the bytes */
 } vd__memory_requirements;
 
+/* How the memory of a sparse image is divided; set by memory_create. */
+typedef struct vd__tiles {
+    uint32_t extent[3];        /* texels of a tile */
+    uint32_t tail_level;       /* first level of the mip tail */
+    uint64_t bytes;            /* of a tile */
+    struct { uint64_t offset, stride, bytes; } tails[2]; /* mip tail and metadata of a layer, in the driver's address
+                                  space of the image */
+    bool one_tail;             /* the layers share the tail */
+    bool zeros;                /* reads without memory return 0 */
+} vd__tiles;
+
 /* Format and dimensions of an image. A subresource is one layer of one level; its index is level * layers + layer. */
 typedef struct vd__image_shape {
     vd_format format;
@@ -3832,6 +3871,8 @@ typedef struct vd__image_shape {
     bool placed;               /* in a heap */
     bool window;               /* of a swapchain */
     uint32_t usage;            /* VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both */
+    bool sparse;
+    vd__tiles tiles;           /* if sparse */
 } vd__image_shape;
 
 /* Memory layout of a subresource. Every access of a command requires one. */
@@ -3933,6 +3974,17 @@ typedef struct vd__image_part {
     uint32_t level, layer, layers, offset[3], extent[3];
     vd__layout layout;         /* of its subresources during the command */
 } vd__image_part;
+
+/* Pages of a sparse buffer, or tiles of a sparse image, that get or lose their memory. */
+typedef struct vd__binds {
+    const vd__memory *memory;  /* of the buffer or image */
+    uint32_t count;            /* 1 … VD__PAGES */
+    uint64_t first;            /* buffers: first page */
+    const vd__block *const *blocks; /* buffers: memory of each page. NULL: it loses its memory */
+    const vd__image_part *tiles; /* images: a tile each, or with level tail_level the tail of a layer */
+    const vd__block *heap;     /* images: memory of the tiles. NULL: they lose it */
+    uint64_t offset;           /* of the first tile in `heap`, bytes; the others follow */
+} vd__binds;
 
 typedef enum vd__image_op {
     VD__IMAGE_FROM_BUFFER,     /* `to` and `buffer` */
@@ -4849,6 +4901,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      need->kernel_access is set, returns only types that kernels can access.
    memory_bind       Binds the buffer to m->block at m->offset and sets m->address.
                      A sparse buffer (need->sharing is VD__SHARE_PAGES) is not bound: memory_create sets its address.
+                     Nor is a sparse image: memory_create sets the tiles of its shape.
    memory_destroy
    format_usage      Returns what the device supports of a format, VD_IMAGE_ bits. This and the following operations are
                      called with dev->has_images only.
@@ -4907,9 +4960,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      recording it only advances the timeline, so that the value of a failed submission is reached too.
                      `changes` do not affect earlier submissions of the recording to this queue, even if these are in
                      flight. If the submission fails, the changes may have been made or not.
-   queue_bind        Binds blocks of VD__SHARE_PAGES to `count` pages of a sparse buffer from page `first` on, at most
-                     VD__PAGES. A block of NULL: the page loses its memory. The timeline reaches `value` when this is
-                     done and all earlier submissions have completed.
+   queue_bind        Binds memory to pages of a sparse buffer or to tiles of a sparse image, or removes it. The timeline
+                     reaches `value` when this is done and all earlier submissions have completed.
    queue_value       Returns the current timeline value, or UINT64_MAX if the device is lost.
    queue_capturing   Returns whether submissions are captured into a graph of the user instead of executed. Only called
                      with dev->can_capture. A captured submission counts as completed. It must not use staging memory,
@@ -4990,8 +5042,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
       vk, default, default, dummy) \
     X(void, queue_native, (vd__device *dev, uint32_t queue, vd_native *out), vk, cu, cl, default) \
     X(vd_result, queue_submit, (vd__device *dev, uint32_t queue, const vd__submission *s), vk, cu, cl, dummy) \
-    X(vd_result, queue_bind, (vd__device *dev, uint32_t queue, uint64_t value, const vd__memory *m, uint64_t first, \
-                              uint32_t count, const vd__block *const *blocks), vk, default, default, dummy) \
+    X(vd_result, queue_bind, (vd__device *dev, uint32_t queue, uint64_t value, const vd__binds *binds), \
+      vk, default, default, dummy) \
     X(uint64_t, queue_value, (vd__device *dev, uint32_t queue), vk, cu, cl, dummy) \
     X(bool, queue_capturing, (vd__device *dev, uint32_t queue), default, cu, default, default) \
     X(vd_result, queue_wait, (vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns), vk, cu, cl, dummy)
@@ -5162,9 +5214,8 @@ static vd_result vd__default_block_export(vd__device *dev, const vd__block *bloc
 }
 
 static VD__UNUSED vd_result vd__default_queue_bind(vd__device *dev, uint32_t queue, uint64_t value,
-                                                   const vd__memory *m, uint64_t first, uint32_t count,
-                                                   const vd__block *const *blocks) {
-    (void)queue, (void)value, (void)m, (void)first, (void)count, (void)blocks;
+                                                   const vd__binds *binds) {
+    (void)queue, (void)value, (void)binds;
     return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' has no sparse buffers", dev->info.name);
 }
 
@@ -8108,21 +8159,35 @@ static uint64_t vd__dummy_image_offset(const vd__image_shape *shape, uint32_t le
     return offset + (level < shape->levels ? vd__level_bytes(shape, level) * layer : 0);
 }
 
-/* A sparse buffer has host memory for all of its pages. */
+static void vd__dummy_tiles(vd__image_shape *shape) {
+    const vd__format_row *row = &vd__format_rows[shape->format];
+    vd__tiles *t = &shape->tiles;
+    uint32_t side = shape->dim == VD_DIM_3D ? 32 : 128;
+    t->extent[0] = t->extent[1] = side;
+    t->extent[2] = shape->dim == VD_DIM_3D ? 16 : 1;
+    t->bytes = (uint64_t)side * side * t->extent[2] * row->bytes / ((uint32_t)row->block[0] * row->block[1]);
+    while (t->tail_level < shape->levels && vd__level_extent(shape, t->tail_level, 0) >= side
+           && vd__level_extent(shape, t->tail_level, 1) >= side) t->tail_level++;
+    if (t->tail_level < shape->levels) t->tails[0].bytes = t->bytes;
+}
+
+/* A sparse buffer or image has host memory for all of its pages or texels. */
 static vd_result vd__dummy_memory_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
-    const vd__image_shape *shape = vd__memory_shape(m);
+    vd__image_shape *shape = (vd__image_shape *)(uintptr_t)m->native[1];
     if (shape) m->size = vd__dummy_image_offset(shape, shape->levels, 0);
+    if (shape && shape->sparse) vd__dummy_tiles(shape);
     need->size = m->size;
     need->align = dev->info.limits.binding_alignment;
     need->types = 7;
     if (need->sharing != VD__SHARE_PAGES) return VD_OK;
     m->native[0] = (uintptr_t)vd__alloc(vd__dummy_allocator(dev), (size_t)m->size);
-    m->address = dev->info.features & VD_FEATURE_ADDRESS ? m->native[0] : 0;
+    m->address = dev->info.features & VD_FEATURE_ADDRESS && !shape ? m->native[0] : 0;
     return m->native[0] ? VD_OK : vd__fail_memory(NULL, NULL, m->size);
 }
 
 static void vd__dummy_memory_destroy(vd__device *dev, vd__memory *m) {
-    if (!m->block || m->block->sharing != VD__SHARE_PAGES) return;
+    bool image = m->native[1] && vd__memory_shape(m)->sparse;
+    if (!image && (!m->block || m->block->sharing != VD__SHARE_PAGES)) return;
     vd__free(vd__dummy_allocator(dev), (void *)(uintptr_t)m->native[0]);
     m->native[0] = 0;
 }
@@ -8269,12 +8334,11 @@ static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const v
     return r;
 }
 
-/* Sets the pages to values other than 0, as those of new memory may be. */
-static vd_result vd__dummy_queue_bind(vd__device *dev, uint32_t queue, uint64_t value, const vd__memory *m,
-                                      uint64_t first, uint32_t count, const vd__block *const *blocks) {
+/* Sets pages to values other than 0, as those of new memory may be. */
+static vd_result vd__dummy_queue_bind(vd__device *dev, uint32_t queue, uint64_t value, const vd__binds *b) {
     uint64_t page = dev->info.limits.sparse_page_bytes;
-    (void)blocks;
-    memset((uint8_t *)(uintptr_t)m->native[0] + first * page, 0xa5, (size_t)(count * page));
+    uint8_t *pages = (uint8_t *)(uintptr_t)b->memory->native[0];
+    if (!b->tiles) memset(pages + b->first * page, 0xa5, (size_t)(b->count * page));
     vd__atomic_store64(&vd__dummy_of(dev)->timelines[queue], value);
     return VD_OK;
 }
@@ -8361,6 +8425,7 @@ VD__SMALL
     X(vkCreateImage) \
     X(vkDestroyImage) \
     X(vkGetImageMemoryRequirements) \
+    X(vkGetImageSparseMemoryRequirements) \
     X(vkBindImageMemory) \
     X(vkCreateImageView) \
     X(vkDestroyImageView) \
@@ -8530,6 +8595,8 @@ typedef struct vd__vk_device {
     uint32_t sampler_count, sampler_capacity;
     bool graphics;             /* the queues have graphics */
     float max_anisotropy;      /* 0: not supported */
+    bool sparse_images[2];     /* 2-D; 3-D */
+    bool unbound_zeros;        /* reads of sparse images without memory return 0 */
     uint64_t granularity;      /* bytes; buffers and images must not share a page of this size */
 } vd__vk_device;
 
@@ -8754,6 +8821,8 @@ typedef struct vd__vk_reconvergence_features {
     X(0, maintenance4, maintenance4) \
     X(0, core.features, sparseBinding) \
     X(0, core.features, sparseResidencyBuffer) \
+    X(VD_FEATURE_IMAGE, core.features, sparseResidencyImage2D) \
+    X(VD_FEATURE_IMAGE, core.features, sparseResidencyImage3D) \
     X(VD_FEATURE_IMAGE, core.features, samplerAnisotropy) \
     X(VD_FEATURE_IMAGE, core.features, textureCompressionBC) \
     X(VD_FEATURE_IMAGE, core.features, textureCompressionETC2) \
@@ -9610,6 +9679,9 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     vk->granularity = facts->core.properties.limits.bufferImageGranularity;
     if (facts->features.core.features.samplerAnisotropy && (dev->info.features & VD_FEATURE_IMAGE))
         vk->max_anisotropy = facts->core.properties.limits.maxSamplerAnisotropy;
+    vk->sparse_images[0] = facts->features.core.features.sparseResidencyImage2D != 0;
+    vk->sparse_images[1] = facts->features.core.features.sparseResidencyImage3D != 0;
+    vk->unbound_zeros = facts->core.properties.sparseProperties.residencyNonResidentStrict != 0;
     dev->has_images = VD__HAS_IMAGES && (dev->info.features & VD_FEATURE_IMAGE);
     dev->has_arrays = true;
     if (facts->features.subgroup_size.subgroupSizeControl
@@ -9902,7 +9974,8 @@ static VkImageUsageFlags vd__vk_image_usage(const vd__image_shape *shape) {
 }
 
 static VkImageCreateFlags vd__vk_image_flags(const vd__image_shape *shape) {
-    return shape->dim == VD_DIM_CUBE ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0;
+    VkImageCreateFlags flags = shape->dim == VD_DIM_CUBE ? VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT : 0;
+    return shape->sparse ? flags | VK_IMAGE_CREATE_SPARSE_BINDING_BIT | VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT : flags;
 }
 
 /* Depth formats and blits need queues with graphics. */
@@ -9930,6 +10003,7 @@ static uint32_t vd__vk_format_usage(vd__device *dev, vd_format format) {
 static bool vd__vk_image_limits(vd__device *dev, const vd__image_shape *shape, vd__image_limits *out) {
     const vd__vk_driver *driver = vd__vk_driver_of(dev->driver);
     VkImageFormatProperties p;
+    if (shape->sparse && !vd__vk_device_of(dev)->sparse_images[shape->dim == VD_DIM_3D]) return false;
     VkResult result = driver->vkGetPhysicalDeviceImageFormatProperties(
         driver->devices[dev->info.index], vd__vk_formats[shape->format], vd__vk_image_type(shape),
         VK_IMAGE_TILING_OPTIMAL, vd__vk_image_usage(shape), vd__vk_image_flags(shape), &p);
@@ -9942,8 +10016,37 @@ static bool vd__vk_image_limits(vd__device *dev, const vd__image_shape *shape, v
     return true;
 }
 
+/* Reads how the memory of a sparse image is divided. All aspects have one tail for all layers, or none of them. */
+static vd_result vd__vk_tiles_read(const vd__vk_device *vk, VkImage image, vd__image_shape *shape) {
+    vd__tiles *t = &shape->tiles;
+    VkSparseImageMemoryRequirements list[4];
+    uint32_t count = VD__COUNT(list), one_tail = 0;
+    memset(list, 0, sizeof list);
+    vk->vkGetImageSparseMemoryRequirements(vk->handle, image, &count, list);
+    t->tail_level = shape->levels;
+    t->zeros = vk->unbound_zeros;
+    for (uint32_t i = 0; i < count; i++) {
+        const VkSparseImageMemoryRequirements *from = &list[i];
+        bool metadata = (from->formatProperties.aspectMask & VK_IMAGE_ASPECT_METADATA_BIT) != 0;
+        one_tail += (from->formatProperties.flags & VK_SPARSE_IMAGE_FORMAT_SINGLE_MIPTAIL_BIT) != 0;
+        t->tails[metadata].offset = from->imageMipTailOffset;
+        t->tails[metadata].stride = from->imageMipTailStride;
+        t->tails[metadata].bytes = from->imageMipTailSize;
+        if (metadata) continue;
+        t->extent[0] = from->formatProperties.imageGranularity.width;
+        t->extent[1] = from->formatProperties.imageGranularity.height;
+        t->extent[2] = from->formatProperties.imageGranularity.depth;
+        if (from->imageMipTailSize && from->imageMipTailFirstLod < t->tail_level)
+            t->tail_level = from->imageMipTailFirstLod;
+    }
+    t->one_tail = one_tail == count;
+    if (t->extent[0] && (!one_tail || t->one_tail)) return VD_OK;
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the driver has no tiles for format %s that vd_image_bind supports",
+                    vd__format_rows[shape->format].name);
+}
+
 static vd_result vd__vk_image_create(vd__vk_device *vk, vd__memory *m, vd__memory_requirements *need) {
-    const vd__image_shape *shape = vd__memory_shape(m);
+    vd__image_shape *shape = (vd__image_shape *)(uintptr_t)m->native[1];
     VkImage image = VK_NULL_HANDLE;
     VkMemoryRequirements requirements;
     VD__VK_STRUCT(VkImageCreateInfo, info, VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
@@ -9967,7 +10070,13 @@ static vd_result vd__vk_image_create(vd__vk_device *vk, vd__memory *m, vd__memor
     need->size = (requirements.size + vk->granularity - 1) / vk->granularity * vk->granularity;
     need->types = requirements.memoryTypeBits;
     m->size = requirements.size;
-    return VD_OK;
+    if (!shape->sparse) return VD_OK;
+    shape->tiles.bytes = requirements.alignment;
+    vd_result r = vd__vk_tiles_read(vk, image, shape);
+    if (!r) return VD_OK;
+    vk->vkDestroyImage(vk->handle, image, NULL);
+    m->native[0] = 0;
+    return r;
 }
 
 static VkResult vd__vk_view_create_one(const vd__vk_device *vk, const vd__memory *image, const vd__image_range *range,
@@ -12137,22 +12246,67 @@ static vd_result vd__vk_queue_submit(vd__device *dev, uint32_t queue, const vd__
     return result ? vd__vk_fail(result, "vkQueueSubmit") : VD_OK;
 }
 
+static void vd__vk_bind_pages(const vd__binds *b, VkSparseMemoryBind *pages) {
+    for (uint32_t i = 0; i < b->count; i++) {
+        pages[i].resourceOffset = (b->first + i) * VD__VK_PAGE_BYTES;
+        pages[i].size = VD__VK_PAGE_BYTES;
+        pages[i].memory = b->blocks[i] ? VD__VK_UNPACK(VkDeviceMemory, b->blocks[i]->native[0]) : VK_NULL_HANDLE;
+    }
+}
+
+/* Fills in the ranges of mip tails and metadata. Returns their number, 0 if the parts are tiles. */
+static uint32_t vd__vk_bind_tails(const vd__binds *b, VkDeviceMemory memory, VkSparseMemoryBind *tails) {
+    const vd__tiles *t = &vd__memory_shape(b->memory)->tiles;
+    uint64_t offset = b->offset;
+    uint32_t count = 0;
+    if (b->tiles->level < t->tail_level) return 0;
+    for (uint32_t i = 0; i < 2 * b->count; i++) {
+        uint32_t metadata = i & 1u;
+        if (!t->tails[metadata].bytes) continue;
+        tails[count].resourceOffset = t->tails[metadata].offset + b->tiles[i / 2].layer * t->tails[metadata].stride;
+        tails[count].size = t->tails[metadata].bytes;
+        tails[count].memory = memory;
+        tails[count].memoryOffset = memory ? offset : 0;
+        tails[count++].flags = metadata ? VK_SPARSE_MEMORY_BIND_METADATA_BIT : 0;
+        offset += t->tails[metadata].bytes;
+    }
+    return count;
+}
+
+static void vd__vk_bind_tiles(const vd__binds *b, VkDeviceMemory memory, VkSparseImageMemoryBind *tiles) {
+    const vd__image_shape *shape = vd__memory_shape(b->memory);
+    for (uint32_t i = 0; i < b->count; i++) {
+        const vd__image_part *p = &b->tiles[i];
+        VkSparseImageMemoryBind *to = &tiles[i];
+        to->subresource.aspectMask = shape->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
+        to->subresource.mipLevel = p->level;
+        to->subresource.arrayLayer = p->layer;
+        to->offset.x = (int32_t)p->offset[0];
+        to->offset.y = (int32_t)p->offset[1];
+        to->offset.z = (int32_t)p->offset[2];
+        to->extent.width = p->extent[0];
+        to->extent.height = p->extent[1];
+        to->extent.depth = p->extent[2];
+        to->memory = memory;
+        to->memoryOffset = memory ? b->offset + i * shape->tiles.bytes : 0;
+    }
+}
+
 /* Waits for the timeline, which must not get `value` before lower ones. */
-static VD__COLD vd_result vd__vk_queue_bind(vd__device *dev, uint32_t queue, uint64_t value, const vd__memory *m,
-                                            uint64_t first, uint32_t count, const vd__block *const *blocks) {
+static VD__COLD vd_result vd__vk_queue_bind(vd__device *dev, uint32_t queue, uint64_t value, const vd__binds *b) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     uint64_t before = value - 1;
-    VkSparseMemoryBind pages[VD__PAGES];
+    VkSparseMemoryBind pages[2 * VD__PAGES];
+    VkSparseImageMemoryBind tiles[VD__PAGES];
+    VkDeviceMemory memory = b->heap ? VD__VK_UNPACK(VkDeviceMemory, b->heap->native[0]) : VK_NULL_HANDLE;
     memset(pages, 0, sizeof pages);
-    for (uint32_t i = 0; i < count; i++) {
-        pages[i].resourceOffset = (first + i) * VD__VK_PAGE_BYTES;
-        pages[i].size = VD__VK_PAGE_BYTES;
-        pages[i].memory = blocks[i] ? VD__VK_UNPACK(VkDeviceMemory, blocks[i]->native[0]) : VK_NULL_HANDLE;
-    }
-    VkSparseBufferMemoryBindInfo buffer;
-    buffer.buffer = VD__VK_UNPACK(VkBuffer, m->native[0]);
-    buffer.bindCount = count;
-    buffer.pBinds = pages;
+    memset(tiles, 0, sizeof tiles);
+    if (!b->tiles) vd__vk_bind_pages(b, pages);
+    uint32_t tails = b->tiles ? vd__vk_bind_tails(b, memory, pages) : 0;
+    if (b->tiles && !tails) vd__vk_bind_tiles(b, memory, tiles);
+    VkSparseBufferMemoryBindInfo buffer = { VD__VK_UNPACK(VkBuffer, b->memory->native[0]), b->count, pages };
+    VkSparseImageOpaqueMemoryBindInfo tail = { VD__VK_UNPACK(VkImage, b->memory->native[0]), tails, pages };
+    VkSparseImageMemoryBindInfo image = { VD__VK_UNPACK(VkImage, b->memory->native[0]), b->count, tiles };
     VD__VK_STRUCT(VkTimelineSemaphoreSubmitInfo, timeline, VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
     timeline.waitSemaphoreValueCount = timeline.signalSemaphoreValueCount = 1;
     timeline.pWaitSemaphoreValues = &before;
@@ -12161,10 +12315,14 @@ static VD__COLD vd_result vd__vk_queue_bind(vd__device *dev, uint32_t queue, uin
     info.pNext = &timeline;
     info.waitSemaphoreCount = info.signalSemaphoreCount = 1;
     info.pWaitSemaphores = info.pSignalSemaphores = &vk->timelines[queue];
-    info.bufferBindCount = 1;
+    info.bufferBindCount = !b->tiles;
     info.pBufferBinds = &buffer;
+    info.imageOpaqueBindCount = tails > 0;
+    info.pImageOpaqueBinds = &tail;
+    info.imageBindCount = b->tiles && !tails;
+    info.pImageBinds = &image;
     VkResult result = vk->vkQueueBindSparse(vk->queues[queue], 1, &info, VK_NULL_HANDLE);
-    return result ? vd__vk_fail(result, "vkQueueBindSparse of %u pages", count) : VD_OK;
+    return result ? vd__vk_fail(result, "vkQueueBindSparse of %u pages or tiles", b->count) : VD_OK;
 }
 
 /* Called when the timeline cannot be read. A driver that is short of memory may recover: returns 0 to try again. After
@@ -20129,7 +20287,8 @@ static vd_result vd__place_check(const vd__context_device *dev, const vd__place 
     if (place->offset % need->align)
         return vd__fail(VD_ERROR_INVALID, "desc.heap_offset is %llu, but must be a multiple of %llu "
                         "(vd_image_placement)", VD__U(place->offset), VD__U(need->align));
-    if (place->offset > place->heap->size || need->size > place->heap->size - place->offset)
+    bool sparse = need->sharing == VD__SHARE_PAGES; /* vd_image_bind checks ranges */
+    if (!sparse && (place->offset > place->heap->size || need->size > place->heap->size - place->offset))
         return vd__fail(VD_ERROR_INVALID, "the image needs %llu bytes at desc.heap_offset %llu, but heap '%s' has %llu "
                         "bytes", VD__U(need->size), VD__U(place->offset), name, VD__U(place->heap->size));
     if (need->types >> s->memory.block->type & 1u) return VD_OK;
@@ -20137,7 +20296,8 @@ static vd_result vd__place_check(const vd__context_device *dev, const vd__place 
                     "VD_MEMORY_DEVICE suits most images", name);
 }
 
-/* Binds an image to its place in a heap. On failure it destroys the driver object. */
+/* Binds an image to its place in a heap. A sparse image uses the whole heap, and is not bound. On failure it destroys
+   the driver object. */
 static vd_result vd__storage_place(vd__context_device *dev, const vd__place *place,
                                    const vd__memory_requirements *need, vd__storage *out) {
     const vd__backend *backend = dev->ctx->driver.backend;
@@ -20146,9 +20306,9 @@ static vd_result vd__storage_place(vd__context_device *dev, const vd__place *pla
     out->heap = heap;
     out->memory.block = heap->memory.block;
     out->memory.offset = heap->memory.offset + place->offset;
-    out->memory.size = need->size;
+    out->memory.size = need->sharing ? heap->memory.size : need->size;
     out->memory.serial = ++dev->ctx->serial;
-    if (!r) r = backend->memory_bind(&dev->device, &out->memory);
+    if (!r && !need->sharing) r = backend->memory_bind(&dev->device, &out->memory);
     if (r) backend->memory_destroy(&dev->device, &out->memory);
     return r;
 }
@@ -20159,6 +20319,7 @@ static VD__UNUSED vd_result vd__storage_create_image(vd__context_device *dev, co
                                                      const vd__place *place, vd__storage *out) {
     vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_NONE, false };
     memset(out, 0, sizeof *out);
+    if (shape->sparse) need.sharing = VD__SHARE_PAGES;
     out->context_device = dev;
     out->memory.native[1] = (uintptr_t)shape;
     vd_result r = dev->ctx->driver.backend->memory_create(&dev->device, &out->memory, &need);
@@ -22182,9 +22343,11 @@ static vd_result vd__image_limits_check(vd__device *dev, const char *name, const
         return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "device '%s' does not support format %s for %s images; "
                              "vd_format_nearest returns one that it supports", dev->info.name, format,
                              missing & VD_IMAGE_SAMPLED ? "sampled" : "storage");
-    if (!dev->driver->backend->image_limits(dev, shape, &limits))
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "device '%s' does not support format %s with dim %d and "
-                             "usage %u", dev->info.name, format, (int)shape->dim, (unsigned)shape->usage);
+    if ((shape->sparse && !dev->info.limits.sparse_page_bytes)
+        || !dev->driver->backend->image_limits(dev, shape, &limits))
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "device '%s' does not support %sformat %s with dim %d "
+                             "and usage %u", dev->info.name, shape->sparse ? "sparse images of " : "", format,
+                             (int)shape->dim, (unsigned)shape->usage);
     for (int i = 0; i < 3; i++)
         if (shape->extent[i] > limits.extent[i])
             return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "desc.extent[%d] is %u, but the device's limit is "
@@ -22246,6 +22409,20 @@ static void vd__image_format_set(vd_context *ctx, vd_format format, vd__image_sh
 #endif
 }
 
+/* Checks the fields of a sparse image that depend on each other. */
+static vd_result vd__image_sparse_check(const vd_context *ctx, const vd_image_desc *desc) {
+    const char *call = "vd_image_create";
+    if (desc->dim == VD_DIM_1D || desc->dim == VD_DIM_1D_ARRAY)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, desc->name, "desc.sparse is set, but desc.dim is that of a "
+                             "1-D image, which has no tiles on any device; use a 2-D image with desc.extent[1] 1");
+    if (ctx->device_count > 1)
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, desc->name, "desc.sparse is set, which needs a context with "
+                             "one device, but this one has %u", ctx->device_count);
+    if (!desc->data && !desc->heap_offset) return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.sparse and desc.%s are set; a sparse image has no "
+                         "memory before vd_image_bind", desc->data ? "data" : "heap_offset");
+}
+
 /* Checks an image desc against all devices and fills in the shape. */
 static vd_result vd__image_check(vd_context *ctx, const vd_image_desc *desc, vd__image_shape *shape) {
     const char *call = "vd_image_create";
@@ -22269,7 +22446,9 @@ static vd_result vd__image_check(vd_context *ctx, const vd_image_desc *desc, vd_
             shape->usage &= ctx->driver.backend->format_usage(&ctx->devices[i].device, shape->format);
         if (!shape->usage) shape->usage = VD_IMAGE_SAMPLED;
     }
-    r = vd__image_extent_check(desc, shape);
+    shape->sparse = desc->sparse;
+    r = desc->sparse ? vd__image_sparse_check(ctx, desc) : VD_OK;
+    if (!r) r = vd__image_extent_check(desc, shape);
     if (!r) r = vd__image_levels_check(desc, shape);
     for (uint32_t i = 0; i < ctx->device_count && !r; i++)
         r = vd__image_limits_check(&ctx->devices[i].device, desc->name, shape);
@@ -27219,8 +27398,8 @@ VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, ui
     return vd__buffer_call_end(ctx, target_buffer, "vd_buffer_send", r);
 }
 
-/* Binds pages, or removes them if the blocks are NULL, and waits until it is done. */
-static vd_result vd__pages_send(vd__storage *s, uint64_t first, uint32_t count, const vd__block *const *blocks) {
+/* Binds pages or tiles, or removes their memory, and waits until it is done. */
+static vd_result vd__binds_send(vd__storage *s, const vd__binds *binds) {
     vd__queue *q = &s->context_device->queues[0];
     vd__mutex_lock(q->lock);
     vd_result r = VD_OK;
@@ -27229,10 +27408,15 @@ static vd_result vd__pages_send(vd__storage *s, uint64_t first, uint32_t count, 
                      "changes of pages", q->index);
     if (!r) vd__queue_flush(q);
     uint64_t value = q->submitted + 1;
-    if (!r) r = q->ctx->driver.backend->queue_bind(q->device, q->index, value, &s->memory, first, count, blocks);
+    if (!r) r = q->ctx->driver.backend->queue_bind(q->device, q->index, value, binds);
     if (!r) vd__atomic_store64(&q->submitted, value);
     vd__mutex_unlock(q->lock);
     return r ? r : vd__queue_wait(q, value, VD_FOREVER);
+}
+
+static vd_result vd__pages_send(vd__storage *s, uint64_t first, uint32_t count, const vd__block *const *blocks) {
+    vd__binds binds = { &s->memory, count, first, blocks, NULL, NULL, 0 };
+    return vd__binds_send(s, &binds);
 }
 
 /* Allocates memory for `count` pages that have none, binds it and sets it to 0. */
@@ -27487,6 +27671,9 @@ static vd_result vd__place_find(vd_context *ctx, const vd_image_desc *desc, vd__
     if (!desc->heap.id && desc->heap_offset)
         return vd__fail_call(VD_ERROR_INVALID, "vd_image_create", desc->name, "desc.heap_offset is %llu, but desc.heap "
                              "is not set", VD__U(desc->heap_offset));
+    if (!desc->heap.id && desc->sparse)
+        return vd__fail_call(VD_ERROR_INVALID, "vd_image_create", desc->name, "desc.sparse is set, but desc.heap, "
+                             "whose memory tiles get, is not");
     vd__buffer *b = desc->heap.id ? vd__buffer_pin(ctx, desc->heap, "vd_image_create", "heap ") : NULL;
     if (!b) return desc->heap.id ? vd__last_error.code : VD_OK;
     if (b->heap && b->devices == (1u << ctx->device_count) - 1) {
@@ -27776,6 +27963,15 @@ VD_API vd_result vd_image_query(vd_context *ctx, vd_image image, vd_image_info *
     out->size = found->range.dim == VD_DIM_BUFFER ? found->resource.size : m->size;
     out->native = ctx->driver.backend->id == VD_BACKEND_DUMMY ? 0 : m->native[0];
     out->storage = m->serial;
+    if (found->shape.sparse) {
+        const vd__tiles *t = &found->shape.tiles;
+        memcpy(out->tile, t->extent, sizeof out->tile);
+        out->tail_level = t->tail_level;
+        out->tile_bytes = t->bytes;
+        out->tail_bytes = t->tails[0].bytes + t->tails[1].bytes;
+        out->one_tail = t->one_tail;
+        out->unbound_zeros = t->zeros;
+    }
     vd__image_unpin(ctx, found);
     vd__api_end(ctx);
     return VD_OK;
@@ -27800,6 +27996,96 @@ static vd_result vd__image_move(vd_context *ctx, const char *call, const vd_imag
 
 VD_API vd_result vd_image_upload(vd_context *ctx, const vd_image_transfer *desc, const void *data) {
     return vd__image_move(ctx, "vd_image_upload", desc, data, NULL);
+}
+
+/* Resolves a box of tiles. A level of the mip tail becomes the tail of each layer: level tail_level. */
+static vd_result vd__tiles_check(const vd__image *image, const char *call, const vd_image_box *box,
+                                 vd__image_part *out) {
+    const vd__tiles *t = &image->shape.tiles;
+    const vd__resource *b = &image->resource;
+    bool tail = box->level >= t->tail_level && box->level <= image->shape.levels
+                && t->tails[0].bytes + t->tails[1].bytes;
+    vd_image_box whole = { box->image, 0, box->layer, box->layers, { 0, 0, 0 }, { 0, 0, 0 } };
+    if (!image->shape.sparse || b->view)
+        return vd__fail_call(VD_ERROR_INVALID, call, b->name, "the image is %s", b->view ? "a view; pass the sparse "
+                             "image itself" : "not sparse (vd_image_desc.sparse)");
+    vd_result r = vd__box_check(image, call, "", tail ? &whole : box, out);
+    if (tail) out->level = t->tail_level;
+    if (tail && t->one_tail) {
+        out->layer = 0;
+        out->layers = 1;
+    }
+    for (int i = 0; i < 3 && !r && !tail; i++) {
+        uint32_t end = out->offset[i] + out->extent[i], size = vd__level_extent(&image->shape, out->level, i);
+        if (out->offset[i] % t->extent[i] || (end % t->extent[i] && end < size))
+            r = vd__fail_call(VD_ERROR_INVALID, call, b->name, "box.offset[%d] %u + extent %u begins or ends inside "
+                              "of a tile (vd_image_info.tile[%d] is %u)", i, (unsigned)out->offset[i],
+                              (unsigned)out->extent[i], i, (unsigned)t->extent[i]);
+    }
+    return r;
+}
+
+/* Sets a part to tile `at` of a box with n[] tiles along each axis. */
+static void vd__tile_at(const vd__tiles *t, const vd__image_part *box, const uint32_t n[3], uint64_t at,
+                        vd__image_part *out) {
+    *out = *box;
+    for (int i = 0; i < 3; i++, at /= n[i - 1]) {
+        uint32_t before = (uint32_t)(at % n[i]) * t->extent[i], left = box->extent[i] - before;
+        out->offset[i] += before;
+        out->extent[i] = left < t->extent[i] ? left : t->extent[i];
+    }
+    out->layer += (uint32_t)at;
+}
+
+/* Binds the tiles of a box from an offset in the heap on, or unbinds them. */
+static vd_result vd__tiles_change(const vd__image *image, const char *call, const vd__image_part *box, uint64_t offset,
+                                  bool bind) {
+    const vd__tiles *t = &image->shape.tiles;
+    vd__storage *s = image->resource.storage;
+    vd__image_part tiles[VD__PAGES];
+    uint32_t n[3];
+    bool tail = box->level >= t->tail_level;
+    uint64_t total = box->layers, bytes = tail ? t->tails[0].bytes + t->tails[1].bytes : t->bytes;
+    for (int i = 0; i < 3; i++) {
+        n[i] = tail ? 1 : (box->extent[i] + t->extent[i] - 1) / t->extent[i];
+        total *= n[i];
+    }
+    if (offset % t->bytes || offset > s->memory.size || (bind && total > (s->memory.size - offset) / bytes))
+        return vd__fail_call(VD_ERROR_INVALID, call, image->resource.name, "offset is %llu, but must be a multiple of "
+                             "%llu (vd_image_info.tile_bytes), and the %llu bytes of the tiles must fit into the %llu "
+                             "bytes of heap '%s'", VD__U(offset), VD__U(t->bytes), VD__U(total * bytes),
+                             VD__U(s->memory.size), image->resource.placed_in->name);
+    vd__binds binds = { &s->memory, 0, 0, NULL, tiles, bind ? s->memory.block : NULL, s->memory.offset + offset };
+    vd_result r = vd__storage_wait(s, VD_WRITE);
+    for (uint64_t at = 0; at < total && !r; at += binds.count) {
+        binds.count = total - at < VD__PAGES ? (uint32_t)(total - at) : (uint32_t)VD__PAGES;
+        for (uint32_t i = 0; i < binds.count; i++) vd__tile_at(t, box, n, at + i, &tiles[i]);
+        r = vd__binds_send(s, &binds);
+        binds.offset += binds.count * bytes;
+    }
+    return r;
+}
+
+static vd_result vd__image_tiles(vd_context *ctx, const char *call, const vd_image_box *box, uint64_t offset,
+                                 bool bind) {
+    vd__image_part part;
+    vd_result r = vd__context_check(ctx, call);
+    if (!r && !box) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "box is NULL");
+    if (r) return vd__call_failed(ctx, r);
+    vd__image *image = vd__image_pin(ctx, box->image, call, "");
+    r = image ? vd__tiles_check(image, call, box, &part) : VD_ERROR_INVALID;
+    if (!r) r = vd__tiles_change(image, call, &part, offset, bind);
+    if (r && image) vd__error_amend(r, call, image->resource.name, NULL);
+    vd__image_unpin(ctx, image);
+    return vd__call_end(ctx, r);
+}
+
+VD_API vd_result vd_image_bind(vd_context *ctx, const vd_image_box *box, uint64_t offset) {
+    return vd__image_tiles(ctx, "vd_image_bind", box, offset, true);
+}
+
+VD_API vd_result vd_image_unbind(vd_context *ctx, const vd_image_box *box) {
+    return vd__image_tiles(ctx, "vd_image_unbind", box, 0, false);
 }
 
 VD_API vd_result vd_image_download(vd_context *ctx, const vd_image_transfer *desc, void *data) {

@@ -239,6 +239,11 @@ static void call_map(caller *c) {
 static void call_pages(caller *c) {
     TOOK(vd_buffer_bind(c->w->ctx, any_buffer(c), 0, VD_WHOLE));
     TOOK(vd_buffer_unbind(c->w->ctx, any_buffer(c), 0, VD_WHOLE));
+    vd_image_box box;
+    memset(&box, 0, sizeof box);
+    box.image = any_image(c);
+    TOOK(vd_image_bind(c->w->ctx, &box, 0));
+    TOOK(vd_image_unbind(c->w->ctx, &box));
 }
 
 static void call_export(caller *c) {

@@ -95,11 +95,18 @@ static void check_range(const VkImageSubresourceRange *r, uint32_t level, uint32
 
 /* A range of subresources becomes whole levels and parts of levels. */
 static void image_layouts(void **state) {
-    vd__image_shape shape = { VD_FORMAT_RGBA8_UNORM, VD_FORMAT_NONE, VD_DIM_2D_ARRAY, { 64, 64, 1 }, 5, 4, false, false,
-                              false, VD_IMAGE_SAMPLED };
+    vd__image_shape shape;
     vd__memory memory;
     vd__transition t = { &memory, 0, 20, VD__LAYOUT_UNDEFINED, VD__LAYOUT_TARGET };
     (void)state;
+    memset(&shape, 0, sizeof shape);
+    shape.format = VD_FORMAT_RGBA8_UNORM;
+    shape.dim = VD_DIM_2D_ARRAY;
+    shape.extent[0] = shape.extent[1] = 64;
+    shape.extent[2] = 1;
+    shape.levels = 5;
+    shape.layers = 4;
+    shape.usage = VD_IMAGE_SAMPLED;
     memset(&memory, 0, sizeof memory);
     memory.native[0] = 99;
     memory.native[1] = (uintptr_t)&shape;
