@@ -561,6 +561,7 @@
    Limits
        elements that an array of a transform spans, with the gaps of strides                  2^36
        the same without VD_FEATURE_I64, or of a convolution or the engine VkFFT               2^32 - 1
+       elements of all filters of a convolution, or of their spectra                          2^32 - 1
        elements of a transformed axis                                                         2^32 - 1
        elements of vd_fft_shift                                                               2^32 - 1
        elements of an axis of a cosine or sine transform                                      2^31 (DST1: 2^31 - 1)
@@ -705,8 +706,8 @@ typedef enum vd_fft_rigor {
 
 /* The element that a hook is called for. */
 typedef struct vd_fft_point {
-    vc_val index;            /* u32: index of the element in C order of the shape, independent of strides and counts.
-                                Load hooks are called only for elements within in_start and in_count */
+    vc_val index;            /* u32: index of the element in C order of the shape, modulo 2^32, independent of strides
+                                and counts. Load hooks are called only for elements within in_start and in_count */
     vc_val coordinate[4];    /* u32: index along each dimension; 0 for dimensions that the shape does not have */
     vd_fft_direction direction; /* direction of the run */
 } vd_fft_point;
@@ -13227,6 +13228,20 @@ static vd_result vd__convolve_check_images(const vd_convolve *p, const uint64_t 
                         (unsigned long long)vd__convolve_element_count(shape, p->dimensions), UINT32_MAX);
 }
 
+/* Checks that the elements of the filters, and of their spectra, have 32-bit indices. */
+static vd_result vd__convolve_check_filters(const vd_convolve *p) {
+    const vd_convolve_desc *d = &p->desc;
+    uint64_t filter = vd__convolve_element_count(d->filter_shape, p->dimensions);
+    uint64_t spectrum = vd__convolve_element_count(p->length, p->dimensions);
+    uint64_t largest = filter > spectrum ? filter : spectrum;
+    char groups[32] = "";
+    if (d->map || largest <= UINT32_MAX / (d->filter_per_group ? d->batch : 1) / d->channels / d->filters) return VD_OK;
+    if (d->filter_per_group) snprintf(groups, sizeof groups, "batch is %u, ", d->batch);
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "%schannels is %u, filters is %u and each %s has %llu elements, but the "
+                        "limit of their product is %u", groups, d->channels, d->filters,
+                        filter > spectrum ? "filter" : "spectrum", (unsigned long long)largest, UINT32_MAX);
+}
+
 /* Checks that the kernels' loops over channels or filters do not exceed the maximum iterations of the device. */
 static vd_result vd__convolve_check_iterations(const vd_convolve *p, uint32_t count, const char *what) {
     uint64_t limit = vd__plan_max_iterations(vd_device(p->base.ctx, 0));
@@ -13283,12 +13298,7 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     if (!result) vd__convolve_choose_form(p);
     if (!result) result = vd__convolve_check_images(p, d->shape, d->channels, "channels", "signal");
     if (!result) result = vd__convolve_check_images(p, p->result, d->filters, "filters", "result");
-    if (!result && d->filter_per_group) {
-        if ((uint64_t)d->filters * d->channels > UINT32_MAX)
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "filters is %u and channels is %u, but the limit is %u filters "
-                                "of a group", d->filters, d->channels, UINT32_MAX);
-        result = vd__convolve_check_images(p, p->length, d->filters * d->channels, "filters * channels", "spectrum");
-    }
+    if (!result) result = vd__convolve_check_filters(p);
     if (!result) result = vd__convolve_check_iterations(p, d->channels, "channels");
     return result ? result : vd__convolve_check_iterations(p, d->filters, "filters");
 }

@@ -1054,6 +1054,16 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, ", but the limit is 4294967295 elements");
     desc.shape[0] = desc.shape[1] = 8;
     desc.filter_shape[0] = desc.filter_shape[1] = 8;
+    desc.channels = desc.filters = 8192;
+    refuse(ctx, &desc, "'made': channels is 8192, filters is 8192 and each spectrum has 64 elements, but the limit of "
+                       "their product is 4294967295");
+    desc.channels = desc.filters = 256;
+    desc.batch = 1024;
+    desc.filter_per_group = true;
+    refuse(ctx, &desc, "'made': batch is 1024, channels is 256, filters is 256 and each spectrum has 64 elements, but "
+                       "the limit of their product is 4294967295");
+    desc.channels = desc.filters = desc.batch = 0;
+    desc.filter_per_group = false;
     desc.real = true;
     bad_runs(ctx, &desc);
     assert_int_equal(vd_context_stats(ctx, &stats), VD_OK);
