@@ -1104,7 +1104,7 @@ VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value);
    storage image the immediate 0. */
 VC_API vc_val vc_image_size(vc_image_ref image, vc_val level);
 
-/* Returns the number of levels of a sampled image, a u32. */
+/* Returns the number of levels of a sampled image that is not a texel buffer, a u32. */
 VC_API vc_val vc_image_levels(vc_image_ref image);
 
 /* ---- immediates and construction ---- */
@@ -12957,7 +12957,7 @@ VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
     vc__layout s = vc__layout_of(k, element);
     if (!count || !s.size)
         return VC__FAIL_FALSE(k, "array_type",
-                              s.size ? "count is %u, but must be at least 1 (element is %u)"
+                              s.size ? "count is %u, but an array of %t must have at least 1 element"
                                      : "count is %u, and element is %u, which is not a type of this kernel",
                               count, element);
     for (uint32_t i = 0; i < k->user_type_count; i++)
@@ -17843,8 +17843,9 @@ VC_API vc_val vc_image_levels(vc_image_ref image) {
     uint32_t a;
     const vc__object *o = vc__image_begin(call, &image, VC__IMAGE_USE_QUERY, vc__no_operand(), vc__no_operand(), &a);
     if (o && (o->image.storage || o->image.dim == VC_DIM_BUFFER))
-        vc__fail_call(image.kernel, call, "image '%s' has only one level; vc_image_levels requires a sampled image",
-                      o->name);
+        vc__fail_call(image.kernel, call,
+                      "image '%s' has only one level; vc_image_levels requires a sampled image that is not a texel "
+                      "buffer", o->name);
     return vc__image_record(&image, VC__OP_IMAGE_LEVELS, VC_U32, VC__NIL, VC__NIL, 0);
 }
 

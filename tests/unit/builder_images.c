@@ -126,7 +126,12 @@ static void other_operands(void **state) {
     FAILS(vc_image_size(r.flat, r.f), "vc_image_size in kernel 'paint': operand 2 (level) is f32, but image 'flat' (2-D) requires i32 or u32");
     FAILS(vc_image_size(r.whole, r.u), "vc_image_size in kernel 'paint': image 'whole' has only one level, so level must be the immediate 0");
     FAILS(vc_fetch(r.texels, r.u, vc_u32(1)), "vc_fetch in kernel 'paint': image 'texels' has only one level, so level must be the immediate 0");
-    FAILS(vc_image_levels(r.whole), "vc_image_levels in kernel 'paint': image 'whole' has only one level; vc_image_levels requires a sampled image");
+    FAILS(vc_image_levels(r.whole),
+          "vc_image_levels in kernel 'paint': image 'whole' has only one level; vc_image_levels requires a sampled image that is not a "
+          "texel buffer");
+    FAILS(vc_image_levels(r.texels),
+          "vc_image_levels in kernel 'paint': image 'texels' has only one level; vc_image_levels requires a sampled image that is not a "
+          "texel buffer");
     FAILS(vc_image_store(r.whole, r.texel, r.at),
           "vc_image_store in kernel 'paint': the value is f32x2, but the element type is f32x4; convert it with vc_cast");
     FAILS(vc_image_store(r.whole, r.texel, r.i), "vc_image_store in kernel 'paint': the value is i32, but the element type is f32x4; convert it with vc_cast");
