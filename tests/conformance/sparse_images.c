@@ -359,21 +359,10 @@ static void check_bindings(const model *m) {
     }
 }
 
-/* Chooses a box of tiles of a random level, and adds it to the model. Returns the number of its tiles. */
-static uint32_t random_box(const vd_image_info *info, uint64_t *seed, vd_image_box *box, uint64_t offset, bool bind,
-                           model *m) {
-    uint32_t first[3], n[3], tiles = 0;
-    box->level = random_below(seed, info->tail_level);
-    box->layer = random_below(seed, info->layers);
-    box->layers = 1 + random_below(seed, info->layers - box->layer);
-    for (int i = 0; i < 3; i++) {
-        uint32_t size = level_extent(info, box->level, i), all = (size + info->tile[i] - 1) / info->tile[i];
-        first[i] = random_below(seed, all);
-        n[i] = 1 + random_below(seed, all - first[i]);
-        box->offset[i] = first[i] * info->tile[i];
-        uint32_t end = (first[i] + n[i]) * info->tile[i];
-        box->extent[i] = end < size ? end - box->offset[i] : random_below(seed, 2) ? size - box->offset[i] : 0;
-    }
+/* Adds the tiles of a box to the model: n[] along each axis, from first[] on. */
+static void model_box(const vd_image_info *info, const vd_image_box *box, const uint32_t first[3], const uint32_t n[3],
+                      uint64_t offset, bool bind, model *m) {
+    uint32_t tiles = 0;
     for (uint32_t l = 0; l < box->layers; l++)
         for (uint32_t i = 0; i < n[0] * n[1] * n[2]; i++, tiles++) {
             binding b;
@@ -386,7 +375,24 @@ static uint32_t random_box(const vd_image_info *info, uint64_t *seed, vd_image_b
             b.offset = offset + tiles * info->tile_bytes;
             model_change(m, &b, bind);
         }
-    return tiles;
+}
+
+/* Chooses a box of tiles of a random level, and adds it to the model. */
+static void random_box(const vd_image_info *info, uint64_t *seed, vd_image_box *box, uint64_t offset, bool bind,
+                       model *m) {
+    uint32_t first[3], n[3];
+    box->level = random_below(seed, info->tail_level);
+    box->layer = random_below(seed, info->layers);
+    box->layers = 1 + random_below(seed, info->layers - box->layer);
+    for (int i = 0; i < 3; i++) {
+        uint32_t size = level_extent(info, box->level, i), all = (size + info->tile[i] - 1) / info->tile[i];
+        first[i] = random_below(seed, all);
+        n[i] = 1 + random_below(seed, all - first[i]);
+        box->offset[i] = first[i] * info->tile[i];
+        uint32_t end = (first[i] + n[i]) * info->tile[i];
+        box->extent[i] = end < size ? end - box->offset[i] : random_below(seed, 2) ? size - box->offset[i] : 0;
+    }
+    model_box(info, box, first, n, offset, bind, m);
 }
 
 /* Binds the tails of all layers, each behind the one before, and adds them to the model. */
@@ -411,6 +417,23 @@ static uint64_t bind_tails(vd_context *ctx, vd_image image, const vd_image_info 
             model_change(m, &b, true);
         }
     return offset;
+}
+
+/* Binds the first slices of tiles of a 3-D image, more than the library passes to the driver at once. */
+static void bind_many(vd_context *ctx, vd_image image, const vd_image_info *info, uint64_t offset, model *m) {
+    const uint32_t first[3] = { 0, 0, 0 };
+    uint32_t n[3];
+    vd_image_box box;
+    memset(&box, 0, sizeof box);
+    box.image = image;
+    box.layers = 1;
+    for (int i = 0; i < 3; i++) n[i] = (info->extent[i] + info->tile[i] - 1) / info->tile[i];
+    if (n[2] > 2) n[2] = 2;
+    if (n[0] * n[1] * n[2] < 65 || offset / info->tile_bytes + n[0] * n[1] * n[2] > HEAP_TILES) return;
+    box.extent[2] = n[2] * info->tile[2];
+    OK(vd_image_bind(ctx, &box, offset));
+    model_box(info, &box, first, n, offset, true, m);
+    check_bindings(m);
 }
 
 /* Random boxes of an image are bound and unbound. */
@@ -441,6 +464,7 @@ static void check_kind(vd_context *ctx, vd_dim dim, uint32_t levels) {
         else OK(vd_image_unbind(ctx, &box));
         check_bindings(&m);
     }
+    if (dim == VD_DIM_3D && info.tail_level) bind_many(ctx, image, &info, tails, &m);
     vd_image_box box;
     memset(&box, 0, sizeof box);
     box.image = image;
