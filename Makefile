@@ -219,8 +219,11 @@ vkfft_fft            = $(addprefix build/vkfft/tests/fft/,transforms real lifeti
 programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) $(vkfft_fft)
 # These compile most kernels, without the optimiser of LLVM (tests/README.md). They start first.
 heavy_fft            = $(addprefix build/$(cc)/tests/fft/,convolve hooks look_back real reduce rows transforms)
-# $1 settings, $2 program: runs few cases (tests/README.md).
-variant_fft          = "env $(if $(filter $(heavy_fft),$2),$(without_optimiser) )FFT_CASES=phrases $1 $2"
+# $1 settings, $2 program: runs few cases (tests/README.md), half of them with FFT_PART=0/2. `make test-long` runs the
+# other half, of the programs that select cases by their plans.
+FFT_PART             = 0/2
+halved               = $(shell grep -l 'passes_over_form\|forms_occurred' tests/fft/*.c | sed 's|.*/||; s|\.c$$||')
+variant_fft          = "env $(if $(filter $(heavy_fft),$2),$(without_optimiser) )FFT_CASES=phrases FFT_PART=$(FFT_PART) $1 $2"
 bound_fft            = $(filter-out %/measure %/tuner %/look_back %/host_memory %/large %/large_scan %/large_sort $(large_fft),$(own_fft))
 FFT_BACKENDS         = opencl
 commands_fft         = $(heavy_fft:%="env $(without_optimiser) %") $(filter-out $(heavy_fft) $(large_fft),$(own_fft)) \
@@ -296,12 +299,17 @@ long_variants        = $(if $(filter 1,$(LONG)),$(foreach t,$(bound_fft),"env VK
                        $(foreach t,transforms real hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t"))
 long_compile         = "tests/compile/run --long" \
                        $(if $(filter 1,$(LONG)),"tests/compile/run --all" "tests/compile/link --all" "tests/compile/vcc --all")
+# The halves of the variants that `make test` leaves out, with any LONG.
+long_halves          = $(subst FFT_PART=$(FFT_PART),FFT_PART=1/2,$(foreach t,$(halved), \
+                       $(foreach v,VKDISPATCH_BUFFERS=binding VKDISPATCH_BACKEND=opencl,$(call variant_fft,$v,build/$(cc)/tests/fft/$t))) \
+                       $(call variant_fft,VKDISPATCH_CHECK_KERNELS=1,build/$(cc)/tests/fft/hooks) \
+                       $(foreach t,transforms real hooks,$(call variant_fft,VKDISPATCH_FFT_SHAPES=gpu,build/$(cc)/tests/fft/$t)))
 programs_long        = $(patsubst %,build/$(cc)/tests/%,fft/transforms fft/real codegen/matrix fuzz/kernels fuzz/api conformance/lifetimes \
                        conformance/random_graphs \
-                       $(long_cases)) $(if $(long_variants),$(bound_fft)) $(large_fft)
+                       $(long_cases)) $(if $(long_variants),$(bound_fft)) $(large_fft) $(halved:%=build/$(cc)/tests/fft/%)
 commands_long        = $(long_compile) $(call long_parts,codegen/matrix -a) $(call long_parts,fft/transforms, *lengths) $(call long_parts,fft/real) \
                        $(large_fft:%="env FFT_CASES=phrases $(without_optimiser) %") \
-                       $(call long_seeds,--all,625) $(call long_seeds,--check,12500) $(long_cases:%="build/$(cc)/tests/% -a") $(long_variants) \
+                       $(call long_seeds,--all,625) $(call long_seeds,--check,12500) $(long_cases:%="build/$(cc)/tests/% -a") $(long_variants) $(long_halves) \
                        "env FUZZ_COUNT=$(call long_of,100000) FUZZ_SEED=1000000 build/$(cc)/tests/fuzz/api" \
                        "env FUZZ_COUNT=$(call long_of,10000) FUZZ_SEED=1000000 build/$(cc)/tests/conformance/random_graphs" \
                        "env LIFETIMES_SECONDS=$(call long_of,60) LIFETIMES_CYCLES=$(call long_of,100000) build/$(cc)/tests/conformance/lifetimes"
@@ -385,7 +393,7 @@ test-features: deps-test ## conformance once more without each of FEATURES, by V
 # as many more wait for the driver.
 test-gpu:        ## suites and benchmarks for a machine with a GPU where nothing can be installed (see carry)
 	@TEST_JOBS=$$(($(JOBS) * 3 / 2)) $(MAKE) --no-print-directory test-side-by-side MATRIX_PARTS=$$((($(JOBS) + 1) / 2)) MATRIX_FLAGS=-a \
-	    BINDING_BACKENDS=vulkan two_devices= FFT_BACKENDS="cuda opencl"
+	    BINDING_BACKENDS=vulkan two_devices= FFT_BACKENDS="cuda opencl" FFT_PART=0/1
 	@$(MAKE) --no-print-directory bench-dispatch bench-cuda bench-opencl
 
 test-side-by-side:

@@ -22,9 +22,10 @@
 
 static vd_context *device_context; /* NULL: no device */
 static bool all_cases;             /* -a */
-static size_t property_count, form_cases, form_cases_run; /* see forms_occurred */
+static size_t property_count, form_cases, form_cases_new, form_cases_run; /* see forms_occurred */
 static bool few_cases;             /* FFT_CASES, or OpenCL, where compiling is slow; never with all_cases */
 static bool phrases;               /* FFT_CASES=phrases */
+static size_t case_part, case_parts = 1; /* FFT_PART=case_part/case_parts */
 
 static inline void need_device(void) {
     if (device_context) return;
@@ -75,7 +76,8 @@ static inline uint64_t next_phrase(const char **text, const char *end) {
 
 /* FFT_CASES=forms: two kernels have the same form if their keys are equal and their lines in the explanations of the
    plans differ only in numbers. Returns whether all kernels of a direction have forms that occurred before: the case
-   can be skipped. FFT_CASES=phrases: the same if all phrases of these lines, and the key, occurred before. */
+   can be skipped. FFT_CASES=phrases: the same if all phrases of these lines, and the key, occurred before.
+   FFT_PART=0/2: the first of two parts skips every other of the remaining cases, the part 1/2 the others. */
 static inline bool forms_occurred(const char *line, vd_fft_direction direction, uint64_t key) {
     const char *inverse = strstr(line, "inverse:\n"), *end = line + strlen(line);
     bool occurred = true;
@@ -85,9 +87,10 @@ static inline bool forms_occurred(const char *line, vd_fft_direction direction, 
     if (phrases && is_new_property(key)) occurred = false;
     while (line < end)
         if (is_new_property(next_phrase(&line, end) ^ (phrases ? 0 : key))) occurred = false;
+    const bool runs = !occurred && form_cases_new++ % case_parts == case_part;
     form_cases++;
-    form_cases_run += !occurred;
-    return occurred;
+    form_cases_run += runs;
+    return !runs;
 }
 
 /* The same for the plan of a desc. The key holds what the explanation lacks: types, hooks, parts of arrays, and the
@@ -213,6 +216,9 @@ static inline void nothing_left(vd_context *ctx) {
 
 static inline void open_device(void) {
     const char *cases = getenv("FFT_CASES");
+    const char *of = getenv("FFT_PART");
+    if (of && *of && (sscanf(of, "%zu/%zu", &case_part, &case_parts) != 2 || case_part >= case_parts))
+        fprintf(stderr, "FFT_PART is '%s', not for example 0/2\n", of), exit(2);
     if (vd_context_create(NULL, &device_context)) device_context = NULL;
     phrases = cases && !strcmp(cases, "phrases");
     few_cases = !all_cases && (FFT_FEW_CASES || phrases || (cases && !strcmp(cases, "forms"))
