@@ -124,6 +124,9 @@ $(foreach c,$(compilers),$(eval $(call flags_of_insides,$c)))
 # Calls of dlsym in the library get functions that can fail.
 build/%/tests/faults/cuda build/%/tests/faults/opencl: LDFLAGS += -Wl,--wrap=dlsym
 
+# FFTW in long double.
+build/%/tests/fft/accuracy: LDLIBS += -lfftw3l
+
 # Counts calls of malloc that bypass the allocator of the context.
 build/%/tests/fft/host_memory: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 

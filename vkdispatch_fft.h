@@ -176,7 +176,8 @@
        ------                                                            ---------
        prime factors up to 31, fits into a work-group                    mixed radix, one kernel
        prime factors up to 31, longer                                    four-step, a kernel for each of 2 or 3 factors
-       a prime factor above 31; a convolution of about 2 n elements
+       prime factors up to 127                                           the same with direct stages, see below
+       a larger prime factor; a convolution of about 2 n elements
            fits into a work-group                                        Bluestein's algorithm, one kernel
        all others                                                        Bluestein's algorithm, 3 or 5 kernels
 
@@ -185,6 +186,18 @@
        work-group. On a GPU, along axes other than the contiguous one, 8 neighbouring transforms must fit together.
        On a CPU, some lengths with a large prime factor, such as 93 = 3 x 31, take two kernels, because the cost model
        estimates this to be faster.
+
+       Direct stages. For a prime factor p from 37 to 127, the elements pass through shared memory, and each thread
+       computes pairs of results k and p - k by the definition of the transform: with c = cos(2 pi j k / p) and s =
+       sin(2 pi j k / p) from a table, it sums (x[j] + x[p - j]) c and (x[j] - x[p - j]) s over j = 1 ... (p - 1) / 2,
+       eight terms at a time, and adds these partial sums. Its rounding error is about that of a length of 31; that of
+       Bluestein's algorithm is 1.8 to 2.1 times (f64: 2.2 to 3.1 times) as large. Therefore Bluestein's algorithm
+       replaces direct stages only if they are estimated to take more than 1.5 times as long. On GPUs, this is so for
+       rows of 127. The estimate for direct stages counts instructions; it is not fitted to measurements.
+
+       Accuracy. For random numbers, the mean relative error of a bin is at most 1.2 times that of pocketfft (SciPy), in
+       f32 and f64. So is that of cosine and sine transforms, except for kind IV of odd length in f64 (1.23 times).
+       Compared were powers of two, primes, and the lengths that tools/bench/accuracy.c and tests/fft/accuracy.c list.
 
        Memory. If an axis takes several kernels, the data between them are in an intermediate buffer of the plan.
        Bluestein's algorithm over several kernels computes convolutions of a length m of at most about 2.3 n on a GPU
@@ -252,7 +265,9 @@
        field         meaning
        -----         -------
        prefix        optional. r: use the shape only for rows; c: only for columns; b: only for Bluestein's algorithm
-       radices       in order, those of the first axis before those of the next. + instead of x before a radix: its
+       radices       in order, those of the first axis before those of the next. Primes from 37 to 127, possible with
+                     a single axis, are direct stages: one that is the first or the last radix needs a radix of 1
+                     before or after it, whose stage only loads or stores. + instead of x before a radix: its
                      stage receives its values in registers instead of shared memory. Possible at the first radix of an
                      axis and, on llvmpipe, within an axis
        threads       of one transform
@@ -363,12 +378,13 @@
            with the last one (see below)                                3
        all other cubes                                                  5
 
-       A dimension fits into a work-group if its period has no prime factors above 31 and its elements fit. The dispatch
-       in the middle transforms the first axis, multiplies by the spectrum of the filter and computes the inverse
-       transform of the first axis. On a GPU, part of the first axis is transformed together with the last one if the
-       cost model estimates this to be faster; only the rest has to fit then. If the first axis does not fit, the table
-       does not apply to images and cubes: every axis takes two dispatches for each kernel of its length (see Lengths).
-       Zeros around the signal are not read. The inverse transforms compute only elements on which the output depends.
+       A dimension fits into a work-group if its period has no prime factors above 127 and its elements fit. The
+       dispatch in the middle transforms the first axis, multiplies by the spectrum of the filter and computes the
+       inverse transform of the first axis. On a GPU, part of the first axis is transformed together with the last one
+       if the cost model estimates this to be faster; only the rest has to fit then. If the first axis does not fit, the
+       table does not apply to images and cubes: every axis takes two dispatches for each kernel of its length (see
+       Lengths). Zeros around the signal are not read. The inverse transforms compute only elements on which the output
+       depends.
 
        With several channels or filters, the product takes one more dispatch if no dispatch can transform the first axis
        or a part of it.
@@ -1634,7 +1650,9 @@ enum {
     VD__FFT_AXES = 4,          /* maximum axes that one kernel transforms */
     VD__FFT_STAGES = 8,        /* maximum stages of a transform in one kernel */
     VD__FFT_STEPS = 16,        /* maximum steps of a kernel, with the end of the list */
-    VD__FFT_RADIX = 32,        /* largest radix; also the maximum of values per thread in estimated shapes */
+    VD__FFT_RADIX = 32,        /* largest radix of a butterfly; also the maximum of values per thread in estimated
+                                  shapes */
+    VD__FFT_DIRECT = 127,      /* largest radix of a direct stage, which is a prime above VD__FFT_RADIX */
     VD__FFT_MAX_VALUES = 64,   /* maximum complex values per thread */
     VD__FFT_MAX_POINTS = 16384, /* maximum complex values in the registers of a work-group */
     VD__FFT_PASSES = 24,       /* maximum kernels of one direction of a plan */
@@ -2960,6 +2978,16 @@ static bool vd__fft_is_smooth(uint64_t n, uint64_t limit) {
     return n == 1;
 }
 
+/* Whether a stage of this radix is direct: see vd__fft_receive_direct. */
+static bool vd__fft_is_direct(uint32_t radix) { return radix > VD__FFT_RADIX; }
+
+/* Returns the largest prime factor of n that can be the radix of a direct stage, or 0. */
+static uint32_t vd__fft_direct_factor(uint32_t n) {
+    for (uint32_t p = VD__FFT_DIRECT; p > VD__FFT_RADIX; p -= 2)
+        if (n % p == 0 && vd__fft_balanced_factor(p) == 1) return p;
+    return 0;
+}
+
 /* Returns the smallest m >= n without prime factors above `limit`, which is 3, 5 or 7; 0 if m exceeds 64 bits. */
 static uint64_t vd__fft_next_smooth(uint64_t n, uint64_t limit) {
     uint64_t best = 0, x;
@@ -3029,13 +3057,14 @@ typedef struct vd__fft_stage_info {
     uint32_t axis_stride;    /* distance between neighbours along its axis, in elements */
     uint32_t length;         /* product of the radices of earlier stages along this axis */
     uint32_t read_stride, write_stride;
-    uint32_t butterflies;    /* butterflies per thread */
+    uint32_t butterflies;    /* butterflies per thread; if the stage is direct, pairs of results */
     /* butterfly u of a thread is first(thread / lanes, exchange_stride) + (thread % lanes + u * lanes) *
        exchange_stride, computed with exchange_radix: the radix of the stage with which values are exchanged in
        registers. This is the previous stage or, with last_axis_first or if lanes send values to it, the next one */
     bool register_exchange;
     uint32_t exchange_stride, exchange_radix;
     uint32_t lanes;          /* threads that exchange the values of a butterfly by shuffles; 1: no shuffles */
+    uint32_t table;          /* offset of its table (vd__fft_tables); set by vd__fft_stages */
 } vd__fft_stage_info;
 
 /* Addresses of the elements that a pass loads, or stores, in elements. The elements of transform q of block o are at
@@ -3349,6 +3378,23 @@ static void vd__fft_add_steps(vd__fft_pass *pass, vd__pass_step a, vd__pass_step
     for (int i = 0; i < 3; i++) pass->step[vd__fft_find_step(pass, VD__STEP_END)] = (uint8_t)steps[i];
 }
 
+/* Number of butterflies of a stage in one transform or, if it is direct, of pairs of results: 0 with itself, and k with
+   radix - k, of each of the n / radix transforms of `radix` elements. */
+static uint32_t vd__fft_count_butterflies(const vd__fft_shape *s, uint32_t radix) {
+    return s->n / radix * (vd__fft_is_direct(radix) ? (radix + 1) / 2 : 1);
+}
+
+/* The same for each thread, rounded up. */
+static uint32_t vd__fft_butterflies_per_thread(const vd__fft_shape *s, uint32_t radix) {
+    return (vd__fft_count_butterflies(s, radix) + s->threads - 1) / s->threads;
+}
+
+/* Number of values of a butterfly, or of a pair of results. */
+static uint32_t vd__fft_values_of(uint32_t radix) { return vd__fft_is_direct(radix) ? 2 : radix; }
+
+/* Whether all pairs of results that a thread computes in a direct stage have the same inputs. */
+static bool vd__fft_shares_inputs(const vd__fft_shape *s, uint32_t radix) { return s->threads % (s->n / radix) == 0; }
+
 /* Radix of a stage. direction_index: 0 for the first transform of a kernel, 1 for the second, whose stages are in
    reverse order. */
 static uint32_t vd__fft_radix(const vd__fft_shape *s, uint32_t direction_index, uint32_t stage) {
@@ -3395,7 +3441,7 @@ static vd__fft_stage_info vd__fft_stage_info_of(const vd__fft_shape *s, uint32_t
             g.length *= vd__fft_radix(s, direction_index, k);
     g.read_stride = g.axis_stride * (s->size[g.axis] / g.radix);
     g.write_stride = g.axis_stride * g.length;
-    g.butterflies = (s->n / g.radix + s->threads - 1) / s->threads;
+    g.butterflies = vd__fft_butterflies_per_thread(s, g.radix);
     g.lanes = 1;
     if (vd__fft_assign_lanes(s, direction_index, i, &g)) return g;
     /* the first stage of the second transform uses the values that the last stage of the first holds in registers */
@@ -3451,11 +3497,13 @@ static bool vd__fft_set_register_exchange(const vd__fft_device *d, uint32_t stag
     return s->register_exchange == stages;
 }
 
-/* Number of complex values that a thread holds in registers: the maximum over all stages. */
+/* Number of complex values that a thread holds in registers: the maximum over all stages. A direct stage holds two sums
+   for each result. */
 static uint32_t vd__fft_values_per_thread(const vd__fft_shape *s) {
     uint32_t held = 0;
     for (uint32_t i = 0; i < s->stages; i++) {
-        uint32_t each = (s->n / s->radix[i] + s->threads - 1) / s->threads * s->radix[i];
+        uint32_t r = s->radix[i];
+        uint32_t each = vd__fft_butterflies_per_thread(s, r) * vd__fft_values_of(r) * (vd__fft_is_direct(r) ? 2 : 1);
         if (each > held) held = each;
     }
     return held;
@@ -3496,6 +3544,15 @@ static uint64_t vd__fft_shared_words(const vd__fft_shape *s) {
                : (uint64_t)vd__fft_component_words(s) * (s->split_components ? 1u : 2u) * (s->double_buffered ? 2 : 1);
 }
 
+/* Number of operations of one thread in a stage of this radix, without twiddle factors. A direct stage of radix p has
+   (p - 1) / 2 terms. Each loads x[j] and x[p - j] and computes their sum and difference (8 instructions), and for each
+   pair of results loads a root and multiplies by it (5). The loads count like arithmetic; this is not measured. */
+static double vd__fft_stage_operations(const vd__fft_shape *s, uint32_t radix) {
+    uint32_t each = vd__fft_butterflies_per_thread(s, radix);
+    if (!vd__fft_is_direct(radix)) return each * vd__fft_count_operations(radix);
+    return (radix - 1) / 2 * (8.0 * (vd__fft_shares_inputs(s, radix) ? 1 : each) + 5.0 * each);
+}
+
 /* Estimated number of instructions of one transform: butterflies and twiddle factors of all threads, including idle
    ones, exchanges, and barriers, which are the most expensive on CPUs. With groups_as_loops the cost grows with the
    values that a thread holds, because compilation does: a length of 1000 as 10 x 10 x 10 compiles in 120 ms, as 25 x 8
@@ -3506,8 +3563,10 @@ static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
     double pressure = held <= 16 ? 1 : d->groups_as_loops && s->axes == 1 ? held / 10.0 : gpu_pressure;
     for (i = 0; i < s->stages; i++) {
         vd__fft_stage_info g = vd__fft_stage_info_of(s, 0, i);
-        double stage = vd__fft_count_operations(g.radix) + (g.length > 1 ? 6.5 * (g.radix - 1) : 0);
-        cost += (double)s->threads * g.butterflies * stage;
+        double twiddles = g.length > 1 ? 6.5 * (g.radix - 1) : 0;
+        if (vd__fft_is_direct(g.radix)) /* the inputs are multiplied by twiddle factors before the exchange */
+            cost += s->threads * vd__fft_stage_operations(s, g.radix) + s->n / g.radix * twiddles;
+        else cost += (double)s->threads * g.butterflies * (vd__fft_count_operations(g.radix) + twiddles);
         if (i && !(s->register_exchange >> i & 1))
             cost += s->n * (s->split_components ? 11.0 : 9.0)
                     + (double)s->threads
@@ -3631,10 +3690,7 @@ static double vd__fft_touched(const vd__fft_device *d, const vd__fft_shape *s, b
 /* Operations of the butterflies for each element, with those of idle threads. */
 static double vd__fft_operations_per_element(const vd__fft_shape *s) {
     double sum = 0;
-    for (uint32_t i = 0; i < s->stages; i++) {
-        uint32_t butterflies = (s->n / s->radix[i] + s->threads - 1) / s->threads;
-        sum += (double)butterflies * vd__fft_count_operations(s->radix[i]);
-    }
+    for (uint32_t i = 0; i < s->stages; i++) sum += vd__fft_stage_operations(s, s->radix[i]);
     return sum * s->threads / s->n;
 }
 
@@ -3820,7 +3876,8 @@ static void vd__fft_try_thread_count(vd__fft_search *s, uint32_t threads) {
 }
 
 /* Tries numbers of threads for which each thread computes 1 to `limit` butterflies of the largest radix. A wide search
-   also tries 1, 2 and 4 butterflies of every radix, a search with any_threads or count only 1. */
+   also tries 1, 2 and 4 butterflies of every radix, a search with any_threads or count only 1. For direct stages, tries
+   1, 2, 4 and 8 pairs of results with the same inputs. */
 static void vd__fft_try_radices(vd__fft_search *s) {
     uint32_t largest = 0, limit = s->current.axes > 1 ? 4 : 2;
     bool any_threads = s->candidates || s->any_threads || s->count;
@@ -3831,10 +3888,31 @@ static void vd__fft_try_radices(vd__fft_search *s) {
         for (uint32_t per_thread = 1; per_thread <= (s->candidates ? 4u : 1u); per_thread *= 2)
             if (s->current.n % (s->current.radix[i] * per_thread) == 0)
                 vd__fft_try_thread_count(s, s->current.n / s->current.radix[i] / per_thread);
+    for (uint32_t i = 0; i < s->current.stages; i++) {
+        uint32_t r = s->current.radix[i];
+        for (uint32_t per_thread = 1; vd__fft_is_direct(r) && per_thread <= 8; per_thread *= 2)
+            vd__fft_try_thread_count(s, s->current.n / r * (((r + 1) / 2 + per_thread - 1) / per_thread));
+    }
 }
 
 /* Axis of the shape that is transformed as the i-th. */
 static uint32_t vd__fft_axis_at(const vd__fft_shape *s, uint32_t i) { return s->last_axis_first ? s->axes - 1 - i : i; }
+
+static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, uint32_t limit);
+
+/* Continues an enumeration with a direct stage, which receives its inputs and sends its results through shared memory:
+   a stage of radix 1, which computes nothing, precedes it if it is the first one, and follows it if it is the last. */
+static void vd__fft_enumerate_direct(vd__fft_search *s, uint32_t left, uint32_t radix, uint32_t limit) {
+    vd__fft_shape *c = &s->current;
+    uint32_t before = c->stages, most = VD__FFT_STAGES;
+    if (s->candidates || s->count) most = s->candidates ? s->candidates->stages : s->stages;
+    if (before + 3 > VD__FFT_STAGES) return;
+    if (!before) c->radix[c->stages++] = 1;
+    c->radix[c->stages++] = radix;
+    if (left == radix) c->radix[c->stages++] = 1;
+    if (c->stages <= most) vd__fft_enumerate(s, 0, left / radix, limit);
+    c->stages = before;
+}
 
 /* Enumerates the factorisations into radices, axis by axis. In a search that is not wide, the radices of an axis do not
    increase, except those of shapes with an estimated time. Shapes of several axes have at most 2 * axes + 1 stages,
@@ -3858,6 +3936,8 @@ static void vd__fft_enumerate(vd__fft_search *s, uint32_t axis, uint32_t left, u
         vd__fft_enumerate(s, axis, left / r, s->candidates || s->count ? (uint32_t)VD__FFT_RADIX : r);
         s->current.stages--;
     }
+    uint32_t direct = s->current.axes == 1 ? vd__fft_direct_factor(left) : 0;
+    if (direct) vd__fft_enumerate_direct(s, left, direct, limit);
 }
 
 /* Chooses how much of an exchange passes through shared memory at once, as much as fits: both components (unless
@@ -4093,7 +4173,8 @@ static uint32_t vd__fft_bank_cycles(const vd__fft_shape *s, const vd__fft_stage_
 }
 
 /* Cost of the exchange between stages i and i + 1 in one transform of the kernel: cycles of the accesses, and 8 for
-   address arithmetic where distances are no constants (vd__fft_is_uniform). */
+   address arithmetic where distances are no constants (vd__fft_is_uniform), or for each element that a thread loads in
+   a direct stage. */
 static uint32_t vd__fft_pad_cost_of(const vd__fft_shape *s, uint32_t direction_index, uint32_t i, vd__fft_pad pad) {
     uint32_t stage = direction_index ? s->stages - 2 - i : i;
     vd__fft_stage_info a = vd__fft_stage_info_of(s, direction_index, stage),
@@ -4102,7 +4183,7 @@ static uint32_t vd__fft_pad_cost_of(const vd__fft_shape *s, uint32_t direction_i
     uint32_t cost = vd__fft_bank_cycles(s, &a, a.write_stride, pad, s->columns_in)
                     + vd__fft_bank_cycles(s, &b, b.read_stride, pad, last ? s->columns_out : s->columns_in);
     return cost + (vd__fft_is_uniform(s, pad, a.write_stride, a.radix) ? 0 : 8)
-           + (vd__fft_is_uniform(s, pad, b.read_stride, b.radix) ? 0 : 8);
+           + (vd__fft_is_uniform(s, pad, b.read_stride, b.radix) ? 0 : vd__fft_is_direct(b.radix) ? 8 * b.radix : 8);
 }
 
 /* vd__fft_pad_cost_of, summed over the transforms of the kernel. */
@@ -4154,7 +4235,7 @@ static bool vd__fft_choose_estimated(vd__fft_search *search, uint64_t count, uin
     if (vd__fft_kernel_kind(s) == VD__FFT_COLUMNS && s->n * least > VD__FFT_MAX_POINTS) return false;
     search->count = count;
     search->min_columns = min_columns;
-    uint32_t most = s->n > 4000 ? 4 : 3; /* stages */
+    uint32_t most = s->n > 4000 || vd__fft_direct_factor(s->n) ? 4 : 3; /* stages */
     for (search->stages = s->n > VD__FFT_RADIX ? 2 : 1; search->cost <= 0 && search->stages <= most; search->stages++)
         vd__fft_enumerate(search, 0, s->size[0], VD__FFT_RADIX);
     if (search->stages <= 3) vd__fft_enumerate(search, 0, s->size[0], VD__FFT_RADIX);
@@ -4166,11 +4247,12 @@ static bool vd__fft_choose_estimated(vd__fft_search *search, uint64_t count, uin
     return found;
 }
 
-/* Chooses the shape for the sizes in `s`, which must have no prime factors above 31: the measured one, that of the
-   lowest estimated time (vd__fft_kernel_time) or, where times are not estimated, that of the lowest cost. By cost, a
-   shape in which threads are idle in some stages is chosen only if no other fits, and if its instructions take less
-   time than the memory accesses of two passes. count: number of transforms; min_columns: minimum number of columns per
-   work-group. Returns false if no shape fits into a work-group, or if two passes are estimated to be faster. */
+/* Chooses the shape for the sizes in `s`: the measured one, that of the lowest estimated time (vd__fft_kernel_time) or,
+   where times are not estimated, that of the lowest cost. A single size must have no prime factors above
+   VD__FFT_DIRECT, several sizes none above 31. By cost, a shape in which threads are idle in some stages is chosen only
+   if no other fits, and if its instructions take less time than the memory accesses of two passes. count: number of
+   transforms; min_columns: minimum number of columns per work-group. Returns false if no shape fits into a work-group,
+   or if two passes are estimated to be faster. */
 static bool vd__fft_choose_shape(const vd__fft_device *d, uint64_t count, uint32_t min_columns, vd__fft_shape *s) {
     vd__fft_search search;
     bool columns = s->columns_in || s->columns_out;
@@ -4935,24 +5017,56 @@ static bool vd__fft_solve_bluestein(vd_fft *p, const vd__fft_problem *problem) {
     return best.m && vd__fft_plan_one_pass(p, problem, best.m, n);
 }
 
-/* Plans a whole axis by the first solver that succeeds. On a GPU, work-groups should have at least eight columns,
-   because shorter contiguous runs cost more than a second pass. If neither one pass nor several do, any plan that fits
-   is used. */
-static bool vd__fft_plan_problem(vd_fft *p, const vd__fft_problem *user_problem) {
+/* Plans a whole axis by the first solver that succeeds, without Bluestein's algorithm unless `bluestein`, and returns
+   whether one does. On a GPU, work-groups should have at least eight columns, because shorter contiguous runs cost more
+   than a second pass. If neither one pass nor several do, any plan that fits is used. */
+static bool vd__fft_plan_problem_by(vd_fft *p, const vd__fft_problem *user_problem, bool bluestein) {
     static const struct {
         bool (*solve)(vd_fft *p, const vd__fft_problem *problem);
-        bool smooth;          /* only for lengths without prime factors above 31 */
+        bool bluestein;
         uint32_t min_columns; /* with groups_as_loops always 1 */
-    } solvers[] = { { vd__fft_solve_one_pass, true, 8 }, { vd__fft_solve_passes, true, 8 },
-                    { vd__fft_solve_one_pass, true, 1 }, { vd__fft_solve_passes, true, 1 },
-                    { vd__fft_solve_bluestein, false, 1 }, { vd__fft_solve_chirp, false, 1 } };
+    } solvers[] = { { vd__fft_solve_one_pass, false, 8 }, { vd__fft_solve_passes, false, 8 },
+                    { vd__fft_solve_one_pass, false, 1 }, { vd__fft_solve_passes, false, 1 },
+                    { vd__fft_solve_bluestein, true, 1 }, { vd__fft_solve_chirp, true, 1 } };
     vd__fft_problem problem = *user_problem;
-    bool smooth = vd__fft_is_smooth(problem.n, 31);
     for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++) {
         problem.min_columns = p->device.groups_as_loops ? 1 : solvers[i].min_columns;
-        if (smooth >= solvers[i].smooth && solvers[i].solve(p, &problem)) return true;
+        if (solvers[i].bluestein == bluestein && solvers[i].solve(p, &problem)) return true;
     }
     return false;
+}
+
+/* Returns the estimated time of the passes that vd__fft_plan_problem_by plans, which are removed again; 0: none. */
+static double vd__fft_estimate_problem(vd_fft *p, const vd__fft_problem *problem, bool bluestein) {
+    vd__fft_route *r = problem->route;
+    vd__fft_layout layout[VD__FFT_ROLES];
+    uint32_t before = r->count;
+    double sum = 0;
+    memcpy(layout, p->layout, sizeof layout);
+    vd__fft_plan_problem_by(p, problem, bluestein);
+    for (uint32_t i = before; i < r->count; i++) sum += vd__fft_estimate(p, &r->pass[i]);
+    r->count = before;
+    memcpy(p->layout, layout, sizeof layout);
+    return sum;
+}
+
+/* How much longer direct stages may take than Bluestein's algorithm, whose rounding error is 1.8 to 3.1 times as large.
+   The estimate for direct stages is not fitted to measurements. On PoCL, rows of 37 to 2368 elements took 0.35 to 0.73
+   times as long. On llvmpipe, which accesses memory lane by lane, rows of 37, 61 and 127 took 1.5, 2.2 and 3.0 times as
+   long, and rows of 592 and 2368 0.84 and 0.49 times. GPUs were not measured. */
+#define VD__FFT_DIRECT_ALLOWANCE 1.5
+
+/* Plans a whole axis. Bluestein's algorithm computes lengths with a prime factor above VD__FFT_DIRECT, and lengths of
+   which no plan without it fits. For other lengths with a prime factor above 31, it is used if direct stages are
+   estimated to take VD__FFT_DIRECT_ALLOWANCE times as long. */
+static bool vd__fft_plan_problem(vd_fft *p, const vd__fft_problem *problem) {
+    bool smooth = vd__fft_is_smooth(problem->n, VD__FFT_DIRECT);
+    if (smooth && !vd__fft_is_smooth(problem->n, 31)) {
+        double direct = vd__fft_estimate_problem(p, problem, false);
+        double bluestein = vd__fft_estimate_problem(p, problem, true);
+        smooth = bluestein <= 0 || direct <= VD__FFT_DIRECT_ALLOWANCE * bluestein;
+    }
+    return (smooth && vd__fft_plan_problem_by(p, problem, false)) || vd__fft_plan_problem_by(p, problem, true);
 }
 
 /* Whether input and output have all indices of the transform in memory. */
@@ -5893,6 +6007,22 @@ static bool vd__fft_table_stage(vd_fft *p, const vd__fft_pass *pass, uint32_t di
     return true;
 }
 
+/* Makes the tables of a direct stage of radix p: the roots exp(-2 pi i j k / p) for each j from 1 to (p - 1) / 2 and k
+   from 0 to (p - 1) / 2. Neighbouring threads load neighbouring roots, without arithmetic modulo p. If other stages
+   precede it along the axis, the twiddle factors exp(-2 pi i j m / (length * p)) follow, for each j < p and m < length.
+   */
+static bool vd__fft_table_direct(vd_fft *p, const vd__fft_stage_info *g, uint32_t *offset) {
+    uint32_t half = (g->radix - 1) / 2, twiddles = g->length > 1 ? g->length * g->radix : 0;
+    uint64_t key[5] = { 'd', g->length, g->radix, 0, 0 };
+    double *at;
+    if (!vd__fft_find_table(p, (uint64_t)half * (half + 1) + twiddles, key, offset, &at)) return false;
+    for (uint32_t j = 1; at && j <= half; j++)
+        for (uint32_t k = 0; k <= half; k++, at += 2) vd__fft_write_root(at, (uint64_t)j * k, g->radix);
+    for (uint32_t i = 0; at && i < twiddles; i++, at += 2)
+        vd__fft_write_root(at, (uint64_t)(i / g->length) * (i % g->length), twiddles);
+    return true;
+}
+
 /* Whether a table contains all twiddle factors between the two passes of an axis, by row and index. Otherwise two
    smaller tables contain factors of them. CPUs load one value faster than they load and multiply two. */
 static bool vd__fft_has_twiddle_table(const vd_fft *p, const vd__fft_pass *pass) {
@@ -6038,7 +6168,9 @@ static vd_result vd__fft_make_tables(vd_fft *p) {
         for (direction_index = 0; direction_index < (pass->shape.convolves ? 2u : 1u); direction_index++) {
             for (j = 1; j < pass->shape.stages && ok; j++) {
                 vd__fft_stage_info g = vd__fft_stage_info_of(&pass->shape, direction_index, j);
-                if (g.length > 1)
+                if (vd__fft_is_direct(g.radix))
+                    ok = vd__fft_table_direct(p, &g, &pass->tables.stage[direction_index][j]);
+                else if (g.length > 1 && g.radix > 1)
                     ok = vd__fft_table_stage(p, pass, direction_index, &g, &pass->tables.stage[direction_index][j]);
             }
         }
@@ -6131,6 +6263,12 @@ typedef struct vd__fft_writer {
     vd__fft_c x[VD__FFT_MAX_VALUES]; /* values of the thread: element j of butterfly u is x[u * radix + j] */
 } vd__fft_writer;
 
+/* Loads entry `index` of the table at this offset. */
+static vd__fft_c vd__fft_load_root(const vd__fft_writer *w, vc_val index, uint32_t offset) {
+    vc_val v = vd__fft_unpack_word(vd__load_from(&w->table, offset, index));
+    return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
+}
+
 /* Returns first(b, c) = b / c * c * radix + b % c, see vd__fft_stage_info. */
 static vc_val vd__fft_first(const vd__fft_shape *s, vc_val b, uint32_t c, uint32_t radix) {
     if (c * radix == s->n) return b;
@@ -6142,7 +6280,7 @@ static vc_val vd__fft_first(const vd__fft_shape *s, vc_val b, uint32_t c, uint32
 /* Index of butterfly u of this thread in a stage. Sets *partly if the last threads have no such butterfly. */
 static vc_val vd__fft_butterfly_index(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t u, bool *partly) {
     vc_val t = w->thread[w->columns];
-    *partly = !g->register_exchange && (u + 1) * w->shape->threads > w->shape->n / g->radix;
+    *partly = !g->register_exchange && (u + 1) * w->shape->threads > vd__fft_count_butterflies(w->shape, g->radix);
     if (g->lanes > 1) {
         vc_val lane = vd__add_u32(vd__rem_u32(t, g->lanes), u * g->lanes), group = vd__div_u32(t, g->lanes);
         if (w->shape->threads / g->lanes > g->exchange_stride)
@@ -6158,8 +6296,11 @@ static vc_val vd__fft_butterfly_index(const vd__fft_writer *w, const vd__fft_sta
 static vc_val vd__fft_butterfly_index_clamped(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t u) {
     bool partly;
     vc_val b = vd__fft_butterfly_index(w, g, u, &partly);
-    return partly ? vd__min_u32(b, w->shape->n / g->radix - 1) : b;
+    return partly ? vd__min_u32(b, vd__fft_count_butterflies(w->shape, g->radix) - 1) : b;
 }
+
+static vc_val vd__fft_div_const(vc_val a, uint64_t b) { return b == 1 ? a : vd__div_u32(a, b); }
+static vc_val vd__fft_mod_const(vc_val a, uint64_t b) { return b == 1 ? vc_u32(0) : vd__rem_u32(a, b); }
 
 /* Address in shared memory of element index + j * c of this thread's transform, in words: the sum of the result and of
    *constant, which contains the part for j if the padding makes it a constant. */
@@ -6177,21 +6318,184 @@ static vc_val vd__fft_shared_address(const vd__fft_writer *w, vc_val index, uint
                : vc_add(address, vd__mul_u32(w->transform_in_group[w->columns], vd__fft_shared_stride(s, w->pad)));
 }
 
-/* Stores the results 0 … count - 1 of butterfly b in shared memory. component: VD__FFT_RE, VD__FFT_IM or VD__FFT_BOTH.
-   */
+/* Stores a value, or one component of it, in shared memory. component: VD__FFT_RE, VD__FFT_IM or VD__FFT_BOTH. */
+static void vd__fft_store_shared(const vd__fft_writer *w, vc_val address, uint32_t constant, uint32_t component,
+                                 vd__fft_c x) {
+    vc_store(vc_offset(w->shared[component & 1], vc_u32(constant)), address,
+             component == VD__FFT_BOTH ? vd__fft_pack_word(vc_vec2(x.re, x.im), w->plan->device.complex_as_words)
+             : component               ? x.im
+                                       : x.re);
+}
+
+/* Loads a value, or one component of it, from shared memory. */
+static void vd__fft_load_shared(const vd__fft_writer *w, vc_val address, uint32_t constant, uint32_t component,
+                                vd__fft_c *x) {
+    vc_val v = vd__fft_unpack_word(vc_load(vc_offset(w->shared[component & 1], vc_u32(constant)), address));
+    if (component == VD__FFT_BOTH) *x = vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
+    else if (component) x->im = v;
+    else x->re = v;
+}
+
+/* Stores the results 0 … count - 1 of butterfly b in shared memory. */
 static void vd__fft_send_one(vd__fft_writer *w, const vd__fft_stage_info *g, vc_val b, const vd__fft_c *x,
                              uint32_t count, uint32_t component) {
     vc_val index = vd__fft_first(w->shape, b, g->write_stride, g->radix);
     uint32_t constant;
     for (uint32_t j = 0; j < count; j++) {
         vc_val address = vd__fft_shared_address(w, index, j, g->write_stride, g->radix, &constant);
-        vc_store(vc_offset(w->shared[component & 1], vc_u32(constant)), address,
-                 component == VD__FFT_BOTH
-                     ? vd__fft_pack_word(vc_vec2(x[j].re, x[j].im), w->plan->device.complex_as_words)
-                 : component ? x[j].im
-                             : x[j].re);
+        vd__fft_store_shared(w, address, constant, component, x[j]);
     }
 }
+
+/* ---- direct stages ---- */
+
+/* A direct stage transforms p elements, where p is a prime above VD__FFT_RADIX, by the definition:
+     X[k], X[p - k] = x[0] + sum of (x[j] + x[p - j]) cos(2 pi j k / p) -+ i sum of (x[j] - x[p - j]) sin(2 pi j k / p)
+   with sums over j = 1 ... (p - 1) / 2. The inputs are in shared memory. A thread computes pairs of results, whose sums
+   it holds in registers. The stage is recorded in three parts: vd__fft_receive_direct computes the sums during the
+   exchange before the stage, vd__fft_stage combines them, and vd__fft_send_direct stores the results for the next
+   stage. */
+
+/* Terms of a sum that an iteration adds to each other before it adds them to the sum: the rounding error of a sum grows
+   with the number of additions to it. */
+enum { VD__FFT_DIRECT_TERMS = 8 };
+
+/* A pair of results of a direct stage. */
+typedef struct vd__fft_pair {
+    vc_val column;           /* index of x[0] in the transform; the distance between elements is read_stride */
+    vc_val k;
+    vc_ref sum[2][2];        /* [component][0]: x[0] and the terms with cosines; [1]: the terms with sines */
+} vd__fft_pair;
+
+/* Returns the indices of pair u of this thread. */
+static vd__fft_pair vd__fft_pair_of(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t u) {
+    vd__fft_pair pair;
+    uint32_t columns = w->shape->n / g->radix;
+    vc_val b = vd__fft_butterfly_index_clamped(w, g, u);
+    memset(&pair, 0, sizeof pair);
+    pair.column = vd__fft_mod_const(vd__fft_shares_inputs(w->shape, g->radix) ? w->thread[w->columns] : b, columns);
+    pair.k = vd__fft_div_const(b, columns);
+    return pair;
+}
+
+static vc_val *vd__fft_component(vd__fft_c *x, uint32_t component) { return component ? &x->im : &x->re; }
+
+/* Loads the components first ... last of element `index` + j * read_stride of this thread's transform. */
+static vd__fft_c vd__fft_load_element_shared(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val index,
+                                             uint32_t j, uint32_t first, uint32_t last) {
+    uint32_t constant;
+    vc_val address = vd__fft_shared_address(w, index, j, g->read_stride, g->radix, &constant);
+    vd__fft_c x = vd__fft_complex(vc_imm(w->real, 0), vc_imm(w->real, 0));
+    if (w->shape->complex_elements) vd__fft_load_shared(w, address, constant, VD__FFT_BOTH, &x);
+    else for (uint32_t c = first; c <= last; c++) vd__fft_load_shared(w, address, constant, c, &x);
+    return x;
+}
+
+/* Adds the terms j = done + 1 ... done + count to the sums of all pairs of this thread. */
+static void vd__fft_direct_terms(const vd__fft_writer *w, const vd__fft_stage_info *g, const vd__fft_pair *pair,
+                                 uint32_t first, uint32_t last, vc_val done, uint32_t count) {
+    uint32_t half = (g->radix + 1) / 2; /* row of the table */
+    vd__fft_c sum[2], terms[VD__FFT_RADIX / 4][2]; /* [0]: x[j] + x[p - j]; [1]: x[j] - x[p - j] */
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t u = 0; u < g->butterflies; u++) {
+            if (!u || !vd__fft_shares_inputs(w->shape, g->radix)) {
+                vc_val up = vc_add(pair[u].column, vd__mul_u32(done, g->read_stride));
+                vc_val down = vc_add(pair[u].column,
+                                     vd__mul_u32(vc_sub(vc_u32(g->radix - count), done), g->read_stride));
+                vd__fft_c a = vd__fft_load_element_shared(w, g, up, i + 1, first, last);
+                vd__fft_c b = vd__fft_load_element_shared(w, g, down, count - 1 - i, first, last);
+                sum[0] = vd__fft_add(a, b);
+                sum[1] = vd__fft_sub(a, b);
+            }
+            vd__fft_c root = vd__fft_load_root(w, vc_add(vd__mul_u32(done, half), pair[u].k), g->table + i * half);
+            for (uint32_t c = first; c <= last; c++)
+                for (uint32_t odd = 0; odd < 2; odd++) {
+                    vc_val x = *vd__fft_component(&sum[odd], c), *to = vd__fft_component(&terms[u][odd], c);
+                    *to = i ? vc_fma(x, odd ? root.im : root.re, *to) : vc_mul(x, odd ? root.im : root.re);
+                }
+        }
+    }
+    for (uint32_t u = 0; u < g->butterflies; u++)
+        for (uint32_t c = first; c <= last; c++)
+            for (uint32_t odd = 0; odd < 2; odd++)
+                vd__set(&pair[u].sum[c][odd],
+                        vc_add(vd__get(&pair[u].sum[c][odd]), *vd__fft_component(&terms[u][odd], c)));
+}
+
+/* Computes the sums of direct stage g, of components first ... last, from the elements in shared memory. */
+static void vd__fft_receive_direct(const vd__fft_writer *w, const vd__fft_stage_info *g, vd__fft_c *to, uint32_t first,
+                                   uint32_t last) {
+    vd__fft_pair pair[VD__FFT_RADIX / 4];
+    uint32_t count = (g->radix - 1) / 2, rest = count % VD__FFT_DIRECT_TERMS;
+    for (uint32_t u = 0; u < g->butterflies; u++) {
+        pair[u] = vd__fft_pair_of(w, g, u);
+        vd__fft_c x = vd__fft_load_element_shared(w, g, pair[u].column, 0, first, last);
+        for (uint32_t c = first; c <= last; c++)
+            for (uint32_t odd = 0; odd < 2; odd++) {
+                pair[u].sum[c][odd] = vc_var(w->k, odd ? "odd" : "even", w->real);
+                vd__set(&pair[u].sum[c][odd], odd ? vc_imm(w->real, 0) : *vd__fft_component(&x, c));
+            }
+    }
+    vc_val done = vc_for_begin(w->k, vc_u32(0), vc_u32(count - rest), vc_i32(VD__FFT_DIRECT_TERMS));
+    vd__fft_direct_terms(w, g, pair, first, last, done, VD__FFT_DIRECT_TERMS);
+    vc_block_end(w->k);
+    if (rest) vd__fft_direct_terms(w, g, pair, first, last, vc_const(w->k, vc_u32(count - rest)), rest);
+    for (uint32_t u = 0; u < g->butterflies; u++)
+        for (uint32_t c = first; c <= last; c++)
+            for (uint32_t odd = 0; odd < 2; odd++)
+                *vd__fft_component(&to[2 * u + odd], c) = vd__get(&pair[u].sum[c][odd]);
+}
+
+/* Combines the sums of a direct stage to its results: element 2 u is X[k] of pair u, element 2 u + 1 is X[p - k]. The
+   table contains -sin. */
+static void vd__fft_combine_direct(vd__fft_writer *w, const vd__fft_stage_info *g) {
+    for (uint32_t u = 0; u < g->butterflies; u++) {
+        vd__fft_c *x = &w->x[2 * u], even = x[0], odd = x[1];
+        x[0] = vd__fft_complex(vc_sub(even.re, odd.im), vc_add(even.im, odd.re));
+        x[1] = vd__fft_complex(vc_add(even.re, odd.im), vc_sub(even.im, odd.re));
+    }
+}
+
+/* Index in the transform of result j of butterfly u of this thread, or of result j of pair u of a direct stage. */
+static vc_val vd__fft_result_index(const vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t u, uint32_t j) {
+    if (!vd__fft_is_direct(g->radix))
+        return vd__add_u32(vd__fft_first(w->shape, vd__fft_butterfly_index_clamped(w, g, u), g->write_stride, g->radix),
+                           j * g->write_stride);
+    vd__fft_pair pair = vd__fft_pair_of(w, g, u);
+    vc_val k = j ? vc_select(vd__eq_u32(pair.k, 0), vc_u32(0), vc_sub(vc_u32(g->radix), pair.k)) : pair.k;
+    vc_val first = vd__fft_first(w->shape, pair.column, g->write_stride, g->radix);
+    return vc_add(first, vd__mul_u32(k, g->write_stride));
+}
+
+/* Multiplies the results of stage g by the twiddle factors of `next`, a direct stage. */
+static void vd__fft_twiddle_direct(vd__fft_writer *w, const vd__fft_stage_info *g, const vd__fft_stage_info *next) {
+    uint32_t half = (next->radix - 1) / 2, values = vd__fft_values_of(g->radix);
+    for (uint32_t i = 0; i < g->butterflies * values; i++) {
+        vc_val index = vd__fft_result_index(w, g, i / values, i % values);
+        vc_val row = vd__fft_div_const(index, next->read_stride), column = vd__rem_u32(index, next->length);
+        w->x[i] = vd__fft_mul(w->x[i], vd__fft_load_root(w, vc_add(vd__mul_u32(row, next->length), column),
+                                                         next->table + half * (half + 1)));
+    }
+}
+
+/* Stores the results of a direct stage in shared memory. */
+static void vd__fft_send_direct(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t component) {
+    uint32_t constant;
+    bool partly;
+    for (uint32_t u = 0; u < g->butterflies; u++) {
+        vc_val exists = vd__lt_u32(vd__fft_butterfly_index(w, g, u, &partly),
+                                   vd__fft_count_butterflies(w->shape, g->radix));
+        VC_IF(w->k, partly ? exists : vc_bool(true)) {
+            for (uint32_t j = 0; j < 2; j++) {
+                vc_val address = vd__fft_shared_address(w, vd__fft_result_index(w, g, u, j), 0, g->write_stride,
+                                                        g->radix, &constant);
+                vd__fft_store_shared(w, address, constant, component, w->x[2 * u + j]);
+            }
+        }
+    }
+}
+
+/* ---- exchanges ---- */
 
 /* Stores the results of a slice in shared memory. If all results of a butterfly are in one slice, these are all results
    of the butterflies of the slice, whose index counts from the first of them; otherwise a part of the results of each
@@ -6201,6 +6505,10 @@ static void vd__fft_send(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_
     bool interleaved = g->write_stride == all, partly;
     uint32_t part = interleaved ? all : all / slices, first = interleaved ? 0 : slice * part,
              count = interleaved ? g->radix / slices : g->radix;
+    if (vd__fft_is_direct(g->radix)) {
+        vd__fft_send_direct(w, g, component);
+        return;
+    }
     for (uint32_t u = 0; u < g->butterflies; u++) {
         /* the indices of butterfly u of all threads are begin … end - 1 */
         uint32_t begin = g->register_exchange ? 0 : u * threads, end = g->register_exchange ? all : (u + 1) * threads;
@@ -6229,12 +6537,9 @@ static void vd__fft_receive(vd__fft_writer *w, const vd__fft_stage_info *g, vd__
         vc_val index = vd__fft_first(w->shape, !interleaved && first ? vd__sub_u32(b, first) : b, g->read_stride,
                                      g->radix);
         for (uint32_t j = 0; j < count; j++) {
-            vd__fft_c *x = &to[u * g->radix + (interleaved ? slice * count : 0) + j];
             vc_val address = vd__fft_shared_address(w, index, j, g->read_stride, g->radix, &constant);
-            vc_val v = vd__fft_unpack_word(vc_load(vc_offset(w->shared[component & 1], vc_u32(constant)), address));
-            if (component == VD__FFT_BOTH) *x = vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
-            else if (component) x->im = v;
-            else x->re = v;
+            vd__fft_load_shared(w, address, constant, component,
+                                &to[u * g->radix + (interleaved ? slice * count : 0) + j]);
         }
     }
 }
@@ -6256,12 +6561,16 @@ static void vd__fft_exchange(vd__fft_writer *w, const vd__fft_stage_info *g, con
         if (separate_im) vd__fft_send(w, g, 1, slice);
         vc_barrier(w->k);
         w->columns = columns;
-        vd__fft_receive(w, next, next_x, part, slice);
-        if (separate_im) vd__fft_receive(w, next, next_x, 1, slice);
+        if (vd__fft_is_direct(next->radix)) {
+            vd__fft_receive_direct(w, next, next_x, parts == 2 ? part : 0, parts == 2 ? part : 1);
+        } else {
+            vd__fft_receive(w, next, next_x, part, slice);
+            if (separate_im) vd__fft_receive(w, next, next_x, 1, slice);
+        }
         w->half_in_use[w->half ^ 1] = false; /* all threads have passed the barrier */
         w->half_in_use[w->half] = true;
     }
-    for (uint32_t i = 0; i < next->butterflies * next->radix; i++) w->x[i] = next_x[i];
+    for (uint32_t i = 0; i < next->butterflies * vd__fft_values_of(next->radix); i++) w->x[i] = next_x[i];
 }
 
 /* Passes the results of stage g to the next stage in registers: each butterfly of the next stage uses one result of
@@ -6314,17 +6623,9 @@ static void vd__fft_shuffle(vd__fft_writer *w, const vd__fft_stage_info *g, cons
 /* Stages of a transform in Stockham autosort order (Van Loan, Computational Frameworks for the FFT, 1992, section 1.7).
    */
 
-/* Loads entry `index` of the table at this offset. */
-static vd__fft_c vd__fft_load_root(const vd__fft_writer *w, vc_val index, uint32_t offset) {
-    vc_val v = vd__fft_unpack_word(vd__load_from(&w->table, offset, index));
-    return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
-}
-
-/* Loads the powers 1 … radix - 1 of the root of a stage with index m from the table at this offset, or computes them.
-   */
-static void vd__fft_load_powers(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val m, uint32_t table,
-                                vd__fft_c *power) {
-    uint32_t base = vd__fft_power_base(w->pass);
+/* Loads the powers 1 … radix - 1 of the root of a stage with index m from its table, or computes them. */
+static void vd__fft_load_powers(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val m, vd__fft_c *power) {
+    uint32_t base = vd__fft_power_base(w->pass), table = g->table;
     for (uint32_t j = 1; j < g->radix; j++) {
         uint32_t part = vd__fft_tabled_exponent(base, j);
         if (part != j) power[j] = vd__fft_mul(power[j - part], power[part]);
@@ -6332,9 +6633,6 @@ static void vd__fft_load_powers(const vd__fft_writer *w, const vd__fft_stage_inf
         if (part == j) table += g->length;
     }
 }
-
-static vc_val vd__fft_div_const(vc_val a, uint64_t b) { return b == 1 ? a : vd__div_u32(a, b); }
-static vc_val vd__fft_mod_const(vc_val a, uint64_t b) { return b == 1 ? vc_u32(0) : vd__rem_u32(a, b); }
 
 /* Returns exp(-2 pi i e / N) for a split axis of length N. */
 static vd__fft_c vd__fft_axis_root(const vd__fft_writer *w, vc_val e) {
@@ -6373,19 +6671,24 @@ static vc_val vd__fft_twiddle_row(const vd__fft_writer *w, vc_val q) {
                : vd__fft_mod_const(row, pass->twiddle_rows);
 }
 
-/* Computes a stage: multiplies by twiddle factors from the table at this offset, then computes the butterflies. */
-static void vd__fft_stage(vd__fft_writer *w, const vd__fft_stage_info *g, uint32_t table) {
+/* Computes a stage: multiplies by twiddle factors from its table, then computes the butterflies. The inputs of a direct
+   stage were multiplied before, and its sums were computed in the exchange. */
+static void vd__fft_stage(vd__fft_writer *w, const vd__fft_stage_info *g) {
     bool same_twiddles = g->register_exchange ? g->lanes > 1 && g->exchange_stride % g->write_stride == 0
                                               : w->shape->threads % g->write_stride == 0;
     bool twiddle_first = vd__fft_loads_with(w->pass, VD__STEP_TWIDDLES) && g->length == 1
                          && g->axis + 1 == w->shape->axes;
     vd__fft_c power[VD__FFT_RADIX];
+    if (vd__fft_is_direct(g->radix)) {
+        vd__fft_combine_direct(w, g);
+        return;
+    }
     for (uint32_t u = 0; u < g->butterflies; u++) {
         vd__fft_c *x = &w->x[u * g->radix];
-        if (g->length > 1 && (u == 0 || !same_twiddles)) {
+        if (g->length > 1 && g->radix > 1 && (u == 0 || !same_twiddles)) {
             vc_val m = vd__rem_u32(vd__fft_div_const(vd__fft_butterfly_index_clamped(w, g, u), g->axis_stride),
                                    g->length);
-            vd__fft_load_powers(w, g, m, table, power);
+            vd__fft_load_powers(w, g, m, power);
         }
         for (uint32_t j = 1; g->length > 1 && j < g->radix; j++) x[j] = vd__fft_mul(x[j], power[j]);
         if (twiddle_first) vd__fft_apply_twiddles(w, g, w->twiddle_row, vd__fft_butterfly_index_clamped(w, g, u), x);
@@ -6398,9 +6701,12 @@ static void vd__fft_stages(vd__fft_writer *w, uint32_t direction_index, bool col
     const vd__fft_shape *s = w->shape;
     vd__fft_stage_info g = vd__fft_stage_info_of(s, direction_index, 0), next;
     for (uint32_t i = 0; i < s->stages; i++, g = next) {
-        vd__fft_stage(w, &g, w->pass->tables.stage[direction_index][i]);
+        g.table = w->pass->tables.stage[direction_index][i];
+        vd__fft_stage(w, &g);
         if (i + 1 == s->stages) return;
         next = vd__fft_stage_info_of(s, direction_index, i + 1);
+        next.table = w->pass->tables.stage[direction_index][i + 1];
+        if (vd__fft_is_direct(next.radix) && next.length > 1) vd__fft_twiddle_direct(w, &g, &next);
         /* index of the exchange: that of the later of its two stages in forward order */
         uint32_t exchange = direction_index ? s->stages - 1 - i : i + 1;
         /* padding of the exchange between the same two stages */
@@ -13496,13 +13802,26 @@ static vd__fft_choice vd__fft_choice_of(const vd__fft_shape *s) {
     return c;
 }
 
+/* Returns NULL, or the reason why a radix of a choice is invalid. Direct stages follow a stage and precede another,
+   which have radix 1 if they are the first or the last one (vd__fft_enumerate_direct). */
+static const char *vd__fft_check_radix(const vd__fft_shape *s, const vd__fft_choice *c, uint32_t i) {
+    uint32_t r = c->radix[i], before = i ? c->radix[i - 1] : 0, next = i + 1 < VD__FFT_STAGES ? c->radix[i + 1] : 0;
+    if (r == 1 && !(!before && vd__fft_is_direct(next)) && !(!next && vd__fft_is_direct(before)))
+        return "a radix of 1 is not before or after a radix above 32, at the begin or the end";
+    if (!vd__fft_is_direct(r)) return NULL;
+    if (r > VD__FFT_DIRECT || vd__fft_balanced_factor(r) != 1) return "a radix above 32 is not a prime up to 127";
+    if (s->axes > 1) return "a radix above 32 is in a kernel of several axes";
+    return before && next ? NULL : "a radix above 32 is the first or the last one; add a radix of 1";
+}
+
 /* Sets the stages of a shape from the radices of a choice, axis by axis. Returns NULL, or the reason why they are
    invalid for the lengths of the pass. */
 static const char *vd__fft_apply_radices(const vd__fft_pass *pass, const vd__fft_choice *c, vd__fft_shape *s) {
     uint32_t axis = 0;
-    for (s->n = 1, s->stages = 0; s->stages < VD__FFT_STAGES && c->radix[s->stages]; s->n *= c->radix[s->stages++])
-        if (c->radix[s->stages] < 2 || c->radix[s->stages] > VD__FFT_RADIX || s->n > 65536)
-            return "a radix is less than 2 or more than 32";
+    for (s->n = 1, s->stages = 0; s->stages < VD__FFT_STAGES && c->radix[s->stages]; s->n *= c->radix[s->stages++]) {
+        const char *reason = vd__fft_check_radix(s, c, s->stages);
+        if (reason || s->n > 65536) return reason ? reason : "the product of the radices is more than 65536";
+    }
     if (pass->bluestein_length) {
         if (s->n < vd__fft_lowest_bluestein(pass))
             return "the product of the radices is too short for the convolutions of Bluestein's algorithm";

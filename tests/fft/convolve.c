@@ -291,10 +291,11 @@ static void channels(void **state) {
    last, in all. */
 static void long_axes(void **state) {
     static const sample samples[] = {
-        { { 37, 0, 0 }, { 5, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 2, 3, 2, false, VD_F32 },
-        { { 37, 6, 0 }, { 3, 5, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 2, 1, 3, false, VD_F32 },
+        { { 131, 0, 0 }, { 5, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 2, 3, 2, false, VD_F32 },
+        { { 148, 0, 0 }, { 5, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 2, 3, 2, false, VD_F32 },
+        { { 131, 6, 0 }, { 3, 5, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CENTRED, 2, 1, 3, false, VD_F32 },
         { { 37, 6, 4 }, { 3, 5, 4 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 1, 2, 2, true, VD_F32 },
-        { { 41, 8, 0 }, { 7, 8, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 3, 2, 1, true, VD_F32 },
+        { { 137, 8, 0 }, { 7, 8, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 3, 2, 1, true, VD_F32 },
         { { 20000, 0, 0 }, { 3, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CIRCULAR, 1, 2, 3, false, VD_F32 },
         { { 10007, 0, 0 }, { 4, 0, 0 }, VD_CONVOLVE_CORRELATION, VD_CONVOLVE_CIRCULAR, 1, 0, 0, false, VD_F32 },
         { { 10007, 0, 0 }, { 4, 0, 0 }, VD_CONVOLVE_CONVOLUTION, VD_CONVOLVE_CENTRED, 2, 2, 1, false, VD_F32 },

@@ -180,7 +180,7 @@ static void kinds(void **state) {
         { { 3, 4, 5, 6 }, 5, VD_FFT_FORWARD, false, { 0 }, { 0 } },
         { { 1, 7, 1, 0 }, 4, VD_FFT_FORWARD, false, { 0 }, { 0 } },
         /* Bluestein */
-        { { 2, 37, 0, 0 }, 2, VD_FFT_FORWARD, false, { 0 }, { 0 } },
+        { { 2, 131, 0, 0 }, 2, VD_FFT_FORWARD, false, { 0 }, { 0 } },
         { { 37, 11, 0, 0 }, 1, VD_FFT_INVERSE, true, { 0 }, { 0 } },
         /* two passes */
         { { 16384, 0, 0, 0 }, 0, VD_FFT_INVERSE, false, { 0 }, { 0 } },
@@ -221,7 +221,7 @@ static void called_inside(void **state) {
         { { 8209, 3 }, 1, { 700, 3 }, { 0 } },  { { 2, 37 }, 2, { 2, 20 }, { 0 } },
         { { 2, 64 }, 2, { 2, 20 }, { 0, 30 } }, { { 40, 48 }, 3, { 7, 9 }, { 33, 2 } },
         { { 2, 16384 }, 2, { 2, 5000 }, { 0, 7001 } }, { { 8209, 3 }, 1, { 700, 3 }, { 5000, 0 } },
-        { { 2, 37 }, 2, { 2, 20 }, { 0, 9 } },
+        { { 2, 131 }, 2, { 2, 20 }, { 0, 9 } },
     };
     (void)state;
     need_device();

@@ -152,7 +152,7 @@ static void shapes_for_gpus(void **state) {
     need_device();
     setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
     check_measured(desc_of(5, 4, 6, 6));
-    if (!is_slow()) check_measured(desc_of(9, 37, 0, 2)); /* Bluestein's algorithm, of 75 to 128 points */
+    if (!is_slow()) check_measured(desc_of(9, 131, 0, 2)); /* Bluestein's algorithm, of 270 to 512 points */
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
@@ -405,7 +405,7 @@ static void shapes_can_be_set(void **state) {
     need_device();
     setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
     vd_fft_desc rows = desc_of(33, 64, 0, 2), columns = desc_of(64, 33, 0, 1), image = desc_of(3, 16, 16, 6),
-                prime = desc_of(5, 37, 0, 2);
+                prime = desc_of(5, 131, 0, 2);
     rows.rigor = columns.rigor = prime.rigor = VD_FFT_RIGOR_DEFAULT;
     check_forced(&rows, "4x4x4/16/3/2", "rows of 64 = 4 x 4 x 4, 16 threads per transform, 3 transforms per work-group, exchange in 2 slices");
     check_forced(&rows, "16x16/16/1/0,r2x32/4/2/0,c4x16/8/8/0",
@@ -413,12 +413,17 @@ static void shapes_can_be_set(void **state) {
     check_forced(&columns, "16x16/16/1/0,r2x32/4/2/0,c4x16/8/8/0",
                  "columns of 64 = 4 x 16, 8 threads per transform, 8 transforms per work-group, 4608 bytes of shared memory");
     check_forced(&image, "4x4+4x4/16/1/1", "= 4 x 4 + 4 x 4, 16 threads per transform, 1 transform per work-group");
-    check_forced(&prime, "b9x9/9/2/0", "rows of 81 (Bluestein for length 37) = 9 x 9, 9 threads per transform, 2 transforms per work-group");
+    check_forced(&prime, "b17x17/17/2/0", "rows of 289 (Bluestein for length 131) = 17 x 17, 17 threads per transform, 2 transforms per work-group");
+    vd_fft_desc direct = desc_of(5, 74, 0, 2);
+    direct.rigor = VD_FFT_RIGOR_DEFAULT;
+    check_forced(&direct, "2x37x1/19/3/0", "rows of 74 = 2 x 37 x 1, 19 threads per transform, 3 transforms per work-group");
+    check_refused(&direct, "2x37/19/1/0", "a radix above 32 is the first or the last one; add a radix of 1");
+    check_refused(&direct, "1x2x37x1/19/1/0", "a radix of 1 is not before or after a radix above 32");
     check_refused(&rows, "8x8/1/1/1", "contains '8x8/1/1/1', but a kernel with transforms of "
                   "64 elements cannot have this shape: a thread holds more than 32 values");
     check_refused(&rows, "8x8/8/1/3", "slices must be 0, 1, 2 or 4");
     check_refused(&rows, "2x32/4/1/4", "slices do not divide the radices");
-    check_refused(&rows, "64/1/1/0", "a radix is less than 2 or more than 32");
+    check_refused(&rows, "64/1/1/0", "a radix above 32 is not a prime up to 127");
     check_refused(&rows, "8+8/8/1/0", "the stage after a + cannot receive its values in registers");
     check_refused(&rows, "8x8/8/60000/0", "threads or transforms exceed the threads of a work-group");
     check_refused(&rows, "8x8/8/1000/0", "threads times transforms exceed the threads of a work-group");

@@ -374,8 +374,10 @@ static void lengths_of(vd_fft_kind kind) {
     for (uint64_t n = 1; n <= 6; n++) check_length(kind, n);
     /* in two stages, of all or of half the length */
     check_length(kind, kind == VD_FFT_DCT1 ? 41 : kind == VD_FFT_DST1 ? 39 : kind % 2 ? 45 : 72);
-    /* by Bluestein's algorithm, of half the length or of all of it */
-    if (kind % 3 == 2) check_length(kind, kind == VD_FFT_REAL ? 74 : 37);
+    /* by a direct stage and by Bluestein's algorithm, of half the length or of all of it */
+    if (kind % 3 == 1) check_length(kind, kind == VD_FFT_DST1 ? 73 : 74);
+    if (kind % 3 == 0) check_length(kind, kind == VD_FFT_DCT1 ? 75 : 37);
+    if (kind % 3 == 2) check_length(kind, kind == VD_FFT_REAL ? 262 : 131);
     for (uint64_t n = 7; all_cases && n <= 40; n++) check_length(kind, n);
     for (size_t i = 0; all_cases && i < COUNT(many); i++) check_length(kind, many[i]);
 }
@@ -580,10 +582,10 @@ static void parts(void **state) {
         { .kind = VD_FFT_REAL, .shape = { 3, 15 }, .in_count = { 0, 4 }, .out_count = { 0, 3 } },
         { .kind = VD_FFT_REAL, .shape = { 3, 15 }, .in_count = { 0, 9 }, .out_count = { 0, 7 },
           .direction = VD_FFT_INVERSE },
-        { .kind = VD_FFT_REAL, .shape = { 2, 74 }, .in_count = { 0, 20 }, .out_count = { 0, 20 } },
+        { .kind = VD_FFT_REAL, .shape = { 2, 262 }, .in_count = { 0, 20 }, .out_count = { 0, 20 } },
         { .kind = VD_FFT_REAL, .shape = { 4, 37 }, .in_count = { 0, 30 }, .out_count = { 0, 2 },
           .direction = VD_FFT_INVERSE },
-        { .kind = VD_FFT_REAL, .shape = { 4, 101 }, .in_count = { 0, 80 }, .out_count = { 0, 3 } },
+        { .kind = VD_FFT_REAL, .shape = { 4, 131 }, .in_count = { 0, 80 }, .out_count = { 0, 3 } },
         { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 24 }, .out_count = { 0, 12 }, .in_place = true },
         { .kind = VD_FFT_REAL, .shape = { 3, 64 }, .in_count = { 0, 24 }, .in_place = true,
           .direction = VD_FFT_INVERSE },
@@ -705,8 +707,8 @@ static void check_ends(const sample *s) {
     free(wanted);
 }
 
-/* One axis: of even and of odd length, alone or two rows at once; by Bluestein's algorithm; in several kernels; rows
-   and columns, partial, in place, with a hook. The other axes have one element. */
+/* One axis: of even and of odd length, alone or two rows at once; by Bluestein's algorithm; by a direct stage; in
+   several kernels; rows and columns, partial, in place, with a hook. The other axes have one element. */
 static const sample with_ends[] = {
     { .shape = { 5, 1 } },
     { .shape = { 5, 2 } },
@@ -714,7 +716,9 @@ static const sample with_ends[] = {
     { .shape = { 5, 64 } },
     { .shape = { 5, 15 } },
     { .shape = { 5, 15 }, .pack_rows = true },
-    { .shape = { 4, 74 } },
+    { .shape = { 4, 262 } },
+    { .shape = { 4, 131 } },
+    { .shape = { 3, 131 }, .pack_rows = true },
     { .shape = { 4, 37 } },
     { .shape = { 3, 37 }, .pack_rows = true },
     { .shape = { 2, 40000 } },
@@ -742,7 +746,7 @@ static void check_all_ends(bool as_gpu) {
         sample s = with_ends[i];
         uint64_t n = s.shape[halved_axis(&s)];
         /* compiling these kernels for GPUs takes seconds */
-        if (as_gpu && !all_cases && (n > 1000 || n % 37 == 0)) continue;
+        if (as_gpu && !all_cases && (n > 1000 || n % 131 == 0)) continue;
         s.kind = VD_FFT_REAL;
         s.direction = VD_FFT_INVERSE;
         if (s.type == VD_F64 && !(features & VD_FEATURE_F64)) continue;

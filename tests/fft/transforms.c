@@ -216,7 +216,8 @@ static void check_length(uint64_t n) {
 static void lengths(void **state) {
     static const uint16_t chosen[] = { 63,   64,   75,   96,   100,  121,  127,  128,  143,  169,
                                        243,  256,  257,  289,  360,  509,  512,  625,  729,  961,
-                                       1000, 1024, 1155, 1536, 2048, 2401, 4093, 4095, 4096, 4099 };
+                                       1000, 1024, 1155, 1536, 2048, 2401, 4093, 4095, 4096, 4099,
+                                       74,   123,  592,  1369, 1517, 3503 }; /* direct stages */
     (void)state;
     need_engine(engine);
     for (uint64_t n = 1; n <= 40 && !first; n += engine ? 4 : 1) check_length(n); /* glslang is slow */
@@ -293,10 +294,15 @@ static void small_work_groups(void **state) {
 }
 
 /* Radices that the planner would not choose, through VKDISPATCH_FFT_FACTORS. b: the inner length of Bluestein's
-   algorithm, which has prime factors above 7 here. */
+   algorithm, which has prime factors above 7 here. Radices above 31: direct stages at each position, alone or two,
+   whose threads have one or several pairs of results, with equal or different inputs; exchanges of both components at
+   once, and of one. */
 static void forced_factors(void **state) {
     static const struct { uint64_t n; const char *factors; } cases[] = {
-        { 37, "b11x11/11/1/0" }, { 37, "b13x7/13/1/0" }, { 101, "b29x7/29/1/0" }, { 143, "11x13/13/1/0" },
+        { 131, "b29x9/29/1/0" },        { 137, "b13x21/21/1/0" },       { 139, "b31x9/31/1/0" },
+        { 143, "11x13/13/1/0" },        { 74, "1x37x2/38/2/1" },        { 111, "3x37x1/19/2/0" },
+        { 111, "3x37x1/57/2/1" },       { 444, "4x37x3/48/1/0" },       { 127, "1x127x1/8/3/0" },
+        { 1517, "1x37x41x1/128/1/1" },
     };
     (void)state;
     if (engine) {
@@ -319,6 +325,8 @@ static void axes(void **state) {
         { { 3, 4, 5, 6 }, 15, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
         { { 3, 4, 5, 6 }, 5, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
         { { 37, 11, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
+        { { 41, 37, 0, 0 }, 3, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
+        { { 131, 11, 0, 0 }, 1, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
         { { 64, 64, 0, 0 }, 3, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
         { { 1, 16, 1, 0 }, 7, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 0 }, 0, 0, 0 },
         { { 2, 256, 33, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 0 }, { 0 }, 0, 0, 0 },
@@ -371,7 +379,7 @@ static void strides(void **state) {
         { { 5, 8, 6, 0 }, 5, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, false, { 0 }, { 1, 30, 5, 0 }, 0, 0, 0 },
         { { 5, 33, 6, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 6, 31, 1, 0 }, { 2, 10, 332, 0 }, 0, 0, 0 },
         { { 3, 4, 5, 6 }, 6, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 1, 3, 12, 60 }, { 1, 3, 12, 60 }, 0, 0, 0 },
-        { { 3, 37, 2, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 3, 10, 1, 0 }, { 3, 10, 1, 0 }, 0, 0, 0 },
+        { { 3, 131, 2, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 3, 10, 1, 0 }, { 3, 10, 1, 0 }, 0, 0, 0 },
         { { 3, 16384, 0, 0 }, 2, VD_FFT_INVERSE, VD_FFT_NORM_DEFAULT, false, { 1, 3, 0, 0 }, { 16400, 1, 0, 0 }, 0, 0,
           0 },
         { { 2, 16384, 3, 0 }, 2, VD_FFT_FORWARD, VD_FFT_NORM_DEFAULT, true, { 1, 7, 2, 0 }, { 1, 7, 2, 0 }, 0, 0, 0 },
@@ -388,7 +396,7 @@ static void types(void **state) {
                                         { VD_F32, VD_F16, VD_F32 }, { VD_F32, VD_F32, VD_F16 },
                                         { VD_F64, VD_F32, VD_F64 }, { VD_F32, VD_F64, VD_F16 } };
     static const uint64_t shapes[][4] = {
-        { 3, 64 }, { 7, 31 }, { 2, 37 }, { 2, 1000 }, { 1, 16384 }, { 12, 20, 6 }, { 1, 1, 1 }
+        { 3, 64 }, { 7, 37 }, { 2, 131 }, { 2, 1000 }, { 1, 16384 }, { 12, 20, 6 }, { 1, 1, 1 }
     };
     (void)state;
     need_engine(engine);
@@ -500,8 +508,8 @@ static void parts(void **state) {
         { { 4096, 24 }, 1, { 100 }, { 4001 } }, { { 2, 8209 }, 2, { 0, 3000 }, { 0, 7000 } },
         { { 8209, 3 }, 1, { 8000 }, { 100 } },
         /* Bluestein's algorithm in one kernel, with convolutions shorter than twice the length */
-        { { 3, 101 }, 2, { 0, 5 }, { 0, 90 } }, { { 3, 101 }, 2, { 0, 97 }, { 0, 7 } },
-        { { 101, 5 }, 1, { 60 }, { 60 } },
+        { { 3, 131 }, 2, { 0, 5 }, { 0, 90 } }, { { 3, 131 }, 2, { 0, 97 }, { 0, 7 } },
+        { { 131, 5 }, 1, { 60 }, { 60 } },
     };
     (void)state;
     need_engine(engine);

@@ -14,7 +14,8 @@
 
 static const char *const transforms[] = {
     "complex 5x1", "complex 4096x7", "complex 4x2", "complex 4x8", "complex 7x15", "complex 3x31", "complex 64x64", "complex 5x100",
-    "complex 4x127", "complex 4x203", "complex 100x256",
+    "complex 4x127", "complex 4x131", "complex 4x203", "complex 100x256",
+    "complex 4x61", "complex 5x592", "complex 2x1517", "complex 2x16383 f64", "complex 74x40 axes=1", "real 3x262", "dct1 4x38",
     "complex 9x360", "complex 4x1000", "complex 4x1024", "complex 3x2048", "complex 2x4093", "complex 4x4096",
     "complex 4x8192", "complex 2x16384",
     "complex 65536", "complex 1048576", "complex 2x19683 f64", "complex 10007", "complex 1000003",

@@ -195,7 +195,8 @@ static int add_case(accuracy_case *cases, int count, vd_fft_kind kind, vd_type t
 }
 
 static int list_cases(accuracy_case *cases) {
-    static const uint64_t primes[] = { 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 61, 97, 127, 1009, 10007 };
+    static const uint64_t primes[] = { 7,  11, 13, 17, 19, 23, 29, 31,  37,  41,  43,  47,  53,  59,   61,
+                                       67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109, 113, 127, 1009, 10007 };
     static const uint64_t lengths[] = { 16, 64, 100, 243, 1000, 1024, 4096, 16384, 65536 };
     int count = 0;
     for (int wide = 0; wide < 2; wide++) {
