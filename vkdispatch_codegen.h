@@ -2201,7 +2201,8 @@ inline void vc__line_printf(const char *file, int line, vc_kernel *k, const char
 #define VC__SMALL _Pragma("GCC push_options") \
     VC__PRAGMA(GCC optimize (VC__SMALL_LEVEL, "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", \
                              "no-tree-loop-im", "no-move-loop-invariants", "no-gcse", "no-schedule-insns2", \
-                             "no-expensive-optimizations", "no-omit-frame-pointer"))
+                             "no-expensive-optimizations", "no-ipa-sra", "no-shrink-wrap", "no-caller-saves", \
+                             "no-tree-dominator-opts", "no-tree-forwprop", "no-tree-sra", "no-omit-frame-pointer"))
 #define VC__SMALL_END _Pragma("GCC pop_options")
 #else
 #define VC__SMALL
