@@ -3668,11 +3668,12 @@ static inline vc_val vc__failed_value(const vc_kernel *k, const char *call) {
     return k ? vc__no_value() : vc__unfoldable(call);
 }
 static inline vc_kernel *vc__kernel_of(vc_val v) { return v.owner < 4096 ? NULL : (vc_kernel *)v.owner; }
+static vc_kernel *vc__kernel_of_two(vc_val a, vc_val b) { return vc__kernel_of(a.owner < 4096 ? b : a); }
 
 /* Returns the kernel of the operands of a call whose ref or image has none. If they have none either, returns NULL and
    stores the call for vc_error, unless the ref or image (`failed`) or an operand is the result of a failed call. */
 VC__NOINLINE static vc_kernel *vc__kernel_of_operands(const char *call, bool failed, vc_val a, vc_val b, vc_val c) {
-    vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b) ? vc__kernel_of(b) : vc__kernel_of(c);
+    vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of_two(b, c);
     if (failed || vc__is_failed(a) || vc__is_failed(b) || vc__is_failed(c)) return k;
     if (!k && !vc__call_without_kernel) {
         vc__call_without_kernel = call;
@@ -13404,7 +13405,7 @@ static vc_kernel *vc__complex_or_matrix(const char *call, vc_val v, bool matrix,
 
 /* Returns the kernel of two real scalars of one kind, and the kind; NULL after an error. */
 static vc_kernel *vc__real_pair(const char *call, vc_val a, vc_val b, vc_type *kind) {
-    vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
+    vc_kernel *k = vc__kernel_of_two(a, b);
     vc__operand o[2];
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, a, &o[0]) || !vc__operand_of(k, call, 2, b, &o[1])) return NULL;
     *kind = o[0].type;
@@ -13480,7 +13481,7 @@ VC_API vc_val vc_transpose(vc_val m) {
 }
 
 VC_API vc_val vc_outer(vc_val a, vc_val b) {
-    vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
+    vc_kernel *k = vc__kernel_of_two(a, b);
     vc__math_operand x, y;
     vc_val out[4];
     if (!k) return vc__pair_without_kernel("outer", a, b);
@@ -14184,24 +14185,25 @@ VC_API void vc_restart(vc_kernel *k, const vc_kernel_desc *desc) { if (k) vc__re
 
 static void vc__release(const vc_allocator *a, void *block) { if (block) a->release(a->user, block); }
 
+/* The pointers to memory of a kernel from its allocator, except those of lists. */
+static const uint16_t vc__blocks[] = {
+    offsetof(struct vc_kernel, node), offsetof(struct vc_kernel, anchor), offsetof(struct vc_kernel, block),
+    offsetof(struct vc_kernel, object), offsetof(struct vc_kernel, user_type), offsetof(struct vc_kernel, format),
+    offsetof(struct vc_kernel, extra), offsetof(struct vc_kernel, lower.node), offsetof(struct vc_kernel, lower.extra),
+    offsetof(struct vc_kernel, lower.slot), offsetof(struct vc_kernel, lower.map),
+    offsetof(struct vc_kernel, lower.stack), offsetof(struct vc_kernel, lower.sorted),
+    offsetof(struct vc_kernel, lower.region_start), offsetof(struct vc_kernel, lower.leaf),
+    offsetof(struct vc_kernel, dump.data)
+};
+
 VC_API void vc_free(vc_kernel *k) {
     if (!k) return;
     vc_allocator a = k->allocator;
-    vc__release(&a, k->node);
-    vc__release(&a, k->anchor);
-    vc__release(&a, k->block);
-    vc__release(&a, k->object);
-    vc__release(&a, k->user_type);
-    vc__release(&a, (void *)k->format);
-    vc__release(&a, k->extra);
-    vc__release(&a, k->lower.node);
-    vc__release(&a, k->lower.extra);
-    vc__release(&a, k->lower.slot);
-    vc__release(&a, k->lower.map);
-    vc__release(&a, k->lower.stack);
-    vc__release(&a, k->lower.sorted);
-    vc__release(&a, k->lower.region_start);
-    vc__release(&a, k->lower.leaf);
+    for (size_t i = 0; i < sizeof vc__blocks / sizeof *vc__blocks; i++) {
+        void *block;
+        memcpy(&block, (char *)k + vc__blocks[i], sizeof block);
+        vc__release(&a, block);
+    }
     for (uint32_t i = 0; i < VC__VARIANTS; i++) {
         vc__release(&a, k->variant[i].words.data);
         vc__release(&a, k->variant[i].text.data);
@@ -14209,7 +14211,6 @@ VC_API void vc_free(vc_kernel *k) {
         vc__release(&a, k->variant[i].implicit);
     }
     for (uint32_t i = 0; i < 8; i++) vc__release(&a, k->section[i].data);
-    vc__release(&a, k->dump.data);
     vc__arena_free(&a, &k->arena);
     a.release(a.user, k);
 }
@@ -15117,7 +15118,7 @@ static vc_val vc__component(const char *call, vc_val vector, uint32_t i) {
 VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("component", vector, i); }
 
 VC_API vc_val vc_extract(vc_val vector, vc_val i) {
-    vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(i);
+    vc_kernel *k = vc__kernel_of_two(vector, i);
     vc__operand o[2];
     if (!k) return vc__vector_of_immediates("extract", &vector, 1);
     if (!vc__ready(k) || !vc__operand_of(k, "extract", 1, vector, &o[0])
@@ -15137,7 +15138,7 @@ VC_API vc_val vc_extract(vc_val vector, vc_val i) {
 
 /* Replaces component i of a vector. */
 static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val scalar) {
-    vc_kernel *k = vc__kernel_of(vector) ? vc__kernel_of(vector) : vc__kernel_of(scalar);
+    vc_kernel *k = vc__kernel_of_two(vector, scalar);
     vc__operand o;
     uint32_t parts[4];
     if (!k) return vc__vector_of_immediates(call, &vector, 1);
@@ -15255,7 +15256,7 @@ VC_API vc_val vc_isnan(vc_val a) { return vc__pure1(a, VC__OP_ISNAN); }
 VC_API vc_val vc_isinf(vc_val a) { return vc__pure1(a, VC__OP_ISINF); }
 
 VC_API vc_val vc_dot(vc_val a, vc_val b) {
-    vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
+    vc_kernel *k = vc__kernel_of_two(a, b);
     if (vc__ready(k) && !vc__is_composite(a) && !vc__is_composite(b) && vc__components(vc_typeof(a)) == 1
         && vc__components(vc_typeof(b)) == 1)
         return VC__FAIL_VALUE(k, "dot", "operand 1 is %t and operand 2 is %t; at least one must be a vector",
@@ -15283,7 +15284,7 @@ static inline bool vc__adapt_scalar_count(vc_val a, vc_val *count) {
 
 /* Shifts. The count may be of another integer type than `a`; an immediate count is converted to the type of `a`. */
 static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
-    vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(count);
+    vc_kernel *k = vc__kernel_of_two(a, count);
     const char *call = vc__op_name[op];
     vc__operand o[2];
     uint32_t n[2];
@@ -15722,7 +15723,7 @@ static vc_val vc__subgroup_of(vc_val v, uint32_t op, uint32_t x) {
 /* Records a subgroup operation whose second operand is a u32. */
 static vc_val vc__subgroup_by(vc_val v, vc_val by, uint32_t op) {
     const char *call = vc__op_name[op];
-    vc_kernel *k = vc__kernel_of(v) ? vc__kernel_of(v) : vc__kernel_of(by);
+    vc_kernel *k = vc__kernel_of_two(v, by);
     vc__operand o[2];
     if (!k) return vc__vector_of_immediates(call, &v, 1);
     if (k->failed || !vc__operand_of(k, call, 1, v, &o[0]) || !vc__operand_of(k, call, 2, by, &o[1]))
@@ -16458,7 +16459,7 @@ VC_API vc_val vc_find_msb(vc_val a) { return vc__pure1(a, VC__OP_FIND_MSB); }
 
 /* Records an operation with a carry, a borrow or the upper half of a product. */
 static vc_val vc__pure2_carries(vc_val a, vc_val b, uint32_t op) {
-    vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of(b);
+    vc_kernel *k = vc__kernel_of_two(a, b);
     if (k) k->uses_carries = true;
     return vc__pure2(a, b, op);
 }
