@@ -17790,6 +17790,21 @@ static uint32_t vd__scalar_size(vd_type type) {
 
 static bool vd__type_is_valid(vd_type type) { return type == VD_BYTES || vd_type_size(type); }
 
+/* Like vd__fail for argument i of a kernel: inserts "argument <i> '<name>'" before the text. */
+static VD__COLD vd_result vd__fail_arg(const vd_arg_info *args, int i, vd_result result, const char *format, ...)
+    VD__PRINTF(4, 5);
+static vd_result vd__fail_arg(const vd_arg_info *args, int i, vd_result result, const char *format, ...) {
+    char joined[sizeof vd__last_error.reason + 256];
+    va_list list;
+    va_start(list, format);
+    vd__vfail(result, NULL, NULL, format, list);
+    va_end(list);
+    snprintf(joined, sizeof joined, "argument %d '%.200s'%s", i, args[i].name ? args[i].name : "",
+             vd__last_error.reason);
+    vd__error_set_part(vd__last_error.reason, sizeof vd__last_error.reason, joined);
+    return result;
+}
+
 /* Finds a buffer. The caller holds a lock that keeps it alive (see vd__slot). `which` is "", "source " or "target ".
    Returns NULL and sets the error if the handle is invalid. */
 static vd__buffer *vd__buffer_find(vd_context *ctx, vd_buffer handle, const char *call, const char *which) {
@@ -18059,23 +18074,21 @@ static VD__COLD const char *vd__extent_print(char out[VD__EXTENT_TEXT], const ui
 }
 
 /* Resolves a shape (trailing zeros become 1) and computes its size in bytes. */
-static vd_result vd__shape_check(const char *call, const char *name, vd_type type, const uint64_t desc_shape[4],
-                                 uint64_t shape[4], uint64_t *size) {
+static vd_result vd__shape_check(vd_type type, const uint64_t desc_shape[4], uint64_t shape[4], uint64_t *size) {
     char text[VD__EXTENT_TEXT];
     uint64_t total = type == VD_BYTES ? 1 : vd_type_size(type);
     int rank = 4;
     if (!total)
-        return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.type is %u, not a valid vd_type", (unsigned)type);
+        return vd__fail(VD_ERROR_INVALID, "desc.type is %u, not a valid vd_type", (unsigned)type);
     while (rank && !desc_shape[rank - 1]) rank--;
-    if (!rank) return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.shape is 0 along all axes");
+    if (!rank) return vd__fail(VD_ERROR_INVALID, "desc.shape is 0 along all axes");
     for (int i = 0; i < 4; i++) {
         shape[i] = i < rank ? desc_shape[i] : 1;
         if (!shape[i])
-            return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.shape[%d] is 0, but desc.shape[%d] is not", i,
-                                 rank - 1);
+            return vd__fail(VD_ERROR_INVALID, "desc.shape[%d] is 0, but desc.shape[%d] is not", i, rank - 1);
         if (shape[i] > (UINT64_MAX >> 1) / total)
-            return vd__fail_call(VD_ERROR_INVALID, call, name, "type %s with shape %s has more than 2^63 - 1 bytes",
-                                 vd_type_name(type), vd__extent_print(text, desc_shape, 4));
+            return vd__fail(VD_ERROR_INVALID, "type %s with shape %s has more than 2^63 - 1 bytes", vd_type_name(type),
+                            vd__extent_print(text, desc_shape, 4));
         total *= shape[i];
     }
     *size = total;
@@ -18083,34 +18096,33 @@ static vd_result vd__shape_check(const char *call, const char *name, vd_type typ
 }
 
 /* Fails if the device does not support a kind of memory sharing. */
-static vd_result vd__sharing_possible(const vd__device *dev, const char *name, vd__sharing sharing) {
+static vd_result vd__sharing_possible(const vd__device *dev, vd__sharing sharing) {
     static const char *const what[] = {
         "", "importing a device address", "importing host memory", "importing a cl_mem",
         "importing memory by handle", "exportable memory"
     };
     if (dev->sharing_mask >> sharing & 1u) return VD_OK;
-    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", name, "device '%s' of backend %s does not support "
-                         "%s%s", dev->info.name, dev->driver->backend->name, what[sharing],
-                         dev->info.features & VD_FEATURE_SHARING ? "" : " (feature sharing)");
+    return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' of backend %s does not support %s%s", dev->info.name,
+                    dev->driver->backend->name, what[sharing],
+                    dev->info.features & VD_FEATURE_SHARING ? "" : " (feature sharing)");
 }
 
 /* Checks that external memory belongs to this device and is large enough. */
-static vd_result vd__external_check(const vd__device *dev, const char *name, const vd_external *e, uint64_t size) {
+static vd_result vd__external_check(const vd__device *dev, const vd_external *e, uint64_t size) {
     char mine[33], theirs[33];
     if (e->handle < 0)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
-                             "desc.external->handle is %lld, but it must not be negative", (long long)e->handle);
+        return vd__fail(VD_ERROR_INVALID, "desc.external->handle is %lld, but it must not be negative",
+                        (long long)e->handle);
     if (e->offset > e->size || size > e->size - e->offset)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
-                             "the buffer needs %llu bytes at desc.external->offset %llu, but desc.external->size is "
-                             "%llu", VD__U(size), VD__U(e->offset), VD__U(e->size));
+        return vd__fail(VD_ERROR_INVALID, "the buffer needs %llu bytes at desc.external->offset %llu, but "
+                        "desc.external->size is %llu", VD__U(size), VD__U(e->offset), VD__U(e->size));
     if (!memcmp(e->uuid, dev->info.uuid, sizeof e->uuid)) return VD_OK;
     for (int i = 0; i < 16; i++) {
         snprintf(mine + 2 * i, 3, "%02x", dev->info.uuid[i]);
         snprintf(theirs + 2 * i, 3, "%02x", e->uuid[i]);
     }
-    return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.external belongs to another device (UUID "
-                         "%s) than '%s' (UUID %s)", theirs, dev->info.name, mine);
+    return vd__fail(VD_ERROR_INVALID, "desc.external belongs to another device (UUID %s) than '%s' (UUID %s)", theirs,
+                    dev->info.name, mine);
 }
 
 static vd__sharing vd__import_sharing(const vd_buffer_desc *desc) {
@@ -18118,132 +18130,119 @@ static vd__sharing vd__import_sharing(const vd_buffer_desc *desc) {
 }
 
 /* Checks a desc that imports memory to a device. size: bytes of the buffer. */
-static vd_result vd__import_check(const vd__device *dev, const vd_buffer_desc *desc, const char *name, uint64_t size) {
+static vd_result vd__import_check(const vd__device *dev, const vd_buffer_desc *desc, uint64_t size) {
     if (desc->exportable || (desc->address && desc->external))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%s",
-                             desc->exportable ? "memory from desc.address or desc.external cannot be exportable"
-                                              : "desc.address and desc.external are both set");
+        return vd__fail(VD_ERROR_INVALID, "%s",
+                        desc->exportable ? "memory from desc.address or desc.external cannot be exportable"
+                                         : "desc.address and desc.external are both set");
     if (desc->external && desc->import)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
-                             "desc.import is %d, but it applies only to desc.address, and desc.external is set",
-                             (int)desc->import);
+        return vd__fail(VD_ERROR_INVALID, "desc.import is %d, but it applies only to desc.address, and desc.external "
+                        "is set", (int)desc->import);
     if (desc->data)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
-                             "desc.%s and desc.data are both set, but imported memory keeps its contents",
-                             desc->address ? "address" : "external");
+        return vd__fail(VD_ERROR_INVALID, "desc.%s and desc.data are both set, but imported memory keeps its contents",
+                        desc->address ? "address" : "external");
     vd__sharing sharing = vd__import_sharing(desc);
-    vd_result r = vd__sharing_possible(dev, name, sharing);
+    vd_result r = vd__sharing_possible(dev, sharing);
     if (r) return r;
     if (sharing <= VD__SHARE_HOST && desc->address % 16)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.address 0x%llx is not a multiple of 16",
-                             VD__U(desc->address));
+        return vd__fail(VD_ERROR_INVALID, "desc.address 0x%llx is not a multiple of 16", VD__U(desc->address));
     if (desc->address_offset > (UINT64_MAX >> 1) - size
         || (sharing <= VD__SHARE_HOST && desc->address > UINT64_MAX - desc->address_offset - size))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
-                             "desc.address 0x%llx + desc.address_offset %llu + size %llu exceeds the address space",
-                             VD__U(desc->address), VD__U(desc->address_offset), VD__U(size));
-    return desc->external ? vd__external_check(dev, name, desc->external, desc->address_offset + size) : VD_OK;
+        return vd__fail(VD_ERROR_INVALID, "desc.address 0x%llx + desc.address_offset %llu + size %llu exceeds the "
+                        "address space", VD__U(desc->address), VD__U(desc->address_offset), VD__U(size));
+    return desc->external ? vd__external_check(dev, desc->external, desc->address_offset + size) : VD_OK;
 }
 
 /* Checks the fields of the desc that import or export memory. */
-static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *desc, const char *name, uint64_t size) {
+static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *desc, uint64_t size) {
     uint32_t mask = desc->devices ? desc->devices : (1u << ctx->device_count) - 1;
     const vd__device *dev = &ctx->devices[vd__lowest_bit(mask)].device;
     bool imports = desc->address || desc->external;
     if ((unsigned)desc->import > VD_IMPORT_CL_MEM)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.import is %d, not a valid "
-                             "vd_import (0 to %d)", (int)desc->import, VD_IMPORT_CL_MEM);
+        return vd__fail(VD_ERROR_INVALID, "desc.import is %d, not a valid vd_import (0 to %d)", (int)desc->import,
+                        VD_IMPORT_CL_MEM);
     if (!imports && (desc->import || desc->address_offset))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "%s is set, but desc.address is 0",
-                             desc->import ? "desc.import" : "desc.address_offset");
+        return vd__fail(VD_ERROR_INVALID, "%s is set, but desc.address is 0",
+                        desc->import ? "desc.import" : "desc.address_offset");
     if (!imports && desc->release)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
-                             "desc.release is set, but neither desc.address nor desc.external is");
+        return vd__fail(VD_ERROR_INVALID, "desc.release is set, but neither desc.address nor desc.external is");
     if (!imports && !desc->exportable) return VD_OK;
     if (mask & (mask - 1))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.%s is set, which needs exactly one "
-                             "device, but the device mask is 0x%x; set exactly one bit of desc.devices",
-                             desc->address ? "address" : desc->external ? "external" : "exportable", (unsigned)mask);
-    return imports ? vd__import_check(dev, desc, name, size) : vd__sharing_possible(dev, name, VD__SHARE_EXPORT);
+        return vd__fail(VD_ERROR_INVALID, "desc.%s is set, which needs exactly one device, but the device mask is "
+                        "0x%x; set exactly one bit of desc.devices",
+                        desc->address ? "address" : desc->external ? "external" : "exportable", (unsigned)mask);
+    return imports ? vd__import_check(dev, desc, size) : vd__sharing_possible(dev, VD__SHARE_EXPORT);
 }
 
 /* Checks the desc of a sparse buffer. */
-static vd_result vd__sparse_check(const vd_context *ctx, const vd_buffer_desc *desc, const char *name, uint64_t size) {
+static vd_result vd__sparse_check(const vd_context *ctx, const vd_buffer_desc *desc, uint64_t size) {
     uint32_t mask = desc->devices ? desc->devices : (1u << ctx->device_count) - 1;
     const vd_device_info *info = &ctx->devices[vd__lowest_bit(mask)].device.info;
     const char *wrong = desc->data ? "data" : desc->address ? "address" : desc->external ? "external"
                         : desc->exportable ? "exportable" : desc->heap ? "heap" : desc->memory ? "memory" : NULL;
     if (wrong)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.sparse and desc.%s are set; a sparse "
-                             "buffer has no memory when it is created", wrong);
+        return vd__fail(VD_ERROR_INVALID, "desc.sparse and desc.%s are set; a sparse buffer has no memory when it is "
+                        "created", wrong);
     if (mask & (mask - 1))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.sparse is set, which needs exactly one "
-                             "device, but the device mask is 0x%x; set exactly one bit of desc.devices",
-                             (unsigned)mask);
+        return vd__fail(VD_ERROR_INVALID, "desc.sparse is set, which needs exactly one device, but the device mask is "
+                        "0x%x; set exactly one bit of desc.devices", (unsigned)mask);
     if (!info->limits.sparse_page_bytes)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", name, "desc.sparse is set, but '%s' has no "
-                             "sparse buffers (limits.sparse_page_bytes is 0)", info->name);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "desc.sparse is set, but '%s' has no sparse buffers "
+                        "(limits.sparse_page_bytes is 0)", info->name);
     if (size <= info->limits.max_sparse_bytes) return VD_OK;
-    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", name, "the sparse buffer has %llu bytes, but the "
-                         "limit of '%s' is %llu (max_sparse_bytes)", VD__U(size), info->name,
-                         VD__U(info->limits.max_sparse_bytes));
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the sparse buffer has %llu bytes, but the limit of '%s' is %llu "
+                    "(max_sparse_bytes)", VD__U(size), info->name, VD__U(info->limits.max_sparse_bytes));
 }
 
 /* Checks a buffer desc and resolves its shape and its size in bytes. */
 static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *desc, uint64_t shape[4],
                                   uint64_t *size) {
-    const char *name = desc->name ? desc->name : "";
     uint32_t all = (1u << ctx->device_count) - 1;
     if ((unsigned)desc->memory > VD_MEMORY_SHARED)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.memory is %d, not a valid "
-                             "vd_memory (0 to %d)", (int)desc->memory, VD_MEMORY_SHARED);
+        return vd__fail(VD_ERROR_INVALID, "desc.memory is %d, not a valid vd_memory (0 to %d)", (int)desc->memory,
+                        VD_MEMORY_SHARED);
     if (desc->devices & ~all)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name,
-                             "desc.devices is 0x%x, but the context has %u devices (mask 0x%x)",
-                             (unsigned)desc->devices, (unsigned)ctx->device_count, (unsigned)all);
-    vd_result r = vd__shape_check("vd_buffer_create", name, desc->type, desc->shape, shape, size);
+        return vd__fail(VD_ERROR_INVALID, "desc.devices is 0x%x, but the context has %u devices (mask 0x%x)",
+                        (unsigned)desc->devices, (unsigned)ctx->device_count, (unsigned)all);
+    vd_result r = vd__shape_check(desc->type, desc->shape, shape, size);
     if (!r && desc->heap && (desc->address || desc->external))
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", name, "desc.heap is set, but imported memory cannot be "
-                          "a heap");
-    if (!r && desc->sparse) return vd__sparse_check(ctx, desc, name, *size);
-    if (!r) r = vd__sharing_check(ctx, desc, name, *size);
+        r = vd__fail(VD_ERROR_INVALID, "desc.heap is set, but imported memory cannot be a heap");
+    if (!r && desc->sparse) return vd__sparse_check(ctx, desc, *size);
+    if (!r) r = vd__sharing_check(ctx, desc, *size);
     for (uint32_t i = 0; i < ctx->device_count && !r; i++) {
         const vd_device_info *info = &ctx->devices[i].device.info;
         if (desc->devices && !(desc->devices >> i & 1u)) continue;
         if (*size > info->limits.max_buffer_bytes)
-            r = vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", name,
-                              "the buffer has %llu bytes, but the limit of '%s' is %llu (max_buffer_bytes)",
-                              VD__U(*size), info->name, VD__U(info->limits.max_buffer_bytes));
+            r = vd__fail(VD_ERROR_UNSUPPORTED, "the buffer has %llu bytes, but the limit of '%s' is %llu "
+                         "(max_buffer_bytes)", VD__U(*size), info->name, VD__U(info->limits.max_buffer_bytes));
         else if (*size > info->device_memory)
-            r = vd__error_add_out_of_memory(vd__fail_call(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vd_buffer_create", name,
-                                                         "the buffer has %llu bytes, but '%s' has %llu (device_memory)",
-                                                         VD__U(*size), info->name, VD__U(info->device_memory)));
+            r = vd__error_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "the buffer has %llu bytes, but "
+                                                     "'%s' has %llu (device_memory)", VD__U(*size), info->name,
+                                                     VD__U(info->device_memory)));
     }
     return r;
 }
 
 /* Checks a view desc and resolves its shape and size. A shape of zeros means the rest of the buffer. */
 static vd_result vd__view_check(const vd__buffer *b, const vd_view_desc *desc, uint64_t shape[4], uint64_t *size) {
-    const char *name = desc->name ? desc->name : b->name;
     uint64_t element = desc->type == VD_BYTES ? 1 : vd_type_size(desc->type), rest[4] = { 0, 0, 0, 0 };
     const uint64_t *desc_shape = desc->shape;
     if (desc->offset >= b->size)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name, "desc.offset %llu is not inside buffer '%s' "
-                             "(%llu bytes)", VD__U(desc->offset), b->name, VD__U(b->size));
+        return vd__fail(VD_ERROR_INVALID, "desc.offset %llu is not inside buffer '%s' (%llu bytes)",
+                        VD__U(desc->offset), b->name, VD__U(b->size));
     uint64_t available = b->size - desc->offset;
     if (!(desc_shape[0] | desc_shape[1] | desc_shape[2] | desc_shape[3]) && element) {
         if (available % element)
-            return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name, "the %llu bytes from desc.offset %llu to "
-                                 "the end of buffer '%s' are not a whole number of %s elements", VD__U(available),
-                                 VD__U(desc->offset), b->name, vd_type_name(desc->type));
+            return vd__fail(VD_ERROR_INVALID, "the %llu bytes from desc.offset %llu to the end of buffer '%s' are not "
+                            "a whole number of %s elements", VD__U(available), VD__U(desc->offset), b->name,
+                            vd_type_name(desc->type));
         rest[0] = available / element;
         desc_shape = rest;
     }
-    vd_result r = vd__shape_check("vd_buffer_view", name, desc->type, desc_shape, shape, size);
+    vd_result r = vd__shape_check(desc->type, desc_shape, shape, size);
     if (r || *size <= available) return r;
-    return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name, "desc.offset %llu + %llu bytes of desc.shape are "
-                         "past the end of buffer '%s' (%llu bytes)", VD__U(desc->offset), VD__U(*size), b->name,
-                         VD__U(b->size));
+    return vd__fail(VD_ERROR_INVALID, "desc.offset %llu + %llu bytes of desc.shape are past the end of buffer '%s' "
+                    "(%llu bytes)", VD__U(desc->offset), VD__U(*size), b->name, VD__U(b->size));
 }
 
 /* ---- checks of SPIR-V modules against devices ---- */
@@ -18376,18 +18375,16 @@ static vd_result vd__code_check(const vd_context *ctx, vd_kernel_desc *desc) {
     if (desc->code_kind == VD_CODE_DEFAULT)
         desc->code_kind = vd__code_is_spirv(desc) ? VD_CODE_SPIRV : backend->codes[0];
     if ((size_t)desc->code_kind >= VD__COUNT(vd__code_names))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "desc.code_kind is %d, not a valid vd_code (0 to %d)", (int)desc->code_kind,
-                             VD_CODE_HLSL);
+        return vd__fail(VD_ERROR_INVALID, "desc.code_kind is %d, not a valid vd_code (0 to %d)", (int)desc->code_kind,
+                        VD_CODE_HLSL);
     vd_code accepted = desc->code_kind >= VD_CODE_GLSL ? VD_CODE_SPIRV : desc->code_kind;
     for (size_t i = 0; i < VD__COUNT(backend->codes) && backend->codes[i]; i++) {
         if (backend->codes[i] == accepted) return VD_OK;
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
                                  vd__code_names[backend->codes[i]]);
     }
-    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
-                         "desc.code_kind is %s (%d), but backend %s accepts %s", vd__code_names[desc->code_kind],
-                         (int)desc->code_kind, backend->name, list);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "desc.code_kind is %s (%d), but backend %s accepts %s",
+                    vd__code_names[desc->code_kind], (int)desc->code_kind, backend->name, list);
 }
 
 /* Checks code other than SPIR-V: source text and binaries. Sets code_size of a text. If a text has no terminating zero,
@@ -18395,33 +18392,31 @@ static vd_result vd__code_check(const vd_context *ctx, vd_kernel_desc *desc) {
 static vd_result vd__text_check(const vd_context *ctx, vd_kernel_desc *desc, char **owned) {
     const char *text = (const char *)desc->code;
     bool binary = desc->code_kind == VD_CODE_CUBIN;
-    if (!text) return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "desc.code is NULL");
+    if (!text) return vd__fail(VD_ERROR_INVALID, "desc.code is NULL");
     if (!desc->code_size && !binary) desc->code_size = strlen(text);
     else if (!binary) {
         const char *end = (const char *)memchr(text, 0, desc->code_size);
         if (end) desc->code_size = (size_t)(end - text);
         else {
             *owned = (char *)vd__alloc(&ctx->host.allocator, desc->code_size + 1);
-            if (!*owned) return vd__fail_memory("vd_kernel_create", desc->name, 0);
+            if (!*owned) return vd__fail_memory(NULL, NULL, 0);
             memcpy(*owned, text, desc->code_size);
             (*owned)[desc->code_size] = 0;
             desc->code = *owned;
         }
     }
     if (desc->code_size) return VD_OK;
-    return vd__fail_call(VD_ERROR_COMPILE, "vd_kernel_create", desc->name, "the %s code is empty",
-                         vd__code_names[desc->code_kind]);
+    return vd__fail(VD_ERROR_COMPILE, "the %s code is empty", vd__code_names[desc->code_kind]);
 }
 
 /* Fails if the device lacks one of the features in `bits`. The message names the first one. */
-static vd_result vd__features_check(const vd__device *dev, const char *name, uint64_t bits) {
+static vd_result vd__features_check(const vd__device *dev, uint64_t bits) {
     uint64_t missing = bits & ~dev->info.features;
     if (dev->always_by_address) missing &= ~(uint64_t)VD_FEATURE_ADDRESS;
     if (!missing) return VD_OK;
-    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", name,
-                         "the kernel needs feature %s, which '%s' does not have%s",
-                         vd_feature_name(missing & (~missing + 1)), dev->info.name,
-                         missing & (missing - 1) ? " (and more features that it does not have)" : "");
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the kernel needs feature %s, which '%s' does not have%s",
+                    vd_feature_name(missing & (~missing + 1)), dev->info.name,
+                    missing & (missing - 1) ? " (and more features that it does not have)" : "");
 }
 
 /* Checks the required subgroup size of a kernel desc. */
@@ -18430,18 +18425,16 @@ static VD__COLD vd_result vd__subgroup_size_check(const vd__device *dev, const v
     const vd_limits *limits = &dev->info.limits;
     uint32_t size = desc->subgroup_size, min = limits->min_subgroup_size, max = limits->max_subgroup_size;
     if (size & (size - 1) || size < min || size > max)
-        return vd__fail_call(size & (size - 1) ? VD_ERROR_INVALID : VD_ERROR_UNSUPPORTED, "vd_kernel_create",
-                             desc->name, "desc.subgroup_size is %u, but must be a power of two from %u to %u "
-                             "(min_subgroup_size, max_subgroup_size)", (unsigned)size, (unsigned)min, (unsigned)max);
+        return vd__fail(size & (size - 1) ? VD_ERROR_INVALID : VD_ERROR_UNSUPPORTED, "desc.subgroup_size is %u, but "
+                        "must be a power of two from %u to %u (min_subgroup_size, max_subgroup_size)", (unsigned)size,
+                        (unsigned)min, (unsigned)max);
     if (!dev->max_sized_subgroups && min != max)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "desc.subgroup_size is %u, but '%s' "
-                             "cannot set the subgroup size of compute kernels (VK_EXT_subgroup_size_control)",
-                             (unsigned)size, dev->info.name);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "desc.subgroup_size is %u, but '%s' cannot set the subgroup size of "
+                        "compute kernels (VK_EXT_subgroup_size_control)", (unsigned)size, dev->info.name);
     if (!dev->max_sized_subgroups || invocations <= (uint64_t)size * dev->max_sized_subgroups) return VD_OK;
-    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "the work-group has %llu invocations, "
-                         "but with desc.subgroup_size %u the limit is %llu (%u subgroups)", VD__U(invocations),
-                         (unsigned)size, VD__U((uint64_t)size * dev->max_sized_subgroups),
-                         (unsigned)dev->max_sized_subgroups);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the work-group has %llu invocations, but with desc.subgroup_size %u the "
+                    "limit is %llu (%u subgroups)", VD__U(invocations), (unsigned)size,
+                    VD__U((uint64_t)size * dev->max_sized_subgroups), (unsigned)dev->max_sized_subgroups);
 }
 
 /* Checks local size and shared memory of a kernel desc against the limits of a device. */
@@ -18450,112 +18443,97 @@ static vd_result vd__local_size_check(const vd__device *dev, const vd_kernel_des
     uint64_t product = 1;
     for (int i = 0; i < 3; i++) {
         if (!desc->local_size[i])
-            return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "local_size[%d] is 0", i);
+            return vd__fail(VD_ERROR_INVALID, "local_size[%d] is 0", i);
         if (desc->local_size[i] > limits->max_local_size[i])
-            return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
-                                 "local_size[%d] is %u, but the device's limit is %u (max_local_size)", i,
-                                 desc->local_size[i], limits->max_local_size[i]);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "local_size[%d] is %u, but the device's limit is %u (max_local_size)",
+                            i, desc->local_size[i], limits->max_local_size[i]);
         product *= desc->local_size[i];
     }
     if (product > limits->max_local_invocations)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
-                             "local size %u x %u x %u has %llu invocations, but the device's limit is %u "
-                             "(max_local_invocations)",
-                             desc->local_size[0], desc->local_size[1], desc->local_size[2], VD__U(product),
-                             limits->max_local_invocations);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "local size %u x %u x %u has %llu invocations, but the device's limit is "
+                        "%u (max_local_invocations)", desc->local_size[0], desc->local_size[1], desc->local_size[2],
+                        VD__U(product), limits->max_local_invocations);
     if (desc->shared_bytes > limits->max_shared_bytes)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
-                             "the kernel needs %u bytes of shared memory, but the device's limit is %u "
-                             "(max_shared_bytes)",
-                             desc->shared_bytes, limits->max_shared_bytes);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the kernel needs %u bytes of shared memory, but the device's limit is "
+                        "%u (max_shared_bytes)", desc->shared_bytes, limits->max_shared_bytes);
     return desc->subgroup_size ? vd__subgroup_size_check(dev, desc, product) : VD_OK;
 }
 
 /* Checks argument i of a kernel desc, an image or a sampler. */
 static vd_result vd__image_info_check(const vd__device *dev, const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
-    const char *name = a->name ? a->name : "", *what = a->kind == VD_ARG_IMAGE ? "an image" : "a sampler";
+    const char *what = a->kind == VD_ARG_IMAGE ? "an image" : "a sampler";
     if (!dev->has_images)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' is %s, which "
-                             "backend %s does not support; use buffers and values", i, name, what,
-                             dev->driver->backend->name);
+        return vd__fail_arg(desc->args, i, VD_ERROR_UNSUPPORTED, " is %s, which backend %s does not support; use "
+                            "buffers and values", what, dev->driver->backend->name);
     uint32_t handles = a->count ? 8 * a->count : 8;
     if (dev->image_handles ? a->kind == VD_ARG_SAMPLER || a->separate || a->size != handles : a->size != 0)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' is %s with size "
-                             "%u, but backend %s %s", i, name, a->separate ? "a separate image" : what,
-                             (unsigned)a->size, dev->driver->backend->name, dev->image_handles
-                             ? "passes images with their samplers as handles of 8 bytes in the argument block"
-                             : "binds images and samplers, which have size 0");
+        return vd__fail_arg(desc->args, i, VD_ERROR_UNSUPPORTED, " is %s with size %u, but backend %s %s",
+                            a->separate ? "a separate image" : what, (unsigned)a->size, dev->driver->backend->name,
+                            dev->image_handles
+                            ? "passes images with their samplers as handles of 8 bytes in the argument block"
+                            : "binds images and samplers, which have size 0");
     if (a->kind == VD_ARG_SAMPLER) return VD_OK;
     if (a->dim == VD_DIM_BUFFER && !dev->info.limits.max_texels)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' is a texel "
-                             "buffer, which '%s' does not support (max_texels is 0); use a buffer", i, name,
-                             dev->info.name);
+        return vd__fail_arg(desc->args, i, VD_ERROR_UNSUPPORTED, " is a texel buffer, which '%s' does not support "
+                            "(max_texels is 0); use a buffer", dev->info.name);
     bool typed = a->type == VD_F32 || a->type == VD_I32 || a->type == VD_U32;
     if ((uint32_t)a->dim <= VD_DIM_BUFFER && (uint32_t)a->format <= VD_FORMAT_R8_U && typed) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' is an image with dim %d, "
-                         "format %d and type %u, but must have a vd_dim, a format up to VD_FORMAT_R8_U, and type "
-                         "VD_F32, VD_I32 or VD_U32", i, name, (int)a->dim, (int)a->format, (unsigned)a->type);
+    return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " is an image with dim %d, format %d and type %u, but must "
+                        "have a vd_dim, a format up to VD_FORMAT_R8_U, and type VD_F32, VD_I32 or VD_U32", (int)a->dim,
+                        (int)a->format, (unsigned)a->type);
 }
 
 /* Checks the binding number of argument i of a kernel desc. */
 static vd_result vd__arg_info_check_binding(const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
     if (a->location > 63)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name,
-                             "argument %d '%s' has binding %u, but the limit is 63", i, a->name ? a->name : "",
-                             (unsigned)a->location);
+        return vd__fail_arg(desc->args, i, VD_ERROR_UNSUPPORTED, " has binding %u, but the limit is 63",
+                            (unsigned)a->location);
     for (int j = 0; j < i; j++)
         if (vd__descriptor_of(&desc->args[j]) && desc->args[j].location == a->location)
-            return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "arguments %d and %d both have "
-                                 "binding %u", j, i, (unsigned)a->location);
+            return vd__fail(VD_ERROR_INVALID, "arguments %d and %d both have binding %u", j, i, (unsigned)a->location);
     return VD_OK;
 }
 
 /* Checks size and offset of argument i of a kernel desc, which is in the argument block. */
 static vd_result vd__arg_info_check_block(const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
-    const char *name = a->name ? a->name : "";
     uint32_t size = a->kind != VD_ARG_VALUE ? 8 : a->type ? vd_type_size(a->type) : a->size;
     if (a->count) size *= a->count;
     if (!size || a->size != size)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "argument %d '%s' has %u bytes in the argument block, but %s has %u", i, name,
-                             (unsigned)a->size, a->kind == VD_ARG_VALUE     ? vd_type_name(a->type)
-                                                : a->count                  ? "the array"
-                                                : a->kind == VD_ARG_ADDRESS ? "an address" : "the handle of an image",
-                             size);
+        return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " has %u bytes in the argument block, but %s has %u",
+                            (unsigned)a->size,
+                            a->kind == VD_ARG_VALUE ? vd_type_name(a->type)
+                                                    : a->count ? "the array"
+                                                    : a->kind == VD_ARG_ADDRESS ? "an address"
+                                                    : "the handle of an image", size);
     if (a->location > desc->argument_bytes || size > desc->argument_bytes - a->location)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "argument %d '%s' ends at byte %llu, but the argument block has %u bytes", i, name,
-                             VD__U(a->location) + size, (unsigned)desc->argument_bytes);
+        return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " ends at byte %llu, but the argument block has %u bytes",
+                            VD__U(a->location) + size, (unsigned)desc->argument_bytes);
     return VD_OK;
 }
 
 /* Checks argument i of a kernel desc, an array. */
 static vd_result vd__arg_info_check_array(const vd__device *dev, const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
-    const char *name = a->name ? a->name : "", *backend = dev->driver->backend->name;
+    const char *backend = dev->driver->backend->name;
     if (a->kind == VD_ARG_VALUE)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "argument %d '%s' is a value, so count "
-                             "must be 0, but is %u", i, name, (unsigned)a->count);
+        return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " is a value, so count must be 0, but is %u",
+                            (unsigned)a->count);
     if (!dev->has_arrays)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' is an array, but "
-                             "kernels of backend %s cannot index arguments; use an argument for each element, or an "
-                             "image with layers", i, name, backend);
+        return vd__fail_arg(desc->args, i, VD_ERROR_UNSUPPORTED, " is an array, but kernels of backend %s cannot index "
+                            "arguments; use an argument for each element, or an image with layers", backend);
     if (a->count <= VD_MAX_ELEMENTS) return VD_OK;
-    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "argument %d '%s' is an array of %u "
-                         "elements, but the limit is %d (VD_MAX_ELEMENTS)", i, name, (unsigned)a->count,
-                         VD_MAX_ELEMENTS);
+    return vd__fail_arg(desc->args, i, VD_ERROR_UNSUPPORTED, " is an array of %u elements, but the limit is %d "
+                        "(VD_MAX_ELEMENTS)", (unsigned)a->count, VD_MAX_ELEMENTS);
 }
 
 /* Checks argument i of a kernel desc. */
 static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
-    const char *name = a->name ? a->name : "";
     if (!vd__type_is_valid(a->type))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "argument %d '%s' has type %u, not a valid vd_type", i, name, (unsigned)a->type);
+        return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " has type %u, not a valid vd_type", (unsigned)a->type);
     if (a->count) {
         vd_result r = vd__arg_info_check_array(dev, desc, i);
         if (r) return r;
@@ -18564,25 +18542,21 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
         vd_result r = vd__image_info_check(dev, desc, i);
         if (r) return r;
     } else if (a->kind != VD_ARG_BINDING && a->kind != VD_ARG_VALUE && a->kind != VD_ARG_ADDRESS)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "argument %d '%s' has kind %d, not a valid vd_arg_kind (%d to %d)", i, name, (int)a->kind,
-                             VD_ARG_BINDING, VD_ARG_SAMPLER);
+        return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " has kind %d, not a valid vd_arg_kind (%d to %d)",
+                            (int)a->kind, VD_ARG_BINDING, VD_ARG_SAMPLER);
     if (a->kind != VD_ARG_VALUE && a->access > VD_READ_WRITE) /* 0: the kernel does not access the buffer */
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "argument %d '%s' has access %u, but must be VD_READ, VD_WRITE or both", i, name,
-                             (unsigned)a->access);
+        return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " has access %u, but must be VD_READ, VD_WRITE or both",
+                            (unsigned)a->access);
     if (a->align & (a->align - 1))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "argument %d '%s' has alignment %u, which is not a power of two", i, name,
-                             (unsigned)a->align);
+        return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " has alignment %u, which is not a power of two",
+                            (unsigned)a->align);
     if (a->uniform && (a->kind != VD_ARG_BINDING || a->access & VD_WRITE))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "argument %d '%s' is a uniform block, but its kind is not VD_ARG_BINDING, or its access "
-                             "has VD_WRITE", i, name);
+        return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " is a uniform block, but its kind is not VD_ARG_BINDING, "
+                            "or its access has VD_WRITE");
     if (vd__descriptor_of(a)) return vd__arg_info_check_binding(desc, i);
     vd_result r = vd__arg_info_check_block(desc, i);
     if (r) return r;
-    return a->kind == VD_ARG_ADDRESS ? vd__features_check(dev, desc->name, VD_FEATURE_ADDRESS) : VD_OK;
+    return a->kind == VD_ARG_ADDRESS ? vd__features_check(dev, VD_FEATURE_ADDRESS) : VD_OK;
 }
 
 /* Checks implicit argument i of a kernel desc. */
@@ -18590,24 +18564,22 @@ static vd_result vd__implicit_info_check(const vd_kernel_desc *desc, int i) {
     const vd_implicit_info *h = &desc->implicit[i];
     bool output = h->kind == VD_IMPLICIT_OUTPUT, shape = h->kind == VD_IMPLICIT_SHAPE;
     const vd_arg_info *arg = (int64_t)h->arg < desc->arg_count ? &desc->args[h->arg] : NULL;
-    const char *call = "vd_kernel_create";
     if (h->kind <= VD_IMPLICIT_NONE || h->kind > VD_IMPLICIT_OUTPUT)
-        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.implicit[%d].kind is %d, but must be 1 to %d", i,
-                             (int)h->kind, (int)VD_IMPLICIT_OUTPUT);
+        return vd__fail(VD_ERROR_INVALID, "desc.implicit[%d].kind is %d, but must be 1 to %d", i, (int)h->kind,
+                        (int)VD_IMPLICIT_OUTPUT);
     if ((h->kind == VD_IMPLICIT_LENGTH || shape || output)
         && (!arg || arg->count || (arg->kind >= VD_ARG_VALUE && (!shape || arg->kind != VD_ARG_IMAGE))))
-        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.implicit[%d].arg is %u, which is not the "
-                             "index of a buffer argument", i, (unsigned)h->arg);
+        return vd__fail(VD_ERROR_INVALID, "desc.implicit[%d].arg is %u, which is not the index of a buffer argument", i,
+                        (unsigned)h->arg);
     if (output && (arg != &desc->args[desc->arg_count - 1] || arg->type != VD_U32))
-        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.implicit[%d].arg is %u, but the output buffer "
-                             "must be the last argument, and have type u32", i, (unsigned)h->arg);
+        return vd__fail(VD_ERROR_INVALID, "desc.implicit[%d].arg is %u, but the output buffer must be the last "
+                        "argument, and have type u32", i, (unsigned)h->arg);
     if (h->kind != VD_IMPLICIT_LENGTH && h->axis >= (shape ? 4u : 3u))
-        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.implicit[%d].axis is %u, but must be 0 to %d", i,
-                             (unsigned)h->axis, shape ? 3 : 2);
+        return vd__fail(VD_ERROR_INVALID, "desc.implicit[%d].axis is %u, but must be 0 to %d", i, (unsigned)h->axis,
+                        shape ? 3 : 2);
     if (h->offset % 4 || desc->argument_bytes < 4 || h->offset > desc->argument_bytes - 4)
-        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.implicit[%d].offset is %u, but must be a "
-                             "multiple of 4 and end within the argument block of %u bytes", i, (unsigned)h->offset,
-                             (unsigned)desc->argument_bytes);
+        return vd__fail(VD_ERROR_INVALID, "desc.implicit[%d].offset is %u, but must be a multiple of 4 and end within "
+                        "the argument block of %u bytes", i, (unsigned)h->offset, (unsigned)desc->argument_bytes);
     return VD_OK;
 }
 
@@ -18681,37 +18653,30 @@ static VD__COLD vd_result vd__formats_check(const vd_kernel_desc *desc) {
     for (int i = 0; i < desc->implicit_count; i++) outputs += desc->implicit[i].kind == VD_IMPLICIT_OUTPUT;
     if (!outputs) return VD_OK;
     if (outputs > 1)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "the kernel has %d implicit arguments of kind VD_IMPLICIT_OUTPUT, but the limit is 1",
-                             outputs);
+        return vd__fail(VD_ERROR_INVALID, "the kernel has %d implicit arguments of kind VD_IMPLICIT_OUTPUT, but the "
+                        "limit is 1", outputs);
     if (desc->format_count < 1 || desc->format_count > VD__MAX_FORMATS || !desc->formats)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "desc.format_count is %d%s, but a kernel that prints needs 1 to %d formats",
-                             desc->format_count, desc->formats ? "" : " and desc.formats is NULL", VD__MAX_FORMATS);
+        return vd__fail(VD_ERROR_INVALID, "desc.format_count is %d%s, but a kernel that prints needs 1 to %d formats",
+                        desc->format_count, desc->formats ? "" : " and desc.formats is NULL", VD__MAX_FORMATS);
     for (int i = 0; i < desc->format_count; i++)
         if (!desc->formats[i] || !vd__format_read(desc->formats[i], &format))
-            return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                                 "format %d '%.100s' is invalid: expected \"types:text\", for example \"f32:%%f\"", i,
-                                 desc->formats[i] ? desc->formats[i] : "");
+            return vd__fail(VD_ERROR_INVALID, "format %d '%.100s' is invalid: expected \"types:text\", for example "
+                            "\"f32:%%f\"", i, desc->formats[i] ? desc->formats[i] : "");
     return VD_OK;
 }
 
 /* Checks the lengths of the arrays of a kernel desc, and the size of the argument block. */
 static vd_result vd__kernel_check_counts(const vd_kernel_desc *desc) {
     if (desc->arg_count < 0 || desc->arg_count > VD_MAX_ARGS)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "desc.arg_count is %d, but must be 0 to %d", desc->arg_count, VD_MAX_ARGS);
+        return vd__fail(VD_ERROR_INVALID, "desc.arg_count is %d, but must be 0 to %d", desc->arg_count, VD_MAX_ARGS);
     if (desc->arg_count && !desc->args)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "desc.args is NULL, but desc.arg_count is %d", desc->arg_count);
+        return vd__fail(VD_ERROR_INVALID, "desc.args is NULL, but desc.arg_count is %d", desc->arg_count);
     if (desc->implicit_count < 0 || (desc->implicit_count && !desc->implicit))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "desc.implicit_count is %d, but %s",
-                             desc->implicit_count, desc->implicit_count < 0 ? "it must not be negative"
-                                                                            : "desc.implicit is NULL");
+        return vd__fail(VD_ERROR_INVALID, "desc.implicit_count is %d, but %s", desc->implicit_count,
+                        desc->implicit_count < 0 ? "it must not be negative" : "desc.implicit is NULL");
     if (desc->argument_bytes > VD_MAX_ARGUMENT_BYTES || desc->argument_bytes % 4)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "desc.argument_bytes is %u, but must be a multiple of 4 and at most %d",
-                             (unsigned)desc->argument_bytes, VD_MAX_ARGUMENT_BYTES);
+        return vd__fail(VD_ERROR_INVALID, "desc.argument_bytes is %u, but must be a multiple of 4 and at most %d",
+                        (unsigned)desc->argument_bytes, VD_MAX_ARGUMENT_BYTES);
     return VD_OK;
 }
 
@@ -18736,9 +18701,8 @@ static vd_result vd__kernel_check_bindings(const vd__device *dev, const vd_kerne
     };
     for (size_t i = 0; i < VD__COUNT(rows); i++)
         if (rows[i].count > rows[i].limit)
-            return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "the kernel has %u %s, but the "
-                                 "%slimit is %u (%s)", rows[i].count, rows[i].what,
-                                 rows[i].name[0] == 'm' ? "device's " : "", rows[i].limit, rows[i].name);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the kernel has %u %s, but the %slimit is %u (%s)", rows[i].count,
+                            rows[i].what, rows[i].name[0] == 'm' ? "device's " : "", rows[i].limit, rows[i].name);
     return VD_OK;
 }
 
@@ -18750,11 +18714,11 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
     if (r) return r;
     int by = desc->threads_arg;
     if (by < 0 || by > desc->arg_count || (by && (desc->args[by - 1].kind == VD_ARG_VALUE || desc->args[by - 1].count)))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "desc.threads_arg is %d, which is not "
-                             "1 + the index of a buffer argument", by);
+        return vd__fail(VD_ERROR_INVALID, "desc.threads_arg is %d, which is not 1 + the index of a buffer argument",
+                        by);
     r = vd__kernel_check_bindings(dev, desc);
     if (!r) r = vd__formats_check(desc);
-    if (!r) r = vd__features_check(dev, desc->name, desc->features);
+    if (!r) r = vd__features_check(dev, desc->features);
     return r ? r : vd__local_size_check(dev, desc);
 }
 
@@ -18826,8 +18790,7 @@ static VD__COLD vd_result vd__dispatch_reserve(vd__dispatch_state *d, const vd_a
 VD__SMALL_END
 
 /* Resolves threads or groups of a desc to 32 bits (trailing zeros become 1). `what` is "threads" or "groups". */
-static inline vd_result vd__extent_check(const vd__kernel *k, const uint64_t desc_extent[3], const char *what,
-                                         uint32_t out[3]) {
+static inline vd_result vd__extent_check(const uint64_t desc_extent[3], const char *what, uint32_t out[3]) {
     int rank = 3;
     /* all are 1 … 2^32 - 1 */
     if (VD__LIKELY(((desc_extent[0] - 1) | (desc_extent[1] - 1) | (desc_extent[2] - 1)) < UINT32_MAX)) {
@@ -18835,15 +18798,13 @@ static inline vd_result vd__extent_check(const vd__kernel *k, const uint64_t des
         return VD_OK;
     }
     while (rank && !desc_extent[rank - 1]) rank--;
-    if (!rank) return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "neither threads nor groups are set");
+    if (!rank) return vd__fail(VD_ERROR_INVALID, "neither threads nor groups are set");
     for (int i = 0; i < 3; i++) {
         uint64_t extent = i < rank ? desc_extent[i] : 1;
         if (!extent)
-            return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%s[%d] is 0, but %s[%d] is not", what, i,
-                                 what, rank - 1);
+            return vd__fail(VD_ERROR_INVALID, "%s[%d] is 0, but %s[%d] is not", what, i, what, rank - 1);
         if (extent > UINT32_MAX)
-            return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%s[%d] is %llu, but the limit is 2^32 - 1",
-                                 what, i, VD__U(extent));
+            return vd__fail(VD_ERROR_INVALID, "%s[%d] is %llu, but the limit is 2^32 - 1", what, i, VD__U(extent));
         out[i] = (uint32_t)extent;
     }
     return VD_OK;
@@ -18857,16 +18818,14 @@ static VD__COLD vd_result vd__split_check(const vd__dispatch_state *d, const vd_
     for (int i = 0; i < 3; i++) {
         if (d->launch.groups[i] <= limits->max_groups[i]) continue;
         if (!k->splittable[i])
-            return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", k->name, "the dispatch has %llu work-groups "
-                                 "along axis %d, but the device's limit is %u (max_groups), and the kernel has no "
-                                 "group base along this axis",
-                                 VD__U(d->launch.groups[i]), i, (unsigned)limits->max_groups[i]);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the dispatch has %llu work-groups along axis %d, but the device's "
+                            "limit is %u (max_groups), and the kernel has no group base along this axis",
+                            VD__U(d->launch.groups[i]), i, (unsigned)limits->max_groups[i]);
         pieces *= (uint64_t)(d->launch.groups[i] - 1) / limits->max_groups[i] + 1;
     }
     if (pieces > 1u << 20)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", k->name,
-                             "the dispatch would be split into %llu launches, but the limit is %u", VD__U(pieces),
-                             1u << 20);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the dispatch would be split into %llu launches, but the limit is %u",
+                        VD__U(pieces), 1u << 20);
     return VD_OK;
 }
 
@@ -18882,7 +18841,7 @@ static VD__COLD vd_result vd__dispatch_extent_stored(vd__dispatch_state *d, cons
                                             : b->type) : 1;
         threads[0] = b ? b->size / (element ? element : 1) : 1; /* if it is no buffer, resolving the arguments fails */
     }
-    vd_result r = vd__extent_check(k, threads, "the kernel's threads", d->threads);
+    vd_result r = vd__extent_check(threads, "the kernel's threads", d->threads);
     for (int i = 0; i < 3 && !r; i++) d->launch.groups[i] = (d->threads[i] - 1) / k->local_size[i] + 1;
     return r;
 }
@@ -18895,24 +18854,23 @@ static VD__COLD vd_result vd__dispatch_extent_groups(vd__dispatch_state *d, cons
     if (stored && !(desc->groups[0] | desc->groups[1] | desc->groups[2]) && desc->threads[1] <= 1
         && desc->threads[2] <= 1) return vd__dispatch_extent_stored(d, desc);
     if (desc->threads[1] || desc->threads[2])
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "threads is %s, but threads[0] must not be 0",
-                             vd__extent_print(text, desc->threads, 3));
-    vd_result r = vd__extent_check(k, desc->groups, "groups", d->launch.groups);
+        return vd__fail(VD_ERROR_INVALID, "threads is %s, but threads[0] must not be 0",
+                        vd__extent_print(text, desc->threads, 3));
+    vd_result r = vd__extent_check(desc->groups, "groups", d->launch.groups);
     for (int i = 0; i < 3 && !r; i++) {
         uint64_t threads = (uint64_t)d->launch.groups[i] * k->local_size[i];
         d->threads[i] = (uint32_t)threads;
         if (threads > UINT32_MAX)
-            r = vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name,
-                              "groups[%d] is %llu; with local size %u this is more than 2^32 - 1 threads", i,
-                              VD__U(d->launch.groups[i]), (unsigned)k->local_size[i]);
+            r = vd__fail(VD_ERROR_INVALID, "groups[%d] is %llu; with local size %u this is more than 2^32 - 1 threads",
+                         i, VD__U(d->launch.groups[i]), (unsigned)k->local_size[i]);
     }
     return r;
 }
 
-static VD__COLD vd_result vd__dispatch_fail_extent(const vd__kernel *k, const vd_dispatch_desc *desc) {
+static VD__COLD vd_result vd__dispatch_fail_extent(const vd_dispatch_desc *desc) {
     char threads[VD__EXTENT_TEXT], groups[VD__EXTENT_TEXT];
-    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "both threads (%s) and groups (%s) are set",
-                         vd__extent_print(threads, desc->threads, 3), vd__extent_print(groups, desc->groups, 3));
+    return vd__fail(VD_ERROR_INVALID, "both threads (%s) and groups (%s) are set",
+                    vd__extent_print(threads, desc->threads, 3), vd__extent_print(groups, desc->groups, 3));
 }
 
 /* Computes threads and groups of the whole dispatch. */
@@ -18920,7 +18878,7 @@ static inline vd_result vd__dispatch_extent(vd__dispatch_state *d, const vd_disp
     const vd__kernel *k = d->kernel;
     const vd_limits *limits = &d->context_device->device.info.limits;
     const uint64_t *t = desc->threads, *g = desc->groups;
-    if (VD__UNLIKELY((g[0] | g[1] | g[2]) != 0) && (t[0] | t[1] | t[2])) return vd__dispatch_fail_extent(k, desc);
+    if (VD__UNLIKELY((g[0] | g[1] | g[2]) != 0) && (t[0] | t[1] | t[2])) return vd__dispatch_fail_extent(desc);
     /* fast path: one-dimensional dispatches */
     if (VD__LIKELY(k->linear && t[0] - 1 < UINT32_MAX && t[1] <= 1 && t[2] <= t[1])) {
         d->threads[0] = (uint32_t)t[0];
@@ -18929,7 +18887,7 @@ static inline vd_result vd__dispatch_extent(vd__dispatch_state *d, const vd_disp
         d->split = d->launch.groups[0] > limits->max_groups[0];
         return VD__LIKELY(!d->split) ? VD_OK : vd__split_check(d, limits);
     }
-    vd_result r = VD__LIKELY(desc->threads[0] != 0) ? vd__extent_check(k, desc->threads, "threads", d->threads)
+    vd_result r = VD__LIKELY(desc->threads[0] != 0) ? vd__extent_check(desc->threads, "threads", d->threads)
                                                     : vd__dispatch_extent_groups(d, desc);
     if (VD__UNLIKELY(r)) return r;
     for (int i = 0; i < 3 && desc->threads[0]; i++) {
@@ -18964,17 +18922,16 @@ static VD__COLD vd_result vd__dispatch_extent_indirect(vd__dispatch_state *d, co
     vd__indirect *in = &d->indirect;
     vd__span span;
     if (t[0] | t[1] | t[2] | g[0] | g[1] | g[2])
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "both %s and indirect are set",
-                             g[0] | g[1] | g[2] ? "groups" : "threads");
+        return vd__fail(VD_ERROR_INVALID, "both %s and indirect are set", g[0] | g[1] | g[2] ? "groups" : "threads");
     if (desc->indirect_offset % 4)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "indirect_offset is %llu, but must be a "
-                             "multiple of 4", VD__U(desc->indirect_offset));
+        return vd__fail(VD_ERROR_INVALID, "indirect_offset is %llu, but must be a multiple of 4",
+                        VD__U(desc->indirect_offset));
     vd_result r = vd__span_find(d->list, desc->indirect, "vd_dispatch", "indirect ", "indirect ",
                                 desc->indirect_offset, 12, &span);
-    if (r) return vd__error_amend(r, NULL, k->name, NULL);
+    if (r) return r;
     if (span.offset % 4)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "the view 'indirect' starts at byte %llu of its "
-                             "buffer, but must start at a multiple of 4", VD__U(span.offset - desc->indirect_offset));
+        return vd__fail(VD_ERROR_INVALID, "the view 'indirect' starts at byte %llu of its buffer, but must start at a "
+                        "multiple of 4", VD__U(span.offset - desc->indirect_offset));
     vd__indirect_offsets(k, in);
     in->memory = &span.storage->memory;
     in->offset = span.offset;
@@ -19009,8 +18966,7 @@ static VD__COLD vd_result vd__dispatch_fail_kind(const vd__kernel *k, int i, con
         snprintf(problem, sizeof problem, "of kind %d, not a valid vd_arg_kind (%d to %d)", (int)arg->kind,
                  VD_ARG_BINDING, VD_ARG_VALUE);
     else if (arg->type) snprintf(problem, sizeof problem, "a value whose address is NULL");
-    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' is %s", i, k->args[i].name,
-                         problem);
+    return vd__fail_arg(k->args, i, VD_ERROR_INVALID, " is %s", problem);
 }
 
 /* Reports an argument of another type than the kernel expects. `actual` precedes the name of `type`. */
@@ -19018,9 +18974,9 @@ static VD__COLD vd_result vd__dispatch_fail_type(const vd__kernel *k, int i, con
     const vd_arg_info *info = &k->args[i];
     bool buffer = info->kind != VD_ARG_VALUE;
     char given_type[40], wanted_type[40];
-    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' is %s%s, but the kernel expects "
-                         "%s%s", i, info->name, actual, type ? vd__type_print(given_type, type) : "",
-                         buffer ? "a buffer of " : "a value of ", vd__type_print(wanted_type, info->type));
+    return vd__fail_arg(k->args, i, VD_ERROR_INVALID, " is %s%s, but the kernel expects %s%s", actual,
+                        type ? vd__type_print(given_type, type) : "", buffer ? "a buffer of " : "a value of ",
+                        vd__type_print(wanted_type, info->type));
 }
 
 /* Fails if the access of argument i, or of an element of it, overlaps an earlier one, one of them is written, and
@@ -19035,10 +18991,9 @@ static VD__COLD vd_result vd__dispatch_check_overlap(const vd__dispatch_state *d
         for (; earlier < end; earlier++) {
             if (earlier->storage != access->storage) continue;
             if (earlier->begin >= access->end || access->begin >= earlier->end) continue;
-            return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "arguments %d '%s' and %d '%s' "
-                                 "overlap (both use %s '%s'), and the kernel writes at least one of them", j,
-                                 other->name, i, info->name, other->kind == VD_ARG_IMAGE ? "image" : "buffer",
-                                 d->buffers[other->count ? i : j]->name);
+            return vd__fail(VD_ERROR_INVALID, "arguments %d '%s' and %d '%s' overlap (both use %s '%s'), and the "
+                            "kernel writes at least one of them", j, other->name, i, info->name,
+                            other->kind == VD_ARG_IMAGE ? "image" : "buffer", d->buffers[other->count ? i : j]->name);
         }
     }
     return VD_OK;
@@ -19051,8 +19006,8 @@ static VD__COLD vd_result vd__dispatch_fail_buffer(const vd__dispatch_state *d, 
     if (arg->kind == VD_ARG_VALUE) return vd__dispatch_fail_type(k, i, "a value of ", arg->type);
     bool resource = arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS || arg->kind == VD_ARG_IMAGE;
     if (!resource) return vd__dispatch_fail_kind(k, i, arg);
-    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': the buffer %s", i,
-                         k->args[i].name, vd__pool_reason(&ctx->buffers, arg->bits).text);
+    return vd__fail_arg(k->args, i, VD_ERROR_INVALID, ": the buffer %s",
+                        vd__pool_reason(&ctx->buffers, arg->bits).text);
 }
 
 /* Slow path of vd__dispatch_buffer: checks the type, the device, and the alignment of a view. A parameter without a
@@ -19063,22 +19018,20 @@ static VD__NOINLINE vd_result vd__dispatch_check_buffer(const vd__dispatch_state
     const vd__kernel *k = d->kernel;
     bool binding = p->kind == VD_ARG_BINDING;
     uint64_t align = (uint64_t)1 << p->align, limit = d->context_device->device.info.limits.binding_alignment;
-    if (b->graph && b->graph != d->list->graph) return vd__graph_fail_buffer("vd_dispatch", k->name, b);
+    if (b->graph && b->graph != d->list->graph) return vd__graph_fail_buffer(NULL, NULL, b);
     if (!b->type && p->type && !(p->type >> 31))
         return vd__dispatch_fail_type(k, i, "a buffer of bytes (its desc.type is not set)", 0);
     if (p->type != b->type && p->type && b->type) return vd__dispatch_fail_type(k, i, "a buffer of ", b->type);
     if (!b->storage[d->context_device->index].memory.serial)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': buffer '%s' has no memory on "
-                             "device %u (its device mask is 0x%x)", i, k->args[i].name, b->name,
-                             (unsigned)d->context_device->index, (unsigned)b->devices);
+        return vd__fail_arg(k->args, i, VD_ERROR_INVALID, ": buffer '%s' has no memory on device %u (its device mask "
+                            "is 0x%x)", b->name, (unsigned)d->context_device->index, (unsigned)b->devices);
     if (b->offset % align)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': view '%s' begins at byte "
-                             "%llu of its buffer, but the kernel expects a multiple of %llu", i, k->args[i].name,
-                             b->name, VD__U(b->offset), VD__U(align));
+        return vd__fail_arg(k->args, i, VD_ERROR_INVALID, ": view '%s' begins at byte %llu of its buffer, but the "
+                            "kernel expects a multiple of %llu", b->name, VD__U(b->offset), VD__U(align));
     if (binding && b->offset % limit)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", k->name, "argument %d '%s': view '%s' begins at byte "
-                             "%llu of its buffer, but a binding needs a multiple of %llu (binding_alignment)", i,
-                             k->args[i].name, b->name, VD__U(b->offset), VD__U(limit));
+        return vd__fail_arg(k->args, i, VD_ERROR_UNSUPPORTED, ": view '%s' begins at byte %llu of its buffer, but a "
+                            "binding needs a multiple of %llu (binding_alignment)", b->name, VD__U(b->offset),
+                            VD__U(limit));
     return VD_OK;
 }
 
@@ -19087,28 +19040,26 @@ static VD__COLD vd_result vd__dispatch_check_uniform(const vd__dispatch_state *d
     const vd__buffer *b = d->buffers[i];
     const vd_limits *limits = &d->context_device->device.info.limits;
     const vd_arg_info *info = &d->kernel->args[i];
-    const char *name = d->kernel->name;
     if (b->size > limits->max_uniform_bytes)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", name, "argument %d '%s': buffer '%s' has %llu bytes, "
-                             "but the device's limit for a uniform block is %llu (max_uniform_bytes)", i, info->name,
-                             b->name, VD__U(b->size), VD__U(limits->max_uniform_bytes));
+        return vd__fail_arg(d->kernel->args, i, VD_ERROR_UNSUPPORTED, ": buffer '%s' has %llu bytes, but the device's "
+                            "limit for a uniform block is %llu (max_uniform_bytes)", b->name, VD__U(b->size),
+                            VD__U(limits->max_uniform_bytes));
     if (b->size < info->size)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", name, "argument %d '%s': buffer '%s' has %llu bytes, but "
-                             "the uniform block has %u", i, info->name, b->name, VD__U(b->size), (unsigned)info->size);
+        return vd__fail_arg(d->kernel->args, i, VD_ERROR_INVALID, ": buffer '%s' has %llu bytes, but the uniform block "
+                            "has %u", b->name, VD__U(b->size), (unsigned)info->size);
     if (b->offset % limits->uniform_alignment == 0) return VD_OK;
-    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", name, "argument %d '%s': view '%s' begins at byte %llu "
-                         "of its buffer, but a uniform block needs a multiple of %u (uniform_alignment)", i, info->name,
-                         b->name, VD__U(b->offset), (unsigned)limits->uniform_alignment);
+    return vd__fail_arg(d->kernel->args, i, VD_ERROR_UNSUPPORTED, ": view '%s' begins at byte %llu of its buffer, but "
+                        "a uniform block needs a multiple of %u (uniform_alignment)", b->name, VD__U(b->offset),
+                        (unsigned)limits->uniform_alignment);
 }
 
 /* Reports a buffer that exceeds max_binding_bytes, or checks one that is a uniform block. */
 static VD__COLD vd_result vd__dispatch_fail_size(const vd__dispatch_state *d, int i) {
     const vd__buffer *b = d->buffers[i];
     if (d->kernel->args[i].uniform) return vd__dispatch_check_uniform(d, i);
-    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", d->kernel->name, "argument %d '%s': buffer '%s' has %llu "
-                         "bytes, but the device's limit for a binding is %llu (max_binding_bytes)", i,
-                         d->kernel->args[i].name, b->name, VD__U(b->size),
-                         VD__U(d->context_device->device.info.limits.max_binding_bytes));
+    return vd__fail_arg(d->kernel->args, i, VD_ERROR_UNSUPPORTED, ": buffer '%s' has %llu bytes, but the device's "
+                        "limit for a binding is %llu (max_binding_bytes)", b->name, VD__U(b->size),
+                        VD__U(d->context_device->device.info.limits.max_binding_bytes));
 }
 
 /* Stores a value of four or eight bytes into the argument block. Returns nonzero if this changes the block. */
@@ -19135,9 +19086,8 @@ static vd_result vd__graph_value_slot(vd_list *l, const char *call, const char *
 /* Fails unless slots can be recorded into the list of a dispatch. */
 static VD__COLD vd_result vd__dispatch_slot_check(const vd__dispatch_state *d, const char *what, const char *name) {
     if (d->list->graph && name && name[0]) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "%s is slot '%s', but %s", what,
-                         name ? name : "", d->list->graph ? "a slot needs a name"
-                         : "only a list of vd_graph_begin can record slots");
+    return vd__fail(VD_ERROR_INVALID, "%s is slot '%s', but %s", what, name ? name : "",
+                    d->list->graph ? "a slot needs a name" : "only a list of vd_graph_begin can record slots");
 }
 
 /* The same for argument i. */
@@ -19171,7 +19121,7 @@ static inline vd_result vd__dispatch_find_buffer(vd__dispatch_state *d, vd_conte
     }
     vd__access *access = &d->accesses[p->buffer_index];
     vd_result pinned = vd__list_pin(d->list, &b->slot, id, &access->use);
-    if (VD__UNLIKELY(pinned)) return vd__error_amend(pinned, "vd_dispatch", d->kernel->name, NULL);
+    if (VD__UNLIKELY(pinned)) return pinned;
     d->buffers[i] = b;
     d->buffer_ids[i] = id;
     if (VD__UNLIKELY(b->needs_checks || p->type != b->type)) {
@@ -19233,13 +19183,12 @@ static vd__image *vd__dispatch_find_image(const vd__dispatch_state *d, vd_contex
     vd__image *image = (vd__image *)(void *)vd__pool_find(&ctx->images, arg->bits);
     if (image && ((int)arg->kind & ~VD_SLOT) == VD_ARG_IMAGE) return image;
     if (arg->kind == VD_ARG_VALUE)
-        vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' is a value, but the kernel expects "
-                      "an image", i, k->args[i].name);
+        vd__fail_arg(k->args, i, VD_ERROR_INVALID, " is a value, but the kernel expects an image");
     else
-        vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': the image %s", i, k->args[i].name,
-                      arg->kind == VD_ARG_NONE ? "is missing (kind VD_ARG_NONE)"
-                      : (int)arg->kind == VD_ARRAY ? "is an array, but the kernel expects none"
-                                               : vd__pool_reason(&ctx->images, arg->bits).text);
+        vd__fail_arg(k->args, i, VD_ERROR_INVALID, ": the image %s",
+                     arg->kind == VD_ARG_NONE ? "is missing (kind VD_ARG_NONE)"
+                     : (int)arg->kind == VD_ARRAY ? "is an array, but the kernel expects none"
+                     : vd__pool_reason(&ctx->images, arg->bits).text);
     return NULL;
 }
 
@@ -19254,38 +19203,35 @@ static vd_result vd__dispatch_check_image(const vd__dispatch_state *d, const vd_
     vd_format format = image->shape.format;
     uint32_t usage = info->sampled ? VD_IMAGE_SAMPLED : VD_IMAGE_STORAGE;
     if (image->range.dim != dim)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': image '%s' is %s, but the "
-                             "kernel expects %s", i, info->name, name, dims[image->range.dim], dims[dim]);
+        return vd__fail_arg(k->args, i, VD_ERROR_INVALID, ": image '%s' is %s, but the kernel expects %s", name,
+                            dims[image->range.dim], dims[dim]);
     if (!(image->shape.usage & usage))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': image '%s' was created "
-                             "without %s", i, info->name, name,
-                             info->sampled ? "VD_IMAGE_SAMPLED" : "VD_IMAGE_STORAGE");
+        return vd__fail_arg(k->args, i, VD_ERROR_INVALID, ": image '%s' was created without %s", name,
+                            info->sampled ? "VD_IMAGE_SAMPLED" : "VD_IMAGE_STORAGE");
     if (vd__format_type_of(format) != info->type)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': image '%s' has format %s, "
-                             "whose components are %s, but the kernel expects %s", i, info->name, name,
-                             vd__format_rows[format].name, vd_type_name(vd__format_type_of(format)),
-                             vd_type_name(info->type));
+        return vd__fail_arg(k->args, i, VD_ERROR_INVALID, ": image '%s' has format %s, whose components are %s, but "
+                            "the kernel expects %s", name, vd__format_rows[format].name,
+                            vd_type_name(vd__format_type_of(format)), vd_type_name(info->type));
     if (!info->format || info->format == format) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s': image '%s' has format %s, but "
-                         "the kernel expects %s", i, info->name, name, vd__format_rows[format].name,
-                         vd__format_rows[info->format].name);
+    return vd__fail_arg(k->args, i, VD_ERROR_INVALID, ": image '%s' has format %s, but the kernel expects %s", name,
+                        vd__format_rows[format].name, vd__format_rows[info->format].name);
 }
 
 /* Finds a sampler for argument i of the dispatch. Returns NULL and sets the error if the handle is invalid. */
 static vd__sampler *vd__dispatch_find_sampler(const vd__dispatch_state *d, vd_context *ctx, uint64_t id, int i) {
     vd__sampler *s = (vd__sampler *)(void *)vd__pool_find(&ctx->samplers, id);
     if (!s)
-        vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "argument %d '%s': the sampler %s", i,
-                      d->kernel->args[i].name, vd__pool_reason(&ctx->samplers, id).text);
+        vd__fail_arg(d->kernel->args, i, VD_ERROR_INVALID, ": the sampler %s",
+                     vd__pool_reason(&ctx->samplers, id).text);
     return s;
 }
 
 /* Checks that a sampler has one address mode along the axes of an image, if the device cannot have several. */
 static vd_result vd__dispatch_check_axes(const vd__dispatch_state *d, const vd__sampler *s, uint32_t axes, int i) {
     if (!d->context_device->device.one_address_mode || s->axes >= axes) return VD_OK;
-    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", d->kernel->name, "argument %d '%s': sampler '%s' has "
-                         "different address modes along %u axes, which backend %s does not support", i,
-                         d->kernel->args[i].name, s->name, (unsigned)axes, d->list->ctx->driver.backend->name);
+    return vd__fail_arg(d->kernel->args, i, VD_ERROR_UNSUPPORTED, ": sampler '%s' has different address modes along %u "
+                        "axes, which backend %s does not support", s->name, (unsigned)axes,
+                        d->list->ctx->driver.backend->name);
 }
 
 /* Resolves an image argument: records its access and adds it to the bindings. `seen` as in vd__dispatch_buffer. */
@@ -19300,9 +19246,9 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
         r = vd__dispatch_arg_slot_check(d, arg, i);
         if (!r) r = vd__graph_resource_slot(d->list, "vd_dispatch", arg->slot, b, &b);
         image = (vd__image *)(void *)b;
-    } else if (b->graph && b->graph != d->list->graph) r = vd__graph_fail_buffer("vd_dispatch", d->kernel->name, b);
+    } else if (b->graph && b->graph != d->list->graph) r = vd__graph_fail_buffer(NULL, NULL, b);
     if (!r) r = vd__list_pin(d->list, &b->slot, b->slot.id, &access->use);
-    if (r) return vd__error_amend(r, "vd_dispatch", d->kernel->name, NULL);
+    if (r) return r;
     d->buffers[i] = b;
     r = vd__dispatch_check_image(d, image, i);
     if (r) return r;
@@ -19314,20 +19260,18 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
         sampler = vd__dispatch_find_sampler(d, ctx, ((const vd_sampler *)arg->from)->id, i);
         if (!sampler) return VD_ERROR_INVALID;
         if (sampler->linear && !image->linear)
-            return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_dispatch", d->kernel->name, "argument %d '%s': sampler '%s' "
-                                 "has linear filters, which format %s of image '%s' does not support "
-                                 "(VD_IMAGE_LINEAR)", i, info->name, sampler->name,
-                                 vd__format_rows[image->shape.format].name, b->name);
+            return vd__fail_arg(d->kernel->args, i, VD_ERROR_UNSUPPORTED, ": sampler '%s' has linear filters, which "
+                                "format %s of image '%s' does not support (VD_IMAGE_LINEAR)", sampler->name,
+                                vd__format_rows[image->shape.format].name, b->name);
         r = vd__dispatch_check_axes(d, sampler, vd__dim_axes[image->range.dim], i);
         if (r) return r;
     }
     if (!combined && arg->from)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "argument %d '%s' has a sampler "
-                             "(vd_sampled), but the kernel reads or writes image '%s' without one; use vd_i", i,
-                             info->name, b->name);
+        return vd__fail_arg(d->kernel->args, i, VD_ERROR_INVALID, " has a sampler (vd_sampled), but the kernel reads "
+                            "or writes image '%s' without one; use vd_i", b->name);
     if (combined && b->graph) {
         r = vd__graph_image_sampler(d->list, b, sampler ? sampler->slot.id : 0);
-        if (r) return vd__error_amend(r, "vd_dispatch", d->kernel->name, NULL);
+        if (r) return r;
     }
     uint32_t device = d->context_device->index;
     access->storage = b->storage + device;
@@ -19340,7 +19284,7 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
     if (p->size) { /* a handle; that of a slot is stored when the graph is recorded for a submission */
         if (!b->graph)
             r = ctx->driver.backend->image_handle(d->list->device, &image->views[device].memory, native, &handle);
-        if (r) return vd__error_amend(r, "vd_dispatch", d->kernel->name, NULL);
+        if (r) return r;
         d->launch.arguments_changed |= vd__dispatch_store((uint8_t *)d->arguments + p->location, handle, true);
     } else {
         vd__binding *binding = &d->bindings[p->binding_index];
@@ -19359,8 +19303,8 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
 static vd_result vd__dispatch_sampler(vd__dispatch_state *d, vd_context *ctx, const vd__param *p, const vd_arg *arg,
                                       int i) {
     if (((int)arg->kind & ~VD_SLOT) != VD_ARG_SAMPLER)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "argument %d '%s' has kind %d, but the "
-                             "kernel expects a sampler (VD_ARG_SAMPLER)", i, d->kernel->args[i].name, (int)arg->kind);
+        return vd__fail_arg(d->kernel->args, i, VD_ERROR_INVALID, " has kind %d, but the kernel expects a sampler "
+                            "(VD_ARG_SAMPLER)", (int)arg->kind);
     const vd__sampler *sampler = vd__dispatch_find_sampler(d, ctx, arg->bits, i);
     vd_result r = sampler ? vd__dispatch_check_axes(d, sampler, 3, i) : VD_ERROR_INVALID;
     if (r) return r;
@@ -19398,8 +19342,8 @@ static VD__COLD vd_result vd__dispatch_value_slow(vd__dispatch_state *d, const v
     if (arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size))
         return vd__dispatch_fail_type(k, i, "a value of ", arg->type);
     if (!arg->from && info->size > 8)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "argument %d '%s' has %u bytes; pass values of "
-                             "more than 8 bytes with vd_value", i, info->name, (unsigned)info->size);
+        return vd__fail_arg(k->args, i, VD_ERROR_INVALID, " has %u bytes; pass values of more than 8 bytes with "
+                            "vd_value", (unsigned)info->size);
     memcpy((uint8_t *)d->arguments + info->location, arg->from ? arg->from : &arg->bits, info->size);
     d->launch.arguments_changed = 1;
     return VD_OK;
@@ -19445,12 +19389,11 @@ static inline vd_result vd__dispatch_prepare(vd__dispatch_state *d, vd_context *
     vd__kernel *k = vd__kernel_find(ctx, desc->kernel, "vd_dispatch");
     uint32_t use;
     vd_result pinned = k ? vd__list_pin(d->list, &k->slot, desc->kernel.id, &use) : VD_ERROR_INVALID;
-    if (pinned) return vd__error_default_call(pinned, "vd_dispatch");
-    d->kernel = k;
+    d->kernel = pinned ? NULL : k;
+    if (pinned) return pinned;
     if (desc->arg_count != k->arg_count || (k->arg_count && !desc->args))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", k->name, "%d arguments were passed%s, but the kernel "
-                             "expects %d", desc->arg_count, desc->arg_count && !desc->args ? " (args is NULL)" : "",
-                             k->arg_count);
+        return vd__fail(VD_ERROR_INVALID, "%d arguments were passed%s, but the kernel expects %d", desc->arg_count,
+                        desc->arg_count && !desc->args ? " (args is NULL)" : "", k->arg_count);
     if (VD__UNLIKELY(k->array_elements > d->capacity)) {
         vd_result reserved = vd__dispatch_reserve(d, &ctx->host.allocator);
         if (reserved) return reserved;
@@ -19486,12 +19429,10 @@ VD__SMALL
 static vd_result vd__dispatch_check_array(const vd__dispatch_state *d, const vd_arg *arg, int i) {
     const vd_arg_info *info = &d->kernel->args[i];
     if ((int)arg->kind != VD_ARRAY)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "argument %d '%s' is an array, but was "
-                             "not passed with vd_array", i, info->name);
+        return vd__fail_arg(d->kernel->args, i, VD_ERROR_INVALID, " is an array, but was not passed with vd_array");
     if (arg->bits >= 1 && arg->bits <= info->count && arg->from) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "argument %d '%s' has %llu elements%s, but "
-                         "the kernel expects 1 to %u", i, info->name, VD__U(arg->bits),
-                         arg->from ? "" : " at address NULL", (unsigned)info->count);
+    return vd__fail_arg(d->kernel->args, i, VD_ERROR_INVALID, " has %llu elements%s, but the kernel expects 1 to %u",
+                        VD__U(arg->bits), arg->from ? "" : " at address NULL", (unsigned)info->count);
 }
 
 /* Adds the number of an element to the error. */
@@ -19600,7 +19541,7 @@ static VD__COLD vd_result vd__dispatch_uses(vd__dispatch_state *d, const vd_disp
     uint32_t most = VD_MAX_ARGS;
     for (int i = 0; i < d->kernel->arg_count; i++)
         if (!d->kernel->args[i].count) most -= vd__arg_accesses(&d->kernel->args[i]);
-    vd_result r = vd__uses_find(d->list, "vd_dispatch", d->kernel->name, desc->uses, desc->use_count, (int)most,
+    vd_result r = vd__uses_find(d->list, "vd_dispatch", NULL, desc->uses, desc->use_count, (int)most,
                                 d->accesses + d->access_count);
     if (!r) d->access_count += (uint32_t)desc->use_count;
     return r;
@@ -22019,10 +21960,11 @@ static VD__NOINLINE vd_result vd__record_split(vd_list *l, vd__dispatch_state *d
     return r;
 }
 
-/* Called if the backend has not received the argument block: the next dispatch must pass it again. */
+/* Completes the error of a dispatch. The backend has not received the argument block: the next dispatch must pass it
+   again. */
 static VD__COLD vd_result vd__dispatch_failed(vd__dispatch_state *d, vd_result r) {
     d->last_kernel = 0;
-    return r;
+    return vd__error_amend(r, "vd_dispatch", d->kernel ? d->kernel->name : NULL, NULL);
 }
 
 static VD__COLD void vd__list_uses_indirect(vd_list *l) {
@@ -22039,14 +21981,14 @@ static vd_result vd__dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     r = VD__LIKELY(!d->kernel->mixed_count)
             ? vd__list_command(l, d->accesses, d->access_count, VD__STAGE_COMPUTE)
             : vd__list_images(l, d->accesses, d->access_count, VD__STAGE_COMPUTE);
-    if (VD__UNLIKELY(r)) return vd__dispatch_failed(d, vd__error_amend(r, "vd_dispatch", d->kernel->name, NULL));
+    if (VD__UNLIKELY(r)) return vd__dispatch_failed(d, r);
     vd__command_begin(l, d->kernel->name);
     if (VD__UNLIKELY(d->launch.indirect != NULL)) vd__list_uses_indirect(l);
     if (VD__LIKELY(!d->split))
         r = l->ctx->driver.backend->record_launch(l->device, &l->recording->commands, &d->launch);
     else r = vd__record_split(l, d);
     vd__command_end(l);
-    if (VD__UNLIKELY(r)) return vd__dispatch_failed(d, vd__error_amend(r, "vd_dispatch", d->kernel->name, NULL));
+    if (VD__UNLIKELY(r)) return vd__dispatch_failed(d, r);
     l->stats.dispatches++;
     return VD_OK;
 }
@@ -24541,8 +24483,8 @@ static vd_result vd__graph_threads(vd_list *l, const vd_dispatch_desc *desc) {
     bool axes = desc->threads[1] > 1 || desc->threads[2] > 1;
     vd_result r = vd__dispatch_slot_check(d, "the number of threads", desc->threads_slot);
     if (!r && !desc->threads[0])
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", d->kernel->name, "threads_slot is '%s', but threads[0] is "
-                          "0; it must be the number of threads before the slot is set", desc->threads_slot);
+        r = vd__fail(VD_ERROR_INVALID, "threads_slot is '%s', but threads[0] is 0; it must be the number of threads "
+                     "before the slot is set", desc->threads_slot);
     return r ? r : vd__graph_value_slot(l, "vd_dispatch", desc->threads_slot, axes ? VD_U32X3 : VD_U32, axes ? 12 : 4,
                                         d->threads, VD__NONE);
 }
@@ -24562,7 +24504,7 @@ static vd_result vd__graph_dispatch(vd_list *l, const vd_dispatch_desc *desc) {
         r = vd__tape_record_launch(l->device, &l->recording->commands, &d->launch);
     }
     d->last_kernel = 0;
-    return r ? vd__error_amend(r, "vd_dispatch", NULL, NULL) : VD_OK;
+    return r ? vd__dispatch_failed(d, r) : VD_OK;
 }
 
 /* Allocates a block of memory for a graph and inserts it at the front of a list. */
@@ -26317,7 +26259,7 @@ static vd_result vd__glsl_compile(vd_context *ctx, vd_kernel_desc *desc, uint32_
         vd__mutex_unlock(&vd__open_lock);
     }
     vd__free(&ctx->host.allocator, g.text.data);
-    return r ? vd__error_amend(r, "vd_kernel_create", desc->name, NULL) : VD_OK;
+    return r;
 }
 
 static void vd__glsl_close(vd_context *ctx) {
@@ -27018,9 +26960,8 @@ static vd_result vd__buffer_initialise(vd_list *l, const vd__buffer *b, const vo
         return vd__storage_sync(s, 0, s->memory.size, false);
     }
     if (vd__queue_captures(l->queue))
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_create", b->name, "the stream of queue %u is being "
-                             "captured, and a graph cannot contain the fill that sets a new buffer to 0",
-                             l->queue->index);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot contain "
+                        "the fill that sets a new buffer to 0", l->queue->index);
     vd__list_lock(l);
     vd_result r = vd__record_words(l, &span, NULL, (const uint8_t *)"\0\0\0\0\0\0\0");
     vd__list_unlock(l);
@@ -27082,7 +27023,7 @@ static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc,
 static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd_buffer *out) {
     uint64_t shape[4], size = 0;
     vd_result r = vd__buffer_check(ctx, desc, shape, &size);
-    if (r) return r;
+    if (r) return vd__error_amend(r, "vd_buffer_create", desc->name, NULL);
     vd__buffer *b = vd__buffer_begin(ctx, desc, size);
     if (!b) return vd__last_error.code;
     memcpy(b->shape, shape, sizeof shape);
@@ -27126,7 +27067,7 @@ static vd_result vd__view_make(vd_context *ctx, const vd__buffer *base, const vd
     uint64_t shape[4], size = 0;
     const char *name = desc->name ? desc->name : base->name;
     vd_result r = vd__view_check(base, desc, shape, &size);
-    if (r) return r;
+    if (r) return vd__error_amend(r, "vd_buffer_view", name, NULL);
     char *copy = vd__copy_text(&ctx->host.allocator, name);
     vd__mutex_lock(&ctx->lock);
     vd__buffer *b = copy ? (vd__buffer *)(void *)vd__pool_acquire(&ctx->buffers) : NULL;
@@ -27149,8 +27090,8 @@ static vd_result vd__view_make(vd_context *ctx, const vd__buffer *base, const vd
     vd__mutex_unlock(&ctx->lock);
     if (opened) return VD_OK;
     vd__free(&ctx->host.allocator, copy);
-    if (b) return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", name, "the buffer was destroyed");
-    return vd__fail_memory("vd_buffer_view", name, 0);
+    r = b ? vd__fail(VD_ERROR_INVALID, "the buffer was destroyed") : vd__fail_memory(NULL, NULL, 0);
+    return vd__error_amend(r, "vd_buffer_view", name, NULL);
 }
 
 VD_API vd_buffer vd_buffer_view(vd_context *ctx, const vd_view_desc *desc) {
@@ -28312,7 +28253,7 @@ static vd_result vd__kernel_copy_desc(vd_context *ctx, vd__kernel *k, const vd_k
     size_t uses = ctx->queue_count * sizeof(uint64_t), text = strlen(desc->name) + 1;
     for (int i = 0; i < desc->arg_count; i++) text += strlen(desc->args[i].name ? desc->args[i].name : "") + 1;
     uint8_t *memory = (uint8_t *)vd__alloc(&ctx->host.allocator, codes + uses + args + implicit + params + text);
-    if (!memory) return vd__fail_memory("vd_kernel_create", desc->name, 0);
+    if (!memory) return vd__fail_memory(NULL, NULL, 0);
     k->arena = memory;
     k->codes = (vd__kernel_code *)(void *)memory;
     k->last_uses = (uint64_t *)(void *)(memory + codes);
@@ -28396,11 +28337,11 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
 static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_kernel *out) {
     uint32_t first_format;
     vd_result r = vd__formats_add(ctx, desc, &first_format);
-    if (r) return vd__error_amend(r, "vd_kernel_create", desc->name, NULL);
+    if (r) return r;
     vd__mutex_lock(&ctx->lock);
     vd__kernel *k = (vd__kernel *)(void *)vd__pool_acquire(&ctx->kernels);
     vd__mutex_unlock(&ctx->lock);
-    r = k ? vd__kernel_copy_desc(ctx, k, desc) : vd__fail_memory("vd_kernel_create", desc->name, 0);
+    r = k ? vd__kernel_copy_desc(ctx, k, desc) : vd__fail_memory(NULL, NULL, 0);
     if (!r) {
         k->first_format = first_format;
         vd__kernel_fill(k, desc);
@@ -28409,10 +28350,7 @@ static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_
             r = ctx->driver.backend->kernel_create(&ctx->devices[created].device, desc, &k->codes[created]);
             if (!r) created++;
         }
-        if (r) {
-            vd__error_amend(r, "vd_kernel_create", desc->name, NULL);
-            vd__kernel_codes_free(ctx, k, created);
-        }
+        if (r) vd__kernel_codes_free(ctx, k, created);
     }
     if (!r && ctx->host.debug) vd__debug_kernel(ctx, k, desc);
     vd__mutex_lock(&ctx->lock);
@@ -28433,10 +28371,9 @@ static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc,
     if (!desc->local_size[0] && !desc->local_size[1] && !desc->local_size[2])
         memcpy(desc->local_size, reflection->local_size, sizeof desc->local_size);
     if (memcmp(desc->local_size, reflection->local_size, sizeof desc->local_size))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name,
-                             "desc.local_size is %u x %u x %u, but the local size of the module is %u x %u x %u",
-                             desc->local_size[0], desc->local_size[1], desc->local_size[2], reflection->local_size[0],
-                             reflection->local_size[1], reflection->local_size[2]);
+        return vd__fail(VD_ERROR_INVALID, "desc.local_size is %u x %u x %u, but the local size of the module is %u x "
+                        "%u x %u", desc->local_size[0], desc->local_size[1], desc->local_size[2],
+                        reflection->local_size[0], reflection->local_size[1], reflection->local_size[2]);
     if (!desc->shared_bytes) desc->shared_bytes = reflection->shared_bytes;
     desc->features |= reflection->features;
     return vd__kernel_check_all(ctx, desc);
@@ -28465,12 +28402,11 @@ static VD__COLD void vd__error_add_constants(const vd_kernel_desc *desc) {
 static vd_result vd__constants_check(const vd_kernel_desc *desc) {
     const vd_constant *constants = desc->constants;
     if (desc->constant_count < 0 || desc->constant_count > VD_MAX_CONSTANTS || (desc->constant_count && !constants))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "desc.constant_count is %d%s, but must "
-                             "be 0 to %d", desc->constant_count, constants ? "" : " and desc.constants is NULL",
-                             VD_MAX_CONSTANTS);
+        return vd__fail(VD_ERROR_INVALID, "desc.constant_count is %d%s, but must be 0 to %d", desc->constant_count,
+                        constants ? "" : " and desc.constants is NULL", VD_MAX_CONSTANTS);
     if (!desc->constant_count || desc->code_kind == VD_CODE_SPIRV || desc->code_kind >= VD_CODE_GLSL) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", desc->name, "desc.constant_count is %d, but %s has no "
-                         "specialisation constants", desc->constant_count, vd__code_names[desc->code_kind]);
+    return vd__fail(VD_ERROR_INVALID, "desc.constant_count is %d, but %s has no specialisation constants",
+                    desc->constant_count, vd__code_names[desc->code_kind]);
 }
 
 /* Creates a kernel from SPIR-V. */
@@ -28493,7 +28429,7 @@ static vd_result vd__kernel_from_module(vd_context *ctx, vd_kernel_desc *desc, v
     }
     if (!r) return VD_OK;
     if (r != VD_ERROR_OUT_OF_MEMORY && desc->constant_count) vd__error_add_constants(desc);
-    return vd__error_amend(r, "vd_kernel_create", desc->name, NULL);
+    return r;
 }
 
 /* Creates a kernel from source text or a binary. */
@@ -28519,9 +28455,9 @@ static vd_result vd__kernel_from_glsl(vd_context *ctx, vd_kernel_desc *desc, vd_
     return r;
 #else
     (void)ctx, (void)out;
-    return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_kernel_create", desc->name, "desc.code_kind is %s, which this "
-                         "program cannot compile; define VKDISPATCH_GLSLANG together with VKDISPATCH_IMPLEMENTATION, "
-                         "and link glslang", vd__code_names[desc->code_kind]);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "desc.code_kind is %s, which this program cannot compile; define "
+                    "VKDISPATCH_GLSLANG together with VKDISPATCH_IMPLEMENTATION, and link glslang",
+                    vd__code_names[desc->code_kind]);
 #endif
 }
 
@@ -28534,10 +28470,11 @@ static vd_result vd__kernel_create(vd_context *ctx, const vd_kernel_desc *desc, 
     vd__reap(ctx);
     vd_result r = vd__code_check(ctx, &full);
     if (!r) r = vd__constants_check(&full);
-    if (r) return r;
-    if (full.code_kind >= VD_CODE_GLSL) return vd__kernel_from_glsl(ctx, &full, out);
-    return full.code_kind == VD_CODE_SPIRV ? vd__kernel_from_module(ctx, &full, out)
-                                           : vd__kernel_from_text(ctx, &full, out);
+    if (!r)
+        r = full.code_kind >= VD_CODE_GLSL ? vd__kernel_from_glsl(ctx, &full, out)
+            : full.code_kind == VD_CODE_SPIRV ? vd__kernel_from_module(ctx, &full, out)
+                                              : vd__kernel_from_text(ctx, &full, out);
+    return r ? vd__error_amend(r, "vd_kernel_create", full.name, NULL) : VD_OK;
 }
 
 VD_API vd_kernel vd_kernel_create(vd_context *ctx, const vd_kernel_desc *desc) {
@@ -29165,7 +29102,7 @@ static vd_result vd__graph_transient(vd_list *l, const vd_buffer_desc *desc, vd_
     const char *name = desc->name ? desc->name : "";
     memset(&model, 0, sizeof model);
     vd_result r = vd__buffer_check(l->ctx, desc, model.shape, &model.size);
-    if (r) return vd__error_amend(r, "vd_graph_buffer", NULL, NULL);
+    if (r) return vd__error_amend(r, "vd_graph_buffer", name, NULL);
     if (desc->data || desc->memory || desc->devices || desc->address || desc->external || desc->exportable
         || desc->heap || desc->sparse)
         return vd__fail_call(VD_ERROR_INVALID, "vd_graph_buffer", name, "only name, type and shape of the desc may be "
