@@ -22242,24 +22242,22 @@ static vd__image *vd__list_image(vd_list *l, vd_image handle, const char *call, 
 
 /* Sets the extents, and checks that they match the dimension. */
 static vd_result vd__image_extent_check(const vd_image_desc *desc, vd__image_shape *shape) {
-    const char *call = "vd_image_create";
     int rank = vd__dim_axes[shape->dim];
-    if (!desc->extent[0]) return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.extent[0] is 0");
+    if (!desc->extent[0]) return vd__fail(VD_ERROR_INVALID, "desc.extent[0] is 0");
     for (int i = 0; i < 3; i++) {
         shape->extent[i] = desc->extent[i] ? desc->extent[i] : 1;
         if (i >= rank && shape->extent[i] > 1)
-            return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.extent[%d] is %u, but the image has only %d "
-                                 "axes; layers are not an extent", i, (unsigned)desc->extent[i], rank);
+            return vd__fail(VD_ERROR_INVALID, "desc.extent[%d] is %u, but the image has only %d axes; layers are not "
+                            "an extent", i, (unsigned)desc->extent[i], rank);
     }
     if (shape->dim == VD_DIM_CUBE && shape->extent[0] != shape->extent[1])
-        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.extent of a cube is %u x %u, but must be square",
-                             (unsigned)shape->extent[0], (unsigned)shape->extent[1]);
+        return vd__fail(VD_ERROR_INVALID, "desc.extent of a cube is %u x %u, but must be square",
+                        (unsigned)shape->extent[0], (unsigned)shape->extent[1]);
     return VD_OK;
 }
 
 /* Sets levels and layers. */
 static vd_result vd__image_levels_check(const vd_image_desc *desc, vd__image_shape *shape) {
-    const char *call = "vd_image_create";
     bool array = shape->dim == VD_DIM_1D_ARRAY || shape->dim == VD_DIM_2D_ARRAY, cube = shape->dim == VD_DIM_CUBE;
     uint32_t longest = shape->extent[0];
     for (int i = 1; i < 3; i++)
@@ -22268,51 +22266,62 @@ static vd_result vd__image_levels_check(const vd_image_desc *desc, vd__image_sha
     shape->levels = desc->levels == VD_ALL_LEVELS ? all : desc->levels ? desc->levels : 1;
     shape->layers = desc->layers ? desc->layers : cube ? 6 : 1;
     if (shape->levels > all)
-        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.levels is %u, but an image of this extent has "
-                             "at most %u", (unsigned)desc->levels, (unsigned)all);
+        return vd__fail(VD_ERROR_INVALID, "desc.levels is %u, but an image of this extent has at most %u",
+                        (unsigned)desc->levels, (unsigned)all);
     if ((!array && !cube && shape->layers > 1) || (cube && shape->layers != 6))
-        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.layers is %u, but must be %s",
-                             (unsigned)desc->layers, cube ? "0 or 6 for a cube" : "0 or 1, except for arrays");
+        return vd__fail(VD_ERROR_INVALID, "desc.layers is %u, but must be %s", (unsigned)desc->layers,
+                        cube ? "0 or 6 for a cube" : "0 or 1, except for arrays");
     return VD_OK;
 }
 
 /* Checks the shape against the limits of a device. */
-static vd_result vd__image_limits_check(vd__device *dev, const char *name, const vd__image_shape *shape) {
-    const char *call = "vd_image_create", *format = vd__format_rows[shape->format].name;
+static vd_result vd__image_limits_check(vd__device *dev, const vd__image_shape *shape) {
+    const char *format = vd__format_rows[shape->format].name;
     uint32_t missing = shape->usage & ~dev->driver->backend->format_usage(dev, shape->format);
     vd__image_limits limits;
     if (missing)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "device '%s' does not support format %s for %s images; "
-                             "vd_format_nearest returns one that it supports", dev->info.name, format,
-                             missing & VD_IMAGE_SAMPLED ? "sampled" : "storage");
+        return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' does not support format %s for %s images; vd_format_nearest "
+                        "returns one that it supports", dev->info.name, format,
+                        missing & VD_IMAGE_SAMPLED ? "sampled" : "storage");
     if ((shape->sparse && !dev->info.limits.sparse_page_bytes)
         || !dev->driver->backend->image_limits(dev, shape, &limits))
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "device '%s' does not support %sformat %s with dim %d "
-                             "and usage %u", dev->info.name, shape->sparse ? "sparse images of " : "", format,
-                             (int)shape->dim, (unsigned)shape->usage);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' does not support %sformat %s with dim %d and usage %u",
+                        dev->info.name, shape->sparse ? "sparse images of " : "", format, (int)shape->dim,
+                        (unsigned)shape->usage);
     for (int i = 0; i < 3; i++)
         if (shape->extent[i] > limits.extent[i])
-            return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "desc.extent[%d] is %u, but the device's limit is "
-                                 "%u", i, (unsigned)shape->extent[i], (unsigned)limits.extent[i]);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "desc.extent[%d] is %u, but the device's limit is %u", i,
+                            (unsigned)shape->extent[i], (unsigned)limits.extent[i]);
     if (shape->layers > limits.layers)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "desc.layers is %u, but the device's limit is %u",
-                             (unsigned)shape->layers, (unsigned)limits.layers);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "desc.layers is %u, but the device's limit is %u",
+                        (unsigned)shape->layers, (unsigned)limits.layers);
     if (shape->levels <= limits.levels) return VD_OK;
-    return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "desc.levels is %u, but the device's limit is %u",
-                         (unsigned)shape->levels, (unsigned)limits.levels);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "desc.levels is %u, but the device's limit is %u", (unsigned)shape->levels,
+                    (unsigned)limits.levels);
+}
+
+/* A field of a desc that must be 0 to `limit`. */
+typedef struct vd__field { const char *name; int value, limit; } vd__field;
+
+static vd_result vd__fields_check(const vd__field *fields, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (fields[i].value < 0 || fields[i].value > fields[i].limit)
+            return vd__fail(VD_ERROR_INVALID, "desc.%s is %d, but must be 0 to %d", fields[i].name, fields[i].value,
+                            fields[i].limit);
+    return VD_OK;
 }
 
 /* Fails on a backend without images. */
-static vd_result vd__images_supported(const vd_context *ctx, const char *call, const char *name) {
+static vd_result vd__images_supported(const vd_context *ctx) {
     if (ctx->devices->device.has_images) return VD_OK;
-    return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "backend %s does not support images on '%s'",
-                         ctx->driver.backend->name, ctx->devices->device.info.name);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s does not support images on '%s'", ctx->driver.backend->name,
+                    ctx->devices->device.info.name);
 }
 
-static vd_result vd__format_check(const char *call, const char *name, vd_format format) {
+static vd_result vd__format_check(vd_format format) {
     if ((uint32_t)format > VD_FORMAT_NONE && (uint32_t)format < VD_FORMATS_END) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, name, "the format is %d, not a valid vd_format (1 to %d)", (int)format,
-                         VD_FORMATS_END - 1);
+    return vd__fail(VD_ERROR_INVALID, "the format is %d, not a valid vd_format (1 to %d)", (int)format,
+                    VD_FORMATS_END - 1);
 }
 
 #if VD__HAS_DECODER
@@ -22367,16 +22376,14 @@ static vd_result vd__image_sparse_check(const vd_context *ctx, const vd_image_de
 
 /* Checks an image desc against all devices and fills in the shape. */
 static vd_result vd__image_check(vd_context *ctx, const vd_image_desc *desc, vd__image_shape *shape) {
-    const char *call = "vd_image_create";
-    vd_result r = vd__images_supported(ctx, call, desc->name);
-    if (!r) r = vd__format_check(call, desc->name, desc->format);
+    vd_result r = vd__images_supported(ctx);
+    if (!r) r = vd__format_check(desc->format);
     if (r) return r;
     if ((uint32_t)desc->dim > VD_DIM_2D_ARRAY)
-        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.dim is %d, but must be VD_DIM_1D to "
-                             "VD_DIM_2D_ARRAY", (int)desc->dim);
+        return vd__fail(VD_ERROR_INVALID, "desc.dim is %d, but must be VD_DIM_1D to VD_DIM_2D_ARRAY", (int)desc->dim);
     if (desc->usage > (VD_IMAGE_SAMPLED | VD_IMAGE_STORAGE))
-        return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.usage is %u, but must be VD_IMAGE_SAMPLED, "
-                             "VD_IMAGE_STORAGE or both", (unsigned)desc->usage);
+        return vd__fail(VD_ERROR_INVALID, "desc.usage is %u, but must be VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both",
+                        (unsigned)desc->usage);
     memset(shape, 0, sizeof *shape);
     vd__image_format_set(ctx, desc->format, shape);
     shape->dim = desc->dim ? desc->dim : VD_DIM_2D;
@@ -22393,7 +22400,7 @@ static vd_result vd__image_check(vd_context *ctx, const vd_image_desc *desc, vd_
     if (!r) r = vd__image_extent_check(desc, shape);
     if (!r) r = vd__image_levels_check(desc, shape);
     for (uint32_t i = 0; i < ctx->device_count && !r; i++)
-        r = vd__image_limits_check(&ctx->devices[i].device, desc->name, shape);
+        r = vd__image_limits_check(&ctx->devices[i].device, shape);
     return r;
 }
 
@@ -23026,25 +23033,21 @@ static vd_result vd__swapchain_open(vd__swapchain *s) {
 
 /* Checks the desc of a swapchain, and that the context can have one. */
 static vd_result vd__swapchain_check(const vd_context *ctx, const vd_swapchain_desc *desc) {
-    const char *call = "vd_swapchain_create";
-    const struct { const char *name; int value, limit; } fields[] = {
+    const vd__field fields[] = {
         { "vsync", (int)desc->vsync, VD_VSYNC_OFF }, { "frames", desc->frames, VD_MAX_FRAMES },
         { "format", (int)desc->format, VD_FORMATS_END - 1 }
     };
     vd_window_system system = ctx->host.window_system;
     if (ctx->driver.backend->surface_create == vd__default_surface_create)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, desc->name, "the backend of this context is %s, but windows "
-                             "require vulkan", ctx->driver.backend->name);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the backend of this context is %s, but windows require vulkan",
+                        ctx->driver.backend->name);
     if (!system)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, desc->name, "vd_context_desc.window_system was not set");
-    vd_result r = vd__images_supported(ctx, call, desc->name);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_context_desc.window_system was not set");
+    vd_result r = vd__images_supported(ctx);
+    if (!r) r = vd__fields_check(fields, VD__COUNT(fields));
     if (r) return r;
-    for (size_t i = 0; i < VD__COUNT(fields); i++)
-        if (fields[i].value < 0 || fields[i].value > fields[i].limit)
-            return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.%s is %d, but must be 0 to %d",
-                                 fields[i].name, fields[i].value, fields[i].limit);
     if (desc->window && (desc->display || system > VD_WINDOW_WAYLAND)) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.%s is 0", desc->window ? "display" : "window");
+    return vd__fail(VD_ERROR_INVALID, "desc.%s is 0", desc->window ? "display" : "window");
 }
 
 /* Checks that the context has no swapchain for a window. The caller holds the context's lock. */
@@ -23053,8 +23056,8 @@ static vd_result vd__window_check(const vd_context *ctx, const vd_swapchain_desc
         const vd__swapchain *s = (const vd__swapchain *)(const void *)vd__pool_slot_at(&ctx->swapchains, i);
         if (vd__slot_is_live(&s->slot) && s->surface.desc.window == desc->window
             && s->surface.desc.display == desc->display)
-            return vd__fail_call(VD_ERROR_INVALID, "vd_swapchain_create", desc->name, "window %llu has a "
-                                 "swapchain, '%s'", VD__U(desc->window), s->image.resource.name);
+            return vd__fail(VD_ERROR_INVALID, "window %llu has a swapchain, '%s'", VD__U(desc->window),
+                            s->image.resource.name);
     }
     return VD_OK;
 }
@@ -23087,7 +23090,7 @@ static vd_result vd__swapchain_start(vd_context *ctx, const vd_swapchain_desc *d
 /* Creates a swapchain and publishes its handle. */
 static vd_result vd__swapchain_make(vd_context *ctx, const vd_swapchain_desc *desc, vd_swapchain *out) {
     vd_result r = vd__swapchain_check(ctx, desc);
-    if (r) return r;
+    if (r) return vd__error_amend(r, "vd_swapchain_create", desc->name, NULL);
     char *name = vd__copy_name(ctx, desc->name);
     vd__mutex_lock(&ctx->lock);
     r = vd__window_check(ctx, desc);
@@ -27515,8 +27518,8 @@ VD_API vd_result vd_format_query(vd_context *ctx, int device, vd_format format, 
     vd_result r = vd__context_check(ctx, call);
     if (!r && !out) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "out is NULL");
     if (!r) r = vd__device_check(ctx, call, device);
-    if (!r) r = vd__format_check(call, NULL, format);
-    if (r) return vd__call_failed(ctx, r);
+    if (!r) r = vd__format_check(format);
+    if (r) return vd__call_failed(ctx, vd__error_default_call(r, call));
     vd__device *dev = &ctx->devices[device].device;
     const vd__format_row *row = &vd__format_rows[format];
     memset(out, 0, sizeof *out);
@@ -27540,9 +27543,9 @@ VD_API vd_format vd_format_nearest(vd_context *ctx, int device, vd_format format
     vd_format found = VD_FORMAT_NONE;
     vd_result r = vd__context_check(ctx, call);
     if (!r) r = vd__device_check(ctx, call, device);
-    if (!r) r = vd__format_check(call, NULL, format);
+    if (!r) r = vd__format_check(format);
     if (r) {
-        vd__call_failed(ctx, r);
+        vd__call_failed(ctx, vd__error_default_call(r, call));
         return VD_FORMAT_NONE;
     }
     vd__device *dev = &ctx->devices[device].device;
@@ -27610,19 +27613,18 @@ static vd_result vd__place_find(vd_context *ctx, const vd_image_desc *desc, vd__
     out->heap = NULL;
     out->offset = desc->heap_offset;
     if (!desc->heap.id && desc->heap_offset)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_image_create", desc->name, "desc.heap_offset is %llu, but desc.heap "
-                             "is not set", VD__U(desc->heap_offset));
+        return vd__fail(VD_ERROR_INVALID, "desc.heap_offset is %llu, but desc.heap is not set",
+                        VD__U(desc->heap_offset));
     if (!desc->heap.id && desc->sparse)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_image_create", desc->name, "desc.sparse is set, but desc.heap, "
-                             "whose memory tiles get, is not");
+        return vd__fail(VD_ERROR_INVALID, "desc.sparse is set, but desc.heap, whose memory tiles get, is not");
     vd__buffer *b = desc->heap.id ? vd__buffer_pin(ctx, desc->heap, "vd_image_create", "heap ") : NULL;
     if (!b) return desc->heap.id ? vd__last_error.code : VD_OK;
     if (b->heap && b->devices == (1u << ctx->device_count) - 1) {
         out->heap = b;
         return VD_OK;
     }
-    vd__fail_call(VD_ERROR_INVALID, "vd_image_create", desc->name, "buffer '%s' %s", b->name, !b->heap
-                  ? "was created without desc.heap" : "is not on every device of the context");
+    vd__fail(VD_ERROR_INVALID, "buffer '%s' %s", b->name,
+             !b->heap ? "was created without desc.heap" : "is not on every device of the context");
     vd__buffer_unpin(ctx, b);
     return VD_ERROR_INVALID;
 }
@@ -27633,10 +27635,11 @@ static vd_result vd__image_make_in(vd_context *ctx, const vd_image_desc *desc, c
 static vd_result vd__image_make(vd_context *ctx, const vd_image_desc *desc, vd_image *out) {
     vd__place place;
     vd_result r = vd__place_find(ctx, desc, &place);
-    if (r) return r;
-    r = vd__image_make_in(ctx, desc, &place, out);
-    vd__buffer_unpin(ctx, place.heap);
-    return r;
+    if (!r) {
+        r = vd__image_make_in(ctx, desc, &place, out);
+        vd__buffer_unpin(ctx, place.heap);
+    }
+    return r ? vd__error_amend(r, "vd_image_create", desc->name, NULL) : VD_OK;
 }
 
 /* Creates an image in its own memory or, with place->heap, in a heap. */
@@ -27646,7 +27649,7 @@ static vd_result vd__image_make_in(vd_context *ctx, const vd_image_desc *desc, c
     if (r) return r;
     shape.placed = place->heap != NULL;
     vd__image *image = vd__image_acquire(ctx, desc->name);
-    if (!image) return vd__error_amend(vd__last_error.code, "vd_image_create", desc->name, NULL);
+    if (!image) return vd__last_error.code;
     vd__image_range whole = { shape.dim, 0, shape.levels, 0, shape.layers };
     image->shape = shape;
     image->linear = vd__format_is_linear(ctx, shape.format);
@@ -27656,7 +27659,6 @@ static vd_result vd__image_make_in(vd_context *ctx, const vd_image_desc *desc, c
     r = vd__image_allocate(ctx, image, place);
     for (uint32_t i = 0; i < ctx->device_count && !r; i++)
         r = vd__image_initialise(vd__transfer_list(ctx, i), image, desc->data);
-    if (r) vd__error_amend(r, "vd_image_create", desc->name, NULL);
     vd__mutex_lock(&ctx->lock);
     if (!r) out->id = vd__pool_publish(&ctx->images, &image->resource.slot);
     else vd__object_retire(ctx, &image->resource.slot); /* commands that fill it may be in flight */
@@ -27695,23 +27697,18 @@ VD_API vd_result vd_image_placement(vd_context *ctx, const vd_image_desc *desc, 
         if (need.size > out->size) out->size = need.size;
         if (need.align > out->align) out->align = need.align;
     }
-    return vd__call_end(ctx, r ? vd__error_amend(r, call, NULL, NULL) : VD_OK);
+    return vd__call_end(ctx, r ? vd__error_amend(r, call, desc->name, NULL) : VD_OK);
 }
 
 /* Checks a view desc and resolves its range in the root image. */
 static vd_result vd__image_view_check(const vd__image *base, const vd_image_view_desc *desc, vd__image_range *out) {
-    const char *call = "vd_image_view", *name = desc->name ? desc->name : base->resource.name;
     const vd__image_range *range = &base->range;
     if (desc->level >= range->levels || desc->levels > range->levels - desc->level)
-        return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.level %u + levels %u is outside image '%s' (%u "
-                             "levels)",
-                             (unsigned)desc->level, (unsigned)desc->levels, base->resource.name,
-                             (unsigned)range->levels);
+        return vd__fail(VD_ERROR_INVALID, "desc.level %u + levels %u is outside image '%s' (%u levels)",
+                        (unsigned)desc->level, (unsigned)desc->levels, base->resource.name, (unsigned)range->levels);
     if (desc->layer >= range->layers || desc->layers > range->layers - desc->layer)
-        return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.layer %u + layers %u is outside image '%s' (%u "
-                             "layers)",
-                             (unsigned)desc->layer, (unsigned)desc->layers, base->resource.name,
-                             (unsigned)range->layers);
+        return vd__fail(VD_ERROR_INVALID, "desc.layer %u + layers %u is outside image '%s' (%u layers)",
+                        (unsigned)desc->layer, (unsigned)desc->layers, base->resource.name, (unsigned)range->layers);
     out->dim = desc->dim ? desc->dim : range->dim;
     out->level = range->level + desc->level;
     out->levels = desc->levels ? desc->levels : range->levels - desc->level;
@@ -27721,9 +27718,9 @@ static vd_result vd__image_view_check(const vd__image *base, const vd_image_view
     bool one = out->dim == VD_DIM_1D || out->dim == VD_DIM_2D || out->dim == VD_DIM_3D;
     if (out->dim == VD_DIM_CUBE && (base->shape.dim != VD_DIM_CUBE || out->layers != 6)) valid = false;
     if (valid && (!one || out->layers == 1)) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.dim %d with %u layers is not possible for image '%s' (dim "
-                         "%d, %u layers)", (int)out->dim, (unsigned)out->layers, base->resource.name,
-                         (int)base->shape.dim, (unsigned)base->shape.layers);
+    return vd__fail(VD_ERROR_INVALID, "desc.dim %d with %u layers is not possible for image '%s' (dim %d, %u layers)",
+                    (int)out->dim, (unsigned)out->layers, base->resource.name, (int)base->shape.dim,
+                    (unsigned)base->shape.layers);
 }
 
 /* Creates the native views of a view of an image, or of a texel buffer, and its handle. Frees it on failure. */
@@ -27748,10 +27745,10 @@ static vd_result vd__image_view_publish(vd_context *ctx, vd__image *view, const 
 /* Makes a view of an image that the caller has pinned. */
 static vd_result vd__image_view_make(vd_context *ctx, vd__image *base, const vd_image_view_desc *desc, vd_image *out) {
     vd__image_range range;
+    const char *name = desc->name ? desc->name : base->resource.name;
     vd_result r = vd__image_view_check(base, desc, &range);
-    if (r) return r;
-    vd__image *view = vd__image_acquire(ctx, desc->name ? desc->name : base->resource.name);
-    if (!view) return vd__error_amend(vd__last_error.code, "vd_image_view", desc->name, NULL);
+    vd__image *view = r ? NULL : vd__image_acquire(ctx, name);
+    if (!view) return vd__error_amend(vd__last_error.code, "vd_image_view", name, NULL);
     vd__resource *b = &view->resource;
     view->shape = base->shape;
     view->linear = base->linear;
@@ -27762,10 +27759,9 @@ static vd_result vd__image_view_make(vd_context *ctx, vd__image *base, const vd_
 
 /* Checks the desc of a texel buffer in `base`. Sets its number of texels, and the usage. */
 static vd_result vd__texels_check(const vd_context *ctx, const vd__buffer *base, const vd_texel_buffer_desc *desc,
-                                  const char *name, uint64_t *texels, uint32_t *usage) {
-    const char *call = "vd_texel_buffer";
-    vd_result r = vd__images_supported(ctx, call, name);
-    if (!r) r = vd__format_check(call, name, desc->format);
+                                  uint64_t *texels, uint32_t *usage) {
+    vd_result r = vd__images_supported(ctx);
+    if (!r) r = vd__format_check(desc->format);
     if (r) return r;
     const vd__format_row *row = &vd__format_rows[desc->format];
     uint32_t all = UINT32_MAX;
@@ -27780,26 +27776,26 @@ static vd_result vd__texels_check(const vd_context *ctx, const vd__buffer *base,
           | (all & VD_IMAGE_STORAGE_TEXELS ? (uint32_t)VD_IMAGE_STORAGE : 0u);
     *usage = desc->usage ? desc->usage : all ? all : (uint32_t)VD_IMAGE_SAMPLED;
     if (*usage > (VD_IMAGE_SAMPLED | VD_IMAGE_STORAGE))
-        return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.usage is %u, but must be VD_IMAGE_SAMPLED, "
-                             "VD_IMAGE_STORAGE or both", (unsigned)*usage);
+        return vd__fail(VD_ERROR_INVALID, "desc.usage is %u, but must be VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both",
+                        (unsigned)*usage);
     if (*usage & ~all)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "device '%s' does not support format %s for texel "
-                             "buffers that kernels %s (%s)", ctx->devices->device.info.name, row->name,
-                             *usage & ~all & VD_IMAGE_SAMPLED ? "fetch from" : "load from and store to",
-                             *usage & ~all & VD_IMAGE_SAMPLED ? "VD_IMAGE_TEXELS" : "VD_IMAGE_STORAGE_TEXELS");
+        return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' does not support format %s for texel buffers that kernels "
+                        "%s (%s)", ctx->devices->device.info.name, row->name,
+                        *usage & ~all & VD_IMAGE_SAMPLED ? "fetch from" : "load from and store to",
+                        *usage & ~all & VD_IMAGE_SAMPLED ? "VD_IMAGE_TEXELS" : "VD_IMAGE_STORAGE_TEXELS");
     uint64_t available = desc->offset < base->size ? (base->size - desc->offset) / row->bytes : 0;
     *texels = desc->texels ? desc->texels : available;
     if (!*texels || *texels > available)
-        return vd__fail_call(VD_ERROR_INVALID, call, name, "desc.offset %llu + %llu texels of %u bytes are past the "
-                             "end of buffer '%s' (%llu bytes)", VD__U(desc->offset), VD__U(*texels ? *texels : 1),
-                             (unsigned)row->bytes, base->name, VD__U(base->size));
+        return vd__fail(VD_ERROR_INVALID, "desc.offset %llu + %llu texels of %u bytes are past the end of buffer '%s' "
+                        "(%llu bytes)", VD__U(desc->offset), VD__U(*texels ? *texels : 1), (unsigned)row->bytes,
+                        base->name, VD__U(base->size));
     if (*texels > limits.max_texels)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "%llu texels are more than the device's limit of %u "
-                             "(max_texels)", VD__U(*texels), (unsigned)limits.max_texels);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "%llu texels are more than the device's limit of %u (max_texels)",
+                        VD__U(*texels), (unsigned)limits.max_texels);
     if ((base->offset + desc->offset) % limits.texel_alignment == 0) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, name, "the texel buffer begins at byte %llu of the memory of buffer "
-                         "'%s', which is not a multiple of %u (texel_alignment)", VD__U(base->offset + desc->offset),
-                         base->name, (unsigned)limits.texel_alignment);
+    return vd__fail(VD_ERROR_INVALID, "the texel buffer begins at byte %llu of the memory of buffer '%s', which is not "
+                    "a multiple of %u (texel_alignment)", VD__U(base->offset + desc->offset), base->name,
+                    (unsigned)limits.texel_alignment);
 }
 
 /* Creates a texel buffer in `base`, which the caller has pinned. */
@@ -27811,9 +27807,8 @@ static vd_result vd__texels_make(vd_context *ctx, const vd__buffer *base, const 
     if (base->graph)
         return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "buffer '%s' belongs to a graph, whose memory can "
                              "change", base->name);
-    vd_result r = vd__texels_check(ctx, base, desc, name, &texels, &usage);
-    if (r) return r;
-    vd__image *image = vd__image_acquire(ctx, name);
+    vd_result r = vd__texels_check(ctx, base, desc, &texels, &usage);
+    vd__image *image = r ? NULL : vd__image_acquire(ctx, name);
     if (!image) return vd__error_amend(vd__last_error.code, call, name, NULL);
     vd__resource *b = &image->resource;
     memset(&image->shape, 0, sizeof image->shape);
@@ -28035,39 +28030,29 @@ VD_API vd_result vd_image_download(vd_context *ctx, const vd_image_transfer *des
 
 /* Checks a sampler desc. */
 static vd_result vd__sampler_check(const vd_context *ctx, const vd_sampler_desc *desc) {
-    const char *call = "vd_sampler_create";
-    const struct { const char *name; int value, limit; } fields[] = {
-        { "min_filter", (int)desc->min_filter, VD_FILTER_LINEAR },
-        { "mag_filter", (int)desc->mag_filter, VD_FILTER_LINEAR },
-        { "mip_filter", (int)desc->mip_filter, VD_FILTER_LINEAR },
-        { "address[0]", (int)desc->address[0], VD_ADDRESS_BORDER },
-        { "address[1]", (int)desc->address[1], VD_ADDRESS_BORDER },
-        { "address[2]", (int)desc->address[2], VD_ADDRESS_BORDER },
-        { "border", (int)desc->border, VD_BORDER_WHITE },
-        { "compare", (int)desc->compare, VD_COMPARE_ALWAYS }
+    const vd__field fields[] = {
+        { "min_filter", (int)desc->min_filter, VD_FILTER_LINEAR }, { "mag_filter", (int)desc->mag_filter,
+        VD_FILTER_LINEAR }, { "mip_filter", (int)desc->mip_filter, VD_FILTER_LINEAR },
+        { "address[0]", (int)desc->address[0], VD_ADDRESS_BORDER }, { "address[1]", (int)desc->address[1],
+        VD_ADDRESS_BORDER }, { "address[2]", (int)desc->address[2], VD_ADDRESS_BORDER },
+        { "border", (int)desc->border, VD_BORDER_WHITE }, { "compare", (int)desc->compare, VD_COMPARE_ALWAYS }
     };
-    vd_result r = vd__images_supported(ctx, call, desc->name);
+    vd_result r = vd__images_supported(ctx);
+    if (!r) r = vd__fields_check(fields, VD__COUNT(fields));
     if (r) return r;
-    for (size_t i = 0; i < VD__COUNT(fields); i++)
-        if (fields[i].value < 0 || fields[i].value > fields[i].limit)
-            return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.%s is %d, but must be 0 to %d",
-                                 fields[i].name,
-                                 fields[i].value, fields[i].limit);
     float max_lod = desc->max_lod != 0 ? desc->max_lod : 1e30f;
     if (desc->min_lod >= 0 && desc->min_lod <= max_lod && desc->anisotropy >= 0 && desc->lod_bias >= -15.0f
         && desc->lod_bias <= 15.0f)
         return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.min_lod is %g, max_lod %g, lod_bias %g and "
-                         "anisotropy "
-                         "%g, but must be 0 <= min_lod <= max_lod, -15 <= lod_bias <= 15 and anisotropy >= 0",
-                         (double)desc->min_lod, (double)desc->max_lod, (double)desc->lod_bias,
-                         (double)desc->anisotropy);
+    return vd__fail(VD_ERROR_INVALID, "desc.min_lod is %g, max_lod %g, lod_bias %g and anisotropy %g, but must be 0 <= "
+                    "min_lod <= max_lod, -15 <= lod_bias <= 15 and anisotropy >= 0", (double)desc->min_lod,
+                    (double)desc->max_lod, (double)desc->lod_bias, (double)desc->anisotropy);
 }
 
 /* Creates a sampler on all devices. desc is complete. */
 static vd_result vd__sampler_make(vd_context *ctx, const vd_sampler_desc *desc, vd_sampler *out) {
     vd_result r = vd__sampler_check(ctx, desc);
-    if (r) return r;
+    if (r) return vd__error_amend(r, "vd_sampler_create", desc->name, NULL);
     char *name = vd__copy_name(ctx, desc->name);
     vd__mutex_lock(&ctx->lock);
     vd__sampler *s = name ? (vd__sampler *)(void *)vd__pool_acquire(&ctx->samplers) : NULL;
