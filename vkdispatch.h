@@ -17805,13 +17805,17 @@ static vd_result vd__fail_arg(const vd_arg_info *args, int i, vd_result result, 
     return result;
 }
 
+/* Reports an invalid handle: "the <which><what> <reason>". */
+static VD__COLD vd_result vd__fail_handle(const vd__pool *pool, uint64_t id, const char *call, const char *which,
+                                          const char *what) {
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %s%s %s", which, what, vd__pool_reason(pool, id).text);
+}
+
 /* Finds a buffer. The caller holds a lock that keeps it alive (see vd__slot). `which` is "", "source " or "target ".
    Returns NULL and sets the error if the handle is invalid. */
 static vd__buffer *vd__buffer_find(vd_context *ctx, vd_buffer handle, const char *call, const char *which) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, handle.id);
-    if (!b)
-        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %sbuffer %s", which,
-                      vd__pool_reason(&ctx->buffers, handle.id).text);
+    if (!b) vd__fail_handle(&ctx->buffers, handle.id, call, which, "buffer");
     return b;
 }
 
@@ -17834,9 +17838,7 @@ static vd__slot *vd__pool_pin(vd_context *ctx, const vd__pool *pool, uint64_t id
    invalid. */
 static vd__buffer *vd__buffer_pin(vd_context *ctx, vd_buffer handle, const char *call, const char *which) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_pin(ctx, &ctx->buffers, handle.id);
-    if (!b)
-        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %sbuffer %s", which,
-                      vd__pool_reason(&ctx->buffers, handle.id).text);
+    if (!b) vd__fail_handle(&ctx->buffers, handle.id, call, which, "buffer");
     return b;
 }
 
@@ -17861,8 +17863,7 @@ static vd__kernel *vd__kernel_find(vd_context *ctx, vd_kernel handle, const char
 
 static vd__ticket *vd__ticket_find(vd_context *ctx, vd_ticket handle, const char *call) {
     vd__ticket *t = (vd__ticket *)(void *)vd__pool_find(&ctx->tickets, handle.id);
-    if (!t)
-        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the ticket %s", vd__pool_reason(&ctx->tickets, handle.id).text);
+    if (!t) vd__fail_handle(&ctx->tickets, handle.id, call, "", "ticket");
     return t;
 }
 
@@ -17923,6 +17924,12 @@ static vd_result vd__context_check(const vd_context *ctx, const char *call) {
                              (unsigned)ctx->lost_device - 1,
                              ctx->devices[ctx->lost_device - 1].device.info.name);
     return vd__callback_check(ctx, call, false);
+}
+
+/* vd__context_check, and fails if the pointer argument `what` is NULL. */
+static vd_result vd__argument_check(const vd_context *ctx, const char *call, const void *argument, const char *what) {
+    vd_result r = vd__context_check(ctx, call);
+    return r || argument ? r : vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s is NULL", what);
 }
 
 /* Checks that [offset, offset + *size) is inside the buffer. Replaces VD_WHOLE by the bytes up to the end. */
@@ -22210,9 +22217,7 @@ static vd_result vd__image_refuse_texels(const vd__image *image, const char *cal
 /* Finds and pins an image, not a texel buffer. Returns NULL and sets the error if the handle is invalid. */
 static vd__image *vd__image_pin(vd_context *ctx, vd_image handle, const char *call, const char *which) {
     vd__image *image = (vd__image *)(void *)vd__pool_pin(ctx, &ctx->images, handle.id);
-    if (!image)
-        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %simage %s", which,
-                      vd__pool_reason(&ctx->images, handle.id).text);
+    if (!image) vd__fail_handle(&ctx->images, handle.id, call, which, "image");
     else if (image->resource.graph || vd__image_refuse_texels(image, call, which)) {
         if (image->resource.graph) vd__graph_fail_buffer(call, NULL, &image->resource);
         vd__slot_unpin(ctx, &image->resource.slot);
@@ -22228,9 +22233,7 @@ static void vd__image_unpin(vd_context *ctx, vd__image *image) {
 /* Finds an image for a command and pins it in the list. The caller holds the list's lock. */
 static vd__image *vd__list_image(vd_list *l, vd_image handle, const char *call, const char *which, uint32_t *use) {
     vd__image *image = (vd__image *)(void *)vd__pool_find(&l->ctx->images, handle.id);
-    if (!image)
-        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %simage %s", which,
-                      vd__pool_reason(&l->ctx->images, handle.id).text);
+    if (!image) vd__fail_handle(&l->ctx->images, handle.id, call, which, "image");
     else if (image->resource.graph && image->resource.graph != l->graph) {
         vd__graph_fail_buffer(call, NULL, &image->resource);
         return NULL;
@@ -26852,10 +26855,13 @@ VD_API const vd_device_info *vd_device(const vd_context *ctx, int index) {
 
 VD_API int vd_device_count(const vd_context *ctx) { return ctx ? (int)ctx->device_count : 0; }
 
+/* Fails a query whose context or `out` is NULL. */
+static VD__COLD vd_result vd__query_refused(vd_context *ctx, const char *call) {
+    return vd__call_failed(ctx, vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s is NULL", ctx ? "out" : "the context"));
+}
+
 VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
-    if (!ctx || !out)
-        return vd__call_failed(ctx, vd__fail_call(VD_ERROR_INVALID, "vd_context_stats", NULL, "%s is NULL",
-                                                  ctx ? "out" : "the context"));
+    if (!ctx || !out) return vd__query_refused(ctx, "vd_context_stats");
     memset(out, 0, sizeof *out);
     if (vd__callback_check(ctx, "vd_context_stats", false)) return vd__call_failed(ctx, VD_ERROR_INVALID);
     vd__lock_all(ctx);
@@ -27043,8 +27049,7 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
 
 VD_API vd_buffer vd_buffer_create(vd_context *ctx, const vd_buffer_desc *desc) {
     vd_buffer out = { 0 };
-    vd_result r = vd__context_check(ctx, "vd_buffer_create");
-    if (!r && !desc) r = vd__fail_call(VD_ERROR_INVALID, "vd_buffer_create", NULL, "desc is NULL");
+    vd_result r = vd__argument_check(ctx, "vd_buffer_create", desc, "desc");
     if (!r) r = vd__buffer_make(ctx, desc, &out);
     vd__call_end(ctx, r);
     return out;
@@ -27099,8 +27104,7 @@ static vd_result vd__view_make(vd_context *ctx, const vd__buffer *base, const vd
 
 VD_API vd_buffer vd_buffer_view(vd_context *ctx, const vd_view_desc *desc) {
     vd_buffer out = { 0 };
-    vd_result r = vd__context_check(ctx, "vd_buffer_view");
-    if (!r && !desc) r = vd__fail_call(VD_ERROR_INVALID, "vd_buffer_view", NULL, "desc is NULL");
+    vd_result r = vd__argument_check(ctx, "vd_buffer_view", desc, "desc");
     vd__buffer *base = r ? NULL : vd__buffer_pin(ctx, desc->buffer, "vd_buffer_view", "");
     if (!r) r = base ? vd__view_make(ctx, base, desc, &out) : VD_ERROR_INVALID;
     if (base) {
@@ -27140,9 +27144,7 @@ VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
 }
 
 VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_info *out) {
-    if (!ctx || !out)
-        return vd__call_failed(ctx, vd__fail_call(VD_ERROR_INVALID, "vd_buffer_query", NULL, "%s is NULL",
-                                                  ctx ? "out" : "the context"));
+    if (!ctx || !out) return vd__query_refused(ctx, "vd_buffer_query");
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_query", "");
     if (!b) return vd__call_failed(ctx, VD_ERROR_INVALID);
     snprintf(out->name, sizeof out->name, "%s", b->name);
@@ -27203,8 +27205,7 @@ static vd_result vd__device_check(const vd_context *ctx, const char *call, int d
 
 VD_API vd_result vd_memory_query(vd_context *ctx, int device, vd_memory_info *out) {
     const char *call = "vd_memory_query";
-    vd_result r = vd__context_check(ctx, call);
-    if (!r && !out) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "out is NULL");
+    vd_result r = vd__argument_check(ctx, call, out, "out");
     if (!r) r = vd__device_check(ctx, call, device);
     if (r) return vd__call_failed(ctx, r);
     vd__context_device *dev = &ctx->devices[device];
@@ -27454,8 +27455,7 @@ VD_API vd_result vd_buffer_unbind(vd_context *ctx, vd_buffer buffer, uint64_t of
 
 VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, uint32_t access, void **out) {
     if (out) *out = NULL;
-    vd_result r = vd__context_check(ctx, "vd_buffer_map");
-    if (!r && !out) r = vd__fail_call(VD_ERROR_INVALID, "vd_buffer_map", NULL, "out is NULL");
+    vd_result r = vd__argument_check(ctx, "vd_buffer_map", out, "out");
     if (!r && (!access || access > VD_READ_WRITE))
         r = vd__fail_call(VD_ERROR_INVALID, "vd_buffer_map", NULL, "access is %u, but must be VD_READ, VD_WRITE or "
                           "both", access);
@@ -27500,8 +27500,7 @@ static vd_result vd__buffer_export(const vd__buffer *b, vd_external *out) {
 }
 
 VD_API vd_result vd_buffer_export(vd_context *ctx, vd_buffer buffer, vd_external *out) {
-    vd_result r = vd__context_check(ctx, "vd_buffer_export");
-    if (!r && !out) r = vd__fail_call(VD_ERROR_INVALID, "vd_buffer_export", NULL, "out is NULL");
+    vd_result r = vd__argument_check(ctx, "vd_buffer_export", out, "out");
     if (r) return vd__call_failed(ctx, r);
     memset(out, 0, sizeof *out);
     out->handle = -1;
@@ -27515,8 +27514,7 @@ VD_API vd_result vd_buffer_export(vd_context *ctx, vd_buffer buffer, vd_external
 
 VD_API vd_result vd_format_query(vd_context *ctx, int device, vd_format format, vd_format_info *out) {
     const char *call = "vd_format_query";
-    vd_result r = vd__context_check(ctx, call);
-    if (!r && !out) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "out is NULL");
+    vd_result r = vd__argument_check(ctx, call, out, "out");
     if (!r) r = vd__device_check(ctx, call, device);
     if (!r) r = vd__format_check(format);
     if (r) return vd__call_failed(ctx, vd__error_default_call(r, call));
@@ -27668,8 +27666,7 @@ static vd_result vd__image_make_in(vd_context *ctx, const vd_image_desc *desc, c
 
 VD_API vd_image vd_image_create(vd_context *ctx, const vd_image_desc *desc) {
     vd_image out = { 0 };
-    vd_result r = vd__context_check(ctx, "vd_image_create");
-    if (!r && !desc) r = vd__fail_call(VD_ERROR_INVALID, "vd_image_create", NULL, "desc is NULL");
+    vd_result r = vd__argument_check(ctx, "vd_image_create", desc, "desc");
     if (!r) r = vd__image_make(ctx, desc, &out);
     vd__call_end(ctx, r);
     return out;
@@ -27832,8 +27829,7 @@ static vd_result vd__texels_make(vd_context *ctx, const vd__buffer *base, const 
 VD_API vd_image vd_texel_buffer(vd_context *ctx, const vd_texel_buffer_desc *desc) {
     const char *call = "vd_texel_buffer";
     vd_image out = { 0 };
-    vd_result r = vd__context_check(ctx, call);
-    if (!r && !desc) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "desc is NULL");
+    vd_result r = vd__argument_check(ctx, call, desc, "desc");
     vd__buffer *base = r ? NULL : vd__buffer_pin(ctx, desc->buffer, call, "");
     if (!r) r = base ? vd__texels_make(ctx, base, desc, &out) : VD_ERROR_INVALID;
     if (base) {
@@ -27846,8 +27842,7 @@ VD_API vd_image vd_texel_buffer(vd_context *ctx, const vd_texel_buffer_desc *des
 
 VD_API vd_image vd_image_view(vd_context *ctx, const vd_image_view_desc *desc) {
     vd_image out = { 0 };
-    vd_result r = vd__context_check(ctx, "vd_image_view");
-    if (!r && !desc) r = vd__fail_call(VD_ERROR_INVALID, "vd_image_view", NULL, "desc is NULL");
+    vd_result r = vd__argument_check(ctx, "vd_image_view", desc, "desc");
     vd__image *base = r ? NULL : vd__image_pin(ctx, desc->image, "vd_image_view", "");
     if (!r) r = base ? vd__image_view_make(ctx, base, desc, &out) : VD_ERROR_INVALID;
     if (base) {
@@ -27863,7 +27858,7 @@ static void vd__handle_destroy(vd_context *ctx, vd__pool *pool, uint64_t id, con
     if (vd__destroy_refused(ctx, call)) return;
     vd__lock_all(ctx);
     vd__slot *slot = vd__pool_find(pool, id);
-    if (!slot) vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %s %s", what, vd__pool_reason(pool, id).text);
+    if (!slot) vd__fail_handle(pool, id, call, "", what);
     else if (vd__slot_is_resource(slot) && ((const vd__resource *)(const void *)slot)->graph) {
         vd__graph_fail_destroy(call, (const vd__resource *)(const void *)slot);
         slot = NULL;
@@ -27878,9 +27873,7 @@ VD_API void vd_image_destroy(vd_context *ctx, vd_image image) {
 }
 
 VD_API vd_result vd_image_query(vd_context *ctx, vd_image image, vd_image_info *out) {
-    if (!ctx || !out)
-        return vd__call_failed(ctx, vd__fail_call(VD_ERROR_INVALID, "vd_image_query", NULL, "%s is NULL",
-                                                  ctx ? "out" : "the context"));
+    if (!ctx || !out) return vd__query_refused(ctx, "vd_image_query");
     vd__image *found = (vd__image *)(void *)vd__pool_pin(ctx, &ctx->images, image.id);
     if (!found || found->resource.graph) { /* of a graph: fails with its reason */
         if (found) vd__image_unpin(ctx, found);
@@ -28005,8 +27998,7 @@ static vd_result vd__tiles_change(const vd__image *image, const char *call, cons
 static vd_result vd__image_tiles(vd_context *ctx, const char *call, const vd_image_box *box, uint64_t offset,
                                  bool bind) {
     vd__image_part part;
-    vd_result r = vd__context_check(ctx, call);
-    if (!r && !box) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "box is NULL");
+    vd_result r = vd__argument_check(ctx, call, box, "box");
     if (r) return vd__call_failed(ctx, r);
     vd__image *image = vd__image_pin(ctx, box->image, call, "");
     r = image ? vd__tiles_check(image, call, box, &part) : VD_ERROR_INVALID;
@@ -28088,8 +28080,7 @@ VD_API void vd_sampler_destroy(vd_context *ctx, vd_sampler sampler) {
 
 VD_API vd_swapchain vd_swapchain_create(vd_context *ctx, const vd_swapchain_desc *desc) {
     vd_swapchain out = { 0 };
-    vd_result r = vd__context_check(ctx, "vd_swapchain_create");
-    if (!r && !desc) r = vd__fail_call(VD_ERROR_INVALID, "vd_swapchain_create", NULL, "desc is NULL");
+    vd_result r = vd__argument_check(ctx, "vd_swapchain_create", desc, "desc");
     if (!r) r = vd__swapchain_make(ctx, desc, &out);
     vd__call_end(ctx, r);
     return out;
@@ -28098,9 +28089,7 @@ VD_API vd_swapchain vd_swapchain_create(vd_context *ctx, const vd_swapchain_desc
 /* Finds and pins a swapchain. Returns NULL and sets the error if the handle is invalid. */
 static vd__swapchain *vd__swapchain_pin(vd_context *ctx, vd_swapchain handle, const char *call) {
     vd__swapchain *s = (vd__swapchain *)(void *)vd__pool_pin(ctx, &ctx->swapchains, handle.id);
-    if (!s)
-        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the swapchain %s",
-                      vd__pool_reason(&ctx->swapchains, handle.id).text);
+    if (!s) vd__fail_handle(&ctx->swapchains, handle.id, call, "", "swapchain");
     return s;
 }
 
@@ -28117,8 +28106,7 @@ VD_API void vd_swapchain_destroy(vd_context *ctx, vd_swapchain swapchain) {
 
 VD_API vd_result vd_swapchain_query(vd_context *ctx, vd_swapchain swapchain, vd_swapchain_info *out) {
     const char *call = "vd_swapchain_query";
-    vd_result r = vd__context_check(ctx, call);
-    if (!r && !out) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "out is NULL");
+    vd_result r = vd__argument_check(ctx, call, out, "out");
     vd__swapchain *s = r ? NULL : vd__swapchain_pin(ctx, swapchain, call);
     if (!s) return vd__call_failed(ctx, VD_ERROR_INVALID);
     memset(out, 0, sizeof *out);
@@ -28136,8 +28124,7 @@ VD_API vd_result vd_swapchain_query(vd_context *ctx, vd_swapchain swapchain, vd_
 
 VD_API vd_result vd_present(vd_context *ctx, vd_swapchain swapchain, const vd_present_desc *desc) {
     const char *call = "vd_present";
-    vd_result r = vd__context_check(ctx, call);
-    if (!r && !desc) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "desc is NULL");
+    vd_result r = vd__argument_check(ctx, call, desc, "desc");
     if (r) return vd__call_failed(ctx, r);
     vd__swapchain *s = vd__swapchain_pin(ctx, swapchain, call);
     vd__image *image = s ? vd__image_pin(ctx, desc->box.image, call, "") : NULL;
@@ -28464,8 +28451,7 @@ static vd_result vd__kernel_create(vd_context *ctx, const vd_kernel_desc *desc, 
 
 VD_API vd_kernel vd_kernel_create(vd_context *ctx, const vd_kernel_desc *desc) {
     vd_kernel out = { 0 };
-    vd_result r = vd__context_check(ctx, "vd_kernel_create");
-    if (!r && !desc) r = vd__fail_call(VD_ERROR_INVALID, "vd_kernel_create", NULL, "desc is NULL");
+    vd_result r = vd__argument_check(ctx, "vd_kernel_create", desc, "desc");
     if (!r) r = vd__kernel_create(ctx, desc, &out);
     vd__call_end(ctx, r);
     return out;
@@ -28513,9 +28499,7 @@ static vd__kernel *vd__kernel_pin(vd_context *ctx, vd_kernel handle, const char 
 }
 
 VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_info *out) {
-    if (!ctx || !out)
-        return vd__call_failed(ctx, vd__fail_call(VD_ERROR_INVALID, "vd_kernel_query", NULL, "%s is NULL",
-                                                  ctx ? "out" : "the context"));
+    if (!ctx || !out) return vd__query_refused(ctx, "vd_kernel_query");
     vd__kernel *k = vd__kernel_pin(ctx, kernel, "vd_kernel_query");
     if (!k) return vd__call_failed(ctx, VD_ERROR_INVALID);
     snprintf(out->name, sizeof out->name, "%s", k->name);
@@ -28531,9 +28515,7 @@ VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_in
 
 VD_API vd_result vd_kernel_arg_query(vd_context *ctx, vd_kernel kernel, int index, vd_kernel_arg_info *out) {
     const char *call = "vd_kernel_arg_query";
-    if (!ctx || !out)
-        return vd__call_failed(ctx, vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s is NULL",
-                                                  ctx ? "out" : "the context"));
+    if (!ctx || !out) return vd__query_refused(ctx, call);
     vd__kernel *k = vd__kernel_pin(ctx, kernel, call);
     if (!k) return vd__call_failed(ctx, VD_ERROR_INVALID);
     vd_result r = VD_OK;
@@ -28943,9 +28925,7 @@ VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeo
     if (!r && !data)
         r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "data is NULL");
     vd__ticket *t = r ? NULL : (vd__ticket *)(void *)vd__pool_pin(ctx, &ctx->tickets, ticket.id);
-    if (!r && !t)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "the ticket %s",
-                          vd__pool_reason(&ctx->tickets, ticket.id).text);
+    if (!r && !t) r = vd__fail_handle(&ctx->tickets, ticket.id, "vd_read_ready", "", "ticket");
     if (r) return vd__call_failed(ctx, r);
     r = vd__read_ready(t, timeout_ns, data);
     if (r) vd__error_default_call(r, "vd_read_ready");
@@ -29188,8 +29168,7 @@ VD_API vd_graph vd_graph_end(vd_list *list) {
 static vd__graph *vd__graph_pin(vd_context *ctx, vd_graph graph, const char *call) {
     if (vd__context_check(ctx, call)) return NULL;
     vd__graph *g = (vd__graph *)(void *)vd__pool_pin(ctx, &ctx->graphs, graph.id);
-    if (!g)
-        vd__fail_call(VD_ERROR_INVALID, call, NULL, "the graph %s", vd__pool_reason(&ctx->graphs, graph.id).text);
+    if (!g) vd__fail_handle(&ctx->graphs, graph.id, call, "", "graph");
     return g;
 }
 
@@ -29215,9 +29194,7 @@ VD_API void vd_graph_destroy(vd_context *ctx, vd_graph graph) {
     if (g) {
         vd__graph_destroy_buffers(ctx, g);
         vd__object_destroy(ctx, &ctx->graphs, &g->slot);
-    } else
-        vd__fail_call(VD_ERROR_INVALID, "vd_graph_destroy", NULL, "the graph %s",
-                      vd__pool_reason(&ctx->graphs, graph.id).text);
+    } else vd__fail_handle(&ctx->graphs, graph.id, "vd_graph_destroy", "", "graph");
     vd__unlock_all(ctx);
     vd__reap(ctx);
     vd__call_end(ctx, g ? VD_OK : VD_ERROR_INVALID);
@@ -29531,8 +29508,7 @@ static vd_result vd__dl_export_create(const char *call, vd_context *ctx, vd__buf
 /* Pins a buffer and creates its export, which keeps it pinned. */
 static vd_result vd__dl_export_make(const char *call, vd_context *ctx, vd_buffer buffer, int device_type,
                                     vd__dl_export **out) {
-    vd_result r = vd__context_check(ctx, call);
-    if (!r && !out) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "out is NULL");
+    vd_result r = vd__argument_check(ctx, call, out, "out");
     vd__buffer *b = r ? NULL : vd__buffer_pin(ctx, buffer, call, "");
     if (b && b->graph) r = vd__graph_fail_buffer(call, NULL, b);
     if (!r) r = b ? vd__dl_export_create(call, ctx, b, device_type, out) : VD_ERROR_INVALID;
