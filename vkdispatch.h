@@ -3195,6 +3195,8 @@ static inline void vd__mutex_destroy(vd__mutex *lock) { (void)lock; }
 
 typedef struct vd__host vd__host;
 
+VD__SMALL
+
 /* An error in parts, all of them copies. vd_error_text joins them: "call 'object': reason". Unknown parts are empty. */
 typedef struct vd__error {
     vd_result code;
@@ -3358,6 +3360,8 @@ static VD__COLD VD__UNUSED vd_result vd__fail_compile(const char *compiler, cons
 
 /* Queues a message for the context's log callback. Does nothing if there is no callback. */
 static void vd__logf(const vd__host *host, vd_log_level level, const char *format, ...) VD__PRINTF(3, 4);
+
+VD__SMALL_END
 
 // >>memory
 /* Host memory: the allocator and a growable array. Device memory: the sub-allocator that divides a block into
