@@ -614,9 +614,9 @@
          element is an error of the next dispatch, and earlier ones may still use it. Recording a dispatch takes time
          for each element; submitting a graph that contains it does not.
        * Graphs. An element can be a slot: vd_slot("wood", vd_i(wood)). The array cannot.
-       * Indices. Constants need no feature. Indices into arrays of buffers that all invocations of the dispatch share
-         need VD_FEATURE_BUFFER_ARRAYS; all others need VD_FEATURE_BINDLESS, and nonuniformEXT in GLSL. vd_kernel_create
-         detects what a module needs.
+       * Indices. Constants need no feature. Indices into arrays of buffers that all invocations of a work-group share
+         need VD_FEATURE_BUFFER_ARRAYS; all others need VD_FEATURE_BINDLESS, and nonuniformEXT in GLSL if they differ.
+         vd_kernel_create detects what a module needs.
        * Limits. VD_MAX_ELEMENTS for all arrays of a kernel; limits.max_bindings, max_uniform_blocks,
          max_sampled_images, max_storage_images and max_samplers. On cuda, an array consists of handles or addresses of
          8 bytes in the argument block, which has at most VD_MAX_ARGUMENT_BYTES. vd_arg_info.size is that of all.
@@ -910,7 +910,7 @@ enum {
 
     /* Features of kernels with arrays of resources: see "Arrays of resources". */
     VD_FEATURE_BUFFER_ARRAYS = 1 << 29,      /* arrays of buffers by binding, indexed by a value that all invocations of
-                                                the dispatch share (dynamically uniform) */
+                                                a work-group share (dynamically uniform) */
     VD_FEATURE_BINDLESS = 1 << 30            /* arrays of images, samplers and buffers, indexed by any value */
 };
 
@@ -13232,7 +13232,8 @@ static vd_result vd__cu_info_get(const vd__cu_driver *cu, int index, uint64_t di
             | VD_FEATURE_STORAGE_16 | VD_FEATURE_ADDRESS | VD_FEATURE_SUBGROUP | VD_FEATURE_RECONVERGENCE
             | VD_FEATURE_ATOMIC_I64 | VD_FEATURE_ATOMIC_F32_ADD | VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64
             | VD_FEATURE_UNPACK_HALF | VD_FEATURE_FMA | VD_FEATURE_CACHED | VD_FEATURE_COHERENT | VD_FEATURE_QUEUES
-            | VD_FEATURE_SHARING | VD_FEATURE_TIMESTAMP | VD_FEATURE_IMAGE,
+            | VD_FEATURE_SHARING | VD_FEATURE_TIMESTAMP | VD_FEATURE_IMAGE
+            | VD_FEATURE_BUFFER_ARRAYS | VD_FEATURE_BINDLESS,
         disable);
     if (info->features & VD_FEATURE_TIMESTAMP) {
         info->timestamp_ns = 1;

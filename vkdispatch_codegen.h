@@ -445,6 +445,10 @@
 
        A compute kernel has no derivatives between neighbouring invocations, so vc_sample cannot select a level.
 
+       With vc_image_desc.count, the argument is an array of images, which may have different extents. vc_image_at
+       selects an element for one of the functions above: vc_sample(vc_image_at(textures, material), at). vd_array
+       passes the elements. In CUDA C, elements have no size and no number of levels.
+
        Loads of storage images keep their order relative to stores. vc_barrier and vc_fence make image stores visible
        to other invocations as they do buffer stores. Accessing a texel outside of the image is undefined.
 
@@ -456,9 +460,9 @@
                       objects (normalized coordinates), surface objects,  including texel buffers, without a format or
                       addresses of storage texel buffers; a 1-D image is  with R11G11B10_F, RGB10A2_UNORM, RGB10A2_U
                       a layered one with one layer
-       OpenCL C       parameters in order of binding; a sampled image     cubes; levels other than the constant 0;
-                      is followed by its sampler_t                        derivatives; offsets; gather; the number of
-                                                                          levels
+       OpenCL C       parameters in order of binding; a sampled image     arrays; cubes; levels other than the
+                      is followed by its sampler_t                        constant 0; derivatives; offsets; gather;
+                                                                          the number of levels
 
        An image that is both loaded and stored needs OpenCL C 2.0. In CUDA C, loading a texel that the same dispatch has
        stored is undefined.
@@ -708,7 +712,8 @@ enum {
                                                 it */
     VC_FEATURE_SHUFFLE_64 = 1 << 22,         /* the driver compiles any 64-bit shuffle; lanes are kept in range without
                                                 it */
-    VC_FEATURE_UNPACK_HALF = 1 << 23         /* the driver compiles vc_unpack_half2; done in integers without it */
+    VC_FEATURE_UNPACK_HALF = 1 << 23,        /* the driver compiles vc_unpack_half2; done in integers without it */
+    VC_FEATURE_BINDLESS = 1 << 30            /* indices into arrays of images that are not constant */
 };
 
 typedef enum vc_target {
@@ -773,6 +778,7 @@ typedef struct vc_image_desc {
                                        load and VC_FEATURE_IMAGE_WRITE to store */
     uint32_t access;                /* allowed accesses of a storage image: VC_READ, VC_WRITE or both, with VC_MAY_ALIAS
                                        if needed; default: VC_READ_WRITE. A sampled image is VC_READ */
+    uint32_t count;                 /* an array of up to 1024 images, see vc_image_at; default: one image */
 } vc_image_desc;
 
 /* Memory allocation functions with the contracts of malloc, realloc and free. Set all three, or none to use those of
@@ -840,6 +846,7 @@ typedef struct vc_arg_info {
     bool sampled;                   /* images: sampled (with a sampler unless it is a VC_DIM_BUFFER), else storage */
     vc_dim dim;                     /* images: dimension */
     vc_format format;               /* images: format; VC_FORMAT_NONE if sampled or unspecified */
+    uint32_t count;                 /* images: elements of an array; 0: no array */
 } vc_arg_info;
 
 /* Implicit arguments: u32 fields of the argument block after the declared arguments, filled in by the runtime. */
@@ -1103,6 +1110,10 @@ VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value);
 /* Returns the size of a level in texels, then the number of layers, as u32 (see vc_dim). level: as for vc_fetch; for a
    storage image the immediate 0. */
 VC_API vc_val vc_image_size(vc_image_ref image, vc_val level);
+
+/* Returns an element of an array of images (vc_image_desc.count), for the functions above. index: i32 or u32 less than
+   count, otherwise the result is undefined. An index that is not constant needs VC_FEATURE_BINDLESS. */
+VC_API vc_image_ref vc_image_at(vc_image_ref images, vc_val index);
 
 /* Returns the number of levels of a sampled image that is not a texel buffer, a u32. */
 VC_API vc_val vc_image_levels(vc_image_ref image);
@@ -1798,6 +1809,7 @@ VC__LINE_FUNCTION(v_i_v_v_i32_i32_i32, vc_val, (vc_image_ref, vc_val, vc_val, in
     e, f), vc_image_ref a, vc_val b, vc_val c, int32_t d, int32_t e, int32_t f)
 VC__LINE_FUNCTION(v_i_v_u32, vc_val, (vc_image_ref, vc_val, uint32_t), (a, b, c), vc_image_ref a, vc_val b, uint32_t c)
 VC__LINE_VOID_FUNCTION(void_i_v_v, (vc_image_ref, vc_val, vc_val), (a, b, c), vc_image_ref a, vc_val b, vc_val c)
+VC__LINE_FUNCTION(i_i_v, vc_image_ref, (vc_image_ref, vc_val), (a, b), vc_image_ref a, vc_val b)
 VC__LINE_FUNCTION(v_i, vc_val, (vc_image_ref), (a), vc_image_ref a)
 VC__LINE_FUNCTION(v_k_v, vc_val, (vc_kernel *, vc_val), (a, b), vc_kernel *a, vc_val b)
 VC__LINE_FUNCTION(v_v_v, vc_val, (vc_val, vc_val), (a, b), vc_val a, vc_val b)
@@ -1897,6 +1909,7 @@ VC__LINE_VOID_FUNCTION(void_lazy_v_out, (vc_short_circuit *, vc_val, vc_val *), 
 #define vc_image_load(...) VC__LINE(v_i_v, vc_image_load, __VA_ARGS__)
 #define vc_image_store(...) VC__LINE(void_i_v_v, vc_image_store, __VA_ARGS__)
 #define vc_image_size(...) VC__LINE(v_i_v, vc_image_size, __VA_ARGS__)
+#define vc_image_at(...) VC__LINE(i_i_v, vc_image_at, __VA_ARGS__)
 #define vc_image_levels(...) VC__LINE(v_i, vc_image_levels, __VA_ARGS__)
 #define vc_const(...) VC__LINE(v_k_v, vc_const, __VA_ARGS__)
 #define vc_vec2(...) VC__LINE(v_v_v, vc_vec2, __VA_ARGS__)
@@ -2166,6 +2179,7 @@ inline void vc__line_printf(const char *file, int line, vc_kernel *k, const char
 #define VC__MAX_PRIVATE 65536u         /* bytes of private arrays per invocation */
 #define VC__MAX_GROUP_PRIVATE 4194304u /* and per work-group */
 #define VC__MAX_TABLES 262144u         /* bytes of constant tables */
+#define VC__MAX_ELEMENTS 1024u         /* elements of an array of images: VD_MAX_ELEMENTS */
 #define VC__NO_GROUP_BASE 0x7fffffffu /* vc_machine.max_groups of a device for which launches are never split */
 #define VC__NIL 0xffffffffu
 #define VC__NAME_BYTES 48u       /* maximum bytes of a name in generated text */
@@ -2552,7 +2566,8 @@ enum {
 };
 enum {
     VC__CapabilityShader = 1, VC__CapabilityFloat16 = 9, VC__CapabilityFloat64 = 10, VC__CapabilityInt64 = 11,
-    VC__CapabilityInt64Atomics = 12, VC__CapabilityInt16 = 22, VC__CapabilityInt8 = 39, VC__CapabilitySampled1D = 43,
+    VC__CapabilityInt64Atomics = 12, VC__CapabilityInt16 = 22, VC__CapabilitySampledImageArrayDynamicIndexing = 29,
+    VC__CapabilityStorageImageArrayDynamicIndexing = 31, VC__CapabilityInt8 = 39, VC__CapabilitySampled1D = 43,
     VC__CapabilityImage1D = 44, VC__CapabilitySampledBuffer = 46, VC__CapabilityImageBuffer = 47,
     VC__CapabilityStorageImageExtendedFormats = 49, VC__CapabilityImageQuery = 50,
     VC__CapabilityStorageImageReadWithoutFormat = 55, VC__CapabilityStorageImageWriteWithoutFormat = 56,
@@ -2560,7 +2575,8 @@ enum {
     VC__CapabilityGroupNonUniformArithmetic = 63, VC__CapabilityGroupNonUniformBallot = 64,
     VC__CapabilityGroupNonUniformShuffle = 65, VC__CapabilityGroupNonUniformShuffleRelative = 66,
     VC__CapabilityGroupNonUniformClustered = 67, VC__CapabilityStorageBuffer16BitAccess = 4433,
-    VC__CapabilityStorageBuffer8BitAccess = 4448, VC__CapabilityPhysicalStorageBufferAddresses = 5347,
+    VC__CapabilityStorageBuffer8BitAccess = 4448, VC__CapabilitySampledImageArrayNonUniformIndexing = 5307,
+    VC__CapabilityStorageImageArrayNonUniformIndexing = 5309, VC__CapabilityPhysicalStorageBufferAddresses = 5347,
     VC__CapabilityDotProductInput4x8BitPacked = 6018, VC__CapabilityDotProduct = 6019,
     VC__CapabilityAtomicFloat32AddEXT = 6033
 };
@@ -2568,7 +2584,7 @@ enum {
     VC__DecorationBlock = 2, VC__DecorationArrayStride = 6, VC__DecorationBuiltIn = 11, VC__DecorationRestrict = 19,
     VC__DecorationAliased = 20, VC__DecorationCoherent = 23, VC__DecorationNonWritable = 24,
     VC__DecorationNonReadable = 25, VC__DecorationBinding = 33, VC__DecorationDescriptorSet = 34,
-    VC__DecorationOffset = 35, VC__DecorationNoContraction = 42
+    VC__DecorationOffset = 35, VC__DecorationNoContraction = 42, VC__DecorationNonUniform = 5300
 };
 enum {
     VC__ExecutionModeLocalSize = 17, VC__ExecutionModeMaximallyReconvergesKHR = 6023
@@ -2925,6 +2941,8 @@ enum {
     /* x: order + 16 * scope + 256 * storage */ \
     X(FENCE,        "fence",        EFFECT, 0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* ---- images: a[0] image node, a[1] coordinates ---- */ \
+    /* an element of an array of images, printed where it is used; a[1]: index; x: that of the image */ \
+    X(IMAGE_AT,     "image_at",     PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* derivatives along x and y; only an operand of SAMPLE */ \
     X(GRADIENT,     "gradient",     PURE,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* a[2] lod or GRADIENT; x: offsets, one byte each */ \
@@ -4933,7 +4951,7 @@ VC__SUBRULE(exp_halves, "e = half_exp(abs(x)); e, 0x3fd0000000000000 / e")
 
 /* compiled rules: written by tools/rules */
 enum {
-    VC__RULE_OPERATIONS = 151, VC__RULE_signs_differ = 0, VC__RULE_copy_sign = 12, VC__RULE_low = 31,
+    VC__RULE_OPERATIONS = 152, VC__RULE_signs_differ = 0, VC__RULE_copy_sign = 12, VC__RULE_low = 31,
     VC__RULE_high = 40, VC__RULE_popcount32 = 52, VC__RULE_unsigned_mul_hi = 91, VC__RULE_half_bits = 142,
     VC__RULE_half_value = 208, VC__RULE_signed_bytes = 256, VC__RULE_unsigned_bytes = 280, VC__RULE_mixed_bytes = 298,
     VC__RULE_dot_signed = 322, VC__RULE_dot_unsigned = 362, VC__RULE_dot_mixed = 402, VC__RULE_pack4 = 442,
@@ -5705,6 +5723,11 @@ static uint32_t vc__lower_dot(vc__lowering *s, const vc__node *n) {
 static uint32_t vc__lower_image_query(vc__lowering *s, const vc__node *n) {
     uint32_t object = vc__lowered_node(s, n->a[0])->x, level = n->a[1], count = vc__components(n->type), parts[3];
     uint32_t dim = s->kernel->object[object].image.dim;
+    if (vc__is_cuda(s->target) && vc__lowered_node(s, n->a[0])->op == VC__OP_IMAGE_AT) {
+        vc__fail_call(s->kernel, vc__op_name[n->op], "image '%s' is an array, whose elements have no size and no "
+                      "number of levels in CUDA C; pass them in a buffer", s->kernel->object[object].name);
+        return VC__NIL;
+    }
     if (!vc__is_cuda(s->target) && (dim != VC_DIM_BUFFER || !vc__is_opencl(s->target))) return VC__NIL;
     if (n->op == VC__OP_IMAGE_LEVELS)
         return vc__make_raw(s, VC__OP_IMPLICIT, VC_U32, VC_IMPLICIT_SHAPE, object, 3, 0);
@@ -7008,7 +7031,7 @@ static bool vc__is_componentwise(const vc__lowering *s, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     uint32_t components = vc__components(n->type);
     if (components == 1 || (op->class_ != VC__PURE && op->class_ != VC__CONVERGENT)) return false;
-    if (op->result == VC__RESULT_SCALAR || n->op == VC__OP_GRADIENT) return false;
+    if (op->result == VC__RESULT_SCALAR || n->op == VC__OP_GRADIENT || n->op == VC__OP_IMAGE_AT) return false;
     for (uint32_t i = 0; i < op->operands; i++)
         if (vc__components(vc__lowered_node(s, n->a[i])->type) == components) return true;
     return false;
@@ -7117,7 +7140,8 @@ static bool vc__is_invariant_read(const vc__lowering *s, const vc__node *n) {
     const vc__node *m = vc__memory_of(s->node, n);
     const vc__object *o = &s->kernel->object[m->x];
     return m->op == VC__OP_TABLE ||
-           ((m->op == VC__OP_BUFFER || m->op == VC__OP_IMAGE) && !o->stored && !(o->access & VC_MAY_ALIAS));
+           ((m->op == VC__OP_BUFFER || m->op == VC__OP_IMAGE || m->op == VC__OP_IMAGE_AT) && !o->stored
+            && !(o->access & VC_MAY_ALIAS));
 }
 
 /* Hash of a node. *by_region: equal nodes of another region must not replace it, because it reads memory that may
@@ -7940,7 +7964,8 @@ enum {
     VC__CAP_CLUSTERED = 1 << 16, VC__CAP_SAMPLED_1D = 1 << 17, VC__CAP_IMAGE_1D = 1 << 18,
     VC__CAP_SAMPLED_BUFFER = 1 << 19, VC__CAP_IMAGE_BUFFER = 1 << 20, VC__CAP_FORMATS = 1 << 21,
     VC__CAP_IMAGE_QUERY = 1 << 22, VC__CAP_IMAGE_READ = 1 << 23, VC__CAP_IMAGE_WRITE = 1 << 24, VC__CAP_DOT = 1 << 25,
-    VC__CAP_DOT_4X8 = 1 << 26, VC__CAPS = 27
+    VC__CAP_DOT_4X8 = 1 << 26, VC__CAP_SAMPLED_INDEX = 1 << 27, VC__CAP_STORAGE_INDEX = 1 << 28,
+    VC__CAP_SAMPLED_ANY = 1 << 29, VC__CAP_STORAGE_ANY = 1 << 30, VC__CAPS = 31
 };
 static const struct { uint32_t cap, number; } vc__spirv_caps[VC__CAPS] = { /* in the order of the module */
     { VC__CAP_F16, VC__CapabilityFloat16 }, { VC__CAP_F64, VC__CapabilityFloat64 },
@@ -7959,7 +7984,11 @@ static const struct { uint32_t cap, number; } vc__spirv_caps[VC__CAPS] = { /* in
     { VC__CAP_IMAGE_QUERY, VC__CapabilityImageQuery },
     { VC__CAP_IMAGE_READ, VC__CapabilityStorageImageReadWithoutFormat },
     { VC__CAP_IMAGE_WRITE, VC__CapabilityStorageImageWriteWithoutFormat }, { VC__CAP_DOT, VC__CapabilityDotProduct },
-    { VC__CAP_DOT_4X8, VC__CapabilityDotProductInput4x8BitPacked }
+    { VC__CAP_DOT_4X8, VC__CapabilityDotProductInput4x8BitPacked },
+    { VC__CAP_SAMPLED_INDEX, VC__CapabilitySampledImageArrayDynamicIndexing },
+    { VC__CAP_STORAGE_INDEX, VC__CapabilityStorageImageArrayDynamicIndexing },
+    { VC__CAP_SAMPLED_ANY, VC__CapabilitySampledImageArrayNonUniformIndexing },
+    { VC__CAP_STORAGE_ANY, VC__CapabilityStorageImageArrayNonUniformIndexing }
 };
 
 typedef struct vc__frame { /* an open block */
@@ -7989,7 +8018,8 @@ typedef struct vc__spirv {
     uint32_t *word;           /* ids of the loaded words of the argument block */
     uint32_t *pointee;        /* by object: pointer type of a buffer that is accessed by address */
     uint32_t *image;          /* by object: type of an image */
-    uint32_t *variable_type;  /* by object: type of an image's variable, which may include the sampler */
+    uint32_t *variable_type;  /* by object: type of an image, which may include the sampler */
+    uint32_t *element_pointer; /* by object: type of a pointer to an element of an array of images */
     uint32_t *next_case;      /* by node, for SWITCH and CASE: the next case; NULL until the first switch */
     /* ids by vc_type, `ones` by components; 0: none yet */
     uint32_t type[64], null[64], array[64], pair[64], ones[4], pointer[VC__CLASSES][64];
@@ -8385,6 +8415,12 @@ static void vc__spirv_image(vc__spirv *s, const vc__node *n, uint32_t id) {
     if (vc__is_optional_format(o->image.format)) s->caps |= VC__CAP_FORMATS;
     vc__spirv_image_type(s, n->x);
     uint32_t pointer = vc__spirv_pointer_to(s, VC__CLASS_IMAGE, s->variable_type[n->x]);
+    if (o->count) {
+        uint32_t length = vc__spirv_u32(s, o->count), array = vc__new_id(s);
+        s->element_pointer[n->x] = pointer;
+        vc__put3(s, VC__GLOBALS | VC__OpTypeArray, array, s->variable_type[n->x], length);
+        pointer = vc__spirv_pointer_to(s, VC__CLASS_IMAGE, array);
+    }
     vc__put3(s, VC__GLOBALS | VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_IMAGE]);
     vc__put3(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationDescriptorSet, 0);
     vc__put3(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationBinding, s->l->info.args[o->arg].location);
@@ -8819,15 +8855,39 @@ static void vc__spirv_sample(vc__spirv *s, const vc__node *n, const vc__object *
     for (i = 0; i < count; i++) o[5 + i] = operands[i];
 }
 
+/* Whether an element of an array of images is selected by an index that may differ between invocations. */
+static bool vc__is_any_index(const vc__listing *l, const vc__node *n) {
+    uint32_t index = n->op == VC__OP_IMAGE_AT ? l->node[n->a[1]].op : (uint32_t)VC__OP_CONST;
+    return index != VC__OP_CONST && index != VC__OP_PARAM && index != VC__OP_GROUP_ID;
+}
+
+/* Loads an image, or an element of an array. m: the node of the image. */
+static uint32_t vc__spirv_image_load(vc__spirv *s, const vc__node *m, uint32_t node) {
+    const vc__object *o = &s->l->object[m->x];
+    if (m->op == VC__OP_IMAGE) return vc__new_unary(s, VC__OpLoad, s->variable_type[m->x], vc__result(node));
+    uint32_t pointer = vc__new_binary(s, VC__OpAccessChain, s->element_pointer[m->x], vc__result(m->a[0]),
+                                      vc__result(m->a[1]));
+    uint32_t image = vc__new_unary(s, VC__OpLoad, s->variable_type[m->x], pointer);
+    if (s->l->node[m->a[1]].op == VC__OP_CONST) return image;
+    s->caps |= o->image.storage ? VC__CAP_STORAGE_INDEX : VC__CAP_SAMPLED_INDEX;
+    if (!vc__is_any_index(s->l, m)) return image;
+    s->caps |= o->image.storage ? VC__CAP_STORAGE_ANY : VC__CAP_SAMPLED_ANY;
+    vc__put2(s, VC__DECORATIONS | VC__OpDecorate, pointer, VC__DecorationNonUniform);
+    vc__put2(s, VC__DECORATIONS | VC__OpDecorate, image, VC__DecorationNonUniform);
+    return image;
+}
+
 /* Prints an operation on an image: loads the image, then applies the instruction. */
 static void vc__spirv_image_op(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__node *m = &s->l->node[n->a[0]];
     const vc__object *image = &s->l->object[m->x];
-    uint32_t image_id = vc__new_unary(s, VC__OpLoad, s->variable_type[m->x], vc__result(n->a[0]));
+    uint32_t image_id = vc__spirv_image_load(s, m, n->a[0]);
     uint32_t type = vc__spirv_type(s, n->type);
     /* only sampling and gathering accept an image with its sampler */
     bool needs_image = n->op != VC__OP_SAMPLE && n->op != VC__OP_GATHER && s->variable_type[m->x] != s->image[m->x];
     if (needs_image) image_id = vc__new_unary(s, VC__OpImage, s->image[m->x], image_id);
+    if (needs_image && vc__is_any_index(s->l, m))
+        vc__put2(s, VC__DECORATIONS | VC__OpDecorate, image_id, VC__DecorationNonUniform);
     if (n->op == VC__OP_IMAGE_SIZE || n->op == VC__OP_IMAGE_LEVELS) s->caps |= VC__CAP_IMAGE_QUERY;
     if (n->op == VC__OP_IMAGE_LOAD && !image->image.format) s->caps |= VC__CAP_IMAGE_READ;
     if (n->op == VC__OP_IMAGE_STORE && !image->image.format) s->caps |= VC__CAP_IMAGE_WRITE;
@@ -9229,7 +9289,7 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     case VC__OP_LOAD: vc__spirv_load(s, n, vc__result(i)); break;
     case VC__OP_STORE: vc__spirv_store(s, n); break;
     case VC__OP_FENCE: vc__spirv_fence(s, n); break;
-    case VC__OP_GRADIENT: break;
+    case VC__OP_GRADIENT: case VC__OP_IMAGE_AT: break;
     case VC__OP_VAR: case VC__OP_ARRAY: vc__spirv_local(s, n, vc__result(i)); break;
     case VC__OP_BARRIER: if (n->x) vc__spirv_scoped_barrier(s, n); else vc__spirv_barrier(s); break;
     case VC__OP_BREAK_IF: case VC__OP_CONTINUE_IF: case VC__OP_RETURN_IF: vc__spirv_exit(s, n); break;
@@ -9334,6 +9394,8 @@ static void vc__spirv_header(vc__spirv *s, uint32_t version) {
         vc__spirv_put_text(k, VC__OpExtension, 0, "SPV_KHR_8bit_storage");
     if (version < 0x10500u && (s->caps & VC__CAP_ADDRESS))
         vc__spirv_put_text(k, VC__OpExtension, 0, "SPV_KHR_physical_storage_buffer");
+    if (version < 0x10500u && s->caps & (VC__CAP_SAMPLED_ANY | VC__CAP_STORAGE_ANY))
+        vc__spirv_put_text(k, VC__OpExtension, 0, "SPV_EXT_descriptor_indexing");
     if (k->reconverges) vc__spirv_put_text(k, VC__OpExtension, 0, "SPV_KHR_maximal_reconvergence");
     if (s->caps & VC__CAP_ATOMIC_F32_ADD) vc__spirv_put_text(k, VC__OpExtension, 0, "SPV_EXT_shader_atomic_float_add");
     if (version < 0x10600u && (s->caps & VC__CAP_DOT))
@@ -9347,12 +9409,13 @@ static void vc__spirv_header(vc__spirv *s, uint32_t version) {
 
 /* Allocates the tables indexed by object and by word of the argument block. */
 static bool vc__spirv_allocate_tables(vc__spirv *s) {
-    size_t objects = s->l->object_count, count = 3 * objects + s->l->info.argument_bytes / 4;
+    size_t objects = s->l->object_count, count = 4 * objects + s->l->info.argument_bytes / 4;
     s->pointee = (uint32_t *)vc__allocate(s->k, (count + 1) * sizeof(uint32_t));
     if (!s->pointee) return false;
     s->image = s->pointee + objects;
     s->variable_type = s->image + objects;
-    s->word = s->variable_type + objects;
+    s->element_pointer = s->variable_type + objects;
+    s->word = s->element_pointer + objects;
     memset(s->pointee, 0, count * sizeof(uint32_t));
     return true;
 }
@@ -9541,6 +9604,20 @@ static void vc__p_put(vc__printer *g, const char *format, ...) {
     va_start(list, format);
     vc__write(g->k, &g->k->text, vc__p_directive, g, format, &list);
     va_end(list);
+}
+
+enum { VC__IMAGE_TEXT = 256 };
+
+/* Writes the expression of the image of an operation to `out`. */
+static const char *vc__p_image(vc__printer *g, const vc__node *n, char out[VC__IMAGE_TEXT]) {
+    const vc__node *m = &g->l->node[n->a[0]];
+    size_t begin = g->k->text.length;
+    vc__p_put(g, "%o", m->x);
+    if (m->op == VC__OP_IMAGE_AT && (!vc__is_c(g->l->target) || g->l->object[m->x].count > 1))
+        vc__p_put(g, !vc__is_c(g->l->target) && vc__is_any_index(g->l, m) ? "[nonuniformEXT(%e)]" : "[%e]", m->a[1]);
+    snprintf(out, VC__IMAGE_TEXT, "%s", g->k->text.data ? g->k->text.data + begin : "");
+    if (!g->k->failed) g->k->text.data[g->k->text.length = begin] = 0;
+    return out;
 }
 
 /* Starts a statement: indents, unless it continues the line. */
@@ -9883,7 +9960,8 @@ static bool vc__p_needs_cas_loop(const vc__printer *g, const vc__node *n) {
 static bool vc__p_may_nest(const vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i], *user_node = &g->l->node[g->info[i].user];
     const vc__print_info *info = &g->info[i], *user_info = &g->info[info->user];
-    if (vc__p_is_buffer_start(n) || n->op == VC__OP_GRADIENT) return true;
+    if (vc__p_is_buffer_start(n) || n->op == VC__OP_GRADIENT || n->op == VC__OP_IMAGE_AT) return true;
+    if (user_node->op == VC__OP_IMAGE_AT) return false; /* the index may be printed several times */
     if (info->uses != 1 || (vc__op[n->op].class_ != VC__PURE && n->op != VC__OP_LOAD)) return false;
     if (user_info->block != info->block) return false;
     if ((n->flags & VC__NODE_PRECISE) && !(user_node->flags & VC__NODE_PRECISE)) return false;
@@ -9926,7 +10004,7 @@ static void vc__p_choose_nested(vc__printer *g) {
             g->info[i].reads |= info->reads;
         }
         bool too_long = depth > VC__P_NESTING || weight > VC__P_WEIGHT;
-        if (too_long && l->node[i].op != VC__OP_GRADIENT) g->info[i].nested = false;
+        if (too_long && l->node[i].op != VC__OP_GRADIENT && l->node[i].op != VC__OP_IMAGE_AT) g->info[i].nested = false;
         g->info[i].depth = (uint8_t)(depth > 255 ? 255 : depth);
         g->info[i].weight = (uint8_t)(weight > 255 ? 255 : weight);
     }
@@ -10754,6 +10832,9 @@ static void vc__glsl_extensions(vc__printer *g) {
         if (((table[i].buffers ? buffers : 0) | (table[i].values ? values : 0)) & table[i].kinds)
             vc__p_put(g, "#extension %s : require\n", table[i].name);
     if (buffers && g->l->buffers == VC_BUFFERS_ADDRESS) vc__p_put(g, "#extension GL_EXT_buffer_reference2 : require\n");
+    bool any_index = false;
+    for (uint32_t i = 0; i < g->l->count; i++) any_index = any_index || vc__is_any_index(g->l, &g->l->node[i]);
+    if (any_index) vc__p_put(g, "#extension GL_EXT_nonuniform_qualifier : require\n");
     if (vc__glsl_has_formatless_load(g)) vc__p_put(g, "#extension GL_EXT_shader_image_load_formatted : require\n");
     vc__glsl_sync_extensions(g);
     vc__glsl_subgroup_extensions(g);
@@ -10815,8 +10896,10 @@ static void vc__glsl_image(vc__printer *g, uint32_t object) {
     if (o->image.storage)
         vc__p_put(g, "%s%s", format || used ? vc__glsl_qualifier(g, o) : "writeonly ",
                   vc__p_is_unaliased(g, object) ? "restrict " : "");
-    vc__p_put(g, "%s%s%s %o;\n", vc__glsl_image_prefix(o), o->image.storage ? "image" : "sampler",
+    vc__p_put(g, "%s%s%s %o", vc__glsl_image_prefix(o), o->image.storage ? "image" : "sampler",
               vc__dims[o->image.dim].glsl, object);
+    if (o->count) vc__p_put(g, "[%u]", (unsigned)o->count);
+    vc__p_put(g, ";\n");
 }
 
 /* Declares the 32-bit words that contain an 8-bit or 16-bit value. *next: first byte that is not in a declared word. */
@@ -10936,12 +11019,11 @@ static void vc__glsl_texel_operand(vc__printer *g, uint32_t operand) {
     else vc__p_put(g, ", %e", operand);
 }
 
-static void vc__glsl_sample(vc__printer *g, const vc__node *n, const vc__object *o) {
+static void vc__glsl_sample(vc__printer *g, const vc__node *n, const vc__object *o, const char *image) {
     const vc__node *last = &g->l->node[n->a[2]];
     bool grad = last->op == VC__OP_GRADIENT;
     uint32_t axes = vc__dims[o->image.dim].axes;
-    vc__p_put(g, "texture%s%s(%o, ", grad ? "Grad" : "Lod", n->x ? "Offset" : "",
-              (uint32_t)(o - g->l->object));
+    vc__p_put(g, "texture%s%s(%s, ", grad ? "Grad" : "Lod", n->x ? "Offset" : "", image);
     if (grad) vc__p_put(g, "%e, %e, %e", n->a[1], last->a[0], last->a[1]);
     else vc__p_put(g, "%e, %e", n->a[1], n->a[2]);
     for (uint32_t i = 0; n->x && i < axes; i++)
@@ -10951,23 +11033,24 @@ static void vc__glsl_sample(vc__printer *g, const vc__node *n, const vc__object 
 }
 
 static void vc__glsl_image_op(vc__printer *g, const vc__node *n) {
-    uint32_t object = g->l->node[n->a[0]].x;
-    const vc__object *o = &g->l->object[object];
+    const vc__object *o = &g->l->object[g->l->node[n->a[0]].x];
+    char text[VC__IMAGE_TEXT];
+    const char *image = vc__p_image(g, n, text);
     switch (n->op) {
-    case VC__OP_SAMPLE: vc__glsl_sample(g, n, o); return;
+    case VC__OP_SAMPLE: vc__glsl_sample(g, n, o, image); return;
     case VC__OP_GATHER:
-        vc__p_put(g, "textureGather(%o, %e, %u)", object, n->a[1], n->x);
+        vc__p_put(g, "textureGather(%s, %e, %u)", image, n->a[1], n->x);
         return;
-    case VC__OP_IMAGE_LEVELS: vc__p_put(g, "uint(textureQueryLevels(%o))", object); return;
+    case VC__OP_IMAGE_LEVELS: vc__p_put(g, "uint(textureQueryLevels(%s))", image); return;
     case VC__OP_IMAGE_SIZE:
-        vc__p_put(g, "%t(%s(%o", n->type, o->image.storage ? "imageSize" : "textureSize", object);
+        vc__p_put(g, "%t(%s(%s", n->type, o->image.storage ? "imageSize" : "textureSize", image);
         if (n->a[1] != VC__NIL) vc__glsl_texel_operand(g, n->a[1]);
         vc__p_put(g, "))");
         return;
     default: break;
     }
-    vc__p_put(g, "%s(%o",
-              n->op == VC__OP_FETCH ? "texelFetch" : n->op == VC__OP_IMAGE_LOAD ? "imageLoad" : "imageStore", object);
+    vc__p_put(g, "%s(%s",
+              n->op == VC__OP_FETCH ? "texelFetch" : n->op == VC__OP_IMAGE_LOAD ? "imageLoad" : "imageStore", image);
     vc__glsl_texel_operand(g, n->a[1]);
     if (n->op == VC__OP_FETCH && n->a[2] != VC__NIL) vc__glsl_texel_operand(g, n->a[2]);
     if (n->op == VC__OP_IMAGE_STORE) vc__p_put(g, ", %e", n->a[2]);
@@ -11435,7 +11518,8 @@ static bool vc__c_argument_block(vc__printer *g) {
             || (buffer ? o->composite != VC__NIL : !simple))
             continue;
         vc_type type = vc__c_memory_type(!simple ? (vc_type)VC_U8 : buffer ? o->type : vc__scalar(o->type));
-        if (o->op == VC__OP_IMAGE) vc__c_member(g, "%t ", VC_U64, name, 1, 8, info->args[o->arg].location, &end);
+        if (o->op == VC__OP_IMAGE)
+            vc__c_member(g, "%t ", VC_U64, name, o->count ? o->count : 1, 8, info->args[o->arg].location, &end);
         else if (buffer)
             vc__c_member(g, o->used & VC_WRITE ? "%t *" : "const %t *", type, name, 1, 8, vc__p_value_offset(g, i),
                          &end);
@@ -11648,8 +11732,8 @@ static void vc__cuda_image_op(vc__printer *g, const vc__node *n) {
     uint32_t object = g->l->node[n->a[0]].x;
     const vc__object *o = &g->l->object[object];
     uint32_t dim = o->image.dim;
-    char handle[2 * VC__NAME_BYTES + 2];
-    snprintf(handle, sizeof handle, "%s.%s", g->args_name.text, g->object[object].text);
+    char handle[VC__NAME_BYTES + VC__IMAGE_TEXT], image[VC__IMAGE_TEXT];
+    snprintf(handle, sizeof handle, "%s.%s", g->args_name.text, vc__p_image(g, n, image));
     switch (n->op) {
     case VC__OP_SAMPLE: vc__cuda_sample(g, n, o, handle); return;
     case VC__OP_GATHER:
@@ -12014,6 +12098,7 @@ static void vc__opencl_image(vc__printer *g, uint32_t object, const char *separa
     };
     const vc__object *o = &g->l->object[object];
     const vc__node *n = &g->k->node[o->node];
+    if (o->count) vc__c_unsupported(g, n, NULL, "arrays of images are");
     if (o->image.dim == VC_DIM_CUBE) vc__c_unsupported(g, n, NULL, "cubes are");
     vc__p_put(g, "%s%s %s %o", separator,
               vc__opencl_is_read_write(o) ? "__read_write" : o->used & VC_WRITE ? "__write_only" : "__read_only",
@@ -12111,14 +12196,15 @@ typedef struct vc__feature { uint64_t bit; const char *description, *name; } vc_
 #define VC__ALL_FEATURES \
     ((uint64_t)VC_FEATURE_ADDRESS * 2 - 1 + VC_FEATURE_SUBGROUP + VC_FEATURE_ATOMIC_I64 + VC_FEATURE_ATOMIC_F32_ADD \
      + VC_FEATURE_SUBGROUP_TYPES + VC_FEATURE_SUBGROUP_CLUSTERED + VC_FEATURE_RECONVERGENCE + VC_FEATURE_IMAGE \
-     + VC__IMAGE_FEATURES + VC_FEATURE_DOT_4X8 + VC_FEATURE_F64_ROUND + VC_FEATURE_SHUFFLE_64 + VC_FEATURE_UNPACK_HALF)
+     + VC__IMAGE_FEATURES + VC_FEATURE_DOT_4X8 + VC_FEATURE_F64_ROUND + VC_FEATURE_SHUFFLE_64 + VC_FEATURE_UNPACK_HALF \
+     + VC_FEATURE_BINDLESS)
 #define VC__ADDRESS_FEATURES ((uint64_t)VC_FEATURE_ADDRESS | VC_FEATURE_I64)
 /* Features that CUDA C and OpenCL C do not require: every device has them, or the generated source avoids them. */
 #define VC__C_FEATURES \
     ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_STORAGE_8 | VC_FEATURE_STORAGE_16 \
      | VC__ADDRESS_FEATURES | VC_FEATURE_SUBGROUP | VC_FEATURE_SUBGROUP_TYPES | VC_FEATURE_SUBGROUP_CLUSTERED \
      | VC_FEATURE_ATOMIC_F32_ADD | VC_FEATURE_DOT_4X8 | VC_FEATURE_F64_ROUND | VC_FEATURE_SHUFFLE_64 \
-     | VC_FEATURE_UNPACK_HALF | VC_FEATURE_RECONVERGENCE | VC__IMAGE_FEATURES)
+     | VC_FEATURE_UNPACK_HALF | VC_FEATURE_RECONVERGENCE | VC__IMAGE_FEATURES | VC_FEATURE_BINDLESS)
 /* Those of VC__C_FEATURES that stand for types. If vd_context_desc.disable removes one, using the type is an error in
    CUDA C and OpenCL C, too. */
 #define VC__C_TYPE_FEATURES ((uint64_t)VC_FEATURE_F16 | VC_FEATURE_I8 | VC_FEATURE_I16 | VC_FEATURE_I64 \
@@ -12147,7 +12233,8 @@ static const vc__feature vc__features[] = {
     { VC_FEATURE_IMAGE, "images", "VC_FEATURE_IMAGE" },
     { VC_FEATURE_IMAGE_FORMATS, "a storage image format that not all devices support", "VC_FEATURE_IMAGE_FORMATS" },
     { VC_FEATURE_IMAGE_READ, "loading from storage images of any format", "VC_FEATURE_IMAGE_READ" },
-    { VC_FEATURE_IMAGE_WRITE, "storing to storage images of any format", "VC_FEATURE_IMAGE_WRITE" }
+    { VC_FEATURE_IMAGE_WRITE, "storing to storage images of any format", "VC_FEATURE_IMAGE_WRITE" },
+    { VC_FEATURE_BINDLESS, "indices into arrays of images that are not constant", "VC_FEATURE_BINDLESS" }
 };
 
 /* Features that arithmetic in a type requires. */
@@ -12198,11 +12285,13 @@ static uint64_t vc__image_features(vc_kernel *k, const vc__listing *l, const vc_
     vc__object *o = &k->object[m->x];
     bool reads = n->op == VC__OP_IMAGE_LOAD, writes = n->op == VC__OP_IMAGE_STORE,
          queries = n->op == VC__OP_IMAGE_SIZE || n->op == VC__OP_IMAGE_LEVELS;
+    uint64_t required = VC_FEATURE_IMAGE;
+    if (m->op == VC__OP_IMAGE_AT && l->node[m->a[1]].op != VC__OP_CONST) required |= VC_FEATURE_BINDLESS;
     if (n->op != VC__OP_IMAGE) o->used = (uint16_t)(o->used | (writes ? VC_WRITE : queries ? 4 : VC_READ));
-    if (!o->image.storage) return VC_FEATURE_IMAGE;
-    if (vc__is_optional_format(o->image.format)) return VC_FEATURE_IMAGE | VC_FEATURE_IMAGE_FORMATS;
-    if (o->image.format) return VC_FEATURE_IMAGE;
-    return VC_FEATURE_IMAGE | (reads ? (uint64_t)VC_FEATURE_IMAGE_READ : 0u)
+    if (!o->image.storage) return required;
+    if (vc__is_optional_format(o->image.format)) return required | VC_FEATURE_IMAGE_FORMATS;
+    if (o->image.format) return required;
+    return required | (reads ? (uint64_t)VC_FEATURE_IMAGE_READ : 0u)
            | (writes ? (uint64_t)VC_FEATURE_IMAGE_WRITE : 0u);
 }
 
@@ -12353,12 +12442,13 @@ static void vc__reflect_image(const vc__listing *l, const vc__object *o, vc_arg_
     a->kind = VC_ARG_IMAGE;
     a->type = o->declared;
     a->access = o->used & VC_READ_WRITE ? (uint32_t)o->used & VC_READ_WRITE : o->used ? (uint32_t)VC_READ : 0u;
-    a->size = handle ? 8 : 0;
+    a->count = o->count;
+    a->size = !handle ? 0 : o->count ? 8 * o->count : 8;
     a->align = handle ? 8 : 1;
     a->sampled = !o->image.storage;
     a->dim = (vc_dim)o->image.dim;
     a->format = (vc_format)o->image.format;
-    a->location = handle ? vc__argument_block_reserve(end, 8, 8) : (*bindings)++;
+    a->location = handle ? vc__argument_block_reserve(end, a->size, 8) : (*bindings)++;
 }
 
 /* Fills in one argument. end: size of the argument block so far; bindings: number of bindings so far. */
@@ -12662,7 +12752,8 @@ static void vc__dump_declaration(vc_kernel *k, uint32_t object) {
     uint32_t i, components = vc__components(o->type);
     vc__dump_put(k, "%s %t ", vc__op_name[o->op], o->declared);
     vc__dump_object(k, object);
-    if (o->op == VC__OP_SHARED || o->op == VC__OP_ARRAY || o->op == VC__OP_TABLE)
+    if (o->op == VC__OP_SHARED || o->op == VC__OP_ARRAY || o->op == VC__OP_TABLE
+        || (o->op == VC__OP_IMAGE && o->count))
         vc__dump_put(k, " of %u", o->count);
     if (o->op == VC__OP_IMAGE)
         vc__dump_put(k, ", %s%s%s", vc__dims[o->image.dim].name, o->image.format ? " " : "",
@@ -17628,6 +17719,9 @@ static bool vc__image_resolve(vc_kernel *k, const char *name, vc_image_desc *d) 
     else if (format_kind && d->type != format_kind)
         vc__fail_call(k, call, "'%s': type is %t, but format %s requires %t", name, d->type,
                       vc__formats[d->format].glsl, format_kind);
+    else if (d->count > VC__MAX_ELEMENTS || (d->count && d->dim == VC_DIM_BUFFER))
+        vc__fail_call(k, call, "'%s': count is %u, but must be 0 to %u, and 0 for a texel buffer", name, d->count,
+                      VC__MAX_ELEMENTS);
     else if (!d->storage && access && access != VC_READ)
         vc__fail_call(k, call, "'%s': access is %u, but must be VC_READ for a sampled image", name, access);
     else if (d->storage && access && (!(access & VC_READ_WRITE) || access > (VC_READ_WRITE | VC_MAY_ALIAS)))
@@ -17642,7 +17736,7 @@ VC_API vc_image_ref vc_image(vc_kernel *k, const char *name, const vc_image_desc
     vc_image_desc d;
     if (desc) d = *desc; else memset(&d, 0, sizeof d);
     if (!vc__ready(k) || !vc__image_resolve(k, name, &d)) return r;
-    uint32_t node = vc__add_object(k, name, VC__OP_IMAGE, d.access, vc__vec(d.type, 4), 0, NULL);
+    uint32_t node = vc__add_object(k, name, VC__OP_IMAGE, d.access, vc__vec(d.type, 4), d.count, NULL);
     if (node == VC__NIL) return r;
     vc__object *o = &k->object[k->node[node].x];
     o->declared = d.type;
@@ -17657,7 +17751,7 @@ VC_API vc_image_ref vc_image(vc_kernel *k, const char *name, const vc_image_desc
 
 /* Uses of an image by a function, which determine the images that it accepts. The first two sample. */
 enum { VC__IMAGE_USE_SAMPLE, VC__IMAGE_USE_GATHER, VC__IMAGE_USE_FETCH, VC__IMAGE_USE_LOAD, VC__IMAGE_USE_STORE,
-       VC__IMAGE_USE_QUERY };
+       VC__IMAGE_USE_QUERY, VC__IMAGE_USE_ELEMENT };
 
 /* Fails if the image does not support this use. The message recommends another function, if there is one. */
 static void vc__check_image_use(vc_kernel *k, const char *call, const vc__object *o, int use) {
@@ -17687,11 +17781,16 @@ static vc__object *vc__image_of(vc_kernel *k, const char *call, const vc_image_r
     if (!vc__ready(k)) return NULL;
     if (!r->kernel) why = r->node ? "is the result of a failed call" : "was never set";
     else if (r->kernel != k) why = "belongs to another kernel";
-    else if (r->generation != k->generation || r->node >= k->count || k->node[r->node].op != VC__OP_IMAGE)
+    else if (r->generation != k->generation || r->node >= k->count
+             || (k->node[r->node].op != VC__OP_IMAGE && k->node[r->node].op != VC__OP_IMAGE_AT))
         why = "was created before vc_restart";
     if (why) { vc__fail_call(k, call, "the image %s", why); return NULL; }
     vc__object *o = &k->object[k->node[r->node].x];
-    vc__check_image_use(k, call, o, use);
+    bool array = o->count && k->node[r->node].op == VC__OP_IMAGE;
+    if (use == VC__IMAGE_USE_ELEMENT && !array) vc__fail_call(k, call, "image '%s' is not an array", o->name);
+    else if (use != VC__IMAGE_USE_ELEMENT && array)
+        vc__fail_call(k, call, "image '%s' is an array; select an element with vc_image_at", o->name);
+    else vc__check_image_use(k, call, o, use);
     return k->failed ? NULL : o;
 }
 
@@ -17734,7 +17833,7 @@ static vc_val vc__image_record(const vc_image_ref *image, uint32_t op, vc_type t
                                uint32_t x) {
     vc_kernel *k = image->kernel;
     if (!vc__ready(k)) return vc__no_value();
-    uint32_t flags = vc__image_flags(k, at) | vc__image_flags(k, more);
+    uint32_t flags = vc__image_flags(k, at) | vc__image_flags(k, more) | vc__image_flags(k, image->node);
     if (!type) type = k->node[image->node].type;
     return vc__value(k, vc__record(k, op, flags, type, image->node, at, more, x));
 }
@@ -17840,6 +17939,23 @@ VC_API vc_val vc_image_size(vc_image_ref image, vc_val level) {
     return vc__image_record(&image, VC__OP_IMAGE_SIZE, vc__vec(VC_U32, vc__dims[o->image.dim].size), a, VC__NIL, 0);
 }
 
+VC_API vc_image_ref vc_image_at(vc_image_ref images, vc_val index) {
+    static const char call[] = "image_at";
+    vc_kernel *k = vc__image_kernel(call, &images, index, index);
+    const vc__object *o = vc__image_of(k, call, &images, VC__IMAGE_USE_ELEMENT);
+    if (!o) return vc__no_image();
+    uint32_t count = o->count, i = vc__image_operand(k, call, o, 2, "index", index, VC_I32, 1);
+    if (k->failed) return vc__no_image();
+    if (k->node[i].op == VC__OP_CONST && (uint32_t)vc__bits_of(&k->node[i]) >= count) {
+        vc__fail_call(k, call, "index is %d, but image '%s' has %u elements", (int)(int32_t)vc__bits_of(&k->node[i]),
+                      o->name, count);
+        return vc__no_image();
+    }
+    images.node = vc__record(k, VC__OP_IMAGE_AT, vc__image_flags(k, i), k->node[images.node].type, images.node, i,
+                             VC__NIL, k->node[images.node].x);
+    return images;
+}
+
 VC_API vc_val vc_image_levels(vc_image_ref image) {
     static const char call[] = "image_levels";
     uint32_t a;
@@ -17936,6 +18052,7 @@ static void vc__glue_arg(vd_arg_info *to, const vc_arg_info *from) {
     to->sampled = from->sampled;
     to->dim = (vd_dim)from->dim;
     to->format = (vd_format)from->format;
+    to->count = from->count;
 }
 
 static void vc__glue_implicit(vd_implicit_info *to, const vc_implicit_info *from) {

@@ -307,8 +307,8 @@ static void say_arrays(bytes *b, const char *name, const char *form, const vc_in
         say(b, ", %s, %lu /* %s */, %lu, %lu, %lu, %lu, %s", arg_kind(a->kind), (unsigned long)a->type,
             vc_type_name(a->type), (unsigned long)a->access, (unsigned long)a->location, (unsigned long)a->size,
             (unsigned long)a->align, a->may_alias ? "true" : "false");
-        say(b, ", %s, (vd_dim)%d, (vd_format)%d, false, false, 0 }%s\n", a->sampled ? "true" : "false",
-            (int)a->dim, (int)a->format, i + 1 < info->arg_count ? "," : "");
+        say(b, ", %s, (vd_dim)%d, (vd_format)%d, false, false, %lu }%s\n", a->sampled ? "true" : "false",
+            (int)a->dim, (int)a->format, (unsigned long)a->count, i + 1 < info->arg_count ? "," : "");
     }
     if (info->arg_count) say(b, "};\n");
     if (info->implicit_count)
@@ -429,7 +429,7 @@ static void blob_form(bytes *b, vc_kernel *k, int form) {
         put_u32(b, a->align);
         put_u32(b, a->may_alias ? 1 : 0);
         if (a->kind != VC_ARG_IMAGE) continue;
-        put_u32(b, a->sampled ? 1 : 0);
+        put_u32(b, 2 * a->count + (a->sampled ? 1 : 0));
         put_u32(b, (uint32_t)a->dim);
         put_u32(b, (uint32_t)a->format);
     }

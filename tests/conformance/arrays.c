@@ -220,6 +220,52 @@ TEST(features_of_indices) {
     }
 }
 
+/* ---- kernels of the builder ---- */
+
+/* y[i] = the first texel of element i of an array of 6. Indices are constants or, with `any`, differ. */
+static vc_kernel *pick(vd_context *ctx, bool any) {
+    vc_image_desc d;
+    memset(&d, 0, sizeof d);
+    d.count = PICTURES;
+    vc_kernel *k = kernel_begin(ctx, "pick", 8, 1, 1);
+    vc_image_ref t = vc_image(k, "t", &d);
+    vc_ref y = vc_buffer(k, "y", VC_F32, VC_WRITE);
+    vc_val zero = vc_vec2(vc_const(k, vc_i32(0)), vc_i32(0));
+    VC_EACH(k, i) {
+        if (any) vc_store(y, i, vc_component(vc_fetch(vc_image_at(t, i), zero, vc_u32(0)), 0));
+        for (uint32_t e = 0; e < PICTURES && !any; e++)
+            VC_IF(k, vc_eq(i, vc_u32(e)))
+                vc_store(y, i, vc_component(vc_fetch(vc_image_at(t, vc_u32(e)), zero, vc_u32(0)), 0));
+    }
+    return k;
+}
+
+TEST(arrays_of_the_builder) {
+    if (!has(f, VD_FEATURE_IMAGE)) skip_because("the device has no images");
+    for (int any = 0; any < 2; any++) {
+        vd_image images[PICTURES];
+        vd_arg elements[PICTURES];
+        vc_kernel *code = pick(f->ctx, any);
+        vd_kernel k = vd_kernel_build(f->ctx, code);
+        bool works = f->backend != VD_BACKEND_OPENCL && (!any || has(f, VD_FEATURE_BINDLESS));
+        if (works != (k.id != 0)) fail_msg("%s", vd_error_text());
+        if (!works && f->backend == VD_BACKEND_OPENCL) check_text("vd_kernel_build", "not supported in OpenCL C");
+        else if (!works)
+            check_failure("vd_kernel_build", vd_error_result(), VD_ERROR_UNSUPPORTED, "VC_FEATURE_BINDLESS");
+        vc_free(code);
+        if (!works) continue;
+        vd_buffer y = buffer_named(f->ctx, "y", VD_F32, PICTURES, NULL);
+        pictures(f->ctx, images, elements, PICTURES, 0);
+        OK(vd_run(f->ctx, k, PICTURES, vd_array(elements, PICTURES), vd_b(y)));
+        check_floats(f, y, (const float[]){ 10, 20, 30, 40, 50, 60 }, PICTURES);
+        OK(vd_run(f->ctx, k, PICTURES, vd_array(elements + 1, 2), vd_b(y)));
+        check_floats(f, y, (const float[]){ 20, 30, 20, 20, 20, 20 }, PICTURES);
+        destroy_pictures(f->ctx, images, PICTURES);
+        vd_buffer_destroy(f->ctx, y);
+        vd_kernel_destroy(f->ctx, k);
+    }
+}
+
 /* ---- buffers ---- */
 
 static const char glsl_buffers[] =
@@ -520,6 +566,7 @@ TEST(backends_without_arrays) {
 
 static const struct CMUnitTest cases[] = {
     CASE(images_by_constant_indices), CASE(images_by_any_index), CASE(hlsl_arrays), CASE(features_of_indices),
+    CASE(arrays_of_the_builder),
     CASE(buffers_by_index), CASE(buffers_by_address), CASE(elements_are_ordered), CASE(more_elements_than_arguments),
     CASE(transfers_of_elements), CASE(wrong_elements), CASE(wrong_modules), CASE(backends_without_arrays),
 };

@@ -364,6 +364,75 @@ static void the_runtime_accepts_kernels_with_texel_buffers(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* ---- arrays ---- */
+
+static vc_image_ref image_array(vc_kernel *k, const char *name, uint32_t count, bool storage) {
+    vc_image_desc d;
+    memset(&d, 0, sizeof d);
+    d.count = count;
+    d.storage = storage;
+    d.format = storage ? VC_FORMAT_R32_F : VC_FORMAT_NONE;
+    return vc_image(k, name, &d);
+}
+
+static void arrays_need_an_index(void **state) {
+    (void)state;
+    FAILS(vc_image_at(r.flat, r.u), "vc_image_at in kernel 'paint': image 'flat' is not an array");
+    FAILS(vc_sample(image_array(r.k, "many", 3, false), r.at),
+          "vc_sample in kernel 'paint': image 'many' is an array; select an element with vc_image_at");
+    FAILS(vc_image_at(vc_image_at(image_array(r.k, "many", 3, false), r.u), r.u),
+          "vc_image_at in kernel 'paint': image 'many' is not an array");
+    FAILS(vc_image_at(image_array(r.k, "many", 3, false), vc_u32(3)),
+          "vc_image_at in kernel 'paint': index is 3, but image 'many' has 3 elements");
+    FAILS(vc_image_at(image_array(r.k, "many", 3, false), vc_i32(-1)),
+          "vc_image_at in kernel 'paint': index is -1, but image 'many' has 3 elements");
+    FAILS(vc_image_at(image_array(r.k, "many", 3, false), r.f),
+          "vc_image_at in kernel 'paint': operand 2 (index) is f32, but image 'many' (2-D) requires i32 or u32");
+    FAILS(image_array(r.k, "many", 1025, false),
+          "vc_image in kernel 'paint': 'many': count is 1025, but must be 0 to 1024, and 0 for a texel buffer");
+}
+
+/* Bindings, and consecutive handles in CUDA C. Only indices that are not constant need a feature. */
+static void arrays_are_reflected(void **state) {
+    (void)state;
+    for (int any = 0; any < 2; any++) {
+        vc_kernel_desc desc;
+        memset(&desc, 0, sizeof desc);
+        desc.name = "pick";
+        vc_kernel *k = vc_begin(&desc);
+        vc_image_ref from = image_array(k, "from", 6, false), to = image_array(k, "to", 3, true);
+        vc_val i = vc_local_index(k), at = vc_vec2(i, i);
+        vc_val texel = vc_fetch(vc_image_at(from, any ? vc_mod(i, vc_u32(6)) : vc_u32(5)), at, vc_u32(0));
+        vc_image_store(vc_image_at(to, vc_u32(2)), at, texel);
+        for (int cuda = 0; cuda < 2; cuda++) {
+            const vc_info *info = cuda ? vc_reflect_for(k, VC_TARGET_CUDA) : vc_reflect(k);
+            assert_non_null(info);
+            assert_true(info->args[0].count == 6 && info->args[1].count == 3);
+            assert_int_equal(info->args[0].size, cuda ? 48 : 0);
+            assert_int_equal(info->args[1].size, cuda ? 24 : 0);
+            assert_int_equal(info->args[1].location, cuda ? 48 : 1);
+            if (!cuda) assert_int_equal((info->features & VC_FEATURE_BINDLESS) != 0, any);
+        }
+        assert_non_null(vc_spirv(k, NULL));
+        const char *glsl = vc_source(k, VC_TARGET_GLSL);
+        assert_true(strstr(glsl, "sampler2D from[6];") && strstr(glsl, "imageStore(to[2], "));
+        assert_int_equal(strstr(glsl, "#extension GL_EXT_nonuniform_qualifier : require") != NULL, any);
+        assert_non_null(strstr(glsl, any ? "texelFetch(from[nonuniformEXT(" : "texelFetch(from[5], "));
+        const char *cuda = vc_source(k, VC_TARGET_CUDA);
+        assert_true(strstr(cuda, "unsigned long long from[6];") && strstr(cuda, "args.to[2]"));
+        assert_null(vc_source(k, VC_TARGET_OPENCL));
+        assert_non_null(strstr(vc_error(k), "image 'from' (2-D): arrays of images are not supported in OpenCL C"));
+        vc_free(k);
+    }
+    images_rig r = images_begin();
+    vc_store(r.out, r.u, vc_cast(VC_F32X4, vc_component(vc_image_size(vc_image_at(image_array(r.k, "many", 3, false),
+                                                                                    vc_u32(1)), vc_u32(0)), 0)));
+    assert_non_null(vc_spirv(r.k, NULL));
+    assert_null(vc_source(r.k, VC_TARGET_CUDA));
+    assert_non_null(strstr(vc_error(r.k), "image 'many' is an array, whose elements have no size"));
+    vc_free(r.k);
+}
+
 /* Sizes are those of the first level; layers do not depend on the level. */
 static void sizes_are_implicit_in_cuda(void **state) {
     (void)state;
@@ -394,7 +463,8 @@ static const struct CMUnitTest builder_images_tests[] = {
     cmocka_unit_test(declarations), cmocka_unit_test(coordinates_are_of_the_right_size),
     cmocka_unit_test(other_operands), cmocka_unit_test(images_have_a_type), cmocka_unit_test(images_of_other_kernels),
     cmocka_unit_test(features), cmocka_unit_test(images_reflection), cmocka_unit_test(reflection_of_c),
-    cmocka_unit_test(sizes_are_implicit_in_cuda),
+    cmocka_unit_test(sizes_are_implicit_in_cuda), cmocka_unit_test(arrays_need_an_index),
+    cmocka_unit_test(arrays_are_reflected),
     cmocka_unit_test(images_merging), cmocka_unit_test(images_barriers),
     cmocka_unit_test(the_runtime_accepts_kernels_with_texel_buffers),
 };
