@@ -206,7 +206,7 @@ static void check_all(const sample *samples, size_t count) {
 /* Odd and even lengths, also with Bluestein's algorithm; odd and even batches, so that the last work-group is
    partial. */
 static void kinds(void **state) {
-    static const uint64_t lengths[] = { 15, 16, 37 };
+    static const uint64_t lengths[] = { 15, 16, 131 };
     (void)state;
     need_device();
     for (int kind = VD_FFT_COMPLEX; kind <= VD_FFT_DST4; kind++)
