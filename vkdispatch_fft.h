@@ -10573,6 +10573,9 @@ static uint32_t vd__scan_shared_count(const vd_scan *p) {
     return (uint32_t)vd__ceil_div(vd__scan_row_loads(p) * p->threads, p->count) * p->run * p->runs;
 }
 
+/* Number of elements after those of vd__scan_shared_count, for threads without a run. */
+static uint32_t vd__scan_spare_count(const vd_scan *p) { return p->threads % p->runs ? p->run * p->runs : 0; }
+
 /* Index in the shared array of element `at` of the work-group's rows. */
 static vc_val vd__scan_shared_index(const vd_scan *p, vc_val at) {
     uint32_t count = (uint32_t)p->count, padding = p->run * p->runs - count;
@@ -10634,7 +10637,7 @@ static void vd__scan_short_row_run(const vd__scan_writer *w, vc_val row, vc_val 
 static void vd__scan_record_short_rows(vd__scan_writer *w) {
     const vd_scan *p = w->plan;
     /* If `threads` is not a multiple of `runs`, the remaining threads load one more row. */
-    uint32_t i, rows = vd__scan_rows_per_group(p), spare = p->threads % p->runs ? p->run * p->runs : 0;
+    uint32_t i, rows = vd__scan_rows_per_group(p), spare = vd__scan_spare_count(p);
     vc_val first = vc_mul(vd__scan_widen(w, vc_group_id(w->k, 0)), vd__scan_number(w, rows * (uint32_t)p->count));
     vc_val row = vd__div_u32(w->thread, p->runs);
     vd__scan_declare_shared(w, "sums", vd__scan_shared_count(p) + spare, w->sums);
@@ -10704,20 +10707,33 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     return vd_plan_kernel_build(&p->base, w.plan_kernel, w.k);
 }
 
-/* Plans many short rows: an odd number of about VD__SCAN_TARGET_RUN elements per thread, in at most half of the shared
-   memory. */
+/* Bytes of shared memory of a work-group that scans short rows. size: of a sum and its flag. */
+static uint64_t vd__scan_short_row_bytes(const vd_scan *p, uint32_t size) {
+    uint64_t totals = p->runs > 1 ? 2 * p->threads : 0;
+    return (vd__scan_shared_count(p) + vd__scan_spare_count(p) + totals) * size;
+}
+
+/* If the rows are many and short, plans runs of an odd number of about VD__SCAN_TARGET_RUN elements, one or more for
+   each thread. A work-group has fewer threads if its elements would need more than half of the shared memory. If a row
+   has more runs than the work-group has threads, or does not fit, the plan for long rows is kept. */
 static void vd__scan_plan_rows(vd_scan *p, const vd_device_info *d, uint32_t size) {
-    uint32_t count = (uint32_t)p->count, max_threads = vd__plan_max_threads(d);
+    uint32_t count = (uint32_t)p->count, max_threads = vd__plan_max_threads(d), threads = p->threads;
+    uint32_t shared = d->limits.max_shared_bytes;
     if (p->compacts || p->inner > 1 || p->rows < VD__REDUCE_LANES || p->count > VD__SCAN_MAX_SHORT) return;
-    for (p->threads = 256;
-         p->threads > VD__REDUCE_LANES
-         && (p->threads > max_threads || p->threads * VD__SCAN_MAX_STAGED * size > d->limits.max_shared_bytes / 2);)
-        p->threads /= 2;
     p->runs = (count + VD__SCAN_TARGET_RUN - 1) / VD__SCAN_TARGET_RUN;
-    p->run = (count + p->runs - 1) / p->runs | 1;
+    p->run = (count + p->runs - 1) / p->runs | 1; /* at least as long, so there may be fewer runs */
     p->runs = (count + p->run - 1) / p->run;
     p->rows_per_thread = p->runs > 1 ? 1 : VD__SCAN_MAX_STAGED / p->run;
-    p->tiles = 1;
+    p->threads = 256;
+    while (p->threads > VD__REDUCE_LANES
+           && (p->threads > max_threads || p->threads * VD__SCAN_MAX_STAGED * size > shared / 2
+               || vd__scan_short_row_bytes(p, size) > shared))
+        p->threads /= 2;
+    if (p->runs <= p->threads && vd__scan_short_row_bytes(p, size) <= shared) p->tiles = 1;
+    else {
+        p->threads = threads;
+        p->runs = p->run = p->rows_per_thread = 0;
+    }
 }
 
 /* Chooses work-group, tiles and method of a scan. */

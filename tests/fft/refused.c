@@ -122,6 +122,45 @@ static void private_memory(void **state) {
     }
 }
 
+/* Scans of short rows fit devices with small work-groups and little shared memory. */
+static void short_rows(void **state) {
+    (void)state;
+    for (int small_memory = 0; small_memory < 2; small_memory++) {
+        vd_device_info info;
+        vd_context_desc desc;
+        vd_context *ctx = NULL;
+        memset(&info, 0, sizeof info);
+        memset(&desc, 0, sizeof desc);
+        info.features = VD_FEATURE_F64 | VD_FEATURE_I64 | VD_FEATURE_ADDRESS;
+        info.device_memory = (uint64_t)1 << 32;
+        info.limits.max_local_size[0] = info.limits.max_local_invocations = small_memory ? 256 : 32;
+        info.limits.max_shared_bytes = small_memory ? 16 << 10 : 48 << 10;
+        desc.backend = VD_BACKEND_DUMMY;
+        desc.dummy = &info;
+        assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+        for (uint32_t count = 1; count <= 520; count += 8) {
+            vd_scan_desc d = { 0 };
+            vd_scan_io io = { 0 };
+            d.type = VD_F64;
+            d.shape[0] = 2000;
+            d.shape[1] = count;
+            d.segmented = true;
+            vd_buffer_desc b = { 0 };
+            b.type = VD_F64;
+            b.shape[0] = 2000 * (uint64_t)count;
+            io.in = io.out = vd_buffer_create(ctx, &b);
+            b.type = VD_U32;
+            io.segment_heads = vd_buffer_create(ctx, &b);
+            vd_scan *p = vd_scan_create(ctx, &d);
+            if (!p || vd_scan_run(p, vd_immediate(ctx, 0, 0), &io)) fail_msg("%u elements: %s", count, vd_error_text());
+            vd_scan_destroy(p);
+            vd_buffer_destroy(ctx, io.in);
+            vd_buffer_destroy(ctx, io.segment_heads);
+        }
+        vd_context_destroy(ctx);
+    }
+}
+
 /* Sorting floats needs only the features of integers of the same size. */
 static void missing_types(void **state) {
     static const struct { uint64_t feature; vd_type type; const char *says; } cases[] = {
@@ -893,7 +932,8 @@ static void no_bins(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_elements), cmocka_unit_test(private_memory), cmocka_unit_test(missing_types),
+        cmocka_unit_test(no_elements), cmocka_unit_test(private_memory), cmocka_unit_test(short_rows),
+        cmocka_unit_test(missing_types),
         cmocka_unit_test(missing_types_in_memory), cmocka_unit_test(no_memory), cmocka_unit_test(no_memory_for_parts),
         cmocka_unit_test(no_host_memory), cmocka_unit_test(fragments), cmocka_unit_test(fragments_left),
         cmocka_unit_test(large_tables), cmocka_unit_test(long_axes), cmocka_unit_test(second_buffer),
