@@ -26924,6 +26924,7 @@ static bool vd__memory_recovered(vd__context_device *dev, vd_result r, uint64_t 
         if (!freed) return false;
         vd__context_device_finish(dev);
     }
+    vd__reap(ctx);
     return true;
 }
 

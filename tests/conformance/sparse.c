@@ -180,6 +180,13 @@ TEST(memory_runs_out) {
     check_failure("vd_buffer_bind", vd_buffer_bind(ctx, b, 0, VD_WHOLE), VD_ERROR_OUT_OF_DEVICE_MEMORY,
                   "vd_buffer_bind 'sparse'|out of device memory");
     OK(vd_buffer_unbind(ctx, b, 0, VD_WHOLE));
+    vd_buffer_desc other;
+    memset(&other, 0, sizeof other);
+    other.type = VD_U32;
+    other.shape[0] = 3 << 20; /* 12 of 16 MiB */
+    vd_buffer used = vd_buffer_create(ctx, &other);
+    OK(vd_fill(vd_immediate(ctx, 0, 0), used, 0, VD_WHOLE, NULL, 0));
+    vd_buffer_destroy(ctx, used); /* in use by the open batch, which the next call waits for */
     OK(vd_buffer_bind(ctx, b, 20 << 20, 8 << 20));
     assert_int_equal(read_u32(ctx, b, 21 << 18), 0);
     vd_context_destroy(ctx);
