@@ -13702,12 +13702,12 @@ static const char *vc__split_array_name(vc_kernel *k, const char *name, vc_type 
     int used = snprintf(text, sizeof text, "%.24s", name);
     while (!vc__is_type(type)) {
         const vc__user_type *user_type = vc__user_type_of(k, type);
-        bool complex = vc__is_complex(type);
+        bool is_complex = vc__is_complex(type);
         uint32_t i = vc__enter_part(k, &type, &l);
         if (i == VC__NIL) continue;
         snprintf(column, sizeof column, "%u", (unsigned)i);
         const char *part = user_type && user_type->field[i].name ? user_type->field[i].name
-                           : complex ? pair[i & 1] : column;
+                           : is_complex ? pair[i & 1] : column;
         if (used < 48) used += snprintf(text + used, sizeof text - (size_t)used, "_%.12s", part);
     }
     return vc__arena_copy(k, text);

@@ -179,7 +179,9 @@ static void test_enumerants(void **state) {
         SpvCapabilityGroupNonUniformShuffleRelative, SpvCapabilityGroupNonUniformClustered, SpvCapabilitySampled1D,
         SpvCapabilityImage1D, SpvCapabilitySampledBuffer, SpvCapabilityImageBuffer,
         SpvCapabilityStorageImageExtendedFormats, SpvCapabilityImageQuery, SpvCapabilityStorageImageReadWithoutFormat,
-        SpvCapabilityStorageImageWriteWithoutFormat, SpvCapabilityDotProduct, SpvCapabilityDotProductInput4x8BitPacked
+        SpvCapabilityStorageImageWriteWithoutFormat, SpvCapabilityDotProduct, SpvCapabilityDotProductInput4x8BitPacked,
+        SpvCapabilitySampledImageArrayDynamicIndexing, SpvCapabilityStorageImageArrayDynamicIndexing,
+        SpvCapabilitySampledImageArrayNonUniformIndexing, SpvCapabilityStorageImageArrayNonUniformIndexing
     };
     uint32_t seen = 0;
     static const uint32_t classes[] = {

@@ -273,7 +273,7 @@ static vd_kernel kernel_of(vd_context *ctx, const vc_info *info, const uint32_t 
     for (int i = 0; i < info->arg_count; i++) {
         const vc_arg_info *a = &info->args[i];
         vd_arg_info one = { a->name, (vd_arg_kind)a->kind, a->type, a->access, a->location, a->size, a->align,
-                            a->may_alias, a->sampled, (vd_dim)a->dim, (vd_format)a->format, false, false };
+                            a->may_alias, a->sampled, (vd_dim)a->dim, (vd_format)a->format, false, false, 0 };
         args[i] = one;
     }
     desc.name = info->name;
