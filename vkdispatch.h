@@ -306,24 +306,27 @@
 
    Memory
        Host memory comes from vd_context_desc.allocator; with Vulkan, so does the memory that the driver needs for
-       recorded commands, except those that change values of graphs. In the steady state, dispatches and transfers make
-       no host allocation: recordings are reused once their submissions are complete.
+       recorded commands, except for those with which a submission of a graph changes its values. In the steady state,
+       dispatches and transfers make no host allocation: command buffers are reused once their submissions are complete.
        Device memory is allocated in blocks of 64 MiB, or of an eighth of vd_device_info.device_memory if that is
-       less; in smaller ones if the driver has no memory for these. Many buffers and images share a block. A buffer or
-       image larger than half a block has an allocation of its own, and so have exportable buffers and heaps. Empty
-       blocks are freed, except one for each memory type.
+       less; in smaller ones if the driver has no memory for these. Buffers share blocks, and on vulkan so do images.
+       Those larger than half a block have an allocation of their own, and so have exportable buffers, heaps (buffers in
+       which images are placed, see below), and all images on cuda and opencl. Empty blocks are freed, except one for
+       each memory type.
        Staging memory. Transfers that the host cannot make directly pass through staging memory, which is allocated in
-       blocks of 4 MiB for each queue and direction; a vd_read_begin of more gets one block of its size. If a queue
-       has 32 MiB of blocks in use in one direction, transfers of at most 4 MiB in its immediate list wait for a free
-       block. A block that was not used during the last 1024 submissions is freed, except one for each queue and
-       direction. Unused blocks larger than 64 MiB are freed when another block is needed.
+       blocks of 4 MiB for each queue and direction. Larger transfers pass in pieces of 4 MiB, except that a
+       vd_read_begin gets one block of its size. Once a queue has 32 MiB of blocks in one direction, pieces in its
+       immediate list wait for a block that a submission uses. A block that was not used during the last 1024
+       submissions is freed, except one for each queue and direction. An unused block larger than 64 MiB is freed when a
+       read needs a larger one.
        Late readback. To read results some frames later without waiting, keep the tickets of vd_read_begin in a ring,
-       call vd_flush in each frame, and vd_read_ready with timeout 0 for the oldest ticket. The data pointer points
-       into mapped staging memory: nothing is copied, and after the first frames nothing is allocated.
+       call vd_flush in each frame, vd_read_ready with timeout 0 for the oldest ticket, and then vd_read_end. The data
+       pointer points into mapped staging memory: the host copies nothing, and after the first frames nothing is
+       allocated.
        If device memory is exhausted and destroyed objects are still in use, vd_buffer_create, vd_buffer_bind and
        vd_image_create submit the batches of the device, wait for its queues, free these objects and try once more. If
-       that does not suffice, they call vd_context_desc.memory_pressure, and try again while it returns true, at most 15
-       times. vd_memory_query returns the driver's current budget.
+       that does not suffice, they call vd_context_desc.memory_pressure and try again while it returns true, at most 15
+       times in all. vd_memory_query returns how much memory the process can still allocate, as the driver estimates.
        Heaps. Resources can be placed at offsets in a buffer and may alias: buffers with vd_buffer_view, images with
        vd_image_desc.heap if the buffer was created with vd_buffer_desc.heap. vd_image_placement returns size and
        alignment of an image; the offset of a view that is passed as a binding must be a multiple of
@@ -332,20 +335,23 @@
          may execute concurrently. An access to an image counts as an access to all of its memory.
        * A buffer contains the bytes that were written last, also through an overlapping buffer. An image is undefined
          after another resource has written to its memory: call vd_discard_image, then write it.
-       * Images in heaps return to the layout for kernels after each transfer, which costs a barrier. They keep the
-         heap's memory: destroy them and the heap in any order.
-       Sparse buffers. A buffer with vd_buffer_desc.sparse has addresses, but no memory. vd_buffer_bind allocates memory
-       for pages of limits.sparse_page_bytes, and vd_buffer_unbind frees it. The buffer may be larger than device memory
-       and max_buffer_bytes, up to limits.max_sparse_bytes. All commands can use it. They must not access pages without
-       memory: on vulkan, reads are undefined and writes are lost. Each page is one driver allocation.
+       * Images in heaps return to the layout in which kernels use them after each transfer, which costs a barrier. They
+         keep the heap's memory alive: destroy them and the heap in any order.
+       Sparse buffers. A buffer with vd_buffer_desc.sparse is a range of addresses without memory. vd_buffer_bind
+       allocates memory for pages of limits.sparse_page_bytes, and vd_buffer_unbind frees it. The buffer may be larger
+       than device memory and limits.max_buffer_bytes, up to limits.max_sparse_bytes. All commands can use it. They must
+       not access pages without memory: reads are undefined and writes are lost. Each page is one driver allocation. Of
+       the backends that execute kernels, only vulkan has sparse buffers and images.
        Sparse images. An image with vd_image_desc.sparse consists of tiles without memory. vd_image_bind gives the tiles
-       of a box ranges of a heap (vd_image_desc.heap), and vd_image_unbind takes them away. Only vulkan has sparse
-       images: 2-D, 2-D arrays, cubes and 3-D, if the device supports them. No device has 1-D ones.
-       * vd_image_info has the extent and bytes of a tile, and the mip tail: the levels from tail_level on, which are
-         smaller than a tile and are bound together. Bind the tail, if there is one, before any use of the image.
-       * Texels of tiles that were bound are undefined: write them first. Reads without memory return 0 if
+       of a box ranges of a heap (vd_image_desc.heap), and vd_image_unbind removes them. They can be 2-D, 2-D arrays,
+       cubes and 3-D, if the device supports them. No device has 1-D ones.
+       * vd_image_info has the extent and bytes of a tile, and the mip tail: the levels from tail_level on, which the
+         driver does not divide into tiles and which are bound together. Before any use of the image, bind the tail of
+         every layer (or the only one: vd_image_info.one_tail), with box.level = tail_level.
+       * The texels of a newly bound tile are undefined: write them first. Reads without memory return 0 if
          vd_image_info.unbound_zeros is set and are undefined otherwise; writes are lost.
-       * For conflicts, a sparse image uses the whole heap. Several of them can share one heap, and even its ranges.
+       * For conflicts, a sparse image uses the whole heap. Several of them can share a heap, and even the same ranges
+         of it.
 
    Lifetimes
        object                    created by                destroyed by             what happens to work in flight
@@ -600,29 +606,35 @@
        vd_arg_info.count is its length. In GLSL, for example:
            layout(binding = 0) uniform texture2D textures[64];
            layout(binding = 1) uniform sampler linear;
-           ... texture(sampler2D(textures[nonuniformEXT(material)], linear), at) ...
+           layout(binding = 2) buffer Pixels { vec4 pixels[]; };
+           ... texture(sampler2D(textures[nonuniformEXT(i)], linear), at) ... // with GL_EXT_nonuniform_qualifier
        vd_array passes the elements:
            vd_arg elements[3] = { vd_i(wood), vd_i(stone), vd_i(grass) };
-           vd_run(ctx, kernel, n, vd_array(elements, 3), vd_s(linear), vd_b(pixels));
-       * Elements are arguments of one kind: images of any extents, with vd_i or, if the array has samplers, vd_sampled;
-         samplers with vd_s; buffers with vd_b. Each is checked like a single argument, and an error names its index.
-       * Number. From one element up to the length of the array. The others are the same as element 0, so every index
-         below the length is valid. A larger one is undefined. An array without a length in the module, texture2D t[],
-         has vd_kernel_desc.elements elements.
+           vd_run(ctx, kernel, n, vd_array(elements, 3), vd_s(bilinear), vd_b(pixels));
+       * Elements are arguments of one kind: images of any extents, with vd_i, or with vd_sampled if the kernel declares
+         images combined with samplers (sampler2D); samplers with vd_s; buffers with vd_b. Each element is checked like
+         a single argument, and an error names its index.
+       * Number. Pass from one element up to the length of the array. Elements that you do not pass are copies of
+         element 0, so every index below the length is valid. Any other index is undefined behaviour. An array without
+         a length in the module, texture2D t[], has the length vd_kernel_desc.elements (default 64).
        * Order and lifetimes. The elements are read when the dispatch is recorded. Pass others in the next dispatch to
-         change them. The dispatch counts as an access to all of them, with the access of the argument; a destroyed
-         element is an error of the next dispatch, and earlier ones may still use it. Recording a dispatch takes time
-         for each element; submitting a graph that contains it does not.
+         change them. The dispatch is ordered as if it accessed every element, as vd_arg_info.access states. Passing a
+         destroyed element is an error; dispatches that were recorded before it was destroyed may still use it.
+         Recording a dispatch takes time for each element; submitting a graph only checks that each one still exists.
        * Graphs. An element can be a slot: vd_slot("wood", vd_i(wood)). The array cannot.
-       * Indices. Constants need no feature. Indices into arrays of buffers that all invocations of a work-group share
-         need VD_FEATURE_BUFFER_ARRAYS; all others need VD_FEATURE_BINDLESS, and nonuniformEXT in GLSL if they differ.
-         vd_kernel_create detects what a module needs.
-       * Limits. VD_MAX_ELEMENTS for all arrays of a kernel; limits.max_bindings, max_uniform_blocks,
-         max_sampled_images, max_storage_images and max_samplers. On cuda, an array consists of handles or addresses of
-         8 bytes in the argument block, which has at most VD_MAX_ARGUMENT_BYTES. vd_arg_info.size is that of all.
+       * Indices. Constant indices need no feature, except into arrays without a length in the module, which need
+         VD_FEATURE_BINDLESS. An index into an array of buffers that is equal in all invocations of a work-group needs
+         VD_FEATURE_BUFFER_ARRAYS. Every other index needs VD_FEATURE_BINDLESS and, if it differs between invocations,
+         nonuniformEXT in GLSL. Not supported: such differing indices into arrays of uniform blocks, and indices into
+         arrays of texel buffers that are not constant. vd_kernel_create detects what a module needs.
+       * Limits. All arrays of a kernel together have at most VD_MAX_ELEMENTS elements. Each element also counts towards
+         limits.max_bindings, max_uniform_blocks, max_sampled_images, max_storage_images and max_samplers. On cuda, an
+         array consists of handles or addresses of 8 bytes in the argument block, which has at most
+         VD_MAX_ARGUMENT_BYTES; there, vd_arg_info.size is the size of the whole array.
        * opencl has no arrays: its kernels cannot select parameters by an index.
-       Any number of buffers can be reached through addresses instead, on devices with VD_FEATURE_ADDRESS. Write
-       vd_buffer_info.address of each buffer into another buffer, and declare them in vd_dispatch_desc.uses:
+       Buffers can also be reached through addresses, on devices with VD_FEATURE_ADDRESS: write vd_buffer_info.address
+       of each buffer into another buffer. Declare the buffers in vd_dispatch_desc.uses (at most VD_MAX_ARGS, less the
+       buffers and images in args), so that the library orders accesses to them; order the others yourself:
            layout(buffer_reference) buffer Mesh { vec4 vertices[]; };
            layout(binding = 0) buffer Meshes { uvec2 meshes[]; };
            ... Mesh(meshes[i]).vertices[j] ... // with GL_EXT_buffer_reference_uvec2
@@ -911,7 +923,8 @@ enum {
     /* Features of kernels with arrays of resources: see "Arrays of resources". */
     VD_FEATURE_BUFFER_ARRAYS = 1 << 29,      /* arrays of buffers by binding, indexed by a value that all invocations of
                                                 a work-group share (dynamically uniform) */
-    VD_FEATURE_BINDLESS = 1 << 30            /* arrays of images, samplers and buffers, indexed by any value */
+    VD_FEATURE_BINDLESS = 1 << 30            /* arrays of images, samplers and storage buffers, indexed by any value,
+                                                or without a length in the module */
 };
 
 /* Language of a kernel's code, and the backend that accepts it. The dummy backend accepts all of them. */
@@ -5684,7 +5697,8 @@ static bool vd__cache_path(const vd__host *host, const char *category, const vd_
     return length > 0 && length < VD__CACHE_PATH_CHARS - 32; /* vd__cache_store appends to it */
 }
 
-/* Returns the data of an open file, to be freed, or NULL if the file does not match or memory runs out. */
+/* Returns the data of an open file, to be freed, and its size. Returns NULL if the file cannot be read, has another key
+   or is damaged, or if memory runs out. */
 static void *vd__cache_read(const vd__host *host, vd__file file, uint64_t file_size, const vd__cache_key *key,
                             size_t *size) {
     vd__cache_header head;
@@ -5709,8 +5723,8 @@ static void *vd__cache_load_path(const vd__host *host, const char *path, const v
     bool trusted = true;
     vd__file file = vd__file_open_trusted(path, &file_size, &trusted);
     if (!trusted)
-        vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it must be a regular file, owned by this user or "
-                 "root and not writable by others", path);
+        vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it must be a regular file that is owned by this "
+                 "user or root, and not writable by group or others", path);
     if (file == VD__NO_FILE) return NULL;
     void *data = vd__cache_read(host, file, file_size, key, size);
     vd__file_close(file);
@@ -11785,12 +11799,14 @@ static void vd__vk_size_fill(const vd_limits *limits, uint32_t *words, const vd_
     }
 }
 
-/* Records the built-in kernel that converts the numbers in the user's buffer, and a barrier. */
+/* Records the launch of the built-in kernel `indirect`, which reads the three numbers of threads or work-groups of `in`
+   and sets the vd__vk_size at this word of the current chunk. Records a barrier after it and, in reusable recordings,
+   one before it. */
 static vd_result vd__vk_size_convert(vd__device *dev, vd__commands *c, const vd__indirect *in, uint32_t word) {
     vd__vk_commands *vkc = vd__vk_commands_of(c);
     uint64_t align = dev->info.limits.binding_alignment, offset = in->offset / align * align;
     vd__memory chunk = vkc->chunks[vkc->chunk]->memory;
-    chunk.serial = UINT32_MAX - vkc->chunk; /* differs from those of the context's memories */
+    chunk.serial = UINT32_MAX - vkc->chunk; /* key of the descriptor set; no memory of the context has it */
     vd__binding bindings[2] = { { in->memory, offset, in->offset - offset + 12, 0 },
                                 { &chunk, 0, VD__VK_CHUNK_BYTES, 1 } };
     uint32_t values[4] = { word, (uint32_t)(in->offset - offset) / 4, in->groups, 0 };
@@ -11805,10 +11821,11 @@ static vd_result vd__vk_size_convert(vd__device *dev, vd__commands *c, const vd_
     launch.arguments_changed = 1;
     launch.bindings = bindings;
     launch.binding_count = 2;
-    uint32_t all = (uint32_t)VD__STAGE_COMPUTE | (uint32_t)VD__VK_STAGE_INDIRECT;
-    if (vkc->reusable) vd__vk_barrier(dev, vkc->buffer, all, VD__STAGE_COMPUTE, NULL, 0); /* earlier submissions */
+    uint32_t readers = (uint32_t)VD__STAGE_COMPUTE | (uint32_t)VD__VK_STAGE_INDIRECT;
+    /* an earlier submission of the recording may still use these words */
+    if (vkc->reusable) vd__vk_barrier(dev, vkc->buffer, readers, VD__STAGE_COMPUTE, NULL, 0);
     vd_result result = vd__vk_record_launch(dev, c, &launch);
-    if (!result) vd__vk_barrier(dev, vkc->buffer, VD__STAGE_COMPUTE, all, NULL, 0);
+    if (!result) vd__vk_barrier(dev, vkc->buffer, VD__STAGE_COMPUTE, readers, NULL, 0);
     return result;
 }
 
@@ -12435,8 +12452,9 @@ static vd_result vd__vk_surface_create(vd__device *dev, vd__surface *s) {
     vd__vk_create_surface create = (vd__vk_create_surface)driver->vkGetInstanceProcAddr(
         driver->instance, vd__vk_window_systems[system].create);
     if (!driver->surfaces || !create)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the Vulkan loader does not have %s, which "
-                        "vd_context_desc.window_system needs", vd__vk_window_systems[system].extension);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "Vulkan does not have VK_KHR_surface and %s, which windows "
+                        "of this system (vd_context_desc.window_system) require",
+                        vd__vk_window_systems[system].extension);
     if (!vd__vk_device_of(dev)->vkCreateSwapchainKHR)
         return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' does not have VK_KHR_swapchain", dev->info.name);
     s->native = vd__alloc_zeroed(vd__vk_allocator(dev), sizeof(vd__vk_surface));
@@ -13124,7 +13142,8 @@ static const char *vd__nvrtc_load(vd__nvrtc *to, void *library) {
 static vd_result vd__cu_driver_start(vd__driver *driver) {
     vd__cu_driver *cu = vd__cu_driver_of(driver);
     const char *missing = vd__cu_load(cu, cu->library);
-    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "libcuda has no function %s; CUDA 11.4 is required", missing);
+    if (missing) return vd__fail(VD_ERROR_NO_DEVICE, "the CUDA driver has no function %s; a driver for "
+                                "CUDA 11.4 or later is required", missing);
     vd__mutex_lock(&vd__open_lock);
     int result = cu->cuInit(0);
     vd__mutex_unlock(&vd__open_lock);
@@ -13295,7 +13314,7 @@ static vd_result vd__cu_device_start(vd__device *dev) {
     void *stream = dev->driver->host->cuda_stream;
     for (uint32_t i = 0; i < dev->queue_count && !r; i++) {
         r = vd__cu_queue_create(d, &d->queues[i], stream, dev->queue_count == 1);
-        /* without VD_FEATURE_QUEUES all queues share a stream */
+        /* without VD_FEATURE_QUEUES all queues share the stream of queue 0 */
         stream = dev->info.features & VD_FEATURE_QUEUES ? NULL : d->queues[0].stream;
     }
     vd__cu_leave(d);
@@ -13333,7 +13352,8 @@ static uint64_t vd__cu_memory_budget(vd__device *dev) {
     return available;
 }
 
-/* Does nothing: cuMemFree, cuModuleUnload and cuStreamDestroy wait for work that uses the object. */
+/* Does nothing: waiting for a CUDA queue without a timeout fails only after an error that ends all work of the CUDA
+   context. */
 static void vd__cu_device_idle(vd__device *dev) { (void)dev; }
 
 static void vd__cu_device_close(vd__device *dev) {
@@ -14402,7 +14422,8 @@ static vd_result vd__cu_play_image(void *user, const vd__image_command *c) {
     if (c->op == VD__IMAGE_BLIT) return vd__cu_image_blit(to, c);
     int result = c->op == VD__IMAGE_CLEAR ? vd__cu_image_clear(to, c)
                  : c->op == VD__IMAGE_COPY ? vd__cu_image_copy(to, c) : vd__cu_image_buffer(to, c);
-    return result ? vd__cu_fail(to->cu, result, "cuMemcpy3DAsync") : VD_OK;
+    const char *call = c->op == VD__IMAGE_CLEAR ? "an image clear" : "cuMemcpy3DAsync";
+    return result ? vd__cu_fail(to->cu, result, "%s", call) : VD_OK;
 }
 #else
 #define vd__cu_play_image NULL
@@ -15364,6 +15385,8 @@ static vd_result vd__cl_context_get(vd__device *dev, const vd__cl_device_entry *
     return error ? vd__cl_fail(error, "clCreateContext on '%s'", dev->info.name) : VD_OK;
 }
 
+/* Creates the context and the command queues of a device, or uses those of the user for queue 0, and the queue for
+   mapping memory. */
 static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_device_entry *entry) {
     vd__cl_device *vcl = vd__cl_device_of(dev);
     vd__cl_command_queue existing = NULL;
@@ -15374,7 +15397,7 @@ static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_device_entry 
     for (uint32_t i = 0; i < dev->queue_count && !error; i++) {
         uint64_t has = 0;
         vd__cl_queue *q = &vcl->queues[i];
-        /* without VD_FEATURE_QUEUES all queues share a command queue */
+        /* without VD_FEATURE_QUEUES all queues share the command queue of queue 0 */
         if (i && !(dev->info.features & VD_FEATURE_QUEUES)) existing = vcl->queues[0].handle;
         else if (i) existing = NULL;
         q->handle = existing ? existing : vcl->cl->clCreateCommandQueue(vcl->context, entry->device, properties,
@@ -15394,7 +15417,7 @@ static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_device_entry 
     }
     if (!error) vcl->map_queue = vcl->cl->clCreateCommandQueue(vcl->context, entry->device, 0, &error);
     if (error) vcl->map_queue = NULL;
-    return error ? vd__cl_fail(error, "clCreateCommandQueue on '%s'", dev->info.name) : VD_OK;
+    return error ? vd__cl_fail(error, "creating the command queues of '%s'", dev->info.name) : VD_OK;
 }
 
 /* Returns the OpenCL format that stores the texels of a format. type 0: there is none. Depth formats are read as
@@ -18009,9 +18032,10 @@ static vd__access vd__access_of(const vd__span *span, uint32_t access) {
 static VD__COLD vd_result vd__uses_find(vd_list *l, const char *call, const char *object, const vd_record_use *uses,
                                         int count, int most, vd__access *out) {
     char which[32];
-    if (count < 0 || count > most || (count && !uses))
-        return vd__fail_call(VD_ERROR_INVALID, call, object, "desc.use_count is %d%s, but must be 0 to %d", count,
-                             uses ? "" : " and desc.uses is NULL", most);
+    if (count < 0 || count > most)
+        return vd__fail_call(VD_ERROR_INVALID, call, object, "desc.use_count is %d, but must be 0 to %d", count, most);
+    if (count && !uses)
+        return vd__fail_call(VD_ERROR_INVALID, call, object, "desc.use_count is %d, but desc.uses is NULL", count);
     for (int i = 0; i < count; i++) {
         vd__span span;
         snprintf(which, sizeof which, "desc.uses[%d] ", i);
@@ -22289,7 +22313,7 @@ static vd_result vd__image_limits_check(vd__device *dev, const vd__image_shape *
     vd__image_limits limits;
     if (missing)
         return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' does not support format %s for %s images; vd_format_nearest "
-                        "returns one that it supports", dev->info.name, format,
+                        "finds a replacement, if there is one", dev->info.name, format,
                         missing & VD_IMAGE_SAMPLED ? "sampled" : "storage");
     if ((shape->sparse && !dev->info.limits.sparse_page_bytes)
         || !dev->driver->backend->image_limits(dev, shape, &limits))
@@ -22542,9 +22566,9 @@ static vd_result vd__copy_image_buffer(vd_list *l, const char *call, const vd_im
     if (r) return r;
     const vd__format_row *format = &vd__format_rows[image->shape.format];
     if (span.offset % 4 || span.offset % format->bytes)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the offset %llu is not a multiple of 4 and of the %u "
-                             "bytes of a block of format %s", VD__U(span.offset), (unsigned)format->bytes,
-                             format->name);
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "desc.offset %llu is at byte %llu of the storage of the "
+                             "buffer, which must be a multiple of 4 and of %u, the bytes of a block of format %s",
+                             VD__U(desc->offset), VD__U(span.offset), (unsigned)format->bytes, format->name);
     c.buffer = &span.storage->memory;
     c.offset = span.offset;
     c.row_texels = (uint32_t)(g.row_pitch / format->bytes * format->block[0]);
@@ -23685,7 +23709,7 @@ static vd_result vd__output_span(vd_list *l, vd__span *out) {
     return vd__span_check(l, b, NULL, "", 0, VD_WHOLE, out);
 }
 
-/* Records clearing the head of the output buffer of the list's queue. */
+/* Records a fill that sets the header of the output buffer of the list's queue to 0. */
 static VD__COLD vd_result vd__output_clear(vd_list *l) {
     vd__span span;
     vd_result r = vd__output_span(l, &span);
@@ -24418,8 +24442,11 @@ static vd__graph_slot *vd__graph_slot_add(vd__graph *g, const char *name, vd_arg
 /* Prints what is in a slot. */
 static const char *vd__graph_kind_print(char text[64], vd_arg_kind kind, vd_type type, bool threads) {
     char name[40];
-    const char *what = kind == VD_ARG_IMAGE ? "an image" : kind == VD_ARG_SAMPLER ? "a sampler"
-                       : kind != VD_ARG_VALUE ? "a buffer of " : threads ? "a number of threads: " : "a value of ";
+    const char *what = kind == VD_ARG_IMAGE     ? "an image"
+                       : kind == VD_ARG_SAMPLER ? "a sampler"
+                       : kind != VD_ARG_VALUE   ? "a buffer of "
+                       : threads                ? "a number of threads of type "
+                                                : "a value of ";
     bool typed = kind != VD_ARG_IMAGE && kind != VD_ARG_SAMPLER;
     snprintf(text, 64, "%s%s", what, typed ? vd__type_print(name, type) : "");
     return text;
@@ -25549,8 +25576,9 @@ static vd_result vd__graph_recording_create(vd__graph *g, vd__graph_recording **
     return result;
 }
 
-/* A recording can be submitted again while these two words of each slot are equal: the ids of its resource and its
-   sampler, or its numbers of threads. Returns word `half`, 0 or 1. */
+/* Returns word `half` (0 or 1) of what a recording fixes of a slot: the ids of its resource and its sampler, or its
+   numbers of threads. Other values give 0, because they are replaced at submission. A recording can be submitted again
+   if both words of all slots are those with which it was recorded. */
 static uint64_t vd__graph_state(const vd__graph_slot *s, int half) {
     uint32_t threads[4] = { 0, 0, 0, 0 };
     if (s->kind != VD_ARG_VALUE) return half ? s->submit_sampler_id : s->submit_id;
@@ -25769,6 +25797,8 @@ static vd_result vd__graph_check_value(const vd__graph *g, const vd__graph_slot 
     bool fits = s->kind == VD_ARG_VALUE && value->kind == VD_ARG_VALUE && (value->from || s->size <= 8);
     if (fits && (value->type == s->type || (!value->type && !(s->type && s->threads)))) return VD_OK;
     const char *what = buffer ? "a buffer" : (int)value->kind & VD_SLOT ? "itself a slot"
+                       : (int)value->kind == VD_ARRAY ? "an array"
+                       : value->kind == VD_ARG_NONE && value->type ? "a value whose address is NULL"
                        : value->kind == VD_ARG_NONE || value->kind > VD_ARG_SAMPLER ? "not set"
                        : vd__graph_kind_print(now, value->kind, value->type, false);
     return vd__fail(VD_ERROR_INVALID, "slot '%s' is %s, but the new value is %s", s->name,
@@ -26912,8 +26942,9 @@ static bool vd__memory_recovered(vd__context_device *dev, vd_result r, uint64_t 
     vd_context *ctx = dev->ctx;
     bool has_garbage = vd__atomic_load32(&ctx->garbage_count) != 0;
     if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY || ++*attempt == VD__MAX_ATTEMPTS) return false;
-    if (has_garbage && *attempt == 1) vd__context_device_finish(dev);
-    else {
+    if (has_garbage && *attempt == 1) {
+        vd__context_device_finish(dev);
+    } else {
         vd__callback_frame frame;
         if (!ctx->memory_pressure) return false;
         vd__error before = vd__last_error;
@@ -29064,7 +29095,8 @@ VD_API vd_list *vd_graph_begin(vd_context *ctx, const vd_graph_desc *desc) {
 static vd_result vd__graph_list_check(const vd_list *l, const char *call) {
     vd_result r = vd__list_check(l, call);
     if (r || l->graph) return r;
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the list records no graph; it must be one of vd_graph_begin");
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL,
+                         "the list does not record a graph; it must come from vd_graph_begin");
 }
 
 /* Adds a transient buffer. */
@@ -29139,8 +29171,8 @@ VD_API vd_graph vd_graph_end(vd_list *list) {
     vd_result r = list ? VD_OK : vd__fail_call(VD_ERROR_INVALID, "vd_graph_end", NULL, "the list is NULL");
     if (!r && (list->state == VD__LIST_FREE || !list->graph))
         r = vd__fail_call(VD_ERROR_INVALID, "vd_graph_end", NULL, list->state == VD__LIST_FREE
-                          ? "the list was already ended or discarded"
-                          : "the list records no graph; it must be one of vd_graph_begin");
+                          ? "the list was already submitted or discarded, or its graph was ended"
+                          : "the list does not record a graph; it must come from vd_graph_begin");
     if (!r) r = vd__callback_check(list->ctx, "vd_graph_end", false);
     if (r) {
         vd__list_refused(list, r);

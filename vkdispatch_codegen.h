@@ -22,8 +22,9 @@
        }
 
    What it does not do
-       * It does not run kernels: vd_kernel_build, together with vkdispatch.h, creates a vd_kernel from a vc_kernel.
-       * It needs no GPU header, no shader compiler and no library.
+       * It does not run kernels; vkdispatch.h does. If both headers are included, vd_kernel_build creates a kernel of
+         the runtime (vd_kernel) from one of the builder (vc_kernel).
+       * It does not need GPU headers, a shader compiler or a library.
        * It does not parse source text, print to a stream or exit.
        * It keeps no state outside its kernels, except thread-local variables for error reports (see Errors).
 
@@ -5387,7 +5388,7 @@ static vc_val vc__rule_convert(vc__rule_state *r, uint32_t step, vc_val v) {
     return vc__rule_apply(r, VC__OP_BITCAST, false, to, step, 1);
 }
 
-/* Executes a step that is no operation, call or result. `next` is the register of its result. */
+/* Executes a step that is neither an operation, a call nor a result. `next` is the register of its result. */
 static vc_val vc__rule_special(vc__rule_state *r, uint32_t step, uint32_t next) {
     uint32_t a = vc__step_operand(step, 0), b = vc__step_operand(step, 1);
     const uint64_t *bits = r->bits;
@@ -6110,7 +6111,8 @@ static uint32_t vc__lower_dot_4x8(vc__lowering *s, const vc__node *n) {
 
 static uint32_t vc__make_rounded(vc__lowering *s, uint32_t x, uint32_t to);
 
-/* Packs two f32 as f16. A `fast` kernel uses the native operation, which may round differently. */
+/* Packs two f32 as f16, rounded to nearest even. A `fast` kernel uses the target's operation, if there is one, which
+   may round in another way. */
 static uint32_t vc__lower_pack_half(vc__lowering *s, const vc__node *n) {
     if (s->kernel->desc.fast && vc__is_native(s, VC__OP_PACK_HALF, VC_F32)) return VC__NIL;
     return vc__rule(s, n,
@@ -6355,7 +6357,8 @@ static uint32_t vc__lower_widening_cast(vc__lowering *s, vc_type type, uint32_t 
     return vc__make_cast(s, type, from);
 }
 
-/* n->x: the result is widened again, see vc__find_widened. */
+/* Returns VC__NIL to keep the cast. n->x of a cast to be lowered: its result is widened again (vc__find_widened). x of
+   the lowered cast: its operand is already rounded. */
 static uint32_t vc__lower_cast(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, from = vc__lowered_type(s, n->a[0]);
     uint32_t x = n->a[0], r;
@@ -8159,7 +8162,8 @@ static void vc__spirv_constant(vc__spirv *s, uint32_t kind, uint64_t bits, uint3
         vc__put3(s, VC__GLOBALS | VC__OpConstant, type, id, (uint32_t)vc__widen(kind, bits & vc__ones(width)));
 }
 
-/* Declares a constant and stores it in a cache slot. SPIR-V allows two declarations of the same constant. */
+/* Declares a constant, stores it in cache slot c and returns its id. The constant that was in the slot is forgotten and
+   may be declared again, which SPIR-V allows. */
 static uint32_t vc__spirv_const_into(vc__spirv *s, uint32_t kind, uint64_t bits, vc__cached *c) {
     c->id = vc__new_id(s);
     c->bits = bits;
@@ -8463,7 +8467,7 @@ static uint32_t vc__spirv_element(vc__spirv *s, vc_type type, const uint64_t *da
     return id;
 }
 
-/* A table is a Private variable with an initializer that is never written; drivers place it in constant memory. The
+/* A table is a Private variable that has an initializer and is never written; drivers place it in constant memory. The
    initializer is one instruction, which SPIR-V limits to 65535 words. */
 static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__object *object = &s->l->object[n->x];
@@ -9924,7 +9928,7 @@ static void vc__p_analyse(vc__printer *g) {
 }
 
 /* Finds the switches that are printed as a chain of if and else if: those with a case that breaks out of an enclosing
-   loop, because `break` would only leave the switch; and in GLSL those on a type other than i32 and u32. */
+   loop, because `break` would only leave the switch; and, in GLSL, those whose selector is neither i32 nor u32. */
 static void vc__p_find_chains(vc__printer *g) {
     const vc__listing *l = g->l;
     for (uint32_t i = l->body; i < l->count; i++) {
@@ -14917,12 +14921,13 @@ static bool vc__check_scope(vc_kernel *k, const char *call, uint32_t scope) {
                           scope);
 }
 
+/* Checks the scope and the kinds of memory of a fence. */
 static bool vc__check_fence(vc_kernel *k, const char *call, uint32_t scope, uint32_t storage) {
     if (!vc__check_scope(k, call, scope)) return false;
     if (storage <= (VC_STORAGE_BUFFER | VC_STORAGE_SHARED)) return true;
     return VC__FAIL_FALSE(k, call,
-                          "storage is %u, but must be VC_STORAGE_BUFFER, VC_STORAGE_SHARED, both, or 0 for both",
-                      storage);
+                          "storage is %u, but must be 0 (all memory) or a combination of VC_STORAGE_BUFFER and "
+                          "VC_STORAGE_SHARED", storage);
 }
 
 VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage) {

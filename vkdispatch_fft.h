@@ -177,46 +177,53 @@
        prime factors up to 31, fits into a work-group                    mixed radix, one kernel
        prime factors up to 31, longer                                    four-step, a kernel for each of 2 or 3 factors
        prime factors up to 127                                           the same with direct stages, see below
-       a larger prime factor; a convolution of about 2 n elements
-           fits into a work-group                                        Bluestein's algorithm, one kernel
+       a larger prime factor, and about 2 n elements fit into a
+           work-group                                                    Bluestein's algorithm, one kernel
        all others                                                        Bluestein's algorithm, 3 or 5 kernels
 
        Every length is supported, up to the memory of the device and the limits listed below (see Limits). A length
        (or a factor of a length) fits into a work-group if its elements fit into the shared memory and registers of the
-       work-group. On a GPU, along axes other than the contiguous one, 8 neighbouring transforms must fit together.
-       On a CPU, some lengths with a large prime factor, such as 93 = 3 x 31, take two kernels, because the cost model
-       estimates this to be faster.
+       work-group. On a GPU, along axes other than the contiguous one, a kernel transforms 8 neighbouring rows together
+       if they fit; otherwise the axis is split, if possible. Bluestein's algorithm in one kernel has no such rule. On a
+       CPU, some lengths with a prime factor such as 29 or 31, for example 93 = 3 x 31, take two kernels, because the
+       cost model estimates this to be faster.
 
        Direct stages. For a prime factor p from 37 to 127, the elements pass through shared memory, and each thread
-       computes pairs of results k and p - k by the definition of the transform: with c = cos(2 pi j k / p) and s =
-       sin(2 pi j k / p) from a table, it sums (x[j] + x[p - j]) c and (x[j] - x[p - j]) s over j = 1 ... (p - 1) / 2,
-       eight terms at a time, and adds these partial sums. Its rounding error is about that of a length of 31; that of
-       Bluestein's algorithm is 1.8 to 2.1 times (f64: 2.2 to 3.1 times) as large. Therefore Bluestein's algorithm
-       replaces direct stages only if they are estimated to take more than 1.5 times as long. On GPUs, this is so for
-       rows of 127. The estimate for direct stages counts instructions; it is not fitted to measurements.
+       computes pairs of results k and p - k by the definition of the transform:
+           X[k] = x[0] + C - i S, X[p - k] = x[0] + C + i S
+           C = sum of (x[j] + x[p - j]) cos(2 pi j k / p), S = sum of (x[j] - x[p - j]) sin(2 pi j k / p),
+           for j = 1 ... (p - 1) / 2
+       The cosines and sines are in a table. Eight terms are added to each other before they are added to the sum, which
+       keeps the rounding error low: that of such a stage is about that of a transform of length 31; that of Bluestein's
+       algorithm is 1.8 to 2.1 times (f64: 2.2 to 3.1 times) as large. Therefore Bluestein's algorithm replaces direct
+       stages only if they are estimated to take more than 1.5 times as long. On GPUs, this is so for rows of 127
+       elements. The estimate for direct stages counts instructions; it is not fitted to measurements.
 
-       Accuracy. For random numbers, the mean relative error of a bin is at most 1.2 times that of pocketfft (SciPy), in
-       f32 and f64. So is that of cosine and sine transforms, except for kind IV of odd length in f64 (1.23 times).
-       Compared were powers of two, primes, and the lengths that tools/bench/accuracy.c and tests/fft/accuracy.c list.
+       Accuracy. For random numbers, the mean relative error of a bin of a complex transform is at most 1.2 times that
+       of pocketfft (SciPy), in f32 and f64. For cosine and sine transforms, the mean error divided by the mean
+       magnitude of the results is at most 1.2 times as large, except for DCT4 and DST4 of odd length in f64 (1.23
+       times). The comparison covers powers of two, primes, and the lengths listed in tools/bench/accuracy.c and
+       tests/fft/accuracy.c.
 
        Memory. If an axis takes several kernels, the data between them are in an intermediate buffer of the plan.
        Bluestein's algorithm over several kernels computes convolutions of a length m of at most about 2.3 n on a GPU
        and less than 4 n on a CPU, where the cost model may choose a power of two. The length is lower for the forward
-       transform of an odd number of reals, and with in_count or out_count. The buffer then has m complex numbers for
-       each transform, and tables, which the device computes when the plan is made, have n + m. A plan has at most three
-       intermediate buffers, which its axes and both directions share. vd_fft_memory and vd_convolve_memory return the
-       device memory that a plan owns.
+       transform of an odd number of reals, and with in_count or out_count. The buffer then holds m complex numbers
+       for each transform. Tables of n + m complex numbers, which the device computes when the plan is made, are added.
+       A plan has at most three intermediate buffers, which its axes and both directions share. vd_fft_memory and
+       vd_convolve_memory return the device memory that a plan owns.
 
-       On a GPU, several complex axes without prime factors above 31 are transformed together: by one kernel if their
-       elements fit into a work-group together, and otherwise, for images with at least 512 rows and up to about 2^25
-       elements and for cubes of up to about 2^24 elements, by two kernels with an intermediate buffer. In all other
-       cases each axis takes one or more kernels: on a CPU, with in_start, in_count, out_start or out_count, and in the
-       inverse of VD_FFT_REAL.
+       On a GPU, several complex axes without prime factors above 31 are transformed together. If their elements fit
+       into a work-group together, this takes one kernel. Otherwise it takes two and an intermediate buffer, for images
+       of at least 512 rows and up to about 2^25 elements, and for cubes of up to about 2^24. In all other cases each
+       axis takes one or more kernels. These include CPUs, plans with in_start, in_count, out_start or out_count, and
+       the inverse of VD_FFT_REAL.
 
        Short rows. A GPU accesses memory in sectors of 32 bytes. If threads that load or store together would use less
        than half of the sectors that they touch, as when each thread transforms a row of its own, the kernel copies the
-       rows of a work-group through shared memory, with consecutive threads at consecutive elements. vd_fft_explain
-       prints the predicted use of sectors where it is below 100 %.
+       rows of a work-group through shared memory, with consecutive threads at consecutive elements, if that at least
+       doubles the use and the rows fit. Axes that are split over several kernels are not copied. vd_fft_explain prints
+       the predicted use of sectors where it is below 100 %.
 
        Real, cosine and sine transforms of length n use a complex transform of this length:
 
@@ -225,11 +232,13 @@
        DCT1          any     n - 1
        DST1          any     n + 1
        all others    even    n / 2
-       all others    odd     n; the imaginary part of the input is 0 or, with desc.pack_rows and if the length fits into
-                             a work-group, another row
+       all others    odd     n; the input (for the inverse of VD_FFT_REAL, and for DCT3 and DST3: the result) has the
+                             imaginary part 0 or, with desc.pack_rows and if the length fits into a work-group,
+                             another row
 
-       If such a complex transform takes several kernels, one more kernel combines each bin with its mirror image: for
-       DCT1 and DST1 always, and of even length for VD_FFT_REAL, DCT2 and DST2 forward and for DCT3 and DST3 inverse.
+       If such a complex transform takes several kernels, one more kernel may combine each bin with its mirror image.
+       DCT1 and DST1 always need it. For even lengths, so do the forward VD_FFT_REAL, DCT2 and DST2, and the inverse
+       DCT3 and DST3.
 
    Measuring
        The shape of a kernel consists of its radices in order, the threads of one transform, the transforms of one
@@ -433,22 +442,24 @@
 
    Reductions
        vd_reduce_create makes a plan from a shape, the axes to reduce, an operation, and optionally a map that is
-       applied to each element. vd_reduce_run records one dispatch; the last work-group to finish combines the partial
-       results. vd_reduce_op lists the operations with their types. desc.combine replaces the operation by a fragment,
-       desc.segments reduces segments with the offsets of a buffer, as in CSR matrices, and vd_reduce_run_io passes all
-       buffers and arguments.
+       applied to each element. vd_reduce_run records one dispatch; if several work-groups share a result, the last of
+       them to finish combines their partial results. vd_reduce_op lists the operations with their types. desc.combine
+       replaces the operation by a fragment. With desc.segments, each segment of a one-dimensional array is reduced; a
+       buffer holds the index at which each segment begins, as in CSR matrices. vd_reduce_run_io passes all buffers and
+       arguments.
 
        Reproducibility. Runs of a plan on one device return the same bits if their inputs have the same alignment
        (address modulo 16 bytes). Other plans or devices may combine elements in another order.
 
-       Speed. Inputs whose address is a multiple of 16 bytes are loaded as vectors if the shape allows it. Many short
-       rows have a faster path, which passes them through shared memory; BENCHMARKS.md compares its times with those of
-       a copy. Variances of 8-bit elements take up to one and a half times as long as other reductions.
+       Speed. On a GPU, inputs whose address is a multiple of 16 bytes are loaded as vectors if the shape allows it, but
+       not with segments or VD_BOOL. Many short rows pass through shared memory there; BENCHMARKS.md compares the times
+       with those of a copy.
 
-       Accuracy. Let eps be 2^-23 for f32 and f16, 2^-52 for f64. Sums, dot products, squared norms and means of
-       n >= 2 floats have an error of at most 4 eps log2(n) times the sum of the magnitudes of the terms, before the
-       result is rounded to its type. Variances are computed from differences from the first element: for f32 elements
-       around 10^6 with a standard deviation of 1, the relative error is at most 1e-5.
+       Accuracy. Let eps be 2^-23 for f32 and for f16, which is computed in f32, and 2^-52 for f64. Sums, dot products
+       and squared norms of n >= 2 floats have an error of at most 4 eps log2(n) times the sum of the magnitudes of the
+       terms, and means of 4 eps log2(n) times the mean magnitude, before the result is rounded to its type. Variances
+       are computed from the differences between the elements and the first one: for f32 elements around 10^6 with a
+       standard deviation of 1, the relative error is at most 1e-5.
 
    Scans
        vd_scan_create makes a plan for prefix sums (scans) along one axis. vd_compact_create makes a plan that copies
@@ -2514,8 +2525,8 @@ static void vd__digits_add(vd__digits *d, uint64_t size, uint64_t stride) {
     d->product *= size;
 }
 
-/* Returns the memory offset of an index. Both have this type, VC_U32 or VC_U64. Divides in 32 bits if indices fit,
-   which is faster. */
+/* Returns the memory offset of an index in `type`: VC_U32 or VC_U64. The index may have either type. Divides in 32 bits
+   if indices fit, which is faster. */
 static vc_val vd__digits_offset_in(const vd__digits *d, vc_val index, vc_type type) {
     vc_type narrow = d->product <= UINT32_MAX ? (vc_type)VC_U32 : type;
     vc_val offset = vc_imm(type, 0);
@@ -3302,7 +3313,7 @@ struct vd_fft {
     bool scalar[VD__FFT_ROLES]; /* the buffer of this role holds reals */
     bool paired;             /* for VD_FFT_REAL: passes access the reals in pairs */
     bool pack_rows;          /* from the desc */
-    bool in_overlaps;        /* some elements of `in` share an address */
+    bool in_overlaps;        /* elements of `in` may share memory: see vd__fft_set_span */
     double scale[2];         /* factor of the results, for each direction */
     vd__fft_layout layout[VD__FFT_ROLES];
     vd__fft_layout dense;    /* layout of a contiguous array in C order */
@@ -13680,12 +13691,12 @@ static uint64_t vd__convolve_filter_count(const vd_convolve *p) {
     return (uint64_t)p->desc.filters * p->desc.channels * (p->desc.filter_per_group ? p->desc.batch : 1);
 }
 
-/* What the two plans of a convolution have in common. */
-static vd_fft_desc vd__convolve_fft_desc(vd_convolve *p, uint64_t batch) {
+/* Returns the fields that the descs of p->run and p->filter share. images: number of images, or of filters. */
+static vd_fft_desc vd__convolve_fft_desc(vd_convolve *p, uint64_t images) {
     vd_fft_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.name = p->base.name;
-    desc.shape[0] = batch;
+    desc.shape[0] = images;
     memcpy(desc.shape + 1, p->length, sizeof p->length);
     desc.axes = (2u << p->dimensions) - 2;
     desc.norm = VD_FFT_NORM_NONE;
@@ -14506,8 +14517,9 @@ static void vd__fft_set_strides(const vd_fft *p, const uint64_t *stride, vd__fft
     for (uint32_t i = p->dimensions; i-- > 0; dense *= l->count[i]) l->stride[i] = has_strides ? stride[i] : dense;
 }
 
-/* Computes the span of an array, one dimension after the other in the order of their strides. Only in the input may
-   several elements share memory, which *overlaps reports. */
+/* Computes l->span from the dimension with the smallest stride to that with the largest. Each stride must be at least
+   the span of those before it, so that elements do not overlap. In the input, a smaller stride other than 0 is accepted
+   and sets *overlaps, even if no two elements coincide. */
 static vd_result vd__fft_set_span(const vd_fft *p, vd__fft_role role, const char *prefix, vd__fft_layout *l,
                                   bool *overlaps) {
     uint64_t limit = vd__fft_max_span(p);
@@ -14518,13 +14530,14 @@ static vd_result vd__fft_set_span(const vd_fft *p, vd__fft_role role, const char
         if (n == 1) continue;
         if (step < l->span && role == VD__FFT_IN && step) *overlaps = true;
         else if (step < l->span)
-            return vd_error_set(VD_ERROR_INVALID, "%s_stride[%u] is %llu, but must be at least %llu so that "
-                                "elements do not overlap", prefix, order[i], (unsigned long long)step,
-                                (unsigned long long)l->span);
+            return vd_error_set(VD_ERROR_INVALID, "%s_stride[%u] is %llu, but must be at least %llu%s", prefix,
+                                order[i], (unsigned long long)step,
+                                (unsigned long long)(role == VD__FFT_IN ? 1 : l->span),
+                                role == VD__FFT_IN ? "" : ", the span of the dimensions with smaller strides");
         if (step > (limit - l->span) / (n - 1))
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "%s_stride[%u] is %llu, but the distance from the first "
-                                "element to the end is limited to %llu elements", prefix, order[i],
-                                (unsigned long long)step, (unsigned long long)limit);
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "%s_stride[%u] is %llu, so the array spans more than %llu "
+                                "elements, the limit", prefix, order[i], (unsigned long long)step,
+                                (unsigned long long)limit);
         l->span += (n - 1) * step;
     }
     return VD_OK;

@@ -685,9 +685,9 @@ TEST(recording_errors) {
     FAILS(vd_list_end(list), VD_ERROR_INVALID, "vd_list_end 'work'|call vd_graph_end");
     FAILS(vd_list_watch(list, &ticket), VD_ERROR_UNSUPPORTED, "vd_list_watch 'work'|cannot contain this command");
     assert_int_equal(vd_graph_end(once).id, 0);
-    check_text("vd_graph_end", "the list records no graph");
+    check_text("vd_graph_end", "the list does not record a graph");
     assert_int_equal(vd_slot_buffer(once, "in", a).id, 0);
-    check_text("vd_slot_buffer", "vd_slot_buffer|the list records no graph");
+    check_text("vd_slot_buffer", "vd_slot_buffer|the list does not record a graph");
     vd_list_discard(once);
     FAILS(vd_submit(list, NULL, NULL), VD_ERROR_INVALID, "vd_submit 'work'|call vd_graph_end");
     FAILS(vd_scope_end(other), VD_ERROR_INVALID, "vd_scope_end|no open scope");
@@ -697,7 +697,7 @@ TEST(recording_errors) {
     assert_int_equal(vd_graph_end(list).id, 0); /* a graph with an error never submits */
     check_text("vd_graph_end", "vd_read_begin|cannot contain");
     assert_int_equal(vd_graph_end(list).id, 0);
-    check_text("vd_graph_end", "already ended");
+    check_text("vd_graph_end", "its graph was ended");
     FAILS(vd_fill(list, a, 0, 4, &word, 4), VD_ERROR_INVALID, "already");
     list = graph_begin(f->ctx);
     vd_buffer_desc heap;
@@ -766,7 +766,7 @@ TEST_EXECUTED(slot_errors) {
     FAILS(vd_graph_set(f->ctx, g, NULL, vd_u32(1)), VD_ERROR_INVALID, "name is NULL");
     FAILS(vd_graph_set(f->ctx, g, "mul", vd_f32(1)), VD_ERROR_INVALID, "slot 'mul' is a value of u32|a value of f32");
     FAILS(vd_graph_set(f->ctx, g, "mul", vd_b(x)), VD_ERROR_INVALID, "slot 'mul' is a value of u32|a buffer");
-    FAILS(vd_graph_set(f->ctx, g, "mul", vd_value(VD_U32, NULL)), VD_ERROR_INVALID, "slot 'mul'|not set");
+    FAILS(vd_graph_set(f->ctx, g, "mul", vd_value(VD_U32, NULL)), VD_ERROR_INVALID, "slot 'mul'|a value whose address is NULL");
     FAILS(vd_graph_set(f->ctx, g, "x", vd_u32(1)), VD_ERROR_INVALID, "slot 'x' is a buffer of u32|a value of u32");
     FAILS(vd_graph_set(f->ctx, g, "x", vd_b(small)), VD_ERROR_INVALID, "slot 'x'|shape 1000|'small'|shape 7");
     FAILS(vd_graph_set(f->ctx, g, "x", vd_b(floats)), VD_ERROR_INVALID, "slot 'x' is a buffer of u32|'floats' has f32");

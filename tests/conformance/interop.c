@@ -1291,7 +1291,7 @@ TEST(native_commands_are_in_order) {
     FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID,
           "vd_record_native 'theirs': desc.use_count is -1");
     desc = foreign_desc(&o, NULL, 1);
-    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': desc.use_count is 1 and desc.uses is NULL");
+    FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID, "vd_record_native 'theirs': desc.use_count is 1, but desc.uses is NULL");
     desc = foreign_desc(&o, &use, 1);
     use.access = 4;
     FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID,

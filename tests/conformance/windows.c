@@ -53,8 +53,8 @@ TEST(descs_that_are_refused) {
     context.window_system = VD_WINDOW_WIN32; /* which the loader here does not have: the context works */
     vd_context *ctx = context_with(f, &context);
     REFUSED(ctx, &good, VD_ERROR_UNSUPPORTED, f->backend == VD_BACKEND_VULKAN
-            ? "vd_swapchain_create 'view': the Vulkan loader does not have VK_KHR_win32_surface, which "
-              "vd_context_desc.window_system needs" : ", but windows require vulkan");
+            ? "vd_swapchain_create 'view': Vulkan does not have VK_KHR_surface and VK_KHR_win32_surface, which "
+              "windows of this system (vd_context_desc.window_system) require" : ", but windows require vulkan");
     if (f->backend != VD_BACKEND_VULKAN) return;
 #define WRONG(field, value, words) \
     d = good; \

@@ -859,12 +859,12 @@ static void bad_input(void **state) {
     desc.shape[2] = 16;
     desc.out_stride[0] = 15;
     desc.out_stride[2] = desc.out_stride[1] = 1;
-    refuse(ctx, &desc, "out_stride[0] is 15, but must be at least 16 so that elements do not overlap");
+    refuse(ctx, &desc, "out_stride[0] is 15, but must be at least 16, the span of the dimensions with smaller strides");
     memset(desc.out_stride, 0, sizeof desc.out_stride);
     desc.in_stride[2] = desc.in_stride[1] = 1;
-    refuse(ctx, &desc, "in_stride[0] is 0, but must be at least 1 so that elements do not overlap");
+    refuse(ctx, &desc, "in_stride[0] is 0, but must be at least 1");
     desc.in_stride[0] = (uint64_t)1 << 40;
-    refuse(ctx, &desc, "in_stride[0] is 1099511627776, but the distance from the first element to the end is limited to 68719476736 elements");
+    refuse(ctx, &desc, "in_stride[0] is 1099511627776, so the array spans more than 68719476736 elements, the limit");
     desc.in_stride[0] = 17;
     desc.in_count[2] = 17;
     refuse(ctx, &desc, "in_count[2] is 17, but dimension 2 has 16 elements");

@@ -82,7 +82,7 @@ static void orders_and_scopes(void **state) {
     sync_fails(r, "vc_fence in kernel 'sum': scope is 9, but must be VC_SCOPE_SUBGROUP, VC_SCOPE_WORKGROUP or VC_SCOPE_DEVICE");
     r = sync_begin(0);
     vc_fence(r.k, VC_SCOPE_DEVICE, 8);
-    sync_fails(r, "vc_fence in kernel 'sum': storage is 8, but must be VC_STORAGE_BUFFER, VC_STORAGE_SHARED, both, or 0 for both");
+    sync_fails(r, "vc_fence in kernel 'sum': storage is 8, but must be 0 (all memory) or a combination of VC_STORAGE_BUFFER and VC_STORAGE_SHARED");
     r = sync_begin(0);
     vc_atomic_store(vc_ordered(r.u, (vc_order)5, VC_SCOPE_DEFAULT), r.i, vc_u32(1));
     sync_fails(r, "vc_ordered in kernel 'sum': order is 5, but must be VC_RELAXED, VC_ACQUIRE, VC_RELEASE or VC_ACQ_REL");

@@ -107,7 +107,7 @@ static void a_missing_library_is_reported(void **state) {
     CHECK_TEXT("/nowhere/libcuda.so could not be opened (from VKDISPATCH_LIBCUDA)");
     setenv("VKDISPATCH_LIBCUDA", "libm.so.6", 1);
     assert_int_equal(open_context(&ctx, NULL, NULL), VD_ERROR_NO_DEVICE);
-    CHECK_TEXT("libcuda has no function cuInit");
+    CHECK_TEXT("the CUDA driver has no function cuInit");
     setenv("VKDISPATCH_LIBCUDA", unit_fake_cuda, 1);
     fake_devices(0, 1);
     assert_int_equal(open_context(&ctx, NULL, NULL), VD_ERROR_NO_DEVICE);
