@@ -643,47 +643,48 @@
        An image has a format, one to three axes, a mip chain, and layers (arrays and cubes).
        * Formats. vd_format_query returns what a device supports: sampled images, storage images, linear filters, blits,
          texel buffers. vd_format_nearest finds a format that can replace a missing one.
-       * Kernels. vd_i(image) passes an image, vd_sampled(image, &sampler) an image with its sampler. Dimension, type of
-         the components, and the format of a storage image must match the kernel. vd_image_view makes levels and layers
+       * Kernels. vd_i(image) passes an image, vd_sampled(image, &sampler) an image with its sampler. The dimension, the
+         component type and, for storage images, the format must match the kernel. vd_image_view makes levels and layers
          usable as an image, for example one level of a mip chain as a storage image: a kernel stores to the first level
          of its argument only.
        * Compressed textures. With VKDISPATCH_DECODE_BLOCKS, images of block formats that a device lacks can be created:
          they have the format vd_format_info.created, with 8 bits for each component, 16 for BC6H (float) and EAC, and
          vd_image_query returns that format. Only vd_image_upload and vd_image_desc.data still expect blocks, also
-         those of a part of the image. Everything else, as vd_image_download and copies from buffers, transfers
+         for a part of the image. Everything else, such as vd_image_download and copies from buffers, transfers
          texels; blocks cannot be read back. In a context of several devices, images are decoded on all of them if one
          lacks the format. Reserved encodings decode to the colour that the specifications state: BC6H to black, BC7
-         to transparent black, ASTC (also HDR) to magenta.
+         to transparent black, ASTC to magenta, like all HDR blocks of ASTC.
        * Transfers. vd_image_upload and vd_image_download transfer boxes from and to host memory with a row and slice
          pitch. Commands of lists copy between images and buffers, copy and blit between images, and clear images.
          vd_generate_mips fills a mip chain.
-       * Texel buffers. vd_texel_buffer shows a buffer, or a part of it, as texels of a format: kernels fetch single
-         texels (vc_fetch of a VC_DIM_BUFFER, samplerBuffer in GLSL) or load and store them (vc_image_load,
+       * Texel buffers. vd_texel_buffer makes a buffer, or a part of it, accessible as texels of a format: kernels
+         fetch single texels (vc_fetch of a VC_DIM_BUFFER, samplerBuffer in GLSL) or load and store them (vc_image_load,
          imageBuffer), with conversion from and to the format. Pass them with vd_i. Commands on them are ordered as
          those on their buffers. They can be used in graphs, but not in slots. See vd_format_info.usage,
          limits.max_texels and limits.texel_alignment for what a device supports.
        * Ordering. Commands conflict if they access a common layer of a common level, and one of them writes or they
          need different layouts: copying from an image and sampling it conflict. A view of several levels accesses all
-         subresources from its first to its last one, in the order of levels, then layers. Images in heaps also
-         conflict by bytes: see "Heaps".
+         subresources from its first to its last one, in the order of levels, then layers; so a view of one layer of
+         several levels also conflicts with the layers between. Images in heaps also conflict with whatever overlaps
+         their memory: see "Heaps".
          Layouts are changed where commands need it, together with a barrier. On vulkan, each image has one layout at
          the beginning and end of every submission: VK_IMAGE_LAYOUT_GENERAL with VD_IMAGE_STORAGE, otherwise
-         VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL. Create images that are only sampled with usage VD_IMAGE_SAMPLED: the
-         default adds VD_IMAGE_STORAGE if the format supports it.
+         VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL. For images that are only sampled, set usage to VD_IMAGE_SAMPLED:
+         the default adds VD_IMAGE_STORAGE if the format supports it.
        * Whatever a backend lacks fails with VD_ERROR_UNSUPPORTED:
 
        capability            vulkan            cuda                         opencl
        ----------            ------            ----                         ------
        arguments of kernels  bindings          handles of 8 bytes in the    parameters
                                                argument block
-       formats               the device's      not BGRA8, ETC2, EAC, ASTC;  no packed and block formats
-                                               no packed ones; BC since
-                                               CUDA 11.5
+       formats               the device's      all but BGRA8, packed,       the driver's, but no packed or
+                                               ETC2, EAC and ASTC; BC       block formats
+                                               needs CUDA 11.5
        blits, generated      with a queue for  yes; the first one compiles  yes; the first one compiles
        mip chains            graphics          a kernel with NVRTC          a kernel
        depth formats         with a queue for  sampled, without comparison  sampled, without comparison
                              graphics
-       views                 any               any levels (block formats:   levels, with the dimension
+       views                 any               any levels (block formats:   any levels, with the dimension
                                                one or all), with the        and all layers of the image
                                                dimension and all layers of
                                                the image
@@ -691,8 +692,8 @@
        image
        cubes in kernels      yes               yes                          no
        samplers              any               one filter for min and mag,  as on cuda; one address mode along
-                                               no comparison                the axes of an image, a transparent
-                                                                            border, no lod bias or minimum, no
+                                               no comparison                all axes of an image, a transparent
+                                                                            border, no lod bias, minimum lod or
                                                                             anisotropy
        separate samplers     yes               no                           yes
        arrays of images      yes               yes                          no
@@ -701,21 +702,21 @@
                              and stores                                     virtual memory, not with PoCL
        images in heaps       yes               no                           no
 
-       * Kernels in CUDA C receive a sampled image as a texture object with its sampler (normalised coordinates), a
-         storage image as a surface object of its first level, a texel buffer as a texture object of linear memory to
-         fetch, and as an address to load and store: fields of 8 bytes, with vd_arg_info.location as their offset and
-         vd_arg_info.size 8. A 1-D image is a layered one with one layer (tex1DLayered). A surface stores the bytes of
-         texels: vkdispatch_codegen.h generates the conversion, and hand-written code has to make it.
+       * Kernels in CUDA C receive images as fields of 8 bytes (vd_arg_info.size) at vd_arg_info.location. A sampled
+         image is a texture object with its sampler (normalised coordinates); a storage image is a surface object of its
+         first level; a texel buffer that is fetched from is a texture object of linear memory, and one that is loaded
+         from or stored to is an address. A 1-D image is a layered one with one layer (tex1DLayered). A surface stores
+         raw texels: kernels of vkdispatch_codegen.h convert the values, hand-written code must do so itself.
        * On vulkan, blits, vd_generate_mips and depth formats need a queue family with graphics, which
          vd_context_desc.graphics requests. The border of integer formats is undefined there, except
          VD_BORDER_TRANSPARENT.
-       * On cuda and opencl, a blit copies texels to a buffer, computes those of the target there with full precision,
-         and copies them to the image. On cuda, each queue with blits keeps 8 MiB of device memory for this.
+       * On cuda and opencl, a blit copies texels to a buffer, computes the texels of the target in that buffer, and
+         copies them to the image. On cuda, each queue with blits keeps 8 MiB of device memory for this.
        * The missing fourth component of a sampled texel is 0 on cuda, 1 on vulkan and opencl. PoCL 3.1 reads 0 as the
          fourth component of integer formats with one component. It also multiplies the layer of a sampled 1-D or 2-D
          array by the number of layers.
-       * The dummy backend makes transfers. Its blits copy the nearest texel without conversion. It has no packed, ETC2,
-         EAC or ASTC formats.
+       * The dummy backend executes transfers. Its blits copy the nearest texel without conversion. It has no packed,
+         ETC2, EAC or ASTC formats.
 
    Windows
        A swapchain shows images in a window that another library has opened:
