@@ -202,7 +202,8 @@
        Accuracy. For random numbers, the mean relative error of a bin of a complex transform is at most 1.2 times that
        of pocketfft (SciPy), in f32 and f64. For cosine and sine transforms, the mean error divided by the mean
        magnitude of the results is at most 1.2 times as large, except for DCT4 and DST4 of odd length in f64 (1.23
-       times). The comparison covers powers of two, primes, and the lengths listed in tools/bench/accuracy.c and
+       times), and for lengths whose complex transform is computed by Bluestein's algorithm (up to 2 times). The
+       comparison covers powers of two, primes, and the lengths listed in tools/bench/accuracy.c and
        tests/fft/accuracy.c.
 
        Memory. If an axis takes several kernels, the data between them are in an intermediate buffer of the plan.

@@ -21,6 +21,8 @@ static void transform_references(vd_fft_kind kind, int n, int rows, long double 
     fftwl_destroy_plan(plan);
 }
 
+static bool by_bluestein; /* the last transform of error_of */
+
 /* Returns the error of a transform of rows of n elements. */
 static double error_of(vd_fft_kind kind, vd_type type, uint64_t n) {
     uint64_t rows = n < 32768 ? 32768 / n : 1, parts = kind ? 1 : 2, count = rows * n * parts, state = n;
@@ -56,6 +58,7 @@ static double error_of(vd_fft_kind kind, vd_type type, uint64_t n) {
         sum += kind ? fabsl(part[0] - x[i]) : hypotl(part[0] - x[i], part[1] - x[i + 1]) / hypotl(x[i], x[i + 1]);
         sizes += kind ? fabsl(x[i]) : 1;
     }
+    by_bluestein = strstr(vd_fft_explain(plan), "Bluestein") != NULL;
     vd_buffer_destroy(device_context, io.in);
     vd_fft_destroy(plan);
     fftwl_free(x);
@@ -63,13 +66,17 @@ static double error_of(vd_fft_kind kind, vd_type type, uint64_t n) {
     return (double)(sum / sizes);
 }
 
-static void check(const bound *bounds, size_t count, double factor) {
+/* Cosine and sine transforms for which the planner estimates that direct stages take too long have twice the error. */
+static double factor_of(const bound *b, double factor) { return b->kind && by_bluestein ? 2 : factor; }
+
+static void check(const bound *bounds, size_t count, double most) {
     for (size_t i = 0; i < count; i++) {
-        double error = error_of(bounds[i].kind, VD_F32, bounds[i].n);
+        double error = error_of(bounds[i].kind, VD_F32, bounds[i].n), factor = factor_of(&bounds[i], most);
         if (error > factor * bounds[i].f32)
             fail_msg("kind %d f32 %u: error %.3g, bound %.3g", (int)bounds[i].kind, (unsigned)bounds[i].n, error, factor * bounds[i].f32);
         if (bounds[i].f64 == 0 || !(vd_device(device_context, 0)->features & VD_FEATURE_F64)) continue;
         error = error_of(bounds[i].kind, VD_F64, bounds[i].n);
+        factor = factor_of(&bounds[i], most);
         if (error > factor * bounds[i].f64)
             fail_msg("kind %d f64 %u: error %.3g, bound %.3g", (int)bounds[i].kind, (unsigned)bounds[i].n, error, factor * bounds[i].f64);
     }

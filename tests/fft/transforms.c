@@ -749,8 +749,9 @@ static void device_memory(void **state) {
     desc.shape[0] = convolve.shape[0] = 1000;
     vd_fft *one_pass = vd_fft_create(ctx, &desc);
     assert_in_range(vd_fft_memory(one_pass), 1, 8000);
-    for (uint64_t n = 8209; n < 400000; n = 2 * n + 21) {
-        desc.shape[0] = n;
+    static const uint64_t primes[] = { 8209, 16411, 32771, 65537, 131101, 262147 };
+    for (size_t i = 0; i < COUNT(primes); i++) {
+        uint64_t n = desc.shape[0] = primes[i];
         vd_fft *plan = vd_fft_create(ctx, &desc);
         assert_in_range(vd_fft_memory(plan), 8 * (5 * n - 1), 8 * (57 * n / 10));
         vd_fft_destroy(plan);
