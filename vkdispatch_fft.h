@@ -202,9 +202,8 @@
        Accuracy. For random numbers, the mean relative error of a bin of a complex transform is at most 1.2 times that
        of pocketfft (SciPy), in f32 and f64. For cosine and sine transforms, the mean error divided by the mean
        magnitude of the results is at most 1.2 times as large, except for DCT4 and DST4 of odd length in f64 (1.23
-       times), and for lengths whose complex transform is computed by Bluestein's algorithm (up to 2 times). The
-       comparison covers powers of two, primes, and the lengths listed in tools/bench/accuracy.c and
-       tests/fft/accuracy.c.
+       times), and for lengths whose complex transform is computed by Bluestein's algorithm (see above). The comparison
+       covers powers of two, primes, and the lengths listed in tools/bench/accuracy.c and tests/fft/accuracy.c.
 
        Memory. If an axis takes several kernels, the data between them are in an intermediate buffer of the plan.
        Bluestein's algorithm over several kernels computes convolutions of a length m of at most about 2.3 n on a GPU
@@ -223,7 +222,7 @@
        Short rows. A GPU accesses memory in sectors of 32 bytes. If threads that load or store together would use less
        than half of the sectors that they touch, as when each thread transforms a row of its own, the kernel copies the
        rows of a work-group through shared memory, with consecutive threads at consecutive elements, if that at least
-       doubles the use and the rows fit. Axes that are split over several kernels are not copied. vd_fft_explain prints
+       doubles the use and the rows fit; but not if an axis is split over several kernels. vd_fft_explain prints
        the predicted use of sectors where it is below 100 %.
 
        Real, cosine and sine transforms of length n use a complex transform of this length:
@@ -1673,6 +1672,14 @@ enum {
     VD__FFT_CANDIDATES = 96,   /* maximum shapes of a kernel that a wide search keeps */
     VD__FFT_CACHED_PLANS = 64  /* maximum plans that a context caches for functions without a plan */
 };
+
+/* Arrays that span more elements need indices of 64 bits. Tests define a lower limit. */
+#ifndef VD__FFT_NARROW
+#define VD__FFT_NARROW UINT32_MAX
+#endif
+
+#define VD__FFT_MAX_SPAN ((uint64_t)1 << 36) /* maximum elements that an array spans */
+#define VD__FFT_MAX_TRANSFORMS ((uint64_t)1 << 31) /* maximum transforms in a block of a pass */
 
 // >>common
 /* The base of plans and the functions vd_plan_*, except vd_plan_run_cached: host memory, buffers, kernels, fragments,
@@ -3340,13 +3347,10 @@ struct vd_fft {
     struct vd__vkfft *vkfft; /* state of the engine VkFFT; NULL: the engine is this header */
 };
 
-/* Arrays that span more elements need indices of 64 bits. Tests define a lower limit. */
-#ifndef VD__FFT_NARROW
-#define VD__FFT_NARROW UINT32_MAX
-#endif
-
-#define VD__FFT_MAX_SPAN ((uint64_t)1 << 36) /* maximum elements that an array spans */
-#define VD__FFT_MAX_TRANSFORMS ((uint64_t)1 << 31) /* maximum transforms in a block of a pass */
+/* Returns the type of indices of `count` elements. */
+static vc_type vd__fft_type_of_indices(uint64_t count) {
+    return count > VD__FFT_NARROW ? (vc_type)VC_U64 : (vc_type)VC_U32;
+}
 
 /* Returns the maximum number of elements that an array may span on the device. */
 static uint64_t vd__fft_max_span(const vd_fft *p) {
@@ -5112,7 +5116,7 @@ static vd__fft_problem vd__fft_axis_problem(vd_fft *p, uint32_t direction, uint3
 /* Plans a problem, or sets the error that explains why this is impossible. */
 static vd_result vd__fft_plan_or_refuse(vd_fft *p, const vd__fft_problem *problem) {
     uint64_t span = vd__fft_dense_layout(p, problem->axis, problem->n).span, limit = vd__fft_max_span(p);
-    uint64_t transforms = problem->n ? span / problem->n : 0, chirp = vd__fft_lowest_chirp_length(problem);
+    uint64_t transforms = span / problem->n, chirp = vd__fft_lowest_chirp_length(problem);
     vd_fft_kind kind = problem->rule.kind;
     if (transforms > VD__FFT_MAX_TRANSFORMS)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "dimension %u has %llu transforms, but the limit is %llu",
@@ -6752,24 +6756,34 @@ static uint64_t vd__fft_element_distance(const vd__fft_writer *w, const vd__fft_
     return (uint64_t)j * (w->shape->size[g->axis] / g->radix) * array->stride[g->axis];
 }
 
+/* Returns the index, in the numbering of w->index, of element j of butterfly b of this thread's transform. */
+static vc_val vd__fft_element_index(const vd__fft_writer *w, const vd__fft_addressing *array,
+                                    const vd__fft_stage_info *g, vc_val b, uint32_t j) {
+    uint64_t distance = vd__fft_element_distance(w, array, g, j);
+    return vc_add(vd__fft_butterfly_offset(w, array, g, b, w->index), vc_imm(vc_typeof(w->index), distance));
+}
+
+/* Returns the coordinate, along a dimension of `size` indices that are `step` elements apart, of the element with this
+   index in an array of `elements` elements. */
+static vc_val vd__fft_coordinate(vc_val index, uint64_t step, uint64_t size, uint64_t elements) {
+    vc_type type = vc_typeof(index);
+    if (step > 1) index = vc_div(index, vc_imm(type, step));
+    if (step * size < elements) index = vc_rem(index, vc_imm(type, size));
+    return vc_cast(VC_U32, index);
+}
+
 /* Returns the position in the array of element j of butterfly b of this thread's transform. */
 static vd_fft_point vd__fft_point_at(const vd__fft_writer *w, const vd__fft_addressing *array,
                                      const vd__fft_stage_info *g, vc_val b, uint32_t j) {
     const vd_fft *p = w->plan;
     const vd__fft_shape *s = w->shape;
     vd_fft_point point;
-    vc_type type = vc_typeof(w->index);
     point.direction = w->direction;
-    point.index = vc_cast(VC_U32, vc_add(vd__fft_butterfly_offset(w, array, g, b, w->index),
-                                         vc_imm(type, vd__fft_element_distance(w, array, g, j))));
+    point.index = vc_cast(VC_U32, vd__fft_element_index(w, array, g, b, j));
     for (uint32_t i = 0; i < 4; i++) {
         vc_val x = vc_const(w->k, vc_u32(0));
-        if (i < p->dimensions && p->shape[i] > 1) {
-            uint64_t step = p->dense.stride[i];
-            x = step == 1 ? w->index : vc_div(w->index, vc_imm(type, step));
-            if (step * p->shape[i] < p->elements) x = vc_rem(x, vc_imm(type, p->shape[i]));
-            x = vc_cast(VC_U32, x);
-        }
+        if (i < p->dimensions && p->shape[i] > 1)
+            x = vd__fft_coordinate(w->index, p->dense.stride[i], p->shape[i], p->elements);
         point.coordinate[i] = x;
     }
     for (uint32_t i = 0; i < s->axes; i++) { /* add the index along each axis */
@@ -6954,15 +6968,13 @@ static vc_val vd__fft_transform_of_thread(const vd__fft_writer *w, vc_val *block
     return *partly ? vd__min_u32(q, (uint32_t)count - 1) : q;
 }
 
-/* Returns the type of offsets in the array at one end of the pass. */
+/* Returns the type of the offsets in the array at one end of the pass. */
 static vc_type vd__fft_offset_type(const vd__fft_writer *w, bool out) {
-    return w->plan->layout[w->pass->end[out].role].span > VD__FFT_NARROW ? (vc_type)VC_U64 : (vc_type)VC_U32;
+    return vd__fft_type_of_indices(w->plan->layout[w->pass->end[out].role].span);
 }
 
-/* Returns the type of the indices that vd_fft_point numbers. */
-static vc_type vd__fft_index_type(const vd__fft_writer *w) {
-    return w->plan->elements > VD__FFT_NARROW ? (vc_type)VC_U64 : (vc_type)VC_U32;
-}
+/* Returns the type in which the index of the element for a hook is computed. */
+static vc_type vd__fft_index_type(const vd__fft_writer *w) { return vd__fft_type_of_indices(w->plan->elements); }
 
 /* Returns the offset of the first element of transform q of a block. */
 static vc_val vd__fft_base_offset(const vd__fft_addressing *s, vc_val q, vc_val block, vc_type type) {
@@ -7216,11 +7228,9 @@ static void vd__fft_load_all(vd__fft_writer *w) {
 /* Returns the value of the filter's spectrum, which is in C order, for a stored element. */
 static vd__fft_c vd__fft_spectrum_factor(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val b, uint32_t j) {
     const vd__fft_addressing *s = &w->pass->end[1].index;
-    vc_type type = vc_typeof(w->index);
-    vc_val at = vc_add(vd__fft_butterfly_offset(w, s, g, b, w->index),
-                       vc_imm(type, vd__fft_element_distance(w, s, g, j)));
+    vc_val at = vd__fft_element_index(w, s, g, b, j);
     if (w->plan->convolution.batch > 1 && !w->plan->convolution.filter_per_group)
-        at = vc_rem(at, vc_imm(type, w->plan->dense.stride[0]));
+        at = vc_rem(at, vc_imm(vc_typeof(at), w->plan->dense.stride[0]));
     vc_val v = vd__fft_unpack_word(vd__load(&w->spectrum, at));
     return vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
 }
@@ -7346,9 +7356,8 @@ static void vd__fft_multiply_by_spectrum(vd__fft_writer *w, vc_ref spectrum) {
     bool partly, thread_order = vd__fft_is_thread_order(w->pass);
     vc_val q = vd__fft_transform_of_thread(w, &block, &exists, &partly);
     vc_val base = vd__fft_base_offset(&p->spectrum, q, block, VC_U32);
-    uint32_t step = (uint32_t)w->plan->dense.stride[0];
-    if (p->channels > 1) base = vc_add(base, vd__mul_u32(w->channel, step));
-    if (p->filters > 1) base = vc_add(base, vd__mul_u32(w->filter, step));
+    if (p->channels > 1) base = vd__offset_at(base, w->channel, w->plan->dense.stride[0]);
+    if (p->filters > 1) base = vd__offset_at(base, w->filter, w->plan->dense.stride[0]);
     for (uint32_t u = 0; u < g->butterflies; u++) {
         vc_val b = vd__fft_butterfly_index_clamped(w, g, thread_order ? 0 : u);
         vc_val at = thread_order ? vc_add(base, b) : vd__fft_butterfly_offset(w, &p->spectrum, g, b, base);
@@ -7837,12 +7846,8 @@ static vd__fft_c vd__real_apply_hook(const vd__fft_writer *w, bool out, vd__real
     point.index = vc_cast(VC_U32, vd__offset_at(row.index, at, array.stride[axis]));
     for (uint32_t i = 0; i < 4; i++) {
         vc_val c = i == axis ? at : zero;
-        if (i < p->dimensions && i != axis && p->shape[i] > 1) {
-            vc_type type = vc_typeof(row.index);
-            c = array.stride[i] == 1 ? row.index : vc_div(row.index, vc_imm(type, array.stride[i]));
-            if (array.stride[i] * p->shape[i] < array.span) c = vc_rem(c, vc_imm(type, p->shape[i]));
-            c = vc_add(zero, vc_cast(VC_U32, c));
-        }
+        if (i < p->dimensions && i != axis && p->shape[i] > 1)
+            c = vc_add(zero, vd__fft_coordinate(row.index, array.stride[i], p->shape[i], array.span));
         point.coordinate[i] = c;
     }
     value.re = x.re;
@@ -8432,7 +8437,7 @@ static vd__fft_c vd__real_load_stored(const vd__fft_writer *w, vc_val base, vc_v
 static void vd__real_fold_in_memory(vd__fft_writer *w) {
     uint32_t h = (uint32_t)w->pass->real.h, pairs = h / 2 + 1;
     uint64_t count = w->pass->end[0].array.transform.product * pairs;
-    vc_type type = count > VD__FFT_NARROW ? (vc_type)VC_U64 : (vc_type)VC_U32;
+    vc_type type = vd__fft_type_of_indices(count);
     vc_val group = vc_cast(type, vc_group_id(w->k, 0)), thread = vc_cast(type, vc_local_index(w->k));
     vc_val i = vc_add(vc_mul(group, vc_imm(type, w->shape->threads)), thread);
     VC_IF(w->k, vc_lt(i, vc_imm(type, count))) {
@@ -13835,7 +13840,7 @@ static vd__fft_choice vd__fft_choice_of(const vd__fft_shape *s) {
 static const char *vd__fft_check_radix(const vd__fft_shape *s, const vd__fft_choice *c, uint32_t i) {
     uint32_t r = c->radix[i], before = i ? c->radix[i - 1] : 0, next = i + 1 < VD__FFT_STAGES ? c->radix[i + 1] : 0;
     if (r == 1 && !(!before && vd__fft_is_direct(next)) && !(!next && vd__fft_is_direct(before)))
-        return "a radix of 1 is not before or after a radix above 32, at the begin or the end";
+        return "a radix of 1 is neither the first before a radix above 32 nor the last after one";
     if (!vd__fft_is_direct(r)) return NULL;
     if (r > VD__FFT_DIRECT || vd__fft_balanced_factor(r) != 1) return "a radix above 32 is not a prime up to 127";
     if (s->axes > 1) return "a radix above 32 is in a kernel of several axes";
