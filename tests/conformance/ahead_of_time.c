@@ -101,12 +101,15 @@ static void compare_all(fixture *f, uint64_t disable) {
     }
 }
 
-static void needs_f64(fixture *f) {
-    if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_F64)) skip_because("the device has no f64");
+TEST(reflection_equals_the_builders) {
+    needs_feature(f, VD_FEATURE_F64);
+    compare_all(f, 0);
 }
 
-TEST(reflection_equals_the_builders) { needs_f64(f); compare_all(f, 0); }
-TEST(reflection_equals_the_builders_with_bindings) { needs_f64(f); compare_all(f, VD_FEATURE_ADDRESS); }
+TEST(reflection_equals_the_builders_with_bindings) {
+    needs_feature(f, VD_FEATURE_F64);
+    compare_all(f, VD_FEATURE_ADDRESS);
+}
 
 TEST(a_missing_feature_is_reported) {
     vd_context *ctx = context_without(f, VD_FEATURE_F64);
@@ -183,12 +186,12 @@ static void (*const runs[])(vd_context *, vd_kernel) = { run_affine, run_transpo
                                                          run_names,  run_nothing,   run_prints };
 
 TEST_EXECUTED(kernels_of_the_header_compute_correctly) {
-    needs_f64(f);
+    needs_feature(f, VD_FEATURE_F64);
     for (size_t i = 0; i < COUNT(kernels); i++) runs[i](f->ctx, kernels[i].create(f->ctx));
 }
 
 TEST_EXECUTED(kernels_of_the_blob_compute_correctly) {
-    needs_f64(f);
+    needs_feature(f, VD_FEATURE_F64);
     for (size_t i = 0; i < COUNT(kernels); i++) runs[i](f->ctx, load(f->ctx, kernels[i].name));
 }
 

@@ -46,17 +46,9 @@ static vd_sampler nearest(vd_context *ctx, vd_address_mode mode, vd_border borde
     return s;
 }
 
-static bool has(const fixture *f, uint64_t features) {
-    return (vd_device(f->ctx, 0)->features & features) == features;
-}
-
-static void needs(fixture *f, uint64_t features) {
+static void needs(fixture *f, uint64_t feature) {
     needs_glsl(f);
-    if (!has(f, features)) {
-        print_message("# reason: the device has no %s\n", vd_feature_name(features));
-        f->ended = true;
-        skip();
-    }
+    needs_feature(f, feature);
 }
 
 static void check_floats(fixture *f, vd_buffer b, const float *expected, uint32_t count) {
@@ -206,7 +198,7 @@ TEST(features_of_indices) {
         vd_kernel_desc d = code_desc(rows[i].code == hlsl_images ? VD_CODE_HLSL : VD_CODE_GLSL, rows[i].code);
         vd_kernel_info info;
         vd_kernel k = vd_kernel_create(f->ctx, &d);
-        assert_true((k.id != 0) == has(f, rows[i].feature));
+        assert_true((k.id != 0) == has_features(f, rows[i].feature));
         if (k.id) {
             OK(vd_kernel_query(f->ctx, k, &info));
             assert_true((info.features & (VD_FEATURE_BINDLESS | VD_FEATURE_BUFFER_ARRAYS)) == rows[i].feature);
@@ -241,13 +233,13 @@ static vc_kernel *pick(vd_context *ctx, bool any) {
 }
 
 TEST(arrays_of_the_builder) {
-    if (!has(f, VD_FEATURE_IMAGE)) skip_because("the device has no images");
+    needs_feature(f, VD_FEATURE_IMAGE);
     for (int any = 0; any < 2; any++) {
         vd_image images[PICTURES];
         vd_arg elements[PICTURES];
         vc_kernel *code = pick(f->ctx, any);
         vd_kernel k = vd_kernel_build(f->ctx, code);
-        bool works = f->backend != VD_BACKEND_OPENCL && (!any || has(f, VD_FEATURE_BINDLESS));
+        bool works = f->backend != VD_BACKEND_OPENCL && (!any || has_features(f, VD_FEATURE_BINDLESS));
         if (works != (k.id != 0)) fail_msg("%s", vd_error_text());
         if (!works && f->backend == VD_BACKEND_OPENCL) check_text("vd_kernel_build", "not supported in OpenCL C");
         else if (!works)

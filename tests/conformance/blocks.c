@@ -213,7 +213,7 @@ static void check_sampled(const fixture *f, vd_format format, vd_kernel k, vd_bu
 
 TEST_EXECUTED(sampled_blocks_have_the_decoded_values) {
     int by_driver = 0, at_upload = 0;
-    if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_IMAGE)) skip_because("the backend has no images");
+    needs_feature(f, VD_FEATURE_IMAGE);
     vd_kernel k = kernel_fetch(f->ctx);
     vd_buffer out = buffer_named(f->ctx, "out", VD_F32X4, COLUMNS * ROWS * SIDE * SIDE, NULL);
     for (int i = FIRST; i < VD_FORMATS_END; i++) {
@@ -280,7 +280,7 @@ static void check_level(const fixture *f, const dds_texture *t, vd_image image, 
 TEST_EXECUTED(levels_of_dds_files) {
     static uint8_t file[DDS_EXTENDED + 3 * 16 * DDS_X * DDS_Y];
     int checked = 0;
-    if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_IMAGE)) skip_because("the backend has no images");
+    needs_feature(f, VD_FEATURE_IMAGE);
     vd_kernel k = kernel_fetch(f->ctx);
     vd_buffer out = buffer_named(f->ctx, "out", VD_F32X4, DDS_X * DDS_Y, NULL);
     for (size_t i = 0; i < COUNT(dds_formats); i++) {

@@ -326,6 +326,17 @@ static inline void skip_because(const char *reason) { /* before the test did any
     skip();
 }
 
+static inline bool has_features(const fixture *f, uint64_t features) {
+    return (vd_device(f->ctx, 0)->features & features) == features;
+}
+
+static inline void needs_feature(const fixture *f, uint64_t feature) {
+    char reason[100];
+    if (has_features(f, feature)) return;
+    snprintf(reason, sizeof reason, "the device does not have feature %s", vd_feature_name(feature));
+    skip_because(reason);
+}
+
 /* ---- running the tests ---- */
 
 static const struct {
@@ -406,6 +417,18 @@ static inline vd_buffer buffer_named(vd_context *ctx, const char *name, vd_type 
     vd_buffer b = vd_buffer_create(ctx, &desc);
     if (!b.id) fail_msg("vd_buffer_create '%s': %s", name ? name : "", vd_error_text());
     return b;
+}
+
+/* A heap named 'heap'. */
+static inline vd_buffer heap_of(vd_context *ctx, uint64_t bytes) {
+    vd_buffer_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "heap";
+    desc.shape[0] = bytes;
+    desc.heap = true;
+    vd_buffer heap = vd_buffer_create(ctx, &desc);
+    if (!heap.id) fail_msg("vd_buffer_create 'heap': %s", vd_error_text());
+    return heap;
 }
 
 static inline vd_buffer buffer_u32(vd_context *ctx, const char *name, uint64_t elements, const void *data) {

@@ -12,7 +12,7 @@ static vd__vk_device *vulkan_of(vd_context *ctx) { return vd__vk_device_of(&ctx-
 static vd_context *open_with(fixture *f, const char *how) {
     vd_context *ctx = NULL;
     vd_context_desc desc = fixture_desc(f);
-    if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_ADDRESS)) skip_because("buffers have no addresses");
+    needs_feature(f, VD_FEATURE_ADDRESS);
     desc.queues = 2;
     setenv("VKDISPATCH_COPIES", how, 1);
     vd_result r = vd_context_create(&desc, &ctx);
@@ -35,7 +35,7 @@ static void check_bytes(vd_context *ctx, vd_buffer b, const uint8_t *wanted) {
 /* The shared context that copies by kernel. */
 static vd_context *context_that_moves(fixture *f) {
     vd_context_desc desc = fixture_desc(f);
-    if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_ADDRESS)) skip_because("buffers have no addresses");
+    needs_feature(f, VD_FEATURE_ADDRESS);
     desc.queues = 2;
     setenv("VKDISPATCH_COPIES", "kernel", 1);
     vd_context *ctx = shared_context_of(f, &desc);

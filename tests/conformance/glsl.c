@@ -234,7 +234,7 @@ TEST(hlsl_textures) {
     const uint8_t texels[4] = { 255, 0, 51, 255 };
     float got[4];
     needs_glsl(f);
-    if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_IMAGE)) skip_because("the device has no images");
+    needs_feature(f, VD_FEATURE_IMAGE);
     vd_kernel_desc d = code_desc(VD_CODE_HLSL,
                                  "Texture2D<float4> t : register(t3);\nSamplerState s : register(s1);\n"
                                  "RWStructuredBuffer<float4> y : register(u0);\n"
@@ -312,7 +312,7 @@ TEST_EXECUTED(samplers_in_slots) {
     static const float texels[2][2] = { { 0, 1 }, { 2, 3 } };
     float got = 0;
     needs_glsl(f);
-    if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_IMAGE)) skip_because("the device has no images");
+    needs_feature(f, VD_FEATURE_IMAGE);
     vd_kernel_desc d = code_desc(VD_CODE_HLSL,
                                  "Texture2D<float4> t : register(t3);\nSamplerState s : register(s1);\n"
                                  "RWStructuredBuffer<float> y : register(u0);\n"

@@ -520,7 +520,7 @@ TEST(images_are_replayed) {
     image.format = VD_FORMAT_RGBA8_UNORM;
     image.extent[0] = image.extent[1] = 8;
     image.usage = VD_IMAGE_SAMPLED;
-    if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_IMAGE)) skip_because("the device has no images");
+    needs_feature(f, VD_FEATURE_IMAGE);
     vd_image a = vd_image_create(f->ctx, &image), b = vd_image_create(f->ctx, &image);
     assert_true(a.id && b.id);
     vd_buffer from = numbers(f->ctx, "from", 100), to = numbers(f->ctx, "to", 0), other = numbers(f->ctx, "other", 9);

@@ -6,18 +6,7 @@ enum { SIDE = 32, TEXELS = SIDE * SIDE, SLOTS = 3, ALIASES = 6 };
 
 static bool has_images(const fixture *f) {
     bool heaps = f->backend == VD_BACKEND_VULKAN || f->backend == VD_BACKEND_DUMMY;
-    return heaps && (vd_device(f->ctx, 0)->features & VD_FEATURE_IMAGE);
-}
-
-static vd_buffer heap_of(vd_context *ctx, uint64_t size) {
-    vd_buffer_desc desc;
-    memset(&desc, 0, sizeof desc);
-    desc.name = "heap";
-    desc.shape[0] = size;
-    desc.heap = true;
-    vd_buffer heap = vd_buffer_create(ctx, &desc);
-    if (!heap.id) fail_msg("vd_buffer_create: %s", vd_error_text());
-    return heap;
+    return heaps && has_features(f, VD_FEATURE_IMAGE);
 }
 
 static vd_image_desc picture(vd_buffer heap, uint64_t offset) {

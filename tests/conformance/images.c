@@ -4,9 +4,7 @@
 #include "tests/conformance/common.h"
 #include <math.h>
 
-static bool has_images(const fixture *f) {
-    return (vd_device(f->ctx, 0)->features & VD_FEATURE_IMAGE) != 0;
-}
+static bool has_images(const fixture *f) { return has_features(f, VD_FEATURE_IMAGE); }
 
 /* Whether a view can show some of the layers of an image, or show it with another dimension. */
 static bool has_layer_views(const fixture *f) {
@@ -1977,11 +1975,7 @@ TEST(limits_of_opencl) {
     vd_buffer points = buffer_named(f->ctx, "at", VD_F32X2, 1, NULL), out = buffer_named(f->ctx, "out", VD_F32, 1, NULL);
     FAILS(vd_run(f->ctx, sample, 1, vd_sampled(image, &wrap), vd_b(points), vd_b(out)), VD_ERROR_UNSUPPORTED,
           "'sample'|argument 0 'image': sampler 'wrap' has different address modes along 2 axes, which backend opencl");
-    vd_buffer_desc heap_desc;
-    memset(&heap_desc, 0, sizeof heap_desc);
-    heap_desc.shape[0] = 1 << 16;
-    heap_desc.heap = true;
-    d.heap = vd_buffer_create(f->ctx, &heap_desc);
+    d.heap = heap_of(f->ctx, 1 << 16);
     refused(f, d, VD_ERROR_UNSUPPORTED, "vd_image_create 'picture'|backend opencl cannot place images in heaps");
     vd_buffer_destroy(f->ctx, d.heap);
     vd_buffer_destroy(f->ctx, points);
@@ -2035,11 +2029,7 @@ TEST(limits_of_cuda) {
     FAILS(vd_blit_image(vd_immediate(f->ctx, 0, 0), &to, &from, VD_FILTER_NEAREST), VD_ERROR_UNSUPPORTED,
           "vd_blit_image|bc4unorm|cannot be blitted");
     vd_image_destroy(f->ctx, blocks_4);
-    vd_buffer_desc heap_desc;
-    memset(&heap_desc, 0, sizeof heap_desc);
-    heap_desc.shape[0] = 1 << 16;
-    heap_desc.heap = true;
-    d.heap = vd_buffer_create(f->ctx, &heap_desc);
+    d.heap = heap_of(f->ctx, 1 << 16);
     refused(f, d, VD_ERROR_UNSUPPORTED, "vd_image_create 'picture'|backend cuda cannot place images in heaps");
     vd_buffer_destroy(f->ctx, d.heap);
     vd_image_destroy(f->ctx, layers);

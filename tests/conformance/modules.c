@@ -395,7 +395,7 @@ TEST_EXECUTED(required_subgroup_sizes) {
     desc.code = module_subgroups;
     desc.code_size = sizeof module_subgroups;
     if (!takes_spirv(f, &desc)) skip_because("the backend takes no SPIR-V");
-    if (!(vd_device(f->ctx, 0)->features & VD_FEATURE_SUBGROUP)) skip_because("the device has no subgroups");
+    needs_feature(f, VD_FEATURE_SUBGROUP);
     vd_buffer y = buffer_u32(f->ctx, "y", 1, NULL);
     for (desc.subgroup_size = limits->min_subgroup_size; desc.subgroup_size <= limits->max_subgroup_size;
          desc.subgroup_size *= 2) {

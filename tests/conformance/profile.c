@@ -440,8 +440,6 @@ static void transfer_image(vd_context *ctx) {
     OK(vd_image_download(ctx, &all, texels));
 }
 
-static bool has_images(vd_context *ctx) { return (vd_device(ctx, 0)->features & VD_FEATURE_IMAGE) != 0; }
-
 /* VKDISPATCH_PROFILE is read when a context is created. */
 static char *run_profiled(fixture *f, const char *path) {
     vd_context_desc desc = fixture_desc(f);
@@ -474,7 +472,7 @@ static char *run_profiled(fixture *f, const char *path) {
     OK(move(list, k, b, a, WORDS, 1));
     vd_graph g = vd_graph_end(list);
     for (int i = 0; i < 4; i++) OK(vd_graph_submit(ctx, g, NULL, NULL));
-    if (has_images(ctx)) transfer_image(ctx);
+    if (has_features(f, VD_FEATURE_IMAGE)) transfer_image(ctx);
     vd_context_destroy(ctx);
     return strcmp(path, "0") ? file_text(path) : NULL;
 }
@@ -501,7 +499,7 @@ TEST(a_variable_measures_every_command) {
     assert_int_equal(count_of(table, "\nouter"), 1);
     assert_int_equal(count_of(table, "\ncopy"), 1);
     assert_true(count_of(table, "\nfill") >= 1);
-    if (has_images(f->ctx)) assert_int_equal(count_of(table, "\nimage transfer"), 3);
+    if (has_features(f, VD_FEATURE_IMAGE)) assert_int_equal(count_of(table, "\nimage transfer"), 3);
     free(table);
     snprintf(path, sizeof path, "/tmp/vkdispatch-profile-%d.json", (int)getpid());
     char *trace = run_profiled(f, path);

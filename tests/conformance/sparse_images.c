@@ -274,17 +274,6 @@ static vd_image_desc sparse_desc(vd_dim dim, vd_buffer heap) {
     return d;
 }
 
-static vd_buffer heap_new(vd_context *ctx, uint64_t bytes) {
-    vd_buffer_desc d;
-    memset(&d, 0, sizeof d);
-    d.name = "heap";
-    d.shape[0] = bytes;
-    d.heap = true;
-    vd_buffer heap = vd_buffer_create(ctx, &d);
-    if (!heap.id) fail_msg("vd_buffer_create: %s", vd_error_text());
-    return heap;
-}
-
 /* A context whose first device has sparse images: emulated on Vulkan if the driver has none. Skips the test if there is
    none, after checking that creating one fails. */
 static vd_context *needs_sparse(fixture *f) {
@@ -438,7 +427,7 @@ static void bind_many(vd_context *ctx, vd_image image, const vd_image_info *info
 
 /* Random boxes of an image are bound and unbound. */
 static void check_kind(vd_context *ctx, vd_dim dim, uint32_t levels) {
-    vd_buffer heap = heap_new(ctx, (uint64_t)HEAP_TILES * TILE_BYTES);
+    vd_buffer heap = heap_of(ctx, (uint64_t)HEAP_TILES * TILE_BYTES);
     vd_image_desc desc = sparse_desc(dim, heap);
     vd_image_info info;
     vd_placement all;
@@ -497,7 +486,7 @@ TEST(tails_and_metadata) {
     }
     emulated.one_tail = false;
     emulated.metadata = emulated.other_tail = true;
-    vd_buffer heap = heap_new(ctx, 1 << 20);
+    vd_buffer heap = heap_of(ctx, 1 << 20);
     vd_image_desc d = sparse_desc(VD_DIM_2D_ARRAY, heap);
     assert_int_equal(vd_image_create(ctx, &d).id, 0);
     check_failure("vd_image_create", vd_error_result(), VD_ERROR_UNSUPPORTED,
@@ -551,7 +540,7 @@ static void check_texels(fixture *f, vd_context *ctx, vd_image image, const vd_i
 
 TEST(bound_tiles_are_used) {
     vd_context *ctx = needs_sparse(f);
-    vd_buffer heap = heap_new(ctx, 64 * TILE_BYTES);
+    vd_buffer heap = heap_of(ctx, 64 * TILE_BYTES);
     vd_image_desc d = sparse_desc(VD_DIM_2D_ARRAY, heap);
     vd_image_info info;
     vd_image image = image_new(ctx, &d, &info);
@@ -573,7 +562,7 @@ TEST(bound_tiles_are_used) {
 
 TEST(wrong_arguments) {
     vd_context *ctx = needs_sparse(f);
-    vd_buffer heap = heap_new(ctx, 64 * TILE_BYTES), none = { 0 };
+    vd_buffer heap = heap_of(ctx, 64 * TILE_BYTES), none = { 0 };
     vd_image_desc good = sparse_desc(VD_DIM_2D_ARRAY, heap), d;
     vd_image_info info;
 #define REFUSED(field, value, result, words) \
