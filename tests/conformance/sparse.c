@@ -1,11 +1,7 @@
 /* Sparse buffers: pages that get memory and lose it, compared with a model on the host; kernels, views and graphs that
    use them; memory that is allocated and freed; messages. */
 #define _POSIX_C_SOURCE 200809L
-#include "tests/conformance/common.h"
-
-#include <dlfcn.h>
-#define VK_NO_PROTOTYPES
-#include <vulkan/vulkan_core.h>
+#include "tests/conformance/sparse_driver.h"
 
 enum { PAGES = 9 };
 
@@ -227,58 +223,21 @@ TEST(mistakes) {
 }
 
 /* ---- a Vulkan driver that emulates sparse buffers ----
-   Drivers for processors lack them. Here such a buffer has memory for all pages. Pages that are bound or unbound get
-   other contents, and each page must have memory of its own. */
+   Drivers for processors lack them. Such a buffer is bound to ordinary memory for all pages. Pages that are bound or
+   unbound get other contents, and no two pages may be bound to the same memory. */
 
 enum { SPARSE_BUFFERS = 8, EMULATED_PAGE = 2 << 20 };
 
 static struct {
-    PFN_vkGetInstanceProcAddr instance_proc;
-    PFN_vkGetDeviceProcAddr device_proc;
-    PFN_vkGetPhysicalDeviceFeatures2 features;
-    PFN_vkGetPhysicalDeviceProperties2 properties;
-    PFN_vkGetPhysicalDeviceQueueFamilyProperties families;
-    PFN_vkCreateDevice create_device;
     PFN_vkCreateBuffer create_buffer;
     PFN_vkDestroyBuffer destroy_buffer;
     PFN_vkGetBufferMemoryRequirements requirements;
-    PFN_vkAllocateMemory allocate;
-    PFN_vkFreeMemory release;
     PFN_vkBindBufferMemory bind;
     PFN_vkMapMemory map;
-    PFN_vkQueueSubmit submit;
-    PFN_vkQueueWaitIdle idle;
-    VkDevice device;
     struct { VkBuffer buffer; VkDeviceMemory memory; uint8_t *mapped; } buffers[SPARSE_BUFFERS];
     VkDeviceMemory bound[64];  /* memory of each page, of one buffer at a time */
-    int binds, wrong;
+    int binds;
 } emulated;
-
-static VKAPI_ATTR void VKAPI_CALL emulated_features(VkPhysicalDevice device, VkPhysicalDeviceFeatures2 *out) {
-    emulated.features(device, out);
-    out->features.sparseBinding = out->features.sparseResidencyBuffer = VK_TRUE;
-}
-
-static VKAPI_ATTR void VKAPI_CALL emulated_properties(VkPhysicalDevice device, VkPhysicalDeviceProperties2 *out) {
-    emulated.properties(device, out);
-    out->properties.limits.sparseAddressSpaceSize = (VkDeviceSize)1 << 30;
-}
-
-static VKAPI_ATTR void VKAPI_CALL emulated_families(VkPhysicalDevice device, uint32_t *count,
-                                                    VkQueueFamilyProperties *out) {
-    emulated.families(device, count, out);
-    for (uint32_t i = 0; out && i < *count; i++) out[i].queueFlags |= VK_QUEUE_SPARSE_BINDING_BIT;
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL emulated_create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
-                                                             const VkAllocationCallbacks *a, VkDevice *out) {
-    VkPhysicalDeviceFeatures2 *enabled = (VkPhysicalDeviceFeatures2 *)(uintptr_t)info->pNext;
-    emulated.wrong += !enabled->features.sparseBinding || !enabled->features.sparseResidencyBuffer;
-    enabled->features.sparseBinding = enabled->features.sparseResidencyBuffer = VK_FALSE;
-    VkResult result = emulated.create_device(physical, info, a, out);
-    emulated.device = *out;
-    return result;
-}
 
 static VKAPI_ATTR VkResult VKAPI_CALL emulated_create_buffer(VkDevice device, const VkBufferCreateInfo *info,
                                                              const VkAllocationCallbacks *a, VkBuffer *out) {
@@ -289,7 +248,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL emulated_create_buffer(VkDevice device, co
     plain.flags = 0;
     VkResult result = emulated.create_buffer(device, &plain, a, out);
     if (result || !info->flags) return result;
-    emulated.wrong += info->flags != (VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT);
+    driver.wrong += info->flags != (VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT);
     while (i < SPARSE_BUFFERS - 1 && emulated.buffers[i].buffer) i++;
     emulated.requirements(device, *out, &need);
     VkMemoryAllocateFlags address = 0;
@@ -297,7 +256,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL emulated_create_buffer(VkDevice device, co
     VkMemoryAllocateFlagsInfo flags = { VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO, NULL, address, 0 };
     VkMemoryAllocateInfo allocate = { VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, &flags, need.size, 0 };
     emulated.buffers[i].buffer = *out;
-    result = emulated.allocate(device, &allocate, NULL, &emulated.buffers[i].memory);
+    result = driver.allocate(device, &allocate, NULL, &emulated.buffers[i].memory);
     if (!result) result = emulated.bind(device, *out, emulated.buffers[i].memory, 0);
     if (!result) result = emulated.map(device, emulated.buffers[i].memory, 0, VK_WHOLE_SIZE, 0, &mapped);
     emulated.buffers[i].mapped = result ? NULL : (uint8_t *)mapped;
@@ -309,7 +268,7 @@ static VKAPI_ATTR void VKAPI_CALL emulated_destroy_buffer(VkDevice device, VkBuf
     emulated.destroy_buffer(device, buffer, a);
     for (int i = 0; i < SPARSE_BUFFERS && buffer; i++) {
         if (emulated.buffers[i].buffer != buffer) continue;
-        emulated.release(device, emulated.buffers[i].memory, NULL);
+        driver.release(device, emulated.buffers[i].memory, NULL);
         memset(&emulated.buffers[i], 0, sizeof emulated.buffers[i]);
         memset(emulated.bound, 0, sizeof emulated.bound);
     }
@@ -317,9 +276,9 @@ static VKAPI_ATTR void VKAPI_CALL emulated_destroy_buffer(VkDevice device, VkBuf
 
 static void emulated_change(uint8_t *mapped, const VkSparseMemoryBind *b) {
     uint64_t page = b->resourceOffset / EMULATED_PAGE;
-    emulated.wrong += b->resourceOffset % EMULATED_PAGE || b->size != EMULATED_PAGE || b->memoryOffset || page >= 64;
-    for (int i = 0; i < 64; i++) emulated.wrong += b->memory && emulated.bound[i] == b->memory;
-    emulated.wrong += !emulated.bound[page % 64] == !b->memory;
+    driver.wrong += b->resourceOffset % EMULATED_PAGE || b->size != EMULATED_PAGE || b->memoryOffset || page >= 64;
+    for (int i = 0; i < 64; i++) driver.wrong += b->memory && emulated.bound[i] == b->memory;
+    driver.wrong += !emulated.bound[page % 64] == !b->memory;
     emulated.bound[page % 64] = b->memory;
     memset(mapped + b->resourceOffset, 0x5a, EMULATED_PAGE);
     emulated.binds++;
@@ -328,72 +287,34 @@ static void emulated_change(uint8_t *mapped, const VkSparseMemoryBind *b) {
 /* Executes the changes, then signals as a submission does. */
 static VKAPI_ATTR VkResult VKAPI_CALL emulated_bind_sparse(VkQueue queue, uint32_t count, const VkBindSparseInfo *info,
                                                            VkFence fence) {
-    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     const VkSparseBufferMemoryBindInfo *buffer = info->pBufferBinds;
-    VkSubmitInfo submit = { VK_STRUCTURE_TYPE_SUBMIT_INFO, info->pNext, info->waitSemaphoreCount, info->pWaitSemaphores,
-                            &stage, 0, NULL, info->signalSemaphoreCount, info->pSignalSemaphores };
-    emulated.wrong += count != 1 || info->bufferBindCount != 1 || !info->signalSemaphoreCount;
-    emulated.idle(queue);
+    driver.wrong += count != 1 || info->bufferBindCount != 1 || !info->signalSemaphoreCount;
+    driver.idle(queue);
     for (int i = 0; i < SPARSE_BUFFERS; i++)
         for (uint32_t k = 0; k < buffer->bindCount && emulated.buffers[i].buffer == buffer->buffer; k++)
             emulated_change(emulated.buffers[i].mapped, &buffer->pBinds[k]);
-    return emulated.submit(queue, 1, &submit, fence);
+    return driver_signal(queue, info, fence);
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL emulated_device_proc(VkDevice device, const char *name) {
-#define FIND(member, function) do { \
-        PFN_vkVoidFunction found_ = emulated.device_proc(device, #function); \
-        memcpy((void *)&emulated.member, (void *)&found_, sizeof found_); \
-    } while (0)
-#define HOOK(member, function, hook) \
-    if (!strcmp(name, #function)) { \
-        FIND(member, function); \
-        return (PFN_vkVoidFunction)hook; \
-    }
-    HOOK(create_buffer, vkCreateBuffer, emulated_create_buffer)
-    HOOK(destroy_buffer, vkDestroyBuffer, emulated_destroy_buffer)
-    if (!strcmp(name, "vkQueueBindSparse")) {
-        FIND(requirements, vkGetBufferMemoryRequirements);
-        FIND(allocate, vkAllocateMemory);
-        FIND(release, vkFreeMemory);
-        FIND(bind, vkBindBufferMemory);
-        FIND(map, vkMapMemory);
-        FIND(submit, vkQueueSubmit);
-        FIND(idle, vkQueueWaitIdle);
-        return (PFN_vkVoidFunction)emulated_bind_sparse;
-    }
-    return emulated.device_proc(device, name);
-#undef HOOK
-#undef FIND
-}
-
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL emulated_proc(VkInstance instance, const char *name) {
-    PFN_vkVoidFunction found = emulated.instance_proc(instance, name);
-#define HOOK(member, function, hook) \
-    if (found && !strcmp(name, #function)) { \
-        memcpy((void *)&emulated.member, (void *)&found, sizeof found); \
-        return (PFN_vkVoidFunction)hook; \
-    }
-    HOOK(features, vkGetPhysicalDeviceFeatures2, emulated_features)
-    HOOK(properties, vkGetPhysicalDeviceProperties2, emulated_properties)
-    HOOK(families, vkGetPhysicalDeviceQueueFamilyProperties, emulated_families)
-    HOOK(create_device, vkCreateDevice, emulated_create_device)
-    HOOK(device_proc, vkGetDeviceProcAddr, emulated_device_proc)
-#undef HOOK
-    return found;
+    REPLACE(emulated.create_buffer, vkCreateBuffer, emulated_create_buffer)
+    REPLACE(emulated.destroy_buffer, vkDestroyBuffer, emulated_destroy_buffer)
+    if (strcmp(name, "vkQueueBindSparse")) return driver.device_proc(device, name);
+    FIND(emulated.requirements, vkGetBufferMemoryRequirements);
+    FIND(emulated.bind, vkBindBufferMemory);
+    FIND(emulated.map, vkMapMemory);
+    driver_find(device);
+    return (PFN_vkVoidFunction)emulated_bind_sparse;
 }
 
 /* The tests above with that driver. */
 TEST(vulkan_binds_pages) {
     vd_context_desc desc = fixture_desc(f);
     vd_context *shared = f->ctx;
-    void *library = f->backend == VD_BACKEND_VULKAN ? dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
-    void *found = library ? dlsym(library, "vkGetInstanceProcAddr") : NULL;
-    if (!found) skip_because("only the loader of Vulkan can be replaced");
+    if (!driver_open(f, &desc)) skip_because("only the loader of Vulkan can be replaced");
     if (page_of(shared)) skip_because("the driver has sparse buffers");
     memset(&emulated, 0, sizeof emulated);
-    memcpy((void *)&emulated.instance_proc, &found, sizeof found);
-    desc.get_instance_proc_addr = (void (*)(void))emulated_proc;
+    driver.wrong = 0;
     OK(vd_context_create(&desc, &f->ctx));
     assert_int_equal(page_of(f->ctx), EMULATED_PAGE);
     pages_come_and_go_body(f);
@@ -404,10 +325,9 @@ TEST(vulkan_binds_pages) {
     OK(vd_buffer_bind(f->ctx, left, 0, VD_WHOLE));
     vd_context_destroy(f->ctx);
     f->ctx = shared;
-    assert_int_equal(emulated.wrong, 0);
+    assert_int_equal(driver.wrong, 0);
     assert_true(emulated.binds > PAGES);
     for (int i = 0; i < SPARSE_BUFFERS; i++) assert_true(!emulated.buffers[i].buffer);
-    dlclose(library);
 }
 
 static const struct CMUnitTest cases[] = {

@@ -1,17 +1,13 @@
-/* Sparse images: tiles that get ranges of a heap and lose them, compared with a model on the host; transfers and
+/* Sparse images: tiles that are bound to ranges of a heap and unbound, compared with a model on the host; transfers and
    kernels that use bound tiles; messages. Drivers for processors have no sparse images: on Vulkan, a loader emulates
    them and checks the bindings of tiles, mip tails and metadata. */
 #define _POSIX_C_SOURCE 200809L
-#include "tests/conformance/common.h"
-
-#include <dlfcn.h>
-#define VK_NO_PROTOTYPES
-#include <vulkan/vulkan_core.h>
+#include "tests/conformance/sparse_driver.h"
 
 enum { X = 300, Y = 270, Z = 40, LAYERS = 3, HEAP_TILES = 200, MAX_TILES = 512 };
 
 /* ---- a Vulkan driver that emulates sparse images ----
-   An image has memory of its own for all texels. The bindings are only checked and remembered. */
+   Each image is bound to ordinary memory for all its texels. Calls of vkQueueBindSparse are checked and recorded. */
 
 typedef struct binding {
     uint32_t level, layer, at[3]; /* a tile; or level UINT32_MAX: at[0] 0: mip tail, 1: metadata */
@@ -21,63 +17,16 @@ typedef struct binding {
 enum { TILE_BYTES = 65536, SPARSE_IMAGES = 4 };
 
 static struct {
-    PFN_vkGetInstanceProcAddr instance_proc;
-    PFN_vkGetDeviceProcAddr device_proc;
-    PFN_vkGetPhysicalDeviceFeatures2 features;
-    PFN_vkGetPhysicalDeviceProperties2 properties;
-    PFN_vkGetPhysicalDeviceQueueFamilyProperties families;
-    PFN_vkGetPhysicalDeviceImageFormatProperties image_format;
-    PFN_vkCreateDevice create_device;
     PFN_vkCreateImage create_image;
     PFN_vkDestroyImage destroy_image;
     PFN_vkGetImageMemoryRequirements requirements;
-    PFN_vkAllocateMemory allocate;
-    PFN_vkFreeMemory release;
     PFN_vkBindImageMemory bind;
-    PFN_vkQueueSubmit submit;
-    PFN_vkQueueWaitIdle idle;
     bool metadata, one_tail, other_tail; /* what the emulated images have; other_tail: only the metadata is one tail */
     struct { VkImage image; VkDeviceMemory memory; VkImageCreateInfo info; } images[SPARSE_IMAGES];
     VkDeviceMemory heap;               /* of all bindings; VK_NULL_HANDLE: none yet */
     binding bindings[MAX_TILES];       /* of one image at a time */
-    int count, submissions, wrong;
+    int count, submissions;
 } emulated;
-
-static VKAPI_ATTR void VKAPI_CALL emulated_features(VkPhysicalDevice device, VkPhysicalDeviceFeatures2 *out) {
-    emulated.features(device, out);
-    out->features.sparseBinding = out->features.sparseResidencyBuffer = VK_TRUE;
-    out->features.sparseResidencyImage2D = out->features.sparseResidencyImage3D = VK_TRUE;
-}
-
-static VKAPI_ATTR void VKAPI_CALL emulated_properties(VkPhysicalDevice device, VkPhysicalDeviceProperties2 *out) {
-    emulated.properties(device, out);
-    out->properties.limits.sparseAddressSpaceSize = (VkDeviceSize)1 << 30;
-    out->properties.sparseProperties.residencyNonResidentStrict = VK_TRUE;
-}
-
-static VKAPI_ATTR void VKAPI_CALL emulated_families(VkPhysicalDevice device, uint32_t *count,
-                                                    VkQueueFamilyProperties *out) {
-    emulated.families(device, count, out);
-    for (uint32_t i = 0; out && i < *count; i++) out[i].queueFlags |= VK_QUEUE_SPARSE_BINDING_BIT;
-}
-
-enum { SPARSE_FLAGS = VK_IMAGE_CREATE_SPARSE_BINDING_BIT | VK_IMAGE_CREATE_SPARSE_RESIDENCY_BIT };
-
-static VKAPI_ATTR VkResult VKAPI_CALL emulated_image_format(VkPhysicalDevice device, VkFormat format, VkImageType type,
-                                                            VkImageTiling tiling, VkImageUsageFlags usage,
-                                                            VkImageCreateFlags flags, VkImageFormatProperties *out) {
-    if (flags & SPARSE_FLAGS && type == VK_IMAGE_TYPE_1D) return VK_ERROR_FORMAT_NOT_SUPPORTED;
-    return emulated.image_format(device, format, type, tiling, usage, flags & ~(VkImageCreateFlags)SPARSE_FLAGS, out);
-}
-
-static VKAPI_ATTR VkResult VKAPI_CALL emulated_create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
-                                                             const VkAllocationCallbacks *a, VkDevice *out) {
-    VkPhysicalDeviceFeatures2 *enabled = (VkPhysicalDeviceFeatures2 *)(uintptr_t)info->pNext;
-    emulated.wrong += !enabled->features.sparseResidencyImage2D || !enabled->features.sparseResidencyImage3D;
-    enabled->features.sparseBinding = enabled->features.sparseResidencyBuffer = VK_FALSE;
-    enabled->features.sparseResidencyImage2D = enabled->features.sparseResidencyImage3D = VK_FALSE;
-    return emulated.create_device(physical, info, a, out);
-}
 
 static int emulated_find(VkImage image) {
     int i = 0;
@@ -92,13 +41,13 @@ static VKAPI_ATTR VkResult VKAPI_CALL emulated_create_image(VkDevice device, con
     plain.flags &= ~(VkImageCreateFlags)SPARSE_FLAGS;
     VkResult result = emulated.create_image(device, &plain, a, out);
     if (result || plain.flags == info->flags) return result;
-    emulated.wrong += (info->flags & SPARSE_FLAGS) != SPARSE_FLAGS;
+    driver.wrong += (info->flags & SPARSE_FLAGS) != SPARSE_FLAGS;
     int i = emulated_find(VK_NULL_HANDLE);
     emulated.requirements(device, *out, &need);
     VkMemoryAllocateInfo allocate = { VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, NULL, need.size, 0 };
     emulated.images[i].image = *out;
     emulated.images[i].info = *info;
-    result = emulated.allocate(device, &allocate, NULL, &emulated.images[i].memory);
+    result = driver.allocate(device, &allocate, NULL, &emulated.images[i].memory);
     return result ? result : emulated.bind(device, *out, emulated.images[i].memory, 0);
 }
 
@@ -107,7 +56,7 @@ static VKAPI_ATTR void VKAPI_CALL emulated_destroy_image(VkDevice device, VkImag
     int i = image ? emulated_find(image) : SPARSE_IMAGES;
     emulated.destroy_image(device, image, a);
     if (i == SPARSE_IMAGES) return;
-    emulated.release(device, emulated.images[i].memory, NULL);
+    driver.release(device, emulated.images[i].memory, NULL);
     memset(&emulated.images[i], 0, sizeof emulated.images[i]);
     emulated.heap = VK_NULL_HANDLE;
     emulated.count = 0;
@@ -131,7 +80,7 @@ static VKAPI_ATTR void VKAPI_CALL emulated_tiles(VkDevice device, VkImage image,
     VkExtent3D tile = emulated_tile(info);
     VkSparseImageFormatFlags single = emulated.one_tail ? VK_SPARSE_IMAGE_FORMAT_SINGLE_MIPTAIL_BIT : 0;
     (void)device;
-    emulated.wrong += *count < 2;
+    driver.wrong += *count < 2;
     *count = 1 + (uint32_t)emulated.metadata;
     memset(out, 0, *count * sizeof *out);
     out->formatProperties.aspectMask = VK_IMAGE_ASPECT_METADATA_BIT;
@@ -154,7 +103,7 @@ static void emulated_change(const binding *b, VkDeviceMemory memory) {
     int i = 0;
     while (i < emulated.count && memcmp(&emulated.bindings[i], b, offsetof(binding, offset))) i++;
     if (memory && !emulated.heap) emulated.heap = memory;
-    emulated.wrong += memory ? memory != emulated.heap || b->offset % TILE_BYTES : b->offset != 0;
+    driver.wrong += memory ? memory != emulated.heap || b->offset % TILE_BYTES : b->offset != 0;
     if (memory && i < MAX_TILES) emulated.bindings[i] = *b;
     if (memory && i == emulated.count) emulated.count++;
     if (!memory && i < emulated.count) emulated.bindings[i] = emulated.bindings[--emulated.count];
@@ -174,10 +123,10 @@ static void emulated_change_tile(const VkImageCreateInfo *info, const VkSparseIm
     for (int i = 0; i < 3; i++) {
         uint32_t all = size[i] >> b.level ? size[i] >> b.level : 1;
         b.at[i] = offset[i] / side[i];
-        emulated.wrong += offset[i] % side[i] || extent[i] > side[i] || offset[i] + extent[i] > all
+        driver.wrong += offset[i] % side[i] || extent[i] > side[i] || offset[i] + extent[i] > all
                           || (extent[i] < side[i] && offset[i] + extent[i] < all);
     }
-    emulated.wrong += t->flags || t->subresource.aspectMask != VK_IMAGE_ASPECT_COLOR_BIT
+    driver.wrong += t->flags || t->subresource.aspectMask != VK_IMAGE_ASPECT_COLOR_BIT
                       || b.level >= info->mipLevels || b.layer >= info->arrayLayers;
     emulated_change(&b, t->memory);
 }
@@ -191,7 +140,7 @@ static void emulated_change_tail(const VkSparseMemoryBind *t) {
     b.layer = (uint32_t)((t->resourceOffset - base) / stride);
     b.at[0] = metadata;
     b.offset = t->memoryOffset;
-    emulated.wrong += (t->flags && !metadata) || (t->resourceOffset - base) % stride || b.layer >= 6
+    driver.wrong += (t->flags && !metadata) || (t->resourceOffset - base) % stride || b.layer >= 6
                       || t->size != (metadata ? 2 * TILE_BYTES : 3 * TILE_BYTES) || (b.layer && emulated.one_tail);
     emulated_change(&b, t->memory);
 }
@@ -199,61 +148,27 @@ static void emulated_change_tail(const VkSparseMemoryBind *t) {
 /* Executes the changes, then signals as a submission does. */
 static VKAPI_ATTR VkResult VKAPI_CALL emulated_bind_sparse(VkQueue queue, uint32_t count, const VkBindSparseInfo *info,
                                                            VkFence fence) {
-    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
-    VkSubmitInfo submit = { VK_STRUCTURE_TYPE_SUBMIT_INFO, info->pNext, info->waitSemaphoreCount, info->pWaitSemaphores,
-                            &stage, 0, NULL, info->signalSemaphoreCount, info->pSignalSemaphores };
-    emulated.wrong += count != 1 || info->bufferBindCount || info->imageBindCount + info->imageOpaqueBindCount != 1
+    driver.wrong += count != 1 || info->bufferBindCount || info->imageBindCount + info->imageOpaqueBindCount != 1
                       || info->waitSemaphoreCount != 1 || info->signalSemaphoreCount != 1;
-    emulated.idle(queue);
+    driver.idle(queue);
     emulated.submissions++;
     for (uint32_t i = 0; info->imageBindCount && i < info->pImageBinds->bindCount; i++)
         emulated_change_tile(&emulated.images[emulated_find(info->pImageBinds->image)].info,
                              &info->pImageBinds->pBinds[i]);
     for (uint32_t i = 0; info->imageOpaqueBindCount && i < info->pImageOpaqueBinds->bindCount; i++)
         emulated_change_tail(&info->pImageOpaqueBinds->pBinds[i]);
-    return emulated.submit(queue, 1, &submit, fence);
+    return driver_signal(queue, info, fence);
 }
-
-#define FIND(member, function) do { \
-        PFN_vkVoidFunction found_ = emulated.device_proc(device, #function); \
-        memcpy((void *)&emulated.member, (void *)&found_, sizeof found_); \
-    } while (0)
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL emulated_device_proc(VkDevice device, const char *name) {
-#define HOOK(member, function, hook) \
-    if (!strcmp(name, #function)) { \
-        FIND(member, function); \
-        return (PFN_vkVoidFunction)hook; \
-    }
-    HOOK(create_image, vkCreateImage, emulated_create_image)
-    HOOK(destroy_image, vkDestroyImage, emulated_destroy_image)
-    HOOK(requirements, vkGetImageMemoryRequirements, emulated_requirements)
+    REPLACE(emulated.create_image, vkCreateImage, emulated_create_image)
+    REPLACE(emulated.destroy_image, vkDestroyImage, emulated_destroy_image)
+    REPLACE(emulated.requirements, vkGetImageMemoryRequirements, emulated_requirements)
     if (!strcmp(name, "vkGetImageSparseMemoryRequirements")) return (PFN_vkVoidFunction)emulated_tiles;
-    if (strcmp(name, "vkQueueBindSparse")) return emulated.device_proc(device, name);
-    FIND(allocate, vkAllocateMemory);
-    FIND(release, vkFreeMemory);
-    FIND(bind, vkBindImageMemory);
-    FIND(submit, vkQueueSubmit);
-    FIND(idle, vkQueueWaitIdle);
+    if (strcmp(name, "vkQueueBindSparse")) return driver.device_proc(device, name);
+    FIND(emulated.bind, vkBindImageMemory);
+    driver_find(device);
     return (PFN_vkVoidFunction)emulated_bind_sparse;
-#undef HOOK
-}
-
-static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL emulated_proc(VkInstance instance, const char *name) {
-    PFN_vkVoidFunction found = emulated.instance_proc(instance, name);
-#define HOOK(member, function, hook) \
-    if (found && !strcmp(name, #function)) { \
-        memcpy((void *)&emulated.member, (void *)&found, sizeof found); \
-        return (PFN_vkVoidFunction)hook; \
-    }
-    HOOK(features, vkGetPhysicalDeviceFeatures2, emulated_features)
-    HOOK(properties, vkGetPhysicalDeviceProperties2, emulated_properties)
-    HOOK(families, vkGetPhysicalDeviceQueueFamilyProperties, emulated_families)
-    HOOK(image_format, vkGetPhysicalDeviceImageFormatProperties, emulated_image_format)
-    HOOK(create_device, vkCreateDevice, emulated_create_device)
-    HOOK(device_proc, vkGetDeviceProcAddr, emulated_device_proc)
-#undef HOOK
-    return found;
 }
 
 /* ---- helpers ---- */
@@ -295,11 +210,7 @@ static vd_context *needs_sparse(fixture *f) {
     vd_image_destroy(f->ctx, image);
     vd_buffer_destroy(f->ctx, heap);
     if (!r) return f->ctx;
-    void *library = f->backend == VD_BACKEND_VULKAN ? dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
-    void *found = library ? dlsym(library, "vkGetInstanceProcAddr") : NULL;
-    if (!found) skip_because("the device has no sparse images");
-    memcpy((void *)&emulated.instance_proc, &found, sizeof found);
-    desc.get_instance_proc_addr = (void (*)(void))emulated_proc;
+    if (!driver_open(f, &desc)) skip_because("the device has no sparse images");
     return context_with(f, &desc);
 }
 
@@ -337,7 +248,7 @@ static void model_change(model *m, const binding *b, bool bind) {
 /* The bindings that the driver has got are those of the model. */
 static void check_bindings(const model *m) {
     if (!emulated.submissions) return;
-    assert_int_equal(emulated.wrong, 0);
+    assert_int_equal(driver.wrong, 0);
     assert_int_equal(emulated.count, m->count);
     for (int i = 0; i < m->count; i++) {
         int k = 0;
@@ -384,7 +295,7 @@ static void random_box(const vd_image_info *info, uint64_t *seed, vd_image_box *
     model_box(info, box, first, n, offset, bind, m);
 }
 
-/* Binds the tails of all layers, each behind the one before, and adds them to the model. */
+/* Binds the mip tails of all layers to consecutive ranges, and adds them to the model. */
 static uint64_t bind_tails(vd_context *ctx, vd_image image, const vd_image_info *info, uint64_t offset, model *m) {
     vd_image_box box;
     memset(&box, 0, sizeof box);
@@ -434,7 +345,7 @@ static void check_kind(vd_context *ctx, vd_dim dim, uint32_t levels) {
     uint64_t seed = dim;
     model m = { .count = 0 };
     desc.levels = levels;
-    emulated.submissions = emulated.wrong = 0;
+    emulated.submissions = driver.wrong = 0;
     vd_image image = image_new(ctx, &desc, &info);
     assert_true(info.tile[0] && info.tile[1] && info.tile[2] && info.tile_bytes && info.tail_level <= info.levels);
     assert_true(info.tail_level == info.levels || info.tail_bytes);
