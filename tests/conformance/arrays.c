@@ -4,7 +4,7 @@
 
 enum { PICTURES = 6 };
 
-/* Image i has (i + 1) x (i + 2) texels of value 10 * (i + 1). */
+/* Image i has (n + 1) x (n + 2) texels of value 10 * (n + 1), n = i modulo 7. */
 static vd_image picture(vd_context *ctx, uint32_t i, uint32_t usage) {
     float texels[8 * 9];
     char name[16];
@@ -364,16 +364,23 @@ TEST(elements_are_ordered) {
     for (int i = 0; i < 6; i++) {
         vd_arg args[2] = { vd_b(i < 5 ? b[i] : other), vd_f32((float)(7 + i)) };
         vd_arg read[4] = { vd_array(elements, 5), vd_array(&result, 1), vd_u32((uint32_t)i), vd_u32(0) };
-        vd_list *list = list_begin(f->ctx);
+        vd_graph_info graph;
+        vd_list *list = list_begin(f->ctx), *kept = vd_graph_begin(f->ctx, NULL);
         uint64_t before = stats_of(f->ctx).barriers;
-        OK(dispatch(list, writer, 1, args, 2));
         read[2] = vd_u32(i < 5 ? (uint32_t)i : 0);
+        OK(dispatch(list, writer, 1, args, 2));
         OK(dispatch(list, k, 1, read, 4));
         OK(vd_submit(list, NULL, NULL));
         OK(vd_wait_idle(f->ctx));
         uint64_t barriers = stats_of(f->ctx).barriers - before;
         assert_true(i < 5 ? barriers >= 1 : barriers <= 1); /* one may order the list after the last one */
         check_floats(f, y, (const float[]){ i < 5 ? (float)(7 + i) : 7.0f, 2 }, 2);
+        OK(dispatch(kept, writer, 1, args, 2));
+        OK(dispatch(kept, k, 1, read, 4));
+        vd_graph g = vd_graph_end(kept);
+        OK(vd_graph_query(f->ctx, g, &graph));
+        assert_int_equal(graph.barriers, i < 5 ? 1 : 0);
+        vd_graph_destroy(f->ctx, g);
     }
     for (int i = 0; i < 5; i++) vd_buffer_destroy(f->ctx, b[i]);
     vd_buffer_destroy(f->ctx, y);
