@@ -95,9 +95,10 @@ static void *read_raw(const options *o, const vd_format_info *info, uint64_t *pi
     void *bytes = malloc(need);
     if (!f) fail(o->file, "cannot be opened");
     if (!bytes) fail(o->file, "not enough memory");
-    if (o->offset > 0x7FFFFFFF || fseek(f, (long)o->offset, SEEK_SET)) fail("--offset", "more than 2147483647");
-    size_t got = fread(bytes, 1, need, f);
-    if (ferror(f)) fail(o->file, "cannot be read");
+    if (o->offset > 0x7FFFFFFF) fail("--offset", "more than 2147483647");
+    bool sought = !fseek(f, (long)o->offset, SEEK_SET);
+    size_t got = sought ? fread(bytes, 1, need, f) : 0;
+    if (!sought || ferror(f)) fail(o->file, "cannot be read");
     fclose(f);
     if (got < need) {
         fprintf(stderr, "vdview: %s: %ux%u texels of %s need %zu bytes from offset %llu, but the file has only %zu\n",
