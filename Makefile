@@ -215,7 +215,7 @@ commands_codegen     = $(matrix_parts) "env $(without_optimiser) build/$(cc)/tes
 
 # plans compiles texts for CUDA with a fake driver.
 own_fft              = $(filter-out %/plans,$(call files,tests/fft,$(cc)))
-# Transforms with indices of 64 bits. `make test-long` runs them whole.
+# Transforms with 64-bit indices. `make test-long` runs all of their tests.
 large_fft            = $(addprefix build/$(cc)/tests/fft/large_,transforms real hooks)
 fake_driver          = VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=build/$(cc)/tests/fake/libcuda.so
 vkfft_fft            = $(addprefix build/vkfft/tests/fft/,transforms real lifetimes)

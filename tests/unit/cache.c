@@ -188,7 +188,7 @@ static void not_called_here(void *user, vd_log_level level, const char *message)
     (void)user, (void)level, (void)message;
 }
 
-/* Takes the messages to the log and counts the warnings that contain a text. */
+/* Removes the messages from the queue. Returns the number of warnings that contain a text. */
 static int warnings(vd__message_queue *outbox, const char *text) {
     int count = 0;
     for (vd__message *m = vd__message_pop(outbox); m; m = vd__message_pop(outbox)) {

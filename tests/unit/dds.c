@@ -5,18 +5,17 @@
 
 enum { DDS_ROOM = 1 << 16 };
 
+static void dds_set(uint8_t *file, uint32_t at, uint32_t value) {
+    for (uint32_t k = 0; k < 4; k++) file[at + k] = (uint8_t)(value >> 8 * k);
+}
+
 /* Writes a header for a texture of 8 x 8 texels of BC1. */
 static void dds_header(uint8_t *file) {
     static const struct { uint32_t at, value; } words[] = { { 0, DDS_CODE('D', 'D', 'S', ' ') }, { DDS_SIZE, 124 },
         { DDS_HEIGHT, 8 }, { DDS_WIDTH, 8 }, { DDS_LEVELS, 1 }, { DDS_FORMAT_SIZE, 32 }, { DDS_FORMAT_FLAGS, 4 },
         { DDS_FOURCC, DDS_CODE('D', 'X', 'T', '1') }, { DDS_DIMENSION, 3 }, { DDS_ARRAY, 1 } };
     memset(file, 0, DDS_EXTENDED);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        for (uint32_t k = 0; k < 4; k++) file[words[i].at + k] = (uint8_t)(words[i].value >> 8 * k);
-}
-
-static void dds_set(uint8_t *file, uint32_t at, uint32_t value) {
-    for (uint32_t k = 0; k < 4; k++) file[at + k] = (uint8_t)(value >> 8 * k);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) dds_set(file, words[i].at, words[i].value);
 }
 
 static void dds_set_dxgi(uint8_t *file, uint32_t dxgi) {
@@ -78,8 +77,8 @@ static void random_headers(void **state) {
     free(file);
 }
 
-/* The file of the example: damaged at each byte of its header, and cut at many lengths. Every length is an allocation
-   of its own, so that the address sanitizer sees reads past the end. */
+/* The file of the example: damaged at each byte of its header, and cut at many lengths. Each length has a
+   separate allocation, so that the address sanitizer detects reads past the end. */
 static void damaged_file_of_the_example(void **state) {
     FILE *f = fopen("examples/data/grace_hopper.dds", "rb");
     uint8_t *whole = (uint8_t *)malloc(DDS_ROOM);
