@@ -64,8 +64,8 @@ static double error_of(vd_fft_kind kind, vd_type type, uint64_t n, bool *blueste
     return (double)(sum / sizes);
 }
 
-/* Cosine and sine transforms for which the planner estimates that direct stages take too long use Bluestein's algorithm,
-   which has twice the error. */
+/* Cosine and sine transforms for which the planner estimates that direct stages take too long use Bluestein's
+   algorithm, which has twice the error. */
 static void check(const bound *bounds, size_t count, double factor) {
     const bool has_f64 = vd_device(device_context, 0)->features & VD_FEATURE_F64;
     for (size_t i = 0; i < 2 * count; i++) {
@@ -76,7 +76,8 @@ static void check(const bound *bounds, size_t count, double factor) {
         double error = error_of(b->kind, wide ? VD_F64 : VD_F32, b->n, &bluestein);
         double most = (b->kind && bluestein ? 2 : factor) * (wide ? b->f64 : b->f32);
         if (error > most)
-            fail_msg("kind %d %s %u: error %.3g, bound %.3g", (int)b->kind, wide ? "f64" : "f32", (unsigned)b->n, error, most);
+            fail_msg("kind %d %s %u: error %.3g, bound %.3g", (int)b->kind, wide ? "f64" : "f32", (unsigned)b->n,
+                     error, most);
     }
 }
 
