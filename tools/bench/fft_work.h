@@ -126,6 +126,16 @@ static inline void name_of(const size *s, char *out, size_t space) {
              s->n[1], s->n[2]);
 }
 
+/* Reads "AxBxC"; returns the number of lengths, or 0. */
+static inline uint32_t parse_lengths(const char *text, uint32_t *n) {
+    uint32_t rank = 0;
+    while (rank < 3 && *text >= '1' && *text <= '9') {
+        n[rank++] = (uint32_t)strtoul(text, (char **)&text, 10);
+        if (*text == 'x') text++;
+    }
+    return *text ? 0 : rank;
+}
+
 static inline bool is_columns(const size *s) { return s->what == COLUMNS || s->what == IN_PLACE; }
 static inline bool is_real_convolution(const size *s) { return s->what == CONVOLVE_REAL || s->what == FILTER_REAL; }
 static inline bool is_convolution(const size *s) {

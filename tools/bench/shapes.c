@@ -62,16 +62,6 @@ static uint32_t random_below(bench *b, uint32_t n) { return (uint32_t)(random_fr
 
 /* ---- plans ---- */
 
-/* Reads "AxBxC"; returns the number of lengths, or 0. */
-static uint32_t parse_lengths(const char *text, uint32_t *n) {
-    uint32_t rank = 0;
-    while (rank < 3 && *text >= '1' && *text <= '9') {
-        n[rank++] = (uint32_t)strtoul(text, (char **)&text, 10);
-        if (*text == 'x') text++;
-    }
-    return *text ? 0 : rank;
-}
-
 /* Sets the desc of a plan for a name without suffix; returns false if the name is invalid. */
 static bool desc_of_name(const char *name, uint64_t bytes, vd_fft_desc *d) {
     uint32_t n[3] = { 1, 1, 1 };

@@ -5,9 +5,9 @@
 
    Sizes: rows of all lengths from 2 to 8192 without prime factors above 13; 300 random lengths beyond, up to 2^24; 150
    random lengths with a prime factor above 31, up to 2^22; 200 random images and cubes; each complex or of reals (rows
-   up to 8192: both). SIZE is a size as printed, such as 360, r2c-360 or 48x100. PART is part I of N of the sizes, so
-   that each part takes a few minutes; the default is all of them, on a processor 1/200. BENCH_SECONDS (default 540)
-   ends a part early; the summary states how many sizes are left.
+   up to 8192: both). PART is part I of N of the sizes, so that each part takes a few minutes; the default is all of
+   them, on a processor 1/200. SIZE, in the printed form (360, r2c-360, 48x100), replaces this list and may be any size.
+   BENCH_SECONDS (default 540) ends a part early; the summary states how many sizes are left.
 
    Each size transforms the same number of bytes (BENCH_BYTES; default 512 MiB, on a processor 1 MiB), out of place,
    forward. Our plan, cuFFT (see fft.c) and the copy are timed alternately, BENCH_ROUNDS times (default 5), each for a
@@ -123,6 +123,15 @@ static items all_sizes(void) {
         add(&list, i % 2 ? REAL_IMAGES : IMAGES, i % 2 ? REAL : COMPLEX, rank, a, b, c);
     }
     return list;
+}
+
+/* Adds the size that name_of prints as `name`. */
+static void add_named(items *list, const char *name) {
+    bool real = !strncmp(name, "r2c-", 4);
+    uint32_t n[3] = { 0 }, rank = parse_lengths(name + (real ? 4 : 0), n);
+    if (!rank || n[0] < 2) die(name, "is not a size such as 360, r2c-360 or 48x100, and not the first argument I/N");
+    int of_complex = rank > 1 ? IMAGES : !is_smooth(n[0], 31) ? PRIMES : n[0] > 8192 ? LONG_ROWS : ROWS;
+    add(list, (size_class)(of_complex + real), real ? REAL : COMPLEX, rank, n[0], n[1], n[2]);
 }
 
 /* ---- verification by sums ---- */
@@ -418,23 +427,21 @@ static void print_summary(const sweep *w, int left) {
 
 int main(int argc, char **argv) {
     sweep w;
-    items list = all_sizes();
+    items list = { NULL, 0, 0 };
     unsigned part = 1, of = 1;
     bool parted = argc > 1 && strchr(argv[1], '/') && sscanf(argv[1], "%u/%u", &part, &of) == 2;
     int names = argc - 1 - parted, left = 0;
     const char *seconds = getenv("BENCH_SECONDS");
     double start = bench_now(), limit = seconds ? atof(seconds) : 540;
     open_sweep(&w);
+    if (!names) list = all_sizes();
+    for (int i = argc - names; i < argc; i++) add_named(&list, argv[i]);
     if (!parted && !names && on_processor) of = 200;
     if (!of || part < 1 || part > of) die("PART", "must be I/N with I from 1 to N");
     printf("sweep on %s, %llu bytes, part %u of %u of %zu sizes\n", vd_device(w.ctx, 0)->name,
            (unsigned long long)w.bytes, part, of, list.count);
     for (size_t i = 0; i < list.count; i++) {
-        char name[64];
-        bool wanted = !names && (i + i / of) % of == part - 1;
-        name_of(&list.at[i].s, name, sizeof name);
-        for (int j = argc - names; j < argc; j++) wanted |= !strcmp(name, argv[j]);
-        if (!wanted) continue;
+        if ((i + i / of) % of != part - 1) continue;
         if (bench_now() - start > limit) left++;
         else bench_size(&w, &list.at[i]);
     }
