@@ -22395,16 +22395,15 @@ static void vd__image_format_set(vd_context *ctx, vd_format format, vd__image_sh
 
 /* Checks the fields of a sparse image that depend on each other. */
 static vd_result vd__image_sparse_check(const vd_context *ctx, const vd_image_desc *desc) {
-    const char *call = "vd_image_create";
     if (desc->dim == VD_DIM_1D || desc->dim == VD_DIM_1D_ARRAY)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, desc->name, "desc.sparse is set, but desc.dim is that of a "
-                             "1-D image, which has no tiles on any device; use a 2-D image with desc.extent[1] 1");
+        return vd__fail(VD_ERROR_UNSUPPORTED, "desc.sparse is set, but desc.dim is that of a 1-D image, which has no "
+                        "tiles on any device; use a 2-D image with desc.extent[1] 1");
     if (ctx->device_count > 1)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, desc->name, "desc.sparse is set, which needs a context with "
-                             "one device, but this one has %u", ctx->device_count);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "desc.sparse is set, which needs a context with one device, but this one "
+                        "has %u", ctx->device_count);
     if (!desc->data && !desc->heap_offset) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, desc->name, "desc.sparse and desc.%s are set; a sparse image has no "
-                         "memory before vd_image_bind", desc->data ? "data" : "heap_offset");
+    return vd__fail(VD_ERROR_INVALID, "desc.sparse and desc.%s are set; a sparse image has no memory before "
+                    "vd_image_bind", desc->data ? "data" : "heap_offset");
 }
 
 /* Checks an image desc against all devices and fills in the shape. */
@@ -27652,7 +27651,7 @@ static vd_result vd__place_find(vd_context *ctx, const vd_image_desc *desc, vd__
         return vd__fail(VD_ERROR_INVALID, "desc.heap_offset is %llu, but desc.heap is not set",
                         VD__U(desc->heap_offset));
     if (!desc->heap.id && desc->sparse)
-        return vd__fail(VD_ERROR_INVALID, "desc.sparse is set, but desc.heap, whose memory tiles get, is not");
+        return vd__fail(VD_ERROR_INVALID, "desc.sparse is set, but desc.heap, whose memory vd_image_bind binds, is not");
     vd__buffer *b = desc->heap.id ? vd__buffer_pin(ctx, desc->heap, "vd_image_create", "heap ") : NULL;
     if (!b) return desc->heap.id ? vd__last_error.code : VD_OK;
     if (b->heap && b->devices == (1u << ctx->device_count) - 1) {
@@ -27996,10 +27995,11 @@ static vd_result vd__tiles_check(const vd__image *image, const char *call, const
 static void vd__tile_at(const vd__tiles *t, const vd__image_part *box, const uint32_t n[3], uint64_t at,
                         vd__image_part *out) {
     *out = *box;
-    for (int i = 0; i < 3; i++, at /= n[i - 1]) {
+    for (int i = 0; i < 3; i++) {
         uint32_t before = (uint32_t)(at % n[i]) * t->extent[i], left = box->extent[i] - before;
         out->offset[i] += before;
         out->extent[i] = left < t->extent[i] ? left : t->extent[i];
+        at /= n[i];
     }
     out->layer += (uint32_t)at;
 }
