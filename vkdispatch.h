@@ -1628,7 +1628,7 @@ typedef struct vd_image_info {
     uint32_t tail_level;            /* first level of the mip tail */
     uint64_t tile_bytes;            /* heap memory of a tile */
     uint64_t tail_bytes;            /* heap memory of the tail of one layer. 0: no tail */
-    bool one_tail;                  /* the layers have one tail together, that of layer 0 */
+    bool one_tail;                  /* all layers share the tail of layer 0 */
     bool unbound_zeros;             /* reads of texels without memory return 0 */
 } vd_image_info;
 
@@ -1981,16 +1981,16 @@ VD_API vd_result vd_image_query(vd_context *ctx, vd_image image, vd_image_info *
    immediate list of queue 0. */
 VD_API vd_result vd_image_upload(vd_context *ctx, const vd_image_transfer *desc, const void *data);
 
-/* Gives the tiles of a box of a sparse image memory: `offset` is that of the first tile in the heap, a multiple of
-   vd_image_info.tile_bytes. The others follow without gaps, along the first axis, the second, the third, and then by
-   layers. The box begins and ends at tiles, or at the edge of its level.
+/* Binds memory of the heap to the tiles of a box of a sparse image. offset: bytes from the start of the heap to the
+   memory of the first tile, a multiple of vd_image_info.tile_bytes. The others follow without gaps, along the first
+   axis, the second, the third, and then by layers. The box begins and ends at tiles, or at the edge of its level.
    To bind the mip tail of layers, set box.level to vd_image_info.tail_level, which can be the number of levels. Offset
    and extent of the box are ignored then.
    Waits for the work recorded so far that uses the image, and until the memory is bound. If it fails, part of the tiles
    may have been bound. Calls for one image must not overlap. */
 VD_API vd_result vd_image_bind(vd_context *ctx, const vd_image_box *box, uint64_t offset);
 
-/* Takes the memory of the tiles of a box away. Parameters as for vd_image_bind. */
+/* Unbinds the memory of the tiles of a box. Parameters as for vd_image_bind. */
 VD_API vd_result vd_image_unbind(vd_context *ctx, const vd_image_box *box);
 
 /* Waits for the work recorded so far that writes the image, and reads texels from the first device. Bytes between rows
@@ -8539,7 +8539,7 @@ VD__SMALL
 
 typedef struct vd__vk_driver {
     PFN_vkGetInstanceProcAddr vkGetInstanceProcAddr;
-    VD__VK_LOADER_FUNCTIONS(VD__VK_MEMBER)
+    VD__VK_LOADER_FUNCTIONS(VD__VK_MEMBER) /* in the order in which vd__vk_load stores them */
     VD__VK_INSTANCE_FUNCTIONS(VD__VK_MEMBER)
     VD__VK_SURFACE_FUNCTIONS(VD__VK_MEMBER)
     VkInstance instance;
@@ -11480,7 +11480,7 @@ static inline bool vd__vk_keys_match(const vd__vk_descriptor_key *keys, const vd
     return !chunk || keys->serial == chunk->memory.serial;
 }
 
-/* Writes of descriptors, which are made when the arrays are full. */
+/* A batch of descriptor writes. vd__vk_writes_add flushes it when its arrays are full. */
 typedef struct vd__vk_writes {
     uint32_t count;
     VkDescriptorBufferInfo buffers[VD_MAX_ARGS];
@@ -19621,7 +19621,7 @@ static inline vd_result vd__dispatch_resolve(vd__dispatch_state *d, vd_context *
               is VD_IMPLICIT_OUTPUT: number of formats, formats (strings); bytes of code, code and zeros up to a
               multiple of 4
      argument name (string; empty: none), kind, type, access, location, size, align, 1 if it may alias;
-              images also: 1 if sampled, dim, format
+              images also: 2 * count + 1 if sampled, dim, format
      implicit kind, argument, axis, offset */
 
 VD__SMALL
