@@ -19196,20 +19196,25 @@ static inline bool vd__dispatch_repeats_buffer(const vd__dispatch_state *d, cons
            && arg->kind - VD_ARG_BINDING <= VD_ARG_ADDRESS - VD_ARG_BINDING;
 }
 
-/* Resolves a buffer argument. `seen` has a bit for each memory of the earlier arguments, chosen by the low 6 bits of
-   its serial. Overlap is only checked if the bit is set already. */
+/* Checks whether the access of argument i overlaps an earlier one. `seen` has a bit for each memory of the earlier
+   arguments, chosen by the low 6 bits of its serial. Overlap is only checked if the bit is set already. */
+static inline vd_result vd__dispatch_check_seen(const vd__dispatch_state *d, const vd__access *access, int i,
+                                                uint64_t *seen) {
+    uint64_t bit = (uint64_t)1 << (access->storage->memory.serial & 63u);
+    bool maybe_seen = (*seen & bit) != 0;
+    *seen |= bit;
+    return VD__LIKELY(!maybe_seen) ? VD_OK : vd__dispatch_check_overlap(d, access, i);
+}
+
+/* Resolves a buffer argument. `seen` as in vd__dispatch_check_seen. */
 static inline vd_result vd__dispatch_buffer(vd__dispatch_state *d, vd_context *ctx, const vd__param *p,
                                             const vd_arg *arg, int i, uint64_t *seen) {
-    const vd__access *access = &d->accesses[p->buffer_index];
     if (VD__UNLIKELY(!vd__dispatch_repeats_buffer(d, arg, i))) {
         vd_result r = vd__dispatch_find_buffer(d, ctx, p, arg, i);
         if (VD__UNLIKELY(r)) return r;
         d->same_buffers = false;
     }
-    uint64_t bit = (uint64_t)1 << (access->storage->memory.serial & 63u);
-    bool maybe_seen = (*seen & bit) != 0;
-    *seen |= bit;
-    return VD__LIKELY(!maybe_seen) ? VD_OK : vd__dispatch_check_overlap(d, access, i);
+    return vd__dispatch_check_seen(d, &d->accesses[p->buffer_index], i, seen);
 }
 
 VD__SMALL
@@ -19271,7 +19276,7 @@ static vd_result vd__dispatch_check_axes(const vd__dispatch_state *d, const vd__
                         d->list->ctx->driver.backend->name);
 }
 
-/* Resolves an image argument: records its access and adds it to the bindings. `seen` as in vd__dispatch_buffer. */
+/* Resolves an image argument: records its access and adds it to the bindings. `seen` as in vd__dispatch_check_seen. */
 static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, const vd__param *p, const vd_arg *arg,
                                     int i, uint64_t *seen) {
     vd__image *image = vd__dispatch_find_image(d, ctx, arg, i);
@@ -19485,12 +19490,7 @@ static vd_result vd__dispatch_element(vd__dispatch_state *d, vd_context *ctx, co
     if (p->kind == VD_ARG_IMAGE) return vd__dispatch_image(d, ctx, p, arg, i, seen);
     if (p->kind == VD_ARG_SAMPLER) return vd__dispatch_sampler(d, ctx, p, arg, i);
     vd_result r = vd__dispatch_find_buffer(d, ctx, p, arg, i);
-    if (r) return r;
-    const vd__access *access = &d->accesses[p->buffer_index];
-    uint64_t bit = (uint64_t)1 << (access->storage->memory.serial & 63u);
-    bool maybe_seen = (*seen & bit) != 0;
-    *seen |= bit;
-    return maybe_seen ? vd__dispatch_check_overlap(d, access, i) : VD_OK;
+    return r ? r : vd__dispatch_check_seen(d, &d->accesses[p->buffer_index], i, seen);
 }
 
 /* Copies element 0 of an array to element e, which was not passed. p: the parameter of the array. */
@@ -19502,7 +19502,7 @@ static void vd__dispatch_repeat_element(vd__dispatch_state *d, const vd__param *
 }
 
 /* Resolves argument i, an array. Elements that are not passed are those of element 0, so that every descriptor is
-   valid. `seen` as in vd__dispatch_buffer; elements that are only read are compared with written arguments only. */
+   valid. `seen` as in vd__dispatch_check_seen; elements that are only read are compared with written arguments only. */
 static vd_result vd__dispatch_array(vd__dispatch_state *d, vd_context *ctx, const vd_arg *arg, int i, uint64_t *seen) {
     const vd__param *p = &d->kernel->params[i];
     const vd_arg *elements = (const vd_arg *)arg->from;
