@@ -10345,7 +10345,7 @@ static void vc__p_default_condition(vc__printer *g, uint32_t switch_node) {
     const char *separator = "if (";
     for (uint32_t j = switch_node + 1; j < l->count && g->info[j].opener != switch_node + 1; j++) {
         if (l->node[j].op != VC__OP_CASE || g->info[j].block != switch_node + 1) continue;
-        vc__p_put(g, separator);
+        vc__p_put(g, "%s", separator);
         vc__p_expression(g, l->node[switch_node].a[0], 5);
         vc__p_put(g, " != ");
         vc__p_scalar(g, l->node[l->node[switch_node].a[0]].type, vc__bits_of(&l->node[j]), true);
@@ -10692,7 +10692,8 @@ static void vc__glsl_bitcast(vc__printer *g, const vc__node *n) {
     vc_type from = g->l->node[n->a[0]].type;
     uint32_t width = vc__scalar_bytes(n->type) / 4;
     if (vc__is_float(from) == vc__is_float(n->type)) vc__p_put(g, "%t", n->type);
-    else vc__p_put(g, names[width][vc__is_float(from) ? vc__is_unsigned(n->type) : 2 + vc__is_unsigned(from)]);
+    else vc__p_put(g, "%s", names[width][vc__is_float(from) ? vc__is_unsigned(n->type)
+                                                            : 2 + vc__is_unsigned(from)]);
     vc__p_put(g, "(%e)", n->a[0]);
 }
 
@@ -11252,7 +11253,7 @@ static void vc__c_vector(vc__printer *g, vc_type type, const uint64_t *bits, boo
         if (i) vc__p_put(g, ", ");
         vc__p_scalar(g, vc__is_bool(type) ? (vc_type)VC_U32 : vc__scalar(type), bits[i], fold);
     }
-    vc__p_put(g, close);
+    vc__p_put(g, "%s", close);
 }
 
 /* ---- expressions ---- */
@@ -11304,7 +11305,7 @@ static void vc__c_construct(vc__printer *g, const vc__node *n) {
     uint32_t count;
     const uint32_t *operand = vc__p_operands(g->l, n, &count);
     for (uint32_t i = 0; i < count; i++) vc__p_put(g, i ? ", %e" : "%e", operand[i]);
-    vc__p_put(g, close);
+    vc__p_put(g, "%s", close);
 }
 
 /* The components of a vector of bools are 32-bit words. */
@@ -11786,7 +11787,7 @@ static void vc__cuda_convert_function(vc__printer *g, const vc__format_info *f, 
         if (i >= f->channels) vc__p_put(g, f->kind == VC_F32 ? "%d.0f" : "%d", i == 3);
         else if (f->coded == 'h') vc__p_put(g, store ? "f16_of_f32(%s)" : "f32_of_f16(%s)", at);
         else if (!f->coded && store) vc__p_put(g, "(%t)%s", vc__scalar(memory), at);
-        else if (!f->coded) vc__p_put(g, at);
+        else if (!f->coded) vc__p_put(g, "%s", at);
         else if (store)
             vc__p_put(g, "(%t)rintf(fminf(fmaxf(%s, %s), 1.0f) * %.1ff)", vc__scalar(memory), at,
                       f->coded == 'u' ? "0.0f" : "-1.0f", max_value);
