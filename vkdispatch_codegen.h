@@ -17791,9 +17791,13 @@ static vc__object *vc__image_of(vc_kernel *k, const char *call, const vc_image_r
              || (k->node[r->node].op != VC__OP_IMAGE && k->node[r->node].op != VC__OP_IMAGE_AT))
         why = "was created before vc_restart";
     if (why) { vc__fail_call(k, call, "the image %s", why); return NULL; }
-    vc__object *o = &k->object[k->node[r->node].x];
-    bool array = o->count && k->node[r->node].op == VC__OP_IMAGE;
-    if (use == VC__IMAGE_USE_ELEMENT && !array) vc__fail_call(k, call, "image '%s' is not an array", o->name);
+    const vc__node *n = &k->node[r->node];
+    vc__object *o = &k->object[n->x];
+    bool array = o->count && n->op == VC__OP_IMAGE;
+    if (n->op == VC__OP_IMAGE_AT && !vc__is_usable(k, &k->node[n->a[1]]))
+        vc__fail_call(k, call, "the index of an element of image '%s' was computed in a block that is already closed; "
+                      "pass it out of the block in a variable (vc_var)", o->name);
+    else if (use == VC__IMAGE_USE_ELEMENT && !array) vc__fail_call(k, call, "image '%s' is not an array", o->name);
     else if (use != VC__IMAGE_USE_ELEMENT && array)
         vc__fail_call(k, call, "image '%s' is an array; select an element with vc_image_at", o->name);
     else vc__check_image_use(k, call, o, use);

@@ -392,6 +392,28 @@ static void arrays_need_an_index(void **state) {
           "vc_image in kernel 'paint': 'many': count is 1025, but must be 0 to 1024, and 0 for a texel buffer");
 }
 
+/* An index is not usable after the block that computed it. An index from before the block is. */
+static void indices_of_closed_blocks(void **state) {
+    (void)state;
+    for (int inside = 0; inside < 2; inside++) {
+        images_rig r = images_begin();
+        vc_image_ref many = image_array(r.k, "many", 3, false), element = many;
+        vc_val before = vc_mod(r.u, vc_u32(3));
+        VC_IF(r.k, vc_lt(r.u, vc_u32(5))) {
+            element = vc_image_at(many, inside ? vc_add(before, r.u) : before);
+            vc_store(r.out, r.u, vc_fetch(element, r.texel, vc_u32(0)));
+        }
+        vc_store(r.out, r.u, vc_fetch(element, r.texel, vc_u32(0)));
+        if (inside)
+            images_fails(r, "vc_fetch in kernel 'paint': the index of an element of image 'many' was computed in a block "
+                            "that is already closed; pass it out of the block in a variable (vc_var)");
+        else {
+            assert_non_null(vc_spirv(r.k, NULL));
+            vc_free(r.k);
+        }
+    }
+}
+
 /* Bindings, and consecutive handles in CUDA C. Only indices that are not constant need a feature. */
 static void arrays_are_reflected(void **state) {
     (void)state;
@@ -464,7 +486,7 @@ static const struct CMUnitTest builder_images_tests[] = {
     cmocka_unit_test(other_operands), cmocka_unit_test(images_have_a_type), cmocka_unit_test(images_of_other_kernels),
     cmocka_unit_test(features), cmocka_unit_test(images_reflection), cmocka_unit_test(reflection_of_c),
     cmocka_unit_test(sizes_are_implicit_in_cuda), cmocka_unit_test(arrays_need_an_index),
-    cmocka_unit_test(arrays_are_reflected),
+    cmocka_unit_test(indices_of_closed_blocks), cmocka_unit_test(arrays_are_reflected),
     cmocka_unit_test(images_merging), cmocka_unit_test(images_barriers),
     cmocka_unit_test(the_runtime_accepts_kernels_with_texel_buffers),
 };
