@@ -27651,7 +27651,7 @@ static vd_result vd__place_find(vd_context *ctx, const vd_image_desc *desc, vd__
         return vd__fail(VD_ERROR_INVALID, "desc.heap_offset is %llu, but desc.heap is not set",
                         VD__U(desc->heap_offset));
     if (!desc->heap.id && desc->sparse)
-        return vd__fail(VD_ERROR_INVALID, "desc.sparse is set, but desc.heap, whose memory vd_image_bind binds, is not");
+        return vd__fail(VD_ERROR_INVALID, "desc.sparse is set, but desc.heap, from which tiles get memory, is not");
     vd__buffer *b = desc->heap.id ? vd__buffer_pin(ctx, desc->heap, "vd_image_create", "heap ") : NULL;
     if (!b) return desc->heap.id ? vd__last_error.code : VD_OK;
     if (b->heap && b->devices == (1u << ctx->device_count) - 1) {
