@@ -189,11 +189,12 @@ static void check_sampled(const fixture *f, vd_format format, vd_kernel k, vd_bu
     vd_image image = image_of_blocks(f->ctx, format, width, height, blocks);
     OK(vd_run2(f->ctx, k, width, height, vd_i(image), vd_b(out)));
     OK(vd_buffer_read(f->ctx, out, 0, got, (uint64_t)width * height * 16));
-    /* lavapipe's decoder of BC1 to BC5 deviates by up to 2 / 255, that of an NVIDIA H200 by up to 7.3 / 255. The slope
-       of the sRGB curve is at most 2.3. */
+    /* lavapipe's decoder of BC1 to BC5 deviates by up to 2 / 255, that of an NVIDIA H200 by up to 7.3 / 255.
+       Devices convert from sRGB approximately: OpenCL, Metal and Direct3D permit half a code, Vulkan and CUDA state no
+       bound. An NVIDIA H200 deviates by 0.43 of a code. The slope of the sRGB curve is at most 2.3. */
     double coarse = vd_device(f->ctx, 0)->type == VD_DEVICE_CPU ? 2.1 / 255 : 7.5 / 255;
     double slack = !native ? 0.5 / 255 : format < VD_FORMAT_BC6H_UF ? coarse : 0.6 / 255;
-    if (native && row->kind == VD__TEXEL_SRGB) slack *= 2.3;
+    if (row->kind == VD__TEXEL_SRGB) slack *= 2.3;
     if (native && row->kind == VD__TEXEL_SNORM) slack *= 2;
     for (uint32_t i = 0; i < COLUMNS * ROWS; i++) {
         vd__texture_texel texels[VD__BLOCK_TEXELS];
