@@ -263,7 +263,9 @@ static void check_level(const fixture *f, const dds_texture *t, vd_image image, 
     memset(&desc, 0, sizeof desc);
     desc.image = image;
     desc.level = level;
+    desc.levels = 1; /* CUDA has no views of some levels of block formats */
     vd_image view = vd_image_view(f->ctx, &desc);
+    if (!view.id) fail_msg("%s, level %u: %s", row->name, level, vd_error_text());
     OK(vd_run2(f->ctx, k, width, height, vd_i(view), vd_b(out)));
     OK(vd_buffer_read(f->ctx, out, 0, got, (uint64_t)width * height * 16));
     for (uint32_t i = 0; i < width * height * row->components; i++) {
