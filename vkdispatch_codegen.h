@@ -2183,7 +2183,7 @@ inline void vc__line_printf(const char *file, int line, vc_kernel *k, const char
 #define VC__MAX_ELEMENTS 1024u         /* elements of an array of images: VD_MAX_ELEMENTS */
 #define VC__NO_GROUP_BASE 0x7fffffffu /* vc_machine.max_groups of a device for which launches are never split */
 #define VC__NIL 0xffffffffu
-#define VC__NAME_BYTES 48u       /* maximum bytes of a name in generated text */
+#define VC__NAME_BYTES 48u       /* memory of a name in generated text, with the terminating zero */
 
 #if defined(__GNUC__)
 #define VC__PREFETCH(address) __builtin_prefetch(address)
@@ -2473,8 +2473,8 @@ static const struct { const char *name, *glsl; uint8_t coordinates, axes, size, 
     { "texel buffer", "Buffer", 1, 1, 1, 5, false }
 };
 
-/* Formats of storage images, indexed by vc_format. `coded`: 0: C type of that many bits; u: unorm; s: snorm; h: half
-   float; p: packed. */
+/* Formats of storage images, indexed by vc_format. bits: of a channel; packed: of the whole texel. coded: 0: an f32 or
+   an integer of that many bits; u: unorm; s: snorm; h: half float; p: packed. */
 typedef struct vc__format_info { const char *glsl; uint8_t kind, channels, bits; char coded; } vc__format_info;
 static const vc__format_info vc__formats[] = {
     { NULL, 0, 0, 0, 0 }, { "rgba32f", VC_F32, 4, 32, 0 }, { "rgba16f", VC_F32, 4, 16, 'h' },
@@ -2650,7 +2650,7 @@ enum {
    spirv     VC__S: opcode for bool, int, uint, float; VC__E: an instruction of GLSL.std.450; 0: none
    text      VC__T…: the text patterns in GLSL, CUDA C and OpenCL C, see vc__p_print_pattern; NULL: none
    rule      the lowering rule (room lowering), for targets that have no instruction or text, or one with a different
-             meaning; NULL: never lowered */
+             meaning; NULL: none */
 #define VC__E(n) (0x10000u | (n))
 #define VC__S(b, i, u, f) { b, i, u, f }
 #define VC__S_ALL(op) { op, op, op, op }
@@ -2916,8 +2916,8 @@ enum {
     X(LOAD,         "load",         READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_memory) \
     /* a[2] value */ \
     X(STORE,        "store",        EFFECT, 3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_memory) \
-    /* Atomics: operands as for a store; the result is the previous value. a[2] of a compare-exchange: vector of \
-       expected and desired value. */ \
+    /* Atomics: operands as for a store; ATOMIC_LOAD has no a[2]. The result is the previous value; ATOMIC_STORE has \
+       none. a[2] of a compare-exchange: vector of expected and desired value. */ \
     X(ATOMIC_ADD,   "atomic_add",   EFFECT, 3, 0,    OWN,    0, \
       VC__S(0, VC__OpAtomicIAdd, VC__OpAtomicIAdd, VC__OpAtomicFAddEXT), \
       VC__T_ATOMIC("atomicAdd", "atomicAdd", "add"), vc__lower_atomic) \
@@ -2949,10 +2949,10 @@ enum {
     /* a[2] lod or GRADIENT; x: offsets, one byte each */ \
     X(SAMPLE,       "sample",       READ,   3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(GATHER,       "gather",       READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: component */ \
-    /* a[2] level; none for texel buffers */ \
+    /* a[2] level; VC__NIL for texel buffers */ \
     X(FETCH,        "fetch",        READ,   3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(IMAGE_LOAD,   "image_load",   READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    /* a[1] level, or none */ \
+    /* a[1] level, or VC__NIL */ \
     X(IMAGE_SIZE,   "image_size",   READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_image_query) \
     X(IMAGE_LEVELS, "image_levels", READ,   1, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_image_query) \
     X(IMAGE_STORE,  "image_store",  EFFECT, 3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[2] value */ \
@@ -2971,7 +2971,7 @@ enum {
       VC__T_VOTE("subgroupBallot($0)", "__ballot_sync($1, $0)"), vc__lower_subgroup) \
     X(VOTE_EQUAL,   "subgroup_all_equal", CONVERGENT, 1, BIUF, OWN, 0, VC__S_ALL(VC__OpGroupNonUniformAllEqual), \
       VC__T_GLSL("subgroupAllEqual($0)"), vc__lower_subgroup) \
-    /* x of the operations below: VC__LANES_; for LANES_EACH, x / 16 is the cluster size */ \
+    /* x of BALLOT_COUNT, reductions and scans: VC__LANES_; for LANES_CLUSTER plus 16 * cluster size */ \
     X(BALLOT_COUNT, "subgroup_ballot_count", CONVERGENT, 1, U, OWN, 0, \
       VC__S(0, 0, VC__OpGroupNonUniformBallotBitCount, 0), \
       VC__T_GLSL("subgroupBallot@BitCount($0)"), vc__lower_subgroup) \
@@ -3099,7 +3099,8 @@ static inline bool vc__has_result(uint32_t op) {
 
 // >>tape
 /* The tape: the recorded nodes of a kernel in the order of the calls. Effects and blocks are anchored: they keep their
-   order. All other nodes can move within their region. Nothing is optimised while recording; room schedule does that.
+   order. All other nodes can move within their region. Recording only folds operations on immediates and merges
+   constants; the room schedule does the other optimisations.
    A region is the part of the tape from one anchor to the next; its number is that of the anchor. vc__node.region is
    the region in which the node was recorded. Anchor 0 is the entry of the kernel. */
 
@@ -3110,7 +3111,7 @@ struct vc__node {
     uint8_t flags;    /* VC__NODE_ */
     /* vc_type; of a struct or array type only the low half: vc__node_type returns the whole type */
     uint16_t type;
-    uint32_t region;  /* region; anchored nodes: their own anchor; leaves: 0 */
+    uint32_t region;  /* region in which it was recorded; anchored nodes: their own anchor; leaves: 0 */
     uint32_t a[3];    /* operands: nodes; VC__NIL: none. CONST: low and high bits; VEC: first index in `extra`, count */
     uint32_t x;       /* by operation: a small constant, the index of an object, an axis, a kind */
 };
@@ -3153,8 +3154,8 @@ typedef struct vc__block {
        its condition or exits in it */
     uint8_t divergence;
     uint8_t exit_divergence; /* VC__NODE_ bits of a loop: invocations may leave it in different iterations */
-    uint32_t condition; /* node on which it depends which invocations run the block; VC__NIL: none */
-    uint32_t leaves;  /* loops inside of a loop: variable that is set if the loop around it is left, too */
+    uint32_t condition; /* node that determines which invocations run the block; VC__NIL: none */
+    uint32_t leaves;  /* loops inside of a loop: bool variable, true if the loop around it is left, too */
     uint32_t cause;   /* condition of the first branch or exit that set bits in `divergence`, for error messages */
 } vc__block;
 
@@ -3165,7 +3166,7 @@ typedef struct vc__object {
     uint16_t access;  /* allowed access: VC_READ … VC_ANY_TYPE */
     vc_type type;     /* type in the generated code: an unsigned integer for floats whose atomics work on bits */
     vc_type declared; /* type as declared by the kernel */
-    uint32_t count;   /* elements of an array; 0: buffers */
+    uint32_t count;   /* elements of an array; 1: a variable or parameter; 0: a buffer or an image, not an array */
     uint32_t node;
     const uint64_t *data; /* tables: one value per component, in the arena */
     uint32_t arg;     /* index among the arguments; VC__NIL: none */
@@ -3278,7 +3279,7 @@ struct vc__lowering {
     vc_target target;       /* VC_TARGET_NONE: nothing is lowered (the dump) */
     vc_buffers buffers;
     bool marks_rounding;    /* casts on the tape whose rounding is observable are marked VC__NODE_WIDENED */
-    uint32_t region, anchor; /* regions to which vc__make adds pure nodes, and effects */
+    uint32_t region, anchor; /* vc__make adds effects to the region `anchor`, all other nodes to `region` */
     vc__node *node;         /* the lowered list */
     uint32_t count, capacity;
     /* while count is below this, a node can be added without growing the list or the hash table */
@@ -3321,7 +3322,7 @@ typedef struct vc__variant {
 typedef enum vc__missing_resource { VC__MISSING_NONE, VC__MISSING_MEMORY, VC__MISSING_MACHINE } vc__missing_resource;
 
 struct vc_kernel {
-    /* the most frequently used fields are first: the offset of the first 128 bytes is one byte of an instruction */
+    /* the most frequently used fields are first: x86 encodes offsets below 128 in one byte of an instruction */
     bool failed;
     bool invalid_request;    /* only the requested target was invalid; the kernel is still usable */
     bool group_returned;     /* some invocations of the work-group may have returned */
@@ -3810,13 +3811,15 @@ VC__NOINLINE static void vc__fail_operands(vc_kernel *k, const char *call, uint3
 static inline bool vc__is_int_immediate(const vc__operand *o) { return o->node == VC__NIL && vc__is_int(o->type); }
 static bool vc__fold_cast(vc_type from, vc_type to, uint64_t v, uint64_t *out);
 
-/* Whether an operand is an immediate that is converted to values of `kind`: integers, and floats to narrower ones. */
+/* Whether an operand is an immediate that is implicitly converted to `kind`, a number: an integer always, a float only
+   to a narrower float. */
 static bool vc__adapts(const vc__operand *o, vc_type kind) {
     if (vc__is_int_immediate(o)) return vc__is_int(kind) || vc__is_float(kind);
     return o->node == VC__NIL && vc__is_float(o->type) && vc__is_float(kind) && vc__bits(kind) < vc__bits(o->type);
 }
 
-/* Converts an immediate to `kind`, integers without rounding. */
+/* Converts an immediate to `kind`. Returns false if an integer changes its value, or if a float is not folded (see
+   vc__fold_cast). */
 static bool vc__convert_immediate(const vc__operand *o, vc_type kind, uint64_t *bits) {
     uint64_t back = 0;
     if (vc__is_int(kind)) return vc__fits(o->type, o->bits, kind, bits);
@@ -3824,7 +3827,7 @@ static bool vc__convert_immediate(const vc__operand *o, vc_type kind, uint64_t *
            && (vc__is_float(o->type) || (vc__fold_cast(kind, o->type, *bits, &back) && back == o->bits));
 }
 
-/* Converts an immediate that vc__adapts to `kind`. Fails if the value does not fit. */
+/* Converts an immediate that vc__adapts to `kind`. Fails and returns false if vc__convert_immediate does. */
 static bool vc__adapt_immediate(vc_kernel *k, const char *call, uint32_t which, vc__operand *o, vc_type kind) {
     uint64_t bits = 0;
     if (o->type == kind) return true;
@@ -4048,8 +4051,8 @@ static inline uint32_t vc__usable_operand(vc_kernel *k, vc_val v, vc_type type, 
 
 VC__SMALL
 
-/* Two operands: values of enclosing blocks, immediates, and results of another type. `ordered_op` as for
-   vc__pure_checked. */
+/* Records an operation on two operands of one type, where vc__pure2 and vc__compare do not: values in blocks that are
+   not known to be open, immediates, and results of another type. `ordered_op` as for vc__pure_checked. */
 VC__NOINLINE static vc_val vc__pure2_same_type(vc_val a, vc_val b, uint32_t ordered_op) {
     vc_kernel *k = vc__kernel_with_space(a);
     const vc__node *first = k && k->node_limit - k->count > 1 ? vc__usable_node(k, a) : NULL;
@@ -4063,7 +4066,7 @@ VC__NOINLINE static vc_val vc__pure2_same_type(vc_val a, vc_val b, uint32_t orde
                       : vc__record_unchecked(k, op, type, flags, second_node, first_node, VC__NIL);
 }
 
-/* Records an operation on three operands of one type without conversions; all others as vc__pure_checked does. */
+/* Records an operation on three operands of one type without conversions; calls vc__pure_checked for all others. */
 VC__NOINLINE static vc_val vc__pure3_same_type(vc_val a, vc_val b, vc_val c, uint32_t op) {
     vc_kernel *k = vc__kernel_with_space(a);
     const vc__node *first = k && k->node_limit - k->count > 2 ? vc__usable_node(k, a) : NULL;
@@ -4145,9 +4148,10 @@ static uint32_t vc__condition(vc_kernel *k, const char *call, uint32_t which, vc
 }
 
 // >>fold
-/* Constant folding, one operation at a time, on bit patterns, and simplifications that are exact for every input.
-   Floats are computed with integers, so that the generated bytes do not depend on compiler options. Operations with
-   subnormal operands or results, or a NaN result, are not folded. */
+/* Constant folding, one operation at a time, on bit patterns, and simplifications. These are exact for every input;
+   those of a `fast` kernel may be wrong for infinities, NaN and -0. Floats are computed with integers, so that the
+   generated bytes do not depend on compiler options. Operations with subnormal operands or results, or a NaN result,
+   are not folded, except by vc__fold_nan. */
 
 /* Stores the bits of component i of a constant in *bits. Returns false if the node is not a constant. */
 static inline bool vc__const_part(const vc__lowering *s, uint32_t number, uint32_t i, uint64_t *bits) {
@@ -4171,7 +4175,8 @@ static inline bool vc__is_const(const vc__lowering *s, uint32_t number) {
     return vc__is_const_op(vc__lowered_node(s, number)->op);
 }
 
-/* Whether a constant has a component that is 0, of either sign. */
+/* Whether a constant has a component whose bits are 0, except the highest: a float 0 of either sign, or the integer 0.
+   False if the node is not a constant. */
 static bool vc__has_zero(const vc__lowering *s, uint32_t number) {
     const vc__node *n = &s->node[number];
     uint64_t magnitude = vc__ones(vc__bits(vc__kind(n->type)) - 1u);
@@ -4232,8 +4237,8 @@ static uint64_t vc__shift_sticky(uint64_t x, uint32_t by) {
     return by ? (x >> by) | ((x << (64 - by)) != 0) : x;
 }
 
-/* Rounds to nearest even and packs the float to *bits. Returns false if the result is subnormal or NaN; *bits is
-   correct in any case, and a NaN is quiet. */
+/* Rounds to nearest even and packs the float to *bits. Returns false if the result is NaN, or is below the normal
+   numbers before it is rounded; *bits is correct in any case, and a NaN is quiet. */
 static bool vc__pack(vc_type kind, const vc__real *r, uint64_t *bits) {
     uint32_t f = vc__kinds[kind].fraction, e = vc__kinds[kind].exponent;
     uint64_t sign = (uint64_t)r->negative << (f + e), inf = vc__ones(e) << f, fraction = r->fraction;
@@ -4517,8 +4522,8 @@ static bool vc__fold_cast(vc_type from, vc_type to, uint64_t v, uint64_t *out) {
     return true;
 }
 
-/* Folds one scalar operation on bit patterns. `from` is the kind of v[0]. Returns false if the operation cannot be
-   folded: an operand or the result is subnormal, the result is NaN, or targets may return different results. */
+/* Folds one scalar operation on bit patterns. `from` is the kind of v[0]. Returns false if it is not folded: an operand
+   or the result is subnormal, the result is NaN, or the operation is one that no function above handles. */
 static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, uint64_t *out) {
     uint64_t low[3] = { 0, 0, 0 };
     if (op == VC__OP_CAST) return vc__fold_cast(from, to, v[0], out);
@@ -4693,16 +4698,17 @@ static uint32_t vc__simplify(vc__lowering *s, const vc__node *n) {
    * A rule is a list of assignments and, at its end, one to four results, separated by commas. Operations are added
      in the order of the text, operands before operators, so the generated code is the same with every compiler.
    * Variables are single letters. x, y, z and w are the inputs: the operands of the node that is lowered, or the
-     arguments. A rule with other inputs begins with their names: "[x y n] x >> n". Missing operands are inputs without
-     a value, which a rule may use as variables: "[x y z p q]" of a function of x and two polynomials.
+     arguments. A rule with other inputs begins with their names: "[x y n] x >> n". Inputs that are not passed have no
+     value until the rule assigns one: a function of x and two polynomials has the inputs "[x y z p q]", and may use y
+     and z as variables.
    * Operators are those of C, with C's precedence: ?: | ^ & == != < <= > << >> + - * / and unary - ~ (not).
    * A number has the type of the operand that it is combined with; without one, the type of the rule. 2 and 0.5 are
      values, hexadecimal numbers bit patterns. These depend on the type: inf, nan, least (the smallest normal number),
      ones (all bits), positive (all but the highest), mask (the lower half), top (the number of the highest bit), half
      (the number of bits in a half). {a, b} is a, or b if the type of the rule is f64.
    * v.0 is a component. f32(v) casts to a kind; T(v) to the type of the rule, U(v) to the unsigned type of v, I(v)
-     to signed integers as wide as the type of the rule. bits(v) and ints(v) reinterpret a float as unsigned or signed
-     integers, real(v) integers as a float.
+     to signed integers as wide as the type of the rule, which must be a float. bits(v) and ints(v) reinterpret a float
+     as unsigned or signed integers, real(v) integers as a float.
    * Operations are called by the name that the table of operations gives them: fma(a, b, c). native(…) is the operation
      that is lowered, div_native(a, b) a division; neither is lowered again.
    * poly(v, a, b, c) is a v^2 + b v + c, by fma. poly(v, p) has the coefficients of a vc__polynomial.
@@ -4807,7 +4813,7 @@ VC__SUBRULE(unpack2, "vec(x << 16 >> 16, x >> 16)")
 VC__SUBRULE(log_sum,
     "l = x > {0x46800000, 0x41d0000000000000}; r = log(l ? x : x + y); " /* 2^14, 2^30 */
     "l ? r + {0x3f317218, 0x3fe62e42fefa39ef} : r")
-/* x 2^y for |y| up to three times the largest exponent: three factors that are powers of 2 and normal numbers */
+/* x 2^y for |y| up to 3 * 126 (f64: 3 * 1022): three factors that are powers of 2 and normal numbers */
 VC__SUBRULE(scale,
     "p = clamp(y, {-126, -1022}, {126, 1022}); x = x * real(I(p + {127, 1023}) << {23, 52}); y = y - p; "
     "p = clamp(y, {-126, -1022}, {126, 1022}); x = x * real(I(p + {127, 1023}) << {23, 52}); y = y - p; "
@@ -4821,7 +4827,8 @@ VC__SUBRULE(normal, "x = abs(x); least <= x & x < inf")
    which is 2^-96, 1 or 2^96 (f64: 2^-768, 1 or 2^768), their squares neither overflow nor underflow. This holds for
    a second component 2^-12 times as large, too (f64: 2^-27), the smallest that still affects a sum of squares. */
 VC__SUBRULE(scaling,
-    "b = x > {0x5d800000, 0x5f30000000000000}; s = x < {0x26800000, 0x21f0000000000000}; " /* 2^60, 2^500; 2^-50, … */
+    /* 2^60, 2^500; 2^-50, 2^-480 */
+    "b = x > {0x5d800000, 0x5f30000000000000}; s = x < {0x26800000, 0x21f0000000000000}; "
     "b ? {0x0f800000, 0x0ff0000000000000} : s ? {0x6f800000, 0x6ff0000000000000} : 1, "
     "b ? {0x27800000, 0x27f0000000000000} : s ? {0x57800000, 0x57f0000000000000} : 1, "
     "b ? {0x57800000, 0x57f0000000000000} : s ? {0x27800000, 0x27f0000000000000} : 1")
@@ -5665,8 +5672,8 @@ static uint32_t vc__lower_sign(vc__lowering *s, const vc__node *n) {
     return vc__rule(s, n, VC__RULE(sign, "z = T(0); r = x < z ? -1 : z; z < x ? 1 : r"));
 }
 
-/* Minimum, or maximum if `max`. SPIR-V and C have functions that ignore NaN. In GLSL, a is selected if it is less or
-   if b is NaN. C has no minimum of integers. */
+/* Minimum, or maximum if `max`. SPIR-V and C have functions that ignore NaN. In GLSL, the minimum of x and y is x if it
+   is less or if y is NaN. C has no minimum of integers. */
 static uint32_t vc__lower_min_max(vc__lowering *s, const vc__node *n, bool max) {
     if (!vc__is_float(n->type) && vc__is_c(s->target))
         return vc__rule(s, n, max ? VC__RULE(max_of_ints, "y < x ? x : y") : VC__RULE(min_of_ints, "x < y ? x : y"));
@@ -5790,8 +5797,8 @@ static bool vc__is_shift_by_8(const vc__lowering *s, uint32_t number, uint32_t s
     return vc__is_by_8(s, vc__lowered_node(s, n->a[0]), shift) || vc__is_by_8(s, vc__lowered_node(s, n->a[1]), shift);
 }
 
-/* If this is the or of a byte swap of u16, replaces it by an addition, which is equal because no bit is set in both
-   operands: NVIDIA's driver 580 miscompiles the 16-bit or. */
+/* If this is the or (or xor) of a byte swap of u16, replaces it by an addition, which is equal because no bit is set in
+   both operands: NVIDIA's driver 580 miscompiles the 16-bit or. */
 static uint32_t vc__lower_or(vc__lowering *s, const vc__node *n) {
     if (vc__kind(n->type) != VC_U16) return VC__NIL;
     for (uint32_t i = 0; i < 2; i++)
@@ -6052,8 +6059,8 @@ static uint32_t vc__lower_low_sum(vc__lowering *s, uint32_t a, uint32_t b) {
     return vc__make_low_word(s, vc__make_wide(s, VC__OP_ADD, swap ? b : a, swap ? a : b, true));
 }
 
-/* Lowers a node of the tape whose operands are already lowered. `wide`: both halves of the result are used. Returns the
-   lowered node, or VC__NIL if the node is to be lowered as it is. */
+/* Lowers a node of the tape whose operands are already lowered. `wide`: both halves of the result are used. Returns
+   VC__NIL if the node is not part of multi-word arithmetic and is to be lowered as on other targets. */
 static uint32_t vc__lower_wide(vc__lowering *s, const vc__node *n, bool wide) {
     uint32_t a = n->a[0], b = n->a[1], r;
     uint64_t bits;
@@ -6087,10 +6094,7 @@ static uint32_t vc__dot_without_sum(uint32_t op) {
 }
 
 static uint32_t vc__make_saturated_sum(vc__lowering *s, uint32_t a, uint32_t b) {
-    return vc__rule_of(s, vc__is_unsigned(vc__lowered_type(s, a))
-                              ? VC__RULE_add_sat_unsigned
-                              /* o is negative if the sum has neither operand's sign */
-                              : VC__RULE_add_sat, a, b);
+    return vc__rule_of(s, vc__is_unsigned(vc__lowered_type(s, a)) ? VC__RULE_add_sat_unsigned : VC__RULE_add_sat, a, b);
 }
 
 /* Keeps the operation if it is native: a SPIR-V instruction that the machine supports, dp4a in CUDA C. Otherwise
@@ -6173,10 +6177,9 @@ static uint32_t vc__make_is_number(vc__lowering *s, uint32_t x) {
                                                       : VC__RULE(is_number, "x == x"), x, x);
 }
 
-/* Clamps x to a range; NaN becomes 0. */
+/* Clamps x to a range; NaN becomes 0. For an unsigned type, the maximum with 0 already replaces NaN. */
 static uint32_t vc__make_clamped_to_range(vc__lowering *s, vc_type type, uint32_t x, const vc__range *range) {
     const uint64_t numbers[2] = { range->low, range->high };
-    /* the maximum with 0 has replaced NaN */
     return vc__rule_numbered(s, vc__lowered_type(s, x),
                              vc__is_signed(type)
                                  ? VC__RULE(clamped_signed, "[x y l h] c = min(max(x, l), h); is_number(x) ? c : 0")
@@ -6197,8 +6200,9 @@ static uint32_t vc__lower_cast_to_int(vc__lowering *s, vc_type type, vc_type mid
     return vc__make_select(s, beyond, c, whole);
 }
 
-/* The intermediate type of a cast: 32 bits between floats and narrow integers, f32 between f16 and integers, which is
-   exact. These are the only casts that are supported on devices that only load and store narrow types. */
+/* The intermediate type of a cast; `to` if it needs none. It is a 32-bit integer between floats and narrow integers,
+   and f32 between f16 and integers: f32 represents all integers that do not overflow f16. The two steps are the only
+   casts that are supported on devices that only load and store narrow types. */
 static vc_type vc__cast_intermediate_type(vc_type from, vc_type to) {
     vc_type shape = to & 48u;
     bool a = vc__is_float(from), b = vc__is_float(to);
@@ -6331,7 +6335,8 @@ static uint32_t vc__make_rounded_to_odd(vc__lowering *s, uint32_t x) {
     return vc__make_raw(s, VC__OP_CAST, VC_F32 + (type & 48u), x, VC__NIL, VC__NIL, 0);
 }
 
-/* Casts a float to a narrower one. x of the CAST node is not 0 if the operand is already rounded. */
+/* Casts a float to a narrower one. widened: the result is cast to a wider float again, so the operand is rounded first;
+   x of the lowered CAST is then not 0. */
 static uint32_t vc__lower_narrowing_cast(vc__lowering *s, vc_type type, uint32_t x, bool widened) {
     uint32_t from = vc__kind(vc__lowered_type(s, x)), to = vc__kind(type);
     if (vc__is_c(s->target) || (from == VC_F64 && s->kernel->desc.machine.missing_features & VC_FEATURE_I64)
@@ -6388,14 +6393,14 @@ static uint32_t vc__lower_isnan(vc__lowering *s, const vc__node *n) {
 
 /* ---- elementary functions of f16 and f32 ---- */
 
-/* Whether x is zero or a subnormal f32: some drivers compute the logarithm from the exponent bits without normalising
-   subnormal numbers. */
+/* Whether x is zero or, if it is an f32, subnormal: some drivers compute the logarithm from the exponent bits without
+   normalising subnormal numbers. */
 static uint32_t vc__make_is_zero(vc__lowering *s, uint32_t x) {
     return vc__rule_of(s, vc__kind(vc__lowered_type(s, x)) == VC_F32 ? VC__RULE(is_zero_f32, "abs(x) < least")
                                                                      : VC__RULE(is_zero, "x == 0"), x, x);
 }
 
-/* log and log2 of f32: of 0 instead of a subnormal number, see vc__make_is_zero. */
+/* log and log2: a subnormal f32 is replaced by 0, see vc__make_is_zero. */
 static uint32_t vc__lower_log(vc__lowering *s, const vc__node *n) {
     if (vc__kind(n->type) == VC_F64) return vc__lower_math64(s, n);
     if (vc__kind(n->type) == VC_F16 || s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
@@ -6525,7 +6530,8 @@ static uint32_t vc__lower_atomic_value(vc__lowering *s, const vc__node *n, uint3
 }
 
 /* Atomics that only move floats (exchange, compare-exchange, load, store) are lowered to integers. Those that compute
-   with floats are not changed here: they are printed as a loop. */
+   with floats keep their type: they are printed as a loop of compare-exchanges, additions of f32 also as one
+   instruction. */
 static uint32_t vc__lower_atomic(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, memory_type = vc__lowered_type(s, n->a[0]);
     uint32_t value = n->op == VC__OP_ATOMIC_LOAD ? VC__NIL : n->a[2], pair[2];
@@ -6620,7 +6626,7 @@ static uint32_t vc__lower_single_lane(vc__lowering *s, const vc__node *n) {
     }
 }
 
-/* Clustered operation: combines the values of the active lanes of each cluster by shuffles. */
+/* Lowers a clustered reduction: combines the values of the active lanes of each cluster by shuffles. */
 static uint32_t vc__lower_clustered(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint16_t op = n->op;
@@ -6699,7 +6705,8 @@ static uint32_t vc__make_warp_butterfly(vc__lowering *s, uint32_t op, uint32_t x
     return x;
 }
 
-/* Prefix sum of a warp: Hillis and Steele, Data parallel algorithms, Communications of the ACM 29, 1986. */
+/* Reduction or scan of a warp without inactive lanes: Hillis and Steele, Data parallel algorithms, Communications of
+   the ACM 29, 1986. */
 static uint32_t vc__make_warp_scan(vc__lowering *s, uint32_t op, uint32_t x, uint32_t lanes) {
     uint32_t lane = vc__make_warp_lane(s), c, inside, other;
     for (uint32_t step = 1; step < 32; step *= 2) {
@@ -6848,7 +6855,8 @@ static uint32_t vc__lower_subgroup_widened(vc__lowering *s, const vc__node *n) {
 }
 
 /* The number of subgroups, or the quotient of work-group and subgroup size, rounded up, if that is larger: llvmpipe of
-   Mesa 22 does not count a last subgroup that is not full. */
+   Mesa 22 does not count a last subgroup that is not full. A work-group that is a multiple of 128, the largest size of
+   a subgroup in Vulkan, has none. */
 static uint32_t vc__lower_subgroup_count(vc__lowering *s) {
     uint32_t count = vc__make_raw(s, VC__OP_SUBGROUP_COUNT, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0);
     if (vc__invocations(s->kernel) % 128 == 0) return count;
@@ -6915,13 +6923,13 @@ static uint32_t vc__lower_subgroup(vc__lowering *s, const vc__node *n) {
 }
 
 // >>math64
-/* Elementary functions of f64. GLSL.std.450 has none, so rules build them from + - * /, fma, sqrt, round, select and
-   integer operations on the bits. Vectors are computed by component.
+/* Elementary functions of f64. GLSL.std.450 has hardly any, so rules build them from + - * /, fma, sqrt, round, select
+   and integer operations on the bits.
    Accuracy: the largest errors found against 113-bit arithmetic over the whole range, in ulp, are: log2 0.6,
    log sin cos atan 0.8, exp 1, exp2 acos 1.2, pow 1.3, rsqrt atan2 cosh 1.5, sinh 1.6, tan asin 2.1, tanh 2.4.
    This requires that + - * / and sqrt round to nearest and that nothing is contracted. For sin, cos and tan it holds
-   up to |x| = 2^30. Beyond that, accuracy decreases, but sin and cos stay between -1 and 1. pow(x, 0) is 1 for x >= 0.
-   pow ignores the sign of x = -0.
+   up to |x| = 2^30. Beyond that, accuracy decreases, but sin and cos stay between -1 and 1. pow ignores the sign of
+   x = -0.
    Methods: argument reduction by constants split so that products are exact (Cody and Waite, Software Manual for the
    Elementary Functions, 1980), error-free products and sums (Dekker, Numerische Mathematik 18, 1971), atanh series for
    logarithms, Chebyshev interpolation. Polynomials interpolate over the reduced range, in 250-bit arithmetic. Products
@@ -7062,8 +7070,9 @@ VC__SMALL_END
 // >>schedule
 /* Makes the listing: the live nodes in a canonical order. One walk over the anchored nodes in tape order, operands left
    to right, folds constants, applies the lowering rules, merges equal nodes and numbers the remaining ones. A node
-   stays in the region in which it was recorded; within a region, nodes are in the order of their numbers. Therefore the
-   listing does not depend on the order in which the C compiler evaluates arguments. */
+   stays in the region in which it was recorded, unless an equal node of an earlier region needs its value; within a
+   region, nodes are in the order of their numbers. Therefore the listing does not depend on the order in which the C
+   compiler evaluates arguments. */
 
 /* Copies field by field: a wider load from fields that were just stored one by one would stall (store forwarding). */
 static inline void vc__copy_node(vc__node *to, const vc__node *from) {
@@ -7122,7 +7131,7 @@ static inline uint32_t vc__hash_node(const vc__lowering *s, const vc__node *n, u
     return vc__hash_end(h);
 }
 
-/* Whether two nodes compute the same value. by_region: nodes of different blocks are not equal. */
+/* Whether two nodes compute the same value. by_region: nodes of different regions are not equal. */
 static inline bool vc__nodes_equal(const vc__lowering *s, const vc__node *a, const vc__node *b, bool by_region) {
     if (a->op != b->op || a->type != b->type || (by_region && a->region != b->region)) return false;
     if (vc__op[a->op].operands != VC__MANY)
@@ -7132,7 +7141,8 @@ static inline bool vc__nodes_equal(const vc__lowering *s, const vc__node *a, con
     return true;
 }
 
-/* The object that a load, store or image operation accesses: a BUFFER, SHARED, TABLE, VAR, ARRAY or IMAGE node. */
+/* The object that a load, store or image operation accesses: a BUFFER, SHARED, TABLE, VAR, ARRAY, IMAGE or IMAGE_AT
+   node. */
 static const vc__node *vc__memory_of(const vc__node *list, const vc__node *access) {
     const vc__node *m = &list[access->a[0]];
     return m->op == VC__OP_POINTER ? &list[m->a[0]] : m;
@@ -7247,7 +7257,8 @@ static inline bool vc__needs_lowering(const vc__lowering *s, const vc__op_info *
     return op->rule && (!(op->flags & VC__FLAGS_INTEGERS && vc__is_float(n->type)) || vc__loses_nan(s, n));
 }
 
-/* Whether vc__simplify can change the node. With two or three operands, one has to be constant or two equal. */
+/* Whether vc__simplify might change the node. Of two operands, one has to be constant, or they are equal; of three, the
+   first one has to be constant, because these are only folded. */
 static inline bool vc__may_simplify(const vc__lowering *s, const vc__op_info *op, const vc__node *n) {
     if (op->operands < 2 || op->operands == VC__MANY || n->op == VC__OP_SELECT || n->op == VC__OP_EXTRACT) return true;
     return n->a[0] == n->a[1] || vc__is_const(s, n->a[0]) || (op->operands == 2 && vc__is_const(s, n->a[1]));
@@ -7860,10 +7871,10 @@ static void vc__write_label(const vc_kernel *k, const vc__operand *o, char out[4
     if (n && n->op == VC__OP_PARAM && k->object[n->x].name) snprintf(out, 40, " '%.30s'", k->object[n->x].name);
 }
 
-/* Prints text as printf does, with the conversions s (NULL: nothing), c, d, u, x and f, and lld, llu and llx for
-   unsigned long long; * is allowed directly before s only. In messages also: %t: a type; %m: a memory object
-   (const vc__object *), "buffer 'x'"; %a: the label of an operand (const vc__operand *). In other texts `custom`
-   prints the remaining letters. */
+/* Prints text as printf does, with the conversions s (NULL: nothing), c, d, u, x and f, and lld, llu and llx, whose
+   arguments are long long or unsigned long long; * is allowed directly before s only. Further directives: %m: a memory
+   object (const vc__object *), "buffer 'x'"; %a: the label of an operand (const vc__operand *). All other letters are
+   directives of `custom`; if that is NULL, %t is a type. */
 static void vc__write(vc_kernel *k, vc__text *text, vc__directive *custom, void *context, const char *format,
                       va_list *list) {
     char spec[16], piece[512];
@@ -8096,7 +8107,7 @@ static void vc__composite(vc__spirv *s, uint32_t type, uint32_t id, const uint32
 
 VC__SMALL
 
-/* Number of words of a string with its terminating zero; the string is cut to 1000 characters. */
+/* Number of words of a string with its terminating zero. A string of more than 1000 characters is cut to 1003. */
 static uint32_t vc__string_words(const char *text) {
     size_t length = strlen(text);
     return (uint32_t)((length > 1000 ? 1000 : length) / 4 + 1);
@@ -11294,6 +11305,7 @@ static const char *vc__c_pattern(const vc__printer *g, const vc__node *n) {
         return vc__is_signed(type) ? "__mul64hi($0, $1)" : "__umul64hi($0, $1)";
     if (vc__c_language(g) == VC__C_CUDA && g->k->desc.fast && vc__is_float(type) && texts->cuda_fast)
         return texts->cuda_fast;
+    /* C promotes narrow unsigned integers to int: the result is cast back, as for signed ones */
     if (vc__is_unsigned(type) && vc__bits(type) < 32 && pattern[1] && strncmp(pattern[1], "($T)", 4) == 0)
         return pattern[1];
     return pattern[columns[vc__kind(type)]];
@@ -11986,8 +11998,9 @@ static const vc__dialect vc__cuda = {
 };
 
 // >>opencl
-/* The OpenCL C printer: version 1.2, with the extensions that 64-bit types and atomics and stores to 3-D images need.
-   The kernel's parameters are the images and buffers in declaration order, then the argument block. */
+/* The OpenCL C printer: version 1.2, or 2.0 for a kernel that loads from and stores to one image; with the extensions
+   that f64, 64-bit atomics and stores to 3-D images need. The kernel's parameters are the images and buffers in
+   declaration order, each sampled image followed by its sampler, then the argument block. */
 
 static const char *vc__opencl_type(vc_type type, char out[32]) { return vc__c_type(VC__C_OPENCL, type, out); }
 
@@ -12002,7 +12015,7 @@ static void vc__opencl_id(const vc__printer *g, const vc__node *n, char out[96])
     }
 }
 
-/* Whether a kernel both loads from and stores to the image, which needs OpenCL C 2.0. */
+/* Whether the kernel both loads from and stores to the image, which needs OpenCL C 2.0. */
 static bool vc__opencl_is_read_write(const vc__object *o) {
     return o->op == VC__OP_IMAGE && (o->used & VC_READ_WRITE) == VC_READ_WRITE;
 }
@@ -12245,8 +12258,8 @@ static const vc__feature vc__features[] = {
 /* Features that arithmetic in a type requires. */
 static uint64_t vc__type_features(vc_type type) { return vc__kind_features(type); }
 
-/* Features that elements of a buffer require. 64-bit scalars and vectors are loaded as values of their type, so they
-   require its features, too. */
+/* Features that elements of a buffer require. 64-bit scalars and all vectors are loaded as values of their type, so
+   they require its features, too. */
 static uint64_t vc__storage_features(vc_type type) {
     uint32_t bits = vc__is_bool(type) ? 32 : vc__bits(type);
     uint64_t required = bits == 8 ? (uint64_t)VC_FEATURE_STORAGE_8 : bits == 16 ? (uint64_t)VC_FEATURE_STORAGE_16 : 0;
@@ -12540,7 +12553,7 @@ static bool vc__reflect_allocate(vc_kernel *k, vc__variant *f, const vc__listing
 }
 
 /* The name of the entry point: "main" or, in CUDA C and OpenCL C, the name of the kernel converted to an identifier,
-   with the prefix "kernel_" if that is a reserved word. */
+   with the prefix "kernel_" if that is reserved or does not begin with a letter. */
 static const char *vc__entry_name(const vc_kernel *k, vc_target target, char out[VC__NAME_BYTES]) {
     char clean[VC__NAME_BYTES];
     if (!vc__is_c(target)) return "main";
@@ -13249,7 +13262,7 @@ static vc_val vc__from_direct_parts(vc_kernel *k, vc_type type, const vc_val *pa
     return vc__composite_value(k, type, node, count);
 }
 
-/* Reads an operand of arithmetic; false after an error. Structs and arrays are rejected. */
+/* Reads an operand of arithmetic. Fails and returns false if it is a struct or an array, or not usable. */
 static bool vc__math_operand_of(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__math_operand *out) {
     vc__operand o;
     memset(out, 0, sizeof *out);
@@ -13339,7 +13352,7 @@ static void vc__complex_sqrt(vc_kernel *k, vc_type type, vc_val *v, vc_val *out)
                                               "(n ? abs(u) : t) * q, (n ? z ? -t : t : u) * q"), v, 3, out, 2);
 }
 
-/* a^b = e^(b log a). For a = 0 the result is the real power 0^b.re. real: b.im is 0. */
+/* a^b = e^(b log a). For a = 0 the result is the real power 0^b.re. real: b is a real number. */
 static void vc__complex_pow(vc_kernel *k, vc_type type, vc_val *v, bool real, vc_val *out) {
     v[4] = vc__complex_log_abs(k, type, v);
     vc__rule_record_of(k, type,
@@ -13429,7 +13442,8 @@ static vc_val vc__matrix_equal(uint32_t op, uint32_t columns, const vc__math_ope
     return op == VC__OP_EQ ? r : vc_not(r);
 }
 
-/* Arithmetic and comparison of matrices, column by column. One operand may be a scalar. */
+/* Arithmetic and comparison of matrices, column by column. A product can have a scalar or vector operand, a quotient
+   a scalar divisor. */
 static vc_val vc__matrix_op(vc_kernel *k, const char *call, uint32_t op, uint32_t count, vc__math_operand *a,
                             vc__math_operand *b) {
     vc_type type = vc__is_matrix(a->type) ? a->type : b->type, kind = vc__scalar(type);
@@ -13632,7 +13646,7 @@ VC_API vc_val vc_determinant(vc_val v) {
     return n ? vc__minor(m, all, all, n) : vc__no_value();
 }
 
-/* The adjugate (the transposed matrix of cofactors) divided by the determinant. */
+/* The adjugate (the transposed matrix of cofactors) times the rounded reciprocal of the determinant. */
 VC_API vc_val vc_inverse(vc_val v) {
     vc_val m[4][4], out[4], column[4];
     vc_kernel *k;
@@ -13674,8 +13688,9 @@ static vc_val vc__composite_cast(vc_type type, vc_val v) {
 /* The type of the elements of a split array, and their number in one instance of the composite type. */
 typedef struct vc__split_array { vc_type type; uint32_t count; } vc__split_array;
 
-/* Replaces a composite type by that of the direct part that contains split array *l, which becomes a number of that
-   type. Returns the number of the part; VC__NIL: the elements of an array, which have the same split arrays. */
+/* Replaces *type, a composite type, by the type of the direct part that contains its split array number *l, and *l by
+   the number of that array in the part. Returns the number of the part; VC__NIL: the elements of an array, which all
+   have the same split arrays. */
 static uint32_t vc__enter_part(const vc_kernel *k, vc_type *type, uint32_t *l) {
     const vc__user_type *user_type = vc__user_type_of(k, *type);
     uint32_t i = vc__direct_part_count(k, *type) - 1;
@@ -13687,8 +13702,8 @@ static uint32_t vc__enter_part(const vc_kernel *k, vc_type *type, uint32_t *l) {
     return i;
 }
 
-/* Returns the type and the number of the elements of split array number `l` of a composite type: the dimensions of
-   the arrays on the path to the flat part are multiplied. */
+/* Returns the type of the elements of split array number `l` of a composite type, and their number, which is the
+   product of the dimensions of the arrays on the path to the flat part. */
 static vc__split_array vc__split_array_of(const vc_kernel *k, vc_type type, uint32_t l) {
     vc__split_array info = { type, 1 };
     while (!vc__is_type(info.type)) {
@@ -17699,11 +17714,11 @@ static void vc__atomic_checked(vc_kernel *k, const char *call, uint32_t op, cons
 }
 
 // >>image
-/* Image functions: they check the image and the operands and record one operation. */
+/* Image functions: they check the image and the operands and record one operation; vc_image declares the argument. */
 
 static vc_image_ref vc__no_image(void) { vc_image_ref r; memset(&r, 0, sizeof r); r.node = VC__NIL; return r; }
 
-/* Replaces zeros in the desc by the defaults and checks it. Returns false after an error. */
+/* Replaces zeros in the desc by the defaults and checks it. Fails and returns false if it is invalid. */
 static bool vc__image_resolve(vc_kernel *k, const char *name, vc_image_desc *d) {
     static const char call[] = "image";
     uint32_t access = (uint32_t)d->access;
@@ -18020,7 +18035,8 @@ VC_API vc_machine vd_machine(const struct vd_context *ctx) {
     return m;
 }
 
-/* Checks that a device supports the kernel's features, local size and shared memory. Returns false after an error. */
+/* Checks that a device supports the kernel's features, local size and shared memory. Otherwise sets the error and
+   returns false. The kernel may have been recorded for another machine than that of the context. */
 static bool vc__check_device(const vc_info *info, const vd_device_info *d) {
     uint64_t missing = info->features & ~d->features;
     uint32_t i;
