@@ -28146,7 +28146,7 @@ VD_API vd_result vd_swapchain_query(vd_context *ctx, vd_swapchain swapchain, vd_
     const char *call = "vd_swapchain_query";
     vd_result r = vd__argument_check(ctx, call, out, "out");
     vd__swapchain *s = r ? NULL : vd__swapchain_pin(ctx, swapchain, call);
-    if (!s) return vd__call_failed(ctx, VD_ERROR_INVALID);
+    if (!s) return vd__call_failed(ctx, r ? r : VD_ERROR_INVALID);
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "%s", s->image.resource.name);
     for (int i = 0; i < 2; i++) out->extent[i] = s->image.shape.extent[i];
@@ -28612,7 +28612,7 @@ VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue,
                                vd_result (*use)(const vd_native *native, void *user), void *user) {
     vd_native native;
     vd__queue *q = vd__queue_find(ctx, "vd_native_use", device, queue);
-    vd_result r = q ? VD_OK : VD_ERROR_INVALID;
+    vd_result r = q ? VD_OK : vd__last_error.code;
     if (q && !use) r = vd__fail_call(VD_ERROR_INVALID, "vd_native_use", NULL, "use is NULL");
     if (r) return vd__call_failed(ctx, r);
     memset(&native, 0, sizeof native);

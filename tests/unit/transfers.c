@@ -360,6 +360,10 @@ static void a_lost_device_stays_lost(void **state) {
     assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), b, 0, 4, NULL, 0), VD_ERROR_INVALID);
     assert_int_equal(unit_buffer(ctx, "d", VD_F32, 1, NULL).id, 0);
     CHECK_TEXT("was lost");
+    vd_swapchain_info info;
+    vd_swapchain none = { 0 };
+    assert_int_equal(vd_swapchain_query(ctx, none, &info), VD_ERROR_DEVICE_LOST);
+    assert_int_equal(vd_native_use(ctx, 0, 0, NULL, NULL), VD_ERROR_DEVICE_LOST);
     assert_int_equal(vd_buffer_read(other, c, 0, &x, 4), VD_OK);
     vd_context_destroy(ctx);
     vd_context_destroy(other);
