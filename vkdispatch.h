@@ -17353,7 +17353,7 @@ static bool vd__reflect_image(const vd__spirv *m, uint32_t id, uint32_t type, vd
     return vd__reflect_dim(w, a) && w[7] >= 1 && w[8] <= VD_FORMAT_R8_U;
 }
 
-/* Adds a variable with a descriptor. `what` is used in messages. */
+/* Adds a variable with a descriptor. `what`: "buffer" or "image", for messages. */
 static vd_arg_info *vd__reflect_bound(vd__reader *s, uint32_t id, const char *what, const char *name) {
     const vd__spirv *m = s->m;
     const char *shown_name = name ? name : "";
@@ -17369,8 +17369,9 @@ static vd_arg_info *vd__reflect_bound(vd__reader *s, uint32_t id, const char *wh
     }
     for (uint32_t i = 0; i < s->out->arg_count; i++)
         if (vd__descriptor_of(&s->out->args[i]) && s->out->args[i].location == binding) {
-            vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has two %ss with binding %u, which is not supported",
-                     s->out->args[i].kind == VD_ARG_BINDING ? what : "resource", (unsigned)binding);
+            bool buffers = s->out->args[i].kind == VD_ARG_BINDING && !strcmp(what, "buffer");
+            vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has two %s with binding %u, which is not supported",
+                     buffers ? "buffers" : "resources", (unsigned)binding);
             return NULL;
         }
     vd_arg_info *a = vd__reflect_add(s, VD_ARG_BINDING, name);
@@ -18078,7 +18079,8 @@ static vd_result vd__region_check(const vd__buffer *b, const char *call, const c
                                   vd__region *g) {
     if (!g->rows) g->rows = 1;
     if (g->rows > 1 && (!g->row || g->row == VD_WHOLE))
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "rows is %llu, but row_bytes is not set", VD__U(g->rows));
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "rows is %llu, but row_bytes is %s; set it to the bytes of "
+                             "a row", VD__U(g->rows), g->row ? "VD_WHOLE" : "0");
     if (!g->row) g->row = VD_WHOLE;
     if (g->rows == 1) g->pitch = g->host_pitch = 0;
     vd_result r = vd__range_check(b, call, what, g->offset, &g->row);
@@ -18538,7 +18540,8 @@ static vd_result vd__arg_info_check_block(const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
     uint32_t size = a->kind != VD_ARG_VALUE ? 8 : a->type ? vd_type_size(a->type) : a->size;
     if (a->count) size *= a->count;
-    if (!size || a->size != size)
+    if (!size) return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " has neither a type nor a size");
+    if (a->size != size)
         return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " has %u bytes in the argument block, but %s has %u",
                             (unsigned)a->size,
                             a->kind == VD_ARG_VALUE ? vd_type_name(a->type)
@@ -18967,8 +18970,8 @@ static VD__COLD vd_result vd__dispatch_extent_indirect(vd__dispatch_state *d, co
                                 desc->indirect_offset, 12, &span);
     if (r) return r;
     if (span.offset % 4)
-        return vd__fail(VD_ERROR_INVALID, "the view 'indirect' starts at byte %llu of its buffer, but must start at a "
-                        "multiple of 4", VD__U(span.offset - desc->indirect_offset));
+        return vd__fail(VD_ERROR_INVALID, "indirect is a view that begins at byte %llu of its buffer, but must begin "
+                        "at a multiple of 4", VD__U(span.offset - desc->indirect_offset));
     vd__indirect_offsets(k, in);
     in->memory = &span.storage->memory;
     in->offset = span.offset;
@@ -18995,13 +18998,17 @@ static VD__COLD const char *vd__type_print(char out[40], vd_type type) {
     return out;
 }
 
-/* Reports an argument whose kind is neither buffer nor value. */
+/* Reports an argument that is neither a buffer nor a value, for a kernel that expects one of these. */
 static VD__COLD vd_result vd__dispatch_fail_kind(const vd__kernel *k, int i, const vd_arg *arg) {
     char problem[64] = "not set";
     if ((int)arg->kind == VD_ARRAY) snprintf(problem, sizeof problem, "an array, but the kernel expects none");
+    else if (arg->kind == VD_ARG_IMAGE || arg->kind == VD_ARG_SAMPLER)
+        snprintf(problem, sizeof problem, "%s, but the kernel expects a %s",
+                 arg->kind == VD_ARG_IMAGE ? "an image" : "a sampler",
+                 k->args[i].kind == VD_ARG_VALUE ? "value" : "buffer");
     else if (arg->kind != VD_ARG_NONE)
         snprintf(problem, sizeof problem, "of kind %d, not a valid vd_arg_kind (%d to %d)", (int)arg->kind,
-                 VD_ARG_BINDING, VD_ARG_VALUE);
+                 VD_ARG_BINDING, VD_ARG_SAMPLER);
     else if (arg->type) snprintf(problem, sizeof problem, "a value whose address is NULL");
     return vd__fail_arg(k->args, i, VD_ERROR_INVALID, " is %s", problem);
 }
@@ -19043,8 +19050,8 @@ static VD__COLD vd_result vd__dispatch_fail_buffer(const vd__dispatch_state *d, 
     if (arg->kind == VD_ARG_VALUE) return vd__dispatch_fail_type(k, i, "a value of ", arg->type);
     bool resource = arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS || arg->kind == VD_ARG_IMAGE;
     if (!resource) return vd__dispatch_fail_kind(k, i, arg);
-    return vd__fail_arg(k->args, i, VD_ERROR_INVALID, ": the buffer %s",
-                        vd__pool_reason(&ctx->buffers, arg->bits).text);
+    return vd__fail_arg(k->args, i, VD_ERROR_INVALID, ": the buffer %s", vd__pool_find(&ctx->buffers, arg->bits)
+                        ? "must be passed with vd_b" : vd__pool_reason(&ctx->buffers, arg->bits).text);
 }
 
 /* Slow path of vd__dispatch_buffer: checks the type, the device, and the alignment of a view. A parameter without a
@@ -19230,6 +19237,7 @@ static vd__image *vd__dispatch_find_image(const vd__dispatch_state *d, vd_contex
         vd__fail_arg(k->args, i, VD_ERROR_INVALID, ": the image %s",
                      arg->kind == VD_ARG_NONE ? "is missing (kind VD_ARG_NONE)"
                      : (int)arg->kind == VD_ARRAY ? "is an array, but the kernel expects none"
+                     : image ? "must be passed with vd_i or vd_sampled"
                      : vd__pool_reason(&ctx->images, arg->bits).text);
     return NULL;
 }
@@ -19335,10 +19343,7 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
         binding->size = access->layout;
         binding->number = p->location;
     }
-    uint64_t bit = (uint64_t)1 << (access->storage->memory.serial & 63u);
-    bool maybe_seen = (*seen & bit) != 0;
-    *seen |= bit;
-    return maybe_seen ? vd__dispatch_check_overlap(d, access, i) : VD_OK;
+    return vd__dispatch_check_seen(d, access, i, seen);
 }
 
 /* Adds a sampler argument to the bindings. */
@@ -22505,15 +22510,16 @@ static vd_result vd__slices_check(vd_format of, const char *call, const vd_image
     if (g->row_pitch < g->row || g->row_pitch % format->bytes
         || g->row_pitch / format->bytes > limit / format->block[0])
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "row_pitch is %llu, but must be a multiple of the %u bytes "
-                             "of a block of format %s, and at least the %llu bytes of a row", VD__U(g->row_pitch),
-                             (unsigned)format->bytes, format->name, VD__U(g->row));
+                             "of a block of format %s, at least the %llu bytes of a row, and at most 2^31 texels",
+                             VD__U(g->row_pitch), (unsigned)format->bytes, format->name, VD__U(g->row));
     g->slice_pitch = desc->slice_pitch ? desc->slice_pitch : g->row_pitch * g->rows;
     if (g->slice_pitch >= g->row_pitch * g->rows && g->slice_pitch % g->row_pitch == 0
         && g->slice_pitch / g->row_pitch <= limit / format->block[1]
         && g->slice_pitch <= (uint64_t)PTRDIFF_MAX / g->slices)
         return VD_OK;
     return vd__fail_call(VD_ERROR_INVALID, call, NULL, "slice_pitch is %llu, but must be a multiple of row_pitch "
-                         "%llu, and at least %llu rows", VD__U(g->slice_pitch), VD__U(g->row_pitch), VD__U(g->rows));
+                         "%llu, at least %llu rows, and at most 2^31 rows of texels", VD__U(g->slice_pitch),
+                         VD__U(g->row_pitch), VD__U(g->rows));
 }
 
 /* ---- commands ---- */
@@ -23915,8 +23921,8 @@ static VD__COLD void vd__output_assertion(vd__queue *q, const char *kernel, cons
     vd__mutex_unlock(q->lock);
 }
 
-/* Logs the number of records that did not fit, and the kernels with the lowest and the highest format among them. Both
-   are maxima that kernels have stored, so the lowest is stored inverted. */
+/* Logs the number of records that did not fit, and the kernels with the lowest and the highest number of a format among
+   them. Kernels store both numbers as maxima, so the lowest is inverted. */
 static VD__COLD void vd__output_report_lost(vd_context *ctx, const uint32_t *head) {
     const char *last, *first;
     vd__format_find(ctx, head[2], &last);
@@ -23924,8 +23930,8 @@ static VD__COLD void vd__output_report_lost(vd_context *ctx, const uint32_t *hea
     bool same_kernel = first == last;
     vd__logf(&ctx->host, VD_LOG_WARNING,
              "%u record%s of kernel%s '%s'%s%s%s did not fit into the %llu bytes of vd_context_desc.print_bytes",
-             (unsigned)head[1], head[1] == 1 ? "" : "s", same_kernel ? "" : "s", first, same_kernel ? "" : " to '",
-             same_kernel ? "" : last, same_kernel ? "" : "'", VD__U(ctx->print_bytes));
+             (unsigned)head[1], head[1] == 1 ? "" : "s", same_kernel ? "" : "s", first, same_kernel ? "" : ", '",
+             same_kernel ? "" : last, same_kernel ? "" : "' and possibly others", VD__U(ctx->print_bytes));
 }
 
 /* Reads all records of a completed copy, up to the first damaged one. */
@@ -24452,10 +24458,11 @@ static const char *vd__graph_kind_print(char text[64], vd_arg_kind kind, vd_type
     return text;
 }
 
-/* Reports a slot that is used with another type or value than before. */
+/* Reports a slot that is used with another type or value than before. The type of an image, its format, is not part of
+   the message. */
 static vd_result vd__graph_fail_slot(const char *call, const vd__graph_slot *s, vd_arg_kind kind, vd_type type) {
     char then[64], now[64];
-    if (s->type == type && s->kind == kind)
+    if (s->kind == kind && (s->type == type || kind == VD_ARG_IMAGE))
         return vd__fail_call(VD_ERROR_INVALID, call, NULL, "slot '%s' was recorded with another %s before", s->name,
                              kind == VD_ARG_VALUE ? "value" : kind == VD_ARG_IMAGE ? "image"
                              : kind == VD_ARG_SAMPLER ? "sampler" : "buffer");
@@ -25796,7 +25803,10 @@ static vd_result vd__graph_check_value(const vd__graph *g, const vd__graph_slot 
     }
     bool fits = s->kind == VD_ARG_VALUE && value->kind == VD_ARG_VALUE && (value->from || s->size <= 8);
     if (fits && (value->type == s->type || (!value->type && !(s->type && s->threads)))) return VD_OK;
+    bool needs_pointer = s->kind == VD_ARG_VALUE && value->kind == VD_ARG_VALUE && !fits
+                         && (value->type == s->type || !value->type);
     const char *what = buffer ? "a buffer" : (int)value->kind & VD_SLOT ? "itself a slot"
+                       : needs_pointer ? "in vd_arg.bits, which has only 8 bytes; use vd_value"
                        : (int)value->kind == VD_ARRAY ? "an array"
                        : value->kind == VD_ARG_NONE && value->type ? "a value whose address is NULL"
                        : value->kind == VD_ARG_NONE || value->kind > VD_ARG_SAMPLER ? "not set"
@@ -26856,7 +26866,8 @@ VD_API void vd_context_destroy(vd_context *ctx) {
         if (l->state == VD__LIST_FREE) continue;
         if (ctx->host.debug)
             vd__logf(&ctx->host, VD_LOG_WARNING, "vd_context_destroy: a %s with %u commands was not %s", l->graph
-                     ? "graph" : "list", l->commands, l->graph ? "ended (vd_graph_end)" : "submitted (vd_submit)");
+                     ? "graph" : "list", (unsigned)(l->graph ? l->graph->commands.count : l->commands), l->graph
+                     ? "ended (vd_graph_end)" : "submitted (vd_submit)");
         vd__list_discard(l);
     }
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_flush(&ctx->queues[i]);
@@ -26948,7 +26959,7 @@ static bool vd__memory_recovered(vd__context_device *dev, vd_result r, uint64_t 
         vd__callback_frame frame;
         if (!ctx->memory_pressure) return false;
         vd__error before = vd__last_error;
-        vd__callback_begin(&frame, ctx, "vd_buffer_create", "memory_pressure", false);
+        vd__callback_begin(&frame, ctx, "the context", "memory_pressure", false);
         bool freed = ctx->memory_pressure(ctx->pressure_user, (int)dev->index, bytes);
         vd__callback_end(&frame);
         vd__last_error = before;
@@ -29004,7 +29015,8 @@ VD_API vd_result vd_scope_end(vd_list *list) {
 VD_API int vd_profile_read(vd_context *ctx, vd_scope_info *out, int capacity) {
     vd_result r = vd__context_check(ctx, "vd_profile_read");
     if (!r && (!out || capacity < 0))
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_profile_read", NULL, out ? "capacity is %d" : "out is NULL", capacity);
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_profile_read", NULL, out ? "capacity is %d, but must not be "
+                          "negative" : "out is NULL", capacity);
     if (r) {
         vd__call_failed(ctx, r);
         return 0;

@@ -277,7 +277,7 @@ TEST(bad_regions_are_refused) {
     FAILS(vd_buffer_read_region(f->ctx, &desc, host), VD_ERROR_INVALID, "host pitch 4611686018427387904 x 5 rows exceeds the address space");
     desc.rows = 2;
     desc.host_pitch = desc.row_bytes = 0;
-    FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "rows is 2, but row_bytes is not set");
+    FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "rows is 2, but row_bytes is 0; set it to the bytes of a row");
     desc.row_bytes = 10;
     desc.offset = 95;
     FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "offset 95 + size 10|'b' (100 bytes)");

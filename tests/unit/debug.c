@@ -447,6 +447,20 @@ static void check_launch(vd_context *ctx, uint32_t x, uint32_t y) {
     assert_int_equal(d->launch.groups[1], y);
 }
 
+static void graphs_that_were_not_ended(void **state) {
+    vd_context *ctx = debug_context(true);
+    vd_buffer_desc desc;
+    (void)state;
+    memset(&desc, 0, sizeof desc);
+    desc.shape[0] = 64;
+    vd_list *list = vd_graph_begin(ctx, NULL);
+    vd_buffer b = vd_graph_buffer(list, &desc);
+    for (int i = 0; i < 3; i++) assert_int_equal(vd_fill(list, b, 0, 64, NULL, 0), VD_OK);
+    vd_context_destroy(ctx);
+    assert_int_equal(debug_log.count, 1);
+    assert_string_equal(debug_log.text, "vd_context_destroy: a graph with 3 commands was not ended (vd_graph_end)");
+}
+
 static void kernels_with_a_launch_size(void **state) {
     (void)state;
     vd_context *ctx = debug_context(false);
@@ -560,7 +574,7 @@ static const struct CMUnitTest debug_tests[] = {
     cmocka_unit_test(unchecked_transfers_are_reported_again), cmocka_unit_test(checked_failures_are_not_reported_again),
     cmocka_unit_test(a_kernel_handle_of_0_names_its_failure), cmocka_unit_test(kernels_without_effect),
     cmocka_unit_test(axes_that_a_kernel_does_not_use), cmocka_unit_test(reads_of_what_is_not_submitted),
-    cmocka_unit_test(kernels_with_a_launch_size),
+    cmocka_unit_test(graphs_that_were_not_ended), cmocka_unit_test(kernels_with_a_launch_size),
     POSIX(the_environment_turns_debug_mode_on),
     cmocka_unit_test(a_failure_to_open_is_logged),
 };

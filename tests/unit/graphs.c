@@ -486,6 +486,47 @@ static void recordings_are_freed(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* Messages about slots. */
+static void slot_messages(void **state) {
+    vd_context *ctx = unit_context(NULL);
+    vd_image images[2];
+    vd_image_desc desc;
+    unit_module module;
+    (void)state;
+    memset(&desc, 0, sizeof desc);
+    desc.extent[0] = desc.extent[1] = 4;
+    for (int i = 0; i < 2; i++) {
+        desc.format = i ? VD_FORMAT_R32_U : VD_FORMAT_R32_F;
+        images[i] = vd_image_create(ctx, &desc);
+    }
+    vd_list *list = vd_graph_begin(ctx, NULL);
+    assert_true(vd_slot_image(list, "in", images[0]).id != 0);
+    assert_int_equal(vd_slot_image(list, "in", images[1]).id, 0);
+    CHECK_TEXT("vd_slot_image: slot 'in' was recorded with another image before");
+    vd_list_discard(list);
+
+    unit_saxpy(&module);
+    vd_kernel kernel = unit_kernel(ctx, &module, "saxpy");
+    vd_buffer x = unit_buffer(ctx, "x", VD_F32, 64, NULL), y = unit_buffer(ctx, "y", VD_F32, 64, NULL);
+    vd_arg args[4] = { vd_b(x), vd_b(y), vd_f32(2), vd_u32(64) };
+    vd_dispatch_desc dispatch;
+    memset(&dispatch, 0, sizeof dispatch);
+    dispatch.kernel = kernel;
+    dispatch.threads[0] = dispatch.threads[1] = 8;
+    dispatch.threads_slot = "n";
+    dispatch.args = args;
+    dispatch.arg_count = 4;
+    list = vd_graph_begin(ctx, NULL);
+    assert_int_equal(vd_dispatch(list, &dispatch), VD_OK);
+    vd_graph g = vd_graph_end(list);
+    assert_int_equal(vd_graph_set(ctx, g, "n", vd_bits(VD_U32X3, 1)), VD_ERROR_INVALID);
+    CHECK_TEXT("slot 'n' is a number of threads of type u32x3, but the new value is in vd_arg.bits, which has only 8 "
+               "bytes; use vd_value");
+    assert_int_equal(vd_graph_set(ctx, g, "n", vd_u32(1)), VD_ERROR_INVALID);
+    CHECK_TEXT("but the new value is a value of u32");
+    vd_context_destroy(ctx);
+}
+
 static const struct CMUnitTest graphs_tests[] = {
     cmocka_unit_test(barriers_are_the_least), cmocka_unit_test(large_graphs_are_ordered),
     cmocka_unit_test(transient_memory), cmocka_unit_test(many_transient_buffers),
@@ -493,5 +534,5 @@ static const struct CMUnitTest graphs_tests[] = {
     cmocka_unit_test(submissions_change_arguments),
     cmocka_unit_test(too_many_threads_are_refused), cmocka_unit_test(full_levels_conflict_with_later_work),
     cmocka_unit_test(lost_devices_are_reported), cmocka_unit_test(transient_bytes_can_shrink),
-    cmocka_unit_test(recordings_are_freed),
+    cmocka_unit_test(recordings_are_freed), cmocka_unit_test(slot_messages),
 };

@@ -321,10 +321,43 @@ static void commands_memory_fails(void **state) {
 }
 #endif
 
+static char memory_text[256];
+
+static bool memory_destroys_its_context(void *user, int device, uint64_t bytes) {
+    (void)device, (void)bytes;
+    vd_context_destroy(*(vd_context **)user);
+    snprintf(memory_text, sizeof memory_text, "%s", vd_error_text());
+    return false;
+}
+
+static void pressure_callbacks_must_not_destroy(void **state) {
+    vd_device_info device;
+    vd_context_desc desc;
+    vd_image_desc image;
+    vd_context *ctx = NULL;
+    (void)state;
+    memset(&device, 0, sizeof device);
+    memset(&desc, 0, sizeof desc);
+    memset(&image, 0, sizeof image);
+    device.device_memory = 1 << 20;
+    device.features = VD_FEATURE_IMAGE;
+    desc.backend = VD_BACKEND_DUMMY;
+    desc.dummy = &device;
+    desc.memory_pressure = memory_destroys_its_context;
+    desc.pressure_user = &ctx;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+    image.format = VD_FORMAT_RGBA32_F;
+    image.extent[0] = image.extent[1] = 1024;
+    assert_int_equal(vd_image_create(ctx, &image).id, 0);
+    assert_int_equal(vd_error_result(), VD_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_string_equal(memory_text, "vd_context_destroy: must not be called from `memory_pressure` of the context");
+    vd_context_destroy(ctx);
+}
+
 static const struct CMUnitTest memory_tests[] = {
     cmocka_unit_test(random_ranges), cmocka_unit_test(many_small_buffers),
     cmocka_unit_test(blocks_are_reused_and_released), cmocka_unit_test(too_much_memory),
-    cmocka_unit_test(an_open_list_keeps_no_memory_of_others),
+    cmocka_unit_test(an_open_list_keeps_no_memory_of_others), cmocka_unit_test(pressure_callbacks_must_not_destroy),
 #if VD__HAS_VULKAN
     cmocka_unit_test(commands_memory), cmocka_unit_test(commands_memory_is_released),
     cmocka_unit_test(commands_memory_fails),

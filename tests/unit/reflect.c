@@ -848,6 +848,9 @@ static void bad_resources(void **state) {
     for (set = 5; !((m.words[set] & 0xFFFFu) == 71 && m.words[set + 2] == 33); set += m.words[set] >> 16) {}
     m.words[set + 3] = 1;
     reflect_refused(&m, "two buffers with binding 1");
+    uint32_t pointer = find_op(&m, VD__OpTypePointer), variable = find_op(&m, VD__OpVariable);
+    m.words[pointer + 4 + 2] = m.words[variable + 4 + 3] = VD__StorageClassUniformConstant; /* y, the second one */
+    reflect_refused(&m, "two resources with binding 1");
 }
 
 /* Makes x of the saxpy module an array of blocks: of run-time length, or of `count` elements. */

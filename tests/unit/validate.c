@@ -143,9 +143,17 @@ static void dispatch_arguments(void **state) {
             "value whose address is NULL");
     none.kind = (vd_arg_kind)7;
     INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), none, vd_u32(4), 4),
-            "argument 2 'a' is of kind 7, not a valid vd_arg_kind (1 to 3)");
+            "argument 2 'a' is of kind 7, not a valid vd_arg_kind (1 to 5)");
     INVALID(validate_run(none, vd_b(validate_y), vd_f32(2), vd_u32(4), 4),
-            "argument 0 'x' is of kind 7, not a valid vd_arg_kind (1 to 3)");
+            "argument 0 'x' is of kind 7, not a valid vd_arg_kind (1 to 5)");
+    vd_image image = { validate_x.id };
+    vd_sampler sampler = { 1 };
+    INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), vd_i(image), vd_u32(4), 4),
+            "argument 2 'a' is an image, but the kernel expects a value");
+    INVALID(validate_run(vd_s(sampler), vd_b(validate_y), vd_f32(2), vd_u32(4), 4),
+            "argument 0 'x' is a sampler, but the kernel expects a buffer");
+    INVALID(validate_run(vd_i(image), vd_b(validate_y), vd_f32(2), vd_u32(4), 4),
+            "argument 0 'x': the buffer must be passed with vd_b");
     INVALID(validate_run(vd_b(validate_y), vd_b(validate_y), vd_f32(2), vd_u32(4), 4), "arguments 0 'x' and 1 'y' "
             "overlap (both use buffer 'y'), and the kernel writes at least one of them");
     INVALID(validate_run(vd_b(raw), vd_b(validate_y), vd_f32(2), vd_u32(4), 4), "argument 0 'x' is a buffer of bytes "
@@ -225,6 +233,7 @@ static void kernel_descs(void **state) {
     REFUSED(vd_kernel_create(validate_ctx, &d), "argument 0 '' has kind 0");
     args[0].kind = VD_ARG_VALUE;
     args[0].name = "v";
+    REFUSED(vd_kernel_create(validate_ctx, &d), "argument 0 'v' has neither a type nor a size");
     args[0].type = VD_F64;
     args[0].size = 4;
     REFUSED(vd_kernel_create(validate_ctx, &d), "argument 0 'v' has 4 bytes in the argument block, but f64 has 8");
