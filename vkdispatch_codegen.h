@@ -3837,15 +3837,17 @@ static bool vc__adapt_immediate(vc_kernel *k, const char *call, uint32_t which, 
         return true;
     }
     if (!k) return false;
+    const char *why = vc__is_float(kind) ? "cannot be represented exactly in" : "is out of range for";
     if (vc__is_float(o->type))
-        vc__fail_call(k, call, "operand %u is an f%u immediate that becomes subnormal; pass it as %t", which,
-                      (unsigned)vc__bits(o->type), kind);
+        vc__fail_call(k, call,
+                      "operand %u is an f%u immediate that is NaN or below the normal numbers of %t; pass it as an "
+                      "immediate of type %t", which, (unsigned)vc__bits(o->type), kind, kind);
     else if (vc__is_signed(o->type))
-        vc__fail_call(k, call, "operand %u is the immediate %lld, which is out of range for %t", which,
-                      (long long)vc__widen(o->type, o->bits), kind);
+        vc__fail_call(k, call, "operand %u is the immediate %lld, which %s %t", which,
+                      (long long)vc__widen(o->type, o->bits), why, kind);
     else
-        vc__fail_call(k, call, "operand %u is the immediate %llu, which is out of range for %t", which,
-                      (unsigned long long)o->bits, kind);
+        vc__fail_call(k, call, "operand %u is the immediate %llu, which %s %t", which, (unsigned long long)o->bits, why,
+                      kind);
     return false;
 }
 
@@ -4140,8 +4142,9 @@ static uint32_t vc__condition(vc_kernel *k, const char *call, uint32_t which, vc
     vc__operand o;
     if (!vc__operand_of(k, call, which, v, &o)) return VC__NIL;
     if (o.type != VC_BOOL) {
-        vc__fail_call(k, call, "the condition%a is %t, but must be a scalar bool; compare it with vc_ne(v, 0)", &o,
-                      o.type);
+        vc__fail_call(k, call, "the condition%a is %t, but must be a scalar bool; %s", &o, o.type,
+                      vc__is_bool(o.type) ? "combine the components with vc_any or vc_all"
+                                          : "compare it with vc_ne(v, vc_i32(0))");
         return VC__NIL;
     }
     return vc__as_node(k, &o, 1);

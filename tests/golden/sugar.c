@@ -146,7 +146,7 @@ int main(void) {
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) compare(&pairs[i]);
 #ifdef __cplusplus
     refuses("an int that f32 cannot represent", calls_int_beside_float,
-            "vc_mul in kernel 'kernel': operand 2 is the immediate 16777217, which is out of range for f32");
+            "vc_mul in kernel 'kernel': operand 2 is the immediate 16777217, which cannot be represented exactly in f32");
     refuses("a float beside a double", calls_float_beside_double,
             "vc_mul in kernel 'kernel': operand 1 'd' is f64 and operand 2 is f32; both must have the same type; convert one with vc_cast");
     refuses("! of a number", calls_not_of_a_number,

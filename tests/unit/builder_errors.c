@@ -45,10 +45,17 @@ static void types(void **state) {
     rule_fails(r, "vc_fma in kernel 'saxpy': operand 1 'a' is f32 and operand 3 is f64; both must have the same type; convert one with vc_cast");
     r = rule_begin(NULL);
     vc_mul(r.a, vc_i32(16777217));
-    rule_fails(r, "vc_mul in kernel 'saxpy': operand 2 is the immediate 16777217, which is out of range for f32");
+    rule_fails(r, "vc_mul in kernel 'saxpy': operand 2 is the immediate 16777217, which cannot be represented exactly in f32");
+    r = rule_begin(NULL);
+    vc_mul(r.a, vc_u64(16777217));
+    rule_fails(r, "vc_mul in kernel 'saxpy': operand 2 is the immediate 16777217, which cannot be represented exactly in f32");
     r = rule_begin(NULL);
     vc_mul(r.a, vc_f64(1e-42));
-    rule_fails(r, "vc_mul in kernel 'saxpy': operand 2 is an f64 immediate that becomes subnormal; pass it as f32");
+    rule_fails(r, "vc_mul in kernel 'saxpy': operand 2 is an f64 immediate that is NaN or below the normal numbers of f32; "
+                  "pass it as an immediate of type f32");
+    r = rule_begin(NULL);
+    VC_IF(r.k, vc_eq(r.v, r.v)) { }
+    rule_fails(r, "VC_IF in kernel 'saxpy': the condition is boolx4, but must be a scalar bool; combine the components with vc_any or vc_all");
     r = rule_begin(NULL);
     vc_gt(r.n, vc_i32(-1));
     rule_fails(r, "vc_gt in kernel 'saxpy': operand 2 is the immediate -1, which is out of range for u32");
@@ -323,7 +330,7 @@ static void blocks(void **state) {
     rule_fails(r, "VC_ELSE in kernel 'saxpy': must directly follow the block of a VC_IF");
     r = rule_begin(NULL);
     VC_IF(r.k, r.n) { vc_store(r.y, vc_u32(0), r.a); }
-    rule_fails(r, "VC_IF in kernel 'saxpy': the condition 'n' is u32, but must be a scalar bool; compare it with vc_ne(v, 0)");
+    rule_fails(r, "VC_IF in kernel 'saxpy': the condition 'n' is u32, but must be a scalar bool; compare it with vc_ne(v, vc_i32(0))");
     r = rule_begin(NULL);
     VC_CASE(r.k, 1) { vc_barrier(r.k); }
     rule_fails(r, "VC_CASE in kernel 'saxpy': must be directly inside a VC_SWITCH");
@@ -527,7 +534,7 @@ static void short_circuit(void **state) {
     vc_val out, inner = { 0, 0 }, never = { 0, 0 };
     (void)state;
     vc_and_then(r.k, &out, r.n, vc_bool(true));
-    rule_fails(r, "vc_and_then in kernel 'saxpy': the condition 'n' is u32, but must be a scalar bool; compare it with vc_ne(v, 0)");
+    rule_fails(r, "vc_and_then in kernel 'saxpy': the condition 'n' is u32, but must be a scalar bool; compare it with vc_ne(v, vc_i32(0))");
     r = rule_begin(NULL);
     vc_or_else(r.k, &out, vc_lt(r.a, vc_f32(0)), r.a);
     rule_fails(r, "vc_or_else in kernel 'saxpy': operand 2 'a' is f32, but must be bool");

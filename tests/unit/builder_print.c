@@ -81,7 +81,7 @@ static void conversions_are_those_of_c(void **state) {
     BAD(vc_printf(r.k, many), FORMAT "format has 1099 bytes, but the limit is 1024");
     BAD(vc_assert(r.k, r.b, many), "vc_assert in kernel 'talk': text has 1099 bytes, but the limit is 1024");
     BAD(vc_assert(r.k, r.b, NULL), "vc_assert in kernel 'talk': text is NULL");
-    BAD(vc_assert(r.k, r.u, "u"), "vc_assert in kernel 'talk': the condition 'u' is u32, but must be a scalar bool; compare it with vc_ne(v, 0)");
+    BAD(vc_assert(r.k, r.u, "u"), "vc_assert in kernel 'talk': the condition 'u' is u32, but must be a scalar bool; compare it with vc_ne(v, vc_i32(0))");
     BAD(for (unsigned i = 0; i < 1025; i++) {
         snprintf(many, sizeof many, "%u", i);
         vc_printf(r.k, many);

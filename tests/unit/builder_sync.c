@@ -164,7 +164,7 @@ static void subgroup_operations_check_their_operands(void **state) {
     sync_rig r = sync_begin(0);
     (void)state;
     vc_subgroup_any(r.a);
-    sync_fails(r, "vc_subgroup_any in kernel 'sum': the condition 'a' is f32, but must be a scalar bool; compare it with vc_ne(v, 0)");
+    sync_fails(r, "vc_subgroup_any in kernel 'sum': the condition 'a' is f32, but must be a scalar bool; compare it with vc_ne(v, vc_i32(0))");
     r = sync_begin(0);
     vc_subgroup_reduce(VC_AND, r.a);
     sync_fails(r, "vc_subgroup_reduce in kernel 'sum': operand 1 'a' is f32, but must be bool or an integer");
