@@ -13516,6 +13516,12 @@ static vc_kernel *vc__complex_or_matrix(const char *call, vc_val v, bool matrix,
     return NULL;
 }
 
+/* The result of a call that vc__complex_or_matrix refused. Without a kernel, the error is reported when the result is
+   used. */
+static vc_val vc__refused(const char *call, vc_val v) {
+    return vc__kernel_of(v) ? vc__no_value() : vc__vector_of_immediates(call, &v, 1);
+}
+
 /* Returns the kernel of two real scalars of one kind, and the kind; NULL after an error. */
 static vc_kernel *vc__real_pair(const char *call, vc_val a, vc_val b, vc_type *kind) {
     vc_kernel *k = vc__kernel_of_two(a, b);
@@ -13557,27 +13563,28 @@ VC_API vc_val vc_polar(vc_val radius, vc_val angle) {
 
 VC_API vc_val vc_re(vc_val z) {
     vc__math_operand f;
-    return vc__complex_or_matrix("re", z, false, &f) ? f.part[0] : vc__no_value();
+    return vc__complex_or_matrix("re", z, false, &f) ? f.part[0] : vc__refused("re", z);
 }
 
 VC_API vc_val vc_im(vc_val z) {
     vc__math_operand f;
-    return vc__complex_or_matrix("im", z, false, &f) ? f.part[1] : vc__no_value();
+    return vc__complex_or_matrix("im", z, false, &f) ? f.part[1] : vc__refused("im", z);
 }
 
 VC_API vc_val vc_conj(vc_val z) {
     vc__math_operand f;
     vc_kernel *k = vc__complex_or_matrix("conj", z, false, &f);
-    if (!k) return vc__no_value();
+    if (!k) return vc__refused("conj", z);
     f.part[1] = vc_neg(f.part[1]);
     return vc__from_direct_parts(k, f.type, f.part);
 }
 
 VC_API vc_val vc_arg(vc_val z) {
     vc__math_operand f;
-    vc_val r = vc__no_value();
     vc_kernel *k = vc__complex_or_matrix("arg", z, false, &f);
-    if (k) vc__rule_record_of(k, vc__scalar(f.type), VC__RULE_angle, f.part, 2, &r, 1);
+    vc_val r;
+    if (!k) return vc__refused("arg", z);
+    vc__rule_record_of(k, vc__scalar(f.type), VC__RULE_angle, f.part, 2, &r, 1);
     return r;
 }
 
@@ -13585,7 +13592,7 @@ VC_API vc_val vc_transpose(vc_val m) {
     vc__math_operand f;
     vc_kernel *k = vc__complex_or_matrix("transpose", m, true, &f);
     vc_val out[4], row[4];
-    if (!k) return vc__no_value();
+    if (!k) return vc__refused("transpose", m);
     for (uint32_t i = 0; i < vc__rows(f.type); i++) {
         for (uint32_t j = 0; j < vc__columns(f.type); j++) row[j] = vc_component(f.part[j], i);
         out[i] = vc__vector("vec", row, vc__columns(f.type));
@@ -13646,7 +13653,7 @@ VC_API vc_val vc_determinant(vc_val v) {
     vc_kernel *k;
     vc__math_operand f;
     uint32_t n = vc__square_matrix("determinant", v, &f, m, &k);
-    return n ? vc__minor(m, all, all, n) : vc__no_value();
+    return n ? vc__minor(m, all, all, n) : vc__refused("determinant", v);
 }
 
 /* The adjugate (the transposed matrix of cofactors) times the rounded reciprocal of the determinant. */
@@ -13655,7 +13662,7 @@ VC_API vc_val vc_inverse(vc_val v) {
     vc_kernel *k;
     vc__math_operand f;
     uint32_t n = vc__square_matrix("inverse", v, &f, m, &k), columns[3], rows[3];
-    if (!n) return vc__no_value();
+    if (!n) return vc__refused("inverse", v);
     vc_val det = vc_determinant(v);
     vc_val reciprocal = vc_div(vc__power_of_two(vc__kind(f.type), 0), det);
     for (uint32_t i = 0; i < n; i++) {

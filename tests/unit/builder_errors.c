@@ -192,6 +192,9 @@ static void rule_values(void **state) {
         { "vc_insert", vc_insert(one, 0, one) }, { "vc_swizzle", vc_swizzle(one, "xx") },
         { "vc_cast", vc_cast(VC_F32X2, one) }, { "vc_bitcast", vc_bitcast(VC_F64, one) },
         { "vc_shl", vc_shl(one, vc_i32(1)) }, { "vc_select", vc_select(yes, one, vc_i32(1)) },
+        { "vc_complex", vc_re(vc_complex(one, one)) }, { "vc_complex", vc_im(vc_conj(vc_complex(one, one))) },
+        { "vc_polar", vc_arg(vc_polar(one, one)) }, { "vc_outer", vc_transpose(vc_outer(one, one)) },
+        { "vc_re", vc_re(one) }, { "vc_determinant", vc_determinant(one) }, { "vc_inverse", vc_inverse(one) },
         { "vc_sqrt", vc_sub(vc_sqrt(vc_f32(-1)), one) }, { "vc_vec2", vc_norm(vc_vec2(one, one)) },
         { "vc_fma", vc_cast(VC_F32, vc_fma(one, one, one)) }
     };
