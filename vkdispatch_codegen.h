@@ -3756,8 +3756,8 @@ VC__NOINLINE static void vc__fail_value(vc_kernel *k, const char *call, uint32_t
         vc__fail_call(k, call, "operand %u is vc_imm of %t, but vc_imm requires a scalar type", which, (vc_type)v.bits);
     else if (v.owner == VC__IMM_BAD_CAST)
         vc__fail_call(k, call,
-                      "operand %u is vc_%s of an immediate to type %u, which is not a scalar or vector type", which,
-                      v.bits >> 32 ? "bitcast" : "cast", (unsigned)v.bits);
+                      "operand %u is vc_%s of an immediate to %t, which is not a scalar or vector type", which,
+                      v.bits >> 32 ? "bitcast" : "cast", (vc_type)v.bits);
     else if (v.owner == VC__IMM_BAD_SELECT)
         vc__fail_call(k, call, "operand %u is vc_select of immediates whose condition is %t, but must be bool", which,
                       (vc_type)v.bits);
@@ -13687,7 +13687,10 @@ static vc_val vc__composite_cast(vc_type type, vc_val v) {
     if (vc__is_complex(type) && vc__is_type(f.type) && vc__components(f.type) == 1) f.part[1] = vc_imm(kind, 0);
     else if (!(vc__is_complex(type) && vc__is_complex(f.type))
              && !(vc__is_matrix(type) && vc__is_matrix(f.type) && (type & ~15u) == (f.type & ~15u)))
-        return VC__FAIL_VALUE(k, "cast", "operand 1 is %t, which cannot be converted to %t", f.type, type);
+        return VC__FAIL_VALUE(k, "cast", "operand 1 is %t, which cannot be converted to %t%s", f.type, type,
+                              !vc__is_matrix(type)     ? ""
+                              : vc__is_matrix(f.type) ? ": the numbers of rows and columns must be the same"
+                                                      : "; build a matrix from its columns with vc_make");
     for (uint32_t i = 0; i < vc__direct_part_count(k, type); i++)
         if (vc__kernel_of(f.part[i])) f.part[i] = vc_cast(vc__direct_part(k, type, i).type, f.part[i]);
     return vc__from_direct_parts(k, type, f.part);
@@ -15306,7 +15309,8 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
     vc__operand o;
     uint64_t bits = 0;
     if (k ? k->failed : vc__is_unusable(v)) return k ? vc__no_value() : v;
-    if (op == VC__OP_CAST && (vc__is_composite(v) || vc__is_complex(type))) return vc__composite_cast(type, v);
+    if (op == VC__OP_CAST && (vc__is_composite(v) || vc__is_complex(type) || (k && vc__is_matrix(type))))
+        return vc__composite_cast(type, v);
     if (!vc__operand_of(k, call, 1, v, &o)) return vc__failed_value(k, call);
     bool ok = vc__is_type(type)
               && (vc__components(type) == vc__components(o.type) || (op == VC__OP_CAST && vc__components(o.type) == 1));

@@ -375,7 +375,7 @@ static const struct { void (*run)(composite_rig *r); const char *name, *text; } 
     BAD(matrix_determinant, "vc_determinant in kernel 'k': operand 1 is f32x2x3, but must be a square matrix"),
     BAD(vector_transpose, "vc_transpose in kernel 'k': operand 1 is f32x2, but must be a matrix"),
     BAD(outer_scalar, "vc_outer in kernel 'k': operand 1 is f32x2 and operand 2 is f32; both must be vectors of f32 or both of f64"),
-    BAD(cast_shape, "vc_cast in kernel 'k': operand 1 is f32x2x3, which cannot be converted to f64x2x2"),
+    BAD(cast_shape, "vc_cast in kernel 'k': operand 1 is f32x2x3, which cannot be converted to f64x2x2: the numbers of rows and columns must be the same"),
     BAD(cast_struct, "vc_cast in kernel 'k': operand 1 is struct pair, which does not support arithmetic; use its parts (vc_part)"),
     BAD(select_types, "vc_select in kernel 'k': operand 2 is complex f32 and operand 3 is f32x2x2; both must have the same type"),
     BAD(condition, "VC_IF in kernel 'k': operand 1 is complex f32, which this call does not support"),

@@ -86,7 +86,7 @@ static void types(void **state) {
                   "and neither type may be bool");
     r = rule_begin(NULL);
     vc_cast(VC_F32X2X2, r.a);
-    rule_fails(r, "vc_cast in kernel 'saxpy': operand 1 'a' is f32, which cannot be converted to f32x2x2: the result must be a scalar or vector type");
+    rule_fails(r, "vc_cast in kernel 'saxpy': operand 1 is f32, which cannot be converted to f32x2x2; build a matrix from its columns with vc_make");
     r = rule_begin(NULL);
     vc_cast(VC_F32X2, r.v);
     rule_fails(r, "vc_cast in kernel 'saxpy': operand 1 is f32x4, which cannot be converted to f32x2: the number of components must be the same, "
@@ -104,8 +104,11 @@ static void types(void **state) {
     vc_add(r.a, vc_cast(12345, vc_f32(1)));
     rule_fails(r, "vc_add in kernel 'saxpy': operand 2 is vc_cast of an immediate to type 12345, which is not a scalar or vector type");
     r = rule_begin(NULL);
+    vc_add(r.a, vc_cast(VC_MAT(VC_F32, 2, 3), vc_f32(1)));
+    rule_fails(r, "vc_add in kernel 'saxpy': operand 2 is vc_cast of an immediate to f32x2x3, which is not a scalar or vector type");
+    r = rule_begin(NULL);
     vc_store(r.y, r.n, vc_bitcast(VC_NONE, vc_f32(1)));
-    rule_fails(r, "vc_store in kernel 'saxpy': operand 3 is vc_bitcast of an immediate to type 0, which is not a scalar or vector type");
+    rule_fails(r, "vc_store in kernel 'saxpy': operand 3 is vc_bitcast of an immediate to none, which is not a scalar or vector type");
     r = rule_begin(NULL);
     vc_select(r.v, r.v, r.v);
     rule_fails(r, "vc_select in kernel 'saxpy': operand 1 is f32x4, but must be bool");
