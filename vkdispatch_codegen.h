@@ -1084,7 +1084,7 @@ VC_API vc_image_ref vc_image(vc_kernel *k, const char *name, const vc_image_desc
 /* Samples level 0. */
 VC_API vc_val vc_sample(vc_image_ref image, vc_val at);
 
-/* Samples level `lod`, an f32. */
+/* Samples level `lod`, an f32; immediates are converted. */
 VC_API vc_val vc_sample_lod(vc_image_ref image, vc_val at, vc_val lod);
 
 /* Samples the level that the derivatives of `at` select. dx, dy: f32, components as `at` without the layer. */
@@ -17833,16 +17833,15 @@ static vc__object *vc__image_of(vc_kernel *k, const char *call, const vc_image_r
     return k->failed ? NULL : o;
 }
 
-/* Checks coordinates, a level or a derivative: it must have `components` components of type f32, or i32 or u32 if
-   `kind` is VC_I32. `what`: its name in the message. Returns its node; VC__NIL after an error. */
+/* Checks coordinates, a level, a derivative or an index: it must have `components` components of type f32, or i32 or
+   u32 if `kind` is VC_I32. An immediate is converted if one component is required. `what`: its name in the message.
+   Returns its node; VC__NIL after an error. */
 static uint32_t vc__image_operand(vc_kernel *k, const char *call, const vc__object *o, uint32_t which, const char *what,
                                   vc_val v, vc_type kind, uint32_t components) {
     char alternative[16] = "";
     vc__operand p;
     if (k->failed || !vc__operand_of(k, call, which, v, &p)) return VC__NIL;
-    if (kind == VC_I32 && vc__is_int_immediate(&p) && components == 1
-        && !vc__adapt_immediate(k, call, which, &p, VC_I32))
-        return VC__NIL;
+    if (components == 1 && vc__adapts(&p, kind) && !vc__adapt_immediate(k, call, which, &p, kind)) return VC__NIL;
     bool kind_matches = vc__scalar(p.type) == kind || (kind == VC_I32 && vc__scalar(p.type) == VC_U32);
     if (kind_matches && vc__components(p.type) == components) return vc__as_node(k, &p, components);
     if (kind == VC_I32) snprintf(alternative, sizeof alternative, " or %s", vc_type_name(vc__vec(VC_U32, components)));

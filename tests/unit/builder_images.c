@@ -119,7 +119,8 @@ static void coordinates_are_of_the_right_size(void **state) {
 static void other_operands(void **state) {
     (void)state;
     FAILS(vc_sample_lod(r.flat, r.at, r.i), "vc_sample_lod in kernel 'paint': operand 3 (level of detail) is i32, but image 'flat' (2-D) requires f32");
-    FAILS(vc_sample_lod(r.flat, r.at, vc_i32(1)), "vc_sample_lod in kernel 'paint': operand 3 (level of detail) is i32, but image 'flat' (2-D) requires f32");
+    FAILS(vc_sample_lod(r.flat, r.at, vc_i32(16777217)),
+          "vc_sample_lod in kernel 'paint': operand 3 is the immediate 16777217, which cannot be represented exactly in f32");
     FAILS(vc_sample_grad(r.layers, r.deep_at, r.at, r.deep_at),
           "vc_sample_grad in kernel 'paint': operand 4 (derivative) is f32x3, but image 'layers' (2-D array) requires f32x2");
     FAILS(vc_fetch(r.flat, r.texel, r.f), "vc_fetch in kernel 'paint': operand 3 (level) is f32, but image 'flat' (2-D) requires i32 or u32");
@@ -145,6 +146,22 @@ static void other_operands(void **state) {
           "vc_sample in kernel 'paint': operand 2 is vc_vec2 of immediates only, which cannot be folded; use vc_vec");
     FAILS(VC_SWITCH(r.k, r.i) { vc_image_store(r.whole, r.texel, r.f); },
           "vc_image_store in kernel 'paint': called directly inside a VC_SWITCH, which may only contain VC_CASE and VC_DEFAULT");
+}
+
+/* A level of detail is an f32; immediates are converted to it. */
+static void levels_of_detail_are_converted(void **state) {
+    const vc_val levels[] = { vc_f32(1), vc_i32(1), vc_u64(1), vc_f64(1) };
+    uint64_t first = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        images_rig r = images_begin();
+        vc_store(r.out, r.u, vc_sample_lod(r.flat, r.at, levels[i]));
+        assert_null(vc_error(r.k));
+        if (!i) first = vc_hash(r.k);
+        assert_int_not_equal(first, 0);
+        assert_true(vc_hash(r.k) == first);
+        vc_free(r.k);
+    }
 }
 
 static void images_have_a_type(void **state) {
@@ -483,7 +500,8 @@ static void sizes_are_implicit_in_cuda(void **state) {
 
 static const struct CMUnitTest builder_images_tests[] = {
     cmocka_unit_test(declarations), cmocka_unit_test(coordinates_are_of_the_right_size),
-    cmocka_unit_test(other_operands), cmocka_unit_test(images_have_a_type), cmocka_unit_test(images_of_other_kernels),
+    cmocka_unit_test(other_operands), cmocka_unit_test(levels_of_detail_are_converted),
+    cmocka_unit_test(images_have_a_type), cmocka_unit_test(images_of_other_kernels),
     cmocka_unit_test(features), cmocka_unit_test(images_reflection), cmocka_unit_test(reflection_of_c),
     cmocka_unit_test(sizes_are_implicit_in_cuda), cmocka_unit_test(arrays_need_an_index),
     cmocka_unit_test(indices_of_closed_blocks), cmocka_unit_test(arrays_are_reflected),
