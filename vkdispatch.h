@@ -4984,8 +4984,9 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    queue_capturing   Returns whether submissions are captured into a graph of the user instead of executed. Only called
                      with dev->can_capture. A captured submission counts as completed. It must not use staging memory,
                      and it fails if it would wait for another queue.
-   queue_wait        Waits until the timeline reaches value. Returns VD_OK, VD_TIMEOUT or VD_ERROR_DEVICE_LOST. May
-                     block immediately: the caller has already spun.
+   queue_wait        Waits until the timeline reaches value. Returns VD_OK, VD_TIMEOUT, VD_ERROR_DEVICE_LOST or another
+                     error of the driver. May block immediately: the caller has already spun. It calls again after
+                     VD_TIMEOUT if its own time has not passed.
 
    Columns of the table: result, name and parameters of the operation; then, for vulkan, cuda, opencl and dummy, the
    prefix of the function that implements it. `default`: the function is vd__default_NAME, below. `tape`: the backend
@@ -7999,14 +8000,14 @@ static vd__dummy_device *vd__dummy_of(vd__device *dev) { return (vd__dummy_devic
 static uint8_t *vd__dummy_bytes(const vd__memory *m) { return (uint8_t *)(uintptr_t)m->native[0]; }
 static const vd_allocator *vd__dummy_allocator(vd__device *dev) { return &dev->driver->host->allocator; }
 
-/* Sets defaults for the facts that must not be 0. */
+/* Sets `executes`, and defaults for the facts that must not be 0. */
 static void vd__dummy_facts(vd_facts *f) {
     f->executes = false;
     if (!f->code) f->code = VD_CODE_SPIRV;
     if (!f->concurrent_groups) f->concurrent_groups = VD__GROUPS_PER_UNIT * VD__LARGE_GPU_UNITS;
 }
 
-/* Replaces limits that are zero by those of a typical desktop GPU. */
+/* Replaces limits that are 0 by those of a typical desktop GPU, except max_private_bytes, where 0 means no limit. */
 static void vd__dummy_limits(vd_limits *l) {
     static const vd_limits typical = {
         { 65535, 65535, 65535 }, { 1024, 1024, 64 }, 1024, 48 << 10, 128, 16, 16, 32, 32, 32, 1ull << 31, 1ull << 31, 0,
@@ -8040,7 +8041,8 @@ static void vd__dummy_limits(vd_limits *l) {
 #undef VD__DUMMY_TYPICAL
 }
 
-/* Describes the device: the caller's description, with typical values of a desktop GPU for fields that are zero. */
+/* Describes the device: as `desc` does, or if that is NULL, as a desktop GPU. In `desc`, fields for which 0 is no valid
+   value may be 0: they get the values of a desktop GPU. The features and the type are used as they are. */
 static void vd__dummy_info(const vd_device_info *desc, vd_device_info *out) {
     memset(out, 0, sizeof *out);
     if (desc) *out = *desc;
@@ -8148,7 +8150,7 @@ static uint32_t vd__dummy_memory_types(vd__device *dev, vd_memory usage, uint32_
 }
 
 #if VD__HAS_IMAGES
-/* Packed formats are missing, and those that desktop GPUs do not have. */
+/* Not supported: packed formats, and formats that desktop GPUs do not have. */
 static uint32_t vd__dummy_format_usage(vd__device *dev, vd_format format) {
     const vd__format_row *row = &vd__format_rows[format];
     bool packed = row->bits % 8 && row->block[0] == 1, integers = vd__format_type_of(format) != VD_F32;
@@ -8171,7 +8173,8 @@ static bool vd__dummy_image_limits(vd__device *dev, const vd__image_shape *shape
 
 #endif
 
-/* Levels follow each other, with their layers. */
+/* Returns the offset of a layer of a level in the memory of an image: the layers of level 0, then those of level 1 and
+   so on. level shape->levels: returns the size of the image. */
 static uint64_t vd__dummy_image_offset(const vd__image_shape *shape, uint32_t level, uint32_t layer) {
     uint64_t offset = 0;
     for (uint32_t i = 0; i < level; i++) offset += vd__level_bytes(shape, i) * shape->layers;
@@ -8190,7 +8193,7 @@ static void vd__dummy_tiles(vd__image_shape *shape) {
     if (t->tail_level < shape->levels) t->tails[0].bytes = t->bytes;
 }
 
-/* A sparse buffer or image has host memory for all of its pages or texels. */
+/* Allocates host memory for all pages or texels, if the buffer or image is sparse. */
 static vd_result vd__dummy_memory_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
     vd__image_shape *shape = (vd__image_shape *)(uintptr_t)m->native[1];
     if (shape) m->size = vd__dummy_image_offset(shape, shape->levels, 0);
@@ -8254,8 +8257,8 @@ static vd_result vd__dummy_play_fill(void *user, const vd__tape_fill *fill) {
 }
 
 #if VD__HAS_IMAGES
-/* Returns the address of the block that contains a texel of a part. x to z are relative to the part; z counts the
-   layers too. */
+/* Returns the address of the block that contains a texel of a part. x, y and z are relative to the part. z is a slice
+   of a 3-D image, otherwise a layer. */
 static uint8_t *vd__dummy_texel(const vd__image_part *p, uint32_t x, uint32_t y, uint32_t z) {
     const vd__image_shape *shape = vd__memory_shape(p->memory);
     const vd__format_row *row = &vd__format_rows[shape->format];
@@ -8281,7 +8284,8 @@ static void vd__dummy_image_buffer(const vd__image_command *c, const vd__image_p
         }
 }
 
-/* Copies blocks, each from the nearest position in the source. */
+/* Copies the texels or blocks of a part. If `scale` is set (a blit), each comes from the nearest position in the
+   source. Does nothing if their sizes differ, because a blit does not convert formats here. */
 static void vd__dummy_image_image(const vd__image_part *to, const vd__image_part *from, bool scale) {
     const vd__format_row *row = &vd__format_rows[vd__memory_shape(to->memory)->format],
                          *source = &vd__format_rows[vd__memory_shape(from->memory)->format];
@@ -8353,7 +8357,7 @@ static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const v
     return r;
 }
 
-/* Sets pages to values other than 0, as those of new memory may be. */
+/* Fills the pages with bytes other than 0: the contents of memory that was just bound are undefined. */
 static vd_result vd__dummy_queue_bind(vd__device *dev, uint32_t queue, uint64_t value, const vd__binds *b) {
     uint64_t page = dev->info.limits.sparse_page_bytes;
     uint8_t *pages = (uint8_t *)(uintptr_t)b->memory->native[0];
@@ -8544,9 +8548,9 @@ typedef struct vd__vk_driver {
     VD__VK_SURFACE_FUNCTIONS(VD__VK_MEMBER)
     VkInstance instance;
     VkDebugUtilsMessengerEXT messenger;
-    uint32_t version;          /* API version in use: 1.2 or 1.3 */
+    uint32_t version;          /* API version that the instance requests: 1.2 or 1.3 */
     uint32_t layer_version;    /* specVersion of the enabled validation layer, else 0 */
-    bool surfaces;             /* the extensions of the host's window system are enabled */
+    bool surfaces;             /* the extensions for vd_context_desc.window_system are enabled */
     VkPhysicalDevice *devices;
     uint32_t device_count;
 } vd__vk_driver;
@@ -8675,8 +8679,8 @@ static VD__PRINTF(2, 3) vd_result vd__vk_fail(VkResult result, const char *forma
     return code;
 }
 
-/* By vd_window_system: an instance extension, its function that creates a surface, and the type of the struct that this
-   function reads. Defined here, because vulkan.h includes the headers of the window systems. */
+/* By vd_window_system: an instance extension, its function that creates a surface, and the structure type of the create
+   info. The Vulkan headers of these extensions are not used, because they include headers of the window systems. */
 static const struct { const char *extension, *create; uint32_t type; } vd__vk_window_systems[] = {
     { NULL, NULL, 0 },
     { "VK_KHR_xlib_surface", "vkCreateXlibSurfaceKHR", 1000004000 },
@@ -8686,8 +8690,8 @@ static const struct { const char *extension, *create; uint32_t type; } vd__vk_wi
     { "VK_EXT_metal_surface", "vkCreateMetalSurfaceEXT", 1000217000 }
 };
 
-/* VkXlibSurfaceCreateInfoKHR and its counterparts, which have the same layout: the display, except with Metal, and the
-   window, a pointer or an integer. */
+/* VkXlibSurfaceCreateInfoKHR and its counterparts, which have the same layout. handles: the display or HINSTANCE, then
+   the window; with Metal only the layer. */
 typedef struct vd__vk_window {
     VkStructureType sType;
     const void *pNext;
@@ -8721,8 +8725,8 @@ static PFN_vkGetInstanceProcAddr vd__vk_loader(void) {
 #define VD__VK_REQUIRED(name) #name "\0"
 #define VD__VK_OPTIONAL(name) "?" #name "\0"
 
-/* Like vd__library_load, for functions of a device. device NULL: for those of the instance, or of the loader before
-   there is an instance. */
+/* Like vd__library_load, for functions of a device. device NULL: for functions of the instance or, before there is one,
+   of the loader. */
 static const char *vd__vk_load(const vd__vk_driver *vk, VkDevice device, const char *names, uint8_t *out) {
     const char *missing = NULL;
     for (; *names; names += strlen(names) + 1, out += sizeof(PFN_vkVoidFunction)) {
@@ -8999,8 +9003,9 @@ static void vd__vk_debug_prepare(const vd__driver *driver, vd__vk_debug *debug) 
     vd__free(&driver->host->allocator, list);
 }
 
-/* Lists the instance extensions to enable: those of debug mode, portability enumeration, and those of the window system
-   if all that it needs are installed, which vk->surfaces then says. Returns their number. */
+/* Lists the instance extensions to enable and returns their number: those of debug mode, portability enumeration, and
+   those of the window system. Sets vk->surfaces if the required ones of the window system are installed; otherwise none
+   of these is listed. */
 static uint32_t vd__vk_instance_names(vd__driver *driver, const vd__vk_debug *debug, const char *names[6],
                                       bool *portability) {
     vd__vk_driver *vk = vd__vk_driver_of(driver);
@@ -9018,7 +9023,8 @@ static uint32_t vd__vk_instance_names(vd__driver *driver, const vd__vk_debug *de
     return name_count;
 }
 
-/* Debug mode: creates the messenger of the validation layer. Without it, messages are lost. */
+/* Debug mode: creates the messenger, which passes messages of the validation layer to the log. Errors are ignored: then
+   only messages of vkCreateInstance and vkDestroyInstance are logged. */
 static void vd__vk_messenger_create(vd__vk_driver *vk, vd__vk_debug *debug) {
     PFN_vkCreateDebugUtilsMessengerEXT create =
         (PFN_vkCreateDebugUtilsMessengerEXT)vk->vkGetInstanceProcAddr(vk->instance, "vkCreateDebugUtilsMessengerEXT");
@@ -9131,8 +9137,8 @@ static void vd__vk_driver_close(vd__driver *driver) {
 
 /* ---- device information ---- */
 
-/* Returns whether an extension can be used with the enabled validation layer. Layers before 1.3.276 report errors for
-   the struct of VK_KHR_shader_maximal_reconvergence. */
+/* Returns whether an extension can be used with the validation layer, if that is enabled. Layers before 1.3.276 report
+   errors for the struct of VK_KHR_shader_maximal_reconvergence. */
 static bool vd__vk_layer_accepts(const vd__vk_driver *vk, uint32_t extension) {
     return extension != VD__VK_INDEX_RECONVERGENCE || !vk->layer_version
            || vk->layer_version >= VK_MAKE_VERSION(1, 3, 276);
@@ -9161,15 +9167,15 @@ static void vd__vk_query_extensions(const vd__driver *driver, vd__vk_facts *fact
     vd__free(&driver->host->allocator, list);
 }
 
-/* A struct of a pNext chain: its offset in the struct that holds all of the chain, its type, and the index of the
-   extension that defines it. */
+/* A struct of a pNext chain: its offset in the struct that contains the whole chain, its structure type, and the index
+   of the extension that defines it. */
 typedef struct vd__vk_chain_row { uint32_t offset, type, extension; } vd__vk_chain_row;
 
 #define VD__VK_CHAIN_ROW(member, type, structure_type, extension) \
     { (uint32_t)offsetof(VD__VK_CHAINED, member), (uint32_t)structure_type, VD__VK_INDEX_##extension },
 
-/* Appends the structs whose extensions the device supports to a pNext chain. next: the pNext of its last struct; all:
-   the struct that holds those of the rows. */
+/* Appends the structs whose extensions the device supports to a pNext chain. next: pNext of the last struct of the
+   chain; all: the struct that contains those of the rows. */
 static void vd__vk_chain(const vd__vk_facts *facts, const vd__vk_chain_row *rows, size_t count, void **next,
                          void *all) {
     for (size_t i = 0; i < count; i++) {
@@ -9202,8 +9208,9 @@ static void vd__vk_chain_properties(vd__vk_facts *facts) {
     vd__vk_chain(facts, memory_rows, 1, &facts->memory.pNext, facts);
 }
 
-/* Chooses a compute family, if possible one with graphics exactly if `graphics` is set. On queues without graphics
-   submits are cheaper, and NVIDIA devices provide twice as much shared memory to kernels. */
+/* Chooses a queue family with compute: if `graphics` is set, preferably one with graphics, otherwise preferably one
+   without. On queues without graphics, submissions are cheaper, and NVIDIA devices provide twice as much shared memory
+   to kernels. */
 static void vd__vk_choose_family(const vd__vk_driver *vk, bool graphics, vd__vk_facts *facts) {
     VkQueueFamilyProperties families[32];
     uint32_t count = 32;
@@ -9257,7 +9264,8 @@ static void vd__vk_fill_names(const vd__vk_facts *facts, vd_device_info *info) {
     memcpy(info->uuid, facts->v11.deviceUUID, sizeof info->uuid);
 }
 
-/* Fills in the sizes of the largest device-local and host heaps, and the free part of the budget of the former. */
+/* Fills in the sizes of the largest device-local heap and of the largest other heap, and how much of the budget of the
+   former is not used. */
 static void vd__vk_fill_memory(const vd__vk_facts *facts, vd_device_info *info) {
     const VkPhysicalDeviceMemoryProperties *m = &facts->memory.memoryProperties;
     for (uint32_t i = 0; i < m->memoryHeapCount; i++) {
@@ -9325,7 +9333,7 @@ static void vd__vk_fill_limits(const vd__vk_facts *facts, vd_device_info *info) 
         to->max_sparse_bytes = vd__vk_min(to->max_sparse_bytes, facts->maintenance4.maxBufferSize);
 }
 
-/* Returns whether the f32 fma of this driver is known to round only once. llvmpipe rounds the product before the
+/* Returns whether the f32 fma of this driver is known to round only once. llvmpipe also rounds the product before the
    addition. */
 static bool vd__vk_fma_rounds_once(VkDriverId id) {
     return id == VK_DRIVER_ID_NVIDIA_PROPRIETARY || id == VK_DRIVER_ID_INTEL_OPEN_SOURCE_MESA
@@ -9341,16 +9349,17 @@ static bool vd__vk_has_subgroups(const vd__vk_facts *facts) {
            && (facts->v11.subgroupSupportedOperations & needed) == needed;
 }
 
-/* Returns whether the heap of a memory type holds at least half of the device memory. If so, a mapped type is
-   preferred for device memory: it is as fast as an unmapped one and saves the staging copy. A small host-visible
-   heap (256 MiB without resizable BAR) is left to other uses. */
+/* Returns whether the heap of a memory type has at least half the size of the device memory. If so, a mapped and
+   coherent type is preferred for device memory: it is as fast as an unmapped one and saves the staging copy. A small
+   host-visible heap (256 MiB without resizable BAR) is left to other uses. */
 static bool vd__vk_heap_is_large(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info,
                                  uint32_t type) {
     return memory->memoryHeaps[memory->memoryTypes[type].heapIndex].size >= info->device_memory / 2;
 }
 
-/* Returns a score of a memory type for `usage`, higher is better; 0: unsuitable. Types with other property flags
-   (protected, lazily allocated, …) are unsuitable: they need features or usages that we do not enable. */
+/* Returns a score of a memory type for `usage`; higher is better, 0 means unsuitable. Types with property flags that
+   are not listed here (protected, lazily allocated, …) are unsuitable: they need features or usages that are not
+   enabled. */
 static int vd__vk_type_score(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info,
                              vd_memory usage, uint32_t type) {
     const VkMemoryPropertyFlags known_flags =
@@ -9386,7 +9395,7 @@ static uint32_t vd__vk_memory_best(const VkPhysicalDeviceMemoryProperties *memor
     return best;
 }
 
-/* Returns VD_FEATURE_MAPPED if the best type for device memory can be mapped, and VD_FEATURE_CACHED and
+/* Returns a bit mask: VD_FEATURE_MAPPED if the best type for device memory can be mapped; VD_FEATURE_CACHED and
    VD_FEATURE_COHERENT if the best type for readback has these properties. */
 static uint64_t vd__vk_memory_features(const vd__vk_facts *facts, const vd_device_info *info) {
     const VkPhysicalDeviceMemoryProperties *memory = &facts->memory.memoryProperties;
@@ -9421,7 +9430,7 @@ static void vd__vk_fill_features(const vd__vk_facts *facts, uint64_t disable, vd
     info->timestamp_bits = features & VD_FEATURE_TIMESTAMP ? facts->timestamp_bits : 0;
 }
 
-/* Fills in how the device executes kernels. llvmpipe (Mesa 22.3) terminates loops after 65535 iterations. */
+/* Fills in info->facts. llvmpipe (Mesa 22.3) terminates loops after 65535 iterations. */
 static void vd__vk_fill_facts(const vd__vk_facts *facts, vd_device_info *info) {
     vd__facts_init(info, VD_CODE_SPIRV, 0);
     info->facts.lane_access = info->type == VD_DEVICE_CPU;
@@ -9449,8 +9458,9 @@ static int vd__vk_driver_devices(vd__driver *driver, vd_device_info *out, int ca
 }
 
 /* ---- probe for a driver fault that no query reports ----
-   A CPU driver computes a subgroup in vector registers. If these are narrower than the 64-bit values of a subgroup (8
-   lanes without AVX-512, 4 lanes without AVX), LLVM 15 splits the vectors. llvmpipe of Mesa 22.3 then has three faults:
+   A CPU driver computes a subgroup in vector registers. If the 64-bit values of a subgroup do not fit into one register
+   (8 lanes without AVX-512, 4 lanes without AVX), LLVM 15 splits the vectors. llvmpipe of Mesa 22.3 then has three
+   faults:
    - trunc and round of f64 use f32 arithmetic: |x| >= 2^24 is returned unchanged, and 1.5 is rounded to 1. floor and
      ceil are exact.
    - The compiler crashes on a shuffle of 64-bit values from a lane outside the subgroup. The lowest lanes of a
@@ -9470,7 +9480,8 @@ static bool vd__vk_needs_probe(const vd__vk_facts *facts) {
     return facts->features.core.features.shaderFloat64 && facts->v11.subgroupSize <= VD__VK_PROBE_LANES;
 }
 
-/* Runs the rounding probe if the device needs it. If it fails, removes the faulty features from dev->info.features. */
+/* Runs the rounding probe if the device needs it. If rounding is not exact, or the probe cannot run, removes the faulty
+   features from dev->info.features. */
 static vd_result vd__vk_probe(vd__device *dev, const vd__vk_facts *facts) {
     bool exact = false;
     uint64_t faulty = VD_FEATURE_F64_ROUND | VD_FEATURE_SHUFFLE_64;
@@ -9499,7 +9510,8 @@ static vd_result vd__vk_device_usable(const vd__vk_facts *facts, int index) {
     return VD_OK;
 }
 
-/* Creates the logical device with the Vulkan features that the bits `wanted` need. */
+/* Creates the logical device with those supported Vulkan features that the VD_FEATURE_ bits `wanted` require, and those
+   that are always enabled (VD__VK_EXTRA_FEATURES). */
 static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_facts *facts, uint64_t wanted,
                                      uint32_t queue_count, VkDevice *out) {
     vd__vk_features enable;
@@ -9558,7 +9570,7 @@ static uint32_t vd__vk_query_sharing(const vd__vk_driver *driver, const vd__vk_f
 }
 
 /* Gets the queues and creates a timeline semaphore for each. If the device was created with fewer queues
-   (`driver_queues`), several of ours share one. */
+   (`driver_queues`) than the context has, several queues share one of the driver. */
 static vd_result vd__vk_queues_create(vd__device *dev, uint32_t driver_queues) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VD__VK_STRUCT(VkSemaphoreTypeCreateInfo, type, VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
@@ -9643,8 +9655,8 @@ static VkResult vd__vk_cache_create(const vd__device *dev, VkPipelineCache *out,
     return result;
 }
 
-/* Stores the data of a pipeline cache in the cache file if there are pipelines and their size is not `known`. Caches
-   only grow: data of equal size hold the same pipelines. */
+/* Writes the data of a pipeline cache to the cache file, unless the cache is empty or the data have the size `known`,
+   that of the file. Caches only grow: data of equal size contain the same pipelines. */
 static void vd__vk_cache_write(const vd__device *dev, VkPipelineCache cache, size_t known) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_cache_header head = vd__vk_cache_header_of(dev);
@@ -9662,7 +9674,8 @@ static void vd__vk_cache_write(const vd__device *dev, VkPipelineCache cache, siz
 
 /* Writes new pipelines to the cache file. The file may have changed since the device was opened, so they are added to
    its current contents: in a temporary cache, because the destination of vkMergePipelineCaches is externally
-   synchronised, and other threads may be creating pipelines in vk->cache. Errors are ignored. */
+   synchronised, and other threads may be creating pipelines in vk->cache. A failed write is logged; other errors are
+   ignored. */
 static VD__COLD void vd__vk_cache_store(vd__device *dev) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VkPipelineCache merged = VK_NULL_HANDLE;
@@ -9673,7 +9686,7 @@ static VD__COLD void vd__vk_cache_store(vd__device *dev) {
     vk->vkDestroyPipelineCache(vk->handle, merged, NULL);
 }
 
-/* Creates the logical device, its queues and its pipeline cache. Reads dev->info and dev->queue_count. On failure
+/* Creates the logical device, its queues and its pipeline cache, as dev->info and dev->queue_count require. On failure
    the caller closes the device. */
 static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts) {
     vd__vk_device *vk = vd__vk_device_of(dev);
@@ -9768,7 +9781,7 @@ static void vd__vk_device_close(vd__device *dev) {
 #endif /* VD__HAS_VULKAN */
 
 // >>vulkan memory
-/* Memory blocks (VkDeviceMemory) and the buffers in them (VkBuffer). */
+/* Memory blocks (VkDeviceMemory) and the buffers and images in them, image views, texel buffers, and samplers. */
 
 #if VD__HAS_VULKAN
 /* ---- blocks ---- */
@@ -10008,7 +10021,7 @@ static uint32_t vd__vk_format_usage(vd__device *dev, vd_format format) {
     VkFormatFeatureFlags features = properties.optimalTilingFeatures;
     bool depth = vd__format_rows[format].kind == VD__TEXEL_DEPTH;
     uint32_t usage = 0;
-    /* all buffers have both usages, so formats must support both (VUID-VkBufferViewCreateInfo-buffer-00934) */
+    /* all buffers have both usages, so formats must support both (VUID-VkBufferViewCreateInfo-buffer-00933, -00934) */
     if (properties.bufferFeatures & VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT
         && properties.bufferFeatures & VK_FORMAT_FEATURE_STORAGE_TEXEL_BUFFER_BIT && !depth)
         usage |= VD_IMAGE_TEXELS | VD_IMAGE_STORAGE_TEXELS;
@@ -10035,7 +10048,8 @@ static bool vd__vk_image_limits(vd__device *dev, const vd__image_shape *shape, v
     return true;
 }
 
-/* Reads how the memory of a sparse image is divided. All aspects have one tail for all layers, or none of them. */
+/* Reads how the memory of a sparse image is divided. Fails if the layers share the mip tail of one aspect, but not that
+   of another. */
 static vd_result vd__vk_tiles_read(const vd__vk_device *vk, VkImage image, vd__image_shape *shape) {
     vd__tiles *t = &shape->tiles;
     VkSparseImageMemoryRequirements list[4];
@@ -10121,7 +10135,8 @@ static VkResult vd__vk_view_create_one(const vd__vk_device *vk, const vd__memory
     return result;
 }
 
-/* native[0]: for sampling, all levels; native[1]: storage image, the first level. 0: the image lacks the usage. */
+/* native[0]: view for sampling, with all levels of the range; native[1]: view as a storage image, with its first level.
+   0: the image does not have the usage. */
 static vd_result vd__vk_view_create(vd__device *dev, const vd__memory *image, const vd__image_range *range,
                                     vd__memory *out) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
@@ -10191,7 +10206,7 @@ static VkResult vd__vk_sampler_make(const vd__vk_device *vk, const vd_sampler_de
     return vk->vkCreateSampler(vk->handle, &info, NULL, out);
 }
 
-/* Creates a sampler, unless there is one with the same desc. */
+/* Returns the sampler with this desc. Creates it at its first use. */
 static vd_result vd__vk_sampler_create(vd__device *dev, const vd_sampler_desc *desc, uint64_t *out) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VkResult result = VK_SUCCESS;
@@ -10259,7 +10274,7 @@ static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__memory
                     VD__U(requirements.alignment));
 }
 
-/* native[1] is set if the memory is that of an image. */
+/* m->native[1] is not 0 if `m` is an image. */
 static vd_result vd__vk_memory_bind(vd__device *dev, vd__memory *m) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     if (m->native[1]) {
@@ -10284,8 +10299,8 @@ static void vd__vk_memory_destroy(vd__device *dev, vd__memory *m) {
 #endif /* VD__HAS_VULKAN */
 
 // >>vulkan kernel
-/* Pipelines and their layouts. An argument block is passed in a uniform buffer instead of push constants if it is too
-   large for these, or if submissions of a recording can change it. */
+/* Pipelines and their layouts, and the built-in kernels. An argument block is passed in a uniform buffer instead of
+   push constants if it is too large for these, or if a submission or an indirect dispatch changes it. */
 
 #if VD__HAS_VULKAN
 typedef struct vd__vk_kernel {
@@ -10370,19 +10385,21 @@ static size_t vd__vk_to_uniform(const vd__spirv *m, uint32_t variable, uint32_t 
 
 /* ---- loops over the work-groups of indirect dispatches ----
    The size of an indirect dispatch is not known when it is recorded, so it cannot be split into launches. Instead, a
-   new entry point calls the kernel in a loop. In a launch of g of n work-groups, work-group w executes those at w,
-   w + g, w + 2 g and so on below n, along each axis. The group base, a member of the argument block, becomes a private
-   variable: a multiple of g. The vd__vk_size after the argument block contains g and n. */
+   new entry point calls the kernel in a loop. If n work-groups are to be executed along an axis, and the launch has g,
+   work-group w of the launch executes work-groups w, w + g, w + 2 g and so on below n. Accesses to the group base, a
+   member of the argument block, are replaced by those to a private variable, which the loop sets to 0, g, 2 g and so
+   on. g and n are words of the size block. */
 
-/* The size of an indirect launch, in the memory of an argument block: 23 words. 0 to 2: the work-groups of the launch;
-   3: whether their number was limited; 4 to 6: all work-groups; 7: receives numbers that no argument needs; from 8 on,
-   for each axis: the local size, the limit, the indices of the words that receive the numbers of threads and of
-   work-groups, the limit of a launch. */
+/* The size block of an indirect launch. In memory, it follows the argument block, if that is there. It has 23 words. 0
+   to 2: the work-groups of the launch (g); 3: 1 if their number was limited; 4 to 6: all work-groups (n); 7: receives
+   numbers that no argument needs; from 8 on, five for each axis: the local size, the limit of n, the indices of the
+   words that receive the numbers of threads and of work-groups, the limit of g. */
 enum {
     VD__VK_SIZE_LIMITED = 3, VD__VK_SIZE_ALL = 4, VD__VK_SIZE_UNUSED = 7, VD__VK_SIZE_AXES = 8, VD__VK_SIZE_BYTES = 96
 };
 
-/* Ids in the templates: those of the module, or of the first template if it lacks them, then new ones. */
+/* Indices of the ids in the templates below. Those before VD__LOOP_NEW are ids of the module; BOOL, VECTOR and GROUP
+   are defined by vd__vk_loop_types if the module does not have them. The others are new. */
 enum {
     VD__LOOP_VOID, VD__LOOP_FUNCTION, VD__LOOP_KERNEL, VD__LOOP_BLOCK, VD__LOOP_UINT, VD__LOOP_BOOL, VD__LOOP_VECTOR,
     VD__LOOP_GROUP, VD__LOOP_NEW, VD__LOOP_INPUT = VD__LOOP_NEW, VD__LOOP_PRIVATE_VECTOR, VD__LOOP_PRIVATE,
@@ -10398,7 +10415,7 @@ enum {
 #define VD__C(n) (VD__LOOP_ID | (VD__LOOP_CONSTANT + (n)))
 #define VD__M(n) (VD__LOOP_ID | (VD__LOOP_MEMBER + (n)))
 
-static const uint32_t vd__vk_loop_types[] = { /* each only if the module lacks it */
+static const uint32_t vd__vk_loop_types[] = { /* each is added only if the module does not have it */
     2u << 16 | VD__OpTypeBool, VD__I(BOOL),
     4u << 16 | VD__OpTypeVector, VD__I(VECTOR), VD__I(UINT), 3,
     4u << 16 | VD__OpTypePointer, VD__I(INPUT), VD__StorageClassInput, VD__I(VECTOR),
@@ -10416,7 +10433,7 @@ static const uint32_t vd__vk_loop_globals[] = {
     VD__LOOP_CONSTANT_MEMBER(0), VD__LOOP_CONSTANT_MEMBER(1), VD__LOOP_CONSTANT_MEMBER(2),
     VD__LOOP_CONSTANT_MEMBER(3), VD__LOOP_CONSTANT_MEMBER(4), VD__LOOP_CONSTANT_MEMBER(5),
 };
-static const uint32_t vd__vk_loop_start[] = { /* rows of values: 0 w, 1 and 2 pointers, 3 g, 4 n, 5 n - w */
+static const uint32_t vd__vk_loop_start[] = { /* rows of three values: 0 w, 1 and 2 pointers, 3 g, 4 n, 5 n - w */
     5u << 16 | VD__OpFunction, VD__I(VOID), VD__I(ENTRY), 0, VD__I(FUNCTION), 2u << 16 | VD__OpLabel, VD__L(0),
     4u << 16 | VD__OpLoad, VD__I(VECTOR), VD__V(36), VD__I(GROUP),
 #define VD__LOOP_LOAD(i) \
@@ -10436,7 +10453,7 @@ static const uint32_t vd__vk_loop_start[] = { /* rows of values: 0 w, 1 and 2 po
     2u << 16 | VD__OpBranch, VD__L(2), 2u << 16 | VD__OpLabel, VD__L(2),
     4u << 16 | VD__OpFunctionCall, VD__I(VOID), VD__V(38), VD__I(KERNEL),
 };
-static const uint32_t vd__vk_loop_barrier[] = { /* with shared memory: before another call uses it */
+static const uint32_t vd__vk_loop_barrier[] = { /* added if there is shared memory, which the next call uses again */
     4u << 16 | VD__OpControlBarrier, VD__C(2), VD__C(2), VD__I(SEMANTICS),
 };
 static const uint32_t vd__vk_loop_end[] = { /* rows: 8 n - w - base, 9 whether it is more than g, 10 base + g */
@@ -10484,7 +10501,7 @@ static void vd__vk_loop_copy(vd__vk_loop_state *s, const uint32_t *words, size_t
     }
 }
 
-/* Notes what the new function needs of a global instruction. */
+/* Records what the new function needs, if this global instruction defines it: the entry point, ids of the module. */
 static void vd__vk_loop_find(vd__vk_loop_state *s, uint32_t at, const char *entry) {
     const vd__spirv *m = s->m;
     const uint32_t *w = m->words + at;
@@ -10505,7 +10522,8 @@ static void vd__vk_loop_find(vd__vk_loop_state *s, uint32_t at, const char *entr
     }
 }
 
-/* Finds the members of the argument block with the group base. Returns false if one of them is not a uint. */
+/* Finds the members of the argument block with the group base. Returns false if there is no member of type uint at one
+   of the offsets `base_at`. */
 static bool vd__vk_loop_members(vd__vk_loop_state *s, const uint32_t base_at[3]) {
     const uint32_t *block = vd__spirv_definition(s->m, s->block_type);
     uint32_t found = 0, wanted = 0;
@@ -10523,7 +10541,8 @@ static bool vd__vk_loop_members(vd__vk_loop_state *s, const uint32_t base_at[3])
     return found == wanted;
 }
 
-/* Copies a global instruction, changed as needed. */
+/* Copies a global instruction. The entry point and its execution modes get the new function, the argument block gets
+   six members for g and n. */
 static void vd__vk_loop_global(vd__vk_loop_state *s, uint32_t at) {
     const uint32_t *w = s->m->words + at, *ids = s->ids;
     uint32_t op = w[0] & 0xffffu, length = w[0] >> 16, *to = s->to;
@@ -10540,7 +10559,7 @@ static void vd__vk_loop_global(vd__vk_loop_state *s, uint32_t at) {
     to[0] = (uint32_t)(s->to - to) << 16 | op;
 }
 
-/* Writes the decorations of what is added. */
+/* Writes the decorations of the variable and of the members that are added. size_at: offset of the size block. */
 static void vd__vk_loop_decorate(vd__vk_loop_state *s, uint32_t size_at) {
     if (!s->has_group)
         s->to = vd__vk_decorate(s->to, s->ids[VD__LOOP_GROUP], VD__DecorationBuiltIn, VD__BuiltInWorkgroupId);
@@ -10571,7 +10590,7 @@ static void vd__vk_loop_functions(vd__vk_loop_state *s) {
     }
 }
 
-/* Finds everything and allocates ids. Returns false if something is missing. */
+/* Finds the parts of the module that vd__vk_loop changes or uses. Returns false if one that is required is missing. */
 static bool vd__vk_loop_prepare(vd__vk_loop_state *s, const char *entry, const uint32_t base_at[3]) {
     const vd__spirv *m = s->m;
     for (uint32_t at = VD__SPIRV_HEAD; at < m->functions; at += vd__spirv_length(m, at))
@@ -10586,9 +10605,10 @@ static bool vd__vk_loop_prepare(vd__vk_loop_state *s, const char *entry, const u
     return true;
 }
 
-/* Writes to `out` a module with such an entry point, and returns its length in words, or 0 if this is impossible. `out`
-   must hold VD__VK_LOOP_EXTRA words more than the module. base_at: offsets of the group bases in the argument block,
-   the uniform buffer `variable` of `bytes` bytes. */
+/* Writes to `out` the module with a new entry point, which calls the kernel in a loop. Returns its length in words, or
+   0 if the entry point or a group base was not found. `out` must hold VD__VK_LOOP_EXTRA words more than the module.
+   variable: the argument block, a uniform buffer of `bytes` bytes; base_at: offsets of the group bases in it, or
+   VD__NONE. */
 static size_t vd__vk_loop(const vd__spirv *m, uint32_t variable, const char *entry, const uint32_t base_at[3],
                           uint32_t bytes, uint32_t *out) {
     vd__vk_loop_state s;
@@ -10660,7 +10680,7 @@ static vd_result vd__vk_layout_add(vd__device *dev, const vd__vk_layout *wanted)
     return VD_OK;
 }
 
-/* Sets the kernel's descriptor set layout; kernels with the same bindings share one. */
+/* Sets the kernel's descriptor set layout to that of the device with these bindings. Creates it at its first use. */
 static vd_result vd__vk_layout_get(vd__device *dev, const vd__vk_layout *wanted, vd__vk_kernel *kernel) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd_result result = VD_OK;
@@ -10707,7 +10727,7 @@ static void vd__vk_kernel_bindings(const vd_kernel_desc *desc, bool in_memory, v
     kernel->uniform = end + 1;
 }
 
-/* Creates the layouts of a kernel. */
+/* Creates the pipeline layout of a kernel, and gets its descriptor set layout. */
 static vd_result vd__vk_kernel_layout(vd__device *dev, const vd_kernel_desc *desc, bool in_memory,
                                       vd__vk_kernel *kernel) {
     vd__vk_device *vk = vd__vk_device_of(dev);
@@ -10790,8 +10810,8 @@ static vd_result vd__vk_pipeline_create_uniform(vd__device *dev, const vd_kernel
     uint32_t variable = vd__vk_push_variable(&m);
     uint32_t *words = (uint32_t *)vd__alloc(allocator, desc->code_size + VD__VK_UNIFORM_EXTRA * 4);
     if (!variable && desc->argument_bytes <= dev->info.limits.max_push_bytes)
-        result = vd__fail(VD_ERROR_UNSUPPORTED, "arguments of kernel '%s' cannot be changed in a recording: its "
-                          "argument block does not consist of 32-bit integers", desc->name);
+        result = vd__fail(VD_ERROR_UNSUPPORTED, "kernel '%s' cannot be dispatched indirectly, or with values in slots "
+                          "of a graph: its argument block does not consist of 32-bit integers", desc->name);
     else if (!variable)
         result = vd__fail(VD_ERROR_UNSUPPORTED, "the kernel has %u bytes of push constants, but the device's limit is "
                           "%u (max_push_bytes); only an argument block of 32-bit integers can be passed in a uniform "
@@ -10807,7 +10827,8 @@ static vd_result vd__vk_pipeline_create_uniform(vd__device *dev, const vd_kernel
     return result;
 }
 
-/* Copies what vd__vk_kernel_new needs of a desc: all but the names of arguments. */
+/* Copies the fields of a desc that vd__vk_kernel_new reads. The names in the copy of `args` must not be used: they
+   point to the caller's memory. */
 static vd_kernel_desc *vd__vk_desc_copy(const vd_allocator *allocator, const vd_kernel_desc *desc) {
     size_t args = (size_t)desc->arg_count * sizeof *desc->args, name = strlen(desc->name) + 1;
     size_t entry = desc->entry ? strlen(desc->entry) + 1 : 0;
@@ -10842,7 +10863,8 @@ static void vd__vk_kernel_free(vd__device *dev, vd__vk_kernel *kernel) {
     vd__free(vd__vk_allocator(dev), kernel);
 }
 
-/* in_memory: the argument block is passed in a uniform buffer. base_at: see vd__vk_loop, or NULL. */
+/* Creates a kernel. in_memory: the argument block is passed in a uniform buffer. base_at: see vd__vk_loop; NULL: no
+   loop. */
 static vd_result vd__vk_kernel_new(vd__device *dev, const vd_kernel_desc *desc, bool in_memory,
                                    const uint32_t *base_at, vd__vk_kernel **out) {
     vd__vk_kernel *kernel = (vd__vk_kernel *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *kernel);
@@ -10874,9 +10896,9 @@ static void vd__vk_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
     code->native[0] = 0;
 }
 
-/* Replaces *kernel by the same kernel with its argument block in a uniform buffer, and with a loop over work-groups if
-   base_at is not NULL. Created at first use. No lock is held while it is compiled: if two threads compile it, the
-   second one discards its own. */
+/* Replaces *kernel by its variant with the argument block in a uniform buffer and, if base_at is not NULL, with a loop
+   over work-groups. The variant is created at its first use. No lock is held while it is compiled: if two threads
+   compile it, the second one discards its own. */
 static VD__NOINLINE vd_result vd__vk_kernel_variant(vd__device *dev, vd__vk_kernel **kernel, const uint32_t *base_at) {
     vd__mutex *lock = &vd__vk_device_of(dev)->lock;
     vd__vk_kernel *from = *kernel, *created = NULL, **variant = &from->variants[base_at != NULL];
@@ -10898,8 +10920,9 @@ static VD__NOINLINE vd_result vd__vk_kernel_variant(vd__device *dev, vd__vk_kern
 /* ---- built-in kernels ----
    `copy` copies 16 bytes per invocation: to[i] = from[i] for i < count. Its argument block holds the addresses `to` and
    `from` and the count.
-   `round` has eight f64 x[i] at binding 0. It replaces x[i] by trunc(x[i]) and stores round(x[i]) at x[i + 8].
-   `indirect` converts the three numbers of an indirect dispatch, see vd__vk_record_indirect.
+   `round` reads eight f64 x[i] at binding 0, which has 16. It replaces x[i] by trunc(x[i]) and stores x[i], rounded to
+   the nearest even integer, at x[i + 8].
+   `indirect` converts the three numbers of an indirect dispatch, see vd__vk_size_convert.
    tools/built-in writes the following words. */
 
 /* built-in kernels */
@@ -11031,7 +11054,8 @@ enum { VD__VK_COPY_GROUP_BYTES = 256 * 16 }; /* copied by one work-group of the 
 
 typedef enum vd__vk_copy_state { VD__VK_COPY_UNTRIED, VD__VK_COPY_READY, VD__VK_COPY_FAILED } vd__vk_copy_state;
 
-/* Creates the copy kernel at its first use. Returns false if that failed; the driver then does all copies. */
+/* Creates the copy kernel at its first use. Returns false if that failed, now or earlier: then the driver executes all
+   copies. */
 static VD__NOINLINE bool vd__vk_copy_kernel_get(vd__device *dev) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd__mutex_lock(&vk->copy_kernel_lock);
@@ -11079,11 +11103,11 @@ VD__SMALL_END
 #endif /* VD__HAS_VULKAN */
 
 // >>vulkan list
-/* Command buffers, descriptor sets, submission and timeline semaphores. */
+/* Command buffers, descriptor sets, barriers, submission, timeline semaphores, windows, and the rounding probe. */
 
 #if VD__HAS_VULKAN
-/* The memory range that a descriptor refers to. The serial distinguishes a buffer from a destroyed one with the same
-   handle. */
+/* Identifies a descriptor: offset and size of a vd__binding, and the serial of its memory, which distinguishes it from
+   a destroyed one with the same handle. */
 typedef struct vd__vk_descriptor_key {
     uint64_t offset, size;
     uint32_t serial;
@@ -11098,18 +11122,22 @@ typedef struct vd__vk_set_cache {
     uint32_t set_capacity, key_capacity;
 } vd__vk_set_cache;
 
-/* A mapped buffer of VD__VK_CHUNK_BYTES for argument blocks that are not passed as push constants, or for the data of
-   the probe. */
+/* A mapped buffer of VD__VK_CHUNK_BYTES for argument blocks that are not passed as push constants and for sizes of
+   indirect launches, or for the data of the probe. */
 typedef struct vd__vk_chunk {
     vd__block block;
     vd__memory memory;
 } vd__vk_chunk;
 
-enum { VD__VK_CHUNK_BYTES = 64 * 1024, VD__VK_RECENT_SETS = 4, VD__VK_QUERIES = 128 /* of a query pool */ };
+enum {
+    VD__VK_CHUNK_BYTES = 64 * 1024,
+    VD__VK_RECENT_SETS = 4,        /* sets that vd__vk_set_search compares */
+    VD__VK_QUERIES = 128           /* of a query pool */
+};
 enum {
     VD__VK_SLAB_BYTES = 64 * 1024,
-    VD__VK_SLABS_KEPT = 64,
-    VD__VK_ALLOCATION_MAX = 4096,
+    VD__VK_SLABS_KEPT = 64,        /* by a reset */
+    VD__VK_ALLOCATION_MAX = 4096,  /* bytes; larger allocations are not in slabs */
     VD__VK_ALLOCATION_ALIGN = 16
 };
 
@@ -11120,9 +11148,10 @@ typedef struct vd__vk_allocation {  /* header of an allocation */
     uint64_t size;
 } vd__vk_allocation;
 
-/* Allocates the host memory of a command pool. Drivers allocate during recording, some of them several times per
-   command. Allocations are cut from slabs one after the other and are all free again when the command pool is reset.
-   This is faster than the heap and keeps the memory in the order of its use. */
+/* Allocator for the host memory of a command pool. Drivers allocate during recording, some of them several times per
+   command. Allocations are consecutive in slabs. Usually the driver frees all of them when the command pool is reset,
+   and the slabs are filled again from their beginning. This is faster than the heap and keeps the memory in the order
+   of its use. */
 typedef struct vd__vk_arena {
     const vd_allocator *allocator;
     vd__vk_slab *slabs, *current; /* all slabs; the one that allocations are cut from, NULL before the first */
@@ -11133,7 +11162,7 @@ typedef struct vd__vk_arena {
     bool failed;               /* an allocation has failed since the last reset; the driver may not report it */
 } vd__vk_arena;
 
-/* A command buffer that changes argument blocks at the beginning of a submission. It is used again when that has
+/* A command buffer that changes argument blocks at the beginning of a submission. It is reused when that submission has
    completed. */
 typedef struct vd__vk_prologue {
     VkCommandBuffer buffer;
@@ -11141,9 +11170,10 @@ typedef struct vd__vk_prologue {
     uint32_t queue;
 } vd__vk_prologue;
 
+/* Where the size block of an indirect launch is (VD__VK_SIZE_ALL and so on). */
 typedef struct vd__vk_size {
     uint32_t chunk, word;      /* index of the chunk, and of the first word in it */
-    char kernel[48];
+    char kernel[48];           /* its name */
 } vd__vk_size;
 
 typedef struct vd__vk_commands {
@@ -11469,7 +11499,8 @@ static vd_result vd__vk_sets_grow(vd__device *dev, vd__vk_commands *vkc, const v
 
 VD__SMALL_END
 
-/* Returns whether a set with these keys has the launch's bindings and, if not NULL, the chunk as uniform buffer. */
+/* Returns whether a set with these keys has the launch's bindings and, if `chunk` is not NULL, that chunk as the
+   uniform buffer of the argument block. */
 static inline bool vd__vk_keys_match(const vd__vk_descriptor_key *keys, const vd__launch *launch,
                                      const vd__vk_chunk *chunk) {
     const vd__binding *b = launch->bindings, *end = b + launch->binding_count;
@@ -11494,7 +11525,8 @@ static void vd__vk_writes_flush(vd__vk_device *vk, vd__vk_writes *w) {
     w->count = 0;
 }
 
-/* Appends a write of one descriptor, whose buffer the caller sets. */
+/* Appends a write of one descriptor. The caller fills in the element of `buffers`, `images` or `texels` to which it
+   points. */
 static VkWriteDescriptorSet *vd__vk_writes_add(vd__vk_device *vk, vd__vk_writes *w, VkDescriptorSet set,
                                                vd__descriptor type, uint32_t binding, uint32_t element) {
     if (w->count == VD_MAX_ARGS) vd__vk_writes_flush(vk, w);
@@ -11537,7 +11569,8 @@ static void vd__vk_set_write_each(vd__vk_device *vk, vd__vk_writes *w, const vd_
     }
 }
 
-/* Writes the launch's bindings to a set and its keys. */
+/* Writes the launch's bindings, and if `chunk` is not NULL the uniform buffer of the argument block, to a descriptor
+   set and its keys. */
 static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, const vd__launch *launch,
                              const vd__vk_chunk *chunk, VkDescriptorSet set, vd__vk_descriptor_key *keys) {
     VkDescriptorBufferInfo arguments;
@@ -11655,8 +11688,8 @@ static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vkc) {
     return result;
 }
 
-/* Allocates space for an argument block. The descriptor of every kernel covers the largest block and a vd__vk_size,
-   so that many bytes must be left in the chunk. */
+/* Allocates `bytes` bytes for an argument block or a size block, or both. The descriptor of every kernel covers the
+   largest argument block and a size block, so that many bytes must be left in the chunk. */
 static vd_result vd__vk_arguments_allocate(vd__device *dev, vd__vk_commands *vkc, uint32_t bytes) {
     uint32_t align = vd__vk_device_of(dev)->uniform_alignment;
     uint32_t offset = (vkc->chunk_used + align - 1) / align * align;
@@ -11686,8 +11719,8 @@ static VkImageAspectFlags vd__vk_aspect(const vd__memory *image) {
     return vd__memory_shape(image)->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
 }
 
-/* Fills in the barrier for the subresources of a transition from `begin` on: whole levels, or a part of one level.
-   Returns the index of the first subresource that it does not contain. */
+/* Fills in a barrier for subresources of a transition, from index `begin` on: as many whole levels as possible,
+   otherwise a part of one level. Returns the index after the last of them. */
 static uint32_t vd__vk_image_barrier(const vd__transition *t, uint32_t begin, const VkMemoryBarrier *memory,
                                      VkImageMemoryBarrier *out) {
     uint32_t layers = vd__memory_shape(t->memory)->layers, first = begin % layers;
@@ -11786,7 +11819,8 @@ static VD__NOINLINE vd_result vd__vk_barrier_buffer_record(vd__device *dev, vd__
 
 VD__SMALL
 
-/* Writes the words of a vd__vk_size. */
+/* Writes those words of a size block that the kernel `indirect` reads. word: index of the block in its chunk;
+   argument_word: that of the argument block. */
 static void vd__vk_size_fill(const vd_limits *limits, uint32_t *words, const vd__indirect *in, uint32_t word,
                              uint32_t argument_word) {
     words[VD__VK_SIZE_LIMITED] = 0;
@@ -11800,9 +11834,9 @@ static void vd__vk_size_fill(const vd_limits *limits, uint32_t *words, const vd_
     }
 }
 
-/* Records the launch of the built-in kernel `indirect`, which reads the three numbers of threads or work-groups of `in`
-   and sets the vd__vk_size at this word of the current chunk. Records a barrier after it and, in reusable recordings,
-   one before it. */
+/* Records the launch of the built-in kernel `indirect`. It reads the three numbers of threads or work-groups of `in`,
+   sets g, n and the limited flag of the size block at this word of the current chunk, and sets the implicit arguments
+   that depend on them. Records a barrier after it and, in reusable recordings, one before it. */
 static vd_result vd__vk_size_convert(vd__device *dev, vd__commands *c, const vd__indirect *in, uint32_t word) {
     vd__vk_commands *vkc = vd__vk_commands_of(c);
     uint64_t align = dev->info.limits.binding_alignment, offset = in->offset / align * align;
@@ -11830,7 +11864,8 @@ static vd_result vd__vk_size_convert(vd__device *dev, vd__commands *c, const vd_
     return result;
 }
 
-/* Allocates the words of an indirect launch after its argument block, if that is in memory (`bytes` is not 0). */
+/* Allocates and fills the size block of an indirect launch. If the argument block is in memory (`bytes` is not 0), it
+   comes first. */
 static vd_result vd__vk_size_add(vd__device *dev, vd__vk_commands *vkc, const vd__launch *launch, uint32_t bytes,
                                  vd__vk_size *out) {
     vd_result result = vd__vk_arguments_allocate(dev, vkc, bytes + VD__VK_SIZE_BYTES);
@@ -11849,7 +11884,9 @@ static vd_result vd__vk_size_add(vd__device *dev, vd__vk_commands *vkc, const vd
     return VD_OK;
 }
 
-/* The device writes the numbers of work-groups and those in the argument block, which must be in memory then. */
+/* Records an indirect launch: the kernel `indirect`, then the dispatch, which reads its number of work-groups from the
+   size block. If implicit arguments depend on the size, or there is a group base, the argument block must be in memory,
+   so a variant of the kernel is used. */
 static VD__NOINLINE vd_result vd__vk_record_indirect(vd__device *dev, vd__commands *c, const vd__launch *launch) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_commands *vkc = vd__vk_commands_of(c);
@@ -11946,8 +11983,8 @@ static bool vd__vk_is_local(const vd__vk_device *vk, const vd__memory *m) {
 }
 
 /* Records a copy of a range by the copy kernel, except for up to 15 bytes at each end. If the two addresses differ
-   modulo 16, or the range is too short, nothing is recorded. Stores the ranges that the driver has to copy in `rest`
-   and returns their number. */
+   modulo 16, or the range is too short, records nothing. Stores the ranges that remain for the driver in `rest` and
+   returns their number. */
 static uint32_t vd__vk_kernel_copy_range(vd__device *dev, vd__vk_commands *vkc, const vd__memory *to,
                                          const vd__memory *from, const vd__copy_range *r, vd__copy_range rest[2]) {
     uint64_t target = to->address + r->to, source = from->address + r->from, head = (16 - target % 16) % 16;
@@ -12211,7 +12248,8 @@ static VD__NOINLINE vd_result vd__vk_changes_record(vd__device *dev, uint32_t qu
     return vd__vk_buffer_end(vk, vkc, p->buffer);
 }
 
-/* Lists the command buffers of a submission: one that changes arguments or begins with a barrier, and the commands. */
+/* Lists the command buffers of a submission: first one with the changes of arguments, or one with the barrier of
+   barrier_first, if needed; then the commands. Changes begin with a barrier, too. */
 static vd_result vd__vk_submission_buffers(vd__device *dev, uint32_t queue, const vd__submission *s,
                                            VkCommandBuffer buffers[2], uint32_t *count) {
     *count = 0;
@@ -12314,7 +12352,8 @@ static void vd__vk_bind_tiles(const vd__binds *b, VkDeviceMemory memory, VkSpars
     }
 }
 
-/* Waits for the timeline, which must not get `value` before lower ones. */
+/* The bind waits until the timeline has reached value - 1. Otherwise it could signal `value` before earlier submissions
+   signal lower values, which Vulkan forbids. */
 static VD__COLD vd_result vd__vk_queue_bind(vd__device *dev, uint32_t queue, uint64_t value, const vd__binds *b) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     uint64_t before = value - 1;
@@ -12388,8 +12427,8 @@ VD__SMALL
 #if VD__HAS_IMAGES
 /* ---- windows ---- */
 
-/* Chooses a listed format: in the HDR10 colour space if requested, otherwise or if there is none, in that of sRGB; in
-   desc->format if possible. Returns VD_FORMAT_NONE if there is none that images can have. */
+/* Chooses a listed format. Searches the HDR10 colour space if that is requested, then that of sRGB; in each of them,
+   desc->format first, then the others of `order`. Returns VD_FORMAT_NONE if none of these is listed. */
 static vd_format vd__vk_surface_format(const VkSurfaceFormatKHR *list, uint32_t count, const vd_swapchain_desc *desc,
                                        VkSurfaceFormatKHR *out) {
     for (int hdr10 = desc->hdr10; hdr10 >= 0; hdr10--) {
@@ -12407,7 +12446,8 @@ static vd_format vd__vk_surface_format(const VkSurfaceFormatKHR *list, uint32_t 
     return VD_FORMAT_NONE;
 }
 
-/* Chooses a listed mode and updates *vsync. VK_PRESENT_MODE_FIFO_KHR always exists. */
+/* Chooses a listed mode and updates *vsync: the requested one; else for VD_VSYNC_OFF that of VD_VSYNC_MAILBOX; else
+   VK_PRESENT_MODE_FIFO_KHR, which always exists. */
 static VkPresentModeKHR vd__vk_surface_mode(const VkPresentModeKHR *list, uint32_t count, vd_vsync *vsync) {
     static const VkPresentModeKHR modes[] = { VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_FIFO_RELAXED_KHR,
         VK_PRESENT_MODE_MAILBOX_KHR, VK_PRESENT_MODE_IMMEDIATE_KHR }; /* by vd_vsync */
@@ -12436,7 +12476,8 @@ static vd_result vd__vk_surface_choose(vd__device *dev, vd__surface *s) {
     s->shape->format = supported ? vd__vk_surface_format(formats, format_count, &s->desc, &vs->format) : VD_FORMAT_NONE;
     if (!s->shape->format)
         return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' cannot present to this window%s", dev->info.name,
-                        supported ? ": none of its formats is a vd_format" : ", or desc.window is not a window");
+                        supported ? ": the window has no format that the library supports"
+                                  : ", or desc.window is not a window");
     s->desc.hdr10 = vs->format.colorSpace == VK_COLOR_SPACE_HDR10_ST2084_EXT;
     vs->mode = vd__vk_surface_mode(modes, mode_count, &s->desc.vsync);
     return VD_OK;
@@ -12468,7 +12509,8 @@ static vd_result vd__vk_surface_create(vd__device *dev, vd__surface *s) {
     return r;
 }
 
-/* Resolves the extent of a window. Returns false if it is 0. */
+/* Sets `out` to the extent of a window or, if the window has none, to `wanted` within its limits. Returns false if it
+   is 0. */
 static bool vd__vk_surface_extent(const VkSurfaceCapabilitiesKHR *c, const uint32_t wanted[2], uint32_t out[3]) {
     const uint32_t now[] = { c->currentExtent.width, c->currentExtent.height },
                    least[] = { c->minImageExtent.width, c->minImageExtent.height },
@@ -12540,7 +12582,7 @@ static vd_result vd__vk_surface_open(vd__device *dev, vd__surface *s) {
     return VD_OK;
 }
 
-/* Handles the results of vkAcquireNextImageKHR and vkQueuePresentKHR. */
+/* Converts the result of vkAcquireNextImageKHR or vkQueuePresentKHR. Sets s->stale if the images must be replaced. */
 static vd_result vd__vk_surface_result(vd__surface *s, VkResult result, const char *call) {
     bool outdated = result == VK_ERROR_OUT_OF_DATE_KHR;
     if (result == VK_TIMEOUT || result == VK_NOT_READY) return VD_TIMEOUT;
@@ -12571,7 +12613,7 @@ static vd_result vd__vk_surface_present(vd__device *dev, uint32_t queue, vd__sur
     return vd__vk_surface_result(s, vk->vkQueuePresentKHR(vk->queues[queue], &info), "vkQueuePresentKHR");
 }
 
-/* The timeline does not tell when a present has waited for its semaphore: therefore vkQueueWaitIdle. */
+/* The timeline does not show when a present has waited for its semaphore, so this waits until the queue is idle. */
 static void vd__vk_surface_close(vd__device *dev, uint32_t queue, vd__surface *s) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_surface *vs = vd__vk_surface_of(s);
@@ -12763,7 +12805,7 @@ typedef struct vd__cu_copy_3d {
    layers. */
 typedef struct vd__cu_array_desc { size_t extent[3]; unsigned format, channels, flags; } vd__cu_array_desc;
 
-/* CUDA_RESOURCE_DESC of an array. */
+/* CUDA_RESOURCE_DESC. */
 typedef struct vd__cu_resource {
     int type;                  /* CU_RESOURCE_TYPE_ARRAY, _MIPMAPPED_ARRAY or _LINEAR */
     union {
@@ -12946,7 +12988,6 @@ typedef struct vd__cu_fill_node {
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH, 24) \
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH, 27) \
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS, 29) \
-    X(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 41) \
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH, 42) \
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS, 43) \
     X(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH, 45) \
@@ -13065,8 +13106,8 @@ typedef struct vd__cu_device {
     int handle;
     int architecture;          /* compute capability: 10 * major + minor */
     bool can_write_values;     /* cuStreamWriteValue64 is supported; else cuMemsetD32Async writes the lower 32 bits */
-    uint64_t clock_event, clock_ns; /* first event of the last timestamps that were read, 0: none; its time. Under the
-                                  context's lock */
+    uint64_t clock_event, clock_ns; /* first event of the last recording whose timestamps were read, and its time; 0:
+                                  none. Under the context's lock */
     vd__mutex lock;            /* protects `samplers`, and the texture objects of views */
     vd__cu_sampler *samplers;  /* NULL: none yet */
 } vd__cu_device;
@@ -13383,7 +13424,8 @@ static void vd__cu_device_close(vd__device *dev) {
 #endif /* VD__HAS_CUDA */
 
 // >>cuda memory
-/* Memory blocks, in device memory or in pinned host memory for staging, and buffers, which are ranges of blocks. */
+/* Memory blocks, in device memory or in pinned host memory; buffers, which are ranges of blocks; images, views and
+   samplers. */
 
 #if VD__HAS_CUDA
 /* Memory types. The driver allocates the memory of an image, so its block has no native object. */
@@ -13493,7 +13535,7 @@ static uint32_t vd__cu_memory_types(vd__device *dev, vd_memory usage, uint32_t m
 enum { VD__CU_COLOR_BYTES = 1024 };
 
 typedef struct vd__cu_image {
-    vd__cu_address colors;     /* VD__CU_COLOR_BYTES of device memory for each level, from which it is cleared */
+    vd__cu_address colors;     /* VD__CU_COLOR_BYTES of device memory for each level; see vd__cu_image_clear */
     void *levels[1];           /* CUarray; variable length */
 } vd__cu_image;
 
@@ -13641,12 +13683,12 @@ static vd_result vd__cu_image_create(vd__device *dev, vd__memory *m, vd__memory_
     need->size = m->size;
     if (!r && !result) return VD_OK;
     vd__cu_image_destroy(dev, m);
-    return r ? r : vd__cu_fail(d->api, result, "cuMipmappedArrayCreate of %u x %u x %u texels", shape->extent[0],
+    return r ? r : vd__cu_fail(d->api, result, "creating an array of %u x %u x %u texels", shape->extent[0],
                                shape->extent[1], shape->extent[2]);
 }
 
-/* native[0] is a texture object of linear memory, if kernels fetch from it; native[1] is the address, through which
-   they load and store. */
+/* native[0]: a texture object of linear memory, from which kernels fetch; 0 if they do not. native[1]: the address,
+   through which they load and store. */
 static vd_result vd__cu_texels_create(vd__device *dev, const vd__memory *buffer, const vd__texels *texels,
                                       vd__memory *out) {
     const vd__cu_device *d = vd__cu_device_of(dev);
@@ -13957,7 +13999,7 @@ static vd_result vd__nvrtc_architecture(const vd__nvrtc *rtc, int wanted, int *o
                     "older one", major, minor, wanted / 10, wanted % 10);
 }
 
-/* Reports a failed compilation: logs the compiler's log, and sets the error text to its first error. */
+/* Reports a failed compilation: logs the start of the compiler's log, and sets the error text to its first error. */
 static vd_result vd__nvrtc_compile_failed(vd__device *dev, const vd__nvrtc *rtc, void *program, const char *source) {
     size_t size = 0;
     bool has_log = !rtc->nvrtcGetProgramLogSize(program, &size);
@@ -14106,7 +14148,7 @@ static vd_result vd__cu_parameters(vd__device *dev, const vd_kernel_desc *desc, 
     kernel->parameter_bytes = desc->argument_bytes;
     for (int i = 0; i < desc->arg_count; i++)
         if (desc->args[i].kind == VD_ARG_BINDING)
-            return vd__fail(VD_ERROR_UNSUPPORTED, "argument %d '%s' has kind VD_ARG_BINDING, but this backend needs "
+            return vd__fail(VD_ERROR_UNSUPPORTED, "argument %d '%s' has kind VD_ARG_BINDING, but backend cuda needs "
                             "VD_ARG_ADDRESS", i, desc->args[i].name ? desc->args[i].name : "");
     if (!cu->cuFuncGetParamInfo) return VD_OK;
     for (size_t i = 0; cu->cuFuncGetParamInfo(kernel->function, i, &offset, &size) == 0; i++) end = offset + size;
@@ -14117,8 +14159,8 @@ static vd_result vd__cu_parameters(vd__device *dev, const vd_kernel_desc *desc, 
     return VD_OK;
 }
 
-/* Checks the local size against the limit of the compiled code, and requests the shared memory that it does not
-   declare. */
+/* Checks the local size against the limit of the compiled code. If desc->shared_bytes is more than the static shared
+   memory of the code, requests the rest as dynamic shared memory. */
 static vd_result vd__cu_function_check(vd__device *dev, const vd_kernel_desc *desc, vd__cu_kernel *kernel) {
     const vd__cu_driver *cu = vd__cu_device_of(dev)->api;
     uint32_t threads = desc->local_size[0] * desc->local_size[1] * desc->local_size[2];
@@ -14191,8 +14233,8 @@ VD__SMALL_END
 #endif /* VD__HAS_CUDA */
 
 // >>cuda list
-/* Plays tapes into a stream. The timeline of a queue is a number in host memory, which its stream updates after each
-   submission. */
+/* Plays tapes into a stream, or launches them as CUDA graphs. The timeline of a queue is a number in host memory, which
+   its stream updates after each submission. */
 
 #if VD__HAS_CUDA
 /* ---- playing a tape ---- */
@@ -14220,8 +14262,8 @@ static vd_result vd__cu_play_launch(void *user, const vd__tape_launch *launch) {
     return VD__LIKELY(!result) ? VD_OK : vd__cu_fail(to->cu, result, "cuLaunchKernel");
 }
 
-/* Returns whether the ranges are rows of equal size at constant pitches, which cuMemcpy2DAsync copies in one call. Its
-   limit of a pitch is CU_DEVICE_ATTRIBUTE_MAX_PITCH, 2^31 - 1 bytes. */
+/* Returns whether the ranges are rows of equal size at constant pitches, which cuMemcpy2DAsync copies in one call. It
+   limits pitches to CU_DEVICE_ATTRIBUTE_MAX_PITCH, 2^31 - 1 bytes. */
 static bool vd__cu_are_rows(const vd__copy_range *r, uint64_t count) {
     if (count < 2) return false;
     uint64_t to = r[1].to - r[0].to, from = r[1].from - r[0].from; /* descending offsets give values over INT32_MAX */
@@ -14273,7 +14315,7 @@ static vd_result vd__cu_play_timestamp(void *user, uint64_t *stamp) {
     return result ? vd__cu_fail(to->cu, result, "cuEventRecord") : VD_OK;
 }
 
-/* Reads through the pinned memory after the timeline. */
+/* Reads through the pinned memory after the timeline (timeline[2] and [3]), and waits. */
 static vd_result vd__cu_play_read(void *user, const vd__memory *from, uint64_t offset, uint32_t out[3]) {
     const vd__cu_playback *to = (const vd__cu_playback *)user;
     const vd__cu_queue *q = to->queue;
@@ -14300,7 +14342,7 @@ static void vd__cu_part(const vd__image_part *p, vd__cu_copy_side_3d *side, vd__
     c->depth = (size_t)p->extent[2] * p->layers;
 }
 
-/* Copies between a part and a buffer: at once or, if the driver does not support the pitch, row by row. */
+/* Copies between a part and a buffer: in one call or, if the pitch exceeds the driver's limit, row by row. */
 static int vd__cu_image_buffer(const vd__cu_playback *to, const vd__image_command *c) {
     bool to_image = c->op == VD__IMAGE_FROM_BUFFER;
     const vd__image_part *p = to_image ? &c->to : &c->from;
@@ -14337,8 +14379,8 @@ static int vd__cu_image_copy(const vd__cu_playback *to, const vd__image_command 
     return to->cu->cuMemcpy3DAsync(&copy, to->stream);
 }
 
-/* Fills the color memory of the level with texels, copies them to the first texels of the level, and then copies what
-   is filled next to itself, until the level is filled along each axis. */
+/* Fills the memory `colors` of the level with texels, and copies them to the first texels of the level. Then doubles
+   the filled box along one axis after the other, by copies within the level. */
 static int vd__cu_image_clear(const vd__cu_playback *to, const vd__image_command *c) {
     vd_format format = vd__memory_shape(c->to.memory)->format;
     uint32_t bytes = vd__format_rows[format].bytes, words = bytes < 4 ? 1 : bytes / 4, word[4];
@@ -14441,8 +14483,9 @@ static vd_result vd__cu_elapsed(const vd__cu_device *d, uint64_t from, uint64_t 
     return result ? vd__cu_fail(d->api, result, "cuEventElapsedTime") : VD_OK;
 }
 
-/* The driver returns differences as float, so each recording is measured from its first event, and that from the first
-   event of the recording before, with which it is exchanged. */
+/* The driver returns differences as float, in milliseconds. To keep them small, each event is measured from the first
+   one of its recording, and that from clock_event, the first one of the recording before. Then the two are exchanged.
+   */
 static vd_result vd__cu_timestamps_read(vd__device *dev, vd__commands *c, uint32_t count, uint64_t *out) {
     vd__cu_device *d = vd__cu_device_of(dev);
     uint64_t *stamps = c->tape.stamps;
@@ -14481,7 +14524,7 @@ static vd__cu_graph *vd__cu_graph_of(const vd__commands *c) { return (vd__cu_gra
 
 VD__SMALL
 
-/* Destroys what the driver has of a graph. */
+/* Destroys the driver's objects of a graph. g may be NULL. */
 static void vd__cu_graph_clear(const vd__cu_device *d, vd__cu_graph *g) {
     if (!g || !g->graph || vd__cu_enter(d)) return;
     if (g->executable) d->api->cuGraphExecDestroy(g->executable);
@@ -14510,7 +14553,7 @@ static void vd__cu_launch_fill(const vd__tape_launch *launch, vd__cu_launch_args
     }
 }
 
-/* Keeps a node that was added to the current level. */
+/* Called after `call` returned `result`: if it succeeded, appends the new node to those of the current level. */
 static vd_result vd__cu_node_added(vd__device *dev, vd__cu_graph *g, void *node, int result, const char *call) {
     if (result) return vd__cu_fail(vd__cu_device_of(dev)->api, result, "%s", call);
     void **to = (void **)vd__array_add(vd__cu_allocator(dev), &g->level, 1, sizeof *to);
@@ -14563,7 +14606,7 @@ static vd_result vd__cu_add_fill(vd__device *dev, vd__cu_graph *g, const vd__tap
     return vd__cu_node_added(dev, g, node, result, "cuGraphAddMemsetNode");
 }
 
-/* Adds a barrier: the next nodes depend on all nodes of this level, if there are several through an empty node. */
+/* Adds a barrier: the next nodes depend on all nodes of this level; through an empty node, if there are several. */
 static vd_result vd__cu_add_barrier(vd__device *dev, vd__cu_graph *g) {
     const vd__cu_device *d = vd__cu_device_of(dev);
     void **level = (void **)g->level.items, *node = NULL;
@@ -14639,7 +14682,7 @@ static void vd__cu_record_barrier(vd__device *dev, vd__commands *c, uint32_t fro
 
 VD__SMALL_END
 
-/* Launches the graph of a recording, after the changes of the submission. */
+/* Makes the changes of the submission in the nodes of the recording's graph, then launches the graph. */
 static vd_result vd__cu_graph_launch(const vd__cu_device *d, const vd__cu_queue *q, const vd__submission *s) {
     const vd__cu_graph *g = vd__cu_graph_of(s->commands);
     vd__tape_change(s);
@@ -14713,8 +14756,8 @@ static bool vd__cu_queue_capturing(vd__device *dev, uint32_t queue) {
 }
 
 /* Makes the stream wait for values of other queues. The work that reaches them has been sent to the other stream, so an
-   event recorded there now covers it. If only one of the streams is being captured, the event would add the other to
-   the capture, so the wait is refused. */
+   event recorded there now covers it. While one of the streams is being captured, the wait is refused: the event would
+   add the other stream to the capture. */
 static vd_result vd__cu_await(vd__cu_device *d, uint32_t queue, const vd__wait *waits, uint32_t wait_count) {
     for (uint32_t i = 0; i < wait_count; i++) {
         vd__cu_queue *other = &d->queues[waits[i].queue];
@@ -14769,7 +14812,7 @@ static void vd__cu_queue_check(vd__device *dev, uint32_t queue) {
 
 enum {
     VD__CU_POLLS = 4096,       /* reads of the timeline between two queries of the stream */
-    VD__CU_YIELD_NS = 2000000
+    VD__CU_YIELD_NS = 2000000  /* a wait yields for this time before it sleeps */
 };
 
 static uint64_t vd__cu_queue_value(vd__device *dev, uint32_t queue) {
@@ -14783,8 +14826,8 @@ static uint64_t vd__cu_queue_value(vd__device *dev, uint32_t queue) {
     return VD__UNLIKELY(vd__atomic_load32(&d->lost)) ? UINT64_MAX : value;
 }
 
-/* The driver has no wait with a timeout, so this polls: first it yields between reads, then it sleeps for 1/32 of the
-   time it has waited. A sleep takes about 60 us longer than requested, so longer waits can afford longer sleeps. */
+/* The driver has no wait with a timeout, so this polls: first it yields between reads; then it sleeps for 1/32 of the
+   time it has waited, at most 1 ms. A sleep takes about 60 us longer than requested, so that short waits use none. */
 static vd_result vd__cu_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
     uint64_t start = vd__time_ns(), spent = 0;
     for (;;) {
@@ -15006,12 +15049,12 @@ typedef struct vd__cl_driver {
     uint32_t device_count;
 } vd__cl_driver;
 
-#define VD__CL_POCL "Portable Computing Language" /* name of its platform, with which vd_device_info.driver begins */
+#define VD__CL_POCL "Portable Computing Language" /* PoCL's platform; vd_device_info.driver begins with this name */
 
 /* Memory types. The driver allocates the memory of an image, so its block has no native object. */
 enum { VD__CL_DEVICE_BLOCK, VD__CL_STAGING_BLOCK, VD__CL_SHARED_BLOCK, VD__CL_IMAGE_BLOCK };
 
-enum { VD__CL_LEVELS = 16 };       /* limit of a mip chain */
+enum { VD__CL_LEVELS = 16 };      /* limit of the levels of an image */
 enum { VD__CL_SUBMISSIONS = 32 }; /* initial capacity of vd__cl_queue.submissions */
 
 /* A submission, represented by the event of its last command. */
@@ -15020,9 +15063,9 @@ typedef struct vd__cl_submission { vd__cl_event event; uint64_t value; } vd__cl_
 typedef struct vd__cl_queue {
     vd__cl_command_queue handle;
     vd__mutex lock;            /* protects all following members */
-    vd__cl_submission *submissions; /* ring of the submissions that are not known to be complete */
+    vd__cl_submission *submissions; /* ring buffer: those that are not known to be complete, in order */
     uint32_t first, count, capacity; /* of `submissions`; the capacity is a power of two */
-    uint64_t reached;          /* timeline value */
+    uint64_t reached;          /* largest timeline value that is known to be reached */
 } vd__cl_queue;
 
 typedef struct vd__cl_device {
@@ -15033,7 +15076,7 @@ typedef struct vd__cl_device {
     vd__cl_command_queue map_queue; /* for mapping and migrating memory, so that this does not wait for other work */
     bool svm;                  /* memory is fine-grained shared virtual memory, used by address; else buffer objects */
     uint32_t align;            /* of sub-buffers, in bytes */
-    uint32_t lost;
+    uint32_t lost;             /* 1: a command has failed; atomic */
     char options[96];          /* of the compiler */
     uint8_t format_usage[VD_FORMATS_END]; /* VD_IMAGE_ bits */
     vd__cl_sampler samplers[4][2]; /* by vd_address_mode and whether the filter is linear */
@@ -15156,8 +15199,8 @@ static uint64_t vd__cl_number(const vd__cl_driver *cl, vd__cl_device_id device, 
     return size == sizeof value.narrow ? value.narrow : value.wide;
 }
 
-/* Writes a property of a device that is a text to `out`, without leading blanks and truncated to `capacity`. Writes
-   "" if the query fails. */
+/* Writes a property of a device that is a text to `out`, without leading blanks and truncated to `capacity`. Writes ""
+   if the query fails, or if the text has more than 1023 bytes. */
 static void vd__cl_text(const vd__cl_driver *cl, vd__cl_device_id device, uint32_t query, char *out, size_t capacity) {
     char text[1024];
     size_t size = 0;
@@ -15171,7 +15214,7 @@ static void vd__cl_text(const vd__cl_driver *cl, vd__cl_device_id device, uint32
     snprintf(out, capacity, "%s", from);
 }
 
-/* The names of the extensions, each between two blanks. */
+/* The names of a device's extensions, each between two blanks. Only blanks if the list is longer than `text`. */
 typedef struct vd__cl_extensions { char text[8192]; } vd__cl_extensions;
 
 static void vd__cl_extensions_get(const vd__cl_driver *cl, vd__cl_device_id device, vd__cl_extensions *out) {
@@ -15224,8 +15267,8 @@ static bool vd__cl_has_subgroups(const vd__cl_driver *cl, vd__cl_device_id devic
     return vd__cl_number(cl, device, VD__CL_DEVICE_MAX_NUM_SUB_GROUPS) != 0;
 }
 
-/* Returns whether to use fine-grained shared virtual memory. It is used if host and device share their memory
-   anyway: it needs no copies and no buffer objects, and views may begin at any offset. */
+/* Returns whether to use fine-grained shared virtual memory. It is used on devices that share the memory of the host:
+   it needs no copies and no buffer objects, and views may begin at any offset. */
 static bool vd__cl_uses_svm(const vd__cl_driver *cl, vd__cl_device_id id, const vd_device_info *info) {
     if (!info->shared_memory || info->api_version[0] < 2 || !cl->clSVMAlloc || !cl->clSVMFree
         || !cl->clSetKernelArgSVMPointer)
@@ -15256,8 +15299,8 @@ static void vd__cl_info_features(const vd__cl_driver *cl, vd__cl_device_id devic
     info->timestamp_bits = 64;
 }
 
-/* Limits of the number of work-groups of a launch. OpenCL limits only the total number of work-items. NVIDIA's
-   driver has the limits of the hardware grid, too. */
+/* Sets the limits of the number of work-groups of a launch. OpenCL limits only the total number of work-items. NVIDIA's
+   driver also has the limits of CUDA. */
 static void vd__cl_info_groups(vd_device_info *info) {
     bool nvidia = info->vendor_id == 0x10DE;
     for (int i = 0; i < 3; i++) info->limits.max_groups[i] = !nvidia ? UINT32_MAX : i ? 65535 : INT32_MAX;
@@ -15386,8 +15429,8 @@ static vd_result vd__cl_context_get(vd__device *dev, const vd__cl_device_entry *
     return error ? vd__cl_fail(error, "clCreateContext on '%s'", dev->info.name) : VD_OK;
 }
 
-/* Creates the context and the command queues of a device, or uses those of the user for queue 0, and the queue for
-   mapping memory. */
+/* Creates the context and the command queues of a device, and the queue for mapping memory. Uses the user's context if
+   there is one, and the user's command queue as queue 0. */
 static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_device_entry *entry) {
     vd__cl_device *vcl = vd__cl_device_of(dev);
     vd__cl_command_queue existing = NULL;
@@ -15421,8 +15464,8 @@ static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_device_entry 
     return error ? vd__cl_fail(error, "creating the command queues of '%s'", dev->info.name) : VD_OK;
 }
 
-/* Returns the OpenCL format that stores the texels of a format. type 0: there is none. Depth formats are read as
-   their depth, so they are formats of one component. */
+/* Returns the OpenCL format that stores the texels of a format; with type 0 if there is none. Depth formats become
+   formats of one component, because kernels read the depth. */
 static vd__cl_image_format vd__cl_format(vd_format format) {
     static const uint16_t types[][3] = { /* by vd__texel; 8, 16 and 32 bits */
         { 0, 0, 0 }, { 0, VD__CL_HALF_FLOAT, VD__CL_FLOAT }, { VD__CL_UNORM_INT8, VD__CL_UNORM_INT16, 0 },
@@ -15442,7 +15485,7 @@ static vd__cl_image_format vd__cl_format(vd_format format) {
     return f;
 }
 
-/* Adds `usage` to the formats that the driver lists for images of this type with these flags. */
+/* Adds `usage` (VD_IMAGE_ bits) to the formats that the driver lists for images of this type with these flags. */
 static void vd__cl_formats_add(vd__cl_device *vcl, uint64_t flags, uint32_t type, uint32_t usage) {
     vd__cl_image_format list[256];
     uint32_t count = 0;
@@ -15459,8 +15502,8 @@ static void vd__cl_formats_add(vd__cl_device *vcl, uint64_t flags, uint32_t type
 }
 
 #if VD__HAS_IMAGES
-/* Whether the driver creates images from sub-buffers, which PoCL 3.1 does not. It also crashes in kernels that get them
-   together with shared virtual memory. */
+/* Returns whether the driver can create texel buffers: images from sub-buffers. PoCL 3.1 cannot, and crashes in kernels
+   with images from buffers and shared virtual memory. */
 static bool vd__cl_has_texels(vd__device *dev) {
     vd__memory m, view;
     vd__block block;
@@ -15484,8 +15527,9 @@ static bool vd__cl_has_texels(vd__device *dev) {
 }
 #endif
 
-/* Queries the formats and creates all samplers that OpenCL has. Samplers that the driver refuses are not supported;
-   without the default ones, neither are sampled images, or linear filters. */
+/* Queries the formats, and creates the samplers for all address modes and filters. A sampler that the driver refuses is
+   not supported. Without the nearest one that clamps to the edge, there are no sampled images; without the linear one
+   that does, no linear filters. */
 static void vd__cl_images_start(vd__device *dev) {
     static const uint32_t modes[] = { /* by vd_address_mode */
         VD__CL_ADDRESS_CLAMP_TO_EDGE, VD__CL_ADDRESS_REPEAT, VD__CL_ADDRESS_MIRRORED_REPEAT, VD__CL_ADDRESS_CLAMP
@@ -15525,7 +15569,8 @@ static void vd__cl_images_start(vd__device *dev) {
     dev->has_images = dev->one_address_mode = true;
 }
 
-/* Returns the entry of device `index`, or of desc.cl_device if that is set. NULL and the error are set on failure. */
+/* Returns the entry of device *index or, if desc.cl_device is set, of that device, whose index it stores in *index. On
+   failure returns NULL with the error set. */
 static const vd__cl_device_entry *vd__cl_device_find(const vd__driver *driver, int *index) {
     const vd__cl_driver *cl = vd__cl_driver_of(driver);
     int count = (int)cl->device_count;
@@ -15598,17 +15643,18 @@ static void vd__cl_device_close(vd__device *dev) {
 #endif /* VD__HAS_OPENCL */
 
 // >>opencl memory
-/* Memory blocks and buffers.
+/* Memory blocks, buffers, images, views and samplers.
 
    The device must not use a buffer object while the host maps it. Therefore staging blocks are always mapped, and
    copies use them by their host address only. Device blocks are plain buffer objects; the buffers in them are
-   sub-buffers. With shared virtual memory there is a single memory type, which host and device use by address. */
+   sub-buffers. With shared virtual memory, all buffers except imported and exportable ones have the same memory type,
+   which host and device use by address. */
 
 #if VD__HAS_OPENCL
 /* ---- blocks ---- */
 
-/* Makes the driver allocate the memory of a buffer now. It would otherwise do so at the first use, when a lack of
-   memory cannot be reported any more. */
+/* Makes the driver allocate the memory of a buffer now. Otherwise it would do so at the first use, too late to report
+   that memory ran out. */
 static int32_t vd__cl_block_commit(const vd__cl_device *vcl, vd__cl_mem buffer) {
     vd__cl_event event = NULL;
     int32_t error = vcl->cl->clEnqueueMigrateMemObjects(vcl->map_queue, 1, &buffer,
@@ -15762,8 +15808,8 @@ static vd__cl_mem vd__cl_sub_buffer_create(const vd__cl_device *vcl, const vd__b
 #if VD__HAS_IMAGES
 /* ---- images ----
 
-   A level is an image object of its own, because few drivers have mip chains. native[0] is the object of level 0 and
-   `address` that of an array with the objects of all levels. A cube is an array of 6 layers. */
+   Each level is an image object, because few drivers have mip chains. native[0] is the object of level 0; `address` is
+   that of an array with the objects of all levels. A cube is an array of 6 layers. */
 
 static uint32_t vd__cl_format_usage(vd__device *dev, vd_format format) {
     return vd__cl_device_of(dev)->format_usage[format];
@@ -15828,7 +15874,7 @@ static vd_result vd__cl_image_create(vd__device *dev, vd__memory *m, vd__memory_
                        shape->extent[2]);
 }
 
-/* native[0]: the image object; native[1]: the buffer object, which PoCL 3.1 does not keep. */
+/* native[0]: the image object; native[1]: its buffer object, which the view retains because PoCL 3.1 does not. */
 static vd_result vd__cl_texels_create(vd__device *dev, const vd__memory *buffer, const vd__texels *texels,
                                       vd__memory *out) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
@@ -15869,7 +15915,7 @@ static void vd__cl_view_destroy(vd__device *dev, vd__memory *view) {
     }
 }
 
-/* Sampled images have one level, so that the limits of the level do not matter. */
+/* A view has one level, so the mip filter, a min_lod of 0 and max_lod have no effect. */
 static vd_result vd__cl_sampler_create(vd__device *dev, const vd_sampler_desc *desc, uint64_t *out) {
     bool linear = desc->min_filter != VD_FILTER_NEAREST, border = false;
     const char *missing = (desc->mag_filter != VD_FILTER_NEAREST) != linear ? "different filters for min and mag"
@@ -15934,7 +15980,7 @@ static void vd__cl_memory_destroy(vd__device *dev, vd__memory *m) {
 /* A range of the argument block that is one parameter of a kernel. */
 typedef struct vd__cl_value { uint32_t offset, size; } vd__cl_value;
 
-/* The parameters of a binding: one, and for a sampled image its sampler as another one. */
+/* Kinds of bindings. Each is one parameter of the kernel; VD__CL_SAMPLED_IMAGE is two, the image and its sampler. */
 enum { VD__CL_BUFFER, VD__CL_IMAGE, VD__CL_SAMPLED_IMAGE, VD__CL_SAMPLER };
 
 typedef struct vd__cl_kernel {
@@ -15946,10 +15992,11 @@ typedef struct vd__cl_kernel {
     uint32_t first_value;      /* number of parameters of the bindings */
     uint8_t bindings[VD_MAX_ARGS]; /* VD__CL_BUFFER and so on */
     bool arguments_set;
-    uint64_t *bound_keys;      /* by parameter of a binding: key of what is set on the kernel; 0: nothing */
+    uint64_t *bound_keys;      /* by parameter of a binding: key of the object that is set on the kernel; 0: not known
+   */
     uint8_t *bound_arguments;  /* argument block that is set on the kernel, if arguments_set */
     uint32_t value_count;
-    vd__cl_value *values;      /* parameters after the buffers, by offset: values one by one, or the whole block */
+    vd__cl_value *values;      /* parameters after the bindings, by offset: values one by one, or the whole block */
 } vd__cl_kernel;
 
 static vd__cl_kernel *vd__cl_kernel_of(const vd__kernel_code *code) {
@@ -16038,7 +16085,7 @@ static uint32_t vd__cl_declared_calls(const vd_kernel_desc *desc) {
 }
 
 /* Builds a program with only the declarations that it needs, if the driver is PoCL. Returns NULL without an error
-   text if that is not possible. */
+   text if that fails. */
 static vd__cl_program vd__cl_program_with_declarations(const vd__device *dev, const vd_kernel_desc *desc) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
     const char *texts[VD__CL_DECLARATIONS + 1];
@@ -16098,7 +16145,7 @@ static vd__cl_program vd__cl_program_from_cache(const vd__device *dev, const vd_
     return NULL;
 }
 
-/* Stores the program's binary in the cache. Errors are ignored. */
+/* Stores the program's binary in the cache. A failed write is logged; other errors are ignored. */
 static void vd__cl_program_store(const vd__device *dev, const vd__cache_key *key, vd__cl_program program) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
     const vd__host *host = dev->driver->host;
@@ -16152,7 +16199,7 @@ static void vd__cl_value_add(vd__cl_kernel *kernel, uint32_t offset, uint32_t si
     kernel->values[i].size = size;
 }
 
-/* Sets the parameters after the buffers to parts of an argument block. */
+/* Sets the parameters after the bindings to parts of an argument block. */
 static int32_t vd__cl_values_set(const vd__cl_device *vcl, const vd__cl_kernel *kernel, const void *arguments) {
     int32_t error = 0;
     for (uint32_t i = 0; i < kernel->value_count && !error; i++)
@@ -16161,8 +16208,9 @@ static int32_t vd__cl_values_set(const vd__cl_device *vcl, const vd__cl_kernel *
     return error;
 }
 
-/* Finds out whether the parameters of a kernel are those of `desc`: the buffers, then the argument block as one struct,
-   or its values one by one in the order of their offsets, which the driver accepts if their sizes match. */
+/* Returns whether the parameters of a kernel match `desc`: the bindings, then either the argument block as one struct,
+   or its values one by one in the order of their offsets. Sets kernel->values. The driver checks the sizes of values,
+   when they are set to 0 here. */
 static bool vd__cl_parameters_match(const vd__cl_device *vcl, const vd_kernel_desc *desc, vd__cl_kernel *kernel,
                                     uint32_t count) {
     uint64_t zeros[VD_MAX_ARGUMENT_BYTES / 8] = { 0 };
@@ -16314,9 +16362,10 @@ typedef struct vd__cl_playback {
 /* The sub-buffers that one launch binds. They are released after it, and the driver keeps them until it has ended. */
 typedef struct vd__cl_views { vd__cl_mem objects[VD_MAX_ARGS]; uint32_t count; } vd__cl_views;
 
-/* Sets a buffer argument, unless the kernel has it from its last launch, which is detected by a key. The key of an
-   address is the address; that of a whole buffer object is the memory's serial with bit 63 set, which no address has.
-   Sub-buffers have no key (0) and are set each time. */
+/* Sets a buffer argument, unless the kernel still has it from its last launch: then their keys are equal. The key of an
+   address is the address. The key of a buffer object is the memory's serial with bit 63 set, which no address has. A
+   binding that does not begin at the start of its memory needs a new sub-buffer: it has no key (0) and is set each
+   time. */
 static vd_result vd__cl_set_binding(const vd__cl_device *vcl, vd__cl_kernel *kernel, uint32_t index,
                                     const vd__binding *binding, vd__cl_views *views) {
     const vd__memory *m = binding->memory;
@@ -16339,7 +16388,7 @@ static vd_result vd__cl_set_binding(const vd__cl_device *vcl, vd__cl_kernel *ker
     return VD_OK;
 }
 
-/* Sets an argument that is an image or sampler object, unless the kernel has it. */
+/* Sets an argument that is an image or sampler object, unless the kernel still has it: then their keys are equal. */
 static vd_result vd__cl_set_object(const vd__cl_device *vcl, vd__cl_kernel *kernel, uint32_t index, uint64_t key,
                                    uint64_t bits) {
     void *object = (void *)(uintptr_t)bits;
@@ -16393,7 +16442,7 @@ static vd_result vd__cl_play_launch(void *user, const vd__tape_launch *launch) {
     return VD__LIKELY(!error) ? r : vd__cl_fail(error, "clEnqueueNDRangeKernel");
 }
 
-/* Copies between buffer objects and host addresses, or addresses of shared memory. */
+/* Copies a range between two buffer objects, a buffer object and host memory, or two addresses of shared memory. */
 static vd_result vd__cl_play_range(vd__cl_playback *to, const vd__tape_copy *copy, const vd__copy_range *r,
                                    vd__cl_event *event) {
     const vd__cl_driver *cl = to->vcl->cl;
@@ -16469,7 +16518,7 @@ static vd_result vd__cl_play_read(void *user, const vd__memory *from, uint64_t o
 #if VD__HAS_IMAGES
 /* ---- transfers of images ---- */
 
-/* A box in the terms of OpenCL: layers are another axis. */
+/* A box as OpenCL describes it: layers are the axis after those of the image. */
 typedef struct vd__cl_box { vd__cl_mem image; size_t origin[3], extent[3]; } vd__cl_box;
 
 static vd__cl_box vd__cl_box_of(const vd__image_part *p) {
@@ -16534,8 +16583,8 @@ static int32_t vd__cl_image_pitched(const vd__cl_playback *to, const vd__image_c
     return error;
 }
 
-/* Copies directly between images of one format, otherwise through a buffer, which the driver keeps until the commands
-   have ended. */
+/* Copies directly between boxes of equal format and extent, otherwise through a buffer, which the driver keeps until
+   the commands have ended. */
 static int32_t vd__cl_image_copy(const vd__cl_playback *to, const vd__image_command *c) {
     const vd__cl_driver *cl = to->vcl->cl;
     const vd__image_shape *shape = vd__memory_shape(c->from.memory);
@@ -16757,7 +16806,8 @@ static uint64_t vd__cl_queue_value(vd__device *dev, uint32_t queue) {
     return vd__atomic_load32(&vcl->lost) ? UINT64_MAX : value;
 }
 
-/* OpenCL has no wait with a timeout, so this polls the event: first every 20 us, later every millisecond. */
+/* Returns the status of the event after the wait. OpenCL has no wait with a timeout, so this polls; the interval grows
+   from 20 us to 1 ms. */
 static int32_t vd__cl_event_wait(const vd__cl_device *vcl, vd__cl_event event, uint64_t timeout_ns) {
     uint64_t start = vd__time_ns(), nap = 20000;
     if (timeout_ns == VD_FOREVER) return vcl->cl->clWaitForEvents(1, &event);

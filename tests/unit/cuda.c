@@ -797,7 +797,7 @@ static void buffers_are_passed_by_address(void **state) {
     d.arg_count = 1;
     d.local_size[0] = d.local_size[1] = d.local_size[2] = 1;
     assert_true(vd_kernel_create(ctx, &d).id == 0);
-    CHECK_TEXT("argument 0 'x' has kind VD_ARG_BINDING, but this backend needs VD_ARG_ADDRESS");
+    CHECK_TEXT("argument 0 'x' has kind VD_ARG_BINDING, but backend cuda needs VD_ARG_ADDRESS");
     vd_context_destroy(ctx);
 }
 
