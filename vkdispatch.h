@@ -9950,7 +9950,8 @@ static vd_result vd__vk_block_export(vd__device *dev, const vd__block *block, vd
     out->memory_type = block->type;
     if (!VD__HAS_WIN32_HANDLES) return vd__vk_block_handle(vd__vk_device_of(dev), block, &out->handle);
     out->handle = vd__handle_copy((int64_t)block->native[1]);
-    return out->handle < 0 ? vd__fail(VD_ERROR_BACKEND, "duplicating a handle failed") : VD_OK;
+    return out->handle < 0 ? vd__fail(VD_ERROR_BACKEND, "DuplicateHandle of an exported block of %llu bytes failed",
+                                      VD__U(block->size)) : VD_OK;
 }
 
 static void vd__vk_block_destroy(vd__device *dev, vd__block *block) {
@@ -10270,8 +10271,9 @@ static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__memory
     m->address = vd__vk_buffer_address(vk, buffer);
     if (VD__VK_PAGE_BYTES % need->align == 0 && need->size <= m->size) return VD_OK;
     vd__vk_memory_destroy(dev, m);
-    return vd__fail(VD_ERROR_UNSUPPORTED, "sparse buffers of '%s' have pages of %llu bytes", dev->info.name,
-                    VD__U(requirements.alignment));
+    return vd__fail(VD_ERROR_UNSUPPORTED, "'%s' binds the memory of sparse buffers in units of %llu bytes, which do "
+                    "not fit the pages of %llu bytes", dev->info.name, VD__U(requirements.alignment),
+                    VD__U(VD__VK_PAGE_BYTES));
 }
 
 /* m->native[1] is not 0 if `m` is an image. */
@@ -14170,8 +14172,9 @@ static vd_result vd__cu_function_check(vd__device *dev, const vd_kernel_desc *de
         result = cu->cuFuncGetAttribute(&static_bytes, VD__CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel->function);
     if (result) return vd__cu_fail(cu, result, "cuFuncGetAttribute");
     if (threads > (uint32_t)max_threads)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the work-group has %u invocations, but the registers of the kernel "
-                        "limit it to %d; use __launch_bounds__ to reduce them", threads, max_threads);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the work-group has %u invocations, but the registers or the "
+                        "__launch_bounds__ of the kernel limit it to %d; declare it with __launch_bounds__(%u)",
+                        threads, max_threads, threads);
     if (desc->shared_bytes <= (uint32_t)static_bytes) return VD_OK;
     kernel->dynamic_bytes = desc->shared_bytes - (uint32_t)static_bytes;
     result = cu->cuFuncSetAttribute(kernel->function, VD__CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -16383,7 +16386,9 @@ static vd_result vd__cl_set_binding(const vd__cl_device *vcl, vd__cl_kernel *ker
     if (!m->native[0])
         error = vcl->cl->clSetKernelArgSVMPointer(kernel->handle, index, (const void *)(uintptr_t)key);
     else error = vcl->cl->clSetKernelArg(kernel->handle, index, sizeof object, &object);
-    if (error) return vd__cl_fail(error, "clSetKernelArg");
+    if (error)
+        return vd__cl_fail(error, "%s of parameter %u", m->native[0] ? "clSetKernelArg" : "clSetKernelArgSVMPointer",
+                           (unsigned)index);
     kernel->bound_keys[index] = key;
     return VD_OK;
 }

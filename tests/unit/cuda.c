@@ -752,7 +752,8 @@ static void unusable_cuda_source_is_refused(void **state) {
     refuse(ctx, VD_CODE_CUDA, "int x;", 0, NULL, "the code has no kernel");
     refuse(ctx, VD_CODE_CUDA, "__global__ a(); __global__ b();", 0, NULL, "2 kernels; select one with desc.entry");
     assert_true(text_kernel(ctx, VD_CODE_CUDA, "__global__ a(); __global__ b();", 0, "b").id != 0);
-    refuse(ctx, VD_CODE_CUDA, "__global__ a() FEW_THREADS;", 0, NULL, "256 invocations, but the registers of the kernel limit it to 128");
+    refuse(ctx, VD_CODE_CUDA, "__global__ a() FEW_THREADS;", 0, NULL,
+           "256 invocations, but the registers or the __launch_bounds__ of the kernel limit it to 128");
     vd_context_destroy(ctx);
 }
 
