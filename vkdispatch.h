@@ -6707,6 +6707,12 @@ static void vd__texture_block_decode(vd_format format, const uint8_t *bytes, vd_
      : vd__bc_decode)(format, &b, texels);
 }
 
+/* Converts a component of a block to the bits of a format with 8 or 16 bits of the same kind. */
+static uint32_t vd__block_component(const vd__format_row *row, const vd__format_row *target, uint16_t bits) {
+    if (row->bits > 8 || target->bits == 8) return bits;
+    return row->kind == VD__TEXEL_SNORM ? (uint32_t)vd__texture_divide((int16_t)bits * 32767, 127) : bits * 257u;
+}
+
 /* Decodes a row of blocks to texels of another format. blocks NULL: zeros. width, height: extent in texels, which may
    end inside of blocks. */
 static void vd__blocks_decode(vd_format format, const uint8_t *blocks, vd_format to, uint64_t width, uint64_t height,
@@ -6716,6 +6722,7 @@ static void vd__blocks_decode(vd_format format, const uint8_t *blocks, vd_format
     vd__texture_texel texels[VD__BLOCK_TEXELS];
     uint32_t size = target->bits / 8u, full = size == 1 ? 255 : 65535; /* missing components are 0, 0, 0, 1 */
     uint32_t one = row->kind == VD__TEXEL_FLOAT ? 0x3c00 : row->kind == VD__TEXEL_SNORM ? full >> 1 : full;
+    bool swapped = to == VD_FORMAT_BGRA8_UNORM || to == VD_FORMAT_BGRA8_SRGB;
     for (uint64_t x = 0; x < width; x += row->block[0]) {
         vd__texture_block_decode(format, blocks ? blocks : zeros, texels);
         if (blocks) blocks += row->bytes;
@@ -6723,7 +6730,8 @@ static void vd__blocks_decode(vd_format format, const uint8_t *blocks, vd_format
             uint64_t column = x + i % row->block[0], line = i / row->block[0];
             uint8_t *texel = out + (line * width + column) * target->bytes;
             for (uint32_t k = 0; column < width && line < height && k < target->bytes; k++) {
-                uint32_t c = k / size, value = c < row->components ? texels[i][c] : c == 3 ? one : 0;
+                uint32_t c = swapped && k < 3 ? 2 - k : k / size, value = c == 3 ? one : 0;
+                if (c < row->components) value = vd__block_component(row, target, texels[i][c]);
                 texel[k] = (uint8_t)(value >> 8 * (k % size));
             }
         }
@@ -22419,7 +22427,7 @@ static vd_result vd__format_check(vd_format format) {
 
 #if VD__HAS_DECODER
 /* Returns the format that images of a block format have on a device: that format, or the one that its blocks are
-   decoded to, or VD_FORMAT_NONE. */
+   decoded to, or VD_FORMAT_NONE. The decoder writes 8 or 16 bits. */
 static vd_format vd__format_decoded(vd__device *dev, vd_format format) {
     const vd__format_row *row = &vd__format_rows[format];
     vd_format found = VD_FORMAT_NONE;
@@ -22427,7 +22435,7 @@ static vd_format vd__format_decoded(vd__device *dev, vd_format format) {
     if (row->block[0] == 1 || dev->driver->backend->format_usage(dev, format) & VD_IMAGE_SAMPLED) return format;
     for (uint32_t i = 1; i < VD_FORMAT_BC1_UNORM; i++) {
         uint32_t distance = vd__format_distance(format, (vd_format)i);
-        if (distance >= nearest || vd__format_rows[i].bits % 8
+        if (distance >= nearest || vd__format_rows[i].bits % 8 || vd__format_rows[i].bits > 16
             || !(dev->driver->backend->format_usage(dev, (vd_format)i) & VD_IMAGE_SAMPLED))
             continue;
         nearest = distance;

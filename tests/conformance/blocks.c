@@ -233,6 +233,43 @@ TEST_EXECUTED(sampled_blocks_have_the_decoded_values) {
     vd_kernel_destroy(f->ctx, k);
 }
 
+static const vd__backend *whole_backend;
+
+/* Formats of a device that lacks those of blocks, of normalised components of 8 bits, and of sRGB that begins with
+   red. */
+static uint32_t fewer_formats(vd__device *dev, vd_format format) {
+    const vd__format_row *row = &vd__format_rows[format];
+    bool normalised = row->kind == VD__TEXEL_UNORM || row->kind == VD__TEXEL_SNORM;
+    if (row->block[0] > 1 || (normalised && row->bits == 8) || format == VD_FORMAT_RGBA8_SRGB) return 0;
+    return whole_backend->format_usage(dev, format);
+}
+
+/* Blocks are decoded to formats with 16 bits or another order of components, if the usual formats are missing. */
+TEST_EXECUTED(blocks_are_decoded_to_other_formats) {
+    int checked = 0;
+    needs_feature(f, VD_FEATURE_IMAGE);
+    vd_kernel k = kernel_fetch(f->ctx);
+    vd_buffer out = buffer_named(f->ctx, "out", VD_F32X4, COLUMNS * ROWS * SIDE * SIDE, NULL);
+    whole_backend = f->ctx->driver.backend;
+    static vd__backend fewer; /* outlives a failed test */
+    fewer = *whole_backend;
+    fewer.format_usage = fewer_formats;
+    f->ctx->driver.backend = &fewer;
+    for (int i = FIRST; i < VD_FORMATS_END; i++) {
+        vd_format_info info;
+        OK(vd_format_query(f->ctx, 0, (vd_format)i, &info));
+        if (!info.created) continue;
+        assert_true(vd__format_rows[info.created].bits == 16 || info.created == VD_FORMAT_BGRA8_SRGB);
+        check_sampled(f, (vd_format)i, k, out, false);
+        checked++;
+    }
+    f->ctx->driver.backend = whole_backend;
+    print_message("# %d formats\n", checked);
+    assert_true(checked >= 30);
+    vd_buffer_destroy(f->ctx, out);
+    vd_kernel_destroy(f->ctx, k);
+}
+
 /* ---- files ---- */
 
 /* Writes a DDS file of random blocks. Returns its size. */
@@ -449,7 +486,8 @@ TEST(large_textures_are_decoded) {
 static const struct CMUnitTest cases[] = {
     CASE(blocks_decode_as_by_other_decoders), CASE(eac_decodes_like_the_formula),
     CASE(reserved_blocks_have_the_colours_of_errors), CASE(sampled_blocks_have_the_decoded_values),
-    CASE(levels_of_dds_files), CASE(parts_of_blocks_are_uploaded), CASE(large_textures_are_decoded)
+    CASE(blocks_are_decoded_to_other_formats), CASE(levels_of_dds_files), CASE(parts_of_blocks_are_uploaded),
+    CASE(large_textures_are_decoded)
 };
 
 static int run_cases(const char *name) { return RUN_CASES(name, cases); }
