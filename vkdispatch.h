@@ -1918,8 +1918,9 @@ VD_API vd_result vd_buffer_export(vd_context *ctx, vd_buffer buffer, vd_external
        kDLCUDA       device address, 0        cuda                        cuda; kDLCUDAHost and kDLCUDAManaged too
        kDLOpenCL     cl_mem, offset in it     opencl, desc.exportable     opencl, of the same cl_context
        kDLVulkan     VkBuffer, offset in it   vulkan                      nothing
-   Types: scalars and complex numbers have the DLPack type (lanes 1), VD_BOOL is u32, VD_BYTES is u8. Vectors add an
-   axis of components, matrices two (columns, rows), structs an axis of bytes.
+   Types: scalars and complex numbers have the DLPack type (lanes 1), VD_BOOL is u32, VD_BYTES is u8. The axes are those
+   of the buffer without trailing ones of length 1. Vectors add an axis of components, matrices two (columns, rows),
+   structs an axis of bytes.
    Fails with VD_ERROR_UNSUPPORTED if the buffer has no memory of that device type. */
 VD_API vd_result vd_dlpack_export(vd_context *ctx, vd_buffer buffer, int device_type, struct DLManagedTensor **out);
 VD_API vd_result vd_dlpack_export_versioned(vd_context *ctx, vd_buffer buffer, int device_type,
@@ -16866,7 +16867,7 @@ static const vd__backend vd__backend_opencl = { VD_BACKEND_OPENCL, "opencl", { V
     VD__BACKEND_OPERATIONS(VD__BACKEND_OPENCL_ENTRY) };
 #endif
 
-/* in order of preference */
+/* The backends that are compiled in, in order of preference. */
 static const vd__backend *const vd__backends[] = {
 #if VD__HAS_VULKAN
     &vd__backend_vulkan,
@@ -16903,15 +16904,15 @@ static bool vd__text_contains(const char *text, const char *part) {
 /* Names of all backends by vd_backend, also of those that are not compiled in. */
 static const char *const vd__backend_all_names[] = { "", "vulkan", "dummy", "cuda", "opencl" };
 
-/* The macros that add or remove them. */
+/* The macros that add or remove these backends, by vd_backend. */
 static const char *const vd__backend_macros[] = {
     "", "VKDISPATCH_NO_VULKAN", "", "VKDISPATCH_CUDA", "VKDISPATCH_OPENCL"
 };
 
 enum { VD__BACKEND_TEXT = 160 };
 
-/* Sets *debug if VKDISPATCH_DEBUG is 1. Programs with elevated privileges ignore it, because validation layers are
-   libraries. */
+/* Sets *debug if VKDISPATCH_DEBUG is 1. Programs with elevated privileges ignore the variable, because debug mode loads
+   more libraries (validation layers). */
 static vd_result vd__select_debug(bool *debug) {
     char path[VD__PATH_CHARS];
     const char *text = vd__environment_path("VKDISPATCH_DEBUG", path);
@@ -16921,8 +16922,8 @@ static vd_result vd__select_debug(bool *debug) {
     return vd__fail(VD_ERROR_INVALID, "VKDISPATCH_DEBUG is '%.40s', but must be 0 or 1", text);
 }
 
-/* Keeps a copy of VKDISPATCH_PROFILE, unless it is not set or 0. Programs with elevated privileges ignore it, because
-   it may name a file. */
+/* Keeps a copy of VKDISPATCH_PROFILE unless it is unset or 0, and sets host.profile. `requested`: desc.profile.
+   Programs with elevated privileges ignore the variable, because it may name a file. */
 static vd_result vd__select_profile(vd_context *ctx, bool requested) {
     char path[VD__PATH_CHARS];
     const char *text = vd__environment_path("VKDISPATCH_PROFILE", path);
@@ -17038,8 +17039,9 @@ static vd__device_request vd__device_request_of(const vd_context_desc *desc) {
     return request;
 }
 
-/* Returns a score of a device, higher is better; 0: the request excludes it. Order: discrete, integrated, virtual, CPU,
-   other. Of two devices of one type, the one with more memory has the higher score. */
+/* Returns the score of a device; the one with the highest score is opened. 0: the request excludes the device. Order:
+   discrete, integrated, virtual, CPU, other. Of two devices of one type, the one with more memory has the higher
+   score. */
 static double vd__device_score(const vd_device_info *info, const vd__device_request *request) {
     static const double by_type[] = { 1, 5, 4, 3, 2 };
     if (request->index >= 0 && info->index != request->index) return 0;
@@ -17199,8 +17201,9 @@ typedef struct vd__reader {
     uint32_t push_arg;           /* index of the argument that is its first member; the others follow */
     uint32_t size_by_id;         /* word of the execution mode LocalSizeId; 0: none */
     uint32_t elements;           /* length of arrays of resources that have none in the module */
-    /* By id, a bit mask of arguments. Bit i of a pointer to a buffer: it may point to the buffer of argument i. Of a
-       pointer to other memory: pointers stored there may. Of a function: pointers that it returns may. */
+    /* By id, a bit mask of arguments. For a pointer to a buffer, bit i: it may point to the buffer of argument i. For a
+       pointer to other memory, bit i: a pointer that is stored there may. For a function, bit i: a pointer that it
+       returns may. */
     uint64_t *targets;
     uint32_t *used;              /* by id: 0 if the entry point does not use it, else 1 + the next id of a list */
     uint8_t *seen;               /* by id: 1 if its targets were read */
@@ -17576,8 +17579,8 @@ static vd_result vd__reflect_variables(vd__reader *s, bool args) {
     return r;
 }
 
-/* Finds the features that an access chain needs: an index into an array of descriptors that is not constant. The
-   capabilities do not tell, because compilers leave out those of Vulkan 1.0. */
+/* Returns the features that an access chain needs because of an index into an array of descriptors that is not
+   constant. The declared capabilities do not show this: compilers leave out the ...ArrayDynamicIndexing ones. */
 static uint64_t vd__reflect_index(const vd__spirv *m, const uint32_t *w) {
     uint32_t index, type = vd__spirv_type_of(m, w[3]);
     const uint32_t *pointer = vd__spirv_definition(m, type);
@@ -17601,7 +17604,8 @@ static void vd__reflect_indices(vd__reader *s) {
     }
 }
 
-/* Sorts the arguments: bindings by number, then values by offset. Names those that have no name. */
+/* Sorts the arguments: bindings by number, then those in the argument block by offset. Names those that have no
+   name. */
 static void vd__reflect_order(vd__reflection *out) {
     for (uint32_t i = 1; i < out->arg_count; i++) {
         vd_arg_info a = out->args[i];
@@ -17813,7 +17817,8 @@ static void vd__reflect_use(vd__reader *s) {
     }
 }
 
-/* Limits the access of each buffer to the reads and writes that the analysis has found. */
+/* Limits the access of each buffer to the reads and writes that the analysis has found. A buffer without any counts as
+   read. */
 static void vd__reflect_access(vd__reader *s) {
     vd__reflection *out = s->out;
     vd__flow f;
@@ -17867,8 +17872,8 @@ VD__SMALL_END
       "complex " t "x1x2", "complex " t "x2x2", "complex " t "x3x2", "complex " t "x4x2", \
       "complex " t "x1x3", "complex " t "x2x3", "complex " t "x3x3", "complex " t "x4x3", \
       "complex " t "x1x4", "complex " t "x2x4", "complex " t "x3x4", "complex " t "x4x4" }
-/* By scalar kind - 1, and rows and columns: bits 4 … 7 of the type. Names of types that are not complex begin after the
-   first 8 characters. */
+/* Names of types, by scalar kind - 1, then by rows and columns (bits 4 … 7 of the type). The name of a type that is not
+   complex begins after the first 8 characters. */
 static const char vd__type_names[12][16][17] = {
     VD__TYPE_NAMES("bool"), VD__TYPE_NAMES("i8"), VD__TYPE_NAMES("i16"), VD__TYPE_NAMES("i32"),
     VD__TYPE_NAMES("i64"), VD__TYPE_NAMES("u8"), VD__TYPE_NAMES("u16"), VD__TYPE_NAMES("u32"),
@@ -18008,7 +18013,7 @@ static VD__COLD vd_result vd__callback_result(const char *call, const char *obje
 
 static inline bool vd__context_lost(const vd_context *ctx) { return (vd__atomic_load32(&ctx->state) & VD__LOST) != 0; }
 
-/* Fails if the context is NULL, its device is lost, or this thread may not use it now. */
+/* Fails if the context is NULL, one of its devices was lost, or this thread may not use it now. */
 static vd_result vd__context_check(const vd_context *ctx, const char *call) {
     if (!ctx) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the context is NULL");
     if (VD__LIKELY(!vd__atomic_load32(&ctx->state))) return VD_OK;
@@ -18437,8 +18442,7 @@ static vd_result vd__module_check_version(const vd_context *ctx, const vd__spirv
     return VD_OK;
 }
 
-/* Checks what a module declares: version, capabilities, execution modes. Sets *features to
-   the features that it needs. */
+/* Checks what a module declares: version, capabilities, execution modes. Sets *features to those that it needs. */
 static vd_result vd__module_check(const vd_context *ctx, const vd__spirv *m, uint64_t *features) {
     vd_result r = vd__module_check_version(ctx, m);
     *features = 0;
@@ -18843,12 +18847,13 @@ typedef struct vd__dispatch_state {
     uint64_t last_threads[3];          /* threads of the last dispatch, which had no groups */
     vd__kernel *kernel;
     bool split;                        /* too many groups for one launch */
-    bool same_buffers;                 /* all buffers are those of the last dispatch, and there are no images */
+    bool same_buffers;                 /* all buffers are those of the last dispatch; no images, samplers or arrays */
     uint32_t access_count;
     uint32_t graph_command, graph_instance; /* of a graph, whose commands are being recorded */
     uint32_t threads[3];
     vd__launch launch;                 /* its groups are those of the whole dispatch until it is split */
-    vd__buffer *buffers[VD_MAX_ARGS];  /* by argument index; NULL for values */
+    vd__buffer *buffers[VD_MAX_ARGS];  /* by argument index; of an array, its last element; NULL: neither buffer nor
+                                          image */
     uint64_t buffer_ids[VD_MAX_ARGS];  /* their ids, since the slot of a destroyed buffer may be that of another now */
     vd__access *accesses;              /* by index among the buffers and images, then that of `indirect` and `uses` */
     vd__binding *bindings;
@@ -18949,7 +18954,7 @@ static VD__COLD vd_result vd__dispatch_extent_stored(vd__dispatch_state *d, cons
     return r;
 }
 
-/* Resolves a dispatch whose desc has groups instead of threads. */
+/* Resolves a dispatch with threads[0] 0: by groups, or by the launch size of the kernel. */
 static VD__COLD vd_result vd__dispatch_extent_groups(vd__dispatch_state *d, const vd_dispatch_desc *desc) {
     const vd__kernel *k = d->kernel;
     char text[VD__EXTENT_TEXT];
@@ -19005,7 +19010,7 @@ static inline vd_result vd__dispatch_extent(vd__dispatch_state *d, const vd_disp
 
 VD__SMALL
 
-/* Sets where an implicit argument is that an indirect dispatch changes. */
+/* Sets the offsets of the implicit arguments that an indirect dispatch changes. */
 static void vd__indirect_offsets(const vd__kernel *k, vd__indirect *out) {
     memset(out->threads_at, 0xff, sizeof out->threads_at); /* VD__NONE */
     memset(out->groups_at, 0xff, sizeof out->groups_at);
@@ -19190,7 +19195,7 @@ static vd_result vd__graph_sampler_slot(vd_list *l, const char *name, uint64_t s
 static vd_result vd__graph_value_slot(vd_list *l, const char *call, const char *name, vd_type type, uint32_t size,
                                       const void *value, uint32_t offset);
 
-/* Fails unless slots can be recorded into the list of a dispatch. */
+/* Fails unless the list of a dispatch records a graph and the slot has a name. `what`: what the slot is for. */
 static VD__COLD vd_result vd__dispatch_slot_check(const vd__dispatch_state *d, const char *what, const char *name) {
     if (d->list->graph && name && name[0]) return VD_OK;
     return vd__fail(VD_ERROR_INVALID, "%s is slot '%s', but %s", what, name ? name : "",
@@ -19652,7 +19657,7 @@ static VD__COLD vd_result vd__dispatch_uses(vd__dispatch_state *d, const vd_disp
     return r;
 }
 
-/* Resolves a dispatch completely: another kernel or extent than before, or a kernel that prints. */
+/* Resolves a dispatch completely. Sets last_kernel if the next dispatch may repeat this one. */
 static VD__NOINLINE vd_result vd__dispatch_resolve_new(vd__dispatch_state *d, vd_context *ctx,
                                                        const vd_dispatch_desc *desc) {
     vd_result r = vd__dispatch_prepare(d, ctx, desc);
@@ -19689,7 +19694,7 @@ static inline vd_result vd__dispatch_resolve(vd__dispatch_state *d, vd_context *
               is VD_IMPLICIT_OUTPUT: number of formats, formats (strings); bytes of code, code and zeros up to a
               multiple of 4
      argument name (string; empty: none), kind, type, access, location, size, align, 1 if it may alias;
-              images also: 2 * count + 1 if sampled, dim, format
+              images also: 2 * count, plus 1 if sampled; dim, format
      implicit kind, argument, axis, offset */
 
 VD__SMALL
@@ -19889,9 +19894,9 @@ VD__SMALL_END
 // >>hazards
 /* Hazard tracking. A list records which byte ranges of which memory were read and written since its last barrier, at
    most VD__MAX_RANGES of each memory. The library records a barrier before a command that conflicts with these
-   accesses, and if there are too many memories. */
+   accesses, and before one for which the table has no room. */
 
-#define VD__EPOCH ((uint64_t)1 << 32)
+#define VD__EPOCH ((uint64_t)1 << 32) /* the unit of vd__hazards.epoch */
 /* Maximum number of memories in a table (stated in the manual). When a table is full, a barrier is recorded, which
    empties it; without a limit, short-lived buffers that never conflict would accumulate. */
 enum { VD__HAZARDS = 8192 };
@@ -20029,7 +20034,7 @@ static inline bool vd__hazards_access(vd__hazards *h, uint32_t serial, const vd_
         vd__hazards_add(h, slot, serial, a);
         return true;
     }
-    if (key == (h->epoch | serial) && a->written && h->indices[slot] < older) { /* most conflicts */
+    if (key == (h->epoch | serial) && a->written && h->indices[slot] < older) { /* most conflicts are found here */
         const vd__range *r = h->tracked[h->indices[slot]].ranges;
         if (r->begin < a->end && a->begin < r->end) return false;
     }
@@ -20058,7 +20063,7 @@ static bool vd__hazards_reserve(vd__hazards *h, uint32_t added) {
     return h->limit != 0;
 }
 
-/* Adds the accesses of a list after its last barrier. */
+/* Adds the accesses `more`, which a list makes after its last barrier. */
 static void vd__hazards_merge(vd__hazards *h, const vd__hazards *more) {
     h->stages |= more->stages;
     if (!more->limit) h->limit = 0; /* they are unknown */
@@ -20175,8 +20180,8 @@ static vd_result vd__heap_allocate(vd__context_device *dev, vd_memory usage, con
             "the device has no suitable memory type"));
 }
 
-/* Frees the memory of a storage. A block that becomes empty is freed, except one per type, which is kept for the next
-   buffer. Imported memory is added to pending_releases. */
+/* Frees the memory of a storage, unless it is an image in a heap. A block that becomes empty is freed, except one per
+   type, which is kept for the next buffer. Imported memory is added to pending_releases. */
 static void vd__heap_release(vd__context_device *dev, vd__storage *s) {
     vd__heap_block *b = (vd__heap_block *)(void *)s->memory.block;
     if (s->heap) return;
@@ -20450,7 +20455,7 @@ VD__SMALL_END
 #define VD__FLUSH_BYTES ((uint64_t)4 << 20)     /* an open batch that has staged this much is submitted */
 #define VD__STAGING_BYTES ((uint64_t)4 << 20)   /* size of a staging block; a larger transfer gets a larger block */
 #define VD__STAGING_LIMIT ((uint64_t)32 << 20)  /* above this much of one usage, open batches wait for a free block */
-#define VD__STAGING_KEEP ((uint64_t)64 << 20)   /* an unused block that is larger is freed */
+#define VD__STAGING_KEEP ((uint64_t)64 << 20)   /* an unused block that is larger is freed when it is too small */
 #define VD__STAGING_ALIGN ((uint64_t)64)
 #define VD__DIRECT_BYTES ((uint64_t)64 << 10)   /* maximum of a host write to mapped memory that is not host-cached */
 #define VD__FILL_BYTES ((uint64_t)64 << 10)     /* staged repetitions of a fill pattern */
@@ -20568,8 +20573,9 @@ static void vd__kernel_codes_free(vd_context *ctx, vd__kernel *k, uint32_t count
     vd__free(&ctx->host.allocator, k->arena);
 }
 
-/* Adds a destroyed object to the garbage. A ticket is released at once, because the device does not use it. The caller
-   of this function and of those up to vd__reap_locked holds the context's lock. */
+/* Adds a destroyed object to the garbage. Samplers and tickets are released at once: the backend keeps native samplers,
+   and the device does not use tickets. The caller of this function and of those up to vd__reap_locked holds the
+   context's lock. */
 static void vd__garbage_add(vd_context *ctx, vd__slot *slot) {
     if (VD__ID_TYPE(slot->id) == VD__OBJECT_SAMPLER) {
         vd__free(&ctx->host.allocator, ((vd__sampler *)(void *)slot)->name);
@@ -20646,8 +20652,8 @@ static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
     vd__atomic_add32(&ctx->garbage_count, UINT32_MAX);
 }
 
-/* Returns the timeline value of the last use of a destroyed object by a queue. A view of a buffer has no driver object;
-   that of an image has. */
+/* Returns the timeline value of the last use of a destroyed object by a queue. Views of buffers have no driver object;
+   views of images have. */
 static uint64_t vd__garbage_last_use(const vd__slot *slot, const vd__queue *q) {
     if (VD__ID_TYPE(slot->id) == VD__OBJECT_KERNEL)
         return ((const vd__kernel *)(const void *)slot)->last_uses[q - q->ctx->queues];
@@ -20732,8 +20738,8 @@ static void vd__slot_unpin_dead(vd_context *ctx, vd__slot *slot) {
     if (added) vd__reap(ctx);
 }
 
-/* Adds a destroyed object to the garbage, now or with its last unpin. The caller holds the context's lock and those of
-   all queues. */
+/* Adds a destroyed object to the garbage, now or with its last unpin. The caller holds the context's lock and, unless
+   the object was never published, those of all queues. */
 static void vd__object_retire(vd_context *ctx, vd__slot *slot) {
     vd__image_view_last_uses(ctx, slot);
     slot->destroyed_while_pinned = vd__atomic_load32_seq(&slot->pins) != 0;
@@ -20746,7 +20752,8 @@ static void vd__view_unlink(vd__buffer *b) {
     else b->root->views = b->next_view;
 }
 
-/* Destroys an object: its handle, and those of a buffer's views, become invalid. */
+/* Destroys an object: its handle, and those of a resource's views, become invalid. The caller holds the locks of all
+   queues, unless no other thread can use the object. */
 static void vd__object_destroy(vd_context *ctx, vd__pool *pool, vd__slot *slot) {
     vd__resource *b = vd__slot_is_resource(slot) ? (vd__resource *)(void *)slot : NULL;
     vd__mutex_lock(&ctx->lock);
@@ -20898,7 +20905,8 @@ static vd_result vd__staging_find(vd_list *l, vd_memory usage, uint64_t size, vd
     return vd__staging_create(q, usage, size > VD__STAGING_BYTES ? size : VD__STAGING_BYTES, out);
 }
 
-/* Allocates and pins a range of the list's staging block. Replaces the block if it is full. */
+/* Allocates and pins a range of the list's staging block. Replaces the block if it is full; fails then, and sets *wait,
+   like vd__staging_find. */
 static vd_result vd__staging_allocate(vd_list *l, vd_memory usage, uint64_t size, vd__staging_range *out,
                                       uint64_t *wait) {
     vd__staging *s = l->staging[usage];
@@ -20991,8 +20999,9 @@ static bool vd__queue_captures(const vd__queue *q) {
     return VD__UNLIKELY(q->device->can_capture) && q->ctx->driver.backend->queue_capturing(q->device, q->index);
 }
 
-/* Fails if the queue's stream is being captured and the list uses staging memory or prints: when the user's graph is
-   launched, that memory has another use. */
+/* Fails if the queue's stream is being captured and the list has commands that a graph of the user cannot repeat:
+   transfers through staging memory, which has another use when the graph is launched; kernels that print; scopes;
+   indirect dispatches. */
 static vd_result vd__capture_check(const vd_list *l) {
     const vd__recording *recording = l->recording;
     if (VD__LIKELY(!l->staged_bytes && !l->output && !recording->timestamps && !recording->indirect)
@@ -21040,7 +21049,7 @@ static bool vd__list_send(vd_list *l, vd_result r, const vd__argument_change *ch
     return !r;
 }
 
-/* Submits the list's recording and makes it available for reuse. */
+/* Submits the list's recording, which is reused when the submission has completed. */
 static void vd__list_submit_recording(vd_list *l) {
     vd__recording *recording = l->recording;
     vd__list_send(l, vd__list_end_recording(l), NULL, 0);
@@ -21884,9 +21893,9 @@ static vd_result vd__read_by_device(vd_list *l, const vd__span *span, const vd__
     return r ? r : vd__queue_wait(l->queue, value, VD_FOREVER);
 }
 
-/* Returns whether vd__read_by_device is the fastest method. It needs no staging memory. If the memory is mapped, it is
-   faster than a copy by the host only for large reads of unfinished results: the device is the CPU, and its threads are
-   then still running. */
+/* Returns whether vd__read_by_device is the fastest method. If the memory is not mapped, it is, because it needs no
+   staging memory. If the memory is mapped, the host copies faster, except for large reads of unfinished results: such a
+   device is the CPU, and its threads are then still running. */
 static bool vd__prefers_read_by_device(vd_list *l, const vd__span *span, const vd__region *g, bool direct) {
     if (!l->device->copies_to_host || !l->immediate) return false;
     if (!direct) return true;
@@ -22312,7 +22321,8 @@ static vd_result vd__image_refuse_texels(const vd__image *image, const char *cal
                          image->resource.name);
 }
 
-/* Finds and pins an image, not a texel buffer. Returns NULL and sets the error if the handle is invalid. */
+/* Finds and pins an image. Returns NULL and sets the error if the handle is invalid, or if the image is a texel buffer
+   or belongs to a graph. */
 static vd__image *vd__image_pin(vd_context *ctx, vd_image handle, const char *call, const char *which) {
     vd__image *image = (vd__image *)(void *)vd__pool_pin(ctx, &ctx->images, handle.id);
     if (!image) vd__fail_handle(&ctx->images, handle.id, call, which, "image");
@@ -22600,7 +22610,8 @@ static vd__access vd__part_access(const vd_list *l, const vd__image *image, bool
     return a;
 }
 
-/* Records a transfer. The caller holds the list's lock, also of all functions below that take a list. */
+/* Records a transfer. The caller of this function and of those up to the section "host memory", except
+   vd__blit_prepare, holds the list's lock. */
 static vd_result vd__record_image(vd_list *l, const vd__access *accesses, uint32_t count,
                                   const vd__image_command *command) {
     vd_result r = vd__list_images(l, accesses, count, VD__STAGE_TRANSFER);
@@ -23080,9 +23091,9 @@ static bool vd__format_is_linear(vd_context *ctx, vd_format format) {
     return usage != 0;
 }
 
-/* Sets the levels and layers of an image or view; offset and size of its resource, which hazard tracking reads: in
-   images, the index of the first subresource that kernels access and the number of subresources from there on; and the
-   resource's shape, see VD_IMPLICIT_SHAPE. */
+/* Sets the levels and layers that an image or view shows, and the members of its resource that depend on them: offset
+   and size are the range of subresources from the first to the last one, for hazard tracking; shape is the value of
+   VD_IMPLICIT_SHAPE. */
 static void vd__image_set_range(vd__image *image, const vd__image_range *range) {
     vd__resource *b = &image->resource;
     uint32_t layers = image->shape.layers, begin = range->level * layers + range->layer,
@@ -23106,6 +23117,7 @@ VD__SMALL_END
 
 VD__SMALL
 
+/* Waits for the last present, and destroys the images. */
 static void vd__swapchain_close(vd__swapchain *s) {
     vd__queue *q = s->queue;
     vd__queue_wait(q, s->last_use, VD_FOREVER);
@@ -23121,8 +23133,8 @@ static void vd__swapchain_free(vd_context *ctx, vd__swapchain *s) {
 }
 
 #if VD__HAS_IMAGES
-enum { VD__PRESENT_TRIES = 8 }; /* a window can be resized while it is presented to */
-#define VD__PRESENT_TIMEOUT_NS 1000000000u
+enum { VD__PRESENT_TRIES = 8 }; /* attempts of one vd_present: the window may be resized during each */
+#define VD__PRESENT_TIMEOUT_NS 1000000000u /* how long vd_present waits for a free image of the window */
 
 /* Replaces the images by those for the window's current extent. VD_TIMEOUT: it is 0. */
 static vd_result vd__swapchain_open(vd__swapchain *s) {
@@ -23435,7 +23447,7 @@ static vd_result vd__scopes_check(const vd_list *l, const char *call) {
                          l->scopes[l->scope_count - 1].name->text);
 }
 
-/* A command is recorded even if its scope cannot be. The end belongs to the last scope, if that has none. */
+/* Begins the scope of a command for VKDISPATCH_PROFILE. If this fails, the command is recorded without a scope. */
 static void vd__profile_command_begin(vd_list *l, const char *name) {
     vd__scope scope;
     vd__error before = vd__last_error;
@@ -23443,7 +23455,8 @@ static void vd__profile_command_begin(vd_list *l, const char *name) {
     vd__last_error = before;
 }
 
-/* Ends the scope that vd__profile_command_begin began for a command, if it did. */
+/* Ends the scope that vd__profile_command_begin began for a command, if it did: the last one of the recording, if it
+   has no end and is not the user's. */
 static void vd__profile_command_end(vd_list *l) {
     vd__recording *r = l->recording;
     vd__error before = vd__last_error;
@@ -23665,7 +23678,8 @@ static void vd__text_add_json(vd__text *t, const char *name) {
     vd__text_add(t, "\"%.*s\"", (int)n, escaped);
 }
 
-/* One process for each device, one thread for each queue. Times are in microseconds. */
+/* Writes the kept scopes in the trace event format: one process for each device, one thread for each queue, times in
+   microseconds. */
 static void vd__profile_trace(vd_context *ctx, vd__text *t) {
     const vd__profile *p = &ctx->profile;
     vd__mutex_lock(&ctx->lock);
@@ -23743,7 +23757,7 @@ VD__SMALL_END
    needs one after them. vd__output_poll turns completed copies into messages; the print callback is called at the end
    of the public function that called vd__output_poll. */
 
-VD__SMALL
+VD__SMALL /* up to vd_immediate in the room `public` */
 
 /* Puts host memory for output back into the free list of its queue. */
 static VD__COLD void vd__output_recycle(vd_context *ctx, vd__output *o) {
@@ -23799,7 +23813,7 @@ static VD__COLD vd_result vd__output_clear_stale(vd__queue *q) {
     return r;
 }
 
-/* Ensures that the list has host memory for its output. The head is zero ("no output") until the copy has been
+/* Ensures that the list has host memory for its output. The header is zero ("no output") until the copy has been
    executed. */
 static VD__COLD vd_result vd__output_acquire(vd_list *l) {
     vd_context *ctx = l->ctx;
@@ -23849,7 +23863,8 @@ static VD__COLD vd_result vd__output_submit(vd_list *l) {
     return r ? r : vd__output_record(l);
 }
 
-/* Called after submission. `value`: timeline value of the list, or 0 if it was not submitted. */
+/* Makes the list's output memory wait for its submission, or recycles it. `value`: timeline value of the submission; 0:
+   the list was not submitted. */
 static VD__COLD void vd__output_submitted(vd_list *l, uint64_t value) {
     vd__output *o = l->output, **end = &l->ctx->outputs;
     l->output = NULL;
@@ -24270,7 +24285,7 @@ static vd_result vd__dispatch_check(const vd_list *l, const vd_dispatch_desc *de
     return VD_OK;
 }
 
-/* Warns of a kernel without effect. Checks of indices are none. */
+/* Warns of a kernel without effect. Checks of indices do not count as an effect. */
 static VD__COLD void vd__debug_kernel(const vd_context *ctx, const vd__kernel *k, const vd_kernel_desc *desc) {
     bool works = false;
     for (int i = 0; k->first_format && i < desc->format_count; i++)
@@ -24406,8 +24421,9 @@ static void vd__formats_free(vd_context *ctx) {
 
 enum {
     VD__GRAPH_RECORDINGS = 4,  /* recordings kept, more while they are in flight */
-    VD__GRAPH_MEASURED = 16,   /* of a graph with scopes: with more, the timestamps of some in flight are overwritten */
-    VD__GRAPH_INSTANCES = 65536, /* limit */
+    VD__GRAPH_MEASURED = 16,   /* from this number of recordings on, a graph with scopes submits one in flight again,
+                                  which overwrites its timestamps */
+    VD__GRAPH_INSTANCES = 65536, /* maximum of vd_graph_submit_desc.instances */
     VD__GRAPH_STAGING_BYTES = 64 * 1024 /* smallest block of staging memory */
 };
 
@@ -24508,7 +24524,7 @@ static vd__graph_slot *vd__graph_slot_add(vd__graph *g, const char *name, vd_arg
     return NULL;
 }
 
-/* Prints what is in a slot. */
+/* Writes a description of what a slot contains to `text`, and returns it. */
 static const char *vd__graph_kind_print(char text[64], vd_arg_kind kind, vd_type type, bool threads) {
     char name[40];
     const char *what = kind == VD_ARG_IMAGE     ? "an image"
@@ -24661,7 +24677,7 @@ static void vd__graph_placeholder_image(vd__image *to, const vd__image *model, u
     to->resource.storage[device].memory.native[1] = (uintptr_t)&to->shape;
 }
 
-/* Creates the placeholder of a slot, or a transient buffer, for commands, like `model`. */
+/* Creates the resource that commands use for a slot or for a transient buffer. Its properties are those of `model`. */
 static vd_result vd__graph_placeholder(vd_list *l, vd__graph_slot *s, const char *name, const vd__buffer *model) {
     vd_context *ctx = l->ctx;
     uint32_t device = l->queue->context_device->index;
@@ -25002,8 +25018,8 @@ static uint8_t vd__graph_rest_layout(const vd__access *a) {
     return a->heap || !shape ? a->layout : (uint8_t)vd__image_rest(shape);
 }
 
-/* Returns the lowest level that a command can have because of one of its accesses: above those of conflicting accesses,
-   of which one is stored in *cause if this level is higher than `level`. A change of layout counts as a write. */
+/* Returns the lowest level, at least `level`, that a command with this access can have: one above the accesses that
+   conflict with it. If they raise the level, stores one of them in *cause. A change of layout counts as a write. */
 static uint32_t vd__graph_access_level(vd__graph *g, const vd__access *a, uint32_t level, vd__graph_barrier *cause) {
     for (uint32_t i = *vd__graph_head_of(g, a->storage); i;) {
         const vd__graph_segment *s = &g->segments[i - 1];
@@ -25023,7 +25039,7 @@ static uint32_t vd__graph_access_level(vd__graph *g, const vd__access *a, uint32
     return level;
 }
 
-/* Inserts a segment after *link. */
+/* Inserts a copy of segment `from`, with another range, in front of the segment *link. */
 static vd__graph_segment *vd__graph_segment_insert(vd__graph *g, uint32_t *link, const vd__graph_segment *from,
                                                    uint64_t begin, uint64_t end) {
     vd__graph_segment *s = &g->segments[g->segment_count++];
@@ -25123,7 +25139,7 @@ static void vd__graph_scopes_place(vd__graph *g) {
     }
 }
 
-/* Whether two transient buffers are in use at the same level. */
+/* Returns whether two transient buffers are in use at the same level. */
 static bool vd__graph_lives_overlap(const vd__graph_slot *a, const vd__graph_slot *b) {
     return a->first_level && b->first_level && a->first_level <= b->last_level && b->first_level <= a->last_level;
 }
@@ -25396,8 +25412,7 @@ static vd_result vd__graph_play_launch(vd__graph *g, vd__graph_recording *r, uin
         d->launch.arguments_changed = 1;
         return result ? result : vd__record_split(&r->list, d);
     }
-    result = g->queue->ctx->driver.backend->record_launch(g->queue->device, &r->recording.commands,
-                                                                    &d->launch);
+    result = g->queue->ctx->driver.backend->record_launch(g->queue->device, &r->recording.commands, &d->launch);
     return result || !values ? result : vd__graph_block_add(&r->list, d);
 }
 
@@ -25503,7 +25518,7 @@ static vd_result vd__graph_begin_level(vd__graph *g, vd__graph_recording *r, uin
     if (separate || l->transition_count) vd__list_barrier_between(l, stages, stages);
     for (uint32_t i = first; i < end; i++) {
         uint32_t c = g->order[i], a = vd__graph_command_at(g, c)->access, a_end = vd__graph_access_end(g, c);
-        bool fits = vd__hazards_reserve(h, a_end - a); /* a barrier now would not order the commands of this level */
+        bool fits = vd__hazards_reserve(h, a_end - a); /* no barrier if not: the commands of a level need none */
         for (; a < a_end; a++) {
             const vd__access *access = &g->resolved[a];
             if (fits) vd__hazards_access(h, access->storage->memory.serial, access, 0);
@@ -25646,9 +25661,9 @@ static vd_result vd__graph_recording_create(vd__graph *g, vd__graph_recording **
     return result;
 }
 
-/* Returns word `half` (0 or 1) of what a recording fixes of a slot: the ids of its resource and its sampler, or its
-   numbers of threads. Other values give 0, because they are replaced at submission. A recording can be submitted again
-   if both words of all slots are those with which it was recorded. */
+/* Returns word `half` (0 or 1) of the state of a slot that is part of a recording: the ids of its resource and sampler,
+   or its numbers of threads; 0 for other values, which submissions replace. A recording can be submitted again if both
+   words of all slots are those with which it was recorded. */
 static uint64_t vd__graph_state(const vd__graph_slot *s, int half) {
     uint32_t threads[4] = { 0, 0, 0, 0 };
     if (s->kind != VD_ARG_VALUE) return half ? s->submit_sampler_id : s->submit_id;
@@ -25665,8 +25680,8 @@ static bool vd__graph_recording_matches(const vd__graph *g, const vd__graph_reco
     return true;
 }
 
-/* Returns a recording to be replaced: the one that was submitted the longest time ago, if it has completed and there
-   are enough of them; otherwise NULL. */
+/* Returns a recording to be replaced: an invalid one that has completed; otherwise the one that was submitted first, if
+   it has completed and there are at least VD__GRAPH_RECORDINGS; otherwise NULL. */
 static vd__graph_recording *vd__graph_recording_oldest(vd__graph *g) {
     vd__graph_recording *oldest = g->recordings;
     uint32_t count = 0;
@@ -26024,7 +26039,11 @@ static vd_result vd__graph_send(vd__graph *g, const vd_graph_submit_desc *desc, 
 
 VD__SMALL
 
-enum { VD__GLSL_MAX_BYTES = 16 << 20, VD__GLSL_MAX_DEPTH = 32, VD__GLSL_REGISTERS = 16 };
+enum {
+    VD__GLSL_MAX_BYTES = 16 << 20, /* of the text with its includes */
+    VD__GLSL_MAX_DEPTH = 32,       /* nested includes */
+    VD__GLSL_REGISTERS = 16        /* of each kind, in HLSL */
+};
 
 typedef struct vd__glsl {
     vd_context *ctx;
@@ -26093,8 +26112,8 @@ static const char *vd__glsl_next_line(const char *c, bool *comment) {
 
 static void vd__glsl_expand(vd__glsl *g, const char *c, unsigned line, const char *name);
 
-/* Expands an include. text: what follows the directive. A file that does not exist becomes an #error, because the
-   preprocessor may skip it. */
+/* Expands an include. text: what follows the directive. Omits a file that is being included already. A file that does
+   not exist becomes an #error, because the preprocessor may skip it. */
 static void vd__glsl_include(vd__glsl *g, const char *text, const char *from) {
     const vd_kernel_desc *desc = g->desc;
     char name[256];
@@ -27010,8 +27029,8 @@ static void vd__context_device_finish(vd__context_device *dev) {
 
 enum { VD__MAX_ATTEMPTS = 16 }; /* to allocate device memory */
 
-/* Called after a failed allocation without locks. Returns whether to try again: if destroyed objects were in use, waits
-   for them; then, if the user's callback has freed memory. */
+/* Called without locks after a failed allocation. Returns whether to try again: the first time, if there are destroyed
+   objects, after waiting for the work that uses them; otherwise, if the user's callback has freed memory. */
 static bool vd__memory_recovered(vd__context_device *dev, vd_result r, uint64_t bytes, uint32_t *attempt) {
     vd_context *ctx = dev->ctx;
     bool has_garbage = vd__atomic_load32(&ctx->garbage_count) != 0;
@@ -27033,8 +27052,8 @@ static bool vd__memory_recovered(vd__context_device *dev, vd_result r, uint64_t 
     return true;
 }
 
-/* Allocates memory for a buffer on a device. If device memory is exhausted and there is garbage, waits for all work of
-   the device, which frees the garbage, and tries again. */
+/* Allocates or imports memory for a buffer on a device. If device memory is exhausted, tries again as long as
+   vd__memory_recovered finds some. */
 static vd_result vd__buffer_allocate_on(vd__context_device *dev, vd__storage *s, const vd_buffer_desc *desc,
                                         uint64_t size) {
     vd_context *ctx = dev->ctx;
@@ -28329,7 +28348,8 @@ VD_API vd_result vd_generate_mips(vd_list *list, vd_image image) {
 
 /* ---- kernels ---- */
 
-/* Copies everything that the desc points to into the kernel, in one allocation. */
+/* Allocates the arrays of a kernel, and copies the name, the arguments and the implicit arguments of the desc into
+   them, in one allocation. */
 static vd_result vd__kernel_copy_desc(vd_context *ctx, vd__kernel *k, const vd_kernel_desc *desc) {
     size_t args = (size_t)desc->arg_count * sizeof(vd_arg_info);
     size_t implicit = (size_t)desc->implicit_count * sizeof(vd_implicit_info);
@@ -28848,7 +28868,7 @@ static vd_result vd__waits_resolve(vd_list *l, const vd_submit_desc *desc, uint6
     return VD_OK;
 }
 
-/* Submits the open batch of a queue, to start after the events of `waits`. */
+/* Submits the open batch of a queue. It starts when the device's other queues have reached the values in `waits`. */
 static vd_result vd__submit_open(vd__queue *q, const uint64_t waits[VD_MAX_QUEUES]) {
     bool any = false;
     for (uint32_t i = 0; i < VD_MAX_QUEUES; i++) {
@@ -29481,13 +29501,13 @@ typedef struct vd__dl_versioned {
     vd__dl_tensor tensor;
 } vd__dl_versioned;
 
-/* Constants of dlpack.h, where their prefix is kDL. */
+/* Constants of dlpack.h: kDLCPU to kDLBool, DLPACK_MAJOR_VERSION and DLPACK_FLAG_BITMASK_READ_ONLY. */
 enum {
     VD__DL_CPU = 1, VD__DL_CUDA = 2, VD__DL_CUDA_HOST = 3, VD__DL_OPENCL = 4, VD__DL_VULKAN = 7,
     VD__DL_CUDA_MANAGED = 13,
     VD__DL_INT = 0, VD__DL_UINT = 1, VD__DL_FLOAT = 2, VD__DL_COMPLEX = 5, VD__DL_BOOL = 6,
     VD__DL_MAJOR = 1, VD__DL_READ_ONLY = 1,
-    VD__DL_AXES = 6            /* four of the shape and two of a matrix */
+    VD__DL_AXES = 6            /* maximum of an exported tensor: four of the shape and two of a matrix */
 };
 
 /* An exported tensor in both struct versions, and the memory they point to. The manager field of both points here. */
@@ -29501,8 +29521,8 @@ typedef struct vd__dl_export {
 
 /* ---- types ---- */
 
-/* Describes type and shape of a buffer. Vectors, matrices (by column) and structs (as bytes) add axes after those of
-   the buffer. */
+/* Describes type and shape of a buffer. Omits trailing axes of length 1. Vectors, matrices (by column) and structs (as
+   bytes) add axes after those of the buffer. */
 static void vd__dl_describe(const vd__buffer *b, vd__dl_export *e) {
     static const uint8_t codes[16] = { /* by scalar kind */
         VD__DL_UINT, VD__DL_UINT, VD__DL_INT, VD__DL_INT, VD__DL_INT, VD__DL_INT, VD__DL_UINT, VD__DL_UINT, VD__DL_UINT,
