@@ -2756,7 +2756,7 @@ enum {
     X(BITCAST,      "bitcast",      PURE,   1, IUF,  OWN,    0, VC__S_ALL(VC__OpBitcast), VC__T_NONE, NULL) \
     /* ---- arithmetic ---- */ \
     X(NEG,          "neg",          PURE,   1, IUF,  SAME,   0, VC__S(0, VC__OpSNegate, VC__OpSNegate, VC__OpFNegate), \
-      VC__T_OPERATOR("-$0", "($T)(0u - $0)", "-$0", "-$0"), NULL) \
+      VC__T_OPERATOR("-$0", "($T)(0u - ($U)$0)", "-$0", "-$0"), NULL) \
     X(ADD,          "add",          PURE,   2, IUF,  SAME,   COMMUTES_EXACT, \
       VC__S(0, VC__OpIAdd, VC__OpIAdd, VC__OpFAdd), VC__T_WRAP("+", "$0 + $1", "$0 + $1"), NULL) \
     X(SUB,          "sub",          PURE,   2, IUF,  SAME,   EXACT, VC__S(0, VC__OpISub, VC__OpISub, VC__OpFSub), \

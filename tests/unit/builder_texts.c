@@ -66,6 +66,21 @@ static void texts_names(void **state) {
     }
 }
 
+/* Signed integers are negated as unsigned ones of the same width, because -INT64_MIN is undefined in C. */
+static void negation_wraps(void **state) {
+    vc_kernel *k = texts_begin("negation", false);
+    vc_ref x = vc_buffer(k, "x", VC_I64, VC_READ_WRITE), y = vc_buffer(k, "y", VC_I32, VC_READ_WRITE);
+    vc_val i = vc_global_id(k, 0);
+    (void)state;
+    vc_store(x, i, vc_neg(vc_load(x, i)));
+    vc_store(y, i, vc_abs(vc_load(y, i)));
+    has(k, VC_TARGET_CUDA, "(long long)(0u - (unsigned long long)");
+    has(k, VC_TARGET_CUDA, "(int)(0u - (unsigned int)");
+    has(k, VC_TARGET_OPENCL, "(long)(0u - (ulong)");
+    has(k, VC_TARGET_OPENCL, "(int)(0u - (uint)");
+    vc_free(k);
+}
+
 /* All operands are evaluated, as in SPIR-V: no memory access is placed inside &&, || or ?:, or after a later exit.
    Arithmetic may be. */
 static void operands_are_evaluated(void **state) {
@@ -305,7 +320,8 @@ static void carries(void **state) {
 }
 
 static const struct CMUnitTest builder_texts_tests[] = {
-    cmocka_unit_test(entries), cmocka_unit_test(texts_names), cmocka_unit_test(operands_are_evaluated),
+    cmocka_unit_test(entries), cmocka_unit_test(texts_names), cmocka_unit_test(negation_wraps),
+    cmocka_unit_test(operands_are_evaluated),
     cmocka_unit_test(argument_block), cmocka_unit_test(wide_accesses), cmocka_unit_test(dynamic_shared_memory_of_texts),
     cmocka_unit_test(contraction), cmocka_unit_test(size_grows_linearly), cmocka_unit_test(refusals),
     cmocka_unit_test(texts_stay_valid), cmocka_unit_test(byte_swaps), cmocka_unit_test(pointers),

@@ -24,7 +24,7 @@ extern "C" __global__ void __launch_bounds__(128) edges(const struct edges_args 
         int v8 = v4 ? v2 : (int)((unsigned int)v2 - (unsigned int)((int)((unsigned int)v7 * (unsigned int)v6)));
         float v9 = __ldg(&f[v1]);
         float v10 = v9 < 0.0f ? __uint_as_float(0x7fc00000u) : powf(fabsf(v9), 2.5f);
-        int4 v11 = make_int4((int)((unsigned int)(v4 ? -1 : (v5 ? (int)(0u - v2) : v7)) + (unsigned int)v8), (int)((unsigned int)v8 + (unsigned int)(v8 != 0 && (v8 ^ v3) < 0 ? v3 : 0)), v2 >> (v3 & 31), 2.1474836e+09f <= v10 ? 2147483647 : (int)((__float_as_uint(v10) & 2147483647u) <= 2139095040u ? fminf(fmaxf(v10, -2.1474836e+09f), 2.1474835e+09f) : 0.0f));
+        int4 v11 = make_int4((int)((unsigned int)(v4 ? -1 : (v5 ? (int)(0u - (unsigned int)v2) : v7)) + (unsigned int)v8), (int)((unsigned int)v8 + (unsigned int)(v8 != 0 && (v8 ^ v3) < 0 ? v3 : 0)), v2 >> (v3 & 31), 2.1474836e+09f <= v10 ? 2147483647 : (int)((__float_as_uint(v10) & 2147483647u) <= 2139095040u ? fminf(fmaxf(v10, -2.1474836e+09f), 2.1474835e+09f) : 0.0f));
         my_out[v1] = v11;
     }
 }
