@@ -714,7 +714,7 @@ enum {
     VC_FEATURE_SHUFFLE_64 = 1 << 22,         /* the driver compiles any 64-bit shuffle; lanes are kept in range without
                                                 it */
     VC_FEATURE_UNPACK_HALF = 1 << 23,        /* the driver compiles vc_unpack_half2; done in integers without it */
-    VC_FEATURE_BINDLESS = 1 << 30            /* indices into arrays of images that are not constant */
+    VC_FEATURE_BINDLESS = 1 << 30            /* non-constant indices into arrays of images */
 };
 
 typedef enum vc_target {
@@ -11460,7 +11460,7 @@ static void vc__c_declare(vc__printer *g, uint32_t i) {
 static bool vc__c_has_cast(const vc__printer *g, uint32_t from, uint32_t to) {
     for (uint32_t i = g->l->body; i < g->l->count; i++)
         if (g->l->node[i].op == VC__OP_CAST
-            && (from ? vc__kind(g->l->node[g->l->node[i].a[0]].type) == from : vc__kind(g->l->node[i].type) != VC_F64)
+            && vc__kind(g->l->node[g->l->node[i].a[0]].type) == from
             && (!to || vc__kind(g->l->node[i].type) == to))
             return true;
     return false;
@@ -12255,7 +12255,7 @@ static const vc__feature vc__features[] = {
     { VC_FEATURE_IMAGE_FORMATS, "a storage image format that not all devices support", "VC_FEATURE_IMAGE_FORMATS" },
     { VC_FEATURE_IMAGE_READ, "loading from storage images of any format", "VC_FEATURE_IMAGE_READ" },
     { VC_FEATURE_IMAGE_WRITE, "storing to storage images of any format", "VC_FEATURE_IMAGE_WRITE" },
-    { VC_FEATURE_BINDLESS, "indices into arrays of images that are not constant", "VC_FEATURE_BINDLESS" }
+    { VC_FEATURE_BINDLESS, "non-constant indices into arrays of images", "VC_FEATURE_BINDLESS" }
 };
 
 /* Features that arithmetic in a type requires. */
