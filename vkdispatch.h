@@ -9695,6 +9695,41 @@ static VD__COLD void vd__vk_cache_store(vd__device *dev) {
     vk->vkDestroyPipelineCache(vk->handle, merged, NULL);
 }
 
+/* Returns the newest version 1.x of SPIR-V that may be used; 0: any. An instance of Vulkan 1.2 has no later one than
+   1.5, even if the device supports Vulkan 1.3. */
+static uint32_t vd__vk_max_spirv_minor(const vd__vk_facts *facts) {
+    return facts->version < VK_API_VERSION_1_3 ? 5 : 0;
+}
+
+/* Sets the properties of an opened device that follow from its facts and from dev->info. */
+static void vd__vk_device_configure(vd__device *dev, const vd__vk_facts *facts) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    const VkPhysicalDeviceProperties *p = &facts->core.properties;
+    vk->family = facts->family;
+    vk->uniform_alignment = (uint32_t)p->limits.minUniformBufferOffsetAlignment;
+    vk->flush_alignment = p->limits.nonCoherentAtomSize;
+    vk->address = (dev->info.features & VD_FEATURE_ADDRESS) != 0;
+    vk->shared_memory = dev->info.shared_memory;
+    vk->graphics = facts->family_has_graphics;
+    vk->granularity = p->limits.bufferImageGranularity;
+    if (facts->features.core.features.samplerAnisotropy && (dev->info.features & VD_FEATURE_IMAGE))
+        vk->max_anisotropy = p->limits.maxSamplerAnisotropy;
+    vk->sparse_images[0] = facts->features.core.features.sparseResidencyImage2D != 0;
+    vk->sparse_images[1] = facts->features.core.features.sparseResidencyImage3D != 0;
+    vk->unbound_zeros = p->sparseProperties.residencyNonResidentStrict != 0;
+    vk->memory = facts->memory.memoryProperties;
+    vk->host_import_alignment = facts->host.minImportedHostPointerAlignment;
+    memcpy(vk->cache_uuid, p->pipelineCacheUUID, sizeof vk->cache_uuid);
+    dev->has_images = VD__HAS_IMAGES && (dev->info.features & VD_FEATURE_IMAGE);
+    dev->has_arrays = true;
+    if (facts->features.subgroup_size.subgroupSizeControl
+        && facts->subgroup_size.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT)
+        dev->max_sized_subgroups = facts->subgroup_size.maxComputeWorkgroupSubgroups;
+    dev->sharing_mask = vd__vk_query_sharing(vd__vk_driver_of(dev->driver), facts, vk);
+    dev->max_spirv_minor = vd__vk_max_spirv_minor(facts);
+    vd__vk_choose_copies(dev, facts);
+}
+
 /* Creates the logical device, its queues and its pipeline cache, as dev->info and dev->queue_count require. On failure
    the caller closes the device. */
 static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts) {
@@ -9711,29 +9746,7 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
                                       VD__VK_EXTENSION_FUNCTIONS(VD__VK_OPTIONAL), (uint8_t *)vk);
     if (missing)
         return vd__fail(VD_ERROR_NO_DEVICE, "the driver of device '%s' has no function %s", dev->info.name, missing);
-    vk->family = facts->family;
-    vk->uniform_alignment = (uint32_t)facts->core.properties.limits.minUniformBufferOffsetAlignment;
-    vk->flush_alignment = facts->core.properties.limits.nonCoherentAtomSize;
-    vk->address = (dev->info.features & VD_FEATURE_ADDRESS) != 0;
-    vk->shared_memory = dev->info.shared_memory;
-    vk->graphics = facts->family_has_graphics;
-    vk->granularity = facts->core.properties.limits.bufferImageGranularity;
-    if (facts->features.core.features.samplerAnisotropy && (dev->info.features & VD_FEATURE_IMAGE))
-        vk->max_anisotropy = facts->core.properties.limits.maxSamplerAnisotropy;
-    vk->sparse_images[0] = facts->features.core.features.sparseResidencyImage2D != 0;
-    vk->sparse_images[1] = facts->features.core.features.sparseResidencyImage3D != 0;
-    vk->unbound_zeros = facts->core.properties.sparseProperties.residencyNonResidentStrict != 0;
-    dev->has_images = VD__HAS_IMAGES && (dev->info.features & VD_FEATURE_IMAGE);
-    dev->has_arrays = true;
-    if (facts->features.subgroup_size.subgroupSizeControl
-        && facts->subgroup_size.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT)
-        dev->max_sized_subgroups = facts->subgroup_size.maxComputeWorkgroupSubgroups;
-    vk->memory = facts->memory.memoryProperties;
-    vk->host_import_alignment = facts->host.minImportedHostPointerAlignment;
-    dev->sharing_mask = vd__vk_query_sharing(vd__vk_driver_of(dev->driver), facts, vk);
-    if (dev->info.api_version[0] == 1 && dev->info.api_version[1] < 3) dev->max_spirv_minor = 5;
-    vd__vk_choose_copies(dev, facts);
-    memcpy(vk->cache_uuid, facts->core.properties.pipelineCacheUUID, sizeof vk->cache_uuid);
+    vd__vk_device_configure(dev, facts);
     size_t cached_bytes;
     result = vd__vk_cache_create(dev, &vk->cache, &cached_bytes);
     return result ? vd__vk_fail(result, "vkCreatePipelineCache") : vd__vk_queues_create(dev, created);
@@ -18435,9 +18448,8 @@ static vd_result vd__module_check_version(const vd_context *ctx, const vd__spirv
         const vd_device_info *info = &ctx->devices[i].device.info;
         uint32_t limit = ctx->devices[i].device.max_spirv_minor;
         if (limit && minor > limit)
-            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has version 1.%u, but '%s' has Vulkan 1.%u, which "
-                            "supports up to 1.%u", (unsigned)minor, info->name, (unsigned)info->api_version[1],
-                            (unsigned)limit);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has version 1.%u, but the version of Vulkan that is in "
+                            "use for '%s' supports up to 1.%u", (unsigned)minor, info->name, (unsigned)limit);
     }
     return VD_OK;
 }

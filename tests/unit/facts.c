@@ -132,9 +132,21 @@ static void newer_spirv_than_the_driver_accepts_is_refused(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* A device with Vulkan 1.3 behind a loader of Vulkan 1.2, and both with 1.3. */
+static void spirv_version_follows_the_loader(void **state) {
+    static vd__vk_facts facts;
+    (void)state;
+    facts.core.properties.apiVersion = VK_API_VERSION_1_3;
+    facts.version = VK_API_VERSION_1_2;
+    assert_int_equal(vd__vk_max_spirv_minor(&facts), 5);
+    facts.version = VK_API_VERSION_1_3;
+    assert_int_equal(vd__vk_max_spirv_minor(&facts), 0);
+}
+
 static const struct CMUnitTest facts_tests[] = {
     cmocka_unit_test(facts_follow_from_type_and_vendor), cmocka_unit_test(dummy_is_a_desktop_gpu_by_default),
     cmocka_unit_test(dummy_takes_facts_from_its_description),
     cmocka_unit_test(kernels_are_compiled_to_the_code_of_the_device),
     cmocka_unit_test(newer_spirv_than_the_driver_accepts_is_refused),
+    cmocka_unit_test(spirv_version_follows_the_loader),
 };
