@@ -8571,8 +8571,8 @@ typedef struct vd__vk_surface {
     VkSwapchainKHR swapchain;
     VkSurfaceFormatKHR format;
     VkPresentModeKHR mode;
-    VkSemaphore acquired[VD_MAX_FRAMES]; /* by frame: the image may be drawn */
-    VkSemaphore drawn[VD__VK_MAX_IMAGES]; /* by image: it may be presented */
+    VkSemaphore acquired[VD_MAX_FRAMES]; /* by frame: signalled when the acquired image may be written */
+    VkSemaphore drawn[VD__VK_MAX_IMAGES]; /* by image: signalled when it may be presented */
     VkImage images[VD__VK_MAX_IMAGES];
     uint32_t index;            /* of the acquired image */
 } vd__vk_surface;
@@ -8615,21 +8615,21 @@ typedef struct vd__vk_device {
     vd__kernel_code indirect_kernel; /* created at its first use, under copy_kernel_lock */
     bool address;              /* VD_FEATURE_ADDRESS is enabled */
     bool shared_memory;        /* vd_device_info.shared_memory */
-    /* Per timeline, time of the first of consecutive failed reads. 0: the last read succeeded; UINT64_MAX: the
-       device was declared lost. */
+    /* By timeline: time of the first of consecutive reads that failed, in ns. 0: the last read succeeded; UINT64_MAX:
+       reads have failed for so long that the device counts as lost. */
     uint64_t timeline_failed_since[VD_MAX_QUEUES];
     VkPhysicalDeviceMemoryProperties memory;
-    vd__mutex lock;            /* guards layouts */
+    vd__mutex lock;            /* guards layouts, samplers and the variants of kernels */
     vd__mutex copy_kernel_lock; /* guards the creation of built-in kernels; locked before `lock` */
     vd__vk_layout *layouts;
     uint32_t layout_count, layout_capacity;
-    vd__vk_sampler *samplers;  /* under `lock` */
+    vd__vk_sampler *samplers;
     uint32_t sampler_count, sampler_capacity;
     bool graphics;             /* the queues have graphics */
     float max_anisotropy;      /* 0: not supported */
     bool sparse_images[2];     /* 2-D; 3-D */
-    bool unbound_zeros;        /* reads of sparse images without memory return 0 */
-    uint64_t granularity;      /* bytes; buffers and images must not share a page of this size */
+    bool unbound_zeros;        /* reads of parts of sparse images without memory return 0 */
+    uint64_t granularity;      /* bufferImageGranularity: buffers and images must not share a page of so many bytes */
 } vd__vk_device;
 
 #if VD__HAS_WIN32_HANDLES
@@ -8914,7 +8914,7 @@ typedef struct vd__vk_facts {
     uint32_t family;              /* queue family to use; UINT32_MAX: the device has no compute queue */
     uint32_t family_queues;       /* number of queues in the family */
     bool family_has_graphics;
-    bool family_binds_pages;      /* of sparse buffers */
+    bool family_binds_pages;      /* the family supports sparse binding */
     uint32_t timestamp_bits;
     vd__vk_features features;
     VkPhysicalDeviceProperties2 core;
@@ -9076,7 +9076,7 @@ static vd_result vd__vk_instance_create(vd__driver *driver) {
     return VD_OK;
 }
 
-/* Sets the API version: 1.2 or 1.3. Fails if the loader only supports an older one. */
+/* Sets vk->version. Fails if the loader only supports an older version than 1.2. */
 static vd_result vd__vk_version_choose(vd__vk_driver *vk) {
     uint32_t version = 0;
     VkResult result = vk->vkEnumerateInstanceVersion(&version);
@@ -9089,7 +9089,7 @@ static vd_result vd__vk_version_choose(vd__vk_driver *vk) {
     return VD_OK;
 }
 
-/* Fills in the physical devices. Fails if there are none. */
+/* Sets vk->devices. Fails if there are none. */
 static vd_result vd__vk_list_devices(vd__driver *driver) {
     vd__vk_driver *vk = vd__vk_driver_of(driver);
     uint32_t count = 0;
@@ -9895,7 +9895,8 @@ static vd_result vd__vk_block_create(vd__device *dev, vd__block *block) {
 }
 
 /* Imports the host memory at `address`. Vulkan requires multiples of minImportedHostPointerAlignment, so the block
-   begins at the last multiple that is not above the address; *offset is the distance. */
+   begins at the last multiple that is not above the address; *offset is the distance. If the alignment is more than
+   4096 bytes, the address itself must be a multiple: otherwise the block could begin in a page that is not mapped. */
 static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, const vd__memory_requirements *need,
                                           uint64_t address, uint64_t *offset) {
     uint64_t align = vk->host_import_alignment ? vk->host_import_alignment : 4096, base = address / align * align;
@@ -10334,12 +10335,12 @@ typedef struct vd__vk_kernel {
     uint32_t set_index;        /* index of set_layout in the device's layouts */
     uint32_t binding_count;    /* number of bindings, without the argument block */
     uint32_t element_count;    /* descriptors of these bindings */
-    uint32_t first_binding;
+    uint32_t first_binding;    /* number of the first of them */
     bool mixed;                /* false: all bindings are storage buffers without arrays */
     uint8_t types[64];         /* vd__descriptor of each binding, in order */
     uint16_t counts[64];       /* descriptors of each binding */
     uint32_t uniform;          /* 1 + binding of the argument block; 0: push constants or no arguments */
-    uint32_t push_bytes;
+    uint32_t push_bytes;       /* push constants; 0: a uniform buffer or no arguments */
     vd_kernel_desc *desc;      /* with arguments: a copy for vd__vk_kernel_variant */
     struct vd__vk_kernel *variants[2]; /* the same kernel with a uniform buffer: [0] without, [1] with a loop over
                                           work-groups; NULL until a launch needs it; guarded by the device's lock */
@@ -11142,7 +11143,8 @@ typedef struct vd__vk_descriptor_key {
 typedef struct vd__vk_set_cache {
     VkDescriptorSet *sets;
     vd__vk_descriptor_key *keys; /* `stride` keys per set */
-    uint32_t stride, used, count;
+    uint32_t stride;           /* descriptors of a set, that of the argument block included */
+    uint32_t used, count;      /* sets that this recording has used; all sets */
     uint32_t set_capacity, key_capacity;
 } vd__vk_set_cache;
 
@@ -11178,9 +11180,9 @@ typedef struct vd__vk_allocation {  /* header of an allocation */
    of its use. */
 typedef struct vd__vk_arena {
     const vd_allocator *allocator;
-    vd__vk_slab *slabs, *current; /* all slabs; the one that allocations are cut from, NULL before the first */
+    vd__vk_slab *slabs, *current; /* all slabs; the one that is being filled, NULL before the first allocation */
     uint8_t *cursor, *end;     /* the free rest of `current` */
-    uint64_t live_allocations; /* allocations in slabs that are not freed */
+    uint64_t live_allocations; /* number of allocations in slabs that the driver has not freed */
     bool use_slabs;            /* false before the first recording, and after a reset that left allocations in slabs:
                                   every allocation then comes directly from the allocator */
     bool failed;               /* an allocation has failed since the last reset; the driver may not report it */
@@ -13230,7 +13232,7 @@ static vd_result vd__cu_driver_open(vd__driver *driver) {
     void *library = named ? vd__library_open(named) : vd__library_open_first(vd__libraries.cuda);
     if (!library)
         return vd__fail(VD_ERROR_NO_DEVICE, "%s could not be opened%s", named ? named : vd__libraries.cuda[0],
-                        named ? " (from VKDISPATCH_LIBCUDA)" : "; is an NVIDIA driver installed?");
+                        named ? " (from VKDISPATCH_LIBCUDA)" : "; install the NVIDIA driver");
     driver->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__cu_driver));
     if (!driver->native) {
         vd__library_close(library);
@@ -13283,7 +13285,7 @@ static void vd__cu_info_limits(const vd__cu_driver *cu, int device, vd_device_in
     if (!to->texel_alignment) to->max_texels = 0;
 }
 
-/* Whether the driver has returned all limits that every device has. */
+/* Returns whether the driver has returned all limits that every device has. */
 static bool vd__cu_limits_complete(const vd_limits *l) {
     bool complete = l->max_local_invocations && l->max_shared_bytes && l->subgroup_size;
     for (int i = 0; i < 3; i++) complete = complete && l->max_groups[i] && l->max_local_size[i];
@@ -13552,9 +13554,9 @@ static uint32_t vd__cu_memory_types(vd__device *dev, vd_memory usage, uint32_t m
 #if VD__HAS_IMAGES
 /* ---- images ----
    An image is a mipmapped array, native[0], whose memory the driver allocates; `address` is that of a vd__cu_image. A
-   1-D image is an array with one layer, because PTX does not fetch from arrays with one axis otherwise. A
-   view has a surface object of its first level, which kernels use as a storage image. A texture object contains the
-   sampler, so a view creates one for each sampler with which it is used. */
+   1-D image is an array with one layer, because PTX does not fetch from a 1-D array without layers. A view
+   has a surface object of its first level, which kernels use as a storage image. A texture object contains the sampler,
+   so a view creates one for each sampler with which it is used. */
 
 enum { VD__CU_COLOR_BYTES = 1024 };
 
@@ -13611,8 +13613,9 @@ static uint32_t vd__cu_format_usage(vd__device *dev, vd_format format) {
 
 static bool vd__cu_image_limits(vd__device *dev, const vd__image_shape *shape, vd__image_limits *out) {
 #define VD__CU_MAXIMUM(what) VD__CU_DEVICE_ATTRIBUTE_MAXIMUM_##what
-    static const uint8_t attributes[][2][4] = { /* by vd_dim; texture, surface; axes, layers. 0: one. Height and depth
-                                                   follow the width */
+    /* Attributes with the maxima, by vd_dim: of textures and of surfaces, along three axes and of layers. 0: the
+       maximum is 1. The numbers of height and depth follow that of the width. */
+    static const uint8_t attributes[][2][4] = {
         { { 0, 0, 0, 0 }, { 0, 0, 0, 0 } },
         { { VD__CU_MAXIMUM(TEXTURE1D_LAYERED_WIDTH), 0, 0, 0 }, { VD__CU_MAXIMUM(SURFACE1D_LAYERED_WIDTH), 0, 0, 0 } },
         { { VD__CU_MAXIMUM(TEXTURE2D_MIPMAPPED_WIDTH), VD__CU_MAXIMUM(TEXTURE2D_MIPMAPPED_WIDTH) + 1, 0, 0 },
@@ -14540,7 +14543,7 @@ static vd_result vd__cu_timestamps_read(vd__device *dev, vd__commands *c, uint32
 
 typedef struct vd__cu_graph {
     void *graph, *executable;  /* NULL: the tape is played */
-    bool reusable;             /* the recording is */
+    bool reusable;             /* as in commands_begin */
     void *before;              /* the node on which those of this level depend; NULL: the first level */
     vd__array level;           /* void *: nodes since the last barrier */
 } vd__cu_graph;
@@ -14819,7 +14822,7 @@ static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__
     return r;
 }
 
-/* Detects a fault of the device, which only queries of the stream report. */
+/* Sets d->lost if the device has failed, which only queries of the stream report. */
 static void vd__cu_queue_check(vd__device *dev, uint32_t queue) {
     vd__cu_device *d = vd__cu_device_of(dev);
     if (vd__cu_enter(d)) {
@@ -14880,7 +14883,7 @@ static vd_result vd__cu_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
 VD__SMALL
 
 /* The struct tags are those of CL/cl.h, so that a program may include both. _cl_image_format and _cl_image_desc are
-   defined there: pointers to our structs, which equal them, are cast. */
+   defined there; pointers to the structs below, which have the same layout, are cast to them. */
 typedef struct _cl_platform_id *vd__cl_platform_id;
 typedef struct _cl_device_id *vd__cl_device_id;
 typedef struct _cl_context *vd__cl_context;
@@ -15181,8 +15184,8 @@ static vd_result vd__cl_library_start(vd__cl_driver *cl, vd__cl_platform_id *pla
     }
     vd__mutex_unlock(&vd__open_lock);
     if (!library)
-        return vd__fail(VD_ERROR_NO_DEVICE, "%s could not be opened; is an OpenCL loader installed?",
-                        vd__libraries.opencl[0]);
+        return vd__fail(VD_ERROR_NO_DEVICE, "%s could not be opened; install an OpenCL loader (Debian: "
+                        "ocl-icd-libopencl1)", vd__libraries.opencl[0]);
     return missing ? vd__fail(VD_ERROR_NO_DEVICE, "%s has no function %s", vd__libraries.opencl[0], missing) : VD_OK;
 }
 
@@ -15195,7 +15198,8 @@ static vd_result vd__cl_driver_start(vd__driver *driver) {
     for (uint32_t i = 0; i < count; i++)
         if (!vd__cl_devices_add(driver, platforms[i])) return vd__fail_memory(NULL, NULL, 0);
     if (!cl->device_count)
-        return vd__fail(VD_ERROR_NO_DEVICE, "%s found no %s", vd__libraries.opencl[0], count ? "device" : "platform");
+        return vd__fail(VD_ERROR_NO_DEVICE, "%s found no %s", vd__libraries.opencl[0],
+                        count ? "device" : "driver; install one (Debian: pocl-opencl-icd)");
     return VD_OK;
 }
 
@@ -16380,8 +16384,8 @@ typedef struct vd__cl_playback {
     const vd__device *dev;
     const vd__cl_device *vcl;
     vd__cl_command_queue queue;
-    const vd__tape_command *last; /* the last command of the tape, which sets `event` */
-    vd__cl_event event;
+    const vd__tape_command *last; /* the last command of the tape; NULL: there are no commands */
+    vd__cl_event event;        /* of the last command; NULL: it was not enqueued, or is a command without an event */
 } vd__cl_playback;
 
 /* The sub-buffers that one launch binds. They are released after it, and the driver keeps them until it has ended. */
