@@ -18228,7 +18228,7 @@ static vd_result vd__sharing_possible(const vd__device *dev, vd__sharing sharing
     if (dev->sharing_mask >> sharing & 1u) return VD_OK;
     return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' of backend %s does not support %s%s", dev->info.name,
                     dev->driver->backend->name, what[sharing],
-                    dev->info.features & VD_FEATURE_SHARING ? "" : " (feature sharing)");
+                    dev->info.features & VD_FEATURE_SHARING ? "" : " (missing feature: sharing)");
 }
 
 /* Checks that external memory belongs to this device and is large enough. */
@@ -19368,6 +19368,30 @@ static vd_result vd__dispatch_check_axes(const vd__dispatch_state *d, const vd__
                         d->list->ctx->driver.backend->name);
 }
 
+/* Resolves the sampler of the image d->buffers[i]. `combined`: the kernel reads the image with a sampler. Sets *out to
+   NULL for the default one. */
+static vd_result vd__dispatch_image_sampler(const vd__dispatch_state *d, vd_context *ctx, const vd_arg *arg, int i,
+                                            bool combined, const vd__sampler **out) {
+    const vd__image *image = (const vd__image *)(const void *)d->buffers[i];
+    const vd__resource *b = &image->resource;
+    const vd__sampler *sampler = NULL;
+    if (!combined && arg->from)
+        return vd__fail_arg(d->kernel->args, i, VD_ERROR_INVALID, " has a sampler (vd_sampled), but the kernel reads "
+                            "or writes image '%s' without one; use vd_i", b->name);
+    if (arg->from) {
+        sampler = vd__dispatch_find_sampler(d, ctx, ((const vd_sampler *)arg->from)->id, i);
+        if (!sampler) return VD_ERROR_INVALID;
+        if (sampler->linear && !image->linear)
+            return vd__fail_arg(d->kernel->args, i, VD_ERROR_UNSUPPORTED, ": sampler '%s' has linear filters, which "
+                                "format %s of image '%s' does not support (VD_IMAGE_LINEAR)", sampler->name,
+                                vd__format_rows[image->shape.format].name, b->name);
+        vd_result r = vd__dispatch_check_axes(d, sampler, vd__dim_axes[image->range.dim], i);
+        if (r) return r;
+    }
+    *out = sampler;
+    return combined && b->graph ? vd__graph_image_sampler(d->list, b, sampler ? sampler->slot.id : 0) : VD_OK;
+}
+
 /* Resolves an image argument: records its access and adds it to the bindings. `seen` as in vd__dispatch_check_seen. */
 static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, const vd__param *p, const vd_arg *arg,
                                     int i, uint64_t *seen) {
@@ -19390,23 +19414,8 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
     bool texels = image->range.dim == VD_DIM_BUFFER, combined = info->sampled && !info->separate && !texels;
     const vd__sampler *sampler = NULL;
     if (texels && !vd__buffer_storage_on(b, d->context_device, d->list->graph, "vd_dispatch")) return VD_ERROR_INVALID;
-    if (combined && arg->from) {
-        sampler = vd__dispatch_find_sampler(d, ctx, ((const vd_sampler *)arg->from)->id, i);
-        if (!sampler) return VD_ERROR_INVALID;
-        if (sampler->linear && !image->linear)
-            return vd__fail_arg(d->kernel->args, i, VD_ERROR_UNSUPPORTED, ": sampler '%s' has linear filters, which "
-                                "format %s of image '%s' does not support (VD_IMAGE_LINEAR)", sampler->name,
-                                vd__format_rows[image->shape.format].name, b->name);
-        r = vd__dispatch_check_axes(d, sampler, vd__dim_axes[image->range.dim], i);
-        if (r) return r;
-    }
-    if (!combined && arg->from)
-        return vd__fail_arg(d->kernel->args, i, VD_ERROR_INVALID, " has a sampler (vd_sampled), but the kernel reads "
-                            "or writes image '%s' without one; use vd_i", b->name);
-    if (combined && b->graph) {
-        r = vd__graph_image_sampler(d->list, b, sampler ? sampler->slot.id : 0);
-        if (r) return r;
-    }
+    r = vd__dispatch_image_sampler(d, ctx, arg, i, combined, &sampler);
+    if (r) return r;
     uint32_t device = d->context_device->index;
     access->storage = b->storage + device;
     access->begin = b->offset;
@@ -21023,8 +21032,8 @@ static vd_result vd__capture_check(const vd_list *l) {
     if (VD__LIKELY(!l->staged_bytes && !l->output && !recording->timestamps && !recording->indirect)
         || !vd__queue_captures(l->queue))
         return VD_OK;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot contain %s",
-                    l->queue->index, l->output ? "kernels that print" : recording->timestamps ? "scopes"
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a CUDA graph cannot contain "
+                    "%s", l->queue->index, l->output ? "kernels that print" : recording->timestamps ? "scopes"
                     : recording->indirect ? "indirect dispatches"
                     : "transfers through staging memory (writes, reads, fills without whole words)");
 }
@@ -21443,9 +21452,9 @@ static vd_result vd__staging_reserve(vd_list *l, vd_memory usage, uint64_t size,
     vd__queue *q = l->queue;
     if (l->graph) return vd__graph_stage(l, size, out);
     if (l->immediate && vd__queue_captures(q))
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot contain a "
-                        "transfer of %llu bytes through staging memory; do it before the capture, or use mapped memory",
-                        q->index, VD__U(size));
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a CUDA graph cannot "
+                        "contain a transfer of %llu bytes through staging memory; do it before the capture, or use "
+                        "mapped memory", q->index, VD__U(size));
     for (;;) {
         uint64_t wait = 0;
         vd__mutex_lock(q->lock);
@@ -22035,7 +22044,8 @@ static vd_result vd__read_ready(vd__ticket *t, uint64_t timeout_ns, const void *
     vd_result r = VD_OK;
     vd__mutex_lock(q->lock);
     if (t->list)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "the list of the ticket was not submitted yet");
+        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "the list of the ticket was not submitted yet; "
+                          "submit it first");
     if (t->discarded)
         r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "the list of the ticket was discarded");
     uint64_t value = r ? 0 : t->value;
@@ -24623,8 +24633,8 @@ static vd_result vd__graph_threads(vd_list *l, const vd_dispatch_desc *desc) {
     bool axes = desc->threads[1] > 1 || desc->threads[2] > 1;
     vd_result r = vd__dispatch_slot_check(d, "the number of threads", desc->threads_slot);
     if (!r && !desc->threads[0])
-        r = vd__fail(VD_ERROR_INVALID, "threads_slot is '%s', but threads[0] is 0; it must be the number of threads "
-                     "before the slot is set", desc->threads_slot);
+        r = vd__fail(VD_ERROR_INVALID, "threads_slot is '%s', but threads[0] is 0; set threads to the initial value of "
+                     "the slot", desc->threads_slot);
     return r ? r : vd__graph_value_slot(l, "vd_dispatch", desc->threads_slot, axes ? VD_U32X3 : VD_U32, axes ? 12 : 4,
                                         d->threads, VD__NONE);
 }
@@ -25271,7 +25281,7 @@ static vd_result vd__graph_check_overlap(const vd__graph *g, uint32_t command) {
                 continue;
             uint32_t first = vd__kernel_arg_of(k, i - c->access), second = vd__kernel_arg_of(k, j - c->access);
             if ((may_alias >> first | may_alias >> second) & 1u) continue;
-            return vd__fail(VD_ERROR_INVALID, "'%s' and '%s' overlap with what is in the slots now, and "
+            return vd__fail(VD_ERROR_INVALID, "'%s' and '%s' overlap as the slots are set now, and "
                             "command %u '%s' writes one of them", vd__graph_name_at(g, o->name),
                             vd__graph_name_at(g, p->name), (unsigned)command, vd__graph_command_name(g, command));
         }
@@ -25377,6 +25387,26 @@ static vd_result vd__graph_set_buffers(const vd__graph *g, vd__dispatch_state *d
     return r;
 }
 
+/* Sets the values, samplers and numbers of threads of a launch that are in slots. Returns whether submissions can
+   change values in its argument block. */
+static bool vd__graph_set_values(const vd__graph *g, vd__dispatch_state *d, uint32_t command, uint32_t instance,
+                                 uint8_t *arguments) {
+    bool values = false;
+    for (uint32_t u = vd__graph_command_at(g, command)->use; u < vd__graph_use_end(g, command); u++) {
+        const vd__graph_use *use = vd__graph_use_at(g, u);
+        const vd__graph_slot *s = vd__graph_slot_at(g, use->slot);
+        if (s->kind == VD_ARG_SAMPLER) {
+            d->bindings[use->offset].memory = &s->sampler->key;
+            d->bindings[use->offset].offset = s->sampler->native[g->queue->context_device->index];
+        } else if (use->offset == VD__NONE) vd__graph_set_threads(d, s, arguments);
+        else {
+            memcpy(arguments + use->offset, vd__graph_value(s, instance), s->size);
+            values = true;
+        }
+    }
+    return values;
+}
+
 /* Records a launch of the tape for an instance. `indirect`: its size is in a buffer; otherwise NULL. */
 static vd_result vd__graph_play_launch(vd__graph *g, vd__graph_recording *r, uint32_t command,
                                        const vd__tape_launch *launch, const vd__indirect *indirect,
@@ -25388,7 +25418,6 @@ static vd_result vd__graph_play_launch(vd__graph *g, vd__graph_recording *r, uin
     uint64_t words[VD_MAX_ARGUMENT_BYTES / 8];
     uint8_t *arguments = (uint8_t *)words;
     uint32_t block = 0;
-    bool values = false;
     d->kernel = (vd__kernel *)(void *)vd__graph_object_at(g, c->kernel)->object;
     d->graph_command = command;
     d->graph_instance = instance;
@@ -25403,18 +25432,7 @@ static vd_result vd__graph_play_launch(vd__graph *g, vd__graph_recording *r, uin
     memcpy(arguments, vd__tape_arguments(launch), d->kernel->argument_bytes);
     result = vd__graph_set_buffers(g, d, c, arguments);
     if (result) return result;
-    for (uint32_t u = c->use; u < vd__graph_use_end(g, command); u++) {
-        const vd__graph_use *use = vd__graph_use_at(g, u);
-        const vd__graph_slot *s = vd__graph_slot_at(g, use->slot);
-        if (s->kind == VD_ARG_SAMPLER) {
-            d->bindings[use->offset].memory = &s->sampler->key;
-            d->bindings[use->offset].offset = s->sampler->native[g->queue->context_device->index];
-            continue;
-        }
-        if (use->offset == VD__NONE) vd__graph_set_threads(d, s, arguments);
-        else memcpy(arguments + use->offset, vd__graph_value(s, instance), s->size);
-        values = values || use->offset != VD__NONE;
-    }
+    bool values = vd__graph_set_values(g, d, command, instance, arguments);
     if (!d->launch.groups[0] || !d->launch.groups[1] || !d->launch.groups[2]) return VD_OK;
     d->launch.indirect = indirect;
     d->launch.arguments_changed = last != d->launch.code
@@ -27115,8 +27133,8 @@ static vd_result vd__buffer_initialise(vd_list *l, const vd__buffer *b, const vo
         return vd__storage_sync(s, 0, s->memory.size, false);
     }
     if (vd__queue_captures(l->queue))
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot contain "
-                        "the fill that sets a new buffer to 0", l->queue->index);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a CUDA graph cannot "
+                        "contain the fill that sets a new buffer to 0", l->queue->index);
     vd__list_lock(l);
     vd_result r = vd__record_words(l, &span, NULL, (const uint8_t *)"\0\0\0\0\0\0\0");
     vd__list_unlock(l);
@@ -27493,13 +27511,9 @@ VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, ui
 static vd_result vd__binds_send(vd__storage *s, const vd__binds *binds) {
     vd__queue *q = &s->context_device->queues[0];
     vd__mutex_lock(q->lock);
-    vd_result r = VD_OK;
-    if (vd__queue_captures(q))
-        r = vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a graph cannot contain "
-                     "changes of pages", q->index);
-    if (!r) vd__queue_flush(q);
+    vd__queue_flush(q);
     uint64_t value = q->submitted + 1;
-    if (!r) r = q->ctx->driver.backend->queue_bind(q->device, q->index, value, binds);
+    vd_result r = q->ctx->driver.backend->queue_bind(q->device, q->index, value, binds);
     if (!r) vd__atomic_store64(&q->submitted, value);
     vd__mutex_unlock(q->lock);
     return r ? r : vd__queue_wait(q, value, VD_FOREVER);
@@ -27614,7 +27628,8 @@ VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, ui
         r = vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_map", NULL, "buffer '%s' is in memory of '%s' that the host "
                           "cannot access%s; create it with desc.memory VD_MEMORY_SHARED", b->name,
                           s->context_device->device.info.name,
-                          s->context_device->device.info.features & VD_FEATURE_MAPPED ? "" : " (feature mapped)");
+                          s->context_device->device.info.features & VD_FEATURE_MAPPED ? ""
+                          : " (missing feature: mapped)");
     else r = vd__map(s, access);
     if (!r) *out = s->memory.mapped + b->offset;
     return vd__buffer_call_end(ctx, b, "vd_buffer_map", r);

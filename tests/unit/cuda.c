@@ -543,7 +543,7 @@ static void a_capture_refuses_staging(void **state) {
     vd_event event;
     assert_int_equal(g.begin(g.stream, 0), 0);
     assert_int_equal(vd_buffer_write(g.ctx, a, 0, x, VD_WHOLE), VD_ERROR_UNSUPPORTED);
-    CHECK_TEXT("the stream of queue 0 is being captured, and a graph cannot contain a transfer of 32 bytes through staging memory");
+    CHECK_TEXT("the stream of queue 0 is being captured, and a CUDA graph cannot contain a transfer of 32 bytes through staging memory");
     assert_int_equal(vd_buffer_read(g.ctx, a, 0, got, VD_WHOLE), VD_ERROR_UNSUPPORTED);
     CHECK_TEXT("is being captured");
     assert_int_equal(vd_fill(vd_immediate(g.ctx, 0, 0), a, 1, 5, "x", 1), VD_ERROR_UNSUPPORTED);
@@ -564,7 +564,7 @@ static void a_capture_refuses_staging(void **state) {
     assert_int_equal(vd_copy(vd_immediate(g.ctx, 0, 0), a, 0, up, 0, 32), VD_OK);
     assert_int_equal(vd_submit(own, NULL, &event), VD_OK);
     assert_int_equal(vd_wait(g.ctx, event, VD_FOREVER), VD_ERROR_UNSUPPORTED);
-    CHECK_TEXT("is being captured, and a graph cannot contain transfers through staging memory");
+    CHECK_TEXT("is being captured, and a CUDA graph cannot contain transfers through staging memory");
     vd_kernel k = text_kernel(g.ctx, VD_CODE_CUDA, scale, 0, NULL);
     vd_arg args[] = { vd_b(reals), vd_f32(2) };
     vd_dispatch_desc indirect;
@@ -575,11 +575,11 @@ static void a_capture_refuses_staging(void **state) {
     indirect.indirect = a;
     assert_int_equal(vd_dispatch(vd_immediate(g.ctx, 0, 0), &indirect), VD_OK);
     assert_int_equal(vd_flush(g.ctx), VD_ERROR_UNSUPPORTED);
-    CHECK_TEXT("is being captured, and a graph cannot contain indirect dispatches");
+    CHECK_TEXT("is being captured, and a CUDA graph cannot contain indirect dispatches");
     assert_int_equal(vd_scope_begin(vd_immediate(g.ctx, 0, 0), "scope"), VD_OK);
     assert_int_equal(vd_scope_end(vd_immediate(g.ctx, 0, 0)), VD_OK);
     assert_int_equal(vd_flush(g.ctx), VD_ERROR_UNSUPPORTED);
-    CHECK_TEXT("is being captured, and a graph cannot contain scopes");
+    CHECK_TEXT("is being captured, and a CUDA graph cannot contain scopes");
     assert_int_equal(vd_flush(g.ctx), VD_OK);
     assert_int_equal(fake_count("nodes"), 1);
     assert_int_equal(fake_count("forbidden"), forbidden);

@@ -205,9 +205,74 @@ static void overlap_with_a_repeated_buffer(void **state) {
     CHECK_TEXT("overlap");
 }
 
+/* y[i] = a texel of t, which is sampled or loaded. */
+static vd_kernel texels_kernel(vd_context *ctx, bool sampled) {
+    vc_kernel_desc desc;
+    vc_image_desc image;
+    memset(&desc, 0, sizeof desc);
+    memset(&image, 0, sizeof image);
+    desc.machine = vd_machine(ctx);
+    image.storage = !sampled;
+    if (!sampled) image.format = VC_FORMAT_R32_F;
+    vc_kernel *k = vc_begin(&desc);
+    vc_image_ref t = vc_image(k, "t", &image);
+    vc_ref y = vc_buffer(k, "y", VC_F32, VC_WRITE);
+    VC_EACH(k, i) {
+        vc_val at = vc_cast(sampled ? VC_F32 : VC_I32, i), both = vc_vec2(at, at);
+        vc_store(y, i, vc_component(sampled ? vc_sample(t, both) : vc_image_load(t, both), 0));
+    }
+    vd_kernel kernel = vd_kernel_build(ctx, k);
+    vc_free(k);
+    assert_true(kernel.id != 0);
+    return kernel;
+}
+
+static void samplers_of_images(void **state) {
+    (void)state;
+    vd_context *ctx = unit_context(NULL);
+    vd_kernel sample = texels_kernel(ctx, true), load = texels_kernel(ctx, false);
+    vd_sampler samplers[2];
+    vd_image_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "t";
+    desc.format = VD_FORMAT_R32_F;
+    desc.extent[0] = desc.extent[1] = 4;
+    vd_image t = vd_image_create(ctx, &desc);
+    vd_buffer y = unit_buffer(ctx, "y", VD_F32, 64, NULL);
+    for (int i = 0; i < 2; i++) samplers[i] = vd_sampler_create(ctx, NULL);
+    assert_int_equal(vd_run(ctx, sample, 64, vd_i(t), vd_b(y)), VD_OK);
+    assert_int_equal(vd_run(ctx, sample, 64, vd_sampled(t, &samplers[0]), vd_b(y)), VD_OK);
+    assert_int_equal(vd_run(ctx, load, 64, vd_i(t), vd_b(y)), VD_OK);
+    assert_int_equal(vd_run(ctx, load, 64, vd_sampled(t, &samplers[0]), vd_b(y)), VD_ERROR_INVALID);
+    CHECK_TEXT("argument 0 't' has a sampler (vd_sampled), but the kernel reads or writes image 't' without one");
+
+    vd_arg args[2] = { vd_slot("t", vd_sampled(t, &samplers[0])), vd_b(y) };
+    vd_dispatch_desc dispatch;
+    memset(&dispatch, 0, sizeof dispatch);
+    dispatch.kernel = sample;
+    dispatch.threads[0] = 64;
+    dispatch.args = args;
+    dispatch.arg_count = 2;
+    vd_list *list = vd_graph_begin(ctx, NULL);
+    assert_int_equal(vd_dispatch(list, &dispatch), VD_OK);
+    vd_graph g = vd_graph_end(list);
+    assert_int_equal(vd_graph_submit(ctx, g, NULL, NULL), VD_OK);
+    list = vd_graph_begin(ctx, NULL);
+    assert_int_equal(vd_dispatch(list, &dispatch), VD_OK);
+    args[0] = vd_slot("t", vd_sampled(t, &samplers[1]));
+    assert_int_equal(vd_dispatch(list, &dispatch), VD_ERROR_INVALID);
+    CHECK_TEXT("slot 't' was recorded with another sampler before");
+    vd_list_discard(list);
+    vd_sampler_destroy(ctx, samplers[0]);
+    assert_int_equal(vd_run(ctx, sample, 64, vd_sampled(t, &samplers[0]), vd_b(y)), VD_ERROR_INVALID);
+    CHECK_TEXT("argument 0 't': the sampler was destroyed");
+    vd_context_destroy(ctx);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, dispatch_setup, dispatch_teardown)
 
 static const struct CMUnitTest dispatch_tests[] = {
     CASE(one_launch), CASE(split), CASE(repeated_buffers), CASE(overlap_with_a_repeated_buffer),
+    cmocka_unit_test(samplers_of_images),
 };
 #undef CASE
