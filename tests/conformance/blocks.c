@@ -235,16 +235,19 @@ TEST_EXECUTED(sampled_blocks_have_the_decoded_values) {
 
 static const vd__backend *whole_backend;
 
-/* Formats of a device that lacks those of blocks, of normalised components of 8 bits, and of sRGB that begins with
-   red. */
+/* Formats of a device that lacks those of blocks, of normalised components of 8 bits, of sRGB that begins with red, and
+   four halves. */
 static uint32_t fewer_formats(vd__device *dev, vd_format format) {
     const vd__format_row *row = &vd__format_rows[format];
     bool normalised = row->kind == VD__TEXEL_UNORM || row->kind == VD__TEXEL_SNORM;
-    if (row->block[0] > 1 || (normalised && row->bits == 8) || format == VD_FORMAT_RGBA8_SRGB) return 0;
+    if (row->block[0] > 1 || (normalised && row->bits == 8) || format == VD_FORMAT_RGBA8_SRGB
+        || format == VD_FORMAT_RGBA16_F)
+        return 0;
     return whole_backend->format_usage(dev, format);
 }
 
-/* Blocks are decoded to formats with 16 bits or another order of components, if the usual formats are missing. */
+/* Blocks are decoded to formats with 16 bits or another order of components, if the usual formats are missing, but not
+   to 32 bits, which the decoder does not write. */
 TEST_EXECUTED(blocks_are_decoded_to_other_formats) {
     int checked = 0;
     needs_feature(f, VD_FEATURE_IMAGE);
@@ -265,7 +268,7 @@ TEST_EXECUTED(blocks_are_decoded_to_other_formats) {
     }
     f->ctx->driver.backend = whole_backend;
     print_message("# %d formats\n", checked);
-    assert_true(checked >= 30);
+    assert_true(checked >= 25);
     vd_buffer_destroy(f->ctx, out);
     vd_kernel_destroy(f->ctx, k);
 }
