@@ -1,7 +1,7 @@
 /* Images and samplers: contents after transfers, conversion of formats against a double oracle, arguments of kernels,
    and the messages of misuse. Backends without images must say so. */
 #define _POSIX_C_SOURCE 200809L
-#include "tests/conformance/common.h"
+#include "tests/conformance/layers.h"
 #include <math.h>
 
 static bool has_images(const fixture *f) { return has_features(f, VD_FEATURE_IMAGE); }
@@ -210,6 +210,11 @@ TEST(boxes_slices_and_pitches) {
                     assert_int_equal(back[z][y][x], y < 3 && x < 5 * BYTES ? box[z][y][x] : 77);
         vd_image_destroy(f->ctx, image);
     }
+}
+
+TEST(parts_of_1d_arrays) {
+    needs_images(f);
+    check_parts_of_1d_arrays(f->ctx);
 }
 
 /* Larger than a staging block, so that the transfers are made in pieces: whole slices, and rows of a slice. */
@@ -2037,7 +2042,8 @@ TEST(limits_of_cuda) {
 
 static const struct CMUnitTest cases[] = {
     CASE(backends_without_images_say_so), CASE(images_are_described), CASE(new_images_are_zero),
-    CASE(boxes_slices_and_pitches), CASE(large_transfers_in_pieces), CASE(images_and_buffers), CASE(image_to_image),
+    CASE(boxes_slices_and_pitches), CASE(parts_of_1d_arrays), CASE(large_transfers_in_pieces),
+    CASE(images_and_buffers), CASE(image_to_image),
     CASE(clearing), CASE(mip_chains), CASE(blits_scale), CASE(blits_convert_like_the_oracle),
     CASE(blits_clamp), CASE(blits_filter), CASE(formats_convert_like_the_oracle),
     CASE(samplers_filter_and_address), CASE(commands_on_images_are_ordered), CASE(sampled_images_between_transfers),

@@ -2,7 +2,7 @@
    driver calls that fail, queues that wait for each other. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/insides.h"
-#include "common.h"
+#include "layers.h"
 
 #include <dirent.h>
 #include <unistd.h>
@@ -341,6 +341,50 @@ TEST_EXECUTED(driver_calls_fail) {
     }
 }
 
+/* ---- a driver that refuses parts of 1-D arrays ---- */
+
+static vd__cl_driver strict;  /* its functions, and the number of boxes that it refused */
+static uint32_t refused_boxes;
+
+#define REFUSING(X) \
+    X(clEnqueueReadImage, (vd__cl_command_queue q, vd__cl_mem m, uint32_t b, const size_t *o, const size_t *e, \
+        size_t r, size_t s, void *p, uint32_t w, const vd__cl_event *l, vd__cl_event *v), o, e, \
+        (q, m, b, o, e, r, s, p, w, l, v)) \
+    X(clEnqueueWriteImage, (vd__cl_command_queue q, vd__cl_mem m, uint32_t b, const size_t *o, const size_t *e, \
+        size_t r, size_t s, const void *p, uint32_t w, const vd__cl_event *l, vd__cl_event *v), o, e, \
+        (q, m, b, o, e, r, s, p, w, l, v)) \
+    X(clEnqueueCopyImage, (vd__cl_command_queue q, vd__cl_mem m, vd__cl_mem n, const size_t *o, const size_t *t, \
+        const size_t *e, uint32_t w, const vd__cl_event *l, vd__cl_event *v), t, e, (q, m, n, o, t, e, w, l, v)) \
+    X(clEnqueueCopyImageToBuffer, (vd__cl_command_queue q, vd__cl_mem m, vd__cl_mem n, const size_t *o, \
+        const size_t *e, size_t s, uint32_t w, const vd__cl_event *l, vd__cl_event *v), o, e, \
+        (q, m, n, o, e, s, w, l, v)) \
+    X(clEnqueueCopyBufferToImage, (vd__cl_command_queue q, vd__cl_mem m, vd__cl_mem n, size_t s, const size_t *o, \
+        const size_t *e, uint32_t w, const vd__cl_event *l, vd__cl_event *v), o, e, (q, m, n, s, o, e, w, l, v))
+
+static bool refuses_box(const size_t *origin, const size_t *extent) {
+    bool part = origin[0] || origin[1] || extent[0] != LAYERS_X || extent[1] != LAYERS;
+    refused_boxes += part;
+    return part;
+}
+
+#define REFUSE(name, args, origin, extent, call) \
+    static int32_t strict_##name args { return refuses_box(origin, extent) ? VD__CL_INVALID_VALUE : strict.name call; }
+REFUSING(REFUSE)
+#undef REFUSE
+
+TEST_EXECUTED(drivers_may_refuse_parts_of_1d_arrays) {
+    vd__cl_driver *cl = vd__cl_driver_of(&f->ctx->driver);
+    needs_feature(f, VD_FEATURE_IMAGE);
+    strict = *cl;
+    refused_boxes = 0;
+#define REPLACE(name, args, origin, extent, call) cl->name = strict_##name;
+    REFUSING(REPLACE)
+#undef REPLACE
+    check_parts_of_1d_arrays(f->ctx);
+    *cl = strict;
+    assert_true(refused_boxes > 20);
+}
+
 /* ---- a driver whose calls fail at random while several threads use it ---- */
 
 static vd__cl_driver sound;   /* the original functions of the driver */
@@ -614,6 +658,7 @@ static const struct CMUnitTest cases[] = {
     CASE(a_program_of_two_kernels),
     CASE(errors_of_the_compiler_name_the_line), CASE(a_desc_that_does_not_match_its_source),
     CASE(compiled_programs_are_cached), CASE(driver_calls_fail), CASE(driver_calls_fail_under_threads),
+    CASE(drivers_may_refuse_parts_of_1d_arrays),
     CASE(work_that_ends_with_an_error_loses_the_device), CASE(a_queue_waits_for_another),
     CASE(all_needed_declarations_are_included),
 };
