@@ -8784,8 +8784,8 @@ typedef struct vd__vk_reconvergence_features {
     VkBool32 shaderMaximalReconvergence;
 } vd__vk_reconvergence_features;
 
-/* Structs that extend VkPhysicalDeviceFeatures2 and VkPhysicalDeviceProperties2: our member, type, structure type,
-   and the extension that defines it. */
+/* Structs that extend VkPhysicalDeviceFeatures2 and VkPhysicalDeviceProperties2: member of vd__vk_features or of
+   vd__vk_facts, type, structure type, and the extension that defines it. */
 #define VD__VK_FEATURE_STRUCTS(X)                                                                                      \
     X(v11, VkPhysicalDeviceVulkan11Features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, CORE_1_2)          \
     X(v12, VkPhysicalDeviceVulkan12Features, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, CORE_1_2)          \
@@ -8809,8 +8809,8 @@ typedef struct vd__vk_reconvergence_features {
     X(host, VkPhysicalDeviceExternalMemoryHostPropertiesEXT,                                                           \
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT, EXTERNAL_HOST)
 
-/* Vulkan features that our features require: our feature bits, struct, member. If the device does not support a
-   member, all bits of its row are unavailable. A supported member is enabled if one of its bits is requested. */
+/* Vulkan features that VD_FEATURE_ bits require: the bits, struct, member. If the device does not support the member,
+   it has none of the bits of the row. A supported member is enabled if one of the bits is requested. */
 #define VD__VK_FEATURES(X) \
     X(VD_FEATURE_F64 | VD_FEATURE_F64_ROUND, core.features, shaderFloat64) \
     X(VD_FEATURE_I16, core.features, shaderInt16) \
@@ -8882,7 +8882,7 @@ typedef struct vd__vk_features {
     VD__VK_FEATURE_STRUCTS(VD__VK_STRUCT_MEMBER)
 } vd__vk_features;
 
-/* The rows of both tables: offset of the member in vd__vk_features, and our feature bits. */
+/* The rows of both tables: offset of the member in vd__vk_features, and the VD_FEATURE_ bits. */
 #define VD__VK_FEATURE_ROW(bits, part, member) { (uint32_t)offsetof(vd__vk_features, part.member), (uint32_t)(bits) },
 #define VD__VK_FEATURE_COUNT(bits, part, member) + 1
 static const struct { uint32_t offset, bits; } vd__vk_feature_rows[] = {
@@ -8900,15 +8900,15 @@ static bool vd__vk_feature_has(const vd__vk_features *features, size_t i) {
     return *(const VkBool32 *)(const void *)((const uint8_t *)features + vd__vk_feature_rows[i].offset) != 0;
 }
 
-/* Page of sparse buffers in bytes: larger than the granularity of drivers (usually 64 KiB), because each page is an
-   allocation, whose number is limited (maxMemoryAllocationCount, at least 4096). */
+/* Size of the pages of sparse buffers in bytes. It is larger than the granularity of drivers (usually 64 KiB), because
+   each page is an allocation, and the number of allocations is limited (maxMemoryAllocationCount, at least 4096). */
 #define VD__VK_PAGE_BYTES ((uint64_t)2 << 20)
 
 /* Properties and features of a physical device, queried before it is opened. Structs that the device does not
    support remain zero. */
 typedef struct vd__vk_facts {
     VkPhysicalDevice handle;
-    uint32_t version;             /* Vulkan version of the device, limited to the API version in use */
+    uint32_t version;             /* Vulkan version of the device, limited to that of the instance */
     uint32_t extensions;          /* bit i: extension i is available, by name or as part of `version` */
     const char *names[VD__VK_EXTENSION_COUNT]; /* extensions to enable by name */
     uint32_t name_count;
@@ -9479,7 +9479,7 @@ static int vd__vk_driver_devices(vd__driver *driver, vd_device_info *out, int ca
      f16 from memory or from a u32.
    The crashes end the process, so they cannot be probed. The first fault can, and has the same cause: if it is found,
    the other two are assumed. GPUs with f64 have subgroups of more than VD__VK_PROBE_LANES lanes and are not probed, so
-   opening them costs nothing more. */
+   opening them takes no more time. */
 
 enum { VD__VK_PROBE_LANES = 8 }; /* largest subgroup that is probed */
 
@@ -9547,7 +9547,7 @@ static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_f
     return driver->vkCreateDevice(facts->handle, &info, NULL, out);
 }
 
-/* Returns the usage flags of all buffers. */
+/* Returns the usage flags with which every buffer is created. */
 static VkBufferUsageFlags vd__vk_usage(const vd__vk_device *vk) {
     VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT
                                | VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT
@@ -9556,8 +9556,8 @@ static VkBufferUsageFlags vd__vk_usage(const vd__vk_device *vk) {
     return vk->address ? usage | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : usage;
 }
 
-/* Returns the kinds of vd__sharing that the driver supports for our buffers, as a bit mask. Memory that must be
-   dedicated to one resource does not count. */
+/* Returns the kinds of vd__sharing that the driver supports for buffers with these usage flags, as a bit mask. Kinds
+   whose memory must be dedicated to one resource are not supported. */
 static uint32_t vd__vk_query_sharing(const vd__vk_driver *driver, const vd__vk_facts *facts, const vd__vk_device *vk) {
     static const VkExternalMemoryHandleTypeFlagBits types[] = { VD__VK_HANDLE_TYPE,
         VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT };
@@ -9907,8 +9907,8 @@ static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, c
     import_info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
     import_info.pHostPointer = (void *)(uintptr_t)base;
     if (*offset % need->align || (*offset && align > 4096))
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the host address 0x%llx is not a multiple of %llu", VD__U(address),
-                        VD__U(align > 4096 ? align : need->align));
+        return vd__fail(VD_ERROR_UNSUPPORTED, "desc.address is 0x%llx, but the device imports host memory only at "
+                        "multiples of %llu", VD__U(address), VD__U(align > 4096 ? align : need->align));
     VkResult result = vk->vkGetMemoryHostPointerPropertiesEXT(vk->handle, import_info.handleType,
                                                               import_info.pHostPointer, &properties);
     if (result) return vd__vk_fail(result, "vkGetMemoryHostPointerPropertiesEXT of 0x%llx", VD__U(base));
@@ -9922,7 +9922,8 @@ static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, c
         block->host_cached = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
         return vd__vk_block_allocate(vk, block, &import_info);
     }
-    return vd__fail(VD_ERROR_UNSUPPORTED, "no coherent memory type can import host memory at 0x%llx", VD__U(address));
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the device has no coherent memory type for host memory at desc.address "
+                    "0x%llx", VD__U(address));
 }
 
 /* Imports a duplicate of the handle. A successful import transfers the ownership of a file descriptor to the driver,
@@ -12937,7 +12938,7 @@ typedef struct vd__cu_fill_node {
     X(int, cuDestroyExternalMemory, cuDestroyExternalMemory, (void *memory)) \
     X(int, cuFuncGetParamInfo, cuFuncGetParamInfo, (void *function, size_t index, size_t *offset, size_t *size))
 
-/* Functions for graphs. Without one of them, recordings are played. */
+/* Functions for graphs. If one of them is missing, graphs are played as other recordings are. */
 #define VD__CU_GRAPH_FUNCTIONS(X) \
     X(int, cuGraphCreate, cuGraphCreate, (void **graph, unsigned flags)) \
     X(int, cuGraphDestroy, cuGraphDestroy, (void *graph)) \
