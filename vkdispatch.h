@@ -42,17 +42,17 @@
        dummy           the backend without a device
        vulkan api      functions of the Vulkan loader and of devices
        vulkan device   instance, devices, queues
-       vulkan memory   memory blocks and buffers
-       vulkan kernel   pipelines
-       vulkan list     command buffers, barriers, submission
+       vulkan memory   memory blocks, buffers, images, samplers
+       vulkan kernel   pipelines, built-in kernels
+       vulkan list     command buffers, barriers, submission, windows
        cuda api        functions of the CUDA driver and of NVRTC
        cuda device     driver, primary context, streams
-       cuda memory     device memory, pinned host memory
+       cuda memory     device memory, pinned host memory, images, samplers
        cuda kernel     CUDA C, PTX and cubins, compiled and loaded
-       cuda list       execution of recorded commands in a stream, timeline
+       cuda list       execution of recorded commands in a stream or as CUDA graphs, timeline
        opencl api      functions and constants of OpenCL
        opencl device   platforms, devices, contexts, queues
-       opencl memory   buffer objects, shared virtual memory
+       opencl memory   buffer objects, shared virtual memory, images
        opencl kernel   programs and their cached binaries
        opencl list     execution of recorded commands in a queue, events
        select          choice of backend and device
@@ -9301,6 +9301,16 @@ static uint64_t vd__vk_memory_budget(vd__device *dev) {
 
 static uint64_t vd__vk_min(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
+/* Fills in the limits of sparse buffers, which remain 0 if the device does not support them. */
+static void vd__vk_fill_sparse_limits(const vd__vk_facts *facts, vd_limits *to) {
+    const VkPhysicalDeviceFeatures *features = &facts->features.core.features;
+    if (!features->sparseBinding || !features->sparseResidencyBuffer || !facts->family_binds_pages) return;
+    to->sparse_page_bytes = VD__VK_PAGE_BYTES;
+    to->max_sparse_bytes = facts->core.properties.limits.sparseAddressSpaceSize;
+    if (facts->maintenance4.maxBufferSize)
+        to->max_sparse_bytes = vd__vk_min(to->max_sparse_bytes, facts->maintenance4.maxBufferSize);
+}
+
 static void vd__vk_fill_limits(const vd__vk_facts *facts, vd_device_info *info) {
     const VkPhysicalDeviceLimits *from = &facts->core.properties.limits;
     vd_limits *to = &info->limits;
@@ -9335,12 +9345,7 @@ static void vd__vk_fill_limits(const vd__vk_facts *facts, vd_device_info *info) 
     to->max_buffer_bytes = vd__vk_min(info->device_memory, facts->v11.maxMemoryAllocationSize);
     if (facts->maintenance4.maxBufferSize)
         to->max_buffer_bytes = vd__vk_min(to->max_buffer_bytes, facts->maintenance4.maxBufferSize);
-    const VkPhysicalDeviceFeatures *features = &facts->features.core.features;
-    if (!features->sparseBinding || !features->sparseResidencyBuffer || !facts->family_binds_pages) return;
-    to->sparse_page_bytes = VD__VK_PAGE_BYTES;
-    to->max_sparse_bytes = from->sparseAddressSpaceSize;
-    if (facts->maintenance4.maxBufferSize)
-        to->max_sparse_bytes = vd__vk_min(to->max_sparse_bytes, facts->maintenance4.maxBufferSize);
+    vd__vk_fill_sparse_limits(facts, to);
 }
 
 /* Returns whether the f32 fma of this driver is known to round only once. llvmpipe also rounds the product before the
