@@ -1072,7 +1072,8 @@ typedef enum vd_implicit {
 #define VD_MAX_CONSTANTS 256  /* maximum length of vd_kernel_desc.constants */
 #define VD_MAX_QUEUES 4       /* maximum number of queues of a device */
 #define VD_MAX_DEVICES 16     /* maximum number of devices of a context */
-#define VD_QUEUE_ANY (-1)     /* the queue with the least work; for vd_immediate, vd_list_begin and vd_native_use */
+#define VD_QUEUE_ANY (-1)     /* the queue with the least work; for vd_immediate, vd_list_begin, vd_graph_begin and
+                                 vd_native_use */
 
 /* ---- descs ----
    The caller fills these structs in. Zero is the default of every field. A desc is read only during the call, and
@@ -16991,7 +16992,7 @@ static const char *const vd__backend_macros[] = {
     "", "VKDISPATCH_NO_VULKAN", "", "VKDISPATCH_CUDA", "VKDISPATCH_OPENCL"
 };
 
-enum { VD__BACKEND_TEXT = 160 };
+enum { VD__BACKEND_TEXT = 160 }; /* bytes of the text of vd__backend_names */
 
 /* Sets *debug if VKDISPATCH_DEBUG is 1. Programs with elevated privileges ignore the variable, because debug mode loads
    more libraries (validation layers). */
@@ -19068,7 +19069,7 @@ static inline vd_result vd__dispatch_extent(vd__dispatch_state *d, const vd_disp
     const vd_limits *limits = &d->context_device->device.info.limits;
     const uint64_t *t = desc->threads, *g = desc->groups;
     if (VD__UNLIKELY((g[0] | g[1] | g[2]) != 0) && (t[0] | t[1] | t[2])) return vd__dispatch_fail_extent(desc);
-    /* fast path: one-dimensional dispatches */
+    /* fast path: one-dimensional dispatches. t[1], t[2] are 0, 0 or 1, 0 or 1, 1 */
     if (VD__LIKELY(k->linear && t[0] - 1 < UINT32_MAX && t[1] <= 1 && t[2] <= t[1])) {
         d->threads[0] = (uint32_t)t[0];
         d->launch.groups[0] = (((uint32_t)t[0] - 1) >> k->local_shift[0]) + 1;
@@ -21085,6 +21086,7 @@ static uint32_t vd__queue_waits(vd__queue *q, vd__wait out[VD_MAX_QUEUES]) {
     return count;
 }
 
+/* Returns whether submissions to a queue are captured into a CUDA graph of the user. */
 static bool vd__queue_captures(const vd__queue *q) {
     return VD__UNLIKELY(q->device->can_capture) && q->ctx->driver.backend->queue_capturing(q->device, q->index);
 }
@@ -21155,6 +21157,7 @@ static void vd__list_submit_recording(vd_list *l) {
 
 static VD__NOINLINE void vd__list_rest(vd_list *l);
 
+/* Submits the open batch, if it has commands. The caller holds the queue's lock. */
 static VD__NOINLINE void vd__queue_flush(vd__queue *q) {
     if (!q->open_batch.recording) return;
     if (VD__UNLIKELY(q->open_batch.layout_count)) vd__list_rest(&q->open_batch);
@@ -21171,6 +21174,7 @@ static inline void vd__list_lock(vd_list *l) {
     if (l->immediate) vd__mutex_lock(l->queue->lock);
 }
 
+/* Submits the open batch if it is full, and unlocks its queue. */
 static inline void vd__list_unlock(vd_list *l) {
     if (!l->immediate) return;
     bool full = l->commands >= VD__FLUSH_COMMANDS || l->staged_bytes >= VD__FLUSH_BYTES;
@@ -22279,13 +22283,13 @@ static void vd__list_unpin(vd_list *l) {
     l->use_count = 0;
 }
 
-/* Returns the storage of a use of a list on its device, or NULL if the object is not a buffer. */
+/* Returns the storage on the list's device of an object that the list uses, or NULL if it is not a buffer. */
 static vd__storage *vd__list_use_storage(const vd_list *l, const vd__list_use *use) {
     if (VD__ID_TYPE(vd__atomic_load64(&use->object->id)) != VD__OBJECT_BUFFER) return NULL;
     return ((vd__buffer *)(void *)use->object)->storage + l->queue->context_device->index;
 }
 
-/* Debug mode: the list was submitted or discarded, so buffers that it writes are not waiting for it any more. */
+/* Debug mode: the list was submitted or discarded, so it is not the unsubmitted writer of buffers any more. */
 static VD__COLD void vd__debug_list_recycled(const vd_list *l) {
     for (uint32_t i = 0; i < l->use_count; i++) {
         vd__storage *s = vd__list_use_storage(l, &l->uses[i]);
@@ -22915,7 +22919,8 @@ static vd_result vd__generate_mips(vd_list *l, vd_image handle) {
 
 /* ---- host memory ---- */
 
-/* A part of a transfer that passes through staging memory at once: whole slices, or rows of one slice. */
+/* A part of a transfer that is staged as a whole: whole slices, or rows of one slice. At most VD__STAGING_BYTES, unless
+   one row (or row of blocks) is longer. */
 typedef struct vd__image_piece {
     vd__staging_range range;
     uint64_t value;            /* timeline value of the submission; reads only */
@@ -23615,7 +23620,7 @@ static void vd__scope_finish(vd_context *ctx, vd__scope_name *n, vd__scope_time 
     vd__scope_time_push(ctx, &p->times, &p->time_count, &p->time_capacity, time);
 }
 
-/* Handles a scope of a recording, whose timestamps are in `ns`. */
+/* Keeps a scope of a recording, whose timestamps are in `ns`, as finished or as begun. */
 static void vd__scope_read(vd__queue *q, const vd__scope *scope, const uint64_t *ns) {
     vd__profile *p = &q->ctx->profile;
     vd__scope_time time = { scope->name, scope->number, scope->parent, 0, 0, (uint32_t)(q - q->ctx->queues) };
@@ -23628,7 +23633,7 @@ static void vd__scope_read(vd__queue *q, const vd__scope *scope, const uint64_t 
     }
     if (scope->begin == VD__NONE) {
         while (i < p->begun_count && p->begun[i].number != scope->number) i++;
-        if (i == p->begun_count) return; /* the submission in which it began has failed */
+        if (i == p->begun_count) return; /* the submission in which it began failed, or host memory ran out */
         time.begin_ns = p->begun[i].begin_ns;
         p->begun[i] = p->begun[--p->begun_count];
     }
@@ -25067,7 +25072,8 @@ static vd_result vd__graph_check_objects(const vd__graph *g) {
 
 /* ---- scheduling ---- */
 
-/* Chooses the storage of each object, by `submit_id` of the slots. A transient buffer is a storage of its own here. */
+/* Chooses the storage of each object, by `submit_id` of the slots. Each transient buffer counts as a separate storage
+   here. */
 static vd_result vd__graph_resolve(vd__graph *g) {
     uint32_t device = g->queue->context_device->index;
     for (uint32_t i = 0; i < g->all_slots.count; i++) {
@@ -25993,7 +25999,7 @@ static vd_result vd__graph_check_value(const vd__graph *g, const vd__graph_slot 
                     vd__graph_kind_print(then, s->kind, s->type, s->threads), what);
 }
 
-/* Checks a value for one submission and makes it the wanted one. */
+/* Checks an element of vd_graph_submit_desc.values, and sets it for this submission. */
 static vd_result vd__graph_want(vd__graph *g, const vd_graph_value *v, uint32_t instances) {
     vd__graph_slot *s = vd__graph_slot_named(g, v->slot);
     vd_result r = s ? vd__graph_check_value(g, s, &v->value) : VD_ERROR_INVALID;
@@ -26183,7 +26189,7 @@ static void vd__glsl_put_line(vd__glsl *g, const char *name, unsigned line) {
 
 static const char *vd__glsl_skip_blanks(const char *c) { return c + strspn(c, " \t\r"); }
 
-static bool vd__glsl_is_letter(char c) {
+static bool vd__glsl_in_identifier(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
@@ -26193,7 +26199,7 @@ static const char *vd__glsl_directive(const char *line, const char *name) {
     size_t length = strlen(name);
     if (*c != '#') return NULL;
     c = vd__glsl_skip_blanks(c + 1);
-    return strncmp(c, name, length) || vd__glsl_is_letter(c[length]) ? NULL : c + length;
+    return strncmp(c, name, length) || vd__glsl_in_identifier(c[length]) ? NULL : c + length;
 }
 
 /* Returns the line after this one, and whether a comment is open there. */
@@ -26310,7 +26316,7 @@ static void vd__glsl_put_bindings(vd__glsl *g, const char *c) {
     const unsigned long none = ~0ul;
     for (const char *at; (at = strstr(c, "register")) != NULL;) {
         const char *kind = vd__glsl_skip_blanks(at + 8);
-        bool word = (at == c || !vd__glsl_is_letter(at[-1])) && *kind == '(';
+        bool word = (at == c || !vd__glsl_in_identifier(at[-1])) && *kind == '(';
         if (word) kind = vd__glsl_skip_blanks(kind + 1);
         const char *found = word && *kind ? strchr(kinds, *kind) : NULL;
         char *end = (char *)(uintptr_t)kind, number[16];
@@ -26414,7 +26420,7 @@ static uint32_t *vd__hlsl_storage(uint32_t *w) {
 
 /* HLSL does not state the formats of storage images, for which glslang sets those with 32 bits for each component.
    Removes them, so that images of other formats can be passed, unless two types would become equal, or a device lacks
-   one of the features. Returns the new number of words, for which there must be space for 4 more. */
+   one of the features. Returns the new number of words; there must be space for 4 more. */
 static size_t vd__hlsl_formats_remove(uint32_t *words, size_t count, uint64_t features) {
     const uint32_t capabilities[4] = { 2u << 16 | VD__OpCapability, VD__CapabilityStorageImageWriteWithoutFormat,
                                        2u << 16 | VD__OpCapability, VD__CapabilityStorageImageReadWithoutFormat };
@@ -29713,7 +29719,7 @@ static vd_result vd__dl_set_data(const char *call, const vd_context *ctx, const 
 }
 
 /* Creates a tensor that shares a buffer's memory, after waiting for the work that uses the buffer. On success the
-   tensor takes over the caller's pin. */
+   caller's pin belongs to the tensor. */
 static vd_result vd__dl_export_create(const char *call, vd_context *ctx, vd__buffer *b, int device_type,
                                       vd__dl_export **out) {
     vd__dl_export *e = (vd__dl_export *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *e);
