@@ -120,7 +120,7 @@
 
        These operations on immediates alone return an immediate, if the result is a scalar:
        * integers and bools: all componentwise operations;
-       * vc_select and vc_bitcast;
+       * vc_select, vc_bitcast, and vc_component, vc_extract, vc_insert and vc_swizzle of component 0;
        * floats: comparisons isnan isinf cast + - * / neg abs sign sqrt floor ceil trunc round fract min max clamp step
          saturate smoothstep radians degrees ldexp frexp modf, unless a float operand or result is subnormal, or a float
          result is NaN.
@@ -15147,8 +15147,8 @@ VC_API vc_type vc_typeof(vc_val v) {
 
 VC__SMALL
 
-/* Returns the result of a call on immediates that would be a vector: an error, because immediates are scalars. An
-   unusable operand is returned instead. */
+/* Returns the result of a call on immediates that is not folded: an error, in most cases because it would be a vector,
+   and immediates are scalars. An unusable operand is returned instead. */
 static vc_val vc__vector_of_immediates(const char *call, const vc_val *v, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) if (vc__is_unusable(v[i])) return v[i];
     return vc__unfoldable(call);
@@ -15245,7 +15245,8 @@ VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("co
 VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     vc_kernel *k = vc__kernel_of_two(vector, i);
     vc__operand o[2];
-    if (!k) return vc__vector_of_immediates("extract", &vector, 1);
+    vc_val both[2] = { vector, i };
+    if (!k) return vc__is_int((vc_type)i.owner) && i.owner < 16 ? vector : vc__vector_of_immediates("extract", both, 2);
     if (!vc__ready(k) || !vc__operand_of(k, "extract", 1, vector, &o[0])
         || !vc__operand_of(k, "extract", 2, i, &o[1]))
         return vc__no_value();
@@ -15261,12 +15262,13 @@ VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     return vc__value(k, vc__record(k, VC__OP_EXTRACT, flags, vc__scalar(o[0].type), a, b, VC__NIL, 0));
 }
 
-/* Replaces component i of a vector. */
+/* Replaces component i of a vector. Of an immediate only by one of its type. */
 static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val scalar) {
     vc_kernel *k = vc__kernel_of_two(vector, scalar);
     vc__operand o;
     uint32_t parts[4];
-    if (!k) return vc__vector_of_immediates(call, &vector, 1);
+    vc_val both[2] = { vector, scalar };
+    if (!k) return i == 0 && vector.owner == scalar.owner ? scalar : vc__vector_of_immediates(call, both, 2);
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     uint32_t components = vc__components(o.type);
     if (i >= components)
@@ -15284,7 +15286,7 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
     size_t length = components ? strlen(components) : 0, i;
     uint32_t parts[4];
     vc__operand o;
-    if (!k) return vc__vector_of_immediates("swizzle", &vector, 1);
+    if (!k) return length == 1 && *components == 'x' ? vector : vc__vector_of_immediates("swizzle", &vector, 1);
     if (!vc__ready(k) || !vc__operand_of(k, "swizzle", 1, vector, &o)) return vc__no_value();
     for (i = 0; i < length && i < 4; i++) {
         const char *at = strchr(letters, components[i]);

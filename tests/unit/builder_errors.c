@@ -191,8 +191,10 @@ static void rule_values(void **state) {
         { "vc_sin", vc_sin(one) }, { "vc_add", vc_add(one, vc_i32(1)) }, { "vc_gt", vc_gt(one, vc_i32(1)) },
         { "vc_neg", vc_neg(vc_neg(yes)) }, { "vc_vec2", vc_vec2(one, one) }, { "vc_vec3", vc_vec3(one, one, one) },
         { "vc_vec4", vc_vec4(one, one, one, one) }, { "vc_splat", vc_splat(one, 2) },
-        { "vc_component", vc_component(one, 1) }, { "vc_extract", vc_extract(one, vc_i32(0)) },
-        { "vc_insert", vc_insert(one, 0, one) }, { "vc_swizzle", vc_swizzle(one, "xx") },
+        { "vc_component", vc_component(one, 1) }, { "vc_extract", vc_extract(one, one) },
+        { "vc_insert", vc_insert(one, 1, one) }, { "vc_swizzle", vc_swizzle(one, "xx") },
+        { "vc_swizzle", vc_swizzle(one, "y") }, { "vc_sin", vc_extract(one, vc_sin(one)) },
+        { "vc_sin", vc_swizzle(vc_insert(one, 0, vc_extract(vc_sin(one), vc_i32(0))), "x") },
         { "vc_cast", vc_cast(VC_F32X2, one) }, { "vc_bitcast", vc_bitcast(VC_F64, one) },
         { "vc_shl", vc_shl(one, vc_i32(1)) }, { "vc_select", vc_select(yes, one, vc_i32(1)) },
         { "vc_complex", vc_re(vc_complex(one, one)) }, { "vc_complex", vc_im(vc_conj(vc_complex(one, one))) },
@@ -205,6 +207,9 @@ static void rule_values(void **state) {
     char text[200];
     size_t c;
     (void)state;
+    assert_true(vc_extract(one, vc_u64(3)).owner == one.owner && vc_extract(one, vc_u64(3)).bits == one.bits);
+    assert_true(vc_insert(yes, 0, vc_bool(false)).owner == yes.owner && vc_insert(yes, 0, vc_bool(false)).bits == 0);
+    assert_true(vc_swizzle(one, "x").owner == one.owner && vc_swizzle(one, "x").bits == one.bits);
     vc_add(r.a, never);
     rule_fails(r, "vc_add in kernel 'saxpy': operand 2 was never set");
     r = rule_begin(NULL);
