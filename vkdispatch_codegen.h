@@ -3329,7 +3329,7 @@ struct vc_kernel {
     bool subgroup_returned;  /* some invocations of a subgroup may have returned */
     bool reconverges;        /* subgroup operations occur where some invocations of the subgroup may be inactive */
     bool unmasked;           /* as reconverges, but not only because of VC_IF, VC_ELSE and VC_EACH */
-    bool coherent;           /* a fence orders buffer accesses between work-groups */
+    bool coherent;           /* a fence or barrier orders buffer accesses between work-groups */
     bool casts_to_narrower;  /* some float is cast to a narrower one */
     bool uses_carries;       /* uses carries, borrows or upper halves of products */
     bool checks;             /* indices are checked; false inside of a checked access */
@@ -3433,7 +3433,7 @@ VC__NOINLINE static void *vc__allocate(vc_kernel *k, size_t size) {
     return block;
 }
 
-/* Whether calls on the kernel have an effect: it exists and has not failed. */
+/* Whether calls on the kernel have an effect: k is not NULL and has not failed. */
 static inline bool vc__ready(const vc_kernel *k) { return k && !k->failed; }
 
 /* The variant of the printed code for a target. */
@@ -4016,7 +4016,7 @@ static inline bool vc__is_usable(const vc_kernel *k, const vc__node *n) {
     return vc__is_in_known_open_block(k, n) || vc__is_open(k, n->region);
 }
 
-/* Returns the node of v; NULL if v is not a value of k or its block is closed. */
+/* Returns the node of v; NULL if v is not a value of k, or if its block is closed. */
 static inline const vc__node *vc__usable_node(const vc_kernel *k, vc_val v) {
     uint64_t n = v.bits - ((uint64_t)k->generation << 32);
     return v.owner == (uintptr_t)k && n < k->count && vc__is_usable(k, &k->node[n]) ? &k->node[n] : NULL;
@@ -4093,7 +4093,8 @@ VC__NOINLINE static vc_val vc__pure2_immediate(vc_val a, vc_val b, uint32_t op) 
                                 VC__NIL);
 }
 
-/* `op` is the last parameter, so that callers can pass on their operands in the same registers. */
+/* Record an operation with 1, 2 or 3 operands. `op` is the last parameter, so that public functions pass on their
+   operands in the same registers. */
 static vc_val vc__pure1(vc_val a, uint32_t op) {
     vc_kernel *k = vc__kernel_with_space(a);
     const vc__node *n = k ? vc__usable_node(k, a) : NULL;
@@ -5661,6 +5662,7 @@ static uint32_t vc__lower_mod(vc__lowering *s, const vc__node *n) {
 
 /* ---- arithmetic ---- */
 
+/* Of integers, which have no fma. Of floats if vc__loses_nan, and of f16 in C. */
 static uint32_t vc__lower_fma(vc__lowering *s, const vc__node *n) { return vc__rule(s, n, VC__RULE(fma, "x * y + z")); }
 
 static uint32_t vc__lower_abs(vc__lowering *s, const vc__node *n) {
@@ -5717,6 +5719,7 @@ static uint32_t vc__lower_round(vc__lowering *s, const vc__node *n) {
                                     "o = m == 0.5 & o; o = 0.5 < m | o; copy_sign(o ? w + 1 : w, x)"));
 }
 
+/* The product of the first components, to which the others are added by fma, in order. */
 static uint32_t vc__lower_dot(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint32_t x = n->a[0], y = n->a[1], components = vc__components(vc__lowered_type(s, x)), r = VC__NIL;
@@ -6171,8 +6174,9 @@ static vc__range vc__cast_range(vc_type from, vc_type to) {
     return r;
 }
 
-/* Whether a float is not NaN. Tests the bits if there are integers of its width: a driver that assumes that floats
-   are not NaN (NVIDIA, after an abs) folds a float comparison, and so may compiler options of the user in C. */
+/* Whether a float is not NaN. Tests the bits of an f32, of an f64 if the machine has 64-bit integers, and of all types
+   in C: a driver that assumes that floats are not NaN (NVIDIA, after an abs) folds a float comparison, and so may
+   compiler options of the user in C. */
 static uint32_t vc__make_is_number(vc__lowering *s, uint32_t x) {
     uint32_t kind = vc__kind(vc__lowered_type(s, x));
     bool bits = kind == VC_F32 || (kind == VC_F64 && !(s->kernel->desc.machine.missing_features & VC_FEATURE_I64));
@@ -9626,7 +9630,8 @@ static void vc__p_put(vc__printer *g, const char *format, ...) {
 
 enum { VC__IMAGE_TEXT = 256 };
 
-/* Writes the expression of the image of an operation to `out`. */
+/* Writes the expression of the image of an operation to `out`. Prints it to the text of the kernel, and then removes it
+   there. */
 static const char *vc__p_image(vc__printer *g, const vc__node *n, char out[VC__IMAGE_TEXT]) {
     const vc__node *m = &g->l->node[n->a[0]];
     size_t begin = g->k->text.length;
@@ -10879,7 +10884,8 @@ static void vc__glsl_struct(vc__printer *g, vc_type type) {
     }
 }
 
-/* The memory qualifier of a buffer or storage image. It is coherent if a fence orders accesses between work-groups. */
+/* The memory qualifier of a buffer or storage image. If it is both read and written, it is coherent if a fence orders
+   accesses between work-groups. */
 static const char *vc__glsl_qualifier(const vc__printer *g, const vc__object *o) {
     static const char *const words[4] = { "readonly ", "readonly ", "writeonly ", "" };
     return g->k->coherent && (o->used & VC_READ_WRITE) == VC_READ_WRITE ? "coherent " : words[o->used & VC_READ_WRITE];
@@ -11436,7 +11442,7 @@ static void vc__c_atomic(vc__printer *g, uint32_t i) {
     vc__p_put(g, ");\n");
 }
 
-/* Whether a parameter's type in the argument block differs from its type in expressions. */
+/* Whether a parameter is converted from its type in the argument block to a local variable: vectors and bools. */
 static bool vc__c_is_converted(vc_type type) { return vc__components(type) > 1 || type == VC_BOOL; }
 
 static void vc__c_param(vc__printer *g, uint32_t object) {
@@ -11485,7 +11491,7 @@ static void vc__c_unsupported(vc__printer *g, const vc__node *n, const char *cal
                   vc__dims[o->image.dim].name, what, g->d->name);
 }
 
-/* Whether a level of detail is the constant 0 or absent. */
+/* Whether a level is absent or a constant 0, an integer or a float of either sign. */
 static bool vc__c_is_level_zero(const vc__printer *g, uint32_t level) {
     const vc__node *n = level == VC__NIL ? NULL : &g->l->node[level];
     return !n || (n->op == VC__OP_CONST && !(n->a[0] & 0x7fffffffu));
@@ -13840,7 +13846,8 @@ static void vc__split_object(vc_kernel *k, uint32_t root, const void *data) {
         if (k->object[first + l].op == VC__OP_ARRAY) vc__zero_array(k, first + l, k->object[first + l].count);
 }
 
-/* Returns a ref to a new object of any type. Adds the pieces of an object of a composite type. */
+/* Returns a ref to a new object; for one of a composite type, adds its pieces or views. data: as for
+   vc__split_object. */
 static vc_ref vc__object_ref(vc_kernel *k, uint32_t node, vc_type type, const void *data) {
     vc_ref r = vc__make_ref(k, node, type);
     if (node == VC__NIL || vc__is_type(type)) return r;
