@@ -3761,7 +3761,9 @@ VC__NOINLINE static void vc__fail_value(vc_kernel *k, const char *call, uint32_t
     else if (v.owner == VC__IMM_BAD_SELECT)
         vc__fail_call(k, call, "operand %u is vc_select of immediates whose condition is %t, but must be bool", which,
                       (vc_type)v.bits);
-    else if (v.owner < 4096) vc__fail_call(k, call, "operand %u is an immediate with an invalid type", which);
+    else if (v.owner < 4096)
+        vc__fail_call(k, call, "operand %u is an immediate of type %u, which is not a scalar type; use vc_imm", which,
+                      (unsigned)v.owner);
     else if (v.owner != (uintptr_t)k) vc__fail_call(k, call, "operand %u belongs to another kernel", which);
     else if (v.bits >> 32 != k->generation || n >= k->count)
         vc__fail_call(k, call, "operand %u was created before vc_restart", which);

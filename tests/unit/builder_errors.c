@@ -738,7 +738,7 @@ static void rare_limits(void **state) {
     vc_ref s;
     (void)state;
     vc_add(r.a, nothing);
-    rule_fails(r, "vc_add in kernel 'saxpy': operand 2 is an immediate with an invalid type");
+    rule_fails(r, "vc_add in kernel 'saxpy': operand 2 is an immediate of type 77, which is not a scalar type; use vc_imm");
     r = rule_begin(NULL);
     vc_part(r.v, 4);
     rule_fails(r, "vc_part in kernel 'saxpy': component 4 is out of range: f32x4 has 4 components");
