@@ -196,13 +196,14 @@
        The cosines and sines are in a table. Eight terms are added to each other before they are added to the sum, which
        keeps the rounding error low: that of such a stage is about that of a transform of length 31; that of Bluestein's
        algorithm is 1.8 to 2.1 times (f64: 2.2 to 3.1 times) as large. Therefore Bluestein's algorithm replaces direct
-       stages only if they are estimated to take more than 1.5 times as long. On GPUs, this is so for rows of 127
-       elements. The estimate for direct stages counts instructions; it is not fitted to measurements.
+       stages only if they are estimated to take more than 1.5 times as long. On GPUs, this is so for primes from 73 on
+       and some of their products. vd_fft_explain names the algorithm.
 
        Accuracy. For random numbers, the mean relative error of a bin of a complex transform is at most 1.2 times that
        of pocketfft (SciPy), in f32 and f64. For cosine and sine transforms, the mean error divided by the mean
        magnitude of the results is at most 1.2 times as large, except for DCT4 and DST4 of odd length in f64 (1.23
-       times), and for lengths whose complex transform is computed by Bluestein's algorithm (see above). The comparison
+       times). Exceptions are lengths with a prime factor from 37 to 127 for which Bluestein's algorithm is used (see
+       above) and of which pocketfft computes the definition: up to 2 times. The comparison
        covers powers of two, primes, and the lengths listed in tools/bench/accuracy.c and tests/fft/accuracy.c.
 
        Memory. If an axis takes several kernels, the data between them are in an intermediate buffer of the plan.
@@ -3561,12 +3562,19 @@ static uint64_t vd__fft_shared_words(const vd__fft_shape *s) {
 }
 
 /* Number of operations of one thread in a stage of this radix, without twiddle factors. A direct stage of radix p has
-   (p - 1) / 2 terms. Each loads x[j] and x[p - j] and computes their sum and difference (8 instructions), and for each
-   pair of results loads a root and multiplies by it (5). The loads count like arithmetic; this is not measured. */
-static double vd__fft_stage_operations(const vd__fft_shape *s, uint32_t radix) {
-    uint32_t each = vd__fft_butterflies_per_thread(s, radix);
+   (p - 1) / 2 terms. Each loads x[j] and x[p - j], computes their sum and difference, and for each pair of results
+   loads a root and multiplies by it. On GPUs, loading a word of shared memory counts as 4 operations and a root as 6;
+   if components are exchanged one after the other, the stage takes 1.5 times as long. Fitted to 76 timings of 55
+   lengths on an NVIDIA H200: estimates of vd__fft_estimate are 0.71 to 1.35 times as long, 14 % off (root mean square).
+   On CPUs loads count like arithmetic: PoCL computes rows of 37 to 2368 elements in 0.35 to 0.73 times the time of
+   Bluestein's algorithm. llvmpipe, which loads lane by lane, would need 25 operations for a load; rows of 41, 61 and
+   127 take 2.5, 2.6 and 4.5 times the time of Bluestein's algorithm there, but have half its rounding error. */
+static double vd__fft_stage_operations(const vd__fft_device *d, const vd__fft_shape *s, uint32_t radix) {
+    uint32_t each = vd__fft_butterflies_per_thread(s, radix), inputs = vd__fft_shares_inputs(s, radix) ? 1 : each;
     if (!vd__fft_is_direct(radix)) return each * vd__fft_count_operations(radix);
-    return (radix - 1) / 2 * (8.0 * (vd__fft_shares_inputs(s, radix) ? 1 : each) + 5.0 * each);
+    double load = d->groups_as_loops ? 1 : 4, root = d->groups_as_loops ? 1 : 6;
+    double split = s->split_components && !d->groups_as_loops ? 1.5 : 1;
+    return (radix - 1) / 2 * split * ((4 * load + 4) * inputs + (root + 4) * each);
 }
 
 /* Estimated number of instructions of one transform: butterflies and twiddle factors of all threads, including idle
@@ -3581,7 +3589,7 @@ static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
         vd__fft_stage_info g = vd__fft_stage_info_of(s, 0, i);
         double twiddles = g.length > 1 ? 6.5 * (g.radix - 1) : 0;
         if (vd__fft_is_direct(g.radix)) /* the inputs are multiplied by twiddle factors before the exchange */
-            cost += s->threads * vd__fft_stage_operations(s, g.radix) + s->n / g.radix * twiddles;
+            cost += s->threads * vd__fft_stage_operations(d, s, g.radix) + s->n / g.radix * twiddles;
         else cost += (double)s->threads * g.butterflies * (vd__fft_count_operations(g.radix) + twiddles);
         if (i && !(s->register_exchange >> i & 1))
             cost += s->n * (s->split_components ? 11.0 : 9.0)
@@ -3704,9 +3712,9 @@ static double vd__fft_touched(const vd__fft_device *d, const vd__fft_shape *s, b
 }
 
 /* Operations of the butterflies for each element, with those of idle threads. */
-static double vd__fft_operations_per_element(const vd__fft_shape *s) {
+static double vd__fft_operations_per_element(const vd__fft_device *d, const vd__fft_shape *s) {
     double sum = 0;
-    for (uint32_t i = 0; i < s->stages; i++) sum += vd__fft_stage_operations(s, s->radix[i]);
+    for (uint32_t i = 0; i < s->stages; i++) sum += vd__fft_stage_operations(d, s, s->radix[i]);
     return sum * s->threads / s->n;
 }
 
@@ -3726,7 +3734,7 @@ static void vd__fft_time_terms(const vd__fft_device *d, const vd__fft_shape *s, 
     double groups = vd__fft_resident_groups(d, s, warps), falling = vd__fft_log_above((double)first / last);
     term[VD__FFT_TERM_LINES] = log(vd__fft_touched(d, s, false, 128) * vd__fft_touched(d, s, true, 128));
     term[VD__FFT_TERM_SECTORS] = s->columns_out ? log(vd__fft_touched(d, s, true, 32)) : 0;
-    term[VD__FFT_TERM_OPERATIONS] = 32 * warps / threads * vd__fft_operations_per_element(s);
+    term[VD__FFT_TERM_OPERATIONS] = 32 * warps / threads * vd__fft_operations_per_element(d, s);
     term[VD__FFT_TERM_EXCHANGES] = exchanges;
     term[VD__FFT_TERM_BARRIERS] = exchanges * 32 * warps / elements;
     term[VD__FFT_TERM_GROUPS] = 1 / groups;
@@ -3755,9 +3763,9 @@ static double vd__fft_kernel_time(const vd__fft_device *d, const vd__fft_shape *
 }
 
 /* Lower bound of vd__fft_kernel_time for any number of transforms per work-group and any slices. */
-static double vd__fft_lowest_time(const vd__fft_shape *s) {
+static double vd__fft_lowest_time(const vd__fft_device *d, const vd__fft_shape *s) {
     uint32_t kind = vd__fft_kernel_kind(s);
-    return exp(vd__fft_time_weight[VD__FFT_TERM_OPERATIONS][kind] * vd__fft_operations_per_element(s)
+    return exp(vd__fft_time_weight[VD__FFT_TERM_OPERATIONS][kind] * vd__fft_operations_per_element(d, s)
                + vd__fft_time_weight[VD__FFT_TERM_EXCHANGES][kind] * vd__fft_count_exchanges(s));
 }
 
@@ -3848,7 +3856,7 @@ static void vd__fft_try_groups(vd__fft_search *s) {
     uint32_t widest = s->count < 16384 ? c->n <= 256 ? 32 : 16 : c->threads > 2 ? 64 : 256; /* columns */
     uint32_t most = columns ? widest : 4 * usual;
     double lowest = s->candidates ? 0 : s->cost;
-    if (lowest > 0 && vd__fft_lowest_time(c) >= lowest) return;
+    if (lowest > 0 && vd__fft_lowest_time(s->device, c) >= lowest) return;
     if (!least) least = 1;
     while (columns && least > 1 && least / 2 >= s->count) least /= 2;
     for (uint32_t ffts = least; ffts <= most && (ffts == least || ffts / 2 < s->count); ffts *= 2) {
@@ -3981,15 +3989,33 @@ static bool vd__fft_choose_columns(const vd__fft_device *d, vd__fft_shape *s, ui
     return false;
 }
 
-/* Chooses the number of rows of a work-group: so many that it has at least 64 threads (16 with groups_as_loops). */
+/* Share of the lanes of a work-group's warps that have a thread. */
+static double vd__fft_lanes_used(uint32_t threads) { return threads / (double)((threads + 31) / 32 * 32); }
+
+/* Words of shared memory of f32 above which kernels of rows exchange components one after the other (17 KiB), so that
+   several work-groups fit onto a multiprocessor. */
+enum { VD__FFT_SPLIT_WORDS = 4352 };
+
+/* Sets the number of rows of a work-group: with groups_as_loops so many that it has at least 16 threads; otherwise that
+   of at most 128 threads with the fewest idle lanes, if possible at least 64 threads. */
+static void vd__fft_set_rows(const vd__fft_device *d, vd__fft_shape *s) {
+    uint32_t best = d->groups_as_loops ? (15 + s->threads) / s->threads : 1;
+    for (uint32_t rows = 2; !d->groups_as_loops && rows * s->threads <= 128; rows++) {
+        double used = vd__fft_lanes_used(rows * s->threads), most = vd__fft_lanes_used(best * s->threads);
+        s->ffts_per_group = rows;
+        if (vd__fft_shared_words(s) > VD__FFT_SPLIT_WORDS) break;
+        if (used > most || (used == most && best * s->threads < 64)) best = rows;
+    }
+    s->ffts_per_group = best;
+}
+
+/* Chooses the number of rows of a work-group: as vd__fft_set_rows, or fewer. */
 static bool vd__fft_choose_rows(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
-    uint32_t min_threads = d->groups_as_loops ? 16 : 64;
-    s->ffts_per_group = (min_threads + s->threads - 1) / s->threads;
+    vd__fft_set_rows(d, s);
     if (s->ffts_per_group > count) s->ffts_per_group = (uint32_t)count;
     for (; s->ffts_per_group; s->ffts_per_group--)
-        /* splits the components of exchanges above 4352 words (17 KiB of f32), so that several work-groups fit onto a
-           multiprocessor */
-        if (vd__fft_choose_slices(d, s, !d->groups_as_loops && vd__fft_shared_words(s) > 4352, 1)) return true;
+        if (vd__fft_choose_slices(d, s, !d->groups_as_loops && vd__fft_shared_words(s) > VD__FFT_SPLIT_WORDS, 1))
+            return true;
     s->ffts_per_group = 1;
     if (vd__fft_choose_slices(d, s, true, 2)) return true;
     memset(s->pad, 0, sizeof s->pad); /* without padding, more may fit */
@@ -5066,10 +5092,8 @@ static double vd__fft_estimate_problem(vd_fft *p, const vd__fft_problem *problem
     return sum;
 }
 
-/* How much longer direct stages may take than Bluestein's algorithm, whose rounding error is 1.8 to 3.1 times as large.
-   The estimate for direct stages is not fitted to measurements. On PoCL, rows of 37 to 2368 elements took 0.35 to 0.73
-   times as long. On llvmpipe, which accesses memory lane by lane, rows of 37, 61 and 127 took 1.5, 2.2 and 3.0 times as
-   long, and rows of 592 and 2368 0.84 and 0.49 times. GPUs were not measured. */
+/* How much longer direct stages may take, by estimate, than Bluestein's algorithm, whose rounding error is 1.8 to 3.1
+   times as large. */
 #define VD__FFT_DIRECT_ALLOWANCE 1.5
 
 /* Plans a whole axis. Bluestein's algorithm computes lengths with a prime factor above VD__FFT_DIRECT, and lengths of
@@ -5496,6 +5520,7 @@ static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
     if (pass->bluestein_length) times = 2;
     double work = times * (double)pass->end[0].array.block.product * (double)pass->end[0].array.transform.product
                   * vd__fft_cost(&p->device, s) * VD__FFT_PS_PER_INSTRUCTION;
+    if (!p->device.groups_as_loops) work /= vd__fft_lanes_used(s->threads * s->ffts_per_group);
     double not_hidden = (s->columns_in || s->columns_out ? 0.466
                          : held <= 16                    ? 0.03
                                                          : 0.195)
