@@ -24,6 +24,14 @@ C         = -std=c99 -Wstrict-prototypes
 CPP       = -x c++ -std=c++11
 LDLIBS    = -ldl -lpthread -lm
 
+# `make test` runs samples of long lists of cases (tests/README.md). The commit determines which: TURN=17 runs those of
+# turn 17, TURN=all runs all cases.
+TURN  := $(shell commit=$$(git rev-parse HEAD 2>/dev/null | cut -c 1-7); echo $$((0x$${commit:-0})))
+# $(call sample,4): 4, or 1 if all cases run. $(call take,3,LIST): one word in three, in successive turns one after another.
+sample = $(if $(filter all,$(TURN)),1,$1)
+take   = $(if $(filter all,$(TURN)),$2,$(shell i=$(TURN); for word in $2; do [ $$((i % $1)) != 0 ] || echo $$word; i=$$((i + 1)); done))
+export TEST_TURN = $(TURN)
+
 # A folder with include/ and lib/ for machines where nothing can be installed (`make carry` fills it).
 CARRY := $(wildcard .carry)
 ifdef CARRY
@@ -209,9 +217,11 @@ MATRIX_OF            = $(shell seq 0 $$(($(MATRIX_PARTS) - 1)))
 # Mesa compiles these small kernels without the optimiser of LLVM, in about half the time. The other programs, and
 # test-processors and test-long, use the optimiser.
 without_optimiser    = GALLIVM_PERF=nopt
-matrix_parts         = $(foreach i,$(MATRIX_OF),"env $(without_optimiser) build/$(cc)/tests/codegen/matrix $(MATRIX_FLAGS) -p $i/$(MATRIX_PARTS)")
-commands_codegen     = $(matrix_parts) "env $(without_optimiser) build/$(cc)/tests/codegen/composite" \
-                       $(filter-out %/matrix %/composite,$(programs_codegen))
+CODEGEN_SAMPLE       = 4
+run_codegen          = env RUN_SAMPLE=$(call sample,$(CODEGEN_SAMPLE))
+matrix_parts         = $(foreach i,$(MATRIX_OF),"$(run_codegen) $(without_optimiser) build/$(cc)/tests/codegen/matrix $(MATRIX_FLAGS) -p $i/$(MATRIX_PARTS)")
+commands_codegen     = $(matrix_parts) "$(run_codegen) $(without_optimiser) build/$(cc)/tests/codegen/composite" \
+                       $(patsubst %,"$(run_codegen) %",$(filter-out %/matrix %/composite,$(programs_codegen)))
 
 # plans compiles texts for CUDA with a fake driver.
 own_fft              = $(filter-out %/plans,$(call files,tests/fft,$(cc)))
@@ -222,14 +232,14 @@ vkfft_fft            = $(addprefix build/vkfft/tests/fft/,transforms real lifeti
 programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) $(vkfft_fft)
 # These compile most kernels, without the optimiser of LLVM (tests/README.md). They start first.
 heavy_fft            = $(addprefix build/$(cc)/tests/fft/,convolve hooks look_back real reduce rows transforms)
-# $1 settings, $2 program: runs few cases (tests/README.md), half of them with FFT_PART=0/2. `make test-long` runs the
-# other half, of the programs that select cases by their plans.
-FFT_PART             = 0/2
-halved               = $(shell grep -l 'passes_over_form\|forms_occurred' tests/fft/*.c | sed 's|.*/||; s|\.c$$||')
-variant_fft          = "env $(if $(filter $(heavy_fft),$2),$(without_optimiser) )FFT_CASES=phrases FFT_PART=$(FFT_PART) $1 $2"
+# Each phrase of a plan occurs once, and one in eight of the other cases runs. $1 settings, $2 program: a variant runs
+# one in four of the first and no others (tests/README.md).
+unoptimised_fft      = $(if $(filter $(heavy_fft),$1),$(without_optimiser) )
+run_fft              = "env $(call unoptimised_fft,$1)$(if $(filter all,$(TURN)),,FFT_CASES=phrases FFT_OTHERS=8 )$1"
+variant_fft          = "env $(call unoptimised_fft,$2)FFT_CASES=phrases FFT_PART=$(call sample,4) $1 $2"
 bound_fft            = $(filter-out %/measure %/tuner %/look_back %/host_memory %/large %/large_scan %/large_sort $(large_fft),$(own_fft))
 FFT_BACKENDS         = opencl
-commands_fft         = $(heavy_fft:%="env $(without_optimiser) %") $(filter-out $(heavy_fft) $(large_fft),$(own_fft)) \
+commands_fft         = $(foreach p,$(heavy_fft) $(filter-out $(heavy_fft) $(large_fft),$(own_fft)),$(call run_fft,$p)) \
                        $(foreach t,*axes strides,"env $(without_optimiser) build/$(cc)/tests/fft/large_transforms $t") \
                        $(foreach p,$(bound_fft),$(call variant_fft,VKDISPATCH_BUFFERS=binding,$p)) \
                        "env FFT_CASES=phrases VKDISPATCH_BUFFERS=binding build/$(cc)/tests/fft/look_back scans" \
@@ -238,7 +248,7 @@ commands_fft         = $(heavy_fft:%="env $(without_optimiser) %") $(filter-out 
                        "env $(fake_driver) build/$(cc)/tests/fft/plans" \
                        $(foreach t,hooks graphs sort top_k,$(call variant_fft,VKDISPATCH_CHECK_KERNELS=1,build/$(cc)/tests/fft/$t)) \
                        $(foreach t,transforms real hooks scan,$(call variant_fft,VKDISPATCH_FFT_SHAPES=gpu,build/$(cc)/tests/fft/$t)) \
-                       $(vkfft_fft:%="% vkfft")
+                       $(foreach p,$(vkfft_fft),$(call run_fft,$p vkfft))
 
 programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc)) $(layer)
 # The fake CUDA driver executes everything except kernels.
@@ -248,30 +258,31 @@ anyhow               = $(filter-out %/copies %/opencl %/pipeline_cache,$(call fi
 # With bindings, Vulkan uses other kernels, and OpenCL uses buffer objects instead of shared virtual memory (PoCL).
 # Other backends are not affected.
 BINDING_BACKENDS     = vulkan opencl
-bindings             = $(foreach b,$(BINDING_BACKENDS),$(anyhow:%="env VKDISPATCH_BACKEND=$b VKDISPATCH_BUFFERS=binding %"))
+bindings             = $(foreach b,$(BINDING_BACKENDS),$(patsubst %,"env VKDISPATCH_BACKEND=$b VKDISPATCH_BUFFERS=binding %",$(call take,2,$(anyhow))))
 # Programs that test several devices of a backend, if it has different ones.
 two_devices          = $(foreach b,vulkan opencl,$(patsubst %,"tools/two-devices build/$(cc)/tests/conformance/% $b",queues print interop))
-commands_conformance = $(call files,tests/conformance,$(cc)) $(two_devices) $(bindings) $(anyhow:%="env $(fake_cuda) %") \
+commands_conformance = $(call files,tests/conformance,$(cc)) $(two_devices) $(bindings) \
+                       $(patsubst %,"env $(fake_cuda) %",$(call take,2,$(anyhow))) \
                        $(patsubst %,"env VKDISPATCH_BACKEND=vulkan VKDISPATCH_COPIES=kernel build/$(cc)/tests/conformance/%",buffers regions lists views queues)
 
 own_faults           = $(call files,tests/faults,$(cc))
 programs_faults      = $(own_faults) $(call fakes,$(cc))
-commands_faults      = $(own_faults)
+commands_faults      = "env RUN_SAMPLE=$(call sample,3) build/$(cc)/tests/faults/vulkan" $(filter-out %/vulkan,$(own_faults))
 
 programs_fuzz        = $(call files,tests/fuzz,$(cc)) $(foreach c,$(present),$(call files,tests/fuzz,$c))
 commands_fuzz        = $(call files,tests/fuzz,$(cc)) "build/$(cc)/tests/fuzz/kernels --coverage --count 3000 --seed 1" \
                        $(foreach f,$(wildcard tests/fuzz/*.c),"tools/same-output FUZZ_PRINT=hash $(patsubst %,build/%/$(f:.c=),$(present))")
 
-sanitized            = $(foreach s,golden codegen conformance faults,$(call files,tests/$s,$(cc)/sanitize)) build/$(cc)/sanitize/tests/fuzz/api
+sanitized            = $(call take,3,$(foreach s,golden codegen conformance,$(call files,tests/$s,$(cc)/sanitize))) \
+                       $(call files,tests/faults,$(cc)/sanitize) build/$(cc)/sanitize/tests/fuzz/api
 programs_sanitize    = $(call unit_programs,$(cc)/sanitize) $(sanitized)
-# matrix and composite as in the suite codegen, so that the kernels that it compiled are in the cache of Mesa.
 commands_sanitize    = $(call unit_commands,$(cc)/sanitize,tools/sanitized ) \
                        $(patsubst %,"tools/sanitized env $(without_optimiser) %",$(filter %/matrix %/composite,$(sanitized))) \
                        $(patsubst %,"tools/sanitized %",$(filter-out %/matrix %/composite,$(sanitized)))
 
 # opencl.c creates no Vulkan device, so there is nothing to validate. interop also uses other backends with Vulkan.
 programs_validate    = $(filter-out %/opencl,$(call files,tests/conformance,$(cc)))
-commands_validate    = $(patsubst %,"tools/validated %",$(filter-out %/copies %/interop,$(programs_validate))) \
+commands_validate    = $(patsubst %,"tools/validated %",$(call take,2,$(filter-out %/copies %/interop,$(programs_validate)))) \
                        $(patsubst %,"env VKDISPATCH_BACKEND= tools/validated %",$(filter %/interop,$(programs_validate))) \
                        "tools/validated env VKDISPATCH_BUFFERS=address build/$(cc)/tests/conformance/copies"
 
@@ -281,38 +292,39 @@ programs_races       = $(patsubst %,build/$(cc)/races/tests/conformance/%,lifeti
 commands_races       = $(programs_races:%="env TSAN_OPTIONS=suppressions=tools/races.supp LIFETIMES_CYCLES=1000 \
                        LIFETIMES_SECONDS=$${LIFETIMES_SECONDS:-10} % dummy")
 
-# Vulkan kernels as Mesa compiles them for processors without AVX-512 (avx) and without AVX (sse4.1); of matrix only one
-# eighth, and of transforms one case of each form (tests/README.md).
+# Vulkan kernels as Mesa compiles them for processors without AVX-512 (avx) and without AVX (sse4.1); of codegen one
+# kernel in eight, of transforms one case of each form, and of all runs one in four (tests/README.md). A run is a word
+# PROCESSOR:PROGRAM.
 PROCESSORS           = avx sse4.1
-run_processors       = "$$as build/$(cc)/tests/codegen/matrix -p 0/8" $(patsubst %,"$$as %",$(filter-out %/matrix,$(programs_codegen)) \
-                       $(filter-out %/opencl,$(call files,tests/conformance,$(cc))) \
-                       $(filter-out %/convolve %/tiles %/lifetimes %/refused %/threads,$(bound_fft)))
-programs_processors  = $(programs_codegen) $(programs_conformance) $(own_fft)
-commands_processors  = $(foreach p,$(PROCESSORS),$(subst $$as,env VKDISPATCH_BACKEND=vulkan GALLIUM_OVERRIDE_CPU_CAPS=$p \
-                       OCL_ICD_VENDORS=/none RUN_NVRTC=0 FFT_CASES=forms,$(run_processors)))
+for_processors       = $(programs_codegen) $(filter-out %/opencl,$(call files,tests/conformance,$(cc))) \
+                       $(filter-out %/convolve %/tiles %/lifetimes %/refused %/threads,$(bound_fft))
+runs_processors      = $(call take,4,$(foreach p,$(PROCESSORS),$(addprefix $p:,$(for_processors))))
+program_of           = $(lastword $(subst :, ,$1))
+programs_processors  = $(sort $(foreach r,$(runs_processors),$(call program_of,$r))) $(call fakes,$(cc))
+commands_processors  = $(foreach r,$(runs_processors),"env VKDISPATCH_BACKEND=vulkan GALLIUM_OVERRIDE_CPU_CAPS=$(firstword $(subst :, ,$r)) \
+                       OCL_ICD_VENDORS=/none RUN_NVRTC=0 RUN_SAMPLE=$(call sample,8) FFT_CASES=forms $(call program_of,$r)")
 
-# Sweeps that take hours, each in 8 commands; LONG=40 runs a fortieth of them. The suite fuzz uses other random kernels.
+# Sweeps that take hours, each in 8 commands; LONG=40 runs a fortieth of them, in each turn another one. The suite fuzz
+# uses other random kernels.
 LONG                 = 1
 long_of              = $(shell echo $$(($1 / $(LONG) + 1)))
-long_parts           = $(foreach i,0 1 2 3 4 5 6 7,"build/$(cc)/tests/$1 -p $i/$(shell echo $$((8 * $(LONG))))$2")
-long_seeds           = $(foreach i,1 2 3 4 5 6 7 8,"build/$(cc)/tests/fuzz/kernels $1 --count $(call long_of,$2) --seed $i000000")
+long_turn            = $(if $(filter all,$(TURN)),0,$(shell echo $$(($(TURN) % $(LONG)))))
+long_parts           = $(foreach i,0 1 2 3 4 5 6 7,"build/$(cc)/tests/$1 -p $(shell echo $$((8 * $(long_turn) + $i))/$$((8 * $(LONG))))$2")
+long_seeds           = $(foreach i,1 2 3 4 5 6 7 8,"build/$(cc)/tests/fuzz/kernels $1 --count $(call long_of,$2) \
+                           --seed $(shell echo $$(($i000000 + $(long_turn) * $(call long_of,$2))))")
+long_large           = $(if $(filter 1,$(LONG)),$(large_fft),$(call take,3,$(large_fft)))
 long_cases           = $(if $(filter 1,$(LONG)),codegen/composite $(addprefix fft/,convolve real reduce scan sort))
 # All cases of the variants of which `make test` runs one of each form.
 long_variants        = $(if $(filter 1,$(LONG)),$(foreach t,$(bound_fft),"env VKDISPATCH_BUFFERS=binding $t" "env VKDISPATCH_BACKEND=opencl $t -a") \
                        $(foreach t,transforms real hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t"))
 long_compile         = "tests/compile/run --long" \
                        $(if $(filter 1,$(LONG)),"tests/compile/run --all" "tests/compile/link --all" "tests/compile/vcc --all")
-# The halves of the variants that `make test` leaves out, with any LONG.
-long_halves          = $(subst FFT_PART=$(FFT_PART),FFT_PART=1/2,$(foreach t,$(halved), \
-                       $(foreach v,VKDISPATCH_BUFFERS=binding VKDISPATCH_BACKEND=opencl,$(call variant_fft,$v,build/$(cc)/tests/fft/$t))) \
-                       $(call variant_fft,VKDISPATCH_CHECK_KERNELS=1,build/$(cc)/tests/fft/hooks) \
-                       $(foreach t,transforms real hooks,$(call variant_fft,VKDISPATCH_FFT_SHAPES=gpu,build/$(cc)/tests/fft/$t)))
 programs_long        = $(patsubst %,build/$(cc)/tests/%,fft/transforms fft/real codegen/matrix fuzz/kernels fuzz/api conformance/lifetimes \
                        conformance/random_graphs \
-                       $(long_cases)) $(if $(long_variants),$(bound_fft)) $(large_fft) $(halved:%=build/$(cc)/tests/fft/%)
+                       $(long_cases)) $(if $(long_variants),$(bound_fft)) $(long_large)
 commands_long        = $(long_compile) $(call long_parts,codegen/matrix -a) $(call long_parts,fft/transforms, *lengths) $(call long_parts,fft/real) \
-                       $(large_fft:%="env FFT_CASES=phrases $(without_optimiser) %") \
-                       $(call long_seeds,--all,625) $(call long_seeds,--check,12500) $(long_cases:%="build/$(cc)/tests/% -a") $(long_variants) $(long_halves) \
+                       $(long_large:%="env FFT_CASES=phrases $(without_optimiser) %") \
+                       $(call long_seeds,--all,625) $(call long_seeds,--check,12500) $(long_cases:%="build/$(cc)/tests/% -a") $(long_variants) \
                        "env FUZZ_COUNT=$(call long_of,100000) FUZZ_SEED=1000000 build/$(cc)/tests/fuzz/api" \
                        "env FUZZ_COUNT=$(call long_of,10000) FUZZ_SEED=1000000 build/$(cc)/tests/conformance/random_graphs" \
                        "env LIFETIMES_SECONDS=$(call long_of,60) LIFETIMES_CYCLES=$(call long_of,100000) build/$(cc)/tests/conformance/lifetimes"
@@ -320,8 +332,8 @@ commands_long        = $(long_compile) $(call long_parts,codegen/matrix -a) $(ca
 # link shows the symbols of the archives; tests that parse includes these headers.
 programs_compile     = $(foreach c,$(present),build/$c/implementation.a) build/vkfft/tests/implementation.a build/ahead/heat.h \
                        build/ahead/assorted.h
-commands_compile     = tests/compile/run tests/compile/platforms tests/compile/link tests/compile/cmake tests/compile/vcc tests/compile/parse \
-                       tests/compile/windows
+commands_compile     = $(patsubst %,"env TEST_SAMPLE=$(call sample,4) tests/compile/%",run platforms parse) \
+                       $(addprefix tests/compile/,$(call take,2,link cmake vcc windows))
 
 suites := compile unit golden codegen conformance faults fft fuzz sanitize races validate
 further := processors long
@@ -347,7 +359,7 @@ demo:            ## installs what is missing, builds three examples, runs them o
 
 # -k: a program that does not compile is reported as failed by the following run, and does not prevent the others from
 # running.
-build_and_run = $(MAKE) --no-print-directory -k -j$(JOBS) $(1:%=programs-%) || true; \
+build_and_run = echo 'TURN=$(TURN)'; $(MAKE) --no-print-directory -k -j$(JOBS) $(1:%=programs-%) || true; \
                 tools/run-tests $(foreach s,$1,$(or $(commands_$s),"echo not ok - suite $s has no program"))
 
 # The suite validate runs the programs of conformance on Vulkan with bindings.
@@ -356,7 +368,7 @@ test: deps-test  ## every suite that this machine can run; ends with `N passed, 
 	@$(call build_and_run,$(suites))
 
 check: deps-build ## style, rooms, licence, versions, macro lists, README and manual programs, examples
-	@tools/run-tests tools/check
+	@tools/run-tests "env TEST_SAMPLE=$(call sample,2) tools/check"
 
 test-compile:    ## each header x C99, C11, C++11, C++20 x gcc, clang x order x macro; Windows, aarch64; cmake package
 test-unit:       ## runtime logic on the dummy backend, builder and layout rules; T=hazards/epochs: one test; T=hazards: one file
@@ -396,7 +408,7 @@ test-features: deps-test ## conformance once more without each of FEATURES, by V
 # as many more wait for the driver.
 test-gpu:        ## suites and benchmarks for a machine with a GPU where nothing can be installed (see carry)
 	@TEST_JOBS=$$(($(JOBS) * 3 / 2)) $(MAKE) --no-print-directory test-side-by-side MATRIX_PARTS=$$((($(JOBS) + 1) / 2)) MATRIX_FLAGS=-a \
-	    BINDING_BACKENDS=vulkan two_devices= FFT_BACKENDS="cuda opencl" FFT_PART=0/1
+	    BINDING_BACKENDS=vulkan two_devices= FFT_BACKENDS="cuda opencl" TURN=all
 	@$(MAKE) --no-print-directory bench-dispatch bench-cuda bench-opencl
 
 test-side-by-side:

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "turn.h"
 
 #if defined(__has_include) && !defined(TESTS_NO_VALIDATORS)
 #if __has_include(<spirv-tools/libspirv.h>)
@@ -323,12 +324,20 @@ static inline uint64_t cast_bits(unsigned from, unsigned to, uint64_t a) {
     return narrow(to, v < 0 ? (uint64_t)(int64_t)v : (uint64_t)v);
 }
 
-/* With RUN_SAMPLE=11 in the environment (tools/sanitized), programs of codegen build every kernel in every language,
-   but validate and run only one in eleven: the validators, compilers and drivers are not sanitized. Eleven, so that a
-   sample of kernels in 2 to 7 forms has all forms. */
+/* With RUN_SAMPLE=4 in the environment, programs of codegen build every kernel in every language, but validate, compile
+   and run only one in four: nearly all of their time is spent in validators, compilers and drivers. */
 static inline long run_sample(void) {
     const char *known = getenv("RUN_SAMPLE");
     return known && atol(known) > 1 ? atol(known) : 1;
+}
+
+/* Whether a kernel is in this sample. */
+static inline bool is_sampled(long number) { return in_sample((uint64_t)number, (uint64_t)run_sample()); }
+
+/* RUN_NVRTC=0: CUDA C and OpenCL C are built, but not compiled. Returns why not, or NULL. */
+static inline const char *texts_only(void) {
+    const char *known = getenv("RUN_NVRTC");
+    return known && !strcmp(known, "0") ? "RUN_NVRTC is 0" : NULL;
 }
 
 /* ---- validators: return NULL if valid, otherwise the error ---- */

@@ -758,10 +758,10 @@ static bool folds_zero;
 static const char *filter;
 static long share, shares = 1, asked; /* only kernels whose number modulo `shares` is `share` are run */
 static bool verbose;
-static long kernels, spirv_right, glsl_right, cuda_right, opencl_right, all_right, runs, wrong, passed, failed, skipped;
+static long kernels, only_built, spirv_right, glsl_right, cuda_right, opencl_right, all_right, runs, wrong;
+static long passed, failed, skipped;
 static bool good_spirv, good_glsl; /* of the current kernel, in both forms */
 static int sample = SAMPLE;
-static long one_in = 1; /* RUN_SAMPLE */
 static bool native; /* the current kernel by address uses features that the other forms replace */
 static uint64_t skipped_features;
 static vc_kernel *kernel;
@@ -891,7 +891,7 @@ static const char *check_cuda_device(const Case *c, const Form *f) {
 
 /* Whether the current kernel is run in this form. */
 static bool is_run(const Form *f) {
-    return f == forms || sample == 1 || native || (kernels + (f - forms)) % FORM_SAMPLE == 0;
+    return f == forms || sample == 1 || native || is_in_turn((uint64_t)(kernels + (f - forms)), FORM_SAMPLE);
 }
 
 /* The same through Vulkan, with the validators. */
@@ -902,7 +902,7 @@ static const char *check_form(const Case *c, const Form *f) {
     const uint32_t *code = vc_spirv(kernel, &words);
     const char *text = vc_source(kernel, VC_TARGET_GLSL), *bad;
     if (!code || !text) return "no code";
-    if (kernels % one_in) return NULL;
+    if (!is_sampled(kernels)) return NULL;
     if (f == forms) native = false;
     if ((bad = spirv_wrong(code, words)) != NULL) { good_spirv = false; return bad; }
     if ((bad = glsl_wrong(text)) != NULL) { good_glsl = false; return bad; }
@@ -1175,17 +1175,20 @@ static void check(const Case *c) {
     if (filter && !strstr(c->name, filter)) return;
     if (asked++ % shares != share) return;
     if (verbose) printf("%s\n", c->name);
+    const bool sampled = is_sampled(kernels);
     good_spirv = good_glsl = true;
     for (int i = 0; i < FORMS && !only_c; i++) {
         const char *bad = check_form(c, &forms[i]);
-        settle_case(c, forms[i].name, bad);
+        if (bad || sampled) settle_case(c, forms[i].name, bad);
     }
-    spirv_right += good_spirv && !only_c;
-    glsl_right += good_glsl && !only_c;
-    if (one_in > 1) {
+    spirv_right += good_spirv && !only_c && sampled;
+    glsl_right += good_glsl && !only_c && sampled;
+    only_built += !sampled;
+    if (texts_only() || !sampled) {
         const char *cuda, *text, *bad = build_texts(c, c->name, &cuda, &text);
-        settle_case(c, "cuda and opencl", bad);
-    } else if (kernels % sample == 0) {
+        if (bad || sampled) settle_case(c, "cuda and opencl", bad);
+    } else if (is_in_turn((uint64_t)kernels, (uint64_t)sample)) {
+        skipped += (no_nvrtc != NULL) + (no_opencl != NULL);
         const char *bad = add_to_batch(c);
         if (bad) settle_case(c, "cuda and opencl", bad);
         if (forms[FORMS + 2].ctx) settle_case(c, "cuda", check_cuda_device(c, &forms[FORMS + 2]));
@@ -1607,10 +1610,10 @@ static void check_flow(void) {
 }
 
 static void open_contexts(void) {
-    const char *sampled = one_in > 1 ? "RUN_SAMPLE is set" : NULL;
-    no_nvrtc = sampled ? sampled : nvrtc_open();
-    no_opencl = sampled ? sampled : opencl_open();
-    no_host_cuda = sampled ? sampled : system("${CXX:-g++} --version >/dev/null 2>&1") ? "no C++ compiler" : NULL;
+    const char *texts = texts_only();
+    no_nvrtc = texts ? texts : nvrtc_open();
+    no_opencl = texts ? texts : opencl_open();
+    no_host_cuda = texts ? texts : system("${CXX:-g++} --version >/dev/null 2>&1") ? "no C++ compiler" : NULL;
     if (no_nvrtc) printf("# reason: CUDA C not compiled: %s\n", no_nvrtc);
     if (no_host_cuda) printf("# reason: CUDA C not run on the host: %s\n", no_host_cuda);
     if (no_opencl) printf("# reason: OpenCL C not compiled: %s\n", no_opencl);
@@ -1640,7 +1643,6 @@ static void open_contexts(void) {
 
 int main(int count, char **args) {
     bool errors = false;
-    one_in = run_sample();
     for (int i = 1; i < count; i++) {
         if (!strcmp(args[i], "-v")) verbose = true;
         else if (!strcmp(args[i], "-c")) only_c = true;
@@ -1668,7 +1670,6 @@ int main(int count, char **args) {
         check_conversions(kind);
     }
     flush_batch();
-    if (one_in == 1) skipped += ((no_nvrtc != NULL) + (no_opencl != NULL)) * ((kernels + sample - 1) / sample);
     for (uint64_t bit = 1; bit <= skipped_features; bit <<= 1)
         if (skipped_features & bit) printf("# reason: not run for lack of %s\n", vd_feature_name(bit));
     vc_free(kernel);
@@ -1676,6 +1677,7 @@ int main(int count, char **args) {
     if (!no_opencl) opencl_close();
     if (sample > 1) printf("# CUDA C and OpenCL C of one kernel in %d; matrix -a takes all\n", sample);
     if (errors) print_errors();
+    if (only_built) printf("# %ld of %ld kernels were only built\n", only_built, kernels);
     printf("matrix: %ld kernels, spirv %ld, glsl %ld, cuda %ld, opencl %ld, all %ld, run %ld, wrong %ld\n", kernels,
            spirv_right, glsl_right, cuda_right, opencl_right, all_right, runs, wrong);
     printf("%ld passed, %ld failed, %ld skipped\n", passed, failed, skipped);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "tests/turn.h"
 
 /* ---- the driver ---- */
 
@@ -279,8 +280,8 @@ static void skip_without_device(vd_result r) {
     skip();
 }
 
-/* Runs the program with each call failing in each of the first `manners`, or, if `rotate` is set or under the
-   sanitizers (RUN_SAMPLE), in one of them, the next one for each call. Returns how many runs failed; *runs: of how
+/* Runs the program with each call failing in each of the first `manners`, or, if `rotate` is set or with
+   RUN_SAMPLE, in one of them, the next one for each call and turn. Returns how many runs failed; *runs: of how
    many. */
 static long refuse_each(const vd_context_desc *desc, int manners, bool rotate, long *runs) {
     vd_result r = run_refusing(desc, 0, ONCE);
@@ -292,7 +293,7 @@ static long refuse_each(const vd_context_desc *desc, int manners, bool rotate, l
     *runs = 0;
     for (int how = 0; how < manners; how++)
         for (long n = 1; n <= calls; n++) {
-            if (rotate && n % manners != how) continue;
+            if (rotate && !is_in_turn((uint64_t)(n + how), (uint64_t)manners)) continue;
             errors += run_refusing(desc, n, (manner)how) != VD_OK;
             ++*runs;
         }

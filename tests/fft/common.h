@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "vkdispatch_fft.h"
+#include "tests/turn.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #ifndef FFT_FEW_CASES
@@ -23,9 +24,9 @@
 static vd_context *device_context; /* NULL: no device */
 static bool all_cases;             /* -a */
 static size_t property_count, form_cases, form_cases_new, form_cases_run; /* see forms_occurred */
+static size_t case_parts = 1, case_others; /* FFT_PART, FFT_OTHERS */
 static bool few_cases;             /* FFT_CASES, or OpenCL, where compiling is slow; never with all_cases */
 static bool phrases;               /* FFT_CASES=phrases */
-static size_t case_part, case_parts = 1; /* FFT_PART=case_part/case_parts */
 
 static inline void need_device(void) {
     if (device_context) return;
@@ -47,10 +48,11 @@ static inline void need_engine(vd_fft_engine engine) {
     skip();
 }
 
-/* Whether to skip the next case: one in `few` cases is run if few_cases, else one in `others`. */
+/* Whether to skip the next case: one in `few` cases is run if few_cases, else one in `others`; in the next turn, the
+   case before it. */
 static inline bool passes_over(uint32_t few, uint32_t others) {
     static uint32_t number;
-    return !all_cases && number++ % (few_cases ? few : others);
+    return !all_cases && !is_in_turn(number++, few_cases ? few : others);
 }
 
 /* Records a property of a kernel; returns whether it is new. */
@@ -77,7 +79,8 @@ static inline uint64_t next_phrase(const char **text, const char *end) {
 /* FFT_CASES=forms: two kernels have the same form if their keys are equal and their lines in the explanations of the
    plans differ only in numbers. Returns whether all kernels of a direction have forms that occurred before: the case
    can be skipped. FFT_CASES=phrases: the same if all phrases of these lines, and the key, occurred before.
-   FFT_PART=0/2: the first of two parts skips every other of the remaining cases, the part 1/2 the others. */
+   FFT_PART=4: of the remaining cases, each turn runs one in four. FFT_OTHERS=8: of those that could be skipped, one in
+   eight. */
 static inline bool forms_occurred(const char *line, vd_fft_direction direction, uint64_t key) {
     const char *inverse = strstr(line, "inverse:\n"), *end = line + strlen(line);
     bool occurred = true;
@@ -87,8 +90,9 @@ static inline bool forms_occurred(const char *line, vd_fft_direction direction, 
     if (phrases && is_new_property(key)) occurred = false;
     while (line < end)
         if (is_new_property(next_phrase(&line, end) ^ (phrases ? 0 : key))) occurred = false;
-    const bool runs = !occurred && form_cases_new++ % case_parts == case_part;
     form_cases++;
+    const bool runs = occurred ? case_others && in_sample(form_cases, case_others)
+        : is_in_turn(form_cases_new++, case_parts);
     form_cases_run += runs;
     return !runs;
 }
@@ -216,9 +220,9 @@ static inline void nothing_left(vd_context *ctx) {
 
 static inline void open_device(void) {
     const char *cases = getenv("FFT_CASES");
-    const char *of = getenv("FFT_PART");
-    if (of && *of && (sscanf(of, "%zu/%zu", &case_part, &case_parts) != 2 || case_part >= case_parts))
-        fprintf(stderr, "FFT_PART is '%s', not for example 0/2\n", of), exit(2);
+    const char *part = getenv("FFT_PART"), *others = getenv("FFT_OTHERS");
+    if (part && atoi(part) > 0) case_parts = (size_t)atoi(part);
+    if (others && atoi(others) > 0) case_others = (size_t)atoi(others);
     if (vd_context_create(NULL, &device_context)) device_context = NULL;
     phrases = cases && !strcmp(cases, "phrases");
     few_cases = !all_cases && (FFT_FEW_CASES || phrases || (cases && !strcmp(cases, "forms"))
