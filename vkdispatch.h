@@ -4177,7 +4177,6 @@ struct vd__device {
     bool has_images;      /* the operations on images and samplers work */
     bool image_handles;   /* kernels get images as handles of 8 bytes in the argument block (image_handle) */
     bool one_address_mode; /* a sampler has the same address mode along all axes of an image */
-    bool joins_layers;    /* a transfer to some layers of a 1-D array may write all layers */
     bool has_arrays;      /* an argument of a kernel can be an array of resources */
     uint32_t max_sized_subgroups; /* maximum number of subgroups of a work-group, for kernels with a required subgroup
                                      size; 0: not supported */
@@ -15603,7 +15602,7 @@ static void vd__cl_images_start(vd__device *dev) {
     for (int i = 1; i < VD_FORMATS_END; i++) vcl->format_usage[i] = (uint8_t)(vcl->format_usage[i] & ~unusable);
     /* PoCL 3.1 reads the bits of an image with one component of 16 bits as an integer */
     if (strncmp(dev->info.driver, VD__CL_POCL, sizeof VD__CL_POCL - 1) == 0) vcl->format_usage[VD_FORMAT_R16_F] = 0;
-    dev->has_images = dev->one_address_mode = dev->joins_layers = true;
+    dev->has_images = dev->one_address_mode = true;
 }
 
 /* Returns the entry of device *index or, if desc.cl_device is set, of that device, whose index it stores in *index. On
@@ -16561,7 +16560,7 @@ static vd_result vd__cl_play_read(void *user, const vd__memory *from, uint64_t o
 typedef struct vd__cl_box {
     vd__cl_mem image;
     size_t origin[3], extent[3];
-    size_t texel, width, layers; /* bytes of a texel; extent of the level, if the image is a 1-D array; otherwise 0 */
+    const vd__image_shape *shape;
 } vd__cl_box;
 
 /* The other side of a transfer: bytes of a buffer object from `offset` on or, if that is NULL, at an address. */
@@ -16572,9 +16571,7 @@ static vd__cl_box vd__cl_box_of(const vd__image_part *p) {
     int axis = shape->dim == VD_DIM_1D_ARRAY ? 1 : 2;
     vd__cl_box b;
     b.image = vd__cl_levels(p->memory)[p->level];
-    b.texel = vd__format_rows[shape->format].bytes;
-    b.width = axis == 1 ? vd__level_extent(shape, p->level, 0) : 0;
-    b.layers = axis == 1 ? shape->layers : 0;
+    b.shape = shape;
     for (int i = 0; i < 3; i++) {
         b.origin[i] = p->offset[i];
         b.extent[i] = p->extent[i];
@@ -16611,48 +16608,45 @@ static int32_t vd__cl_box_copy(const vd__cl_playback *to, const vd__cl_box *b, c
     return cl->clEnqueueReadImage(to->queue, b->image, 0, b->origin, b->extent, 0, 0, m->address, 0, NULL, NULL);
 }
 
-/* Copies `size` bytes between `at` in a buffer object and `from` in other bytes. */
-static int32_t vd__cl_row_copy(const vd__cl_playback *to, vd__cl_mem level, size_t at, const vd__cl_bytes *m,
-                               size_t from, size_t size, bool to_level) {
-    const vd__cl_driver *cl = to->vcl->cl;
-    if (m->buffer && to_level)
-        return cl->clEnqueueCopyBuffer(to->queue, m->buffer, level, m->offset + from, at, size, 0, NULL, NULL);
-    if (m->buffer)
-        return cl->clEnqueueCopyBuffer(to->queue, level, m->buffer, at, m->offset + from, size, 0, NULL, NULL);
-    if (to_level) return cl->clEnqueueWriteBuffer(to->queue, level, 0, at, size, m->address + from, 0, NULL, NULL);
-    return cl->clEnqueueReadBuffer(to->queue, level, 0, at, size, m->address + from, 0, NULL, NULL);
-}
-
-/* Copies between a box of a 1-D array and consecutive bytes through a buffer with the whole level, which the driver
-   keeps until the commands have ended. Writes all layers of the level (joins_layers). */
-static int32_t vd__cl_box_copy_by_level(const vd__cl_playback *to, const vd__cl_box *b, const vd__cl_bytes *m,
+/* Copies between a box of a 1-D array and consecutive bytes, layer by layer through an image with one layer, which the
+   driver keeps until the commands have ended. */
+static int32_t vd__cl_box_copy_by_layer(const vd__cl_playback *to, const vd__cl_box *b, const vd__cl_bytes *m,
                                         bool to_image) {
+    const vd__cl_driver *cl = to->vcl->cl;
+    size_t bytes = vd__format_rows[b->shape->format].bytes * b->extent[0];
+    vd__image_shape shape = *b->shape;
+    vd__cl_box layer = *b, row = *b;
     int32_t error = 0;
-    size_t row = b->width * b->texel, part = b->extent[0] * b->texel;
-    size_t first = b->origin[1] * row + b->origin[0] * b->texel;
-    vd__cl_box all = *b;
-    vd__cl_bytes level = { NULL, 0, NULL };
-    level.buffer = to->vcl->cl->clCreateBuffer(to->vcl->context, VD__CL_MEM_READ_WRITE, b->layers * row, NULL, &error);
+    shape.extent[0] = (uint32_t)b->extent[0];
+    shape.layers = 1;
+    layer.extent[1] = row.extent[1] = 1;
+    row.origin[0] = row.origin[1] = 0;
+    row.image = vd__cl_level_create(to->vcl, &shape, 0, &error);
     if (error) return error;
-    all.origin[0] = all.origin[1] = 0;
-    all.extent[0] = b->width;
-    all.extent[1] = b->layers;
-    error = vd__cl_box_copy(to, &all, &level, false);
-    for (size_t y = 0; y < b->extent[1] && !error; y++)
-        error = vd__cl_row_copy(to, level.buffer, first + y * row, m, y * part, part, to_image);
-    if (!error && to_image) error = vd__cl_box_copy(to, &all, &level, true);
-    to->vcl->cl->clReleaseMemObject(level.buffer);
+    for (size_t y = 0; y < b->extent[1] && !error; y++) {
+        vd__cl_bytes part = *m;
+        const vd__cl_box *source = to_image ? &row : &layer, *target = to_image ? &layer : &row;
+        part.offset += y * bytes;
+        if (part.address) part.address += y * bytes;
+        layer.origin[1] = b->origin[1] + y;
+        if (to_image) error = vd__cl_box_copy(to, &row, &part, true);
+        if (!error)
+            error = cl->clEnqueueCopyImage(to->queue, source->image, target->image, source->origin, target->origin,
+                                           row.extent, 0, NULL, NULL);
+        if (!error && !to_image) error = vd__cl_box_copy(to, &row, &part, false);
+    }
+    cl->clReleaseMemObject(row.image);
     return error;
 }
 
-/* Copies between a box and consecutive bytes. NVIDIA's driver 580 refuses some boxes of 1-D arrays, but not those of a
-   whole level. */
+/* Copies between a box and consecutive bytes. NVIDIA's driver 580 copies between a buffer and a 1-D array only if the
+   box is in layer 0; it reads, writes and copies other boxes of such images. */
 static int32_t vd__cl_image_bytes(const vd__cl_playback *to, const vd__cl_box *b, const vd__cl_bytes *m,
                                   bool to_image) {
     int32_t error = vd__cl_box_copy(to, b, m, to_image);
-    bool whole = b->extent[0] == b->width && b->extent[1] == b->layers;
-    if (error != VD__CL_INVALID_VALUE || !b->layers || whole) return error;
-    return vd__cl_box_copy_by_level(to, b, m, to_image);
+    bool in_first_layer = b->origin[1] == 0 && b->extent[1] == 1;
+    if (error != VD__CL_INVALID_VALUE || b->shape->dim != VD_DIM_1D_ARRAY || in_first_layer) return error;
+    return vd__cl_box_copy_by_layer(to, b, m, to_image);
 }
 
 /* Copies in as few commands as the pitches allow: the whole box, its slices, or its rows. A row along y of a 1-D array
@@ -16681,21 +16675,20 @@ static int32_t vd__cl_image_pitched(const vd__cl_playback *to, const vd__image_c
     return error;
 }
 
-/* Copies directly between boxes of equal format and extent, if the driver accepts them, otherwise through a buffer,
-   which the driver keeps until the commands have ended. */
+/* Copies directly between boxes of equal format and extent, otherwise through a buffer, which the driver keeps until
+   the commands have ended. */
 static int32_t vd__cl_image_copy(const vd__cl_playback *to, const vd__image_command *c) {
     const vd__cl_driver *cl = to->vcl->cl;
     vd__cl_box from = vd__cl_box_of(&c->from), target = vd__cl_box_of(&c->to);
-    bool same = vd__memory_shape(c->from.memory)->format == vd__memory_shape(c->to.memory)->format;
+    bool same = from.shape->format == target.shape->format;
     for (int i = 0; i < 3; i++) same = same && from.extent[i] == target.extent[i];
-    int32_t error = VD__CL_INVALID_VALUE;
+    int32_t error = 0;
     if (same)
-        error = cl->clEnqueueCopyImage(to->queue, from.image, target.image, from.origin, target.origin, from.extent, 0,
-                                       NULL, NULL);
-    if (error != VD__CL_INVALID_VALUE) return error;
+        return cl->clEnqueueCopyImage(to->queue, from.image, target.image, from.origin, target.origin, from.extent, 0,
+                                      NULL, NULL);
+    size_t size = vd__format_rows[from.shape->format].bytes * from.extent[0] * from.extent[1] * from.extent[2];
     vd__cl_bytes bytes = { NULL, 0, NULL };
-    bytes.buffer = cl->clCreateBuffer(to->vcl->context, VD__CL_MEM_READ_WRITE,
-                                      from.texel * from.extent[0] * from.extent[1] * from.extent[2], NULL, &error);
+    bytes.buffer = cl->clCreateBuffer(to->vcl->context, VD__CL_MEM_READ_WRITE, size, NULL, &error);
     if (error) return error;
     error = vd__cl_image_bytes(to, &from, &bytes, false);
     if (!error) error = vd__cl_image_bytes(to, &target, &bytes, true);
@@ -22700,9 +22693,8 @@ static vd__access vd__part_access(const vd_list *l, const vd__image *image, bool
     part->memory = &s->memory;
     part->layout = written ? VD__LAYOUT_TARGET : VD__LAYOUT_SOURCE;
     a.layout = (uint8_t)part->layout;
-    bool joined = l->queue->device->joins_layers && image->shape.dim == VD_DIM_1D_ARRAY;
-    a.begin = (uint64_t)part->level * image->shape.layers + (joined ? 0 : part->layer);
-    a.end = a.begin + (joined ? image->shape.layers : part->layers);
+    a.begin = (uint64_t)part->level * image->shape.layers + part->layer;
+    a.end = a.begin + part->layers;
     return a;
 }
 

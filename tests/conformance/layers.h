@@ -9,11 +9,11 @@ enum { LAYERS_X = 11, LAYERS = 5, LAYERS_BEGIN = 3, LAYERS_WIDTH = 6 }; /* image
 /* An image, and the texels that it should have. */
 typedef struct layer_stack { vd_image image; uint32_t texels[LAYERS][LAYERS_X]; } layer_stack;
 
-static inline void layers_create(vd_context *ctx, layer_stack *l, uint32_t first) {
+static inline void layers_create(vd_context *ctx, layer_stack *l, vd_format format, uint32_t first) {
     vd_image_desc d;
     memset(&d, 0, sizeof d);
     for (uint32_t i = 0; i < LAYERS * LAYERS_X; i++) l->texels[i / LAYERS_X][i % LAYERS_X] = first + i;
-    d.format = VD_FORMAT_R32_U;
+    d.format = format;
     d.dim = VD_DIM_1D_ARRAY;
     d.extent[0] = LAYERS_X;
     d.layers = LAYERS;
@@ -45,13 +45,13 @@ static inline vd_image_transfer layers_transfer(const layer_stack *l, uint32_t f
     return t;
 }
 
-/* Writes, reads and copies boxes of layers. */
+/* Writes, reads and copies boxes of layers, the latter also to another format. */
 static inline void check_boxes_of_layers(vd_context *ctx, uint32_t first, uint32_t count) {
     enum { PITCH = 8, GUARD = 77 };
     uint32_t box[LAYERS][PITCH], got[LAYERS][PITCH];
     layer_stack a, b;
-    layers_create(ctx, &a, 1000);
-    layers_create(ctx, &b, 2000);
+    layers_create(ctx, &a, VD_FORMAT_R32_U, 1000);
+    layers_create(ctx, &b, first % 2 ? VD_FORMAT_R32_I : VD_FORMAT_R32_U, 2000);
     for (uint32_t i = 0; i < LAYERS * PITCH; i++) {
         box[i / PITCH][i % PITCH] = 3000 + i;
         got[i / PITCH][i % PITCH] = GUARD;
@@ -82,7 +82,7 @@ static inline void check_layers_and_buffers(vd_context *ctx) {
     uint32_t words[SIZE], got[SIZE];
     layer_stack a;
     for (uint32_t i = 0; i < SIZE; i++) words[i] = i;
-    layers_create(ctx, &a, 1000);
+    layers_create(ctx, &a, VD_FORMAT_R32_U, 1000);
     vd_buffer buffer = buffer_named(ctx, "words", VD_U32, SIZE, words);
     for (uint32_t y = 0; y < LAYERS; y++) {
         vd_image_transfer t = layers_transfer(&a, y, 1);
