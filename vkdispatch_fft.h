@@ -196,8 +196,8 @@
        The cosines and sines are in a table. Eight terms are added to each other before they are added to the sum, which
        keeps the rounding error low: that of such a stage is about that of a transform of length 31; that of Bluestein's
        algorithm is 1.8 to 2.1 times (f64: 2.2 to 3.1 times) as large. Therefore Bluestein's algorithm replaces direct
-       stages only if they are estimated to take more than 1.5 times as long. On GPUs, this is so for primes from 73 on
-       and some of their products. vd_fft_explain names the algorithm.
+       stages only if they are estimated to take more than 1.5 times as long. On GPUs, this is so for primes from 67 on
+       and some products. vd_fft_explain names the algorithm.
 
        Accuracy. For random numbers, the mean relative error of a bin of a complex transform is at most 1.2 times that
        of pocketfft (SciPy), in f32 and f64. For cosine and sine transforms, the mean error divided by the mean
