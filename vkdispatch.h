@@ -16735,6 +16735,18 @@ static int32_t vd__cl_image_blit(const vd__cl_playback *to, const vd__image_comm
     return error;
 }
 
+/* Describes a failed transfer by the box of its target or, if that is a buffer, of its source. */
+static VD__COLD vd_result vd__cl_fail_image(int32_t error, const vd__image_command *c) {
+    static const char *const kinds[] = { /* by op */
+        "a copy to", "a copy from", "a copy to", "a blit to", "a clear of"
+    };
+    const vd__image_part *p = c->op == VD__IMAGE_TO_BUFFER ? &c->from : &c->to;
+    return vd__cl_fail(error, "%s an image of dim %d (texel %u, %u, %u, layer %u; %u x %u x %u texels, %u layers)",
+                       kinds[c->op], (int)vd__memory_shape(p->memory)->dim, (unsigned)p->offset[0],
+                       (unsigned)p->offset[1], (unsigned)p->offset[2], (unsigned)p->layer, (unsigned)p->extent[0],
+                       (unsigned)p->extent[1], (unsigned)p->extent[2], (unsigned)p->layers);
+}
+
 static vd_result vd__cl_play_image(void *user, const vd__image_command *c) {
     const vd__cl_playback *to = (const vd__cl_playback *)user;
     int32_t error;
@@ -16744,7 +16756,7 @@ static vd_result vd__cl_play_image(void *user, const vd__image_command *c) {
     } else if (c->op == VD__IMAGE_COPY) error = vd__cl_image_copy(to, c);
     else if (c->op == VD__IMAGE_BLIT) error = vd__cl_image_blit(to, c);
     else error = vd__cl_image_pitched(to, c, c->op == VD__IMAGE_FROM_BUFFER ? &c->to : &c->from);
-    return error ? vd__cl_fail(error, "a transfer of an image") : VD_OK;
+    return error ? vd__cl_fail_image(error, c) : VD_OK;
 }
 #else
 #define vd__cl_play_image NULL

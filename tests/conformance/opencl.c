@@ -345,9 +345,10 @@ TEST_EXECUTED(driver_calls_fail) {
 
 static vd__cl_driver strict;  /* its functions, and the number of boxes that it refused */
 static uint32_t refused_boxes;
+static bool refuses_all;
 
 static bool refuses_box(const size_t *origin, const size_t *extent) {
-    bool refused = origin[1] || extent[1] > 1;
+    bool refused = refuses_all || origin[1] || extent[1] > 1;
     refused_boxes += refused;
     return refused;
 }
@@ -374,8 +375,21 @@ TEST_EXECUTED(drivers_may_refuse_layers_of_1d_arrays) {
     cl->clEnqueueCopyImageToBuffer = strict_to_buffer;
     cl->clEnqueueCopyBufferToImage = strict_to_image;
     check_parts_of_1d_arrays(f->ctx);
-    *cl = strict;
     assert_true(refused_boxes > 3);
+
+    uint32_t texels[LAYERS_WIDTH];
+    layer_stack a, b;
+    layers_create(f->ctx, &a, VD_FORMAT_R32_U, 0);
+    layers_create(f->ctx, &b, VD_FORMAT_R32_F, 0);
+    vd_image_transfer from = layers_transfer(&a, 2, 1), to = layers_transfer(&b, 1, 1);
+    refuses_all = true;
+    OK(vd_copy_image(vd_immediate(f->ctx, 0, 0), &to.box, &from.box));
+    FAILS(vd_image_download(f->ctx, &to, texels), VD_ERROR_BACKEND, "vd_image_download|a copy to an image of dim 5 "
+          "(texel 3, 0, 0, layer 1; 6 x 1 x 1 texels, 1 layers) failed: CL_INVALID_VALUE");
+    refuses_all = false;
+    *cl = strict;
+    vd_image_destroy(f->ctx, a.image);
+    vd_image_destroy(f->ctx, b.image);
 }
 
 /* ---- a driver whose calls fail at random while several threads use it ---- */
