@@ -552,28 +552,30 @@
        not checked      Everything else that a driver relies on. Run spirv-val on modules of unknown origin.
 
    GLSL and HLSL
-       With VKDISPATCH_GLSLANG, vd_kernel_create compiles VD_CODE_GLSL and VD_CODE_HLSL to SPIR-V 1.3. Everything in
-       "SPIR-V modules" applies to the result. The implementation then includes glslang/Include/glslang_c_interface.h,
-       and the program links glslang (Debian: glslang-dev): -lglslang -lMachineIndependent -lGenericCodeGen
-       -lOGLCompiler -lOSDependent -lHLSL -lSPIRV -lglslang-default-resource-limits -lSPIRV-Tools-opt -lSPIRV-Tools
-       -lstdc++. Newer versions have fewer libraries.
+       With VKDISPATCH_GLSLANG, vd_kernel_create compiles VD_CODE_GLSL and VD_CODE_HLSL to SPIR-V 1.3 (backends vulkan
+       and dummy). "SPIR-V modules" applies to the result. The implementation includes headers of glslang
+       (glslang_c_interface.h, resource_limits_c.h, build_info.h), and the program links glslang (Debian: glslang-dev):
+       -lglslang -lMachineIndependent -lGenericCodeGen -lOGLCompiler -lOSDependent -lHLSL -lSPIRV
+       -lglslang-default-resource-limits -lSPIRV-Tools-opt -lSPIRV-Tools -lstdc++. Versions after 12 have fewer
+       libraries.
        entry point      GLSL: main. HLSL: desc.entry, default main.
        #version         GLSL: default 450.
-       #include         desc.include returns the text of a file. A file that is being included already is left out, so
-                        that it need not guard against itself. Includes can be 32 deep, and all files together may have
-                        16 MiB. Includes in code that the preprocessor skips are expanded too, but a missing file is an
-                        error only where it is used.
-       registers        HLSL: bN is binding N, tN is 16 + N, uN is 32 + N and sN is 48 + N, for N below 16. Arguments
-                        are in this order. Resources without a register get the bindings that are left.
-       formats          HLSL: RWTexture accepts every format whose components have its type, if the device has
-                        VD_FEATURE_IMAGE_WRITE and, for kernels that load from one, VD_FEATURE_IMAGE_READ. Exceptions:
-                        without them, or if two RWTexture of a dimension differ in the number of components, the
-                        format is the one with 32 bits for each component; and it is R32_I or R32_U for a single
-                        integer.
-       messages         The compiler's log is part of the error text. Files are named as in #include, the first one by
+       #include         desc.include returns the text of a file. A file (by its name in #include) that includes itself,
+                        also through others, is left out there. Includes can be 32 deep, and all files together may
+                        have 16 MiB. Includes in code that the preprocessor skips are expanded too, but a missing file
+                        is an error only if the preprocessor reaches its #include.
+       registers        HLSL: register(bN) is binding N, tN is 16 + N, uN is 32 + N and sN is 48 + N, for N below 16
+                        and a lower-case letter without a profile. Arguments are in the order of the bindings. glslang
+                        chooses unused bindings for resources without a register.
+       formats          HLSL: RWTexture accepts every format whose components have its type, if all devices of the
+                        context have VD_FEATURE_IMAGE_WRITE and, for kernels that load from one, VD_FEATURE_IMAGE_READ.
+                        Exceptions: a single integer has R32_I or R32_U; without these features, or if two other
+                        RWTexture of one dimension and type (float, int or uint) differ in the number of components,
+                        the format is the one with 32 bits for each component.
+       messages         The compiler's log is part of the error text. It names files as in #include, and desc.code by
                         desc.name.
-       threads          glslang compiles one text at a time in a process.
-       HLSL needs glslang 14.3, or an older one with gcc or clang.
+       threads          Calls of several threads compile one after the other, in the whole process.
+       versions         If the implementation is not compiled by gcc or clang, HLSL needs glslang 14.3.
 
    CUDA
        Parameters. The parameters of a kernel are the argument block, as one struct or one by one.
@@ -647,13 +649,13 @@
          component type and, for storage images, the format must match the kernel. vd_image_view makes levels and layers
          usable as an image, for example one level of a mip chain as a storage image: a kernel stores to the first level
          of its argument only.
-       * Compressed textures. With VKDISPATCH_DECODE_BLOCKS, images of block formats that a device lacks can be created:
-         they have the format vd_format_info.created, with 8 bits for each component, 16 for BC6H (float) and EAC, and
-         vd_image_query returns that format. Only vd_image_upload and vd_image_desc.data still expect blocks, also
-         for a part of the image. Everything else, such as vd_image_download and copies from buffers, transfers
+       * Compressed textures. With VKDISPATCH_DECODE_BLOCKS, images of block formats that a device lacks can be created.
+         Their format is vd_format_info.created, which vd_image_query also returns: 8 bits for each component, 16 for
+         EAC, and floats of 16 bits for BC6H. Only vd_image_desc.data and vd_image_upload, also of a part of the image,
+         expect blocks. Everything else, such as vd_image_download and copies from buffers, transfers
          texels; blocks cannot be read back. In a context of several devices, images are decoded on all of them if one
          lacks the format. Reserved encodings decode to the colour that the specifications state: BC6H to black, BC7
-         to transparent black, ASTC to magenta, like all HDR blocks of ASTC.
+         to transparent black, ASTC to magenta, like every partition with an HDR mode and every HDR void-extent block.
        * Transfers. vd_image_upload and vd_image_download transfer boxes from and to host memory with a row and slice
          pitch. Commands of lists copy between images and buffers, copy and blit between images, and clear images.
          vd_generate_mips fills a mip chain.
@@ -671,7 +673,8 @@
          the beginning and end of every submission: VK_IMAGE_LAYOUT_GENERAL with VD_IMAGE_STORAGE, otherwise
          VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL. For images that are only sampled, set usage to VD_IMAGE_SAMPLED:
          the default adds VD_IMAGE_STORAGE if the format supports it.
-       * Whatever a backend lacks fails with VD_ERROR_UNSUPPORTED:
+       * What a backend lacks fails with VD_ERROR_UNSUPPORTED, except that opencl samples the first level of a view of
+         several levels without an error:
 
        capability            vulkan            cuda                         opencl
        ----------            ------            ----                         ------
@@ -6172,7 +6175,8 @@ static void vd__bc7_decode(vd_format format, const vd__texture_block *block, vd_
     }
 }
 
-/* Modes of BC6H by number, of which the numbers 0 and 1 have 2 bits, and the others 5: whether end points are relative
+/* Modes of BC6H: rows 0 and 1 for the codes of 2 bits, then alternately those of 5 bits that end in 10 and in 11, which
+   have one subset. Reserved modes have 0 bits. Fields: whether end points are relative
    to the first one, bits of the first, bits of the others by component, and the fields in the order of the block:
    component, end point, first and last bit in hexadecimal. */
 static const struct { uint8_t relative, bits, others[3]; const char *fields; } vd__bc6_modes[18] = {
@@ -6225,6 +6229,7 @@ static void vd__bc6_ends(vd__texture_block *b, uint32_t mode, bool is_signed, in
         }
 }
 
+/* Reserved modes are decoded to 0. */
 static void vd__bc6_decode(vd_format format, const vd__texture_block *block, vd__texture_texel *texels) {
     bool is_signed = format == VD_FORMAT_BC6H_F;
     vd__texture_block b = *block;
@@ -13369,13 +13374,15 @@ static vd_result vd__cu_queue_create(const vd__cu_device *d, vd__cu_queue *q, vo
     return result ? vd__cu_fail(cu, result, "cuMemHostGetDevicePointer of a timeline") : VD_OK;
 }
 
+/* Retains the primary context and creates the queues. On failure the caller closes the device. */
 static vd_result vd__cu_device_start(vd__device *dev) {
     vd__cu_device *d = vd__cu_device_of(dev);
     const vd__cu_driver *cu = d->api;
     size_t available = 0, total = 0;
     void *context = NULL;
     int result = cu->cuDeviceGet(&d->handle, dev->info.index);
-    if (!result) result = cu->cuDevicePrimaryCtxRetain(&context, d->handle);
+    if (result) return vd__cu_fail(cu, result, "cuDeviceGet of '%s'", dev->info.name);
+    result = cu->cuDevicePrimaryCtxRetain(&context, d->handle);
     if (result) return vd__cu_fail(cu, result, "cuDevicePrimaryCtxRetain of '%s'", dev->info.name);
     d->context = context;
     d->architecture = (int)(10 * vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, d->handle) +
@@ -18984,10 +18991,10 @@ static VD__COLD vd_result vd__dispatch_reserve(vd__dispatch_state *d, const vd_a
 
 VD__SMALL_END
 
-/* Resolves threads or groups of a desc to 32 bits (trailing zeros become 1). `what` is "threads" or "groups". */
+/* Converts three extents to 32 bits; trailing zeros become 1. `what`: name of the array in messages. */
 static inline vd_result vd__extent_check(const uint64_t desc_extent[3], const char *what, uint32_t out[3]) {
     int rank = 3;
-    /* all are 1 … 2^32 - 1 */
+    /* then all are 1 … 2^32 - 1 */
     if (VD__LIKELY(((desc_extent[0] - 1) | (desc_extent[1] - 1) | (desc_extent[2] - 1)) < UINT32_MAX)) {
         for (int i = 0; i < 3; i++) out[i] = (uint32_t)desc_extent[i];
         return VD_OK;
@@ -20582,7 +20589,8 @@ static vd_result vd__fail_device_lost(vd__queue *q) {
                     ctx->devices[index].device.info.name);
 }
 
-/* Returns whether the timeline has reached `value`. If the device is lost, sets the error and returns false. */
+/* Returns whether the timeline has reached `value`. If that is not known yet and the device is lost, sets the error and
+   returns false. */
 static bool vd__queue_reached(vd__queue *q, uint64_t value) {
     if (value <= vd__atomic_load64(&q->completed)) return true;
     uint64_t now = q->ctx->driver.backend->queue_value(q->device, q->index);
@@ -28204,7 +28212,7 @@ static void vd__tile_at(const vd__tiles *t, const vd__image_part *box, const uin
     out->layer += (uint32_t)at;
 }
 
-/* Binds the tiles of a box from an offset in the heap on, or unbinds them. */
+/* Binds the tiles of a box to memory of the heap from an offset on, or unbinds them. */
 static vd_result vd__tiles_change(const vd__image *image, const char *call, const vd__image_part *box, uint64_t offset,
                                   bool bind) {
     const vd__tiles *t = &image->shape.tiles;
@@ -28219,8 +28227,8 @@ static vd_result vd__tiles_change(const vd__image *image, const char *call, cons
     }
     if (offset % t->bytes || offset > s->memory.size || (bind && total > (s->memory.size - offset) / bytes))
         return vd__fail_call(VD_ERROR_INVALID, call, image->resource.name, "offset is %llu, but must be a multiple of "
-                             "%llu (vd_image_info.tile_bytes), and the %llu bytes of the tiles must fit into the %llu "
-                             "bytes of heap '%s'", VD__U(offset), VD__U(t->bytes), VD__U(total * bytes),
+                             "%llu (vd_image_info.tile_bytes), and from there on, the %llu bytes of the tiles must fit "
+                             "into the %llu bytes of heap '%s'", VD__U(offset), VD__U(t->bytes), VD__U(total * bytes),
                              VD__U(s->memory.size), image->resource.placed_in->name);
     vd__binds binds = { &s->memory, 0, 0, NULL, tiles, bind ? s->memory.block : NULL, s->memory.offset + offset };
     vd_result r = vd__storage_wait(s, VD_WRITE);

@@ -1341,11 +1341,12 @@ VC_API vc_val vc_pack_2x32(vc_type type, vc_val v);             /* u32x2 to i64,
 VC_API vc_val vc_unpack_2x32(vc_val v);                         /* i64, u64 or f64 to u32x2, by bits */
 
 /* ---- dot products of four 8-bit integers packed in a u32 ----
-   Exact. One instruction with VC_FEATURE_DOT_4X8, and in CUDA C from compute capability 6.1 on. */
+   Exact, before saturation. One instruction in SPIR-V with VC_FEATURE_DOT_4X8. In CUDA C from compute capability 6.1
+   on, the dot product is one instruction, and _sat adds a saturating addition. Otherwise computed byte by byte. */
 
-VC_API vc_val vc_dot_4xi8(vc_val a, vc_val b);                  /* signed: i32 */
-VC_API vc_val vc_dot_4xu8(vc_val a, vc_val b);                  /* unsigned: u32 */
-VC_API vc_val vc_dot_4xi8_4xu8(vc_val a, vc_val b);             /* a signed, b unsigned: i32 */
+VC_API vc_val vc_dot_4xi8(vc_val a, vc_val b);                  /* signed bytes; i32 */
+VC_API vc_val vc_dot_4xu8(vc_val a, vc_val b);                  /* unsigned bytes; u32 */
+VC_API vc_val vc_dot_4xi8_4xu8(vc_val a, vc_val b);             /* bytes of a signed, of b unsigned; i32 */
 VC_API vc_val vc_dot_4xi8_sat(vc_val a, vc_val b, vc_val sum);  /* sum + dot, saturated to i32 */
 VC_API vc_val vc_dot_4xu8_sat(vc_val a, vc_val b, vc_val sum);  /* sum + dot, saturated to u32 */
 VC_API vc_val vc_dot_4xi8_4xu8_sat(vc_val a, vc_val b, vc_val sum); /* sum + dot, saturated to i32 */
@@ -3829,7 +3830,8 @@ static bool vc__convert_immediate(const vc__operand *o, vc_type kind, uint64_t *
            && (vc__is_float(o->type) || (vc__fold_cast(kind, o->type, *bits, &back) && back == o->bits));
 }
 
-/* Converts an immediate that vc__adapts to `kind`. Fails and returns false if vc__convert_immediate does. */
+/* Converts an immediate to `kind`, which is its kind or one for which vc__adapts returns true. If vc__convert_immediate
+   returns false, returns false, and fails the kernel unless k is NULL. */
 static bool vc__adapt_immediate(vc_kernel *k, const char *call, uint32_t which, vc__operand *o, vc_type kind) {
     uint64_t bits = 0;
     if (o->type == kind) return true;
@@ -3842,8 +3844,8 @@ static bool vc__adapt_immediate(vc_kernel *k, const char *call, uint32_t which, 
     const char *why = vc__is_float(kind) ? "cannot be represented exactly in" : "is out of range for";
     if (vc__is_float(o->type))
         vc__fail_call(k, call,
-                      "operand %u is an f%u immediate that is NaN or below the normal numbers of %t; pass it as an "
-                      "immediate of type %t", which, (unsigned)vc__bits(o->type), kind, kind);
+                      "operand %u is an f%u immediate that is NaN or subnormal as %t; pass it as an immediate of "
+                      "type %t", which, (unsigned)vc__bits(o->type), kind, kind);
     else if (vc__is_signed(o->type))
         vc__fail_call(k, call, "operand %u is the immediate %lld, which %s %t", which,
                       (long long)vc__widen(o->type, o->bits), why, kind);
@@ -4243,8 +4245,8 @@ static uint64_t vc__shift_sticky(uint64_t x, uint32_t by) {
     return by ? (x >> by) | ((x << (64 - by)) != 0) : x;
 }
 
-/* Rounds to nearest even and packs the float to *bits. Returns false if the result is NaN, or is below the normal
-   numbers before it is rounded; *bits is correct in any case, and a NaN is quiet. */
+/* Rounds to nearest even and packs the number into *bits. Returns false for a NaN, and for numbers other than 0 whose
+   magnitude is below that of normal numbers before rounding; *bits is correct in any case, and a NaN is quiet. */
 static bool vc__pack(vc_type kind, const vc__real *r, uint64_t *bits) {
     uint32_t f = vc__kinds[kind].fraction, e = vc__kinds[kind].exponent;
     uint64_t sign = (uint64_t)r->negative << (f + e), inf = vc__ones(e) << f, fraction = r->fraction;
@@ -5950,9 +5952,9 @@ static bool vc__is_word(const vc__lowering *s, uint32_t w) {
     return n->op == VC__OP_CAST ? vc__lowered_node(s, n->a[0])->type == VC_U32 : n->op == VC__OP_CONST && !n->a[1];
 }
 
-/* Returns the 64-bit number whose low half is x if it is a product plus at most one word, or the sum or difference of
-   two words: the next operation can then usually be done on its 64 bits, which includes the carry. Otherwise returns
-   VC__NIL. */
+/* Returns the 64-bit number whose low half is x if `number op word` can usually be computed in 64 bits, with the carry
+   or borrow. ADD: the number is a product, a product plus a word, or a sum of two words. SUB: a difference of two
+   words. Otherwise returns VC__NIL. */
 static uint32_t vc__sum_to_extend(const vc__lowering *s, uint16_t op, uint32_t x) {
     uint32_t w = vc__source_of_low_word(s, x);
     const vc__node *n = vc__lowered_node(s, w);
@@ -6106,8 +6108,8 @@ static uint32_t vc__make_saturated_sum(vc__lowering *s, uint32_t a, uint32_t b) 
 }
 
 /* Keeps the operation if it is native: a SPIR-V instruction that the machine supports, dp4a in CUDA C. Otherwise
-   computes a saturating dot product by a dot product and a saturating addition, and a dot product byte by byte. Dot
-   products of constants are folded here. */
+   splits a saturating dot product into a dot product and a saturating addition, and computes a dot product byte by
+   byte. If a and b are constants, the operation is never kept, and its parts are folded. */
 static uint32_t vc__lower_dot_4x8(vc__lowering *s, const vc__node *n) {
     uint32_t a = n->a[0], b = n->a[1], sum = n->a[2], op = vc__dot_without_sum(n->op);
     bool missing = s->target == VC_TARGET_SPIRV && s->kernel->desc.machine.missing_features & VC_FEATURE_DOT_4X8;
@@ -14916,7 +14918,9 @@ VC_API void vc_set_component(vc_ref ref, uint32_t i, vc_val value) {
     const vc__object *o = vc__ready(k) ? vc__object_of(k, call, &ref) : NULL;
     if (!o) return;
     if (!vc__is_private(o)) {
-        vc__fail_call(k, call, "%m is not private to an invocation; store a whole vector, or a scalar (vc_as)", o);
+        vc__fail_call(k, call, o->op == VC__OP_BUFFER ? "%m is not private to an invocation; store a whole vector, or "
+                                                        "a scalar through vc_as"
+                                                      : "%m is not private to an invocation; store a whole vector", o);
         return;
     }
     vc_val v = vc__load(k, call, &ref);

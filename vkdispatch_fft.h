@@ -431,10 +431,11 @@
        bin of a histogram     element         -                           -             a number
 
        * If the elements have less than 32 bits, combine receives f16 operands as f32 and integers as 32-bit integers,
-         and must return that type. A map may return either width.
-       * If out is an immediate of another type, it is converted.
-       * A fragment is called several times while the plan is made, and may run more than once for an element. It must
-         have no effects except vc_printf.
+         and must return that type. A map may return either width, but with VD_REDUCE_ANY and VD_REDUCE_ALL only the
+         type of the elements or bool.
+       * If out is an immediate of another type, it is converted, to the wider of two accepted types.
+       * `build` is called several times while the plan is made, and the recorded code may run more than once for an
+         element. It must have no effects except those of vc_printf and vc_assert.
        * Arguments. Only the map of a reduction can have arguments. Its `declare` is called before `build`; it declares
          buffers and parameters, and stores their refs and values in the struct that `user` points to.
          vd_reduce_run_io binds them by name; vd_reduce_arguments lists them.
@@ -4427,7 +4428,8 @@ static void vd__fft_merge_blocks(vd__fft_addressing *s) {
     s->block.product = 1;
 }
 
-/* Appends a zeroed pass to the route of a problem; returns NULL if the route is full. */
+/* Appends a pass to the route of a problem, in its direction, from role `from` to role `to`; its other fields are 0.
+   Returns NULL if the route is full. */
 static vd__fft_pass *vd__fft_add_pass(const vd__fft_problem *problem, vd__fft_role from, vd__fft_role to) {
     vd__fft_route *r = problem->route;
     if (r->count == VD__FFT_PASSES) return NULL;
@@ -9035,7 +9037,8 @@ static bool vd__reduce_contiguous(const vd_reduce *p) {
     return p->reduced.count == 1 && p->reduced.stride[0] == 1;
 }
 
-/* Loads the elements of a cell, from element `first` on, by scalar loads. Beyond the end of the input, repeats the last
+/* Loads the elements of a cell, from element `first` on, by scalar loads. Returns the element if a cell has only one,
+   otherwise the elements packed into a word, the first one lowest. Beyond the end of the input, repeats the last
    element. */
 static vc_val vd__reduce_load_word(const vd__reduce_writer *w, vc_ref in, vc_val first) {
     uint32_t n = w->plan->cell_elements, bits = 32 / n;
@@ -10755,15 +10758,17 @@ static uint64_t vd__scan_short_row_bytes(const vd_scan *p, uint32_t size) {
     return (vd__scan_shared_count(p) + vd__scan_spare_count(p) + totals) * size;
 }
 
-/* If the rows are many and short, plans runs of an odd number of about VD__SCAN_TARGET_RUN elements, one or more for
-   each thread. A work-group has fewer threads if its elements would need more than half of the shared memory. If a row
-   has more runs than the work-group has threads, or does not fit, the plan for long rows is kept. */
+/* If the rows are many and short, plans runs of about VD__SCAN_TARGET_RUN elements, an odd number because of the banks
+   of shared memory. Each thread scans one run, or several rows if a row is one run. A work-group has fewer threads than
+   256 if the device allows fewer, if VD__SCAN_MAX_STAGED elements for each thread would need more than half of the
+   shared memory, or if its arrays would not fit. If a row has more runs than the work-group has threads, or the rows of
+   a work-group do not fit, the plan for long rows is kept. size: see vd__scan_short_row_bytes. */
 static void vd__scan_plan_rows(vd_scan *p, const vd_device_info *d, uint32_t size) {
     uint32_t count = (uint32_t)p->count, max_threads = vd__plan_max_threads(d), threads = p->threads;
     uint32_t shared = d->limits.max_shared_bytes;
     if (p->compacts || p->inner > 1 || p->rows < VD__REDUCE_LANES || p->count > VD__SCAN_MAX_SHORT) return;
     p->runs = (count + VD__SCAN_TARGET_RUN - 1) / VD__SCAN_TARGET_RUN;
-    p->run = (count + p->runs - 1) / p->runs | 1; /* at least as long, so there may be fewer runs */
+    p->run = (count + p->runs - 1) / p->runs | 1; /* rounded up to odd; fewer runs may suffice then */
     p->runs = (count + p->run - 1) / p->run;
     p->rows_per_thread = p->runs > 1 ? 1 : VD__SCAN_MAX_STAGED / p->run;
     p->threads = 256;
@@ -11407,9 +11412,9 @@ static void vd__sort_find_offsets(const vd__sort_writer *w) {
 
 /* ---- runs, without shared memory and barriers ---- */
 
-/* Records the kernel that counts the digits of each run in `counts` or, with `scatter`, the kernel that moves the keys.
-   Before the latter, a scan converts each count to the offset of the first key of the run with that digit, which the
-   kernel increments for each key. */
+/* Records the kernel that counts how often each digit occurs in each run or, with `scatter`, the kernel that moves the
+   keys. Between the two, a scan replaces each count by the output offset of the run's first key with that digit, which
+   the second kernel increments after each key that it moves. */
 static void vd__sort_record_run(vd__sort_writer *w, bool scatter) {
     const vd_sort *p = w->plan;
     vc_val n = vd__sort_number(w, p->desc.count);
@@ -13297,7 +13302,7 @@ struct vd_convolve {
     bool has_filter;         /* a list with a vd_convolve_set_filter was submitted */
     bool was_discarded;      /* a list with a vd_convolve_set_filter was discarded */
     vd__convolve_pending *pending; /* other lists with a vd_convolve_set_filter; none if has_filter is set */
-    bool hook_incomplete;    /* spectrum_hook did not set re or im */
+    bool hook_incomplete;    /* spectrum_hook set re or im to {0} */
     vd_fft *run, *filter;    /* the plan of vd_convolve_run, the plan of vd_convolve_set_filter */
     vd_buffer roots;         /* exp(i pi j / (2 h)), j = 0 ... h - 1; only for NEGACYCLIC */
     vc_ref data[2], root;    /* arguments of the kernel being recorded: in and out (or filter and spectrum), roots */

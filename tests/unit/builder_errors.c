@@ -51,7 +51,7 @@ static void types(void **state) {
     rule_fails(r, "vc_mul in kernel 'saxpy': operand 2 is the immediate 16777217, which cannot be represented exactly in f32");
     r = rule_begin(NULL);
     vc_mul(r.a, vc_f64(1e-42));
-    rule_fails(r, "vc_mul in kernel 'saxpy': operand 2 is an f64 immediate that is NaN or below the normal numbers of f32; "
+    rule_fails(r, "vc_mul in kernel 'saxpy': operand 2 is an f64 immediate that is NaN or subnormal as f32; "
                   "pass it as an immediate of type f32");
     r = rule_begin(NULL);
     VC_IF(r.k, vc_eq(r.v, r.v)) { }
@@ -162,7 +162,7 @@ static void vectors_loops_and_views(void **state) {
     rule_fails(r, "vc_vec in kernel 'saxpy': operand 1 'a' is f32 and operand 2 'n' is u32; both must have the same type; convert one with vc_cast");
     r = rule_begin(NULL);
     vc_set_component(r.y, 0, r.a);
-    rule_fails(r, "vc_set_component in kernel 'saxpy': buffer 'y' is not private to an invocation; store a whole vector, or a scalar (vc_as)");
+    rule_fails(r, "vc_set_component in kernel 'saxpy': buffer 'y' is not private to an invocation; store a whole vector, or a scalar through vc_as");
     r = rule_begin(NULL);
     vc_set_component(vc_var(r.k, "t", VC_F32X2), 2, r.a);
     rule_fails(r, "vc_set_component in kernel 'saxpy': component 2 is out of range: f32x2 has 2 components");
