@@ -556,8 +556,8 @@
        and dummy). "SPIR-V modules" applies to the result. The implementation includes headers of glslang
        (glslang_c_interface.h, resource_limits_c.h, build_info.h), and the program links glslang (Debian: glslang-dev):
        -lglslang -lMachineIndependent -lGenericCodeGen -lOGLCompiler -lOSDependent -lHLSL -lSPIRV
-       -lglslang-default-resource-limits -lSPIRV-Tools-opt -lSPIRV-Tools -lstdc++. Versions after 12 have fewer
-       libraries.
+       -lglslang-default-resource-limits -lSPIRV-Tools-opt -lSPIRV-Tools -lstdc++ (version 12; newer ones have fewer
+       libraries).
        entry point      GLSL: main. HLSL: desc.entry, default main.
        #version         GLSL: default 450.
        #include         desc.include returns the text of a file. A file (by its name in #include) that includes itself,
