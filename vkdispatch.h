@@ -656,13 +656,13 @@
          texels; blocks cannot be read back. In a context of several devices, images are decoded on all of them if one
          lacks the format. Reserved encodings decode to the colour that the specifications state: BC6H to black, BC7
          to transparent black, ASTC to magenta, like every partition with an HDR mode and every HDR void-extent block.
-       * Transfers. vd_image_upload and vd_image_download transfer boxes from and to host memory with a row and slice
-         pitch. Commands of lists copy between images and buffers, copy and blit between images, and clear images.
+       * Transfers. vd_image_upload and vd_image_download copy boxes from and to host memory, where rows and slices
+         may have a pitch. Commands of lists copy between images and buffers and between images, blit, and clear images.
          vd_generate_mips fills a mip chain.
-       * Texel buffers. vd_texel_buffer makes a buffer, or a part of it, accessible as texels of a format: kernels
-         fetch single texels (vc_fetch of a VC_DIM_BUFFER, samplerBuffer in GLSL) or load and store them (vc_image_load,
-         imageBuffer), with conversion from and to the format. Pass them with vd_i. Commands on them are ordered as
-         those on their buffers. They can be used in graphs, but not in slots. See vd_format_info.usage,
+       * Texel buffers. vd_texel_buffer makes a buffer, or a part of it, accessible as texels of a format: kernels fetch
+         single texels (vc_fetch of an image with VC_DIM_BUFFER, samplerBuffer in GLSL) or load and store them
+         (vc_image_load, imageBuffer), with conversion from and to the format. Pass them with vd_i. Commands on them are
+         ordered as those on their buffers. They can be used in graphs, but not in slots. See vd_format_info.usage,
          limits.max_texels and limits.texel_alignment for what a device supports.
        * Ordering. Commands conflict if they access a common layer of a common level, and one of them writes or they
          need different layouts: copying from an image and sampling it conflict. A view of several levels accesses all
@@ -713,8 +713,8 @@
        * On vulkan, blits, vd_generate_mips and depth formats need a queue family with graphics, which
          vd_context_desc.graphics requests. The border of integer formats is undefined there, except
          VD_BORDER_TRANSPARENT.
-       * On cuda and opencl, a blit copies texels to a buffer, computes the texels of the target in that buffer, and
-         copies them to the image. On cuda, each queue with blits keeps 8 MiB of device memory for this.
+       * On cuda and opencl, a blit copies texels of the source to a buffer, computes those of the target there, and
+         copies them to the target. On cuda, each queue with blits keeps 8 MiB of device memory for this.
        * The missing fourth component of a sampled texel is 0 on cuda, 1 on vulkan and opencl. PoCL 3.1 reads 0 as the
          fourth component of integer formats with one component. It also multiplies the layer of a sampled 1-D or 2-D
          array by the number of layers.
@@ -747,7 +747,7 @@
        to use here                                            see
        -----------                                            ---
        CUDA device pointer, host memory, cl_mem               vd_buffer_desc.address, .import
-       Vulkan memory as a handle of the operating system      vd_buffer_desc.external
+       handle of Vulkan memory (file descriptor, NT handle)   vd_buffer_desc.external
        DLPack tensor                                          vd_dlpack_import
        CUDA stream; OpenCL context, device and queue          vd_context_desc.cuda_stream, .cl_context, .cl_queue
        Vulkan loader                                          vd_context_desc.get_instance_proc_addr
@@ -755,15 +755,15 @@
        to use elsewhere                                       see
        ----------------                                       ---
        device address, VkBuffer, cl_mem                       vd_buffer_query
-       Vulkan memory as a handle of the operating system      vd_buffer_desc.exportable, vd_buffer_export
+       handle of Vulkan memory (file descriptor, NT handle)   vd_buffer_desc.exportable, vd_buffer_export
        DLPack tensor                                          vd_dlpack_export
        VkDevice, VkQueue, CUstream, cl_command_queue and      vd_native_use
        others
        VkCommandBuffer that another library records into      vd_record_native
 
        Synchronisation with the other API is the caller's responsibility. Call vd_wait_idle before the other API uses
-       the memory, and wait for the other API before this library uses it. For a stream or queue that was passed in,
-       vd_flush is enough: it executes in order.
+       the memory, and wait for the other API before this library uses it. A stream or queue that was passed in executes
+       in order: for work of the other API in it and work of queue 0, vd_flush replaces both.
 
    Versions
        VKDISPATCH_VERSION is major * 10000 + minor * 100 + patch. vd_context_create passes the version that the caller
@@ -16656,8 +16656,8 @@ static int32_t vd__cl_image_bytes(const vd__cl_playback *to, const vd__cl_box *b
     return vd__cl_box_copy_by_layer(to, b, m, to_image);
 }
 
-/* Copies in as few commands as the pitches allow: the whole box, its slices, or its rows. A row along y of a 1-D array
-   is a layer, and so a slice. */
+/* Copies between a buffer and a box in as few commands as the pitches allow: the whole box, its slices, or its rows.
+   OpenCL counts the layers of a 1-D array along y, so that the pitch along y is the slice pitch then. */
 static int32_t vd__cl_image_pitched(const vd__cl_playback *to, const vd__image_command *c, const vd__image_part *p) {
     vd_dim dim = vd__memory_shape(p->memory)->dim;
     uint64_t texel = vd__format_rows[vd__memory_shape(p->memory)->format].bytes;
@@ -19549,8 +19549,8 @@ static VD__COLD vd_result vd__dispatch_slot_value(vd__dispatch_state *d, const v
                                         info->size, (const uint8_t *)d->arguments + info->location, info->location);
 }
 
-/* Slow path of vd__dispatch_value: slots of graphs, sizes other than 4 and 8 bytes, untyped values, values in
-   host memory, and errors. */
+/* Slow path of vd__dispatch_value: slots of graphs, sizes other than 4 and 8 bytes, values whose type is not exactly
+   that of the parameter, values passed by address (vd_value), and errors. */
 static VD__COLD vd_result vd__dispatch_value_slow(vd__dispatch_state *d, const vd_arg *arg, int i) {
     const vd__kernel *k = d->kernel;
     const vd_arg_info *info = &k->args[i];
@@ -20807,7 +20807,8 @@ static void vd__garbage_free_or_wait(vd_context *ctx, vd__slot *slot) {
     vd__garbage_free(ctx, slot);
 }
 
-/* Frees the destroyed objects whose last use is complete. Freeing a view can make its buffer garbage. */
+/* Frees the destroyed objects whose last use is complete, and moves others to the garbage of a queue that they wait
+   for. Freeing a view or a placed image can add the object that it pins to ctx->garbage, which is emptied last. */
 static void vd__reap_locked(vd_context *ctx) {
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
         vd__queue *q = &ctx->queues[i];
@@ -23991,7 +23992,7 @@ static VD__COLD void vd__output_submitted(vd_list *l, uint64_t value) {
 /* A growing text. The terminating zero is not counted in `length`. */
 typedef struct vd__line { const vd_allocator *allocator; char *data; uint32_t length, capacity; } vd__line;
 
-/* Appends text. Does nothing if memory runs out. */
+/* Appends text. Does nothing if memory runs out or the line would exceed 2 GiB. */
 static VD__COLD void vd__line_put(vd__line *line, const char *text, size_t length) {
     void *grown = line->data;
     if (length > UINT32_MAX / 2 - line->length) return;
@@ -26281,7 +26282,8 @@ static void vd__glsl_expand(vd__glsl *g, const char *c, unsigned line, const cha
     vd__glsl_puts(g, "\n");
 }
 
-/* Returns the line after #version, which must be the first directive, or the start of the code. */
+/* Returns the start of the line after #version, which GLSL requires before all other directives (not checked here), or
+   the start of the code if there is none. Sets *line to the number of the returned line. */
 static const char *vd__glsl_after_version(const char *code, unsigned *line) {
     bool comment = false;
     unsigned count = 1;
@@ -26357,8 +26359,9 @@ static vd_result vd__glsl_fail(vd_context *ctx, const vd_kernel_desc *desc, cons
     return vd__fail_compile("glslang", NULL, text);
 }
 
-/* Sets the entry point of HLSL. Before version 14.3 the C interface cannot: its struct begins with the pointer to the
-   object of the C++ interface. */
+/* Sets the entry point of HLSL. The C interface of glslang has no function for this before version 14.3. With gcc and
+   clang, the C++ method is called by its mangled name then, on the object to which the first member of glslang_shader_t
+   points. */
 #if !GLSLANG_VERSION_LESS_THAN(14, 3, 0)
 #define vd__glsl_set_entry glslang_shader_set_entry_point
 #elif VD__HAS_GNU_BUILTINS

@@ -520,9 +520,10 @@
        -cl-fast-relaxed-math has no such guarantees.
 
    Ahead of time
-       tools/vcc compiles kernels defined with VC_KERNEL(name) { … } into a C header or a file for vd_kernel_load, so
-       that the program does not contain the builder. Including the same source file in a program instead defines the
-       function vc_kernel *name(const vc_kernel_desc *).
+       tools/vcc compiles the kernels that a C or C++ file defines with VC_KERNEL(name) { … } into a C header for
+       vd_kernel_create, a file for vd_kernel_load, or files with SPIR-V or source text, so that the program does not
+       contain the builder. A program that contains it can include the file: VC_KERNEL then defines the function
+       vc_kernel *name(const vc_kernel_desc *).
 
    Errors
        A kernel keeps its first error. Later calls have no effect, so only the end needs a check: vc_spirv, vc_source,
@@ -4498,7 +4499,7 @@ static bool vc__fold_bool(uint32_t op, const uint64_t *v, uint64_t *out) {
     case VC__OP_OR: *out = v[0] | v[1]; return true;
     case VC__OP_XOR: case VC__OP_NE: *out = v[0] ^ v[1]; return true;
     case VC__OP_EQ: *out = v[0] == v[1]; return true;
-    case VC__OP_ANY: case VC__OP_ALL: *out = v[0]; return true;
+    case VC__OP_ANY: case VC__OP_ALL: *out = v[0]; return true; /* of one bool */
     default: return false;
     }
 }
@@ -6098,7 +6099,8 @@ static uint32_t vc__lower_wide(vc__lowering *s, const vc__node *n, bool wide) {
 static uint32_t vc__dot_rule(uint32_t op) {
     return op == VC__OP_DOT_UU ? VC__RULE_dot_unsigned : op == VC__OP_DOT_II ? VC__RULE_dot_signed : VC__RULE_dot_mixed;
 }
-/* The dot product of a dot product and a sum, which is saturated. */
+
+/* The operation without its saturating addition: DOT_II for DOT_II_SAT; others are returned unchanged. */
 static uint32_t vc__dot_without_sum(uint32_t op) {
     return op >= VC__OP_DOT_II_SAT ? op - VC__OP_DOT_II_SAT + VC__OP_DOT_II : op;
 }
@@ -6514,8 +6516,8 @@ static uint32_t vc__lower_memory(vc__lowering *s, const vc__node *n) {
 
 VC__SMALL
 
-/* lavapipe (Mesa 22.3) crashes if the bits of a float are an operand of a computing or comparing atomic on memory
-   that is an address. Swapping the halves twice returns an integer with the same bits. */
+/* lavapipe (Mesa 22.3) crashes if the bits of a float are an operand of an atomic add, and, or, xor or compare-exchange
+   on memory that is an address. Swapping the halves twice returns an integer with the same bits. */
 static uint32_t vc__make_integer_bits(vc__lowering *s, uint32_t x) {
     const vc__node *n = vc__lowered_node(s, x);
     if (n->op != VC__OP_BITCAST || !vc__is_float(vc__lowered_type(s, n->a[0]))) return x;
@@ -6523,7 +6525,8 @@ static uint32_t vc__make_integer_bits(vc__lowering *s, uint32_t x) {
                        x);
 }
 
-/* The value operand of an atomic on integers. For a compare-exchange it is a pair: the expected and the new value. */
+/* Returns the value operand of an atomic, as vc__make_integer_bits if that is needed. For a compare-exchange it is a
+   pair, of which only the expected value is replaced. */
 static uint32_t vc__lower_atomic_value(vc__lowering *s, const vc__node *n, uint32_t value) {
     uint32_t part[2];
     uint16_t op = n->op;
@@ -9374,9 +9377,9 @@ static void vc__spirv_instruction(vc_kernel *k, uint32_t op, uint32_t count, con
     w->count += count;
 }
 
-/* Prints the entry point and its execution modes. The entry point lists its input variables; since SPIR-V 1.4, all
-   global variables. In the interface section, each variable is an instruction of two words: the opcode is 1 for an
-   input and 0 for others, the operand is the id. */
+/* Writes the entry point and its execution modes. The entry point lists its input variables; since SPIR-V 1.4, all
+   global variables. The interface section is a list for this function, which is not part of the module. It has two
+   words for each variable: the low 16 bits of the first are 1 for an input and 0 for others, the second is the id. */
 static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
     vc_kernel *k = s->k;
     vc__words *w = &k->section[VC__SECTION_HEAD];

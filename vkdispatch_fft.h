@@ -436,9 +436,9 @@
        * If out is an immediate of another type, it is converted, to the wider of two accepted types.
        * `build` is called several times while the plan is made, and the recorded code may run more than once for an
          element. It must have no effects except those of vc_printf and vc_assert.
-       * Arguments. Only the map of a reduction can have arguments. Its `declare` is called before `build`; it declares
-         buffers and parameters, and stores their refs and values in the struct that `user` points to.
-         vd_reduce_run_io binds them by name; vd_reduce_arguments lists them.
+       * Arguments. Of the plans of this library, only the map of a reduction can have arguments. Its `declare` is
+         called before `build`; it declares buffers and parameters, and stores their refs and values in the struct that
+         `user` points to. vd_reduce_run_io binds them by name; vd_reduce_arguments lists them.
        * Fragments run in divergent control flow: they must not use barriers, work-group collectives or vc_return_if.
          Use vc_select or VC_IF.
 
@@ -5305,9 +5305,9 @@ static void vd__fft_count_moved(const vd__fft_pass *pass, double *read, double *
     if (pass->copies) *(vd__fft_loads_with(pass, VD__STEP_PARTS) ? read : written) *= pass->copies;
 }
 
-/* Estimated bytes of spectra that a convolution reads from memory instead of the cache if images are processed one
-   after the other. With s bytes of spectrum and data for each image: none for s up to 12 MiB, all from 48 MiB on,
-   logarithmically interpolated between. With filter_per_group: all. */
+/* Estimated bytes of the filters' spectra that a pass of a convolution reads from memory instead of the cache if groups
+   are processed one after the other. With s bytes of spectra and data for each group: none for s up to 12 MiB, all from
+   48 MiB on, interpolated logarithmically in between. With filter_per_group: all. */
 static double vd__fft_missed_bytes(const vd_fft *p, const vd__fft_pass *pass) {
     double images = (double)p->convolution.batch,
            spectrum = (double)p->dense.stride[0] * p->convolution.channels * p->convolution.filters * 2;
@@ -13219,7 +13219,7 @@ static const vd_plan_kind vd__chirp_kind = {
     "chirp", sizeof(vd__chirp), sizeof(vd__chirp_desc), vd__chirp_make, vd__chirp_release, NULL
 };
 
-/* Records both computations into a list. */
+/* Records the computation of the chirp and of its spectrum. */
 static vd_result vd__chirp_run(vd__chirp *p, vd_list *list, vd_buffer table) {
     vd_plan_role role = vd__role_of("table", table, VD_BYTES, 0, true);
     vd_plan_io io = vd__plan_io_of(&role, 0);
@@ -15577,7 +15577,7 @@ VD_API uint64_t vd_convolve_memory(const vd_convolve *p) {
     return p ? vd__plan_memory(&p->base) + vd_fft_memory(p->run) + vd_fft_memory(p->filter) : 0;
 }
 
-/* vd_convolve_2d without the call in the error. */
+/* vd_convolve_2d, whose name the caller adds to errors. */
 static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer filter, vd_buffer out,
                                      vd_convolve_mode mode) {
     static const char *const names[] = { "image", "filter", "out" };
