@@ -265,7 +265,7 @@ static void check_memory(fixture *f, vd_context *ctx, uint64_t off) {
         if (off & VD_FEATURE_COHERENT) assert_false(info.persistent);
         if (kind == VD_MEMORY_DEVICE && off & VD_FEATURE_MAPPED) {
             assert_false(info.mapped);
-            FAILS(vd_buffer_map(ctx, b, 0, VD_READ, &at), VD_ERROR_UNSUPPORTED, "vd_buffer_map|'in'|feature mapped");
+            FAILS(vd_buffer_map(ctx, b, 0, VD_READ, &at), VD_ERROR_UNSUPPORTED, "vd_buffer_map|'in'|feature: mapped");
         }
         if (info.mapped) {
             OK(vd_buffer_map(ctx, b, 0, VD_READ_WRITE, &at));
@@ -319,13 +319,13 @@ static void check_sharing(vd_context *ctx) {
         desc.import = (vd_import)import;
         desc.address = ((uintptr_t)theirs + 4095) / 4096 * 4096;
         assert_int_equal(vd_buffer_create(ctx, &desc).id, 0);
-        check_text("vd_buffer_create", "theirs|feature sharing");
+        check_text("vd_buffer_create", "theirs|feature: sharing");
     }
     desc.address = 0;
     desc.import = VD_IMPORT_ADDRESS;
     desc.exportable = true;
     assert_int_equal(vd_buffer_create(ctx, &desc).id, 0);
-    check_text("vd_buffer_create", "theirs|exportable|feature sharing");
+    check_text("vd_buffer_create", "theirs|exportable|feature: sharing");
 }
 
 /* ---- each feature in turn ---- */
