@@ -24,9 +24,9 @@ C         = -std=c99 -Wstrict-prototypes
 CPP       = -x c++ -std=c++11
 LDLIBS    = -ldl -lpthread -lm
 
-# `make test` runs samples of long lists of cases (tests/README.md). The commit determines which: TURN=17 runs those of
-# turn 17, TURN=all runs all cases.
-TURN  := $(shell commit=$$(git rev-parse HEAD 2>/dev/null | cut -c 1-7); echo $$((0x$${commit:-0})))
+# `make test` runs samples of long lists of cases (tests/README.md), those of turn 0. TURN=17 runs others, TURN=all all
+# cases.
+TURN   = 0
 # $(call sample,4): 4, or 1 if all cases run. $(call take,3,LIST): one word in three, in successive turns one after another.
 sample = $(if $(filter all,$(TURN)),1,$1)
 take   = $(if $(filter all,$(TURN)),$2,$(shell i=$(TURN); for word in $2; do [ $$((i % $1)) != 0 ] || echo $$word; i=$$((i + 1)); done))

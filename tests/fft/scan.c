@@ -347,6 +347,7 @@ static void other_devices(void **state) {
         if (i == 4) { s.type = VD_F16; s.shape[0] = 33333; s.in_place = true; }
         s.segmented = i == 5;
         s.last = i == 6;
+        if (s.last) s.op = VD_REDUCE_DEFAULT;
         if (i == 7) s.way = VD_SCAN_THREE_KERNELS;
         check(&s);
         s.gpu = false;
