@@ -239,12 +239,15 @@ run_fft              = "env $(call unoptimised_fft,$1)$(if $(filter all,$(TURN))
 variant_fft          = "env $(call unoptimised_fft,$2)FFT_CASES=phrases FFT_PART=$(call sample,4) $1 $2"
 bound_fft            = $(filter-out %/measure %/tuner %/look_back %/host_memory %/large %/large_scan %/large_sort $(large_fft),$(own_fft))
 FFT_BACKENDS         = opencl
+# A turn runs half of the programs with bindings and the others on OpenCL.
+not_bound            = $(if $(filter all,$(TURN)),,$(call take,2,$(bound_fft)))
+with_bindings        = $(filter-out $(not_bound),$(bound_fft))
+on_backends          = $(filter-out %/host_memory %/large_scan $(large_fft) $(if $(filter all,$(TURN)),,$(with_bindings)),$(own_fft))
 commands_fft         = $(foreach p,$(heavy_fft) $(filter-out $(heavy_fft) $(large_fft),$(own_fft)),$(call run_fft,$p)) \
                        $(foreach t,*axes strides,"env $(without_optimiser) build/$(cc)/tests/fft/large_transforms $t") \
-                       $(foreach p,$(bound_fft),$(call variant_fft,VKDISPATCH_BUFFERS=binding,$p)) \
+                       $(foreach p,$(with_bindings),$(call variant_fft,VKDISPATCH_BUFFERS=binding,$p)) \
                        "env FFT_CASES=phrases VKDISPATCH_BUFFERS=binding build/$(cc)/tests/fft/look_back scans" \
-                       $(foreach b,$(FFT_BACKENDS),$(foreach p,$(filter-out %/host_memory %/large_scan $(large_fft),$(own_fft)), \
-                           $(call variant_fft,VKDISPATCH_BACKEND=$b,$p))) \
+                       $(foreach b,$(FFT_BACKENDS),$(foreach p,$(on_backends),$(call variant_fft,VKDISPATCH_BACKEND=$b,$p))) \
                        "env $(fake_driver) build/$(cc)/tests/fft/plans" \
                        $(foreach t,hooks graphs sort top_k,$(call variant_fft,VKDISPATCH_CHECK_KERNELS=1,build/$(cc)/tests/fft/$t)) \
                        $(foreach t,transforms real hooks scan,$(call variant_fft,VKDISPATCH_FFT_SHAPES=gpu,build/$(cc)/tests/fft/$t)) \
