@@ -307,7 +307,7 @@ programs_processors  = $(sort $(foreach r,$(runs_processors),$(call program_of,$
 commands_processors  = $(foreach r,$(runs_processors),"env VKDISPATCH_BACKEND=vulkan GALLIUM_OVERRIDE_CPU_CAPS=$(firstword $(subst :, ,$r)) \
                        OCL_ICD_VENDORS=/none RUN_NVRTC=0 RUN_SAMPLE=$(call sample,8) FFT_CASES=forms $(call program_of,$r)")
 
-# Sweeps that take hours, each in 8 commands; LONG=40 runs a fortieth of them, in each turn another one. The suite fuzz
+# Sweeps that take hours, each in 8 commands; LONG=80 runs an eightieth of them, in each turn another one. The suite fuzz
 # uses other random kernels.
 LONG                 = 1
 long_of              = $(shell echo $$(($1 / $(LONG) + 1)))
