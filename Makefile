@@ -24,8 +24,7 @@ C         = -std=c99 -Wstrict-prototypes
 CPP       = -x c++ -std=c++11
 LDLIBS    = -ldl -lpthread -lm
 
-# `make test` runs samples of long lists of cases (tests/README.md), those of turn 0. TURN=17 runs others, TURN=all all
-# cases.
+# `make test` runs samples of long lists of cases (tests/README.md). TURN=17 runs other ones, TURN=all all cases.
 TURN   = 0
 # $(call sample,4): 4, or 1 if all cases run. $(call take,3,LIST): one word in three, in successive turns one after another.
 sample = $(if $(filter all,$(TURN)),1,$1)

@@ -652,10 +652,10 @@
        * Compressed textures. With VKDISPATCH_DECODE_BLOCKS, images of block formats that a device lacks can be created.
          Their format is vd_format_info.created, which vd_image_query also returns: 8 bits for each component, 16 for
          EAC, and floats of 16 bits for BC6H. Only vd_image_desc.data and vd_image_upload, also of a part of the image,
-         expect blocks. Everything else, such as vd_image_download and copies from buffers, transfers
-         texels; blocks cannot be read back. In a context of several devices, images are decoded on all of them if one
-         lacks the format. Reserved encodings decode to the colour that the specifications state: BC6H to black, BC7
-         to transparent black, ASTC to magenta, like every partition with an HDR mode and every HDR void-extent block.
+         expect blocks. Everything else, such as vd_image_download and copies from buffers, transfers texels; blocks
+         cannot be read back. In a context of several devices, images are decoded on all of them if one lacks the
+         format. Reserved encodings decode to the colour that the specifications state: BC6H to black, BC7 to
+         transparent black, ASTC to magenta, like every partition with an HDR mode and every HDR void-extent block.
        * Transfers. vd_image_upload and vd_image_download copy boxes from and to host memory, where rows and slices
          may have a pitch. Commands of lists copy between images and buffers and between images, blit, and clear images.
          vd_generate_mips fills a mip chain.

@@ -3727,6 +3727,9 @@ static double vd__fft_count_exchanges(const vd__fft_shape *s) {
 /* Logarithm of x, or 0 if it is negative. */
 static double vd__fft_log_above(double x) { return x > 1 ? log(x) : 0; }
 
+/* Lanes of the warps of a work-group for each of its threads. */
+static double vd__fft_lanes_per_thread(uint32_t threads) { return 32.0 * ((threads + 31) / 32) / threads; }
+
 /* Computes the terms of a shape. */
 static void vd__fft_time_terms(const vd__fft_device *d, const vd__fft_shape *s, double *term) {
     uint32_t threads = s->threads * s->ffts_per_group, first = s->radix[0], last = s->radix[s->stages - 1];
@@ -3735,7 +3738,7 @@ static void vd__fft_time_terms(const vd__fft_device *d, const vd__fft_shape *s, 
     double groups = vd__fft_resident_groups(d, s, warps), falling = vd__fft_log_above((double)first / last);
     term[VD__FFT_TERM_LINES] = log(vd__fft_touched(d, s, false, 128) * vd__fft_touched(d, s, true, 128));
     term[VD__FFT_TERM_SECTORS] = s->columns_out ? log(vd__fft_touched(d, s, true, 32)) : 0;
-    term[VD__FFT_TERM_OPERATIONS] = 32 * warps / threads * vd__fft_operations_per_element(d, s);
+    term[VD__FFT_TERM_OPERATIONS] = vd__fft_lanes_per_thread(threads) * vd__fft_operations_per_element(d, s);
     term[VD__FFT_TERM_EXCHANGES] = exchanges;
     term[VD__FFT_TERM_BARRIERS] = exchanges * 32 * warps / elements;
     term[VD__FFT_TERM_GROUPS] = 1 / groups;
@@ -3990,9 +3993,6 @@ static bool vd__fft_choose_columns(const vd__fft_device *d, vd__fft_shape *s, ui
     return false;
 }
 
-/* Share of the lanes of a work-group's warps that have a thread. */
-static double vd__fft_lanes_used(uint32_t threads) { return threads / (double)((threads + 31) / 32 * 32); }
-
 /* Words of shared memory of f32 above which kernels of rows exchange components one after the other (17 KiB), so that
    several work-groups fit onto a multiprocessor. */
 enum { VD__FFT_SPLIT_WORDS = 4352 };
@@ -4002,10 +4002,10 @@ enum { VD__FFT_SPLIT_WORDS = 4352 };
 static void vd__fft_set_rows(const vd__fft_device *d, vd__fft_shape *s) {
     uint32_t best = d->groups_as_loops ? (15 + s->threads) / s->threads : 1;
     for (uint32_t rows = 2; !d->groups_as_loops && rows * s->threads <= 128; rows++) {
-        double used = vd__fft_lanes_used(rows * s->threads), most = vd__fft_lanes_used(best * s->threads);
+        double lanes = vd__fft_lanes_per_thread(rows * s->threads), least = vd__fft_lanes_per_thread(best * s->threads);
         s->ffts_per_group = rows;
         if (vd__fft_shared_words(s) > VD__FFT_SPLIT_WORDS) break;
-        if (used > most || (used == most && best * s->threads < 64)) best = rows;
+        if (lanes < least || (lanes == least && best * s->threads < 64)) best = rows;
     }
     s->ffts_per_group = best;
 }
@@ -5522,7 +5522,7 @@ static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
     if (pass->bluestein_length) times = 2;
     double work = times * (double)pass->end[0].array.block.product * (double)pass->end[0].array.transform.product
                   * vd__fft_cost(&p->device, s) * VD__FFT_PS_PER_INSTRUCTION;
-    if (!p->device.groups_as_loops) work /= vd__fft_lanes_used(s->threads * s->ffts_per_group);
+    if (!p->device.groups_as_loops) work *= vd__fft_lanes_per_thread(s->threads * s->ffts_per_group);
     double not_hidden = (s->columns_in || s->columns_out ? 0.466
                          : held <= 16                    ? 0.03
                                                          : 0.195)

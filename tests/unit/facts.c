@@ -132,7 +132,7 @@ static void newer_spirv_than_the_driver_accepts_is_refused(void **state) {
     vd_context_destroy(ctx);
 }
 
-/* A device with Vulkan 1.3 behind a loader of Vulkan 1.2, and both with 1.3. */
+/* A loader of Vulkan 1.2 and a device with 1.3, and both with 1.3. */
 static void spirv_version_follows_the_loader(void **state) {
     static vd__vk_facts facts;
     (void)state;
