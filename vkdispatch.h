@@ -5737,7 +5737,7 @@ static void *vd__cache_load_path(const vd__host *host, const char *path, const v
     vd__file_close(file);
     if (!data)
         vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it is damaged, or belongs to other code, "
-                 "another device or another driver", path);
+                 "another device or another driver, or host memory ran out", path);
     return data;
 }
 
@@ -8070,7 +8070,7 @@ static void vd__dummy_info(const vd_device_info *desc, vd_device_info *out) {
     }
     if (!VD__HAS_IMAGES)
         out->features &= ~(uint64_t)(VD_FEATURE_IMAGE | VD_FEATURE_IMAGE_FORMATS | VD_FEATURE_IMAGE_READ
-                                     | VD_FEATURE_IMAGE_WRITE);
+                                     | VD_FEATURE_IMAGE_WRITE | VD_FEATURE_BINDLESS);
     vd__dummy_facts(&out->facts);
     out->backend = VD_BACKEND_DUMMY;
     out->index = 0;
@@ -12609,6 +12609,9 @@ static vd_result vd__vk_surface_open(vd__device *dev, vd__surface *s) {
     if (result) return vd__vk_fail(result, "vkCreateSwapchainKHR");
     s->image_count = VD__VK_MAX_IMAGES;
     result = vk->vkGetSwapchainImagesKHR(vk->handle, vs->swapchain, &s->image_count, vs->images);
+    if (result == VK_INCOMPLETE)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the driver created more than %d images for the window",
+                        VD__VK_MAX_IMAGES);
     if (result) return vd__vk_fail(result, "vkGetSwapchainImagesKHR");
     VD__VK_STRUCT(VkSemaphoreCreateInfo, info, VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO);
     for (uint32_t i = 0; i < s->image_count + (uint32_t)s->desc.frames; i++) {
@@ -13700,6 +13703,7 @@ static vd_result vd__cu_image_create(vd__device *dev, vd__memory *m, vd__memory_
     const vd__image_shape *shape = vd__memory_shape(m);
     vd__cu_array_desc desc;
     void *array = NULL;
+    const char *call = "cuMipmappedArrayCreate";
     if (shape->placed) return vd__fail_placed(dev);
     vd__cu_image *image = (vd__cu_image *)vd__alloc_zeroed(vd__cu_allocator(dev),
                                                            sizeof *image + shape->levels * sizeof *image->levels);
@@ -13713,10 +13717,12 @@ static vd_result vd__cu_image_create(vd__device *dev, vd__memory *m, vd__memory_
     int result = r ? 0 : d->api->cuMipmappedArrayCreate(&array, &desc, shape->levels);
     if (!r && !result) m->native[0] = (uintptr_t)array;
     for (uint32_t i = 0; i < shape->levels && !r && !result; i++) {
+        call = "cuMipmappedArrayGetLevel";
         result = d->api->cuMipmappedArrayGetLevel(&image->levels[i], array, i);
         m->size += vd__level_bytes(shape, i) * shape->layers;
     }
     if (!r && !result) {
+        call = "cuMemAlloc";
         result = d->api->cuMemAlloc(&image->colors, shape->levels * (size_t)VD__CU_COLOR_BYTES);
         if (result) image->colors = 0;
     }
@@ -13724,7 +13730,7 @@ static vd_result vd__cu_image_create(vd__device *dev, vd__memory *m, vd__memory_
     need->size = m->size;
     if (!r && !result) return VD_OK;
     vd__cu_image_destroy(dev, m);
-    return r ? r : vd__cu_fail(d->api, result, "creating an array of %u x %u x %u texels", shape->extent[0],
+    return r ? r : vd__cu_fail(d->api, result, "%s for an image of %u x %u x %u texels", call, shape->extent[0],
                                shape->extent[1], shape->extent[2]);
 }
 
@@ -13974,13 +13980,11 @@ static void *vd__nvrtc_library_in(const char *prefix, int major) {
     return library;
 }
 
-/* Opens NVRTC: VKDISPATCH_NVRTC if set; else from the loader's path; else from CUDA_PATH, CUDA_HOME and cuda_home. */
+/* Opens NVRTC: from the loader's path, else from CUDA_PATH, CUDA_HOME and cuda_home. */
 static void *vd__nvrtc_library(const vd__cu_driver *cu) {
     static const char *const variables[] = { "CUDA_PATH", "CUDA_HOME" };
     char text[VD__PATH_CHARS], prefix[VD__PATH_CHARS + 16];
-    const char *named = vd__environment_path("VKDISPATCH_NVRTC", text);
     int major = cu->version / 1000;
-    if (named) return vd__library_open(named);
     void *library = vd__nvrtc_library_in("", major);
     for (size_t i = 0; i <= VD__COUNT(variables); i++) {
         const char *home = i == VD__COUNT(variables) ? vd__libraries.cuda_home
@@ -13997,12 +14001,17 @@ static void *vd__nvrtc_library(const vd__cu_driver *cu) {
 static vd_result vd__nvrtc_open(vd__device *dev, const vd__nvrtc **out) {
     vd__cu_driver *cu = vd__cu_driver_of(dev->driver);
     vd_result r = VD_OK;
+    char text[VD__PATH_CHARS];
+    const char *named = vd__environment_path("VKDISPATCH_NVRTC", text);
     vd__mutex_lock(&cu->lock);
     if (!cu->nvrtc) {
-        void *library = vd__nvrtc_library(cu);
+        void *library = named ? vd__library_open(named) : vd__nvrtc_library(cu);
         vd__nvrtc *rtc = library ? (vd__nvrtc *)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof *rtc) : NULL;
         const char *missing = rtc ? vd__nvrtc_load(rtc, library) : NULL;
-        if (!library)
+        if (!library && named)
+            r = vd__fail(VD_ERROR_UNSUPPORTED, "CUDA C needs NVRTC, but '%s', which VKDISPATCH_NVRTC names, could not "
+                         "be opened", named);
+        else if (!library)
             r = vd__fail(VD_ERROR_UNSUPPORTED, "CUDA C needs NVRTC, but libnvrtc could not be opened; install it, or "
                          "set VKDISPATCH_NVRTC to its file name");
         else if (!rtc) r = vd__fail_memory(NULL, NULL, 0);
@@ -18914,7 +18923,7 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
     for (int i = 0; !r && i < desc->implicit_count; i++) r = vd__implicit_info_check(desc, i);
     if (r) return r;
     int by = desc->threads_arg;
-    if (by < 0 || by > desc->arg_count || (by && (desc->args[by - 1].kind == VD_ARG_VALUE || desc->args[by - 1].count)))
+    if (by < 0 || by > desc->arg_count || (by && (desc->args[by - 1].kind > VD_ARG_ADDRESS || desc->args[by - 1].count)))
         return vd__fail(VD_ERROR_INVALID, "desc.threads_arg is %d, which is not 1 + the index of a buffer argument",
                         by);
     r = vd__kernel_check_bindings(dev, desc);
@@ -19042,6 +19051,10 @@ static VD__COLD vd_result vd__dispatch_extent_stored(vd__dispatch_state *d, cons
         uint32_t element = b ? vd_type_size(k->args[k->threads_arg - 1].type ? k->args[k->threads_arg - 1].type
                                             : b->type) : 1;
         threads[0] = b ? b->size / (element ? element : 1) : 1; /* if it is no buffer, resolving the arguments fails */
+        if (!threads[0])
+            return vd__fail(VD_ERROR_INVALID, "argument %d '%.100s' has %llu bytes, but its elements, each of which "
+                            "gets a thread, have %u bytes", k->threads_arg - 1, k->args[k->threads_arg - 1].name,
+                            VD__U(b->size), element);
     }
     vd_result r = vd__extent_check(threads, "the kernel's threads", d->threads);
     for (int i = 0; i < 3 && !r; i++) d->launch.groups[i] = (d->threads[i] - 1) / k->local_size[i] + 1;

@@ -874,9 +874,9 @@ typedef struct vc_implicit_info {
 
 typedef struct vc_info {
     const char *name;               /* of the kernel */
-    const char *entry;              /* function name: "main" in SPIR-V and GLSL; in CUDA C and OpenCL C the kernel's
-                                       name, converted to an identifier of at most 47 characters, with the prefix
-                                       "kernel_" if it is a reserved word */
+    const char *entry;              /* function name: "main" in SPIR-V and GLSL; in CUDA C and OpenCL C the first
+                                       28 characters of the kernel's name, converted to an identifier, with the prefix
+                                       "kernel_" if that is reserved or starts with no letter */
     const vc_arg_info *args;        /* in order of declaration; the output buffer is last */
     int arg_count;                  /* of args */
     const vc_implicit_info *implicit; /* implicit arguments */
@@ -18164,7 +18164,7 @@ static struct vd_kernel vc__glue_create(struct vd_context *ctx, const vc_kernel 
     memcpy(desc.threads, k->desc.threads, sizeof desc.threads);
     if (k->desc.threads_of) {
         while (desc.threads_arg < info->arg_count
-               && (!info->args[desc.threads_arg].name || args[desc.threads_arg].kind == VD_ARG_VALUE
+               && (!info->args[desc.threads_arg].name || args[desc.threads_arg].kind > VD_ARG_ADDRESS
                    || strcmp(info->args[desc.threads_arg].name, k->desc.threads_of))) desc.threads_arg++;
         if (desc.threads_arg++ == info->arg_count) {
             vd_error_set(VD_ERROR_INVALID, "desc.threads_of is '%.100s', but no buffer has that name",

@@ -830,7 +830,7 @@ static void compiled_code_is_cached(void **state) {
     assert_int_equal(compiles_of(scale), 0);
     vd_context *ctx = cached_context();
     refuse(ctx, VD_CODE_CUDA, "__global__ third(float *x, float a)", 0, NULL,
-           "libnvrtc could not be opened; install it, or set VKDISPATCH_NVRTC to its file name");
+           "CUDA C needs NVRTC, but '/nowhere/libnvrtc.so', which VKDISPATCH_NVRTC names, could not be opened");
     assert_true(text_kernel(ctx, VD_CODE_PTX, ".version 8.0 __global__ scale()", 0, NULL).id != 0);
     vd_context_destroy(ctx);
     setenv("VKDISPATCH_NVRTC", unit_fake_cuda, 1);
