@@ -419,8 +419,8 @@
          --------                             ------                              --------
          vd_context_desc.print and .log,      at the end of a call, on its        all functions but vd_context_destroy
          vd_buffer_desc.release               thread, holding no lock             of this context
-         vd_context_desc.memory_pressure      during vd_buffer_create,            all functions but vd_context_destroy
-                                              vd_buffer_bind, vd_image_create     of this context
+         vd_context_desc.memory_pressure      during calls that create or bind    all functions but vd_context_destroy
+                                              buffers or images                   of this context
          `use` of vd_native_use,              during the call; a lock may be      nothing with this context or its lists
          vd_record_desc.record                held                                (returns VD_ERROR_INVALID)
          vd_kernel_desc.include               during the call                     all functions but vd_context_destroy
@@ -433,6 +433,8 @@
          functions of vd_allocator            during any call, from any thread    nothing of this library
          fragments and hooks of               during the call                     all functions but vd_context_destroy
          vkdispatch_fft.h                                                         and those with the plan in use
+         functions of vd_plan_kind and        as documented there                 all functions but vd_context_destroy
+         vd_plan_tuner (vkdispatch_fft.h)                                         and those with the plan in use
        print, log and release may run on several threads at once. They do not nest: a callback caused by a callback runs
        after that one has returned. They do not change the thread's error text. In the last print, log and release
        callbacks, which vd_context_destroy makes, calls that use the context return VD_ERROR_INVALID.
@@ -593,8 +595,8 @@
        * These commands can be captured: kernels that do not print, copies, and fills whose value repeats every 1, 2 or
          4 bytes and whose offset and size are multiples of 4.
        * Everything that uses staging memory fails with VD_ERROR_UNSUPPORTED: writes, reads, other fills, buffers
-         created with contents or zeros, and kernels that print. So does a submission that has to wait for another
-         queue.
+         created with contents or zeros, and kernels that print. So do scopes, indirect dispatches, and a submission
+         that has to wait for another queue.
        * Buffers and kernels of the graph must outlive it. The caller orders launches of the graph with other work:
          through the stream, or with vd_wait_idle before the launch and a wait for the graph after it.
 
@@ -18923,7 +18925,8 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
     for (int i = 0; !r && i < desc->implicit_count; i++) r = vd__implicit_info_check(desc, i);
     if (r) return r;
     int by = desc->threads_arg;
-    if (by < 0 || by > desc->arg_count || (by && (desc->args[by - 1].kind > VD_ARG_ADDRESS || desc->args[by - 1].count)))
+    if (by < 0 || by > desc->arg_count
+        || (by && (desc->args[by - 1].kind > VD_ARG_ADDRESS || desc->args[by - 1].count)))
         return vd__fail(VD_ERROR_INVALID, "desc.threads_arg is %d, which is not 1 + the index of a buffer argument",
                         by);
     r = vd__kernel_check_bindings(dev, desc);
