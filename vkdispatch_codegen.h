@@ -2382,7 +2382,7 @@ enum { VC__KINDS_0 = 0, VC__KINDS_B = 1, VC__KINDS_I = 2, VC__KINDS_U = 4, VC__K
 
 typedef struct vc__kind_info {
     uint8_t mask;     /* VC__KINDS_ */
-    uint8_t column;   /* column in the tables of vc__op and vc__op_text: bool, int, uint, float */
+    uint8_t column;   /* column in the tables vc__op and vc__text_parts: bool, int, uint, float */
     uint8_t bits;     /* width of a value */
     uint8_t bytes;    /* in memory */
     uint8_t fraction, exponent; /* field widths of a float */
@@ -2650,7 +2650,7 @@ enum {
    flags     COMMUTES: the two operands can be swapped; EXACT: + - * of floats, which compilers must not contract or
              reorder; INTEGERS: only integers are lowered; 0: none
    spirv     VC__S: opcode for bool, int, uint, float; VC__E: an instruction of GLSL.std.450; 0: none
-   text      VC__T…: the text patterns in GLSL, CUDA C and OpenCL C, see vc__p_print_pattern; NULL: none
+   text      VC__T…: the text patterns in GLSL, CUDA C and OpenCL C, see vc__op_text and vc__p_print_pattern
    rule      the lowering rule (room lowering), for targets that have no instruction or text, or one with a different
              meaning; NULL: none */
 #define VC__E(n) (0x10000u | (n))
@@ -2659,57 +2659,37 @@ enum {
 #define VC__S_INT(op) { 0, op, op, 0 }
 #define VC__S_FLOAT(op) { 0, 0, 0, op }
 #define VC__S_NONE { 0, 0, 0, 0 }
-/* GLSL patterns by kind, and one for vectors of bools and comparisons of vectors; C patterns by kind. */
-#define VC__T_G(b, i, u, f, vector) { { b, i, u, f }, vector }
-#define VC__T_C(b, i, u, f32, f64) { b, i, u, f32, f64 }
-#define VC__T_ALL(text) VC__T_C(text, text, text, text, text)
-/* General form: GLSL by VC__T_G, CUDA C and OpenCL C by VC__T_C. */
-#define VC__T_EACH(glsl, cuda, opencl) { glsl, cuda, opencl, NULL }
-#define VC__T_NONE VC__T_EACH(VC__T_G(NULL, NULL, NULL, NULL, NULL), VC__T_ALL(NULL), VC__T_ALL(NULL))
+/* Texts: a letter for the form, a row of vc__text_parts, and then the parts, each terminated by a zero ("": none). */
+#define VC__T_NONE "a"
 /* VC__T: one text for every kind and target. VC__T_GLSL: GLSL only; lowered for the C targets. VC__T_VECTOR: one
    text, and another one for GLSL vectors. */
-#define VC__T(text) VC__T_VECTOR(text, NULL)
-#define VC__T_GLSL(text) VC__T_EACH(VC__T_G(text, text, text, text, NULL), VC__T_ALL(NULL), VC__T_ALL(NULL))
-#define VC__T_VECTOR(text, vector) VC__T_EACH(VC__T_G(text, text, text, text, vector), VC__T_ALL(text), VC__T_ALL(text))
+#define VC__T(text) VC__T_VECTOR(text, "")
+#define VC__T_VECTOR(text, vector) "b" text "\0" vector
+#define VC__T_GLSL(text) "c" text
 /* Texts for bools, for integers, and for signed integers in C, where the result is cast back to its type. */
-#define VC__T_BITS(b, u, i, vector) \
-    VC__T_EACH(VC__T_G(b, u, u, NULL, vector), VC__T_C(b, i, u, NULL, NULL), VC__T_C(b, i, u, NULL, NULL))
+#define VC__T_BITS(b, u, i, vector) "d" b "\0" u "\0" i "\0" vector
 /* A function of floats by its name in GLSL and in C, and its arguments `a`. The names of f32 functions in CUDA C end in
    f. VC__T_F32: f64 is lowered. */
-#define VC__T_FLOAT(glsl, c, a) \
-    VC__T_EACH(VC__T_G(glsl a, glsl a, glsl a, glsl a, NULL), VC__T_C(NULL, NULL, NULL, c "f" a, c a), \
-               VC__T_C(NULL, NULL, NULL, c a, c a))
-#define VC__T_F32(glsl, c, a) \
-    VC__T_EACH(VC__T_G(glsl a, glsl a, glsl a, glsl a, NULL), VC__T_C(NULL, NULL, NULL, c "f" a, NULL), \
-               VC__T_C(NULL, NULL, NULL, c a, NULL))
-/* Operators. Signed integers are computed as unsigned, so that they wrap. Floats in CUDA C are computed by intrinsics,
+#define VC__T_FLOAT(glsl, c, a) "e" glsl a "\0" c "f" a "\0" c a
+#define VC__T_F32(glsl, c, a) "f" glsl a "\0" c "f" a "\0" c a
+/* Operators: `text` for every target and kind, except signed integers in C (`i`) and floats in CUDA C (`f32`, `f64`).
+   VC__T_WRAP: signed integers are computed as unsigned, so that they wrap. Floats in CUDA C are computed by intrinsics,
    which no compiler option contracts or makes less accurate. */
+#define VC__T_OPERATOR(text, i, f32, f64) "g" text "\0" i "\0" f32 "\0" f64
 #define VC__T_WRAP(op, f32, f64) VC__T_OPERATOR("$0 " op " $1", "($T)(($U)$0 " op " ($U)$1)", f32, f64)
-/* `text` for every target and kind, except signed integers in C (`i`) and floats in CUDA C (`f32`, `f64`). */
-#define VC__T_OPERATOR(text, i, f32, f64) \
-    { VC__T_G(text, text, text, text, NULL), VC__T_C(NULL, i, text, f32, f64), \
-      VC__T_C(NULL, i, text, text, text), text }
 /* Texts for i32 and u32 only, in GLSL, CUDA C and OpenCL C. */
-#define VC__T_WORD(gi, gu, ci, cu, oi, ou) \
-    VC__T_EACH(VC__T_G(NULL, gi, gu, NULL, NULL), VC__T_C(NULL, ci, cu, NULL, NULL), VC__T_C(NULL, oi, ou, NULL, NULL))
+#define VC__T_WORD(gi, gu, ci, cu, oi, ou) "h" gi "\0" gu "\0" ci "\0" cu "\0" oi "\0" ou
 /* A helper function in the prologue of CUDA C (room cuda). */
-#define VC__T_CUDA(text) \
-    VC__T_EACH(VC__T_G(NULL, NULL, NULL, NULL, NULL), VC__T_C(NULL, NULL, text, NULL, NULL), VC__T_ALL(NULL))
+#define VC__T_CUDA(text) "i" text
 #define VC__T_DOT(name) VC__T_CUDA("vc_dot_" name "($0, $1)")
 /* Subgroup votes: the CUDA function has a mask as a parameter. */
-#define VC__T_VOTE(glsl, cuda) VC__T_EACH(VC__T_G(glsl, NULL, NULL, NULL, NULL), VC__T_ALL(cuda), VC__T_ALL(NULL))
+#define VC__T_VOTE(glsl, cuda) "j" glsl "\0" cuda
 /* Function names; for OpenCL C, the printer adds the prefix atomic_ or atom_. */
-#define VC__T_ATOMIC(glsl, cuda, opencl) \
-    VC__T_EACH(VC__T_G(NULL, glsl, glsl, glsl, NULL), VC__T_ALL(cuda), VC__T_ALL(opencl))
-#define VC__T_SHUFFLE(glsl, cuda) \
-    VC__T_EACH(VC__T_G("subgroupShuffle" glsl "($0, $1)", "subgroupShuffle" glsl "($0, $1)", \
-                       "subgroupShuffle" glsl "($0, $1)", "subgroupShuffle" glsl "($0, $1)", NULL), \
-               VC__T_ALL("__shfl" cuda "_sync($2, $0, $1)"), VC__T_ALL(NULL))
+#define VC__T_ATOMIC(glsl, cuda, opencl) "k" glsl "\0" cuda "\0" opencl
+#define VC__T_SHUFFLE(glsl, cuda) "l" "subgroupShuffle" glsl "($0, $1)\0" "__shfl" cuda "_sync($2, $0, $1)"
 /* Subgroup reductions and scans. CUDA C has functions (room cuda) for reductions of i32 and u32; all others are
    lowered. */
-#define VC__T_REDUCE(glsl, cuda) \
-    VC__T_EACH(VC__T_G("subgroup@" glsl "($0`)", "subgroup@" glsl "($0`)", "subgroup@" glsl "($0`)", \
-                       "subgroup@" glsl "($0`)", NULL), VC__T_C(NULL, cuda, cuda, NULL, NULL), VC__T_ALL(NULL))
+#define VC__T_REDUCE(glsl, cuda) "m" "subgroup@" glsl "($0`)\0" cuda
 #define VC__OPS(X) \
     /* ---- entry ---- */ \
     X(NONE,         "none",         LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -2797,7 +2777,7 @@ enum {
       VC__T_FLOAT("roundEven", "rint", "($0)"), vc__lower_round) \
     X(FRACT,        "fract",        PURE,   1, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_by_rule) \
     X(SQRT,         "sqrt",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Sqrt)), \
-      VC__T_OPERATOR("sqrt($0)", NULL, "__fsqrt_rn($0)", "__dsqrt_rn($0)"), NULL) \
+      VC__T_OPERATOR("sqrt($0)", "", "__fsqrt_rn($0)", "__dsqrt_rn($0)"), NULL) \
     X(RSQRT,        "rsqrt",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450InverseSqrt)), \
       VC__T_F32("inversesqrt", "rsqrt", "($0)"), vc__lower_math64) \
     X(EXP,          "exp",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Exp)), \
@@ -2837,18 +2817,18 @@ enum {
     X(DOT,          "dot",          PURE,   2, IUF,  SCALAR, COMMUTES, VC__S_NONE, VC__T_NONE, vc__lower_dot) \
     /* ---- integers; native forms exist for 32 bits only ---- */ \
     X(POPCOUNT,     "popcount",     PURE,   1, IU,   SAME,   0, VC__S(0, VC__OpBitCount, 0, 0), \
-      VC__T_WORD("bitCount($0)", NULL, "__popc($0)", NULL, "popcount($0)", NULL), vc__lower_popcount) \
+      VC__T_WORD("bitCount($0)", "", "__popc($0)", "", "popcount($0)", ""), vc__lower_popcount) \
     X(BIT_REVERSE,  "bit_reverse",  PURE,   1, IU,   SAME,   0, VC__S_INT(VC__OpBitReverse), \
-      VC__T_WORD("bitfieldReverse($0)", "bitfieldReverse($0)", NULL, "__brev($0)", NULL, NULL), vc__lower_bit_reverse) \
+      VC__T_WORD("bitfieldReverse($0)", "bitfieldReverse($0)", "", "__brev($0)", "", ""), vc__lower_bit_reverse) \
     X(FIND_LSB,     "find_lsb",     PURE,   1, IU,   SIGNED, 0, VC__S_INT(VC__E(VC__GLSLstd450FindILsb)), \
-      VC__T_WORD("findLSB($0)", "findLSB($0)", NULL, "(__ffs((int)$0) - 1)", NULL, NULL), vc__lower_find_lsb) \
+      VC__T_WORD("findLSB($0)", "findLSB($0)", "", "(__ffs((int)$0) - 1)", "", ""), vc__lower_find_lsb) \
     X(FIND_MSB,     "find_msb",     PURE,   1, IU,   SIGNED, 0, \
       VC__S(0, VC__E(VC__GLSLstd450FindSMsb), VC__E(VC__GLSLstd450FindUMsb), 0), \
-      VC__T_WORD("findMSB($0)", "findMSB($0)", NULL, "(31 - __clz((int)$0))", NULL, "(31 - (int)clz($0))"), \
+      VC__T_WORD("findMSB($0)", "findMSB($0)", "", "(31 - __clz((int)$0))", "", "(31 - (int)clz($0))"), \
       vc__lower_find_msb) \
     X(MUL_HI,       "mul_hi",       PURE,   2, IU,   SAME,   COMMUTES, \
       VC__S(0, VC__OpSMulExtended, VC__OpUMulExtended, 0), \
-      VC__T_WORD(NULL, NULL, "__mulhi($0, $1)", "__umulhi($0, $1)", "mul_hi($0, $1)", "mul_hi($0, $1)"), \
+      VC__T_WORD("", "", "__mulhi($0, $1)", "__umulhi($0, $1)", "mul_hi($0, $1)", "mul_hi($0, $1)"), \
       vc__lower_mul_hi) \
     X(ADD_CARRY,    "add_carry",    PURE,   2, U,    SAME,   COMMUTES, VC__S(0, 0, VC__OpIAddCarry, 0), \
       VC__T_NONE, vc__lower_carry) \
@@ -2880,20 +2860,20 @@ enum {
       VC__T_BITS("!$0", "~$0", "($T)~$0", "not($0)"), NULL) \
     X(AND,          "and",          PURE,   2, BIU,  SAME,   COMMUTES, \
       VC__S(VC__OpLogicalAnd, VC__OpBitwiseAnd, VC__OpBitwiseAnd, 0), \
-      VC__T_BITS("$0 && $1", "$0 & $1", "$0 & $1", NULL), NULL) \
+      VC__T_BITS("$0 && $1", "$0 & $1", "$0 & $1", ""), NULL) \
     X(OR,           "or",           PURE,   2, BIU,  SAME,   COMMUTES, \
       VC__S(VC__OpLogicalOr, VC__OpBitwiseOr, VC__OpBitwiseOr, 0), \
-      VC__T_BITS("$0 || $1", "$0 | $1", "$0 | $1", NULL), vc__lower_or) \
+      VC__T_BITS("$0 || $1", "$0 | $1", "$0 | $1", ""), vc__lower_or) \
     X(XOR,          "xor",          PURE,   2, BIU,  SAME,   COMMUTES, \
       VC__S(VC__OpLogicalNotEqual, VC__OpBitwiseXor, VC__OpBitwiseXor, 0), \
       VC__T_BITS("$0 != $1", "$0 ^ $1", "$0 ^ $1", "notEqual($0, $1)"), vc__lower_or) \
     /* Shifts and rotates: in a listing the count has the type of the first operand. */ \
     X(SHL,          "shl",          PURE,   2, IU,   SAME,   0, VC__S_INT(VC__OpShiftLeftLogical), \
-      VC__T_OPERATOR("$0 << $1", "($T)(($U)$0 << $1)", NULL, NULL), vc__lower_shift_count) \
+      VC__T_OPERATOR("$0 << $1", "($T)(($U)$0 << $1)", "", ""), vc__lower_shift_count) \
     X(SHR,          "shr",          PURE,   2, IU,   SAME,   0, \
       VC__S(0, VC__OpShiftRightArithmetic, VC__OpShiftRightLogical, 0), VC__T("$0 >> $1"), vc__lower_shift_count) \
     X(ROTL,         "rotl",         PURE,   2, U,    SAME,   0, VC__S_NONE, \
-      VC__T_WORD(NULL, NULL, NULL, "__funnelshift_l($0, $0, $1)", NULL, "rotate($0, $1)"), vc__lower_rotate) \
+      VC__T_WORD("", "", "", "__funnelshift_l($0, $0, $1)", "", "rotate($0, $1)"), vc__lower_rotate) \
     X(EQ,           "eq",           PURE,   2, BIUF, BOOL,   COMMUTES, \
       VC__S(VC__OpLogicalEqual, VC__OpIEqual, VC__OpIEqual, VC__OpFOrdEqual), \
       VC__T_VECTOR("$0 == $1", "equal($0, $1)"), NULL) \
@@ -2994,7 +2974,7 @@ enum {
       VC__T_REDUCE("Add", "vc_subgroup_add($0, $1, $2)"), vc__lower_subgroup) \
     X(SUBGROUP_MUL, "subgroup_mul", CONVERGENT,   3, IUF,  SAME,   0, \
       VC__S(0, VC__OpGroupNonUniformIMul, VC__OpGroupNonUniformIMul, VC__OpGroupNonUniformFMul), \
-      VC__T_REDUCE("Mul", NULL), vc__lower_subgroup) \
+      VC__T_REDUCE("Mul", ""), vc__lower_subgroup) \
     X(SUBGROUP_MIN, "subgroup_min", CONVERGENT,   3, IUF,  SAME,   0, \
       VC__S(0, VC__OpGroupNonUniformSMin, VC__OpGroupNonUniformUMin, VC__OpGroupNonUniformFMin), \
       VC__T_REDUCE("Min", "vc_subgroup_min($0, $1, $2)"), vc__lower_subgroup) \
@@ -3052,15 +3032,6 @@ static vc__lowering_rule vc__lower_extract, vc__lower_cast, vc__lower_div, vc__l
     vc__lower_or, vc__lower_rotate, vc__lower_trunc, vc__lower_round, vc__lower_carry, vc__lower_sinh,
     vc__lower_image_query;
 
-typedef struct vc__op_texts {
-    struct {
-        const char *of[4];    /* bool, int, uint, float */
-        const char *vector;   /* for bool vectors and comparisons of vectors; NULL: the same text */
-    } glsl;
-    const char *cuda[5], *opencl[5]; /* bool, int, uint, f32, f64 */
-    const char *cuda_fast;    /* for floats in a `fast` kernel; NULL: the same text */
-} vc__op_texts;
-
 /* Properties that are read for every node: 32 bytes, half a cache line. Names and texts are in separate tables. */
 typedef struct vc__op_info {
     uint32_t spirv[4];    /* bool, int, uint, float */
@@ -3074,7 +3045,42 @@ typedef struct vc__op_info {
 #define VC__OP_TEXT(op, name, class_, operands, kinds, result, flags, spirv, text, rule) text,
 static const vc__op_info vc__op[] = { VC__OPS(VC__OP_ROW) };
 static const char *const vc__op_name[] = { VC__OPS(VC__OP_NAME) };
-static const vc__op_texts vc__op_text[] = { VC__OPS(VC__OP_TEXT) };
+static const char *const vc__op_texts[] = { VC__OPS(VC__OP_TEXT) };
+
+/* Columns of vc__text_parts. GLSL: bool, int, uint, float. C: bool, int, uint, f32, f64. */
+enum {
+    VC__TEXT_GLSL = 0,
+    VC__TEXT_VECTOR = 4, /* GLSL: bool vectors and comparisons of vectors; without a text, that of the kind is used */
+    VC__TEXT_CUDA = 5,
+    VC__TEXT_OPENCL = 10,
+    VC__TEXT_FAST = 15   /* CUDA C: floats in a `fast` kernel; without a text, that of the kind is used */
+};
+
+/* For each form of text, the number of the part that a column uses; 0: none. */
+static const uint8_t vc__text_parts[][16] = {
+    { 0 },                                                 /* a: none */
+    { 1, 1, 1, 1, 2,  1, 1, 1, 1, 1,  1, 1, 1, 1, 1,  0 }, /* b: VECTOR */
+    { 1, 1, 1, 1, 0,  0, 0, 0, 0, 0,  0, 0, 0, 0, 0,  0 }, /* c: GLSL */
+    { 1, 2, 2, 0, 4,  1, 3, 2, 0, 0,  1, 3, 2, 0, 0,  0 }, /* d: BITS */
+    { 1, 1, 1, 1, 0,  0, 0, 0, 2, 3,  0, 0, 0, 3, 3,  0 }, /* e: FLOAT */
+    { 1, 1, 1, 1, 0,  0, 0, 0, 2, 0,  0, 0, 0, 3, 0,  0 }, /* f: F32 */
+    { 1, 1, 1, 1, 0,  0, 2, 1, 3, 4,  0, 2, 1, 1, 1,  1 }, /* g: OPERATOR */
+    { 0, 1, 2, 0, 0,  0, 3, 4, 0, 0,  0, 5, 6, 0, 0,  0 }, /* h: WORD */
+    { 0, 0, 0, 0, 0,  0, 0, 1, 0, 0,  0, 0, 0, 0, 0,  0 }, /* i: CUDA */
+    { 1, 0, 0, 0, 0,  2, 2, 2, 2, 2,  0, 0, 0, 0, 0,  0 }, /* j: VOTE */
+    { 0, 1, 1, 1, 0,  2, 2, 2, 2, 2,  3, 3, 3, 3, 3,  0 }, /* k: ATOMIC */
+    { 1, 1, 1, 1, 0,  2, 2, 2, 2, 2,  0, 0, 0, 0, 0,  0 }, /* l: SHUFFLE */
+    { 1, 1, 1, 1, 0,  0, 2, 2, 0, 0,  0, 0, 0, 0, 0,  0 }  /* m: REDUCE */
+};
+
+/* The text of an operation in a column; NULL if it has none. */
+static const char *vc__op_text(uint32_t op, uint32_t column) {
+    const char *text = vc__op_texts[op];
+    uint32_t part = vc__text_parts[text[0] - 'a'][column];
+    if (!part) return NULL;
+    for (text++; part > 1; part--) text += strlen(text) + 1;
+    return text[0] ? text : NULL;
+}
 
 /* Lanes that a subgroup operation combines, numbered as GroupOperation in SPIR-V (Reduce, InclusiveScan, ExclusiveScan,
    ClusteredReduce): all; up to and including the own lane; below the own lane; those of the own cluster. */
@@ -5823,10 +5829,9 @@ static uint32_t vc__lower_or(vc__lowering *s, const vc__node *n) {
 /* Whether the target has an instruction or a text for an operation on the kind of `type`. */
 static bool vc__is_native(const vc__lowering *s, uint16_t op, vc_type type) {
     uint32_t column = vc__kinds[vc__kind(type)].column;
-    const vc__op_texts *text = &vc__op_text[op];
-    if (vc__is_glsl(s->target)) return text->glsl.of[column] != NULL;
-    if (vc__is_cuda(s->target)) return text->cuda[column] != NULL;
-    if (vc__is_opencl(s->target)) return text->opencl[column] != NULL;
+    if (vc__is_glsl(s->target)) return vc__op_text(op, VC__TEXT_GLSL + column) != NULL;
+    if (vc__is_cuda(s->target)) return vc__op_text(op, VC__TEXT_CUDA + column) != NULL;
+    if (vc__is_opencl(s->target)) return vc__op_text(op, VC__TEXT_OPENCL + column) != NULL;
     return s->target == VC_TARGET_SPIRV && vc__op[op].spirv[column] != 0;
 }
 
@@ -6571,7 +6576,7 @@ static uint32_t vc__lower_half(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type;
     uint16_t op = n->op;
     uint32_t a[3], x = n->x;
-    if (vc__op[op].class_ != VC__PURE || !vc__op_text[op].opencl[3] || op == VC__OP_SELECT
+    if (vc__op[op].class_ != VC__PURE || !vc__op_text(op, VC__TEXT_OPENCL + 3) || op == VC__OP_SELECT
         || vc__lowered_type(s, n->a[0]) != VC_F16)
         return VC__NIL;
     for (uint32_t i = 0; i < 3; i++) a[i] = n->a[i];
@@ -10685,19 +10690,18 @@ static const char *vc__glsl_memory_type(const vc__printer *g, uint32_t object, c
 
 /* ---- expressions ---- */
 
-/* The operation's text pattern from vc__op_text; NULL if the dialect has a function that prints it. */
+/* The operation's text pattern; NULL if the dialect has a function that prints it. */
 static const char *vc__glsl_pattern(const vc__printer *g, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
-    if (n->op == VC__OP_ELECT) return vc__op_text[n->op].glsl.of[0];
+    if (n->op == VC__OP_ELECT) return vc__op_text(n->op, VC__TEXT_GLSL);
     if (!op->operands || op->operands == VC__MANY) return NULL;
     vc_type type = g->l->node[n->a[0]].type;
-    if (vc__components(type) > 1 && vc__op_text[n->op].glsl.vector
-        && (vc__is_bool(type) || op->result == VC__RESULT_BOOL))
-        return vc__op_text[n->op].glsl.vector;
+    const char *vector = vc__op_text(n->op, VC__TEXT_VECTOR);
+    if (vc__components(type) > 1 && vector && (vc__is_bool(type) || op->result == VC__RESULT_BOOL)) return vector;
     if (vc__components(type) > 1 && vc__is_bool(type) && (n->op == VC__OP_AND || n->op == VC__OP_OR))
         return n->op == VC__OP_AND ? "equal(uvec#($0) & uvec#($1), uvec#(1))"
                                    : "notEqual(uvec#($0) | uvec#($1), uvec#(0))";
-    return vc__op_text[n->op].glsl.of[vc__kinds[vc__kind(type)].column];
+    return vc__op_text(n->op, VC__TEXT_GLSL + vc__kinds[vc__kind(type)].column);
 }
 
 static void vc__glsl_construct(vc__printer *g, const vc__node *n) {
@@ -11113,7 +11117,7 @@ static void vc__glsl_atomic(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
     if (vc__p_needs_cas_loop(g, n)) { vc__p_cas_loop(g, i, &loops[n->type == VC_F64]); return; }
     vc__p_atomic_result(g, i);
-    vc__p_put(g, "%s(", vc__op_text[n->op].glsl.of[1]);
+    vc__p_put(g, "%s(", vc__op_text(n->op, VC__TEXT_GLSL + 1));
     vc__glsl_lvalue(g, n);
     if (n->op == VC__OP_ATOMIC_CAS) vc__p_two_components(g, n->a[2]);
     else if (n->op != VC__OP_ATOMIC_LOAD) vc__p_put(g, ", %e", n->a[2]);
@@ -11311,20 +11315,19 @@ static const char *vc__c_bitcast(int c, vc_type from, vc_type to) {
 static const char *vc__c_pattern(const vc__printer *g, const vc__node *n) {
     static const uint8_t columns[16] = { 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 0, 0, 0 };
     const vc__op_info *op = &vc__op[n->op];
-    const vc__op_texts *texts = &vc__op_text[n->op];
-    const char *const *pattern = vc__c_language(g) == VC__C_CUDA ? texts->cuda : texts->opencl;
+    const uint32_t column = vc__c_language(g) == VC__C_CUDA ? VC__TEXT_CUDA : VC__TEXT_OPENCL;
+    const char *of_int = vc__op_text(n->op, column + 1), *fast = vc__op_text(n->op, VC__TEXT_FAST);
     if (!op->operands || op->operands == VC__MANY) return NULL;
     vc_type type = g->l->node[n->a[0]].type;
     if (n->op == VC__OP_CAST) return vc__c_cast(type, n->type);
     if (n->op == VC__OP_BITCAST) return vc__c_bitcast(vc__c_language(g), type, n->type);
     if (n->op == VC__OP_MUL_HI && vc__bits(type) == 64 && vc__c_language(g) == VC__C_CUDA)
         return vc__is_signed(type) ? "__mul64hi($0, $1)" : "__umul64hi($0, $1)";
-    if (vc__c_language(g) == VC__C_CUDA && g->k->desc.fast && vc__is_float(type) && texts->cuda_fast)
-        return texts->cuda_fast;
+    if (vc__c_language(g) == VC__C_CUDA && g->k->desc.fast && vc__is_float(type) && fast) return fast;
     /* C promotes narrow unsigned integers to int: the result is cast back, as for signed ones */
-    if (vc__is_unsigned(type) && vc__bits(type) < 32 && pattern[1] && strncmp(pattern[1], "($T)", 4) == 0)
-        return pattern[1];
-    return pattern[columns[vc__kind(type)]];
+    if (vc__is_unsigned(type) && vc__bits(type) < 32 && of_int && strncmp(of_int, "($T)", 4) == 0)
+        return of_int;
+    return vc__op_text(n->op, column + columns[vc__kind(type)]);
 }
 
 /* Prints a vector made of components. */
@@ -11443,7 +11446,7 @@ static void vc__c_atomic(vc__printer *g, uint32_t i) {
         return;
     }
     vc__p_put(g, "%s%s(", cuda ? "" : wide ? "atom_" : "atomic_",
-              cuda ? vc__op_text[n->op].cuda[1] : vc__op_text[n->op].opencl[1]);
+              vc__op_text(n->op, cuda ? VC__TEXT_CUDA + 1 : VC__TEXT_OPENCL + 1));
     vc__c_atomic_pointer(g, n, n->type, false);
     if (n->op == VC__OP_ATOMIC_CAS) vc__p_two_components(g, n->a[2]); else vc__p_put(g, ", %e", n->a[2]);
     vc__p_put(g, ");\n");
