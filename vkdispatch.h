@@ -638,7 +638,8 @@
        * opencl has no arrays: its kernels cannot select parameters by an index.
        Buffers can also be reached through addresses, on devices with VD_FEATURE_ADDRESS: write vd_buffer_info.address
        of each buffer into another buffer. Declare the buffers in vd_dispatch_desc.uses (at most VD_MAX_ARGS, less the
-       buffers and images in args), so that the library orders accesses to them; order the others yourself:
+       buffers and images in args), so that the library orders accesses to them. Thousands of buffers are best created
+       as views of one buffer: declaring that one covers all of them in constant time:
            layout(buffer_reference) buffer Mesh { vec4 vertices[]; };
            layout(binding = 0) buffer Meshes { uvec2 meshes[]; };
            ... Mesh(meshes[i]).vertices[j] ... // with GL_EXT_buffer_reference_uvec2
@@ -18214,9 +18215,11 @@ static VD__COLD vd_result vd__uses_find(vd_list *l, const char *call, const char
         return vd__fail_call(VD_ERROR_INVALID, call, object, "desc.use_count is %d, but desc.uses is NULL", count);
     for (int i = 0; i < count; i++) {
         vd__span span;
-        snprintf(which, sizeof which, "desc.uses[%d] ", i);
-        vd_result r = vd__span_find(l, uses[i].buffer, call, which, which, 0, VD_WHOLE, &span);
-        if (r) return vd__error_amend(r, NULL, object, NULL);
+        vd_result r = vd__span_find(l, uses[i].buffer, call, "", "", 0, VD_WHOLE, &span);
+        if (r) {
+            snprintf(which, sizeof which, "desc.uses[%d]", i);
+            return vd__error_amend(r, NULL, object, which);
+        }
         if (!uses[i].access || uses[i].access > VD_READ_WRITE)
             return vd__fail_call(VD_ERROR_INVALID, call, object, "desc.uses[%d].access is %u, but must be VD_READ, "
                                  "VD_WRITE or both", i, (unsigned)uses[i].access);

@@ -1298,7 +1298,7 @@ TEST(native_commands_are_in_order) {
           "vd_record_native 'theirs': desc.uses[0].access is 4");
     vd_buffer_destroy(f->ctx, b);
     FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID,
-          "vd_record_native 'theirs': the desc.uses[0] buffer");
+          "vd_record_native 'theirs': desc.uses[0]: the buffer");
 }
 
 /* Calls from a callback that would deadlock or destroy an object in use are refused, and work afterwards. */

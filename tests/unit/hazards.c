@@ -325,7 +325,7 @@ static void buffers_reached_through_addresses(void **state) {
     assert_int_equal(vd_wait_idle(hazards_ctx), VD_OK);
     assert_int_equal(unit_stats(hazards_ctx).buffers, buffers - 1);
     assert_int_equal(run_uses(now, hazards_a, hazards_b, d, VD_READ, 1), VD_ERROR_INVALID);
-    CHECK_TEXT("vd_dispatch 'saxpy': the desc.uses[0] buffer");
+    CHECK_TEXT("vd_dispatch 'saxpy': desc.uses[0]: the buffer");
     assert_int_equal(run_uses(now, hazards_a, hazards_b, e, 4, 1), VD_ERROR_INVALID);
     CHECK_TEXT("vd_dispatch 'saxpy': desc.uses[0].access is 4, but must be VD_READ, VD_WRITE or both");
     assert_int_equal(run_uses(now, hazards_a, hazards_b, e, VD_READ, VD_MAX_ARGS - 1), VD_ERROR_INVALID);

@@ -12,7 +12,10 @@
    the whole operation, except graph-…-host, the CPU time of a submission. graph-changed sets one value before each
    submission, and is compared with command buffers that do not change. late-readback is the CPU time of a frame that
    dispatches, begins to read 2 MB and uses the 2 MB of three frames earlier, at 120 frames a second; late-frames, how
-   many of them were not complete then; late-allocations, host allocations. Every counter is read back and compared
+   many of them were not complete then; late-allocations, host allocations. tracking is the CPU time that a dispatch
+   takes longer if it declares buffers that the kernel reaches through addresses (vd_dispatch_desc.uses): six buffers,
+   six others of 6000 each time, or one that contains 6000 as views. overlap compares dispatches on disjoint views of a
+   buffer with dependent ones. Every counter is read back and compared
    with the number of dispatches. */
 #define _POSIX_C_SOURCE 200809L
 #define VOLK_IMPLEMENTATION /* for the hand-written implementation */
@@ -23,7 +26,8 @@
 #include "vkdispatch_codegen.h"
 
 enum { WARM = 4, THREADS = 64, WORDS = 16384, CHAIN = 1000, GATHERED = 500, SHORT = 16, TRIPS = 40, SLICE = 256,
-       RECORD_ROUNDS = 41, CHAIN_ROUNDS = 15, TRIP_ROUNDS = 21, LATE = 3, FRAMES = 101, FRAME_WORDS = 1 << 19 };
+       REACHABLE = 6000, USES = 6, RECORD_ROUNDS = 41, CHAIN_ROUNDS = 15, TRIP_ROUNDS = 21, LATE = 3,
+       FRAMES = 101, FRAME_WORDS = 1 << 19 };
 #define BENCH_PROGRAM "bench-dispatch"
 #include "tools/bench/ours.h"
 
@@ -47,7 +51,7 @@ static void program_make(program *p, vd_context *ctx, vc_buffers form) {
 
 /* ---- ours ---- */
 
-static vd_buffer apart[CHAIN];
+static vd_buffer apart[CHAIN], views[CHAIN];
 
 static double since(double start, int dispatches) { return (bench_busy() - start) / dispatches; }
 
@@ -98,6 +102,18 @@ static double ours_chain_device(void *side) {
     return bench_now() - start;
 }
 
+/* As ours_chain_device, on disjoint views of one buffer. */
+static double ours_apart_device(void *side) {
+    ours *o = (ours *)side;
+    vd_list *list = ours_begin(o);
+    for (int i = 0; i < CHAIN; i++) ours_dispatch(o, list, views[i], step_of(i));
+    NEED(vd_list_end(list));
+    ours_wake(o);
+    double start = bench_now();
+    ours_finish(o, list);
+    return bench_now() - start;
+}
+
 /* Graphs: of CHAIN dispatches, without and with a slot, and of SHORT ones. */
 static vd_graph chain_graph, changed_graph, short_graph;
 static uint32_t changed; /* number of changes */
@@ -121,6 +137,66 @@ static double ours_short(void *side) {
     chain_expect(o->expected, SHORT);
     ours_finish(o, list);
     return bench_now() - start;
+}
+
+/* ---- tracking of declared buffers ---- */
+
+/* CPU time of recording a dispatch. It declares `count` buffers of `from`: the same ones each time, or in turn others
+   of REACHABLE. */
+static double ours_record_uses(ours *o, const vd_buffer *from, int count, bool in_turn) {
+    vd_list *list = ours_begin(o);
+    double start = 0;
+    for (int i = 0; i < CHAIN; i++) {
+        vd_record_use uses[USES];
+        vd_arg args[2] = { vd_b(apart[i]), vd_u32(step_of(i)) };
+        vd_dispatch_desc desc = { 0 };
+        for (int j = 0; j < count; j++)
+            uses[j] = (vd_record_use){ from[in_turn ? (i * count + j) * 7 % REACHABLE : j], VD_READ };
+        desc.kernel = o->kernel;
+        desc.threads[0] = THREADS;
+        desc.args = args;
+        desc.arg_count = 2;
+        desc.uses = uses;
+        desc.use_count = count;
+        if (i == 1) start = bench_busy();
+        NEED(vd_dispatch(list, &desc));
+    }
+    double took = since(start, CHAIN - 1);
+    ours_finish(o, list);
+    return took;
+}
+
+static void bench_tracking(ours *o, const char *form) {
+    static vd_buffer reachable[REACHABLE];
+    static const struct { const char *size; int count; bool in_turn, whole; double bound; } rows[] = {
+        { "6-buffers", USES, false, false, 0.3 },
+        { "6-of-6000-buffers", USES, true, false, 2 },
+        { "6000-views-of-one", 1, false, true, 2 }
+    };
+    vd_buffer whole = ours_buffer(o->ctx, VD_U32, (uint64_t)REACHABLE * THREADS);
+    vd_view_desc view = { 0 };
+    view.buffer = whole;
+    view.type = VD_U32;
+    view.shape[0] = THREADS;
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        double times[RECORD_ROUNDS];
+        char name[64];
+        for (int i = 0; i < REACHABLE; i++) {
+            view.offset = (uint64_t)i * THREADS * 4;
+            reachable[i] = rows[row].whole ? vd_buffer_view(o->ctx, &view) : ours_buffer(o->ctx, VD_U32, THREADS);
+            if (!reachable[i].id) die("vd_buffer_view", i);
+        }
+        const vd_buffer *from = rows[row].whole ? &whole : reachable;
+        for (int i = -WARM; i < RECORD_ROUNDS; i++) {
+            double none = ours_record_uses(o, NULL, 0, false);
+            double took = ours_record_uses(o, from, rows[row].count, rows[row].in_turn);
+            if (i >= 0) times[i] = 1e6 * (took - none);
+        }
+        for (int i = 0; i < REACHABLE; i++) vd_buffer_destroy(o->ctx, reachable[i]);
+        snprintf(name, sizeof name, "tracking-%s", form);
+        bench_print_alone(name, rows[row].size, times, RECORD_ROUNDS, "us/dispatch", rows[row].bound);
+    }
+    vd_buffer_destroy(o->ctx, whole);
 }
 
 /* ---- readback some frames later ---- */
@@ -664,6 +740,10 @@ static const comparison comparisons[] = {
 };
 enum { COMPARISONS = sizeof comparisons / sizeof *comparisons };
 
+/* Both sides are ours: disjoint views beside one chain. 1.8 times the throughput. */
+static const comparison overlap = { "overlap", "1000", "dependent", ours_apart_device, ours_chain_device, CHAIN_ROUNDS,
+                                    1e6 / CHAIN, "us/dispatch", 1 / 1.8 };
+
 static void bench_form(bool binding) {
     static ours o;
     static raw r;
@@ -683,17 +763,28 @@ static void bench_form(bool binding) {
     printf("# %s, %s, buffers by %s\n", info->name, info->driver, form);
     program_make(&p, o.ctx, binding ? VC_BUFFERS_BINDING : VC_BUFFERS_ADDRESS);
     ours_start(&o, vd_kernel_build(o.ctx, p.builder));
-    for (int i = 0; i < CHAIN; i++) apart[i] = ours_buffer(o.ctx, VD_U32, THREADS);
+    vd_view_desc view = { 0 };
+    view.buffer = ours_buffer(o.ctx, VD_U32, CHAIN * THREADS);
+    view.type = VD_U32;
+    view.shape[0] = THREADS;
+    for (int i = 0; i < CHAIN; i++) {
+        apart[i] = ours_buffer(o.ctx, VD_U32, THREADS);
+        view.offset = (uint64_t)i * THREADS * 4;
+        views[i] = vd_buffer_view(o.ctx, &view);
+        if (!views[i].id) die("vd_buffer_view", i);
+    }
     chain_graph = ours_graph(&o, CHAIN, false);
     changed_graph = ours_graph(&o, CHAIN, true);
     short_graph = ours_graph(&o, SHORT, false);
     raw_open(&r, &p, info);
     for (int i = 0; i < COMPARISONS; i++) allocations += (double)compare(&comparisons[i], form, &o.counter, &o, &r);
+    allocations += (double)compare(&overlap, form, &o.counter, &o, &o);
     ours_check(&o);
     raw_check(&r);
     bench_print_alone(binding ? "allocations-binding" : "allocations-address", "second-and-later-calls", &allocations,
                       1, "calls", 0);
     raw_close(&r);
+    bench_tracking(&o, form);
     bench_late_readback(&o, form);
     vc_free(p.builder);
     vd_context_destroy(o.ctx);
