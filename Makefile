@@ -347,7 +347,7 @@ further := processors long
 .SECONDEXPANSION:
 .PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) $(further:%=test-%) $(further:%=programs-%) \
         test-gpu test-side-by-side test-features programs fuzz-api bench \
-        bench-dispatch bench-present bench-images bench-cuda bench-opencl bench-build bench-pipeline bench-kernels bench-fft bench-fft-sweep \
+        bench-dispatch bench-present bench-transfers bench-cuda bench-opencl bench-build bench-pipeline bench-kernels bench-fft bench-fft-sweep \
         bench-accuracy \
         bench-reduce bench-original bench-compile bench-plots \
         matrix golden-update carry install clean \
@@ -425,7 +425,7 @@ bench: bench-compile ## every benchmark: `bench NAME SIZE ours=… rival=… rat
 bench-dispatch: build/$(cc)/tools/bench/dispatch ## recording, dependent dispatches and round trips against hand-written Vulkan
 	@$<
 
-bench-images: build/$(cc)/tools/bench/images ## uploads and downloads of an image against hand-written Vulkan
+bench-transfers: build/$(cc)/tools/bench/transfers ## uploads and downloads of an image and of a large buffer against hand-written Vulkan
 	@$<
 
 bench-present: build/$(cc)/tools/bench/present ## frames shown in a window of Xvfb against a hand-written swapchain loop
