@@ -236,7 +236,7 @@ heavy_fft            = $(addprefix build/$(cc)/tests/fft/,convolve hooks look_ba
 unoptimised_fft      = $(if $(filter $(heavy_fft),$1),$(without_optimiser) )
 run_fft              = "env $(call unoptimised_fft,$1)$(if $(filter all,$(TURN)),,FFT_CASES=phrases FFT_OTHERS=8 )$1"
 variant_fft          = "env $(call unoptimised_fft,$2)FFT_CASES=phrases FFT_PART=$(call sample,4) $1 $2"
-bound_fft            = $(filter-out %/measure %/tuner %/look_back %/host_memory %/large %/large_scan %/large_sort $(large_fft),$(own_fft))
+bound_fft            = $(filter-out %/measure %/tuner %/look_back %/host_memory %/large %/large_scan %/large_sort %/large_top_k $(large_fft),$(own_fft))
 FFT_BACKENDS         = opencl
 # A turn runs half of the programs with bindings and the others on OpenCL.
 not_bound            = $(if $(filter all,$(TURN)),,$(call take,2,$(bound_fft)))

@@ -602,7 +602,8 @@
        elements of a reduction (more than 2^31: VD_FEATURE_I64, no segments)                  2^40
        elements of a scan (more than 2^31: VD_FEATURE_I64)                                    2^40
        keys of a sort (more than 2^31: VD_FEATURE_I64)                                        2^33
-       elements of a compaction, histogram or top-k                                           2^31
+       elements of a compaction, histogram or top-k (more than 2^31: VD_FEATURE_I64)          2^40
+       rows of top-k, or work-groups that share them                                          2^32 - 1
        results of a reduction                                                                 2^31
        segments of a reduction                                                                2^31 - 1
        elements of a result of VD_REDUCE_ARGMIN or _ARGMAX                                    2^32 - 2
@@ -1253,7 +1254,8 @@ typedef struct vd_scan_io {
                                 written */
     vd_buffer segment_heads; /* segmented scans: one VD_U32 for each element, not 0 if a segment begins at this element
                                 */
-    vd_buffer count;         /* compaction: one VD_U32, the number of elements kept */
+    vd_buffer count;         /* compaction: the number of elements kept, one VD_U32; if desc.count exceeds 2^31, one
+                                VD_U64 */
 } vd_scan_io;
 
 /* Make a plan; call the fragments. Return NULL on failure. Plans of both kinds are run by vd_scan_run and destroyed by
@@ -1327,7 +1329,8 @@ VD_API vd_histogram *vd_histogram_create(vd_context *ctx, const vd_histogram_des
 /* Destroys a plan (see Plans). NULL is allowed. */
 VD_API void vd_histogram_destroy(vd_histogram *plan);
 
-/* Records a histogram. out: one VD_U32 for each bin, overwritten; must not overlap in. */
+/* Records a histogram. out: one VD_U32 for each bin or, if desc.count exceeds 2^31, one VD_U64; overwritten; must not
+   overlap in. */
 VD_API vd_result vd_histogram_run(vd_histogram *plan, vd_list *list, vd_buffer in, vd_buffer out);
 
 /* ---- top-k ---- */
@@ -1348,7 +1351,8 @@ typedef struct vd_top_k_desc {
 typedef struct vd_top_k_io {
     vd_buffer in;            /* the elements */
     vd_buffer values;        /* k for each row, the largest or smallest first. NaN loses its sign and payload */
-    vd_buffer indices;       /* for each value one VD_U32: its index in the row */
+    vd_buffer indices;       /* for each value its index in the row: one VD_U32 or, if a row has more than 2^31
+                                elements, one VD_U64 */
 } vd_top_k_io;
 
 /* Makes a plan; calls the fragment. Returns NULL on failure. */
@@ -9703,6 +9707,11 @@ static vd_result vd__reduce_check_elements(vd_context *ctx, uint64_t elements) {
                         "(VD_FEATURE_I64) the limit is %llu", (unsigned long long)elements, VD__REDUCE_NARROW);
 }
 
+/* Returns the type of indices and counts of this number of elements. */
+static vc_type vd__count_type(uint64_t elements) {
+    return elements > VD__REDUCE_NARROW ? (vc_type)VC_U64 : (vc_type)VC_U32;
+}
+
 /* Checks the limits of arrays whose elements have indices of 64 bits. */
 static vd_result vd__reduce_check_large(const vd_reduce *p) {
     unsigned long long kept = p->kept.product, reduced = p->reduced.product;
@@ -9962,10 +9971,8 @@ typedef struct vd__scan_writer {
 
 /* Returns the type of sums. */
 static vc_type vd__scan_type(const vd_scan *p) {
-    return p->compacts ? (vc_type)VC_U32 : vd__reduce_widened_type(p->desc.type);
+    return p->compacts ? vd__count_type(p->count) : vd__reduce_widened_type(p->desc.type);
 }
-
-static bool vd__scan_is_large(const vd_scan *p) { return p->count * p->rows > VD__REDUCE_NARROW; }
 
 /* Returns a number of the type of indices of elements. */
 static vc_val vd__scan_number(const vd__scan_writer *w, uint64_t x) { return vc_imm(w->index_type, x); }
@@ -9978,7 +9985,7 @@ static vc_val vd__scan_widen(const vd__scan_writer *w, vc_val x) {
 /* ---- states ---- */
 
 static vc_val vd__scan_identity(const vd__scan_writer *w) {
-    if (w->plan->compacts) return vc_u32(0);
+    if (w->plan->compacts) return vc_imm(w->type, 0);
     return w->desc->combine.build ? vd__plan_identity(w->desc->identity, w->type) : vd__reduce_identity(w->op, w->type);
 }
 
@@ -10034,7 +10041,7 @@ static void vd__scan_declare_shared(const vd__scan_writer *w, const char *name, 
 static vc_val vd__scan_lift(const vd__scan_writer *w, vc_val element) {
     const vd_plan_fragment *lift = &w->plan->lift;
     vc_val v = lift->code.build ? vd_plan_fragment_build(lift, w->k, element, element, element) : element;
-    return w->plan->compacts ? vc_cast(VC_U32, vc_cast(VC_BOOL, v)) : vc_cast(w->type, v);
+    return vc_cast(w->type, w->plan->compacts ? vc_cast(VC_BOOL, v) : v);
 }
 
 /* Returns the state of the thread's element i. */
@@ -10346,7 +10353,7 @@ static void vd__scan_store_kept(const vd__scan_writer *w, vc_val prefix, vc_val 
     for (uint32_t at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
         vc_val kept = vd__scan_valid_element(w, at).value;
         if (at % w->vector == 0) to = vc_add(prefix, vd__scan_vector_prefix(w, at / w->vector).value);
-        VC_IF(w->k, vd__ne_u32(kept, 0)) { vd__store(&w->out[0], to, vd__get(&w->elements[at])); }
+        VC_IF(w->k, vc_ne(kept, vc_imm(w->type, 0))) { vd__store(&w->out[0], to, vd__get(&w->elements[at])); }
         to = vc_add(to, kept);
     }
     VC_IF(w->k, vc_and(vd__eq_u32(w->thread, 0), vd__eq_u32(w->tile_index, (uint32_t)w->plan->tiles - 1))) {
@@ -10715,7 +10722,7 @@ static void vd__scan_declare(vd__scan_writer *w) {
         if (w->vectors && !p->compacts)
             w->out[1] = vd_plan_kernel_buffer(b, k, VD__SCAN_OUT, "out_vectors", vector,
                                               VC_WRITE | VC_ANY_TYPE | alias);
-        if (p->compacts) w->count = vd_plan_kernel_buffer(b, k, VD__SCAN_COUNT, "count", VC_U32, VC_WRITE);
+        if (p->compacts) w->count = vd_plan_kernel_buffer(b, k, VD__SCAN_COUNT, "count", w->type, VC_WRITE);
     }
     if (w->mode == VD__SCAN_SINGLE_TILE || w->mode == VD__SCAN_SHORT_ROWS
         || (w->mode == VD__SCAN_COLUMNS && p->slab == p->count))
@@ -10742,7 +10749,7 @@ static vd_result vd__scan_build(vd_scan *p, vd__scan_mode mode, bool vectors) {
     w.vector = p->vector;
     w.vectors = vectors;
     w.tile_size = p->threads * VD__SCAN_LOADS * w.vector;
-    w.index_type = vd__scan_is_large(p) ? VC_U64 : VC_U32;
+    w.index_type = vd__count_type(p->count * p->rows);
     w.thread = vc_local_index(w.k);
     vd__scan_declare(&w);
     if (mode == VD__SCAN_TILE_PREFIXES) vd__scan_record_tile_prefixes(&w);
@@ -10834,8 +10841,7 @@ static vd_result vd__scan_check_desc(vd_scan *p) {
     if (d->type < VD_I8 || d->type > VD_F64 || (bitwise && d->type >= VD_F16))
         return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be a scalar %s", vd_type_name(d->type),
                             bitwise ? "integer" : "number");
-    uint64_t limit = p->compacts ? (uint64_t)1 << 31 : VD__REDUCE_ELEMENTS; /* a compaction counts with 32 bits */
-    result = vd__fft_check_shape(d->shape, d->axes, limit, &dimensions, &elements);
+    result = vd__fft_check_shape(d->shape, d->axes, VD__REDUCE_ELEMENTS, &dimensions, &elements);
     if (!result) result = vd__reduce_check_elements(p->base.ctx, elements);
     if (result) return result;
     if (d->axes & (d->axes - 1))
@@ -10937,7 +10943,7 @@ static void vd__scan_roles(const vd_scan *p, const vd_scan_io *io, vd_plan_role 
     r[VD__SCAN_IN] = vd__role_of("in", io->in, p->desc.type, elements, false);
     r[VD__SCAN_HEADS] = vd__role_of("segment_heads", io->segment_heads, VD_U32, elements, false);
     r[VD__SCAN_OUT] = vd__role_of("out", io->out, p->desc.type, elements, true);
-    r[VD__SCAN_COUNT] = vd__role_of("count", io->count, VD_U32, 1, true);
+    r[VD__SCAN_COUNT] = vd__role_of("count", io->count, vd__count_type(p->count), 1, true);
     r[VD__SCAN_IN].vectors = r[VD__SCAN_HEADS].vectors = r[VD__SCAN_OUT].vectors = true;
     if (!p->compacts) r[VD__SCAN_OUT].in_place = &r[VD__SCAN_IN];
     if (!p->desc.segmented) r[VD__SCAN_HEADS].unused = "desc.segmented is false";
@@ -11473,7 +11479,7 @@ static vd_result vd__sort_build(vd_sort *p, bool scatter) {
     w.plan = p;
     w.memory_type = vd__sort_bits_type(p->desc.type);
     w.register_type = w.memory_type == VC_U64 ? (vc_type)VC_U64 : (vc_type)VC_U32;
-    w.index_type = vd__sort_is_large(p) ? VC_U64 : VC_U32;
+    w.index_type = vd__count_type(p->desc.count);
     w.thread = vc_local_index(w.k);
     if (p->run) vd__sort_record_run(&w, scatter);
     else if (scatter) vd__sort_record_scatter(&w);
@@ -11572,7 +11578,7 @@ static vd_result vd__sort_make_counts(vd_sort *p) {
                             UINT32_MAX);
     memset(&scan, 0, sizeof scan);
     scan.name = p->base.name;
-    scan.type = vd__sort_is_large(p) ? VD_U64 : VD_U32;
+    scan.type = vd__count_type(p->desc.count);
     scan.shape[0] = words;
     scan.exclusive = true;
     scan.method = p->desc.method;
@@ -11664,35 +11670,52 @@ static vc_val vd__histogram_in_range(vc_kernel *k, const vd_histogram_desc *d, v
     return vc_and(in_range, vc_lt(vc_cast(VC_U32, v), bins));
 }
 
+/* Adds `count` to a bin. wide: bins of `to` are 64-bit integers, the lower word first. The thread whose addition wraps
+   the lower word around adds the carry, so that the sum is right when all threads have finished, also on a device
+   without 64-bit atomics. */
+static void vd__histogram_add(vc_kernel *k, vc_ref to, bool wide, vc_val bin, vc_val count) {
+    vc_val old;
+    if (!wide) {
+        vc_atomic_add(to, bin, count, NULL);
+        return;
+    }
+    bin = vd__mul_u32(bin, 2);
+    vc_atomic_add(to, bin, count, &old);
+    VC_IF(k, vc_lt(vc_add(old, count), old)) { vc_atomic_add(to, vd__add_u32(bin, 1), vc_u32(1), NULL); }
+}
+
 /* Counts an element in the bins `to`. */
-static void vd__histogram_element(vc_kernel *k, const vd_histogram *p, vc_ref to, vc_val element) {
+static void vd__histogram_element(vc_kernel *k, const vd_histogram *p, vc_ref to, bool wide, vc_val element) {
     vc_val v = p->bin.code.build ? vd_plan_fragment_build(&p->bin, k, element, element, element) : element;
     vc_type type = vc_typeof(v);
     type = type >= VC_I8 && type <= VC_F64 ? vd__reduce_widened_type(type) : type;
     v = vc_cast(type, v);
-    VC_IF(k, vd__histogram_in_range(k, &p->desc, v)) { vc_atomic_add(to, vc_cast(VC_U32, v), vc_u32(1), NULL); }
+    VC_IF(k, vd__histogram_in_range(k, &p->desc, v)) { vd__histogram_add(k, to, wide, vc_cast(VC_U32, v), vc_u32(1)); }
 }
 
 /* Records the kernel. shared: the work-group counts in shared memory first. */
 static void vd__histogram_record(vc_kernel *k, vd_histogram *p, bool shared) {
     const vd_histogram_desc *d = &p->desc;
     vc_ref in = vd_plan_kernel_buffer(&p->kernel, k, VD__HISTOGRAM_IN, "in", d->type, VC_READ);
-    vc_ref out = vd_plan_kernel_buffer(&p->kernel, k, VD__HISTOGRAM_OUT, "out", VC_U32, VC_READ_WRITE), target = out;
+    vc_type index_type = vd__count_type(d->count);
+    bool wide = index_type == VC_U64;
+    vc_ref out = vd_plan_kernel_buffer(&p->kernel, k, VD__HISTOGRAM_OUT, "out", VC_U32,
+                                       VC_READ_WRITE | (wide ? VC_ANY_TYPE : 0)), target = out;
     vc_val thread = vc_local_index(k), bins = vc_u32(d->bins), threads = vc_u32(p->threads);
-    vc_val n = vc_u32((uint32_t)d->count);
+    vc_val n = vc_imm(index_type, d->count);
     if (shared) {
         target = vc_shared(k, "bins", VC_U32, d->bins);
         VC_FOR_STEP(k, i, thread, bins, threads) { vd__store(&target, i, vc_u32(0)); }
         vc_barrier(k);
     }
-    VC_FOR_STEP(k, i, vc_global_id(k, 0), n, vc_u32((uint32_t)p->groups * p->threads)) {
-        vd__histogram_element(k, p, target, vd__load(&in, i));
+    VC_FOR_STEP(k, i, vc_cast(index_type, vc_global_id(k, 0)), n, vc_imm(index_type, p->groups * p->threads)) {
+        vd__histogram_element(k, p, target, wide && !shared, vd__load(&in, i));
     }
     if (!shared) return;
     vc_barrier(k);
     VC_FOR_STEP(k, i, thread, bins, threads) {
         vc_val count = vd__load(&target, i);
-        VC_IF(k, vd__ne_u32(count, 0)) { vc_atomic_add(out, i, count, NULL); }
+        VC_IF(k, vd__ne_u32(count, 0)) { vd__histogram_add(k, out, wide, i, count); }
     }
 }
 
@@ -11706,7 +11729,8 @@ static vd_result vd__histogram_make(void *plan, const void *desc) {
     p->desc = *(const vd_histogram_desc *)desc;
     if (!d->type) p->desc.type = VD_F32;
     vd_result result = vd__plan_check_shapes();
-    if (!result) result = vd__plan_check_numbers(d->type, d->count, (uint64_t)1 << 31);
+    if (!result) result = vd__plan_check_numbers(d->type, d->count, VD__REDUCE_ELEMENTS);
+    if (!result) result = vd__reduce_check_elements(p->base.ctx, d->count);
     if (result) return result;
     if (!d->bins) return vd_error_set(VD_ERROR_INVALID, "bins is 0");
     if (d->bins > (uint32_t)1 << 31)
@@ -11716,7 +11740,9 @@ static vd_result vd__histogram_make(void *plan, const void *desc) {
     /* On a GPU, twice the usual number of work-groups, because they have few threads. */
     uint64_t max_groups = loops ? facts.concurrent_groups : 2 * (uint64_t)facts.concurrent_groups;
     if (p->groups > max_groups) p->groups = max_groups;
-    uint64_t min_groups = vd__ceil_div(d->count, p->threads * vd__plan_max_iterations(device));
+    uint64_t max_elements = p->threads * vd__plan_max_iterations(device); /* a work-group counts with 32 bits */
+    if (max_elements > (uint64_t)1 << 31) max_elements = (uint64_t)1 << 31;
+    uint64_t min_groups = vd__ceil_div(d->count, max_elements);
     if (p->groups < min_groups) p->groups = min_groups;
     p->bin = vd__fragment_of("bin", d->bin, d->type, VC_NONE, VC_NONE, VC_NONE);
     result = vd_plan_fragment_check(&p->base, &p->bin);
@@ -11742,6 +11768,8 @@ static const vd_plan_kind vd__histogram_kind = {
 
 enum { VD__TOP_MAX_K = 1024, VD__TOP_BITS = 8, VD__TOP_DIGITS = 1 << VD__TOP_BITS };
 
+#define VD__TOP_MAX_PART ((uint64_t)1 << 31) /* maximum elements of a work-group */
+
 struct vd_top_k {
     vd_plan base;
     vd_top_k_desc desc;
@@ -11766,6 +11794,8 @@ typedef struct vd__top_writer {
     const vd_top_k *plan;
     vc_type register_type;   /* type of elements in the kernel */
     vc_type key;             /* type of keys: unsigned integer of the same size */
+    vc_type index;           /* type of indices of elements of a row */
+    vc_type address;         /* type of indices of elements of the array */
     vc_ref in, values, indices, part_keys, part_indices, tickets;
     /* Shared memory: */
     vc_ref counts;           /* count of each digit */
@@ -11818,20 +11848,25 @@ static vc_val vd__top_value(const vd__top_writer *w, vc_val key) {
     return vc_cast(d->type, vc_bitcast(w->register_type, key));
 }
 
+/* Returns the index in an array, whose rows have `stride` elements, of element i of a row. */
+static vc_val vd__top_address(const vd__top_writer *w, vc_val row, uint64_t stride, vc_val i) {
+    return vc_add(vc_mul(vc_cast(w->address, row), vc_imm(w->address, stride)), vc_cast(w->address, i));
+}
+
 /* Returns element i of a source. */
 static vd__top_item vd__top_load_item(const vd__top_writer *w, const vd__top_source *s, vc_val i) {
     const vd_top_k *p = w->plan;
     vd__top_item item;
     vc_val at, v;
     if (s->parts) {
-        at = vc_add(vd__mul_u32(w->row, p->parts * p->desc.k), i);
+        at = vd__top_address(w, w->row, (uint64_t)p->parts * p->desc.k, i);
         item.key = vd__load(&w->part_keys, at);
         item.index = vd__load(&w->part_indices, at);
         return item;
     }
-    item.index = vc_add(s->first, i);
-    v = vd__load(&w->in, vc_add(vd__mul_u32(w->row, p->n), item.index));
-    if (p->desc.map.build) v = vd_plan_fragment_build(&p->map, w->k, v, v, item.index);
+    item.index = vc_add(s->first, vc_cast(w->index, i));
+    v = vd__load(&w->in, vd__top_address(w, w->row, p->n, item.index));
+    if (p->desc.map.build) v = vd_plan_fragment_build(&p->map, w->k, v, v, vc_cast(VC_U32, item.index));
     item.key = vd__top_key(w, vc_cast(w->register_type, v));
     return item;
 }
@@ -11846,13 +11881,13 @@ static vd__top_prefix vd__top_empty_prefix(const vd__top_writer *w, vc_val wante
     vd__top_prefix prefix;
     prefix.key_mask = vc_var(w->k, "key_mask", w->key);
     prefix.key = vc_var(w->k, "key", w->key);
-    prefix.index_mask = vc_var(w->k, "index_mask", VC_U32);
-    prefix.index = vc_var(w->k, "index", VC_U32);
+    prefix.index_mask = vc_var(w->k, "index_mask", w->index);
+    prefix.index = vc_var(w->k, "index", w->index);
     prefix.wanted = vc_var(w->k, "wanted", VC_U32);
     vd__set(&prefix.key_mask, vc_imm(w->key, 0));
     vd__set(&prefix.key, vc_imm(w->key, 0));
-    vd__set(&prefix.index_mask, vc_u32(0));
-    vd__set(&prefix.index, vc_u32(0));
+    vd__set(&prefix.index_mask, vc_imm(w->index, 0));
+    vd__set(&prefix.index, vc_imm(w->index, 0));
     vd__set(&prefix.wanted, wanted);
     return prefix;
 }
@@ -11891,7 +11926,7 @@ static void vd__top_choose_digit(const vd__top_writer *w, vc_val wanted) {
 /* Number of digits of a key and an index together. */
 static uint32_t vd__top_digit_count(const vd_top_k *p) {
     uint32_t index_digits = 1;
-    while (index_digits < 4 && (p->n - 1) >> (index_digits * VD__TOP_BITS)) index_digits++;
+    while (index_digits < 8 && (p->n - 1) >> (index_digits * VD__TOP_BITS)) index_digits++;
     return vd__top_key_bits(p->desc.type) / VD__TOP_BITS + index_digits;
 }
 
@@ -11907,7 +11942,8 @@ static void vd__top_find_prefix(const vd__top_writer *w, const vd__top_source *s
         vc_barrier(w->k);
         VD__TOP_FOR(w, i, s->count) {
             vd__top_item item = vd__top_load_item(w, s, i);
-            vc_val at = vc_select(in_key, vc_cast(VC_U32, vc_shr(item.key, shift)), vc_shr(vc_not(item.index), shift));
+            vc_val at = vc_select(in_key, vc_cast(VC_U32, vc_shr(item.key, shift)),
+                                  vc_cast(VC_U32, vc_shr(vc_not(item.index), shift)));
             VC_IF(w->k, vd__top_matches(prefix, &item, false)) {
                 vc_atomic_add(w->counts, vc_and(at, low), vc_u32(1), NULL);
             }
@@ -11920,8 +11956,8 @@ static void vd__top_find_prefix(const vd__top_writer *w, const vd__top_source *s
             vd__set(&prefix->key, vc_or(vd__get(&prefix->key), vc_shl(vc_cast(w->key, digit), shift)));
         }
         VC_ELSE(w->k) {
-            vd__set(&prefix->index_mask, vc_or(vd__get(&prefix->index_mask), vc_shl(low, shift)));
-            vd__set(&prefix->index, vc_or(vd__get(&prefix->index), vc_shl(digit, shift)));
+            vd__set(&prefix->index_mask, vc_or(vd__get(&prefix->index_mask), vc_shl(vc_cast(w->index, low), shift)));
+            vd__set(&prefix->index, vc_or(vd__get(&prefix->index), vc_shl(vc_cast(w->index, digit), shift)));
         }
         vd__set(&prefix->wanted, vd__load(&w->choice, vc_u32(1)));
         vc_break_if(w->k, vc_eq(vd__load(&w->choice, vc_u32(1)), vd__load(&w->choice, vc_u32(2))));
@@ -11936,7 +11972,7 @@ static void vd__top_select(const vd__top_writer *w, const vd__top_source *s) {
     vd__top_find_prefix(w, s, &prefix);
     VD__TOP_FOR(w, i, capacity) {
         vd__store(&w->best_keys, i, vc_imm(w->key, 0));
-        vd__store(&w->best_indices, i, vc_u32(UINT32_MAX));
+        vd__store(&w->best_indices, i, vc_not(vc_imm(w->index, 0)));
     }
     VC_IF(w->k, vd__eq_u32(w->thread, 0)) { vd__store(&w->found, vc_u32(0), vc_u32(0)); }
     vc_barrier(w->k);
@@ -11995,7 +12031,7 @@ static void vd__top_sort(const vd__top_writer *w, const vd__top_source *s) {
 static void vd__top_store_results(const vd__top_writer *w, const vd__top_source *s) {
     if (w->plan->capacity > 1) vd__top_sort(w, s);
     VD__TOP_FOR(w, i, s->wanted) {
-        vc_val to = vc_add(vd__mul_u32(w->row, w->plan->desc.k), i);
+        vc_val to = vd__top_address(w, w->row, w->plan->desc.k, i);
         vd__store(&w->values, to, vd__top_value(w, vd__load(&w->best_keys, i)));
         vd__store(&w->indices, to, vd__load(&w->best_indices, i));
     }
@@ -12009,7 +12045,7 @@ static void vd__top_finish(const vd__top_writer *w, vc_val part, vc_val wanted) 
     vd__top_source s;
     vc_val zero = vc_const(w->k, vc_u32(0));
     VD__TOP_FOR(w, i, wanted) {
-        vc_val to = vc_add(vd__mul_u32(vc_add(vd__mul_u32(w->row, p->parts), part), k), i);
+        vc_val to = vd__top_address(w, vc_add(vd__mul_u32(w->row, p->parts), part), k, i);
         vd__store(&w->part_keys, to, vd__load(&w->best_keys, i));
         vd__store(&w->part_indices, to, vd__load(&w->best_indices, i));
     }
@@ -12030,14 +12066,14 @@ static void vd__top_declare(vd__top_writer *w) {
     vd_plan_kernel *b = w->plan_kernel;
     w->in = vd_plan_kernel_buffer(b, w->k, VD__TOP_IN, "in", p->desc.type, VC_READ);
     w->values = vd_plan_kernel_buffer(b, w->k, VD__TOP_VALUES, "values", p->desc.type, VC_WRITE);
-    w->indices = vd_plan_kernel_buffer(b, w->k, VD__TOP_INDICES, "indices", VC_U32, VC_WRITE);
+    w->indices = vd_plan_kernel_buffer(b, w->k, VD__TOP_INDICES, "indices", w->index, VC_WRITE);
     if (p->parts > 1) {
         w->part_keys = vd_plan_kernel_buffer(b, w->k, VD__TOP_PART_KEYS, "part_keys", w->key, VC_READ_WRITE);
-        w->part_indices = vd_plan_kernel_buffer(b, w->k, VD__TOP_PART_INDICES, "part_indices", VC_U32, VC_READ_WRITE);
+        w->part_indices = vd_plan_kernel_buffer(b, w->k, VD__TOP_PART_INDICES, "part_indices", w->index, VC_READ_WRITE);
         w->tickets = vd_plan_kernel_buffer(b, w->k, VD__TOP_TICKETS, "tickets", VC_U32, VC_READ_WRITE);
     }
     w->best_keys = vc_shared(w->k, "best_keys", w->key, p->capacity);
-    w->best_indices = vc_shared(w->k, "best_indices", VC_U32, p->capacity);
+    w->best_indices = vc_shared(w->k, "best_indices", w->index, p->capacity);
     w->counts = vc_shared(w->k, "counts", VC_U32, VD__TOP_DIGITS);
     w->choice = vc_shared(w->k, "choice", VC_U32, 3);
     w->found = vc_shared(w->k, "found", VC_U32, 1);
@@ -12053,14 +12089,16 @@ static vd_result vd__top_build(vd_top_k *p) {
     w.plan = p;
     w.register_type = vd__reduce_widened_type(p->desc.type);
     w.key = vc_type_size(w.register_type) == 8 ? (vc_type)VC_U64 : (vc_type)VC_U32;
+    w.index = vd__count_type(p->n);
+    w.address = vd__count_type(p->n * p->rows);
     vd__top_declare(&w);
     w.thread = vc_local_index(w.k);
     vc_val group = vc_group_id(w.k, 0);
     w.row = p->parts > 1 ? vd__div_u32(group, p->parts) : group;
     vc_val part = p->parts > 1 ? vd__rem_u32(group, p->parts) : vc_u32(0);
     s.parts = false;
-    s.first = vd__mul_u32(part, p->part);
-    s.count = vc_min(vc_u32(p->part), vc_sub(vc_u32((uint32_t)p->n), s.first));
+    s.first = vc_mul(vc_cast(w.index, part), vc_imm(w.index, p->part));
+    s.count = vc_cast(VC_U32, vc_min(vc_imm(w.index, p->part), vc_sub(vc_imm(w.index, p->n), s.first)));
     s.wanted = vc_min(vc_u32(p->desc.k), s.count);
     s.digits = vc_u32(vd__top_digit_count(p));
     s.sort_count = vc_u32(p->capacity);
@@ -12077,7 +12115,8 @@ static vd_result vd__top_check_desc(vd_top_k *p) {
     uint32_t dimensions;
     uint64_t elements;
     vd_result result = vd__plan_check_numbers(d->type, 1, 1);
-    if (!result) result = vd__fft_check_shape(d->shape, 0, (uint64_t)1 << 31, &dimensions, &elements);
+    if (!result) result = vd__fft_check_shape(d->shape, 0, VD__REDUCE_ELEMENTS, &dimensions, &elements);
+    if (!result) result = vd__reduce_check_elements(p->base.ctx, elements);
     if (result) return result;
     p->n = d->shape[dimensions - 1];
     p->rows = elements / p->n;
@@ -12094,6 +12133,7 @@ static vd_result vd__top_check_desc(vd_top_k *p) {
 
 /* Splits each row into about `wanted` parts of equal size. */
 static void vd__top_split_rows(vd_top_k *p, uint64_t wanted) {
+    if (wanted < vd__ceil_div(p->n, VD__TOP_MAX_PART)) wanted = vd__ceil_div(p->n, VD__TOP_MAX_PART);
     p->part = (uint32_t)vd__ceil_div(p->n, wanted);
     p->parts = (uint32_t)vd__ceil_div(p->n, p->part);
 }
@@ -12140,7 +12180,10 @@ static vd_result vd__top_plan(vd_top_k *p) {
     if (wanted > p->n / min_elements) wanted = p->n / min_elements;
     if (wanted < 2) wanted = 1;
     vd__top_split_rows(p, wanted);
-    return vd__top_limit_iterations(p, d, max_threads);
+    vd_result result = vd__top_limit_iterations(p, d, max_threads);
+    if (result || p->rows * p->parts <= UINT32_MAX) return result;
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu rows need %u work-groups each, but the limit is %u work-groups",
+                        (unsigned long long)p->rows, p->parts, UINT32_MAX);
 }
 
 /* vd_plan_kind.make of top-k. */
@@ -12160,7 +12203,7 @@ static vd_result vd__top_make(void *plan, const void *desc) {
         uint64_t results = p->rows * p->parts * p->desc.k;
         p->part_keys = vd_plan_buffer(&p->base, "top_k keys", vd__top_key_bits(p->desc.type) == 64 ? VD_U64 : VD_U32,
                                       results, NULL);
-        p->part_indices = vd_plan_buffer(&p->base, "top_k indices", VD_U32, results, NULL);
+        p->part_indices = vd_plan_buffer(&p->base, "top_k indices", vd__count_type(p->n), results, NULL);
         p->tickets = vd_plan_buffer(&p->base, "top_k tickets", VD_U32, p->rows, NULL);
         if (!p->part_keys.id || !p->part_indices.id || !p->tickets.id) return vd_error_result();
     }
@@ -15853,9 +15896,10 @@ static vd_result vd__histogram_run(void *plan, vd_list *list, const void *buffer
     vd_plan_role roles[2];
     vd_plan_io io = vd__plan_io_of(roles, 2);
     roles[VD__HISTOGRAM_IN] = vd__role_of("in", b[0], p->desc.type, p->desc.count, false);
-    roles[VD__HISTOGRAM_OUT] = vd__role_of("out", b[1], VD_U32, p->desc.bins, true);
+    roles[VD__HISTOGRAM_OUT] = vd__role_of("out", b[1], vd__count_type(p->desc.count), p->desc.bins, true);
     vd_result result = vd_plan_check(&p->base, &io);
-    if (!result) result = vd_fill(list, b[1], 0, (uint64_t)p->desc.bins * 4, NULL, 0);
+    uint64_t bytes = (uint64_t)p->desc.bins * vd_type_size(vd__count_type(p->desc.count));
+    if (!result) result = vd_fill(list, b[1], 0, bytes, NULL, 0);
     return result ? result : vd__plan_dispatch_tiles(list, &p->kernel, &io, NULL, p->groups, UINT32_MAX);
 }
 
@@ -15879,7 +15923,7 @@ static vd_result vd__top_k_run(void *plan, vd_list *list, const void *user) {
     vd_plan_io io = vd__plan_io_of(r, VD__TOP_PART_KEYS);
     r[VD__TOP_IN] = vd__role_of("in", user_io->in, p->desc.type, p->rows * p->n, false);
     r[VD__TOP_VALUES] = vd__role_of("values", user_io->values, p->desc.type, p->rows * p->desc.k, true);
-    r[VD__TOP_INDICES] = vd__role_of("indices", user_io->indices, VD_U32, p->rows * p->desc.k, true);
+    r[VD__TOP_INDICES] = vd__role_of("indices", user_io->indices, vd__count_type(p->n), p->rows * p->desc.k, true);
     r[VD__TOP_PART_KEYS].buffer = p->part_keys;
     r[VD__TOP_PART_INDICES].buffer = p->part_indices;
     r[VD__TOP_TICKETS].buffer = p->tickets;
@@ -15911,7 +15955,7 @@ static vd_result vd__top_simple(vd_context *ctx, vd_buffer in, vd_buffer values,
                             "%llu rows of %llu elements", values_info.name, (unsigned long long)results,
                             (unsigned long long)rows, (unsigned long long)in_info.shape[last]);
     desc.type = in_info.type;
-    desc.k = (uint32_t)(results / rows);
+    desc.k = results / rows < UINT32_MAX ? (uint32_t)(results / rows) : UINT32_MAX;
     desc.smallest = smallest;
     io.in = in;
     io.values = values;

@@ -112,6 +112,15 @@ static inline bool passes_over_form(const vd_fft_desc *desc, vd_fft_direction di
     return occurred;
 }
 
+/* Type of indices and counts of this number of elements. VD__REDUCE_NARROW: see tests/fft/large_sort.c. */
+static inline vd_type count_type(uint64_t elements) {
+#ifdef VD__REDUCE_NARROW
+    return elements > VD__REDUCE_NARROW ? VD_U64 : VD_U32;
+#else
+    return elements > (uint64_t)1 << 31 ? VD_U64 : VD_U32;
+#endif
+}
+
 static inline vd_buffer buffer_of(vd_context *ctx, vd_type type, uint64_t elements, const void *data) {
     vd_buffer_desc desc = { 0 };
     desc.name = "numbers";
@@ -119,6 +128,22 @@ static inline vd_buffer buffer_of(vd_context *ctx, vd_type type, uint64_t elemen
     desc.shape[0] = elements;
     desc.data = data;
     return vd_buffer_create(ctx, &desc);
+}
+
+/* Reads all indices or counts in a buffer, of which each fits into 32 bits. */
+static inline vd_result read_counts(vd_context *ctx, vd_buffer b, uint32_t *to) {
+    vd_buffer_info info;
+    assert_int_equal(vd_buffer_query(ctx, b, &info), VD_OK);
+    if (info.type == VD_U32) return vd_buffer_read(ctx, b, 0, to, VD_WHOLE);
+    uint64_t *wide = (uint64_t *)malloc((size_t)info.size), count = info.size / 8;
+    assert_non_null(wide);
+    vd_result result = vd_buffer_read(ctx, b, 0, wide, VD_WHOLE);
+    for (uint64_t i = 0; i < count && !result; i++) {
+        if (wide[i] > UINT32_MAX) fail_msg("number %llu is 0x%llx", (unsigned long long)i, (unsigned long long)wide[i]);
+        to[i] = (uint32_t)wide[i];
+    }
+    free(wide);
+    return result;
 }
 
 /* Returns a view of `elements` elements of a buffer from a byte offset; elements 0: of all that follow. */

@@ -4,6 +4,9 @@
            four */
 #define _POSIX_C_SOURCE 200809L
 #include "common.h"
+#ifndef SORT_OWN_TESTS
+#define SORT_OWN_TESTS /* tests of private functions; each ends with a comma */
+#endif
 
 #include <math.h>
 
@@ -219,10 +222,10 @@ static void histograms(void **state) {
         vd_histogram *plan = vd_histogram_create(device_context, &desc);
         if (!plan) fail_msg("%s", vd_error_text());
         vd_buffer in = buffer_of(device_context, desc.type, N, real ? (const void *)reals : wholes),
-                  out = buffer_of(device_context, VD_U32, desc.bins, NULL);
+                  out = buffer_of(device_context, count_type(N), desc.bins, NULL);
         for (int round = 0; round < 2; round++) {
             vd_result result = vd_histogram_run(plan, vd_immediate(device_context, 0, 0), in, out);
-            if (!result) result = vd_buffer_read(device_context, out, 0, got, VD_WHOLE);
+            if (!result) result = read_counts(device_context, out, got);
             if (result) fail_msg("%s", vd_error_text());
             assert_memory_equal(got, wanted, 4 * desc.bins);
         }
@@ -251,15 +254,43 @@ static void long_histogram(void **state) {
     desc.count = N;
     desc.bins = 4;
     vd_histogram *plan = vd_histogram_create(device_context, &desc);
-    vd_buffer in = buffer_of(device_context, VD_U8, N, data), out = buffer_of(device_context, VD_U32, 4, NULL);
+    vd_buffer in = buffer_of(device_context, VD_U8, N, data), out = buffer_of(device_context, count_type(N), 4, NULL);
     if (!plan || vd_histogram_run(plan, vd_immediate(device_context, 0, 0), in, out)
-        || vd_buffer_read(device_context, out, 0, got, VD_WHOLE))
+        || read_counts(device_context, out, got))
         fail_msg("%s", vd_error_text());
     assert_memory_equal(got, wanted, sizeof got);
     vd_histogram_destroy(plan);
     vd_buffer_destroy(device_context, in);
     vd_buffer_destroy(device_context, out);
     free(data);
+}
+
+/* With the limit of 32-bit counts in large_sort.c, and one more. A buffer of the other type is refused. */
+static void counts_at_the_limit(void **state) {
+    static const float data[101] = { 1, 2, 2 };
+    (void)state;
+    need_device();
+    for (uint32_t n = 100; n <= 101; n++) {
+        uint32_t got[3];
+        vd_type type = count_type(n), other = type == VD_U32 ? VD_U64 : VD_U32;
+        vd_histogram_desc desc = { 0 };
+        desc.count = n;
+        desc.bins = 3;
+        vd_histogram *plan = vd_histogram_create(device_context, &desc);
+        vd_buffer in = buffer_of(device_context, VD_F32, n, data), out = buffer_of(device_context, type, 3, NULL),
+                  wrong = buffer_of(device_context, other, 6, NULL);
+        vd_list *list = vd_immediate(device_context, 0, 0);
+        if (!plan || vd_histogram_run(plan, list, in, out) || read_counts(device_context, out, got))
+            fail_msg("%s", vd_error_text());
+        assert_int_equal(got[0], n - 3);
+        assert_int_equal(got[1], 1);
+        assert_int_equal(got[2], 2);
+        assert_int_equal(vd_histogram_run(plan, list, in, wrong), VD_ERROR_INVALID);
+        says(type == VD_U32 ? "(out) has type u64, but u32 is expected" : "(out) has type u32, but u64 is expected");
+        vd_buffer all[] = { in, out, wrong };
+        for (size_t i = 0; i < COUNT(all); i++) vd_buffer_destroy(device_context, all[i]);
+        vd_histogram_destroy(plan);
+    }
 }
 
 /* One bin more than an f32 can count, and numbers that no u32 can hold. */
@@ -340,10 +371,10 @@ static void bad_input(void **state) {
     assert_null(vd_histogram_create(NULL, &counts));
     assert_null(vd_histogram_create(ctx, &counts));
     says("count is 0");
-    counts.count = (1u << 31) + 1;
+    counts.count = ((uint64_t)1 << 40) + 1;
     counts.bins = 1;
     assert_null(vd_histogram_create(ctx, &counts));
-    says("vd_histogram_create 'histogram': count is 2147483649, but the limit is 2147483648");
+    says("vd_histogram_create 'histogram': count is 1099511627777, but the limit is 1099511627776");
     counts.count = 100;
     counts.bins = 0;
     assert_null(vd_histogram_create(ctx, &counts));
@@ -379,7 +410,8 @@ static void bad_input(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types), cmocka_unit_test(lengths), cmocka_unit_test(as_for_a_gpu), cmocka_unit_test(simple),
-        cmocka_unit_test(histograms), cmocka_unit_test(long_histogram), cmocka_unit_test(many_bins),
+        cmocka_unit_test(histograms), SORT_OWN_TESTS cmocka_unit_test(counts_at_the_limit),
+        cmocka_unit_test(long_histogram), cmocka_unit_test(many_bins),
         cmocka_unit_test(bad_input),
     };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");

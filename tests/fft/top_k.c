@@ -94,11 +94,11 @@ static void check(const sample *s) {
     desc.smallest = s->smallest;
     vd_top_k *plan = vd_top_k_create(device_context, &desc);
     vd_top_k_io io = { buffer_of(device_context, s->type, count, data), buffer_of(device_context, s->type, left, NULL),
-                       buffer_of(device_context, VD_U32, left, NULL) };
+                       buffer_of(device_context, count_type(n), left, NULL) };
     for (int round = 0; round < 2; round++) { /* a run must not depend on what the previous one left */
         if (!plan || vd_top_k_run(plan, vd_immediate(device_context, 0, 0), &io)
             || vd_buffer_read(device_context, io.values, 0, values, VD_WHOLE)
-            || vd_buffer_read(device_context, io.indices, 0, indices, VD_WHOLE)) {
+            || read_counts(device_context, io.indices, indices)) {
             say(s);
             fail_msg("%s", vd_error_text());
         }
@@ -145,6 +145,18 @@ static void sizes(void **state) {
     need_device();
     for (size_t i = 0; i < (all_cases ? COUNT(samples) : 6); i++)
         if (!passes_over(8, 1)) check(&samples[i]);
+}
+
+/* In large_top_k.c: rows at the limit of 32-bit indices, arrays at the limit of 32-bit addresses, and one more. */
+static void limits_of_indices(void **state) {
+    static const sample samples[] = {
+        { VD_F32, { 100 }, 5, false, ANY },      { VD_I32, { 101 }, 101, true, FEW },
+        { VD_U32, { 3, 101 }, 2, false, ANY },   { VD_F32, { 4, 25 }, 25, true, ANY },
+        { VD_F32, { 101, 1 }, 1, false, ANY },   { VD_U32, { 2, 100 }, 9, true, FEW },
+    };
+    (void)state;
+    need_device();
+    for (size_t i = 0; i < COUNT(samples); i++) check(&samples[i]);
 }
 
 /* Rows that several work-groups share. */
@@ -274,7 +286,7 @@ static void mixed_up(vc_kernel *k, vd_fragment_io *io, void *user) {
 static void bad_runs(vd_context *ctx, vd_top_k *plan) {
     vd_buffer in = buffer_of(ctx, VD_F32, 200, NULL), few = buffer_of(ctx, VD_F32, 199, NULL),
               two = buffer_of(ctx, VD_F32, 20, NULL);
-    vd_buffer at = buffer_of(ctx, VD_U32, 20, NULL), none = { 0 };
+    vd_buffer at = buffer_of(ctx, VD_U32, 20, NULL), wide = buffer_of(ctx, VD_U64, 20, NULL), none = { 0 };
     vd_top_k_io io = { in, two, at };
     assert_int_equal(vd_top_k_run(plan, vd_immediate(ctx, 0, 0), NULL), VD_ERROR_INVALID);
     says("io is NULL");
@@ -284,12 +296,13 @@ static void bad_runs(vd_context *ctx, vd_top_k *plan) {
     refuse_run(plan, ctx, (vd_top_k_io){ few, two, at }, "(in) has 796 bytes, but the plan needs 800");
     refuse_run(plan, ctx, (vd_top_k_io){ in, at, at }, "(values) has type u32, but f32 is expected");
     refuse_run(plan, ctx, (vd_top_k_io){ in, two, two }, "(indices) has type f32, but u32 is expected");
+    refuse_run(plan, ctx, (vd_top_k_io){ in, two, wide }, "(indices) has type u64, but u32 is expected");
     vd_buffer view = view_of(ctx, in, VD_F32, 80, 20), places = view_of(ctx, in, VD_U32, 80, 20);
     refuse_run(plan, ctx, (vd_top_k_io){ in, view, at }, "in and values overlap");
     refuse_run(plan, ctx, (vd_top_k_io){ in, two, places }, "in and indices overlap");
     vd_buffer other = buffer_of(ctx, VD_F32, 200, NULL);
     refuse_run(plan, ctx, (vd_top_k_io){ other, view, places }, "values and indices overlap");
-    vd_buffer all[] = { view, places, in, few, two, at, other };
+    vd_buffer all[] = { view, places, in, few, two, at, wide, other };
     for (size_t i = 0; i < COUNT(all); i++) vd_buffer_destroy(ctx, all[i]);
 }
 
@@ -316,10 +329,10 @@ static void very_long_rows(void **state) {
         vd_top_k *plan = vd_top_k_create(device_context, &desc);
         vd_top_k_io io = { buffer_of(device_context, VD_U8, n * rows, data),
                            buffer_of(device_context, VD_U8, rows * K, NULL),
-                           buffer_of(device_context, VD_U32, rows * K, NULL) };
+                           buffer_of(device_context, count_type(n), rows * K, NULL) };
         if (!plan || vd_top_k_run(plan, vd_immediate(device_context, 0, 0), &io)
             || vd_buffer_read(device_context, io.values, 0, values, VD_WHOLE)
-            || vd_buffer_read(device_context, io.indices, 0, indices, VD_WHOLE))
+            || read_counts(device_context, io.indices, indices))
             fail_msg("%s", vd_error_text());
         for (uint32_t row = 0; row < rows; row++)
             for (uint32_t i = 0; i < K; i++) {
@@ -363,7 +376,11 @@ static void bad_input(void **state) {
     desc.k = 1025;
     refuse(ctx, &desc, "k is 1025, but the limit is 1024");
     desc.shape[0] = (uint64_t)1 << 40;
-    refuse(ctx, &desc, ", but the limit is 2147483648 elements");
+    refuse(ctx, &desc, ", but the limit is 1099511627776 elements");
+    desc.shape[1] = 2;
+    desc.shape[0] = (uint64_t)1 << 33;
+    desc.k = 1;
+    refuse(ctx, &desc, "8589934592 rows need 1 work-groups each, but the limit is 4294967295 work-groups");
     desc.shape[0] = 2;
     desc.shape[1] = 100;
     desc.k = 10;
@@ -384,7 +401,8 @@ static void bad_input(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types), cmocka_unit_test(sizes), cmocka_unit_test(long_rows),
+        cmocka_unit_test(types), cmocka_unit_test(sizes), cmocka_unit_test(limits_of_indices),
+        cmocka_unit_test(long_rows),
         cmocka_unit_test(very_long_rows), cmocka_unit_test(specials), cmocka_unit_test(maps),
         cmocka_unit_test(simple_calls), cmocka_unit_test(bad_input),
     };
