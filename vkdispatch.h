@@ -12546,6 +12546,9 @@ static vd_result vd__vk_surface_create(vd__device *dev, vd__surface *s) {
     VD__VK_NULL_IF(result, vd__vk_surface_of(s)->handle);
     vd_result r = result ? vd__vk_fail(result, "%s", vd__vk_window_systems[system].create)
                          : vd__vk_surface_choose(dev, s);
+    if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
+        r = vd__error_amend(VD_ERROR_UNSUPPORTED, NULL, NULL,
+                            "Vulkan cannot present to this window, or desc.window is not a window");
     if (r) vd__vk_surface_destroy(dev, s);
     return r;
 }

@@ -5,6 +5,14 @@
 #include "tests/conformance/presents.h"
 #include "tests/xserver.h"
 #include <vulkan/vulkan_core.h>
+#include <vulkan/vulkan_metal.h>
+#ifndef _WIN32
+typedef void *HANDLE, *HINSTANCE, *HWND, *HMONITOR;
+typedef uint32_t DWORD;
+typedef const wchar_t *LPCWSTR;
+typedef struct SECURITY_ATTRIBUTES SECURITY_ATTRIBUTES;
+#endif
+#include <vulkan/vulkan_win32.h>
 #include <time.h>
 #ifdef __has_include
 #if __has_include(<xcb/xcb.h>) && defined(HAS_X11)
@@ -68,6 +76,96 @@ TEST(descs_that_are_refused) {
     context.window_system = VD_WINDOW_XLIB;
     ctx = context_with(f, &context);
     WRONG(display, NULL, "desc.display is 0");
+}
+
+/* ---- a loader with surfaces of Windows and Metal, which records the handles and creates none ---- */
+
+static struct {
+    PFN_vkGetInstanceProcAddr loader;
+    PFN_vkEnumerateInstanceExtensionProperties extensions;
+    PFN_vkCreateInstance create_instance;
+    VkWin32SurfaceCreateInfoKHR win32;
+    VkMetalSurfaceCreateInfoEXT metal;
+} fake;
+
+static const char *const fake_extensions[] = { "VK_KHR_win32_surface", "VK_EXT_metal_surface" };
+
+static bool is_fake(const char *extension) {
+    return !strcmp(extension, fake_extensions[0]) || !strcmp(extension, fake_extensions[1]);
+}
+
+/* The library passes the count that it was given. */
+static VKAPI_ATTR VkResult VKAPI_CALL fake_list(const char *layer, uint32_t *count, VkExtensionProperties *out) {
+    const uint32_t more = layer ? 0 : COUNT(fake_extensions);
+    uint32_t real = out ? *count - more : 0;
+    VkResult result = fake.extensions(layer, &real, out);
+    for (uint32_t i = 0; i < more && out; i++)
+        snprintf(out[real + i].extensionName, sizeof out->extensionName, "%s", fake_extensions[i]);
+    *count = real + more;
+    return result;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL fake_instance(const VkInstanceCreateInfo *info,
+                                                    const VkAllocationCallbacks *allocator, VkInstance *out) {
+    const char *names[16];
+    VkInstanceCreateInfo real = *info;
+    real.enabledExtensionCount = 0;
+    real.ppEnabledExtensionNames = names;
+    for (uint32_t i = 0; i < info->enabledExtensionCount && i < COUNT(names); i++)
+        if (!is_fake(info->ppEnabledExtensionNames[i]))
+            names[real.enabledExtensionCount++] = info->ppEnabledExtensionNames[i];
+    return fake.create_instance(&real, allocator, out);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL fake_win32(VkInstance instance, const VkWin32SurfaceCreateInfoKHR *info,
+                                                 const VkAllocationCallbacks *allocator, VkSurfaceKHR *out) {
+    (void)instance, (void)allocator, (void)out;
+    fake.win32 = *info;
+    return VK_ERROR_INCOMPATIBLE_DRIVER;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL fake_metal(VkInstance instance, const VkMetalSurfaceCreateInfoEXT *info,
+                                                 const VkAllocationCallbacks *allocator, VkSurfaceKHR *out) {
+    (void)instance, (void)allocator, (void)out;
+    fake.metal = *info;
+    return VK_ERROR_INCOMPATIBLE_DRIVER;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL fake_loader(VkInstance instance, const char *name) {
+    PFN_vkVoidFunction found = fake.loader(instance, name);
+    if (!strcmp(name, "vkCreateWin32SurfaceKHR")) return (PFN_vkVoidFunction)fake_win32;
+    if (!strcmp(name, "vkCreateMetalSurfaceEXT")) return (PFN_vkVoidFunction)fake_metal;
+    if (!strcmp(name, "vkCreateInstance")) {
+        fake.create_instance = (PFN_vkCreateInstance)found;
+        return (PFN_vkVoidFunction)fake_instance;
+    }
+    if (strcmp(name, "vkEnumerateInstanceExtensionProperties")) return found;
+    fake.extensions = (PFN_vkEnumerateInstanceExtensionProperties)found;
+    return (PFN_vkVoidFunction)fake_list;
+}
+
+static vd_result take_loader(const vd_native *native, void *user) {
+    *(PFN_vkGetInstanceProcAddr *)user = (PFN_vkGetInstanceProcAddr)native->get_instance_proc_addr;
+    return VD_OK;
+}
+
+TEST(handles_of_windows_and_metal) {
+    vd_context_desc desc = fixture_desc(f);
+    int display, window;
+    vd_swapchain_desc d = chain_desc(&display, (uintptr_t)&window);
+    if (f->backend != VD_BACKEND_VULKAN) skip_because("the backend does not present");
+    OK(vd_native_use(f->ctx, 0, 0, take_loader, &fake.loader));
+    desc.get_instance_proc_addr = (void (*)(void))fake_loader;
+    desc.window_system = VD_WINDOW_WIN32;
+    REFUSED(context_with(f, &desc), &d, VD_ERROR_UNSUPPORTED, "vd_swapchain_create 'view': |desc.window is not a window: "
+            "vkCreateWin32SurfaceKHR failed: VK_ERROR_INCOMPATIBLE_DRIVER");
+    assert_int_equal(fake.win32.sType, VK_STRUCTURE_TYPE_WIN32_SURFACE_CREATE_INFO_KHR);
+    assert_true(!fake.win32.pNext && !fake.win32.flags);
+    assert_true((void *)fake.win32.hinstance == &display && (void *)fake.win32.hwnd == &window);
+    desc.window_system = VD_WINDOW_METAL;
+    REFUSED(context_with(f, &desc), &d, VD_ERROR_UNSUPPORTED, "vkCreateMetalSurfaceEXT failed");
+    assert_int_equal(fake.metal.sType, VK_STRUCTURE_TYPE_METAL_SURFACE_CREATE_INFO_EXT);
+    assert_true(!fake.metal.pNext && !fake.metal.flags && (const void *)fake.metal.pLayer == &window);
 }
 
 #ifdef HAS_X11
@@ -139,12 +237,6 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL hook_loader(VkInstance instance,
     return found;
 }
 
-static vd_result take_native(const vd_native *native, void *user) {
-    hook.loader = (PFN_vkGetInstanceProcAddr)native->get_instance_proc_addr;
-    (void)user;
-    return VD_OK;
-}
-
 /* ---- helpers ---- */
 
 enum { WIDTH = 64, HEIGHT = 48, MOST = 512 };
@@ -156,7 +248,7 @@ static vd_context *needs_window(fixture *f) {
     const char *missing = x_open();
     if (missing) skip_because(missing);
     hook.no_extent = hook.acquires = hook.presents = hook.most_chains = 0;
-    OK(vd_native_use(f->ctx, 0, 0, take_native, NULL));
+    OK(vd_native_use(f->ctx, 0, 0, take_loader, &hook.loader));
     desc.get_instance_proc_addr = (void (*)(void))hook_loader;
     desc.window_system = VD_WINDOW_XLIB;
     vd_context *ctx = context_with(f, &desc);
@@ -533,7 +625,8 @@ TEST_EXECUTED(presented_images_are_shown) {
 #endif
 
 static const struct CMUnitTest cases[] = {
-    CASE(contexts_that_cannot_present_say_so), CASE(descs_that_are_refused), CASE(presented_images_are_shown),
+    CASE(contexts_that_cannot_present_say_so), CASE(descs_that_are_refused), CASE(handles_of_windows_and_metal),
+    CASE(presented_images_are_shown),
 #ifdef HAS_X11
     CASE(computed_frames_are_ordered), CASE(resized_windows), CASE(minimised_and_hidden_windows),
     CASE(windows_that_vanish), CASE(presents_that_are_refused), CASE(threads_present_to_their_windows),
