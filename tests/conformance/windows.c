@@ -1,9 +1,11 @@
-/* Swapchains: presents to windows of an Xvfb server and compares screenshots. Results of the driver that Xvfb cannot
-   cause, such as minimised windows, come from a loader that replaces them. */
+/* Swapchains: presents to windows of X11 (of an Xvfb server) or, compiled for Windows, of Windows, and compares
+   screenshots. Results of drivers that do not occur here, such as windows without an extent, come from a loader that
+   replaces them. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/conformance/common.h"
 #include "tests/conformance/presents.h"
 #include "tests/xserver.h"
+#include "tests/win32.h"
 #include <vulkan/vulkan_core.h>
 #include <vulkan/vulkan_metal.h>
 #ifndef _WIN32
@@ -58,10 +60,10 @@ TEST(descs_that_are_refused) {
     vd_format_info format;
     OK(vd_format_query(f->ctx, 0, VD_FORMAT_R32_F, &format));
     if (!format.usage) skip_because("the device has no images");
-    context.window_system = VD_WINDOW_WIN32; /* which the loader here does not have: the context works */
+    context.window_system = VD_WINDOW_METAL; /* which the loader here does not have: the context works */
     vd_context *ctx = context_with(f, &context);
     REFUSED(ctx, &good, VD_ERROR_UNSUPPORTED, f->backend == VD_BACKEND_VULKAN
-            ? "vd_swapchain_create 'view': Vulkan does not have VK_KHR_surface and VK_KHR_win32_surface, which "
+            ? "vd_swapchain_create 'view': Vulkan does not have VK_KHR_surface and VK_EXT_metal_surface, which "
               "windows of this system (vd_context_desc.window_system) require" : ", but windows require vulkan");
     if (f->backend != VD_BACKEND_VULKAN) return;
 #define WRONG(field, value, words) \
@@ -168,7 +170,55 @@ TEST(handles_of_windows_and_metal) {
     assert_true(!fake.metal.pNext && !fake.metal.flags && (const void *)fake.metal.pLayer == &window);
 }
 
-#ifdef HAS_X11
+/* ---- the window system ---- */
+
+typedef struct window_functions {
+    vd_window_system system;
+    const char *(*open)(void);                  /* returns NULL, or why there are no windows */
+    const void *(*display)(void);
+    uint64_t (*create)(int width, int height);  /* in the upper left corner of the screen */
+    void (*show)(uint64_t w, int shown);        /* or minimises; after a swapchain was created */
+    void (*place)(uint64_t w, int x, int y, int width, int height);
+    void (*destroy)(uint64_t w);
+    int (*screenshot)(uint64_t w, int width, int height, uint32_t *out); /* 0x00RRGGBB */
+    bool keeps_destroyed;                       /* presents to destroyed windows may succeed */
+} window_functions;
+
+#if defined(_WIN32)
+#define HAS_WINDOWS
+static HWND hwnd_of(uint64_t w) { return (HWND)(uintptr_t)w; }
+static const void *win32_display(void) { return w_instance(); }
+static uint64_t win32_create(int width, int height) { return (uintptr_t)w_window(width, height); }
+static void win32_show(uint64_t w, int shown) { w_show(hwnd_of(w), shown); }
+static void win32_place(uint64_t w, int x, int y, int width, int height) { w_place(hwnd_of(w), x, y, width, height); }
+static void win32_destroy(uint64_t w) { w_destroy(hwnd_of(w)); }
+static int win32_screenshot(uint64_t w, int width, int height, uint32_t *out) {
+    return w_screenshot(hwnd_of(w), width, height, out);
+}
+static const window_functions windows = { VD_WINDOW_WIN32, w_open, win32_display, win32_create, win32_show, win32_place,
+                                          win32_destroy, win32_screenshot, true }; /* Wine */
+#elif defined(HAS_X11)
+#define HAS_WINDOWS
+static const void *x11_display(void) { return x_display; }
+static uint64_t x11_create(int width, int height) { return x_window(width, height); }
+static void x11_show(uint64_t w, int shown) {
+    if (shown) XMapRaised(x_display, w);
+    else XUnmapWindow(x_display, w);
+    XSync(x_display, False);
+}
+static void x11_place(uint64_t w, int x, int y, int width, int height) {
+    XMoveResizeWindow(x_display, w, x, y, (unsigned)width, (unsigned)height);
+    XSync(x_display, False);
+}
+static void x11_destroy(uint64_t w) {
+    XDestroyWindow(x_display, w);
+    XSync(x_display, False);
+}
+static const window_functions windows = { VD_WINDOW_XLIB, x_open, x11_display, x11_create, x11_show, x11_place,
+                                          x11_destroy, x_screenshot, false };
+#endif
+
+#ifdef HAS_WINDOWS
 
 /* ---- a loader that replaces results of the driver ---- */
 
@@ -245,39 +295,41 @@ enum { WIDTH = 64, HEIGHT = 48, MOST = 512 };
 static vd_context *needs_window(fixture *f) {
     vd_context_desc desc = fixture_desc(f);
     if (f->backend != VD_BACKEND_VULKAN) skip_because("the backend does not present");
-    const char *missing = x_open();
+    const char *missing = windows.open();
     if (missing) skip_because(missing);
     hook.no_extent = hook.acquires = hook.presents = hook.most_chains = 0;
     OK(vd_native_use(f->ctx, 0, 0, take_loader, &hook.loader));
     desc.get_instance_proc_addr = (void (*)(void))hook_loader;
-    desc.window_system = VD_WINDOW_XLIB;
+    desc.window_system = windows.system;
     vd_context *ctx = context_with(f, &desc);
-    Window w = x_window(8, 8);
-    vd_swapchain_desc d = chain_desc(x_display, w);
+    uint64_t w = windows.create(8, 8);
+    vd_swapchain_desc d = chain_desc(windows.display(), w);
     vd_swapchain s = vd_swapchain_create(ctx, &d);
     if (!s.id && vd_error_result() == VD_ERROR_UNSUPPORTED) {
         print_message("# %s\n", vd_error_text());
         skip_because("the device cannot present to Xvfb");
     }
     vd_swapchain_destroy(ctx, s);
-    XDestroyWindow(x_display, w);
+    windows.destroy(w);
     return ctx;
 }
 
-static vd_swapchain chain_of(vd_context *ctx, Window w) {
-    vd_swapchain_desc d = chain_desc(x_display, w);
-    return chain_with(ctx, &d);
+static vd_swapchain chain_of(vd_context *ctx, uint64_t w) {
+    vd_swapchain_desc d = chain_desc(windows.display(), w);
+    vd_swapchain s = chain_with(ctx, &d);
+    windows.show(w, 1);
+    return s;
 }
 
 /* Waits until the window shows the present of a picture of this size: drivers present on threads of their own. */
-static void shows(Window w, int window_width, int window_height, const vd_present_desc *d, int width, int height,
+static void shows(uint64_t w, int window_width, int window_height, const vd_present_desc *d, int width, int height,
                   uint32_t seed) {
     static uint32_t pixels[MOST * MOST];
     int wrong = 0, x = 0, y = 0;
     uint32_t wanted = 0;
     struct timespec pause = { 0, 2000000 };
     for (int tries = 0; tries < 2000; tries++) {
-        if (!x_screenshot(w, window_width, window_height, pixels)) fail_msg("no screenshot of the window");
+        if (!windows.screenshot(w, window_width, window_height, pixels)) fail_msg("no screenshot of the window");
         wrong = 0;
         for (int i = 0; i < window_width * window_height; i++) {
             uint32_t e = expected(d, width, height, seed, i % window_width, i / window_width);
@@ -302,7 +354,7 @@ TEST_EXECUTED(presented_images_are_shown) {
         { 3, 2, 10, 5, 1, 1 }, { -WIDTH, 0, 0, 0, 0, 0 }, { WIDTH, HEIGHT, 0, 0, 0, 0 },
         { -1000000000, 2147483647, 0, 0, 0, 0 } };
     vd_context *ctx = needs_window(f);
-    Window w = x_window(WIDTH, HEIGHT);
+    uint64_t w = windows.create(WIDTH, HEIGHT);
     vd_swapchain s = chain_of(ctx, w);
     vd_swapchain_info info;
     for (uint32_t k = 0; k < COUNT(formats); k++) {
@@ -326,14 +378,14 @@ TEST_EXECUTED(presented_images_are_shown) {
     assert_false(info.hdr10);
     assert_true(info.images >= 2);
     assert_int_equal(info.presented, COUNT(formats) * COUNT(places));
-    vd_swapchain_desc again = chain_desc(x_display, w);
+    vd_swapchain_desc again = chain_desc(windows.display(), w);
     again.name = "second";
     REFUSED(ctx, &again, VD_ERROR_INVALID, "vd_swapchain_create 'second': window |has a swapchain, 'view'");
     vd_swapchain_destroy(ctx, s);
     s = chain_of(ctx, w);
     vd_swapchain_destroy(ctx, s);
     FAILS(vd_swapchain_query(ctx, s, &info), VD_ERROR_INVALID, "the swapchain was destroyed");
-    XDestroyWindow(x_display, w);
+    windows.destroy(w);
 }
 
 /* Every frame is computed by a kernel after the one before was presented. */
@@ -343,11 +395,12 @@ TEST_EXECUTED(computed_frames_are_ordered) {
     vd_image image = picture(ctx, VD_FORMAT_RGBA8_UNORM, WIDTH, HEIGHT, 0);
     for (int frames = 1; frames <= VD_MAX_FRAMES; frames += 7)
         for (int vsync = VD_VSYNC_ON; vsync <= VD_VSYNC_OFF; vsync++) {
-            Window w = x_window(WIDTH, HEIGHT);
-            vd_swapchain_desc desc = chain_desc(x_display, w);
+            uint64_t w = windows.create(WIDTH, HEIGHT);
+            vd_swapchain_desc desc = chain_desc(windows.display(), w);
             desc.frames = frames;
             desc.vsync = (vd_vsync)vsync;
             vd_swapchain s = chain_with(ctx, &desc);
+            windows.show(w, 1);
             vd_present_desc d = present_desc(image, 0, 0);
             for (int i = 0; i <= 20; i++) {
                 OK(vd_run2(ctx, paint, WIDTH, HEIGHT, vd_i(image), vd_f32(i == 20 ? 1 : 0.04f * (float)i)));
@@ -356,7 +409,7 @@ TEST_EXECUTED(computed_frames_are_ordered) {
             d.x = WIDTH; /* all pixels have the colour of the background */
             shows(w, WIDTH, HEIGHT, &d, WIDTH, HEIGHT, 0);
             vd_swapchain_destroy(ctx, s);
-            XDestroyWindow(x_display, w);
+            windows.destroy(w);
         }
     vd_image_destroy(ctx, image);
     vd_kernel_destroy(ctx, paint);
@@ -375,7 +428,7 @@ TEST_EXECUTED(resized_windows) {
     vd_context *ctx = needs_window(f);
     const char *count = getenv("WINDOW_RESIZES");
     int resizes = count ? atoi(count) : 200;
-    Window w = x_window(WIDTH, HEIGHT);
+    uint64_t w = windows.create(WIDTH, HEIGHT);
     vd_swapchain s = chain_of(ctx, w);
     vd_image image = picture(ctx, VD_FORMAT_BGRA8_UNORM, 200, 150, 3);
     vd_present_desc d = present_desc(image, 2, 1);
@@ -383,8 +436,7 @@ TEST_EXECUTED(resized_windows) {
     long pages = 0, blocks = 0;
     for (int i = 0; i < resizes; i++) {
         int width = 10 + i * 37 % 230, height = 10 + i * 53 % 190;
-        XResizeWindow(x_display, w, (unsigned)width, (unsigned)height);
-        XSync(x_display, False);
+        windows.place(w, 0, 0, width, height);
         OK(vd_present(ctx, s, &d));
         if (i % 50 < 8) {
             OK(vd_swapchain_query(ctx, s, &info));
@@ -405,12 +457,12 @@ TEST_EXECUTED(resized_windows) {
     vd_swapchain_destroy(ctx, s);
     assert_int_equal(hook.chains, 0);
     vd_image_destroy(ctx, image);
-    XDestroyWindow(x_display, w);
+    windows.destroy(w);
 }
 
 TEST_EXECUTED(minimised_and_hidden_windows) {
     vd_context *ctx = needs_window(f);
-    Window w = x_window(WIDTH, HEIGHT);
+    uint64_t w = windows.create(WIDTH, HEIGHT);
     vd_image image = picture(ctx, VD_FORMAT_BGRA8_UNORM, WIDTH, HEIGHT, 1);
     vd_present_desc d = present_desc(image, 0, 0);
     vd_swapchain_info info;
@@ -421,6 +473,15 @@ TEST_EXECUTED(minimised_and_hidden_windows) {
     assert_int_equal(info.extent[0] + info.extent[1], 0);
     assert_int_equal(info.presented, 0);
     hook.no_extent = 0;
+    OK(vd_present(ctx, s, &d));
+    shows(w, WIDTH, HEIGHT, &d, WIDTH, HEIGHT, 1);
+    windows.show(w, 0);
+    for (int i = 0; i < 3; i++) {
+        vd_result r = vd_present(ctx, s, &d);
+        if (r != VD_TIMEOUT) OK(r);
+    }
+    windows.show(w, 1);
+    d.x = 3;
     OK(vd_present(ctx, s, &d));
     shows(w, WIDTH, HEIGHT, &d, WIDTH, HEIGHT, 1);
     hook.acquires = 1; /* resized to nothing */
@@ -454,7 +515,7 @@ TEST_EXECUTED(minimised_and_hidden_windows) {
     shows(w, WIDTH, HEIGHT, &d, WIDTH, HEIGHT, 1);
     vd_swapchain_destroy(ctx, s);
     vd_image_destroy(ctx, image);
-    XDestroyWindow(x_display, w);
+    windows.destroy(w);
 }
 
 /* The window is destroyed before its swapchain, between presents. */
@@ -463,22 +524,22 @@ TEST_EXECUTED(windows_that_vanish) {
     vd_image image = picture(ctx, VD_FORMAT_RGBA8_UNORM, WIDTH, HEIGHT, 2);
     vd_present_desc d = present_desc(image, 0, 0);
     for (int presents = 0; presents < 4; presents++) {
-        Window w = x_window(WIDTH, HEIGHT);
+        uint64_t w = windows.create(WIDTH, HEIGHT);
         vd_swapchain s = chain_of(ctx, w);
         vd_result r = VD_OK;
         for (int i = 0; i < presents; i++) OK(vd_present(ctx, s, &d));
-        XDestroyWindow(x_display, w);
-        XSync(x_display, False);
+        windows.destroy(w);
         for (int i = 0; i < 20 && r != VD_ERROR_WINDOW_LOST; i++) r = vd_present(ctx, s, &d);
-        FAILS(r, VD_ERROR_WINDOW_LOST, "vd_present 'view'");
-        FAILS(vd_present(ctx, s, &d), VD_ERROR_WINDOW_LOST, "vd_present 'view'");
+        if (r || !windows.keeps_destroyed) {
+            FAILS(r, VD_ERROR_WINDOW_LOST, "vd_present 'view'");
+            FAILS(vd_present(ctx, s, &d), VD_ERROR_WINDOW_LOST, "vd_present 'view'");
+        }
         OK(vd_wait_idle(ctx));
         vd_swapchain_destroy(ctx, s);
     }
-    Window gone = x_window(WIDTH, HEIGHT), w = x_window(WIDTH, HEIGHT);
-    XDestroyWindow(x_display, gone);
-    XSync(x_display, False);
-    vd_swapchain_desc desc = chain_desc(x_display, gone);
+    uint64_t gone = windows.create(WIDTH, HEIGHT), w = windows.create(WIDTH, HEIGHT);
+    windows.destroy(gone);
+    vd_swapchain_desc desc = chain_desc(windows.display(), gone);
     assert_true(vd_swapchain_create(ctx, &desc).id == 0);
     if (vd_error_result() != VD_ERROR_WINDOW_LOST)
         FAILS(vd_error_result(), VD_ERROR_UNSUPPORTED, "vd_swapchain_create 'view'|desc.window is not a window");
@@ -487,12 +548,12 @@ TEST_EXECUTED(windows_that_vanish) {
     shows(w, WIDTH, HEIGHT, &d, WIDTH, HEIGHT, 2);
     vd_image_destroy(ctx, image);
     vd_swapchain_destroy(ctx, s);
-    XDestroyWindow(x_display, w);
+    windows.destroy(w);
 }
 
 TEST_EXECUTED(presents_that_are_refused) {
     vd_context *ctx = needs_window(f);
-    Window w = x_window(WIDTH, HEIGHT);
+    uint64_t w = windows.create(WIDTH, HEIGHT);
     vd_swapchain s = chain_of(ctx, w), stale = s;
     vd_image image = picture(ctx, VD_FORMAT_RGBA8_UNORM, WIDTH, HEIGHT, 0);
     vd_present_desc d = present_desc(image, 0, 0);
@@ -529,7 +590,7 @@ TEST_EXECUTED(presents_that_are_refused) {
     vd_image_destroy(ctx, image);
     vd_swapchain_destroy(ctx, stale);
     FAILS(vd_present(ctx, stale, &d), VD_ERROR_INVALID, "the swapchain was destroyed");
-    XDestroyWindow(x_display, w);
+    windows.destroy(w);
 }
 
 /* ---- threads: each presents to a window of its own, in one context ---- */
@@ -549,13 +610,13 @@ TEST_EXECUTED(threads_present_to_their_windows) {
     vd_context *ctx = needs_window(f);
     worker workers[THREADS];
     pthread_t threads[THREADS];
-    Window windows[THREADS];
+    uint64_t w[THREADS];
     memset(workers, 0, sizeof workers);
     for (uint32_t i = 0; i < THREADS; i++) {
-        windows[i] = x_window(WIDTH, HEIGHT);
-        XMoveWindow(x_display, windows[i], (int)i * 2 * WIDTH, 0);
+        w[i] = windows.create(WIDTH, HEIGHT);
+        windows.place(w[i], (int)i * 2 * WIDTH, 0, WIDTH, HEIGHT);
         workers[i].ctx = ctx;
-        workers[i].chain = chain_of(ctx, windows[i]);
+        workers[i].chain = chain_of(ctx, w[i]);
         workers[i].image = picture(ctx, VD_FORMAT_RGBA8_UNORM, WIDTH, HEIGHT, i);
     }
     for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
@@ -563,10 +624,10 @@ TEST_EXECUTED(threads_present_to_their_windows) {
     for (uint32_t i = 0; i < THREADS; i++) {
         vd_present_desc d = present_desc(workers[i].image, 0, 0);
         if (workers[i].result) fail_msg("%s", workers[i].text);
-        shows(windows[i], WIDTH, HEIGHT, &d, WIDTH, HEIGHT, i);
+        shows(w[i], WIDTH, HEIGHT, &d, WIDTH, HEIGHT, i);
         vd_swapchain_destroy(ctx, workers[i].chain);
         vd_image_destroy(ctx, workers[i].image);
-        XDestroyWindow(x_display, windows[i]);
+        windows.destroy(w[i]);
     }
 }
 
@@ -575,8 +636,8 @@ TEST_EXECUTED(contexts_destroy_their_swapchains) {
     vd_context_desc desc = fixture_desc(f);
     vd_context *ctx = NULL;
     needs_window(f);
-    desc.window_system = VD_WINDOW_XLIB;
-    Window w = x_window(WIDTH, HEIGHT);
+    desc.window_system = windows.system;
+    uint64_t w = windows.create(WIDTH, HEIGHT);
     OK(vd_context_create(&desc, &ctx));
     vd_swapchain s = chain_of(ctx, w);
     vd_present_desc d = present_desc(picture(ctx, VD_FORMAT_RGBA8_UNORM, WIDTH, HEIGHT, 4), 0, 0);
@@ -584,11 +645,11 @@ TEST_EXECUTED(contexts_destroy_their_swapchains) {
     vd_context_destroy(ctx);
     OK(vd_context_create(&desc, &ctx));
     s = chain_of(ctx, w); /* the window is free again */
-    vd_swapchain_desc again = chain_desc(x_display, w);
+    vd_swapchain_desc again = chain_desc(windows.display(), w);
     vd_swapchain second = vd_swapchain_create(ctx, &again); /* allowed with some drivers */
     vd_swapchain_destroy(ctx, second);
     vd_context_destroy(ctx);
-    XDestroyWindow(x_display, w);
+    windows.destroy(w);
 }
 
 #ifdef HAS_XCB
@@ -627,7 +688,7 @@ TEST_EXECUTED(presented_images_are_shown) {
 static const struct CMUnitTest cases[] = {
     CASE(contexts_that_cannot_present_say_so), CASE(descs_that_are_refused), CASE(handles_of_windows_and_metal),
     CASE(presented_images_are_shown),
-#ifdef HAS_X11
+#ifdef HAS_WINDOWS
     CASE(computed_frames_are_ordered), CASE(resized_windows), CASE(minimised_and_hidden_windows),
     CASE(windows_that_vanish), CASE(presents_that_are_refused), CASE(threads_present_to_their_windows),
     CASE(contexts_destroy_their_swapchains),
