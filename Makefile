@@ -320,7 +320,8 @@ long_cases           = $(if $(filter 1,$(LONG)),codegen/composite $(addprefix ff
 long_variants        = $(if $(filter 1,$(LONG)),$(foreach t,$(bound_fft),"env VKDISPATCH_BUFFERS=binding $t" "env VKDISPATCH_BACKEND=opencl $t -a") \
                        $(foreach t,transforms real hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t"))
 long_compile         = "tests/compile/run --long" \
-                       $(if $(filter 1,$(LONG)),"tests/compile/run --all" "tests/compile/link --all" "tests/compile/vcc --all")
+                       $(if $(filter 1,$(LONG)),"tests/compile/run --all" "tests/compile/link --all" "tests/compile/vcc --all" \
+                       "tests/compile/wine")
 programs_long        = $(patsubst %,build/$(cc)/tests/%,fft/transforms fft/real codegen/matrix fuzz/kernels fuzz/api conformance/lifetimes \
                        conformance/random_graphs \
                        $(long_cases)) $(if $(long_variants),$(bound_fft)) $(long_large)
@@ -334,7 +335,7 @@ commands_long        = $(long_compile) $(call long_parts,codegen/matrix -a) $(ca
 # link shows the symbols of the archives; tests that parse includes these headers.
 programs_compile     = $(foreach c,$(present),build/$c/implementation.a) build/vkfft/tests/implementation.a build/ahead/heat.h \
                        build/ahead/assorted.h
-commands_compile     = $(patsubst %,"env TEST_SAMPLE=$(call sample,4) tests/compile/%",run platforms parse) \
+commands_compile     = $(patsubst %,"env TEST_SAMPLE=$(call sample,4) tests/compile/%",run platforms parse wine) \
                        $(addprefix tests/compile/,$(call take,2,link cmake vcc windows))
 
 suites := compile unit golden codegen conformance faults fft fuzz sanitize races validate

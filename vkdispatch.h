@@ -111,7 +111,8 @@
          ------                --------               ------
          Linux, x86-64         gcc, clang             completely
          Linux, aarch64        gcc                    compiled; unit tests run in an emulator
-         Windows, x86-64       gcc of mingw-w64       compiled; unit tests and a kernel on a CPU run under Wine
+         Windows, x86-64       gcc, clang, mingw-w64  under Wine: unit tests; on Vulkan on a CPU, tests of buffers,
+                                                      images, kernels, graphs, threads, windows and others
          Windows               MSVC                   no: written, but never compiled
          macOS                 clang                  no: written, but never compiled
        32-bit Windows is not supported.
@@ -740,9 +741,9 @@
        * Ordering. vd_present is a command of the immediate list of queue 0, which it submits.
        * Resized windows need no call: the next vd_present uses the new size.
        * Closed windows. Destroy the swapchain before its window. If the window was closed first, vd_present returns
-         VD_ERROR_WINDOW_LOST. Xlib then also calls its error handler, which ends the process by default: see
-         XSetErrorHandler. On Wayland, the same holds for a compositor that ends, but the wl_surface and the wl_display
-         must exist until vd_swapchain_destroy returns.
+         VD_ERROR_WINDOW_LOST (under Wine, it succeeds). Xlib then also calls its error handler, which ends the process
+         by default: see XSetErrorHandler. On Wayland, the same holds for a compositor that ends, but the wl_surface and
+         the wl_display must exist until vd_swapchain_destroy returns.
        * Wayland. A window has the extent of the last present (vd_present_desc.extent). Handle the events of the display
          between presents. With VD_VSYNC_ON, a driver may wait in vd_present until the compositor shows the window.
 

@@ -33,6 +33,7 @@
 
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
+#include "tests/system.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -119,14 +120,19 @@ static inline vd_context_desc fixture_desc(fixture *f) {
 
 /* ---- crashes that cmocka does not report: those on another thread than the test's, and calls of exit() ---- */
 
-static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+static const int signals[] = {
+#ifdef SIGBUS
+    SIGBUS, /* not on Windows */
+#endif
+    SIGSEGV, SIGFPE, SIGILL, SIGABRT
+};
 static void (*signals_before[COUNT(signals)])(int);
 
 static void report_end(const char *what) {
     char line[512];
     int length = snprintf(line, sizeof line, "%s during %s\n", what, the_fixture.running);
-    if (length > 0 && write(STDERR_FILENO, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1) < 0)
-        return;
+    if (length >= (int)sizeof line) length = (int)sizeof line - 1;
+    if (length > 0 && write(STDERR_FILENO, line, (unsigned)length) < 0) return;
 #ifdef HAS_BACKTRACE
     void *frames[64];
     backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);

@@ -97,7 +97,7 @@ static void bytes_release(void *user, void *block) {
 static uint64_t memory_of_the_caller[1024] __attribute__((aligned(4096)));
 static int release_calls;
 
-static void tell(void *user, uint64_t address) {
+static void on_release(void *user, uint64_t address) {
     (void)user;
     release_calls += address == (uintptr_t)memory_of_the_caller;
 }
@@ -132,7 +132,7 @@ static void cycle_import(caller *c) {
     desc.shape[0] = 1024;
     desc.import = VD_IMPORT_HOST;
     desc.address = (uintptr_t)memory_of_the_caller;
-    desc.release = tell;
+    desc.release = on_release;
     vd_buffer_destroy(c->w->ctx, vd_buffer_create(c->w->ctx, &desc));
 }
 

@@ -10,6 +10,7 @@
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
 #include "tests/assembler.h"
+#include "tests/system.h"
 
 #include <setjmp.h>
 #include <cmocka.h>
@@ -24,7 +25,6 @@ enum { UNIT_PATH_CHARS = 300 };
 #include <direct.h>
 #define POSIX(name) { #name, unit_skip_without_posix, NULL, NULL, NULL }
 #define POSIX_SETUP_TEARDOWN(name, setup, teardown) POSIX(name)
-#define UNIT_MAY_BE_PRIVILEGED 1 /* users of Wine are administrators */
 #define UNIT_LIBRARY "kernel32.dll"
 #define UNIT_LIBRARY_FUNCTION "GetTickCount"
 
@@ -33,12 +33,6 @@ static void unit_skip_without_posix(void **state) {
     print_message("# reason: the test uses functions that only POSIX has\n");
     skip();
 }
-
-static inline int setenv(const char *name, const char *value, int overwrite) {
-    (void)overwrite;
-    return _putenv_s(name, value);
-}
-static inline int unsetenv(const char *name) { return _putenv_s(name, ""); }
 
 /* Makes a new folder. */
 static inline int unit_folder_make(char path[UNIT_PATH_CHARS]) {
@@ -54,7 +48,6 @@ static inline int unit_folder_remove(const char *path) { return _rmdir(path); }
 #include <dirent.h>
 #define POSIX(name) cmocka_unit_test(name)
 #define POSIX_SETUP_TEARDOWN(name, setup, teardown) cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define UNIT_MAY_BE_PRIVILEGED 0
 #define UNIT_LIBRARY "libm.so.6"
 #define UNIT_LIBRARY_FUNCTION "cos"
 

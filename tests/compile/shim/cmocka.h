@@ -1,5 +1,5 @@
-/* The part of cmocka that tests/unit uses, for systems without a package of it. A failed assertion, setup or teardown
-   fails its test. Prints TAP. shim_fails.c tests that. */
+/* The part of cmocka that tests/unit and tests/conformance use, for systems without a package of it. A failed
+   assertion, setup or teardown fails its test. Prints TAP. shim_fails.c tests that. */
 #ifndef CMOCKA_SHIM_H
 #define CMOCKA_SHIM_H
 
@@ -122,5 +122,7 @@ static inline int _cmocka_run_group_tests(const char *group, const struct CMUnit
     }
     return failed;
 }
+#define cmocka_run_group_tests_name(name, tests, setup, teardown) \
+    _cmocka_run_group_tests(name, tests, sizeof (tests) / sizeof (tests)[0], setup, teardown)
 
 #endif
