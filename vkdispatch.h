@@ -340,9 +340,11 @@
          keep the heap's memory alive: destroy them and the heap in any order.
        Sparse buffers. A buffer with vd_buffer_desc.sparse is a range of addresses without memory. vd_buffer_bind
        allocates memory for pages of limits.sparse_page_bytes, and vd_buffer_unbind frees it. The buffer may be larger
-       than device memory and limits.max_buffer_bytes, up to limits.max_sparse_bytes. All commands can use it. They must
-       not access pages without memory: reads are undefined and writes are lost. Each page is one driver allocation. Of
-       the backends that execute kernels, only vulkan has sparse buffers and images.
+       than device memory and limits.max_buffer_bytes, up to limits.max_sparse_bytes. All commands can use it. Each page
+       is one driver allocation. Commands must not access pages without memory:
+           vulkan     reads are undefined and writes are lost
+           cuda       the access is invalid and loses the device (VD_ERROR_DEVICE_LOST; see CUDA)
+       The backend opencl has no sparse buffers. Of the backends that execute kernels, only vulkan has sparse images.
        Sparse images. An image with vd_image_desc.sparse consists of tiles without memory. vd_image_bind gives the tiles
        of a box ranges of a heap (vd_image_desc.heap), and vd_image_unbind removes them. They can be 2-D, 2-D arrays,
        cubes and 3-D, if the device supports them. No device has 1-D ones.
@@ -596,8 +598,8 @@
        * These commands can be captured: kernels that do not print, copies, and fills whose value repeats every 1, 2 or
          4 bytes and whose offset and size are multiples of 4.
        * Everything that uses staging memory fails with VD_ERROR_UNSUPPORTED: writes, reads, other fills, buffers
-         created with contents or zeros, and kernels that print. So do scopes, indirect dispatches, and a submission
-         that has to wait for another queue.
+         created with contents or zeros, and kernels that print. So do scopes, indirect dispatches, vd_buffer_bind,
+         vd_buffer_unbind, and a submission that has to wait for another queue.
        * Buffers and kernels of the graph must outlive it. The caller orders launches of the graph with other work:
          through the stream, or with vd_wait_idle before the launch and a wait for the graph after it.
 
@@ -4007,7 +4009,7 @@ typedef struct vd__binds {
     const vd__memory *memory;  /* of the buffer or image */
     uint32_t count;            /* 1 … VD__PAGES */
     uint64_t first;            /* buffers: first page */
-    const vd__block *const *blocks; /* buffers: memory of each page. NULL: it loses its memory */
+    vd__block *const *blocks;  /* buffers: memory of each page. NULL: it loses its memory, which is then destroyed */
     const vd__image_part *tiles; /* images: a tile each, or with level tail_level the tail of a layer */
     const vd__block *heap;     /* images: memory of the tiles. NULL: they lose it */
     uint64_t offset;           /* of the first tile in `heap`, bytes; the others follow */
@@ -4928,6 +4930,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      need->kernel_access is set, returns only types that kernels can access.
    memory_bind       Binds the buffer to m->block at m->offset and sets m->address.
                      A sparse buffer (need->sharing is VD__SHARE_PAGES) is not bound: memory_create sets its address.
+                     The blocks of its pages are destroyed before it.
                      Nor is a sparse image: memory_create sets the tiles of its shape.
    memory_destroy
    format_usage      Returns what the device supports of a format, VD_IMAGE_ bits. This and the following operations are
@@ -5071,7 +5074,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
     X(void, queue_native, (vd__device *dev, uint32_t queue, vd_native *out), vk, cu, cl, default) \
     X(vd_result, queue_submit, (vd__device *dev, uint32_t queue, const vd__submission *s), vk, cu, cl, dummy) \
     X(vd_result, queue_bind, (vd__device *dev, uint32_t queue, uint64_t value, const vd__binds *binds), \
-      vk, default, default, dummy) \
+      vk, cu, default, dummy) \
     X(uint64_t, queue_value, (vd__device *dev, uint32_t queue), vk, cu, cl, dummy) \
     X(bool, queue_capturing, (vd__device *dev, uint32_t queue), default, cu, default, default) \
     X(vd_result, queue_wait, (vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns), vk, cu, cl, dummy)
@@ -12796,7 +12799,8 @@ VD__SMALL_END
 VD__SMALL
 
 /* Handles are pointers, device addresses are 64-bit integers. Both libraries return 0 on success. */
-typedef unsigned long long vd__cu_address, vd__cu_object; /* vd__cu_object: CUtexObject or CUsurfObject */
+typedef unsigned long long vd__cu_address, vd__cu_object; /* vd__cu_object: CUtexObject, CUsurfObject or
+                                                             CUmemGenericAllocationHandle */
 
 /* CUDA_MEMCPY2D of cuda.h. */
 typedef struct vd__cu_copy_side {
@@ -12880,6 +12884,20 @@ typedef struct vd__cu_view_desc {
     unsigned first_level, last_level, first_layer, last_layer, reserved[16];
 } vd__cu_view_desc;
 
+/* CUmemLocation. */
+typedef struct vd__cu_location { int type, id; } vd__cu_location;
+
+/* CUmemAllocationProp. */
+typedef struct vd__cu_allocation {
+    int type, handle_types;
+    vd__cu_location location;
+    void *win32_attributes;
+    struct { unsigned char compression, rdma; unsigned short usage; unsigned char reserved[4]; } flags;
+} vd__cu_allocation;
+
+/* CUmemAccessDesc. */
+typedef struct vd__cu_access { vd__cu_location location; int flags; } vd__cu_access;
+
 /* CUDA_MEMSET_NODE_PARAMS. */
 typedef struct vd__cu_fill_node {
     vd__cu_address to;
@@ -12906,6 +12924,19 @@ typedef struct vd__cu_fill_node {
     X(int, cuMemGetInfo, cuMemGetInfo_v2, (size_t *available, size_t *total)) \
     X(int, cuMemAlloc, cuMemAlloc_v2, (vd__cu_address *address, size_t size)) \
     X(int, cuMemFree, cuMemFree_v2, (vd__cu_address address)) \
+    X(int, cuMemGetAllocationGranularity, cuMemGetAllocationGranularity, (size_t *granularity, \
+        const vd__cu_allocation *desc, int option)) \
+    X(int, cuMemAddressReserve, cuMemAddressReserve, (vd__cu_address *address, size_t size, size_t alignment, \
+        vd__cu_address wanted, unsigned long long flags)) \
+    X(int, cuMemAddressFree, cuMemAddressFree, (vd__cu_address address, size_t size)) \
+    X(int, cuMemCreate, cuMemCreate, (vd__cu_object *memory, size_t size, const vd__cu_allocation *desc, \
+        unsigned long long flags)) \
+    X(int, cuMemRelease, cuMemRelease, (vd__cu_object memory)) \
+    X(int, cuMemMap, cuMemMap, (vd__cu_address address, size_t size, size_t offset, vd__cu_object memory, \
+        unsigned long long flags)) \
+    X(int, cuMemUnmap, cuMemUnmap, (vd__cu_address address, size_t size)) \
+    X(int, cuMemSetAccess, cuMemSetAccess, (vd__cu_address address, size_t size, const vd__cu_access *access, \
+        size_t count)) \
     X(int, cuMemHostAlloc, cuMemHostAlloc, (void **memory, size_t size, unsigned flags)) \
     X(int, cuMemFreeHost, cuMemFreeHost, (void *memory)) \
     X(int, cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, (vd__cu_address *address, void *memory, \
@@ -13053,6 +13084,7 @@ typedef struct vd__cu_fill_node {
     X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75) \
     X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76) \
     X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97) \
+    X(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 102) \
     X(CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, 122) \
     X(CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID, 139) \
     X(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0) \
@@ -13093,6 +13125,10 @@ typedef struct vd__cu_fill_node {
     X(CU_TRSF_SEAMLESS_CUBEMAP, 0x40) \
     X(CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, 1) \
     X(CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32, 2) \
+    X(CU_MEM_ALLOCATION_TYPE_PINNED, 1) \
+    X(CU_MEM_ALLOC_GRANULARITY_MINIMUM, 0) \
+    X(CU_MEM_LOCATION_TYPE_DEVICE, 1) \
+    X(CU_MEM_ACCESS_FLAGS_PROT_READWRITE, 3) \
     X(CU_MEMHOSTALLOC_PORTABLE, 1) \
     X(CU_MEMHOSTALLOC_DEVICEMAP, 2) \
     X(CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT, 1) \
@@ -13285,6 +13321,30 @@ static uint32_t vd__cu_attribute(const vd__cu_driver *cu, int attribute, int dev
     return cu->cuDeviceGetAttribute(&value, attribute, device) == 0 && value > 0 ? (uint32_t)value : 0;
 }
 
+/* Bytes of a sparse buffer. The driver has no query for the size of its address space, and fails if a range does not
+   fit. */
+#define VD__CU_SPARSE_BYTES ((uint64_t)1 << 40)
+
+/* Describes the memory of a page. */
+static vd__cu_allocation vd__cu_page_desc(int device) {
+    vd__cu_allocation desc;
+    memset(&desc, 0, sizeof desc);
+    desc.type = VD__CU_MEM_ALLOCATION_TYPE_PINNED;
+    desc.location.type = VD__CU_MEM_LOCATION_TYPE_DEVICE;
+    desc.location.id = device;
+    return desc;
+}
+
+/* Fills in the limits of sparse buffers, which remain 0 if the device does not support them. */
+static void vd__cu_info_sparse(const vd__cu_driver *cu, int device, vd_limits *to) {
+    vd__cu_allocation desc = vd__cu_page_desc(device);
+    size_t page = 0;
+    if (!vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device)) return;
+    if (cu->cuMemGetAllocationGranularity(&page, &desc, VD__CU_MEM_ALLOC_GRANULARITY_MINIMUM) || !page) return;
+    to->sparse_page_bytes = page;
+    to->max_sparse_bytes = VD__CU_SPARSE_BYTES;
+}
+
 static void vd__cu_info_limits(const vd__cu_driver *cu, int device, vd_device_info *info) {
     vd_limits *to = &info->limits;
     uint32_t opt_in_bytes = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device);
@@ -13305,6 +13365,7 @@ static void vd__cu_info_limits(const vd__cu_driver *cu, int device, vd_device_in
     to->max_texels = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, device);
     to->texel_alignment = vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, device);
     if (!to->texel_alignment) to->max_texels = 0;
+    vd__cu_info_sparse(cu, device, to);
 }
 
 /* Returns whether the driver has returned all limits that every device has. */
@@ -13483,8 +13544,24 @@ enum { VD__CU_TYPE_DEVICE, VD__CU_TYPE_HOST, VD__CU_TYPE_IMAGE };
 
 /* ---- blocks ---- */
 
+/* Allocates the memory of a page. native[0] is its CUmemGenericAllocationHandle; native[1] is the address to which
+   vd__cu_queue_bind maps it, 0 before. */
+static vd_result vd__cu_page_create(vd__cu_device *d, vd__block *block) {
+    vd__cu_allocation desc = vd__cu_page_desc(d->handle);
+    vd__cu_object memory = 0;
+    vd_result r = vd__cu_enter(d);
+    if (r) return r;
+    int result = d->api->cuMemCreate(&memory, (size_t)block->size, &desc, 0);
+    vd__cu_leave(d);
+    if (result) return vd__cu_fail(d->api, result, "cuMemCreate of %llu bytes", VD__U(block->size));
+    block->native[0] = memory;
+    block->coherent = true;
+    return VD_OK;
+}
+
 static vd_result vd__cu_block_create(vd__device *dev, vd__block *block) {
     vd__cu_device *d = vd__cu_device_of(dev);
+    if (block->sharing == VD__SHARE_PAGES) return vd__cu_page_create(d, block);
     vd__cu_address address = 0;
     void *memory = NULL;
     bool host = block->type == VD__CU_TYPE_HOST;
@@ -13559,7 +13636,10 @@ static void vd__cu_block_destroy(vd__device *dev, vd__block *block) {
     vd__cu_device *d = vd__cu_device_of(dev);
     if (block->sharing == VD__SHARE_ADDRESS || block->type == VD__CU_TYPE_IMAGE) return;
     if (vd__cu_enter(d)) return; /* the context is lost, and its memory with it */
-    if (block->type == VD__CU_TYPE_HOST) d->api->cuMemFreeHost(block->mapped);
+    if (block->sharing == VD__SHARE_PAGES) {
+        if (block->native[1]) d->api->cuMemUnmap(block->native[1], (size_t)block->size);
+        d->api->cuMemRelease(block->native[0]);
+    } else if (block->type == VD__CU_TYPE_HOST) d->api->cuMemFreeHost(block->mapped);
     else d->api->cuMemFree(block->native[0]);
     if (block->sharing == VD__SHARE_HANDLE) d->api->cuDestroyExternalMemory((void *)(uintptr_t)block->native[1]);
     vd__cu_leave(d);
@@ -13660,6 +13740,7 @@ static bool vd__cu_image_limits(vd__device *dev, const vd__image_shape *shape, v
 #undef VD__CU_MAXIMUM
     const vd__cu_device *d = vd__cu_device_of(dev);
     uint32_t surface = shape->usage & VD_IMAGE_STORAGE ? 1 : 0;
+    if (shape->sparse) return false;
     for (int i = 0; i < 4; i++) {
         uint32_t limit = UINT32_MAX, *to = i < 3 ? &out->extent[i] : &out->layers;
         for (uint32_t j = 0; j <= surface; j++) {
@@ -13930,7 +14011,20 @@ static vd_result vd__cu_image_handle(vd__device *dev, const vd__memory *view, ui
 }
 #endif
 
-/* ---- buffers: ranges of a block ---- */
+/* ---- buffers: ranges of a block, or of addresses if they are sparse ---- */
+
+/* Reserves the addresses of a sparse buffer. */
+static vd_result vd__cu_reserve(vd__device *dev, vd__memory *m) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
+    vd__cu_address address = 0;
+    vd_result r = vd__cu_enter(d);
+    if (r) return r;
+    int result = d->api->cuMemAddressReserve(&address, (size_t)m->size, 0, 0, 0);
+    vd__cu_leave(d);
+    if (result) return vd__cu_fail(d->api, result, "cuMemAddressReserve of %llu bytes", VD__U(m->size));
+    m->native[0] = m->address = address;
+    return VD_OK;
+}
 
 static vd_result vd__cu_memory_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
 #if VD__HAS_IMAGES
@@ -13940,7 +14034,7 @@ static vd_result vd__cu_memory_create(vd__device *dev, vd__memory *m, vd__memory
     need->align = VD__TLSF_UNIT;
     if (dev->info.limits.texel_alignment > need->align) need->align = dev->info.limits.texel_alignment;
     need->types = 1u << VD__CU_TYPE_DEVICE | 1u << VD__CU_TYPE_HOST;
-    return VD_OK;
+    return need->sharing == VD__SHARE_PAGES ? vd__cu_reserve(dev, m) : VD_OK;
 }
 
 static vd_result vd__cu_memory_bind(vd__device *dev, vd__memory *m) {
@@ -13950,10 +14044,16 @@ static vd_result vd__cu_memory_bind(vd__device *dev, vd__memory *m) {
 }
 
 static void vd__cu_memory_destroy(vd__device *dev, vd__memory *m) {
+    const vd__cu_device *d = vd__cu_device_of(dev);
 #if VD__HAS_IMAGES
-    if (m->native[1]) vd__cu_image_destroy(dev, m);
+    if (m->native[1]) {
+        vd__cu_image_destroy(dev, m);
+        return;
+    }
 #endif
-    (void)dev, (void)m;
+    if (!m->block || m->block->sharing != VD__SHARE_PAGES || vd__cu_enter(d)) return;
+    d->api->cuMemAddressFree(m->native[0], (size_t)m->size);
+    vd__cu_leave(d);
 }
 #endif /* VD__HAS_CUDA */
 
@@ -14872,6 +14972,36 @@ enum {
     VD__CU_POLLS = 4096,       /* reads of the timeline between two queries of the stream */
     VD__CU_YIELD_NS = 2000000  /* a wait yields for this time before it sleeps */
 };
+
+/* Maps memory to pages. A page that is mapped when this fails is unmapped with its block. */
+static vd_result vd__cu_pages_map(const vd__cu_device *d, uint64_t page, const vd__binds *b) {
+    vd__cu_address first = b->memory->address + b->first * page;
+    vd__cu_access access = { vd__cu_page_desc(d->handle).location, VD__CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
+    for (uint32_t i = 0; i < b->count; i++) {
+        int result = d->api->cuMemMap(first + i * page, (size_t)page, 0, b->blocks[i]->native[0], 0);
+        if (result) return vd__cu_fail(d->api, result, "cuMemMap of page %llu", VD__U(b->first + i));
+        b->blocks[i]->native[1] = first + i * page;
+    }
+    int result = d->api->cuMemSetAccess(first, (size_t)(b->count * page), &access, 1);
+    return result ? vd__cu_fail(d->api, result, "cuMemSetAccess of %u pages", (unsigned)b->count) : VD_OK;
+}
+
+/* Pages are mapped at once, not in the stream: no work that was sent to it accesses them. vd__cu_block_destroy unmaps
+   them, after all work that uses the buffer. */
+static VD__COLD vd_result vd__cu_queue_bind(vd__device *dev, uint32_t queue, uint64_t value, const vd__binds *b) {
+    vd__cu_device *d = vd__cu_device_of(dev);
+    vd__cu_queue *q = &d->queues[queue];
+    vd_result r = vd__cu_enter(d);
+    if (r) return r;
+    if (vd__cu_capture_status(d, q))
+        r = vd__fail(VD_ERROR_UNSUPPORTED, "pages cannot be bound or unbound while the stream of queue %u is being "
+                     "captured", queue);
+    if (!r && b->blocks[0]) r = vd__cu_pages_map(d, dev->info.limits.sparse_page_bytes, b);
+    if (!r) r = vd__cu_signal(d, q, value);
+    vd__cu_leave(d);
+    if (r == VD_ERROR_DEVICE_LOST) vd__atomic_store32(&d->lost, 1);
+    return r;
+}
 
 static uint64_t vd__cu_queue_value(vd__device *dev, uint32_t queue) {
     vd__cu_device *d = vd__cu_device_of(dev);
@@ -20312,9 +20442,6 @@ static void vd__heap_release(vd__context_device *dev, vd__storage *s) {
     vd__heap_block *b = (vd__heap_block *)(void *)s->memory.block;
     if (s->heap) return;
     if (b->pages) {
-        /* in descending order: the newest block is the first one in the list */
-        for (uint64_t i = s->memory.size / dev->device.info.limits.sparse_page_bytes; i-- > 0;)
-            if (b->pages[i]) vd__heap_remove(dev, b->pages[i]);
         vd__free(&dev->ctx->host.allocator, b->pages);
         vd__free(&dev->ctx->host.allocator, b);
         return;
@@ -20552,8 +20679,17 @@ static vd_result vd__storage_import(vd__context_device *dev, const vd_buffer_des
     return r;
 }
 
+/* Frees the memory of all pages of a sparse buffer. */
+static void vd__pages_free(vd__context_device *dev, const vd__storage *s) {
+    vd__heap_block **pages = s->heap ? NULL : ((vd__heap_block *)(void *)s->memory.block)->pages;
+    /* in descending order: the newest block is the first one in the list */
+    for (uint64_t i = pages ? s->memory.size / dev->device.info.limits.sparse_page_bytes : 0; i-- > 0;)
+        if (pages[i]) vd__heap_remove(dev, pages[i]);
+}
+
 static void vd__storage_destroy(vd__storage *s) {
     vd__context_device *dev = s->context_device;
+    vd__pages_free(dev, s);
     dev->ctx->driver.backend->memory_destroy(&dev->device, &s->memory);
     vd__heap_release(dev, s);
 }
@@ -27629,7 +27765,7 @@ static vd_result vd__binds_send(vd__storage *s, const vd__binds *binds) {
     return r ? r : vd__queue_wait(q, value, VD_FOREVER);
 }
 
-static vd_result vd__pages_send(vd__storage *s, uint64_t first, uint32_t count, const vd__block *const *blocks) {
+static vd_result vd__pages_send(vd__storage *s, uint64_t first, uint32_t count, vd__block *const *blocks) {
     vd__binds binds = { &s->memory, count, first, blocks, NULL, NULL, 0 };
     return vd__binds_send(s, &binds);
 }
@@ -27637,7 +27773,7 @@ static vd_result vd__pages_send(vd__storage *s, uint64_t first, uint32_t count, 
 /* Allocates memory for `count` pages that have none, binds it and sets it to 0. */
 static vd_result vd__pages_bind(vd__storage *s, vd__heap_block **pages, uint64_t first, uint32_t count) {
     vd__context_device *dev = s->context_device;
-    const vd__block *blocks[VD__PAGES];
+    vd__block *blocks[VD__PAGES];
     uint64_t page = dev->device.info.limits.sparse_page_bytes;
     vd__span span = { s, first * page, count * page, 0 };
     uint32_t made = 0, attempt = 0;
@@ -27663,7 +27799,7 @@ static vd_result vd__pages_bind(vd__storage *s, vd__heap_block **pages, uint64_t
 
 /* Frees the memory of `count` pages. */
 static vd_result vd__pages_unbind(vd__storage *s, vd__heap_block **pages, uint64_t first, uint32_t count) {
-    const vd__block *blocks[VD__PAGES] = { NULL };
+    vd__block *blocks[VD__PAGES] = { NULL };
     vd_result r = vd__pages_send(s, first, count, blocks);
     for (uint32_t i = 0; i < count && !r; i++) {
         vd__page_destroy(s, pages[i]);

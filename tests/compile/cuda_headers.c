@@ -43,6 +43,12 @@ typedef char same_copy_node[sizeof(CUDA_MEMCPY3D) == sizeof(vd__cu_copy_3d) && o
                             == offsetof(vd__cu_copy_3d, depth) ? 1 : -1];
 typedef char same_fill_node[sizeof(CUDA_MEMSET_NODE_PARAMS) == sizeof(vd__cu_fill_node)
                             && offsetof(CUDA_MEMSET_NODE_PARAMS, width) == offsetof(vd__cu_fill_node, width) ? 1 : -1];
+typedef char same_allocation[sizeof(CUmemAllocationProp) == sizeof(vd__cu_allocation)
+                             && offsetof(CUmemAllocationProp, location) == offsetof(vd__cu_allocation, location)
+                             && offsetof(CUmemAllocationProp, allocFlags) == offsetof(vd__cu_allocation, flags) ? 1
+                                                                                                               : -1];
+typedef char same_access[sizeof(CUmemAccessDesc) == sizeof(vd__cu_access) && offsetof(CUmemAccessDesc, flags)
+                         == offsetof(vd__cu_access, flags) ? 1 : -1];
 typedef char same_uuid[sizeof(CUuuid) == sizeof ((vd_device_info *)NULL)->uuid ? 1 : -1];
 
 #ifdef __cplusplus

@@ -3,6 +3,7 @@
    address that was not allocated or a size that is not a required multiple fails. Tests load it through
    VKDISPATCH_LIBCUDA and VKDISPATCH_NVRTC and control it through the fake_ functions at the end. */
 #define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -75,7 +76,7 @@ static int unsafe(void) {
 /* Release functions: a program cannot handle their failure. */
 static bool gives_back(const char *call) {
     return strstr(call, "Free") || strstr(call, "Destroy") || strstr(call, "Unload") || strstr(call, "Release")
-        || strstr(call, "PopCurrent");
+        || strstr(call, "Unmap") || strstr(call, "PopCurrent");
 }
 
 static int refused(const char *call) {
@@ -102,31 +103,39 @@ static void lock(void) { while (__atomic_test_and_set(&lock_held, __ATOMIC_ACQUI
 static void unlock(void) { __atomic_clear(&lock_held, __ATOMIC_RELEASE); }
 static void count(long *what, long change) { __atomic_add_fetch(what, change, __ATOMIC_RELAXED); }
 
-static bool known(address at, size_t size) {
-    bool found = false;
-    lock();
+/* Returns the number of bytes from `at` to the end of its block. 0: there is none. */
+static size_t bytes_from(address at) {
     for (int i = 0; i < BLOCKS; i++)
-        if (fake.blocks[i].at && at >= fake.blocks[i].at && size <= fake.blocks[i].size && at - fake.blocks[i].at
-            <= fake.blocks[i].size - size) found = true;
-    unlock();
-    return found;
+        if (fake.blocks[i].at && at >= fake.blocks[i].at && at - fake.blocks[i].at < fake.blocks[i].size)
+            return fake.blocks[i].size - (size_t)(at - fake.blocks[i].at);
+    return 0;
 }
 
-static int block_make(size_t size, uintptr_t *out) {
+/* A range can extend over several pages of a reserved range, but not over other blocks. */
+static bool known(address at, size_t size);
+
+static int block_add(uintptr_t at, size_t size, bool part) {
     int i = 0;
-    void *block = NULL;
-    if (!size || size > (size_t)1 << 31 || posix_memalign(&block, 256, size)) return OUT_OF_MEMORY;
-    memset(block, 0xA5, size < 65536 ? size : 65536); /* new memory is not zero */
     lock();
     while (i < BLOCKS && fake.blocks[i].at) i++;
     if (i < BLOCKS) {
-        *out = fake.blocks[i].at = (uintptr_t)block;
+        fake.blocks[i].at = at;
         fake.blocks[i].size = size;
-        fake.blocks[i].part = false;
+        fake.blocks[i].part = part;
         fake.live++;
-    } else free(block);
+    }
     unlock();
     return i < BLOCKS ? 0 : OUT_OF_MEMORY;
+}
+
+static int block_make(size_t size, uintptr_t *out) {
+    void *block = NULL;
+    if (!size || size > (size_t)1 << 31 || posix_memalign(&block, 256, size)) return OUT_OF_MEMORY;
+    memset(block, 0xA5, size < 65536 ? size : 65536); /* new memory is not zero */
+    int result = block_add((uintptr_t)block, size, false);
+    if (result) free(block);
+    else *out = (uintptr_t)block;
+    return result;
 }
 
 static int block_free(uintptr_t at) {
@@ -168,9 +177,9 @@ API int cuDeviceGetAttribute(int *value, int attribute, int device) {
                                      { 7, 65535 }, { 8, 49152 }, { 10, 32 }, { 14, 512 },
                                      { 16, 4 }, { 18, 0 }, { 41, 1 }, { 75, 9 },
                                      { 76, 0 }, { 97, 232448 }, { 139, 0x233010de } };
-    (void)device;
     *value = attribute == 122 ? fake.values : attribute == 29 || attribute == 43 || attribute == 62 || attribute == 65
              ? 2048 : attribute > 20 && attribute < 80 && attribute != 41 ? 32768 : 0; /* layers, extents of images */
+    if (attribute == 102) *value = device == 0; /* virtual memory management */
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (values[i][0] == attribute) *value = values[i][1];
     return 0;
@@ -232,6 +241,176 @@ API int cuMemHostGetDevicePointer_v2(address *at, void *memory, unsigned flags) 
     return flags ? INVALID_VALUE : 0;
 }
 
+/* ---- virtual memory: reserved ranges, whose pages are inaccessible until memory is mapped and access is set ---- */
+
+enum { PAGE_BYTES = 2 << 20, RANGES = 64 };
+
+typedef struct location { int type, id; } location;
+/* CUmemAllocationProp and CUmemAccessDesc of cuda.h */
+typedef struct allocation { int type, handles; location at; void *win32; unsigned char flags[8]; } allocation;
+typedef struct page_access { location at; int flags; } page_access;
+typedef struct page_memory { char kind; bool mapped, released; size_t size; } page_memory;
+
+static struct { uintptr_t at; size_t size; } ranges[RANGES];
+static struct { uintptr_t at; page_memory *memory; bool accessible; } pages[BLOCKS];
+
+static bool is_page(const allocation *a) {
+    static const unsigned char none[8] = { 0 };
+    return a->type == 1 && !a->handles && a->at.type == 1 && a->at.id >= 0 && a->at.id < fake.devices && !a->win32
+        && !memcmp(a->flags, none, sizeof none);
+}
+
+/* Returns the number of the mapped page at this address, or -1. */
+static int page_at(uintptr_t at) {
+    for (int i = 0; i < BLOCKS; i++) if (pages[i].at && pages[i].at == at) return i;
+    return -1;
+}
+
+static bool known(address at, size_t size) {
+    bool found;
+    lock();
+    size_t first = bytes_from(at), next = first;
+    bool all_pages = true;
+    for (size_t done = first; done < size && next; done += next) {
+        next = page_at((uintptr_t)at + done) < 0 ? 0 : bytes_from(at + done);
+        all_pages = all_pages && next;
+    }
+    found = first && (size <= first || (all_pages && page_at((uintptr_t)at + first - PAGE_BYTES) >= 0));
+    unlock();
+    return found;
+}
+
+API int cuMemGetAllocationGranularity(size_t *granularity, const allocation *a, int option) {
+    MAY_FAIL;
+    *granularity = PAGE_BYTES;
+    return is_page(a) && !option ? 0 : INVALID_VALUE;
+}
+API int cuMemAddressReserve(address *at, size_t size, size_t alignment, address wanted, unsigned long long flags) {
+    int i = 0;
+    *at = (uintptr_t)GARBAGE;
+    NEEDS_CONTEXT;
+    if (!size || size % PAGE_BYTES || alignment || wanted || flags) return INVALID_VALUE;
+    void *range = mmap(NULL, size + PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == MAP_FAILED) return OUT_OF_MEMORY;
+    lock();
+    while (i < RANGES - 1 && ranges[i].at) i++;
+    ranges[i].at = ((uintptr_t)range + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    ranges[i].size = size;
+    munmap(range, ranges[i].at - (uintptr_t)range);
+    munmap((void *)(ranges[i].at + size), (uintptr_t)range + PAGE_BYTES - ranges[i].at);
+    *at = ranges[i].at;
+    fake.live++;
+    unlock();
+    return 0;
+}
+/* All pages must have been unmapped. */
+API int cuMemAddressFree(address at, size_t size) {
+    int i = 0, result = INVALID_VALUE;
+    NEEDS_CONTEXT;
+    fake.garbage += at == (uintptr_t)GARBAGE;
+    lock();
+    while (i < RANGES && (ranges[i].at != at || ranges[i].size != size)) i++;
+    bool mapped = i == RANGES;
+    for (int j = 0; j < BLOCKS && !mapped; j++) mapped = pages[j].at && pages[j].at - (uintptr_t)at < size;
+    if (!mapped) {
+        munmap((void *)ranges[i].at, ranges[i].size);
+        ranges[i].at = 0;
+        fake.live--;
+        result = 0;
+    }
+    unlock();
+    return result;
+}
+API int cuMemCreate(unsigned long long *out, size_t size, const allocation *a, unsigned long long flags) {
+    *out = (uintptr_t)GARBAGE;
+    NEEDS_CONTEXT;
+    if (!size || size % PAGE_BYTES || flags || !is_page(a)) return INVALID_VALUE;
+    page_memory *memory = (page_memory *)calloc(1, sizeof *memory);
+    memory->kind = 'p';
+    memory->size = size;
+    *out = (uintptr_t)memory;
+    count(&fake.live, 1);
+    return 0;
+}
+static page_memory *memory_of(unsigned long long handle) {
+    fake.garbage += handle == (uintptr_t)GARBAGE;
+    if (!handle || handle == (uintptr_t)GARBAGE) return NULL;
+    page_memory *memory = (page_memory *)(uintptr_t)handle;
+    return memory->kind == 'p' && !memory->released ? memory : NULL;
+}
+static void memory_free(page_memory *memory) {
+    if (memory->mapped || !memory->released) return;
+    memory->kind = 0;
+    free(memory);
+}
+API int cuMemRelease(unsigned long long handle) {
+    NEEDS_CONTEXT;
+    page_memory *memory = memory_of(handle);
+    if (!memory) return INVALID_VALUE;
+    memory->released = true;
+    memory_free(memory);
+    count(&fake.live, -1);
+    return 0;
+}
+/* Maps a page, which must be in a reserved range and have no memory, to memory that is not mapped. */
+API int cuMemMap(address at, size_t size, size_t offset, unsigned long long handle, unsigned long long flags) {
+    int i = 0;
+    bool reserved = false;
+    NEEDS_CONTEXT;
+    page_memory *memory = memory_of(handle);
+    if (!memory || memory->mapped || memory->size != size || size != PAGE_BYTES || at % size || offset || flags)
+        return INVALID_VALUE;
+    lock();
+    for (int j = 0; j < RANGES; j++) reserved |= ranges[j].at && at - ranges[j].at < ranges[j].size;
+    bool free_page = reserved && page_at((uintptr_t)at) < 0;
+    while (i < BLOCKS - 1 && pages[i].at) i++;
+    if (free_page) {
+        pages[i].at = (uintptr_t)at;
+        pages[i].memory = memory;
+        pages[i].accessible = false;
+        memory->mapped = true;
+        fake.live++;
+    }
+    unlock();
+    return free_page ? 0 : INVALID_VALUE;
+}
+API int cuMemSetAccess(address at, size_t size, const page_access *a, size_t accesses) {
+    NEEDS_CONTEXT;
+    if (!size || size % PAGE_BYTES || accesses != 1 || a->at.type != 1 || a->flags != 3) return INVALID_VALUE;
+    for (size_t done = 0; done < size; done += PAGE_BYTES) {
+        void *page = (void *)((uintptr_t)at + done);
+        lock();
+        int i = page_at((uintptr_t)page);
+        bool added = i >= 0 && !pages[i].accessible;
+        if (added) pages[i].accessible = true;
+        unlock();
+        if (i < 0) return INVALID_VALUE;
+        if (!added) continue;
+        if (mprotect(page, PAGE_BYTES, PROT_READ | PROT_WRITE)) return OUT_OF_MEMORY;
+        memset(page, 0xA5, PAGE_BYTES); /* new memory is not zero */
+        if (block_add((uintptr_t)page, PAGE_BYTES, true)) return OUT_OF_MEMORY;
+    }
+    return 0;
+}
+/* Unmaps a page. Its memory is freed if it was released. */
+API int cuMemUnmap(address at, size_t size) {
+    NEEDS_CONTEXT;
+    lock();
+    int i = page_at((uintptr_t)at);
+    bool accessible = i >= 0 && pages[i].accessible;
+    unlock();
+    if (i < 0 || size != PAGE_BYTES) return INVALID_VALUE;
+    if (accessible) block_free((uintptr_t)at);
+    mmap((void *)(uintptr_t)at, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    lock();
+    pages[i].at = 0;
+    pages[i].memory->mapped = false;
+    memory_free(pages[i].memory);
+    fake.live--;
+    unlock();
+    return 0;
+}
+
 /* ---- external memory: a file that is mapped; the driver then owns the descriptor ---- */
 
 /* CUDA_EXTERNAL_MEMORY_HANDLE_DESC and CUDA_EXTERNAL_MEMORY_BUFFER_DESC */
@@ -258,17 +437,8 @@ API int cuExternalMemoryGetMappedBuffer(address *at, void *memory, const externa
     NEEDS_CONTEXT;
     if (range->flags || !range->size || range->offset > e->size || range->size > e->size - range->offset)
         return INVALID_VALUE;
-    int i = 0;
-    lock();
-    while (i < BLOCKS && fake.blocks[i].at) i++;
-    if (i < BLOCKS) {
-        *at = fake.blocks[i].at = (uintptr_t)e->at + (uintptr_t)range->offset;
-        fake.blocks[i].size = (size_t)range->size;
-        fake.blocks[i].part = true;
-        fake.live++;
-    }
-    unlock();
-    return i < BLOCKS ? 0 : OUT_OF_MEMORY;
+    *at = (uintptr_t)e->at + (uintptr_t)range->offset;
+    return block_add((uintptr_t)*at, (size_t)range->size, true);
 }
 API int cuDestroyExternalMemory(void *memory) {
     external *e = (external *)memory;

@@ -18,13 +18,15 @@ enum {
     INVALID_IMAGE = 200, INVALID_CONTEXT = 201, NO_BINARY_FOR_GPU = 209, INVALID_PTX = 218,
     JIT_COMPILER_NOT_FOUND = 221, UNSUPPORTED_PTX_VERSION = 222, SYMBOL_NOT_FOUND = 302, SHARED_INIT_FAILED = 303,
     INVALID_HANDLE = 400, NOT_FOUND = 500, OUT_OF_RESOURCES = 701, LAUNCH_TIMEOUT = 702,
-    INCOMPATIBLE_TEXTURING = 703, LAUNCH_FAILED = 719, NOT_SUPPORTED = 801, DRIVER_MISMATCH = 803,
+    INCOMPATIBLE_TEXTURING = 703, LAUNCH_FAILED = 719, NOT_PERMITTED = 800, NOT_SUPPORTED = 801, DRIVER_MISMATCH = 803,
     COMPAT_NOT_SUPPORTED = 804, GRAPH_UPDATE_FAILURE = 910, UNKNOWN = 999
 };
 #define ANY INVALID_VALUE, NOT_INITIALIZED, DEINITIALIZED, INVALID_CONTEXT
 static const int any[] = { ANY, 0 }, init[] = { NO_DEVICE, INVALID_VALUE, INVALID_DEVICE, DRIVER_MISMATCH,
                                                 COMPAT_NOT_SUPPORTED, UNKNOWN, 0 },
                  device[] = { INVALID_DEVICE, ANY, OUT_OF_MEMORY, UNKNOWN, 0 }, memory[] = { OUT_OF_MEMORY, ANY, 0 },
+                 pages[] = { OUT_OF_MEMORY, INVALID_VALUE, INVALID_DEVICE, NOT_INITIALIZED, DEINITIALIZED,
+                             NOT_PERMITTED, NOT_SUPPORTED, 0 },
                  stream[] = { INVALID_HANDLE, ANY, NOT_SUPPORTED, 0 },
                  event[] = { INVALID_HANDLE, ANY, OUT_OF_MEMORY, LAUNCH_FAILED, UNKNOWN, 0 },
                  load[] = { INVALID_IMAGE, ANY, OUT_OF_MEMORY, INVALID_PTX, UNSUPPORTED_PTX_VERSION, NOT_FOUND,
@@ -60,6 +62,10 @@ static int error_of(const char *name, const int *errors) {
     X(cuDeviceTotalMem_v2, (size_t *a, int b), (a, b), a, sizeof *a, device) \
     X(cuDeviceGetAttribute, (int *a, int b, int c), (a, b, c), a, sizeof *a, device) \
     X(cuMemGetInfo_v2, (size_t *a, size_t *b), (a, b), a, sizeof *a, any) \
+    X(cuMemGetAllocationGranularity, (size_t *a, const vd__cu_allocation *b, int c), (a, b, c), a, sizeof *a, pages) \
+    X(cuMemMap, (vd__cu_address a, size_t b, size_t c, vd__cu_object d, unsigned long long e), (a, b, c, d, e), NULL, \
+        0, pages) \
+    X(cuMemSetAccess, (vd__cu_address a, size_t b, const vd__cu_access *c, size_t d), (a, b, c, d), NULL, 0, pages) \
     X(cuMemHostGetDevicePointer_v2, (vd__cu_address *a, void *b, unsigned c), (a, b, c), a, sizeof *a, any) \
     X(cuMemcpyAsync, (vd__cu_address a, vd__cu_address b, size_t c, void *d), (a, b, c, d), NULL, 0, stream) \
     X(cuMemcpy2DAsync_v2, (const vd__cu_copy_2d *a, void *b), (a, b), NULL, 0, stream) \
@@ -106,6 +112,10 @@ static int error_of(const char *name, const int *errors) {
     X(cuDevicePrimaryCtxRetain, (void **a, int b), (a, b), device) \
     X(cuMemAlloc_v2, (vd__cu_address *a, size_t b), (a, b), memory) \
     X(cuMemHostAlloc, (void **a, size_t b, unsigned c), (a, b, c), memory) \
+    X(cuMemAddressReserve, (vd__cu_address *a, size_t b, size_t c, vd__cu_address d, unsigned long long e), \
+        (a, b, c, d, e), pages) \
+    X(cuMemCreate, (vd__cu_object *a, size_t b, const vd__cu_allocation *c, unsigned long long d), (a, b, c, d), \
+        pages) \
     X(cuStreamCreate, (void **a, unsigned b), (a, b), memory) \
     X(cuEventCreate, (void **a, unsigned b), (a, b), memory) \
     X(cuModuleLoadDataEx, (void **a, const void *b, unsigned c, int *d, void **e), (a, b, c, d, e), load) \
@@ -119,6 +129,8 @@ static int error_of(const char *name, const int *errors) {
     X(cuDevicePrimaryCtxRelease_v2, (int a), (a), (uint64_t)a + 1) \
     X(cuMemFree_v2, (vd__cu_address a), (a), a) \
     X(cuMemFreeHost, (void *a), (a), (uintptr_t)a) \
+    X(cuMemAddressFree, (vd__cu_address a, size_t b), (a, b), a) \
+    X(cuMemRelease, (vd__cu_object a), (a), a) \
     X(cuStreamDestroy_v2, (void *a), (a), (uintptr_t)a) \
     X(cuEventDestroy_v2, (void *a), (a), (uintptr_t)a) \
     X(cuModuleUnload, (void *a), (a), (uintptr_t)a) \

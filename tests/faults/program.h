@@ -1,6 +1,6 @@
 /* Shared by the programs of this folder: the state of a driver whose calls fail, and a program that calls it (a kernel,
    a list with a scope and an indirect dispatch, a graph with a scope, a graph with images in a heap, a blit on CUDA,
-   two queues, transfers). Include after the headers of the library and cmocka. */
+   a sparse buffer, two queues, transfers). Include after the headers of the library and cmocka. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -160,6 +160,25 @@ static vd_result use_images(vd_context *ctx, vd_buffer b) {
     return r;
 }
 
+/* Fills bound pages of a sparse buffer, of which one loses its memory, and destroys it with the others. */
+static vd_result use_pages(vd_context *ctx) {
+    vd_buffer_desc desc;
+    uint64_t page = vd_device(ctx, 0)->limits.sparse_page_bytes;
+    uint32_t seven = 7, got = 0;
+    memset(&desc, 0, sizeof desc);
+    desc.shape[0] = 3 * page;
+    desc.devices = 1;
+    desc.sparse = true;
+    vd_buffer b = vd_buffer_create(ctx, &desc);
+    vd_result r = b.id ? vd_buffer_bind(ctx, b, page, 2 * page) : vd_error_result();
+    if (!r) r = vd_fill(vd_immediate(ctx, 0, 0), b, 2 * page - 4, 8, &seven, 4);
+    if (!r) r = vd_buffer_unbind(ctx, b, page, page);
+    if (!r) r = vd_buffer_read(ctx, b, 2 * page, &got, 4);
+    if (!r) assert_int_equal(got, 7);
+    vd_buffer_destroy(ctx, b);
+    return r;
+}
+
 /* Commands in a list, graphs and the immediate lists of two queues. VD_OK: `out` has the result. */
 static vd_result use_context(vd_context *ctx, vd_kernel kernel, uint32_t *out) {
     static uint32_t numbers[COUNT], seven[COUNT];
@@ -210,6 +229,7 @@ static vd_result use_context(vd_context *ctx, vd_kernel kernel, uint32_t *out) {
     if (!r && (vd_device(ctx, 0)->features & VD_FEATURE_IMAGE)) r = use_images(ctx, b);
     /* other drivers take too long to compile the kernel of blits each time */
     if (!r && !kernels_run && (vd_device(ctx, 0)->features & VD_FEATURE_IMAGE)) r = use_blits(ctx);
+    if (!r && vd_device(ctx, 0)->limits.sparse_page_bytes) r = use_pages(ctx);
     if (!r) r = vd_buffer_read(ctx, b, 0, out, VD_WHOLE);
     if (!r) r = vd_wait_idle(ctx);
     vd_buffer_destroy(ctx, a);

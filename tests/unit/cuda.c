@@ -250,6 +250,81 @@ static void device_memory_runs_out(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* ---- sparse buffers ---- */
+
+static vd_buffer sparse_buffer(vd_context *ctx, uint64_t bytes) {
+    vd_buffer_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "sparse";
+    desc.shape[0] = bytes;
+    desc.sparse = true;
+    return vd_buffer_create(ctx, &desc);
+}
+
+/* Only devices with virtual memory management have sparse buffers; the second device of the fake lacks it. */
+static void sparse_buffers_need_virtual_memory(void **state) {
+    (void)state;
+    vd_device_info info[2];
+    vd_context_desc desc;
+    vd_context *ctx = NULL;
+    assert_int_equal(vd_devices(VD_BACKEND_CUDA, info, 2), 2);
+    assert_true(info[0].limits.sparse_page_bytes == 2 << 20 && info[0].limits.max_sparse_bytes == (uint64_t)1 << 40);
+    assert_true(!info[1].limits.sparse_page_bytes && !info[1].limits.max_sparse_bytes);
+    memset(&desc, 0, sizeof desc);
+    desc.backend = VD_BACKEND_CUDA;
+    desc.device = 2;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+    assert_true(sparse_buffer(ctx, 1024).id == 0);
+    CHECK_TEXT("desc.sparse is set, but 'fake CUDA device 1' has no sparse buffers (limits.sparse_page_bytes is 0)");
+    vd_context_destroy(ctx);
+    fake_fail("cuMemGetAllocationGranularity", 801, 0);
+    assert_int_equal(vd_devices(VD_BACKEND_CUDA, info, 2), 2);
+    assert_true(!info[0].limits.sparse_page_bytes);
+}
+
+/* After a failure, no page of the call has memory, and the next call binds all. */
+static void failures_to_bind_pages(void **state) {
+    static const struct { const char *call, *text; int result, after; vd_result expected; } failures[] = {
+        { "cuMemCreate", "cuMemCreate of 2097152 bytes failed: FAKE_ERROR_2", 2, 1, VD_ERROR_OUT_OF_DEVICE_MEMORY },
+        { "cuMemCreate", "cuMemCreate of 2097152 bytes failed: FAKE_ERROR_801", 801, 2, VD_ERROR_BACKEND },
+        { "cuMemMap", "cuMemMap of page 3 failed", 800, 2, VD_ERROR_BACKEND },
+        { "cuMemSetAccess", "cuMemSetAccess of 3 pages failed", 801, 0, VD_ERROR_BACKEND },
+        { "cuStreamWriteValue64_v2", "cuStreamWriteValue64 of a timeline failed", 1, 0, VD_ERROR_BACKEND },
+    };
+    (void)state;
+    const uint64_t page = 2 << 20;
+    vd_context *ctx = context();
+    fake_fail("cuMemAddressReserve", 2, 0);
+    assert_true(sparse_buffer(ctx, page).id == 0);
+    CHECK_TEXT("vd_buffer_create 'sparse'");
+    CHECK_TEXT("cuMemAddressReserve of 2097152 bytes failed: FAKE_ERROR_2");
+    vd_buffer b = sparse_buffer(ctx, 5 * page);
+    transfer(ctx); /* allocates staging memory */
+    long live = fake_count("live");
+    for (size_t i = 0; i < VD__COUNT(failures); i++) {
+        uint32_t got = 1;
+        fake_fail(failures[i].call, failures[i].result, failures[i].after);
+        assert_int_equal(vd_buffer_bind(ctx, b, page, 3 * page), failures[i].expected);
+        CHECK_TEXT("vd_buffer_bind 'sparse'");
+        CHECK_TEXT(failures[i].text);
+        assert_int_equal(fake_count("live"), live);
+        assert_int_equal(vd_buffer_bind(ctx, b, page, 3 * page), VD_OK);
+        assert_int_equal(vd_buffer_read(ctx, b, 4 * page - 4, &got, 4), VD_OK);
+        assert_int_equal(got, 0);
+        assert_int_equal(vd_buffer_unbind(ctx, b, page, 3 * page), VD_OK);
+        assert_int_equal(fake_count("live"), live);
+    }
+    assert_int_equal(vd_buffer_bind(ctx, b, 0, VD_WHOLE), VD_OK);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    live = fake_count("live");
+    fake_fail("cuStreamWriteValue64_v2", 1, 0);
+    assert_int_equal(vd_buffer_unbind(ctx, b, page, page), VD_ERROR_BACKEND);
+    assert_int_equal(fake_count("live"), live); /* the page keeps its memory */
+    assert_int_equal(vd_fill(vd_immediate(ctx, 0, 0), b, 0, VD_WHOLE, NULL, 0), VD_OK);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    vd_context_destroy(ctx); /* with bound pages */
+}
+
 /* ---- memory and streams of the application ---- */
 
 typedef struct release_record { int times; uint64_t address; } release_record;
@@ -535,6 +610,8 @@ static void a_capture_refuses_staging(void **state) {
     guest_open(&g, 1, 0);
     uint32_t x[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, got[8];
     vd_buffer a = unit_buffer(g.ctx, "a", VD_U32, 8, x), reals = unit_buffer(g.ctx, "reals", VD_F32, 8, NULL);
+    vd_buffer pages = sparse_buffer(g.ctx, 4 << 20);
+    assert_int_equal(vd_buffer_bind(g.ctx, pages, 2 << 20, VD_WHOLE), VD_OK);
     vd_list *own = vd_list_begin(g.ctx, NULL);
     assert_int_equal(vd_write(own, a, 0, x + 4, 8), VD_OK);
     assert_int_equal(vd_wait_idle(g.ctx), VD_OK);
@@ -558,6 +635,9 @@ static void a_capture_refuses_staging(void **state) {
     desc.data = x;
     assert_true(vd_buffer_create(g.ctx, &desc).id == 0);
     CHECK_TEXT("is being captured");
+    assert_int_equal(vd_buffer_bind(g.ctx, pages, 0, 2 << 20), VD_ERROR_UNSUPPORTED);
+    CHECK_TEXT("vd_buffer_bind 'sparse': pages cannot be bound or unbound while the stream of queue 0 is being captured");
+    assert_int_equal(vd_buffer_unbind(g.ctx, pages, 2 << 20, VD_WHOLE), VD_ERROR_UNSUPPORTED);
     desc.memory = VD_MEMORY_UPLOAD;
     vd_buffer up = vd_buffer_create(g.ctx, &desc);
     assert_true(up.id != 0); /* written by the host */
@@ -1371,7 +1451,8 @@ static const struct CMUnitTest cuda_tests[] = {
     CASE(a_missing_library_is_reported), CASE(devices_are_described), CASE(failed_opening_leaks_nothing),
     CASE(transfers_work_with_either_timeline), CASE(rows_are_copied_in_one_call),
     CASE(a_timeline_of_32_bits_is_extended), CASE(the_current_context_is_restored), CASE(device_memory_runs_out),
-    CASE(imported_device_memory), CASE(external_memory), CASE(a_tensor_in_device_memory),
+    CASE(sparse_buffers_need_virtual_memory), CASE(failures_to_bind_pages), CASE(imported_device_memory),
+    CASE(external_memory), CASE(a_tensor_in_device_memory),
     CASE(a_stream_of_the_application), CASE(a_capture_records_submitted_work), CASE(a_capture_refuses_staging),
     CASE(a_capture_excludes_other_queues), CASE(an_invalidated_capture_is_reported_once),
     CASE(kernel_receives_its_argument_block), CASE(an_indirect_dispatch_reads_its_size), CASE(code_of_every_kind),
