@@ -289,7 +289,7 @@
          desc.print, the output of vc_printf.
        * If a command of an immediate list fails and its thread calls neither vd_error_text nor vd_error_result, the
          thread's next vd_flush, vd_wait, vd_wait_idle, vd_buffer_read, vd_buffer_read_region or vd_read_ready does its
-         work and then returns the failure: "an earlier call failed: ...".
+         work and then returns the failure: "an earlier call failed, and its result was not checked: ...".
        * Warnings are logged for a kernel that writes no buffer or image and does not print; for threads along an axis
          that a kernel of the builder does not use (vd_kernel_desc.axes); and for reads of a buffer that a list writes,
          if that list has not been submitted. The reads that are checked are those of dispatches in immediate lists, of
@@ -3364,7 +3364,8 @@ static VD__COLD unsigned long vd__log_line_number(const char *line) {
 /* Sets "<compiler> failed to compile the code: <first error of the log>; source line 3 is '<that line>'". Without
    `source`, or if the log names no line: the first 800 bytes of the log. */
 static VD__COLD VD__UNUSED vd_result vd__fail_compile(const char *compiler, const char *source, const char *log) {
-    const char *error = strstr(log, "error"), *error_line = log;
+    const char *error = strstr(log, "error:"), *error_line = log; /* a warning may name a variable `error` */
+    if (!error) error = strstr(log, "error");
     if (!error) error = log;
     for (const char *c = log; c < error; c++)
         if (*c == '\n') error_line = c + 1;
@@ -16220,7 +16221,7 @@ static vd_result vd__cl_build_failed(const vd__device *dev, const vd_kernel_desc
     if (log) vcl->cl->clGetProgramBuildInfo(program, vcl->id, VD__CL_PROGRAM_BUILD_LOG, size, log, NULL);
     if (log && error != VD__CL_OUT_OF_HOST_MEMORY) {
         vd__logf(dev->driver->host, VD_LOG_INFO, "OpenCL, log of kernel '%s': %s", desc->name, log);
-        vd__fail_compile("OpenCL", (const char *)desc->code, log);
+        vd__fail_compile("the OpenCL driver", (const char *)desc->code, log);
         error = 0;
     }
     vd__free(vd__cl_allocator(dev), log);
@@ -22626,8 +22627,8 @@ static vd_result vd__image_extent_check(const vd_image_desc *desc, vd__image_sha
     for (int i = 0; i < 3; i++) {
         shape->extent[i] = desc->extent[i] ? desc->extent[i] : 1;
         if (i >= rank && shape->extent[i] > 1)
-            return vd__fail(VD_ERROR_INVALID, "desc.extent[%d] is %u, but the image has only %d axes; layers are not "
-                            "an extent", i, (unsigned)desc->extent[i], rank);
+            return vd__fail(VD_ERROR_INVALID, "desc.extent[%d] is %u, but must be 0 or 1 with this desc.dim; set "
+                            "desc.layers for the layers of an array", i, (unsigned)desc->extent[i]);
     }
     if (shape->dim == VD_DIM_CUBE && shape->extent[0] != shape->extent[1])
         return vd__fail(VD_ERROR_INVALID, "desc.extent of a cube is %u x %u, but must be square",
@@ -24451,7 +24452,8 @@ static VD__COLD vd_result vd__unchecked_report(vd_context *ctx, const char *call
     vd__unchecked *u = ctx->unchecked;
     if (u && u->thread == &vd__last_error) {
         if (!vd__unchecked_is_checked(u))
-            r = vd__fail_call(u->result, call, NULL, "an earlier call failed: %s", u->text);
+            r = vd__fail_call(u->result, call, NULL, "an earlier call failed, and its result was not checked: %s",
+                              u->text);
         vd__free(&ctx->host.allocator, u);
         ctx->unchecked = NULL;
     }

@@ -2329,8 +2329,8 @@ static vd_result vd__plan_check_identity(const vd_fragment *combine, vc_val iden
     if (vd__is_kernel_value(identity))
         return vd_error_set(VD_ERROR_INVALID, "identity is a value of a kernel, but must be an immediate");
     if (vc_typeof(identity) == type) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "identity is %s, but must be %s", vc_type_name(vc_typeof(identity)),
-                        vd_type_name(type));
+    return vd_error_set(VD_ERROR_INVALID, "identity has type %s, but the elements have type %s",
+                        vc_type_name(vc_typeof(identity)), vd_type_name(type));
 }
 
 /* Converts an identity element to the type of the arithmetic. f16 is converted to f32 by its bits, because vc_cast

@@ -1753,7 +1753,7 @@ TEST(descs_that_are_refused) {
     refused(f, d, VD_ERROR_INVALID, "desc.extent[0] is 0");
     d = good;
     d.extent[2] = 2;
-    refused(f, d, VD_ERROR_INVALID, "desc.extent[2] is 2|only 2 axes");
+    refused(f, d, VD_ERROR_INVALID, "desc.extent[2] is 2|must be 0 or 1 with this desc.dim");
     d = good;
     d.extent[0] = 1u << 20;
     refused(f, d, VD_ERROR_UNSUPPORTED, "desc.extent[0] is 1048576|the device's limit is");

@@ -139,7 +139,7 @@ TEST_EXECUTED(a_program_of_two_kernels) {
 TEST_EXECUTED(errors_of_the_compiler_name_the_line) {
     static const struct { const char *text, *words; } rows[] = {
         { "__kernel void k(__global uint *x) {\n    uint a = 1;\n    x[0] = b;\n}\n", "saxpy|line 3|x[0] = b;|error" },
-        { "__kernel void k(__global uint *x) {", "saxpy|OpenCL failed to compile the code" },
+        { "__kernel void k(__global uint *x) {", "saxpy|the OpenCL driver failed to compile the code" },
         { "this is no program", "saxpy|line 1|this is no program" },
         { "int f(int x) { return x; }", "saxpy|the program has no kernel" },
     };

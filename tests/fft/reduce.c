@@ -857,7 +857,7 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "op is VD_REDUCE_VARIANCE, but must be 0 because combine is set");
     desc.op = VD_REDUCE_DEFAULT;
     desc.identity = vc_u32(1);
-    refuse(ctx, &desc, "identity is u32, but must be f32");
+    refuse(ctx, &desc, "identity has type u32, but the elements have type f32");
     desc.combine.build = NULL;
     desc.identity = nothing;
     desc.op = VD_REDUCE_SUM;

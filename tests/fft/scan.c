@@ -474,7 +474,7 @@ static void bad_input(void **state) {
     desc.shape[1] = 0;
     desc.combine.build = last_one;
     desc.identity = vc_i32(0);
-    refuse(ctx, &desc, "identity is i32, but must be f32");
+    refuse(ctx, &desc, "identity has type i32, but the elements have type f32");
     desc.op = VD_REDUCE_MAX;
     refuse(ctx, &desc, "op is VD_REDUCE_MAX, but must be 0 because combine is set");
     desc.op = VD_REDUCE_DEFAULT;

@@ -220,7 +220,7 @@ static void unchecked_failures_are_reported_again(void **state) {
                       : way == 3 ? vd_wait(ctx, (vd_event){ 0, 0, 0, 0 }, VD_FOREVER)
                                  : (vd_submit(vd_immediate(ctx, 0, 0), NULL, &event), vd_wait(ctx, event, VD_FOREVER));
         assert_int_equal(r, VD_ERROR_INVALID);
-        if (!strstr(vd_error_text(), ": an earlier call failed: vd_run 'set': argument 0 'x' is a buffer of f32"))
+        if (!strstr(vd_error_text(), ": an earlier call failed, and its result was not checked: vd_run 'set': argument 0 'x' is a buffer of f32"))
             fail_msg("%s", vd_error_text());
         assert_int_equal(debug_log.count, 2);
         assert_string_equal(debug_log.text, vd_error_text());
@@ -242,7 +242,7 @@ static void unchecked_transfers_are_reported_again(void **state) {
         if (way == 1) vd_buffer_send(ctx, none, 0, 0, b, 0, 0, 4);
         if (way == 2) vd_image_upload(ctx, &image, &word);
         assert_int_equal(vd_wait_idle(ctx), VD_ERROR_INVALID);
-        const char *earlier = strstr(vd_error_text(), "an earlier call failed: ");
+        const char *earlier = strstr(vd_error_text(), "an earlier call failed, and its result was not checked: ");
         if (!earlier || !strstr(earlier, call)) fail_msg("%s: %s", call, vd_error_text());
         assert_int_equal(vd_wait_idle(ctx), VD_OK);
     }
@@ -261,7 +261,7 @@ static void checked_failures_are_not_reported_again(void **state) {
     assert_int_equal(vd_error_result(), VD_ERROR_INVALID);
     vd_fill(vd_immediate(ctx, 0, 0), b, 0, 1000, NULL, 0);
     assert_int_equal(vd_flush(ctx), VD_ERROR_INVALID);
-    assert_non_null(strstr(vd_error_text(), "vd_flush: an earlier call failed: vd_fill: "));
+    assert_non_null(strstr(vd_error_text(), "vd_flush: an earlier call failed, and its result was not checked: vd_fill: "));
     vd_buffer_create(ctx, NULL); /* its result shows the failure */
     assert_int_equal(vd_flush(ctx), VD_OK);
     vd_list *l = vd_list_begin(ctx, NULL); /* so does vd_submit */

@@ -516,6 +516,8 @@ static void logs_of_compilers(void **state) {
         { "error: /a/b.cl:1:2: bad\nerror: x.cl:2:1: worse",
           "X failed to compile the code: error: /a/b.cl:1:2: bad; source line 1 is 'first'" },
         { "k.cu(30): error: past the end\n", "X failed to compile the code: k.cu(30): error: past the end\n" },
+        { "a.cl:3:1: warning: unused variable 'error_sum'\na.cl:2:7: error: use of y\n",
+          "X failed to compile the code: error: use of y; source line 2 is 'int x = y;'" },
         { "something else", "X failed to compile the code: something else" },
         { "", "X failed to compile the code: the compiler's log is empty" },
     };
