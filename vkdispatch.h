@@ -8280,15 +8280,16 @@ static vd_result vd__dummy_play_fill(void *user, const vd__tape_fill *fill) {
 }
 
 #if VD__HAS_IMAGES
-/* Returns the address of the block that contains a texel of a part. x, y and z are relative to the part. z is a slice
-   of a 3-D image, otherwise a layer. */
+/* Returns the address of a texel of a part; in a block format, of its compressed block. x, y and z are relative to the
+   part. z is a slice of a 3-D image, otherwise a layer. */
 static uint8_t *vd__dummy_texel(const vd__image_part *p, uint32_t x, uint32_t y, uint32_t z) {
     const vd__image_shape *shape = vd__memory_shape(p->memory);
     const vd__format_row *row = &vd__format_rows[shape->format];
-    uint32_t layer = p->layer + (p->extent[2] > 1 ? 0 : z), depth = p->offset[2] + (p->extent[2] > 1 ? z : 0);
-    uint64_t columns = (vd__level_extent(shape, p->level, 0) + row->block[0] - 1u) / row->block[0],
+    bool has_slices = shape->dim == VD_DIM_3D;
+    uint32_t layer = p->layer + (has_slices ? 0 : z), slice = p->offset[2] + (has_slices ? z : 0);
+    uint64_t columns = (vd__level_extent(shape, p->level, 0) + row->block[0] - 1u) / row->block[0], /* blocks */
              rows = (vd__level_extent(shape, p->level, 1) + row->block[1] - 1u) / row->block[1],
-             block = (depth * rows + (p->offset[1] + y) / row->block[1]) * columns + (p->offset[0] + x) / row->block[0];
+             block = (slice * rows + (p->offset[1] + y) / row->block[1]) * columns + (p->offset[0] + x) / row->block[0];
     return vd__dummy_bytes(p->memory) + vd__dummy_image_offset(shape, p->level, layer) + block * row->bytes;
 }
 
@@ -11370,7 +11371,8 @@ static vd_result vd__vk_commands_allocate(vd__vk_device *vk, VkCommandPool pool,
     return vd__vk_fail(result, "vkAllocateCommandBuffers");
 }
 
-static vd_result vd__vk_commands_start(vd__vk_device *vk, vd__vk_commands *vkc) {
+/* Creates the command pool and its two command buffers. */
+static vd_result vd__vk_commands_open(vd__vk_device *vk, vd__vk_commands *vkc) {
     VD__VK_STRUCT(VkCommandPoolCreateInfo, pool, VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
     pool.queueFamilyIndex = vk->family;
     vkc->callbacks.pUserData = &vkc->arena;
@@ -11380,8 +11382,9 @@ static vd_result vd__vk_commands_start(vd__vk_device *vk, vd__vk_commands *vkc) 
     VkResult result = vk->vkCreateCommandPool(vk->handle, &pool, &vkc->callbacks, &vkc->pool);
     VD__VK_NULL_IF(result, vkc->pool);
     if (result) return vd__vk_fail(result, "vkCreateCommandPool");
+    /* Both command buffers are allocated before the first reset: until then the arena does not use slabs, the contents
+       of which a reset discards. */
     vd_result r = vd__vk_commands_allocate(vk, vkc->pool, &vkc->buffer);
-    /* Allocated now, while the arena does not use slabs: the memory of a command buffer must outlive resets. */
     return r ? r : vd__vk_commands_allocate(vk, vkc->pool, &vkc->barrier_buffer);
 }
 
@@ -11390,7 +11393,7 @@ static vd_result vd__vk_commands_create(vd__device *dev, vd__commands *c) {
     if (!vkc) return vd__fail_memory(NULL, NULL, 0);
     c->native = vkc;
     vkc->arena.allocator = vd__vk_allocator(dev);
-    vd_result result = vd__vk_commands_start(vd__vk_device_of(dev), vkc);
+    vd_result result = vd__vk_commands_open(vd__vk_device_of(dev), vkc);
     if (result) vd__vk_commands_destroy(dev, c);
     return result;
 }

@@ -3121,7 +3121,8 @@ struct vc__node {
     uint16_t type;
     uint32_t region;  /* region in which it was recorded; anchored nodes: their own anchor; leaves: 0 */
     uint32_t a[3];    /* operands: nodes; VC__NIL: none. CONST: low and high bits; VEC: first index in `extra`, count */
-    uint32_t x;       /* by operation: a small constant, the index of an object, an axis, a kind */
+    uint32_t x;       /* by operation: a small constant, the index of an object, an axis, a kind; while lowering, of a
+                         CAST: VC__NODE_WIDENED or 0 */
 };
 
 enum {
@@ -7491,19 +7492,21 @@ VC__NOINLINE static bool vc__lower_const_shift(vc__lowering *s, const vc__node *
     return vc__lower_binary(s, &n, left, right, to);
 }
 
-/* Lowers tape node i, whose operands are lowered. Returns its number; VC__NIL after an error. */
+/* Lowers node i of the tape; its operands must already be lowered. Returns the index of the resulting node in the
+   lowered list, or VC__NIL after an error. */
 VC__NOINLINE static uint32_t vc__lower_node(vc__lowering *s, uint32_t i) {
     const vc__node *t = &s->kernel->node[i];
     const vc__op_info *op = &vc__op[t->op];
-    uint32_t operands = op->operands, j, parts[4];
+    uint32_t operands = op->operands, result = VC__NIL, parts[4];
     vc__node n;
     s->region = t->region;
     if (operands == VC__MANY) {
-        for (j = 0; j < t->a[1]; j++) parts[j] = vc__map_operand(s, s->kernel->extra[t->a[0] + j], true);
+        for (uint32_t j = 0; j < t->a[1]; j++) parts[j] = vc__map_operand(s, s->kernel->extra[t->a[0] + j], true);
         return vc__make_vec(s, t->type, parts, t->a[1]);
     }
-    /* nodes that the lowering rule adds precede the effect */
-    if (vc__op[t->op].class_ >= VC__EFFECT) s->region = t->region - 1;
+    /* An effect begins region t->region. Nodes that its lowering rule adds precede it, so they belong to the region
+       before. */
+    if (op->class_ >= VC__EFFECT) s->region = t->region - 1;
     n.op = t->op;
     n.flags = 0;
     n.type = t->type;
@@ -7511,11 +7514,11 @@ VC__NOINLINE static uint32_t vc__lower_node(vc__lowering *s, uint32_t i) {
     n.a[1] = vc__map_operand(s, t->a[1], operands > 1);
     n.a[2] = vc__map_operand(s, t->a[2], operands > 2);
     n.x = s->marks_rounding && t->op == VC__OP_CAST ? t->flags & VC__NODE_WIDENED : t->x;
-    j = VC__NIL;
+    /* VC__NIL: not applicable, or an error; after an error, the next functions do nothing */
     if (s->kernel->uses_carries && vc__is_cuda(s->target))
-        j = vc__lower_wide(s, &n, (t->flags & VC__NODE_BOTH_HALVES) != 0);
-    if (j == VC__NIL && vc__is_c(s->target)) j = vc__scalarize(s, &n);
-    return j != VC__NIL ? j : vc__add_node(s, &n);
+        result = vc__lower_wide(s, &n, (t->flags & VC__NODE_BOTH_HALVES) != 0);
+    if (result == VC__NIL && vc__is_c(s->target)) result = vc__scalarize(s, &n);
+    return result != VC__NIL ? result : vc__add_node(s, &n);
 }
 
 /* Whether an operand on the tape is not lowered yet. */
@@ -10201,7 +10204,7 @@ static void vc__p_elements(vc__printer *g, size_t line, vc_type type, const uint
     }
 }
 
-/* Prints leaf i where it is used: a constant, or a name. */
+/* Prints a use of node i, which is a leaf, a variable or a private array: a constant, or its name. */
 static void vc__p_leaf(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->l->node[i];
     char id[96];
@@ -11295,8 +11298,10 @@ static const char *vc__c_cast(vc_type from, vc_type to) {
     return "($T)$0";
 }
 
-static const char *vc__c_bitcast(int c, vc_type from, vc_type to) {
-    static const struct { uint8_t from, to; const char *pattern[2]; } table[] = {
+/* Pattern of a bitcast of a scalar. Pairs that are not in the table are represented by integers of the same width (f16
+   by u16), so a cast keeps the bits. */
+static const char *vc__c_bitcast(int language, vc_type from, vc_type to) {
+    static const struct { uint8_t from, to; const char *pattern[2]; /* VC__C_CUDA, VC__C_OPENCL */ } table[] = {
         { VC_F32, VC_I32, { "__float_as_int($0)", "as_int($0)" } },
         { VC_F32, VC_U32, { "__float_as_uint($0)", "as_uint($0)" } },
         { VC_I32, VC_F32, { "__int_as_float($0)", "as_float($0)" } },
@@ -11307,7 +11312,7 @@ static const char *vc__c_bitcast(int c, vc_type from, vc_type to) {
         { VC_U64, VC_F64, { "__longlong_as_double($0)", "as_double($0)" } }
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].from == from && table[i].to == to) return table[i].pattern[c];
+        if (table[i].from == from && table[i].to == to) return table[i].pattern[language];
     return "($T)$0";
 }
 
@@ -13786,19 +13791,23 @@ static uint32_t vc__view_of(vc_kernel *k, uint32_t root, vc_type type) {
     return vc__add_piece(k, root, VC__OP_BUFFER, k->object[root].name, type, 0, NULL);
 }
 
-/* Adds all views that accesses to a buffer may use, so that their order does not depend on the accesses. Each struct or
-   array type is visited once per buffer, because it requires the same views wherever it occurs. */
+/* Adds, in advance, every view that an access to elements of `type` of a buffer may need, so that the order of the
+   views depends on the type only, not on the accesses. A struct or array type that occurs several times needs the same
+   views each time, so it is visited only once per buffer. */
 static void vc__make_views(vc_kernel *k, uint32_t root, vc_type type) {
-    bool user_type = vc__user_type_of(k, type) != NULL;
-    uint32_t *viewed = user_type ? &k->user_type[(type & 0xffffu) - VC__USER_TYPE].last_viewed_buffer : NULL;
     if (vc__is_type(type) || vc__is_complex(type)) {
         vc__view_of(k, root, vc__is_type(type) ? type : VC_VEC(vc__scalar(type), 2u));
         vc__view_of(k, root, vc__scalar(type));
         return;
     }
-    if (viewed && *viewed == root + 1) return;
-    if (viewed) *viewed = root + 1;
-    uint32_t count = user_type && vc__user_type_of(k, type)->element == VC_NONE ? vc__direct_part_count(k, type) : 1;
+    const vc__user_type *user_type = vc__user_type_of(k, type);
+    if (user_type) {
+        uint32_t *viewed = &k->user_type[(type & 0xffffu) - VC__USER_TYPE].last_viewed_buffer;
+        if (*viewed == root + 1) return;
+        *viewed = root + 1;
+    }
+    /* the elements of an array, and the columns of a matrix, have one type */
+    uint32_t count = user_type && user_type->element == VC_NONE ? vc__direct_part_count(k, type) : 1;
     for (uint32_t i = 0; i < count && !k->failed; i++) vc__make_views(k, root, vc__direct_part(k, type, i).type);
 }
 

@@ -5508,29 +5508,30 @@ static double vd__fft_run_penalty(const vd__fft_pass *pass, uint32_t bytes) {
     return run >= 32 ? 1.82 : run >= 16 ? 2.35 : 4.3;
 }
 
-/* Estimated time of a pass in picoseconds on an NVIDIA H200. Contiguous memory accesses take 0.24 ps per byte,
-   arithmetic 0.0383 ps per instruction of vd__fft_cost. The longer of the two hides the shorter, except for a fraction
-   that grows with the number of threads that synchronise: with 1024 threads it is 0.466 for columns, 0.03 for rows, and
-   0.195 for rows with more than 16 values per thread. Fitted to 54 convolutions of 1 GiB with estimated and forced
-   shapes: 26 estimates are within 3 % of the measured time, all within 15 %. The estimate only has to rank routes: the
-   route with the lowest measured time also has the lowest estimate. */
+/* Estimated time of a pass in picoseconds on an NVIDIA H200. Memory accesses take 0.24 ps per byte, times
+   vd__fft_run_penalty for short runs. Arithmetic takes 0.0383 ps per instruction of vd__fft_cost. The longer time hides
+   the shorter one except for a fraction of it, which is proportional to t^0.41 for a work-group of t threads. With 1024
+   threads this fraction is 0.466 for columns, 0.03 for rows, and 0.195 for rows whose threads hold more than 16 values
+   (8 in f64). Fitted to 54 convolutions of 1 GiB, with estimated shapes and with shapes from VKDISPATCH_FFT_FACTORS: 26
+   estimates are within 3 % of the measured time, all within 15 %. Only the order of the estimates matters: in these
+   measurements, the fastest route always had the lowest estimate. With groups_as_loops the unit is arbitrary. */
 static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
-    uint32_t bytes = 2 * vc_type_size(p->real), held = vd__fft_values_per_thread(s) * (p->device.wide ? 2 : 1);
-    double read, written, times = 1;
+    uint32_t bytes = 2 * vc_type_size(p->real), threads = s->threads * s->ffts_per_group;
+    uint32_t registers = 2 * vd__fft_values_per_thread(s) * (p->device.wide ? 2 : 1); /* of 32 bits */
+    double read, written, times = 1; /* transforms of each row */
     vd__fft_count_moved(pass, &read, &written);
-    double memory = (read + written) * bytes;
-    memory = (memory + vd__fft_missed_bytes(p, pass)) * vd__fft_run_penalty(pass, bytes)
-             * VD__FFT_PS_PER_BYTE;
+    double moved = (read + written) * bytes + vd__fft_missed_bytes(p, pass);
+    double memory = moved * vd__fft_run_penalty(pass, bytes) * VD__FFT_PS_PER_BYTE;
+    /* a pass with Bluestein's algorithm has no other product */
     if (pass->product.channels) times = pass->product.channels + pass->product.filters;
-    if (pass->bluestein_length) times = 2;
-    double work = times * (double)pass->end[0].array.block.product * (double)pass->end[0].array.transform.product
-                  * vd__fft_cost(&p->device, s) * VD__FFT_PS_PER_INSTRUCTION;
-    if (!p->device.groups_as_loops) work *= vd__fft_lanes_per_thread(s->threads * s->ffts_per_group);
-    double not_hidden = (s->columns_in || s->columns_out ? 0.466
-                         : held <= 16                    ? 0.03
-                                                         : 0.195)
-                        * pow(s->threads * s->ffts_per_group / 1024.0, 0.41);
+    else if (pass->bluestein_length) times = 2;
+    double transforms = times * (double)pass->end[0].array.block.product
+                        * (double)pass->end[0].array.transform.product;
+    double work = transforms * vd__fft_cost(&p->device, s) * VD__FFT_PS_PER_INSTRUCTION;
+    if (!p->device.groups_as_loops) work *= vd__fft_lanes_per_thread(threads);
+    double not_hidden = s->columns_in || s->columns_out ? 0.466 : registers <= 32 ? 0.03 : 0.195;
+    not_hidden *= pow(threads / 1024.0, 0.41);
     return (memory > work ? memory : work) + not_hidden * (memory > work ? work : memory);
 }
 
@@ -15425,7 +15426,8 @@ static void vd__fft_print_transforms(vd__fft_text *text, const vd__fft_pass *pas
     }
 }
 
-/* Prints the shape of a pass. */
+/* Prints the shape of a pass after its length: " = 16 x 16 + 16, ...". Values are exchanged between two radices through
+   shared memory (x; by: the next axis begins), or in registers (+, also where the next axis begins). */
 static void vd__fft_print_shape(vd__fft_text *text, const vd_fft *p, const vd__fft_shape *s) {
     for (uint32_t j = 0; j < s->stages; j++) {
         const char *format = j == 0                          ? " = %llu"
