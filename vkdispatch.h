@@ -649,38 +649,39 @@
 
    Images
        An image has a format, one to three axes, a mip chain, and layers (arrays and cubes).
-       * Formats. vd_format_query returns what a device supports: sampled images, storage images, linear filters, blits,
-         texel buffers. vd_format_nearest finds a format that can replace a missing one.
-       * Kernels. vd_i(image) passes an image, vd_sampled(image, &sampler) an image with its sampler. The dimension, the
-         component type and, for storage images, the format must match the kernel. vd_image_view makes levels and layers
-         usable as an image, for example one level of a mip chain as a storage image: a kernel stores to the first level
-         of its argument only.
+       * Formats. vd_format_query returns the uses of a format that a device supports: sampled images, storage images,
+         linear filters, blits, texel buffers. vd_format_nearest finds a format that can replace a missing one.
+       * Kernels. vd_i(image) passes an image, vd_sampled(image, &sampler) an image with its sampler. The dimension and
+         the component type must match the kernel, and so must the format if the kernel declares one for a storage
+         image. vd_image_view creates an image from some levels and layers of another one. A kernel stores only to the
+         first level of a storage image, so storing to another level needs a view that begins there.
        * Compressed textures. With VKDISPATCH_DECODE_BLOCKS, images of block formats that a device lacks can be created.
-         Their format is vd_format_info.created, which vd_image_query also returns: 8 bits for each component, 16 for
-         EAC, and floats of 16 bits for BC6H. Only vd_image_desc.data and vd_image_upload, also of a part of the image,
-         expect blocks. Everything else, such as vd_image_download and copies from buffers, transfers texels; blocks
-         cannot be read back. In a context of several devices, images are decoded on all of them if one lacks the
-         format. Reserved encodings decode to the colour that the specifications state: BC6H to black, BC7 to
-         transparent black, ASTC to magenta, like every partition with an HDR mode and every HDR void-extent block.
-       * Transfers. vd_image_upload and vd_image_download copy boxes from and to host memory, where rows and slices
-         may have a pitch. Commands of lists copy between images and buffers and between images, blit, and clear images.
-         vd_generate_mips fills a mip chain.
+         Such an image has the format vd_format_info.created of the device that lacks the block format: 8 bits for each
+         component, 16 for EAC, and 16-bit floats for BC6H. vd_image_info.format returns it. vd_image_desc.data and
+         vd_image_upload, for the whole image or a part of it, expect blocks. Everything else, such as vd_image_download
+         and copies from buffers, transfers texels; blocks cannot be read back. In a context of several devices, images
+         are decoded on all of them if one lacks the format. Reserved encodings decode to the colour that the
+         specifications state: black for BC6H, transparent black for BC7, magenta for ASTC. Of ASTC, only the LDR
+         profile is decoded: partitions with an HDR mode and HDR void-extent blocks are magenta, too.
+       * Transfers. vd_image_upload and vd_image_download copy boxes from and to host memory, with an optional row and
+         slice pitch there. List commands copy between images, copy between images and buffers, blit images, and clear
+         them. vd_generate_mips fills a mip chain.
        * Texel buffers. vd_texel_buffer makes a buffer, or a part of it, accessible as texels of a format: kernels fetch
          single texels (vc_fetch of an image with VC_DIM_BUFFER, samplerBuffer in GLSL) or load and store them
-         (vc_image_load, imageBuffer), with conversion from and to the format. Pass them with vd_i. Commands on them are
-         ordered as those on their buffers. They can be used in graphs, but not in slots. See vd_format_info.usage,
+         (vc_image_load, imageBuffer), with conversion from and to the format. Pass them with vd_i. Accesses to them are
+         ordered like accesses to their buffers. They can be used in graphs, but not in slots. See vd_format_info.usage,
          limits.max_texels and limits.texel_alignment for what a device supports.
        * Ordering. Commands conflict if they access a common layer of a common level, and one of them writes or they
-         need different layouts: copying from an image and sampling it conflict. A view of several levels accesses all
-         subresources from its first to its last one, in the order of levels, then layers; so a view of one layer of
-         several levels also conflicts with the layers between. Images in heaps also conflict with whatever overlaps
-         their memory: see "Heaps".
-         Layouts are changed where commands need it, together with a barrier. On vulkan, each image has one layout at
-         the beginning and end of every submission: VK_IMAGE_LAYOUT_GENERAL with VD_IMAGE_STORAGE, otherwise
-         VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL. For images that are only sampled, set usage to VD_IMAGE_SAMPLED:
-         the default adds VD_IMAGE_STORAGE if the format supports it.
-       * What a backend lacks fails with VD_ERROR_UNSUPPORTED, except that opencl samples the first level of a view of
-         several levels without an error:
+         need different layouts: copying from an image and sampling it conflict. A command on a view counts as an access
+         to every subresource from the view's first to its last one, numbered level by level and within a level by
+         layer. So a view of layer 2 of levels 0 and 1 also conflicts with the layers after 2 of level 0 and with those
+         before 2 of level 1. Images in heaps also conflict with whatever overlaps their memory: see "Heaps".
+         Barriers include the layout transitions that commands need. On vulkan, each image has one layout at the
+         beginning and end of every submission: VK_IMAGE_LAYOUT_GENERAL with VD_IMAGE_STORAGE, otherwise
+         VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL. For images that are only sampled, set usage to VD_IMAGE_SAMPLED: the
+         default adds VD_IMAGE_STORAGE if the format supports it.
+       * Calls that need a capability that the backend lacks fail with VD_ERROR_UNSUPPORTED. Exception: on opencl,
+         sampling a view of several levels reads its first level.
 
        capability            vulkan            cuda                         opencl
        ----------            ------            ----                         ------
@@ -689,10 +690,10 @@
        formats               the device's      all but BGRA8, packed,       the driver's, but no packed or
                                                ETC2, EAC and ASTC; BC       block formats
                                                needs CUDA 11.5
-       blits, generated      with a queue for  yes; the first one compiles  yes; the first one compiles
-       mip chains            graphics          a kernel with NVRTC          a kernel
-       depth formats         with a queue for  sampled, without comparison  sampled, without comparison
-                             graphics
+       blits, generated      with              yes; the first one compiles  yes; the first one compiles
+       mip chains            desc.graphics     a kernel with NVRTC          a kernel
+       depth formats         with              sampled, without comparison  sampled, without comparison
+                             desc.graphics
        views                 any               any levels (block formats:   any levels, with the dimension
                                                one or all), with the        and all layers of the image
                                                dimension and all layers of
@@ -700,32 +701,34 @@
        levels of a sampled   all               all                          the first
        image
        cubes in kernels      yes               yes                          no
-       samplers              any               one filter for min and mag,  as on cuda; one address mode along
-                                               no comparison                all axes of an image, a transparent
-                                                                            border, no lod bias, minimum lod or
-                                                                            anisotropy
+       samplers              any               one filter for min and mag,  as on cuda; in addition, the same
+                                               no comparison                address mode on all axes, only a
+                                                                            transparent border, no lod bias, no
+                                                                            minimum lod, no anisotropy
        separate samplers     yes               no                           yes
        arrays of images      yes               yes                          no
-       texel buffers         formats that      formats of storage images    with drivers that create images
-                             support fetches                                from sub-buffers; not with shared
-                             and stores                                     virtual memory, not with PoCL
+       texel buffers         formats for both  formats of storage images    with drivers that create images
+                             uniform and                                    from sub-buffers; not with shared
+                             storage texel                                  virtual memory, not with PoCL
+                             buffers
        images in heaps       yes               no                           no
 
        * Kernels in CUDA C receive images as fields of 8 bytes (vd_arg_info.size) at vd_arg_info.location. A sampled
          image is a texture object with its sampler (normalised coordinates); a storage image is a surface object of its
          first level; a texel buffer that is fetched from is a texture object of linear memory, and one that is loaded
          from or stored to is an address. A 1-D image is a layered one with one layer (tex1DLayered). A surface stores
-         raw texels: kernels of vkdispatch_codegen.h convert the values, hand-written code must do so itself.
-       * On vulkan, blits, vd_generate_mips and depth formats need a queue family with graphics, which
-         vd_context_desc.graphics requests. The border of integer formats is undefined there, except
-         VD_BORDER_TRANSPARENT.
+         raw texels: kernels of vkdispatch_codegen.h convert the values; hand-written code must convert them.
+       * On vulkan, blits, vd_generate_mips and depth formats need a queue family that supports graphics: set
+         vd_context_desc.graphics. The border colour of integer formats is undefined on vulkan, because border colours
+         are passed as floats; VD_BORDER_TRANSPARENT is 0 in practice, because float and integer zeros have the same
+         bits.
        * On cuda and opencl, a blit copies texels of the source to a buffer, computes those of the target there, and
          copies them to the target. On cuda, each queue with blits keeps 8 MiB of device memory for this.
-       * The missing fourth component of a sampled texel is 0 on cuda, 1 on vulkan and opencl. PoCL 3.1 reads 0 as the
-         fourth component of integer formats with one component. It also multiplies the layer of a sampled 1-D or 2-D
-         array by the number of layers.
-       * The dummy backend executes transfers. Its blits copy the nearest texel without conversion. It has no packed,
-         ETC2, EAC or ASTC formats.
+       * If a format has no fourth component, sampling returns 0 for it on cuda, and 1 on vulkan and opencl. PoCL 3.1
+         reads 0 as the fourth component of integer formats with one component. It also multiplies the layer of a
+         sampled 1-D or 2-D array by the number of layers.
+       * The dummy backend executes transfers. Its blits copy the nearest texel without conversion, and do nothing if
+         the texels of the two formats differ in size. It has no packed, ETC2, EAC or ASTC formats.
 
    Windows
        A swapchain shows images in a window that another library has opened:
@@ -1661,8 +1664,9 @@ typedef struct vd_format_info {
     uint32_t usage;                 /* VD_IMAGE_ bits that the device supports for images of this format */
     uint32_t block_height;          /* texels of a block along the second axis */
     vd_format created;              /* format of images created with this one: the same if `usage` has
-                                       VD_IMAGE_SAMPLED. Another one: vd_image_upload decodes blocks.
-                                       VD_FORMAT_NONE: they are not supported */
+                                       VD_IMAGE_SAMPLED and no other device of the context decodes its blocks.
+                                       Another one: vd_image_upload decodes blocks. VD_FORMAT_NONE: they are not
+                                       supported */
 } vd_format_info;
 
 typedef struct vd_kernel_info {

@@ -405,10 +405,12 @@
          use another variable. A private array stays varying.
 
    Undefined behaviour
-       As in C, these are not checked:
-       * a load or store past the end of its memory (guard it with vc_length or vc_load_or; see Checked kernels);
-       * a data race: two invocations access one element, at least one writes, without a barrier or atomics between
-         them;
+       The behaviour is undefined in these cases. Nothing detects them, except the first one in a checked kernel. The
+       comments of functions state further cases.
+       * a load, store or atomic with an index past the end of the buffer or array (guard it with vc_length or
+         vc_load_or; see Checked kernels);
+       * a data race: two invocations access the same element, at least one of them writes it, the accesses are not
+         both atomic, and no barrier separates them (vc_barrier only orders the invocations of one work-group);
        * a barrier that some invocations of the work-group do not reach, if the rules of Divergence did not detect it.
 
    Checked kernels
