@@ -229,13 +229,12 @@ large_fft            = $(addprefix build/$(cc)/tests/fft/large_,transforms real 
 fake_driver          = VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=build/$(cc)/tests/fake/libcuda.so
 vkfft_fft            = $(addprefix build/vkfft/tests/fft/,transforms real lifetimes)
 programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) $(vkfft_fft)
-# These compile most kernels, without the optimiser of LLVM (tests/README.md). They start first.
+# These compile most kernels. They start first.
 heavy_fft            = $(addprefix build/$(cc)/tests/fft/,convolve hooks look_back real reduce rows transforms)
-# Each phrase of a plan occurs once, and one in eight of the other cases runs. $1 settings, $2 program: a variant runs
-# one in four of the first and no others (tests/README.md).
-unoptimised_fft      = $(if $(filter $(heavy_fft),$1),$(without_optimiser) )
-run_fft              = "env $(call unoptimised_fft,$1)$(if $(filter all,$(TURN)),,FFT_CASES=phrases FFT_OTHERS=8 )$1"
-variant_fft          = "env $(call unoptimised_fft,$2)FFT_CASES=phrases FFT_PART=$(call sample,4) $1 $2"
+# Of the cases with a new phrase of a plan, one in two runs, and one in 64 of the others. $1 settings, $2 program: a
+# variant runs one in eight of the first and no others (tests/README.md).
+run_fft              = "env $(without_optimiser) $(if $(filter all,$(TURN)),,FFT_CASES=phrases FFT_PART=2 FFT_OTHERS=64 )$1"
+variant_fft          = "env $(without_optimiser) FFT_CASES=phrases FFT_PART=$(call sample,8) $1 $2"
 bound_fft            = $(filter-out %/measure %/tuner %/look_back %/host_memory %/large %/large_scan %/large_sort %/large_top_k $(large_fft),$(own_fft))
 FFT_BACKENDS         = opencl
 # A turn runs half of the programs with bindings and the others on OpenCL.
@@ -315,7 +314,7 @@ long_parts           = $(foreach i,0 1 2 3 4 5 6 7,"build/$(cc)/tests/$1 -p $(sh
 long_seeds           = $(foreach i,1 2 3 4 5 6 7 8,"build/$(cc)/tests/fuzz/kernels $1 --count $(call long_of,$2) \
                            --seed $(shell echo $$(($i000000 + $(long_turn) * $(call long_of,$2))))")
 long_large           = $(if $(filter 1,$(LONG)),$(large_fft),$(call take,3,$(large_fft)))
-long_cases           = $(if $(filter 1,$(LONG)),codegen/composite $(addprefix fft/,convolve real reduce scan sort))
+long_cases           = $(if $(filter 1,$(LONG)),codegen/composite $(addprefix fft/,accuracy convolve measure real reduce scan sort))
 # All cases of the variants of which `make test` runs one of each form.
 long_variants        = $(if $(filter 1,$(LONG)),$(foreach t,$(bound_fft),"env VKDISPATCH_BUFFERS=binding $t" "env VKDISPATCH_BACKEND=opencl $t -a") \
                        $(foreach t,transforms real hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t"))

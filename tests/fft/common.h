@@ -25,10 +25,13 @@ static vd_context *device_context; /* NULL: no device */
 static bool all_cases;             /* -a */
 static size_t property_count, form_cases, form_cases_new, form_cases_run; /* see forms_occurred */
 static size_t case_parts = 1, case_others; /* FFT_PART, FFT_OTHERS */
+static uint32_t case_number;       /* of passes_over, in the current test */
 static bool few_cases;             /* FFT_CASES, or OpenCL, where compiling is slow; never with all_cases */
 static bool phrases;               /* FFT_CASES=phrases */
 
+/* The first call of each test: skips it if there is no device. */
 static inline void need_device(void) {
+    case_number = 0;
     if (device_context) return;
     print_message("# reason: no device runs kernels here: %s\n", vd_error_text());
     skip();
@@ -48,11 +51,10 @@ static inline void need_engine(vd_fft_engine engine) {
     skip();
 }
 
-/* Whether to skip the next case: one in `few` cases is run if few_cases, else one in `others`; in the next turn, the
-   case before it. */
+/* Whether to skip the next case: one in `few` cases of a test is run if few_cases, with FFT_PART=4 one in 4 * `few`,
+   else one in `others`; in the next turn, the case before it. Turn 0 runs the first case of each test. */
 static inline bool passes_over(uint32_t few, uint32_t others) {
-    static uint32_t number;
-    return !all_cases && !is_in_turn(number++, few_cases ? few : others);
+    return !all_cases && !is_in_turn(case_number++, few_cases ? few * case_parts : others);
 }
 
 /* Records a property of a kernel; returns whether it is new. */

@@ -151,8 +151,9 @@ static void shapes_for_gpus(void **state) {
     (void)state;
     need_device();
     setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
-    check_measured(desc_of(5, 4, 6, 6));
-    if (!is_slow()) check_measured(desc_of(9, 131, 0, 2)); /* Bluestein's algorithm, of 270 to 512 points */
+    if (is_slow() || !passes_over(1, 1)) check_measured(desc_of(5, 4, 6, 6));
+    if (!is_slow() && !passes_over(1, 1))
+        check_measured(desc_of(9, 131, 0, 2)); /* Bluestein's algorithm, of 270 to 512 points */
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
