@@ -224,7 +224,7 @@
        than half of the sectors that they touch, as when each thread transforms a row of its own, the kernel copies the
        rows of a work-group through shared memory, with consecutive threads at consecutive elements, if that at least
        doubles the use and the rows fit; but not if an axis is split over several kernels. vd_fft_explain prints
-       the predicted use of sectors where it is below 100 %.
+       the predicted use of sectors where it is below 100 %; for copied rows, the use that direct accesses would have.
 
        Real, cosine and sine transforms of length n use a complex transform of this length:
 
@@ -5781,6 +5781,12 @@ static bool vd__fft_can_tile(const vd_fft *p, const vd__fft_pass *pass, bool out
     return true;
 }
 
+/* Whether rows that are loaded and rows that are stored pass through the same array of shared memory: if both do, and
+   their elements have the same type. */
+static bool vd__fft_tiles_share(const vd__fft_tile tile[2]) {
+    return tile[0].length && tile[1].length && tile[0].scalar == tile[1].scalar;
+}
+
 /* Chooses which rows pass through shared memory, with loads and stores of consecutive elements by consecutive threads:
    those of a pass whose loads (tile[0]) or stores (tile[1]) have an efficiency below 1/2, if that at least doubles it.
    The limit follows from the bandwidths of a data-centre GPU: its caches accept about 2.5 times the bandwidth of the
@@ -5803,8 +5809,8 @@ static void vd__fft_choose_tiles(const vd_fft *p, const vd__fft_pass *pass, vd__
         t->pitch = t->length | 1;
         t->rows = s->ffts_per_group * (pass->real.two_rows ? 2 : 1);
     }
-    /* one array for both, in which a thread that computes a row alone overwrites only that row */
-    if (tile[0].length && tile[1].length && tile[0].scalar == tile[1].scalar)
+    /* in a shared array, a thread that computes a row alone overwrites only that row */
+    if (vd__fft_tiles_share(tile))
         tile[0].pitch = tile[1].pitch = tile[0].pitch > tile[1].pitch ? tile[0].pitch : tile[1].pitch;
     for (uint32_t out = 0; out < 2; out++) {
         vd__fft_tile *t = &tile[out];
@@ -7452,11 +7458,11 @@ static void vd__fft_choose_word_access(vd__fft_writer *w, bool one_buffer) {
     if (one_buffer && w->word_in != w->word_out) w->word_in = w->word_out = false;
 }
 
-/* Declares the shared memory of rows: one array for loading and storing if their elements have the same type. */
+/* Declares the shared memory of rows. */
 static void vd__fft_declare_tiles(vd__fft_writer *w) {
     vd__fft_tile *t = w->tile;
     vd__fft_choose_tiles(w->plan, w->pass, t);
-    bool one = t[0].length && t[1].length && t[0].scalar == t[1].scalar;
+    bool one = vd__fft_tiles_share(t);
     if (one && t[1].elements > t[0].elements) t[0].elements = t[1].elements;
     for (uint32_t i = 0; i < 2; i++) {
         if (!t[i].length) continue;
@@ -12146,22 +12152,27 @@ static uint64_t vd__top_iterations(const vd_top_k *p, bool parts) {
     return (vd__top_digit_count(p) + 1) * vd__ceil_div(count, p->threads);
 }
 
-/* Increases the number of parts, and then of threads, until no invocation exceeds the device's limit of loop
-   iterations. Returns VD_ERROR_UNSUPPORTED if this is not possible. */
+/* Splits each row into `wanted` parts or more, until an invocation's loops over a part execute at most half of
+   `max_iterations`, or parts have one element. The other half is for the loops over the results of all parts. */
+static void vd__top_split_for_loops(vd_top_k *p, uint64_t wanted, uint64_t max_iterations) {
+    vd__top_split_rows(p, wanted);
+    while (p->part > 1 && vd__top_iterations(p, false) > max_iterations / 2) vd__top_split_rows(p, wanted *= 2);
+}
+
+/* Increases the number of parts until no invocation exceeds vd__plan_max_iterations. If the loops over the results of
+   the parts are then too long, doubles the threads and starts again with one part. Returns VD_ERROR_UNSUPPORTED if no
+   number of threads is enough. */
 static vd_result vd__top_limit_iterations(vd_top_k *p, const vd_device_info *d, uint32_t max_threads) {
-    uint64_t max_iterations = vd__plan_max_iterations(d), parts = p->parts;
-    while (vd__top_iterations(p, false) > max_iterations / 2) vd__top_split_rows(p, parts *= 2);
-    while (vd__top_iterations(p, false) + vd__top_iterations(p, true) > max_iterations && p->threads < VD__TOP_DIGITS
-           && p->threads * 2 <= max_threads) {
+    uint64_t max_iterations = vd__plan_max_iterations(d), iterations;
+    for (vd__top_split_for_loops(p, p->parts, max_iterations);; vd__top_split_for_loops(p, 1, max_iterations)) {
+        iterations = vd__top_iterations(p, false) + vd__top_iterations(p, true);
+        if (iterations <= max_iterations) return VD_OK;
+        if (p->threads >= VD__TOP_DIGITS || p->threads * 2 > max_threads) break;
         p->threads *= 2;
-        for (vd__top_split_rows(p, parts = 1); vd__top_iterations(p, false) > max_iterations / 2;)
-            vd__top_split_rows(p, parts *= 2);
     }
-    if (vd__top_iterations(p, false) + vd__top_iterations(p, true) <= max_iterations) return VD_OK;
     return vd_error_set(VD_ERROR_UNSUPPORTED, "k is %u for rows of %llu elements: this needs %llu loop iterations per "
-                        "thread, but the limit of this device is %llu", p->desc.k, (unsigned long long)p->n,
-                        (unsigned long long)(vd__top_iterations(p, false) + vd__top_iterations(p, true)),
-                        (unsigned long long)max_iterations);
+                        "invocation, but the limit is %llu (half of vd_facts.max_loop_iterations)", p->desc.k,
+                        (unsigned long long)p->n, (unsigned long long)iterations, (unsigned long long)max_iterations);
 }
 
 /* Plans so many work-groups that they fill the device, as long as each loads at least 16 times as many elements as it
@@ -13655,12 +13666,12 @@ static vd_result vd__convolve_check_filters(const vd_convolve *p) {
                         filter > spectrum ? "filter" : "spectrum", (unsigned long long)largest, UINT32_MAX);
 }
 
-/* Checks that the kernels' loops over channels or filters do not exceed the maximum iterations of the device. */
+/* Checks that the kernels' loops over channels or filters do not exceed vd__plan_max_iterations. */
 static vd_result vd__convolve_check_iterations(const vd_convolve *p, uint32_t count, const char *what) {
     uint64_t limit = vd__plan_max_iterations(vd_device(p->base.ctx, 0));
     if (count <= limit) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "%s is %u, but the limit of this device is %llu", what, count,
-                        (unsigned long long)limit);
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "%s is %u, but the limit is %llu (half of vd_facts.max_loop_iterations)",
+                        what, count, (unsigned long long)limit);
 }
 
 /* Checks that a plan with a map has no other product. */
@@ -13869,13 +13880,15 @@ static vd_result vd__convolve_set_and_run(void *plan, vd_list *list, const void 
     return result ? result : vd__convolve_run(plan, list, io);
 }
 
+/* vd_plan_kind.make of convolutions. */
 static vd_result vd__convolve_make(void *plan, const void *desc) {
     vd_convolve *p = (vd_convolve *)plan;
     p->desc = *(const vd_convolve_desc *)desc;
     vd_result result = vd__convolve_check_desc(p);
     if (!result) result = vd__convolve_make_roots(p);
     if (!result) result = vd__convolve_make_run_plan(p);
-    return result || p->desc.map ? result : vd__convolve_make_filter_plan(p);
+    if (!result && !p->desc.map) result = vd__convolve_make_filter_plan(p); /* a map has no filter to transform */
+    return result;
 }
 
 static void vd__convolve_release(void *plan) {
@@ -15390,18 +15403,25 @@ static void vd__fft_print_choice(vd__fft_text *text, const vd__fft_choice *c) {
     vd__fft_print(text, "/%llu", c->slices);
 }
 
-/* Prints the predicted efficiency of loads and of stores, if not all bytes of the memory sectors are used, and which of
-   them pass through shared memory. */
+/* Prints the predicted use of memory sectors by loads and by stores where it is below 100 %. If their rows are copied
+   through shared memory, this is the use that direct accesses would have, and the bytes of the copies follow, once for
+   an array that both share. Prints nothing if groups_as_loops is set. */
 static void vd__fft_print_sectors(vd__fft_text *text, const vd_fft *p, const vd__fft_pass *pass) {
-    static const char *const names[2] = { ", loads use %llu %% of sectors", ", stores use %llu %% of sectors" };
+    static const char *const direct[2] = { ", loads use %llu %% of sectors", ", stores use %llu %% of sectors" };
+    static const char *const copied[2] = { ", direct loads would use %llu %% of sectors",
+                                           ", direct stores would use %llu %% of sectors" };
     vd__fft_tile tile[2];
     if (p->device.groups_as_loops) return;
     vd__fft_choose_tiles(p, pass, tile);
+    bool one = vd__fft_tiles_share(tile);
+    if (one && tile[1].elements > tile[0].elements) tile[0].elements = tile[1].elements;
     for (uint32_t i = 0; i < 2; i++) {
         double percent = floor(100 * vd__fft_sector_efficiency(p, pass, i != 0) + 0.5);
-        if (percent < 100) vd__fft_print(text, names[i], (unsigned long long)percent);
-        if (tile[i].length)
-            vd__fft_print(text, ", so rows pass through %llu bytes of shared memory",
+        /* copied rows have less than 100 %, see vd__fft_choose_tiles */
+        if (percent < 100) vd__fft_print(text, tile[i].length ? copied[i] : direct[i], (unsigned long long)percent);
+        if (one && i) vd__fft_print(text, ", so rows are copied through the same shared memory", 0);
+        else if (tile[i].length)
+            vd__fft_print(text, ", so rows are copied through %llu bytes of shared memory",
                           (unsigned long long)tile[i].elements * (tile[i].scalar ? 1 : 2) * vc_type_size(p->real));
     }
 }

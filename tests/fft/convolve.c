@@ -326,8 +326,8 @@ static void very_many(void **state) {
         else desc.channels = limit + 1;
         assert_null(vd_convolve_create(device_context, &desc));
         assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
-        char text[100];
-        snprintf(text, sizeof text, "%s is %u, but the limit of this device is %u", i ? "filters" : "channels",
+        char text[120];
+        snprintf(text, sizeof text, "%s is %u, but the limit is %u (half of vd_facts.max_loop_iterations)", i ? "filters" : "channels",
                  limit + 1, limit);
         if (!strstr(vd_error_text(), text)) fail_msg("%s", vd_error_text());
     }

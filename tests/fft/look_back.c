@@ -426,6 +426,40 @@ static void facts_decide(void **state) {
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
 
+/* On a device whose loops end early, a plan needs few iterations or is refused. */
+static void few_loop_iterations(void **state) {
+    uint32_t refused = 0, made = 0;
+    (void)state;
+    for (uint32_t i = 1; i <= 300; i++) {
+        vd_facts facts = { 0 };
+        facts.max_loop_iterations = i;
+        facts.groups_as_loops = i % 2;
+        vd_context *ctx = dummy_with(&facts);
+        vd_top_k_desc top = { 0 };
+        top.shape[0] = 100000;
+        top.k = 10;
+        vd_top_k *best = vd_top_k_create(ctx, &top);
+        if (best) {
+            made++;
+            assert_true(vd__top_iterations(best, false) + vd__top_iterations(best, true) <= (i + 1) / 2);
+        } else {
+            refused++;
+            says("k is 10 for rows of 100000 elements: this needs ");
+            says(" loop iterations per invocation, but the limit is ");
+        }
+        vd_scan_desc scan = { 0 };
+        scan.type = VD_U32;
+        scan.shape[0] = 100000;
+        vd_scan *sums = vd_scan_create(ctx, &scan);
+        assert_true(sums || vd_error_result() == VD_ERROR_UNSUPPORTED);
+        if (sums) assert_true(sums->slab > 0);
+        vd_scan_destroy(sums);
+        vd_top_k_destroy(best);
+        vd_context_destroy(ctx);
+    }
+    assert_true(made && refused);
+}
+
 static void none_left(void **state) {
     (void)state;
     need_device();
@@ -435,7 +469,8 @@ static void none_left(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scans), cmocka_unit_test(scans_as_for_a_gpu), cmocka_unit_test(longest_walks),
-        cmocka_unit_test(sorts), cmocka_unit_test(facts_decide), cmocka_unit_test(none_left),
+        cmocka_unit_test(sorts), cmocka_unit_test(facts_decide), cmocka_unit_test(few_loop_iterations),
+        cmocka_unit_test(none_left),
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     alarm(300); /* fails instead of hanging if look-back never ends */

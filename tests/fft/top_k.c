@@ -351,7 +351,8 @@ static void very_long_rows(void **state) {
     most.k = 1024;
     if (vd_device(device_context, 0)->facts.max_loop_iterations == 65535) {
         assert_null(vd_top_k_create(device_context, &most));
-        says("k is 1024 for rows of 2147483648 elements: this needs 110592 loop iterations per thread, but the limit of this device is 32768");
+        says("k is 1024 for rows of 2147483648 elements: this needs 110592 loop iterations per invocation, "
+             "but the limit is 32768 (half of vd_facts.max_loop_iterations)");
     }
     free(data);
 }
