@@ -114,26 +114,32 @@
        A vc_val is an immutable value. Functions that compute a vc_val from others have no effect and can be nested
        freely.
 
-       Call functions with an effect (stores, atomics, barriers, exits) and declarations (vc_buffer, vc_var, …) as C
-       statements, not as arguments of other calls, because C does not specify the order in which arguments are
-       evaluated. This applies to your own functions that declare memory, store or open a block, too.
+       Functions with an effect return nothing. Declarations (vc_buffer, vc_param, vc_var, …) return a result: call each
+       in a C statement of its own, not as an argument of another call, because C does not specify the order in which
+       arguments are evaluated. The same applies to your own functions that declare memory, store or open a block.
 
-       These operations on immediates alone return an immediate, if the result is a scalar:
+       If all operands are immediates and the result is a scalar, these operations return an immediate:
        * integers and bools: all componentwise operations;
-       * vc_select, vc_bitcast, and vc_component, vc_extract, vc_insert and vc_swizzle of component 0;
-       * floats: comparisons isnan isinf cast + - * / neg abs sign sqrt floor ceil trunc round fract min max clamp step
-         saturate smoothstep radians degrees ldexp frexp modf, unless a float operand or result is subnormal, or a float
-         result is NaN.
-       All other operations need an operand that is a value of the kernel, unless the kernel itself is an argument
-       (vc_vec, vc_make). vc_const converts an immediate to such a value:
+       * vc_select and vc_bitcast;
+       * vc_component, vc_extract, vc_insert and vc_swizzle, which treat a scalar as a vector with one component;
+       * floats: comparisons, vc_cast, vc_isnan, vc_isinf, vc_add, vc_sub, vc_mul, vc_div, vc_neg, vc_abs, vc_sign,
+         vc_sqrt, vc_floor, vc_ceil, vc_trunc, vc_round, vc_fract, vc_min, vc_max, vc_clamp, vc_step, vc_saturate,
+         vc_smoothstep, vc_radians, vc_degrees, vc_ldexp, vc_frexp_mantissa, vc_frexp_exponent and vc_modf_fract; unless
+         an operand, an intermediate value or the result is subnormal, or an intermediate value or the result is NaN.
+       Other operations may require a kernel: that of an operand, of a reference (vc_load) or image, or the argument k
+       (vc_vec, vc_make). vc_const converts an immediate to a value of a kernel:
 
            vc_vec2(vc_const(k, vc_f32(1)), vc_f32(2))
 
-       vc_imm_of(x) converts a C number to an immediate of the same type; VC(x) is its short form (VKDISPATCH_SHORT). In
-       C it needs C11, gcc 5 or clang. In C++, values have the operators + - * / % & | ^ << >> == != < <= > >= ~ !. One
-       of the operands can be a C++ number:
+       vc_imm_of(x) converts a C number to an immediate of the corresponding type (char: i32); VC(x) is its short form
+       (VKDISPATCH_SHORT). In C, it requires C11 or, with an older standard, gcc 5 or later, or clang.
+
+       In C++, the operators + - * / % & | ^ << >>, the assignments with them (+= …), and == != < <= > >= ~ ! are
+       overloaded. One of the operands can be a C++ number:
 
            vc_store(y, i, a * vc_load(x, i) + 1.0f);
+
+       && and || are not overloaded, because C++ would evaluate both operands: use &, |, vc_and_then or vc_or_else.
 
    Types
        Scalars are bool, i8 to i64, u8 to u64, f16, f32 and f64. VC_VEC(VC_F32, 3) is a vector; vectors have 2 to 4
@@ -1633,8 +1639,8 @@ VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k);
 
 /* ---- short forms; they record the same operations as the functions ---- */
 
-/* vc_imm_of(x) is the immediate of a C number's own type: bool, i8 to u64, f32 for float, f64 for double. A function in
-   C++, a macro in C. */
+/* vc_imm_of(x) is the immediate of the type that corresponds to a C number's: bool, i8 to u64, i32 for char, f32 for
+   float, f64 for double. A function in C++, a macro in C. */
 #ifdef __cplusplus
 template <class... Args> inline void vc_printf(vc_kernel *k, const char *format, Args... args) {
     const vc_val list[] = { args..., vc_val() };
@@ -6356,8 +6362,12 @@ static uint32_t vc__make_rounded_to_odd(vc__lowering *s, uint32_t x) {
     return vc__make_raw(s, VC__OP_CAST, VC_F32 + (type & 48u), x, VC__NIL, VC__NIL, 0);
 }
 
-/* Casts a float to a narrower one. widened: the result is cast to a wider float again, so the operand is rounded first;
-   x of the lowered CAST is then not 0. */
+/* x of a lowered cast: its operand was rounded to the narrower type before, so a later cast to a wider type can use the
+   operand. Before the cast is lowered, x is VC__NODE_WIDENED or 0. */
+enum { VC__CAST_ROUNDED = 1 };
+
+/* Casts a float to a narrower one. Returns VC__NIL to keep the cast. widened: the result is cast to a wider float
+   again, so the operand is rounded first. */
 static uint32_t vc__lower_narrowing_cast(vc__lowering *s, vc_type type, uint32_t x, bool widened) {
     uint32_t from = vc__kind(vc__lowered_type(s, x)), to = vc__kind(type);
     if (vc__is_c(s->target) || (from == VC_F64 && s->kernel->desc.machine.missing_features & VC_FEATURE_I64)
@@ -6365,7 +6375,7 @@ static uint32_t vc__lower_narrowing_cast(vc__lowering *s, vc_type type, uint32_t
         return VC__NIL;
     if (from - to == 2) x = vc__make_rounded_to_odd(s, x);
     if (widened) x = vc__make_rounded(s, x, to);
-    return vc__make_raw(s, VC__OP_CAST, type, x, VC__NIL, VC__NIL, widened);
+    return vc__make_raw(s, VC__OP_CAST, type, x, VC__NIL, VC__NIL, widened ? VC__CAST_ROUNDED : 0);
 }
 
 /* Widens the result of a narrowing cast by using the operand of that cast. Returns VC__NIL if x is not such a
@@ -6376,23 +6386,22 @@ static uint32_t vc__lower_widening_cast(vc__lowering *s, vc_type type, uint32_t 
     if (vc__is_c(s->target) || !vc__is_float(type) || cast->op != VC__OP_CAST
         || !vc__is_narrowing(vc__lowered_type(s, from), cast->type))
         return VC__NIL;
-    if (!cast->x) { /* its operand is not rounded yet, see vc__lower_narrowing_cast */
+    if (cast->x != VC__CAST_ROUNDED) {
         if (vc__kind(vc__lowered_type(s, from)) != VC_F32) return VC__NIL;
         from = vc__make_rounded(s, from, kind);
     }
     return vc__make_cast(s, type, from);
 }
 
-/* Returns VC__NIL to keep the cast. n->x of a cast to be lowered: its result is widened again (vc__find_widened). x of
-   the lowered cast: its operand is already rounded. */
+/* Returns VC__NIL to keep the cast. */
 static uint32_t vc__lower_cast(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, from = vc__lowered_type(s, n->a[0]);
     uint32_t x = n->a[0], r;
-    bool widened = n->x != 0;
     if (vc__kind(type) == vc__kind(from)) return x;
     if (vc__is_bool(type)) return vc__rule(s, n, VC__RULE(bool_cast, "x != 0"));
     if (vc__is_bool(from)) return vc__rule(s, n, VC__RULE(cast_bool, "x ? 1 : 0"));
-    if (vc__is_narrowing(from, type) && vc__is_float(from)) return vc__lower_narrowing_cast(s, type, x, widened);
+    if (vc__is_narrowing(from, type) && vc__is_float(from))
+        return vc__lower_narrowing_cast(s, type, x, n->x == VC__NODE_WIDENED);
     if (vc__is_widening(from, type)) {
         r = vc__lower_widening_cast(s, type, x);
         if (r != VC__NIL) return r;
@@ -6402,7 +6411,7 @@ static uint32_t vc__lower_cast(vc__lowering *s, const vc__node *n) {
         return vc__lower_cast_to_int(s, type, middle, x);
     if (middle == type) return VC__NIL;
     x = vc__make_cast(s, middle, x);
-    return vc__make(s, VC__OP_CAST, type, x, VC__NIL, VC__NIL, widened);
+    return vc__make(s, VC__OP_CAST, type, x, VC__NIL, VC__NIL, n->x); /* is lowered as a cast of its own */
 }
 
 static uint32_t vc__lower_isnan(vc__lowering *s, const vc__node *n) {
@@ -8073,6 +8082,7 @@ typedef struct vc__spirv {
 #define VC__GLOBALS ((uint32_t)VC__SECTION_GLOBALS << 16)
 #define VC__LOCALS ((uint32_t)VC__SECTION_LOCALS << 16)
 #define VC__INTERFACE ((uint32_t)VC__SECTION_INTERFACE << 16)
+#define VC__INTERFACE_INPUT (VC__INTERFACE | 1) /* see vc__spirv_entry */
 
 /* Appends an instruction of `words` words and returns a pointer to its first word, which is complete; the caller writes
    the others. Instructions of more than 16 words must reserve their memory first. */
@@ -8345,13 +8355,13 @@ static const struct {
     { VC__OP_SUBGROUP_LOCAL_ID, VC__BuiltInSubgroupLocalInvocationId, "subgroup_local_id", false, true }
 };
 
-/* Loads a built-in variable, which is declared and loaded once, and copies the value or one of its components to
-   `id`. */
+/* Gives `id` the value of a built-in variable or, for a vector, one component of it. The first call for a variable
+   declares and loads it; a scalar is loaded into this `id`, and copied to those of later calls. */
 static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t i = 0;
     while (vc__spirv_builtins[i].op != n->op) i++;
     bool vector = vc__spirv_builtins[i].vector;
-    uint32_t type = vector ? VC_U32X3 : VC_U32;
+    vc_type type = vector ? VC_U32X3 : VC_U32;
     if (vc__spirv_builtins[i].subgroup) s->caps |= VC__CAP_SUBGROUP;
     if (!s->builtin[i]) {
         uint32_t pointer = vc__spirv_pointer(s, VC__CLASS_INPUT, type), type_id = vc__spirv_type(s, type);
@@ -8359,14 +8369,14 @@ static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
         vc__put3(s, VC__GLOBALS | VC__OpVariable, pointer, variable, vc__spirv_class[VC__CLASS_INPUT]);
         vc__put3(s, VC__DECORATIONS | VC__OpDecorate, variable, VC__DecorationBuiltIn,
                  vc__spirv_builtins[i].number);
-        vc__put1(s, VC__INTERFACE | 1, variable);
+        vc__put1(s, VC__INTERFACE_INPUT, variable);
         vc__spirv_put_name(s, variable, vc__spirv_builtins[i].name);
         uint32_t loaded = vector ? vc__new_id(s) : id;
         s->builtin[i] = vc__unary(s, VC__OpLoad, type_id, loaded, variable);
     }
-    type = vc__spirv_type(s, VC_U32);
-    if (vector) vc__binary(s, VC__OpCompositeExtract, type, id, s->builtin[i], n->x);
-    else if (s->builtin[i] != id) vc__unary(s, VC__OpCopyObject, type, id, s->builtin[i]);
+    uint32_t scalar = vc__spirv_type(s, VC_U32);
+    if (vector) vc__binary(s, VC__OpCompositeExtract, scalar, id, s->builtin[i], n->x);
+    else if (s->builtin[i] != id) vc__unary(s, VC__OpCopyObject, scalar, id, s->builtin[i]);
 }
 
 /* Makes the struct type whose only member is the runtime array of a buffer's elements. */
@@ -9389,7 +9399,8 @@ static void vc__spirv_instruction(vc_kernel *k, uint32_t op, uint32_t count, con
 
 /* Writes the entry point and its execution modes. The entry point lists its input variables; since SPIR-V 1.4, all
    global variables. The interface section is a list for this function, which is not part of the module. It has two
-   words for each variable: the low 16 bits of the first are 1 for an input and 0 for others, the second is the id. */
+   words for each variable: the low 16 bits of the first are those of VC__INTERFACE_INPUT (1) or VC__INTERFACE (0), the
+   second is the id. */
 static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
     vc_kernel *k = s->k;
     vc__words *w = &k->section[VC__SECTION_HEAD];
@@ -15013,15 +15024,13 @@ VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope) {
 
 /* Checks that the memory and the element type allow an atomic operation. */
 static bool vc__check_atomic(vc_kernel *k, const char *call, const vc__object *o, vc_type type, uint32_t op) {
-    bool arithmetic = op < VC__OP_ATOMIC_AND || op > VC__OP_ATOMIC_XOR;
+    bool bitwise = op >= VC__OP_ATOMIC_AND && op <= VC__OP_ATOMIC_XOR;
     if (o->op != VC__OP_BUFFER && o->op != VC__OP_SHARED)
         vc__fail_call(k, call, "%m does not support atomics; use a buffer or a shared array", o);
-    else if (type == VC_F16)
-        vc__fail_call(k, call, "%m has elements of f16, which atomics do not support; use f32", o);
-    else if (vc__components(type) != 1 || vc__is_bool(type) || vc__bits(vc__kind(type)) < 32 || vc__kind(type) != type)
-        vc__fail_call(k, call, "%m has elements of %t, but atomics require i32, u32, i64, u64, f32 or f64", o, type);
-    else if (!arithmetic && !vc__is_int(type))
-        vc__fail_call(k, call, "%m has elements of %t, but this call requires integers", o, type);
+    else if (vc__components(type) != 1 || vc__is_bool(type) || vc__bits(vc__kind(type)) < 32 || vc__kind(type) != type
+             || (bitwise && !vc__is_int(type)))
+        vc__fail_call(k, call, "%m has elements of %t, but this call requires i32, u32, i64%s", o, type,
+                      bitwise ? " or u64" : ", u64, f32 or f64");
     return !k->failed;
 }
 

@@ -352,7 +352,7 @@ static const struct mistake { const char *name; void (*make)(rig *r); const char
     M(load_of_written, "buffer 'out' was declared without VC_READ"),
     M(store_to_read, "buffer 'in' was declared without VC_WRITE"),
     M(index_of_variable, "variable 'sum' has no elements; use vc_get and vc_set"),
-    M(float_atomic_and, "has elements of f32, but this call requires integers"),
+    M(float_atomic_and, "has elements of f32, but this call requires i32, u32, i64 or u64"),
     M(atomic_variable, "variable 'sum' does not support atomics; use a buffer or a shared array"),
     M(huge_private_array, "private arrays of an invocation"),
     M(huge_shared_array, "bytes of shared memory, but the device's limit is"),

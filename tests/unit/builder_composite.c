@@ -312,7 +312,7 @@ static void dumped(void **state) {
 static const struct { void (*run)(composite_rig *r); const char *name, *text; } bad_calls[] = {
     BAD(dot_of_structs, "vc_dot in kernel 'k': operand 1 is struct pair, which does not support arithmetic; use its parts (vc_part)"),
     BAD(cast_to_struct, "vc_cast in kernel 'k': operand 1 'a' is f32, which cannot be converted to struct pair: the result must be a scalar or vector type"),
-    BAD(atomic_struct, "vc_atomic_add in kernel 'k': buffer 'boxes' has elements of struct box, but atomics require i32, u32, i64, u64, f32 or f64"),
+    BAD(atomic_struct, "vc_atomic_add in kernel 'k': buffer 'boxes' has elements of struct box, but this call requires i32, u32, i64, u64, f32 or f64"),
     BAD(load_or_other, "vc_load_or in kernel 'k': operand 4 'a' is f32, but must be struct pair"),
     BAD(load_or_never, "vc_load_or in kernel 'k': operand 2 was never set"),
     BAD(no_members, "vc_struct in kernel 'k': 'empty' has 0 members, but must have 1 to 4096"),

@@ -696,6 +696,27 @@ static void machine(void **state) {
     vc_free(r.k);
 }
 
+/* Without 64-bit integers, f64 is not rounded by operations on its bits. Casts to f32 and back remain in the code. */
+static void casts_that_round(void **state) {
+    static const vc_type types[] = { VC_F32, VC_F16 };
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        vc_machine m;
+        size_t size = 0;
+        uint32_t casts = 0;
+        memset(&m, 0, sizeof m);
+        m.missing_features = VC_FEATURE_I64 | VC_FEATURE_ADDRESS;
+        rule_rig r = rule_begin(&m);
+        vc_val d = vc_load(vc_buffer(r.k, "d", VC_F64, VC_READ), r.n);
+        vc_set(vc_buffer(r.k, "out", VC_F64, VC_WRITE), vc_cast(VC_F64, vc_cast(types[i], d)));
+        const uint32_t *words = vc_spirv(r.k, &size);
+        if (!words) fail_msg("%s", vc_error(r.k));
+        for (size_t at = 5; at < size; at += words[at] >> 16) casts += (words[at] & 0xffffu) == VC__OpFConvert;
+        assert_true(casts >= 2);
+        vc_free(r.k);
+    }
+}
+
 static void no_kernel(void **state) {
     static const vc_val never = { 0, 0 };
     vc_ref none;
@@ -927,7 +948,8 @@ static const struct CMUnitTest builder_errors_tests[] = {
     cmocka_unit_test(vectors_loops_and_views), cmocka_unit_test(rule_values), cmocka_unit_test(memory),
     cmocka_unit_test(blocks), cmocka_unit_test(short_circuit),
     cmocka_unit_test(never_set), cmocka_unit_test(rule_sizes), cmocka_unit_test(failed_results),
-    cmocka_unit_test(rule_barriers), cmocka_unit_test(machine), cmocka_unit_test(no_kernel), cmocka_unit_test(no_body),
+    cmocka_unit_test(rule_barriers), cmocka_unit_test(machine), cmocka_unit_test(casts_that_round),
+    cmocka_unit_test(no_kernel), cmocka_unit_test(no_body),
     cmocka_unit_test(rare_limits), cmocka_unit_test(the_first_error_calls_back),
     cmocka_unit_test(source_positions), cmocka_unit_test(source_position_without_kernel),
 };
