@@ -753,26 +753,30 @@
          between presents. With VD_VSYNC_ON, a driver may wait in vd_present until the compositor shows the window.
 
    Other APIs
-       to use here                                            see
-       -----------                                            ---
+       object of another API, for this library                see
+       ---------------------------------------                ---
        CUDA device pointer, host memory, cl_mem               vd_buffer_desc.address, .import
        handle of Vulkan memory (file descriptor, NT handle)   vd_buffer_desc.external
        DLPack tensor                                          vd_dlpack_import
-       CUDA stream; OpenCL context, device and queue          vd_context_desc.cuda_stream, .cl_context, .cl_queue
+       CUDA stream                                            vd_context_desc.cuda_stream
+       OpenCL context, device, queue                          vd_context_desc.cl_context, .cl_device, .cl_queue
        Vulkan loader                                          vd_context_desc.get_instance_proc_addr
 
-       to use elsewhere                                       see
-       ----------------                                       ---
+       object of this library, for another API                see
+       ---------------------------------------                ---
        device address, VkBuffer, cl_mem                       vd_buffer_query
        handle of Vulkan memory (file descriptor, NT handle)   vd_buffer_desc.exportable, vd_buffer_export
        DLPack tensor                                          vd_dlpack_export
-       VkDevice, VkQueue, CUstream, cl_command_queue and      vd_native_use
-       others
+       VkDevice, VkQueue; CUcontext, CUstream; cl_context,    vd_native_use
+       cl_device_id, cl_command_queue
        VkCommandBuffer that another library records into      vd_record_native
 
        Synchronisation with the other API is the caller's responsibility. Call vd_wait_idle before the other API uses
-       the memory, and wait for the other API before this library uses it. A stream or queue that was passed in executes
-       in order: for work of the other API in it and work of queue 0, vd_flush replaces both.
+       the memory, and wait for the other API before this library uses it. There are two exceptions:
+       * A stream or queue of yours (cuda_stream, cl_queue) is queue 0 and executes in order, so neither wait is needed
+         for work in it. Call vd_flush before you enqueue work that depends on commands recorded so far. Record commands
+         that depend on your work after you have enqueued it.
+       * Commands recorded in vd_record_native are ordered by vd_record_desc.uses, as those of this library are.
 
    Versions
        VKDISPATCH_VERSION is major * 10000 + minor * 100 + patch. vd_context_create passes the version that the caller
@@ -9535,11 +9539,12 @@ static vd_result vd__vk_device_usable(const vd__vk_facts *facts, int index) {
                           : facts->family == UINT32_MAX          ? "compute queues"
                                                                  : NULL;
     if (!VD__VK_HAS(facts, CORE_1_2)) {
-        return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' supports Vulkan %u.%u, but 1.2 is required", index,
-                        p->deviceName, VK_API_VERSION_MAJOR(p->apiVersion), VK_API_VERSION_MINOR(p->apiVersion));
+        return vd__fail(VD_ERROR_NO_DEVICE, "device '%s' (index %d) supports Vulkan %u.%u, but 1.2 is required",
+                        p->deviceName, index, VK_API_VERSION_MAJOR(p->apiVersion), VK_API_VERSION_MINOR(p->apiVersion));
     }
     if (missing)
-        return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' does not support %s", index, p->deviceName, missing);
+        return vd__fail(VD_ERROR_NO_DEVICE, "device '%s' (index %d) does not support %s", p->deviceName, index,
+                        missing);
     return VD_OK;
 }
 
@@ -14305,8 +14310,8 @@ static vd_result vd__cu_function_find(vd__device *dev, const vd_kernel_desc *des
         : vd__fail(VD_ERROR_COMPILE, "the code has no kernel");
 }
 
-/* Checks the function's parameters against the argument block. Whether they are one struct or individual parameters,
-   they end where the block ends, except for padding. */
+/* Checks that the function's parameters, one struct or individual ones, end where the argument block ends. A struct may
+   be padded to a multiple of 16 bytes, the block to a multiple of 4. */
 static vd_result vd__cu_parameters(vd__device *dev, const vd_kernel_desc *desc, vd__cu_kernel *kernel) {
     const vd__cu_driver *cu = vd__cu_device_of(dev)->api;
     size_t offset = 0, size = 0, end = 0;
@@ -14318,8 +14323,8 @@ static vd_result vd__cu_parameters(vd__device *dev, const vd_kernel_desc *desc, 
     if (!cu->cuFuncGetParamInfo) return VD_OK;
     for (size_t i = 0; cu->cuFuncGetParamInfo(kernel->function, i, &offset, &size) == 0; i++) end = offset + size;
     if (end > (desc->argument_bytes + 15u) / 16 * 16 || desc->argument_bytes > (end + 3) / 4 * 4)
-        return vd__fail(VD_ERROR_INVALID, "the kernel has %u bytes of parameters, but the argument block has %u",
-                        (unsigned)end, (unsigned)desc->argument_bytes);
+        return vd__fail(VD_ERROR_INVALID, "the parameters of the kernel end at byte %u, but the argument block has %u "
+                        "bytes (desc.argument_bytes)", (unsigned)end, (unsigned)desc->argument_bytes);
     kernel->parameter_bytes = (uint32_t)end;
     return VD_OK;
 }
@@ -15550,10 +15555,10 @@ static int vd__cl_driver_devices(vd__driver *driver, vd_device_info *out, int ca
 static vd_result vd__cl_device_usable(const vd__cl_driver *cl, vd__cl_device_id id, const vd_device_info *info) {
     const char *problem = !vd__cl_number(cl, id, VD__CL_DEVICE_AVAILABLE) ? "is not available"
         : !vd__cl_number(cl, id, VD__CL_DEVICE_COMPILER_AVAILABLE) ? "has no compiler" : NULL;
-    if (problem) return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' %s", info->index, info->name, problem);
+    if (problem) return vd__fail(VD_ERROR_NO_DEVICE, "device '%s' (index %d) %s", info->name, info->index, problem);
     if (info->api_version[0] > 1 || info->api_version[1] >= 2) return VD_OK;
-    return vd__fail(VD_ERROR_NO_DEVICE, "device %d '%s' supports OpenCL %u.%u, but 1.2 is required", info->index,
-                    info->name, info->api_version[0], info->api_version[1]);
+    return vd__fail(VD_ERROR_NO_DEVICE, "device '%s' (index %d) supports OpenCL %u.%u, but 1.2 is required", info->name,
+                    info->index, info->api_version[0], info->api_version[1]);
 }
 
 /* Callback of clCreateContext: logs messages of the driver. */
@@ -17216,9 +17221,12 @@ static vd_result vd__select_backend(const vd_context_desc *desc, const vd__backe
         *out = vd__backends[i];
         return VD_OK;
     }
+    if ((unsigned)desc->backend > VD_BACKEND_OPENCL)
+        return vd__fail(VD_ERROR_INVALID, "desc.backend is %d, not a valid vd_backend (0 to %d)", (int)desc->backend,
+                        VD_BACKEND_OPENCL);
     if (desc->backend != VD_BACKEND_DEFAULT)
-        return vd__fail(VD_ERROR_INVALID, "desc.backend is %d, which is not compiled in; the choices are: %s",
-                        (int)desc->backend, vd__backend_names(names));
+        return vd__fail(VD_ERROR_INVALID, "desc.backend is %d (%s), which is not compiled in; the choices are: %s",
+                        (int)desc->backend, vd__backend_all_names[desc->backend], vd__backend_names(names));
     return vd__fail(VD_ERROR_INVALID, "VKDISPATCH_BACKEND is '%s'; the choices are: %s", name,
                     vd__backend_names(names));
 }
@@ -18250,14 +18258,16 @@ static bool vd__callback_is_running(const vd_context *ctx) {
     return v != NULL;
 }
 
-/* Completes the error of a user callback. If the callback failed without setting an error, sets one; if it set an
-   error with the same result, keeps that. If it succeeded and set no error, restores `before`, the result code of
-   the error that was set before the callback. */
+/* Completes the error of a user callback. The caller has set the code of the last error to VD_OK before the callback,
+   and passes the former code in `before`. If the callback failed, keeps an error that it set with the same result, and
+   replaces any other. If it succeeded and set no error, restores `before`. `what` names the callback. */
 static VD__COLD vd_result vd__callback_result(const char *call, const char *object, const char *what, vd_result r,
                                               vd_result before) {
     if (!r && !vd__last_error.code) vd__last_error.code = before;
     if (!r || vd__last_error.code == r) return r;
-    return vd__fail_call(r, call, object, "`%s` returned %s", what, vd_result_name(r));
+    if ((unsigned)r > VD_ERROR_WINDOW_LOST)
+        return vd__fail_call(r, call, object, "%s returned %d, not a valid vd_result", what, (int)r);
+    return vd__fail_call(r, call, object, "%s returned %s", what, vd_result_name(r));
 }
 
 static inline bool vd__context_lost(const vd_context *ctx) { return (vd__atomic_load32(&ctx->state) & VD__LOST) != 0; }
@@ -19293,8 +19303,8 @@ static VD__COLD vd_result vd__dispatch_extent_indirect(vd__dispatch_state *d, co
                                 desc->indirect_offset, 12, &span);
     if (r) return r;
     if (span.offset % 4)
-        return vd__fail(VD_ERROR_INVALID, "indirect is a view that begins at byte %llu of its buffer, but must begin "
-                        "at a multiple of 4", VD__U(span.offset - desc->indirect_offset));
+        return vd__fail(VD_ERROR_INVALID, "indirect begins at byte %llu of its memory, but must begin at a multiple "
+                        "of 4", VD__U(span.offset - desc->indirect_offset));
     vd__indirect_offsets(k, in);
     in->memory = &span.storage->memory;
     in->offset = span.offset;
@@ -19393,12 +19403,12 @@ static VD__NOINLINE vd_result vd__dispatch_check_buffer(const vd__dispatch_state
         return vd__fail_arg(k->args, i, VD_ERROR_INVALID, ": buffer '%s' has no memory on device %u (its device mask "
                             "is 0x%x)", b->name, (unsigned)d->context_device->index, (unsigned)b->devices);
     if (b->offset % align)
-        return vd__fail_arg(k->args, i, VD_ERROR_INVALID, ": view '%s' begins at byte %llu of its buffer, but the "
-                            "kernel expects a multiple of %llu", b->name, VD__U(b->offset), VD__U(align));
+        return vd__fail_arg(k->args, i, VD_ERROR_INVALID, ": buffer '%s' begins at byte %llu of its memory, but "
+                            "the kernel expects a multiple of %llu", b->name, VD__U(b->offset), VD__U(align));
     if (binding && b->offset % limit)
-        return vd__fail_arg(k->args, i, VD_ERROR_UNSUPPORTED, ": view '%s' begins at byte %llu of its buffer, but a "
-                            "binding needs a multiple of %llu (binding_alignment)", b->name, VD__U(b->offset),
-                            VD__U(limit));
+        return vd__fail_arg(k->args, i, VD_ERROR_UNSUPPORTED, ": buffer '%s' begins at byte %llu of its memory, but "
+                            "a binding must begin at a multiple of %llu (binding_alignment)", b->name,
+                            VD__U(b->offset), VD__U(limit));
     return VD_OK;
 }
 
@@ -19415,9 +19425,9 @@ static VD__COLD vd_result vd__dispatch_check_uniform(const vd__dispatch_state *d
         return vd__fail_arg(d->kernel->args, i, VD_ERROR_INVALID, ": buffer '%s' has %llu bytes, but the uniform block "
                             "has %u", b->name, VD__U(b->size), (unsigned)info->size);
     if (b->offset % limits->uniform_alignment == 0) return VD_OK;
-    return vd__fail_arg(d->kernel->args, i, VD_ERROR_UNSUPPORTED, ": view '%s' begins at byte %llu of its buffer, but "
-                        "a uniform block needs a multiple of %u (uniform_alignment)", b->name, VD__U(b->offset),
-                        (unsigned)limits->uniform_alignment);
+    return vd__fail_arg(d->kernel->args, i, VD_ERROR_UNSUPPORTED, ": buffer '%s' begins at byte %llu of its memory, "
+                        "but a uniform block must begin at a multiple of %u (uniform_alignment)", b->name,
+                        VD__U(b->offset), (unsigned)limits->uniform_alignment);
 }
 
 /* Reports a buffer that exceeds max_binding_bytes, or checks one that is a uniform block. */
@@ -19976,10 +19986,11 @@ typedef struct vd__blob_form {
     const char *formats[VD__MAX_FORMATS];
 } vd__blob_form;
 
-/* Returns the next `size` bytes and skips the padding to a multiple of 4. Returns NULL past the end. */
+/* Returns the next `size` bytes and skips the padding to a multiple of 4. If fewer bytes are left, or an earlier read
+   failed, sets `bad` and returns NULL. */
 static const uint8_t *vd__blob_bytes(vd__blob *b, size_t size) {
     const uint8_t *bytes = b->data;
-    size_t padded = (size + 3) & ~(size_t)3;
+    size_t padded = (size + 3) & ~(size_t)3; /* can overflow, so `size` is checked too */
     if (b->bad || size > b->left || padded > b->left) { b->bad = true; return NULL; }
     b->data += padded;
     b->left -= padded;
@@ -21750,7 +21761,7 @@ static void vd__list_record_image(vd_list *l, const vd__image_command *command) 
     else l->ctx->driver.backend->record_image(l->device, c, command);
 }
 
-/* A part of a transfer that is staged as a whole, at most VD__STAGING_BYTES. */
+/* A part of a transfer that is staged as a whole: at most VD__STAGING_BYTES, or the whole range of a vd_read_begin. */
 typedef struct vd__piece {
     vd__staging_range range;
     uint64_t value;            /* timeline value of the submission; reads only */
@@ -21891,7 +21902,7 @@ static vd_result vd__record_native(vd_list *l, const vd_record_desc *desc) {
     vd__callback_begin(&frame, l->ctx, "vd_record_native", "record", true);
     r = l->ctx->driver.backend->record_native(l->device, &l->recording->commands, desc->record, desc->user);
     vd__callback_end(&frame);
-    return vd__callback_result("vd_record_native", name, "record", r, before);
+    return vd__callback_result("vd_record_native", name, "desc.record", r, before);
 }
 
 /* Returns the smallest period of a pattern: 1, 2 or 4 bytes; 0 if it has none of these. */
@@ -22267,8 +22278,8 @@ static vd_result vd__ticket_open(vd_list *l, const vd__staging_range *range, uin
 /* Checks the range and allocates staging memory for it. */
 static vd_result vd__read_reserve(vd_list *l, const vd__buffer *b, const vd_read_desc *desc, vd__piece *p) {
     p->region = vd__region_contiguous(desc->offset, desc->size);
-    vd_result r = vd__region_check(b, "vd_read_begin", "", "host ", &p->region);
-    if (!r && !p->region.row)
+    vd_result r = vd__region_check(b, "vd_read_begin", "", "", &p->region);
+    if (!r && !p->region.row) /* vd__region_check has replaced a size of 0 with the rest of the buffer */
         r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "offset %llu is the end of buffer '%s', so there is "
                           "nothing to read", VD__U(desc->offset), b->name);
     return r ? r : vd__staging_reserve(l, VD_MEMORY_READBACK, p->region.row, &p->range);
@@ -23683,7 +23694,8 @@ static vd_result vd__scope_begin(vd_list *l, const char *name) {
     if (!name) return vd__fail_call(VD_ERROR_INVALID, "vd_scope_begin", NULL, "name is NULL");
     if (!(l->device->info.features & VD_FEATURE_TIMESTAMP))
         return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_scope_begin", name, "device '%s' has no timestamps (on "
-                             "opencl, vd_context_desc.profile adds them)", l->device->info.name);
+                             "opencl, set vd_context_desc.profile, or create cl_queue with CL_QUEUE_PROFILING_ENABLE)",
+                             l->device->info.name);
     if (l->scope_count == VD__MAX_SCOPES)
         return vd__fail_call(VD_ERROR_INVALID, "vd_scope_begin", name, "%d scopes are open, which is the limit",
                              VD__MAX_SCOPES);
@@ -28799,26 +28811,29 @@ static vd_result vd__constants_check(const vd_kernel_desc *desc) {
                     desc->constant_count, vd__code_names[desc->code_kind]);
 }
 
-/* Creates a kernel from SPIR-V. */
-static vd_result vd__kernel_from_module(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
-    vd__spirv module;
+/* Creates a kernel from a decoded module, whose words (with the values of desc->constants) replace desc->code. */
+static vd_result vd__kernel_from_words(vd_context *ctx, vd__spirv *module, vd_kernel_desc *desc, vd_kernel *out) {
     vd__reflection reflection;
     uint64_t features = 0;
+    vd_result r = vd__module_check(ctx, module, &features);
+    if (!r) r = vd__reflect(module, desc, &reflection);
+    if (r) return r;
+    desc->code = module->words;
+    desc->features |= features;
+    r = vd__kernel_resolve(ctx, desc, &reflection);
+    return r ? r : vd__kernel_add(ctx, desc, out);
+}
+
+/* Creates a kernel from SPIR-V. `desc` is a copy that is overwritten; its pointers are invalid afterwards. */
+static vd_result vd__kernel_from_module(vd_context *ctx, vd_kernel_desc *desc, vd_kernel *out) {
+    vd__spirv module;
     vd_result r = vd__spirv_decode_with(&module, &ctx->host.allocator, desc->code, desc->code_size, desc->constants,
                                         desc->constant_count);
     if (!r) {
-        r = vd__module_check(ctx, &module, &features);
-        if (!r) r = vd__reflect(&module, desc, &reflection);
-        if (!r) {
-            desc->code = module.words;
-            desc->features |= features;
-            r = vd__kernel_resolve(ctx, desc, &reflection);
-            if (!r) r = vd__kernel_add(ctx, desc, out);
-        }
+        r = vd__kernel_from_words(ctx, &module, desc, out);
         vd__spirv_free(&module);
     }
-    if (!r) return VD_OK;
-    if (r != VD_ERROR_OUT_OF_MEMORY && desc->constant_count) vd__error_add_constants(desc);
+    if (r && r != VD_ERROR_OUT_OF_MEMORY && desc->constant_count) vd__error_add_constants(desc);
     return r;
 }
 

@@ -451,7 +451,7 @@ static void bad_uniform_blocks(void **state) {
     vd.offset = 16;
     assert_int_equal(vd_run(reflect_ctx, k, 1, vd_b(vd_buffer_view(reflect_ctx, &vd)), vd_b(y), vd_b(whole), vd_u32(1)),
                      VD_ERROR_UNSUPPORTED);
-    CHECK_TEXT("begins at byte 16 of its buffer, but a uniform block needs a multiple of 256 (uniform_alignment)");
+    CHECK_TEXT("buffer 'v' begins at byte 16 of its memory, but a uniform block must begin at a multiple of 256 (uniform_alignment)");
     assert_int_equal(vd_run(reflect_ctx, k, 1, vd_value(VD_STRUCT(96), zeros), vd_b(y), vd_b(whole), vd_u32(1)),
                      VD_ERROR_INVALID);
 

@@ -384,7 +384,9 @@ static void environment(void **state) {
     unsetenv("VKDISPATCH_BUFFERS");
     unsetenv("VKDISPATCH_COPIES");
     d.backend = VD_BACKEND_OPENCL;
-    INVALID(vd_context_create(&d, &c), "desc.backend is 4, which is not compiled in");
+    INVALID(vd_context_create(&d, &c), "desc.backend is 4 (opencl), which is not compiled in; the choices are: ");
+    d.backend = (vd_backend)99;
+    INVALID(vd_context_create(&d, &c), "desc.backend is 99, not a valid vd_backend (0 to 4)");
     for (int i = 0; i < 2; i++) { /* without CUDA the stream would be ignored */
         d.backend = i ? VD_BACKEND_DUMMY : VD_BACKEND_DEFAULT;
         d.cuda_stream = &d;
