@@ -170,20 +170,22 @@
        6. Destroy the context. vd_context_destroy waits for all work and destroys every object of the context.
 
    Terms
-       argument block      by-value arguments of a kernel, addresses of its buffers, and implicit arguments; passed as
-                           kernel parameters or push constants. On vulkan in a uniform buffer if they are too large for
-                           push constants, or if a slot of a graph or an indirect dispatch changes them
-       batch               commands recorded into an immediate list since it was last submitted
+       argument block      the values of a kernel, the addresses of its buffers (unless they are bindings), implicit
+                           arguments and, on cuda, handles of images; passed as kernel parameters or push constants. On
+                           vulkan, the block is in a uniform buffer if it is too large for push constants, or if a slot
+                           of a graph or an indirect dispatch changes it
+       batch               the commands of an immediate list that are submitted together
        command list        commands for one queue, in recording order. Short: list
        device index        index of a device in its context, from 0. Fields of descs hold 1 + index, so that 0 is their
-                           default
+                           default. vd_context_desc.device and .devices hold 1 + the index in the backend
        event               point on a queue's timeline that can be waited for
        graph               commands that are recorded once and submitted many times
        implicit argument   value that the library passes to a kernel by itself, for example the number of threads
-       slot                named argument of a graph that can change between submissions
+       slot                named argument, or number of threads, of commands of a graph; can change between submissions
        ticket              handle of a readback in flight, or of a watched list
        transient buffer    buffer that exists only inside of a graph
-       view                typed, shaped part of a buffer, usable wherever a buffer is
+       view                part of a buffer with a type and a shape of its own, or levels and layers of an image;
+                           usable wherever a buffer or an image is
 
    Command lists
        Immediate lists. Each queue has one list that is always open (vd_immediate). Its commands are collected and
@@ -7646,7 +7648,8 @@ static vd_result vd__spirv_scalar(uint32_t at, const uint32_t *w, vd__spirv_id *
     return VD_OK;
 }
 
-/* Computes size and alignment of a vector, matrix or array type, and the vd_type of a vector. */
+/* Computes size and alignment of a vector, matrix or array type without explicit layout (strides are ignored), and the
+   vd_type of a vector. w: its instruction; at: its word, for messages. */
 static vd_result vd__spirv_repeated(const vd__spirv *m, uint32_t at, const uint32_t *w, vd__spirv_id *type) {
     uint32_t op = w[0] & 0xffffu, part_op = vd__spirv_defined_by(m, w[2]), count = w[3];
     const vd__spirv_id *part = &m->ids[w[2]];
@@ -12620,10 +12623,11 @@ static vd_result vd__vk_surface_open(vd__device *dev, vd__surface *s) {
     VkSurfaceCapabilitiesKHR c;
     uint32_t formats = 0;
     VkResult result = driver->vkGetPhysicalDeviceSurfaceCapabilitiesKHR(device, vs->handle, &c);
+    if (result) return vd__vk_fail(result, "vkGetPhysicalDeviceSurfaceCapabilitiesKHR");
     /* Reading the formats detects a lost connection to a Wayland compositor. Mesa 22.3 reads the capabilities without
        it, and crashes in vkCreateSwapchainKHR. */
-    if (!result) result = driver->vkGetPhysicalDeviceSurfaceFormatsKHR(device, vs->handle, &formats, NULL);
-    if (result) return vd__vk_fail(result, "reading the capabilities and formats of the window");
+    result = driver->vkGetPhysicalDeviceSurfaceFormatsKHR(device, vs->handle, &formats, NULL);
+    if (result) return vd__vk_fail(result, "vkGetPhysicalDeviceSurfaceFormatsKHR");
     if (!(c.supportedUsageFlags & VK_IMAGE_USAGE_TRANSFER_DST_BIT))
         return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' cannot copy to the images of this window", dev->info.name);
     s->sized_by_swapchain = c.currentExtent.width == UINT32_MAX;
@@ -12702,7 +12706,8 @@ static void vd__vk_surface_destroy(vd__device *dev, vd__surface *s) {
 
 /* ---- the probe ---- */
 
-/* Submits the recording to queue 0 without signalling its timeline, which must start at 0 for the context. */
+/* Submits the recording to queue 0. Does not signal the timeline semaphore of the queue, whose value must still be 0
+   when the context begins to use it. */
 static vd_result vd__vk_probe_submit(vd__device *dev, const vd__commands *c) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VD__VK_STRUCT(VkSubmitInfo, info, VK_STRUCTURE_TYPE_SUBMIT_INFO);
@@ -16599,7 +16604,8 @@ static vd_result vd__cl_set_object(const vd__cl_device *vcl, vd__cl_kernel *kern
     if (kernel->bound_keys[index] == key) return VD_OK;
     int32_t error = vcl->cl->clSetKernelArg(kernel->handle, index, sizeof object, &object);
     kernel->bound_keys[index] = error ? 0 : key;
-    return error ? vd__cl_fail(error, "clSetKernelArg of an image or sampler") : VD_OK;
+    return error ? vd__cl_fail(error, "clSetKernelArg of parameter %u (an image or sampler)", (unsigned)index)
+                 : VD_OK;
 }
 
 /* Sets the arguments that differ from those of the kernel's last launch. */
@@ -24249,8 +24255,8 @@ static VD__COLD void vd__output_message(vd_context *ctx, vd__line *line, const c
         return;
     }
     while (line->length && line->data[line->length - 1] == '\n') line->data[--line->length] = 0;
-    vd__logf(&ctx->host, VD_LOG_INFO, "kernel '%s' (%u, %u, %u): %s", kernel, (unsigned)id[0], (unsigned)id[1],
-             (unsigned)id[2], line->data);
+    vd__logf(&ctx->host, VD_LOG_INFO, "kernel '%s', invocation (%u, %u, %u): %s", kernel, (unsigned)id[0],
+             (unsigned)id[1], (unsigned)id[2], line->data);
 }
 
 /* Logs a failed assertion and stores it, so that the next vd_flush or vd_wait_idle returns VD_ERROR_ASSERTION. If an
@@ -24832,7 +24838,8 @@ static const char *vd__graph_kind_print(char text[64], vd_arg_kind kind, vd_type
 static vd_result vd__graph_fail_slot(const char *call, const vd__graph_slot *s, vd_arg_kind kind, vd_type type) {
     char then[64], now[64];
     if (s->kind == kind && (s->type == type || kind == VD_ARG_IMAGE))
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "slot '%s' was recorded with another %s before", s->name,
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "slot '%s' was used before with another initial %s; use the "
+                             "same one, or another slot name", s->name,
                              kind == VD_ARG_VALUE ? "value" : kind == VD_ARG_IMAGE ? "image"
                              : kind == VD_ARG_SAMPLER ? "sampler" : "buffer");
     return vd__fail_call(VD_ERROR_INVALID, call, NULL, "slot '%s' is %s, but is used as %s", s->name,
@@ -25187,7 +25194,8 @@ static uint32_t vd__graph_slot_of(const vd__graph *g, const vd__resource *b) {
 static vd_result vd__graph_image_sampler(vd_list *l, const vd__resource *placeholder, uint64_t sampler) {
     vd__graph_slot *s = vd__graph_slot_at(l->graph, vd__graph_slot_of(l->graph, placeholder));
     if (s->combined && s->set_sampler_id != sampler)
-        return vd__fail(VD_ERROR_INVALID, "slot '%s' was recorded with another sampler before", s->name);
+        return vd__fail(VD_ERROR_INVALID, "slot '%s' was used before with another initial sampler; use the same one, "
+                        "or another slot name", s->name);
     s->combined = true;
     s->set_sampler_id = sampler;
     return VD_OK;
@@ -27207,10 +27215,11 @@ static void vd__attachments_release(vd_context *ctx) {
     vd__callback_end(&frame);
 }
 
-/* Frees a context without references. All its objects have been destroyed. */
+/* Frees a context whose reference count is 0. Its objects have been destroyed, but buffers that exported tensors kept
+   may not have been freed yet. No other thread can use the context, so no lock is needed. */
 static void vd__context_free(vd_context *ctx) {
     vd__reap_locked(ctx);
-    vd__api_end(ctx);
+    vd__api_end(ctx); /* makes the last callbacks */
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_close(&ctx->queues[i]);
     while (ctx->lists) {
         vd_list *l = ctx->lists;

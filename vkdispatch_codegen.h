@@ -16029,8 +16029,8 @@ static bool vc__has_subgroup_reduce(const vc_kernel *k, vc_type type) {
            || vc__bits(vc__kind(type)) < 64;
 }
 
-/* Reduces each subgroup, if the machine can do so in this type. Then halves the number of partial results in each
-   iteration (tree reduction). */
+/* Starts with one partial result for each subgroup if subgroup reductions support this type, otherwise with one for
+   each invocation. Then halves their number, rounded up, in each iteration (tree reduction). */
 VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) {
     static const char call[] = "group_reduce";
     vc_val count;
@@ -16253,8 +16253,8 @@ static void vc__replay_effect(vc_kernel *k, vc__node *n) {
     k->replayed_statement = 0;
 }
 
-/* Repeats the analysis of the nodes of a loop once. The flags of atomics and subgroup operations do not depend on their
-   operands, so they do not change. */
+/* Repeats the analysis of the nodes of a loop once. The flags of atomics and subgroup operations do not depend on
+   operands; of the latter only the control flow is checked again, except of subgroup_elect, which is allowed in any. */
 static void vc__replay_nodes(vc_kernel *k, uint32_t first, uint32_t end) {
     for (uint32_t i = first; i < end && !k->failed; i++) {
         vc__node *n = &k->node[i];

@@ -85,7 +85,8 @@
        Making a plan that uses one of these values fails with VD_ERROR_INVALID if it is invalid.
 
    Linking
-       The libraries of vkdispatch.h, and -lm. VKDISPATCH_STATIC makes the functions of this header static too.
+       Link with the libraries that vkdispatch.h needs, and with -lm; for VKDISPATCH_VKFFT see "Configuration".
+       VKDISPATCH_STATIC (see vkdispatch.h) gives the functions of this header internal linkage, too.
 
    Tutorial
        1. vd_fft_create makes a plan for a shape, axes, a kind and a normalisation. If the desc has only a shape, the
@@ -4238,13 +4239,15 @@ static uint32_t vd__fft_pad_cost(const vd__fft_shape *s, uint32_t i, vd__fft_pad
     return vd__fft_pad_cost_of(s, 0, i, pad) + (s->convolves ? vd__fft_pad_cost_of(s, 1, i, pad) : 0);
 }
 
-/* Chooses the padding with the lowest cost that fits into shared memory. */
+/* Chooses, for each exchange through shared memory, the padding with the lowest cost that fits. The current padding,
+   which must fit, is kept unless another one costs less. */
 static void vd__fft_choose_pads(const vd__fft_device *d, vd__fft_shape *s) {
     static const vd__fft_pad choices[] = { { 0, 0 }, { 5, 1 }, { 4, 1 },  { 3, 1 }, { 6, 4 },  { 6, 8 }, { 5, 2 },
                                            { 4, 2 }, { 7, 8 }, { 7, 16 }, { 8, 8 }, { 8, 16 }, { 9, 16 } };
     for (uint32_t i = 0; i + 1 < s->stages; i++) {
         uint32_t lowest = vd__fft_pad_cost(s, i, s->pad[i]);
-        for (size_t k = 0; k < sizeof choices / sizeof *choices && !(s->register_exchange >> (i + 1) & 1); k++) {
+        if (s->register_exchange >> (i + 1) & 1) continue;
+        for (size_t k = 0; k < sizeof choices / sizeof *choices; k++) {
             uint32_t cost = vd__fft_pad_cost(s, i, choices[k]);
             if (cost >= lowest
                 || (uint64_t)vd__fft_words_padded(s, choices[k]) * (s->split_components ? 1u : 2u) > d->shared)
@@ -6189,7 +6192,7 @@ static vd__fft_pass *vd__fft_first_with_chirp(vd_fft *p, uint32_t i) {
 }
 
 /* Assigns offsets to the tables that the device computes: chirps and their spectra, after those that the host computes.
-   Returns false if they exceed the limit. */
+   Returns false and sets p->required_table_size if the tables exceed vd__fft_max_table. */
 static bool vd__fft_place_chirps(vd_fft *p) {
     uint64_t end = ((uint64_t)p->table_count + 15) / 16 * 16;
     for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
@@ -6201,9 +6204,10 @@ static bool vd__fft_place_chirps(vd_fft *p) {
             pass->tables.spectrum = (uint32_t)end;
             end += pass->chirp.m;
             p->generated_end = (uint32_t)end;
+        } else {
+            pass->tables.chirp = same->tables.chirp;
+            pass->tables.spectrum = same->tables.spectrum;
         }
-        pass->tables.chirp = same->tables.chirp;
-        pass->tables.spectrum = same->tables.spectrum;
         if (end <= vd__fft_max_table(p)) continue;
         p->required_table_size = end;
         return false;
@@ -8828,8 +8832,8 @@ static vd__reduce_state vd__reduce_merge(const vd__reduce_writer *w, vd__reduce_
     return s;
 }
 
-/* Merges `count` states by a binary tree; s is overwritten. For variances, the states must be those of single elements:
-   computes their mean first, then the squared differences from it. */
+/* Merges `count` states, in a binary tree; s is overwritten. Except for variances: their states must be those of single
+   elements, of which this computes the mean, then the sum of the squared differences from it. */
 static vd__reduce_state vd__reduce_merge_tree(const vd__reduce_writer *w, vd__reduce_state *s, uint32_t count) {
     vc_val mean = s[0].v[0], squares = vc_imm(w->type[0], 0);
     if (w->desc->op == VD_REDUCE_VARIANCE) {

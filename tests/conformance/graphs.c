@@ -719,7 +719,7 @@ TEST(recording_errors) {
     list = graph_begin(f->ctx);
     slot_buffer(list, "in", a);
     assert_int_equal(vd_slot_buffer(list, "in", b).id, 0);
-    check_text("vd_slot_buffer", "slot 'in' was recorded with another buffer before");
+    check_text("vd_slot_buffer", "slot 'in' was used before with another initial buffer");
     assert_int_equal(vd_graph_end(list).id, 0);
     list = graph_begin(f->ctx);
     assert_int_equal(vd_slot_buffer(list, "", a).id, 0);
@@ -750,7 +750,7 @@ TEST_EXECUTED(slot_errors) {
     args[0] = vd_slot("x", vd_b(x));
     OK(dispatch(list, kernel, N, args, 3));
     args[1] = vd_slot("mul", vd_u32(3));
-    FAILS(dispatch(list, kernel, N, args, 3), VD_ERROR_INVALID, "slot 'mul' was recorded with another value");
+    FAILS(dispatch(list, kernel, N, args, 3), VD_ERROR_INVALID, "slot 'mul' was used before with another initial value");
     vd_list_discard(list);
     list = graph_begin(f->ctx);
     args[1] = vd_slot("x", vd_u32(2));

@@ -1613,7 +1613,7 @@ TEST_EXECUTED(images_in_slots) {
     vd_list *list = vd_graph_begin(f->ctx, NULL);
     assert_true(vd_slot_image(list, "in", in[0]).id != 0);
     assert_int_equal(vd_slot_image(list, "in", to[0]).id, 0);
-    check_text("vd_slot_image", "slot 'in' was recorded with another image before");
+    check_text("vd_slot_image", "slot 'in' was used before with another initial image");
     vd_list_discard(list);
     list = vd_graph_begin(f->ctx, NULL);
     assert_int_equal(vd_slot_image(list, "", to[0]).id, 0);
@@ -1664,7 +1664,7 @@ TEST_EXECUTED(samplers_in_slots) {
     OK(dispatch(list, k, 1, (args[0] = vd_slot("texture", vd_i(image)), args), 3));
     vd_sampler second = vd_sampler_create(f->ctx, &d);
     args[0] = vd_slot("texture", vd_sampled(image, &second));
-    FAILS(dispatch(list, k, 1, args, 3), VD_ERROR_INVALID, "slot 'texture' was recorded with another sampler before");
+    FAILS(dispatch(list, k, 1, args, 3), VD_ERROR_INVALID, "slot 'texture' was used before with another initial sampler");
     vd_list_discard(list);
     vd_sampler_destroy(f->ctx, second);
     vd_graph_destroy(f->ctx, g);

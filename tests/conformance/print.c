@@ -497,7 +497,7 @@ TEST_EXECUTED(output_goes_to_the_log_by_default) {
     OK(vd_run_args(ctx, kernel, 1, 1, 1, NULL, 0));
     OK(vd_wait_idle(ctx));
     assert_int_equal(heard.infos, 1);
-    assert_string_equal(heard.info, "kernel 'logged' (0, 0, 0): here: 0");
+    assert_string_equal(heard.info, "kernel 'logged', invocation (0, 0, 0): here: 0");
     vd_context_destroy(ctx);
     forget();
 }

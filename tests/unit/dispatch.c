@@ -261,7 +261,7 @@ static void samplers_of_images(void **state) {
     assert_int_equal(vd_dispatch(list, &dispatch), VD_OK);
     args[0] = vd_slot("t", vd_sampled(t, &samplers[1]));
     assert_int_equal(vd_dispatch(list, &dispatch), VD_ERROR_INVALID);
-    CHECK_TEXT("slot 't' was recorded with another sampler before");
+    CHECK_TEXT("slot 't' was used before with another initial sampler");
     vd_list_discard(list);
     vd_sampler_destroy(ctx, samplers[0]);
     assert_int_equal(vd_run(ctx, sample, 64, vd_sampled(t, &samplers[0]), vd_b(y)), VD_ERROR_INVALID);

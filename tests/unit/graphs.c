@@ -502,7 +502,7 @@ static void slot_messages(void **state) {
     vd_list *list = vd_graph_begin(ctx, NULL);
     assert_true(vd_slot_image(list, "in", images[0]).id != 0);
     assert_int_equal(vd_slot_image(list, "in", images[1]).id, 0);
-    CHECK_TEXT("vd_slot_image: slot 'in' was recorded with another image before");
+    CHECK_TEXT("vd_slot_image: slot 'in' was used before with another initial image");
     vd_list_discard(list);
 
     unit_saxpy(&module);
