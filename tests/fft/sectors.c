@@ -112,7 +112,7 @@ static void real_kinds(void **state) {
         vd_fft *plan = plan_of(ctx, &desc);
         for (int direction = 0; direction < 2; direction++)
             for (int out = 0; out < 2; out++) assert_true(is_tiled(plan, direction, out));
-        assert_non_null(strstr(vd_fft_explain(plan), " % of sectors, so rows pass through "));
+        assert_non_null(strstr(vd_fft_explain(plan), " % of sectors, so rows are copied through "));
         vd_fft_destroy(plan);
     }
     vd_fft_desc desc = rows_of(64, 4096, VD_FFT_DCT2);
