@@ -111,7 +111,7 @@
          ------                --------               ------
          Linux, x86-64         gcc, clang             completely
          Linux, aarch64        gcc                    compiled; unit tests run in an emulator
-         Windows, x86-64       gcc, clang, mingw-w64  under Wine: unit tests; on Vulkan on a CPU, tests of buffers,
+         Windows, x86-64       gcc, clang (mingw-w64) under Wine: unit tests; on Vulkan on a CPU, tests of buffers,
                                                       images, kernels, graphs, threads, windows and others
          Windows               MSVC                   no: written, but never compiled
          macOS                 clang                  no: written, but never compiled
@@ -184,7 +184,7 @@
        slot                named argument, or number of threads, of commands of a graph; can change between submissions
        ticket              handle of a readback in flight, or of a watched list
        transient buffer    buffer that exists only inside of a graph
-       view                part of a buffer with a type and a shape of its own, or levels and layers of an image;
+       view                part of a buffer with its own type and shape, or levels and layers of an image;
                            usable wherever a buffer or an image is
 
    Command lists

@@ -115,7 +115,7 @@
        freely.
 
        Functions with an effect return nothing. Declarations (vc_buffer, vc_param, vc_var, …) return a result: call each
-       in a C statement of its own, not as an argument of another call, because C does not specify the order in which
+       in a separate C statement, not as an argument of another call, because C does not specify the order in which
        arguments are evaluated. The same applies to your own functions that declare memory, store or open a block.
 
        If all operands are immediates and the result is a scalar, these operations return an immediate:
@@ -6411,7 +6411,7 @@ static uint32_t vc__lower_cast(vc__lowering *s, const vc__node *n) {
         return vc__lower_cast_to_int(s, type, middle, x);
     if (middle == type) return VC__NIL;
     x = vc__make_cast(s, middle, x);
-    return vc__make(s, VC__OP_CAST, type, x, VC__NIL, VC__NIL, n->x); /* is lowered as a cast of its own */
+    return vc__make(s, VC__OP_CAST, type, x, VC__NIL, VC__NIL, n->x); /* is lowered separately */
 }
 
 static uint32_t vc__lower_isnan(vc__lowering *s, const vc__node *n) {
@@ -10712,8 +10712,8 @@ static const char *vc__glsl_pattern(const vc__printer *g, const vc__node *n) {
     if (n->op == VC__OP_ELECT) return vc__op_text(n->op, VC__TEXT_GLSL);
     if (!op->operands || op->operands == VC__MANY) return NULL;
     vc_type type = g->l->node[n->a[0]].type;
-    const char *vector = vc__op_text(n->op, VC__TEXT_VECTOR);
-    if (vc__components(type) > 1 && vector && (vc__is_bool(type) || op->result == VC__RESULT_BOOL)) return vector;
+    const char *vector = vc__components(type) > 1 ? vc__op_text(n->op, VC__TEXT_VECTOR) : NULL;
+    if (vector && (vc__is_bool(type) || op->result == VC__RESULT_BOOL)) return vector;
     if (vc__components(type) > 1 && vc__is_bool(type) && (n->op == VC__OP_AND || n->op == VC__OP_OR))
         return n->op == VC__OP_AND ? "equal(uvec#($0) & uvec#($1), uvec#(1))"
                                    : "notEqual(uvec#($0) | uvec#($1), uvec#(0))";
@@ -11334,17 +11334,20 @@ static const char *vc__c_pattern(const vc__printer *g, const vc__node *n) {
     static const uint8_t columns[16] = { 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 0, 0, 0 };
     const vc__op_info *op = &vc__op[n->op];
     const uint32_t column = vc__c_language(g) == VC__C_CUDA ? VC__TEXT_CUDA : VC__TEXT_OPENCL;
-    const char *of_int = vc__op_text(n->op, column + 1), *fast = vc__op_text(n->op, VC__TEXT_FAST);
+    const char *text;
     if (!op->operands || op->operands == VC__MANY) return NULL;
     vc_type type = g->l->node[n->a[0]].type;
     if (n->op == VC__OP_CAST) return vc__c_cast(type, n->type);
     if (n->op == VC__OP_BITCAST) return vc__c_bitcast(vc__c_language(g), type, n->type);
     if (n->op == VC__OP_MUL_HI && vc__bits(type) == 64 && vc__c_language(g) == VC__C_CUDA)
         return vc__is_signed(type) ? "__mul64hi($0, $1)" : "__umul64hi($0, $1)";
-    if (vc__c_language(g) == VC__C_CUDA && g->k->desc.fast && vc__is_float(type) && fast) return fast;
+    if (vc__c_language(g) == VC__C_CUDA && g->k->desc.fast && vc__is_float(type)
+        && (text = vc__op_text(n->op, VC__TEXT_FAST)) != NULL)
+        return text;
     /* C promotes narrow unsigned integers to int: the result is cast back, as for signed ones */
-    if (vc__is_unsigned(type) && vc__bits(type) < 32 && of_int && strncmp(of_int, "($T)", 4) == 0)
-        return of_int;
+    if (vc__is_unsigned(type) && vc__bits(type) < 32 && (text = vc__op_text(n->op, column + 1)) != NULL
+        && strncmp(text, "($T)", 4) == 0)
+        return text;
     return vc__op_text(n->op, column + columns[vc__kind(type)]);
 }
 

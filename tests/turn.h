@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* TEST_TURN, which the Makefile sets from the commit; 0 without it. */
+/* TEST_TURN, which the Makefile sets to TURN; 0 without it. */
 static inline uint64_t test_turn(void) {
     const char *turn = getenv("TEST_TURN");
     return turn ? strtoull(turn, NULL, 10) : 0;

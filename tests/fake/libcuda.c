@@ -103,7 +103,7 @@ static void lock(void) { while (__atomic_test_and_set(&lock_held, __ATOMIC_ACQUI
 static void unlock(void) { __atomic_clear(&lock_held, __ATOMIC_RELEASE); }
 static void count(long *what, long change) { __atomic_add_fetch(what, change, __ATOMIC_RELAXED); }
 
-/* Returns the number of bytes from `at` to the end of its block. 0: there is none. */
+/* Returns the number of bytes from `at` to the end of its block, or 0 if no block contains it. */
 static size_t bytes_from(address at) {
     for (int i = 0; i < BLOCKS; i++)
         if (fake.blocks[i].at && at >= fake.blocks[i].at && at - fake.blocks[i].at < fake.blocks[i].size)

@@ -56,7 +56,7 @@ static VkDeviceMemory raw_memory(const raw *r, const VkMemoryRequirements *need,
             }
 }
 
-/* Creates a buffer with memory of its own. */
+/* Creates a buffer with a dedicated allocation. */
 static VkDeviceMemory raw_buffer(const raw *r, uint64_t size, VkFlags wanted, VkFlags required, VkBuffer *out) {
     VkMemoryRequirements need;
     VkBufferCreateInfo buffer = { .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = size,
