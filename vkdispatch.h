@@ -291,7 +291,8 @@
          desc.print, the output of vc_printf.
        * If a command of an immediate list fails and its thread calls neither vd_error_text nor vd_error_result, the
          thread's next vd_flush, vd_wait, vd_wait_idle, vd_buffer_read, vd_buffer_read_region or vd_read_ready does its
-         work and then returns the failure: "an earlier call failed, and its result was not checked: ...".
+         work and then returns the failure: "an earlier call failed, and its result was not checked: ...". The context
+         keeps one such failure at a time.
        * Warnings are logged for a kernel that writes no buffer or image and does not print; for threads along an axis
          that a kernel of the builder does not use (vd_kernel_desc.axes); and for reads of a buffer that a list writes,
          if that list has not been submitted. The reads that are checked are those of dispatches in immediate lists, of
@@ -1669,10 +1670,10 @@ typedef struct vd_format_info {
     uint32_t block_extent;          /* texels of a block along the first axis; 1: not a block format */
     uint32_t usage;                 /* VD_IMAGE_ bits that the device supports for images of this format */
     uint32_t block_height;          /* texels of a block along the second axis */
-    vd_format created;              /* format of images created with this one: the same if `usage` has
-                                       VD_IMAGE_SAMPLED and no other device of the context decodes its blocks.
-                                       Another one: vd_image_upload decodes blocks. VD_FORMAT_NONE: they are not
-                                       supported */
+    vd_format created;              /* format that images created with this one have: the same if `usage` has
+                                       VD_IMAGE_SAMPLED; another one if vd_image_upload decodes the blocks for this
+                                       device; VD_FORMAT_NONE if neither. In a context of several devices, images have
+                                       the other one if any device returns one */
 } vd_format_info;
 
 typedef struct vd_kernel_info {
@@ -20881,8 +20882,8 @@ static void vd__garbage_add(vd_context *ctx, vd__slot *slot) {
     vd__atomic_add32(&ctx->garbage_count, 1);
 }
 
-/* Adds an object that was destroyed while pinned to the garbage if its last pin has been released. Returns whether it
-   did. */
+/* If an object was destroyed while it was pinned and its last pin has been released, adds it to the garbage. Returns
+   whether it did. */
 static bool vd__garbage_add_if_unpinned(vd_context *ctx, vd__slot *slot) {
     bool unpinned = slot->destroyed_while_pinned && !vd__atomic_load32(&slot->pins);
     if (!unpinned) return false;
@@ -20893,7 +20894,7 @@ static bool vd__garbage_add_if_unpinned(vd_context *ctx, vd__slot *slot) {
 
 /* Destroys the native views of an image. */
 static void vd__image_views_free(vd_context *ctx, vd__image *image) {
-    if (image->resource.graph) return; /* it has none */
+    if (image->resource.graph) return; /* a placeholder has none */
     for (uint32_t i = 0; i < ctx->device_count && image->views; i++)
         if (image->views[i].memory.serial)
             ctx->driver.backend->view_destroy(&ctx->devices[i].device, &image->views[i].memory);
@@ -20940,8 +20941,8 @@ static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
     vd__atomic_add32(&ctx->garbage_count, UINT32_MAX);
 }
 
-/* Returns the timeline value of the last use of a destroyed object by a queue. Views of buffers have no driver object;
-   views of images have. */
+/* Returns the timeline value of the last use of a destroyed object by a queue, or 0. A view of a buffer has no driver
+   object and need not wait; a view of an image has one on each device. */
 static uint64_t vd__garbage_last_use(const vd__slot *slot, const vd__queue *q) {
     if (VD__ID_TYPE(slot->id) == VD__OBJECT_KERNEL)
         return ((const vd__kernel *)(const void *)slot)->last_uses[q - q->ctx->queues];
@@ -20959,7 +20960,8 @@ static uint64_t vd__garbage_last_use(const vd__slot *slot, const vd__queue *q) {
     return s && s->memory.serial ? s->last_use[q->index] : 0;
 }
 
-/* An image view is being destroyed: the open batches may use it. The caller holds the locks of all queues. */
+/* Sets the last uses of an image view that is being destroyed: the open batches may use it. Does nothing for other
+   objects. The caller holds the locks of all queues. */
 static void vd__image_view_last_uses(vd_context *ctx, vd__slot *slot) {
     vd__storage *views = vd__image_views_of(slot);
     for (uint32_t i = 0; views && i < ctx->queue_count; i++) {
@@ -20992,7 +20994,8 @@ static void vd__garbage_free_or_wait(vd_context *ctx, vd__slot *slot) {
 }
 
 /* Frees the destroyed objects whose last use is complete, and moves others to the garbage of a queue that they wait
-   for. Freeing a view or a placed image can add the object that it pins to ctx->garbage, which is emptied last. */
+   for. Freeing a view or a placed image releases a pin, which can add another object to ctx->garbage; that list is
+   therefore emptied last. */
 static void vd__reap_locked(vd_context *ctx) {
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
         vd__queue *q = &ctx->queues[i];
@@ -21194,8 +21197,8 @@ static vd_result vd__staging_find(vd_list *l, vd_memory usage, uint64_t size, vd
     return vd__staging_create(q, usage, size > VD__STAGING_BYTES ? size : VD__STAGING_BYTES, out);
 }
 
-/* Allocates and pins a range of the list's staging block. Replaces the block if it is full; fails then, and sets *wait,
-   like vd__staging_find. */
+/* Allocates and pins a range of the list's staging block. If the list has no block, or the range does not fit, obtains
+   a block from vd__staging_find first, and fails if that does (VD_TIMEOUT: see there for *wait). */
 static vd_result vd__staging_allocate(vd_list *l, vd_memory usage, uint64_t size, vd__staging_range *out,
                                       uint64_t *wait) {
     vd__staging *s = l->staging[usage];
@@ -21235,7 +21238,7 @@ static void vd__queue_add_failure(vd__queue *q, uint64_t value, vd_result result
                  (unsigned)q->context_device->index, q->device->info.name, vd__error_join());
     else snprintf(f->text, sizeof f->text, "submission %llu failed: %.160s", VD__U(value), vd__error_join());
     vd__atomic_store32(&q->failure_count, q->failure_count + 1);
-    q->open_batch.hazards.stages = VD__STAGES_ALL; /* its barriers were not executed */
+    q->open_batch.hazards.stages = VD__STAGES_ALL; /* the barriers of the failed submission were not executed */
     q->open_batch.hazards.limit = 0;
     vd__logf(&ctx->host, VD_LOG_ERROR, "%s", f->text);
     vd__submission empty = { NULL, value, false, NULL, 0, NULL, 0, NULL };
@@ -21247,8 +21250,8 @@ static void vd__output_submitted(vd_list *l, uint64_t value);
 static vd_result vd__output_record(vd_list *l);
 static vd_result vd__output_submit(vd_list *l);
 
-/* Assigns the timeline value of a list's submission to its tickets, and to its staging blocks unless they belong to the
-   immediate list, which goes on filling them. 0: the list is not submitted, so its blocks are free at once. */
+/* Assigns the timeline value of a list's submission to its tickets and its staging blocks. An immediate list keeps its
+   blocks, and continues to fill them. `value` 0: the list is not submitted, so its blocks are free at once. */
 static void vd__list_assign_value(vd_list *l, uint64_t value) {
     if (VD__UNLIKELY(l->output != NULL)) vd__output_submitted(l, value);
     for (int usage = 0; usage < VD__MEMORY_USAGES && !l->immediate; usage++) {
@@ -21412,7 +21415,7 @@ static VD__COLD vd_result vd__list_repeat_error(const vd_list *l) {
 
 static VD__COLD vd_result vd__dispatch_check(const vd_list *l, const vd_dispatch_desc *desc);
 
-/* Fails unless commands can be recorded into the list. `dispatch` is NULL for other commands than a dispatch. */
+/* Fails unless commands can be recorded into the list. `dispatch` is NULL unless the command is a dispatch. */
 static inline vd_result vd__list_check_command(const vd_list *l, const char *call, const vd_dispatch_desc *dispatch) {
     if (VD__UNLIKELY(!l)) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the list is NULL");
     if (VD__UNLIKELY(vd__atomic_load32(&l->ctx->state))) {
@@ -21513,7 +21516,8 @@ static inline void vd__storage_used(vd__storage *s, vd__queue *q, bool written) 
 static VD__NOINLINE void vd__profile_command_begin(vd_list *l, const char *name);
 static VD__NOINLINE void vd__profile_command_end(vd_list *l);
 
-/* Called around the driver's part of a command, after its barrier: a scope if VKDISPATCH_PROFILE is set. */
+/* vd__command_begin and vd__command_end are called before and after the driver's part of a command, which follows its
+   barrier. If VKDISPATCH_PROFILE is set, they make that part a scope. */
 static inline void vd__command_begin(vd_list *l, const char *name) {
     if (VD__UNLIKELY(l->ctx->profile.automatic != NULL) && !l->graph) vd__profile_command_begin(l, name);
 }
@@ -21564,10 +21568,10 @@ VD__SMALL
 
 /* ---- layouts of images ----
    Between two submissions every image is in its layout at rest (vd__image_rest). A list can therefore be recorded
-   without knowing what it follows. The list keeps the subresources that its transfers have brought into other layouts,
-   and returns them before it is submitted. A transition counts as a write. */
+   without knowing which work precedes it. It keeps track of the subresources that its transfers have moved to other
+   layouts, and moves them back before it is submitted. A transition counts as a write. */
 
-/* Returns all images to the layout that they have between lists, after the last command of a list. */
+/* Records a barrier that moves all images back to their layout at rest. Called after the last command of a list. */
 static VD__NOINLINE void vd__list_rest(vd_list *l) {
     for (uint32_t i = 0; i < l->layout_count; i++) {
         const vd__layout_range *r = &l->layouts[i];
@@ -21580,7 +21584,7 @@ static VD__NOINLINE void vd__list_rest(vd_list *l) {
     vd__list_barrier(l);
 }
 
-/* Ensures that `added` more ranges fit, and the transitions of one access. */
+/* Ensures room for `added` more layout ranges, and for the transitions of one access. */
 static vd_result vd__layouts_reserve(vd_list *l, uint32_t added) {
     const vd_allocator *allocator = &l->ctx->host.allocator;
     uint32_t ranges = l->layout_count + added;
@@ -21640,7 +21644,7 @@ static vd__layout vd__layouts_find(const vd_list *l, const vd__storage *s, uint3
     return vd__image_rest(vd__memory_shape(&s->memory));
 }
 
-/* Adds the transitions that bring the subresources of an access into its layout. */
+/* Adds the transitions that move the subresources of an access to the layout that it requires. */
 static vd_result vd__layouts_require(vd_list *l, const vd__access *a) {
     vd__layout wanted = (vd__layout)a->layout;
     uint32_t begin = (uint32_t)a->begin, end = (uint32_t)a->end;
@@ -21662,8 +21666,8 @@ static vd_result vd__layouts_require(vd_list *l, const vd__access *a) {
     return VD_OK;
 }
 
-/* If accesses are to images in heaps, replaces *accesses by a copy to which those to the memory of the heaps are
-   added. */
+/* If some of the accesses are to images in heaps, replaces *accesses with a copy that also contains, for each of these
+   images, an access to its memory in the heap. */
 static vd_result vd__heap_accesses(vd_list *l, const vd__access **accesses, uint32_t *count) {
     const vd__access *from = *accesses;
     uint32_t added = *count, first = 0;
@@ -21691,7 +21695,8 @@ static vd_result vd__heap_accesses(vd_list *l, const vd__access **accesses, uint
     return VD_OK;
 }
 
-/* Like vd__list_command, for accesses to images among others: changes layouts first, with a barrier. */
+/* Like vd__list_command, for commands that access images: first records a barrier with the layout transitions that they
+   need, if any. */
 static VD__NOINLINE vd_result vd__list_images(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
     const vd__access *all = accesses;
     uint32_t all_count = count;
@@ -21746,8 +21751,8 @@ static void vd__staging_range_used(vd_list *l, const vd__staging_range *range, u
 
 /* ---- transfers ---- */
 
-/* Record a command in the list's recording, after vd__list_command. A list that records a graph has a tape on every
-   backend. */
+/* The next three functions record a command in the list's recording, after vd__list_command. A list that records a
+   graph has a tape on every backend. */
 static void vd__list_record_copy(vd_list *l, const vd__memory *to, const vd__memory *from, const vd__copy_range *ranges,
                                  uint32_t count) {
     vd__commands *c = &l->recording->commands;
@@ -22160,7 +22165,7 @@ static vd_result vd__read_staged(vd_list *l, const char *call, const vd__buffer 
     return r;
 }
 
-/* Reads by a copy of the device into the caller's memory, and waits for it. */
+/* Reads with a copy by the device into the caller's memory, and waits for that copy. */
 static vd_result vd__read_by_device(vd_list *l, const vd__span *span, const vd__region *g, uint8_t *data) {
     vd__memory host;
     vd__region rows = *g, host_rows = *g;
@@ -22185,9 +22190,10 @@ static vd_result vd__read_by_device(vd_list *l, const vd__span *span, const vd__
     return r ? r : vd__queue_wait(l->queue, value, VD_FOREVER);
 }
 
-/* Returns whether vd__read_by_device is the fastest method. If the memory is not mapped, it is, because it needs no
-   staging memory. If the memory is mapped, the host copies faster, except for large reads of unfinished results: such a
-   device is the CPU, and its threads are then still running. */
+/* Returns whether vd__read_by_device is available and the fastest method. `direct`: the host can copy
+   (vd__read_direct). If it cannot, the alternative needs staging memory, which is slower. If it can, that is faster,
+   except for large reads of unfinished results: devices with copies_to_host are CPUs, whose threads are then still
+   running. */
 static bool vd__prefers_read_by_device(vd_list *l, const vd__span *span, const vd__region *g, bool direct) {
     if (!l->device->copies_to_host || !l->immediate) return false;
     if (!direct) return true;
@@ -22196,8 +22202,8 @@ static bool vd__prefers_read_by_device(vd_list *l, const vd__span *span, const v
                                  span->storage->last_write);
 }
 
-/* Reads a region of a buffer into host memory: directly if the memory is mapped and host-cached, by a copy of the
-   device if that is faster, otherwise through staging memory. */
+/* Reads a region of a buffer into host memory: with a copy by the device if that is fastest, otherwise directly if the
+   memory is mapped and host-cached, otherwise through staging memory. */
 static vd_result vd__read(vd_list *l, const char *call, const vd__buffer *b, vd__region g, void *data) {
     vd__span span = { NULL, 0, 0, 0 };
     vd_result r = vd__region_check(b, call, "", "host ", &g);
@@ -22487,7 +22493,7 @@ static vd__storage *vd__list_use_storage(const vd_list *l, const vd__list_use *u
     return ((vd__buffer *)(void *)use->object)->storage + l->queue->context_device->index;
 }
 
-/* Debug mode: the list was submitted or discarded, so it is not the unsubmitted writer of buffers any more. */
+/* Debug mode: the list was submitted or discarded. Clears its number in vd__storage.unsubmitted of its buffers. */
 static VD__COLD void vd__debug_list_recycled(const vd_list *l) {
     for (uint32_t i = 0; i < l->use_count; i++) {
         vd__storage *s = vd__list_use_storage(l, &l->uses[i]);
@@ -22729,12 +22735,12 @@ static vd_result vd__format_check(vd_format format) {
 }
 
 #if VD__HAS_DECODER
-/* Returns the format that images of a block format have on a device: that format, or the one that its blocks are
-   decoded to, or VD_FORMAT_NONE. The decoder writes 8 or 16 bits. */
+/* Returns the format of images that are created with `format` on a device: the same, unless it is a block format that
+   the device lacks; then the one to which blocks are decoded, with components of 8 or 16 bits, or VD_FORMAT_NONE. */
 static vd_format vd__format_decoded(vd__device *dev, vd_format format) {
     const vd__format_row *row = &vd__format_rows[format];
     vd_format found = VD_FORMAT_NONE;
-    uint32_t nearest = 100; /* only of the same kind */
+    uint32_t nearest = 100; /* vd__format_distance is smaller for formats of the same kind only */
     if (row->block[0] == 1 || dev->driver->backend->format_usage(dev, format) & VD_IMAGE_SAMPLED) return format;
     for (uint32_t i = 1; i < VD_FORMAT_BC1_UNORM; i++) {
         uint32_t distance = vd__format_distance(format, (vd_format)i);
@@ -22748,7 +22754,7 @@ static vd_format vd__format_decoded(vd__device *dev, vd_format format) {
 }
 #endif
 
-/* Sets the format, and that of blocks if a device lacks it. */
+/* Sets shape->format and, if a device lacks the block format `format`, shape->blocks. */
 static void vd__image_format_set(vd_context *ctx, vd_format format, vd__image_shape *shape) {
     shape->format = format;
 #if VD__HAS_DECODER
@@ -22890,7 +22896,7 @@ static vd_result vd__slices_check(vd_format of, const char *call, const vd_image
 
 /* ---- commands ---- */
 
-/* Sets the memory and the layout of a part on the list's device, and describes the access. */
+/* Sets the memory and the layout of a part on the list's device. Returns the access of a transfer to it. */
 static vd__access vd__part_access(const vd_list *l, const vd__image *image, bool written, uint32_t use,
                                   vd__image_part *part) {
     vd__storage *s = image->resource.storage + l->queue->context_device->index;
@@ -22970,8 +22976,8 @@ static vd_result vd__image_pair(vd_list *l, const char *call, const vd_image_box
     return VD_OK;
 }
 
-/* Fails if source and target overlap: have a level and layer of one image in common. One layer of a level cannot be in
-   the layouts of a source and of a target at once. */
+/* Fails if source and target have a layer of a level of one image in common, which cannot be in the layouts of a source
+   and of a target at the same time. */
 static vd_result vd__image_overlap_check(const char *call, const char *name, const vd__access accesses[2]) {
     if (accesses[0].storage != accesses[1].storage || accesses[0].end <= accesses[1].begin
         || accesses[1].end <= accesses[0].begin)
@@ -23018,7 +23024,7 @@ static vd_result vd__copy_image(vd_list *l, const vd_image_box *to, const vd_ima
     return r ? r : vd__record_image(l, accesses, 2, &c);
 }
 
-/* Fails if images of a format cannot be blitted with this filter. Resolves the filter. */
+/* Fails if images[1] cannot be blitted to images[0] with this filter. Sets *linear to whether the filter is linear. */
 static vd_result vd__blit_check(const vd_list *l, const char *call, vd__image *const images[2], vd_filter filter,
                                 bool *linear) {
     bool integer = false;
@@ -23163,7 +23169,8 @@ static void vd__image_piece_decode(const vd__image *image, const vd__image_part 
 }
 #endif
 
-/* Copies a piece between staging memory, which has no gaps, and the caller's memory. */
+/* Copies a piece from staging memory, which has no gaps, to to_host. If that is NULL, copies from `from` to staging
+   memory, or writes zeros there if that is NULL too. */
 static void vd__image_piece_copy(const vd__slices *g, const vd__image_piece *p, uint8_t *to_host, const uint8_t *from) {
     uint8_t *staged = vd__staging_range_bytes(&p->range);
     for (uint64_t z = 0; z < p->slices; z++)
@@ -23281,7 +23288,8 @@ static vd_result vd__image_read(vd_list *l, const vd__image *image, const vd__im
     return r;
 }
 
-/* Uploads to or downloads from an image that the caller has pinned. `out` NULL: uploads `data`. */
+/* Downloads from an image that the caller has pinned, to `out`. If that is NULL, uploads `data`, or zeros if that is
+   NULL too. */
 static vd_result vd__image_transfer(vd_list *l, const char *call, const vd__image *image, const vd_image_transfer *desc,
                                     const void *data, void *out) {
     vd__image_part part;
@@ -23302,8 +23310,9 @@ static vd_result vd__image_transfer(vd_list *l, const char *call, const vd__imag
 
 /* ---- creation ---- */
 
-/* Makes the contents of an image undefined: changes its layout from VD__LAYOUT_UNDEFINED to that at rest, at once,
-   because a later command may write to its memory in a heap. The caller holds the list's lock. */
+/* Makes the contents of an image undefined, by a transition from VD__LAYOUT_UNDEFINED to the layout at rest. It is not
+   delayed until the next access, because a command before that may write to the image's memory in a heap. The caller
+   holds the list's lock. */
 static vd_result vd__image_discard(vd_list *l, const vd__image *image, uint32_t use) {
     const vd__resource *b = &image->resource;
     vd__storage *s = b->storage + l->queue->context_device->index;
@@ -23314,7 +23323,8 @@ static vd_result vd__image_discard(vd_list *l, const vd__image *image, uint32_t 
     return r ? r : vd__list_images(l, &a, 1, VD__STAGE_TRANSFER);
 }
 
-/* Sets the contents of a new image on one device. */
+/* Sets the contents of a new image on the list's device: level 0 to `data` if that is not NULL, and the rest to zeros.
+   In a heap, the rest is undefined. */
 static vd_result vd__image_initialise(vd_list *l, const vd__image *image, const void *data) {
     vd__storage *s = image->resource.storage + l->queue->context_device->index;
     bool cleared = vd__format_rows[image->shape.format].block[0] == 1 && !image->shape.depth && !image->shape.blocks;
@@ -23358,7 +23368,7 @@ static vd_result vd__image_views_create(vd_context *ctx, vd__image *image) {
     return r;
 }
 
-/* Creates the default samplers of the devices. A device may lack one; it then has no formats that need it. */
+/* Creates the default samplers of the devices. If a device does not support one, it has no formats that need it. */
 static vd_result vd__default_samplers_create(vd_context *ctx) {
     vd__error saved = vd__last_error;
     vd_sampler_desc desc;
@@ -23430,7 +23440,7 @@ static void vd__swapchain_free(vd_context *ctx, vd__swapchain *s) {
 enum { VD__PRESENT_TRIES = 8 }; /* attempts of one vd_present: the window may be resized during each */
 #define VD__PRESENT_TIMEOUT_NS 1000000000u /* how long vd_present waits for a free image of the window */
 
-/* Replaces the images by those for the window's current extent. VD_TIMEOUT: it is 0. */
+/* Replaces the images with images of the window's current extent. Returns VD_TIMEOUT if that is 0. */
 static vd_result vd__swapchain_open(vd__swapchain *s) {
     vd__swapchain_close(s);
     vd_result r = s->queue->ctx->driver.backend->surface_open(s->queue->device, &s->surface);
@@ -23515,7 +23525,8 @@ static vd_result vd__swapchain_make(vd_context *ctx, const vd_swapchain_desc *de
     return r ? vd__error_amend(r, "vd_swapchain_create", desc->name, NULL) : VD_OK;
 }
 
-/* Acquires an image of the window, and replaces the images before if they do not fit any more. */
+/* Waits for the last present of the current frame, replaces the images if they do not fit the window any more, and
+   acquires one of them. */
 static vd_result vd__swapchain_acquire(vd__swapchain *s) {
     vd__surface *surface = &s->surface;
     vd_result r = vd__queue_wait(s->queue, s->values[surface->frame], VD_FOREVER);
@@ -23555,7 +23566,7 @@ static vd_result vd__present_record(vd_list *l, vd__swapchain *s, vd__image *ima
     return vd__record_image(l, accesses, 2, c);
 }
 
-/* Records, submits and presents. VD_TIMEOUT with `stale`: the window was resized meanwhile. */
+/* Records, submits and presents. Returns VD_TIMEOUT and sets `stale` if the window was resized in the meantime. */
 static vd_result vd__present_acquired(vd__swapchain *s, vd__image *image, const vd_present_desc *desc,
                                       vd__image_command c) {
     vd__queue *q = s->queue;
@@ -23599,8 +23610,9 @@ static vd_result vd__present_check(vd__swapchain *s, vd__image *image, const vd_
     return r;
 }
 
-/* The driver has shown an image, but noticed that it may not fit: replaces the images, and returns whether the window
-   has another extent. If this fails, the next present tries again. */
+/* Called if the driver has shown an image, but reported that it may not fit the window. Replaces the images, and
+   returns whether the window has another extent. Returns false if the images cannot be replaced; the next present tries
+   again. */
 static bool vd__swapchain_resized(vd__swapchain *s) {
     vd__error before = vd__last_error;
     uint32_t width = s->surface.shape->extent[0], height = s->surface.shape->extent[1];
@@ -24108,8 +24120,8 @@ static VD__COLD vd_result vd__output_clear_stale(vd__queue *q) {
     return r;
 }
 
-/* Ensures that the list has host memory for its output. The header is zero ("no output") until the copy has been
-   executed. */
+/* Ensures that the list has host memory for its output. The header there is zero ("no output") until the copy has been
+   executed. For a list that records a graph, only sets vd__graph.prints. */
 static VD__COLD vd_result vd__output_acquire(vd_list *l) {
     vd_context *ctx = l->ctx;
     vd__queue *q = l->queue;
@@ -24455,7 +24467,8 @@ static bool vd__unchecked_is_checked(const vd__unchecked *u) {
     return u->thread == &vd__last_error && vd__checked_failures >= u->number;
 }
 
-/* Stores the failure of a command in an immediate list, unless an unchecked one is stored already. */
+/* Stores the failure of a command in an immediate list, unless one of another thread, or an unchecked one of this
+   thread, is stored already. */
 static VD__COLD void vd__unchecked_keep(vd_context *ctx) {
     vd__failures++;
     vd__mutex_lock(&ctx->lock);
@@ -24626,7 +24639,7 @@ static VD__COLD vd_result vd__output_create_buffers(vd_context *ctx) {
     return r;
 }
 
-/* Delivers pending output and frees all output memory. Called before vd__context_discard_objects. */
+/* Turns pending output into messages and frees all output memory. Called before vd__context_discard_objects. */
 static VD__COLD void vd__output_free(vd_context *ctx) {
     vd__output_poll(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
@@ -24751,7 +24764,8 @@ static vd__access *vd__graph_access_at(const vd__graph *g, uint32_t i) {
     return VD__GRAPH_AT(vd__access, g->accesses, i);
 }
 
-/* Return the ends of what a command has in each array. */
+/* The next three functions return the end of a command's elements in an array: its accesses, its uses of slots, and its
+   words in the tape. */
 static uint32_t vd__graph_access_end(const vd__graph *g, uint32_t command) {
     return command + 1 < g->commands.count ? vd__graph_command_at(g, command + 1)->access : g->accesses.count;
 }
@@ -24767,7 +24781,7 @@ static uint32_t vd__graph_word_end(const vd__graph *g, uint32_t command) {
 
 /* ---- recording ---- */
 
-/* Begins a command of the list. The values of its slots are in g->uses already. */
+/* vd__list_command for a list that records a graph. The uses of slots by the command are in g->uses already. */
 static vd_result vd__graph_add(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
     vd__graph *g = l->graph;
     const vd_allocator *allocator = &l->ctx->host.allocator;
@@ -24914,7 +24928,7 @@ static vd_result vd__graph_threads(vd_list *l, const vd_dispatch_desc *desc) {
 static vd_result vd__graph_dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     vd__dispatch_state *d = l->dispatch;
     vd__graph *g = l->graph;
-    vd_result r = vd__dispatch_resolve_new(d, l->ctx, desc); /* slots are recorded with the arguments */
+    vd_result r = vd__dispatch_resolve_new(d, l->ctx, desc); /* always: resolving arguments also records their slots */
     if (!r && desc->threads_slot) r = vd__graph_threads(l, desc);
     if (!r) r = vd__graph_add(l, d->accesses, d->access_count, VD__STAGE_COMPUTE);
     if (!r) {
@@ -24965,7 +24979,7 @@ static vd_result vd__graph_stage(vd_list *l, uint64_t size, vd__staging_range *o
     return VD_OK;
 }
 
-/* Makes an image the placeholder of a slot, like `model`. It has no native objects. */
+/* Completes the placeholder of an image slot: it has the properties of `model`, but no native objects. */
 static void vd__graph_placeholder_image(vd__image *to, const vd__image *model, uint32_t device) {
     to->shape = model->shape;
     to->range = model->range;
@@ -25015,7 +25029,8 @@ static vd_result vd__graph_placeholder(vd_list *l, vd__graph_slot *s, const char
     return vd__fail_memory(NULL, NULL, 0);
 }
 
-/* Sets *out to the placeholder of slot `name`, whose first buffer or image is b. */
+/* Sets *out to the placeholder of slot `name`. Creates the slot, with b as its initial buffer or image, if there is
+   none of this name; otherwise b must be the initial one. */
 static vd_result vd__graph_resource_slot(vd_list *l, const char *call, const char *name, vd__resource *b,
                                          vd__resource **out) {
     vd__graph *g = l->graph;
@@ -25076,8 +25091,8 @@ static vd_result vd__graph_scope_begin(vd_list *l, const char *name) {
     return VD_OK;
 }
 
-/* Removes the scope if it has no commands. It is then the last element of g->scopes, because the scopes inside of it
-   were empty and have been removed. */
+/* Ends the innermost open scope, and removes it if it has no commands. It is then the last element of g->scopes,
+   because the scopes inside of it were empty and have been removed. */
 static void vd__graph_scope_end(vd_list *l) {
     vd__graph *g = l->graph;
     vd__graph_scope *s = vd__graph_scope_at(g, (uint32_t)l->scopes[--l->scope_count].number - 1);
@@ -25110,7 +25125,7 @@ static void vd__graph_memory_free(vd_context *ctx, vd__staging *s) {
     }
 }
 
-/* Destroys a recording that is not in flight, after reading its timestamps. */
+/* Destroys a recording that is not in flight, after reading its results. */
 static void vd__graph_recording_free(vd__graph *g, vd__graph_recording *r) {
     const vd_allocator *allocator = vd__graph_allocator(g);
     const vd__backend *backend = g->queue->ctx->driver.backend;
@@ -25281,7 +25296,7 @@ static vd_result vd__graph_resolve(vd__graph *g) {
         vd__graph_slot *s = vd__graph_slot_at(g, i);
         s->resource = s->name && s->buffer ? vd__graph_resource_of(g, s, s->submit_id) : s->buffer;
         s->sampler = vd__graph_sampler_of(g, s->submit_sampler_id);
-        vd_result r = s->buffer && !s->resource ? vd__graph_check_objects(g) : VD_OK; /* no command may use the slot */
+        vd_result r = s->buffer && !s->resource ? vd__graph_check_objects(g) : VD_OK; /* OK: no command uses it */
         if (r) return r;
     }
     for (uint32_t i = 0; i < g->objects.count; i++) {
@@ -25304,7 +25319,8 @@ static vd_result vd__graph_resolve(vd__graph *g) {
     return VD_OK;
 }
 
-/* Returns the list of segments of a storage. The table is at most half full. */
+/* Returns the head of the list of a storage's segments, which is 0 if there are none yet. The hash table is at most
+   half full. */
 static uint32_t *vd__graph_head_of(vd__graph *g, const vd__storage *storage) {
     uint32_t slot = (uint32_t)((uint64_t)(uintptr_t)storage * 0x9E3779B97F4A7C15u >> 32) & g->head_mask;
     while (g->heads[slot].storage && g->heads[slot].storage != storage) slot = (slot + 1) & g->head_mask;
@@ -25383,7 +25399,7 @@ static void vd__graph_access_add(vd__graph *g, const vd__access *a, uint32_t com
     }
 }
 
-/* Computes the level of each command, and one cause for each level. */
+/* Computes the level of each command, and one cause for each barrier between two levels. */
 static vd_result vd__graph_levels(vd__graph *g) {
     memset(g->heads, 0, (g->head_mask + 1) * sizeof *g->heads);
     g->segment_count = 0;
@@ -25443,8 +25459,8 @@ static bool vd__graph_lives_overlap(const vd__graph_slot *a, const vd__graph_slo
     return a->first_level && b->first_level && a->first_level <= b->last_level && b->first_level <= a->last_level;
 }
 
-/* Places a transient buffer at the lowest offset where it overlaps no placed one that is in use at the same level.
-   `placed`: list of the placed ones by offset, from 1 + index of the first; 0: none. */
+/* Returns the lowest offset at which a transient buffer overlaps no placed one that is in use at the same level.
+   `placed`: 1 + index of the first placed one; the list of them is sorted by offset. 0: none. */
 static uint64_t vd__graph_place(const vd__graph *g, const vd__graph_slot *s, uint64_t align, uint32_t placed) {
     uint64_t offset = 0;
     while (placed) {
@@ -25529,7 +25545,7 @@ static void vd__graph_resolve_transients(vd__graph *g) {
     }
 }
 
-/* Returns the argument that contains a buffer or an image. k may be NULL. */
+/* Returns the index of the argument that contains the buffer or image with this index; 0 if k is NULL. */
 static uint32_t vd__kernel_arg_of(const vd__kernel *k, uint32_t buffer_index) {
     uint32_t i = k ? (uint32_t)k->arg_count : 1;
     while (--i && (!vd__arg_accesses(&k->args[i]) || k->params[i].buffer_index > buffer_index)) {}
@@ -25541,7 +25557,7 @@ static vd_result vd__graph_check_overlap(const vd__graph *g, uint32_t command) {
     const vd__graph_command *c = vd__graph_command_at(g, command);
     const vd__kernel *k = c->kernel == VD__NONE ? NULL
                           : (const vd__kernel *)(const void *)vd__graph_object_at(g, c->kernel)->object;
-    uint32_t end = k ? c->access + k->buffer_count : vd__graph_access_end(g, command); /* without `indirect` */
+    uint32_t end = k ? c->access + k->buffer_count : vd__graph_access_end(g, command); /* only the arguments */
     uint64_t may_alias = 0;
     for (int i = 0; k && i < k->arg_count; i++)
         if (k->args[i].may_alias && k->args[i].kind != VD_ARG_VALUE) may_alias |= (uint64_t)1 << i;
@@ -25561,7 +25577,7 @@ static vd_result vd__graph_check_overlap(const vd__graph *g, uint32_t command) {
     return VD_OK;
 }
 
-/* Computes the order of the commands with the buffers that are in the slots. */
+/* Computes the order of the commands, for the buffers and images that are in the slots. */
 static vd_result vd__graph_schedule(vd__graph *g) {
     vd_result r = vd__graph_resolve(g);
     for (uint32_t c = 0; c < g->commands.count && !r; c++) r = vd__graph_check_overlap(g, c);
@@ -25576,7 +25592,7 @@ static vd_result vd__graph_schedule(vd__graph *g) {
 
 /* ---- recordings of the backend ---- */
 
-/* Keeps a changeable argument block of the list's recording. */
+/* Adds an argument block that submissions can change to the graph recording `l`. */
 static vd_result vd__graph_block_add(vd_list *l, const vd__dispatch_state *d) {
     vd__graph_recording *r = (vd__graph_recording *)(void *)l; /* the list is its first member */
     const vd_allocator *allocator = &l->ctx->host.allocator;
@@ -25680,7 +25696,7 @@ static bool vd__graph_set_values(const vd__graph *g, vd__dispatch_state *d, uint
     return values;
 }
 
-/* Records a launch of the tape for an instance. `indirect`: its size is in a buffer; otherwise NULL. */
+/* Records a launch of the tape for an instance. `indirect`: the source of its size, or NULL. */
 static vd_result vd__graph_play_launch(vd__graph *g, vd__graph_recording *r, uint32_t command,
                                        const vd__tape_launch *launch, const vd__indirect *indirect,
                                        uint32_t instance) {
@@ -26000,8 +26016,8 @@ static vd__graph_recording *vd__graph_recording_oldest(vd__graph *g) {
     return replace ? oldest : NULL;
 }
 
-/* Returns a recording for the wanted state, or NULL. Submitting one with timestamps again while it is in flight would
-   overwrite them. */
+/* Returns a recording for the wanted state, or NULL. One with timestamps that is in flight is only returned from
+   VD__GRAPH_MEASURED recordings on, because its next submission overwrites the timestamps. */
 static vd__graph_recording *vd__graph_recording_find(const vd__graph *g, uint32_t instances) {
     vd__graph_recording *busy = NULL;
     uint32_t count = 0;
@@ -26093,7 +26109,8 @@ static vd__graph_slot *vd__graph_slot_named(const vd__graph *g, const char *name
     return s;
 }
 
-/* Checks a buffer for a slot. Every command has been checked for the first one: the new one must not differ from it. */
+/* Checks a new buffer for a slot. The commands were checked with the first one, so the new one must have the same type
+   and shape and at least the same alignment. */
 static vd_result vd__graph_check_buffer(const vd__graph *g, const vd__graph_slot *s, uint64_t id) {
     const vd__buffer *b = vd__graph_resource_of(g, s, id), *first = s->buffer;
     char then[VD__EXTENT_TEXT], now[VD__EXTENT_TEXT], then_type[40], now_type[40];
@@ -26115,7 +26132,7 @@ static vd_result vd__graph_check_buffer(const vd__graph *g, const vd__graph_slot
                     "multiple of %llu, like the recorded buffer", s->name, b->name, VD__U(b->offset), VD__U(align));
 }
 
-/* The same for an image. */
+/* Checks a new image for a slot, like vd__graph_check_buffer. */
 static vd_result vd__graph_check_image(const vd__graph *g, const vd__graph_slot *s, uint64_t id) {
     const vd__image *image = (const vd__image *)(const void *)vd__graph_resource_of(g, s, id),
                     *first = (const vd__image *)(const void *)s->buffer;
@@ -26156,7 +26173,7 @@ static uint64_t vd__graph_sampler_id(const vd_arg *value) {
     return value->kind == VD_ARG_IMAGE && value->from ? ((const vd_sampler *)value->from)->id : 0;
 }
 
-/* Checks the sampler for a slot, also of an image. */
+/* Checks a new sampler for a slot, which is a sampler or an image with one. */
 static vd_result vd__graph_check_sampler(const vd__graph *g, const vd__graph_slot *s, const vd_arg *value) {
     uint64_t id = vd__graph_sampler_id(value);
     if (s->kind == VD_ARG_IMAGE && !value->from) return VD_OK;
@@ -26334,10 +26351,10 @@ static vd_result vd__graph_send(vd__graph *g, const vd_graph_submit_desc *desc, 
 }
 
 // >>glslang
-/* GLSL and HLSL, compiled to SPIR-V by glslang. It gets one text, in which #include directives are already expanded,
-   because its C interface cannot ask for files in version 12. HLSL is preprocessed first, so that registers can be
-   replaced by bindings: the C interface shifts bindings by the kind of the resource, but a StructuredBuffer in t0 and a
-   RWStructuredBuffer in u0 are of one kind. */
+/* GLSL and HLSL, compiled to SPIR-V by glslang. glslang gets one text, in which #include directives are already
+   expanded, because the C interface of version 12 has no callback for included files. HLSL is preprocessed first, so
+   that registers can be replaced with bindings: the C interface shifts bindings by the kind of the resource, but a
+   StructuredBuffer in t0 and a RWStructuredBuffer in u0 are of one kind. */
 
 #if VD__HAS_GLSLANG
 #include <glslang/Include/glslang_c_interface.h>
@@ -26403,7 +26420,7 @@ static const char *vd__glsl_directive(const char *line, const char *name) {
     return strncmp(c, name, length) || vd__glsl_in_identifier(c[length]) ? NULL : c + length;
 }
 
-/* Returns the line after this one, and whether a comment is open there. */
+/* Returns the next line. *comment: whether a comment is open at the start of this line; set for the next one. */
 static const char *vd__glsl_next_line(const char *c, bool *comment) {
     bool ends = false;
     for (char quote = 0; *c && *c != '\n'; c++) {
@@ -26419,8 +26436,8 @@ static const char *vd__glsl_next_line(const char *c, bool *comment) {
 
 static void vd__glsl_expand(vd__glsl *g, const char *c, unsigned line, const char *name);
 
-/* Expands an include. text: what follows the directive. Omits a file that is being included already. A file that does
-   not exist becomes an #error, because the preprocessor may skip it. */
+/* Expands an include. text: the rest of the line after the directive. Omits a file that is being included already. A
+   missing file becomes an #error, because the preprocessor may skip the directive. */
 static void vd__glsl_include(vd__glsl *g, const char *text, const char *from) {
     const vd_kernel_desc *desc = g->desc;
     char name[256];
@@ -26457,7 +26474,7 @@ static void vd__glsl_expand(vd__glsl *g, const char *c, unsigned line, const cha
     while (*c && !g->r) {
         const char *include = comment ? NULL : vd__glsl_directive(c, "include");
         const char *next = vd__glsl_next_line(c, &comment);
-        bool resumes = expanded && next > c && next[-1] == '\n' /* the directive #line may have been skipped */
+        bool resumes = expanded && next > c && next[-1] == '\n' /* the #line after an include may be skipped */
                        && (vd__glsl_directive(c, "endif") || vd__glsl_directive(c, "else")
                            || vd__glsl_directive(c, "elif"));
         line++;
@@ -26615,15 +26632,17 @@ static vd_result vd__glsl_bind_registers(vd__glsl *g) {
     return g->r;
 }
 
-/* Returns the type of a storage image whose format can be removed, or NULL. Atomics need R32_I and R32_U. */
+/* Returns w if it is the type of a storage image whose format can be removed, otherwise NULL. R32_I and R32_U remain:
+   atomics need them. */
 static uint32_t *vd__hlsl_storage(uint32_t *w) {
     return (w[0] & 0xffff) == VD__OpTypeImage && w[0] >> 16 > 8 && w[7] == 2 && w[8] != VD__ImageFormatR32i
            && w[8] != VD__ImageFormatR32ui ? w : NULL;
 }
 
-/* HLSL does not state the formats of storage images, for which glslang sets those with 32 bits for each component.
-   Removes them, so that images of other formats can be passed, unless two types would become equal, or a device lacks
-   one of the features. Returns the new number of words; there must be space for 4 more. */
+/* HLSL does not state the formats of storage images, so glslang declares formats with 32 bits for each component.
+   Removes these, so that images of other formats can be passed. Keeps those of types that would become equal, and all
+   of them if `features` lacks VD_FEATURE_IMAGE_WRITE or, for modules that load from images, VD_FEATURE_IMAGE_READ.
+   Returns the new number of words; there must be space for 4 more. */
 static size_t vd__hlsl_formats_remove(uint32_t *words, size_t count, uint64_t features) {
     const uint32_t capabilities[4] = { 2u << 16 | VD__OpCapability, VD__CapabilityStorageImageWriteWithoutFormat,
                                        2u << 16 | VD__OpCapability, VD__CapabilityStorageImageReadWithoutFormat };
@@ -26718,8 +26737,8 @@ VD__SMALL_END
 
 /* ---- errors ---- */
 
-/* Called by the functions that return the last failure: marks the failures of this thread as checked. Calls within a
-   callback scope do not count, because libraries read the failure there in order to amend it. */
+/* Called by the functions that return the last failure: marks the failures of this thread as checked. Calls in user
+   callbacks and in callback scopes do not count: in scopes, libraries read the failure in order to amend it. */
 static void vd__failures_checked(void) {
     if (!vd__callback_frames) vd__checked_failures = vd__failures;
 }
@@ -27050,7 +27069,8 @@ static vd_result vd__context_create(const vd_context_desc *desc, vd_context **ou
     return VD_OK;
 }
 
-/* Reports that vd_context_create failed to the log of the desc, because there is no context. The error stays set. */
+/* In debug mode, logs that vd_context_create failed: to the log of the desc, because there is no context, or to stderr.
+   The error stays set. */
 static void vd__context_log_failure(const vd_context_desc *desc) {
     vd__error error = vd__last_error;
     bool debug = desc && desc->debug;
@@ -28009,7 +28029,7 @@ static vd_result vd__image_allocate_on(vd__context_device *dev, const vd__image_
     return r;
 }
 
-/* Allocates storage and views of an image on every device. What was allocated is freed with the object. */
+/* Allocates storage and views of an image on every device. On failure, they are freed with the object. */
 static vd_result vd__image_allocate(vd_context *ctx, vd__image *image, const vd__place *place) {
     vd__resource *b = &image->resource;
     vd_result r = VD_OK;
@@ -28157,7 +28177,7 @@ static vd_result vd__image_view_check(const vd__image *base, const vd_image_view
                     (unsigned)base->shape.layers);
 }
 
-/* Creates the native views of a view of an image, or of a texel buffer, and its handle. Frees it on failure. */
+/* Creates the native views of an image view or a texel buffer, and publishes its handle. Frees `view` on failure. */
 static vd_result vd__image_view_publish(vd_context *ctx, vd__image *view, const vd__resource *base, const char *call,
                                         vd_image *out) {
     vd__resource *b = &view->resource;
@@ -28364,7 +28384,8 @@ VD_API vd_result vd_image_upload(vd_context *ctx, const vd_image_transfer *desc,
     return vd__image_move(ctx, "vd_image_upload", desc, data, NULL);
 }
 
-/* Resolves a box of tiles. A level of the mip tail becomes the tail of each layer: level tail_level. */
+/* Checks a box of tiles and resolves its defaults. If box->level is in the mip tail, the result is the tail of each of
+   its layers, with level tail_level. */
 static vd_result vd__tiles_check(const vd__image *image, const char *call, const vd_image_box *box,
                                  vd__image_part *out) {
     const vd__tiles *t = &image->shape.tiles;
@@ -28479,7 +28500,7 @@ static vd_result vd__sampler_check(const vd_context *ctx, const vd_sampler_desc 
                     (double)desc->max_lod, (double)desc->lod_bias, (double)desc->anisotropy);
 }
 
-/* Creates a sampler on all devices. desc is complete. */
+/* Creates a sampler on all devices. desc is not NULL. */
 static vd_result vd__sampler_make(vd_context *ctx, const vd_sampler_desc *desc, vd_sampler *out) {
     vd_result r = vd__sampler_check(ctx, desc);
     if (r) return vd__error_amend(r, "vd_sampler_create", desc->name, NULL);
@@ -28694,7 +28715,7 @@ static vd_result vd__kernel_copy_desc(vd_context *ctx, vd__kernel *k, const vd_k
     return VD_OK;
 }
 
-/* Sets what dispatches need of argument i, and counts it. */
+/* Fills in the vd__param of argument i, and adds the argument to the kernel's counts. */
 static void vd__kernel_fill_param(vd__kernel *k, int i) {
     vd_arg_info *a = &k->args[i];
     vd__param *p = &k->params[i];
@@ -28790,8 +28811,8 @@ static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc,
     return vd__kernel_check_all(ctx, desc);
 }
 
-/* Appends the integers among the specialisation constants to the error, which may be about a limit that depends on
-   them. */
+/* Appends the integers and booleans among the specialisation constants to the error, which may be about a limit that
+   depends on them. */
 static VD__COLD void vd__error_add_constants(const vd_kernel_desc *desc) {
     char *reason = vd__last_error.reason;
     size_t used = strlen(reason), size = sizeof vd__last_error.reason;
@@ -28809,7 +28830,7 @@ static VD__COLD void vd__error_add_constants(const vd_kernel_desc *desc) {
     if (separator[0] == ',') memcpy(reason + used, ")", 2);
 }
 
-/* Checks the specialisation constants of a kernel desc, apart from the module. */
+/* Checks the specialisation constants of a kernel desc without decoding the module. */
 static vd_result vd__constants_check(const vd_kernel_desc *desc) {
     const vd_constant *constants = desc->constants;
     if (desc->constant_count < 0 || desc->constant_count > VD_MAX_CONSTANTS || (desc->constant_count && !constants))
@@ -29536,8 +29557,8 @@ VD_API vd_buffer vd_graph_buffer(vd_list *list, const vd_buffer_desc *desc) {
     return out;
 }
 
-/* Declares a slot for a buffer or image that the caller has pinned. `pinned` may be NULL. Returns the id of its
-   placeholder, or 0. */
+/* Declares a slot for a buffer or image that the caller has pinned, and unpins it. `pinned` NULL: the caller has failed
+   to find it. Ends the public call. Returns the id of the placeholder, or 0. */
 static uint64_t vd__graph_slot_declare(vd_list *list, const char *call, const char *name, vd__resource *pinned) {
     vd__resource *placeholder = NULL;
     vd_result r = pinned ? VD_OK : VD_ERROR_INVALID;
