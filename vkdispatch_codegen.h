@@ -509,7 +509,7 @@
 
        Implicit arguments are u32 fields at the end of the block for values that the kernel uses but does not declare:
        numbers of threads and groups, the group base, lengths and shapes of buffers, the number of the first format; in
-       CUDA C, sizes and levels of images.
+       CUDA C, sizes and levels of images; in OpenCL C, sizes of texel buffers.
        vc_reflect describes the block for SPIR-V and GLSL, vc_reflect_for the one for CUDA C and OpenCL C.
 
        CUDA C. The kernel is extern "C" ENTRY(const struct ENTRY_args args); args is the argument block. The parameter
@@ -1007,8 +1007,9 @@ VC_API vc_ref vc_offset(vc_ref ref, vc_val elements);
 /* Reads element `index`. */
 VC_API vc_val vc_load(vc_ref ref, vc_val index);
 
-/* Reads element `index` if `condition` (a scalar bool) holds; otherwise returns `other`. In that case element 0 of the
-   memory is read and discarded, so it must exist. */
+/* Reads element `index` if `condition` (a scalar bool) holds; otherwise returns `other`. In that case element 0 is read
+   and discarded, so it must exist: of the memory, also if vc_offset has moved `ref`; or of the array inside an element
+   to which `ref` refers. Indices that vc_at has applied to `ref` must be in range in any case. */
 VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other);
 
 /* Writes element `index`. value: of the element type; immediates are converted and scalars repeated, see Types. */
@@ -2411,10 +2412,7 @@ static const vc__kind_info vc__kinds[16] = {
     { VC__KINDS_U, 2, 64, 8, 0, 0, VC_FEATURE_I64, 0 },
     { VC__KINDS_F, 3, 16, 2, 10, 5, VC_FEATURE_F16, 0 },
     { VC__KINDS_F, 3, 32, 4, 23, 8, 0, 0 },
-    { VC__KINDS_F, 3, 64, 8, 52, 11, VC_FEATURE_F64, 0 },
-    { 0, 0, 0, 0, 0, 0, 0, 0 },
-    { 0, 0, 0, 0, 0, 0, 0, 0 },
-    { 0, 0, 0, 0, 0, 0, 0, 0 }
+    { VC__KINDS_F, 3, 64, 8, 52, 11, VC_FEATURE_F64, 0 } /* the other rows are zero: not a type */
 };
 
 #define VC__KIND_NAMES(n) { n, n "x2", n "x3", n "x4" }
@@ -2510,7 +2508,7 @@ static inline bool vc__is_optional_format(uint32_t format) {
            && (format < VC_FORMAT_RGBA32_U || format > VC_FORMAT_R32_U);
 }
 
-typedef struct vc__image { uint8_t dim, format; bool storage; } vc__image; /* an image without its type */
+typedef struct vc__image { uint8_t dim, format; bool storage; } vc__image; /* as in vc_image_desc */
 
 /* Converts an integer of type `from` to type `to`. Returns whether that leaves its value unchanged. bits and *out: the
    bit patterns. */
@@ -2946,8 +2944,8 @@ enum {
     X(IMAGE_SIZE,   "image_size",   READ,   2, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_image_query) \
     X(IMAGE_LEVELS, "image_levels", READ,   1, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, vc__lower_image_query) \
     X(IMAGE_STORE,  "image_store",  EFFECT, 3, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* a[2] value */ \
-    /* ---- subgroups: the last operand of votes, ballots and shuffles is the mask of participating lanes that \
-       CUDA C requires, otherwise VC__NIL. Reductions in CUDA C also have the lane as an operand, after the mask. \
+    /* ---- subgroups: the last operand of VOTE_ANY, VOTE_ALL, BALLOT and shuffles is the mask of participating lanes \
+       that CUDA C requires, otherwise VC__NIL. Reductions in CUDA C have the mask and then the lane as operands. \
        ---- */ \
     /* CUDA C: the mask of active lanes, where some may be inactive */ \
     X(MASK,         "mask",         CONVERGENT,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
@@ -3187,7 +3185,7 @@ typedef struct vc__object {
     uint32_t node;
     const uint64_t *data; /* tables: one value per component, in the arena */
     uint32_t arg;     /* index among the arguments; VC__NIL: none */
-    /* in a listing: accesses by its nodes, VC_READ and VC_WRITE; 4: they query the size of an image */
+    /* in a listing: accesses by its nodes, VC_READ and VC_WRITE; 4: a query of the size or levels of an image */
     uint16_t used;
     bool stored;      /* a store was recorded */
     uint8_t divergence; /* variables and private arrays: VC__NODE_ bits of the stored values */
@@ -3252,12 +3250,12 @@ static inline bool vc__in_argument_block(const vc_arg_info *a) {
     return a->kind == VC_ARG_IMAGE ? a->size != 0 : a->kind != VC_ARG_BINDING;
 }
 
-/* Whether implicit arguments of this vc_implicit refer to a buffer or image argument. */
-static inline bool vc__implicit_has_buffer(uint32_t kind) { return kind >= VC_IMPLICIT_LENGTH; }
+/* Whether implicit arguments of this vc_implicit refer to an argument: a buffer or image. */
+static inline bool vc__implicit_has_arg(uint32_t kind) { return kind >= VC_IMPLICIT_LENGTH; }
 
 /* Returns the entry of l->info.implicit that an IMPLICIT node (kind, argument, axis) reads; NULL if there is none. */
 static const vc_implicit_info *vc__implicit_of(const vc__listing *l, const vc__node *n) {
-    bool of_arg = vc__implicit_has_buffer(n->a[0]);
+    bool of_arg = vc__implicit_has_arg(n->a[0]);
     for (int i = 0; i < l->info.implicit_count; i++) {
         const vc_implicit_info *h = &l->info.implicit[i];
         if ((uint32_t)h->kind == n->a[0] && h->axis == n->a[2] && (!of_arg || h->arg == l->object[n->a[1]].arg))
@@ -3280,7 +3278,7 @@ static inline bool vc__is_opencl(vc_target target) { return VC__HAS_OPENCL_C && 
 /* CUDA C and OpenCL C: the lowered list has only scalars, and f16 as bits. */
 static inline bool vc__is_c(vc_target target) { return vc__is_cuda(target) || vc__is_opencl(target); }
 
-typedef struct vc__leaf { uint64_t key; uint32_t number; } vc__leaf;
+typedef struct vc__leaf { uint64_t key; uint32_t number; } vc__leaf; /* key: see vc__leaf_key */
 
 /* Flags of `plain`, for pure operations without optional operands. The low 13 bits are the kinds for which
    vc__lower_plain schedules the operation. ONE, THREE: number of operands, if not two. PRINTED: printed as a single
@@ -3959,16 +3957,13 @@ static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, u
 
 VC__SMALL
 
-/* Folds an operation on operands without a kernel. An operand that is not an immediate is the result of a failed call
-   or was never set; it is then the result. */
+/* Folds an operation on operands without a kernel. Returns the first operand that vc__is_unusable accepts, if there is
+   one. */
 static vc_val vc__pure_immediates(uint32_t ordered_op, uint32_t count, vc_val a, vc_val b, vc_val c) {
     uint32_t op = ordered_op & ~(uint32_t)VC__SWAPPED;
     uint64_t bits[3] = { 0, 0, 0 }, result = 0;
-    vc_val v[3];
+    vc_val v[3] = { a, b, c };
     vc__operand o[3];
-    v[0] = a;
-    v[1] = b;
-    v[2] = c;
     for (uint32_t i = 0; i < count; i++) if (vc__is_unusable(v[i])) return v[i];
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = ordered_op & VC__SWAPPED ? count - 1 - i : i;
@@ -4073,8 +4068,9 @@ static inline uint32_t vc__usable_operand(vc_kernel *k, vc_val v, vc_type type, 
 
 VC__SMALL
 
-/* Records an operation on two operands of one type, where vc__pure2 and vc__compare do not: values in blocks that are
-   not known to be open, immediates, and results of another type. `ordered_op` as for vc__pure_checked. */
+/* Records an operation on two operands of one type for which vc__pure2, vc__compare and vc__pure2_immediate are too
+   narrow: the blocks of values are looked up, the second operand may be an immediate, and the result may have another
+   type. `ordered_op` as for vc__pure_checked. */
 VC__NOINLINE static vc_val vc__pure2_same_type(vc_val a, vc_val b, uint32_t ordered_op) {
     vc_kernel *k = vc__kernel_with_space(a);
     const vc__node *first = k && k->node_limit - k->count > 1 ? vc__usable_node(k, a) : NULL;
@@ -4102,7 +4098,7 @@ VC__NOINLINE static vc_val vc__pure3_same_type(vc_val a, vc_val b, vc_val c, uin
 
 VC__SMALL_END
 
-/* Two operands: a value and an immediate of its type, a frequent case. */
+/* Fast path for a value and an immediate of its type. */
 VC__NOINLINE static vc_val vc__pure2_immediate(vc_val a, vc_val b, uint32_t op) {
     vc_kernel *k = vc__kernel_with_space(a);
     const vc__node *first = k && k->node_limit - k->count > 1 ? vc__node_in_known_open_block(k, a) : NULL;
@@ -4174,8 +4170,8 @@ static uint32_t vc__condition(vc_kernel *k, const char *call, uint32_t which, vc
 // >>fold
 /* Constant folding, one operation at a time, on bit patterns, and simplifications. These are exact for every input;
    those of a `fast` kernel may be wrong for infinities, NaN and -0. Floats are computed with integers, so that the
-   generated bytes do not depend on compiler options. Operations with subnormal operands or results, or a NaN result,
-   are not folded, except by vc__fold_nan. */
+   generated bytes do not depend on compiler options. Arithmetic with subnormal operands or results, or a NaN result, is
+   not folded, except by vc__fold_nan. */
 
 /* Stores the bits of component i of a constant in *bits. Returns false if the node is not a constant. */
 static inline bool vc__const_part(const vc__lowering *s, uint32_t number, uint32_t i, uint64_t *bits) {
@@ -4199,8 +4195,8 @@ static inline bool vc__is_const(const vc__lowering *s, uint32_t number) {
     return vc__is_const_op(vc__lowered_node(s, number)->op);
 }
 
-/* Whether a constant has a component whose bits are 0, except the highest: a float 0 of either sign, or the integer 0.
-   False if the node is not a constant. */
+/* Whether a constant has a component whose bits below the highest one are 0: a float 0 of either sign, or an integer
+   that is 0 or has only the highest bit set. False if the node is not a constant. */
 static bool vc__has_zero(const vc__lowering *s, uint32_t number) {
     const vc__node *n = &s->node[number];
     uint64_t magnitude = vc__ones(vc__bits(vc__kind(n->type)) - 1u);
@@ -4547,7 +4543,7 @@ static bool vc__fold_cast(vc_type from, vc_type to, uint64_t v, uint64_t *out) {
 }
 
 /* Folds one scalar operation on bit patterns. `from` is the kind of v[0]. Returns false if it is not folded: an operand
-   or the result is subnormal, the result is NaN, or the operation is one that no function above handles. */
+   or the result of arithmetic is subnormal, its result is NaN, or no function above handles the operation. */
 static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, uint64_t *out) {
     uint64_t low[3] = { 0, 0, 0 };
     if (op == VC__OP_CAST) return vc__fold_cast(from, to, v[0], out);
@@ -4560,7 +4556,8 @@ static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, u
     return vc__fold_float(VC__OP_MAX, from, v, &low[0]) && vc__fold_float(VC__OP_MIN, from, low, out);
 }
 
-/* Folds functions of a constant NaN to NaN in the C targets: PoCL 3.1 omits the store of the result, or crashes. */
+/* CUDA C and OpenCL C: folds a function of a constant NaN to NaN. Otherwise PoCL 3.1 omits the store of the result, or
+   crashes. */
 static bool vc__fold_nan(const vc__lowering *s, uint32_t op, vc_type from, vc_type to, const uint64_t *v,
                          uint64_t *out) {
     vc__real r;
@@ -5288,8 +5285,8 @@ static inline uint32_t vc__rule_word(const uint8_t **at, uint32_t bytes) {
 
 VC__SMALL
 
-/* The bit pattern of a number in a type. The value of a VC__RULE_NUMBER must be a multiple of 1/2, in magnitude below
-   1024 for f16 and 4096 for f32 and f64. Callers mask bits above the width of the type. */
+/* The bit pattern of a number in a type. For f16, the magnitude of a VC__RULE_NUMBER must be below 1024. Callers mask
+   bits above the width of the type. */
 static uint64_t vc__rule_pattern(vc_type type, vc_val v) {
     uint32_t kind = vc__kind(type), fraction = vc__kinds[kind].fraction, power = 0;
     uint64_t sign = v.bits >> 63, twice = sign ? 0 - v.bits : v.bits;
@@ -5682,7 +5679,7 @@ static uint32_t vc__lower_mod(vc__lowering *s, const vc__node *n) {
 
 /* ---- arithmetic ---- */
 
-/* Of integers, which have no fma. Of floats if vc__loses_nan, and of f16 in C. */
+/* Called for integers, which have no fma, for floats if vc__loses_nan is true, and for f16 in C. */
 static uint32_t vc__lower_fma(vc__lowering *s, const vc__node *n) { return vc__rule(s, n, VC__RULE(fma, "x * y + z")); }
 
 static uint32_t vc__lower_abs(vc__lowering *s, const vc__node *n) {
@@ -5752,8 +5749,8 @@ static uint32_t vc__lower_dot(vc__lowering *s, const vc__node *n) {
     return r;
 }
 
-/* CUDA C has no queries of texture and surface objects: the number of levels and the size of the first one are implicit
-   arguments. */
+/* CUDA C cannot query texture and surface objects: the number of levels and the size of the first level are implicit
+   arguments. So is the size of a texel buffer in OpenCL C. */
 static uint32_t vc__lower_image_query(vc__lowering *s, const vc__node *n) {
     uint32_t object = vc__lowered_node(s, n->a[0])->x, level = n->a[1], count = vc__components(n->type), parts[3];
     uint32_t dim = s->kernel->object[object].image.dim;
@@ -9821,7 +9818,7 @@ static void vc__p_name_implicit(vc__printer *g) {
     char wanted[2 * VC__NAME_BYTES], arg[VC__NAME_BYTES];
     for (int i = 0; i < g->l->info.implicit_count; i++) {
         const vc_implicit_info *h = &g->l->info.implicit[i];
-        bool of_arg = vc__implicit_has_buffer((uint32_t)h->kind);
+        bool of_arg = vc__implicit_has_arg((uint32_t)h->kind);
         vc__p_sanitize(of_arg ? g->l->info.args[h->arg].name : NULL, arg);
         if (h->kind == VC_IMPLICIT_LENGTH) snprintf(wanted, sizeof wanted, "%.20s_length", arg);
         else if (h->kind == VC_IMPLICIT_SHAPE)
@@ -12336,8 +12333,8 @@ static uint64_t vc__access_features(vc_kernel *k, const vc__listing *l, const vc
            | (l->buffers == VC_BUFFERS_ADDRESS && !vc__is_c(l->target) ? VC__ADDRESS_FEATURES : 0);
 }
 
-/* Features of an image or of an operation on it. Also records in the object how the image is used: 4 for a size
-   query. */
+/* Features of an image or of an operation on it. Also records in the object how the image is used: 4 for a query of its
+   size or levels. */
 static uint64_t vc__image_features(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     const vc__node *m = n->op == VC__OP_IMAGE ? n : &l->node[n->a[0]];
     vc__object *o = &k->object[m->x];
@@ -12414,7 +12411,7 @@ static bool vc__require_features(vc_kernel *k, vc__listing *l, uint64_t required
     return false;
 }
 
-/* The feature that allows to declare an 8-bit or 16-bit type that occurs only between casts: arithmetic or, if the
+/* The feature that permits declaring an 8-bit or 16-bit type that occurs only between casts: arithmetic or, if the
    machine lacks it, storage. */
 static uint64_t vc__declare_features(const vc_kernel *k, const vc__listing *l, vc_type type) {
     uint64_t arithmetic = vc__bits(vc__kind(type)) < 32 ? vc__type_features(type) : 0;
@@ -12537,7 +12534,7 @@ static void vc__reflect_arg(const vc_kernel *k, const vc__listing *l, const vc__
 
 static void vc__reflect_implicit(const vc__listing *l, const vc__node *n, vc_implicit_info *h, uint32_t *end) {
     h->kind = (vc_implicit)n->a[0];
-    h->arg = vc__implicit_has_buffer((uint32_t)h->kind) ? l->object[n->a[1]].arg : 0;
+    h->arg = vc__implicit_has_arg((uint32_t)h->kind) ? l->object[n->a[1]].arg : 0;
     h->axis = n->a[2];
     h->offset = vc__argument_block_reserve(end, 4, 4);
 }
@@ -12713,8 +12710,8 @@ static void vc__dump_object(vc_kernel *k, uint32_t object) {
 
 static void vc__dump_implicit(vc_kernel *k, const vc__node *n) {
     static const char *const name[] = { "none", "threads", "groups", "group_base", "length", "shape", "first_format" };
-    vc__dump_put(k, vc__implicit_has_buffer(n->a[0]) ? "%s(" : "%s.", name[n->a[0]]);
-    if (!vc__implicit_has_buffer(n->a[0])) { vc__dump_put(k, "%c", "xyzw"[n->a[2] & 3u]); return; }
+    vc__dump_put(k, vc__implicit_has_arg(n->a[0]) ? "%s(" : "%s.", name[n->a[0]]);
+    if (!vc__implicit_has_arg(n->a[0])) { vc__dump_put(k, "%c", "xyzw"[n->a[2] & 3u]); return; }
     vc__dump_object(k, n->a[1]);
     if (n->a[0] == VC_IMPLICIT_SHAPE) vc__dump_put(k, ", %u", n->a[2]);
     vc__dump_put(k, ")");
@@ -12906,7 +12903,7 @@ static bool vc__fail_in_switch(vc_kernel *k, const char *call);
 
 VC__SMALL
 
-static vc_val vc__vector_of_immediates(const char *call, const vc_val *v, uint32_t count);
+static vc_val vc__result_without_kernel(const char *call, const vc_val *v, uint32_t count);
 static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i);
 static vc_val vc__component(const char *call, vc_val vector, uint32_t i);
 static vc_ref vc__no_ref(void);
@@ -13106,11 +13103,9 @@ VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
     vc__user_type user_type;
     if (!vc__ready(k)) return VC_NONE;
     vc__layout s = vc__layout_of(k, element);
-    if (!count || !s.size)
-        return VC__FAIL_FALSE(k, "array_type",
-                              s.size ? "count is %u, but an array of %t must have at least 1 element"
-                                     : "count is %u, and element is %u, which is not a type of this kernel",
-                              count, element);
+    if (!s.size) return VC__FAIL_FALSE(k, "array_type", "element is %u, which is not a type of this kernel", element);
+    if (!count)
+        return VC__FAIL_FALSE(k, "array_type", "count is 0, but an array of %t must have at least 1 element", element);
     for (uint32_t i = 0; i < k->user_type_count; i++)
         if (k->user_type[i].element == element && k->user_type[i].count == count) return k->user_type[i].type;
     memset(&user_type, 0, sizeof user_type);
@@ -13327,8 +13322,8 @@ static vc_val vc__power_of_two(vc_type kind, int exponent) {
     return vc_imm(kind, (uint64_t)(vc__bias(kind) + exponent) << vc__kinds[kind].fraction);
 }
 
-/* Operations on complex numbers x + i y and z + i w that are computed by a rule: of two complex numbers or of one, of a
-   real and a complex number, of a complex and a real number. `half`: for f16 only. Quotients a / b are
+/* Operations on complex numbers x + i y and z + i w that are computed by a rule. both: all operands are complex; left:
+   the first one is real; right: the second one is real. half: for f16 only. Quotients a / b are
    a * conj(b) / |b|^2, with operands scaled such that no square overflows or underflows. f16 is divided in f32, because
    the error of a native f16 quotient may exceed the bound of complex division. The imaginary part of a real operand is
    not used, because drivers simplify fma(x, y, 0) in different ways. */
@@ -13553,10 +13548,10 @@ static vc_kernel *vc__complex_or_matrix(const char *call, vc_val v, bool matrix,
     return NULL;
 }
 
-/* The result of a call that vc__complex_or_matrix refused. Without a kernel, the error is reported when the result is
-   used. */
-static vc_val vc__refused(const char *call, vc_val v) {
-    return vc__kernel_of(v) ? vc__no_value() : vc__vector_of_immediates(call, &v, 1);
+/* The result of a call whose operand vc__complex_or_matrix has rejected. Without a kernel, the error is reported when
+   the result is used. */
+static vc_val vc__rejected(const char *call, vc_val v) {
+    return vc__kernel_of(v) ? vc__no_value() : vc__result_without_kernel(call, &v, 1);
 }
 
 /* Returns the kernel of two real scalars of one kind, and the kind; NULL after an error. */
@@ -13570,20 +13565,17 @@ static vc_kernel *vc__real_pair(const char *call, vc_val a, vc_val b, vc_type *k
     return NULL;
 }
 
-static vc_val vc__pair_without_kernel(const char *call, vc_val a, vc_val b) {
-    vc_val v[2];
-    v[0] = a;
-    v[1] = b;
-    return vc__vector_of_immediates(call, v, 2);
+/* The result of a call whose operands vc__real_pair has rejected. */
+static vc_val vc__rejected_pair(const char *call, vc_val a, vc_val b) {
+    vc_val v[2] = { a, b };
+    return vc__kernel_of_two(a, b) ? vc__no_value() : vc__result_without_kernel(call, v, 2);
 }
 
 VC_API vc_val vc_complex(vc_val re, vc_val im) {
     vc_type kind = VC_NONE;
     vc_kernel *k = vc__real_pair("complex", re, im, &kind);
-    vc_val part[2];
-    if (!k) return vc__pair_without_kernel("complex", re, im);
-    part[0] = re;
-    part[1] = im;
+    vc_val part[2] = { re, im };
+    if (!k) return vc__rejected_pair("complex", re, im);
     return vc__from_direct_parts(k, VC_COMPLEX(kind), part);
 }
 
@@ -13591,7 +13583,7 @@ VC_API vc_val vc_polar(vc_val radius, vc_val angle) {
     vc_type kind = VC_NONE;
     vc_kernel *k = vc__real_pair("polar", radius, angle, &kind);
     vc_val part[2];
-    if (!k) return vc__pair_without_kernel("polar", radius, angle);
+    if (!k) return vc__rejected_pair("polar", radius, angle);
     if (!vc__kernel_of(angle)) angle = vc_const(k, angle);
     part[0] = vc_mul(radius, vc_cos(angle));
     part[1] = vc_mul(radius, vc_sin(angle));
@@ -13600,18 +13592,18 @@ VC_API vc_val vc_polar(vc_val radius, vc_val angle) {
 
 VC_API vc_val vc_re(vc_val z) {
     vc__math_operand f;
-    return vc__complex_or_matrix("re", z, false, &f) ? f.part[0] : vc__refused("re", z);
+    return vc__complex_or_matrix("re", z, false, &f) ? f.part[0] : vc__rejected("re", z);
 }
 
 VC_API vc_val vc_im(vc_val z) {
     vc__math_operand f;
-    return vc__complex_or_matrix("im", z, false, &f) ? f.part[1] : vc__refused("im", z);
+    return vc__complex_or_matrix("im", z, false, &f) ? f.part[1] : vc__rejected("im", z);
 }
 
 VC_API vc_val vc_conj(vc_val z) {
     vc__math_operand f;
     vc_kernel *k = vc__complex_or_matrix("conj", z, false, &f);
-    if (!k) return vc__refused("conj", z);
+    if (!k) return vc__rejected("conj", z);
     f.part[1] = vc_neg(f.part[1]);
     return vc__from_direct_parts(k, f.type, f.part);
 }
@@ -13620,7 +13612,7 @@ VC_API vc_val vc_arg(vc_val z) {
     vc__math_operand f;
     vc_kernel *k = vc__complex_or_matrix("arg", z, false, &f);
     vc_val r;
-    if (!k) return vc__refused("arg", z);
+    if (!k) return vc__rejected("arg", z);
     vc__rule_record_of(k, vc__scalar(f.type), VC__RULE_angle, f.part, 2, &r, 1);
     return r;
 }
@@ -13629,7 +13621,7 @@ VC_API vc_val vc_transpose(vc_val m) {
     vc__math_operand f;
     vc_kernel *k = vc__complex_or_matrix("transpose", m, true, &f);
     vc_val out[4], row[4];
-    if (!k) return vc__refused("transpose", m);
+    if (!k) return vc__rejected("transpose", m);
     for (uint32_t i = 0; i < vc__rows(f.type); i++) {
         for (uint32_t j = 0; j < vc__columns(f.type); j++) row[j] = vc_component(f.part[j], i);
         out[i] = vc__vector("vec", row, vc__columns(f.type));
@@ -13641,8 +13633,8 @@ VC_API vc_val vc_outer(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of_two(a, b);
     vc__math_operand x, y;
     vc_val out[4];
-    if (!k) return vc__pair_without_kernel("outer", a, b);
-    if (!vc__ready(k) || !vc__math_operand_of(k, "outer", 1, a, &x) || !vc__math_operand_of(k, "outer", 2, b, &y))
+    if (!k) return vc__rejected_pair("outer", a, b);
+    if (k->failed || !vc__math_operand_of(k, "outer", 1, a, &x) || !vc__math_operand_of(k, "outer", 2, b, &y))
         return vc__no_value();
     bool fit = vc__is_type(x.type) && vc__is_type(y.type) && vc__kind(x.type) == vc__kind(y.type)
                && vc__components(x.type) > 1 && vc__components(y.type) > 1
@@ -13690,7 +13682,7 @@ VC_API vc_val vc_determinant(vc_val v) {
     vc_kernel *k;
     vc__math_operand f;
     uint32_t n = vc__square_matrix("determinant", v, &f, m, &k);
-    return n ? vc__minor(m, all, all, n) : vc__refused("determinant", v);
+    return n ? vc__minor(m, all, all, n) : vc__rejected("determinant", v);
 }
 
 /* The adjugate (the transposed matrix of cofactors) times the rounded reciprocal of the determinant. */
@@ -13699,7 +13691,7 @@ VC_API vc_val vc_inverse(vc_val v) {
     vc_kernel *k;
     vc__math_operand f;
     uint32_t n = vc__square_matrix("inverse", v, &f, m, &k), columns[3], rows[3];
-    if (!n) return vc__refused("inverse", v);
+    if (!n) return vc__rejected("inverse", v);
     vc_val det = vc_determinant(v);
     vc_val reciprocal = vc_div(vc__power_of_two(vc__kind(f.type), 0), det);
     for (uint32_t i = 0; i < n; i++) {
@@ -13719,7 +13711,7 @@ static vc_val vc__composite_cast(vc_type type, vc_val v) {
     vc_kernel *k = vc__kernel_of(v);
     vc__math_operand f;
     vc_type kind = vc__scalar(type);
-    if (!k) return vc__vector_of_immediates("cast", &v, 1);
+    if (!k) return vc__result_without_kernel("cast", &v, 1);
     if (!vc__ready(k) || !vc__math_operand_of(k, "cast", 1, v, &f)) return vc__no_value();
     if (vc__is_complex(type) && vc__is_type(f.type) && vc__components(f.type) == 1) f.part[1] = vc_imm(kind, 0);
     else if (!(vc__is_complex(type) && vc__is_complex(f.type))
@@ -14448,8 +14440,8 @@ static bool vc__is_text(vc_target target) {
 }
 static bool vc__is_compiled_out(vc_target target) { return vc__is_text(target) && !vc__text_targets[target].dialect; }
 
-/* Prints one variant of the kernel, unless that output is up to date. VC_TARGET_NONE makes the reflection (vc_info)
-   only. CUDA C and OpenCL C have a single variant, so `buffers` is ignored. Returns false after an error. */
+/* Prints one variant of the kernel, unless that output is up to date. VC_TARGET_NONE only makes the reflection
+   (vc_info). CUDA C and OpenCL C have a single variant, so `buffers` is ignored. Returns false after an error. */
 static bool vc__build(vc_kernel *k, vc_target target, vc_buffers buffers) {
     vc__listing l;
     bool ok;
@@ -14669,7 +14661,6 @@ VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void 
     return vc__make_ref(k, vc__add_object(k, name, VC__OP_TABLE, VC_READ, type, count, copy), type);
 }
 
-
 /* Fails with the reason why r is not a usable ref of k. Must only be called for such refs. */
 VC__NOINLINE static void vc__fail_ref(vc_kernel *k, const char *call, const vc_ref *r) {
     if (!r->kernel)
@@ -14831,7 +14822,8 @@ static vc_val vc__full_index(vc_kernel *k, const vc_ref *r) {
     return r->offset ? vc_add(index, vc_imm(vc_typeof(index), (uint64_t)r->offset)) : index;
 }
 
-/* vc_load_or for refs to memory of composite types. Array indices inside the element are guarded, too. */
+/* vc_load_or for refs to memory of composite types, or to an array inside an element. Guards only `index`, not the
+   indices in the path of the ref. */
 static vc_val vc__load_or_composite(vc_kernel *k, const char *call, const vc_ref *r, vc_val index, vc_val condition,
                                     vc_val other) {
     vc_ref element = *r;
@@ -15189,22 +15181,22 @@ VC_API vc_type vc_typeof(vc_val v) {
 
 VC__SMALL
 
-/* Returns the result of a call on immediates that is not folded: an error, in most cases because it would be a vector,
-   and immediates are scalars. An unusable operand is returned instead. */
-static vc_val vc__vector_of_immediates(const char *call, const vc_val *v, uint32_t count) {
+/* Returns the result of a call on operands without a kernel that cannot be folded, in most cases because the result
+   would be a vector, and immediates are scalars. An unusable operand is returned instead. */
+static vc_val vc__result_without_kernel(const char *call, const vc_val *v, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) if (vc__is_unusable(v[i])) return v[i];
     return vc__unfoldable(call);
 }
 
-/* Builds a vector of `count` scalars, which must have one type after immediates are converted. Returns a single one as
-   it is. */
+/* Builds a vector of `count` scalars, which must have one type after immediates are converted. A single one is returned
+   unchanged. */
 static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
     vc_kernel *k = NULL;
     vc__operand o[4];
     uint32_t parts[4];
     if (count == 1) return v[0];
     for (uint32_t i = 0; i < count && !k; i++) k = vc__kernel_of(v[i]);
-    if (!k) return vc__vector_of_immediates(call, v, count);
+    if (!k) return vc__result_without_kernel(call, v, count);
     if (k->failed) return vc__no_value();
     for (uint32_t i = 0; i < count; i++) if (!vc__operand_of(k, call, i + 1, v[i], &o[i])) return vc__no_value();
     vc_type type = vc__unify(k, call, o, count);
@@ -15256,7 +15248,7 @@ VC_API vc_val vc_vec_of(vc_kernel *k, const vc_val *parts, uint32_t count) {
 VC_API vc_val vc_splat(vc_val scalar, uint32_t components) {
     vc_kernel *k = vc__kernel_of(scalar);
     vc__operand o;
-    if (!k) return components == 1 ? scalar : vc__vector_of_immediates("splat", &scalar, 1);
+    if (!k) return components == 1 ? scalar : vc__result_without_kernel("splat", &scalar, 1);
     if (!vc__ready(k) || !vc__operand_of(k, "splat", 1, scalar, &o)) return vc__no_value();
     if (components < 1 || components > 4 || vc__components(o.type) != 1)
         return VC__FAIL_VALUE(k, "splat",
@@ -15276,7 +15268,7 @@ static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i) 
 static vc_val vc__component(const char *call, vc_val vector, uint32_t i) {
     vc_kernel *k = vc__kernel_of(vector);
     vc__operand o;
-    if (!k) return i == 0 ? vector : vc__vector_of_immediates(call, &vector, 1);
+    if (!k) return i == 0 ? vector : vc__result_without_kernel(call, &vector, 1);
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     if (i < vc__components(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
     return VC__FAIL_VALUE(k, call, "component %u is out of range: %t has %u components", i, o.type,
@@ -15288,7 +15280,8 @@ VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     vc_kernel *k = vc__kernel_of_two(vector, i);
     vc__operand o[2];
     vc_val both[2] = { vector, i };
-    if (!k) return vc__is_int((vc_type)i.owner) && i.owner < 16 ? vector : vc__vector_of_immediates("extract", both, 2);
+    if (!k)
+        return vc__is_int((vc_type)i.owner) && i.owner < 16 ? vector : vc__result_without_kernel("extract", both, 2);
     if (!vc__ready(k) || !vc__operand_of(k, "extract", 1, vector, &o[0])
         || !vc__operand_of(k, "extract", 2, i, &o[1]))
         return vc__no_value();
@@ -15304,13 +15297,13 @@ VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     return vc__value(k, vc__record(k, VC__OP_EXTRACT, flags, vc__scalar(o[0].type), a, b, VC__NIL, 0));
 }
 
-/* Replaces component i of a vector. Of an immediate only by one of its type. */
+/* Replaces component i of a vector. If both operands are immediates, they must have the same type. */
 static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val scalar) {
     vc_kernel *k = vc__kernel_of_two(vector, scalar);
     vc__operand o;
     uint32_t parts[4];
     vc_val both[2] = { vector, scalar };
-    if (!k) return i == 0 && vector.owner == scalar.owner ? scalar : vc__vector_of_immediates(call, both, 2);
+    if (!k) return i == 0 && vector.owner == scalar.owner ? scalar : vc__result_without_kernel(call, both, 2);
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     uint32_t components = vc__components(o.type);
     if (i >= components)
@@ -15328,7 +15321,7 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
     size_t length = components ? strlen(components) : 0, i;
     uint32_t parts[4];
     vc__operand o;
-    if (!k) return length == 1 && *components == 'x' ? vector : vc__vector_of_immediates("swizzle", &vector, 1);
+    if (!k) return length == 1 && *components == 'x' ? vector : vc__result_without_kernel("swizzle", &vector, 1);
     if (!vc__ready(k) || !vc__operand_of(k, "swizzle", 1, vector, &o)) return vc__no_value();
     for (i = 0; i < length && i < 4; i++) {
         const char *at = strchr(letters, components[i]);
@@ -15337,8 +15330,8 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
     }
     if (i == 0 || i < length)
         return VC__FAIL_VALUE(k, "swizzle",
-                              "components is \"%s\", but must be 1 to 4 letters of x, y, z and w that %t has",
-                              components, o.type);
+                              "components is \"%s\", but must be 1 to 4 of the letters %.*s, the components of %t",
+                              components, (int)vc__components(o.type), letters, o.type);
     return vc__value(
         k, length == 1 ? parts[0]
                        : vc__record_vec(k, vc__vec(vc__scalar(o.type), (uint32_t)length), parts, (uint32_t)length));
@@ -15748,7 +15741,7 @@ static void vc__apply_exit(vc_kernel *k, const char *call, const vc__divergent_e
         if (e->repeats && vc__is_loop(block->op) && block->flags & VC__BLOCK_BARRIER) {
             vc__fail_call(k, call,
                           "the condition differs between the invocations of a work-group, but the loop contains a "
-                          "vc_barrier that all of them must reach%s",
+                          "barrier or work-group function that all of them must reach%s",
                           vc__cause_text(k, e->cause).text);
             return;
         }
@@ -15878,7 +15871,7 @@ static vc_val vc__subgroup_of(vc_val v, uint32_t op, uint32_t x) {
     const char *call = vc__subgroup_call(op, x);
     vc_kernel *k = vc__kernel_of(v);
     vc__operand o;
-    if (!k) return vc__vector_of_immediates(call, &v, 1);
+    if (!k) return vc__result_without_kernel(call, &v, 1);
     if (k->failed || !vc__operand_of(k, call, 1, v, &o)) return vc__no_value();
     if (op == VC__OP_BALLOT_COUNT && o.type != VC_U32X4) {
         vc__fail_operand(k, call, 1, &o, "the u32x4 result of vc_subgroup_ballot");
@@ -15895,7 +15888,7 @@ static vc_val vc__subgroup_by(vc_val v, vc_val by, uint32_t op) {
     const char *call = vc__op_name[op];
     vc_kernel *k = vc__kernel_of_two(v, by);
     vc__operand o[2];
-    if (!k) return vc__vector_of_immediates(call, &v, 1);
+    if (!k) return vc__result_without_kernel(call, &v, 1);
     if (k->failed || !vc__operand_of(k, call, 1, v, &o[0]) || !vc__operand_of(k, call, 2, by, &o[1]))
         return vc__no_value();
     if (vc__is_int_immediate(&o[1]) && !vc__adapt_immediate(k, call, 2, &o[1], VC_U32)) return vc__no_value();
@@ -16319,10 +16312,7 @@ VC_API int vc_block_end(vc_kernel *k) {
 static vc_val vc__count_loop(vc_kernel *k, vc_val first, vc_val limit, vc_val step, bool wraps) {
     vc__operand o[3];
     uint32_t n[3], i, flags = 0;
-    vc_val v[3];
-    v[0] = first;
-    v[1] = limit;
-    v[2] = step;
+    vc_val v[3] = { first, limit, step };
     for (i = 0; i < 3; i++) {
         if (k->failed || !vc__operand_of(k, "VC_FOR", i + 1, v[i], &o[i])) return vc__no_value();
         n[i] = i == 2 && vc__is_immediate(step) && step.bits == 1 ? VC__NIL : vc__as_node(k, &o[i], 1);
@@ -16616,7 +16606,7 @@ static vc_val vc__fn_integer2(const char *call, vc_val a, vc_val b, uint32_t rul
     return vc__fn_rule(&f, vc__is_unsigned(f.type) ? unsigned_rule : rule);
 }
 
-/* Of the common type: the width of a component in bits; its unsigned scalar type. */
+/* The width in bits of a component of the common type, and its unsigned scalar type. */
 static uint32_t vc__fn_width(const vc__fn *f) { return vc__bits(vc__kind(f->type)); }
 static vc_type vc__fn_unsigned(const vc__fn *f) { return vc__scalar(vc__to_unsigned(f->type)); }
 
@@ -16829,9 +16819,7 @@ static const vc__polynomial vc__fn_erfc_poly = {
 
 /* log(1 + u) / 2 = atanh(u / (2 + u)) for -1/2 <= u <= 2 with small relative error; `kind` is f32 or f64. */
 static vc_val vc__half_log1p(vc_type kind, vc_val u) {
-    vc_val v[2];
-    v[0] = u;
-    v[1] = vc__immediate(VC__RULE_POLYNOMIAL, (uintptr_t)&vc__fn_atanh_poly);
+    vc_val v[2] = { u, vc__immediate(VC__RULE_POLYNOMIAL, (uintptr_t)&vc__fn_atanh_poly) };
     const uint32_t rule = VC__RULE(half_log1p, "[x p] s = x / (x + 2); z = s * s; fma(s * z, poly(z, p), s)");
     vc__rule_record_of(NULL, kind, rule, v, 2, v, 1);
     return v[0];
@@ -17772,7 +17760,8 @@ static void vc__atomic_checked(vc_kernel *k, const char *call, uint32_t op, cons
 }
 
 // >>image
-/* Image functions: they check the image and the operands and record one operation; vc_image declares the argument. */
+/* Image functions: vc_image declares an argument; the others check the image and the operands and record the
+   operation. */
 
 static vc_image_ref vc__no_image(void) { vc_image_ref r; memset(&r, 0, sizeof r); r.node = VC__NIL; return r; }
 
@@ -17828,7 +17817,7 @@ VC_API vc_image_ref vc_image(vc_kernel *k, const char *name, const vc_image_desc
     return r;
 }
 
-/* Uses of an image by a function, which determine the images that it accepts. The first two sample. */
+/* Uses of an image by a function, which determine the images that it accepts. The first two need a sampler. */
 enum { VC__IMAGE_USE_SAMPLE, VC__IMAGE_USE_GATHER, VC__IMAGE_USE_FETCH, VC__IMAGE_USE_LOAD, VC__IMAGE_USE_STORE,
        VC__IMAGE_USE_QUERY, VC__IMAGE_USE_ELEMENT };
 

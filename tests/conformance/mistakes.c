@@ -335,7 +335,7 @@ static const struct mistake { const char *name; void (*make)(rig *r); const char
     M(vector_sizes, "vectors must have the same number of components"),
     M(vector_to_scalar, "is f32x2, but the element type is f32"),
     M(component_out_of_range, "component 2 is out of range: f32x2 has 2 components"),
-    M(swizzle_out_of_range, "must be 1 to 4 letters of x, y, z and w that f32x2 has"),
+    M(swizzle_out_of_range, "must be 1 to 4 of the letters xy, the components of f32x2"),
     M(float_index, "the index 'a' is f32, but must be a scalar integer"),
     M(bits_of_floats, "operand 1 'a' is f32, but must be bool or an integer"),
     M(number_as_condition, "the condition 'n' is u32, but must be a scalar bool; compare it"),

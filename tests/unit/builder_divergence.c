@@ -38,8 +38,8 @@ static void divergence_next(divergence_rig r) { vc_set(r.count, vc_add(vc_get(r.
 
 #define DIVERGES "called in control flow that diverges within a work-group, but all invocations must reach it; the condition depends on variable "
 #define BARRIER_DIVERGES "vc_barrier in kernel 'k': " DIVERGES
-#define LOOPS "vc_break_if in kernel 'k': statement 2: the condition differs between the invocations of a work-group, but the loop contains a vc_barrier " \
-              "that all of them must reach; the condition depends on "
+#define LOOPS "vc_break_if in kernel 'k': statement 2: the condition differs between the invocations of a work-group, but the loop contains a " \
+              "barrier or work-group function that all of them must reach; the condition depends on "
 
 /* A variable diverges when the stored value differs or the store itself is in divergent control flow. */
 static void stores(void **state) {

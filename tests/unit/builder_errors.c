@@ -127,7 +127,7 @@ static void rule_vectors(void **state) {
     rule_fails(r, "vc_component in kernel 'saxpy': component 4 is out of range: f32x4 has 4 components");
     r = rule_begin(NULL);
     vc_swizzle(r.v, "xq");
-    rule_fails(r, "vc_swizzle in kernel 'saxpy': components is \"xq\", but must be 1 to 4 letters of x, y, z and w that f32x4 has");
+    rule_fails(r, "vc_swizzle in kernel 'saxpy': components is \"xq\", but must be 1 to 4 of the letters xyzw, the components of f32x4");
     r = rule_begin(NULL);
     vc_vec2(r.v, r.v);
     rule_fails(r, "vc_vec2 in kernel 'saxpy': the operands are f32x4, but must be scalars");
@@ -588,8 +588,8 @@ static void rule_barriers(void **state) {
     rule_fails(r, "vc_barrier in kernel 'saxpy': called after a vc_return_if that may have ended some invocations of a work-group");
     r = rule_begin(NULL);
     VC_LOOP(r.k) { vc_barrier(r.k); vc_break_if(r.k, vc_eq(vc_local_index(r.k), vc_u32(1))); }
-    rule_fails(r, "vc_break_if in kernel 'saxpy': the condition differs between the invocations of a work-group, but the loop contains a vc_barrier that all "
-                  "of them must reach");
+    rule_fails(r, "vc_break_if in kernel 'saxpy': the condition differs between the invocations of a work-group, but the loop contains a "
+                  "barrier or work-group function that all of them must reach");
     r = rule_begin(NULL);
     VC_LOOP(r.k) {
         vc_continue_if(r.k, vc_eq(vc_local_index(r.k), vc_u32(1)));
