@@ -2472,7 +2472,7 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 // >>platform
 /* Compiler and operating system: attributes, atomics, bits; time, dynamic loading, shared handles, files, threads,
    environment. All code that depends on the compiler or the system is in this room. Systems: POSIX (Linux, macOS,
-   BSD) and 64-bit Windows. Compilers: gcc, clang and MSVC; the tests do not compile macOS and MSVC. */
+   BSD) and 64-bit Windows. Compilers: gcc, clang and MSVC. The tests compile neither for macOS nor with MSVC. */
 
 /* Compilers with the builtins of gcc. Tests set 0 to compile the code for MSVC with mingw-w64. */
 #ifndef VD__HAS_GNU_BUILTINS
@@ -2551,8 +2551,8 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #endif
 #define VD__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Cold code, which runs once per object or waits for a driver anyway: optimise for size and disable the slowest
-   compiler passes. Frame pointers make the unwind tables (.eh_frame) smaller.
+/* VD__SMALL and VD__SMALL_END enclose cold code, which runs once per object or waits for a driver anyway: it is
+   optimised for size, without the slowest compiler passes. Frame pointers make the unwind tables (.eh_frame) smaller.
    After VD__SMALL_END gcc still defines __OPTIMIZE_SIZE__, so no code may test that macro. */
 #if !defined(__OPTIMIZE__) || defined(__INTEL_COMPILER)
 #define VD__SMALL
@@ -2815,8 +2815,8 @@ static bool vd__utf16_from_utf8(const char *text, wchar_t out[VD__PATH_CHARS]) {
     return MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, text, -1, out, VD__PATH_CHARS) > 0;
 }
 
-/* Returns whether the program was started as administrator (integrity level high). A less privileged program may then
-   have set its environment variables. */
+/* Returns whether the program was started as administrator (integrity level high or above); true if that is not known.
+   A less privileged program may then have set its environment variables. */
 static VD__UNUSED bool vd__is_privileged(void) {
     uint64_t label[16];
     DWORD size;
@@ -3157,6 +3157,7 @@ static VD__UNUSED void vd__monitor_wake_all(vd__monitor *m) { pthread_cond_broad
 
 /* ---- on every system ---- */
 
+/* Returns the value of a variable, or NULL if it is not set or empty. */
 static const char *vd__environment(const char *name) {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
@@ -3201,8 +3202,9 @@ static void *vd__default_allocate(void *user, size_t size) { (void)user; return 
 static void *vd__default_reallocate(void *user, void *block, size_t size) { (void)user; return realloc(block, size); }
 static void vd__default_release(void *user, void *block) { (void)user; free(block); }
 
-/* Spinlock for critical sections well below a microsecond that are mostly uncontended. Every dispatch locks one.
-   Locking costs one atomic exchange, half the time of a mutex of the C library.
+/* Spinlock for critical sections that are mostly uncontended. Every dispatch locks one, for well below a microsecond;
+   only rare work holds one for longer (opening drivers, compiling). Locking costs one atomic exchange, half the time of
+   a mutex of the C library.
    Contended: spin, then yield, then sleep, so that a preempted owner can run. */
 typedef struct vd__mutex { uint32_t held; } vd__mutex; /* 0: unlocked */
 #define VD__MUTEX_INIT { 0 }
@@ -3288,8 +3290,8 @@ static vd_result vd__vfail(vd_result result, const char *call, const char *objec
     return result;
 }
 
-/* Sets the error of the thread and returns result, so that a failing check is one statement. Sets the reason only:
-   an outer function adds the call. */
+/* Sets the error of the thread and returns result, so that a failing check is one statement. Clears call and object,
+   which an outer function adds. */
 static VD__COLD vd_result vd__fail(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
 static vd_result vd__fail(vd_result result, const char *format, ...) {
     va_list args;
@@ -3372,8 +3374,8 @@ static VD__COLD unsigned long vd__log_line_number(const char *line) {
     return 0;
 }
 
-/* Sets "<compiler> failed to compile the code: <first error of the log>; source line 3 is '<that line>'". Without
-   `source`, or if the log names no line: the first 800 bytes of the log. */
+/* Sets the error "<compiler> failed to compile the code: <first error of the log>; source line 3 is '<that line>'".
+   Without `source`, or if the log names no line of it, the first 800 bytes of the log follow the colon instead. */
 static VD__COLD VD__UNUSED vd_result vd__fail_compile(const char *compiler, const char *source, const char *log) {
     const char *error = strstr(log, "error:"), *error_line = log; /* a warning may name a variable `error` */
     if (!error) error = strstr(log, "error");
@@ -3667,9 +3669,10 @@ VD__SMALL_END
 // >>pool
 /* Handles and the objects they refer to. A handle has 64 bits: slot (24), generation (20), object type (4), context
    number (16).
-   Objects are stored in chunks that never move, so a look-up takes no lock. A slot is retired when its generations
-   are exhausted, and living contexts have different numbers: a stale or foreign handle never refers to another
-   object. */
+   Objects are stored in chunks that never move, so a look-up takes no lock. A stale or foreign handle does not refer to
+   another object: a slot is retired when its generations are exhausted, and the contexts of one copy of the library
+   have different numbers. Not detected are a handle of a destroyed context whose number is in use again (after 65,535
+   other contexts) and one of a context of another copy that has the same number. */
 
 typedef enum vd__object_type {
     VD__OBJECT_BUFFER, VD__OBJECT_KERNEL, VD__OBJECT_TICKET, VD__OBJECT_IMAGE, VD__OBJECT_SAMPLER, VD__OBJECT_GRAPH,
@@ -3771,8 +3774,8 @@ static void vd__pool_init(vd__pool *pool, const vd_allocator *allocator, vd__obj
     pool->tag = ((uint64_t)type << 44) | ((uint64_t)context << 48);
 }
 
-/* Returns an object without a handle, zeroed after its vd__slot. Returns NULL if memory runs out or 2^24 objects
-   exist. The caller holds the context's lock. */
+/* Returns an object without a handle, zeroed after its vd__slot. Returns NULL if memory runs out, or if all 2^24 slots
+   are in use or retired. The caller holds the context's lock. */
 static vd__slot *vd__pool_acquire(vd__pool *pool) {
     vd__slot *slot = pool->unused;
     if (slot) pool->unused = slot->next;
@@ -4111,7 +4114,7 @@ typedef struct vd__argument_change {
 /* The part of a swapchain that its backend uses. */
 typedef struct vd__surface {
     vd_swapchain_desc desc;    /* without its name; defaults are replaced */
-    uint32_t extent[2];        /* of a window without an extent of its own; 0: not known yet */
+    uint32_t extent[2];        /* of a window that has none (sized_by_swapchain); 0: not known yet */
     uint32_t frame;            /* the current one of desc.frames */
     /* The following are set by the backend. */
     void *native;
@@ -4308,7 +4311,7 @@ typedef struct vd__sampler {
     vd__slot slot;
     char *name;
     bool linear;               /* needs images with linear filters */
-    uint8_t axes;              /* its address mode is the same along so many axes */
+    uint8_t axes;              /* number of axes, from the first on, that have the same address mode */
     vd__memory key;            /* only its serial is used: it identifies the sampler in descriptors */
     uint64_t native[VD_MAX_DEVICES]; /* by device. The backend keeps them until the device is closed */
 } vd__sampler;
@@ -4398,16 +4401,18 @@ typedef struct vd__ticket {
     struct vd__ticket *next;   /* in that list */
 } vd__ticket;
 
-/* A format of printf or assert in a kernel, parsed from "types:text" in the desc. */
 enum {
-    VD__MAX_FORMATS = 1024,    /* maximum of formats of a kernel */
-    VD__MAX_FORMAT_TYPES = 32, /* maximum of operands of a format */
+    VD__MAX_FORMATS = 1024,    /* maximum number of formats of a kernel */
+    VD__MAX_FORMAT_TYPES = 32, /* maximum number of operands of a format */
     VD__OUTPUT_HEADER_WORDS = 8 /* words of the header of an output buffer */
 };
+
+/* A format of a kernel in vd_kernel_desc.formats, parsed: "types:text" of vc_printf, "assert:text" of vc_assert, or
+   "check types:text" of a checked kernel, which reports an index out of range. */
 typedef struct vd__format {
-    const char *text;          /* after "types:" */
-    bool assertion;            /* of vc_assert, or `check` */
-    bool check;                /* of an index that was out of range: the text has operands */
+    const char *text;          /* after the colon; without operands for vc_assert */
+    bool assertion;            /* of vc_assert or of a checked kernel: its output is a failed assertion */
+    bool check;                /* of a checked kernel */
     uint16_t type_count, words; /* number of operands, and their size in 32-bit words */
     uint16_t types[VD__MAX_FORMAT_TYPES];
 } vd__format;
@@ -4441,7 +4446,7 @@ typedef struct vd__scope_name {
 typedef struct vd__scope {
     vd__scope_name *name;
     uint64_t number, parent;   /* as in vd_scope_info */
-    uint32_t begin, end;       /* indices of timestamps, or VD__NONE in another recording */
+    uint32_t begin, end;       /* indices of timestamps; VD__NONE: it begins or ends in another recording */
 } vd__scope;
 
 /* A finished scope, or one whose end is in a later recording. */
@@ -4481,7 +4486,7 @@ typedef struct vd__recording_ring {
     vd__recording *spare;      /* completed, to be reused; last in, first out */
 } vd__recording_ring;
 
-enum { VD__MAX_RANGES = 3 }; /* maximum of ranges tracked per memory */
+enum { VD__MAX_RANGES = 3 }; /* maximum number of ranges tracked per memory */
 
 typedef struct vd__range { uint64_t begin, end; } vd__range;
 
@@ -4653,11 +4658,11 @@ typedef struct vd__graph_scope {
     uint32_t next_first, next_last; /* 1 + index of the next scope with the same position; 0: none */
 } vd__graph_scope;
 
-/* The commands in the backend's form, for one choice of buffers, numbers of threads and instances. */
+/* The commands in the backend's form, for one choice of resources, samplers, numbers of threads and instances. */
 typedef struct vd__graph_recording {
     vd_list list;              /* first member. Accesses, uses and counters of the recording, which are kept */
     vd__recording recording;
-    uint64_t *state;           /* two words per slot: buffer or numbers of threads */
+    uint64_t *state;           /* two words per slot: the ids of a resource and its sampler, or numbers of threads */
     uint32_t instances;        /* 0: the recording is not valid */
     uint32_t timestamps, scope_count; /* of `recording`, which resets its own when they have been read */
     uint64_t last_number;      /* the scopes of the last submission have the numbers after this one */
@@ -4731,7 +4736,8 @@ struct vd__queue {
     vd_buffer output;          /* output buffer of kernels; id 0: none yet. Set under the context's lock */
     bool output_stale;         /* `output` may contain old records; cleared before the next kernel prints */
     vd__output *spare_outputs; /* to be reused; under the context's lock */
-    vd__slot *garbage, *last_garbage; /* destroyed objects by the timeline value they wait for; context's lock */
+    vd__slot *garbage, *last_garbage; /* destroyed objects, sorted by the timeline value that they wait for; under the
+                                  context's lock */
 };
 
 /* Data that a library built on top attaches to the context (vd_context_attach). */
@@ -4770,7 +4776,8 @@ struct vd_context {
     uint32_t state;            /* see VD__LOST */
     uint32_t lost_device;      /* 1 + index of the device that was lost first, set before VD__LOST; 0: none */
     vd__message_queue messages;
-    vd__mutex lock;            /* of the members that follow; locked after a queue's lock */
+    vd__mutex lock;            /* guards the members that follow, except constant and atomic ones and unless stated
+                                  otherwise; locked after a queue's lock */
     vd__pool buffers, kernels, tickets, images, samplers, graphs, swapchains;
     uint32_t serial;
     uint32_t list_number;      /* of the last list that was opened */
@@ -4892,8 +4899,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
 /* Interface of a backend.
 
    A backend allocates, compiles, records, submits and waits. The generic code does everything else: handles, argument
-   checks, hazards, staging, lists, error messages. It passes only checked arguments. A backend sets an error only if
-   its driver fails (vd__fail with the driver's message).
+   checks, hazards, staging, lists, error messages. It passes only checked arguments. A backend sets an error (vd__fail)
+   if its driver fails, with the driver's message, or if it does not support the request (VD_ERROR_UNSUPPORTED).
    `driver` is the opened library with its instance, `device` an opened device. Their `native` pointers belong to the
    backend, which frees them in the close operation. A create operation that fails releases everything it has created. A
    destroy operation is called once per created object, after the last work that uses the object has completed.
@@ -4912,10 +4919,10 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    driver_open       Loads the library and creates an instance. VD_ERROR_NO_DEVICE: not available, try the next backend.
    driver_devices    Describes up to `capacity` devices, usable or not. Returns the number of all devices.
    driver_close
-   device_open       Opens device `index`, fills dev->info (features reduced by vd__features_without, facts from
-                     vd__facts_init on) and creates dev->queue_count queues, each with a timeline that starts at 0. If
-                     the driver has fewer queues, or VD_FEATURE_QUEUES is disabled, several of our queues share one of
-                     the driver. The generic code implements disabling VD_FEATURE_MAPPED, _CACHED, _COHERENT and
+   device_open       Opens device `index`, fills in dev->info, without the features `disable` and those that depend on
+                     them (vd__features_without), and creates dev->queue_count queues, each with a timeline that starts
+                     at 0. If the driver has fewer queues, or VD_FEATURE_QUEUES is disabled, several of our queues share
+                     one of the driver. The generic code implements disabling VD_FEATURE_MAPPED, _CACHED, _COHERENT and
                      _SHARING.
    device_idle       Waits until the driver has completed all submitted work. Called after a failed wait, when the
                      timelines do not show whether objects can be destroyed.
@@ -4945,8 +4952,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      The blocks of its pages are destroyed before it.
                      Nor is a sparse image: memory_create sets the tiles of its shape.
    memory_destroy
-   format_usage      Returns what the device supports of a format, VD_IMAGE_ bits. This and the following operations are
-                     called with dev->has_images only.
+   format_usage      Returns the usages of a format that the device supports, VD_IMAGE_ bits. This and the following
+                     operations, up to surface_destroy, are called only if dev->has_images is set.
    image_limits      Returns the limits of images with the format, dimension and usage of a shape. Returns false if
                      there are no such images.
    view_create       Creates the native handles of a range of an image for bindings.
@@ -4967,24 +4974,24 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    surface_close     Waits for the queue, and destroys the images.
    surface_destroy
    kernel_create     Compiles a kernel. code_kind is one of the backend's `codes`; code_size, args, local_size and
-                     argument_bytes are set; source text is zero-terminated. VD_ERROR_COMPILE with the driver's log on
-                     failure.
+                     argument_bytes are set; source text is zero-terminated. VD_ERROR_COMPILE: the driver rejects the
+                     code; the error contains its log, if there is one.
    kernel_destroy
    commands_create   Creates an empty recording.
    commands_destroy
    commands_begin    Resets the recording for new commands; keeps its driver memory for reuse. A `reusable` recording
                      can be submitted any number of times, also while earlier submissions of it are in flight. Its
                      kernels and memories must exist until the last of them has completed. Other recordings are
-                     submitted at most once. The caller synchronises calls for one recording.
+                     submitted at most once.
    commands_end      Completes the recording.
    record_barrier    Makes writes of the stages `from` visible to accesses of the stages `to` (VD__STAGE_ bits), and
                      changes the layouts of `count` ranges of images in between.
    record_launch     Binds the kernel and its arguments, and dispatches. Does not allocate once the recording has been
                      used. Returns an error if the driver runs out of a resource. launch->block is only set in reusable
                      recordings; VD_ERROR_UNSUPPORTED: the argument block of this kernel cannot be changed.
-                     launch->indirect: reads the number of work-groups on the device, limits it, and sets it in the
-                     argument block. Executes all of them, also if they are too many for one launch. An earlier barrier
-                     covers the reading, as that of the compute stage.
+                     launch->indirect: when the launch is executed, its size is read, limited, and set in the argument
+                     block. All work-groups are executed, also if they are too many for one launch. The read counts as
+                     an access of the compute stage for barriers.
    commands_check    Called when a recording with indirect launches has completed. Logs those that were limited.
    record_copy       Copies `count` ranges. The target is a memory or, with dev->copies_to_host, host memory.
    record_fill       Fills [offset, offset + size) with a 32-bit word. offset and size are multiples of 4.
@@ -4996,12 +5003,12 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      VD_ERROR_UNSUPPORTED: the driver has no such object.
    queue_native      Fills in the driver's handles of a queue and of its owners.
    queue_submit      Submits a recording, or nothing. The submission starts when the queues of `waits` have reached
-                     their values; the work that reaches them was submitted earlier. It may overlap earlier submissions
-                     to its queue unless barrier_first is set: then it starts after them, and their writes are visible
-                     to it. When it and all earlier submissions have completed, the timeline reaches `value`. Without a
-                     recording it only advances the timeline, so that the value of a failed submission is reached too.
-                     `changes` do not affect earlier submissions of the recording to this queue, even if these are in
-                     flight. If the submission fails, the changes may have been made or not.
+                     their values; the work that reaches them was submitted earlier. Submissions to one queue may
+                     overlap, but one with barrier_first starts after all earlier ones, and their writes are visible to
+                     it. The timeline reaches `value` when this and all earlier submissions have completed. A submission
+                     without a recording only advances the timeline, so that the value of a failed submission is reached
+                     too. `changes` do not affect earlier submissions of the recording to this queue, even if these are
+                     in flight. If the submission fails, the changes may have been made or not.
    queue_bind        Binds memory to pages of a sparse buffer or to tiles of a sparse image, or removes it. The timeline
                      reaches `value` when this is done and all earlier submissions have completed.
    queue_value       Returns the current timeline value, or UINT64_MAX if the device is lost.
@@ -5009,8 +5016,8 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      with dev->can_capture. A captured submission counts as completed. It must not use staging memory,
                      and it fails if it would wait for another queue.
    queue_wait        Waits until the timeline reaches value. Returns VD_OK, VD_TIMEOUT, VD_ERROR_DEVICE_LOST or another
-                     error of the driver. May block immediately: the caller has already spun. It calls again after
-                     VD_TIMEOUT if its own time has not passed.
+                     error of the driver. The caller has already spun, so this may block at once. The caller calls it
+                     again after VD_TIMEOUT if the user's timeout has not passed.
 
    Columns of the table: result, name and parameters of the operation; then, for vulkan, cuda, opencl and dummy, the
    prefix of the function that implements it. `default`: the function is vd__default_NAME, below. `tape`: the backend
@@ -5320,8 +5327,8 @@ static VD__UNUSED vd_result vd__fail_placed(const vd__device *dev) {
     return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s cannot place images in heaps", dev->driver->backend->name);
 }
 
-/* Checks that a view has the dimension and all layers of its image, on a backend that has no others. */
-static VD__UNUSED vd_result vd__view_check_levels(const vd__device *dev, const vd__image_shape *shape,
+/* Checks that a view has the dimension and all layers of its image, on a backend that has no other views. */
+static VD__UNUSED vd_result vd__view_check_layers(const vd__device *dev, const vd__image_shape *shape,
                                                   const vd__image_range *range) {
     if (range->dim == shape->dim && range->layers == shape->layers) return VD_OK;
     return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s supports only views with the dimension and all %u layers of "
@@ -5374,8 +5381,8 @@ static bool vd__default_queue_capturing(vd__device *dev, uint32_t queue) {
     return false;
 }
 
-/* Locked while a driver is opened. Drivers and their loaders initialise process-wide state, and not all of them lock
-   it. No callback is called meanwhile. */
+/* Guards process-wide state of libraries that may not lock it themselves: volkInitialize, cuInit, the first queries of
+   OpenCL, and all calls of glslang. No callback is called under it. */
 static VD__UNUSED vd__mutex vd__open_lock = VD__MUTEX_INIT;
 
 /* Checks the index of a device that the user selected. desc.device is 1 + index. */
@@ -5387,8 +5394,9 @@ static vd_result vd__device_index_check(int index, int count) {
 
 // >>command tape
 /* Recorded commands of the backends without command buffers (cuda, opencl and dummy), and of graphs on every backend.
-   The functions vd__tape_NAME are the operations commands_NAME and record_NAME of these backends. Their queue_submit
-   plays the tape with the backend's vd__tape_player; the room `graphs` reads the tape of a graph by itself.
+   The functions vd__tape_NAME implement the operations that are marked `tape` in the table of the room `backend`. The
+   queue_submit of these backends plays the tape with a vd__tape_player; the room `graphs` reads the tape of a graph by
+   itself.
    A tape is an array of 64-bit words. A command begins with a vd__tape_command. It refers to kernels and memories,
    which must exist as long as the tape is played. Everything else, including the argument block, is copied. Barriers
    are only recorded for CUDA graphs, because these backends execute commands in order. A tape can be played more than
@@ -5690,7 +5698,7 @@ typedef struct vd__cache_header {
 
 enum {
     VD__CACHE_PATH_CHARS = VD__PATH_CHARS,
-    VD__CACHE_MAX_BYTES = 1 << 28 /* maximum of bytes of data in a file */
+    VD__CACHE_MAX_BYTES = 1 << 28 /* maximum size of the data in a file, bytes */
 };
 
 #define VD__CACHE_MAGIC "vdcache1"
@@ -5810,7 +5818,7 @@ VD__SMALL_END
 // >>formats
 /* Formats of texels. */
 
-/* What the components of a format are. */
+/* Kind of the components of a format. */
 typedef enum vd__texel { VD__TEXEL_NONE, VD__TEXEL_FLOAT, VD__TEXEL_UNORM, VD__TEXEL_SNORM, VD__TEXEL_SRGB,
                          VD__TEXEL_INT, VD__TEXEL_UINT, VD__TEXEL_DEPTH } vd__texel;
 
@@ -5934,7 +5942,8 @@ static vd_type vd__format_type_of(vd_format format) {
     return kind == VD__TEXEL_INT ? VD_I32 : kind == VD__TEXEL_UINT ? VD_U32 : VD_F32;
 }
 
-/* Returns how far a format is from another one that it can replace; UINT32_MAX if it cannot. */
+/* Returns how much `format` differs from `wanted`, which it would replace: 0 for the same format; UINT32_MAX if it
+   cannot replace it. */
 static VD__UNUSED uint32_t vd__format_distance(vd_format wanted, vd_format format) {
     const vd__format_row *w = &vd__format_rows[wanted], *o = &vd__format_rows[format];
     bool integers = w->kind == VD__TEXEL_INT || w->kind == VD__TEXEL_UINT;
@@ -5966,12 +5975,12 @@ static uint16_t vd__half(float x) {
     if (bits >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u); /* from 65520 on */
     if (bits >= 0x38800000u) return (uint16_t)(sign | (bits - 0x38000000u + 0xfffu + (bits >> 13 & 1u)) >> 13);
     memcpy(&x, &bits, 4);
-    x += 0.5f; /* whose last bit is the smallest f16 */
+    x += 0.5f; /* the lowest bit of an f32 from 0.5 to 1 has the value of the smallest f16, so this rounds */
     memcpy(&bits, &x, 4);
     return (uint16_t)(sign | (bits - 0x3f000000u));
 }
 
-/* Returns the code of a linear value from 0 to 1. */
+/* Returns the sRGB encoding of a linear value from 0 to 1. */
 static float vd__srgb_code(float x) {
     double root = 1, fifth = (double)x * x * x * x * x;
     if (x <= 0.0031308f) return 12.92f * x;
@@ -6055,8 +6064,8 @@ static void vd__texture_fill(vd__texture_texel *texels, uint16_t red, uint16_t g
 
 /* ---- BC1 to BC5 ---- */
 
-/* Colours of 5, 6 and 5 bits. With `transparent`, the order of the two colours selects the mode with a transparent
-   black. */
+/* Colours of 5, 6 and 5 bits. With `transparent`, index 3 is transparent black if the first colour is not greater than
+   the second one. */
 static void vd__bc_colors(const vd__texture_block *b, uint32_t at, bool transparent, vd__texture_texel *texels) {
     static const uint8_t weights[2][4] = { { 0, 6, 2, 4 }, { 0, 6, 3, 6 } }; /* of the second colour, in sixths */
     uint32_t c0 = vd__texture_bits(b, at, 16), c1 = vd__texture_bits(b, at + 16, 16);
@@ -6126,8 +6135,8 @@ static const uint32_t vd__bc_triples[64] = {
     0xaaaa1414u, 0xa05050a0u, 0xa0a5a5a0u, 0x96000000u, 0x40804080u, 0xa9a8a9a8u, 0xaaaaaa44u, 0x2a4a5254u
 };
 
-/* First texel of a further subset, in hexadecimal: of the second of two, of the second and of the third of three. Its
-   index lacks the highest bit, which is 0. */
+/* Anchor texels by partition, in hexadecimal: of the second of two subsets; of the second and of the third of three.
+   Texel 0 is the anchor of the first subset. The index of an anchor is stored without its highest bit, which is 0. */
 static const char vd__bc_anchors[3][65] = {
     "fffffffffffffffff282288f28228822ff6828ff28222ff66268ff22fffff22f",
     "33ff83ff88666533338f336a588685ff8f356a8ff3f5ffff3f55585a5a8dfc33",
@@ -6155,8 +6164,9 @@ static int32_t vd__bc_mix(int32_t e0, int32_t e1, uint32_t index, uint32_t bits)
 }
 
 static void vd__bc7_decode(vd_format format, const vd__texture_block *block, vd__texture_texel *texels) {
-    /* Subsets; bits of the partition, of the rotation, and to select indices; of a colour and an alpha component; 1:
-       each end point has a lowest bit, 2: each subset has one; bits of the first and of the second indices. */
+    /* Number of subsets; bits of the partition, of the rotation and of the index selection; bits of a colour and of an
+       alpha component; P-bits (1: one for each end point, 2: one for each subset); bits of the first and of the second
+       indices. */
     static const uint8_t modes[8][9] = { { 3, 4, 0, 0, 4, 0, 1, 3, 0 }, { 2, 6, 0, 0, 6, 0, 2, 3, 0 },
         { 3, 6, 0, 0, 5, 0, 0, 2, 0 }, { 2, 6, 0, 0, 7, 0, 1, 2, 0 }, { 1, 0, 2, 1, 5, 6, 0, 2, 3 },
         { 1, 0, 2, 0, 7, 8, 0, 2, 2 }, { 1, 0, 0, 0, 7, 7, 1, 4, 0 }, { 2, 6, 0, 0, 5, 5, 1, 2, 0 } };
@@ -6194,10 +6204,10 @@ static void vd__bc7_decode(vd_format format, const vd__texture_block *block, vd_
     }
 }
 
-/* Modes of BC6H: rows 0 and 1 for the codes of 2 bits, then alternately those of 5 bits that end in 10 and in 11, which
-   have one subset. Reserved modes have 0 bits. Fields: whether end points are relative
-   to the first one, bits of the first, bits of the others by component, and the fields in the order of the block:
-   component, end point, first and last bit in hexadecimal. */
+/* Modes of BC6H. Rows 0 and 1 are the modes with a code of 2 bits. Then modes with a code of 5 bits alternate: a code
+   that ends in 10, with two subsets, and one that ends in 11, with one subset. Reserved modes have 0 bits.
+   Members: whether the other end points are relative to the first; bits of the first; bits of the others by component;
+   and the fields in the order of the block, each as component, end point, first and last bit (in hexadecimal). */
 static const struct { uint8_t relative, bits, others[3]; const char *fields; } vd__bc6_modes[18] = {
     { 1, 10, { 5, 5, 5 }, "g244b244b344r009g009b009r104g344g203g104b300g303b104b311b203r204b322r304b333" },
     { 1, 7, { 6, 6, 6 }, "g255g344g355r006b300b311b244g006b255b322g244b006b333b355b344"
@@ -6248,7 +6258,7 @@ static void vd__bc6_ends(vd__texture_block *b, uint32_t mode, bool is_signed, in
         }
 }
 
-/* Reserved modes are decoded to 0. */
+/* Reserved modes are decoded to black. */
 static void vd__bc6_decode(vd_format format, const vd__texture_block *block, vd__texture_texel *texels) {
     bool is_signed = format == VD_FORMAT_BC6H_F;
     vd__texture_block b = *block;
@@ -6284,7 +6294,7 @@ static uint32_t vd__etc_bits(uint64_t word, int at, int count) {
     return (uint32_t)(word >> at & (((uint64_t)1 << count) - 1));
 }
 
-/* Sets one component. kind 8: of 8 bits; 16: unsigned of 11 bits, expanded to 16; 15: signed. */
+/* Sets component k of all texels. kind 8: 8 bits; 16: 11 bits, unsigned, expanded to 16; 15: the same, signed. */
 static void vd__eac_decode(uint64_t word, int kind, uint32_t k, vd__texture_texel *texels) {
     static const char modifiers[16][5] = { "258e", "269c", "147c", "135c", "257b", "268a", "367a", "247a",
                                            "1579", "1479", "1379", "1469", "2369", "0129", "3578", "2468" };
@@ -6484,7 +6494,7 @@ static uint32_t vd__astc_expand(uint32_t x, uint32_t digit, uint32_t range, bool
     return value + (weight && value > 32);
 }
 
-/* Reads a sequence of `count` integers from the start of b, whose further bits must be 0. */
+/* Reads a sequence of `count` integers from the start of b, and expands them. The bits after the sequence must be 0. */
 static void vd__astc_sequence(vd__texture_block *b, uint32_t range, uint32_t count, bool weights, uint8_t *out) {
     uint32_t bits = vd__astc_range_bits(range), base = vd__astc_range_base(range), group = base == 5 ? 3 : 5;
     const char *sizes = base == 5 ? "322" : base == 3 ? "22121" : "00000"; /* bits of the digits after each value */
@@ -6503,7 +6513,7 @@ static void vd__astc_sequence(vd__texture_block *b, uint32_t range, uint32_t cou
     }
 }
 
-/* Returns `count` bits of a block as a block of its own. */
+/* Returns `count` bits of a block, from bit `at` on, as a block. */
 static vd__texture_block vd__astc_slice(const vd__texture_block *b, uint32_t at, uint32_t count) {
     vd__texture_block out = { { 0, 0 }, 0 };
     for (uint32_t i = 0; i < count; i += 32)
@@ -6661,7 +6671,7 @@ static uint32_t vd__astc_weight(const vd__astc *a, const vd__format_row *row, ui
 /* Converts a component of 16 bits to 8: sRGB by its highest bits, others to the nearest value. */
 static uint16_t vd__astc_narrow(uint32_t c, bool srgb) { return (uint16_t)(srgb ? c >> 8 : (c * 255 + 32767) / 65535); }
 
-/* A block of one colour. Returns false if it is not valid. */
+/* Decodes a void-extent block, whose texels have one colour. Returns false if it is invalid or of the HDR profile. */
 static bool vd__astc_single(const vd__texture_block *b, bool srgb, vd__texture_texel *texels) {
     uint32_t range[4];
     bool whole = true;
@@ -6696,7 +6706,7 @@ static void vd__astc_read(const vd__texture_block *b, vd__astc *a) {
     }
 }
 
-/* Blocks that the LDR profile does not have, and reserved ones, are magenta. */
+/* HDR void-extent blocks and reserved blocks are decoded to magenta. */
 static void vd__astc_decode(vd_format format, const vd__texture_block *b, vd__texture_texel *texels) {
     const vd__format_row *row = &vd__format_rows[format];
     bool srgb = row->kind == VD__TEXEL_SRGB, single = vd__texture_bits(b, 0, 9) == 0x1fc;
@@ -6776,11 +6786,11 @@ VD__SMALL_END
 #if VD__HAS_IMAGES && (VD__HAS_CUDA || VD__HAS_OPENCL)
 enum { VD__BLIT_BYTES = 8 << 20, VD__BLIT_INVOCATIONS = 64 };
 
-/* The argument of the kernel, after the address of the buffer. Coordinates are in texels. */
+/* The argument of the kernel, after the buffer. Coordinates are in texels. */
 typedef struct vd__blit_args {
     uint32_t from_extent[3], to_extent[3]; /* of the boxes, whose ratio is the scale */
     uint32_t from_offset[3];   /* of the source box in its level */
-    uint32_t level[3];         /* extent of that level: samples outside of the box, but not of the level, are read */
+    uint32_t level[3];         /* extent of that level; a linear filter also reads texels outside of the box */
     uint32_t loaded[3], loaded_extent[3]; /* texels of the level that are in the buffer */
     uint32_t first[3], extent[3]; /* texels of the target box that are computed */
     uint32_t from_format, to_format; /* vd__blit_format */
@@ -6930,7 +6940,7 @@ static vd_result vd__blit_kernel_create(vd__device *dev, vd_code kind, const cha
     return dev->driver->backend->kernel_create(dev, &desc, out);
 }
 
-/* Returns a format as the kernel gets it: kind, bits and number of its components, and whether they begin with blue. */
+/* Packs the properties of a format for the kernel: kind, bits and number of components, and whether blue is first. */
 static uint32_t vd__blit_format(vd_format format) {
     const vd__format_row *row = &vd__format_rows[format];
     bool swapped = format == VD_FORMAT_BGRA8_UNORM || format == VD_FORMAT_BGRA8_SRGB;
@@ -7977,8 +7987,8 @@ static VD__UNUSED vd_result vd__spirv_decode(vd__spirv *m, const vd_allocator *a
 
 /* ---- annotations ---- */
 
-/* Returns the first annotation of an id by the instruction `op` with this member and decoration, or NULL. An operand
-   that `op` does not have is ignored. */
+/* Returns the first annotation of an id by the instruction `op` with this member and decoration, or NULL. `member` and
+   `decoration` are ignored if `op` has no such operand. */
 static const uint32_t *vd__spirv_annotation(const vd__spirv *m, uint32_t id, uint32_t op, uint32_t member,
                                             uint32_t decoration) {
     for (uint32_t i = m->ids[id - 1].annotations; i < m->ids[id].annotations; i++) {
@@ -8656,7 +8666,7 @@ typedef struct vd__vk_device {
     float max_anisotropy;      /* 0: not supported */
     bool sparse_images[2];     /* 2-D; 3-D */
     bool unbound_zeros;        /* reads of parts of sparse images without memory return 0 */
-    uint64_t granularity;      /* bufferImageGranularity: buffers and images must not share a page of so many bytes */
+    uint64_t granularity;      /* bufferImageGranularity: buffers and images must not share a page of this size */
 } vd__vk_device;
 
 #if VD__HAS_WIN32_HANDLES
@@ -8960,8 +8970,8 @@ static bool vd__vk_is_listed(const VkExtensionProperties *list, uint32_t count, 
     return false;
 }
 
-/* Lists the extensions of the instance (layer NULL) or of a layer. Returns NULL if there are none. The caller frees
-   the list. */
+/* Lists the extensions of the instance (layer NULL) or of a layer. The caller frees the list. *count is 0 and the list
+   may be NULL if there are none, or if host memory runs out. */
 static VkExtensionProperties *vd__vk_instance_extensions(const vd__driver *driver, const char *layer, uint32_t *count) {
     const vd__vk_driver *vk = vd__vk_driver_of(driver);
     *count = 0;
@@ -9245,8 +9255,8 @@ static void vd__vk_chain_properties(vd__vk_facts *facts) {
 }
 
 /* Chooses a queue family with compute: if `graphics` is set, preferably one with graphics, otherwise preferably one
-   without. On queues without graphics, submissions are cheaper, and NVIDIA devices provide twice as much shared memory
-   to kernels. */
+   without. On queues without graphics, submissions are cheaper, and the multiprocessors of NVIDIA devices have more
+   shared memory for work-groups (about 100 KB instead of 48 KB). */
 static void vd__vk_choose_family(const vd__vk_driver *vk, bool graphics, vd__vk_facts *facts) {
     VkQueueFamilyProperties families[32];
     uint32_t count = 32;
@@ -9552,8 +9562,8 @@ static vd_result vd__vk_device_usable(const vd__vk_facts *facts, int index) {
     return VD_OK;
 }
 
-/* Creates the logical device with those supported Vulkan features that the VD_FEATURE_ bits `wanted` require, and those
-   that are always enabled (VD__VK_EXTRA_FEATURES). */
+/* Creates the logical device. Enables the supported Vulkan features whose row has no VD_FEATURE_ bit or one of
+   `wanted`. */
 static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_facts *facts, uint64_t wanted,
                                      uint32_t queue_count, VkDevice *out) {
     vd__vk_features enable;
@@ -9728,8 +9738,8 @@ static VD__COLD void vd__vk_cache_store(vd__device *dev) {
     vk->vkDestroyPipelineCache(vk->handle, merged, NULL);
 }
 
-/* Returns the newest version 1.x of SPIR-V that may be used; 0: any. An instance of Vulkan 1.2 has no later one than
-   1.5, even if the device supports Vulkan 1.3. */
+/* Returns the newest version 1.x of SPIR-V that may be used; 0: any. Vulkan 1.2 accepts SPIR-V up to 1.5, and a device
+   of Vulkan 1.3 is used as one of 1.2 if the loader only supports that. */
 static uint32_t vd__vk_max_spirv_minor(const vd__vk_facts *facts) {
     return facts->version < VK_API_VERSION_1_3 ? 5 : 0;
 }
@@ -10106,8 +10116,8 @@ static bool vd__vk_image_limits(vd__device *dev, const vd__image_shape *shape, v
     return true;
 }
 
-/* Reads how the memory of a sparse image is divided. Fails if the layers share the mip tail of one aspect, but not that
-   of another. */
+/* Reads how the memory of a sparse image is divided. Fails if it is not divided into tiles, or if the layers share the
+   mip tail of one aspect, but not that of another. */
 static vd_result vd__vk_tiles_read(const vd__vk_device *vk, VkImage image, vd__image_shape *shape) {
     vd__tiles *t = &shape->tiles;
     VkSparseImageMemoryRequirements list[4];
@@ -10449,7 +10459,7 @@ static size_t vd__vk_to_uniform(const vd__spirv *m, uint32_t variable, uint32_t 
    member of the argument block, are replaced by those to a private variable, which the loop sets to 0, g, 2 g and so
    on. g and n are words of the size block. */
 
-/* The size block of an indirect launch. In memory, it follows the argument block, if that is there. It has 23 words. 0
+/* The size block of an indirect launch. In memory, it follows the argument block, if there is one. It has 23 words. 0
    to 2: the work-groups of the launch (g); 3: 1 if their number was limited; 4 to 6: all work-groups (n); 7: receives
    numbers that no argument needs; from 8 on, five for each axis: the local size, the limit of n, the indices of the
    words that receive the numbers of threads and of work-groups, the limit of g. */
@@ -10553,6 +10563,7 @@ typedef struct vd__vk_loop_state {
     uint32_t *to;              /* end of the output */
 } vd__vk_loop_state;
 
+/* Appends words of a template. Replaces indices of ids by the ids, and indices of added members by the members'. */
 static void vd__vk_loop_copy(vd__vk_loop_state *s, const uint32_t *words, size_t count) {
     for (size_t i = 0; i < count; i++) {
         uint32_t w = words[i];
@@ -10618,7 +10629,8 @@ static void vd__vk_loop_global(vd__vk_loop_state *s, uint32_t at) {
     to[0] = (uint32_t)(s->to - to) << 16 | op;
 }
 
-/* Writes the decorations of the variable and of the members that are added. size_at: offset of the size block. */
+/* Writes the decorations of the variable, if it is added, and of the added members. size_at: offset of the size
+   block. */
 static void vd__vk_loop_decorate(vd__vk_loop_state *s, uint32_t size_at) {
     if (!s->has_group)
         s->to = vd__vk_decorate(s->to, s->ids[VD__LOOP_GROUP], VD__DecorationBuiltIn, VD__BuiltInWorkgroupId);
@@ -10979,8 +10991,8 @@ static VD__NOINLINE vd_result vd__vk_kernel_variant(vd__device *dev, vd__vk_kern
 /* ---- built-in kernels ----
    `copy` copies 16 bytes per invocation: to[i] = from[i] for i < count. Its argument block holds the addresses `to` and
    `from` and the count.
-   `round` reads eight f64 x[i] at binding 0, which has 16. It replaces x[i] by trunc(x[i]) and stores x[i], rounded to
-   the nearest even integer, at x[i + 8].
+   `round` reads x[0] to x[7] of the buffer at binding 0, which holds 16 f64. It stores x[i], rounded to the nearest
+   integer (half to even), in x[i + 8], and trunc(x[i]) in x[i].
    `indirect` converts the three numbers of an indirect dispatch, see vd__vk_size_convert.
    tools/built-in writes the following words. */
 
@@ -13900,7 +13912,7 @@ static vd_result vd__cu_view_create(vd__device *dev, const vd__memory *image, co
     const vd__cu_device *d = vd__cu_device_of(dev);
     vd__cu_resource from;
     const vd__image_shape *shape = vd__memory_shape(image);
-    vd_result r = vd__view_check_levels(dev, shape, range);
+    vd_result r = vd__view_check_layers(dev, shape, range);
     if (!r && range->levels > 1 && range->levels < shape->levels && vd__format_rows[shape->format].block[0] > 1)
         r = vd__fail(VD_ERROR_UNSUPPORTED, "backend cuda supports only views of one or all levels for format %s",
                      vd__format_rows[shape->format].name);
@@ -16109,7 +16121,7 @@ static vd_result vd__cl_texels_create(vd__device *dev, const vd__memory *buffer,
 static vd_result vd__cl_view_create(vd__device *dev, const vd__memory *image, const vd__image_range *range,
                                     vd__memory *out) {
     vd__cl_mem level = vd__cl_levels(image)[range->level];
-    vd_result r = vd__view_check_levels(dev, vd__memory_shape(image), range);
+    vd_result r = vd__view_check_layers(dev, vd__memory_shape(image), range);
     if (r) return r;
     int32_t error = vd__cl_device_of(dev)->cl->clRetainMemObject(level);
     out->native[0] = error ? 0 : (uintptr_t)level;
