@@ -11762,8 +11762,9 @@ static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vkc) {
     return result;
 }
 
-/* Allocates `bytes` bytes for an argument block or a size block, or both. The descriptor of every kernel covers the
-   largest argument block and a size block, so that many bytes must be left in the chunk. */
+/* Allocates `bytes` bytes for an argument block or a size block, or both: in chunk vkc->chunk, from byte
+   vkc->argument_offset on. The descriptor of every kernel covers the largest argument block and a size block, so the
+   chunk must have that many bytes left. */
 static vd_result vd__vk_arguments_allocate(vd__device *dev, vd__vk_commands *vkc, uint32_t bytes) {
     uint32_t align = vd__vk_device_of(dev)->uniform_alignment;
     uint32_t offset = (vkc->chunk_used + align - 1) / align * align;
@@ -11818,7 +11819,7 @@ static uint32_t vd__vk_image_barrier(const vd__transition *t, uint32_t begin, co
 
 enum { VD__VK_STAGE_INDIRECT = 8 }; /* next to the VD__STAGE_ bits */
 
-/* Vulkan's masks for a set of VD__STAGE_ bits, which is the index */
+/* Vulkan's masks, by a set of VD__STAGE_ bits and VD__VK_STAGE_INDIRECT */
 #define VD__VK_IF(bits, bit, mask) ((bits) & (bit) ? (uint32_t)(mask) : 0u)
 #define VD__VK_MASKS(bits, compute, transfer, host, indirect) \
     (VD__VK_IF(bits, VD__STAGE_COMPUTE, compute) | VD__VK_IF(bits, VD__STAGE_TRANSFER, transfer) \
@@ -11893,8 +11894,8 @@ static VD__NOINLINE vd_result vd__vk_barrier_buffer_record(vd__device *dev, vd__
 
 VD__SMALL
 
-/* Writes those words of a size block that the kernel `indirect` reads. word: index of the block in its chunk;
-   argument_word: that of the argument block. */
+/* Initialises a size block: clears the limited flag, and sets the words that the built-in kernel `indirect` reads.
+   word: index of the block's first word in its chunk; argument_word: that of the argument block. */
 static void vd__vk_size_fill(const vd_limits *limits, uint32_t *words, const vd__indirect *in, uint32_t word,
                              uint32_t argument_word) {
     words[VD__VK_SIZE_LIMITED] = 0;
@@ -11908,9 +11909,10 @@ static void vd__vk_size_fill(const vd_limits *limits, uint32_t *words, const vd_
     }
 }
 
-/* Records the launch of the built-in kernel `indirect`. It reads the three numbers of threads or work-groups of `in`,
-   sets g, n and the limited flag of the size block at this word of the current chunk, and sets the implicit arguments
-   that depend on them. Records a barrier after it and, in reusable recordings, one before it. */
+/* Records the launch of the built-in kernel `indirect`. The kernel reads the three numbers of threads or work-groups of
+   `in`. It sets g, n (defined at VD__VK_SIZE_ALL) and the limited flag of the size block at this word of the current
+   chunk, and the implicit arguments that depend on them. Records a barrier after the launch and, in reusable
+   recordings, one before it. */
 static vd_result vd__vk_size_convert(vd__device *dev, vd__commands *c, const vd__indirect *in, uint32_t word) {
     vd__vk_commands *vkc = vd__vk_commands_of(c);
     uint64_t align = dev->info.limits.binding_alignment, offset = in->offset / align * align;
@@ -11959,8 +11961,8 @@ static vd_result vd__vk_size_add(vd__device *dev, vd__vk_commands *vkc, const vd
 }
 
 /* Records an indirect launch: the kernel `indirect`, then the dispatch, which reads its number of work-groups from the
-   size block. If implicit arguments depend on the size, or there is a group base, the argument block must be in memory,
-   so a variant of the kernel is used. */
+   size block. A variant of the kernel whose argument block is in memory is used if implicit arguments depend on the
+   size, if there is a group base, or if submissions can change the block (launch->block). */
 static VD__NOINLINE vd_result vd__vk_record_indirect(vd__device *dev, vd__commands *c, const vd__launch *launch) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_commands *vkc = vd__vk_commands_of(c);
@@ -12272,7 +12274,7 @@ static void vd__vk_queue_native(vd__device *dev, uint32_t queue, vd_native *out)
     out->get_instance_proc_addr = (void (*)(void))driver->vkGetInstanceProcAddr;
 }
 
-/* Returns a prologue whose submission has completed, or a new one. */
+/* Sets *out to a prologue whose submission has completed, or to a new one. */
 static vd_result vd__vk_prologue_get(vd__device *dev, vd__vk_commands *vkc, vd__vk_prologue **out) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     for (uint32_t i = 0; i < vkc->prologue_count; i++) {
@@ -12322,8 +12324,9 @@ static VD__NOINLINE vd_result vd__vk_changes_record(vd__device *dev, uint32_t qu
     return vd__vk_buffer_end(vk, vkc, p->buffer);
 }
 
-/* Lists the command buffers of a submission: first one with the changes of arguments, or one with the barrier of
-   barrier_first, if needed; then the commands. Changes begin with a barrier, too. */
+/* Lists the command buffers of a submission: the one with its commands, if it has any, and before it the one that
+   changes arguments or, without changes, the one with the barrier of barrier_first. The changes begin with the same
+   barrier. */
 static vd_result vd__vk_submission_buffers(vd__device *dev, uint32_t queue, const vd__submission *s,
                                            VkCommandBuffer buffers[2], uint32_t *count) {
     *count = 0;
@@ -12460,8 +12463,9 @@ static VD__COLD vd_result vd__vk_queue_bind(vd__device *dev, uint32_t queue, uin
     return result ? vd__vk_fail(result, "vkQueueBindSparse of %u pages or tiles", b->count) : VD_OK;
 }
 
-/* Called when the timeline cannot be read. A driver that is short of memory may recover: returns 0 to try again. After
-   one second without a success, returns UINT64_MAX: the device counts as lost, so that waits end. */
+/* Called when the timeline cannot be read. Returns UINT64_MAX, so that waits end, if the device is lost or reading has
+   failed for one second; the failure is then logged. Before that, returns 0, so that the caller tries again: a driver
+   that is short of memory may recover. */
 static VD__COLD uint64_t vd__vk_timeline_unreadable(vd__device *dev, uint32_t queue, VkResult result) {
     const uint64_t limit_ns = 1000000000u;
     uint64_t *since = &vd__vk_device_of(dev)->timeline_failed_since[queue], first = vd__atomic_load64(since),
@@ -12568,8 +12572,8 @@ static vd_result vd__vk_surface_create(vd__device *dev, vd__surface *s) {
     vd__vk_create_surface create = (vd__vk_create_surface)driver->vkGetInstanceProcAddr(
         driver->instance, vd__vk_window_systems[system].create);
     if (!driver->surfaces || !create)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "Vulkan does not have VK_KHR_surface and %s, which windows "
-                        "of this system (vd_context_desc.window_system) require",
+        return vd__fail(VD_ERROR_UNSUPPORTED, "vd_context_desc.window_system needs the Vulkan extensions "
+                        "VK_KHR_surface and %s, but at least one of them is missing",
                         vd__vk_window_systems[system].extension);
     if (!vd__vk_device_of(dev)->vkCreateSwapchainKHR)
         return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' does not have VK_KHR_swapchain", dev->info.name);
@@ -12586,8 +12590,8 @@ static vd_result vd__vk_surface_create(vd__device *dev, vd__surface *s) {
     return r;
 }
 
-/* Sets `out` to the extent of a window or, if the window has none, to `wanted` within its limits. Returns false if it
-   is 0. */
+/* Sets `out` to the extent of the window or, if the window has none, to `wanted`, clamped to the limits of the window.
+   If that is 0 along an axis, sets it to 0 and returns false. */
 static bool vd__vk_surface_extent(const VkSurfaceCapabilitiesKHR *c, const uint32_t wanted[2], uint32_t out[3]) {
     const uint32_t now[] = { c->currentExtent.width, c->currentExtent.height },
                    least[] = { c->minImageExtent.width, c->minImageExtent.height },
@@ -13200,7 +13204,8 @@ typedef struct vd__cu_queue {
     void *stream;
     bool borrowed;             /* the stream belongs to the caller or to queue 0 */
     void *event;               /* recorded for other queues to wait for; NULL: there is only one queue */
-    uint64_t *timeline;        /* pinned host memory: the device writes it, any thread reads it */
+    uint64_t *timeline;        /* pinned host memory: the device writes it, any thread reads it. [2] and [3] receive the
+                                  sizes of indirect dispatches */
     vd__cu_address timeline_address;
     uint64_t sent;             /* last value whose write was enqueued in the stream */
     uint64_t submitted;        /* last value submitted; values above `sent` were captured into a graph */
@@ -13223,7 +13228,7 @@ typedef struct vd__cu_device {
     bool can_write_values;     /* cuStreamWriteValue64 is supported; else cuMemsetD32Async writes the lower 32 bits */
     uint64_t clock_event, clock_ns; /* first event of the last recording whose timestamps were read, and its time; 0:
                                   none. Under the context's lock */
-    vd__mutex lock;            /* protects `samplers`, and the texture objects of views */
+    vd__mutex lock;            /* protects `samplers`, and the lists of texture objects of views */
     vd__cu_sampler *samplers;  /* NULL: none yet */
 } vd__cu_device;
 
@@ -13352,8 +13357,8 @@ static uint32_t vd__cu_attribute(const vd__cu_driver *cu, int attribute, int dev
     return cu->cuDeviceGetAttribute(&value, attribute, device) == 0 && value > 0 ? (uint32_t)value : 0;
 }
 
-/* Bytes of a sparse buffer. The driver has no query for the size of its address space, and fails if a range does not
-   fit. */
+/* limits.max_sparse_bytes. CUDA has no query for the size of the address space; cuMemAddressReserve fails for ranges
+   that do not fit. */
 #define VD__CU_SPARSE_BYTES ((uint64_t)1 << 40)
 
 /* Describes the memory of a page. */
@@ -14096,7 +14101,7 @@ typedef struct vd__cu_kernel {
     void *module, *function;
     uint32_t local_size[3];
     uint32_t dynamic_bytes;    /* dynamic shared memory, in addition to the static shared memory of the code */
-    uint32_t parameter_bytes;  /* bytes of the argument block that the function reads */
+    uint32_t parameter_bytes;  /* bytes of the argument block that the function reads, its padding included */
 } vd__cu_kernel;
 
 static vd__cu_kernel *vd__cu_kernel_of(const vd__kernel_code *code) {
@@ -14154,7 +14159,8 @@ static vd_result vd__nvrtc_open(vd__device *dev, const vd__nvrtc **out) {
                          "set VKDISPATCH_NVRTC to its file name");
         else if (!rtc) r = vd__fail_memory(NULL, NULL, 0);
         else if (missing)
-            r = vd__fail(VD_ERROR_UNSUPPORTED, "libnvrtc has no function %s; CUDA 11.2 is required", missing);
+            r = vd__fail(VD_ERROR_UNSUPPORTED, "libnvrtc has no function %s; CUDA 11.2 or later is required",
+                         missing);
         else rtc->library = library;
         if (!r) cu->nvrtc = rtc;
         else vd__free(vd__cu_allocator(dev), rtc);
@@ -14438,7 +14444,7 @@ typedef struct vd__cu_playback {
 static vd_result vd__cu_play_launch(void *user, const vd__tape_launch *launch) {
     const vd__cu_playback *to = (const vd__cu_playback *)user;
     const vd__cu_kernel *kernel = (const vd__cu_kernel *)(uintptr_t)launch->kernel;
-    size_t size = kernel->parameter_bytes; /* may include the padding of the argument block */
+    size_t size = kernel->parameter_bytes;
     void *extra[5];
     extra[0] = (void *)(uintptr_t)VD__CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT;
     extra[1] = (void *)(uintptr_t)vd__tape_arguments(launch);
@@ -14568,7 +14574,7 @@ static int vd__cu_image_copy(const vd__cu_playback *to, const vd__image_command 
     return to->cu->cuMemcpy3DAsync(&copy, to->stream);
 }
 
-/* Fills the memory `colors` of the level with texels, and copies them to the first texels of the level. Then doubles
+/* Fills the level's part of `colors` with copies of the texel, and copies them to the start of the level. Then doubles
    the filled box along one axis after the other, by copies within the level. */
 static int vd__cu_image_clear(const vd__cu_playback *to, const vd__image_command *c) {
     vd_format format = vd__memory_shape(c->to.memory)->format;
@@ -14672,9 +14678,9 @@ static vd_result vd__cu_elapsed(const vd__cu_device *d, uint64_t from, uint64_t 
     return result ? vd__cu_fail(d->api, result, "cuEventElapsedTime") : VD_OK;
 }
 
-/* The driver returns differences as float, in milliseconds. To keep them small, each event is measured from the first
-   one of its recording, and that from clock_event, the first one of the recording before. Then the two are exchanged.
-   */
+/* The driver returns differences of times as float, in milliseconds. To keep them small, each event is measured from
+   the first event of its recording, and that one from clock_event, the first event of the recording that was read
+   before. The first event then becomes clock_event, and the recording reuses the old clock_event. */
 static vd_result vd__cu_timestamps_read(vd__device *dev, vd__commands *c, uint32_t count, uint64_t *out) {
     vd__cu_device *d = vd__cu_device_of(dev);
     uint64_t *stamps = c->tape.stamps;
@@ -14699,8 +14705,9 @@ static vd_result vd__cu_timestamps_read(vd__device *dev, vd__commands *c, uint32
 
 /* ---- graphs ----
    A reusable recording is submitted as a graph of the driver. A barrier of the tape becomes a dependency: the nodes
-   after it depend on the only node before it, or on an empty node that depends on all of them. If the driver has no
-   graphs, or one cannot be built, the tape is played. */
+   after it depend on the only node before it, or on an empty node that depends on all of them. The tape is played
+   instead if the driver has no graphs, if one cannot be built, if there are indirect dispatches, transfers of images or
+   timestamps, and while the application captures the stream. */
 
 typedef struct vd__cu_graph {
     void *graph, *executable;  /* NULL: the tape is played */
@@ -14829,7 +14836,7 @@ static vd_result vd__cu_graph_build(vd__device *dev, vd__cu_graph *g, const vd__
     }
     result = r ? 0 : d->api->cuGraphInstantiateWithFlags(&g->executable, g->graph, 0);
     if (result) g->executable = NULL;
-    return result ? vd__cu_fail(d->api, result, "cuGraphInstantiate") : r;
+    return result ? vd__cu_fail(d->api, result, "cuGraphInstantiateWithFlags") : r;
 }
 
 static vd_result vd__cu_commands_begin(vd__device *dev, vd__commands *c, bool reusable) {
@@ -14983,7 +14990,7 @@ static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__
     return r;
 }
 
-/* Sets d->lost if the device has failed, which only queries of the stream report. */
+/* Sets d->lost if the device has failed. The timeline does not show this: only calls of the driver report it. */
 static void vd__cu_queue_check(vd__device *dev, uint32_t queue) {
     vd__cu_device *d = vd__cu_device_of(dev);
     if (vd__cu_enter(d)) {
@@ -15046,7 +15053,7 @@ static uint64_t vd__cu_queue_value(vd__device *dev, uint32_t queue) {
 }
 
 /* The driver has no wait with a timeout, so this polls: first it yields between reads; then it sleeps for 1/32 of the
-   time it has waited, at most 1 ms. A sleep takes about 60 us longer than requested, so that short waits use none. */
+   time it has waited, at most 1 ms. A sleep takes about 60 us longer than requested, so short waits do not sleep. */
 static vd_result vd__cu_queue_wait(vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns) {
     uint64_t start = vd__time_ns(), spent = 0;
     for (;;) {
@@ -15618,8 +15625,8 @@ static vd_result vd__cl_queue_check(const vd__cl_driver *cl, vd__cl_command_queu
     if (of_context == context && of_device == device && !(properties & VD__CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
         return VD_OK;
     return vd__fail(VD_ERROR_INVALID, "desc.cl_queue %s",
-                    of_context != context ? "belongs to another context than desc.cl_context"
-                    : of_device != device ? "belongs to another device than desc.cl_device"
+                    of_context != context ? "does not belong to desc.cl_context"
+                    : of_device != device ? "does not belong to desc.cl_device"
                                           : "executes commands out of order");
 }
 
@@ -15722,8 +15729,8 @@ static void vd__cl_formats_add(vd__cl_device *vcl, uint64_t flags, uint32_t type
 }
 
 #if VD__HAS_IMAGES
-/* Returns whether the driver can create texel buffers: images from sub-buffers. PoCL 3.1 cannot, and crashes in kernels
-   with images from buffers and shared virtual memory. */
+/* Returns whether there are texel buffers, which are images of sub-buffers: PoCL 3.1 cannot create these. There are
+   none with shared virtual memory, because PoCL 3.1 crashes in kernels that use it together with images of buffers. */
 static bool vd__cl_has_texels(vd__device *dev) {
     vd__memory m, view;
     vd__block block;
@@ -16212,8 +16219,7 @@ typedef struct vd__cl_kernel {
     uint32_t first_value;      /* number of parameters of the bindings */
     uint8_t bindings[VD_MAX_ARGS]; /* VD__CL_BUFFER and so on */
     bool arguments_set;
-    uint64_t *bound_keys;      /* by parameter of a binding: key of the object that is set on the kernel; 0: not known
-   */
+    uint64_t *bound_keys;      /* by parameter of a binding: key of the object that is set on the kernel; 0: unknown */
     uint8_t *bound_arguments;  /* argument block that is set on the kernel, if arguments_set */
     uint32_t value_count;
     vd__cl_value *values;      /* parameters after the bindings, by offset: values one by one, or the whole block */
@@ -16304,8 +16310,8 @@ static uint32_t vd__cl_declared_calls(const vd_kernel_desc *desc) {
     return calls;
 }
 
-/* Builds a program with only the declarations that it needs, if the driver is PoCL. Returns NULL without an error
-   text if that fails. */
+/* Builds a program with only the declarations that it needs. Returns NULL without an error text if the driver is not
+   PoCL, the program calls other functions, or the build fails. */
 static vd__cl_program vd__cl_program_with_declarations(const vd__device *dev, const vd_kernel_desc *desc) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
     const char *texts[VD__CL_DECLARATIONS + 1];
@@ -16498,7 +16504,7 @@ static vd_result vd__cl_kernel_start(vd__device *dev, const vd_kernel_desc *desc
     return result ? result : vd__cl_kernel_check(vcl, desc, kernel);
 }
 
-/* Sets the kinds of the bindings, by their numbers. */
+/* Sets the kinds of the bindings, in the order of their numbers, and counts their parameters. */
 static void vd__cl_bindings_set(const vd_kernel_desc *desc, vd__cl_kernel *kernel) {
     static const uint8_t kinds[VD__DESCRIPTORS] = { /* by vd__descriptor */
         0, VD__CL_BUFFER, VD__CL_BUFFER, VD__CL_BUFFER, VD__CL_IMAGE, VD__CL_SAMPLED_IMAGE, VD__CL_IMAGE,
@@ -16824,8 +16830,8 @@ static int32_t vd__cl_box_copy_by_layer(const vd__cl_playback *to, const vd__cl_
     return error;
 }
 
-/* Copies between a box and consecutive bytes. NVIDIA's driver 580 copies between a buffer and a 1-D array only if the
-   box is in layer 0; it reads, writes and copies other boxes of such images. */
+/* Copies between a box and consecutive bytes. NVIDIA's driver 580 refuses copies between a buffer and a 1-D array
+   unless the box is in layer 0. It supports all layers in copies between images. */
 static int32_t vd__cl_image_bytes(const vd__cl_playback *to, const vd__cl_box *b, const vd__cl_bytes *m,
                                   bool to_image) {
     int32_t error = vd__cl_box_copy(to, b, m, to_image);
@@ -16835,7 +16841,7 @@ static int32_t vd__cl_image_bytes(const vd__cl_playback *to, const vd__cl_box *b
 }
 
 /* Copies between a buffer and a box in as few commands as the pitches allow: the whole box, its slices, or its rows.
-   OpenCL counts the layers of a 1-D array along y, so that the pitch along y is the slice pitch then. */
+   In OpenCL, y is the layer of a 1-D array, so the pitch along y is then the slice pitch. */
 static int32_t vd__cl_image_pitched(const vd__cl_playback *to, const vd__image_command *c, const vd__image_part *p) {
     vd_dim dim = vd__memory_shape(p->memory)->dim;
     uint64_t texel = vd__format_rows[vd__memory_shape(p->memory)->format].bytes;
@@ -17010,11 +17016,11 @@ static bool vd__cl_submissions_reserve(vd__device *dev, vd__cl_queue *q) {
 }
 
 /* Changes the value that the last submission reaches to `value`. Used for a submission without commands if memory for
-   another entry of the ring runs out: the ring is full then, so there is a last submission. */
+   another entry of the ring runs out. The ring was full then, so there was a last submission. */
 static vd_result vd__cl_raise_last_value(vd__cl_queue *q, uint64_t value) {
     vd__mutex_lock(&q->lock);
     if (q->count) q->submissions[(q->first + q->count - 1) & (q->capacity - 1)].value = value;
-    else q->reached = value; /* it has completed in the meantime */
+    else q->reached = value; /* it has completed meanwhile */
     vd__mutex_unlock(&q->lock);
     return VD_OK;
 }
@@ -17208,7 +17214,7 @@ static vd_result vd__select_profile(vd_context *ctx, bool requested) {
     return VD_OK;
 }
 
-/* Writes the names of the compiled-in backends to `out`, for messages. */
+/* Writes the names of the compiled-in backends to `out`, for messages; then those of the others with their macros. */
 static const char *vd__backend_names(char out[VD__BACKEND_TEXT]) {
     const char *last = "";
     size_t used = 0;
@@ -17366,8 +17372,8 @@ static vd_result vd__open_device_list(vd_context *ctx, const vd_context_desc *de
     for (; opened < ctx->device_count && !r; opened++) {
         int number = desc->devices[opened];
         if (number < 1 || number > count)
-            r = vd__fail(VD_ERROR_NO_DEVICE, "desc.devices[%u] is %d (1 + index), but %s has %d devices",
-                         (unsigned)opened, number, ctx->driver.backend->name, count);
+            r = vd__fail(VD_ERROR_NO_DEVICE, "desc.devices[%u] is %d (1 + index), but backend %s has %d device%s",
+                         (unsigned)opened, number, ctx->driver.backend->name, count, count == 1 ? "" : "s");
         else r = vd__open_context_device(&ctx->devices[opened], desc, number - 1, disable);
         if (r) break;
     }
@@ -17808,7 +17814,7 @@ static vd_result vd__reflect_push_member(vd__reader *s, uint32_t at, uint32_t ty
         return VD_OK;
     }
     if (member[2] != VD__StorageClassPhysicalStorageBuffer)
-        return vd__spirv_invalid(at, "a push constant is a pointer of another storage class than "
+        return vd__spirv_invalid(at, "a push constant is a pointer whose storage class is not "
                                  "PhysicalStorageBuffer");
     a->access = VD_READ_WRITE;
     vd__reflect_block(m, member[3], a);
@@ -18185,8 +18191,8 @@ static VD__COLD vd_result vd__fail_handle(const vd__pool *pool, uint64_t id, con
     return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %s%s %s", which, what, vd__pool_reason(pool, id).text);
 }
 
-/* Finds a buffer. The caller holds a lock that keeps it alive (see vd__slot). `which` is "", "source " or "target ".
-   Returns NULL and sets the error if the handle is invalid. */
+/* Finds a buffer. The caller holds a lock that keeps it alive (see vd__slot). `which` precedes "buffer" in messages,
+   for example "source ". Returns NULL and sets the error if the handle is invalid. */
 static vd__buffer *vd__buffer_find(vd_context *ctx, vd_buffer handle, const char *call, const char *which) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, handle.id);
     if (!b) vd__fail_handle(&ctx->buffers, handle.id, call, which, "buffer");
@@ -18321,7 +18327,7 @@ static vd_result vd__range_check(const vd__buffer *b, const char *call, const ch
     return VD_OK;
 }
 
-/* Reports that a buffer of a graph was used elsewhere. */
+/* Reports that a buffer or an image of a graph was used elsewhere. */
 static VD__COLD vd_result vd__graph_fail_buffer(const char *call, const char *object, const vd__buffer *b) {
     return vd__fail_call(VD_ERROR_INVALID, call, object, "%s '%s' belongs to a graph; only commands that are recorded "
                          "into that graph can use it",
@@ -18329,7 +18335,7 @@ static VD__COLD vd_result vd__graph_fail_buffer(const char *call, const char *ob
 }
 
 /* Returns the storage of a buffer on a device. `graph`: the graph that the command is recorded into, or NULL. Returns
-   NULL and sets the error if the buffer is not on that device. */
+   NULL and sets the error if the buffer is not on that device, or belongs to another graph. */
 static vd__storage *vd__buffer_storage_on(const vd__buffer *b, const vd__context_device *dev, const vd__graph *graph,
                                           const char *call) {
     vd__storage *s = b->storage + dev->index;
@@ -18955,8 +18961,8 @@ static vd_result vd__implicit_info_check(const vd_kernel_desc *desc, int i) {
                         (int)VD_IMPLICIT_OUTPUT);
     if ((h->kind == VD_IMPLICIT_LENGTH || shape || output)
         && (!arg || arg->count || (arg->kind >= VD_ARG_VALUE && (!shape || arg->kind != VD_ARG_IMAGE))))
-        return vd__fail(VD_ERROR_INVALID, "desc.implicit[%d].arg is %u, which is not the index of a buffer argument", i,
-                        (unsigned)h->arg);
+        return vd__fail(VD_ERROR_INVALID, "desc.implicit[%d].arg is %u, but must be the index of %s, and not of an "
+                        "array", i, (unsigned)h->arg, shape ? "a buffer or an image" : "a buffer");
     if (output && (arg != &desc->args[desc->arg_count - 1] || arg->type != VD_U32))
         return vd__fail(VD_ERROR_INVALID, "desc.implicit[%d].arg is %u, but the output buffer must be the last "
                         "argument, and have type u32", i, (unsigned)h->arg);
@@ -19406,9 +19412,9 @@ static VD__COLD vd_result vd__dispatch_fail_buffer(const vd__dispatch_state *d, 
                         ? "must be passed with vd_b" : vd__pool_reason(&ctx->buffers, arg->bits).text);
 }
 
-/* Slow path of vd__dispatch_buffer: checks the type, the device, and the alignment of a view. A parameter without a
-   type accepts every type. A struct may be passed as bytes, but a scalar or vector may not: a program that forgets
-   vd_buffer_desc.type has counted elements in vd_buffer_desc.shape, not bytes. */
+/* Slow path of vd__dispatch_find_buffer: checks the graph, the type, the device, and the alignment of a view. A
+   parameter without a type accepts every type. A buffer of bytes is accepted for structs, but not for scalars and
+   vectors: a program that forgets vd_buffer_desc.type has counted elements in vd_buffer_desc.shape, not bytes. */
 static VD__NOINLINE vd_result vd__dispatch_check_buffer(const vd__dispatch_state *d, const vd__param *p, int i) {
     const vd__buffer *b = d->buffers[i];
     const vd__kernel *k = d->kernel;
@@ -19631,8 +19637,8 @@ static vd__sampler *vd__dispatch_find_sampler(const vd__dispatch_state *d, vd_co
 /* Checks that a sampler has one address mode along the axes of an image, if the device cannot have several. */
 static vd_result vd__dispatch_check_axes(const vd__dispatch_state *d, const vd__sampler *s, uint32_t axes, int i) {
     if (!d->context_device->device.one_address_mode || s->axes >= axes) return VD_OK;
-    return vd__fail_arg(d->kernel->args, i, VD_ERROR_UNSUPPORTED, ": sampler '%s' has different address modes along %u "
-                        "axes, which backend %s does not support", s->name, (unsigned)axes,
+    return vd__fail_arg(d->kernel->args, i, VD_ERROR_UNSUPPORTED, ": sampler '%s' has different address modes along "
+                        "the first %u axes, which backend %s does not support", s->name, (unsigned)axes,
                         d->list->ctx->driver.backend->name);
 }
 
@@ -19867,7 +19873,7 @@ static void vd__dispatch_repeat_element(vd__dispatch_state *d, const vd__param *
     else d->bindings[p->binding_index + e] = d->bindings[p->binding_index];
 }
 
-/* Resolves argument i, an array. Elements that are not passed are those of element 0, so that every descriptor is
+/* Resolves argument i, an array. Elements that are not passed become copies of element 0, so that every descriptor is
    valid. `seen` as in vd__dispatch_check_seen; elements that are only read are compared with written arguments only. */
 static vd_result vd__dispatch_array(vd__dispatch_state *d, vd_context *ctx, const vd_arg *arg, int i, uint64_t *seen) {
     const vd__param *p = &d->kernel->params[i];
@@ -20375,7 +20381,9 @@ static void vd__hazards_merge(vd__hazards *h, const vd__hazards *more) {
 VD__SMALL_END
 
 // >>heap
-/* Allocates device memory. Small buffers share blocks; a large buffer has a block of its own ("dedicated"). */
+/* Allocates device memory. Buffers share blocks, and on vulkan so do images. A resource has a block of its own
+   ("dedicated") if it is larger than half a block, imported, exportable, a heap, an image whose memory the driver
+   allocates, or staging memory. */
 
 VD__SMALL
 
@@ -20431,8 +20439,9 @@ static bool vd__heap_suballocate(vd__heap_block *b, const vd__memory_requirement
     return true;
 }
 
-/* Allocates memory of one type: from an existing block, then from a new block. If the driver has no memory for a new
-   block of the usual size, tries smaller ones, and finally a dedicated block. */
+/* Allocates memory of one type. Uses a dedicated block if that is requested, or if `need` is larger than half a block.
+   Otherwise, tries the existing blocks, then a new one. If the driver has no memory for a new block of the usual size,
+   tries smaller ones, and finally a dedicated one. */
 static vd_result vd__heap_allocate_type(vd__context_device *dev, uint32_t type, const vd__memory_requirements *need,
                                         bool dedicated, vd__storage *out) {
     uint64_t rounded = (need->size + VD__TLSF_UNIT - 1) / VD__TLSF_UNIT * VD__TLSF_UNIT, size = dev->heap.block_bytes;
@@ -20474,8 +20483,8 @@ static vd_result vd__heap_allocate(vd__context_device *dev, vd_memory usage, con
             "the device has no suitable memory type"));
 }
 
-/* Frees the memory of a storage, unless it is an image in a heap. A block that becomes empty is freed, except one per
-   type, which is kept for the next buffer. Imported memory is added to pending_releases. */
+/* Frees the memory of a storage; does nothing for an image in a heap. A shared block that becomes empty is freed,
+   except one per type, which is kept for the next resource. Imported memory is added to pending_releases. */
 static void vd__heap_release(vd__context_device *dev, vd__storage *s) {
     vd__heap_block *b = (vd__heap_block *)(void *)s->memory.block;
     if (s->heap) return;
@@ -20615,9 +20624,9 @@ static void vd__page_destroy(vd__storage *s, vd__heap_block *page) {
     vd__mutex_unlock(&ctx->lock);
 }
 
-/* A range in a heap. */
+/* Where an image is placed. */
 typedef struct vd__place {
-    vd__resource *heap;        /* NULL: its own memory */
+    vd__resource *heap;        /* NULL: the image has its own memory */
     uint64_t offset;           /* bytes */
 } vd__place;
 
@@ -20635,7 +20644,7 @@ static vd_result vd__place_check(const vd__context_device *dev, const vd__place 
                         "bytes", VD__U(need->size), VD__U(place->offset), name, VD__U(place->heap->size));
     if (need->types >> s->memory.block->type & 1u) return VD_OK;
     return vd__fail(VD_ERROR_UNSUPPORTED, "an image of this format cannot be in the memory of heap '%s'; "
-                    "VD_MEMORY_DEVICE suits most images", name);
+                    "create the heap with VD_MEMORY_DEVICE, which most images can use", name);
 }
 
 /* Binds an image to its place in a heap. A sparse image uses the whole heap, and is not bound. On failure it destroys
@@ -20753,18 +20762,18 @@ VD__SMALL_END
 
 /* in bytes */
 #define VD__FLUSH_BYTES ((uint64_t)4 << 20)     /* an open batch that has staged this much is submitted */
-#define VD__STAGING_BYTES ((uint64_t)4 << 20)   /* size of a staging block; a larger transfer gets a larger block */
+#define VD__STAGING_BYTES ((uint64_t)4 << 20)   /* minimum of a staging block; maximum of a piece of most transfers */
 #define VD__STAGING_LIMIT ((uint64_t)32 << 20)  /* above this much of one usage, open batches wait for a free block */
 #define VD__STAGING_KEEP ((uint64_t)64 << 20)   /* an unused block that is larger is freed when it is too small */
 #define VD__STAGING_ALIGN ((uint64_t)64)
 #define VD__DIRECT_BYTES ((uint64_t)64 << 10)   /* maximum of a host write to mapped memory that is not host-cached */
-#define VD__FILL_BYTES ((uint64_t)64 << 10)     /* staged repetitions of a fill pattern */
+#define VD__FILL_BYTES ((uint64_t)64 << 10)     /* maximum of staged repetitions of a fill pattern */
 #define VD__DIRECT_READ_BYTES ((uint64_t)16 << 10) /* larger reads may be copied by the device */
 
 enum {
     VD__FLUSH_COMMANDS = 512,      /* an open batch with this many commands is submitted */
-    VD__STAGING_IDLE = 1024,       /* a staging block that was not used for as many submissions is freed */
-    VD__READ_AHEAD = 4,            /* pieces of one read in flight */
+    VD__STAGING_IDLE = 1024,       /* a staging block that this many submissions did not use is freed */
+    VD__READ_AHEAD = 4,            /* maximum of pieces of one read in flight */
     VD__SPIN_NS = 30000,           /* a wait spins for this time before it blocks: a short dispatch completes sooner
                                       than a blocked thread would wake up */
     VD__STAGES_ALL = VD__STAGE_COMPUTE | VD__STAGE_TRANSFER

@@ -1979,7 +1979,7 @@ TEST(limits_of_opencl) {
     vd_image image = image_2d(f->ctx, VD_FORMAT_R32_F, 2, 2, NULL);
     vd_buffer points = buffer_named(f->ctx, "at", VD_F32X2, 1, NULL), out = buffer_named(f->ctx, "out", VD_F32, 1, NULL);
     FAILS(vd_run(f->ctx, sample, 1, vd_sampled(image, &wrap), vd_b(points), vd_b(out)), VD_ERROR_UNSUPPORTED,
-          "'sample'|argument 0 'image': sampler 'wrap' has different address modes along 2 axes, which backend opencl");
+          "'sample'|argument 0 'image': sampler 'wrap' has different address modes along the first 2 axes, which backend opencl");
     d.heap = heap_of(f->ctx, 1 << 16);
     refused(f, d, VD_ERROR_UNSUPPORTED, "vd_image_create 'picture'|backend opencl cannot place images in heaps");
     vd_buffer_destroy(f->ctx, d.heap);

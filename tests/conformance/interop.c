@@ -1156,8 +1156,7 @@ TEST(bad_objects_are_refused) {
     NO_CONTEXT(d.device_name = "x", VD_ERROR_INVALID, "desc.cl_device and desc.device_name are both set");
     NO_CONTEXT(d.backend = VD_BACKEND_DUMMY, VD_ERROR_INVALID, "desc.cl_context requires VD_BACKEND_OPENCL");
     NO_CONTEXT(d.cl_device = &one, VD_ERROR_NO_DEVICE, "desc.cl_device is not one of the");
-    NO_CONTEXT(d.cl_context = t.context, VD_ERROR_INVALID, "desc.cl_queue belongs to another context than "
-               "desc.cl_context");
+    NO_CONTEXT(d.cl_context = t.context, VD_ERROR_INVALID, "desc.cl_queue does not belong to desc.cl_context");
     NO_CONTEXT((d.cl_context = t.context, d.cl_queue = t.queue), VD_ERROR_INVALID,
                "desc.cl_queue executes commands out of order");
     d = good;

@@ -63,8 +63,8 @@ TEST(descs_that_are_refused) {
     context.window_system = VD_WINDOW_METAL; /* which the loader here does not have: the context works */
     vd_context *ctx = context_with(f, &context);
     REFUSED(ctx, &good, VD_ERROR_UNSUPPORTED, f->backend == VD_BACKEND_VULKAN
-            ? "vd_swapchain_create 'view': Vulkan does not have VK_KHR_surface and VK_EXT_metal_surface, which "
-              "windows of this system (vd_context_desc.window_system) require" : ", but windows require vulkan");
+            ? "vd_swapchain_create 'view': vd_context_desc.window_system needs the Vulkan extensions VK_KHR_surface and "
+              "VK_EXT_metal_surface, but at least one of them is missing" : ", but windows require vulkan");
     if (f->backend != VD_BACKEND_VULKAN) return;
 #define WRONG(field, value, words) \
     d = good; \
