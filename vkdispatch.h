@@ -3470,7 +3470,7 @@ static vd_allocator vd__counting_allocator_init(vd__counting_allocator *c, const
 static bool vd__array_reserve(const vd_allocator *allocator, void **items, uint32_t *capacity, uint32_t need,
                               size_t item_size) {
     if (need <= *capacity) return true;
-    uint32_t wanted = *capacity ? *capacity * 2 : 16;
+    uint32_t wanted = *capacity ? *capacity : 16;
     while (wanted < need) wanted = wanted > UINT32_MAX / 2 ? need : wanted * 2;
     void *moved = vd__realloc(allocator, *items, wanted * item_size);
     if (!moved) return false;

@@ -53,6 +53,31 @@ static void random_ranges(void **state) {
     }
 }
 
+/* Stores the requested size, and allocates nothing. */
+static void *size_reallocate(void *user, void *block, size_t size) {
+    *(size_t *)user = size;
+    return block;
+}
+
+/* Arrays double, up to the largest number of elements that 32 bits can hold. */
+static void arrays_grow(void **state) {
+    static const struct { uint32_t capacity, need, expected; } cases[] = {
+        { 0, 1, 16 }, { 16, 17, 32 }, { 3, 100, 192 }, { 1u << 30, (1u << 30) + 1, 1u << 31 },
+        { 1u << 31, (1u << 31) + 1, (1u << 31) + 1 }, { 5, UINT32_MAX, UINT32_MAX }
+    };
+    size_t size = 0;
+    vd_allocator allocator = { NULL, size_reallocate, NULL, NULL };
+    (void)state;
+    allocator.user = &size;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t capacity = cases[i].capacity;
+        void *items = &size;
+        assert_true(vd__array_reserve(&allocator, &items, &capacity, cases[i].need, 1));
+        assert_int_equal(capacity, cases[i].expected);
+        assert_int_equal(size, cases[i].expected);
+    }
+}
+
 static void many_small_buffers(void **state) {
     (void)state;
     vd_context *ctx = unit_context(NULL);
@@ -355,7 +380,7 @@ static void pressure_callbacks_must_not_destroy(void **state) {
 }
 
 static const struct CMUnitTest memory_tests[] = {
-    cmocka_unit_test(random_ranges), cmocka_unit_test(many_small_buffers),
+    cmocka_unit_test(random_ranges), cmocka_unit_test(arrays_grow), cmocka_unit_test(many_small_buffers),
     cmocka_unit_test(blocks_are_reused_and_released), cmocka_unit_test(too_much_memory),
     cmocka_unit_test(an_open_list_keeps_no_memory_of_others), cmocka_unit_test(pressure_callbacks_must_not_destroy),
 #if VD__HAS_VULKAN
