@@ -7271,7 +7271,7 @@ enum {
     VD__SPIRV_HEAD = 5,           /* words before the first instruction */
     VD__SPIRV_LOW_OPCODES = 512,  /* opcodes below this are looked up in vd__spirv.index; the few others are searched */
     VD__SPIRV_FREE_IDS = 1 << 18, /* id bound that is allowed for every module, whatever its size */
-    VD__SPIRV_MAX_IDS = 1 << 22   /* limit of the SPIR-V specification */
+    VD__SPIRV_MAX_IDS = (1 << 22) - 1 /* largest id bound that the SPIR-V specification allows */
 };
 
 /* Flags of an id. */
@@ -7856,8 +7856,8 @@ static vd_result vd__spirv_instruction(vd__spirv_decoder *d, uint32_t at) {
     if (!op)
         return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has instruction %u at word %u, which is not supported",
                         (unsigned)opcode, (unsigned)at);
-    if (!length || length > left)
-        return vd__spirv_invalid(at, "Op%s has %u words, but %u are left", vd__spirv_op_name(op), (unsigned)length,
+    if (length > left)
+        return vd__spirv_invalid(at, "Op%s has %u words, but only %u are left", vd__spirv_op_name(op), (unsigned)length,
                                  (unsigned)left);
     if (length < op->min_words)
         return vd__spirv_invalid(at, "Op%s has %u words, but it needs at least %u", vd__spirv_op_name(op),

@@ -273,7 +273,7 @@ static void numbers_of_words(void **state) {
             decode_begin(&code);
             code.words[code.count] = length << 16 | op->opcode;
             code.count += length + !length;
-            snprintf(text, sizeof text, "Op%s has %u words", vd__spirv_op_name(op), (unsigned)length);
+            snprintf(text, sizeof text, "Op%s has %u words, but it ", vd__spirv_op_name(op), (unsigned)length);
             decode_refuses(&code, text);
         }
     }
@@ -393,6 +393,21 @@ static void memory_is_bounded(void **state) {
     assert_in_range(decode_used.bytes, 1, VD__SPIRV_FREE_IDS * sizeof(vd__spirv_id) + 4096);
 }
 
+/* "Universal limits" of the SPIR-V specification: an id bound of at most 4,194,303, however large the module is. */
+static void largest_bound(void **state) {
+    static const uint32_t head[VD__SPIRV_HEAD] = { VD__SPIRV_MAGIC, 0x10300, 0, 0, 0 };
+    vd__spirv m;
+    (void)state;
+    memset(&m, 0, sizeof m);
+    m.words = head;
+    m.count = 1u << 20;
+    m.bound = 4194303;
+    assert_int_equal(vd__spirv_check_head(&m), VD_OK);
+    m.bound = 4194304;
+    assert_int_equal(vd__spirv_check_head(&m), VD_ERROR_COMPILE);
+    CHECK_TEXT("must have 1 to 4194303");
+}
+
 /* Each allocation is refused once. */
 static void refused_allocations(void **state) {
     unit_module code;
@@ -470,7 +485,7 @@ static const struct CMUnitTest spirv_decode_tests[] = {
     cmocka_unit_test(ids_are_in_range), cmocka_unit_test(ids_are_defined_once), cmocka_unit_test(forward_references),
     cmocka_unit_test(numbers_of_words), cmocka_unit_test(operands_that_depend_on_others),
     cmocka_unit_test(places_of_instructions), cmocka_unit_test(memory_is_bounded),
-    cmocka_unit_test(refused_allocations),
+    cmocka_unit_test(largest_bound), cmocka_unit_test(refused_allocations),
     cmocka_unit_test(argument_block_in_a_uniform_buffer),
 };
 #undef BODY
