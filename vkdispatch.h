@@ -2961,7 +2961,7 @@ static bool vd__file_write(vd__file file, const void *from, size_t size) {
 
 static bool vd__file_close(vd__file file) { return CloseHandle((HANDLE)file) != 0; }
 
-/* Atomic on NTFS. Fails while another process has `to` open. */
+/* Atomic on NTFS. May fail while another process has `to` open. */
 static bool vd__file_replace(const char *from, const char *to) {
     wchar_t wide_from[VD__PATH_CHARS], wide_to[VD__PATH_CHARS];
     return vd__utf16_from_utf8(from, wide_from) && vd__utf16_from_utf8(to, wide_to) &&
@@ -3519,8 +3519,8 @@ typedef struct vd__tlsf {
 
 VD__SMALL
 
-/* Maps a size to its free list. Each size below 16 has its own list; above, the first level is a power of two, which
-   the second level divides into 16 lists. */
+/* Maps a size to its free list. Each size below 16 has its own list. From 16 on, a first level holds the sizes from one
+   power of two to the next, and its second level divides them into 16 lists. */
 static void vd__tlsf_map(uint32_t size, uint32_t *first, uint32_t *second) {
     uint32_t top = size < VD__TLSF_SECOND_LEVELS ? 3 : vd__log2(size);
     *first = top - 3;
@@ -3589,7 +3589,7 @@ static void vd__tlsf_destroy(vd__tlsf *s) {
     s->nodes = NULL;
 }
 
-/* Returns a free range of at least `size` units, or 0 if there is none. Rounds the size up to the next list, so that
+/* Returns the node of a free range of at least `size` units, or 0. Rounds the size up to the next list, so that
    every range in that list is large enough and no list is searched. */
 static uint32_t vd__tlsf_find(const vd__tlsf *s, uint32_t size) {
     uint32_t first, second;
@@ -3890,7 +3890,7 @@ typedef struct vd__memory_requirements {
     uint32_t types;    /* bit mask of memory types */
     bool kernel_access; /* kernels access the memory; if false, only copies do */
     uint8_t sharing;   /* vd__sharing, supported by the device */
-    bool own_memory;   /* an image with its own memory: its block, which is dedicated, only counts the bytes */
+    bool own_memory;   /* the driver allocates the image's memory: the block is dedicated and only counts its bytes */
 } vd__memory_requirements;
 
 /* How the memory of a sparse image is divided; set by memory_create. */
@@ -3907,7 +3907,7 @@ typedef struct vd__tiles {
 /* Format and dimensions of an image. A subresource is one layer of one level; its index is level * layers + layer. */
 typedef struct vd__image_shape {
     vd_format format;
-    vd_format blocks;          /* uploads decode blocks of this format; VD_FORMAT_NONE: they do not decode */
+    vd_format blocks;          /* uploads decode blocks of this format; VD_FORMAT_NONE: uploads do not decode */
     vd_dim dim;
     uint32_t extent[3];        /* texels of level 0; 1 along axes that the image does not have */
     uint32_t levels, layers;
@@ -4024,9 +4024,10 @@ typedef struct vd__binds {
     const vd__memory *memory;  /* of the buffer or image */
     uint32_t count;            /* 1 … VD__PAGES */
     uint64_t first;            /* buffers: first page */
-    vd__block *const *blocks;  /* buffers: memory of each page. NULL: it loses its memory, which is then destroyed */
+    vd__block *const *blocks;  /* buffers: new memory of each page. NULL: the page loses its memory, which the caller
+                                  destroys afterwards */
     const vd__image_part *tiles; /* images: a tile each, or with level tail_level the tail of a layer */
-    const vd__block *heap;     /* images: memory of the tiles. NULL: they lose it */
+    const vd__block *heap;     /* images: the new memory of the tiles. NULL: they lose theirs */
     uint64_t offset;           /* of the first tile in `heap`, bytes; the others follow */
 } vd__binds;
 
@@ -4234,8 +4235,9 @@ typedef struct vd__heap {
 
 /* Relates the timestamps of a device to the clock of the host. */
 typedef struct vd__clock {
-    uint64_t ticks, ns;        /* first timestamp of the last submission that was read, without wraps, and its time */
-    uint64_t host_ns;          /* time of that submission. 0: none */
+    /* Of the last submission whose timestamps were read: its first timestamp, in ticks of a counter that does not wrap
+       around and in ns; the host's time of the submission (0: none was read). */
+    uint64_t ticks, ns, host_ns;
 } vd__clock;
 
 /* A device of a context, its memory and the lock of its queues. One lock serves all queues of a device because
@@ -4273,7 +4275,8 @@ typedef struct vd__resource {
     vd__slot slot;
     vd_type type;
     bool view;
-    bool needs_checks;         /* at dispatch: a view, of a graph, not on every device, or with an address_offset */
+    bool needs_checks;         /* at dispatch: it is a view, belongs to a graph, is not on every device, or has an
+                                  address_offset */
     uint8_t usage;             /* vd_memory */
     uint64_t size;             /* bytes */
     vd__storage *storage;      /* array by device; serial 0: not on that device */
@@ -5696,10 +5699,7 @@ typedef struct vd__cache_header {
     uint64_t size;             /* bytes of data after the header */
 } vd__cache_header;
 
-enum {
-    VD__CACHE_PATH_CHARS = VD__PATH_CHARS,
-    VD__CACHE_MAX_BYTES = 1 << 28 /* maximum size of the data in a file, bytes */
-};
+enum { VD__CACHE_MAX_BYTES = 1 << 28 }; /* maximum size of the data in a file */
 
 #define VD__CACHE_MAGIC "vdcache1"
 #define VD__CACHE_KEY_INIT { { 0xCBF29CE484222325u, 0x9E3779B97F4A7C15u } }
@@ -5724,11 +5724,11 @@ static VD__UNUSED void vd__cache_key_add_text(vd__cache_key *key, const char *te
 /* Writes the path "directory/vkdispatch-category-key". Returns false if the cache is disabled, if `category` contains a
    separator of paths (":" separates a file's streams on Windows), or if the path is too long. */
 static bool vd__cache_path(const vd__host *host, const char *category, const vd__cache_key *key,
-                           char out[VD__CACHE_PATH_CHARS]) {
+                           char out[VD__PATH_CHARS]) {
     if (!host->cache_directory || strpbrk(category, "/\\:")) return false;
-    int length = snprintf(out, VD__CACHE_PATH_CHARS, "%s" VD__PATH_SEPARATOR "vkdispatch-%s-%016llx%016llx",
+    int length = snprintf(out, VD__PATH_CHARS, "%s" VD__PATH_SEPARATOR "vkdispatch-%s-%016llx%016llx",
                           host->cache_directory, category, VD__U(key->words[0]), VD__U(key->words[1]));
-    return length > 0 && length < VD__CACHE_PATH_CHARS - 32; /* vd__cache_store appends to it */
+    return length > 0 && length < VD__PATH_CHARS - 32; /* vd__file_store appends to it */
 }
 
 /* Returns the data of an open file, to be freed, and its size. Returns NULL if the file cannot be read, has another key
@@ -5757,8 +5757,8 @@ static void *vd__cache_load_path(const vd__host *host, const char *path, const v
     bool trusted = true;
     vd__file file = vd__file_open_trusted(path, &file_size, &trusted);
     if (!trusted)
-        vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it must be a regular file that is owned by this "
-                 "user or root, and not writable by group or others", path);
+        vd__logf(host, VD_LOG_WARNING, "cache file '%s' is ignored: it must be a regular file, not a link, that only "
+                 "this user and root (on Windows, administrators) own and can write to", path);
     if (file == VD__NO_FILE) return NULL;
     void *data = vd__cache_read(host, file, file_size, key, size);
     vd__file_close(file);
@@ -5770,7 +5770,7 @@ static void *vd__cache_load_path(const vd__host *host, const char *path, const v
 
 /* Returns the data stored under this key, to be freed, or NULL if there is no usable file. */
 static void *vd__cache_load(const vd__host *host, const char *category, const vd__cache_key *key, size_t *size) {
-    char path[VD__CACHE_PATH_CHARS];
+    char path[VD__PATH_CHARS];
     if (!vd__cache_path(host, category, key, path)) return NULL;
     void *data = vd__cache_load_path(host, path, key, size);
     vd__cache_counters *counters = host->cache_counters;
@@ -5782,8 +5782,8 @@ static void *vd__cache_load(const vd__host *host, const char *category, const vd
    programs never read an incomplete file. On failure, returns false and describes the reason. */
 static bool vd__file_store(const char *path, const void *head, size_t head_size, const void *data, size_t size,
                            char *error, size_t error_size) {
-    char temporary[VD__CACHE_PATH_CHARS];
-    snprintf(temporary, sizeof temporary, "%.*s.%llx", VD__CACHE_PATH_CHARS - 32, path,
+    char temporary[VD__PATH_CHARS];
+    snprintf(temporary, sizeof temporary, "%.*s.%llx", VD__PATH_CHARS - 32, path,
              VD__U(vd__time_ns() ^ (uint64_t)(uintptr_t)&path * 0x9E3779B97F4A7C15u));
     vd__file file = vd__file_create(temporary);
     bool ok = file != VD__NO_FILE && vd__file_write(file, head, head_size) && vd__file_write(file, data, size);
@@ -5798,7 +5798,7 @@ static bool vd__file_store(const char *path, const void *head, size_t head_size,
 /* Stores data under this key. */
 static void vd__cache_store(const vd__host *host, const char *category, const vd__cache_key *key, const void *data,
                             size_t size) {
-    char path[VD__CACHE_PATH_CHARS], error[128];
+    char path[VD__PATH_CHARS], error[128];
     vd__cache_header head;
     if (!size || size > VD__CACHE_MAX_BYTES || !vd__cache_path(host, category, key, path)) return;
     vd__cache_key sum = VD__CACHE_KEY_INIT;
@@ -6947,7 +6947,7 @@ static uint32_t vd__blit_format(vd_format format) {
     return row->kind | (uint32_t)row->bits << 8 | (uint32_t)row->components << 16 | (uint32_t)swapped << 24;
 }
 
-/* Sets the texels along an axis that `extent` texels of the target from `first` on read. */
+/* Sets a piece along an axis: `extent` texels of the target from `first` on, and the source texels that they read. */
 static void vd__blit_axis(vd__blit_args *a, int axis, uint32_t first, uint32_t extent) {
     uint64_t scale = a->from_extent[axis], half = a->to_extent[axis], range[2];
     for (uint32_t i = 0; i < 2; i++) {
@@ -6963,7 +6963,7 @@ static void vd__blit_axis(vd__blit_args *a, int axis, uint32_t first, uint32_t e
     a->loaded_extent[axis] = (uint32_t)(range[1] - range[0]) + 1;
 }
 
-/* Returns whether the texels of a piece fit in the buffer, and sets where its results are. */
+/* Returns whether the texels of a piece fit in the buffer, and sets the offset of its results. */
 static bool vd__blit_fits(const vd__image_command *c, vd__blit_piece *p) {
     uint64_t from = vd__format_rows[vd__memory_shape(c->from.memory)->format].bytes,
              to = vd__format_rows[vd__memory_shape(c->to.memory)->format].bytes;
@@ -7032,7 +7032,7 @@ VD__SMALL_END
 // >>spirv
 /* The SPIR-V grammar, and the decoder of modules. The decoder needs no context. It checks
      - that every instruction is known, ends inside the module, and has the operands that the grammar allows,
-     - that ids are below the bound, are defined once, and are defined at all if they are used,
+     - that ids are below the bound and defined at most once, and that every id that is used is defined,
      - that types are defined before they are used,
      - that functions and blocks nest correctly.
    Its time is linear in the size of the module, and so is its memory, because the bound of the ids is limited. */
@@ -7350,7 +7350,7 @@ typedef struct vd__spirv_operands {
     const uint32_t *words;        /* of the instruction */
     const char *letters;          /* the grammar's letters, from the next operand on */
     uint32_t next, length;        /* word of the next operand; words of the instruction */
-    uint32_t literals, ids;       /* words left of a mask or a pair */
+    uint32_t literals, ids;       /* operands of a mask or a pair that are still to be read: literal words, then ids */
     uint32_t id;                  /* the operand that vd__spirv_next_id found */
     const char *error;            /* NULL: none */
 } vd__spirv_operands;
@@ -7904,8 +7904,8 @@ static vd_result vd__spirv_open(vd__spirv *m, const void *code, size_t size) {
     uint32_t first;
     if (!code) return vd__fail(VD_ERROR_INVALID, "desc.code is NULL");
     if (size % 4 || size < VD__SPIRV_HEAD * 4 || size > UINT32_MAX)
-        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has %llu bytes, but the size of a module is a multiple of 4 and "
-                        "at least %d", VD__U(size), VD__SPIRV_HEAD * 4);
+        return vd__fail(VD_ERROR_COMPILE, "the SPIR-V has %llu bytes, but the size of a module is a multiple of 4, at "
+                        "least %d and below 2^32", VD__U(size), VD__SPIRV_HEAD * 4);
     memcpy(&first, code, 4);
     if (first != VD__SPIRV_MAGIC && first != VD__SPIRV_SWAPPED)
         return vd__fail(VD_ERROR_COMPILE, "the code is not SPIR-V: it begins with 0x%08x, but the magic number is "
@@ -8188,10 +8188,8 @@ static void vd__dummy_block_destroy(vd__device *dev, vd__block *block) {
 
 static uint32_t vd__dummy_memory_types(vd__device *dev, vd_memory usage, uint32_t mask) {
     (void)dev;
-    return mask
-           & (1u << (usage == VD_MEMORY_DEVICE   ? VD__DUMMY_DEVICE
-                     : usage == VD_MEMORY_UPLOAD ? VD__DUMMY_UPLOAD
-                                                 : VD__DUMMY_READBACK));
+    return mask & 1u << (usage == VD_MEMORY_DEVICE ? VD__DUMMY_DEVICE : usage == VD_MEMORY_UPLOAD ? VD__DUMMY_UPLOAD
+                         : VD__DUMMY_READBACK);
 }
 
 #if VD__HAS_IMAGES
@@ -8675,7 +8673,7 @@ static bool vd__vk_can_get_handles(const vd__vk_device *vk) { return vk->vkGetMe
 static bool vd__vk_can_get_handles(const vd__vk_device *vk) { return vk->vkGetMemoryFdKHR != NULL; }
 #endif
 
-/* Resets the output of a failed Vulkan call, which is undefined, so that the clean-up does not destroy it. */
+/* The output of a failed Vulkan call is undefined: sets it to VK_NULL_HANDLE, so that clean-up does not destroy it. */
 #define VD__VK_NULL_IF(result, handle) if (result) (handle) = VK_NULL_HANDLE
 
 /* Declares a Vulkan struct, zeroes it and sets sType. */
@@ -9862,8 +9860,7 @@ static vd_result vd__vk_block_map(vd__vk_device *vk, vd__block *block) {
     VkResult result = vk->vkMapMemory(vk->handle, VD__VK_UNPACK(VkDeviceMemory, block->native[0]), 0, VK_WHOLE_SIZE, 0,
                                       &mapped);
     if (result)
-        return vd__vk_fail(result, "vkMapMemory of %llu bytes of memory type %u", (unsigned long long)block->size,
-                           block->type);
+        return vd__vk_fail(result, "vkMapMemory of %llu bytes of memory type %u", VD__U(block->size), block->type);
     block->mapped = (uint8_t *)mapped;
     return VD_OK;
 }
@@ -9886,8 +9883,7 @@ static vd_result vd__vk_block_allocate(vd__vk_device *vk, vd__block *block, cons
     info.memoryTypeIndex = block->type;
     VkResult result = vk->vkAllocateMemory(vk->handle, &info, NULL, &memory);
     if (result)
-        return vd__vk_fail(result, "vkAllocateMemory of %llu bytes of memory type %u", (unsigned long long)block->size,
-                           block->type);
+        return vd__vk_fail(result, "vkAllocateMemory of %llu bytes of memory type %u", VD__U(block->size), block->type);
     block->native[0] = VD__VK_PACK(memory);
     block->native[1] = 0;
     return VD_OK;
@@ -10042,8 +10038,7 @@ static vd_result vd__vk_block_sync(vd__device *dev, vd__block *block, uint64_t o
                               : vk->vkFlushMappedMemoryRanges(vk->handle, 1, &range);
     if (!result) return VD_OK;
     return vd__vk_fail(result, "%s of %llu bytes",
-                       to_host ? "vkInvalidateMappedMemoryRanges" : "vkFlushMappedMemoryRanges",
-                       (unsigned long long)size);
+                       to_host ? "vkInvalidateMappedMemoryRanges" : "vkFlushMappedMemoryRanges", VD__U(size));
 }
 
 /* ---- memory types ---- */
@@ -10328,7 +10323,7 @@ static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__memory
     if (sparse) info.flags = VK_BUFFER_CREATE_SPARSE_BINDING_BIT | VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT;
     else if (need->sharing) info.pNext = &external_info;
     VkResult result = vk->vkCreateBuffer(vk->handle, &info, NULL, &buffer);
-    if (result) return vd__vk_fail(result, "vkCreateBuffer of %llu bytes", (unsigned long long)m->size);
+    if (result) return vd__vk_fail(result, "vkCreateBuffer of %llu bytes", VD__U(m->size));
     vk->vkGetBufferMemoryRequirements(vk->handle, buffer, &requirements);
     m->native[0] = VD__VK_PACK(buffer);
     need->size = requirements.size;
@@ -10338,8 +10333,8 @@ static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__memory
     m->address = vd__vk_buffer_address(vk, buffer);
     if (VD__VK_PAGE_BYTES % need->align == 0 && need->size <= m->size) return VD_OK;
     vd__vk_memory_destroy(dev, m);
-    return vd__fail(VD_ERROR_UNSUPPORTED, "'%s' binds the memory of sparse buffers in units of %llu bytes, which do "
-                    "not fit the pages of %llu bytes", dev->info.name, VD__U(requirements.alignment),
+    return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' binds the memory of sparse buffers in units of %llu bytes, "
+                    "which do not fit the pages of %llu bytes", dev->info.name, VD__U(requirements.alignment),
                     VD__U(VD__VK_PAGE_BYTES));
 }
 
@@ -10354,7 +10349,7 @@ static vd_result vd__vk_memory_bind(vd__device *dev, vd__memory *m) {
     VkBuffer buffer = VD__VK_UNPACK(VkBuffer, m->native[0]);
     VkResult result = vk->vkBindBufferMemory(vk->handle, buffer, VD__VK_UNPACK(VkDeviceMemory, m->block->native[0]),
                                              m->offset);
-    if (result) return vd__vk_fail(result, "vkBindBufferMemory of %llu bytes", (unsigned long long)m->size);
+    if (result) return vd__vk_fail(result, "vkBindBufferMemory of %llu bytes", VD__U(m->size));
     m->address = vd__vk_buffer_address(vk, buffer);
     return VD_OK;
 }
@@ -10385,7 +10380,7 @@ typedef struct vd__vk_kernel {
     uint16_t counts[64];       /* descriptors of each binding */
     uint32_t uniform;          /* 1 + binding of the argument block; 0: push constants or no arguments */
     uint32_t push_bytes;       /* push constants; 0: a uniform buffer or no arguments */
-    vd_kernel_desc *desc;      /* with arguments: a copy for vd__vk_kernel_variant */
+    vd_kernel_desc *desc;      /* a copy for vd__vk_kernel_variant; NULL: no arguments */
     struct vd__vk_kernel *variants[2]; /* the same kernel with a uniform buffer: [0] without, [1] with a loop over
                                           work-groups; NULL until a launch needs it; guarded by the device's lock */
 } vd__vk_kernel;

@@ -11,7 +11,7 @@
 static char cache_folder[UNIT_PATH_CHARS];
 static vd__host cache_host;
 static vd__counting_allocator cache_counter;
-static char cache_path[VD__CACHE_PATH_CHARS];
+static char cache_path[VD__PATH_CHARS];
 static const vd__cache_key start = VD__CACHE_KEY_INIT;
 
 static int cache_setup(void **state) {
@@ -100,7 +100,7 @@ static void broken_files_are_not_used(void **state) {
 static void the_wrong_key_is_detected(void **state) {
     (void)state;
     vd__cache_key one = key_of("one"), two;
-    char first[VD__CACHE_PATH_CHARS];
+    char first[VD__PATH_CHARS];
     vd__cache_store(&cache_host, "unit", &one, "one", 3);
     snprintf(first, sizeof first, "%s", cache_path);
     two = key_of("two");
@@ -111,7 +111,7 @@ static void the_wrong_key_is_detected(void **state) {
 static void a_missing_directory_is_not_an_error(void **state) {
     (void)state;
     vd__cache_key key = key_of("nowhere");
-    char nowhere[] = "/tmp/vkdispatch-there-is-no-such-folder", endless[VD__CACHE_PATH_CHARS + 1];
+    char nowhere[] = "/tmp/vkdispatch-there-is-no-such-folder", endless[VD__PATH_CHARS + 1];
     cache_host.cache_directory = nowhere;
     vd__cache_store(&cache_host, "unit", &key, "x", 1);
     check_stored(&key, NULL);
