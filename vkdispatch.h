@@ -16406,7 +16406,7 @@ static vd_result vd__cl_kernel_find(const vd__cl_device *vcl, const vd_kernel_de
     error = vcl->cl->clCreateKernelsInProgram(kernel->program, 0, NULL, &count);
     if (!error && !count) return vd__fail(VD_ERROR_COMPILE, "the program has no kernel");
     if (!error && count > 1)
-        return vd__fail(VD_ERROR_COMPILE, "the program has %u kernels; select one with desc.entry", count);
+        return vd__fail(VD_ERROR_INVALID, "the program has %u kernels; select one with desc.entry", count);
     if (!error) error = vcl->cl->clCreateKernelsInProgram(kernel->program, 1, &kernel->handle, NULL);
     if (error) kernel->handle = NULL;
     return error ? vd__cl_fail(error, "clCreateKernelsInProgram") : VD_OK;

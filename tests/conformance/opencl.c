@@ -124,6 +124,7 @@ TEST_EXECUTED(a_program_of_two_kernels) {
     d.arg_count = 1;
     d.local_size[0] = d.local_size[1] = d.local_size[2] = 1;
     assert_true(vd_kernel_create(f->ctx, &d).id == 0);
+    assert_int_equal(vd_error_result(), VD_ERROR_INVALID); /* the desc is wrong, not the code */
     check_text("vd_kernel_create", "of two|2 kernels|entry");
     d.entry = "three";
     assert_true(vd_kernel_create(f->ctx, &d).id == 0);
