@@ -5935,6 +5935,9 @@ static const vd__format_row vd__format_rows[VD_FORMATS_END] = {
 };
 
 static const uint8_t vd__dim_axes[] = { 2, 1, 2, 3, 2, 1, 2, 1 }; /* axes of a layer by vd_dim */
+static const char *const vd__dim_names[] = { /* by vd_dim */
+    "2-D image", "1-D image", "2-D image", "3-D image", "cube", "1-D array", "2-D array", "texel buffer"
+};
 
 /* The type of a format's components in kernels. */
 static vd_type vd__format_type_of(vd_format format) {
@@ -14030,8 +14033,7 @@ static vd_result vd__cu_image_handle(vd__device *dev, const vd__memory *view, ui
     vd__cu_device *d = vd__cu_device_of(dev);
     vd__cu_view *v = vd__cu_view_of(view);
     *out = view->size ? view->native[sampler ? 0 : 1] : v->surface;
-    if (view->size) return VD_OK;
-    if (!sampler) return VD_OK;
+    if (view->size || !sampler) return VD_OK;
     vd__mutex_lock(&d->lock);
     const vd__cu_texture *t = v->textures;
     while (t && t->sampler != sampler) t = t->next;
@@ -14291,11 +14293,10 @@ static vd_result vd__cu_source_load(vd__device *dev, const vd_kernel_desc *desc,
     vd__cache_key_add(&key, &d->architecture, sizeof d->architecture);
     vd__cache_key_add(&key, &d->api->version, sizeof d->api->version);
     void *image = vd__cache_load(host, "cuda", &key, &size);
-    vd_result r = image ? vd__cu_module_load(dev, image, kernel) : VD_ERROR_COMPILE;
-    bool loaded = image && !r;
+    bool loaded = image && !vd__cu_module_load(dev, image, kernel);
     vd__free(&host->allocator, image);
     if (loaded) return VD_OK;
-    r = vd__nvrtc_compile(dev, source, &image, &size);
+    vd_result r = vd__nvrtc_compile(dev, source, &image, &size);
     if (r) return r;
     r = vd__cu_module_load(dev, image, kernel);
     if (!r) vd__cache_store(host, "cuda", &key, image, size);
@@ -14436,19 +14437,24 @@ typedef struct vd__cu_playback {
     const vd__device *dev;
 } vd__cu_playback;
 
-static vd_result vd__cu_play_launch(void *user, const vd__tape_launch *launch) {
-    const vd__cu_playback *to = (const vd__cu_playback *)user;
-    const vd__cu_kernel *kernel = (const vd__cu_kernel *)(uintptr_t)launch->kernel;
-    size_t size = kernel->parameter_bytes;
+/* Launches a kernel with an argument block of `size` bytes. */
+static int vd__cu_launch(const vd__cu_playback *to, const vd__cu_kernel *kernel, const uint32_t groups[3],
+                         const void *block, size_t size) {
     void *extra[5];
     extra[0] = (void *)(uintptr_t)VD__CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT;
-    extra[1] = (void *)(uintptr_t)vd__tape_arguments(launch);
+    extra[1] = (void *)(uintptr_t)block;
     extra[2] = (void *)(uintptr_t)VD__CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT;
     extra[3] = &size;
     extra[4] = NULL;
-    int result = to->cu->cuLaunchKernel(kernel->function, launch->groups[0], launch->groups[1], launch->groups[2],
-                                        kernel->local_size[0], kernel->local_size[1], kernel->local_size[2],
-                                        kernel->dynamic_bytes, to->stream, NULL, size ? extra : NULL);
+    return to->cu->cuLaunchKernel(kernel->function, groups[0], groups[1], groups[2], kernel->local_size[0],
+                                  kernel->local_size[1], kernel->local_size[2], kernel->dynamic_bytes, to->stream, NULL,
+                                  size ? extra : NULL);
+}
+
+static vd_result vd__cu_play_launch(void *user, const vd__tape_launch *launch) {
+    const vd__cu_playback *to = (const vd__cu_playback *)user;
+    const vd__cu_kernel *kernel = (const vd__cu_kernel *)(uintptr_t)launch->kernel;
+    int result = vd__cu_launch(to, kernel, launch->groups, vd__tape_arguments(launch), kernel->parameter_bytes);
     return VD__LIKELY(!result) ? VD_OK : vd__cu_fail(to->cu, result, "cuLaunchKernel");
 }
 
@@ -14614,20 +14620,11 @@ static int vd__cu_image_clear(const vd__cu_playback *to, const vd__image_command
 }
 
 static int vd__cu_blit_launch(const vd__cu_playback *to, const vd__blit_piece *p) {
-    const vd__cu_kernel *kernel = vd__cu_kernel_of(&to->dev->blit);
     struct { vd__cu_address buffer; vd__blit_args args; } block;
-    size_t size = sizeof block;
-    void *extra[5];
     memset(&block, 0, sizeof block);
     block.buffer = to->queue->blit_buffer;
     block.args = p->args;
-    extra[0] = (void *)(uintptr_t)VD__CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT;
-    extra[1] = &block;
-    extra[2] = (void *)(uintptr_t)VD__CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT;
-    extra[3] = &size;
-    extra[4] = NULL;
-    return to->cu->cuLaunchKernel(kernel->function, p->groups[0], p->groups[1], p->groups[2], VD__BLIT_INVOCATIONS, 1,
-                                  1, 0, to->stream, NULL, extra);
+    return vd__cu_launch(to, vd__cu_kernel_of(&to->dev->blit), p->groups, &block, sizeof block);
 }
 
 /* Executes a blit. The pieces share the buffer of the queue: the stream executes them one after another. */
@@ -15362,7 +15359,7 @@ static bool vd__cl_devices_add(vd__driver *driver, vd__cl_platform_id platform) 
 enum { VD__CL_PLATFORMS = 16 };
 
 /* Loads libOpenCL and fills the function table. The first queries for platforms and devices initialise the drivers.
-   Some drivers do that without a lock of their own, so all of this happens under vd__open_lock. */
+   Some drivers do not lock this initialisation, so all of it happens under vd__open_lock. */
 static vd_result vd__cl_library_start(vd__cl_driver *cl, vd__cl_platform_id *platforms, uint32_t *count) {
     const char *missing = NULL;
     *count = 0;
@@ -15493,9 +15490,8 @@ static bool vd__cl_has_subgroups(const vd__cl_driver *cl, vd__cl_device_id devic
    it needs no copies and no buffer objects, and views may begin at any offset. */
 static bool vd__cl_uses_svm(const vd__cl_driver *cl, vd__cl_device_id id, const vd_device_info *info) {
     if (!info->shared_memory || info->api_version[0] < 2 || !cl->clSVMAlloc || !cl->clSVMFree
-        || !cl->clSetKernelArgSVMPointer)
+        || !cl->clSetKernelArgSVMPointer || !cl->clEnqueueSVMMemcpy || !cl->clEnqueueSVMMemFill)
         return false;
-    if (!cl->clEnqueueSVMMemcpy || !cl->clEnqueueSVMMemFill) return false;
     return (vd__cl_number(cl, id, VD__CL_DEVICE_SVM_CAPABILITIES) & VD__CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0;
 }
 
@@ -15749,15 +15745,26 @@ static bool vd__cl_has_texels(vd__device *dev) {
 }
 #endif
 
-/* Queries the formats, and creates the samplers for all address modes and filters. A sampler that the driver refuses is
-   not supported. Without the nearest one that clamps to the edge, there are no sampled images; without the linear one
-   that does, no linear filters. */
-static void vd__cl_images_start(vd__device *dev) {
+/* Creates the samplers for all address modes and filters; one that the driver refuses is not supported. Returns the
+   usages (VD_IMAGE_ bits) that are impossible without the default samplers, which clamp to the edge. */
+static uint32_t vd__cl_samplers_create(vd__cl_device *vcl) {
     static const uint32_t modes[] = { /* by vd_address_mode */
         VD__CL_ADDRESS_CLAMP_TO_EDGE, VD__CL_ADDRESS_REPEAT, VD__CL_ADDRESS_MIRRORED_REPEAT, VD__CL_ADDRESS_CLAMP
     };
+    for (uint32_t i = 0; i < 8; i++) {
+        int32_t error = 0;
+        vd__cl_sampler *sampler = &vcl->samplers[i >> 1][i & 1];
+        *sampler = vcl->cl->clCreateSampler(vcl->context, 1, modes[i >> 1],
+                                            i & 1 ? VD__CL_FILTER_LINEAR : VD__CL_FILTER_NEAREST, &error);
+        if (error) *sampler = NULL;
+    }
+    if (!vcl->samplers[0][0]) return VD_IMAGE_SAMPLED | VD_IMAGE_LINEAR | VD_IMAGE_BLIT;
+    return vcl->samplers[0][1] ? 0 : VD_IMAGE_LINEAR;
+}
+
+/* Queries the formats, and creates the samplers. */
+static void vd__cl_images_start(vd__device *dev) {
     vd__cl_device *vcl = vd__cl_device_of(dev);
-    uint32_t unusable = 0;
     if (!VD__HAS_IMAGES || !(dev->info.features & VD_FEATURE_IMAGE)) return;
 #if VD__HAS_IMAGES
     uint64_t texels = vd__cl_number(vcl->cl, vcl->id, VD__CL_DEVICE_IMAGE_MAX_BUFFER_SIZE);
@@ -15776,15 +15783,7 @@ static void vd__cl_images_start(vd__device *dev) {
         if (vd__format_rows[i].kind != VD__TEXEL_DEPTH) vcl->format_usage[i] |= VD_IMAGE_BLIT;
         else vcl->format_usage[i] = (uint8_t)(vcl->format_usage[i] & (VD_IMAGE_SAMPLED | VD_IMAGE_LINEAR));
     }
-    for (uint32_t i = 0; i < 8; i++) {
-        int32_t error = 0;
-        vd__cl_sampler *sampler = &vcl->samplers[i >> 1][i & 1];
-        *sampler = vcl->cl->clCreateSampler(vcl->context, 1, modes[i >> 1],
-                                            i & 1 ? VD__CL_FILTER_LINEAR : VD__CL_FILTER_NEAREST, &error);
-        if (error) *sampler = NULL;
-    }
-    if (!vcl->samplers[0][0]) unusable = VD_IMAGE_SAMPLED | VD_IMAGE_LINEAR | VD_IMAGE_BLIT;
-    if (!vcl->samplers[0][1]) unusable |= VD_IMAGE_LINEAR;
+    uint32_t unusable = vd__cl_samplers_create(vcl);
     for (int i = 1; i < VD_FORMATS_END; i++) vcl->format_usage[i] = (uint8_t)(vcl->format_usage[i] & ~unusable);
     /* PoCL 3.1 reads the bits of an image with one component of 16 bits as an integer */
     if (strncmp(dev->info.driver, VD__CL_POCL, sizeof VD__CL_POCL - 1) == 0) vcl->format_usage[VD_FORMAT_R16_F] = 0;
@@ -16445,6 +16444,20 @@ static bool vd__cl_parameters_match(const vd__cl_device *vcl, const vd_kernel_de
     return count == kernel->first_value + kernel->value_count && !vd__cl_values_set(vcl, kernel, zeros);
 }
 
+/* Reports that the `count` parameters of a kernel do not match its desc. */
+static vd_result vd__cl_fail_parameters(const vd__cl_kernel *kernel, uint32_t count) {
+    uint32_t resources = kernel->first_value, values = kernel->value_count;
+    if (!kernel->argument_bytes)
+        return vd__fail(VD_ERROR_INVALID, "the kernel has %u parameters, but the desc has %u buffers, images and "
+                        "samplers", count, resources);
+    if (count != resources + values)
+        return vd__fail(VD_ERROR_INVALID, "the kernel has %u parameters, but must have %u buffers, images and "
+                        "samplers, then the argument block as one struct or as %u values in the order of their "
+                        "offsets", count, resources, values);
+    return vd__fail(VD_ERROR_INVALID, "the last %u parameters of the kernel must be the values of the argument "
+                    "block, in the order of their offsets", values);
+}
+
 /* Checks the parameters and the local size against `desc`. */
 static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_desc *desc, vd__cl_kernel *kernel) {
     uint32_t count = 0;
@@ -16458,24 +16471,12 @@ static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_d
         error = vcl->cl->clGetKernelWorkGroupInfo(kernel->handle, vcl->id, VD__CL_KERNEL_WORK_GROUP_SIZE,
                                                   sizeof max_invocations, &max_invocations, NULL);
     if (error) return vd__cl_fail(error, "querying the parameters of the kernel");
-    if (!vd__cl_parameters_match(vcl, desc, kernel, count)) {
-        uint32_t resources = kernel->first_value, values = kernel->value_count;
-        if (!kernel->argument_bytes)
-            return vd__fail(VD_ERROR_INVALID, "the kernel has %u parameters, but the desc has %u buffers, images and "
-                            "samplers", count, resources);
-        if (count != resources + values)
-            return vd__fail(VD_ERROR_INVALID, "the kernel has %u parameters, but must have %u buffers, images and "
-                            "samplers, then the argument block as one struct or as %u values in the order of their "
-                            "offsets", count, resources, values);
-        return vd__fail(VD_ERROR_INVALID, "the last %u parameters of the kernel must be the values of the argument "
-                        "block, in the order of their offsets", values);
-    }
+    if (!vd__cl_parameters_match(vcl, desc, kernel, count)) return vd__cl_fail_parameters(kernel, count);
     if (required_size[0]
-        && (required_size[0] != size[0] || required_size[1] != size[1] || required_size[2] != size[2])) {
+        && (required_size[0] != size[0] || required_size[1] != size[1] || required_size[2] != size[2]))
         return vd__fail(VD_ERROR_INVALID, "desc.local_size is %u x %u x %u, but the local size of the program is %u x "
                         "%u x %u", size[0], size[1], size[2], (unsigned)required_size[0], (unsigned)required_size[1],
                         (unsigned)required_size[2]);
-    }
     /* the compiler has checked this size, and NVIDIA reports a maximum of 256 regardless of it */
     if (required_size[0]) return VD_OK;
     if (!max_invocations || (uint64_t)size[0] * size[1] * size[2] <= max_invocations) return VD_OK;
@@ -16927,8 +16928,8 @@ static VD__COLD vd_result vd__cl_fail_image(int32_t error, const vd__image_comma
         "a copy to", "a copy from", "a copy to", "a blit to", "a clear of"
     };
     const vd__image_part *p = c->op == VD__IMAGE_TO_BUFFER ? &c->from : &c->to;
-    return vd__cl_fail(error, "%s an image of dim %d (texel %u, %u, %u, layer %u; %u x %u x %u texels, %u layers)",
-                       kinds[c->op], (int)vd__memory_shape(p->memory)->dim, (unsigned)p->offset[0],
+    return vd__cl_fail(error, "%s a %s (texel %u, %u, %u, layer %u; %u x %u x %u texels, %u layers)",
+                       kinds[c->op], vd__dim_names[vd__memory_shape(p->memory)->dim], (unsigned)p->offset[0],
                        (unsigned)p->offset[1], (unsigned)p->offset[2], (unsigned)p->layer, (unsigned)p->extent[0],
                        (unsigned)p->extent[1], (unsigned)p->extent[2], (unsigned)p->layers);
 }
@@ -18541,10 +18542,18 @@ static vd_result vd__import_check(const vd__device *dev, const vd_buffer_desc *d
     return desc->external ? vd__external_check(dev, desc->external, desc->address_offset + size) : VD_OK;
 }
 
+/* Returns the device of a buffer. If there are several, returns NULL and sets the error: desc.`field` needs exactly
+   one. */
+static const vd__device *vd__only_device(const vd_context *ctx, const vd_buffer_desc *desc, const char *field) {
+    uint32_t mask = desc->devices ? desc->devices : (1u << ctx->device_count) - 1;
+    if (!(mask & (mask - 1))) return &ctx->devices[vd__lowest_bit(mask)].device;
+    vd__fail(VD_ERROR_INVALID, "desc.%s is set, which needs exactly one device, but the device mask is 0x%x; set "
+             "exactly one bit of desc.devices", field, (unsigned)mask);
+    return NULL;
+}
+
 /* Checks the fields of the desc that import or export memory. */
 static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *desc, uint64_t size) {
-    uint32_t mask = desc->devices ? desc->devices : (1u << ctx->device_count) - 1;
-    const vd__device *dev = &ctx->devices[vd__lowest_bit(mask)].device;
     bool imports = desc->address || desc->external;
     if ((unsigned)desc->import > VD_IMPORT_CL_MEM)
         return vd__fail(VD_ERROR_INVALID, "desc.import is %d, not a valid vd_import (0 to %d)", (int)desc->import,
@@ -18555,25 +18564,22 @@ static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *
     if (!imports && desc->release)
         return vd__fail(VD_ERROR_INVALID, "desc.release is set, but neither desc.address nor desc.external is");
     if (!imports && !desc->exportable) return VD_OK;
-    if (mask & (mask - 1))
-        return vd__fail(VD_ERROR_INVALID, "desc.%s is set, which needs exactly one device, but the device mask is "
-                        "0x%x; set exactly one bit of desc.devices",
-                        desc->address ? "address" : desc->external ? "external" : "exportable", (unsigned)mask);
+    const vd__device *dev = vd__only_device(ctx, desc, desc->address ? "address" : desc->external ? "external"
+                                                       : "exportable");
+    if (!dev) return VD_ERROR_INVALID;
     return imports ? vd__import_check(dev, desc, size) : vd__sharing_possible(dev, VD__SHARE_EXPORT);
 }
 
 /* Checks the desc of a sparse buffer. */
 static vd_result vd__sparse_check(const vd_context *ctx, const vd_buffer_desc *desc, uint64_t size) {
-    uint32_t mask = desc->devices ? desc->devices : (1u << ctx->device_count) - 1;
-    const vd_device_info *info = &ctx->devices[vd__lowest_bit(mask)].device.info;
     const char *wrong = desc->data ? "data" : desc->address ? "address" : desc->external ? "external"
                         : desc->exportable ? "exportable" : desc->heap ? "heap" : desc->memory ? "memory" : NULL;
     if (wrong)
         return vd__fail(VD_ERROR_INVALID, "desc.sparse and desc.%s are set; a sparse buffer has no memory when it is "
                         "created", wrong);
-    if (mask & (mask - 1))
-        return vd__fail(VD_ERROR_INVALID, "desc.sparse is set, which needs exactly one device, but the device mask is "
-                        "0x%x; set exactly one bit of desc.devices", (unsigned)mask);
+    const vd__device *dev = vd__only_device(ctx, desc, "sparse");
+    if (!dev) return VD_ERROR_INVALID;
+    const vd_device_info *info = &dev->info;
     if (!info->limits.sparse_page_bytes)
         return vd__fail(VD_ERROR_UNSUPPORTED, "desc.sparse is set, but '%s' has no sparse buffers "
                         "(limits.sparse_page_bytes is 0)", info->name);
@@ -19366,7 +19372,7 @@ static VD__COLD vd_result vd__dispatch_fail_kind(const vd__kernel *k, int i, con
     return vd__fail_arg(k->args, i, VD_ERROR_INVALID, " is %s", problem);
 }
 
-/* Reports an argument of another type than the kernel expects. `actual` precedes the name of `type`. */
+/* Reports an argument whose type is not what the kernel expects. `actual` precedes the name of `type`. */
 static VD__COLD vd_result vd__dispatch_fail_type(const vd__kernel *k, int i, const char *actual, vd_type type) {
     const vd_arg_info *info = &k->args[i];
     bool buffer = info->kind != VD_ARG_VALUE;
@@ -19480,7 +19486,7 @@ static vd_result vd__graph_sampler_slot(vd_list *l, const char *name, uint64_t s
 static vd_result vd__graph_value_slot(vd_list *l, const char *call, const char *name, vd_type type, uint32_t size,
                                       const void *value, uint32_t offset);
 
-/* Fails unless the list of a dispatch records a graph and the slot has a name. `what`: what the slot is for. */
+/* Fails unless the list of a dispatch records a graph and the slot has a name. `what` names the argument or field. */
 static VD__COLD vd_result vd__dispatch_slot_check(const vd__dispatch_state *d, const char *what, const char *name) {
     if (d->list->graph && name && name[0]) return VD_OK;
     return vd__fail(VD_ERROR_INVALID, "%s is slot '%s', but %s", what, name ? name : "",
@@ -19597,8 +19603,6 @@ static vd__image *vd__dispatch_find_image(const vd__dispatch_state *d, vd_contex
 
 /* Checks that an image is what argument i of the kernel expects. */
 static vd_result vd__dispatch_check_image(const vd__dispatch_state *d, const vd__image *image, int i) {
-    static const char *const dims[] = { "2-D", "1-D", "2-D", "3-D", "cube", "1-D array", "2-D array",
-                                        "a texel buffer" };
     const vd__kernel *k = d->kernel;
     const vd_arg_info *info = &k->args[i];
     const char *name = image->resource.name;
@@ -19606,8 +19610,8 @@ static vd_result vd__dispatch_check_image(const vd__dispatch_state *d, const vd_
     vd_format format = image->shape.format;
     uint32_t usage = info->sampled ? VD_IMAGE_SAMPLED : VD_IMAGE_STORAGE;
     if (image->range.dim != dim)
-        return vd__fail_arg(k->args, i, VD_ERROR_INVALID, ": image '%s' is %s, but the kernel expects %s", name,
-                            dims[image->range.dim], dims[dim]);
+        return vd__fail_arg(k->args, i, VD_ERROR_INVALID, ": image '%s' is a %s, but the kernel expects a %s",
+                            name, vd__dim_names[image->range.dim], vd__dim_names[dim]);
     if (!(image->shape.usage & usage))
         return vd__fail_arg(k->args, i, VD_ERROR_INVALID, ": image '%s' was created without %s", name,
                             info->sampled ? "VD_IMAGE_SAMPLED" : "VD_IMAGE_STORAGE");
@@ -19661,7 +19665,29 @@ static vd_result vd__dispatch_image_sampler(const vd__dispatch_state *d, vd_cont
     return combined && b->graph ? vd__graph_image_sampler(d->list, b, sampler ? sampler->slot.id : 0) : VD_OK;
 }
 
-/* Resolves an image argument: records its access and adds it to the bindings. `seen` as in vd__dispatch_check_seen. */
+/* Stores the handle of an image in the argument block, or adds the image to the bindings. `sampler`: as for the
+   operation image_handle. */
+static vd_result vd__dispatch_bind_image(vd__dispatch_state *d, const vd__param *p, const vd__image *image,
+                                         uint64_t sampler, uint8_t layout) {
+    const vd__memory *view = &image->views[d->context_device->index].memory;
+    uint64_t handle = 0;
+    if (p->size) { /* that of a slot is stored when the graph is recorded for a submission */
+        vd_result r = VD_OK;
+        if (!image->resource.graph)
+            r = d->list->ctx->driver.backend->image_handle(d->list->device, view, sampler, &handle);
+        if (!r)
+            d->launch.arguments_changed |= vd__dispatch_store((uint8_t *)d->arguments + p->location, handle, true);
+        return r;
+    }
+    vd__binding *binding = &d->bindings[p->binding_index];
+    binding->memory = view;
+    binding->offset = sampler;
+    binding->size = layout;
+    binding->number = p->location;
+    return VD_OK;
+}
+
+/* Resolves an image argument: sets its access, and binds it. `seen` as in vd__dispatch_check_seen. */
 static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, const vd__param *p, const vd_arg *arg,
                                     int i, uint64_t *seen) {
     vd__image *image = vd__dispatch_find_image(d, ctx, arg, i);
@@ -19692,20 +19718,9 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
     access->written = p->written;
     access->layout = texels ? 0 : (uint8_t)vd__image_rest(&image->shape);
     uint64_t native = !combined ? texels && info->sampled : sampler ? sampler->native[device]
-                      : d->context_device->default_samplers[image->linear], handle = 0;
-    if (p->size) { /* a handle; that of a slot is stored when the graph is recorded for a submission */
-        if (!b->graph)
-            r = ctx->driver.backend->image_handle(d->list->device, &image->views[device].memory, native, &handle);
-        if (r) return r;
-        d->launch.arguments_changed |= vd__dispatch_store((uint8_t *)d->arguments + p->location, handle, true);
-    } else {
-        vd__binding *binding = &d->bindings[p->binding_index];
-        binding->memory = &image->views[device].memory;
-        binding->offset = native;
-        binding->size = access->layout;
-        binding->number = p->location;
-    }
-    return vd__dispatch_check_seen(d, access, i, seen);
+                      : d->context_device->default_samplers[image->linear];
+    r = vd__dispatch_bind_image(d, p, image, native, access->layout);
+    return r ? r : vd__dispatch_check_seen(d, access, i, seen);
 }
 
 /* Adds a sampler argument to the bindings. */
@@ -19834,7 +19849,7 @@ static inline bool vd__dispatch_repeats(const vd__dispatch_state *d, const vd_di
 
 VD__SMALL
 
-/* Fails if argument i, an array, is not passed with vd_array, or with a wrong number of elements. */
+/* Fails if argument i, an array, was not passed with vd_array, or has a wrong number of elements. */
 static vd_result vd__dispatch_check_array(const vd__dispatch_state *d, const vd_arg *arg, int i) {
     const vd_arg_info *info = &d->kernel->args[i];
     if ((int)arg->kind != VD_ARRAY)
@@ -20554,7 +20569,7 @@ static vd_result vd__heap_keep_image_types(vd__context_device *dev, vd__memory_r
     return VD_OK;
 }
 
-/* Creates a driver buffer and allocates its memory: a block of its own for staging memory, exportable memory and heaps.
+/* Creates a driver buffer and allocates its memory. Staging memory, exportable memory and heaps get dedicated blocks.
    The caller holds the context's lock. */
 static vd_result vd__storage_create(vd__context_device *dev, vd_memory usage, uint64_t size, bool staging,
                                     bool exportable, bool heap, vd__storage *out) {

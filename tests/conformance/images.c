@@ -1316,7 +1316,7 @@ TEST(texel_buffers_that_are_refused) {
     /* arguments */
     vd_kernel k = kernel_add_texels(f->ctx);
     FAILS(vd_run(f->ctx, k, 4, vd_i(image), vd_u32(1)), VD_ERROR_INVALID,
-          "image 'picture' is 2-D, but the kernel expects a texel buffer");
+          "image 'picture' is a 2-D image, but the kernel expects a texel buffer");
     FAILS(vd_run(f->ctx, k, 4, vd_i(texels), vd_u32(1)), VD_ERROR_INVALID,
           "'memory' has format rgba32f|components are f32|expects u32");
     FAILS(vd_run(f->ctx, k, 4, vd_b(memory), vd_u32(1)), VD_ERROR_INVALID, "argument 0 'texels'");
@@ -1915,7 +1915,7 @@ TEST(arguments_that_are_refused) {
     vd_sampler none = { 0 };
 #define RUN(a, c) vd_run(f->ctx, paint, 8, a, c)
     OK(RUN(vd_i(good), vd_i(target)));
-    FAILS(RUN(vd_i(line), vd_i(target)), VD_ERROR_INVALID, "'paint'|argument 0 'from'|is 1-D, but the kernel expects 2-D");
+    FAILS(RUN(vd_i(line), vd_i(target)), VD_ERROR_INVALID, "'paint'|argument 0 'from'|is a 1-D image, but the kernel expects a 2-D image");
     FAILS(RUN(vd_i(integers), vd_i(target)), VD_ERROR_INVALID, "format r32u|u32, but the kernel expects f32");
     FAILS(RUN(vd_i(good), vd_i(floats)), VD_ERROR_INVALID, "argument 1 'to'|r32f, but the kernel expects rgba8unorm");
     FAILS(RUN(vd_i(good), vd_i(sampled_only)), VD_ERROR_INVALID, "without VD_IMAGE_STORAGE");

@@ -385,7 +385,7 @@ TEST_EXECUTED(drivers_may_refuse_layers_of_1d_arrays) {
     vd_image_transfer from = layers_transfer(&a, 2, 1), to = layers_transfer(&b, 1, 1);
     refuses_all = true;
     OK(vd_copy_image(vd_immediate(f->ctx, 0, 0), &to.box, &from.box));
-    FAILS(vd_image_download(f->ctx, &to, texels), VD_ERROR_BACKEND, "vd_image_download|a copy to an image of dim 5 "
+    FAILS(vd_image_download(f->ctx, &to, texels), VD_ERROR_BACKEND, "vd_image_download|a copy to a 1-D array "
           "(texel 3, 0, 0, layer 1; 6 x 1 x 1 texels, 1 layers) failed: CL_INVALID_VALUE");
     refuses_all = false;
     *cl = strict;
