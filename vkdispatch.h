@@ -4927,8 +4927,9 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      at 0. If the driver has fewer queues, or VD_FEATURE_QUEUES is disabled, several of our queues share
                      one of the driver. The generic code implements disabling VD_FEATURE_MAPPED, _CACHED, _COHERENT and
                      _SHARING.
-   device_idle       Waits until the driver has completed all submitted work. Called after a failed wait, when the
-                     timelines do not show whether objects can be destroyed.
+   device_idle       Waits until the driver has completed all submitted work. Called before objects are destroyed, if a
+                     wait for a timeline has failed. cuda needs none: a wait without a timeout fails only after an error
+                     that ends all work of the CUDA context.
    device_close
    block_create      Makes a driver allocation of block->size bytes of memory type block->type and maps it if possible.
    block_import      Makes a block of block->size bytes from the user's memory: need->sharing is the kind, `from` the
@@ -5056,7 +5057,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
     X(int, driver_devices, (vd__driver *driver, vd_device_info *out, int capacity), vk, cu, cl, dummy) \
     X(void, driver_close, (vd__driver *driver), vk, cu, cl, dummy) \
     X(vd_result, device_open, (vd__driver *driver, int index, uint64_t disable, vd__device *dev), vk, cu, cl, dummy) \
-    X(void, device_idle, (vd__device *dev), vk, cu, cl, default) \
+    X(void, device_idle, (vd__device *dev), vk, default, cl, default) \
     X(void, device_close, (vd__device *dev), vk, cu, cl, dummy) \
     X(vd_result, block_create, (vd__device *dev, vd__block *block), vk, cu, cl, dummy) \
     X(vd_result, block_import, (vd__device *dev, vd__block *block, const vd__memory_requirements *need, \
@@ -6586,6 +6587,20 @@ static void vd__astc_transfer(int32_t *base, int32_t *offset) {
     *offset = vd__texture_signed((uint32_t)*offset >> 1 & 63, 6);
 }
 
+/* Expands the values of a luminance mode to those of red, green, blue and alpha. */
+static void vd__astc_luminance(uint32_t mode, int32_t v[8]) {
+    if (mode == 1) {
+        int32_t low = v[0] >> 2 | (v[1] & 192), sum = low + (v[1] & 63);
+        v[0] = low;
+        v[1] = sum;
+    } else if (mode > 1) {
+        v[6] = v[2];
+        v[7] = v[3];
+    }
+    v[2] = v[4] = v[0];
+    v[3] = v[5] = v[1];
+}
+
 /* Computes the end points of a partition from its values. */
 static void vd__astc_ends(uint32_t mode, const uint8_t *values, int32_t ends[2][4]) {
     int32_t v[8];
@@ -6593,19 +6608,7 @@ static void vd__astc_ends(uint32_t mode, const uint8_t *values, int32_t ends[2][
     bool offset = mode == 5 || mode == 9 || mode == 13, alpha = mode == 5 || mode == 4 || mode >= 12;
     for (uint32_t i = 0; i < 8; i++) v[i] = i < count ? values[i] : i == 6 || i == 7 ? 255 : 0;
     for (uint32_t i = 0; offset && i < count; i += 2) vd__astc_transfer(&v[i], &v[i + 1]);
-    if (mode < 2 || mode == 4 || mode == 5) { /* luminance: as red, green and blue */
-        if (mode == 1) {
-            int32_t low = v[0] >> 2 | (v[1] & 192), sum = low + (v[1] & 63);
-            v[0] = low;
-            v[1] = sum;
-        }
-        if (alpha) {
-            v[6] = v[2];
-            v[7] = v[3];
-        }
-        v[2] = v[4] = v[0];
-        v[3] = v[5] = v[1];
-    }
+    if (mode < 2 || mode == 4 || mode == 5) vd__astc_luminance(mode, v);
     for (int k = 0; k < 4; k++) {
         ends[0][k] = v[2 * k];
         ends[1][k] = v[2 * k + 1] + (offset && (k < 3 || alpha) ? v[2 * k] : 0);
@@ -13538,10 +13541,6 @@ static uint64_t vd__cu_memory_budget(vd__device *dev) {
     vd__cu_leave(d);
     return available;
 }
-
-/* Does nothing: waiting for a CUDA queue without a timeout fails only after an error that ends all work of the CUDA
-   context. */
-static void vd__cu_device_idle(vd__device *dev) { (void)dev; }
 
 static void vd__cu_device_close(vd__device *dev) {
     vd__cu_device *d = vd__cu_device_of(dev);
