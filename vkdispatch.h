@@ -2746,7 +2746,7 @@ static VD__UNUSED const vd__library_names vd__libraries = {
 /* ---- the operating system ---- */
 
 enum {
-    VD__PATH_CHARS = 1024      /* characters of a path, with the terminating zero. On Windows paths are UTF-8 */
+    VD__PATH_CHARS = 1024      /* bytes of a path, with the terminating zero; on Windows in UTF-8 */
 };
 
 /* Between a folder and a name. */
@@ -2948,7 +2948,7 @@ static vd__file vd__file_create(const char *path) {
     return (vd__file)file;
 }
 
-/* Both transfer all bytes or return false. A file has less than 4 GiB. */
+/* Both transfer all bytes or return false. size is below 4 GiB. */
 static bool vd__file_read(vd__file file, void *to, size_t size) {
     DWORD n;
     return ReadFile((HANDLE)file, to, (DWORD)size, &n, NULL) && n == size;
@@ -3689,8 +3689,8 @@ typedef struct vd__slot {
     uint64_t id;
     struct vd__slot *next;   /* in the list of unused slots or of garbage */
     uint32_t use_hint;       /* probable index in vd_list.uses of the list that used the object last */
-    /* Number of calls, lists, views and tensors that use the object. May be above 0 for a moment on a slot without an
-       object, see vd__slot_pin. */
+    /* Number of calls, lists, views, placed images and tensors that use the object. May be above 0 for a moment on a
+       slot without an object, see vd__slot_pin. */
     uint32_t pins;
     bool destroyed_while_pinned; /* becomes garbage with the last unpin; under the context's lock */
 } vd__slot;
@@ -3932,7 +3932,7 @@ typedef enum vd__layout {
 /* A driver buffer or image: the storage of a resource on one device, or staging memory. */
 typedef struct vd__memory {
     uint64_t native[2];        /* of an image, native[1] is the address of its vd__image_shape */
-    uint64_t address;  /* device address, or 0 if the backend has none */
+    uint64_t address;  /* device address, or 0 if it has none */
     uint64_t size;     /* bytes requested */
     uint8_t *mapped;   /* host address of its first byte, or NULL */
     vd__block *block;
@@ -3983,8 +3983,8 @@ static const vd__image_shape *vd__memory_shape(const vd__memory *m) {
     return (const vd__image_shape *)(uintptr_t)m->native[1];
 }
 
-/* Returns the layout that all subresources of an image have between lists. Kernels use the same one, so that
-   descriptors never change. */
+/* Returns the layout at rest: that of all subresources of an image between two submissions. Kernels use the same one,
+   so that descriptors never change. */
 static vd__layout vd__image_rest(const vd__image_shape *shape) {
     if (shape->window) return VD__LAYOUT_PRESENT;
     return shape->usage & VD_IMAGE_STORAGE ? VD__LAYOUT_GENERAL : VD__LAYOUT_SAMPLED;
@@ -4045,7 +4045,7 @@ typedef struct vd__image_command {
     vd__image_part to, from;
     const vd__memory *buffer;
     uint64_t offset;           /* in the buffer, bytes */
-    uint32_t row_texels, slice_rows; /* pitches in the buffer, in texels; 0: no padding */
+    uint32_t row_texels, slice_rows; /* pitches in the buffer: texels of a row, rows of a slice; 0: no padding */
     vd_color color;            /* of a clear */
 } vd__image_command;
 
@@ -4061,12 +4061,13 @@ typedef struct vd__binding {
     uint32_t number;
 } vd__binding;
 
-/* The source of an indirect launch's size: three u32, and where the argument block contains the size. */
+/* An indirect launch: the memory with its size, which is three u32, and where the argument block contains the size. */
 typedef struct vd__indirect {
     const vd__memory *memory;
     uint64_t offset;           /* bytes, a multiple of 4 */
     bool groups;               /* the numbers are work-groups, otherwise threads */
-    uint32_t local_size[3], max_groups[3]; /* of the dispatch; those of one launch are limits.max_groups */
+    uint32_t local_size[3];
+    uint32_t max_groups[3];    /* limit of the whole dispatch; that of one launch of the backend is limits.max_groups */
     uint32_t threads_at[3], groups_at[3], base_at[3]; /* offsets in the argument block in bytes, or VD__NONE */
     char kernel[48];           /* its name */
 } vd__indirect;
@@ -4177,7 +4178,7 @@ struct vd__host {
     void *cuda_stream;         /* the user's, or NULL */
     void *cl_context, *cl_device, *cl_queue; /* the user's, or NULL */
     void (*get_instance_proc_addr)(void); /* the user's, or NULL */
-    bool graphics;             /* desc.graphics, or windows */
+    bool graphics;             /* desc.graphics is set, or desc.window_system */
     vd_window_system window_system; /* desc.window_system */
     bool profile;              /* desc.profile or VKDISPATCH_PROFILE */
     int copies;                /* VD__COPIES_X from VKDISPATCH_COPIES, or 0 */
@@ -4459,7 +4460,7 @@ typedef struct vd__scope_time {
     uint32_t queue;            /* index in the context */
 } vd__scope_time;
 
-enum { VD__MAX_SCOPES = 32, VD__MAX_SCOPE_TIMES = 1 << 16 }; /* nested; finished ones that are kept */
+enum { VD__MAX_SCOPES = 32, VD__MAX_SCOPE_TIMES = 1 << 16 }; /* nesting depth; finished scopes that are kept */
 
 /* All scopes of a context. Guarded by the context's lock, except `automatic`. */
 typedef struct vd__profile {
@@ -4559,7 +4560,7 @@ struct vd_list {
     bool has_barrier;          /* contains a barrier */
     vd__hazards hazards;       /* accesses after the last barrier, or all of them without one */
     vd__hazards entry_hazards; /* accesses before the first barrier */
-    vd__layout_range *layouts; /* before a submission all images return to their layout at rest */
+    vd__layout_range *layouts; /* images that are not in their layout at rest, to which they return at the end */
     uint32_t layout_count, layout_capacity;
     struct vd__access *heap_accesses; /* scratch memory of vd__heap_accesses */
     uint32_t heap_access_capacity;
@@ -4651,8 +4652,8 @@ typedef struct vd__graph_block {
     uint32_t bytes;            /* offset of its current contents in vd__graph_recording.bytes */
 } vd__graph_block;
 
-/* A scope of a graph. Its commands are [begin, end) in the order of recording, and at positions [first, last] in the
-   order of execution, where commands of others may lie between them. */
+/* A scope of a graph. Its commands are [begin, end) in the order of recording. In the order of execution they are at
+   positions from first to last, and other commands may be between them. */
 typedef struct vd__graph_scope {
     vd__scope_name *name;
     uint32_t parent;           /* 1 + index; 0: none */
@@ -4667,7 +4668,7 @@ typedef struct vd__graph_recording {
     vd__recording recording;
     uint64_t *state;           /* two words per slot: the ids of a resource and its sampler, or numbers of threads */
     uint32_t instances;        /* 0: the recording is not valid */
-    uint32_t timestamps, scope_count; /* of `recording`, which resets its own when they have been read */
+    uint32_t timestamps, scope_count; /* copies of those of `recording`, which are reset when they have been read */
     uint64_t last_number;      /* the scopes of the last submission have the numbers after this one */
     vd__array blocks, bytes;
     vd__argument_change *changes; /* one for each block */
@@ -4779,8 +4780,8 @@ struct vd_context {
     uint32_t state;            /* see VD__LOST */
     uint32_t lost_device;      /* 1 + index of the device that was lost first, set before VD__LOST; 0: none */
     vd__message_queue messages;
-    vd__mutex lock;            /* guards the members that follow, except constant and atomic ones and unless stated
-                                  otherwise; locked after a queue's lock */
+    vd__mutex lock;            /* guards the members that follow, unless they are constant, atomic or marked otherwise;
+                                  locked after a queue's lock */
     vd__pool buffers, kernels, tickets, images, samplers, graphs, swapchains;
     uint32_t serial;
     uint32_t list_number;      /* of the last list that was opened */
@@ -4805,7 +4806,7 @@ struct vd_context {
     void *pressure_user;
     uint32_t reference_count;  /* by the user, and by each exported DLPack tensor */
     bool glslang;              /* glslang was initialised for this context; guarded by vd__open_lock */
-    uint32_t unnamed;          /* objects that were created without a name */
+    uint32_t unnamed;          /* number of objects that were created without a name; atomic */
 };
 
 /* Copies the name of an object; one without a name is called "unnamed 1", "unnamed 2" and so on. NULL: no memory. */
@@ -4917,9 +4918,11 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    all others, including queue_value and    nothing: may be called concurrently
    queue_wait
 
-   A context can open the same device index twice. The two devices share only the driver.
+   A context can open the same device index twice. The two devices share only the driver and, on cuda, the primary
+   context.
 
-   driver_open       Loads the library and creates an instance. VD_ERROR_NO_DEVICE: not available, try the next backend.
+   driver_open       Loads the library and creates an instance. VD_ERROR_NO_DEVICE: the driver is not installed or too
+                     old, or has no device.
    driver_devices    Describes up to `capacity` devices, usable or not. Returns the number of all devices.
    driver_close
    device_open       Opens device `index`, fills in dev->info, without the features `disable` and those that depend on
@@ -6068,8 +6071,8 @@ static void vd__texture_fill(vd__texture_texel *texels, uint16_t red, uint16_t g
 
 /* ---- BC1 to BC5 ---- */
 
-/* Colours of 5, 6 and 5 bits. With `transparent`, index 3 is transparent black if the first colour is not greater than
-   the second one. */
+/* Decodes colours of 5, 6 and 5 bits. With `transparent`, index 3 is transparent black if the first colour is not
+   greater than the second one. */
 static void vd__bc_colors(const vd__texture_block *b, uint32_t at, bool transparent, vd__texture_texel *texels) {
     static const uint8_t weights[2][4] = { { 0, 6, 2, 4 }, { 0, 6, 3, 6 } }; /* of the second colour, in sixths */
     uint32_t c0 = vd__texture_bits(b, at, 16), c1 = vd__texture_bits(b, at + 16, 16);
@@ -6086,7 +6089,7 @@ static void vd__bc_colors(const vd__texture_block *b, uint32_t at, bool transpar
     }
 }
 
-/* One component with two end points of 8 bits. */
+/* Decodes component k, which has two end points of 8 bits. */
 static void vd__bc_component(const vd__texture_block *b, uint32_t at, bool is_signed, uint32_t k,
                              vd__texture_texel *texels) {
     int32_t low = is_signed ? -127 : 0, high = is_signed ? 127 : 255;
@@ -6118,7 +6121,7 @@ static void vd__bc_decode(vd_format format, const vd__texture_block *b, vd__text
 
 /* ---- BC6H and BC7 ---- */
 
-/* Subset of each texel, by partition: a bit of the first table, two bits of the second. */
+/* Subsets of the texels, by partition: one bit for each texel if there are two subsets, two bits if there are three. */
 static const uint16_t vd__bc_pairs[64] = {
     0xcccc, 0x8888, 0xeeee, 0xecc8, 0xc880, 0xfeec, 0xfec8, 0xec80, 0xc800, 0xffec, 0xfe80, 0xe800,
     0xffe8, 0xff00, 0xfff0, 0xf000, 0xf710, 0x008e, 0x7100, 0x08ce, 0x008c, 0x7310, 0x3100, 0x8cce,
@@ -6318,7 +6321,7 @@ static void vd__eac_decode(uint64_t word, int kind, uint32_t k, vd__texture_texe
     }
 }
 
-/* Three colours at the corners of a plane. */
+/* Decodes a planar block, which interpolates between the colours of three corners. */
 static void vd__etc_planar(uint64_t w, vd__texture_texel *texels) {
     uint32_t corners[3][3] = {
         { vd__etc_bits(w, 57, 6), vd__etc_bits(w, 56, 1) << 6 | vd__etc_bits(w, 49, 6),
@@ -6358,7 +6361,8 @@ static char vd__etc_colors(uint64_t w, bool individual, int32_t c[2][3]) {
     return mode;
 }
 
-/* ETC2 colours. With `punch`, the bit that selects individual colours makes one index transparent black instead. */
+/* Decodes ETC2 colours. With `punch`, the bit that selects individual colours makes one index transparent black
+   instead. */
 static void vd__etc_texels(uint64_t w, bool punch, vd__texture_texel *texels) {
     static const uint8_t distances[8] = { 3, 6, 11, 16, 23, 32, 41, 64 },
         modifiers[8][2] = { { 2, 8 }, { 5, 17 }, { 9, 29 }, { 13, 42 }, { 18, 60 }, { 24, 80 }, { 33, 106 },
@@ -6815,7 +6819,7 @@ typedef struct vd__blit_piece {
 typedef struct vd__blit_cursor { uint32_t layer, z, y; } vd__blit_cursor;
 
 /* The kernel, in the common subset of CUDA C and OpenCL C; a prelude defines the macros in capitals, U64, uint and
-   uchar. Positions of samples are exact: a coordinate is a quotient of integers. The numbers of formats are those of
+   uchar. Positions of samples are exact: a coordinate is a quotient of integers. Kinds of formats are numbered as in
    vd__texel. */
 static const char vd__blit_functions[] =
     "typedef struct {\n"
@@ -11625,7 +11629,7 @@ static void vd__vk_buffer_info(VkDescriptorBufferInfo *to, const vd__memory *mem
     to->range = size;
 }
 
-/* Writes the descriptors of a kernel that has images, uniform blocks or arrays, one by one. */
+/* Writes the descriptors of a kernel one by one, if not all of its bindings are single storage buffers. */
 static void vd__vk_set_write_each(vd__vk_device *vk, vd__vk_writes *w, const vd__vk_kernel *kernel,
                                   const vd__launch *launch, VkDescriptorSet set) {
     const vd__binding *b = launch->bindings;
