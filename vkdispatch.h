@@ -12396,7 +12396,7 @@ static void vd__vk_bind_pages(const vd__binds *b, VkSparseMemoryBind *pages) {
     }
 }
 
-/* Fills in the ranges of mip tails and metadata. Returns their number, 0 if the parts are tiles. */
+/* Fills in the ranges of mip tails and metadata. Returns their number; 0: the parts are tiles. */
 static uint32_t vd__vk_bind_tails(const vd__binds *b, VkDeviceMemory memory, VkSparseMemoryBind *tails) {
     const vd__tiles *t = &vd__memory_shape(b->memory)->tiles;
     uint64_t offset = b->offset;
@@ -12522,7 +12522,7 @@ static vd_format vd__vk_surface_format(const VkSurfaceFormatKHR *list, uint32_t 
         for (size_t i = 0; i < VD__COUNT(order); i++)
             for (uint32_t k = 0; k < count && order[i]; k++) {
                 out->format = vd__vk_formats[order[i]];
-                bool any = list[k].format == VK_FORMAT_UNDEFINED; /* old drivers: the window has no preference */
+                bool any = list[k].format == VK_FORMAT_UNDEFINED; /* from old drivers: all formats are accepted */
                 if (list[k].colorSpace == out->colorSpace && (any || list[k].format == out->format)) return order[i];
             }
     }
@@ -12647,7 +12647,7 @@ static vd_result vd__vk_surface_open(vd__device *dev, vd__surface *s) {
     VkResult result = driver->vkGetPhysicalDeviceSurfaceCapabilitiesKHR(device, vs->handle, &c);
     if (result) return vd__vk_fail(result, "vkGetPhysicalDeviceSurfaceCapabilitiesKHR");
     /* Reading the formats detects a lost connection to a Wayland compositor. Mesa 22.3 reads the capabilities without
-       it, and crashes in vkCreateSwapchainKHR. */
+       using the connection, and then crashes in vkCreateSwapchainKHR. */
     result = driver->vkGetPhysicalDeviceSurfaceFormatsKHR(device, vs->handle, &formats, NULL);
     if (result) return vd__vk_fail(result, "vkGetPhysicalDeviceSurfaceFormatsKHR");
     if (!(c.supportedUsageFlags & VK_IMAGE_USAGE_TRANSFER_DST_BIT))
@@ -12806,7 +12806,7 @@ static vd_result vd__vk_probe_kernel(vd__device *dev, vd__kernel_code *code) {
 }
 
 /* Sets *exact if trunc and round of f64 are exact on this device. If the probe cannot run, *exact stays false, which
-   is always correct. Fails only if waiting for the probe fails: the device cannot be used then. */
+   is safe. Fails only if waiting for the probe fails: the device cannot be used then. */
 static vd_result vd__vk_rounding_probe(vd__device *dev, bool *exact) {
     static const double x[VD__VK_PROBE_LANES] = {
         0.5, 1.5, 2.5, -3.5, 16777216.5, -2147483649.5, 2251799813685247.5, -7.75 };
@@ -13029,7 +13029,7 @@ typedef struct vd__cu_fill_node {
     X(int, cuDestroyExternalMemory, cuDestroyExternalMemory, (void *memory)) \
     X(int, cuFuncGetParamInfo, cuFuncGetParamInfo, (void *function, size_t index, size_t *offset, size_t *size))
 
-/* Functions for graphs. If one of them is missing, graphs are played as other recordings are. */
+/* Functions for graphs. If one of them is missing, graphs are played like other recordings. */
 #define VD__CU_GRAPH_FUNCTIONS(X) \
     X(int, cuGraphCreate, cuGraphCreate, (void **graph, unsigned flags)) \
     X(int, cuGraphDestroy, cuGraphDestroy, (void *graph)) \
@@ -13754,8 +13754,8 @@ static uint32_t vd__cu_format_usage(vd__device *dev, vd_format format) {
 
 static bool vd__cu_image_limits(vd__device *dev, const vd__image_shape *shape, vd__image_limits *out) {
 #define VD__CU_MAXIMUM(what) VD__CU_DEVICE_ATTRIBUTE_MAXIMUM_##what
-    /* Attributes with the maxima, by vd_dim: of textures and of surfaces, along three axes and of layers. 0: the
-       maximum is 1. The numbers of height and depth follow that of the width. */
+    /* Device attributes by vd_dim, first for textures, then for surfaces: maximum extents along three axes, and the
+       maximum number of layers. 0: the maximum is 1. The attributes of height and depth follow that of the width. */
     static const uint8_t attributes[][2][4] = {
         { { 0, 0, 0, 0 }, { 0, 0, 0, 0 } },
         { { VD__CU_MAXIMUM(TEXTURE1D_LAYERED_WIDTH), 0, 0, 0 }, { VD__CU_MAXIMUM(SURFACE1D_LAYERED_WIDTH), 0, 0, 0 } },
@@ -13859,8 +13859,8 @@ static vd_result vd__cu_image_create(vd__device *dev, vd__memory *m, vd__memory_
                                shape->extent[1], shape->extent[2]);
 }
 
-/* native[0]: a texture object of linear memory, from which kernels fetch; 0 if they do not. native[1]: the address,
-   through which they load and store. */
+/* native[0]: a texture object of linear memory, for fetches; 0 without VD_IMAGE_SAMPLED. native[1]: the address, for
+   loads and stores. */
 static vd_result vd__cu_texels_create(vd__device *dev, const vd__memory *buffer, const vd__texels *texels,
                                       vd__memory *out) {
     const vd__cu_device *d = vd__cu_device_of(dev);
@@ -13975,7 +13975,8 @@ static vd_result vd__cu_sampler_create(vd__device *dev, const vd_sampler_desc *d
     return s ? VD_OK : vd__fail_memory(NULL, NULL, 0);
 }
 
-/* Returns the CUresourceViewFormat that equals the format of an array: by type, with 1, 2 or 4 channels. */
+/* Returns the CUresourceViewFormat that equals the format of an array. The enum is ordered by type, then by the number
+   of channels: 1, 2, 4. */
 static int vd__cu_view_format(const vd__cu_array_desc *array) {
     static const uint8_t types[] = {
         VD__CU_AD_FORMAT_UNSIGNED_INT8, VD__CU_AD_FORMAT_SIGNED_INT8, VD__CU_AD_FORMAT_UNSIGNED_INT16,
@@ -14123,7 +14124,7 @@ static void *vd__nvrtc_library_in(const char *prefix, int major) {
     return library;
 }
 
-/* Opens NVRTC: from the loader's path, else from CUDA_PATH, CUDA_HOME and cuda_home. */
+/* Opens NVRTC: where the loader finds it, else in the folders of CUDA_PATH, CUDA_HOME and vd__libraries.cuda_home. */
 static void *vd__nvrtc_library(const vd__cu_driver *cu) {
     static const char *const variables[] = { "CUDA_PATH", "CUDA_HOME" };
     char text[VD__PATH_CHARS], prefix[VD__PATH_CHARS + 16];
@@ -14140,7 +14141,7 @@ static void *vd__nvrtc_library(const vd__cu_driver *cu) {
     return library;
 }
 
-/* Returns NVRTC in *out and loads it on first use. */
+/* Sets *out to NVRTC, which the first call loads. */
 static vd_result vd__nvrtc_open(vd__device *dev, const vd__nvrtc **out) {
     vd__cu_driver *cu = vd__cu_driver_of(dev->driver);
     vd_result r = VD_OK;
@@ -14461,11 +14462,11 @@ static vd_result vd__cu_play_launch(void *user, const vd__tape_launch *launch) {
     return VD__LIKELY(!result) ? VD_OK : vd__cu_fail(to->cu, result, "cuLaunchKernel");
 }
 
-/* Returns whether the ranges are rows of equal size at constant pitches, which cuMemcpy2DAsync copies in one call. It
-   limits pitches to CU_DEVICE_ATTRIBUTE_MAX_PITCH, 2^31 - 1 bytes. */
+/* Returns whether the ranges are rows of equal size at constant pitches, which cuMemcpy2DAsync copies in one call. The
+   driver limits pitches to CU_DEVICE_ATTRIBUTE_MAX_PITCH, 2^31 - 1 bytes. */
 static bool vd__cu_are_rows(const vd__copy_range *r, uint64_t count) {
     if (count < 2) return false;
-    uint64_t to = r[1].to - r[0].to, from = r[1].from - r[0].from; /* descending offsets give values over INT32_MAX */
+    uint64_t to = r[1].to - r[0].to, from = r[1].from - r[0].from; /* > INT32_MAX if offsets descend */
     if (to < r[0].size || from < r[0].size || to > INT32_MAX || from > INT32_MAX) return false;
     for (uint64_t i = 1; i < count; i++)
         if (r[i].size != r[0].size || r[i].to - r[i - 1].to != to || r[i].from - r[i - 1].from != from) return false;
@@ -14541,7 +14542,8 @@ static void vd__cu_part(const vd__image_part *p, vd__cu_copy_side_3d *side, vd__
     c->depth = (size_t)p->extent[2] * p->layers;
 }
 
-/* Copies between a part and a buffer: in one call or, if the pitch exceeds the driver's limit, row by row. */
+/* Copies between a part of an image and a buffer: in one call or, if the pitch exceeds the driver's limit, row by
+   row. */
 static int vd__cu_image_buffer(const vd__cu_playback *to, const vd__image_command *c) {
     bool to_image = c->op == VD__IMAGE_FROM_BUFFER;
     const vd__image_part *p = to_image ? &c->to : &c->from;
@@ -14797,7 +14799,8 @@ static vd_result vd__cu_add_fill(vd__device *dev, vd__cu_graph *g, const vd__tap
     return vd__cu_node_added(dev, g, node, result, "cuGraphAddMemsetNode");
 }
 
-/* Adds a barrier: the next nodes depend on all nodes of this level; through an empty node, if there are several. */
+/* Adds a barrier: the next nodes depend on the only node of this level, or on an empty node that depends on all of
+   them. */
 static vd_result vd__cu_add_barrier(vd__device *dev, vd__cu_graph *g) {
     const vd__cu_device *d = vd__cu_device_of(dev);
     void **level = (void **)g->level.items, *node = NULL;
@@ -14873,7 +14876,7 @@ static void vd__cu_record_barrier(vd__device *dev, vd__commands *c, uint32_t fro
 
 VD__SMALL_END
 
-/* Makes the changes of the submission in the nodes of the recording's graph, then launches the graph. */
+/* Applies the changes of the submission to the nodes of the recording's graph, then launches the graph. */
 static vd_result vd__cu_graph_launch(const vd__cu_device *d, const vd__cu_queue *q, const vd__submission *s) {
     const vd__cu_graph *g = vd__cu_graph_of(s->commands);
     vd__tape_change(s);
@@ -14976,7 +14979,7 @@ static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__
                      "returns the reason", queue);
     vd__cu_playback to = { d->api, q->stream, q, dev };
     const vd__cu_graph *graph = s->commands ? vd__cu_graph_of(s->commands) : NULL;
-    bool launches = graph && graph->executable && !status; /* a capture of the application's stream plays the tape */
+    bool launches = graph && graph->executable && !status; /* during a capture, the tape is played */
     if (!r) r = launches ? vd__cu_graph_launch(d, q, s) : vd__tape_play(dev, s, &vd__cu_player, &to);
     if (!r && status) vd__atomic_store64(&q->submitted, s->value);
     else if (!r) r = vd__cu_signal(d, q, s->value);
@@ -15006,7 +15009,7 @@ enum {
     VD__CU_YIELD_NS = 2000000  /* a wait yields for this time before it sleeps */
 };
 
-/* Maps memory to pages. A page that is mapped when this fails is unmapped with its block. */
+/* Maps memory to pages. If this fails, the pages that have been mapped are unmapped when their blocks are destroyed. */
 static vd_result vd__cu_pages_map(const vd__cu_device *d, uint64_t page, const vd__binds *b) {
     vd__cu_address first = b->memory->address + b->first * page;
     vd__cu_access access = { vd__cu_page_desc(d->handle).location, VD__CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
@@ -15019,8 +15022,8 @@ static vd_result vd__cu_pages_map(const vd__cu_device *d, uint64_t page, const v
     return result ? vd__cu_fail(d->api, result, "cuMemSetAccess of %u pages", (unsigned)b->count) : VD_OK;
 }
 
-/* Pages are mapped at once, not in the stream: no work that was sent to it accesses them. vd__cu_block_destroy unmaps
-   them, after all work that uses the buffer. */
+/* Maps pages immediately, not in the order of the stream: no work that was sent to the stream accesses them.
+   vd__cu_block_destroy unmaps them, after all work that uses the buffer. */
 static VD__COLD vd_result vd__cu_queue_bind(vd__device *dev, uint32_t queue, uint64_t value, const vd__binds *b) {
     vd__cu_device *d = vd__cu_device_of(dev);
     vd__cu_queue *q = &d->queues[queue];
@@ -15788,7 +15791,7 @@ static void vd__cl_images_start(vd__device *dev) {
     }
     uint32_t unusable = vd__cl_samplers_create(vcl);
     for (int i = 1; i < VD_FORMATS_END; i++) vcl->format_usage[i] = (uint8_t)(vcl->format_usage[i] & ~unusable);
-    /* PoCL 3.1 reads the bits of an image with one component of 16 bits as an integer */
+    /* PoCL 3.1 reads the bits of an f16 texel with one component as an integer */
     if (strncmp(dev->info.driver, VD__CL_POCL, sizeof VD__CL_POCL - 1) == 0) vcl->format_usage[VD_FORMAT_R16_F] = 0;
     dev->has_images = dev->one_address_mode = true;
 }
@@ -16121,7 +16124,7 @@ static vd_result vd__cl_texels_create(vd__device *dev, const vd__memory *buffer,
     return error ? vd__cl_fail(error, "clCreateImage of %u texels", texels->count) : VD_OK;
 }
 
-/* A view shows the first of its levels. */
+/* A view shows only the first one of its levels. */
 static vd_result vd__cl_view_create(vd__device *dev, const vd__memory *image, const vd__image_range *range,
                                     vd__memory *out) {
     vd__cl_mem level = vd__cl_levels(image)[range->level];
@@ -16432,8 +16435,8 @@ static int32_t vd__cl_values_set(const vd__cl_device *vcl, const vd__cl_kernel *
 }
 
 /* Returns whether the parameters of a kernel match `desc`: the bindings, then either the argument block as one struct,
-   or its values one by one in the order of their offsets. Sets kernel->values. The driver checks the sizes of values,
-   when they are set to 0 here. */
+   or its values one by one in the order of their offsets. Sets kernel->values. Sets the values to 0, so that the
+   driver checks their sizes. */
 static bool vd__cl_parameters_match(const vd__cl_device *vcl, const vd_kernel_desc *desc, vd__cl_kernel *kernel,
                                     uint32_t count) {
     uint64_t zeros[VD_MAX_ARGUMENT_BYTES / 8] = { 0 };
@@ -16753,7 +16756,7 @@ typedef struct vd__cl_box {
     const vd__image_shape *shape;
 } vd__cl_box;
 
-/* The other side of a transfer: bytes of a buffer object from `offset` on or, if that is NULL, at an address. */
+/* The other side of a transfer: the bytes of `buffer` from `offset` on or, if `buffer` is NULL, those at `address`. */
 typedef struct vd__cl_bytes { vd__cl_mem buffer; size_t offset; uint8_t *address; } vd__cl_bytes;
 
 static vd__cl_box vd__cl_box_of(const vd__image_part *p) {
@@ -17296,7 +17299,7 @@ static vd_result vd__select_options(vd__host *host, const vd_context_desc *desc,
 typedef struct vd__device_request {
     int index;                   /* -1: not selected by index. INT32_MAX: an index that no device has */
     const char *name;            /* part of the device's name. NULL: not selected by name */
-    const char *number;          /* text of the index in VKDISPATCH_DEVICE. NULL: the desc selects the index */
+    const char *number;          /* text of the index in VKDISPATCH_DEVICE. NULL: `index` is not from there */
     const char *source;          /* for messages: desc field or environment variable */
 } vd__device_request;
 
@@ -17486,7 +17489,7 @@ typedef struct vd__reader {
        pointer to other memory, bit i: a pointer that is stored there may. For a function, bit i: a pointer that it
        returns may. */
     uint64_t *targets;
-    uint32_t *used;              /* by id: 0 if the entry point does not use it, else 1 + the next id of a list */
+    uint32_t *used;              /* by id: 0 if the entry point does not use it; else 1, or 1 + the next id to visit */
     uint8_t *seen;               /* by id: 1 if its targets were read */
 } vd__reader;
 
@@ -17700,7 +17703,8 @@ static bool vd__reflect_image(const vd__spirv *m, uint32_t id, uint32_t type, vd
     return vd__reflect_dim(w, a) && w[7] >= 1 && w[8] <= VD_FORMAT_R8_U;
 }
 
-/* Adds a variable with a descriptor. `what`: "buffer" or "image", for messages. */
+/* Adds the argument of a variable with a descriptor. Returns NULL and sets the error if that is not possible. `what`:
+   "buffer" or "image", for messages. */
 static vd_arg_info *vd__reflect_bound(vd__reader *s, uint32_t id, const char *what, const char *name) {
     const vd__spirv *m = s->m;
     const char *shown_name = name ? name : "";
@@ -17726,7 +17730,7 @@ static vd_arg_info *vd__reflect_bound(vd__reader *s, uint32_t id, const char *wh
     return a;
 }
 
-/* Reads a uniform block. It is only read, so no access has to be found. */
+/* Reads a uniform block. Kernels only read it, so its access needs no analysis. */
 static vd_result vd__reflect_uniform(const vd__spirv *m, uint32_t type, vd_arg_info *a) {
     a->uniform = true;
     a->access = VD_READ;
@@ -19137,7 +19141,8 @@ typedef struct vd__dispatch_state {
     uint64_t last_threads[3];          /* threads of the last dispatch, which had no groups */
     vd__kernel *kernel;
     bool split;                        /* too many groups for one launch */
-    bool same_buffers;                 /* all buffers are those of the last dispatch; no images, samplers or arrays */
+    bool same_buffers;                 /* all buffers are those of the last dispatch; there are no images, samplers
+                                          or arrays */
     uint32_t access_count;
     uint32_t graph_command, graph_instance; /* of a graph, whose commands are being recorded */
     uint32_t threads[3];
@@ -19237,7 +19242,7 @@ static VD__COLD vd_result vd__dispatch_extent_stored(vd__dispatch_state *d, cons
             : (const vd__buffer *)(const void *)vd__pool_find(&d->list->ctx->buffers, arg->bits);
         uint32_t element = b ? vd_type_size(k->args[k->threads_arg - 1].type ? k->args[k->threads_arg - 1].type
                                             : b->type) : 1;
-        threads[0] = b ? b->size / (element ? element : 1) : 1; /* if it is no buffer, resolving the arguments fails */
+        threads[0] = b ? b->size / (element ? element : 1) : 1; /* 1 if it is not a buffer: that fails later */
         if (!threads[0])
             return vd__fail(VD_ERROR_INVALID, "argument %d '%.100s' has %llu bytes, but its elements, each of which "
                             "gets a thread, have %u bytes", k->threads_arg - 1, k->args[k->threads_arg - 1].name,
@@ -19459,8 +19464,8 @@ static VD__COLD vd_result vd__dispatch_check_uniform(const vd__dispatch_state *d
                         VD__U(b->offset), (unsigned)limits->uniform_alignment);
 }
 
-/* Reports a buffer that exceeds max_binding_bytes, or checks one that is a uniform block. */
-static VD__COLD vd_result vd__dispatch_fail_size(const vd__dispatch_state *d, int i) {
+/* Checks a buffer that is passed as a uniform block, or reports one that exceeds max_binding_bytes. */
+static VD__COLD vd_result vd__dispatch_check_size(const vd__dispatch_state *d, int i) {
     const vd__buffer *b = d->buffers[i];
     if (d->kernel->args[i].uniform) return vd__dispatch_check_uniform(d, i);
     return vd__fail_arg(d->kernel->args, i, VD_ERROR_UNSUPPORTED, ": buffer '%s' has %llu bytes, but the device's "
@@ -19549,7 +19554,7 @@ static inline vd_result vd__dispatch_find_buffer(vd__dispatch_state *d, vd_conte
         binding->size = b->size; /* exact, because OpArrayLength depends on it */
         binding->number = p->location;
         if (VD__UNLIKELY(binding->size > d->context_device->device.info.limits.max_binding_bytes || p->uniform)) {
-            vd_result r = vd__dispatch_fail_size(d, i);
+            vd_result r = vd__dispatch_check_size(d, i);
             if (r) return r;
         }
     }
@@ -19789,8 +19794,8 @@ static inline vd_result vd__dispatch_value(vd__dispatch_state *d, const vd__para
     return VD_OK;
 }
 
-/* Stores the implicit arguments from index `first` on; those that depend on buffers are last. The group base is stored
-   as 0 here, because it differs for each launch. */
+/* Stores the implicit arguments from index `first` on; those that depend on buffers are last. The group base is 0
+   here; each launch of a split dispatch sets its own. */
 static inline void vd__dispatch_implicit(vd__dispatch_state *d, int first) {
     for (int i = first; i < d->kernel->implicit_count; i++) {
         const vd_implicit_info *implicit = &d->kernel->implicit[i];
@@ -20742,7 +20747,7 @@ static vd_result vd__storage_import(vd__context_device *dev, const vd_buffer_des
 /* Frees the memory of all pages of a sparse buffer. */
 static void vd__pages_free(vd__context_device *dev, const vd__storage *s) {
     vd__heap_block **pages = s->heap ? NULL : ((vd__heap_block *)(void *)s->memory.block)->pages;
-    /* in descending order: the newest block is the first one in the list */
+    /* in descending order, because vd__heap_remove searches for a block from the newest one on */
     for (uint64_t i = pages ? s->memory.size / dev->device.info.limits.sparse_page_bytes : 0; i-- > 0;)
         if (pages[i]) vd__heap_remove(dev, pages[i]);
 }
@@ -20777,7 +20782,7 @@ VD__SMALL_END
 #define VD__FLUSH_BYTES ((uint64_t)4 << 20)     /* an open batch that has staged this much is submitted */
 #define VD__STAGING_BYTES ((uint64_t)4 << 20)   /* minimum of a staging block; maximum of a piece of most transfers */
 #define VD__STAGING_LIMIT ((uint64_t)32 << 20)  /* above this much of one usage, open batches wait for a free block */
-#define VD__STAGING_KEEP ((uint64_t)64 << 20)   /* an unused block that is larger is freed when it is too small */
+#define VD__STAGING_KEEP ((uint64_t)64 << 20)   /* an unused block above this is freed if a larger one is needed */
 #define VD__STAGING_ALIGN ((uint64_t)64)
 #define VD__DIRECT_BYTES ((uint64_t)64 << 10)   /* maximum of a host write to mapped memory that is not host-cached */
 #define VD__FILL_BYTES ((uint64_t)64 << 10)     /* maximum of staged repetitions of a fill pattern */
