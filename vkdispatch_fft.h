@@ -7898,11 +7898,6 @@ static vd__fft_c vd__real_apply_hook(const vd__fft_writer *w, bool out, vd__real
     return vd__fft_complex(value.re, value.im);
 }
 
-/* Calls a hook for a real element. */
-static vc_val vd__real_apply_hook_real(const vd__fft_writer *w, bool out, vd__real_row row, vc_val at, vc_val x) {
-    return vd__real_apply_hook(w, out, row, at, vd__fft_complex(x, vc_const(w->k, vc_imm(w->real, 0)))).re;
-}
-
 /* Returns the index along the complex transform of element i of this thread's transform. */
 static vc_val vd__real_index_of_part(const vd__real_rows *rows, vc_val i) {
     return rows->parts ? vc_add(vd__mul_u32(i, rows->parts), rows->part) : i;
@@ -7957,28 +7952,41 @@ static vc_val vd__real_load_element(const vd__fft_writer *w, vd__real_row row, v
     return w->stored[0] == w->real ? v : vc_cast(two ? vd__fft_complex_type(w->real) : w->real, v);
 }
 
-/* Returns v, or 0 if `index` is not in memory, because a load hook may have set any value there. */
-static vc_val vd__real_zero_unfilled(const vd__fft_writer *w, vc_val index, vc_val v) {
+/* Returns the value that the load hook sets for element `index` of a row, whose value is x. Does not call it for
+   elements that are not in memory, and returns 0 for these. is_real: only the real part is used. */
+static vd__fft_c vd__real_apply_load_hook(const vd__fft_writer *w, vd__real_row row, vc_val index, vd__fft_c x,
+                                          bool is_real) {
     uint64_t filled = w->pass->end[0].count;
-    index = vd__real_from_start(index, w->pass->end[0].start);
-    return filled ? vc_select(vd__lt_u32(index, filled), v, vc_const(w->k, vd__fft_immediate(v, 0))) : v;
+    uint32_t parts = is_real ? 1 : 2;
+    vc_ref part[2];
+    if (!filled) return vd__real_apply_hook(w, false, row, index, x);
+    for (uint32_t i = 0; i < parts; i++) {
+        part[i] = vc_var(w->k, i ? "im" : "re", w->real);
+        vd__set(&part[i], vc_imm(w->real, 0));
+    }
+    VC_IF(w->k, vd__lt_u32(vd__real_from_start(index, w->pass->end[0].start), filled)) {
+        x = vd__real_apply_hook(w, false, row, index, x);
+        for (uint32_t i = 0; i < parts; i++) vd__set(&part[i], *vd__fft_component(&x, i));
+    }
+    return vd__fft_complex(vd__get(&part[0]), vd__get(&part[parts - 1]));
 }
 
 /* Returns real element `index` of a row, whose value is v, after the load hook. */
-static vc_val vd__real_apply_load_hook(const vd__fft_writer *w, vd__real_row row, vc_val index, vc_val v) {
-    return w->hook[0] ? vd__real_zero_unfilled(w, index, vd__real_apply_hook_real(w, false, row, index, v)) : v;
+static vc_val vd__real_apply_load_hook_real(const vd__fft_writer *w, vd__real_row row, vc_val index, vc_val v) {
+    if (!w->hook[0]) return v;
+    return vd__real_apply_load_hook(w, row, index, vd__fft_complex(v, vc_const(w->k, vc_imm(w->real, 0))), true).re;
 }
 
 /* Loads real element `index` of a row. */
 static vc_val vd__real_load_real(const vd__fft_writer *w, vd__real_row row, vc_val index) {
-    return vd__real_apply_load_hook(w, row, index, vd__real_load_element(w, row, index, 1, false));
+    return vd__real_apply_load_hook_real(w, row, index, vd__real_load_element(w, row, index, 1, false));
 }
 
 /* Loads the reals 2 i and 2 i + 1 of a row, which memory holds as one complex element. */
 static vd__fft_c vd__real_load_two_reals(const vd__fft_writer *w, vd__real_row row, vc_val i) {
     vc_val v = vd__real_load_element(w, row, i, 2, true), even = vd__mul_u32(i, 2);
-    vc_val re = vd__real_apply_load_hook(w, row, even, vc_component(v, 0));
-    vc_val im = vd__real_apply_load_hook(w, row, vd__add_u32(even, 1), vc_component(v, 1));
+    vc_val re = vd__real_apply_load_hook_real(w, row, even, vc_component(v, 0));
+    vc_val im = vd__real_apply_load_hook_real(w, row, vd__add_u32(even, 1), vc_component(v, 1));
     return vd__fft_complex(re, im);
 }
 
@@ -8014,10 +8022,7 @@ static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc
     const vd__real *r = &w->pass->real;
     vc_val v = vd__real_load_element(w, row, k, 1, true);
     vd__fft_c x = vd__fft_complex(vc_component(v, 0), vc_component(v, 1));
-    if (w->hook[0]) {
-        x = vd__real_apply_hook(w, false, row, k, x);
-        x = vd__fft_complex(vd__real_zero_unfilled(w, k, x.re), vd__real_zero_unfilled(w, k, x.im));
-    }
+    if (w->hook[0]) x = vd__real_apply_load_hook(w, row, k, x, false);
     vc_val im = x.im;
     if (may_be_zero) {
         vc_val inner = vd__ne_u32(k, 0);
@@ -8195,7 +8200,8 @@ static void vd__real_store_complex(const vd__fft_writer *w, vd__real_row row, vc
 static vc_val vd__real_apply_store_hook(const vd__fft_writer *w, vd__real_row row, vc_val k, vc_val x, double factor) {
     factor *= w->scale;
     if (factor != 1) x = vc_mul(x, vd__fft_immediate(x, factor));
-    return w->hook[1] ? vd__real_apply_hook_real(w, true, row, k, x) : x;
+    if (!w->hook[1]) return x;
+    return vd__real_apply_hook(w, true, row, k, vd__fft_complex(x, vc_const(w->k, vc_imm(w->real, 0)))).re;
 }
 
 /* Applies the store hook to x * factor * scale and stores the result as real element k of a row, if k is in

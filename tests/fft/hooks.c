@@ -213,49 +213,77 @@ static void note_highest(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, 
     }
 }
 
-/* Load hooks are called for the first and the last element within in_start and in_count, and for none outside. */
+typedef struct ranged { vd_fft_kind kind; uint64_t shape[4]; uint32_t axes; uint64_t count[4], start[4]; } ranged;
+
+/* The load hook is called for the first and the last element within in_start and in_count, and for none outside. The
+   input of the inverse of VD_FFT_REAL is the half spectrum, which the counts of the output describe. */
+static void check_called(const ranged *c, vd_fft_direction direction) {
+    bool bins = c->kind == VD_FFT_REAL && direction == VD_FFT_INVERSE;
+    vd_fft_desc desc = { 0 };
+    vd_fft_io io = { direction, { 0 }, { 0 }, NULL, 0 };
+    uint32_t highest[4] = { 0, 0, UINT32_MAX, UINT32_MAX };
+    vc_ref ref;
+    desc.kind = c->kind;
+    memcpy(desc.shape, c->shape, sizeof desc.shape);
+    memcpy(bins ? desc.out_count : desc.in_count, c->count, sizeof desc.in_count);
+    memcpy(bins ? desc.out_start : desc.in_start, c->start, sizeof desc.in_start);
+    desc.axes = c->axes;
+    desc.load = note_highest;
+    desc.hook_declare = declare_highest;
+    desc.hook_user = &ref;
+    vd_buffer noted = buffer_of(device_context, VD_U32, 4, highest);
+    vd_named_arg arg = { "highest", vd_b(noted) };
+    vd_fft *plan = vd_fft_create(device_context, &desc);
+    io.in = device_buffer(VD_F32C, c->count[0] * c->count[1], NULL);
+    io.out = device_buffer(VD_F32C, c->shape[0] * c->shape[1], NULL);
+    io.args = &arg;
+    io.arg_count = 1;
+    if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io)
+        || vd_buffer_read(device_context, noted, 0, highest, 16))
+        fail_msg("%s", vd_error_text());
+    for (uint32_t d = 0; d < 2; d++)
+        if (highest[d] != c->start[d] + c->count[d] - 1 || highest[2 + d] != c->start[d])
+            fail_msg("kind %d, %d x %d, dimension %d: called for %u to %u, not for %d to %d", (int)c->kind,
+                     (int)c->shape[0], (int)c->shape[1], (int)d, highest[2 + d], highest[d], (int)c->start[d],
+                     (int)(c->start[d] + c->count[d] - 1));
+    vd_fft_destroy(plan);
+    vd_buffer_destroy(device_context, io.in);
+    vd_buffer_destroy(device_context, io.out);
+    vd_buffer_destroy(device_context, noted);
+}
+
 static void called_inside(void **state) {
-    static const struct { uint64_t shape[4]; uint32_t axes; uint64_t count[4], start[4]; } cases[] = {
-        { { 2, 64 }, 2, { 2, 20 }, { 0 } },     { { 40, 48 }, 3, { 7, 9 }, { 0 } },
-        { { 2, 16384 }, 2, { 2, 5000 }, { 0 } }, { { 2, 8209 }, 2, { 2, 8209 }, { 0 } },
-        { { 8209, 3 }, 1, { 700, 3 }, { 0 } },  { { 2, 37 }, 2, { 2, 20 }, { 0 } },
-        { { 2, 64 }, 2, { 2, 20 }, { 0, 30 } }, { { 40, 48 }, 3, { 7, 9 }, { 33, 2 } },
-        { { 2, 16384 }, 2, { 2, 5000 }, { 0, 7001 } }, { { 8209, 3 }, 1, { 700, 3 }, { 5000, 0 } },
-        { { 2, 131 }, 2, { 2, 20 }, { 0, 9 } },
+    static const ranged cases[] = {
+        { VD_FFT_COMPLEX, { 2, 64 }, 2, { 2, 20 }, { 0 } },
+        { VD_FFT_COMPLEX, { 40, 48 }, 3, { 7, 9 }, { 0 } },
+        { VD_FFT_COMPLEX, { 2, 16384 }, 2, { 2, 5000 }, { 0 } },
+        { VD_FFT_COMPLEX, { 2, 8209 }, 2, { 2, 8209 }, { 0 } },
+        { VD_FFT_COMPLEX, { 8209, 3 }, 1, { 700, 3 }, { 0 } },
+        { VD_FFT_COMPLEX, { 2, 37 }, 2, { 2, 20 }, { 0 } },
+        { VD_FFT_COMPLEX, { 2, 64 }, 2, { 2, 20 }, { 0, 30 } },
+        { VD_FFT_COMPLEX, { 40, 48 }, 3, { 7, 9 }, { 33, 2 } },
+        { VD_FFT_COMPLEX, { 2, 16384 }, 2, { 2, 5000 }, { 0, 7001 } },
+        { VD_FFT_COMPLEX, { 8209, 3 }, 1, { 700, 3 }, { 5000, 0 } },
+        { VD_FFT_COMPLEX, { 2, 131 }, 2, { 2, 20 }, { 0, 9 } },
+        /* rules of real kinds */
+        { VD_FFT_REAL, { 2, 64 }, 2, { 2, 20 }, { 0 } },
+        { VD_FFT_REAL, { 2, 64 }, 2, { 2, 13 }, { 0, 7 } },
+        { VD_FFT_REAL, { 2, 15 }, 2, { 2, 4 }, { 0, 3 } },
+        { VD_FFT_REAL, { 2, 262 }, 2, { 2, 20 }, { 0, 3 } },
+        { VD_FFT_REAL, { 3, 16418 }, 2, { 3, 5000 }, { 0, 1 } },
+        { VD_FFT_DCT1, { 2, 65 }, 2, { 2, 20 }, { 0, 5 } },
+        { VD_FFT_DST1, { 2, 63 }, 2, { 2, 20 }, { 0, 5 } },
+        { VD_FFT_DCT2, { 2, 64 }, 2, { 2, 20 }, { 0, 5 } },
+        { VD_FFT_DCT3, { 2, 64 }, 2, { 2, 20 }, { 0, 5 } },
+        { VD_FFT_DST3, { 2, 45 }, 2, { 2, 20 }, { 0, 5 } },
+        { VD_FFT_DCT4, { 2, 64 }, 2, { 2, 20 }, { 0, 5 } },
+        { VD_FFT_DST4, { 2, 45 }, 2, { 2, 20 }, { 0, 5 } },
     };
     (void)state;
     need_device();
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        vd_fft_desc desc = { 0 };
-        vd_fft_io io = { VD_FFT_FORWARD, { 0 }, { 0 }, NULL, 0 };
-        uint32_t highest[4] = { 0, 0, UINT32_MAX, UINT32_MAX };
-        vc_ref ref;
-        memcpy(desc.shape, cases[i].shape, sizeof desc.shape);
-        memcpy(desc.in_count, cases[i].count, sizeof desc.in_count);
-        memcpy(desc.in_start, cases[i].start, sizeof desc.in_start);
-        desc.axes = cases[i].axes;
-        desc.load = note_highest;
-        desc.hook_declare = declare_highest;
-        desc.hook_user = &ref;
-        vd_buffer noted = buffer_of(device_context, VD_U32, 4, highest);
-        vd_named_arg arg = { "highest", vd_b(noted) };
-        vd_fft *plan = vd_fft_create(device_context, &desc);
-        io.in = device_buffer(VD_F32C, cases[i].count[0] * cases[i].count[1], NULL);
-        io.out = device_buffer(VD_F32C, cases[i].shape[0] * cases[i].shape[1], NULL);
-        io.args = &arg;
-        io.arg_count = 1;
-        if (!plan || vd_fft_run(plan, vd_immediate(device_context, 0, 0), &io)
-            || vd_buffer_read(device_context, noted, 0, highest, 16))
-            fail_msg("%s", vd_error_text());
-        for (uint32_t d = 0; d < 2; d++) {
-            assert_int_equal(highest[d], cases[i].start[d] + cases[i].count[d] - 1);
-            assert_int_equal(highest[2 + d], cases[i].start[d]);
-        }
-        vd_fft_destroy(plan);
-        vd_buffer_destroy(device_context, io.in);
-        vd_buffer_destroy(device_context, io.out);
-        vd_buffer_destroy(device_context, noted);
-    }
+    for (size_t i = 0; i < COUNT(cases); i++) check_called(&cases[i], VD_FFT_FORWARD);
+    check_called(&(ranged){ VD_FFT_REAL, { 2, 64 }, 2, { 2, 20 }, { 0 } }, VD_FFT_INVERSE);
+    check_called(&(ranged){ VD_FFT_REAL, { 2, 45 }, 2, { 2, 10 }, { 0, 3 } }, VD_FFT_INVERSE);
 }
 
 /* ---- arguments instead of `in` and `out` ---- */
