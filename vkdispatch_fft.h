@@ -77,7 +77,7 @@
    Environment variables
        variable                 values                       effect
        --------                 ------                       ------
-       VKDISPATCH_FFT           estimate, measure, patient   replaces the rigor of every plan (see Measuring)
+       VKDISPATCH_FFT           estimate, measure, patient   replaces desc.rigor of every plan (see Measuring)
        VKDISPATCH_FFT_FACTORS   shapes of kernels            for experiments: kernels have these shapes (see Measuring)
        VKDISPATCH_FFT_SHAPES    gpu                          for tests: on a device with vd_facts.groups_as_loops, plans
                                                              as for a large GPU
@@ -97,7 +97,8 @@
           that the context caches.
 
    Plans
-       Every group of functions has the same form: a desc, vd_NAME_create, vd_NAME_run, vd_NAME_destroy.
+       Every group of functions has the same form: a desc, vd_NAME_create, vd_NAME_run, vd_NAME_destroy. Compactions are
+       an exception: vd_compact_create makes a plan for vd_scan_run and vd_scan_destroy.
 
        Compilation. A transform in place and one out of place have different kernels, and so have the two directions.
        vd_fft_run compiles the kernels of each of these four cases when it first needs them. The kernels of other plans
@@ -182,12 +183,12 @@
            work-group                                                    Bluestein's algorithm, one kernel
        all others                                                        Bluestein's algorithm, 3 or 5 kernels
 
-       Every length is supported, up to the memory of the device and the limits listed below (see Limits). A length
-       (or a factor of a length) fits into a work-group if its elements fit into the shared memory and registers of the
-       work-group. On a GPU, along axes other than the contiguous one, a kernel transforms 8 neighbouring rows together
-       if they fit; otherwise the axis is split, if possible. Bluestein's algorithm in one kernel has no such rule. On a
-       CPU, some lengths with a prime factor such as 29 or 31, for example 93 = 3 x 31, take two kernels, because the
-       cost model estimates this to be faster.
+       Every length is supported, up to the memory of the device and the limits listed below (see Limits). A length (or
+       a factor of a length) fits into a work-group if its elements fit into the shared memory and registers of the
+       work-group. On a GPU, along axes other than the contiguous one, a work-group computes at least 8 neighbouring
+       transforms; if 8 do not fit, the axis is split, if possible. This does not apply to Bluestein's algorithm in one
+       kernel. On a CPU, some lengths with a prime factor such as 29 or 31, for example 93 = 3 x 31, take two kernels,
+       because the cost model estimates this to be faster.
 
        Direct stages. For a prime factor p from 37 to 127, the elements pass through shared memory, and each thread
        computes pairs of results k and p - k by the definition of the transform:
@@ -198,22 +199,22 @@
        keeps the rounding error low: that of such a stage is about that of a transform of length 31; that of Bluestein's
        algorithm is 1.8 to 2.1 times (f64: 2.2 to 3.1 times) as large. Therefore Bluestein's algorithm replaces direct
        stages only if they are estimated to take more than 1.5 times as long. On GPUs, this is so for primes from 67 on
-       and some products. vd_fft_explain names the algorithm.
+       (f64: from 53 on) and some products. vd_fft_explain names the algorithm.
 
        Accuracy. For random numbers, the mean relative error of a bin of a complex transform is at most 1.2 times that
        of pocketfft (SciPy), in f32 and f64. For cosine and sine transforms, the mean error divided by the mean
        magnitude of the results is at most 1.2 times as large, except for DCT4 and DST4 of odd length in f64 (1.23
-       times). Exceptions are lengths with a prime factor from 37 to 127 for which Bluestein's algorithm is used (see
-       above) and of which pocketfft computes the definition: up to 2 times. The comparison
-       covers powers of two, primes, and the lengths listed in tools/bench/accuracy.c and tests/fft/accuracy.c.
+       times). Exceptions are lengths with a prime factor from 37 to 127 that are computed by Bluestein's algorithm here
+       (see above) and by the definition in pocketfft: up to 2 times. The comparison covers powers of two, primes, and
+       the lengths listed in tools/bench/accuracy.c and tests/fft/accuracy.c.
 
        Memory. If an axis takes several kernels, the data between them are in an intermediate buffer of the plan.
        Bluestein's algorithm over several kernels computes convolutions of a length m of at most about 2.3 n on a GPU
        and less than 4 n on a CPU, where the cost model may choose a power of two. The length is lower for the forward
-       transform of an odd number of reals, and with in_count or out_count. The buffer then holds m complex numbers
-       for each transform. Tables of n + m complex numbers, which the device computes when the plan is made, are added.
-       A plan has at most three intermediate buffers, which its axes and both directions share. vd_fft_memory and
-       vd_convolve_memory return the device memory that a plan owns.
+       transform of an odd number of reals, and with in_count or out_count. The buffer then holds m complex numbers for
+       each transform. In addition, the plan has tables of n + m complex numbers, which the device computes when the
+       plan is made. A plan has at most three intermediate buffers, which its axes and both directions share.
+       vd_fft_memory and vd_convolve_memory return the device memory that a plan owns.
 
        On a GPU, several complex axes without prime factors above 31 are transformed together. If their elements fit
        into a work-group together, this takes one kernel. Otherwise it takes two and an intermediate buffer, for images
@@ -221,11 +222,13 @@
        axis takes one or more kernels. These include CPUs, plans with in_start, in_count, out_start or out_count, and
        the inverse of VD_FFT_REAL.
 
-       Short rows. A GPU accesses memory in sectors of 32 bytes. If threads that load or store together would use less
-       than half of the sectors that they touch, as when each thread transforms a row of its own, the kernel copies the
-       rows of a work-group through shared memory, with consecutive threads at consecutive elements, if that at least
-       doubles the use and the rows fit; but not if an axis is split over several kernels. vd_fft_explain prints
-       the predicted use of sectors where it is below 100 %; for copied rows, the use that direct accesses would have.
+       Short rows. A GPU accesses memory in sectors of 32 bytes. Threads that load or store together may use less than
+       half of the bytes of the sectors that they touch, for example if each thread transforms a row alone. The kernel
+       then copies the rows of a work-group through shared memory, with consecutive threads at consecutive elements, if
+       that at least doubles the use and the rows fit. It does not do so in convolutions, if an axis is split over
+       several kernels, for rows that are not contiguous, or if hooks do not use the input or store nothing.
+       vd_fft_explain prints the predicted use of sectors where it is below 100 %; for copied rows, the use that direct
+       accesses would have.
 
        Real, cosine and sine transforms of length n use a complex transform of this length:
 
@@ -245,24 +248,26 @@
    Measuring
        The shape of a kernel consists of its radices in order, the threads of one transform, the transforms of one
        work-group, and the slices in which values are exchanged through shared memory. With VD_FFT_ESTIMATE, a cost
-       model chooses the shape, except that common sizes of f32 have the fastest shapes measured on an NVIDIA H200 (used
-       on every GPU) or on PoCL and llvmpipe (used on CPUs). With VD_FFT_MEASURE or VD_FFT_PATIENT, the call that makes
-       the plan also compiles, checks and times the shapes of lowest cost and, for Bluestein's algorithm, several
-       transform lengths. Other work on the device during this call distorts the times.
+       model chooses the shape, except that common sizes of f32 have the fastest shapes measured on an NVIDIA H200
+       (used on every GPU) or on PoCL and llvmpipe (used on CPUs). With VD_FFT_MEASURE or VD_FFT_PATIENT, the call that
+       makes the plan also compiles, checks and times the shapes of lowest cost. For Bluestein's algorithm in one
+       kernel, it tries several lengths of the convolutions, and for convolutions of images and cubes, several
+       divisions of the first axis (see Convolutions). Other work on the device during this call distorts the times.
 
-       Method. A kernel is timed without hooks and out of place, on random numbers. The number of transforms is that of
-       the plan, but no more than fit into 256 MiB (4 MiB with vd_facts.groups_as_loops), and at least one. The time of
-       a shape is the median of 5 rounds of a few milliseconds, interleaved with those of the other shapes and measured
-       by the host's clock; a shape that takes more than twice as long as the estimated one is not timed again. A shape
-       is discarded if it does not compile, or if the first and the last MiB of its results differ from those of the
-       estimated shape by a relative L2 norm above 3e-6 (f64: 1e-13; f16 in memory: 3e-3). It replaces the estimated
-       shape only if it is at least 1 % faster.
+       Method. A kernel is timed without hooks and out of place, on random numbers. If the arrays have more than 256
+       MiB (4 MiB with vd_facts.groups_as_loops), they are reduced to about that size: fewer indices along the
+       dimensions before the first transformed one, or a smaller batch of a convolution. The time of a shape is the
+       median of 5 rounds of a few milliseconds, interleaved with those of the other shapes and measured by the host's
+       clock; a shape that takes more than twice as long as the estimated one is not timed again. A shape is discarded
+       if it does not compile, or if the first and the last MiB of its results differ from those of the estimated shape
+       by a relative L2 norm above 3e-6 (f64: 1e-13; f16 in memory: 3e-3). It replaces the estimated shape only if it
+       is at least 1 % faster.
 
        Memory. Measuring uses two buffers, and for convolutions a third one for the spectrum, which are released before
        the call returns. Each has at most 1 GiB or an eighth of the device's memory, whichever is less; the spectrum of
-       an f64 convolution may have twice that. The tables for all shapes of a kernel of Bluestein's algorithm over
-       several kernels have the same limit together. A kernel keeps its estimated shape if these buffers cannot be
-       allocated, if one transform needs more memory, and on the dummy backend.
+       an f64 convolution may have twice that. If Bluestein's algorithm takes several kernels, each shape of a kernel
+       has its own tables, which have the same limit together. A kernel keeps its estimated shape if these buffers
+       cannot be allocated, if the reduced arrays need more memory, and on the dummy backend.
 
        Results are kept in the context and, across runs of the program, in vd_context_desc.cache_directory. They are
        identified by the device, the driver and the kind of kernel, with the number of transforms rounded to a power of
@@ -275,12 +280,13 @@
 
        field         meaning
        -----         -------
-       prefix        optional. r: use the shape only for rows; c: only for columns; b: only for Bluestein's algorithm
+       prefix        optional. r: use the shape only for rows; c: only for columns; b: only for Bluestein's algorithm in
+                     one kernel
        radices       in order, those of the first axis before those of the next. Primes from 37 to 127, possible with
-                     a single axis, are direct stages: one that is the first or the last radix needs a radix of 1
-                     before or after it, whose stage only loads or stores. + instead of x before a radix: its
-                     stage receives its values in registers instead of shared memory. Possible at the first radix of an
-                     axis and, on llvmpipe, within an axis
+                     a single axis, are direct stages. They cannot be the first or the last stage: add a radix of 1,
+                     whose stage only loads or stores. + instead of x before a radix: its stage receives its values
+                     in registers instead of shared memory. Possible at the first radix of an axis and, on llvmpipe,
+                     within an axis
        threads       of one transform
        transforms    of one work-group
        slices        0: exchanges pass real and imaginary parts together; 1, 2 or 4: one after the other, each in this
@@ -289,9 +295,9 @@
        p4 in place of a shape: where possible, convolutions of images and cubes transform their first axis in 4 parts (1
        to 32).
 
-       A shape applies to every kernel whose transforms have as many elements as the product of the radices. With prefix
-       b, it applies to every kernel of Bluestein's algorithm whose shortest possible convolution has at most as many
-       elements, and the convolution then has the length of the shape. If a shape is invalid for one of its kernels,
+       A shape applies to every kernel whose transforms have as many elements as the product of the radices. With
+       prefix b, it applies to every kernel that computes Bluestein's algorithm alone and for which convolutions of as
+       many elements suffice; the convolutions then have this length. If a shape is invalid for one of its kernels,
        making the plan fails with VD_ERROR_INVALID, and the error states the reason.
 
    Hooks
@@ -354,9 +360,9 @@
        filters    [filters][channels][filter_shape]; with filter_per_group [batch][filters][channels][filter_shape]
        results    [batch][filters][shape of a result]
 
-       Map. With desc.map, code of the caller takes the place of the product: it is recorded into the kernel between the
-       transform and the inverse transform, with buffers and values of its own as arguments, which vd_convolve_run_io
-       passes. The results are the inverse transform of what it sets, divided by the length of the transform:
+       Map. With desc.map, code of the caller replaces the product. It is recorded into the kernel between the transform
+       and the inverse transform. Its arguments, buffers and values, are passed by vd_convolve_run_io. The results are
+       the inverse transform of the values that it sets, divided by the number of elements of the transform:
 
            static void low_pass(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
                vc_val gain = vc_load(((struct mine *)user)->gains, at->coordinate[1]);
@@ -384,18 +390,17 @@
        one dimension that does not                                      2 for each kernel of its length (see Lengths)
        images and cubes of up to 16384 elements that fit into a
            work-group, on a GPU, in a periodic mode                     1
-       other images                                                     3
-       other cubes, if part of the first axis is transformed together
-           with the last one (see below)                                3
-       all other cubes                                                  5
+       other images and cubes, if part of the first axis is
+           transformed together with the last one (see below)           3
+       other images whose dimensions fit into a work-group              3
+       other cubes whose dimensions fit into a work-group               5
 
        A dimension fits into a work-group if its period has no prime factors above 127 and its elements fit. The
        dispatch in the middle transforms the first axis, multiplies by the spectrum of the filter and computes the
-       inverse transform of the first axis. On a GPU, part of the first axis is transformed together with the last one
-       if the cost model estimates this to be faster; only the rest has to fit then. If the first axis does not fit, the
-       table does not apply to images and cubes: every axis takes two dispatches for each kernel of its length (see
-       Lengths). Zeros around the signal are not read. The inverse transforms compute only elements on which the output
-       depends.
+       inverse transform of the first axis. If a dimension of an image or cube does not fit, it takes two dispatches for
+       each kernel of its length. On a GPU, part of the first axis is transformed together with the last one if the cost
+       model estimates this to be faster; only the rest of the first axis has to fit then. Zeros around the signal are
+       not read. The inverse transforms compute only elements on which the output depends.
 
        With several channels or filters, the product takes one more dispatch if no dispatch can transform the first axis
        or a part of it.
@@ -408,7 +413,7 @@
        pack_rows, batch above 1, no filter_per_group, no map     complex, two groups as real and imaginary part
        spectrum_hook or map                                      complex, imaginary part 0
        FULL, SAME or VALID, or N has a prime factor above 31     complex, of half the period (Nussbaumer)
-       several dimensions that do not fit into one dispatch      real, half spectra
+       several dimensions in more than one dispatch, N above 2   real, half spectra
        all others                                                complex, imaginary part 0
 
    Fragments
@@ -434,7 +439,8 @@
        * If the elements have less than 32 bits, combine receives f16 operands as f32 and integers as 32-bit integers,
          and must return that type. A map may return either width, but with VD_REDUCE_ANY and VD_REDUCE_ALL only the
          type of the elements or bool.
-       * If out is an immediate of another type, it is converted, to the wider of two accepted types.
+       * If out is an immediate of another type, it is converted to the accepted type: the wider one if a map may return
+         two widths, and bool with VD_REDUCE_ANY and VD_REDUCE_ALL. The bin of a histogram is not converted.
        * `build` is called several times while the plan is made, and the recorded code may run more than once for an
          element. It must have no effects except those of vc_printf and vc_assert.
        * Arguments. Of the plans of this library, only the map of a reduction can have arguments. Its `declare` is
@@ -482,8 +488,9 @@
        Sorting. vd_sort_create makes a plan for keys of any scalar number type, alone or with values. The sort is
        stable, ascending or descending. It is a radix sort from the least significant digit on, with digits of 4 or 8
        bits. Each digit takes a kernel that counts, a scan of the counts (see Scans) and a kernel that moves the keys.
-       With VD_SCAN_ONE_PASS, one kernel counts all digits, and then each digit takes one kernel. Floats are ordered by
-       their bits; the ascending order is: NaN with the sign bit, numbers with -0 before 0, NaN without the sign bit.
+       In one pass, which vd_sort_desc.method selects on GPUs, one kernel counts all digits, and then each digit takes
+       one kernel. Floats are ordered by their bits; the ascending order is: NaN with the sign bit, numbers with -0
+       before 0, NaN without the sign bit.
 
        Histograms. vd_histogram_create makes a plan that counts how many elements fall into each bin.
 
@@ -602,6 +609,7 @@
        elements of a transform inside of a kernel, if they fit into a work-group, on a CPU    65536
        elements of a reduction (more than 2^31: VD_FEATURE_I64, no segments)                  2^40
        elements of a scan (more than 2^31: VD_FEATURE_I64)                                    2^40
+       elements of each scan, or number of scans, along an axis that is not the last one      2^32 - 1
        keys of a sort (more than 2^31: VD_FEATURE_I64)                                        2^33
        elements of a compaction, histogram or top-k (more than 2^31: VD_FEATURE_I64)          2^40
        rows of top-k, or work-groups that share them                                          2^32 - 1
@@ -653,14 +661,15 @@
    Memory
        Host memory, including that of kernels while they are recorded, comes from the context's allocator. The caller
        destroys each plan that it made; the context destroys its cached plans. After its context was destroyed, running
-       a plan fails with VD_ERROR_INVALID, vd_fft_explain and the other queries still work, and destroying the plan
-       releases its host memory, for which the allocator must still be valid.
+       a plan fails with VD_ERROR_INVALID. vd_fft_explain and the other queries still work, but vd_fft_memory and
+       vd_convolve_memory return 0, and vd_fft_source and vd_convolve_source fail. Destroying the plan releases its
+       host memory, for which the allocator must still be valid.
 
    Threads
        operation                                    externally synchronised by
        ---------                                    --------------------------
-       functions with a plan (run, set the filter,
-           explain, query, destroy)                 the plan
+       record a plan (run, set the filter)          the plan and the list
+       explain, query, destroy a plan               the plan
        vd_fft_group_begin, _slot, _spectrum_slot,
            _transform                               the group and the kernel
        vd_fft_group_query, _destroy                 the group
@@ -729,7 +738,7 @@ typedef enum vd_fft_kind {
 typedef enum vd_fft_rigor {
     VD_FFT_RIGOR_DEFAULT = 0, /* VD_FFT_ESTIMATE */
     VD_FFT_ESTIMATE,          /* by a cost model and tables; nothing is timed */
-    VD_FFT_MEASURE,           /* by timing about a dozen shapes of each kernel */
+    VD_FFT_MEASURE,           /* by timing up to 16 shapes of each kernel */
     VD_FFT_PATIENT            /* by timing up to 40 shapes of each kernel */
 } vd_fft_rigor;
 
@@ -784,8 +793,8 @@ typedef struct vd_fft_desc {
        Default: no arguments. */
     void (*hook_declare)(vc_kernel *k, void *user);
 
-    void *hook_user;         /* passed to the functions above when a kernel is recorded, by vd_fft_create and any
-                                vd_fft_run; must live as long as the plan */
+    void *hook_user;         /* passed to the functions above when a kernel is recorded, by vd_fft_create, vd_fft_run
+                                and vd_fft_source; must live as long as the plan */
     vd_fft_kind kind;        /* default: VD_FFT_COMPLEX */
     bool padded;             /* VD_FFT_REAL along the last dimension: each row of n reals is padded to the size of its
                                 n / 2 + 1 bins, as transforms in place require; in_stride must be zeros. Default: rows
@@ -795,8 +804,8 @@ typedef struct vd_fft_desc {
                                 of one complex row, which halves the arithmetic. The two rows are then not independent:
                                 the rounding errors of each are proportional to the larger of the two, a NaN or an
                                 infinity in one spreads to the other, and equal rows may have results with different
-                                bits. No effect on even lengths, and on axes that take several kernels. Default: each
-                                row is computed from its own elements only */
+                                bits. No effect on even lengths, on VD_FFT_DCT1 and _DST1, and on axes that take several
+                                kernels. Default: each row is computed from its own elements only */
 } vd_fft_desc;
 
 /* An argument of a hook or fragment, by name: { "window", vd_b(buffer) }. */
@@ -936,8 +945,8 @@ VD_API vd_result vd_fft_padded_buffer_read(vd_context *ctx, const vd_fft_padded_
 
    The arguments of this kernel are samples, bins and info.table. An invocation holds elements of the signal and, after
    the forward transform, elements of the spectrum, whose indices differ from those of its signal elements. The inverse
-   transform begins with the spectrum as the forward transform ends, and ends with the signal as it begins, so that
-   values may be changed between them in registers. Neither direction is divided. */
+   transform expects the spectrum as the forward transform leaves it, and leaves the signal as the forward transform
+   expects it, so that values can be changed between them in registers. Neither direction is divided. */
 typedef struct vd_fft_group vd_fft_group;
 
 enum { VD_FFT_GROUP_VALUES = 64 }; /* maximum of vd_fft_group_info.values */
@@ -954,14 +963,14 @@ typedef struct vd_fft_group_info {
     uint32_t n;
     uint32_t transforms;     /* number of transforms of a work-group, at most that of the desc */
     uint32_t invocations;    /* required product of vc_kernel_desc.local_size */
-    uint32_t values;         /* values of an invocation, of the signal or the spectrum */
+    uint32_t values;         /* number of values of an invocation, see vd_fft_slot; at most VD_FFT_GROUP_VALUES */
     vd_buffer table;         /* to pass to the kernel; lives until the group is destroyed */
 } vd_fft_group_info;
 
 /* Which element of which transform a value is: index of the transform in the work-group, and of the element (u32).
    exists: whether the invocation has this value (bool). If not, index and transform are still within their ranges, but
-   another value, possibly of the same invocation, has this element: compute the value as the others, but do not store
-   it. */
+   another value, possibly of the same invocation, is this element. Compute such values like the others, but do not
+   store them. */
 typedef struct vd_fft_slot { vc_val transform, index, exists; } vd_fft_slot;
 
 /* Chooses how a work-group of the context's first device computes the transform, and makes a table of twiddle factors.
@@ -970,12 +979,12 @@ VD_API vd_fft_group *vd_fft_group_create(vd_context *ctx, const vd_fft_group_des
 VD_API void vd_fft_group_destroy(vd_fft_group *group);
 VD_API vd_result vd_fft_group_query(const vd_fft_group *group, vd_fft_group_info *out);
 
-/* Declares shared memory in the kernel, and a buffer for the table, whose position among the arguments of the kernel is
-   that of this call. Until the next vd_fft_group_begin, slots and transforms of this group are recorded into k. */
+/* Declares shared memory in the kernel, and the next argument of the kernel: a buffer for the table. Until the next
+   vd_fft_group_begin, slots and transforms of this group are recorded into k. */
 VD_API vd_result vd_fft_group_begin(vd_fft_group *group, vc_kernel *k);
 
-/* Returns which element values[i] is: of the signal, or of the spectrum. exists is false if i is too large. Values
-   without owner on failure. */
+/* Return which element values[i] is, of the signal or of the spectrum. exists is false if i is too large. On failure,
+   return {0}. */
 VD_API vd_fft_slot vd_fft_group_slot(vd_fft_group *group, uint32_t i);
 VD_API vd_fft_slot vd_fft_group_spectrum_slot(vd_fft_group *group, uint32_t i);
 
@@ -1026,12 +1035,12 @@ typedef struct vd_convolve_desc {
     void *hook_user;         /* passed to spectrum_hook, map and map_declare; must live as long as the plan */
     vd_fft_rigor rigor;      /* for the kernels of vd_convolve_run; ignored with map; default: VD_FFT_ESTIMATE */
     bool pack_rows;          /* real convolutions with a batch: transform two groups as the real and imaginary part of
-                                one complex signal. This halves the arithmetic of all plans with a spectrum_hook and, in
-                                the periodic modes, of one-dimensional signals and small images. The two groups are then
-                                not independent: the rounding errors of each are proportional to the larger of the two,
-                                a NaN or an infinity in one spreads to the other, and equal groups may have results with
-                                different bits. No effect with filter_per_group. Default: each group is computed from
-                                its own elements only */
+                                one complex signal. This halves the arithmetic of the cases that the manual's table
+                                lists as "complex, imaginary part 0". The two groups are then not independent: the
+                                rounding errors of each are proportional to the larger of the two, a NaN or an infinity
+                                in one spreads to the other, and equal groups may have results with different bits. No
+                                effect with filter_per_group or map. Default: each group is computed from its own
+                                elements only */
     bool filter_per_group;   /* each group is convolved with filters of its own: the filters are an array of
                                 [batch][filters][channels][filter_shape]. Default: all groups share the filters */
 
@@ -1219,8 +1228,9 @@ typedef struct vd_scan vd_scan; /* a plan */
 typedef enum vd_scan_method {
     VD_SCAN_DEFAULT = 0,     /* scans: VD_SCAN_ONE_PASS if vd_facts.forward_progress, else VD_SCAN_THREE_KERNELS. Sorts:
                                 see vd_sort_desc.method */
-    VD_SCAN_ONE_PASS,        /* work-groups wait for work-groups that began earlier; the device must guarantee that
-                                those make progress */
+    VD_SCAN_ONE_PASS,        /* work-groups wait for work-groups that began earlier. After a limited number of polls,
+                                they sum the elements of those themselves, so that this also works without
+                                vd_facts.forward_progress */
     VD_SCAN_THREE_KERNELS    /* work-groups do not wait; elements are read twice */
 } vd_scan_method;
 
@@ -1500,8 +1510,8 @@ VD_API vd_result vd_plan_cache_clear(vd_context *ctx);
 VD_API vd_buffer vd_plan_buffer(vd_plan *plan, const char *name, vd_type type, uint64_t count, const void *data);
 
 /* Checks a fragment of the caller by recording it in kernels that are discarded, and adds its arguments to those of the
-   plan. Must be called once for each fragment, before kernels with it are recorded. Does nothing if
-   code.build is NULL. */
+   plan. Must be called once for each fragment, before kernels with it are recorded. If code.build is NULL, only checks
+   that code.declare is NULL, too. */
 VD_API vd_result vd_plan_fragment_check(vd_plan *plan, vd_plan_fragment *fragment);
 
 /* Records a fragment, whose code.build must not be NULL, and returns its result. Arguments for inputs that the fragment
@@ -1586,8 +1596,7 @@ typedef struct vd_plan_timings {
    vd_context_desc.cache_directory; otherwise measures, which takes some milliseconds for each choice, and stores them
    in both. Waits for the device; must not be called while recording a run. choices: an array of VD_PLAN_MAX_CHOICES
    choices, which receives those of *timings; choices[0] is the one to use. If nothing was timed, this is the default,
-   or not set if `propose` returned 0.
-   Fails if the default cannot be measured. */
+   or not set if `propose` returned 0. Fails if the default cannot be measured. */
 VD_API vd_result vd_plan_tune(vd_plan *plan, const vd_plan_tuner *tuner, void *choices, vd_plan_timings *timings);
 
 #ifdef __cplusplus
