@@ -926,6 +926,7 @@ VD_API vd_result vd_fft_padded_buffer_read(vd_context *ctx, const vd_fft_padded_
        vd_fft_group_info info;
        vd_fft_group_query(fft, &info);
        vc_kernel_desc kernel_desc = {0};
+       kernel_desc.machine = vd_machine(ctx);
        kernel_desc.local_size[0] = info.invocations;
        vc_kernel *k = vc_begin(&kernel_desc);
        vc_ref samples = vc_buffer(k, "samples", VC_F32, VC_READ), bins = vc_buffer(k, "bins", VC_F32X2, VC_WRITE);
@@ -1939,7 +1940,7 @@ static void vd__plan_kernel_add_arguments(vd_plan_kernel *kernel, int first, int
 VD_API vc_ref vd_plan_kernel_buffer(vd_plan_kernel *kernel, vc_kernel *k, uint32_t role, const char *name, vc_type type,
                                     uint32_t access) {
     vd__plan_kernel_add(kernel, role);
-    return vc_buffer(k, name, type, access | VC_ANY_TYPE); /* vd_plan_check has checked the type of the role */
+    return vc_buffer(k, name, type, access | VC_ANY_TYPE); /* vd_plan_check checks the type of the role */
 }
 
 VD_API void vd_plan_kernel_fragment(vd_plan_kernel *kernel, vc_kernel *k, const vd_plan_fragment *fragment) {
@@ -2006,8 +2007,8 @@ typedef struct vd__trial {
     const void *code;        /* the vd_plan_fragment, or the vd_fft with the hooks */
     const char *declares;    /* name of the callback that declares arguments */
     int first_argument;      /* index in vd_plan.arguments of the first argument that it declares */
-    int plan_arguments;      /* number of the first arguments of a convolution that the plan itself declares */
-    int max_arguments;       /* limit of all other arguments of the plan */
+    int plan_arguments;      /* number of arguments that the plan of a convolution itself declares; they come first */
+    int max_arguments;       /* maximum number of the other arguments */
     vd_result invalid;       /* error code of invalid callbacks */
     const char *name[3];     /* names of the callbacks; the last ones may be NULL */
     void (*declare)(struct vd__trial *t);
@@ -2405,8 +2406,7 @@ static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint6
 VD__FFT_SMALL_END
 
 /* Queries two buffers and the addresses or, without addresses, the offsets in a native buffer at which they begin.
-   Returns false if a query fails, or if the offsets are in different native buffers, so that they cannot be compared.
-   */
+   Returns false if a query fails, or if the begins cannot be compared: offsets in different native buffers. */
 static bool vd__fft_compare_begin(vd_context *ctx, vd_buffer a, vd_buffer b, vd_buffer_info *a_info,
                                   vd_buffer_info *b_info, uint64_t *a_begin, uint64_t *b_begin) {
     if (vd_buffer_query(ctx, a, a_info) || vd_buffer_query(ctx, b, b_info)) return false;
@@ -2681,7 +2681,7 @@ static vd__tuned *vd__tuned_find(void *list, const vd__tuning *s) {
     return entry;
 }
 
-/* Returns VD_TIMEOUT if the list of the context does not contain timings. */
+/* Returns VD_TIMEOUT if the list of the context does not contain these timings. */
 static vd_result vd__tuned_get(vd_context *ctx, void **data, void *user) {
     vd__tuning *s = (vd__tuning *)user;
     vd__tuned *entry = vd__tuned_find(*data, s);
@@ -2856,9 +2856,9 @@ static double vd__tuner_median(const double *values) {
     return sorted[VD__TUNER_ROUNDS / 2];
 }
 
-/* Times the active trials in interleaved rounds of about 2 ms per trial: a trial runs 200 times if that takes less, and
-   once if it takes longer. A trial that takes more than twice as long as trial 0 is not timed in later rounds. Returns
-   the index of the fastest trial. */
+/* Times the active trials in interleaved rounds. In each round, every trial runs as often as trial 0 can run in 2 ms,
+   but at least once and at most 200 times. A trial that takes more than twice as long as trial 0 is not timed in later
+   rounds. Returns the index of the fastest trial. */
 static uint32_t vd__tuner_time(vd__tuning *s) {
     double once_ns = vd__tuner_trial_run(s, &s->trial[0], 2) / 2;
     uint32_t times = once_ns > 2e6 || once_ns <= 0 ? 1 : once_ns < 1e4 ? 200 : (uint32_t)(2e6 / once_ns) + 1;
@@ -3189,8 +3189,8 @@ typedef enum vd__fft_role {
 #define VD__REAL_FIELDS(FIELD) \
     FIELD(vd_fft_kind, kind) \
     FIELD(bool, inverse) /* the complex transform is an inverse transform, and its results are reals */ \
-    /* the length of the complex transform is about half that of the axis (see h); otherwise it is that of the axis,
-       and the imaginary part of the input is zero or a second row */ \
+    /* the complex transform has half the length of the axis or, for kind I, of its extension to 2 h elements; otherwise
+       it has the length of the axis, and the imaginary part of the input is zero or a second row */ \
     FIELD(bool, half_length) \
     FIELD(bool, two_rows) /* a complex transform computes two rows: vd_fft_desc.pack_rows */ \
     FIELD(uint64_t, n) /* length of the axis */ \
@@ -3254,8 +3254,8 @@ typedef enum vd__pass_step {
     VD__STEP_LOAD_BY_RULE,   /* compute complex numbers from the elements of a real transform */
     VD__STEP_CHIRP,          /* multiply by the chirp of Bluestein's algorithm */
     VD__STEP_TWIDDLES,       /* multiply by the twiddle factors between two passes of an axis */
-    /* of an axis of which only the first part has elements: sum over the parts of the inputs or, for results, compute
-       those of each part; each multiplied by the twiddle factors of the part */
+    /* for an axis in parts, of which only the first has elements: store a copy of the results for each part or, for
+       inputs, sum the copies of all parts; each copy is multiplied by the twiddle factors of its part */
     VD__STEP_PARTS,
     VD__STEP_TRANSFORM,      /* the stages of the shape */
     VD__STEP_MAP,            /* vd__fft_convolution.map, instead of VD__STEP_SPECTRUM */
@@ -3806,8 +3806,8 @@ typedef struct vd__fft_search {
        candidates; NULL: find only the best shape */
     vd__fft_candidates *candidates;
     bool any_threads;        /* also try a thread for each butterfly of every stage: some are idle in other stages */
-    uint64_t count;          /* number of transforms, whose shapes vd__fft_kernel_time compares; 0: vd__fft_cost
-                                compares them, without transforms per work-group and slices */
+    uint64_t count;          /* number of transforms. Shapes are compared by vd__fft_kernel_time, with transforms per
+                                work-group and slices; 0: by vd__fft_cost, without these */
     uint32_t min_columns;    /* minimum columns of a work-group, if there are so many */
     uint32_t stages;         /* maximum stages of a shape if count is set */
 } vd__fft_search;
@@ -4161,8 +4161,8 @@ static const vd__fft_shape_entry *vd__fft_find_cpu(const vd__fft_shape *s) {
 }
 
 /* Sets the shape to the measured one. Returns false if there is none (there are none for f64), if its work-groups have
-   more than `count` columns, or if it does not fit. Reduces the rows per work-group to `count`, and omits the padding
-   if the shape does not fit with it. */
+   more than `count` columns, or if the device does not support it. Reduces the rows per work-group to `count`, and
+   omits the padding if the shape does not fit with it. */
 static bool vd__fft_choose_measured_shape(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
     bool columns = s->columns_in || s->columns_out;
     const vd__fft_shape_entry *k = NULL;
@@ -4480,7 +4480,7 @@ static uint64_t vd__fft_transform_count(const vd__fft_pass *pass) {
 }
 
 /* Chooses the shape of pass 0 or 1 (pass_index) of a problem, with `length` elements along the axis and the dimensions
-   extra_dims[pass_index]. Returns false if no shape fits. */
+   extra_dims[pass_index]. Returns false if no shape fits, or if there are too many transforms. */
 static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const vd__fft_problem *problem, uint32_t pass_index,
                                uint64_t length) {
     vd__fft_shape *s = &pass->shape;
@@ -4683,8 +4683,8 @@ static vd__fft_problem vd__fft_problem_of(vd_fft *p, uint32_t direction, uint32_
     return problem;
 }
 
-/* Number of results of a problem, from the first one on, that are stored. Of odd numbers of reals, the bins above n / 2
-   are not, because they are the conjugates of others. */
+/* Number of results of a problem, from the first one on, that are stored. For VD_FFT_REAL of odd length, the results
+   include the bins above n / 2, which are not stored, because they are the conjugates of others. */
 static uint64_t vd__fft_needed_results(const vd__fft_problem *problem) {
     const vd__real *r = &problem->rule;
     const vd__problem_end *out = &problem->end[1];
@@ -4822,7 +4822,7 @@ static bool vd__fft_plan_split(const vd_fft *p, const vd__fft_problem *problem, 
     return false;
 }
 
-/* Splits a problem into two passes or, if those do not fit into work-groups, into three. Tries lengths that are close
+/* Splits a problem into two passes or, if those do not fit into work-groups, into three. Tries factors that are close
    to each other first. */
 static bool vd__fft_plan_long(const vd_fft *p, const vd__fft_problem *problem) {
     for (uint32_t kernels = 2; kernels <= (problem->outer == 1 ? 3u : 2u); kernels++) {
@@ -5079,7 +5079,7 @@ static bool vd__fft_solve_bluestein(vd_fft *p, const vd__fft_problem *problem) {
 
 /* Plans a whole axis by the first solver that succeeds, without Bluestein's algorithm unless `bluestein`, and returns
    whether one does. On a GPU, work-groups should have at least eight columns, because shorter contiguous runs cost more
-   than a second pass. If neither one pass nor several do, any plan that fits is used. */
+   than a second pass. Fewer columns are tried if neither one pass nor several passes with eight columns fit. */
 static bool vd__fft_plan_problem_by(vd_fft *p, const vd__fft_problem *user_problem, bool bluestein) {
     static const struct {
         bool (*solve)(vd_fft *p, const vd__fft_problem *problem);
@@ -5116,7 +5116,7 @@ static double vd__fft_estimate_problem(vd_fft *p, const vd__fft_problem *problem
 
 /* Plans a whole axis. Bluestein's algorithm computes lengths with a prime factor above VD__FFT_DIRECT, and lengths of
    which no plan without it fits. For other lengths with a prime factor above 31, it is used if direct stages are
-   estimated to take VD__FFT_DIRECT_ALLOWANCE times as long. */
+   estimated to take more than VD__FFT_DIRECT_ALLOWANCE times as long. */
 static bool vd__fft_plan_problem(vd_fft *p, const vd__fft_problem *problem) {
     bool smooth = vd__fft_is_smooth(problem->n, VD__FFT_DIRECT);
     if (smooth && !vd__fft_is_smooth(problem->n, 31)) {
@@ -7191,7 +7191,8 @@ static vc_ref vd__fft_array_at(const vd__fft_writer *w, vc_ref array, const vd__
     return vc_offset(array, vc_u64(distance - a->skip));
 }
 
-/* Loads element j of butterfly b, whose first element is at offset `at`. Elements outside of in_range are 0. */
+/* Loads element j of butterfly b, whose first element is at offset `at`. Elements that are not in the range of the pass
+   are 0. */
 static vd__fft_c vd__fft_load_element(const vd__fft_writer *w, const vd__fft_stage_info *g, vc_val at, vc_val b,
                                       uint32_t j) {
     vc_ref from = vd__fft_array_at(w, w->in, &w->pass->end[0].array, g, j, &at);
@@ -7707,13 +7708,14 @@ static vd_result vd__fft_make_source(vd_fft *p, const vd_fft_step *step, vc_targ
 }
 
 // >>real
-/* Real transforms: a complex transform of half the length, or of the full length if that is odd. Each kind has rules
-   that compute the complex inputs from the elements that are loaded, and the elements that are stored from the complex
-   results. Some rules combine a result X[k] with its mirror image X[h - k]; this is called a fold. In this room, n is
-   the length of the axis and h the length of the complex transform. Kinds I to IV are those of the cosine and sine
-   transforms, DCT1 and DST1 to DCT4 and DST4. Sources: Sorensen, Jones, Heideman and Burrus, Real-valued fast Fourier
-   transform algorithms, 1987; Makhoul, A fast cosine transform in one and two dimensions, 1980; Chan and Ho, Direct
-   methods for computing discrete sinusoidal transforms, 1990. */
+/* Real transforms: a complex transform of half the length, or of the full length if that is odd; for kind I, of half
+   the length of its even or odd extension. Each kind has rules that compute the complex inputs from the elements that
+   are loaded, and the elements that are stored from the complex results. Some rules combine a result X[k] with its
+   mirror image X[h - k]; this is called a fold. In this room, n is the length of the axis and h the length of the
+   complex transform. Kinds I to IV are those of the cosine and sine transforms, DCT1 and DST1 to DCT4 and DST4.
+   Sources: Sorensen, Jones, Heideman and Burrus, Real-valued fast Fourier transform algorithms, 1987; Makhoul, A fast
+   cosine transform in one and two dimensions, 1980; Chan and Ho, Direct methods for computing discrete sinusoidal
+   transforms, 1990. */
 
 /* Returns the factor by which a transform followed by its inverse, both unnormalised, multiplies the data. */
 static double vd__real_gain(vd_fft_kind kind, uint64_t n) {
