@@ -21565,12 +21565,13 @@ static inline void vd__command_end(vd_list *l) {
     if (VD__UNLIKELY(l->ctx->profile.automatic != NULL) && !l->graph) vd__profile_command_end(l);
 }
 
-/* Ensures that the hazard table has room for the accesses of a command; records a barrier if it has reached its
-   maximum. */
+/* Ensures that the hazard table has room for the accesses of a command. Records a barrier, which empties the table, if
+   the recorded accesses are unknown or the table would exceed its maximum. */
 static VD__NOINLINE vd_result vd__list_reserve_hazards(vd_list *l, uint32_t count) {
-    bool full = !l->hazards.limit || l->hazards.count + count > VD__HAZARDS;
-    if (full) vd__list_barrier(l);
-    return full || vd__hazards_grow(&l->hazards, l->hazards.count + count) ? VD_OK : vd__fail_memory(NULL, NULL, 0);
+    vd__hazards *h = &l->hazards;
+    if (!h->limit || h->count + count > VD__HAZARDS) vd__list_barrier(l);
+    bool fits = h->count + count <= h->limit || vd__hazards_grow(h, h->count + count);
+    return fits ? VD_OK : vd__fail_memory(NULL, NULL, 0);
 }
 
 static vd_result vd__graph_add(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage);
@@ -21590,7 +21591,9 @@ static inline vd_result vd__list_command(vd_list *l, const vd__access *accesses,
     for (uint32_t i = 0, older = h->count; i < count; i++) {
         while (VD__UNLIKELY(!vd__hazards_access(h, accesses[i].storage->memory.serial, &accesses[i], older))) {
             h->count = older; /* accesses added so far come after the barrier */
-            vd__list_barrier(l);
+            vd__list_barrier(l); /* can exchange the table for a smaller one */
+            if (count > h->limit) r = vd__list_reserve_hazards(l, count);
+            if (r) return r;
             i = older = 0;
         }
         vd__storage *s = accesses[i].storage;

@@ -544,6 +544,54 @@ static void views_of_images_in_use_are_freed(void **state) {
     assert_int_equal(hazards_ctx->garbage_count, 0);
 }
 
+enum { LARGE_COMMAND = 300 }; /* accesses: more than a new table holds */
+
+/* Sets reads of as many memories, which do not exist. */
+static void large_command(vd__access accesses[LARGE_COMMAND]) {
+    static vd__storage storages[LARGE_COMMAND];
+    memset(accesses, 0, LARGE_COMMAND * sizeof *accesses);
+    for (uint32_t i = 0; i < LARGE_COMMAND; i++) {
+        storages[i].memory.serial = 1000 + i;
+        accesses[i].storage = &storages[i];
+        accesses[i].end = 4;
+    }
+}
+
+static void assert_tracked(const vd_list *l) {
+    assert_int_equal(l->hazards.count, LARGE_COMMAND);
+    assert_true(l->hazards.limit >= LARGE_COMMAND);
+    for (uint32_t i = 0; i < LARGE_COMMAND; i++) assert_non_null(find(&l->hazards, 1000 + i));
+}
+
+/* After a failed submission the accesses are unknown: a barrier precedes the next command, and then the table grows. */
+static void a_large_command_after_a_failed_submission(void **state) {
+    vd_list *l = &hazards_ctx->queues[0].open_batch;
+    vd__access accesses[LARGE_COMMAND];
+    (void)state;
+    large_command(accesses);
+    assert_true(l->hazards.limit < LARGE_COMMAND);
+    vd__mutex_lock(l->queue->lock);
+    vd__queue_add_failure(l->queue, l->queue->submitted, VD_ERROR_BACKEND);
+    assert_int_equal(vd__list_command(l, accesses, LARGE_COMMAND, VD__STAGE_COMPUTE), VD_OK);
+    vd__mutex_unlock(l->queue->lock);
+    assert_tracked(l);
+    assert_int_equal(unit_stats(hazards_ctx).barriers, barriers_before + 1);
+}
+
+/* The first barrier of a list exchanges its two tables, of which only the first has grown. */
+static void a_large_command_at_the_first_barrier_of_a_list(void **state) {
+    vd_list *l = vd_list_begin(hazards_ctx, NULL);
+    vd__access accesses[LARGE_COMMAND];
+    (void)state;
+    large_command(accesses);
+    accesses[LARGE_COMMAND - 1].written = true;
+    assert_int_equal(vd__list_command(l, &accesses[LARGE_COMMAND - 1], 1, VD__STAGE_COMPUTE), VD_OK);
+    assert_int_equal(vd__list_command(l, accesses, LARGE_COMMAND, VD__STAGE_COMPUTE), VD_OK);
+    assert_true(l->has_barrier);
+    assert_tracked(l);
+    vd_list_discard(l);
+}
+
 /* The table finds every entry, also after it grows and when the epoch counter wraps. */
 static void epochs(void **state) {
     (void)state;
@@ -579,6 +627,7 @@ static const struct CMUnitTest hazards_tests[] = {
     CASE(one_barrier_serves_all), CASE(write_after_read_and_write), CASE(disjoint_ranges_need_none),
     CASE(across_submissions), CASE(lists_merge), CASE(a_list_is_one_submission), CASE(many_memories_grow_the_table),
     CASE(a_barrier_goes_before_the_whole_command), CASE(a_list_marks_its_memory_in_use),
-    CASE(open_lists_hold_bounded_memory), CASE(views_of_images_in_use_are_freed), CASE(epochs),
+    CASE(open_lists_hold_bounded_memory), CASE(views_of_images_in_use_are_freed),
+    CASE(a_large_command_after_a_failed_submission), CASE(a_large_command_at_the_first_barrier_of_a_list), CASE(epochs),
 };
 #undef CASE
