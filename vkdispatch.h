@@ -21171,26 +21171,42 @@ static void vd__staging_destroy(vd__queue *q, vd_memory usage, vd__staging *s) {
     vd__free(&q->ctx->host.allocator, s);
 }
 
-/* Creates a staging block of `size` bytes. The caller holds the queue's lock. */
-static vd_result vd__staging_create(vd__queue *q, vd_memory usage, uint64_t size, vd__staging **out) {
-    vd_context *ctx = q->ctx;
-    vd__staging *s = (vd__staging *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *s);
-    if (!s) return vd__fail_memory(NULL, NULL, 0);
-    vd__mutex_lock(&ctx->lock);
-    vd_result r = vd__storage_create(q->context_device, usage, size, true, false, false, &s->storage);
-    if (!r && !s->storage.memory.mapped) {
-        vd__storage_destroy(&s->storage);
+/* Creates memory that belongs to the library. `staging`: fails if it is not mapped. The caller does not hold the
+   context's lock. */
+static vd_result vd__storage_create_internal(vd__context_device *dev, vd_memory usage, uint64_t size, bool staging,
+                                             vd__storage *out) {
+    vd__mutex_lock(&dev->ctx->lock);
+    vd_result r = vd__storage_create(dev, usage, size, staging, false, false, out);
+    if (!r && staging && !out->memory.mapped) {
+        vd__storage_destroy(out);
         r = vd__fail(VD_ERROR_BACKEND, "the host cannot access staging memory");
     }
-    vd__mutex_unlock(&ctx->lock);
+    vd__mutex_unlock(&dev->ctx->lock);
+    return r;
+}
+
+/* Creates a block of such memory and inserts it at the front of a list. */
+static vd_result vd__staging_add(vd__context_device *dev, vd__staging **list, vd_memory usage, uint64_t size,
+                                 bool staging) {
+    const vd_allocator *allocator = &dev->ctx->host.allocator;
+    vd__staging *s = (vd__staging *)vd__alloc_zeroed(allocator, sizeof *s);
+    if (!s) return vd__fail_memory(NULL, NULL, 0);
+    vd_result r = vd__storage_create_internal(dev, usage, size, staging, &s->storage);
     if (r) {
-        vd__free(&ctx->host.allocator, s);
+        vd__free(allocator, s);
         return r;
     }
-    s->next = q->staging[usage];
-    q->staging[usage] = s;
-    q->staging_bytes[usage] += s->storage.memory.size;
-    *out = s;
+    s->next = *list;
+    *list = s;
+    return VD_OK;
+}
+
+/* Creates a staging block of `size` bytes. The caller holds the queue's lock. */
+static vd_result vd__staging_create(vd__queue *q, vd_memory usage, uint64_t size, vd__staging **out) {
+    vd_result r = vd__staging_add(q->context_device, &q->staging[usage], usage, size, true);
+    if (r) return r;
+    *out = q->staging[usage];
+    q->staging_bytes[usage] += (*out)->storage.memory.size;
     return VD_OK;
 }
 
@@ -22737,9 +22753,9 @@ static vd_result vd__image_limits_check(vd__device *dev, const vd__image_shape *
                         missing & VD_IMAGE_SAMPLED ? "sampled" : "storage");
     if ((shape->sparse && !dev->info.limits.sparse_page_bytes)
         || !dev->driver->backend->image_limits(dev, shape, &limits))
-        return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' does not support %sformat %s with dim %d and usage %u",
-                        dev->info.name, shape->sparse ? "sparse images of " : "", format, (int)shape->dim,
-                        (unsigned)shape->usage);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' does not support %sformat %s with dim %d (vd_dim) and usage "
+                        "%u (VD_IMAGE_ bits)", dev->info.name, shape->sparse ? "sparse images of " : "", format,
+                        (int)shape->dim, (unsigned)shape->usage);
     for (int i = 0; i < 3; i++)
         if (shape->extent[i] > limits.extent[i])
             return vd__fail(VD_ERROR_UNSUPPORTED, "desc.extent[%d] is %u, but the device's limit is %u", i,
@@ -22932,8 +22948,9 @@ static vd_result vd__slices_check(vd_format of, const char *call, const vd_image
         && g->slice_pitch <= (uint64_t)PTRDIFF_MAX / g->slices)
         return VD_OK;
     return vd__fail_call(VD_ERROR_INVALID, call, NULL, "slice_pitch is %llu, but must be a multiple of row_pitch "
-                         "%llu, at least %llu rows, and at most 2^31 rows of texels", VD__U(g->slice_pitch),
-                         VD__U(g->row_pitch), VD__U(g->rows));
+                         "%llu, at least %llu rows, and at most 2^31 rows of texels; the %llu slices together must not "
+                         "exceed PTRDIFF_MAX bytes", VD__U(g->slice_pitch), VD__U(g->row_pitch), VD__U(g->rows),
+                         VD__U(g->slices));
 }
 
 /* ---- commands ---- */
@@ -22987,8 +23004,8 @@ static vd_result vd__copy_image_buffer(vd_list *l, const char *call, const vd_im
     if (r) return r;
     const vd__format_row *format = &vd__format_rows[image->shape.format];
     if (span.offset % 4 || span.offset % format->bytes)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "desc.offset %llu is at byte %llu of the storage of the "
-                             "buffer, which must be a multiple of 4 and of %u, the bytes of a block of format %s",
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "desc.offset %llu is byte %llu of the memory of the "
+                             "buffer, but must be a multiple of 4 and of %u there, the bytes of a block of format %s",
                              VD__U(desc->offset), VD__U(span.offset), (unsigned)format->bytes, format->name);
     c.buffer = &span.storage->memory;
     c.offset = span.offset;
@@ -23072,7 +23089,8 @@ static vd_result vd__blit_check(const vd_list *l, const char *call, vd__image *c
     bool integer = false;
     *linear = filter != VD_FILTER_NEAREST;
     if ((uint32_t)filter > VD_FILTER_LINEAR)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "filter is %d, not a valid vd_filter", (int)filter);
+        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "filter is %d, not a valid vd_filter (0 to %d)",
+                             (int)filter, VD_FILTER_LINEAR);
     for (int i = 0; i < 2; i++) {
         vd_format format = images[i]->shape.format;
         uint32_t usage = l->ctx->driver.backend->format_usage(l->device, format);
@@ -23089,9 +23107,10 @@ static vd_result vd__blit_check(const vd_list *l, const char *call, vd__image *c
     }
     if (!integer || vd__format_type_of(images[0]->shape.format) == vd__format_type_of(images[1]->shape.format))
         return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "image '%s' has %s components, but image '%s' has %s",
-                         images[1]->resource.name, vd_type_name(vd__format_type_of(images[1]->shape.format)),
-                         images[0]->resource.name, vd_type_name(vd__format_type_of(images[0]->shape.format)));
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "image '%s' has %s components, but image '%s' has %s; a blit "
+                         "does not convert between them", images[1]->resource.name,
+                         vd_type_name(vd__format_type_of(images[1]->shape.format)), images[0]->resource.name,
+                         vd_type_name(vd__format_type_of(images[0]->shape.format)));
 }
 
 /* Creates the kernel that executes blits, if the list's device needs one and has none. No lock may be held. */
@@ -23515,8 +23534,8 @@ static vd_result vd__window_check(const vd_context *ctx, const vd_swapchain_desc
         const vd__swapchain *s = (const vd__swapchain *)(const void *)vd__pool_slot_at(&ctx->swapchains, i);
         if (vd__slot_is_live(&s->slot) && s->surface.desc.window == desc->window
             && s->surface.desc.display == desc->display)
-            return vd__fail(VD_ERROR_INVALID, "window %llu has a swapchain, '%s'", VD__U(desc->window),
-                            s->image.resource.name);
+            return vd__fail(VD_ERROR_INVALID, "window %llu has a swapchain, '%s'; destroy that first",
+                            VD__U(desc->window), s->image.resource.name);
     }
     return VD_OK;
 }
@@ -24121,14 +24140,8 @@ static VD__COLD vd_result vd__output_create(vd__queue *q, vd__output **out) {
     vd_context *ctx = q->ctx;
     vd__output *o = (vd__output *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *o);
     if (!o) return vd__fail_memory(NULL, NULL, 0);
-    vd__mutex_lock(&ctx->lock);
-    vd_result r = vd__storage_create(q->context_device, VD_MEMORY_READBACK, ctx->print_bytes, true, false, false,
-                                     &o->storage);
-    if (!r && !o->storage.memory.mapped) {
-        vd__storage_destroy(&o->storage);
-        r = vd__fail(VD_ERROR_BACKEND, "the host cannot access staging memory");
-    }
-    vd__mutex_unlock(&ctx->lock);
+    vd_result r = vd__storage_create_internal(q->context_device, VD_MEMORY_READBACK, ctx->print_bytes, true,
+                                              &o->storage);
     o->queue = q;
     if (r) vd__free(&ctx->host.allocator, o);
     else *out = o;
@@ -24984,34 +24997,14 @@ static vd_result vd__graph_dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     return r ? vd__dispatch_failed(d, r) : VD_OK;
 }
 
-/* Allocates a block of memory for a graph and inserts it at the front of a list. */
-static vd_result vd__graph_memory(vd__graph *g, vd__staging **list, vd_memory usage, uint64_t size) {
-    vd_context *ctx = g->queue->ctx;
-    vd__staging *s = (vd__staging *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *s);
-    if (!s) return vd__fail_memory(NULL, NULL, 0);
-    bool staging = usage == VD_MEMORY_UPLOAD;
-    vd__mutex_lock(&ctx->lock);
-    vd_result r = vd__storage_create(g->queue->context_device, usage, size, staging, false, false, &s->storage);
-    if (!r && staging && !s->storage.memory.mapped) {
-        vd__storage_destroy(&s->storage);
-        r = vd__fail(VD_ERROR_BACKEND, "the host cannot access staging memory");
-    }
-    vd__mutex_unlock(&ctx->lock);
-    if (r) {
-        vd__free(&ctx->host.allocator, s);
-        return r;
-    }
-    s->next = *list;
-    *list = s;
-    return VD_OK;
-}
+
 
 /* vd__staging_reserve for a list that records a graph, which keeps the memory. */
 static vd_result vd__graph_stage(vd_list *l, uint64_t size, vd__staging_range *out) {
     vd__graph *g = l->graph;
     if (!g->staging || !vd__staging_fits(g->staging, size)) {
         uint64_t bytes = size > VD__GRAPH_STAGING_BYTES ? size : (uint64_t)VD__GRAPH_STAGING_BYTES;
-        vd_result r = vd__graph_memory(g, &g->staging, VD_MEMORY_UPLOAD, bytes);
+        vd_result r = vd__staging_add(g->queue->context_device, &g->staging, VD_MEMORY_UPLOAD, bytes, true);
         if (r) return r;
     }
     out->staging = g->staging;
@@ -25563,7 +25556,7 @@ static vd_result vd__graph_assign_memory(vd__graph *g) {
     }
     g->transient_bytes = bytes;
     if (bytes <= g->transient_capacity) return VD_OK;
-    vd_result r = vd__graph_memory(g, &g->transients, VD_MEMORY_DEVICE, bytes);
+    vd_result r = vd__staging_add(g->queue->context_device, &g->transients, VD_MEMORY_DEVICE, bytes, false);
     if (!r) g->transient_capacity = bytes;
     return r ? vd__error_amend(r, NULL, NULL, "cannot allocate the transient buffers") : VD_OK;
 }
@@ -26170,8 +26163,8 @@ static vd_result vd__graph_check_buffer(const vd__graph *g, const vd__graph_slot
     uint64_t old_start = (first->storage[device].memory.address + first->offset) | 256,
              start = b->storage[device].memory.address + b->offset, align = old_start & (~old_start + 1);
     if (start % align == 0) return VD_OK;
-    return vd__fail(VD_ERROR_INVALID, "slot '%s': buffer '%s' begins at byte %llu of its memory, but must begin at a "
-                    "multiple of %llu, like the recorded buffer", s->name, b->name, VD__U(b->offset), VD__U(align));
+    return vd__fail(VD_ERROR_INVALID, "slot '%s': buffer '%s' is aligned to %llu bytes, but must be aligned to %llu, "
+                    "like the initial buffer", s->name, b->name, VD__U(start & (~start + 1)), VD__U(align));
 }
 
 /* Checks a new image for a slot, like vd__graph_check_buffer. */
@@ -26586,8 +26579,8 @@ static void vd__glsl_put_bindings(vd__glsl *g, const char *c) {
         c = kind;
         if (n == none || g->r) continue;
         if (n >= VD__GLSL_REGISTERS) {
-            g->r = vd__fail(VD_ERROR_UNSUPPORTED, "the HLSL uses register %c%lu, but the limit is %d", *kind, n,
-                            VD__GLSL_REGISTERS - 1);
+            g->r = vd__fail(VD_ERROR_UNSUPPORTED, "the HLSL code uses register %c%lu, but the highest number is %d",
+                            *kind, n, VD__GLSL_REGISTERS - 1);
             return;
         }
         snprintf(number, sizeof number, "%c%u", *kind, (unsigned)(found - kinds) * VD__GLSL_REGISTERS + (unsigned)n);
@@ -27343,13 +27336,17 @@ VD_API void vd_context_destroy(vd_context *ctx) {
     vd__context_unref(ctx);
 }
 
+static vd_result vd__device_check(const vd_context *ctx, const char *call, int device) {
+    if (device >= 0 && (uint32_t)device < ctx->device_count) return VD_OK;
+    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the device index is %d, but must be less than %u "
+                         "(vd_device_count)", device, (unsigned)ctx->device_count);
+}
+
 VD_API const vd_device_info *vd_device(const vd_context *ctx, int index) {
-    if (ctx && index >= 0 && (uint32_t)index < ctx->device_count) return &ctx->devices[index].device.info;
-    if (!ctx) vd__fail_call(VD_ERROR_INVALID, "vd_device", NULL, "the context is NULL");
-    else
-        vd__fail_call(VD_ERROR_INVALID, "vd_device", NULL, "the device index is %d, but must be less than %u "
-                      "(vd_device_count)", index, (unsigned)ctx->device_count);
-    vd__call_failed((vd_context *)(uintptr_t)ctx, VD_ERROR_INVALID);
+    vd_result r = ctx ? vd__device_check(ctx, "vd_device", index)
+                      : vd__fail_call(VD_ERROR_INVALID, "vd_device", NULL, "the context is NULL");
+    if (!r) return &ctx->devices[index].device.info;
+    vd__call_failed((vd_context *)(uintptr_t)ctx, r);
     return NULL;
 }
 
@@ -27472,7 +27469,8 @@ static vd_result vd__buffer_initialise(vd_list *l, const vd__buffer *b, const vo
     }
     if (vd__queue_captures(l->queue))
         return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a CUDA graph cannot "
-                        "contain the fill that sets a new buffer to 0", l->queue->index);
+                        "contain the fill that sets a new buffer to 0; create the buffer before the capture",
+                        l->queue->index);
     vd__list_lock(l);
     vd_result r = vd__record_words(l, &span, NULL, (const uint8_t *)"\0\0\0\0\0\0\0");
     vd__list_unlock(l);
@@ -27630,19 +27628,24 @@ static VD__COLD void vd__graph_fail_destroy(const char *call, const vd__resource
                   VD__ID_TYPE(vd__atomic_load64(&b->slot.id)) == VD__OBJECT_IMAGE ? "image" : "buffer", b->name);
 }
 
-VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
-    if (!buffer.id) return;
-    if (vd__destroy_refused(ctx, "vd_buffer_destroy")) return;
+/* Destroys an object of a pool, which messages call `what`. */
+static void vd__handle_destroy(vd_context *ctx, vd__pool *pool, uint64_t id, const char *call, const char *what) {
+    if (vd__destroy_refused(ctx, call)) return;
     vd__lock_all(ctx);
-    vd__buffer *b = vd__buffer_find(ctx, buffer, "vd_buffer_destroy", "");
-    if (b && b->graph && !b->view) {
-        vd__graph_fail_destroy("vd_buffer_destroy", b);
-        b = NULL;
-    }
-    if (b) vd__object_destroy(ctx, &ctx->buffers, &b->slot);
+    vd__slot *slot = vd__pool_find(pool, id);
+    const vd__resource *b = slot && vd__slot_is_resource(slot) ? (const vd__resource *)(const void *)slot : NULL;
+    if (!slot) vd__fail_handle(pool, id, call, "", what);
+    else if (b && b->graph && !b->view) {
+        vd__graph_fail_destroy(call, b);
+        slot = NULL;
+    } else vd__object_destroy(ctx, pool, slot);
     vd__unlock_all(ctx);
     vd__reap(ctx);
-    vd__call_end(ctx, b ? VD_OK : VD_ERROR_INVALID);
+    vd__call_end(ctx, slot ? VD_OK : VD_ERROR_INVALID);
+}
+
+VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
+    if (buffer.id) vd__handle_destroy(ctx, ctx ? &ctx->buffers : NULL, buffer.id, "vd_buffer_destroy", "buffer");
 }
 
 VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_info *out) {
@@ -27699,11 +27702,7 @@ VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offs
     return vd__buffer_call_end(ctx, b, "vd_buffer_read", r);
 }
 
-static vd_result vd__device_check(const vd_context *ctx, const char *call, int device) {
-    if (device >= 0 && (uint32_t)device < ctx->device_count) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the device index is %d, but must be less than %u "
-                         "(vd_device_count)", device, (unsigned)ctx->device_count);
-}
+
 
 VD_API vd_result vd_memory_query(vd_context *ctx, int device, vd_memory_info *out) {
     const char *call = "vd_memory_query";
@@ -27914,9 +27913,9 @@ static vd_result vd__pages_change(vd__storage *s, uint64_t first, uint64_t end, 
     return r;
 }
 
-/* Checks a range of pages and changes them. */
-static vd_result vd__pages_check(vd_context *ctx, const vd__buffer *b, const char *call, uint64_t offset,
-                                 uint64_t size, bool bind) {
+/* Checks a range of bytes, and binds or unbinds its pages. */
+static vd_result vd__pages_change_range(vd_context *ctx, const vd__buffer *b, const char *call, uint64_t offset,
+                                        uint64_t size, bool bind) {
     if (!b->sparse || b->view)
         return vd__fail_call(VD_ERROR_INVALID, call, b->name, "the buffer is %s", b->view ? "a view; pass the sparse "
                              "buffer itself" : "not sparse (vd_buffer_desc.sparse)");
@@ -27937,7 +27936,7 @@ static vd_result vd__buffer_pages(vd_context *ctx, vd_buffer buffer, const char 
                                   bool bind) {
     vd_result r = vd__context_check(ctx, call);
     vd__buffer *b = r ? NULL : vd__buffer_pin(ctx, buffer, call, "");
-    if (b) r = vd__pages_check(ctx, b, call, offset, size, bind);
+    if (b) r = vd__pages_change_range(ctx, b, call, offset, size, bind);
     if (b && r) vd__error_amend(r, call, b->name, NULL);
     if (!b) return vd__call_end(ctx, r ? r : VD_ERROR_INVALID);
     return vd__buffer_call_end(ctx, b, call, r);
@@ -27964,7 +27963,8 @@ VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, ui
     if (!s) r = VD_ERROR_INVALID;
     else if (!s->memory.mapped)
         r = vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_map", NULL, "buffer '%s' is in memory of '%s' that the host "
-                          "cannot access%s; create it with desc.memory VD_MEMORY_SHARED", b->name,
+                          "cannot access%s; create it with desc.memory VD_MEMORY_SHARED, or use vd_buffer_read and "
+                          "vd_buffer_write", b->name,
                           s->context_device->device.info.name,
                           s->context_device->device.info.features & VD_FEATURE_MAPPED ? ""
                           : " (missing feature: mapped)");
@@ -28352,20 +28352,7 @@ VD_API vd_image vd_image_view(vd_context *ctx, const vd_image_view_desc *desc) {
     return out;
 }
 
-/* Destroys an object of a pool, which messages call `what`. */
-static void vd__handle_destroy(vd_context *ctx, vd__pool *pool, uint64_t id, const char *call, const char *what) {
-    if (vd__destroy_refused(ctx, call)) return;
-    vd__lock_all(ctx);
-    vd__slot *slot = vd__pool_find(pool, id);
-    if (!slot) vd__fail_handle(pool, id, call, "", what);
-    else if (vd__slot_is_resource(slot) && ((const vd__resource *)(const void *)slot)->graph) {
-        vd__graph_fail_destroy(call, (const vd__resource *)(const void *)slot);
-        slot = NULL;
-    } else vd__object_destroy(ctx, pool, slot);
-    vd__unlock_all(ctx);
-    vd__reap(ctx);
-    vd__call_end(ctx, slot ? VD_OK : VD_ERROR_INVALID);
-}
+
 
 VD_API void vd_image_destroy(vd_context *ctx, vd_image image) {
     if (image.id) vd__handle_destroy(ctx, ctx ? &ctx->images : NULL, image.id, "vd_image_destroy", "image");
@@ -28874,10 +28861,12 @@ static VD__COLD void vd__error_add_constants(const vd_kernel_desc *desc) {
 
 /* Checks the specialisation constants of a kernel desc without decoding the module. */
 static vd_result vd__constants_check(const vd_kernel_desc *desc) {
-    const vd_constant *constants = desc->constants;
-    if (desc->constant_count < 0 || desc->constant_count > VD_MAX_CONSTANTS || (desc->constant_count && !constants))
-        return vd__fail(VD_ERROR_INVALID, "desc.constant_count is %d%s, but must be 0 to %d", desc->constant_count,
-                        constants ? "" : " and desc.constants is NULL", VD_MAX_CONSTANTS);
+    if (desc->constant_count < 0 || desc->constant_count > VD_MAX_CONSTANTS)
+        return vd__fail(VD_ERROR_INVALID, "desc.constant_count is %d, but must be 0 to %d", desc->constant_count,
+                        VD_MAX_CONSTANTS);
+    if (desc->constant_count && !desc->constants)
+        return vd__fail(VD_ERROR_INVALID, "desc.constant_count is %d, but desc.constants is NULL",
+                        desc->constant_count);
     if (!desc->constant_count || desc->code_kind == VD_CODE_SPIRV || desc->code_kind >= VD_CODE_GLSL) return VD_OK;
     return vd__fail(VD_ERROR_INVALID, "desc.constant_count is %d, but %s has no specialisation constants",
                     desc->constant_count, vd__code_names[desc->code_kind]);

@@ -387,7 +387,7 @@ TEST(bad_input) {
     d.entry = "other";
     fails_to_compile(f, d, VD_ERROR_COMPILE, "no compute entry point 'other'");
     d = code_desc(VD_CODE_HLSL, "RWByteAddressBuffer y : register(u16);\n[numthreads(1, 1, 1)] void main() { y.Store(0, 1); }");
-    fails_to_compile(f, d, VD_ERROR_UNSUPPORTED, "the HLSL uses register u16, but the limit is 15");
+    fails_to_compile(f, d, VD_ERROR_UNSUPPORTED, "the HLSL code uses register u16, but the highest number is 15");
     d = code_desc(VD_CODE_HLSL, "[numthreads(1, 1, 1)] void main() {}");
     d.entry = "absent";
     fails_to_compile(f, d, VD_ERROR_COMPILE, "blur");

@@ -1829,7 +1829,7 @@ TEST(boxes_that_are_refused) {
     FAILS(vd_copy_to_image(l, &t), VD_ERROR_INVALID, "vd_copy_to_image|past the end of buffer 'small'");
     t.box.extent[1] = 1;
     t.offset = 2;
-    FAILS(vd_copy_from_image(l, &t), VD_ERROR_INVALID, "desc.offset 2 is at byte 2 of the storage of the buffer, which must be a multiple of 4 and of ");
+    FAILS(vd_copy_from_image(l, &t), VD_ERROR_INVALID, "desc.offset 2 is byte 2 of the memory of the buffer, but must be a multiple of 4 and of ");
     t.buffer.id = image.id;
     FAILS(vd_copy_to_image(l, &t), VD_ERROR_INVALID, "expected a buffer, got an image");
     t.box.image.id = b.id;

@@ -569,7 +569,7 @@ static void bad_constants(void **state) {
     c[1] = c[2];
     constants_refused(c, 2, "desc.constants[1] sets specialisation constant 2, which desc.constants[0] also sets");
     constants_refused(c, -1, "desc.constant_count is -1, but must be 0 to 256");
-    constants_refused(NULL, 1, "desc.constant_count is 1 and desc.constants is NULL");
+    constants_refused(NULL, 1, "desc.constant_count is 1, but desc.constants is NULL");
     constants_refused(many, VD_MAX_CONSTANTS + 1, "desc.constant_count is 257");
     constants_refused(many, VD_MAX_CONSTANTS, "sets specialisation constant 100, which the SPIR-V does not have");
     assert_true(strstr(vd_error_text(), "100 = 0, 101 = 1, ") != NULL);
