@@ -2805,7 +2805,8 @@ static void vd__sleep(uint64_t ns) {
     if (timer) CloseHandle(timer);
 }
 
-/* Returns the default stack size of new threads in bytes: that of the program file, which linkers set to 1 MiB. */
+/* Returns the default stack size of new threads in bytes, or less: it is that of the program file, for which MSVC's
+   linker sets 1 MiB and that of mingw-w64 sets 2 MiB. */
 static VD__UNUSED uint64_t vd__thread_stack_bytes(void) { return 1u << 20; }
 
 static VD__UNUSED uint32_t vd__processor_count(void) { return GetActiveProcessorCount(ALL_PROCESSOR_GROUPS); }
@@ -3671,8 +3672,8 @@ VD__SMALL_END
    number (16).
    Objects are stored in chunks that never move, so a look-up takes no lock. A stale or foreign handle does not refer to
    another object: a slot is retired when its generations are exhausted, and the contexts of one copy of the library
-   have different numbers. Not detected are a handle of a destroyed context whose number is in use again (after 65,535
-   other contexts) and one of a context of another copy that has the same number. */
+   have different numbers. Not detected are a handle of a destroyed context whose number is in use again (after more
+   than 65,000 other contexts), and one of a context of another copy that has the same number. */
 
 typedef enum vd__object_type {
     VD__OBJECT_BUFFER, VD__OBJECT_KERNEL, VD__OBJECT_TICKET, VD__OBJECT_IMAGE, VD__OBJECT_SAMPLER, VD__OBJECT_GRAPH,
@@ -7845,10 +7846,11 @@ static vd_result vd__spirv_record(vd__spirv_decoder *d, uint32_t at, uint32_t op
     case VD__OpVariable:
         type = vd__spirv_definition(d->m, w[1]);
         if ((type[0] & 0xffffu) == VD__OpTypePointer && type[2] == w[3]) return VD_OK;
-        return vd__spirv_invalid(at, "the type %u of a variable is not a pointer to its storage class", (unsigned)w[1]);
+        return vd__spirv_invalid(at, "the type %u of a variable is not a pointer type with its storage class",
+                                 (unsigned)w[1]);
     case VD__OpConstant: case VD__OpSpecConstant:
         if (vd__spirv_literal_words(d->m, w[1]) + 3 != w[0] >> 16)
-            return vd__spirv_invalid(at, "a constant of type %u has %u words, but its type has %u", (unsigned)w[1],
+            return vd__spirv_invalid(at, "a constant of type %u has %u words, but its type needs %u", (unsigned)w[1],
                                      (unsigned)(w[0] >> 16) - 3, (unsigned)vd__spirv_literal_words(d->m, w[1]));
         break;
     default: break;
@@ -9987,7 +9989,7 @@ static vd_result vd__vk_block_import_handle(vd__device *dev, vd__block *block, c
 #endif
     import_info.handleType = VD__VK_HANDLE_TYPE;
     if (external->memory_type >= vk->memory.memoryTypeCount || !(need->types >> external->memory_type & 1u))
-        return vd__fail(VD_ERROR_INVALID, "desc.external->memory_type is %u, which buffers of '%s' cannot use",
+        return vd__fail(VD_ERROR_INVALID, "desc.external->memory_type is %u, which buffers of device '%s' cannot use",
                         external->memory_type, dev->info.name);
     if (external->offset % need->align || need->size > external->size - external->offset)
         return vd__fail(VD_ERROR_INVALID, "%llu bytes at offset %llu of the external memory (%llu bytes) do not fit: "

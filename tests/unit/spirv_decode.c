@@ -285,11 +285,11 @@ static void operands_that_depend_on_others(void **state) {
     (void)state;
     /* literals by their type */
     GLOBAL(43, 4u, (uint32_t)D_U32, (uint32_t)V, 1u, 0u);
-    decode_refuses(&m, "a constant of type 3 has 2 words, but its type has 1");
+    decode_refuses(&m, "a constant of type 3 has 2 words, but its type needs 1");
     GLOBAL(43, 3u, (uint32_t)D_U64, (uint32_t)V, 1u);
     decode_refuses(&m, "a constant of type 4 has 1 words");
     GLOBAL(43, 3u, (uint32_t)D_BOOL, (uint32_t)V, 1u);
-    decode_refuses(&m, "a constant of type 6 has 1 words, but its type has 0");
+    decode_refuses(&m, "a constant of type 6 has 1 words, but its type needs 0");
     /* cases of OpSwitch */
     for (uint32_t wide = 0; wide < 2; wide++)
         for (uint32_t words = 0; words <= 6; words++) {
@@ -371,7 +371,7 @@ static void places_of_instructions(void **state) {
     unit_op(&m, 59, 3u, (uint32_t)D_POINTER, (uint32_t)D_FREE + 1, 7u);
     decode_refuses(&m, "OpVariable must be before all functions");
     GLOBAL(59, 3u, (uint32_t)D_POINTER, (uint32_t)D_FREE + 1, 9u);
-    decode_refuses(&m, "the type 7 of a variable is not a pointer to its storage class");
+    decode_refuses(&m, "the type 7 of a variable is not a pointer type with its storage class");
     GLOBAL(71, 2u, (uint32_t)D_ONE, 33u);
     decode_refuses(&m, "decoration 33 has no operand");
 }
