@@ -19157,7 +19157,9 @@ typedef struct vd__dispatch_state {
     uint32_t capacity;                 /* elements of arrays for which there is room in `accesses` and `bindings` */
     uint64_t arguments[VD_MAX_ARGUMENT_BYTES / 8];
     vd__indirect indirect;
-    vd__access own_accesses[VD_MAX_ARGS + 1]; /* `accesses` and `bindings` before the first kernel with arrays */
+    /* `accesses` and `bindings` before the first kernel with arrays. VD_MAX_ARGS arguments and uses have two accesses in
+       addition: those of the output buffer and of `indirect` */
+    vd__access own_accesses[VD_MAX_ARGS + 2];
     vd__binding own_bindings[VD_MAX_ARGS];
 } vd__dispatch_state;
 
@@ -21537,7 +21539,7 @@ static VD__NOINLINE void vd__list_barrier_between(vd_list *l, uint32_t from, uin
 
 /* Records a barrier after all recorded accesses. Its second scope includes all stages, not only that of the next
    command, because it also orders later commands. In a user's list, the first scope of the first barrier includes all
-   stages too, because it also orders the list after earlier submissions: vd__list_submit compares only the accesses
+   stages too, because it also orders the list after earlier submissions: vd__list_order compares only the accesses
    before the first barrier of a list with those of the queue. */
 static VD__NOINLINE void vd__list_barrier(vd_list *l) {
     uint32_t stages = (l->immediate || l->has_barrier) && l->hazards.stages ? l->hazards.stages

@@ -278,6 +278,30 @@ static void output_is_not_read_twice_if_its_reset_failed(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* A dispatch can have VD_MAX_ARGS buffers, and in addition the output buffer and the buffer of an indirect dispatch. */
+static void a_dispatch_that_prints_has_the_most_accesses(void **state) {
+    vd_context *ctx = context_that_prints(0);
+    vc_kernel *k = kernel_talk();
+    vd_record_use uses[VD_MAX_ARGS];
+    vd_dispatch_desc desc;
+    (void)state;
+    memset(&desc, 0, sizeof desc);
+    desc.kernel = vd_kernel_build(ctx, k);
+    desc.indirect = unit_buffer(ctx, "size", VD_U32, 3, NULL);
+    for (int i = 0; i < VD_MAX_ARGS; i++) {
+        uses[i].buffer = desc.indirect;
+        uses[i].access = VD_READ;
+    }
+    desc.uses = uses;
+    desc.use_count = VD_MAX_ARGS;
+    vc_free(k);
+    vd_list *l = vd_immediate(ctx, 0, 0);
+    assert_int_equal(vd_dispatch(l, &desc), VD_OK);
+    assert_int_equal(l->dispatch->access_count, VD_MAX_ARGS + 2);
+    assert_true(l->dispatch->access_count <= VD__COUNT(l->dispatch->own_accesses));
+    vd_context_destroy(ctx);
+}
+
 /* Kernels with equal names and formats share one list of formats. */
 static void equal_formats_are_shared(void **state) {
     vd_context *ctx = context_that_prints(0);
@@ -433,6 +457,7 @@ static void log_callbacks_that_trigger_each_other_terminate(void **state) {
 static const struct CMUnitTest output_tests[] = {
     cmocka_unit_test(formats_are_read), cmocka_unit_test(descs_that_print_are_checked),
     cmocka_unit_test(invalid_records_are_harmless), cmocka_unit_test(output_is_not_read_twice_if_its_reset_failed),
-    cmocka_unit_test(equal_formats_are_shared), cmocka_unit_test(kernels_must_fit_all_devices),
-    cmocka_unit_test(queued_messages_are_limited), cmocka_unit_test(log_callbacks_that_trigger_each_other_terminate),
+    cmocka_unit_test(a_dispatch_that_prints_has_the_most_accesses), cmocka_unit_test(equal_formats_are_shared),
+    cmocka_unit_test(kernels_must_fit_all_devices), cmocka_unit_test(queued_messages_are_limited),
+    cmocka_unit_test(log_callbacks_that_trigger_each_other_terminate),
 };
