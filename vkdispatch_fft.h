@@ -10818,6 +10818,11 @@ static void vd__scan_plan_rows(vd_scan *p, const vd_device_info *d, uint32_t siz
     }
 }
 
+/* Number of iterations of the loop over tiles in the second of three kernels. */
+static uint64_t vd__scan_prefix_iterations(const vd_scan *p) {
+    return vd__ceil_div(p->count, (uint64_t)p->threads * p->threads * VD__SCAN_LOADS * p->vector);
+}
+
 /* Chooses work-group, tiles and method of a scan. */
 static void vd__scan_plan(vd_scan *p) {
     const vd_device_info *d = vd_device(p->base.ctx, 0);
@@ -10827,11 +10832,8 @@ static void vd__scan_plan(vd_scan *p) {
     p->vector_aligned = p->inner == 1 && (p->rows == 1 || p->count % p->vector == 0);
     bool loops = vd__plan_facts(d).groups_as_loops;
     p->threads = loops ? 32 : 256;
-    /* With fewer threads tiles are smaller, so that the second of three kernels does not exceed the device's limit of
-       loop iterations. */
-    if (vd__ceil_div(p->count, (uint64_t)p->threads * p->threads * VD__SCAN_LOADS * p->vector)
-        > vd__plan_max_iterations(d))
-        p->threads = 64;
+    /* more threads: larger tiles, and fewer iterations for each */
+    while (p->threads < 256 && vd__scan_prefix_iterations(p) > vd__plan_max_iterations(d)) p->threads *= 2;
     while (p->threads > VD__REDUCE_LANES
            && (p->threads > max_threads || p->threads * (VD__SCAN_LOADS + 3) * 9 / 8 * size > d->limits.max_shared_bytes
                || p->threads / 2 * VD__SCAN_LOADS * p->vector >= p->count))
@@ -10924,6 +10926,11 @@ static vd_result vd__scan_make_with(vd_scan *p, const vd_scan_desc *desc, const 
         return vd_error_set(VD_ERROR_UNSUPPORTED, "the scan has %llu rows of %llu elements, but the limit is %u %s",
                             (unsigned long long)p->rows, (unsigned long long)p->count, UINT32_MAX,
                             p->inner > 1 ? "of each along an axis that is not the last" : "tiles");
+    uint64_t iterations = vd__scan_prefix_iterations(p), limit = vd__plan_max_iterations(vd_device(p->base.ctx, 0));
+    if (p->inner == 1 && p->tiles > 1 && !p->one_pass && iterations > limit)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "rows of %llu elements need %llu loop iterations per invocation, but "
+                            "the limit is %llu (half of vd_facts.max_loop_iterations); use VD_SCAN_ONE_PASS",
+                            (unsigned long long)p->count, (unsigned long long)iterations, (unsigned long long)limit);
     if (p->inner > 1) p->one_pass = false;
     if (p->inner == 1 ? p->tiles > 1 : p->slab < p->count) {
         uint64_t states = p->one_pass ? tiles * vd__scan_piece_count(p) : tiles;
@@ -12174,10 +12181,12 @@ static uint64_t vd__top_iterations(const vd_top_k *p, bool parts) {
 }
 
 /* Splits each row into `wanted` parts or more, until an invocation's loops over a part execute at most half of
-   `max_iterations`, or parts have one element. The other half is for the loops over the results of all parts. */
+   `max_iterations`. The other half is for the loops over the results of all parts. Parts have at least k elements, as
+   vd__top_finish requires. */
 static void vd__top_split_for_loops(vd_top_k *p, uint64_t wanted, uint64_t max_iterations) {
     vd__top_split_rows(p, wanted);
-    while (p->part > 1 && vd__top_iterations(p, false) > max_iterations / 2) vd__top_split_rows(p, wanted *= 2);
+    while (p->part / 2 >= p->desc.k && vd__top_iterations(p, false) > max_iterations / 2)
+        vd__top_split_rows(p, wanted *= 2);
 }
 
 /* Increases the number of parts until no invocation exceeds vd__plan_max_iterations. If the loops over the results of
