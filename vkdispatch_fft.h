@@ -461,8 +461,8 @@
        (address modulo 16 bytes). Other plans or devices may combine elements in another order.
 
        Speed. On a GPU, inputs whose address is a multiple of 16 bytes are loaded as vectors if the shape allows it, but
-       not with segments or VD_BOOL. Many short rows pass through shared memory there; BENCHMARKS.md compares the times
-       with those of a copy.
+       not with segments, and VD_BOOL only in short rows. Many short rows pass through shared memory there;
+       BENCHMARKS.md compares the times with those of a copy.
 
        Accuracy. Let eps be 2^-23 for f32 and for f16, which is computed in f32, and 2^-52 for f64. Sums, dot products
        and squared norms of n >= 2 floats have an error of at most 4 eps log2(n) times the sum of the magnitudes of the
@@ -7936,6 +7936,12 @@ static vc_val vd__real_index_kind4(const vd__real *r, vc_val m, vc_val *negative
     return vc_select(low, vd__add_u32(doubled, half), vc_select(middle, falling, rising));
 }
 
+/* vd__real_permuted in a kernel. */
+static vc_val vd__real_index_permuted(const vd__real *r, vc_val t) {
+    vc_val doubled = vd__mul_u32(t, 2);
+    return vc_min(doubled, vc_sub(vc_u32(2 * (uint32_t)r->n - 1), doubled));
+}
+
 /* -- kernels: loading -- */
 
 /* Returns index - start, which wraps around and becomes large if the index is below start. */
@@ -8016,8 +8022,8 @@ static vc_val vd__real_load_sequence(const vd__fft_writer *w, vd__real_row row, 
         v = vd__real_load_real(w, row, vc_select(is_zero, vc_u32(0), vd__sub_u32(index, 1)));
         return vc_select(is_zero, vc_const(w->k, vd__fft_immediate(v, 0)),
                          vd__real_negate_if(vc_lt(vc_u32((uint32_t)r->h), t), v));
-    case VD__REAL_II: /* elements with even index in ascending order, then those with odd index in descending order */
-        index = vc_min(vd__mul_u32(t, 2), vc_sub(vc_u32(2 * n - 1), vd__mul_u32(t, 2)));
+    case VD__REAL_II:
+        index = vd__real_index_permuted(r, t);
         v = vd__real_load_real(w, row, index);
         return sine ? vd__real_negate_if(vd__real_is_odd(index), v) : v;
     default: /* kind IV of odd n: t = 2 m mod n */
@@ -8043,9 +8049,9 @@ static vd__fft_c vd__real_load_bin(const vd__fft_writer *w, vd__real_row row, vc
     return vd__fft_complex(x.re, im);
 }
 
-/* Returns input k of the inverse transform of kind III. Kind II multiplies bin k by a phase and stores its real part as
-   element k and the negative imaginary part as element n - k; this is the inverse. may_be_zero: k may be 0, for which
-   there is no element n - k. */
+/* Returns input k of the inverse transform of kind III. Kind II multiplies bin k by a phase, and stores the real part
+   of the product as element k (sine: n - 1 - k) and its negated imaginary part as element n - k (sine: k - 1). This
+   function reverses these steps. may_be_zero: k may be 0, for which the second element does not exist. */
 static vd__fft_c vd__real_load_bin_kind3(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     bool sine = vd__real_is_sine(r->kind);
@@ -8063,8 +8069,8 @@ static vd__fft_c vd__real_load_bin_half(const vd__fft_writer *w, vd__real_row ro
                                                                : vd__real_load_bin(w, row, k, may_be_zero);
 }
 
-/* Returns bin k of an inverse transform of odd length, 0 <= k < n. Bins above n / 2 are the conjugates of stored bins.
-   */
+/* Returns bin k of an inverse transform of odd length, 0 <= k < n. For VD_FFT_REAL, bins above n / 2 are the conjugates
+   of stored bins. */
 static vd__fft_c vd__real_load_bin_odd(const vd__fft_writer *w, vd__real_row row, vc_val k, bool may_be_zero) {
     const vd__real *r = &w->pass->real;
     vc_val upper = vc_sub(vc_u32((uint32_t)r->n), k);
@@ -8121,8 +8127,8 @@ static vd__fft_c vd__real_times_chirp(const vd__fft_writer *w, vd__fft_c x, vc_v
     return applies ? vd__fft_mul(x, vd__fft_load_root(w, i, w->pass->tables.chirp)) : x;
 }
 
-/* Inputs first … last of the complex transform are computed from certain elements of the row. Returns the lowest index
-   of these elements, or 0, which is always a lower bound, for kinds III (sine) and IV. */
+/* Returns the lowest index of the elements of the row from which inputs first … last of the complex transform are
+   computed; for kinds III (sine) and IV only a lower bound, 0. */
 static uint64_t vd__real_lowest_index(const vd__real *r, uint64_t first, uint64_t last) {
     uint32_t family = vd__real_family(r->kind);
     uint64_t low, high;
@@ -8149,9 +8155,9 @@ static bool vd__real_is_unfilled(const vd__fft_writer *w, const vd__fft_stage_in
 /* Loads the inputs of the first stage by the rules of the kind. */
 static void vd__real_load_all(vd__fft_writer *w) {
     vd__fft_stage_info g = vd__fft_stage_info_of(w->shape, 0, 0);
-    /* elements from this index on are the zero padding of Bluestein's algorithm; 0: there is no padding */
-    uint32_t parts = w->pass->end[0].part,
-             chirp = w->pass->chirp.n ? (uint32_t)w->pass->chirp.n : w->pass->bluestein_length;
+    uint32_t parts = w->pass->end[0].part;
+    /* Bluestein's algorithm: inputs from this index on are zero padding; 0: another algorithm */
+    uint32_t chirp_length = w->pass->chirp.n ? (uint32_t)w->pass->chirp.n : w->pass->bluestein_length;
     uint64_t step = (uint64_t)g.read_stride * (parts ? parts : 1);
     vc_val block, exists;
     vd__real_rows rows;
@@ -8162,21 +8168,21 @@ static void vd__real_load_all(vd__fft_writer *w) {
         vc_val b = vd__fft_butterfly_index_clamped(w, &g, u), zero = vc_const(w->k, vc_imm(w->real, 0));
         for (uint32_t j = 0; j < g.radix; j++) {
             vd__fft_c *x = &w->x[u * g.radix + j];
-            bool padding = chirp && (j + 1) * step > chirp;
+            bool padding = chirp_length && (j + 1) * step > chirp_length;
             vc_val index = vd__real_index_of_part(&rows, vd__add_u32(b, j * g.read_stride));
-            vc_val i = padding ? vd__min_u32(index, chirp - 1) : index;
+            vc_val i = padding ? vd__min_u32(index, chirp_length - 1) : index;
             *x = vd__fft_complex(zero, zero);
-            if (chirp && j * step >= chirp) continue;
+            if (chirp_length && j * step >= chirp_length) continue;
             if (vd__real_is_unfilled(w, &g, j)) {
                 *x = vd__fft_complex(vc_imm(w->real, 0), vc_imm(w->real, 0));
                 continue;
             }
             *x = vd__real_load_input(w, &rows, i, j == 0 && u == 0);
             if (w->inverse) *x = vd__fft_swap(*x);
-            *x = vd__real_times_chirp(w, *x, i, chirp != 0);
+            *x = vd__real_times_chirp(w, *x, i, chirp_length != 0);
             if (padding)
-                *x = vd__fft_complex(vc_select(vd__lt_u32(index, chirp), x->re, zero),
-                                     vc_select(vd__lt_u32(index, chirp), x->im, zero));
+                *x = vd__fft_complex(vc_select(vd__lt_u32(index, chirp_length), x->re, zero),
+                                     vc_select(vd__lt_u32(index, chirp_length), x->im, zero));
         }
     }
 }
@@ -8238,8 +8244,8 @@ static void vd__real_store_two_reals(const vd__fft_writer *w, vd__real_row row, 
     }
 }
 
-/* Kind IV of odd length: stores the real part of bin l times exp(-i pi n / 4), where x is bin l or, with negative_bin,
-   its conjugate, bin -l. */
+/* Kind IV of odd length: multiplies bin l by exp(-i pi n / 4) and stores the real part of the product. x is bin l or,
+   with negative_bin, its conjugate, bin -l. */
 static void vd__real_store_kind4(const vd__fft_writer *w, vd__real_row row, vc_val l, vd__fft_c x, bool negative_bin,
                                  double factor) {
     const vd__real *r = &w->pass->real;
@@ -8267,8 +8273,8 @@ static void vd__real_store_half_length(const vd__fft_writer *w, vd__real_row row
         vd__real_store_two_reals(w, row, i, x);
         return;
     }
-    at[0] = permuted ? vc_min(vd__mul_u32(even, 2), vc_sub(vc_u32(2 * n - 1), vd__mul_u32(even, 2))) : even;
-    at[1] = permuted ? vc_min(vd__mul_u32(odd, 2), vc_sub(vc_u32(2 * n - 1), vd__mul_u32(odd, 2))) : odd;
+    at[0] = permuted ? vd__real_index_permuted(r, even) : even;
+    at[1] = permuted ? vd__real_index_permuted(r, odd) : odd;
     vd__real_store_real(w, row, at[0], sine ? vd__real_negate_if(vd__real_is_odd(at[0]), x.re) : x.re, 1);
     vd__real_store_real(w, row, at[1], sine ? vd__real_negate_if(vd__real_is_odd(at[1]), x.im) : x.im, 1);
 }
@@ -8277,8 +8283,7 @@ static void vd__real_store_half_length(const vd__fft_writer *w, vd__real_row row
 static void vd__real_store_inverse_odd(const vd__fft_writer *w, const vd__real_rows *rows, vc_val i, vd__fft_c x) {
     const vd__real *r = &w->pass->real;
     bool permuted = r->kind != VD_FFT_REAL, sine = vd__real_is_sine(r->kind);
-    vc_val doubled = vd__mul_u32(i, 2);
-    vc_val at = permuted ? vc_min(doubled, vc_sub(vc_u32(2 * (uint32_t)r->n - 1), doubled)) : i;
+    vc_val at = permuted ? vd__real_index_permuted(r, i) : i;
     vd__real_store_real(w, rows->row[0], at, sine ? vd__real_negate_if(vd__real_is_odd(at), x.re) : x.re, 1);
     if (rows->count != 2) return;
     VD__REAL_IF(w, !rows->even, rows->second) {
@@ -8312,8 +8317,8 @@ static void vd__real_store_result(const vd__fft_writer *w, const vd__real_rows *
 }
 
 /* Returns the number of results of the complex transform that are stored. For VD_FFT_REAL of odd length, only bins 0 to
-   n / 2 are, because the others are their conjugates. The convolution of Bluestein's algorithm has more than h results,
-   which are not used. */
+   n / 2 are, because the others are their conjugates. The convolution of Bluestein's algorithm has more than h results;
+   only the first h are results of the transform. */
 static uint64_t vd__real_result_count(const vd__real *r) {
     return r->kind == VD_FFT_REAL && !r->half_length && !r->inverse ? r->n / 2 + 1 : r->h;
 }
@@ -8355,7 +8360,8 @@ static void vd__real_store_bin(const vd__fft_writer *w, vd__real_row row, vc_val
     const vd__real *r = &w->pass->real;
     uint32_t n = (uint32_t)r->n;
     bool sine = vd__real_is_sine(r->kind);
-    vc_val inner = vd__ne_u32(p, 0); /* bins 0 and h determine one element each */
+    /* Pair 0 (bins 0 and h): a bin of DST1 determines no element, a bin of kinds II and IV only one instead of two. */
+    vc_val inner = vd__ne_u32(p, 0);
     switch (vd__real_family(r->kind)) {
     case VD__REAL_DFT: vd__real_store_complex(w, row, k, x, 0.5); break;
     case VD__REAL_I:
@@ -8375,8 +8381,8 @@ static void vd__real_store_bin(const vd__fft_writer *w, vd__real_row row, vc_val
     }
 }
 
-/* Folds results p and h - p of the complex transform and stores the bins: two bins of one row, or one bin of each of
-   two packed rows. may_be_zero: p may be 0; may_be_middle: p may be h - p. */
+/* Folds x and y, the results p and h - p of the complex transform, and stores the bins: two bins of one row, or one bin
+   of each of two packed rows. may_be_zero: p may be 0, and y is then result 0, too; may_be_middle: p may be h - p. */
 static void vd__real_fold_pair(const vd__fft_writer *w, const vd__real_rows *rows, vc_val p, vd__fft_c x, vd__fft_c y,
                                bool may_be_zero, bool may_be_middle) {
     const vd__real *r = &w->pass->real;
@@ -8387,7 +8393,7 @@ static void vd__real_fold_pair(const vd__fft_writer *w, const vd__real_rows *row
     if (r->half_length) {
         odd = vd__fft_mul(odd, vd__fft_load_root(w, p, r->split_table));
         vd__real_store_bin(w, rows->row[0], p, vd__fft_add(even, odd), p, may_be_zero);
-        /* the mirror images of all pairs are beyond the bins that are stored */
+        /* bins h - p, which are at least h - h / 2, are beyond the stored ones */
         if (r->kind == VD_FFT_REAL && out->count && out->start + out->count <= r->h - r->h / 2) return;
         VD__REAL_IF(w, may_be_middle, vc_ne(p, upper)) {
             vd__real_store_bin(w, rows->row[0], upper, vd__real_conj(vd__fft_sub(even, odd)), p, may_be_zero);
@@ -8408,7 +8414,7 @@ static void vd__real_store_shared(vd__fft_writer *w, const vd__fft_stage_info *g
             for (uint32_t j = 0; j < g->radix; j++) {
                 vc_val slot = vd__fft_shared_address(w, b, j, g->read_stride, g->radix, &constant);
                 vd__store_from(&w->shared[component], constant, slot,
-                         component ? w->x[u * g->radix + j].im : w->x[u * g->radix + j].re);
+                               component ? w->x[u * g->radix + j].im : w->x[u * g->radix + j].re);
             }
         }
     }
@@ -8449,6 +8455,7 @@ static void vd__real_store_pairs(vd__fft_writer *w, const vd__real_pairs *pairs,
         bool partly = (u + 1) * threads > pair_count, may_be_middle = h % 2 == 0 && h / 2 / threads == u;
         vc_val p = vd__real_pair_index(w, u), active = exists;
         if (partly) active = vc_and(active, vd__lt_u32(p, pair_count));
+        /* no bin of these pairs is stored */
         if (w->pass->real.kind == VD_FFT_REAL && w->pass->end[1].count && u * threads >= end && end <= h - h / 2)
             continue;
         VD__REAL_IF(w, group_partly || partly, active) {
@@ -8517,14 +8524,14 @@ static void vd__real_fold_in_memory(vd__fft_writer *w) {
    three fields. Each operation defines how an element is converted to a state, how two states are merged, and how a
    state is converted to a result.
 
-   Short rows are staged: a work-group copies consecutive blocks of memory to shared memory by 16-byte loads, for rows
-   of any length, and reduces them there. A block contains all elements of one or more results. A cell is an entry of
-   the array in shared memory: an element of 32 or 64 bits, or a 32-bit word of several elements; rows may begin within
-   a word. Padding after every 32 cells avoids bank conflicts. The numbers of threads, of threads per result and of
-   blocks, and the padding are those of the lowest cost, which vd__reduce_staging_cost estimates.
+   Short rows are staged: a work-group copies consecutive blocks of memory to shared memory with 16-byte loads, even if
+   rows do not begin at multiples of 16 bytes, and reduces the rows there. A block contains all elements of one or more
+   results. A cell is an entry of the array in shared memory: an element of 32 or 64 bits, or a 32-bit word of several
+   smaller elements; rows may begin within a word. Padding after every 32 cells avoids bank conflicts. The numbers of
+   threads, of threads per result and of blocks, and the padding are those for which vd__reduce_staging_cost is lowest.
 
    Rounding errors grow with the number of operations between an element and its result. Therefore a thread accumulates
-   states in chains. It merges the elements of one step, up to VD__REDUCE_IN_FLIGHT, to one state, which it merges into
+   states in chains. It merges the elements of one step, up to VD__REDUCE_IN_FLIGHT, into one state, and this state into
    level 0. After VD__REDUCE_CHAIN states, level 0 is merged into level 1 and cleared; after VD__REDUCE_CHAIN of these,
    level 1 is merged into level 2, and so on. The elements of one step, and the states of the threads, are merged by a
    binary tree. The error of a sum of n >= 2 elements is below 4 eps log2(n) times the sum of their magnitudes, where
@@ -8569,7 +8576,8 @@ typedef enum vd__reduce_role {
     VD__REDUCE_TICKETS, VD__REDUCE_ROLES
 } vd__reduce_role;
 
-/* Maximum of elements, results and segments; elements above which indices have 64 bits, less in a test. */
+/* Maximum number of elements, of results, and of elements with 32-bit indices (a test defines a lower one). With
+   segments, the maximum of results is also that of elements. */
 #define VD__REDUCE_ELEMENTS (1ull << 40)
 #define VD__REDUCE_RESULTS (1ull << 31)
 #ifndef VD__REDUCE_NARROW
@@ -8696,9 +8704,9 @@ static vc_val vd__reduce_identity(vc_combine op, vc_type type) {
     }
 }
 
-/* Returns v, or the identity of the 8- or 16-bit element type if v is the 32-bit identity of a minimum or maximum,
-   which is the result of an empty set; conversion to the element type would change its value. The 32-bit identity is
-   used up to this point because a map may return values outside of the element type. */
+/* For signed types of 8 or 16 bits: returns v or, if v is the 32-bit identity of a minimum or maximum, the identity of
+   the element type. The 32-bit identity is the result of an empty set, and conversion to the element type would make it
+   -1 or 0. It is used up to this point because a map may return values outside of the element type. */
 static vc_val vd__reduce_narrow_identity(vc_combine op, vd_type type, vc_val v) {
     uint64_t largest = type == VD_I8 ? INT8_MAX : INT16_MAX;
     if ((type != VD_I8 && type != VD_I16) || (op != VC_MIN && op != VC_MAX)) return v;
@@ -8728,7 +8736,7 @@ typedef struct vd__reduce_writer {
     vc_ref in[2][2];         /* [input][0: as scalars, 1: as vectors] */
     vc_val length;           /* elements per result */
     vc_ref out, extra_out, offsets, partials, tickets;
-    vc_ref sum[VD__REDUCE_LEVELS][VD__REDUCE_FIELDS];
+    vc_ref sum[VD__REDUCE_LEVELS][VD__REDUCE_FIELDS]; /* variables: the state of each level of chains */
     vc_ref shared;           /* shared memory: states of threads */
     vc_ref cells[2];         /* shared memory: staged cells of each input */
     vc_val skip;             /* staging: number of staged elements before the first one of the work-group */
@@ -8766,10 +8774,12 @@ static vd__reduce_state vd__reduce_empty(const vd__reduce_writer *w) {
     return s;
 }
 
-/* Returns the key of element `index` of a result. The least key is that of the first smallest element, or largest for
-   VD_REDUCE_ARGMAX. The low VD__REDUCE_INDEX_BITS have the index. Above them is the element plus a bias or, of f16,
-   which as f32 leaves as many low bits 0, the magnitude as f32, negated if the sign is set, plus the bits of infinity.
-   -0 and 0 have equal keys. Keys of NaN are above those of both infinities: for one sign, the sum wraps around. */
+/* Returns the key of element `index` of a result. The lowest key is that of the first smallest element, for
+   VD_REDUCE_ARGMAX of the first largest one. The low VD__REDUCE_INDEX_BITS of a key are the index. Those above are the
+   value of the element plus a bias, for VD_REDUCE_ARGMAX the bias minus the value. The value of an integer is itself.
+   That of f16 is the bit pattern of its magnitude as f32, whose low VD__REDUCE_INDEX_BITS are 0, and negative if the
+   sign is set; the bias is the bit pattern of infinity. -0 and 0 have the same value. Keys of NaN are above those of
+   both infinities: for one sign, the sum wraps around. */
 static vc_val vd__reduce_key_of(const vd__reduce_writer *w, vc_val v, vc_val index) {
     bool least = w->desc->op == VD_REDUCE_ARGMIN;
     uint32_t bias = w->desc->type == VD_I8 || w->desc->type == VD_I16 ? least ? 0x8000 : 0x7fff : least ? 0 : 0xffff;
@@ -8821,8 +8831,8 @@ static vd__reduce_state vd__reduce_merge_variances(const vd__reduce_writer *w, v
     return s;
 }
 
-/* Sets w->shift to an element of the result, or to 0 if the element is NaN or so large that differences may overflow.
-   at: index of the element in the array. */
+/* Sets w->shift to `element`, after the map if there is one, or to 0 if it is NaN or so large that differences may
+   overflow. at: index of the element in the array. */
 static void vd__reduce_set_shift(vd__reduce_writer *w, vc_val element, vc_val at) {
     static const vc_val no_shift = { 0, 0 };
     vc_type type = w->type[0];
@@ -8849,8 +8859,8 @@ static vd__reduce_state vd__reduce_merge(const vd__reduce_writer *w, vd__reduce_
     return s;
 }
 
-/* Merges `count` states, in a binary tree; s is overwritten. Except for variances: their states must be those of single
-   elements, of which this computes the mean, then the sum of the squared differences from it. */
+/* Merges `count` states, in a binary tree; s is overwritten. The states of variances must be those of single elements:
+   instead of a tree, their mean is computed, then the sum of the squared differences from it. */
 static vd__reduce_state vd__reduce_merge_tree(const vd__reduce_writer *w, vd__reduce_state *s, uint32_t count) {
     vc_val mean = s[0].v[0], squares = vc_imm(w->type[0], 0);
     if (w->desc->op == VD_REDUCE_VARIANCE) {
@@ -8896,8 +8906,8 @@ static void vd__reduce_clear(const vd__reduce_writer *w) {
     if (w->levels > 1) vd__set(&w->appended, vc_u32(0));
 }
 
-/* Called after `count` states were appended. If a chain of this level is now complete, merges the sum of this level
-   into the next level and clears it. length: states in a chain of this level, a power of two. */
+/* Called after `count` states were appended. If a chain of this level is now complete, merges its state into the next
+   level and clears this level. length: appended states in a chain of this level, a power of two. */
 static void vd__reduce_carry(const vd__reduce_writer *w, uint32_t level, vc_val count, uint32_t length) {
     if (level + 1 == w->levels) return;
     VC_IF(w->k, vd__eq_u32(vd__and_u32(count, length - 1), 0)) {
@@ -8964,7 +8974,7 @@ static vc_val vd__reduce_widen(const vd__reduce_writer *w, vc_val x) {
     return w->index_type == VC_U64 ? vc_cast(VC_U64, x) : x;
 }
 
-/* Returns the index of element j of load `at` for fragments and results, which have its low 32 bits. */
+/* Returns the low 32 bits of the index of element j of load `at`, for fragments and results. */
 static vc_val vd__reduce_index(const vd__reduce_writer *w, vc_val at, uint32_t j) {
     if (w->index_type == VC_U64) at = vc_cast(VC_U32, at);
     return w->vector > 1 ? vd__add_u32(vd__mul_u32(at, w->vector), j) : at;
@@ -8995,19 +9005,22 @@ static void vd__reduce_remainder(const vd__reduce_writer *w) {
     }
 }
 
+/* Returns the number of threads that share a result. It is a power of two, as vd__reduce_combine_threads requires. */
+static uint32_t vd__reduce_thread_rows(const vd_reduce *p) { return p->threads / p->lanes; }
+
 /* Adds the elements of `loads` loads: r, r + rows, r + 2 * rows, … */
 static void vd__reduce_step(const vd__reduce_writer *w, vc_val base, vc_val r, uint32_t loads) {
-    uint32_t rows = w->plan->threads / w->plan->lanes;
+    uint32_t rows = vd__reduce_thread_rows(w->plan);
     vd__reduce_state s[VD__REDUCE_IN_FLIGHT];
     for (uint32_t j = 0; j < loads; j++)
         vd__reduce_load_vector(w, base, vc_add(r, vd__reduce_number(w, j * rows)), &s[j * w->vector]);
     vd__reduce_append(w, vd__reduce_merge_tree(w, s, loads * w->vector));
 }
 
-/* Adds the elements of this work-group's part: w->loads loads at a time while there are as many, then half as many, and
-   so on. */
+/* Adds the elements of this work-group's part: w->loads loads at a time while at least so many remain, then half as
+   many, and so on. */
 static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
-    uint32_t rows = w->plan->threads / w->plan->lanes, loads = w->loads, tile = rows * loads;
+    uint32_t rows = vd__reduce_thread_rows(w->plan), loads = w->loads, tile = rows * loads;
     vc_val first = vc_add(vc_mul(vd__reduce_widen(w, w->part), vd__reduce_number(w, tile)),
                           vd__reduce_widen(w, w->row));
     vc_val end = w->desc->segments ? w->length : vd__reduce_number(w, w->reduced.product);
@@ -9029,10 +9042,7 @@ static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
     if (w->vector > 1) vd__reduce_remainder(w);
 }
 
-/* ---- short rows: staging of states ---- */
-
-/* Returns the number of threads that share a result. It is a power of two, as vd__reduce_combine_threads requires. */
-static uint32_t vd__reduce_thread_rows(const vd_reduce *p) { return p->threads / p->lanes; }
+/* ---- short rows: staging ---- */
 
 /* Number of elements of the array. */
 static uint64_t vd__reduce_elements(const vd_reduce *p) { return p->kept.product * p->reduced.product; }
@@ -9070,8 +9080,8 @@ static bool vd__reduce_contiguous(const vd_reduce *p) {
 }
 
 /* Loads the elements of a cell, from element `first` on, by scalar loads. Returns the element if a cell has only one,
-   otherwise the elements packed into a word, the first one lowest. Beyond the end of the input, repeats the last
-   element. */
+   otherwise the elements packed into a word, the first in the lowest bits. Beyond the end of the input, repeats the
+   last element. */
 static vc_val vd__reduce_load_word(const vd__reduce_writer *w, vc_ref in, vc_val first) {
     uint32_t n = w->plan->cell_elements, bits = 32 / n;
     vc_val e[4], word, last = vc_u32((uint32_t)vd__reduce_elements(w->plan) - 1);
@@ -9084,7 +9094,8 @@ static vc_val vd__reduce_load_word(const vd__reduce_writer *w, vc_ref in, vc_val
     return word;
 }
 
-/* Stages the elements after the last whole vector of the input: one thread loads them by scalar loads. */
+/* Stages the elements after the last whole vector of the input: one thread loads them by scalar loads. It is the thread
+   that has filled these cells with a repeated vector (see vd__reduce_stage_vectors), so no other store follows. */
 static void vd__reduce_stage_tail(const vd__reduce_writer *w, uint32_t input) {
     const vd_reduce *p = w->plan;
     uint32_t n = (uint32_t)vd__reduce_elements(p), left = n % p->vector, each = p->cell_elements;
@@ -9156,7 +9167,7 @@ static bool vd__reduce_has_shifts(const vd_reduce *p, bool unaligned) {
     return !whole;
 }
 
-/* Returns the position of staged element `at`. inner: it may be any element of a cell. */
+/* Returns the position of staged element `at`. inner: it may begin within a cell. */
 static vd__reduce_position vd__reduce_position_of(const vd__reduce_writer *w, vc_val at, bool inner) {
     uint32_t n = w->plan->cell_elements;
     vd__reduce_position position = { { 0, 0 }, { 0, 0 }, 0 };
@@ -9165,7 +9176,7 @@ static vd__reduce_position vd__reduce_position_of(const vd__reduce_writer *w, vc
     return position;
 }
 
-/* Loads cell number `cell` after a position. */
+/* Loads the cell that is `cell` cells after a position. */
 static vc_val vd__reduce_load_cell(const vd_reduce *p, vc_ref cells, vd__reduce_position from, uint32_t cell) {
     vc_val at = vd__reduce_cell_index(p, vd__add_u32(from.cell, cell));
     return vd__load(&cells, vd__add_u32(at, from.more + from.more / 32 * p->cell_padding));
@@ -9178,6 +9189,7 @@ static void vd__reduce_load_staged(const vd__reduce_writer *w, vc_ref cells, vd_
     vc_val word = vd__reduce_load_cell(p, cells, from, 0);
     to[0] = w->desc->type == VD_BOOL ? vd__ne_u32(word, 0) : word;
     if (p->cell_elements == 1) return;
+    /* results whose length divides that of a cell do not cross cells */
     if (from.shift.owner && count > 1 && p->cell_elements % p->reduced.product) {
         vc_val next = vd__reduce_load_cell(p, cells, from, 1);
         /* without u64 two shifts to the left, because a shift by 32 is undefined */
@@ -9190,7 +9202,7 @@ static void vd__reduce_load_staged(const vd__reduce_writer *w, vc_ref cells, vd_
     }
 }
 
-/* Returns the position of element `offset` of the array, counted from the first of the result. */
+/* Returns the position of the element that is `offset` elements of the array after the first one of the result. */
 static vd__reduce_position vd__reduce_position_in_result(const vd__reduce_writer *w, vc_val offset) {
     vd__reduce_position position = vd__reduce_position_of(w, vc_add(w->base, offset), true);
     position.more = w->begin.more;
@@ -9233,8 +9245,8 @@ static void vd__reduce_staged_append(const vd__reduce_writer *w, vc_val read, ui
 /* Number of elements that are read from shared memory at a time. */
 static uint32_t vd__reduce_read_elements(const vd_reduce *p) { return vd__reduce_contiguous(p) ? p->cell_elements : 1; }
 
-/* Adds the elements of a result: of the work-group's results, number `done` plus the thread's lane. Each thread that
-   shares the result adds consecutive elements; if there is a remainder, some threads add one more read. */
+/* Adds the elements of a result: number `done` + lane of those of the work-group. Each thread that shares the result
+   adds consecutive elements; if there is a remainder, some threads add one more read. */
 static void vd__reduce_staged_result(vd__reduce_writer *w, uint32_t done) {
     const vd_reduce *p = w->plan;
     uint32_t rows = vd__reduce_thread_rows(p), step = vd__reduce_read_elements(p), n = (uint32_t)p->reduced.product;
@@ -9267,10 +9279,11 @@ static void vd__reduce_staged_result(vd__reduce_writer *w, uint32_t done) {
     }
 }
 
-/* Returns the state of the element with this key: value and index. */
+/* Returns the state of the element with this key: the index and, with desc.extra_out, the value. A key of NaN means
+   that all elements are NaN; the state is then the empty one. */
 static vd__reduce_state vd__reduce_of_key(const vd__reduce_writer *w, vc_val key) {
     vc_val index = vd__and_u32(key, (1u << VD__REDUCE_INDEX_BITS) - 1), is_nan = vc_bool(false);
-    vc_combine least = w->desc->op == VD_REDUCE_ARGMIN ? VC_MIN : VC_MAX;
+    vc_combine op = w->desc->op == VD_REDUCE_ARGMIN ? VC_MIN : VC_MAX;
     vd__reduce_state s;
     memset(&s, 0, sizeof s);
     if (w->desc->type == VD_F16) {
@@ -9283,7 +9296,7 @@ static vd__reduce_state vd__reduce_of_key(const vd__reduce_writer *w, vc_val key
     }
     s.v[1] = vc_select(is_nan, vc_u32(UINT32_MAX), index);
     if (w->desc->extra_out && w->desc->type == VD_F16)
-        s.v[0] = vc_select(is_nan, vd__reduce_identity(least, VC_F32), s.v[0]);
+        s.v[0] = vc_select(is_nan, vd__reduce_identity(op, VC_F32), s.v[0]);
     return s;
 }
 
@@ -9338,9 +9351,9 @@ static void vd__reduce_store_result(const vd__reduce_writer *w, vd__reduce_state
     }
 }
 
-/* Increments ticket `which`, and returns whether this work-group is the last of `parts` to do so. Stores to buffers by
-   the other work-groups before their calls are visible to the last one, which resets the ticket. Contains barriers: all
-   threads must call it. */
+/* Increments ticket `which`, and returns whether this work-group is the last of `parts` to do so. The last one resets
+   the ticket, and sees the stores to buffers that the other work-groups made before they incremented it. Contains
+   barriers: all threads must call it. */
 static vc_val vd__plan_is_last_group(vc_kernel *k, vc_ref tickets, vc_val which, uint32_t parts) {
     vc_ref flag = vc_shared(k, "last", VC_U32, 1);
     vc_val old;
@@ -9354,10 +9367,10 @@ static vc_val vd__plan_is_last_group(vc_kernel *k, vc_ref tickets, vc_val which,
     return vd__ne_u32(vd__get(&flag), 0);
 }
 
-/* Stores a partial result. The last work-group to do so combines the partial results, in order. */
+/* Stores a partial result. The last work-group to do so combines all of them, in the same order in every run. */
 static void vd__reduce_combine_parts(const vd__reduce_writer *w, vd__reduce_state s) {
     const vd_reduce *p = w->plan;
-    uint32_t rows = p->threads / p->lanes;
+    uint32_t rows = vd__reduce_thread_rows(p);
     vc_val slot = vd__mul_u32(w->clamped, p->parts);
     VC_IF(w->k, vd__reduce_stores_result(w)) { vd__reduce_store(w, w->partials, vc_add(slot, w->part), s); }
     VC_IF(w->k, vd__plan_is_last_group(w->k, w->tickets, w->tile, p->parts)) {
@@ -9432,10 +9445,10 @@ static void vd__reduce_shift_to_first(vd__reduce_writer *w, vc_val base) {
     vd__reduce_set_shift(w, first, vd__reduce_index(w, base, 0));
 }
 
-/* Returns the number of levels of chains that a thread needs for its loads or, if more, for the partial results of
-   other work-groups. */
+/* Returns the number of levels of chains that a thread needs for its loads or, if more, for its share of the partial
+   results. */
 static uint32_t vd__reduce_level_count(const vd_reduce *p) {
-    uint64_t rows = p->threads / p->lanes, loads = p->vector > 1 ? VD__REDUCE_IN_FLIGHT : VD__REDUCE_IN_FLIGHT / 2;
+    uint64_t rows = vd__reduce_thread_rows(p), loads = p->vector > 1 ? VD__REDUCE_IN_FLIGHT : VD__REDUCE_IN_FLIGHT / 2;
     uint64_t chain = p->reduced.product / (rows * loads);
     uint32_t levels = 1;
     if (p->blocks) return 1;
@@ -9512,8 +9525,8 @@ static uint32_t vd__reduce_part_count(const vd_reduce *p, const vd_device_info *
 
 /* ---- planning of short rows ---- */
 
-/* Returns how many different cells in one bank neighbouring threads read at a time, at most: 32 threads and banks, or
-   16 if cells have 64 bits. */
+/* Returns the maximum number of different cells of one bank that neighbouring threads read at the same time. Assumes 32
+   threads and banks, or 16 if cells have 64 bits. */
 static uint32_t vd__reduce_bank_conflicts(const vd_reduce *p) {
     uint32_t cells[32] = { 0 }, worst = 0, banks = vd_type_size(p->desc.type) == 8 ? 16 : 32, n = p->cell_elements;
     uint64_t inner = vd__reduce_block_results(p), each = p->reduced.product / n / vd__reduce_thread_rows(p) * n;
@@ -9529,7 +9542,7 @@ static uint32_t vd__reduce_bank_conflicts(const vd_reduce *p) {
     return worst;
 }
 
-/* Returns about how many instructions a thread executes for each element besides loading it. */
+/* Returns about how many instructions a thread executes for each element after loading it. */
 static uint32_t vd__reduce_element_cost(const vd_reduce *p) {
     uint32_t fields = vd__reduce_plan_info(p)->fields, size = vd_type_size(p->desc.type);
     uint32_t cost = p->keyed ? p->desc.type == VD_F16 ? 4 : 2 : fields == 1 ? 1 : fields == 2 ? 7 : 5;
@@ -9537,8 +9550,8 @@ static uint32_t vd__reduce_element_cost(const vd_reduce *p) {
     return size == 8 ? 2 * cost : size < 4 ? cost + 1 : cost;
 }
 
-/* Returns about how many instructions a thread executes, where an access to shared memory counts as 4, times the bank
-   conflicts. The constants here and in vd__reduce_staging_cost fit 460 timings of 22 reductions on an H200. */
+/* Returns about how many instructions a thread executes. A 32-bit load from shared memory counts as 4 * conflicts
+   instructions. The constants here and in vd__reduce_staging_cost fit 460 timings of 22 reductions on an H200. */
 static double vd__reduce_thread_cost(const vd_reduce *p, uint32_t conflicts) {
     uint32_t rows = vd__reduce_thread_rows(p), step = vd__reduce_read_elements(p), inputs = vd__reduce_inputs(&p->desc);
     uint32_t n = (uint32_t)p->reduced.product, whole = n / step, words = vd_type_size(p->desc.type) == 8 ? 2 : 1;
@@ -9582,7 +9595,8 @@ static void vd__reduce_copy(vd_reduce *to, const vd_reduce *from) {
            sizeof *to - offsetof(vd_reduce, desc));
 }
 
-/* Tries all numbers of blocks with the threads, lanes and padding of p. Keeps the plan in *best if it costs less. */
+/* With the threads, lanes and padding of p, tries the largest number of blocks for each number of results per thread.
+   Keeps the plan in *best if it costs less. */
 static void vd__reduce_try_blocks(vd_reduce *p, const vd_device_info *d, vd_reduce *best, double *cost) {
     uint32_t conflicts = vd__reduce_bank_conflicts(p);
     for (uint32_t pass = 1; pass <= VD__REDUCE_PASSES; pass++) {
@@ -9601,8 +9615,8 @@ static void vd__reduce_try_blocks(vd_reduce *p, const vd_device_info *d, vd_redu
     }
 }
 
-/* Plans staging if the slowest dimension is not reduced and at least two blocks fit into the shared memory of a
-   work-group. Returns false if staging is not possible. */
+/* Plans staging if there are at least VD__REDUCE_LANES results, the slowest dimension is not reduced and at least two
+   blocks fit into the shared memory of a work-group; not for segments or 64-bit indices. Otherwise returns false. */
 static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
     static const uint32_t paddings[] = { 0, 1, 3, 5, 7 };
     uint32_t size = vd_type_size(p->desc.type);
@@ -9634,9 +9648,10 @@ static bool vd__reduce_plan_staged(vd_reduce *p, const vd_device_info *d) {
     return best.blocks > 0;
 }
 
-/* Plans the kernel. If the innermost axis is not reduced, neighbouring threads reduce neighbouring results, so that
-   loads are coalesced. Otherwise a result of few elements is reduced by one thread, others by one or more work-groups.
-   `wanted` is the number of work-groups that fill the device. */
+/* Plans the kernel. On a GPU, short rows are staged if possible. Otherwise, if the innermost axis is not reduced,
+   neighbouring threads reduce neighbouring results, so that loads are coalesced; if it is reduced, one thread reduces a
+   result of few elements, and one or more work-groups reduce a result of many. `wanted` is the number of work-groups
+   that fill the device. */
 static void vd__reduce_plan(vd_reduce *p) {
     const vd_device_info *d = vd_device(p->base.ctx, 0);
     vd_facts facts = vd__plan_facts(d);
@@ -9644,7 +9659,6 @@ static void vd__reduce_plan(vd_reduce *p) {
     uint32_t limit = vd__plan_max_threads(d);
     uint64_t wanted = facts.concurrent_groups, rounds = vd__plan_max_iterations(d),
              results = vd__reduce_result_count(p);
-    for (p->threads = 256; p->threads > VD__REDUCE_LANES && p->threads > limit;) p->threads /= 2;
     if (!loops && vd__reduce_plan_staged(p, d)) return;
     p->columns = p->kept.count && p->kept.stride[p->kept.count - 1] == 1 && p->kept.size[p->kept.count - 1] >= 8;
     /* With groups_as_loops, compilers combine the scalar loads of neighbouring invocations to vector loads themselves;
@@ -9652,7 +9666,7 @@ static void vd__reduce_plan(vd_reduce *p) {
     p->vector = loops ? 1 : vd__reduce_vector_size(p);
     bool thread_per_result = !p->columns && results >= VD__REDUCE_LANES
                && p->reduced.product / (p->desc.segments ? results : 1) <= VD__REDUCE_LANES;
-    /* barriers between loops cost more than strided loads */
+    /* if work-groups are loops over invocations, barriers cost more than strided loads */
     thread_per_result |= loops && !p->columns && !p->desc.segments && results >= 1024 && p->reduced.product <= 1024;
     /* not one thread per result if that would need more than four parts */
     if (p->desc.segments && p->reduced.product > 2 * VD__REDUCE_IN_FLIGHT * rounds) thread_per_result = false;
@@ -9717,8 +9731,8 @@ static vd_result vd__reduce_check_type(const vd_reduce *p) {
     result = vd__reduce_check_combine(d->op, &d->combine, d->identity, d->type);
     if (result) return result;
     if (d->extra_out && !vd__reduce_is_arg(d->op) && d->op != VD_REDUCE_VARIANCE)
-        return vd_error_set(VD_ERROR_INVALID, "extra_out is true, but %s has only one result",
-                            vd__reduce_op_name(d->op));
+        return vd_error_set(VD_ERROR_INVALID, "extra_out is true, but op is %s; only VD_REDUCE_ARGMIN, _ARGMAX and "
+                            "_VARIANCE have a second result", vd__reduce_op_name(d->op));
     uint32_t accepted = vd__reduce_info_of(d)->accepts;
     uint32_t given = d->type == VD_BOOL ? VD__ACCEPTS_BOOL
         : d->type > VD_F64 ? 0 : d->type >= VD_F16 ? VD__ACCEPTS_FLOAT : VD__ACCEPTS_INTEGER;
@@ -9750,8 +9764,8 @@ static vd_result vd__reduce_check_large(const vd_reduce *p) {
         return vd_error_set(VD_ERROR_UNSUPPORTED, "there are %llu results, but the limit is %llu", kept,
                             VD__REDUCE_RESULTS);
     if (vd__reduce_is_arg(p->desc.op) && reduced >= UINT32_MAX)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "each result is an index of %llu elements, but the limit is %u",
-                            reduced, UINT32_MAX - 1);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "op is %s and each result has %llu elements, but the limit for "
+                            "32-bit indices is %u", vd__reduce_op_name(p->desc.op), reduced, UINT32_MAX - 1);
     return VD_OK;
 }
 
@@ -9878,8 +9892,8 @@ static vd_result vd__reduce_run(void *plan, vd_list *list, const void *user) {
 enum { VD__STATUS_AGGREGATE = 1, VD__STATUS_PREFIX = 2 };
 
 /* Number of polls of an unpublished tile before it is recomputed. On a GPU, a work-group takes about 10 us and a poll
-   about 0.5 us. Without forward progress the limit is low, because the tile may not be published while this work-group
-   polls. */
+   about 0.5 us. Without forward progress the limit is low, because the tile may remain unpublished as long as this
+   work-group polls. */
 static uint32_t vd__look_back_poll_limit(const vd_device_info *d) { return d->facts.forward_progress ? 4096 : 200; }
 
 /* Position of a look-back. remaining: number of previous tiles that are not combined yet; polls: of the nearest of
@@ -9905,10 +9919,10 @@ static void vd__look_back_advance(const vd__look_back *b, vc_val done, vc_val re
 // >>scan
 /* Scans (prefix sums) along an axis, and compaction, which is a scan of keep flags followed by a scatter.
 
-   A work-group scans one tile of a row. If there is a subgroup operation for op and all subgroups have the same size,
-   each subgroup scans a strip, a contiguous part of the tile; otherwise the sums of the threads are scanned through
-   shared memory. The exclusive prefix of a tile is the sum of all elements before it in the row. It is computed by one
-   of two methods:
+   A work-group scans one tile of a row. On a GPU whose subgroups have one size, each subgroup scans a strip, a
+   contiguous part of the tile, if there is a subgroup operation for op and the scan is not segmented. Otherwise the
+   sums of the threads are scanned through shared memory. The exclusive prefix of a tile is the sum of all elements
+   before it in the row. It is computed by one of two methods:
    - One pass with look-back.
    - Three kernels, for devices on which waiting is not safe or is slower: the first computes the aggregates of the
      tiles, the second scans these, the third scans the tiles.
@@ -9918,7 +9932,7 @@ static void vd__look_back_advance(const vd__look_back *b, vc_val done, vc_val re
    rows are padded to whole runs, so that neighbouring threads access different banks. */
 
 enum {
-    VD__SCAN_LOADS = 8,          /* vector loads per thread */
+    VD__SCAN_LOADS = 8,          /* vector loads per thread of a tile */
     VD__SCAN_VECTOR = 4,         /* maximum elements per vector load */
     VD__SCAN_TARGET_RUN = 8,     /* short rows: approximate elements per run */
     VD__SCAN_MAX_STAGED = 10,    /* short rows: maximum elements per thread in shared memory */
@@ -9955,7 +9969,7 @@ struct vd_scan {
     uint32_t threads;            /* threads per work-group */
     uint32_t vector;             /* elements per vector load */
     bool vector_aligned;         /* every row begins at a multiple of `vector` elements */
-    bool one_pass;           /* look-back, as VD_SCAN_ONE_PASS; otherwise three kernels */
+    bool one_pass;               /* look-back, as VD_SCAN_ONE_PASS; otherwise three kernels */
     uint32_t poll_limit;         /* polls of an unpublished tile before its aggregate is recomputed */
     uint32_t tiles_in_flight;    /* look-back: maximum tiles per dispatch */
     bool subgroup_look_back;     /* in look-back, each invocation of a subgroup polls another tile */
@@ -10464,8 +10478,8 @@ static void vd__scan_reset_if_last(const vd__scan_writer *w) {
     }
 }
 
-/* Returns the exclusive prefix of the tile by look-back. One thread publishes the aggregate of the tile, then its
-   inclusive prefix. */
+/* Returns the exclusive prefix of the tile by look-back. One thread publishes the aggregate of the tile, except of the
+   first one of a row, then its inclusive prefix. */
 static vd__scan_state vd__scan_look_back(const vd__scan_writer *w, vc_val tile, vd__scan_state aggregate) {
     bool by_subgroup = w->plan->subgroup_look_back;
     vc_val first_tile = vc_sub(tile, w->tile_index);
@@ -10565,8 +10579,8 @@ static void vd__scan_record_tile_prefixes(vd__scan_writer *w) {
 
 /* The part of a column that a thread scans: the elements first <= r < end of the axis, base + r * inner in memory. */
 typedef struct vd__scan_column {
-    vc_val row;              /* number of the part, of those of the slab */
-    vc_val valid;            /* number of the column, that of the last one for threads without a column */
+    vc_val row;              /* index of the part in the slab */
+    vc_val valid;            /* index of the column, limited to the last column */
     vc_val exists;           /* whether the thread has a column; otherwise its part is empty */
     vc_val base, first, end;
 } vd__scan_column;
@@ -10590,12 +10604,13 @@ static vd__scan_column vd__scan_column_of(const vd__scan_writer *w, uint32_t row
     return c;
 }
 
-/* Returns the sum of the column before the thread's part: of the slabs before, and of the parts before, whose sums are
-   in w->totals. */
+/* Returns the sum of the elements of the column before the thread's part: of previous slabs, and of previous parts of
+   this slab, whose sums are in w->totals. */
 static vd__scan_state vd__scan_column_prefix(vd__scan_writer *w, const vd__scan_column *c, uint32_t rows) {
     vd__scan_state s = vd__scan_identity_state(w);
     if (w->plan->slab < w->plan->count) {
         s = vd__scan_select(vd__eq_u32(w->slab_begin, 0), s, vd__scan_load_tile_state(w, c->valid));
+        /* all threads load the state before the thread of the last part overwrites it */
         vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_BUFFER);
     }
     for (uint32_t i = 0; i + 1 < rows; i++) {
@@ -10716,7 +10731,8 @@ static void vd__scan_short_row_run(const vd__scan_writer *w, vc_val row, vc_val 
 /* Records the kernel for short rows. */
 static void vd__scan_record_short_rows(vd__scan_writer *w) {
     const vd_scan *p = w->plan;
-    /* If `threads` is not a multiple of `runs`, the remaining threads load one more row. */
+    /* If `threads` is not a multiple of `runs`, the remaining threads read one more row of shared memory, whose results
+       they do not store. */
     uint32_t i, rows = vd__scan_rows_per_group(p), spare = vd__scan_spare_count(p);
     vc_val first = vc_mul(vd__scan_widen(w, vc_group_id(w->k, 0)), vd__scan_number(w, rows * (uint32_t)p->count));
     vc_val row = vd__div_u32(w->thread, p->runs);
@@ -10911,9 +10927,23 @@ static vd_result vd__scan_check_fragments(vd_scan *p, const vd_fragment *keep) {
     return result ? result : vd_plan_fragment_check(&p->base, &p->combine);
 }
 
+/* Compiles the kernels, all slabs with the same one. Fragments may be called only while the plan is made. Without them,
+   a kernel with scalar loads is compiled when it is first needed if there is one with vector loads. */
+static vd_result vd__scan_build_all(vd_scan *p) {
+    bool fragments = p->compacts || p->desc.map.build || p->desc.combine.build;
+    vd_result result = VD_OK;
+    for (uint32_t step = 0; vd__scan_step_mode(p, step) != VD__SCAN_MODES && !result; step++) {
+        vd__scan_mode mode = vd__scan_step_mode(p, step);
+        bool vectors = p->vector_aligned && vd__scan_mode_has_vectors(mode);
+        if (step && mode == VD__SCAN_COLUMNS) break;
+        if (!vectors || fragments) result = vd__scan_build(p, mode, false);
+        if (!result && vectors) result = vd__scan_build(p, mode, true);
+    }
+    return result;
+}
+
 /* Initialises the plan of a scan or, if keep is not NULL, of a compaction with this fragment. */
 static vd_result vd__scan_make_with(vd_scan *p, const vd_scan_desc *desc, const vd_fragment *keep) {
-    vd__scan_mode mode;
     p->desc = *desc;
     p->compacts = keep != NULL;
     if (!p->desc.type) p->desc.type = VD_F32;
@@ -10925,7 +10955,8 @@ static vd_result vd__scan_make_with(vd_scan *p, const vd_scan_desc *desc, const 
     if ((tiles > UINT32_MAX && !p->runs) || (p->inner > 1 && p->count > UINT32_MAX))
         return vd_error_set(VD_ERROR_UNSUPPORTED, "the scan has %llu rows of %llu elements, but the limit is %u %s",
                             (unsigned long long)p->rows, (unsigned long long)p->count, UINT32_MAX,
-                            p->inner > 1 ? "of each along an axis that is not the last" : "tiles");
+                            p->inner > 1 ? "rows, and elements of a row, along an axis that is not the last"
+                                         : "work-groups (at least one for each row)");
     uint64_t iterations = vd__scan_prefix_iterations(p), limit = vd__plan_max_iterations(vd_device(p->base.ctx, 0));
     if (p->inner == 1 && p->tiles > 1 && !p->one_pass && iterations > limit)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "rows of %llu elements need %llu loop iterations per invocation, but "
@@ -10939,14 +10970,7 @@ static vd_result vd__scan_make_with(vd_scan *p, const vd_scan_desc *desc, const 
         p->flags = vd_plan_buffer(&p->base, "scan flags", VD_U32, p->one_pass ? 3 : tiles, NULL);
         if (!p->states.id || !p->flags.id) return vd_error_result();
     }
-    for (uint32_t step = 0; (mode = vd__scan_step_mode(p, step)) != VD__SCAN_MODES && !result; step++)
-        /* Fragments may be called only while the plan is made. Kernels without fragments are compiled at first use. */
-        for (uint32_t v = 0; v < 2 && !result && !(step && mode == VD__SCAN_COLUMNS); v++) {
-            bool vectors = p->vector_aligned && vd__scan_mode_has_vectors(mode);
-            bool fragments = p->compacts || p->desc.map.build || p->desc.combine.build;
-            if (v ? vectors : !vectors || fragments) result = vd__scan_build(p, mode, v == 1);
-        }
-    return result;
+    return vd__scan_build_all(p);
 }
 
 static vd_result vd__scan_make(void *plan, const void *desc) {
@@ -11009,18 +11033,18 @@ static vd_result vd__scan_run_step(vd_scan *p, vd_list *list, const vd_plan_io *
    digit, and stores them after all keys with lower digits and after the keys with the same digit in previous tiles.
 
    The rank of a key within its tile is computed by one of two methods:
-   - If all subgroups have the same size and keys have at least 2 bytes, digits have 8 bits, and each subgroup ranks a
-     strip, a contiguous part of the tile. Ballots determine the invocations with the same digit (Ashkiani, Davidson,
-     Meyer, Owens, GPU multisplit, 2016).
+   - If all subgroups have the same size, keys have at least 2 bytes and the shared memory suffices, digits have 8 bits,
+     and each subgroup ranks a strip, a contiguous part of the tile. Ballots determine the invocations with the same
+     digit (Ashkiani, Davidson, Meyer, Owens, GPU multisplit, 2016).
    - Otherwise digits have 4 bits, and each thread counts the digits of its own consecutive keys.
 
    With vd_facts.groups_as_loops there are no tiles, because barriers and shared memory cost more than uncoalesced
    memory accesses: each invocation counts and moves a run of consecutive keys, one at a time.
 
    The offset at which the keys of a tile are stored is computed by one of two methods:
-   - VD_SCAN_ONE_PASS: one kernel computes the histograms of all passes; in each pass, each tile determines the counts
-     of each digit in previous tiles by look-back (Adinets, Merrill, Onesweep: a faster least significant digit radix
-     sort for GPUs, 2022).
+   - VD_SCAN_ONE_PASS, for fewer than 2^30 keys that subgroups rank: one kernel computes the histograms of all passes;
+     in each pass, each tile determines the counts of each digit in previous tiles by look-back (Adinets, Merrill,
+     Onesweep: a faster least significant digit radix sort for GPUs, 2022).
    - Otherwise, in each pass, a first kernel counts the digits in each tile, and a scan of the counts, ordered by
      digit and then by tile, computes the offsets. */
 
@@ -11302,7 +11326,8 @@ static void vd__sort_digit_starts(const vd__sort_writer *w, vc_val *first) {
 }
 
 /* ---- ranks within the tile ----
-   Computes w->rank of the thread's keys, and w->start: the rank of the first key with each of the thread's digits. */
+   Computes w->rank of the thread's keys, and w->start: the rank of the first key with each of the thread's digits; by
+   subgroups also w->total. */
 
 /* Number of counters in shared memory: one per subgroup and digit, or one per digit and thread with padding. */
 static uint32_t vd__sort_counter_count(const vd_sort *p) {
@@ -11544,16 +11569,15 @@ static uint32_t vd__sort_shared_bytes(const vd_sort *p) {
            + p->threads * p->loads * (key + vd_type_size(p->desc.values));
 }
 
-/* Plans ranking by subgroups with 8-bit digits. Returns false if the subgroup size varies, if the shared memory is too
-   small, or if the number of passes would be odd. A thread has at most 12 keys, for which a kernel uses 64 registers;
-   with 24 keys it uses 127, and was not faster on an H200. */
+/* Plans ranking by subgroups with 8-bit digits. Returns false if the device has no subgroup operations or several
+   subgroup sizes, if the shared memory is too small, or if the number of passes would be odd. A thread has at most 12
+   keys, for which a kernel uses 64 registers; with 24 keys it uses 127, and was not faster on an H200. */
 static bool vd__sort_plan_subgroups(vd_sort *p, const vd_device_info *d) {
     static const uint32_t loads[] = { VD__SORT_MAX_LOADS, 8, 6 };
     uint32_t subgroup_size = d->limits.min_subgroup_size;
-    if (vd__plan_facts(d).groups_as_loops || !(d->features & VD_FEATURE_SUBGROUP) || subgroup_size < 2
-        || subgroup_size != d->limits.max_subgroup_size)
+    if (!(d->features & VD_FEATURE_SUBGROUP) || subgroup_size < 2 || subgroup_size != d->limits.max_subgroup_size
+        || vd_type_size(p->desc.type) == 1)
         return false;
-    if (vd_type_size(p->desc.type) == 1) return false;
     p->subgroup_size = subgroup_size;
     p->bits = 8;
     p->digits = VD__SORT_DIGITS_8BIT;
@@ -11608,9 +11632,8 @@ static vd_result vd__sort_make_counts(vd_sort *p) {
     vd_scan_desc scan;
     uint64_t words = p->one_pass ? vd__sort_status_offset(p, 1) + p->tiles * p->digits : p->tiles * p->digits;
     if (words > UINT32_MAX)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu keys have %llu counts of digits in tiles on this device, but "
-                            "the limit is %u", (unsigned long long)p->desc.count, (unsigned long long)words,
-                            UINT32_MAX);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "sorting %llu keys needs %llu counters on this device, but the limit "
+                            "is %u", (unsigned long long)p->desc.count, (unsigned long long)words, UINT32_MAX);
     memset(&scan, 0, sizeof scan);
     scan.name = p->base.name;
     scan.type = vd__count_type(p->desc.count);
@@ -11681,7 +11704,8 @@ static vd_result vd__sort_run_scatter(vd_sort *p, vd_list *list, const vd_plan_i
 }
 
 // >>histogram
-/* Counts the elements of each bin. If the bins fit into shared memory, each work-group counts there first. */
+/* Counts the elements of each bin. If the bins fit into half of the shared memory, each work-group counts there first.
+   */
 
 struct vd_histogram {
     vd_plan base;
@@ -11694,7 +11718,7 @@ struct vd_histogram {
 
 enum { VD__HISTOGRAM_IN, VD__HISTOGRAM_OUT };
 
-/* Whether 0 <= v < bins. Compares as u32, because signed and floating-point types of 32 bits cannot represent all
+/* Whether 0 <= v < bins. All types but 64-bit integers are compared as u32, because i32 and f32 cannot represent all
    values of desc.bins. */
 static vc_val vd__histogram_in_range(vc_kernel *k, const vd_histogram_desc *d, vc_val v) {
     vc_type type = vc_typeof(v);
@@ -11775,7 +11799,8 @@ static vd_result vd__histogram_make(void *plan, const void *desc) {
     /* On a GPU, twice the usual number of work-groups, because they have few threads. */
     uint64_t max_groups = loops ? facts.concurrent_groups : 2 * (uint64_t)facts.concurrent_groups;
     if (p->groups > max_groups) p->groups = max_groups;
-    uint64_t max_elements = p->threads * vd__plan_max_iterations(device); /* a work-group counts with 32 bits */
+    uint64_t max_elements = p->threads * vd__plan_max_iterations(device);
+    /* a work-group counts with 32 bits */
     if (max_elements > (uint64_t)1 << 31) max_elements = (uint64_t)1 << 31;
     uint64_t min_groups = vd__ceil_div(d->count, max_elements);
     if (p->groups < min_groups) p->groups = min_groups;
@@ -11793,11 +11818,11 @@ static const vd_plan_kind vd__histogram_kind = {
 
 // >>top
 /* The k largest or smallest elements of each row, in one dispatch. The elements to select are called the wanted ones.
-   An element is converted to a key, which is the larger the earlier the element is wanted; the complemented index of
-   the element follows as lower digits, so that no two elements are equal. A work-group determines the prefix, the
-   leading digits that distinguish the wanted elements from the others, by radix selection (Alabi, Blanchard, Gordon,
-   Steinbach, Fast k-selection algorithms for graphics processing units, 2012): from the most significant digit on, it
-   counts the digits of all elements that have the prefix found so far, and appends the digit of the last wanted
+   An element is converted to a key: the larger the key, the earlier the element comes in the result. The complemented
+   index of the element follows as lower digits, so that no two elements are equal. A work-group determines the prefix,
+   the leading digits that distinguish the wanted elements from the others, by radix selection (Alabi, Blanchard,
+   Gordon, Steinbach, Fast k-selection algorithms for graphics processing units, 2012): from the most significant digit
+   on, it counts the digits of all elements that have the prefix found so far, and appends the digit of the last wanted
    element, until all elements with the prefix are wanted. Then it collects the wanted elements and sorts them. If
    several work-groups share a row, the last one to finish selects from the results of all. */
 
@@ -12205,8 +12230,8 @@ static vd_result vd__top_limit_iterations(vd_top_k *p, const vd_device_info *d, 
                         (unsigned long long)p->n, (unsigned long long)iterations, (unsigned long long)max_iterations);
 }
 
-/* Plans so many work-groups that they fill the device, as long as each loads at least 16 times as many elements as it
-   passes to the last one. */
+/* Plans so many work-groups that they fill the device, as long as each loads at least 32 elements per thread, and 16
+   times as many elements as it passes to the last one. */
 static vd_result vd__top_plan(vd_top_k *p) {
     const vd_device_info *d = vd_device(p->base.ctx, 0);
     vd_facts facts = vd__plan_facts(d);
@@ -12224,8 +12249,8 @@ static vd_result vd__top_plan(vd_top_k *p) {
     vd__top_split_rows(p, wanted);
     vd_result result = vd__top_limit_iterations(p, d, max_threads);
     if (result || p->rows * p->parts <= UINT32_MAX) return result;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu rows need %u work-groups each, but the limit is %u work-groups",
-                        (unsigned long long)p->rows, p->parts, UINT32_MAX);
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu rows need %llu work-groups, but the limit is %u",
+                        (unsigned long long)p->rows, (unsigned long long)(p->rows * p->parts), UINT32_MAX);
 }
 
 /* vd_plan_kind.make of top-k. */
@@ -12261,7 +12286,7 @@ VD__FFT_SMALL_END
 // >>vkfft
 /* VkFFT as an engine of complex and real transforms. VkFFT generates GLSL, compiles it with glslang and records its own
    dispatches into a list. It binds buffers when an application (VkFFT's term for a plan) is initialised, so a plan has
-   separate applications for each pair of buffers. */
+   separate applications for each pair of buffers and each direction. */
 
 typedef struct vd__vkfft vd__vkfft;
 static vd_result vd__vkfft_make(vd_fft *p);
@@ -12292,9 +12317,9 @@ static vd_result vd__vkfft_run(vd_fft *p, vd_list *list, const vd_fft_io *io, vd
     X(vkGetBufferMemoryRequirements) X(vkGetPhysicalDeviceMemoryProperties) X(vkGetPhysicalDeviceProperties) \
     X(vkMapMemory) X(vkQueueSubmit) X(vkResetFences) X(vkUnmapMemory) X(vkUpdateDescriptorSets) X(vkWaitForFences)
 
-/* VkFFT, included into a namespace with replacements for functions that it calls: Vulkan functions are those of the
-   context's instance, printf does nothing, and the functions of glslang ignore VkFFT's limits, whose struct has the
-   layout of one version of glslang, and use glslang's default limits instead. */
+/* VkFFT, included into a namespace with replacements for functions that it calls. Vulkan functions are those of the
+   context's instance, and printf does nothing. VkFFT passes limits to glslang in a struct with the layout of one
+   version of glslang; the replacements ignore it and pass glslang's default limits. */
 namespace vd__vkfft_space {
 #define VD__VKFFT_MEMBER(name) PFN_##name name;
 #define VD__VKFFT_DECLARE(name) static thread_local PFN_##name name;
@@ -12376,7 +12401,7 @@ typedef struct vd__vkfft_pair {
 } vd__vkfft_pair;
 
 /* The transforms of one application: up to three dimensions, the contiguous one first. axes: bit mask of the
-   transformed dimensions. row: distance between rows of reals, in reals, if dimension 0 is that of VD_FFT_REAL. */
+   transformed dimensions. row: for VD_FFT_REAL along dimension 0, the distance between rows, in reals; otherwise 0. */
 typedef struct vd__vkfft_block {
     uint64_t size[3], batches, row;
     uint32_t dimensions, axes;
@@ -12457,7 +12482,7 @@ static uint32_t vd__vkfft_merge(const vd_fft *p, uint64_t *size, bool *transform
 }
 
 /* Splits the shape into blocks. VkFFT transforms up to three dimensions and a batch. If there are four dimensions and
-   the last is transformed, a second application transforms it. VkFFT itself makes the batch of a one-dimensional
+   the slowest one is transformed, a second application transforms it. VkFFT itself makes the batch of a one-dimensional
    transform a second dimension. With two dimensions, the batch becomes the third dimension here, because VkFFT 1.2
    computes wrong offsets for the transforms of a batch if it splits a dispatch. */
 static void vd__vkfft_plan(vd_fft *p) {
@@ -12467,7 +12492,7 @@ static void vd__vkfft_plan(vd_fft *p) {
     uint32_t count = vd__vkfft_merge(p, size, transformed);
     vd__vkfft_block *b = v->block;
     if (p->kind == VD_FFT_REAL) b->row = count > 1 ? p->layout[VD__FFT_IN].stride[p->real_axis - 1] : p->real_length;
-    /* If the last dimension is not transformed, it becomes the batch. */
+    /* If the slowest of two or four dimensions is not transformed, it becomes the batch. */
     uint32_t inner = count && count != 3 && !transformed[count - 1] ? count - 1 : count;
     b->batches = inner < count ? size[count - 1] : 1;
     if (inner == 4) {
@@ -12486,8 +12511,8 @@ static void vd__vkfft_plan(vd_fft *p) {
     v->blocks = v->block[1].dimensions ? 2 : b->axes ? 1 : 0;
 }
 
-/* Checks that the planes of a batch of cubes do not exceed max_planes, the maximum work-groups in the third dimension
-   of a dispatch. */
+/* Checks that the planes of a batch of cubes do not exceed max_planes, the maximum number of work-groups in the third
+   dimension of a dispatch. */
 static vd_result vd__vkfft_check_batch(const vd_fft *p, uint32_t max_planes) {
     const vd__vkfft_block *b = p->vkfft->block;
     uint64_t planes = b->size[2];
@@ -12539,7 +12564,8 @@ static vd_result vd__vkfft_make(vd_fft *p) {
     vd_result result = vd__vkfft_check_real(p);
     if (result) return result;
     if (!vd__vkfft_can_access(p))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT does not support strides and counts");
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT does not support strides and counts, except for a "
+                            "distance between rows of reals");
     p->vkfft = (vd__vkfft *)vd__fft_allocate(&p->base.allocator, sizeof *p->vkfft);
     if (!p->vkfft) return vd__fft_no_memory();
     snprintf(p->text, sizeof p->text, "VkFFT\n");
@@ -12561,7 +12587,7 @@ static void vd__vkfft_free_pair(vd_fft *p, vd__vkfft_pair *pair) {
     vd__fft_free(&p->base.allocator, pair);
 }
 
-/* Destroys the applications of a plan. Waits until the device is idle, because commands of VkFFT may be in flight and
+/* Destroys the applications of a plan. Waits until the context is idle, because commands of VkFFT may be in flight and
    their completion is not tracked. */
 static void vd__vkfft_destroy(vd_fft *p) {
     vd__vkfft *v = p->vkfft;
@@ -12577,7 +12603,8 @@ static void vd__vkfft_destroy(vd_fft *p) {
 /* Buffers of a run: input, array that is transformed in place, and output, each of which may equal the one before. */
 typedef struct vd__vkfft_call { vd_fft *p; vd__vkfft_pair *pair; vd_buffer_info in, work, out; } vd__vkfft_call;
 
-/* Sets a buffer of an application and its size in the form that VkFFT uses: from the beginning of the native object. */
+/* Sets a buffer of an application and its size in the form that VkFFT uses: from the beginning of the native object.
+   Returns the offset from there. */
 static uint64_t vd__vkfft_bind(const vd_buffer_info *info, VkBuffer *buffer, uint64_t *bytes) {
     *buffer = (VkBuffer)info->native;
     *bytes = info->native_offset + info->size;
@@ -12656,7 +12683,7 @@ static vd_result vd__vkfft_compile(const vd_native *native, void *user) {
     for (uint32_t i = 0; i < call->p->vkfft->blocks; i++) {
         vd__vkfft_app *app = &call->pair->apps[i];
         vd__vkfft_space::VkFFTResult result = vd__vkfft_space::initializeVkFFT(&app->app, vd__vkfft_configure(call, i));
-        /* of rows that take several dispatches, VkFFT 1.2 reads another buffer than the input */
+        /* if rows take several dispatches, the inverse of VkFFT 1.2 does not read them from the input buffer */
         if (!result && app->app.configuration.isInputFormatted && app->app.localFFTPlan_inverse
             && app->app.localFFTPlan_inverse->multiUploadR2C) {
             vd__vkfft_space::deleteVkFFT(&app->app);
@@ -12665,7 +12692,8 @@ static vd_result vd__vkfft_compile(const vd_native *native, void *user) {
             result = vd__vkfft_space::initializeVkFFT(&app->app, vd__vkfft_configure(call, i));
         }
         if (result)
-            return vd_error_set(VD_ERROR_UNSUPPORTED, "initializeVkFFT failed: error %d", (int)result);
+            return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT does not support this transform: initializeVkFFT "
+                                "returned %d", (int)result);
         app->initialized = true;
     }
     return VD_OK;
@@ -12679,8 +12707,8 @@ static uint32_t vd__vkfft_free_slot(const vd_fft *p) {
     return i;
 }
 
-/* Returns the buffer that a run transforms in place: the output, but for reals from a spectrum that is preserved a
-   buffer of the plan. */
+/* Returns the buffer that a run transforms in place: the output or, for the inverse of VD_FFT_REAL out of place, a
+   buffer of the plan, so that the input is preserved. */
 static vd_buffer vd__vkfft_work_buffer(vd_fft *p, const vd_fft_io *io, vd_buffer out) {
     vd__vkfft *v = p->vkfft;
     if (p->kind != VD_FFT_REAL || io->direction == VD_FFT_FORWARD || out.id == io->in.id) return out;
@@ -13256,8 +13284,8 @@ static void vd__chirp_store(vc_kernel *k, const vd_fft_point *at, vd_fft_value *
     static const vc_val none = { 0, 0 };
     double scale = 1 / (double)p->chirp.m;
     (void)k;
-    vd__store_from(&p->table, p->tables.spectrum, vd__fft_chirp_bin(&p->chirp, at->index),
-             vc_vec2(vc_mul(v->re, vd__fft_immediate(v->re, scale)), vc_mul(v->im, vd__fft_immediate(v->im, scale))));
+    vc_val re = vc_mul(v->re, vd__fft_immediate(v->re, scale)), im = vc_mul(v->im, vd__fft_immediate(v->im, scale));
+    vd__store_from(&p->table, p->tables.spectrum, vd__fft_chirp_bin(&p->chirp, at->index), vc_vec2(re, im));
     v->re = v->im = none;
 }
 
@@ -13641,11 +13669,11 @@ static bool vd__convolve_fits_one_kernel(const vd_convolve *p) {
 }
 
 /* Chooses the form of a real convolution and the period of its last dimension.
-   - With pack_rows and several groups the form is TWO_GROUPS, unless each group has filters of its own, or with a map.
+   - With pack_rows and several groups the form is TWO_GROUPS, unless each group has its own filters or there is a map.
    - With a spectrum_hook or a map the form is ZERO_IMAG, because these expect the complete spectrum.
-   - In the periodic modes, NEGACYCLIC is used only for lengths that would need Bluestein's algorithm, because it
-     requires a period of at least signal + filter - 1. Other lengths use ZERO_IMAG, or HALF_SPECTRUM for images and
-     cubes that do not fit into one kernel. Measured on an NVIDIA H200 (1 GiB of rows, filters of 31): NEGACYCLIC takes
+   - In the periodic modes, NEGACYCLIC is used only for lengths with a prime factor above 31, because it requires a
+     period of at least signal + filter - 1. Other lengths use ZERO_IMAG, or HALF_SPECTRUM for images and cubes that do
+     not fit into one kernel. Measured on an NVIDIA H200 (1 GiB of rows, filters of 31): NEGACYCLIC takes
      1.77 ms for rows of 1000 and 1.97 ms for rows of 4096, ZERO_IMAG 1.65 ms and 1.41 ms.
    - In the other modes the form is NEGACYCLIC. */
 static void vd__convolve_choose_form(vd_convolve *p) {
@@ -13704,7 +13732,7 @@ static vd_result vd__convolve_check_iterations(const vd_convolve *p, uint32_t co
                         what, count, (unsigned long long)limit);
 }
 
-/* Checks that a plan with a map has no other product. */
+/* Checks the fields of the desc that a map restricts. */
 static vd_result vd__convolve_check_map(const vd_convolve_desc *d) {
     if (!d->map && d->map_declare) return vd_error_set(VD_ERROR_INVALID, "map_declare is set, but map is not");
     if (!d->map) return VD_OK;
@@ -13745,6 +13773,7 @@ static vd_result vd__convolve_check_desc(vd_convolve *p) {
     memset(shape, 0, sizeof shape);
     memcpy(shape, d->filter_shape, sizeof d->filter_shape);
     result = vd__fft_check_shape(shape, 0, UINT32_MAX, &count, &elements);
+    if (result) vd_error_amend(result, NULL, NULL, "filter_shape");
     if (!result && count != p->dimensions)
         result = vd_error_set(VD_ERROR_INVALID, "the filter is %u-dimensional, but the signal is %u-dimensional",
                               count, p->dimensions);
@@ -13952,12 +13981,12 @@ static vd__fft_choice vd__fft_choice_of(const vd__fft_shape *s) {
     return c;
 }
 
-/* Returns NULL, or the reason why a radix of a choice is invalid. Direct stages follow a stage and precede another,
-   which have radix 1 if they are the first or the last one (vd__fft_enumerate_direct). */
+/* Returns NULL, or the reason why a radix of a choice is invalid. A direct stage can be neither the first nor the last
+   one: if no other stage precedes or follows it, one of radix 1 does (vd__fft_enumerate_direct). */
 static const char *vd__fft_check_radix(const vd__fft_shape *s, const vd__fft_choice *c, uint32_t i) {
     uint32_t r = c->radix[i], before = i ? c->radix[i - 1] : 0, next = i + 1 < VD__FFT_STAGES ? c->radix[i + 1] : 0;
     if (r == 1 && !(!before && vd__fft_is_direct(next)) && !(!next && vd__fft_is_direct(before)))
-        return "a radix of 1 is neither the first before a radix above 32 nor the last after one";
+        return "a radix of 1 is allowed only as the first one before a radix above 32, or as the last one after it";
     if (!vd__fft_is_direct(r)) return NULL;
     if (r > VD__FFT_DIRECT || vd__fft_balanced_factor(r) != 1) return "a radix above 32 is not a prime up to 127";
     if (s->axes > 1) return "a radix above 32 is in a kernel of several axes";
@@ -14070,7 +14099,7 @@ static bool vd__fft_override_applies(const vd__fft_pass *pass, char target, cons
     return target == 'b' ? pass->bluestein_length && n >= vd__fft_lowest_bluestein(pass) : n == pass->shape.n;
 }
 
-/* Applies an override to all passes for which it is meant. text, length: the entry, for the error message. */
+/* Applies an override to all passes that it selects. text, length: the entry, for the error message. */
 static vd_result vd__fft_override(vd_fft *p, char target, const vd__fft_choice *c, const char *text, int length) {
     for (uint32_t i = 0; i < p->route[0].count + p->route[1].count; i++) {
         vd__fft_pass *pass = vd__fft_pass_at(p, i);
@@ -14161,8 +14190,8 @@ static void vd__fft_measure_key_addressing(vd__fft_measure_key *k, const vd__fft
     vd__fft_measure_key_digits(k, &s->transform);
 }
 
-/* Sets the key of a pass. direction: 0 forward, 1 inverse. The key contains the lengths of the shape, but not its other
-   fields, which are chosen by measuring. */
+/* Sets the key of a pass. direction: 0 forward, 1 inverse. The key does not contain the fields of the shape that are
+   chosen by measuring. */
 static void vd__fft_measure_key_make(vd__fft_measure_key *k, const vd_fft *p, const vd__fft_pass *pass,
                                      uint32_t direction, vd_fft_rigor rigor) {
     const vd__fft_shape *s = &pass->shape;
@@ -14301,7 +14330,7 @@ static void vd__fft_propose_shapes(vd__fft_tuner *tuner) {
         vd__fft_shape s = tuner->candidates.at[i].shape;
         vd__fft_choice c = vd__fft_choice_of(&s);
         if (vd__fft_count_similar(tuner, &c) >= (tuner->patient ? 6u : s.n < 1000 ? 2u : 3u)) continue;
-        bool complete = vd__fft_is_estimated(&p->device, &s); /* as candidates, they have all fields */
+        bool complete = vd__fft_is_estimated(&p->device, &s); /* the search has set all fields */
         if (s.stages == 1) s.columns_out = s.columns_in;
         if (!complete && (s.columns_in || s.columns_out ? !vd__fft_choose_columns(&p->device, &s, count, 1)
                                                          : !vd__fft_choose_rows(&p->device, &s, count)))
@@ -14439,7 +14468,8 @@ static void vd__fft_tuner_close(vd__fft_tuner *tuner) {
     vd__fft_free(&allocator, tuner);
 }
 
-/* Creates the buffers for all passes in the first call. Returns false on failure, or if one would exceed max_bytes. */
+/* Creates the buffers for all passes in the first call. Returns false on failure, or if one would exceed max_bytes (the
+   spectrum of an f64 convolution: twice as many). */
 static bool vd__fft_tuner_allocate(vd__fft_tuner *tuner) {
     vd_fft *p = tuner->plan;
     uint64_t spectrum = 0, max_bytes = tuner->max_bytes;
@@ -14477,7 +14507,7 @@ static uint32_t vd__fft_tuner_propose(void *user, void *choices, uint32_t count,
     else if (vd__fft_tuner_allocate(tuner)
              && vd__fft_fill_noise(tuner, tuner->in, vd__fft_bytes(tuner->plan, pass->end[0].role),
                                    tuner->plan->stored[pass->end[0].role])
-             /* ones, so that results do not depend on the order of its elements (vd__fft_is_thread_order) */
+             /* a spectrum of ones, because shapes order its elements differently (vd__fft_is_thread_order) */
              && !(pass->shape.last_axis_first && vd__fft_fill_ones(tuner->plan, tuner->spectrum, 0)))
         vd__fft_propose_shapes(tuner);
     return tuner->count;
@@ -15197,8 +15227,8 @@ static bool vd__fft_group_is_begun(const vd_fft_group *g, const char *call) {
     return false;
 }
 
-/* Returns the element that value i is at the first stage (last false) or after the last one. Without a value i, e.g. if
-   that stage has fewer values, one that does not exist. */
+/* Returns which element value i is: before the first stage or, with `last`, after the last one. exists is false if the
+   invocation has no value i there, for example because that stage has fewer values. */
 static vd_fft_slot vd__fft_group_slot_of(vd_fft_group *g, const char *call, bool last, uint32_t i) {
     vd_fft_slot slot;
     vd__fft_writer *w = &g->writer;
@@ -15672,24 +15702,24 @@ VD_API uint64_t vd_convolve_memory(const vd_convolve *p) {
     return p ? vd__plan_memory(&p->base) + vd_fft_memory(p->run) + vd_fft_memory(p->filter) : 0;
 }
 
+/* Queries a buffer of vd_convolve_2d, whose type must be f32. */
+static vd_result vd__convolve_query(vd_context *ctx, vd_buffer buffer, const char *name, vd_buffer_info *info) {
+    vd_result result = vd__fft_query(ctx, buffer, name, info);
+    if (result || info->type == VD_F32) return result;
+    return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) has type %s, but f32 is expected", info->name, name,
+                        vd_type_name(info->type));
+}
+
 /* vd_convolve_2d, whose name the caller adds to errors. */
 static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer filter, vd_buffer out,
                                      vd_convolve_mode mode) {
-    static const char *const names[] = { "image", "filter", "out" };
     vd_convolve_desc desc;
     vd_buffer_info info[3];
-    vd_buffer buffers[3];
-    buffers[0] = image;
-    buffers[1] = filter;
-    buffers[2] = out;
     memset(&desc, 0, sizeof desc);
-    for (uint32_t i = 0; i < 3; i++) {
-        vd_result result = vd__fft_query(ctx, buffers[i], names[i], &info[i]);
-        if (result) return result;
-        if (info[i].type != VD_F32)
-            return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (%s) has type %s, but f32 is expected", info[i].name,
-                                names[i], vd_type_name(info[i].type));
-    }
+    vd_result result = vd__convolve_query(ctx, image, "image", &info[0]);
+    if (!result) result = vd__convolve_query(ctx, filter, "filter", &info[1]);
+    if (!result) result = vd__convolve_query(ctx, out, "out", &info[2]);
+    if (result) return result;
     if (mode != VD_CONVOLVE_CENTRED && mode != VD_CONVOLVE_SAME)
         return vd_error_set(VD_ERROR_INVALID, "mode is %d, but must be VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME",
                             (int)mode);

@@ -1034,6 +1034,9 @@ static void bad_input(void **state) {
     desc.shape[1] = 8;
     desc.filter_shape[0] = 4;
     refuse(ctx, &desc, "'made': the filter is 1-dimensional, but the signal is 2-dimensional");
+    desc.filter_shape[2] = 3;
+    refuse(ctx, &desc, "'made': filter_shape: dimension 1 of the shape is 0, but dimension 2 is not");
+    desc.filter_shape[2] = 0;
     desc.filter_shape[1] = 9;
     refuse(ctx, &desc, "'made': filter_shape[1] is 9, but the limit of this mode is shape[1], 8");
     desc.filter_shape[1] = 4;

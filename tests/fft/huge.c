@@ -235,7 +235,8 @@ static void plans(void **state) {
     scan.shape[0] = ((uint64_t)1 << 32) + 1;
     scan.shape[1] = 3;
     assert_null(vd_scan_create(ctx, &scan));
-    says("3 rows of 4294967297 elements, but the limit is 4294967295 of each along an axis that is not the last");
+    says("3 rows of 4294967297 elements, but the limit is 4294967295 rows, and elements of a "
+         "row, along an axis that is not the last");
     reduce.shape[0] = (uint64_t)1 << 39;
     vd_reduce *r = vd_reduce_create(ctx, &reduce);
     if (!r) fail_msg("%s", vd_error_text());

@@ -419,7 +419,8 @@ static void shapes_can_be_set(void **state) {
     direct.rigor = VD_FFT_RIGOR_DEFAULT;
     check_forced(&direct, "2x37x1/19/3/0", "rows of 74 = 2 x 37 x 1, 19 threads per transform, 3 transforms per work-group");
     check_refused(&direct, "2x37/19/1/0", "a radix above 32 is the first or the last one; add a radix of 1");
-    check_refused(&direct, "1x2x37x1/19/1/0", "a radix of 1 is neither the first before a radix above 32 nor the last after one");
+    check_refused(&direct, "1x2x37x1/19/1/0", "a radix of 1 is allowed only as the first one before a radix above 32, or as the last "
+                  "one after it");
     check_refused(&rows, "8x8/1/1/1", "contains '8x8/1/1/1', but a kernel with transforms of "
                   "64 elements cannot have this shape: a thread holds more than 32 values");
     check_refused(&rows, "8x8/8/1/3", "slices must be 0, 1, 2 or 4");

@@ -838,7 +838,8 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "type is bool, but must be a scalar number");
     desc.type = VD_F32;
     desc.extra_out = true;
-    refuse(ctx, &desc, "extra_out is true, but VD_REDUCE_MEAN has only one result");
+    refuse(ctx, &desc, "extra_out is true, but op is VD_REDUCE_MEAN; only VD_REDUCE_ARGMIN, _ARGMAX and "
+           "_VARIANCE have a second result");
     desc.op = VD_REDUCE_VARIANCE;
     desc.correction = 100;
     refuse(ctx, &desc, "correction is 100, but must be less than 100, the number of elements of each result");
@@ -877,7 +878,8 @@ static void bad_input(void **state) {
     desc.shape[1] = UINT32_MAX;
     desc.axes = 2;
     desc.op = VD_REDUCE_ARGMIN;
-    refuse(ctx, &desc, "each result is an index of 4294967295 elements, but the limit is 4294967294");
+    refuse(ctx, &desc, "op is VD_REDUCE_ARGMIN and each result has 4294967295 elements, but the limit for 32-bit "
+           "indices is 4294967294");
     desc.op = VD_REDUCE_SUM;
     desc.axes = 1;
     refuse(ctx, &desc, "there are 4294967295 results, but the limit is 2147483648");
