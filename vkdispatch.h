@@ -410,7 +410,7 @@
          vd_list_end, vd_list_watch, vd_list_discard, vd_submit and
          vd_graph_end
          vd_buffer_bind, vd_buffer_unbind, vd_image_bind, vd_image_unbind  the buffer or image
-         vd_present and vd_swapchain_destroy                               the swapchain, and the window as the window
+         vd_present, vd_swapchain_query, vd_swapchain_destroy              the swapchain, and the window as the window
                                                                            system requires (Xlib: XInitThreads)
          vd_context_destroy                                                the context: no other thread is in a call of
                                                                            it, or makes one later
@@ -19157,8 +19157,8 @@ typedef struct vd__dispatch_state {
     uint32_t capacity;                 /* elements of arrays for which there is room in `accesses` and `bindings` */
     uint64_t arguments[VD_MAX_ARGUMENT_BYTES / 8];
     vd__indirect indirect;
-    /* `accesses` and `bindings` before the first kernel with arrays. VD_MAX_ARGS arguments and uses have two accesses in
-       addition: those of the output buffer and of `indirect` */
+    /* `accesses` and `bindings` before the first kernel with arrays. In addition to at most VD_MAX_ARGS arguments and
+       uses, there can be accesses to the output buffer and to `indirect` */
     vd__access own_accesses[VD_MAX_ARGS + 2];
     vd__binding own_bindings[VD_MAX_ARGS];
 } vd__dispatch_state;
@@ -28257,32 +28257,48 @@ static vd_result vd__image_view_make(vd_context *ctx, vd__image *base, const vd_
     return vd__image_view_publish(ctx, view, &base->resource, "vd_image_view", out);
 }
 
+/* Returns the usage of texel buffers of a format that a device supports. */
+static uint32_t vd__texel_usage(vd__device *dev, vd_format format) {
+    uint32_t usage = dev->driver->backend->format_usage(dev, format);
+    return (usage & VD_IMAGE_TEXELS ? (uint32_t)VD_IMAGE_SAMPLED : 0u)
+           | (usage & VD_IMAGE_STORAGE_TEXELS ? (uint32_t)VD_IMAGE_STORAGE : 0u);
+}
+
+/* Checks the usage of a texel buffer on all devices. Sets *usage to desc->usage or, if that is 0, to the usage that all
+   devices support. */
+static vd_result vd__texel_usage_check(const vd_context *ctx, const vd_texel_buffer_desc *desc, uint32_t *usage) {
+    uint32_t all = VD_IMAGE_SAMPLED | VD_IMAGE_STORAGE;
+    if (desc->usage > all)
+        return vd__fail(VD_ERROR_INVALID, "desc.usage is %u, but must be VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both",
+                        (unsigned)desc->usage);
+    for (uint32_t i = 0; i < ctx->device_count; i++) all &= vd__texel_usage(&ctx->devices[i].device, desc->format);
+    *usage = desc->usage ? desc->usage : all ? all : (uint32_t)VD_IMAGE_SAMPLED;
+    for (uint32_t i = 0; i < ctx->device_count; i++) {
+        vd__device *dev = &ctx->devices[i].device;
+        uint32_t missing = *usage & ~vd__texel_usage(dev, desc->format);
+        if (missing)
+            return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' does not support format %s for texel buffers that "
+                            "kernels %s (%s)", dev->info.name, vd__format_rows[desc->format].name,
+                            missing & VD_IMAGE_SAMPLED ? "fetch from" : "load from and store to",
+                            missing & VD_IMAGE_SAMPLED ? "VD_IMAGE_TEXELS" : "VD_IMAGE_STORAGE_TEXELS");
+    }
+    return VD_OK;
+}
+
 /* Checks the desc of a texel buffer in `base`. Sets its number of texels, and the usage. */
 static vd_result vd__texels_check(const vd_context *ctx, const vd__buffer *base, const vd_texel_buffer_desc *desc,
                                   uint64_t *texels, uint32_t *usage) {
     vd_result r = vd__images_supported(ctx);
     if (!r) r = vd__format_check(desc->format);
+    if (!r) r = vd__texel_usage_check(ctx, desc, usage);
     if (r) return r;
     const vd__format_row *row = &vd__format_rows[desc->format];
-    uint32_t all = UINT32_MAX;
     vd_limits limits = ctx->devices->device.info.limits;
-    for (uint32_t i = 0; i < ctx->device_count; i++) {
+    for (uint32_t i = 1; i < ctx->device_count; i++) {
         const vd_limits *other = &ctx->devices[i].device.info.limits;
-        all &= ctx->driver.backend->format_usage(&ctx->devices[i].device, desc->format);
         if (other->max_texels < limits.max_texels) limits.max_texels = other->max_texels;
         if (other->texel_alignment > limits.texel_alignment) limits.texel_alignment = other->texel_alignment;
     }
-    all = (all & VD_IMAGE_TEXELS ? (uint32_t)VD_IMAGE_SAMPLED : 0u)
-          | (all & VD_IMAGE_STORAGE_TEXELS ? (uint32_t)VD_IMAGE_STORAGE : 0u);
-    *usage = desc->usage ? desc->usage : all ? all : (uint32_t)VD_IMAGE_SAMPLED;
-    if (*usage > (VD_IMAGE_SAMPLED | VD_IMAGE_STORAGE))
-        return vd__fail(VD_ERROR_INVALID, "desc.usage is %u, but must be VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both",
-                        (unsigned)*usage);
-    if (*usage & ~all)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' does not support format %s for texel buffers that kernels "
-                        "%s (%s)", ctx->devices->device.info.name, row->name,
-                        *usage & ~all & VD_IMAGE_SAMPLED ? "fetch from" : "load from and store to",
-                        *usage & ~all & VD_IMAGE_SAMPLED ? "VD_IMAGE_TEXELS" : "VD_IMAGE_STORAGE_TEXELS");
     uint64_t available = desc->offset < base->size ? (base->size - desc->offset) / row->bytes : 0;
     *texels = desc->texels ? desc->texels : available;
     if (!*texels || *texels > available)
@@ -28370,7 +28386,7 @@ VD_API vd_result vd_image_query(vd_context *ctx, vd_image image, vd_image_info *
         vd__image_pin(ctx, image, "vd_image_query", "");
         return vd__call_failed(ctx, VD_ERROR_INVALID);
     }
-    const vd__memory *m = &found->resource.storage->memory;
+    const vd__memory *m = &found->resource.storage[vd__lowest_bit(found->resource.devices)].memory;
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "%s", found->resource.name);
     out->format = found->shape.format;

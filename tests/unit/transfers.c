@@ -375,10 +375,8 @@ static vd_result lost_on_device_1(vd__device *dev, uint32_t queue, const vd__sub
     return vd__fail(VD_ERROR_DEVICE_LOST, "the driver lost it");
 }
 
-static void messages_name_the_lost_device(void **state) {
-    (void)state;
+static vd_context *left_and_right(void) {
     static const int twice[2] = { 1, 1 };
-    static vd__backend backend;
     vd_context_desc desc;
     vd_context *ctx = NULL;
     memset(&desc, 0, sizeof desc);
@@ -388,6 +386,48 @@ static void messages_name_the_lost_device(void **state) {
     assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
     snprintf(ctx->devices[0].device.info.name, 8, "left");
     snprintf(ctx->devices[1].device.info.name, 8, "right");
+    return ctx;
+}
+
+static uint32_t texels_on_device_0(vd__device *dev, vd_format format) {
+    const vd__context_device *device = (const vd__context_device *)(const void *)dev; /* its first member */
+    return vd__dummy_format_usage(dev, format) & (device->index ? (uint32_t)VD_IMAGE_SAMPLED : UINT32_MAX);
+}
+
+/* A texel buffer describes the memory of its buffer, which need not be on device 0. */
+static void texel_buffers_of_two_devices(void **state) {
+    static vd__backend backend;
+    vd_context *ctx = left_and_right();
+    vd_buffer_desc desc;
+    vd_texel_buffer_desc texels;
+    vd_buffer_info buffer;
+    vd_image_info image;
+    (void)state;
+    memset(&desc, 0, sizeof desc);
+    memset(&texels, 0, sizeof texels);
+    desc.shape[0] = 64;
+    desc.devices = 2;
+    texels.buffer = vd_buffer_create(ctx, &desc);
+    texels.format = VD_FORMAT_R32_F;
+    vd_image made = vd_texel_buffer(ctx, &texels);
+    assert_int_equal(vd_buffer_query(ctx, texels.buffer, &buffer), VD_OK);
+    assert_int_equal(vd_image_query(ctx, made, &image), VD_OK);
+    assert_int_not_equal(image.storage, 0);
+    assert_int_equal(image.storage, buffer.storage);
+    backend = vd__backend_dummy;
+    backend.format_usage = texels_on_device_0;
+    ctx->driver.backend = &backend;
+    assert_int_equal(vd_texel_buffer(ctx, &texels).id, 0);
+    CHECK_TEXT("device 'right' does not support format r32f for texel buffers that kernels fetch from "
+               "(VD_IMAGE_TEXELS)");
+    ctx->driver.backend = &vd__backend_dummy;
+    vd_context_destroy(ctx);
+}
+
+static void messages_name_the_lost_device(void **state) {
+    static vd__backend backend;
+    vd_context *ctx = left_and_right();
+    (void)state;
     backend = vd__backend_dummy;
     backend.queue_submit = lost_on_device_1;
     ctx->driver.backend = &backend;
@@ -447,5 +487,5 @@ static const struct CMUnitTest transfers_tests[] = {
     cmocka_unit_test(watched_lists_report_their_status), cmocka_unit_test(repeats_allocate_nothing),
     cmocka_unit_test(destroyed_while_in_use), cmocka_unit_test(failed_submissions_end_their_events),
     cmocka_unit_test(a_lost_device_stays_lost), cmocka_unit_test(messages_name_the_lost_device),
-    cmocka_unit_test(timeouts_keep_the_error),
+    cmocka_unit_test(texel_buffers_of_two_devices), cmocka_unit_test(timeouts_keep_the_error),
 };
