@@ -17772,8 +17772,9 @@ static vd_result vd__reflect_resource(vd__reader *s, uint32_t id, uint32_t type,
         if (!image) return vd__last_error.code;
         image->count = count;
         if (vd__reflect_image(m, id, type, image)) return VD_OK;
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an image '%s' of a type that is not supported "
-                        "(multisampled, cube array, or another one)", shown_name);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an image '%s' whose type or format is not supported: it "
+                        "must be 1-D, 2-D, 3-D, a cube, a 1-D or 2-D array, or a texel buffer, and not multisampled",
+                        shown_name);
     }
     if (op != VD__OpTypeStruct)
         return vd__spirv_invalid(m->ids[id].at, "the type %u of a buffer is not a struct", (unsigned)type);
@@ -18567,11 +18568,10 @@ static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *
     if ((unsigned)desc->import > VD_IMPORT_CL_MEM)
         return vd__fail(VD_ERROR_INVALID, "desc.import is %d, not a valid vd_import (0 to %d)", (int)desc->import,
                         VD_IMPORT_CL_MEM);
-    if (!imports && (desc->import || desc->address_offset))
-        return vd__fail(VD_ERROR_INVALID, "%s is set, but desc.address is 0",
-                        desc->import ? "desc.import" : "desc.address_offset");
-    if (!imports && desc->release)
-        return vd__fail(VD_ERROR_INVALID, "desc.release is set, but neither desc.address nor desc.external is");
+    if (!imports && desc->import) return vd__fail(VD_ERROR_INVALID, "desc.import is set, but desc.address is 0");
+    if (!imports && (desc->address_offset || desc->release))
+        return vd__fail(VD_ERROR_INVALID, "desc.%s is set, but neither desc.address nor desc.external is",
+                        desc->address_offset ? "address_offset" : "release");
     if (!imports && !desc->exportable) return VD_OK;
     const vd__device *dev = vd__only_device(ctx, desc, desc->address ? "address" : desc->external ? "external"
                                                        : "exportable");
@@ -18817,7 +18817,7 @@ static vd_result vd__features_check(const vd__device *dev, uint64_t bits) {
     if (!missing) return VD_OK;
     return vd__fail(VD_ERROR_UNSUPPORTED, "the kernel needs feature %s, which '%s' does not have%s",
                     vd_feature_name(missing & (~missing + 1)), dev->info.name,
-                    missing & (missing - 1) ? " (and more features that it does not have)" : "");
+                    missing & (missing - 1) ? " (more features are missing)" : "");
 }
 
 /* Checks the required subgroup size of a kernel desc. */
@@ -18947,8 +18947,8 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
         return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " has kind %d, not a valid vd_arg_kind (%d to %d)",
                             (int)a->kind, VD_ARG_BINDING, VD_ARG_SAMPLER);
     if (a->kind != VD_ARG_VALUE && a->access > VD_READ_WRITE) /* 0: the kernel does not access the buffer */
-        return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " has access %u, but must be VD_READ, VD_WRITE or both",
-                            (unsigned)a->access);
+        return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " has access %u, but must be 0, VD_READ, VD_WRITE or "
+                            "both", (unsigned)a->access);
     if (a->align & (a->align - 1))
         return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " has alignment %u, which is not a power of two",
                             (unsigned)a->align);
@@ -19248,9 +19248,9 @@ static VD__COLD vd_result vd__dispatch_extent_stored(vd__dispatch_state *d, cons
                                             : b->type) : 1;
         threads[0] = b ? b->size / (element ? element : 1) : 1; /* 1 if it is not a buffer: that fails later */
         if (!threads[0])
-            return vd__fail(VD_ERROR_INVALID, "argument %d '%.100s' has %llu bytes, but its elements, each of which "
-                            "gets a thread, have %u bytes", k->threads_arg - 1, k->args[k->threads_arg - 1].name,
-                            VD__U(b->size), element);
+            return vd__fail(VD_ERROR_INVALID, "argument %d '%.100s' determines the number of threads, but its %llu "
+                            "bytes are less than one element (%u bytes)", k->threads_arg - 1,
+                            k->args[k->threads_arg - 1].name, VD__U(b->size), element);
     }
     vd_result r = vd__extent_check(threads, "the kernel's threads", d->threads);
     for (int i = 0; i < 3 && !r; i++) d->launch.groups[i] = (d->threads[i] - 1) / k->local_size[i] + 1;

@@ -820,7 +820,7 @@ TEST(bad_imports_are_refused) {
 #define NO(change, words) do { d = good; change; no_buffer(f, &d, "vd_buffer_create 'x'|" words); } while (0)
     NO(d.import = (vd_import)7, "desc.import is 7, not a valid vd_import (0 to 2)");
     NO(d.import = VD_IMPORT_HOST, "desc.import is set, but desc.address is 0");
-    NO(d.address_offset = 16, "desc.address_offset is set, but desc.address is 0");
+    NO(d.address_offset = 16, "desc.address_offset is set, but neither desc.address nor desc.external is");
     NO(d.release = counted, "desc.release is set, but neither desc.address nor desc.external is");
     NO((d.address = 4096, d.exportable = true), "cannot be exportable");
     NO((d.address = 4096, d.external = &e), "desc.address and desc.external are both set");

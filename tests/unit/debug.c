@@ -490,8 +490,8 @@ static void kernels_with_a_launch_size(void **state) {
     short_desc.shape[0] = 4;
     short_desc.type = VD_U8;
     assert_int_equal(vd_run(ctx, length, 0, vd_b(a), vd_b(vd_buffer_create(ctx, &short_desc))), VD_ERROR_INVALID);
-    assert_string_equal(vd_error_text(), "vd_run 'launched': argument 1 'b' has 4 bytes, but its elements, each of which "
-                                         "gets a thread, have 8 bytes");
+    assert_string_equal(vd_error_text(), "vd_run 'launched': argument 1 'b' determines the number of threads, but its 4 "
+                                         "bytes are less than one element (8 bytes)");
     vd_kernel none = launch_kernel(ctx, NULL, 0, 0);
     assert_int_equal(vd_run(ctx, none, 0, vd_b(a), vd_b(b)), VD_ERROR_INVALID);
     assert_true(launch_kernel(ctx, "c", 0, 0).id == 0);

@@ -284,7 +284,7 @@ static void kernels_beyond_the_limits(void **state) {
     d.code_size = module.count * 4;
     REFUSED(vd_kernel_create(small, &d), "local_size[0] is 64, but the device's limit is 32");
     d.features = VD_FEATURE_F64 | VD_FEATURE_I64;
-    REFUSED(vd_kernel_create(small, &d), "needs feature f64, which 'small' does not have (and more features that it does not have)");
+    REFUSED(vd_kernel_create(small, &d), "needs feature f64, which 'small' does not have (more features are missing)");
     vd_context_destroy(small);
 }
 
