@@ -1405,8 +1405,8 @@ typedef struct vd_image_transfer {
     uint64_t row_pitch;             /* bytes from row to row, a multiple of the block's size. Default: no padding */
     uint64_t slice_pitch;           /* bytes from slice to slice, a multiple of row_pitch. Default: no padding */
     vd_buffer buffer;               /* only for vd_copy_to_image and vd_copy_from_image */
-    uint64_t offset;                /* bytes from the start of `buffer`; from the start of its root buffer, a multiple
-                                       of 4 and of the block's size */
+    uint64_t offset;                /* bytes from the start of `buffer`; from the start of its memory, a multiple of 4
+                                       and of the block's size */
 } vd_image_transfer;
 
 /* A texel, by the type of its components in kernels. Missing components are ignored. */
@@ -1705,7 +1705,7 @@ typedef struct vd_graph_barrier_info {
     int before, after;              /* the two commands, from 0 in the order of recording */
     char before_name[64], after_name[64]; /* the kernel, or "copy", "fill", "image transfer", "image transition" */
     char resource[64];              /* the buffer, slot or image that both access */
-    uint64_t begin, end;            /* the range that both access: bytes from the start of the root buffer, or
+    uint64_t begin, end;            /* the range that both access: bytes from the start of the buffer's memory, or
                                        subresources of an image, level * layers + layer */
 } vd_graph_barrier_info;
 
@@ -2046,8 +2046,9 @@ VD_API vd_result vd_swapchain_query(vd_context *ctx, vd_swapchain swapchain, vd_
 /* Shows an image: copies it to the window, after the work recorded so far that writes it, and submits the immediate
    list of queue 0. Does not wait for the copy. A window that was resized is presented to in its new size.
    Returns VD_TIMEOUT if nothing was shown: the window is minimised, or had no free image for a second, as hidden
-   windows may. Fails with VD_ERROR_INVALID if the box is outside the image or has several layers or planes;
-   VD_ERROR_UNSUPPORTED if the image has another format than the window and cannot be blitted; VD_ERROR_WINDOW_LOST. */
+   windows may. Fails with VD_ERROR_INVALID if the box is outside the image or has several layers or planes, or if the
+   components of the image have another type in kernels than those of the window; VD_ERROR_UNSUPPORTED if the image has
+   another format than the window and cannot be blitted; VD_ERROR_WINDOW_LOST. */
 VD_API vd_result vd_present(vd_context *ctx, vd_swapchain swapchain, const vd_present_desc *desc);
 
 /* ---- kernels ---- */
@@ -26257,7 +26258,7 @@ static vd_result vd__graph_check_value(const vd__graph *g, const vd__graph_slot 
 }
 
 /* Checks an element of vd_graph_submit_desc.values, and sets it for this submission. */
-static vd_result vd__graph_want(vd__graph *g, const vd_graph_value *v, uint32_t instances) {
+static vd_result vd__graph_submit_value(vd__graph *g, const vd_graph_value *v, uint32_t instances) {
     vd__graph_slot *s = vd__graph_slot_named(g, v->slot);
     vd_result r = s ? vd__graph_check_value(g, s, &v->value) : VD_ERROR_INVALID;
     if (r) return r;
@@ -26374,7 +26375,7 @@ static vd_result vd__graph_send(vd__graph *g, const vd_graph_submit_desc *desc, 
     vd__output *output = NULL;
     vd_result r = VD_OK;
     vd__graph_use_set_values(g);
-    for (int i = 0; i < desc->value_count && !r; i++) r = vd__graph_want(g, &desc->values[i], instances);
+    for (int i = 0; i < desc->value_count && !r; i++) r = vd__graph_submit_value(g, &desc->values[i], instances);
     if (!r) r = vd__graph_check_objects(g);
     if (!r) r = vd__graph_recording_get(g, instances, &recording);
     if (!r && g->prints) r = vd__graph_output_begin(q, &output);
@@ -29358,7 +29359,7 @@ VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buf
         if (!r) r = vd__span_find(list, from, "vd_copy", "source ", "source ", from_offset, 0, &span);
     }
     vd__list_unlock(list);
-    if (VD__UNLIKELY(list->ctx->host.debug) && !r) vd__debug_written(list, to.id);
+    if (VD__UNLIKELY(list->ctx->host.debug) && !r && size) vd__debug_written(list, to.id);
     return vd__list_end_call(list, "vd_copy", r);
 }
 
@@ -29380,7 +29381,7 @@ VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint6
     vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "vd_fill", "target ");
     r = b ? vd__fill(list, b, offset, size, value, value_size) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
-    if (VD__UNLIKELY(list->ctx->host.debug) && !r) vd__debug_written(list, buffer.id);
+    if (VD__UNLIKELY(list->ctx->host.debug) && !r && size) vd__debug_written(list, buffer.id);
     return vd__list_end_call(list, "vd_fill", r);
 }
 
@@ -29402,7 +29403,7 @@ VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, cons
     vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "vd_write", "target ");
     r = b ? vd__write_bytes(list, "vd_write", b, offset, data, size) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
-    if (VD__UNLIKELY(list->ctx->host.debug) && !r) vd__debug_written(list, buffer.id);
+    if (VD__UNLIKELY(list->ctx->host.debug) && !r && size) vd__debug_written(list, buffer.id);
     return vd__list_end_call(list, "vd_write", r);
 }
 

@@ -398,6 +398,9 @@ static void reads_of_what_is_not_submitted(void **state) {
         vd_dispatch_desc reading = dispatch;
         reading.kernel = copy;
         reading.args = copied;
+        WARNS(NULL, vd_copy(l, from, 0, from, 0, 0)); /* size 0 writes nothing */
+        WARNS(NULL, vd_fill(l, from, 0, 0, NULL, 0));
+        WARNS(NULL, vd_write(l, from, 0, NULL, 0));
         WARNS(NULL, vd_run(ctx, copy, 64, vd_b(from), vd_b(to)));
         switch (way) {
         case 0: WARNS(NULL, vd_dispatch(l, &dispatch)); break;
