@@ -3237,7 +3237,7 @@ typedef struct vd__host vd__host;
 
 VD__SMALL
 
-/* An error in parts, all of them copies. vd_error_text joins them: "call 'object': reason". Unknown parts are empty. */
+/* An error in parts, which are copies. vd_error_text joins them: "call 'object': reason". Unknown parts are empty. */
 typedef struct vd__error {
     vd_result code;
     bool unlogged;             /* not logged yet; logged in debug mode only */
@@ -4560,7 +4560,7 @@ struct vd_list {
     uint32_t host_stages;      /* stages that write memory which the host may read: the recording ends with a barrier */
     bool barrier_first;        /* see vd__submission */
     bool has_barrier;          /* contains a barrier */
-    vd__hazards hazards;       /* accesses after the last barrier, or all of them without one */
+    vd__hazards hazards;       /* accesses after the last barrier; all accesses if there is no barrier */
     vd__hazards entry_hazards; /* accesses before the first barrier */
     vd__layout_range *layouts; /* images that are not in their layout at rest, to which they return at the end */
     uint32_t layout_count, layout_capacity;
@@ -4976,9 +4976,10 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
    blit_create       Creates the kernel that executes the blits of a device whose driver has none: it becomes dev->blit
                      and is destroyed with kernel_destroy. Called before a blit is recorded.
    surface_create    Opens the window of s->desc, and chooses the format, colour space and mode; updates s->desc.
-   surface_open      Creates images for the window's current extent and sets s->shape->extent. VD_TIMEOUT: it is 0.
-   surface_acquire   Acquires an image for s->frame. VD_TIMEOUT: there is none, or if s->stale is set, the images must
-                     be replaced.
+   surface_open      Creates images of the window's current extent, and sets s->shape->extent. VD_TIMEOUT: the window
+                     has no pixels.
+   surface_acquire   Acquires an image for s->frame. VD_TIMEOUT: if s->stale is set, the images must be replaced,
+                     otherwise none became available in time.
    surface_present   Shows the acquired image, after the submission that draws it.
    surface_close     Waits for the queue, and destroys the images.
    surface_destroy
@@ -8436,8 +8437,8 @@ VD__SMALL_END
 
 // >>vulkan api
 /* Tables of the Vulkan functions that the library uses: one per instance and one per device. The code never
-   references a Vulkan prototype. The object file therefore needs no Vulkan symbol, and the application may include
-   the Vulkan headers before or after this file, with or without prototypes. */
+   references a Vulkan prototype. The object file therefore needs no Vulkan symbol (with VKDISPATCH_VOLK: only those of
+   volk), and the application may include the Vulkan headers before or after this file, with or without prototypes. */
 
 #if VD__HAS_VULKAN
 #if VD__HAS_VOLK
@@ -9267,7 +9268,7 @@ static void vd__vk_chain_properties(vd__vk_facts *facts) {
 
 /* Chooses a queue family with compute: if `graphics` is set, preferably one with graphics, otherwise preferably one
    without. On queues without graphics, submissions are cheaper, and the multiprocessors of NVIDIA devices have more
-   shared memory for work-groups (about 100 KB instead of 48 KB). */
+   shared memory for work-groups (about 100 KB instead of 48 KB on an H200). */
 static void vd__vk_choose_family(const vd__vk_driver *vk, bool graphics, vd__vk_facts *facts) {
     VkQueueFamilyProperties families[32];
     uint32_t count = 32;
@@ -10386,8 +10387,8 @@ typedef struct vd__vk_kernel {
     VkDescriptorSetLayout set_layout; /* owned by the device; VK_NULL_HANDLE: no bindings */
     uint32_t set_index;        /* index of set_layout in the device's layouts */
     uint32_t binding_count;    /* number of bindings, without the argument block */
-    uint32_t element_count;    /* descriptors of these bindings */
-    uint32_t first_binding;    /* number of the first of them */
+    uint32_t element_count;    /* number of their descriptors */
+    uint32_t first_binding;    /* number of the first one */
     bool mixed;                /* false: all bindings are storage buffers without arrays */
     uint8_t types[64];         /* vd__descriptor of each binding, in order */
     uint16_t counts[64];       /* descriptors of each binding */
@@ -10579,7 +10580,8 @@ static void vd__vk_loop_copy(vd__vk_loop_state *s, const uint32_t *words, size_t
     }
 }
 
-/* Records what the new function needs, if this global instruction defines it: the entry point, ids of the module. */
+/* Records the entry point, and the ids of the module that the new function needs, if this global instruction defines
+   one of them. */
 static void vd__vk_loop_find(vd__vk_loop_state *s, uint32_t at, const char *entry) {
     const vd__spirv *m = s->m;
     const uint32_t *w = m->words + at;
@@ -10619,8 +10621,8 @@ static bool vd__vk_loop_members(vd__vk_loop_state *s, const uint32_t base_at[3])
     return found == wanted;
 }
 
-/* Copies a global instruction. The entry point and its execution modes get the new function, the argument block gets
-   six members for g and n. */
+/* Copies a global instruction. Makes the new function that of the entry point and of its execution modes, and appends
+   six members, for g and n, to the argument block. */
 static void vd__vk_loop_global(vd__vk_loop_state *s, uint32_t at) {
     const uint32_t *w = s->m->words + at, *ids = s->ids;
     uint32_t op = w[0] & 0xffffu, length = w[0] >> 16, *to = s->to;
