@@ -27655,6 +27655,12 @@ VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
     if (buffer.id) vd__handle_destroy(ctx, ctx ? &ctx->buffers : NULL, buffer.id, "vd_buffer_destroy", "buffer");
 }
 
+/* Returns the driver object of a buffer's memory, a VkBuffer or cl_mem. 0: the memory is used by address. */
+static uint64_t vd__buffer_native(const vd_context *ctx, const vd__memory *m) {
+    vd_backend backend = ctx->driver.backend->id;
+    return backend == VD_BACKEND_VULKAN || backend == VD_BACKEND_OPENCL ? m->native[0] : 0;
+}
+
 VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_info *out) {
     if (!ctx || !out) return vd__query_refused(ctx, "vd_buffer_query");
     vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_query", "");
@@ -27670,9 +27676,8 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
     out->persistent = out->mapped && m->block->coherent;
     out->devices = b->devices;
     const vd__heap_block *block = (const vd__heap_block *)(const void *)m->block;
-    bool objects = ctx->driver.backend->id == VD_BACKEND_VULKAN || ctx->driver.backend->id == VD_BACKEND_OPENCL;
     out->imported = block && block->imported;
-    out->native = objects ? m->native[0] : 0;
+    out->native = vd__buffer_native(ctx, m);
     out->native_offset = b->offset;
     out->storage = m->serial;
     vd__buffer_unpin(ctx, b);
@@ -28390,6 +28395,7 @@ VD_API vd_result vd_image_query(vd_context *ctx, vd_image image, vd_image_info *
         return vd__call_failed(ctx, VD_ERROR_INVALID);
     }
     const vd__memory *m = &found->resource.storage[vd__lowest_bit(found->resource.devices)].memory;
+    bool texels = found->range.dim == VD_DIM_BUFFER;
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "%s", found->resource.name);
     out->format = found->shape.format;
@@ -28398,8 +28404,8 @@ VD_API vd_result vd_image_query(vd_context *ctx, vd_image image, vd_image_info *
     out->levels = found->range.levels;
     out->layers = found->range.layers;
     out->usage = found->shape.usage;
-    out->size = found->range.dim == VD_DIM_BUFFER ? found->resource.size : m->size;
-    out->native = ctx->driver.backend->id == VD_BACKEND_DUMMY ? 0 : m->native[0];
+    out->size = texels ? found->resource.size : m->size;
+    out->native = texels ? vd__buffer_native(ctx, m) : ctx->driver.backend->id == VD_BACKEND_DUMMY ? 0 : m->native[0];
     out->storage = m->serial;
     if (found->shape.sparse) {
         const vd__tiles *t = &found->shape.tiles;

@@ -1173,6 +1173,29 @@ static vd_kernel kernel_add_texels(vd_context *ctx) {
     return kernel_end(ctx, k);
 }
 
+TEST(texel_buffers_are_described) {
+    enum { N = 512 };
+    needs_texels(f);
+    for (int sparse = 0; sparse < (vd_device(f->ctx, 0)->limits.sparse_page_bytes ? 2 : 1); sparse++) {
+        vd_buffer_desc d;
+        vd_image_info info;
+        vd_buffer_info memory;
+        memset(&d, 0, sizeof d);
+        d.type = VD_U32;
+        d.shape[0] = N;
+        d.sparse = sparse;
+        vd_buffer buffer = vd_buffer_create(f->ctx, &d);
+        vd_image texels = texel_buffer(f->ctx, buffer, VD_FORMAT_R32_U, N / 2 * 4, 0);
+        OK(vd_image_query(f->ctx, texels, &info));
+        OK(vd_buffer_query(f->ctx, buffer, &memory));
+        assert_int_equal(info.dim, VD_DIM_BUFFER);
+        assert_int_equal(info.extent[0], N / 2);
+        assert_int_equal(info.size, N / 2 * 4);
+        assert_true(info.native == memory.native && info.storage == memory.storage);
+        vd_buffer_destroy(f->ctx, buffer); /* with its texel buffer */
+    }
+}
+
 /* The texel buffers share bytes with each other and with buffers: all commands on them are ordered, in an immediate
    list, a list and a graph. */
 TEST_EXECUTED(texels_are_ordered) {
@@ -1190,10 +1213,6 @@ TEST_EXECUTED(texels_are_ordered) {
     vd_image all = texel_buffer(f->ctx, memory, VD_FORMAT_R32_U, 0, 0),
              part = texel_buffer(f->ctx, upper, VD_FORMAT_R32_U, 0, 0);
     vd_image_info info;
-    OK(vd_image_query(f->ctx, part, &info));
-    assert_int_equal(info.dim, VD_DIM_BUFFER);
-    assert_int_equal(info.extent[0], N / 2);
-    assert_int_equal(info.size, N / 2 * 4);
     vd_kernel k = kernel_add_texels(f->ctx);
     vd_graph graph = { 0 };
     for (int pass = 0; pass < 3; pass++) {
@@ -2054,8 +2073,8 @@ static const struct CMUnitTest cases[] = {
     CASE(limits_of_opencl), CASE(limits_of_cuda), CASE(levels_are_sampled), CASE(samples_of_every_dimension),
     CASE(filters_of_minification_and_magnification),
     CASE(cubes_are_sampled), CASE(texels_are_gathered), CASE(storage_formats_convert), CASE(storage_texels_convert),
-    CASE(texels_convert_like_the_oracle), CASE(texels_are_ordered), CASE(devices_without_texel_buffers_say_so),
-    CASE(texel_buffers_that_are_refused), CASE(block_formats_are_decoded)
+    CASE(texels_convert_like_the_oracle), CASE(texel_buffers_are_described), CASE(texels_are_ordered),
+    CASE(devices_without_texel_buffers_say_so), CASE(texel_buffers_that_are_refused), CASE(block_formats_are_decoded)
 };
 
 MAIN("images", cases)
