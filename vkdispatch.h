@@ -149,10 +149,10 @@
          VKDISPATCH_NVRTC        file name                   library to open instead of the installed NVRTC
          CUDA_PATH, CUDA_HOME    folder                      where to find NVRTC if the loader does not; except on
                                                              Windows, /usr/local/cuda is tried last
-       vd_context_create fails if VKDISPATCH_BACKEND, _DEVICE, _DISABLE, _BUFFERS, _COPIES or _DEBUG has an invalid
-       value, unless it does not need the variable. Programs with elevated privileges (set-user-ID, set-group-ID, file
-       capabilities; on Windows, started as administrator) ignore VKDISPATCH_DEBUG, VKDISPATCH_PROFILE,
-       VKDISPATCH_LIBCUDA, VKDISPATCH_NVRTC, CUDA_PATH and CUDA_HOME.
+       vd_context_create fails if it uses VKDISPATCH_BACKEND, _DEVICE, _DISABLE, _BUFFERS, _COPIES or _DEBUG and the
+       value is invalid. With an invalid VKDISPATCH_CHECK_KERNELS, every kernel of the builder fails. Programs with
+       elevated privileges (set-user-ID, set-group-ID, file capabilities; on Windows, started as administrator) ignore
+       VKDISPATCH_DEBUG, VKDISPATCH_PROFILE, VKDISPATCH_LIBCUDA, VKDISPATCH_NVRTC, CUDA_PATH and CUDA_HOME.
 
    Tutorial
        1. Open a device. vd_context_create(NULL, &ctx) opens the best device of the first backend that works, in the
@@ -191,7 +191,8 @@
        Immediate lists. Each queue has one list that is always open (vd_immediate). Its commands are collected and
        submitted as one batch when
        * 512 commands or 4 MiB of staged data have been recorded;
-       * a call needs the result, for example vd_buffer_read, vd_read_ready, vd_buffer_map, or vd_wait for its event;
+       * a call waits for the commands, for example vd_buffer_read, vd_read_ready, vd_buffer_map, or vd_wait for their
+         event;
        * a list from vd_list_begin or a graph is submitted to the same queue, an image is presented (vd_present), or a
          batch of another queue depends on this one;
        * vd_flush, vd_wait_idle, vd_submit of the immediate list, or vd_context_destroy is called.
@@ -260,10 +261,10 @@
        One queue. Commands execute as if each began after the previous one had ended. The library tracks which byte
        ranges each command reads and writes, and inserts a barrier only between commands that conflict. A dispatch
        accesses the whole buffer or view that is its argument, so commands on views that do not overlap are independent.
-       Limits of this tracking can add barriers that are not needed. Between two barriers, a buffer (with its views) has
-       at most 3 ranges, read or written: a further one that does not extend one of these is merged with the one that
-       then grows least. At most 8192 buffers are tracked; a full barrier precedes a command that would exceed this
-       limit.
+       This tracking has two limits, which can add barriers that are not needed. Between two barriers, at most 3 ranges
+       are stored for a buffer and its views together; a further range that does not extend one of them is merged with
+       the one that grows least. At most 8192 buffers are tracked; a full barrier precedes a command that would exceed
+       this limit.
        Several queues of a device (vd_context_desc.queues) run concurrently. Commands that access the same data still
        execute in one order: that in which commands of immediate lists are recorded and other lists are submitted
        (vd_submit). To order commands that share no data, pass events in vd_submit_desc.waits.
@@ -309,8 +310,8 @@
        list pointer must not be used after vd_submit or vd_list_discard, because it may belong to a later list.
 
    Memory
-       Host memory comes from vd_context_desc.allocator; with Vulkan, so does the memory that the driver needs for
-       recorded commands, except for those with which a submission of a graph changes its values. In the steady state,
+       Host memory comes from vd_context_desc.allocator. With Vulkan, so does the memory that the driver needs for
+       recorded commands, except those that change the values of a graph for a submission. In the steady state,
        dispatches and transfers make no host allocation: command buffers are reused once their submissions are complete.
        Device memory is allocated in blocks of 64 MiB, or of an eighth of vd_device_info.device_memory if that is
        less; in smaller ones if the driver has no memory for these. Buffers share blocks, and on vulkan so do images.
@@ -397,10 +398,10 @@
        a destroyed context is not checked and must not be used. A destroyed object is freed, and the `release` callback
        of imported memory is called, by the first later call that finds its last use complete, whatever the order of
        destruction. These calls look for such objects: vd_wait, vd_wait_idle, vd_buffer_bind, vd_buffer_unbind, those
-       that create a buffer, image, view, kernel or graph, those that destroy any object but a ticket, and those that
-       submit or discard a list from vd_list_begin. Reads, vd_buffer_map, vd_flush and submissions of immediate lists
-       and graphs do not. A list from vd_list_begin keeps the buffers, images, views and kernels that its commands use
-       until it is submitted or discarded, and no other objects.
+       that create a buffer, image, view, kernel or graph, those that destroy any object but a ticket, vd_list_discard,
+       and vd_submit of a list from vd_list_begin. Reads, vd_buffer_map, vd_flush and submissions of immediate lists and
+       graphs do not. A list from vd_list_begin keeps the buffers, images, views and kernels that its commands use until
+       it is submitted or discarded, and no other objects.
 
    Threads
        Any function may be called from any thread. Some operations need external synchronisation:
@@ -555,8 +556,9 @@
        not supported    Multisampled images, arrays of cubes, arrays of arrays of descriptors, indices into arrays of
                         texel buffers that are not constant, decoration groups.
        checked          Instructions and their operands against the SPIR-V grammar; definitions and uses of ids; sizes
-                        of types; the nesting of functions and blocks. A damaged module never crashes vkdispatch. Its
-                        id bound may be 2^18 plus 16 for each word, so that memory is bounded by the module's size.
+                        of types; the nesting of functions and blocks. A damaged module never crashes vkdispatch. The
+                        id bound is at most 2^18 plus 16 for each word, so that memory is bounded by the module's
+                        size, and at most 4194303.
        not checked      Everything else that a driver relies on. Run spirv-val on modules of unknown origin.
 
    GLSL and HLSL
@@ -575,11 +577,12 @@
        registers        HLSL: register(bN) is binding N, tN is 16 + N, uN is 32 + N and sN is 48 + N, for N below 16
                         and a lower-case letter without a profile. Arguments are in the order of the bindings. glslang
                         chooses unused bindings for resources without a register.
-       formats          HLSL: RWTexture accepts every format whose components have its type, if all devices of the
-                        context have VD_FEATURE_IMAGE_WRITE and, for kernels that load from one, VD_FEATURE_IMAGE_READ.
-                        Exceptions: a single integer has R32_I or R32_U; without these features, or if two other
-                        RWTexture of one dimension and type (float, int or uint) differ in the number of components,
-                        the format is the one with 32 bits for each component.
+       formats          HLSL: an RWTexture accepts every format whose components have its type. In these cases it
+                        accepts only the format with 32 bits for each component: if it has a single int or uint; if the
+                        kernel has another RWTexture with the same dimension and type of components, but a different
+                        number of them (RWTextures of a single int or uint do not count); if a device of the context
+                        lacks VD_FEATURE_IMAGE_WRITE or, for kernels that load from an RWTexture,
+                        VD_FEATURE_IMAGE_READ.
        messages         The compiler's log is part of the error text. It names files as in #include, and desc.code by
                         desc.name.
        threads          Calls of several threads compile one after the other, in the whole process.
@@ -629,7 +632,7 @@
          a length in the module, texture2D t[], has the length vd_kernel_desc.elements (default 64).
        * Order and lifetimes. The elements are read when the dispatch is recorded. Pass others in the next dispatch to
          change them. The dispatch is ordered as if it accessed every element, as vd_arg_info.access states. Passing a
-         destroyed element is an error; dispatches that were recorded before it was destroyed may still use it.
+         destroyed element is an error; dispatches that were recorded before stay valid.
          Recording a dispatch takes time for each element; submitting a graph only checks that each one still exists.
        * Graphs. An element can be a slot: vd_slot("wood", vd_i(wood)). The array cannot.
        * Indices. Constant indices need no feature, except into arrays without a length in the module, which need
@@ -750,8 +753,8 @@
        * Resized windows need no call: the next vd_present uses the new size.
        * Closed windows. Destroy the swapchain before its window. If the window was closed first, vd_present returns
          VD_ERROR_WINDOW_LOST (under Wine, it succeeds). Xlib then also calls its error handler, which ends the process
-         by default: see XSetErrorHandler. On Wayland, the same holds for a compositor that ends, but the wl_surface and
-         the wl_display must exist until vd_swapchain_destroy returns.
+         by default: see XSetErrorHandler. vd_present also returns VD_ERROR_WINDOW_LOST if a Wayland compositor has
+         ended; the wl_surface and the wl_display must still exist until vd_swapchain_destroy returns.
        * Wayland. A window has the extent of the last present (vd_present_desc.extent). Handle the events of the display
          between presents. With VD_VSYNC_ON, a driver may wait in vd_present until the compositor shows the window.
 
@@ -1285,13 +1288,14 @@ typedef struct vd_buffer_desc {
     vd_memory memory;               /* default: VD_MEMORY_DEVICE */
     uint64_t address;               /* memory of the caller to use instead of an allocation, see `import`. Addresses and
                                        pointers must be multiples of 16. The contents are kept, so data must be NULL */
-    void (*release)(void *user, uint64_t address); /* called once, when the memory at address is no longer in use; not
-                                                      called if vd_buffer_create fails. See "Callbacks" */
+    void (*release)(void *user, uint64_t address); /* called once, when the memory of `address` or `external` is no
+                                                      longer in use; not called if vd_buffer_create fails. See
+                                                      "Callbacks" */
     void *release_user;             /* passed to release */
     uint32_t devices;               /* bit i: the buffer has a copy on device i of the context. Imported and exportable
                                        buffers have exactly one. Default: all devices */
     vd_import import;               /* what address is. Default: a device address */
-    uint64_t address_offset;        /* bytes from address to the start of the buffer */
+    uint64_t address_offset;        /* bytes from address, or from external->offset, to the start of the buffer */
     const vd_external *external;    /* instead of address: memory exported by Vulkan on the same device, used in place;
                                        cuda, and vulkan with VK_KHR_external_memory_fd (on Windows _win32) */
     bool exportable;                /* the memory can be exported: by vd_buffer_export on vulkan with
@@ -1358,8 +1362,8 @@ typedef struct vd_image_desc {
                                        VD_ALL_LEVELS: down to one texel. Default: 1 */
     uint32_t layers;                /* arrays: number of layers. Cubes have 6. Default: 1 */
     uint32_t usage;                 /* VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both. Default: those that the format has */
-    const void *data;               /* initial contents of level 0, as for vd_image_upload. Other levels, and all of
-                                       them by default: zeros; in a heap: undefined */
+    const void *data;               /* contents of level 0 and all layers, as for vd_image_upload without padding. The
+                                       other levels, and level 0 without data, are zero; in a heap, undefined */
     vd_buffer heap;                 /* buffer with desc.heap that contains the image. Default: its own memory */
     uint64_t heap_offset;           /* bytes from the start of `heap`, a multiple of vd_placement.align */
     bool sparse;                    /* vd_image_bind gives tiles memory of `heap`: see "Sparse images". Needs `heap`,
@@ -1382,9 +1386,11 @@ typedef struct vd_sampler_desc {
     vd_filter min_filter, mag_filter, mip_filter; /* default: VD_FILTER_LINEAR */
     vd_address_mode address[3];     /* along each axis. Default: VD_ADDRESS_CLAMP */
     vd_border border;               /* of VD_ADDRESS_BORDER. Default: transparent black */
-    float lod_bias, min_lod;        /* default: 0 */
+    float lod_bias;                 /* -15 to 15. Default: 0 */
+    float min_lod;                  /* 0 to max_lod. Default: 0 */
     float max_lod;                  /* default: no limit */
-    float anisotropy;               /* maximum; more than the device's limit means that limit. Default: off */
+    float anisotropy;               /* maximum, not negative; more than the device's limit means that limit. Default:
+                                       off */
     vd_compare compare;             /* default: none */
 } vd_sampler_desc;
 
@@ -1463,7 +1469,8 @@ typedef struct vd_implicit_info {
 
 /* One argument of a dispatch. Use vd_b, vd_f32, vd_value and so on. */
 typedef struct vd_arg {
-    vd_arg_kind kind;               /* VD_ARG_BINDING for any buffer, VD_ARG_VALUE for any value */
+    vd_arg_kind kind;               /* VD_ARG_BINDING for any buffer, VD_ARG_VALUE, VD_ARG_IMAGE, VD_ARG_SAMPLER or
+                                       VD_ARRAY; plus VD_SLOT for a slot */
     vd_type type;                   /* of a value. VD_BYTES matches any type */
     uint64_t bits;                  /* id of a buffer, image or sampler; number of elements of an array; or the value,
                                        if `from` is NULL and it has at most 8 bytes */
@@ -1535,7 +1542,7 @@ typedef struct vd_list_desc {
     vd_list_kind kind;              /* default: VD_LIST_ONCE */
     int device;                     /* 1 + device index. Default: device 0 */
     int queue;                      /* index of a queue of the device, or VD_QUEUE_ANY. Default: 0 */
-    const char *name;               /* for messages. Default: none */
+    const char *name;               /* for messages about this desc. Default: none */
 } vd_list_desc;
 
 /* A buffer that a command accesses without having it as an argument. */
@@ -1639,7 +1646,8 @@ typedef struct vd_image_info {
     uint32_t extent[3];             /* texels of the first level; 1 for unused axes */
     uint32_t levels, layers;        /* of the image or view */
     uint32_t usage;                 /* VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both */
-    uint64_t size;                  /* bytes of the whole image's memory on the first device; of a texel buffer */
+    uint64_t size;                  /* bytes of the whole image's memory on the first device; sparse images: of the
+                                       heap; texel buffers: of their texels */
     uint64_t native;                /* vulkan: VkImage; cuda: CUmipmappedArray; opencl: the cl_mem of level 0. Texel
                                        buffers: as in vd_buffer_info */
     uint32_t storage;               /* number that an image shares with its views only; of a texel buffer: of its
@@ -1755,8 +1763,9 @@ typedef struct vd_stats {
 /* ---- functions ----
    Every function that takes a context or a list fails with VD_ERROR_INVALID if it, a handle, or a pointer that is
    required is NULL or invalid. After a device was lost, they fail with VD_ERROR_DEVICE_LOST. Exceptions: functions that
-   destroy or discard, vd_context_stats, vd_context_attach, and the queries of buffers, images and kernels. The comments
-   below list the other failures. `device` is a device index, `queue` the index of a queue of that device. */
+   destroy or discard, vd_device, vd_device_count, vd_context_stats, vd_list_context, those of "contexts, for libraries
+   on top" except vd_native_use, and the queries of buffers, images and kernels. The comments below list the other
+   failures. `device` is a device index, `queue` the index of a queue of that device. */
 
 /* ---- errors and names ---- */
 
@@ -1796,8 +1805,8 @@ VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity);
 /* vd_context_create(desc, out): opens one or more devices. desc may be NULL. If a device does not open, the next best
    is tried, and then the next backend, unless the desc or the environment selects one.
    On failure *out is NULL. Fails with VD_ERROR_INVALID if desc or an environment variable is invalid, or the backend is
-   not compiled in; VD_ERROR_NO_DEVICE if no backend works, or if there is no such device; otherwise with the error of
-   the first backend.
+   not compiled in; VD_ERROR_NO_DEVICE if no backend works, or if there is no such device; VD_ERROR_UNSUPPORTED if
+   65,535 contexts exist; VD_ERROR_OUT_OF_MEMORY; otherwise with the error of the first backend.
    A macro with variable arguments, so that desc can be a compound literal. */
 #define vd_context_create(...) vd_context_create_version(__VA_ARGS__, VKDISPATCH_VERSION)
 VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version);
@@ -1873,8 +1882,8 @@ VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue,
 
 /* Creates a buffer with desc->data, or zeros, as contents. Does not wait for the contents to arrive.
    Fails with VD_ERROR_INVALID if the desc is invalid; VD_ERROR_UNSUPPORTED if the buffer exceeds
-   limits.max_buffer_bytes or the device lacks external memory; VD_ERROR_OUT_OF_MEMORY;
-   VD_ERROR_OUT_OF_DEVICE_MEMORY. */
+   limits.max_buffer_bytes (sparse: max_sparse_bytes), or the device lacks sparse buffers or this kind of external
+   memory; VD_ERROR_OUT_OF_MEMORY; VD_ERROR_OUT_OF_DEVICE_MEMORY. */
 VD_API vd_buffer vd_buffer_create(vd_context *ctx, const vd_buffer_desc *desc);
 
 /* Creates a view: a typed and shaped part of a buffer, usable wherever a buffer is. It owns no memory. Its handle
@@ -1927,7 +1936,8 @@ VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device);
 
 /* Exports the memory of a buffer with desc.exportable as a handle of the operating system. Each call returns a new one,
    which the caller closes. Waits for the work recorded so far that uses the buffer.
-   Fails with VD_ERROR_INVALID without desc.exportable; VD_ERROR_UNSUPPORTED on backends other than vulkan. */
+   Fails with VD_ERROR_INVALID without desc.exportable; VD_ERROR_UNSUPPORTED on opencl, where vd_buffer_info.native is
+   the cl_mem. */
 VD_API vd_result vd_buffer_export(vd_context *ctx, vd_buffer buffer, vd_external *out);
 
 /* Makes a DLPack tensor that shares the buffer's memory. dlpack.h declares the structs. The memory stays valid until
@@ -1947,9 +1957,9 @@ VD_API vd_result vd_dlpack_export(vd_context *ctx, vd_buffer buffer, int device_
 VD_API vd_result vd_dlpack_export_versioned(vd_context *ctx, vd_buffer buffer, int device_type,
                                             struct DLManagedTensorVersioned **out);
 
-/* Makes a buffer of a DLPack tensor. Host memory is used in place if the device can do so (vd_buffer_info.imported),
-   and is copied otherwise; read-only tensors (vd_dlpack_import_versioned) are always copied. The deleter is called
-   once: after the copy, or when neither the buffer nor any work uses the memory.
+/* Makes a buffer of a DLPack tensor. Host memory is used in place if the context has one device, which can use it
+   (vd_buffer_info.imported), and is copied otherwise; read-only tensors (vd_dlpack_import_versioned) are always copied.
+   The deleter is called once: after the copy, or when neither the buffer nor any work uses the memory.
    Requires that the tensor is contiguous, has at most four axes, and that all writes to it are complete. Lanes (2 to 4)
    become a vector; kDLBool becomes u8.
    On failure the id is 0 and the tensor still belongs to the caller. Fails with VD_ERROR_INVALID if the tensor is
@@ -1965,9 +1975,9 @@ VD_API vd_buffer vd_dlpack_import_versioned(vd_context *ctx, struct DLManagedTen
 VD_API vd_result vd_format_query(vd_context *ctx, int device, vd_format format, vd_format_info *out);
 
 /* Returns the format nearest to `format` that a device supports for `usage` (VD_IMAGE_ bits): itself if possible, else
-   the smallest one of the same kind (_UNORM, _F, ...) with at least as many components and bits. If there is none: for
-   _SRGB, such a _UNORM format; except for _I and _U, such a _F format. VD_FORMAT_NONE if there is none of these, or if
-   the arguments are invalid. */
+   the smallest one of the same kind (_UNORM, _F, ...) with at least as many components, and bits for each. If there is
+   none, a format of another kind: for _SRGB a _UNORM format, else, except for _I and _U, an _F format with at least 16
+   bits. VD_FORMAT_NONE if there is none of these, or if the arguments are invalid. */
 VD_API vd_format vd_format_nearest(vd_context *ctx, int device, vd_format format, uint32_t usage);
 
 /* Creates an image with desc->data, or zeros, as contents. Does not wait for the contents to arrive.

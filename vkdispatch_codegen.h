@@ -551,7 +551,7 @@
        With VKDISPATCH_CODEGEN_LINES the sentence ends with the source position of the call that made the error:
        "… (shader.c:42)". Define it before the header is included, in every source file whose positions are wanted, with
        or without the implementation. Functions of the builder are then also macros that pass __FILE__ and __LINE__. The
-       end of a block has the position of its beginning; an error that is found while the kernel is printed has that of
+       end of a block has the position of its beginning; an error that is found while code is generated has that of
        vc_spirv, vc_source or vc_reflect. Calls of a function pointer, calls of a name in parentheses, (vc_add)(x, y),
        and vd_kernel_build have none. C++ operators have the position of the expression; this needs gcc, clang 9 or MSVC
        19.26. Without the macro nothing is recorded.
@@ -566,8 +566,9 @@
        operations in a kernel                               10 million
        nested blocks                                        1000
        scalars and vectors in a value                       1024
-       scalars and vectors in an element of memory that
-           is not a buffer, an inner array counted as one   1024
+       scalars and vectors in an element of a shared or
+           private array, table or variable, where an
+           array inside the element counts as one           1024
        members of a struct; depth of nested types           4096; 32
        bytes of a type                                      2^31 - 2
        arguments of a kernel for vkdispatch.h               64 (VD_MAX_ARGS)
@@ -788,7 +789,8 @@ typedef struct vc_image_desc {
                                        load and VC_FEATURE_IMAGE_WRITE to store */
     uint32_t access;                /* allowed accesses of a storage image: VC_READ, VC_WRITE or both, with VC_MAY_ALIAS
                                        if needed; default: VC_READ_WRITE. A sampled image is VC_READ */
-    uint32_t count;                 /* an array of up to 1024 images, see vc_image_at; default: one image */
+    uint32_t count;                 /* an array of up to 1024 images, see vc_image_at; not for VC_DIM_BUFFER. Default:
+                                       one image */
 } vc_image_desc;
 
 /* Memory allocation functions with the contracts of malloc, realloc and free. Set all three, or none to use those of
@@ -894,7 +896,8 @@ typedef struct vc_info {
     uint32_t local_size[3];         /* invocations of a work-group */
     uint32_t shared_bytes;          /* shared memory of a work-group; an upper bound that counts vectors of 3 as 4 */
     uint64_t features;              /* VC_FEATURE_ bits the code needs */
-    uint32_t operations, live_operations; /* operations recorded; operations printed */
+    uint32_t operations;            /* recorded */
+    uint32_t live_operations;       /* in the generated code, after dead code is removed and others are lowered */
     const char *const *formats;     /* operand types, then the text. Of vc_printf: "f32 u32x2:a %f b %u"; of vc_assert:
                                        "assert:text"; of the checks of a checked kernel: "check i64 u32:text" */
     int format_count;               /* of formats */
@@ -922,10 +925,10 @@ VC_API const char *vc_error(vc_kernel *k);
 /* Returns the invocations of a work-group, the product of vc_kernel_desc.local_size; 0 if k is NULL. */
 VC_API uint32_t vc_invocations(const vc_kernel *k);
 
-/* vc_spirv, vc_source, vc_reflect, vc_reflect_for and vc_hash print the kernel on first use and cache the output until
-   the kernel is changed, restarted or freed. They and vc_dump return NULL (vc_hash: 0) if the kernel has an error.
-   Printing fails if the code needs a feature that the machine lacks, exceeds a limit, or contains an operation that the
-   target cannot express. Except where stated below, such a failure is a permanent error of the kernel. */
+/* vc_spirv, vc_source, vc_reflect, vc_reflect_for and vc_hash generate their output on first use and keep it until the
+   kernel is changed, restarted or freed. They and vc_dump return NULL (vc_hash: 0) if the kernel has an error. They
+   fail if the code needs a feature that the machine lacks, exceeds a limit, or contains an operation that the target
+   cannot express. Except where stated below, such a failure is a permanent error of the kernel. */
 
 /* Returns the SPIR-V module, in words of the host's byte order; *words, unless NULL, receives their number. */
 VC_API const uint32_t *vc_spirv(vc_kernel *k, size_t *words);
@@ -1085,8 +1088,8 @@ VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage);
 /* ---- images ----
    Coordinates `at` have one component for each dimension, then the layer (see vc_dim). Sampling requires f32: 0 to 1
    along each axis of the image, or a direction for a cube; the layer counts from 0. Texel access requires i32 or u32,
-   in texels. Texels have four components; those that the format does not have are 0, but the fourth is 1. A level of
-   detail is a scalar. */
+   in texels. Texels have four components; those that the format does not have are 0, but the fourth is 1 (of sampled
+   images in CUDA C: 0). A level of detail is a scalar. */
 
 /* Declares an image argument; a sampled image includes its sampler. desc: NULL means all defaults. */
 VC_API vc_image_ref vc_image(vc_kernel *k, const char *name, const vc_image_desc *desc);
@@ -1623,10 +1626,11 @@ VC_API vc_target vd_target(const struct vd_context *ctx);
 #pragma clang diagnostic ignored "-Wunknown-warning-option"
 #pragma clang diagnostic ignored "-Wreturn-type-c-linkage" /* the struct is one 64-bit number, complete or not */
 #endif
-/* Prints k for the target that vd_target returns, and creates a vd_kernel. Buffers are addresses if k allows it and
-   every device supports it. The caller still owns k. Returns id 0 on failure; vd_error_result() is then
-       VD_ERROR_INVALID         k has an error, or an argument is NULL
-       VD_ERROR_UNSUPPORTED     a feature or limit of k.machine or of a device is exceeded, or the target is omitted
+/* Generates the code of k for the target that vd_target returns, and creates a vd_kernel. Buffers are addresses if k
+   allows it and every device supports it. The caller still owns k. Returns id 0 on failure; vd_error_result() is then
+       VD_ERROR_UNSUPPORTED     k needs a feature that its machine or a device lacks, exceeds one of their limits, or
+                                needs a target that is omitted (VKDISPATCH_NO_…)
+       VD_ERROR_INVALID         k has another error, an argument is NULL, or threads_of names no buffer
        VD_ERROR_OUT_OF_MEMORY   of the host
        or an error of vd_kernel_create. */
 VC_API struct vd_kernel vd_kernel_build(struct vd_context *ctx, vc_kernel *k);
