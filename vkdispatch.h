@@ -471,8 +471,10 @@
        * Otherwise, and if there are more than 2^32 - 1 threads along an axis, only the first ones are executed. This is
          logged as an error: on vulkan by vd_wait_idle or by a later submission, and submissions of one graph that are
          in flight at the same time may be logged as one. The other backends log it in the submission itself.
-       * vulkan: a built-in kernel with one work-group converts and limits the numbers before the dispatch. Kernels with
-         VD_IMPLICIT_GROUP_BASE are compiled once more for indirect dispatches, with a loop over work-groups.
+       * vulkan: a built-in kernel with one work-group converts and limits the numbers before the dispatch. The first
+         indirect dispatch of a kernel compiles it once more if it has VD_IMPLICIT_GROUP_BASE, or if VD_IMPLICIT_THREADS
+         or _GROUPS are push constants: the argument block is then in memory, and a loop over work-groups replaces the
+         group base.
        * cuda and opencl have no indirect dispatch: the submission of the list (or the batch) reads the numbers and
          blocks until the commands before the dispatch are complete. Other threads that use the device wait meanwhile.
          Such a dispatch cannot be captured into a CUDA graph.
@@ -498,7 +500,8 @@
            vulkan     timestamp queries. If the counter has fewer than 64 valid bits (vd_device_info.timestamp_bits), it
                       may wrap around; commands must be shorter than 3/4 of its range (36 bits of 1 ns: 51 s)
            cuda       events, with a resolution of about 0.5 us. Scopes cannot be captured
-           opencl     profiling of markers: needs vd_context_desc.profile, or a cl_queue with profiling
+           opencl     profiling of markers. All queues must have it: set vd_context_desc.profile, and create a cl_queue
+                      with CL_QUEUE_PROFILING_ENABLE
            dummy      the clock of the host, when a command is executed
        * begin_ns and end_ns are times of the device. The first time of each device is set to that of vd_time_ns at its
          submission, so that traces of several devices match approximately.
