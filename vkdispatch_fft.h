@@ -8966,13 +8966,8 @@ static void vd__reduce_store(const vd__reduce_writer *w, vc_ref to, vc_val index
 /* Number of input arrays. */
 static uint32_t vd__reduce_inputs(const vd_reduce_desc *d) { return d->op == VD_REDUCE_DOT ? 2 : 1; }
 
-/* Returns a number of the type of indices of elements. */
-static vc_val vd__reduce_number(const vd__reduce_writer *w, uint64_t x) { return vc_imm(w->index_type, x); }
-
-/* Converts a u32 to an index. */
-static vc_val vd__reduce_widen(const vd__reduce_writer *w, vc_val x) {
-    return w->index_type == VC_U64 ? vc_cast(VC_U64, x) : x;
-}
+/* Converts a u32 to the type of indices, VC_U32 or VC_U64. */
+static vc_val vd__index_of(vc_type index_type, vc_val x) { return index_type == VC_U64 ? vc_cast(VC_U64, x) : x; }
 
 /* Returns the low 32 bits of the index of element j of load `at`, for fragments and results. */
 static vc_val vd__reduce_index(const vd__reduce_writer *w, vc_val at, uint32_t j) {
@@ -8996,7 +8991,8 @@ static void vd__reduce_load_vector(const vd__reduce_writer *w, vc_val base, vc_v
 static void vd__reduce_remainder(const vd__reduce_writer *w) {
     uint64_t n = w->plan->reduced.product;
     uint32_t count = (uint32_t)(n % w->vector);
-    vc_val at = vc_add(vd__reduce_widen(w, w->row), vd__reduce_number(w, n - count)), e[2] = { { 0, 0 }, { 0, 0 } };
+    vc_val at = vc_add(vd__index_of(w->index_type, w->row), vc_imm(w->index_type, n - count));
+    vc_val e[2] = { { 0, 0 }, { 0, 0 } };
     if (!count) return;
     VC_IF(w->k, vc_and(vd__eq_u32(w->part, 0), vd__lt_u32(w->row, count))) {
         for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) e[i] = vd__load(&w->in[i][0], at);
@@ -9013,7 +9009,7 @@ static void vd__reduce_step(const vd__reduce_writer *w, vc_val base, vc_val r, u
     uint32_t rows = vd__reduce_thread_rows(w->plan);
     vd__reduce_state s[VD__REDUCE_IN_FLIGHT];
     for (uint32_t j = 0; j < loads; j++)
-        vd__reduce_load_vector(w, base, vc_add(r, vd__reduce_number(w, j * rows)), &s[j * w->vector]);
+        vd__reduce_load_vector(w, base, vc_add(r, vc_imm(w->index_type, j * rows)), &s[j * w->vector]);
     vd__reduce_append(w, vd__reduce_merge_tree(w, s, loads * w->vector));
 }
 
@@ -9021,22 +9017,22 @@ static void vd__reduce_step(const vd__reduce_writer *w, vc_val base, vc_val r, u
    many, and so on. */
 static void vd__reduce_part(const vd__reduce_writer *w, vc_val base) {
     uint32_t rows = vd__reduce_thread_rows(w->plan), loads = w->loads, tile = rows * loads;
-    vc_val first = vc_add(vc_mul(vd__reduce_widen(w, w->part), vd__reduce_number(w, tile)),
-                          vd__reduce_widen(w, w->row));
-    vc_val end = w->desc->segments ? w->length : vd__reduce_number(w, w->reduced.product);
+    vc_val first = vc_add(vc_mul(vd__index_of(w->index_type, w->part), vc_imm(w->index_type, tile)),
+                          vd__index_of(w->index_type, w->row));
+    vc_val end = w->desc->segments ? w->length : vc_imm(w->index_type, w->reduced.product);
     vc_ref next = vc_var(w->k, "next", w->index_type);
     vd__set(&next, first);
     VC_LOOP(w->k) {
-        vc_val r = vd__get(&next), last = vc_add(r, vd__reduce_number(w, (loads - 1) * rows));
+        vc_val r = vd__get(&next), last = vc_add(r, vc_imm(w->index_type, (loads - 1) * rows));
         vc_break_if(w->k, vc_le(end, last));
         vd__reduce_step(w, base, r, loads);
-        vd__set(&next, vc_add(r, vd__reduce_number(w, (uint64_t)w->plan->parts * tile)));
+        vd__set(&next, vc_add(r, vc_imm(w->index_type, (uint64_t)w->plan->parts * tile)));
     }
     while (loads /= 2) {
         vc_val r = vd__get(&next);
-        VC_IF(w->k, vc_lt(vc_add(r, vd__reduce_number(w, (loads - 1) * rows)), end)) {
+        VC_IF(w->k, vc_lt(vc_add(r, vc_imm(w->index_type, (loads - 1) * rows)), end)) {
             vd__reduce_step(w, base, r, loads);
-            vd__set(&next, vc_add(r, vd__reduce_number(w, loads * rows)));
+            vd__set(&next, vc_add(r, vc_imm(w->index_type, loads * rows)));
         }
     }
     if (w->vector > 1) vd__reduce_remainder(w);
@@ -9428,10 +9424,10 @@ static void vd__reduce_declare(vd__reduce_writer *w) {
 /* Returns where the elements of result w->clamped begin: in units of loads, for segments in elements. Sets w->length,
    in elements. Offsets of segments are clamped to the array; decreasing offsets give length 0. */
 static vc_val vd__reduce_locate_result(vd__reduce_writer *w) {
-    vc_val n = vd__reduce_number(w, w->plan->reduced.product);
+    vc_val n = vc_imm(w->index_type, w->plan->reduced.product);
     w->length = n;
     if (!w->desc->segments)
-        return vd__digits_offset_in(&w->kept, vd__reduce_widen(w, w->clamped), w->index_type);
+        return vd__digits_offset_in(&w->kept, vd__index_of(w->index_type, w->clamped), w->index_type);
     vc_val first = vc_min(vd__load(&w->offsets, w->clamped), n);
     w->length = vc_sub(vc_clamp(vd__load(&w->offsets, vd__add_u32(w->clamped, 1)), first, n), first);
     return first;
@@ -10016,14 +10012,6 @@ static vc_type vd__scan_type(const vd_scan *p) {
     return p->compacts ? vd__count_type(p->count) : vd__reduce_widened_type(p->desc.type);
 }
 
-/* Returns a number of the type of indices of elements. */
-static vc_val vd__scan_number(const vd__scan_writer *w, uint64_t x) { return vc_imm(w->index_type, x); }
-
-/* Converts a u32 to an index. */
-static vc_val vd__scan_widen(const vd__scan_writer *w, vc_val x) {
-    return w->index_type == VC_U64 ? vc_cast(VC_U64, x) : x;
-}
-
 /* ---- states ---- */
 
 static vc_val vd__scan_identity(const vd__scan_writer *w) {
@@ -10161,12 +10149,12 @@ static vd__scan_state vd__scan_poll(const vd__scan_writer *w, vc_val tile, vc_va
 
 /* Returns the aggregate of an unpublished tile of this row, computed by one thread. */
 static vd__scan_state vd__scan_recompute_tile(const vd__scan_writer *w, vc_val tile_index) {
-    vc_val first = vc_mul(vd__scan_widen(w, tile_index), vd__scan_number(w, w->tile_size)), element;
+    vc_val first = vc_mul(vd__index_of(w->index_type, tile_index), vc_imm(w->index_type, w->tile_size)), element;
     vc_ref sum[2];
     sum[0] = vc_var(w->k, "aggregate", w->type);
     sum[1] = vc_var(w->k, "aggregate_head", VC_U32);
     vd__scan_store(w, sum, vc_u32(0), vd__scan_identity_state(w));
-    VC_FOR(w->k, i, first, vc_add(first, vd__scan_number(w, w->tile_size))) {
+    VC_FOR(w->k, i, first, vc_add(first, vc_imm(w->index_type, w->tile_size))) {
         vd__scan_state s = vd__scan_load_element(w, vc_add(w->row_base, i), &element);
         vd__scan_store(w, sum, vc_u32(0), vd__scan_combine_states(w, vd__scan_load(w, sum, vc_u32(0)), s));
     }
@@ -10275,14 +10263,14 @@ static vc_val vd__scan_row_index(const vd__scan_writer *w, uint32_t i, uint32_t 
     vc_val load = subgroup_size ? vc_add(vd__mul_u32(vc_subgroup_id(w->k), VD__SCAN_LOADS * subgroup_size),
                                          vd__add_u32(vc_subgroup_local_id(w->k), i * subgroup_size))
                                 : vc_add(vc_u32(i * w->threads), w->thread);
-    vc_val tile = vc_mul(vd__scan_widen(w, w->tile_index), vd__scan_number(w, w->tile_size));
-    return vc_add(vc_add(tile, vd__scan_widen(w, vd__mul_u32(load, w->vector))), vd__scan_number(w, j));
+    vc_val tile = vc_mul(vd__index_of(w->index_type, w->tile_index), vc_imm(w->index_type, w->tile_size));
+    return vc_add(vc_add(tile, vd__index_of(w->index_type, vd__mul_u32(load, w->vector))), vc_imm(w->index_type, j));
 }
 
 /* Whether all elements of the tile are in the row. */
 static vc_val vd__scan_tile_is_full(const vd__scan_writer *w) {
-    vc_val end = vc_mul(vd__scan_widen(w, vd__add_u32(w->tile_index, 1)), vd__scan_number(w, w->tile_size));
-    return vc_le(end, vd__scan_number(w, w->plan->count));
+    vc_val next_tile = vd__index_of(w->index_type, vd__add_u32(w->tile_index, 1));
+    return vc_le(vc_mul(next_tile, vc_imm(w->index_type, w->tile_size)), vc_imm(w->index_type, w->plan->count));
 }
 
 /* Sets element `at` of the thread: element at % vector of its vector at / vector. */
@@ -10297,7 +10285,7 @@ static void vd__scan_load_tile(const vd__scan_writer *w) {
     vc_val index, element, head = vc_u32(0), full = w->vectors ? vd__scan_tile_is_full(w) : vc_bool(false);
     if (w->vectors) VC_IF(w->k, full) {
         for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
-            index = vc_div(vc_add(w->row_base, vd__scan_row_index(w, i, 0)), vd__scan_number(w, w->vector));
+            index = vc_div(vc_add(w->row_base, vd__scan_row_index(w, i, 0)), vc_imm(w->index_type, w->vector));
             element = vd__load(&w->in[1], index);
             if (w->desc->segmented) head = vd__load(&w->heads[1], index);
             for (uint32_t j = 0; j < w->vector; j++)
@@ -10308,7 +10296,7 @@ static void vd__scan_load_tile(const vd__scan_writer *w) {
     VC_IF(w->k, vc_not(full)) {
         for (uint32_t at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
             index = vd__scan_row_index(w, at / w->vector, at % w->vector);
-            VC_IF(w->k, vc_lt(index, vd__scan_number(w, w->plan->count))) {
+            VC_IF(w->k, vc_lt(index, vc_imm(w->index_type, w->plan->count))) {
                 element = vd__load(&w->in[0], vc_add(w->row_base, index));
                 if (w->desc->segmented) head = vd__load(&w->heads[0], vc_add(w->row_base, index));
                 vd__scan_set_element(w, at, element, head);
@@ -10320,7 +10308,7 @@ static void vd__scan_load_tile(const vd__scan_writer *w) {
 /* Returns the state of element `at` of the thread, or the identity if it is past the end of the row. */
 static vd__scan_state vd__scan_valid_element(const vd__scan_writer *w, uint32_t at) {
     vc_val index = vd__scan_row_index(w, at / w->vector, at % w->vector);
-    return vd__scan_select(vc_lt(index, vd__scan_number(w, w->plan->count)), vd__scan_element(w, at),
+    return vd__scan_select(vc_lt(index, vc_imm(w->index_type, w->plan->count)), vd__scan_element(w, at),
                            vd__scan_identity_state(w));
 }
 
@@ -10420,7 +10408,7 @@ static void vd__scan_store_results(const vd__scan_writer *w, const vc_val *resul
     if (w->vectors) VC_IF(w->k, full) {
         for (uint32_t i = 0; i < VD__SCAN_LOADS; i++) {
             const vc_val *r = &result[i * w->vector];
-            index = vc_div(vc_add(w->row_base, vd__scan_row_index(w, i, 0)), vd__scan_number(w, w->vector));
+            index = vc_div(vc_add(w->row_base, vd__scan_row_index(w, i, 0)), vc_imm(w->index_type, w->vector));
             vc_val value = w->vector == 4 ? vc_vec4(r[0], r[1], r[2], r[3]) : vc_vec2(r[0], r[1]);
             vd__store(&w->out[1], index, value);
         }
@@ -10428,7 +10416,7 @@ static void vd__scan_store_results(const vd__scan_writer *w, const vc_val *resul
     VC_IF(w->k, vc_not(full)) {
         for (uint32_t at = 0; at < VD__SCAN_LOADS * w->vector; at++) {
             index = vd__scan_row_index(w, at / w->vector, at % w->vector);
-            VC_IF(w->k, vc_lt(index, vd__scan_number(w, w->plan->count))) {
+            VC_IF(w->k, vc_lt(index, vc_imm(w->index_type, w->plan->count))) {
                 vd__store(&w->out[0], vc_add(w->row_base, index), result[at]);
             }
         }
@@ -10539,7 +10527,7 @@ static void vd__scan_record_tile(vd__scan_writer *w) {
                             w->totals);
     w->row = vc_div(tile, tiles);
     w->tile_index = vc_rem(tile, tiles);
-    w->row_base = vc_mul(vd__scan_widen(w, w->row), vd__scan_number(w, w->plan->count));
+    w->row_base = vc_mul(vd__index_of(w->index_type, w->row), vc_imm(w->index_type, w->plan->count));
     vd__scan_load_tile(w);
     aggregate = vd__scan_tile(w);
     if (w->mode == VD__SCAN_REDUCE_TILES) {
@@ -10594,8 +10582,9 @@ static vd__scan_column vd__scan_column_of(const vd__scan_writer *w, uint32_t row
     c.valid = vd__min_u32(column, (uint32_t)p->rows - 1);
     c.exists = vc_eq(c.valid, column);
     c.row = vd__div_u32(w->thread, VD__REDUCE_LANES);
-    c.base = vc_mul(vd__scan_widen(w, vd__div_u32(c.valid, inner)), vd__scan_number(w, p->count * p->inner));
-    c.base = vc_add(c.base, vd__scan_widen(w, vd__rem_u32(c.valid, inner)));
+    c.base = vd__index_of(w->index_type, vd__div_u32(c.valid, inner));
+    c.base = vc_mul(c.base, vc_imm(w->index_type, p->count * p->inner));
+    c.base = vc_add(c.base, vd__index_of(w->index_type, vd__rem_u32(c.valid, inner)));
     c.first = vd__mul_u32(c.row, part);
     if (p->slab < p->count) c.first = vc_add(w->slab_begin, c.first);
     c.first = vd__min_u32(c.first, p->count);
@@ -10632,7 +10621,7 @@ static void vd__scan_record_columns(vd__scan_writer *w) {
     sum[1] = vc_var(w->k, "sum_head", VC_U32);
     vd__scan_store(w, sum, vc_u32(0), vd__scan_identity_state(w));
     VC_FOR(w->k, r, c.first, c.end) {
-        vc_val at = vc_add(c.base, vc_mul(vd__scan_widen(w, r), vd__scan_number(w, inner)));
+        vc_val at = vc_add(c.base, vc_mul(vd__index_of(w->index_type, r), vc_imm(w->index_type, inner)));
         vd__scan_state e = vd__scan_load_element(w, at, &element);
         vd__scan_store(w, sum, vc_u32(0), vd__scan_combine_states(w, vd__scan_load(w, sum, vc_u32(0)), e));
     }
@@ -10641,7 +10630,7 @@ static void vd__scan_record_columns(vd__scan_writer *w) {
     vd__scan_state prefix = vd__scan_column_prefix(w, &c, rows);
     vd__scan_store(w, sum, vc_u32(0), prefix);
     VC_FOR(w->k, r, c.first, c.end) {
-        vc_val at = vc_add(c.base, vc_mul(vd__scan_widen(w, r), vd__scan_number(w, inner)));
+        vc_val at = vc_add(c.base, vc_mul(vd__index_of(w->index_type, r), vc_imm(w->index_type, inner)));
         vd__scan_state e = vd__scan_load_element(w, at, &element), exclusive = vd__scan_load(w, sum, vc_u32(0));
         vd__scan_state inclusive = vd__scan_combine_states(w, exclusive, e);
         vd__store(&w->out[0], at, vd__scan_result(w, exclusive, inclusive, e));
@@ -10685,8 +10674,8 @@ static void vd__scan_load_rows(const vd__scan_writer *w, vc_val first) {
     vc_val element;
     vd__scan_state s[2 * VD__SCAN_MAX_STAGED];
     for (uint32_t i = 0; i < loads; i++) {
-        vc_val at = vc_add(first, vd__scan_widen(w, vd__add_u32(w->thread, i * w->threads)));
-        s[i] = vd__scan_load_element(w, vc_min(at, vd__scan_number(w, p->rows * p->count - 1)), &element);
+        vc_val at = vc_add(first, vd__index_of(w->index_type, vd__add_u32(w->thread, i * w->threads)));
+        s[i] = vd__scan_load_element(w, vc_min(at, vc_imm(w->index_type, p->rows * p->count - 1)), &element);
     }
     for (uint32_t i = 0; i < loads; i++)
         vd__scan_store(w, w->sums, vd__scan_shared_index(p, vd__add_u32(w->thread, i * w->threads)), s[i]);
@@ -10697,12 +10686,12 @@ static void vd__scan_load_rows(const vd__scan_writer *w, vc_val first) {
 static void vd__scan_store_rows(const vd__scan_writer *w, vc_val first) {
     const vd_scan *p = w->plan;
     uint32_t elements = vd__scan_rows_per_group(p) * (uint32_t)p->count, loads = vd__scan_row_loads(p);
-    vc_val end = vc_min(vc_add(first, vd__scan_number(w, elements)), vd__scan_number(w, p->rows * p->count));
+    vc_val end = vc_min(vc_add(first, vc_imm(w->index_type, elements)), vc_imm(w->index_type, p->rows * p->count));
     vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
     for (uint32_t i = 0; i < loads; i++) {
         vc_val at = vd__add_u32(w->thread, i * w->threads);
-        VC_IF(w->k, vc_lt(vc_add(first, vd__scan_widen(w, at)), end)) {
-            vd__store(&w->out[0], vc_add(first, vd__scan_widen(w, at)),
+        VC_IF(w->k, vc_lt(vc_add(first, vd__index_of(w->index_type, at)), end)) {
+            vd__store(&w->out[0], vc_add(first, vd__index_of(w->index_type, at)),
                       vc_cast(w->desc->type, vd__load(&w->sums[0], vd__scan_shared_index(p, at))));
         }
     }
@@ -10734,7 +10723,7 @@ static void vd__scan_record_short_rows(vd__scan_writer *w) {
     /* If `threads` is not a multiple of `runs`, the remaining threads read one more row of shared memory, whose results
        they do not store. */
     uint32_t i, rows = vd__scan_rows_per_group(p), spare = vd__scan_spare_count(p);
-    vc_val first = vc_mul(vd__scan_widen(w, vc_group_id(w->k, 0)), vd__scan_number(w, rows * (uint32_t)p->count));
+    vc_val first = vc_mul(vd__index_of(w->index_type, vc_group_id(w->k, 0)), vc_imm(w->index_type, rows * p->count));
     vc_val row = vd__div_u32(w->thread, p->runs);
     vd__scan_declare_shared(w, "sums", vd__scan_shared_count(p) + spare, w->sums);
     if (p->runs > 1) vd__scan_declare_shared(w, "totals", 2 * w->threads, w->totals);
@@ -11110,14 +11099,6 @@ typedef struct vd__sort_writer {
 
 static bool vd__sort_is_large(const vd_sort *p) { return p->desc.count > VD__REDUCE_NARROW; }
 
-/* Returns a number of the type of indices of keys. */
-static vc_val vd__sort_number(const vd__sort_writer *w, uint64_t x) { return vc_imm(w->index_type, x); }
-
-/* Converts a u32 to an index. */
-static vc_val vd__sort_widen(const vd__sort_writer *w, vc_val x) {
-    return w->index_type == VC_U64 ? vc_cast(VC_U64, x) : x;
-}
-
 /* Maps the `count` bits of a number, zero-extended to `word`, so that their unsigned order is the order of the numbers,
    or with `descending` the opposite. `inverse`: maps them back. */
 static vc_val vd__sort_order_bits(vd_type type, uint32_t count, vc_type word, vc_val bits, bool descending,
@@ -11142,7 +11123,7 @@ static vc_val vd__sort_digit(const vd__sort_writer *w, vc_val key) {
 /* Sets the tile of this work-group. */
 static void vd__sort_set_tile(vd__sort_writer *w, vc_val tile) {
     w->tile = tile;
-    w->first = vc_mul(vd__sort_widen(w, tile), vd__sort_number(w, w->plan->tile));
+    w->first = vc_mul(vd__index_of(w->index_type, tile), vc_imm(w->index_type, w->plan->tile));
 }
 
 /* Number of digits for which a thread is responsible; if more than one, they are consecutive. */
@@ -11177,7 +11158,7 @@ static vc_val vd__sort_count_index(const vd__sort_writer *w, vc_val digit) {
 static void vd__sort_record_count(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     vc_ref tile_counts = vc_shared(w->k, "tile_counts", VC_U32, p->digits);
-    vc_val n = vd__sort_number(w, p->desc.count);
+    vc_val n = vc_imm(w->index_type, p->desc.count);
     uint32_t digits = vd__sort_digits_per_thread(p);
     vd__sort_declare(w, false, VC_WRITE);
     w->shift = vc_param(w->k, "shift", VC_U32);
@@ -11187,7 +11168,7 @@ static void vd__sort_record_count(vd__sort_writer *w) {
     }
     vc_barrier(w->k);
     for (uint32_t i = 0; i < p->loads; i++) {
-        vc_val at = vc_add(w->first, vd__sort_widen(w, vc_add(vc_u32(i * p->threads), w->thread)));
+        vc_val at = vc_add(w->first, vd__index_of(w->index_type, vc_add(vc_u32(i * p->threads), w->thread)));
         VC_IF(w->k, vc_lt(at, n)) {
             vc_atomic_add(tile_counts, vd__sort_digit(w, vc_cast(w->register_type, vd__load(&w->keys, at))), vc_u32(1),
                           NULL);
@@ -11197,7 +11178,7 @@ static void vd__sort_record_count(vd__sort_writer *w) {
     VC_IF(w->k, vd__sort_has_digits(w)) {
         for (uint32_t i = 0; i < digits; i++)
             vd__store(&w->counts, vd__sort_count_index(w, vd__sort_thread_digit(w, i)),
-                      vd__sort_widen(w, vd__load(&tile_counts, vd__sort_thread_digit(w, i))));
+                      vd__index_of(w->index_type, vd__load(&tile_counts, vd__sort_thread_digit(w, i))));
     }
 }
 
@@ -11451,9 +11432,9 @@ static void vd__sort_exchange(const vd__sort_writer *w, const vc_val *key, const
     vc_barrier(w->k);
     for (uint32_t i = 0; i < p->loads; i++) {
         vc_val at = vc_add(vc_u32(i * p->threads), w->thread);
-        VC_IF(w->k, vc_lt(vc_add(w->first, vd__sort_widen(w, at)), vd__sort_number(w, p->desc.count))) {
+        VC_IF(w->k, vc_lt(vc_add(w->first, vd__index_of(w->index_type, at)), vc_imm(w->index_type, p->desc.count))) {
             vc_val k = vd__load(&keys, at);
-            vc_val to = vc_add(vd__load(&w->base, vd__sort_digit(w, k)), vd__sort_widen(w, at));
+            vc_val to = vc_add(vd__load(&w->base, vd__sort_digit(w, k)), vd__index_of(w->index_type, at));
             vd__store(&w->out, to, vc_cast(w->memory_type, k));
             if (p->desc.values) vd__store(&w->out_values, to, vd__load(&values, at));
         }
@@ -11470,7 +11451,7 @@ static void vd__sort_find_offsets(const vd__sort_writer *w) {
             vc_val digit = vd__sort_thread_digit(w, i);
             vc_val to = p->one_pass ? vc_add(first[i], vd__sort_look_back(w, digit, w->total[i]))
                                   : vd__load(&w->counts, vd__sort_count_index(w, digit));
-            vd__store(&w->base, digit, vc_sub(to, vd__sort_widen(w, w->start[i])));
+            vd__store(&w->base, digit, vc_sub(to, vd__index_of(w->index_type, w->start[i])));
             if (p->one_pass) vd__store(&w->counts, vd__sort_status_index(w, w->tile, digit, true), vc_u32(0));
         }
     }
@@ -11483,22 +11464,22 @@ static void vd__sort_find_offsets(const vd__sort_writer *w) {
    the second kernel increments after each key that it moves. */
 static void vd__sort_record_run(vd__sort_writer *w, bool scatter) {
     const vd_sort *p = w->plan;
-    vc_val n = vd__sort_number(w, p->desc.count);
+    vc_val n = vc_imm(w->index_type, p->desc.count);
     vd__sort_declare(w, scatter, VC_READ_WRITE);
     w->shift = vc_param(w->k, "shift", VC_U32);
     w->tile = vc_global_id(w->k, 0);
-    vc_val first = vc_min(vc_mul(vd__sort_widen(w, w->tile), vd__sort_number(w, p->run)), n);
-    vc_val end = vc_min(vc_add(first, vd__sort_number(w, p->run)), n);
+    vc_val first = vc_min(vc_mul(vd__index_of(w->index_type, w->tile), vc_imm(w->index_type, p->run)), n);
+    vc_val end = vc_min(vc_add(first, vc_imm(w->index_type, p->run)), n);
     if (!scatter) {
         VC_FOR(w->k, digit, vc_u32(0), vc_u32(p->digits)) {
-            vd__store(&w->counts, vd__sort_count_index(w, digit), vd__sort_number(w, 0));
+            vd__store(&w->counts, vd__sort_count_index(w, digit), vc_imm(w->index_type, 0));
         }
     }
     VC_FOR(w->k, i, first, end) {
         vc_val key = vc_cast(w->register_type, vd__load(&w->keys, i));
         vc_val at = vd__sort_count_index(w, vd__sort_digit(w, key));
         vc_val count = vd__load(&w->counts, at);
-        vd__store(&w->counts, at, vc_add(count, vd__sort_number(w, 1)));
+        vd__store(&w->counts, at, vc_add(count, vc_imm(w->index_type, 1)));
         if (scatter) vd__store(&w->out, count, vc_cast(w->memory_type, key));
         if (scatter && p->desc.values) vd__store(&w->out_values, count, vd__load(&w->values, i));
     }
@@ -11509,7 +11490,7 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
     const vd_sort *p = w->plan;
     vc_type value_type = p->desc.values ? vd__sort_bits_type(p->desc.values) : (vc_type)VC_U32;
     vc_ref value_vars[VD__SORT_MAX_LOADS];
-    vc_val n = vd__sort_number(w, p->desc.count), key[VD__SORT_MAX_LOADS], at;
+    vc_val n = vc_imm(w->index_type, p->desc.count), key[VD__SORT_MAX_LOADS], at;
     vd__sort_declare(w, true, p->one_pass ? VC_READ_WRITE : VC_READ);
     w->shift = vc_param(w->k, "shift", VC_U32);
     w->counters = vc_shared(w->k, "counters", VC_U32, vd__sort_counter_count(p));
@@ -11518,11 +11499,12 @@ static void vd__sort_record_scatter(vd__sort_writer *w) {
     /* Positions past the last key have the highest digit and are the last in the tile, so they have the highest
        ranks. */
     for (uint32_t i = 0; i < p->loads; i++) {
-        at = vc_add(w->first, vd__sort_widen(w, vd__sort_tile_index(w, i)));
+        at = vc_add(w->first, vd__index_of(w->index_type, vd__sort_tile_index(w, i)));
         value_vars[i] = vc_var(w->k, "value", value_type);
-        key[i] = vc_cast(w->register_type, vd__load(&w->keys, vc_min(at, vc_sub(n, vd__sort_number(w, 1)))));
+        vc_val clamped = vc_min(at, vc_sub(n, vc_imm(w->index_type, 1)));
+        key[i] = vc_cast(w->register_type, vd__load(&w->keys, clamped));
         w->digit[i] = vc_select(vc_lt(at, n), vd__sort_digit(w, key[i]), vc_u32(p->digits - 1));
-        if (p->desc.values) vd__set(&value_vars[i], vd__load(&w->values, vc_min(at, vc_sub(n, vd__sort_number(w, 1)))));
+        if (p->desc.values) vd__set(&value_vars[i], vd__load(&w->values, clamped));
     }
     if (p->subgroup_size) vd__sort_rank_by_subgroups(w);
     else vd__sort_rank_by_threads(w);
