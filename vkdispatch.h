@@ -11149,11 +11149,12 @@ enum { VD__VK_COPY_GROUP_BYTES = 256 * 16 }; /* copied by one work-group of the 
 typedef enum vd__vk_copy_state { VD__VK_COPY_UNTRIED, VD__VK_COPY_READY, VD__VK_COPY_FAILED } vd__vk_copy_state;
 
 /* Creates the copy kernel at its first use. Returns false if that failed, now or earlier: then the driver executes all
-   copies. */
+   copies, and the thread's error is unchanged. */
 static VD__NOINLINE bool vd__vk_copy_kernel_get(vd__device *dev) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd__mutex_lock(&vk->copy_kernel_lock);
     if (vk->copy_kernel_state == VD__VK_COPY_UNTRIED) {
+        vd__error before = vd__last_error;
         vd_kernel_desc desc;
         memset(&desc, 0, sizeof desc);
         desc.name = "copy";
@@ -11165,6 +11166,7 @@ static VD__NOINLINE bool vd__vk_copy_kernel_get(vd__device *dev) {
         if (!made)
             vd__logf(dev->driver->host, VD_LOG_WARNING, "Vulkan: the copy kernel could not be created; copies use "
                      "vkCmdCopyBuffer instead: %s", vd__error_join());
+        vd__last_error = before;
         vd__atomic_store32(&vk->copy_kernel_state, made ? VD__VK_COPY_READY : VD__VK_COPY_FAILED);
     }
     vd__mutex_unlock(&vk->copy_kernel_lock);

@@ -141,11 +141,15 @@ static VKAPI_ATTR VkResult VKAPI_CALL no_module(VkDevice device, const VkShaderM
     return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-/* If the copy kernel cannot be created, the driver copies, and the log says why, once. */
+/* If the copy kernel cannot be created, the driver copies, and the log says why, once. No call fails, so the thread's
+   error remains that of the last call that failed. */
 TEST_EXECUTED(the_copy_kernel_cannot_be_created) {
     vd_context *ctx = open_with(f, "kernel");
     vulkan_of(ctx)->vkCreateShaderModule = no_module;
+    assert_int_equal(vd_error_set(VD_ERROR_INVALID, "an earlier failure"), VD_ERROR_INVALID);
     copy_at_random(ctx, 100);
+    assert_string_equal(vd_error_text(), "an earlier failure");
+    assert_int_equal(vd_error_result(), VD_ERROR_INVALID);
     assert_int_equal(vulkan_of(ctx)->copy_kernel_state, VD__VK_COPY_FAILED);
     assert_int_equal(f->messages, 1);
     assert_non_null(strstr(f->message, "the copy kernel could not be created"));
