@@ -10956,8 +10956,9 @@ static vd_result vd__scan_make_with(vd_scan *p, const vd_scan_desc *desc, const 
         uint64_t states = p->one_pass ? tiles * vd__scan_piece_count(p) : tiles;
         p->states = vd_plan_buffer(&p->base, "scan states", p->one_pass ? vd__scan_word_type(p) : vd__scan_type(p),
                                    states, NULL);
-        p->flags = vd_plan_buffer(&p->base, "scan flags", VD_U32, p->one_pass ? 3 : tiles, NULL);
-        if (!p->states.id || !p->flags.id) return vd_error_result();
+        bool has_flags = p->one_pass || p->desc.segmented;
+        if (has_flags) p->flags = vd_plan_buffer(&p->base, "scan flags", VD_U32, p->one_pass ? 3 : tiles, NULL);
+        if (!p->states.id || (has_flags && !p->flags.id)) return vd_error_result();
     }
     return vd__scan_build_all(p);
 }

@@ -457,6 +457,7 @@ static void few_loop_iterations(void **state) {
         if (sums) {
             scans_made++;
             assert_true(sums->slab > 0 && vd__ceil_div(sums->tiles, sums->threads) <= (i + 1) / 2);
+            assert_true(sums->states.id && !sums->flags.id); /* nothing is allocated for head flags without segments */
         } else {
             scans_refused++;
             says("rows of 30000000 elements need ");
