@@ -90,7 +90,7 @@
          off.
 
    Linking
-       Link with -lpthread and, on older systems, -ldl; on Windows with advapi32, which mingw-w64 links by itself.
+       Link with -lpthread and, on older systems, -ldl; on Windows with advapi32, which mingw-w64 links by default.
        Driver libraries are opened at run time:
          needed for            Linux, BSD      Windows            macOS               if it is missing
          ----------            ----------      -------            -----               ----------------
@@ -180,7 +180,7 @@
                            default. vd_context_desc.device and .devices hold 1 + the index in the backend
        event               point on a queue's timeline that can be waited for
        graph               commands that are recorded once and submitted many times
-       implicit argument   value that the library passes to a kernel by itself, for example the number of threads
+       implicit argument   value that the library adds to the arguments of a kernel, for example the number of threads
        slot                named argument, or number of threads, of commands of a graph; can change between submissions
        ticket              handle of a readback in flight, or of a watched list
        transient buffer    buffer that exists only inside of a graph
@@ -219,7 +219,7 @@
        common bytes and at least one writes them. For images, see "Images". Other commands may be reordered and may
        overlap. The commands are executed in levels, with one barrier between two levels. There are as many levels as
        commands in the longest chain of conflicts: no order needs fewer barriers. Layout changes of images may add one
-       barrier at the start and one at the end. On vulkan, each indirect dispatch adds two barriers of its own.
+       barrier at the start and one at the end. On vulkan, each indirect dispatch adds two more barriers.
        vd_graph_query returns the number of barriers between levels, and vd_graph_barrier_query returns two conflicting
        commands for each of them. With respect to other work, a graph is ordered like a list: see "Ordering".
        Slots. An argument that changes between submissions is a slot. A slot has a name, a type, and an initial value:
@@ -232,7 +232,7 @@
          or view must have the format, dimension, usage, extent, levels and layers of the initial one. If one of them is
          a view, its root image must have as many layers as the other's. Both must be in heaps, or neither. The sampler
          is part of the slot: vd_graph_set with vd_i(y) selects the default sampler;
-       * samplers that are arguments of their own: pass vd_slot("s", vd_s(sampler));
+       * separate samplers: pass vd_slot("s", vd_s(sampler));
        * numbers of threads: set vd_dispatch_desc.threads_slot. The type is u32 with threads along axis 0 only, and
          otherwise u32x3. A kernel that reads the number of threads as an argument can use the same slot.
        vd_graph_set changes a slot for all later submissions, vd_graph_submit_desc.values for one. Submissions in flight
@@ -315,8 +315,8 @@
        dispatches and transfers make no host allocation: command buffers are reused once their submissions are complete.
        Device memory is allocated in blocks of 64 MiB, or of an eighth of vd_device_info.device_memory if that is
        less; in smaller ones if the driver has no memory for these. Buffers share blocks, and on vulkan so do images.
-       Those larger than half a block have an allocation of their own, and so have exportable buffers, heaps (buffers in
-       which images are placed, see below), and all images on cuda and opencl. Empty blocks are freed, except one for
+       These have separate allocations: buffers and images larger than half a block, exportable buffers, heaps (buffers
+       in which images are placed, see below), and all images on cuda and opencl. Empty blocks are freed, except one for
        each memory type.
        Staging memory. Transfers that the host cannot make directly pass through staging memory, which is allocated in
        blocks of 4 MiB for each queue and direction. Larger transfers pass in pieces of 4 MiB, except that a
@@ -524,7 +524,7 @@
        * Vulkan: one file for each device and driver version, with the data of vkGetPipelineCacheData. It is read when
          a device is opened, and written by vd_context_destroy and after every 64 new kernels. A write keeps the
          pipelines that other contexts have added to the file. If the driver returns no pipelines (llvmpipe of Mesa
-         22.3), no file is written. Drivers may have caches of their own, which this library does not control.
+         22.3), no file is written. Drivers may have their own caches, which this library does not control.
        A file that is damaged, or belongs to another device or driver, is ignored. A file that cannot be written is left
        out. In both cases there is a warning in the log. vd_stats counts files that were used, missing or ignored, and
        written.
@@ -577,9 +577,9 @@
                         also through others, is left out there. Includes can be 32 deep, and all files together may
                         have 16 MiB. Includes in code that the preprocessor skips are expanded too, but a missing file
                         is an error only if the preprocessor reaches its #include.
-       registers        HLSL: register(bN) is binding N, tN is 16 + N, uN is 32 + N and sN is 48 + N, for N below 16
-                        and a lower-case letter without a profile. Arguments are in the order of the bindings. glslang
-                        chooses unused bindings for resources without a register.
+       registers        HLSL: register(bN) is binding N, tN is 16 + N, uN is 32 + N and sN is 48 + N. N must be less
+                        than 16; write the letter in lower case, and no shader profile before it. Arguments are in the
+                        order of the bindings. glslang chooses unused bindings for resources without a register.
        formats          HLSL: an RWTexture accepts every format whose components have its type. In these cases it
                         accepts only the format with 32 bits for each component: if it has a single int or uint; if the
                         kernel has another RWTexture with the same dimension and type of components, but a different
@@ -595,8 +595,8 @@
        Parameters. The parameters of a kernel are the argument block, as one struct or one by one.
        vd_arg_info.location gives the offset of each, in C layout; a buffer is an 8-byte pointer. Declare kernels
        extern "C" to keep their names.
-       Sizes. local_size is the thread block. shared_bytes is all shared memory of a block: what the code declares with
-       a size, plus extern __shared__ memory; at most limits.max_shared_bytes.
+       Sizes. local_size is the thread block. shared_bytes is all shared memory of a block: variables and arrays with a
+       size, plus extern __shared__ memory; at most limits.max_shared_bytes.
        Context. The library uses the device's primary context, which it may share with other CUDA code, and makes it
        current only during a call. An error that corrupts it, for example an invalid address, loses the device for the
        whole process.
@@ -636,7 +636,8 @@
        * Order and lifetimes. The elements are read when the dispatch is recorded. Pass others in the next dispatch to
          change them. The dispatch is ordered as if it accessed every element, as vd_arg_info.access states. Passing a
          destroyed element is an error; dispatches that were recorded before stay valid.
-         Recording a dispatch takes time for each element; submitting a graph only checks that each one still exists.
+         The time to record a dispatch grows with the number of elements; submitting a graph only checks that each
+         element still exists.
        * Graphs. An element can be a slot: vd_slot("wood", vd_i(wood)). The array cannot.
        * Indices. Constant indices need no feature, except into arrays without a length in the module, which need
          VD_FEATURE_BINDLESS. An index into an array of buffers that is equal in all invocations of a work-group needs
@@ -1072,8 +1073,8 @@ typedef enum vd_vsync {
 
 enum { VD_READ = 1, VD_WRITE = 2, VD_READ_WRITE = 3 }; /* access to a buffer */
 
-/* Implicit arguments: u32 values that the library puts into the argument block by itself. `arg` and `axis` are members
-   of vd_implicit_info. */
+/* Implicit arguments: u32 values that the library adds to the argument block. `arg` and `axis` are members of
+   vd_implicit_info. */
 typedef enum vd_implicit {
     VD_IMPLICIT_NONE = 0,
     VD_IMPLICIT_THREADS,  /* threads of the dispatch along `axis`, as requested */
@@ -1084,7 +1085,7 @@ typedef enum vd_implicit {
     VD_IMPLICIT_SHAPE,    /* extent of buffer `arg` along `axis`. Of image `arg`: the extents of its first level, then
                              the layers of an array; along axis 3, the number of levels */
     VD_IMPLICIT_OUTPUT    /* number of the kernel's first format. `arg` is the last argument, a buffer of u32 for the
-                             output of printf and assert, which vd_dispatch passes by itself */
+                             output of printf and assert, which vd_dispatch adds to the arguments */
 } vd_implicit;
 
 #define VD_ALL_LEVELS UINT32_MAX /* levels of an image: down to one texel */
@@ -1437,8 +1438,8 @@ typedef struct vd_present_desc {
     vd_image_box box;               /* what is shown. layers 0 and extent[2] 0: one layer, one plane */
     int32_t x, y;                   /* pixel of the window for the box's first texel; what is outside is not shown */
     vd_color background;            /* the rest of the window */
-    uint32_t extent[2];             /* pixels of the window, if it has no extent of its own (Wayland). Default: those of
-                                       the box */
+    uint32_t extent[2];             /* pixels of the window, if the window system does not state them (Wayland).
+                                       Default: those of the box */
 } vd_present_desc;
 
 /* One argument of a kernel. */
@@ -1456,7 +1457,7 @@ typedef struct vd_arg_info {
     bool sampled;                   /* images: with a sampler (except VD_DIM_BUFFER). Default: storage image */
     vd_dim dim;                     /* images */
     vd_format format;               /* storage images */
-    bool separate;                  /* sampled images: without a sampler, which is an argument of its own or not used */
+    bool separate;                  /* sampled images: without a sampler, which is a separate argument or not used */
     bool uniform;                   /* VD_ARG_BINDING: a uniform block of `size` bytes. Default: storage buffer */
     uint32_t count;                 /* elements of an array of buffers, images or samplers; `size` is that of all of
                                        them. Default: no array */
@@ -1874,7 +1875,7 @@ VD_API size_t vd_cache_load(vd_context *ctx, const char *category, const void *k
 VD_API uint64_t vd_time_ns(void); /* nanoseconds of a monotonic clock */
 
 /* Calls `use` with the driver objects of a queue, and returns its result. Meanwhile the library submits nothing to any
-   queue of that device, so `use` may submit work of its own. `use` must not call functions that take the context or its
+   queue of that device, so `use` may submit its own work. `use` must not call functions that take the context or its
    lists. */
 VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue,
                                vd_result (*use)(const vd_native *native, void *user), void *user);
@@ -2267,8 +2268,8 @@ VD_API vd_result vd_graph_barrier_query(vd_context *ctx, vd_graph graph, int ind
    copied. Submissions in flight are not affected.
    Fails with VD_ERROR_INVALID if there is no such slot, if a value does not have the slot's type, if an object was
    destroyed, if a sampler is set in a slot of an image without one, or if a buffer or image differs from the initial
-   one in what "Slots" in the manual lists; VD_ERROR_UNSUPPORTED if the backend does not support the sampler, or not
-   with this image. */
+   one in a property that "Slots" in the manual lists; VD_ERROR_UNSUPPORTED if the backend does not support the sampler,
+   or not with this image. */
 VD_API vd_result vd_graph_set(vd_context *ctx, vd_graph graph, const char *slot, vd_arg value);
 
 /* Submits a graph to its queue, after the batch of the immediate list and after the events of desc->waits. desc and out
@@ -2332,7 +2333,7 @@ static inline vd_arg vd_sampled(vd_image image, const vd_sampler *sampler) {
     return a;
 }
 
-/* A sampler that is an argument of its own (VD_ARG_SAMPLER). */
+/* A separate sampler (VD_ARG_SAMPLER). */
 static inline vd_arg vd_s(vd_sampler sampler) {
     vd_arg a = { VD_ARG_SAMPLER, 0, 0, NULL, NULL };
     a.bits = sampler.id;
