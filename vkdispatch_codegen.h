@@ -2265,6 +2265,8 @@ static void vc__std_release(void *user, void *block) { (void)user; free(block); 
 /* The kernel's allocator, a growable array, and an arena for names and tables. vc_restart keeps a kernel's memory for
    reuse. */
 
+VC__SMALL
+
 static bool vc__is_allocator(const vc_allocator *a) { return a->allocate && a->reallocate && a->release; }
 
 /* Returns the allocator of a desc, or that of the C library. */
@@ -2338,6 +2340,8 @@ static void vc__arena_free(const vc_allocator *a, vc__arena *arena) {
         a->release(a->user, c);
     }
 }
+
+VC__SMALL_END
 
 /* Output buffers of the printers. vc_restart keeps their memory. */
 typedef struct vc__words { uint32_t *data; uint32_t count, capacity; } vc__words;
@@ -2514,6 +2518,8 @@ static inline bool vc__is_optional_format(uint32_t format) {
 
 typedef struct vc__image { uint8_t dim, format; bool storage; } vc__image; /* as in vc_image_desc */
 
+VC__SMALL
+
 /* Converts an integer of type `from` to type `to`. Returns whether that leaves its value unchanged. bits and *out: the
    bit patterns. */
 static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
@@ -2523,6 +2529,8 @@ static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     if (negative && vc__is_unsigned(to)) return false;
     return vc__widen(to, *out) == wide && (vc__is_signed(to) && (vc__widen(to, *out) >> 63)) == negative;
 }
+
+VC__SMALL_END
 
 // >>ops
 /* The table of operations, and the numbers of the SPIR-V specification that the builder names. */
@@ -3432,8 +3440,6 @@ static void vc__fail_machine(vc_kernel *k, const char *format, ...) {
     va_end(list);
 }
 
-VC__SMALL_END
-
 /* Makes room for at least `need` elements of `size` bytes in a growable array. list: the address of the pointer to its
    elements. If out of memory, fails and returns false; the array is unchanged then. */
 VC__NOINLINE static bool vc__reserve(vc_kernel *k, void *list, uint32_t *capacity, uint32_t need, size_t size) {
@@ -3451,6 +3457,8 @@ VC__NOINLINE static void *vc__allocate(vc_kernel *k, size_t size) {
     if (!block) vc__no_memory(k);
     return block;
 }
+
+VC__SMALL_END
 
 /* Whether calls on the kernel have an effect: k is not NULL and has not failed. */
 static inline bool vc__ready(const vc_kernel *k) { return k && !k->failed; }
@@ -4013,6 +4021,19 @@ static vc_val vc__pure_checked(uint32_t ordered_op, uint32_t count, vc_val a, vc
     return vc__value(k, vc__record(k, op, flags, vc__result_type(op, type), n[0], n[1], n[2], 0));
 }
 
+/* Returns a scalar bool as a node; VC__NIL after an error. */
+static uint32_t vc__condition(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
+    vc__operand o;
+    if (!vc__operand_of(k, call, which, v, &o)) return VC__NIL;
+    if (o.type != VC_BOOL) {
+        vc__fail_call(k, call, "the condition%a is %t, but must be a scalar bool; %s", &o, o.type,
+                      vc__is_bool(o.type) ? "combine the components with vc_any or vc_all"
+                                          : "compare it with vc_ne(v, vc_i32(0))");
+        return VC__NIL;
+    }
+    return vc__as_node(k, &o, 1);
+}
+
 VC__SMALL_END
 
 /* ---- fast paths: operands of one type, recorded without further checks; vc__pure_checked handles all other calls ----
@@ -4156,19 +4177,6 @@ static vc_val vc__pure3(vc_val a, vc_val b, vc_val c, uint32_t op) {
         return vc__pure3_same_type(a, b, c, op);
     return vc__record_unchecked(k, op, second->type, (uint32_t)first->flags | second->flags | third->flags, a.bits,
                                 b.bits, c.bits);
-}
-
-/* Returns a scalar bool as a node; VC__NIL after an error. */
-static uint32_t vc__condition(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
-    vc__operand o;
-    if (!vc__operand_of(k, call, which, v, &o)) return VC__NIL;
-    if (o.type != VC_BOOL) {
-        vc__fail_call(k, call, "the condition%a is %t, but must be a scalar bool; %s", &o, o.type,
-                      vc__is_bool(o.type) ? "combine the components with vc_any or vc_all"
-                                          : "compare it with vc_ne(v, vc_i32(0))");
-        return VC__NIL;
-    }
-    return vc__as_node(k, &o, 1);
 }
 
 // >>fold
@@ -7204,6 +7212,8 @@ static inline uint32_t vc__slot_pack(uint32_t hash, uint32_t number) {
 static inline uint32_t vc__slot_number(uint32_t slot) { return (slot & VC__SLOT_NUMBER) - 1; }
 static inline bool vc__slot_matches(uint32_t slot, uint32_t hash) { return (slot ^ hash) <= VC__SLOT_NUMBER; }
 
+VC__SMALL
+
 /* Inserts a node into a hash table that has grown. It replaces an equal node. */
 static void vc__insert_slot(vc__lowering *s, uint32_t number) {
     bool by_region;
@@ -7227,6 +7237,8 @@ static bool vc__rehash(vc__lowering *s, uint32_t least) {
     for (uint32_t i = 0; i < s->count; i++) vc__insert_slot(s, i);
     return true;
 }
+
+VC__SMALL_END
 
 /* Whether a region is inside a block or one of its inner blocks. */
 static inline bool vc__block_contains(const vc_kernel *k, uint32_t block, uint32_t region) {
@@ -7650,8 +7662,6 @@ static void vc__mark_halves(vc__lowering *s) {
     }
 }
 
-VC__SMALL_END
-
 /* Lowers the anchored nodes of the tape, in order, and all nodes on which they depend. Returns false after an error. */
 static bool vc__lower_all(vc__lowering *s) {
     vc_kernel *k = s->kernel;
@@ -7677,6 +7687,8 @@ static bool vc__lower_all(vc__lowering *s) {
     }
     return !k->failed;
 }
+
+VC__SMALL_END
 
 static inline void vc__mark_operand(vc__lowering *s, uint32_t operand) {
     if (operand != VC__NIL) s->node[operand].flags |= VC__NODE_LIVE;
@@ -8078,6 +8090,7 @@ typedef struct vc__spirv {
 /* ---- instructions ---- */
 
 /* Where an instruction is appended, added to its opcode; 0: to the body. */
+#define VC__HEAD ((uint32_t)VC__SECTION_HEAD << 16)
 #define VC__NAMES ((uint32_t)VC__SECTION_NAMES << 16)
 #define VC__DECORATIONS ((uint32_t)VC__SECTION_DECORATIONS << 16)
 #define VC__GLOBALS ((uint32_t)VC__SECTION_GLOBALS << 16)
@@ -8134,10 +8147,15 @@ VC__NOINLINE static uint32_t vc__new_unary(vc__spirv *s, uint32_t op, uint32_t t
 VC__NOINLINE static uint32_t vc__new_binary(vc__spirv *s, uint32_t op, uint32_t type, uint32_t a, uint32_t b) {
     return vc__binary(s, op, type, vc__new_id(s), a, b);
 }
-static void vc__composite(vc__spirv *s, uint32_t type, uint32_t id, const uint32_t *part, uint32_t count) {
-    uint32_t *o = vc__op_begin(s, VC__OpCompositeConstruct, 3 + count);
+/* Appends an instruction with a result and any number of operands. See vc__op_begin for more than 13 operands. */
+VC__NOINLINE static void vc__put_list(vc__spirv *s, uint32_t op, uint32_t type, uint32_t id, const uint32_t *operand,
+                                      uint32_t count) {
+    uint32_t *o = vc__op_begin(s, op, 3 + count);
     o[1] = type; o[2] = id;
-    for (uint32_t i = 0; i < count; i++) o[3 + i] = part[i];
+    memcpy(o + 3, operand, count * sizeof(uint32_t));
+}
+static void vc__composite(vc__spirv *s, uint32_t type, uint32_t id, const uint32_t *part, uint32_t count) {
+    vc__put_list(s, VC__OpCompositeConstruct, type, id, part, count);
 }
 
 VC__SMALL
@@ -8159,6 +8177,26 @@ static void vc__spirv_put_name(vc__spirv *s, uint32_t id, const char *name) {
     uint32_t *o = vc__op_begin(s, VC__NAMES | VC__OpName, words);
     o[1] = id;
     vc__put_string(o + 2, name);
+}
+
+/* Decorates an id with a decoration that has one operand. */
+static void vc__spirv_decorate(vc__spirv *s, uint32_t id, uint32_t decoration, uint32_t operand) {
+    vc__put3(s, VC__DECORATIONS | VC__OpDecorate, id, decoration, operand);
+}
+
+/* Declares a global variable in a storage class (VC__CLASS_). pointer: its type. name: may be NULL. */
+static void vc__spirv_variable(vc__spirv *s, uint32_t pointer, uint32_t id, uint32_t storage, const char *name) {
+    vc__put3(s, VC__GLOBALS | VC__OpVariable, pointer, id, vc__spirv_class[storage]);
+    vc__put1(s, storage == VC__CLASS_INPUT ? VC__INTERFACE_INPUT : VC__INTERFACE, id);
+    vc__spirv_put_name(s, id, name);
+}
+
+/* Declares the variable of an argument that is bound to descriptor set 0. */
+static void vc__spirv_bound_variable(vc__spirv *s, uint32_t pointer, uint32_t id, uint32_t storage,
+                                     const vc_arg_info *arg) {
+    vc__spirv_variable(s, pointer, id, storage, arg->name);
+    vc__spirv_decorate(s, id, VC__DecorationDescriptorSet, 0);
+    vc__spirv_decorate(s, id, VC__DecorationBinding, arg->location);
 }
 
 /* ---- types and constants ---- */
@@ -8237,11 +8275,9 @@ static uint32_t vc__spirv_ones(vc__spirv *s, uint32_t components) {
     uint32_t one = vc__spirv_u32(s, 1);
     if (components == 1) return one;
     if (s->ones[components - 1]) return s->ones[components - 1];
-    uint32_t type = vc__spirv_type(s, vc__vec(VC_U32, components));
-    uint32_t id = vc__new_id(s);
-    uint32_t *o = vc__op_begin(s, VC__GLOBALS | VC__OpConstantComposite, 3 + components);
-    o[1] = type; o[2] = id;
-    for (uint32_t i = 0; i < components; i++) o[3 + i] = one;
+    uint32_t type = vc__spirv_type(s, vc__vec(VC_U32, components)), id = vc__new_id(s);
+    const uint32_t part[4] = { one, one, one, one };
+    vc__put_list(s, VC__GLOBALS | VC__OpConstantComposite, type, id, part, components);
     return s->ones[components - 1] = id;
 }
 
@@ -8261,9 +8297,7 @@ static void vc__spirv_argument_block(vc__spirv *s) {
     for (uint32_t i = 0; i < words; i++)
         vc__put4(s, VC__DECORATIONS | VC__OpMemberDecorate, type, i, VC__DecorationOffset, 4 * i);
     uint32_t pointer = vc__spirv_pointer_to(s, VC__CLASS_PUSH, type);
-    vc__put3(s, VC__GLOBALS | VC__OpVariable, pointer, s->arg_block, vc__spirv_class[VC__CLASS_PUSH]);
-    vc__put1(s, VC__INTERFACE, s->arg_block);
-    vc__spirv_put_name(s, s->arg_block, "values");
+    vc__spirv_variable(s, pointer, s->arg_block, VC__CLASS_PUSH, "values");
 }
 
 /* Returns the id of a word of the argument block. The first use of the word emits the load, with the id `preferred`, or
@@ -8367,11 +8401,8 @@ static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
     if (!s->builtin[i]) {
         uint32_t pointer = vc__spirv_pointer(s, VC__CLASS_INPUT, type), type_id = vc__spirv_type(s, type);
         uint32_t variable = vc__new_id(s);
-        vc__put3(s, VC__GLOBALS | VC__OpVariable, pointer, variable, vc__spirv_class[VC__CLASS_INPUT]);
-        vc__put3(s, VC__DECORATIONS | VC__OpDecorate, variable, VC__DecorationBuiltIn,
-                 vc__spirv_builtins[i].number);
-        vc__put1(s, VC__INTERFACE_INPUT, variable);
-        vc__spirv_put_name(s, variable, vc__spirv_builtins[i].name);
+        vc__spirv_variable(s, pointer, variable, VC__CLASS_INPUT, vc__spirv_builtins[i].name);
+        vc__spirv_decorate(s, variable, VC__DecorationBuiltIn, vc__spirv_builtins[i].number);
         uint32_t loaded = vector ? vc__new_id(s) : id;
         s->builtin[i] = vc__unary(s, VC__OpLoad, type_id, loaded, variable);
     }
@@ -8380,9 +8411,11 @@ static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
     else if (s->builtin[i] != id) vc__unary(s, VC__OpCopyObject, scalar, id, s->builtin[i]);
 }
 
+/* Decorations by access: of what is only read, and only written. */
+static const uint32_t vc__spirv_by_access[4] = { 0, VC__DecorationNonWritable, VC__DecorationNonReadable, 0 };
+
 /* Makes the struct type whose only member is the runtime array of a buffer's elements. */
 static uint32_t vc__spirv_buffer_type(vc__spirv *s, const vc__node *n) {
-    static const uint32_t by_access[4] = { 0, VC__DecorationNonWritable, VC__DecorationNonReadable, 0 };
     vc_type memory_type = vc__memory_type(n->type);
     uint32_t *array = &s->array[memory_type], size = vc__components(memory_type) * vc__scalar_bytes(memory_type);
     uint32_t access = s->l->info.args[s->l->object[n->x].arg].access & 3;
@@ -8394,14 +8427,15 @@ static uint32_t vc__spirv_buffer_type(vc__spirv *s, const vc__node *n) {
         uint32_t element = vc__spirv_type(s, memory_type);
         *array = vc__new_id(s);
         vc__put2(s, VC__GLOBALS | VC__OpTypeRuntimeArray, *array, element);
-        vc__put3(s, VC__DECORATIONS | VC__OpDecorate, *array, VC__DecorationArrayStride, size);
+        vc__spirv_decorate(s, *array, VC__DecorationArrayStride, size);
     }
     uint32_t id = vc__new_id(s);
     vc__put2(s, VC__GLOBALS | VC__OpTypeStruct, id, *array);
     vc__put2(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationBlock);
     vc__put4(s, VC__DECORATIONS | VC__OpMemberDecorate, id, 0, VC__DecorationOffset, 0);
-    if (by_access[access]) vc__put3(s, VC__DECORATIONS | VC__OpMemberDecorate, id, 0, by_access[access]);
-    else if (s->k->coherent) vc__put3(s, VC__DECORATIONS | VC__OpMemberDecorate, id, 0, VC__DecorationCoherent);
+    uint32_t decoration = vc__spirv_by_access[access];
+    if (!decoration && s->k->coherent) decoration = VC__DecorationCoherent;
+    if (decoration) vc__put3(s, VC__DECORATIONS | VC__OpMemberDecorate, id, 0, decoration);
     return id;
 }
 
@@ -8411,19 +8445,16 @@ static void vc__spirv_buffer(vc__spirv *s, const vc__node *n, uint32_t id) {
     bool address = s->l->buffers == VC_BUFFERS_ADDRESS;
     uint32_t type = vc__spirv_buffer_type(s, n);
     uint32_t pointer = vc__spirv_pointer_to(s, address ? VC__CLASS_ADDRESS : VC__CLASS_BUFFER, type);
-    vc__spirv_put_name(s, id, s->l->object[n->x].name);
     if (address) {
         s->caps |= VC__CAP_ADDRESS;
         s->pointee[n->x] = pointer;
+        vc__spirv_put_name(s, id, s->l->object[n->x].name);
         vc__spirv_word_pair(s, VC_U64, arg->location / 4, id);
         return;
     }
-    vc__put3(s, VC__GLOBALS | VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_BUFFER]);
-    vc__put3(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationDescriptorSet, 0);
-    vc__put3(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationBinding, arg->location);
+    vc__spirv_bound_variable(s, pointer, id, VC__CLASS_BUFFER, arg);
     if (s->l->object[n->x].aliased) vc__put2(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationAliased);
     else if (!arg->may_alias) vc__put2(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationRestrict);
-    vc__put1(s, VC__INTERFACE, id);
 }
 
 static bool vc__same_image(const vc__object *a, const vc__object *b) {
@@ -8455,11 +8486,10 @@ static void vc__spirv_image_type(vc__spirv *s, uint32_t object) {
 
 /* Declares the variable of an image argument. */
 static void vc__spirv_image(vc__spirv *s, const vc__node *n, uint32_t id) {
-    static const uint32_t by_access[4] = { 0, VC__DecorationNonWritable, VC__DecorationNonReadable, 0 };
     const vc__object *o = &s->l->object[n->x];
     bool is_1d = vc__dims[o->image.dim].spirv == 0, is_buffer = o->image.dim == VC_DIM_BUFFER;
     bool storage = o->image.storage;
-    uint32_t decoration = storage ? by_access[o->used & VC_READ_WRITE] : 0;
+    uint32_t decoration = storage ? vc__spirv_by_access[o->used & VC_READ_WRITE] : 0;
     if (is_1d) s->caps |= storage ? VC__CAP_IMAGE_1D : VC__CAP_SAMPLED_1D;
     if (is_buffer) s->caps |= storage ? VC__CAP_IMAGE_BUFFER : VC__CAP_SAMPLED_BUFFER;
     if (vc__is_optional_format(o->image.format)) s->caps |= VC__CAP_FORMATS;
@@ -8471,16 +8501,11 @@ static void vc__spirv_image(vc__spirv *s, const vc__node *n, uint32_t id) {
         vc__put3(s, VC__GLOBALS | VC__OpTypeArray, array, s->variable_type[n->x], length);
         pointer = vc__spirv_pointer_to(s, VC__CLASS_IMAGE, array);
     }
-    vc__put3(s, VC__GLOBALS | VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_IMAGE]);
-    vc__put3(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationDescriptorSet, 0);
-    vc__put3(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationBinding, s->l->info.args[o->arg].location);
+    vc__spirv_bound_variable(s, pointer, id, VC__CLASS_IMAGE, &s->l->info.args[o->arg]);
+    if (!decoration && storage && o->used & VC_WRITE && s->k->coherent) decoration = VC__DecorationCoherent;
     if (decoration) vc__put2(s, VC__DECORATIONS | VC__OpDecorate, id, decoration);
-    else if (storage && o->used & VC_WRITE && s->k->coherent)
-        vc__put2(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationCoherent);
     if (storage && !(o->access & VC_MAY_ALIAS))
         vc__put2(s, VC__DECORATIONS | VC__OpDecorate, id, VC__DecorationRestrict);
-    vc__put1(s, VC__INTERFACE, id);
-    vc__spirv_put_name(s, id, o->name);
 }
 
 /* Declares the array type of an object. Returns the type of a pointer to it. */
@@ -8495,9 +8520,7 @@ static uint32_t vc__spirv_array_of(vc__spirv *s, const vc__object *object, uint3
 static void vc__spirv_shared(vc__spirv *s, const vc__node *n, uint32_t id) {
     const vc__object *object = &s->l->object[n->x];
     uint32_t array, pointer = vc__spirv_array_of(s, object, VC__CLASS_WORKGROUP, &array);
-    vc__put3(s, VC__GLOBALS | VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_WORKGROUP]);
-    vc__put1(s, VC__INTERFACE, id);
-    vc__spirv_put_name(s, id, object->name);
+    vc__spirv_variable(s, pointer, id, VC__CLASS_WORKGROUP, object->name);
 }
 
 /* A constant scalar or vector from one value per component. */
@@ -8505,11 +8528,8 @@ static uint32_t vc__spirv_element(vc__spirv *s, vc_type type, const uint64_t *da
     uint32_t components = vc__components(type), part[4];
     for (uint32_t i = 0; i < components; i++) part[i] = vc__spirv_const(s, vc__kind(type), data[i]);
     if (components == 1) return part[0];
-    uint32_t type_id = vc__spirv_type(s, type);
-    uint32_t id = vc__new_id(s);
-    uint32_t *o = vc__op_begin(s, VC__GLOBALS | VC__OpConstantComposite, 3 + components);
-    o[1] = type_id; o[2] = id;
-    for (uint32_t i = 0; i < components; i++) o[3 + i] = part[i];
+    uint32_t type_id = vc__spirv_type(s, type), id = vc__new_id(s);
+    vc__put_list(s, VC__GLOBALS | VC__OpConstantComposite, type_id, id, part, components);
     return id;
 }
 
@@ -8531,20 +8551,19 @@ static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
         list.data[list.count + i] = vc__spirv_element(s, object->type, object->data + (size_t)i * components);
     if (!vc__words_reserve(s->k, &s->section[VC__SECTION_GLOBALS], 3 + object->count)) return;
     uint32_t initial = vc__new_id(s);
-    uint32_t *o = vc__op_begin(s, VC__GLOBALS | VC__OpConstantComposite, 3 + object->count);
-    o[1] = array; o[2] = initial;
-    memcpy(o + 3, list.data + list.count, object->count * sizeof(uint32_t));
+    vc__put_list(s, VC__GLOBALS | VC__OpConstantComposite, array, initial, list.data + list.count, object->count);
     vc__put4(s, VC__GLOBALS | VC__OpVariable, pointer, id, vc__spirv_class[VC__CLASS_PRIVATE], initial);
     vc__put1(s, VC__INTERFACE, id);
     vc__spirv_put_name(s, id, object->name);
 }
 
-static void vc__spirv_tuple(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t type = vc__spirv_type(s, n->type), count = vc__components(n->type);
+/* A vector of constants (TUPLE) or of any scalars (VEC). */
+static void vc__spirv_vec(vc__spirv *s, const vc__node *n, uint32_t id) {
+    uint32_t part[4], i, type = vc__spirv_type(s, n->type);
     s->caps |= vc__kind_features(n->type);
-    uint32_t *o = vc__op_begin(s, VC__GLOBALS | VC__OpConstantComposite, 3 + count);
-    o[1] = type; o[2] = id;
-    for (uint32_t i = 0; i < count; i++) o[3 + i] = vc__result(s->l->extra[n->a[0] + i]);
+    for (i = 0; i < 4 && i < n->a[1]; i++) part[i] = vc__result(s->l->extra[n->a[0] + i]);
+    uint32_t op = n->op == VC__OP_TUPLE ? VC__GLOBALS | VC__OpConstantComposite : (uint32_t)VC__OpCompositeConstruct;
+    vc__put_list(s, op, type, id, part, i);
 }
 
 /* Prints a leaf: declares a variable or constant, or loads an argument. */
@@ -8554,7 +8573,7 @@ static void vc__spirv_leaf(vc__spirv *s, const vc__node *n, uint32_t id) {
         s->caps |= vc__kind_features(n->type);
         vc__spirv_constant(s, vc__kind(n->type), vc__bits_of(n), id);
         break;
-    case VC__OP_TUPLE: vc__spirv_tuple(s, n, id); break;
+    case VC__OP_TUPLE: vc__spirv_vec(s, n, id); break;
     case VC__OP_BUFFER: vc__spirv_buffer(s, n, id); break;
     case VC__OP_IMAGE: vc__spirv_image(s, n, id); break;
     case VC__OP_PARAM: vc__spirv_param(s, n, id); break;
@@ -8647,13 +8666,6 @@ static void vc__spirv_upper_half(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__binary(s, VC__OpCompositeExtract, type, id, both, 1);
 }
 
-static void vc__spirv_vec(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t part[4], i;
-    s->caps |= vc__kind_features(n->type);
-    for (i = 0; i < 4 && i < n->a[1]; i++) part[i] = vc__result(s->l->extra[n->a[0] + i]);
-    vc__composite(s, vc__spirv_type(s, n->type), id, part, i);
-}
-
 /* Before SPIR-V 1.4 the condition must have as many components as the values, so a scalar condition is repeated. */
 static void vc__spirv_select(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t components = vc__components(n->type), condition = vc__result(n->a[0]), part[4],
@@ -8732,8 +8744,6 @@ static void vc__spirv_address(vc__spirv *s, const vc__node *n, uint32_t id) {
     }
     vc__unary(s, VC__OpConvertUToPtr, s->pointee[buffer->x], id, address);
 }
-
-VC__SMALL_END
 
 /* The description of a memory access. In buffers, a vector of 3 is stored as scalars: such an element has 3 parts. */
 typedef struct vc__access {
@@ -8860,8 +8870,6 @@ static void vc__spirv_store(vc__spirv *s, const vc__node *n) {
     }
 }
 
-VC__SMALL
-
 /* ---- images ---- */
 
 /* Constant vector of texel offsets, from one signed byte per axis. */
@@ -8873,36 +8881,32 @@ static uint32_t vc__spirv_offset(vc__spirv *s, uint32_t packed, uint32_t axes) {
 
 /* Image operands of a sample or fetch: the mask and its ids. Returns the number of words. */
 static uint32_t vc__spirv_image_operands(vc__spirv *s, const vc__node *n, const vc__object *image,
-                                         uint32_t operands[5]) {
-    uint32_t count = 0;
-    const vc__node *lod_or_gradient = n->a[2] == VC__NIL ? &vc__null_node : &s->l->node[n->a[2]];
+                                         uint32_t operands[4]) {
+    uint32_t count = 2;
     if (n->a[2] == VC__NIL) return 0;
-    operands[count++] = lod_or_gradient->op == VC__OP_GRADIENT ? VC__ImageOperandsGrad : VC__ImageOperandsLod;
-    if (lod_or_gradient->op != VC__OP_GRADIENT) {
-        operands[count++] = vc__result(n->a[2]);
-    } else {
-        operands[count++] = vc__result(lod_or_gradient->a[0]);
-        operands[count++] = vc__result(lod_or_gradient->a[1]);
+    const vc__node *lod_or_gradient = &s->l->node[n->a[2]];
+    operands[0] = VC__ImageOperandsLod;
+    operands[1] = vc__result(n->a[2]);
+    if (lod_or_gradient->op == VC__OP_GRADIENT) {
+        operands[0] = VC__ImageOperandsGrad;
+        for (uint32_t i = 0; i < 2; i++) operands[1 + i] = vc__result(lod_or_gradient->a[i]);
+        count = 3;
     }
     if (!n->x) return count;
-    uint32_t offset = vc__spirv_offset(s, n->x, vc__dims[image->image.dim].axes);
     operands[0] |= VC__ImageOperandsConstOffset;
-    operands[count++] = offset;
-    return count;
+    operands[count] = vc__spirv_offset(s, n->x, vc__dims[image->image.dim].axes);
+    return count + 1;
 }
 
 /* Prints a sampling operation, a gather or a fetch. */
 static void vc__spirv_sample(vc__spirv *s, const vc__node *n, const vc__object *image, uint32_t id, uint32_t image_id) {
-    uint32_t type = vc__spirv_type(s, n->type), operands[5], i;
+    uint32_t type = vc__spirv_type(s, n->type), operands[6] = { image_id, vc__result(n->a[1]), 0, 0, 0, 0 };
     if (n->op == VC__OP_GATHER) {
-        i = vc__spirv_u32(s, n->x);
-        vc__put5(s, VC__OpImageGather, type, id, image_id, vc__result(n->a[1]), i);
+        vc__put5(s, VC__OpImageGather, type, id, operands[0], operands[1], vc__spirv_u32(s, n->x));
         return;
     }
-    uint32_t count = vc__spirv_image_operands(s, n, image, operands);
-    uint32_t *o = vc__op_begin(s, n->op == VC__OP_FETCH ? VC__OpImageFetch : VC__OpImageSampleExplicitLod, 5 + count);
-    o[1] = type; o[2] = id; o[3] = image_id; o[4] = vc__result(n->a[1]);
-    for (i = 0; i < count; i++) o[5 + i] = operands[i];
+    uint32_t count = 2 + vc__spirv_image_operands(s, n, image, operands + 2);
+    vc__put_list(s, n->op == VC__OP_FETCH ? VC__OpImageFetch : VC__OpImageSampleExplicitLod, type, id, operands, count);
 }
 
 /* Whether an element of an array of images is selected by an index that may differ between invocations. */
@@ -9022,8 +9026,8 @@ static void vc__spirv_else(vc__spirv *s) {
 /* A value in a loop's header: `first` from block `from` before the loop, `next` from the continue block `continued`. */
 static void vc__spirv_phi(vc__spirv *s, uint32_t type, uint32_t id, uint32_t first, uint32_t from, uint32_t next,
                           uint32_t continued) {
-    uint32_t *o = vc__op_begin(s, VC__OpPhi, 7);
-    o[1] = type; o[2] = id; o[3] = first; o[4] = from; o[5] = next; o[6] = continued;
+    const uint32_t operand[4] = { first, from, next, continued };
+    vc__put_list(s, VC__OpPhi, type, id, operand, 4);
 }
 
 /* FOR and LOOP. A FOR whose counter may wrap (x) also keeps the counter's previous value and ends when the counter
@@ -9209,9 +9213,8 @@ static uint32_t vc__spirv_float_atomic(vc__spirv *s, uint32_t op, vc_type kind, 
     uint32_t type = vc__spirv_type(s, kind);
     if (op == VC__OP_ATOMIC_ADD) return vc__new_binary(s, VC__OpFAdd, type, old, value);
     uint32_t bools = vc__spirv_type(s, VC_BOOL);
-    uint32_t less = vc__new_id(s);
-    if (op == VC__OP_ATOMIC_MIN) vc__binary(s, VC__OpFOrdLessThan, bools, less, value, old);
-    else vc__binary(s, VC__OpFOrdLessThan, bools, less, old, value);
+    bool is_min = op == VC__OP_ATOMIC_MIN;
+    uint32_t less = vc__new_binary(s, VC__OpFOrdLessThan, bools, is_min ? value : old, is_min ? old : value);
     uint32_t nan = vc__new_unary(s, VC__OpIsNan, bools, old);
     less = vc__new_binary(s, VC__OpLogicalOr, bools, less, nan);
     vc__put5(s, VC__OpSelect, type, nan = vc__new_id(s), less, value, old);
@@ -9229,15 +9232,14 @@ static void vc__spirv_atomic_loop(vc__spirv *s, const vc__node *n, uint32_t id, 
     vc__put5(s, VC__OpAtomicLoad, bits, first, pointer, scope, none);
     vc__spirv_branch(s, header);
     vc__spirv_label(s, header);
-    uint32_t *o = vc__op_begin(s, VC__OpPhi, 7);
-    o[1] = bits; o[2] = expected; o[3] = first; o[4] = from; o[5] = found; o[6] = next;
+    vc__spirv_phi(s, bits, expected, first, from, found, next);
     vc__put3(s, VC__OpLoopMerge, merge, next, 0);
     vc__spirv_branch(s, body);
     vc__spirv_label(s, body);
     uint32_t old = vc__new_unary(s, VC__OpBitcast, type, expected);
     uint32_t desired = vc__spirv_float_atomic(s, n->op, n->type, old, vc__result(n->a[2]));
     desired = vc__new_unary(s, VC__OpBitcast, bits, desired);
-    o = vc__op_begin(s, VC__OpAtomicCompareExchange, 9);
+    uint32_t *o = vc__op_begin(s, VC__OpAtomicCompareExchange, 9);
     o[1] = bits; o[2] = found; o[3] = pointer; o[4] = scope; o[5] = o[6] = none; o[7] = desired; o[8] = expected;
     uint32_t succeeded = vc__new_binary(s, VC__OpIEqual, bools, found, expected);
     vc__put3(s, VC__OpBranchConditional, succeeded, merge, next);
@@ -9253,7 +9255,7 @@ VC__NOINLINE static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint3
     uint32_t pointer = vc__spirv_chain(s, &p, 0);
     uint32_t scope = vc__spirv_u32(s, p.storage == VC__CLASS_WORKGROUP ? VC__ScopeWorkgroup : VC__ScopeDevice);
     uint32_t none = vc__spirv_u32(s, 0);
-    uint32_t opcode = vc__op[n->op].spirv[vc__kinds[vc__kind(n->type)].column], type = vc__spirv_type(s, n->type), *o;
+    uint32_t opcode = vc__op[n->op].spirv[vc__kinds[vc__kind(n->type)].column], type = vc__spirv_type(s, n->type);
     s->caps |= vc__kind_features(n->type) | (vc__bits(vc__kind(p.type)) == 64 ? (uint32_t)VC__CAP_ATOMIC_I64 : 0u);
     if (vc__is_float(n->type) && !vc__is_float(p.type)) {
         vc__spirv_atomic_loop(s, n, id, &p, pointer, scope);
@@ -9264,18 +9266,15 @@ VC__NOINLINE static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint3
         vc__put4(s, opcode, pointer, scope, none, vc__result(n->a[2]));
         return;
     }
+    uint32_t operand[6] = { pointer, scope, none, vc__result(n->a[2]), 0, 0 };
+    uint32_t count = n->op == VC__OP_ATOMIC_LOAD ? 3 : 4;
     if (n->op == VC__OP_ATOMIC_CAS) {
-        uint32_t pair[2];
+        operand[3] = none;
         for (uint32_t i = 0; i < 2; i++)
-            pair[i] = vc__new_binary(s, VC__OpCompositeExtract, type, vc__result(n->a[2]), i);
-        o = vc__op_begin(s, opcode, 9);
-        o[6] = none; o[7] = pair[1]; o[8] = pair[0];
-    } else {
-        uint32_t words = n->op == VC__OP_ATOMIC_LOAD ? 6 : 7;
-        o = vc__op_begin(s, opcode, words);
-        if (words == 7) o[6] = vc__result(n->a[2]);
+            operand[5 - i] = vc__new_binary(s, VC__OpCompositeExtract, type, vc__result(n->a[2]), i);
+        count = 6;
     }
-    o[1] = type; o[2] = id; o[3] = pointer; o[4] = scope; o[5] = none;
+    vc__put_list(s, opcode, type, id, operand, count);
 }
 
 static void vc__spirv_fence(vc__spirv *s, const vc__node *n) {
@@ -9299,26 +9298,24 @@ static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc_type operand_type = n->op == VC__OP_ELECT ? (vc_type)VC_BOOL : s->l->node[n->a[0]].type;
     bool has_group_operation = n->op == VC__OP_BALLOT_COUNT || vc__is_subgroup_combine(n->op);
     bool has_second = n->op >= VC__OP_BROADCAST && n->op <= VC__OP_SHUFFLE_DOWN;
-    uint32_t word[5], count = 0, scope = vc__spirv_u32(s, VC__ScopeSubgroup), type = vc__spirv_type(s, n->type);
+    uint32_t word[5], count = 1, type;
+    word[0] = vc__spirv_u32(s, VC__ScopeSubgroup);
+    type = vc__spirv_type(s, n->type);
     if (has_group_operation) word[count++] = n->x & 15u;
     if (n->op != VC__OP_ELECT) word[count++] = vc__result(n->a[0]);
     if (has_second && n->op != VC__OP_BROADCAST_FIRST) word[count++] = vc__result(n->a[1]);
     if ((n->x & 15u) == VC__LANES_CLUSTER) word[count++] = vc__spirv_u32(s, n->x >> 4);
     s->caps |= vc__kind_features(n->type) | vc__kind_features(operand_type) | vc__spirv_subgroup_cap(n);
-    uint32_t *o = vc__op_begin(s, vc__op[n->op].spirv[vc__kinds[vc__kind(operand_type)].column],
-                               4 + count);
-    o[1] = type; o[2] = id; o[3] = scope;
-    for (uint32_t i = 0; i < count; i++) o[4 + i] = word[i];
+    vc__put_list(s, vc__op[n->op].spirv[vc__kinds[vc__kind(operand_type)].column], type, id, word, count);
 }
 
 /* The last operand is the packed vector format: four 8-bit integers. */
 static void vc__spirv_dot_4x8(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t count = vc__op[n->op].operands, type = vc__spirv_type(s, n->type);
+    uint32_t operand[4], count = vc__op[n->op].operands, type = vc__spirv_type(s, n->type);
     s->caps |= VC__CAP_DOT | VC__CAP_DOT_4X8;
-    uint32_t *o = vc__op_begin(s, vc__op[n->op].spirv[vc__kinds[VC_U32].column], 4 + count);
-    o[1] = type; o[2] = id;
-    for (uint32_t i = 0; i < count; i++) o[3 + i] = vc__result(n->a[i]);
-    o[3 + count] = VC__PackedVectorFormatPackedVectorFormat4x8Bit;
+    for (uint32_t i = 0; i < count; i++) operand[i] = vc__result(n->a[i]);
+    operand[count] = VC__PackedVectorFormatPackedVectorFormat4x8Bit;
+    vc__put_list(s, vc__op[n->op].spirv[vc__kinds[VC_U32].column], type, id, operand, count + 1);
 }
 
 /* ---- the module ---- */
@@ -9378,24 +9375,9 @@ VC__NOINLINE static void vc__spirv_main(vc__spirv *s) {
     vc__op_begin(s, VC__OpFunctionEnd, 1);
 }
 
-/* Appends an instruction with a string operand to the head. `first`: an operand before the string; 0: none. */
-static void vc__spirv_put_text(vc_kernel *k, uint32_t op, uint32_t first, const char *text) {
-    vc__words *w = &k->section[VC__SECTION_HEAD];
-    uint32_t extra = first ? 1 : 0, words = 1 + extra + vc__string_words(text);
-    if (!vc__words_reserve(k, w, words)) return;
-    uint32_t *o = w->data + w->count;
-    o[0] = words << 16 | op;
-    if (first) o[1] = first;
-    vc__put_string(o + 1 + extra, text);
-    w->count += words;
-}
-
-static void vc__spirv_instruction(vc_kernel *k, uint32_t op, uint32_t count, const uint32_t *operands) {
-    vc__words *w = &k->section[VC__SECTION_HEAD];
-    if (!vc__words_reserve(k, w, count + 1)) return;
-    w->data[w->count++] = (count + 1) << 16 | op;
-    if (count) memcpy(w->data + w->count, operands, count * sizeof(uint32_t));
-    w->count += count;
+/* Declares an extension, whose name has at most 59 characters. */
+static void vc__spirv_extension(vc__spirv *s, const char *name) {
+    vc__put_string(vc__op_begin(s, VC__HEAD | VC__OpExtension, 1 + vc__string_words(name)) + 1, name);
 }
 
 /* Writes the entry point and its execution modes. The entry point lists its input variables; since SPIR-V 1.4, all
@@ -9403,58 +9385,47 @@ static void vc__spirv_instruction(vc_kernel *k, uint32_t op, uint32_t count, con
    words for each variable: the low 16 bits of the first are those of VC__INTERFACE_INPUT (1) or VC__INTERFACE (0), the
    second is the id. */
 static void vc__spirv_entry(vc__spirv *s, uint32_t version) {
-    vc_kernel *k = s->k;
-    vc__words *w = &k->section[VC__SECTION_HEAD];
     const vc__words *list = &s->section[VC__SECTION_INTERFACE];
-    uint32_t start = w->count, mode[5], entry[2];
-    entry[0] = VC__ExecutionModelGLCompute;
-    entry[1] = s->main;
-    vc__spirv_instruction(k, VC__OpEntryPoint, 2, entry);
-    if (!vc__words_reserve(k, w, 2 + list->count)) return;
-    vc__put_string(w->data + w->count, "main");
-    w->count += vc__string_words("main");
+    const uint32_t *size = s->l->info.local_size;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < list->count; i += 2)
-        if ((list->data[i] & 0xffffu) || version >= 0x10400u) w->data[w->count++] = list->data[i + 1];
-    w->data[start] = (w->count - start) << 16 | VC__OpEntryPoint;
-    mode[0] = s->main;
-    mode[1] = VC__ExecutionModeLocalSize;
-    for (uint32_t i = 0; i < 3; i++) mode[2 + i] = s->l->info.local_size[i];
-    vc__spirv_instruction(k, VC__OpExecutionMode, 5, mode);
-    mode[1] = VC__ExecutionModeMaximallyReconvergesKHR;
-    if (k->reconverges) vc__spirv_instruction(k, VC__OpExecutionMode, 2, mode);
+        if ((list->data[i] & 0xffffu) || version >= 0x10400u) list->data[count++] = list->data[i + 1];
+    if (!vc__words_reserve(s->k, &s->section[VC__SECTION_HEAD], 5 + count)) return;
+    uint32_t *o = vc__op_begin(s, VC__HEAD | VC__OpEntryPoint, 5 + count);
+    o[1] = VC__ExecutionModelGLCompute;
+    o[2] = s->main;
+    vc__put_string(o + 3, "main");
+    if (count) memcpy(o + 5, list->data, count * sizeof(uint32_t));
+    vc__put5(s, VC__HEAD | VC__OpExecutionMode, s->main, VC__ExecutionModeLocalSize, size[0], size[1], size[2]);
+    if (s->k->reconverges)
+        vc__put2(s, VC__HEAD | VC__OpExecutionMode, s->main, VC__ExecutionModeMaximallyReconvergesKHR);
 }
 
 /* Prints the parts of the module that precede the names: header, capabilities, extensions, memory model, entry
    point. */
 static void vc__spirv_header(vc__spirv *s, uint32_t version) {
-    vc_kernel *k = s->k;
-    vc__words *w = &k->section[VC__SECTION_HEAD];
-    static const uint32_t shader = VC__CapabilityShader;
-    uint32_t model[2];
-    if (!vc__words_reserve(k, w, 5)) return;
-    w->data[0] = 0x07230203u; /* magic number */
-    w->data[1] = version;
-    w->data[2] = 0;           /* generator */
-    w->data[3] = s->bound;
-    w->data[4] = 0;           /* reserved */
-    w->count = 5;
-    vc__spirv_instruction(k, VC__OpCapability, 1, &shader);
+    uint32_t *o = vc__op_begin(s, VC__HEAD, 5);
+    o[0] = 0x07230203u; /* magic number */
+    o[1] = version;
+    o[2] = 0;           /* generator */
+    o[3] = s->bound;
+    o[4] = 0;           /* reserved */
+    vc__put1(s, VC__HEAD | VC__OpCapability, VC__CapabilityShader);
     for (uint32_t i = 0; i < VC__CAPS; i++)
-        if (s->caps & vc__spirv_caps[i].cap) vc__spirv_instruction(k, VC__OpCapability, 1, &vc__spirv_caps[i].number);
-    if (version < 0x10500u && (s->caps & VC__CAP_STORAGE_8))
-        vc__spirv_put_text(k, VC__OpExtension, 0, "SPV_KHR_8bit_storage");
-    if (version < 0x10500u && (s->caps & VC__CAP_ADDRESS))
-        vc__spirv_put_text(k, VC__OpExtension, 0, "SPV_KHR_physical_storage_buffer");
+        if (s->caps & vc__spirv_caps[i].cap) vc__put1(s, VC__HEAD | VC__OpCapability, vc__spirv_caps[i].number);
+    if (version < 0x10500u && (s->caps & VC__CAP_STORAGE_8)) vc__spirv_extension(s, "SPV_KHR_8bit_storage");
+    if (version < 0x10500u && (s->caps & VC__CAP_ADDRESS)) vc__spirv_extension(s, "SPV_KHR_physical_storage_buffer");
     if (version < 0x10500u && s->caps & (VC__CAP_SAMPLED_ANY | VC__CAP_STORAGE_ANY))
-        vc__spirv_put_text(k, VC__OpExtension, 0, "SPV_EXT_descriptor_indexing");
-    if (k->reconverges) vc__spirv_put_text(k, VC__OpExtension, 0, "SPV_KHR_maximal_reconvergence");
-    if (s->caps & VC__CAP_ATOMIC_F32_ADD) vc__spirv_put_text(k, VC__OpExtension, 0, "SPV_EXT_shader_atomic_float_add");
-    if (version < 0x10600u && (s->caps & VC__CAP_DOT))
-        vc__spirv_put_text(k, VC__OpExtension, 0, "SPV_KHR_integer_dot_product");
-    vc__spirv_put_text(k, VC__OpExtInstImport, s->glsl_std, "GLSL.std.450");
-    model[0] = s->caps & VC__CAP_ADDRESS ? VC__AddressingModelPhysicalStorageBuffer64 : VC__AddressingModelLogical;
-    model[1] = VC__MemoryModelGLSL450;
-    vc__spirv_instruction(k, VC__OpMemoryModel, 2, model);
+        vc__spirv_extension(s, "SPV_EXT_descriptor_indexing");
+    if (s->k->reconverges) vc__spirv_extension(s, "SPV_KHR_maximal_reconvergence");
+    if (s->caps & VC__CAP_ATOMIC_F32_ADD) vc__spirv_extension(s, "SPV_EXT_shader_atomic_float_add");
+    if (version < 0x10600u && (s->caps & VC__CAP_DOT)) vc__spirv_extension(s, "SPV_KHR_integer_dot_product");
+    o = vc__op_begin(s, VC__HEAD | VC__OpExtInstImport, 6);
+    o[1] = s->glsl_std;
+    vc__put_string(o + 2, "GLSL.std.450");
+    vc__put2(s, VC__HEAD | VC__OpMemoryModel,
+             s->caps & VC__CAP_ADDRESS ? VC__AddressingModelPhysicalStorageBuffer64 : VC__AddressingModelLogical,
+             VC__MemoryModelGLSL450);
     vc__spirv_entry(s, version);
 }
 
@@ -10813,6 +10784,10 @@ static void vc__glsl_id(const vc__printer *g, const vc__node *n, char out[96]) {
 
 /* ---- declarations ---- */
 
+static void vc__glsl_require(vc__printer *g, const char *extension) {
+    vc__p_put(g, "#extension GL_%s : require\n", extension);
+}
+
 /* The extensions for subgroup operations, and those for their operands of 8, 16 and 64 bits. */
 static void vc__glsl_subgroup_extensions(vc__printer *g) {
     static const struct { uint32_t caps; const char *name; } groups[] = {
@@ -10837,7 +10812,7 @@ static void vc__glsl_subgroup_extensions(vc__printer *g) {
     for (uint32_t i = 0; i < sizeof types / sizeof *types; i++)
         if (kinds & types[i].kinds)
             vc__p_put(g, "#extension GL_EXT_shader_subgroup_extended_types_%s : require\n", types[i].name);
-    if (g->k->reconverges) vc__p_put(g, "#extension GL_EXT_maximal_reconvergence : require\n");
+    if (g->k->reconverges) vc__glsl_require(g, "EXT_maximal_reconvergence");
 }
 
 /* The extensions for atomics, fences and barriers with scopes. */
@@ -10852,9 +10827,9 @@ static void vc__glsl_sync_extensions(vc__printer *g) {
         scopes = scopes || n->op == VC__OP_FENCE || (n->op == VC__OP_BARRIER && n->x) || n->op == VC__OP_ATOMIC_LOAD
                  || n->op == VC__OP_ATOMIC_STORE;
     }
-    if (wide) vc__p_put(g, "#extension GL_EXT_shader_atomic_int64 : require\n");
-    if (floats) vc__p_put(g, "#extension GL_EXT_shader_atomic_float : require\n");
-    if (scopes) vc__p_put(g, "#extension GL_KHR_memory_scope_semantics : require\n");
+    if (wide) vc__glsl_require(g, "EXT_shader_atomic_int64");
+    if (floats) vc__glsl_require(g, "EXT_shader_atomic_float");
+    if (scopes) vc__glsl_require(g, "KHR_memory_scope_semantics");
 }
 
 /* Whether the kernel loads from a storage image without a declared format. */
@@ -10869,12 +10844,12 @@ static bool vc__glsl_has_formatless_load(const vc__printer *g) {
 
 static void vc__glsl_extensions(vc__printer *g) {
     static const struct { uint32_t kinds; bool buffers, values; const char *name; } table[] = {
-        { 1u << VC_I8 | 1u << VC_U8, true, true, "GL_EXT_shader_explicit_arithmetic_types_int8" },
-        { 1u << VC_I16 | 1u << VC_U16, true, true, "GL_EXT_shader_explicit_arithmetic_types_int16" },
-        { 1u << VC_I64 | 1u << VC_U64, true, true, "GL_EXT_shader_explicit_arithmetic_types_int64" },
-        { 1u << VC_F16, true, true, "GL_EXT_shader_explicit_arithmetic_types_float16" },
-        { 1u << VC_I8 | 1u << VC_U8, true, false, "GL_EXT_shader_8bit_storage" },
-        { 1u << VC_I16 | 1u << VC_U16 | 1u << VC_F16, true, false, "GL_EXT_shader_16bit_storage" }
+        { 1u << VC_I8 | 1u << VC_U8, true, true, "EXT_shader_explicit_arithmetic_types_int8" },
+        { 1u << VC_I16 | 1u << VC_U16, true, true, "EXT_shader_explicit_arithmetic_types_int16" },
+        { 1u << VC_I64 | 1u << VC_U64, true, true, "EXT_shader_explicit_arithmetic_types_int64" },
+        { 1u << VC_F16, true, true, "EXT_shader_explicit_arithmetic_types_float16" },
+        { 1u << VC_I8 | 1u << VC_U8, true, false, "EXT_shader_8bit_storage" },
+        { 1u << VC_I16 | 1u << VC_U16 | 1u << VC_F16, true, false, "EXT_shader_16bit_storage" }
     };
     uint32_t values = 0, buffers = 0;
     for (uint32_t i = 0; i < g->l->count; i++) values |= 1u << vc__kind(g->l->node[i].type);
@@ -10882,12 +10857,12 @@ static void vc__glsl_extensions(vc__printer *g) {
         if (g->live[i] && g->l->object[i].op == VC__OP_BUFFER) buffers |= 1u << vc__kind(g->l->object[i].type);
     for (uint32_t i = 0; i < sizeof table / sizeof *table; i++)
         if (((table[i].buffers ? buffers : 0) | (table[i].values ? values : 0)) & table[i].kinds)
-            vc__p_put(g, "#extension %s : require\n", table[i].name);
-    if (buffers && g->l->buffers == VC_BUFFERS_ADDRESS) vc__p_put(g, "#extension GL_EXT_buffer_reference2 : require\n");
+            vc__glsl_require(g, table[i].name);
+    if (buffers && g->l->buffers == VC_BUFFERS_ADDRESS) vc__glsl_require(g, "EXT_buffer_reference2");
     bool any_index = false;
     for (uint32_t i = 0; i < g->l->count; i++) any_index = any_index || vc__is_any_index(g->l, &g->l->node[i]);
-    if (any_index) vc__p_put(g, "#extension GL_EXT_nonuniform_qualifier : require\n");
-    if (vc__glsl_has_formatless_load(g)) vc__p_put(g, "#extension GL_EXT_shader_image_load_formatted : require\n");
+    if (any_index) vc__glsl_require(g, "EXT_nonuniform_qualifier");
+    if (vc__glsl_has_formatless_load(g)) vc__glsl_require(g, "EXT_shader_image_load_formatted");
     vc__glsl_sync_extensions(g);
     vc__glsl_subgroup_extensions(g);
 }
@@ -12167,6 +12142,10 @@ static void vc__opencl_image(vc__printer *g, uint32_t object, const char *separa
 
 /* ---- declarations ---- */
 
+static void vc__opencl_enable(vc__printer *g, const char *extension) {
+    vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_%s : enable\n", extension);
+}
+
 static void vc__opencl_extensions(vc__printer *g) {
     bool base = false, extended = false;
     for (uint32_t i = g->l->body; i < g->l->count; i++) {
@@ -12178,14 +12157,14 @@ static void vc__opencl_extensions(vc__printer *g) {
     for (uint32_t i = 0; i < g->l->object_count; i++) {
         const vc__object *o = &g->l->object[i];
         if (o->op != VC__OP_IMAGE || o->image.dim != VC_DIM_3D || !(o->used & VC_WRITE)) continue;
-        vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable\n");
+        vc__opencl_enable(g, "3d_image_writes");
         break;
     }
     if (vc__opencl_any_read_write(g))
         vc__p_put(g, "#if __OPENCL_C_VERSION__ < 200\n#error a kernel that loads from and stores to one image needs "
                      "OpenCL C 2.0\n#endif\n");
-    if (base) vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n");
-    if (extended) vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n");
+    if (base) vc__opencl_enable(g, "int64_base_atomics");
+    if (extended) vc__opencl_enable(g, "int64_extended_atomics");
 }
 
 static void vc__opencl_parameters(vc__printer *g, bool values) {
@@ -12223,7 +12202,7 @@ static void vc__opencl_head(vc__printer *g) {
         if (g->l->object[i].arg != VC__NIL && vc__is_type(g->l->object[i].type))
             kinds |= 1u << vc__kind(g->l->object[i].type);
     if (!g->k->desc.fast) vc__p_put(g, "#pragma OPENCL FP_CONTRACT OFF\n");
-    if (kinds & 1u << VC_F64) vc__p_put(g, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
+    if (kinds & 1u << VC_F64) vc__opencl_enable(g, "fp64");
     vc__opencl_extensions(g);
     vc__c_half_functions(g, halves);
     bool values = vc__c_argument_block(g);
@@ -12250,7 +12229,7 @@ static const vc__dialect vc__opencl = {
 // >>reflect
 /* Reflection: the arguments of a kernel, their offsets and bindings, and the device features and memory it requires. */
 
-typedef struct vc__feature { uint64_t bit; const char *description, *name; } vc__feature;
+typedef struct vc__feature { uint64_t bit; const char *description, *name; } vc__feature; /* name: after VC_FEATURE_ */
 #define VC__IMAGE_FEATURES ((uint64_t)VC_FEATURE_IMAGE_FORMATS | VC_FEATURE_IMAGE_READ | VC_FEATURE_IMAGE_WRITE)
 #define VC__ALL_FEATURES \
     ((uint64_t)VC_FEATURE_ADDRESS * 2 - 1 + VC_FEATURE_SUBGROUP + VC_FEATURE_ATOMIC_I64 + VC_FEATURE_ATOMIC_F32_ADD \
@@ -12271,29 +12250,29 @@ typedef struct vc__feature { uint64_t bit; const char *description, *name; } vc_
 /* Has a row for every feature, so that searches end. Some are never reported, such as VC_FEATURE_ATOMIC_F32_ADD: the
    operation is lowered if the machine lacks the feature. */
 static const vc__feature vc__features[] = {
-    { VC_FEATURE_F16, "f16 arithmetic", "VC_FEATURE_F16" },
-    { VC_FEATURE_F64, "f64 arithmetic", "VC_FEATURE_F64" },
-    { VC_FEATURE_I8, "8-bit integer arithmetic", "VC_FEATURE_I8" },
-    { VC_FEATURE_I16, "16-bit integer arithmetic", "VC_FEATURE_I16" },
-    { VC_FEATURE_I64, "64-bit integer arithmetic", "VC_FEATURE_I64" },
-    { VC_FEATURE_STORAGE_8, "8-bit elements in buffers", "VC_FEATURE_STORAGE_8" },
-    { VC_FEATURE_STORAGE_16, "16-bit elements in buffers", "VC_FEATURE_STORAGE_16" },
-    { VC_FEATURE_ADDRESS, "buffer addresses", "VC_FEATURE_ADDRESS" },
-    { VC_FEATURE_SUBGROUP, "subgroups", "VC_FEATURE_SUBGROUP" },
-    { VC_FEATURE_SUBGROUP_TYPES, "subgroup operations on 8, 16 and 64 bits", "VC_FEATURE_SUBGROUP_TYPES" },
-    { VC_FEATURE_SUBGROUP_CLUSTERED, "clustered subgroup operations", "VC_FEATURE_SUBGROUP_CLUSTERED" },
-    { VC_FEATURE_RECONVERGENCE, "maximal reconvergence", "VC_FEATURE_RECONVERGENCE" },
-    { VC_FEATURE_ATOMIC_I64, "64-bit atomics", "VC_FEATURE_ATOMIC_I64" },
-    { VC_FEATURE_ATOMIC_F32_ADD, "atomic addition of f32", "VC_FEATURE_ATOMIC_F32_ADD" },
-    { VC_FEATURE_DOT_4X8, "dot products of four 8-bit integers", "VC_FEATURE_DOT_4X8" },
-    { VC_FEATURE_F64_ROUND, "exact trunc and round of f64", "VC_FEATURE_F64_ROUND" },
-    { VC_FEATURE_SHUFFLE_64, "64-bit subgroup shuffles", "VC_FEATURE_SHUFFLE_64" },
-    { VC_FEATURE_UNPACK_HALF, "unpacking f16 from a u32", "VC_FEATURE_UNPACK_HALF" },
-    { VC_FEATURE_IMAGE, "images", "VC_FEATURE_IMAGE" },
-    { VC_FEATURE_IMAGE_FORMATS, "a storage image format that not all devices support", "VC_FEATURE_IMAGE_FORMATS" },
-    { VC_FEATURE_IMAGE_READ, "loading from storage images of any format", "VC_FEATURE_IMAGE_READ" },
-    { VC_FEATURE_IMAGE_WRITE, "storing to storage images of any format", "VC_FEATURE_IMAGE_WRITE" },
-    { VC_FEATURE_BINDLESS, "non-constant indices into arrays of images", "VC_FEATURE_BINDLESS" }
+    { VC_FEATURE_F16, "f16 arithmetic", "F16" },
+    { VC_FEATURE_F64, "f64 arithmetic", "F64" },
+    { VC_FEATURE_I8, "8-bit integer arithmetic", "I8" },
+    { VC_FEATURE_I16, "16-bit integer arithmetic", "I16" },
+    { VC_FEATURE_I64, "64-bit integer arithmetic", "I64" },
+    { VC_FEATURE_STORAGE_8, "8-bit elements in buffers", "STORAGE_8" },
+    { VC_FEATURE_STORAGE_16, "16-bit elements in buffers", "STORAGE_16" },
+    { VC_FEATURE_ADDRESS, "buffer addresses", "ADDRESS" },
+    { VC_FEATURE_SUBGROUP, "subgroups", "SUBGROUP" },
+    { VC_FEATURE_SUBGROUP_TYPES, "subgroup operations on 8, 16 and 64 bits", "SUBGROUP_TYPES" },
+    { VC_FEATURE_SUBGROUP_CLUSTERED, "clustered subgroup operations", "SUBGROUP_CLUSTERED" },
+    { VC_FEATURE_RECONVERGENCE, "maximal reconvergence", "RECONVERGENCE" },
+    { VC_FEATURE_ATOMIC_I64, "64-bit atomics", "ATOMIC_I64" },
+    { VC_FEATURE_ATOMIC_F32_ADD, "atomic addition of f32", "ATOMIC_F32_ADD" },
+    { VC_FEATURE_DOT_4X8, "dot products of four 8-bit integers", "DOT_4X8" },
+    { VC_FEATURE_F64_ROUND, "exact trunc and round of f64", "F64_ROUND" },
+    { VC_FEATURE_SHUFFLE_64, "64-bit subgroup shuffles", "SHUFFLE_64" },
+    { VC_FEATURE_UNPACK_HALF, "unpacking f16 from a u32", "UNPACK_HALF" },
+    { VC_FEATURE_IMAGE, "images", "IMAGE" },
+    { VC_FEATURE_IMAGE_FORMATS, "a storage image format that not all devices support", "IMAGE_FORMATS" },
+    { VC_FEATURE_IMAGE_READ, "loading from storage images of any format", "IMAGE_READ" },
+    { VC_FEATURE_IMAGE_WRITE, "storing to storage images of any format", "IMAGE_WRITE" },
+    { VC_FEATURE_BINDLESS, "non-constant indices into arrays of images", "BINDLESS" }
 };
 
 /* Features that arithmetic in a type requires. */
@@ -12410,7 +12389,7 @@ static bool vc__require_features(vc_kernel *k, vc__listing *l, uint64_t required
     if (!missing) return true;
     for (i = 0; !(missing & vc__features[i].bit); i++) continue;
     vc__set_missing(k, VC__MISSING_MACHINE);
-    vc__fail_call(k, vc__op_name[n->op], "requires %s, which the device does not support (%s)",
+    vc__fail_call(k, vc__op_name[n->op], "requires %s, which the device does not support (VC_FEATURE_%s)",
                   vc__features[i].description, vc__features[i].name);
     return false;
 }
@@ -12902,11 +12881,11 @@ static uint32_t vc__fit_node(vc_kernel *k, const char *call, uint32_t which, vc_
 static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r);
 static bool vc__advance_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements);
 static vc_val vc__load(vc_kernel *k, const char *call, const vc_ref *r);
-static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value);
-static bool vc__fail_in_switch(vc_kernel *k, const char *call);
 
 VC__SMALL
 
+static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value);
+static bool vc__fail_in_switch(vc_kernel *k, const char *call);
 static vc_val vc__result_without_kernel(const char *call, const vc_val *v, uint32_t count);
 static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i);
 static vc_val vc__component(const char *call, vc_val vector, uint32_t i);
@@ -14737,14 +14716,6 @@ static inline bool vc__element_ref(vc_kernel *k, const char *call, vc_ref *r, vc
     return r->inside ? vc__index_inside(k, call, r, elements) : vc__advance_ref(k, call, r, elements);
 }
 
-VC_API vc_ref vc_offset(vc_ref ref, vc_val elements) {
-    vc_kernel *k = vc__kernel_of_ref("offset", &ref, elements, elements);
-    if (!vc__ready(k) || !vc__object_of(k, "offset", &ref)) return vc__no_ref();
-    if (ref.inside & VC__INSIDE_ELEMENT)
-        vc__fail_call(k, "offset", "the ref points to a single %t, not to an array; use vc_at", ref.type);
-    return !k->failed && vc__advance_ref(k, "offset", &ref, elements) ? ref : vc__no_ref();
-}
-
 /* Checks an access to the element r. Returns its object; NULL after an error. */
 static vc__object *vc__check_access(vc_kernel *k, const char *call, const vc_ref *r, uint32_t access) {
     vc__object *o = vc__object_of(k, call, r);
@@ -14817,6 +14788,14 @@ static uint32_t vc__fit_node(vc_kernel *k, const char *call, uint32_t which, vc_
 
 VC__SMALL
 
+VC_API vc_ref vc_offset(vc_ref ref, vc_val elements) {
+    vc_kernel *k = vc__kernel_of_ref("offset", &ref, elements, elements);
+    if (!vc__ready(k) || !vc__object_of(k, "offset", &ref)) return vc__no_ref();
+    if (ref.inside & VC__INSIDE_ELEMENT)
+        vc__fail_call(k, "offset", "the ref points to a single %t, not to an array; use vc_at", ref.type);
+    return !k->failed && vc__advance_ref(k, "offset", &ref, elements) ? ref : vc__no_ref();
+}
+
 /* The index of a ref plus its constant offset as one value; 64 bits wide if the offset exceeds 32 bits. */
 static vc_val vc__full_index(vc_kernel *k, const vc_ref *r) {
     bool is_narrow = r->offset >= INT32_MIN && r->offset <= INT32_MAX;
@@ -14868,8 +14847,6 @@ VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val othe
     if (!guarded.owner) return vc__no_value();
     return vc_select(vc__value(k, condition_node), vc__load(k, call, &element), vc__value(k, other_node));
 }
-
-VC__SMALL_END
 
 /* Fails and returns true if the innermost open block is a VC_SWITCH, which may only contain cases. */
 static bool vc__fail_in_switch(vc_kernel *k, const char *call) {
@@ -14936,8 +14913,6 @@ VC_API void vc_set(vc_ref ref, vc_val value) {
     vc_kernel *k = vc__kernel_of_ref("set", &ref, value, value);
     if (vc__ready(k)) vc__store(k, "set", &ref, 2, value);
 }
-
-VC__SMALL
 
 VC_API void vc_set_component(vc_ref ref, uint32_t i, vc_val value) {
     static const char call[] = "set_component";
