@@ -21166,7 +21166,7 @@ static vd_result vd__recording_acquire(vd__queue *q, vd__recording_ring *ring, v
         }
     }
     vd_result result = backend->commands_begin(device, &r->commands, false);
-    r->timestamps = r->scope_count = 0; /* those of a discarded list */
+    r->timestamps = r->scope_count = 0; /* a discarded list may have left some */
     r->indirect = false;
     if (result) vd__recording_recycle(ring, r);
     else *out = r;
@@ -21208,7 +21208,7 @@ static vd_result vd__storage_create_internal(vd__context_device *dev, vd_memory 
     return r;
 }
 
-/* Creates a block of such memory and inserts it at the front of a list. */
+/* Creates a block of such memory, for staging or for a graph, and inserts it at the front of a list. */
 static vd_result vd__staging_add(vd__context_device *dev, vd__staging **list, vd_memory usage, uint64_t size,
                                  bool staging) {
     const vd_allocator *allocator = &dev->ctx->host.allocator;
@@ -21398,8 +21398,8 @@ static vd_result vd__list_end_recording(vd_list *l) {
     return backend->commands_end(l->device, c);
 }
 
-/* Submits the list's recording, if r is VD_OK. q->submitted becomes its timeline value in any case. Returns whether the
-   submission succeeded. */
+/* Submits the list's recording if r is VD_OK; otherwise the submission counts as failed with r. In both cases it has a
+   timeline value, which becomes q->submitted. Returns whether it succeeded. */
 static bool vd__list_send(vd_list *l, vd_result r, const vd__argument_change *changes, uint32_t change_count) {
     vd__queue *q = l->queue;
     uint64_t value = q->submitted + 1;
@@ -22943,7 +22943,7 @@ static vd_result vd__box_check(const vd__image *image, const char *call, const c
 typedef struct vd__slices {
     uint64_t row, rows, slices;      /* bytes of a row; rows of a slice; slices of the box */
     uint64_t row_pitch, slice_pitch; /* bytes */
-    uint32_t step;                   /* rows that are transferred together: 1, or those of a block that is decoded */
+    uint32_t step;                   /* rows that are transferred together: 1, or the height of a decoded block */
 } vd__slices;
 
 static uint64_t vd__slices_extent(const vd__slices *g) {
@@ -23383,7 +23383,7 @@ static vd_result vd__image_transfer(vd_list *l, const char *call, const vd__imag
     vd_result r = vd__box_check_blocks(image, format, call, "", &desc->box, &part);
     if (!r) r = vd__slices_check(format, call, desc, &part, &g);
     if (r) return r;
-    if (decodes) { /* pitches are those of blocks; rows those of texels */
+    if (decodes) { /* the pitches stay those of blocks; rows are of decoded texels */
         g.row = (uint64_t)part.extent[0] * vd__format_rows[image->shape.format].bytes;
         g.rows = part.extent[1];
         g.step = vd__format_rows[format].block[1];
@@ -24054,7 +24054,7 @@ static void vd__profile_table(vd_context *ctx, vd__text *t) {
     vd__mutex_unlock(&ctx->lock);
 }
 
-/* Adds a string of JSON. Control characters become spaces; a long name is cut. */
+/* Adds a JSON string. Control characters become spaces; a long name is truncated. */
 static void vd__text_add_json(vd__text *t, const char *name) {
     char escaped[256];
     size_t n = 0;
@@ -24912,7 +24912,7 @@ static vd__graph_slot *vd__graph_slot_add(vd__graph *g, const char *name, vd_arg
     return NULL;
 }
 
-/* Writes a description of what a slot contains to `text`, and returns it. */
+/* Writes a description of the contents of a slot to `text`, and returns it. */
 static const char *vd__graph_kind_print(char text[64], vd_arg_kind kind, vd_type type, bool threads) {
     char name[40];
     const char *what = kind == VD_ARG_IMAGE     ? "an image"
@@ -25319,7 +25319,7 @@ static vd__sampler *vd__graph_sampler_of(const vd__graph *g, uint64_t id) {
     return (vd__sampler *)(void *)vd__pool_find(&g->queue->ctx->samplers, id);
 }
 
-/* Fails if an object of the graph, or what is in a slot, was destroyed. */
+/* Fails if an object of the graph, or the resource or sampler in a slot, was destroyed. */
 static vd_result vd__graph_check_objects(const vd__graph *g) {
     for (uint32_t i = 0; i < g->all_slots.count; i++) {
         const vd__graph_slot *s = vd__graph_slot_at(g, i);
@@ -25797,8 +25797,9 @@ static vd_result vd__graph_play_launch(vd__graph *g, vd__graph_recording *r, uin
     return result || !values ? result : vd__graph_block_add(&r->list, d);
 }
 
-/* Returns the memory to use instead of m, which is in the tape: for a placeholder, that of the resource in its slot.
-   *moved: to be added to offsets in it, which are bytes of buffers or subresources of images. */
+/* Returns the memory for a command of the tape that refers to m: if m belongs to a placeholder, the memory of the
+   resource in its slot, otherwise m. *moved is to be added to offsets in m: bytes of buffers, subresources of images.
+   */
 static const vd__memory *vd__graph_memory_of(const vd__graph *g, uint32_t command, const vd__memory *m,
                                              uint64_t *moved) {
     *moved = 0;
@@ -26157,7 +26158,7 @@ static const char *vd__graph_slot_list(const vd__graph *g, char text[256]) {
     return used ? text : "the graph has no slots";
 }
 
-/* Finds the slot for a value. Sets the error and returns NULL if there is none. */
+/* Finds a slot by its name. Sets the error and returns NULL if there is none. */
 static vd__graph_slot *vd__graph_slot_named(const vd__graph *g, const char *name) {
     char text[256];
     vd__graph_slot *s = vd__graph_slot_find(g, name, NULL);
@@ -26332,7 +26333,7 @@ static vd_result vd__graph_allocate(vd__graph *g) {
     return VD_OK;
 }
 
-/* Completes a graph: the first recording finds errors and compiles what submissions need. */
+/* Completes a graph. Makes the first recording, so that vd_graph_end reports its errors, not the first submission. */
 static vd_result vd__graph_finish(vd_list *l) {
     vd__graph *g = l->graph;
     vd__graph_recording *first;
@@ -26357,7 +26358,7 @@ static vd_result vd__graph_output_begin(vd__queue *q, vd__output **out) {
     return r;
 }
 
-/* Copies the output of a submitted graph to the host, in a submission of its own. */
+/* Copies the output of a submitted graph to the host, in a separate submission. */
 static vd_result vd__graph_output_end(vd__queue *q, vd__output *output) {
     q->open_batch.output = output;
     vd_result r = q->open_batch.recording ? VD_OK : vd__list_begin_recording(&q->open_batch);
@@ -26365,7 +26366,8 @@ static vd_result vd__graph_output_end(vd__queue *q, vd__output *output) {
     return r;
 }
 
-/* Reads the results of a recording's last submission, if it has completed, and prepares those of the next one. */
+/* Reads the results of a recording's last submission, if it has completed, and prepares the recording for the results
+   of the next one. */
 static void vd__graph_results_begin(vd__graph *g, vd__graph_recording *r) {
     vd_context *ctx = g->queue->ctx;
     if (r->recording.indirect || r->recording.timestamps) vd__queue_collect(g->queue);
@@ -26451,7 +26453,7 @@ static void vd__glsl_put(vd__glsl *g, const char *text, size_t length) {
 
 static void vd__glsl_puts(vd__glsl *g, const char *text) { vd__glsl_put(g, text, strlen(text)); }
 
-/* Puts a directive that names the next line. Characters that cannot be in a string become '_'. */
+/* Appends a #line directive for the next line. Characters that cannot be in a string become '_'. */
 static void vd__glsl_put_line(vd__glsl *g, const char *name, unsigned line) {
     char number[32];
     snprintf(number, sizeof number, "#line %u \"", line);
@@ -26562,7 +26564,7 @@ static const char *vd__glsl_after_version(const char *code, unsigned *line) {
     return code;
 }
 
-/* Puts the whole text together: version, macros, code. */
+/* Assembles the text that is compiled: #version, macros, code. */
 static vd_result vd__glsl_assemble(vd__glsl *g) {
     const vd_kernel_desc *desc = g->desc;
     const char *code = (const char *)desc->code, *rest;
@@ -27774,7 +27776,7 @@ static vd__region vd__region_from(const vd_region_desc *desc) {
     return g;
 }
 
-/* Writes rows, after filling the bytes between them if the desc asks for that. */
+/* Writes rows. With desc->fill, fills the region from the first row to the last with desc->filler before. */
 static vd_result vd__write_region(vd_list *l, const char *call, const vd__buffer *b, const vd_region_desc *desc,
                                   const void *data) {
     vd__region g = vd__region_from(desc);
@@ -29929,7 +29931,7 @@ typedef struct vd__dl_export {
 /* ---- types ---- */
 
 /* Describes type and shape of a buffer. Omits trailing axes of length 1. Vectors, matrices (by column) and structs (as
-   bytes) add axes after those of the buffer. */
+   bytes) add axes after the buffer's. */
 static void vd__dl_describe(const vd__buffer *b, vd__dl_export *e) {
     static const uint8_t codes[16] = { /* by scalar kind */
         VD__DL_UINT, VD__DL_UINT, VD__DL_INT, VD__DL_INT, VD__DL_INT, VD__DL_INT, VD__DL_UINT, VD__DL_UINT, VD__DL_UINT,
@@ -29990,7 +29992,7 @@ static void vd__dl_delete_versioned(struct DLManagedTensorVersioned *self) {
     vd__dl_export_free((vd__dl_export *)((vd__dl_versioned *)(void *)self)->manager);
 }
 
-/* Sets device, data and byte_offset of a tensor. `type` is the requested device type, or 0 for that of the backend. */
+/* Sets device, data and byte_offset of a tensor. `type`: the requested device type; 0: the backend's. */
 static vd_result vd__dl_set_data(const char *call, const vd_context *ctx, const vd__buffer *b, int type,
                                  vd__dl_tensor *t) {
     const vd__storage *s = &b->storage[vd__lowest_bit(b->devices)];
