@@ -825,7 +825,7 @@ static void bad_instructions(void **state) {
     BAD(memset(&m.words[find_op(&m, 15) + 3], 'x', 8), "a string is not terminated");
     BAD(m.words[find_op(&m, 16) + 2] = 18, "has no local size");
     BAD(m.words[find_op(&m, 16) + 3] = 0, "local_size[0] is 0");
-    BAD(m.words[find_op(&m, 59) + 3] = 12, "not a pointer to its storage class");
+    BAD(m.words[find_op(&m, 59) + 3] = 12, "not a pointer type with its storage class");
     BAD(m.count -= 1, "the last function has no OpFunctionEnd");
     BAD(m.words[find_op(&m, 253)] = (1u << 16) | 56, "OpFunctionEnd is inside a block");
     BAD(m.words[find_op(&m, 248)] = (2u << 16) | 249, "is outside a block");
