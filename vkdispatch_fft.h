@@ -26,7 +26,8 @@
        * It does not distribute one operation over several devices. A plan can be recorded into lists of every device of
          its context, but is optimised for the first one.
        * It does not compute in f16: f16 is a type in memory, the arithmetic is f32 or f64.
-       * It does not use an FFT library. VkFFT can be selected as the engine of complex and real transforms.
+       * It does not use another FFT library by default. VkFFT can be selected as the engine of complex and real
+         transforms.
 
    Contents
        Setting up     Rooms, Configuration, Environment variables, Linking, Tutorial, Plans
@@ -82,7 +83,7 @@
        VKDISPATCH_FFT_SHAPES    gpu                          for tests: on a device with vd_facts.groups_as_loops, plans
                                                              as for a large GPU
 
-       Making a plan that uses one of these values fails with VD_ERROR_INVALID if it is invalid.
+       If one of these values is invalid, making a plan that uses it fails with VD_ERROR_INVALID.
 
    Linking
        Link with the libraries that vkdispatch.h needs, and with -lm; for VKDISPATCH_VKFFT see "Configuration".
@@ -105,8 +106,8 @@
        are compiled when the plan is made or first used.
 
        Device memory. Plans allocate tables, intermediate buffers and partial results when they are made; running a
-       plan allocates none. Once its kernels are compiled, vd_fft_run allocates no host memory either. The engine
-       VkFFT is an exception.
+       plan allocates none. Once its kernels are compiled, vd_fft_run allocates host memory only if the list has to
+       grow. The engine VkFFT is an exception.
 
        Destruction. A plan may be destroyed before or after its context, and while recorded or submitted commands still
        use it: its memory and kernels are released after those commands have finished. For plans of the engine VkFFT,
@@ -195,9 +196,9 @@
            X[k] = x[0] + C - i S, X[p - k] = x[0] + C + i S
            C = sum of (x[j] + x[p - j]) cos(2 pi j k / p), S = sum of (x[j] - x[p - j]) sin(2 pi j k / p),
            for j = 1 ... (p - 1) / 2
-       The cosines and sines are in a table. Eight terms are added to each other before they are added to the sum, which
-       keeps the rounding error low: that of such a stage is about that of a transform of length 31; that of Bluestein's
-       algorithm is 1.8 to 2.1 times (f64: 2.2 to 3.1 times) as large. Therefore Bluestein's algorithm replaces direct
+       The cosines and sines are in a table. Eight terms are added to each other before they are added to the sum. This
+       keeps the rounding error of the stage as low as that of a transform of about 31 elements. Bluestein's algorithm
+       has an error 1.8 to 2.1 times (f64: 2.2 to 3.1 times) as large. Therefore Bluestein's algorithm replaces direct
        stages only if they are estimated to take more than 1.5 times as long. On GPUs, this is so for primes from 67 on
        (f64: from 53 on) and some products. vd_fft_explain names the algorithm.
 
@@ -708,15 +709,16 @@ typedef enum vd_fft_norm {
 /* Library whose kernels compute the transforms. */
 typedef enum vd_fft_engine {
     VD_FFT_ENGINE_DEFAULT = 0, /* the kernels of this header */
-    VD_FFT_ENGINE_VKFFT      /* VkFFT, if VKDISPATCH_VKFFT is defined. Supports VD_FFT_COMPLEX in f32 on the backend
-                                vulkan, and VD_FFT_REAL if the last dimension is transformed and has at least 2 elements
-                                and, of four dimensions, the first is not transformed; without strides (except between
-                                the rows of reals, such as those of `padded`), counts, VD_FFT_NORM_ORTHO and hooks. The
-                                inverse of VD_FFT_REAL does not ignore the imaginary parts of the bins 0 and n / 2 at
-                                every length: they must be 0. Each combination of input, output and direction is
-                                compiled separately; a plan supports at most 8 of them. Where VkFFT does not support a
-                                length, running the plan returns VD_ERROR_UNSUPPORTED. vd_fft_destroy waits until the
-                                context is idle: lists that contain runs must be submitted before */
+    VD_FFT_ENGINE_VKFFT      /* VkFFT, if VKDISPATCH_VKFFT is defined. Requires the backend vulkan and f32. Supports
+                                VD_FFT_COMPLEX, and VD_FFT_REAL if the last dimension is transformed and has at least 2
+                                elements; of four dimensions, VD_FFT_REAL must not transform the first. Does not support
+                                strides (except between the rows of reals, such as those of `padded`), starts, counts,
+                                VD_FFT_NORM_ORTHO and hooks. The inverse of VD_FFT_REAL does not ignore the imaginary
+                                parts of the bins 0 and n / 2 at every length: they must be 0. Each combination of
+                                input, output and direction is compiled separately; a plan supports at most 8 of them.
+                                Where VkFFT does not support a length, running the plan returns VD_ERROR_UNSUPPORTED.
+                                vd_fft_destroy waits until the context is idle: lists that contain runs must be
+                                submitted before */
 } vd_fft_engine;
 
 /* Kind of transform; the manual defines each. */
