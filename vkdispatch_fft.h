@@ -354,7 +354,7 @@
        VALID       N - F + 1   F - 1                      0                  not used                  F <= N
 
        Groups. A run convolves `batch` groups of signals with the same filters or, with filter_per_group, each group
-       with filters of its own. A group has `channels` signals and `filters` results. Result i is the sum over all
+       with its own filters. A group has `channels` signals and `filters` results. Result i is the sum over all
        channels c of signal c convolved with filter [i][c]. In memory:
 
        signals    [batch][channels][shape]
@@ -920,7 +920,7 @@ VD_API vd_result vd_fft_padded_buffer_read(vd_context *ctx, const vd_fft_padded_
 /* ---- transforms inside of a kernel of the caller ---- */
 
 /* A complex transform that the invocations of a work-group compute together, in registers and shared memory. The caller
-   records it into a kernel of his own, between code that computes its inputs and code that uses its results:
+   records it into a kernel, between code that computes its inputs and code that uses its results:
 
        vd_fft_group_desc desc = {0};
        desc.n = 1024;
@@ -1027,7 +1027,7 @@ typedef struct vd_convolve_desc {
     uint32_t batch;          /* groups of signals; default: 1 */
     uint32_t channels;       /* signals of a group; each is convolved with its own filter, and the results are summed;
                                 default: 1 */
-    uint32_t filters;        /* results of a group, each from `channels` filters of its own; default: 1 */
+    uint32_t filters;        /* results of a group, each with its own `channels` filters; default: 1 */
     vd_type type;            /* type of elements and arithmetic: VD_F32 or VD_F64; default: VD_F32 */
     bool real;               /* signals, filters and results are real; default: complex */
     vd_fft_hook spectrum_hook; /* changes the spectrum of the filter. It is called as a store hook, without arguments,
@@ -1044,7 +1044,7 @@ typedef struct vd_convolve_desc {
                                 in one spreads to the other, and equal groups may have results with different bits. No
                                 effect with filter_per_group or map. Default: each group is computed from its own
                                 elements only */
-    bool filter_per_group;   /* each group is convolved with filters of its own: the filters are an array of
+    bool filter_per_group;   /* each group is convolved with its own filters: the filters are an array of
                                 [batch][filters][channels][filter_shape]. Default: all groups share the filters */
 
     /* Replaces the product with the spectrum of a filter: changes the spectrum of the signal between the transform and
@@ -1684,7 +1684,7 @@ enum {
                                   shapes */
     VD__FFT_DIRECT = 127,      /* largest radix of a direct stage, which is a prime above VD__FFT_RADIX */
     VD__FFT_MAX_VALUES = 64,   /* maximum complex values per thread */
-    VD__FFT_MAX_POINTS = 16384, /* maximum complex values in the registers of a work-group */
+    VD__FFT_MAX_POINTS = 16384, /* maximum complex values in the registers of a work-group on a GPU; f64: half of it */
     VD__FFT_PASSES = 24,       /* maximum kernels of one direction of a plan */
     VD__FFT_CHIRP_FACTORS = 2, /* maximum factors of a length that Bluestein's algorithm splits off */
     VD__FFT_TABLES = 64,       /* maximum tables of a plan that passes can share */
@@ -3165,7 +3165,7 @@ typedef struct vd__fft_convolution {
     uint64_t batch;
     uint32_t channels, filters;
     bool filter_per_group;   /* see vd_convolve_desc; also with map, for the addresses of elements */
-    vd_fft_hook map;         /* takes the place of the product; NULL: none */
+    vd_fft_hook map;         /* replaces the product; NULL: none */
     int plan_arguments;      /* number of arguments of a run before those of map: none, or in, out and maybe roots */
     /* parts of the first axis, transformed together with the last axis; 1: not divided; 0: choose the fastest by
        estimate */
@@ -3332,7 +3332,8 @@ struct vd_fft {
     vd_plan base;
     vd__fft_device device;
     vd_fft_kind kind;
-    uint64_t shape[4], elements; /* for VD_FFT_REAL the shape of the half spectrum */
+    uint64_t shape[4];       /* for VD_FFT_REAL the shape of the half spectrum */
+    uint64_t elements;       /* of the desc's shape; for VD_FFT_REAL the number of reals */
     uint32_t dimensions, axes;
     uint32_t real_axis;      /* for VD_FFT_REAL: the axis that is halved */
     uint64_t real_length;
@@ -3810,7 +3811,7 @@ typedef struct vd__fft_search {
     bool any_threads;        /* also try a thread for each butterfly of every stage: some are idle in other stages */
     uint64_t count;          /* number of transforms. Shapes are compared by vd__fft_kernel_time, with transforms per
                                 work-group and slices; 0: by vd__fft_cost, without these */
-    uint32_t min_columns;    /* minimum columns of a work-group, if there are so many */
+    uint32_t min_columns;    /* minimum columns of a work-group, if there are enough */
     uint32_t stages;         /* maximum stages of a shape if count is set */
 } vd__fft_search;
 
@@ -4013,8 +4014,8 @@ static bool vd__fft_choose_columns(const vd__fft_device *d, vd__fft_shape *s, ui
    several work-groups fit onto a multiprocessor. */
 enum { VD__FFT_SPLIT_WORDS = 4352 };
 
-/* Sets the number of rows of a work-group: with groups_as_loops so many that it has at least 16 threads; otherwise that
-   of at most 128 threads with the fewest idle lanes, if possible at least 64 threads. */
+/* Sets the number of rows of a work-group. With groups_as_loops, a work-group has at least 16 threads. Otherwise it has
+   at most 128 threads, as few idle lanes as possible, and, of these numbers, if possible at least 64 threads. */
 static void vd__fft_set_rows(const vd__fft_device *d, vd__fft_shape *s) {
     uint32_t best = d->groups_as_loops ? (15 + s->threads) / s->threads : 1;
     for (uint32_t rows = 2; !d->groups_as_loops && rows * s->threads <= 128; rows++) {
@@ -4610,7 +4611,7 @@ static bool vd__fft_is_to_reals(const vd_fft *p, uint32_t direction) {
     return p->kind == VD_FFT_REAL && direction == VD_FFT_INVERSE && !p->convolution.batch;
 }
 
-/* Returns the kind of the inverse transform. Kind III is the inverse of kind II, and conversely. */
+/* Returns the kind of the inverse transform. Kinds II and III are the inverses of each other. */
 static vd_fft_kind vd__real_inverse_of(vd_fft_kind kind) {
     static const vd_fft_kind inverse[] = { VD_FFT_KIND_DEFAULT, VD_FFT_COMPLEX, VD_FFT_REAL,
                                            VD_FFT_DCT1, VD_FFT_DCT3, VD_FFT_DCT2, VD_FFT_DCT4,
@@ -5414,7 +5415,7 @@ static bool vd__fft_plan_convolution_axis(vd_fft *p, uint32_t axis, vd__fft_role
 }
 
 /* Plans the first axis with the product: as one pass or, if that does not fit, as forward passes, the last of which
-   multiplies while storing, and inverse passes. With several channels or filters, the product is a pass of its own. */
+   multiplies while storing, and inverse passes. With several channels or filters, the product is another pass. */
 static bool vd__fft_plan_first_axis(vd_fft *p, vd__fft_role from, vd__fft_role between, vd__fft_role after,
                                     vd__fft_role to) {
     const vd__fft_convolution *c = &p->convolution;
