@@ -9744,7 +9744,7 @@ static vd_result vd__reduce_check_type(const vd_reduce *p) {
 /* Checks that the device has 64-bit integers for the indices of this many elements. */
 static vd_result vd__reduce_check_elements(vd_context *ctx, uint64_t elements) {
     if (elements <= VD__REDUCE_NARROW || vd_device(ctx, 0)->features & VD_FEATURE_I64) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "the shape has %llu elements, but without 64-bit integers "
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "there are %llu elements, but without 64-bit integers "
                         "(VD_FEATURE_I64) the limit is %llu", (unsigned long long)elements, VD__REDUCE_NARROW);
 }
 
@@ -10974,6 +10974,9 @@ static vd_result vd__scan_make(void *plan, const void *desc) {
 static vd_result vd__compact_make(void *plan, const void *user_desc) {
     const vd_compact_desc *desc = (const vd_compact_desc *)user_desc;
     vd_scan_desc scan;
+    vd_result result = vd__plan_check_numbers(desc->type ? desc->type : (vd_type)VD_F32, desc->count,
+                                              VD__REDUCE_ELEMENTS);
+    if (result) return result;
     if (!desc->keep.build) return vd_error_set(VD_ERROR_INVALID, "keep.build is NULL");
     memset(&scan, 0, sizeof scan);
     scan.type = desc->type;

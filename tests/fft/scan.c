@@ -493,7 +493,7 @@ static void bad_input(void **state) {
     compact.keep.build = chosen;
     compact.count = ((uint64_t)1 << 40) + 1;
     assert_null(vd_compact_create(ctx, &compact));
-    says(", but the limit is 1099511627776 elements");
+    says("count is 1099511627777, but the limit is 1099511627776");
     desc.segmented = true;
     vd_scan *plan = vd_scan_create(ctx, &desc);
     assert_non_null(plan);
