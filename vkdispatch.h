@@ -1654,7 +1654,7 @@ typedef struct vd_image_info {
                                        heap; texel buffers: of their texels */
     uint64_t native;                /* vulkan: VkImage; cuda: CUmipmappedArray; opencl: the cl_mem of level 0. Texel
                                        buffers: as in vd_buffer_info */
-    uint32_t storage;               /* number that an image shares with its views only; of a texel buffer: of its
+    uint32_t storage;               /* number that an image shares with its views only; texel buffers: that of the
                                        buffer */
     uint32_t tile[3];               /* sparse images: texels of a tile. 0: the image is not sparse */
     uint32_t tail_level;            /* first level of the mip tail */
@@ -1705,7 +1705,7 @@ typedef struct vd_kernel_arg_info {
 typedef struct vd_graph_info {
     char name[64];                  /* first 63 bytes of the name; "" if unnamed */
     int commands;                   /* recorded commands */
-    int levels;                     /* commands of one level have no barrier between them */
+    int levels;                     /* number of levels; commands of one level have no barrier between them */
     int barriers;                   /* between the levels of one instance: levels - 1, or 0 without commands.
                                        vd_graph_barrier_query describes each */
     int slot_count;                 /* named slots */
@@ -2154,9 +2154,9 @@ VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, cons
 VD_API vd_result vd_copy_to_image(vd_list *list, const vd_image_transfer *desc);
 VD_API vd_result vd_copy_from_image(vd_list *list, const vd_image_transfer *desc);
 
-/* Records a copy between images whose texels or blocks have equal size, or between parts of one image. The extents of
-   `from`, in blocks, apply to both; those of `to` must be 0 or equal. The boxes must not be in the same level and layer
-   of one image. Depth formats can only be copied to depth formats. */
+/* Records a copy between images whose texels or blocks have equal size, or between parts of one image. Copies the
+   texels or blocks of `from`; the extents of `to` must be 0, or as many texels or blocks. The boxes must not be in the
+   same level and layer of one image. Depth formats can only be copied to depth formats. */
 VD_API vd_result vd_copy_image(vd_list *list, const vd_image_box *to, const vd_image_box *from);
 
 /* Records a copy that scales and converts: each texel of `to` is sampled from `from`. Both boxes have the same number

@@ -286,9 +286,9 @@
        2^-n without a unit is an absolute error, which is added.
        * f16, f32: functions of the device have the bounds of the Vulkan specification (Precision of Core SPIR-V
          Instructions, Precision of GLSL.std.450 Instructions). The bounds of sin and cos hold for |x| <= pi.
-       * asinh and the functions after it are computed by the builder, from these functions and arithmetic. So are sinh
-         and cosh of f16 and f32 in SPIR-V and GLSL, and all functions of f64 except div and sqrt. The bounds of sin,
-         cos and tan of f64 hold for |x| <= 2^30.
+       * asinh and the functions below it are computed by the builder, from those above and arithmetic. So are sinh and
+         cosh of f16 and f32 in SPIR-V and GLSL, and all functions of f64 except div and sqrt. The bounds of sin, cos
+         and tan of f64 hold for |x| <= 2^30.
        * OpenCL C: the last column applies to f16 and f32.
 
        The tests check these bounds on every target.
@@ -831,7 +831,8 @@ typedef struct vc_kernel_desc {
     void *error_user;               /* passed to error */
     uint32_t threads[3];            /* launch size of vd_run(ctx, kernel, 0, ...); trailing zeros mean 1. Default:
                                        none */
-    const char *threads_of;         /* copied; instead: name of a buffer, whose length in elements is the launch size */
+    const char *threads_of;         /* instead of threads: name of a buffer, whose length in elements is the launch
+                                       size; copied */
     bool checked;                   /* check the index of every access to memory; default: see "Checked kernels" */
 } vc_kernel_desc;
 
@@ -901,8 +902,8 @@ typedef struct vc_info {
     const char *const *formats;     /* operand types, then the text. Of vc_printf: "f32 u32x2:a %f b %u"; of vc_assert:
                                        "assert:text"; of the checks of a checked kernel: "check i64 u32:text" */
     int format_count;               /* of formats */
-    uint32_t axes;                  /* bit i: the code reads an id along axis i: a global, local or group id, or
-                                       vc_local_index or a subgroup's if local_size[i] is not 1. The ids that
+    uint32_t axes;                  /* bit i: the code reads an id along axis i: a global, local or group id or, if
+                                       local_size[i] is not 1, vc_local_index or an id of subgroups. The ids that
                                        vc_printf, vc_assert and checks report do not count */
 } vc_info;
 
@@ -1010,9 +1011,10 @@ VC_API vc_ref vc_offset(vc_ref ref, vc_val elements);
 /* Reads element `index`. */
 VC_API vc_val vc_load(vc_ref ref, vc_val index);
 
-/* Reads element `index` if `condition` (a scalar bool) holds; otherwise returns `other`. In that case element 0 is read
-   and discarded, so it must exist: of the memory, also if vc_offset has moved `ref`; or of the array inside an element
-   to which `ref` refers. Indices that vc_at has applied to `ref` must be in range in any case. */
+/* Reads element `index` if `condition` (a scalar bool) holds; otherwise reads and discards element 0, which must exist,
+   and returns `other`. That is element 0 of the buffer or array, also if vc_offset has moved `ref`; if `ref` refers to
+   an array inside an element, it is element 0 of that array. The indices passed to vc_at to make `ref` must be in range
+   in any case. */
 VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other);
 
 /* Writes element `index`. value: of the element type; immediates are converted and scalars repeated, see Types. */
@@ -1305,9 +1307,9 @@ VC_API vc_val vc_all(vc_val a);                                 /* bool vector t
 VC_API vc_val vc_popcount(vc_val a);                            /* number of 1 bits */
 VC_API vc_val vc_clz(vc_val a);                                 /* leading zeros; the width for 0 */
 VC_API vc_val vc_ctz(vc_val a);                                 /* trailing zeros; the width for 0 */
-VC_API vc_val vc_find_lsb(vc_val a);                            /* index of the lowest 1 bit, -1 for 0; a signed type */
-VC_API vc_val vc_find_msb(vc_val a);                            /* index of the highest 1 bit, or 0 bit if a < 0; -1 for
-                                                                   0 and -1; a signed type */
+VC_API vc_val vc_find_lsb(vc_val a);                            /* index of the lowest 1 bit, -1 for 0; signed */
+VC_API vc_val vc_find_msb(vc_val a);                            /* index of the highest 1 bit, for a < 0 of the highest
+                                                                   0 bit; -1 for 0 and -1; signed */
 VC_API vc_val vc_bit_reverse(vc_val a);
 VC_API vc_val vc_byte_swap(vc_val a);
 VC_API vc_val vc_rotl(vc_val a, vc_val count);                  /* rotate left; count modulo the width */
@@ -1680,9 +1682,9 @@ template <class... Args> inline vc_val vc_vec(vc_kernel *k, Args... args) {
 }
 
 /* Operators. One of the operands may be a C++ number: x * 2 + y. % is vc_rem, >> is vc_shr, ! is for bool only.
-   a += b makes a the name of the sum of value a and b; if a is a variable or an element (a vc_ref), it stores the sum
-   there. In a block or loop, use a vc_var: a value from a block cannot be used after it. There is no && or ||, because
-   C++ would record both operands: use &, |, vc_and_then or vc_or_else. */
+   a += b assigns the sum to the C++ variable a if that is a vc_val; if it is a vc_ref (a variable or an element of a
+   kernel), it stores the sum there. In a block or loop, use a vc_var: a value from a block cannot be used after it.
+   There is no && or ||, because C++ would record both operands: use &, |, vc_and_then or vc_or_else. */
 #ifdef VKDISPATCH_CODEGEN_LINES
 struct vc__line_scope { /* errors of calls during its lifetime have this source position */
     vc__line_scope(const char *file, int line) { vc_source_line(file, line); }
