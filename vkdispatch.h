@@ -26212,17 +26212,17 @@ static vd_result vd__graph_check_image(const vd__graph *g, const vd__graph_slot 
           vd__level_extent(&first->shape, first->range.level, 2) },
     };
     if (image->shape.format != first->shape.format)
-        return vd__fail(VD_ERROR_INVALID, "slot '%s': format of image '%s' is %s, but that of the first image is %s",
+        return vd__fail(VD_ERROR_INVALID, "slot '%s': image '%s' has format %s, but the initial image has %s",
                         s->name, image->resource.name, vd__format_rows[image->shape.format].name,
                         vd__format_rows[first->shape.format].name);
     if (image->shape.placed != first->shape.placed)
-        return vd__fail(VD_ERROR_INVALID, "slot '%s': image '%s' is %s, but the first image is %s", s->name,
+        return vd__fail(VD_ERROR_INVALID, "slot '%s': image '%s' is %s, but the initial image is %s", s->name,
                         image->resource.name, image->shape.placed ? "in a heap" : "not in a heap",
                         image->shape.placed ? "not" : "in one");
     for (size_t i = 0; i < VD__COUNT(properties); i++)
         if (properties[i].now != properties[i].then)
-            return vd__fail(VD_ERROR_INVALID, "slot '%s': %s of image '%s' is %u, but that of the first image is %u",
-                            s->name, properties[i].what, image->resource.name, (unsigned)properties[i].now,
+            return vd__fail(VD_ERROR_INVALID, "slot '%s': image '%s' has %s = %u, but the initial image has %u",
+                            s->name, image->resource.name, properties[i].what, (unsigned)properties[i].now,
                             (unsigned)properties[i].then);
     return VD_OK;
 }

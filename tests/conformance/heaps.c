@@ -312,7 +312,7 @@ TEST_EXECUTED(placed_images_in_slots) {
         assert_int_equal(read_u32(f->ctx, out, 5), 100 + i);
         if (i % 3 == 1) check_image(f->ctx, images[1], 100 + i);
     }
-    FAILS(vd_graph_set(f->ctx, g, "picture", vd_i(alone)), VD_ERROR_INVALID, "slot 'picture': image '|' is not in a heap, but the first image is in one");
+    FAILS(vd_graph_set(f->ctx, g, "picture", vd_i(alone)), VD_ERROR_INVALID, "slot 'picture': image '|' is not in a heap, but the initial image is in one");
     vd_graph_destroy(f->ctx, g);
     for (int i = 0; i < 3; i++) vd_image_destroy(f->ctx, images[i]);
     vd_image_destroy(f->ctx, alone);

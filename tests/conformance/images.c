@@ -1616,9 +1616,9 @@ TEST_EXECUTED(images_in_slots) {
     /* wrong values */
     vd_image floats = image_2d(f->ctx, VD_FORMAT_R32_F, 8, 8, NULL);
     vd_image small = image_2d(f->ctx, VD_FORMAT_R32_U, 8, 4, NULL);
-    FAILS(vd_graph_set(f->ctx, g, "in", vd_i(floats)), VD_ERROR_INVALID, "vd_graph_set|slot 'in': format");
-    FAILS(vd_graph_set(f->ctx, g, "in", vd_i(small)), VD_ERROR_INVALID, "extent[1] of image|is 4|first image is 8");
-    FAILS(vd_graph_set(f->ctx, g, "in", vd_i(chain)), VD_ERROR_INVALID, "slot 'in': levels of image|is 2");
+    FAILS(vd_graph_set(f->ctx, g, "in", vd_i(floats)), VD_ERROR_INVALID, "vd_graph_set|slot 'in': image|has format r32f, but the initial image has r32u");
+    FAILS(vd_graph_set(f->ctx, g, "in", vd_i(small)), VD_ERROR_INVALID, "has extent[1] = 4, but the initial image has 8");
+    FAILS(vd_graph_set(f->ctx, g, "in", vd_i(chain)), VD_ERROR_INVALID, "slot 'in': image|has levels = 2");
     FAILS(vd_graph_set(f->ctx, g, "in", vd_b(copy)), VD_ERROR_INVALID, "slot 'in' is an image|a buffer");
     FAILS(vd_graph_set(f->ctx, g, "in", vd_u32(1)), VD_ERROR_INVALID, "slot 'in' is an image|a value of u32");
     FAILS(vd_graph_set(f->ctx, g, "in", vd_i((vd_image){ 0 })), VD_ERROR_INVALID, "slot 'in': the image handle is 0");
