@@ -608,7 +608,8 @@
          4 bytes and whose offset and size are multiples of 4.
        * Everything that uses staging memory fails with VD_ERROR_UNSUPPORTED: writes, reads, other fills, buffers
          created with contents or zeros, and kernels that print. So do scopes, indirect dispatches, vd_buffer_bind,
-         vd_buffer_unbind, and a submission that has to wait for another queue.
+         vd_buffer_unbind, and a submission that has to wait for another queue. If a command can be recorded, its
+         submission fails: see "Failed submissions" in "Errors".
        * Buffers and kernels of the graph must outlive it. The caller orders launches of the graph with other work:
          through the stream, or with vd_wait_idle before the launch and a wait for the graph after it.
 
