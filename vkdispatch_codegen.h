@@ -8220,8 +8220,6 @@ static uint32_t vc__spirv_type_make(vc__spirv *s, vc_type type) {
     return s->type[type] = id;
 }
 
-VC__SMALL_END
-
 static inline uint32_t vc__spirv_type(vc__spirv *s, vc_type type) {
     return s->type[type & 63u] ? s->type[type & 63u] : vc__spirv_type_make(s, type & 63u);
 }
@@ -8282,8 +8280,6 @@ static uint32_t vc__spirv_ones(vc__spirv *s, uint32_t components) {
     vc__put_list(s, VC__GLOBALS | VC__OpConstantComposite, type, id, part, components);
     return s->ones[components - 1] = id;
 }
-
-VC__SMALL
 
 /* ---- argument block ---- */
 
@@ -12415,8 +12411,6 @@ static uint64_t vc__special_features(vc_kernel *k, const vc__listing *l, const v
     return n->op == VC__OP_UNPACK_HALF ? (uint64_t)VC_FEATURE_UNPACK_HALF : 0;
 }
 
-VC__SMALL_END
-
 /* Fast path of vc__check_features for kernels whose types all have 32 bits: only memory accesses, images, subgroup
    operations, dot products and unpacking of f16 can require a feature. */
 static bool vc__check_32_bit_features(vc_kernel *k, vc__listing *l) {
@@ -12436,8 +12430,6 @@ static bool vc__check_32_bit_features(vc_kernel *k, vc__listing *l) {
     }
     return true;
 }
-
-VC__SMALL
 
 /* Determines the features that the listing requires. Fails and returns false if the machine lacks one of them. */
 static bool vc__check_features(vc_kernel *k, vc__listing *l) {
