@@ -3294,6 +3294,13 @@ static VD__COLD const char *vd__error_join(void) {
     return vd__error_joined;
 }
 
+/* Sets the thread's error to an earlier one, after failures that the user does not see. Also restores the joined text,
+   to which the user may hold a pointer. */
+static VD__COLD void vd__error_restore(const vd__error *earlier) {
+    vd__last_error = *earlier;
+    vd__error_join();
+}
+
 /* Sets all parts of the error and returns result. NULL for call or object clears that part. */
 static vd_result vd__vfail(vd_result result, const char *call, const char *object, const char *format, va_list args)
     VD__PRINTF(4, 0);
@@ -11168,7 +11175,7 @@ static VD__NOINLINE bool vd__vk_copy_kernel_get(vd__device *dev) {
         if (!made)
             vd__logf(dev->driver->host, VD_LOG_WARNING, "Vulkan: the copy kernel could not be created; copies use "
                      "vkCmdCopyBuffer instead: %s", vd__error_join());
-        vd__last_error = before;
+        vd__error_restore(&before);
         vd__atomic_store32(&vk->copy_kernel_state, made ? VD__VK_COPY_READY : VD__VK_COPY_FAILED);
     }
     vd__mutex_unlock(&vk->copy_kernel_lock);
@@ -14884,7 +14891,7 @@ static vd_result vd__cu_commands_end(vd__device *dev, vd__commands *c) {
         vd__logf(dev->driver->host, VD_LOG_WARNING, "CUDA: a graph could not be built; its commands are launched one "
                  "by one: %s", vd__error_join());
     if (!g->executable) vd__cu_graph_clear(d, g);
-    vd__last_error = before;
+    vd__error_restore(&before);
     return VD_OK;
 }
 
@@ -24511,8 +24518,7 @@ static void vd__callbacks_deliver(vd_context *ctx) {
         }
         vd__report_dropped_messages(ctx);
     }
-    vd__last_error = saved;
-    vd__error_join(); /* the caller may still hold a pointer from vd_error_text */
+    vd__error_restore(&saved);
 }
 
 /* ---- failed calls ---- */
@@ -27139,8 +27145,7 @@ static void vd__context_log_failure(const vd_context_desc *desc) {
     vd__last_error = error;
     if (debug && desc && desc->log) desc->log(desc->log_user, VD_LOG_ERROR, vd__error_join());
     else if (debug) vd__log_to_stderr(NULL, VD_LOG_ERROR, vd__error_join());
-    vd__last_error = error;
-    vd__error_join(); /* the callback may have changed the joined text */
+    vd__error_restore(&error); /* the callback may have changed it */
 }
 
 VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_context **out, uint32_t version) {
@@ -27149,9 +27154,7 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
     if (r) {
         vd__error_amend(r, "vd_context_create", "", NULL);
         vd__context_log_failure(desc);
-    } else {
-        vd__last_error = saved; /* a device or backend that failed to open may have set an error */
-    }
+    } else vd__error_restore(&saved); /* a device or backend that failed to open may have set an error */
     return r;
 }
 

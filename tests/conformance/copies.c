@@ -154,6 +154,15 @@ TEST_EXECUTED(the_copy_kernel_cannot_be_created) {
     assert_int_equal(f->messages, 1);
     assert_non_null(strstr(f->message, "the copy kernel could not be created"));
     vd_context_destroy(ctx);
+    /* the text of vd_error_text is not changed either, also without a log */
+    const char *text = vd_error_text();
+    ctx = open_with(f, "kernel");
+    ctx->host.log = NULL;
+    vulkan_of(ctx)->vkCreateShaderModule = no_module;
+    copy_at_random(ctx, 1);
+    assert_int_equal(vulkan_of(ctx)->copy_kernel_state, VD__VK_COPY_FAILED);
+    assert_string_equal(text, "an earlier failure");
+    vd_context_destroy(ctx);
 }
 
 /* On devices with shared memory the driver's copies are as fast. */
