@@ -300,20 +300,21 @@ static void skip_without_device(vd_result r) {
     skip();
 }
 
-/* Runs the program with each call failing in each of the first `manners`, or, if `rotate` is set or with
-   RUN_SAMPLE, in one of them, the next one for each call and turn. Returns how many runs failed; *runs: of how
-   many. */
+/* Runs the program with each call failing in each of the first `manners`, or, if `rotate` is set, in one of them, the
+   next one for each call and turn. With RUN_SAMPLE=6, every sixth call fails in each manner, another one in the next
+   manner and turn. Returns how many runs failed; *runs: of how many. */
 static long refuse_each(const vd_context_desc *desc, int manners, bool rotate, long *runs) {
     vd_result r = run_refusing(desc, 0, ONCE);
     skip_without_device(r);
     assert_int_equal(r, VD_OK);
     long errors = 0, calls = driver.calls;
     const char *sample = getenv("RUN_SAMPLE");
-    rotate |= sample && strcmp(sample, "1") != 0;
+    long one_in = sample ? atol(sample) : 1;
+    if (rotate && one_in < manners) one_in = manners;
     *runs = 0;
     for (int how = 0; how < manners; how++)
         for (long n = 1; n <= calls; n++) {
-            if (rotate && !is_in_turn((uint64_t)(n + how), (uint64_t)manners)) continue;
+            if (!is_in_turn((uint64_t)(n + how), (uint64_t)one_in)) continue;
             errors += run_refusing(desc, n, (manner)how) != VD_OK;
             ++*runs;
         }
