@@ -12,8 +12,11 @@ static inline uint64_t test_turn(void) {
     return turn ? strtoull(turn, NULL, 10) : 0;
 }
 
-/* Whether this turn runs the case with this number: successive turns run one in `count` after another. */
-static inline bool is_in_turn(uint64_t number, uint64_t count) { return (number + test_turn()) % count == 0; }
+/* Whether this turn runs the case with this number: successive turns run one in `count` after another. After `count`
+   turns the order shifts by one, so that a program that runs in every fourth turn also runs all cases. */
+static inline bool is_in_turn(uint64_t number, uint64_t count) {
+    return (number + test_turn() + test_turn() / count) % count == 0;
+}
 
 /* The same for long lists: a pseudo-random one in `one_in` of all numbers, so that samples do
    not follow the order of types and forms. */

@@ -901,7 +901,7 @@ static void maps(void **state) {
     need_device();
     for (size_t i = 0; i < COUNT(cases); i++)
         for (int as_gpu = 0; as_gpu < 2; as_gpu++) {
-            if (cases[i].s.type == VD_F64 && lacks_arithmetic(VD_F64)) continue;
+            if ((cases[i].s.type == VD_F64 && lacks_arithmetic(VD_F64)) || passes_over(1, 1)) continue;
             if (as_gpu) assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1), 0);
             check_map(&cases[i].s, cases[i].pad, cases[i].s.shape[1] ? NULL : "map of the spectrum");
             unsetenv("VKDISPATCH_FFT_SHAPES");
@@ -910,15 +910,15 @@ static void maps(void **state) {
     sample parts = { { 32, 8, 12 }, { 0 }, VD_CONVOLVE_KIND_DEFAULT, VD_CONVOLVE_MODE_DEFAULT, 2, 1, 1, 0, VD_F32 };
     assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1), 0);
     assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", "p4", 1), 0);
-    check_map(&parts, 2, NULL);
+    if (!passes_over(1, 1)) check_map(&parts, 2, NULL);
     unsetenv("VKDISPATCH_FFT_FACTORS");
     unsetenv("VKDISPATCH_FFT_SHAPES");
     /* the first axis takes several passes; the map is part of the last one before the inverse transform */
     uint32_t shared = limit_shared_memory(512);
     sample s = { { 300, 0, 0 }, { 0 }, VD_CONVOLVE_KIND_DEFAULT, VD_CONVOLVE_MODE_DEFAULT, 2, 1, 1, 0, VD_F32 };
-    check_map(&s, 0, NULL);
+    if (!passes_over(1, 1)) check_map(&s, 0, NULL);
     s.real = 1;
-    check_map(&s, 20, NULL);
+    if (!passes_over(1, 1)) check_map(&s, 20, NULL);
     limit_shared_memory(shared);
 }
 

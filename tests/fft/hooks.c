@@ -281,7 +281,8 @@ static void called_inside(void **state) {
     };
     (void)state;
     need_device();
-    for (size_t i = 0; i < COUNT(cases); i++) check_called(&cases[i], VD_FFT_FORWARD);
+    for (size_t i = 0; i < COUNT(cases); i++)
+        if (!passes_over(1, 1)) check_called(&cases[i], VD_FFT_FORWARD);
     check_called(&(ranged){ VD_FFT_REAL, { 2, 64 }, 2, { 2, 20 }, { 0 } }, VD_FFT_INVERSE);
     check_called(&(ranged){ VD_FFT_REAL, { 2, 45 }, 2, { 2, 10 }, { 0, 3 } }, VD_FFT_INVERSE);
 }
@@ -373,7 +374,8 @@ static void no_arrays(void **state) {
     };
     (void)state;
     need_device();
-    for (size_t i = 0; i < COUNT(samples); i++) check_power(&samples[i]);
+    for (size_t i = 0; i < COUNT(samples); i++)
+        if (!passes_over(1, 1)) check_power(&samples[i]);
 }
 
 /* ---- real transforms: compared with a plan without hooks on numbers changed by the host; such plans are tested
