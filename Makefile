@@ -17,7 +17,9 @@ WARNINGS  = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -We
 CFLAGS    = -O1 -g1
 UNIT      = -O0 -g
 BENCH     = -O2 -DNDEBUG
-SANITIZE  = -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# Without optimisation: most of the time of the sanitized programs is spent in drivers, and gcc optimises sanitized code
+# for minutes.
+SANITIZE  = -O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 # Tests of races run for a given time, whatever the speed.
 RACES     = -O0 -g1 -fsanitize=thread -fno-omit-frame-pointer
 C         = -std=c99 -Wstrict-prototypes
@@ -30,6 +32,8 @@ TURN   = 0
 sample = $(if $(filter all,$(TURN)),1,$1)
 take   = $(if $(filter all,$(TURN)),$2,$(shell i=$(TURN); for word in $2; do [ $$((i % $1)) != 0 ] || echo $$word; i=$$((i + 1)); done))
 export TEST_TURN = $(TURN)
+# Calls that conformance/callbacks makes from each callback.
+export CALLS_SAMPLE = $(call sample,4)
 
 # A folder with include/ and lib/ for machines where nothing can be installed (`make carry` fills it).
 CARRY := $(wildcard .carry)
@@ -54,8 +58,8 @@ endif
 # build/COMPILER/path/name comes from path/name.c; build/COMPILER/sanitize/… is the same under the sanitizers.
 
 compilers  := $(sort $(notdir $(CC)) gcc g++ clang clang++)
-# C++ compilers differ from those of C in the front end, so that theirs do not optimise.
-optimised   = $(if $(findstring ++,$1),$(UNIT),$(CFLAGS))
+# Only CC optimises: the other compilers show that output does not depend on the compiler.
+optimised   = $(if $(filter $1,$(notdir $(CC))),$(CFLAGS),$(UNIT))
 present     = $(foreach c,$(compilers),$(if $(shell command -v $c 2>/dev/null),$c))
 language    = $(if $(findstring ++,$1),$(CPP),$(C))
 driver      = $(if $(filter $1,$(notdir $(CC))),$(CC),$1)
@@ -105,7 +109,7 @@ build/$1/races/implementation.a: tests/implementation.c
 build/$1/races/tests/%: tests/%.c build/$1/races/implementation.a
 	$$(call link,$1,$$(RACES))
 build/$1/sanitize/tests/unit/%: tests/unit/%.c
-	$$(call link,$1,$$(patsubst -O%,-O0,$$(SANITIZE)),$$(keep_loaded))
+	$$(call link,$1,$$(SANITIZE),$$(keep_loaded))
 build/$1/tools/bench/%: tools/bench/%.c
 	$$(call link,$1,$$(BENCH))
 build/$1/sanitize/%: %.c
@@ -118,13 +122,12 @@ $(foreach c,$(compilers),$(eval $(call rules_for_compiler,$c)))
 INSIDES    = -O1 -g1 -fno-inline
 programs_of = $(basename $(shell grep -l '$1' $(wildcard tests/*/*.c)))
 use_insides := $(call programs_of,^\#include "tests/insides.h")
-use_own := $(call programs_of,^\#define VKDISPATCH_.*IMPLEMENTATION\|^\#include "tests/fft/own.h")
+use_own := $(call programs_of,^\#define VKDISPATCH_.*IMPLEMENTATION\|^\#include "tests/fft/own.h"\|^\#include "tests/conformance/glsl.h")
 define flags_of_insides
 $(use_insides:%=build/$1/%): private CFLAGS = $(INSIDES)
 $(use_insides:%=build/$1/%): private UNIT = $(INSIDES)
-$(use_insides:%=build/$1/sanitize/%): private SANITIZE += -fno-inline
+$(use_insides:%=build/$1/sanitize/%): private SANITIZE := $(patsubst -O%,-O1,$(SANITIZE)) -fno-inline
 $(use_own:%=build/$1/%): private CFLAGS = $(UNIT)
-$(use_own:%=build/$1/sanitize/%): private SANITIZE := $(patsubst -O%,-O0,$(SANITIZE))
 endef
 $(foreach c,$(compilers),$(eval $(call flags_of_insides,$c)))
 
@@ -199,10 +202,11 @@ fakes = $(patsubst %.c,build/$1/%.so,$(wildcard tests/fake/*.c))
 T =
 unit_files           = $(filter-out all,$(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c)))
 unit_program         = build/$1/tests/unit/$(if $(filter left_out left_out/%,$2),left_out,all)
-unit_programs        = $(sort $(foreach t,$(or $T,$(unit_files)),$(call unit_program,$1,$t))) $(call fakes,$1)
-unit_commands        = $(foreach t,$(or $T,$(unit_files)),"$2$(call unit_program,$1,$t) $t")
-programs_unit        = $(call unit_programs,$(cc))
-commands_unit        = $(call unit_commands,$(cc))
+unit_tests           = $(or $T,$(unit_files))
+unit_programs        = $(sort $(foreach t,$2,$(call unit_program,$1,$t))) $(call fakes,$1)
+unit_commands        = $(foreach t,$2,"$3$(call unit_program,$1,$t) $t")
+programs_unit        = $(call unit_programs,$(cc),$(unit_tests))
+commands_unit        = $(call unit_commands,$(cc),$(unit_tests))
 
 programs_golden      = $(foreach c,$(present),$(call files,tests/golden,$c))
 commands_golden      = $(programs_golden) $(call absent,golden)
@@ -213,42 +217,37 @@ programs_codegen     = $(call files,tests/codegen,$(cc))
 MATRIX_PARTS         = 1
 MATRIX_FLAGS         =
 MATRIX_OF            = $(shell seq 0 $$(($(MATRIX_PARTS) - 1)))
-# Mesa compiles these small kernels without the optimiser of LLVM, in about half the time. The other programs, and
-# test-processors and test-long, use the optimiser.
-without_optimiser    = GALLIVM_PERF=nopt
-CODEGEN_SAMPLE       = 4
+CODEGEN_SAMPLE       = 8
 run_codegen          = env RUN_SAMPLE=$(call sample,$(CODEGEN_SAMPLE))
-matrix_parts         = $(foreach i,$(MATRIX_OF),"$(run_codegen) $(without_optimiser) build/$(cc)/tests/codegen/matrix $(MATRIX_FLAGS) -p $i/$(MATRIX_PARTS)")
-commands_codegen     = $(matrix_parts) "$(run_codegen) $(without_optimiser) build/$(cc)/tests/codegen/composite" \
-                       $(patsubst %,"$(run_codegen) %",$(filter-out %/matrix %/composite,$(programs_codegen)))
+matrix_parts         = $(foreach i,$(MATRIX_OF),"$(run_codegen) build/$(cc)/tests/codegen/matrix $(MATRIX_FLAGS) -p $i/$(MATRIX_PARTS)")
+commands_codegen     = $(matrix_parts) $(patsubst %,"$(run_codegen) %",$(filter-out %/matrix,$(programs_codegen)))
 
 # plans compiles texts for CUDA with a fake driver.
 own_fft              = $(filter-out %/plans,$(call files,tests/fft,$(cc)))
 # Transforms with 64-bit indices. `make test-long` runs all of their tests.
 large_fft            = $(addprefix build/$(cc)/tests/fft/large_,transforms real hooks)
 fake_driver          = VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=build/$(cc)/tests/fake/libcuda.so
-vkfft_fft            = $(addprefix build/vkfft/tests/fft/,transforms real lifetimes)
+# Its implementation takes longer to compile than the programs take to run: one turn in four.
+vkfft_fft            = $(if $(filter vkfft,$(call take,4,none none none vkfft)),$(addprefix build/vkfft/tests/fft/,transforms real lifetimes))
 programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) $(vkfft_fft)
 # These compile most kernels. They start first.
 heavy_fft            = $(addprefix build/$(cc)/tests/fft/,convolve hooks look_back real reduce rows transforms)
-# Of the cases with a new phrase of a plan, one in two runs, and one in 64 of the others. $1 settings, $2 program: a
+# Of the cases with a new phrase of a plan, one in four runs, and one in 64 of the others. $1 settings, $2 program: a
 # variant runs one in eight of the first and no others (tests/README.md).
-run_fft              = "env $(without_optimiser) $(if $(filter all,$(TURN)),,FFT_CASES=phrases FFT_PART=2 FFT_OTHERS=64 )$1"
-variant_fft          = "env $(without_optimiser) FFT_CASES=phrases FFT_PART=$(call sample,8) $1 $2"
+run_fft              = "$(if $(filter all,$(TURN)),,env FFT_CASES=phrases FFT_PART=4 FFT_OTHERS=64 )$1"
+variant_fft          = "env FFT_CASES=phrases FFT_PART=$(call sample,8) $(subst :, ,$1)"
 bound_fft            = $(filter-out %/measure %/tuner %/look_back %/host_memory %/large %/large_scan %/large_sort %/large_top_k $(large_fft),$(own_fft))
 FFT_BACKENDS         = opencl
-# A turn runs half of the programs with bindings and the others on OpenCL.
-not_bound            = $(if $(filter all,$(TURN)),,$(call take,2,$(bound_fft)))
-with_bindings        = $(filter-out $(not_bound),$(bound_fft))
-on_backends          = $(filter-out %/host_memory %/large_scan $(large_fft) $(if $(filter all,$(TURN)),,$(with_bindings)),$(own_fft))
+on_backends          = $(filter-out %/host_memory %/large_scan $(large_fft),$(own_fft))
+# Words SETTING:PROGRAM, of which a turn runs one in four.
+variants_fft         = $(addprefix VKDISPATCH_BUFFERS=binding:,$(bound_fft) build/$(cc)/tests/fft/look_back:scans) \
+                       $(foreach b,$(FFT_BACKENDS),$(addprefix VKDISPATCH_BACKEND=$b:,$(on_backends))) \
+                       $(addprefix VKDISPATCH_CHECK_KERNELS=1:build/$(cc)/tests/fft/,hooks graphs sort top_k) \
+                       $(addprefix VKDISPATCH_FFT_SHAPES=gpu:build/$(cc)/tests/fft/,transforms real hooks scan)
 commands_fft         = $(foreach p,$(heavy_fft) $(filter-out $(heavy_fft) $(large_fft),$(own_fft)),$(call run_fft,$p)) \
-                       $(foreach t,*axes strides,"env $(without_optimiser) build/$(cc)/tests/fft/large_transforms $t") \
-                       $(foreach p,$(with_bindings),$(call variant_fft,VKDISPATCH_BUFFERS=binding,$p)) \
-                       "env FFT_CASES=phrases VKDISPATCH_BUFFERS=binding build/$(cc)/tests/fft/look_back scans" \
-                       $(foreach b,$(FFT_BACKENDS),$(foreach p,$(on_backends),$(call variant_fft,VKDISPATCH_BACKEND=$b,$p))) \
+                       $(foreach t,*axes strides,"env FFT_PART=$(call sample,4) build/$(cc)/tests/fft/large_transforms $t") \
+                       $(foreach v,$(call take,4,$(variants_fft)),$(call variant_fft,$v)) \
                        "env $(fake_driver) build/$(cc)/tests/fft/plans" \
-                       $(foreach t,hooks graphs sort top_k,$(call variant_fft,VKDISPATCH_CHECK_KERNELS=1,build/$(cc)/tests/fft/$t)) \
-                       $(foreach t,transforms real hooks scan,$(call variant_fft,VKDISPATCH_FFT_SHAPES=gpu,build/$(cc)/tests/fft/$t)) \
                        $(foreach p,$(vkfft_fft),$(call run_fft,$p vkfft))
 
 programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc)) $(layer)
@@ -268,18 +267,21 @@ commands_conformance = $(call files,tests/conformance,$(cc)) $(two_devices) $(bi
 
 own_faults           = $(call files,tests/faults,$(cc))
 programs_faults      = $(own_faults) $(call fakes,$(cc))
-commands_faults      = "env RUN_SAMPLE=$(call sample,3) build/$(cc)/tests/faults/vulkan" $(filter-out %/vulkan,$(own_faults))
+commands_faults      = $(own_faults:%="env RUN_SAMPLE=$(call sample,9) %")
 
 programs_fuzz        = $(call files,tests/fuzz,$(cc)) $(foreach c,$(present),$(call files,tests/fuzz,$c))
 commands_fuzz        = $(call files,tests/fuzz,$(cc)) "build/$(cc)/tests/fuzz/kernels --coverage --count 3000 --seed 1" \
                        $(foreach f,$(wildcard tests/fuzz/*.c),"tools/same-output FUZZ_PRINT=hash $(patsubst %,build/%/$(f:.c=),$(present))")
 
-sanitized            = $(call take,3,$(foreach s,golden codegen conformance,$(call files,tests/$s,$(cc)/sanitize))) \
-                       $(call files,tests/faults,$(cc)/sanitize) build/$(cc)/sanitize/tests/fuzz/api
-programs_sanitize    = $(call unit_programs,$(cc)/sanitize) $(sanitized)
-commands_sanitize    = $(call unit_commands,$(cc)/sanitize,tools/sanitized ) \
-                       $(patsubst %,"tools/sanitized env $(without_optimiser) %",$(filter %/matrix %/composite,$(sanitized))) \
-                       $(patsubst %,"tools/sanitized %",$(filter-out %/matrix %/composite,$(sanitized)))
+sanitized            = $(call take,6,$(foreach s,golden codegen conformance,$(call files,tests/$s,$(cc)/sanitize))) \
+                       build/$(cc)/sanitize/tests/fuzz/api
+faults_sanitize      = $(call files,tests/faults,$(cc)/sanitize)
+# left_out is the same code without parts of it.
+unit_sanitize        = $(filter-out left_out left_out/%,$(unit_tests))
+programs_sanitize    = $(call unit_programs,$(cc)/sanitize,$(unit_sanitize)) $(sanitized) $(faults_sanitize)
+commands_sanitize    = $(faults_sanitize:%="env RUN_SAMPLE=$(call sample,11) tools/sanitized %") \
+                       $(sanitized:%="$(if $(filter all,$(TURN)),env RUN_SAMPLE=11 )tools/sanitized %") \
+                       $(call unit_commands,$(cc)/sanitize,$(unit_sanitize),$(if $(filter all,$(TURN)),env UNIT_STRIDE=1 )tools/sanitized )
 
 # opencl.c creates no Vulkan device, so there is nothing to validate. interop also uses other backends with Vulkan.
 programs_validate    = $(filter-out %/opencl,$(call files,tests/conformance,$(cc)))
@@ -325,17 +327,17 @@ programs_long        = $(patsubst %,build/$(cc)/tests/%,fft/transforms fft/real 
                        conformance/random_graphs \
                        $(long_cases)) $(if $(long_variants),$(bound_fft)) $(long_large)
 commands_long        = $(long_compile) $(call long_parts,codegen/matrix -a) $(call long_parts,fft/transforms, *lengths) $(call long_parts,fft/real) \
-                       $(long_large:%="env FFT_CASES=phrases $(without_optimiser) %") \
+                       $(long_large:%="env FFT_CASES=phrases GALLIVM_PERF=nopt %") \
                        $(call long_seeds,--all,625) $(call long_seeds,--check,12500) $(long_cases:%="build/$(cc)/tests/% -a") $(long_variants) \
                        "env FUZZ_COUNT=$(call long_of,100000) FUZZ_SEED=1000000 build/$(cc)/tests/fuzz/api" \
                        "env FUZZ_COUNT=$(call long_of,10000) FUZZ_SEED=1000000 build/$(cc)/tests/conformance/random_graphs" \
                        "env LIFETIMES_SECONDS=$(call long_of,60) LIFETIMES_CYCLES=$(call long_of,100000) build/$(cc)/tests/conformance/lifetimes"
 
 # link shows the symbols of the archives; tests that parse includes these headers.
-programs_compile     = $(foreach c,$(present),build/$c/implementation.a) build/vkfft/tests/implementation.a build/ahead/heat.h \
+programs_compile     = $(foreach c,$(present),build/$c/implementation.a) build/ahead/heat.h \
                        build/ahead/assorted.h
-commands_compile     = $(patsubst %,"env TEST_SAMPLE=$(call sample,4) tests/compile/%",run platforms parse wine) \
-                       $(addprefix tests/compile/,$(call take,2,link cmake vcc windows))
+commands_compile     = $(patsubst %,"env TEST_SAMPLE=$(call sample,8) tests/compile/%",run platforms parse wine) \
+                       $(foreach s,$(call take,4,link cmake vcc windows),"env TEST_SAMPLE=$(call sample,3) tests/compile/$s")
 
 suites := compile unit golden codegen conformance faults fft fuzz sanitize races validate
 further := processors long
@@ -386,6 +388,9 @@ test-validate:   ## conformance under the validation layer with synchronisation 
 test-long: export TEST_TIMEOUT = 20000
 test-long:       ## every transform length, every kernel of codegen, 100,000 random kernels: hours; LONG=20 runs a twentieth
 test-processors: ## codegen, conformance and transforms on Vulkan as Mesa compiles them for processors without AVX-512 and without AVX
+# Most of the time of these suites is spent in LLVM: Mesa compiles kernels without its optimiser in two thirds of the
+# time. test-processors and test-long use the optimiser.
+test $(suites:%=test-%): export GALLIVM_PERF = nopt
 $(suites:%=test-%) $(further:%=test-%): test-%: deps-test
 	@$(call build_and_run,$*)
 

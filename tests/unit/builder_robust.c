@@ -80,7 +80,7 @@ static void ten_million_operations_are_the_limit(void **state) {
     uint32_t i;
     (void)state;
     if (unit_stride() > 1) {
-        print_message("# reason: the limit does not depend on the system, and an emulator takes long to reach it\n");
+        print_message("# reason: the limit does not depend on the system, and emulators and sanitizers take long to reach it\n");
         skip();
     }
     k = vc_begin(NULL);

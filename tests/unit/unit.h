@@ -58,8 +58,12 @@ static inline int unit_folder_make(char path[UNIT_PATH_CHARS]) {
 static inline int unit_folder_remove(const char *path) { return rmdir(path); }
 #endif
 
-/* In an emulator, tests of many cases take one in this many. UNIT_EMULATOR is its name. */
-static inline unsigned unit_stride(void) { return getenv("UNIT_EMULATOR") ? 29 : 1; }
+/* In an emulator and under sanitizers, tests of many cases run one in this many. UNIT_EMULATOR is the name of the
+   emulator; tools/sanitized sets UNIT_STRIDE. */
+static inline unsigned unit_stride(void) {
+    const char *stride = getenv("UNIT_STRIDE");
+    return getenv("UNIT_EMULATOR") ? 29 : stride && atoi(stride) > 0 ? (unsigned)atoi(stride) : 1;
+}
 
 /* Calls `use` for each file of a folder. */
 static inline void unit_folder_each(const char *folder, void (*use)(const char *path)) {
