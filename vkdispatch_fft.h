@@ -10919,15 +10919,16 @@ static vd_result vd__scan_check_fragments(vd_scan *p, const vd_fragment *keep) {
     return result ? result : vd_plan_fragment_check(&p->base, &p->combine);
 }
 
-/* Compiles the kernels, all slabs with the same one. Fragments may be called only while the plan is made. Without them,
-   a kernel with scalar loads is compiled when it is first needed if there is one with vector loads. */
+/* Compiles the kernels; all slabs of columns use the same one. If there is a kernel with vector loads, the one with
+   scalar loads is compiled when it is first needed, except with fragments, which may be called only while the plan is
+   made. */
 static vd_result vd__scan_build_all(vd_scan *p) {
     bool fragments = p->compacts || p->desc.map.build || p->desc.combine.build;
     vd_result result = VD_OK;
-    for (uint32_t step = 0; vd__scan_step_mode(p, step) != VD__SCAN_MODES && !result; step++) {
+    for (uint32_t step = 0; !result; step++) {
         vd__scan_mode mode = vd__scan_step_mode(p, step);
+        if (mode == VD__SCAN_MODES || (step && mode == VD__SCAN_COLUMNS)) break;
         bool vectors = p->vector_aligned && vd__scan_mode_has_vectors(mode);
-        if (step && mode == VD__SCAN_COLUMNS) break;
         if (!vectors || fragments) result = vd__scan_build(p, mode, false);
         if (!result && vectors) result = vd__scan_build(p, mode, true);
     }
