@@ -898,7 +898,7 @@ typedef struct vc_info {
     uint32_t shared_bytes;          /* shared memory of a work-group; an upper bound that counts vectors of 3 as 4 */
     uint64_t features;              /* VC_FEATURE_ bits the code needs */
     uint32_t operations;            /* recorded */
-    uint32_t live_operations;       /* in the generated code, after dead code is removed and others are lowered */
+    uint32_t live_operations;       /* in the generated code: after lowering and dead-code elimination */
     const char *const *formats;     /* operand types, then the text. Of vc_printf: "f32 u32x2:a %f b %u"; of vc_assert:
                                        "assert:text"; of the checks of a checked kernel: "check i64 u32:text" */
     int format_count;               /* of formats */
@@ -1012,7 +1012,7 @@ VC_API vc_ref vc_offset(vc_ref ref, vc_val elements);
 VC_API vc_val vc_load(vc_ref ref, vc_val index);
 
 /* Reads element `index` if `condition` (a scalar bool) holds; otherwise reads and discards element 0, which must exist,
-   and returns `other`. That is element 0 of the buffer or array, also if vc_offset has moved `ref`; if `ref` refers to
+   and returns `other`. That is element 0 of the buffer or array, even if vc_offset has moved `ref`; if `ref` refers to
    an array inside an element, it is element 0 of that array. The indices passed to vc_at to make `ref` must be in range
    in any case. */
 VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other);
@@ -3971,8 +3971,8 @@ static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, u
 
 VC__SMALL
 
-/* Folds an operation on operands without a kernel. Returns the first operand that vc__is_unusable accepts, if there is
-   one. */
+/* Folds an operation on operands without a kernel. If one of them is unusable (vc__is_unusable), returns the first such
+   operand. */
 static vc_val vc__pure_immediates(uint32_t ordered_op, uint32_t count, vc_val a, vc_val b, vc_val c) {
     uint32_t op = ordered_op & ~(uint32_t)VC__SWAPPED;
     uint64_t bits[3] = { 0, 0, 0 }, result = 0;
@@ -8409,7 +8409,7 @@ static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
     else if (s->builtin[i] != id) vc__unary(s, VC__OpCopyObject, scalar, id, s->builtin[i]);
 }
 
-/* Decorations by access: of what is only read, and only written. */
+/* The decoration of a buffer or image by its accesses (VC_READ, VC_WRITE); 0: none. */
 static const uint32_t vc__spirv_by_access[4] = { 0, VC__DecorationNonWritable, VC__DecorationNonReadable, 0 };
 
 /* Makes the struct type whose only member is the runtime array of a buffer's elements. */
@@ -13542,7 +13542,7 @@ static vc_kernel *vc__real_pair(const char *call, vc_val a, vc_val b, vc_type *k
     return NULL;
 }
 
-/* The result of a call whose operands vc__real_pair has rejected. */
+/* vc__rejected for two operands, of which one or both were rejected. */
 static vc_val vc__rejected_pair(const char *call, vc_val a, vc_val b) {
     vc_val v[2] = { a, b };
     return vc__kernel_of_two(a, b) ? vc__no_value() : vc__result_without_kernel(call, v, 2);

@@ -2408,7 +2408,7 @@ static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint6
 VD__FFT_SMALL_END
 
 /* Queries two buffers and the addresses or, without addresses, the offsets in a native buffer at which they begin.
-   Returns false if a query fails, or if the begins cannot be compared: offsets in different native buffers. */
+   Returns false if a query fails, or if these are offsets in different native buffers, which cannot be compared. */
 static bool vd__fft_compare_begin(vd_context *ctx, vd_buffer a, vd_buffer b, vd_buffer_info *a_info,
                                   vd_buffer_info *b_info, uint64_t *a_begin, uint64_t *b_begin) {
     if (vd_buffer_query(ctx, a, a_info) || vd_buffer_query(ctx, b, b_info)) return false;
@@ -11694,8 +11694,8 @@ static vd_result vd__sort_run_scatter(vd_sort *p, vd_list *list, const vd_plan_i
 }
 
 // >>histogram
-/* Counts the elements of each bin. If the bins fit into half of the shared memory, each work-group counts there first.
-   */
+/* Counts the elements of each bin. If the bins fit into half of the shared memory, each work-group counts in shared
+   memory first. */
 
 struct vd_histogram {
     vd_plan base;
