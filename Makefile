@@ -31,7 +31,8 @@ TURN   = 0
 # $(call sample,4): 4, or 1 if all cases run. $(call take,3,LIST): one word in three, in successive turns one after another.
 sample = $(if $(filter all,$(TURN)),1,$1)
 take   = $(if $(filter all,$(TURN)),$2,$(shell i=$(TURN); for word in $2; do [ $$((i % $1)) != 0 ] || echo $$word; i=$$((i + 1)); done))
-export TEST_TURN = $(TURN)
+# A number, 0 for TURN=all: scripts calculate with it.
+export TEST_TURN = $(if $(filter all,$(TURN)),0,$(TURN))
 # Calls that conformance/callbacks makes from each callback.
 export CALLS_SAMPLE = $(call sample,4)
 
