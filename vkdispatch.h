@@ -5427,8 +5427,8 @@ static vd_result vd__device_index_check(int index, int count) {
 // >>command tape
 /* Recorded commands of the backends without command buffers (cuda, opencl and dummy), and of graphs on every backend.
    The functions vd__tape_NAME implement the operations that are marked `tape` in the table of the room `backend`. The
-   queue_submit of these backends plays the tape with a vd__tape_player; the room `graphs` reads the tape of a graph by
-   itself.
+   queue_submit of these backends plays the tape with a vd__tape_player; the room `graphs` reads the tape of a graph
+   without one.
    A tape is an array of 64-bit words. A command begins with a vd__tape_command. It refers to kernels and memories,
    which must exist as long as the tape is played. Everything else, including the argument block, is copied. Barriers
    are only recorded for CUDA graphs, because these backends execute commands in order. A tape can be played more than
@@ -19984,7 +19984,7 @@ static inline vd_result vd__dispatch_args(vd__dispatch_state *d, vd_context *ctx
 
 static vd_result vd__output_acquire(vd_list *l);
 
-/* Resolves the argument that the library passes by itself: the output buffer of a kernel that prints. */
+/* Resolves the argument that the library adds: the output buffer of a kernel that prints. */
 static VD__COLD vd_result vd__dispatch_output(vd__dispatch_state *d, vd_context *ctx) {
     const vd__kernel *k = d->kernel;
     vd_result r = vd__output_acquire(d->list);
@@ -20430,9 +20430,9 @@ static void vd__hazards_merge(vd__hazards *h, const vd__hazards *more) {
 VD__SMALL_END
 
 // >>heap
-/* Allocates device memory. Buffers share blocks, and on vulkan so do images. A resource has a block of its own
-   ("dedicated") if it is larger than half a block, imported, exportable, a heap, an image whose memory the driver
-   allocates, or staging memory. */
+/* Allocates device memory. Buffers share blocks, and on vulkan so do images. A block is dedicated to one resource
+   if that is larger than half a block, imported, exportable, a heap, an image whose memory the driver allocates, or
+   staging memory. */
 
 VD__SMALL
 
@@ -21216,7 +21216,8 @@ static vd_result vd__storage_create_internal(vd__context_device *dev, vd_memory 
     return r;
 }
 
-/* Creates a block of such memory, for staging or for a graph, and inserts it at the front of a list. */
+/* Creates memory of a queue or a graph, and inserts it at the front of a list. `staging`: as for
+   vd__storage_create_internal. */
 static vd_result vd__staging_add(vd__context_device *dev, vd__staging **list, vd_memory usage, uint64_t size,
                                  bool staging) {
     const vd_allocator *allocator = &dev->ctx->host.allocator;
@@ -25027,8 +25028,6 @@ static vd_result vd__graph_dispatch(vd_list *l, const vd_dispatch_desc *desc) {
     return r ? vd__dispatch_failed(d, r) : VD_OK;
 }
 
-
-
 /* vd__staging_reserve for a list that records a graph, which keeps the memory. */
 static vd_result vd__graph_stage(vd_list *l, uint64_t size, vd__staging_range *out) {
     vd__graph *g = l->graph;
@@ -26175,8 +26174,8 @@ static vd__graph_slot *vd__graph_slot_named(const vd__graph *g, const char *name
     return s;
 }
 
-/* Checks a new buffer for a slot. The commands were checked with the first one, so the new one must have the same type
-   and shape and at least the same alignment. */
+/* Checks a new buffer for a slot. The commands were checked with the initial one, so the new one must have the same
+   type and shape and at least the same alignment. */
 static vd_result vd__graph_check_buffer(const vd__graph *g, const vd__graph_slot *s, uint64_t id) {
     const vd__buffer *b = vd__graph_resource_of(g, s, id), *first = s->buffer;
     char then[VD__EXTENT_TEXT], now[VD__EXTENT_TEXT], then_type[40], now_type[40];
@@ -27736,8 +27735,6 @@ VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offs
     return vd__buffer_call_end(ctx, b, "vd_buffer_read", r);
 }
 
-
-
 VD_API vd_result vd_memory_query(vd_context *ctx, int device, vd_memory_info *out) {
     const char *call = "vd_memory_query";
     vd_result r = vd__argument_check(ctx, call, out, "out");
@@ -28401,8 +28398,6 @@ VD_API vd_image vd_image_view(vd_context *ctx, const vd_image_view_desc *desc) {
     vd__call_end(ctx, r);
     return out;
 }
-
-
 
 VD_API void vd_image_destroy(vd_context *ctx, vd_image image) {
     if (image.id) vd__handle_destroy(ctx, ctx ? &ctx->images : NULL, image.id, "vd_image_destroy", "image");
