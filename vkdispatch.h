@@ -9817,7 +9817,7 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     uint64_t enabled = dev->info.features | (vd__vk_needs_probe(facts) ? VD_FEATURE_F64 : 0);
     VkResult result = vd__vk_device_create(vd__vk_driver_of(dev->driver), facts, enabled, created, &vk->handle);
     VD__VK_NULL_IF(result, vk->handle);
-    if (result) return vd__vk_fail(result, "vkCreateDevice on '%s'", dev->info.name);
+    if (result) return vd__vk_fail(result, "vkCreateDevice on device '%s'", dev->info.name);
     const char *missing = vd__vk_load(vd__vk_driver_of(dev->driver), vk->handle,
                                       VD__VK_DEVICE_FUNCTIONS(VD__VK_REQUIRED)
                                       VD__VK_EXTENSION_FUNCTIONS(VD__VK_OPTIONAL), (uint8_t *)vk);
@@ -15679,7 +15679,7 @@ static vd_result vd__cl_context_get(vd__device *dev, const vd__cl_device_entry *
     vcl->context = vcl->cl->clCreateContext(properties, 1, &entry->device, host->debug ? vd__cl_notify : NULL,
         host->debug ? (void *)(uintptr_t)host : NULL, &error);
     if (error) vcl->context = NULL; /* outputs of failed calls are undefined */
-    return error ? vd__cl_fail(error, "clCreateContext on '%s'", dev->info.name) : VD_OK;
+    return error ? vd__cl_fail(error, "clCreateContext on device '%s'", dev->info.name) : VD_OK;
 }
 
 /* Creates the context and the command queues of a device, and the queue for mapping memory. Uses the user's context if
@@ -18547,8 +18547,8 @@ static vd_result vd__external_check(const vd__device *dev, const vd_external *e,
         snprintf(mine + 2 * i, 3, "%02x", dev->info.uuid[i]);
         snprintf(theirs + 2 * i, 3, "%02x", e->uuid[i]);
     }
-    return vd__fail(VD_ERROR_INVALID, "desc.external belongs to another device (UUID %s) than '%s' (UUID %s)", theirs,
-                    dev->info.name, mine);
+    return vd__fail(VD_ERROR_INVALID, "desc.external belongs to another device (UUID %s) than device '%s' (UUID %s)",
+                    theirs, dev->info.name, mine);
 }
 
 static vd__sharing vd__import_sharing(const vd_buffer_desc *desc) {
@@ -18617,10 +18617,10 @@ static vd_result vd__sparse_check(const vd_context *ctx, const vd_buffer_desc *d
     if (!dev) return VD_ERROR_INVALID;
     const vd_device_info *info = &dev->info;
     if (!info->limits.sparse_page_bytes)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "desc.sparse is set, but '%s' has no sparse buffers "
+        return vd__fail(VD_ERROR_UNSUPPORTED, "desc.sparse is set, but device '%s' has no sparse buffers "
                         "(limits.sparse_page_bytes is 0)", info->name);
     if (size <= info->limits.max_sparse_bytes) return VD_OK;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "the sparse buffer has %llu bytes, but the limit of '%s' is %llu "
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the sparse buffer has %llu bytes, but the limit of device '%s' is %llu "
                     "(max_sparse_bytes)", VD__U(size), info->name, VD__U(info->limits.max_sparse_bytes));
 }
 
@@ -18643,11 +18643,11 @@ static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *d
         const vd_device_info *info = &ctx->devices[i].device.info;
         if (desc->devices && !(desc->devices >> i & 1u)) continue;
         if (*size > info->limits.max_buffer_bytes)
-            r = vd__fail(VD_ERROR_UNSUPPORTED, "the buffer has %llu bytes, but the limit of '%s' is %llu "
+            r = vd__fail(VD_ERROR_UNSUPPORTED, "the buffer has %llu bytes, but the limit of device '%s' is %llu "
                          "(max_buffer_bytes)", VD__U(*size), info->name, VD__U(info->limits.max_buffer_bytes));
         else if (*size > info->device_memory)
             r = vd__error_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "the buffer has %llu bytes, but "
-                                                     "'%s' has %llu (device_memory)", VD__U(*size), info->name,
+                                                     "device '%s' has %llu (device_memory)", VD__U(*size), info->name,
                                                      VD__U(info->device_memory)));
     }
     return r;
@@ -18738,8 +18738,8 @@ static vd_result vd__module_require(const vd_context *ctx, const char *what, con
                         name);
     *features |= feature;
     if ((feature & info->features) == feature) return VD_OK;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares %s %s, which '%s' does not support; missing feature: %s",
-                    what, name, info->name, vd_feature_name(feature));
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares %s %s, which device '%s' does not support; missing "
+                    "feature: %s", what, name, info->name, vd_feature_name(feature));
 }
 
 static vd_result vd__module_check_capability(const vd_context *ctx, uint32_t number, uint64_t *features) {
@@ -18842,7 +18842,7 @@ static vd_result vd__features_check(const vd__device *dev, uint64_t bits) {
     uint64_t missing = bits & ~dev->info.features;
     if (dev->always_by_address) missing &= ~(uint64_t)VD_FEATURE_ADDRESS;
     if (!missing) return VD_OK;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "the kernel needs feature %s, which '%s' does not have%s",
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the kernel needs feature %s, which device '%s' does not have%s",
                     vd_feature_name(missing & (~missing + 1)), dev->info.name,
                     missing & (missing - 1) ? " (more features are missing)" : "");
 }
@@ -18857,8 +18857,8 @@ static VD__COLD vd_result vd__subgroup_size_check(const vd__device *dev, const v
                         "must be a power of two from %u to %u (min_subgroup_size, max_subgroup_size)", (unsigned)size,
                         (unsigned)min, (unsigned)max);
     if (!dev->max_sized_subgroups && min != max)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "desc.subgroup_size is %u, but '%s' cannot set the subgroup size of "
-                        "compute kernels (VK_EXT_subgroup_size_control)", (unsigned)size, dev->info.name);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "desc.subgroup_size is %u, but device '%s' cannot set the subgroup size "
+                        "of compute kernels (VK_EXT_subgroup_size_control)", (unsigned)size, dev->info.name);
     if (!dev->max_sized_subgroups || invocations <= (uint64_t)size * dev->max_sized_subgroups) return VD_OK;
     return vd__fail(VD_ERROR_UNSUPPORTED, "the work-group has %llu invocations, but with desc.subgroup_size %u the "
                     "limit is %llu (%u subgroups)", VD__U(invocations), (unsigned)size,
@@ -18903,8 +18903,8 @@ static vd_result vd__image_info_check(const vd__device *dev, const vd_kernel_des
                             : "binds images and samplers, which have size 0");
     if (a->kind == VD_ARG_SAMPLER) return VD_OK;
     if (a->dim == VD_DIM_BUFFER && !dev->info.limits.max_texels)
-        return vd__fail_arg(desc->args, i, VD_ERROR_UNSUPPORTED, " is a texel buffer, which '%s' does not support "
-                            "(max_texels is 0); use a buffer", dev->info.name);
+        return vd__fail_arg(desc->args, i, VD_ERROR_UNSUPPORTED, " is a texel buffer, which device '%s' does not "
+                            "support (max_texels is 0); use a buffer", dev->info.name);
     bool typed = a->type == VD_F32 || a->type == VD_I32 || a->type == VD_U32;
     if ((uint32_t)a->dim <= VD_DIM_BUFFER && (uint32_t)a->format <= VD_FORMAT_R8_U && typed) return VD_OK;
     return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " is an image with dim %d, format %d and type %u, but must "
@@ -22814,8 +22814,8 @@ static vd_result vd__fields_check(const vd__field *fields, size_t count) {
 /* Fails on a backend without images. */
 static vd_result vd__images_supported(const vd_context *ctx) {
     if (ctx->devices->device.has_images) return VD_OK;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s does not support images on '%s'", ctx->driver.backend->name,
-                    ctx->devices->device.info.name);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s does not support images on device '%s'",
+                    ctx->driver.backend->name, ctx->devices->device.info.name);
 }
 
 static vd_result vd__format_check(vd_format format) {
@@ -23127,12 +23127,12 @@ static vd_result vd__blit_check(const vd_list *l, const char *call, vd__image *c
         vd_format format = images[i]->shape.format;
         uint32_t usage = l->ctx->driver.backend->format_usage(l->device, format);
         if (!(usage & VD_IMAGE_BLIT))
-            return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "format %s of image '%s' cannot be blitted on '%s' "
-                                 "(VD_IMAGE_BLIT; on vulkan, see vd_context_desc.graphics)",
+            return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "format %s of image '%s' cannot be blitted on "
+                                 "device '%s' (VD_IMAGE_BLIT; on vulkan, see vd_context_desc.graphics)",
                                  vd__format_rows[format].name, images[i]->resource.name, l->device->info.name);
         if (i == 1 && !(usage & VD_IMAGE_LINEAR) && filter == VD_FILTER_LINEAR)
             return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "format %s of image '%s' does not support linear "
-                                 "filters on '%s' (VD_IMAGE_LINEAR)", vd__format_rows[format].name,
+                                 "filters on device '%s' (VD_IMAGE_LINEAR)", vd__format_rows[format].name,
                                  images[i]->resource.name, l->device->info.name);
         if (i == 1 && !(usage & VD_IMAGE_LINEAR)) *linear = false;
         integer = integer || vd__format_type_of(format) != VD_F32;
@@ -27993,10 +27993,9 @@ VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, ui
     vd__storage *s = b ? vd__buffer_storage_on(b, &ctx->devices[device], NULL, "vd_buffer_map") : NULL;
     if (!s) r = VD_ERROR_INVALID;
     else if (!s->memory.mapped)
-        r = vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_map", NULL, "buffer '%s' is in memory of '%s' that the host "
-                          "cannot access%s; create it with desc.memory VD_MEMORY_SHARED, or use vd_buffer_read and "
-                          "vd_buffer_write", b->name,
-                          s->context_device->device.info.name,
+        r = vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_map", NULL, "buffer '%s' is in memory of device '%s' that "
+                          "the host cannot access%s; create it with desc.memory VD_MEMORY_SHARED, or use "
+                          "vd_buffer_read and vd_buffer_write", b->name, s->context_device->device.info.name,
                           s->context_device->device.info.features & VD_FEATURE_MAPPED ? ""
                           : " (missing feature: mapped)");
     else r = vd__map(s, access);

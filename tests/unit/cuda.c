@@ -275,7 +275,7 @@ static void sparse_buffers_need_virtual_memory(void **state) {
     desc.device = 2;
     assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
     assert_true(sparse_buffer(ctx, 1024).id == 0);
-    CHECK_TEXT("desc.sparse is set, but 'fake CUDA device 1' has no sparse buffers (limits.sparse_page_bytes is 0)");
+    CHECK_TEXT("desc.sparse is set, but device 'fake CUDA device 1' has no sparse buffers (limits.sparse_page_bytes is 0)");
     vd_context_destroy(ctx);
     fake_fail("cuMemGetAllocationGranularity", 801, 0);
     assert_int_equal(vd_devices(VD_BACKEND_CUDA, info, 2), 2);

@@ -637,7 +637,7 @@ static void required_subgroup_sizes(void **state) {
     d.subgroup_size = 16;
     ctx->devices[0].device.max_sized_subgroups = 0; /* a device without VK_EXT_subgroup_size_control */
     assert_int_equal(vd_kernel_create(ctx, &d).id, 0);
-    CHECK_TEXT("desc.subgroup_size is 16, but 'dummy' cannot set the subgroup size of compute kernels");
+    CHECK_TEXT("desc.subgroup_size is 16, but device 'dummy' cannot set the subgroup size of compute kernels");
     vd_context_destroy(ctx);
 }
 

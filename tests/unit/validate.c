@@ -95,7 +95,7 @@ static void buffer_descs(void **state) {
     REFUSED(vd_buffer_create(validate_ctx, &d), "desc.type is 99999, not a valid vd_type");
     d.type = VD_U8;
     d.shape[0] = 1ull << 40;
-    REFUSED(vd_buffer_create(validate_ctx, &d), "the buffer has 1099511627776 bytes, but the limit of 'dummy' is 2147483648 (max_buffer_bytes)");
+    REFUSED(vd_buffer_create(validate_ctx, &d), "the buffer has 1099511627776 bytes, but the limit of device 'dummy' is 2147483648 (max_buffer_bytes)");
 }
 
 static void ranges(void **state) {
@@ -284,7 +284,7 @@ static void kernels_beyond_the_limits(void **state) {
     d.code_size = module.count * 4;
     REFUSED(vd_kernel_create(small, &d), "local_size[0] is 64, but the device's limit is 32");
     d.features = VD_FEATURE_F64 | VD_FEATURE_I64;
-    REFUSED(vd_kernel_create(small, &d), "needs feature f64, which 'small' does not have (more features are missing)");
+    REFUSED(vd_kernel_create(small, &d), "needs feature f64, which device 'small' does not have (more features are missing)");
     vd_context_destroy(small);
 }
 
