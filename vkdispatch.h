@@ -14326,9 +14326,11 @@ static vd_result vd__cu_source_load(vd__device *dev, const vd_kernel_desc *desc,
     vd__cache_key_add(&key, &d->architecture, sizeof d->architecture);
     vd__cache_key_add(&key, &d->api->version, sizeof d->api->version);
     void *image = vd__cache_load(host, "cuda", &key, &size);
+    vd__error before = vd__last_error;
     bool loaded = image && !vd__cu_module_load(dev, image, kernel);
     vd__free(&host->allocator, image);
     if (loaded) return VD_OK;
+    vd__error_restore(&before);
     vd_result r = vd__nvrtc_compile(dev, source, &image, &size);
     if (r) return r;
     r = vd__cu_module_load(dev, image, kernel);

@@ -914,8 +914,12 @@ static void compiled_code_is_cached(void **state) {
     assert_true(text_kernel(ctx, VD_CODE_PTX, ".version 8.0 __global__ scale()", 0, NULL).id != 0);
     vd_context_destroy(ctx);
     setenv("VKDISPATCH_NVRTC", unit_fake_cuda, 1);
-    fake_fail("cuModuleLoadDataEx", 200, 0); /* the driver refuses the cached code */
+    /* the driver refuses the cached code; no call fails, so the thread's error remains */
+    assert_int_equal(vd_error_set(VD_ERROR_INVALID, "an earlier failure"), VD_ERROR_INVALID);
+    fake_fail("cuModuleLoadDataEx", 200, 0);
     assert_int_equal(compiles_of(scale), 1);
+    assert_string_equal(vd_error_text(), "an earlier failure");
+    assert_int_equal(vd_error_result(), VD_ERROR_INVALID);
     snprintf(command, sizeof command, "for f in %s/*; do echo >$f; done", cuda_folder);
     assert_int_equal(system(command), 0);
     assert_int_equal(compiles_of(scale), 1);
