@@ -12,7 +12,7 @@
    needed (cropped-512x512).
    Sizes of real data: rows to half spectra and back (r2c-1001, c2r-1001), convolutions with a kernel of the same size
    (convolve-real-1000, convolve-real-512x512), and with a kernel of 31 elements along each axis (filter-real-1000).
-   BENCH_BATCH=1 limits real data to a batch of one. Figures called `packed` use plans that may pack two real rows into
+   BENCH_BATCH=1 limits the batch to one transform. Figures called `packed` use plans that may pack two real rows into
    one complex row (pack_rows).
 
    Each size transforms the same number of bytes (BENCH_BYTES; default 1 GiB, on a processor 16 MiB), out of place,
@@ -528,7 +528,7 @@ static void open_buffers(bench *b) {
 }
 
 static void open_bench(bench *b) {
-    const char *bytes = getenv("BENCH_BYTES"), *batch = getenv("BENCH_BATCH"), *rounds = getenv("BENCH_ROUNDS");
+    const char *bytes = getenv("BENCH_BYTES"), *rounds = getenv("BENCH_ROUNDS");
     const char *measure = getenv("BENCH_MEASURE");
     memset(b, 0, sizeof *b);
     setenv("MESA_SHADER_CACHE_DISABLE", "true", 0); /* first results measure a cold start */
@@ -542,7 +542,7 @@ static void open_bench(bench *b) {
     if (b->rounds < 1 || b->rounds > BENCH_ROUNDS_MAX) die("BENCH_ROUNDS", rounds);
     b->bytes = bytes ? strtoull(bytes, NULL, 0) : on_processor ? 1u << 24 : 1u << 30;
     if (b->bytes < 4096) die("BENCH_BYTES", "at least 4096");
-    if (batch && strtoull(batch, NULL, 0)) max_batch = strtoull(batch, NULL, 0);
+    read_max_batch();
     b->x = make_numbers(b->bytes / 8);
     b->no_cufft = on_processor ? "the device is a processor" : cufft_open(&b->cu, &b->x, b->bytes);
     b->vkfft_cuda.none = b->no_cufft ? b->no_cufft : load_vkfft_cuda(&b->vkfft_cuda, &b->cu);

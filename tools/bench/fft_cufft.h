@@ -18,6 +18,7 @@ typedef struct cufft {
     int (*execute)(int plan, uint64_t in, uint64_t out, int direction);
     int (*execute_real)(int plan, uint64_t in, uint64_t out), (*execute_back)(int plan, uint64_t in, uint64_t out);
     int (*destroy)(int plan);
+    int (*set_stream)(int plan, void *stream);
     int (*synchronize)(void);
     int (*allocate)(uint64_t *to, size_t bytes);
     int (*release)(uint64_t at);
@@ -25,6 +26,11 @@ typedef struct cufft {
     int (*download)(void *to, uint64_t from, size_t bytes);
     int (*launch)(void *function, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by, unsigned bz,
                   unsigned shared, void *stream, void **arguments, void **extra);
+    int (*stream_create)(void **stream, unsigned flags);
+    int (*capture)(void *stream, int mode), (*captured)(void *stream, void **graph);
+    int (*instantiate)(void **executable, void *graph, unsigned long long flags);
+    int (*graph_destroy)(void *graph), (*executable_destroy)(void *executable);
+    int (*graph_launch)(void *executable, void *stream);
     uint64_t in, out, back, bytes; /* device pointers */
     void *multiply, *multiply_bins;
     const char *no_multiply;
@@ -118,11 +124,22 @@ static inline const char *cufft_open(cufft *c, const numbers *x, uint64_t bytes)
     *(void **)&c->upload = symbol(driver, "cuMemcpyHtoD_v2");
     *(void **)&c->download = symbol(driver, "cuMemcpyDtoH_v2");
     *(void **)&c->synchronize = symbol(driver, "cuCtxSynchronize");
+    *(void **)&c->stream_create = symbol(driver, "cuStreamCreate");
+    *(void **)&c->capture = symbol(driver, "cuStreamBeginCapture_v2");
+    *(void **)&c->captured = symbol(driver, "cuStreamEndCapture");
+    *(void **)&c->instantiate = symbol(driver, "cuGraphInstantiateWithFlags");
+    *(void **)&c->graph_destroy = symbol(driver, "cuGraphDestroy");
+    *(void **)&c->executable_destroy = symbol(driver, "cuGraphExecDestroy");
+    *(void **)&c->graph_launch = symbol(driver, "cuGraphLaunch");
     *(void **)&c->plan_many = symbol(library, "cufftPlanMany");
     *(void **)&c->execute = symbol(library, "cufftExecC2C");
     *(void **)&c->execute_real = symbol(library, "cufftExecR2C");
     *(void **)&c->execute_back = symbol(library, "cufftExecC2R");
     *(void **)&c->destroy = symbol(library, "cufftDestroy");
+    *(void **)&c->set_stream = symbol(library, "cufftSetStream");
+    if (!c->stream_create || !c->capture || !c->captured || !c->instantiate || !c->graph_destroy
+        || !c->executable_destroy || !c->graph_launch || !c->set_stream)
+        return "a function of CUDA graphs or cuFFT is missing";
     if (!init || !retain || !current || !c->allocate || !c->release || !c->upload || !c->download || !c->synchronize
         || !c->plan_many || !c->execute || !c->execute_real || !c->execute_back || !c->destroy)
         return "a function of CUDA or cuFFT is missing";
@@ -220,6 +237,16 @@ static inline int cufft_run(cufft *c, int i) {
     if (c->inverse_too && i % 2) return c->execute(c->plan, c->out, c->back, 1);
     if (c->execute(c->plan, c->in, c->out, -1)) return 1;
     return is_convolution(c->s) ? cufft_multiply(c) || c->execute(c->plan, c->out, c->out, 1) : 0;
+}
+
+/* Captures `count` transforms of the current size as a CUDA graph. Returns NULL if that fails. */
+static inline void *cufft_graph(cufft *c, int count) {
+    void *stream = NULL, *graph = NULL, *executable = NULL;
+    if (c->stream_create(&stream, 1) || c->set_stream(c->plan, stream) || c->capture(stream, 1)) return NULL;
+    for (int i = 0; i < count; i++) if (cufft_run(c, i)) return NULL;
+    if (c->captured(stream, &graph) || c->instantiate(&executable, graph, 0)) executable = NULL;
+    if (graph) c->graph_destroy(graph);
+    return c->set_stream(c->plan, NULL) ? NULL : executable;
 }
 
 /* Prepares for a size. Returns NULL, or the reason for failure. */

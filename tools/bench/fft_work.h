@@ -150,11 +150,16 @@ static inline uint32_t signal_extent(const size *s) { return s->what == CROPPED 
 
 static uint64_t max_batch = UINT64_MAX; /* BENCH_BATCH */
 
+static inline void read_max_batch(void) {
+    const char *batch = getenv("BENCH_BATCH");
+    if (batch && strtoull(batch, NULL, 0)) max_batch = strtoull(batch, NULL, 0);
+}
+
 /* The number of transforms (for columns: images) that fit into `bytes`. For reals, including their half spectra. */
 static inline uint64_t batch_of(const size *s, uint64_t bytes) {
     uint64_t last = s->n[s->rank - 1], rows = points(s) / last, batch = bytes / (8 * (last / 2 + 1) * rows);
-    if (is_real_row(s) || is_real_convolution(s)) return batch < max_batch ? batch : max_batch;
-    return bytes / (8 * points(s) * (is_columns(s) ? s->n[0] : 1));
+    if (!is_real_row(s) && !is_real_convolution(s)) batch = bytes / (8 * points(s) * (is_columns(s) ? s->n[0] : 1));
+    return batch < max_batch ? batch : max_batch;
 }
 
 /* number of samples */

@@ -9,6 +9,12 @@
    them, on a processor 1/200. SIZE, in the printed form (360, r2c-360, 48x100), replaces this list and may be any size.
    BENCH_SECONDS (default 540) ends a part early; the summary states how many sizes are left.
 
+   BENCH_BATCH=1 (make bench-fft-single) times single transforms, each of which waits for the previous one: rows of 256
+   to 2^20 elements, images of 64² to 1024², cubes of 32³ to 128³, and random sizes in these ranges. cuFFT runs from
+   calls, and once more from a CUDA graph of as many transforms (`graph`, `graph-speed`).
+
+   BENCH_MEASURE=1 adds `measured`: the time of ours with kernels chosen by timing (VD_FFT_MEASURE).
+
    Each size transforms the same number of bytes (BENCH_BYTES; default 512 MiB, on a processor 1 MiB), out of place,
    forward. Our plan, cuFFT (see fft.c) and the copy are timed alternately, BENCH_ROUNDS times (default 5), each for a
    few milliseconds; the figures are medians. `speed` is the time of cuFFT divided by ours, `copied` our time divided by
@@ -19,6 +25,8 @@
    error divided by N; a single wrong element changes it by about 1 / sqrt(N). `fftw`: relative error of the last
    transform, compared with FFTW if that was available at compile time. Sizes with wrong results count as failures. */
 #define _POSIX_C_SOURCE 200809L
+#define VKDISPATCH_CUDA
+#define VKDISPATCH_OPENCL
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
 #define VKDISPATCH_FFT_IMPLEMENTATION
@@ -58,6 +66,7 @@ typedef struct sweep {
     cufft cu;
     const char *no_cufft;
     int rounds;
+    bool measure;            /* also time plans with measured kernels */
     vd_kernel copy, sum;
     summary summaries[CLASSES];
     int failed;
@@ -121,6 +130,29 @@ static items all_sizes(void) {
                  b = random_length(&state, rank == 2 ? 16 : 8, rank == 2 ? 4096 : 512, true),
                  c = rank == 2 ? 0 : random_length(&state, 8, 512, true);
         add(&list, i % 2 ? REAL_IMAGES : IMAGES, i % 2 ? REAL : COMPLEX, rank, a, b, c);
+    }
+    return list;
+}
+
+/* The same for BENCH_BATCH=1. */
+static items single_sizes(void) {
+    items list = { NULL, 0, 0 };
+    uint64_t state = 20261129;
+    for (int real = 0; real < 2; real++) {
+        kind what = real ? REAL : COMPLEX;
+        for (uint32_t n = 256; n <= 1 << 20; n *= 2) add(&list, (size_class)(ROWS + real), what, 1, n, 0, 0);
+        for (uint32_t n = 64; n <= 1024; n *= 2) add(&list, (size_class)(IMAGES + real), what, 2, n, n, 0);
+        for (uint32_t n = 32; n <= 128; n *= 2) add(&list, (size_class)(IMAGES + real), what, 3, n, n, n);
+        for (int i = 0; i < 20; i++)
+            add(&list, (size_class)(ROWS + real), what, 1, random_length(&state, 256, 1 << 20, true), 0, 0);
+        for (int i = 0; i < 10; i++) {
+            uint32_t a = random_length(&state, 64, 1024, true), b = random_length(&state, 64, 1024, true);
+            add(&list, (size_class)(IMAGES + real), what, 2, a, b, 0);
+        }
+        for (int i = 0; i < 5; i++) {
+            uint32_t a = random_length(&state, 32, 128, true), b = random_length(&state, 32, 128, true);
+            add(&list, (size_class)(IMAGES + real), what, 3, a, b, random_length(&state, 32, 128, true));
+        }
     }
     return list;
 }
@@ -300,31 +332,47 @@ static double time_cufft(cufft *c, int count) {
     return now() - start;
 }
 
-/* Median times of one run in seconds, of ours, cuFFT (0: not available) and the copy. */
-typedef struct times { double ours, theirs, copy; } times;
+static double time_graph(cufft *c, void *executable) {
+    double start = now();
+    if (c->graph_launch(executable, NULL) || c->synchronize()) die("cuGraphLaunch", "failed");
+    return now() - start;
+}
 
-static times time_all(sweep *w, const size *s, vd_fft *plan, bool has_cufft) {
-    double at[3][BENCH_ROUNDS_MAX];
+/* What is timed: our plan, cuFFT, the copy, our plan with measured kernels, cuFFT in a CUDA graph. */
+enum { OURS, CUFFT, COPY, MEASURED, GRAPH, TIMED };
+
+/* Median times of one run in seconds; 0: not available. */
+typedef struct times { double of[TIMED]; } times;
+
+/* `measured` may be NULL. */
+static times time_all(sweep *w, const size *s, vd_fft *plan, vd_fft *measured, bool has_cufft) {
+    double at[TIMED][BENCH_ROUNDS_MAX];
+    times t = { { 0 } };
     time_list(w, s, plan, 1);
-    double once = time_list(w, s, plan, 2) / 2;
+    double once = time_list(w, s, plan, 20) / 20;
     int count = once > 0.004 ? 1 : (int)(0.004 / once) + 1;
-    if (count > 400) count = 400;
+    if (count > 2000) count = 2000;
     if (has_cufft) time_cufft(&w->cu, 1);
+    void *graph = has_cufft && max_batch == 1 ? cufft_graph(&w->cu, count) : NULL;
+    if (graph) time_graph(&w->cu, graph);
+    if (measured) time_list(w, s, measured, 1);
     for (int i = 0; i < w->rounds; i++) {
-        at[0][i] = time_list(w, s, plan, count);
-        at[1][i] = has_cufft ? time_cufft(&w->cu, count) : 0;
-        at[2][i] = time_list(w, s, NULL, count);
+        at[OURS][i] = time_list(w, s, plan, count);
+        at[CUFFT][i] = has_cufft ? time_cufft(&w->cu, count) : 0;
+        at[COPY][i] = time_list(w, s, NULL, count);
+        at[MEASURED][i] = measured ? time_list(w, s, measured, count) : 0;
+        at[GRAPH][i] = graph ? time_graph(&w->cu, graph) : 0;
     }
-    times t = { bench_median(at[0], w->rounds) / count, bench_median(at[1], w->rounds) / count,
-                bench_median(at[2], w->rounds) / count };
+    if (graph) w->cu.executable_destroy(graph);
+    for (int i = 0; i < TIMED; i++) t.of[i] = bench_median(at[i], w->rounds) / count;
     return t;
 }
 
 static void add_to_summary(summary *g, const char *name, times t) {
-    double speed = t.theirs / t.ours;
-    g->log_copied += log(t.ours / t.copy);
+    double speed = t.of[CUFFT] / t.of[OURS];
+    g->log_copied += log(t.of[OURS] / t.of[COPY]);
     g->count++;
-    if (t.theirs <= 0) return;
+    if (t.of[CUFFT] <= 0) return;
     g->log_speed += log(speed);
     g->above += speed >= 0.97;
     if (!g->compared++ || speed < g->worst) {
@@ -352,12 +400,16 @@ static void bench_size(sweep *w, const item *i) {
     double sums = check_sums(w, s), fftw = check_fftw(w, s), most = 0.5 * 1.1921e-7 * log2((double)points(s)) + 1e-7;
     bool right = sums <= 1e-5 && fftw <= most;
     const char *why = w->no_cufft ? w->no_cufft : cufft_begin(&w->cu, s);
-    times t = time_all(w, s, plan, !why);
+    if (w->measure) desc.rigor = VD_FFT_MEASURE;
+    vd_fft *measured = w->measure ? vd_fft_create(w->ctx, &desc) : NULL;
+    times t = time_all(w, s, plan, measured, !why);
     if (!w->no_cufft) cufft_end(&w->cu);
-    printf("sweep %s %s ours=%.4g", class_names[i->in], name, 1e3 * t.ours);
-    if (!why) printf(" cufft=%.4g speed=%.3f", 1e3 * t.theirs, t.theirs / t.ours);
+    printf("sweep %s %s ours=%.4g", class_names[i->in], name, 1e3 * t.of[OURS]);
+    if (!why) printf(" cufft=%.4g speed=%.3f", 1e3 * t.of[CUFFT], t.of[CUFFT] / t.of[OURS]);
     else if (!w->no_cufft) printf(" cufft=failed");
-    printf(" copy=%.4g unit=ms copied=%.3f sums=%.2g", 1e3 * t.copy, t.ours / t.copy, sums);
+    if (t.of[GRAPH] > 0) printf(" graph=%.4g graph-speed=%.3f", 1e3 * t.of[GRAPH], t.of[GRAPH] / t.of[OURS]);
+    if (measured) printf(" measured=%.4g", 1e3 * t.of[MEASURED]);
+    printf(" copy=%.4g unit=ms copied=%.3f sums=%.2g", 1e3 * t.of[COPY], t.of[OURS] / t.of[COPY], sums);
     if (fftw >= 0) printf(" fftw=%.2g", fftw);
     printf(" %s\n", right ? "ok" : "WRONG");
     fflush(stdout);
@@ -365,6 +417,7 @@ static void bench_size(sweep *w, const item *i) {
     w->failed += !right;
     add_to_summary(&w->summaries[i->in], name, t);
     vd_fft_destroy(plan);
+    if (measured) vd_fft_destroy(measured);
 }
 
 /* ---- all sizes ---- */
@@ -384,6 +437,8 @@ static void open_sweep(sweep *w) {
     if (vd_context_create(NULL, &w->ctx)) die("vd_context_create", vd_error_text());
     on_processor = vd_device(w->ctx, 0)->type == VD_DEVICE_CPU;
     w->rounds = rounds ? atoi(rounds) : on_processor ? 1 : 5;
+    w->measure = getenv("BENCH_MEASURE") != NULL;
+    read_max_batch();
     if (w->rounds < 1 || w->rounds > BENCH_ROUNDS_MAX) die("BENCH_ROUNDS", rounds);
     w->bytes = (bytes ? strtoull(bytes, NULL, 0) : on_processor ? 1u << 20 : 1u << 29) / 16 * 16;
     if (w->bytes < 4096) die("BENCH_BYTES", "at least 4096");
@@ -434,7 +489,7 @@ int main(int argc, char **argv) {
     const char *seconds = getenv("BENCH_SECONDS");
     double start = bench_now(), limit = seconds ? atof(seconds) : 540;
     open_sweep(&w);
-    if (!names) list = all_sizes();
+    if (!names) list = max_batch == 1 ? single_sizes() : all_sizes();
     for (int i = argc - names; i < argc; i++) add_named(&list, argv[i]);
     if (!parted && !names && on_processor) of = 200;
     if (!of || part < 1 || part > of) die("PART", "must be I/N with I from 1 to N");
