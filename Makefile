@@ -244,7 +244,7 @@ on_backends          = $(filter-out %/host_memory %/large_scan $(large_fft),$(ow
 variants_fft         = $(addprefix VKDISPATCH_BUFFERS=binding:,$(bound_fft) build/$(cc)/tests/fft/look_back:scans) \
                        $(foreach b,$(FFT_BACKENDS),$(addprefix VKDISPATCH_BACKEND=$b:,$(on_backends))) \
                        $(addprefix VKDISPATCH_CHECK_KERNELS=1:build/$(cc)/tests/fft/,hooks graphs sort top_k) \
-                       $(addprefix VKDISPATCH_FFT_SHAPES=gpu:build/$(cc)/tests/fft/,transforms real hooks scan)
+                       $(foreach s,gpu gpu-batch,$(addprefix VKDISPATCH_FFT_SHAPES=$s:build/$(cc)/tests/fft/,transforms real hooks scan))
 commands_fft         = $(foreach p,$(heavy_fft) $(filter-out $(heavy_fft) $(large_fft),$(own_fft)),$(call run_fft,$p)) \
                        $(foreach t,*axes strides,"env FFT_PART=$(call sample,4) build/$(cc)/tests/fft/large_transforms $t") \
                        $(foreach v,$(call take,4,$(variants_fft)),$(call variant_fft,$v)) \
@@ -320,7 +320,7 @@ long_large           = $(if $(filter 1,$(LONG)),$(large_fft),$(call take,3,$(lar
 long_cases           = $(if $(filter 1,$(LONG)),codegen/composite $(addprefix fft/,accuracy convolve measure real reduce scan sort))
 # All cases of the variants of which `make test` runs one of each form.
 long_variants        = $(if $(filter 1,$(LONG)),$(foreach t,$(bound_fft),"env VKDISPATCH_BUFFERS=binding $t" "env VKDISPATCH_BACKEND=opencl $t -a") \
-                       $(foreach t,transforms real hooks scan,"env VKDISPATCH_FFT_SHAPES=gpu build/$(cc)/tests/fft/$t"))
+                       $(foreach s,gpu gpu-batch,$(foreach t,transforms real hooks scan,"env VKDISPATCH_FFT_SHAPES=$s build/$(cc)/tests/fft/$t")))
 long_compile         = "tests/compile/run --long" \
                        $(if $(filter 1,$(LONG)),"tests/compile/run --all" "tests/compile/link --all" "tests/compile/vcc --all" \
                        "tests/compile/wine")
@@ -350,8 +350,8 @@ further := processors long
 .SECONDEXPANSION:
 .PHONY: help demo test check $(suites:%=test-%) $(suites:%=programs-%) $(further:%=test-%) $(further:%=programs-%) \
         test-gpu test-side-by-side test-features programs fuzz-api bench \
-        bench-dispatch bench-present bench-transfers bench-cuda bench-opencl bench-build bench-pipeline bench-kernels bench-fft bench-fft-sweep \
-        bench-accuracy \
+        bench-dispatch bench-present bench-transfers bench-cuda bench-opencl bench-build bench-pipeline bench-kernels \
+        bench-fft bench-fft-sweep bench-fft-single bench-accuracy \
         bench-reduce bench-original bench-compile bench-plots \
         matrix golden-update carry install clean \
         deps-build deps-test deps-plots
@@ -467,6 +467,9 @@ bench-fft: build/vkfft/tools/bench/fft $(if $(NVCC),build/vkfft_cuda.so) ## tran
 
 bench-fft-sweep: build/$(cc)/tools/bench/sweep ## transforms of about 2000 sizes, compared with cuFFT and a copy; PART=1/8: an eighth of them
 	@$< $(PART)
+
+bench-fft-single: build/$(cc)/tools/bench/sweep ## single transforms, each of which waits for the previous one, compared with cuFFT; PART=1/8: an eighth of them
+	@BENCH_BATCH=1 $< $(PART)
 
 build/cub.so: tools/bench/cub.cu
 	@mkdir -p $(@D)

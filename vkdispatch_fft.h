@@ -80,8 +80,9 @@
        --------                 ------                       ------
        VKDISPATCH_FFT           estimate, measure, patient   replaces desc.rigor of every plan (see Measuring)
        VKDISPATCH_FFT_FACTORS   shapes of kernels            for experiments: kernels have these shapes (see Measuring)
-       VKDISPATCH_FFT_SHAPES    gpu                          for tests: on a device with vd_facts.groups_as_loops, plans
-                                                             as for a large GPU
+       VKDISPATCH_FFT_SHAPES    gpu, gpu-batch               for tests: on a device with vd_facts.groups_as_loops, plans
+                                                             as for a large GPU; gpu-batch: on all devices, transforms
+                                                             of few elements have the shapes of large batches
 
        If one of these values is invalid, making a plan that uses it fails with VD_ERROR_INVALID.
 
@@ -191,6 +192,12 @@
        kernel. On a CPU, some lengths with a prime factor such as 29 or 31, for example 93 = 3 x 31, take two kernels,
        because the cost model estimates this to be faster.
 
+       Few elements. On a GPU, plans of up to 2^14 elements for each multiprocessor (f64: 2^13; 2 million elements on an
+       H200) cannot hide latencies. For these plans, the estimated latency decides how many kernels an axis takes,
+       whether axes are transformed together, whether direct stages or Bluestein's algorithm is used, and whether reals
+       of even length are transformed in pairs or as complex numbers. For example, one row of 16384 elements takes two
+       kernels, but 1000 rows take one.
+
        Direct stages. For a prime factor p from 37 to 127, the elements pass through shared memory, and each thread
        computes pairs of results k and p - k by the definition of the transform:
            X[k] = x[0] + C - i S, X[p - k] = x[0] + C + i S
@@ -199,8 +206,8 @@
        The cosines and sines are in a table. Eight terms are added to each other before they are added to the sum. This
        keeps the rounding error of the stage as low as that of a transform of about 31 elements. Bluestein's algorithm
        has an error 1.8 to 2.1 times (f64: 2.2 to 3.1 times) as large. Therefore Bluestein's algorithm replaces direct
-       stages only if they are estimated to take more than 1.5 times as long. On GPUs, this is so for primes from 67 on
-       (f64: from 53 on) and some products. vd_fft_explain names the algorithm.
+       stages only if they are estimated to take more than 1.5 times as long. On GPUs, with many elements, this is so
+       for primes from 67 on (f64: from 53 on) and some products. vd_fft_explain names the algorithm.
 
        Accuracy. For random numbers, the mean relative error of a bin of a complex transform is at most 1.2 times that
        of pocketfft (SciPy), in f32 and f64. For cosine and sine transforms, the mean error divided by the mean
@@ -217,11 +224,11 @@
        plan is made. A plan has at most three intermediate buffers, which its axes and both directions share.
        vd_fft_memory and vd_convolve_memory return the device memory that a plan owns.
 
-       On a GPU, several complex axes without prime factors above 31 are transformed together. If their elements fit
-       into a work-group together, this takes one kernel. Otherwise it takes two and an intermediate buffer, for images
-       of at least 512 rows and up to about 2^25 elements, and for cubes of up to about 2^24. In all other cases each
-       axis takes one or more kernels. These include CPUs, plans with in_start, in_count, out_start or out_count, and
-       the inverse of VD_FFT_REAL.
+       On a GPU, several complex axes without prime factors above 31 are transformed together, except in plans of few
+       elements where separate kernels are faster. If their elements fit into a work-group together, this takes one
+       kernel. Otherwise it takes two and an intermediate buffer, for images of at least 512 rows and up to about 2^25
+       elements, and for cubes of up to about 2^24. In all other cases each axis takes one or more kernels. These
+       include CPUs, plans with in_start, in_count, out_start or out_count, and the inverse of VD_FFT_REAL.
 
        Short rows. A GPU accesses memory in sectors of 32 bytes. Threads that load or store together may use less than
        half of the bytes of the sectors that they touch, for example if each thread transforms a row alone. The kernel
@@ -2275,12 +2282,12 @@ static vd_result vd__fft_check_buffer(vd_context *ctx, vd_buffer buffer, const c
 static uint64_t vd__ceil_div(uint64_t n, uint64_t divisor) { return (n + divisor - 1) / divisor; }
 
 /* Returns facts of the device that affect only the performance of a plan. With groups_as_loops,
-   VKDISPATCH_FFT_SHAPES=gpu replaces them by those of a large GPU. Code whose correctness depends on a fact must use
-   vd_device(ctx, 0)->facts. */
+   VKDISPATCH_FFT_SHAPES=gpu or gpu-batch replaces them by those of a large GPU. Code whose correctness depends on a
+   fact must use vd_device(ctx, 0)->facts. */
 static vd_facts vd__plan_facts(const vd_device_info *d) {
     const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
     vd_facts facts = d->facts;
-    if (!facts.groups_as_loops || !shapes || strcmp(shapes, "gpu") != 0) return facts;
+    if (!facts.groups_as_loops || !shapes || strncmp(shapes, "gpu", 3) != 0) return facts;
     facts.groups_as_loops = facts.lane_access = false;
     facts.concurrent_groups = 528;
     return facts;
@@ -2303,8 +2310,8 @@ static uint32_t vd__plan_tiles_in_flight(const vd_device_info *d, uint32_t itera
 /* Checks the environment variable VKDISPATCH_FFT_SHAPES. */
 static vd_result vd__plan_check_shapes(void) {
     const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
-    if (!shapes || !*shapes || strcmp(shapes, "gpu") == 0) return VD_OK;
-    return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_SHAPES is '%.40s', but must be gpu", shapes);
+    if (!shapes || !*shapes || strcmp(shapes, "gpu") == 0 || strcmp(shapes, "gpu-batch") == 0) return VD_OK;
+    return vd_error_set(VD_ERROR_INVALID, "VKDISPATCH_FFT_SHAPES is '%.40s', but must be gpu or gpu-batch", shapes);
 }
 
 /* Maximum size of a one-dimensional work-group. */
@@ -3304,6 +3311,9 @@ typedef struct vd__fft_device {
     bool complex_as_words;     /* complex f32 are accessed in memory as one u64: see vd__fft_unpack_word */
     uint32_t shuffle_lanes;    /* subgroup size if kernels may exchange values by shuffles; 0: they may not */
     uint64_t private_words;    /* maximum private memory of a work-group, in words; 0: unknown */
+    uint32_t multiprocessors;
+    double operations[VD__FFT_RADIX + 1]; /* vd__fft_count_operations of each radix */
+    bool few;                  /* the plan has so few elements that vd__fft_latency estimates its times */
 } vd__fft_device;
 
 /* Hooks of a plan and their arguments. */
@@ -3339,6 +3349,7 @@ struct vd_fft {
     uint64_t real_length;
     bool scalar[VD__FFT_ROLES]; /* the buffer of this role holds reals */
     bool paired;             /* for VD_FFT_REAL: passes access the reals in pairs */
+    bool full_length;        /* for VD_FFT_REAL: even lengths too are transformed as complex numbers */
     bool pack_rows;          /* from the desc */
     bool in_overlaps;        /* elements of `in` may share memory: see vd__fft_set_span */
     double scale[2];         /* factor of the results, for each direction */
@@ -3359,6 +3370,7 @@ struct vd_fft {
     uint64_t table_capacity; /* allocated size, in complex numbers */
     uint64_t required_table_size; /* in complex numbers, if it exceeds the limit of a buffer; otherwise 0 */
     vd_buffer tables, temporary[VD__FFT_ROLES]; /* the tables on the device; intermediate buffers, for each role */
+    struct vd__fft_memo *memo; /* while the plan is made */
     vd__fft_timing *timing;  /* one for each pass of both routes; NULL: not measured */
     uint64_t overridden;     /* bit mask of passes whose shape is set by VKDISPATCH_FFT_FACTORS */
     char text[16384];        /* result of vd_fft_explain */
@@ -3589,7 +3601,7 @@ static uint64_t vd__fft_shared_words(const vd__fft_shape *s) {
    127 take 2.5, 2.6 and 4.5 times the time of Bluestein's algorithm there, but have half its rounding error. */
 static double vd__fft_stage_operations(const vd__fft_device *d, const vd__fft_shape *s, uint32_t radix) {
     uint32_t each = vd__fft_butterflies_per_thread(s, radix), inputs = vd__fft_shares_inputs(s, radix) ? 1 : each;
-    if (!vd__fft_is_direct(radix)) return each * vd__fft_count_operations(radix);
+    if (!vd__fft_is_direct(radix)) return each * d->operations[radix];
     double load = d->groups_as_loops ? 1 : 4, root = d->groups_as_loops ? 1 : 6;
     double split = s->split_components && !d->groups_as_loops ? 1.5 : 1;
     return (radix - 1) / 2 * split * ((4 * load + 4) * inputs + (root + 4) * each);
@@ -3608,7 +3620,7 @@ static double vd__fft_cost(const vd__fft_device *d, const vd__fft_shape *s) {
         double twiddles = g.length > 1 ? 6.5 * (g.radix - 1) : 0;
         if (vd__fft_is_direct(g.radix)) /* the inputs are multiplied by twiddle factors before the exchange */
             cost += s->threads * vd__fft_stage_operations(d, s, g.radix) + s->n / g.radix * twiddles;
-        else cost += (double)s->threads * g.butterflies * (vd__fft_count_operations(g.radix) + twiddles);
+        else cost += (double)s->threads * g.butterflies * (d->operations[g.radix] + twiddles);
         if (i && !(s->register_exchange >> i & 1))
             cost += s->n * (s->split_components ? 11.0 : 9.0)
                     + (double)s->threads
@@ -3698,11 +3710,12 @@ static uint32_t vd__fft_kernel_kind(const vd__fft_shape *s) {
     return s->columns_in || s->columns_out ? VD__FFT_COLUMNS : VD__FFT_ROWS;
 }
 
-/* Whether vd__fft_kernel_time applies: kernels for a GPU that transform along one axis and do not convolve, but not
-   rows that one thread computes. */
+/* Whether vd__fft_shape_time applies: kernels for a GPU that do not convolve and, with many elements, transform along
+   one axis; but not rows that one thread computes. */
 static bool vd__fft_is_estimated(const vd__fft_device *d, const vd__fft_shape *s) {
     bool columns = vd__fft_kernel_kind(s) == VD__FFT_COLUMNS;
-    return !d->groups_as_loops && s->axes == 1 && !s->convolves && s->n > (columns ? 1u : (uint32_t)VD__FFT_RADIX);
+    return !d->groups_as_loops && (s->axes == 1 || d->few) && !s->convolves
+           && s->n > (columns ? 1u : (uint32_t)VD__FFT_RADIX);
 }
 
 /* Number of work-groups of `warps` warps that share a multiprocessor with the limits of an H200: 65536 registers, 227
@@ -3729,11 +3742,16 @@ static double vd__fft_touched(const vd__fft_device *d, const vd__fft_shape *s, b
     return (double)(aligned ? (run + piece - 1) / piece * piece : run + piece - 1) / run;
 }
 
-/* Operations of the butterflies for each element, with those of idle threads. */
-static double vd__fft_operations_per_element(const vd__fft_device *d, const vd__fft_shape *s) {
+/* Operations of the butterflies of a thread. */
+static double vd__fft_operations_per_thread(const vd__fft_device *d, const vd__fft_shape *s) {
     double sum = 0;
     for (uint32_t i = 0; i < s->stages; i++) sum += vd__fft_stage_operations(d, s, s->radix[i]);
-    return sum * s->threads / s->n;
+    return sum;
+}
+
+/* The same for each element, with the operations of idle threads. */
+static double vd__fft_operations_per_element(const vd__fft_device *d, const vd__fft_shape *s) {
+    return vd__fft_operations_per_thread(d, s) * s->threads / s->n;
 }
 
 /* Number of exchanges through shared memory. */
@@ -3783,9 +3801,92 @@ static double vd__fft_kernel_time(const vd__fft_device *d, const vd__fft_shape *
     return exp(sum);
 }
 
-/* Lower bound of vd__fft_kernel_time for any number of transforms per work-group and any slices. */
-static double vd__fft_lowest_time(const vd__fft_device *d, const vd__fft_shape *s) {
+/* Number of exchanges with barriers. */
+static double vd__fft_count_barriers(const vd__fft_shape *s) {
+    double count = vd__fft_count_exchanges(s);
+    for (uint32_t i = 1; i < s->stages; i++) if (s->register_exchange >> i & 1) count -= 1;
+    return count;
+}
+
+/* Terms of the time in microseconds of a kernel with few elements, in which latencies cannot be hidden, and their
+   weights. Fitted to 4,700 timings of random shapes with tools/bench/shapes (NVIDIA H200, up to 2^21 elements).
+   For kernels that were left out of the fit, the shape with the lowest estimate took 1.04 times the time of the fastest
+   one that was timed, in the geometric mean, and at most 1.13 times for 90 % of them. The busiest multiprocessor
+   executes `rounds` work-groups one after the other. */
+#define VD__FFT_LATENCY_TERMS(X) \
+    X(KERNEL, 2.3248)                  /* 1 */ \
+    X(COLUMN_KERNEL, 0.2004)           /* 1 for columns */ \
+    X(BARRIERS, 0.0967)                /* barriers of a work-group, times rounds */ \
+    X(OPERATIONS, 0.00108)             /* operations of a thread, times rounds */ \
+    X(WARP_BARRIERS, 0.0117)           /* barriers, times the warps of the busiest multiprocessor */ \
+    X(WARP_OPERATIONS, 0.00021)        /* operations of a thread, times these warps */ \
+    X(MEGABYTES, 0.0709)               /* in memory lines that are loaded and stored */ \
+    X(SHARED, 0.2869)                  /* shared memory of a work-group, in units of 10,000 bytes */
+
+enum {
+#define VD__TERM_NAME(name, ...) VD__FFT_LATENCY_##name,
+    VD__FFT_LATENCY_TERMS(VD__TERM_NAME)
+#undef VD__TERM_NAME
+    VD__FFT_LATENCIES
+};
+
+/* Computes these terms for a kernel of `groups` work-groups. */
+static void vd__fft_latency_terms(const vd__fft_device *d, const vd__fft_shape *s, double groups, double *term) {
+    double warps = (s->threads * s->ffts_per_group + 31) / 32, busiest = ceil(groups / d->multiprocessors);
+    double rounds = ceil(busiest / floor(vd__fft_resident_groups(d, s, warps))), times = s->convolves ? 2 : 1;
+    double barriers = times * vd__fft_count_barriers(s) * (s->split_components ? 2 * s->slices : 1);
+    double operations = times * vd__fft_operations_per_thread(d, s), bytes = d->wide ? 16 : 8;
+    term[VD__FFT_LATENCY_KERNEL] = 1;
+    term[VD__FFT_LATENCY_COLUMN_KERNEL] = vd__fft_kernel_kind(s) == VD__FFT_COLUMNS;
+    term[VD__FFT_LATENCY_BARRIERS] = rounds * barriers;
+    term[VD__FFT_LATENCY_OPERATIONS] = rounds * operations;
+    term[VD__FFT_LATENCY_WARP_BARRIERS] = busiest * warps * barriers;
+    term[VD__FFT_LATENCY_WARP_OPERATIONS] = busiest * warps * operations;
+    term[VD__FFT_LATENCY_MEGABYTES] = groups * s->n * s->ffts_per_group * bytes / 1e6
+                                      * (vd__fft_touched(d, s, false, 128) + vd__fft_touched(d, s, true, 128));
+    term[VD__FFT_LATENCY_SHARED] = (double)vd__fft_shared_words(s) * bytes / 2e4;
+}
+
+static const double vd__fft_latency_weight[VD__FFT_LATENCIES] = {
+#define VD__TERM_WEIGHT(name, weight) weight,
+    VD__FFT_LATENCY_TERMS(VD__TERM_WEIGHT)
+#undef VD__TERM_WEIGHT
+};
+
+/* Estimated time in microseconds of a kernel of `groups` work-groups of a plan with few elements. */
+static double vd__fft_latency(const vd__fft_device *d, const vd__fft_shape *s, double groups) {
+    double term[VD__FFT_LATENCIES], sum = 0;
+    vd__fft_latency_terms(d, s, groups, term);
+    for (uint32_t i = 0; i < VD__FFT_LATENCIES; i++) sum += vd__fft_latency_weight[i] * term[i];
+    return sum;
+}
+
+/* Number of work-groups for `blocks` times `count` transforms. */
+static uint64_t vd__fft_groups_of(const vd__fft_shape *s, uint64_t count, uint64_t blocks) {
+    return (count + s->ffts_per_group - 1) / s->ffts_per_group * blocks;
+}
+
+/* Estimated time of a kernel for `blocks` times `count` transforms, by which shapes of one pass are ranked. */
+static double vd__fft_shape_time(const vd__fft_device *d, const vd__fft_shape *s, uint64_t count, uint64_t blocks) {
+    return d->few ? vd__fft_latency(d, s, (double)vd__fft_groups_of(s, count, blocks)) : vd__fft_kernel_time(d, s);
+}
+
+/* Lower bound of vd__fft_latency for any number of transforms per work-group and any slices. */
+static double vd__fft_lowest_latency(const vd__fft_device *d, const vd__fft_shape *s, double transforms) {
+    const double *weight = vd__fft_latency_weight;
+    double operations = vd__fft_operations_per_thread(d, s), barriers = vd__fft_count_barriers(s);
+    double warps = transforms * s->threads / 32 / d->multiprocessors;
+    double megabytes = transforms * s->n * (d->wide ? 32 : 16) / 1e6;
+    if (warps < 1) warps = 1;
+    return weight[VD__FFT_LATENCY_KERNEL] + weight[VD__FFT_LATENCY_MEGABYTES] * megabytes
+           + operations * (weight[VD__FFT_LATENCY_OPERATIONS] + weight[VD__FFT_LATENCY_WARP_OPERATIONS] * warps)
+           + barriers * (weight[VD__FFT_LATENCY_BARRIERS] + weight[VD__FFT_LATENCY_WARP_BARRIERS] * warps);
+}
+
+/* Lower bound of vd__fft_shape_time for any number of transforms per work-group and any slices. */
+static double vd__fft_lowest_time(const vd__fft_device *d, const vd__fft_shape *s, uint64_t count, uint64_t blocks) {
     uint32_t kind = vd__fft_kernel_kind(s);
+    if (d->few) return vd__fft_lowest_latency(d, s, (double)count * (double)blocks);
     return exp(vd__fft_time_weight[VD__FFT_TERM_OPERATIONS][kind] * vd__fft_operations_per_element(d, s)
                + vd__fft_time_weight[VD__FFT_TERM_EXCHANGES][kind] * vd__fft_count_exchanges(s));
 }
@@ -3809,8 +3910,9 @@ typedef struct vd__fft_search {
        candidates; NULL: find only the best shape */
     vd__fft_candidates *candidates;
     bool any_threads;        /* also try a thread for each butterfly of every stage: some are idle in other stages */
-    uint64_t count;          /* number of transforms. Shapes are compared by vd__fft_kernel_time, with transforms per
-                                work-group and slices; 0: by vd__fft_cost, without these */
+    /* transforms of each of so many blocks. Shapes are compared by vd__fft_shape_time, with transforms per work-group
+       and slices; count 0: by vd__fft_cost, without these */
+    uint64_t count, blocks;
     uint32_t min_columns;    /* minimum columns of a work-group, if there are enough */
     uint32_t stages;         /* maximum stages of a shape if count is set */
 } vd__fft_search;
@@ -3858,7 +3960,7 @@ static void vd__fft_try_slices(vd__fft_search *s, double *lowest, vd__fft_shape 
         c->split_components = slices != 0;
         c->slices = slices ? slices : 1;
         if (!vd__fft_fits(s->device, c) || (slices > 1 && !vd__fft_can_slice(c, slices))) continue;
-        double time = vd__fft_kernel_time(s->device, c);
+        double time = vd__fft_shape_time(s->device, c, s->count, s->blocks);
         if (*lowest > 0 && time >= *lowest) continue;
         *lowest = time;
         *best = *c;
@@ -3873,11 +3975,12 @@ static void vd__fft_try_slices(vd__fft_search *s, double *lowest, vd__fft_shape 
 static void vd__fft_try_groups(vd__fft_search *s) {
     vd__fft_shape *c = &s->current, best = *c;
     bool columns = vd__fft_kernel_kind(c) == VD__FFT_COLUMNS;
-    uint32_t usual = (64 + c->threads - 1) / c->threads, least = columns ? s->min_columns : usual / 2;
+    uint32_t usual = (64 + c->threads - 1) / c->threads;
+    uint32_t least = columns ? s->min_columns : s->device->few ? 1 : usual / 2;
     uint32_t widest = s->count < 16384 ? c->n <= 256 ? 32 : 16 : c->threads > 2 ? 64 : 256; /* columns */
     uint32_t most = columns ? widest : 4 * usual;
     double lowest = s->candidates ? 0 : s->cost;
-    if (lowest > 0 && vd__fft_lowest_time(s->device, c) >= lowest) return;
+    if (lowest > 0 && vd__fft_lowest_time(s->device, c, s->count, s->blocks) >= lowest) return;
     if (!least) least = 1;
     while (columns && least > 1 && least / 2 >= s->count) least /= 2;
     for (uint32_t ffts = least; ffts <= most && (ffts == least || ffts / 2 < s->count); ffts *= 2) {
@@ -4163,9 +4266,9 @@ static const vd__fft_shape_entry *vd__fft_find_cpu(const vd__fft_shape *s) {
     return k ? k : VD__FFT_FIND_MEASURED(vd__fft_cpu_rows, s);
 }
 
-/* Sets the shape to the measured one. Returns false if there is none (there are none for f64), if its work-groups have
-   more than `count` columns, or if the device does not support it. Reduces the rows per work-group to `count`, and
-   omits the padding if the shape does not fit with it. */
+/* Sets the shape to the measured one. Returns false if there is none (there are none for f64 and for plans with few
+   elements), if its work-groups have more than `count` columns, or if the device does not support it. Reduces the rows
+   per work-group to `count`, and omits the padding if the shape does not fit with it. */
 static bool vd__fft_choose_measured_shape(const vd__fft_device *d, vd__fft_shape *s, uint64_t count) {
     bool columns = s->columns_in || s->columns_out;
     const vd__fft_shape_entry *k = NULL;
@@ -4178,7 +4281,7 @@ static bool vd__fft_choose_measured_shape(const vd__fft_device *d, vd__fft_shape
     else if (s->real_fold && !columns) k = VD__FFT_FIND_MEASURED(vd__fft_rows_folded, s);
     if (!k && !d->groups_as_loops && !s->last_axis_first)
         k = columns ? VD__FFT_FIND_MEASURED(vd__fft_columns, s) : VD__FFT_FIND_MEASURED(vd__fft_rows, s);
-    if (!k || d->wide || (columns && k->ffts_per_group > count)) return false;
+    if (!k || d->wide || d->few || (columns && k->ffts_per_group > count)) return false;
     vd__fft_use_measured(k, s);
     if (d->complex_as_words && !vd__fft_set_register_exchange(d, k->register_exchange, s)) return false;
     s->ffts_per_group = k->ffts_per_group < count ? k->ffts_per_group : (uint32_t)count;
@@ -4290,17 +4393,21 @@ static double vd__fft_pass_memory_ps(const vd__fft_device *d, uint32_t n) {
     return (d->wide ? 32.0 : 16.0) * n * VD__FFT_PS_PER_BYTE;
 }
 
-/* Chooses the shape with the lowest estimated time, with as few stages as possible or, if these are at most two, with
-   one more. Returns false if none fits into a work-group. */
-static bool vd__fft_choose_estimated(vd__fft_search *search, uint64_t count, uint32_t min_columns, vd__fft_shape *s) {
+/* Chooses the shape with the lowest estimated time for `blocks` times `count` transforms, with as few stages as
+   possible or, if these are at most two (for each axis), with one more. Returns false if none fits into a work-group.
+   */
+static bool vd__fft_choose_estimated(vd__fft_search *search, uint64_t count, uint64_t blocks, uint32_t min_columns,
+                                     vd__fft_shape *s) {
     uint64_t least = min_columns < count ? min_columns : count; /* columns */
+    uint32_t size = s->size[vd__fft_axis_at(s, 0)];
     if (vd__fft_kernel_kind(s) == VD__FFT_COLUMNS && s->n * least > VD__FFT_MAX_POINTS) return false;
     search->count = count;
+    search->blocks = blocks;
     search->min_columns = min_columns;
-    uint32_t most = s->n > 4000 || vd__fft_direct_factor(s->n) ? 4 : 3; /* stages */
+    uint32_t most = s->axes > 1 ? 2 * s->axes + 1 : s->n > 4000 || vd__fft_direct_factor(s->n) ? 4 : 3; /* stages */
     for (search->stages = s->n > VD__FFT_RADIX ? 2 : 1; search->cost <= 0 && search->stages <= most; search->stages++)
-        vd__fft_enumerate(search, 0, s->size[0], VD__FFT_RADIX);
-    if (search->stages <= 3) vd__fft_enumerate(search, 0, s->size[0], VD__FFT_RADIX);
+        vd__fft_enumerate(search, 0, size, VD__FFT_RADIX);
+    if (search->stages <= most && search->stages <= 1 + 2 * s->axes) vd__fft_enumerate(search, 0, size, VD__FFT_RADIX);
     bool found = search->cost > 0;
     if (found) *s = search->best;
     if (found && s->stages == 1) s->columns_out = s->columns_in; /* no exchange */
@@ -4309,13 +4416,14 @@ static bool vd__fft_choose_estimated(vd__fft_search *search, uint64_t count, uin
     return found;
 }
 
-/* Chooses the shape for the sizes in `s`: the measured one, that of the lowest estimated time (vd__fft_kernel_time) or,
+/* Chooses the shape for the sizes in `s`: the measured one, that of the lowest estimated time (vd__fft_shape_time) or,
    where times are not estimated, that of the lowest cost. A single size must have no prime factors above
    VD__FFT_DIRECT, several sizes none above 31. By cost, a shape in which threads are idle in some stages is chosen only
    if no other fits, and if its instructions take less time than the memory accesses of two passes. count: number of
-   transforms; min_columns: minimum number of columns per work-group. Returns false if no shape fits into a work-group,
-   or if two passes are estimated to be faster. */
-static bool vd__fft_choose_shape(const vd__fft_device *d, uint64_t count, uint32_t min_columns, vd__fft_shape *s) {
+   transforms of each of `blocks` blocks; min_columns: minimum number of columns per work-group. Returns false if no
+   shape fits into a work-group, or if two passes are estimated to be faster. */
+static bool vd__fft_choose_shape(const vd__fft_device *d, uint64_t count, uint64_t blocks, uint32_t min_columns,
+                                 vd__fft_shape *s) {
     vd__fft_search search;
     bool columns = s->columns_in || s->columns_out;
     uint32_t i;
@@ -4328,7 +4436,7 @@ static bool vd__fft_choose_shape(const vd__fft_device *d, uint64_t count, uint32
     search.current = *s;
     if (vd__fft_choose_measured_shape(d, s, count)) return vd__fft_finish_shape(d, s, true);
     *s = search.current;
-    if (vd__fft_is_estimated(d, s) && vd__fft_choose_estimated(&search, count, min_columns, s))
+    if (vd__fft_is_estimated(d, s) && vd__fft_choose_estimated(&search, count, blocks, min_columns, s))
         return vd__fft_finish_shape(d, s, true);
     if (s->n == 1) { /* only loads and stores */
         s->stages = s->radix[0] = s->threads = 1;
@@ -4482,6 +4590,48 @@ static uint64_t vd__fft_transform_count(const vd__fft_pass *pass) {
     return pass->real.two_rows ? (pass->end[0].array.transform.product + 1) / 2 : pass->end[0].array.transform.product;
 }
 
+/* Number of work-groups of a pass. */
+static uint64_t vd__fft_group_count(const vd__fft_pass *pass) {
+    const vd__fft_shape *s = &pass->shape;
+    const vd__fft_addressing *in = &pass->end[0].array;
+    if (vd__fft_has(pass, VD__STEP_FOLD))
+        return (in->transform.product * (pass->real.h / 2 + 1) + s->threads - 1) / s->threads;
+    return vd__fft_groups_of(s, vd__fft_transform_count(pass), in->block.product);
+}
+
+/* The last searches for a shape, because planning repeats them: `from` is the shape before a search. */
+typedef struct vd__fft_search_result {
+    vd__fft_shape from, to;
+    uint64_t count, blocks;
+    uint32_t min_columns;
+    bool found;
+} vd__fft_search_result;
+enum { VD__FFT_MEMO = 96 };
+typedef struct vd__fft_memo { uint32_t count; vd__fft_search_result at[VD__FFT_MEMO]; } vd__fft_memo;
+
+/* vd__fft_choose_shape, which is not repeated for the same arguments. */
+static bool vd__fft_recall_shape(const vd_fft *p, uint64_t count, uint64_t blocks, uint32_t min_columns,
+                                 vd__fft_shape *s) {
+    vd__fft_memo *memo = p->memo;
+    if (!memo) return vd__fft_choose_shape(&p->device, count, blocks, min_columns, s);
+    vd__fft_search_result *r = memo->at;
+    for (uint32_t i = 0; i < memo->count && i < VD__FFT_MEMO; i++, r++) {
+        if (r->count != count || r->blocks != blocks || r->min_columns != min_columns
+            || memcmp(&r->from, s, sizeof *s) != 0)
+            continue;
+        *s = r->to;
+        return r->found;
+    }
+    r = &memo->at[memo->count++ % VD__FFT_MEMO];
+    memcpy(&r->from, s, sizeof *s);
+    r->count = count;
+    r->blocks = blocks;
+    r->min_columns = min_columns;
+    r->found = vd__fft_choose_shape(&p->device, count, blocks, min_columns, s);
+    r->to = *s;
+    return r->found;
+}
+
 /* Chooses the shape of pass 0 or 1 (pass_index) of a problem, with `length` elements along the axis and the dimensions
    extra_dims[pass_index]. Returns false if no shape fits, or if there are too many transforms. */
 static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const vd__fft_problem *problem, uint32_t pass_index,
@@ -4508,7 +4658,8 @@ static bool vd__fft_plan_shape(const vd_fft *p, vd__fft_pass *pass, const vd__ff
     s->real_fold = vd__fft_has(pass, VD__STEP_STORE_FOLDED);
     s->convolves = vd__fft_has(pass, VD__STEP_INVERSE);
     s->last_axis_first = pass->product.channels && s->axes > 1 && !p->convolution.in_parts; /* whole images */
-    return vd__fft_choose_shape(&p->device, vd__fft_transform_count(pass), problem->min_columns >> pass_index, s);
+    return vd__fft_recall_shape(p, vd__fft_transform_count(pass), in->block.product,
+                                problem->min_columns >> pass_index, s);
 }
 
 /* ---- the elements of an axis ---- */
@@ -4637,7 +4788,7 @@ static void vd__real_set_rule(const vd_fft *p, vd__fft_problem *problem, vd_fft_
     r->kind = kind;
     r->inverse = family == VD__REAL_DFT ? to_reals : family == VD__REAL_III;
     r->n = n;
-    r->half_length = family == VD__REAL_I || n % 2 == 0;
+    r->half_length = family == VD__REAL_I || (n % 2 == 0 && !(family == VD__REAL_DFT && p->full_length));
     r->h = family == VD__REAL_I ? (vd__real_is_sine(kind) ? n + 1 : n - 1) : (r->half_length ? n / 2 : n);
     problem->n = problem->length = r->h;
     for (uint32_t out = 0; out < 2; out++) {
@@ -4797,6 +4948,16 @@ static vd__fft_pass *vd__fft_plan_columns(const vd_fft *p, const vd__fft_problem
     return NULL;
 }
 
+static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass);
+
+/* Removes the passes of a route from number `count` on, and returns their estimated time. */
+static double vd__fft_remove_passes(const vd_fft *p, vd__fft_route *r, uint32_t count) {
+    double sum = 0;
+    for (uint32_t i = count; i < r->count; i++) sum += vd__fft_estimate(p, &r->pass[i]);
+    r->count = count;
+    return sum;
+}
+
 static bool vd__fft_plan_long(const vd_fft *p, const vd__fft_problem *problem);
 
 /* Plans a problem of n = first * second elements as two passes (four-step algorithm, Bailey 1990). The first transforms
@@ -4825,13 +4986,23 @@ static bool vd__fft_plan_split(const vd_fft *p, const vd__fft_problem *problem, 
     return false;
 }
 
-/* Splits a problem into two passes or, if those do not fit into work-groups, into three. Tries factors that are close
-   to each other first. */
+/* Splits a problem into two passes or, if those do not fit into work-groups, into three. Chooses factors that are close
+   to each other; with few elements, those of the lowest estimated time. */
 static bool vd__fft_plan_long(const vd_fft *p, const vd__fft_problem *problem) {
+    bool few = p->device.few;
+    uint32_t before = problem->route->count;
     for (uint32_t kernels = 2; kernels <= (problem->outer == 1 ? 3u : 2u); kernels++) {
-        uint64_t root = (uint64_t)pow((double)problem->n, 1.0 / kernels) + 1;
-        for (uint64_t first = root; first >= 2 && first >= root / 32; first--)
-            if (problem->n % first == 0 && vd__fft_plan_split(p, problem, first, kernels == 3)) return true;
+        uint64_t root = (uint64_t)pow((double)problem->n, 1.0 / kernels) + 1, best = 0;
+        double lowest = 0;
+        for (uint64_t first = few ? 4 * root : root; first >= 2 && first >= root / (few ? 4 : 32); first--) {
+            if (problem->n % first || !vd__fft_plan_split(p, problem, first, kernels == 3)) continue;
+            if (!few) return true;
+            double time = vd__fft_remove_passes(p, problem->route, before);
+            if (best && time >= lowest) continue;
+            lowest = time;
+            best = first;
+        }
+        if (best) return vd__fft_plan_split(p, problem, best, kernels == 3);
     }
     return false;
 }
@@ -4976,15 +5147,11 @@ static vd__fft_lengths vd__fft_smooth_lengths(uint64_t lowest, uint32_t count, u
 /* Length and first factor of the convolutions of Bluestein's algorithm, and the estimated time. */
 typedef struct vd__fft_chirp_choice { double cost; uint64_t m, first; } vd__fft_chirp_choice;
 
-static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass);
-
 /* Removes the passes of a route from number `count` on. Replaces the choice by m and `first` if the estimated time of
    the removed passes is lower. */
 static void vd__fft_compare_chirp(const vd_fft *p, vd__fft_route *r, uint32_t count, uint64_t m, uint64_t first,
                                   vd__fft_chirp_choice *best) {
-    double cost = 0;
-    for (uint32_t i = count; i < r->count; i++) cost += vd__fft_estimate(p, &r->pass[i]);
-    r->count = count;
+    double cost = vd__fft_remove_passes(p, r, count);
     if (best->m && cost >= best->cost) return;
     best->cost = cost;
     best->m = m;
@@ -5016,7 +5183,9 @@ static uint64_t vd__fft_lowest_chirp_length(const vd__fft_problem *problem) {
    the lowest estimated time. */
 static bool vd__fft_plan_chirp(vd_fft *p, const vd__fft_problem *user_problem) {
     vd__fft_problem problem = *user_problem;
-    vd__fft_lengths m = vd__fft_smooth_lengths(vd__fft_lowest_chirp_length(&problem), 6, 7);
+    uint64_t lowest = vd__fft_lowest_chirp_length(&problem);
+    vd__fft_lengths m = vd__fft_smooth_lengths(lowest, p->device.few ? 2 : 6, 7);
+    if (p->device.few && m.at[m.count - 1] > lowest + lowest / 8) m.count--; /* would need more memory */
     for (uint32_t factors = 1; factors <= VD__FFT_CHIRP_FACTORS; factors++) {
         for (problem.min_columns = p->device.groups_as_loops ? 1 : 8; problem.min_columns; problem.min_columns /= 8) {
             vd__fft_chirp_choice best = { 0, 0, 0 };
@@ -5072,7 +5241,7 @@ static bool vd__fft_solve_bluestein(vd_fft *p, const vd__fft_problem *problem) {
     uint32_t n = (uint32_t)problem->n, before = problem->route->count;
     if (problem->n > 32768) return false;
     if (lowest < n) lowest = n;
-    vd__fft_lengths m = vd__fft_smooth_lengths(lowest, p->device.groups_as_loops ? 1 : 6,
+    vd__fft_lengths m = vd__fft_smooth_lengths(lowest, p->device.groups_as_loops || p->device.few ? 1 : 6,
                                                p->device.groups_as_loops ? 5 : 7);
     for (uint32_t i = 0; i < (p->device.groups_as_loops ? 1 : m.count); i++)
         if (vd__fft_plan_one_pass(p, problem, m.at[i], n))
@@ -5080,37 +5249,51 @@ static bool vd__fft_solve_bluestein(vd_fft *p, const vd__fft_problem *problem) {
     return best.m && vd__fft_plan_one_pass(p, problem, best.m, n);
 }
 
+typedef bool vd__fft_planner(vd_fft *p, const vd__fft_problem *problem);
+
+/* Returns the estimated time of the passes that a planner appends, which are removed again; 0: it fails. */
+static double vd__fft_estimate_planner(vd_fft *p, const vd__fft_problem *problem, vd__fft_planner *plan) {
+    vd__fft_layout layout[VD__FFT_ROLES];
+    uint32_t before = problem->route->count;
+    memcpy(layout, p->layout, sizeof layout);
+    double time = plan(p, problem) ? vd__fft_remove_passes(p, problem->route, before) : 0;
+    memcpy(p->layout, layout, sizeof layout);
+    return time;
+}
+
 /* Plans a whole axis by the first solver that succeeds, without Bluestein's algorithm unless `bluestein`, and returns
    whether one does. On a GPU, work-groups should have at least eight columns, because shorter contiguous runs cost more
-   than a second pass. Fewer columns are tried if neither one pass nor several passes with eight columns fit. */
+   than a second pass. Fewer columns are tried if neither one pass nor several passes with eight columns fit. With few
+   elements, uses the solver whose passes have the lowest estimated time, with any number of columns. */
 static bool vd__fft_plan_problem_by(vd_fft *p, const vd__fft_problem *user_problem, bool bluestein) {
     static const struct {
-        bool (*solve)(vd_fft *p, const vd__fft_problem *problem);
+        vd__fft_planner *solve;
         bool bluestein;
         uint32_t min_columns; /* with groups_as_loops always 1 */
     } solvers[] = { { vd__fft_solve_one_pass, false, 8 }, { vd__fft_solve_passes, false, 8 },
                     { vd__fft_solve_one_pass, false, 1 }, { vd__fft_solve_passes, false, 1 },
                     { vd__fft_solve_bluestein, true, 1 }, { vd__fft_solve_chirp, true, 1 } };
     vd__fft_problem problem = *user_problem;
+    vd__fft_planner *best = NULL;
+    double lowest = 0;
     for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++) {
         problem.min_columns = p->device.groups_as_loops ? 1 : solvers[i].min_columns;
-        if (solvers[i].bluestein == bluestein && solvers[i].solve(p, &problem)) return true;
+        if (solvers[i].bluestein != bluestein || (p->device.few && problem.min_columns > 1)) continue;
+        if (!p->device.few && solvers[i].solve(p, &problem)) return true;
+        double time = p->device.few ? vd__fft_estimate_planner(p, &problem, solvers[i].solve) : 0;
+        if (time <= 0 || (best && time >= lowest)) continue;
+        lowest = time;
+        best = solvers[i].solve;
     }
-    return false;
+    return best && best(p, &problem);
 }
 
-/* Returns the estimated time of the passes that vd__fft_plan_problem_by plans, which are removed again; 0: none. */
-static double vd__fft_estimate_problem(vd_fft *p, const vd__fft_problem *problem, bool bluestein) {
-    vd__fft_route *r = problem->route;
-    vd__fft_layout layout[VD__FFT_ROLES];
-    uint32_t before = r->count;
-    double sum = 0;
-    memcpy(layout, p->layout, sizeof layout);
-    vd__fft_plan_problem_by(p, problem, bluestein);
-    for (uint32_t i = before; i < r->count; i++) sum += vd__fft_estimate(p, &r->pass[i]);
-    r->count = before;
-    memcpy(p->layout, layout, sizeof layout);
-    return sum;
+static bool vd__fft_plan_directly(vd_fft *p, const vd__fft_problem *problem) {
+    return vd__fft_plan_problem_by(p, problem, false);
+}
+
+static bool vd__fft_plan_by_bluestein(vd_fft *p, const vd__fft_problem *problem) {
+    return vd__fft_plan_problem_by(p, problem, true);
 }
 
 /* How much longer direct stages may take, by estimate, than Bluestein's algorithm, whose rounding error is 1.8 to 3.1
@@ -5123,11 +5306,11 @@ static double vd__fft_estimate_problem(vd_fft *p, const vd__fft_problem *problem
 static bool vd__fft_plan_problem(vd_fft *p, const vd__fft_problem *problem) {
     bool smooth = vd__fft_is_smooth(problem->n, VD__FFT_DIRECT);
     if (smooth && !vd__fft_is_smooth(problem->n, 31)) {
-        double direct = vd__fft_estimate_problem(p, problem, false);
-        double bluestein = vd__fft_estimate_problem(p, problem, true);
+        double direct = vd__fft_estimate_planner(p, problem, vd__fft_plan_directly);
+        double bluestein = vd__fft_estimate_planner(p, problem, vd__fft_plan_by_bluestein);
         smooth = bluestein <= 0 || direct <= VD__FFT_DIRECT_ALLOWANCE * bluestein;
     }
-    return (smooth && vd__fft_plan_problem_by(p, problem, false)) || vd__fft_plan_problem_by(p, problem, true);
+    return (smooth && vd__fft_plan_directly(p, problem)) || vd__fft_plan_by_bluestein(p, problem);
 }
 
 /* Whether input and output have all indices of the transform in memory. */
@@ -5222,7 +5405,7 @@ static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t li
         product *= p->shape[axis[i]];
     }
     problem.extra_dims[0] = group & ~(1u << problem.axis);
-    problem.min_columns = 8;
+    problem.min_columns = p->device.few ? 1 : 8;
     return vd__fft_plan_one_pass(p, &problem, problem.n, 0);
 }
 
@@ -5230,7 +5413,8 @@ static bool vd__fft_plan_group(vd_fft *p, uint32_t group, bool last, uint64_t li
    the axis with the largest stride; the second transforms the other factor of that axis and the third axis. A cube then
    takes two passes instead of three, and the columns of a large image are so short that a work-group of the second pass
    has at least 8 of them, if possible 16. Chooses the smallest first factor with which the second pass fits, because
-   the second pass is more often limited by memory latency. */
+   the second pass is more often limited by memory latency; with few elements, the factor of the lowest estimated time.
+   */
 static bool vd__fft_plan_two_passes(vd_fft *p, uint32_t axes, bool last) {
     uint32_t axis[4], count = vd__fft_axes_by_stride(p, axes, axis);
     vd__fft_problem problem = vd__fft_axis_problem(p, 0, axis[count - 1], last);
@@ -5239,23 +5423,36 @@ static bool vd__fft_plan_two_passes(vd_fft *p, uint32_t axes, bool last) {
     uint64_t max_first = (count == 3 ? VD__FFT_MAX_POINTS / 2 : VD__FFT_MAX_POINTS) / row_length;
     problem.extra_dims[0] = 1u << axis[0];
     problem.extra_dims[1] = count == 3 ? 1u << axis[1] : 0;
-    for (problem.min_columns = 32; problem.min_columns >= 16; problem.min_columns /= 2)
-        for (uint64_t first = 2; first <= max_first && first < problem.n; first++)
-            if (problem.n % first == 0
-                && problem.n / first <= VD__FFT_MAX_POINTS / (problem.min_columns / 2) / third_length
-                && vd__fft_plan_split(p, &problem, first, false))
-                return true;
-    return false;
+    bool few = p->device.few;
+    uint32_t before = problem.route->count;
+    uint64_t best = 0;
+    double lowest = 0;
+    for (problem.min_columns = few ? 2 : 32; problem.min_columns >= (few ? 2 : 16); problem.min_columns /= 2) {
+        for (uint64_t first = 2; first <= max_first && first < problem.n; first++) {
+            if (problem.n % first || problem.n / first > VD__FFT_MAX_POINTS / (problem.min_columns / 2) / third_length
+                || !vd__fft_plan_split(p, &problem, first, false))
+                continue;
+            if (!few) return true;
+            double time = vd__fft_remove_passes(p, problem.route, before);
+            if (best && time >= lowest) continue;
+            lowest = time;
+            best = first;
+        }
+    }
+    problem.min_columns = 2;
+    return best && vd__fft_plan_split(p, &problem, best, false);
 }
 
 /* Plans several complex axes in `left` together and returns them in *done: as many as fit into one pass, otherwise two
-   or three in two passes. Returns false if none fit. If one pass transforms all axes, a transform may have
-   VD__FFT_MAX_POINTS elements; otherwise half of that, so that several work-groups fit onto a multiprocessor. */
-static bool vd__fft_plan_axes_together(vd_fft *p, uint32_t left, uint32_t *done) {
-    uint32_t axis[4], all = p->route[0].count ? VD__FFT_MAX_POINTS / 2 : VD__FFT_MAX_POINTS;
+   or three in two passes. Returns false if none fit. If one pass transforms all axes, a transform may have `limit`
+   elements; otherwise half of VD__FFT_MAX_POINTS, so that several work-groups fit onto a multiprocessor, or `limit` if
+   that is less. */
+static bool vd__fft_plan_axes_together(vd_fft *p, uint32_t left, uint32_t limit, uint32_t *done) {
+    uint32_t axis[4], some = limit < VD__FFT_MAX_POINTS / 2 ? limit : VD__FFT_MAX_POINTS / 2;
+    uint32_t all = p->route[0].count ? some : limit;
     for (*done = left; *done & (*done - 1); *done &= *done - 1)
-        if (vd__fft_plan_group(p, *done, *done == left, *done == left ? all : VD__FFT_MAX_POINTS / 2)) return true;
-    if (*done == left) return false;
+        if (vd__fft_plan_group(p, *done, *done == left, *done == left ? all : some)) return true;
+    if (*done == left || !limit) return false;
     *done = left;
     if (vd__fft_plan_two_passes(p, left, true)) return true;
     vd__fft_axes_by_stride(p, left, axis);
@@ -5264,8 +5461,9 @@ static bool vd__fft_plan_axes_together(vd_fft *p, uint32_t left, uint32_t *done)
 }
 
 /* Plans all axes of a direction, the last first, but the real axis last if reals are stored. A complex axis of one
-   element needs no pass, unless all axes have only one: then a pass copies the data. */
-static vd_result vd__fft_plan_axes(vd_fft *p, uint32_t direction) {
+   element needs no pass, unless all axes have only one: then a pass copies the data. `limit`: see
+   vd__fft_plan_axes_together; 0: each axis is transformed separately. */
+static vd_result vd__fft_plan_axes_within(vd_fft *p, uint32_t direction, uint32_t limit) {
     bool to_reals = vd__fft_is_to_reals(p, direction);
     vd_result result = VD_OK;
     uint32_t left = 0, done;
@@ -5274,12 +5472,38 @@ static vd_result vd__fft_plan_axes(vd_fft *p, uint32_t direction) {
     if (!left) left = p->axes & ~(p->axes - 1);
     for (; left && !result; left &= ~done) {
         uint32_t axis = to_reals ? vd__fft_lowest_bit(left) : vd__fft_highest_bit(left);
-        if (!direction && !vd__fft_has_rule(p, axis) && vd__fft_plan_axes_together(p, left, &done)) continue;
+        if (!direction && !vd__fft_has_rule(p, axis) && vd__fft_plan_axes_together(p, left, limit, &done)) continue;
         vd__fft_problem problem = vd__fft_axis_problem(p, direction, axis, left == 1u << axis);
         result = vd__fft_plan_or_refuse(p, &problem);
         done = 1u << axis;
     }
     return result;
+}
+
+/* Plans all axes of a direction. With few elements, chooses the limit of the lowest estimated time, and transforms
+   reals of even length as complex numbers if that is estimated to save 5 % of the time: long transforms of half the
+   length need another kernel, which folds the bins. */
+static vd_result vd__fft_plan_axes(vd_fft *p, uint32_t direction) {
+    static const uint32_t limits[] = { VD__FFT_MAX_POINTS, 4096, 1024, 0 };
+    bool together = !direction && p->axes & (p->axes - 1);
+    bool even = p->kind == VD_FFT_REAL && p->real_length % 2 == 0, paired = p->paired;
+    vd__fft_layout layout[VD__FFT_ROLES];
+    uint32_t best = 0;
+    double lowest = 0;
+    memcpy(layout, p->layout, sizeof layout);
+    for (uint32_t i = 0; i < 8 && p->device.few; i++) {
+        if ((i % 4 && !together) || (i >= 4 && !even)) continue;
+        p->full_length = i >= 4;
+        bool planned = !vd__fft_plan_axes_within(p, direction, limits[i % 4]);
+        double time = vd__fft_remove_passes(p, &p->route[direction], 0);
+        memcpy(p->layout, layout, sizeof layout);
+        p->paired = paired;
+        if (!planned || (lowest > 0 && time >= (i < 4 || best >= 4 ? lowest : 0.95 * lowest))) continue;
+        lowest = time;
+        best = i;
+    }
+    p->full_length = best >= 4;
+    return vd__fft_plan_axes_within(p, direction, limits[best % 4]);
 }
 
 /* Returns the addresses of the loads or stores of the pass with the product of a convolution, along dimension 1 or each
@@ -5523,15 +5747,26 @@ static double vd__fft_run_penalty(const vd__fft_pass *pass, uint32_t bytes) {
     return run >= 32 ? 1.82 : run >= 16 ? 2.35 : 4.3;
 }
 
+/* vd__fft_latency of a pass. A thread of a pass that folds loads and stores two elements; five such passes took 2.1 to
+   2.6 times as long as other kernels. */
+static double vd__fft_pass_latency(const vd_fft *p, const vd__fft_pass *pass) {
+    vd__fft_shape s = pass->shape;
+    bool folds = vd__fft_has(pass, VD__STEP_FOLD);
+    if (folds) s.n = 2 * s.threads;
+    return (folds ? 2.2 : 1) * vd__fft_latency(&p->device, &s, (double)vd__fft_group_count(pass));
+}
+
 /* Estimated time of a pass in picoseconds on an NVIDIA H200. Memory accesses take 0.24 ps per byte, times
    vd__fft_run_penalty for short runs. Arithmetic takes 0.0383 ps per instruction of vd__fft_cost. The longer time hides
    the shorter one except for a fraction of it, which is proportional to t^0.41 for a work-group of t threads. With 1024
    threads this fraction is 0.466 for columns, 0.03 for rows, and 0.195 for rows whose threads hold more than 16 values
    (8 in f64). Fitted to 54 convolutions of 1 GiB, with estimated shapes and with shapes from VKDISPATCH_FFT_FACTORS: 26
    estimates are within 3 % of the measured time, all within 15 %. Only the order of the estimates matters: in these
-   measurements, the fastest route always had the lowest estimate. With groups_as_loops the unit is arbitrary. */
+   measurements, the fastest route always had the lowest estimate. With groups_as_loops the unit is arbitrary. For plans
+   with few elements, it is vd__fft_latency. */
 static double vd__fft_estimate(const vd_fft *p, const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
+    if (p->device.few) return 1e6 * vd__fft_pass_latency(p, pass);
     uint32_t bytes = 2 * vc_type_size(p->real), threads = s->threads * s->ffts_per_group;
     uint32_t registers = 2 * vd__fft_values_per_thread(s) * (p->device.wide ? 2 : 1); /* of 32 bits */
     double read, written, times = 1; /* transforms of each row */
@@ -13094,15 +13329,6 @@ static uint64_t vd__fft_bytes(const vd_fft *p, vd__fft_role role) {
     return p->layout[role].span * vc_type_size(vd__fft_element_type(p->stored[role], p->scalar[role]));
 }
 
-/* Number of work-groups of a pass. */
-static uint64_t vd__fft_group_count(const vd__fft_pass *pass) {
-    const vd__fft_shape *s = &pass->shape;
-    const vd__fft_addressing *in = &pass->end[0].array;
-    if (vd__fft_has(pass, VD__STEP_FOLD))
-        return (in->transform.product * (pass->real.h / 2 + 1) + s->threads - 1) / s->threads;
-    return (vd__fft_transform_count(pass) + s->ffts_per_group - 1) / s->ffts_per_group * in->block.product;
-}
-
 /* Compiles the kernels of a run that do not exist yet. */
 static vd_result vd__fft_build_kernels(vd_fft *p, uint32_t direction, const vd_plan_role *roles) {
     vd__fft_route *route = vd__fft_route_of(p, direction);
@@ -14275,6 +14501,7 @@ static void vd__fft_search_shapes(vd__fft_tuner *tuner, uint32_t n) {
         search.current.pad[i] = p->device.groups_as_loops || vd__fft_all_columns(&search.current)
                                     ? vd__fft_no_pad : vd__fft_default_pad;
     if (vd__fft_is_estimated(&p->device, &search.current)) search.count = vd__fft_transform_count(pass);
+    search.blocks = pass->end[0].array.block.product;
     search.min_columns = 4;
     vd__fft_enumerate(&search, 0, search.current.size[vd__fft_axis_at(&search.current, 0)], VD__FFT_RADIX);
 }
@@ -14805,6 +15032,15 @@ static vd_result vd__fft_check_desc(vd_fft *p, const vd_fft_desc *desc) {
     return result ? result : vd__fft_make_layouts(p, desc);
 }
 
+/* Whether times are estimated by vd__fft_latency: on a GPU, for transforms of up to 2^14 elements for each
+   multiprocessor (f64: 2^13). */
+static bool vd__fft_has_few_elements(const vd_fft *p) {
+    const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
+    uint64_t left = ((uint64_t)1 << (p->device.wide ? 13 : 14)) * p->device.multiprocessors;
+    for (uint32_t i = 0; i < p->dimensions; i++) left /= p->shape[i];
+    return left && !p->device.groups_as_loops && !p->convolution.batch && !(shapes && strcmp(shapes, "gpu-batch") == 0);
+}
+
 /* Reads the properties of the device that the planner uses. */
 static void vd__fft_query_device(vd_fft *p) {
     const vd_device_info *d = vd_device(p->base.ctx, 0);
@@ -14814,6 +15050,8 @@ static void vd__fft_query_device(vd_fft *p) {
     p->device.private_words = d->limits.max_private_bytes / vc_type_size(p->real);
     p->device.groups_as_loops = facts.groups_as_loops;
     p->device.wide = p->real == VC_F64;
+    for (uint32_t r = 1; r <= VD__FFT_RADIX; r++) p->device.operations[r] = vd__fft_count_operations(r);
+    p->device.multiprocessors = (facts.concurrent_groups + 3) / 4; /* see vd_facts */
     p->device.complex_as_words = facts.lane_access && d->features & VD_FEATURE_I64 && p->real == VC_F32;
     if (p->device.complex_as_words && d->features & VD_FEATURE_SUBGROUP
         && d->limits.min_subgroup_size == d->limits.max_subgroup_size)
@@ -14852,11 +15090,16 @@ static vd_result vd__fft_make_estimated(void *plan, const void *user_request) {
     vd_result result = vd__fft_check_desc(p, request->desc);
     if (result) return result;
     vd__fft_query_device(p);
+    p->device.few = vd__fft_has_few_elements(p);
     result = vd__fft_try_hooks(p);
     if (result) return result;
     if (request->desc->engine) return vd__vkfft_make(p);
+    p->memo = (vd__fft_memo *)vd__fft_allocate(&p->base.allocator, sizeof *p->memo);
+    if (!p->memo) return vd__fft_no_memory();
     result = request->convolution ? vd__fft_plan_convolution(p) : vd__fft_plan_axes(p, VD_FFT_FORWARD);
     if (!result && !request->convolution && p->kind > VD_FFT_COMPLEX) result = vd__fft_plan_axes(p, VD_FFT_INVERSE);
+    vd__fft_free(&p->base.allocator, p->memo);
+    p->memo = NULL;
     for (uint32_t i = 0; i < p->route[0].count + p->route[1].count && !p->device.groups_as_loops; i++)
         vd__fft_choose_pads(&p->device, &vd__fft_pass_at(p, i)->shape);
     return result;
@@ -15129,7 +15372,7 @@ static vd_result vd__fft_group_shape(vd_fft *p, const vd_fft_group_desc *desc) {
     if (!vd__fft_is_smooth(desc->n, 31))
         return vd_error_set(VD_ERROR_UNSUPPORTED, "n is %u, but must have no prime factors above 31", desc->n);
     if (desc->n <= VD__FFT_GROUP_ELEMENTS
-        && vd__fft_choose_shape(&p->device, desc->transforms ? desc->transforms : 1, 1, s)
+        && vd__fft_choose_shape(&p->device, desc->transforms ? desc->transforms : 1, 1, 1, s)
         && vd__fft_values_per_thread(s) <= VD_FFT_GROUP_VALUES) {
         if (!p->device.groups_as_loops) vd__fft_choose_pads(&p->device, s);
         return VD_OK;

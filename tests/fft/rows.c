@@ -263,7 +263,7 @@ static void as_for_a_gpu(void **state) {
         { VD_FFT_DCT2, { 66, 15 }, 2, true, 0, 0, NULL },  { VD_FFT_COMPLEX, { 5, 9, 15 }, 6, false, 0, 0, NULL },
     };
     (void)state;
-    assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1), 0);
+    assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu-batch", 1), 0);
     check_all(samples, COUNT(samples));
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
@@ -382,7 +382,7 @@ static void convolved(void **state) {
 /* Images in one kernel, and split. */
 static void convolved_as_for_a_gpu(void **state) {
     (void)state;
-    assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1), 0);
+    assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu-batch", 1), 0);
     check_convolutions(convolutions + 3, 4);
     assert_int_equal(setenv("VKDISPATCH_FFT_FACTORS", "p2", 1), 0);
     check_convolutions(convolutions + 5, 2);

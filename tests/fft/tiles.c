@@ -163,6 +163,6 @@ static void strides(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(images), cmocka_unit_test(cubes), cmocka_unit_test(parts),
                                         cmocka_unit_test(strides) };
-    setenv("VKDISPATCH_FFT_SHAPES", "gpu", 1);
+    setenv("VKDISPATCH_FFT_SHAPES", "gpu-batch", 1);
     return RUN_ON_DEVICE(tests);
 }

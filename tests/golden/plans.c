@@ -243,10 +243,17 @@ static void vulkan_processor(vd_device_info *d) {
     d->facts.lane_access = true;
 }
 
-/* `others`: also plans that do not depend on lane_access. */
-static const struct { const char *name; void (*describe)(vd_device_info *d); bool others; } devices[] = {
-    { "data-centre", data_centre, true }, { "small", small, true }, { "processor", processor, true },
-    { "vulkan-processor", vulkan_processor, false }
+/* shapes: VKDISPATCH_FFT_SHAPES; with "" (none), these transforms have shapes for few elements on GPUs. convolutions,
+   others: also these plans. Convolutions do not depend on `shapes`, others also not on lane_access. */
+static const struct {
+    const char *name;
+    void (*describe)(vd_device_info *d);
+    const char *shapes;
+    bool convolutions, others;
+} devices[] = {
+    { "data-centre", data_centre, "gpu-batch", true, true }, { "small", small, "gpu-batch", true, true },
+    { "processor", processor, "", true, true }, { "vulkan-processor", vulkan_processor, "", true, false },
+    { "data-centre-few", data_centre, "", false, false }
 };
 
 static vd_context *open_device(vd_device_info *info, const vd__backend *spy) {
@@ -532,9 +539,10 @@ int main(int argc, char **argv) {
         vd_device_info info;
         memset(&info, 0, sizeof info);
         devices[i].describe(&info);
+        setenv("VKDISPATCH_FFT_SHAPES", devices[i].shapes, 1);
         vd_context *ctx = open_device(&info, &spy);
         RUN_ALL(ctx, devices[i].name, transforms, run_fft);
-        RUN_ALL(ctx, devices[i].name, convolutions, run_convolution);
+        if (devices[i].convolutions) RUN_ALL(ctx, devices[i].name, convolutions, run_convolution);
         if (devices[i].others) RUN_ALL(ctx, devices[i].name, others, run_other);
         vd_context_destroy(ctx);
     }

@@ -6,8 +6,9 @@
 
    `time`. A line of the file JOBS is "NAME COUNT": for every kernel of the plan NAME, the estimated shape and COUNT
    random shapes are timed. NAME is N, NxN or NxNxN, as in the other benchmarks, with a prefix r2c- (reals to half
-   spectra), c2r- (back) or columns- (the first of two dimensions), and an optional suffix: @1 is a row in one kernel,
-   @A a row as A columns and rows of N / A elements, in two kernels. A line of the output is
+   spectra), c2r- (back) or columns- (the first of two dimensions), and optional suffixes: @1 is a row in one kernel, @A
+   a row as A columns and rows of N / A elements, in two kernels; #B at the end is a batch of at most B transforms. A
+   line of the output is
 
        NAME KERNEL SHAPE ms MEDIAN LOWEST copy MS
 
@@ -15,8 +16,9 @@
    compiles kernels on its own; only one at a time uses the device. BENCH_BYTES is the size of the arrays (default 512
    MiB, on a processor 1 MiB). BENCH_SECONDS (default 540) limits the time.
 
-   `terms` prints the terms of vd__fft_time_terms for every timing. tools/bench/shapes.py fits the weights of
-   VD__FFT_TIME_TERMS to them, and prints the residuals. */
+   `terms` prints the terms of vd__fft_time_terms for every timing, of plans with few elements those of
+   vd__fft_latency_terms. tools/bench/shapes.py fits the weights of VD__FFT_TIME_TERMS and VD__FFT_LATENCY_TERMS to
+   them, and prints the residuals. */
 #define _GNU_SOURCE
 #define VKDISPATCH_IMPLEMENTATION
 #define VKDISPATCH_CODEGEN_IMPLEMENTATION
@@ -66,8 +68,11 @@ static uint32_t random_below(bench *b, uint32_t n) { return (uint32_t)(random_fr
 static bool desc_of_name(const char *name, uint64_t bytes, vd_fft_desc *d) {
     uint32_t n[3] = { 1, 1, 1 };
     bool columns = !strncmp(name, "columns-", 8), real = !strncmp(name, "r2c-", 4), back = !strncmp(name, "c2r-", 4);
-    uint32_t rank = parse_lengths(name + (columns ? 8 : real || back ? 4 : 0), n);
-    uint64_t one = 8;
+    const char *hash = strchr(name, '#');
+    char lengths[48];
+    snprintf(lengths, sizeof lengths, "%.*s", hash ? (int)(hash - name) : (int)strlen(name), name);
+    uint32_t rank = parse_lengths(lengths + (columns ? 8 : real || back ? 4 : 0), n);
+    uint64_t one = 8, most = hash ? strtoull(hash + 1, NULL, 10) : UINT64_MAX;
     memset(d, 0, sizeof *d);
     if (!rank || (columns && rank != 2)) return false;
     for (uint32_t i = 0; i < rank; i++) {
@@ -76,7 +81,7 @@ static bool desc_of_name(const char *name, uint64_t bytes, vd_fft_desc *d) {
         one *= i + 1 == rank && (real || back) ? n[i] / 2 + 1 : n[i];
     }
     if (real || back) d->kind = VD_FFT_REAL;
-    d->shape[0] = bytes / one;
+    d->shape[0] = bytes / one < most ? bytes / one : most;
     d->norm = VD_FFT_NORM_NONE;
     return d->shape[0] != 0;
 }
@@ -93,10 +98,10 @@ static bool split_row(vd_fft *p, uint32_t first) {
 
 static vd_fft *plan_of(bench *b, const char *name) {
     char base[48];
-    const char *at = strchr(name, '@');
+    const char *at = strchr(name, '@'), *hash = strchr(name, '#');
     vd_fft_desc desc;
     vd_fft *p = NULL;
-    snprintf(base, sizeof base, "%.*s", at ? (int)(at - name) : (int)strlen(name), name);
+    snprintf(base, sizeof base, "%.*s%s", at ? (int)(at - name) : (int)strlen(name), name, at && hash ? hash : "");
     if (!desc_of_name(base, b->bytes, &desc) || vd__fft_new_estimated(b->ctx, &desc, NULL, &p)) return NULL;
     if (!at || split_row(p, (uint32_t)strtoul(at + 1, NULL, 10))) return p;
     vd_fft_destroy(p);
@@ -180,6 +185,8 @@ static bool random_choice(bench *b, const vd_fft *p, const vd__fft_pass *pass, v
     bool column = s->columns_in || s->columns_out;
     uint32_t usual = (64 + c->threads - 1) / c->threads;
     c->ffts_per_group = column ? columns[random_below(b, 8)] : usual * rows[random_below(b, 8)] / 2;
+    if (!column && c->ffts_per_group > vd__fft_transform_count(pass))
+        c->ffts_per_group = (uint32_t)vd__fft_transform_count(pass);
     if (!c->ffts_per_group || c->threads * c->ffts_per_group < 8) return false;
     if (c->ffts_per_group > vd__fft_transform_count(pass)) return false;
     if (count > 1) c->slices = column ? column_slices[random_below(b, 6)] : row_slices[random_below(b, 6)];
@@ -196,9 +203,11 @@ static int by_rank(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* The estimate by which the planner compares shapes. */
-static double estimate_of(const vd_fft *p, const vd__fft_shape *s) {
-    return vd__fft_is_estimated(&p->device, s) ? vd__fft_kernel_time(&p->device, s) : vd__fft_cost(&p->device, s);
+/* The estimate by which the planner compares shapes of a pass. */
+static double estimate_of(const vd_fft *p, const vd__fft_pass *pass, const vd__fft_shape *s) {
+    return vd__fft_is_estimated(&p->device, s) ? vd__fft_shape_time(&p->device, s, vd__fft_transform_count(pass),
+                                                                    pass->end[0].array.block.product)
+                                               : vd__fft_cost(&p->device, s);
 }
 
 /* Selects shapes to time: the current one, then shapes of a random pool, a third with the lowest estimates and the
@@ -215,7 +224,7 @@ static uint32_t select_shapes(bench *b, const vd_fft *p, const vd__fft_pass *pas
         if (!random_choice(b, p, pass, &k->c, &shape)) continue;
         while (i < pooled && memcmp(&pool[i].c, &k->c, sizeof k->c) != 0) i++;
         if (i < pooled || !memcmp(&out->c, &k->c, sizeof k->c)) continue;
-        k->time = estimate_of(p, &shape);
+        k->time = estimate_of(p, pass, &shape);
         k->rank = k->time;
         pooled++;
     }
@@ -269,7 +278,7 @@ static void time_trial(bench *b, const job *j, uint32_t number, const vd__fft_ch
     double once = time_runs(b, t, 0, 1);
     once = time_runs(b, t, 0, 2) / 2;
     uint32_t runs = once > 0.0025 ? 1 : (uint32_t)(0.0025 / once) + 1;
-    if (runs > 200) runs = 200;
+    if (runs > 800) runs = 800;
     for (uint32_t i = 0; i < ROUNDS; i++) {
         ours[i] = time_runs(b, t, 0, runs) / runs;
         copy[i] = time_runs(b, NULL, bytes, runs) / runs;
@@ -337,7 +346,7 @@ static void run_job(bench *b, const job *j) {
 static void print_terms(bench *b, char *last, vd_fft **plan, const char *name, uint32_t number, const char *text,
                         double ms, double copy) {
     static const char *const kinds[VD__FFT_KERNEL_KINDS] = { "rows", "columns" };
-    double term[VD__FFT_TERMS];
+    double term[(int)VD__FFT_TERMS > (int)VD__FFT_LATENCIES ? (int)VD__FFT_TERMS : (int)VD__FFT_LATENCIES];
     vd__fft_choice c;
     vd__fft_shape s;
     if (strcmp(name, last) != 0) {
@@ -349,9 +358,15 @@ static void print_terms(bench *b, char *last, vd_fft **plan, const char *name, u
     if (!pass || vd__fft_parse_choice(&text, &c) || vd__fft_apply_choice(*plan, pass, &c, &s)
         || !vd__fft_is_estimated(&(*plan)->device, &s))
         return;
-    vd__fft_time_terms(&(*plan)->device, &s, term);
-    printf("%s %s/%u %.5f %.5f", kinds[vd__fft_kernel_kind(&s)], name, number, ms, copy);
-    for (uint32_t i = 0; i < VD__FFT_TERMS; i++) printf(" %.5f", term[i]);
+    const vd__fft_device *d = &(*plan)->device;
+    if (d->few) {
+        vd__fft_pass timed = *pass;
+        timed.shape = s;
+        vd__fft_latency_terms(d, &s, (double)vd__fft_group_count(&timed), term);
+    } else vd__fft_time_terms(d, &s, term);
+    printf("%s %s/%u %.5f %.5f", d->few ? "few" : kinds[vd__fft_kernel_kind(&s)], name, number, ms, copy);
+    for (uint32_t i = 0; i < (d->few ? (uint32_t)VD__FFT_LATENCIES : (uint32_t)VD__FFT_TERMS); i++)
+        printf(" %.5f", term[i]);
     printf("\n");
 }
 
@@ -368,9 +383,11 @@ static int print_all_terms(const char *path) {
     desc.backend = VD_BACKEND_DUMMY;
     if (vd_context_create(&desc, &b.ctx)) die("vd_context_create", vd_error_text());
     b.bytes = 1u << 29;
-    printf("kind kernel ms copy");
 #define PRINT_NAME(term, ...) printf(" " #term);
+    printf("names time");
     VD__FFT_TIME_TERMS(PRINT_NAME)
+    printf("\nnames few");
+    VD__FFT_LATENCY_TERMS(PRINT_NAME)
     printf("\n");
     while (fgets(line, sizeof line, f))
         if (sscanf(line, "%47s %u %127s ms %lf %lf copy %lf", name, &number, text, &median, &lowest, &copy) == 6)
