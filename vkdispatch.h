@@ -17801,9 +17801,9 @@ static vd_result vd__reflect_resource(vd__reader *s, uint32_t id, uint32_t type,
         if (!image) return vd__last_error.code;
         image->count = count;
         if (vd__reflect_image(m, id, type, image)) return VD_OK;
-        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an image '%s' whose type or format is not supported: it "
-                        "must be 1-D, 2-D, 3-D, a cube, a 1-D or 2-D array, or a texel buffer, and not multisampled",
-                        shown_name);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has an image '%s' of an unsupported type: it must be 1-D, "
+                        "2-D, 3-D, a cube, a 1-D or 2-D array, or a texel buffer, not multisampled, and of a supported "
+                        "format", shown_name);
     }
     if (op != VD__OpTypeStruct)
         return vd__spirv_invalid(m->ids[id].at, "the type %u of a buffer is not a struct", (unsigned)type);
@@ -23945,7 +23945,8 @@ static void vd__scope_read(vd__queue *q, const vd__scope *scope, const uint64_t 
     vd__scope_finish(q->ctx, scope->name, &time);
 }
 
-/* Reads the timestamps of a recording. The caller holds the context's lock. */
+/* Reads the timestamps of a recording and adds its scopes to the profile. If that fails, they are lost, and the error
+   of the thread stays as it was. The caller holds the context's lock. */
 static void vd__profile_collect(vd__queue *q, vd__recording *r) {
     vd_context *ctx = q->ctx;
     vd__profile *p = &ctx->profile;
@@ -24073,7 +24074,8 @@ static void vd__text_add_json(vd__text *t, const char *name) {
         if (*name == '"' || *name == '\\') escaped[n++] = '\\';
         escaped[n++] = (unsigned char)*name < ' ' ? ' ' : *name;
     }
-    while (*name && n && ((unsigned char)*name & 0xc0) == 0x80) { /* cut at a UTF-8 character boundary */
+    /* cuts at a UTF-8 character boundary, and never between a backslash and what it escapes */
+    while (*name && n && ((unsigned char)*name & 0xc0) == 0x80 && (unsigned char)escaped[n - 1] >= 0x80) {
         name--;
         n--;
     }
@@ -25849,7 +25851,7 @@ static void vd__graph_play_copy(const vd__graph *g, vd__graph_recording *r, uint
     }
 }
 
-/* Records a command of the tape for an instance. */
+/* Records a command of the graph, which is any number of commands of the tape, for an instance. */
 static vd_result vd__graph_play(vd__graph *g, vd__graph_recording *r, uint32_t command, uint32_t instance) {
     const vd__tape *tape = &g->recorded.commands.tape;
     uint32_t end = vd__graph_word_end(g, command);
@@ -27072,7 +27074,7 @@ static vd_result vd__context_check_limits(const vd_context_desc *desc) {
     return VD_OK;
 }
 
-/* Checks that desc.cuda_stream has its backend and one device. */
+/* Checks that a desc with a cuda_stream selects VD_BACKEND_CUDA and at most one device. */
 static vd_result vd__context_check_stream(const vd_context_desc *desc) {
     if (desc->device_count > 1 && desc->cuda_stream)
         return vd__fail(VD_ERROR_INVALID, "desc.cuda_stream belongs to one device, but desc.device_count is %d",
@@ -28334,8 +28336,8 @@ static vd_result vd__texels_check(const vd_context *ctx, const vd__buffer *base,
                         "(%llu bytes)", VD__U(desc->offset), VD__U(*texels ? *texels : 1), (unsigned)row->bytes,
                         base->name, VD__U(base->size));
     if (*texels > limits.max_texels)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "%llu texels are more than the device's limit of %u (max_texels)",
-                        VD__U(*texels), (unsigned)limits.max_texels);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "a texel buffer of %llu texels in buffer '%s' exceeds the limit of %u "
+                        "(max_texels); set desc.texels", VD__U(*texels), base->name, (unsigned)limits.max_texels);
     if ((base->offset + desc->offset) % limits.texel_alignment == 0) return VD_OK;
     return vd__fail(VD_ERROR_INVALID, "the texel buffer begins at byte %llu of the memory of buffer '%s', which is not "
                     "a multiple of %u (texel_alignment)", VD__U(base->offset + desc->offset), base->name,

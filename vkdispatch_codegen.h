@@ -68,9 +68,11 @@
    Configuration
        Define before including the header. Every macro is off by default.
        * VKDISPATCH_CODEGEN_IMPLEMENTATION  Compile the implementation. Define in one translation unit.
-       * VKDISPATCH_STATIC                  Make every function static, so that the compiler removes unused ones.
-                                            Define, with the macro above, wherever the header is included.
-       * VKDISPATCH_SHORT                   Define VC(x) as vc_imm_of(x).
+       * VKDISPATCH_STATIC                  Make every function of the vkdispatch headers static, so that the compiler
+                                            removes unused ones. Then define the macro above in every translation unit
+                                            that includes this header.
+       * VKDISPATCH_SHORT                   Define VC(x), short for vc_imm_of(x): a constant from a C number (see
+                                            Values).
        * VKDISPATCH_CODEGEN_LINES           Errors name the file and line of the call that failed (see Errors).
        * VKDISPATCH_NO_GLSL                 Omit GLSL. vc_source then fails for it; vc_hash covers SPIR-V only.
        * VKDISPATCH_NO_CUDA_C               Omit CUDA C. vd_kernel_build then fails on the CUDA backend.
@@ -10676,7 +10678,7 @@ static const char *vc__glsl_memory_type(const vc__printer *g, uint32_t object, c
 
 /* ---- expressions ---- */
 
-/* The operation's text pattern; NULL if the dialect has a function that prints it. */
+/* The operation's text pattern; NULL if there is none: see vc__p_without_pattern. */
 static const char *vc__glsl_pattern(const vc__printer *g, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     if (n->op == VC__OP_ELECT) return vc__op_text(n->op, VC__TEXT_GLSL);
@@ -11303,8 +11305,9 @@ static const char *vc__c_bitcast(int language, vc_type from, vc_type to) {
     return "($T)$0";
 }
 
-/* The operation's text pattern; NULL if the dialect has a function that prints it. */
+/* The operation's text pattern; NULL if there is none: see vc__p_without_pattern. */
 static const char *vc__c_pattern(const vc__printer *g, const vc__node *n) {
+    /* by kind: bool, signed, unsigned, f16 and f32, f64; unlike vc__kind_info.column, f64 is separate */
     static const uint8_t columns[16] = { 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 0, 0, 0 };
     const vc__op_info *op = &vc__op[n->op];
     const uint32_t column = vc__c_language(g) == VC__C_CUDA ? VC__TEXT_CUDA : VC__TEXT_OPENCL;
@@ -11318,7 +11321,7 @@ static const char *vc__c_pattern(const vc__printer *g, const vc__node *n) {
     if (vc__c_language(g) == VC__C_CUDA && g->k->desc.fast && vc__is_float(type)
         && (text = vc__op_text(n->op, VC__TEXT_FAST)) != NULL)
         return text;
-    /* C promotes narrow unsigned integers to int: the result is cast back, as for signed ones */
+    /* C promotes narrow unsigned integers to int: they use the text for signed ones if it casts the result back */
     if (vc__is_unsigned(type) && vc__bits(type) < 32 && (text = vc__op_text(n->op, column + 1)) != NULL
         && strncmp(text, "($T)", 4) == 0)
         return text;

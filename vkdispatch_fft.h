@@ -14602,8 +14602,8 @@ static vd_result vd__fft_make_trial_tables(vd_fft *scratch) {
     return vd__fft_fill_ones(scratch, scratch->tables, scratch->table_count);
 }
 
-/* vd_plan_tuner.build: compiles the kernel of a trial and creates its tables. Returns VD_ERROR_UNSUPPORTED if the pass
-   does not support the choice. */
+/* vd_plan_tuner.build: compiles the kernel of a trial and creates its tables. Returns VD_ERROR_UNSUPPORTED,
+   without setting the error, if the device or the pass does not support the choice. */
 static vd_result vd__fft_build_trial(void *user, const void *choice, void *trial) {
     const vd__fft_tuner *tuner = (const vd__fft_tuner *)user;
     vd__fft_trial *t = (vd__fft_trial *)trial;

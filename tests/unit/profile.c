@@ -151,8 +151,30 @@ static void a_file_that_cannot_be_written(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* A long name is cut before a character that does not fit; a byte that is not UTF-8 does not split an escape. */
+static void json_names_are_cut(void **state) {
+    static const struct { const char *end, *kept; } cases[] = {
+        { "\xc3\xa9z", "\"" }, { "\"\x80", "\\\"\"" }, { "b\xc3\xa9", "b\"" }
+    };
+    vd_context *ctx = unit_context(NULL);
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        vd_allocator allocator = vd_context_allocator(ctx);
+        vd__text t = { &allocator, NULL, 0, 0, false };
+        char name[300];
+        memset(name, 'a', 252 + (i == 0));
+        strcpy(name + 252 + (i == 0), cases[i].end);
+        vd__text_add_json(&t, name);
+        assert_false(t.failed);
+        assert_string_equal(t.data + 1 + 252 + (i == 0), cases[i].kept);
+        vd__free(&allocator, t.data);
+    }
+    vd_context_destroy(ctx);
+}
+
 static const struct CMUnitTest profile_tests[] = {
     cmocka_unit_test(ticks_are_extended), cmocka_unit_test(recordings_continue_the_clock),
     cmocka_unit_test(a_scope_contains_a_wrap), cmocka_unit_test(old_scopes_are_dropped),
     cmocka_unit_test(scopes_without_memory), cmocka_unit_test(a_file_that_cannot_be_written),
+    cmocka_unit_test(json_names_are_cut),
 };

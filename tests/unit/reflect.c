@@ -835,7 +835,7 @@ static void bad_resources(void **state) {
     (void)state;
     unit_module m;
     uint32_t set;
-    BAD(m.words[find_op(&m, 59) + 3] = m.words[find_op(&m, 32) + 2] = 0, "an image 'x' whose type or format is not supported");
+    BAD(m.words[find_op(&m, 59) + 3] = m.words[find_op(&m, 32) + 2] = 0, "an image 'x' of an unsupported type");
     unit_saxpy(&m);
     for (set = 5; !((m.words[set] & 0xFFFFu) == 71 && m.words[set + 2] == 34); set += m.words[set] >> 16) {}
     m.words[set + 3] = 3;
