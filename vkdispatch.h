@@ -310,52 +310,54 @@
        list pointer must not be used after vd_submit or vd_list_discard, because it may belong to a later list.
 
    Memory
-       Host memory comes from vd_context_desc.allocator. With Vulkan, so does the memory that the driver needs for
-       recorded commands, except those that change the values of a graph for a submission. In the steady state,
-       dispatches and transfers make no host allocation: command buffers are reused once their submissions are complete.
-       Device memory is allocated in blocks of 64 MiB, or of an eighth of vd_device_info.device_memory if that is
-       less; in smaller ones if the driver has no memory for these. Buffers share blocks, and on vulkan so do images.
-       These have separate allocations: buffers and images larger than half a block, exportable buffers, heaps (buffers
-       in which images are placed, see below), and all images on cuda and opencl. Empty blocks are freed, except one for
-       each memory type.
+       Host memory comes from vd_context_desc.allocator. On vulkan, so does the memory that the driver needs to record
+       commands, except for the small command buffers that write the changed values of a graph
+       (vd_graph_submit_desc.values). In the steady state, dispatches and transfers make no host allocation: command
+       buffers are reused once their submissions are complete.
+       Device memory is allocated in blocks of 64 MiB, or of an eighth of vd_device_info.device_memory if that is less.
+       If the driver has no memory for a block of this size, smaller blocks are tried. Buffers share blocks, and on
+       vulkan so do images. The following have separate allocations: buffers and images larger than half a block,
+       exportable buffers, heaps (buffers in which images are placed, see below), and all images on cuda and opencl.
+       Empty blocks are freed, except one for each memory type.
        Staging memory. Transfers that the host cannot make directly pass through staging memory, which is allocated in
-       blocks of 4 MiB for each queue and direction. Larger transfers pass in pieces of 4 MiB, except that a
-       vd_read_begin gets one block of its size. Once a queue has 32 MiB of blocks in one direction, pieces in its
-       immediate list wait for a block that a submission uses. A block that was not used during the last 1024
-       submissions is freed, except one for each queue and direction. An unused block larger than 64 MiB is freed when a
-       read needs a larger one.
+       blocks of 4 MiB for each queue and direction. Larger transfers pass in pieces of at most 4 MiB, except that a
+       vd_read_begin gets one block of its size. Once a queue has 32 MiB of blocks in one direction, a piece in its
+       immediate list waits until a submission no longer uses its block. A block that was not used during the last 1024
+       submissions is freed, except one for each queue and direction. An unused block larger than 64 MiB is freed when
+       a read needs a larger one. A graph has separate staging memory in blocks of at least 64 KiB, which it keeps.
        Late readback. To read results some frames later without waiting, keep the tickets of vd_read_begin in a ring,
-       call vd_flush in each frame, vd_read_ready with timeout 0 for the oldest ticket, and then vd_read_end. The data
-       pointer points into mapped staging memory: the host copies nothing, and after the first frames nothing is
-       allocated.
-       If device memory is exhausted and destroyed objects are still in use, vd_buffer_create, vd_buffer_bind and
-       vd_image_create submit the batches of the device, wait for its queues, free these objects and try once more. If
-       that does not suffice, they call vd_context_desc.memory_pressure and try again while it returns true, at most 15
-       times in all. vd_memory_query returns how much memory the process can still allocate, as the driver estimates.
-       Heaps. Resources can be placed at offsets in a buffer and may alias: buffers with vd_buffer_view, images with
-       vd_image_desc.heap if the buffer was created with vd_buffer_desc.heap. vd_image_placement returns size and
-       alignment of an image; the offset of a view that is passed as a binding must be a multiple of
+       and in each frame call vd_flush, and vd_read_ready with timeout 0 for the oldest ticket; once it returns VD_OK,
+       use the data and call vd_read_end. The data pointer points into mapped staging memory: the host copies nothing,
+       and after the first frames nothing is allocated.
+       If device memory is exhausted, vd_buffer_create, vd_buffer_bind and vd_image_create first free destroyed objects
+       that are still in use, if there are any: they submit the batches of the device, wait for its queues and try
+       again. If this does not help, they call vd_context_desc.memory_pressure; while it returns true, they submit,
+       wait and try again. An allocation is tried at most 16 times (vd_buffer_bind: each group of at most 64 adjacent
+       pages). vd_memory_query returns how much memory the process can still allocate, as the driver estimates.
+       Heaps. Resources can be placed at offsets in a buffer and may overlap: buffers with vd_buffer_view and, on
+       vulkan, images with vd_image_desc.heap if the buffer was created with vd_buffer_desc.heap. vd_image_placement
+       returns size and alignment of an image; the offset of a view that is passed as a binding must be a multiple of
        limits.binding_alignment.
        * Conflicts are tracked by byte ranges of the heap: commands on resources that overlap execute in order, others
          may execute concurrently. An access to an image counts as an access to all of its memory.
        * A buffer contains the bytes that were written last, also through an overlapping buffer. An image is undefined
          after another resource has written to its memory: call vd_discard_image, then write it.
-       * Images in heaps return to the layout in which kernels use them after each transfer, which costs a barrier. They
-         keep the heap's memory alive: destroy them and the heap in any order.
+       * After each transfer, an image in a heap returns to the layout in which kernels use it; this costs a barrier.
+         Images keep the memory of their heap alive: destroy them and the heap in any order.
        Sparse buffers. A buffer with vd_buffer_desc.sparse is a range of addresses without memory. vd_buffer_bind
        allocates memory for pages of limits.sparse_page_bytes, and vd_buffer_unbind frees it. The buffer may be larger
-       than device memory and limits.max_buffer_bytes, up to limits.max_sparse_bytes. All commands can use it. Each page
-       is one driver allocation. Commands must not access pages without memory:
+       than device memory and limits.max_buffer_bytes, up to limits.max_sparse_bytes. All commands can use it. Each
+       page is one driver allocation. Commands must not access pages without memory:
            vulkan     reads are undefined and writes are lost
            cuda       the access is invalid and loses the device (VD_ERROR_DEVICE_LOST; see CUDA)
-       The backend opencl has no sparse buffers. Of the backends that execute kernels, only vulkan has sparse images.
-       Sparse images. An image with vd_image_desc.sparse consists of tiles without memory. vd_image_bind gives the tiles
-       of a box ranges of a heap (vd_image_desc.heap), and vd_image_unbind removes them. They can be 2-D, 2-D arrays,
-       cubes and 3-D, if the device supports them. No device has 1-D ones.
+       The backend opencl has no sparse buffers, and only vulkan and dummy have sparse images.
+       Sparse images. An image with vd_image_desc.sparse consists of tiles without memory. vd_image_bind gives the
+       tiles of a box ranges of a heap (vd_image_desc.heap), and vd_image_unbind removes them. Sparse images can be
+       2-D, 2-D arrays, cubes or 3-D, as far as the device supports this, but not 1-D.
        * vd_image_info has the extent and bytes of a tile, and the mip tail: the levels from tail_level on, which the
-         driver does not divide into tiles and which are bound together. Before any use of the image, bind the tail of
-         every layer (or the only one: vd_image_info.one_tail), with box.level = tail_level.
-       * The texels of a newly bound tile are undefined: write them first. Reads without memory return 0 if
+         driver does not divide into tiles and which are bound together. If tail_bytes is not 0, bind the tail of every
+         layer (with one_tail: of layer 0) before any use of the image, with box.level = tail_level.
+       * The texels of a newly bound tile are undefined: write them first. Reads of texels without memory return 0 if
          vd_image_info.unbound_zeros is set and are undefined otherwise; writes are lost.
        * For conflicts, a sparse image uses the whole heap. Several of them can share a heap, and even the same ranges
          of it.
@@ -5676,7 +5678,7 @@ static VD__COLD vd_result vd__tape_play_indirect(vd__device *dev, const vd__tape
 
 VD__SMALL_END
 
-/* Makes the changes of a submission in the tape. The number of an argument block is the index of its launch. */
+/* Applies the changes of a submission to the tape. change->block is the index of the first word of its launch. */
 static void vd__tape_change(const vd__submission *s) {
     for (uint32_t i = 0; i < s->change_count; i++) {
         const vd__argument_change *change = &s->changes[i];
@@ -6272,7 +6274,7 @@ static int32_t vd__bc6_expand(int32_t x, uint32_t bits, bool is_signed) {
     return x < 0 ? -size : size;
 }
 
-/* Reads the end points of a mode. */
+/* Reads the end points of a block of a mode, no longer relative and expanded to 16 bits. */
 static void vd__bc6_ends(vd__texture_block *b, uint32_t mode, bool is_signed, int32_t ends[4][3]) {
     uint32_t raw[4][3], bits = vd__bc6_modes[mode].bits;
     memset(raw, 0, sizeof raw);
@@ -26343,7 +26345,8 @@ static vd_result vd__graph_allocate(vd__graph *g) {
     return VD_OK;
 }
 
-/* Completes a graph. Makes the first recording, so that vd_graph_end reports its errors, not the first submission. */
+/* Completes a graph. Makes the first recording now, so that its errors are reported by vd_graph_end and not by the
+   first submission. */
 static vd_result vd__graph_finish(vd_list *l) {
     vd__graph *g = l->graph;
     vd__graph_recording *first;

@@ -22,8 +22,8 @@
        }
 
    What it does not do
-       * It does not run kernels; vkdispatch.h does. If both headers are included, vd_kernel_build creates a kernel of
-         the runtime (vd_kernel) from one of the builder (vc_kernel).
+       * It does not run kernels; vkdispatch.h, the runtime, does. If one translation unit has the implementations of
+         both headers, vd_kernel_build makes a vd_kernel, which runs, from a vc_kernel.
        * It does not need GPU headers, a shader compiler or a library.
        * It does not parse source text, print to a stream or exit.
        * It keeps no state outside its kernels, except thread-local variables for error reports (see Errors).
@@ -7820,7 +7820,8 @@ VC__NOINLINE static void vc__write_sorted(vc__lowering *s, vc__listing *l) {
 
 VC__SMALL
 
-/* Makes the listing for a target and a way to pass buffers, except its info. Returns false after an error. */
+/* Makes the listing of a kernel for a target and a way to pass buffers, except l->info (see vc__reflect_listing).
+   Returns false after an error. */
 static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc__listing *l) {
     vc__lowering *s = &k->lower;
     memset(l, 0, sizeof *l);

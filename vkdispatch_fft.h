@@ -8693,7 +8693,7 @@ static void vd__real_store_pairs(vd__fft_writer *w, const vd__real_pairs *pairs,
         bool partly = (u + 1) * threads > pair_count, may_be_middle = h % 2 == 0 && h / 2 / threads == u;
         vc_val p = vd__real_pair_index(w, u), active = exists;
         if (partly) active = vc_and(active, vd__lt_u32(p, pair_count));
-        /* no bin of these pairs is stored */
+        /* skip pairs of which no bin is stored */
         if (w->pass->real.kind == VD_FFT_REAL && w->pass->end[1].count && u * threads >= end && end <= h - h / 2)
             continue;
         VD__REAL_IF(w, group_partly || partly, active) {
@@ -16166,7 +16166,7 @@ VD_API vd_result vd_sort_run(vd_sort *p, vd_list *list, const vd_sort_io *io) {
     return vd_plan_run(p, "vd_sort_run", vd__sort_run, list, io);
 }
 
-/* vd_sort_all, or vd_sort_pairs if `values` is not NULL, without the call in the error. */
+/* Body of vd_sort_all and, if `values` is not NULL, of vd_sort_pairs. The caller adds its name to errors. */
 static vd_result vd__sort_simple(vd_context *ctx, vd_buffer keys, const vd_buffer *values) {
     vd_sort_desc desc;
     vd_sort_io io;
