@@ -209,8 +209,10 @@ static void refuse_with_errors(uint64_t disable, int manners, size_t first, size
     desc.queues = 2;
     desc.profile = !disable;
     desc.disable = disable;
-    for (error_index = first; error_index < end; error_index++)
-        assert_true(refuse_each(&desc, manners, false, &runs) > runs / (2 * MANNERS)); /* the last calls only destroy */
+    for (error_index = first; error_index < end; error_index++) {
+        long errors = refuse_each(&desc, manners, false, &runs);
+        assert_true(errors > runs / (2 * MANNERS)); /* the last calls only destroy */
+    }
 }
 
 static void calls_fail_in_each_manner(void **state) {
