@@ -3863,7 +3863,7 @@ static double vd__fft_latency(const vd__fft_device *d, const vd__fft_shape *s, d
 
 /* Number of work-groups for `blocks` times `count` transforms. */
 static uint64_t vd__fft_groups_of(const vd__fft_shape *s, uint64_t count, uint64_t blocks) {
-    return (count + s->ffts_per_group - 1) / s->ffts_per_group * blocks;
+    return vd__ceil_div(count, s->ffts_per_group) * blocks;
 }
 
 /* Estimated time of a kernel for `blocks` times `count` transforms, by which shapes of one pass are ranked. */
@@ -4595,7 +4595,7 @@ static uint64_t vd__fft_group_count(const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
     const vd__fft_addressing *in = &pass->end[0].array;
     if (vd__fft_has(pass, VD__STEP_FOLD))
-        return (in->transform.product * (pass->real.h / 2 + 1) + s->threads - 1) / s->threads;
+        return vd__ceil_div(in->transform.product * (pass->real.h / 2 + 1), s->threads);
     return vd__fft_groups_of(s, vd__fft_transform_count(pass), in->block.product);
 }
 
@@ -4958,6 +4958,21 @@ static double vd__fft_remove_passes(const vd_fft *p, vd__fft_route *r, uint32_t 
     return sum;
 }
 
+/* How a problem is split over passes: the length that is split (for Bluestein's algorithm, of its convolutions; 0: no
+   choice so far), its first factor, and the estimated time. */
+typedef struct vd__fft_split_choice { double time; uint64_t length, first; } vd__fft_split_choice;
+
+/* Removes the passes of a route from number `count` on. If their estimated time is lower than that of the choice,
+   replaces it by the length and the first factor with which they were planned. */
+static void vd__fft_compare_splits(const vd_fft *p, vd__fft_route *r, uint32_t count, uint64_t length, uint64_t first,
+                                   vd__fft_split_choice *best) {
+    double time = vd__fft_remove_passes(p, r, count);
+    if (best->length && time >= best->time) return;
+    best->time = time;
+    best->length = length;
+    best->first = first;
+}
+
 static bool vd__fft_plan_long(const vd_fft *p, const vd__fft_problem *problem);
 
 /* Plans a problem of n = first * second elements as two passes (four-step algorithm, Bailey 1990). The first transforms
@@ -4992,17 +5007,14 @@ static bool vd__fft_plan_long(const vd_fft *p, const vd__fft_problem *problem) {
     bool few = p->device.few;
     uint32_t before = problem->route->count;
     for (uint32_t kernels = 2; kernels <= (problem->outer == 1 ? 3u : 2u); kernels++) {
-        uint64_t root = (uint64_t)pow((double)problem->n, 1.0 / kernels) + 1, best = 0;
-        double lowest = 0;
-        for (uint64_t first = few ? 4 * root : root; first >= 2 && first >= root / (few ? 4 : 32); first--) {
+        uint64_t root = (uint64_t)pow((double)problem->n, 1.0 / kernels) + 1;
+        vd__fft_split_choice best = { 0, 0, 0 };
+        for (uint64_t first = few ? 4 * root : root; first >= 2 && first >= root / (best.length ? 4 : 32); first--) {
             if (problem->n % first || !vd__fft_plan_split(p, problem, first, kernels == 3)) continue;
             if (!few) return true;
-            double time = vd__fft_remove_passes(p, problem->route, before);
-            if (best && time >= lowest) continue;
-            lowest = time;
-            best = first;
+            vd__fft_compare_splits(p, problem->route, before, problem->n, first, &best);
         }
-        if (best) return vd__fft_plan_split(p, problem, best, kernels == 3);
+        if (best.length) return vd__fft_plan_split(p, problem, best.first, kernels == 3);
     }
     return false;
 }
@@ -5144,31 +5156,17 @@ static vd__fft_lengths vd__fft_smooth_lengths(uint64_t lowest, uint32_t count, u
     return l;
 }
 
-/* Length and first factor of the convolutions of Bluestein's algorithm, and the estimated time. */
-typedef struct vd__fft_chirp_choice { double cost; uint64_t m, first; } vd__fft_chirp_choice;
-
-/* Removes the passes of a route from number `count` on. Replaces the choice by m and `first` if the estimated time of
-   the removed passes is lower. */
-static void vd__fft_compare_chirp(const vd_fft *p, vd__fft_route *r, uint32_t count, uint64_t m, uint64_t first,
-                                  vd__fft_chirp_choice *best) {
-    double cost = vd__fft_remove_passes(p, r, count);
-    if (best->m && cost >= best->cost) return;
-    best->cost = cost;
-    best->m = m;
-    best->first = first;
-}
-
 /* Plans a problem by Bluestein's algorithm with convolutions of length m, with each possible first factor around the
    square root of m (with two factors: the cube root); updates the choice of the lowest estimated time. */
 static void vd__fft_try_chirp_length(const vd_fft *p, const vd__fft_problem *problem, uint64_t m, uint32_t factors,
-                                     vd__fft_chirp_choice *best) {
+                                     vd__fft_split_choice *best) {
     uint64_t root = (uint64_t)pow((double)m, factors > 1 ? 1 / 3.0 : 0.5) + 1;
     uint32_t before = problem->route->count;
     if (m > UINT32_MAX || vd__fft_dense_layout(p, problem->axis, m).span > vd__fft_max_span(p)) return;
     for (uint64_t first = 2 * root; first >= 2 && first >= root / 8; first--) {
         if (m % first || (factors < 2 && m / first > 65536)) continue;
         if (vd__fft_plan_chirp_split(p, problem, m, first, factors - 1))
-            vd__fft_compare_chirp(p, problem->route, before, m, first, best);
+            vd__fft_compare_splits(p, problem->route, before, m, first, best);
     }
 }
 
@@ -5188,10 +5186,10 @@ static bool vd__fft_plan_chirp(vd_fft *p, const vd__fft_problem *user_problem) {
     if (p->device.few && m.at[m.count - 1] > lowest + lowest / 8) m.count--; /* would need more memory */
     for (uint32_t factors = 1; factors <= VD__FFT_CHIRP_FACTORS; factors++) {
         for (problem.min_columns = p->device.groups_as_loops ? 1 : 8; problem.min_columns; problem.min_columns /= 8) {
-            vd__fft_chirp_choice best = { 0, 0, 0 };
+            vd__fft_split_choice best = { 0, 0, 0 };
             for (uint32_t i = 0; i < m.count; i++) vd__fft_try_chirp_length(p, &problem, m.at[i], factors, &best);
-            if (!best.m || !vd__fft_plan_chirp_split(p, &problem, best.m, best.first, factors - 1)) continue;
-            vd__fft_grow_layout(p, VD__FFT_TEMP, vd__fft_dense_layout(p, problem.axis, best.m).span);
+            if (!best.length || !vd__fft_plan_chirp_split(p, &problem, best.length, best.first, factors - 1)) continue;
+            vd__fft_grow_layout(p, VD__FFT_TEMP, vd__fft_dense_layout(p, problem.axis, best.length).span);
             return true;
         }
     }
@@ -5237,7 +5235,7 @@ static bool vd__fft_solve_chirp(vd_fft *p, const vd__fft_problem *problem) {
    time. On CPUs, for which times are not estimated, it is the lowest one without prime factors above 5. */
 static bool vd__fft_solve_bluestein(vd_fft *p, const vd__fft_problem *problem) {
     uint64_t lowest = vd__fft_needed_inputs(problem) + vd__fft_bluestein_results(p, problem) - 1;
-    vd__fft_chirp_choice best = { 0, 0, 0 };
+    vd__fft_split_choice best = { 0, 0, 0 };
     uint32_t n = (uint32_t)problem->n, before = problem->route->count;
     if (problem->n > 32768) return false;
     if (lowest < n) lowest = n;
@@ -5245,8 +5243,8 @@ static bool vd__fft_solve_bluestein(vd_fft *p, const vd__fft_problem *problem) {
                                                p->device.groups_as_loops ? 5 : 7);
     for (uint32_t i = 0; i < (p->device.groups_as_loops ? 1 : m.count); i++)
         if (vd__fft_plan_one_pass(p, problem, m.at[i], n))
-            vd__fft_compare_chirp(p, problem->route, before, m.at[i], 0, &best);
-    return best.m && vd__fft_plan_one_pass(p, problem, best.m, n);
+            vd__fft_compare_splits(p, problem->route, before, m.at[i], 0, &best);
+    return best.length && vd__fft_plan_one_pass(p, problem, best.length, n);
 }
 
 typedef bool vd__fft_planner(vd_fft *p, const vd__fft_problem *problem);
@@ -5424,23 +5422,19 @@ static bool vd__fft_plan_two_passes(vd_fft *p, uint32_t axes, bool last) {
     problem.extra_dims[0] = 1u << axis[0];
     problem.extra_dims[1] = count == 3 ? 1u << axis[1] : 0;
     bool few = p->device.few;
-    uint32_t before = problem.route->count;
-    uint64_t best = 0;
-    double lowest = 0;
-    for (problem.min_columns = few ? 2 : 32; problem.min_columns >= (few ? 2 : 16); problem.min_columns /= 2) {
+    uint32_t before = problem.route->count, widest = few ? 2 : 32, least = few ? 2 : 16; /* columns */
+    vd__fft_split_choice best = { 0, 0, 0 };
+    for (problem.min_columns = widest; problem.min_columns >= least; problem.min_columns /= 2) {
         for (uint64_t first = 2; first <= max_first && first < problem.n; first++) {
             if (problem.n % first || problem.n / first > VD__FFT_MAX_POINTS / (problem.min_columns / 2) / third_length
                 || !vd__fft_plan_split(p, &problem, first, false))
                 continue;
             if (!few) return true;
-            double time = vd__fft_remove_passes(p, problem.route, before);
-            if (best && time >= lowest) continue;
-            lowest = time;
-            best = first;
+            vd__fft_compare_splits(p, problem.route, before, problem.n, first, &best);
         }
     }
-    problem.min_columns = 2;
-    return best && vd__fft_plan_split(p, &problem, best, false);
+    problem.min_columns = widest;
+    return best.length && vd__fft_plan_split(p, &problem, best.first, false);
 }
 
 /* Plans several complex axes in `left` together and returns them in *done: as many as fit into one pass, otherwise two
@@ -5491,7 +5485,7 @@ static vd_result vd__fft_plan_axes(vd_fft *p, uint32_t direction) {
     uint32_t best = 0;
     double lowest = 0;
     memcpy(layout, p->layout, sizeof layout);
-    for (uint32_t i = 0; i < 8 && p->device.few; i++) {
+    for (uint32_t i = 0; i < 8 && p->device.few; i++) { /* from 4 on, with the full length */
         if ((i % 4 && !together) || (i >= 4 && !even)) continue;
         p->full_length = i >= 4;
         bool planned = !vd__fft_plan_axes_within(p, direction, limits[i % 4]);
@@ -5748,7 +5742,7 @@ static double vd__fft_run_penalty(const vd__fft_pass *pass, uint32_t bytes) {
 }
 
 /* vd__fft_latency of a pass. A thread of a pass that folds loads and stores two elements; five such passes took 2.1 to
-   2.6 times as long as other kernels. */
+   2.6 times as long as the terms give. */
 static double vd__fft_pass_latency(const vd_fft *p, const vd__fft_pass *pass) {
     vd__fft_shape s = pass->shape;
     bool folds = vd__fft_has(pass, VD__STEP_FOLD);
@@ -15051,7 +15045,7 @@ static void vd__fft_query_device(vd_fft *p) {
     p->device.groups_as_loops = facts.groups_as_loops;
     p->device.wide = p->real == VC_F64;
     for (uint32_t r = 1; r <= VD__FFT_RADIX; r++) p->device.operations[r] = vd__fft_count_operations(r);
-    p->device.multiprocessors = (facts.concurrent_groups + 3) / 4; /* see vd_facts */
+    p->device.multiprocessors = (uint32_t)vd__ceil_div(facts.concurrent_groups, 4); /* see vd_facts */
     p->device.complex_as_words = facts.lane_access && d->features & VD_FEATURE_I64 && p->real == VC_F32;
     if (p->device.complex_as_words && d->features & VD_FEATURE_SUBGROUP
         && d->limits.min_subgroup_size == d->limits.max_subgroup_size)

@@ -868,6 +868,7 @@ static void refuse(vd_context *ctx, const vd_fft_desc *desc, const char *part) {
     says(part);
 }
 
+/* The batch is so large that the plan is not one of few elements. */
 static void explains(vd_context *ctx, vd_fft_kind kind, uint64_t n, bool pack_rows, const char *part) {
     vd_fft_desc desc = { .kind = kind, .shape = { 1 << 20, n }, .pack_rows = pack_rows };
     vd_fft *plan = vd_fft_create(ctx, &desc);

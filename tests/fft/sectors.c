@@ -10,7 +10,7 @@ static vd_context *gpu(void) {
     vd_context_desc desc = { 0 };
     vd_context *ctx = NULL;
     desc.backend = VD_BACKEND_DUMMY;
-    assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu-batch", 1), 0);
+    assert_int_equal(setenv("VKDISPATCH_FFT_SHAPES", "gpu-batch", 1), 0); /* the model is of large batches */
     assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
     return ctx;
 }

@@ -741,6 +741,27 @@ static void good_sizes(void **state) {
     assert_true(vd_fft_good_size(UINT64_MAX) == 0);
 }
 
+/* As the manual states: on a GPU, a row of 16384 elements takes two kernels, but 1000 such rows take one. */
+static void few_elements(void **state) {
+    vd_context *ctx = dummy_context();
+    const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
+    bool as_batch = shapes && !strcmp(shapes, "gpu-batch");
+    (void)state;
+    for (int many = 0; many < 2; many++) {
+        vd_fft_desc desc = { 0 };
+        int lines = 0;
+        desc.shape[0] = many ? 1000 : 1;
+        desc.shape[1] = 16384;
+        desc.axes = 2;
+        vd_fft *plan = vd_fft_create(ctx, &desc);
+        assert_non_null(plan);
+        for (const char *c = vd_fft_explain(plan); *c; c++) lines += *c == '\n';
+        assert_int_equal(lines, many || as_batch ? 1 : 2); /* a line for each kernel */
+        vd_fft_destroy(plan);
+    }
+    vd_context_destroy(ctx);
+}
+
 /* As the manual states: an intermediate buffer of 2 n - 1 to 2.3 n complex numbers, tables of 3 n to 3.4 n. */
 static void device_memory(void **state) {
     vd_context *ctx = dummy_context();
@@ -935,7 +956,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(strides), cmocka_unit_test(types), cmocka_unit_test(parts), cmocka_unit_test(simple_calls),
         cmocka_unit_test(simple_calls_keep_recent_plans), cmocka_unit_test(plan_cache_errors),
         cmocka_unit_test(sources), cmocka_unit_test(good_sizes),
-        cmocka_unit_test(device_memory),
+        cmocka_unit_test(few_elements), cmocka_unit_test(device_memory),
         cmocka_unit_test(second_device), cmocka_unit_test(bad_input),
     };
     for (int i = 1; i < argc; i++) {

@@ -26,7 +26,7 @@ typedef struct cufft {
     int (*download)(void *to, uint64_t from, size_t bytes);
     int (*launch)(void *function, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by, unsigned bz,
                   unsigned shared, void *stream, void **arguments, void **extra);
-    int (*stream_create)(void **stream, unsigned flags);
+    int (*stream_create)(void **stream, unsigned flags), (*stream_destroy)(void *stream);
     int (*capture)(void *stream, int mode), (*captured)(void *stream, void **graph);
     int (*instantiate)(void **executable, void *graph, unsigned long long flags);
     int (*graph_destroy)(void *graph), (*executable_destroy)(void *executable);
@@ -125,6 +125,7 @@ static inline const char *cufft_open(cufft *c, const numbers *x, uint64_t bytes)
     *(void **)&c->download = symbol(driver, "cuMemcpyDtoH_v2");
     *(void **)&c->synchronize = symbol(driver, "cuCtxSynchronize");
     *(void **)&c->stream_create = symbol(driver, "cuStreamCreate");
+    *(void **)&c->stream_destroy = symbol(driver, "cuStreamDestroy_v2");
     *(void **)&c->capture = symbol(driver, "cuStreamBeginCapture_v2");
     *(void **)&c->captured = symbol(driver, "cuStreamEndCapture");
     *(void **)&c->instantiate = symbol(driver, "cuGraphInstantiateWithFlags");
@@ -137,7 +138,7 @@ static inline const char *cufft_open(cufft *c, const numbers *x, uint64_t bytes)
     *(void **)&c->execute_back = symbol(library, "cufftExecC2R");
     *(void **)&c->destroy = symbol(library, "cufftDestroy");
     *(void **)&c->set_stream = symbol(library, "cufftSetStream");
-    if (!c->stream_create || !c->capture || !c->captured || !c->instantiate || !c->graph_destroy
+    if (!c->stream_create || !c->stream_destroy || !c->capture || !c->captured || !c->instantiate || !c->graph_destroy
         || !c->executable_destroy || !c->graph_launch || !c->set_stream)
         return "a function of CUDA graphs or cuFFT is missing";
     if (!init || !retain || !current || !c->allocate || !c->release || !c->upload || !c->download || !c->synchronize
@@ -246,7 +247,7 @@ static inline void *cufft_graph(cufft *c, int count) {
     for (int i = 0; i < count; i++) if (cufft_run(c, i)) return NULL;
     if (c->captured(stream, &graph) || c->instantiate(&executable, graph, 0)) executable = NULL;
     if (graph) c->graph_destroy(graph);
-    return c->set_stream(c->plan, NULL) ? NULL : executable;
+    return c->set_stream(c->plan, NULL) || c->stream_destroy(stream) ? NULL : executable;
 }
 
 /* Prepares for a size. Returns NULL, or the reason for failure. */

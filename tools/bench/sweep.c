@@ -13,6 +13,8 @@
    to 2^20 elements, images of 64² to 1024², cubes of 32³ to 128³, and random sizes in these ranges. cuFFT runs from
    calls, and once more from a CUDA graph of as many transforms (`graph`, `graph-speed`).
 
+   VKDISPATCH_BACKEND=cuda or opencl runs ours on CUDA or OpenCL instead of Vulkan.
+
    BENCH_MEASURE=1 adds `measured`: the time of ours with kernels chosen by timing (VD_FFT_MEASURE).
 
    Each size transforms the same number of bytes (BENCH_BYTES; default 512 MiB, on a processor 1 MiB), out of place,
