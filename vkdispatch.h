@@ -426,12 +426,14 @@
    Callbacks
          callback                             called                              may call
          --------                             ------                              --------
-         vd_context_desc.print and .log,      at the end of a call, on its        all functions but vd_context_destroy
-         vd_buffer_desc.release               thread, holding no lock             of this context
+         vd_context_desc.print and .log,      at the end of a call that uses      all functions but vd_context_destroy
+         vd_buffer_desc.release               the context, on the calling         of this context
+                                              thread, with no lock held
          vd_context_desc.memory_pressure      during calls that create or bind    all functions but vd_context_destroy
                                               buffers or images                   of this context
-         `use` of vd_native_use,              during the call; a lock may be      nothing with this context or its lists
-         vd_record_desc.record                held                                (returns VD_ERROR_INVALID)
+         `use` of vd_native_use,              during the call; a lock may be      no function that takes this context or
+         vd_record_desc.record                held                                one of its lists (such calls fail with
+                                                                                  VD_ERROR_INVALID)
          vd_kernel_desc.include               during the call                     all functions but vd_context_destroy
                                                                                   of this context
          `use` of vd_context_attach           during the call                     all functions but vd_context_destroy
@@ -444,12 +446,13 @@
          vkdispatch_fft.h                                                         and those with the plan in use
          functions of vd_plan_kind and        as documented there                 all functions but vd_context_destroy
          vd_plan_tuner (vkdispatch_fft.h)                                         and those with the plan in use
-       print, log and release may run on several threads at once. They do not nest: a callback caused by a callback runs
-       after that one has returned. They do not change the thread's error text. In the last print, log and release
-       callbacks, which vd_context_destroy makes, calls that use the context return VD_ERROR_INVALID.
-       A log message of a context is dropped if that context's log callback caused it, directly or indirectly. Messages
-       that wait for print or log may total max(16 * vd_context_desc.print_bytes, 1 MiB); messages beyond that are
-       dropped, and a warning in the log counts them.
+       The callbacks of the first row may run on several threads at once. They do not nest: if a callback causes another
+       one, the second runs after the first has returned. They do not change the thread's error text. vd_context_destroy
+       makes the last of them after it has closed the context: in these, calls that use the context fail with
+       VD_ERROR_INVALID.
+       A log message of a context is dropped if that context's log callback caused it, also through a callback of
+       another context. Messages that wait for print or log may total max(16 * vd_context_desc.print_bytes, 1 MiB);
+       messages beyond that are dropped, and a warning in the log counts them.
 
    printf and assert in kernels
        Kernels with vc_printf or vc_assert append records to a buffer of their queue. The buffer is copied to the host
@@ -464,19 +467,23 @@
          check the result of vd_wait_idle.
 
    Indirect dispatch
-       vd_dispatch_desc.indirect names a buffer with the number of threads or work-groups, which an earlier kernel may
-       have computed. Dispatches can be chained in this way without waiting. The implicit arguments (VD_IMPLICIT_THREADS
-       and _GROUPS) have the values of the buffer, so guards such as VC_EACH work.
+       vd_dispatch_desc.indirect names a buffer with three u32, the numbers of threads or work-groups along the axes,
+       which an earlier kernel may have computed. On vulkan, dispatches can be chained in this way without waiting on
+       the host. The implicit arguments (VD_IMPLICIT_THREADS and _GROUPS) are computed from these numbers after they are
+       limited, so guards such as VC_EACH work.
        * A number of 0 along any axis: nothing is executed.
        * More work-groups than limits.max_groups along an axis: all are executed if the kernel has
-         VD_IMPLICIT_GROUP_BASE along it, as kernels of the builder do that use the axis.
-       * Otherwise, and if there are more than 2^32 - 1 threads along an axis, only the first ones are executed. This is
-         logged as an error: on vulkan by vd_wait_idle or by a later submission, and submissions of one graph that are
-         in flight at the same time may be logged as one. The other backends log it in the submission itself.
+         VD_IMPLICIT_GROUP_BASE along that axis. Kernels of the builder have it along the axes that they use. Of other
+         kernels, work-groups beyond this limit are not executed.
+       * If the whole work-groups along an axis have more than 2^32 - 1 threads, the work-groups beyond that are not
+         executed by any kernel.
+       * Work-groups that are not executed are logged as an error: on vulkan by vd_wait_idle, vd_profile_read, _print
+         and _write, vd_context_destroy or a later submission, possibly once for several submissions of one graph that
+         are in flight at the same time; on the other backends by the submission itself.
        * vulkan: a built-in kernel with one work-group converts and limits the numbers before the dispatch. The first
-         indirect dispatch of a kernel compiles it once more if it has VD_IMPLICIT_GROUP_BASE, or if VD_IMPLICIT_THREADS
-         or _GROUPS are push constants: the argument block is then in memory, and a loop over work-groups replaces the
-         group base.
+         indirect dispatch of a kernel compiles a variant of it if it has VD_IMPLICIT_GROUP_BASE, or if
+         VD_IMPLICIT_THREADS or _GROUPS are push constants. The variant has its argument block in memory and, instead of
+         the group base, a loop over work-groups.
        * cuda and opencl have no indirect dispatch: the submission of the list (or the batch) reads the numbers and
          blocks until the commands before the dispatch are complete. Other threads that use the device wait meanwhile.
          Such a dispatch cannot be captured into a CUDA graph.
@@ -21819,8 +21826,8 @@ static vd_result vd__staging_reserve(vd_list *l, vd_memory usage, uint64_t size,
     if (l->graph) return vd__graph_stage(l, size, out);
     if (l->immediate && vd__queue_captures(q))
         return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a CUDA graph cannot "
-                        "contain a transfer of %llu bytes through staging memory; do it before the capture, or use "
-                        "mapped memory", q->index, VD__U(size));
+                        "contain commands that pass %llu bytes through staging memory; execute them before or after "
+                        "the capture, or use mapped memory", q->index, VD__U(size));
     for (;;) {
         uint64_t wait = 0;
         vd__mutex_lock(q->lock);
@@ -30157,8 +30164,9 @@ static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_import 
     uint32_t i = 0;
     bool on_host = t->device.type == VD__DL_CPU || (t->device.type == VD__DL_CUDA_HOST && backend != VD_BACKEND_CUDA);
     if (!on_host && !in->writable)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "the tensor is read-only, which is only supported in "
-                             "host memory, but its device type is %d", (int)t->device.type);
+        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "the tensor is read-only, which is supported only for "
+                             "kDLCPU (1)%s, but its device type is %d",
+                             backend == VD_BACKEND_CUDA ? "" : " and kDLCUDAHost (3)", (int)t->device.type);
     if (backend == VD_BACKEND_CUDA
         && (t->device.type == VD__DL_CUDA || t->device.type == VD__DL_CUDA_HOST
             || t->device.type == VD__DL_CUDA_MANAGED)) {

@@ -14209,8 +14209,10 @@ static const char *vd__fft_apply_radices(const vd__fft_pass *pass, const vd__fft
     uint32_t axis = 0;
     for (s->n = 1, s->stages = 0; s->stages < VD__FFT_STAGES && c->radix[s->stages]; s->n *= c->radix[s->stages++]) {
         const char *reason = vd__fft_check_radix(s, c, s->stages);
-        if (reason || s->n > 65536) return reason ? reason : "the product of the radices is more than 65536";
+        if (reason) return reason;
+        if (s->n > 65536) break;
     }
+    if (s->n > 65536) return "the product of the radices is more than 65536";
     if (pass->bluestein_length) {
         if (s->n < vd__fft_lowest_bluestein(pass))
             return "the product of the radices is too short for the convolutions of Bluestein's algorithm";

@@ -423,6 +423,7 @@ static void shapes_can_be_set(void **state) {
                   "one after it");
     check_refused(&rows, "8x8/1/1/1", "contains '8x8/1/1/1', but a kernel with transforms of "
                   "64 elements cannot have this shape: a thread holds more than 32 values");
+    check_refused(&prime, "b32x32x32x32/1/1/0", "the product of the radices is more than 65536");
     check_refused(&rows, "8x8/8/1/3", "slices must be 0, 1, 2 or 4");
     check_refused(&rows, "2x32/4/1/4", "slices do not divide the radices");
     check_refused(&rows, "64/1/1/0", "a radix above 32 is not a prime up to 127");

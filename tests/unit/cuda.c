@@ -620,7 +620,7 @@ static void a_capture_refuses_staging(void **state) {
     vd_event event;
     assert_int_equal(g.begin(g.stream, 0), 0);
     assert_int_equal(vd_buffer_write(g.ctx, a, 0, x, VD_WHOLE), VD_ERROR_UNSUPPORTED);
-    CHECK_TEXT("the stream of queue 0 is being captured, and a CUDA graph cannot contain a transfer of 32 bytes through staging memory");
+    CHECK_TEXT("the stream of queue 0 is being captured, and a CUDA graph cannot contain commands that pass 32 bytes through staging memory");
     assert_int_equal(vd_buffer_read(g.ctx, a, 0, got, VD_WHOLE), VD_ERROR_UNSUPPORTED);
     CHECK_TEXT("is being captured");
     assert_int_equal(vd_fill(vd_immediate(g.ctx, 0, 0), a, 1, 5, "x", 1), VD_ERROR_UNSUPPORTED);
