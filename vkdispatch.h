@@ -7081,19 +7081,19 @@ VD__SMALL_END
      - that functions and blocks nest correctly.
    Its time is linear in the size of the module, and so is its memory, because the bound of the ids is limited. */
 
-/* Grammar of an instruction. A letter for each operand:
+/* Form of an instruction, a letter for each operand:
      t  id of the result type         m  mask of a memory access, and its operands
      r  id of the result              p  pairs: a literal of the type of the first operand, and an id
      i  id                            c  literal of the result type
      n  literal of one word           o  opcode, and its operands after the result
      s  string
-   The last letter applies to all remaining words. */
+   The last letter applies to all remaining words, if there are any. */
 typedef struct vd__spirv_op {
     uint16_t opcode;
     uint8_t min_words, max_words; /* 255: no maximum */
     char position;                /* g: before all functions, b: inside a block, t: last instruction of a block, a:
                                      anywhere, s: see vd__spirv_check_position */
-    char operands[8];             /* an array: pointers would need relocations */
+    uint8_t form;                 /* index in vd__spirv_forms */
 } vd__spirv_op;
 
 /* SPIR-V grammar 1.6 revision 1: written by tools/spirv */
@@ -7179,126 +7179,130 @@ enum {
     VD__StorageClassWorkgroup = 4, VD__StorageClassPrivate = 6, VD__StorageClassPushConstant = 9,
     VD__StorageClassStorageBuffer = 12, VD__StorageClassPhysicalStorageBuffer = 5349
 };
+#define VD__SPIRV_FORMS(X) \
+    X(i) X(iiin) X(iiini) X(iim) X(iin) X(iip) X(in) X(ini) X(inns) X(ins) X(is) X(n) X(nisi) X(nnis) X(r) X(ri) \
+    X(rin) X(rn) X(rni) X(rs) X(s) X(tr) X(trc) X(tri) X(triiin) X(triiini) X(triin) X(triini) X(trim) X(trin) \
+    X(trini) X(trni) X(tro)
 #define VD__SPIRV_OPS(X) \
-    X(0, 1, 1, 'a', "", Nop) X(1, 3, 3, 'a', "tr", Undef) X(2, 2, 255, 'g', "s", SourceContinued) \
-    X(3, 3, 255, 'g', "nnis", Source) X(4, 2, 255, 'g', "s", SourceExtension) X(5, 3, 255, 'g', "is", Name) \
-    X(6, 4, 255, 'g', "ins", MemberName) X(7, 3, 255, 'g', "rs", String) X(8, 4, 4, 'a', "in", Line) \
-    X(10, 2, 255, 'g', "s", Extension) X(11, 3, 255, 'g', "rs", ExtInstImport) X(12, 5, 255, 'a', "trini", ExtInst) \
-    X(14, 3, 3, 'g', "n", MemoryModel) X(15, 4, 255, 'g', "nisi", EntryPoint) X(16, 3, 255, 'g', "in", ExecutionMode) \
-    X(17, 2, 2, 'g', "n", Capability) X(19, 2, 2, 'g', "r", TypeVoid) X(20, 2, 2, 'g', "r", TypeBool) \
-    X(21, 4, 4, 'g', "rn", TypeInt) X(22, 3, 3, 'g', "rn", TypeFloat) X(23, 4, 4, 'g', "rin", TypeVector) \
-    X(24, 4, 4, 'g', "rin", TypeMatrix) X(25, 9, 10, 'g', "rin", TypeImage) X(26, 2, 2, 'g', "r", TypeSampler) \
-    X(27, 3, 3, 'g', "ri", TypeSampledImage) X(28, 4, 4, 'g', "ri", TypeArray) \
-    X(29, 3, 3, 'g', "ri", TypeRuntimeArray) X(30, 2, 255, 'g', "ri", TypeStruct) X(32, 4, 4, 'g', "rni", TypePointer) \
-    X(33, 3, 255, 'g', "ri", TypeFunction) X(39, 3, 3, 'g', "in", TypeForwardPointer) \
-    X(41, 3, 3, 'g', "tr", ConstantTrue) X(42, 3, 3, 'g', "tr", ConstantFalse) X(43, 4, 5, 'g', "trc", Constant) \
-    X(44, 3, 255, 'g', "tri", ConstantComposite) X(46, 3, 3, 'g', "tr", ConstantNull) \
-    X(48, 3, 3, 'g', "tr", SpecConstantTrue) X(49, 3, 3, 'g', "tr", SpecConstantFalse) \
-    X(50, 4, 5, 'g', "trc", SpecConstant) X(51, 3, 255, 'g', "tri", SpecConstantComposite) \
-    X(52, 4, 255, 'g', "tro", SpecConstantOp) X(54, 5, 5, 's', "trni", Function) \
-    X(55, 3, 3, 's', "tr", FunctionParameter) X(56, 1, 1, 's', "", FunctionEnd) \
-    X(57, 4, 255, 'b', "tri", FunctionCall) X(59, 4, 5, 's', "trni", Variable) \
-    X(60, 6, 6, 'b', "tri", ImageTexelPointer) X(61, 4, 255, 'b', "trim", Load) X(62, 3, 255, 'b', "iim", Store) \
-    X(63, 3, 255, 'b', "iim", CopyMemory) X(65, 4, 255, 'b', "tri", AccessChain) \
-    X(66, 4, 255, 'b', "tri", InBoundsAccessChain) X(67, 5, 255, 'b', "tri", PtrAccessChain) \
-    X(68, 5, 5, 'b', "trin", ArrayLength) X(71, 3, 255, 'g', "in", Decorate) X(72, 4, 255, 'g', "in", MemberDecorate) \
-    X(73, 2, 2, 'g', "r", DecorationGroup) X(74, 2, 255, 'g', "i", GroupDecorate) \
-    X(75, 2, 255, 'g', "in", GroupMemberDecorate) X(77, 5, 5, 'b', "tri", VectorExtractDynamic) \
-    X(78, 6, 6, 'b', "tri", VectorInsertDynamic) X(79, 5, 255, 'b', "triin", VectorShuffle) \
-    X(80, 3, 255, 'b', "tri", CompositeConstruct) X(81, 4, 255, 'b', "trin", CompositeExtract) \
-    X(82, 5, 255, 'b', "triin", CompositeInsert) X(83, 4, 4, 'b', "tri", CopyObject) \
-    X(84, 4, 4, 'b', "tri", Transpose) X(86, 5, 5, 'b', "tri", SampledImage) \
-    X(87, 5, 255, 'b', "triini", ImageSampleImplicitLod) X(88, 6, 255, 'b', "triini", ImageSampleExplicitLod) \
-    X(89, 6, 255, 'b', "triiini", ImageSampleDrefImplicitLod) \
-    X(90, 7, 255, 'b', "triiini", ImageSampleDrefExplicitLod) X(91, 5, 255, 'b', "triini", ImageSampleProjImplicitLod) \
-    X(92, 6, 255, 'b', "triini", ImageSampleProjExplicitLod) \
-    X(93, 6, 255, 'b', "triiini", ImageSampleProjDrefImplicitLod) \
-    X(94, 7, 255, 'b', "triiini", ImageSampleProjDrefExplicitLod) X(95, 5, 255, 'b', "triini", ImageFetch) \
-    X(96, 6, 255, 'b', "triiini", ImageGather) X(97, 6, 255, 'b', "triiini", ImageDrefGather) \
-    X(98, 5, 255, 'b', "triini", ImageRead) X(99, 4, 255, 'b', "iiini", ImageWrite) X(100, 4, 4, 'b', "tri", Image) \
-    X(103, 5, 5, 'b', "tri", ImageQuerySizeLod) X(104, 4, 4, 'b', "tri", ImageQuerySize) \
-    X(105, 5, 5, 'b', "tri", ImageQueryLod) X(106, 4, 4, 'b', "tri", ImageQueryLevels) \
-    X(107, 4, 4, 'b', "tri", ImageQuerySamples) X(109, 4, 4, 'b', "tri", ConvertFToU) \
-    X(110, 4, 4, 'b', "tri", ConvertFToS) X(111, 4, 4, 'b', "tri", ConvertSToF) X(112, 4, 4, 'b', "tri", ConvertUToF) \
-    X(113, 4, 4, 'b', "tri", UConvert) X(114, 4, 4, 'b', "tri", SConvert) X(115, 4, 4, 'b', "tri", FConvert) \
-    X(116, 4, 4, 'b', "tri", QuantizeToF16) X(117, 4, 4, 'b', "tri", ConvertPtrToU) \
-    X(120, 4, 4, 'b', "tri", ConvertUToPtr) X(124, 4, 4, 'b', "tri", Bitcast) X(126, 4, 4, 'b', "tri", SNegate) \
-    X(127, 4, 4, 'b', "tri", FNegate) X(128, 5, 5, 'b', "tri", IAdd) X(129, 5, 5, 'b', "tri", FAdd) \
-    X(130, 5, 5, 'b', "tri", ISub) X(131, 5, 5, 'b', "tri", FSub) X(132, 5, 5, 'b', "tri", IMul) \
-    X(133, 5, 5, 'b', "tri", FMul) X(134, 5, 5, 'b', "tri", UDiv) X(135, 5, 5, 'b', "tri", SDiv) \
-    X(136, 5, 5, 'b', "tri", FDiv) X(137, 5, 5, 'b', "tri", UMod) X(138, 5, 5, 'b', "tri", SRem) \
-    X(139, 5, 5, 'b', "tri", SMod) X(140, 5, 5, 'b', "tri", FRem) X(141, 5, 5, 'b', "tri", FMod) \
-    X(142, 5, 5, 'b', "tri", VectorTimesScalar) X(143, 5, 5, 'b', "tri", MatrixTimesScalar) \
-    X(144, 5, 5, 'b', "tri", VectorTimesMatrix) X(145, 5, 5, 'b', "tri", MatrixTimesVector) \
-    X(146, 5, 5, 'b', "tri", MatrixTimesMatrix) X(147, 5, 5, 'b', "tri", OuterProduct) X(148, 5, 5, 'b', "tri", Dot) \
-    X(149, 5, 5, 'b', "tri", IAddCarry) X(150, 5, 5, 'b', "tri", ISubBorrow) X(151, 5, 5, 'b', "tri", UMulExtended) \
-    X(152, 5, 5, 'b', "tri", SMulExtended) X(154, 4, 4, 'b', "tri", Any) X(155, 4, 4, 'b', "tri", All) \
-    X(156, 4, 4, 'b', "tri", IsNan) X(157, 4, 4, 'b', "tri", IsInf) X(164, 5, 5, 'b', "tri", LogicalEqual) \
-    X(165, 5, 5, 'b', "tri", LogicalNotEqual) X(166, 5, 5, 'b', "tri", LogicalOr) X(167, 5, 5, 'b', "tri", LogicalAnd) \
-    X(168, 4, 4, 'b', "tri", LogicalNot) X(169, 6, 6, 'b', "tri", Select) X(170, 5, 5, 'b', "tri", IEqual) \
-    X(171, 5, 5, 'b', "tri", INotEqual) X(172, 5, 5, 'b', "tri", UGreaterThan) X(173, 5, 5, 'b', "tri", SGreaterThan) \
-    X(174, 5, 5, 'b', "tri", UGreaterThanEqual) X(175, 5, 5, 'b', "tri", SGreaterThanEqual) \
-    X(176, 5, 5, 'b', "tri", ULessThan) X(177, 5, 5, 'b', "tri", SLessThan) X(178, 5, 5, 'b', "tri", ULessThanEqual) \
-    X(179, 5, 5, 'b', "tri", SLessThanEqual) X(180, 5, 5, 'b', "tri", FOrdEqual) X(181, 5, 5, 'b', "tri", FUnordEqual) \
-    X(182, 5, 5, 'b', "tri", FOrdNotEqual) X(183, 5, 5, 'b', "tri", FUnordNotEqual) \
-    X(184, 5, 5, 'b', "tri", FOrdLessThan) X(185, 5, 5, 'b', "tri", FUnordLessThan) \
-    X(186, 5, 5, 'b', "tri", FOrdGreaterThan) X(187, 5, 5, 'b', "tri", FUnordGreaterThan) \
-    X(188, 5, 5, 'b', "tri", FOrdLessThanEqual) X(189, 5, 5, 'b', "tri", FUnordLessThanEqual) \
-    X(190, 5, 5, 'b', "tri", FOrdGreaterThanEqual) X(191, 5, 5, 'b', "tri", FUnordGreaterThanEqual) \
-    X(194, 5, 5, 'b', "tri", ShiftRightLogical) X(195, 5, 5, 'b', "tri", ShiftRightArithmetic) \
-    X(196, 5, 5, 'b', "tri", ShiftLeftLogical) X(197, 5, 5, 'b', "tri", BitwiseOr) \
-    X(198, 5, 5, 'b', "tri", BitwiseXor) X(199, 5, 5, 'b', "tri", BitwiseAnd) X(200, 4, 4, 'b', "tri", Not) \
-    X(201, 7, 7, 'b', "tri", BitFieldInsert) X(202, 6, 6, 'b', "tri", BitFieldSExtract) \
-    X(203, 6, 6, 'b', "tri", BitFieldUExtract) X(204, 4, 4, 'b', "tri", BitReverse) X(205, 4, 4, 'b', "tri", BitCount) \
-    X(207, 4, 4, 'b', "tri", DPdx) X(208, 4, 4, 'b', "tri", DPdy) X(209, 4, 4, 'b', "tri", Fwidth) \
-    X(224, 4, 4, 'b', "i", ControlBarrier) X(225, 3, 3, 'b', "i", MemoryBarrier) X(227, 6, 6, 'b', "tri", AtomicLoad) \
-    X(228, 5, 5, 'b', "i", AtomicStore) X(229, 7, 7, 'b', "tri", AtomicExchange) \
-    X(230, 9, 9, 'b', "tri", AtomicCompareExchange) X(232, 6, 6, 'b', "tri", AtomicIIncrement) \
-    X(233, 6, 6, 'b', "tri", AtomicIDecrement) X(234, 7, 7, 'b', "tri", AtomicIAdd) \
-    X(235, 7, 7, 'b', "tri", AtomicISub) X(236, 7, 7, 'b', "tri", AtomicSMin) X(237, 7, 7, 'b', "tri", AtomicUMin) \
-    X(238, 7, 7, 'b', "tri", AtomicSMax) X(239, 7, 7, 'b', "tri", AtomicUMax) X(240, 7, 7, 'b', "tri", AtomicAnd) \
-    X(241, 7, 7, 'b', "tri", AtomicOr) X(242, 7, 7, 'b', "tri", AtomicXor) X(245, 3, 255, 'b', "tri", Phi) \
-    X(246, 4, 255, 'b', "iin", LoopMerge) X(247, 3, 3, 'b', "in", SelectionMerge) X(248, 2, 2, 's', "r", Label) \
-    X(249, 2, 2, 't', "i", Branch) X(250, 4, 255, 't', "iiin", BranchConditional) X(251, 3, 255, 't', "iip", Switch) \
-    X(252, 1, 1, 't', "", Kill) X(253, 1, 1, 't', "", Return) X(254, 2, 2, 't', "i", ReturnValue) \
-    X(255, 1, 1, 't', "", Unreachable) X(317, 1, 1, 'a', "", NoLine) X(330, 2, 255, 'g', "s", ModuleProcessed) \
-    X(331, 3, 255, 'g', "ini", ExecutionModeId) X(332, 3, 255, 'g', "ini", DecorateId) \
-    X(333, 4, 4, 'b', "tri", GroupNonUniformElect) X(334, 5, 5, 'b', "tri", GroupNonUniformAll) \
-    X(335, 5, 5, 'b', "tri", GroupNonUniformAny) X(336, 5, 5, 'b', "tri", GroupNonUniformAllEqual) \
-    X(337, 6, 6, 'b', "tri", GroupNonUniformBroadcast) X(338, 5, 5, 'b', "tri", GroupNonUniformBroadcastFirst) \
-    X(339, 5, 5, 'b', "tri", GroupNonUniformBallot) X(340, 5, 5, 'b', "tri", GroupNonUniformInverseBallot) \
-    X(341, 6, 6, 'b', "tri", GroupNonUniformBallotBitExtract) \
-    X(342, 6, 6, 'b', "trini", GroupNonUniformBallotBitCount) X(343, 5, 5, 'b', "tri", GroupNonUniformBallotFindLSB) \
-    X(344, 5, 5, 'b', "tri", GroupNonUniformBallotFindMSB) X(345, 6, 6, 'b', "tri", GroupNonUniformShuffle) \
-    X(346, 6, 6, 'b', "tri", GroupNonUniformShuffleXor) X(347, 6, 6, 'b', "tri", GroupNonUniformShuffleUp) \
-    X(348, 6, 6, 'b', "tri", GroupNonUniformShuffleDown) X(349, 6, 7, 'b', "trini", GroupNonUniformIAdd) \
-    X(350, 6, 7, 'b', "trini", GroupNonUniformFAdd) X(351, 6, 7, 'b', "trini", GroupNonUniformIMul) \
-    X(352, 6, 7, 'b', "trini", GroupNonUniformFMul) X(353, 6, 7, 'b', "trini", GroupNonUniformSMin) \
-    X(354, 6, 7, 'b', "trini", GroupNonUniformUMin) X(355, 6, 7, 'b', "trini", GroupNonUniformFMin) \
-    X(356, 6, 7, 'b', "trini", GroupNonUniformSMax) X(357, 6, 7, 'b', "trini", GroupNonUniformUMax) \
-    X(358, 6, 7, 'b', "trini", GroupNonUniformFMax) X(359, 6, 7, 'b', "trini", GroupNonUniformBitwiseAnd) \
-    X(360, 6, 7, 'b', "trini", GroupNonUniformBitwiseOr) X(361, 6, 7, 'b', "trini", GroupNonUniformBitwiseXor) \
-    X(362, 6, 7, 'b', "trini", GroupNonUniformLogicalAnd) X(363, 6, 7, 'b', "trini", GroupNonUniformLogicalOr) \
-    X(364, 6, 7, 'b', "trini", GroupNonUniformLogicalXor) X(400, 4, 4, 'b', "tri", CopyLogical) \
-    X(401, 5, 5, 'b', "tri", PtrEqual) X(402, 5, 5, 'b', "tri", PtrNotEqual) \
-    X(4416, 1, 1, 't', "", TerminateInvocation) X(4421, 4, 4, 'b', "tri", SubgroupBallotKHR) \
-    X(4422, 4, 4, 'b', "tri", SubgroupFirstInvocationKHR) X(4428, 4, 4, 'b', "tri", SubgroupAllKHR) \
-    X(4429, 4, 4, 'b', "tri", SubgroupAnyKHR) X(4430, 4, 4, 'b', "tri", SubgroupAllEqualKHR) \
-    X(4432, 5, 5, 'b', "tri", SubgroupReadInvocationKHR) X(4450, 5, 6, 'b', "triin", SDot) \
-    X(4451, 5, 6, 'b', "triin", UDot) X(4452, 5, 6, 'b', "triin", SUDot) X(4453, 6, 7, 'b', "triiin", SDotAccSat) \
-    X(4454, 6, 7, 'b', "triiin", UDotAccSat) X(4455, 6, 7, 'b', "triiin", SUDotAccSat) \
-    X(5632, 3, 255, 'g', "ins", DecorateString) X(5633, 4, 255, 'g', "inns", MemberDecorateString) \
-    X(6035, 7, 7, 'b', "tri", AtomicFAddEXT)
+    X(0, 1, 1, 'a', n, Nop) X(1, 3, 3, 'a', tr, Undef) X(2, 2, 255, 'g', s, SourceContinued) \
+    X(3, 3, 255, 'g', nnis, Source) X(4, 2, 255, 'g', s, SourceExtension) X(5, 3, 255, 'g', is, Name) \
+    X(6, 4, 255, 'g', ins, MemberName) X(7, 3, 255, 'g', rs, String) X(8, 4, 4, 'a', in, Line) \
+    X(10, 2, 255, 'g', s, Extension) X(11, 3, 255, 'g', rs, ExtInstImport) X(12, 5, 255, 'a', trini, ExtInst) \
+    X(14, 3, 3, 'g', n, MemoryModel) X(15, 4, 255, 'g', nisi, EntryPoint) X(16, 3, 255, 'g', in, ExecutionMode) \
+    X(17, 2, 2, 'g', n, Capability) X(19, 2, 2, 'g', r, TypeVoid) X(20, 2, 2, 'g', r, TypeBool) \
+    X(21, 4, 4, 'g', rn, TypeInt) X(22, 3, 3, 'g', rn, TypeFloat) X(23, 4, 4, 'g', rin, TypeVector) \
+    X(24, 4, 4, 'g', rin, TypeMatrix) X(25, 9, 10, 'g', rin, TypeImage) X(26, 2, 2, 'g', r, TypeSampler) \
+    X(27, 3, 3, 'g', ri, TypeSampledImage) X(28, 4, 4, 'g', ri, TypeArray) X(29, 3, 3, 'g', ri, TypeRuntimeArray) \
+    X(30, 2, 255, 'g', ri, TypeStruct) X(32, 4, 4, 'g', rni, TypePointer) X(33, 3, 255, 'g', ri, TypeFunction) \
+    X(39, 3, 3, 'g', in, TypeForwardPointer) X(41, 3, 3, 'g', tr, ConstantTrue) X(42, 3, 3, 'g', tr, ConstantFalse) \
+    X(43, 4, 5, 'g', trc, Constant) X(44, 3, 255, 'g', tri, ConstantComposite) X(46, 3, 3, 'g', tr, ConstantNull) \
+    X(48, 3, 3, 'g', tr, SpecConstantTrue) X(49, 3, 3, 'g', tr, SpecConstantFalse) X(50, 4, 5, 'g', trc, SpecConstant) \
+    X(51, 3, 255, 'g', tri, SpecConstantComposite) X(52, 4, 255, 'g', tro, SpecConstantOp) \
+    X(54, 5, 5, 's', trni, Function) X(55, 3, 3, 's', tr, FunctionParameter) X(56, 1, 1, 's', n, FunctionEnd) \
+    X(57, 4, 255, 'b', tri, FunctionCall) X(59, 4, 5, 's', trni, Variable) X(60, 6, 6, 'b', tri, ImageTexelPointer) \
+    X(61, 4, 255, 'b', trim, Load) X(62, 3, 255, 'b', iim, Store) X(63, 3, 255, 'b', iim, CopyMemory) \
+    X(65, 4, 255, 'b', tri, AccessChain) X(66, 4, 255, 'b', tri, InBoundsAccessChain) \
+    X(67, 5, 255, 'b', tri, PtrAccessChain) X(68, 5, 5, 'b', trin, ArrayLength) X(71, 3, 255, 'g', in, Decorate) \
+    X(72, 4, 255, 'g', in, MemberDecorate) X(73, 2, 2, 'g', r, DecorationGroup) X(74, 2, 255, 'g', i, GroupDecorate) \
+    X(75, 2, 255, 'g', in, GroupMemberDecorate) X(77, 5, 5, 'b', tri, VectorExtractDynamic) \
+    X(78, 6, 6, 'b', tri, VectorInsertDynamic) X(79, 5, 255, 'b', triin, VectorShuffle) \
+    X(80, 3, 255, 'b', tri, CompositeConstruct) X(81, 4, 255, 'b', trin, CompositeExtract) \
+    X(82, 5, 255, 'b', triin, CompositeInsert) X(83, 4, 4, 'b', tri, CopyObject) X(84, 4, 4, 'b', tri, Transpose) \
+    X(86, 5, 5, 'b', tri, SampledImage) X(87, 5, 255, 'b', triini, ImageSampleImplicitLod) \
+    X(88, 6, 255, 'b', triini, ImageSampleExplicitLod) X(89, 6, 255, 'b', triiini, ImageSampleDrefImplicitLod) \
+    X(90, 7, 255, 'b', triiini, ImageSampleDrefExplicitLod) X(91, 5, 255, 'b', triini, ImageSampleProjImplicitLod) \
+    X(92, 6, 255, 'b', triini, ImageSampleProjExplicitLod) X(93, 6, 255, 'b', triiini, ImageSampleProjDrefImplicitLod) \
+    X(94, 7, 255, 'b', triiini, ImageSampleProjDrefExplicitLod) X(95, 5, 255, 'b', triini, ImageFetch) \
+    X(96, 6, 255, 'b', triiini, ImageGather) X(97, 6, 255, 'b', triiini, ImageDrefGather) \
+    X(98, 5, 255, 'b', triini, ImageRead) X(99, 4, 255, 'b', iiini, ImageWrite) X(100, 4, 4, 'b', tri, Image) \
+    X(103, 5, 5, 'b', tri, ImageQuerySizeLod) X(104, 4, 4, 'b', tri, ImageQuerySize) \
+    X(105, 5, 5, 'b', tri, ImageQueryLod) X(106, 4, 4, 'b', tri, ImageQueryLevels) \
+    X(107, 4, 4, 'b', tri, ImageQuerySamples) X(109, 4, 4, 'b', tri, ConvertFToU) X(110, 4, 4, 'b', tri, ConvertFToS) \
+    X(111, 4, 4, 'b', tri, ConvertSToF) X(112, 4, 4, 'b', tri, ConvertUToF) X(113, 4, 4, 'b', tri, UConvert) \
+    X(114, 4, 4, 'b', tri, SConvert) X(115, 4, 4, 'b', tri, FConvert) X(116, 4, 4, 'b', tri, QuantizeToF16) \
+    X(117, 4, 4, 'b', tri, ConvertPtrToU) X(120, 4, 4, 'b', tri, ConvertUToPtr) X(124, 4, 4, 'b', tri, Bitcast) \
+    X(126, 4, 4, 'b', tri, SNegate) X(127, 4, 4, 'b', tri, FNegate) X(128, 5, 5, 'b', tri, IAdd) \
+    X(129, 5, 5, 'b', tri, FAdd) X(130, 5, 5, 'b', tri, ISub) X(131, 5, 5, 'b', tri, FSub) \
+    X(132, 5, 5, 'b', tri, IMul) X(133, 5, 5, 'b', tri, FMul) X(134, 5, 5, 'b', tri, UDiv) \
+    X(135, 5, 5, 'b', tri, SDiv) X(136, 5, 5, 'b', tri, FDiv) X(137, 5, 5, 'b', tri, UMod) \
+    X(138, 5, 5, 'b', tri, SRem) X(139, 5, 5, 'b', tri, SMod) X(140, 5, 5, 'b', tri, FRem) \
+    X(141, 5, 5, 'b', tri, FMod) X(142, 5, 5, 'b', tri, VectorTimesScalar) X(143, 5, 5, 'b', tri, MatrixTimesScalar) \
+    X(144, 5, 5, 'b', tri, VectorTimesMatrix) X(145, 5, 5, 'b', tri, MatrixTimesVector) \
+    X(146, 5, 5, 'b', tri, MatrixTimesMatrix) X(147, 5, 5, 'b', tri, OuterProduct) X(148, 5, 5, 'b', tri, Dot) \
+    X(149, 5, 5, 'b', tri, IAddCarry) X(150, 5, 5, 'b', tri, ISubBorrow) X(151, 5, 5, 'b', tri, UMulExtended) \
+    X(152, 5, 5, 'b', tri, SMulExtended) X(154, 4, 4, 'b', tri, Any) X(155, 4, 4, 'b', tri, All) \
+    X(156, 4, 4, 'b', tri, IsNan) X(157, 4, 4, 'b', tri, IsInf) X(164, 5, 5, 'b', tri, LogicalEqual) \
+    X(165, 5, 5, 'b', tri, LogicalNotEqual) X(166, 5, 5, 'b', tri, LogicalOr) X(167, 5, 5, 'b', tri, LogicalAnd) \
+    X(168, 4, 4, 'b', tri, LogicalNot) X(169, 6, 6, 'b', tri, Select) X(170, 5, 5, 'b', tri, IEqual) \
+    X(171, 5, 5, 'b', tri, INotEqual) X(172, 5, 5, 'b', tri, UGreaterThan) X(173, 5, 5, 'b', tri, SGreaterThan) \
+    X(174, 5, 5, 'b', tri, UGreaterThanEqual) X(175, 5, 5, 'b', tri, SGreaterThanEqual) \
+    X(176, 5, 5, 'b', tri, ULessThan) X(177, 5, 5, 'b', tri, SLessThan) X(178, 5, 5, 'b', tri, ULessThanEqual) \
+    X(179, 5, 5, 'b', tri, SLessThanEqual) X(180, 5, 5, 'b', tri, FOrdEqual) X(181, 5, 5, 'b', tri, FUnordEqual) \
+    X(182, 5, 5, 'b', tri, FOrdNotEqual) X(183, 5, 5, 'b', tri, FUnordNotEqual) X(184, 5, 5, 'b', tri, FOrdLessThan) \
+    X(185, 5, 5, 'b', tri, FUnordLessThan) X(186, 5, 5, 'b', tri, FOrdGreaterThan) \
+    X(187, 5, 5, 'b', tri, FUnordGreaterThan) X(188, 5, 5, 'b', tri, FOrdLessThanEqual) \
+    X(189, 5, 5, 'b', tri, FUnordLessThanEqual) X(190, 5, 5, 'b', tri, FOrdGreaterThanEqual) \
+    X(191, 5, 5, 'b', tri, FUnordGreaterThanEqual) X(194, 5, 5, 'b', tri, ShiftRightLogical) \
+    X(195, 5, 5, 'b', tri, ShiftRightArithmetic) X(196, 5, 5, 'b', tri, ShiftLeftLogical) \
+    X(197, 5, 5, 'b', tri, BitwiseOr) X(198, 5, 5, 'b', tri, BitwiseXor) X(199, 5, 5, 'b', tri, BitwiseAnd) \
+    X(200, 4, 4, 'b', tri, Not) X(201, 7, 7, 'b', tri, BitFieldInsert) X(202, 6, 6, 'b', tri, BitFieldSExtract) \
+    X(203, 6, 6, 'b', tri, BitFieldUExtract) X(204, 4, 4, 'b', tri, BitReverse) X(205, 4, 4, 'b', tri, BitCount) \
+    X(207, 4, 4, 'b', tri, DPdx) X(208, 4, 4, 'b', tri, DPdy) X(209, 4, 4, 'b', tri, Fwidth) \
+    X(224, 4, 4, 'b', i, ControlBarrier) X(225, 3, 3, 'b', i, MemoryBarrier) X(227, 6, 6, 'b', tri, AtomicLoad) \
+    X(228, 5, 5, 'b', i, AtomicStore) X(229, 7, 7, 'b', tri, AtomicExchange) \
+    X(230, 9, 9, 'b', tri, AtomicCompareExchange) X(232, 6, 6, 'b', tri, AtomicIIncrement) \
+    X(233, 6, 6, 'b', tri, AtomicIDecrement) X(234, 7, 7, 'b', tri, AtomicIAdd) X(235, 7, 7, 'b', tri, AtomicISub) \
+    X(236, 7, 7, 'b', tri, AtomicSMin) X(237, 7, 7, 'b', tri, AtomicUMin) X(238, 7, 7, 'b', tri, AtomicSMax) \
+    X(239, 7, 7, 'b', tri, AtomicUMax) X(240, 7, 7, 'b', tri, AtomicAnd) X(241, 7, 7, 'b', tri, AtomicOr) \
+    X(242, 7, 7, 'b', tri, AtomicXor) X(245, 3, 255, 'b', tri, Phi) X(246, 4, 255, 'b', iin, LoopMerge) \
+    X(247, 3, 3, 'b', in, SelectionMerge) X(248, 2, 2, 's', r, Label) X(249, 2, 2, 't', i, Branch) \
+    X(250, 4, 255, 't', iiin, BranchConditional) X(251, 3, 255, 't', iip, Switch) X(252, 1, 1, 't', n, Kill) \
+    X(253, 1, 1, 't', n, Return) X(254, 2, 2, 't', i, ReturnValue) X(255, 1, 1, 't', n, Unreachable) \
+    X(317, 1, 1, 'a', n, NoLine) X(330, 2, 255, 'g', s, ModuleProcessed) X(331, 3, 255, 'g', ini, ExecutionModeId) \
+    X(332, 3, 255, 'g', ini, DecorateId) X(333, 4, 4, 'b', tri, GroupNonUniformElect) \
+    X(334, 5, 5, 'b', tri, GroupNonUniformAll) X(335, 5, 5, 'b', tri, GroupNonUniformAny) \
+    X(336, 5, 5, 'b', tri, GroupNonUniformAllEqual) X(337, 6, 6, 'b', tri, GroupNonUniformBroadcast) \
+    X(338, 5, 5, 'b', tri, GroupNonUniformBroadcastFirst) X(339, 5, 5, 'b', tri, GroupNonUniformBallot) \
+    X(340, 5, 5, 'b', tri, GroupNonUniformInverseBallot) X(341, 6, 6, 'b', tri, GroupNonUniformBallotBitExtract) \
+    X(342, 6, 6, 'b', trini, GroupNonUniformBallotBitCount) X(343, 5, 5, 'b', tri, GroupNonUniformBallotFindLSB) \
+    X(344, 5, 5, 'b', tri, GroupNonUniformBallotFindMSB) X(345, 6, 6, 'b', tri, GroupNonUniformShuffle) \
+    X(346, 6, 6, 'b', tri, GroupNonUniformShuffleXor) X(347, 6, 6, 'b', tri, GroupNonUniformShuffleUp) \
+    X(348, 6, 6, 'b', tri, GroupNonUniformShuffleDown) X(349, 6, 7, 'b', trini, GroupNonUniformIAdd) \
+    X(350, 6, 7, 'b', trini, GroupNonUniformFAdd) X(351, 6, 7, 'b', trini, GroupNonUniformIMul) \
+    X(352, 6, 7, 'b', trini, GroupNonUniformFMul) X(353, 6, 7, 'b', trini, GroupNonUniformSMin) \
+    X(354, 6, 7, 'b', trini, GroupNonUniformUMin) X(355, 6, 7, 'b', trini, GroupNonUniformFMin) \
+    X(356, 6, 7, 'b', trini, GroupNonUniformSMax) X(357, 6, 7, 'b', trini, GroupNonUniformUMax) \
+    X(358, 6, 7, 'b', trini, GroupNonUniformFMax) X(359, 6, 7, 'b', trini, GroupNonUniformBitwiseAnd) \
+    X(360, 6, 7, 'b', trini, GroupNonUniformBitwiseOr) X(361, 6, 7, 'b', trini, GroupNonUniformBitwiseXor) \
+    X(362, 6, 7, 'b', trini, GroupNonUniformLogicalAnd) X(363, 6, 7, 'b', trini, GroupNonUniformLogicalOr) \
+    X(364, 6, 7, 'b', trini, GroupNonUniformLogicalXor) X(400, 4, 4, 'b', tri, CopyLogical) \
+    X(401, 5, 5, 'b', tri, PtrEqual) X(402, 5, 5, 'b', tri, PtrNotEqual) X(4416, 1, 1, 't', n, TerminateInvocation) \
+    X(4421, 4, 4, 'b', tri, SubgroupBallotKHR) X(4422, 4, 4, 'b', tri, SubgroupFirstInvocationKHR) \
+    X(4428, 4, 4, 'b', tri, SubgroupAllKHR) X(4429, 4, 4, 'b', tri, SubgroupAnyKHR) \
+    X(4430, 4, 4, 'b', tri, SubgroupAllEqualKHR) X(4432, 5, 5, 'b', tri, SubgroupReadInvocationKHR) \
+    X(4450, 5, 6, 'b', triin, SDot) X(4451, 5, 6, 'b', triin, UDot) X(4452, 5, 6, 'b', triin, SUDot) \
+    X(4453, 6, 7, 'b', triiin, SDotAccSat) X(4454, 6, 7, 'b', triiin, UDotAccSat) \
+    X(4455, 6, 7, 'b', triiin, SUDotAccSat) X(5632, 3, 255, 'g', ins, DecorateString) \
+    X(5633, 4, 255, 'g', inns, MemberDecorateString) X(6035, 7, 7, 'b', tri, AtomicFAddEXT)
 /* end of the SPIR-V grammar */
 
-#define VD__SPIRV_ROW(opcode, min_words, max_words, position, operands, name) \
-    { opcode, min_words, max_words, position, operands },
+#define VD__SPIRV_FORM(form) VD__FORM_##form,
+enum { VD__SPIRV_FORMS(VD__SPIRV_FORM) };
+#undef VD__SPIRV_FORM
+#define VD__SPIRV_FORM(form) #form,
+static const char vd__spirv_forms[][8] = { VD__SPIRV_FORMS(VD__SPIRV_FORM) };
+#undef VD__SPIRV_FORM
+
+#define VD__SPIRV_ROW(opcode, min_words, max_words, position, form, name) \
+    { opcode, min_words, max_words, position, VD__FORM_##form },
 static const vd__spirv_op vd__spirv_ops[] = { VD__SPIRV_OPS(VD__SPIRV_ROW) };
 #undef VD__SPIRV_ROW
 
+static const char *vd__spirv_form(const vd__spirv_op *op) { return vd__spirv_forms[op->form]; }
+
 /* The names of the instructions without "Op", each with its final 0, in the order of vd__spirv_ops. One text, because
    an array of pointers would need relocations. */
-#define VD__SPIRV_NAME(opcode, min_words, max_words, position, operands, name) #name "\0"
+#define VD__SPIRV_NAME(opcode, min_words, max_words, position, form, name) #name "\0"
 static const char vd__spirv_names[] = VD__SPIRV_OPS(VD__SPIRV_NAME);
 #undef VD__SPIRV_NAME
 
@@ -7377,7 +7381,7 @@ static const vd__spirv_op *vd__spirv_find_op(const vd__spirv *m, uint32_t opcode
 /* Returns the id of a value's type, or 0 if the id is not a value. */
 static uint32_t vd__spirv_type_of(const vd__spirv *m, uint32_t id) {
     const vd__spirv_op *op = vd__spirv_find_op(m, vd__spirv_defined_by(m, id));
-    return op && op->operands[0] == 't' ? vd__spirv_definition(m, id)[1] : 0;
+    return op && vd__spirv_form(op)[0] == 't' ? vd__spirv_definition(m, id)[1] : 0;
 }
 
 /* Returns the number of words of a literal of this type, or 0 if the type is not numeric. */
@@ -7402,10 +7406,11 @@ typedef struct vd__spirv_operands {
 /* Starts after the result and its type, which are the letters "r" and "t" of the grammar. */
 static void vd__spirv_operands_begin(const vd__spirv *m, uint32_t at, vd__spirv_operands *o) {
     const vd__spirv_op *op = vd__spirv_find_op(m, vd__spirv_opcode(m, at));
-    uint32_t results = op->operands[0] == 't' ? 2 : op->operands[0] == 'r';
+    const char *form = vd__spirv_form(op);
+    uint32_t results = *form == 't' ? 2 : *form == 'r';
     o->m = m;
     o->words = m->words + at;
-    o->letters = op->operands + results;
+    o->letters = form + results;
     o->next = 1 + results;
     o->length = vd__spirv_length(m, at);
     o->literals = o->ids = o->id = 0;
@@ -7437,7 +7442,7 @@ static void vd__spirv_read_operand(vd__spirv_operands *o, char letter, uint32_t 
         break;
     case 'o':
         nested = vd__spirv_find_op(o->m, word);
-        if (nested && nested->operands[0] == 't') o->letters = nested->operands + 2;
+        if (nested && vd__spirv_form(nested)[0] == 't') o->letters = vd__spirv_form(nested) + 2;
         else o->error = "the operation is not supported";
         break;
     case 0: o->error = "words follow the last operand"; break;
@@ -7764,7 +7769,7 @@ static vd_result vd__spirv_type(const vd__spirv *m, uint32_t at) {
 /* Defines the result of an instruction. */
 static vd_result vd__spirv_define(vd__spirv_decoder *d, uint32_t at, const vd__spirv_op *op) {
     const uint32_t *w = d->m->words + at;
-    bool typed = op->operands[0] == 't';
+    bool typed = vd__spirv_form(op)[0] == 't';
     uint32_t id = w[typed ? 2 : 1];
     if (typed && !vd__spirv_is_type(d->m, w[1])) return vd__spirv_not_a_type(at, w[1]);
     if (!id || id >= d->m->bound) return vd__spirv_invalid_id(d->m, at, id);
@@ -7912,7 +7917,7 @@ static vd_result vd__spirv_instruction(vd__spirv_decoder *d, uint32_t at) {
                                  (unsigned)length, (unsigned)op->max_words);
     vd_result r = vd__spirv_check_operands(d, at, op);
     if (!r) r = vd__spirv_check_position(d, at, op);
-    if (!r && (op->operands[0] == 't' || op->operands[0] == 'r')) r = vd__spirv_define(d, at, op);
+    if (!r && strchr("tr", vd__spirv_form(op)[0])) r = vd__spirv_define(d, at, op);
     return r ? r : vd__spirv_record(d, at, opcode);
 }
 
@@ -18047,7 +18052,7 @@ static void vd__flow_operands(vd__flow *f, uint32_t at) {
     const uint32_t *w = f->s->m->words + at;
     const vd__spirv_op *op = vd__spirv_find_op(f->s->m, w[0] & 0xffffu);
     vd__spirv_operands o;
-    if (op->operands[0] != 't' || !(f->s->m->ids[w[1]].flags & VD__SPIRV_POINTERS)) return;
+    if (vd__spirv_form(op)[0] != 't' || !(f->s->m->ids[w[1]].flags & VD__SPIRV_POINTERS)) return;
     vd__spirv_operands_begin(f->s->m, at, &o);
     while (vd__spirv_next_id(&o)) vd__flow_alias(f, w[2], o.id);
 }
@@ -18193,17 +18198,18 @@ VD__SMALL_END
 /* Checks descs and arguments, and looks up handles. Messages name the call, the object, the argument, its value and
    the limit. */
 
-#define VD__TYPE_NAMES(t) \
-    { "complex " t,        "complex " t "x2",   "complex " t "x3",   "complex " t "x4", \
-      "complex " t "x1x2", "complex " t "x2x2", "complex " t "x3x2", "complex " t "x4x2", \
-      "complex " t "x1x3", "complex " t "x2x3", "complex " t "x3x3", "complex " t "x4x3", \
-      "complex " t "x1x4", "complex " t "x2x4", "complex " t "x3x4", "complex " t "x4x4" }
-/* Names of types, by scalar kind - 1, then by rows and columns (bits 4 … 7 of the type). The name of a type that is not
-   complex begins after the first 8 characters. */
-static const char vd__type_names[12][16][17] = {
-    VD__TYPE_NAMES("bool"), VD__TYPE_NAMES("i8"), VD__TYPE_NAMES("i16"), VD__TYPE_NAMES("i32"),
-    VD__TYPE_NAMES("i64"), VD__TYPE_NAMES("u8"), VD__TYPE_NAMES("u16"), VD__TYPE_NAMES("u32"),
-    VD__TYPE_NAMES("u64"), VD__TYPE_NAMES("f16"), VD__TYPE_NAMES("f32"), VD__TYPE_NAMES("f64")
+#define VD__TYPE_NAMES(t, columns) t columns, t "x2" columns, t "x3" columns, t "x4" columns
+#define VD__FLOAT_NAMES(t) \
+    { VD__TYPE_NAMES(t, ""), VD__TYPE_NAMES(t, "x2"), VD__TYPE_NAMES(t, "x3"), VD__TYPE_NAMES(t, "x4"), "complex " t }
+/* Names of types, by scalar kind and rows; of floating-point types by rows and columns (bits 4 … 7 of the type), then
+   the complex type. Those of matrices with one row are not used. */
+static const char vd__integer_names[][4][7] = { /* from VD_BOOL on */
+    { VD__TYPE_NAMES("bool", "") }, { VD__TYPE_NAMES("i8", "") }, { VD__TYPE_NAMES("i16", "") },
+    { VD__TYPE_NAMES("i32", "") }, { VD__TYPE_NAMES("i64", "") }, { VD__TYPE_NAMES("u8", "") },
+    { VD__TYPE_NAMES("u16", "") }, { VD__TYPE_NAMES("u32", "") }, { VD__TYPE_NAMES("u64", "") }
+};
+static const char vd__float_names[][17][12] = { /* from VD_F16 on */
+    VD__FLOAT_NAMES("f16"), VD__FLOAT_NAMES("f32"), VD__FLOAT_NAMES("f64")
 };
 
 /* Returns the size in bytes of one scalar of a type, or 0 for VD_BYTES and structs. */
@@ -26872,7 +26878,9 @@ VD_API uint32_t vd_type_size(vd_type type) {
 VD_API const char *vd_type_name(vd_type type) {
     if (type == VD_BYTES) return "bytes";
     if (type >> 31) return "struct";
-    return vd_type_size(type) ? vd__type_names[(type & 15u) - 1][(type >> 4) & 15u] + (type >> 8 ? 0 : 8) : "invalid";
+    if (!vd_type_size(type)) return "invalid";
+    if (!vd__is_float(type)) return vd__integer_names[(type & 15u) - VD_BOOL][type >> 4];
+    return vd__float_names[(type & 15u) - VD_F16][type >> 4];
 }
 
 VD_API const char *vd_feature_name(uint64_t bit) {
