@@ -20507,9 +20507,9 @@ static bool vd__heap_suballocate(vd__heap_block *b, const vd__memory_requirement
 
 /* Allocates memory of one type. Uses a dedicated block if that is requested, or if `need` is larger than half a block.
    Otherwise, tries the existing blocks, then a new one. If the driver has no memory for a new block of the usual size,
-   tries smaller ones, and finally a dedicated one. */
+   tries smaller ones, and finally a dedicated one. before: the error to restore after each attempt but the last. */
 static vd_result vd__heap_allocate_type(vd__context_device *dev, uint32_t type, const vd__memory_requirements *need,
-                                        bool dedicated, vd__storage *out) {
+                                        bool dedicated, const vd__error *before, vd__storage *out) {
     uint64_t rounded = (need->size + VD__TLSF_UNIT - 1) / VD__TLSF_UNIT * VD__TLSF_UNIT, size = dev->heap.block_bytes;
     vd__heap_block *b = NULL;
     if (!dedicated && rounded <= size / 2) {
@@ -20519,6 +20519,7 @@ static vd_result vd__heap_allocate_type(vd__context_device *dev, uint32_t type, 
             vd_result r = vd__heap_add(dev, type, size, need, false, &b);
             if (!r) return vd__heap_suballocate(b, need, out) ? VD_OK : vd__fail_memory(NULL, NULL, 0);
             if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY) return r;
+            vd__error_restore(before);
         }
     }
     vd_result r = vd__heap_add(dev, type, rounded, need, true, &b);
@@ -20534,13 +20535,15 @@ static vd_result vd__heap_allocate_type(vd__context_device *dev, uint32_t type, 
 static vd_result vd__heap_allocate(vd__context_device *dev, vd_memory usage, const vd__memory_requirements *need,
                                    bool dedicated, vd__storage *out) {
     uint32_t mask = need->types;
+    vd__error before = vd__last_error;
     bool tried = false;
     for (;;) {
         uint32_t bit = mask ? dev->ctx->driver.backend->memory_types(&dev->device, usage, mask) : 0;
         if (!bit && !tried && need->kernel_access)
             bit = dev->ctx->driver.backend->memory_types(&dev->device, VD_MEMORY_DEVICE, mask);
         if (!bit) break;
-        vd_result r = vd__heap_allocate_type(dev, vd__lowest_bit(bit), need, dedicated, out);
+        if (tried) vd__error_restore(&before); /* the failure of another type */
+        vd_result r = vd__heap_allocate_type(dev, vd__lowest_bit(bit), need, dedicated, &before, out);
         if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY) return r;
         tried = true;
         mask &= ~bit;
@@ -27449,8 +27452,10 @@ static void vd__context_device_finish(vd__context_device *dev) {
 enum { VD__MAX_ATTEMPTS = 16 }; /* to allocate device memory */
 
 /* Called without locks after a failed allocation. Returns whether to try again: the first time, if there are destroyed
-   objects, after waiting for the work that uses them; otherwise, if the user's callback has freed memory. */
-static bool vd__memory_recovered(vd__context_device *dev, vd_result r, uint64_t bytes, uint32_t *attempt) {
+   objects, after waiting for the work that uses them; otherwise, if the user's callback has freed memory. Then also
+   restores the error from before the allocation, which may now succeed. */
+static bool vd__memory_recovered(vd__context_device *dev, vd_result r, uint64_t bytes, const vd__error *before,
+                                 uint32_t *attempt) {
     vd_context *ctx = dev->ctx;
     bool has_garbage = vd__atomic_load32(&ctx->garbage_count) != 0;
     if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY || ++*attempt == VD__MAX_ATTEMPTS) return false;
@@ -27459,15 +27464,16 @@ static bool vd__memory_recovered(vd__context_device *dev, vd_result r, uint64_t 
     } else {
         vd__callback_frame frame;
         if (!ctx->memory_pressure) return false;
-        vd__error before = vd__last_error;
+        vd__error failure = vd__last_error;
         vd__callback_begin(&frame, ctx, "the context", "memory_pressure", false);
         bool freed = ctx->memory_pressure(ctx->pressure_user, (int)dev->index, bytes);
         vd__callback_end(&frame);
-        vd__last_error = before;
+        vd__last_error = failure;
         if (!freed) return false;
         vd__context_device_finish(dev);
     }
     vd__reap(ctx);
+    vd__error_restore(before);
     return true;
 }
 
@@ -27476,6 +27482,7 @@ static bool vd__memory_recovered(vd__context_device *dev, vd_result r, uint64_t 
 static vd_result vd__buffer_allocate_on(vd__context_device *dev, vd__storage *s, const vd_buffer_desc *desc,
                                         uint64_t size) {
     vd_context *ctx = dev->ctx;
+    vd__error before = vd__last_error;
     vd_result r;
     uint32_t attempt = 0;
     do {
@@ -27486,7 +27493,7 @@ static vd_result vd__buffer_allocate_on(vd__context_device *dev, vd__storage *s,
         else r = vd__storage_create(dev, desc->memory, size, false, desc->exportable, desc->heap, s);
         vd__mutex_unlock(&ctx->lock);
         if (r) s->memory.serial = 0;
-    } while (r && vd__memory_recovered(dev, r, size, &attempt));
+    } while (r && vd__memory_recovered(dev, r, size, &before, &attempt));
     return r;
 }
 
@@ -27921,10 +27928,11 @@ static vd_result vd__pages_bind(vd__storage *s, vd__heap_block **pages, uint64_t
     uint64_t page = dev->device.info.limits.sparse_page_bytes;
     vd__span span = { s, first * page, count * page, 0 };
     uint32_t made = 0, attempt = 0;
+    vd__error before = vd__last_error;
     vd_result r = VD_OK;
     while (made < count && !r) {
         do r = vd__page_create(s, &pages[made]);
-        while (r && vd__memory_recovered(dev, r, page, &attempt));
+        while (r && vd__memory_recovered(dev, r, page, &before, &attempt));
         if (!r) blocks[made] = &pages[made]->block;
         made += !r;
     }
@@ -28111,6 +28119,7 @@ VD_API vd_format vd_format_nearest(vd_context *ctx, int device, vd_format format
 static vd_result vd__image_allocate_on(vd__context_device *dev, const vd__image_shape *shape, const vd__place *place,
                                        vd__storage *s) {
     vd_context *ctx = dev->ctx;
+    vd__error before = vd__last_error;
     vd_result r;
     uint32_t attempt = 0;
     do {
@@ -28119,7 +28128,7 @@ static vd_result vd__image_allocate_on(vd__context_device *dev, const vd__image_
         r = vd__storage_create_image(dev, shape, place, s);
         vd__mutex_unlock(&ctx->lock);
         if (r) s->memory.serial = 0;
-    } while (r && vd__memory_recovered(dev, r, s->memory.size, &attempt));
+    } while (r && vd__memory_recovered(dev, r, s->memory.size, &before, &attempt));
     return r;
 }
 
@@ -30224,8 +30233,10 @@ static vd_buffer vd__dl_import_make(vd_context *ctx, const vd__dl_import *in, co
         desc.release = in->release;
         desc.release_user = in->user;
     }
+    vd__error before = vd__last_error;
     r = vd__buffer_make(ctx, &desc, &out);
     if (r && desc.import == VD_IMPORT_HOST) { /* the driver cannot import this address or this memory */
+        vd__error_restore(&before);
         desc.import = VD_IMPORT_ADDRESS;
         desc.address = 0;
         desc.release = NULL;

@@ -371,7 +371,11 @@ TEST(a_callback_frees_memory) {
     for (int i = 0; i < 6; i++) c.buffers[c.count++] = buffer_named(c.ctx, "cached", VD_BYTES, 8 * MIB, NULL);
     OK(vd_memory_query(c.ctx, 0, &info));
     assert_int_equal(info.budget, 16 * MIB);
+    vd_error_set(VD_ERROR_IO, "an earlier failure");
+    const char *text = vd_error_text();
     vd_buffer large = buffer_named(c.ctx, "large", VD_BYTES, 32 * MIB, NULL);
+    assert_string_equal(text, "an earlier failure"); /* attempts that failed are not seen */
+    assert_string_equal(vd_error_text(), "an earlier failure");
     assert_int_equal(c.calls, 2);
     assert_int_equal(c.count, 4);
     assert_int_equal(c.bytes, 32 * MIB);
@@ -388,6 +392,14 @@ TEST(a_callback_frees_memory) {
     OK(vd_wait_idle(c.ctx));
     vd_buffer b = vd_buffer_create(c.ctx, &more);
     assert_true(b.id != 0);
+    vd_buffer rest = buffer_named(c.ctx, "rest", VD_BYTES, 20 * MIB, NULL);
+    assert_true(rest.id != 0);
+    vd_error_set(VD_ERROR_IO, "an earlier failure");
+    text = vd_error_text();
+    vd_buffer small = buffer_named(c.ctx, "small", VD_BYTES, MIB, NULL); /* there is no memory for a block of 8 MiB */
+    assert_true(small.id != 0);
+    assert_string_equal(text, "an earlier failure");
+    assert_string_equal(vd_error_text(), "an earlier failure");
     vd_context_destroy(c.ctx);
 }
 
