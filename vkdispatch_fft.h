@@ -2619,6 +2619,8 @@ typedef struct vd__tuning {
     uint64_t sample_bytes;   /* at each end */
     uint32_t count;
     vd__tuner_trial trial[VD_PLAN_MAX_CHOICES];
+    vd_result error_result;  /* the thread's error before the call, which failing trials change */
+    char error_text[1024];
 } vd__tuning;
 
 static uint8_t *vd__tuning_choice(const vd__tuning *s, uint32_t i) {
@@ -2976,6 +2978,13 @@ static vd_result vd__tuner_run(vd__tuning *s) {
     return result;
 }
 
+/* Restores the thread's error after failed trials. Its parts are then joined. */
+static void vd__tuner_restore_error(const vd__tuning *s) {
+    if (vd_error_result() != s->error_result || strcmp(vd_error_text(), s->error_text) != 0)
+        vd_error_set(s->error_result, "%s", s->error_text);
+    vd_error_text(); /* also restores the text, to which the caller may hold a pointer */
+}
+
 VD_API vd_result vd_plan_tune(vd_plan *plan, const vd_plan_tuner *tuner, void *choices, vd_plan_timings *timings) {
     vd_result result = vd__tuner_check(plan, tuner, choices, timings);
     if (result) return result;
@@ -2991,6 +3000,8 @@ VD_API vd_result vd_plan_tune(vd_plan *plan, const vd_plan_tuner *tuner, void *c
     s->kept_size = kept_size;
     s->key = (uint8_t *)(s + 1);
     s->kept = s->key + key_size;
+    s->error_result = vd_error_result();
+    snprintf(s->error_text, sizeof s->error_text, "%s", vd_error_text());
     vd__tuner_key_make(s);
     memset(timings, 0, sizeof *timings);
     if (!vd_device(plan->ctx, 0)->facts.executes) result = vd__tuner_propose(s, NULL);
@@ -2998,6 +3009,7 @@ VD_API vd_result vd_plan_tune(vd_plan *plan, const vd_plan_tuner *tuner, void *c
     memcpy(timings, s->kept, sizeof *timings);
     if (timings->count) memcpy(choices, s->kept + sizeof *timings, choices_size);
     if (result) vd_error_amend(result, NULL, NULL, "cannot tune '%s'", tuner->name);
+    else vd__tuner_restore_error(s);
     vd__fft_free(&plan->allocator, s);
     return result;
 }

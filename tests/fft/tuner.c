@@ -179,8 +179,13 @@ static void the_fastest_is_found(void **state) {
     need_device();
     library *p = library_create(device_context, &field);
     p->refined = 1;
+    vd_error_set(VD_ERROR_IO, "an earlier failure");
+    const char *text = vd_error_text();
     tune(p);
     check_usual(false);
+    assert_string_equal(text, "an earlier failure"); /* not those of the trials */
+    assert_string_equal(vd_error_text(), "an earlier failure");
+    assert_int_equal(vd_error_result(), VD_ERROR_IO);
     assert_int_equal(p->proposals, 2);
     assert_int_equal(p->best.rounds, 2);
     assert_int_equal(p->builds, 5);
