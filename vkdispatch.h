@@ -15244,7 +15244,7 @@ typedef struct vd__cl_image_desc {
     X(DEVICE_VERSION, 0x102F) X(DEVICE_EXTENSIONS, 0x1030) X(DEVICE_DOUBLE_FP_CONFIG, 0x1032) \
     X(DEVICE_HOST_UNIFIED_MEMORY, 0x1035) X(DEVICE_SVM_CAPABILITIES, 0x1053) X(DEVICE_MAX_NUM_SUB_GROUPS, 0x105C) \
     X(DEVICE_UUID_KHR, 0x106A) X(DEVICE_TYPE_CPU, 2) X(DEVICE_TYPE_GPU, 4) X(DEVICE_SVM_FINE_GRAIN_BUFFER, 2) \
-    X(DEVICE_LOCAL_MEM_TYPE, 0x1022) X(GLOBAL, 2) X(FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, 128) X(FP_FMA, 32) \
+    X(FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, 128) X(FP_FMA, 32) \
     X(CONTEXT_PLATFORM, 0x1084) X(CONTEXT_DEVICES, 0x1081) X(QUEUE_CONTEXT, 0x1090) X(QUEUE_DEVICE, 0x1091) \
     X(QUEUE_PROPERTIES, 0x1093) X(QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 1) X(MEM_OBJECT_BUFFER, 0x10F0) \
     X(MEM_TYPE, 0x1100) X(MEM_SIZE, 0x1102) X(MEM_CONTEXT, 0x1106) X(MEM_ASSOCIATED_MEMOBJECT, 0x1107) \
@@ -15575,19 +15575,19 @@ static void vd__cl_info_groups(vd_device_info *info) {
     for (int i = 0; i < 3; i++) info->limits.max_groups[i] = !nvidia ? UINT32_MAX : i ? 65535 : INT32_MAX;
 }
 
+/* Sets the limits. info->type must be set. */
 static void vd__cl_info_limits(const vd__cl_driver *cl, vd__cl_device_id device, vd_device_info *info) {
     vd_limits *to = &info->limits;
-    size_t sizes[8] = { 1, 1, 1 };
+    size_t sizes[8] = { 1, 1, 1 }; /* 8: the query fails for a device with more dimensions than elements */
     uint64_t parameter_bytes = vd__cl_number(cl, device, VD__CL_DEVICE_MAX_PARAMETER_SIZE);
     cl->clGetDeviceInfo(device, VD__CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL);
     vd__cl_info_groups(info);
     for (int i = 0; i < 3; i++) to->max_local_size[i] = (uint32_t)sizes[i];
     to->max_local_invocations = (uint32_t)vd__cl_number(cl, device, VD__CL_DEVICE_MAX_WORK_GROUP_SIZE);
     to->max_shared_bytes = (uint32_t)vd__cl_number(cl, device, VD__CL_DEVICE_LOCAL_MEM_SIZE);
-    /* If local memory is ordinary memory, each work-group runs on a CPU thread (PoCL), which keeps private memory on
-       its stack. A quarter of the stack is left for what the compiler adds. */
-    if (vd__cl_number(cl, device, VD__CL_DEVICE_LOCAL_MEM_TYPE) == VD__CL_GLOBAL)
-        to->max_private_bytes = vd__thread_stack_bytes() / 4 * 3;
+    /* On CPUs, each work-group runs on one thread (PoCL), which keeps private memory on its stack. A quarter of the
+       stack is left for what the compiler adds. */
+    if (info->type == VD_DEVICE_CPU) to->max_private_bytes = vd__thread_stack_bytes() / 4 * 3;
     to->max_push_bytes = parameter_bytes < VD_MAX_ARGUMENT_BYTES ? (uint32_t)parameter_bytes : VD_MAX_ARGUMENT_BYTES;
     to->max_sampled_images = to->max_storage_images = to->max_samplers = VD_MAX_ARGS;
     to->max_bindings = parameter_bytes / sizeof(void *) < VD_MAX_ARGS ? (uint32_t)(parameter_bytes / sizeof(void *))
