@@ -16010,7 +16010,7 @@ VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) 
     vc_type type;
     if (!vc__group_begin(k, call, (uint32_t)op, vc__combine_kinds(op), &v, &type, out)) return;
     vc_ref part = vc__scratch(k, vc_typeof(v));
-    vc_ref remaining = vc_var(k, "left", VC_U32);
+    vc_ref remaining = vc_var(k, "remaining", VC_U32);
     vc_val index = vc_local_index(k);
     if (vc__has_subgroup_reduce(k, vc_typeof(v))) {
         v = vc_subgroup_reduce(op, v);

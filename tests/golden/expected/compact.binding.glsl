@@ -52,22 +52,22 @@ void main() {
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
     bool v21 = subgroupElect();
     uint v22 = subgroupAdd(v3);
-    uint left = 0u;
+    uint remaining = 0u;
     if (v21) {
         group[gl_SubgroupID] = v22;
     }
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
-    left = max(gl_NumSubgroups, (31u + subgroup_size) / subgroup_size);
+    remaining = max(gl_NumSubgroups, (31u + subgroup_size) / subgroup_size);
     while (true) {
-        if (left <= 1u) break;
-        uint v23 = left;
+        if (remaining <= 1u) break;
+        uint v23 = remaining;
         uint v24 = v23 - (v23 >> 1u);
         uint v25 = local_index + v24;
         if (v25 < v23) {
             group[local_index] = group[local_index] + group[v25];
         }
         controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
-        left = v24;
+        remaining = v24;
     }
     uint v26 = group[0];
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);

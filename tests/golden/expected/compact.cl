@@ -42,22 +42,22 @@ void compact(__global const float *restrict my_in, __global float *restrict my_o
     uint v19 = group[v5 + 32];
     uint v20 = v4 ? v19 : 0u;
     barrier(CLK_LOCAL_MEM_FENCE);
-    uint left = 0u;
+    uint remaining = 0u;
     if (true) {
         group[local_index] = v3;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    left = 32u;
+    remaining = 32u;
     while (true) {
-        if (left <= 1u) break;
-        uint v21 = left;
+        if (remaining <= 1u) break;
+        uint v21 = remaining;
         uint v22 = v21 - (v21 >> 1u);
         uint v23 = local_index + v22;
         if (v23 < v21) {
             group[local_index] = group[local_index] + group[v23];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        left = v22;
+        remaining = v22;
     }
     uint v24 = group[0];
     barrier(CLK_LOCAL_MEM_FENCE);

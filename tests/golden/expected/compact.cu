@@ -64,22 +64,22 @@ extern "C" __global__ void __launch_bounds__(32) compact(const struct compact_ar
     __syncthreads();
     unsigned int v22 = local_index & 31u;
     unsigned int v23 = vc_subgroup_add(v3, 4294967295u, v22);
-    unsigned int left = 0u;
+    unsigned int remaining = 0u;
     if (v22 == 0u) {
         group[v4] = v23;
     }
     __syncthreads();
-    left = 1u;
+    remaining = 1u;
     while (true) {
-        if (left <= 1u) break;
-        unsigned int v24 = left;
+        if (remaining <= 1u) break;
+        unsigned int v24 = remaining;
         unsigned int v25 = v24 - (v24 >> 1u);
         unsigned int v26 = local_index + v25;
         if (v26 < v24) {
             group[local_index] = group[local_index] + group[v26];
         }
         __syncthreads();
-        left = v25;
+        remaining = v25;
     }
     unsigned int v27 = group[0];
     __syncthreads();
