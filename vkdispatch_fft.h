@@ -14215,31 +14215,39 @@ static const char *vd__fft_check_radix(const vd__fft_shape *s, const vd__fft_cho
     return before && next ? NULL : "a radix above 32 is the first or the last one; add a radix of 1";
 }
 
-/* Sets the stages of a shape from the radices of a choice, axis by axis. Returns NULL, or the reason why they are
-   invalid for the lengths of the pass. */
-static const char *vd__fft_apply_radices(const vd__fft_pass *pass, const vd__fft_choice *c, vd__fft_shape *s) {
-    uint32_t axis = 0;
-    for (s->n = 1, s->stages = 0; s->stages < VD__FFT_STAGES && c->radix[s->stages]; s->n *= c->radix[s->stages++]) {
+/* Sets the number of stages and n, the product of the radices of a choice; with Bluestein's algorithm also the length
+   of the pass. Returns NULL, or the reason why the radices are invalid. */
+static const char *vd__fft_apply_radix_product(const vd__fft_pass *pass, const vd__fft_choice *c, vd__fft_shape *s) {
+    s->n = 1;
+    for (s->stages = 0; s->stages < VD__FFT_STAGES && c->radix[s->stages]; s->stages++) {
         const char *reason = vd__fft_check_radix(s, c, s->stages);
         if (reason) return reason;
-        if (s->n > 65536) break;
+        s->n *= c->radix[s->stages]; /* no overflow: at most 65536 * VD__FFT_DIRECT */
+        if (s->n > 65536) return "the product of the radices is more than 65536";
     }
-    if (s->n > 65536) return "the product of the radices is more than 65536";
-    if (pass->bluestein_length) {
-        if (s->n < vd__fft_lowest_bluestein(pass))
-            return "the product of the radices is too short for the convolutions of Bluestein's algorithm";
-        s->size[0] = s->n;
-    }
-    uint32_t left = s->size[vd__fft_axis_at(s, 0)];
-    for (s->stages = 0; s->stages < VD__FFT_STAGES && c->radix[s->stages]; s->stages++) {
+    if (!s->stages) return "there is no radix";
+    if (!pass->bluestein_length) return NULL;
+    if (s->n < vd__fft_lowest_bluestein(pass))
+        return "the product of the radices is too short for the convolutions of Bluestein's algorithm";
+    s->size[0] = s->n;
+    return NULL;
+}
+
+/* Sets n and the stages of a shape from the radices of a choice, axis by axis. Returns NULL, or the reason why the
+   radices are invalid for the lengths of the pass. */
+static const char *vd__fft_apply_radices(const vd__fft_pass *pass, const vd__fft_choice *c, vd__fft_shape *s) {
+    uint32_t axis = 0, left = s->size[vd__fft_axis_at(s, 0)]; /* left: length of the axis / product of its radices */
+    const char *reason = vd__fft_apply_radix_product(pass, c, s);
+    if (reason) return reason;
+    if (pass->bluestein_length) left = s->size[0];
+    for (uint32_t i = 0;; i++) {
         while (left == 1 && axis + 1 < s->axes) left = s->size[vd__fft_axis_at(s, ++axis)];
-        if (left % c->radix[s->stages]) return "a radix does not divide the length of its axis";
-        left /= c->radix[s->stages];
-        s->axis[s->stages] = vd__fft_axis_at(s, axis);
-        s->radix[s->stages] = c->radix[s->stages];
+        if (i == s->stages) return left == 1 ? NULL : "the products of the radices are not the lengths of the axes";
+        if (left % c->radix[i]) return "a radix does not divide the length of its axis";
+        left /= c->radix[i];
+        s->axis[i] = vd__fft_axis_at(s, axis);
+        s->radix[i] = c->radix[i];
     }
-    while (left == 1 && axis + 1 < s->axes) left = s->size[vd__fft_axis_at(s, ++axis)];
-    return left == 1 && s->stages ? NULL : "the products of the radices are not the lengths of the axes";
 }
 
 /* Returns the text of the limit that a shape exceeds (vd__fft_fits). */
