@@ -442,10 +442,12 @@
          `release` of vd_context_attach       in vd_context_destroy, before       all functions but vd_context_destroy
                                               the context closes                  of this context
          functions of vd_allocator            during any call, from any thread    nothing of this library
-         fragments and hooks of               during the call                     all functions but vd_context_destroy
-         vkdispatch_fft.h                                                         and those with the plan in use
+         hooks and fragments of               during the call                     all functions but vd_context_destroy
+         vkdispatch_fft.h                                                         of this context, and those that take
+                                                                                  the plan being created or run
          functions of vd_plan_kind and        as documented there                 all functions but vd_context_destroy
-         vd_plan_tuner (vkdispatch_fft.h)                                         and those with the plan in use
+         vd_plan_tuner (vkdispatch_fft.h)                                         of this context, and those that take
+                                                                                  the plan being created, run or tuned
        The callbacks of the first row may run on several threads at once. They do not nest: if a callback causes another
        one, the second runs after the first has returned. They do not change the thread's error text. vd_context_destroy
        makes the last of them after it has closed the context: in these, calls that use the context fail with
@@ -5301,7 +5303,8 @@ static VD__COLD void vd__indirect_log(const vd__device *dev, const char *kernel)
 
 static vd_result vd__default_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
     (void)block, (void)out;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' cannot export memory by handle", dev->info.name);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s cannot export memory as a handle",
+                    dev->driver->backend->name);
 }
 
 static VD__UNUSED vd_result vd__default_queue_bind(vd__device *dev, uint32_t queue, uint64_t value,
@@ -6089,7 +6092,7 @@ static int32_t vd__texture_divide(int32_t n, int32_t d) { return (2 * n + (n < 0
 
 static int32_t vd__texture_clamp(int32_t x, int32_t low, int32_t high) { return x < low ? low : x > high ? high : x; }
 
-/* Sign-extends an integer of `count` bits. */
+/* Sign-extends an integer of `count` bits. One that is unsigned remains as it is if `count` is a bit more. */
 static int32_t vd__texture_signed(uint32_t bits, uint32_t count) {
     return (int32_t)bits - (int32_t)((bits >> (count - 1) & 1) << count);
 }
@@ -6701,7 +6704,9 @@ static uint32_t vd__astc_part(const vd__astc *a, uint32_t x, uint32_t y, bool sm
     return best;
 }
 
-/* Interpolates the weight of a texel from the grid. */
+/* Interpolates the weight of a texel bilinearly between four weights of the grid (Khronos Data Format Specification,
+   "Weight Infill"). fx, fy: the position between them, in sixteenths. `both`: fx * fy, rounded. At the last column or
+   row, fx or fy is 0, so that values beyond the grid do not count. */
 static uint32_t vd__astc_weight(const vd__astc *a, const vd__format_row *row, uint32_t x, uint32_t y, uint32_t plane) {
     uint32_t scale_x = (1024 + row->block[0] / 2u) / (row->block[0] - 1u),
              scale_y = (1024 + row->block[1] / 2u) / (row->block[1] - 1u);
@@ -7783,17 +7788,18 @@ static vd_result vd__spirv_define(vd__spirv_decoder *d, uint32_t at, const vd__s
     return VD_OK;
 }
 
-/* Checks the operands of an instruction. The types that a type consists of must be defined before it. */
+/* Checks the operands of an instruction, and marks ids that are not defined yet as pending. The types that a type
+   consists of must be defined before it. */
 static vd_result vd__spirv_check_operands(vd__spirv_decoder *d, uint32_t at, const vd__spirv_op *op) {
     vd__spirv *m = d->m;
     bool type = op->opcode >= VD__OpTypeVoid && op->opcode <= VD__OpTypeFunction;
     vd__spirv_operands o;
     vd__spirv_operands_begin(m, at, &o);
     while (vd__spirv_next_id(&o)) {
-        if (!o.id && op->opcode == VD__OpExtInst) continue; /* in debug information of glslang 12 */
+        if (!o.id && op->opcode == VD__OpExtInst) continue; /* glslang 12 writes id 0 in debug information */
         if (!o.id || o.id >= m->bound) return vd__spirv_invalid_id(m, at, o.id);
         vd__spirv_id *used = &m->ids[o.id];
-        bool array_length = op->opcode == VD__OpTypeArray && o.next == 4;
+        bool array_length = op->opcode == VD__OpTypeArray && o.next == 4; /* the id is word 3: a constant, no type */
         if (type && !array_length && !(used->flags & VD__SPIRV_DECLARED) && !vd__spirv_is_type(m, o.id))
             return vd__spirv_not_a_type(at, o.id);
         if (used->at || used->flags & VD__SPIRV_PENDING) continue;
@@ -14315,6 +14321,8 @@ static bool vd__cu_binary_complete(const uint8_t *code, uint64_t size) {
     return true;
 }
 
+/* Loads a module into kernel->module, or sets that to NULL on failure. Called between vd__cu_enter and
+   vd__cu_leave. */
 static vd_result vd__cu_module_load(vd__device *dev, const void *image, vd__cu_kernel *kernel) {
     const vd__cu_driver *cu = vd__cu_device_of(dev)->api;
     char log[2048] = "";
@@ -14410,7 +14418,7 @@ static vd_result vd__cu_function_check(vd__device *dev, const vd_kernel_desc *de
     if (result) return vd__cu_fail(cu, result, "cuFuncGetAttribute");
     if (threads > (uint32_t)max_threads)
         return vd__fail(VD_ERROR_UNSUPPORTED, "the work-group has %u invocations, but the registers or the "
-                        "__launch_bounds__ of the kernel limit it to %d; declare it with __launch_bounds__(%u)",
+                        "__launch_bounds__ of the kernel allow only %d; declare the kernel with __launch_bounds__(%u)",
                         threads, max_threads, threads);
     if (desc->shared_bytes <= (uint32_t)static_bytes) return VD_OK;
     kernel->dynamic_bytes = desc->shared_bytes - (uint32_t)static_bytes;
@@ -16024,8 +16032,8 @@ static vd_result vd__cl_block_import(vd__device *dev, vd__block *block, const vd
 
 static vd_result vd__cl_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
     (void)block, (void)out;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' cannot export memory by handle; vd_buffer_query "
-                    "returns a cl_mem", dev->info.name);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s cannot export memory as a handle; vd_buffer_query "
+                    "returns a cl_mem", dev->driver->backend->name);
 }
 
 /* Makes the device's writes to imported host memory visible to the host. */
@@ -16525,9 +16533,9 @@ static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_d
     if (!vd__cl_parameters_match(vcl, desc, kernel, count)) return vd__cl_fail_parameters(kernel, count);
     if (required_size[0]
         && (required_size[0] != size[0] || required_size[1] != size[1] || required_size[2] != size[2]))
-        return vd__fail(VD_ERROR_INVALID, "desc.local_size is %u x %u x %u, but the local size of the program is %u x "
-                        "%u x %u", size[0], size[1], size[2], (unsigned)required_size[0], (unsigned)required_size[1],
-                        (unsigned)required_size[2]);
+        return vd__fail(VD_ERROR_INVALID, "desc.local_size is %u x %u x %u, but the kernel was compiled for %u x %u x "
+                        "%u (reqd_work_group_size)", size[0], size[1], size[2], (unsigned)required_size[0],
+                        (unsigned)required_size[1], (unsigned)required_size[2]);
     /* the compiler has checked this size, and NVIDIA reports a maximum of 256 regardless of it */
     if (required_size[0]) return VD_OK;
     if (!max_invocations || (uint64_t)size[0] * size[1] * size[2] <= max_invocations) return VD_OK;
@@ -16895,19 +16903,19 @@ static int32_t vd__cl_image_pitched(const vd__cl_playback *to, const vd__image_c
     uint64_t row = texel * (c->row_texels ? c->row_texels : p->extent[0]);
     uint64_t slice = row * (c->slice_rows ? c->slice_rows : p->extent[1]);
     vd__cl_box all = vd__cl_box_of(p);
-    uint64_t pitches[3] = { 0, dim == VD_DIM_1D_ARRAY ? slice : row, slice };
-    bool tight_rows = all.extent[1] == 1 || pitches[1] == texel * all.extent[0];
-    bool tight_slices = all.extent[2] == 1 || (tight_rows && slice == texel * all.extent[0] * all.extent[1]);
-    size_t rows = tight_rows ? 1 : all.extent[1], slices = tight_slices && tight_rows ? 1 : all.extent[2];
+    uint64_t pitch_y = dim == VD_DIM_1D_ARRAY ? slice : row;
+    bool tight_rows = all.extent[1] == 1 || pitch_y == texel * all.extent[0];
+    bool tight_slices = tight_rows && slice == texel * all.extent[0] * all.extent[1];
+    size_t rows = tight_rows ? 1 : all.extent[1], slices = tight_slices ? 1 : all.extent[2];
     int32_t error = 0;
-    for (size_t z = 0; z < slices; z++)
+    for (size_t z = 0; z < slices && !error; z++)
         for (size_t y = 0; y < rows && !error; y++) {
             vd__cl_box one = all;
             one.origin[1] += y;
             one.origin[2] += z;
             if (rows > 1) one.extent[1] = 1;
             if (slices > 1) one.extent[2] = 1;
-            vd__cl_bytes bytes = vd__cl_bytes_of(c->buffer, c->offset + z * pitches[2] + y * pitches[1]);
+            vd__cl_bytes bytes = vd__cl_bytes_of(c->buffer, c->offset + z * slice + y * pitch_y);
             error = vd__cl_image_bytes(to, &one, &bytes, c->op == VD__IMAGE_FROM_BUFFER);
         }
     return error;
@@ -18557,8 +18565,9 @@ static vd_result vd__external_check(const vd__device *dev, const vd_external *e,
         return vd__fail(VD_ERROR_INVALID, "desc.external->handle is %lld, but it must not be negative",
                         (long long)e->handle);
     if (e->offset > e->size || size > e->size - e->offset)
-        return vd__fail(VD_ERROR_INVALID, "the buffer needs %llu bytes at desc.external->offset %llu, but "
-                        "desc.external->size is %llu", VD__U(size), VD__U(e->offset), VD__U(e->size));
+        return vd__fail(VD_ERROR_INVALID, "the buffer needs %llu bytes (with desc.address_offset) at "
+                        "desc.external->offset %llu, but desc.external->size is %llu", VD__U(size), VD__U(e->offset),
+                        VD__U(e->size));
     if (!memcmp(e->uuid, dev->info.uuid, sizeof e->uuid)) return VD_OK;
     for (int i = 0; i < 16; i++) {
         snprintf(mine + 2 * i, 3, "%02x", dev->info.uuid[i]);
@@ -18688,8 +18697,8 @@ static vd_result vd__view_check(const vd__buffer *b, const vd_view_desc *desc, u
     }
     vd_result r = vd__shape_check(desc->type, desc_shape, shape, size);
     if (r || *size <= available) return r;
-    return vd__fail(VD_ERROR_INVALID, "desc.offset %llu + %llu bytes of desc.shape are past the end of buffer '%s' "
-                    "(%llu bytes)", VD__U(desc->offset), VD__U(*size), b->name, VD__U(b->size));
+    return vd__fail(VD_ERROR_INVALID, "the %llu bytes of desc.shape at desc.offset %llu extend past the end of buffer "
+                    "'%s' (%llu bytes)", VD__U(*size), VD__U(desc->offset), b->name, VD__U(b->size));
 }
 
 /* ---- checks of SPIR-V modules against devices ---- */
@@ -18755,8 +18764,8 @@ static vd_result vd__module_require(const vd_context *ctx, const char *what, con
                         name);
     *features |= feature;
     if ((feature & info->features) == feature) return VD_OK;
-    return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares %s %s, which device '%s' does not support; missing "
-                    "feature: %s", what, name, info->name, vd_feature_name(feature));
+    return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V declares %s %s, which device '%s' does not support (missing "
+                    "feature: %s)", what, name, info->name, vd_feature_name(feature));
 }
 
 static vd_result vd__module_check_capability(const vd_context *ctx, uint32_t number, uint64_t *features) {
@@ -18775,8 +18784,8 @@ static vd_result vd__module_check_version(const vd_context *ctx, const vd__spirv
         const vd_device_info *info = &ctx->devices[i].device.info;
         uint32_t limit = ctx->devices[i].device.max_spirv_minor;
         if (limit && minor > limit)
-            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has version 1.%u, but the version of Vulkan that is in "
-                            "use for '%s' supports up to 1.%u", (unsigned)minor, info->name, (unsigned)limit);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has version 1.%u, but with the Vulkan version of device "
+                            "'%s' the limit is 1.%u", (unsigned)minor, info->name, (unsigned)limit);
     }
     return VD_OK;
 }
@@ -19024,8 +19033,9 @@ static vd_result vd__implicit_info_check(const vd_kernel_desc *desc, int i) {
         return vd__fail(VD_ERROR_INVALID, "desc.implicit[%d].axis is %u, but must be 0 to %d", i, (unsigned)h->axis,
                         shape ? 3 : 2);
     if (h->offset % 4 || desc->argument_bytes < 4 || h->offset > desc->argument_bytes - 4)
-        return vd__fail(VD_ERROR_INVALID, "desc.implicit[%d].offset is %u, but must be a multiple of 4 and end within "
-                        "the argument block of %u bytes", i, (unsigned)h->offset, (unsigned)desc->argument_bytes);
+        return vd__fail(VD_ERROR_INVALID, "desc.implicit[%d].offset is %u, but must be a multiple of 4, and its 4 "
+                        "bytes must be inside the argument block of %u bytes", i, (unsigned)h->offset,
+                        (unsigned)desc->argument_bytes);
     return VD_OK;
 }
 
@@ -20218,8 +20228,8 @@ static vd_result vd__blob_open(vd__blob *b, const char *name) {
     uint32_t version = vd__blob_u32(b);
     uint64_t stated_size = vd__blob_u64(b), stated_sum = vd__blob_u64(b), actual_sum = 0xcbf29ce484222325u;
     if (b->bad || memcmp(magic, "VDKB", 4))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "blob (%llu bytes) is not a file of kernels: "
-                             "expected magic \"VDKB\" and at least %d bytes", VD__U(size), VD__BLOB_HEAD);
+        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob (%llu bytes) is not a file of "
+                             "kernels: expected magic \"VDKB\" and at least %d bytes", VD__U(size), VD__BLOB_HEAD);
     if (version != VD__BLOB_VERSION)
         return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob has version %u, but only version %d "
                              "is supported", (unsigned)version, VD__BLOB_VERSION);
@@ -21835,8 +21845,8 @@ static vd_result vd__staging_reserve(vd_list *l, vd_memory usage, uint64_t size,
     if (l->graph) return vd__graph_stage(l, size, out);
     if (l->immediate && vd__queue_captures(q))
         return vd__fail(VD_ERROR_UNSUPPORTED, "the stream of queue %u is being captured, and a CUDA graph cannot "
-                        "contain commands that pass %llu bytes through staging memory; execute them before or after "
-                        "the capture, or use mapped memory", q->index, VD__U(size));
+                        "contain transfers through staging memory (writes, reads, fills without whole words); execute "
+                        "them before or after the capture, or use mapped memory", q->index);
     for (;;) {
         uint64_t wait = 0;
         vd__mutex_lock(q->lock);
@@ -22174,8 +22184,8 @@ static bool vd__regions_overlap(const vd__region *a, const vd__region *b) {
 
 static vd_result vd__copy_overlap(const char *call, const vd__buffer *b, const vd__region *to, const vd__region *from) {
     return vd__fail_call(VD_ERROR_INVALID, call, NULL, "source and target overlap: %llu bytes at offsets %llu and %llu "
-                         "of buffer '%s'", VD__U(vd__region_bytes(to)), VD__U(from->offset), VD__U(to->offset),
-                         b->name);
+                         "of the memory of buffer '%s'", VD__U(vd__region_bytes(to)), VD__U(from->offset),
+                         VD__U(to->offset), b->name);
 }
 
 /* Records a copy between two regions. Ignores the buffers in `desc`. The caller holds the list's lock. */
@@ -22805,9 +22815,9 @@ static vd_result vd__image_limits_check(vd__device *dev, const vd__image_shape *
                         missing & VD_IMAGE_SAMPLED ? "sampled" : "storage");
     if ((shape->sparse && !dev->info.limits.sparse_page_bytes)
         || !dev->driver->backend->image_limits(dev, shape, &limits))
-        return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' does not support %sformat %s with dim %d (vd_dim) and usage "
-                        "%u (VD_IMAGE_ bits)", dev->info.name, shape->sparse ? "sparse images of " : "", format,
-                        (int)shape->dim, (unsigned)shape->usage);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' does not support a %s%s of format %s with usage %u "
+                        "(VD_IMAGE_ bits)", dev->info.name, shape->sparse ? "sparse " : "", vd__dim_names[shape->dim],
+                        format, (unsigned)shape->usage);
     for (int i = 0; i < 3; i++)
         if (shape->extent[i] > limits.extent[i])
             return vd__fail(VD_ERROR_UNSUPPORTED, "desc.extent[%d] is %u, but the device's limit is %u", i,
@@ -22899,7 +22909,8 @@ static vd_result vd__image_check(vd_context *ctx, const vd_image_desc *desc, vd_
     if (!r) r = vd__format_check(desc->format);
     if (r) return r;
     if ((uint32_t)desc->dim > VD_DIM_2D_ARRAY)
-        return vd__fail(VD_ERROR_INVALID, "desc.dim is %d, but must be VD_DIM_1D to VD_DIM_2D_ARRAY", (int)desc->dim);
+        return vd__fail(VD_ERROR_INVALID, "desc.dim is %d, but must be 0 or one of VD_DIM_1D to VD_DIM_2D_ARRAY",
+                        (int)desc->dim);
     if (desc->usage > (VD_IMAGE_SAMPLED | VD_IMAGE_STORAGE))
         return vd__fail(VD_ERROR_INVALID, "desc.usage is %u, but must be VD_IMAGE_SAMPLED, VD_IMAGE_STORAGE or both",
                         (unsigned)desc->usage);
@@ -23126,8 +23137,8 @@ static vd_result vd__copy_image(vd_list *l, const vd_image_box *to, const vd_ima
         uint32_t extent = (c.from.extent[i] + from_side - 1) / from_side * to_side;
         uint32_t to_edge = c.to.extent[i], padded = (to_edge + to_side - 1) / to_side * to_side;
         if ((to->extent[i] && to->extent[i] != extent && to->extent[i] != to_edge) || extent > padded)
-            return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the source has %u texels along axis %d, but the "
-                                 "target has %u", (unsigned)extent, i,
+            return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the source fills %u texels of the target along "
+                                 "axis %d, but the target has %u", (unsigned)extent, i,
                                  (unsigned)(to->extent[i] ? to->extent[i] : to_edge));
         c.to.extent[i] = extent < to_edge ? extent : to_edge;
     }
@@ -24459,6 +24470,7 @@ static vd__output *vd__output_pop_completed(vd_context *ctx) {
     vd__output **link = &ctx->outputs;
     while (*link && (*link)->value > vd__atomic_load64(&(*link)->queue->completed)) link = &(*link)->next;
     vd__output *o = *link;
+    /* atomic, because vd__output_poll compares ctx->outputs with NULL without the lock */
     if (o) vd__atomic_store_pointer((void **)(void *)link, o->next);
     vd__mutex_unlock(&ctx->lock);
     return o;
@@ -25875,25 +25887,25 @@ static vd_result vd__graph_play(vd__graph *g, vd__graph_recording *r, uint32_t c
     uint32_t end = vd__graph_word_end(g, command);
     vd_result result = VD_OK;
     vd__indirect indirect;
-    const vd__indirect *size = NULL;
+    const vd__indirect *next_size = NULL; /* of the launch that follows a VD__TAPE_INDIRECT */
     uint64_t moved;
     for (uint32_t at = vd__graph_command_at(g, command)->word; at < end && !result;) {
         const vd__tape_command *t = vd__tape_command_at(tape, at);
         const void *item = t;
         at += t->words;
         if (t->kind == VD__TAPE_LAUNCH)
-            result = vd__graph_play_launch(g, r, command, (const vd__tape_launch *)item, size, instance);
+            result = vd__graph_play_launch(g, r, command, (const vd__tape_launch *)item, next_size, instance);
         else if (t->kind == VD__TAPE_INDIRECT) {
             indirect = ((const vd__tape_indirect *)item)->indirect;
             indirect.memory = vd__graph_memory_of(g, command, indirect.memory, &moved);
             indirect.offset += moved;
-            size = &indirect;
+            next_size = &indirect;
         } else if (t->kind == VD__TAPE_COPY) vd__graph_play_copy(g, r, command, (const vd__tape_copy *)item);
         else if (t->kind == VD__TAPE_FILL) {
             const vd__tape_fill *fill = (const vd__tape_fill *)item;
             const vd__memory *to = vd__graph_memory_of(g, command, fill->to, &moved);
             vd__list_record_fill(&r->list, to, fill->offset + moved, fill->size, (uint32_t)fill->word);
-        } else {
+        } else { /* VD__TAPE_IMAGE */
             vd__image_command image = ((const vd__tape_image *)item)->image;
             image.buffer = vd__graph_memory_of(g, command, image.buffer, &moved);
             image.offset += moved;
@@ -26228,7 +26240,6 @@ static vd_result vd__graph_check_image(const vd__graph *g, const vd__graph_slot 
                         vd__pool_reason(&g->queue->ctx->images, id).text);
     if (image->resource.graph) return vd__graph_fail_buffer(NULL, NULL, &image->resource);
     const struct { const char *what; uint32_t now, then; } properties[] = {
-        { "dim", (uint32_t)image->range.dim, (uint32_t)first->range.dim },
         { "usage", image->shape.usage, first->shape.usage },
         { "levels", image->range.levels, first->range.levels }, { "layers", image->range.layers, first->range.layers },
         { "layers in its root image", image->shape.layers, first->shape.layers },
@@ -26243,6 +26254,9 @@ static vd_result vd__graph_check_image(const vd__graph *g, const vd__graph_slot 
         return vd__fail(VD_ERROR_INVALID, "slot '%s': image '%s' has format %s, but the initial image has %s",
                         s->name, image->resource.name, vd__format_rows[image->shape.format].name,
                         vd__format_rows[first->shape.format].name);
+    if (image->range.dim != first->range.dim)
+        return vd__fail(VD_ERROR_INVALID, "slot '%s': image '%s' is a %s, but the initial image is a %s", s->name,
+                        image->resource.name, vd__dim_names[image->range.dim], vd__dim_names[first->range.dim]);
     if (image->shape.placed != first->shape.placed)
         return vd__fail(VD_ERROR_INVALID, "slot '%s': image '%s' is %s, but the initial image is %s", s->name,
                         image->resource.name, image->shape.placed ? "in a heap" : "not in a heap",
@@ -26534,7 +26548,7 @@ static void vd__glsl_include(vd__glsl *g, const char *text, const char *from) {
     const char *end = *text == '"' ? strchr(text + 1, '"') : *text == '<' ? strchr(text + 1, '>') : NULL;
     size_t length = end ? (size_t)(end - text) - 1 : 0;
     if (!length || length >= sizeof name || memchr(text, '\n', length)) {
-        vd__glsl_puts(g, "#error an include directive needs a quoted name of at most 255 bytes\n");
+        vd__glsl_puts(g, "#error an include directive needs a name of 1 to 255 bytes in quotes or <>\n");
         return;
     }
     memcpy(name, text + 1, length);
@@ -26599,8 +26613,8 @@ static vd_result vd__glsl_assemble(vd__glsl *g) {
     const char *code = (const char *)desc->code, *rest;
     unsigned line;
     if (desc->define_count < 0 || (desc->define_count && !desc->defines))
-        return vd__fail(VD_ERROR_INVALID, "desc.define_count is %d, but %s", desc->define_count, desc->defines
-                        ? "it must not be negative" : "desc.defines is NULL");
+        return vd__fail(VD_ERROR_INVALID, "desc.define_count is %d, but %s", desc->define_count,
+                        desc->define_count < 0 ? "it must not be negative" : "desc.defines is NULL");
     rest = vd__glsl_after_version(code, &line);
     vd__glsl_put(g, code, (size_t)(rest - code));
     vd__glsl_puts(g, "\n#extension GL_GOOGLE_cpp_style_line_directive : require\n");
@@ -28271,13 +28285,17 @@ static vd_result vd__image_view_check(const vd__image *base, const vd_image_view
     out->levels = desc->levels ? desc->levels : range->levels - desc->level;
     out->layer = range->layer + desc->layer;
     out->layers = desc->layers ? desc->layers : range->layers - desc->layer;
-    bool valid = (uint32_t)out->dim <= VD_DIM_2D_ARRAY && vd__dim_axes[out->dim] == vd__dim_axes[base->shape.dim];
+    if ((uint32_t)out->dim > VD_DIM_2D_ARRAY)
+        return vd__fail(VD_ERROR_INVALID, "desc.dim is %d, but must be 0 or one of VD_DIM_1D to VD_DIM_2D_ARRAY",
+                        (int)out->dim);
+    bool valid = vd__dim_axes[out->dim] == vd__dim_axes[base->shape.dim];
     bool one = out->dim == VD_DIM_1D || out->dim == VD_DIM_2D || out->dim == VD_DIM_3D;
     if (out->dim == VD_DIM_CUBE && (base->shape.dim != VD_DIM_CUBE || out->layers != 6)) valid = false;
     if (valid && (!one || out->layers == 1)) return VD_OK;
-    return vd__fail(VD_ERROR_INVALID, "desc.dim %d with %u layers is not possible for image '%s' (dim %d, %u layers)",
-                    (int)out->dim, (unsigned)out->layers, base->resource.name, (int)base->shape.dim,
-                    (unsigned)base->shape.layers);
+    return vd__fail(VD_ERROR_INVALID, "a %s with layers %u to %u cannot be a view of image '%s', a %s with %u "
+                    "layer%s", vd__dim_names[out->dim], (unsigned)out->layer, (unsigned)(out->layer + out->layers - 1),
+                    base->resource.name, vd__dim_names[base->shape.dim], (unsigned)base->shape.layers,
+                    base->shape.layers == 1 ? "" : "s");
 }
 
 /* Creates the native views of an image view or a texel buffer, and publishes its handle. Frees `view` on failure. */
@@ -28359,9 +28377,9 @@ static vd_result vd__texels_check(const vd_context *ctx, const vd__buffer *base,
     uint64_t available = desc->offset < base->size ? (base->size - desc->offset) / row->bytes : 0;
     *texels = desc->texels ? desc->texels : available;
     if (!*texels || *texels > available)
-        return vd__fail(VD_ERROR_INVALID, "desc.offset %llu + %llu texels of %u bytes are past the end of buffer '%s' "
-                        "(%llu bytes)", VD__U(desc->offset), VD__U(*texels ? *texels : 1), (unsigned)row->bytes,
-                        base->name, VD__U(base->size));
+        return vd__fail(VD_ERROR_INVALID, "%llu texels of %u bytes at desc.offset %llu extend past the end of "
+                        "buffer '%s' (%llu bytes)", VD__U(*texels ? *texels : 1), (unsigned)row->bytes,
+                        VD__U(desc->offset), base->name, VD__U(base->size));
     if (*texels > limits.max_texels)
         return vd__fail(VD_ERROR_UNSUPPORTED, "a texel buffer of %llu texels in buffer '%s' exceeds the limit of %u "
                         "(max_texels); set desc.texels", VD__U(*texels), base->name, (unsigned)limits.max_texels);

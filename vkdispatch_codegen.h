@@ -16,9 +16,10 @@
            VC_EACH(k, i) { vc_store(y, i, vc_fma(a, vc_load(x, i), vc_load(y, i))); }
            size_t words = 0;
            const uint32_t *code = vc_spirv(k, &words);
-           int failed = code == NULL || words == 0;
+           if (code) fwrite(code, 4, words, stdout);  // or pass it to vkCreateShaderModule
+           else fprintf(stderr, "%s\n", vc_error(k));
            vc_free(k);
-           return failed;
+           return code == NULL;
        }
 
    What it does not do
@@ -74,9 +75,10 @@
        * VKDISPATCH_SHORT                   Define VC(x), short for vc_imm_of(x): a constant from a C number (see
                                             Values).
        * VKDISPATCH_CODEGEN_LINES           Errors name the file and line of the call that failed (see Errors).
-       * VKDISPATCH_NO_GLSL                 Omit GLSL. vc_source then fails for it; vc_hash covers SPIR-V only.
+       * VKDISPATCH_NO_GLSL                 Omit GLSL. vc_hash then covers SPIR-V only.
        * VKDISPATCH_NO_CUDA_C               Omit CUDA C. vd_kernel_build then fails on the CUDA backend.
        * VKDISPATCH_NO_OPENCL_C             Omit OpenCL C. vd_kernel_build then fails on the OpenCL backend.
+       vc_source and vc_reflect_for fail for languages that are omitted.
 
    Linking
        No library is needed.
@@ -199,8 +201,8 @@
 
        The error of complex functions, in units in the last place of the result's absolute value, is at most: mul 2,
        div 6, abs 4, sqrt 8. For f16, which is computed in f32, it is 1.5 for div, abs and sqrt. exp, log, pow and polar
-       have the errors of the real functions they use. The real part of log is accurate to a few of its own units in
-       the last place, even near |z| = 1. pow(a, b) is exp(b log a) with this log, so its error grows with |b log a|.
+       have the errors of the real functions they use. The real part of log is accurate to a few units in its last
+       place, even near |z| = 1. pow(a, b) is exp(b log a) with this log, so its error grows with |b log a|.
 
        Matrix products accumulate columns by fma, starting with the first column. The inverse is the adjugate
        multiplied by the rounded reciprocal of the determinant, without pivoting: use it only for matrices that are far
@@ -1409,7 +1411,7 @@ VC_API vc_val vc_length(vc_ref ref);                            /* elements of t
                                                                    1; of an array inside an element: its elements. A
                                                                    constant unless ref is a buffer */
 VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis);           /* vd_buffer_desc.shape[axis] of the buffer passed:
-                                                                   elements of its own type. axis: 0 to 3; the last
+                                                                   elements of its type. axis: 0 to 3; the last
                                                                    one is contiguous */
 
 /* ---- subgroups ----
@@ -4097,9 +4099,10 @@ static inline uint32_t vc__usable_operand(vc_kernel *k, vc_val v, vc_type type, 
 
 VC__SMALL
 
-/* Records an operation on two operands of one type for which vc__pure2, vc__compare and vc__pure2_immediate are too
-   narrow: the blocks of values are looked up, the second operand may be an immediate, and the result may have another
-   type. `ordered_op` as for vc__pure_checked. */
+/* Records an operation on two operands of one type without conversions; calls vc__pure_checked for all others. More
+   general and slower than vc__pure2, vc__compare and vc__pure2_immediate, which call it: looks up whether the blocks of
+   the values are open, and accepts an immediate as second operand and results of another type. `ordered_op` as for
+   vc__pure_checked. */
 VC__NOINLINE static vc_val vc__pure2_same_type(vc_val a, vc_val b, uint32_t ordered_op) {
     vc_kernel *k = vc__kernel_with_space(a);
     const vc__node *first = k && k->node_limit - k->count > 1 ? vc__usable_node(k, a) : NULL;
@@ -7832,11 +7835,11 @@ static bool vc__schedule(vc_kernel *k, vc_target target, vc_buffers buffers, vc_
     if (!VC__RESERVE(k, s->slot, s->slot_capacity, s->count)) return false;
     if (!VC__RESERVE(k, s->region_start, s->region_capacity, k->anchor_count)) return false;
     vc__layout_listing(s, vc__mark_live(s), l);
-    if (!VC__RESERVE(k, s->sorted, s->sorted_capacity, l->count + 1)) return false;
+    if (!VC__RESERVE(k, s->sorted, s->sorted_capacity, l->count + 1)) return false; /* + 1: never NULL */
     vc__write_sorted(s, l);
     l->node = s->sorted;
     l->extra = s->extra;
-    l->object = k->object ? k->object : &s->no_object; /* not NULL: printers may compute &l->object[i] without use */
+    l->object = k->object ? k->object : &s->no_object; /* not NULL: printers may compute &l->object[i] and not use it */
     l->object_count = k->object_count;
     l->target = target;
     l->buffers = buffers;
@@ -10731,8 +10734,9 @@ static void vc__glsl_subscript(vc__printer *g, uint32_t index, int32_t offset) {
     vc__p_put(g, "]");
 }
 
-/* Prints an element of a buffer that is passed by address: "x[i].at", "p.at", "p[3].at". GLSL does not allow a 64-bit
-   index in [], so with such an index it is "(x + i).at". */
+/* Prints an element of a buffer that is passed by address: "x[i].at", "p.at" or "p[3].at", where x is the buffer, i an
+   index, p a variable with the address of an element (a VC__OP_POINTER) and 3 a constant offset. GLSL does not allow
+   64-bit indices in [], so the address is then computed first: "(x + i).at". */
 static void vc__glsl_dereference(vc__printer *g, const vc__node *n) {
     const vc__node *m = &g->l->node[n->a[0]];
     bool plain = m->op == VC__OP_POINTER && g->info[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x
@@ -12698,8 +12702,8 @@ static void vc__dump_implicit(vc_kernel *k, const vc__node *n) {
     vc__dump_put(k, ")");
 }
 
-/* Prints a constant, argument, id or declared memory. Returns false if the node is another operation, which has a line
-   and a number of its own. */
+/* Prints a constant, argument, id or declared memory. Returns false if the node is another operation, which is
+   printed in a separate line and numbered. */
 static bool vc__dump_inline(vc_kernel *k, const vc__listing *l, const vc__node *n) {
     switch (n->op) {
     case VC__OP_CONST: vc__dump_number(k, n->type, vc__bits_of(n)); return true;
@@ -17759,8 +17763,8 @@ static bool vc__image_resolve(vc_kernel *k, const char *name, vc_image_desc *d) 
     else if (d->type != VC_F32 && d->type != VC_I32 && d->type != VC_U32)
         vc__fail_call(k, call, "'%s': type is %t, but must be VC_F32, VC_I32 or VC_U32", name, d->type);
     else if (d->format && !d->storage)
-        vc__fail_call(k, call, "'%s': format is %s, but must be VC_FORMAT_NONE for a sampled image", name,
-                      vc__formats[d->format].glsl);
+        vc__fail_call(k, call, "'%s': format is %s, which requires `storage`; a sampled image must have "
+                      "VC_FORMAT_NONE", name, vc__formats[d->format].glsl);
     else if (format_kind && d->type != format_kind)
         vc__fail_call(k, call, "'%s': type is %t, but format %s requires %t", name, d->type,
                       vc__formats[d->format].glsl, format_kind);

@@ -2155,7 +2155,7 @@ static const vd_arg_info *vd__plan_arguments(const char *call, const void *plan,
 /* Records each callback in divergent control flow. A barrier after vc_return_if is an error, so the barrier after each
    callback detects vc_return_if. Results are not checked: earlier trials have done so. */
 static vd_result vd__trial_divergent(vd__trial *t) {
-    char what[96];           /* a name of 50 bytes and the reason */
+    char what[96];           /* a name of at most 50 bytes and a remark */
     vd_result result = VD_OK;
     vd__trial_begin(t);
     if (!t->k) return vd__fft_no_memory();
@@ -2215,12 +2215,13 @@ static vd_result vd__fragment_check(const vd__trial *t) {
 
 /* Records the fragment in uniform control flow and checks its result. */
 static vd_result vd__fragment_try_result(vd__trial *t) {
-    char what[96];           /* a name of 50 bytes and the reason */
+    static const char *const hints[] = { " (in is not set)", " (in[1] is not set)", "" }; /* by number of inputs */
+    char what[96];           /* a name of at most 50 bytes and a hint */
     vd_result result = VD_OK;
     vd__trial_begin(t);
     if (!t->k) return vd__fft_no_memory();
     if (!vc_error(t->k)) vd__fragment_try(t, 0);
-    snprintf(what, sizeof what, "%s%s", t->name[0], t->trial_buffers > 1 ? "" : " (in[1] is not set)");
+    snprintf(what, sizeof what, "%s%s", t->name[0], hints[t->trial_buffers]);
     result = vc_error(t->k) ? vd__trial_error(t, what) : vd__fragment_check(t);
     vc_free(t->k);
     return result;
@@ -2650,7 +2651,8 @@ typedef struct vd__tuner_key {
     uint64_t words[10];
 } vd__tuner_key;
 
-/* Sets the key of the timings: plan, choice, device, driver and the fields of the tuner. */
+/* Sets the key of the timings: the names of the plan kind and the tuner, versions, sizes, the device, its driver, and
+   the fields of the tuner. The memory of the key must be zero: keys are compared and hashed by their bytes. */
 static void vd__tuner_key_make(vd__tuning *s) {
     const vd_plan_tuner *t = s->tuner;
     const vd_device_info *d = vd_device(s->plan->ctx, 0);
@@ -2920,7 +2922,7 @@ static void vd__tuner_sort(vd__tuning *s, uint32_t winner) {
     uint8_t *choices = (uint8_t *)(out + 1);
     bool listed[VD_PLAN_MAX_CHOICES] = { false };
     uint32_t i, size = s->tuner->choice_size;
-    uint32_t next = s->trial[winner].median > 0.99 * s->trial[0].median ? 0 : winner;
+    uint32_t next = s->trial[winner].median > 0.99 * s->trial[0].median ? 0 : winner; /* s->count: all are listed */
     memset(s->kept, 0, s->kept_size);
     while (next < s->count) {
         if (!next) out->default_index = out->count;
@@ -8699,7 +8701,7 @@ static void vd__real_store_pairs(vd__fft_writer *w, const vd__real_pairs *pairs,
         bool partly = (u + 1) * threads > pair_count, may_be_middle = h % 2 == 0 && h / 2 / threads == u;
         vc_val p = vd__real_pair_index(w, u), active = exists;
         if (partly) active = vc_and(active, vd__lt_u32(p, pair_count));
-        /* skip pairs of which no bin is stored */
+        /* skips pairs of which no bin is stored: their lower bins are u * threads or more, the upper ones h - h / 2 */
         if (w->pass->real.kind == VD_FFT_REAL && w->pass->end[1].count && u * threads >= end && end <= h - h / 2)
             continue;
         VD__REAL_IF(w, group_partly || partly, active) {
@@ -10710,8 +10712,8 @@ static void vd__scan_reset_if_last(const vd__scan_writer *w) {
     }
 }
 
-/* Returns the exclusive prefix of the tile by look-back. One thread publishes the aggregate of the tile, except of the
-   first one of a row, then its inclusive prefix. */
+/* Returns the exclusive prefix of the tile by look-back. One thread publishes the aggregate of the tile, unless the
+   tile is the first of its row, and later the inclusive prefix of the tile. */
 static vd__scan_state vd__scan_look_back(const vd__scan_writer *w, vc_val tile, vd__scan_state aggregate) {
     bool by_subgroup = w->plan->subgroup_look_back;
     vc_val first_tile = vc_sub(tile, w->tile_index);
@@ -10729,7 +10731,7 @@ static vd__scan_state vd__scan_look_back(const vd__scan_writer *w, vc_val tile, 
     vd__set(&remaining, w->tile_index);
     if (by_subgroup) VC_IF(w->k, selected) { vd__scan_look_back_subgroup(w, first_tile, remaining, prefix[0]); }
     VC_IF(w->k, leader) {
-        vd__scan_look_back_serial(w, first_tile, remaining, prefix);
+        vd__scan_look_back_serial(w, first_tile, remaining, prefix); /* the tiles that the subgroup has not visited */
         s.value = vd__get(&prefix[0]);
         s.head = vd__get(&prefix[1]);
         vd__scan_publish(w, tile, VD__STATUS_PREFIX, vd__scan_combine_states(w, s, aggregate));
@@ -12924,7 +12926,7 @@ static vd_result vd__vkfft_compile(const vd_native *native, void *user) {
         }
         if (result)
             return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT does not support this transform: initializeVkFFT "
-                                "returned %d", (int)result);
+                                "returned VkFFTResult %d", (int)result);
         app->initialized = true;
     }
     return VD_OK;
@@ -12992,7 +12994,9 @@ static vd_result vd__vkfft_append(void *user, void *commands) {
         app->launch.commandBuffer = &buffer;
         vd__vkfft_space::VkFFTResult result = vd__vkfft_space::VkFFTAppend(
             &app->app, call->pair->direction == VD_FFT_FORWARD ? -1 : 1, &app->launch);
-        if (result) return vd_error_set(VD_ERROR_BACKEND, "VkFFTAppend failed: error %d", (int)result);
+        if (result)
+            return vd_error_set(VD_ERROR_BACKEND, "engine VkFFT could not record the transform: VkFFTAppend returned "
+                                "VkFFTResult %d", (int)result);
     }
     return VD_OK;
 }
@@ -14634,7 +14638,8 @@ static vd_result vd__fft_build_trial(void *user, const void *choice, void *trial
     t->kernel = pass->kernels[tuner->direction][0].kernel;
     t->tables = scratch->tables;
     t->groups = vd__fft_group_count(pass);
-    tuner->plan->base.objects = scratch->base.objects; /* vd_plan_tune moves them to the trial */
+    /* vd__fft_isolate_pass has copied the plan, with its list of objects; vd_plan_tune moves the list to the trial */
+    tuner->plan->base.objects = scratch->base.objects;
     return result;
 }
 
@@ -15755,8 +15760,9 @@ static void vd__fft_print_transforms(vd__fft_text *text, const vd__fft_pass *pas
     }
 }
 
-/* Prints the shape of a pass after its length: " = 16 x 16 + 16, ...". Values are exchanged between two radices through
-   shared memory (x; by: the next axis begins), or in registers (+, also where the next axis begins). */
+/* Prints the shape of a pass after its length: " = 16 x 16 + 16, ...". The text between the radices of two stages says
+   how they exchange values: "x" through shared memory; "by" the same, where the second stage begins the next axis; "+"
+   in registers, also where an axis begins. */
 static void vd__fft_print_shape(vd__fft_text *text, const vd_fft *p, const vd__fft_shape *s) {
     for (uint32_t j = 0; j < s->stages; j++) {
         const char *format = j == 0                          ? " = %llu"
@@ -16282,9 +16288,10 @@ static vd_result vd__top_simple(vd_context *ctx, vd_buffer in, vd_buffer values,
     for (uint32_t i = 0; i < last; i++) rows *= in_info.shape[i];
     for (uint32_t i = 0; i < 4; i++) results *= values_info.shape[i];
     if (results % rows || results / rows > in_info.shape[last])
-        return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (values) has %llu elements, but must have k for each of "
-                            "%llu rows of %llu elements", values_info.name, (unsigned long long)results,
-                            (unsigned long long)rows, (unsigned long long)in_info.shape[last]);
+        return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (values) has %llu elements, but must have the same number "
+                            "for each of %llu rows, at most %llu (the length of a row)", values_info.name,
+                            (unsigned long long)results, (unsigned long long)rows,
+                            (unsigned long long)in_info.shape[last]);
     desc.type = in_info.type;
     desc.k = results / rows < UINT32_MAX ? (uint32_t)(results / rows) : UINT32_MAX;
     desc.smallest = smallest;

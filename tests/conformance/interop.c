@@ -1172,7 +1172,7 @@ TEST(bad_objects_are_refused) {
                "need 68");
     vd_external e;
     FAILS(vd_buffer_export(ctx, buffer_in(ctx, VD_MEMORY_DEVICE, true, 4, NULL), &e), VD_ERROR_UNSUPPORTED,
-          "cannot export memory by handle; vd_buffer_query returns a cl_mem");
+          "cannot export memory as a handle; vd_buffer_query returns a cl_mem");
     vd_buffer b = import_object(ctx, object, 0, 16);
     OK(vd_buffer_write(ctx, b, 0, &one, 4));
     assert_int_equal(read_u32(ctx, b, 0), 1);

@@ -395,7 +395,7 @@ static const struct mistake { const char *name; void (*make)(rig *r); const char
     M(write_nothing, "data is NULL"),
     M(copy_too_much, "source offset 4 + size 64 is past the end of buffer 'y'"),
     M(fill_odd_bytes, "size 7 in buffer 'x' is not a multiple of value_size 4"),
-    M(view_outside, "desc.offset 32 + 64 bytes of desc.shape are past the end of buffer 'x'"),
+    M(view_outside, "the 64 bytes of desc.shape at desc.offset 32 extend past the end of buffer 'x'"),
     M(read_before_submit, "has not been submitted"),
     M(kernel_destroyed_twice, "vd_kernel_destroy: the kernel was destroyed"),
     M(buffer_destroyed_twice, "vd_buffer_destroy: the buffer was destroyed"),

@@ -224,7 +224,7 @@ TEST(bad_views_are_refused) {
     assert_int_equal(view_of(f->ctx, b, 4 * WORDS, VD_U32, 0).id, 0);
     check_text("at the end", "vd_buffer_view 'b': desc.offset 4096|'b' (4096 bytes)");
     assert_int_equal(view_of(f->ctx, b, 4, VD_U32, WORDS).id, 0);
-    check_text("past the end", "desc.offset 4 + 4096 bytes|'b' (4096 bytes)");
+    check_text("past the end", "the 4096 bytes of desc.shape at desc.offset 4 extend past the end|'b' (4096 bytes)");
     assert_int_equal(view_of(f->ctx, b, 4, VD_U64, 0).id, 0);
     check_text("not a whole number", "4092 bytes|offset 4|u64");
     assert_int_equal(view_of(f->ctx, b, 4, 999, 1).id, 0);

@@ -81,7 +81,7 @@ static void declarations(void **state) {
     declared(d, "vc_image in kernel 'paint': 'odd': type is f32x4, but must be VC_F32, VC_I32 or VC_U32");
     d.type = VC_NONE;
     d.format = VC_FORMAT_RGBA8_UNORM;
-    declared(d, "vc_image in kernel 'paint': 'odd': format is rgba8, but must be VC_FORMAT_NONE for a sampled image");
+    declared(d, "vc_image in kernel 'paint': 'odd': format is rgba8, which requires `storage`; a sampled image must have VC_FORMAT_NONE");
     d.storage = true;
     d.format = (vc_format)40;
     declared(d, "vc_image in kernel 'paint': 'odd': format is 40, which is not a vc_format");

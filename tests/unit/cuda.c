@@ -441,7 +441,8 @@ static void external_memory(void **state) {
     CHECK_TEXT("desc.external belongs to another device (UUID 40404041");
     e.uuid[3] ^= 1;
     assert_true(external_buffer(ctx, &e, COUNT, &t).id == 0);
-    CHECK_TEXT("the buffer needs 16384 bytes at desc.external->offset 1024, but desc.external->size is 16384");
+    CHECK_TEXT("the buffer needs 16384 bytes (with desc.address_offset) at desc.external->offset 1024, but "
+               "desc.external->size is 16384");
     close((int)e.handle);
     assert_true(external_buffer(ctx, &e, 100, &t).id == 0);
     CHECK_TEXT("which is not an open handle");
@@ -620,7 +621,7 @@ static void a_capture_refuses_staging(void **state) {
     vd_event event;
     assert_int_equal(g.begin(g.stream, 0), 0);
     assert_int_equal(vd_buffer_write(g.ctx, a, 0, x, VD_WHOLE), VD_ERROR_UNSUPPORTED);
-    CHECK_TEXT("the stream of queue 0 is being captured, and a CUDA graph cannot contain commands that pass 32 bytes through staging memory");
+    CHECK_TEXT("the stream of queue 0 is being captured, and a CUDA graph cannot contain transfers through staging memory");
     assert_int_equal(vd_buffer_read(g.ctx, a, 0, got, VD_WHOLE), VD_ERROR_UNSUPPORTED);
     CHECK_TEXT("is being captured");
     assert_int_equal(vd_fill(vd_immediate(g.ctx, 0, 0), a, 1, 5, "x", 1), VD_ERROR_UNSUPPORTED);
@@ -833,7 +834,7 @@ static void unusable_cuda_source_is_refused(void **state) {
     refuse(ctx, VD_CODE_CUDA, "__global__ a(); __global__ b();", 0, NULL, "2 kernels; select one with desc.entry");
     assert_true(text_kernel(ctx, VD_CODE_CUDA, "__global__ a(); __global__ b();", 0, "b").id != 0);
     refuse(ctx, VD_CODE_CUDA, "__global__ a() FEW_THREADS;", 0, NULL,
-           "256 invocations, but the registers or the __launch_bounds__ of the kernel limit it to 128");
+           "256 invocations, but the registers or the __launch_bounds__ of the kernel allow only 128");
     vd_context_destroy(ctx);
 }
 

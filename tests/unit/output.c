@@ -146,7 +146,7 @@ static void descs_that_print_are_checked(void **state) {
     output_refused(ctx, &p, ".axis is 3, but must be 0 to 2");
     plan_of(k, &p);
     p.hidden[output].offset = 2;
-    output_refused(ctx, &p, ".offset is 2, but must be a multiple of 4 and end within the argument block of ");
+    output_refused(ctx, &p, ".offset is 2, but must be a multiple of 4, and its 4 bytes must be inside the argument block of ");
     plan_of(k, &p);
     p.hidden[output ? 0 : 1].kind = VD_IMPLICIT_OUTPUT;
     p.hidden[output ? 0 : 1].axis = 0;
