@@ -4403,6 +4403,7 @@ typedef struct vd__kernel {
     uint32_t buffer_count;     /* buffers and images, including elements of arrays */
     uint32_t mixed_count;      /* images, samplers and arrays */
     uint32_t array_elements;   /* elements of all arrays */
+    int max_uses;              /* maximum of vd_dispatch_desc.use_count */
     uint32_t binding_count, argument_bytes, local_size[3], shared_bytes;
     uint32_t local_shift[3];   /* log2 of local_size if that is a power of two, otherwise VD__NONE */
     bool splittable[3];        /* axes with VD_IMPLICIT_GROUP_BASE: a dispatch can be split along them */
@@ -4536,15 +4537,14 @@ typedef struct vd__tracked_memory {
     vd__range ranges[VD__MAX_RANGES];
 } vd__tracked_memory;
 
-/* Hash table of the memories accessed since the last barrier: open addressing by serial. The keys are separate from
+/* Hash table of the memories accessed since the last barrier: open addressing by serial. The slots are separate from
    `tracked`, so that those of a thousand memories fit in the L1 cache and `tracked` is written sequentially. A
    barrier starts a new epoch, which empties every slot without writing to it. */
 typedef struct vd__hazards {
     const vd_allocator *allocator;
-    uint64_t *keys;            /* epoch | serial; a slot with an older epoch is empty */
-    uint32_t *indices;         /* index in `tracked`, by slot */
+    uint64_t *slots;           /* epoch | index in `tracked`; a slot with an older epoch is empty */
     vd__tracked_memory *tracked;
-    uint64_t epoch;            /* in the upper 32 bits, as in a key */
+    uint64_t epoch;            /* in the upper 32 bits, as in a slot */
     uint32_t mask;             /* number of slots - 1 */
     uint32_t count;            /* elements of `tracked` */
     uint32_t limit;            /* maximum of count; 0: accesses unknown, everything conflicts until the next barrier */
@@ -18440,26 +18440,29 @@ static vd__access vd__access_of(const vd__span *span, uint32_t access) {
     return a;
 }
 
-/* Resolves desc.uses to accesses. `object`: name of the kernel or command in messages. */
-static VD__COLD vd_result vd__uses_find(vd_list *l, const char *call, const char *object, const vd_record_use *uses,
-                                        int count, int most, vd__access *out) {
-    char which[32];
+/* Checks the number of elements of desc.uses. `object`: name of the kernel or command in messages. */
+static vd_result vd__uses_check(const char *call, const char *object, const vd_record_use *uses, int count, int most) {
     if (count < 0 || count > most)
         return vd__fail_call(VD_ERROR_INVALID, call, object, "desc.use_count is %d, but must be 0 to %d", count, most);
     if (count && !uses)
         return vd__fail_call(VD_ERROR_INVALID, call, object, "desc.use_count is %d, but desc.uses is NULL", count);
-    for (int i = 0; i < count; i++) {
-        vd__span span;
-        vd_result r = vd__span_find(l, uses[i].buffer, call, "", "", 0, VD_WHOLE, &span);
-        if (r) {
-            snprintf(which, sizeof which, "desc.uses[%d]", i);
-            return vd__error_amend(r, NULL, object, which);
-        }
-        if (!uses[i].access || uses[i].access > VD_READ_WRITE)
-            return vd__fail_call(VD_ERROR_INVALID, call, object, "desc.uses[%d].access is %u, but must be VD_READ, "
-                                 "VD_WRITE or both", i, (unsigned)uses[i].access);
-        out[i] = vd__access_of(&span, uses[i].access);
+    return VD_OK;
+}
+
+/* Resolves element i of desc.uses to an access. */
+static VD__COLD vd_result vd__use_find(vd_list *l, const char *call, const char *object, const vd_record_use *use,
+                                       int i, vd__access *out) {
+    char which[32];
+    vd__span span;
+    vd_result r = vd__span_find(l, use->buffer, call, "", "", 0, VD_WHOLE, &span);
+    if (r) {
+        snprintf(which, sizeof which, "desc.uses[%d]", i);
+        return vd__error_amend(r, NULL, object, which);
     }
+    if (!use->access || use->access > VD_READ_WRITE)
+        return vd__fail_call(VD_ERROR_INVALID, call, object, "desc.uses[%d].access is %u, but must be VD_READ, "
+                             "VD_WRITE or both", i, (unsigned)use->access);
+    *out = vd__access_of(&span, use->access);
     return VD_OK;
 }
 
@@ -19577,6 +19580,16 @@ static VD__COLD vd_result vd__dispatch_slot_buffer(vd__dispatch_state *d, vd_con
     return r ? r : vd__graph_resource_slot(d->list, "vd_dispatch", arg->slot, *b, b);
 }
 
+/* Sets an access to a buffer that has just been found by this id, and pins the buffer. */
+static inline vd_result vd__dispatch_access(const vd__dispatch_state *d, vd__buffer *b, uint64_t id, bool written,
+                                            vd__access *out) {
+    out->storage = b->storage + d->context_device->index;
+    out->begin = b->offset;
+    out->end = b->offset + b->size;
+    out->written = written;
+    return vd__list_pin(d->list, &b->slot, id, &out->use);
+}
+
 /* Resolves a buffer argument: sets its access, and stores its address in the argument block or adds it to the
    bindings. */
 static inline vd_result vd__dispatch_find_buffer(vd__dispatch_state *d, vd_context *ctx, const vd__param *p,
@@ -19589,7 +19602,7 @@ static inline vd_result vd__dispatch_find_buffer(vd__dispatch_state *d, vd_conte
         id = b->slot.id;
     }
     vd__access *access = &d->accesses[p->buffer_index];
-    vd_result pinned = vd__list_pin(d->list, &b->slot, id, &access->use);
+    vd_result pinned = vd__dispatch_access(d, b, id, p->written, access);
     if (VD__UNLIKELY(pinned)) return pinned;
     d->buffers[i] = b;
     d->buffer_ids[i] = id;
@@ -19597,17 +19610,13 @@ static inline vd_result vd__dispatch_find_buffer(vd__dispatch_state *d, vd_conte
         vd_result r = vd__dispatch_check_buffer(d, p, i);
         if (r) return r;
     }
-    vd__storage *storage = b->storage + d->context_device->index;
-    access->storage = storage;
-    access->begin = b->offset;
-    access->end = b->offset + b->size;
-    access->written = p->written;
+    const vd__memory *memory = &access->storage->memory;
     if (p->kind == VD_ARG_ADDRESS) {
         d->launch.arguments_changed |= vd__dispatch_store((uint8_t *)d->arguments + p->location,
-                                                          storage->memory.address + b->offset, true);
+                                                          memory->address + b->offset, true);
     } else {
         vd__binding *binding = &d->bindings[p->binding_index];
-        binding->memory = &storage->memory;
+        binding->memory = memory;
         binding->offset = b->offset;
         binding->size = b->size; /* exact, because OpArrayLength depends on it */
         binding->number = p->location;
@@ -19902,12 +19911,11 @@ static inline vd_result vd__dispatch_prepare(vd__dispatch_state *d, vd_context *
     return VD_OK;
 }
 
-/* Returns whether a dispatch differs from the last one at most in its arguments. */
+/* Returns whether a dispatch differs from the last one at most in its arguments and uses. */
 static inline bool vd__dispatch_repeats(const vd__dispatch_state *d, const vd_dispatch_desc *desc) {
     const uint64_t *t = desc->threads, *g = desc->groups;
     uint64_t difference = (t[0] ^ d->last_threads[0]) | (t[1] ^ d->last_threads[1]) | (t[2] ^ d->last_threads[2])
-                          | g[0] | g[1] | g[2] | desc->indirect.id | (d->last_kernel ^ desc->kernel.id)
-                          | (uint64_t)(uint32_t)desc->use_count;
+                          | g[0] | g[1] | g[2] | desc->indirect.id | (d->last_kernel ^ desc->kernel.id);
     return !difference && d->last_kernel && vd__atomic_load64(&d->kernel->slot.id) == d->last_kernel &&
            desc->arg_count == d->kernel->arg_count &&
            (desc->args || !desc->arg_count);
@@ -20022,13 +20030,18 @@ static VD__COLD vd_result vd__dispatch_output(vd__dispatch_state *d, vd_context 
 }
 
 /* Adds the accesses that desc.uses declares, after those of the arguments. */
-static VD__COLD vd_result vd__dispatch_uses(vd__dispatch_state *d, const vd_dispatch_desc *desc) {
-    uint32_t most = VD_MAX_ARGS;
-    for (int i = 0; i < d->kernel->arg_count; i++)
-        if (!d->kernel->args[i].count) most -= vd__arg_accesses(&d->kernel->args[i]);
-    vd_result r = vd__uses_find(d->list, "vd_dispatch", NULL, desc->uses, desc->use_count, (int)most,
-                                d->accesses + d->access_count);
-    if (!r) d->access_count += (uint32_t)desc->use_count;
+static VD__NOINLINE vd_result vd__dispatch_uses(vd__dispatch_state *d, vd_context *ctx, const vd_dispatch_desc *desc) {
+    const vd_record_use *use = desc->uses;
+    vd__access *out = d->accesses + d->access_count;
+    int count = desc->use_count;
+    vd_result r = vd__uses_check("vd_dispatch", NULL, use, count, d->kernel->max_uses);
+    for (int i = 0; i < count && !r; i++, use++, out++) {
+        vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, use->buffer.id);
+        bool plain = b && !b->needs_checks && use->access - 1 < VD_READ_WRITE;
+        r = VD__LIKELY(plain) ? vd__dispatch_access(d, b, use->buffer.id, (use->access & VD_WRITE) != 0, out)
+                              : vd__use_find(d->list, "vd_dispatch", NULL, use, i, out);
+    }
+    d->access_count += (uint32_t)count;
     return r;
 }
 
@@ -20039,11 +20052,11 @@ static VD__NOINLINE vd_result vd__dispatch_resolve_new(vd__dispatch_state *d, vd
     if (!r) r = vd__dispatch_args(d, ctx, desc->args);
     bool prints = !r && d->kernel->first_format;
     if (prints) r = vd__dispatch_output(d, ctx);
-    if (!r && desc->use_count) r = vd__dispatch_uses(d, desc);
+    if (!r && desc->use_count) r = vd__dispatch_uses(d, ctx, desc);
     if (r) return r;
     vd__dispatch_implicit(d, 0);
     d->launch.arguments_changed = 1;
-    if (!d->split && desc->threads[0] && !prints && !desc->use_count) d->last_kernel = desc->kernel.id;
+    if (!d->split && desc->threads[0] && !prints) d->last_kernel = desc->kernel.id;
     return VD_OK;
 }
 
@@ -20054,7 +20067,8 @@ static inline vd_result vd__dispatch_resolve(vd__dispatch_state *d, vd_context *
     if (VD__UNLIKELY(r)) return r;
     if (!d->same_buffers && d->kernel->dispatch_implicit_count < d->kernel->implicit_count)
         vd__dispatch_implicit(d, d->kernel->dispatch_implicit_count);
-    return VD_OK;
+    d->access_count = d->kernel->buffer_count;
+    return VD__LIKELY(!desc->use_count) ? VD_OK : vd__dispatch_uses(d, ctx, desc);
 }
 
 // >>blob
@@ -20277,46 +20291,37 @@ VD__SMALL_END
    empties it; without a limit, short-lived buffers that never conflict would accumulate. */
 enum { VD__HAZARDS = 8192 };
 
-/* Returns the hash slot that holds this memory's serial, or the empty slot where it would be inserted. Linear
-   probing from the hash `from`. */
-static inline uint32_t vd__hazards_slot(const vd__hazards *h, uint32_t serial, uint32_t from) {
-    uint64_t key = h->epoch | serial;
-    uint32_t slot = from & h->mask;
-    while (h->keys[slot] != key && h->keys[slot] >= h->epoch) slot = (slot + 1) & h->mask;
-    return slot;
-}
-
 /* Returns the accesses recorded in a slot, or NULL if the slot is empty. */
 static inline vd__tracked_memory *vd__hazards_tracked(const vd__hazards *h, uint32_t slot) {
-    return h->keys[slot] >= h->epoch ? &h->tracked[h->indices[slot]] : NULL;
+    return h->slots[slot] >= h->epoch ? &h->tracked[(uint32_t)h->slots[slot]] : NULL;
+}
+
+/* Returns the slot of the memory with this serial, or the empty slot where it would be inserted. Linear probing. */
+static inline uint32_t vd__hazards_slot(const vd__hazards *h, uint32_t serial) {
+    uint32_t slot = serial & h->mask;
+    for (const vd__tracked_memory *t; (t = vd__hazards_tracked(h, slot)) != NULL && t->serial != serial;)
+        slot = (slot + 1) & h->mask;
+    return slot;
 }
 
 /* Grows the table so that `count` entries fit at a load factor of 1/2. Returns false if memory runs out. */
 static VD__COLD bool vd__hazards_grow(vd__hazards *h, uint32_t count) {
-    uint32_t capacity = h->keys ? h->mask + 1 : 16;
+    uint32_t capacity = h->slots ? h->mask + 1 : 16;
     while (capacity < count * 2) capacity *= 2;
-    uint64_t *keys = (uint64_t *)vd__alloc_zeroed(h->allocator, capacity * sizeof *keys);
-    uint32_t *indices = (uint32_t *)vd__alloc(h->allocator, capacity * sizeof *indices);
+    uint64_t *slots = (uint64_t *)vd__alloc_zeroed(h->allocator, capacity * sizeof *slots);
     vd__tracked_memory *tracked = (vd__tracked_memory *)vd__realloc(h->allocator, h->tracked,
                                                                     capacity / 2 * sizeof *tracked);
     if (tracked) h->tracked = tracked;
-    if (!keys || !indices || !tracked) {
-        vd__free(h->allocator, keys);
-        vd__free(h->allocator, indices);
+    if (!slots || !tracked) {
+        vd__free(h->allocator, slots);
         return false;
     }
-    vd__free(h->allocator, h->keys);
-    vd__free(h->allocator, h->indices);
-    h->keys = keys;
-    h->indices = indices;
+    vd__free(h->allocator, h->slots);
+    h->slots = slots;
     h->mask = capacity - 1;
     h->limit = capacity / 2; /* keeps at least one slot empty, so probing terminates */
     h->epoch = VD__EPOCH;
-    for (uint32_t i = 0; i < h->count; i++) {
-        uint32_t slot = vd__hazards_slot(h, h->tracked[i].serial, h->tracked[i].serial);
-        h->keys[slot] = h->epoch | h->tracked[i].serial;
-        h->indices[slot] = i;
-    }
+    for (uint32_t i = 0; i < h->count; i++) h->slots[vd__hazards_slot(h, h->tracked[i].serial)] = h->epoch | i;
     return true;
 }
 
@@ -20327,8 +20332,7 @@ static bool vd__hazards_init(vd__hazards *h, const vd_allocator *allocator) {
 }
 
 static void vd__hazards_free(vd__hazards *h) {
-    vd__free(h->allocator, h->keys);
-    vd__free(h->allocator, h->indices);
+    vd__free(h->allocator, h->slots);
     vd__free(h->allocator, h->tracked);
 }
 
@@ -20339,7 +20343,7 @@ static inline void vd__hazards_clear(vd__hazards *h) {
     h->limit = (h->mask + 1) / 2;
     h->epoch += VD__EPOCH;
     if (VD__LIKELY(h->epoch != 0)) return;
-    memset(h->keys, 0, (h->mask + 1) * sizeof *h->keys); /* after 2^32 epochs an old key would match a current one */
+    memset(h->slots, 0, (h->mask + 1) * sizeof *h->slots); /* after 2^32 epochs an old one would match a current one */
     h->epoch = VD__EPOCH;
 }
 
@@ -20380,10 +20384,8 @@ static VD__NOINLINE void vd__tracked_add_range(vd__tracked_memory *t, uint64_t b
 
 /* Inserts the first access to a memory into its empty slot. Requires count < limit. */
 static inline void vd__hazards_add(vd__hazards *h, uint32_t slot, uint32_t serial, const vd__access *a) {
-    uint32_t i = h->count++;
-    vd__tracked_memory *t = &h->tracked[i];
-    h->keys[slot] = h->epoch | serial;
-    h->indices[slot] = i;
+    vd__tracked_memory *t = &h->tracked[h->count];
+    h->slots[slot] = h->epoch | h->count++;
     t->serial = serial;
     t->count = 1;
     t->written = a->written;
@@ -20393,10 +20395,10 @@ static inline void vd__hazards_add(vd__hazards *h, uint32_t slot, uint32_t seria
 
 /* Slow path of vd__hazards_access: the first slot is occupied, by this memory or by a collision. */
 static VD__NOINLINE bool vd__hazards_access_slow(vd__hazards *h, uint32_t serial, const vd__access *a, uint32_t older) {
-    uint32_t slot = vd__hazards_slot(h, serial, serial);
+    uint32_t slot = vd__hazards_slot(h, serial);
     vd__tracked_memory *t = vd__hazards_tracked(h, slot);
     if (!t) vd__hazards_add(h, slot, serial, a);
-    else if (h->indices[slot] < older && vd__tracked_conflicts(t, a->begin, a->end, a->written)) return false;
+    else if ((uint32_t)h->slots[slot] < older && vd__tracked_conflicts(t, a->begin, a->end, a->written)) return false;
     else vd__tracked_add_range(t, a->begin, a->end, a->written);
     return true;
 }
@@ -20404,16 +20406,16 @@ static VD__NOINLINE bool vd__hazards_access_slow(vd__hazards *h, uint32_t serial
 /* Records an access of a command. Returns false if it conflicts with an access of an earlier command; the caller then
    needs a barrier. Entries with an index below `older` belong to earlier commands, the others to this command. */
 static inline bool vd__hazards_access(vd__hazards *h, uint32_t serial, const vd__access *a, uint32_t older) {
-    uint32_t slot = serial & h->mask;
-    uint64_t key = h->keys[slot];
-    if (VD__LIKELY(key < h->epoch)) {
-        vd__hazards_add(h, slot, serial, a);
+    const vd__tracked_memory *t = vd__hazards_tracked(h, serial & h->mask);
+    if (VD__LIKELY(!t)) {
+        vd__hazards_add(h, serial & h->mask, serial, a);
         return true;
     }
-    if (key == (h->epoch | serial) && a->written && h->indices[slot] < older) { /* most conflicts are found here */
-        const vd__range *r = h->tracked[h->indices[slot]].ranges;
-        if (r->begin < a->end && a->begin < r->end) return false;
-    }
+    const vd__range *r = t->ranges;
+    if (t->serial == serial && a->written) { /* most conflicts are found here */
+        if (t < h->tracked + older && r->begin < a->end && a->begin < r->end) return false;
+    } else if (t->serial == serial && t->count == 1 && !t->written && r->begin <= a->begin && a->end <= r->end)
+        return true; /* read again */
     return vd__hazards_access_slow(h, serial, a, older);
 }
 
@@ -20424,7 +20426,7 @@ static bool vd__hazards_conflict(const vd__hazards *before, const vd__hazards *a
     if (!before->limit || !after->limit) return before->stages != 0;
     for (uint32_t i = 0; i < after->count; i++) {
         const vd__tracked_memory *a = &after->tracked[i];
-        const vd__tracked_memory *b = vd__hazards_tracked(before, vd__hazards_slot(before, a->serial, a->serial));
+        const vd__tracked_memory *b = vd__hazards_tracked(before, vd__hazards_slot(before, a->serial));
         for (uint32_t r = 0; b && r < a->count; r++)
             if (vd__tracked_conflicts(b, a->ranges[r].begin, a->ranges[r].end, a->written >> r & 1u)) return true;
     }
@@ -22023,9 +22025,10 @@ static vd_result vd__record_native(vd_list *l, const vd_record_desc *desc) {
     vd__access accesses[VD_MAX_ARGS];
     const char *name = desc->name ? desc->name : "";
     if (!desc->record) return vd__fail_call(VD_ERROR_INVALID, "vd_record_native", name, "desc.record is NULL");
-    vd_result found = vd__uses_find(l, "vd_record_native", name, desc->uses, desc->use_count, VD_MAX_ARGS, accesses);
-    if (found) return found;
-    vd_result r = vd__list_command(l, accesses, (uint32_t)desc->use_count, VD__STAGES_ALL);
+    vd_result r = vd__uses_check("vd_record_native", name, desc->uses, desc->use_count, VD_MAX_ARGS);
+    for (int i = 0; i < desc->use_count && !r; i++)
+        r = vd__use_find(l, "vd_record_native", name, &desc->uses[i], i, &accesses[i]);
+    if (!r) r = vd__list_command(l, accesses, (uint32_t)desc->use_count, VD__STAGES_ALL);
     if (r) return r;
     vd__callback_frame frame;
     vd_result before = vd__last_error.code;
@@ -28857,6 +28860,7 @@ static void vd__kernel_fill_param(vd__kernel *k, int i) {
         if (vd__descriptor_of(&k->args[j]) && k->args[j].location < a->location)
             p->binding_index = (uint16_t)(p->binding_index + vd__arg_elements(&k->args[j]));
     k->buffer_count += vd__arg_accesses(a);
+    if (!a->count) k->max_uses -= (int)vd__arg_accesses(a);
     k->mixed_count += a->kind > VD_ARG_VALUE || a->count;
     k->array_elements += a->count;
     if (vd__descriptor_of(a)) k->binding_count += vd__arg_elements(a);
@@ -28871,6 +28875,7 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
     k->features = desc->features;
     k->axes = (uint8_t)(desc->axes & 7u);
     k->threads_arg = desc->threads_arg;
+    k->max_uses = VD_MAX_ARGS;
     for (int i = 0; i < 3; i++) k->threads[i] = desc->threads[i];
     memcpy(k->local_size, desc->local_size, sizeof k->local_size);
     uint32_t member_bytes = 4 * (uint32_t)k->implicit_count; /* of the argument block, without padding */
@@ -28884,7 +28889,10 @@ static void vd__kernel_fill(vd__kernel *k, const vd_kernel_desc *desc) {
         k->local_shift[i] = k->local_size[i] & (k->local_size[i] - 1) ? VD__NONE : vd__log2(k->local_size[i]);
     k->has_padding = member_bytes != k->argument_bytes;
     /* the output buffer is not an argument of vd_dispatch; appending to it counts as reading, see room `output` */
-    if (k->first_format) k->params[--k->arg_count].written = false;
+    if (k->first_format) {
+        k->params[--k->arg_count].written = false;
+        k->max_uses++;
+    }
     k->linear = k->local_shift[0] != VD__NONE && k->local_size[1] == 1 && k->local_size[2] == 1;
 }
 

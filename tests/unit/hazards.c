@@ -335,6 +335,39 @@ static void buffers_reached_through_addresses(void **state) {
     hazards_run(hazards_a, hazards_b);
 }
 
+/* Repeated dispatches declare other uses each time; a view is one too. */
+static void uses_of_repeated_dispatches(void **state) {
+    vd_list *now = vd_immediate(hazards_ctx, 0, 0);
+    vd_buffer d = unit_buffer(hazards_ctx, "d", VD_F32, 1024, NULL), e = unit_buffer(hazards_ctx, "e", VD_F32, 64, NULL);
+    vd_view_desc desc;
+    (void)state;
+    memset(&desc, 0, sizeof desc);
+    desc.buffer = d;
+    desc.offset = 2048;
+    desc.type = VD_F32;
+    desc.shape[0] = 512;
+    vd_buffer upper = vd_buffer_view(hazards_ctx, &desc);
+    desc.offset = 0;
+    vd_buffer lower = vd_buffer_view(hazards_ctx, &desc);
+    assert_true(upper.id && lower.id);
+    vd_flush(hazards_ctx);
+    vd__hazards_clear(&hazards_ctx->queues[0].open_batch.hazards);
+    barriers_before = unit_stats(hazards_ctx).barriers;
+    assert_int_equal(run_uses(now, hazards_a, hazards_b, upper, VD_WRITE, 1), VD_OK);
+    assert_int_equal(run_uses(now, hazards_a, hazards_c, upper, VD_READ, 0), VD_OK);
+    assert_int_equal(run_uses(now, hazards_a, e, lower, VD_READ, 2), VD_OK);
+    assert_int_equal(run_uses(now, hazards_a, hazards_a, lower, VD_READ, 1), VD_ERROR_INVALID);
+    assert_int_equal(hazards_barriers(), 0);
+    assert_int_equal(run_uses(now, hazards_a, hazards_b, d, VD_READ, 1), VD_OK);
+    assert_int_equal(hazards_barriers(), 1);
+    assert_int_equal(run_uses(now, hazards_a, hazards_c, d, VD_READ, 3), VD_OK);
+    assert_int_equal(hazards_barriers(), 1);
+    assert_int_equal(run_uses(now, hazards_a, e, lower, VD_WRITE, 1), VD_OK);
+    assert_int_equal(hazards_barriers(), 2);
+    assert_int_equal(run_uses(now, hazards_a, hazards_b, upper, VD_READ, 0), VD_OK);
+    assert_int_equal(hazards_barriers(), 2);
+}
+
 static void shared_reads_need_none(void **state) {
     (void)state;
     hazards_run(hazards_a, hazards_b);
@@ -481,7 +514,7 @@ static void many_memories_grow_the_table(void **state) {
 }
 
 static const vd__tracked_memory *find(const vd__hazards *h, uint32_t serial) {
-    return vd__hazards_tracked(h, vd__hazards_slot(h, serial, serial));
+    return vd__hazards_tracked(h, vd__hazards_slot(h, serial));
 }
 
 /* Two open lists that share their buffers pin each of them once, and their tables stop growing. */
@@ -624,6 +657,7 @@ static void epochs(void **state) {
 static const struct CMUnitTest hazards_tests[] = {
     cmocka_unit_test(random_streams), cmocka_unit_test(barriers_of_graphs_have_few_stages),
     CASE(shared_reads_need_none), CASE(read_after_write_needs_one), CASE(buffers_reached_through_addresses),
+    CASE(uses_of_repeated_dispatches),
     CASE(one_barrier_serves_all), CASE(write_after_read_and_write), CASE(disjoint_ranges_need_none),
     CASE(across_submissions), CASE(lists_merge), CASE(a_list_is_one_submission), CASE(many_memories_grow_the_table),
     CASE(a_barrier_goes_before_the_whole_command), CASE(a_list_marks_its_memory_in_use),
