@@ -20855,8 +20855,9 @@ enum {
     VD__FLUSH_COMMANDS = 512,      /* an open batch with this many commands is submitted */
     VD__STAGING_IDLE = 1024,       /* a staging block that this many submissions did not use is freed */
     VD__READ_AHEAD = 4,            /* maximum of pieces of one read in flight */
-    VD__SPIN_NS = 30000,           /* a wait spins for this time before it blocks: a short dispatch completes sooner
-                                      than a blocked thread would wake up */
+    VD__SPIN_NS = 60000,           /* a wait spins for this time before it blocks: about twice the time in which a
+                                      blocked thread wakes up (25 us on an H200), so that a wait for few dispatches
+                                      does not block shortly before they complete */
     VD__STAGES_ALL = VD__STAGE_COMPUTE | VD__STAGE_TRANSFER
 };
 
