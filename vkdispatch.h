@@ -1860,7 +1860,8 @@ VD_API vd_result vd_context_attach(vd_context *ctx, const void *key,
 /* Delays callbacks until a library's public function is finished. Between vd_callback_scope_begin and
    vd_callback_scope_end no print, log or release of ctx runs on this thread. vd_callback_scope_end makes the calls that
    are due, so the library must not use anything afterwards that they could destroy. In a scope, vd_context_destroy of
-   ctx fails. `scope` is on the caller's stack. Scopes nest. ctx may be NULL. `call` is a name for messages.
+   ctx does nothing but log an error. `scope` is on the caller's stack. Scopes nest. ctx may be NULL. `call` is a name
+   for messages.
    In debug mode, failures in a scope are not logged when they occur. vd_callback_scope_end of the outermost scope logs
    the thread's last failure if its call (vd_error_amend) is that of the scope. */
 typedef struct vd_callback_scope {  /* private */
@@ -1973,8 +1974,9 @@ VD_API vd_result vd_dlpack_export(vd_context *ctx, vd_buffer buffer, int device_
 VD_API vd_result vd_dlpack_export_versioned(vd_context *ctx, vd_buffer buffer, int device_type,
                                             struct DLManagedTensorVersioned **out);
 
-/* Makes a buffer of a DLPack tensor. Host memory is used in place if the context has one device, which can use it
-   (vd_buffer_info.imported), and is copied otherwise; read-only tensors (vd_dlpack_import_versioned) are always copied.
+/* Makes a buffer of a DLPack tensor. Host memory is used in place (vd_buffer_info.imported) if it begins at a multiple
+   of 16 bytes and the context has one device, which can use it. Otherwise it is copied, and so are all read-only
+   tensors (vd_dlpack_import_versioned).
    The deleter is called once: after the copy, or when neither the buffer nor any work uses the memory.
    Requires that the tensor is contiguous, has at most four axes, and that all writes to it are complete. Lanes (2 to 4)
    become a vector; kDLBool becomes u8.

@@ -17999,8 +17999,8 @@ VC_API vc_image_ref vc_image_at(vc_image_ref images, vc_val index) {
     uint32_t count = o->count, i = vc__image_operand(k, call, o, 2, "index", index, VC_I32, 1);
     if (k->failed) return vc__no_image();
     if (k->node[i].op == VC__OP_CONST && (uint32_t)vc__bits_of(&k->node[i]) >= count) {
-        vc__fail_call(k, call, "index is %d, but image '%s' has %u elements", (int)(int32_t)vc__bits_of(&k->node[i]),
-                      o->name, count);
+        vc__fail_call(k, call, "index is %lld, but image '%s' has %u elements",
+                      (long long)vc__widen(k->node[i].type, vc__bits_of(&k->node[i])), o->name, count);
         return vc__no_image();
     }
     images.node = vc__record(k, VC__OP_IMAGE_AT, vc__image_flags(k, i), k->node[images.node].type, images.node, i,

@@ -2069,8 +2069,8 @@ static bool vd__trial_is_implicit(const vc_info *info, int arg) {
 static vd_result vd__arguments_add(const vd__trial *t, const vc_arg_info *arg) {
     vd_plan *p = t->plan;
     if (p->argument_count == t->plan_arguments + t->max_arguments)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "%s declares more than %d arguments; argument '%.40s' exceeds the "
-                            "limit", t->declares, t->max_arguments, arg->name ? arg->name : "");
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "argument '%.40s' of %s exceeds the limit of %d arguments",
+                            arg->name ? arg->name : "", t->declares, t->max_arguments);
     if (!arg->name || !*arg->name)
         return vd_error_set(VD_ERROR_INVALID, "argument %d of %s has no name; runs pass arguments by name",
                             p->argument_count - t->first_argument - t->plan_arguments, t->declares);
@@ -3768,7 +3768,7 @@ static double vd__fft_operations_per_element(const vd__fft_device *d, const vd__
     return vd__fft_operations_per_thread(d, s) * s->threads / s->n;
 }
 
-/* Number of exchanges through shared memory. */
+/* Number of exchanges, including those in registers. */
 static double vd__fft_count_exchanges(const vd__fft_shape *s) {
     return s->stages - 1.0 + s->real_fold;
 }
@@ -12752,8 +12752,8 @@ static vd_result vd__vkfft_check_batch(const vd_fft *p, uint32_t max_planes) {
     if (b->batches == 1 || b->dimensions < 3) return VD_OK;
     if ((b->axes & 4) && b->size[1] > planes) planes = b->size[1];
     if (planes <= max_planes / b->batches) return VD_OK;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT: the batch has %llu x %llu planes, but the limit is %u",
-                        (unsigned long long)b->batches, (unsigned long long)planes, max_planes);
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT: the batch has %llu x %llu planes, but the limit of the "
+                        "product is %u", (unsigned long long)b->batches, (unsigned long long)planes, max_planes);
 }
 
 /* Whether the engine can access the arrays of a plan: in C order and complete. Rows of reals may have any distance. */
@@ -13864,7 +13864,7 @@ static vd_result vd__convolve_plan_dimension(vd_convolve *p, uint32_t i) {
     uint64_t skip = (m - 1) / 2; /* number of leading elements of the result of VD_CONVOLVE_FULL that this mode omits */
     bool correlation = p->desc.kind == VD_CONVOLVE_CORRELATION;
     if (m > n && (p->desc.mode <= VD_CONVOLVE_CENTRED || p->desc.mode == VD_CONVOLVE_VALID))
-        return vd_error_set(VD_ERROR_INVALID, "filter_shape[%u] is %llu, but the limit of this mode is shape[%u], %llu",
+        return vd_error_set(VD_ERROR_INVALID, "filter_shape[%u] is %llu, but this mode allows at most shape[%u], %llu",
                             i, (unsigned long long)m, i, (unsigned long long)n);
     switch (p->desc.mode) {
     case VD_CONVOLVE_FULL:

@@ -954,7 +954,7 @@ static void many_arguments(vd_context *ctx, bool real) {
     count = 14;
     assert_null(vd_convolve_create(ctx, &desc));
     assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
-    says("map_declare declares more than 13 arguments; argument 'value 13' exceeds the limit");
+    says("argument 'value 13' of map_declare exceeds the limit of 13 arguments");
 }
 
 static void bad_maps(void **state) {
@@ -1038,7 +1038,7 @@ static void bad_input(void **state) {
     refuse(ctx, &desc, "'made': filter_shape: dimension 1 of the shape is 0, but dimension 2 is not");
     desc.filter_shape[2] = 0;
     desc.filter_shape[1] = 9;
-    refuse(ctx, &desc, "'made': filter_shape[1] is 9, but the limit of this mode is shape[1], 8");
+    refuse(ctx, &desc, "'made': filter_shape[1] is 9, but this mode allows at most shape[1], 8");
     desc.filter_shape[1] = 4;
     desc.kind = (vd_convolve_kind)3;
     refuse(ctx, &desc, "'made': kind is 3, but must be 0 to 2 (VD_CONVOLVE_CORRELATION)");

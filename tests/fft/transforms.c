@@ -112,7 +112,7 @@ static bool is_refused(const sample *s, const vd_fft_desc *desc) {
     assert_null(vd_fft_create(device_context, desc));
     if (!strstr(vd_error_text(), types     ? "engine VkFFT supports only f32"
                                  : strides ? "engine VkFFT does not support strides and counts"
-                                 : planes  ? "planes, but the limit is"
+                                 : planes  ? "planes, but the limit of the product is"
                                            : "engine VkFFT does not support VD_FFT_NORM_ORTHO"))
         fail_msg("%s", vd_error_text());
     return true;
