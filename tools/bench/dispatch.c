@@ -11,8 +11,9 @@
    second dispatch, so it excludes the cost of beginning a command buffer. All other figures are wall-clock times of
    the whole operation, except graph-…-host, the CPU time of a submission. graph-changed sets one value before each
    submission, and is compared with command buffers that do not change. late-readback is the CPU time of a frame that
-   dispatches, begins to read 2 MB and uses the 2 MB of three frames earlier, at 120 frames a second; late-frames, how
-   many of them were not complete then; late-allocations, host allocations. tracking is the CPU time that a dispatch
+   dispatches, begins to read 2 MB and uses the 2 MB of three frames earlier, at 120 frames a second; the hand-written
+   one has a command pool, a fence and a buffer for each of the three frames. late-frames: how many of ours were not
+   complete then; late-allocations: host allocations. tracking is the CPU time that a dispatch
    takes longer if it declares buffers that the kernel reaches through addresses (vd_dispatch_desc.uses): six buffers,
    six others of 6000 each time, or one that contains 6000 as views. overlap compares dispatches on disjoint views of a
    buffer with dependent ones. Every counter is read back and compared
@@ -201,47 +202,42 @@ static void bench_tracking(ours *o, const char *form) {
 
 /* ---- readback some frames later ---- */
 
-/* One frame: returns its CPU time. *incomplete is incremented if the data of LATE frames earlier is not there yet. */
-static double ours_frame(ours *o, vd_buffer x, vd_ticket *ticket, bool first, double *incomplete) {
+typedef struct ours_late {
+    ours *o;
+    vd_buffer x;
+    vd_ticket ring[LATE];
+} ours_late;
+
+/* Frame i: returns its CPU time. *incomplete is incremented if the data of LATE frames earlier is not there yet. */
+static double ours_frame(void *side, int i, double *incomplete) {
+    ours_late *l = (ours_late *)side;
+    vd_context *ctx = l->o->ctx;
+    vd_ticket *ticket = &l->ring[i % LATE];
     vd_read_desc read = { 0 };
     const void *data = NULL;
     double start = bench_busy();
-    read.buffer = x;
-    if (!first) {
-        vd_result r = vd_read_ready(o->ctx, *ticket, 0, &data);
+    read.buffer = l->x;
+    if (i >= LATE) {
+        vd_result r = vd_read_ready(ctx, *ticket, 0, &data);
         if (r == VD_TIMEOUT) ++*incomplete;
         else NEED(r);
-        vd_read_end(o->ctx, *ticket);
+        vd_read_end(ctx, *ticket);
     }
-    NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(x), vd_u32(1)));
-    NEED(vd_read_begin(vd_immediate(o->ctx, 0, 0), &read, ticket));
-    NEED(vd_flush(o->ctx));
+    NEED(vd_run(ctx, l->o->kernel, THREADS, vd_b(l->x), vd_u32(1)));
+    NEED(vd_read_begin(vd_immediate(ctx, 0, 0), &read, ticket));
+    NEED(vd_flush(ctx));
     return bench_busy() - start;
 }
 
-static void bench_late_readback(ours *o, const char *form) {
-    static double times[FRAMES];
-    vd_buffer x = ours_buffer(o->ctx, VD_U32, FRAME_WORDS);
-    vd_ticket ring[LATE];
-    double incomplete = 0, allocations = 0;
-    char name[64];
-    for (int i = 0; i < LATE * WARM + FRAMES; i++) {
+/* Runs frames `first` to `first + count - 1`, 120 a second. */
+static void frames_run(double (*frame)(void *, int, double *), void *side, int first, int count, double *times,
+                       double *incomplete) {
+    *incomplete = 0;
+    for (int i = 0; i < count; i++) {
         double next = bench_now() + 1.0 / 120;
-        if (i == LATE * WARM) allocations = (double)o->counter.calls;
-        double took = ours_frame(o, x, &ring[i % LATE], i < LATE, &incomplete);
-        if (i >= LATE * WARM) times[i - LATE * WARM] = 1e6 * took;
-        else incomplete = 0;
+        times[i] = frame(side, first + i, incomplete);
         while (bench_now() < next) nanosleep(&(struct timespec){ 0, 200000 }, NULL);
     }
-    allocations = (double)o->counter.calls - allocations;
-    for (int i = 0; i < LATE; i++) vd_read_end(o->ctx, ring[i]);
-    snprintf(name, sizeof name, "late-readback-%s", form);
-    bench_print_alone(name, "2MB", times, FRAMES, "us", 60);
-    snprintf(name, sizeof name, "late-frames-%s", form);
-    bench_print_alone(name, "2MB", &incomplete, 1, "frames", -1);
-    snprintf(name, sizeof name, "late-allocations-%s", form);
-    bench_print_alone(name, "2MB", &allocations, 1, "calls", 0);
-    vd_buffer_destroy(o->ctx, x);
 }
 
 /* ---- hand-written Vulkan ---- */
@@ -268,10 +264,11 @@ typedef struct raw {
     VkFence fence;
     VkDescriptorSetLayout set_layout;
     VkDescriptorPool sets_pool;
-    VkDescriptorSet sets[1 + CHAIN]; /* x, then one per slice of `apart` */
+    VkDescriptorSet sets[2 + CHAIN]; /* x, then one per slice of `apart`, then the buffer of frames */
     VkPipelineLayout layout;
     VkPipeline pipeline;
     raw_buffer x, apart, readback;  /* apart: CHAIN slices of SLICE bytes */
+    raw_buffer frame;               /* FRAME_WORDS words */
     const program *program;
     uint32_t block[32];
     uint32_t expected[SLICES];
@@ -376,21 +373,21 @@ static void raw_sets(raw *r) {
     VkDescriptorSetLayoutCreateInfo layout = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
                                                .bindingCount = 1, .pBindings = &binding };
     NEED(r->vk.vkCreateDescriptorSetLayout(r->device, &layout, NULL, &r->set_layout));
-    VkDescriptorPoolSize size = { VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1 + CHAIN };
-    VkDescriptorPoolCreateInfo pool = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = 1 + CHAIN,
+    VkDescriptorPoolSize size = { VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 2 + CHAIN };
+    VkDescriptorPoolCreateInfo pool = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = 2 + CHAIN,
                                         .poolSizeCount = 1, .pPoolSizes = &size };
     NEED(r->vk.vkCreateDescriptorPool(r->device, &pool, NULL, &r->sets_pool));
-    for (uint32_t i = 0; i <= CHAIN; i++) {
+    for (uint32_t i = 0; i < 2 + CHAIN; i++) {
         VkDescriptorSetAllocateInfo allocate = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                                  .descriptorPool = r->sets_pool, .descriptorSetCount = 1,
                                                  .pSetLayouts = &r->set_layout };
         NEED(r->vk.vkAllocateDescriptorSets(r->device, &allocate, &r->sets[i]));
-        VkDescriptorBufferInfo buffer = { r->x.handle, 0, VK_WHOLE_SIZE };
+        VkDescriptorBufferInfo buffer = { i ? r->frame.handle : r->x.handle, 0, VK_WHOLE_SIZE };
         VkDescriptorBufferInfo slice = { r->apart.handle, (i - 1) * SLICE, SLICE };
         VkWriteDescriptorSet write = { .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, .dstSet = r->sets[i],
                                        .dstBinding = binding.binding, .descriptorCount = 1,
                                        .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                                       .pBufferInfo = i ? &slice : &buffer };
+                                       .pBufferInfo = i && i <= CHAIN ? &slice : &buffer };
         r->vk.vkUpdateDescriptorSets(r->device, 1, &write, 0, NULL);
     }
 }
@@ -676,6 +673,7 @@ static void raw_open(raw *r, const program *p, const vd_device_info *info) {
     r->x = raw_buffer_create(r, 4 * WORDS, false);
     r->apart = raw_buffer_create(r, CHAIN * SLICE, false);
     r->readback = raw_buffer_create(r, 4 * WORDS, true);
+    r->frame = raw_buffer_create(r, 4 * FRAME_WORDS, false);
     if (p->form == VC_BUFFERS_BINDING) raw_sets(r);
     raw_pipeline(r);
     raw_queue_objects(r);
@@ -699,6 +697,7 @@ static void raw_buffer_destroy(raw *r, raw_buffer *b) {
 }
 
 static void raw_close(raw *r) {
+    raw_buffer_destroy(r, &r->frame);
     raw_buffer_destroy(r, &r->apart);
     raw_buffer_destroy(r, &r->x);
     raw_buffer_destroy(r, &r->readback);
@@ -711,6 +710,84 @@ static void raw_close(raw *r) {
     r->vk.vkDestroyDescriptorSetLayout(r->device, r->set_layout, NULL);
     r->vk.vkDestroyDevice(r->device, NULL);
     vkDestroyInstance(r->instance, NULL);
+}
+
+/* ---- readback some frames later, by hand ---- */
+
+/* Each frame of the ring has its own command pool, fence and readback buffer. x is the buffer of frames. */
+static void raw_late_open(const raw *r, raw ring[LATE]) {
+    raw zeroed = *r;
+    zeroed.x = r->frame;
+    raw_zero(&zeroed);
+    for (int i = 0; i < LATE; i++) {
+        ring[i] = *r;
+        ring[i].x = r->frame;
+        ring[i].sets[0] = r->sets[1 + CHAIN];
+        ring[i].readback = raw_buffer_create(r, 4 * FRAME_WORDS, true);
+        raw_queue_objects(&ring[i]);
+    }
+}
+
+/* Like ours_frame. */
+static double raw_frame(void *side, int i, double *incomplete) {
+    raw *r = (raw *)side + i % LATE;
+    VkSubmitInfo submit = { .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1,
+                            .pCommandBuffers = &r->commands };
+    double start = bench_busy();
+    if (i >= LATE) {
+        VkResult done = r->vk.vkGetFenceStatus(r->device, r->fence);
+        if (done == VK_NOT_READY) {
+            ++*incomplete;
+            NEED(r->vk.vkWaitForFences(r->device, 1, &r->fence, VK_TRUE, UINT64_MAX));
+        } else NEED(done);
+        NEED(r->vk.vkResetFences(r->device, 1, &r->fence));
+    }
+    raw_begin(r);
+    raw_barrier(r, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+    raw_dispatch(r, r->x.address, 1);
+    raw_record_readback(r, 4 * FRAME_WORDS);
+    NEED(r->vk.vkEndCommandBuffer(r->commands));
+    NEED(r->vk.vkQueueSubmit(r->queue, 1, &submit, r->fence));
+    return bench_busy() - start;
+}
+
+/* Checks the number of frames that the last one has read back. */
+static void raw_late_close(raw *ring, int frames) {
+    NEED(ring->vk.vkDeviceWaitIdle(ring->device));
+    uint32_t got = ring[(frames - 1) % LATE].readback.mapped[0];
+    if (got != (uint32_t)frames) die("hand-written: wrong number of frames", (int)got);
+    for (int i = 0; i < LATE; i++) {
+        raw_buffer_destroy(&ring[i], &ring[i].readback);
+        ring->vk.vkDestroyFence(ring->device, ring[i].fence, NULL);
+        ring->vk.vkDestroyCommandPool(ring->device, ring[i].pool, NULL);
+    }
+}
+
+static void bench_late_readback(ours *o, const raw *r, const char *form) {
+    static bench_pair pair;
+    static raw ring[LATE];
+    ours_late l = { .o = o, .x = ours_buffer(o->ctx, VD_U32, FRAME_WORDS) };
+    double warm[LATE * WARM], incomplete, raw_incomplete, allocations;
+    char name[64];
+    pair = (bench_pair){ .name = name, .size = "2MB", .rival = "vulkan", .rounds = FRAMES, .scale = 1e6, .unit = "us",
+                         .bound = 1.2 };
+    raw_late_open(r, ring);
+    frames_run(raw_frame, ring, 0, LATE * WARM, warm, &raw_incomplete);
+    frames_run(raw_frame, ring, LATE * WARM, FRAMES, pair.theirs, &raw_incomplete);
+    raw_late_close(ring, LATE * WARM + FRAMES);
+    frames_run(ours_frame, &l, 0, LATE * WARM, warm, &incomplete);
+    allocations = (double)o->counter.calls;
+    frames_run(ours_frame, &l, LATE * WARM, FRAMES, pair.ours, &incomplete);
+    allocations = (double)o->counter.calls - allocations;
+    for (int i = 0; i < LATE; i++) vd_read_end(o->ctx, l.ring[i]);
+    snprintf(name, sizeof name, "late-readback-%s", form);
+    bench_print(&pair);
+    snprintf(name, sizeof name, "late-frames-%s", form);
+    bench_print_alone(name, "2MB", &incomplete, 1, "frames", -1);
+    snprintf(name, sizeof name, "late-allocations-%s", form);
+    bench_print_alone(name, "2MB", &allocations, 1, "calls", 0);
+    vd_buffer_destroy(o->ctx, l.x);
 }
 
 /* ---- comparing ---- */
@@ -783,9 +860,9 @@ static void bench_form(bool binding) {
     raw_check(&r);
     bench_print_alone(binding ? "allocations-binding" : "allocations-address", "second-and-later-calls", &allocations,
                       1, "calls", 0);
-    raw_close(&r);
     bench_tracking(&o, form);
-    bench_late_readback(&o, form);
+    bench_late_readback(&o, &r, form);
+    raw_close(&r);
     vc_free(p.builder);
     vd_context_destroy(o.ctx);
 }
