@@ -1876,7 +1876,7 @@ VD_API void vd_callback_scope_end(vd_callback_scope *scope);
 
 /* Stores bytes in a file of vd_context_desc.cache_directory. `category` becomes part of the file's name; the key holds
    everything that the bytes depend on. Does nothing without a cache directory, if `category` contains a slash, a
-   backslash or a colon, or if the file cannot be written (logged). */
+   backslash or a colon, if size is 0 or more than 256 MiB, or if the file cannot be written (logged). */
 VD_API void vd_cache_store(vd_context *ctx, const char *category, const void *key, size_t key_size, const void *data,
                            size_t size);
 

@@ -857,7 +857,7 @@ VD_API const char *vd_fft_explain(vd_fft *plan);
 typedef struct vd_fft_step {
     vd_fft_direction direction; /* of the run; convolutions have only VD_FFT_FORWARD. Default: VD_FFT_FORWARD */
     uint32_t number;         /* from 0 on for each direction, in the order of vd_fft_explain */
-    bool in_place;           /* of a run in place. Default: of a run out of place */
+    bool in_place;           /* of a run in place, which convolutions do not have. Default: of a run out of place */
 } vd_fft_step;
 
 /* Returns the source text of a kernel. target: VC_TARGET_GLSL, VC_TARGET_CUDA or VC_TARGET_OPENCL, on any backend. The
@@ -7940,6 +7940,8 @@ static vd_result vd__fft_make_source(vd_fft *p, const vd_fft_step *step, vc_targ
     if (p->vkfft) return vd_error_set(VD_ERROR_UNSUPPORTED, "VkFFT does not return the source text of its kernels");
     if (p->convolution.batch && step->direction)
         return vd_error_set(VD_ERROR_INVALID, "step.direction is 1, but convolutions have only VD_FFT_FORWARD");
+    if (p->convolution.batch && step->in_place)
+        return vd_error_set(VD_ERROR_INVALID, "step.in_place is true, but convolutions cannot run in place");
     if (step->number >= route->count)
         return vd_error_set(VD_ERROR_INVALID, "step.number is %u, but the plan has %u kernels", step->number,
                             route->count);
@@ -15357,16 +15359,16 @@ static const char *vd__fft_source(const char *call, const vd_plan *owner, vd_fft
     vd_callback_scope scope;
     vd_callback_scope_begin(owner ? owner->ctx : NULL, call, &scope);
     if (p) vd__fft_keep_source(p, NULL);
-    vd_result result = p ? vd__fft_make_source(p, step, target) : vd_error_set(VD_ERROR_INVALID, "plan is NULL");
+    vd_result result = p ? VD_OK : vd_error_set(VD_ERROR_INVALID, "plan is NULL");
+    if (p && p->base.ctx && !p->convolution.batch && step && step->in_place) result = vd__fft_check_in_place(p);
+    if (!result) result = vd__fft_make_source(p, step, target);
     if (result) vd_error_amend(result, call, owner ? owner->name : "", NULL);
     vd_callback_scope_end(&scope);
     return result ? NULL : p->source;
 }
 
 VD_API const char *vd_fft_source(vd_fft *p, const vd_fft_step *step, vc_target target) {
-    vd_result result = p && p->base.ctx && step && step->in_place ? vd__fft_check_in_place(p) : VD_OK;
-    if (result) vd_error_amend(result, "vd_fft_source", p->base.name, NULL);
-    return result ? NULL : vd__fft_source("vd_fft_source", p ? &p->base : NULL, p, step, target);
+    return vd__fft_source("vd_fft_source", p ? &p->base : NULL, p, step, target);
 }
 
 VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *p, int *count) {

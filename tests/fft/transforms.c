@@ -716,6 +716,8 @@ static void sources(void **state) {
     assert_null(vd_fft_source(apart, &kernel, VC_TARGET_GLSL));
     says("vd_fft_source 'fft': running in place requires that each row of reals begins where its bins begin");
     vd_fft_destroy(apart);
+    assert_null(vd_convolve_source(convolution, &kernel, VC_TARGET_GLSL));
+    says("vd_convolve_source 'convolve': step.in_place is true, but convolutions cannot run in place");
     kernel.in_place = false;
     kernel.direction = (vd_fft_direction)2;
     assert_null(vd_fft_source(plan, &kernel, VC_TARGET_GLSL));
