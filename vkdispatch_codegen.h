@@ -392,6 +392,8 @@
          uniform within the subgroup, so other subgroup operations may depend on them as a condition.
        * Without VC_FEATURE_SUBGROUP, and in OpenCL C, every invocation forms a subgroup of size 1. A kernel that uses
          vc_subgroup_size instead of a constant is correct on both.
+       * llvmpipe (Mesa 22.3): if a work-group has several axes, vc_subgroup_id and vc_subgroup_count are correct only
+         if the local size along axis 0 is a multiple of vc_subgroup_size.
 
    Work-group functions
        vc_group_reduce, vc_group_inclusive, vc_group_exclusive and vc_group_broadcast combine values of the whole
@@ -15998,16 +16000,20 @@ static void vc__group_end(vc_kernel *k, vc_type type, vc_val v, vc_val *out) {
     if (out) *out = k->failed ? vc__no_value() : result;
 }
 
-/* Whether subgroup reductions support this type: 64-bit integers require VC_FEATURE_SUBGROUP_TYPES. True on machines
-   without subgroups, where a subgroup is one invocation. */
+/* Whether vc_group_reduce starts with a reduction of each subgroup. 64-bit integers require
+   VC_FEATURE_SUBGROUP_TYPES. If a work-group has several axes, the rows of axis 0 must fill subgroups of the largest
+   size (128): otherwise llvmpipe divides each row into subgroups, but numbers them as if rows were contiguous. On
+   machines without subgroups, a subgroup is one invocation. */
 static bool vc__has_subgroup_reduce(const vc_kernel *k, vc_type type) {
     uint64_t missing = k->desc.machine.missing_features;
-    return missing & VC_FEATURE_SUBGROUP || !(missing & VC_FEATURE_SUBGROUP_TYPES) || vc__is_float(type)
-           || vc__bits(vc__kind(type)) < 64;
+    const uint32_t *local = k->desc.local_size;
+    if (missing & VC_FEATURE_SUBGROUP) return true;
+    if (local[0] != vc__invocations(k) && local[0] % 128u) return false;
+    return !(missing & VC_FEATURE_SUBGROUP_TYPES) || vc__is_float(type) || vc__bits(vc__kind(type)) < 64;
 }
 
-/* Starts with one partial result for each subgroup if subgroup reductions support this type, otherwise with one for
-   each invocation. Then halves their number, rounded up, in each iteration (tree reduction). */
+/* Starts with one partial result for each subgroup or, if subgroup reductions cannot be used, for each invocation.
+   Then halves their number, rounded up, in each iteration (tree reduction). */
 VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) {
     static const char call[] = "group_reduce";
     vc_val count;

@@ -12,7 +12,12 @@
 
 enum { MOST = 512, GROUPS = 2 };
 
-typedef struct Case { vc_combine op; vc_type type; uint32_t local; } Case;
+typedef struct Case {
+    vc_combine op;
+    vc_type type;
+    uint32_t local; /* invocations of a work-group */
+    uint32_t rows;  /* local size along axis 1; 0: the work-group has one axis */
+} Case;
 static const char *const combines[] = { "", "add", "mul", "min", "max", "and", "or", "xor" };
 
 static void build(void *user, vc_kernel *k) {
@@ -20,7 +25,8 @@ static void build(void *user, vc_kernel *k) {
     vc_ref in = vc_buffer(k, "in", c->type, VC_READ), all = vc_buffer(k, "all", c->type, VC_WRITE);
     vc_ref to = vc_buffer(k, "to", c->type, VC_WRITE);
     vc_ref below = vc_buffer(k, "below", c->type, VC_WRITE), from = vc_buffer(k, "from", c->type, VC_WRITE);
-    vc_val i = vc_global_id(k, 0), v = vc_load(in, i), r, first;
+    vc_val group = vc_mul(vc_group_id(k, 0), vc_u32(c->local));
+    vc_val i = c->rows ? vc_add(group, vc_local_index(k)) : vc_global_id(k, 0), v = vc_load(in, i), r, first;
     vc_group_reduce(k, c->op, v, &r);
     vc_store(all, i, r);
     vc_group_inclusive(k, c->op, v, &r);
@@ -75,10 +81,12 @@ static bool right(const Case *c) {
 static void check(const Case *c, bool everywhere) {
     char name[80];
     size_t threads = (size_t)c->local * GROUPS;
-    snprintf(name, sizeof name, "%s %s local %u", combines[c->op], vc_type_name(c->type), c->local);
+    snprintf(name, sizeof name, "%s %s local %u rows %u", combines[c->op], vc_type_name(c->type), c->local, c->rows);
     for (size_t i = 0; i < threads; i++) put_bits(c->type, in_data, i, input_of(c, i));
     for (int f = 0; f < FORMS; f++) {
-        Run run = run_begin(name, f, (uint32_t)threads, c->local, build, (void *)(uintptr_t)c);
+        uint32_t rows = c->rows ? c->rows : 1;
+        Run run = run_begin(name, f, (uint32_t)threads / rows, c->local / rows, build, (void *)(uintptr_t)c);
+        run.rows = rows;
         if (!everywhere && strcmp(run.form->name, "address")
             && (c->local % 8 == 4 || strcmp(run.form->name, "without"))) continue;
         run_buffer(&run, c->type, (uint32_t)threads, in_data, NULL);
@@ -127,14 +135,19 @@ int main(int count, char **args) {
     run_open(count, args);
     for (vc_type type = VC_BOOL; type <= VC_F64; type++)
         for (uint32_t op = VC_ADD; op <= VC_XOR; op++) {
-            Case c = { (vc_combine)op, type, 20 };
+            Case c = { (vc_combine)op, type, 20, 0 };
             if (op >= VC_AND ? is_float(type) : type == VC_BOOL) continue;
             check(&c, op == VC_MIN || type == VC_BOOL);
         }
     for (size_t l = 0; l < sizeof locals / sizeof *locals; l++) {
-        Case c = { VC_ADD, VC_U32, locals[l] }, d = { VC_MAX, VC_F32, locals[l] };
+        Case c = { VC_ADD, VC_U32, locals[l], 0 }, d = { VC_MAX, VC_F32, locals[l], 0 };
         check(&c, l % 4 == 3);
         if (l % 2) check(&d, false);
+    }
+    /* 105 = 5 x 21 and 128 = 8 x 16: rows that do not fill subgroups, and rows that may. */
+    for (uint32_t i = 0; i < 8; i++) {
+        Case c = { i & 1 ? VC_ADD : VC_MIN, i & 2 ? VC_I64 : VC_F32, i & 4 ? 128 : 105, i & 4 ? 16 : 21 };
+        check(&c, true);
     }
     check_scopes();
     return run_close();

@@ -42,7 +42,8 @@ typedef void (*Build)(void *user, vc_kernel *k);
 typedef struct Run {
     const char *name;
     const Form *form;
-    uint32_t threads, local;
+    uint32_t threads, local; /* along axis 0 */
+    uint32_t rows;           /* threads and local size along axis 1; 0 means 1 */
     Build build;
     void *user;
     int count;
@@ -131,6 +132,7 @@ static inline bool run_dispatch(const Run *r, vd_kernel kernel) {
     for (int i = 0; i < r->count; i++) args[i] = vd_b(r->buffer[i]);
     d.kernel = kernel;
     d.threads[0] = r->threads;
+    d.threads[1] = r->rows;
     d.args = args;
     d.arg_count = r->count;
     if (r->value_type) args[d.arg_count++] = vd_value(r->value_type, r->value);
@@ -191,6 +193,7 @@ static inline bool run_end(Run *r) {
         snprintf(name, sizeof name, "k%ld %.60s", run_kernels, r->name);
         desc.name = name;
         desc.local_size[0] = r->local;
+        desc.local_size[1] = r->rows;
         desc.buffers = r->form->buffers;
         desc.fast = r->fast;
         if (r->form->ctx) desc.machine = machine_with_all_types(r->form->ctx);
