@@ -3314,11 +3314,11 @@ static VD__COLD void vd__error_restore(const vd__error *earlier) {
     vd__error_join();
 }
 
-/* Sets all parts of the error and returns result. NULL for call or object clears that part. */
-static vd_result vd__vfail(vd_result result, const char *call, const char *object, const char *format, va_list args)
-    VD__PRINTF(4, 0);
-static vd_result vd__vfail(vd_result result, const char *call, const char *object, const char *format, va_list args) {
-    vd__error_set_names(call ? call : "", object ? object : "");
+/* Sets object and reason of the error, and returns result. NULL clears the object. Also clears the call: every public
+   function adds its name when it ends (vd__call_end, vd__list_end_call). */
+static vd_result vd__vfail(vd_result result, const char *object, const char *format, va_list args) VD__PRINTF(3, 0);
+static vd_result vd__vfail(vd_result result, const char *object, const char *format, va_list args) {
+    vd__error_set_names("", object ? object : "");
     vd__error_truncate(vd__last_error.reason, sizeof vd__last_error.reason,
                        vsnprintf(vd__last_error.reason, sizeof vd__last_error.reason, format, args));
     vd__last_error.code = result;
@@ -3327,24 +3327,23 @@ static vd_result vd__vfail(vd_result result, const char *call, const char *objec
     return result;
 }
 
-/* Sets the error of the thread and returns result, so that a failing check is one statement. Clears call and object,
-   which an outer function adds. */
+/* Sets the error of the thread and returns result, so that a failing check is one statement. */
 static VD__COLD vd_result vd__fail(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
 static vd_result vd__fail(vd_result result, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vd__vfail(result, NULL, NULL, format, args);
+    vd__vfail(result, NULL, format, args);
     va_end(args);
     return result;
 }
 
-/* Like vd__fail, but also sets the call and the object. The object may be NULL. */
-static VD__COLD vd_result vd__fail_call(vd_result result, const char *call, const char *object, const char *format,
-                                        ...) VD__PRINTF(4, 5);
-static vd_result vd__fail_call(vd_result result, const char *call, const char *object, const char *format, ...) {
+/* Like vd__fail, but also sets the object, which may be NULL. */
+static VD__COLD vd_result vd__fail_named(vd_result result, const char *object, const char *format, ...)
+    VD__PRINTF(3, 4);
+static vd_result vd__fail_named(vd_result result, const char *object, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vd__vfail(result, call, object, format, args);
+    vd__vfail(result, object, format, args);
     va_end(args);
     return result;
 }
@@ -3356,9 +3355,10 @@ static void vd__error_prefix(const char *text) {
     vd__error_set_part(vd__last_error.reason, sizeof vd__last_error.reason, joined);
 }
 
-/* Amends the current error: replaces result, call and object, and inserts "prefix: " before the reason. NULL keeps a
-   part, "" clears call or object. Returns result. */
-static VD__COLD vd_result vd__error_amend(vd_result result, const char *call, const char *object, const char *prefix) {
+/* Replaces result, call and object of the current error, and inserts "prefix: " before the reason. NULL keeps a part,
+   "" clears call or object. Returns result. */
+static VD__COLD vd_result vd__error_replace(vd_result result, const char *call, const char *object,
+                                            const char *prefix) {
     if (prefix) vd__error_prefix(prefix);
     vd__error_set_names(call, object);
     vd__last_error.code = result;
@@ -3366,7 +3366,12 @@ static VD__COLD vd_result vd__error_amend(vd_result result, const char *call, co
     return result;
 }
 
-/* Sets the call of the error unless an inner function has set it. VD_TIMEOUT is not an error: keeps the last one. */
+/* The same, but clears the call. */
+static VD__COLD vd_result vd__error_amend(vd_result result, const char *object, const char *prefix) {
+    return vd__error_replace(result, "", object, prefix);
+}
+
+/* Sets the call of the error unless it is set. VD_TIMEOUT is not an error: keeps the last one. */
 static VD__COLD vd_result vd__error_default_call(vd_result result, const char *call) {
     if (result != VD_TIMEOUT && !vd__last_error.call[0]) vd__error_set_names(call, NULL);
     return result;
@@ -3380,10 +3385,10 @@ static VD__COLD vd_result vd__error_add_out_of_memory(vd_result result) {
 }
 
 /* Reports a failed host allocation. bytes: its size, or 0 if unknown. */
-static VD__COLD vd_result vd__fail_memory(const char *call, const char *object, uint64_t bytes) {
+static VD__COLD vd_result vd__fail_memory(uint64_t bytes) {
     char text[64] = "";
     if (bytes) snprintf(text, sizeof text, "an allocation of %llu bytes failed", VD__U(bytes));
-    vd__fail_call(VD_ERROR_OUT_OF_MEMORY, call, object, "%s", text);
+    vd__fail(VD_ERROR_OUT_OF_MEMORY, "%s", text);
     return vd__error_add_out_of_memory(VD_ERROR_OUT_OF_MEMORY);
 }
 
@@ -4910,7 +4915,7 @@ static VD__COLD bool vd__list_uses_grow(vd_list *l) {
 
 /* Slow path of vd__list_pin: the object is new in the list, or another list used it last. */
 static VD__NOINLINE vd_result vd__list_pin_slow(vd_list *l, vd__slot *object, uint64_t id, uint32_t *use) {
-    if (l->use_count == l->use_capacity && !vd__list_uses_grow(l)) return vd__fail_memory(NULL, NULL, 0);
+    if (l->use_count == l->use_capacity && !vd__list_uses_grow(l)) return vd__fail_memory(0);
     uint32_t *entry = vd__list_use_entry(l, object);
     if (!*entry) {
         if (!vd__slot_pin(object, id)) {
@@ -5540,7 +5545,7 @@ static vd_result vd__tape_commands_begin(vd__device *dev, vd__commands *c, bool 
 
 static vd_result vd__tape_commands_end(vd__device *dev, vd__commands *c) {
     (void)dev;
-    return c->tape.failed ? vd__fail_memory(NULL, NULL, 0) : VD_OK;
+    return c->tape.failed ? vd__fail_memory(0) : VD_OK;
 }
 
 static VD__NOINLINE bool vd__tape_grow(vd__device *dev, vd__tape *tape, uint32_t words) {
@@ -5577,10 +5582,10 @@ static VD__COLD bool vd__tape_add_indirect(vd__device *dev, vd__commands *c, con
 
 static vd_result vd__tape_record_launch(vd__device *dev, vd__commands *c, const vd__launch *launch) {
     if (VD__UNLIKELY(launch->indirect != NULL) && !vd__tape_add_indirect(dev, c, launch->indirect))
-        return vd__fail_memory(NULL, NULL, 0);
+        return vd__fail_memory(0);
     size_t bindings = launch->binding_count * sizeof *launch->bindings, padded = (launch->argument_bytes + 15u) & ~15u;
     vd__tape_launch *to = (vd__tape_launch *)vd__tape_append(dev, c, VD__TAPE_LAUNCH, sizeof *to + bindings + padded);
-    if (VD__UNLIKELY(!to)) return vd__fail_memory(NULL, NULL, 0);
+    if (VD__UNLIKELY(!to)) return vd__fail_memory(0);
     to->kernel = launch->code->native[0];
     to->node = 0;
     memcpy(to->groups, launch->groups, sizeof to->groups);
@@ -5633,7 +5638,7 @@ static vd_result vd__tape_record_timestamp(vd__device *dev, vd__commands *c, uin
     tape->stamps = (uint64_t *)stamps;
     vd__tape_timestamp *to = grown ? (vd__tape_timestamp *)vd__tape_append(dev, c, VD__TAPE_TIMESTAMP, sizeof *to)
                                    : NULL;
-    if (!to) return vd__fail_memory(NULL, NULL, 0);
+    if (!to) return vd__fail_memory(0);
     while (tape->stamp_count <= index) tape->stamps[tape->stamp_count++] = 0;
     to->index = index;
     return VD_OK;
@@ -7934,7 +7939,7 @@ static vd_result vd__spirv_sort_annotations(const vd__spirv_decoder *d) {
     vd__spirv *m = d->m;
     uint32_t sum = 0;
     m->annotations = (uint32_t *)vd__alloc(m->allocator, d->annotation_count * sizeof *m->annotations);
-    if (!m->annotations) return vd__fail_memory(NULL, NULL, 0);
+    if (!m->annotations) return vd__fail_memory(0);
     for (uint32_t id = 0; id < m->bound; id++) {
         uint32_t count = m->ids[id].annotations;
         m->ids[id].annotations = sum;
@@ -7971,7 +7976,7 @@ static vd_result vd__spirv_open(vd__spirv *m, const void *code, size_t size) {
     m->words = (const uint32_t *)code;
     m->count = (uint32_t)(size / 4);
     if (first == VD__SPIRV_MAGIC && (uintptr_t)code % 4 == 0) return VD_OK;
-    if (!vd__spirv_own(m)) return vd__fail_memory(NULL, NULL, 0);
+    if (!vd__spirv_own(m)) return vd__fail_memory(0);
     for (uint32_t i = 0; first == VD__SPIRV_SWAPPED && i < m->count; i++)
         m->owned[i] = vd__swap_bytes(m->owned[i]);
     return VD_OK;
@@ -8001,7 +8006,7 @@ static vd_result vd__spirv_decode_words(vd__spirv *m) {
     for (uint32_t i = 0; i < VD__COUNT(vd__spirv_ops); i++)
         if (vd__spirv_ops[i].opcode < VD__SPIRV_LOW_OPCODES) m->index[vd__spirv_ops[i].opcode] = (uint16_t)(i + 1);
     m->ids = (vd__spirv_id *)vd__alloc_zeroed(m->allocator, m->bound * sizeof *m->ids);
-    if (!m->ids) return vd__fail_memory(NULL, NULL, 0);
+    if (!m->ids) return vd__fail_memory(0);
     for (uint32_t at = VD__SPIRV_HEAD; at < m->count && !r; at += vd__spirv_length(m, at))
         r = vd__spirv_instruction(&d, at);
     if (r) return r;
@@ -8029,7 +8034,7 @@ static vd_result vd__spirv_decode_with(vd__spirv *m, const vd_allocator *allocat
     m->constants = constants;
     m->constant_count = constant_count;
     vd_result r = vd__spirv_open(m, code, size);
-    if (!r && constant_count && !vd__spirv_own(m)) r = vd__fail_memory(NULL, NULL, 0);
+    if (!r && constant_count && !vd__spirv_own(m)) r = vd__fail_memory(0);
     if (!r) {
         m->bound = m->words[3];
         r = vd__spirv_decode_words(m);
@@ -8188,7 +8193,7 @@ static vd_result vd__dummy_device_open(vd__driver *driver, int index, uint64_t d
     if (r) return r;
     dev->driver = driver;
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__dummy_device));
-    if (!dev->native) return vd__fail_memory(NULL, NULL, 0);
+    if (!dev->native) return vd__fail_memory(0);
     vd__dummy_info(driver->host->dummy, &dev->info);
     dev->sharing_mask = 1u << VD__SHARE_ADDRESS | 1u << VD__SHARE_HOST;
     dev->max_sized_subgroups = 32;
@@ -8220,7 +8225,7 @@ static vd_result vd__dummy_block_create(vd__device *dev, vd__block *block) {
                                                     "a block needs %llu bytes, but %llu of %llu bytes are in use",
                                                    VD__U(block->size), VD__U(*used_bytes), VD__U(capacity)));
     void *bytes = vd__alloc(vd__dummy_allocator(dev), (size_t)block->size);
-    if (!bytes) return vd__fail_memory(NULL, NULL, block->size);
+    if (!bytes) return vd__fail_memory(block->size);
     *used_bytes += block->size;
     block->native[0] = (uintptr_t)bytes;
     block->mapped = block->type != VD__DUMMY_DEVICE || dev->info.shared_memory ? (uint8_t *)bytes : NULL;
@@ -8305,7 +8310,7 @@ static vd_result vd__dummy_memory_create(vd__device *dev, vd__memory *m, vd__mem
     if (need->sharing != VD__SHARE_PAGES) return VD_OK;
     m->native[0] = (uintptr_t)vd__alloc(vd__dummy_allocator(dev), (size_t)m->size);
     m->address = dev->info.features & VD_FEATURE_ADDRESS && !shape ? m->native[0] : 0;
-    return m->native[0] ? VD_OK : vd__fail_memory(NULL, NULL, m->size);
+    return m->native[0] ? VD_OK : vd__fail_memory(m->size);
 }
 
 static void vd__dummy_memory_destroy(vd__device *dev, vd__memory *m) {
@@ -8759,7 +8764,7 @@ static const vd_allocator *vd__vk_allocator(const vd__device *dev) { return &dev
    of memory. */
 static void *vd__vk_reserve(vd__device *dev, void *array, uint32_t *capacity, uint32_t need, size_t item_size) {
     if (vd__array_reserve(vd__vk_allocator(dev), &array, capacity, need, item_size)) return array;
-    vd__fail_memory(NULL, NULL, 0);
+    vd__fail_memory(0);
     return NULL;
 }
 
@@ -9190,7 +9195,7 @@ static vd_result vd__vk_list_devices(vd__driver *driver) {
     if (result) return vd__vk_fail(result, "vkEnumeratePhysicalDevices");
     if (count == 0) return vd__fail(VD_ERROR_NO_DEVICE, "the installed Vulkan drivers found no device");
     vk->devices = (VkPhysicalDevice *)vd__alloc(&driver->host->allocator, count * sizeof *vk->devices);
-    if (!vk->devices) return vd__fail_memory(NULL, NULL, 0);
+    if (!vk->devices) return vd__fail_memory(0);
     result = vk->vkEnumeratePhysicalDevices(vk->instance, &count, vk->devices);
     if (result < 0) return vd__vk_fail(result, "vkEnumeratePhysicalDevices");
     vk->device_count = count;
@@ -9217,7 +9222,7 @@ static vd_result vd__vk_driver_open(vd__driver *driver) {
         return vd__fail(VD_ERROR_NO_DEVICE, "%s could not be opened; install the Vulkan loader (Debian: libvulkan1)",
                         vd__libraries.vulkan[0]);
     driver->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__vk_driver));
-    if (!driver->native) return vd__fail_memory(NULL, NULL, 0);
+    if (!driver->native) return vd__fail_memory(0);
     vd__vk_driver_of(driver)->vkGetInstanceProcAddr = loader;
     vd_result result = vd__vk_driver_start(driver);
     if (result) vd__vk_driver_close(driver);
@@ -9862,7 +9867,7 @@ static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disa
     vd__vk_fill_info(&facts, index, disable, &dev->info);
     dev->driver = driver;
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__vk_device));
-    if (!dev->native) return vd__fail_memory(NULL, NULL, 0);
+    if (!dev->native) return vd__fail_memory(0);
     vd__mutex_init(&vd__vk_device_of(dev)->lock);
     vd__mutex_init(&vd__vk_device_of(dev)->copy_kernel_lock);
     result = vd__vk_device_start(dev, &facts);
@@ -10914,7 +10919,7 @@ static vd_result vd__vk_pipeline_create_loop(vd__device *dev, const vd_kernel_de
     vd_result result = vd__spirv_decode(&m, allocator, words, count * 4);
     if (result) return result;
     uint32_t *out = (uint32_t *)vd__alloc(allocator, (count + VD__VK_LOOP_EXTRA) * 4);
-    if (!out) result = vd__fail_memory(NULL, NULL, 0);
+    if (!out) result = vd__fail_memory(0);
     else count = vd__vk_loop(&m, variable, desc->entry, base_at, desc->argument_bytes, out);
     if (!result && !count)
         result = vd__fail(VD_ERROR_UNSUPPORTED, "kernel '%s' cannot be dispatched indirectly: its group base is not "
@@ -10941,7 +10946,7 @@ static vd_result vd__vk_pipeline_create_uniform(vd__device *dev, const vd_kernel
         result = vd__fail(VD_ERROR_UNSUPPORTED, "the kernel has %u bytes of push constants, but the device's limit is "
                           "%u (max_push_bytes); only an argument block of 32-bit integers can be passed in a uniform "
                           "buffer instead", desc->argument_bytes, dev->info.limits.max_push_bytes);
-    else if (!words) result = vd__fail_memory(NULL, NULL, 0);
+    else if (!words) result = vd__fail_memory(0);
     else {
         size_t count = vd__vk_to_uniform(&m, variable, kernel->uniform - 1, words);
         result = base_at ? vd__vk_pipeline_create_loop(dev, desc, base_at, variable, words, count, kernel)
@@ -10993,7 +10998,7 @@ static void vd__vk_kernel_free(vd__device *dev, vd__vk_kernel *kernel) {
 static vd_result vd__vk_kernel_new(vd__device *dev, const vd_kernel_desc *desc, bool in_memory,
                                    const uint32_t *base_at, vd__vk_kernel **out) {
     vd__vk_kernel *kernel = (vd__vk_kernel *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *kernel);
-    if (!kernel) return vd__fail_memory(NULL, NULL, 0);
+    if (!kernel) return vd__fail_memory(0);
     vd_result result = vd__vk_kernel_layout(dev, desc, in_memory, kernel);
     if (!result)
         result = in_memory ? vd__vk_pipeline_create_uniform(dev, desc, base_at, kernel)
@@ -11013,7 +11018,7 @@ static vd_result vd__vk_kernel_create(vd__device *dev, const vd_kernel_desc *des
     kernel->desc = vd__vk_desc_copy(vd__vk_allocator(dev), desc);
     if (kernel->desc) return VD_OK;
     vd__vk_kernel_destroy(dev, code);
-    return vd__fail_memory(NULL, NULL, 0);
+    return vd__fail_memory(0);
 }
 
 static void vd__vk_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
@@ -11471,7 +11476,7 @@ static vd_result vd__vk_commands_open(vd__vk_device *vk, vd__vk_commands *vkc) {
 
 static vd_result vd__vk_commands_create(vd__device *dev, vd__commands *c) {
     vd__vk_commands *vkc = (vd__vk_commands *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *vkc);
-    if (!vkc) return vd__fail_memory(NULL, NULL, 0);
+    if (!vkc) return vd__fail_memory(0);
     c->native = vkc;
     vkc->arena.allocator = vd__vk_allocator(dev);
     vd_result result = vd__vk_commands_open(vd__vk_device_of(dev), vkc);
@@ -11527,7 +11532,7 @@ static vd_result vd__vk_buffer_begin(vd__vk_device *vk, const vd__vk_commands *v
 
 static vd_result vd__vk_buffer_end(vd__vk_device *vk, const vd__vk_commands *vkc, VkCommandBuffer buffer) {
     VkResult result = vk->vkEndCommandBuffer(buffer);
-    if (vkc->arena.failed) return vd__fail_memory(NULL, NULL, 0);
+    if (vkc->arena.failed) return vd__fail_memory(0);
     return result ? vd__vk_fail(result, "vkEndCommandBuffer") : VD_OK;
 }
 
@@ -11810,7 +11815,7 @@ static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vkc) {
     if (!chunks) return VD_ERROR_OUT_OF_MEMORY;
     vkc->chunks = chunks;
     vd__vk_chunk *chunk = (vd__vk_chunk *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *chunk);
-    if (!chunk) return vd__fail_memory(NULL, NULL, 0);
+    if (!chunk) return vd__fail_memory(0);
     chunk->memory.serial = vkc->chunk_count + 1; /* its number in this recording: only descriptor keys use it */
     vd_result result = vd__vk_chunk_start(dev, chunk);
     if (result) vd__vk_chunk_destroy(dev, chunk);
@@ -12634,13 +12639,13 @@ static vd_result vd__vk_surface_create(vd__device *dev, vd__surface *s) {
     if (!vd__vk_device_of(dev)->vkCreateSwapchainKHR)
         return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' does not have VK_KHR_swapchain", dev->info.name);
     s->native = vd__alloc_zeroed(vd__vk_allocator(dev), sizeof(vd__vk_surface));
-    if (!s->native) return vd__fail_memory(NULL, NULL, 0);
+    if (!s->native) return vd__fail_memory(0);
     VkResult result = create(driver->instance, &info, NULL, &vd__vk_surface_of(s)->handle);
     VD__VK_NULL_IF(result, vd__vk_surface_of(s)->handle);
     vd_result r = result ? vd__vk_fail(result, "%s", vd__vk_window_systems[system].create)
                          : vd__vk_surface_choose(dev, s);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
-        r = vd__error_amend(VD_ERROR_UNSUPPORTED, NULL, NULL,
+        r = vd__error_amend(VD_ERROR_UNSUPPORTED, NULL,
                             "Vulkan cannot present to this window, or desc.window is not a window");
     if (r) vd__vk_surface_destroy(dev, s);
     return r;
@@ -13386,7 +13391,7 @@ static vd_result vd__cu_driver_open(vd__driver *driver) {
     driver->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__cu_driver));
     if (!driver->native) {
         vd__library_close(library);
-        return vd__fail_memory(NULL, NULL, 0);
+        return vd__fail_memory(0);
     }
     vd__cu_driver_of(driver)->library = library;
     vd__mutex_init(&vd__cu_driver_of(driver)->lock);
@@ -13573,7 +13578,7 @@ static vd_result vd__cu_device_open(vd__driver *driver, int index, uint64_t disa
     if (r) return r;
     dev->driver = driver;
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__cu_device));
-    if (!dev->native) return vd__fail_memory(NULL, NULL, 0);
+    if (!dev->native) return vd__fail_memory(0);
     vd__cu_device_of(dev)->api = cu;
     vd__mutex_init(&vd__cu_device_of(dev)->lock);
     dev->always_by_address = dev->image_handles = true;
@@ -13883,7 +13888,7 @@ static vd_result vd__cu_image_create(vd__device *dev, vd__memory *m, vd__memory_
     if (shape->placed) return vd__fail_placed(dev);
     vd__cu_image *image = (vd__cu_image *)vd__alloc_zeroed(vd__cu_allocator(dev),
                                                            sizeof *image + shape->levels * sizeof *image->levels);
-    if (!image) return vd__fail_memory(NULL, NULL, 0);
+    if (!image) return vd__fail_memory(0);
     m->address = (uintptr_t)image;
     need->align = 1;
     need->types = 1u << VD__CU_TYPE_IMAGE;
@@ -13975,7 +13980,7 @@ static vd_result vd__cu_view_create(vd__device *dev, const vd__memory *image, co
                      vd__format_rows[shape->format].name);
     if (r) return r;
     vd__cu_view *v = (vd__cu_view *)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof *v);
-    if (!v) return vd__fail_memory(NULL, NULL, 0);
+    if (!v) return vd__fail_memory(0);
     v->image = image;
     v->range = *range;
     out->native[0] = (uintptr_t)v;
@@ -14023,7 +14028,7 @@ static vd_result vd__cu_sampler_create(vd__device *dev, const vd_sampler_desc *d
     }
     vd__mutex_unlock(&d->lock);
     *out = (uintptr_t)s;
-    return s ? VD_OK : vd__fail_memory(NULL, NULL, 0);
+    return s ? VD_OK : vd__fail_memory(0);
 }
 
 /* Returns the CUresourceViewFormat that equals the format of an array. The enum is ordered by type, then by the number
@@ -14072,7 +14077,7 @@ static int vd__cu_texture_create(const vd__device *dev, const vd__cu_view *v, co
 static vd_result vd__cu_texture_add(vd__device *dev, vd__cu_view *v, uint64_t sampler) {
     const vd__cu_device *d = vd__cu_device_of(dev);
     vd__cu_texture *t = (vd__cu_texture *)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof *t);
-    if (!t) return vd__fail_memory(NULL, NULL, 0);
+    if (!t) return vd__fail_memory(0);
     t->sampler = sampler;
     t->next = v->textures;
     vd_result r = vd__cu_enter(d);
@@ -14209,7 +14214,7 @@ static vd_result vd__nvrtc_open(vd__device *dev, const vd__nvrtc **out) {
         else if (!library)
             r = vd__fail(VD_ERROR_UNSUPPORTED, "CUDA C needs NVRTC, but libnvrtc could not be opened; install it, or "
                          "set VKDISPATCH_NVRTC to its file name");
-        else if (!rtc) r = vd__fail_memory(NULL, NULL, 0);
+        else if (!rtc) r = vd__fail_memory(0);
         else if (missing)
             r = vd__fail(VD_ERROR_UNSUPPORTED, "libnvrtc has no function %s; CUDA 11.2 or later is required",
                          missing);
@@ -14263,7 +14268,7 @@ static vd_result vd__nvrtc_image(vd__device *dev, const vd__nvrtc *rtc, void *pr
     int result = ptx ? rtc->nvrtcGetPTXSize(program, size) : rtc->nvrtcGetCUBINSize(program, size);
     if (result) return vd__nvrtc_fail(rtc, result, ptx ? "nvrtcGetPTXSize" : "nvrtcGetCUBINSize");
     *image = vd__alloc(vd__cu_allocator(dev), *size);
-    if (!*image) return vd__fail_memory(NULL, NULL, *size);
+    if (!*image) return vd__fail_memory(*size);
     result = ptx ? rtc->nvrtcGetPTX(program, (char *)*image) : rtc->nvrtcGetCUBIN(program, (char *)*image);
     if (!result) return VD_OK;
     vd__free(vd__cu_allocator(dev), *image);
@@ -14446,7 +14451,7 @@ static vd_result vd__cu_kernel_start(vd__device *dev, const vd_kernel_desc *desc
 static vd_result vd__cu_kernel_create(vd__device *dev, const vd_kernel_desc *desc, vd__kernel_code *code) {
     const vd__cu_device *d = vd__cu_device_of(dev);
     vd__cu_kernel *kernel = (vd__cu_kernel *)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof *kernel);
-    if (!kernel) return vd__fail_memory(NULL, NULL, 0);
+    if (!kernel) return vd__fail_memory(0);
     code->native[0] = (uintptr_t)kernel;
     vd_result r = vd__cu_enter(d);
     if (!r) {
@@ -14805,7 +14810,7 @@ static void vd__cu_launch_fill(const vd__tape_launch *launch, vd__cu_launch_args
 static vd_result vd__cu_node_added(vd__device *dev, vd__cu_graph *g, void *node, int result, const char *call) {
     if (result) return vd__cu_fail(vd__cu_device_of(dev)->api, result, "%s", call);
     void **to = (void **)vd__array_add(vd__cu_allocator(dev), &g->level, 1, sizeof *to);
-    if (!to) return vd__fail_memory(NULL, NULL, 0);
+    if (!to) return vd__fail_memory(0);
     *to = node;
     return VD_OK;
 }
@@ -14897,7 +14902,7 @@ static vd_result vd__cu_commands_begin(vd__device *dev, vd__commands *c, bool re
     vd__cu_graph_clear(d, vd__cu_graph_of(c));
     if (reusable && d->api->has_graphs && !c->native) {
         c->native = vd__alloc_zeroed(vd__cu_allocator(dev), sizeof(vd__cu_graph));
-        if (!c->native) return vd__fail_memory(NULL, NULL, 0);
+        if (!c->native) return vd__fail_memory(0);
     }
     if (c->native) vd__cu_graph_of(c)->reusable = reusable;
     return vd__tape_commands_begin(dev, c, reusable);
@@ -15447,7 +15452,7 @@ static vd_result vd__cl_driver_start(vd__driver *driver) {
     vd_result r = vd__cl_library_start(cl, platforms, &count);
     if (r) return r;
     for (uint32_t i = 0; i < count; i++)
-        if (!vd__cl_devices_add(driver, platforms[i])) return vd__fail_memory(NULL, NULL, 0);
+        if (!vd__cl_devices_add(driver, platforms[i])) return vd__fail_memory(0);
     if (!cl->device_count)
         return vd__fail(VD_ERROR_NO_DEVICE, "%s found no %s", vd__libraries.opencl[0],
                         count ? "device" : "driver; install one (Debian: pocl-opencl-icd)");
@@ -15456,7 +15461,7 @@ static vd_result vd__cl_driver_start(vd__driver *driver) {
 
 static vd_result vd__cl_driver_open(vd__driver *driver) {
     driver->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__cl_driver));
-    if (!driver->native) return vd__fail_memory(NULL, NULL, 0);
+    if (!driver->native) return vd__fail_memory(0);
     vd_result result = vd__cl_driver_start(driver);
     if (result) vd__cl_driver_close(driver);
     return result;
@@ -15731,7 +15736,7 @@ static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_device_entry 
         all &= has;
         q->submissions = (vd__cl_submission *)vd__alloc(vd__cl_allocator(dev),
                                                         VD__CL_SUBMISSIONS * sizeof *q->submissions);
-        if (!q->submissions) return vd__fail_memory(NULL, NULL, 0);
+        if (!q->submissions) return vd__fail_memory(0);
         q->capacity = VD__CL_SUBMISSIONS;
     }
     if (!(all & VD__CL_QUEUE_PROFILING_ENABLE)) {
@@ -15885,7 +15890,7 @@ static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disa
     vd_result result = vd__cl_device_usable(cl, entry->device, &dev->info);
     if (result) return result;
     vd__cl_device *vcl = (vd__cl_device *)vd__alloc_zeroed(&driver->host->allocator, sizeof *vcl);
-    if (!vcl) return vd__fail_memory(NULL, NULL, 0);
+    if (!vcl) return vd__fail_memory(0);
     dev->driver = driver;
     dev->native = vcl;
     vcl->cl = cl;
@@ -16138,7 +16143,7 @@ static vd_result vd__cl_image_create(vd__device *dev, vd__memory *m, vd__memory_
     int32_t error = 0;
     if (shape->placed) return vd__fail_placed(dev);
     vd__cl_mem *levels = (vd__cl_mem *)vd__alloc_zeroed(vd__cl_allocator(dev), shape->levels * sizeof *levels);
-    if (!levels) return vd__fail_memory(NULL, NULL, 0);
+    if (!levels) return vd__fail_memory(0);
     m->address = (uintptr_t)levels;
     for (uint32_t i = 0; i < shape->levels && !error; i++) {
         levels[i] = vd__cl_level_create(vcl, shape, i, &error);
@@ -16585,7 +16590,7 @@ static vd_result vd__cl_kernel_create(vd__device *dev, const vd_kernel_desc *des
     size_t value_bytes = ((size_t)desc->arg_count + (size_t)desc->implicit_count + 1) * sizeof(vd__cl_value);
     vd__cl_kernel *kernel = (vd__cl_kernel *)vd__alloc_zeroed(
         vd__cl_allocator(dev), sizeof *kernel + key_bytes + value_bytes + desc->argument_bytes);
-    if (!kernel) return vd__fail_memory(NULL, NULL, 0);
+    if (!kernel) return vd__fail_memory(0);
     kernel->binding_count = bindings;
     kernel->argument_bytes = desc->argument_bytes;
     kernel->bound_keys = (uint64_t *)(void *)(kernel + 1);
@@ -17119,7 +17124,7 @@ static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__
     vd__cl_playback to = { dev, vcl, q->handle, tape && tape->count ? vd__tape_command_at(tape, tape->last) : NULL,
                            NULL };
     if (!vd__cl_submissions_reserve(dev, q))
-        return tape ? vd__fail_memory(NULL, NULL, 0) : vd__cl_raise_last_value(q, s->value);
+        return tape ? vd__fail_memory(0) : vd__cl_raise_last_value(q, s->value);
     int32_t error = vd__cl_await(vcl, q, s->waits, s->wait_count);
     if (error) return vd__cl_fail(error, "waiting for another queue");
     vd_result result = vd__tape_play(dev, s, &vd__cl_player, &to);
@@ -17265,7 +17270,7 @@ static vd_result vd__select_profile(vd_context *ctx, bool requested) {
     const char *text = vd__environment_path("VKDISPATCH_PROFILE", path);
     if (text && strcmp(text, "0")) {
         ctx->profile.automatic = vd__copy_text(&ctx->host.allocator, text);
-        if (!ctx->profile.automatic) return vd__fail_memory(NULL, NULL, 0);
+        if (!ctx->profile.automatic) return vd__fail_memory(0);
     }
     ctx->host.profile = requested || ctx->profile.automatic;
     return VD_OK;
@@ -17475,7 +17480,7 @@ static vd_result vd__try_backend(vd_context *ctx, const vd__backend *backend, co
     int count = backend->driver_devices(&ctx->driver, NULL, 0);
     vd_device_info *infos = (vd_device_info *)vd__alloc_zeroed(&ctx->host.allocator,
                                                                (size_t)(count > 0 ? count : 1) * sizeof *infos);
-    if (!infos) r = vd__fail_memory(NULL, NULL, 0);
+    if (!infos) r = vd__fail_memory(0);
     else {
         int found = backend->driver_devices(&ctx->driver, infos, count);
         if (found > count) found = count;
@@ -17636,7 +17641,7 @@ static vd_result vd__reflect_local_size(vd__reader *s) {
 /* Replaces the execution mode LocalSizeId, which requires maintenance4, by LocalSize, which has as many words. */
 static vd_result vd__reflect_literal_size(vd__reader *s) {
     uint32_t *words = vd__spirv_own(s->m);
-    if (!words) return vd__fail_memory(NULL, NULL, 0);
+    if (!words) return vd__fail_memory(0);
     words += s->size_by_id;
     words[0] = (words[0] & 0xffff0000u) | VD__OpExecutionMode;
     words[2] = VD__ExecutionModeLocalSize;
@@ -18187,7 +18192,7 @@ static vd_result vd__reflect(vd__spirv *m, const vd_kernel_desc *desc, vd__refle
     s.out = out;
     s.elements = desc->elements ? desc->elements : 64;
     s.targets = (uint64_t *)vd__alloc_zeroed(m->allocator, m->bound * (sizeof *s.targets + sizeof *s.used + 1));
-    if (!s.targets) return vd__fail_memory(NULL, NULL, 0);
+    if (!s.targets) return vd__fail_memory(0);
     s.used = (uint32_t *)(void *)(s.targets + m->bound);
     s.seen = (uint8_t *)(s.used + m->bound);
     vd_result r = vd__reflect_entry(&s, desc->entry);
@@ -18237,7 +18242,7 @@ static vd_result vd__fail_arg(const vd_arg_info *args, int i, vd_result result, 
     char joined[sizeof vd__last_error.reason + 256];
     va_list list;
     va_start(list, format);
-    vd__vfail(result, NULL, NULL, format, list);
+    vd__vfail(result, NULL, format, list);
     va_end(list);
     snprintf(joined, sizeof joined, "argument %d '%.200s'%s", i, args[i].name ? args[i].name : "",
              vd__last_error.reason);
@@ -18246,22 +18251,21 @@ static vd_result vd__fail_arg(const vd_arg_info *args, int i, vd_result result, 
 }
 
 /* Reports an invalid handle: "the <which><what> <reason>". */
-static VD__COLD vd_result vd__fail_handle(const vd__pool *pool, uint64_t id, const char *call, const char *which,
-                                          const char *what) {
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %s%s %s", which, what, vd__pool_reason(pool, id).text);
+static VD__COLD vd_result vd__fail_handle(const vd__pool *pool, uint64_t id, const char *which, const char *what) {
+    return vd__fail(VD_ERROR_INVALID, "the %s%s %s", which, what, vd__pool_reason(pool, id).text);
 }
 
 /* Finds a buffer. The caller holds a lock that keeps it alive (see vd__slot). `which` precedes "buffer" in messages,
    for example "source ". Returns NULL and sets the error if the handle is invalid. */
-static vd__buffer *vd__buffer_find(vd_context *ctx, vd_buffer handle, const char *call, const char *which) {
+static vd__buffer *vd__buffer_find(vd_context *ctx, vd_buffer handle, const char *which) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, handle.id);
-    if (!b) vd__fail_handle(&ctx->buffers, handle.id, call, which, "buffer");
+    if (!b) vd__fail_handle(&ctx->buffers, handle.id, which, "buffer");
     return b;
 }
 
 /* Finds a buffer for a command and pins it in the list. The caller holds the list's lock. */
-static vd__buffer *vd__list_buffer(vd_list *l, vd_buffer handle, const char *call, const char *which) {
-    vd__buffer *b = vd__buffer_find(l->ctx, handle, call, which);
+static vd__buffer *vd__list_buffer(vd_list *l, vd_buffer handle, const char *which) {
+    vd__buffer *b = vd__buffer_find(l->ctx, handle, which);
     uint32_t use;
     return b && !vd__list_pin(l, &b->slot, handle.id, &use) ? b : NULL;
 }
@@ -18276,9 +18280,9 @@ static vd__slot *vd__pool_pin(vd_context *ctx, const vd__pool *pool, uint64_t id
 
 /* Finds and pins a buffer: it stays allocated until vd__slot_unpin. Returns NULL and sets the error if the handle is
    invalid. */
-static vd__buffer *vd__buffer_pin(vd_context *ctx, vd_buffer handle, const char *call, const char *which) {
+static vd__buffer *vd__buffer_pin(vd_context *ctx, vd_buffer handle, const char *which) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_pin(ctx, &ctx->buffers, handle.id);
-    if (!b) vd__fail_handle(&ctx->buffers, handle.id, call, which, "buffer");
+    if (!b) vd__fail_handle(&ctx->buffers, handle.id, which, "buffer");
     return b;
 }
 
@@ -18287,23 +18291,23 @@ static void vd__buffer_unpin(vd_context *ctx, vd__buffer *b) {
 }
 
 /* Reports an invalid kernel handle. If it is 0, names the last failure to create a kernel. */
-static VD__COLD void vd__kernel_fail_handle(vd_context *ctx, vd_kernel handle, const char *call) {
+static VD__COLD void vd__kernel_fail_handle(vd_context *ctx, vd_kernel handle) {
     vd__mutex_lock(&ctx->lock);
     const char *failure = handle.id ? NULL : ctx->kernel_failure;
-    vd__fail_call(VD_ERROR_INVALID, call, NULL, "the kernel %s%s%s%s", vd__pool_reason(&ctx->kernels, handle.id).text,
-                  failure ? " (last failure: " : "", failure ? failure : "", failure ? ")" : "");
+    vd__fail(VD_ERROR_INVALID, "the kernel %s%s%s%s", vd__pool_reason(&ctx->kernels, handle.id).text,
+             failure ? " (last failure: " : "", failure ? failure : "", failure ? ")" : "");
     vd__mutex_unlock(&ctx->lock);
 }
 
-static vd__kernel *vd__kernel_find(vd_context *ctx, vd_kernel handle, const char *call) {
+static vd__kernel *vd__kernel_find(vd_context *ctx, vd_kernel handle) {
     vd__kernel *k = (vd__kernel *)(void *)vd__pool_find(&ctx->kernels, handle.id);
-    if (!k) vd__kernel_fail_handle(ctx, handle, call);
+    if (!k) vd__kernel_fail_handle(ctx, handle);
     return k;
 }
 
-static vd__ticket *vd__ticket_find(vd_context *ctx, vd_ticket handle, const char *call) {
+static vd__ticket *vd__ticket_find(vd_context *ctx, vd_ticket handle) {
     vd__ticket *t = (vd__ticket *)(void *)vd__pool_find(&ctx->tickets, handle.id);
-    if (!t) vd__fail_handle(&ctx->tickets, handle.id, call, "", "ticket");
+    if (!t) vd__fail_handle(&ctx->tickets, handle.id, "", "ticket");
     return t;
 }
 
@@ -18327,13 +18331,14 @@ static VD__COLD void vd__callback_end(const vd__callback_frame *v) {
 
 /* Fails if this thread is in an exclusive callback of the context (any_callback: in any callback of the context), or if
    the context is being destroyed. */
-static VD__COLD vd_result vd__callback_check(const vd_context *ctx, const char *call, bool any_callback) {
+static VD__COLD vd_result vd__callback_check(const vd_context *ctx, bool any_callback) {
     const vd__callback_frame *v = vd__callback_frames;
     while (v && (v->ctx != ctx || !(v->exclusive || any_callback))) v = v->outer;
     if (v)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "must not be called from `%s` of %s", v->what, v->call);
-    return vd__atomic_load32(&ctx->state) & VD__CLOSING ? vd__fail_call(VD_ERROR_INVALID, call, NULL,
-                                                                 "the context is being destroyed") : VD_OK;
+        return vd__fail(VD_ERROR_INVALID, "must not be called from `%s` of %s", v->what, v->call);
+    if (vd__atomic_load32(&ctx->state) & VD__CLOSING)
+        return vd__fail(VD_ERROR_INVALID, "the context is being destroyed");
+    return VD_OK;
 }
 
 /* Returns whether this thread is in a callback of the context. */
@@ -18346,78 +18351,74 @@ static bool vd__callback_is_running(const vd_context *ctx) {
 /* Completes the error of a user callback. The caller has set the code of the last error to VD_OK before the callback,
    and passes the former code in `before`. If the callback failed, keeps an error that it set with the same result, and
    replaces any other. If it succeeded and set no error, restores `before`. `what` names the callback. */
-static VD__COLD vd_result vd__callback_result(const char *call, const char *object, const char *what, vd_result r,
-                                              vd_result before) {
+static VD__COLD vd_result vd__callback_result(const char *object, const char *what, vd_result r, vd_result before) {
     if (!r && !vd__last_error.code) vd__last_error.code = before;
     if (!r || vd__last_error.code == r) return r;
     if ((unsigned)r > VD_ERROR_WINDOW_LOST)
-        return vd__fail_call(r, call, object, "%s returned %d, not a valid vd_result", what, (int)r);
-    return vd__fail_call(r, call, object, "%s returned %s", what, vd_result_name(r));
+        return vd__fail_named(r, object, "%s returned %d, not a valid vd_result", what, (int)r);
+    return vd__fail_named(r, object, "%s returned %s", what, vd_result_name(r));
 }
 
 static inline bool vd__context_lost(const vd_context *ctx) { return (vd__atomic_load32(&ctx->state) & VD__LOST) != 0; }
 
 /* Fails if the context is NULL, one of its devices was lost, or this thread may not use it now. */
-static vd_result vd__context_check(const vd_context *ctx, const char *call) {
-    if (!ctx) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the context is NULL");
+static vd_result vd__context_check(const vd_context *ctx) {
+    if (!ctx) return vd__fail(VD_ERROR_INVALID, "the context is NULL");
     if (VD__LIKELY(!vd__atomic_load32(&ctx->state))) return VD_OK;
     if (vd__context_lost(ctx))
-        return vd__fail_call(VD_ERROR_DEVICE_LOST, call, NULL, "device %u '%s' was lost earlier",
-                             (unsigned)ctx->lost_device - 1,
-                             ctx->devices[ctx->lost_device - 1].device.info.name);
-    return vd__callback_check(ctx, call, false);
+        return vd__fail(VD_ERROR_DEVICE_LOST, "device %u '%s' was lost earlier", (unsigned)ctx->lost_device - 1,
+                        ctx->devices[ctx->lost_device - 1].device.info.name);
+    return vd__callback_check(ctx, false);
 }
 
 /* vd__context_check, and fails if the pointer argument `what` is NULL. */
-static vd_result vd__argument_check(const vd_context *ctx, const char *call, const void *argument, const char *what) {
-    vd_result r = vd__context_check(ctx, call);
-    return r || argument ? r : vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s is NULL", what);
+static vd_result vd__argument_check(const vd_context *ctx, const void *argument, const char *what) {
+    vd_result r = vd__context_check(ctx);
+    return r || argument ? r : vd__fail(VD_ERROR_INVALID, "%s is NULL", what);
 }
 
 /* Checks that [offset, offset + *size) is inside the buffer. Replaces VD_WHOLE by the bytes up to the end. */
-static vd_result vd__range_check(const vd__buffer *b, const char *call, const char *what, uint64_t offset,
-                                 uint64_t *size) {
+static vd_result vd__range_check(const vd__buffer *b, const char *what, uint64_t offset, uint64_t *size) {
     if (offset > b->size)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%soffset %llu is past the end of buffer '%s' (%llu bytes)",
-                             what, VD__U(offset), b->name, VD__U(b->size));
+        return vd__fail(VD_ERROR_INVALID, "%soffset %llu is past the end of buffer '%s' (%llu bytes)", what,
+                        VD__U(offset), b->name, VD__U(b->size));
     if (*size == VD_WHOLE) *size = b->size - offset;
     if (*size > b->size - offset)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%soffset %llu + size %llu is past the end of buffer '%s' "
-                             "(%llu bytes)", what, VD__U(offset), VD__U(*size), b->name, VD__U(b->size));
+        return vd__fail(VD_ERROR_INVALID, "%soffset %llu + size %llu is past the end of buffer '%s' (%llu bytes)", what,
+                        VD__U(offset), VD__U(*size), b->name, VD__U(b->size));
     return VD_OK;
 }
 
 /* Reports that a buffer or an image of a graph was used elsewhere. */
-static VD__COLD vd_result vd__graph_fail_buffer(const char *call, const char *object, const vd__buffer *b) {
-    return vd__fail_call(VD_ERROR_INVALID, call, object, "%s '%s' belongs to a graph; only commands that are recorded "
-                         "into that graph can use it",
-                         VD__ID_TYPE(vd__atomic_load64(&b->slot.id)) == VD__OBJECT_IMAGE ? "image" : "buffer", b->name);
+static VD__COLD vd_result vd__graph_fail_buffer(const char *object, const vd__buffer *b) {
+    return vd__fail_named(VD_ERROR_INVALID, object, "%s '%s' belongs to a graph; only commands that are recorded into "
+                          "that graph can use it", VD__ID_TYPE(vd__atomic_load64(&b->slot.id)) == VD__OBJECT_IMAGE
+                          ? "image" : "buffer", b->name);
 }
 
 /* Returns the storage of a buffer on a device. `graph`: the graph that the command is recorded into, or NULL. Returns
    NULL and sets the error if the buffer is not on that device, or belongs to another graph. */
-static vd__storage *vd__buffer_storage_on(const vd__buffer *b, const vd__context_device *dev, const vd__graph *graph,
-                                          const char *call) {
+static vd__storage *vd__buffer_storage_on(const vd__buffer *b, const vd__context_device *dev, const vd__graph *graph) {
     vd__storage *s = b->storage + dev->index;
     if (VD__UNLIKELY(b->graph && b->graph != graph)) {
-        vd__graph_fail_buffer(call, "", b);
+        vd__graph_fail_buffer("", b);
         return NULL;
     }
     if (s->memory.serial) return s;
-    vd__fail_call(VD_ERROR_INVALID, call, NULL, "buffer '%s' has no memory on device %u (its device mask is 0x%x)",
-                  b->name, (unsigned)dev->index, (unsigned)b->devices);
+    vd__fail(VD_ERROR_INVALID, "buffer '%s' has no memory on device %u (its device mask is 0x%x)", b->name,
+             (unsigned)dev->index, (unsigned)b->devices);
     return NULL;
 }
 
 /* Checks a range of a buffer on the list's device, resolves VD_WHOLE, and pins the buffer in the list. The caller has
    pinned it already, or holds the list's lock. `what` precedes "offset" in messages. */
-static vd_result vd__span_check(vd_list *l, const vd__buffer *b, const char *call, const char *what, uint64_t offset,
-                                uint64_t size, vd__span *out) {
+static vd_result vd__span_check(vd_list *l, const vd__buffer *b, const char *what, uint64_t offset, uint64_t size,
+                                vd__span *out) {
     vd__slot *slot = (vd__slot *)(uintptr_t)&b->slot;
     vd_result r = vd__list_pin(l, slot, vd__atomic_load64(&slot->id), &out->use);
-    if (!r) r = vd__range_check(b, call, what, offset, &size);
+    if (!r) r = vd__range_check(b, what, offset, &size);
     if (r) return r;
-    out->storage = vd__buffer_storage_on(b, l->queue->context_device, l->graph, call);
+    out->storage = vd__buffer_storage_on(b, l->queue->context_device, l->graph);
     if (!out->storage) return VD_ERROR_INVALID;
     out->offset = b->offset + offset;
     out->size = size;
@@ -18425,10 +18426,10 @@ static vd_result vd__span_check(vd_list *l, const vd__buffer *b, const char *cal
 }
 
 /* Like vd__span_check, for a handle. `which` precedes "buffer" in messages. */
-static vd_result vd__span_find(vd_list *l, vd_buffer handle, const char *call, const char *which, const char *what,
-                               uint64_t offset, uint64_t size, vd__span *out) {
-    const vd__buffer *b = vd__list_buffer(l, handle, call, which);
-    return b ? vd__span_check(l, b, call, what, offset, size, out) : vd__last_error.code;
+static vd_result vd__span_find(vd_list *l, vd_buffer handle, const char *which, const char *what, uint64_t offset,
+                               uint64_t size, vd__span *out) {
+    const vd__buffer *b = vd__list_buffer(l, handle, which);
+    return b ? vd__span_check(l, b, what, offset, size, out) : vd__last_error.code;
 }
 
 /* Returns the access of a command to a byte range of a buffer. access: VD_READ, VD_WRITE or both. */
@@ -18443,27 +18444,27 @@ static vd__access vd__access_of(const vd__span *span, uint32_t access) {
 }
 
 /* Checks the number of elements of desc.uses. `object`: name of the kernel or command in messages. */
-static vd_result vd__uses_check(const char *call, const char *object, const vd_record_use *uses, int count, int most) {
+static vd_result vd__uses_check(const char *object, const vd_record_use *uses, int count, int most) {
     if (count < 0 || count > most)
-        return vd__fail_call(VD_ERROR_INVALID, call, object, "desc.use_count is %d, but must be 0 to %d", count, most);
+        return vd__fail_named(VD_ERROR_INVALID, object, "desc.use_count is %d, but must be 0 to %d", count, most);
     if (count && !uses)
-        return vd__fail_call(VD_ERROR_INVALID, call, object, "desc.use_count is %d, but desc.uses is NULL", count);
+        return vd__fail_named(VD_ERROR_INVALID, object, "desc.use_count is %d, but desc.uses is NULL", count);
     return VD_OK;
 }
 
 /* Resolves element i of desc.uses to an access. */
-static VD__COLD vd_result vd__use_find(vd_list *l, const char *call, const char *object, const vd_record_use *use,
-                                       int i, vd__access *out) {
+static VD__COLD vd_result vd__use_find(vd_list *l, const char *object, const vd_record_use *use, int i,
+                                       vd__access *out) {
     char which[32];
     vd__span span;
-    vd_result r = vd__span_find(l, use->buffer, call, "", "", 0, VD_WHOLE, &span);
+    vd_result r = vd__span_find(l, use->buffer, "", "", 0, VD_WHOLE, &span);
     if (r) {
         snprintf(which, sizeof which, "desc.uses[%d]", i);
-        return vd__error_amend(r, NULL, object, which);
+        return vd__error_amend(r, object, which);
     }
     if (!use->access || use->access > VD_READ_WRITE)
-        return vd__fail_call(VD_ERROR_INVALID, call, object, "desc.uses[%d].access is %u, but must be VD_READ, "
-                             "VD_WRITE or both", i, (unsigned)use->access);
+        return vd__fail_named(VD_ERROR_INVALID, object, "desc.uses[%d].access is %u, but must be VD_READ, VD_WRITE or "
+                              "both", i, (unsigned)use->access);
     *out = vd__access_of(&span, use->access);
     return VD_OK;
 }
@@ -18483,35 +18484,34 @@ static vd__region vd__region_contiguous(uint64_t offset, uint64_t size) {
 }
 
 /* Checks a pitch in bytes. 0 becomes the row size. */
-static vd_result vd__pitch_check(const char *call, const char *what, uint64_t *pitch, uint64_t row) {
+static vd_result vd__pitch_check(const char *what, uint64_t *pitch, uint64_t row) {
     if (!*pitch) *pitch = row;
     if (*pitch >= row) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%spitch %llu is less than the %llu bytes of a row", what,
-                         VD__U(*pitch), VD__U(row));
+    return vd__fail(VD_ERROR_INVALID, "%spitch %llu is less than the %llu bytes of a row", what, VD__U(*pitch),
+                    VD__U(row));
 }
 
 /* Checks the rows of a buffer and resolves defaults. Merges rows without gaps into one row. In messages, `what`
    precedes the buffer's "offset" and "pitch", and `host_what` the "pitch" in host memory. */
-static vd_result vd__region_check(const vd__buffer *b, const char *call, const char *what, const char *host_what,
-                                  vd__region *g) {
+static vd_result vd__region_check(const vd__buffer *b, const char *what, const char *host_what, vd__region *g) {
     if (!g->rows) g->rows = 1;
     if (g->rows > 1 && (!g->row || g->row == VD_WHOLE))
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "rows is %llu, but row_bytes is %s; set it to the bytes of "
-                             "a row", VD__U(g->rows), g->row ? "VD_WHOLE" : "0");
+        return vd__fail(VD_ERROR_INVALID, "rows is %llu, but row_bytes is %s; set it to the bytes of a row",
+                        VD__U(g->rows), g->row ? "VD_WHOLE" : "0");
     if (!g->row) g->row = VD_WHOLE;
     if (g->rows == 1) g->pitch = g->host_pitch = 0;
-    vd_result r = vd__range_check(b, call, what, g->offset, &g->row);
-    if (!r) r = vd__pitch_check(call, what, &g->pitch, g->row);
-    if (!r) r = vd__pitch_check(call, host_what, &g->host_pitch, g->row);
+    vd_result r = vd__range_check(b, what, g->offset, &g->row);
+    if (!r) r = vd__pitch_check(what, &g->pitch, g->row);
+    if (!r) r = vd__pitch_check(host_what, &g->host_pitch, g->row);
     if (r) return r;
     uint64_t available = b->size - g->offset - g->row;
     if (g->rows > 1 && (g->pitch > available || g->rows - 1 > available / g->pitch))
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%soffset %llu + %llu rows of %llu bytes with pitch %llu is "
-                             "past the end of buffer '%s' (%llu bytes)", what, VD__U(g->offset), VD__U(g->rows),
-                             VD__U(g->row), VD__U(g->pitch), b->name, VD__U(b->size));
+        return vd__fail(VD_ERROR_INVALID, "%soffset %llu + %llu rows of %llu bytes with pitch %llu is past the end of "
+                        "buffer '%s' (%llu bytes)", what, VD__U(g->offset), VD__U(g->rows), VD__U(g->row),
+                        VD__U(g->pitch), b->name, VD__U(b->size));
     if (g->rows > 1 && g->host_pitch > ((uint64_t)PTRDIFF_MAX - g->row) / (g->rows - 1))
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%spitch %llu x %llu rows exceeds the address space",
-                             host_what, VD__U(g->host_pitch), VD__U(g->rows));
+        return vd__fail(VD_ERROR_INVALID, "%spitch %llu x %llu rows exceeds the address space", host_what,
+                        VD__U(g->host_pitch), VD__U(g->rows));
     if (g->pitch == g->row && g->host_pitch == g->row) *g = vd__region_contiguous(g->offset, vd__region_bytes(g));
     return VD_OK;
 }
@@ -18858,7 +18858,7 @@ static vd_result vd__text_check(const vd_context *ctx, vd_kernel_desc *desc, cha
         if (end) desc->code_size = (size_t)(end - text);
         else {
             *owned = (char *)vd__alloc(&ctx->host.allocator, desc->code_size + 1);
-            if (!*owned) return vd__fail_memory(NULL, NULL, 0);
+            if (!*owned) return vd__fail_memory(0);
             memcpy(*owned, text, desc->code_size);
             (*owned)[desc->code_size] = 0;
             desc->code = *owned;
@@ -19245,7 +19245,7 @@ static VD__COLD vd_result vd__dispatch_reserve(vd__dispatch_state *d, const vd_a
     if (elements <= d->capacity) return VD_OK;
     uint8_t *memory = (uint8_t *)vd__alloc_zeroed(allocator, accesses + (elements + VD__COUNT(d->own_bindings))
                                                                         * sizeof *d->bindings);
-    if (!memory) return vd__fail_memory(NULL, NULL, 0);
+    if (!memory) return vd__fail_memory(0);
     if (d->accesses != d->own_accesses) vd__free(allocator, d->accesses);
     d->accesses = (vd__access *)(void *)memory;
     d->launch.bindings = d->bindings = (vd__binding *)(void *)(memory + accesses);
@@ -19396,8 +19396,7 @@ static VD__COLD vd_result vd__dispatch_extent_indirect(vd__dispatch_state *d, co
     if (desc->indirect_offset % 4)
         return vd__fail(VD_ERROR_INVALID, "indirect_offset is %llu, but must be a multiple of 4",
                         VD__U(desc->indirect_offset));
-    vd_result r = vd__span_find(d->list, desc->indirect, "vd_dispatch", "indirect ", "indirect ",
-                                desc->indirect_offset, 12, &span);
+    vd_result r = vd__span_find(d->list, desc->indirect, "indirect ", "indirect ", desc->indirect_offset, 12, &span);
     if (r) return r;
     if (span.offset % 4)
         return vd__fail(VD_ERROR_INVALID, "indirect begins at byte %llu of its memory, but must begin at a multiple "
@@ -19492,7 +19491,7 @@ static VD__NOINLINE vd_result vd__dispatch_check_buffer(const vd__dispatch_state
     const vd__kernel *k = d->kernel;
     bool binding = p->kind == VD_ARG_BINDING;
     uint64_t align = (uint64_t)1 << p->align, limit = d->context_device->device.info.limits.binding_alignment;
-    if (b->graph && b->graph != d->list->graph) return vd__graph_fail_buffer(NULL, NULL, b);
+    if (b->graph && b->graph != d->list->graph) return vd__graph_fail_buffer(NULL, b);
     if (!b->type && p->type && !(p->type >> 31))
         return vd__dispatch_fail_type(k, i, "a buffer of bytes (its desc.type is not set)", 0);
     if (p->type != b->type && p->type && b->type) return vd__dispatch_fail_type(k, i, "a buffer of ", b->type);
@@ -19550,12 +19549,11 @@ static inline uint64_t vd__dispatch_store(uint8_t *to, uint64_t bits, bool wide)
     return old_word ^ word;
 }
 
-static vd_result vd__graph_resource_slot(vd_list *l, const char *call, const char *name, vd__resource *b,
-                                         vd__resource **out);
+static vd_result vd__graph_resource_slot(vd_list *l, const char *name, vd__resource *b, vd__resource **out);
 static vd_result vd__graph_image_sampler(vd_list *l, const vd__resource *placeholder, uint64_t sampler);
 static vd_result vd__graph_sampler_slot(vd_list *l, const char *name, uint64_t sampler, uint32_t binding);
-static vd_result vd__graph_value_slot(vd_list *l, const char *call, const char *name, vd_type type, uint32_t size,
-                                      const void *value, uint32_t offset);
+static vd_result vd__graph_value_slot(vd_list *l, const char *name, vd_type type, uint32_t size, const void *value,
+                                      uint32_t offset);
 
 /* Fails unless the list of a dispatch records a graph and the slot has a name. `what` names the argument or field. */
 static VD__COLD vd_result vd__dispatch_slot_check(const vd__dispatch_state *d, const char *what, const char *name) {
@@ -19579,7 +19577,7 @@ static VD__COLD vd_result vd__dispatch_slot_buffer(vd__dispatch_state *d, vd_con
     if (!*b || plain.kind == arg->kind || plain.kind - VD_ARG_BINDING > VD_ARG_ADDRESS - VD_ARG_BINDING)
         return vd__dispatch_fail_buffer(d, ctx, &plain, i);
     vd_result r = vd__dispatch_arg_slot_check(d, arg, i);
-    return r ? r : vd__graph_resource_slot(d->list, "vd_dispatch", arg->slot, *b, b);
+    return r ? r : vd__graph_resource_slot(d->list, arg->slot, *b, b);
 }
 
 /* Sets an access to a buffer that has just been found by this id, and pins the buffer. */
@@ -19774,9 +19772,9 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
     vd_result r = VD_OK;
     if ((int)arg->kind & VD_SLOT) {
         r = vd__dispatch_arg_slot_check(d, arg, i);
-        if (!r) r = vd__graph_resource_slot(d->list, "vd_dispatch", arg->slot, b, &b);
+        if (!r) r = vd__graph_resource_slot(d->list, arg->slot, b, &b);
         image = (vd__image *)(void *)b;
-    } else if (b->graph && b->graph != d->list->graph) r = vd__graph_fail_buffer(NULL, NULL, b);
+    } else if (b->graph && b->graph != d->list->graph) r = vd__graph_fail_buffer(NULL, b);
     if (!r) r = vd__list_pin(d->list, &b->slot, b->slot.id, &access->use);
     if (r) return r;
     d->buffers[i] = b;
@@ -19785,7 +19783,7 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
     const vd_arg_info *info = &d->kernel->args[i];
     bool texels = image->range.dim == VD_DIM_BUFFER, combined = info->sampled && !info->separate && !texels;
     const vd__sampler *sampler = NULL;
-    if (texels && !vd__buffer_storage_on(b, d->context_device, d->list->graph, "vd_dispatch")) return VD_ERROR_INVALID;
+    if (texels && !vd__buffer_storage_on(b, d->context_device, d->list->graph)) return VD_ERROR_INVALID;
     r = vd__dispatch_image_sampler(d, ctx, arg, i, combined, &sampler);
     if (r) return r;
     uint32_t device = d->context_device->index;
@@ -19828,8 +19826,8 @@ static VD__COLD vd_result vd__dispatch_slot_value(vd__dispatch_state *d, const v
     plain.kind = (vd_arg_kind)((int)arg->kind & ~VD_SLOT);
     vd_result r = vd__dispatch_value_slow(d, &plain, i);
     if (!r) r = vd__dispatch_arg_slot_check(d, arg, i);
-    return r ? r : vd__graph_value_slot(d->list, "vd_dispatch", arg->slot, info->type ? info->type : arg->type,
-                                        info->size, (const uint8_t *)d->arguments + info->location, info->location);
+    return r ? r : vd__graph_value_slot(d->list, arg->slot, info->type ? info->type : arg->type, info->size,
+                                        (const uint8_t *)d->arguments + info->location, info->location);
 }
 
 /* Slow path of vd__dispatch_value: slots of graphs, sizes other than 4 and 8 bytes, values whose type is not exactly
@@ -19887,7 +19885,7 @@ static inline void vd__dispatch_implicit(vd__dispatch_state *d, int first) {
 /* Resolves kernel and extent of a dispatch. Clears last_kernel; the caller sets it when the arguments are resolved. */
 static inline vd_result vd__dispatch_prepare(vd__dispatch_state *d, vd_context *ctx, const vd_dispatch_desc *desc) {
     d->last_kernel = 0;
-    vd__kernel *k = vd__kernel_find(ctx, desc->kernel, "vd_dispatch");
+    vd__kernel *k = vd__kernel_find(ctx, desc->kernel);
     uint32_t use;
     vd_result pinned = k ? vd__list_pin(d->list, &k->slot, desc->kernel.id, &use) : VD_ERROR_INVALID;
     d->kernel = pinned ? NULL : k;
@@ -20036,12 +20034,12 @@ static VD__NOINLINE vd_result vd__dispatch_uses(vd__dispatch_state *d, vd_contex
     const vd_record_use *use = desc->uses;
     vd__access *out = d->accesses + d->access_count;
     int count = desc->use_count;
-    vd_result r = vd__uses_check("vd_dispatch", NULL, use, count, d->kernel->max_uses);
+    vd_result r = vd__uses_check(NULL, use, count, d->kernel->max_uses);
     for (int i = 0; i < count && !r; i++, use++, out++) {
         vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, use->buffer.id);
         bool plain = b && !b->needs_checks && use->access - 1 < VD_READ_WRITE;
         r = VD__LIKELY(plain) ? vd__dispatch_access(d, b, use->buffer.id, (use->access & VD_WRITE) != 0, out)
-                              : vd__use_find(d->list, "vd_dispatch", NULL, use, i, out);
+                              : vd__use_find(d->list, NULL, use, i, out);
     }
     d->access_count += (uint32_t)count;
     return r;
@@ -20244,18 +20242,18 @@ static vd_result vd__blob_open(vd__blob *b, const char *name) {
     uint32_t version = vd__blob_u32(b);
     uint64_t stated_size = vd__blob_u64(b), stated_sum = vd__blob_u64(b), actual_sum = 0xcbf29ce484222325u;
     if (b->bad || memcmp(magic, "VDKB", 4))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob (%llu bytes) is not a file of "
-                             "kernels: expected magic \"VDKB\" and at least %d bytes", VD__U(size), VD__BLOB_HEAD);
+        return vd__fail_named(VD_ERROR_INVALID, name, "the blob (%llu bytes) is not a file of kernels: expected magic "
+                              "\"VDKB\" and at least %d bytes", VD__U(size), VD__BLOB_HEAD);
     if (version != VD__BLOB_VERSION)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob has version %u, but only version %d "
-                             "is supported", (unsigned)version, VD__BLOB_VERSION);
+        return vd__fail_named(VD_ERROR_INVALID, name, "the blob has version %u, but only version %d is supported",
+                              (unsigned)version, VD__BLOB_VERSION);
     if (stated_size != size)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob has %llu bytes, but its header has "
-                             "size %llu", VD__U(size), VD__U(stated_size));
+        return vd__fail_named(VD_ERROR_INVALID, name, "the blob has %llu bytes, but its header has size %llu",
+                              VD__U(size), VD__U(stated_size));
     for (size_t i = 0; i < b->left; i++) actual_sum = (actual_sum ^ b->data[i]) * 0x100000001b3u;
     if (actual_sum == stated_sum) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "the blob is damaged: its checksum is %016llx, but "
-                         "its header has %016llx", VD__U(actual_sum), VD__U(stated_sum));
+    return vd__fail_named(VD_ERROR_INVALID, name, "the blob is damaged: its checksum is %016llx, but its header has "
+                          "%016llx", VD__U(actual_sum), VD__U(stated_sum));
 }
 
 /* Finds the kernel and reads its best form into `f`. */
@@ -20269,14 +20267,13 @@ static vd_result vd__blob_find(const vd_context *ctx, vd__blob b, const char *na
     s.name = name;
     s.match = -1;
     if (!vd__blob_scan(&b, &s, f))
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", shown_name,
-                             "the blob is invalid: its tables are inconsistent %llu bytes before its end",
-                             VD__U(b.left));
+        return vd__fail_named(VD_ERROR_INVALID, shown_name, "the blob is invalid: its tables are inconsistent %llu "
+                              "bytes before its end", VD__U(b.left));
     if (!s.found)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", shown_name, "the blob has no kernel of this name");
+        return vd__fail_named(VD_ERROR_INVALID, shown_name, "the blob has no kernel of this name");
     if (s.found > 1)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", shown_name, "the blob has %u kernels%s",
-                             (unsigned)s.found, name ? " of this name" : "; select one with name");
+        return vd__fail_named(VD_ERROR_INVALID, shown_name, "the blob has %u kernels%s", (unsigned)s.found, name
+                              ? " of this name" : "; select one with name");
     vd__blob_form_read(&s.form, s.kernel, f);
     return VD_OK;
 }
@@ -20487,7 +20484,7 @@ static vd_result vd__heap_add(vd__context_device *dev, uint32_t type, uint64_t s
         || (!dedicated
             && !vd__tlsf_init(&b->suballocator, &dev->ctx->host.allocator, (uint32_t)(size / VD__TLSF_UNIT)))) {
         vd__free(&dev->ctx->host.allocator, b);
-        return vd__fail_memory(NULL, NULL, 0);
+        return vd__fail_memory(0);
     }
     b->dedicated = dedicated;
     b->block.size = size;
@@ -20531,7 +20528,7 @@ static vd_result vd__heap_allocate_type(vd__context_device *dev, uint32_t type, 
             if (vd__heap_suballocate(b, need, out)) return VD_OK;
         for (; size / 2 >= rounded && size >= (1u << 16); size /= 2) {
             vd_result r = vd__heap_add(dev, type, size, need, false, &b);
-            if (!r) return vd__heap_suballocate(b, need, out) ? VD_OK : vd__fail_memory(NULL, NULL, 0);
+            if (!r) return vd__heap_suballocate(b, need, out) ? VD_OK : vd__fail_memory(0);
             if (r != VD_ERROR_OUT_OF_DEVICE_MEMORY) return r;
             vd__error_restore(before);
         }
@@ -20671,7 +20668,7 @@ static vd_result vd__storage_create_sparse(vd__context_device *dev, uint64_t siz
     if (b) b->pages = (vd__heap_block **)vd__alloc_zeroed(allocator, pages * sizeof *b->pages);
     if (!b || !b->pages) {
         vd__free(allocator, b);
-        return vd__fail_memory(NULL, NULL, 0);
+        return vd__fail_memory(0);
     }
     b->dedicated = b->block.coherent = true;
     b->block.sharing = VD__SHARE_PAGES;
@@ -20790,7 +20787,7 @@ static vd_result vd__storage_import(vd__context_device *dev, const vd_buffer_des
     memset(out, 0, sizeof *out);
     out->context_device = dev;
     vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(&dev->ctx->host.allocator, sizeof *b);
-    if (!b) return vd__fail_memory(NULL, NULL, 0);
+    if (!b) return vd__fail_memory(0);
     b->dedicated = b->imported = true;
     b->address = desc->address;
     b->block.sharing = (uint8_t)vd__import_sharing(desc);
@@ -21201,7 +21198,7 @@ static vd_result vd__recording_acquire(vd__queue *q, vd__recording_ring *ring, v
     if (r) ring->spare = r->next;
     else {
         r = (vd__recording *)vd__alloc_zeroed(&q->ctx->host.allocator, sizeof *r);
-        if (!r) return vd__fail_memory(NULL, NULL, 0);
+        if (!r) return vd__fail_memory(0);
         vd_result result = backend->commands_create(device, &r->commands);
         if (result) {
             vd__free(&q->ctx->host.allocator, r);
@@ -21257,7 +21254,7 @@ static vd_result vd__staging_add(vd__context_device *dev, vd__staging **list, vd
                                  bool staging) {
     const vd_allocator *allocator = &dev->ctx->host.allocator;
     vd__staging *s = (vd__staging *)vd__alloc_zeroed(allocator, sizeof *s);
-    if (!s) return vd__fail_memory(NULL, NULL, 0);
+    if (!s) return vd__fail_memory(0);
     vd_result r = vd__storage_create_internal(dev, usage, size, staging, &s->storage);
     if (r) {
         vd__free(allocator, s);
@@ -21507,24 +21504,24 @@ static inline void vd__list_unlock(vd_list *l) {
 }
 
 static VD__COLD void vd__callbacks_deliver(vd_context *ctx);
-static VD__COLD vd_result vd__call_failed(vd_context *ctx, vd_result r);
+static VD__COLD vd_result vd__call_failed(vd_context *ctx, const char *call, vd_result r);
 
 /* Makes pending calls of the user's callbacks. */
 static inline void vd__api_end(vd_context *ctx) {
     if (VD__UNLIKELY(vd__atomic_load32(&ctx->messages.pending))) vd__callbacks_deliver(ctx);
 }
 
-/* Called at the end of a public function, after its last use of the context, without any lock. Makes pending callbacks
-   and, in debug mode, logs a failure. `ctx` may be NULL if r is a failure. Returns r. */
-static inline vd_result vd__call_end(vd_context *ctx, vd_result r) {
-    if (VD__UNLIKELY(r)) vd__call_failed(ctx, r);
+/* Called at the end of a public function, after its last use of the context, without any lock. Makes pending callbacks.
+   Adds the call to a failure and, in debug mode, logs it. `ctx` may be NULL if r is a failure. Returns r. */
+static inline vd_result vd__call_end(vd_context *ctx, const char *call, vd_result r) {
+    if (VD__UNLIKELY(r)) vd__call_failed(ctx, call, r);
     else vd__api_end(ctx);
     return r;
 }
 
 /* vd__call_failed for a list that accepts no commands. The list may be NULL. */
-static VD__COLD vd_result vd__list_refused(const vd_list *l, vd_result r) {
-    return vd__call_failed(l ? l->ctx : NULL, r);
+static VD__COLD vd_result vd__list_refused(const vd_list *l, const char *call, vd_result r) {
+    return vd__call_failed(l ? l->ctx : NULL, call, r);
 }
 
 /* Sets the first error of a list as the thread's error again. */
@@ -21538,20 +21535,20 @@ static VD__COLD vd_result vd__list_repeat_error(const vd_list *l) {
 static VD__COLD vd_result vd__dispatch_check(const vd_list *l, const vd_dispatch_desc *desc);
 
 /* Fails unless commands can be recorded into the list. `dispatch` is NULL unless the command is a dispatch. */
-static inline vd_result vd__list_check_command(const vd_list *l, const char *call, const vd_dispatch_desc *dispatch) {
-    if (VD__UNLIKELY(!l)) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the list is NULL");
+static inline vd_result vd__list_check_command(const vd_list *l, const vd_dispatch_desc *dispatch) {
+    if (VD__UNLIKELY(!l)) return vd__fail(VD_ERROR_INVALID, "the list is NULL");
     if (VD__UNLIKELY(vd__atomic_load32(&l->ctx->state))) {
-        vd_result r = dispatch ? vd__dispatch_check(l, dispatch) : vd__context_check(l->ctx, call);
+        vd_result r = dispatch ? vd__dispatch_check(l, dispatch) : vd__context_check(l->ctx);
         if (r) return r;
     }
     if (VD__LIKELY(l->state == VD__LIST_OPEN && !l->error)) return VD_OK;
     if (l->state == VD__LIST_OPEN) return vd__list_repeat_error(l);
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the list was already %s", l->state == VD__LIST_ENDED ? "ended"
-                         : "submitted or discarded");
+    return vd__fail(VD_ERROR_INVALID, "the list was already %s", l->state == VD__LIST_ENDED ? "ended"
+                    : "submitted or discarded");
 }
 
-static inline vd_result vd__list_check(const vd_list *l, const char *call) {
-    return vd__list_check_command(l, call, NULL);
+static inline vd_result vd__list_check(const vd_list *l) {
+    return vd__list_check_command(l, NULL);
 }
 
 /* Ends an API call that failed to record: adds the call to the error, and keeps the error in a user's list if it is the
@@ -21564,7 +21561,7 @@ static VD__COLD vd_result vd__list_fail_call(vd_list *l, const char *call, vd_re
         l->first_failure = (vd__error *)vd__alloc(&l->ctx->host.allocator, sizeof *l->first_failure);
         if (l->first_failure) *l->first_failure = vd__last_error;
     }
-    return vd__call_failed(l->ctx, r);
+    return vd__call_failed(l->ctx, call, r);
 }
 
 /* Called at the end of a public function that records. */
@@ -21654,7 +21651,7 @@ static VD__NOINLINE vd_result vd__list_reserve_hazards(vd_list *l, uint32_t coun
     vd__hazards *h = &l->hazards;
     if (!h->limit || h->count + count > VD__HAZARDS) vd__list_barrier(l);
     bool fits = h->count + count <= h->limit || vd__hazards_grow(h, h->count + count);
-    return fits ? VD_OK : vd__fail_memory(NULL, NULL, 0);
+    return fits ? VD_OK : vd__fail_memory(0);
 }
 
 static vd_result vd__graph_add(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage);
@@ -21720,7 +21717,7 @@ static vd_result vd__layouts_reserve(vd_list *l, uint32_t added) {
         fits = vd__array_reserve(allocator, &transitions, &l->transition_capacity,
                                  l->transition_count + 2 * ranges + 1, sizeof *l->transitions);
     l->transitions = (vd__transition *)transitions;
-    return fits ? VD_OK : vd__fail_memory(NULL, NULL, 0);
+    return fits ? VD_OK : vd__fail_memory(0);
 }
 
 /* Removes the subresources [begin, end) of a storage from the list's ranges. There is room for one more range. */
@@ -21801,7 +21798,7 @@ static vd_result vd__heap_accesses(vd_list *l, const vd__access **accesses, uint
     void *memory = l->heap_accesses;
     bool fits = vd__array_reserve(&l->ctx->host.allocator, &memory, &l->heap_access_capacity, 2 * added, sizeof *from);
     vd__access *out = l->heap_accesses = (vd__access *)memory;
-    if (!fits) return vd__fail_memory(NULL, NULL, 0);
+    if (!fits) return vd__fail_memory(0);
     memcpy(out, from, added * sizeof *out);
     for (uint32_t i = first; i < *count; i++) {
         const vd__storage *s = from[i].storage;
@@ -21938,11 +21935,10 @@ static void vd__record_rows(vd_list *l, const vd__memory *to, vd__region to_rows
 }
 
 /* Records the copy of a piece between its staging range and the buffer. */
-static vd_result vd__record_piece(vd_list *l, const char *call, const vd__buffer *b, const vd__piece *p,
-                                  bool to_buffer) {
+static vd_result vd__record_piece(vd_list *l, const vd__buffer *b, const vd__piece *p, bool to_buffer) {
     vd__span span;
     vd__region rows = p->region, staged = p->region;
-    vd_result r = vd__span_check(l, b, call, "", rows.offset, vd__region_extent(&rows), &span);
+    vd_result r = vd__span_check(l, b, "", rows.offset, vd__region_extent(&rows), &span);
     if (r) return r;
     vd__access a = vd__access_of(&span, to_buffer ? VD_WRITE : VD_READ);
     r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
@@ -21967,8 +21963,7 @@ static void vd__rows_copy(uint8_t *to, uint64_t to_pitch, const uint8_t *from, u
 }
 
 /* Writes through staging memory, in pieces. The device copies earlier pieces while the host fills the next. */
-static vd_result vd__write_staged(vd_list *l, const char *call, const vd__buffer *b, const vd__region *g,
-                                  const uint8_t *data) {
+static vd_result vd__write_staged(vd_list *l, const vd__buffer *b, const vd__region *g, const uint8_t *data) {
     vd_result r = VD_OK;
     for (uint64_t done = 0, bytes = 0; done < vd__region_bytes(g) && !r; done += bytes) {
         vd__piece p;
@@ -21979,7 +21974,7 @@ static vd_result vd__write_staged(vd_list *l, const char *call, const vd__buffer
         vd__rows_copy(vd__staging_range_bytes(&p.range), p.region.row, data + p.at, g->host_pitch, &p.region);
         r = vd__storage_sync(&p.range.staging->storage, p.range.offset, bytes, false);
         vd__list_lock(l);
-        if (!r) r = vd__record_piece(l, call, b, &p, true);
+        if (!r) r = vd__record_piece(l, b, &p, true);
         vd__list_unlock(l);
         vd__staging_range_unpin(&p.range);
     }
@@ -22001,36 +21996,35 @@ static bool vd__writes_directly(vd_list *l, const vd__storage *s, uint64_t size)
 }
 
 /* Writes host memory to a region of a buffer. The caller of this function and of those below has pinned the buffer. */
-static vd_result vd__write(vd_list *l, const char *call, const vd__buffer *b, vd__region g, const void *data) {
+static vd_result vd__write(vd_list *l, const vd__buffer *b, vd__region g, const void *data) {
     vd__span span = { NULL, 0, 0, 0 };
-    vd_result r = vd__region_check(b, call, "", "host ", &g);
-    if (!r && g.row && !data) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "data is NULL");
-    if (!r) r = vd__span_check(l, b, call, "", g.offset, vd__region_extent(&g), &span);
+    vd_result r = vd__region_check(b, "", "host ", &g);
+    if (!r && g.row && !data) r = vd__fail(VD_ERROR_INVALID, "data is NULL");
+    if (!r) r = vd__span_check(l, b, "", g.offset, vd__region_extent(&g), &span);
     if (r || !g.row) return r;
     vd__list_lock(l);
     bool direct = vd__writes_directly(l, span.storage, span.size);
     vd__list_unlock(l);
-    if (!direct) return vd__write_staged(l, call, b, &g, (const uint8_t *)data);
+    if (!direct) return vd__write_staged(l, b, &g, (const uint8_t *)data);
     vd__rows_copy(span.storage->memory.mapped + span.offset, g.pitch, (const uint8_t *)data, g.host_pitch, &g);
     return vd__storage_sync(span.storage, span.offset, span.size, false);
 }
 
 /* Like vd__write, for a contiguous range. With size 0, only checks buffer and offset. */
-static vd_result vd__write_bytes(vd_list *l, const char *call, const vd__buffer *b, uint64_t offset, const void *data,
-                                 uint64_t size) {
+static vd_result vd__write_bytes(vd_list *l, const vd__buffer *b, uint64_t offset, const void *data, uint64_t size) {
     vd__span span;
-    return size ? vd__write(l, call, b, vd__region_contiguous(offset, size), data)
-                : vd__span_check(l, b, call, "", offset, 0, &span);
+    return size ? vd__write(l, b, vd__region_contiguous(offset, size), data) : vd__span_check(l, b, "", offset, 0,
+                                                                                              &span);
 }
 
 /* Calls the user's function that records commands of the driver. They may use all stages. */
 static vd_result vd__record_native(vd_list *l, const vd_record_desc *desc) {
     vd__access accesses[VD_MAX_ARGS];
     const char *name = desc->name ? desc->name : "";
-    if (!desc->record) return vd__fail_call(VD_ERROR_INVALID, "vd_record_native", name, "desc.record is NULL");
-    vd_result r = vd__uses_check("vd_record_native", name, desc->uses, desc->use_count, VD_MAX_ARGS);
+    if (!desc->record) return vd__fail_named(VD_ERROR_INVALID, name, "desc.record is NULL");
+    vd_result r = vd__uses_check(name, desc->uses, desc->use_count, VD_MAX_ARGS);
     for (int i = 0; i < desc->use_count && !r; i++)
-        r = vd__use_find(l, "vd_record_native", name, &desc->uses[i], i, &accesses[i]);
+        r = vd__use_find(l, name, &desc->uses[i], i, &accesses[i]);
     if (!r) r = vd__list_command(l, accesses, (uint32_t)desc->use_count, VD__STAGES_ALL);
     if (r) return r;
     vd__callback_frame frame;
@@ -22039,7 +22033,7 @@ static vd_result vd__record_native(vd_list *l, const vd_record_desc *desc) {
     vd__callback_begin(&frame, l->ctx, "vd_record_native", "record", true);
     r = l->ctx->driver.backend->record_native(l->device, &l->recording->commands, desc->record, desc->user);
     vd__callback_end(&frame);
-    return vd__callback_result("vd_record_native", name, "desc.record", r, before);
+    return vd__callback_result(name, "desc.record", r, before);
 }
 
 /* Returns the smallest period of a pattern: 1, 2 or 4 bytes; 0 if it has none of these. */
@@ -22157,18 +22151,17 @@ static vd_result vd__fill(vd_list *l, const vd__buffer *b, uint64_t offset, uint
     static const uint8_t zero[1] = { 0 };
     const uint8_t *pattern = value ? (const uint8_t *)value : zero;
     if (!value && value_size)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_fill", NULL, "value is NULL, but value_size is %llu; pass 0 to fill "
-                             "with zeros", VD__U(value_size));
+        return vd__fail(VD_ERROR_INVALID, "value is NULL, but value_size is %llu; pass 0 to fill with zeros",
+                        VD__U(value_size));
     uint8_t words[8];
     vd__span span = { NULL, 0, 0, 0 };
     if (!value) value_size = 1;
     if (value_size < 1 || value_size > 64)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_fill", NULL, "value_size is %llu, but must be 1 to 64",
-                             VD__U(value_size));
-    vd_result r = vd__span_check(l, b, "vd_fill", "", offset, size, &span);
+        return vd__fail(VD_ERROR_INVALID, "value_size is %llu, but must be 1 to 64", VD__U(value_size));
+    vd_result r = vd__span_check(l, b, "", offset, size, &span);
     if (!r && span.size % value_size)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_fill", NULL, "size %llu in buffer '%s' is not a multiple of value_size "
-                          "%llu", VD__U(span.size), b->name, VD__U(value_size));
+        r = vd__fail(VD_ERROR_INVALID, "size %llu in buffer '%s' is not a multiple of value_size %llu",
+                     VD__U(span.size), b->name, VD__U(value_size));
     if (r || !span.size) return r;
     uint32_t period = vd__pattern_period(pattern, value_size);
     if (!period) return vd__fill_runs(l, &span, pattern, value_size);
@@ -22188,29 +22181,27 @@ static bool vd__regions_overlap(const vd__region *a, const vd__region *b) {
     return rest < a->row || (a->pitch - rest < a->row && distance / a->pitch + 1 < a->rows);
 }
 
-static vd_result vd__copy_overlap(const char *call, const vd__buffer *b, const vd__region *to, const vd__region *from) {
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "source and target overlap: %llu bytes at offsets %llu and %llu "
-                         "of the memory of buffer '%s'", VD__U(vd__region_bytes(to)), VD__U(from->offset),
-                         VD__U(to->offset), b->name);
+static vd_result vd__copy_overlap(const vd__buffer *b, const vd__region *to, const vd__region *from) {
+    return vd__fail(VD_ERROR_INVALID, "source and target overlap: %llu bytes at offsets %llu and %llu of the memory of "
+                    "buffer '%s'", VD__U(vd__region_bytes(to)), VD__U(from->offset), VD__U(to->offset), b->name);
 }
 
 /* Records a copy between two regions. Ignores the buffers in `desc`. The caller holds the list's lock. */
-static vd_result vd__copy_rows(vd_list *l, const char *call, const vd__buffer *to, const vd__buffer *from,
-                               const vd_copy_desc *desc) {
+static vd_result vd__copy_rows(vd_list *l, const vd__buffer *to, const vd__buffer *from, const vd_copy_desc *desc) {
     vd__region a = { desc->to_offset, 0, desc->rows, desc->to_pitch, desc->from_pitch };
     vd__region b = { desc->from_offset, desc->row_bytes, desc->rows, desc->from_pitch, desc->to_pitch };
-    vd_result r = vd__region_check(from, call, "source ", "target ", &b);
+    vd_result r = vd__region_check(from, "source ", "target ", &b);
     if (r || !b.row) return r;
     a.row = b.row;
     a.rows = b.rows;
-    r = vd__region_check(to, call, "target ", "source ", &a);
+    r = vd__region_check(to, "target ", "source ", &a);
     if (r) return r;
     a.offset += to->offset;
     b.offset += from->offset;
-    vd__storage *source = vd__buffer_storage_on(from, l->queue->context_device, l->graph, call),
-                *target = source ? vd__buffer_storage_on(to, l->queue->context_device, l->graph, call) : NULL;
+    vd__storage *source = vd__buffer_storage_on(from, l->queue->context_device, l->graph),
+                *target = source ? vd__buffer_storage_on(to, l->queue->context_device, l->graph) : NULL;
     if (!target) return VD_ERROR_INVALID;
-    if (target == source && vd__regions_overlap(&a, &b)) return vd__copy_overlap(call, to, &a, &b);
+    if (target == source && vd__regions_overlap(&a, &b)) return vd__copy_overlap(to, &a, &b);
     vd__span spans[2] = { { source, b.offset, vd__region_extent(&b), vd__list_use_of(l, &from->slot) },
                           { target, a.offset, vd__region_extent(&a), vd__list_use_of(l, &to->slot) } };
     vd__access accesses[2];
@@ -22226,10 +22217,10 @@ static vd_result vd__copy_rows(vd_list *l, const char *call, const vd__buffer *t
 }
 
 /* Finds both buffers and records a copy of rows. The caller holds the list's lock. */
-static vd_result vd__copy(vd_list *l, const char *call, const vd_copy_desc *desc) {
-    const vd__buffer *to = vd__list_buffer(l, desc->to, call, "target ");
-    const vd__buffer *from = to ? vd__list_buffer(l, desc->from, call, "source ") : NULL;
-    return from ? vd__copy_rows(l, call, to, from, desc) : vd__last_error.code;
+static vd_result vd__copy(vd_list *l, const vd_copy_desc *desc) {
+    const vd__buffer *to = vd__list_buffer(l, desc->to, "target ");
+    const vd__buffer *from = to ? vd__list_buffer(l, desc->from, "source ") : NULL;
+    return from ? vd__copy_rows(l, to, from, desc) : vd__last_error.code;
 }
 
 /* ---- reading ---- */
@@ -22244,11 +22235,11 @@ static vd_result vd__read_direct(vd__queue *q, const vd__span *span, uint64_t wr
 }
 
 /* Records and submits the copy of one piece to staging memory. */
-static vd_result vd__read_submit(vd_list *l, const char *call, const vd__buffer *b, vd__piece *p) {
+static vd_result vd__read_submit(vd_list *l, const vd__buffer *b, vd__piece *p) {
     vd_result r = vd__staging_reserve(l, VD_MEMORY_READBACK, vd__region_bytes(&p->region), &p->range);
     if (r) return r;
     vd__list_lock(l);
-    r = vd__record_piece(l, call, b, p, false);
+    r = vd__record_piece(l, b, p, false);
     if (!r) {
         vd__queue_flush(l->queue);
         p->value = l->queue->submitted;
@@ -22267,8 +22258,7 @@ static vd_result vd__read_receive(vd_list *l, vd__piece *p, const vd__region *g,
 }
 
 /* Reads through staging memory, in pieces. The device copies up to VD__READ_AHEAD pieces ahead of the host. */
-static vd_result vd__read_staged(vd_list *l, const char *call, const vd__buffer *b, const vd__region *g,
-                                 uint8_t *data) {
+static vd_result vd__read_staged(vd_list *l, const vd__buffer *b, const vd__region *g, uint8_t *data) {
     vd__piece pieces[VD__READ_AHEAD];
     uint64_t sent = 0, size = vd__region_bytes(g);
     uint32_t first = 0, in_flight = 0;
@@ -22277,7 +22267,7 @@ static vd_result vd__read_staged(vd_list *l, const char *call, const vd__buffer 
         while (!r && sent < size && in_flight < VD__READ_AHEAD) {
             vd__piece *next = &pieces[(first + in_flight) % VD__READ_AHEAD];
             vd__piece_next(g, sent, next);
-            r = vd__read_submit(l, call, b, next);
+            r = vd__read_submit(l, b, next);
             if (r) break;
             sent += vd__region_bytes(&next->region);
             in_flight++;
@@ -22330,11 +22320,11 @@ static bool vd__prefers_read_by_device(vd_list *l, const vd__span *span, const v
 
 /* Reads a region of a buffer into host memory: with a copy by the device if that is fastest, otherwise directly if the
    memory is mapped and host-cached, otherwise through staging memory. */
-static vd_result vd__read(vd_list *l, const char *call, const vd__buffer *b, vd__region g, void *data) {
+static vd_result vd__read(vd_list *l, const vd__buffer *b, vd__region g, void *data) {
     vd__span span = { NULL, 0, 0, 0 };
-    vd_result r = vd__region_check(b, call, "", "host ", &g);
-    if (!r && g.row && !data) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "data is NULL");
-    if (!r) r = vd__span_check(l, b, call, "", g.offset, vd__region_extent(&g), &span);
+    vd_result r = vd__region_check(b, "", "host ", &g);
+    if (!r && g.row && !data) r = vd__fail(VD_ERROR_INVALID, "data is NULL");
+    if (!r) r = vd__span_check(l, b, "", g.offset, vd__region_extent(&g), &span);
     if (r || !g.row) return r;
     vd__list_lock(l);
     bool direct = span.storage->memory.mapped && span.storage->memory.block->host_cached,
@@ -22346,14 +22336,13 @@ static vd_result vd__read(vd_list *l, const char *call, const vd__buffer *b, vd_
     vd__list_unlock(l);
     if (direct) return vd__read_direct(writer, &span, written, &g, (uint8_t *)data);
     if (by_device) return vd__read_by_device(l, &span, &g, (uint8_t *)data);
-    return vd__read_staged(l, call, b, &g, (uint8_t *)data);
+    return vd__read_staged(l, b, &g, (uint8_t *)data);
 }
 
-static vd_result vd__read_bytes(vd_list *l, const char *call, const vd__buffer *b, uint64_t offset, void *data,
-                                uint64_t size) {
+static vd_result vd__read_bytes(vd_list *l, const vd__buffer *b, uint64_t offset, void *data, uint64_t size) {
     vd__span span;
-    return size ? vd__read(l, call, b, vd__region_contiguous(offset, size), data)
-                : vd__span_check(l, b, call, "", offset, 0, &span);
+    return size ? vd__read(l, b, vd__region_contiguous(offset, size), data) : vd__span_check(l, b, "", offset, 0,
+                                                                                             &span);
 }
 
 /* ---- mapping ---- */
@@ -22385,7 +22374,7 @@ static vd_result vd__unmap(const vd__buffer *b, vd__storage *s) {
     uint32_t maps = vd__atomic_load32(&s->map_count);
     do {
         if (!maps)
-            return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_unmap", NULL, "buffer '%s' is not mapped", b->name);
+            return vd__fail(VD_ERROR_INVALID, "buffer '%s' is not mapped", b->name);
     } while (!vd__atomic_compare_exchange32(&s->map_count, &maps, maps - 1));
     return vd__storage_sync(s, 0, s->memory.size, false);
 }
@@ -22410,16 +22399,16 @@ static vd_result vd__ticket_open(vd_list *l, const vd__staging_range *range, uin
         out->id = vd__pool_publish(&ctx->tickets, &t->slot);
     }
     vd__mutex_unlock(&ctx->lock);
-    return t ? VD_OK : vd__fail_memory(NULL, NULL, 0);
+    return t ? VD_OK : vd__fail_memory(0);
 }
 
 /* Checks the range and allocates staging memory for it. */
 static vd_result vd__read_reserve(vd_list *l, const vd__buffer *b, const vd_read_desc *desc, vd__piece *p) {
     p->region = vd__region_contiguous(desc->offset, desc->size);
-    vd_result r = vd__region_check(b, "vd_read_begin", "", "", &p->region);
+    vd_result r = vd__region_check(b, "", "", &p->region);
     if (!r && !p->region.row) /* vd__region_check has replaced a size of 0 with the rest of the buffer */
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "offset %llu is the end of buffer '%s', so there is "
-                          "nothing to read", VD__U(desc->offset), b->name);
+        r = vd__fail(VD_ERROR_INVALID, "offset %llu is the end of buffer '%s', so there is nothing to read",
+                     VD__U(desc->offset), b->name);
     return r ? r : vd__staging_reserve(l, VD_MEMORY_READBACK, p->region.row, &p->range);
 }
 
@@ -22430,7 +22419,7 @@ static vd_result vd__read_begin(vd_list *l, const vd__buffer *b, const vd_read_d
     vd_result r = b ? vd__read_reserve(l, b, desc, &p) : VD_OK;
     if (r) return r;
     vd__list_lock(l);
-    if (b) r = vd__record_piece(l, "vd_read_begin", b, &p, false);
+    if (b) r = vd__record_piece(l, b, &p, false);
     if (!r) r = vd__ticket_open(l, &p.range, p.region.row, out);
     vd__list_unlock(l);
     if (r && b) vd__staging_range_unpin(&p.range);
@@ -22443,10 +22432,9 @@ static vd_result vd__read_ready(vd__ticket *t, uint64_t timeout_ns, const void *
     vd_result r = VD_OK;
     vd__mutex_lock(q->lock);
     if (t->list)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "the list of the ticket was not submitted yet; "
-                          "submit it first");
+        r = vd__fail(VD_ERROR_INVALID, "the list of the ticket was not submitted yet; submit it first");
     if (t->discarded)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "the list of the ticket was discarded");
+        r = vd__fail(VD_ERROR_INVALID, "the list of the ticket was discarded");
     uint64_t value = r ? 0 : t->value;
     if (value > q->submitted) vd__queue_flush(q);
     vd__mutex_unlock(q->lock);
@@ -22503,7 +22491,7 @@ static VD__NOINLINE vd_result vd__record_split(vd_list *l, vd__dispatch_state *d
    again. */
 static VD__COLD vd_result vd__dispatch_failed(vd__dispatch_state *d, vd_result r) {
     d->last_kernel = 0;
-    return vd__error_amend(r, "vd_dispatch", d->kernel ? d->kernel->name : NULL, NULL);
+    return vd__error_amend(r, d->kernel ? d->kernel->name : NULL, NULL);
 }
 
 static VD__COLD void vd__list_uses_indirect(vd_list *l) {
@@ -22722,8 +22710,7 @@ static vd_result vd__list_submit(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]
         if (r) return r;
         vd__queue_flush(l->queue);
         if (l->queue->output_stale)
-            return vd__fail_call(VD_ERROR_BACKEND, "vd_submit", NULL, "the output buffer of kernels that print could "
-                                 "not be cleared");
+            return vd__fail(VD_ERROR_BACKEND, "the output buffer of kernels that print could not be cleared");
     }
     if (l->layout_count) vd__list_rest(l);
     vd__list_order(l, waits);
@@ -22740,19 +22727,19 @@ VD__SMALL_END
 VD__SMALL
 
 /* Fails if an image is a texel buffer. */
-static vd_result vd__image_refuse_texels(const vd__image *image, const char *call, const char *which) {
+static vd_result vd__image_refuse_texels(const vd__image *image, const char *which) {
     if (image->range.dim != VD_DIM_BUFFER) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the %simage '%s' is a texel buffer; use its buffer", which,
-                         image->resource.name);
+    return vd__fail(VD_ERROR_INVALID, "the %simage '%s' is a texel buffer; use its buffer", which,
+                    image->resource.name);
 }
 
 /* Finds and pins an image. Returns NULL and sets the error if the handle is invalid, or if the image is a texel buffer
    or belongs to a graph. */
-static vd__image *vd__image_pin(vd_context *ctx, vd_image handle, const char *call, const char *which) {
+static vd__image *vd__image_pin(vd_context *ctx, vd_image handle, const char *which) {
     vd__image *image = (vd__image *)(void *)vd__pool_pin(ctx, &ctx->images, handle.id);
-    if (!image) vd__fail_handle(&ctx->images, handle.id, call, which, "image");
-    else if (image->resource.graph || vd__image_refuse_texels(image, call, which)) {
-        if (image->resource.graph) vd__graph_fail_buffer(call, NULL, &image->resource);
+    if (!image) vd__fail_handle(&ctx->images, handle.id, which, "image");
+    else if (image->resource.graph || vd__image_refuse_texels(image, which)) {
+        if (image->resource.graph) vd__graph_fail_buffer(NULL, &image->resource);
         vd__slot_unpin(ctx, &image->resource.slot);
         return NULL;
     }
@@ -22764,13 +22751,13 @@ static void vd__image_unpin(vd_context *ctx, vd__image *image) {
 }
 
 /* Finds an image for a command and pins it in the list. The caller holds the list's lock. */
-static vd__image *vd__list_image(vd_list *l, vd_image handle, const char *call, const char *which, uint32_t *use) {
+static vd__image *vd__list_image(vd_list *l, vd_image handle, const char *which, uint32_t *use) {
     vd__image *image = (vd__image *)(void *)vd__pool_find(&l->ctx->images, handle.id);
-    if (!image) vd__fail_handle(&l->ctx->images, handle.id, call, which, "image");
+    if (!image) vd__fail_handle(&l->ctx->images, handle.id, which, "image");
     else if (image->resource.graph && image->resource.graph != l->graph) {
-        vd__graph_fail_buffer(call, NULL, &image->resource);
+        vd__graph_fail_buffer(NULL, &image->resource);
         return NULL;
-    } else if (vd__image_refuse_texels(image, call, which)) return NULL;
+    } else if (vd__image_refuse_texels(image, which)) return NULL;
     return image && !vd__list_pin(l, &image->resource.slot, handle.id, use) ? image : NULL;
 }
 
@@ -22943,46 +22930,45 @@ static vd_result vd__image_check(vd_context *ctx, const vd_image_desc *desc, vd_
 /* ---- boxes ---- */
 
 /* Checks one axis of a box and resolves its extent. */
-static vd_result vd__box_axis(const vd__image *image, vd_format format, const char *call, const char *which,
-                              const vd_image_box *box, int axis, vd__image_part *out) {
+static vd_result vd__box_axis(const vd__image *image, vd_format format, const char *which, const vd_image_box *box,
+                              int axis, vd__image_part *out) {
     uint32_t size = vd__level_extent(&image->shape, out->level, axis), offset = box->offset[axis];
     uint32_t side = vd__format_rows[format].block[axis];
     uint32_t extent = box->extent[axis] ? box->extent[axis] : offset < size ? size - offset : 0;
     out->offset[axis] = offset;
     out->extent[axis] = extent;
     if (offset >= size || extent > size - offset)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%sbox.offset[%d] %u + extent %u is outside level %u of "
-                             "image '%s' (%u texels)", which, axis, (unsigned)offset, (unsigned)extent,
-                             (unsigned)box->level, image->resource.name, (unsigned)size);
+        return vd__fail(VD_ERROR_INVALID, "%sbox.offset[%d] %u + extent %u is outside level %u of image '%s' (%u "
+                        "texels)", which, axis, (unsigned)offset, (unsigned)extent, (unsigned)box->level,
+                        image->resource.name, (unsigned)size);
     if (offset % side == 0 && (extent % side == 0 || offset + extent == size)) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%sbox.offset[%d] %u + extent %u begins or ends inside of a "
-                         "block of image '%s' (format %s has blocks of %u texels)", which, axis, (unsigned)offset,
-                         (unsigned)extent, image->resource.name, vd__format_rows[format].name, (unsigned)side);
+    return vd__fail(VD_ERROR_INVALID, "%sbox.offset[%d] %u + extent %u begins or ends inside of a block of image '%s' "
+                    "(format %s has blocks of %u texels)", which, axis, (unsigned)offset, (unsigned)extent,
+                    image->resource.name, vd__format_rows[format].name, (unsigned)side);
 }
 
 /* Checks a box, which must consist of blocks of a format, and resolves its defaults. */
-static vd_result vd__box_check_blocks(const vd__image *image, vd_format format, const char *call, const char *which,
+static vd_result vd__box_check_blocks(const vd__image *image, vd_format format, const char *which,
                                       const vd_image_box *box, vd__image_part *out) {
     const vd__image_range *range = &image->range;
     memset(out, 0, sizeof *out);
     if (box->level >= range->levels)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%sbox.level is %u, but image '%s' has %u levels", which,
-                             (unsigned)box->level, image->resource.name, (unsigned)range->levels);
+        return vd__fail(VD_ERROR_INVALID, "%sbox.level is %u, but image '%s' has %u levels", which,
+                        (unsigned)box->level, image->resource.name, (unsigned)range->levels);
     if (box->layer >= range->layers || box->layers > range->layers - box->layer)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%sbox.layer %u + layers %u is outside image '%s' (%u "
-                             "layers)", which, (unsigned)box->layer, (unsigned)box->layers, image->resource.name,
-                             (unsigned)range->layers);
+        return vd__fail(VD_ERROR_INVALID, "%sbox.layer %u + layers %u is outside image '%s' (%u layers)", which,
+                        (unsigned)box->layer, (unsigned)box->layers, image->resource.name, (unsigned)range->layers);
     out->level = range->level + box->level;
     out->layer = range->layer + box->layer;
     out->layers = box->layers ? box->layers : range->layers - box->layer;
     vd_result r = VD_OK;
-    for (int axis = 0; axis < 3 && !r; axis++) r = vd__box_axis(image, format, call, which, box, axis, out);
+    for (int axis = 0; axis < 3 && !r; axis++) r = vd__box_axis(image, format, which, box, axis, out);
     return r;
 }
 
-static vd_result vd__box_check(const vd__image *image, const char *call, const char *which, const vd_image_box *box,
+static vd_result vd__box_check(const vd__image *image, const char *which, const vd_image_box *box,
                                vd__image_part *out) {
-    return vd__box_check_blocks(image, image->shape.format, call, which, box, out);
+    return vd__box_check_blocks(image, image->shape.format, which, box, out);
 }
 
 /* Arrangement of a box in a buffer or in host memory, in bytes and blocks. */
@@ -22997,8 +22983,8 @@ static uint64_t vd__slices_extent(const vd__slices *g) {
 }
 
 /* Computes the slices of a part in a format and resolves the pitches of a transfer. */
-static vd_result vd__slices_check(vd_format of, const char *call, const vd_image_transfer *desc,
-                                  const vd__image_part *part, vd__slices *g) {
+static vd_result vd__slices_check(vd_format of, const vd_image_transfer *desc, const vd__image_part *part,
+                                  vd__slices *g) {
     const vd__format_row *format = &vd__format_rows[of];
     const uint64_t limit = (uint64_t)1 << 31; /* of texels in a row, and of rows in a slice */
     g->row = (uint64_t)((part->extent[0] + format->block[0] - 1u) / format->block[0]) * format->bytes;
@@ -23008,18 +22994,17 @@ static vd_result vd__slices_check(vd_format of, const char *call, const vd_image
     g->row_pitch = desc->row_pitch ? desc->row_pitch : g->row;
     if (g->row_pitch < g->row || g->row_pitch % format->bytes
         || g->row_pitch / format->bytes > limit / format->block[0])
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "row_pitch is %llu, but must be a multiple of the %u bytes "
-                             "of a block of format %s, at least the %llu bytes of a row, and at most 2^31 texels",
-                             VD__U(g->row_pitch), (unsigned)format->bytes, format->name, VD__U(g->row));
+        return vd__fail(VD_ERROR_INVALID, "row_pitch is %llu, but must be a multiple of the %u bytes of a block of "
+                        "format %s, at least the %llu bytes of a row, and at most 2^31 texels", VD__U(g->row_pitch),
+                        (unsigned)format->bytes, format->name, VD__U(g->row));
     g->slice_pitch = desc->slice_pitch ? desc->slice_pitch : g->row_pitch * g->rows;
     if (g->slice_pitch >= g->row_pitch * g->rows && g->slice_pitch % g->row_pitch == 0
         && g->slice_pitch / g->row_pitch <= limit / format->block[1]
         && g->slice_pitch <= (uint64_t)PTRDIFF_MAX / g->slices)
         return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "slice_pitch is %llu, but must be a multiple of row_pitch "
-                         "%llu, at least %llu rows, and at most 2^31 rows of texels; the %llu slices together must not "
-                         "exceed PTRDIFF_MAX bytes", VD__U(g->slice_pitch), VD__U(g->row_pitch), VD__U(g->rows),
-                         VD__U(g->slices));
+    return vd__fail(VD_ERROR_INVALID, "slice_pitch is %llu, but must be a multiple of row_pitch %llu, at least %llu "
+                    "rows, and at most 2^31 rows of texels; the %llu slices together must not exceed PTRDIFF_MAX bytes",
+                    VD__U(g->slice_pitch), VD__U(g->row_pitch), VD__U(g->rows), VD__U(g->slices));
 }
 
 /* ---- commands ---- */
@@ -23058,7 +23043,7 @@ static vd_result vd__record_image(vd_list *l, const vd__access *accesses, uint32
 }
 
 /* Records a transfer between a box of an image and a buffer. */
-static vd_result vd__copy_image_buffer(vd_list *l, const char *call, const vd_image_transfer *desc, bool to_image) {
+static vd_result vd__copy_image_buffer(vd_list *l, const vd_image_transfer *desc, bool to_image) {
     uint32_t use;
     vd__image_command c;
     vd__slices g;
@@ -23066,16 +23051,16 @@ static vd_result vd__copy_image_buffer(vd_list *l, const char *call, const vd_im
     memset(&c, 0, sizeof c);
     c.op = to_image ? VD__IMAGE_FROM_BUFFER : VD__IMAGE_TO_BUFFER;
     vd__image_part *part = to_image ? &c.to : &c.from;
-    const vd__image *image = vd__list_image(l, desc->box.image, call, "", &use);
-    vd_result r = image ? vd__box_check(image, call, "", &desc->box, part) : vd__last_error.code;
-    if (!r) r = vd__slices_check(image->shape.format, call, desc, part, &g);
-    if (!r) r = vd__span_find(l, desc->buffer, call, "", "", desc->offset, vd__slices_extent(&g), &span);
+    const vd__image *image = vd__list_image(l, desc->box.image, "", &use);
+    vd_result r = image ? vd__box_check(image, "", &desc->box, part) : vd__last_error.code;
+    if (!r) r = vd__slices_check(image->shape.format, desc, part, &g);
+    if (!r) r = vd__span_find(l, desc->buffer, "", "", desc->offset, vd__slices_extent(&g), &span);
     if (r) return r;
     const vd__format_row *format = &vd__format_rows[image->shape.format];
     if (span.offset % 4 || span.offset % format->bytes)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "desc.offset %llu is byte %llu of the memory of the "
-                             "buffer, but must be a multiple of 4 and of %u there, the bytes of a block of format %s",
-                             VD__U(desc->offset), VD__U(span.offset), (unsigned)format->bytes, format->name);
+        return vd__fail(VD_ERROR_INVALID, "desc.offset %llu is byte %llu of the memory of the buffer, but must be a "
+                        "multiple of 4 and of %u there, the bytes of a block of format %s", VD__U(desc->offset),
+                        VD__U(span.offset), (unsigned)format->bytes, format->name);
     c.buffer = &span.storage->memory;
     c.offset = span.offset;
     c.row_texels = (uint32_t)(g.row_pitch / format->bytes * format->block[0]);
@@ -23087,17 +23072,17 @@ static vd_result vd__copy_image_buffer(vd_list *l, const char *call, const vd_im
 }
 
 /* Finds both images of a copy or blit and checks their boxes. */
-static vd_result vd__image_pair(vd_list *l, const char *call, const vd_image_box *to, const vd_image_box *from,
-                                vd__image *images[2], vd__image_command *c, vd__access accesses[2]) {
+static vd_result vd__image_pair(vd_list *l, const vd_image_box *to, const vd_image_box *from, vd__image *images[2],
+                                vd__image_command *c, vd__access accesses[2]) {
     uint32_t uses[2] = { 0, 0 };
-    if (!to || !from) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s is NULL", to ? "from" : "to");
-    images[0] = vd__list_image(l, to->image, call, "target ", &uses[0]);
-    images[1] = images[0] ? vd__list_image(l, from->image, call, "source ", &uses[1]) : NULL;
-    vd_result r = images[1] ? vd__box_check(images[1], call, "source ", from, &c->from) : vd__last_error.code;
-    if (!r) r = vd__box_check(images[0], call, "target ", to, &c->to);
+    if (!to || !from) return vd__fail(VD_ERROR_INVALID, "%s is NULL", to ? "from" : "to");
+    images[0] = vd__list_image(l, to->image, "target ", &uses[0]);
+    images[1] = images[0] ? vd__list_image(l, from->image, "source ", &uses[1]) : NULL;
+    vd_result r = images[1] ? vd__box_check(images[1], "source ", from, &c->from) : vd__last_error.code;
+    if (!r) r = vd__box_check(images[0], "target ", to, &c->to);
     if (!r && c->to.layers != c->from.layers)
-        r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "the target has %u layers, but the source has %u",
-                          (unsigned)c->to.layers, (unsigned)c->from.layers);
+        r = vd__fail(VD_ERROR_INVALID, "the target has %u layers, but the source has %u", (unsigned)c->to.layers,
+                     (unsigned)c->from.layers);
     if (r) return r;
     accesses[0] = vd__part_access(l, images[0], true, uses[0], &c->to);
     accesses[1] = vd__part_access(l, images[1], false, uses[1], &c->from);
@@ -23106,17 +23091,16 @@ static vd_result vd__image_pair(vd_list *l, const char *call, const vd_image_box
 
 /* Fails if source and target have a layer of a level of one image in common, which cannot be in the layouts of a source
    and of a target at the same time. */
-static vd_result vd__image_overlap_check(const char *call, const char *name, const vd__access accesses[2]) {
+static vd_result vd__image_overlap_check(const char *name, const vd__access accesses[2]) {
     if (accesses[0].storage != accesses[1].storage || accesses[0].end <= accesses[1].begin
         || accesses[1].end <= accesses[0].begin)
         return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "source and target are in the same level and layer of image "
-                         "'%s'; copy through a buffer or another image", name);
+    return vd__fail(VD_ERROR_INVALID, "source and target are in the same level and layer of image '%s'; copy through a "
+                    "buffer or another image", name);
 }
 
 /* Checks and records a copy between images. The caller holds the list's lock. */
 static vd_result vd__copy_image(vd_list *l, const vd_image_box *to, const vd_image_box *from) {
-    const char *call = "vd_copy_image";
     vd__image *images[2];
     vd__access accesses[2];
     vd__image_command c;
@@ -23128,14 +23112,14 @@ static vd_result vd__copy_image(vd_list *l, const vd_image_box *to, const vd_ima
         memset(target.extent, 0, sizeof target.extent);
         if (!target.layers) target.layers = from->layers;
     }
-    vd_result r = vd__image_pair(l, call, to ? &target : NULL, from, images, &c, accesses);
+    vd_result r = vd__image_pair(l, to ? &target : NULL, from, images, &c, accesses);
     if (r) return r;
     const vd__format_row *from_format = &vd__format_rows[images[1]->shape.format],
                          *to_format = &vd__format_rows[images[0]->shape.format];
     if (from_format->bytes != to_format->bytes || images[0]->shape.depth != images[1]->shape.depth)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "format %s of image '%s' cannot be copied to format %s of "
-                             "image '%s': their texels or blocks differ in size or kind", from_format->name,
-                             images[1]->resource.name, to_format->name, images[0]->resource.name);
+        return vd__fail(VD_ERROR_INVALID, "format %s of image '%s' cannot be copied to format %s of image '%s': their "
+                        "texels or blocks differ in size or kind", from_format->name, images[1]->resource.name,
+                        to_format->name, images[0]->resource.name);
     for (int i = 0; i < 3; i++) {
         /* A block of one format is copied to a block of the other: the extent is converted from texels of the source to
            texels of the target. Blocks at the edge may be incomplete. */
@@ -23143,47 +23127,44 @@ static vd_result vd__copy_image(vd_list *l, const vd_image_box *to, const vd_ima
         uint32_t extent = (c.from.extent[i] + from_side - 1) / from_side * to_side;
         uint32_t to_edge = c.to.extent[i], padded = (to_edge + to_side - 1) / to_side * to_side;
         if ((to->extent[i] && to->extent[i] != extent && to->extent[i] != to_edge) || extent > padded)
-            return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the source fills %u texels of the target along "
-                                 "axis %d, but the target has %u", (unsigned)extent, i,
-                                 (unsigned)(to->extent[i] ? to->extent[i] : to_edge));
+            return vd__fail(VD_ERROR_INVALID, "the source fills %u texels of the target along axis %d, but the target "
+                            "has %u", (unsigned)extent, i, (unsigned)(to->extent[i] ? to->extent[i] : to_edge));
         c.to.extent[i] = extent < to_edge ? extent : to_edge;
     }
-    r = vd__image_overlap_check(call, images[0]->resource.name, accesses);
+    r = vd__image_overlap_check(images[0]->resource.name, accesses);
     return r ? r : vd__record_image(l, accesses, 2, &c);
 }
 
 /* Fails if images[1] cannot be blitted to images[0] with this filter. Sets *linear to whether the filter is linear. */
-static vd_result vd__blit_check(const vd_list *l, const char *call, vd__image *const images[2], vd_filter filter,
-                                bool *linear) {
+static vd_result vd__blit_check(const vd_list *l, vd__image *const images[2], vd_filter filter, bool *linear) {
     bool integer = false;
     *linear = filter != VD_FILTER_NEAREST;
     if ((uint32_t)filter > VD_FILTER_LINEAR)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "filter is %d, not a valid vd_filter (0 to %d)",
-                             (int)filter, VD_FILTER_LINEAR);
+        return vd__fail(VD_ERROR_INVALID, "filter is %d, not a valid vd_filter (0 to %d)", (int)filter,
+                        VD_FILTER_LINEAR);
     for (int i = 0; i < 2; i++) {
         vd_format format = images[i]->shape.format;
         uint32_t usage = l->ctx->driver.backend->format_usage(l->device, format);
         if (!(usage & VD_IMAGE_BLIT))
-            return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "format %s of image '%s' cannot be blitted on "
-                                 "device '%s' (VD_IMAGE_BLIT; on vulkan, see vd_context_desc.graphics)",
-                                 vd__format_rows[format].name, images[i]->resource.name, l->device->info.name);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "format %s of image '%s' cannot be blitted on device '%s' "
+                            "(VD_IMAGE_BLIT; on vulkan, see vd_context_desc.graphics)", vd__format_rows[format].name,
+                            images[i]->resource.name, l->device->info.name);
         if (i == 1 && !(usage & VD_IMAGE_LINEAR) && filter == VD_FILTER_LINEAR)
-            return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "format %s of image '%s' does not support linear "
-                                 "filters on device '%s' (VD_IMAGE_LINEAR)", vd__format_rows[format].name,
-                                 images[i]->resource.name, l->device->info.name);
+            return vd__fail(VD_ERROR_UNSUPPORTED, "format %s of image '%s' does not support linear filters on device "
+                            "'%s' (VD_IMAGE_LINEAR)", vd__format_rows[format].name, images[i]->resource.name,
+                            l->device->info.name);
         if (i == 1 && !(usage & VD_IMAGE_LINEAR)) *linear = false;
         integer = integer || vd__format_type_of(format) != VD_F32;
     }
     if (!integer || vd__format_type_of(images[0]->shape.format) == vd__format_type_of(images[1]->shape.format))
         return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "image '%s' has %s components, but image '%s' has %s; a blit "
-                         "does not convert between them", images[1]->resource.name,
-                         vd_type_name(vd__format_type_of(images[1]->shape.format)), images[0]->resource.name,
-                         vd_type_name(vd__format_type_of(images[0]->shape.format)));
+    return vd__fail(VD_ERROR_INVALID, "image '%s' has %s components, but image '%s' has %s; a blit does not convert "
+                    "between them", images[1]->resource.name, vd_type_name(vd__format_type_of(images[1]->shape.format)),
+                    images[0]->resource.name, vd_type_name(vd__format_type_of(images[0]->shape.format)));
 }
 
 /* Creates the kernel that executes blits, if the list's device needs one and has none. No lock may be held. */
-static vd_result vd__blit_prepare(vd_list *l, const char *call) {
+static vd_result vd__blit_prepare(vd_list *l) {
     vd__device *dev = l->device;
     vd__kernel_code code;
     vd__mutex_lock(&l->ctx->lock);
@@ -23192,7 +23173,7 @@ static vd_result vd__blit_prepare(vd_list *l, const char *call) {
     if (ready) return VD_OK;
     memset(&code, 0, sizeof code);
     vd_result r = dev->driver->backend->blit_create(dev, &code);
-    if (r) return vd__error_amend(r, call, NULL, NULL);
+    if (r) return r;
     vd__mutex_lock(&l->ctx->lock);
     ready = dev->blit.native[0] != 0; /* by another thread in the meantime */
     if (!ready) dev->blit = code;
@@ -23202,16 +23183,15 @@ static vd_result vd__blit_prepare(vd_list *l, const char *call) {
 }
 
 /* Checks and records a blit. The caller holds the list's lock. */
-static vd_result vd__blit_image(vd_list *l, const char *call, const vd_image_box *to, const vd_image_box *from,
-                                vd_filter filter) {
+static vd_result vd__blit_image(vd_list *l, const vd_image_box *to, const vd_image_box *from, vd_filter filter) {
     vd__image *images[2];
     vd__access accesses[2];
     vd__image_command c;
     memset(&c, 0, sizeof c);
     c.op = VD__IMAGE_BLIT;
-    vd_result r = vd__image_pair(l, call, to, from, images, &c, accesses);
-    if (!r) r = vd__blit_check(l, call, images, filter, &c.linear);
-    if (!r) r = vd__image_overlap_check(call, images[0]->resource.name, accesses);
+    vd_result r = vd__image_pair(l, to, from, images, &c, accesses);
+    if (!r) r = vd__blit_check(l, images, filter, &c.linear);
+    if (!r) r = vd__image_overlap_check(images[0]->resource.name, accesses);
     return r ? r : vd__record_image(l, accesses, 2, &c);
 }
 
@@ -23226,7 +23206,7 @@ static vd_result vd__clear_image(vd_list *l, const vd__image *image, uint32_t us
         c.op = VD__IMAGE_CLEAR;
         if (color) c.color = *color;
         box.level = level;
-        r = vd__box_check(image, "vd_clear_image", "", &box, &c.to);
+        r = vd__box_check(image, "", &box, &c.to);
         vd__access a = vd__part_access(l, image, true, use, &c.to);
         if (!r) r = vd__record_image(l, &a, 1, &c);
     }
@@ -23236,7 +23216,7 @@ static vd_result vd__clear_image(vd_list *l, const vd__image *image, uint32_t us
 /* Computes every level but the first from the one before. */
 static vd_result vd__generate_mips(vd_list *l, vd_image handle) {
     uint32_t use;
-    const vd__image *image = vd__list_image(l, handle, "vd_generate_mips", "", &use);
+    const vd__image *image = vd__list_image(l, handle, "", &use);
     vd_result r = image ? VD_OK : vd__last_error.code;
     for (uint32_t level = 1; !r && level < image->range.levels; level++) {
         vd_image_box to, from;
@@ -23245,7 +23225,7 @@ static vd_result vd__generate_mips(vd_list *l, vd_image handle) {
         from = to;
         to.level = level;
         from.level = level - 1;
-        r = vd__blit_image(l, "vd_generate_mips", &to, &from, VD_FILTER_DEFAULT);
+        r = vd__blit_image(l, &to, &from, VD_FILTER_DEFAULT);
     }
     return r;
 }
@@ -23420,14 +23400,14 @@ static vd_result vd__image_read(vd_list *l, const vd__image *image, const vd__im
 
 /* Downloads from an image that the caller has pinned, to `out`. If that is NULL, uploads `data`, or zeros if that is
    NULL too. */
-static vd_result vd__image_transfer(vd_list *l, const char *call, const vd__image *image, const vd_image_transfer *desc,
-                                    const void *data, void *out) {
+static vd_result vd__image_transfer(vd_list *l, const vd__image *image, const vd_image_transfer *desc, const void *data,
+                                    void *out) {
     vd__image_part part;
     vd__slices g;
     bool decodes = !out && image->shape.blocks;
     vd_format format = decodes ? image->shape.blocks : image->shape.format;
-    vd_result r = vd__box_check_blocks(image, format, call, "", &desc->box, &part);
-    if (!r) r = vd__slices_check(format, call, desc, &part, &g);
+    vd_result r = vd__box_check_blocks(image, format, "", &desc->box, &part);
+    if (!r) r = vd__slices_check(format, desc, &part, &g);
     if (r) return r;
     if (decodes) { /* the pitches stay those of blocks; rows are of decoded texels */
         g.row = (uint64_t)part.extent[0] * vd__format_rows[image->shape.format].bytes;
@@ -23468,11 +23448,11 @@ static vd_result vd__image_initialise(vd_list *l, const vd__image *image, const 
         if (cleared && (!data || image->shape.levels > 1)) r = vd__clear_image(l, image, 0, NULL);
     }
     vd__list_unlock(l);
-    if (!r && data) r = vd__image_transfer(l, "vd_image_create", image, &whole, data, NULL);
+    if (!r && data) r = vd__image_transfer(l, image, &whole, data, NULL);
     if (image->shape.placed) return r;
     for (uint32_t level = data ? 1 : 0; level < image->shape.levels && !cleared && !r; level++) {
         whole.box.level = level;
-        r = vd__image_transfer(l, "vd_image_create", image, &whole, NULL, NULL);
+        r = vd__image_transfer(l, image, &whole, NULL, NULL);
     }
     return r;
 }
@@ -23483,7 +23463,7 @@ static vd_result vd__image_views_create(vd_context *ctx, vd__image *image) {
     image->views = &image->own_view;
     if (ctx->device_count > 1)
         image->views = (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->device_count * sizeof *image->views);
-    if (!image->views) return vd__fail_memory(NULL, NULL, 0);
+    if (!image->views) return vd__fail_memory(0);
     for (uint32_t i = 0; i < ctx->device_count && !r; i++) {
         const vd__resource *b = &image->resource;
         vd__texels texels = { image->shape.format, image->shape.extent[0], image->shape.usage, b->offset, b->size };
@@ -23637,14 +23617,14 @@ static vd_result vd__swapchain_start(vd_context *ctx, const vd_swapchain_desc *d
 /* Creates a swapchain and publishes its handle. */
 static vd_result vd__swapchain_make(vd_context *ctx, const vd_swapchain_desc *desc, vd_swapchain *out) {
     vd_result r = vd__swapchain_check(ctx, desc);
-    if (r) return vd__error_amend(r, "vd_swapchain_create", desc->name, NULL);
+    if (r) return vd__error_amend(r, desc->name, NULL);
     char *name = vd__copy_name(ctx, desc->name);
     vd__mutex_lock(&ctx->lock);
     r = vd__window_check(ctx, desc);
     vd__swapchain *s = name && !r ? (vd__swapchain *)(void *)vd__pool_acquire(&ctx->swapchains) : NULL;
     if (s) s->image.resource.own_storage.memory.serial = ++ctx->serial;
     vd__mutex_unlock(&ctx->lock);
-    if (!r && !s) r = vd__fail_memory(NULL, NULL, 0);
+    if (!r && !s) r = vd__fail_memory(0);
     if (s) s->image.resource.name = name;
     if (!r) r = vd__swapchain_start(ctx, desc, s);
     vd__mutex_lock(&ctx->lock);
@@ -23652,7 +23632,7 @@ static vd_result vd__swapchain_make(vd_context *ctx, const vd_swapchain_desc *de
     else if (s) vd__pool_release(&ctx->swapchains, &s->slot);
     vd__mutex_unlock(&ctx->lock);
     if (r) vd__free(&ctx->host.allocator, name);
-    return r ? vd__error_amend(r, "vd_swapchain_create", desc->name, NULL) : VD_OK;
+    return r ? vd__error_amend(r, desc->name, NULL) : VD_OK;
 }
 
 /* Waits for the last present of the current frame, replaces the images if they do not fit the window any more, and
@@ -23723,19 +23703,17 @@ static vd_result vd__present_acquired(vd__swapchain *s, vd__image *image, const 
 /* Checks the box, and whether it can be copied to the window. */
 static vd_result vd__present_check(vd__swapchain *s, vd__image *image, const vd_present_desc *desc,
                                    vd__image_command *c) {
-    const char *call = "vd_present";
     vd__image *images[2] = { &s->image, image };
     vd_image_box box = desc->box;
     if (!box.layers) box.layers = 1;
     if (!box.extent[2]) box.extent[2] = 1;
     memset(c, 0, sizeof *c);
-    vd_result r = vd__box_check(image, call, "", &box, &c->from);
+    vd_result r = vd__box_check(image, "", &box, &c->from);
     if (!r && (box.layers > 1 || box.extent[2] > 1))
-        r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "box.layers is %u and box.extent[2] is %u, but only one layer "
-                          "and plane can be shown", (unsigned)box.layers, (unsigned)box.extent[2]);
+        r = vd__fail(VD_ERROR_INVALID, "box.layers is %u and box.extent[2] is %u, but only one layer and plane can be "
+                     "shown", (unsigned)box.layers, (unsigned)box.extent[2]);
     c->op = image->shape.format == s->image.shape.format ? VD__IMAGE_COPY : VD__IMAGE_BLIT;
-    if (!r && c->op == VD__IMAGE_BLIT) r = vd__blit_check(&s->queue->open_batch, call, images, VD_FILTER_NEAREST,
-                                                          &c->linear);
+    if (!r && c->op == VD__IMAGE_BLIT) r = vd__blit_check(&s->queue->open_batch, images, VD_FILTER_NEAREST, &c->linear);
     c->to.layers = c->to.extent[2] = 1;
     return r;
 }
@@ -23801,7 +23779,7 @@ static vd_result vd__scope_add(vd_list *l, const vd__scope *scope) {
     bool grown = vd__array_reserve(&l->ctx->host.allocator, &scopes, &r->scope_capacity, r->scope_count + 1,
                                    sizeof *r->scopes);
     r->scopes = (vd__scope *)scopes;
-    if (!grown) return vd__fail_memory(NULL, NULL, 0);
+    if (!grown) return vd__fail_memory(0);
     r->scopes[r->scope_count++] = *scope;
     return VD_OK;
 }
@@ -23820,7 +23798,7 @@ static vd_result vd__scope_name_find(vd_context *ctx, vd__scope_name *parent, co
     out->name = n;
     out->number = n ? ++ctx->profile.numbers : 0;
     vd__mutex_unlock(&ctx->lock);
-    return n ? VD_OK : vd__fail_memory(NULL, NULL, 0);
+    return n ? VD_OK : vd__fail_memory(0);
 }
 
 /* Begins a scope in the list's recording. The caller sets its end. */
@@ -23839,16 +23817,15 @@ static void vd__graph_scope_end(vd_list *l);
 /* Begins a scope of the user. The caller holds the list's lock. */
 static vd_result vd__scope_begin(vd_list *l, const char *name) {
     vd__scope scope;
-    if (!name) return vd__fail_call(VD_ERROR_INVALID, "vd_scope_begin", NULL, "name is NULL");
+    if (!name) return vd__fail(VD_ERROR_INVALID, "name is NULL");
     if (!(l->device->info.features & VD_FEATURE_TIMESTAMP))
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_scope_begin", name, "device '%s' has no timestamps (on "
-                             "opencl, set vd_context_desc.profile, or create cl_queue with CL_QUEUE_PROFILING_ENABLE)",
-                             l->device->info.name);
+        return vd__fail_named(VD_ERROR_UNSUPPORTED, name, "device '%s' has no timestamps (on opencl, set "
+                              "vd_context_desc.profile, or create cl_queue with CL_QUEUE_PROFILING_ENABLE)",
+                              l->device->info.name);
     if (l->scope_count == VD__MAX_SCOPES)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_scope_begin", name, "%d scopes are open, which is the limit",
-                             VD__MAX_SCOPES);
+        return vd__fail_named(VD_ERROR_INVALID, name, "%d scopes are open, which is the limit", VD__MAX_SCOPES);
     vd_result r = l->graph ? vd__graph_scope_begin(l, name) : vd__scope_open(l, name, &scope);
-    if (r) return vd__error_amend(r, "vd_scope_begin", name, NULL);
+    if (r) return vd__error_amend(r, name, NULL);
     if (l->graph) return VD_OK;
     l->scopes[l->scope_count].name = scope.name;
     l->scopes[l->scope_count].number = scope.number;
@@ -23860,7 +23837,7 @@ static vd_result vd__scope_begin(vd_list *l, const char *name) {
 /* Ends the innermost scope of the user. The caller holds the list's lock. */
 static vd_result vd__scope_end(vd_list *l) {
     uint32_t depth = l->scope_count, end;
-    if (!depth) return vd__fail_call(VD_ERROR_INVALID, "vd_scope_end", NULL, "the list has no open scope");
+    if (!depth) return vd__fail(VD_ERROR_INVALID, "the list has no open scope");
     if (l->graph) {
         vd__graph_scope_end(l);
         return VD_OK;
@@ -23878,10 +23855,10 @@ static vd_result vd__scope_end(vd_list *l) {
 }
 
 /* Fails if a scope of a user's list is open. */
-static vd_result vd__scopes_check(const vd_list *l, const char *call) {
+static vd_result vd__scopes_check(const vd_list *l) {
     if (VD__LIKELY(!l->scope_count || l->immediate)) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "scope '%.80s' of the list has not ended",
-                         l->scopes[l->scope_count - 1].name->text);
+    return vd__fail(VD_ERROR_INVALID, "scope '%.80s' of the list has not ended",
+                    l->scopes[l->scope_count - 1].name->text);
 }
 
 /* Begins the scope of a command for VKDISPATCH_PROFILE. If this fails, the command is recorded without a scope. */
@@ -24146,7 +24123,7 @@ static void vd__profile_trace(vd_context *ctx, vd__text *t) {
 /* Writes a text to a file and frees it. */
 static vd_result vd__text_write(vd__text *t, const char *path) {
     char error[128];
-    vd_result r = t->failed ? vd__fail_memory(NULL, NULL, 0) : VD_OK;
+    vd_result r = t->failed ? vd__fail_memory(0) : VD_OK;
     if (!r && !vd__file_store(path, t->data, t->size, NULL, 0, error, sizeof error))
         r = vd__fail(VD_ERROR_IO, "file '%.300s' could not be written: %s", path, error);
     vd__free(t->allocator, t->data);
@@ -24210,7 +24187,7 @@ static VD__COLD void vd__output_recycle(vd_context *ctx, vd__output *o) {
 static VD__COLD vd_result vd__output_create(vd__queue *q, vd__output **out) {
     vd_context *ctx = q->ctx;
     vd__output *o = (vd__output *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *o);
-    if (!o) return vd__fail_memory(NULL, NULL, 0);
+    if (!o) return vd__fail_memory(0);
     vd_result r = vd__storage_create_internal(q->context_device, VD_MEMORY_READBACK, ctx->print_bytes, true,
                                               &o->storage);
     o->queue = q;
@@ -24222,7 +24199,7 @@ static VD__COLD vd_result vd__output_create(vd__queue *q, vd__output **out) {
 /* Sets *out to the output buffer of the list's queue. */
 static vd_result vd__output_span(vd_list *l, vd__span *out) {
     const vd__buffer *b = (const vd__buffer *)(void *)vd__pool_find(&l->ctx->buffers, l->queue->output.id);
-    return vd__span_check(l, b, NULL, "", 0, VD_WHOLE, out);
+    return vd__span_check(l, b, "", 0, VD_WHOLE, out);
 }
 
 /* Records a fill that sets the header of the output buffer of the list's queue to 0. */
@@ -24610,14 +24587,13 @@ static VD__COLD void vd__unchecked_keep(vd_context *ctx) {
 }
 
 /* Removes the stored failure if it is of this thread, and returns it if it was not checked. Debug mode only. */
-static VD__COLD vd_result vd__unchecked_report(vd_context *ctx, const char *call) {
+static VD__COLD vd_result vd__unchecked_report(vd_context *ctx) {
     vd_result r = VD_OK;
     vd__mutex_lock(&ctx->lock);
     vd__unchecked *u = ctx->unchecked;
     if (u && u->thread == &vd__last_error) {
         if (!vd__unchecked_is_checked(u))
-            r = vd__fail_call(u->result, call, NULL, "an earlier call failed, and its result was not checked: %s",
-                              u->text);
+            r = vd__fail(u->result, "an earlier call failed, and its result was not checked: %s", u->text);
         vd__free(&ctx->host.allocator, u);
         ctx->unchecked = NULL;
     }
@@ -24627,8 +24603,8 @@ static VD__COLD vd_result vd__unchecked_report(vd_context *ctx, const char *call
 
 /* Called at the end of a function that waits or submits. Returns r; in debug mode, an unchecked failure of this thread
    instead of VD_OK. */
-static inline vd_result vd__unchecked_result(vd_context *ctx, const char *call, vd_result r) {
-    return VD__UNLIKELY(ctx->host.debug) && !r ? vd__unchecked_report(ctx, call) : r;
+static inline vd_result vd__unchecked_result(vd_context *ctx, vd_result r) {
+    return VD__UNLIKELY(ctx->host.debug) && !r ? vd__unchecked_report(ctx) : r;
 }
 
 /* In debug mode, logs the error of the thread if it has not been logged. In all modes, stores it if a kernel could not
@@ -24647,8 +24623,10 @@ static VD__COLD void vd__failure_log(vd_context *ctx) {
     if (ctx && debug && saved.immediate) vd__unchecked_keep(ctx);
 }
 
-/* Logs the failure r of a public function in debug mode, and makes pending callbacks. `ctx` may be NULL. Returns r. */
-static vd_result vd__call_failed(vd_context *ctx, vd_result r) {
+/* Adds the public function to its failure r, logs the failure in debug mode, and makes pending callbacks. `ctx` may be
+   NULL. Returns r. */
+static vd_result vd__call_failed(vd_context *ctx, const char *call, vd_result r) {
+    vd__error_default_call(r, call);
     if (r != VD_TIMEOUT && !vd__in_library_call(ctx)) vd__failure_log(ctx);
     if (ctx) vd__api_end(ctx);
     return r;
@@ -24702,7 +24680,7 @@ static vd_result vd__dispatch_check(const vd_list *l, const vd_dispatch_desc *de
     const vd__callback_frame *frame = vd__callback_frames;
     bool run = frame && frame->call == vd__run_call;
     const char *call = run ? vd__run_call : "vd_dispatch";
-    vd_result r = vd__context_check(ctx, "vd_dispatch");
+    vd_result r = vd__context_check(ctx);
     if (r || !ctx->host.debug) return r;
     vd__kernel *k = (vd__kernel *)(void *)vd__pool_pin(ctx, &ctx->kernels, desc->kernel.id);
     if (!k) return VD_OK;
@@ -24752,7 +24730,7 @@ static VD__COLD vd_result vd__output_create_buffers(vd_context *ctx) {
         vd__callback_begin(&frame, ctx, "vd_kernel_create", vd__callback_scope, false);
         vd_buffer created = vd_buffer_create(ctx, &desc);
         vd__callback_end(&frame);
-        r = created.id ? VD_OK : vd__error_amend(vd__last_error.code, NULL, NULL, desc.name);
+        r = created.id ? VD_OK : vd__error_amend(vd__last_error.code, NULL, desc.name);
         vd__mutex_lock(&ctx->lock);
         bool lost_race = q->output.id != 0; /* another thread created one in the meantime */
         if (!lost_race && !r) {
@@ -24833,7 +24811,7 @@ static VD__COLD vd_result vd__formats_add(vd_context *ctx, const vd_kernel_desc 
     }
     vd__mutex_unlock(&ctx->lock);
     if (f) *out = f->first;
-    return f ? VD_OK : vd__fail_memory(NULL, NULL, 0);
+    return f ? VD_OK : vd__fail_memory(0);
 }
 
 static void vd__formats_free(vd_context *ctx) {
@@ -24917,7 +24895,7 @@ static vd_result vd__graph_add(vd_list *l, const vd__access *accesses, uint32_t 
     vd__access *a = (vd__access *)vd__array_add(allocator, &g->accesses, count, sizeof *a);
     vd__graph_command *c = a || !count
                                ? (vd__graph_command *)vd__array_add(allocator, &g->commands, 1, sizeof *c) : NULL;
-    if (!c) return vd__fail_memory(NULL, NULL, 0);
+    if (!c) return vd__fail_memory(0);
     for (uint32_t i = 0; i < count; i++) {
         a[i] = accesses[i];
         const vd__slot *object = l->uses[a[i].use].object; /* other threads may destroy it */
@@ -24956,7 +24934,7 @@ static vd__graph_slot *vd__graph_slot_add(vd__graph *g, const char *name, vd_arg
         return s;
     }
     if (s) g->all_slots.count--;
-    vd__fail_memory(NULL, NULL, 0);
+    vd__fail_memory(0);
     return NULL;
 }
 
@@ -24975,22 +24953,21 @@ static const char *vd__graph_kind_print(char text[64], vd_arg_kind kind, vd_type
 
 /* Reports a slot that is used with another type or value than before. The type of an image, its format, is not part of
    the message. */
-static vd_result vd__graph_fail_slot(const char *call, const vd__graph_slot *s, vd_arg_kind kind, vd_type type) {
+static vd_result vd__graph_fail_slot(const vd__graph_slot *s, vd_arg_kind kind, vd_type type) {
     char then[64], now[64];
     if (s->kind == kind && (s->type == type || kind == VD_ARG_IMAGE))
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "slot '%s' was used before with another initial %s; use the "
-                             "same one, or another slot name", s->name,
-                             kind == VD_ARG_VALUE ? "value" : kind == VD_ARG_IMAGE ? "image"
-                             : kind == VD_ARG_SAMPLER ? "sampler" : "buffer");
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "slot '%s' is %s, but is used as %s", s->name,
-                         vd__graph_kind_print(then, s->kind, s->type, s->threads),
-                         vd__graph_kind_print(now, kind, type, false));
+        return vd__fail(VD_ERROR_INVALID, "slot '%s' was used before with another initial %s; use the same one, or "
+                        "another slot name", s->name, kind == VD_ARG_VALUE ? "value" : kind == VD_ARG_IMAGE ? "image"
+                        : kind == VD_ARG_SAMPLER ? "sampler" : "buffer");
+    return vd__fail(VD_ERROR_INVALID, "slot '%s' is %s, but is used as %s", s->name,
+                    vd__graph_kind_print(then, s->kind, s->type, s->threads),
+                    vd__graph_kind_print(now, kind, type, false));
 }
 
 /* Records that the next command of a list uses a slot. */
 static vd_result vd__graph_use_add(vd__graph *g, uint32_t slot, uint32_t offset) {
     vd__graph_use *use = (vd__graph_use *)vd__array_add(vd__graph_allocator(g), &g->uses, 1, sizeof *use);
-    if (!use) return vd__fail_memory(NULL, NULL, 0);
+    if (!use) return vd__fail_memory(0);
     use->slot = slot;
     use->offset = offset;
     return VD_OK;
@@ -24999,15 +24976,15 @@ static vd_result vd__graph_use_add(vd__graph *g, uint32_t slot, uint32_t offset)
 /* Adds a use of value slot `name` to the next command: `size` bytes at `offset` of the command's argument block, or the
    command's number of threads if offset is VD__NONE. Creates the slot if there is none of this name; otherwise its
    type, size and initial value must be equal. */
-static vd_result vd__graph_value_slot(vd_list *l, const char *call, const char *name, vd_type type, uint32_t size,
-                                      const void *value, uint32_t offset) {
+static vd_result vd__graph_value_slot(vd_list *l, const char *name, vd_type type, uint32_t size, const void *value,
+                                      uint32_t offset) {
     vd__graph *g = l->graph;
     const vd_allocator *allocator = &l->ctx->host.allocator;
     uint32_t index = 0;
     vd__graph_slot *s = vd__graph_slot_find(g, name, &index);
     if (s && (s->kind != VD_ARG_VALUE || s->type != type || s->size != size
               || memcmp(VD__GRAPH_AT(uint8_t, g->values, s->offset), value, size)))
-        return vd__graph_fail_slot(call, s, VD_ARG_VALUE, type);
+        return vd__graph_fail_slot(s, VD_ARG_VALUE, type);
     if (!s) {
         index = g->all_slots.count;
         s = vd__graph_slot_add(g, name, VD_ARG_VALUE, type);
@@ -25015,7 +24992,7 @@ static vd_result vd__graph_value_slot(vd_list *l, const char *call, const char *
         s->offset = g->values.count;
         s->size = size;
         void *to = vd__array_add(allocator, &g->values, (size + 7) & ~7u, 1);
-        if (!to) return vd__fail_memory(NULL, NULL, 0);
+        if (!to) return vd__fail_memory(0);
         memcpy(to, value, size);
     }
     if (offset == VD__NONE) s->threads = true;
@@ -25028,7 +25005,7 @@ static vd_result vd__graph_sampler_slot(vd_list *l, const char *name, uint64_t s
     uint32_t index = 0;
     vd__graph_slot *s = vd__graph_slot_find(g, name, &index);
     if (s && (s->kind != VD_ARG_SAMPLER || s->set_sampler_id != sampler))
-        return vd__graph_fail_slot("vd_dispatch", s, VD_ARG_SAMPLER, 0);
+        return vd__graph_fail_slot(s, VD_ARG_SAMPLER, 0);
     if (!s) {
         index = g->all_slots.count;
         s = vd__graph_slot_add(g, name, VD_ARG_SAMPLER, 0);
@@ -25046,8 +25023,8 @@ static vd_result vd__graph_threads(vd_list *l, const vd_dispatch_desc *desc) {
     if (!r && !desc->threads[0])
         r = vd__fail(VD_ERROR_INVALID, "threads_slot is '%s', but threads[0] is 0; set threads to the initial value of "
                      "the slot", desc->threads_slot);
-    return r ? r : vd__graph_value_slot(l, "vd_dispatch", desc->threads_slot, axes ? VD_U32X3 : VD_U32, axes ? 12 : 4,
-                                        d->threads, VD__NONE);
+    return r ? r : vd__graph_value_slot(l, desc->threads_slot, axes ? VD_U32X3 : VD_U32, axes ? 12 : 4, d->threads,
+                                        VD__NONE);
 }
 
 /* vd__dispatch for a list that records a graph, or with a slot for the number of threads. */
@@ -25130,26 +25107,25 @@ static vd_result vd__graph_placeholder(vd_list *l, vd__graph_slot *s, const char
     if (b) return VD_OK;
     vd__free(&ctx->host.allocator, copy);
     vd__free(&ctx->host.allocator, storages);
-    return vd__fail_memory(NULL, NULL, 0);
+    return vd__fail_memory(0);
 }
 
 /* Sets *out to the placeholder of slot `name`. Creates the slot, with b as its initial buffer or image, if there is
    none of this name; otherwise b must be the initial one. */
-static vd_result vd__graph_resource_slot(vd_list *l, const char *call, const char *name, vd__resource *b,
-                                         vd__resource **out) {
+static vd_result vd__graph_resource_slot(vd_list *l, const char *name, vd__resource *b, vd__resource **out) {
     vd__graph *g = l->graph;
     uint64_t id = vd__atomic_load64(&b->slot.id);
     vd_arg_kind kind = VD__ID_TYPE(id) == VD__OBJECT_IMAGE ? VD_ARG_IMAGE : VD_ARG_BINDING;
     vd__graph_slot *s = vd__graph_slot_find(g, name, NULL);
-    if (b->graph) return vd__graph_fail_buffer(call, NULL, b);
+    if (b->graph) return vd__graph_fail_buffer(NULL, b);
     if (kind == VD_ARG_IMAGE && !vd__memory_shape(&b->storage[l->queue->context_device->index].memory))
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "slot '%s': '%s' is a texel buffer, which cannot be in "
-                             "a slot", name, b->name);
-    if (!vd__buffer_storage_on(b, l->queue->context_device, NULL, call)) return VD_ERROR_INVALID;
+        return vd__fail(VD_ERROR_UNSUPPORTED, "slot '%s': '%s' is a texel buffer, which cannot be in a slot", name,
+                        b->name);
+    if (!vd__buffer_storage_on(b, l->queue->context_device, NULL)) return VD_ERROR_INVALID;
     uint32_t use;
     vd_result pinned = vd__list_pin(l, &b->slot, id, &use); /* until vd_graph_end */
     if (pinned) return pinned;
-    if (s && (s->kind != kind || s->set_id != id)) return vd__graph_fail_slot(call, s, kind, b->type);
+    if (s && (s->kind != kind || s->set_id != id)) return vd__graph_fail_slot(s, kind, b->type);
     if (!s) {
         s = vd__graph_slot_add(g, name, kind, b->type);
         vd_result r = s ? vd__graph_placeholder(l, s, name, b) : VD_ERROR_OUT_OF_MEMORY;
@@ -25176,7 +25152,7 @@ static vd_result vd__graph_scope_add(vd__graph *g, const char *name, uint32_t pa
                                       &found);
     if (r) return r;
     vd__graph_scope *s = (vd__graph_scope *)vd__array_add(vd__graph_allocator(g), &g->scopes, 1, sizeof *s);
-    if (!s) return vd__fail_memory(NULL, NULL, 0);
+    if (!s) return vd__fail_memory(0);
     s->name = found.name;
     s->parent = parent;
     s->begin = begin;
@@ -25324,7 +25300,7 @@ static vd_result vd__graph_image_sampler(vd_list *l, const vd__resource *placeho
 static vd_result vd__graph_object_add(vd__graph *g, const vd__list_use *use) {
     const vd_allocator *allocator = vd__graph_allocator(g);
     vd__graph_object *o = (vd__graph_object *)vd__array_add(allocator, &g->objects, 1, sizeof *o);
-    if (!o) return vd__fail_memory(NULL, NULL, 0);
+    if (!o) return vd__fail_memory(0);
     const vd__resource *b = (const vd__resource *)(const void *)use->object;
     o->object = use->object;
     o->id = vd__atomic_load64(&use->object->id);
@@ -25341,7 +25317,7 @@ static vd_result vd__graph_object_add(vd__graph *g, const vd__list_use *use) {
     o->name = g->names.count;
     uint32_t size = (uint32_t)strlen(name) + 1;
     char *copy = (char *)vd__array_add(allocator, &g->names, size, 1);
-    if (!copy) return vd__fail_memory(NULL, NULL, 0);
+    if (!copy) return vd__fail_memory(0);
     memcpy(copy, name, size);
     return VD_OK;
 }
@@ -25519,7 +25495,7 @@ static vd_result vd__graph_levels(vd__graph *g) {
         g->level_count = level;
         if (level == 1) continue;
         vd__graph_barrier *b = (vd__graph_barrier *)vd__array_add(vd__graph_allocator(g), &g->barriers, 1, sizeof *b);
-        if (!b) return vd__fail_memory(NULL, NULL, 0);
+        if (!b) return vd__fail_memory(0);
         *b = cause;
     }
     return VD_OK;
@@ -25627,7 +25603,7 @@ static vd_result vd__graph_assign_memory(vd__graph *g) {
     if (bytes <= g->transient_capacity) return VD_OK;
     vd_result r = vd__staging_add(g->queue->context_device, &g->transients, VD_MEMORY_DEVICE, bytes, false);
     if (!r) g->transient_capacity = bytes;
-    return r ? vd__error_amend(r, NULL, NULL, "cannot allocate the transient buffers") : VD_OK;
+    return r ? vd__error_amend(r, NULL, "cannot allocate the transient buffers") : VD_OK;
 }
 
 /* Moves the accesses to transient buffers into their memory. */
@@ -25703,7 +25679,7 @@ static vd_result vd__graph_block_add(vd_list *l, const vd__dispatch_state *d) {
     uint32_t bytes = d->launch.argument_bytes, offset = r->bytes.count;
     void *copy = vd__array_add(allocator, &r->bytes, bytes, 1);
     vd__graph_block *b = copy ? (vd__graph_block *)vd__array_add(allocator, &r->blocks, 1, sizeof *b) : NULL;
-    if (!b) return vd__fail_memory(NULL, NULL, 0);
+    if (!b) return vd__fail_memory(0);
     memcpy(copy, d->arguments, bytes);
     b->block = *d->launch.block;
     b->command = d->graph_command;
@@ -26056,7 +26032,7 @@ static vd_result vd__graph_record(vd__graph *g, vd__graph_recording *r, uint32_t
     void *changes = r->changes;
     if (!result && !vd__array_reserve(vd__graph_allocator(g), &changes, &r->change_capacity, r->blocks.count,
                                       sizeof *r->changes))
-        result = vd__fail_memory(NULL, NULL, 0);
+        result = vd__fail_memory(0);
     r->changes = (vd__argument_change *)changes;
     if (result) return result;
     vd__graph_recording_uses(g, r);
@@ -26070,7 +26046,7 @@ static vd_result vd__graph_recording_create(vd__graph *g, vd__graph_recording **
     vd_context *ctx = g->queue->ctx;
     const vd_allocator *allocator = &ctx->host.allocator;
     vd__graph_recording *r = (vd__graph_recording *)vd__alloc_zeroed(allocator, sizeof *r);
-    if (!r) return vd__fail_memory(NULL, NULL, 0);
+    if (!r) return vd__fail_memory(0);
     r->list.ctx = ctx;
     r->list.queue = g->queue;
     r->list.device = g->queue->device;
@@ -26079,7 +26055,7 @@ static vd_result vd__graph_recording_create(vd__graph *g, vd__graph_recording **
     bool made = r->list.uses && r->state && vd__hazards_init(&r->list.hazards, allocator)
                 && vd__hazards_init(&r->list.entry_hazards, allocator);
     vd_result result = made ? ctx->driver.backend->commands_create(g->queue->device, &r->recording.commands)
-                            : vd__fail_memory(NULL, NULL, 0);
+                            : vd__fail_memory(0);
     if (!result) r->list.recording = &r->recording;
     if (result) vd__graph_recording_free(g, r);
     else {
@@ -26222,8 +26198,8 @@ static vd_result vd__graph_check_buffer(const vd__graph *g, const vd__graph_slot
     if (!b)
         return vd__fail(VD_ERROR_INVALID, "slot '%s': the buffer %s", s->name,
                         vd__pool_reason(&g->queue->ctx->buffers, id).text);
-    if (b->graph || !vd__buffer_storage_on(b, g->queue->context_device, NULL, NULL))
-        return b->graph ? vd__graph_fail_buffer(NULL, NULL, b) : VD_ERROR_INVALID;
+    if (b->graph) return vd__graph_fail_buffer(NULL, b);
+    if (!vd__buffer_storage_on(b, g->queue->context_device, NULL)) return VD_ERROR_INVALID;
     if (b->type != first->type || b->size != first->size || memcmp(b->shape, first->shape, sizeof b->shape))
         return vd__fail(VD_ERROR_INVALID, "slot '%s' is a buffer of %s with shape %s, but buffer '%s' has %s with "
                         "shape %s", s->name, vd__type_print(then_type, first->type),
@@ -26244,7 +26220,7 @@ static vd_result vd__graph_check_image(const vd__graph *g, const vd__graph_slot 
     if (!image)
         return vd__fail(VD_ERROR_INVALID, "slot '%s': the image %s", s->name,
                         vd__pool_reason(&g->queue->ctx->images, id).text);
-    if (image->resource.graph) return vd__graph_fail_buffer(NULL, NULL, &image->resource);
+    if (image->resource.graph) return vd__graph_fail_buffer(NULL, &image->resource);
     const struct { const char *what; uint32_t now, then; } properties[] = {
         { "usage", image->shape.usage, first->shape.usage },
         { "levels", image->range.levels, first->range.levels }, { "layers", image->range.layers, first->range.layers },
@@ -26371,7 +26347,7 @@ static vd_result vd__graph_allocate(vd__graph *g) {
     g->segments = (vd__graph_segment *)vd__alloc(allocator, (2 * accesses + 1) * sizeof *g->segments);
     g->heads = (vd__graph_head *)vd__alloc(allocator, heads * sizeof *g->heads);
     g->dispatch = vd__dispatch_state_new(allocator);
-    if (!g->resolved || !g->levels || !g->segments || !g->heads || !g->dispatch) return vd__fail_memory(NULL, NULL, 0);
+    if (!g->resolved || !g->levels || !g->segments || !g->heads || !g->dispatch) return vd__fail_memory(0);
     g->order = g->levels + commands;
     g->positions = g->order + commands;
     g->scopes_first = g->positions + commands;
@@ -26387,7 +26363,7 @@ static vd_result vd__graph_finish(vd_list *l) {
     vd__graph *g = l->graph;
     vd__graph_recording *first;
     vd_result r = VD_OK;
-    if (g->recorded.commands.tape.failed) r = vd__fail_memory(NULL, NULL, 0);
+    if (g->recorded.commands.tape.failed) r = vd__fail_memory(0);
     for (uint32_t i = 0; i < l->use_count && !r; i++) r = vd__graph_object_add(g, &l->uses[i]);
     if (!r) r = vd__graph_allocate(g);
     vd__graph_use_set_values(g);
@@ -26497,7 +26473,7 @@ static void vd__glsl_put(vd__glsl *g, const char *text, size_t length) {
         return;
     }
     vd__line_put(&g->text, text, length);
-    if (g->text.length != end) g->r = vd__fail_memory(NULL, NULL, length);
+    if (g->text.length != end) g->r = vd__fail_memory(length);
 }
 
 static void vd__glsl_puts(vd__glsl *g, const char *text) { vd__glsl_put(g, text, strlen(text)); }
@@ -26718,7 +26694,7 @@ static glslang_input_t vd__glsl_input(const vd__glsl *g, const char *code) {
 static glslang_shader_t *vd__glsl_preprocess(vd__glsl *g, const glslang_input_t *input) {
     glslang_shader_t *shader = glslang_shader_create(input);
     if (!shader) {
-        g->r = vd__fail_memory(NULL, NULL, 0);
+        g->r = vd__fail_memory(0);
         return NULL;
     }
     if (input->language == GLSLANG_SOURCE_HLSL)
@@ -26782,7 +26758,7 @@ static vd_result vd__glsl_copy(const vd__glsl *g, glslang_program_t *program, vd
     size_t size = 4 * glslang_program_SPIRV_get_size(program);
     if (!size) return vd__glsl_fail(g->ctx, g->desc, glslang_program_SPIRV_get_messages(program));
     *words = (uint32_t *)vd__alloc(&g->ctx->host.allocator, size + 16);
-    if (!*words) return vd__fail_memory(NULL, NULL, size);
+    if (!*words) return vd__fail_memory(size);
     memcpy(*words, glslang_program_SPIRV_get_ptr(program), size);
     uint64_t features = UINT64_MAX;
     for (uint32_t i = 0; i < g->ctx->device_count; i++) features &= g->ctx->devices[i].device.info.features;
@@ -26865,7 +26841,7 @@ VD_API vd_result vd_error_result(void) {
 VD_API vd_result vd_error_set(vd_result result, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vd__vfail(result, NULL, NULL, format ? format : "", args);
+    vd__vfail(result, NULL, format ? format : "", args);
     va_end(args);
     return format ? result : vd__error_add_out_of_memory(result);
 }
@@ -26876,7 +26852,7 @@ VD_API vd_result vd_error_amend(vd_result result, const char *call, const char *
     va_start(args, format);
     if (format) vsnprintf(prefix, sizeof prefix, format, args);
     va_end(args);
-    return vd__error_amend(result, call, object, format ? prefix : NULL);
+    return vd__error_replace(result, call, object, format ? prefix : NULL);
 }
 
 VD_API const char *vd_result_name(vd_result result) {
@@ -27031,7 +27007,7 @@ static uint64_t vd__block_bytes(const vd_device_info *info) {
 
 /* Initialises a context and opens its devices. */
 static vd_result vd__context_open(vd_context *ctx, const vd_context_desc *desc) {
-    if (!vd__context_init(ctx, desc)) return vd__fail_memory(NULL, NULL, 0);
+    if (!vd__context_init(ctx, desc)) return vd__fail_memory(0);
     vd_result r = vd__select_profile(ctx, desc->profile);
     if (!r) r = vd__select(ctx, desc);
     ctx->host.dummy = NULL; /* owned by the caller and valid only during this call */
@@ -27140,7 +27116,7 @@ static vd_context *vd__context_allocate(const vd_allocator *allocator) {
     vd__counting_allocator_init(&counter, allocator);
     vd_context *ctx = (vd_context *)counter.inner.allocate(counter.inner.user, sizeof *ctx);
     if (!ctx) {
-        vd__fail_memory(NULL, NULL, 0);
+        vd__fail_memory(0);
         return NULL;
     }
     memset(ctx, 0, sizeof *ctx);
@@ -27196,7 +27172,7 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
     vd__error saved = vd__last_error;
     vd_result r = vd__context_create(desc, out, version);
     if (r) {
-        vd__error_amend(r, "vd_context_create", "", NULL);
+        vd__error_replace(r, "vd_context_create", "", NULL);
         vd__context_log_failure(desc);
     } else vd__error_restore(&saved); /* a device or backend that failed to open may have set an error */
     return r;
@@ -27270,10 +27246,10 @@ VD_API vd_result vd_context_attach(vd_context *ctx, const void *key,
                                    vd_result (*use)(vd_context *ctx, void **data, void *user), void *user,
                                    void (*release)(vd_context *ctx, void *data)) {
     if (!ctx || !key || !use)
-        return vd__call_failed(ctx, vd__fail_call(VD_ERROR_INVALID, "vd_context_attach", NULL, "%s is NULL",
-                                                  !ctx ? "the context" : !key ? "the key" : "use"));
+        return vd__call_failed(ctx, "vd_context_attach", vd__fail(VD_ERROR_INVALID, "%s is NULL",
+                                                                  !ctx ? "the context" : !key ? "the key" : "use"));
     vd__attachment *a = vd__attachment_of(ctx, key);
-    if (!a) return vd__call_failed(ctx, vd__fail_memory("vd_context_attach", NULL, 0));
+    if (!a) return vd__call_failed(ctx, "vd_context_attach", vd__fail_memory(0));
     vd__callback_frame frame;
     /* defers callbacks to vd__api_end, after the lock is released */
     vd__callback_begin(&frame, ctx, "vd_context_attach", "use", false);
@@ -27282,7 +27258,7 @@ VD_API vd_result vd_context_attach(vd_context *ctx, const void *key,
     vd_result result = use(ctx, &a->data, user);
     vd__mutex_unlock(&a->lock);
     vd__callback_end(&frame);
-    return vd__call_end(ctx, result);
+    return vd__call_end(ctx, "vd_context_attach", result);
 }
 
 VD_API void vd_callback_scope_begin(vd_context *ctx, const char *call, vd_callback_scope *scope) {
@@ -27375,7 +27351,8 @@ static void vd__context_unref(vd_context *ctx) {
 
 VD_API void vd_context_destroy(vd_context *ctx) {
     if (!ctx) return;
-    if (vd__callback_check(ctx, "vd_context_destroy", true)) {
+    if (vd__callback_check(ctx, true)) {
+        vd__error_default_call(VD_ERROR_INVALID, "vd_context_destroy");
         vd__logf(&ctx->host, VD_LOG_ERROR, "%s", vd__error_join());
         return;
     }
@@ -27409,17 +27386,16 @@ VD_API void vd_context_destroy(vd_context *ctx) {
     vd__context_unref(ctx);
 }
 
-static vd_result vd__device_check(const vd_context *ctx, const char *call, int device) {
+static vd_result vd__device_check(const vd_context *ctx, int device) {
     if (device >= 0 && (uint32_t)device < ctx->device_count) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the device index is %d, but must be less than %u "
-                         "(vd_device_count)", device, (unsigned)ctx->device_count);
+    return vd__fail(VD_ERROR_INVALID, "the device index is %d, but must be less than %u (vd_device_count)", device,
+                    (unsigned)ctx->device_count);
 }
 
 VD_API const vd_device_info *vd_device(const vd_context *ctx, int index) {
-    vd_result r = ctx ? vd__device_check(ctx, "vd_device", index)
-                      : vd__fail_call(VD_ERROR_INVALID, "vd_device", NULL, "the context is NULL");
+    vd_result r = ctx ? vd__device_check(ctx, index) : vd__fail(VD_ERROR_INVALID, "the context is NULL");
     if (!r) return &ctx->devices[index].device.info;
-    vd__call_failed((vd_context *)(uintptr_t)ctx, r);
+    vd__call_failed((vd_context *)(uintptr_t)ctx, "vd_device", r);
     return NULL;
 }
 
@@ -27427,13 +27403,13 @@ VD_API int vd_device_count(const vd_context *ctx) { return ctx ? (int)ctx->devic
 
 /* Fails a query whose context or `out` is NULL. */
 static VD__COLD vd_result vd__query_refused(vd_context *ctx, const char *call) {
-    return vd__call_failed(ctx, vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s is NULL", ctx ? "out" : "the context"));
+    return vd__call_failed(ctx, call, vd__fail(VD_ERROR_INVALID, "%s is NULL", ctx ? "out" : "the context"));
 }
 
 VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
     if (!ctx || !out) return vd__query_refused(ctx, "vd_context_stats");
     memset(out, 0, sizeof *out);
-    if (vd__callback_check(ctx, "vd_context_stats", false)) return vd__call_failed(ctx, VD_ERROR_INVALID);
+    if (vd__callback_check(ctx, false)) return vd__call_failed(ctx, "vd_context_stats", VD_ERROR_INVALID);
     vd__lock_all(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__stats_add(out, &ctx->queues[i].open_batch.stats);
     vd__mutex_lock(&ctx->lock);
@@ -27523,7 +27499,7 @@ static vd_result vd__buffer_allocate(vd_context *ctx, vd__buffer *b, const vd_bu
     b->storage = &b->own_storage;
     if (ctx->device_count > 1)
         b->storage = (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->device_count * sizeof *b->storage);
-    if (!b->storage) return vd__fail_memory(NULL, NULL, 0);
+    if (!b->storage) return vd__fail_memory(0);
     for (uint32_t i = 0; i < ctx->device_count && !r; i++)
         if (b->devices >> i & 1u) r = vd__buffer_allocate_on(&ctx->devices[i], &b->storage[i], desc, size);
     if (!r) return VD_OK;
@@ -27539,7 +27515,7 @@ static vd_result vd__buffer_initialise(vd_list *l, const vd__buffer *b, const vo
     vd__span span = { NULL, 0, 0, 0 };
     span.storage = s;
     span.size = s->memory.size;
-    if (data) return vd__write(l, "vd_buffer_create", b, vd__region_contiguous(0, b->size), data);
+    if (data) return vd__write(l, b, vd__region_contiguous(0, b->size), data);
     if (s->memory.mapped && s->memory.block->host_cached) {
         memset(s->memory.mapped, 0, (size_t)s->memory.size);
         return vd__storage_sync(s, 0, s->memory.size, false);
@@ -27596,11 +27572,11 @@ static vd__buffer *vd__buffer_acquire(vd_context *ctx, const vd_buffer_desc *des
 static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc, uint64_t size) {
     char prefix[64];
     vd__buffer *b = vd__buffer_acquire(ctx, desc, size);
-    vd_result r = b ? vd__buffer_allocate(ctx, b, desc, size) : vd__fail_memory(NULL, NULL, 0);
+    vd_result r = b ? vd__buffer_allocate(ctx, b, desc, size) : vd__fail_memory(0);
     if (!r) return b;
     snprintf(prefix, sizeof prefix, "cannot %s %llu bytes", desc->address || desc->external ? "import" : "allocate",
              VD__U(size));
-    vd__error_amend(r, "vd_buffer_create", desc->name, prefix);
+    vd__error_amend(r, desc->name, prefix);
     vd__buffer_discard(ctx, b);
     return NULL;
 }
@@ -27609,14 +27585,14 @@ static vd__buffer *vd__buffer_begin(vd_context *ctx, const vd_buffer_desc *desc,
 static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd_buffer *out) {
     uint64_t shape[4], size = 0;
     vd_result r = vd__buffer_check(ctx, desc, shape, &size);
-    if (r) return vd__error_amend(r, "vd_buffer_create", desc->name, NULL);
+    if (r) return vd__error_amend(r, desc->name, NULL);
     vd__buffer *b = vd__buffer_begin(ctx, desc, size);
     if (!b) return vd__last_error.code;
     memcpy(b->shape, shape, sizeof shape);
     bool empty = !desc->address && !desc->external && !desc->sparse;
     for (uint32_t i = 0; i < ctx->device_count && !r && empty; i++)
         if (b->devices >> i & 1u) r = vd__buffer_initialise(vd__transfer_list(ctx, i), b, desc->data);
-    if (r) vd__error_amend(r, "vd_buffer_create", desc->name, NULL);
+    if (r) vd__error_amend(r, desc->name, NULL);
     vd__mutex_lock(&ctx->lock);
     if (!r) out->id = vd__pool_publish(&ctx->buffers, &b->slot);
     else vd__object_retire(ctx, &b->slot); /* commands that fill it may be in flight */
@@ -27626,9 +27602,9 @@ static vd_result vd__buffer_make(vd_context *ctx, const vd_buffer_desc *desc, vd
 
 VD_API vd_buffer vd_buffer_create(vd_context *ctx, const vd_buffer_desc *desc) {
     vd_buffer out = { 0 };
-    vd_result r = vd__argument_check(ctx, "vd_buffer_create", desc, "desc");
+    vd_result r = vd__argument_check(ctx, desc, "desc");
     if (!r) r = vd__buffer_make(ctx, desc, &out);
-    vd__call_end(ctx, r);
+    vd__call_end(ctx, "vd_buffer_create", r);
     return out;
 }
 
@@ -27652,7 +27628,7 @@ static vd_result vd__view_make(vd_context *ctx, const vd__buffer *base, const vd
     uint64_t shape[4], size = 0;
     const char *name = desc->name ? desc->name : base->name;
     vd_result r = vd__view_check(base, desc, shape, &size);
-    if (r) return vd__error_amend(r, "vd_buffer_view", name, NULL);
+    if (r) return vd__error_amend(r, name, NULL);
     char *copy = vd__copy_text(&ctx->host.allocator, name);
     vd__mutex_lock(&ctx->lock);
     vd__buffer *b = copy ? (vd__buffer *)(void *)vd__pool_acquire(&ctx->buffers) : NULL;
@@ -27675,34 +27651,33 @@ static vd_result vd__view_make(vd_context *ctx, const vd__buffer *base, const vd
     vd__mutex_unlock(&ctx->lock);
     if (opened) return VD_OK;
     vd__free(&ctx->host.allocator, copy);
-    r = b ? vd__fail(VD_ERROR_INVALID, "the buffer was destroyed") : vd__fail_memory(NULL, NULL, 0);
-    return vd__error_amend(r, "vd_buffer_view", name, NULL);
+    r = b ? vd__fail(VD_ERROR_INVALID, "the buffer was destroyed") : vd__fail_memory(0);
+    return vd__error_amend(r, name, NULL);
 }
 
 VD_API vd_buffer vd_buffer_view(vd_context *ctx, const vd_view_desc *desc) {
     vd_buffer out = { 0 };
-    vd_result r = vd__argument_check(ctx, "vd_buffer_view", desc, "desc");
-    vd__buffer *base = r ? NULL : vd__buffer_pin(ctx, desc->buffer, "vd_buffer_view", "");
+    vd_result r = vd__argument_check(ctx, desc, "desc");
+    vd__buffer *base = r ? NULL : vd__buffer_pin(ctx, desc->buffer, "");
     if (!r) r = base ? vd__view_make(ctx, base, desc, &out) : VD_ERROR_INVALID;
     if (base) {
         vd__buffer_unpin(ctx, base);
         vd__reap(ctx);
     }
-    vd__call_end(ctx, r);
+    vd__call_end(ctx, "vd_buffer_view", r);
     return out;
 }
 
 /* Returns whether a call that destroys an object must not be made. A lost device does not prevent it. */
 static bool vd__destroy_refused(vd_context *ctx, const char *call) {
-    vd_result r = ctx ? vd__callback_check(ctx, call, false)
-                      : vd__fail_call(VD_ERROR_INVALID, call, NULL, "the context is NULL");
-    if (r) vd__call_failed(ctx, r);
+    vd_result r = ctx ? vd__callback_check(ctx, false) : vd__fail(VD_ERROR_INVALID, "the context is NULL");
+    if (r) vd__call_failed(ctx, call, r);
     return r != VD_OK;
 }
 
-static VD__COLD void vd__graph_fail_destroy(const char *call, const vd__resource *b) {
-    vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s '%s' belongs to a graph and is destroyed with it",
-                  VD__ID_TYPE(vd__atomic_load64(&b->slot.id)) == VD__OBJECT_IMAGE ? "image" : "buffer", b->name);
+static VD__COLD void vd__graph_fail_destroy(const vd__resource *b) {
+    vd__fail(VD_ERROR_INVALID, "%s '%s' belongs to a graph and is destroyed with it",
+             VD__ID_TYPE(vd__atomic_load64(&b->slot.id)) == VD__OBJECT_IMAGE ? "image" : "buffer", b->name);
 }
 
 /* Destroys an object of a pool, which messages call `what`. */
@@ -27711,14 +27686,14 @@ static void vd__handle_destroy(vd_context *ctx, vd__pool *pool, uint64_t id, con
     vd__lock_all(ctx);
     vd__slot *slot = vd__pool_find(pool, id);
     const vd__resource *b = slot && vd__slot_is_resource(slot) ? (const vd__resource *)(const void *)slot : NULL;
-    if (!slot) vd__fail_handle(pool, id, call, "", what);
+    if (!slot) vd__fail_handle(pool, id, "", what);
     else if (b && b->graph && !b->view) {
-        vd__graph_fail_destroy(call, b);
+        vd__graph_fail_destroy(b);
         slot = NULL;
     } else vd__object_destroy(ctx, pool, slot);
     vd__unlock_all(ctx);
     vd__reap(ctx);
-    vd__call_end(ctx, slot ? VD_OK : VD_ERROR_INVALID);
+    vd__call_end(ctx, call, slot ? VD_OK : VD_ERROR_INVALID);
 }
 
 VD_API void vd_buffer_destroy(vd_context *ctx, vd_buffer buffer) {
@@ -27733,8 +27708,8 @@ static uint64_t vd__buffer_native(const vd_context *ctx, const vd__memory *m) {
 
 VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_info *out) {
     if (!ctx || !out) return vd__query_refused(ctx, "vd_buffer_query");
-    vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_query", "");
-    if (!b) return vd__call_failed(ctx, VD_ERROR_INVALID);
+    vd__buffer *b = vd__buffer_pin(ctx, buffer, "");
+    if (!b) return vd__call_failed(ctx, "vd_buffer_query", VD_ERROR_INVALID);
     snprintf(out->name, sizeof out->name, "%s", b->name);
     out->type = b->type;
     memcpy(out->shape, b->shape, sizeof out->shape);
@@ -27758,37 +27733,36 @@ VD_API vd_result vd_buffer_query(vd_context *ctx, vd_buffer buffer, vd_buffer_in
 /* Called at the end of a public function that pinned a buffer. `b` is NULL if the buffer was not found, which is an
    error. */
 static vd_result vd__buffer_call_end(vd_context *ctx, vd__buffer *b, const char *call, vd_result r) {
-    if (r) vd__error_default_call(r, call);
     vd__buffer_unpin(ctx, b);
-    return vd__call_end(ctx, b ? r : VD_ERROR_INVALID);
+    return vd__call_end(ctx, call, b || r ? r : VD_ERROR_INVALID);
 }
 
 VD_API vd_result vd_buffer_write(vd_context *ctx, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size) {
-    vd_result r = vd__context_check(ctx, "vd_buffer_write");
-    if (r) return vd__call_failed(ctx, r);
-    vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_write", "target ");
+    vd_result r = vd__context_check(ctx);
+    if (r) return vd__call_failed(ctx, "vd_buffer_write", r);
+    vd__buffer *b = vd__buffer_pin(ctx, buffer, "target ");
     for (uint32_t devices = b ? b->devices : 0; devices && !r; devices &= devices - 1)
-        r = vd__write_bytes(vd__transfer_list(ctx, vd__lowest_bit(devices)), "vd_buffer_write", b, offset, data, size);
+        r = vd__write_bytes(vd__transfer_list(ctx, vd__lowest_bit(devices)), b, offset, data, size);
     if (r || !b) vd__last_error.immediate = true;
     return vd__buffer_call_end(ctx, b, "vd_buffer_write", r);
 }
 
 VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offset, void *data, uint64_t size) {
-    vd_result r = vd__context_check(ctx, "vd_buffer_read");
-    if (r) return vd__call_failed(ctx, r);
-    vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_read", "source ");
+    vd_result r = vd__context_check(ctx);
+    if (r) return vd__call_failed(ctx, "vd_buffer_read", r);
+    vd__buffer *b = vd__buffer_pin(ctx, buffer, "source ");
     if (b)
-        r = vd__read_bytes(vd__transfer_list(ctx, vd__lowest_bit(b->devices)), "vd_buffer_read", b, offset, data, size);
+        r = vd__read_bytes(vd__transfer_list(ctx, vd__lowest_bit(b->devices)), b, offset, data, size);
     if (b && VD__UNLIKELY(ctx->host.debug)) vd__debug_read(ctx, "vd_buffer_read", "", b, vd__lowest_bit(b->devices));
-    if (b) r = vd__unchecked_result(ctx, "vd_buffer_read", r);
+    if (b) r = vd__unchecked_result(ctx, r);
     return vd__buffer_call_end(ctx, b, "vd_buffer_read", r);
 }
 
 VD_API vd_result vd_memory_query(vd_context *ctx, int device, vd_memory_info *out) {
     const char *call = "vd_memory_query";
-    vd_result r = vd__argument_check(ctx, call, out, "out");
-    if (!r) r = vd__device_check(ctx, call, device);
-    if (r) return vd__call_failed(ctx, r);
+    vd_result r = vd__argument_check(ctx, out, "out");
+    if (!r) r = vd__device_check(ctx, device);
+    if (r) return vd__call_failed(ctx, call, r);
     vd__context_device *dev = &ctx->devices[device];
     out->device_memory = dev->device.info.device_memory;
     vd__mutex_lock(&ctx->lock);
@@ -27796,29 +27770,29 @@ VD_API vd_result vd_memory_query(vd_context *ctx, int device, vd_memory_info *ou
     out->blocks = dev->heap.block_count;
     out->bytes = dev->heap.bytes;
     vd__mutex_unlock(&ctx->lock);
-    return vd__call_end(ctx, VD_OK);
+    return vd__call_end(ctx, call, VD_OK);
 }
 
 /* Checks the `device` of a desc: 0 or 1 + the index of a device of the context. */
-static vd_result vd__desc_device_check(const vd_context *ctx, const char *call, int device) {
+static vd_result vd__desc_device_check(const vd_context *ctx, int device) {
     if (device >= 0 && (uint32_t)device <= ctx->device_count) return VD_OK;
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "desc.device is %d (1 + device index), but the context has %u "
-                         "devices", device, (unsigned)ctx->device_count);
+    return vd__fail(VD_ERROR_INVALID, "desc.device is %d (1 + device index), but the context has %u devices", device,
+                    (unsigned)ctx->device_count);
 }
 
 /* Like vd__desc_device_check, for a command in a list: the device must be that of the list. */
-static vd_result vd__list_device_check(const vd_list *list, const char *call, int device) {
+static vd_result vd__list_device_check(const vd_list *list, int device) {
     uint32_t index = list->queue->context_device->index;
-    vd_result r = vd__desc_device_check(list->ctx, call, device);
+    vd_result r = vd__desc_device_check(list->ctx, device);
     if (r || !device || (uint32_t)device == index + 1) return r;
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL, "desc.device is %d (1 + device index), but the list belongs to "
-                         "device %u", device, (unsigned)index);
+    return vd__fail(VD_ERROR_INVALID, "desc.device is %d (1 + device index), but the list belongs to device %u", device,
+                    (unsigned)index);
 }
 
 /* Checks that a region desc is not NULL and that its device exists. */
-static vd_result vd__region_desc_check(const vd_context *ctx, const char *call, const vd_region_desc *desc) {
-    if (!desc) return vd__fail_call(VD_ERROR_INVALID, call, NULL, "desc is NULL");
-    return vd__desc_device_check(ctx, call, desc->device);
+static vd_result vd__region_desc_check(const vd_context *ctx, const vd_region_desc *desc) {
+    if (!desc) return vd__fail(VD_ERROR_INVALID, "desc is NULL");
+    return vd__desc_device_check(ctx, desc->device);
 }
 
 static vd__region vd__region_from(const vd_region_desc *desc) {
@@ -27827,41 +27801,40 @@ static vd__region vd__region_from(const vd_region_desc *desc) {
 }
 
 /* Writes rows. With desc->fill, fills the region from the first row to the last with desc->filler before. */
-static vd_result vd__write_region(vd_list *l, const char *call, const vd__buffer *b, const vd_region_desc *desc,
-                                  const void *data) {
+static vd_result vd__write_region(vd_list *l, const vd__buffer *b, const vd_region_desc *desc, const void *data) {
     vd__region g = vd__region_from(desc);
     vd__span span;
     uint8_t words[8];
-    vd_result r = desc->fill && data ? vd__region_check(b, call, "", "host ", &g) : VD_OK;
+    vd_result r = desc->fill && data ? vd__region_check(b, "", "host ", &g) : VD_OK;
     if (!r && desc->fill && g.rows > 1 && g.pitch > g.row && data) {
-        r = vd__span_check(l, b, call, "", g.offset, vd__region_extent(&g), &span);
+        r = vd__span_check(l, b, "", g.offset, vd__region_extent(&g), &span);
         memset(words, desc->filler, sizeof words);
         if (!r) r = vd__fill_words(l, &span, words);
     }
-    return r ? r : vd__write(l, call, b, vd__region_from(desc), data);
+    return r ? r : vd__write(l, b, vd__region_from(desc), data);
 }
 
 VD_API vd_result vd_buffer_write_region(vd_context *ctx, const vd_region_desc *desc, const void *data) {
-    vd_result r = vd__context_check(ctx, "vd_buffer_write_region");
-    if (!r) r = vd__region_desc_check(ctx, "vd_buffer_write_region", desc);
-    if (r) return vd__call_failed(ctx, r);
-    vd__buffer *b = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_write_region", "target ");
+    vd_result r = vd__context_check(ctx);
+    if (!r) r = vd__region_desc_check(ctx, desc);
+    if (r) return vd__call_failed(ctx, "vd_buffer_write_region", r);
+    vd__buffer *b = vd__buffer_pin(ctx, desc->buffer, "target ");
     uint32_t devices = !b ? 0 : desc->device ? 1u << (desc->device - 1) : b->devices;
     for (; devices && !r; devices &= devices - 1)
-        r = vd__write_region(vd__transfer_list(ctx, vd__lowest_bit(devices)), "vd_buffer_write_region", b, desc, data);
+        r = vd__write_region(vd__transfer_list(ctx, vd__lowest_bit(devices)), b, desc, data);
     if (r || !b) vd__last_error.immediate = true;
     return vd__buffer_call_end(ctx, b, "vd_buffer_write_region", r);
 }
 
 VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *desc, void *data) {
-    vd_result r = vd__context_check(ctx, "vd_buffer_read_region");
-    if (!r) r = vd__region_desc_check(ctx, "vd_buffer_read_region", desc);
-    if (r) return vd__call_failed(ctx, r);
-    vd__buffer *b = vd__buffer_pin(ctx, desc->buffer, "vd_buffer_read_region", "source ");
+    vd_result r = vd__context_check(ctx);
+    if (!r) r = vd__region_desc_check(ctx, desc);
+    if (r) return vd__call_failed(ctx, "vd_buffer_read_region", r);
+    vd__buffer *b = vd__buffer_pin(ctx, desc->buffer, "source ");
     uint32_t device = !b ? 0 : desc->device ? (uint32_t)desc->device - 1 : vd__lowest_bit(b->devices);
-    if (b) r = vd__read(vd__transfer_list(ctx, device), "vd_buffer_read_region", b, vd__region_from(desc), data);
+    if (b) r = vd__read(vd__transfer_list(ctx, device), b, vd__region_from(desc), data);
     if (b && VD__UNLIKELY(ctx->host.debug)) vd__debug_read(ctx, "vd_buffer_read_region", "", b, device);
-    if (b) r = vd__unchecked_result(ctx, "vd_buffer_read_region", r);
+    if (b) r = vd__unchecked_result(ctx, r);
     return vd__buffer_call_end(ctx, b, "vd_buffer_read_region", r);
 }
 
@@ -27870,7 +27843,7 @@ static vd_result vd__buffer_send_local(vd_list *l, const vd__buffer *from, uint6
                                        uint64_t to_offset, uint64_t size) {
     vd_copy_desc desc = { { 0 }, { 0 }, to_offset, from_offset, size, 1, 0, 0 };
     vd__list_lock(l);
-    vd_result r = vd__copy_rows(l, "vd_buffer_send", to, from, &desc);
+    vd_result r = vd__copy_rows(l, to, from, &desc);
     vd__list_unlock(l);
     return r;
 }
@@ -27884,12 +27857,12 @@ static vd_result vd__buffer_send(vd_list *source, const vd__buffer *from, uint64
         vd__piece p;
         vd__piece_next(&whole, done, &p);
         bytes = p.region.row;
-        r = vd__read_submit(source, "vd_buffer_send", from, &p);
+        r = vd__read_submit(source, from, &p);
         if (r) break;
         r = vd__queue_wait(source->queue, p.value, VD_FOREVER);
         if (!r) r = vd__storage_sync(&p.range.staging->storage, p.range.offset, bytes, true);
         if (!r)
-            r = vd__write(target, "vd_buffer_send", to, vd__region_contiguous(to_offset + done, bytes),
+            r = vd__write(target, to, vd__region_contiguous(to_offset + done, bytes),
                           vd__staging_range_bytes(&p.range));
         vd__staging_range_unpin(&p.range);
     }
@@ -27899,26 +27872,21 @@ static vd_result vd__buffer_send(vd_list *source, const vd__buffer *from, uint64
 VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, uint64_t to_offset, vd_buffer from,
                                 int from_device, uint64_t from_offset, uint64_t size) {
     vd__span target_span, source_span;
-    vd_result r = vd__context_check(ctx, "vd_buffer_send");
-    if (!r) r = vd__device_check(ctx, "vd_buffer_send", to_device);
-    if (!r) r = vd__device_check(ctx, "vd_buffer_send", from_device);
-    if (r) return vd__call_failed(ctx, r);
+    vd_result r = vd__context_check(ctx);
+    if (!r) r = vd__device_check(ctx, to_device);
+    if (!r) r = vd__device_check(ctx, from_device);
+    if (r) return vd__call_failed(ctx, "vd_buffer_send", r);
     vd_list *target = vd__transfer_list(ctx, (uint32_t)to_device);
     vd_list *source = vd__transfer_list(ctx, (uint32_t)from_device);
-    vd__buffer *source_buffer = vd__buffer_pin(ctx, from, "vd_buffer_send", "source ");
-    vd__buffer *target_buffer = source_buffer ? vd__buffer_pin(ctx, to, "vd_buffer_send", "target ") : NULL;
-    if (target_buffer)
-        r = vd__span_check(source, source_buffer, "vd_buffer_send", "source ", from_offset, size, &source_span);
+    vd__buffer *source_buffer = vd__buffer_pin(ctx, from, "source ");
+    vd__buffer *target_buffer = source_buffer ? vd__buffer_pin(ctx, to, "target ") : NULL;
+    if (target_buffer) r = vd__span_check(source, source_buffer, "source ", from_offset, size, &source_span);
     if (target_buffer && !r)
-        r = vd__span_check(target, target_buffer, "vd_buffer_send", "target ", to_offset, source_span.size,
-                           &target_span);
-    if (target_buffer && !r && source_span.size) {
-        if (source == target)
-            r = vd__buffer_send_local(source, source_buffer, from_offset, target_buffer, to_offset, source_span.size);
-        else
-            r = vd__buffer_send(source, source_buffer, from_offset, target, target_buffer, to_offset, source_span.size);
-        if (r) vd__error_amend(r, "vd_buffer_send", NULL, NULL);
-    }
+        r = vd__span_check(target, target_buffer, "target ", to_offset, source_span.size, &target_span);
+    if (target_buffer && !r && source_span.size)
+        r = source == target
+            ? vd__buffer_send_local(source, source_buffer, from_offset, target_buffer, to_offset, source_span.size)
+            : vd__buffer_send(source, source_buffer, from_offset, target, target_buffer, to_offset, source_span.size);
     if (r || !target_buffer) vd__last_error.immediate = true;
     vd__buffer_unpin(ctx, source_buffer);
     return vd__buffer_call_end(ctx, target_buffer, "vd_buffer_send", r);
@@ -27995,31 +27963,30 @@ static vd_result vd__pages_change(vd__storage *s, uint64_t first, uint64_t end, 
 }
 
 /* Checks a range of bytes, and binds or unbinds its pages. */
-static vd_result vd__pages_change_range(vd_context *ctx, const vd__buffer *b, const char *call, uint64_t offset,
-                                        uint64_t size, bool bind) {
+static vd_result vd__pages_change_range(vd_context *ctx, const vd__buffer *b, uint64_t offset, uint64_t size,
+                                        bool bind) {
     if (!b->sparse || b->view)
-        return vd__fail_call(VD_ERROR_INVALID, call, b->name, "the buffer is %s", b->view ? "a view; pass the sparse "
-                             "buffer itself" : "not sparse (vd_buffer_desc.sparse)");
+        return vd__fail_named(VD_ERROR_INVALID, b->name, "the buffer is %s", b->view ? "a view; pass the sparse buffer "
+                              "itself" : "not sparse (vd_buffer_desc.sparse)");
     vd__storage *s = &b->storage[vd__lowest_bit(b->devices)];
     uint64_t page = s->context_device->device.info.limits.sparse_page_bytes;
     if (offset > b->size || (size != VD_WHOLE && size > b->size - offset))
-        return vd__fail_call(VD_ERROR_INVALID, call, b->name, "offset %llu and size %llu exceed the buffer, which has "
-                             "%llu bytes", VD__U(offset), VD__U(size), VD__U(b->size));
+        return vd__fail_named(VD_ERROR_INVALID, b->name, "offset %llu and size %llu exceed the buffer, which has %llu "
+                              "bytes", VD__U(offset), VD__U(size), VD__U(b->size));
     if (size == VD_WHOLE) size = b->size - offset;
     if (offset % page || (size % page && offset + size < b->size))
-        return vd__fail_call(VD_ERROR_INVALID, call, b->name, "offset %llu or size %llu is not a multiple of %llu "
-                             "(limits.sparse_page_bytes)", VD__U(offset), VD__U(size), VD__U(page));
+        return vd__fail_named(VD_ERROR_INVALID, b->name, "offset %llu or size %llu is not a multiple of %llu "
+                              "(limits.sparse_page_bytes)", VD__U(offset), VD__U(size), VD__U(page));
     vd__reap(ctx);
     return vd__pages_change(s, offset / page, (offset + size + page - 1) / page, bind);
 }
 
 static vd_result vd__buffer_pages(vd_context *ctx, vd_buffer buffer, const char *call, uint64_t offset, uint64_t size,
                                   bool bind) {
-    vd_result r = vd__context_check(ctx, call);
-    vd__buffer *b = r ? NULL : vd__buffer_pin(ctx, buffer, call, "");
-    if (b) r = vd__pages_change_range(ctx, b, call, offset, size, bind);
-    if (b && r) vd__error_amend(r, call, b->name, NULL);
-    if (!b) return vd__call_end(ctx, r ? r : VD_ERROR_INVALID);
+    vd_result r = vd__context_check(ctx);
+    vd__buffer *b = r ? NULL : vd__buffer_pin(ctx, buffer, "");
+    if (b) r = vd__pages_change_range(ctx, b, offset, size, bind);
+    if (b && r) vd__error_amend(r, b->name, NULL);
     return vd__buffer_call_end(ctx, b, call, r);
 }
 
@@ -28033,32 +28000,30 @@ VD_API vd_result vd_buffer_unbind(vd_context *ctx, vd_buffer buffer, uint64_t of
 
 VD_API vd_result vd_buffer_map(vd_context *ctx, vd_buffer buffer, int device, uint32_t access, void **out) {
     if (out) *out = NULL;
-    vd_result r = vd__argument_check(ctx, "vd_buffer_map", out, "out");
+    vd_result r = vd__argument_check(ctx, out, "out");
     if (!r && (!access || access > VD_READ_WRITE))
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_buffer_map", NULL, "access is %u, but must be VD_READ, VD_WRITE or "
-                          "both", access);
-    if (!r) r = vd__device_check(ctx, "vd_buffer_map", device);
-    if (r) return vd__call_failed(ctx, r);
-    vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_map", "");
-    vd__storage *s = b ? vd__buffer_storage_on(b, &ctx->devices[device], NULL, "vd_buffer_map") : NULL;
+        r = vd__fail(VD_ERROR_INVALID, "access is %u, but must be VD_READ, VD_WRITE or both", access);
+    if (!r) r = vd__device_check(ctx, device);
+    if (r) return vd__call_failed(ctx, "vd_buffer_map", r);
+    vd__buffer *b = vd__buffer_pin(ctx, buffer, "");
+    vd__storage *s = b ? vd__buffer_storage_on(b, &ctx->devices[device], NULL) : NULL;
     if (!s) r = VD_ERROR_INVALID;
     else if (!s->memory.mapped)
-        r = vd__fail_call(VD_ERROR_UNSUPPORTED, "vd_buffer_map", NULL, "buffer '%s' is in memory of device '%s' that "
-                          "the host cannot access%s; create it with desc.memory VD_MEMORY_SHARED, or use "
-                          "vd_buffer_read and vd_buffer_write", b->name, s->context_device->device.info.name,
-                          s->context_device->device.info.features & VD_FEATURE_MAPPED ? ""
-                          : " (missing feature: mapped)");
+        r = vd__fail(VD_ERROR_UNSUPPORTED, "buffer '%s' is in memory of device '%s' that the host cannot access%s; "
+                     "create it with desc.memory VD_MEMORY_SHARED, or use vd_buffer_read and vd_buffer_write", b->name,
+                     s->context_device->device.info.name, s->context_device->device.info.features & VD_FEATURE_MAPPED
+                     ? "" : " (missing feature: mapped)");
     else r = vd__map(s, access);
     if (!r) *out = s->memory.mapped + b->offset;
     return vd__buffer_call_end(ctx, b, "vd_buffer_map", r);
 }
 
 VD_API vd_result vd_buffer_unmap(vd_context *ctx, vd_buffer buffer, int device) {
-    vd_result r = vd__context_check(ctx, "vd_buffer_unmap");
-    if (!r) r = vd__device_check(ctx, "vd_buffer_unmap", device);
-    if (r) return vd__call_failed(ctx, r);
-    vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_unmap", "");
-    vd__storage *s = b ? vd__buffer_storage_on(b, &ctx->devices[device], NULL, "vd_buffer_unmap") : NULL;
+    vd_result r = vd__context_check(ctx);
+    if (!r) r = vd__device_check(ctx, device);
+    if (r) return vd__call_failed(ctx, "vd_buffer_unmap", r);
+    vd__buffer *b = vd__buffer_pin(ctx, buffer, "");
+    vd__storage *s = b ? vd__buffer_storage_on(b, &ctx->devices[device], NULL) : NULL;
     return vd__buffer_call_end(ctx, b, "vd_buffer_unmap", s ? vd__unmap(b, s) : VD_ERROR_INVALID);
 }
 
@@ -28067,8 +28032,7 @@ static vd_result vd__buffer_export(const vd__buffer *b, vd_external *out) {
     vd__storage *s = &b->storage[vd__lowest_bit(b->devices)];
     const vd__block *block = s->memory.block;
     if (block->sharing != VD__SHARE_EXPORT)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_buffer_export", NULL,
-                             "buffer '%s' was not created with desc.exportable", b->name);
+        return vd__fail(VD_ERROR_INVALID, "buffer '%s' was not created with desc.exportable", b->name);
     vd_result r = vd__storage_wait(s, VD_READ_WRITE);
     if (!r) r = s->context_device->ctx->driver.backend->block_export(&s->context_device->device, block, out);
     if (r) return r;
@@ -28079,12 +28043,12 @@ static vd_result vd__buffer_export(const vd__buffer *b, vd_external *out) {
 }
 
 VD_API vd_result vd_buffer_export(vd_context *ctx, vd_buffer buffer, vd_external *out) {
-    vd_result r = vd__argument_check(ctx, "vd_buffer_export", out, "out");
-    if (r) return vd__call_failed(ctx, r);
+    vd_result r = vd__argument_check(ctx, out, "out");
+    if (r) return vd__call_failed(ctx, "vd_buffer_export", r);
     memset(out, 0, sizeof *out);
     out->handle = -1;
-    vd__buffer *b = vd__buffer_pin(ctx, buffer, "vd_buffer_export", "");
-    if (b && b->graph) r = vd__graph_fail_buffer("vd_buffer_export", NULL, b);
+    vd__buffer *b = vd__buffer_pin(ctx, buffer, "");
+    if (b && b->graph) r = vd__graph_fail_buffer(NULL, b);
     return vd__buffer_call_end(ctx, b, "vd_buffer_export", r ? r : b ? vd__buffer_export(b, out) : VD_ERROR_INVALID);
 }
 
@@ -28093,10 +28057,10 @@ VD_API vd_result vd_buffer_export(vd_context *ctx, vd_buffer buffer, vd_external
 
 VD_API vd_result vd_format_query(vd_context *ctx, int device, vd_format format, vd_format_info *out) {
     const char *call = "vd_format_query";
-    vd_result r = vd__argument_check(ctx, call, out, "out");
-    if (!r) r = vd__device_check(ctx, call, device);
+    vd_result r = vd__argument_check(ctx, out, "out");
+    if (!r) r = vd__device_check(ctx, device);
     if (!r) r = vd__format_check(format);
-    if (r) return vd__call_failed(ctx, vd__error_default_call(r, call));
+    if (r) return vd__call_failed(ctx, call, r);
     vd__device *dev = &ctx->devices[device].device;
     const vd__format_row *row = &vd__format_rows[format];
     memset(out, 0, sizeof *out);
@@ -28118,11 +28082,11 @@ VD_API vd_format vd_format_nearest(vd_context *ctx, int device, vd_format format
     const char *call = "vd_format_nearest";
     uint32_t nearest = UINT32_MAX;
     vd_format found = VD_FORMAT_NONE;
-    vd_result r = vd__context_check(ctx, call);
-    if (!r) r = vd__device_check(ctx, call, device);
+    vd_result r = vd__context_check(ctx);
+    if (!r) r = vd__device_check(ctx, device);
     if (!r) r = vd__format_check(format);
     if (r) {
-        vd__call_failed(ctx, vd__error_default_call(r, call));
+        vd__call_failed(ctx, call, r);
         return VD_FORMAT_NONE;
     }
     vd__device *dev = &ctx->devices[device].device;
@@ -28159,7 +28123,7 @@ static vd_result vd__image_allocate(vd_context *ctx, vd__image *image, const vd_
     b->storage = &b->own_storage;
     if (ctx->device_count > 1)
         b->storage = (vd__storage *)vd__alloc_zeroed(&ctx->host.allocator, ctx->device_count * sizeof *b->storage);
-    if (!b->storage) return vd__fail_memory(NULL, NULL, 0);
+    if (!b->storage) return vd__fail_memory(0);
     for (uint32_t i = 0; i < ctx->device_count && !r; i++)
         r = vd__image_allocate_on(&ctx->devices[i], &image->shape, place, &b->storage[i]);
     if (r) return r;
@@ -28182,7 +28146,7 @@ static vd__image *vd__image_acquire(vd_context *ctx, const char *name) {
         return image;
     }
     vd__free(&ctx->host.allocator, copy);
-    vd__fail_memory(NULL, NULL, 0);
+    vd__fail_memory(0);
     return NULL;
 }
 
@@ -28195,7 +28159,7 @@ static vd_result vd__place_find(vd_context *ctx, const vd_image_desc *desc, vd__
                         VD__U(desc->heap_offset));
     if (!desc->heap.id && desc->sparse)
         return vd__fail(VD_ERROR_INVALID, "desc.sparse is set, but desc.heap, from which tiles get memory, is not");
-    vd__buffer *b = desc->heap.id ? vd__buffer_pin(ctx, desc->heap, "vd_image_create", "heap ") : NULL;
+    vd__buffer *b = desc->heap.id ? vd__buffer_pin(ctx, desc->heap, "heap ") : NULL;
     if (!b) return desc->heap.id ? vd__last_error.code : VD_OK;
     if (b->heap && b->devices == (1u << ctx->device_count) - 1) {
         out->heap = b;
@@ -28217,7 +28181,7 @@ static vd_result vd__image_make(vd_context *ctx, const vd_image_desc *desc, vd_i
         r = vd__image_make_in(ctx, desc, &place, out);
         vd__buffer_unpin(ctx, place.heap);
     }
-    return r ? vd__error_amend(r, "vd_image_create", desc->name, NULL) : VD_OK;
+    return r ? vd__error_amend(r, desc->name, NULL) : VD_OK;
 }
 
 /* Creates an image in its own memory or, with place->heap, in a heap. */
@@ -28246,18 +28210,18 @@ static vd_result vd__image_make_in(vd_context *ctx, const vd_image_desc *desc, c
 
 VD_API vd_image vd_image_create(vd_context *ctx, const vd_image_desc *desc) {
     vd_image out = { 0 };
-    vd_result r = vd__argument_check(ctx, "vd_image_create", desc, "desc");
+    vd_result r = vd__argument_check(ctx, desc, "desc");
     if (!r) r = vd__image_make(ctx, desc, &out);
-    vd__call_end(ctx, r);
+    vd__call_end(ctx, "vd_image_create", r);
     return out;
 }
 
 VD_API vd_result vd_image_placement(vd_context *ctx, const vd_image_desc *desc, vd_placement *out) {
     const char *call = "vd_image_placement";
     vd__image_shape shape;
-    vd_result r = vd__context_check(ctx, call);
-    if (!r && (!desc || !out)) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s is NULL", desc ? "out" : "desc");
-    if (r) return vd__call_failed(ctx, r);
+    vd_result r = vd__context_check(ctx);
+    if (!r && (!desc || !out)) r = vd__fail(VD_ERROR_INVALID, "%s is NULL", desc ? "out" : "desc");
+    if (r) return vd__call_failed(ctx, call, r);
     out->size = 0;
     out->align = 1;
     r = vd__image_check(ctx, desc, &shape);
@@ -28274,7 +28238,7 @@ VD_API vd_result vd_image_placement(vd_context *ctx, const vd_image_desc *desc, 
         if (need.size > out->size) out->size = need.size;
         if (need.align > out->align) out->align = need.align;
     }
-    return vd__call_end(ctx, r ? vd__error_amend(r, call, desc->name, NULL) : VD_OK);
+    return vd__call_end(ctx, call, r ? vd__error_amend(r, desc->name, NULL) : VD_OK);
 }
 
 /* Checks a view desc and resolves its range in the root image. */
@@ -28305,8 +28269,7 @@ static vd_result vd__image_view_check(const vd__image *base, const vd_image_view
 }
 
 /* Creates the native views of an image view or a texel buffer, and publishes its handle. Frees `view` on failure. */
-static vd_result vd__image_view_publish(vd_context *ctx, vd__image *view, const vd__resource *base, const char *call,
-                                        vd_image *out) {
+static vd_result vd__image_view_publish(vd_context *ctx, vd__image *view, const vd__resource *base, vd_image *out) {
     vd__resource *b = &view->resource;
     vd__mutex_lock(&ctx->lock);
     vd_result r = vd__image_views_create(ctx, view);
@@ -28314,7 +28277,7 @@ static vd_result vd__image_view_publish(vd_context *ctx, vd__image *view, const 
     else {
         if (!r) r = vd__fail(VD_ERROR_INVALID, "the %s was destroyed", view->range.dim == VD_DIM_BUFFER ? "buffer"
                                                                                                       : "image");
-        vd__error_amend(r, call, b->name, NULL);
+        vd__error_amend(r, b->name, NULL);
         vd__image_views_free(ctx, view);
         vd__free(&ctx->host.allocator, b->name);
         vd__pool_release(&ctx->images, &b->slot);
@@ -28329,13 +28292,13 @@ static vd_result vd__image_view_make(vd_context *ctx, vd__image *base, const vd_
     const char *name = desc->name ? desc->name : base->resource.name;
     vd_result r = vd__image_view_check(base, desc, &range);
     vd__image *view = r ? NULL : vd__image_acquire(ctx, name);
-    if (!view) return vd__error_amend(vd__last_error.code, "vd_image_view", name, NULL);
+    if (!view) return vd__error_amend(vd__last_error.code, name, NULL);
     vd__resource *b = &view->resource;
     view->shape = base->shape;
     view->linear = base->linear;
     vd__image_set_range(view, &range);
     b->storage = base->resource.storage;
-    return vd__image_view_publish(ctx, view, &base->resource, "vd_image_view", out);
+    return vd__image_view_publish(ctx, view, &base->resource, out);
 }
 
 /* Returns the usage of texel buffers of a format that a device supports. */
@@ -28398,15 +28361,15 @@ static vd_result vd__texels_check(const vd_context *ctx, const vd__buffer *base,
 /* Creates a texel buffer in `base`, which the caller has pinned. */
 static vd_result vd__texels_make(vd_context *ctx, const vd__buffer *base, const vd_texel_buffer_desc *desc,
                                  vd_image *out) {
-    const char *call = "vd_texel_buffer", *name = desc->name ? desc->name : base->name;
+    const char *name = desc->name ? desc->name : base->name;
     uint64_t texels = 0;
     uint32_t usage = 0;
     if (base->graph)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "buffer '%s' belongs to a graph, whose memory can "
-                             "change", base->name);
+        return vd__fail_named(VD_ERROR_UNSUPPORTED, name, "buffer '%s' belongs to a graph, whose memory can change",
+                              base->name);
     vd_result r = vd__texels_check(ctx, base, desc, &texels, &usage);
     vd__image *image = r ? NULL : vd__image_acquire(ctx, name);
-    if (!image) return vd__error_amend(vd__last_error.code, call, name, NULL);
+    if (!image) return vd__error_amend(vd__last_error.code, name, NULL);
     vd__resource *b = &image->resource;
     memset(&image->shape, 0, sizeof image->shape);
     memset(&image->range, 0, sizeof image->range);
@@ -28423,33 +28386,32 @@ static vd_result vd__texels_make(vd_context *ctx, const vd__buffer *base, const 
     b->size = texels * vd__format_rows[desc->format].bytes;
     b->shape[0] = texels;
     b->shape[1] = b->shape[2] = b->shape[3] = 1;
-    return vd__image_view_publish(ctx, image, base, call, out);
+    return vd__image_view_publish(ctx, image, base, out);
 }
 
 VD_API vd_image vd_texel_buffer(vd_context *ctx, const vd_texel_buffer_desc *desc) {
-    const char *call = "vd_texel_buffer";
     vd_image out = { 0 };
-    vd_result r = vd__argument_check(ctx, call, desc, "desc");
-    vd__buffer *base = r ? NULL : vd__buffer_pin(ctx, desc->buffer, call, "");
+    vd_result r = vd__argument_check(ctx, desc, "desc");
+    vd__buffer *base = r ? NULL : vd__buffer_pin(ctx, desc->buffer, "");
     if (!r) r = base ? vd__texels_make(ctx, base, desc, &out) : VD_ERROR_INVALID;
     if (base) {
         vd__buffer_unpin(ctx, base);
         vd__reap(ctx);
     }
-    vd__call_end(ctx, r);
+    vd__call_end(ctx, "vd_texel_buffer", r);
     return out;
 }
 
 VD_API vd_image vd_image_view(vd_context *ctx, const vd_image_view_desc *desc) {
     vd_image out = { 0 };
-    vd_result r = vd__argument_check(ctx, "vd_image_view", desc, "desc");
-    vd__image *base = r ? NULL : vd__image_pin(ctx, desc->image, "vd_image_view", "");
+    vd_result r = vd__argument_check(ctx, desc, "desc");
+    vd__image *base = r ? NULL : vd__image_pin(ctx, desc->image, "");
     if (!r) r = base ? vd__image_view_make(ctx, base, desc, &out) : VD_ERROR_INVALID;
     if (base) {
         vd__image_unpin(ctx, base);
         vd__reap(ctx);
     }
-    vd__call_end(ctx, r);
+    vd__call_end(ctx, "vd_image_view", r);
     return out;
 }
 
@@ -28462,8 +28424,8 @@ VD_API vd_result vd_image_query(vd_context *ctx, vd_image image, vd_image_info *
     vd__image *found = (vd__image *)(void *)vd__pool_pin(ctx, &ctx->images, image.id);
     if (!found || found->resource.graph) { /* of a graph: fails with its reason */
         if (found) vd__image_unpin(ctx, found);
-        vd__image_pin(ctx, image, "vd_image_query", "");
-        return vd__call_failed(ctx, VD_ERROR_INVALID);
+        vd__image_pin(ctx, image, "");
+        return vd__call_failed(ctx, "vd_image_query", VD_ERROR_INVALID);
     }
     const vd__memory *m = &found->resource.storage[vd__lowest_bit(found->resource.devices)].memory;
     bool texels = found->range.dim == VD_DIM_BUFFER;
@@ -28495,18 +28457,17 @@ VD_API vd_result vd_image_query(vd_context *ctx, vd_image image, vd_image_info *
 /* Uploads to every device, or downloads from the first if `out` is not NULL. */
 static vd_result vd__image_move(vd_context *ctx, const char *call, const vd_image_transfer *desc, const void *data,
                                 void *out) {
-    vd_result r = vd__context_check(ctx, call);
+    vd_result r = vd__context_check(ctx);
     if (!r && (!desc || (!data && !out)))
-        r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "%s is NULL", desc ? "data" : "desc");
-    if (r) return vd__call_failed(ctx, r);
-    vd__image *image = vd__image_pin(ctx, desc->box.image, call, "");
+        r = vd__fail(VD_ERROR_INVALID, "%s is NULL", desc ? "data" : "desc");
+    if (r) return vd__call_failed(ctx, call, r);
+    vd__image *image = vd__image_pin(ctx, desc->box.image, "");
     uint32_t devices = !image ? 0 : out ? 1 : ctx->device_count;
     for (uint32_t i = 0; i < devices && !r; i++)
-        r = vd__image_transfer(vd__transfer_list(ctx, i), call, image, desc, data, out);
-    if (r) vd__error_default_call(r, call);
+        r = vd__image_transfer(vd__transfer_list(ctx, i), image, desc, data, out);
     if ((r || !image) && data) vd__last_error.immediate = true;
     vd__image_unpin(ctx, image);
-    return vd__call_end(ctx, image ? r : VD_ERROR_INVALID);
+    return vd__call_end(ctx, call, image ? r : VD_ERROR_INVALID);
 }
 
 VD_API vd_result vd_image_upload(vd_context *ctx, const vd_image_transfer *desc, const void *data) {
@@ -28515,17 +28476,16 @@ VD_API vd_result vd_image_upload(vd_context *ctx, const vd_image_transfer *desc,
 
 /* Checks a box of tiles and resolves its defaults. If box->level is in the mip tail, the result is the tail of each of
    its layers, with level tail_level. */
-static vd_result vd__tiles_check(const vd__image *image, const char *call, const vd_image_box *box,
-                                 vd__image_part *out) {
+static vd_result vd__tiles_check(const vd__image *image, const vd_image_box *box, vd__image_part *out) {
     const vd__tiles *t = &image->shape.tiles;
     const vd__resource *b = &image->resource;
     bool tail = box->level >= t->tail_level && box->level <= image->shape.levels
                 && t->tails[0].bytes + t->tails[1].bytes;
     vd_image_box whole = { box->image, 0, box->layer, box->layers, { 0, 0, 0 }, { 0, 0, 0 } };
     if (!image->shape.sparse || b->view)
-        return vd__fail_call(VD_ERROR_INVALID, call, b->name, "the image is %s", b->view ? "a view; pass the sparse "
-                             "image itself" : "not sparse (vd_image_desc.sparse)");
-    vd_result r = vd__box_check(image, call, "", tail ? &whole : box, out);
+        return vd__fail_named(VD_ERROR_INVALID, b->name, "the image is %s", b->view ? "a view; pass the sparse image "
+                              "itself" : "not sparse (vd_image_desc.sparse)");
+    vd_result r = vd__box_check(image, "", tail ? &whole : box, out);
     if (tail) out->level = t->tail_level;
     if (tail && t->one_tail) {
         out->layer = 0;
@@ -28534,9 +28494,9 @@ static vd_result vd__tiles_check(const vd__image *image, const char *call, const
     for (int i = 0; i < 3 && !r && !tail; i++) {
         uint32_t end = out->offset[i] + out->extent[i], size = vd__level_extent(&image->shape, out->level, i);
         if (out->offset[i] % t->extent[i] || (end % t->extent[i] && end < size))
-            r = vd__fail_call(VD_ERROR_INVALID, call, b->name, "box.offset[%d] %u + extent %u begins or ends inside "
-                              "of a tile (vd_image_info.tile[%d] is %u)", i, (unsigned)out->offset[i],
-                              (unsigned)out->extent[i], i, (unsigned)t->extent[i]);
+            r = vd__fail_named(VD_ERROR_INVALID, b->name, "box.offset[%d] %u + extent %u begins or ends inside of a "
+                               "tile (vd_image_info.tile[%d] is %u)", i, (unsigned)out->offset[i],
+                               (unsigned)out->extent[i], i, (unsigned)t->extent[i]);
     }
     return r;
 }
@@ -28555,8 +28515,7 @@ static void vd__tile_at(const vd__tiles *t, const vd__image_part *box, const uin
 }
 
 /* Binds the tiles of a box to memory of the heap from an offset on, or unbinds them. */
-static vd_result vd__tiles_change(const vd__image *image, const char *call, const vd__image_part *box, uint64_t offset,
-                                  bool bind) {
+static vd_result vd__tiles_change(const vd__image *image, const vd__image_part *box, uint64_t offset, bool bind) {
     const vd__tiles *t = &image->shape.tiles;
     vd__storage *s = image->resource.storage;
     vd__image_part tiles[VD__PAGES];
@@ -28568,10 +28527,10 @@ static vd_result vd__tiles_change(const vd__image *image, const char *call, cons
         total *= n[i];
     }
     if (offset % t->bytes || offset > s->memory.size || (bind && total > (s->memory.size - offset) / bytes))
-        return vd__fail_call(VD_ERROR_INVALID, call, image->resource.name, "offset is %llu, but must be a multiple of "
-                             "%llu (vd_image_info.tile_bytes), and from there on, the %llu bytes of the tiles must fit "
-                             "into the %llu bytes of heap '%s'", VD__U(offset), VD__U(t->bytes), VD__U(total * bytes),
-                             VD__U(s->memory.size), image->resource.placed_in->name);
+        return vd__fail_named(VD_ERROR_INVALID, image->resource.name, "offset is %llu, but must be a multiple of %llu "
+                              "(vd_image_info.tile_bytes), and from there on, the %llu bytes of the tiles must fit "
+                              "into the %llu bytes of heap '%s'", VD__U(offset), VD__U(t->bytes), VD__U(total * bytes),
+                              VD__U(s->memory.size), image->resource.placed_in->name);
     vd__binds binds = { &s->memory, 0, 0, NULL, tiles, bind ? s->memory.block : NULL, s->memory.offset + offset };
     vd_result r = vd__storage_wait(s, VD_WRITE);
     for (uint64_t at = 0; at < total && !r; at += binds.count) {
@@ -28586,14 +28545,14 @@ static vd_result vd__tiles_change(const vd__image *image, const char *call, cons
 static vd_result vd__image_tiles(vd_context *ctx, const char *call, const vd_image_box *box, uint64_t offset,
                                  bool bind) {
     vd__image_part part;
-    vd_result r = vd__argument_check(ctx, call, box, "box");
-    if (r) return vd__call_failed(ctx, r);
-    vd__image *image = vd__image_pin(ctx, box->image, call, "");
-    r = image ? vd__tiles_check(image, call, box, &part) : VD_ERROR_INVALID;
-    if (!r) r = vd__tiles_change(image, call, &part, offset, bind);
-    if (r && image) vd__error_amend(r, call, image->resource.name, NULL);
+    vd_result r = vd__argument_check(ctx, box, "box");
+    if (r) return vd__call_failed(ctx, call, r);
+    vd__image *image = vd__image_pin(ctx, box->image, "");
+    r = image ? vd__tiles_check(image, box, &part) : VD_ERROR_INVALID;
+    if (!r) r = vd__tiles_change(image, &part, offset, bind);
+    if (r && image) vd__error_amend(r, image->resource.name, NULL);
     vd__image_unpin(ctx, image);
-    return vd__call_end(ctx, r);
+    return vd__call_end(ctx, call, r);
 }
 
 VD_API vd_result vd_image_bind(vd_context *ctx, const vd_image_box *box, uint64_t offset) {
@@ -28632,11 +28591,11 @@ static vd_result vd__sampler_check(const vd_context *ctx, const vd_sampler_desc 
 /* Creates a sampler on all devices. desc is not NULL. */
 static vd_result vd__sampler_make(vd_context *ctx, const vd_sampler_desc *desc, vd_sampler *out) {
     vd_result r = vd__sampler_check(ctx, desc);
-    if (r) return vd__error_amend(r, "vd_sampler_create", desc->name, NULL);
+    if (r) return vd__error_amend(r, desc->name, NULL);
     char *name = vd__copy_name(ctx, desc->name);
     vd__mutex_lock(&ctx->lock);
     vd__sampler *s = name ? (vd__sampler *)(void *)vd__pool_acquire(&ctx->samplers) : NULL;
-    r = s ? VD_OK : vd__fail_memory(NULL, NULL, 0);
+    r = s ? VD_OK : vd__fail_memory(0);
     for (uint32_t i = 0; i < ctx->device_count && !r; i++)
         r = ctx->driver.backend->sampler_create(&ctx->devices[i].device, desc, &s->native[i]);
     if (!r) {
@@ -28649,16 +28608,16 @@ static vd_result vd__sampler_make(vd_context *ctx, const vd_sampler_desc *desc, 
     } else if (s) vd__pool_release(&ctx->samplers, &s->slot);
     vd__mutex_unlock(&ctx->lock);
     if (r) vd__free(&ctx->host.allocator, name);
-    return r ? vd__error_amend(r, "vd_sampler_create", desc->name, NULL) : VD_OK;
+    return r ? vd__error_amend(r, desc->name, NULL) : VD_OK;
 }
 
 VD_API vd_sampler vd_sampler_create(vd_context *ctx, const vd_sampler_desc *desc) {
     vd_sampler out = { 0 };
     vd_sampler_desc defaults;
     memset(&defaults, 0, sizeof defaults);
-    vd_result r = vd__context_check(ctx, "vd_sampler_create");
+    vd_result r = vd__context_check(ctx);
     if (!r) r = vd__sampler_make(ctx, desc ? desc : &defaults, &out);
-    vd__call_end(ctx, r);
+    vd__call_end(ctx, "vd_sampler_create", r);
     return out;
 }
 
@@ -28668,16 +28627,16 @@ VD_API void vd_sampler_destroy(vd_context *ctx, vd_sampler sampler) {
 
 VD_API vd_swapchain vd_swapchain_create(vd_context *ctx, const vd_swapchain_desc *desc) {
     vd_swapchain out = { 0 };
-    vd_result r = vd__argument_check(ctx, "vd_swapchain_create", desc, "desc");
+    vd_result r = vd__argument_check(ctx, desc, "desc");
     if (!r) r = vd__swapchain_make(ctx, desc, &out);
-    vd__call_end(ctx, r);
+    vd__call_end(ctx, "vd_swapchain_create", r);
     return out;
 }
 
 /* Finds and pins a swapchain. Returns NULL and sets the error if the handle is invalid. */
-static vd__swapchain *vd__swapchain_pin(vd_context *ctx, vd_swapchain handle, const char *call) {
+static vd__swapchain *vd__swapchain_pin(vd_context *ctx, vd_swapchain handle) {
     vd__swapchain *s = (vd__swapchain *)(void *)vd__pool_pin(ctx, &ctx->swapchains, handle.id);
-    if (!s) vd__fail_handle(&ctx->swapchains, handle.id, call, "", "swapchain");
+    if (!s) vd__fail_handle(&ctx->swapchains, handle.id, "", "swapchain");
     return s;
 }
 
@@ -28694,9 +28653,9 @@ VD_API void vd_swapchain_destroy(vd_context *ctx, vd_swapchain swapchain) {
 
 VD_API vd_result vd_swapchain_query(vd_context *ctx, vd_swapchain swapchain, vd_swapchain_info *out) {
     const char *call = "vd_swapchain_query";
-    vd_result r = vd__argument_check(ctx, call, out, "out");
-    vd__swapchain *s = r ? NULL : vd__swapchain_pin(ctx, swapchain, call);
-    if (!s) return vd__call_failed(ctx, r ? r : VD_ERROR_INVALID);
+    vd_result r = vd__argument_check(ctx, out, "out");
+    vd__swapchain *s = r ? NULL : vd__swapchain_pin(ctx, swapchain);
+    if (!s) return vd__call_failed(ctx, call, r ? r : VD_ERROR_INVALID);
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "%s", s->image.resource.name);
     for (int i = 0; i < 2; i++) out->extent[i] = s->image.shape.extent[i];
@@ -28712,25 +28671,23 @@ VD_API vd_result vd_swapchain_query(vd_context *ctx, vd_swapchain swapchain, vd_
 
 VD_API vd_result vd_present(vd_context *ctx, vd_swapchain swapchain, const vd_present_desc *desc) {
     const char *call = "vd_present";
-    vd_result r = vd__argument_check(ctx, call, desc, "desc");
-    if (r) return vd__call_failed(ctx, r);
-    vd__swapchain *s = vd__swapchain_pin(ctx, swapchain, call);
-    vd__image *image = s ? vd__image_pin(ctx, desc->box.image, call, "") : NULL;
+    vd_result r = vd__argument_check(ctx, desc, "desc");
+    if (r) return vd__call_failed(ctx, call, r);
+    vd__swapchain *s = vd__swapchain_pin(ctx, swapchain);
+    vd__image *image = s ? vd__image_pin(ctx, desc->box.image, "") : NULL;
     r = image ? vd__present(s, image, desc) : VD_ERROR_INVALID;
-    if (r && r != VD_TIMEOUT) vd__error_amend(r, call, s ? s->image.resource.name : NULL, NULL);
+    if (r && r != VD_TIMEOUT) vd__error_amend(r, s ? s->image.resource.name : NULL, NULL);
     vd__image_unpin(ctx, image);
     if (s) vd__slot_unpin(ctx, &s->slot);
-    if (r == VD_TIMEOUT) vd__api_end(ctx);
-    return r == VD_TIMEOUT ? r : vd__call_end(ctx, r);
+    return vd__call_end(ctx, call, r);
 }
 
 /* Records a transfer between an image and a buffer. */
 static vd_result vd__image_buffer_call(vd_list *list, const char *call, const vd_image_transfer *desc, bool to_image) {
-    vd_result r = vd__list_check(list, call);
-    if (r) return vd__list_refused(list, r);
+    vd_result r = vd__list_check(list);
+    if (r) return vd__list_refused(list, call, r);
     vd__list_lock(list);
-    r = desc ? vd__copy_image_buffer(list, call, desc, to_image)
-             : vd__fail_call(VD_ERROR_INVALID, call, NULL, "desc is NULL");
+    r = desc ? vd__copy_image_buffer(list, desc, to_image) : vd__fail(VD_ERROR_INVALID, "desc is NULL");
     vd__list_unlock(list);
     return vd__list_end_call(list, call, r);
 }
@@ -28744,8 +28701,8 @@ VD_API vd_result vd_copy_from_image(vd_list *list, const vd_image_transfer *desc
 }
 
 VD_API vd_result vd_copy_image(vd_list *list, const vd_image_box *to, const vd_image_box *from) {
-    vd_result r = vd__list_check(list, "vd_copy_image");
-    if (r) return vd__list_refused(list, r);
+    vd_result r = vd__list_check(list);
+    if (r) return vd__list_refused(list, "vd_copy_image", r);
     vd__list_lock(list);
     r = vd__copy_image(list, to, from);
     vd__list_unlock(list);
@@ -28753,28 +28710,27 @@ VD_API vd_result vd_copy_image(vd_list *list, const vd_image_box *to, const vd_i
 }
 
 VD_API vd_result vd_blit_image(vd_list *list, const vd_image_box *to, const vd_image_box *from, vd_filter filter) {
-    vd_result r = vd__list_check(list, "vd_blit_image");
-    if (r) return vd__list_refused(list, r);
-    r = vd__blit_prepare(list, "vd_blit_image");
+    vd_result r = vd__list_check(list);
+    if (r) return vd__list_refused(list, "vd_blit_image", r);
+    r = vd__blit_prepare(list);
     if (r) return vd__list_end_call(list, "vd_blit_image", r);
     vd__list_lock(list);
-    r = vd__blit_image(list, "vd_blit_image", to, from, filter);
+    r = vd__blit_image(list, to, from, filter);
     vd__list_unlock(list);
     return vd__list_end_call(list, "vd_blit_image", r);
 }
 
 VD_API vd_result vd_clear_image(vd_list *list, vd_image image, const vd_color *color) {
     const char *call = "vd_clear_image";
-    vd_result r = vd__list_check(list, call);
-    if (r) return vd__list_refused(list, r);
+    vd_result r = vd__list_check(list);
+    if (r) return vd__list_refused(list, call, r);
     vd__list_lock(list);
     uint32_t use;
-    const vd__image *found = vd__list_image(list, image, call, "", &use);
+    const vd__image *found = vd__list_image(list, image, "", &use);
     if (!found) r = vd__last_error.code;
     else if (vd__format_rows[found->shape.format].block[0] > 1 || found->shape.depth)
-        r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "format %s of image '%s' cannot be cleared; use "
-                          "vd_image_upload",
-                          vd__format_rows[found->shape.format].name, found->resource.name);
+        r = vd__fail(VD_ERROR_INVALID, "format %s of image '%s' cannot be cleared; use vd_image_upload",
+                     vd__format_rows[found->shape.format].name, found->resource.name);
     else r = vd__clear_image(list, found, use, color);
     vd__list_unlock(list);
     return vd__list_end_call(list, call, r);
@@ -28782,19 +28738,19 @@ VD_API vd_result vd_clear_image(vd_list *list, vd_image image, const vd_color *c
 
 VD_API vd_result vd_discard_image(vd_list *list, vd_image image) {
     uint32_t use;
-    vd_result r = vd__list_check(list, "vd_discard_image");
-    if (r) return vd__list_refused(list, r);
+    vd_result r = vd__list_check(list);
+    if (r) return vd__list_refused(list, "vd_discard_image", r);
     vd__list_lock(list);
-    const vd__image *i = vd__list_image(list, image, "vd_discard_image", "", &use);
+    const vd__image *i = vd__list_image(list, image, "", &use);
     r = i ? vd__image_discard(list, i, use) : vd__last_error.code;
     vd__list_unlock(list);
     return vd__list_end_call(list, "vd_discard_image", r);
 }
 
 VD_API vd_result vd_generate_mips(vd_list *list, vd_image image) {
-    vd_result r = vd__list_check(list, "vd_generate_mips");
-    if (r) return vd__list_refused(list, r);
-    r = vd__blit_prepare(list, "vd_generate_mips");
+    vd_result r = vd__list_check(list);
+    if (r) return vd__list_refused(list, "vd_generate_mips", r);
+    r = vd__blit_prepare(list);
     if (r) return vd__list_end_call(list, "vd_generate_mips", r);
     vd__list_lock(list);
     r = vd__generate_mips(list, image);
@@ -28814,7 +28770,7 @@ static vd_result vd__kernel_copy_desc(vd_context *ctx, vd__kernel *k, const vd_k
     size_t uses = ctx->queue_count * sizeof(uint64_t), text = strlen(desc->name) + 1;
     for (int i = 0; i < desc->arg_count; i++) text += strlen(desc->args[i].name ? desc->args[i].name : "") + 1;
     uint8_t *memory = (uint8_t *)vd__alloc(&ctx->host.allocator, codes + uses + args + implicit + params + text);
-    if (!memory) return vd__fail_memory(NULL, NULL, 0);
+    if (!memory) return vd__fail_memory(0);
     k->arena = memory;
     k->codes = (vd__kernel_code *)(void *)memory;
     k->last_uses = (uint64_t *)(void *)(memory + codes);
@@ -28907,7 +28863,7 @@ static vd_result vd__kernel_add(vd_context *ctx, const vd_kernel_desc *desc, vd_
     vd__mutex_lock(&ctx->lock);
     vd__kernel *k = (vd__kernel *)(void *)vd__pool_acquire(&ctx->kernels);
     vd__mutex_unlock(&ctx->lock);
-    r = k ? vd__kernel_copy_desc(ctx, k, desc) : vd__fail_memory(NULL, NULL, 0);
+    r = k ? vd__kernel_copy_desc(ctx, k, desc) : vd__fail_memory(0);
     if (!r) {
         k->first_format = first_format;
         vd__kernel_fill(k, desc);
@@ -29045,24 +29001,24 @@ static vd_result vd__kernel_create(vd_context *ctx, const vd_kernel_desc *desc, 
         r = full.code_kind >= VD_CODE_GLSL ? vd__kernel_from_glsl(ctx, &full, out)
             : full.code_kind == VD_CODE_SPIRV ? vd__kernel_from_module(ctx, &full, out)
                                               : vd__kernel_from_text(ctx, &full, out);
-    return r ? vd__error_amend(r, "vd_kernel_create", full.name, NULL) : VD_OK;
+    return r ? vd__error_amend(r, full.name, NULL) : VD_OK;
 }
 
 VD_API vd_kernel vd_kernel_create(vd_context *ctx, const vd_kernel_desc *desc) {
     vd_kernel out = { 0 };
-    vd_result r = vd__argument_check(ctx, "vd_kernel_create", desc, "desc");
+    vd_result r = vd__argument_check(ctx, desc, "desc");
     if (!r) r = vd__kernel_create(ctx, desc, &out);
-    vd__call_end(ctx, r);
+    vd__call_end(ctx, "vd_kernel_create", r);
     return out;
 }
 
 static vd_result vd__kernel_load(vd_context *ctx, vd__blob b, const char *name, vd_kernel *out) {
     vd__blob_form *f = (vd__blob_form *)vd__alloc(&ctx->host.allocator, sizeof *f);
-    if (!f) return vd__fail_memory("vd_kernel_load", name, 0);
+    if (!f) return vd__error_amend(vd__fail_memory(0), name, NULL);
     vd_result r = vd__blob_find(ctx, b, name, f);
     if (!r) r = vd__kernel_create(ctx, &f->desc, out);
     vd__free(&ctx->host.allocator, f);
-    return r ? vd__error_amend(r, "vd_kernel_load", NULL, NULL) : VD_OK;
+    return r;
 }
 
 VD_API vd_kernel vd_kernel_load(vd_context *ctx, const void *blob, size_t size, const char *name) {
@@ -29070,10 +29026,10 @@ VD_API vd_kernel vd_kernel_load(vd_context *ctx, const void *blob, size_t size, 
     vd__blob b = { NULL, 0, false };
     b.data = (const uint8_t *)blob;
     b.left = size;
-    vd_result r = vd__context_check(ctx, "vd_kernel_load");
-    if (!r && !blob) r = vd__fail_call(VD_ERROR_INVALID, "vd_kernel_load", name, "blob is NULL");
+    vd_result r = vd__context_check(ctx);
+    if (!r && !blob) r = vd__fail_named(VD_ERROR_INVALID, name, "blob is NULL");
     if (!r) r = vd__kernel_load(ctx, b, name, &out);
-    vd__call_end(ctx, r);
+    vd__call_end(ctx, "vd_kernel_load", r);
     return out;
 }
 
@@ -29081,26 +29037,26 @@ VD_API void vd_kernel_destroy(vd_context *ctx, vd_kernel kernel) {
     if (!kernel.id) return;
     if (vd__destroy_refused(ctx, "vd_kernel_destroy")) return;
     vd__lock_all(ctx);
-    vd__kernel *k = vd__kernel_find(ctx, kernel, "vd_kernel_destroy");
+    vd__kernel *k = vd__kernel_find(ctx, kernel);
     for (uint32_t i = 0; k && i < ctx->queue_count; i++)
         k->last_uses[i] = ctx->queues[i].submitted + (ctx->queues[i].open_batch.recording ? 1 : 0);
     if (k) vd__object_destroy(ctx, &ctx->kernels, &k->slot);
     vd__unlock_all(ctx);
     vd__reap(ctx);
-    vd__call_end(ctx, k ? VD_OK : VD_ERROR_INVALID);
+    vd__call_end(ctx, "vd_kernel_destroy", k ? VD_OK : VD_ERROR_INVALID);
 }
 
 /* Finds and pins a kernel. Returns NULL and sets the error if there is none. */
-static vd__kernel *vd__kernel_pin(vd_context *ctx, vd_kernel handle, const char *call) {
+static vd__kernel *vd__kernel_pin(vd_context *ctx, vd_kernel handle) {
     vd__kernel *k = (vd__kernel *)(void *)vd__pool_pin(ctx, &ctx->kernels, handle.id);
-    if (!k) vd__kernel_fail_handle(ctx, handle, call);
+    if (!k) vd__kernel_fail_handle(ctx, handle);
     return k;
 }
 
 VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_info *out) {
     if (!ctx || !out) return vd__query_refused(ctx, "vd_kernel_query");
-    vd__kernel *k = vd__kernel_pin(ctx, kernel, "vd_kernel_query");
-    if (!k) return vd__call_failed(ctx, VD_ERROR_INVALID);
+    vd__kernel *k = vd__kernel_pin(ctx, kernel);
+    if (!k) return vd__call_failed(ctx, "vd_kernel_query", VD_ERROR_INVALID);
     snprintf(out->name, sizeof out->name, "%s", k->name);
     out->arg_count = k->arg_count;
     memcpy(out->local_size, k->local_size, sizeof out->local_size);
@@ -29115,18 +29071,18 @@ VD_API vd_result vd_kernel_query(vd_context *ctx, vd_kernel kernel, vd_kernel_in
 VD_API vd_result vd_kernel_arg_query(vd_context *ctx, vd_kernel kernel, int index, vd_kernel_arg_info *out) {
     const char *call = "vd_kernel_arg_query";
     if (!ctx || !out) return vd__query_refused(ctx, call);
-    vd__kernel *k = vd__kernel_pin(ctx, kernel, call);
-    if (!k) return vd__call_failed(ctx, VD_ERROR_INVALID);
+    vd__kernel *k = vd__kernel_pin(ctx, kernel);
+    if (!k) return vd__call_failed(ctx, call, VD_ERROR_INVALID);
     vd_result r = VD_OK;
     if (index >= 0 && index < k->arg_count) {
         out->arg = k->args[index];
         snprintf(out->name, sizeof out->name, "%s", out->arg.name);
         out->arg.name = NULL;
     } else
-        r = vd__fail_call(VD_ERROR_INVALID, call, k->name, "the argument index is %d, but the kernel has %d arguments",
-                          index, k->arg_count);
+        r = vd__fail_named(VD_ERROR_INVALID, k->name, "the argument index is %d, but the kernel has %d arguments",
+                           index, k->arg_count);
     vd__slot_unpin(ctx, &k->slot);
-    return vd__call_end(ctx, r);
+    return vd__call_end(ctx, call, r);
 }
 
 VD__SMALL_END
@@ -29150,20 +29106,20 @@ static vd__queue *vd__queue_least_busy(vd__context_device *dev) {
 }
 
 /* Finds a queue by the indices of device and queue. Returns NULL and sets the error if it does not exist. */
-static vd__queue *vd__queue_find(vd_context *ctx, const char *call, int device, int queue) {
-    if (vd__context_check(ctx, call) || vd__device_check(ctx, call, device)) return NULL;
+static vd__queue *vd__queue_find(vd_context *ctx, int device, int queue) {
+    if (vd__context_check(ctx) || vd__device_check(ctx, device)) return NULL;
     vd__context_device *dev = &ctx->devices[device];
     if (queue == VD_QUEUE_ANY) return vd__queue_least_busy(dev);
     if (queue >= 0 && (uint32_t)queue < dev->device.queue_count) return &dev->queues[queue];
-    vd__fail_call(VD_ERROR_INVALID, call, NULL, "device %d has no queue %d; it has %u queues", device, queue,
-                  (unsigned)dev->device.queue_count);
+    vd__fail(VD_ERROR_INVALID, "device %d has no queue %d; it has %u queues", device, queue,
+             (unsigned)dev->device.queue_count);
     return NULL;
 }
 
 VD_API vd_list *vd_immediate(vd_context *ctx, int device, int queue) {
-    vd__queue *q = vd__queue_find(ctx, "vd_immediate", device, queue);
+    vd__queue *q = vd__queue_find(ctx, device, queue);
     if (VD__LIKELY(q != NULL)) return &q->open_batch;
-    vd__call_failed(ctx, VD_ERROR_INVALID);
+    vd__call_failed(ctx, "vd_immediate", VD_ERROR_INVALID);
     return NULL;
 }
 
@@ -29172,10 +29128,10 @@ VD__SMALL
 VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue,
                                vd_result (*use)(const vd_native *native, void *user), void *user) {
     vd_native native;
-    vd__queue *q = vd__queue_find(ctx, "vd_native_use", device, queue);
+    vd__queue *q = vd__queue_find(ctx, device, queue);
     vd_result r = q ? VD_OK : vd__last_error.code;
-    if (q && !use) r = vd__fail_call(VD_ERROR_INVALID, "vd_native_use", NULL, "use is NULL");
-    if (r) return vd__call_failed(ctx, r);
+    if (q && !use) r = vd__fail(VD_ERROR_INVALID, "use is NULL");
+    if (r) return vd__call_failed(ctx, "vd_native_use", r);
     memset(&native, 0, sizeof native);
     native.backend = ctx->driver.backend->id;
     vd__callback_frame frame;
@@ -29187,61 +29143,57 @@ VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue,
     r = use(&native, user);
     vd__callback_end(&frame);
     vd__mutex_unlock(q->lock);
-    return vd__call_end(ctx, vd__callback_result("vd_native_use", NULL, "use", r, before));
+    return vd__call_end(ctx, "vd_native_use", vd__callback_result(NULL, "use", r, before));
 }
 
 VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc) {
     vd_list *l = NULL;
     int device = desc ? desc->device : 0;
-    vd_result r = vd__context_check(ctx, "vd_list_begin");
-    if (!r) r = vd__desc_device_check(ctx, "vd_list_begin", device);
-    vd__queue *q = r ? NULL : vd__queue_find(ctx, "vd_list_begin", device ? device - 1 : 0, desc ? desc->queue : 0);
+    vd_result r = vd__context_check(ctx);
+    if (!r) r = vd__desc_device_check(ctx, device);
+    vd__queue *q = r ? NULL : vd__queue_find(ctx, device ? device - 1 : 0, desc ? desc->queue : 0);
     if (!r && !q) r = VD_ERROR_INVALID;
     if (!r && desc && desc->kind != VD_LIST_ONCE)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_list_begin", desc->name, "desc.kind is %d, but must be VD_LIST_ONCE",
-                          (int)desc->kind);
+        r = vd__fail_named(VD_ERROR_INVALID, desc->name, "desc.kind is %d, but must be VD_LIST_ONCE", (int)desc->kind);
     if (!r) {
         vd__mutex_lock(&ctx->lock);
         l = vd__list_acquire(ctx, q);
         vd__mutex_unlock(&ctx->lock);
-        if (!l) r = vd__fail_memory("vd_list_begin", NULL, 0);
+        if (!l) r = vd__fail_memory(0);
     }
-    if (r) vd__call_failed(ctx, r);
+    if (r) vd__call_failed(ctx, "vd_list_begin", r);
     return l;
 }
 
 /* Fails if the list records a graph. */
-static vd_result vd__graph_refuse(const vd_list *l, const char *call) {
+static vd_result vd__graph_refuse(const vd_list *l) {
     if (!l->graph) return VD_OK;
-    return vd__fail_call(VD_ERROR_UNSUPPORTED, call, l->graph->name, "the list records a graph, which cannot contain "
-                         "this command");
+    return vd__fail_named(VD_ERROR_UNSUPPORTED, l->graph->name, "the list records a graph, which cannot contain this "
+                          "command");
 }
 
 VD_API vd_context *vd_list_context(vd_list *l) { return l ? l->ctx : NULL; }
 
 VD_API vd_result vd_list_end(vd_list *list) {
-    vd_result r = vd__list_check(list, "vd_list_end");
+    vd_result r = vd__list_check(list);
     if (list && list->state == VD__LIST_OPEN && list->immediate)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_list_end", NULL, "an immediate list cannot be ended; vd_submit "
-                          "submits its batch");
+        r = vd__fail(VD_ERROR_INVALID, "an immediate list cannot be ended; vd_submit submits its batch");
     else if (list && list->state == VD__LIST_OPEN && list->graph)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_list_end", list->graph->name, "the list records a graph; call "
-                          "vd_graph_end");
+        r = vd__fail_named(VD_ERROR_INVALID, list->graph->name, "the list records a graph; call vd_graph_end");
     else if (list && list->state == VD__LIST_OPEN) {
-        vd_result open = r ? r : vd__scopes_check(list, "vd_list_end");
+        vd_result open = r ? r : vd__scopes_check(list);
         vd__atomic_store32(&list->state, VD__LIST_ENDED);
         if (open && !r) return vd__list_end_call(list, "vd_list_end", open);
     }
-    return r ? vd__list_refused(list, r) : VD_OK;
+    return r ? vd__list_refused(list, "vd_list_end", r) : VD_OK;
 }
 
 VD_API void vd_list_discard(vd_list *list) {
     if (!list) return;
     if (list->immediate || list->state == VD__LIST_FREE) {
-        vd__fail_call(VD_ERROR_INVALID, "vd_list_discard", NULL, "%s",
-                      list->immediate ? "an immediate list cannot be discarded"
-                                      : "the list was already submitted or discarded");
-        vd__list_refused(list, VD_ERROR_INVALID);
+        vd__fail(VD_ERROR_INVALID, "%s", list->immediate ? "an immediate list cannot be discarded" : "the list was "
+                 "already submitted or discarded");
+        vd__list_refused(list, "vd_list_discard", VD_ERROR_INVALID);
         return;
     }
     if (vd__destroy_refused(list->ctx, "vd_list_discard")) return;
@@ -29255,28 +29207,28 @@ VD_API void vd_list_discard(vd_list *list) {
 }
 
 VD_API vd_result vd_list_watch(vd_list *list, vd_ticket *out) {
-    vd_result r = vd__list_check(list, "vd_list_watch");
-    if (!r) r = vd__graph_refuse(list, "vd_list_watch");
+    vd_result r = vd__list_check(list);
+    if (!r) r = vd__graph_refuse(list);
     if (out) out->id = 0;
-    if (!out && !r) r = vd__fail_call(VD_ERROR_INVALID, "vd_list_watch", NULL, "out is NULL");
+    if (!out && !r) r = vd__fail(VD_ERROR_INVALID, "out is NULL");
     if (!r) r = vd__read_begin(list, NULL, NULL, out);
-    return r ? vd__list_refused(list, vd__error_default_call(r, "vd_list_watch")) : VD_OK;
+    return r ? vd__list_refused(list, "vd_list_watch", r) : VD_OK;
 }
 
 VD_API vd_list_status vd_list_get_status(vd_context *ctx, vd_ticket ticket) {
-    vd_result r = vd__context_check(ctx, "vd_list_get_status");
+    vd_result r = vd__context_check(ctx);
     if (r) {
-        vd__call_failed(ctx, r);
+        vd__call_failed(ctx, "vd_list_get_status", r);
         return VD_LIST_STATUS_UNKNOWN;
     }
     vd__lock_all(ctx);
-    vd__ticket *t = vd__ticket_find(ctx, ticket, "vd_list_get_status");
+    vd__ticket *t = vd__ticket_find(ctx, ticket);
     vd_list_status status = !t           ? VD_LIST_STATUS_UNKNOWN
                           : t->discarded ? VD_LIST_STATUS_DISCARDED
                           : t->list      ? VD_LIST_STATUS_OPEN
                                          : VD_LIST_STATUS_SUBMITTED;
     vd__unlock_all(ctx);
-    vd__call_end(ctx, t ? VD_OK : VD_ERROR_INVALID);
+    vd__call_end(ctx, "vd_list_get_status", t ? VD_OK : VD_ERROR_INVALID);
     return status;
 }
 
@@ -29284,23 +29236,23 @@ VD__SMALL_END
 
 /* Checks an event and sets *out to its queue, or to NULL if the event is zero and thus complete. If the event
    belongs to the open batch of its queue, submits that batch. */
-static vd_result vd__event_queue(vd_context *ctx, const char *call, vd_event event, vd__queue **out) {
+static vd_result vd__event_queue(vd_context *ctx, vd_event event, vd__queue **out) {
     *out = NULL;
     if (!event.value && !event.context) return VD_OK;
     if (event.context != ctx->number)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the event belongs to another context");
+        return vd__fail(VD_ERROR_INVALID, "the event belongs to another context");
     if (event.device >= ctx->device_count || event.queue >= ctx->devices[event.device].device.queue_count)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the event belongs to device %u, queue %u, but the context "
-                             "has %u devices with %u queues", event.device, event.queue, (unsigned)ctx->device_count,
-                             (unsigned)ctx->devices->device.queue_count);
+        return vd__fail(VD_ERROR_INVALID, "the event belongs to device %u, queue %u, but the context has %u devices "
+                        "with %u queues", event.device, event.queue, (unsigned)ctx->device_count,
+                        (unsigned)ctx->devices->device.queue_count);
     vd__queue *q = &ctx->devices[event.device].queues[event.queue];
     vd__mutex_lock(q->lock);
     uint64_t last = q->submitted + (q->open_batch.recording ? 1 : 0);
     if (event.value > q->submitted && event.value <= last) vd__queue_flush(q);
     vd__mutex_unlock(q->lock);
     if (event.value > last)
-        return vd__fail_call(VD_ERROR_INVALID, call, NULL, "the event has value %llu, but the last submission of its "
-                             "queue has %llu", VD__U(event.value), VD__U(last));
+        return vd__fail(VD_ERROR_INVALID, "the event has value %llu, but the last submission of its queue has %llu",
+                        VD__U(event.value), VD__U(last));
     *out = q;
     return VD_OK;
 }
@@ -29321,12 +29273,12 @@ static vd_result vd__waits_resolve(vd_list *l, const vd_submit_desc *desc, uint6
     memset(waits, 0, VD_MAX_QUEUES * sizeof *waits);
     if (!desc || !desc->wait_count) return VD_OK;
     if (desc->wait_count < 0 || !desc->waits)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "desc.wait_count is %d, but %s", desc->wait_count,
-                             desc->wait_count < 0 ? "it must not be negative" : "desc.waits is NULL");
+        return vd__fail(VD_ERROR_INVALID, "desc.wait_count is %d, but %s", desc->wait_count, desc->wait_count < 0
+                        ? "it must not be negative" : "desc.waits is NULL");
     for (int i = 0; i < desc->wait_count; i++) {
         vd__queue *q;
         uint64_t value = desc->waits[i].value;
-        vd_result r = vd__event_queue(ctx, "vd_submit", desc->waits[i], &q);
+        vd_result r = vd__event_queue(ctx, desc->waits[i], &q);
         if (!r && q && q->context_device != l->queue->context_device) r = vd__queue_wait(q, value, VD_FOREVER);
         if (r) return r;
         if (q && q != l->queue && q->context_device == l->queue->context_device && value > waits[q->index])
@@ -29358,24 +29310,23 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     uint64_t waits[VD_MAX_QUEUES];
     vd_result r = VD_OK;
     if (out) memset(out, 0, sizeof *out);
-    if (!list) r = vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "the list is NULL");
+    if (!list) r = vd__fail(VD_ERROR_INVALID, "the list is NULL");
     else if (list->state == VD__LIST_FREE)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_submit", NULL, "the list was already submitted or discarded");
+        r = vd__fail(VD_ERROR_INVALID, "the list was already submitted or discarded");
     else if (list->graph)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_submit", list->graph->name, "the list records a graph; call "
-                          "vd_graph_end, then vd_graph_submit");
-    else r = vd__callback_check(list->ctx, "vd_submit", false);
-    if (r) return vd__list_refused(list, r);
+        r = vd__fail_named(VD_ERROR_INVALID, list->graph->name, "the list records a graph; call vd_graph_end, then "
+                           "vd_graph_submit");
+    else r = vd__callback_check(list->ctx, false);
+    if (r) return vd__list_refused(list, "vd_submit", r);
     vd__queue *q = list->queue;
     bool immediate = list->immediate;
-    r = vd__context_check(list->ctx, "vd_submit");
+    r = vd__context_check(list->ctx);
     if (!r && list->error) r = vd__list_repeat_error(list);
-    if (!r) r = vd__scopes_check(list, "vd_submit");
+    if (!r) r = vd__scopes_check(list);
     if (!r) r = vd__waits_resolve(list, desc, waits);
     if (!r && VD__UNLIKELY(list->ctx->host.debug)) vd__debug_submit(list);
     vd__mutex_lock(q->lock);
     if (!r) r = vd__submit(list, waits, out);
-    if (r) vd__error_default_call(r, "vd_submit");
     if (!immediate) {
         if (r) vd__list_discard(list);
         else vd__list_recycle(list);
@@ -29383,15 +29334,14 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     vd__mutex_unlock(q->lock);
     if (!immediate) vd__reap(q->ctx);
     vd__output_poll(q->ctx);
-    return vd__call_end(q->ctx, r);
+    return vd__call_end(q->ctx, "vd_submit", r);
 }
 
 VD__HOT VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc) {
-    vd_result r = vd__list_check_command(list, "vd_dispatch", desc);
-    if (VD__UNLIKELY(r)) return vd__list_refused(list, r);
+    vd_result r = vd__list_check_command(list, desc);
+    if (VD__UNLIKELY(r)) return vd__list_refused(list, "vd_dispatch", r);
     vd__list_lock(list);
-    r = VD__LIKELY(desc != NULL) ? vd__dispatch(list, desc) : vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", NULL,
-            "desc is NULL");
+    r = VD__LIKELY(desc != NULL) ? vd__dispatch(list, desc) : vd__fail(VD_ERROR_INVALID, "desc is NULL");
     vd__list_unlock(list);
     return vd__list_end_call(list, "vd_dispatch", r);
 }
@@ -29400,11 +29350,11 @@ VD__HOT VD_API vd_result vd_dispatch(vd_list *list, const vd_dispatch_desc *desc
    running, on any thread. The scope makes debug mode log the failure under vd_run instead of vd_dispatch. */
 static VD__COLD vd_result vd__run_checked(vd_context *ctx, const vd_dispatch_desc *desc) {
     vd_callback_scope scope;
-    vd_result r = vd__context_check(ctx, vd__run_call);
-    if (r) return vd__call_failed(ctx, r);
+    vd_result r = vd__context_check(ctx);
+    if (r) return vd__call_failed(ctx, vd__run_call, r);
     vd_callback_scope_begin(ctx, vd__run_call, &scope);
     r = vd_dispatch(&ctx->queues->open_batch, desc);
-    if (r) vd__error_amend(r, vd__run_call, NULL, NULL);
+    if (r) vd__error_replace(r, vd__run_call, NULL, NULL);
     vd_callback_scope_end(&scope);
     return r;
 }
@@ -29425,7 +29375,7 @@ VD_API vd_result vd_run_args(vd_context *ctx, vd_kernel kernel, uint64_t x, uint
     desc.use_count = 0;
     if (VD__UNLIKELY(!ctx || vd__atomic_load32(&ctx->state))) return vd__run_checked(ctx, &desc);
     vd_result r = vd_dispatch(&ctx->queues->open_batch, &desc);
-    return r ? vd__error_amend(r, vd__run_call, NULL, NULL) : VD_OK;
+    return r ? vd__error_replace(r, vd__run_call, NULL, NULL) : VD_OK;
 }
 
 VD__SMALL
@@ -29434,13 +29384,13 @@ VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buf
                          uint64_t size) {
     vd__span span;
     vd_copy_desc desc = { to, from, to_offset, from_offset, size, 1, 0, 0 };
-    vd_result r = vd__list_check(list, "vd_copy");
-    if (r) return vd__list_refused(list, r);
+    vd_result r = vd__list_check(list);
+    if (r) return vd__list_refused(list, "vd_copy", r);
     vd__list_lock(list);
-    if (size) r = vd__copy(list, "vd_copy", &desc);
+    if (size) r = vd__copy(list, &desc);
     else {
-        r = vd__span_find(list, to, "vd_copy", "target ", "target ", to_offset, 0, &span);
-        if (!r) r = vd__span_find(list, from, "vd_copy", "source ", "source ", from_offset, 0, &span);
+        r = vd__span_find(list, to, "target ", "target ", to_offset, 0, &span);
+        if (!r) r = vd__span_find(list, from, "source ", "source ", from_offset, 0, &span);
     }
     vd__list_unlock(list);
     if (VD__UNLIKELY(list->ctx->host.debug) && !r && size) vd__debug_written(list, to.id);
@@ -29448,11 +29398,10 @@ VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buf
 }
 
 VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc) {
-    vd_result r = vd__list_check(list, "vd_copy_region");
-    if (r) return vd__list_refused(list, r);
+    vd_result r = vd__list_check(list);
+    if (r) return vd__list_refused(list, "vd_copy_region", r);
     vd__list_lock(list);
-    r = desc ? vd__copy(list, "vd_copy_region", desc) : vd__fail_call(VD_ERROR_INVALID, "vd_copy_region", NULL,
-                                                                      "desc is NULL");
+    r = desc ? vd__copy(list, desc) : vd__fail(VD_ERROR_INVALID, "desc is NULL");
     vd__list_unlock(list);
     if (VD__UNLIKELY(list->ctx->host.debug) && !r) vd__debug_written(list, desc->to.id);
     return vd__list_end_call(list, "vd_copy_region", r);
@@ -29460,9 +29409,9 @@ VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc) {
 
 VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint64_t size, const void *value,
                          size_t value_size) {
-    vd_result r = vd__list_check(list, "vd_fill");
-    if (r) return vd__list_refused(list, r);
-    vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "vd_fill", "target ");
+    vd_result r = vd__list_check(list);
+    if (r) return vd__list_refused(list, "vd_fill", r);
+    vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "target ");
     r = b ? vd__fill(list, b, offset, size, value, value_size) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
     if (VD__UNLIKELY(list->ctx->host.debug) && !r && size) vd__debug_written(list, buffer.id);
@@ -29470,34 +29419,33 @@ VD_API vd_result vd_fill(vd_list *list, vd_buffer buffer, uint64_t offset, uint6
 }
 
 VD_API vd_result vd_record_native(vd_list *list, const vd_record_desc *desc) {
-    vd_result r = vd__list_check(list, "vd_record_native");
-    if (r) return vd__list_refused(list, r);
-    r = vd__graph_refuse(list, "vd_record_native");
+    vd_result r = vd__list_check(list);
+    if (r) return vd__list_refused(list, "vd_record_native", r);
+    r = vd__graph_refuse(list);
     if (r) return vd__list_end_call(list, "vd_record_native", r);
     vd__list_lock(list);
-    r = desc ? vd__record_native(list, desc)
-             : vd__fail_call(VD_ERROR_INVALID, "vd_record_native", NULL, "desc is NULL");
+    r = desc ? vd__record_native(list, desc) : vd__fail(VD_ERROR_INVALID, "desc is NULL");
     vd__list_unlock(list);
     return vd__list_end_call(list, "vd_record_native", r);
 }
 
 VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size) {
-    vd_result r = vd__list_check(list, "vd_write");
-    if (r) return vd__list_refused(list, r);
-    vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "vd_write", "target ");
-    r = b ? vd__write_bytes(list, "vd_write", b, offset, data, size) : VD_ERROR_INVALID;
+    vd_result r = vd__list_check(list);
+    if (r) return vd__list_refused(list, "vd_write", r);
+    vd__buffer *b = vd__buffer_pin(list->ctx, buffer, "target ");
+    r = b ? vd__write_bytes(list, b, offset, data, size) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
     if (VD__UNLIKELY(list->ctx->host.debug) && !r && size) vd__debug_written(list, buffer.id);
     return vd__list_end_call(list, "vd_write", r);
 }
 
 VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, const void *data) {
-    vd_result r = vd__list_check(list, "vd_write_region");
-    if (r) return vd__list_refused(list, r);
-    r = vd__region_desc_check(list->ctx, "vd_write_region", desc);
-    if (!r) r = vd__list_device_check(list, "vd_write_region", desc->device);
-    vd__buffer *b = r ? NULL : vd__buffer_pin(list->ctx, desc->buffer, "vd_write_region", "target ");
-    if (!r) r = b ? vd__write_region(list, "vd_write_region", b, desc, data) : VD_ERROR_INVALID;
+    vd_result r = vd__list_check(list);
+    if (r) return vd__list_refused(list, "vd_write_region", r);
+    r = vd__region_desc_check(list->ctx, desc);
+    if (!r) r = vd__list_device_check(list, desc->device);
+    vd__buffer *b = r ? NULL : vd__buffer_pin(list->ctx, desc->buffer, "target ");
+    if (!r) r = b ? vd__write_region(list, b, desc, data) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
     if (VD__UNLIKELY(list->ctx->host.debug) && !r) vd__debug_written(list, desc->buffer.id);
     return vd__list_end_call(list, "vd_write_region", r);
@@ -29505,14 +29453,14 @@ VD_API vd_result vd_write_region(vd_list *list, const vd_region_desc *desc, cons
 
 VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticket *out) {
     if (out) out->id = 0;
-    vd_result r = vd__list_check(list, "vd_read_begin");
-    if (r) return vd__list_refused(list, r);
-    r = vd__graph_refuse(list, "vd_read_begin");
+    vd_result r = vd__list_check(list);
+    if (r) return vd__list_refused(list, "vd_read_begin", r);
+    r = vd__graph_refuse(list);
     if (r) return vd__list_end_call(list, "vd_read_begin", r);
     if (!desc || !out)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_begin", NULL, "%s is NULL", desc ? "out" : "desc");
-    else r = vd__list_device_check(list, "vd_read_begin", desc->device);
-    vd__buffer *b = r ? NULL : vd__buffer_pin(list->ctx, desc->buffer, "vd_read_begin", "source ");
+        r = vd__fail(VD_ERROR_INVALID, "%s is NULL", desc ? "out" : "desc");
+    else r = vd__list_device_check(list, desc->device);
+    vd__buffer *b = r ? NULL : vd__buffer_pin(list->ctx, desc->buffer, "source ");
     if (!r) r = b ? vd__read_begin(list, b, desc, out) : VD_ERROR_INVALID;
     vd__buffer_unpin(list->ctx, b);
     return vd__list_end_call(list, "vd_read_begin", r);
@@ -29520,33 +29468,32 @@ VD_API vd_result vd_read_begin(vd_list *list, const vd_read_desc *desc, vd_ticke
 
 VD_API vd_result vd_read_ready(vd_context *ctx, vd_ticket ticket, uint64_t timeout_ns, const void **data) {
     if (data) *data = NULL;
-    vd_result r = vd__context_check(ctx, "vd_read_ready");
+    vd_result r = vd__context_check(ctx);
     if (!r && !data)
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_read_ready", NULL, "data is NULL");
+        r = vd__fail(VD_ERROR_INVALID, "data is NULL");
     vd__ticket *t = r ? NULL : (vd__ticket *)(void *)vd__pool_pin(ctx, &ctx->tickets, ticket.id);
-    if (!r && !t) r = vd__fail_handle(&ctx->tickets, ticket.id, "vd_read_ready", "", "ticket");
-    if (r) return vd__call_failed(ctx, r);
+    if (!r && !t) r = vd__fail_handle(&ctx->tickets, ticket.id, "", "ticket");
+    if (r) return vd__call_failed(ctx, "vd_read_ready", r);
     r = vd__read_ready(t, timeout_ns, data);
-    if (r) vd__error_default_call(r, "vd_read_ready");
     vd__slot_unpin(ctx, &t->slot);
-    return vd__call_end(ctx, vd__unchecked_result(ctx, "vd_read_ready", r));
+    return vd__call_end(ctx, "vd_read_ready", vd__unchecked_result(ctx, r));
 }
 
 VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket) {
     if (!ticket.id) return;
     if (vd__destroy_refused(ctx, "vd_read_end")) return;
     vd__lock_all(ctx);
-    vd__ticket *t = vd__ticket_find(ctx, ticket, "vd_read_end");
+    vd__ticket *t = vd__ticket_find(ctx, ticket);
     if (t) vd__ticket_close(ctx, t);
     vd__unlock_all(ctx);
-    vd__call_end(ctx, t ? VD_OK : VD_ERROR_INVALID);
+    vd__call_end(ctx, "vd_read_end", t ? VD_OK : VD_ERROR_INVALID);
 }
 
 /* ---- profiling ---- */
 
 VD_API vd_result vd_scope_begin(vd_list *list, const char *name) {
-    vd_result r = vd__list_check(list, "vd_scope_begin");
-    if (r) return vd__list_refused(list, r);
+    vd_result r = vd__list_check(list);
+    if (r) return vd__list_refused(list, "vd_scope_begin", r);
     vd__list_lock(list);
     r = vd__scope_begin(list, name);
     vd__list_unlock(list);
@@ -29554,8 +29501,8 @@ VD_API vd_result vd_scope_begin(vd_list *list, const char *name) {
 }
 
 VD_API vd_result vd_scope_end(vd_list *list) {
-    vd_result r = vd__list_check(list, "vd_scope_end");
-    if (r) return vd__list_refused(list, r);
+    vd_result r = vd__list_check(list);
+    if (r) return vd__list_refused(list, "vd_scope_end", r);
     vd__list_lock(list);
     r = vd__scope_end(list);
     vd__list_unlock(list);
@@ -29563,12 +29510,11 @@ VD_API vd_result vd_scope_end(vd_list *list) {
 }
 
 VD_API int vd_profile_read(vd_context *ctx, vd_scope_info *out, int capacity) {
-    vd_result r = vd__context_check(ctx, "vd_profile_read");
+    vd_result r = vd__context_check(ctx);
     if (!r && (!out || capacity < 0))
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_profile_read", NULL, out ? "capacity is %d, but must not be "
-                          "negative" : "out is NULL", capacity);
+        r = vd__fail(VD_ERROR_INVALID, out ? "capacity is %d, but must not be negative" : "out is NULL", capacity);
     if (r) {
-        vd__call_failed(ctx, r);
+        vd__call_failed(ctx, "vd_profile_read", r);
         return 0;
     }
     vd__recordings_collect(ctx);
@@ -29594,32 +29540,31 @@ VD_API int vd_profile_read(vd_context *ctx, vd_scope_info *out, int capacity) {
 
 VD_API size_t vd_profile_print(vd_context *ctx, char *out, size_t size) {
     vd__text t = { NULL, NULL, 0, 0, false };
-    vd_result r = vd__context_check(ctx, "vd_profile_print");
-    if (!r && !out && size) r = vd__fail_call(VD_ERROR_INVALID, "vd_profile_print", NULL, "out is NULL");
+    vd_result r = vd__context_check(ctx);
+    if (!r && !out && size) r = vd__fail(VD_ERROR_INVALID, "out is NULL");
     if (!r) {
         t.allocator = &ctx->host.allocator;
         vd__recordings_collect(ctx);
         vd__profile_table(ctx, &t);
-        if (t.failed) r = vd__fail_memory("vd_profile_print", NULL, 0);
+        if (t.failed) r = vd__fail_memory(0);
         else if (size) snprintf(out, size, "%s", t.data);
         vd__free(t.allocator, t.data);
     }
-    vd__call_end(ctx, r);
+    vd__call_end(ctx, "vd_profile_print", r);
     return r ? 0 : t.size;
 }
 
 VD_API vd_result vd_profile_write(vd_context *ctx, const char *path) {
-    vd_result r = vd__context_check(ctx, "vd_profile_write");
+    vd_result r = vd__context_check(ctx);
     if (!r && (!path || !*path))
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_profile_write", NULL, "path is %s", path ? "empty" : "NULL");
+        r = vd__fail(VD_ERROR_INVALID, "path is %s", path ? "empty" : "NULL");
     if (!r) {
         vd__text t = { &ctx->host.allocator, NULL, 0, 0, false };
         vd__recordings_collect(ctx);
         vd__profile_trace(ctx, &t);
         r = vd__text_write(&t, path);
-        if (r) vd__error_default_call(r, "vd_profile_write");
     }
-    return vd__call_end(ctx, r);
+    return vd__call_end(ctx, "vd_profile_write", r);
 }
 
 /* ---- graphs ---- */
@@ -29640,26 +29585,25 @@ static vd_result vd__graph_open(vd_context *ctx, vd__queue *q, const char *name,
     *out = l;
     if (l) return VD_OK;
     vd__free(&ctx->host.allocator, copy);
-    return vd__fail_memory("vd_graph_begin", name, 0);
+    return vd__error_amend(vd__fail_memory(0), name, NULL);
 }
 
 VD_API vd_list *vd_graph_begin(vd_context *ctx, const vd_graph_desc *desc) {
     vd_list *l = NULL;
     int device = desc ? desc->device : 0;
-    vd_result r = vd__context_check(ctx, "vd_graph_begin");
-    if (!r) r = vd__desc_device_check(ctx, "vd_graph_begin", device);
-    vd__queue *q = r ? NULL : vd__queue_find(ctx, "vd_graph_begin", device ? device - 1 : 0, desc ? desc->queue : 0);
+    vd_result r = vd__context_check(ctx);
+    if (!r) r = vd__desc_device_check(ctx, device);
+    vd__queue *q = r ? NULL : vd__queue_find(ctx, device ? device - 1 : 0, desc ? desc->queue : 0);
     if (!r) r = q ? vd__graph_open(ctx, q, desc ? desc->name : NULL, &l) : VD_ERROR_INVALID;
-    if (r) vd__call_failed(ctx, r);
+    if (r) vd__call_failed(ctx, "vd_graph_begin", r);
     return l;
 }
 
 /* Fails unless the list records a graph. */
-static vd_result vd__graph_list_check(const vd_list *l, const char *call) {
-    vd_result r = vd__list_check(l, call);
+static vd_result vd__graph_list_check(const vd_list *l) {
+    vd_result r = vd__list_check(l);
     if (r || l->graph) return r;
-    return vd__fail_call(VD_ERROR_INVALID, call, NULL,
-                         "the list does not record a graph; it must come from vd_graph_begin");
+    return vd__fail(VD_ERROR_INVALID, "the list does not record a graph; it must come from vd_graph_begin");
 }
 
 /* Adds a transient buffer. */
@@ -29668,11 +29612,10 @@ static vd_result vd__graph_transient(vd_list *l, const vd_buffer_desc *desc, vd_
     const char *name = desc->name ? desc->name : "";
     memset(&model, 0, sizeof model);
     vd_result r = vd__buffer_check(l->ctx, desc, model.shape, &model.size);
-    if (r) return vd__error_amend(r, "vd_graph_buffer", name, NULL);
+    if (r) return vd__error_amend(r, name, NULL);
     if (desc->data || desc->memory || desc->devices || desc->address || desc->external || desc->exportable
         || desc->heap || desc->sparse)
-        return vd__fail_call(VD_ERROR_INVALID, "vd_graph_buffer", name, "only name, type and shape of the desc may be "
-                             "set");
+        return vd__fail_named(VD_ERROR_INVALID, name, "only name, type and shape of the desc may be set");
     model.type = desc->type;
     vd__graph_slot *s = vd__graph_slot_add(l->graph, NULL, VD_ARG_BINDING, desc->type);
     r = s ? vd__graph_placeholder(l, s, name, &model) : VD_ERROR_OUT_OF_MEMORY;
@@ -29683,11 +29626,10 @@ static vd_result vd__graph_transient(vd_list *l, const vd_buffer_desc *desc, vd_
 
 VD_API vd_buffer vd_graph_buffer(vd_list *list, const vd_buffer_desc *desc) {
     vd_buffer out = { 0 };
-    vd_result r = vd__graph_list_check(list, "vd_graph_buffer");
-    if (r) vd__list_refused(list, r);
+    vd_result r = vd__graph_list_check(list);
+    if (r) vd__list_refused(list, "vd_graph_buffer", r);
     else {
-        r = desc ? vd__graph_transient(list, desc, &out)
-                 : vd__fail_call(VD_ERROR_INVALID, "vd_graph_buffer", NULL, "desc is NULL");
+        r = desc ? vd__graph_transient(list, desc, &out) : vd__fail(VD_ERROR_INVALID, "desc is NULL");
         vd__list_end_call(list, "vd_graph_buffer", r);
     }
     return out;
@@ -29698,8 +29640,8 @@ VD_API vd_buffer vd_graph_buffer(vd_list *list, const vd_buffer_desc *desc) {
 static uint64_t vd__graph_slot_declare(vd_list *list, const char *call, const char *name, vd__resource *pinned) {
     vd__resource *placeholder = NULL;
     vd_result r = pinned ? VD_OK : VD_ERROR_INVALID;
-    if (!r && (!name || !name[0])) r = vd__fail_call(VD_ERROR_INVALID, call, NULL, "a slot needs a name");
-    if (!r) r = vd__graph_resource_slot(list, call, name, pinned, &placeholder);
+    if (!r && (!name || !name[0])) r = vd__fail(VD_ERROR_INVALID, "a slot needs a name");
+    if (!r) r = vd__graph_resource_slot(list, name, pinned, &placeholder);
     if (pinned) vd__slot_unpin(list->ctx, &pinned->slot);
     vd__list_end_call(list, call, r);
     return r ? 0 : placeholder->slot.id;
@@ -29707,23 +29649,23 @@ static uint64_t vd__graph_slot_declare(vd_list *list, const char *call, const ch
 
 VD_API vd_buffer vd_slot_buffer(vd_list *list, const char *name, vd_buffer buffer) {
     vd_buffer out = { 0 };
-    vd_result r = vd__graph_list_check(list, "vd_slot_buffer");
-    if (r) vd__list_refused(list, r);
+    vd_result r = vd__graph_list_check(list);
+    if (r) vd__list_refused(list, "vd_slot_buffer", r);
     else
         out.id = vd__graph_slot_declare(list, "vd_slot_buffer", name,
-                                        vd__buffer_pin(list->ctx, buffer, "vd_slot_buffer", ""));
+                                        vd__buffer_pin(list->ctx, buffer, ""));
     return out;
 }
 
 #if VD__HAS_IMAGES
 VD_API vd_image vd_slot_image(vd_list *list, const char *name, vd_image image) {
     vd_image out = { 0 };
-    vd_result r = vd__graph_list_check(list, "vd_slot_image");
+    vd_result r = vd__graph_list_check(list);
     if (r) {
-        vd__list_refused(list, r);
+        vd__list_refused(list, "vd_slot_image", r);
         return out;
     }
-    vd__image *pinned = vd__image_pin(list->ctx, image, "vd_slot_image", "");
+    vd__image *pinned = vd__image_pin(list->ctx, image, "");
     out.id = vd__graph_slot_declare(list, "vd_slot_image", name, pinned ? &pinned->resource : NULL);
     return out;
 }
@@ -29731,24 +29673,22 @@ VD_API vd_image vd_slot_image(vd_list *list, const char *name, vd_image image) {
 
 VD_API vd_graph vd_graph_end(vd_list *list) {
     vd_graph out = { 0 };
-    vd_result r = list ? VD_OK : vd__fail_call(VD_ERROR_INVALID, "vd_graph_end", NULL, "the list is NULL");
+    vd_result r = list ? VD_OK : vd__fail(VD_ERROR_INVALID, "the list is NULL");
     if (!r && (list->state == VD__LIST_FREE || !list->graph))
-        r = vd__fail_call(VD_ERROR_INVALID, "vd_graph_end", NULL, list->state == VD__LIST_FREE
-                          ? "the list was already submitted or discarded, or its graph was ended"
-                          : "the list does not record a graph; it must come from vd_graph_begin");
-    if (!r) r = vd__callback_check(list->ctx, "vd_graph_end", false);
+        r = vd__fail(VD_ERROR_INVALID, list->state == VD__LIST_FREE ? "the list was already submitted or discarded, or "
+                     "its graph was ended" : "the list does not record a graph; it must come from vd_graph_begin");
+    if (!r) r = vd__callback_check(list->ctx, false);
     if (r) {
-        vd__list_refused(list, r);
+        vd__list_refused(list, "vd_graph_end", r);
         return out;
     }
     vd_context *ctx = list->ctx;
     vd__queue *q = list->queue;
     vd__graph *g = list->graph;
-    r = vd__context_check(ctx, "vd_graph_end");
+    r = vd__context_check(ctx);
     if (!r && list->error) r = vd__list_repeat_error(list);
-    if (!r) r = vd__scopes_check(list, "vd_graph_end");
+    if (!r) r = vd__scopes_check(list);
     if (!r) r = vd__graph_finish(list);
-    if (r) vd__error_default_call(r, "vd_graph_end");
     vd__mutex_lock(q->lock);
     if (r) vd__list_discard(list);
     else {
@@ -29761,15 +29701,15 @@ VD_API vd_graph vd_graph_end(vd_list *list) {
     }
     vd__mutex_unlock(q->lock);
     vd__reap(ctx);
-    vd__call_end(ctx, r);
+    vd__call_end(ctx, "vd_graph_end", r);
     return out;
 }
 
 /* Finds and pins a graph. Returns NULL and sets the error if there is none. */
-static vd__graph *vd__graph_pin(vd_context *ctx, vd_graph graph, const char *call) {
-    if (vd__context_check(ctx, call)) return NULL;
+static vd__graph *vd__graph_pin(vd_context *ctx, vd_graph graph) {
+    if (vd__context_check(ctx)) return NULL;
     vd__graph *g = (vd__graph *)(void *)vd__pool_pin(ctx, &ctx->graphs, graph.id);
-    if (!g) vd__fail_handle(&ctx->graphs, graph.id, call, "", "graph");
+    if (!g) vd__fail_handle(&ctx->graphs, graph.id, "", "graph");
     return g;
 }
 
@@ -29782,9 +29722,9 @@ static vd_result vd__graph_lock(vd__graph *g) {
 /* Ends a public function that has pinned and locked a graph. */
 static vd_result vd__graph_call_end(vd_context *ctx, vd__graph *g, const char *call, vd_result r) {
     vd__mutex_unlock(g->queue->lock);
-    if (r) vd__error_amend(r, call, g->name, NULL);
+    if (r) vd__error_amend(r, g->name, NULL);
     vd__slot_unpin(ctx, &g->slot);
-    return vd__call_end(ctx, r);
+    return vd__call_end(ctx, call, r);
 }
 
 VD_API void vd_graph_destroy(vd_context *ctx, vd_graph graph) {
@@ -29795,15 +29735,15 @@ VD_API void vd_graph_destroy(vd_context *ctx, vd_graph graph) {
     if (g) {
         vd__graph_destroy_buffers(ctx, g);
         vd__object_destroy(ctx, &ctx->graphs, &g->slot);
-    } else vd__fail_handle(&ctx->graphs, graph.id, "vd_graph_destroy", "", "graph");
+    } else vd__fail_handle(&ctx->graphs, graph.id, "", "graph");
     vd__unlock_all(ctx);
     vd__reap(ctx);
-    vd__call_end(ctx, g ? VD_OK : VD_ERROR_INVALID);
+    vd__call_end(ctx, "vd_graph_destroy", g ? VD_OK : VD_ERROR_INVALID);
 }
 
 VD_API vd_result vd_graph_query(vd_context *ctx, vd_graph graph, vd_graph_info *out) {
-    vd__graph *g = vd__graph_pin(ctx, graph, "vd_graph_query");
-    if (!g) return vd__call_failed(ctx, vd__last_error.code);
+    vd__graph *g = vd__graph_pin(ctx, graph);
+    if (!g) return vd__call_failed(ctx, "vd_graph_query", vd__last_error.code);
     vd_result r = vd__graph_lock(g);
     if (!r && !out) r = vd__fail(VD_ERROR_INVALID, "out is NULL");
     if (!r) {
@@ -29819,8 +29759,8 @@ VD_API vd_result vd_graph_query(vd_context *ctx, vd_graph graph, vd_graph_info *
 }
 
 VD_API vd_result vd_graph_barrier_query(vd_context *ctx, vd_graph graph, int index, vd_graph_barrier_info *out) {
-    vd__graph *g = vd__graph_pin(ctx, graph, "vd_graph_barrier_query");
-    if (!g) return vd__call_failed(ctx, vd__last_error.code);
+    vd__graph *g = vd__graph_pin(ctx, graph);
+    if (!g) return vd__call_failed(ctx, "vd_graph_barrier_query", vd__last_error.code);
     vd_result r = vd__graph_lock(g);
     if (!r && !out) r = vd__fail(VD_ERROR_INVALID, "out is NULL");
     if (!r && (index < 0 || (uint32_t)index >= g->barriers.count))
@@ -29842,8 +29782,8 @@ VD_API vd_result vd_graph_barrier_query(vd_context *ctx, vd_graph graph, int ind
 }
 
 VD_API vd_result vd_graph_set(vd_context *ctx, vd_graph graph, const char *slot, vd_arg value) {
-    vd__graph *g = vd__graph_pin(ctx, graph, "vd_graph_set");
-    if (!g) return vd__call_failed(ctx, vd__last_error.code);
+    vd__graph *g = vd__graph_pin(ctx, graph);
+    if (!g) return vd__call_failed(ctx, "vd_graph_set", vd__last_error.code);
     vd_result r = vd__graph_lock(g);
     vd__graph_slot *s = r ? NULL : vd__graph_slot_named(g, slot);
     if (!r) r = s ? vd__graph_check_value(g, s, &value) : VD_ERROR_INVALID;
@@ -29872,8 +29812,8 @@ VD_API vd_result vd_graph_submit(vd_context *ctx, vd_graph graph, const vd_graph
     uint64_t waits[VD_MAX_QUEUES];
     memset(&defaults, 0, sizeof defaults);
     if (out) memset(out, 0, sizeof *out);
-    vd__graph *g = vd__graph_pin(ctx, graph, "vd_graph_submit");
-    if (!g) return vd__call_failed(ctx, vd__last_error.code);
+    vd__graph *g = vd__graph_pin(ctx, graph);
+    if (!g) return vd__call_failed(ctx, "vd_graph_submit", vd__last_error.code);
     if (!desc) desc = &defaults;
     vd_result r = vd__graph_submit_check(g, desc, waits);
     vd_result locked = vd__graph_lock(g);
@@ -29890,13 +29830,12 @@ VD_API vd_result vd_graph_submit(vd_context *ctx, vd_graph graph, const vd_graph
 
 VD_API vd_result vd_wait(vd_context *ctx, vd_event event, uint64_t timeout_ns) {
     vd__queue *q;
-    vd_result r = vd__context_check(ctx, "vd_wait");
-    if (r) return vd__call_failed(ctx, r);
-    r = vd__event_queue(ctx, "vd_wait", event, &q);
+    vd_result r = vd__context_check(ctx);
+    if (r) return vd__call_failed(ctx, "vd_wait", r);
+    r = vd__event_queue(ctx, event, &q);
     if (!r && q) r = vd__queue_wait(q, event.value, timeout_ns);
-    if (r) vd__error_default_call(r, "vd_wait");
     vd__reap(ctx);
-    return vd__call_end(ctx, vd__unchecked_result(ctx, "vd_wait", r));
+    return vd__call_end(ctx, "vd_wait", vd__unchecked_result(ctx, r));
 }
 
 /* Returns a failure of any queue that no call has returned yet. */
@@ -29913,18 +29852,17 @@ static void vd__queues_flush(vd_context *ctx) {
 }
 
 VD_API vd_result vd_flush(vd_context *ctx) {
-    vd_result r = vd__context_check(ctx, "vd_flush");
-    if (r) return vd__call_failed(ctx, r);
+    vd_result r = vd__context_check(ctx);
+    if (r) return vd__call_failed(ctx, "vd_flush", r);
     vd__queues_flush(ctx);
     vd__output_poll(ctx);
     r = vd__context_take_failure(ctx);
-    if (r) vd__error_default_call(r, "vd_flush");
-    return vd__call_end(ctx, vd__unchecked_result(ctx, "vd_flush", r));
+    return vd__call_end(ctx, "vd_flush", vd__unchecked_result(ctx, r));
 }
 
 VD_API vd_result vd_wait_idle(vd_context *ctx) {
-    vd_result r = vd__context_check(ctx, "vd_wait_idle");
-    if (r) return vd__call_failed(ctx, r);
+    vd_result r = vd__context_check(ctx);
+    if (r) return vd__call_failed(ctx, "vd_wait_idle", r);
     vd__queues_flush(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
         vd_result waited = vd__queue_wait(&ctx->queues[i], vd__atomic_load64(&ctx->queues[i].submitted), VD_FOREVER);
@@ -29934,8 +29872,7 @@ VD_API vd_result vd_wait_idle(vd_context *ctx) {
     if (vd__atomic_load32(&ctx->indirect)) vd__recordings_collect(ctx);
     vd_result unreported = vd__context_take_failure(ctx);
     if (!r) r = unreported;
-    if (r) vd__error_default_call(r, "vd_wait_idle");
-    return vd__call_end(ctx, vd__unchecked_result(ctx, "vd_wait_idle", r));
+    return vd__call_end(ctx, "vd_wait_idle", vd__unchecked_result(ctx, r));
 }
 
 // >>dlpack
@@ -30051,8 +29988,7 @@ static void vd__dl_delete_versioned(struct DLManagedTensorVersioned *self) {
 }
 
 /* Sets device, data and byte_offset of a tensor. `type`: the requested device type; 0: the backend's. */
-static vd_result vd__dl_set_data(const char *call, const vd_context *ctx, const vd__buffer *b, int type,
-                                 vd__dl_tensor *t) {
+static vd_result vd__dl_set_data(const vd_context *ctx, const vd__buffer *b, int type, vd__dl_tensor *t) {
     const vd__storage *s = &b->storage[vd__lowest_bit(b->devices)];
     const vd__memory *m = &s->memory;
     vd_backend backend = ctx->driver.backend->id;
@@ -30066,16 +30002,13 @@ static vd_result vd__dl_set_data(const char *call, const vd_context *ctx, const 
         return VD_OK;
     }
     if (t->device.type == VD__DL_CPU)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "buffer '%s' is in memory that the host cannot access "
-                             "directly, so it cannot be a kDLCPU tensor; create it with desc.memory "
-                             "VD_MEMORY_SHARED", b->name);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "buffer '%s' is in memory that the host cannot access directly, so it "
+                        "cannot be a kDLCPU tensor; create it with desc.memory VD_MEMORY_SHARED", b->name);
     if (t->device.type != native_type)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, NULL, "buffer '%s' of backend %s cannot be a tensor of device "
-                             "type %d, only of %d (%s)%s", b->name, ctx->driver.backend->name, type, native_type,
-                             names[native_type],
-                             backend == VD_BACKEND_OPENCL && !object
-                                 ? "; its memory is not in a buffer object (create it with desc.exportable)"
-                                 : "");
+        return vd__fail(VD_ERROR_UNSUPPORTED, "buffer '%s' of backend %s cannot be a tensor of device type %d, only of "
+                        "%d (%s)%s", b->name, ctx->driver.backend->name, type, native_type, names[native_type],
+                        backend == VD_BACKEND_OPENCL && !object ? "; its memory is not in a buffer object (create it "
+                        "with desc.exportable)" : "");
     t->device.id = s->context_device->device.info.index;
     t->byte_offset = object ? b->offset : 0;
     t->data = (void *)(uintptr_t)(object ? m->native[0] : m->address + b->offset);
@@ -30084,10 +30017,9 @@ static vd_result vd__dl_set_data(const char *call, const vd_context *ctx, const 
 
 /* Creates a tensor that shares a buffer's memory, after waiting for the work that uses the buffer. On success the
    caller's pin belongs to the tensor. */
-static vd_result vd__dl_export_create(const char *call, vd_context *ctx, vd__buffer *b, int device_type,
-                                      vd__dl_export **out) {
+static vd_result vd__dl_export_create(vd_context *ctx, vd__buffer *b, int device_type, vd__dl_export **out) {
     vd__dl_export *e = (vd__dl_export *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *e);
-    if (!e) return vd__fail_memory(call, b->name, 0);
+    if (!e) return vd__error_amend(vd__fail_memory(0), b->name, NULL);
     e->ctx = ctx;
     e->buffer = b;
     e->managed.manager = e->versioned.manager = e;
@@ -30095,7 +30027,7 @@ static vd_result vd__dl_export_create(const char *call, vd_context *ctx, vd__buf
     e->versioned.deleter = vd__dl_delete_versioned;
     e->versioned.major = VD__DL_MAJOR;
     vd__dl_describe(b, e);
-    vd_result r = vd__dl_set_data(call, ctx, b, device_type, &e->managed.tensor);
+    vd_result r = vd__dl_set_data(ctx, b, device_type, &e->managed.tensor);
     if (!r) r = vd__storage_wait(&b->storage[vd__lowest_bit(b->devices)], VD_READ_WRITE);
     e->versioned.tensor = e->managed.tensor;
     if (r) vd__free(&ctx->host.allocator, e);
@@ -30109,12 +30041,12 @@ static vd_result vd__dl_export_create(const char *call, vd_context *ctx, vd__buf
 /* Pins a buffer and creates its export, which keeps it pinned. */
 static vd_result vd__dl_export_make(const char *call, vd_context *ctx, vd_buffer buffer, int device_type,
                                     vd__dl_export **out) {
-    vd_result r = vd__argument_check(ctx, call, out, "out");
-    vd__buffer *b = r ? NULL : vd__buffer_pin(ctx, buffer, call, "");
-    if (b && b->graph) r = vd__graph_fail_buffer(call, NULL, b);
-    if (!r) r = b ? vd__dl_export_create(call, ctx, b, device_type, out) : VD_ERROR_INVALID;
+    vd_result r = vd__argument_check(ctx, out, "out");
+    vd__buffer *b = r ? NULL : vd__buffer_pin(ctx, buffer, "");
+    if (b && b->graph) r = vd__graph_fail_buffer(NULL, b);
+    if (!r) r = b ? vd__dl_export_create(ctx, b, device_type, out) : VD_ERROR_INVALID;
     if (r) vd__buffer_unpin(ctx, b);
-    return vd__call_end(ctx, r);
+    return vd__call_end(ctx, call, r);
 }
 
 VD_API vd_result vd_dlpack_export(vd_context *ctx, vd_buffer buffer, int device_type, struct DLManagedTensor **out) {
@@ -30157,22 +30089,22 @@ static void vd__dl_release_versioned(void *user, uint64_t address) {
 }
 
 /* Checks that a tensor has at most four axes and is contiguous. The stride of an axis with one element is ignored. */
-static vd_result vd__dl_shape_check(const char *call, const vd__dl_tensor *t, int64_t element_bytes, const char *name) {
+static vd_result vd__dl_shape_check(const vd__dl_tensor *t, int64_t element_bytes, const char *name) {
     int64_t stride = 1;
     if (t->ndim < 0 || t->ndim > 4)
-        return vd__fail_call(VD_ERROR_INVALID, call, name, "ndim is %d, but must be 0 to 4", (int)t->ndim);
+        return vd__fail_named(VD_ERROR_INVALID, name, "ndim is %d, but must be 0 to 4", (int)t->ndim);
     if (t->ndim && !t->shape)
-        return vd__fail_call(VD_ERROR_INVALID, call, name, "ndim is %d, but shape is NULL", (int)t->ndim);
+        return vd__fail_named(VD_ERROR_INVALID, name, "ndim is %d, but shape is NULL", (int)t->ndim);
     for (int i = t->ndim; i-- > 0;) {
         if (t->shape[i] <= 0)
-            return vd__fail_call(VD_ERROR_INVALID, call, name, "shape[%d] is %lld, but must be positive", i,
-                                 (long long)t->shape[i]);
+            return vd__fail_named(VD_ERROR_INVALID, name, "shape[%d] is %lld, but must be positive", i,
+                                  (long long)t->shape[i]);
         if (t->strides && t->shape[i] > 1 && t->strides[i] != stride)
-            return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "strides[%d] is %lld, but a contiguous tensor has "
-                                 "%lld; copy the tensor to a contiguous one first", i, (long long)t->strides[i],
-                                 (long long)stride);
+            return vd__fail_named(VD_ERROR_UNSUPPORTED, name, "strides[%d] is %lld, but a contiguous tensor has %lld; "
+                                  "copy the tensor to a contiguous one first", i, (long long)t->strides[i],
+                                  (long long)stride);
         if (t->shape[i] > INT64_MAX / stride / element_bytes)
-            return vd__fail_call(VD_ERROR_INVALID, call, name, "the tensor has more than 2^63 - 1 bytes");
+            return vd__fail_named(VD_ERROR_INVALID, name, "the tensor has more than 2^63 - 1 bytes");
         stride *= t->shape[i];
     }
     return VD_OK;
@@ -30180,21 +30112,20 @@ static vd_result vd__dl_shape_check(const char *call, const vd__dl_tensor *t, in
 
 /* Checks everything that does not depend on the device. Sets type and shape of the desc and *address, the first
    byte. */
-static vd_result vd__dl_tensor_check(const char *call, const vd__dl_tensor *t, vd_buffer_desc *desc,
-                                     uint64_t *address) {
+static vd_result vd__dl_tensor_check(const vd__dl_tensor *t, vd_buffer_desc *desc, uint64_t *address) {
     const char *name = desc->name ? desc->name : "";
-    if (!t->data) return vd__fail_call(VD_ERROR_INVALID, call, name, "the tensor's data is NULL");
+    if (!t->data) return vd__fail_named(VD_ERROR_INVALID, name, "the tensor's data is NULL");
     desc->type = vd__dl_type_of(t->type);
     if (!desc->type)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "dtype code %u with %u bits x %u lanes has no vd_type",
-                             (unsigned)t->type.code, (unsigned)t->type.bits, (unsigned)t->type.lanes);
-    vd_result r = vd__dl_shape_check(call, t, (int64_t)vd_type_size(desc->type), name);
+        return vd__fail_named(VD_ERROR_UNSUPPORTED, name, "dtype code %u with %u bits x %u lanes has no vd_type",
+                              (unsigned)t->type.code, (unsigned)t->type.bits, (unsigned)t->type.lanes);
+    vd_result r = vd__dl_shape_check(t, (int64_t)vd_type_size(desc->type), name);
     if (r) return r;
     desc->shape[0] = 1;
     for (int i = 0; i < t->ndim; i++) desc->shape[i] = (uint64_t)t->shape[i];
     if (t->byte_offset > UINT64_MAX - (uintptr_t)t->data)
-        return vd__fail_call(VD_ERROR_INVALID, call, name, "data + byte_offset %llu exceeds the address space",
-                             VD__U(t->byte_offset));
+        return vd__fail_named(VD_ERROR_INVALID, name, "data + byte_offset %llu exceeds the address space",
+                              VD__U(t->byte_offset));
     *address = (uintptr_t)t->data + t->byte_offset;
     return VD_OK;
 }
@@ -30204,15 +30135,14 @@ static vd_result vd__dl_tensor_check(const char *call, const vd__dl_tensor *t, v
 static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_import *in, uint64_t address,
                                      vd_buffer_desc *desc) {
     const vd__dl_tensor *t = in->tensor;
-    const char *call = in->call;
     vd_backend backend = ctx->driver.backend->id;
     const char *name = desc->name ? desc->name : "";
     uint32_t i = 0;
     bool on_host = t->device.type == VD__DL_CPU || (t->device.type == VD__DL_CUDA_HOST && backend != VD_BACKEND_CUDA);
     if (!on_host && !in->writable)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "the tensor is read-only, which is supported only for "
-                             "kDLCPU (1)%s, but its device type is %d",
-                             backend == VD_BACKEND_CUDA ? "" : " and kDLCUDAHost (3)", (int)t->device.type);
+        return vd__fail_named(VD_ERROR_UNSUPPORTED, name, "the tensor is read-only, which is supported only for kDLCPU "
+                              "(1)%s, but its device type is %d", backend == VD_BACKEND_CUDA ? ""
+                              : " and kDLCUDAHost (3)", (int)t->device.type);
     if (backend == VD_BACKEND_CUDA
         && (t->device.type == VD__DL_CUDA || t->device.type == VD__DL_CUDA_HOST
             || t->device.type == VD__DL_CUDA_MANAGED)) {
@@ -30220,8 +30150,8 @@ static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_import 
                && ctx->devices[i].device.info.index != t->device.id)
             i++;
         if (i == ctx->device_count)
-            return vd__fail_call(VD_ERROR_INVALID, call, name, "the tensor is on CUDA device %d, which is not a device "
-                                 "of the context", (int)t->device.id);
+            return vd__fail_named(VD_ERROR_INVALID, name, "the tensor is on CUDA device %d, which is not a device of "
+                                  "the context", (int)t->device.id);
         desc->devices = 1u << i;
         desc->address = address & ~(uint64_t)15;
         desc->address_offset = address & 15;
@@ -30235,8 +30165,8 @@ static vd_result vd__dl_device_check(const vd_context *ctx, const vd__dl_import 
         return VD_OK;
     }
     if (!on_host)
-        return vd__fail_call(VD_ERROR_UNSUPPORTED, call, name, "backend %s does not support tensors of device type %d",
-                             ctx->driver.backend->name, (int)t->device.type);
+        return vd__fail_named(VD_ERROR_UNSUPPORTED, name, "backend %s does not support tensors of device type %d",
+                              ctx->driver.backend->name, (int)t->device.type);
     if (in->writable && ctx->device_count == 1 && address % 16 == 0
         && (ctx->devices->device.sharing_mask >> VD__SHARE_HOST & 1u)) {
         desc->import = VD_IMPORT_HOST;
@@ -30252,10 +30182,10 @@ static vd_buffer vd__dl_import_make(vd_context *ctx, const vd__dl_import *in, co
     uint64_t address = 0;
     memset(&desc, 0, sizeof desc);
     desc.name = name;
-    vd_result r = vd__dl_tensor_check(in->call, in->tensor, &desc, &address);
+    vd_result r = vd__dl_tensor_check(in->tensor, &desc, &address);
     if (!r) r = vd__dl_device_check(ctx, in, address, &desc);
     if (r) {
-        vd__call_failed(ctx, r);
+        vd__call_failed(ctx, in->call, r);
         return out;
     }
     if (desc.address) {
@@ -30272,8 +30202,7 @@ static vd_buffer vd__dl_import_make(vd_context *ctx, const vd__dl_import *in, co
         desc.data = (const void *)(uintptr_t)address;
         r = vd__buffer_make(ctx, &desc, &out);
     }
-    if (r) vd__error_amend(r, in->call, NULL, NULL);
-    vd__call_end(ctx, r);
+    vd__call_end(ctx, in->call, r);
     if (!r && desc.data) in->release(in->user, 0);
     return out;
 }
@@ -30282,10 +30211,10 @@ VD_API vd_buffer vd_dlpack_import(vd_context *ctx, struct DLManagedTensor *tenso
     vd_buffer none = { 0 };
     vd__dl_managed *m = (vd__dl_managed *)(void *)tensor;
     vd__dl_import in = { "vd_dlpack_import", NULL, true, vd__dl_release, NULL };
-    vd_result r = vd__context_check(ctx, in.call);
-    if (!r && !m) r = vd__fail_call(VD_ERROR_INVALID, in.call, NULL, "the tensor is NULL");
+    vd_result r = vd__context_check(ctx);
+    if (!r && !m) r = vd__fail(VD_ERROR_INVALID, "the tensor is NULL");
     if (r) {
-        vd__call_failed(ctx, r);
+        vd__call_failed(ctx, "vd_dlpack_import", r);
         return none;
     }
     in.tensor = &m->tensor;
@@ -30298,14 +30227,13 @@ VD_API vd_buffer vd_dlpack_import_versioned(vd_context *ctx, struct DLManagedTen
     vd_buffer none = { 0 };
     vd__dl_versioned *m = (vd__dl_versioned *)(void *)tensor;
     vd__dl_import in = { "vd_dlpack_import_versioned", NULL, true, vd__dl_release_versioned, NULL };
-    vd_result r = vd__context_check(ctx, in.call);
-    if (!r && !m) r = vd__fail_call(VD_ERROR_INVALID, in.call, NULL, "the tensor is NULL");
+    vd_result r = vd__context_check(ctx);
+    if (!r && !m) r = vd__fail(VD_ERROR_INVALID, "the tensor is NULL");
     if (!r && m->major != VD__DL_MAJOR)
-        r = vd__fail_call(VD_ERROR_UNSUPPORTED, in.call, name,
-                          "the tensor has DLPack version %u.%u, but only %d.x is supported", m->major, m->minor,
-                          VD__DL_MAJOR);
+        r = vd__fail_named(VD_ERROR_UNSUPPORTED, name, "the tensor has DLPack version %u.%u, but only %d.x is "
+                           "supported", m->major, m->minor, VD__DL_MAJOR);
     if (r) {
-        vd__call_failed(ctx, r);
+        vd__call_failed(ctx, "vd_dlpack_import_versioned", r);
         return none;
     }
     in.tensor = &m->tensor;

@@ -24,9 +24,15 @@ static void parts_are_joined(void **state) {
     check_sentence("");
 }
 
+/* Fails as a public function `call` does. */
+static void fail_in(const char *call, const char *object, const char *reason) {
+    vd__fail_named(VD_ERROR_INVALID, object, "%s", reason);
+    vd__error_default_call(VD_ERROR_INVALID, call);
+}
+
 static void outer_functions_replace_names(void **state) {
     (void)state;
-    vd__fail_call(VD_ERROR_INVALID, "vd_dispatch", "k", "argument %d is wrong", 2);
+    fail_in("vd_dispatch", "k", "argument 2 is wrong");
     check_sentence("vd_dispatch 'k': argument 2 is wrong");
     vd_error_amend(VD_ERROR_INVALID, NULL, NULL, "tile %d", 7);
     check_sentence("vd_dispatch 'k': tile 7: argument 2 is wrong");
@@ -38,6 +44,8 @@ static void outer_functions_replace_names(void **state) {
     check_sentence("vd_reduce_sum: pass 0: tile 7: argument 2 is wrong");
     vd__error_default_call(VD_ERROR_INVALID, "vd_wait");
     check_sentence("vd_reduce_sum: pass 0: tile 7: argument 2 is wrong");
+    vd__error_amend(VD_ERROR_INVALID, "mean", NULL); /* clears the call */
+    check_sentence("'mean': pass 0: tile 7: argument 2 is wrong");
     vd__fail(VD_ERROR_INVALID, "nothing");
     vd__error_default_call(VD_ERROR_INVALID, "vd_wait");
     check_sentence("vd_wait: nothing");
@@ -47,7 +55,7 @@ static void outer_functions_replace_names(void **state) {
 static void parts_are_copies(void **state) {
     char call[16] = "vd_call", object[16] = "object", reason[16] = "reason";
     (void)state;
-    vd__fail_call(VD_ERROR_INVALID, call, object, "%s", reason);
+    fail_in(call, object, reason);
     memset(call, 'x', 5);
     memset(object, 'x', 5);
     memset(reason, 'x', 5);
@@ -64,10 +72,10 @@ static void out_of_memory_has_one_wording(void **state) {
     check_sentence("out of host memory");
     vd_error_set(VD_ERROR_OUT_OF_DEVICE_MEMORY, NULL);
     check_sentence("out of device memory");
-    vd__fail_memory("vd_call", "x", 0);
-    check_sentence("vd_call 'x': out of host memory");
-    vd__fail_memory("vd_call", NULL, 4096);
-    check_sentence("vd_call: out of host memory: an allocation of 4096 bytes failed");
+    vd__error_amend(vd__fail_memory(0), "x", NULL);
+    check_sentence("'x': out of host memory");
+    vd__fail_memory(4096);
+    check_sentence("out of host memory: an allocation of 4096 bytes failed");
     vd__error_add_out_of_memory(vd__fail(VD_ERROR_OUT_OF_DEVICE_MEMORY, "vkAllocateMemory failed"));
     check_sentence("out of device memory: vkAllocateMemory failed");
     vd__error_add_out_of_memory(vd__fail(VD_ERROR_BACKEND, "vkQueueSubmit failed"));
@@ -81,12 +89,12 @@ static void long_names_leave_room_for_the_reason(void **state) {
     (void)state;
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = 0;
-    vd__fail_call(VD_ERROR_INVALID, name, name, "the reason");
+    fail_in(name, name, "the reason");
     assert_non_null(strstr(vd_error_text(), "nnn... 'nnn"));
     assert_non_null(strstr(vd_error_text(), "nnn...': the reason"));
     memset(reason, 'r', sizeof reason - 1);
     reason[sizeof reason - 1] = 0;
-    vd__fail_call(VD_ERROR_INVALID, name, name, "%s", reason);
+    fail_in(name, name, reason);
     assert_string_equal(vd_error_text() + strlen(vd_error_text()) - 6, "rrr...");
     assert_int_equal(strlen(vd_error_text()), sizeof vd__last_error.call + sizeof vd__last_error.object
                                                   + sizeof vd__last_error.reason - 3 + strlen(" '': "));
@@ -102,18 +110,18 @@ static void names_are_cut_between_characters(void **state) {
     (void)state;
     memset(name, 'n', sizeof name);
     name[MOST] = 0;
-    vd__fail_call(VD_ERROR_INVALID, NULL, name, "x");
+    vd__fail_named(VD_ERROR_INVALID, name, "x");
     assert_int_equal(strlen(vd__last_error.object), MOST);
     assert_null(strstr(vd_error_text(), "..."));
     name[MOST] = 'n';
     name[MOST + 1] = 0;
-    vd__fail_call(VD_ERROR_INVALID, NULL, name, "x");
+    vd__fail_named(VD_ERROR_INVALID, name, "x");
     assert_int_equal(strlen(vd__last_error.object), MOST);
     assert_string_equal(vd__last_error.object + MOST - 4, "n...");
     for (int shift = 0; shift < 3; shift++) { /* U+20AC has three bytes */
         memset(name, 'n', 3);
         for (int i = shift; i + 3 <= MOST + 1; i += 3) memcpy(name + i, "\xe2\x82\xac", 3);
-        vd__fail_call(VD_ERROR_INVALID, NULL, name, "x");
+        vd__fail_named(VD_ERROR_INVALID, name, "x");
         const char *end = strstr(vd__last_error.object, "...");
         assert_non_null(end);
         assert_int_equal((unsigned char)end[-1], 0xac);
