@@ -111,8 +111,8 @@
        grow. The engine VkFFT is an exception.
 
        Destruction. A plan may be destroyed before or after its context, and while recorded or submitted commands still
-       use it: its memory and kernels are released after those commands have finished. For plans of the engine VkFFT,
-       see vd_fft_engine.
+       use it: its memory and kernels are released after those commands have finished. A graph with runs of the plan
+       cannot be submitted afterwards. For plans of the engine VkFFT, see vd_fft_engine.
 
        Functions without a plan. They make a plan from the shapes of the buffers, from which trailing dimensions of 1
        are removed, and record it into vd_immediate(ctx, 0, 0). The context caches the 64 most recently used plans; all
@@ -805,9 +805,9 @@ typedef struct vd_fft_desc {
     void *hook_user;         /* passed to the functions above when a kernel is recorded, by vd_fft_create, vd_fft_run
                                 and vd_fft_source; must live as long as the plan */
     vd_fft_kind kind;        /* default: VD_FFT_COMPLEX */
-    bool padded;             /* VD_FFT_REAL along the last dimension: each row of n reals is padded to the size of its
-                                n / 2 + 1 bins, as transforms in place require; in_stride must be zeros. Default: rows
-                                without padding */
+    bool padded;             /* VD_FFT_REAL along the last dimension: each row of reals is padded to the size of its
+                                bins in memory (n / 2 + 1, or those that out_start and out_count select), as transforms
+                                in place require; in_stride must be zeros. Default: rows without padding */
     vd_fft_rigor rigor;      /* ignored by other engines; default: VD_FFT_ESTIMATE */
     bool pack_rows;          /* real kinds of odd length: transform two rows of the batch as the real and imaginary part
                                 of one complex row, which halves the arithmetic. The two rows are then not independent:
@@ -1083,7 +1083,8 @@ VD_API void vd_convolve_shape(const vd_convolve *plan, uint64_t shape[3]);
 
 /* Records the transform of the filters, an array of [filters][channels][filter_shape] (see filter_per_group). Runs that
    execute later use its spectrum, which the plan stores; runs that execute before the first such transform use filters
-   of zeros. If the list is discarded, the previous filters remain set. */
+   of zeros. If the list is discarded, the previous filters remain set. The first call for a plan must not record into
+   a graph: VD_ERROR_UNSUPPORTED. */
 VD_API vd_result vd_convolve_set_filter(vd_convolve *plan, vd_list *list, vd_buffer filter);
 
 /* Records the convolution of in, an array of [batch][channels][shape], to out, [batch][filters][shape of a result]. The
