@@ -2019,6 +2019,7 @@ typedef struct vd__trial {
     int first_argument;      /* index in vd_plan.arguments of the first argument that it declares */
     int plan_arguments;      /* number of arguments that the plan of a convolution itself declares; they come first */
     int max_arguments;       /* maximum number of the other arguments */
+    const char *const *reserved; /* names that the other arguments must not have, then NULL; NULL: none */
     vd_result invalid;       /* error code of invalid callbacks */
     const char *name[3];     /* names of the callbacks; the last ones may be NULL */
     void (*declare)(struct vd__trial *t);
@@ -2079,6 +2080,11 @@ static vd_result vd__arguments_add(const vd__trial *t, const vc_arg_info *arg) {
         return vd_error_set(VD_ERROR_UNSUPPORTED, "the name of argument '%.20s...' of %s has %llu bytes, but the limit "
                             "is %d", arg->name, t->declares, (unsigned long long)strlen(arg->name),
                             (int)sizeof p->argument_names[0] - 1);
+    if (p->argument_count >= t->first_argument + t->plan_arguments)
+        for (const char *const *name = t->reserved; name && *name; name++)
+            if (strcmp(*name, arg->name) == 0)
+                return vd_error_set(VD_ERROR_INVALID, "%s declares argument '%s', but this name is reserved for an "
+                                    "argument of the plan", t->declares, arg->name);
     for (int i = 0; i < p->argument_count; i++)
         if (strcmp(p->argument_names[i], arg->name) == 0)
             return vd_error_set(VD_ERROR_INVALID, "%s declares argument '%s', but the plan already has an argument of "
@@ -7205,6 +7211,7 @@ static vd_result vd__fft_try_direction(vd_fft *p, vd__trial *t) {
 
 /* Checks the hooks in both directions, since they may depend on the direction. */
 static vd_result vd__fft_try_hooks(vd_fft *p) {
+    static const char *const map_reserved[] = { "in", "out", "roots", NULL };
     vd__trial t;
     if (!p->hooks.load && !p->hooks.store && !p->convolution.map) return VD_OK;
     memset(&t, 0, sizeof t);
@@ -7213,6 +7220,7 @@ static vd_result vd__fft_try_hooks(vd_fft *p) {
     t.declares = p->convolution.map ? "map_declare" : "hook_declare";
     t.plan_arguments = p->convolution.plan_arguments;
     t.max_arguments = p->convolution.map ? (int)VD__CONVOLVE_MAX_ARGUMENTS : VD_PLAN_MAX_ARGUMENTS - t.plan_arguments;
+    if (p->convolution.map) t.reserved = map_reserved;
     t.invalid = VD_ERROR_COMPILE;
     t.name[0] = "the load hook";
     t.name[1] = "the store hook";

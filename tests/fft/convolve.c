@@ -957,6 +957,27 @@ static void many_arguments(vd_context *ctx, bool real) {
     says("argument 'value 13' of map_declare exceeds the limit of 13 arguments");
 }
 
+static void declare_by_name(vc_kernel *k, void *user) { vc_param(k, (const char *)user, VC_F32); }
+
+/* Arguments of a map must not have the names of the plan's own arguments, whether this plan has them or not. */
+static void reserved_names(vd_context *ctx, bool real) {
+    static char names[][8] = { "in", "out", "roots", "inner" };
+    vd_convolve_desc desc = { 0 };
+    desc.shape[0] = 16;
+    desc.map = keep_map;
+    desc.map_declare = declare_by_name;
+    desc.real = real;
+    for (int i = 0; i < 4; i++) {
+        char text[100];
+        desc.hook_user = names[i];
+        vd_convolve *plan = vd_convolve_create(ctx, &desc);
+        assert_int_equal(plan != NULL, i == 3);
+        vd_convolve_destroy(plan);
+        snprintf(text, sizeof text, "map_declare declares argument '%s', but this name is reserved", names[i]);
+        if (i < 3) says(text);
+    }
+}
+
 static void bad_maps(void **state) {
     vd_context_desc dummy = { 0 };
     vd_context *ctx = NULL;
@@ -1011,6 +1032,8 @@ static void bad_maps(void **state) {
     assert_null(vd_convolve_arguments(NULL, &count));
     many_arguments(ctx, false);
     many_arguments(ctx, true);
+    reserved_names(ctx, false);
+    reserved_names(ctx, true);
     vd_convolve_destroy(plan);
     vd_buffer_destroy(ctx, in);
     vd_buffer_destroy(ctx, out);
