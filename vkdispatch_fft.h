@@ -2227,8 +2227,9 @@ static vd_result vd__fragment_try_result(vd__trial *t) {
     vd_result result = VD_OK;
     vd__trial_begin(t);
     if (!t->k) return vd__fft_no_memory();
-    if (!vc_error(t->k)) vd__fragment_try(t, 0);
-    snprintf(what, sizeof what, "%s%s", t->name[0], hints[t->trial_buffers]);
+    bool recorded = !vc_error(t->k);
+    if (recorded) vd__fragment_try(t, 0);
+    snprintf(what, sizeof what, "%s%s", t->name[0], recorded ? hints[t->trial_buffers] : "");
     result = vc_error(t->k) ? vd__trial_error(t, what) : vd__fragment_check(t);
     vc_free(t->k);
     return result;

@@ -492,6 +492,24 @@ static void fragments_left(void **state) {
     vd_context_destroy(ctx);
 }
 
+/* An error from before the fragment is recorded does not mention its inputs. */
+static void small_work_groups(void **state) {
+    vd_device_info device = { 0 };
+    vd_context_desc desc = { 0 };
+    vd_context *ctx = NULL;
+    vd_scan *plan = NULL;
+    (void)state;
+    device.limits.max_local_size[0] = device.limits.max_local_invocations = 1;
+    desc.backend = VD_BACKEND_DUMMY;
+    desc.dummy = &device;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+    assert_false(keep_all(ctx, VD_F32, 100, &plan));
+    assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
+    says("vd_compact_create 'compact': keep: kernel 'compact': local_size");
+    nothing_left(ctx);
+    vd_context_destroy(ctx);
+}
+
 /* Tables larger than any buffer are refused before the host computes them, which would need their size in doubles. */
 static void large_tables(void **state) {
     vd_device_info device = { 0 };
@@ -937,6 +955,7 @@ int main(void) {
         cmocka_unit_test(missing_types),
         cmocka_unit_test(missing_types_in_memory), cmocka_unit_test(no_memory), cmocka_unit_test(no_memory_for_parts),
         cmocka_unit_test(no_host_memory), cmocka_unit_test(fragments), cmocka_unit_test(fragments_left),
+        cmocka_unit_test(small_work_groups),
         cmocka_unit_test(large_tables), cmocka_unit_test(long_axes), cmocka_unit_test(second_buffer),
         cmocka_unit_test(simple_calls), cmocka_unit_test(lists), cmocka_unit_test(overlaps),
         cmocka_unit_test(environment), cmocka_unit_test(no_bins), cmocka_unit_test(without_effect),
