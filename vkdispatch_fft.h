@@ -2202,12 +2202,10 @@ static vd_result vd__fragment_try(vd__trial *t, int i) {
    arguments. */
 static vd_result vd__fragment_check(const vd__trial *t) {
     const vd_plan_fragment *f = (const vd_plan_fragment *)t->code;
-    vc_type type = vc_typeof(t->out);
-    bool accepted = f->out ? type == f->out || type == f->other_out : type >= VC_I8 && type <= VC_F64;
     if (!t->out.owner) return vd_error_set(VD_ERROR_INVALID, "%s: io->out is not set", f->name);
-    if (t->out.owner != (uintptr_t)t->k || !type)
-        return vd_error_set(VD_ERROR_INVALID, "%s: io->out is a value of another kernel", f->name);
-    if (!accepted)
+    vc_type type = t->out.owner == (uintptr_t)t->k ? vc_typeof(t->out) : (vc_type)VC_NONE;
+    if (!type) return vd_error_set(VD_ERROR_INVALID, "%s: io->out is a value of another kernel", f->name);
+    if (f->out ? type != f->out && type != f->other_out : type < VC_I8 || type > VC_F64)
         return vd_error_set(VD_ERROR_INVALID, "%s: io->out is %s, but %s is expected", f->name, vc_type_name(type),
                             f->out ? vc_type_name(f->out) : "a number");
     vc_set(vc_var(t->k, "result", type), t->out); /* uses the result, so that it is not removed as dead code */
@@ -7129,10 +7127,10 @@ static void vd__fft_trial_declare(vd__trial *t) {
     if (p->hooks.declare) p->hooks.declare(t->k, p->hooks.user);
 }
 
-/* Checks the result of a hook: both parts must be values of the arithmetic's type or, for store hooks, both must be
-   {0}. name: of the hook; is_real: elements are reals, and im is ignored. */
-static vd_result vd__fft_check_result(const vd_fft *p, const char *name, const vd_fft_value *v, bool stores,
-                                      bool is_real) {
+/* Checks the result of a hook: both parts must be values of kernel k and of the arithmetic's type or, for store hooks,
+   both must be {0}. name: of the hook; is_real: elements are reals, and im is ignored. */
+static vd_result vd__fft_check_result(const vd_fft *p, const vc_kernel *k, const char *name, const vd_fft_value *v,
+                                      bool stores, bool is_real) {
     const vc_val *part[2];
     const char *is[2];
     bool right = true;
@@ -7140,6 +7138,8 @@ static vd_result vd__fft_check_result(const vd_fft *p, const char *name, const v
     part[1] = is_real ? &v->re : &v->im;
     if (stores && !part[0]->owner && !part[1]->owner) return VD_OK;
     for (int i = 0; i < 2; i++) {
+        if (vd__is_kernel_value(*part[i]) && part[i]->owner != (uintptr_t)k)
+            return vd_error_set(VD_ERROR_COMPILE, "%s sets %s to a value of another kernel", name, i ? "im" : "re");
         right &= part[i]->owner && vc_typeof(*part[i]) == p->real;
         is[i] = part[i]->owner ? vc_type_name(vc_typeof(*part[i])) : "{0}";
     }
@@ -7176,7 +7176,7 @@ static vd_result vd__fft_try_hook(vd__trial *t, int hook_index) {
     value.re = vc_component(v, 0);
     value.im = is_real ? zero : vc_component(v, 1);
     if (hook) vd__fft_call_hook(&p->hooks, hook, k, &at, &value);
-    if (!vc_error(k)) result = vd__fft_check_result(p, t->name[hook_index], &value, stores, is_real);
+    if (!vc_error(k)) result = vd__fft_check_result(p, k, t->name[hook_index], &value, stores, is_real);
     if (is_real) value.im = value.re.owner ? zero : value.re;
     if (!result && (!stores || value.re.owner || value.im.owner))
         vd__store(&buffer[1], at.index, vc_vec2(value.re, value.im));

@@ -914,6 +914,15 @@ static void declares(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void
     if (at->direction) v->re = vc_mul(v->re, vc_param(k, "late", VC_F32));
 }
 
+static vc_val stranger;   /* a value of another kernel */
+
+static void foreign(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v, void *user) {
+    (void)k;
+    (void)at;
+    (void)user;
+    v->im = stranger;
+}
+
 /* Not every failure is the hook's. */
 static void results(vd_context *ctx, vd_fft_desc desc) {
     static const struct { vd_fft_hook hook; vd_result result; const char *says; } cases[] = {
@@ -923,11 +932,14 @@ static void results(vd_context *ctx, vd_fft_desc desc) {
         { wants_f64, VD_ERROR_UNSUPPORTED, "hook: vc_cast in kernel 'hooked'" },
         { leaves_integers, VD_ERROR_COMPILE, "hook sets re to u32 and im to f32, but f32 is expected" },
         { leaves_half, VD_ERROR_COMPILE, "hook sets re to f32 and im to {0}, but f32 is expected" },
+        { foreign, VD_ERROR_COMPILE, "hook sets im to a value of another kernel" },
         { declares, VD_ERROR_COMPILE,
           "'hooked': argument 'late' is declared while an element is recorded; declare it in hook_declare" },
         { too_long, VD_ERROR_OUT_OF_MEMORY, "hook: " },
     };
     size_t count = COUNT(cases);
+    vc_kernel *other = vc_begin(NULL);
+    stranger = vc_const(other, vc_f32(1));
 #ifdef __SANITIZE_ADDRESS__
     count--; /* the hook's allocator ends the program without memory */
 #endif
@@ -940,6 +952,7 @@ static void results(vd_context *ctx, vd_fft_desc desc) {
             fail_msg("%s: %s", vd_result_name(vd_error_result()), vd_error_text());
         says(cases[i / 2].says);
     }
+    vc_free(other);
 }
 
 static void refuse_run(vd_fft *plan, vd_context *ctx, const vd_fft_io *io, const char *part) {
