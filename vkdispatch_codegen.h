@@ -2364,40 +2364,28 @@ typedef struct vc__text { char *data; size_t length, capacity; } vc__text; /* ze
 #else
 #define VC__THREAD_LOCAL __thread
 #endif
+typedef enum vc__missing_resource { VC__MISSING_NONE, VC__MISSING_MEMORY, VC__MISSING_MACHINE } vc__missing_resource;
 static const char *vc__name(const vc_kernel *k);
-static void vc__vfail(vc_kernel *k, const char *call, const char *format, va_list *list);
 
 VC__SMALL
 
-/* Fails with "kernel 'saxpy': " followed by the text that vc__write prints. */
-static void vc__fail(vc_kernel *k, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    vc__vfail(k, NULL, format, &list);
-    va_end(list);
-}
-
 /* Fails with "vc_add in kernel 'saxpy': " followed by the text that vc__write prints. `call` is the name of a public
-   function without vc_, or of a macro: "VC_FOR". */
-static void vc__fail_call(vc_kernel *k, const char *call, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    vc__vfail(k, call, format, &list);
-    va_end(list);
-}
+   function without vc_, or of a macro: "VC_FOR". If it is NULL, the text begins with "kernel 'saxpy': ". Has no effect
+   if k is NULL or has failed. Returns vc__no_value(). */
+static vc_val vc__fail_call(vc_kernel *k, const char *call, const char *format, ...);
+static void vc__set_missing(vc_kernel *k, vc__missing_resource missing);
 
 VC__SMALL_END
 
 #define VC__MUST_BE "operand 1 is %t, but must be %s"
 #define VC__TYPE_MUST_BE "type is %t, but must be %s"
-/* As vc__fail_call, as an expression with the value false or vc__no_value(), for a return statement. */
+/* As vc__fail_call, as an expression with the value false, for a return statement. */
 #define VC__FAIL_FALSE(k, call, ...) (vc__fail_call(k, call, __VA_ARGS__), false)
-#define VC__FAIL_VALUE(k, call, ...) (vc__fail_call(k, call, __VA_ARGS__), vc__no_value())
+/* Fails, because the kernel requires a feature that the machine lacks or exceeds a limit of the machine:
+   vd_kernel_build then returns VD_ERROR_UNSUPPORTED. */
+#define VC__FAIL_MACHINE(k, ...) (vc__set_missing(k, VC__MISSING_MACHINE), vc__fail_call(k, NULL, __VA_ARGS__))
 
 VC__NOINLINE static void vc__no_memory(vc_kernel *k);
-
-/* Fails with a complete sentence, because the kernel requires a feature that the machine lacks or exceeds a limit. */
-static void vc__fail_machine(vc_kernel *k, const char *format, ...);
 
 // >>types
 /* Sizes, names and layout of types, and the conversion of immediates. */
@@ -3354,8 +3342,6 @@ typedef struct vc__variant {
     char entry[VC__NAME_BYTES];
 } vc__variant;
 
-typedef enum vc__missing_resource { VC__MISSING_NONE, VC__MISSING_MEMORY, VC__MISSING_MACHINE } vc__missing_resource;
-
 struct vc_kernel {
     /* the most frequently used fields are first: x86 encodes offsets below 128 in one byte of an instruction */
     bool failed;
@@ -3436,16 +3422,7 @@ static void vc__set_missing(vc_kernel *k, vc__missing_resource missing) { if (!k
 
 static void vc__no_memory(vc_kernel *k) {
     vc__set_missing(k, VC__MISSING_MEMORY);
-    vc__fail(k, "out of host memory");
-}
-
-/* Like vc__fail, for a feature or a limit of the machine: vd_kernel_build then returns VD_ERROR_UNSUPPORTED. */
-static void vc__fail_machine(vc_kernel *k, const char *format, ...) {
-    va_list list;
-    vc__set_missing(k, VC__MISSING_MACHINE);
-    va_start(list, format);
-    vc__vfail(k, NULL, format, &list);
-    va_end(list);
+    vc__fail_call(k, NULL, "out of host memory");
 }
 
 /* Makes room for at least `need` elements of `size` bytes in a growable array. list: the address of the pointer to its
@@ -3479,10 +3456,8 @@ static vc__variant *vc__variant_of(vc_kernel *k, vc_target target, vc_buffers bu
 
 /* Grows the tape. Returns false after an error. */
 static bool vc__more_nodes(vc_kernel *k) {
-    if (k->count >= VC__MAX_NODES) {
-        vc__fail(k, "too many operations: the limit is %u", VC__MAX_NODES);
-        return false;
-    }
+    if (k->count >= VC__MAX_NODES)
+        return VC__FAIL_FALSE(k, NULL, "too many operations: the limit is %u", VC__MAX_NODES);
     if (!VC__RESERVE(k, k->node, k->capacity, k->count + 1)) return false;
     if (k->capacity > VC__MAX_NODES) k->capacity = VC__MAX_NODES;
     k->node_limit = k->failed ? 0 : k->capacity;
@@ -3618,10 +3593,8 @@ static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t 
     vc__block *block = &k->block[k->block_count];
     block->parent = parent;
     block->depth = parent == VC__NIL ? 0 : k->block[parent].depth + 1;
-    if (block->depth > VC__MAX_DEPTH) {
-        vc__fail(k, "blocks are nested too deeply: the limit is %u levels", VC__MAX_DEPTH);
-        return false;
-    }
+    if (block->depth > VC__MAX_DEPTH)
+        return VC__FAIL_FALSE(k, NULL, "blocks are nested too deeply: the limit is %u levels", VC__MAX_DEPTH);
     block->op = (uint16_t)op;
     block->condition = op == VC__OP_IF || op == VC__OP_SWITCH ? a : op == VC__OP_FOR ? k->count : VC__NIL;
     vc__begin_block_flags(k, block, flags);
@@ -3774,41 +3747,42 @@ static vc__label_text vc__node_text(const vc_kernel *k, const vc__node *n) {
 }
 
 /* Fails with the reason why v is not a usable operand of k. Must only be called for such values. */
-VC__NOINLINE static void vc__fail_value(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
+VC__NOINLINE static vc_val vc__fail_value(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     uint32_t n = (uint32_t)v.bits;
     bool composite = vc__is_composite(v);
     if (composite) v.bits &= ~VC__COMPOSITE;
-    if (vc__is_failed(v)) vc__fail_call(k, call, "operand %u is the result of a failed call", which);
-    else if (v.owner == 0) vc__fail_call(k, call, "operand %u was never set", which);
-    else if (v.owner == VC__IMM_UNFOLDED) {
+    if (vc__is_failed(v)) return vc__fail_call(k, call, "operand %u is the result of a failed call", which);
+    if (v.owner == 0) return vc__fail_call(k, call, "operand %u was never set", which);
+    if (v.owner == VC__IMM_UNFOLDED) {
         const char *name = (const char *)(uintptr_t)v.bits;
-        vc__fail_call(k, call, "operand %u is vc_%s of immediates only, which cannot be folded; %s", which, name,
-                      strncmp(name, "vec", 3) == 0 ? "use vc_vec"
-                      : !strcmp(name, "part") || !strcmp(name, "component") ? "an immediate has only component 0"
-                                                                            : "wrap one of them in vc_const");
+        return vc__fail_call(k, call, "operand %u is vc_%s of immediates only, which cannot be folded; %s", which, name,
+                             strncmp(name, "vec", 3) == 0 ? "use vc_vec"
+                             : !strcmp(name, "part") || !strcmp(name, "component")
+                                 ? "an immediate has only component 0"
+                                 : "wrap one of them in vc_const");
     }
-    else if (v.owner == VC__IMM_BAD_TYPE)
-        vc__fail_call(k, call, "operand %u is vc_imm of %t, but vc_imm requires a scalar type", which, (vc_type)v.bits);
-    else if (v.owner == VC__IMM_BAD_CAST)
-        vc__fail_call(k, call,
-                      "operand %u is vc_%s of an immediate to %t, which is not a scalar or vector type", which,
-                      v.bits >> 32 ? "bitcast" : "cast", (vc_type)v.bits);
-    else if (v.owner == VC__IMM_BAD_SELECT)
-        vc__fail_call(k, call, "operand %u is vc_select of immediates whose condition is %t, but must be bool", which,
-                      (vc_type)v.bits);
-    else if (v.owner < 4096)
-        vc__fail_call(k, call, "operand %u is an immediate of type %u, which is not a scalar type; use vc_imm", which,
-                      (unsigned)v.owner);
-    else if (v.owner != (uintptr_t)k) vc__fail_call(k, call, "operand %u belongs to another kernel", which);
-    else if (v.bits >> 32 != k->generation || n >= k->count)
-        vc__fail_call(k, call, "operand %u was created before vc_restart", which);
-    else if (composite && vc__is_open(k, k->node[n].region))
-        vc__fail_call(k, call, "operand %u is %t, which this call does not support", which, vc__node_type(k, n));
-    else
-        vc__fail_call(k, call,
-                      "operand %u (%s) was created in a block that is already closed; pass it out of the block in a "
-                      "vc_var",
-                      which, vc__node_text(k, &k->node[n]).text);
+    if (v.owner == VC__IMM_BAD_TYPE)
+        return vc__fail_call(k, call, "operand %u is vc_imm of %t, but vc_imm requires a scalar type", which,
+                             (vc_type)v.bits);
+    if (v.owner == VC__IMM_BAD_CAST)
+        return vc__fail_call(k, call,
+                             "operand %u is vc_%s of an immediate to %t, which is not a scalar or vector type", which,
+                             v.bits >> 32 ? "bitcast" : "cast", (vc_type)v.bits);
+    if (v.owner == VC__IMM_BAD_SELECT)
+        return vc__fail_call(k, call, "operand %u is vc_select of immediates whose condition is %t, but must be bool",
+                             which, (vc_type)v.bits);
+    if (v.owner < 4096)
+        return vc__fail_call(k, call, "operand %u is an immediate of type %u, which is not a scalar type; use vc_imm",
+                             which, (unsigned)v.owner);
+    if (v.owner != (uintptr_t)k) return vc__fail_call(k, call, "operand %u belongs to another kernel", which);
+    if (v.bits >> 32 != k->generation || n >= k->count)
+        return vc__fail_call(k, call, "operand %u was created before vc_restart", which);
+    if (composite && vc__is_open(k, k->node[n].region))
+        return vc__fail_call(k, call, "operand %u is %t, which this call does not support", which, vc__node_type(k, n));
+    return vc__fail_call(k, call,
+                         "operand %u (%s) was created in a block that is already closed; pass it out of the block in a "
+                         "vc_var",
+                         which, vc__node_text(k, &k->node[n]).text);
 }
 
 VC__SMALL_END
@@ -3834,15 +3808,16 @@ VC__NOINLINE static bool vc__operand_of(vc_kernel *k, const char *call, uint32_t
 
 VC__SMALL
 
-VC__NOINLINE static void vc__fail_operand(vc_kernel *k, const char *call, uint32_t which, const vc__operand *o,
-                                          const char *expected) {
-    vc__fail_call(k, call, "operand %u%a is %t, but must be %s", which, o, o->type, expected);
+VC__NOINLINE static vc_val vc__fail_operand(vc_kernel *k, const char *call, uint32_t which, const vc__operand *o,
+                                            const char *expected) {
+    return vc__fail_call(k, call, "operand %u%a is %t, but must be %s", which, o, o->type, expected);
 }
 
 /* Fails because operands number `first` and `second` do not match. */
-VC__NOINLINE static void vc__fail_operands(vc_kernel *k, const char *call, uint32_t first, const vc__operand *a,
-                                           uint32_t second, const vc__operand *b, const char *why) {
-    vc__fail_call(k, call, "operand %u%a is %t and operand %u%a is %t; %s", first, a, a->type, second, b, b->type, why);
+VC__NOINLINE static vc_val vc__fail_operands(vc_kernel *k, const char *call, uint32_t first, const vc__operand *a,
+                                             uint32_t second, const vc__operand *b, const char *why) {
+    return vc__fail_call(k, call, "operand %u%a is %t and operand %u%a is %t; %s", first, a, a->type, second, b,
+                         b->type, why);
 }
 
 static inline bool vc__is_int_immediate(const vc__operand *o) { return o->node == VC__NIL && vc__is_int(o->type); }
@@ -7145,7 +7120,7 @@ static void vc__update_node_limit(vc__lowering *s) {
 static uint32_t vc__append(vc__lowering *s, const vc__node *n) {
     if (s->count == s->capacity) {
         if (s->count >= 4 * VC__MAX_NODES) {
-            vc__fail(s->kernel, "too many operations: the limit is %u", 4 * VC__MAX_NODES);
+            vc__fail_call(s->kernel, NULL, "too many operations: the limit is %u", 4 * VC__MAX_NODES);
             return VC__NIL;
         }
         if (!VC__RESERVE(s->kernel, s->node, s->capacity, s->count + 1)) return VC__NIL;
@@ -7974,9 +7949,10 @@ static void vc__print_position(char *out, size_t size) {
                        vc__current_position.line);
 }
 
-static void vc__vfail(vc_kernel *k, const char *call, const char *format, va_list *list) {
+static vc_val vc__fail_call(vc_kernel *k, const char *call, const char *format, ...) {
+    va_list list;
     char *c, position[160];
-    if (k->failed) return;
+    if (!vc__ready(k)) return vc__no_value();
     k->failed = true;
     k->node_limit = 0;
     snprintf(k->error, sizeof k->error, "%s%s%skernel '%.200s': ", call && *call != 'V' ? "vc_" : "", call ? call : "",
@@ -7984,7 +7960,9 @@ static void vc__vfail(vc_kernel *k, const char *call, const char *format, va_lis
     size_t prefix = strlen(k->error);
     if (k->replayed_statement)
         snprintf(k->error + prefix, sizeof k->error - prefix, "statement %u: ", (unsigned)k->replayed_statement);
-    vc__write(k, NULL, NULL, NULL, format, list);
+    va_start(list, format);
+    vc__write(k, NULL, NULL, NULL, format, &list);
+    va_end(list);
     vc__print_position(position, sizeof position);
     /* a long sentence is cut off, its position is not */
     size_t used = strlen(k->error), room = sizeof k->error - 1 - strlen(position);
@@ -7992,6 +7970,7 @@ static void vc__vfail(vc_kernel *k, const char *call, const char *format, va_lis
     /* the caller's names may contain control characters */
     for (c = k->error; *c; c++) if ((unsigned char)*c < ' ') *c = ' ';
     if (k->desc.error) k->desc.error(k->desc.error_user, k->error);
+    return vc__no_value();
 }
 
 VC__SMALL_END
@@ -11994,9 +11973,10 @@ static void vc__cuda_head(vc__printer *g) {
     vc__p_sanitize(info->name, name);
     vc__p_put(g, "// %s: %u x %u x %u threads per block\n", name, size[0], size[1], size[2]);
     if (g->k->unmasked)
-        vc__fail(g->k, "CUDA C does not support a subgroup operation in control flow that diverges within a subgroup "
-                       "because of a loop, a VC_SWITCH or an exit; only divergence by VC_IF, VC_ELSE and VC_EACH is "
-                       "supported");
+        vc__fail_call(g->k, NULL,
+                      "CUDA C does not support a subgroup operation in control flow that diverges within a subgroup "
+                      "because of a loop, a VC_SWITCH or an exit; only divergence by VC_IF, VC_ELSE and VC_EACH is "
+                      "supported");
     vc__c_half_functions(g, halves);
     vc__cuda_structs(g);
     vc__cuda_image_functions(g);
@@ -12537,7 +12517,7 @@ static bool vc__check_shared(vc_kernel *k, vc__listing *l) {
     }
     l->info.shared_bytes = (uint32_t)bytes;
     if (bytes <= (limit ? limit : VC__NIL)) return true;
-    vc__fail_machine(k, "needs %llu bytes of shared memory, but the device's limit is %llu",
+    VC__FAIL_MACHINE(k, "needs %llu bytes of shared memory, but the device's limit is %llu",
                      (unsigned long long)bytes, (unsigned long long)(limit ? limit : VC__NIL));
     return false;
 }
@@ -12552,7 +12532,7 @@ static bool vc__check_private(vc_kernel *k, const vc__listing *l) {
         bytes += (uint64_t)o->count * vc__shared_stride(o->type);
     }
     if (bytes <= limit / vc__invocations(k)) return true;
-    vc__fail_machine(k, "needs %llu bytes of private arrays in each of %u invocations, but the device's limit is %llu "
+    VC__FAIL_MACHINE(k, "needs %llu bytes of private arrays in each of %u invocations, but the device's limit is %llu "
                         "bytes per work-group",
                      (unsigned long long)bytes, vc__invocations(k), (unsigned long long)limit);
     return false;
@@ -13107,8 +13087,8 @@ VC_API vc_type vc_array_type(vc_kernel *k, vc_type element, uint32_t count) {
 VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type) { return vc__layout_of(k, type).size; }
 
 /* Fails: the type has no part i. */
-static void vc__fail_part(vc_kernel *k, const char *call, vc_type type, uint32_t i) {
-    vc__fail_call(k, call, "part %u is out of range: %t has %u parts", i, type, vc__direct_part_count(k, type));
+static vc_val vc__fail_part(vc_kernel *k, const char *call, vc_type type, uint32_t i) {
+    return vc__fail_call(k, call, "part %u is out of range: %t has %u parts", i, type, vc__direct_part_count(k, type));
 }
 
 VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member) {
@@ -13209,10 +13189,10 @@ VC_API vc_val vc_make(vc_kernel *k, vc_type type, const vc_val *parts, uint32_t 
     vc__flat_parts all;
     if (!vc__ready(k) || !vc__check_parts(k, "make", type)) return vc__no_value();
     if (count != vc__direct_part_count(k, type) || !parts)
-        return VC__FAIL_VALUE(k, "make",
-                              count && !parts ? "parts is NULL, but count is %u (%t has %u parts)"
-                                              : "count is %u, but %t has %u parts",
-                              count, type, vc__direct_part_count(k, type));
+        return vc__fail_call(k, "make",
+                             count && !parts ? "parts is NULL, but count is %u (%t has %u parts)"
+                                             : "count is %u, but %t has %u parts",
+                             count, type, vc__direct_part_count(k, type));
     if (vc__is_type(type)) return vc__make_vector(k, type, parts);
     all.count = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -13234,7 +13214,7 @@ VC_API vc_val vc_part(vc_val v, uint32_t i) {
     vc__flat_parts all;
     if (!vc__is_composite(v)) return vc__component("part", v, i);
     if (!vc__ready(k) || !vc__parts_of(k, "part", 1, v, &all)) return vc__no_value();
-    if (i >= vc__direct_part_count(k, all.type)) { vc__fail_part(k, "part", all.type, i); return vc__no_value(); }
+    if (i >= vc__direct_part_count(k, all.type)) return vc__fail_part(k, "part", all.type, i);
     vc__field f = vc__direct_part(k, all.type, i);
     return vc__from_flat_parts(k, f.type, all.node + f.first_flat_part, vc__layout_of(k, f.type).flat_parts);
 }
@@ -13244,7 +13224,7 @@ VC_API vc_val vc_with(vc_val v, uint32_t i, vc_val part) {
     vc__flat_parts all;
     if (!vc__is_composite(v)) return vc__insert("with", v, i, part);
     if (!vc__ready(k) || !vc__parts_of(k, "with", 1, v, &all)) return vc__no_value();
-    if (i >= vc__direct_part_count(k, all.type)) { vc__fail_part(k, "with", all.type, i); return vc__no_value(); }
+    if (i >= vc__direct_part_count(k, all.type)) return vc__fail_part(k, "with", all.type, i);
     vc__field f = vc__direct_part(k, all.type, i);
     if (!vc__fit_flat_parts(k, "with", 3, part, f.type, all.node + f.first_flat_part)) return vc__no_value();
     return vc__composite_value(k, all.type, all.node, all.count);
@@ -13258,8 +13238,8 @@ static vc_val vc__select_composite(vc_kernel *k, vc_val condition, vc_val a, vc_
     if (c == VC__NIL || !vc__parts_of(k, "select", 2, a, &x) || !vc__parts_of(k, "select", 3, b, &y))
         return vc__no_value();
     if (x.type != y.type)
-        return VC__FAIL_VALUE(k, "select", "operand 2 is %t and operand 3 is %t; both must have the same type",
-                              x.type, y.type);
+        return vc__fail_call(k, "select", "operand 2 is %t and operand 3 is %t; both must have the same type",
+                             x.type, y.type);
     for (uint32_t i = 0; i < x.count; i++) {
         v = vc_select(vc__value(k, c), vc__value(k, x.node[i]), vc__value(k, y.node[i]));
         if (!v.owner) return vc__no_value();
@@ -13404,9 +13384,9 @@ static void vc__complex_apply(vc_kernel *k, uint32_t op, vc_type kind, vc_val *v
     }
 }
 
-static bool vc__fail_pair(vc_kernel *k, const char *call, const vc__math_operand *a, const vc__math_operand *b,
-                          const char *why) {
-    return VC__FAIL_FALSE(k, call, "operand 1 is %t and operand 2 is %t; %s", a->type, b->type, why);
+static vc_val vc__fail_pair(vc_kernel *k, const char *call, const vc__math_operand *a, const vc__math_operand *b,
+                            const char *why) {
+    return vc__fail_call(k, call, "operand 1 is %t and operand 2 is %t; %s", a->type, b->type, why);
 }
 
 /* Records an operation on complex numbers of one kind. One operand can be a real number of that kind. */
@@ -13415,11 +13395,10 @@ static vc_val vc__complex_op(vc_kernel *k, const char *call, uint32_t op, uint32
     vc_type type = vc__is_complex(a->type) ? a->type : b->type, kind = vc__scalar(type);
     bool left = count > 1 && a->type == kind, right = count > 1 && b->type == kind;
     vc_val v[5], out[2];
-    if ((a->type != type && !left) || (count > 1 && b->type != type && !right)) {
-        vc__fail_pair(k, call, a, b,
-                      "both must be complex numbers of one component type, or one of them a real number of that type");
-        return vc__no_value();
-    }
+    if ((a->type != type && !left) || (count > 1 && b->type != type && !right))
+        return vc__fail_pair(k, call, a, b,
+                             "both must be complex numbers of one component type, or one of them a real number of "
+                             "that type");
     if (op == VC__OP_ABS) return vc_hypot(a->part[0], a->part[1]);
     if (left) a->part[1] = vc_const(k, vc_imm(kind, 0));
     if (right) b->part[1] = vc_const(k, vc_imm(kind, 0));
@@ -13447,10 +13426,8 @@ static vc_val vc__matrix_mul(vc_kernel *k, vc__math_operand *a, vc__math_operand
     bool am = vc__is_matrix(a->type), bm = vc__is_matrix(b->type);
     uint32_t inner = am ? vc__columns(a->type) : vc__rows(a->type);
     vc_val out[4];
-    if (vc__kind(a->type) != vc__kind(b->type) || inner != vc__rows(b->type)) {
-        vc__fail_pair(k, "mul", a, b, "the inner dimensions and the component types must match");
-        return vc__no_value();
-    }
+    if (vc__kind(a->type) != vc__kind(b->type) || inner != vc__rows(b->type))
+        return vc__fail_pair(k, "mul", a, b, "the inner dimensions and the component types must match");
     if (!bm) return vc__matrix_times_vector(a->part, inner, b->part[0]);
     for (uint32_t i = 0; i < vc__columns(b->type); i++)
         out[i] = am ? vc__matrix_times_vector(a->part, inner, b->part[i]) : vc_dot(a->part[0], b->part[i]);
@@ -13626,10 +13603,7 @@ VC_API vc_val vc_outer(vc_val a, vc_val b) {
     bool fit = vc__is_type(x.type) && vc__is_type(y.type) && vc__kind(x.type) == vc__kind(y.type)
                && vc__components(x.type) > 1 && vc__components(y.type) > 1
                && (vc__kind(x.type) == VC_F32 || vc__kind(x.type) == VC_F64);
-    if (!fit) {
-        vc__fail_pair(k, "outer", &x, &y, "both must be vectors of f32 or both of f64");
-        return vc__no_value();
-    }
+    if (!fit) return vc__fail_pair(k, "outer", &x, &y, "both must be vectors of f32 or both of f64");
     for (uint32_t i = 0; i < vc__components(y.type); i++) out[i] = vc_mul(a, vc_component(b, i));
     return vc__from_direct_parts(k, VC_MAT(vc__kind(x.type), vc__components(x.type), vc__components(y.type)), out);
 }
@@ -13703,10 +13677,10 @@ static vc_val vc__composite_cast(vc_type type, vc_val v) {
     if (vc__is_complex(type) && vc__is_type(f.type) && vc__components(f.type) == 1) f.part[1] = vc_imm(kind, 0);
     else if (!(vc__is_complex(type) && vc__is_complex(f.type))
              && !(vc__is_matrix(type) && vc__is_matrix(f.type) && (type & ~15u) == (f.type & ~15u)))
-        return VC__FAIL_VALUE(k, "cast", "operand 1 is %t, which cannot be converted to %t%s", f.type, type,
-                              !vc__is_matrix(type)     ? ""
-                              : vc__is_matrix(f.type) ? ": the numbers of rows and columns must be the same"
-                                                      : "; build a matrix from its columns with vc_make");
+        return vc__fail_call(k, "cast", "operand 1 is %t, which cannot be converted to %t%s", f.type, type,
+                             !vc__is_matrix(type)     ? ""
+                             : vc__is_matrix(f.type) ? ": the numbers of rows and columns must be the same"
+                                                     : "; build a matrix from its columns with vc_make");
     for (uint32_t i = 0; i < vc__direct_part_count(k, type); i++)
         if (vc__kernel_of(f.part[i])) f.part[i] = vc_cast(vc__direct_part(k, type, i).type, f.part[i]);
     return vc__from_direct_parts(k, type, f.part);
@@ -14219,14 +14193,15 @@ static void vc__resolve_local_size(vc_kernel *k) {
     if (!size[1] && size[2] == 1) size[1] = 1;
     for (uint32_t i = 0; i < 3; i++) {
         product = product > 0x7fffffffu ? product : product * size[i];
-        if (!size[i]) vc__fail(k, "local_size[%u] is 0, but only trailing sizes may be 0", i);
+        if (!size[i]) vc__fail_call(k, NULL, "local_size[%u] is 0, but only trailing sizes may be 0", i);
         if (m->max_local_size[i] && size[i] > m->max_local_size[i])
-            vc__fail_machine(k, "local_size[%u] is %u, but the device's limit is %u", i, size[i], m->max_local_size[i]);
+            VC__FAIL_MACHINE(k, "local_size[%u] is %u, but the device's limit is %u", i, size[i], m->max_local_size[i]);
     }
     if (product > 0x7fffffffu)
-        vc__fail(k, "local_size is %u x %u x %u, but the limit is 2^31 - 1 invocations", size[0], size[1], size[2]);
+        vc__fail_call(k, NULL, "local_size is %u x %u x %u, but the limit is 2^31 - 1 invocations", size[0], size[1],
+                      size[2]);
     if (m->max_local_invocations && product > m->max_local_invocations)
-        vc__fail_machine(k, "local_size is %u x %u x %u, but the device's limit is %u invocations", size[0], size[1],
+        VC__FAIL_MACHINE(k, "local_size is %u x %u x %u, but the device's limit is %u invocations", size[0], size[1],
                          size[2], m->max_local_invocations);
 }
 
@@ -14236,26 +14211,27 @@ static void vc__check_desc(vc_kernel *k) {
     const vc_allocator *a = &k->desc.allocator;
     uint32_t version = k->desc.machine.spirv_version;
     if ((a->allocate || a->reallocate || a->release) && !vc__is_allocator(a))
-        vc__fail(k, "desc.allocator.%s is NULL; set allocate, reallocate and release, or none",
-                 !a->allocate ? "allocate" : !a->reallocate ? "reallocate" : "release");
+        vc__fail_call(k, NULL, "desc.allocator.%s is NULL; set allocate, reallocate and release, or none",
+                      !a->allocate ? "allocate" : !a->reallocate ? "reallocate" : "release");
     if ((uint32_t)k->desc.buffers > VC_BUFFERS_BINDING) {
-        vc__fail(k, "buffers is %u, but must be VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING",
-                 k->desc.buffers);
+        vc__fail_call(k, NULL, "buffers is %u, but must be VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or "
+                               "VC_BUFFERS_BINDING", k->desc.buffers);
         k->desc.buffers = VC_BUFFERS_DEFAULT;
     }
     if (version && (version < 0x10300u || version > 0x10600u || version & 0xffu)) {
-        vc__fail(k, "machine.spirv_version is 0x%x, but must be 0x10300, 0x10400, 0x10500, 0x10600, or 0 for 0x10300",
-                 version);
+        vc__fail_call(k, NULL, "machine.spirv_version is 0x%x, but must be 0x10300, 0x10400, 0x10500, 0x10600, or 0 "
+                               "for 0x10300", version);
         k->desc.machine.spirv_version = 0;
     }
     const char *check = getenv("VKDISPATCH_CHECK_KERNELS");
     if (!check || !*check) k->desc.checked |= k->desc.machine.debug;
     else if (strcmp(check, "1") == 0) k->desc.checked = true;
     else if (strcmp(check, "0") != 0)
-        vc__fail(k, "the environment variable VKDISPATCH_CHECK_KERNELS is '%.40s', but must be 0 or 1", check);
+        vc__fail_call(k, NULL, "the environment variable VKDISPATCH_CHECK_KERNELS is '%.40s', but must be 0 or 1",
+                      check);
     uint64_t missing = k->desc.machine.missing_features & VC__ADDRESS_FEATURES;
     if (k->desc.buffers == VC_BUFFERS_ADDRESS && missing)
-        vc__fail_machine(k, "buffers is VC_BUFFERS_ADDRESS, which requires VC_FEATURE_ADDRESS and VC_FEATURE_I64; the "
+        VC__FAIL_MACHINE(k, "buffers is VC_BUFFERS_ADDRESS, which requires VC_FEATURE_ADDRESS and VC_FEATURE_I64; the "
                             "device lacks %s",
                          missing == VC_FEATURE_ADDRESS ? "VC_FEATURE_ADDRESS"
                          : missing == VC_FEATURE_I64   ? "VC_FEATURE_I64"
@@ -15185,7 +15161,7 @@ static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
     vc_type type = vc__unify(k, call, o, count);
     if (!type) return vc__no_value();
     if (vc__components(type) != 1)
-        return VC__FAIL_VALUE(k, call, "the operands are %t, but must be scalars", type);
+        return vc__fail_call(k, call, "the operands are %t, but must be scalars", type);
     for (uint32_t i = 0; i < count; i++) parts[i] = vc__as_node(k, &o[i], 1);
     return vc__value(k, vc__record_vec(k, vc__vec(type, count), parts, count));
 }
@@ -15208,8 +15184,8 @@ VC_API vc_val vc_vec_of(vc_kernel *k, const vc_val *parts, uint32_t count) {
     uint32_t node[4], components = 0;
     if (!vc__ready(k)) return vc__no_value();
     if (!parts || count < 1 || count > 4)
-        return VC__FAIL_VALUE(k, call, "the call has %u parts%s, but must have 1 to 4", count,
-                              parts ? "" : " (parts is NULL)");
+        return vc__fail_call(k, call, "the call has %u parts%s, but must have 1 to 4", count,
+                             parts ? "" : " (parts is NULL)");
     for (uint32_t i = 0; i < count; i++) {
         if (!vc__operand_of(k, call, i + 1, parts[i], &o[i])) return vc__no_value();
         components += vc__components(o[i].type);
@@ -15218,7 +15194,7 @@ VC_API vc_val vc_vec_of(vc_kernel *k, const vc_val *parts, uint32_t count) {
     vc_type kind = vc__unify(k, call, o, count);
     if (!kind) return vc__no_value();
     if (components < 2 || components > 4)
-        return VC__FAIL_VALUE(k, call, "the parts have %u components, but a vector has 2 to 4", components);
+        return vc__fail_call(k, call, "the parts have %u components, but a vector has 2 to 4", components);
     components = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t part = vc__as_node(k, &o[i], 1);
@@ -15234,9 +15210,9 @@ VC_API vc_val vc_splat(vc_val scalar, uint32_t components) {
     if (!k) return components == 1 ? scalar : vc__result_without_kernel("splat", &scalar, 1);
     if (!vc__ready(k) || !vc__operand_of(k, "splat", 1, scalar, &o)) return vc__no_value();
     if (components < 1 || components > 4 || vc__components(o.type) != 1)
-        return VC__FAIL_VALUE(k, "splat",
-                              "operand 1 is %t and components is %u, but they must be a scalar and 1 to 4", o.type,
-                              components);
+        return vc__fail_call(k, "splat",
+                             "operand 1 is %t and components is %u, but they must be a scalar and 1 to 4", o.type,
+                             components);
     return vc__value(k, vc__record_splat(k, o.node, components));
 }
 
@@ -15254,8 +15230,8 @@ static vc_val vc__component(const char *call, vc_val vector, uint32_t i) {
     if (!k) return i == 0 ? vector : vc__result_without_kernel(call, &vector, 1);
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     if (i < vc__components(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
-    return VC__FAIL_VALUE(k, call, "component %u is out of range: %t has %u components", i, o.type,
-                          vc__components(o.type));
+    return vc__fail_call(k, call, "component %u is out of range: %t has %u components", i, o.type,
+                         vc__components(o.type));
 }
 VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("component", vector, i); }
 
@@ -15268,10 +15244,8 @@ VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     if (!vc__ready(k) || !vc__operand_of(k, "extract", 1, vector, &o[0])
         || !vc__operand_of(k, "extract", 2, i, &o[1]))
         return vc__no_value();
-    if (!vc__is_int(o[1].type) || vc__components(o[1].type) != 1) {
-        vc__fail_operand(k, "extract", 2, &o[1], "a scalar integer");
-        return vc__no_value();
-    }
+    if (!vc__is_int(o[1].type) || vc__components(o[1].type) != 1)
+        return vc__fail_operand(k, "extract", 2, &o[1], "a scalar integer");
     uint32_t a = vc__as_node(k, &o[0], vc__components(o[0].type));
     if (a == VC__NIL || vc__components(o[0].type) == 1) return vc__value(k, a);
     uint32_t b = vc__as_node(k, &o[1], 1);
@@ -15290,7 +15264,7 @@ static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val sca
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     uint32_t components = vc__components(o.type);
     if (i >= components)
-        return VC__FAIL_VALUE(k, call, "component %u is out of range: %t has %u components", i, o.type, components);
+        return vc__fail_call(k, call, "component %u is out of range: %t has %u components", i, o.type, components);
     uint32_t value = vc__fit_node(k, call, 3, scalar, vc__scalar(o.type));
     if (value == VC__NIL || components == 1) return vc__value(k, value);
     for (uint32_t j = 0; j < components; j++) parts[j] = j == i ? value : vc__record_component(k, o.node, j);
@@ -15312,9 +15286,9 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
         parts[i] = vc__record_component(k, o.node, (uint32_t)(at - letters));
     }
     if (i == 0 || i < length)
-        return VC__FAIL_VALUE(k, "swizzle",
-                              "components is \"%s\", but must be 1 to 4 of the letters %.*s, the components of %t",
-                              components, (int)vc__components(o.type), letters, o.type);
+        return vc__fail_call(k, "swizzle",
+                             "components is \"%s\", but must be 1 to 4 of the letters %.*s, the components of %t",
+                             components, (int)vc__components(o.type), letters, o.type);
     return vc__value(
         k, length == 1 ? parts[0]
                        : vc__record_vec(k, vc__vec(vc__scalar(o.type), (uint32_t)length), parts, (uint32_t)length));
@@ -15342,11 +15316,11 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
         return ok && type < 16 && vc__fold(op, o.type, type, &o.bits, &bits) ? vc__immediate(type, bits)
                                                                              : vc__failed_value(k, call);
     if (!ok)
-        return VC__FAIL_VALUE(k, call, "operand 1%a is %t, which cannot be converted to %t: %s", &o, o.type, type,
-                              !vc__is_type(type)  ? "the result must be a scalar or vector type"
-                              : op == VC__OP_CAST ? VC__SAME_COMPONENTS
-                                                  : "the size and number of components must be the same, and neither "
-                                                    "type may be bool");
+        return vc__fail_call(k, call, "operand 1%a is %t, which cannot be converted to %t: %s", &o, o.type, type,
+                             !vc__is_type(type)  ? "the result must be a scalar or vector type"
+                             : op == VC__OP_CAST ? VC__SAME_COMPONENTS
+                                                 : "the size and number of components must be the same, and neither "
+                                                   "type may be bool");
     uint32_t n = o.node;
     k->casts_to_narrower |= vc__is_narrowing(o.type, type);
     if (vc__scalar(o.type) != vc__scalar(type))
@@ -15405,8 +15379,8 @@ VC_API vc_val vc_dot(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of_two(a, b);
     if (vc__ready(k) && !vc__is_composite(a) && !vc__is_composite(b) && vc__components(vc_typeof(a)) == 1
         && vc__components(vc_typeof(b)) == 1)
-        return VC__FAIL_VALUE(k, "dot", "operand 1 is %t and operand 2 is %t; at least one must be a vector",
-                              vc_typeof(a), vc_typeof(b));
+        return vc__fail_call(k, "dot", "operand 1 is %t and operand 2 is %t; at least one must be a vector",
+                             vc_typeof(a), vc_typeof(b));
     return vc__pure2(a, b, VC__OP_DOT);
 }
 
@@ -15453,10 +15427,8 @@ static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
                                                             : vc__failed_value(k, call);
     uint32_t components = vc__components(vc__components(o[1].type) > vc__components(o[0].type) ? o[1].type : o[0].type);
     if ((vc__components(o[0].type) != 1 && vc__components(o[0].type) != components)
-        || (vc__components(o[1].type) != 1 && vc__components(o[1].type) != components)) {
-        vc__fail_operands(k, call, 1, &o[0], 2, &o[1], "vectors must have the same number of components");
-        return vc__no_value();
-    }
+        || (vc__components(o[1].type) != 1 && vc__components(o[1].type) != components))
+        return vc__fail_operands(k, call, 1, &o[0], 2, &o[1], "vectors must have the same number of components");
     n[0] = vc__as_node(k, &o[0], components);
     n[1] = n[0] == VC__NIL ? VC__NIL : vc__as_node(k, &o[1], components);
     if (n[1] == VC__NIL) return vc__no_value();
@@ -15478,9 +15450,9 @@ static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
     uint32_t components = vc__components(type), n[3], flags = 0;
     if (vc__components(o[0].type) > components && components == 1) components = vc__components(o[0].type);
     if (vc__components(o[0].type) != 1 && vc__components(o[0].type) != components)
-        return VC__FAIL_VALUE(k, "select",
-                              "the condition%a is %t and the values are %t; vectors must have the same number of "
-                              "components", &o[0], o[0].type, type);
+        return vc__fail_call(k, "select",
+                             "the condition%a is %t and the values are %t; vectors must have the same number of "
+                             "components", &o[0], o[0].type, type);
     for (uint32_t i = 0; i < 3; i++) {
         n[i] = vc__as_node(k, &o[i], components);
         if (n[i] == VC__NIL) return vc__no_value();
@@ -15522,7 +15494,7 @@ static bool vc__check_subgroup(vc_kernel *k, const char *call);
 static vc_val vc__builtin(vc_kernel *k, uint32_t axis, uint32_t op) {
     uint32_t flags = 0;
     if (!vc__ready(k)) return vc__no_value();
-    if (axis > 2) return VC__FAIL_VALUE(k, vc__op_name[op], "axis is %u, but must be 0 to 2", axis);
+    if (axis > 2) return vc__fail_call(k, vc__op_name[op], "axis is %u, but must be 0 to 2", axis);
     uint32_t size = op >= VC__OP_LOCAL_INDEX ? vc__invocations(k) : k->desc.local_size[axis];
     if (op == VC__OP_SUBGROUP_ID) flags = VC__NODE_VARIES_GROUP;
     else if (op != VC__OP_GROUP_ID && op != VC__OP_SUBGROUP_SIZE && op != VC__OP_SUBGROUP_COUNT && size != 1)
@@ -15535,7 +15507,7 @@ static vc_val vc__implicit(vc_kernel *k, const char *call, vc_implicit kind, uin
     uint32_t max_axis = kind == VC_IMPLICIT_SHAPE ? 3 : 2;
     if (!vc__ready(k)) return vc__no_value();
     if (kind != VC_IMPLICIT_LENGTH && axis > max_axis)
-        return VC__FAIL_VALUE(k, call, "axis is %u, but must be 0 to %u", axis, max_axis);
+        return vc__fail_call(k, call, "axis is %u, but must be 0 to %u", axis, max_axis);
     return vc__value(k, vc__record_leaf(k, VC__OP_IMPLICIT, 0, VC_U32, (uint32_t)kind, object, axis, 0));
 }
 
@@ -15555,7 +15527,7 @@ VC_API vc_val vc_groups(vc_kernel *k, uint32_t axis) {
 
 VC_API vc_val vc_local_size(vc_kernel *k, uint32_t axis) {
     if (!vc__ready(k)) return vc__no_value();
-    if (axis > 2) return VC__FAIL_VALUE(k, "local_size", "axis is %u, but must be 0 to 2", axis);
+    if (axis > 2) return vc__fail_call(k, "local_size", "axis is %u, but must be 0 to 2", axis);
     return vc_const(k, vc_u32(k->desc.local_size[axis]));
 }
 
@@ -15591,7 +15563,7 @@ VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis) {
     if (!o) return vc__no_value();
     if (o->op == VC__OP_BUFFER)
         return vc__implicit(buffer.kernel, "shape", VC_IMPLICIT_SHAPE, buffer.kernel->node[buffer.memory].x, axis);
-    return VC__FAIL_VALUE(buffer.kernel, "shape", "%m has no shape; only buffers have one", o);
+    return vc__fail_call(buffer.kernel, "shape", "%m has no shape; only buffers have one", o);
 }
 
 VC_API vc_val vc_subgroup_size(vc_kernel *k) { return vc__builtin(k, 0, VC__OP_SUBGROUP_SIZE); }
@@ -15856,10 +15828,8 @@ static vc_val vc__subgroup_of(vc_val v, uint32_t op, uint32_t x) {
     vc__operand o;
     if (!k) return vc__result_without_kernel(call, &v, 1);
     if (k->failed || !vc__operand_of(k, call, 1, v, &o)) return vc__no_value();
-    if (op == VC__OP_BALLOT_COUNT && o.type != VC_U32X4) {
-        vc__fail_operand(k, call, 1, &o, "the u32x4 result of vc_subgroup_ballot");
-        return vc__no_value();
-    }
+    if (op == VC__OP_BALLOT_COUNT && o.type != VC_U32X4)
+        return vc__fail_operand(k, call, 1, &o, "the u32x4 result of vc_subgroup_ballot");
     if ((op == VC__OP_VOTE_ANY || op == VC__OP_VOTE_ALL || op == VC__OP_BALLOT)
         && vc__condition(k, call, 1, v) == VC__NIL)
         return vc__no_value();
@@ -15875,10 +15845,7 @@ static vc_val vc__subgroup_by(vc_val v, vc_val by, uint32_t op) {
     if (k->failed || !vc__operand_of(k, call, 1, v, &o[0]) || !vc__operand_of(k, call, 2, by, &o[1]))
         return vc__no_value();
     if (vc__is_int_immediate(&o[1]) && !vc__adapt_immediate(k, call, 2, &o[1], VC_U32)) return vc__no_value();
-    if (o[1].type != VC_U32) {
-        vc__fail_operand(k, call, 2, &o[1], "a scalar u32");
-        return vc__no_value();
-    }
+    if (o[1].type != VC_U32) return vc__fail_operand(k, call, 2, &o[1], "a scalar u32");
     uint32_t b = vc__as_node(k, &o[1], 1);
     return b == VC__NIL ? vc__no_value() : vc__subgroup(k, op, &o[0], b, 0);
 }
@@ -16329,8 +16296,8 @@ static vc_val vc__for_constant_step(vc_kernel *k, vc_val first, vc_val limit, vc
     uint64_t magnitude = counts_down ? 0 - step : step;
     vc_type counter = type;
     if (magnitude > vc__ones(vc__bits(type)))
-        return VC__FAIL_VALUE(k, "VC_FOR_STEP", "the step %s%llu is out of range for %t", counts_down ? "-" : "",
-                              (unsigned long long)magnitude, type);
+        return vc__fail_call(k, "VC_FOR_STEP", "the step %s%llu is out of range for %t", counts_down ? "-" : "",
+                             (unsigned long long)magnitude, type);
     if (magnitude == 0) { limit = first; magnitude = 1; }
     if (counts_down) { first = vc_not(first); limit = vc_not(limit); }
     bool wraps = vc__may_wrap(type, limit, magnitude);
@@ -16368,11 +16335,11 @@ VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step
     vc_type type = vc__unify(k, call, o, 2);
     if (!type) return vc__no_value();
     if (!vc__is_int(type) || vc__components(type) != 1)
-        return VC__FAIL_VALUE(k, call, "first and limit are %t, but must be scalar integers", type);
+        return vc__fail_call(k, call, "first and limit are %t, but must be scalar integers", type);
     if (!vc__is_int(o[2].type) || vc__components(o[2].type) != 1
         || (o[2].node != VC__NIL && vc__bits(o[2].type) != vc__bits(type)))
-        return VC__FAIL_VALUE(k, "VC_FOR_STEP", "the step%a is %t, but must be a scalar integer as wide as %t", &o[2],
-                              o[2].type, type);
+        return vc__fail_call(k, "VC_FOR_STEP", "the step%a is %t, but must be a scalar integer as wide as %t", &o[2],
+                             o[2].type, type);
     if (o[0].node == VC__NIL) first = vc_imm(type, o[0].bits);
     if (o[1].node == VC__NIL) limit = vc_imm(type, o[1].bits);
     if (o[2].node == VC__NIL)
@@ -16562,11 +16529,8 @@ static vc_val vc__fn_end(const vc__fn *f, vc_val r) {
 }
 
 /* Fails after vc__fn_begin has succeeded. Returns the result of the call. */
-static vc_val vc__fn_fail(vc__fn *f, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    if (f->k) vc__vfail(f->k, f->call, format, &list);
-    va_end(list);
+#define VC__FN_FAIL(f, ...) (vc__fail_call((f)->k, (f)->call, __VA_ARGS__), vc__fn_failed(f))
+static vc_val vc__fn_failed(vc__fn *f) {
     f->type = VC_NONE;
     return vc__fn_end(f, f->v[0]);
 }
@@ -16972,7 +16936,7 @@ VC_API vc_val vc_cross(vc_val a, vc_val b) {
     vc__fn f = vc__fn_float2("cross", a, b);
     if (!f.type) return vc__fn_end(&f, a);
     if (vc__components(f.type) != 3)
-        return vc__fn_fail(&f, "the operands are %t, but must be vectors of 3 components", f.type);
+        return VC__FN_FAIL(&f, "the operands are %t, but must be vectors of 3 components", f.type);
     for (uint32_t i = 0; i < 2; i++) f.v[i] = vc__fn_broadcast(&f, i);
     return vc__fn_rule(&f, VC__RULE(cross, "vec(x.1, x.2, x.0) * vec(y.2, y.0, y.1) - "
                                            "vec(x.2, x.0, x.1) * vec(y.1, y.2, y.0)"));
@@ -16995,7 +16959,7 @@ VC__SUBRULE(refracted, "k = 1 - z * z * (1 - w * w); r = z * x - (z * w + sqrt(m
 VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta) {
     vc__fn f = vc__fn_float("refract", 3, 3, i, n, eta);
     if (f.type && vc__components(vc_typeof(f.v[2])) != 1)
-        return vc__fn_fail(&f, "operand 3 is %t, but must be a scalar", vc_typeof(f.v[2]));
+        return VC__FN_FAIL(&f, "operand 3 is %t, but must be a scalar", vc_typeof(f.v[2]));
     return vc__fn_geometry(&f, 3, VC__RULE(refract_scalar, "refracted(x, y, z, y * x)"),
                            VC__RULE(refract, "refracted(x, y, z, dot(y, x))"));
 }
@@ -17008,7 +16972,7 @@ VC_API vc_val vc_cast_sat(vc_type type, vc_val v) {
     bool integers = vc__is_int(to) && vc__is_int(from);
     if (!f.type) return vc__fn_end(&f, v);
     if (!vc__is_type(type) || (vc__components(f.type) != 1 && vc__components(f.type) != vc__components(type)))
-        return vc__fn_fail(&f, "operand 1 is %t, which cannot be converted to %t: %s", f.type, type,
+        return VC__FN_FAIL(&f, "operand 1 is %t, which cannot be converted to %t: %s", f.type, type,
                            vc__is_type(type) ? VC__SAME_COMPONENTS : "the result must be a scalar or vector type");
     v = f.v[0];
     if (!integers) return vc__fn_end(&f, vc_cast(type, v));
@@ -17064,7 +17028,7 @@ VC_API vc_val vc_round_f16(vc_val v) {
     vc_val part[4];
     uint32_t components = vc__components(f.type);
     if (!f.type) return vc__fn_end(&f, v);
-    if (vc__kind(f.type) != VC_F32) return vc__fn_fail(&f, VC__MUST_BE, f.type, "f32");
+    if (vc__kind(f.type) != VC_F32) return VC__FN_FAIL(&f, VC__MUST_BE, f.type, "f32");
     if (!f.k) return vc__fn_end(&f, vc_cast(VC_F32, vc_cast(VC_F16, v)));
     for (uint32_t i = 0; i < components; i += 2) {
         vc_val pair = vc_vec2(vc_component(v, i), vc_component(v, i + 1 < components ? i + 1 : i));
@@ -17118,7 +17082,7 @@ VC_API vc_val vc_unpack_unorm2x16(vc_val v) {
 VC_API vc_val vc_pack_4x8(vc_val v) {
     vc__fn f = vc__fn_one("pack_4x8", VC__KINDS_IU, v);
     if (f.type && f.type != VC_I32X4 && f.type != VC_U32X4)
-        return vc__fn_fail(&f, VC__MUST_BE, f.type, "i32x4 or u32x4");
+        return VC__FN_FAIL(&f, VC__MUST_BE, f.type, "i32x4 or u32x4");
     return vc__fn_rule(&f, VC__RULE(pack_4x8, "pack4(u32(x))"));
 }
 
@@ -17132,7 +17096,7 @@ VC_API vc_val vc_pack_2x32(vc_type type, vc_val v) {
     vc__fn f = vc__fn_of_type("pack_2x32", VC_U32X2, v);
     if (!f.type) return vc__fn_end(&f, v);
     if (type != VC_U64 && type != VC_I64 && type != VC_F64)
-        return vc__fn_fail(&f, VC__TYPE_MUST_BE, type, "i64, u64 or f64");
+        return VC__FN_FAIL(&f, VC__TYPE_MUST_BE, type, "i64, u64 or f64");
     return vc_bitcast(type, vc__fn_rule(&f, VC__RULE(pack_2x32, "v = u64(x); v.0 | v.1 << 32")));
 }
 
@@ -17140,7 +17104,7 @@ VC_API vc_val vc_unpack_2x32(vc_val v) {
     vc__fn f = vc__fn_one("unpack_2x32", VC__KINDS_IUF, v);
     if (!f.type) return vc__fn_end(&f, v);
     if (f.type > 15 || vc__bits(f.type) != 64)
-        return vc__fn_fail(&f, VC__MUST_BE, f.type, "i64, u64 or f64");
+        return VC__FN_FAIL(&f, VC__MUST_BE, f.type, "i64, u64 or f64");
     f.v[0] = vc_bitcast(VC_U64, v);
     return vc__fn_rule(&f, VC__RULE(unpack_2x32, "vec(u32(x), u32(x >> 32))"));
 }
@@ -17236,7 +17200,7 @@ VC_API vc_val vc_philox(vc_val counter, vc_val key) {
 /* Fails and returns false unless the common type is u32 or u64. */
 static bool vc__fn_check_words(vc__fn *f) {
     if (!f->type || vc__kind(f->type) == VC_U32 || vc__kind(f->type) == VC_U64) return f->type != VC_NONE;
-    vc__fn_fail(f, VC__MUST_BE, f->type, "u32 or u64");
+    VC__FN_FAIL(f, VC__MUST_BE, f->type, "u32 or u64");
     return false;
 }
 
@@ -17246,7 +17210,7 @@ VC_API vc_val vc_uniform(vc_type type, vc_val bits) {
     uint64_t bias = vc__ones(vc__kinds[vc__kind(type)].exponent - 1u);
     if (!vc__fn_check_words(&f)) return vc__fn_end(&f, bits);
     if (type > 15 || !vc__is_float(type))
-        return vc__fn_fail(&f, VC__TYPE_MUST_BE, type, "f16, f32 or f64");
+        return VC__FN_FAIL(&f, VC__TYPE_MUST_BE, type, "f16, f32 or f64");
     if (digits > width) digits = width;
     bits = vc_shr(bits, vc_u32(width - digits));
     if (width == 64 && digits <= 32) bits = vc__cast_kind(VC_U32, bits);
@@ -17259,7 +17223,7 @@ VC_API vc_val vc_normal(vc_val bits) {
     vc_val part[4];
     if (!vc__fn_check_words(&f)) return vc__fn_end(&f, bits);
     if (vc__components(f.type) & 1u)
-        return vc__fn_fail(&f, VC__MUST_BE, f.type, "a vector of 2 or 4 components");
+        return VC__FN_FAIL(&f, VC__MUST_BE, f.type, "a vector of 2 or 4 components");
     bits = vc_uniform(type, bits);
     for (uint32_t i = 0; i < vc__components(f.type); i += 2) {
         vc_val v[2] = { vc_component(bits, i), vc_component(bits, i + 1) };
