@@ -9575,8 +9575,10 @@ struct vc__printer {
     vc_kernel *k;
     const vc__listing *l;
     const vc__dialect *d;
+    const vc__node *node;      /* of the listing */
+    const vc__object *object;
     vc__print_info *info;      /* by node */
-    vc__identifier *object;    /* by object */
+    vc__identifier *name;      /* by object */
     /* by object: name of its block or reference type; of a parameter that is unpacked, the struct member */
     vc__identifier *reference;
     vc__identifier *leaf;      /* by node, from l->leaves to l->body */
@@ -9602,7 +9604,7 @@ static void vc__p_directive(void *context, char letter, uint32_t x) {
     char type[32];
     if (letter == 'e') vc__p_expression(g, x, VC__P_ANY);
     else vc__p_put(g, "%s", letter == 't'   ? g->d->type(x, type)
-                            : letter == 'o' ? g->object[x].text
+                            : letter == 'o' ? g->name[x].text
                                             : g->reference[x].text);
 }
 
@@ -9618,10 +9620,10 @@ enum { VC__IMAGE_TEXT = 256 };
 /* Writes the expression of the image of an operation to `out`. Prints it to the text of the kernel, and then removes it
    there. */
 static const char *vc__p_image(vc__printer *g, const vc__node *n, char out[VC__IMAGE_TEXT]) {
-    const vc__node *m = &g->l->node[n->a[0]];
+    const vc__node *m = &g->node[n->a[0]];
     size_t begin = g->k->text.length;
     vc__p_put(g, "%o", m->x);
-    if (m->op == VC__OP_IMAGE_AT && (!vc__is_c(g->l->target) || g->l->object[m->x].count > 1))
+    if (m->op == VC__OP_IMAGE_AT && (!vc__is_c(g->l->target) || g->object[m->x].count > 1))
         vc__p_put(g, !vc__is_c(g->l->target) && vc__is_any_index(g->l, m) ? "[nonuniformEXT(%e)]" : "[%e]", m->a[1]);
     snprintf(out, VC__IMAGE_TEXT, "%s", g->k->text.data ? g->k->text.data + begin : "");
     if (!g->k->failed) g->k->text.data[g->k->text.length = begin] = 0;
@@ -9747,13 +9749,13 @@ static void vc__p_name_objects(vc__printer *g) {
         { VC__OP_TABLE, "table" }, { VC__OP_VAR, "variable" }, { VC__OP_ARRAY, "list" }
     };
     for (uint32_t i = 0; i < g->l->object_count; i++) {
-        const vc__object *o = &g->l->object[i];
+        const vc__object *o = &g->object[i];
         const char *fallback = "object";
         if (g->d->declares_unused && o->arg != VC__NIL) g->live[i] = true;
         if (!g->live[i]) continue;
         for (uint32_t j = 0; j < sizeof defaults / sizeof *defaults; j++)
             if (defaults[j].op == o->op) fallback = defaults[j].name;
-        vc__p_assign_name(g, &g->object[i], o->name, fallback);
+        vc__p_assign_name(g, &g->name[i], o->name, fallback);
     }
 }
 
@@ -9763,9 +9765,9 @@ static void vc__p_name_blocks(vc__printer *g) {
     char wanted[VC__NAME_BYTES];
     if (g->d->declares_unused) vc__p_assign_name(g, &g->args_name, "args", "args");
     for (uint32_t i = 0; i < g->l->object_count; i++) {
-        const vc__object *o = &g->l->object[i];
+        const vc__object *o = &g->object[i];
         if (!g->live[i] || o->arg == VC__NIL) continue;
-        snprintf(wanted, sizeof wanted, "%.36s_%s", g->object[i].text,
+        snprintf(wanted, sizeof wanted, "%.36s_%s", g->name[i].text,
                  o->op == VC__OP_PARAM ? "in" : o->op == VC__OP_IMAGE ? "sampler" :
                  g->l->buffers == VC_BUFFERS_ADDRESS ? "at" : "block");
         vc__p_assign_name(g, &g->reference[i], wanted, "block");
@@ -9879,25 +9881,25 @@ static uint32_t vc__p_object(const vc__listing *l, uint32_t memory) {
 }
 
 static const vc_arg_info *vc__p_arg(const vc__printer *g, uint32_t object) {
-    return &g->l->info.args[g->l->object[object].arg];
+    return &g->l->info.args[g->object[object].arg];
 }
 
 /* Byte offset of a value in the argument block. */
 static uint32_t vc__p_value_offset(const vc__printer *g, uint32_t object) {
-    return vc__p_arg(g, object)->location + g->l->object[object].offset;
+    return vc__p_arg(g, object)->location + g->object[object].offset;
 }
 
 /* The first live view of the buffer that `object` is a view of; VC__NIL if `object` itself is the first or no view. */
 static uint32_t vc__p_first_view(const vc__printer *g, uint32_t object) {
-    uint32_t buffer = g->l->object[object].composite;
-    if (buffer == VC__NIL || g->l->object[object].op != VC__OP_BUFFER) return VC__NIL;
-    for (uint32_t i = buffer + 1; i < object; i++) if (g->live[i] && g->l->object[i].composite == buffer) return i;
+    uint32_t buffer = g->object[object].composite;
+    if (buffer == VC__NIL || g->object[object].op != VC__OP_BUFFER) return VC__NIL;
+    for (uint32_t i = buffer + 1; i < object; i++) if (g->live[i] && g->object[i].composite == buffer) return i;
     return VC__NIL;
 }
 
 /* Whether no other pointer refers to the memory of a buffer. */
 static bool vc__p_is_unaliased(const vc__printer *g, uint32_t object) {
-    return !(g->l->object[object].access & VC_MAY_ALIAS) && !g->l->object[object].aliased;
+    return !(g->object[object].access & VC_MAY_ALIAS) && !g->object[object].aliased;
 }
 
 static bool vc__p_is_anchored(const vc__node *n) {
@@ -9951,7 +9953,7 @@ static bool vc__p_is_buffer_start(const vc__node *n) { return n->op == VC__OP_PO
 
 /* Whether a load reads memory that is never written while the kernel runs. */
 static bool vc__p_reads_constant(const vc__printer *g, const vc__node *n) {
-    const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
+    const vc__object *o = &g->object[vc__p_object(g->l, n->a[0])];
     return o->op == VC__OP_TABLE || (o->op == VC__OP_BUFFER && !(o->used & VC_WRITE) && !(o->access & VC_MAY_ALIAS));
 }
 
@@ -9960,13 +9962,13 @@ static bool vc__p_reads_constant(const vc__printer *g, const vc__node *n) {
 static bool vc__p_needs_cas_loop(const vc__printer *g, const vc__node *n) {
     if (!vc__is_float(n->type)) return false;
     if (vc__is_cuda(g->l->target)) return n->op != VC__OP_ATOMIC_ADD || n->type != VC_F32;
-    return vc__is_c(g->l->target) || !vc__is_float(g->l->object[vc__p_object(g->l, n->a[0])].type);
+    return vc__is_c(g->l->target) || !vc__is_float(g->object[vc__p_object(g->l, n->a[0])].type);
 }
 
 /* Whether node i may be printed inside the expression of its user. It must have only one user, which is in the same
    block and evaluates it once. A load must not move across an effect that may change the element. */
 static bool vc__p_may_nest(const vc__printer *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i], *user_node = &g->l->node[g->info[i].user];
+    const vc__node *n = &g->node[i], *user_node = &g->node[g->info[i].user];
     const vc__print_info *info = &g->info[i], *user_info = &g->info[info->user];
     if (vc__p_is_buffer_start(n) || n->op == VC__OP_GRADIENT || n->op == VC__OP_IMAGE_AT) return true;
     if (user_node->op == VC__OP_IMAGE_AT) return false; /* the index may be printed several times */
@@ -9986,7 +9988,7 @@ static bool vc__p_short_circuits(const vc__node *n) {
 }
 
 static bool vc__p_reads_memory(const vc__printer *g, const vc__node *n) {
-    return n->op == VC__OP_LOAD && g->l->object[vc__p_object(g->l, n->a[0])].op != VC__OP_VAR;
+    return n->op == VC__OP_LOAD && g->object[vc__p_object(g->l, n->a[0])].op != VC__OP_VAR;
 }
 
 /* Chooses the values that are printed inside the expression of their user. The backward pass finds candidates. The
@@ -10053,14 +10055,14 @@ static int vc__p_precedence(const char *pattern, int *limit) {
 
 /* The unsigned type in which the operation is computed. */
 static vc_type vc__p_unsigned_type(const vc__printer *g, const vc__node *n) {
-    return vc__bits(vc__kind(g->l->node[n->a[0]].type)) > 32 ? VC_U64 : VC_U32;
+    return vc__bits(vc__kind(g->node[n->a[0]].type)) > 32 ? VC_U64 : VC_U32;
 }
 
 /* If the pattern is "($U)$0" and the operand a constant, prints it as an unsigned literal; otherwise returns false. */
 static bool vc__p_unsigned_const(vc__printer *g, const vc__node *n, const char *pattern) {
     if (strncmp(pattern, "($U)$", 5) != 0) return false;
     vc_type type = vc__p_unsigned_type(g, n);
-    const vc__node *c = &g->l->node[n->a[pattern[5] - '0']];
+    const vc__node *c = &g->node[n->a[pattern[5] - '0']];
     if (c->op != VC__OP_CONST) return false;
     vc__p_scalar(g, type, vc__widen(c->type, vc__bits_of(c)) & vc__ones(vc__bits(type)), true);
     return true;
@@ -10089,7 +10091,7 @@ static void vc__p_print_pattern(vc__printer *g, const vc__node *n, const char *p
         else if (*c == '$') {
             int allowed = vc__p_allowed(pattern, c);
             vc__p_expression(g, n->a[*++c - '0'], allowed);
-        } else if (*c == '#') vc__p_put(g, "%u", (unsigned)vc__components(g->l->node[n->a[0]].type));
+        } else if (*c == '#') vc__p_put(g, "%u", (unsigned)vc__components(g->node[n->a[0]].type));
         else if (*c == '@') vc__p_put(g, "%s", lanes[n->x & 3u]);
         else if (*c == '`') { if ((n->x & 3u) == VC__LANES_CLUSTER) vc__p_put(g, ", %uu", (unsigned)(n->x >> 4)); }
         else vc__text_append(g->k, &g->k->text, c, 1);
@@ -10111,7 +10113,7 @@ static void vc__p_component(vc__printer *g, const vc__node *n) {
 /* Prints component i of a vector: the operand of the VEC or TUPLE if the vector has no name. Prints a scalar as it
    is. */
 static void vc__p_vector_component(vc__printer *g, uint32_t vector, uint32_t i, int allowed) {
-    const vc__node *n = &g->l->node[vector];
+    const vc__node *n = &g->node[vector];
     bool parts = (n->op == VC__OP_VEC || n->op == VC__OP_TUPLE) && !g->info[vector].number;
     if (vc__components(n->type) == 1) vc__p_expression(g, vector, allowed);
     else if (parts) vc__p_expression(g, g->l->extra[n->a[0] + i], allowed);
@@ -10123,7 +10125,7 @@ static void vc__p_vector_component(vc__printer *g, uint32_t vector, uint32_t i, 
 
 /* Prints both components of a vector of two, each after a comma. */
 static void vc__p_two_components(vc__printer *g, uint32_t pair) {
-    const vc__node *n = &g->l->node[pair];
+    const vc__node *n = &g->node[pair];
     bool parts = n->op == VC__OP_VEC || n->op == VC__OP_TUPLE;
     for (uint32_t i = 0; i < 2; i++) {
         vc__p_put(g, ", ");
@@ -10141,7 +10143,7 @@ static void vc__p_offset(vc__printer *g, int32_t offset, const char *suffix) {
 /* Prints x + i + 3, in elements and with 64 bits. glslang 12 crashes on an index of type int64_t. The cast to uint64_t
    does not change the address, because addresses wrap. */
 static void vc__p_pointer(vc__printer *g, const vc__node *n) {
-    bool cast = n->a[1] != VC__NIL && vc__is_glsl(g->l->target) && g->l->node[n->a[1]].type == VC_I64;
+    bool cast = n->a[1] != VC__NIL && vc__is_glsl(g->l->target) && g->node[n->a[1]].type == VC_I64;
     vc__p_expression(g, n->a[0], VC__P_SUM);
     if (n->a[1] != VC__NIL) {
         vc__p_put(g, cast ? " + uint64_t(" : " + ");
@@ -10153,7 +10155,7 @@ static void vc__p_pointer(vc__printer *g, const vc__node *n) {
 
 static void vc__p_tuple(vc__printer *g, const vc__node *n) {
     uint64_t bits[4];
-    for (uint32_t i = 0; i < n->a[1] && i < 4; i++) bits[i] = vc__bits_of(&g->l->node[g->l->extra[n->a[0] + i]]);
+    for (uint32_t i = 0; i < n->a[1] && i < 4; i++) bits[i] = vc__bits_of(&g->node[g->l->extra[n->a[0] + i]]);
     g->d->vector(g, n->type, bits, true);
 }
 
@@ -10176,7 +10178,7 @@ static void vc__p_elements(vc__printer *g, size_t line, vc_type type, const uint
 
 /* Prints a use of node i, which is a leaf, a variable or a private array: a constant, or its name. */
 static void vc__p_leaf(vc__printer *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i];
+    const vc__node *n = &g->node[i];
     char id[96];
     bool named = i >= g->l->leaves && i < g->l->body && g->leaf[i - g->l->leaves].text[0];
     if (n->op == VC__OP_CONST) vc__p_scalar(g, n->type, vc__bits_of(n), true);
@@ -10214,7 +10216,7 @@ static void vc__p_without_pattern(vc__printer *g, const vc__node *n) {
 
 /* Prints node i, in parentheses if its precedence is larger than `allowed`. See VC__P_EXCEPTION. */
 static void vc__p_expression(vc__printer *g, uint32_t i, int allowed) {
-    const vc__node *n = &g->l->node[i];
+    const vc__node *n = &g->node[i];
     int limit;
     bool parenthesize;
     if (n->op == VC__OP_MASK) { vc__p_put(g, "vc_mask%u", vc__p_mask(g, i)); return; }
@@ -10247,8 +10249,8 @@ static void vc__p_open_block(vc__printer *g) {
 
 /* Prints the declaration of a variable, set to zero, or of a private array. */
 static void vc__p_variable(vc__printer *g, uint32_t i) {
-    uint32_t object = g->l->node[i].x;
-    const vc__object *o = &g->l->object[object];
+    uint32_t object = g->node[i].x;
+    const vc__object *o = &g->object[object];
     static const uint64_t zeros[4] = { 0, 0, 0, 0 };
     if (o->op == VC__OP_ARRAY) { vc__p_put(g, "%t %o[%u];\n", o->type, object, o->count); return; }
     vc__p_put(g, "%t %o = ", o->type, object);
@@ -10259,9 +10261,9 @@ static void vc__p_variable(vc__printer *g, uint32_t i) {
 
 /* BREAK_IF, CONTINUE_IF and RETURN_IF. An exit with a true condition at the end of a block is printed without `if`. */
 static void vc__p_exit(vc__printer *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i], *condition = &g->l->node[n->a[0]];
+    const vc__node *n = &g->node[i], *condition = &g->node[n->a[0]];
     bool always = condition->op == VC__OP_CONST && condition->a[0] &&
-                  (i + 1 == g->l->count || g->l->node[i + 1].op == VC__OP_END);
+                  (i + 1 == g->l->count || g->node[i + 1].op == VC__OP_END);
     if (!always) vc__p_put(g, "if (%e) ", n->a[0]);
     vc__p_put(g, "%s;\n", n->op == VC__OP_BREAK_IF ? "break" : n->op == VC__OP_CONTINUE_IF ? "continue" : "return");
 }
@@ -10269,7 +10271,7 @@ static void vc__p_exit(vc__printer *g, uint32_t i) {
 /* CUDA C: the number of the mask of the invocations that execute a node; 0: the whole warp. */
 static unsigned vc__p_mask(const vc__printer *g, uint32_t i) {
     uint32_t b = g->info[i].block;
-    while (b && !(g->info[b - 1].masked && (g->l->node[b - 1].op == VC__OP_IF || g->l->node[b - 1].op == VC__OP_ELSE)))
+    while (b && !(g->info[b - 1].masked && (g->node[b - 1].op == VC__OP_IF || g->node[b - 1].op == VC__OP_ELSE)))
         b = g->info[b - 1].block;
     return b ? g->info[b - 1].number : 0;
 }
@@ -10277,7 +10279,7 @@ static unsigned vc__p_mask(const vc__printer *g, uint32_t i) {
 /* The IF of an ELSE. */
 static uint32_t vc__p_matching_if(const vc__printer *g, uint32_t i) {
     uint32_t j = i - 1;
-    while (g->l->node[j].op != VC__OP_IF || g->info[j].block != g->info[i].block) j--;
+    while (g->node[j].op != VC__OP_IF || g->info[j].block != g->info[i].block) j--;
     return j;
 }
 
@@ -10285,7 +10287,7 @@ static uint32_t vc__p_matching_if(const vc__printer *g, uint32_t i) {
 static void vc__p_masked_if(vc__printer *g, uint32_t i) {
     unsigned number = ++g->masks;
     g->info[i].number = number;
-    vc__p_put(g, "const bool vc_if%u = %e;\n", number, g->l->node[i].a[0]);
+    vc__p_put(g, "const bool vc_if%u = %e;\n", number, g->node[i].a[0]);
     vc__p_line(g);
     vc__p_put(g, "const unsigned int vc_mask%u = __ballot_sync(vc_mask%u, vc_if%u);\n", number, vc__p_mask(g, i),
               number);
@@ -10296,7 +10298,7 @@ static void vc__p_masked_if(vc__printer *g, uint32_t i) {
 
 static void vc__p_if(vc__printer *g, uint32_t i) {
     if (g->info[i].masked) { vc__p_masked_if(g, i); return; }
-    vc__p_put(g, "if (%e)", g->l->node[i].a[0]);
+    vc__p_put(g, "if (%e)", g->node[i].a[0]);
     vc__p_open_block(g);
 }
 
@@ -10313,7 +10315,7 @@ static void vc__p_else(vc__printer *g, uint32_t i) {
 /* A counter that may wrap is compared with its previous value; the loop ends when it decreases. The pattern of ADD
    advances such a counter, because signed overflow is undefined in C. */
 static void vc__p_for(vc__printer *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i];
+    const vc__node *n = &g->node[i];
     vc__node next = vc__null_node;
     unsigned number = ++g->counters;
     next.op = VC__OP_ADD;
@@ -10341,7 +10343,7 @@ static void vc__p_loop(vc__printer *g, uint32_t i) {
     vc__p_open_block(g);
 }
 
-static void vc__p_switch(vc__printer *g, uint32_t i) { vc__p_put(g, "switch (%e) {\n", g->l->node[i].a[0]); }
+static void vc__p_switch(vc__printer *g, uint32_t i) { vc__p_put(g, "switch (%e) {\n", g->node[i].a[0]); }
 
 /* Prints the condition of a default that is not the last block of a chain: the value equals none of the cases. */
 static void vc__p_default_condition(vc__printer *g, uint32_t switch_node) {
@@ -10362,12 +10364,12 @@ static void vc__p_default_condition(vc__printer *g, uint32_t switch_node) {
 static bool vc__p_is_last_case(const vc__printer *g, uint32_t i) {
     uint32_t j = i + 1;
     while (g->info[j].opener != i + 1) j++;
-    return g->l->node[j + 1].op == VC__OP_END;
+    return g->node[j + 1].op == VC__OP_END;
 }
 
 /* Prints a VC_CASE or VC_DEFAULT: as a label or, in a chained switch, as `if` and `else if`. */
 static void vc__p_case(vc__printer *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i];
+    const vc__node *n = &g->node[i];
     uint32_t switch_node = g->info[i].block - 1;
     bool chained = g->info[switch_node].chained, first = i == switch_node + 1;
     if (chained && !first) vc__p_put(g, n->op == VC__OP_DEFAULT && vc__p_is_last_case(g, i) ? "else" : "else ");
@@ -10380,24 +10382,24 @@ static void vc__p_case(vc__printer *g, uint32_t i) {
     }
     if (chained) {
         vc__p_put(g, "if (");
-        vc__p_expression(g, g->l->node[switch_node].a[0], 5);
+        vc__p_expression(g, g->node[switch_node].a[0], 5);
     }
     vc__p_put(g, chained ? " == " : "case ");
-    vc__p_scalar(g, g->l->node[g->l->node[switch_node].a[0]].type, vc__bits_of(n), true);
+    vc__p_scalar(g, g->node[g->node[switch_node].a[0]].type, vc__bits_of(n), true);
     vc__p_put(g, chained ? ")" : ":");
     vc__p_open_block(g);
 }
 
 static void vc__p_end(vc__printer *g, uint32_t i) {
-    uint32_t op = g->l->node[i].x, parent = g->info[i].block; /* 1 + node; of a case: the switch */
+    uint32_t op = g->node[i].x, parent = g->info[i].block; /* 1 + node; of a case: the switch */
     bool is_case = op == VC__OP_CASE || op == VC__OP_DEFAULT, chained = is_case && g->info[parent - 1].chained;
-    g->continues_line = chained && g->l->node[i + 1].op != VC__OP_END;
+    g->continues_line = chained && g->node[i + 1].op != VC__OP_END;
     vc__p_put(g, g->continues_line ? "} " : is_case && !chained ? "} break;\n" : "}\n");
 }
 
 /* Whether a node prints nothing: the start and the end of a switch that is printed as a chain. */
 static bool vc__p_prints_nothing(const vc__printer *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i];
+    const vc__node *n = &g->node[i];
     if (n->op == VC__OP_SWITCH) return g->info[i].chained;
     return n->op == VC__OP_END && n->x == VC__OP_SWITCH && g->info[i].opener && g->info[g->info[i].opener - 1].chained;
 }
@@ -10410,12 +10412,12 @@ static void vc__p_temporary(vc__printer *g, uint32_t i) {
 }
 
 static void vc__p_store(vc__printer *g, uint32_t i) {
-    g->d->store(g, &g->l->node[i]);
+    g->d->store(g, &g->node[i]);
     vc__p_put(g, ";\n");
 }
 
 static void vc__p_image_store(vc__printer *g, uint32_t i) {
-    g->d->image_op(g, &g->l->node[i]);
+    g->d->image_op(g, &g->node[i]);
     vc__p_put(g, ";\n");
 }
 
@@ -10447,7 +10449,7 @@ static void vc__p_float_atomic(vc__printer *g, const vc__node *n, const char *fr
 
 /* Prints an atomic operation on floats as a loop of compare-and-exchange. */
 static void vc__p_cas_loop(vc__printer *g, uint32_t i, const vc__cas_loop *loop) {
-    const vc__node *n = &g->l->node[i];
+    const vc__node *n = &g->node[i];
     unsigned expected = ++g->temporaries, found = ++g->temporaries;
     vc__p_put(g, "%t v%u = ", vc__to_bits(n->type), expected);
     loop->element(g, n, true);
@@ -10466,7 +10468,7 @@ static void vc__p_cas_loop(vc__printer *g, uint32_t i, const vc__cas_loop *loop)
 
 /* Prints the declaration of an atomic's result, if the result is used. */
 static void vc__p_atomic_result(vc__printer *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i];
+    const vc__node *n = &g->node[i];
     if (!g->info[i].uses || !vc__has_result(n->op)) return;
     g->info[i].number = ++g->temporaries;
     vc__p_put(g, "%t v%u = ", n->type, g->info[i].number);
@@ -10484,7 +10486,7 @@ static void vc__p_statement(vc__printer *g, uint32_t i) {
         { VC__OP_SWITCH, vc__p_switch }, { VC__OP_CASE, vc__p_case }, { VC__OP_DEFAULT, vc__p_case },
         { VC__OP_END, vc__p_end }
     };
-    const vc__node *n = &g->l->node[i];
+    const vc__node *n = &g->node[i];
     bool closes = n->op == VC__OP_ELSE || (n->op == VC__OP_END && n->x != VC__OP_SWITCH);
     if (g->info[i].nested || n->op == VC__OP_MASK || vc__p_prints_nothing(g, i)) return;
     if (closes) g->indent--;
@@ -10508,7 +10510,7 @@ static void vc__p_prologue(vc__printer *g) {
     };
     char wanted[VC__NAME_BYTES], id[96];
     for (uint32_t i = g->l->leaves; i < g->l->body; i++) {
-        const vc__node *n = &g->l->node[i];
+        const vc__node *n = &g->node[i];
         if (n->op == VC__OP_PARAM || n->op == VC__OP_BUFFER) g->d->convert(g, n->x);
         for (size_t j = 0; j < sizeof ids / sizeof *ids; j++) {
             if (ids[j].op != n->op || g->info[i].uses < 2) continue;
@@ -10534,7 +10536,7 @@ static size_t vc__p_suballocate_tables(vc__printer *g, char *at) {
     const vc__listing *l = g->l;
     size_t used = 0, object_count = l->object_count;
     g->info = (vc__print_info *)vc__p_suballocate(at, &used, l->count, sizeof *g->info);
-    g->object = (vc__identifier *)vc__p_suballocate(at, &used, object_count, sizeof *g->object);
+    g->name = (vc__identifier *)vc__p_suballocate(at, &used, object_count, sizeof *g->name);
     g->reference = (vc__identifier *)vc__p_suballocate(at, &used, object_count, sizeof *g->reference);
     g->leaf = (vc__identifier *)vc__p_suballocate(at, &used, l->body - l->leaves, sizeof *g->leaf);
     g->implicit = (vc__identifier *)vc__p_suballocate(at, &used, (size_t)l->info.implicit_count, sizeof *g->implicit);
@@ -10559,6 +10561,8 @@ VC__NOINLINE static bool vc__p_print(vc_kernel *k, const vc__listing *l, const v
     memset(&g, 0, sizeof g);
     g.k = k;
     g.l = l;
+    g.node = l->node;
+    g.object = l->object;
     g.d = d;
     for (g.name_mask = 15; g.name_mask < names * 2; g.name_mask = g.name_mask * 2 + 1) { }
     size_t size = vc__p_suballocate_tables(&g, NULL);
@@ -10628,14 +10632,14 @@ static bool vc__glsl_is_struct(vc_type type, uint32_t align) {
 
 /* Whether an argument's elements are stored as a struct of scalars, which pack() and unpack() convert. */
 static bool vc__glsl_is_packed(const vc__printer *g, uint32_t object) {
-    const vc_arg_info *arg = g->l->object[object].arg == VC__NIL ? NULL : vc__p_arg(g, object);
-    return arg && vc__glsl_is_struct(g->l->object[object].type,
+    const vc_arg_info *arg = g->object[object].arg == VC__NIL ? NULL : vc__p_arg(g, object);
+    return arg && vc__glsl_is_struct(g->object[object].type,
                                      arg->kind == VC_ARG_VALUE ? vc__p_value_offset(g, object) : arg->align);
 }
 
 /* Whether an object is a parameter of 8 or 16 bits per component. */
 static bool vc__glsl_is_narrow(const vc__printer *g, uint32_t object) {
-    return g->l->object[object].op == VC__OP_PARAM && vc__scalar_bytes(g->l->object[object].type) < 4;
+    return g->object[object].op == VC__OP_PARAM && vc__scalar_bytes(g->object[object].type) < 4;
 }
 
 /* Collects the vector types that need a struct, and the conversions that are used. */
@@ -10656,7 +10660,7 @@ static void vc__glsl_find_structs(vc__printer *g) {
 
 /* The type of a value in a buffer or in the argument block. */
 static const char *vc__glsl_memory_type(const vc__printer *g, uint32_t object, char out[32]) {
-    vc_type type = g->l->object[object].type;
+    vc_type type = g->object[object].type;
     if (vc__glsl_is_packed(g, object)) return vc_type_name(type);
     return vc__glsl_type(type == VC_BOOL ? (vc_type)VC_U32 : type, out);
 }
@@ -10668,7 +10672,7 @@ static const char *vc__glsl_pattern(const vc__printer *g, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     if (n->op == VC__OP_ELECT) return vc__op_text(n->op, VC__TEXT_GLSL);
     if (!op->operands || op->operands == VC__MANY) return NULL;
-    vc_type type = g->l->node[n->a[0]].type;
+    vc_type type = g->node[n->a[0]].type;
     const char *vector = vc__components(type) > 1 ? vc__op_text(n->op, VC__TEXT_VECTOR) : NULL;
     if (vector && (vc__is_bool(type) || op->result == VC__RESULT_BOOL)) return vector;
     if (vc__components(type) > 1 && vc__is_bool(type) && (n->op == VC__OP_AND || n->op == VC__OP_OR))
@@ -10692,7 +10696,7 @@ static void vc__glsl_bitcast(vc__printer *g, const vc__node *n) {
         { "floatBitsToInt", "floatBitsToUint", "intBitsToFloat", "uintBitsToFloat" },
         { "doubleBitsToInt64", "doubleBitsToUint64", "int64BitsToDouble", "uint64BitsToDouble" }
     };
-    vc_type from = g->l->node[n->a[0]].type;
+    vc_type from = g->node[n->a[0]].type;
     uint32_t width = vc__scalar_bytes(n->type) / 4;
     if (vc__is_float(from) == vc__is_float(n->type)) vc__p_put(g, "%t", n->type);
     else vc__p_put(g, "%s", names[width][vc__is_float(from) ? vc__is_unsigned(n->type)
@@ -10704,7 +10708,7 @@ static void vc__glsl_bitcast(vc__printer *g, const vc__node *n) {
    index of 2^31 or more as negative; adding "gl_LocalInvocationIndex & 0u" prevents it from folding the constant. */
 static void vc__glsl_subscript(vc__printer *g, uint32_t index, int32_t offset) {
     if (index == VC__NIL) { vc__p_put(g, "[%d]", offset); return; }
-    const vc__node *n = &g->l->node[index];
+    const vc__node *n = &g->node[index];
     bool wide = vc__scalar_bytes(n->type) > 4;
     bool is_unsigned = vc__is_unsigned(n->type);
     bool looks_negative = n->op == VC__OP_CONST && (n->a[0] + (uint32_t)offset) >> 31;
@@ -10719,9 +10723,9 @@ static void vc__glsl_subscript(vc__printer *g, uint32_t index, int32_t offset) {
    index, p a variable with the address of an element (a VC__OP_POINTER) and 3 a constant offset. GLSL does not allow
    64-bit indices in [], so the address is then computed first: "(x + i).at". */
 static void vc__glsl_dereference(vc__printer *g, const vc__node *n) {
-    const vc__node *m = &g->l->node[n->a[0]];
+    const vc__node *m = &g->node[n->a[0]];
     bool plain = m->op == VC__OP_POINTER && g->info[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x
-                 && vc__bits(vc__kind(g->l->node[m->a[1]].type)) == 32; /* printed as x[i].at */
+                 && vc__bits(vc__kind(g->node[m->a[1]].type)) == 32; /* printed as x[i].at */
     vc__p_expression(g, plain ? m->a[0] : n->a[0], VC__P_PRIMARY);
     if (plain) vc__p_put(g, "[%e]", m->a[1]);
     else if (n->x) vc__p_put(g, "[%d]", n->x);
@@ -10731,17 +10735,17 @@ static void vc__glsl_dereference(vc__printer *g, const vc__node *n) {
 /* The memory that a load or store accesses. */
 static void vc__glsl_lvalue(vc__printer *g, const vc__node *n) {
     uint32_t object = vc__p_object(g->l, n->a[0]);
-    if (g->l->object[object].op == VC__OP_BUFFER && g->l->buffers == VC_BUFFERS_ADDRESS) {
+    if (g->object[object].op == VC__OP_BUFFER && g->l->buffers == VC_BUFFERS_ADDRESS) {
         vc__glsl_dereference(g, n);
         return;
     }
     vc__p_put(g, "%o", object);
-    if (g->l->object[object].op != VC__OP_VAR) vc__glsl_subscript(g, n->a[1], (int32_t)n->x);
+    if (g->object[object].op != VC__OP_VAR) vc__glsl_subscript(g, n->a[1], (int32_t)n->x);
 }
 
 /* Whether an object is a bool argument, which is stored as a 32-bit word. */
 static bool vc__glsl_is_bool_word(const vc__printer *g, uint32_t object) {
-    return g->l->object[object].arg != VC__NIL && g->l->object[object].type == VC_BOOL;
+    return g->object[object].arg != VC__NIL && g->object[object].type == VC_BOOL;
 }
 
 static void vc__glsl_load(vc__printer *g, const vc__node *n) {
@@ -10787,11 +10791,11 @@ static void vc__glsl_subgroup_extensions(vc__printer *g) {
     };
     uint32_t caps = 0, kinds = 0;
     for (uint32_t i = g->l->leaves; i < g->l->count; i++) {
-        const vc__node *n = &g->l->node[i];
+        const vc__node *n = &g->node[i];
         if (n->op >= VC__OP_SUBGROUP_SIZE && n->op <= VC__OP_SUBGROUP_LOCAL_ID) caps |= VC__CAP_SUBGROUP;
         if (vc__op[n->op].class_ != VC__CONVERGENT) continue;
         caps |= vc__spirv_subgroup_cap(n);
-        if (n->op != VC__OP_ELECT) kinds |= 1u << vc__kind(g->l->node[n->a[0]].type);
+        if (n->op != VC__OP_ELECT) kinds |= 1u << vc__kind(g->node[n->a[0]].type);
     }
     for (uint32_t i = 0; i < sizeof groups / sizeof *groups; i++)
         if (caps & groups[i].caps) vc__p_put(g, "#extension GL_KHR_shader_subgroup_%s : require\n", groups[i].name);
@@ -10805,7 +10809,7 @@ static void vc__glsl_subgroup_extensions(vc__printer *g) {
 static void vc__glsl_sync_extensions(vc__printer *g) {
     bool wide = false, floats = false, scopes = false;
     for (uint32_t i = g->l->body; i < g->l->count; i++) {
-        const vc__node *n = &g->l->node[i];
+        const vc__node *n = &g->node[i];
         if (vc__is_atomic(n->op)) {
             wide = wide || vc__scalar_bytes(n->type) == 8;
             floats = floats || (vc__is_float(n->type) && !vc__p_needs_cas_loop(g, n));
@@ -10821,7 +10825,7 @@ static void vc__glsl_sync_extensions(vc__printer *g) {
 /* Whether the kernel loads from a storage image without a declared format. */
 static bool vc__glsl_has_formatless_load(const vc__printer *g) {
     for (uint32_t i = 0; i < g->l->object_count; i++) {
-        const vc__object *o = &g->l->object[i];
+        const vc__object *o = &g->object[i];
         if (g->live[i] && o->op == VC__OP_IMAGE && o->image.storage && !o->image.format && o->used & VC_READ)
             return true;
     }
@@ -10838,15 +10842,15 @@ static void vc__glsl_extensions(vc__printer *g) {
         { 1u << VC_I16 | 1u << VC_U16 | 1u << VC_F16, true, false, "EXT_shader_16bit_storage" }
     };
     uint32_t values = 0, buffers = 0;
-    for (uint32_t i = 0; i < g->l->count; i++) values |= 1u << vc__kind(g->l->node[i].type);
+    for (uint32_t i = 0; i < g->l->count; i++) values |= 1u << vc__kind(g->node[i].type);
     for (uint32_t i = 0; i < g->l->object_count; i++)
-        if (g->live[i] && g->l->object[i].op == VC__OP_BUFFER) buffers |= 1u << vc__kind(g->l->object[i].type);
+        if (g->live[i] && g->object[i].op == VC__OP_BUFFER) buffers |= 1u << vc__kind(g->object[i].type);
     for (uint32_t i = 0; i < sizeof table / sizeof *table; i++)
         if (((table[i].buffers ? buffers : 0) | (table[i].values ? values : 0)) & table[i].kinds)
             vc__glsl_require(g, table[i].name);
     if (buffers && g->l->buffers == VC_BUFFERS_ADDRESS) vc__glsl_require(g, "EXT_buffer_reference2");
     bool any_index = false;
-    for (uint32_t i = 0; i < g->l->count; i++) any_index = any_index || vc__is_any_index(g->l, &g->l->node[i]);
+    for (uint32_t i = 0; i < g->l->count; i++) any_index = any_index || vc__is_any_index(g->l, &g->node[i]);
     if (any_index) vc__glsl_require(g, "EXT_nonuniform_qualifier");
     if (vc__glsl_has_formatless_load(g)) vc__glsl_require(g, "EXT_shader_image_load_formatted");
     vc__glsl_sync_extensions(g);
@@ -10881,7 +10885,7 @@ static const char *vc__glsl_qualifier(const vc__printer *g, const vc__object *o)
 }
 
 static void vc__glsl_binding(vc__printer *g, uint32_t object) {
-    const vc__object *o = &g->l->object[object];
+    const vc__object *o = &g->object[object];
     char type[32];
     vc__p_put(g, "layout(set = 0, binding = %u, std430) %s%sbuffer %r { %s %o[]; };\n",
               (unsigned)vc__p_arg(g, object)->location, vc__glsl_qualifier(g, o),
@@ -10889,7 +10893,7 @@ static void vc__glsl_binding(vc__printer *g, uint32_t object) {
 }
 
 static void vc__glsl_reference(vc__printer *g, uint32_t object) {
-    const vc__object *o = &g->l->object[object];
+    const vc__object *o = &g->object[object];
     char type[32];
     uint32_t align = vc__scalar_bytes(o->type) * (vc__glsl_is_packed(g, object) ? 1 : vc__components(o->type));
     vc__p_put(g, "layout(buffer_reference, std430, buffer_reference_align = %u) %s%sbuffer %r { %s at; };\n", align,
@@ -10903,7 +10907,7 @@ static const char *vc__glsl_image_prefix(const vc__object *o) {
 }
 
 static void vc__glsl_image(vc__printer *g, uint32_t object) {
-    const vc__object *o = &g->l->object[object];
+    const vc__object *o = &g->object[object];
     uint32_t format = o->image.format, used = o->used & VC_READ_WRITE;
     vc__p_put(g, "layout(set = 0, binding = %u%s%s) uniform ", (unsigned)vc__p_arg(g, object)->location,
               format ? ", " : "", format ? vc__formats[format].glsl : "");
@@ -10918,7 +10922,7 @@ static void vc__glsl_image(vc__printer *g, uint32_t object) {
 
 /* Declares the 32-bit words that contain an 8-bit or 16-bit value. *next: first byte that is not in a declared word. */
 static void vc__glsl_narrow_words(vc__printer *g, uint32_t object, uint32_t *next) {
-    uint32_t end = vc__p_value_offset(g, object) + vc_type_size(g->l->object[object].type);
+    uint32_t end = vc__p_value_offset(g, object) + vc_type_size(g->object[object].type);
     for (uint32_t offset = vc__p_value_offset(g, object) & ~3u; offset < end; offset += 4) {
         if (offset < *next) continue;
         vc__p_put(g, "    layout(offset = %u) uint word_%u;\n", offset, offset);
@@ -10938,11 +10942,11 @@ static void vc__glsl_argument_block(vc__printer *g) {
     bool any = info->implicit_count > 0;
     char type[32];
     for (uint32_t i = 0; i < g->l->object_count; i++)
-        any = any || (g->live[i] && g->l->object[i].arg != VC__NIL && vc__in_argument_block(vc__p_arg(g, i)));
+        any = any || (g->live[i] && g->object[i].arg != VC__NIL && vc__in_argument_block(vc__p_arg(g, i)));
     if (!any) return;
     vc__p_put(g, "layout(push_constant, std430) uniform arguments {\n");
     for (uint32_t i = 0; i < g->l->object_count; i++) {
-        const vc_arg_info *arg = g->live[i] && g->l->object[i].arg != VC__NIL ? vc__p_arg(g, i) : NULL;
+        const vc_arg_info *arg = g->live[i] && g->object[i].arg != VC__NIL ? vc__p_arg(g, i) : NULL;
         if (!arg || !vc__in_argument_block(arg)) continue;
         if (vc__glsl_is_narrow(g, i)) { vc__glsl_narrow_words(g, i, &next); continue; }
         if (vc__p_first_view(g, i) != VC__NIL) continue;
@@ -10951,7 +10955,7 @@ static void vc__glsl_argument_block(vc__printer *g) {
         else
             vc__p_put(g, "    layout(offset = %u) %s %s;\n", (unsigned)vc__p_value_offset(g, i),
                       vc__glsl_memory_type(g, i, type),
-                      vc__glsl_is_converted(g, i) ? g->reference[i].text : g->object[i].text);
+                      vc__glsl_is_converted(g, i) ? g->reference[i].text : g->name[i].text);
     }
     for (int h = 0; h < info->implicit_count; h++)
         vc__p_put(g, "    layout(offset = %u) uint %s;\n", info->implicit[h].offset, g->implicit[h].text);
@@ -10959,7 +10963,7 @@ static void vc__glsl_argument_block(vc__printer *g) {
 }
 
 static void vc__glsl_table(vc__printer *g, uint32_t object) {
-    const vc__object *o = &g->l->object[object];
+    const vc__object *o = &g->object[object];
     size_t line = g->k->text.length;
     vc__p_put(g, "const %t %o[%u] = %t[](", o->type, object, o->count, o->type);
     vc__p_elements(g, line, o->type, o->data, o->count, "", "   ");
@@ -10970,13 +10974,13 @@ static void vc__glsl_table(vc__printer *g, uint32_t object) {
 static void vc__glsl_globals(vc__printer *g) {
     for (uint32_t i = 0; i < 64; i++) if ((g->structs >> i) & 1) vc__glsl_struct(g, i);
     for (uint32_t i = 0; i < g->l->object_count; i++) {
-        if (g->live[i] && g->l->object[i].op == VC__OP_IMAGE) vc__glsl_image(g, i);
-        if (!g->live[i] || g->l->object[i].op != VC__OP_BUFFER) continue;
+        if (g->live[i] && g->object[i].op == VC__OP_IMAGE) vc__glsl_image(g, i);
+        if (!g->live[i] || g->object[i].op != VC__OP_BUFFER) continue;
         if (g->l->buffers == VC_BUFFERS_ADDRESS) vc__glsl_reference(g, i); else vc__glsl_binding(g, i);
     }
     vc__glsl_argument_block(g);
     for (uint32_t i = 0; i < g->l->object_count; i++) {
-        const vc__object *o = &g->l->object[i];
+        const vc__object *o = &g->object[i];
         if (!g->live[i]) continue;
         if (o->op == VC__OP_SHARED)
             vc__p_put(g, "shared %t %o[%u];\n", o->type, i, o->count);
@@ -10995,13 +10999,13 @@ static void vc__glsl_unpack_narrow(vc__printer *g, vc_type scalar, uint32_t offs
 /* Declares a local variable for a parameter whose type in the argument block differs from its type in expressions, and
    for a second view of a buffer, which has another type. */
 static void vc__glsl_convert(vc__printer *g, uint32_t object) {
-    vc_type type = g->l->object[object].type;
+    vc_type type = g->object[object].type;
     uint32_t components = vc__components(type);
     if (g->l->buffers == VC_BUFFERS_ADDRESS && vc__p_first_view(g, object) != VC__NIL) {
         vc__p_put(g, "    %r %o = %r(%o);\n", object, object, object, vc__p_first_view(g, object));
         return;
     }
-    if (g->l->object[object].op != VC__OP_PARAM || !vc__glsl_is_converted(g, object)) return;
+    if (g->object[object].op != VC__OP_PARAM || !vc__glsl_is_converted(g, object)) return;
     vc__p_put(g, "    %t %o = ", type, object);
     if (!vc__glsl_is_narrow(g, object))
         vc__p_put(g, vc__glsl_is_packed(g, object) ? "unpack(%r)" : "bool(%r)", object);
@@ -11021,20 +11025,20 @@ static void vc__glsl_convert(vc__printer *g, uint32_t object) {
 static void vc__glsl_store(vc__printer *g, const vc__node *n) {
     uint32_t object = vc__p_object(g->l, n->a[0]);
     bool packed = vc__glsl_is_packed(g, object),
-         word = vc__glsl_is_bool_word(g, object) && g->l->node[n->a[2]].type == VC_BOOL;
+         word = vc__glsl_is_bool_word(g, object) && g->node[n->a[2]].type == VC_BOOL;
     vc__glsl_lvalue(g, n);
     vc__p_put(g, packed ? " = pack(%e)" : word ? " = uint(%e)" : " = %e", n->a[2]);
 }
 
 /* Prints a comma and integer texel coordinates or a level, converted to signed integers. */
 static void vc__glsl_texel_operand(vc__printer *g, uint32_t operand) {
-    vc_type type = g->l->node[operand].type;
+    vc_type type = g->node[operand].type;
     if (vc__is_unsigned(type)) vc__p_put(g, ", %t(%e)", vc__to_signed(type), operand);
     else vc__p_put(g, ", %e", operand);
 }
 
 static void vc__glsl_sample(vc__printer *g, const vc__node *n, const vc__object *o, const char *image) {
-    const vc__node *last = &g->l->node[n->a[2]];
+    const vc__node *last = &g->node[n->a[2]];
     bool grad = last->op == VC__OP_GRADIENT;
     uint32_t axes = vc__dims[o->image.dim].axes;
     vc__p_put(g, "texture%s%s(%s, ", grad ? "Grad" : "Lod", n->x ? "Offset" : "", image);
@@ -11047,7 +11051,7 @@ static void vc__glsl_sample(vc__printer *g, const vc__node *n, const vc__object 
 }
 
 static void vc__glsl_image_op(vc__printer *g, const vc__node *n) {
-    const vc__object *o = &g->l->object[g->l->node[n->a[0]].x];
+    const vc__object *o = &g->object[g->node[n->a[0]].x];
     char text[VC__IMAGE_TEXT];
     const char *image = vc__p_image(g, n, text);
     switch (n->op) {
@@ -11075,7 +11079,7 @@ static void vc__glsl_param(vc__printer *g, uint32_t object) { vc__p_put(g, "%o",
 static void vc__glsl_implicit(vc__printer *g, int index) { vc__p_put(g, "%s", g->implicit[index].text); }
 
 static void vc__glsl_declare(vc__printer *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i];
+    const vc__node *n = &g->node[i];
     char type[32];
     vc__p_put(g, "%s%s ", n->flags & VC__NODE_PRECISE ? "precise " : "",
               n->op == VC__OP_POINTER ? g->reference[vc__p_object(g->l, i)].text : vc__glsl_type(n->type, type));
@@ -11092,7 +11096,7 @@ static void vc__glsl_atomic(vc__printer *g, uint32_t i) {
         { "uintBitsToFloat", "floatBitsToUint", "atomicCompSwap", vc__glsl_element },
         { "uint64BitsToDouble", "doubleBitsToUint64", "atomicCompSwap", vc__glsl_element }
     };
-    const vc__node *n = &g->l->node[i];
+    const vc__node *n = &g->node[i];
     if (vc__p_needs_cas_loop(g, n)) { vc__p_cas_loop(g, i, &loops[n->type == VC_F64]); return; }
     vc__p_atomic_result(g, i);
     vc__p_put(g, "%s(", vc__op_text(n->op, VC__TEXT_GLSL + 1));
@@ -11109,7 +11113,7 @@ static void vc__glsl_fence(vc__printer *g, uint32_t i) {
     static const char *const order[] = { "Relaxed", "Acquire", "Release", "AcquireRelease" };
     static const char *const storage[] = { "0", "gl_StorageSemanticsBuffer", "gl_StorageSemanticsShared",
                                            "gl_StorageSemanticsBuffer | gl_StorageSemanticsShared" };
-    const vc__node *n = &g->l->node[i];
+    const vc__node *n = &g->node[i];
     bool waits = n->op == VC__OP_BARRIER;
     if (waits) vc__p_put(g, "controlBarrier(gl_Scope%s, ", scope[n->x & 3u]);
     else vc__p_put(g, "memoryBarrier(");
@@ -11121,9 +11125,9 @@ static void vc__glsl_fence(vc__printer *g, uint32_t i) {
 /* A barrier of the work-group. barrier() already orders shared memory; buffers and images need a memory barrier
    first. */
 static void vc__glsl_barrier(vc__printer *g, uint32_t i) {
-    if (g->l->node[i].x) { vc__glsl_fence(g, i); return; }
+    if (g->node[i].x) { vc__glsl_fence(g, i); return; }
     for (uint32_t j = 0; j < g->l->object_count; j++) {
-        if (!g->live[j] || g->l->object[j].op != VC__OP_BUFFER || !(g->l->object[j].used & VC_WRITE)) continue;
+        if (!g->live[j] || g->object[j].op != VC__OP_BUFFER || !(g->object[j].used & VC_WRITE)) continue;
         vc__p_put(g, "memoryBarrierBuffer();\n");
         vc__p_line(g);
         break;
@@ -11299,7 +11303,7 @@ static const char *vc__c_pattern(const vc__printer *g, const vc__node *n) {
     const uint32_t column = vc__c_language(g) == VC__C_CUDA ? VC__TEXT_CUDA : VC__TEXT_OPENCL;
     const char *text;
     if (!op->operands || op->operands == VC__MANY) return NULL;
-    vc_type type = g->l->node[n->a[0]].type;
+    vc_type type = g->node[n->a[0]].type;
     if (n->op == VC__OP_CAST) return vc__c_cast(type, n->type);
     if (n->op == VC__OP_BITCAST) return vc__c_bitcast(vc__c_language(g), type, n->type);
     if (n->op == VC__OP_MUL_HI && vc__bits(type) == 64 && vc__c_language(g) == VC__C_CUDA)
@@ -11347,8 +11351,8 @@ static bool vc__c_is_packed(const vc__printer *g, const vc__object *o) {
 
 /* The element that a load or store accesses. */
 static void vc__c_lvalue(vc__printer *g, const vc__node *n) {
-    const vc__node *m = &g->l->node[n->a[0]];
-    const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
+    const vc__node *m = &g->node[n->a[0]];
+    const vc__object *o = &g->object[vc__p_object(g->l, n->a[0])];
     bool plain = m->op == VC__OP_POINTER && g->info[n->a[0]].nested && m->a[1] != VC__NIL && !m->x && !n->x;
     if (m->op == VC__OP_POINTER) vc__p_expression(g, plain ? m->a[0] : n->a[0], VC__P_PRIMARY);
     else vc__p_put(g, "%o", m->x);
@@ -11368,7 +11372,7 @@ static bool vc__c_is_read_only_load(const vc__printer *g, const vc__node *n, con
 
 /* Prints a load. A packed vector of 3 is loaded by vload3, read-only memory of CUDA by __ldg. */
 static void vc__c_load(vc__printer *g, const vc__node *n) {
-    const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
+    const vc__object *o = &g->object[vc__p_object(g->l, n->a[0])];
     bool word = n->type == VC_BOOL && o->op != VC__OP_VAR, read_only = vc__c_is_read_only_load(g, n, o);
     if (vc__c_is_packed(g, o)) {
         vc__p_put(g, "vload3(");
@@ -11383,7 +11387,7 @@ static void vc__c_load(vc__printer *g, const vc__node *n) {
 
 /* Prints a store. */
 static void vc__c_store(vc__printer *g, const vc__node *n) {
-    const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
+    const vc__object *o = &g->object[vc__p_object(g->l, n->a[0])];
     if (vc__c_is_packed(g, o)) {
         vc__p_put(g, "vstore3(%e, ", n->a[2]);
         vc__c_subscript(g, n->a[1], (int32_t)n->x, true);
@@ -11397,7 +11401,7 @@ static void vc__c_store(vc__printer *g, const vc__node *n) {
 /* The pointer argument of an atomic function or, with `read`, the element it points to. CUDA has 64-bit atomics only
    for unsigned integers, except for minimum and maximum, which also exist for signed ones. */
 static void vc__c_atomic_pointer(vc__printer *g, const vc__node *n, vc_type type, bool read) {
-    const vc__object *o = &g->l->object[vc__p_object(g->l, n->a[0])];
+    const vc__object *o = &g->object[vc__p_object(g->l, n->a[0])];
     const char *space = vc__c_language(g) == VC__C_CUDA ? "" : o->op == VC__OP_SHARED ? "__local " : "__global ";
     bool keeps_sign = n->op == VC__OP_ATOMIC_MIN || n->op == VC__OP_ATOMIC_MAX || n->op == VC__OP_ATOMIC_LOAD
                       || n->op == VC__OP_ATOMIC_STORE;
@@ -11419,7 +11423,7 @@ static void vc__c_atomic(vc__printer *g, uint32_t i) {
         { { "as_float", "as_uint", "atomic_cmpxchg", vc__c_element },
           { "as_double", "as_ulong", "atom_cmpxchg", vc__c_element } }
     };
-    const vc__node *n = &g->l->node[i];
+    const vc__node *n = &g->node[i];
     bool cuda = vc__c_language(g) == VC__C_CUDA, wide = vc__scalar_bytes(n->type) == 8;
     if (vc__p_needs_cas_loop(g, n)) { vc__p_cas_loop(g, i, &loops[!cuda][n->type == VC_F64]); return; }
     vc__p_atomic_result(g, i);
@@ -11440,7 +11444,7 @@ static void vc__c_atomic(vc__printer *g, uint32_t i) {
 static bool vc__c_is_converted(vc_type type) { return vc__components(type) > 1 || type == VC_BOOL; }
 
 static void vc__c_param(vc__printer *g, uint32_t object) {
-    bool converted = vc__c_is_converted(g->l->object[object].type);
+    bool converted = vc__c_is_converted(g->object[object].type);
     vc__p_put(g, "%s%s%o", converted ? "" : g->args_name.text, converted ? "" : ".", object);
 }
 static void vc__c_implicit(vc__printer *g, int index) {
@@ -11448,9 +11452,9 @@ static void vc__c_implicit(vc__printer *g, int index) {
 }
 
 static void vc__c_declare(vc__printer *g, uint32_t i) {
-    const vc__node *n = &g->l->node[i];
+    const vc__node *n = &g->node[i];
     if (n->op != VC__OP_POINTER) { vc__p_put(g, "%t ", n->type); return; }
-    vc__p_put(g, "%s%t *", g->l->object[vc__p_object(g->l, i)].used & VC_WRITE ? "" : "const ",
+    vc__p_put(g, "%s%t *", g->object[vc__p_object(g->l, i)].used & VC_WRITE ? "" : "const ",
               vc__c_memory_type(n->type));
 }
 
@@ -11459,9 +11463,9 @@ static void vc__c_declare(vc__printer *g, uint32_t i) {
 /* Whether the kernel converts from kind `from` to kind `to`; to 0: to any kind. */
 static bool vc__c_has_cast(const vc__printer *g, uint32_t from, uint32_t to) {
     for (uint32_t i = g->l->body; i < g->l->count; i++)
-        if (g->l->node[i].op == VC__OP_CAST
-            && vc__kind(g->l->node[g->l->node[i].a[0]].type) == from
-            && (!to || vc__kind(g->l->node[i].type) == to))
+        if (g->node[i].op == VC__OP_CAST
+            && vc__kind(g->node[g->node[i].a[0]].type) == from
+            && (!to || vc__kind(g->node[i].type) == to))
             return true;
     return false;
 }
@@ -11470,7 +11474,7 @@ static bool vc__c_has_cast(const vc__printer *g, uint32_t from, uint32_t to) {
    them. */
 static bool vc__c_has_half_image(const vc__printer *g, uint32_t access) {
     for (uint32_t i = 0; i < g->l->object_count && vc__c_language(g) == VC__C_CUDA; i++) {
-        const vc__object *o = &g->l->object[i];
+        const vc__object *o = &g->object[i];
         if (o->op == VC__OP_IMAGE && o->used & access && vc__formats[o->image.format].coded == 'h') return true;
     }
     return false;
@@ -11479,15 +11483,15 @@ static bool vc__c_has_half_image(const vc__printer *g, uint32_t access) {
 /* Fails with a message that the language does not support an image operation. call: NULL: the operation's name; what:
    the feature, with its verb. */
 static void vc__c_unsupported(vc__printer *g, const vc__node *n, const char *call, const char *what) {
-    const vc__node *m = n->op == VC__OP_IMAGE ? n : &g->l->node[n->a[0]];
-    const vc__object *o = &g->l->object[m->x];
+    const vc__node *m = n->op == VC__OP_IMAGE ? n : &g->node[n->a[0]];
+    const vc__object *o = &g->object[m->x];
     vc__fail_call(g->k, call ? call : vc__op_name[n->op], "image '%s' (%s): %s not supported in %s", o->name,
                   vc__dims[o->image.dim].name, what, g->d->name);
 }
 
 /* Whether a level is absent or a constant 0, an integer or a float of either sign. */
 static bool vc__c_is_level_zero(const vc__printer *g, uint32_t level) {
-    const vc__node *n = level == VC__NIL ? NULL : &g->l->node[level];
+    const vc__node *n = level == VC__NIL ? NULL : &g->node[level];
     return !n || (n->op == VC__OP_CONST && !(n->a[0] & 0x7fffffffu));
 }
 
@@ -11531,8 +11535,8 @@ static bool vc__c_argument_block(vc__printer *g) {
     if (!info->argument_bytes) return false;
     vc__p_put(g, "struct %s_args {\n", info->entry);
     for (uint32_t i = 0; i < g->l->object_count; i++) {
-        const vc__object *o = &g->l->object[i];
-        const char *name = g->object[i].text;
+        const vc__object *o = &g->object[i];
+        const char *name = g->name[i].text;
         bool simple = vc__is_type(o->type), buffer = o->op == VC__OP_BUFFER;
         if (o->arg == VC__NIL || !vc__in_argument_block(&info->args[o->arg])
             || (buffer ? o->composite != VC__NIL : !simple))
@@ -11555,7 +11559,7 @@ static bool vc__c_argument_block(vc__printer *g) {
 }
 
 static void vc__c_table(vc__printer *g, uint32_t object, const char *qualifier) {
-    const vc__object *o = &g->l->object[object];
+    const vc__object *o = &g->object[object];
     bool packed = vc__c_is_packed(g, o);
     uint32_t count = packed ? o->count * 3 : o->count;
     vc_type type = packed ? vc__scalar(o->type) : o->type;
@@ -11567,7 +11571,7 @@ static void vc__c_table(vc__printer *g, uint32_t object, const char *qualifier) 
 
 /* Declares a pointer for a view of a buffer: the buffer of composite elements as an array of scalars or vectors. */
 static void vc__c_view(vc__printer *g, uint32_t object) {
-    const vc__object *o = &g->l->object[object];
+    const vc__object *o = &g->object[object];
     const char *access = o->used & VC_WRITE ? "" : "const ";
     const char *space = vc__c_language(g) == VC__C_OPENCL ? "__global " : "";
     bool unaliased = vc__p_is_unaliased(g, object), block = g->l->buffers == VC_BUFFERS_ADDRESS;
@@ -11580,7 +11584,7 @@ static void vc__c_view(vc__printer *g, uint32_t object) {
 /* Declares a local pointer for a view or for a buffer passed by address, or a local variable for a parameter for which
    vc__c_is_converted is true. */
 static void vc__c_convert(vc__printer *g, uint32_t object) {
-    const vc__object *o = &g->l->object[object];
+    const vc__object *o = &g->object[object];
     const char *block = g->args_name.text;
     if (o->op == VC__OP_BUFFER && o->composite != VC__NIL) { vc__c_view(g, object); return; }
     if (o->op == VC__OP_BUFFER && g->l->buffers == VC_BUFFERS_ADDRESS)
@@ -11627,7 +11631,7 @@ static void vc__cuda_id(const vc__printer *g, const vc__node *n, char out[96]) {
 }
 
 static void vc__cuda_barrier(vc__printer *g, uint32_t i) {
-    uint32_t x = g->l->node[i].x;
+    uint32_t x = g->node[i].x;
     if ((x >> 4 & 3u) == VC_SCOPE_DEVICE) {
         vc__p_put(g, "__threadfence();\n");
         vc__p_line(g);
@@ -11638,7 +11642,7 @@ static void vc__cuda_barrier(vc__printer *g, uint32_t i) {
 }
 
 static void vc__cuda_fence(vc__printer *g, uint32_t i) {
-    vc__p_put(g, "%s();\n", (g->l->node[i].x >> 4 & 3u) == VC_SCOPE_DEVICE ? "__threadfence" : "__threadfence_block");
+    vc__p_put(g, "%s();\n", (g->node[i].x >> 4 & 3u) == VC_SCOPE_DEVICE ? "__threadfence" : "__threadfence_block");
 }
 
 /* ---- images: handles of texture and surface objects; operations without a CUDA function are written in PTX ---- */
@@ -11652,8 +11656,8 @@ static void vc__cuda_only_layer(vc__printer *g, uint32_t dim) { if (dim == VC_DI
 /* Prints the components with indices from `from` to `to` - 1 as arguments: ", x, y". Integers are cast to int. */
 static void vc__cuda_components(vc__printer *g, uint32_t value, uint32_t from, uint32_t to) {
     for (uint32_t i = from; i < to; i++) {
-        vc__p_put(g, vc__is_float(g->l->node[value].type) ? ", " : ", (int)");
-        vc__p_vector_component(g, value, i, vc__is_float(g->l->node[value].type) ? VC__P_TERNARY : VC__P_PREFIX);
+        vc__p_put(g, vc__is_float(g->node[value].type) ? ", " : ", (int)");
+        vc__p_vector_component(g, value, i, vc__is_float(g->node[value].type) ? VC__P_TERNARY : VC__P_PREFIX);
     }
 }
 
@@ -11677,7 +11681,7 @@ static void vc__cuda_derivative(vc__printer *g, uint32_t value, uint32_t axes) {
 }
 
 static void vc__cuda_sample(vc__printer *g, const vc__node *n, const vc__object *o, const char *handle) {
-    const vc__node *last = &g->l->node[n->a[2]];
+    const vc__node *last = &g->node[n->a[2]];
     uint32_t dim = o->image.dim;
     bool grad = last->op == VC__OP_GRADIENT, base = !grad && vc__c_is_level_zero(g, n->a[2]);
     if (n->x) { vc__c_unsupported(g, n, "sample_offset", "offsets are"); return; }
@@ -11749,8 +11753,8 @@ static const struct { const char *geometry, *parameters, *operands, *coordinates
 };
 
 static void vc__cuda_image_op(vc__printer *g, const vc__node *n) {
-    uint32_t object = g->l->node[n->a[0]].x;
-    const vc__object *o = &g->l->object[object];
+    uint32_t object = g->node[n->a[0]].x;
+    const vc__object *o = &g->object[object];
     uint32_t dim = o->image.dim;
     char handle[VC__NAME_BYTES + VC__IMAGE_TEXT], image[VC__IMAGE_TEXT];
     snprintf(handle, sizeof handle, "%s.%s", g->args_name.text, vc__p_image(g, n, image));
@@ -11814,7 +11818,7 @@ static void vc__cuda_convert_function(vc__printer *g, const vc__format_info *f, 
 /* Defines the function that an image operation calls, if it needs one and it is not defined yet. seen: bits of the
    functions that are defined: fetches; conversions of loads; conversions of stores. */
 static void vc__cuda_image_function(vc__printer *g, const vc__node *n, uint64_t *seen) {
-    const vc__object *o = &g->l->object[g->l->node[n->a[0]].x];
+    const vc__object *o = &g->object[g->node[n->a[0]].x];
     const vc__format_info *f = &vc__formats[o->image.format];
     uint32_t dim = o->image.dim, kind = o->declared == VC_F32 ? 0 : o->declared == VC_I32 ? 1 : 2;
     bool texel = n->op == VC__OP_IMAGE_LOAD || n->op == VC__OP_IMAGE_STORE, store = n->op == VC__OP_IMAGE_STORE;
@@ -11837,7 +11841,7 @@ static void vc__cuda_image_function(vc__printer *g, const vc__node *n, uint64_t 
 static void vc__cuda_image_functions(vc__printer *g) {
     uint64_t seen[3] = { 0, 0, 0 };
     for (uint32_t i = g->l->body; i < g->l->count; i++)
-        if (vc__is_image(g->l->node[i].op)) vc__cuda_image_function(g, &g->l->node[i], seen);
+        if (vc__is_image(g->node[i].op)) vc__cuda_image_function(g, &g->node[i], seen);
 }
 
 /* ---- dot products of 4 x 8 bits: one instruction on compute capability 6.1 and later ---- */
@@ -11849,7 +11853,7 @@ static void vc__cuda_dot_functions(vc__printer *g) {
     };
     bool used[3] = { false, false, false };
     for (uint32_t i = g->l->body; i < g->l->count; i++)
-        if (vc__is_dot_4x8(g->l->node[i].op)) used[g->l->node[i].op - VC__OP_DOT_II] = true;
+        if (vc__is_dot_4x8(g->node[i].op)) used[g->node[i].op - VC__OP_DOT_II] = true;
     for (uint32_t i = 0; i < 3; i++) {
         if (!used[i]) continue;
         vc__p_put(g, "#ifndef VC_DOT_%s\n#define VC_DOT_%s\n" VC__CUDA_FUNCTION
@@ -11872,7 +11876,7 @@ static void vc__cuda_reduce_functions(vc__printer *g) {
                                             "x < y ? y : x", "x & y", "x | y", "x ^ y" };
     bool used[sizeof combined / sizeof *combined] = { false };
     for (uint32_t i = g->l->body; i < g->l->count; i++) {
-        uint32_t op = g->l->node[i].op;
+        uint32_t op = g->node[i].op;
         if (vc__is_subgroup_combine(op)) used[op - VC__OP_SUBGROUP_ADD] = true;
     }
     for (uint32_t i = 0; i < sizeof combined / sizeof *combined; i++) {
@@ -11903,9 +11907,9 @@ static void vc__cuda_struct(vc__printer *g, vc_type type, uint64_t *seen) {
    block. */
 static void vc__cuda_structs(vc__printer *g) {
     uint64_t seen = 0;
-    for (uint32_t i = 0; i < g->l->count; i++) vc__cuda_struct(g, g->l->node[i].type, &seen);
+    for (uint32_t i = 0; i < g->l->count; i++) vc__cuda_struct(g, g->node[i].type, &seen);
     for (uint32_t i = 0; i < g->l->object_count; i++)
-        if (g->l->object[i].op == VC__OP_BUFFER) vc__cuda_struct(g, g->l->object[i].type, &seen);
+        if (g->object[i].op == VC__OP_BUFFER) vc__cuda_struct(g, g->object[i].type, &seen);
 }
 
 /* Declares the shared arrays, in one dynamic array if they exceed the static limit. */
@@ -11914,10 +11918,10 @@ static void vc__cuda_shared(vc__printer *g) {
     uint32_t bytes = 0;
     if (dynamic) vc__p_put(g, "    extern __shared__ __align__(32) unsigned char shared_memory[];\n");
     for (uint32_t i = g->l->leaves; i < g->l->body; i++) {
-        const vc__object *o = &g->l->object[g->l->node[i].x];
-        const char *name = g->object[g->l->node[i].x].text;
+        const vc__object *o = &g->object[g->node[i].x];
+        const char *name = g->name[g->node[i].x].text;
         vc_type type = vc__c_memory_type(o->type);
-        if (g->l->node[i].op != VC__OP_SHARED) continue;
+        if (g->node[i].op != VC__OP_SHARED) continue;
         if (!dynamic) { vc__p_put(g, "    __shared__ %t %s[%u];\n", type, name, o->count); continue; }
         uint32_t stride = vc__shared_stride(o->type);
         bytes = (bytes + stride - 1) & ~(stride - 1);
@@ -11932,10 +11936,10 @@ static void vc__cuda_masks(vc__printer *g) {
     const uint32_t *size = g->l->info.local_size;
     uint32_t count = size[0] * size[1] * size[2];
     for (uint32_t i = g->l->body; i < g->l->count; i++) {
-        if (vc__op[g->l->node[i].op].class_ != VC__CONVERGENT && g->l->node[i].op != VC__OP_BARRIER) continue;
+        if (vc__op[g->node[i].op].class_ != VC__CONVERGENT && g->node[i].op != VC__OP_BARRIER) continue;
         for (uint32_t b = g->info[i].block; b && !g->info[b - 1].masked; b = g->info[b - 1].block) {
             g->info[b - 1].masked = true;
-            if (g->l->node[b - 1].op == VC__OP_ELSE) g->info[vc__p_matching_if(g, b - 1)].masked = true;
+            if (g->node[b - 1].op == VC__OP_ELSE) g->info[vc__p_matching_if(g, b - 1)].masked = true;
         }
     }
     vc__p_put(g, "    const unsigned int vc_mask0 = ");
@@ -11951,7 +11955,7 @@ static void vc__cuda_masks(vc__printer *g) {
    instead of 503. */
 static void vc__cuda_word_sum(vc__printer *g) {
     uint32_t i;
-    for (i = g->l->body; i < g->l->count && g->l->node[i].op != VC__OP_WORD_SUM; i++) continue;
+    for (i = g->l->body; i < g->l->count && g->node[i].op != VC__OP_WORD_SUM; i++) continue;
     if (i == g->l->count) return;
     vc__p_put(g, "#ifndef VC_WORD_SUM\n#define VC_WORD_SUM\n" VC__CUDA_FUNCTION
                  "unsigned long long vc_word_sum(unsigned long long x, unsigned long long y) {\n"
@@ -11991,7 +11995,7 @@ static void vc__cuda_head(vc__printer *g) {
     vc__cuda_shared(g);
     if (g->k->reconverges) vc__cuda_masks(g);
     for (uint32_t i = 0; i < g->l->object_count; i++)
-        if (g->live[i] && g->l->object[i].op == VC__OP_TABLE) vc__c_table(g, i, "static const");
+        if (g->live[i] && g->object[i].op == VC__OP_TABLE) vc__c_table(g, i, "static const");
 }
 
 static const vc__dialect vc__cuda = {
@@ -12026,7 +12030,7 @@ static bool vc__opencl_is_read_write(const vc__object *o) {
 
 static bool vc__opencl_any_read_write(const vc__printer *g) {
     uint32_t i = 0;
-    while (i < g->l->object_count && !vc__opencl_is_read_write(&g->l->object[i])) i++;
+    while (i < g->l->object_count && !vc__opencl_is_read_write(&g->object[i])) i++;
     return i < g->l->object_count;
 }
 
@@ -12036,7 +12040,7 @@ static void vc__opencl_barrier(vc__printer *g, uint32_t i) {
         "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE",
         "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE"
     };
-    uint32_t x = g->l->node[i].x;
+    uint32_t x = g->node[i].x;
     bool fence = (x & 3u) == VC_SCOPE_SUBGROUP;
     vc__p_put(g, "%s(%s%s);\n", fence ? "mem_fence" : "barrier", spaces[x >> 8 & 3u],
               !fence && vc__opencl_any_read_write(g) ? " | CLK_IMAGE_MEM_FENCE" : "");
@@ -12049,14 +12053,14 @@ static void vc__opencl_fence(vc__printer *g, uint32_t i) {
         "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE"
     };
     static const char *const orders[] = { "mem_fence", "read_mem_fence", "write_mem_fence", "mem_fence" };
-    vc__p_put(g, "%s(%s);\n", orders[g->l->node[i].x & 3u], spaces[g->l->node[i].x >> 8 & 3u]);
+    vc__p_put(g, "%s(%s);\n", orders[g->node[i].x & 3u], spaces[g->node[i].x >> 8 & 3u]);
 }
 
 /* ---- images: the sampler of a sampled image is the next parameter ---- */
 
 /* Coordinates: "(int4)(x, y, z, 0)". OpenCL C requires four for 3-D images and 2-D arrays. */
 static void vc__opencl_coordinates(vc__printer *g, uint32_t value) {
-    vc_type type = g->l->node[value].type;
+    vc_type type = g->node[value].type;
     const char *stem = vc__is_float(type) ? "float" : "int";
     uint32_t components = vc__components(type);
     if (components == 1) {
@@ -12083,8 +12087,8 @@ static void vc__opencl_size(vc__printer *g, const vc__node *n, const vc__object 
 }
 
 static void vc__opencl_image_op(vc__printer *g, const vc__node *n) {
-    uint32_t object = g->l->node[n->a[0]].x;
-    const vc__object *o = &g->l->object[object];
+    uint32_t object = g->node[n->a[0]].x;
+    const vc__object *o = &g->object[object];
     const char *suffix = o->declared == VC_F32 ? "f" : o->declared == VC_I32 ? "i" : "ui";
     uint32_t level = VC__NIL;
     if (n->op == VC__OP_SAMPLE || n->op == VC__OP_FETCH) level = n->a[2];
@@ -12093,7 +12097,7 @@ static void vc__opencl_image_op(vc__printer *g, const vc__node *n) {
         vc__c_unsupported(g, n, NULL, n->op == VC__OP_GATHER ? "vc_gather is" : "querying the number of levels is");
         return;
     }
-    if (level != VC__NIL && g->l->node[level].op == VC__OP_GRADIENT) {
+    if (level != VC__NIL && g->node[level].op == VC__OP_GRADIENT) {
         vc__c_unsupported(g, n, "sample_grad", "derivatives are");
         return;
     }
@@ -12118,7 +12122,7 @@ static void vc__opencl_image(vc__printer *g, uint32_t object, const char *separa
     static const char *const types[] = {
         "", "image1d_t", "image2d_t", "image3d_t", "", "image1d_array_t", "image2d_array_t", "image1d_buffer_t"
     };
-    const vc__object *o = &g->l->object[object];
+    const vc__object *o = &g->object[object];
     const vc__node *n = &g->k->node[o->node];
     if (o->count) vc__c_unsupported(g, n, NULL, "arrays of images are");
     if (o->image.dim == VC_DIM_CUBE) vc__c_unsupported(g, n, NULL, "cubes are");
@@ -12137,13 +12141,13 @@ static void vc__opencl_enable(vc__printer *g, const char *extension) {
 static void vc__opencl_extensions(vc__printer *g) {
     bool base = false, extended = false;
     for (uint32_t i = g->l->body; i < g->l->count; i++) {
-        const vc__node *n = &g->l->node[i];
+        const vc__node *n = &g->node[i];
         if (!vc__is_atomic(n->op) || vc__scalar_bytes(n->type) != 8) continue;
         base = true;
         extended = extended || (n->op >= VC__OP_ATOMIC_MIN && n->op <= VC__OP_ATOMIC_XOR && !vc__is_float(n->type));
     }
     for (uint32_t i = 0; i < g->l->object_count; i++) {
-        const vc__object *o = &g->l->object[i];
+        const vc__object *o = &g->object[i];
         if (o->op != VC__OP_IMAGE || o->image.dim != VC_DIM_3D || !(o->used & VC_WRITE)) continue;
         vc__opencl_enable(g, "3d_image_writes");
         break;
@@ -12158,7 +12162,7 @@ static void vc__opencl_extensions(vc__printer *g) {
 static void vc__opencl_parameters(vc__printer *g, bool values) {
     const char *separator = "";
     for (uint32_t i = 0; i < g->l->object_count; i++) {
-        const vc__object *o = &g->l->object[i];
+        const vc__object *o = &g->object[i];
         if (o->op == VC__OP_IMAGE) {
             vc__opencl_image(g, i, separator);
             separator = ", ";
@@ -12187,8 +12191,8 @@ static void vc__opencl_head(vc__printer *g) {
     vc__p_sanitize(info->name, name);
     vc__p_put(g, "// %s\n", name);
     for (uint32_t i = 0; i < g->l->object_count; i++)
-        if (g->l->object[i].arg != VC__NIL && vc__is_type(g->l->object[i].type))
-            kinds |= 1u << vc__kind(g->l->object[i].type);
+        if (g->object[i].arg != VC__NIL && vc__is_type(g->object[i].type))
+            kinds |= 1u << vc__kind(g->object[i].type);
     if (!g->k->desc.fast) vc__p_put(g, "#pragma OPENCL FP_CONTRACT OFF\n");
     if (kinds & 1u << VC_F64) vc__opencl_enable(g, "fp64");
     vc__opencl_extensions(g);
@@ -12199,7 +12203,7 @@ static void vc__opencl_head(vc__printer *g) {
     vc__opencl_parameters(g, values);
     vc__p_put(g, ") {\n");
     for (uint32_t i = 0; i < g->l->object_count; i++) {
-        const vc__object *o = &g->l->object[i];
+        const vc__object *o = &g->object[i];
         if (!g->live[i]) continue;
         if (o->op == VC__OP_SHARED)
             vc__p_put(g, "    __local %t %o[%u];\n", vc__c_memory_type(o->type), i, o->count);
