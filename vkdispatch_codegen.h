@@ -2766,7 +2766,7 @@ enum {
     X(MOD,          "mod",          PURE,   2, IUF,  SAME,   0, VC__S(0, VC__OpSMod, VC__OpUMod, 0), \
       VC__T("$0 % $1"), vc__lower_mod) \
     X(FMA,          "fma",          PURE,   3, IUF,  SAME,   INTEGERS, VC__S_FLOAT(VC__E(VC__GLSLstd450Fma)), \
-      VC__T_FLOAT("fma", "fma", "($0, $1, $2)"), vc__lower_fma) \
+      VC__T_FLOAT("fma", "fma", "($0, $1, $2)"), vc__lower_by_rule) \
     X(ABS,          "abs",          PURE,   1, IUF,  SAME,   0, \
       VC__S(0, VC__E(VC__GLSLstd450SAbs), 0, VC__E(VC__GLSLstd450FAbs)), \
       VC__T_FLOAT("abs", "fabs", "($0)"), vc__lower_abs) \
@@ -2774,10 +2774,10 @@ enum {
       VC__S(0, VC__E(VC__GLSLstd450SSign), 0, VC__E(VC__GLSLstd450FSign)), VC__T_GLSL("sign($0)"), vc__lower_sign) \
     X(MIN,          "min",          PURE,   2, IUF,  SAME,   COMMUTES, \
       VC__S(0, VC__E(VC__GLSLstd450SMin), VC__E(VC__GLSLstd450UMin), VC__E(VC__GLSLstd450NMin)), \
-      VC__T_FLOAT("min", "fmin", "($0, $1)"), vc__lower_min) \
+      VC__T_FLOAT("min", "fmin", "($0, $1)"), vc__lower_min_max) \
     X(MAX,          "max",          PURE,   2, IUF,  SAME,   COMMUTES, \
       VC__S(0, VC__E(VC__GLSLstd450SMax), VC__E(VC__GLSLstd450UMax), VC__E(VC__GLSLstd450NMax)), \
-      VC__T_FLOAT("max", "fmax", "($0, $1)"), vc__lower_max) \
+      VC__T_FLOAT("max", "fmax", "($0, $1)"), vc__lower_min_max) \
     X(CLAMP,        "clamp",        PURE,   3, IUF,  SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_by_rule) \
     X(MIX,          "mix",          PURE,   3, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_by_rule) \
     X(STEP,         "step",         PURE,   2, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_by_rule) \
@@ -2786,7 +2786,7 @@ enum {
     X(CEIL,         "ceil",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Ceil)), \
       VC__T_FLOAT("ceil", "ceil", "($0)"), NULL) \
     X(TRUNC,        "trunc",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Trunc)), \
-      VC__T_FLOAT("trunc", "trunc", "($0)"), vc__lower_trunc) \
+      VC__T_FLOAT("trunc", "trunc", "($0)"), vc__lower_round) \
     X(ROUND,        "round",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450RoundEven)), \
       VC__T_FLOAT("roundEven", "rint", "($0)"), vc__lower_round) \
     X(FRACT,        "fract",        PURE,   1, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_by_rule) \
@@ -3035,15 +3035,17 @@ enum { VC__OPS(VC__OP_ENUM) VC__OP_COUNT };
 
 typedef struct vc__lowering vc__lowering;
 typedef struct vc__node vc__node;
-/* A lowering rule returns the number of the replacement, or VC__NIL to keep the operation. */
+/* A lowering rule returns the number of the replacement, a rule to apply (vc__by_rule), or VC__NIL to keep the
+   operation. */
+enum { VC__BY_RULE = 1 << 30 };
 typedef uint32_t vc__lowering_rule(vc__lowering *s, const vc__node *n);
 static vc__lowering_rule vc__lower_extract, vc__lower_cast, vc__lower_div, vc__lower_rem, vc__lower_mod,
-    vc__lower_fma, vc__lower_abs, vc__lower_sign, vc__lower_min, vc__lower_max, vc__lower_by_rule,
+    vc__lower_abs, vc__lower_sign, vc__lower_min_max, vc__lower_by_rule,
     vc__lower_math64, vc__lower_pow, vc__lower_log,
     vc__lower_atan, vc__lower_isnan, vc__lower_dot, vc__lower_shift_count, vc__lower_memory, vc__lower_popcount,
     vc__lower_bit_reverse, vc__lower_index, vc__lower_find_lsb, vc__lower_find_msb, vc__lower_mul_hi,
     vc__lower_pack_half, vc__lower_unpack_half, vc__lower_atomic, vc__lower_subgroup, vc__lower_dot_4x8,
-    vc__lower_or, vc__lower_rotate, vc__lower_trunc, vc__lower_round, vc__lower_carry, vc__lower_sinh,
+    vc__lower_or, vc__lower_rotate, vc__lower_round, vc__lower_carry, vc__lower_sinh,
     vc__lower_image_query;
 
 /* Properties that are read for every node: 32 bytes, half a cache line. Names and texts are in separate tables. */
@@ -3051,10 +3053,15 @@ typedef struct vc__op_info {
     uint32_t spirv[4];    /* bool, int, uint, float */
     vc__lowering_rule *rule;
     uint8_t class_, operands, kinds, result, flags;
+    uint16_t same_kinds;  /* by VC_I8 …: the kinds that it accepts, if the result has the type of the first operand */
 } vc__op_info;
 
+#define VC__KIND_BITS(kinds) (((kinds) & VC__KINDS_B ? 1u << VC_BOOL : 0) | ((kinds) & VC__KINDS_I ? 15u << VC_I8 : 0) \
+                          | ((kinds) & VC__KINDS_U ? 15u << VC_U8 : 0) | ((kinds) & VC__KINDS_F ? 7u << VC_F16 : 0))
+
 #define VC__OP_ROW(op, name, class_, operands, kinds, result, flags, spirv, text, rule) \
-    { spirv, rule, VC__##class_, operands, VC__KINDS_##kinds, VC__RESULT_##result, VC__FLAGS_##flags },
+    { spirv, rule, VC__##class_, operands, VC__KINDS_##kinds, VC__RESULT_##result, VC__FLAGS_##flags, \
+      VC__RESULT_##result == VC__RESULT_SAME ? VC__KIND_BITS(VC__KINDS_##kinds) : 0u },
 #define VC__OP_NAME(op, name, class_, operands, kinds, result, flags, spirv, text, rule) name,
 #define VC__OP_TEXT(op, name, class_, operands, kinds, result, flags, spirv, text, rule) text,
 static const vc__op_info vc__op[] = { VC__OPS(VC__OP_ROW) };
@@ -3100,6 +3107,8 @@ static const char *vc__op_text(uint32_t op, uint32_t column) {
    ClusteredReduce): all; up to and including the own lane; below the own lane; those of the own cluster. */
 enum { VC__LANES_ALL = 0, VC__LANES_UP_TO = 1, VC__LANES_BELOW = 2, VC__LANES_CLUSTER = 3 };
 
+/* Whether the operation accepts operands of this scalar or vector type and its result has the same type. */
+static inline bool vc__keeps_type(uint32_t op, vc_type type) { return vc__op[op].same_kinds >> (type & 15u) & 1u; }
 static inline bool vc__is_shift(uint32_t op) { return op >= VC__OP_SHL && op <= VC__OP_ROTL; }
 /* Whether the operation is a subgroup reduction or scan. */
 static inline bool vc__is_subgroup_combine(uint32_t op) {
@@ -4022,14 +4031,6 @@ VC__SMALL_END
 /* ---- fast paths: operands of one type, recorded without further checks; vc__pure_checked handles all other calls ----
    */
 
-/* Bit mask of the kinds that an operation accepts, if its result has the type of its first operand, otherwise 0. The
-   mask is repeated in the upper half, so that shifting it by `type & 31` works for vectors, too. */
-#define VC__KIND_BITS(kinds) (((kinds) & VC__KINDS_B ? 1u << VC_BOOL : 0) | ((kinds) & VC__KINDS_I ? 15u << VC_I8 : 0) \
-                          | ((kinds) & VC__KINDS_U ? 15u << VC_U8 : 0) | ((kinds) & VC__KINDS_F ? 7u << VC_F16 : 0))
-#define VC__SAME_RESULT_KINDS_ROW(op, name, class_, operands, kinds, result, flags, spirv, text, rule) \
-    (VC__RESULT_##result == VC__RESULT_SAME ? VC__KIND_BITS(VC__KINDS_##kinds) * 0x10001u : 0u),
-static const uint32_t vc__same_result_kinds[] = { VC__OPS(VC__SAME_RESULT_KINDS_ROW) };
-
 /* Whether the region of a node alone shows that its block is open: the region precedes the first closed block or
    follows the last one. */
 static inline bool vc__is_in_known_open_block(const vc_kernel *k, const vc__node *n) {
@@ -4099,7 +4100,7 @@ VC__NOINLINE static vc_val vc__pure3_same_type(vc_val a, vc_val b, vc_val c, uin
     const vc__node *first = k && k->node_limit - k->count > 2 ? vc__usable_node(k, a) : NULL;
     vc_type type = first ? first->type : (vc_type)VC_NONE;
     uint32_t flags = first ? first->flags : 0u, second_node = VC__NIL, third_node = VC__NIL;
-    if (vc__same_result_kinds[op] >> (type & 31u) & 1u) second_node = vc__usable_operand(k, b, type, &flags);
+    if (vc__keeps_type(op, type)) second_node = vc__usable_operand(k, b, type, &flags);
     if (second_node != VC__NIL) third_node = vc__usable_operand(k, c, type, &flags);
     return third_node != VC__NIL ? vc__record_unchecked(k, op, type, flags, a.bits, second_node, third_node)
                                  : vc__pure_checked(op, 3, a, b, c);
@@ -4111,7 +4112,7 @@ VC__SMALL_END
 VC__NOINLINE static vc_val vc__pure2_immediate(vc_val a, vc_val b, uint32_t op) {
     vc_kernel *k = vc__kernel_with_space(a);
     const vc__node *first = k && k->node_limit - k->count > 1 ? vc__node_in_known_open_block(k, a) : NULL;
-    if (!first || first->type != b.owner || !(vc__same_result_kinds[op] >> (b.owner & 31u) & 1u))
+    if (!first || first->type != b.owner || !vc__keeps_type(op, (vc_type)b.owner))
         return vc__pure2_same_type(a, b, op);
     uint32_t flags = first->flags;
     return vc__record_unchecked(k, op, (vc_type)b.owner, flags, a.bits, vc__record_const(k, (vc_type)b.owner, b.bits),
@@ -4132,7 +4133,7 @@ static vc_val vc__pure2(vc_val a, vc_val b, uint32_t op) {
     vc_kernel *k = a.owner == b.owner ? vc__kernel_with_space(a) : NULL;
     const vc__node *first = k ? vc__node_in_known_open_block(k, a) : NULL;
     const vc__node *second = first ? vc__node_in_known_open_block(k, b) : NULL;
-    if (!second || second->type != first->type || !(vc__same_result_kinds[op] >> (second->type & 31u) & 1u))
+    if (!second || second->type != first->type || !vc__keeps_type(op, second->type))
         return vc__pure2_immediate(a, b, op);
     return vc__record_unchecked(k, op, second->type, (uint32_t)first->flags | second->flags, a.bits, b.bits, VC__NIL);
 }
@@ -4157,7 +4158,7 @@ static vc_val vc__pure3(vc_val a, vc_val b, vc_val c, uint32_t op) {
     const vc__node *second = first ? vc__node_in_known_open_block(k, b) : NULL;
     const vc__node *third = second ? vc__node_in_known_open_block(k, c) : NULL;
     if (!third || third->type != first->type || second->type != first->type
-        || !(vc__same_result_kinds[op] >> (second->type & 31u) & 1u))
+        || !vc__keeps_type(op, second->type))
         return vc__pure3_same_type(a, b, c, op);
     return vc__record_unchecked(k, op, second->type, (uint32_t)first->flags | second->flags | third->flags, a.bits,
                                 b.bits, c.bits);
@@ -4699,7 +4700,7 @@ static uint32_t vc__simplify(vc__lowering *s, const vc__node *n) {
 /* Rules: short programs that add operations to the lowered list, or record them on the tape. A rule is written as text
    where it is used:
 
-       return vc__rule(s, n, VC__RULE(fract, "x - floor(x)"));
+       return vc__by_rule(VC__RULE(fract, "x - floor(x)"));
 
    tools/rules compiles the texts into the tables below. Run it after a change of a rule or of the table of operations;
    tools/check reports tables that are out of date. At run time nothing is parsed: vc__rule_run executes the steps of
@@ -4990,12 +4991,12 @@ enum {
     VC__RULE_asin_parts = 1674, VC__RULE_small_sinh = 1712, VC__RULE_exp_halves = 1729, VC__RULE_div_self = 1744,
     VC__RULE_div_zero_by = 1771, VC__RULE_div_unsigned = 1799, VC__RULE_div_signed = 1817, VC__RULE_fast_rem = 1847,
     VC__RULE_float_rem = 1861, VC__RULE_float_mod = 1930, VC__RULE_rem_safe = 1952, VC__RULE_rem_unsigned = 1964,
-    VC__RULE_rem_wide = 1982, VC__RULE_rem_signed = 2005, VC__RULE_mod_signed = 2034, VC__RULE_fma = 2059,
-    VC__RULE_abs = 2068, VC__RULE_sign_unsigned = 2080, VC__RULE_sign = 2090, VC__RULE_max_of_ints = 2110,
-    VC__RULE_min_of_ints = 2120, VC__RULE_max_glsl = 2130, VC__RULE_min_glsl = 2148, VC__RULE_clamp = 2166,
-    VC__RULE_mix = 2175, VC__RULE_step = 2190, VC__RULE_fract = 2200, VC__RULE_trunc = 2208, VC__RULE_round = 2221,
-    VC__RULE_index = 2264, VC__RULE_index_sum = 2273, VC__RULE_extract = 2288, VC__RULE_shift = 2308,
-    VC__RULE_rotate = 2321, VC__RULE_popcount_of_64 = 2335, VC__RULE_popcount_native = 2358, VC__RULE_popcount = 2374,
+    VC__RULE_rem_wide = 1982, VC__RULE_rem_signed = 2005, VC__RULE_mod_signed = 2034, VC__RULE_abs = 2059,
+    VC__RULE_sign_unsigned = 2071, VC__RULE_sign = 2081, VC__RULE_max_of_ints = 2101, VC__RULE_min_of_ints = 2111,
+    VC__RULE_max_glsl = 2121, VC__RULE_min_glsl = 2139, VC__RULE_fma = 2157, VC__RULE_clamp = 2166, VC__RULE_mix = 2175,
+    VC__RULE_step = 2190, VC__RULE_fract = 2200, VC__RULE_trunc = 2208, VC__RULE_round = 2221, VC__RULE_index = 2264,
+    VC__RULE_index_sum = 2273, VC__RULE_extract = 2288, VC__RULE_shift = 2308, VC__RULE_rotate = 2321,
+    VC__RULE_popcount_of_64 = 2335, VC__RULE_popcount_native = 2358, VC__RULE_popcount = 2374,
     VC__RULE_bit_reverse_of_64 = 2390, VC__RULE_bit_reverse_of_32 = 2423, VC__RULE_bit_reverse_of_16 = 2437,
     VC__RULE_bit_reverse_of_8 = 2454, VC__RULE_find_lsb = 2471, VC__RULE_magnitude = 2484, VC__RULE_find_msb = 2493,
     VC__RULE_find_msb_of_64 = 2507, VC__RULE_mul_hi_narrow_signed = 2538, VC__RULE_mul_hi_narrow = 2556,
@@ -5137,14 +5138,14 @@ static const uint8_t vc__rule_steps[] = {
     15,251,33,0,0,23,0,91,23,104,84,24,25,28,23,18,94,26,27,23,253,28,0,251,33,0,0,0,1,91,0,104,84,9,10,28,0,1,94,11,12,
     0,253,13,0,241,0,1,30,9,1,29,0,10,253,11,0,90,1,104,94,9,106,1,240,0,10,0,94,9,0,11,253,12,0,90,1,104,94,9,106,1,
     241,0,10,30,11,10,29,0,12,94,9,0,13,253,14,0,90,1,104,90,1,125,85,9,10,94,11,106,1,241,0,12,30,13,12,29,0,14,94,9,0,
-    15,253,16,0,32,0,1,91,9,104,86,9,1,92,11,104,84,10,12,94,13,1,104,28,9,14,253,15,0,30,0,1,28,9,2,253,10,0,92,0,104,
-    27,0,94,9,10,0,253,11,0,92,104,0,94,9,106,104,253,10,0,245,104,16,92,0,9,94,10,125,9,92,9,0,94,12,106,11,253,13,0,
-    92,1,0,94,9,0,1,253,10,0,92,0,1,94,9,0,1,253,10,0,92,1,0,250,1,0,83,10,85,9,11,94,12,0,1,253,13,0,92,0,1,250,1,0,83,
-    10,85,9,11,94,12,0,1,253,13,0,38,0,1,37,9,2,253,10,0,29,106,2,30,0,9,30,1,2,28,10,11,253,12,0,92,1,0,94,9,104,106,
-    253,10,0,42,0,29,0,9,253,10,0,35,0,42,9,251,33,12,0,10,0,253,11,0,35,0,42,9,30,10,110,42,11,91,12,11,29,9,10,90,14,
-    110,84,15,13,92,110,14,85,17,16,28,10,106,94,18,19,10,251,33,12,0,20,0,253,21,0,245,0,16,30,9,2,253,10,0,245,0,16,
-    30,9,2,245,1,16,28,10,11,253,12,0,245,1,18,92,9,2,94,10,9,104,245,11,8,240,0,12,0,253,13,0,84,1,2,245,9,16,240,0,10,
-    0,253,11,0,87,0,1,27,1,88,0,10,85,9,11,253,12,0,251,17,31,0,0,67,9,251,17,40,0,0,67,11,28,10,12,245,13,16,253,14,0,
+    15,253,16,0,32,0,1,91,9,104,86,9,1,92,11,104,84,10,12,94,13,1,104,28,9,14,253,15,0,92,0,104,27,0,94,9,10,0,253,11,0,
+    92,104,0,94,9,106,104,253,10,0,245,104,16,92,0,9,94,10,125,9,92,9,0,94,12,106,11,253,13,0,92,1,0,94,9,0,1,253,10,0,
+    92,0,1,94,9,0,1,253,10,0,92,1,0,250,1,0,83,10,85,9,11,94,12,0,1,253,13,0,92,0,1,250,1,0,83,10,85,9,11,94,12,0,1,253,
+    13,0,30,0,1,28,9,2,253,10,0,38,0,1,37,9,2,253,10,0,29,106,2,30,0,9,30,1,2,28,10,11,253,12,0,92,1,0,94,9,104,106,253,
+    10,0,42,0,29,0,9,253,10,0,35,0,42,9,251,33,12,0,10,0,253,11,0,35,0,42,9,30,10,110,42,11,91,12,11,29,9,10,90,14,110,
+    84,15,13,92,110,14,85,17,16,28,10,106,94,18,19,10,251,33,12,0,20,0,253,21,0,245,0,16,30,9,2,253,10,0,245,0,16,30,9,
+    2,245,1,16,28,10,11,253,12,0,245,1,18,92,9,2,94,10,9,104,245,11,8,240,0,12,0,253,13,0,84,1,2,245,9,16,240,0,10,0,
+    253,11,0,87,0,1,27,1,88,0,10,85,9,11,253,12,0,251,17,31,0,0,67,9,251,17,40,0,0,67,11,28,10,12,245,13,16,253,14,0,
     251,17,31,0,0,245,9,4,67,10,245,11,16,253,12,0,251,17,31,0,0,251,17,52,0,9,245,10,16,253,11,0,251,17,40,0,0,251,17,
     31,0,0,250,10,2,245,11,9,87,12,105,68,9,245,14,9,85,13,15,245,16,16,253,17,0,251,17,31,0,0,250,9,2,245,10,16,253,11,
     0,251,17,31,0,0,250,9,2,88,10,112,245,11,16,253,12,0,251,17,31,0,0,250,9,2,88,10,109,245,11,16,253,12,0,245,0,18,27,
@@ -5505,6 +5506,9 @@ static uint32_t vc__rule_end(vc__rule_state *r, uint32_t rule) {
     return (uint32_t)r->out[0].bits;
 }
 
+/* The result of a lowering function that tells vc__add_node to apply a rule with vc__rule. */
+static inline uint32_t vc__by_rule(uint32_t rule) { return VC__BY_RULE | rule; }
+
 /* Lowers n by a rule, whose inputs are the operands and whose type is the type of n. */
 static uint32_t vc__rule(vc__lowering *s, const vc__node *n, uint32_t rule) {
     vc__rule_state r;
@@ -5605,46 +5609,41 @@ static bool vc__is_safe_divisor(vc__lowering *s, uint32_t a) {
 
 /* ---- division ---- */
 
-/* x / x. NVIDIA's driver (580) folds it to 1 even for 0, infinity and NaN. The test does not use abs, which Mesa
-   (22.3) drops for a constant vector that contains a NaN and a negative number. */
-static uint32_t vc__lower_div_self(vc__lowering *s, const vc__node *n) {
+/* Drivers fold some quotients of floats without regard to 0, infinity and NaN: NVIDIA's (580) x / x, that one and
+   llvmpipe also x / y for a constant x with a component 0. The test of x / x does not use abs, which Mesa (22.3) drops
+   for a constant vector that contains a NaN and a negative number. */
+static uint32_t vc__lower_float_div(vc__lowering *s, const vc__node *n) {
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    return vc__rule(s, n, VC__RULE(div_self, "c = x < inf & -x < inf & x != 0; n = T(nan); c ? 1 : n"));
-}
-
-/* x / y for a constant x with a component 0: drivers (NVIDIA 580, llvmpipe) fold that to 0 even if y is 0 or NaN. */
-static uint32_t vc__lower_div_zero_by(vc__lowering *s, const vc__node *n) {
-    if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    return vc__rule(s, n, VC__RULE(div_zero_by, "c = y < 0 | 0 < y; c = ~c & x == 0; q = native(x, y); c ? nan : q"));
+    if (n->a[0] == n->a[1])
+        return vc__by_rule(VC__RULE(div_self, "c = x < inf & -x < inf & x != 0; n = T(nan); c ? 1 : n"));
+    if (!vc__has_zero(s, n->a[0])) return VC__NIL;
+    return vc__by_rule(VC__RULE(div_zero_by, "c = y < 0 | 0 < y; c = ~c & x == 0; q = native(x, y); c ? nan : q"));
 }
 
 static uint32_t vc__lower_div(vc__lowering *s, const vc__node *n) {
-    if (vc__is_float(n->type))
-        return n->a[0] == n->a[1]            ? vc__lower_div_self(s, n)
-               : vc__has_zero(s, n->a[0]) ? vc__lower_div_zero_by(s, n)
-                                          : VC__NIL;
+    if (vc__is_float(n->type)) return vc__lower_float_div(s, n);
     if (vc__is_safe_divisor(s, n->a[1])) return VC__NIL;
     if (!vc__is_signed(n->type))
-        return vc__rule(s, n, VC__RULE(div_unsigned, "z = y == 0; q = native(x, z ? 1 : y); z ? -1 : q"));
-    return vc__rule(s, n, VC__RULE(div_signed, "z = y == 0; m = y == -1; d = z | m ? 1 : y; q = native(x, d); "
-                                               "q = m ? -x : q; z ? -1 : q"));
+        return vc__by_rule(VC__RULE(div_unsigned, "z = y == 0; q = native(x, z ? 1 : y); z ? -1 : q"));
+    return vc__by_rule(VC__RULE(div_signed, "z = y == 0; m = y == -1; d = z | m ? 1 : y; q = native(x, d); "
+                                            "q = m ? -x : q; z ? -1 : q"));
 }
 
 /* x - y * trunc(x / y). The device's division may be off by two units in the last place, so a quotient close to an
    integer may be truncated to the wrong integer (100 / 100 may be below 1). A remainder that is too large or has the
    wrong sign indicates this; adding or subtracting y once corrects it. */
-static uint32_t vc__lower_float_rem(vc__lowering *s, const vc__node *n) {
-    if (s->kernel->desc.fast) return vc__rule(s, n, VC__RULE(fast_rem, "x - y * trunc(x / y)"));
-    return vc__rule(s, n,
-                    VC__RULE(float_rem, "z = T(0); t = trunc(x / y); r = x - y * t; "
-                    "r = t == z ? x : r; " /* y * 0 is NaN for an infinite y */
-                    "t = signs_differ(x, y) ? -y : y; "
-                    "m = abs(r); r = abs(y) <= m ? r - t : r; "
-                    "signs_differ(r, x) & r != 0 ? r + t : r"));
+static uint32_t vc__float_rem_rule(const vc__lowering *s) {
+    return s->kernel->desc.fast
+        ? VC__RULE(fast_rem, "x - y * trunc(x / y)")
+        : VC__RULE(float_rem, "z = T(0); t = trunc(x / y); r = x - y * t; "
+                              "r = t == z ? x : r; " /* y * 0 is NaN for an infinite y */
+                              "t = signs_differ(x, y) ? -y : y; "
+                              "m = abs(r); r = abs(y) <= m ? r - t : r; "
+                              "signs_differ(r, x) & r != 0 ? r + t : r");
 }
 
 static uint32_t vc__lower_float_mod(vc__lowering *s, const vc__node *n) {
-    uint32_t y = n->a[1], r = vc__lower_float_rem(s, n);
+    uint32_t y = n->a[1], r = vc__rule(s, n, vc__float_rem_rule(s));
     return vc__rule_of(s, VC__RULE(float_mod, "signs_differ(x, y) & x != 0 ? x + y : x"), r, y);
 }
 
@@ -5655,81 +5654,71 @@ static bool vc__rem_uses_quotient(const vc__lowering *s, vc_type t) {
 }
 
 static uint32_t vc__lower_rem(vc__lowering *s, const vc__node *n) {
-    if (vc__is_float(n->type)) return vc__lower_float_rem(s, n);
+    if (vc__is_float(n->type)) return vc__by_rule(vc__float_rem_rule(s));
     bool is_safe = vc__is_safe_divisor(s, n->a[1]), uses_quotient = vc__rem_uses_quotient(s, n->type);
-    if (is_safe) return uses_quotient ? vc__rule(s, n, VC__RULE(rem_safe, "x - div_native(x, y) * y")) : VC__NIL;
-    if (!uses_quotient) return vc__rule(s, n, VC__RULE(rem_unsigned, "z = y == 0; z ? x : native(x, z ? 1 : y)"));
+    if (is_safe) return uses_quotient ? vc__by_rule(VC__RULE(rem_safe, "x - div_native(x, y) * y")) : VC__NIL;
+    if (!uses_quotient) return vc__by_rule(VC__RULE(rem_unsigned, "z = y == 0; z ? x : native(x, z ? 1 : y)"));
     if (!vc__is_signed(n->type))
-        return vc__rule(s, n, VC__RULE(rem_wide, "z = y == 0; d = z ? 1 : y; r = x - div_native(x, d) * d; "
-                                                 "z ? x : r"));
-    return vc__rule(s, n, VC__RULE(rem_signed, "z = y == 0; d = z | y == -1 ? 1 : y; r = x - div_native(x, d) * d; "
-                                               "z ? x : r"));
+        return vc__by_rule(VC__RULE(rem_wide, "z = y == 0; d = z ? 1 : y; r = x - div_native(x, d) * d; "
+                                              "z ? x : r"));
+    return vc__by_rule(VC__RULE(rem_signed, "z = y == 0; d = z | y == -1 ? 1 : y; r = x - div_native(x, d) * d; "
+                                            "z ? x : r"));
 }
 
 /* The remainder has the sign of y: adds y if the signs differ. */
 static uint32_t vc__lower_mod(vc__lowering *s, const vc__node *n) {
     if (vc__is_float(n->type)) return vc__lower_float_mod(s, n);
     if (!vc__is_signed(n->type)) return vc__make_binary(s, VC__OP_REM, n->a[0], n->a[1]);
-    return vc__rule(s, n, VC__RULE(mod_signed, "r = rem(x, y); r + (r != 0 & (r ^ y) < 0 ? y : 0)"));
+    return vc__by_rule(VC__RULE(mod_signed, "r = rem(x, y); r + (r != 0 & (r ^ y) < 0 ? y : 0)"));
 }
 
 /* ---- arithmetic ---- */
 
-/* Called for integers, which have no fma, for floats if vc__loses_nan is true, and for f16 in C. */
-static uint32_t vc__lower_fma(vc__lowering *s, const vc__node *n) { return vc__rule(s, n, VC__RULE(fma, "x * y + z")); }
-
 static uint32_t vc__lower_abs(vc__lowering *s, const vc__node *n) {
     if (vc__is_unsigned(n->type)) return n->a[0];
-    return vc__is_float(n->type) || !vc__is_c(s->target) ? VC__NIL : vc__rule(s, n, VC__RULE(abs, "x < 0 ? -x : x"));
+    return vc__is_float(n->type) || !vc__is_c(s->target) ? VC__NIL : vc__by_rule(VC__RULE(abs, "x < 0 ? -x : x"));
 }
 
 /* The sign of NaN is 0; GLSL.std.450 does not define it. */
 static uint32_t vc__lower_sign(vc__lowering *s, const vc__node *n) {
     if (vc__is_signed(n->type) && !vc__is_c(s->target)) return VC__NIL;
-    if (vc__is_unsigned(n->type)) return vc__rule(s, n, VC__RULE(sign_unsigned, "0 < x ? 1 : 0"));
-    return vc__rule(s, n, VC__RULE(sign, "z = T(0); r = x < z ? -1 : z; z < x ? 1 : r"));
+    if (vc__is_unsigned(n->type)) return vc__by_rule(VC__RULE(sign_unsigned, "0 < x ? 1 : 0"));
+    return vc__by_rule(VC__RULE(sign, "z = T(0); r = x < z ? -1 : z; z < x ? 1 : r"));
 }
 
-/* Minimum, or maximum if `max`. SPIR-V and C have functions that ignore NaN. In GLSL, the minimum of x and y is x if it
-   is less or if y is NaN. C has no minimum of integers. */
-static uint32_t vc__lower_min_max(vc__lowering *s, const vc__node *n, bool max) {
+/* SPIR-V and C have functions that ignore NaN. In GLSL, the minimum of x and y is x if it is less or if y is NaN. C has
+   no minimum of integers. */
+static uint32_t vc__lower_min_max(vc__lowering *s, const vc__node *n) {
+    bool max = n->op == VC__OP_MAX;
     if (!vc__is_float(n->type) && vc__is_c(s->target))
-        return vc__rule(s, n, max ? VC__RULE(max_of_ints, "y < x ? x : y") : VC__RULE(min_of_ints, "x < y ? x : y"));
+        return vc__by_rule(max ? VC__RULE(max_of_ints, "y < x ? x : y") : VC__RULE(min_of_ints, "x < y ? x : y"));
     if (!vc__is_float(n->type) || !vc__is_glsl(s->target) || s->kernel->desc.fast) return VC__NIL;
-    return vc__rule(s, n, max ? VC__RULE(max_glsl, "y < x | ~is_number(y) ? x : y")
-                              : VC__RULE(min_glsl, "x < y | ~is_number(y) ? x : y"));
+    return vc__by_rule(max ? VC__RULE(max_glsl, "y < x | ~is_number(y) ? x : y")
+                           : VC__RULE(min_glsl, "x < y | ~is_number(y) ? x : y"));
 }
-static uint32_t vc__lower_min(vc__lowering *s, const vc__node *n) { return vc__lower_min_max(s, n, false); }
-static uint32_t vc__lower_max(vc__lowering *s, const vc__node *n) { return vc__lower_min_max(s, n, true); }
 
 /* Operations with one rule for all targets and types. */
 static uint32_t vc__lower_by_rule(vc__lowering *s, const vc__node *n) {
+    (void)s;
     switch (n->op) {
-    case VC__OP_CLAMP: return vc__rule(s, n, VC__RULE(clamp, "min(max(x, y), z)"));
-    case VC__OP_MIX: return vc__rule(s, n, VC__RULE(mix, "r = 1 - z; x * r + y * z"));
-    case VC__OP_STEP: return vc__rule(s, n, VC__RULE(step, "y < x ? 0 : 1"));
-    default: return vc__rule(s, n, VC__RULE(fract, "x - floor(x)"));
+    /* for integers, which have no fma, for floats if vc__loses_nan is true, and for f16 in C */
+    case VC__OP_FMA: return vc__by_rule(VC__RULE(fma, "x * y + z"));
+    case VC__OP_CLAMP: return vc__by_rule(VC__RULE(clamp, "min(max(x, y), z)"));
+    case VC__OP_MIX: return vc__by_rule(VC__RULE(mix, "r = 1 - z; x * r + y * z"));
+    case VC__OP_STEP: return vc__by_rule(VC__RULE(step, "y < x ? 0 : 1"));
+    default: return vc__by_rule(VC__RULE(fract, "x - floor(x)"));
     }
 }
 
-/* Whether trunc and round of a float type are lowered to floor; see VC_FEATURE_F64_ROUND. */
-static bool vc__needs_round_lowering(const vc__lowering *s, vc_type type) {
-    return vc__kind(type) == VC_F64 && s->kernel->desc.machine.missing_features & VC_FEATURE_F64_ROUND
-           && !vc__is_c(s->target);
-}
-
-static uint32_t vc__lower_trunc(vc__lowering *s, const vc__node *n) {
-    if (!vc__needs_round_lowering(s, n->type)) return VC__NIL;
-    return vc__rule(s, n, VC__RULE(trunc, "copy_sign(floor(abs(x)), x)"));
-}
-
-/* Rounds to nearest even: up if more than 1/2 was cut off, or exactly 1/2 from an odd number. The difference is
-   exact. For infinity it is NaN, so nothing is added. */
+/* trunc and round of an f64, by floor; see VC_FEATURE_F64_ROUND. Rounds to nearest even: up if more than 1/2 was cut
+   off, or exactly 1/2 from an odd number. The difference is exact. For infinity it is NaN, so nothing is added. */
 static uint32_t vc__lower_round(vc__lowering *s, const vc__node *n) {
-    if (!vc__needs_round_lowering(s, n->type)) return VC__NIL;
-    return vc__rule(s, n,
-                    VC__RULE(round, "m = abs(x); w = floor(m); h = w * 0.5; o = floor(h) != h; m = m - w; "
-                                    "o = m == 0.5 & o; o = 0.5 < m | o; copy_sign(o ? w + 1 : w, x)"));
+    if (vc__kind(n->type) != VC_F64 || !(s->kernel->desc.machine.missing_features & VC_FEATURE_F64_ROUND)
+        || vc__is_c(s->target))
+        return VC__NIL;
+    if (n->op == VC__OP_TRUNC) return vc__by_rule(VC__RULE(trunc, "copy_sign(floor(abs(x)), x)"));
+    return vc__by_rule(VC__RULE(round, "m = abs(x); w = floor(m); h = w * 0.5; o = floor(h) != h; m = m - w; "
+                                       "o = m == 0.5 & o; o = 0.5 < m | o; copy_sign(o ? w + 1 : w, x)"));
 }
 
 /* The product of the first components, to which the others are added by fma, in order. */
@@ -5800,7 +5789,7 @@ static uint32_t vc__lower_shift_count(vc__lowering *s, const vc__node *n) {
 /* Two shifts if the target has no rotation of that width. The count has the type of x. */
 static uint32_t vc__lower_rotate(vc__lowering *s, const vc__node *n) {
     if (vc__is_opencl(s->target) || (vc__is_cuda(s->target) && vc__bits(vc__kind(n->type)) == 32)) return VC__NIL;
-    return vc__rule(s, n, VC__RULE(rotate, "x << y | x >> -y"));
+    return vc__by_rule(VC__RULE(rotate, "x << y | x >> -y"));
 }
 
 /* Whether a node is a shift (`shift` is the operation) by the constant 8. */
@@ -5847,28 +5836,27 @@ static uint32_t vc__lower_popcount(vc__lowering *s, const vc__node *n) {
     bool native = vc__is_native(s, VC__OP_POPCOUNT, VC_I32);
     if (vc__kind(n->type) == VC_I32 && native) return VC__NIL;
     if (vc__bits(vc__kind(n->type)) == 64)
-        return vc__rule(s, n, VC__RULE(popcount_of_64, "T(popcount(low(x)) + popcount(high(x)))"));
-    return vc__rule(s, n, native ? VC__RULE(popcount_native, "T(popcount(i32(low(x))))")
-                                 : VC__RULE(popcount, "T(popcount32(low(x)))"));
+        return vc__by_rule(VC__RULE(popcount_of_64, "T(popcount(low(x)) + popcount(high(x)))"));
+    return vc__by_rule(native ? VC__RULE(popcount_native, "T(popcount(i32(low(x))))")
+                              : VC__RULE(popcount, "T(popcount32(low(x)))"));
 }
 
 static uint32_t vc__lower_bit_reverse(vc__lowering *s, const vc__node *n) {
     uint32_t width = vc__bits(vc__kind(n->type));
     if (width == 32 && vc__is_native(s, VC__OP_BIT_REVERSE, n->type)) return VC__NIL;
     if (width == 64)
-        return vc__rule(s, n, VC__RULE(bit_reverse_of_64, "h = high(x); l = u64(reverse32(low(x))) << 32; "
-                                                          "T(l | u64(bit_reverse(h)))"));
-    return vc__rule(s, n,
-                    width == 32   ? VC__RULE(bit_reverse_of_32, "T(reverse32(low(x)))")
-                    : width == 16 ? VC__RULE(bit_reverse_of_16, "T(reverse32(low(x)) >> 16)")
-                                  : VC__RULE(bit_reverse_of_8, "T(reverse32(low(x)) >> 24)"));
+        return vc__by_rule(VC__RULE(bit_reverse_of_64, "h = high(x); l = u64(reverse32(low(x))) << 32; "
+                                                       "T(l | u64(bit_reverse(h)))"));
+    return vc__by_rule(width == 32   ? VC__RULE(bit_reverse_of_32, "T(reverse32(low(x)))")
+                                     : width == 16 ? VC__RULE(bit_reverse_of_16, "T(reverse32(low(x)) >> 16)")
+                                                   : VC__RULE(bit_reverse_of_8, "T(reverse32(low(x)) >> 24)"));
 }
 
 /* x & -x has only the lowest 1 of x. */
 static uint32_t vc__lower_find_lsb(vc__lowering *s, const vc__node *n) {
     if (vc__bits(vc__kind(n->type)) == 32 && vc__is_native(s, VC__OP_FIND_LSB, vc__lowered_type(s, n->a[0])))
         return VC__NIL;
-    return vc__rule(s, n, VC__RULE(find_lsb, "x = U(x); find_msb(x & -x)"));
+    return vc__by_rule(VC__RULE(find_lsb, "x = U(x); find_msb(x & -x)"));
 }
 
 static uint32_t vc__lower_find_msb(vc__lowering *s, const vc__node *n) {
@@ -5888,17 +5876,17 @@ static uint32_t vc__lower_mul_hi(vc__lowering *s, const vc__node *n) {
         return vc__rule_with(s, n, is_signed ? VC__RULE(mul_hi_narrow_signed, "[x y n] T(i32(x) * i32(y) >> n)")
                                              : VC__RULE(mul_hi_narrow, "[x y n] T(u32(x) * u32(y) >> n)"), width);
     if (vc__is_native(s, VC__OP_MUL_HI, n->type)) return VC__NIL;
-    if (!is_signed) return vc__rule(s, n, VC__RULE_unsigned_mul_hi);
+    if (!is_signed) return vc__by_rule(VC__RULE_unsigned_mul_hi);
     /* the unsigned result, minus the other operand for each negative operand */
-    return vc__rule(s, n, VC__RULE(mul_hi_signed, "a = x >> top & y; b = y >> top & x; "
-                                                  "T(unsigned_mul_hi(U(x), U(y))) - a - b"));
+    return vc__by_rule(VC__RULE(mul_hi_signed, "a = x >> top & y; b = y >> top & x; "
+                                               "T(unsigned_mul_hi(U(x), U(y))) - a - b"));
 }
 
 /* The carry is 1 if the sum is less than an operand; the borrow is 1 if a < b. */
 static uint32_t vc__lower_carry(vc__lowering *s, const vc__node *n) {
     if (s->target == VC_TARGET_SPIRV && vc__kind(n->type) == VC_U32) return VC__NIL;
-    return vc__rule(s, n, n->op == VC__OP_ADD_CARRY ? VC__RULE(add_carry, "T(x + y < x)")
-                                                    : VC__RULE(sub_borrow, "T(x < y)"));
+    return vc__by_rule(n->op == VC__OP_ADD_CARRY ? VC__RULE(add_carry, "T(x + y < x)")
+                                                 : VC__RULE(sub_borrow, "T(x < y)"));
 }
 
 /* Swaps adjacent bits, then pairs of bits, nibbles, bytes and halves. */
@@ -6125,7 +6113,7 @@ static uint32_t vc__lower_dot_4x8(vc__lowering *s, const vc__node *n) {
     uint64_t bits;
     bool constant = vc__const_bits(s, a, &bits) && vc__const_bits(s, b, &bits);
     if (!constant && !missing && vc__is_native(s, n->op, VC_U32)) return VC__NIL;
-    if (op == n->op) return vc__rule(s, n, vc__dot_rule(op));
+    if (op == n->op) return vc__by_rule(vc__dot_rule(op));
     a = vc__make(s, (uint16_t)op, n->type, a, b, VC__NIL, 0);
     return vc__make_saturated_sum(s, a, sum);
 }
@@ -6161,8 +6149,8 @@ static uint32_t vc__lower_unpack_half(vc__lowering *s, const vc__node *n) {
         return vc__make_rounded(s, vc__lowered_node(s, x)->a[0], VC_F16);
     bool missing = s->kernel->desc.machine.missing_features & VC_FEATURE_UNPACK_HALF && !vc__is_c(s->target);
     if (!missing && vc__is_native(s, VC__OP_UNPACK_HALF, VC_U32)) return VC__NIL;
-    return vc__rule(s, n, missing ? VC__RULE(unpack_half_bits, "vec(half_value(x & 0xffff), half_value(x >> 16))")
-                                  : VC__RULE(unpack_half, "vec(f32(real(u16(x))), f32(real(u16(x >> 16))))"));
+    return vc__by_rule(missing ? VC__RULE(unpack_half_bits, "vec(half_value(x & 0xffff), half_value(x >> 16))")
+                               : VC__RULE(unpack_half, "vec(f32(real(u16(x))), f32(real(u16(x >> 16))))"));
 }
 
 /* ---- casts ---- */
@@ -6391,8 +6379,8 @@ static uint32_t vc__lower_cast(vc__lowering *s, const vc__node *n) {
     vc_type type = n->type, from = vc__lowered_type(s, n->a[0]);
     uint32_t x = n->a[0], r;
     if (vc__kind(type) == vc__kind(from)) return x;
-    if (vc__is_bool(type)) return vc__rule(s, n, VC__RULE(bool_cast, "x != 0"));
-    if (vc__is_bool(from)) return vc__rule(s, n, VC__RULE(cast_bool, "x ? 1 : 0"));
+    if (vc__is_bool(type)) return vc__by_rule(VC__RULE(bool_cast, "x != 0"));
+    if (vc__is_bool(from)) return vc__by_rule(VC__RULE(cast_bool, "x ? 1 : 0"));
     if (vc__is_narrowing(from, type) && vc__is_float(from))
         return vc__lower_narrowing_cast(s, type, x, n->x == VC__NODE_WIDENED);
     if (vc__is_widening(from, type)) {
@@ -6427,7 +6415,7 @@ static uint32_t vc__make_is_zero(vc__lowering *s, uint32_t x) {
 static uint32_t vc__lower_log(vc__lowering *s, const vc__node *n) {
     if (vc__kind(n->type) == VC_F64) return vc__lower_math64(s, n);
     if (vc__kind(n->type) == VC_F16 || s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    return vc__rule(s, n, VC__RULE(log, "native(is_zero(x) ? 0 : x)"));
+    return vc__by_rule(VC__RULE(log, "native(is_zero(x) ? 0 : x)"));
 }
 
 /* Computes a function of f16 in f32. */
@@ -6445,12 +6433,12 @@ static uint32_t vc__lower_in_f32(vc__lowering *s, const vc__node *n) {
 static uint32_t vc__lower_atan(vc__lowering *s, const vc__node *n) {
     if (vc__kind(n->type) == VC_F64) return vc__lower_math64(s, n);
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
-    if (n->op == VC__OP_ATAN) return vc__rule(s, n, VC__RULE(atan, "c = x == x; r = native(x); c ? r : nan"));
+    if (n->op == VC__OP_ATAN) return vc__by_rule(VC__RULE(atan, "c = x == x; r = native(x); c ? r : nan"));
     if (vc__kind(n->type) == VC_F16) return vc__lower_in_f32(s, n);
-    return vc__rule(s, n, VC__RULE(atan2, "c = x == x & y == y; r = native(abs(x), y); "
-                                          "v = ints(y) < 0 ? 0x40490fdb : 0; "
-                                          "r = x == 0 ? v : r; s = ints(x) & 0x80000000; r = real(ints(r) | s); "
-                                          "c ? r : nan"));
+    return vc__by_rule(VC__RULE(atan2, "c = x == x & y == y; r = native(abs(x), y); "
+                                       "v = ints(y) < 0 ? 0x40490fdb : 0; "
+                                       "r = x == 0 ? v : r; s = ints(x) & 0x80000000; r = real(ints(r) | s); "
+                                       "c ? r : nan"));
 }
 
 /* (e^(x/2))^2 / 2 -+ (e^(-x/2))^2 / 2: no intermediate result overflows unless the result does. */
@@ -6458,10 +6446,9 @@ static uint32_t vc__lower_sinh(vc__lowering *s, const vc__node *n) {
     if (vc__kind(n->type) == VC_F64) return vc__lower_math64(s, n);
     if (s->kernel->desc.fast || vc__is_c(s->target)) return VC__NIL;
     if (vc__kind(n->type) == VC_F16) return vc__lower_in_f32(s, n);
-    return vc__rule(s, n,
-                    n->op == VC__OP_SINH
-                        ? VC__RULE(sinh, "x = x * 0.5; e = exp(x); u = e * 0.5 * e; e = exp(-x); u - e * 0.5 * e")
-                        : VC__RULE(cosh, "x = x * 0.5; e = exp(x); u = e * 0.5 * e; e = exp(-x); u + e * 0.5 * e"));
+    return vc__by_rule(n->op == VC__OP_SINH
+                           ? VC__RULE(sinh, "x = x * 0.5; e = exp(x); u = e * 0.5 * e; e = exp(-x); u - e * 0.5 * e")
+                           : VC__RULE(cosh, "x = x * 0.5; e = exp(x); u = e * 0.5 * e; e = exp(-x); u + e * 0.5 * e"));
 }
 
 /* GLSL.std.450 leaves pow(x, y) undefined for x < 0, and for x = 0 with y <= 0. Drivers compute 2^(y log2(x)), so
@@ -6470,10 +6457,9 @@ static uint32_t vc__lower_pow(vc__lowering *s, const vc__node *n) {
     if (vc__kind(n->type) == VC_F64) return vc__lower_math64(s, n);
     if (s->kernel->desc.fast) return VC__NIL;
     if (vc__is_c(s->target))
-        return vc__rule(s, n, VC__RULE(pow_c, "z = T(0); r = native(abs(x), y); x < z & y != z ? nan : r"));
-    return vc__rule(s, n,
-                    VC__RULE(pow, "z = T(0); r = native(x, y); v = y < z ? inf : z; r = is_zero(x) ? v : r; "
-                                  "r = z <= x & is_number(y) ? r : nan; o = T(1); y == z | x == o ? o : r"));
+        return vc__by_rule(VC__RULE(pow_c, "z = T(0); r = native(abs(x), y); x < z & y != z ? nan : r"));
+    return vc__by_rule(VC__RULE(pow, "z = T(0); r = native(x, y); v = y < z ? inf : z; r = is_zero(x) ? v : r; "
+                                     "r = z <= x & is_number(y) ? r : nan; o = T(1); y == z | x == o ? o : r"));
 }
 
 VC__SMALL_END
@@ -6585,7 +6571,7 @@ static uint32_t vc__lower_half(vc__lowering *s, const vc__node *n) {
         || vc__lowered_type(s, n->a[0]) != VC_F16)
         return VC__NIL;
     for (uint32_t i = 0; i < 3; i++) a[i] = n->a[i];
-    if (op == VC__OP_FMA) return vc__lower_fma(s, n); /* in f32 it would round a third time */
+    if (op == VC__OP_FMA) return vc__rule(s, n, VC__RULE_fma); /* in f32 it would round a third time */
     for (uint32_t i = 0; i < vc__op[op].operands; i++)
         if (vc__lowered_type(s, a[i]) == VC_F16) a[i] = vc__make_cast(s, VC_F32, a[i]);
     uint32_t r = vc__make_raw(s, op, type == VC_F16 ? (vc_type)VC_F32 : type, a[0], a[1], a[2], x);
@@ -6645,7 +6631,7 @@ static uint32_t vc__lower_single_lane(vc__lowering *s, const vc__node *n) {
     case VC__OP_BALLOT: return vc__make_ballot(s, a);
     case VC__OP_BALLOT_COUNT:
         if (x == VC__LANES_BELOW) return vc__make_u32(s, 0);
-        return vc__rule(s, n, VC__RULE(own_bit, "x.0 & 1"));
+        return vc__by_rule(VC__RULE(own_bit, "x.0 & 1"));
     default: return x == VC__LANES_BELOW ? vc__make_identity(s, n->op, type) : a;
     }
 }
@@ -7010,9 +6996,10 @@ static const struct { uint16_t op, rule; } vc__math64[] = {
 };
 
 static uint32_t vc__lower_math64(vc__lowering *s, const vc__node *n) {
+    (void)s;
     if ((n->type & 15u) != VC_F64) return VC__NIL;
     for (size_t i = 0; i < sizeof vc__math64 / sizeof *vc__math64; i++)
-        if (vc__math64[i].op == n->op) return vc__rule(s, n, vc__math64[i].rule);
+        if (vc__math64[i].op == n->op) return vc__by_rule(vc__math64[i].rule);
     return VC__NIL;
 }
 
@@ -7306,7 +7293,7 @@ static uint32_t vc__add_node(vc__lowering *s, vc__node *n) {
     }
     if (vc__needs_lowering(s, op, n) && !raw && s->target != VC_TARGET_NONE) {
         r = op->rule(s, n);
-        if (r != VC__NIL) return r;
+        if (r != VC__NIL) return r & VC__BY_RULE ? vc__rule(s, n, r & ~(uint32_t)VC__BY_RULE) : r;
         if (s->kernel->failed) return VC__NIL;
     }
     if (vc__is_c(s->target)) {
