@@ -3579,6 +3579,14 @@ static uint32_t vc__node_flags(uint32_t block_flags) {
 
 static bool vc__is_loop(uint32_t op) { return op == VC__OP_FOR || op == VC__OP_LOOP; }
 
+/* As vc__record, for an operation on up to three nodes, from which the result gets its divergence. */
+static uint32_t vc__record_on(vc_kernel *k, uint32_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
+    uint32_t flags = k->node[a].flags;
+    if (b != VC__NIL) flags |= k->node[b].flags;
+    if (c != VC__NIL) flags |= k->node[c].flags;
+    return vc__record(k, op, flags & VC__NODE_VARIES, type, a, b, c, x);
+}
+
 /* Initialises the flags of a block (its own and those inherited from its parent), except those that describe its
    contents. */
 static void vc__begin_block_flags(vc_kernel *k, vc__block *b, uint32_t flags) {
@@ -3985,7 +3993,7 @@ static vc_val vc__composite_op(vc_kernel *k, uint32_t ordered_op, uint32_t count
 /* Checks and converts the operands and records the operation. `ordered_op`: VC__OP_, plus VC__SWAPPED if the two
    operands are to be swapped. */
 static vc_val vc__pure_checked(uint32_t ordered_op, uint32_t count, vc_val a, vc_val b, vc_val c) {
-    uint32_t op = ordered_op & ~(uint32_t)VC__SWAPPED, i, flags = 0, n[3] = { VC__NIL, VC__NIL, VC__NIL };
+    uint32_t op = ordered_op & ~(uint32_t)VC__SWAPPED, i, n[3] = { VC__NIL, VC__NIL, VC__NIL };
     vc_kernel *k = vc__kernel_of(a);
     vc__operand o[3];
     if (!k && count > 1) k = vc__kernel_of(b);
@@ -4007,10 +4015,9 @@ static vc_val vc__pure_checked(uint32_t ordered_op, uint32_t count, vc_val a, vc
     for (i = 0; i < count; i++) {
         n[i] = vc__as_node(k, &o[i], vc__components(type));
         if (n[i] == VC__NIL) return vc__no_value();
-        flags |= k->node[n[i]].flags & VC__NODE_VARIES;
     }
     if (ordered_op & VC__SWAPPED) { i = n[0]; n[0] = n[1]; n[1] = i; }
-    return vc__value(k, vc__record(k, op, flags, vc__result_type(op, type), n[0], n[1], n[2], 0));
+    return vc__value(k, vc__record_on(k, op, vc__result_type(op, type), n[0], n[1], n[2], 0));
 }
 
 /* Returns a scalar bool as a node; VC__NIL after an error. */
@@ -12818,7 +12825,7 @@ VC__SMALL
 
 static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value);
 static bool vc__fail_in_switch(vc_kernel *k, const char *call);
-static vc_val vc__result_without_kernel(const char *call, const vc_val *v, uint32_t count);
+static vc_val vc__result_without_kernel(const char *call, vc_val a, vc_val b);
 static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i);
 static vc_val vc__component(const char *call, vc_val vector, uint32_t i);
 static vc_ref vc__no_ref(void);
@@ -13462,8 +13469,8 @@ static vc_kernel *vc__complex_or_matrix(const char *call, vc_val v, bool matrix,
 
 /* The result of a call whose operand vc__complex_or_matrix has rejected. Without a kernel, the error is reported when
    the result is used. */
-static vc_val vc__rejected(const char *call, vc_val v) {
-    return vc__kernel_of(v) ? vc__no_value() : vc__result_without_kernel(call, &v, 1);
+static vc_val vc__rejected(const char *call, vc_val a, vc_val b) {
+    return vc__kernel_of_two(a, b) ? vc__no_value() : vc__result_without_kernel(call, a, b);
 }
 
 /* Returns the kernel of two real scalars of one kind, and the kind; NULL after an error. */
@@ -13477,17 +13484,11 @@ static vc_kernel *vc__real_pair(const char *call, vc_val a, vc_val b, vc_type *k
     return NULL;
 }
 
-/* vc__rejected for two operands, of which one or both were rejected. */
-static vc_val vc__rejected_pair(const char *call, vc_val a, vc_val b) {
-    vc_val v[2] = { a, b };
-    return vc__kernel_of_two(a, b) ? vc__no_value() : vc__result_without_kernel(call, v, 2);
-}
-
 VC_API vc_val vc_complex(vc_val re, vc_val im) {
     vc_type kind = VC_NONE;
     vc_kernel *k = vc__real_pair("complex", re, im, &kind);
     vc_val part[2] = { re, im };
-    if (!k) return vc__rejected_pair("complex", re, im);
+    if (!k) return vc__rejected("complex", re, im);
     return vc__from_direct_parts(k, VC_COMPLEX(kind), part);
 }
 
@@ -13495,27 +13496,25 @@ VC_API vc_val vc_polar(vc_val radius, vc_val angle) {
     vc_type kind = VC_NONE;
     vc_kernel *k = vc__real_pair("polar", radius, angle, &kind);
     vc_val part[2];
-    if (!k) return vc__rejected_pair("polar", radius, angle);
+    if (!k) return vc__rejected("polar", radius, angle);
     if (!vc__kernel_of(angle)) angle = vc_const(k, angle);
     part[0] = vc_mul(radius, vc_cos(angle));
     part[1] = vc_mul(radius, vc_sin(angle));
     return vc__from_direct_parts(k, VC_COMPLEX(kind), part);
 }
 
-VC_API vc_val vc_re(vc_val z) {
+/* The real part (0) or the imaginary part (1). */
+static vc_val vc__complex_part(const char *call, vc_val z, uint32_t i) {
     vc__math_operand f;
-    return vc__complex_or_matrix("re", z, false, &f) ? f.part[0] : vc__rejected("re", z);
+    return vc__complex_or_matrix(call, z, false, &f) ? f.part[i] : vc__rejected(call, z, z);
 }
-
-VC_API vc_val vc_im(vc_val z) {
-    vc__math_operand f;
-    return vc__complex_or_matrix("im", z, false, &f) ? f.part[1] : vc__rejected("im", z);
-}
+VC_API vc_val vc_re(vc_val z) { return vc__complex_part("re", z, 0); }
+VC_API vc_val vc_im(vc_val z) { return vc__complex_part("im", z, 1); }
 
 VC_API vc_val vc_conj(vc_val z) {
     vc__math_operand f;
     vc_kernel *k = vc__complex_or_matrix("conj", z, false, &f);
-    if (!k) return vc__rejected("conj", z);
+    if (!k) return vc__rejected("conj", z, z);
     f.part[1] = vc_neg(f.part[1]);
     return vc__from_direct_parts(k, f.type, f.part);
 }
@@ -13524,7 +13523,7 @@ VC_API vc_val vc_arg(vc_val z) {
     vc__math_operand f;
     vc_kernel *k = vc__complex_or_matrix("arg", z, false, &f);
     vc_val r;
-    if (!k) return vc__rejected("arg", z);
+    if (!k) return vc__rejected("arg", z, z);
     vc__rule_record_of(k, vc__scalar(f.type), VC__RULE_angle, f.part, 2, &r, 1);
     return r;
 }
@@ -13533,7 +13532,7 @@ VC_API vc_val vc_transpose(vc_val m) {
     vc__math_operand f;
     vc_kernel *k = vc__complex_or_matrix("transpose", m, true, &f);
     vc_val out[4], row[4];
-    if (!k) return vc__rejected("transpose", m);
+    if (!k) return vc__rejected("transpose", m, m);
     for (uint32_t i = 0; i < vc__rows(f.type); i++) {
         for (uint32_t j = 0; j < vc__columns(f.type); j++) row[j] = vc_component(f.part[j], i);
         out[i] = vc__vector("vec", row, vc__columns(f.type));
@@ -13545,7 +13544,7 @@ VC_API vc_val vc_outer(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of_two(a, b);
     vc__math_operand x, y;
     vc_val out[4];
-    if (!k) return vc__rejected_pair("outer", a, b);
+    if (!k) return vc__rejected("outer", a, b);
     if (k->failed || !vc__math_operand_of(k, "outer", 1, a, &x) || !vc__math_operand_of(k, "outer", 2, b, &y))
         return vc__no_value();
     bool fit = vc__is_type(x.type) && vc__is_type(y.type) && vc__kind(x.type) == vc__kind(y.type)
@@ -13591,7 +13590,7 @@ VC_API vc_val vc_determinant(vc_val v) {
     vc_kernel *k;
     vc__math_operand f;
     uint32_t n = vc__square_matrix("determinant", v, &f, m, &k);
-    return n ? vc__minor(m, all, all, n) : vc__rejected("determinant", v);
+    return n ? vc__minor(m, all, all, n) : vc__rejected("determinant", v, v);
 }
 
 /* The adjugate (the transposed matrix of cofactors) times the rounded reciprocal of the determinant. */
@@ -13600,7 +13599,7 @@ VC_API vc_val vc_inverse(vc_val v) {
     vc_kernel *k;
     vc__math_operand f;
     uint32_t n = vc__square_matrix("inverse", v, &f, m, &k), columns[3], rows[3];
-    if (!n) return vc__rejected("inverse", v);
+    if (!n) return vc__rejected("inverse", v, v);
     vc_val det = vc_determinant(v);
     vc_val reciprocal = vc_div(vc__power_of_two(vc__kind(f.type), 0), det);
     for (uint32_t i = 0; i < n; i++) {
@@ -13620,7 +13619,7 @@ static vc_val vc__composite_cast(vc_type type, vc_val v) {
     vc_kernel *k = vc__kernel_of(v);
     vc__math_operand f;
     vc_type kind = vc__scalar(type);
-    if (!k) return vc__result_without_kernel("cast", &v, 1);
+    if (!k) return vc__result_without_kernel("cast", v, v);
     if (!vc__ready(k) || !vc__math_operand_of(k, "cast", 1, v, &f)) return vc__no_value();
     if (vc__is_complex(type) && vc__is_type(f.type) && vc__components(f.type) == 1) f.part[1] = vc_imm(kind, 0);
     else if (!(vc__is_complex(type) && vc__is_complex(f.type))
@@ -13914,10 +13913,15 @@ VC_API vc_ref vc_at(vc_ref ref, vc_val i) {
     return ref;
 }
 
+/* Begins a call on a ref that has no other operands. Returns its object; NULL after an error. */
+static vc__object *vc__ref_begin(const char *call, const vc_ref *r) {
+    vc_kernel *k = vc__kernel_of_ref(call, r, vc__no_operand(), vc__no_operand());
+    return vc__ready(k) ? vc__object_of(k, call, r) : NULL;
+}
+
 VC_API vc_ref vc_field(vc_ref ref, uint32_t member) {
-    vc_kernel *k = vc__kernel_of_ref("field", &ref, vc__no_operand(), vc__no_operand());
-    if (!vc__ready(k) || !vc__object_of(k, "field", &ref) || !vc__enter_first(k, "field", &ref))
-        return vc__no_ref();
+    vc_kernel *k = ref.kernel;
+    if (!vc__ref_begin("field", &ref) || !vc__enter_first(k, "field", &ref)) return vc__no_ref();
     const vc__user_type *user_type = vc__user_type_of(k, ref.type);
     if (vc__is_type(ref.type) || (user_type && user_type->element != VC_NONE))
         vc__fail_call(k, "field", "the ref points to %t, which has no members%s", ref.type,
@@ -14857,8 +14861,8 @@ VC_API void vc_set_component(vc_ref ref, uint32_t i, vc_val value) {
 
 VC_API vc_ref vc_as(vc_ref ref, vc_type type) {
     static const char call[] = "as";
-    vc_kernel *k = vc__kernel_of_ref(call, &ref, vc__no_operand(), vc__no_operand());
-    const vc__object *o = vc__ready(k) ? vc__object_of(k, call, &ref) : NULL;
+    vc_kernel *k = ref.kernel;
+    const vc__object *o = vc__ref_begin(call, &ref);
     if (!o) return vc__no_ref();
     if (o->op != VC__OP_BUFFER)
         vc__fail_call(k, call, "%m is not a buffer; vc_bitcast converts the values of its elements", o);
@@ -14910,8 +14914,7 @@ VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage) {
 
 VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope) {
     static const char call[] = "ordered";
-    vc_kernel *k = vc__kernel_of_ref(call, &ref, vc__no_operand(), vc__no_operand());
-    if (!vc__ready(k) || !vc__object_of(ref.kernel, call, &ref)) return vc__no_ref();
+    if (!vc__ref_begin(call, &ref)) return vc__no_ref();
     if (!vc__check_scope(ref.kernel, call, (uint32_t)scope)) return vc__no_ref();
     if ((uint32_t)order > VC_ACQ_REL) {
         vc__fail_call(ref.kernel, call, "order is %u, but must be VC_RELAXED, VC_ACQUIRE, VC_RELEASE or VC_ACQ_REL",
@@ -14982,7 +14985,7 @@ static void vc__atomic_with_value(const vc_ref *ref, uint32_t op, vc_val index, 
     if (!vc__atomic_begin(k, call, op, &r, index, old)) return;
     uint32_t node = vc__fit_node(k, call, 3, value, r.type);
     if (negate && node != VC__NIL)
-        node = vc__record(k, VC__OP_NEG, k->node[node].flags & VC__NODE_VARIES, r.type, node, VC__NIL, VC__NIL, 0);
+        node = vc__record_on(k, VC__OP_NEG, r.type, node, VC__NIL, VC__NIL, 0);
     if (node != VC__NIL) vc__atomic(k, call, op, &r, node, old);
 }
 
@@ -15088,9 +15091,8 @@ VC__SMALL
 
 /* Returns the result of a call on operands without a kernel that cannot be folded, in most cases because the result
    would be a vector, and immediates are scalars. An unusable operand is returned instead. */
-static vc_val vc__result_without_kernel(const char *call, const vc_val *v, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) if (vc__is_unusable(v[i])) return v[i];
-    return vc__unfoldable(call);
+static vc_val vc__result_without_kernel(const char *call, vc_val a, vc_val b) {
+    return vc__is_unusable(a) ? a : vc__is_unusable(b) ? b : vc__unfoldable(call);
 }
 
 /* Builds a vector of `count` scalars, which must have one type after immediates are converted. A single one is returned
@@ -15101,7 +15103,8 @@ static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
     uint32_t parts[4];
     if (count == 1) return v[0];
     for (uint32_t i = 0; i < count && !k; i++) k = vc__kernel_of(v[i]);
-    if (!k) return vc__result_without_kernel(call, v, count);
+    for (uint32_t i = 0; i < count && !k; i++) if (vc__is_unusable(v[i])) return v[i];
+    if (!k) return vc__unfoldable(call);
     if (k->failed) return vc__no_value();
     for (uint32_t i = 0; i < count; i++) if (!vc__operand_of(k, call, i + 1, v[i], &o[i])) return vc__no_value();
     vc_type type = vc__unify(k, call, o, count);
@@ -15153,7 +15156,7 @@ VC_API vc_val vc_vec_of(vc_kernel *k, const vc_val *parts, uint32_t count) {
 VC_API vc_val vc_splat(vc_val scalar, uint32_t components) {
     vc_kernel *k = vc__kernel_of(scalar);
     vc__operand o;
-    if (!k) return components == 1 ? scalar : vc__result_without_kernel("splat", &scalar, 1);
+    if (!k) return components == 1 ? scalar : vc__result_without_kernel("splat", scalar, scalar);
     if (!vc__ready(k) || !vc__operand_of(k, "splat", 1, scalar, &o)) return vc__no_value();
     if (components < 1 || components > 4 || vc__components(o.type) != 1)
         return vc__fail_call(k, "splat",
@@ -15164,16 +15167,15 @@ VC_API vc_val vc_splat(vc_val scalar, uint32_t components) {
 
 /* Returns component i of a vector node; for a scalar, the scalar. */
 static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i) {
-    const vc__node *n = &k->node[vector];
-    if (vc__components(n->type) == 1) return vector;
-    return vc__record(k, VC__OP_COMPONENT, n->flags & VC__NODE_VARIES, vc__scalar(n->type), vector, VC__NIL, VC__NIL,
-                      i);
+    vc_type type = k->node[vector].type;
+    if (vc__components(type) == 1) return vector;
+    return vc__record_on(k, VC__OP_COMPONENT, vc__scalar(type), vector, VC__NIL, VC__NIL, i);
 }
 
 static vc_val vc__component(const char *call, vc_val vector, uint32_t i) {
     vc_kernel *k = vc__kernel_of(vector);
     vc__operand o;
-    if (!k) return i == 0 ? vector : vc__result_without_kernel(call, &vector, 1);
+    if (!k) return i == 0 ? vector : vc__result_without_kernel(call, vector, vector);
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     if (i < vc__components(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
     return vc__fail_call(k, call, "component %u is out of range: %t has %u components", i, o.type,
@@ -15184,9 +15186,8 @@ VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("co
 VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     vc_kernel *k = vc__kernel_of_two(vector, i);
     vc__operand o[2];
-    vc_val both[2] = { vector, i };
     if (!k)
-        return vc__is_int((vc_type)i.owner) && i.owner < 16 ? vector : vc__result_without_kernel("extract", both, 2);
+        return vc__is_int((vc_type)i.owner) && i.owner < 16 ? vector : vc__result_without_kernel("extract", vector, i);
     if (!vc__ready(k) || !vc__operand_of(k, "extract", 1, vector, &o[0])
         || !vc__operand_of(k, "extract", 2, i, &o[1]))
         return vc__no_value();
@@ -15196,8 +15197,7 @@ VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     if (a == VC__NIL || vc__components(o[0].type) == 1) return vc__value(k, a);
     uint32_t b = vc__as_node(k, &o[1], 1);
     if (b == VC__NIL) return vc__no_value();
-    uint32_t flags = (k->node[a].flags | k->node[b].flags) & VC__NODE_VARIES;
-    return vc__value(k, vc__record(k, VC__OP_EXTRACT, flags, vc__scalar(o[0].type), a, b, VC__NIL, 0));
+    return vc__value(k, vc__record_on(k, VC__OP_EXTRACT, vc__scalar(o[0].type), a, b, VC__NIL, 0));
 }
 
 /* Replaces component i of a vector. If both operands are immediates, they must have the same type. */
@@ -15205,8 +15205,7 @@ static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val sca
     vc_kernel *k = vc__kernel_of_two(vector, scalar);
     vc__operand o;
     uint32_t parts[4];
-    vc_val both[2] = { vector, scalar };
-    if (!k) return i == 0 && vector.owner == scalar.owner ? scalar : vc__result_without_kernel(call, both, 2);
+    if (!k) return i == 0 && vector.owner == scalar.owner ? scalar : vc__result_without_kernel(call, vector, scalar);
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     uint32_t components = vc__components(o.type);
     if (i >= components)
@@ -15224,7 +15223,7 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
     size_t length = components ? strlen(components) : 0, i;
     uint32_t parts[4];
     vc__operand o;
-    if (!k) return length == 1 && *components == 'x' ? vector : vc__result_without_kernel("swizzle", &vector, 1);
+    if (!k) return length == 1 && *components == 'x' ? vector : vc__result_without_kernel("swizzle", vector, vector);
     if (!vc__ready(k) || !vc__operand_of(k, "swizzle", 1, vector, &o)) return vc__no_value();
     for (i = 0; i < length && i < 4; i++) {
         const char *at = strchr(letters, components[i]);
@@ -15270,8 +15269,7 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
     uint32_t n = o.node;
     k->casts_to_narrower |= vc__is_narrowing(o.type, type);
     if (vc__scalar(o.type) != vc__scalar(type))
-        n = vc__record(k, op, k->node[n].flags & VC__NODE_VARIES, vc__vec(vc__scalar(type), vc__components(o.type)), n,
-                       VC__NIL, VC__NIL, 0);
+        n = vc__record_on(k, op, vc__vec(vc__scalar(type), vc__components(o.type)), n, VC__NIL, VC__NIL, 0);
     return vc__value(k,
                      vc__components(o.type) == vc__components(type) ? n : vc__record_splat(k, n, vc__components(type)));
 }
@@ -15378,8 +15376,8 @@ static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
     n[0] = vc__as_node(k, &o[0], components);
     n[1] = n[0] == VC__NIL ? VC__NIL : vc__as_node(k, &o[1], components);
     if (n[1] == VC__NIL) return vc__no_value();
-    return vc__value(k, vc__record(k, op, (k->node[n[0]].flags | k->node[n[1]].flags) & VC__NODE_VARIES,
-                                   vc__vec(vc__scalar(o[0].type), components), n[0], n[1], VC__NIL, 0));
+    vc_type type = vc__vec(vc__scalar(o[0].type), components);
+    return vc__value(k, vc__record_on(k, op, type, n[0], n[1], VC__NIL, 0));
 }
 
 VC_API vc_val vc_shl(vc_val a, vc_val count) { return vc__shift(VC__OP_SHL, a, count); }
@@ -15393,7 +15391,7 @@ VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__compare(a, b, VC__ORDERED_G
 
 /* Records a select of scalars or vectors. o[0] is the condition; `type` is the common type of the values. */
 static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
-    uint32_t components = vc__components(type), n[3], flags = 0;
+    uint32_t components = vc__components(type), n[3];
     if (vc__components(o[0].type) > components && components == 1) components = vc__components(o[0].type);
     if (vc__components(o[0].type) != 1 && vc__components(o[0].type) != components)
         return vc__fail_call(k, "select",
@@ -15402,10 +15400,9 @@ static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
     for (uint32_t i = 0; i < 3; i++) {
         n[i] = vc__as_node(k, &o[i], components);
         if (n[i] == VC__NIL) return vc__no_value();
-        flags |= k->node[n[i]].flags & VC__NODE_VARIES;
     }
-    return vc__value(k,
-                     vc__record(k, VC__OP_SELECT, flags, vc__vec(vc__scalar(type), components), n[0], n[1], n[2], 0));
+    type = vc__vec(vc__scalar(type), components);
+    return vc__value(k, vc__record_on(k, VC__OP_SELECT, type, n[0], n[1], n[2], 0));
 }
 
 VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
@@ -15492,24 +15489,24 @@ VC_API vc_val vc_global_id(vc_kernel *k, uint32_t axis) {
 }
 
 VC_API vc_val vc_length(vc_ref buffer) {
-    vc_kernel *k = vc__kernel_of_ref("length", &buffer, vc__no_operand(), vc__no_operand());
-    const vc__object *o = vc__ready(k) ? vc__object_of(k, "length", &buffer) : NULL;
+    vc_kernel *k = buffer.kernel;
+    const vc__object *o = vc__ref_begin("length", &buffer);
     if (!o) return vc__no_value();
-    if (buffer.inside & VC__INSIDE_ELEMENT && vc__user_type_of(buffer.kernel, buffer.type))
-        return vc_const(buffer.kernel, vc_u32(vc__direct_part_count(buffer.kernel, buffer.type)));
+    if (buffer.inside & VC__INSIDE_ELEMENT && vc__user_type_of(k, buffer.type))
+        return vc_const(k, vc_u32(vc__direct_part_count(k, buffer.type)));
     return o->op == VC__OP_BUFFER
                ? vc__implicit(k, "length", VC_IMPLICIT_LENGTH, k->node[buffer.memory].x,
                               o->composite == VC__NIL ? 0 : vc_type_size(o->declared)) /* of vc_as: in its type */
-               : vc_const(buffer.kernel, vc_u32(o->count));
+               : vc_const(k, vc_u32(o->count));
 }
 
 VC_API vc_val vc_shape(vc_ref buffer, uint32_t axis) {
-    vc_kernel *k = vc__kernel_of_ref("shape", &buffer, vc__no_operand(), vc__no_operand());
-    const vc__object *o = vc__ready(k) ? vc__object_of(k, "shape", &buffer) : NULL;
+    vc_kernel *k = buffer.kernel;
+    const vc__object *o = vc__ref_begin("shape", &buffer);
     if (!o) return vc__no_value();
     if (o->op == VC__OP_BUFFER)
-        return vc__implicit(buffer.kernel, "shape", VC_IMPLICIT_SHAPE, buffer.kernel->node[buffer.memory].x, axis);
-    return vc__fail_call(buffer.kernel, "shape", "%m has no shape; only buffers have one", o);
+        return vc__implicit(k, "shape", VC_IMPLICIT_SHAPE, k->node[buffer.memory].x, axis);
+    return vc__fail_call(k, "shape", "%m has no shape; only buffers have one", o);
 }
 
 VC_API vc_val vc_subgroup_size(vc_kernel *k) { return vc__builtin(k, 0, VC__OP_SUBGROUP_SIZE); }
@@ -15746,7 +15743,7 @@ static vc_val vc__subgroup_of(vc_val v, uint32_t op, uint32_t x) {
     const char *call = vc__subgroup_call(op, x);
     vc_kernel *k = vc__kernel_of(v);
     vc__operand o;
-    if (!k) return vc__result_without_kernel(call, &v, 1);
+    if (!k) return vc__result_without_kernel(call, v, v);
     if (k->failed || !vc__operand_of(k, call, 1, v, &o)) return vc__no_value();
     if (op == VC__OP_BALLOT_COUNT && o.type != VC_U32X4)
         return vc__fail_operand(k, call, 1, &o, "the u32x4 result of vc_subgroup_ballot");
@@ -15761,7 +15758,7 @@ static vc_val vc__subgroup_by(vc_val v, vc_val by, uint32_t op) {
     const char *call = vc__op_name[op];
     vc_kernel *k = vc__kernel_of_two(v, by);
     vc__operand o[2];
-    if (!k) return vc__result_without_kernel(call, &v, 1);
+    if (!k) return vc__result_without_kernel(call, v, v);
     if (k->failed || !vc__operand_of(k, call, 1, v, &o[0]) || !vc__operand_of(k, call, 2, by, &o[1]))
         return vc__no_value();
     if (vc__is_int_immediate(&o[1]) && !vc__adapt_immediate(k, call, 2, &o[1], VC_U32)) return vc__no_value();
@@ -16930,7 +16927,7 @@ static vc__fn vc__fn_of_type(const char *call, vc_type type, vc_val a) {
 static vc_val vc__fn_record(const vc__fn *f, uint32_t op, vc_type type) {
     uint32_t n = (uint32_t)f->v[0].bits;
     if (!f->k) return vc__unfoldable(vc__op_name[op]);
-    return vc__value(f->k, vc__record(f->k, op, f->k->node[n].flags & VC__NODE_VARIES, type, n, VC__NIL, VC__NIL, 0));
+    return vc__value(f->k, vc__record_on(f->k, op, type, n, VC__NIL, VC__NIL, 0));
 }
 
 VC_API vc_val vc_pack_half2(vc_val v) {
@@ -17034,14 +17031,13 @@ VC_API vc_val vc_unpack_2x32(vc_val v) {
 /* Records `op`, a dot product of four packed bytes. Immediates are folded. */
 static vc_val vc__fn_dot_4x8(const vc__fn *f, uint32_t op, vc_type kind) {
     vc_val r = vc__no_value();
-    uint32_t node[3] = { VC__NIL, VC__NIL, VC__NIL }, flags = 0;
+    uint32_t node[3] = { VC__NIL, VC__NIL, VC__NIL };
     if (!f->type) return f->v[0];
     for (uint32_t i = 0; i < f->count && f->k; i++) {
         node[i] = vc__fit_node(f->k, f->call, i + 1, f->v[i], i < 2 ? (vc_type)VC_U32 : kind);
         if (node[i] == VC__NIL) return vc__no_value();
-        flags |= f->k->node[node[i]].flags & VC__NODE_VARIES;
     }
-    if (f->k) return vc__value(f->k, vc__record(f->k, op, flags, kind, node[0], node[1], node[2], 0));
+    if (f->k) return vc__value(f->k, vc__record_on(f->k, op, kind, node[0], node[1], node[2], 0));
     vc__rule_record_of(NULL, kind, vc__dot_rule(vc__dot_without_sum(op)), f->v, 2, &r, 1);
     return f->count == 3 ? vc_add_sat(r, f->v[2]) : r;
 }
@@ -17550,8 +17546,7 @@ static vc_val vc__signed_index(vc_kernel *k, uint32_t node, int64_t constant) {
     vc_type type = k->desc.machine.missing_features & VC_FEATURE_I64 ? VC_I32 : VC_I64;
     vc_val offset = vc_imm(type, (uint64_t)constant);
     if (node == VC__NIL) return offset;
-    uint32_t flags = k->node[node].flags & VC__NODE_VARIES;
-    vc_val index = vc__value(k, vc__record(k, VC__OP_CAST, flags, type, node, VC__NIL, VC__NIL, 0));
+    vc_val index = vc__value(k, vc__record_on(k, VC__OP_CAST, type, node, VC__NIL, VC__NIL, 0));
     return constant ? vc_add(index, offset) : index;
 }
 
@@ -17764,20 +17759,14 @@ static uint32_t vc__image_level(vc_kernel *k, const char *call, const vc__object
     return VC__NIL;
 }
 
-/* The VC__NODE_VARIES bits of an operand; 0 for VC__NIL. */
-static uint32_t vc__image_flags(const vc_kernel *k, uint32_t node) {
-    return node == VC__NIL ? 0 : k->node[node].flags & VC__NODE_VARIES;
-}
-
 /* Records an image operation, unless the call has failed. type: VC_NONE: a texel; at: the coordinates; more: another
    operand or VC__NIL; x: its constant. */
 static vc_val vc__image_record(const vc_image_ref *image, uint32_t op, vc_type type, uint32_t at, uint32_t more,
                                uint32_t x) {
     vc_kernel *k = image->kernel;
     if (!vc__ready(k)) return vc__no_value();
-    uint32_t flags = vc__image_flags(k, at) | vc__image_flags(k, more) | vc__image_flags(k, image->node);
     if (!type) type = k->node[image->node].type;
-    return vc__value(k, vc__record(k, op, flags, type, image->node, at, more, x));
+    return vc__value(k, vc__record_on(k, op, type, image->node, at, more, x));
 }
 
 /* Returns the kernel of a call: that of the image or, if the image has none, that of an operand. */
@@ -17836,8 +17825,7 @@ VC_API vc_val vc_sample_grad(vc_image_ref image, vc_val at, vc_val dx, vc_val dy
     if (o) x = vc__image_operand(k, call, o, 3, "derivative", dx, VC_F32, vc__dims[o->image.dim].axes);
     if (o) y = vc__image_operand(k, call, o, 4, "derivative", dy, VC_F32, vc__dims[o->image.dim].axes);
     if (!vc__ready(k)) return vc__no_value();
-    uint32_t both = vc__record(k, VC__OP_GRADIENT, vc__image_flags(k, x) | vc__image_flags(k, y), k->node[x].type, x, y,
-                               VC__NIL, 0);
+    uint32_t both = vc__record_on(k, VC__OP_GRADIENT, k->node[x].type, x, y, VC__NIL, 0);
     return vc__image_record(&image, VC__OP_SAMPLE, VC_NONE, a, both, 0);
 }
 
@@ -17893,8 +17881,8 @@ VC_API vc_image_ref vc_image_at(vc_image_ref images, vc_val index) {
                       (long long)vc__widen(k->node[i].type, vc__bits_of(&k->node[i])), o->name, count);
         return vc__no_image();
     }
-    images.node = vc__record(k, VC__OP_IMAGE_AT, vc__image_flags(k, i), k->node[images.node].type, images.node, i,
-                             VC__NIL, k->node[images.node].x);
+    images.node = vc__record_on(k, VC__OP_IMAGE_AT, k->node[images.node].type, images.node, i, VC__NIL,
+                                k->node[images.node].x);
     return images;
 }
 
