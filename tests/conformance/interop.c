@@ -830,7 +830,7 @@ TEST(bad_imports_are_refused) {
     if (shares >> VD__SHARE_HANDLE & 1u) {
         NO(d.external = &e, "desc.external belongs to another device (UUID eeee");
         memcpy(e.uuid, vd_device(f->ctx, 0)->uuid, sizeof e.uuid);
-        NO((e.offset = 4090, d.external = &e), "the buffer needs 32 bytes at desc.external->offset 4090, but "
+        NO((e.offset = 4090, d.external = &e), "the buffer needs 32 bytes (with desc.address_offset) at desc.external->offset 4090, but "
            "desc.external->size is 4096");
         NO((e.offset = 0, e.handle = -1, d.external = &e), "desc.external->handle is -1");
         NO((e.handle = 9999, d.external = &e), "external");

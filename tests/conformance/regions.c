@@ -211,7 +211,8 @@ TEST(columns_of_one_buffer_can_be_copied) {
     rows_copy(model + 32, 64, model, 64, 32, 64);
     check_bytes(f->ctx, b, model, BYTES);
     copy.to_offset = 31;
-    FAILS(vd_copy_region(now, &copy), VD_ERROR_INVALID, "vd_copy_region: source and target overlap: 2048 bytes at offsets 0 and 31 of buffer 'matrix'");
+    FAILS(vd_copy_region(now, &copy), VD_ERROR_INVALID, "vd_copy_region: source and target overlap: 2048 bytes at "
+          "offsets 0 and 31 of the memory of buffer 'matrix'");
     copy.to_offset = 40; /* its end overlaps the source of the next row */
     copy.rows = 63;
     FAILS(vd_copy_region(now, &copy), VD_ERROR_INVALID, "overlap");
