@@ -8711,6 +8711,8 @@ typedef struct vd__vk_device {
     uint32_t copy_kernel_state; /* vd__vk_copy_state; set once, under copy_kernel_lock */
     vd__kernel_code copy_kernel; /* copies between buffers; created at its first use */
     vd__kernel_code indirect_kernel; /* created at its first use, under copy_kernel_lock */
+    VkCommandPool barrier_pool; /* of barrier_buffer */
+    VkCommandBuffer barrier_buffer; /* for vd__submission.barrier_first; recorded once, at its first use */
     bool address;              /* VD_FEATURE_ADDRESS is enabled */
     bool shared_memory;        /* vd_device_info.shared_memory */
     /* By timeline: time of the first of consecutive reads that failed, in ns. 0: the last read succeeded; UINT64_MAX:
@@ -9895,6 +9897,7 @@ static void vd__vk_device_close(vd__device *dev) {
         if (vk->cache) vk->vkDestroyPipelineCache(vk->handle, vk->cache, NULL);
         for (uint32_t i = 0; i < VD_MAX_QUEUES; i++)
             if (vk->timelines[i]) vk->vkDestroySemaphore(vk->handle, vk->timelines[i], NULL);
+        if (vk->barrier_pool) vk->vkDestroyCommandPool(vk->handle, vk->barrier_pool, NULL);
         vk->vkDestroyDevice(vk->handle, NULL);
     }
     vd__mutex_destroy(&vk->lock);
@@ -11312,9 +11315,7 @@ typedef struct vd__vk_size {
 typedef struct vd__vk_commands {
     VkCommandPool pool;
     VkCommandBuffer buffer;
-    VkCommandBuffer barrier_buffer; /* submitted before `buffer` if vd__submission.barrier_first is set */
     bool reusable;             /* see commands_begin */
-    bool barrier_recorded;     /* into barrier_buffer */
     VkCommandPool prologue_pool; /* of the prologues; VK_NULL_HANDLE before the first one */
     vd__vk_prologue *prologues;
     uint32_t prologue_count, prologue_capacity;
@@ -11457,7 +11458,7 @@ static vd_result vd__vk_commands_allocate(vd__vk_device *vk, VkCommandPool pool,
     return vd__vk_fail(result, "vkAllocateCommandBuffers");
 }
 
-/* Creates the command pool and its two command buffers. */
+/* Creates the command pool and its command buffer. */
 static vd_result vd__vk_commands_open(vd__vk_device *vk, vd__vk_commands *vkc) {
     VD__VK_STRUCT(VkCommandPoolCreateInfo, pool, VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
     pool.queueFamilyIndex = vk->family;
@@ -11468,10 +11469,9 @@ static vd_result vd__vk_commands_open(vd__vk_device *vk, vd__vk_commands *vkc) {
     VkResult result = vk->vkCreateCommandPool(vk->handle, &pool, &vkc->callbacks, &vkc->pool);
     VD__VK_NULL_IF(result, vkc->pool);
     if (result) return vd__vk_fail(result, "vkCreateCommandPool");
-    /* Both command buffers are allocated before the first reset: until then the arena does not use slabs, the contents
-       of which a reset discards. */
-    vd_result r = vd__vk_commands_allocate(vk, vkc->pool, &vkc->buffer);
-    return r ? r : vd__vk_commands_allocate(vk, vkc->pool, &vkc->barrier_buffer);
+    /* The command buffer is allocated before the first reset: until then the arena does not use slabs, the contents of
+       which a reset discards. */
+    return vd__vk_commands_allocate(vk, vkc->pool, &vkc->buffer);
 }
 
 static vd_result vd__vk_commands_create(vd__device *dev, vd__commands *c) {
@@ -11522,17 +11522,15 @@ static void vd__vk_commands_unbind(vd__vk_commands *vkc) {
     vkc->arguments_bound = false;
 }
 
-static vd_result vd__vk_buffer_begin(vd__vk_device *vk, const vd__vk_commands *vkc, VkCommandBuffer buffer) {
+static vd_result vd__vk_buffer_begin(vd__vk_device *vk, VkCommandBuffer buffer, bool reusable) {
     VD__VK_STRUCT(VkCommandBufferBeginInfo, info, VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
-    info.flags = vkc->reusable ? VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT
-                              : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    info.flags = reusable ? VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     VkResult result = vk->vkBeginCommandBuffer(buffer, &info);
     return result ? vd__vk_fail(result, "vkBeginCommandBuffer") : VD_OK;
 }
 
-static vd_result vd__vk_buffer_end(vd__vk_device *vk, const vd__vk_commands *vkc, VkCommandBuffer buffer) {
+static vd_result vd__vk_buffer_end(vd__vk_device *vk, VkCommandBuffer buffer) {
     VkResult result = vk->vkEndCommandBuffer(buffer);
-    if (vkc->arena.failed) return vd__fail_memory(0);
     return result ? vd__vk_fail(result, "vkEndCommandBuffer") : VD_OK;
 }
 
@@ -11541,18 +11539,18 @@ static vd_result vd__vk_commands_begin(vd__device *dev, vd__commands *c, bool re
     vd__vk_commands *vkc = vd__vk_commands_of(c);
     vd__vk_commands_unbind(vkc);
     vkc->reusable = reusable;
-    vkc->barrier_recorded = false;
     vkc->chunk = vkc->chunk_used = vkc->size_count = 0;
     for (uint32_t i = 0; i < vkc->set_cache_count; i++) vkc->set_caches[i].used = 0;
     VkResult result = vk->vkResetCommandPool(vk->handle, vkc->pool, 0);
     if (result) return vd__vk_fail(result, "vkResetCommandPool");
     vd__vk_arena_reset(&vkc->arena);
-    return vd__vk_buffer_begin(vk, vkc, vkc->buffer);
+    return vd__vk_buffer_begin(vk, vkc->buffer, reusable);
 }
 
 static vd_result vd__vk_commands_end(vd__device *dev, vd__commands *c) {
     vd__vk_commands *vkc = vd__vk_commands_of(c);
-    return vd__vk_buffer_end(vd__vk_device_of(dev), vkc, vkc->buffer);
+    vd_result result = vd__vk_buffer_end(vd__vk_device_of(dev), vkc->buffer);
+    return vkc->arena.failed ? vd__fail_memory(0) : result;
 }
 
 /* ---- descriptor sets ---- */
@@ -11937,20 +11935,6 @@ static inline void vd__vk_barrier(vd__device *dev, VkCommandBuffer buffer, uint3
 static void vd__vk_record_barrier(vd__device *dev, vd__commands *c, uint32_t from, uint32_t to,
                                   const vd__transition *transitions, uint32_t count) {
     vd__vk_barrier(dev, vd__vk_commands_of(c)->buffer, from, to, transitions, count);
-}
-
-/* Records the barrier for vd__submission.barrier_first into barrier_buffer, unless an earlier submission of the
-   recording has done so. */
-static VD__NOINLINE vd_result vd__vk_barrier_buffer_record(vd__device *dev, vd__vk_commands *vkc) {
-    vd__vk_device *vk = vd__vk_device_of(dev);
-    if (vkc->barrier_recorded) return VD_OK;
-    vd_result result = vd__vk_buffer_begin(vk, vkc, vkc->barrier_buffer);
-    if (result) return result;
-    vd__vk_barrier(dev, vkc->barrier_buffer, VD__STAGE_COMPUTE | VD__STAGE_TRANSFER,
-                   VD__STAGE_COMPUTE | VD__STAGE_TRANSFER, NULL, 0);
-    result = vd__vk_buffer_end(vk, vkc, vkc->barrier_buffer);
-    vkc->barrier_recorded = !result;
-    return result;
 }
 
 VD__SMALL
@@ -12369,7 +12353,7 @@ static VD__NOINLINE vd_result vd__vk_changes_record(vd__device *dev, uint32_t qu
     vd__vk_commands *vkc = vd__vk_commands_of(s->commands);
     vd__vk_prologue *p = NULL;
     vd_result r = vd__vk_prologue_get(dev, vkc, &p);
-    if (!r) r = vd__vk_buffer_begin(vk, vkc, p->buffer);
+    if (!r) r = vd__vk_buffer_begin(vk, p->buffer, false);
     if (r) return r;
     p->queue = queue;
     p->value = s->value;
@@ -12382,7 +12366,29 @@ static VD__NOINLINE vd_result vd__vk_changes_record(vd__device *dev, uint32_t qu
     }
     vd__vk_barrier(dev, p->buffer, VD__STAGE_TRANSFER, VD__STAGE_COMPUTE, NULL, 0);
     *out = p->buffer;
-    return vd__vk_buffer_end(vk, vkc, p->buffer);
+    return vd__vk_buffer_end(vk, p->buffer);
+}
+
+/* Records the device's barrier_buffer, unless that was done. Submissions to a device are externally synchronised. */
+static VD__NOINLINE vd_result vd__vk_barrier_buffer_get(vd__device *dev) {
+    vd__vk_device *vk = vd__vk_device_of(dev);
+    VkCommandBuffer buffer = NULL;
+    if (VD__LIKELY(vk->barrier_buffer != NULL)) return VD_OK;
+    VD__VK_STRUCT(VkCommandPoolCreateInfo, pool, VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
+    pool.queueFamilyIndex = vk->family;
+    if (!vk->barrier_pool) {
+        VkResult result = vk->vkCreateCommandPool(vk->handle, &pool, NULL, &vk->barrier_pool);
+        VD__VK_NULL_IF(result, vk->barrier_pool);
+        if (result) return vd__vk_fail(result, "vkCreateCommandPool");
+    }
+    vd_result r = vd__vk_commands_allocate(vk, vk->barrier_pool, &buffer);
+    if (!r) r = vd__vk_buffer_begin(vk, buffer, true);
+    if (r) return r;
+    vd__vk_barrier(dev, buffer, VD__STAGE_COMPUTE | VD__STAGE_TRANSFER, VD__STAGE_COMPUTE | VD__STAGE_TRANSFER, NULL,
+                   0);
+    r = vd__vk_buffer_end(vk, buffer);
+    if (!r) vk->barrier_buffer = buffer;
+    return r;
 }
 
 /* Lists the command buffers of a submission: the one with its commands, if it has any, and before it the one that
@@ -12395,9 +12401,9 @@ static vd_result vd__vk_submission_buffers(vd__device *dev, uint32_t queue, cons
         vd_result r = vd__vk_changes_record(dev, queue, s, &buffers[(*count)++]);
         if (r) return r;
     } else if (s->commands && s->barrier_first) {
-        vd_result r = vd__vk_barrier_buffer_record(dev, vd__vk_commands_of(s->commands));
+        vd_result r = vd__vk_barrier_buffer_get(dev);
         if (r) return r;
-        buffers[(*count)++] = vd__vk_commands_of(s->commands)->barrier_buffer;
+        buffers[(*count)++] = vd__vk_device_of(dev)->barrier_buffer;
     }
     if (s->commands) buffers[(*count)++] = vd__vk_commands_of(s->commands)->buffer;
     return VD_OK;
