@@ -3772,11 +3772,11 @@ VC__NOINLINE static vc_val vc__fail_value(vc_kernel *k, const char *call, uint32
     if (v.owner == 0) return vc__fail_call(k, call, "operand %u was never set", which);
     if (v.owner == VC__IMM_UNFOLDED) {
         const char *name = (const char *)(uintptr_t)v.bits;
-        return vc__fail_call(k, call, "operand %u is vc_%s of immediates only, which cannot be folded; %s", which, name,
-                             strncmp(name, "vec", 3) == 0 ? "use vc_vec"
-                             : !strcmp(name, "part") || !strcmp(name, "component")
-                                 ? "an immediate has only component 0"
-                                 : "wrap one of them in vc_const");
+        if (!strcmp(name, "component") || !strcmp(name, "part"))
+            return vc__fail_call(k, call, "operand %u is vc_%s of an immediate, which has only component 0", which,
+                                 name);
+        return vc__fail_call(k, call, "operand %u is vc_%s of immediates only, so its kernel is unknown; %s", which,
+                             name, strncmp(name, "vec", 3) ? "wrap one of them in vc_const" : "use vc_vec");
     }
     if (v.owner == VC__IMM_BAD_TYPE)
         return vc__fail_call(k, call, "operand %u is vc_imm of %t, but vc_imm requires a scalar type", which,

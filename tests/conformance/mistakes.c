@@ -340,7 +340,7 @@ static const struct mistake { const char *name; void (*make)(rig *r); const char
     M(bits_of_floats, "operand 1 'a' is f32, but must be bool or an integer"),
     M(number_as_condition, "the condition 'n' is u32, but must be a scalar bool; compare it"),
     M(never_set, "was never set"),
-    M(vector_of_immediates, "is vc_vec2 of immediates only, which cannot be folded; use vc_vec"),
+    M(vector_of_immediates, "is vc_vec2 of immediates only, so its kernel is unknown; use vc_vec"),
     M(bitcast_size, "which cannot be converted to f32"),
     M(id_times_float,
       "operand 1 is u32 and operand 2 is f32; both must have the same type; convert one with vc_cast"),

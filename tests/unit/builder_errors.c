@@ -191,7 +191,7 @@ static void rule_values(void **state) {
         { "vc_sin", vc_sin(one) }, { "vc_add", vc_add(one, vc_i32(1)) }, { "vc_gt", vc_gt(one, vc_i32(1)) },
         { "vc_neg", vc_neg(vc_neg(yes)) }, { "vc_vec2", vc_vec2(one, one) }, { "vc_vec3", vc_vec3(one, one, one) },
         { "vc_vec4", vc_vec4(one, one, one, one) }, { "vc_splat", vc_splat(one, 2) },
-        { "vc_component", vc_component(one, 1) }, { "vc_extract", vc_extract(one, one) },
+        { "vc_component", vc_component(one, 1) }, { "vc_part", vc_part(one, 1) }, { "vc_extract", vc_extract(one, one) },
         { "vc_insert", vc_insert(one, 1, one) }, { "vc_swizzle", vc_swizzle(one, "xx") },
         { "vc_swizzle", vc_swizzle(one, "y") }, { "vc_sin", vc_extract(one, vc_sin(one)) },
         { "vc_sin", vc_swizzle(vc_insert(one, 0, vc_extract(vc_sin(one), vc_i32(0))), "x") },
@@ -222,10 +222,11 @@ static void rule_values(void **state) {
         r = rule_begin(NULL);
         assert_int_equal(vc_typeof(unfolded[c].value), VC_NONE);
         vc_mul(r.a, unfolded[c].value);
-        snprintf(text, sizeof text, "vc_mul in kernel 'saxpy': operand 2 is %s of immediates only, which cannot be folded; %s",
-                 unfolded[c].call, strncmp(unfolded[c].call, "vc_vec", 6) == 0 ? "use vc_vec"
-                                   : strcmp(unfolded[c].call, "vc_component") == 0 ? "an immediate has only component 0"
-                                                                                   : "wrap one of them in vc_const");
+        snprintf(text, sizeof text, "vc_mul in kernel 'saxpy': operand 2 is %s of %s", unfolded[c].call,
+                 strncmp(unfolded[c].call, "vc_vec", 6) == 0 ? "immediates only, so its kernel is unknown; use vc_vec"
+                 : !strcmp(unfolded[c].call, "vc_component") || !strcmp(unfolded[c].call, "vc_part")
+                     ? "an immediate, which has only component 0"
+                 : "immediates only, so its kernel is unknown; wrap one of them in vc_const");
         rule_fails(r, text);
     }
     r = rule_begin(NULL);

@@ -94,7 +94,7 @@ static void wrong_bits(void **state) {
                                  "must have the same type; convert one with vc_cast");
     FAILS(vc_average(r.u, never), "vc_average in kernel 'kernel': operand 2 was never set");
     FAILS(vc_add(r.u, vc_clz(vc_f32(1))),
-          "vc_add in kernel 'kernel': operand 2 is vc_clz of immediates only, which cannot be folded; wrap one of them in vc_const");
+          "vc_add in kernel 'kernel': operand 2 is vc_clz of immediates only, so its kernel is unknown; wrap one of them in vc_const");
     assert_int_equal(vc_add_sat(vc_u32(1), never).owner, 0);
 }
 
@@ -129,11 +129,11 @@ static void wrong_floats(void **state) {
                                "must have the same type; convert one with vc_cast");
     FAILS(vc_cross(r.f2, r.f2), "vc_cross in kernel 'kernel': the operands are f32x2, but must be vectors of 3 components");
     FAILS(vc_add(r.f, vc_cross(vc_f32(1), vc_f32(1))),
-          "vc_add in kernel 'kernel': operand 2 is vc_cross of immediates only, which cannot be folded; wrap one of them in vc_const");
+          "vc_add in kernel 'kernel': operand 2 is vc_cross of immediates only, so its kernel is unknown; wrap one of them in vc_const");
     FAILS(vc_refract(r.f3, r.f3, r.f3), "vc_refract in kernel 'kernel': operand 3 is f32x3, but must be a scalar");
     FAILS(vc_reflect_vector(r.b, r.b), "vc_reflect_vector in kernel 'kernel': operand 1 'b' is bool, but must be f16, f32 or f64");
     FAILS(vc_add(r.f, vc_erf(vc_f32(1))),
-          "vc_add in kernel 'kernel': operand 2 is vc_erf of immediates only, which cannot be folded; wrap one of them in vc_const");
+          "vc_add in kernel 'kernel': operand 2 is vc_erf of immediates only, so its kernel is unknown; wrap one of them in vc_const");
 }
 
 static void words(void **state) {

@@ -143,7 +143,7 @@ static void other_operands(void **state) {
     FAILS(vc_sample_offset(r.cube, r.deep_at, r.f, 0, 1, 0),
           "vc_sample_offset in kernel 'paint': the offset along y is 1, but must be 0 for image 'cube' (cube)");
     FAILS(vc_sample(r.flat, vc_vec2(vc_f32(1), vc_f32(2))),
-          "vc_sample in kernel 'paint': operand 2 is vc_vec2 of immediates only, which cannot be folded; use vc_vec");
+          "vc_sample in kernel 'paint': operand 2 is vc_vec2 of immediates only, so its kernel is unknown; use vc_vec");
     FAILS(VC_SWITCH(r.k, r.i) { vc_image_store(r.whole, r.texel, r.f); },
           "vc_image_store in kernel 'paint': called directly inside a VC_SWITCH, which may only contain VC_CASE and VC_DEFAULT");
 }

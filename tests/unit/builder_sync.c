@@ -188,7 +188,7 @@ static void subgroup_operations_check_their_operands(void **state) {
     sync_fails(r, "vc_subgroup_clustered in kernel 'sum': size is 6, but must be a power of two up to 128");
     r = sync_begin(0);
     vc_store(r.f, r.i, vc_subgroup_reduce(VC_ADD, vc_f32(1)));
-    sync_fails(r, "vc_store in kernel 'sum': operand 3 is vc_subgroup_reduce of immediates only, which cannot be folded; wrap one of them in vc_const");
+    sync_fails(r, "vc_store in kernel 'sum': operand 3 is vc_subgroup_reduce of immediates only, so its kernel is unknown; wrap one of them in vc_const");
     r = sync_begin(VC_FEATURE_SUBGROUP_TYPES);
     vc_store(r.u, r.i, vc_cast(VC_U32, vc_subgroup_reduce(VC_ADD, vc_cast(VC_I64, r.i))));
     sync_fails(r, "vc_subgroup_add in kernel 'sum': requires subgroup operations on 8, 16 and 64 bits, which the device does not support "
