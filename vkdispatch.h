@@ -1813,7 +1813,8 @@ VD_API vd_backend vd_backend_from_name(const char *name); /* in upper or lower c
 /* ---- contexts and devices ---- */
 
 /* Lists the devices of a backend; for VD_BACKEND_DEFAULT, of every backend compiled in except dummy. Fills in at most
-   `capacity` elements of `out`, none if out is NULL. Returns the number of devices, 0 if no backend works.
+   `capacity` elements of `out`, none if out is NULL. Returns the number of devices, 0 if no backend works;
+   vd_error_text is unchanged, and vd_context_create fails with the reason.
    Some driver faults are found only by running a kernel, which vd_context_create does (VD_FEATURE_F64_ROUND,
    _SHUFFLE_64, _UNPACK_HALF, and VD_FEATURE_STORAGE_16 with them): vd_device returns the corrected features. */
 VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity);
@@ -12530,9 +12531,9 @@ static VD__COLD vd_result vd__vk_queue_bind(vd__device *dev, uint32_t queue, uin
     return result ? vd__vk_fail(result, "vkQueueBindSparse of %u pages or tiles", b->count) : VD_OK;
 }
 
-/* Called when the timeline cannot be read. Returns UINT64_MAX, so that waits end, if the device is lost or reading has
-   failed for one second; the failure is then logged. Before that, returns 0, so that the caller tries again: a driver
-   that is short of memory may recover. */
+/* Called when the timeline cannot be read. Returns UINT64_MAX, so that waits end, if the device is lost, or if reading
+   has failed for one second, which is logged once. Otherwise returns 0, so that the caller tries again: a driver that
+   is short of memory may recover. */
 static VD__COLD uint64_t vd__vk_timeline_unreadable(vd__device *dev, uint32_t queue, VkResult result) {
     const uint64_t limit_ns = 1000000000u;
     uint64_t *since = &vd__vk_device_of(dev)->timeline_failed_since[queue], first = vd__atomic_load64(since),
@@ -26919,6 +26920,7 @@ static int vd__backend_devices(const vd__backend *backend, const vd__host *host,
 }
 
 VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity) {
+    vd__error before = vd__last_error;
     vd__counting_allocator counter;
     vd__host host;
     int count = 0;
@@ -26931,6 +26933,7 @@ VD_API int vd_devices(vd_backend backend, vd_device_info *out, int capacity) {
         int available = capacity > count ? capacity - count : 0;
         count += vd__backend_devices(vd__backends[i], &host, available ? out + count : NULL, available);
     }
+    vd__error_restore(&before); /* a backend that failed to open has set an error */
     return count;
 }
 

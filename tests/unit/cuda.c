@@ -102,7 +102,10 @@ static void a_missing_library_is_reported(void **state) {
     (void)state;
     vd_context *ctx = NULL;
     setenv("VKDISPATCH_LIBCUDA", "/nowhere/libcuda.so", 1);
+    vd_error_set(VD_ERROR_INVALID, "an earlier failure");
     assert_int_equal(vd_devices(VD_BACKEND_CUDA, NULL, 0), 0);
+    assert_string_equal(vd_error_text(), "an earlier failure");
+    assert_int_equal(vd_error_result(), VD_ERROR_INVALID);
     assert_int_equal(open_context(&ctx, NULL, NULL), VD_ERROR_NO_DEVICE);
     CHECK_TEXT("/nowhere/libcuda.so could not be opened (from VKDISPATCH_LIBCUDA)");
     setenv("VKDISPATCH_LIBCUDA", "libm.so.6", 1);
