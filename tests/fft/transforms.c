@@ -10,7 +10,9 @@
 
 #include <math.h>
 
-static unsigned first, step = 463; /* of the lengths 41 to 4200: those with index first, first + step, … */
+/* -p FIRST/STEP; without it sweeps is false, and TEST_TURN selects */
+static bool sweeps;
+static unsigned first, step = 463;
 static struct { double ratio; uint64_t length; } worst; /* error, as a multiple of 0.5 eps log2 N */
 static vd_fft_engine engine;
 
@@ -213,6 +215,9 @@ static void check_length(uint64_t n) {
     check(&s);
 }
 
+/* The first index of a list of which one in `count` runs. */
+static uint64_t first_index(uint64_t count) { return sweeps ? first : test_turn() % count; }
+
 static void lengths(void **state) {
     static const uint16_t chosen[] = { 63,   64,   75,   96,   100,  121,  127,  128,  143,  169,
                                        243,  256,  257,  289,  360,  509,  512,  625,  729,  961,
@@ -222,7 +227,7 @@ static void lengths(void **state) {
     need_engine(engine);
     for (uint64_t n = 1; n <= 40 && !first; n += engine ? 4 : 1) check_length(n); /* glslang is slow */
     for (size_t i = 0; i < COUNT(chosen) && !first; i += engine ? 3 : 1) check_length(chosen[i]);
-    for (uint64_t n = 41 + first; n <= 4200; n += engine ? 10 * step : step) check_length(n);
+    for (uint64_t n = 41 + first_index(step); n <= 4200; n += engine ? 10 * step : step) check_length(n);
     print_message("# worst of all lengths: %llu, its error is %.2f of 0.5 eps log2 N\n", (unsigned long long)worst.length, worst.ratio);
 }
 
@@ -271,8 +276,8 @@ static void random_lengths(void **state) {
     (void)state;
     need_own_engine();
     for (size_t i = 0; i < COUNT(chosen) && !first; i++) check(&chosen[i]);
-    bool sweeps = step < 463;
-    for (uint64_t i = first; i < 500; i += sweeps ? step : 100) check_random_length(i, sweeps ? 1 << 24 : 1 << 20);
+    for (uint64_t i = first_index(100); i < 500; i += sweeps ? step : 100)
+        check_random_length(i, sweeps ? 1 << 24 : 1 << 20);
 }
 
 /* Three passes, and five passes of Bluestein's algorithm. */
@@ -525,7 +530,7 @@ static void parts(void **state) {
         }
         check_part(&s, begin, cases[i].filled, begin_kept, cases[i].kept);
     }
-    for (uint32_t seed = 0; seed < (step < 463 ? 200u : 8u); seed++) {
+    for (uint32_t seed = 0; seed < (sweeps ? 200u : 8u); seed++) {
         uint64_t state_of = seed, parts[4][4] = { { 0 } };
         uint32_t rank = 1 + random_below(&state_of, 3);
         sample s = { { 0 }, 0, (vd_fft_direction)(seed % 2), VD_FFT_NORM_NONE, false, { 0 }, { 0 }, 0, 0, 0 };
@@ -962,8 +967,10 @@ int main(int argc, char **argv) {
         cmocka_unit_test(second_device), cmocka_unit_test(bad_input),
     };
     for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "-p") && i + 1 < argc && sscanf(argv[i + 1], "%u/%u", &first, &step) == 2 && step) i++;
-        else if (!strcmp(argv[i], "vkfft")) engine = VD_FFT_ENGINE_VKFFT;
+        if (!strcmp(argv[i], "-p") && i + 1 < argc && sscanf(argv[i + 1], "%u/%u", &first, &step) == 2 && step) {
+            sweeps = true;
+            i++;
+        } else if (!strcmp(argv[i], "vkfft")) engine = VD_FFT_ENGINE_VKFFT;
         else cmocka_set_test_filter(argv[i]);
     }
     return RUN_ON_DEVICE(tests);
