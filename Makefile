@@ -251,20 +251,24 @@ commands_fft         = $(foreach p,$(heavy_fft) $(filter-out $(heavy_fft) $(larg
                        "env $(fake_driver) build/$(cc)/tests/fft/plans" \
                        $(foreach p,$(vkfft_fft),$(call run_fft,$p vkfft))
 
-programs_conformance = $(call files,tests/conformance,$(cc)) $(call fakes,$(cc)) $(layer)
+# T='glsl print': only these programs.
+selected             = $(if $T,$(filter $(addprefix %/,$T),$1),$1)
+own_conformance      = $(call selected,$(call files,tests/conformance,$(cc)))
+programs_conformance = $(own_conformance) $(call fakes,$(cc)) $(layer)
 # The fake CUDA driver executes everything except kernels.
 fake_cuda            = $(foreach f,build/$(cc)/tests/fake/libcuda.so,VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=$f VKDISPATCH_NVRTC=$f)
 # copies needs Vulkan with buffer addresses; opencl and pipeline_cache test only one backend.
-anyhow               = $(filter-out %/copies %/opencl %/pipeline_cache,$(call files,tests/conformance,$(cc)))
+anyhow               = $(filter-out %/copies %/opencl %/pipeline_cache,$(own_conformance))
 # With bindings, Vulkan uses other kernels, and OpenCL uses buffer objects instead of shared virtual memory (PoCL).
 # Other backends are not affected.
 BINDING_BACKENDS     = vulkan opencl
 bindings             = $(foreach b,$(BINDING_BACKENDS),$(patsubst %,"env VKDISPATCH_BACKEND=$b VKDISPATCH_BUFFERS=binding %",$(call take,2,$(anyhow))))
 # Programs that test several devices of a backend, if it has different ones.
-two_devices          = $(foreach b,vulkan opencl,$(patsubst %,"tools/two-devices build/$(cc)/tests/conformance/% $b",queues print interop))
-commands_conformance = $(call files,tests/conformance,$(cc)) $(two_devices) $(bindings) \
+two_devices          = $(foreach b,vulkan opencl,$(patsubst %,"tools/two-devices % $b",$(filter %/queues %/print %/interop,$(own_conformance))))
+commands_conformance = $(own_conformance) $(two_devices) $(bindings) \
                        $(patsubst %,"env $(fake_cuda) %",$(call take,2,$(anyhow))) \
-                       $(patsubst %,"env VKDISPATCH_BACKEND=vulkan VKDISPATCH_COPIES=kernel build/$(cc)/tests/conformance/%",buffers regions lists views queues)
+                       $(patsubst %,"env VKDISPATCH_BACKEND=vulkan VKDISPATCH_COPIES=kernel %",\
+                           $(filter %/buffers %/regions %/lists %/views %/queues,$(own_conformance)))
 
 own_faults           = $(call files,tests/faults,$(cc))
 programs_faults      = $(own_faults) $(call fakes,$(cc))
@@ -365,7 +369,7 @@ demo:            ## installs what is missing, builds three examples, runs them o
 # -k: a program that does not compile is reported as failed by the following run, and does not prevent the others from
 # running.
 build_and_run = echo 'TURN=$(TURN)'; $(MAKE) --no-print-directory -k -j$(JOBS) $(1:%=programs-%) || true; \
-                tools/run-tests $(foreach s,$1,$(or $(commands_$s),"echo not ok - suite $s has no program"))
+                tools/run-tests $(foreach s,$1,$(or $(strip $(commands_$s)),"echo not ok - suite $s has no program"))
 
 # The suite validate runs the programs of conformance on Vulkan with bindings.
 test: BINDING_BACKENDS = opencl
@@ -379,7 +383,7 @@ test-compile:    ## each header x C99, C11, C++11, C++20 x gcc, clang x order x 
 test-unit:       ## runtime logic on the dummy backend, builder and layout rules; T=hazards/epochs: one test; T=hazards: one file
 test-golden:     ## kernel text byte for byte, under every compiler here
 test-codegen:    ## every operation x type: validated, and run against a double oracle
-test-conformance: ## behaviour of the runtime on every backend here, buffers by address and by binding
+test-conformance: ## behaviour of the runtime on every backend here, buffers by address and by binding; T=glsl: one program
 test-faults:     ## programs in which one driver call fails, once for each call
 test-fft:        ## transforms against FFTW, buffers by address and by binding, with plans for CPUs and for GPUs
 test-fuzz:       ## FUZZ_COUNT random kernels from FUZZ_SEED on; hashes equal under every compiler here
