@@ -1779,9 +1779,9 @@ typedef struct vd_stats {
 /* ---- functions ----
    Every function that takes a context or a list fails with VD_ERROR_INVALID if it, a handle, or a pointer that is
    required is NULL or invalid. After a device was lost, they fail with VD_ERROR_DEVICE_LOST. Exceptions: functions that
-   destroy or discard, vd_device, vd_device_count, vd_context_stats, vd_list_context, those of "contexts, for libraries
-   on top" except vd_native_use, and the queries of buffers, images and kernels. The comments below list the other
-   failures. `device` is a device index, `queue` the index of a queue of that device. */
+   destroy or discard, vd_device, vd_device_count, vd_context_stats, vd_list_context, vd_list_device, those of
+   "contexts, for libraries on top" except vd_native_use, and the queries of buffers, images and kernels. The comments
+   below list the other failures. `device` is a device index, `queue` the index of a queue of that device. */
 
 /* ---- errors and names ---- */
 
@@ -2114,6 +2114,7 @@ VD_API vd_list *vd_immediate(vd_context *ctx, int device, int queue);
 VD_API vd_list *vd_list_begin(vd_context *ctx, const vd_list_desc *desc);
 
 VD_API vd_context *vd_list_context(vd_list *list); /* the context of a list; NULL for NULL */
+VD_API int vd_list_device(vd_list *list); /* device index of a list; -1 for NULL */
 
 /* Ends recording. Returns the list's first error. The list can then be submitted or discarded. Optional before
    vd_submit. */
@@ -29182,6 +29183,8 @@ static vd_result vd__graph_refuse(const vd_list *l) {
 }
 
 VD_API vd_context *vd_list_context(vd_list *l) { return l ? l->ctx : NULL; }
+
+VD_API int vd_list_device(vd_list *l) { return l ? (int)l->queue->context_device->index : -1; }
 
 VD_API vd_result vd_list_end(vd_list *list) {
     vd_result r = vd__list_check(list);

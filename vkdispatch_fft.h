@@ -1083,13 +1083,14 @@ VD_API void vd_convolve_shape(const vd_convolve *plan, uint64_t shape[3]);
 
 /* Records the transform of the filters, an array of [filters][channels][filter_shape] (see filter_per_group). Runs that
    execute later use its spectrum, which the plan stores; runs that execute before the first such transform use filters
-   of zeros. If the list is discarded, the previous filters remain set. The first call for a plan must not record into
-   a graph: VD_ERROR_UNSUPPORTED. */
+   of zeros. If the list is discarded, the previous filters remain set. Each device of a context has its own filters:
+   record their transform into a list of each device that runs the plan. The first call for a device must not record
+   into a graph: VD_ERROR_UNSUPPORTED. */
 VD_API vd_result vd_convolve_set_filter(vd_convolve *plan, vd_list *list, vd_buffer filter);
 
 /* Records the convolution of in, an array of [batch][channels][shape], to out, [batch][filters][shape of a result]. The
-   types of the buffers are ignored; the buffers must not overlap. Fails if no filter was set, or if all lists that set
-   one were discarded. */
+   types of the buffers are ignored; the buffers must not overlap. Fails if no filter was set on the device of the list,
+   or if all lists that set one were discarded. */
 VD_API vd_result vd_convolve_run(vd_convolve *plan, vd_list *list, vd_buffer in, vd_buffer out);
 
 /* Records a convolution with arguments of desc.map. */
@@ -13624,6 +13625,7 @@ static vd_result vd__chirp_generate_all(vd_fft *p) {
 typedef struct vd__convolve_pending {
     struct vd__convolve_pending *next;
     vd_list *list;
+    int device;              /* of the list */
     vd_ticket ticket;
 } vd__convolve_pending;
 
@@ -13650,9 +13652,9 @@ struct vd_convolve {
     bool repeats;
     uint64_t origin[3];      /* index of the filter element at position 0 of the period */
     double scale;            /* factor of the spectra: 1/N of the inverse transform */
-    bool has_filter;         /* a list with a vd_convolve_set_filter was submitted */
+    uint32_t filter_devices; /* bit i: a list of device i with a vd_convolve_set_filter was submitted */
     bool was_discarded;      /* a list with a vd_convolve_set_filter was discarded */
-    vd__convolve_pending *pending; /* other lists with a vd_convolve_set_filter; none if has_filter is set */
+    vd__convolve_pending *pending; /* other lists with a vd_convolve_set_filter; none of filter_devices */
     bool hook_incomplete;    /* spectrum_hook set re or im to {0} */
     vd_fft *run, *filter;    /* the plan of vd_convolve_run, the plan of vd_convolve_set_filter */
     vd_buffer roots;         /* exp(i pi j / (2 h)), j = 0 ... h - 1; only for NEGACYCLIC */
@@ -14032,24 +14034,36 @@ static void vd__convolve_drop_pending(vd_convolve *p, vd__convolve_pending **lin
     vd__fft_free(&p->base.allocator, s);
 }
 
+/* Whether a list of this device with a vd_convolve_set_filter was submitted. */
+static bool vd__convolve_has_filter(const vd_convolve *p, int device) { return p->filter_devices >> device & 1; }
+
 /* Checks which of the pending lists were submitted or discarded since the last check. If one was submitted, the filter
-   is set, and all pending lists are removed. */
+   of its device is set, and all pending lists of this device are removed. */
 static void vd__convolve_update_pending(vd_convolve *p) {
     vd__convolve_pending **link = &p->pending;
     while (*link) {
         vd_list_status status = vd_list_get_status(p->base.ctx, (*link)->ticket);
-        p->has_filter = p->has_filter || status == VD_LIST_STATUS_SUBMITTED;
+        if (status == VD_LIST_STATUS_SUBMITTED) p->filter_devices |= 1u << (*link)->device;
         p->was_discarded = p->was_discarded || status == VD_LIST_STATUS_DISCARDED;
         if (status == VD_LIST_STATUS_DISCARDED) vd__convolve_drop_pending(p, link);
         else link = &(*link)->next;
     }
-    while (p->has_filter && p->pending) vd__convolve_drop_pending(p, &p->pending);
+    for (link = &p->pending; *link;) {
+        if (vd__convolve_has_filter(p, (*link)->device)) vd__convolve_drop_pending(p, link);
+        else link = &(*link)->next;
+    }
 }
 
-/* Checks that a filter was set in a list that was submitted or may still be submitted. */
-static vd_result vd__convolve_check_filter_set(vd_convolve *p) {
-    if (!p->has_filter) vd__convolve_update_pending(p);
-    if (p->has_filter || p->pending) return VD_OK;
+/* Checks that a filter was set on the device of `list`, in a list that was submitted or may still be submitted. */
+static vd_result vd__convolve_check_filter_set(vd_convolve *p, vd_list *list) {
+    const int device = vd_list_device(list);
+    const vd__convolve_pending *s;
+    if (!vd__convolve_has_filter(p, device)) vd__convolve_update_pending(p);
+    for (s = p->pending; s && s->device != device; s = s->next) {}
+    if (s || vd__convolve_has_filter(p, device)) return VD_OK;
+    if (p->pending || p->filter_devices)
+        return vd_error_set(VD_ERROR_INVALID, "no filter is set on device %d: call vd_convolve_set_filter with a list "
+                            "of this device", device);
     return vd_error_set(VD_ERROR_INVALID, "%s",
                         p->was_discarded
                             ? "no filter is set: the list of vd_convolve_set_filter was discarded or could not "
@@ -14059,13 +14073,15 @@ static vd_result vd__convolve_check_filter_set(vd_convolve *p) {
 
 /* Adds a list with a vd_convolve_set_filter to the pending ones. */
 static vd_result vd__convolve_add_pending(vd_convolve *p, vd_list *list) {
+    const int device = vd_list_device(list);
     vd__convolve_pending *s;
-    if (!p->has_filter) vd__convolve_update_pending(p);
+    if (!vd__convolve_has_filter(p, device)) vd__convolve_update_pending(p);
     for (s = p->pending; s && s->list != list; s = s->next) {}
-    if (p->has_filter || s) return VD_OK; /* nothing to track, or already tracked */
+    if (s || vd__convolve_has_filter(p, device)) return VD_OK; /* already tracked, or nothing to track */
     s = (vd__convolve_pending *)vd__fft_allocate(&p->base.allocator, sizeof *s);
     if (!s) return vd__fft_no_memory();
     s->list = list;
+    s->device = device;
     s->next = p->pending;
     p->pending = s;
     vd_result result = vd_list_watch(list, &s->ticket);
@@ -15913,7 +15929,7 @@ static vd_result vd__convolve_run(void *plan, vd_list *list, const void *user) {
     vd_fft_io arguments; /* only args and arg_count: the plan's own arguments, then the user's */
     vd_plan_role roles[VD__FFT_ALL_ROLES];
     vd_plan_io io = vd__plan_io_of(roles, 2);
-    vd_result result = p->desc.map ? VD_OK : vd__convolve_check_filter_set(p);
+    vd_result result = p->desc.map ? VD_OK : vd__convolve_check_filter_set(p, list);
     if (result) return result;
     if (user_io->arg_count < 0 || user_io->arg_count > VD__CONVOLVE_MAX_ARGUMENTS)
         return vd_error_set(VD_ERROR_INVALID, "arg_count is %d, but must be 0 to %d", user_io->arg_count,

@@ -362,7 +362,7 @@ static void call_list(caller *c) {
     vd_event event;
     uint32_t word = 5;
     if (!l) return;
-    EXPECT(vd_list_context(l) == c->w->ctx);
+    EXPECT(vd_list_context(l) == c->w->ctx && !vd_list_device(l));
     memset(&desc, 0, sizeof desc);
     memset(&read, 0, sizeof read);
     read.buffer = any_buffer(c);

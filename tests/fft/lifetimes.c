@@ -411,6 +411,38 @@ static void check_kernel_used(vd_context *ctx, const convolution *r, int kernel)
 
 static const char discarded[] = "no filter is set: the list of vd_convolve_set_filter was discarded or could not be submitted";
 
+/* Refused: each device has its own filters, and a pending list sets only that of its device. */
+static void kernels_of_each_device(void **state) {
+    int devices[2];
+    vd_context_desc desc = { 0 };
+    vd_list_desc on_second = { 0 };
+    vd_context *ctx = NULL;
+    (void)state;
+    need_device();
+    desc.backend = vd_device(device_context, 0)->backend;
+    devices[0] = devices[1] = 1 + vd_device(device_context, 0)->index;
+    desc.devices = devices;
+    desc.device_count = 2;
+    assert_int_equal(vd_context_create(&desc, &ctx), VD_OK);
+    convolution r = convolution_in(ctx);
+    vd_list *first = vd_immediate(ctx, 0, 0), *second = vd_immediate(ctx, 1, 0);
+    on_second.device = 2;
+    set_in(first, &r, 0);
+    run_in(first, &r);
+    assert_int_equal(vd_list_device(second), 1);
+    refused_in(second, &r, "no filter is set on device 1: call vd_convolve_set_filter with a list of this device");
+    vd_list *list = vd_list_begin(ctx, &on_second);
+    set_in(list, &r, 1);
+    run_in(second, &r); /* the list may still be submitted */
+    vd_list_discard(list);
+    refused_in(second, &r, "no filter is set on device 1");
+    set_in(second, &r, 1);
+    run_in(second, &r);
+    check_kernel_used(ctx, &r, 0);
+    convolution_destroy(ctx, &r);
+    vd_context_destroy(ctx);
+}
+
 /* Refused: a list sets no kernel if it is discarded or if its submission fails. */
 static void kernels_in_discarded_lists(void **state) {
     vd_context *ctx = device_context;
@@ -498,7 +530,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_outlive_their_context),      cmocka_unit_test(device_plans_outlive_their_context),
         cmocka_unit_test(plans_are_destroyed_in_any_order), cmocka_unit_test(kept_plans_are_released_first),
-        cmocka_unit_test(plans_of_several_threads),         cmocka_unit_test(kernels_in_discarded_lists),
+        cmocka_unit_test(plans_of_several_threads),         cmocka_unit_test(kernels_of_each_device),
+        cmocka_unit_test(kernels_in_discarded_lists),
         cmocka_unit_test(kernels_in_submitted_lists),       cmocka_unit_test(kernels_in_open_lists)
     };
     if (argc > 1 && !strcmp(argv[1], "vkfft")) return cmocka_run_group_tests(engine, NULL, NULL);

@@ -626,6 +626,8 @@ static void lists(void **state) {
     (void)state;
     assert_ptr_equal(vd_list_context(bad[1]), other);
     assert_null(vd_list_context(NULL));
+    assert_int_equal(vd_list_device(bad[1]), 0);
+    assert_int_equal(vd_list_device(NULL), -1);
     fft.shape[0] = convolve.shape[0] = convolve.filter_shape[0] = reduce.shape[0] = scan.shape[0] = sort.count =
         histogram.count = top.shape[0] = 16;
     histogram.bins = top.k = 16;
