@@ -18881,8 +18881,11 @@ static vd_result vd__features_check(const vd__device *dev, uint64_t bits) {
     uint64_t missing = bits & ~dev->info.features;
     if (dev->always_by_address) missing &= ~(uint64_t)VD_FEATURE_ADDRESS;
     if (!missing) return VD_OK;
+    uint64_t first = missing & (~missing + 1);
+    char number[24];
+    snprintf(number, sizeof number, "0x%llx", VD__U(first));
     return vd__fail(VD_ERROR_UNSUPPORTED, "the kernel needs feature %s, which device '%s' does not have%s",
-                    vd_feature_name(missing & (~missing + 1)), dev->info.name,
+                    first >> VD__COUNT(vd__feature_names) ? number : vd_feature_name(first), dev->info.name,
                     missing & (missing - 1) ? " (more features are missing)" : "");
 }
 
@@ -19428,9 +19431,10 @@ static VD__COLD vd_result vd__dispatch_extent_indirect(vd__dispatch_state *d, co
 
 VD__SMALL_END
 
-/* Writes a type to `out`, for example "f32x4" or "struct of 48 bytes". */
+/* Writes a type to `out`, for example "f32x4", "struct of 48 bytes" or "invalid type 15". */
 static VD__COLD const char *vd__type_print(char out[40], vd_type type) {
-    if (type >> 31) snprintf(out, 40, "struct of %u bytes", (unsigned)vd_type_size(type));
+    if (type && !vd_type_size(type)) snprintf(out, 40, "invalid type %u", (unsigned)type);
+    else if (type >> 31) snprintf(out, 40, "struct of %u bytes", (unsigned)vd_type_size(type));
     else snprintf(out, 40, "%s", vd_type_name(type));
     return out;
 }
@@ -19450,14 +19454,20 @@ static VD__COLD vd_result vd__dispatch_fail_kind(const vd__kernel *k, int i, con
     return vd__fail_arg(k->args, i, VD_ERROR_INVALID, " is %s", problem);
 }
 
-/* Reports an argument whose type is not what the kernel expects. `actual` precedes the name of `type`. */
-static VD__COLD vd_result vd__dispatch_fail_type(const vd__kernel *k, int i, const char *actual, vd_type type) {
+/* Reports an argument of another type than the kernel expects. `given` describes it. */
+static VD__COLD vd_result vd__dispatch_fail_given(const vd__kernel *k, int i, const char *given) {
     const vd_arg_info *info = &k->args[i];
-    bool buffer = info->kind != VD_ARG_VALUE;
-    char given_type[40], wanted_type[40];
-    return vd__fail_arg(k->args, i, VD_ERROR_INVALID, " is %s%s, but the kernel expects %s%s", actual,
-                        type ? vd__type_print(given_type, type) : "", buffer ? "a buffer of " : "a value of ",
-                        vd__type_print(wanted_type, info->type));
+    char wanted[40];
+    return vd__fail_arg(k->args, i, VD_ERROR_INVALID, " is %s, but the kernel expects %s%s", given,
+                        info->kind != VD_ARG_VALUE ? "a buffer of " : "a value of ",
+                        vd__type_print(wanted, info->type));
+}
+
+/* The same. `what`, for example "a value of ", precedes the name of `type`. */
+static VD__COLD vd_result vd__dispatch_fail_type(const vd__kernel *k, int i, const char *what, vd_type type) {
+    char given[64], name[40];
+    snprintf(given, sizeof given, "%s%s", what, vd__type_print(name, type));
+    return vd__dispatch_fail_given(k, i, given);
 }
 
 /* Fails if the access of argument i, or of an element of it, overlaps an earlier one, one of them is written, and
@@ -19501,7 +19511,7 @@ static VD__NOINLINE vd_result vd__dispatch_check_buffer(const vd__dispatch_state
     uint64_t align = (uint64_t)1 << p->align, limit = d->context_device->device.info.limits.binding_alignment;
     if (b->graph && b->graph != d->list->graph) return vd__graph_fail_buffer(NULL, b);
     if (!b->type && p->type && !(p->type >> 31))
-        return vd__dispatch_fail_type(k, i, "a buffer of bytes (its desc.type is not set)", 0);
+        return vd__dispatch_fail_given(k, i, "a buffer of bytes (its desc.type is not set)");
     if (p->type != b->type && p->type && b->type) return vd__dispatch_fail_type(k, i, "a buffer of ", b->type);
     if (!b->storage[d->context_device->index].memory.serial)
         return vd__fail_arg(k->args, i, VD_ERROR_INVALID, ": buffer '%s' has no memory on device %u (its device mask "
@@ -19844,7 +19854,7 @@ static VD__COLD vd_result vd__dispatch_value_slow(vd__dispatch_state *d, const v
     const vd__kernel *k = d->kernel;
     const vd_arg_info *info = &k->args[i];
     if ((int)arg->kind & VD_SLOT) return vd__dispatch_slot_value(d, arg, i);
-    if (arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS) return vd__dispatch_fail_type(k, i, "a buffer", 0);
+    if (arg->kind == VD_ARG_BINDING || arg->kind == VD_ARG_ADDRESS) return vd__dispatch_fail_given(k, i, "a buffer");
     if (arg->kind != VD_ARG_VALUE) return vd__dispatch_fail_kind(k, i, arg);
     if (arg->type != info->type && arg->type && (info->type || vd_type_size(arg->type) != info->size))
         return vd__dispatch_fail_type(k, i, "a value of ", arg->type);

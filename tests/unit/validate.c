@@ -135,6 +135,10 @@ static void dispatch_arguments(void **state) {
             "argument 2 'a' is a buffer, but the kernel expects a value of f32");
     INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), vd_u32(2), vd_u32(4), 4),
             "argument 2 'a' is a value of u32, but the kernel expects a value of f32");
+    INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), vd_bits(15, 0), vd_u32(4), 4),
+            "argument 2 'a' is a value of invalid type 15, but the kernel expects a value of f32");
+    INVALID(validate_run(vd_bits(VD_BYTES, 0), vd_b(validate_y), vd_f32(2), vd_u32(4), 4),
+            "argument 0 'x' is a value of bytes, but the kernel expects a buffer of f32");
     INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), none, vd_u32(4), 4), "argument 2 'a' is not set");
     INVALID(validate_run(none, vd_b(validate_y), vd_f32(2), vd_u32(4), 4), "argument 0 'x' is not set");
     INVALID(validate_run(vd_b(validate_x), vd_b(validate_y), vd_value(VD_F32, NULL), vd_u32(4), 4), "argument 2 'a' "
@@ -285,6 +289,8 @@ static void kernels_beyond_the_limits(void **state) {
     REFUSED(vd_kernel_create(small, &d), "local_size[0] is 64, but the device's limit is 32");
     d.features = VD_FEATURE_F64 | VD_FEATURE_I64;
     REFUSED(vd_kernel_create(small, &d), "needs feature f64, which device 'small' does not have (more features are missing)");
+    d.features = (uint64_t)1 << 40;
+    REFUSED(vd_kernel_create(small, &d), "needs feature 0x10000000000, which device 'small' does not have");
     vd_context_destroy(small);
 }
 
