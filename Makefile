@@ -393,9 +393,10 @@ test-validate:   ## conformance under the validation layer with synchronisation 
 test-long: export TEST_TIMEOUT = 20000
 test-long:       ## every transform length, every kernel of codegen, 100,000 random kernels: hours; LONG=20 runs a twentieth
 test-processors: ## codegen, conformance and transforms on Vulkan as Mesa compiles them for processors without AVX-512 and without AVX
-# Most of the time of these suites is spent in LLVM: Mesa compiles kernels without its optimiser in two thirds of the
-# time. test-processors and test-long use the optimiser.
+# Most of the time of these suites is spent in LLVM: Mesa and PoCL compile kernels without its optimiser in two thirds
+# of the time. test-processors and test-long use the optimiser.
 test $(suites:%=test-%): export GALLIVM_PERF = nopt
+test $(suites:%=test-%): export POCL_EXTRA_BUILD_FLAGS = -cl-opt-disable
 $(suites:%=test-%) $(further:%=test-%): test-%: deps-test
 	@$(call build_and_run,$*)
 
