@@ -2433,13 +2433,13 @@ static inline uint32_t vc__rows(vc_type type) { return vc__components(type); }  
 static inline vc_type vc__scalar(vc_type type) { return type & 15u; }
 static inline uint32_t vc__kind_features(vc_type type) { return vc__kinds[type & 15u].features; }
 static inline vc_type vc__vec(vc_type scalar, uint32_t components) { return scalar + 16u * (components - 1u); }
-static inline uint32_t vc__mask(vc_type type) { return vc__kinds[type & 15u].mask; }
-static inline uint32_t vc__bits(uint32_t kind) { return vc__kinds[kind & 15u].bits; }
+VC__NOINLINE static uint32_t vc__mask(vc_type type) { return vc__kinds[type & 15u].mask; }
+VC__NOINLINE static uint32_t vc__bits(uint32_t kind) { return vc__kinds[kind & 15u].bits; }
 static inline bool vc__is_bool(vc_type type) { return (type & 15u) == VC_BOOL; }
-static inline bool vc__is_signed(vc_type type) { return (vc__mask(type) & VC__KINDS_I) != 0; }
-static inline bool vc__is_unsigned(vc_type type) { return (vc__mask(type) & VC__KINDS_U) != 0; }
-static inline bool vc__is_int(vc_type type) { return (vc__mask(type) & VC__KINDS_IU) != 0; }
-static inline bool vc__is_float(vc_type type) { return (vc__mask(type) & VC__KINDS_F) != 0; }
+static inline bool vc__is_signed(vc_type type) { return (vc__kinds[type & 15u].mask & VC__KINDS_I) != 0; }
+static inline bool vc__is_unsigned(vc_type type) { return (vc__kinds[type & 15u].mask & VC__KINDS_U) != 0; }
+static inline bool vc__is_int(vc_type type) { return (vc__kinds[type & 15u].mask & VC__KINDS_IU) != 0; }
+static inline bool vc__is_float(vc_type type) { return (vc__kinds[type & 15u].mask & VC__KINDS_F) != 0; }
 static inline bool vc__is_type(vc_type type) { return type < 64u && vc__mask(type) != 0; } /* scalar or vector */
 static inline uint32_t vc__scalar_bytes(vc_type type) { return vc__kinds[type & 15u].bytes; }
 
@@ -2682,10 +2682,12 @@ enum {
 #define VC__T_GLSL(text) "c" text
 /* Texts for bools, for integers, and for signed integers in C, where the result is cast back to its type. */
 #define VC__T_BITS(b, u, i, vector) "d" b "\0" u "\0" i "\0" vector
-/* A function of floats by its name in GLSL and in C, and its arguments `a`. The names of f32 functions in CUDA C end in
-   f. VC__T_F32: f64 is lowered. */
-#define VC__T_FLOAT(glsl, c, a) "e" glsl a "\0" c "f" a "\0" c a
-#define VC__T_F32(glsl, c, a) "f" glsl a "\0" c "f" a "\0" c a
+/* A function of floats, with the same name in GLSL and in C, or with different names. $f is the "f" at the end of the
+   names of f32 functions in CUDA C. VC__T_F32: f64 is lowered. */
+#define VC__T_FLOAT(text) "e" text
+#define VC__T_FLOAT_2(glsl, c) "f" glsl "\0" c
+#define VC__T_F32(text) "n" text
+#define VC__T_F32_2(glsl, c) "o" glsl "\0" c
 /* Operators: `text` for every target and kind, except signed integers in C (`i`) and floats in CUDA C (`f32`, `f64`).
    VC__T_WRAP: signed integers are computed as unsigned, so that they wrap. Floats in CUDA C are computed by intrinsics,
    which no compiler option contracts or makes less accurate. */
@@ -2766,64 +2768,64 @@ enum {
     X(MOD,          "mod",          PURE,   2, IUF,  SAME,   0, VC__S(0, VC__OpSMod, VC__OpUMod, 0), \
       VC__T("$0 % $1"), vc__lower_mod) \
     X(FMA,          "fma",          PURE,   3, IUF,  SAME,   INTEGERS, VC__S_FLOAT(VC__E(VC__GLSLstd450Fma)), \
-      VC__T_FLOAT("fma", "fma", "($0, $1, $2)"), vc__lower_by_rule) \
+      VC__T_FLOAT("fma$f($0, $1, $2)"), vc__lower_by_rule) \
     X(ABS,          "abs",          PURE,   1, IUF,  SAME,   0, \
       VC__S(0, VC__E(VC__GLSLstd450SAbs), 0, VC__E(VC__GLSLstd450FAbs)), \
-      VC__T_FLOAT("abs", "fabs", "($0)"), vc__lower_abs) \
+      VC__T_FLOAT_2("abs($0)", "fabs$f($0)"), vc__lower_abs) \
     X(SIGN,         "sign",         PURE,   1, IUF,  SAME,   0, \
       VC__S(0, VC__E(VC__GLSLstd450SSign), 0, VC__E(VC__GLSLstd450FSign)), VC__T_GLSL("sign($0)"), vc__lower_sign) \
     X(MIN,          "min",          PURE,   2, IUF,  SAME,   COMMUTES, \
       VC__S(0, VC__E(VC__GLSLstd450SMin), VC__E(VC__GLSLstd450UMin), VC__E(VC__GLSLstd450NMin)), \
-      VC__T_FLOAT("min", "fmin", "($0, $1)"), vc__lower_min_max) \
+      VC__T_FLOAT_2("min($0, $1)", "fmin$f($0, $1)"), vc__lower_min_max) \
     X(MAX,          "max",          PURE,   2, IUF,  SAME,   COMMUTES, \
       VC__S(0, VC__E(VC__GLSLstd450SMax), VC__E(VC__GLSLstd450UMax), VC__E(VC__GLSLstd450NMax)), \
-      VC__T_FLOAT("max", "fmax", "($0, $1)"), vc__lower_min_max) \
+      VC__T_FLOAT_2("max($0, $1)", "fmax$f($0, $1)"), vc__lower_min_max) \
     X(CLAMP,        "clamp",        PURE,   3, IUF,  SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_by_rule) \
     X(MIX,          "mix",          PURE,   3, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_by_rule) \
     X(STEP,         "step",         PURE,   2, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_by_rule) \
     X(FLOOR,        "floor",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Floor)), \
-      VC__T_FLOAT("floor", "floor", "($0)"), NULL) \
+      VC__T_FLOAT("floor$f($0)"), NULL) \
     X(CEIL,         "ceil",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Ceil)), \
-      VC__T_FLOAT("ceil", "ceil", "($0)"), NULL) \
+      VC__T_FLOAT("ceil$f($0)"), NULL) \
     X(TRUNC,        "trunc",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Trunc)), \
-      VC__T_FLOAT("trunc", "trunc", "($0)"), vc__lower_round) \
+      VC__T_FLOAT("trunc$f($0)"), vc__lower_round) \
     X(ROUND,        "round",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450RoundEven)), \
-      VC__T_FLOAT("roundEven", "rint", "($0)"), vc__lower_round) \
+      VC__T_FLOAT_2("roundEven($0)", "rint$f($0)"), vc__lower_round) \
     X(FRACT,        "fract",        PURE,   1, F,    SAME,   0, VC__S_NONE, VC__T_NONE, vc__lower_by_rule) \
     X(SQRT,         "sqrt",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Sqrt)), \
       VC__T_OPERATOR("sqrt($0)", "", "__fsqrt_rn($0)", "__dsqrt_rn($0)"), NULL) \
     X(RSQRT,        "rsqrt",        PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450InverseSqrt)), \
-      VC__T_F32("inversesqrt", "rsqrt", "($0)"), vc__lower_math64) \
+      VC__T_F32_2("inversesqrt($0)", "rsqrt$f($0)"), vc__lower_math64) \
     X(EXP,          "exp",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Exp)), \
-      VC__T_F32("exp", "exp", "($0)"), vc__lower_math64) \
+      VC__T_F32("exp$f($0)"), vc__lower_math64) \
     X(EXP2,         "exp2",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Exp2)), \
-      VC__T_F32("exp2", "exp2", "($0)"), vc__lower_math64) \
+      VC__T_F32("exp2$f($0)"), vc__lower_math64) \
     X(LOG,          "log",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Log)), \
-      VC__T_F32("log", "log", "($0)"), vc__lower_log) \
+      VC__T_F32("log$f($0)"), vc__lower_log) \
     X(LOG2,         "log2",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Log2)), \
-      VC__T_F32("log2", "log2", "($0)"), vc__lower_log) \
+      VC__T_F32("log2$f($0)"), vc__lower_log) \
     X(POW,          "pow",          PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Pow)), \
-      VC__T_F32("pow", "pow", "($0, $1)"), vc__lower_pow) \
+      VC__T_F32("pow$f($0, $1)"), vc__lower_pow) \
     X(SIN,          "sin",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Sin)), \
-      VC__T_F32("sin", "sin", "($0)"), vc__lower_math64) \
+      VC__T_F32("sin$f($0)"), vc__lower_math64) \
     X(COS,          "cos",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Cos)), \
-      VC__T_F32("cos", "cos", "($0)"), vc__lower_math64) \
+      VC__T_F32("cos$f($0)"), vc__lower_math64) \
     X(TAN,          "tan",          PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Tan)), \
-      VC__T_F32("tan", "tan", "($0)"), vc__lower_math64) \
+      VC__T_F32("tan$f($0)"), vc__lower_math64) \
     X(ASIN,         "asin",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Asin)), \
-      VC__T_F32("asin", "asin", "($0)"), vc__lower_math64) \
+      VC__T_F32("asin$f($0)"), vc__lower_math64) \
     X(ACOS,         "acos",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Acos)), \
-      VC__T_F32("acos", "acos", "($0)"), vc__lower_math64) \
+      VC__T_F32("acos$f($0)"), vc__lower_math64) \
     X(ATAN,         "atan",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Atan)), \
-      VC__T_F32("atan", "atan", "($0)"), vc__lower_atan) \
+      VC__T_F32("atan$f($0)"), vc__lower_atan) \
     X(ATAN2,        "atan2",        PURE,   2, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Atan2)), \
-      VC__T_F32("atan", "atan2", "($0, $1)"), vc__lower_atan) \
+      VC__T_F32_2("atan($0, $1)", "atan2$f($0, $1)"), vc__lower_atan) \
     X(SINH,         "sinh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Sinh)), \
-      VC__T_F32("sinh", "sinh", "($0)"), vc__lower_sinh) \
+      VC__T_F32("sinh$f($0)"), vc__lower_sinh) \
     X(COSH,         "cosh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Cosh)), \
-      VC__T_F32("cosh", "cosh", "($0)"), vc__lower_sinh) \
+      VC__T_F32("cosh$f($0)"), vc__lower_sinh) \
     X(TANH,         "tanh",         PURE,   1, F,    SAME,   0, VC__S_FLOAT(VC__E(VC__GLSLstd450Tanh)), \
-      VC__T_F32("tanh", "tanh", "($0)"), vc__lower_math64) \
+      VC__T_F32("tanh$f($0)"), vc__lower_math64) \
     X(ISNAN,        "isnan",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(VC__OpIsNan), \
       VC__T_GLSL("isnan($0)"), vc__lower_isnan) \
     X(ISINF,        "isinf",        PURE,   1, F,    BOOL,   0, VC__S_FLOAT(VC__OpIsInf), \
@@ -3083,15 +3085,17 @@ static const uint8_t vc__text_parts[][16] = {
     { 1, 1, 1, 1, 2,  1, 1, 1, 1, 1,  1, 1, 1, 1, 1,  0 }, /* b: VECTOR */
     { 1, 1, 1, 1, 0,  0, 0, 0, 0, 0,  0, 0, 0, 0, 0,  0 }, /* c: GLSL */
     { 1, 2, 2, 0, 4,  1, 3, 2, 0, 0,  1, 3, 2, 0, 0,  0 }, /* d: BITS */
-    { 1, 1, 1, 1, 0,  0, 0, 0, 2, 3,  0, 0, 0, 3, 3,  0 }, /* e: FLOAT */
-    { 1, 1, 1, 1, 0,  0, 0, 0, 2, 0,  0, 0, 0, 3, 0,  0 }, /* f: F32 */
+    { 1, 1, 1, 1, 0,  0, 0, 0, 1, 1,  0, 0, 0, 1, 1,  0 }, /* e: FLOAT */
+    { 1, 1, 1, 1, 0,  0, 0, 0, 2, 2,  0, 0, 0, 2, 2,  0 }, /* f: FLOAT_2 */
     { 1, 1, 1, 1, 0,  0, 2, 1, 3, 4,  0, 2, 1, 1, 1,  1 }, /* g: OPERATOR */
     { 0, 1, 2, 0, 0,  0, 3, 4, 0, 0,  0, 5, 6, 0, 0,  0 }, /* h: WORD */
     { 0, 0, 0, 0, 0,  0, 0, 1, 0, 0,  0, 0, 0, 0, 0,  0 }, /* i: CUDA */
     { 1, 0, 0, 0, 0,  2, 2, 2, 2, 2,  0, 0, 0, 0, 0,  0 }, /* j: VOTE */
     { 0, 1, 1, 1, 0,  2, 2, 2, 2, 2,  3, 3, 3, 3, 3,  0 }, /* k: ATOMIC */
     { 1, 1, 1, 1, 0,  2, 2, 2, 2, 2,  0, 0, 0, 0, 0,  0 }, /* l: SHUFFLE */
-    { 1, 1, 1, 1, 0,  0, 2, 2, 0, 0,  0, 0, 0, 0, 0,  0 }  /* m: REDUCE */
+    { 1, 1, 1, 1, 0,  0, 2, 2, 0, 0,  0, 0, 0, 0, 0,  0 }, /* m: REDUCE */
+    { 1, 1, 1, 1, 0,  0, 0, 0, 1, 0,  0, 0, 0, 1, 0,  0 }, /* n: F32 */
+    { 1, 1, 1, 1, 0,  0, 0, 0, 2, 0,  0, 0, 0, 2, 0,  0 }  /* o: F32_2 */
 };
 
 /* The text of an operation in a column; NULL if it has none. */
@@ -3655,17 +3659,18 @@ static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint
     return o->node;
 }
 
-VC__SMALL_END
-
 /* Functions with which lowering rules build nodes. Operands and results are numbers in the lowered list. The operand
    VC__NIL means none; all of these functions return VC__NIL after an error.
    vc__make folds, lowers and merges. vc__make_raw folds and merges, but does not lower. vc__make_const with a vector
    type repeats `bits` in every component. */
+static uint32_t vc__make_vec(vc__lowering *s, vc_type type, const uint32_t *parts, uint32_t count);
+
+VC__SMALL_END
+
 static uint32_t vc__make(vc__lowering *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x);
 static uint32_t vc__make_raw(vc__lowering *s, uint16_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c,
                              uint32_t x);
 static uint32_t vc__make_const(vc__lowering *s, vc_type type, uint64_t bits);
-static uint32_t vc__make_vec(vc__lowering *s, vc_type type, const uint32_t *parts, uint32_t count);
 
 static const vc__node vc__null_node = { 0, 0, 0, 0, { VC__NIL, VC__NIL, VC__NIL }, 0 };
 static inline const vc__node *vc__lowered_node(const vc__lowering *s, uint32_t number) {
@@ -4085,7 +4090,7 @@ static inline uint32_t vc__usable_operand(vc_kernel *k, vc_val v, vc_type type, 
 VC__SMALL
 
 /* Records an operation on two operands of one type without conversions; calls vc__pure_checked for all others. More
-   general and slower than vc__pure2, vc__compare and vc__pure2_immediate, which call it: looks up whether the blocks of
+   general and slower than vc__pure2 and vc__pure2_immediate, which call it: looks up whether the blocks of
    the values are open, and accepts an immediate as second operand and results of another type. `ordered_op` as for
    vc__pure_checked. */
 VC__NOINLINE static vc_val vc__pure2_same_type(vc_val a, vc_val b, uint32_t ordered_op) {
@@ -4131,8 +4136,8 @@ VC__NOINLINE static vc_val vc__pure2_immediate(vc_val a, vc_val b, uint32_t op) 
 static vc_val vc__pure1(vc_val a, uint32_t op) {
     vc_kernel *k = vc__kernel_with_space(a);
     const vc__node *n = k ? vc__usable_node(k, a) : NULL;
-    if (n && vc__mask(n->type) & vc__op[op].kinds)
-        return vc__record_unchecked(k, op, vc__result_type(op, n->type), n->flags, a.bits, VC__NIL, VC__NIL);
+    if (n && vc__keeps_type(op, n->type))
+        return vc__record_unchecked(k, op, n->type, n->flags, a.bits, VC__NIL, VC__NIL);
     return vc__pure_checked(op, 1, a, vc__no_value(), vc__no_value());
 }
 
@@ -4143,19 +4148,6 @@ static vc_val vc__pure2(vc_val a, vc_val b, uint32_t op) {
     if (!second || second->type != first->type || !vc__keeps_type(op, second->type))
         return vc__pure2_immediate(a, b, op);
     return vc__record_unchecked(k, op, second->type, (uint32_t)first->flags | second->flags, a.bits, b.bits, VC__NIL);
-}
-
-/* As vc__pure2 for comparisons, whose results are bools. */
-static vc_val vc__compare(vc_val a, vc_val b, uint32_t ordered_op) {
-    vc_kernel *k = a.owner == b.owner ? vc__kernel_with_space(a) : NULL;
-    const vc__node *m = k ? vc__node_in_known_open_block(k, a) : NULL;
-    const vc__node *n = m ? vc__node_in_known_open_block(k, b) : NULL;
-    uint32_t op = ordered_op & ~(uint32_t)VC__SWAPPED;
-    vc_val first = ordered_op == op ? a : b, second = ordered_op == op ? b : a;
-    if (!n || n->type != m->type || !(vc__mask(n->type) & vc__op[op].kinds))
-        return vc__pure2_same_type(a, b, ordered_op);
-    return vc__record_unchecked(k, op, vc__vec(VC_BOOL, vc__components(n->type)), (uint32_t)m->flags | n->flags,
-                                first.bits, second.bits, VC__NIL);
 }
 
 /* Fast path of vc__pure3_same_type, for three values of one type in blocks that are known to be open. */
@@ -4612,6 +4604,7 @@ static uint64_t vc__minus_zero_bits(vc_type kind) {
 /* Simplifies x op c, and c op x if op commutes. Returns VC__NIL if there is nothing to simplify. */
 static uint32_t vc__simplify_const(vc__lowering *s, const vc__node *n, uint32_t x, uint64_t c) {
     vc_type kind = vc__scalar(vc__lowered_node(s, x)->type);
+    const uint32_t bits = vc__kinds[kind].bits;
     bool is_float = vc__is_float(kind), fast = s->kernel->desc.fast;
     uint64_t ones;
     switch (n->op) {
@@ -4622,13 +4615,13 @@ static uint32_t vc__simplify_const(vc__lowering *s, const vc__node *n, uint32_t 
         return c == vc__one_bits(kind) ? x : VC__NIL;
     case VC__OP_DIV: return c == vc__one_bits(kind) ? x : VC__NIL;
     case VC__OP_REM: case VC__OP_MOD: return c == 1 && !is_float ? vc__make_const(s, n->type, 0) : VC__NIL;
-    case VC__OP_AND: return c == 0 ? vc__make_const(s, n->type, 0) : c == vc__ones(vc__bits(kind)) ? x : VC__NIL;
+    case VC__OP_AND: return c == 0 ? vc__make_const(s, n->type, 0) : c == vc__ones(bits) ? x : VC__NIL;
     case VC__OP_OR:
-        ones = vc__ones(vc__bits(kind));
+        ones = vc__ones(bits);
         return c == ones ? vc__make_const(s, n->type, ones) : c == 0 ? x : VC__NIL;
     case VC__OP_XOR: return c == 0 ? x : VC__NIL;
     case VC__OP_ADD_CARRY: case VC__OP_SUB_BORROW: return c == 0 ? vc__make_const(s, n->type, 0) : VC__NIL;
-    case VC__OP_SHL: case VC__OP_SHR: case VC__OP_ROTL: return (c & (vc__bits(kind) - 1)) == 0 ? x : VC__NIL;
+    case VC__OP_SHL: case VC__OP_SHR: case VC__OP_ROTL: return (c & (bits - 1)) == 0 ? x : VC__NIL;
     default: return VC__NIL;
     }
 }
@@ -5357,7 +5350,6 @@ static vc_val vc__rule_record(vc__rule_state *r, uint32_t op, vc_type to, uint32
     if (op == VC__OP_CAST || op == VC__OP_BITCAST) return vc__convert(op, to, v[0]);
     if (op == VC__OP_SELECT) return vc_select(v[0], v[1], v[2]);
     if (op == VC__OP_SHL || op == VC__OP_SHR) return vc__shift(op, v[0], v[1]);
-    if (vc__op[op].result == VC__RESULT_BOOL && count == 2) return vc__compare(v[0], v[1], op);
     return count == 1 ? vc__pure1(v[0], op) : count == 2 ? vc__pure2(v[0], v[1], op) : vc__pure3(v[0], v[1], v[2], op);
 }
 
@@ -7321,12 +7313,19 @@ static uint32_t vc__make_raw(vc__lowering *s, uint16_t op, vc_type type, uint32_
 
 static uint32_t vc__make_const(vc__lowering *s, vc_type type, uint64_t bits) {
     uint32_t parts[4], components = vc__components(type);
-    bits &= vc__ones(vc__bits(vc__kind(type)));
+    bits &= vc__ones(vc__kinds[type & 15u].bits);
     uint32_t low = (uint32_t)bits, high = (uint32_t)(bits >> 32);
     parts[0] = vc__make_node(s, VC__NODE_RAW, VC__OP_CONST, vc__scalar(type), low, high, VC__NIL, 0);
     for (uint32_t i = 1; i < components; i++) parts[i] = parts[0];
     return components == 1 ? parts[0] : vc__make_vec(s, type, parts, components);
 }
+
+/* Maps a[i] of a tape node to the lowered list if it is an operand; otherwise returns it unchanged. */
+static inline uint32_t vc__map_operand(const vc__lowering *s, uint32_t operand, bool is_operand) {
+    return is_operand && operand != VC__NIL ? s->map[operand] & ~VC__MAP_CONST : operand;
+}
+
+VC__SMALL
 
 /* Returns the vector of which `parts` are all components in order; VC__NIL if there is none. */
 static uint32_t vc__find_vector(const vc__lowering *s, vc_type type, const uint32_t *parts, uint32_t count) {
@@ -7358,13 +7357,6 @@ static uint32_t vc__make_vec(vc__lowering *s, vc_type type, const uint32_t *part
     if (s->count == before) s->extra_count = first;
     return number;
 }
-
-/* Maps a[i] of a tape node to the lowered list if it is an operand; otherwise returns it unchanged. */
-static inline uint32_t vc__map_operand(const vc__lowering *s, uint32_t operand, bool is_operand) {
-    return is_operand && operand != VC__NIL ? s->map[operand] & ~VC__MAP_CONST : operand;
-}
-
-VC__SMALL
 
 /* Bit mask of the scalar kinds for which vc__lower_plain may lower operation i. It is 0 for CUDA C and OpenCL C, whose
    vectors need scalarization. */
@@ -7462,7 +7454,7 @@ VC__NOINLINE static bool vc__lower_binary(vc__lowering *s, const vc__node *t, ui
 VC__NOINLINE static bool vc__lower_const_shift(vc__lowering *s, const vc__node *t, uint32_t x, uint32_t count,
                                                uint32_t *to) {
     const vc__node *c = &s->node[count & ~VC__MAP_CONST];
-    uint32_t width = vc__bits(vc__kind(t->type)), left, right;
+    uint32_t width = vc__kinds[t->type & 15u].bits, left, right;
     vc__node n = *t;
     if (!(count & VC__MAP_CONST) || c->op != VC__OP_CONST || c->type != t->type) return false;
     if (c->a[1] || c->a[0] - 1u >= width - 1u) return false;
@@ -8217,6 +8209,12 @@ static inline uint32_t vc__spirv_type(vc__spirv *s, vc_type type) {
     return s->type[type & 63u] ? s->type[type & 63u] : vc__spirv_type_make(s, type & 63u);
 }
 
+/* The id of the type of a value that is computed, which requires the capability of its kind. */
+static uint32_t vc__spirv_value_type(vc__spirv *s, vc_type type) {
+    s->caps |= vc__kind_features(type);
+    return vc__spirv_type(s, type);
+}
+
 /* Declares the pointer type to `type` (an id) in a storage class (VC__CLASS_). */
 static uint32_t vc__spirv_pointer_to(vc__spirv *s, uint32_t storage, uint32_t type) {
     uint32_t id = vc__new_id(s);
@@ -8315,7 +8313,7 @@ static void vc__spirv_word_pair(vc__spirv *s, uint32_t kind, uint32_t word, uint
 
 /* Loads the scalar at a byte offset in the argument block. */
 static void vc__spirv_scalar(vc__spirv *s, uint32_t kind, uint32_t offset, uint32_t id) {
-    uint32_t bits = vc__bits(kind), type = vc__spirv_type(s, kind), raw_type, operand;
+    uint32_t bits = vc__bits(kind), type = vc__spirv_value_type(s, kind), raw_type, operand;
     if (bits == 64) {
         vc__spirv_word_pair(s, kind, offset / 4, id);
         return;
@@ -8345,7 +8343,6 @@ static void vc__spirv_param(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t arg = s->l->object[n->x].arg, offset = s->l->info.args[arg].location + s->l->object[n->x].offset;
     uint32_t components = vc__components(n->type), kind = vc__kind(n->type);
     uint32_t part[4];
-    s->caps |= vc__kind_features(kind);
     vc__spirv_put_name(s, id, s->l->object[n->x].name);
     if (components == 1) {
         vc__spirv_scalar(s, kind, offset, id);
@@ -8501,8 +8498,7 @@ static void vc__spirv_image(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 /* Declares the array type of an object. Returns the type of a pointer to it. */
 static uint32_t vc__spirv_array_of(vc__spirv *s, const vc__object *object, uint32_t storage, uint32_t *array) {
-    uint32_t element = vc__spirv_type(s, object->type), count = vc__spirv_u32(s, object->count);
-    s->caps |= vc__kind_features(object->type);
+    uint32_t element = vc__spirv_value_type(s, object->type), count = vc__spirv_u32(s, object->count);
     *array = vc__new_id(s);
     vc__put3(s, VC__GLOBALS | VC__OpTypeArray, *array, element, count);
     return vc__spirv_pointer_to(s, storage, *array);
@@ -8550,8 +8546,7 @@ static void vc__spirv_table(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 /* A vector of constants (TUPLE) or of any scalars (VEC). */
 static void vc__spirv_vec(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t part[4], i, type = vc__spirv_type(s, n->type);
-    s->caps |= vc__kind_features(n->type);
+    uint32_t part[4], i, type = vc__spirv_value_type(s, n->type);
     for (i = 0; i < 4 && i < n->a[1]; i++) part[i] = vc__result(s->l->extra[n->a[0] + i]);
     uint32_t op = n->op == VC__OP_TUPLE ? VC__GLOBALS | VC__OpConstantComposite : (uint32_t)VC__OpCompositeConstruct;
     vc__put_list(s, op, type, id, part, i);
@@ -8660,8 +8655,7 @@ static void vc__spirv_upper_half(vc__spirv *s, const vc__node *n, uint32_t id) {
 /* Before SPIR-V 1.4 the condition must have as many components as the values, so a scalar condition is repeated. */
 static void vc__spirv_select(vc__spirv *s, const vc__node *n, uint32_t id) {
     uint32_t components = vc__components(n->type), condition = vc__result(n->a[0]), part[4],
-             type = vc__spirv_type(s, n->type);
-    s->caps |= vc__kind_features(n->type);
+             type = vc__spirv_value_type(s, n->type);
     if (components > 1 && vc__components(s->l->node[n->a[0]].type) == 1) {
         uint32_t bools = vc__spirv_type(s, vc__vec(VC_BOOL, components));
         for (uint32_t i = 0; i < components; i++) part[i] = condition;
@@ -8700,8 +8694,8 @@ static void vc__spirv_cast(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 static void vc__spirv_bitcast(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc_type from = s->l->node[n->a[0]].type;
-    uint32_t type = vc__spirv_type(s, n->type);
-    s->caps |= vc__kind_features(n->type) | vc__kind_features(from);
+    uint32_t type = vc__spirv_value_type(s, n->type);
+    s->caps |= vc__kind_features(from);
     vc__unary(s, from == n->type ? VC__OpCopyObject : VC__OpBitcast, type, id, vc__result(n->a[0]));
 }
 
@@ -9037,8 +9031,7 @@ static void vc__spirv_loop(vc__spirv *s, const vc__node *n, uint32_t node) {
     vc__spirv_label(s, f->header);
     uint32_t condition = vc__new_id(s); /* of a FOR */
     if (n->op == VC__OP_FOR) {
-        s->caps |= vc__kind_features(n->type);
-        uint32_t type = vc__spirv_type(s, n->type);
+        uint32_t type = vc__spirv_value_type(s, n->type);
         uint32_t bools = vc__spirv_type(s, VC_BOOL);
         uint32_t below_limit = condition, not_wrapped = 0; /* without x, below_limit is the condition */
         vc__spirv_phi(s, type, vc__result(node), vc__result(n->a[0]), from, f->next, f->other);
@@ -9246,8 +9239,8 @@ VC__NOINLINE static void vc__spirv_atomic(vc__spirv *s, const vc__node *n, uint3
     uint32_t pointer = vc__spirv_chain(s, &p, 0);
     uint32_t scope = vc__spirv_u32(s, p.storage == VC__CLASS_WORKGROUP ? VC__ScopeWorkgroup : VC__ScopeDevice);
     uint32_t none = vc__spirv_u32(s, 0);
-    uint32_t opcode = vc__op[n->op].spirv[vc__kinds[vc__kind(n->type)].column], type = vc__spirv_type(s, n->type);
-    s->caps |= vc__kind_features(n->type) | (vc__bits(vc__kind(p.type)) == 64 ? (uint32_t)VC__CAP_ATOMIC_I64 : 0u);
+    uint32_t opcode = vc__op[n->op].spirv[vc__kinds[vc__kind(n->type)].column], type = vc__spirv_value_type(s, n->type);
+    if (vc__bits(vc__kind(p.type)) == 64) s->caps |= VC__CAP_ATOMIC_I64;
     if (vc__is_float(n->type) && !vc__is_float(p.type)) {
         vc__spirv_atomic_loop(s, n, id, &p, pointer, scope);
         return;
@@ -9291,12 +9284,12 @@ static void vc__spirv_subgroup(vc__spirv *s, const vc__node *n, uint32_t id) {
     bool has_second = n->op >= VC__OP_BROADCAST && n->op <= VC__OP_SHUFFLE_DOWN;
     uint32_t word[5], count = 1, type;
     word[0] = vc__spirv_u32(s, VC__ScopeSubgroup);
-    type = vc__spirv_type(s, n->type);
+    type = vc__spirv_value_type(s, n->type);
     if (has_group_operation) word[count++] = n->x & 15u;
     if (n->op != VC__OP_ELECT) word[count++] = vc__result(n->a[0]);
     if (has_second && n->op != VC__OP_BROADCAST_FIRST) word[count++] = vc__result(n->a[1]);
     if ((n->x & 15u) == VC__LANES_CLUSTER) word[count++] = vc__spirv_u32(s, n->x >> 4);
-    s->caps |= vc__kind_features(n->type) | vc__kind_features(operand_type) | vc__spirv_subgroup_cap(n);
+    s->caps |= vc__kind_features(operand_type) | vc__spirv_subgroup_cap(n);
     vc__put_list(s, vc__op[n->op].spirv[vc__kinds[vc__kind(operand_type)].column], type, id, word, count);
 }
 
@@ -9316,8 +9309,8 @@ static void vc__spirv_node(vc__spirv *s, const vc__node *n, uint32_t i) {
     switch (n->op) {
     case VC__OP_VEC: vc__spirv_vec(s, n, vc__result(i)); break;
     case VC__OP_COMPONENT:
-        s->caps |= vc__kind_features(n->type);
-        vc__binary(s, VC__OpCompositeExtract, vc__spirv_type(s, n->type), vc__result(i), vc__result(n->a[0]), n->x);
+        vc__binary(s, VC__OpCompositeExtract, vc__spirv_value_type(s, n->type), vc__result(i), vc__result(n->a[0]),
+                   n->x);
         break;
     case VC__OP_CAST: vc__spirv_cast(s, n, vc__result(i)); break;
     case VC__OP_BITCAST: vc__spirv_bitcast(s, n, vc__result(i)); break;
@@ -10088,14 +10081,18 @@ static int vc__p_allowed(const char *pattern, const char *at) {
 }
 
 /* Prints a node by its pattern. $0 $1 $2: operands. $T: type of the result. $U: unsigned type in which integers are
-   computed. #: components of the first operand. @: prefix of a subgroup operation. `: its cluster size. */
+   computed. $f: "f" for f32 in CUDA C. #: components of the first operand. @: prefix of a subgroup operation. `: its
+   cluster size. */
 static void vc__p_print_pattern(vc__printer *g, const vc__node *n, const char *pattern) {
     static const char *const lanes[] = { "", "Inclusive", "Exclusive", "Clustered" };
     for (const char *c = pattern; *c; c++) {
         if (*c == '(' && vc__p_unsigned_const(g, n, c)) c += 5;
         else if (*c == '$' && (c[1] == 'T' || c[1] == 'U'))
             vc__p_put(g, "%t", *++c == 'T' ? n->type : vc__p_unsigned_type(g, n));
-        else if (*c == '$') {
+        else if (*c == '$' && c[1] == 'f') {
+            vc__p_put(g, vc__is_cuda(g->l->target) && g->node[n->a[0]].type == VC_F32 ? "f" : "");
+            c++;
+        } else if (*c == '$') {
             int allowed = vc__p_allowed(pattern, c);
             vc__p_expression(g, n->a[*++c - '0'], allowed);
         } else if (*c == '#') vc__p_put(g, "%u", (unsigned)vc__components(g->node[n->a[0]].type));
@@ -14576,20 +14573,22 @@ VC_API vc_ref vc_table(vc_kernel *k, const char *name, vc_type type, const void 
     return vc__make_ref(k, vc__add_object(k, name, VC__OP_TABLE, VC_READ, type, count, copy), type);
 }
 
+/* The reason why a ref or image with this kernel, node and generation is not one of kernel k; NULL: it is. */
+static const char *vc__invalid_reason(const vc_kernel *k, const vc_kernel *owner, uint32_t node, uint32_t generation) {
+    if (!owner) return node ? "is the result of a failed call" : "was never set";
+    if (owner != k) return "belongs to another kernel";
+    return generation != k->generation || node >= k->count ? "was created before vc_restart" : NULL;
+}
+
 /* Fails with the reason why r is not a usable ref of k. Must only be called for such refs. */
 VC__NOINLINE static void vc__fail_ref(vc_kernel *k, const char *call, const vc_ref *r) {
-    if (!r->kernel)
-        vc__fail_call(k, call, r->memory ? "the ref is the result of a failed call" : "the ref was never set");
-    else if (r->kernel != k) vc__fail_call(k, call, "the ref belongs to another kernel");
-    else if (r->generation != k->generation || r->memory >= k->count)
-        vc__fail_call(k, call, "the ref was created before vc_restart");
-    if (k->failed) return;
-    const vc__object *o = &k->object[k->node[r->memory].x];
+    const char *why = vc__invalid_reason(k, r->kernel, r->memory, r->generation);
+    if (why) { vc__fail_call(k, call, "the ref %s", why); return; }
     vc__fail_call(k, call,
                   vc__is_open(k, k->node[r->memory].region)
                       ? "the index of the ref to %m was computed in a block that is already closed; pass it out of "
                         "the block in a variable (vc_var)"
-                      : "%m was declared in a block that is already closed", o);
+                      : "%m was declared in a block that is already closed", &k->object[k->node[r->memory].x]);
 }
 
 VC__SMALL_END
@@ -14759,7 +14758,7 @@ static vc_val vc__load_or_composite(vc_kernel *k, const char *call, const vc_ref
 }
 
 VC_API vc_val vc_load_or(vc_ref ref, vc_val index, vc_val condition, vc_val other) {
-    static const char call[] = "load_or";
+    const char *const call = "load_or";
     vc_kernel *k = ref.kernel ? ref.kernel : vc__kernel_of_operands(call, ref.memory != 0, index, condition, other);
     vc_ref element = ref;
     vc_val guarded;
@@ -14845,7 +14844,7 @@ VC_API void vc_set(vc_ref ref, vc_val value) {
 }
 
 VC_API void vc_set_component(vc_ref ref, uint32_t i, vc_val value) {
-    static const char call[] = "set_component";
+    const char *const call = "set_component";
     vc_kernel *k = vc__kernel_of_ref(call, &ref, value, value);
     const vc__object *o = vc__ready(k) ? vc__object_of(k, call, &ref) : NULL;
     if (!o) return;
@@ -14860,7 +14859,7 @@ VC_API void vc_set_component(vc_ref ref, uint32_t i, vc_val value) {
 }
 
 VC_API vc_ref vc_as(vc_ref ref, vc_type type) {
-    static const char call[] = "as";
+    const char *const call = "as";
     vc_kernel *k = ref.kernel;
     const vc__object *o = vc__ref_begin(call, &ref);
     if (!o) return vc__no_ref();
@@ -14889,7 +14888,7 @@ static void vc__fence(vc_kernel *k, uint32_t order, uint32_t scope, uint32_t sto
                         order | scope << 4 | storage << 8);
 }
 
-static bool vc__check_scope(vc_kernel *k, const char *call, uint32_t scope) {
+VC__NOINLINE static bool vc__check_scope(vc_kernel *k, const char *call, uint32_t scope) {
     if (scope <= VC_SCOPE_DEVICE) return true;
     return VC__FAIL_FALSE(k, call, "scope is %u, but must be VC_SCOPE_SUBGROUP, VC_SCOPE_WORKGROUP or VC_SCOPE_DEVICE",
                           scope);
@@ -14905,7 +14904,7 @@ static bool vc__check_fence(vc_kernel *k, const char *call, uint32_t scope, uint
 }
 
 VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage) {
-    static const char call[] = "fence";
+    const char *const call = "fence";
     if (!vc__ready(k) || vc__fail_in_switch(k, call) || !vc__check_fence(k, call, (uint32_t)scope, storage)) return;
     if (!storage) storage = VC_STORAGE_BUFFER | VC_STORAGE_SHARED;
     if (!scope) scope = storage & VC_STORAGE_BUFFER ? VC_SCOPE_DEVICE : VC_SCOPE_WORKGROUP;
@@ -14913,7 +14912,7 @@ VC_API void vc_fence(vc_kernel *k, vc_scope scope, uint32_t storage) {
 }
 
 VC_API vc_ref vc_ordered(vc_ref ref, vc_order order, vc_scope scope) {
-    static const char call[] = "ordered";
+    const char *const call = "ordered";
     if (!vc__ref_begin(call, &ref)) return vc__no_ref();
     if (!vc__check_scope(ref.kernel, call, (uint32_t)scope)) return vc__no_ref();
     if ((uint32_t)order > VC_ACQ_REL) {
@@ -15008,7 +15007,7 @@ VC_API void vc_atomic_store(vc_ref ref, vc_val index, vc_val value) {
 }
 
 VC_API void vc_atomic_compare_exchange(vc_ref ref, vc_val index, vc_val expected, vc_val desired, vc_val *old) {
-    static const char call[] = "atomic_compare_exchange";
+    const char *const call = "atomic_compare_exchange";
     vc_kernel *k = ref.kernel ? ref.kernel : vc__kernel_of_operands(call, ref.memory != 0, index, expected, desired);
     uint32_t pair[2];
     if (!vc__atomic_begin(k, call, VC__OP_ATOMIC_CAS, &ref, index, old)) return;
@@ -15128,7 +15127,7 @@ VC_API vc_val vc_vec4(vc_val x, vc_val y, vc_val z, vc_val w) {
 static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i);
 
 VC_API vc_val vc_vec_of(vc_kernel *k, const vc_val *parts, uint32_t count) {
-    static const char call[] = "vec";
+    const char *const call = "vec";
     vc__operand o[4];
     uint32_t node[4], components = 0;
     if (!vc__ready(k)) return vc__no_value();
@@ -15342,7 +15341,7 @@ static inline bool vc__adapt_scalar_count(vc_val a, vc_val *count) {
     const vc__node *n = k ? vc__node_in_known_open_block(k, a) : NULL;
     if (!n || n->type >= 16 || !vc__is_int(n->type) || count->owner >= 16 || !vc__is_int((vc_type)count->owner))
         return false;
-    *count = vc__immediate(n->type, count->bits & (vc__bits(n->type) - 1));
+    *count = vc__immediate(n->type, count->bits & (vc__kinds[n->type].bits - 1u));
     return true;
 }
 
@@ -15382,12 +15381,12 @@ static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
 
 VC_API vc_val vc_shl(vc_val a, vc_val count) { return vc__shift(VC__OP_SHL, a, count); }
 VC_API vc_val vc_shr(vc_val a, vc_val count) { return vc__shift(VC__OP_SHR, a, count); }
-VC_API vc_val vc_eq(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_EQ); }
-VC_API vc_val vc_ne(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_NE); }
-VC_API vc_val vc_lt(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LT); }
-VC_API vc_val vc_le(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LE); }
-VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__compare(a, b, VC__ORDERED_GT); }
-VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__compare(a, b, VC__ORDERED_GE); }
+VC_API vc_val vc_eq(vc_val a, vc_val b) { return vc__pure2_same_type(a, b, VC__OP_EQ); }
+VC_API vc_val vc_ne(vc_val a, vc_val b) { return vc__pure2_same_type(a, b, VC__OP_NE); }
+VC_API vc_val vc_lt(vc_val a, vc_val b) { return vc__pure2_same_type(a, b, VC__OP_LT); }
+VC_API vc_val vc_le(vc_val a, vc_val b) { return vc__pure2_same_type(a, b, VC__OP_LE); }
+VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__pure2_same_type(a, b, VC__ORDERED_GT); }
+VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__pure2_same_type(a, b, VC__ORDERED_GE); }
 
 /* Records a select of scalars or vectors. o[0] is the condition; `type` is the common type of the values. */
 static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
@@ -15406,7 +15405,7 @@ static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
 }
 
 VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
-    static const char call[] = "select";
+    const char *const call = "select";
     vc_kernel *k = vc__kernel_of(condition) ? vc__kernel_of(condition)
                    : vc__kernel_of(a)       ? vc__kernel_of(a)
                                             : vc__kernel_of(b);
@@ -15548,7 +15547,7 @@ VC_API void vc_barrier(vc_kernel *k) {
 }
 
 VC_API void vc_barrier_scoped(vc_kernel *k, vc_scope execution, vc_scope memory, uint32_t storage) {
-    static const char call[] = "barrier_scoped";
+    const char *const call = "barrier_scoped";
     if (!vc__ready(k) || vc__fail_in_switch(k, call) || !vc__check_fence(k, call, (uint32_t)memory, storage)) return;
     if ((uint32_t)execution > VC_SCOPE_WORKGROUP) {
         vc__fail_call(k, call, "execution is %u, but must be VC_SCOPE_SUBGROUP or VC_SCOPE_WORKGROUP",
@@ -15677,7 +15676,7 @@ VC_API void vc_continue_if(vc_kernel *k, vc_val condition) {
     vc__exit(k, "continue_if", VC__OP_CONTINUE_IF, condition);
 }
 VC_API void vc_break_outer_if(vc_kernel *k, uint32_t levels, vc_val condition) {
-    static const char call[] = "break_outer_if";
+    const char *const call = "break_outer_if";
     if (!vc__ready(k) || vc__fail_in_switch(k, call)) return;
     uint32_t c = vc__condition(k, call, 2, condition), loops = 0;
     for (uint32_t b = k->open_block; b != VC__NIL; b = k->block[b].parent) loops += vc__is_loop(k->block[b].op);
@@ -15899,7 +15898,7 @@ static bool vc__has_subgroup_reduce(const vc_kernel *k, vc_type type) {
 /* Starts with one partial result for each subgroup or, if subgroup reductions cannot be used, for each invocation.
    Then halves their number, rounded up, in each iteration (tree reduction). */
 VC_API void vc_group_reduce(vc_kernel *k, vc_combine op, vc_val v, vc_val *out) {
-    static const char call[] = "group_reduce";
+    const char *const call = "group_reduce";
     vc_val count;
     vc_type type;
     if (!vc__group_begin(k, call, (uint32_t)op, vc__combine_kinds(op), &v, &type, out)) return;
@@ -15973,7 +15972,7 @@ VC_API void vc_group_exclusive(vc_kernel *k, vc_combine op, vc_val v, vc_val *ou
 }
 
 VC_API void vc_group_broadcast(vc_kernel *k, vc_val v, vc_val local_index, vc_val *out) {
-    static const char call[] = "group_broadcast";
+    const char *const call = "group_broadcast";
     vc_type type;
     if (!vc__group_begin(k, call, VC_ADD, VC__KINDS_BIUF, &v, &type, out)) return;
     uint32_t n = vc__fit_node(k, call, 2, local_index, VC_U32);
@@ -16231,7 +16230,7 @@ static vc_val vc__for_constant_step(vc_kernel *k, vc_val first, vc_val limit, vc
 
 /* VC_FOR with a step that is known only at run time. If it is negative, the loop counts the bitwise complement up; if
    it is 0, the limit is set to `first`, so that there is no iteration. */
-static vc_val vc__for_dynamic_step(vc_kernel *k, vc_val first, vc_val limit, vc_type type, vc_val step) {
+VC__NOINLINE static vc_val vc__for_dynamic_step(vc_kernel *k, vc_val first, vc_val limit, vc_type type, vc_val step) {
     bool is_signed = vc__is_signed(vc_typeof(step));
     vc_val v[4] = { first, limit, step, step }; /* then also the sign mask */
     vc__rule_record_of(k, type,
@@ -16243,7 +16242,7 @@ static vc_val vc__for_dynamic_step(vc_kernel *k, vc_val first, vc_val limit, vc_
 }
 
 VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step) {
-    static const char call[] = "VC_FOR";
+    const char *const call = "VC_FOR";
     vc__operand o[3];
     if (!vc__ready(k) || vc__fail_in_switch(k, call)) return vc__no_value();
     if (!vc__operand_of(k, call, 1, first, &o[0]) || !vc__operand_of(k, call, 2, limit, &o[1])
@@ -17316,7 +17315,7 @@ static bool vc__printf_operand(vc__printf_state *p, const struct vc__conversion 
 }
 
 /* Reads the format and the operands for its conversions. Returns false after an error. */
-static bool vc__printf_read(vc__printf_state *p) {
+VC__NOINLINE static bool vc__printf_read(vc__printf_state *p) {
     const struct vc__conversion *c;
     while (*p->rest) {
         char letter = *p->rest++;
@@ -17633,7 +17632,7 @@ static vc_image_ref vc__no_image(void) { vc_image_ref r; memset(&r, 0, sizeof r)
 
 /* Replaces zeros in the desc by the defaults and checks it. Fails and returns false if it is invalid. */
 static bool vc__image_resolve(vc_kernel *k, const char *name, vc_image_desc *d) {
-    static const char call[] = "image";
+    const char *const call = "image";
     uint32_t access = (uint32_t)d->access;
     bool has_format = (uint32_t)d->format < VC__IMAGE_FORMATS && d->format;
     vc_type format_kind = has_format ? (vc_type)vc__formats[d->format].kind : (vc_type)VC_NONE;
@@ -17711,12 +17710,9 @@ static void vc__check_image_use(vc_kernel *k, const char *call, const vc__object
 
 /* Returns the object of an image of k that supports this use; NULL after an error. */
 static vc__object *vc__image_of(vc_kernel *k, const char *call, const vc_image_ref *r, int use) {
-    const char *why = NULL;
     if (!vc__ready(k)) return NULL;
-    if (!r->kernel) why = r->node ? "is the result of a failed call" : "was never set";
-    else if (r->kernel != k) why = "belongs to another kernel";
-    else if (r->generation != k->generation || r->node >= k->count
-             || (k->node[r->node].op != VC__OP_IMAGE && k->node[r->node].op != VC__OP_IMAGE_AT))
+    const char *why = vc__invalid_reason(k, r->kernel, r->node, r->generation);
+    if (!why && k->node[r->node].op != VC__OP_IMAGE && k->node[r->node].op != VC__OP_IMAGE_AT)
         why = "was created before vc_restart";
     if (why) { vc__fail_call(k, call, "the image %s", why); return NULL; }
     const vc__node *n = &k->node[r->node];
@@ -17800,7 +17796,7 @@ VC_API vc_val vc_sample_lod(vc_image_ref image, vc_val at, vc_val lod) {
 }
 
 VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_t x, int32_t y, int32_t z) {
-    static const char call[] = "sample_offset";
+    const char *const call = "sample_offset";
     vc_kernel *k = vc__image_kernel(call, &image, at, lod);
     const vc__object *o = vc__image_of(k, call, &image, VC__IMAGE_USE_SAMPLE);
     int32_t offset[3] = { x, y, z };
@@ -17818,7 +17814,7 @@ VC_API vc_val vc_sample_offset(vc_image_ref image, vc_val at, vc_val lod, int32_
 }
 
 VC_API vc_val vc_sample_grad(vc_image_ref image, vc_val at, vc_val dx, vc_val dy) {
-    static const char call[] = "sample_grad";
+    const char *const call = "sample_grad";
     vc_kernel *k = image.kernel;
     uint32_t a, x = VC__NIL, y = VC__NIL;
     const vc__object *o = vc__image_begin(call, &image, VC__IMAGE_USE_SAMPLE, at, vc__kernel_of(dx) ? dx : dy, &a);
@@ -17850,7 +17846,7 @@ VC_API vc_val vc_image_load(vc_image_ref image, vc_val at) {
 }
 
 VC_API void vc_image_store(vc_image_ref image, vc_val at, vc_val value) {
-    static const char call[] = "image_store";
+    const char *const call = "image_store";
     vc_kernel *k = image.kernel;
     uint32_t a;
     vc__object *o = vc__image_begin(call, &image, VC__IMAGE_USE_STORE, at, value, &a);
@@ -17870,7 +17866,7 @@ VC_API vc_val vc_image_size(vc_image_ref image, vc_val level) {
 }
 
 VC_API vc_image_ref vc_image_at(vc_image_ref images, vc_val index) {
-    static const char call[] = "image_at";
+    const char *const call = "image_at";
     vc_kernel *k = vc__image_kernel(call, &images, index, index);
     const vc__object *o = vc__image_of(k, call, &images, VC__IMAGE_USE_ELEMENT);
     if (!o) return vc__no_image();
@@ -17887,7 +17883,7 @@ VC_API vc_image_ref vc_image_at(vc_image_ref images, vc_val index) {
 }
 
 VC_API vc_val vc_image_levels(vc_image_ref image) {
-    static const char call[] = "image_levels";
+    const char *const call = "image_levels";
     uint32_t a;
     const vc__object *o = vc__image_begin(call, &image, VC__IMAGE_USE_QUERY, vc__no_operand(), vc__no_operand(), &a);
     if (o && (o->image.storage || o->image.dim == VC_DIM_BUFFER))
