@@ -3462,7 +3462,7 @@ VC__SMALL_END
 static inline bool vc__ready(const vc_kernel *k) { return k && !k->failed; }
 
 /* The variant of the printed code for a target. */
-static vc__variant *vc__variant_of(vc_kernel *k, vc_target target, vc_buffers buffers) {
+VC__NOINLINE static vc__variant *vc__variant_of(vc_kernel *k, vc_target target, vc_buffers buffers) {
     return &k->variant[vc__is_cuda(target) ? (int)VC__VARIANT_CUDA
                     : vc__is_opencl(target) ? (int)VC__VARIANT_OPENCL : (int)buffers];
 }
@@ -6601,7 +6601,7 @@ static uint32_t vc__make_identity(vc__lowering *s, uint32_t op, vc_type type) {
 }
 
 /* Combines two values with the operation of a reduction or scan. */
-static uint32_t vc__make_combined(vc__lowering *s, uint32_t op, uint32_t a, uint32_t b) {
+VC__NOINLINE static uint32_t vc__make_combined(vc__lowering *s, uint32_t op, uint32_t a, uint32_t b) {
     static const uint16_t plain[] = {
         VC__OP_ADD, VC__OP_MUL, VC__OP_MIN, VC__OP_MAX, VC__OP_AND, VC__OP_OR, VC__OP_XOR
     };
@@ -11149,7 +11149,7 @@ static inline int vc__c_language(const vc__printer *g) { return vc__is_cuda(g->l
 static const char vc__c_reserved_words[] =
     " acospi asinpi as_double as_float as_int as_long as_uint as_ulong atan2pi atanpi async_work_group_copy bitselect"
     " cbrt clz convert copysign cospi"
-    " ctz dim3 erf erfc exp10 expm1 fabs fabsf fast_distance fast_length fast_normalize fdim fma fmax fmaxf fmaxmag"
+    " ctz dim3 erf erfc exp10 expm1 fabs fabsf fast_distance fast_length fast_normalize fdim fmax fmaxf fmaxmag"
     " fmin fminf fminmag get_global_id"
     " get_global_offset get_global_size get_group_id get_local_id get_local_size get_num_groups get_work_dim hadd"
     " hypot i386 ilogb isequal isfinite"
@@ -11157,7 +11157,7 @@ static const char vc__c_reserved_words[] =
     " mad_hi mad_sat mem_fence mul24 mul_hi"
     " nextafter pown powr popcount prefetch read_mem_fence remainder remquo rhadd rint rintf rootn rotate select"
     " shared_memory shuffle shuffle2 signbit"
-    " sincos sinpi tanpi tgamma true uchar unix upsample vload_half vstore_half wait_group_events write_mem_fence ";
+    " sincos sinpi tanpi tgamma unix upsample vload_half vstore_half wait_group_events write_mem_fence ";
 
 /* Whether a name is reserved in CUDA C or OpenCL C: a word of the list above, a vector type (char16, uint2, longlong4),
    a built-in function (as_int3, convert_float_rte, vload3), a name that the printers define (f32_of_f16), or a name of
