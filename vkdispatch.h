@@ -19189,6 +19189,9 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
         || (by && (desc->args[by - 1].kind > VD_ARG_ADDRESS || desc->args[by - 1].count)))
         return vd__fail(VD_ERROR_INVALID, "desc.threads_arg is %d, which is not 1 + the index of a buffer argument",
                         by);
+    if (!desc->threads[0] && (desc->threads[1] || desc->threads[2]))
+        return vd__fail(VD_ERROR_INVALID, "desc.threads[0] is 0, but desc.threads[%d] is not",
+                        desc->threads[2] ? 2 : 1);
     r = vd__kernel_check_bindings(dev, desc);
     if (!r) r = vd__formats_check(desc);
     if (!r) r = vd__features_check(dev, desc->features);

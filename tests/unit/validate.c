@@ -291,6 +291,8 @@ static void kernels_beyond_the_limits(void **state) {
     REFUSED(vd_kernel_create(small, &d), "needs feature f64, which device 'small' does not have (more features are missing)");
     d.features = (uint64_t)1 << 40;
     REFUSED(vd_kernel_create(small, &d), "needs feature 0x10000000000, which device 'small' does not have");
+    d.threads[1] = 5;
+    REFUSED(vd_kernel_create(small, &d), "desc.threads[0] is 0, but desc.threads[1] is not");
     vd_context_destroy(small);
 }
 
