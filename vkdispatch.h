@@ -3408,7 +3408,7 @@ static vd_result vd__fail_driver(vd_result result, const char *error, int value,
 
 /* Returns the source line number in the first line of a compiler's log, or 0 if it has none. Recognises "name:3:7:
    error: …", "name(3): error: …" and "error: name:3:7: …". */
-static VD__COLD unsigned long vd__log_line_number(const char *line) {
+static unsigned long vd__log_line_number(const char *line) {
     for (const char *c = line; *c && *c != '\n'; c++) {
         char *end;
         if ((*c != ':' && *c != '(') || c[1] < '0' || c[1] > '9') continue;
@@ -3527,7 +3527,7 @@ static bool vd__array_reserve(const vd_allocator *allocator, void **items, uint3
 typedef struct vd__array { void *items; uint32_t count, capacity; } vd__array;
 
 /* Appends `count` zeroed elements and returns the first. Returns NULL if memory runs out. */
-static void *vd__array_add(const vd_allocator *allocator, vd__array *a, uint32_t count, size_t item_size) {
+static VD__NOINLINE void *vd__array_add(const vd_allocator *allocator, vd__array *a, uint32_t count, size_t item_size) {
     if (count > UINT32_MAX - a->count
         || !vd__array_reserve(allocator, &a->items, &a->capacity, a->count + count, item_size))
         return NULL;
@@ -4237,7 +4237,7 @@ typedef struct vd__driver {
 /* The part of a device that its backend uses. */
 struct vd__device {
     vd__driver *driver;
-    vd_device_info info;
+    void *native;
     uint32_t queue_count; /* 1 … VD_MAX_QUEUES, set before device_open */
     /* The following are set by device_open. */
     uint32_t sharing_mask; /* bit i: vd__sharing i is supported */
@@ -4252,7 +4252,7 @@ struct vd__device {
                                      size; 0: not supported */
     vd__kernel_code blit; /* on backends without blits: the kernel that executes them; native[0] 0: not created yet */
     bool always_by_address; /* kernels access buffers by address even if VD_FEATURE_ADDRESS is disabled */
-    void *native;
+    vd_device_info info;
 };
 
 /* ---- not used by backends ---- */
@@ -4288,14 +4288,14 @@ typedef struct vd__clock {
 /* A device of a context, its memory and the lock of its queues. One lock serves all queues of a device because
    ordering a command can involve all of them. */
 typedef struct vd__context_device {
-    vd__device device;
     struct vd_context *ctx;
     uint32_t index;            /* in the context */
     vd__mutex lock;
+    struct vd__queue *queues;  /* device.queue_count elements, a part of vd_context.queues */
+    vd__device device;
     vd__heap heap;             /* under the context's lock */
     uint64_t default_samplers[2]; /* native handles: nearest, linear; 0: not created yet. Under the context's lock */
     uint64_t disable;          /* disabled features, VD_FEATURE_ bits. vd__storage_map implements those of memory */
-    struct vd__queue *queues;  /* device.queue_count elements, a part of vd_context.queues */
     vd__clock clock;           /* under the context's lock */
 } vd__context_device;
 
@@ -4602,6 +4602,11 @@ struct vd_list {
     uint32_t host_stages;      /* stages that write memory which the host may read: the recording ends with a barrier */
     bool barrier_first;        /* see vd__submission */
     bool has_barrier;          /* contains a barrier */
+    struct vd__dispatch_state *dispatch; /* the last dispatch, reused by the next one */
+    struct vd__graph *graph;   /* the list records this graph; NULL: it records for submission */
+    vd__list_use *uses;        /* each object once; none in an open batch */
+    uint32_t *use_table;       /* hash table with 2 * use_capacity entries: 1 + index in uses; 0: empty */
+    uint32_t use_count, use_capacity; /* the capacity is a power of two */
     vd__hazards hazards;       /* accesses after the last barrier; all accesses if there is no barrier */
     vd__hazards entry_hazards; /* accesses before the first barrier */
     vd__layout_range *layouts; /* images that are not in their layout at rest, to which they return at the end */
@@ -4610,12 +4615,7 @@ struct vd_list {
     uint32_t heap_access_capacity;
     vd__transition *transitions; /* for the next barrier. There is always room for one for each element of `layouts` */
     uint32_t transition_count, transition_capacity;
-    struct vd__dispatch_state *dispatch; /* the last dispatch, reused by the next one */
-    struct vd__graph *graph;   /* the list records this graph; NULL: it records for submission */
     vd__surface *surface;      /* of the next submission, see vd__submission */
-    vd__list_use *uses;        /* each object once; none in an open batch */
-    uint32_t *use_table;       /* hash table with 2 * use_capacity entries: 1 + index in uses; 0: empty */
-    uint32_t use_count, use_capacity; /* the capacity is a power of two */
     vd__staging *staging[VD__MEMORY_USAGES]; /* being filled */
     vd__ticket *tickets;       /* added under the context's lock, removed under the queue's; vd_read_end holds both */
     vd__output *output;        /* receives the output of its kernels; NULL: none of them prints */
@@ -4733,7 +4733,6 @@ typedef struct vd__graph {
     char *name;
     uint64_t last_use;         /* timeline value of the last submission */
     bool prints;               /* contains kernels that print */
-    vd__recording recorded;    /* the commands on a tape, on every backend */
     vd__array commands, accesses, uses, objects, all_slots, values, names; /* vd__graph_command, vd__access,
                                   vd__graph_use, vd__graph_object, vd__graph_slot, bytes, characters */
     vd__array barriers, scopes; /* vd__graph_barrier, vd__graph_scope */
@@ -4753,6 +4752,7 @@ typedef struct vd__graph {
     vd__graph_segment *segments;
     vd__graph_head *heads;
     uint32_t segment_count, head_mask;
+    vd__recording recorded;    /* the commands on a tape, on every backend */
 } vd__graph;
 
 /* A submission that failed. */
@@ -4813,9 +4813,6 @@ typedef struct vd__unchecked {
 } vd__unchecked;
 
 struct vd_context {
-    vd__host host;
-    vd__counting_allocator counting_allocator;
-    vd__cache_counters cache_counters;
     vd__driver driver;
     vd__context_device *devices;
     vd__queue *queues;         /* of all devices, those of device 0 first */
@@ -4823,9 +4820,14 @@ struct vd_context {
     uint32_t number;           /* of the context in handles and events, not 0 */
     uint32_t state;            /* see VD__LOST */
     uint32_t lost_device;      /* 1 + index of the device that was lost first, set before VD__LOST; 0: none */
+    uint32_t indirect;         /* not 0: recordings may have indirect launches */
+    vd__mutex lock;            /* guards the members from `buffers` on, unless they are constant, atomic or marked
+                                  otherwise; locked after a queue's lock. In another cache line than those above, which
+                                  each command reads */
+    vd__host host;
+    vd__counting_allocator counting_allocator;
+    vd__cache_counters cache_counters;
     vd__message_queue messages;
-    vd__mutex lock;            /* guards the members that follow, unless they are constant, atomic or marked otherwise;
-                                  locked after a queue's lock */
     vd__pool buffers, kernels, tickets, images, samplers, graphs, swapchains;
     uint32_t serial;
     uint32_t list_number;      /* of the last list that was opened */
@@ -4845,7 +4847,6 @@ struct vd_context {
     vd__unchecked *unchecked;  /* NULL: none */
     char *kernel_failure;      /* text of the last failure to create a kernel, or NULL */
     vd__heap_block *pending_releases; /* imported memory that is no longer in use; its release callbacks are pending */
-    uint32_t indirect;         /* not 0: recordings may have indirect launches */
     bool (*memory_pressure)(void *user, int device, uint64_t bytes);
     void *pressure_user;
     uint32_t reference_count;  /* by the user, and by each exported DLPack tensor */
@@ -5670,8 +5671,8 @@ static bool vd__indirect_resolve(const vd__indirect *in, const uint32_t counts[3
 }
 
 /* Executes a launch of any size, in as many launches of the backend as are needed. */
-static VD__COLD vd_result vd__tape_play_parts(const vd__device *dev, const vd__indirect *in,
-                                              const vd__tape_player *player, void *user, vd__tape_launch *launch) {
+static vd_result vd__tape_play_parts(const vd__device *dev, const vd__indirect *in,
+                                     const vd__tape_player *player, void *user, vd__tape_launch *launch) {
     uint8_t *arguments = (uint8_t *)(uintptr_t)vd__tape_arguments(launch);
     uint32_t whole[3], base[3] = { 0, 0, 0 };
     vd_result r;
@@ -7385,7 +7386,7 @@ static bool vd__spirv_is_type(const vd__spirv *m, uint32_t id) {
 }
 
 /* Returns the grammar of an opcode, or NULL if it is not accepted. */
-static const vd__spirv_op *vd__spirv_find_op(const vd__spirv *m, uint32_t opcode) {
+static VD__NOINLINE const vd__spirv_op *vd__spirv_find_op(const vd__spirv *m, uint32_t opcode) {
     if (opcode < VD__SPIRV_LOW_OPCODES) return m->index[opcode] ? &vd__spirv_ops[m->index[opcode] - 1] : NULL;
     for (size_t i = VD__COUNT(vd__spirv_ops); i-- > 0 && vd__spirv_ops[i].opcode >= opcode;)
         if (vd__spirv_ops[i].opcode == opcode) return &vd__spirv_ops[i];
@@ -8651,11 +8652,11 @@ VD__SMALL
 #define VD__VK_MEMBER(name) PFN_##name name;
 
 typedef struct vd__vk_driver {
+    VkInstance instance;
     PFN_vkGetInstanceProcAddr vkGetInstanceProcAddr;
     VD__VK_LOADER_FUNCTIONS(VD__VK_MEMBER) /* in the order in which vd__vk_load stores them */
     VD__VK_INSTANCE_FUNCTIONS(VD__VK_MEMBER)
     VD__VK_SURFACE_FUNCTIONS(VD__VK_MEMBER)
-    VkInstance instance;
     VkDebugUtilsMessengerEXT messenger;
     uint32_t version;          /* API version that the instance requests: 1.2 or 1.3 */
     uint32_t layer_version;    /* specVersion of the enabled validation layer, else 0 */
@@ -8696,9 +8697,9 @@ typedef struct vd__vk_sampler {
 } vd__vk_sampler;
 
 typedef struct vd__vk_device {
-    VD__VK_DEVICE_FUNCTIONS(VD__VK_MEMBER) /* first, for vd__vk_load */
-    VD__VK_EXTENSION_FUNCTIONS(VD__VK_MEMBER)
     VkDevice handle;
+    VD__VK_DEVICE_FUNCTIONS(VD__VK_MEMBER) /* in the order in which vd__vk_load stores them */
+    VD__VK_EXTENSION_FUNCTIONS(VD__VK_MEMBER)
     VkQueue queues[VD_MAX_QUEUES]; /* elements repeat if the device was created with fewer queues */
     VkSemaphore timelines[VD_MAX_QUEUES];
     VkPipelineCache cache;
@@ -9851,7 +9852,8 @@ static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts)
     if (result) return vd__vk_fail(result, "vkCreateDevice on device '%s'", dev->info.name);
     const char *missing = vd__vk_load(vd__vk_driver_of(dev->driver), vk->handle,
                                       VD__VK_DEVICE_FUNCTIONS(VD__VK_REQUIRED)
-                                      VD__VK_EXTENSION_FUNCTIONS(VD__VK_OPTIONAL), (uint8_t *)vk);
+                                      VD__VK_EXTENSION_FUNCTIONS(VD__VK_OPTIONAL),
+                                      (uint8_t *)vk + offsetof(vd__vk_device, vkDestroyDevice));
     if (missing)
         return vd__fail(VD_ERROR_NO_DEVICE, "the driver of device '%s' has no function %s", dev->info.name, missing);
     vd__vk_device_configure(dev, facts);
@@ -18890,8 +18892,7 @@ static vd_result vd__features_check(const vd__device *dev, uint64_t bits) {
 }
 
 /* Checks the required subgroup size of a kernel desc. */
-static VD__COLD vd_result vd__subgroup_size_check(const vd__device *dev, const vd_kernel_desc *desc,
-                                                  uint64_t invocations) {
+static vd_result vd__subgroup_size_check(const vd__device *dev, const vd_kernel_desc *desc, uint64_t invocations) {
     const vd_limits *limits = &dev->info.limits;
     uint32_t size = desc->subgroup_size, min = limits->min_subgroup_size, max = limits->max_subgroup_size;
     if (size & (size - 1) || size < min || size > max)
@@ -19058,7 +19059,7 @@ static vd_result vd__implicit_info_check(const vd_kernel_desc *desc, int i) {
 /* ---- formats: "f32 u32x2:text", "assert:text", or "check i64 u32:text" ---- */
 
 /* Parses a type at *cursor and advances *cursor past it. Returns VD_BYTES if there is none. */
-static VD__COLD vd_type vd__format_type(const char **cursor) {
+static vd_type vd__format_type(const char **cursor) {
     bool is_complex = strncmp(*cursor, "complex_", 8) == 0;
     const char *start = *cursor + (is_complex ? 8 : 0);
     size_t length = strcspn(start, " :");
@@ -19119,7 +19120,7 @@ static VD__COLD bool vd__format_read(const char *cursor, vd__format *out) {
 }
 
 /* Checks the formats of a kernel. Only a kernel with VD_IMPLICIT_OUTPUT has any. */
-static VD__COLD vd_result vd__formats_check(const vd_kernel_desc *desc) {
+static vd_result vd__formats_check(const vd_kernel_desc *desc) {
     vd__format format;
     int outputs = 0;
     for (int i = 0; i < desc->implicit_count; i++) outputs += desc->implicit[i].kind == VD_IMPLICIT_OUTPUT;
@@ -19841,7 +19842,7 @@ static vd_result vd__dispatch_sampler(vd__dispatch_state *d, vd_context *ctx, co
 static vd_result vd__dispatch_value_slow(vd__dispatch_state *d, const vd_arg *arg, int i);
 
 /* Stores a value argument that is a slot. */
-static VD__COLD vd_result vd__dispatch_slot_value(vd__dispatch_state *d, const vd_arg *arg, int i) {
+static vd_result vd__dispatch_slot_value(vd__dispatch_state *d, const vd_arg *arg, int i) {
     const vd_arg_info *info = &d->kernel->args[i];
     vd_arg plain = *arg;
     plain.kind = (vd_arg_kind)((int)arg->kind & ~VD_SLOT);
@@ -19955,7 +19956,7 @@ static vd_result vd__dispatch_check_array(const vd__dispatch_state *d, const vd_
 }
 
 /* Adds the number of an element to the error. */
-static VD__COLD vd_result vd__dispatch_fail_element(vd_result r, uint32_t element) {
+static vd_result vd__dispatch_fail_element(vd_result r, uint32_t element) {
     size_t used = strlen(vd__last_error.reason);
     snprintf(vd__last_error.reason + used, sizeof vd__last_error.reason - used, " (element %u)", (unsigned)element);
     return r;
@@ -21296,7 +21297,7 @@ static vd_result vd__staging_create(vd__queue *q, vd_memory usage, uint64_t size
 }
 
 /* Frees staging blocks that were not used for VD__STAGING_IDLE submissions, except one for each usage. */
-static VD__COLD void vd__staging_shrink(vd__queue *q) {
+static void vd__staging_shrink(vd__queue *q) {
     for (int usage = 0; usage < VD__MEMORY_USAGES; usage++)
         for (vd__staging *s = q->staging[usage], *next; s; s = next) {
             next = s->next;
@@ -21447,7 +21448,7 @@ static vd_result vd__capture_check(const vd_list *l) {
 }
 
 /* Called when the recording of a list with timestamps is submitted. Open scopes end in a later recording. */
-static VD__COLD void vd__profile_submit(vd_list *l) {
+static void vd__profile_submit(vd_list *l) {
     l->recording->submitted_ns = vd__time_ns();
     for (uint32_t i = 0; i < l->scope_count; i++) l->scopes[i].index = VD__NONE;
 }
@@ -22629,7 +22630,7 @@ static vd__storage *vd__list_use_storage(const vd_list *l, const vd__list_use *u
 }
 
 /* Debug mode: the list was submitted or discarded. Clears its number in vd__storage.unsubmitted of its buffers. */
-static VD__COLD void vd__debug_list_recycled(const vd_list *l) {
+static void vd__debug_list_recycled(const vd_list *l) {
     for (uint32_t i = 0; i < l->use_count; i++) {
         vd__storage *s = vd__list_use_storage(l, &l->uses[i]);
         if (s && vd__atomic_load32(&s->unsubmitted) == l->number) vd__atomic_store32(&s->unsubmitted, 0);
@@ -24205,7 +24206,7 @@ static VD__COLD void vd__output_recycle(vd_context *ctx, vd__output *o) {
 }
 
 /* Allocates host memory for output. */
-static VD__COLD vd_result vd__output_create(vd__queue *q, vd__output **out) {
+static vd_result vd__output_create(vd__queue *q, vd__output **out) {
     vd_context *ctx = q->ctx;
     vd__output *o = (vd__output *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *o);
     if (!o) return vd__fail_memory(0);
@@ -24325,8 +24326,7 @@ static VD__COLD void vd__line_put(vd__line *line, const char *text, size_t lengt
 }
 
 /* Appends one scalar as text. Returns its number of words in the record. */
-static VD__COLD uint32_t vd__line_scalar(vd__line *line, const char *spec, char letter, vd_type kind,
-                                         const uint32_t *words) {
+static uint32_t vd__line_scalar(vd__line *line, const char *spec, char letter, vd_type kind, const uint32_t *words) {
     char text[1400]; /* 309 digits, a point, 999 decimals */
     uint32_t size = vd__scalar_size(kind), count = size == 8 ? 2 : 1;
     uint64_t bits = count == 2 ? words[0] | (uint64_t)words[1] << 32 : words[0], ones = UINT64_MAX >> (64 - 8 * size);
@@ -24379,8 +24379,8 @@ static VD__COLD const vd__format *vd__format_find(vd_context *ctx, uint32_t numb
 }
 
 /* Queues the text of a printf record for the print callback, or for the log if there is no callback. */
-static VD__COLD void vd__output_message(vd_context *ctx, vd__line *line, const char *kernel, const vd__format *f,
-                                        const uint32_t *record) {
+static void vd__output_message(vd_context *ctx, vd__line *line, const char *kernel, const vd__format *f,
+                               const uint32_t *record) {
     uint32_t id[3] = { record[1], record[2], record[3] };
     line->length = 0;
     vd__line_put(line, "", 0);
@@ -24397,8 +24397,8 @@ static VD__COLD void vd__output_message(vd_context *ctx, vd__line *line, const c
 
 /* Logs a failed assertion and stores it, so that the next vd_flush or vd_wait_idle returns VD_ERROR_ASSERTION. If an
    earlier one has not been returned yet, keeps that one. `record` is NULL if it did not fit into the output buffer. */
-static VD__COLD void vd__output_assertion(vd__queue *q, const char *kernel, const vd__format *f, const uint32_t *record,
-                                          uint32_t count) {
+static void vd__output_assertion(vd__queue *q, const char *kernel, const vd__format *f, const uint32_t *record,
+                                 uint32_t count) {
     char text[256], where[64] = "", more[32] = "";
     vd__line line = { &q->ctx->host.allocator, NULL, 0, 0 };
     if (f && f->check && record) vd__line_format(&line, f, record + 4);
@@ -24432,7 +24432,7 @@ static VD__COLD void vd__output_assertion(vd__queue *q, const char *kernel, cons
 
 /* Logs the number of records that did not fit, and the kernels with the lowest and the highest number of a format among
    them. Kernels store both numbers as maxima, so the lowest is inverted. */
-static VD__COLD void vd__output_report_lost(vd_context *ctx, const uint32_t *head) {
+static void vd__output_report_lost(vd_context *ctx, const uint32_t *head) {
     const char *last, *first;
     vd__format_find(ctx, head[2], &last);
     vd__format_find(ctx, ~head[3], &first);
@@ -24444,7 +24444,7 @@ static VD__COLD void vd__output_report_lost(vd_context *ctx, const uint32_t *hea
 }
 
 /* Reads all records of a completed copy, up to the first damaged one. */
-static VD__COLD void vd__output_print(vd_context *ctx, vd__output *o) {
+static void vd__output_print(vd_context *ctx, vd__output *o) {
     vd__line line = { &ctx->host.allocator, NULL, 0, 0 };
     const uint32_t *words = (const uint32_t *)(const void *)o->storage.memory.mapped, *failed = NULL;
     const vd__format *assertion = NULL, *f;
@@ -24573,7 +24573,7 @@ static bool vd__in_library_call(const vd_context *ctx) {
 }
 
 /* Keeps the text of a failure to create a kernel, for messages about a kernel handle of 0. */
-static VD__COLD void vd__kernel_failure_keep(vd_context *ctx) {
+static void vd__kernel_failure_keep(vd_context *ctx) {
     static const char *const calls[] = { "vd_kernel_create", "vd_kernel_load", "vd_kernel_build" };
     size_t i = 0;
     while (i < VD__COUNT(calls) && strcmp(calls[i], vd__last_error.call)) i++;
@@ -24593,7 +24593,7 @@ static bool vd__unchecked_is_checked(const vd__unchecked *u) {
 
 /* Stores the failure of a command in an immediate list, unless one of another thread, or an unchecked one of this
    thread, is stored already. */
-static VD__COLD void vd__unchecked_keep(vd_context *ctx) {
+static void vd__unchecked_keep(vd_context *ctx) {
     vd__failures++;
     vd__mutex_lock(&ctx->lock);
     bool keep = !ctx->unchecked || vd__unchecked_is_checked(ctx->unchecked);
@@ -24683,8 +24683,7 @@ static VD__COLD void vd__debug_submit(const vd_list *l) {
 }
 
 /* Warns of threads along axes that the kernel does not use. */
-static VD__COLD void vd__debug_axes(vd_context *ctx, const vd__kernel *k, const vd_dispatch_desc *desc,
-                                    const char *call) {
+static void vd__debug_axes(vd_context *ctx, const vd__kernel *k, const vd_dispatch_desc *desc, const char *call) {
     bool threads = desc->threads[0] != 0;
     for (int i = 0; i < 3 && k->axes; i++) {
         uint64_t extent = threads ? desc->threads[i] : desc->groups[i];
@@ -24720,7 +24719,7 @@ static vd_result vd__dispatch_check(const vd_list *l, const vd_dispatch_desc *de
 }
 
 /* Warns of a kernel without effect. Checks of indices do not count as an effect. */
-static VD__COLD void vd__debug_kernel(const vd_context *ctx, const vd__kernel *k, const vd_kernel_desc *desc) {
+static void vd__debug_kernel(const vd_context *ctx, const vd__kernel *k, const vd_kernel_desc *desc) {
     bool works = false;
     for (int i = 0; k->first_format && i < desc->format_count; i++)
         works = works || !vd__format_is_check(desc->formats[i]);
@@ -24733,7 +24732,7 @@ static VD__COLD void vd__debug_kernel(const vd_context *ctx, const vd__kernel *k
 /* ---- output buffers and formats ---- */
 
 /* Creates the output buffers of all queues that have none. */
-static VD__COLD vd_result vd__output_create_buffers(vd_context *ctx) {
+static vd_result vd__output_create_buffers(vd_context *ctx) {
     vd_result r = VD_OK;
     for (uint32_t i = 0; i < ctx->queue_count && !r; i++) {
         vd__queue *q = &ctx->queues[i];
@@ -24765,7 +24764,7 @@ static VD__COLD vd_result vd__output_create_buffers(vd_context *ctx) {
 }
 
 /* Turns pending output into messages and frees all output memory. Called before vd__context_discard_objects. */
-static VD__COLD void vd__output_free(vd_context *ctx) {
+static void vd__output_free(vd_context *ctx) {
     vd__output_poll(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) {
         vd__queue *q = &ctx->queues[i];
@@ -24791,7 +24790,7 @@ static bool vd__formats_equal(const vd__formats *f, const vd_kernel_desc *desc) 
 }
 
 /* Copies name and formats of a desc in one allocation. Returns NULL if memory runs out. */
-static VD__COLD vd__formats *vd__formats_copy(vd_context *ctx, const vd_kernel_desc *desc) {
+static vd__formats *vd__formats_copy(vd_context *ctx, const vd_kernel_desc *desc) {
     size_t count = (size_t)desc->format_count, text = strlen(desc->name) + 1;
     for (size_t i = 0; i < count; i++) text += strlen(desc->formats[i]) + 1;
     vd__formats *f = (vd__formats *)vd__alloc_zeroed(&ctx->host.allocator,
@@ -24814,7 +24813,7 @@ static VD__COLD vd__formats *vd__formats_copy(vd_context *ctx, const vd_kernel_d
 
 /* Registers the formats of a kernel. Sets *out to the number of the first one, or to 0 if the kernel does not print.
    Kernels with equal names and formats share them. */
-static VD__COLD vd_result vd__formats_add(vd_context *ctx, const vd_kernel_desc *desc, uint32_t *out) {
+static vd_result vd__formats_add(vd_context *ctx, const vd_kernel_desc *desc, uint32_t *out) {
     bool prints = false;
     *out = 0;
     for (int i = 0; i < desc->implicit_count; i++) prints = prints || desc->implicit[i].kind == VD_IMPLICIT_OUTPUT;
@@ -27698,7 +27697,7 @@ static bool vd__destroy_refused(vd_context *ctx, const char *call) {
     return r != VD_OK;
 }
 
-static VD__COLD void vd__graph_fail_destroy(const vd__resource *b) {
+static void vd__graph_fail_destroy(const vd__resource *b) {
     vd__fail(VD_ERROR_INVALID, "%s '%s' belongs to a graph and is destroyed with it",
              VD__ID_TYPE(vd__atomic_load64(&b->slot.id)) == VD__OBJECT_IMAGE ? "image" : "buffer", b->name);
 }
@@ -28926,7 +28925,7 @@ static vd_result vd__kernel_resolve(const vd_context *ctx, vd_kernel_desc *desc,
 
 /* Appends the integers and booleans among the specialisation constants to the error, which may be about a limit that
    depends on them. */
-static VD__COLD void vd__error_add_constants(const vd_kernel_desc *desc) {
+static void vd__error_add_constants(const vd_kernel_desc *desc) {
     char *reason = vd__last_error.reason;
     size_t used = strlen(reason), size = sizeof vd__last_error.reason;
     const char *separator = " (specialisation constants: ";
