@@ -206,7 +206,7 @@ static vd_context *needs_sparse(fixture *f) {
     vd_image image = vd_image_create(f->ctx, &d);
     vd_result r = image.id ? VD_OK : vd_error_result();
     if (r) check_failure("vd_image_create", r, VD_ERROR_UNSUPPORTED,
-                         "vd_image_create 'tiled': device '|does not support sparse images of format rgba8unorm");
+                         "vd_image_create 'tiled': device '|does not support a sparse 2-D image of format rgba8unorm");
     vd_image_destroy(f->ctx, image);
     vd_buffer_destroy(f->ctx, heap);
     if (!r) return f->ctx;
