@@ -446,7 +446,8 @@
 
        * If the elements have less than 32 bits, combine receives f16 operands as f32 and integers as 32-bit integers,
          and must return that type. A map may return either width, but with VD_REDUCE_ANY and VD_REDUCE_ALL only the
-         type of the elements or bool.
+         type of the elements or bool. The operation of a reduction or scan is computed in 32 bits; only its results are
+         converted to the type of the elements.
        * If out is an immediate of another type, it is converted to the accepted type: the wider one if a map may return
          two widths, and bool with VD_REDUCE_ANY and VD_REDUCE_ALL. The bin of a histogram is not converted.
        * `build` is called several times while the plan is made, and the recorded code may run more than once for an
@@ -1196,7 +1197,8 @@ typedef struct vd_reduce_io {
     vd_buffer in_b;          /* VD_REDUCE_DOT: the elements of the second input */
     vd_buffer out;           /* one result for each index of the dimensions that are not reduced, or for each segment */
     vd_buffer offsets;       /* with segments: segments + 1 VD_U32; segment i has the elements offsets[i] … offsets[i +
-                                1] - 1 */
+                                1] - 1. It is empty if offsets[i + 1] is less than offsets[i]; offsets beyond the last
+                                element mean the end of the array */
     vd_buffer extra_out;     /* with desc.extra_out, one for each result: the smallest or largest elements
                                 (VD_REDUCE_ARGMIN, _ARGMAX), or the means (_VARIANCE) */
     const vd_named_arg *args; /* all arguments that map.declare declares, in any order, each exactly once */

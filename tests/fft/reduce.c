@@ -1525,6 +1525,65 @@ static void errors_with_infinities(void **state) {
     assert_true(!(variances[0] < INFINITY) && isnan(variances[1]) && !(variances[2] < INFINITY) && isnan(means[1]));
 }
 
+/* Offsets that decrease make empty segments; those beyond the array mean its end. */
+static void unusual_offsets(void **state) {
+    const uint32_t offsets[6] = { 0, 500, 200, 2000, 1500, UINT32_MAX };
+    const float wanted[5] = { 500, 0, 800, 0, 0 };
+    float data[1000], got[5];
+    vd_reduce_desc desc = { 0 };
+    vd_reduce_io io = { 0 };
+    (void)state;
+    need_device();
+    for (int i = 0; i < 1000; i++) data[i] = 1;
+    desc.shape[0] = 1000;
+    desc.segments = 5;
+    vd_reduce *plan = vd_reduce_create(device_context, &desc);
+    if (!plan) fail_msg("%s", vd_error_text());
+    io.in = buffer_of(device_context, VD_F32, 1000, data);
+    io.out = buffer_of(device_context, VD_F32, 5, NULL);
+    io.offsets = buffer_of(device_context, VD_U32, 6, offsets);
+    if (vd_reduce_run_io(plan, vd_immediate(device_context, 0, 0), &io)) fail_msg("%s", vd_error_text());
+    if (vd_buffer_read(device_context, io.out, 0, got, VD_WHOLE)) fail_msg("%s", vd_error_text());
+    for (int i = 0; i < 5; i++) assert_true(got[i] == wanted[i]);
+    vd_reduce_destroy(plan);
+    vd_buffer_destroy(device_context, io.in);
+    vd_buffer_destroy(device_context, io.out);
+    vd_buffer_destroy(device_context, io.offsets);
+}
+
+static void add_hundred(vc_kernel *k, vd_fragment_io *io, void *user) {
+    (void)k;
+    (void)user;
+    io->out = vc_add(vc_cast(VC_I32, io->in[0]), vc_i32(100));
+}
+
+/* Maps may return more than the type of the elements can hold: only results are converted to it. */
+static void wide_maps(void **state) {
+    enum { COUNT_OF_BYTES = 70000 };
+    vd_reduce_desc desc = { 0 };
+    int8_t *data = (int8_t *)malloc(COUNT_OF_BYTES), got = 0;
+    (void)state;
+    need_device();
+    for (int i = 0; i < COUNT_OF_BYTES; i++) data[i] = 127; /* 227, as an i8 -29 */
+    data[60000] = 1;
+    desc.type = VD_I8;
+    desc.shape[0] = COUNT_OF_BYTES;
+    desc.op = VD_REDUCE_MIN;
+    desc.map.build = add_hundred;
+    vd_reduce *plan = vd_reduce_create(device_context, &desc);
+    if (plan) {
+        vd_buffer in = buffer_of(device_context, VD_I8, COUNT_OF_BYTES, data);
+        vd_buffer out = buffer_of(device_context, VD_I8, 1, NULL);
+        if (vd_reduce_run(plan, vd_immediate(device_context, 0, 0), in, out)) fail_msg("%s", vd_error_text());
+        if (vd_buffer_read(device_context, out, 0, &got, 1)) fail_msg("%s", vd_error_text());
+        assert_int_equal(got, 101);
+        vd_reduce_destroy(plan);
+        vd_buffer_destroy(device_context, in);
+        vd_buffer_destroy(device_context, out);
+    } else assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED); /* no 8-bit elements */
+    free(data);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_and_operations), cmocka_unit_test(shapes_and_axes), cmocka_unit_test(mapped),
@@ -1538,6 +1597,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(errors_with_infinities), cmocka_unit_test(views_and_repeats),
         cmocka_unit_test(without_wide_subgroups), cmocka_unit_test(bad_input),
         cmocka_unit_test(maps_with_arguments), cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(unusual_offsets), cmocka_unit_test(wide_maps),
     };
     all_cases = argc > 1 && !strcmp(argv[1], "-a");
 #ifdef VD__REDUCE_NARROW
