@@ -329,13 +329,14 @@ long_compile         = "tests/compile/run --long" \
                        $(if $(filter 1,$(LONG)),"tests/compile/run --all" "tests/compile/link --all" "tests/compile/vcc --all" \
                        "tests/compile/wine")
 programs_long        = $(patsubst %,build/$(cc)/tests/%,fft/transforms fft/real codegen/matrix fuzz/kernels fuzz/api conformance/lifetimes \
-                       conformance/random_graphs \
+                       conformance/random_graphs unit/all \
                        $(long_cases)) $(if $(long_variants),$(bound_fft)) $(long_large)
 commands_long        = $(long_compile) $(call long_parts,codegen/matrix -a) $(call long_parts,fft/transforms, *lengths) $(call long_parts,fft/real) \
                        $(long_large:%="env FFT_CASES=phrases GALLIVM_PERF=nopt %") \
                        $(call long_seeds,--all,625) $(call long_seeds,--check,12500) $(long_cases:%="build/$(cc)/tests/% -a") $(long_variants) \
                        "env FUZZ_COUNT=$(call long_of,100000) FUZZ_SEED=1000000 build/$(cc)/tests/fuzz/api" \
                        "env FUZZ_COUNT=$(call long_of,10000) FUZZ_SEED=1000000 build/$(cc)/tests/conformance/random_graphs" \
+                       "env MEMORY_STEPS=$(call long_of,10000000) build/$(cc)/tests/unit/all memory/random_ranges_match_a_model" \
                        "env LIFETIMES_SECONDS=$(call long_of,60) LIFETIMES_CYCLES=$(call long_of,100000) build/$(cc)/tests/conformance/lifetimes"
 
 # link shows the symbols of the archives; tests that parse includes these headers.

@@ -53,6 +53,84 @@ static void random_ranges(void **state) {
     }
 }
 
+/* Checks the ranges of a space from the first to the last: they fill it, two free ones are never adjacent, and number
+   and total size of the allocated ones are those of the model. Returns the number of free ranges. */
+static uint32_t ranges_check(const vd__tlsf *space, uint32_t expected_count, uint32_t expected_size) {
+    uint32_t first = 0, at = 0, count = 0, free_count = 0, allocated = 0;
+    for (uint32_t n = 1; n < space->node_count && !first; n++)
+        if (space->nodes[n].size && !space->nodes[n].previous_physical && !space->nodes[n].offset) first = n;
+    for (uint32_t n = first, before = 0; n; before = n, n = space->nodes[n].next_physical) {
+        const vd__tlsf_node *node = &space->nodes[n];
+        assert_int_equal(node->previous_physical, before);
+        assert_int_equal(node->offset, at);
+        if (before && !node->allocated) assert_true(space->nodes[before].allocated);
+        at += node->size;
+        count += node->allocated ? 1 : 0;
+        free_count += node->allocated ? 0 : 1;
+        if (node->allocated) allocated += node->size;
+    }
+    assert_int_equal(at, space->size);
+    assert_int_equal(count, expected_count);
+    assert_int_equal(allocated, expected_size);
+    assert_int_equal(space->allocated_size, expected_size);
+    return free_count;
+}
+
+/* Random allocations and releases against a model: an owner for each unit. MEMORY_STEPS is their number; make test-long
+   runs ten million. All ranges are released from time to time: then one free range is left. */
+static void random_ranges_match_a_model(void **state) {
+    enum { UNITS = 1 << 18, MOST = 1 << 14, CHECKED = 1 << 12, EMPTIED = 1 << 17 };
+    static uint16_t owners[UNITS]; /* 1 + index in `out`; 0: free */
+    static range out[MOST];
+    const char *steps_text = getenv("MEMORY_STEPS"), *seed_text = getenv("MEMORY_SEED");
+    long steps = steps_text ? atol(steps_text) : 200000 / (long)unit_stride();
+    uint64_t random = seed_text ? (uint64_t)atoll(seed_text) : 1;
+    uint32_t count = 0, used = 0, refused = 0;
+    vd_allocator allocator;
+    vd__tlsf space;
+    (void)state;
+    print_message("# MEMORY_SEED=%llu MEMORY_STEPS=%ld\n", (unsigned long long)random, steps);
+    plain_allocator(&allocator);
+    memset(owners, 0, sizeof owners);
+    assert_true(vd__tlsf_init(&space, &allocator, UNITS));
+    for (long step = 1; step <= steps; step++) {
+        bool grows = unit_random(&random) % 100 < (step / 20000 % 2 ? 42u : 58u);
+        if (grows && count < MOST) {
+            uint32_t wanted = 1 + unit_random(&random) % (unit_random(&random) % 64 ? 60 : 8000),
+                     align = 1u << unit_random(&random) % 7, node = vd__tlsf_allocate(&space, wanted, align);
+            refused += node ? 0 : 1;
+            if (!node) continue;
+            range r = { node, space.nodes[node].offset, wanted };
+            assert_int_equal(r.at % align, 0);
+            assert_true(r.at <= UNITS - wanted);
+            assert_true(space.nodes[node].size == wanted);
+            for (uint32_t i = 0; i < wanted; i++) {
+                if (owners[r.at + i]) fail_msg("step %ld: unit %u is allocated twice", step, r.at + i);
+                owners[r.at + i] = (uint16_t)(count + 1);
+            }
+            out[count++] = r;
+            used += wanted;
+        } else if (count) {
+            uint32_t i = unit_random(&random) % count;
+            range r = out[i];
+            assert_int_equal(space.nodes[r.node].offset, r.at);
+            memset(owners + r.at, 0, r.size * sizeof *owners);
+            vd__tlsf_release(&space, r.node);
+            used -= r.size;
+            out[i] = out[--count];
+            for (uint32_t k = 0; k < out[i].size && i < count; k++) owners[out[i].at + k] = (uint16_t)(i + 1);
+        }
+        if (step % CHECKED == 0) ranges_check(&space, count, used);
+        if (step % EMPTIED && step != steps) continue;
+        while (count) vd__tlsf_release(&space, out[--count].node);
+        memset(owners, 0, sizeof owners);
+        used = 0;
+        assert_int_equal(ranges_check(&space, 0, 0), 1);
+    }
+    print_message("# %u allocations did not fit\n", refused);
+    vd__tlsf_destroy(&space);
+}
+
 /* Stores the requested size, and allocates nothing. */
 static void *size_reallocate(void *user, void *block, size_t size) {
     *(size_t *)user = size;
@@ -380,7 +458,8 @@ static void pressure_callbacks_must_not_destroy(void **state) {
 }
 
 static const struct CMUnitTest memory_tests[] = {
-    cmocka_unit_test(random_ranges), cmocka_unit_test(arrays_grow), cmocka_unit_test(many_small_buffers),
+    cmocka_unit_test(random_ranges), cmocka_unit_test(random_ranges_match_a_model),
+    cmocka_unit_test(arrays_grow), cmocka_unit_test(many_small_buffers),
     cmocka_unit_test(blocks_are_reused_and_released), cmocka_unit_test(too_much_memory),
     cmocka_unit_test(an_open_list_keeps_no_memory_of_others), cmocka_unit_test(pressure_callbacks_must_not_destroy),
 #if VD__HAS_VULKAN
