@@ -209,7 +209,10 @@ unit_commands        = $(foreach t,$2,"$3$(call unit_program,$1,$t) $t")
 programs_unit        = $(call unit_programs,$(cc),$(unit_tests))
 commands_unit        = $(call unit_commands,$(cc),$(unit_tests))
 
-programs_golden      = $(foreach c,$(present),$(call files,tests/golden,$c))
+# The plans take most of the time.
+PLANS_COMPILERS     ?= $(present)
+programs_golden      = $(foreach c,$(present),$(filter-out %/plans,$(call files,tests/golden,$c))) \
+                       $(PLANS_COMPILERS:%=build/%/tests/golden/plans)
 commands_golden      = $(programs_golden) $(call absent,golden)
 
 programs_codegen     = $(call files,tests/codegen,$(cc))
@@ -218,7 +221,7 @@ programs_codegen     = $(call files,tests/codegen,$(cc))
 MATRIX_PARTS         = 1
 MATRIX_FLAGS         =
 MATRIX_OF            = $(shell seq 0 $$(($(MATRIX_PARTS) - 1)))
-CODEGEN_SAMPLE       = 8
+CODEGEN_SAMPLE       = 12
 run_codegen          = env RUN_SAMPLE=$(call sample,$(CODEGEN_SAMPLE))
 matrix_parts         = $(foreach i,$(MATRIX_OF),"$(run_codegen) build/$(cc)/tests/codegen/matrix $(MATRIX_FLAGS) -p $i/$(MATRIX_PARTS)")
 commands_codegen     = $(matrix_parts) $(patsubst %,"$(run_codegen) %",$(filter-out %/matrix,$(programs_codegen)))
@@ -233,21 +236,21 @@ vkfft_fft            = $(if $(filter vkfft,$(call take,4,none none none vkfft)),
 programs_fft         = $(own_fft) build/$(cc)/tests/fft/plans $(call fakes,$(cc)) $(vkfft_fft)
 # These compile most kernels. They start first.
 heavy_fft            = $(addprefix build/$(cc)/tests/fft/,convolve hooks look_back real reduce rows transforms)
-# Of the cases with a new phrase of a plan, one in four runs, and one in 64 of the others. $1 settings, $2 program: a
+# Of the cases with a new phrase of a plan, one in six runs, and one in 64 of the others. $1 settings, $2 program: a
 # variant runs one in eight of the first and no others (tests/README.md).
-run_fft              = "$(if $(filter all,$(TURN)),,env FFT_CASES=phrases FFT_PART=4 FFT_OTHERS=64 )$1"
+run_fft              = "$(if $(filter all,$(TURN)),,env FFT_CASES=phrases FFT_PART=6 FFT_OTHERS=64 )$1"
 variant_fft          = "env FFT_CASES=phrases FFT_PART=$(call sample,8) $(subst :, ,$1)"
 bound_fft            = $(filter-out %/measure %/tuner %/look_back %/host_memory %/large %/large_scan %/large_sort %/large_top_k $(large_fft),$(own_fft))
 FFT_BACKENDS         = opencl
 on_backends          = $(filter-out %/host_memory %/large_scan $(large_fft),$(own_fft))
-# Words SETTING:PROGRAM, of which a turn runs one in four.
+# Words SETTING:PROGRAM, of which a turn runs one in eight.
 variants_fft         = $(addprefix VKDISPATCH_BUFFERS=binding:,$(bound_fft) build/$(cc)/tests/fft/look_back:scans) \
                        $(foreach b,$(FFT_BACKENDS),$(addprefix VKDISPATCH_BACKEND=$b:,$(on_backends))) \
                        $(addprefix VKDISPATCH_CHECK_KERNELS=1:build/$(cc)/tests/fft/,hooks graphs sort top_k) \
                        $(foreach s,gpu gpu-batch,$(addprefix VKDISPATCH_FFT_SHAPES=$s:build/$(cc)/tests/fft/,transforms real hooks scan))
 commands_fft         = $(foreach p,$(heavy_fft) $(filter-out $(heavy_fft) $(large_fft),$(own_fft)),$(call run_fft,$p)) \
                        $(foreach t,*axes strides,"env FFT_PART=$(call sample,4) build/$(cc)/tests/fft/large_transforms $t") \
-                       $(foreach v,$(call take,4,$(variants_fft)),$(call variant_fft,$v)) \
+                       $(foreach v,$(call take,8,$(variants_fft)),$(call variant_fft,$v)) \
                        "env $(fake_driver) build/$(cc)/tests/fft/plans" \
                        $(foreach p,$(vkfft_fft),$(call run_fft,$p vkfft))
 
@@ -278,15 +281,21 @@ programs_fuzz        = $(call files,tests/fuzz,$(cc)) $(foreach c,$(present),$(c
 commands_fuzz        = $(call files,tests/fuzz,$(cc)) "build/$(cc)/tests/fuzz/kernels --coverage --count 3000 --seed 1" \
                        $(foreach f,$(wildcard tests/fuzz/*.c),"tools/same-output FUZZ_PRINT=hash $(patsubst %,build/%/$(f:.c=),$(present))")
 
-sanitized            = $(call take,6,$(foreach s,golden codegen conformance,$(call files,tests/$s,$(cc)/sanitize))) \
+# 5 is odd: `make test` runs these in odd turns.
+sanitized            = $(call take,5,$(foreach s,golden codegen conformance,$(call files,tests/$s,$(cc)/sanitize))) \
                        build/$(cc)/sanitize/tests/fuzz/api
 faults_sanitize      = $(call files,tests/faults,$(cc)/sanitize)
 # left_out is the same code without parts of it.
 unit_sanitize        = $(filter-out left_out left_out/%,$(unit_tests))
-programs_sanitize    = $(call unit_programs,$(cc)/sanitize,$(unit_sanitize)) $(sanitized) $(faults_sanitize)
-commands_sanitize    = $(faults_sanitize:%="env RUN_SAMPLE=$(call sample,11) tools/sanitized %") \
-                       $(sanitized:%="$(if $(filter all,$(TURN)),env RUN_SAMPLE=11 )tools/sanitized %") \
-                       $(call unit_commands,$(cc)/sanitize,$(unit_sanitize),$(if $(filter all,$(TURN)),env UNIT_STRIDE=1 )tools/sanitized )
+# Each part compiles the implementations under the sanitizers.
+SANITIZE_PARTS      ?= unit programs
+programs_sanitize    = $(foreach p,$(SANITIZE_PARTS),$(programs_sanitize_$p))
+commands_sanitize    = $(foreach p,$(SANITIZE_PARTS),$(commands_sanitize_$p))
+programs_sanitize_unit = $(call unit_programs,$(cc)/sanitize,$(unit_sanitize))
+commands_sanitize_unit = $(call unit_commands,$(cc)/sanitize,$(unit_sanitize),$(if $(filter all,$(TURN)),env UNIT_STRIDE=1 )tools/sanitized )
+programs_sanitize_programs = $(sanitized) $(faults_sanitize)
+commands_sanitize_programs = $(faults_sanitize:%="env RUN_SAMPLE=$(call sample,11) tools/sanitized %") \
+                         $(sanitized:%="$(if $(filter all,$(TURN)),env RUN_SAMPLE=11 )tools/sanitized %")
 
 # opencl.c creates no Vulkan device, so there is nothing to validate. interop also uses other backends with Vulkan.
 programs_validate    = $(filter-out %/opencl,$(call files,tests/conformance,$(cc)))
@@ -298,7 +307,7 @@ commands_validate    = $(patsubst %,"tools/validated %",$(call take,2,$(filter-o
 # every backend.
 programs_races       = $(patsubst %,build/$(cc)/races/tests/conformance/%,lifetimes threads)
 commands_races       = $(programs_races:%="env TSAN_OPTIONS=suppressions=tools/races.supp LIFETIMES_CYCLES=1000 \
-                       LIFETIMES_SECONDS=$${LIFETIMES_SECONDS:-10} % dummy")
+                       LIFETIMES_SECONDS=$${LIFETIMES_SECONDS:-5} % dummy")
 
 # Vulkan kernels as Mesa compiles them for processors without AVX-512 (avx) and without AVX (sse4.1); of codegen one
 # kernel in eight, of transforms one case of each form, and of all runs one in four (tests/README.md). A run is a word
@@ -342,7 +351,7 @@ commands_long        = $(long_compile) $(call long_parts,codegen/matrix -a) $(ca
 # link shows the symbols of the archives; tests that parse includes these headers.
 programs_compile     = $(foreach c,$(present),build/$c/implementation.a) build/ahead/heat.h \
                        build/ahead/assorted.h
-commands_compile     = $(patsubst %,"env TEST_SAMPLE=$(call sample,8) tests/compile/%",run platforms parse wine) \
+commands_compile     = $(patsubst %,"env TEST_SAMPLE=$(call sample,12) tests/compile/%",run platforms parse wine) \
                        $(foreach s,$(call take,4,link cmake vcc windows),"env TEST_SAMPLE=$(call sample,3) tests/compile/$s")
 
 suites := compile unit golden codegen conformance faults fft fuzz sanitize races validate
@@ -372,8 +381,12 @@ demo:            ## installs what is missing, builds three examples, runs them o
 build_and_run = echo 'TURN=$(TURN)'; $(MAKE) --no-print-directory -k -j$(JOBS) $(1:%=programs-%) || true; \
                 tools/run-tests $(foreach s,$1,$(or $(strip $(commands_$s)),"echo not ok - suite $s has no program"))
 
-# The suite validate runs the programs of conformance on Vulkan with bindings.
+# The suite validate runs the programs of conformance on Vulkan with bindings. Of the sanitized parts and of the compilers
+# other than CC that compile golden/plans, a turn runs one (tests/README.md).
+others = $(filter-out $(cc),$(present))
 test: BINDING_BACKENDS = opencl
+test: export SANITIZE_PARTS = $(call take,2,unit programs)
+test: export PLANS_COMPILERS = $(cc) $(if $(others),$(call take,$(words $(others)),$(others)))
 test: deps-test  ## every suite that this machine can run; ends with `N passed, N failed, N skipped`
 	@$(call build_and_run,$(suites))
 
