@@ -4551,7 +4551,7 @@ typedef struct vd__tracked_memory {
    barrier starts a new epoch, which empties every slot without writing to it. */
 typedef struct vd__hazards {
     const vd_allocator *allocator;
-    uint64_t *slots;           /* epoch | index in `tracked`; a slot with an older epoch is empty */
+    uint64_t *table;           /* epoch | index in `tracked`; a slot with an older epoch is empty */
     vd__tracked_memory *tracked;
     uint64_t epoch;            /* in the upper 32 bits, as in a slot */
     uint32_t mask;             /* number of slots - 1 */
@@ -20314,7 +20314,7 @@ enum { VD__HAZARDS = 8192 };
 
 /* Returns the accesses recorded in a slot, or NULL if the slot is empty. */
 static inline vd__tracked_memory *vd__hazards_tracked(const vd__hazards *h, uint32_t slot) {
-    return h->slots[slot] >= h->epoch ? &h->tracked[(uint32_t)h->slots[slot]] : NULL;
+    return h->table[slot] >= h->epoch ? &h->tracked[(uint32_t)h->table[slot]] : NULL;
 }
 
 /* Returns the slot of the memory with this serial, or the empty slot where it would be inserted. Linear probing. */
@@ -20327,22 +20327,22 @@ static inline uint32_t vd__hazards_slot(const vd__hazards *h, uint32_t serial) {
 
 /* Grows the table so that `count` entries fit at a load factor of 1/2. Returns false if memory runs out. */
 static VD__COLD bool vd__hazards_grow(vd__hazards *h, uint32_t count) {
-    uint32_t capacity = h->slots ? h->mask + 1 : 16;
+    uint32_t capacity = h->table ? h->mask + 1 : 16;
     while (capacity < count * 2) capacity *= 2;
-    uint64_t *slots = (uint64_t *)vd__alloc_zeroed(h->allocator, capacity * sizeof *slots);
+    uint64_t *table = (uint64_t *)vd__alloc_zeroed(h->allocator, capacity * sizeof *table);
     vd__tracked_memory *tracked = (vd__tracked_memory *)vd__realloc(h->allocator, h->tracked,
                                                                     capacity / 2 * sizeof *tracked);
     if (tracked) h->tracked = tracked;
-    if (!slots || !tracked) {
-        vd__free(h->allocator, slots);
+    if (!table || !tracked) {
+        vd__free(h->allocator, table);
         return false;
     }
-    vd__free(h->allocator, h->slots);
-    h->slots = slots;
+    vd__free(h->allocator, h->table);
+    h->table = table;
     h->mask = capacity - 1;
     h->limit = capacity / 2; /* keeps at least one slot empty, so probing terminates */
     h->epoch = VD__EPOCH;
-    for (uint32_t i = 0; i < h->count; i++) h->slots[vd__hazards_slot(h, h->tracked[i].serial)] = h->epoch | i;
+    for (uint32_t i = 0; i < h->count; i++) h->table[vd__hazards_slot(h, h->tracked[i].serial)] = h->epoch | i;
     return true;
 }
 
@@ -20353,7 +20353,7 @@ static bool vd__hazards_init(vd__hazards *h, const vd_allocator *allocator) {
 }
 
 static void vd__hazards_free(vd__hazards *h) {
-    vd__free(h->allocator, h->slots);
+    vd__free(h->allocator, h->table);
     vd__free(h->allocator, h->tracked);
 }
 
@@ -20364,7 +20364,7 @@ static inline void vd__hazards_clear(vd__hazards *h) {
     h->limit = (h->mask + 1) / 2;
     h->epoch += VD__EPOCH;
     if (VD__LIKELY(h->epoch != 0)) return;
-    memset(h->slots, 0, (h->mask + 1) * sizeof *h->slots); /* after 2^32 epochs an old one would match a current one */
+    memset(h->table, 0, (h->mask + 1) * sizeof *h->table); /* after 2^32 epochs an old one would match a current one */
     h->epoch = VD__EPOCH;
 }
 
@@ -20406,7 +20406,7 @@ static VD__NOINLINE void vd__tracked_add_range(vd__tracked_memory *t, uint64_t b
 /* Inserts the first access to a memory into its empty slot. Requires count < limit. */
 static inline void vd__hazards_add(vd__hazards *h, uint32_t slot, uint32_t serial, const vd__access *a) {
     vd__tracked_memory *t = &h->tracked[h->count];
-    h->slots[slot] = h->epoch | h->count++;
+    h->table[slot] = h->epoch | h->count++;
     t->serial = serial;
     t->count = 1;
     t->written = a->written;
@@ -20419,7 +20419,7 @@ static VD__NOINLINE bool vd__hazards_access_slow(vd__hazards *h, uint32_t serial
     uint32_t slot = vd__hazards_slot(h, serial);
     vd__tracked_memory *t = vd__hazards_tracked(h, slot);
     if (!t) vd__hazards_add(h, slot, serial, a);
-    else if ((uint32_t)h->slots[slot] < older && vd__tracked_conflicts(t, a->begin, a->end, a->written)) return false;
+    else if ((uint32_t)h->table[slot] < older && vd__tracked_conflicts(t, a->begin, a->end, a->written)) return false;
     else vd__tracked_add_range(t, a->begin, a->end, a->written);
     return true;
 }
