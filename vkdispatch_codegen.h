@@ -4090,7 +4090,7 @@ static inline uint32_t vc__usable_operand(vc_kernel *k, vc_val v, vc_type type, 
 VC__SMALL
 
 /* Records an operation on two operands of one type without conversions; calls vc__pure_checked for all others. More
-   general and slower than vc__pure2 and vc__pure2_immediate, which call it: looks up whether the blocks of
+   general and slower than vc__pure2, vc__compare and vc__pure2_immediate, which call it: looks up whether the blocks of
    the values are open, and accepts an immediate as second operand and results of another type. `ordered_op` as for
    vc__pure_checked. */
 VC__NOINLINE static vc_val vc__pure2_same_type(vc_val a, vc_val b, uint32_t ordered_op) {
@@ -4136,8 +4136,8 @@ VC__NOINLINE static vc_val vc__pure2_immediate(vc_val a, vc_val b, uint32_t op) 
 static vc_val vc__pure1(vc_val a, uint32_t op) {
     vc_kernel *k = vc__kernel_with_space(a);
     const vc__node *n = k ? vc__usable_node(k, a) : NULL;
-    if (n && vc__keeps_type(op, n->type))
-        return vc__record_unchecked(k, op, n->type, n->flags, a.bits, VC__NIL, VC__NIL);
+    if (n && vc__kinds[n->type & 15u].mask & vc__op[op].kinds)
+        return vc__record_unchecked(k, op, vc__result_type(op, n->type), n->flags, a.bits, VC__NIL, VC__NIL);
     return vc__pure_checked(op, 1, a, vc__no_value(), vc__no_value());
 }
 
@@ -4148,6 +4148,19 @@ static vc_val vc__pure2(vc_val a, vc_val b, uint32_t op) {
     if (!second || second->type != first->type || !vc__keeps_type(op, second->type))
         return vc__pure2_immediate(a, b, op);
     return vc__record_unchecked(k, op, second->type, (uint32_t)first->flags | second->flags, a.bits, b.bits, VC__NIL);
+}
+
+/* As vc__pure2 for comparisons, whose results are bools. */
+static vc_val vc__compare(vc_val a, vc_val b, uint32_t ordered_op) {
+    vc_kernel *k = a.owner == b.owner ? vc__kernel_with_space(a) : NULL;
+    const vc__node *m = k ? vc__node_in_known_open_block(k, a) : NULL;
+    const vc__node *n = m ? vc__node_in_known_open_block(k, b) : NULL;
+    uint32_t op = ordered_op & ~(uint32_t)VC__SWAPPED;
+    vc_val first = ordered_op == op ? a : b, second = ordered_op == op ? b : a;
+    if (!n || n->type != m->type || !(vc__kinds[n->type & 15u].mask & vc__op[op].kinds))
+        return vc__pure2_same_type(a, b, ordered_op);
+    return vc__record_unchecked(k, op, vc__vec(VC_BOOL, vc__components(n->type)), (uint32_t)m->flags | n->flags,
+                                first.bits, second.bits, VC__NIL);
 }
 
 /* Fast path of vc__pure3_same_type, for three values of one type in blocks that are known to be open. */
@@ -5350,6 +5363,7 @@ static vc_val vc__rule_record(vc__rule_state *r, uint32_t op, vc_type to, uint32
     if (op == VC__OP_CAST || op == VC__OP_BITCAST) return vc__convert(op, to, v[0]);
     if (op == VC__OP_SELECT) return vc_select(v[0], v[1], v[2]);
     if (op == VC__OP_SHL || op == VC__OP_SHR) return vc__shift(op, v[0], v[1]);
+    if (vc__op[op].result == VC__RESULT_BOOL && count == 2) return vc__compare(v[0], v[1], op);
     return count == 1 ? vc__pure1(v[0], op) : count == 2 ? vc__pure2(v[0], v[1], op) : vc__pure3(v[0], v[1], v[2], op);
 }
 
@@ -15381,12 +15395,12 @@ static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
 
 VC_API vc_val vc_shl(vc_val a, vc_val count) { return vc__shift(VC__OP_SHL, a, count); }
 VC_API vc_val vc_shr(vc_val a, vc_val count) { return vc__shift(VC__OP_SHR, a, count); }
-VC_API vc_val vc_eq(vc_val a, vc_val b) { return vc__pure2_same_type(a, b, VC__OP_EQ); }
-VC_API vc_val vc_ne(vc_val a, vc_val b) { return vc__pure2_same_type(a, b, VC__OP_NE); }
-VC_API vc_val vc_lt(vc_val a, vc_val b) { return vc__pure2_same_type(a, b, VC__OP_LT); }
-VC_API vc_val vc_le(vc_val a, vc_val b) { return vc__pure2_same_type(a, b, VC__OP_LE); }
-VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__pure2_same_type(a, b, VC__ORDERED_GT); }
-VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__pure2_same_type(a, b, VC__ORDERED_GE); }
+VC_API vc_val vc_eq(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_EQ); }
+VC_API vc_val vc_ne(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_NE); }
+VC_API vc_val vc_lt(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LT); }
+VC_API vc_val vc_le(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LE); }
+VC_API vc_val vc_gt(vc_val a, vc_val b) { return vc__compare(a, b, VC__ORDERED_GT); }
+VC_API vc_val vc_ge(vc_val a, vc_val b) { return vc__compare(a, b, VC__ORDERED_GE); }
 
 /* Records a select of scalars or vectors. o[0] is the condition; `type` is the common type of the values. */
 static vc_val vc__select_values(vc_kernel *k, vc__operand *o, vc_type type) {
