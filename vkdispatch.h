@@ -6102,7 +6102,7 @@ static int32_t vd__texture_divide(int32_t n, int32_t d) { return (2 * n + (n < 0
 
 static int32_t vd__texture_clamp(int32_t x, int32_t low, int32_t high) { return x < low ? low : x > high ? high : x; }
 
-/* Sign-extends an integer of `count` bits. One that is unsigned remains as it is if `count` is a bit more. */
+/* Sign-extends an integer of `count` bits. An unsigned integer of fewer bits than `count` is unchanged. */
 static int32_t vd__texture_signed(uint32_t bits, uint32_t count) {
     return (int32_t)bits - (int32_t)((bits >> (count - 1) & 1) << count);
 }
@@ -20364,7 +20364,7 @@ static inline void vd__hazards_clear(vd__hazards *h) {
     h->limit = (h->mask + 1) / 2;
     h->epoch += VD__EPOCH;
     if (VD__LIKELY(h->epoch != 0)) return;
-    memset(h->table, 0, (h->mask + 1) * sizeof *h->table); /* after 2^32 epochs an old one would match a current one */
+    memset(h->table, 0, (h->mask + 1) * sizeof *h->table); /* after 2^32 epochs an old slot would look current */
     h->epoch = VD__EPOCH;
 }
 

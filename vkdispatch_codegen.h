@@ -5864,8 +5864,8 @@ static uint32_t vc__lower_bit_reverse(vc__lowering *s, const vc__node *n) {
         return vc__by_rule(VC__RULE(bit_reverse_of_64, "h = high(x); l = u64(reverse32(low(x))) << 32; "
                                                        "T(l | u64(bit_reverse(h)))"));
     return vc__by_rule(width == 32   ? VC__RULE(bit_reverse_of_32, "T(reverse32(low(x)))")
-                                     : width == 16 ? VC__RULE(bit_reverse_of_16, "T(reverse32(low(x)) >> 16)")
-                                                   : VC__RULE(bit_reverse_of_8, "T(reverse32(low(x)) >> 24)"));
+                       : width == 16 ? VC__RULE(bit_reverse_of_16, "T(reverse32(low(x)) >> 16)")
+                                     : VC__RULE(bit_reverse_of_8, "T(reverse32(low(x)) >> 24)"));
 }
 
 /* x & -x has only the lowest 1 of x. */
@@ -6752,6 +6752,7 @@ static uint32_t vc__make_warp_scan(vc__lowering *s, uint32_t op, uint32_t x, uin
 
 /* the highest lane in both sets; more than 31 if there is none */
 VC__SUBRULE(highest_lane, "u32(find_msb(x & y))")
+
 /* Reduction or scan of any set of active lanes, in log2(size) exchanges: doubles the size of blocks of lanes. Every
    active lane reads the highest active lane of the other half of its block, which has the result of that half; in a
    scan only lanes of the upper half do (Sklansky, Conditional-sum addition logic, 1960). `lanes`: VC__LANES_; `size`:

@@ -12,12 +12,12 @@
    the whole operation, except graph-…-host, the CPU time of a submission. graph-changed sets one value before each
    submission, and is compared with command buffers that do not change. late-readback is the CPU time of a frame that
    dispatches, begins to read 2 MB and uses the 2 MB of three frames earlier, at 120 frames a second; the hand-written
-   one has a command pool, a fence and a buffer for each of the three frames. late-frames: how many of ours were not
-   complete then; late-allocations: host allocations. tracking is the CPU time that a dispatch
-   takes longer if it declares buffers that the kernel reaches through addresses (vd_dispatch_desc.uses): six buffers,
-   six others of 6000 each time, or one that contains 6000 as views. overlap compares dispatches on disjoint views of a
-   buffer with dependent ones. Every counter is read back and compared
-   with the number of dispatches. */
+   one has a command pool, a fence and a buffer for each of the three frames. late-time is the same without the
+   comparison, late-frames how many of ours were not complete then, late-allocations the host allocations. tracking is
+   the CPU time that a dispatch takes longer if it declares buffers that the kernel reaches through addresses
+   (vd_dispatch_desc.uses): six buffers, six others of 6000 each time, or one that contains 6000 as views. overlap
+   compares dispatches on disjoint views of a buffer with dependent ones. Every counter is read back and compared with
+   the number of dispatches. */
 #define _POSIX_C_SOURCE 200809L
 #define VOLK_IMPLEMENTATION /* for the hand-written implementation */
 #define VKDISPATCH_VOLK
@@ -783,6 +783,9 @@ static void bench_late_readback(ours *o, const raw *r, const char *form) {
     for (int i = 0; i < LATE; i++) vd_read_end(o->ctx, l.ring[i]);
     snprintf(name, sizeof name, "late-readback-%s", form);
     bench_print(&pair);
+    for (int i = 0; i < FRAMES; i++) pair.ours[i] *= pair.scale;
+    snprintf(name, sizeof name, "late-time-%s", form);
+    bench_print_alone(name, "2MB", pair.ours, FRAMES, pair.unit, 60);
     snprintf(name, sizeof name, "late-frames-%s", form);
     bench_print_alone(name, "2MB", &incomplete, 1, "frames", -1);
     snprintf(name, sizeof name, "late-allocations-%s", form);
