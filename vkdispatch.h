@@ -487,8 +487,11 @@
          VD_IMPLICIT_THREADS or _GROUPS are push constants. The variant has its argument block in memory and, instead of
          the group base, a loop over work-groups.
        * cuda and opencl have no indirect dispatch: the submission of the list (or the batch) reads the numbers and
-         blocks until the commands before the dispatch are complete. Other threads that use the device wait meanwhile.
-         Such a dispatch cannot be captured into a CUDA graph.
+         blocks until the commands before the dispatch are complete. Other threads may use the device meanwhile; their
+         submissions to the same queue, and those that need its results on another queue, wait too. A thread that
+         records a command which depends on an unsubmitted indirect dispatch of another queue submits that dispatch; if
+         so, or if a list depends on a submission that waits, other threads that use the device wait meanwhile. Such a
+         dispatch cannot be captured into a CUDA graph.
 
    Profiling
        vd_scope_begin and vd_scope_end measure the commands between them on the device, in all lists. In an immediate
@@ -4137,6 +4140,8 @@ typedef struct vd__tape {
     bool failed;               /* a command was not recorded because host memory ran out */
     uint64_t *stamps;          /* timestamps by index: values or objects of the backend; 0: none */
     uint32_t stamp_count, stamp_capacity;
+    uint32_t at;               /* of a suspended submission: first word of the indirect launch that comes next */
+    uint32_t size[3];          /* the numbers of that launch, unless vd__tape_player.size returns them */
 } vd__tape;
 
 /* Recorded commands of a backend. Zeroed before commands_create. */
@@ -4182,6 +4187,7 @@ typedef struct vd__submission {
     const vd__argument_change *changes; /* for this submission and later ones */
     uint32_t change_count;
     vd__surface *surface;      /* not NULL: its transfers wait for the acquired image, which is presented afterwards */
+    bool resumed;              /* continues a suspended submission; only `commands` and `value` are used */
 } vd__submission;
 
 enum { VD__COPIES_KERNEL = 1, VD__COPIES_DRIVER };
@@ -4528,6 +4534,9 @@ typedef struct vd__recording {
     vd__scope *scopes;
     uint32_t scope_count, scope_capacity;
     struct vd__recording *next;
+    vd__submission submission; /* while it is pending */
+    vd__wait waits[VD_MAX_QUEUES]; /* of `submission` */
+    struct vd__recording *next_pending;
 } vd__recording;
 
 typedef struct vd__recording_ring {
@@ -4786,6 +4795,11 @@ struct vd__queue {
     vd__output *spare_outputs; /* to be reused; under the context's lock */
     vd__slot *garbage, *last_garbage; /* destroyed objects, sorted by the timeline value that they wait for; under the
                                   context's lock */
+    uint64_t sent;             /* timeline value of the last submission that the backend has completely; also read
+                                  without the lock */
+    vd__recording *pending, *last_pending; /* those of later submissions, in order; the first one is suspended */
+    uint32_t sizes;            /* sizes of indirect launches that suspended submissions have waited for */
+    uint32_t servers;          /* threads in vd__queue_complete */
 };
 
 /* Data that a library built on top attaches to the context (vd_context_attach). */
@@ -5062,6 +5076,10 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
                      without a recording only advances the timeline, so that the value of a failed submission is reached
                      too. `changes` do not affect earlier submissions of the recording to this queue, even if these are
                      in flight. If the submission fails, the changes may have been made or not.
+                     VD_TIMEOUT: the submission is suspended before an indirect launch, whose size it has begun to read.
+                     The caller calls queue_size_wait, then this function again with s->resumed, until it returns
+                     another result. Until then, it submits nothing else to the queue, and nothing that waits for it.
+   queue_size_wait   Waits until the size has been read that the suspended submission of the queue needs, if it has one.
    queue_bind        Binds memory to pages of a sparse buffer or to tiles of a sparse image, or removes it. The timeline
                      reaches `value` when this is done and all earlier submissions have completed.
    queue_value       Returns the current timeline value, or UINT64_MAX if the device is lost.
@@ -5145,6 +5163,7 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
       vk, default, default, dummy) \
     X(void, queue_native, (vd__device *dev, uint32_t queue, vd_native *out), vk, cu, cl, default) \
     X(vd_result, queue_submit, (vd__device *dev, uint32_t queue, const vd__submission *s), vk, cu, cl, dummy) \
+    X(vd_result, queue_size_wait, (vd__device *dev, uint32_t queue), default, cu, cl, default) \
     X(vd_result, queue_bind, (vd__device *dev, uint32_t queue, uint64_t value, const vd__binds *binds), \
       vk, cu, default, dummy) \
     X(uint64_t, queue_value, (vd__device *dev, uint32_t queue), vk, cu, cl, dummy) \
@@ -5321,6 +5340,11 @@ static VD__UNUSED vd_result vd__default_queue_bind(vd__device *dev, uint32_t que
                                                    const vd__binds *binds) {
     (void)queue, (void)value, (void)binds;
     return vd__fail(VD_ERROR_UNSUPPORTED, "device '%s' has no sparse buffers", dev->info.name);
+}
+
+static vd_result vd__default_queue_size_wait(vd__device *dev, uint32_t queue) {
+    (void)dev, (void)queue;
+    return VD_OK;
 }
 
 static vd_result vd__default_block_sync(vd__device *dev, vd__block *block, uint64_t offset, uint64_t size,
@@ -5510,7 +5534,9 @@ typedef struct vd__tape_player {
     vd_result (*fill)(void *user, const vd__tape_fill *fill);
     vd_result (*image)(void *user, const vd__image_command *command); /* NULL: the backend has no images */
     vd_result (*timestamp)(void *user, uint64_t *stamp);
-    vd_result (*read)(void *user, const vd__memory *from, uint64_t offset, uint32_t out[3]); /* waits */
+    vd_result (*read)(void *user, const vd__memory *from, uint64_t offset, uint32_t out[3]); /* begins to read; `out` is
+                                  valid after queue_size_wait, if `size` is NULL */
+    void (*size)(void *user, uint32_t out[3]); /* returns what `read` has read, after queue_size_wait */
 } vd__tape_player;
 
 static const vd__tape_command *vd__tape_command_at(const vd__tape *tape, uint32_t word) {
@@ -5685,15 +5711,21 @@ static vd_result vd__tape_play_parts(const vd__device *dev, const vd__indirect *
     return r;
 }
 
-/* Executes an indirect launch, which is a command of the tape and the launch after it. */
-static VD__COLD vd_result vd__tape_play_indirect(vd__device *dev, const vd__tape_indirect *c,
+/* Executes the indirect launch at word `at`, which is a command of the tape and the launch after it. The first call
+   begins to read its size and returns VD_TIMEOUT. The second one, with `resumed`, uses the size. */
+static VD__COLD vd_result vd__tape_play_indirect(vd__device *dev, vd__tape *tape, uint32_t at, bool resumed,
                                                  const vd__tape_player *player, void *user) {
-    vd__tape_launch *launch = (vd__tape_launch *)(void *)((uint64_t *)(uintptr_t)c + c->command.words);
-    uint32_t counts[3] = { 0, 0, 0 };
+    const vd__tape_indirect *c = (const vd__tape_indirect *)(const void *)vd__tape_command_at(tape, at);
+    vd__tape_launch *launch = (vd__tape_launch *)(void *)(tape->words + at + c->command.words);
     bool empty = false;
-    vd_result r = player->read(user, c->indirect.memory, c->indirect.offset, counts);
-    if (!r && vd__indirect_resolve(&c->indirect, counts, launch, &empty)) vd__indirect_log(dev, c->indirect.kernel);
-    return r || empty ? r : vd__tape_play_parts(dev, &c->indirect, player, user, launch);
+    if (!resumed) {
+        vd_result r = player->read(user, c->indirect.memory, c->indirect.offset, tape->size);
+        tape->at = at;
+        return r ? r : VD_TIMEOUT;
+    }
+    if (player->size) player->size(user, tape->size);
+    if (vd__indirect_resolve(&c->indirect, tape->size, launch, &empty)) vd__indirect_log(dev, c->indirect.kernel);
+    return empty ? VD_OK : vd__tape_play_parts(dev, &c->indirect, player, user, launch);
 }
 
 VD__SMALL_END
@@ -5708,14 +5740,16 @@ static void vd__tape_change(const vd__submission *s) {
     }
 }
 
-/* Makes the changes of a submission, then executes its commands in order. Stops at the first error and returns it. */
+/* Makes the changes of a submission, then executes its commands in order. Stops at the first error and returns it.
+   VD_TIMEOUT: it is suspended before an indirect launch, see queue_submit. */
 static inline vd_result vd__tape_play(vd__device *dev, const vd__submission *s, const vd__tape_player *player,
                                       void *user) {
     vd_result r = VD_OK;
     if (!s->commands) return VD_OK;
-    const vd__tape *tape = &s->commands->tape;
-    vd__tape_change(s);
-    for (uint32_t at = 0; at < tape->count && !r;) {
+    vd__tape *tape = (vd__tape *)(uintptr_t)&s->commands->tape;
+    bool resumed = s->resumed;
+    if (!resumed) vd__tape_change(s);
+    for (uint32_t at = resumed ? tape->at : 0; at < tape->count && !r;) {
         const vd__tape_command *command = vd__tape_command_at(tape, at);
         if (command->kind == VD__TAPE_LAUNCH) r = player->launch(user, (const vd__tape_launch *)(const void *)command);
         else if (command->kind == VD__TAPE_COPY) r = player->copy(user, (const vd__tape_copy *)(const void *)command);
@@ -5723,7 +5757,8 @@ static inline vd_result vd__tape_play(vd__device *dev, const vd__submission *s, 
         else if (command->kind == VD__TAPE_TIMESTAMP)
             r = player->timestamp(user, &tape->stamps[((const vd__tape_timestamp *)(const void *)command)->index]);
         else if (command->kind == VD__TAPE_INDIRECT) {
-            r = vd__tape_play_indirect(dev, (const vd__tape_indirect *)(const void *)command, player, user);
+            r = vd__tape_play_indirect(dev, tape, at, resumed, player, user);
+            resumed = false;
             at += command->words;
             command = vd__tape_command_at(tape, at);
         }
@@ -8459,11 +8494,12 @@ static vd_result vd__dummy_timestamps_read(vd__device *dev, vd__commands *c, uin
 }
 
 static const vd__tape_player vd__dummy_player = { vd__dummy_play_launch, vd__dummy_play_copy, vd__dummy_play_fill,
-                                                  vd__dummy_play_image, vd__dummy_play_timestamp, vd__dummy_play_read };
+                                                  vd__dummy_play_image, vd__dummy_play_timestamp, vd__dummy_play_read,
+                                                  NULL };
 
 static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const vd__submission *s) {
     vd_result r = vd__tape_play(dev, s, &vd__dummy_player, dev);
-    vd__atomic_store64(&vd__dummy_of(dev)->timelines[queue], s->value);
+    if (r != VD_TIMEOUT) vd__atomic_store64(&vd__dummy_of(dev)->timelines[queue], s->value);
     return r;
 }
 
@@ -14585,15 +14621,18 @@ static vd_result vd__cu_play_timestamp(void *user, uint64_t *stamp) {
     return result ? vd__cu_fail(to->cu, result, "cuEventRecord") : VD_OK;
 }
 
-/* Reads through the pinned memory after the timeline (timeline[2] and [3]), and waits. */
+/* Reads into the pinned memory after the timeline (timeline[2] and [3]). */
 static vd_result vd__cu_play_read(void *user, const vd__memory *from, uint64_t offset, uint32_t out[3]) {
     const vd__cu_playback *to = (const vd__cu_playback *)user;
     const vd__cu_queue *q = to->queue;
+    (void)out;
     int result = to->cu->cuMemcpyAsync(q->timeline_address + 2 * sizeof *q->timeline, from->address + offset, 12,
                                        to->stream);
-    if (!result) result = to->cu->cuStreamSynchronize(to->stream);
-    memcpy(out, q->timeline + 2, 12);
     return result ? vd__cu_fail(to->cu, result, "reading the size of an indirect dispatch") : VD_OK;
+}
+
+static void vd__cu_play_size(void *user, uint32_t out[3]) {
+    memcpy(out, ((const vd__cu_playback *)user)->queue->timeline + 2, 12);
 }
 
 #if VD__HAS_IMAGES
@@ -14735,7 +14774,8 @@ static vd_result vd__cu_play_image(void *user, const vd__image_command *c) {
 #endif
 
 static const vd__tape_player vd__cu_player = { vd__cu_play_launch, vd__cu_play_copy, vd__cu_play_fill,
-                                               vd__cu_play_image, vd__cu_play_timestamp, vd__cu_play_read };
+                                               vd__cu_play_image, vd__cu_play_timestamp, vd__cu_play_read,
+                                               vd__cu_play_size };
 
 /* Sets *ns to the time from one event to another. */
 static vd_result vd__cu_elapsed(const vd__cu_device *d, uint64_t from, uint64_t to, int64_t *ns) {
@@ -15043,7 +15083,7 @@ static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__
     vd_result r = vd__cu_enter(d);
     if (r) return r;
     int status = vd__cu_capture_status(d, q);
-    r = vd__cu_await(d, queue, s->waits, s->wait_count);
+    if (!s->resumed) r = vd__cu_await(d, queue, s->waits, s->wait_count);
     if (!r && s->commands && status == VD__CU_STREAM_CAPTURE_STATUS_INVALIDATED)
         r = vd__fail(VD_ERROR_INVALID, "the capture of the stream of queue %u was invalidated; cuStreamEndCapture "
                      "returns the reason", queue);
@@ -15053,6 +15093,17 @@ static vd_result vd__cu_queue_submit(vd__device *dev, uint32_t queue, const vd__
     if (!r) r = launches ? vd__cu_graph_launch(d, q, s) : vd__tape_play(dev, s, &vd__cu_player, &to);
     if (!r && status) vd__atomic_store64(&q->submitted, s->value);
     else if (!r) r = vd__cu_signal(d, q, s->value);
+    vd__cu_leave(d);
+    if (r == VD_ERROR_DEVICE_LOST) vd__atomic_store32(&d->lost, 1);
+    return r;
+}
+
+static vd_result vd__cu_queue_size_wait(vd__device *dev, uint32_t queue) {
+    vd__cu_device *d = vd__cu_device_of(dev);
+    vd_result r = vd__cu_enter(d);
+    if (r) return r;
+    int result = d->api->cuStreamSynchronize(d->queues[queue].stream);
+    if (result) r = vd__cu_fail(d->api, result, "reading the size of an indirect dispatch");
     vd__cu_leave(d);
     if (r == VD_ERROR_DEVICE_LOST) vd__atomic_store32(&d->lost, 1);
     return r;
@@ -15360,6 +15411,7 @@ typedef struct vd__cl_queue {
     vd__cl_submission *submissions; /* ring buffer: those that are not known to be complete, in order */
     uint32_t first, count, capacity; /* of `submissions`; the capacity is a power of two */
     uint64_t reached;          /* largest timeline value that is known to be reached */
+    vd__cl_event size_event;   /* of the last read of the size of an indirect launch; NULL: there was none */
 } vd__cl_queue;
 
 typedef struct vd__cl_device {
@@ -15927,6 +15979,7 @@ static void vd__cl_device_close(vd__device *dev) {
             vcl->cl->clReleaseEvent(queue->submissions[(queue->first + m) & (queue->capacity - 1)].event);
         if (queue->handle) vcl->cl->clReleaseCommandQueue(queue->handle);
         vd__mutex_destroy(&queue->lock);
+        if (queue->size_event) vcl->cl->clReleaseEvent(queue->size_event);
         vd__free(vd__cl_allocator(dev), queue->submissions);
     }
     if (vcl->map_queue) vcl->cl->clFinish(vcl->map_queue);
@@ -16652,6 +16705,7 @@ static uint64_t vd__cl_host_address(const vd__memory *m) {
 typedef struct vd__cl_playback {
     const vd__device *dev;
     const vd__cl_device *vcl;
+    vd__cl_queue *queue_state;
     vd__cl_command_queue queue;
     const vd__tape_command *last; /* the last command of the tape; NULL: there are no commands */
     vd__cl_event event;        /* of the last command; NULL: it was not enqueued, or is a command without an event */
@@ -16808,12 +16862,18 @@ static vd_result vd__cl_play_timestamp(void *user, uint64_t *stamp) {
 
 static vd_result vd__cl_play_read(void *user, const vd__memory *from, uint64_t offset, uint32_t out[3]) {
     const vd__cl_playback *to = (const vd__cl_playback *)user;
+    const vd__cl_driver *cl = to->vcl->cl;
     vd__cl_mem object = vd__cl_unpack(from->native[0]);
     const void *address = (const void *)(uintptr_t)(vd__cl_host_address(from) + offset);
-    int32_t error = object ? to->vcl->cl->clEnqueueReadBuffer(to->queue, object, 1, (size_t)offset, 12, out, 0, NULL,
-                                                              NULL)
-                           : to->vcl->cl->clEnqueueSVMMemcpy(to->queue, 1, out, address, 12, 0, NULL, NULL);
-    return error ? vd__cl_fail(error, "reading the size of an indirect dispatch") : VD_OK;
+    vd__cl_event event = NULL, old = to->queue_state->size_event;
+    int32_t error = object ? cl->clEnqueueReadBuffer(to->queue, object, 0, (size_t)offset, 12, out, 0, NULL, &event)
+                           : cl->clEnqueueSVMMemcpy(to->queue, 0, out, address, 12, 0, NULL, &event);
+    if (error) return vd__cl_fail(error, "reading the size of an indirect dispatch");
+    vd__mutex_lock(&to->queue_state->lock);
+    to->queue_state->size_event = event;
+    vd__mutex_unlock(&to->queue_state->lock);
+    if (old) cl->clReleaseEvent(old);
+    return VD_OK;
 }
 
 #if VD__HAS_IMAGES
@@ -17026,7 +17086,7 @@ static vd_result vd__cl_play_image(void *user, const vd__image_command *c) {
 #endif
 
 static const vd__tape_player vd__cl_player = { vd__cl_play_launch, vd__cl_play_copy, vd__cl_play_fill,
-                                               vd__cl_play_image, vd__cl_play_timestamp, vd__cl_play_read };
+                                               vd__cl_play_image, vd__cl_play_timestamp, vd__cl_play_read, NULL };
 
 static vd_result vd__cl_timestamps_read(vd__device *dev, vd__commands *c, uint32_t count, uint64_t *out) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
@@ -17131,13 +17191,18 @@ static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__
     vd__cl_device *vcl = vd__cl_device_of(dev);
     vd__cl_queue *q = &vcl->queues[queue];
     const vd__tape *tape = s->commands ? &s->commands->tape : NULL;
-    vd__cl_playback to = { dev, vcl, q->handle, tape && tape->count ? vd__tape_command_at(tape, tape->last) : NULL,
-                           NULL };
+    vd__cl_playback to = { dev, vcl, q, q->handle,
+                           tape && tape->count ? vd__tape_command_at(tape, tape->last) : NULL, NULL };
     if (!vd__cl_submissions_reserve(dev, q))
         return tape ? vd__fail_memory(0) : vd__cl_raise_last_value(q, s->value);
-    int32_t error = vd__cl_await(vcl, q, s->waits, s->wait_count);
+    int32_t error = s->resumed ? 0 : vd__cl_await(vcl, q, s->waits, s->wait_count);
     if (error) return vd__cl_fail(error, "waiting for another queue");
     vd_result result = vd__tape_play(dev, s, &vd__cl_player, &to);
+    if (result == VD_TIMEOUT) {
+        error = vcl->cl->clFlush(q->handle);
+        if (!error) return VD_TIMEOUT;
+        result = vd__cl_fail(error, "clFlush");
+    }
     vd__cl_event event = result ? NULL : to.event; /* a command that failed may have written anything to it */
     if (!result && !event) error = vcl->cl->clEnqueueMarkerWithWaitList(q->handle, 0, NULL, &event);
     if (error) event = NULL;
@@ -17149,6 +17214,21 @@ static vd_result vd__cl_queue_submit(vd__device *dev, uint32_t queue, const vd__
     submission->value = s->value;
     vd__mutex_unlock(&q->lock);
     return VD_OK;
+}
+
+static vd_result vd__cl_queue_size_wait(vd__device *dev, uint32_t queue) {
+    vd__cl_device *vcl = vd__cl_device_of(dev);
+    vd__cl_queue *q = &vcl->queues[queue];
+    vd__mutex_lock(&q->lock);
+    vd__cl_event event = q->size_event;
+    int32_t error = event ? vcl->cl->clRetainEvent(event) : 0;
+    vd__mutex_unlock(&q->lock);
+    if (!event) return VD_OK;
+    if (!error) {
+        error = vcl->cl->clWaitForEvents(1, &event);
+        vcl->cl->clReleaseEvent(event);
+    }
+    return error ? vd__cl_fail(error, "reading the size of an indirect dispatch") : VD_OK;
 }
 
 /* If a command ended with an error, later commands may have read wrong data: the device counts as lost. */
@@ -17171,10 +17251,12 @@ static uint64_t vd__cl_queue_value(vd__device *dev, uint32_t queue) {
     return vd__atomic_load32(&vcl->lost) ? UINT64_MAX : value;
 }
 
+enum { VD__CL_NAP_NS = 20000 }; /* interval at which waits begin to poll */
+
 /* Returns the status of the event after the wait. OpenCL has no wait with a timeout, so this polls; the interval grows
-   from 20 us to 1 ms. */
+   to 1 ms. */
 static int32_t vd__cl_event_wait(const vd__cl_device *vcl, vd__cl_event event, uint64_t timeout_ns) {
-    uint64_t start = vd__time_ns(), nap = 20000;
+    uint64_t start = vd__time_ns(), nap = VD__CL_NAP_NS;
     if (timeout_ns == VD_FOREVER) return vcl->cl->clWaitForEvents(1, &event);
     for (;;) {
         int32_t status = vd__cl_event_status(vcl, event);
@@ -17189,6 +17271,10 @@ static vd_result vd__cl_queue_wait(vd__device *dev, uint32_t queue, uint64_t val
     vd__cl_device *vcl = vd__cl_device_of(dev);
     vd__cl_event event;
     if (vd__cl_event_of(vcl, &vcl->queues[queue], value, &event)) return VD_TIMEOUT; /* the caller tries again */
+    if (!event && vd__cl_queue_value(dev, queue) < value) { /* the submission is suspended */
+        vd__sleep(timeout_ns < VD__CL_NAP_NS ? timeout_ns : (uint64_t)VD__CL_NAP_NS);
+        return VD_TIMEOUT;
+    }
     int32_t status = event ? vd__cl_event_wait(vcl, event, timeout_ns) : 0;
     if (event) vcl->cl->clReleaseEvent(event);
     if (status > VD__CL_COMPLETE) return VD_TIMEOUT;
@@ -21382,9 +21468,118 @@ static void vd__queue_add_failure(vd__queue *q, uint64_t value, vd_result result
     q->open_batch.hazards.stages = VD__STAGES_ALL; /* the barriers of the failed submission were not executed */
     q->open_batch.hazards.limit = 0;
     vd__logf(&ctx->host, VD_LOG_ERROR, "%s", f->text);
-    vd__submission empty = { NULL, value, false, NULL, 0, NULL, 0, NULL };
+    vd__submission empty = { NULL, value, false, NULL, 0, NULL, 0, NULL, false };
     if (result == VD_ERROR_DEVICE_LOST || ctx->driver.backend->queue_submit(q->device, q->index, &empty))
         vd__fail_device_lost(q);
+}
+
+/* ---- suspended submissions ----
+   On cuda, opencl and dummy, the host reads the size of an indirect launch while a submission is executed. The backend
+   suspends the submission until the size has been read, and no lock is held during this wait:
+   - A suspended submission counts as submitted: it has its timeline value, its list is recycled, and other threads
+     record, create and destroy objects. What it uses exists until its value is reached.
+   - Later submissions to its queue are pending until the backend has it completely. Nothing that waits for its value is
+     sent to another queue.
+   - A thread that submits completes its submission before its call returns (vd__queue_unlock). It leaves only if
+     nothing is pending, or if another thread is completing submissions of the queue (vd__queue.servers). So a queue
+     with pending submissions has a thread that sends them.
+   - Any thread that holds the queue's lock may continue a suspended submission after waiting for its size. A thread
+     that has waited without the lock does so only if no other thread has (vd__queue.sizes).
+   - A call that submits, or needs submissions of other queues, first completes them and releases the lock meanwhile
+     (vd__queue_settle). In the middle of a command, when other threads must not record, it cannot: there it waits with
+     the lock held (vd__queue_complete_locked) if a submission of another queue is suspended that no thread completes
+     yet, or that the next submission waits for. */
+
+/* Called when a submission has failed with r. */
+static VD__COLD void vd__submission_failed(vd__queue *q, vd__recording *recording, vd_result r) {
+    recording->timestamps = 0;
+    recording->indirect = false;
+    vd__queue_add_failure(q, recording->value, r);
+    if (vd__atomic_load64(&q->output.id)) q->output_stale = true;
+}
+
+/* Adds a submission to the pending ones. `resumed`: it is suspended. */
+static VD__COLD void vd__queue_suspend(vd__queue *q, vd__recording *recording, const vd__submission *s, bool resumed) {
+    recording->submission = *s;
+    recording->submission.resumed = resumed;
+    recording->submission.waits = recording->waits;
+    memcpy(recording->waits, s->waits, s->wait_count * sizeof *s->waits);
+    recording->next_pending = NULL;
+    if (q->pending) q->last_pending->next_pending = recording;
+    else q->pending = recording;
+    q->last_pending = recording;
+}
+
+/* Continues the suspended submission after a wait for its size, which has returned r, and sends pending ones until one
+   is suspended. The caller holds the queue's lock. */
+static VD__COLD void vd__queue_resume(vd__queue *q, vd_result r) {
+    q->sizes++;
+    while (q->pending) {
+        vd__recording *recording = q->pending;
+        if (!r) r = q->ctx->driver.backend->queue_submit(q->device, q->index, &recording->submission);
+        recording->submission.resumed = true;
+        if (r == VD_TIMEOUT) return;
+        if (r) vd__submission_failed(q, recording, r);
+        q->pending = recording->next_pending;
+        vd__atomic_store64(&q->sent, recording->value);
+        r = VD_OK;
+    }
+}
+
+/* Waits until the backend has the submission with this value completely. No lock may be held. */
+static VD__COLD void vd__queue_complete(vd__queue *q, uint64_t value) {
+    if (VD__LIKELY(vd__atomic_load64(&q->sent) >= value)) return;
+    vd__mutex_lock(q->lock);
+    q->servers++;
+    while (q->sent < value || (q->pending && q->servers == 1)) {
+        uint32_t number = q->sizes;
+        vd__mutex_unlock(q->lock);
+        vd_result r = q->ctx->driver.backend->queue_size_wait(q->device, q->index);
+        vd__mutex_lock(q->lock);
+        if (q->pending && q->sizes == number) vd__queue_resume(q, r);
+    }
+    q->servers--;
+    vd__mutex_unlock(q->lock);
+}
+
+/* The same with the queue's lock, which the caller holds: other threads that use the device wait. */
+static VD__COLD void vd__queue_complete_locked(vd__queue *q, uint64_t value) {
+    while (q->pending && q->sent < value)
+        vd__queue_resume(q, q->ctx->driver.backend->queue_size_wait(q->device, q->index));
+}
+
+/* Returns a queue with a suspended submission that the next submission of q must follow, as far as that is known now.
+   NULL: there is none. */
+static vd__queue *vd__queue_preceding(vd__queue *q) {
+    for (uint32_t i = 0; i < q->device->queue_count; i++) {
+        vd__queue *o = &q->context_device->queues[i];
+        if (VD__UNLIKELY(o->pending != NULL) && (o == q || q->waits[i] > o->sent)) return o;
+    }
+    return NULL;
+}
+
+/* Completes the suspended submissions that the next submission of q must follow. The caller holds the queue's lock,
+   which is released meanwhile. */
+static void vd__queue_settle(vd__queue *q) {
+    for (vd__queue *o = vd__queue_preceding(q); VD__UNLIKELY(o != NULL); o = vd__queue_preceding(q)) {
+        uint64_t value = o == q ? q->submitted : q->waits[o->index];
+        vd__mutex_unlock(q->lock);
+        vd__queue_complete(o, value);
+        vd__mutex_lock(q->lock);
+    }
+}
+
+/* Locks a queue for a call that submits. */
+static void vd__queue_lock(vd__queue *q) {
+    vd__mutex_lock(q->lock);
+    vd__queue_settle(q);
+}
+
+/* Unlocks a queue after a call that submits, and completes its submission. */
+static void vd__queue_unlock(vd__queue *q) {
+    uint64_t value = q->submitted;
+    vd__mutex_unlock(q->lock);
+    vd__queue_complete(q, value);
 }
 
 static void vd__output_submitted(vd_list *l, uint64_t value);
@@ -21412,7 +21607,7 @@ static void vd__list_assign_value(vd_list *l, uint64_t value) {
 }
 
 /* Stores the timeline values of other queues that the next submission must wait for in `out`, without those that are
-   reached or that an earlier submission waited for. Returns their number. */
+   reached or that an earlier submission waited for, and completes them if they are suspended. Returns their number. */
 static uint32_t vd__queue_waits(vd__queue *q, vd__wait out[VD_MAX_QUEUES]) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < q->device->queue_count && q->device->queue_count > 1; i++) {
@@ -21421,6 +21616,7 @@ static uint32_t vd__queue_waits(vd__queue *q, vd__wait out[VD_MAX_QUEUES]) {
         if (i == q->index || value <= q->waited[i]
             || value <= vd__atomic_load64(&q->context_device->queues[i].completed))
             continue;
+        vd__queue_complete_locked(&q->context_device->queues[i], value);
         q->waited[i] = value;
         out[count].queue = i;
         out[count++].value = value;
@@ -21462,24 +21658,28 @@ static vd_result vd__list_end_recording(vd_list *l) {
 }
 
 /* Submits the list's recording if r is VD_OK; otherwise the submission counts as failed with r. In both cases it has a
-   timeline value, which becomes q->submitted. Returns whether it succeeded. */
+   timeline value, which becomes q->submitted. Returns whether it succeeded or is pending. */
 static bool vd__list_send(vd_list *l, vd_result r, const vd__argument_change *changes, uint32_t change_count) {
     vd__queue *q = l->queue;
     uint64_t value = q->submitted + 1;
     vd__wait waits[VD_MAX_QUEUES];
+    /* a graph whose changed submission failed later would be in an unknown state */
+    if (change_count) vd__queue_complete_locked(q, value - 1);
     vd__submission s = { &l->recording->commands, value, l->barrier_first, waits, vd__queue_waits(q, waits), changes,
-                         change_count, l->surface };
+                         change_count, l->surface, false };
     if (VD__UNLIKELY(l->recording->timestamps)) vd__profile_submit(l);
     if (!r) r = vd__capture_check(l);
-    if (!r) r = q->ctx->driver.backend->queue_submit(q->device, q->index, &s);
-    if (VD__UNLIKELY(r)) {
-        l->recording->timestamps = 0;
-        l->recording->indirect = false;
-    }
+    bool sends = !r && !q->pending;
+    if (sends) r = q->ctx->driver.backend->queue_submit(q->device, q->index, &s);
     l->recording->value = value;
     vd__atomic_store64(&q->submitted, value);
-    if (r) vd__queue_add_failure(q, value, r);
-    if (VD__UNLIKELY(r && vd__atomic_load64(&q->output.id))) q->output_stale = true;
+    if (VD__UNLIKELY(r == VD_TIMEOUT || (!r && !sends))) {
+        vd__queue_suspend(q, l->recording, &s, sends);
+        return true;
+    }
+    vd__queue_complete_locked(q, value - 1); /* if the list could not be completed */
+    vd__atomic_store64(&q->sent, value);
+    if (VD__UNLIKELY(r)) vd__submission_failed(q, l->recording, r);
     return !r;
 }
 
@@ -21499,12 +21699,26 @@ static void vd__list_submit_recording(vd_list *l) {
 
 static VD__NOINLINE void vd__list_rest(vd_list *l);
 
-/* Submits the open batch, if it has commands. The caller holds the queue's lock. */
-static VD__NOINLINE void vd__queue_flush(vd__queue *q) {
+/* Submits the open batch, if it has commands. The caller holds the queue's lock, and calls vd__queue_unlock. */
+static VD__NOINLINE void vd__queue_send(vd__queue *q) {
     if (!q->open_batch.recording) return;
     if (VD__UNLIKELY(q->open_batch.layout_count)) vd__list_rest(&q->open_batch);
     if (VD__UNLIKELY(q->open_batch.output != NULL)) vd__output_record(&q->open_batch);
     vd__list_submit_recording(&q->open_batch);
+}
+
+/* Submits the open batch if `value` belongs to it. The caller holds the queue's lock, which may be released meanwhile,
+   and afterwards calls vd__queue_complete. */
+static void vd__queue_send_value(vd__queue *q, uint64_t value) {
+    if (value > q->submitted) vd__queue_settle(q);
+    if (value > q->submitted) vd__queue_send(q);
+}
+
+/* The same as vd__queue_send in the middle of a call, which does not call vd__queue_unlock. */
+static void vd__queue_flush(vd__queue *q) {
+    bool served = q->pending != NULL;
+    vd__queue_send(q);
+    if (!served) vd__queue_complete_locked(q, q->submitted);
 }
 
 VD__SMALL_END
@@ -21516,13 +21730,20 @@ static inline void vd__list_lock(vd_list *l) {
     if (l->immediate) vd__mutex_lock(l->queue->lock);
 }
 
+/* Submits the open batch, and unlocks its queue. */
+static VD__NOINLINE void vd__list_unlock_full(vd_list *l) {
+    vd__queue_settle(l->queue);
+    vd__queue_send(l->queue);
+    vd__queue_unlock(l->queue);
+    vd__output_poll(l->ctx);
+}
+
 /* Submits the open batch if it is full, and unlocks its queue. */
 static inline void vd__list_unlock(vd_list *l) {
     if (!l->immediate) return;
     bool full = l->commands >= VD__FLUSH_COMMANDS || l->staged_bytes >= VD__FLUSH_BYTES;
-    if (VD__UNLIKELY(full)) vd__queue_flush(l->queue);
-    vd__mutex_unlock(l->queue->lock);
-    if (VD__UNLIKELY(full)) vd__output_poll(l->ctx);
+    if (VD__UNLIKELY(full)) vd__list_unlock_full(l);
+    else vd__mutex_unlock(l->queue->lock);
 }
 
 static VD__COLD void vd__callbacks_deliver(vd_context *ctx);
@@ -21875,8 +22096,10 @@ static vd_result vd__staging_reserve(vd_list *l, vd_memory usage, uint64_t size,
         uint64_t wait = 0;
         vd__mutex_lock(q->lock);
         vd_result r = vd__staging_allocate(l, usage, size, out, &wait);
-        if (r == VD_TIMEOUT && wait > q->submitted) vd__queue_flush(q);
-        vd__mutex_unlock(q->lock);
+        bool flushes = r == VD_TIMEOUT && wait > q->submitted;
+        if (flushes) vd__queue_send(q);
+        if (flushes) vd__queue_unlock(q);
+        else vd__mutex_unlock(q->lock);
         if (r != VD_TIMEOUT) return r;
         r = vd__queue_wait(q, wait, VD_FOREVER);
         if (r == VD_ERROR_DEVICE_LOST) return r; /* other failures are reported by waits for their events */
@@ -22260,13 +22483,13 @@ static vd_result vd__read_direct(vd__queue *q, const vd__span *span, uint64_t wr
 static vd_result vd__read_submit(vd_list *l, const vd__buffer *b, vd__piece *p) {
     vd_result r = vd__staging_reserve(l, VD_MEMORY_READBACK, vd__region_bytes(&p->region), &p->range);
     if (r) return r;
-    vd__list_lock(l);
+    vd__queue_lock(l->queue);
     r = vd__record_piece(l, b, p, false);
     if (!r) {
-        vd__queue_flush(l->queue);
+        vd__queue_send(l->queue);
         p->value = l->queue->submitted;
     }
-    vd__list_unlock(l);
+    vd__queue_unlock(l->queue);
     if (r) vd__staging_range_unpin(&p->range);
     return r;
 }
@@ -22312,7 +22535,7 @@ static vd_result vd__read_by_device(vd_list *l, const vd__span *span, const vd__
     host.native[1] = (uintptr_t)data;
     host_rows.offset = 0;
     host_rows.pitch = g->host_pitch;
-    vd__list_lock(l);
+    vd__queue_lock(l->queue);
     vd__access a = vd__access_of(span, VD_READ);
     vd_result r = vd__list_command(l, &a, 1, VD__STAGE_TRANSFER);
     if (!r) {
@@ -22322,9 +22545,9 @@ static vd_result vd__read_by_device(vd_list *l, const vd__span *span, const vd__
         vd__command_end(l);
         l->stats.copies++;
         value = l->queue->submitted + 1;
-        vd__queue_flush(l->queue);
+        vd__queue_send(l->queue);
     }
-    vd__list_unlock(l);
+    vd__queue_unlock(l->queue);
     return r ? r : vd__queue_wait(l->queue, value, VD_FOREVER);
 }
 
@@ -22354,8 +22577,9 @@ static vd_result vd__read(vd_list *l, const vd__buffer *b, vd__region g, void *d
     if (by_device) direct = false;
     vd__queue *writer = &l->queue->context_device->queues[span.storage->last_writer];
     uint64_t written = span.storage->last_write;
-    if (direct && written > writer->submitted) vd__queue_flush(writer);
+    if (direct) vd__queue_send_value(writer, written);
     vd__list_unlock(l);
+    if (direct) vd__queue_complete(writer, written);
     if (direct) return vd__read_direct(writer, &span, written, &g, (uint8_t *)data);
     if (by_device) return vd__read_by_device(l, &span, &g, (uint8_t *)data);
     return vd__read_staged(l, b, &g, (uint8_t *)data);
@@ -22377,9 +22601,10 @@ static vd_result vd__storage_wait(vd__storage *s, uint32_t access) {
     vd__mutex_lock(&d->lock);
     for (uint32_t i = 0; i < d->device.queue_count; i++) {
         values[i] = access & VD_WRITE ? s->last_use[i] : i == s->last_writer ? s->last_write : 0;
-        if (values[i] > d->queues[i].submitted) vd__queue_flush(&d->queues[i]);
+        vd__queue_send_value(&d->queues[i], values[i]);
     }
     vd__mutex_unlock(&d->lock);
+    for (uint32_t i = 0; i < d->device.queue_count; i++) vd__queue_complete(&d->queues[i], values[i]);
     for (uint32_t i = 0; i < d->device.queue_count && !r; i++) r = vd__queue_wait(&d->queues[i], values[i], VD_FOREVER);
     return r;
 }
@@ -22458,8 +22683,10 @@ static vd_result vd__read_ready(vd__ticket *t, uint64_t timeout_ns, const void *
     if (t->discarded)
         r = vd__fail(VD_ERROR_INVALID, "the list of the ticket was discarded");
     uint64_t value = r ? 0 : t->value;
-    if (value > q->submitted) vd__queue_flush(q);
+    bool flushes = value > q->submitted;
+    vd__queue_send_value(q, value);
     vd__mutex_unlock(q->lock);
+    if (flushes) vd__queue_complete(q, value);
     if (!r) r = vd__queue_wait(q, value, timeout_ns);
     if (r || !t->staging.staging) return r;
     r = vd__storage_sync(&t->staging.staging->storage, t->staging.offset, t->size, true);
@@ -22701,9 +22928,10 @@ static void vd__list_mark_uses(vd_list *l) {
     }
 }
 
-/* Submits the open batch before a list, and prepares the list's submission. The list was recorded independently of the
-   work before it. If its first accesses conflict with that work, a barrier is added: at the end of the batch, or at the
-   start of the list if the batch is empty. `waits`: timeline values of other queues of the device. */
+/* Submits the open batch before a list, and prepares the list's submission. The caller calls vd__queue_unlock. The list
+   was recorded independently of the work before it. If its first accesses conflict with that work, a barrier is added:
+   at the end of the batch, or at the start of the list if the batch is empty. `waits`: timeline values of other queues
+   of the device. */
 static void vd__list_order(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]) {
     vd__queue *q = l->queue;
     if (q->open_batch.layout_count && q->open_batch.recording) vd__list_rest(&q->open_batch);
@@ -22712,7 +22940,7 @@ static void vd__list_order(vd_list *l, const uint64_t waits[VD_MAX_QUEUES]) {
         vd__list_barrier(&q->open_batch);
         conflicts = false;
     }
-    vd__queue_flush(q);
+    vd__queue_send(q);
     l->barrier_first = conflicts;
     if (conflicts) {
         q->open_batch.stats.barriers++;
@@ -23377,13 +23605,13 @@ static vd_result vd__image_piece_submit(vd_list *l, const vd__image *image, cons
                                         const vd__slices *g, vd__image_piece *p) {
     vd_result r = vd__staging_reserve(l, VD_MEMORY_READBACK, vd__image_piece_bytes(g, p), &p->range);
     if (r) return r;
-    vd__list_lock(l);
+    vd__queue_lock(l->queue);
     r = vd__image_piece_record(l, image, part, g, p, false);
     if (!r) {
-        vd__queue_flush(l->queue);
+        vd__queue_send(l->queue);
         p->value = l->queue->submitted;
     }
-    vd__list_unlock(l);
+    vd__queue_unlock(l->queue);
     if (r) vd__staging_range_unpin(&p->range);
     return r;
 }
@@ -27459,10 +27687,10 @@ VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
 static void vd__context_device_finish(vd__context_device *dev) {
     for (uint32_t i = 0; i < dev->device.queue_count; i++) {
         vd__queue *q = &dev->queues[i];
-        vd__mutex_lock(q->lock);
-        vd__queue_flush(q);
+        vd__queue_lock(q);
+        vd__queue_send(q);
         uint64_t submitted = q->submitted;
-        vd__mutex_unlock(q->lock);
+        vd__queue_unlock(q);
         vd__queue_wait(q, submitted, VD_FOREVER);
     }
 }
@@ -27917,11 +28145,12 @@ VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, ui
 /* Binds pages or tiles, or removes their memory, and waits until it is done. */
 static vd_result vd__binds_send(vd__storage *s, const vd__binds *binds) {
     vd__queue *q = &s->context_device->queues[0];
-    vd__mutex_lock(q->lock);
+    vd__queue_lock(q);
     vd__queue_flush(q);
     uint64_t value = q->submitted + 1;
     vd_result r = q->ctx->driver.backend->queue_bind(q->device, q->index, value, binds);
     if (!r) vd__atomic_store64(&q->submitted, value);
+    if (!r) vd__atomic_store64(&q->sent, value);
     vd__mutex_unlock(q->lock);
     return r ? r : vd__queue_wait(q, value, VD_FOREVER);
 }
@@ -29158,7 +29387,7 @@ VD_API vd_result vd_native_use(vd_context *ctx, int device, int queue,
     native.backend = ctx->driver.backend->id;
     vd__callback_frame frame;
     vd_result before = vd__last_error.code;
-    vd__mutex_lock(q->lock);
+    vd__queue_lock(q);
     ctx->driver.backend->queue_native(q->device, q->index, &native);
     vd__last_error.code = VD_OK;
     vd__callback_begin(&frame, ctx, "vd_native_use", "use", true);
@@ -29272,8 +29501,10 @@ static vd_result vd__event_queue(vd_context *ctx, vd_event event, vd__queue **ou
     vd__queue *q = &ctx->devices[event.device].queues[event.queue];
     vd__mutex_lock(q->lock);
     uint64_t last = q->submitted + (q->open_batch.recording ? 1 : 0);
-    if (event.value > q->submitted && event.value <= last) vd__queue_flush(q);
+    bool flushes = event.value > q->submitted && event.value <= last;
+    if (flushes) vd__queue_send_value(q, event.value);
     vd__mutex_unlock(q->lock);
+    if (flushes) vd__queue_complete(q, event.value);
     if (event.value > last)
         return vd__fail(VD_ERROR_INVALID, "the event has value %llu, but the last submission of its queue has %llu",
                         VD__U(event.value), VD__U(last));
@@ -29305,8 +29536,10 @@ static vd_result vd__waits_resolve(vd_list *l, const vd_submit_desc *desc, uint6
         vd_result r = vd__event_queue(ctx, desc->waits[i], &q);
         if (!r && q && q->context_device != l->queue->context_device) r = vd__queue_wait(q, value, VD_FOREVER);
         if (r) return r;
-        if (q && q != l->queue && q->context_device == l->queue->context_device && value > waits[q->index])
+        if (q && q != l->queue && q->context_device == l->queue->context_device && value > waits[q->index]) {
+            vd__queue_complete(q, value);
             waits[q->index] = value;
+        }
     }
     return VD_OK;
 }
@@ -29320,7 +29553,7 @@ static vd_result vd__submit_open(vd__queue *q, const uint64_t waits[VD_MAX_QUEUE
     }
     /* an empty batch is submitted too, so that its event follows the waits */
     vd_result r = any && !q->open_batch.recording ? vd__list_begin_recording(&q->open_batch) : VD_OK;
-    if (!r) vd__queue_flush(q);
+    if (!r) vd__queue_send(q);
     return r;
 }
 
@@ -29349,13 +29582,13 @@ VD_API vd_result vd_submit(vd_list *list, const vd_submit_desc *desc, vd_event *
     if (!r) r = vd__scopes_check(list);
     if (!r) r = vd__waits_resolve(list, desc, waits);
     if (!r && VD__UNLIKELY(list->ctx->host.debug)) vd__debug_submit(list);
-    vd__mutex_lock(q->lock);
+    vd__queue_lock(q);
     if (!r) r = vd__submit(list, waits, out);
     if (!immediate) {
         if (r) vd__list_discard(list);
         else vd__list_recycle(list);
     }
-    vd__mutex_unlock(q->lock);
+    vd__queue_unlock(q);
     if (!immediate) vd__reap(q->ctx);
     vd__output_poll(q->ctx);
     return vd__call_end(q->ctx, "vd_submit", r);
@@ -29737,18 +29970,27 @@ static vd__graph *vd__graph_pin(vd_context *ctx, vd_graph graph) {
     return g;
 }
 
+static vd_result vd__graph_check_live(const vd__graph *g) {
+    return vd__slot_is_live(&g->slot) ? VD_OK : vd__fail(VD_ERROR_INVALID, "the graph was destroyed");
+}
+
 /* Locks the queue of a pinned graph. Fails if the graph was destroyed. */
 static vd_result vd__graph_lock(vd__graph *g) {
     vd__mutex_lock(g->queue->lock);
-    return vd__slot_is_live(&g->slot) ? VD_OK : vd__fail(VD_ERROR_INVALID, "the graph was destroyed");
+    return vd__graph_check_live(g);
+}
+
+/* Ends a public function that has pinned a graph. */
+static vd_result vd__graph_call_end_unlocked(vd_context *ctx, vd__graph *g, const char *call, vd_result r) {
+    if (r) vd__error_amend(r, g->name, NULL);
+    vd__slot_unpin(ctx, &g->slot);
+    return vd__call_end(ctx, call, r);
 }
 
 /* Ends a public function that has pinned and locked a graph. */
 static vd_result vd__graph_call_end(vd_context *ctx, vd__graph *g, const char *call, vd_result r) {
     vd__mutex_unlock(g->queue->lock);
-    if (r) vd__error_amend(r, g->name, NULL);
-    vd__slot_unpin(ctx, &g->slot);
-    return vd__call_end(ctx, call, r);
+    return vd__graph_call_end_unlocked(ctx, g, call, r);
 }
 
 VD_API void vd_graph_destroy(vd_context *ctx, vd_graph graph) {
@@ -29840,11 +30082,12 @@ VD_API vd_result vd_graph_submit(vd_context *ctx, vd_graph graph, const vd_graph
     if (!g) return vd__call_failed(ctx, "vd_graph_submit", vd__last_error.code);
     if (!desc) desc = &defaults;
     vd_result r = vd__graph_submit_check(g, desc, waits);
-    vd_result locked = vd__graph_lock(g);
-    if (!r) r = locked;
+    vd__queue_lock(g->queue);
+    if (!r) r = vd__graph_check_live(g);
     if (!r) r = vd__graph_send(g, desc, waits);
     if (!r) vd__event_set(g->queue, out);
-    r = vd__graph_call_end(ctx, g, "vd_graph_submit", r);
+    vd__queue_unlock(g->queue);
+    r = vd__graph_call_end_unlocked(ctx, g, "vd_graph_submit", r);
     vd__output_poll(ctx);
     vd__api_end(ctx);
     return r;
@@ -29870,9 +30113,13 @@ static vd_result vd__context_take_failure(vd_context *ctx) {
 }
 
 static void vd__queues_flush(vd_context *ctx) {
-    vd__lock_all(ctx);
-    for (uint32_t i = 0; i < ctx->queue_count; i++) vd__queue_flush(&ctx->queues[i]);
-    vd__unlock_all(ctx);
+    for (uint32_t i = 0; i < ctx->queue_count; i++) {
+        vd__queue_lock(&ctx->queues[i]);
+        vd__queue_send(&ctx->queues[i]);
+        vd__mutex_unlock(ctx->queues[i].lock);
+    }
+    for (uint32_t i = 0; i < ctx->queue_count; i++)
+        vd__queue_complete(&ctx->queues[i], vd__atomic_load64(&ctx->queues[i].submitted));
 }
 
 VD_API vd_result vd_flush(vd_context *ctx) {

@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/conformance/common.h"
 
+#include <time.h>
+
 enum { ROOM = 1 << 16 };
 
 static vd_dispatch_desc indirect(vd_kernel kernel, vd_buffer counts, uint64_t offset, const vd_arg *args, int count) {
@@ -473,10 +475,86 @@ TEST(graphs_write_their_numbers_of_threads) {
     vd_kernel_destroy(f->ctx, k);
 }
 
+/* size[0] = 64 once flag[0] is not 0, and 0 if that takes too long */
+static vd_kernel kernel_waits(vd_context *ctx) {
+    vc_kernel *k = kernel_begin(ctx, "waits", 1, 1, 1);
+    vc_ref flag = vc_buffer(k, "flag", VC_U32, VC_READ), size = vc_buffer(k, "size", VC_U32, VC_WRITE);
+    vc_ref seen = vc_var(k, "seen", VC_U32);
+    vc_set(seen, vc_u32(0));
+    VC_FOR(k, round, vc_u32(0), vc_u32(1u << 31)) {
+        vc_val now;
+        vc_atomic_load(flag, vc_u32(0), &now);
+        vc_set(seen, now);
+        vc_break_if(k, vc_ne(now, vc_u32(0)));
+    }
+    vc_store(size, vc_u32(0), vc_mul(vc_get(seen), vc_u32(64)));
+    return kernel_end(ctx, k);
+}
+
+static void *submit_immediate(void *user) {
+    vd_context *ctx = (vd_context *)user;
+    return vd_submit(vd_immediate(ctx, 0, 0), NULL, NULL) ? user : NULL;
+}
+
+/* The submission of a dispatch waits for its size, which a kernel writes after another thread has created, written,
+   destroyed, and dispatched on another queue. If the wait held a lock, the kernel would give up. */
+TEST_EXECUTED(other_threads_go_on) {
+    static const uint32_t size[3] = { 0, 1, 1 };
+    const struct timespec nap = { 0, 1000000 };
+    uint32_t word = 1;
+    vd_context_desc open = fixture_desc(f);
+    vd_buffer_desc desc = { 0 };
+    pthread_t thread;
+    void *failed;
+    open.queues = 2;
+    vd_context *ctx = context_with(f, &open);
+    if (f->backend != VD_BACKEND_OPENCL || vd_device(ctx, 0)->type != VD_DEVICE_CPU)
+        skip_because("no kernel can wait for the host");
+    vd_kernel waits = kernel_waits(ctx), k = kernel_affine(ctx);
+    vd_buffer x = buffer_u32(ctx, "x", 64, NULL), y = buffer_u32(ctx, "y", 64, NULL),
+              counts = buffer_u32(ctx, "counts", 3, size);
+    desc.type = VD_U32;
+    desc.shape[0] = 1;
+    desc.memory = VD_MEMORY_SHARED;
+    vd_buffer flag = vd_buffer_create(ctx, &desc);
+    void *mapped = NULL;
+    OK(vd_buffer_map(ctx, flag, 0, VD_READ_WRITE, &mapped));
+    uint32_t *host = (uint32_t *)mapped;
+    __atomic_store_n(host, 0, __ATOMIC_SEQ_CST);
+    vd_arg args[] = { vd_b(x), vd_u32(1), vd_u32(1) }, of_y[] = { vd_b(y), vd_u32(1), vd_u32(1) };
+    vd_dispatch_desc dispatched = indirect(k, counts, 0, args, 3);
+    OK(vd_wait_idle(ctx));
+    OK(vd_run(ctx, waits, 1, vd_b(flag), vd_b(counts)));
+    OK(vd_dispatch(vd_immediate(ctx, 0, 0), &dispatched));
+    uint64_t before = stats_of(ctx).submissions;
+    assert_int_equal(pthread_create(&thread, NULL, submit_immediate, ctx), 0);
+    while (stats_of(ctx).submissions == before) nanosleep(&nap, NULL); /* it is suspended */
+    desc.memory = VD_MEMORY_DEVICE;
+    vd_buffer b = vd_buffer_create(ctx, &desc);
+    assert_int_not_equal(b.id, 0);
+    OK(vd_buffer_write(ctx, b, 0, &word, 4));
+    vd_buffer_destroy(ctx, b);
+    OK(dispatch(vd_immediate(ctx, 0, 1), k, 64, of_y, 3));
+    OK(vd_submit(vd_immediate(ctx, 0, 1), NULL, NULL));
+    __atomic_store_n(host, 1, __ATOMIC_SEQ_CST);
+    pthread_join(thread, &failed);
+    assert_null(failed);
+    assert_int_equal(read_u32(ctx, x, 63), 1);
+    assert_int_equal(read_u32(ctx, y, 63), 1);
+    OK(vd_buffer_unmap(ctx, flag, 0));
+    vd_buffer_destroy(ctx, flag);
+    vd_buffer_destroy(ctx, counts);
+    vd_buffer_destroy(ctx, x);
+    vd_buffer_destroy(ctx, y);
+    vd_kernel_destroy(ctx, waits);
+    vd_kernel_destroy(ctx, k);
+}
+
 static const struct CMUnitTest cases[] = {
     CASE(numbers_of_threads), CASE(numbers_of_groups), CASE(three_axes), CASE(chains), CASE(many_indirect_dispatches),
     CASE(views_and_aliases), CASE(numbers_above_the_limit), CASE(low_limits),
     CASE(limits_are_applied_and_logged), CASE(wrong_indirect_dispatches_are_refused),
     CASE(the_buffer_may_be_destroyed), CASE(limits_of_graphs_are_logged), CASE(graphs_write_their_numbers_of_threads),
+    CASE(other_threads_go_on),
 };
 MAIN("indirect", cases)

@@ -41,9 +41,10 @@ static void replay_end(replay *p, vd_list *list) {
 static void replay_submit_changed(replay *p, const vd__argument_change *changes, uint32_t change_count) {
     vd__queue *q = p->queue;
     vd__mutex_lock(q->lock);
-    vd__submission s = { &p->recording.commands, q->submitted + 1, true, NULL, 0, changes, change_count, NULL };
+    vd__submission s = { &p->recording.commands, q->submitted + 1, true, NULL, 0, changes, change_count, NULL, false };
     vd_result r = p->backend->queue_submit(q->device, q->index, &s);
     if (!r) vd__atomic_store64(&q->submitted, s.value);
+    if (!r) vd__atomic_store64(&q->sent, s.value);
     vd__mutex_unlock(q->lock);
     OK(r);
 }

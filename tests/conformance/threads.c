@@ -360,12 +360,70 @@ TEST(buffers_are_destroyed_while_lists_use_them) {
     assert_int_equal(stats_of(f->ctx).buffers, before);
 }
 
+static vd_buffer one_size; /* 64 threads, for all threads */
+
+static vd_result dispatch_indirectly(vd_list *list, const job *j, vd_buffer x, uint32_t add) {
+    vd_arg args[] = { vd_b(x), vd_u32(1), vd_u32(add) };
+    vd_dispatch_desc desc = { 0 };
+    desc.kernel = j->affine;
+    desc.args = args;
+    desc.arg_count = 3;
+    desc.indirect = one_size;
+    return vd_dispatch(list, &desc);
+}
+
+/* On three queues, in immediate lists and lists of their own. */
+static void *submit_indirect(void *user) {
+    job *j = (job *)user;
+    vd_buffer own = job_buffer(j);
+    uint32_t value = 0;
+    EXPECT(own.id);
+    for (uint32_t i = 0; i < ROUNDS / 4; i++) {
+        vd_list_desc desc = { 0 };
+        vd_event event;
+        desc.queue = (int)((j->number + i) % 3);
+        vd_list *list = i % 2 ? vd_list_begin(j->ctx, &desc) : vd_immediate(j->ctx, 0, desc.queue);
+        EXPECT(list);
+        TRY(dispatch_indirectly(list, j, own, 1));
+        TRY(dispatch_indirectly(list, j, j->shared, 1));
+        TRY(vd_submit(list, NULL, &event));
+        if (i % 5 == 0) TRY(vd_wait(j->ctx, event, VD_FOREVER));
+        if (i % 7 == 0) TRY(vd_flush(j->ctx));
+        vd_buffer brief = job_buffer(j);
+        EXPECT(brief.id);
+        if (i % 3 == 0) TRY(vd_copy(vd_immediate(j->ctx, 0, 0), brief, 0, own, 0, VD_WHOLE));
+        vd_buffer_destroy(j->ctx, brief);
+    }
+    TRY(vd_buffer_read(j->ctx, own, 4 * 63, &value, 4));
+    if (j->f->executes) EXPECT(value == ROUNDS / 4);
+    TRY(vd_buffer_read(j->ctx, own, 4 * 64, &value, 4));
+    if (j->f->executes) EXPECT(value == 0);
+    vd_buffer_destroy(j->ctx, own);
+    return NULL;
+}
+
+TEST(eight_threads_dispatch_indirectly) {
+    const uint32_t size[3] = { 64, 1, 1 };
+    vd_context_desc desc = fixture_desc(f);
+    fixture three = *f;
+    desc.queues = 3;
+    three.ctx = context_with(f, &desc);
+    one_size = buffer_u32(three.ctx, "size", 3, size);
+    vd_buffer shared = buffer_u32(three.ctx, "shared", WORDS, NULL);
+    run_jobs(&three, submit_indirect, kernel_affine(three.ctx), shared);
+    if (f->executes) assert_int_equal(read_u32(three.ctx, shared, 63), THREADS * (ROUNDS / 4));
+    OK(vd_wait_idle(three.ctx));
+    vd_buffer_destroy(three.ctx, shared);
+    vd_buffer_destroy(three.ctx, one_size);
+}
+
 static const struct CMUnitTest cases[] = {
     CASE(eight_threads_record_to_the_immediate_list), CASE(eight_threads_submit_lists_of_their_own),
     CASE(eight_threads_create_and_destroy_buffers), CASE(eight_threads_build_kernels),
     CASE(eight_threads_have_contexts_of_their_own), CASE(eight_threads_replay_graphs),
     CASE(each_thread_has_an_error_text_of_its_own),
     CASE(eight_threads_submit_and_wait), CASE(buffers_are_destroyed_while_lists_use_them),
+    CASE(eight_threads_dispatch_indirectly),
 };
 
 MAIN("threads", cases)

@@ -45,8 +45,9 @@ static struct {
     long forbidden, node_count;        /* forbidden: number of calls that a capture forbids */
     long garbage;                      /* outputs of failed calls that were passed back */
     captured nodes[NODES];
+    int held, waiting;                 /* held: cuStreamSynchronize does not return; threads in it */
 } fake = { 2, 12040, 0, 0, "", 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, "", { { 0, 0, false } }, 0, 0, NULL, 0, 0, 0, 0,
-           { { 0, 0, 0, 0, false } }
+           { { 0, 0, 0, 0, false } }, 0, 0
 };
 
 static __thread void *stack[16];
@@ -514,6 +515,10 @@ API int cuStreamQuery(void *stream) {
 API int cuStreamSynchronize(void *stream) {
     NEEDS_CONTEXT;
     MAY_SPOIL;
+    const struct timespec nap = { 0, 100000 };
+    __atomic_add_fetch(&fake.waiting, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&fake.held, __ATOMIC_SEQ_CST)) nanosleep(&nap, NULL);
+    __atomic_sub_fetch(&fake.waiting, 1, __ATOMIC_SEQ_CST);
     return asked(stream);
 }
 API int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
@@ -1207,6 +1212,7 @@ API void fake_graph_launch(void) {
 }
 API void fake_fault(int result) { fake.fault = result; }
 API void fake_stall(int on) { fake.stall = on; }
+API void fake_hold(int on) { __atomic_store_n(&fake.held, on, __ATOMIC_SEQ_CST); }
 API void fake_devices(int devices, int values) { fake.devices = devices; fake.values = values; }
 API long fake_count(const char *what) {
     const struct { const char *name; long value; }
@@ -1215,7 +1221,8 @@ API long fake_count(const char *what) {
               { "shared", (long)fake.launch_shared }, { "groups", launch_groups },
               { "forbidden", fake.forbidden }, { "nodes", fake.node_count },
               { "graph launches", graph_launches }, { "graph updates", graph_updates },
-              { "garbage", fake.garbage }, { "armed", fake.fail_call[0] != 0 } };
+              { "garbage", fake.garbage },
+              { "waiting", __atomic_load_n(&fake.waiting, __ATOMIC_SEQ_CST) }, { "armed", fake.fail_call[0] != 0 } };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!strcmp(what, all[i].name)) return all[i].value;
     return -1;

@@ -47,6 +47,11 @@ static const struct CMUnitTest cuda_tests[] = { POSIX(all_tests_with_the_fake_dr
 #include "spirv_decode.c"
 #include "spirv_modules.c"
 #include "spirv_numbers.c"
+#ifdef _WIN32
+static const struct CMUnitTest suspended_tests[] = { POSIX(all_tests_of_suspended_submissions) };
+#else
+#include "suspended.c"
+#endif
 #include "transfers.c"
 #include "validate.c"
 #include "vulkan_barrier.c"
@@ -63,8 +68,8 @@ static const unit_file files[] = {
     UNIT_FILE(layouts), UNIT_FILE(memory), UNIT_FILE(output), UNIT_FILE(platform), UNIT_FILE(pool),
     UNIT_FILE(privileged), UNIT_FILE(profile), UNIT_FILE(reflect), UNIT_FILE(sizes),
     UNIT_FILE(spirv_decode), UNIT_FILE(spirv_modules),
-    UNIT_FILE(spirv_numbers), UNIT_FILE(transfers), UNIT_FILE(validate), UNIT_FILE(vulkan_barrier),
-    UNIT_FILE(windows),
+    UNIT_FILE(spirv_numbers), UNIT_FILE(suspended), UNIT_FILE(transfers), UNIT_FILE(validate),
+    UNIT_FILE(vulkan_barrier), UNIT_FILE(windows),
 };
 
 int main(int argc, char **argv) {

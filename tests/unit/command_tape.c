@@ -87,11 +87,12 @@ static vd_result tape_check_fill(void *user, const vd__tape_fill *fill) {
     return VD_OK;
 }
 
-static const vd__tape_player tape_checker = { tape_check_launch, tape_check_copy, tape_check_fill, NULL, NULL, NULL };
+static const vd__tape_player tape_checker = { tape_check_launch, tape_check_copy, tape_check_fill, NULL, NULL, NULL,
+                                              NULL };
 
 static vd_result tape_play(tape_fixture *f, const vd__tape_player *player, const vd__argument_change *changes,
                            uint32_t change_count) {
-    vd__submission s = { &f->c, 1, false, NULL, 0, changes, change_count, NULL };
+    vd__submission s = { &f->c, 1, false, NULL, 0, changes, change_count, NULL, false };
     return vd__tape_play(NULL, &s, player, f);
 }
 

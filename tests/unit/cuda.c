@@ -1,12 +1,14 @@
 /* The CUDA backend on a fake driver (tests/fake/libcuda.c), which does everything except run kernels. */
 #include "tests/unit/unit.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 static char cuda_folder[64];
 static void (*fake_fail)(const char *call, int result, int after);
 static void (*fake_fault)(int result);
 static void (*fake_stall)(int on);
+static void (*fake_hold)(int on);
 static void (*fake_devices)(int count, int values);
 static long (*fake_count)(const char *what);
 static const char *(*fake_parameters)(void);
@@ -26,6 +28,7 @@ static int cuda_setup(void **state) {
     FIND(library, fake_fail, "fake_fail");
     FIND(library, fake_fault, "fake_fault");
     FIND(library, fake_stall, "fake_stall");
+    FIND(library, fake_hold, "fake_hold");
     FIND(library, fake_devices, "fake_devices");
     FIND(library, fake_count, "fake_count");
     FIND(library, fake_parameters, "fake_parameters");
@@ -43,6 +46,7 @@ static int cuda_teardown(void **state) {
     void *context;
     fake_fault(0);
     fake_stall(0);
+    fake_hold(0);
     fake_fail("", 0, 0);
     if (fake_count("live") || fake_count("contexts"))
         print_error("%ld objects, %ld contexts are left\n", fake_count("live"), fake_count("contexts"));
@@ -807,6 +811,65 @@ static void an_indirect_dispatch_reads_its_size(void **state) {
     vd_context_destroy(ctx);
 }
 
+static void *submit_immediate(void *user) {
+    vd_context *ctx = (vd_context *)user;
+    return vd_submit(vd_immediate(ctx, 0, 0), NULL, NULL) ? user : NULL;
+}
+
+/* While a thread waits for the size, others create, write, dispatch on another queue and destroy. If the wait held the
+   lock, the first of these calls would not return. */
+static void waits_for_a_size_hold_no_lock(void **state) {
+    const struct timespec nap = { 0, 100000 };
+    const uint32_t size[3] = { 7, 1, 1 };
+    float word = 2;
+    vd_context_desc open;
+    vd_context *ctx = NULL;
+    vd_dispatch_desc desc;
+    vd_event event;
+    pthread_t thread;
+    void *failed;
+    (void)state;
+    memset(&open, 0, sizeof open);
+    memset(&desc, 0, sizeof desc);
+    open.backend = VD_BACKEND_CUDA;
+    open.queues = 2;
+    assert_int_equal(vd_context_create(&open, &ctx), VD_OK);
+    vd_buffer x = unit_buffer(ctx, "x", VD_F32, 256, NULL), y = unit_buffer(ctx, "y", VD_F32, 256, NULL);
+    vd_kernel k = text_kernel(ctx, VD_CODE_CUDA, scale, 0, NULL);
+    vd_arg of_x[] = { vd_b(x), vd_f32(2) }, of_y[] = { vd_b(y), vd_f32(2) };
+    desc.kernel = k;
+    desc.args = of_x;
+    desc.arg_count = 2;
+    desc.indirect = unit_buffer(ctx, "size", VD_U32, 3, size);
+    desc.indirect_groups = true;
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    long launches = fake_count("launches");
+    assert_int_equal(vd_dispatch(vd_immediate(ctx, 0, 0), &desc), VD_OK);
+    fake_hold(1);
+    assert_int_equal(pthread_create(&thread, NULL, submit_immediate, ctx), 0);
+    while (!fake_count("waiting")) nanosleep(&nap, NULL);
+    vd_buffer b = unit_buffer(ctx, "b", VD_F32, 256, NULL);
+    assert_int_equal(vd_buffer_write(ctx, b, 0, &word, 4), VD_OK);
+    vd_buffer_destroy(ctx, b);
+    memset(&desc, 0, sizeof desc);
+    desc.kernel = k;
+    desc.threads[0] = 256;
+    desc.args = of_y;
+    desc.arg_count = 2;
+    assert_int_equal(vd_dispatch(vd_immediate(ctx, 0, 1), &desc), VD_OK);
+    assert_int_equal(vd_submit(vd_immediate(ctx, 0, 1), NULL, &event), VD_OK);
+    assert_int_equal(vd_wait(ctx, event, VD_FOREVER), VD_OK);
+    assert_int_equal(fake_count("launches"), launches + 1);
+    assert_int_equal(fake_count("waiting"), 1);
+    fake_hold(0);
+    pthread_join(thread, &failed);
+    assert_null(failed);
+    assert_int_equal(vd_wait_idle(ctx), VD_OK);
+    assert_int_equal(fake_count("launches"), launches + 2);
+    assert_int_equal(fake_count("groups"), 7 + 1000 + 1000000);
+    vd_context_destroy(ctx);
+}
+
 static void code_of_every_kind(void **state) {
     (void)state;
     vd_context *ctx = context();
@@ -1463,7 +1526,8 @@ static const struct CMUnitTest cuda_tests[] = {
     CASE(external_memory), CASE(a_tensor_in_device_memory),
     CASE(a_stream_of_the_application), CASE(a_capture_records_submitted_work), CASE(a_capture_refuses_staging),
     CASE(a_capture_excludes_other_queues), CASE(an_invalidated_capture_is_reported_once),
-    CASE(kernel_receives_its_argument_block), CASE(an_indirect_dispatch_reads_its_size), CASE(code_of_every_kind),
+    CASE(kernel_receives_its_argument_block), CASE(an_indirect_dispatch_reads_its_size),
+    CASE(waits_for_a_size_hold_no_lock), CASE(code_of_every_kind),
     CASE(unusable_cuda_source_is_refused),
     CASE(dynamic_shared_memory), CASE(buffers_are_passed_by_address), CASE(compiled_code_is_cached),
     CASE(a_failed_submission_is_reported), CASE(a_lost_device_is_reported), CASE(polling_detects_a_lost_device),

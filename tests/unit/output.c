@@ -227,7 +227,7 @@ static vd_result skip_fill(void *user, const vd__tape_fill *fill) {
 
 static vd_result submit_without_fills(vd__device *dev, uint32_t queue, const vd__submission *s) {
     static const vd__tape_player player = { vd__dummy_play_launch, vd__dummy_play_copy, skip_fill,
-                                            vd__dummy_play_image, vd__dummy_play_timestamp, vd__dummy_play_read };
+                                            vd__dummy_play_image, vd__dummy_play_timestamp, vd__dummy_play_read, NULL };
     if (!forgets || !s->commands) return vd__dummy_queue_submit(dev, queue, s);
     vd__tape_play(dev, s, &player, dev);
     return vd__fail(VD_ERROR_BACKEND, "the fill failed");
