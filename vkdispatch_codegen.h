@@ -9661,70 +9661,63 @@ static uint32_t vc__p_name_slot(const vc__printer *g, const char *name) {
     return i;
 }
 
-/* Whether the printers generate names of this pattern: v7, i7, word_7, f32x3, boolx2; or GLSL reserves it: gl_, GL_. */
-static bool vc__p_is_generated(const char *name) {
-    size_t n = strspn(name, "biuf"), digits = n == 1 ? strspn(name + 1, "0123456789") : 0;
-    if (digits && name[1 + digits] == 'x') return true;
-    if (strncmp(name, "boolx", 5) == 0 || strncmp(name, "gl_", 3) == 0 || strncmp(name, "GL_", 3) == 0) return true;
-    n = name[0] == 'v' || name[0] == 'i' ? 1 : strncmp(name, "word_", 5) == 0 ? 5 : 0;
-    return n && name[n] && !name[n + strspn(name + n, "0123456789")];
-}
+static bool vc__p_is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static bool vc__p_is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool vc__p_is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 
-/* Whether the name begins like a GLSL type of a vector, matrix, sampler or image: dmat2x3, f16vec2, usampler2DArray. */
-static bool vc__p_is_type(const char *name) {
-    static const char *const prefixes[] = {
-        "", "b", "d", "f", "h", "i", "u", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"
-    };
-    static const char *const stems[] = {
-        "mat2", "mat3", "mat4", "vec2", "vec3", "vec4", "subpassInput", "sampler", "image", "texture"
-    };
-    static const char *const shapes[] = { "1D", "2D", "3D", "Cube", "Buffer", "External", "Shadow" };
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        for (size_t j = 0; j < sizeof stems / sizeof *stems; j++) {
-            const char *rest = name + strlen(prefixes[i]);
-            if (strncmp(name, prefixes[i], strlen(prefixes[i])) != 0) continue;
-            if (strncmp(rest, stems[j], strlen(stems[j])) != 0) continue;
-            if (j < 7) return true;
-            for (size_t n = 0; n < sizeof shapes / sizeof *shapes; n++)
-                if (strncmp(rest + strlen(stems[j]), shapes[n], strlen(shapes[n])) == 0) return true;
-        }
+/* Whether the list contains the name: a word of it, or its first characters. These stand at the end of words, which are
+   separated by spaces: @ for digits; # for a digit, ^ for a capital letter, * for nothing, and then any characters. */
+static bool vc__p_is_listed(const char *list, const char *name) {
+    for (const char *word = list; *word; word += strcspn(word, " ") + 1) {
+        size_t n = strcspn(word, " @#^*");
+        const char *rest = name + n;
+        if (strncmp(name, word, n) == 0
+            && (word[n] == '@'   ? *rest && !rest[strspn(rest, "0123456789")]
+                : word[n] == '#' ? vc__p_is_digit(*rest)
+                : word[n] == '^' ? vc__p_is_capital(*rest)
+                                 : word[n] == '*' || !*rest))
+            return true;
+    }
     return false;
 }
 
-static bool vc__p_is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-static bool vc__p_is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/* Words with a meaning in GLSL, C, CUDA C or OpenCL C, and names that the printers use. */
+/* Words with a meaning in GLSL, C, CUDA C or OpenCL C. */
 static const char vc__p_reserved[] =
-    " INFINITY NAN NULL VULKAN abs acos acosh active alignas alignof all and and_eq any arguments asin asinh asm"
-    " atan atan2 atanh atomic atomicAdd atomicAnd atomicExchange atomicMax atomicMin atomicOr atomicXor atomic_uint"
-    " attribute auto barrier bitCount bitand bitfieldExtract bitfieldInsert bitfieldReverse bitor blockDim blockIdx"
-    " bool break buffer case cast catch ceil centroid char char16_t char32_t clamp class coherent common compl"
-    " complex const const_cast constant constexpr continue controlBarrier cos cosh cross dFdx dFdy decltype default"
-    " define defined degrees delete demote determinant device devicecoherent discard distance do dot double double2"
-    " double3 double4 dynamic_cast else enum equal event_t exp exp2 explicit export extern external faceforward"
-    " false filter findLSB findMSB fixed flat float float16_t float2 float3 float32_t float4 float64_t"
-    " floatBitsToInt floatBitsToUint floor fma fmod for fract frexp friend fwidth global goto greaterThan"
-    " greaterThanEqual gridDim groupMemoryBarrier half half2 half3 half4 highp host if image2d_t image3d_t imageLoad"
-    " imageStore imulExtended in inf infinity inline inout input int int16_t int2 int3 int32_t int4 int64_t int8_t"
-    " intBitsToFloat interface invariant inverse inversesqrt isinf isnan kernel layout ldexp length lessThan"
-    " lessThanEqual local log log2 long lowp mad main max mediump memoryBarrier memoryBarrierBuffer"
-    " memoryBarrierImage memoryBarrierShared min mix mod modf mutable namespace nan new noexcept noinline noise1"
-    " noise2 noise3 noise4 nonprivate noperspective normalize not notEqual not_eq nullptr operator or or_eq out"
-    " outerProduct output pack packDouble2x32 packFloat2x16 packHalf2x16 partition patch pervertexEXT pervertexNV"
-    " pipe pow precise precision printf private protected ptrdiff_t public queuefamilycoherent radians read_only"
-    " read_write readonly reflect refract register reinterpret_cast resource restrict return round roundEven rsqrt"
-    " sample sampler sampler_t shadercallcoherent shared short sign signed sin sinh size_t sizeof smooth smoothstep"
-    " sqrt static static_assert static_cast step struct subgroupcoherent subroutine superp switch tan tanh template"
-    " texelFetch texture this threadIdx thread_local throw transpose true trunc try typedef typeid typename typeof"
-    " uaddCarry uchar uint uint16_t uint2 uint3 uint32_t uint4 uint64_t uint8_t uintBitsToFloat ulong umulExtended"
-    " uniform union unpack unpackDouble2x32 unpackFloat2x16 unpackHalf2x16 unsigned ushort using varying virtual"
-    " vload2 void volatile vstore2 warpSize wchar_t while workgroupcoherent write_only writeonly xor xor_eq ";
+    "abs acos acosh active alignas alignof all and and_eq any arguments asin asinh asm atan atan2 atanh atomic "
+    "atomic^ atomic_uint attribute auto barrier bitand bitCount bitfield^ bitor blockDim blockIdx bool break buffer "
+    "case cast catch ceil centroid char char16_t char32_t clamp class coherent common compl complex const const_cast "
+    "constant constexpr continue controlBarrier cos cosh cross decltype default define defined degrees delete demote "
+    "determinant device devicecoherent dFdx dFdy discard distance do dot double double# doubleBitsTo* dynamic_cast "
+    "else enum equal event_t exp exp2 explicit export extern external faceforward false filter findLSB findMSB fixed "
+    "flat float float# float16_t float16BitsTo* float32_t float64_t floatBitsTo* floor fma fmod for fract frexp "
+    "friend fwidth GL_* gl_* global goto greaterThan greaterThanEqual gridDim groupMemoryBarrier half half# highp "
+    "host if imulExtended in inf INFINITY infinity inline inout input int int# int16_t int16BitsTo* int32_t int64_t "
+    "int64BitsTo* int8_t intBitsTo* interface invariant inverse inversesqrt isinf isnan kernel layout ldexp length "
+    "lessThan lessThanEqual local log log2 long lowp mad main max mediump memoryBarrier memoryBarrier^ min mix mod "
+    "modf mutable namespace NAN nan new noexcept noinline noise# nonprivate noperspective normalize not not_eq "
+    "notEqual NULL nullptr operator or or_eq out outerProduct output pack pack^ partition patch pervertexEXT "
+    "pervertexNV pipe pow precise precision printf private protected ptrdiff_t public queuefamilycoherent radians "
+    "read_only read_write readonly reflect refract register reinterpret_cast resource restrict return round roundEven "
+    "rsqrt sample sampler sampler_t shadercallcoherent shared short sign signed sin sinh size_t sizeof smooth "
+    "smoothstep sqrt static static_assert static_cast step struct subgroup^ subgroupcoherent subroutine superp switch "
+    "tan tanh template texel^ texture this thread_local threadIdx throw transpose true trunc try typedef typeid "
+    "typename typeof uaddCarry uchar uint uint# uint16_t uint16BitsTo* uint32_t uint64_t uint64BitsTo* uint8_t "
+    "uintBitsTo* ulong umulExtended uniform union unpack unpack^ unsigned ushort using varying virtual void volatile "
+    "VULKAN warpSize wchar_t while workgroupcoherent write_only writeonly xor xor_eq ";
+
+/* Names that the printers generate: variables, counters, words and gaps of the argument block, types. */
+static const char vc__p_generated[] =
+    "v@ i@ before@ word_@ gap_@ boolx* f16x* f32x* f64x* i8x* i16x* i32x* i64x* u8x* u16x* u32x* u64x* ";
+
+/* The types of GLSL and its functions of images, without a prefix of types: dmat2x3, f16vec2, usampler2DArray. */
+static const char vc__p_types[] =
+    "mat2* mat3* mat4* vec2* vec3* vec4* subpassInput* sampler^ sampler1D* sampler2D* sampler3D* image^ image1D* "
+    "image2D* image3D* texture^ texture1D* texture2D* texture3D* ";
 
 static bool vc__p_is_reserved(const char *name) {
-    char word[VC__NAME_BYTES + 4];
-    snprintf(word, sizeof word, " %s ", name);
-    return strstr(vc__p_reserved, word) != NULL || vc__p_is_type(name) || vc__p_is_generated(name);
+    size_t kind = name[0] && strchr("bdfhiu", name[0]) ? 1 + strspn(name + 1, "0123456789") : 0;
+    return vc__p_is_listed(vc__p_reserved, name) || vc__p_is_listed(vc__p_generated, name)
+           || vc__p_is_listed(vc__p_types, name) || vc__p_is_listed(vc__p_types, name + kind);
 }
 
 /* Copies the letters, digits and single underscores of a name; other characters become underscores. The result leaves
@@ -11160,42 +11153,32 @@ enum { VC__C_CUDA, VC__C_OPENCL };
 /* The language that is printed: VC__C_CUDA or VC__C_OPENCL. */
 static inline int vc__c_language(const vc__printer *g) { return vc__is_cuda(g->l->target) ? VC__C_CUDA : VC__C_OPENCL; }
 
-/* Reserved words of OpenCL C and CUDA C in addition to vc__p_reserved. */
-static const char vc__c_reserved_words[] =
-    " acospi asinpi as_double as_float as_int as_long as_uint as_ulong atan2pi atanpi async_work_group_copy bitselect"
-    " cbrt clz convert copysign cospi"
-    " ctz dim3 erf erfc exp10 expm1 fabs fabsf fast_distance fast_length fast_normalize fdim fmax fmaxf fmaxmag"
-    " fmin fminf fminmag get_global_id"
-    " get_global_offset get_global_size get_group_id get_local_id get_local_size get_num_groups get_work_dim hadd"
-    " hypot i386 ilogb isequal isfinite"
-    " isgreater isless islessgreater isnormal isnotequal isordered isunordered lgamma linux log10 log1p logb mad24"
-    " mad_hi mad_sat mem_fence mul24 mul_hi"
-    " nextafter pown powr popcount prefetch read_mem_fence remainder remquo rhadd rint rintf rootn rotate select"
-    " shared_memory shuffle shuffle2 signbit"
-    " sincos sinpi tanpi tgamma unix upsample vload_half vstore_half wait_group_events write_mem_fence ";
+/* Reserved words of OpenCL C and CUDA C in addition to vc__p_reserved: built-in functions and types, functions that the
+   printers define (f32_of_f16), and names of CUDA's library, which a kernel cannot have. */
+static const char vc__c_reserved[] =
+    "acospi as_* asinpi assert async_work_group_copy atan2pi atanpi atom* bitselect cbrt char# cl_* CLK_* clk_* "
+    "clock64 clock_t clz convert convert_* copysign cospi ctz cuda* cyl_bessel_i0 cyl_bessel_i1 dim3 erf erfc erfcinv "
+    "erfcx erfinv exp10 expm1 f16_of_* f32_of_* fabs fast_distance fast_length fast_normalize fdim fdivide fmax "
+    "fmaxmag fmin fminmag free generic get_global_id get_global_offset get_global_size get_group_id get_image* "
+    "get_local_id get_local_size get_num_groups get_work_dim hadd hypot i386 ilogb image1d* image2d* image3d* "
+    "intptr_t isequal isfinite isgreater isless islessgreater isnormal isnotequal isordered isunordered j0 j1 jn "
+    "kernel_enqueue_flags_t kernel_exec labs lgamma linux llabs llmax llmin llrint llround log10 log1p logb long# "
+    "longlong# lrint lround mad24 mad_hi mad_sat make_* malloc mem_fence memory_order* memory_scope* mul24 mul_hi "
+    "ndrange_t nearbyint nextafter norm norm3d norm4d normcdf normcdfinv popcount pown powr prefetch queue_t rcbrt "
+    "read_image* read_mem_fence remainder remquo reserve_id_t rhadd rhypot rint rnorm rnorm3d rnorm4d rootn rotate "
+    "scalbln scalbn select shared_memory short# shuffle shuffle2 signbit sincos sincospi sinpi std surf* tanpi tex* "
+    "tgamma to_global to_local to_private uchar# uintptr_t ullmax ullmin ulong# ulonglong# umax umin unix upsample "
+    "ushort# va_arg va_copy va_end va_list va_start vc_* vec_step vload# vload_half* vstore# vstore_half* "
+    "wait_group_events write_image* write_mem_fence y0 y1 yn ";
 
-/* Whether a name is reserved in CUDA C or OpenCL C: a word of the list above, a vector type (char16, uint2, longlong4),
-   a built-in function (as_int3, convert_float_rte, vload3), a name that the printers define (f32_of_f16), or a name of
-   three or more capital letters, digits and underscores, which could be a macro. */
+/* Whether a name is reserved in CUDA C or OpenCL C: by the lists, with an "f" at the end that CUDA's functions of f32
+   have (expf), or because it could be a macro (three or more capital letters, digits and underscores). */
 static bool vc__c_is_reserved(const char *name) {
-    static const char *const stems[] = {
-        "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong", "ulonglong", "float", "double",
-        "half", "vload", "vstore", "as_", "convert_", "make_", "f16_of_", "f32_of_", "cl_",
-        "cuda", "atom", "vc_", "tex", "surf", "read_image", "write_image", "get_image"
-    };
-    const size_t first_prefix = 21; /* from "cuda" on: all names with this prefix */
-    char word[VC__NAME_BYTES + 4];
-    size_t n;
-    snprintf(word, sizeof word, " %s ", name);
-    if (strstr(vc__c_reserved_words, word)) return true;
-    for (n = 0; (name[n] >= 'A' && name[n] <= 'Z') || name[n] == '_' || vc__p_is_digit(name[n]); n++) { }
-    if (n > 2 && !name[n]) return true;
-    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
-        n = strlen(stems[i]);
-        if (strncmp(name, stems[i], n) == 0 && (vc__p_is_digit(name[n]) || name[n - 1] == '_' || i >= first_prefix))
-            return true;
-    }
-    return false;
+    char stem[VC__NAME_BYTES];
+    size_t length = strlen(name), n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+    snprintf(stem, sizeof stem, "%.*s", (int)(length - (length && name[length - 1] == 'f')), name);
+    return (n > 2 && !name[n]) || vc__p_is_listed(vc__c_reserved, name) || vc__p_is_listed(vc__c_reserved, stem)
+           || vc__p_is_listed(vc__p_reserved, stem);
 }
 
 static const char *const vc__c_scalar_names[2][16] = {

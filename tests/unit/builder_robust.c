@@ -136,7 +136,8 @@ static const char *const odd_names[] = {
     "args", "pack", "unpack", "threads", "threads_x", "groups_x", "group_base_x", "length_x", "shape_x", "x_length",
     "at", "f32x3", "my_x", "x_block", "x_at", "linux", "unix", "i386", "FLT_MAX", "INT_MAX", "CHAR_BIT", "MAXFLOAT",
     "HUGE_VALF", "CLK_LOCAL_MEM_FENCE", "M_PI_F", "CL_VERSION_1_1", "GL_KHR_x", "__LINE__", "__VERSION__",
-    "CL_VERSION_1_2", "__CUDA_ARCH__", "VULKAN", "GL_EXT_buffer_reference", "defined" };
+    "CL_VERSION_1_2", "__CUDA_ARCH__", "VULKAN", "GL_EXT_buffer_reference", "defined", "before1", "gap_4", "expf",
+    "generic", "kernel_exec", "image1d_t", "subgroupAdd", "textureLod" };
 enum { ODD_NAMES = sizeof odd_names / sizeof odd_names[0] };
 
 /* A kernel whose buffers, values, variable, array, shared memory and table are named with the list's entries from
@@ -220,6 +221,43 @@ static void clang_compiles_the_names_in_opencl_c(void **state) {
 
 #endif
 
+/* Fails if an object of the user could have the name of a function that a text calls. The text is a program, whose
+   own names contain `own`, or a pattern of the table of operations. $f: in C "f" or nothing; #: a number; @: a
+   prefix. */
+static void calls_are_reserved(const char *text, const char *own, bool (*is_reserved)(const char *name)) {
+    for (const char *at = text, *begin; *at;) {
+        char name[2][64] = { "", "" };
+        size_t n[2] = { 0, 0 };
+        if (!vc__p_is_letter(*at) && *at != '_') { at++; continue; }
+        for (begin = at; vc__p_is_letter(*at) || vc__p_is_digit(*at) || (*at && strchr("_#@$", *at)); at++) {
+            if (*at == '$' && at[1] != 'f') break;
+            if (*at == '$' && is_reserved) name[0][n[0]++] = *++at;
+            else if (*at == '$') at++;
+            else if (*at != '@') for (int i = 0; i < 2; i++) name[i][n[i]++] = *at == '#' ? '2' : *at;
+        }
+        if (*at != '(' || (begin > text && begin[-1] == '$') || strncmp(begin, "reqd_work", 9) == 0) continue;
+        for (int i = 0; i < 2; i++)
+            if (!strstr(name[i], own) && vc__p_is_safe(is_reserved, name[i])) fail_msg("%s is not reserved", name[i]);
+    }
+}
+
+static void functions_that_texts_call_are_reserved(void **state) {
+    (void)state;
+    for (uint32_t op = 0; op < VC__OP_COUNT; op++)
+        for (uint32_t column = 0; column < 16; column++) {
+            const char *text = vc__op_text(op, column);
+            if (text) calls_are_reserved(text, "none", column < VC__TEXT_CUDA ? NULL : vc__c_is_reserved);
+        }
+    for (size_t i = 0; i < KERNEL_SAMPLES; i++) {
+        vc_kernel *k = kernel_sample_make(&kernel_samples[i], VC_BUFFERS_DEFAULT);
+        for (int t = 0; t < TEXTS; t++) {
+            const char *text = vc_source(k, texts[t]);
+            if (text) calls_are_reserved(text, kernel_samples[i].name, t ? vc__c_is_reserved : NULL);
+        }
+        vc_free(k);
+    }
+}
+
 /* ---- constant indices ---- */
 
 /* An index that folds to a constant outside its array, in a branch that is never taken: the kernel still compiles for
@@ -260,6 +298,6 @@ static void constant_indices_out_of_bounds_compile(void **state) {
 static const struct CMUnitTest builder_robust_tests[] = {
     cmocka_unit_test(every_allocation_can_fail), cmocka_unit_test(ten_million_operations_are_the_limit),
     cmocka_unit_test(long_chains_are_accepted), cmocka_unit_test(any_name_is_allowed),
-    POSIX(clang_compiles_the_names_in_opencl_c),
+    POSIX(clang_compiles_the_names_in_opencl_c), cmocka_unit_test(functions_that_texts_call_are_reserved),
     cmocka_unit_test(constant_indices_out_of_bounds_compile),
 };

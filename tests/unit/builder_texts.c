@@ -28,7 +28,8 @@ static void entries(void **state) {
     static const struct { const char *name, *entry; } texts_names[] = {
         { "saxpy", "saxpy" }, { "two words", "two_words" }, { "float4", "kernel_float4" }, { "main", "kernel_main" },
         { "3d", "kernel_3d" }, { "__global__", "kernel_global" }, { "FLT_MAX", "kernel_FLT_MAX" }, { "", "kernel_" },
-        { "get_global_id", "kernel_get_global_id" }, { "\xc3\xa4", "kernel_" }
+        { "get_global_id", "kernel_get_global_id" }, { "\xc3\xa4", "kernel_" }, { "normf", "kernel_normf" },
+        { "umax", "kernel_umax" }, { "leaf", "leaf" }, { "v2x", "v2x" }, { "images", "images" }
     };
     char part[64];
     (void)state;
@@ -48,8 +49,10 @@ static void entries(void **state) {
 
 /* Names that are reserved in the language or used by the generated source get a prefix; others are unchanged. */
 static void texts_names(void **state) {
-    static const char *const taken[] = { "float4",   "args",     "threadIdx",  "fmaxf",           "get_local_id",
-                                         "MAXFLOAT", "as_float", "f16_of_f32", "convert_int_sat", "v3" };
+    static const char *const taken[] = {
+        "float4", "args", "threadIdx", "fmaxf", "expf", "get_local_id", "MAXFLOAT", "as_float", "f16_of_f32",
+        "convert_int_sat", "v3", "before1", "gap_4"
+    };
     (void)state;
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
         vc_kernel *k = texts_begin("names", false);
