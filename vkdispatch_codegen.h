@@ -382,18 +382,23 @@
        A subgroup is a set of invocations of one work-group that the device executes together. The result of a subgroup
        operation depends on which invocations execute it, so the operation stays where it is recorded and is never
        merged with another one.
-       * All invocations of the subgroup must reach it. It is an error in divergent control flow (under a condition that
-         differs between invocations, after an exit under such a condition, in VC_EACH), unless the machine has
-         VC_FEATURE_RECONVERGENCE.
-       * With that feature, the operation combines the invocations that reach it. In CUDA C this is supported in VC_IF,
-         VC_ELSE and VC_EACH; vc_source fails if a loop, a switch or an exit diverges.
-       * Sizes, ids and vc_subgroup_elect are allowed everywhere.
+       * On a machine with VC_FEATURE_SUBGROUP, but without VC_FEATURE_RECONVERGENCE, all invocations of the subgroup
+         must reach a subgroup operation. It is an error under a condition that may differ between them (VC_EACH is
+         one), in a loop that they may leave in different iterations, and after a vc_continue_if (of the same loop) or
+         vc_return_if that only some of them may execute.
+       * On other machines it is allowed there, and combines the invocations that reach it. CUDA C supports this only
+         if the divergence comes from VC_IF, VC_ELSE or VC_EACH: vc_source and vd_kernel_build fail if the operation is
+         in a loop or VC_SWITCH that diverges, or after such a vc_continue_if or vc_return_if.
+       * vc_subgroup_size, vc_subgroup_count, the ids and vc_subgroup_elect are allowed everywhere. In divergent control
+         flow, vc_subgroup_elect may be true for several of the invocations that reach it: for one of each set that the
+         device executes together.
        * The results of vc_subgroup_any, _all, _all_equal, _ballot, _broadcast, _broadcast_first and _reduce are
-         uniform within the subgroup, so other subgroup operations may depend on them as a condition.
-       * Without VC_FEATURE_SUBGROUP, and in OpenCL C, every invocation forms a subgroup of size 1. A kernel that uses
-         vc_subgroup_size instead of a constant is correct on both.
-       * llvmpipe (Mesa 22.3): if a work-group has several axes, vc_subgroup_id and vc_subgroup_count are correct only
-         if the local size along axis 0 is a multiple of vc_subgroup_size.
+         uniform within the subgroup, as are vc_subgroup_id, _size and _count. So they can be conditions of blocks
+         that contain subgroup operations.
+       * Without VC_FEATURE_SUBGROUP, and in OpenCL C, every invocation forms a subgroup of size 1. Kernels that depend
+         on the size only through vc_subgroup_size work with and without subgroups.
+       * llvmpipe (Mesa 22.3): if the local size is above 1 along axis 1 or 2, vc_subgroup_id and vc_subgroup_count are
+         correct only if the local size along axis 0 is a multiple of vc_subgroup_size.
 
    Work-group functions
        vc_group_reduce, vc_group_inclusive, vc_group_exclusive and vc_group_broadcast combine values of the whole
@@ -2960,7 +2965,7 @@ enum {
     /* CUDA C: the mask of active lanes, where some may be inactive */ \
     X(MASK,         "mask",         CONVERGENT,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(ELECT,        "subgroup_elect", CONVERGENT, 0, 0,    OWN,    0, VC__S(VC__OpGroupNonUniformElect, 0, 0, 0), \
-      VC__T_GLSL("subgroupElect()"), vc__lower_subgroup) \
+      VC__T_VOTE("subgroupElect()", "__activemask()"), vc__lower_subgroup) \
     X(VOTE_ANY,     "subgroup_any", CONVERGENT,   2, B,    OWN,    0, VC__S(VC__OpGroupNonUniformAny, 0, 0, 0), \
       VC__T_VOTE("subgroupAny($0)", "__any_sync($1, $0)"), vc__lower_subgroup) \
     X(VOTE_ALL,     "subgroup_all", CONVERGENT,   2, B,    OWN,    0, VC__S(VC__OpGroupNonUniformAll, 0, 0, 0), \
@@ -3110,6 +3115,9 @@ static const char *vc__op_text(uint32_t op, uint32_t column) {
 /* Lanes that a subgroup operation combines, numbered as GroupOperation in SPIR-V (Reduce, InclusiveScan, ExclusiveScan,
    ClusteredReduce): all; up to and including the own lane; below the own lane; those of the own cluster. */
 enum { VC__LANES_ALL = 0, VC__LANES_UP_TO = 1, VC__LANES_BELOW = 2, VC__LANES_CLUSTER = 3 };
+/* x of ELECT: the invocations of the subgroup that reach it. All; those that the conditions of the enclosing IF and
+   ELSE blocks select (CUDA C has a mask of them); any others. */
+enum { VC__REACH_ALL = 0, VC__REACH_MASKED = 1, VC__REACH_SOME = 2 };
 
 /* Whether the operation accepts operands of this scalar or vector type and its result has the same type. */
 static inline bool vc__keeps_type(uint32_t op, vc_type type) { return vc__op[op].same_kinds >> (type & 15u) & 1u; }
@@ -3175,7 +3183,8 @@ enum {
     VC__BLOCK_DIVERGES_SUB = 32, /* may run for only some invocations of a subgroup */
     VC__BLOCK_CONVERGENT = 64,     /* contains a subgroup operation */
     VC__BLOCK_UNMASKED = 128, /* VC__BLOCK_DIVERGES_SUB because of a loop, switch or exit, not only of an IF or ELSE */
-    VC__BLOCK_LEAVES = 256   /* a loop after which the loop around it may be left, too: vc_break_outer_if */
+    VC__BLOCK_LEAVES = 256,  /* a loop after which the loop around it may be left, too: vc_break_outer_if */
+    VC__BLOCK_LEFT_EARLY = 512 /* a loop that some invocations of a subgroup may leave in an earlier iteration */
 };
 
 enum { VC__BLOCK_INHERITED = VC__BLOCK_DIVERGES | VC__BLOCK_DIVERGES_SUB | VC__BLOCK_EACH | VC__BLOCK_UNMASKED };
@@ -6704,11 +6713,31 @@ static uint32_t vc__make_active_mask(vc__lowering *s) {
                                   : vc__make_warp_mask(s);
 }
 
+static uint32_t vc__make_first_lane_of(vc__lowering *s, uint32_t mask) {
+    return vc__rule_of(s, VC__RULE(first_lane, "u32(find_lsb(x))"), mask, mask);
+}
+
 /* The lowest active lane. */
 static uint32_t vc__make_first_active_lane(vc__lowering *s) {
     if (!s->kernel->reconverges) return vc__make_u32(s, 0);
-    uint32_t mask = vc__make_active_mask(s);
-    return vc__rule_of(s, VC__RULE(first_lane, "u32(find_lsb(x))"), mask, mask);
+    return vc__make_first_lane_of(s, vc__make_active_mask(s));
+}
+
+/* Whether the node being lowered is in a loop that some lanes may leave in an earlier iteration. */
+static bool vc__is_in_loop_left_early(const vc__lowering *s) {
+    const vc_kernel *k = s->kernel;
+    uint32_t b = k->anchor[s->region].block;
+    while (b != VC__NIL && !(k->block[b].flags & VC__BLOCK_LEFT_EARLY)) b = k->block[b].parent;
+    return b != VC__NIL;
+}
+
+/* The lane that vc_subgroup_elect selects. `reach`: VC__REACH_. Where there is no mask of the lanes that reach it, it
+   is the lowest of those that execute together (__activemask). */
+static uint32_t vc__make_elected_lane(vc__lowering *s, uint32_t reach) {
+    if (vc__is_in_loop_left_early(s)) reach = VC__REACH_SOME;
+    if (reach == VC__REACH_ALL) return vc__make_u32(s, 0);
+    if (reach == VC__REACH_MASKED && s->kernel->reconverges) return vc__make_first_active_lane(s);
+    return vc__make_first_lane_of(s, vc__make_raw(s, VC__OP_ELECT, VC_U32, VC__NIL, VC__NIL, VC__NIL, 0));
 }
 
 /* A shuffle among the active lanes. */
@@ -6817,7 +6846,7 @@ static uint32_t vc__lower_warp_operation(vc__lowering *s, const vc__node *n) {
     case VC__OP_SUBGROUP_LOCAL_ID: return vc__make_warp_lane(s);
     case VC__OP_ELECT:
         a = vc__make_warp_lane(s);
-        b = vc__make_first_active_lane(s);
+        b = vc__make_elected_lane(s, x);
         return vc__make_compare(s, VC__OP_EQ, a, b);
     case VC__OP_VOTE_EQUAL:
         b = vc__make_first_active_lane(s);
@@ -11262,6 +11291,7 @@ static const char *vc__c_pattern(const vc__printer *g, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     const uint32_t column = vc__c_language(g) == VC__C_CUDA ? VC__TEXT_CUDA : VC__TEXT_OPENCL;
     const char *text;
+    if (n->op == VC__OP_ELECT) return vc__op_text(n->op, column);
     if (!op->operands || op->operands == VC__MANY) return NULL;
     vc_type type = g->node[n->a[0]].type;
     if (n->op == VC__OP_CAST) return vc__c_cast(type, n->type);
@@ -11880,13 +11910,14 @@ static void vc__cuda_shared(vc__printer *g) {
     }
 }
 
-/* Marks the blocks that contain subgroup operations or barriers, and declares vc_mask0, the mask of the lanes of the
-   warp: the last warp of a block can be partial. */
+/* Marks the blocks that contain subgroup operations with a mask, or barriers, and declares vc_mask0, the mask of the
+   lanes of the warp: the last warp of a block can be partial. */
 static void vc__cuda_masks(vc__printer *g) {
     const uint32_t *size = g->l->info.local_size;
     uint32_t count = size[0] * size[1] * size[2];
     for (uint32_t i = g->l->body; i < g->l->count; i++) {
-        if (vc__op[g->node[i].op].class_ != VC__CONVERGENT && g->node[i].op != VC__OP_BARRIER) continue;
+        bool masked = vc__op[g->node[i].op].class_ == VC__CONVERGENT && g->node[i].op != VC__OP_ELECT;
+        if (!masked && g->node[i].op != VC__OP_BARRIER) continue;
         for (uint32_t b = g->info[i].block; b && !g->info[b - 1].masked; b = g->info[b - 1].block) {
             g->info[b - 1].masked = true;
             if (g->node[b - 1].op == VC__OP_ELSE) g->info[vc__p_matching_if(g, b - 1)].masked = true;
@@ -15623,6 +15654,8 @@ static void vc__apply_exit(vc_kernel *k, const char *call, const vc__divergent_e
                 "(VC_FEATURE_RECONVERGENCE)",
                 e->cause))
             return;
+        if (e->repeats && vc__is_loop(block->op) && e->block_flags & VC__BLOCK_DIVERGES_SUB)
+            block->flags |= VC__BLOCK_LEFT_EARLY;
         if (e->last == VC__NIL) continue;
         block->flags = (uint16_t)(block->flags | e->block_flags
                                   | (e->block_flags & VC__BLOCK_DIVERGES_SUB ? (uint32_t)VC__BLOCK_UNMASKED : 0u));
@@ -15696,14 +15729,21 @@ VC_API void vc_return_if(vc_kernel *k, vc_val condition) {
 
 /* ---- subgroups ---- */
 
+/* VC__REACH_: the invocations of a subgroup that reach this point of the open block. */
+static uint32_t vc__reach(const vc_kernel *k) {
+    uint32_t flags = k->block[k->open_block].flags;
+    if (k->subgroup_returned || flags & VC__BLOCK_UNMASKED) return VC__REACH_SOME;
+    return flags & VC__BLOCK_DIVERGES_SUB ? VC__REACH_MASKED : VC__REACH_ALL;
+}
+
 /* Checks that a subgroup operation is allowed in the open block and marks the enclosing blocks as containing one.
    Returns false after an error. */
 static bool vc__check_subgroup(vc_kernel *k, const char *call) {
-    bool masked = !k->subgroup_returned && !(k->block[k->open_block].flags & VC__BLOCK_UNMASKED);
+    uint32_t reach = vc__reach(k);
     if (vc__fail_in_switch(k, call)) return false;
-    if ((k->subgroup_returned || k->block[k->open_block].flags & VC__BLOCK_DIVERGES_SUB)
+    if (reach != VC__REACH_ALL
         && !vc__require_reconvergence(
-            k, call, masked,
+            k, call, reach == VC__REACH_MASKED,
             "called in control flow that diverges within a subgroup; this requires maximal reconvergence, which the "
             "device does not support (VC_FEATURE_RECONVERGENCE)",
             vc__cause_of(k)))
@@ -15776,7 +15816,8 @@ static vc_val vc__subgroup_combine(vc_combine op, vc_val v, uint32_t x) {
 
 VC_API vc_val vc_subgroup_elect(vc_kernel *k) {
     if (!vc__ready(k) || vc__fail_in_switch(k, "subgroup_elect")) return vc__no_value();
-    return vc__value(k, vc__record(k, VC__OP_ELECT, VC__NODE_VARIES, VC_BOOL, VC__NIL, VC__NIL, VC__NIL, 0));
+    return vc__value(k, vc__record(k, VC__OP_ELECT, VC__NODE_VARIES, VC_BOOL, VC__NIL, VC__NIL, VC__NIL,
+                                   vc__reach(k)));
 }
 
 VC_API vc_val vc_subgroup_any(vc_val condition) { return vc__subgroup_of(condition, VC__OP_VOTE_ANY, 0); }
@@ -16118,7 +16159,7 @@ static void vc__replay_effect(vc_kernel *k, vc__node *n) {
 }
 
 /* Repeats the analysis of the nodes of a loop once. The flags of atomics and subgroup operations do not depend on
-   operands; of the latter only the control flow is checked again, except of subgroup_elect, which is allowed in any. */
+   operands; of the latter only the control flow is checked again. subgroup_elect is allowed in any. */
 static void vc__replay_nodes(vc_kernel *k, uint32_t first, uint32_t end) {
     for (uint32_t i = first; i < end && !k->failed; i++) {
         vc__node *n = &k->node[i];
@@ -16127,7 +16168,8 @@ static void vc__replay_nodes(vc_kernel *k, uint32_t first, uint32_t end) {
         if (class_ >= VC__EFFECT && k->anchor[n->region].node != i) continue;
         if (class_ == VC__BLOCK) vc__replay_block(k, n);
         else if (class_ == VC__EFFECT) vc__replay_effect(k, n);
-        else if (class_ == VC__CONVERGENT && n->op != VC__OP_ELECT) {
+        else if (n->op == VC__OP_ELECT) n->x = vc__reach(k);
+        else if (class_ == VC__CONVERGENT) {
             k->replayed_statement = n->region;
             vc__check_subgroup(k, vc__subgroup_call(n->op, n->x));
             k->replayed_statement = 0;

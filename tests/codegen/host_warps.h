@@ -1,6 +1,7 @@
 /* Runs CUDA C with subgroup operations on the host: one thread per invocation; the threads of a warp synchronise at
    every operation that has a lane mask. A mask with lanes that never arrive sets bit 1 of `wrong` after a minute, and
-   a lane that its mask does not name sets bit 0 at once. Barriers are not supported. */
+   a lane that its mask does not name sets bit 0 at once. Otherwise each thread executes alone, which __activemask
+   returns: CUDA does not guarantee more. Barriers are not supported. */
 #ifndef TESTS_HOST_WARPS_H
 #define TESTS_HOST_WARPS_H
 #include "host_cuda.h"
@@ -29,6 +30,7 @@ static const char host_warps_prelude[] =
     "static unsigned __ballot_sync(unsigned mask, int p) {\n"
     "    unsigned long long all[32]; unsigned r = 0; together(mask, p != 0, all);\n"
     "    for (int i = 0; i < 32; i++) if (mask >> i & 1) r |= (unsigned)all[i] << i;\n    return r;\n}\n"
+    "static unsigned __activemask() { return 1u << (threadIdx.x & 31); }\n"
     "static int __any_sync(unsigned mask, int p) { return __ballot_sync(mask, p) != 0; }\n"
     "static int __all_sync(unsigned mask, int p) { return __ballot_sync(mask, p) == mask; }\n"
     "template <class T> static T __shfl_sync(unsigned mask, T v, int from) {\n"

@@ -151,6 +151,92 @@ static void check(uint32_t local, uint32_t of, int architecture, bool compiler, 
     vc_free(k);
 }
 
+/* vc_subgroup_elect in control flow that diverges. Sites: in a VC_IF, in its VC_ELSE, in three iterations of a VC_FOR,
+   in two of a VC_LOOP before its exit, in a VC_IF of the same, after a return. */
+enum { ELECT_SITES = 9 };
+
+static bool comes_to_elect(unsigned site, uint32_t i, uint32_t of) {
+    if (i >= of) return false;
+    switch (site) {
+    case 0: return i & 1;
+    case 1: return !(i & 1);
+    case 2: case 3: case 4: return (i & 3) > site - 2;
+    case 5: return true;
+    case 7: return (i & 6) == 6;
+    default: return i & 2;
+    }
+}
+
+static void put_elected(vc_ref out, vc_val site, vc_val i) {
+    vc_kernel *k = out.kernel;
+    vc_store(out, vc_add(vc_mul(site, vc_u32(MOST)), i), vc_cast(VC_U32, vc_subgroup_elect(k)));
+}
+
+/* `masks`: another operation requires masks of the active lanes. */
+static vc_kernel *build_elects(bool masks) {
+    vc_kernel_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "elects";
+    desc.local_size[0] = 64;
+    vc_kernel *k = vc_begin(&desc);
+    vc_ref in = vc_buffer(k, "in", VC_U32, VC_READ), out = vc_buffer(k, "out", VC_U32, VC_WRITE);
+    VC_EACH(k, i) {
+        vc_ref n = vc_var(k, "n", VC_U32);
+        VC_IF(k, vc_ne(vc_and(i, vc_u32(1)), vc_u32(0))) {
+            put_elected(out, vc_u32(0), i);
+            if (masks) vc_store(out, vc_add(i, vc_u32(ELECT_SITES * MOST)), vc_subgroup_reduce(VC_ADD, vc_load(in, i)));
+        } VC_ELSE(k) { put_elected(out, vc_u32(1), i); }
+        VC_FOR(k, j, vc_u32(0), vc_and(i, vc_u32(3))) { put_elected(out, vc_add(j, vc_u32(2)), i); }
+        VC_LOOP(k) {
+            put_elected(out, vc_add(vc_get(n), vc_u32(5)), i);
+            vc_break_if(k, vc_ge(vc_get(n), vc_and(vc_shr(i, vc_u32(1)), vc_u32(1))));
+            VC_IF(k, vc_ne(vc_and(i, vc_u32(4)), vc_u32(0))) { put_elected(out, vc_u32(7), i); }
+            vc_set(n, vc_add(vc_get(n), vc_u32(1)));
+        }
+        vc_return_if(k, vc_eq(vc_and(i, vc_u32(2)), vc_u32(0)));
+        put_elected(out, vc_u32(8), i);
+    }
+    return k;
+}
+
+/* In each warp that reaches a site, an active lane is elected: with masks in VC_IF, only the lowest one. */
+static void check_elected(bool masks, uint32_t of) {
+    for (unsigned site = 0; site < ELECT_SITES; site++)
+        for (uint32_t first = 0; first < MOST; first += 32) {
+            unsigned count = 0, elected = 0, lowest = 0;
+            for (uint32_t i = first; i < first + 32 && i < MOST; i++) {
+                uint32_t got = out_data[site * MOST + i];
+                bool active = comes_to_elect(site, i, of);
+                judge(active ? got <= 1 : got == (uint32_t)NOTHING, "an inactive lane stored, or an active one did not");
+                if (active && !count++) lowest = got;
+                elected += active && got == 1;
+            }
+            judge(!count || elected, "no lane is elected");
+            if (masks && site < 2) judge(!count || (elected == 1 && lowest == 1), "not only the lowest lane is elected");
+        }
+}
+
+static void check_elects(bool masks, uint32_t of, bool compiler, bool verbose) {
+    struct { const uint32_t *in; uint32_t *out; uint32_t threads, base; } args = { in_data, out_data, of, 0 };
+    local_size = 64; threads = of;
+    vc_kernel *k = build_elects(masks);
+    const char *cuda = vc_source(k, VC_TARGET_CUDA), *bad;
+    if (verbose && cuda) printf("%s\n", cuda);
+    judge(cuda != NULL, vc_error(k) ? vc_error(k) : "no text");
+    if (cuda && compiler) { bad = nvrtc_wrong(cuda); judge(!bad, bad ? bad : ""); }
+    void *library = cuda ? host_warps_build(cuda, "RUN_WARPS(elects)\n", 750) : NULL;
+    void *run = library ? dlsym(library, "run_elects") : NULL;
+    HostCudaRun *call;
+    judge(run != NULL, "does not compile on the host");
+    memset(out_data, 0x5a, sizeof out_data);
+    memcpy(&call, &run, sizeof call);
+    if (run) {
+        call(&args, 64, (of + 63) / 64);
+        check_elected(masks, of);
+    }
+    vc_free(k);
+}
+
 /* Operations without a suitable mask must be refused. */
 static void check_refused(void) {
     for (int form = 0; form < 3; form++) {
@@ -182,6 +268,10 @@ int main(int count, char **args) {
         check(64, 101, architecture, first && !without, false);
         check(80, 150, architecture, first && !without, false);
         check(20, 33, architecture, first && !without, false);
+    }
+    for (int masks = 0; masks < 2; masks++) {
+        check_elects(masks != 0, 128, !without, verbose);
+        check_elects(masks != 0, 75, false, false);
     }
     check_refused();
     printf("%ld passed, %ld failed, %ld skipped\n", passed, failed, skipped);
