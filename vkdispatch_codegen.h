@@ -3,6 +3,7 @@
    Version 0.1.0. MIT licence; the full text is at the end of this file.
 
    Quick start
+       #include <stdio.h>
        #define VKDISPATCH_CODEGEN_IMPLEMENTATION
        #include "vkdispatch_codegen.h"
 
@@ -15,12 +16,16 @@
            vc_val a = vc_param(k, "a", VC_F32);
            VC_EACH(k, i) { vc_store(y, i, vc_fma(a, vc_load(x, i), vc_load(y, i))); }
            size_t words = 0;
-           const uint32_t *code = vc_spirv(k, &words);
-           if (code) fwrite(code, 4, words, stdout);  // or pass it to vkCreateShaderModule
-           else fprintf(stderr, "%s\n", vc_error(k));
+           const uint32_t *code = vc_spirv(k, &words);  // for vkCreateShaderModule: codeSize is 4 * words
+           FILE *file = code ? fopen("saxpy.spv", "wb") : NULL;
+           if (!code) fprintf(stderr, "%s\n", vc_error(k));
+           size_t written = file ? fwrite(code, 4, words, file) : 0;
+           if (file) fclose(file);
            vc_free(k);
-           return code == NULL;
+           return written == 0;
        }
+       // This kernel has buffer addresses in push constants (see Targets): the Vulkan device must enable
+       // bufferDeviceAddress and shaderInt64. With desc.buffers = VC_BUFFERS_BINDING, it needs neither.
 
    What it does not do
        * It does not run kernels; vkdispatch.h, the runtime, does. If one translation unit has the implementations of
