@@ -4380,6 +4380,7 @@ typedef struct vd__swapchain {
     uint64_t values[VD_MAX_FRAMES]; /* timeline value of the last present of each frame */
     uint64_t last_use;         /* timeline value of the last present */
     uint64_t presented;
+    bool opening;              /* without a handle yet, but its window is reserved; under the context's lock */
 } vd__swapchain;
 
 /* Rows of a buffer, all in bytes. `pitch` is the stride in the buffer and `host_pitch` that in host memory. */
@@ -23827,11 +23828,11 @@ static vd_result vd__swapchain_check(const vd_context *ctx, const vd_swapchain_d
     return vd__fail(VD_ERROR_INVALID, "desc.%s is 0", desc->window ? "display" : "window");
 }
 
-/* Checks that the context has no swapchain for a window. The caller holds the context's lock. */
+/* Checks that the context neither has nor opens a swapchain for a window. The caller holds the context's lock. */
 static vd_result vd__window_check(const vd_context *ctx, const vd_swapchain_desc *desc) {
     for (uint32_t i = 0; i < ctx->swapchains.used; i++) {
         const vd__swapchain *s = (const vd__swapchain *)(const void *)vd__pool_slot_at(&ctx->swapchains, i);
-        if (vd__slot_is_live(&s->slot) && s->surface.desc.window == desc->window
+        if ((s->opening || vd__slot_is_live(&s->slot)) && s->surface.desc.window == desc->window
             && s->surface.desc.display == desc->display)
             return vd__fail(VD_ERROR_INVALID, "window %llu has a swapchain, '%s'; destroy that first",
                             VD__U(desc->window), s->image.resource.name);
@@ -23839,13 +23840,30 @@ static vd_result vd__window_check(const vd_context *ctx, const vd_swapchain_desc
     return VD_OK;
 }
 
-/* Initialises a swapchain and opens its window. On failure the caller frees the swapchain. */
-static vd_result vd__swapchain_start(vd_context *ctx, const vd_swapchain_desc *desc, vd__swapchain *s) {
+/* Returns a swapchain without a handle in *out, which reserves its window. It uses `name`. *out is NULL after an
+   error. */
+static vd_result vd__swapchain_reserve(vd_context *ctx, const vd_swapchain_desc *desc, char *name,
+                                       vd__swapchain **out) {
+    vd__mutex_lock(&ctx->lock);
+    vd_result r = vd__window_check(ctx, desc);
+    vd__swapchain *s = r ? NULL : (vd__swapchain *)(void *)vd__pool_acquire(&ctx->swapchains);
+    if (s) {
+        s->opening = true;
+        s->image.resource.name = name;
+        s->image.resource.own_storage.memory.serial = ++ctx->serial;
+        s->surface.desc = *desc;
+        s->surface.desc.name = NULL;
+        if (!desc->frames) s->surface.desc.frames = 2;
+    }
+    vd__mutex_unlock(&ctx->lock);
+    *out = s;
+    return r || s ? r : vd__fail_memory(0);
+}
+
+/* Initialises a reserved swapchain and opens its window. On failure the caller frees the swapchain. */
+static vd_result vd__swapchain_start(vd_context *ctx, vd__swapchain *s) {
     vd__image *image = &s->image;
     s->queue = ctx->devices[0].queues;
-    s->surface.desc = *desc;
-    s->surface.desc.name = NULL;
-    if (!desc->frames) s->surface.desc.frames = 2;
     s->surface.shape = &image->shape;
     image->shape.dim = image->range.dim = VD_DIM_2D;
     image->shape.extent[2] = image->shape.levels = image->shape.layers = image->range.levels = image->range.layers = 1;
@@ -23868,21 +23886,18 @@ static vd_result vd__swapchain_start(vd_context *ctx, const vd_swapchain_desc *d
 static vd_result vd__swapchain_make(vd_context *ctx, const vd_swapchain_desc *desc, vd_swapchain *out) {
     vd_result r = vd__swapchain_check(ctx, desc);
     if (r) return vd__error_amend(r, desc->name, NULL);
+    vd__swapchain *s = NULL;
     char *name = vd__copy_name(ctx, desc->name);
+    r = name ? vd__swapchain_reserve(ctx, desc, name, &s) : vd__fail_memory(0);
+    if (!r) r = vd__swapchain_start(ctx, s);
     vd__mutex_lock(&ctx->lock);
-    r = vd__window_check(ctx, desc);
-    vd__swapchain *s = name && !r ? (vd__swapchain *)(void *)vd__pool_acquire(&ctx->swapchains) : NULL;
-    if (s) s->image.resource.own_storage.memory.serial = ++ctx->serial;
-    vd__mutex_unlock(&ctx->lock);
-    if (!r && !s) r = vd__fail_memory(0);
-    if (s) s->image.resource.name = name;
-    if (!r) r = vd__swapchain_start(ctx, desc, s);
-    vd__mutex_lock(&ctx->lock);
+    if (s) s->opening = false;
     if (!r) out->id = vd__pool_publish(&ctx->swapchains, &s->slot);
     else if (s) vd__pool_release(&ctx->swapchains, &s->slot);
     vd__mutex_unlock(&ctx->lock);
-    if (r) vd__free(&ctx->host.allocator, name);
-    return r ? vd__error_amend(r, desc->name, NULL) : VD_OK;
+    if (!r) return VD_OK;
+    vd__free(&ctx->host.allocator, name);
+    return vd__error_amend(r, desc->name, NULL);
 }
 
 /* Waits for the last present of the current frame, replaces the images if they do not fit the window any more, and

@@ -137,7 +137,50 @@ static void clipping(void **state) {
         }
 }
 
+/* ---- one swapchain for each window ---- */
+
+static struct { vd_context *ctx; int creations; bool fails; } opening;
+
+static vd_swapchain swapchain_of(const char *name, uint64_t window) {
+    vd_swapchain_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = name;
+    desc.window = window;
+    return vd_swapchain_create(opening.ctx, &desc);
+}
+
+/* While the first window is opened, creates another swapchain for it, as another thread could, and one for window 2. */
+static vd_result create_others(vd__device *dev, vd__surface *s) {
+    (void)dev, (void)s;
+    if (opening.creations++) return opening.fails ? vd__fail(VD_ERROR_BACKEND, "no surface") : VD_OK;
+    assert_int_equal(swapchain_of("second", 1).id, 0);
+    CHECK_TEXT("vd_swapchain_create 'second': window 1 has a swapchain, 'first'; destroy that first");
+    assert_int_not_equal(swapchain_of("other", 2).id, 0);
+    return VD_OK;
+}
+
+static void windows_are_reserved_while_they_are_opened(void **state) {
+    static vd__backend backend;
+    (void)state;
+    memset(&opening, 0, sizeof opening);
+    vd_context *ctx = opening.ctx = unit_context(NULL);
+    backend = vd__backend_dummy;
+    backend.surface_create = create_others;
+    ctx->driver.backend = &backend;
+    ctx->host.window_system = VD_WINDOW_WIN32;
+    vd_swapchain first = swapchain_of("first", 1);
+    assert_int_not_equal(first.id, 0);
+    vd_swapchain_destroy(ctx, first);
+    opening.fails = true;
+    assert_int_equal(swapchain_of("third", 1).id, 0);
+    opening.fails = false;
+    assert_int_not_equal(swapchain_of("third", 1).id, 0);
+    ctx->driver.backend = &vd__backend_dummy;
+    vd_context_destroy(ctx);
+}
+
 static const struct CMUnitTest windows_tests[] = {
     cmocka_unit_test(formats_of_windows), cmocka_unit_test(windows_without_preference),
     cmocka_unit_test(modes_of_windows), cmocka_unit_test(extents_of_windows), cmocka_unit_test(clipping),
+    cmocka_unit_test(windows_are_reserved_while_they_are_opened),
 };
