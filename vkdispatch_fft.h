@@ -12786,7 +12786,7 @@ static bool vd__vkfft_can_access(const vd_fft *p) {
     return true;
 }
 
-/* Checks that the engine supports the axes of a real transform. */
+/* Checks that the engine supports the axes and the input of a real transform. */
 static vd_result vd__vkfft_check_real(const vd_fft *p) {
     if (p->kind != VD_FFT_REAL) return VD_OK;
     if (p->real_axis + 1 != p->dimensions)
@@ -12795,7 +12795,9 @@ static vd_result vd__vkfft_check_real(const vd_fft *p) {
     if (p->real_length == 1)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "dimension %u has 1 element, but engine VkFFT needs at least 2 for "
                             "VD_FFT_REAL", p->real_axis);
-    return VD_OK;
+    if (p->layout[VD__FFT_IN].span <= UINT32_MAX) return VD_OK;
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "engine VkFFT: the reals span %llu elements, but the limit is %u",
+                        (unsigned long long)p->layout[VD__FFT_IN].span, UINT32_MAX);
 }
 
 static vd_result vd__vkfft_make(vd_fft *p) {

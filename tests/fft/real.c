@@ -1064,6 +1064,8 @@ static void refused_by_vkfft(void **state) {
         { { .shape = { 4, 2, 4, 8 }, .axes = 15 }, "axes is 0xf, but engine VkFFT cannot transform dimension 0" },
         { { .shape = { 8 }, .in_count = { 7 } }, "engine VkFFT does not support strides and counts" },
         { { .shape = { 3, 8 }, .out_stride = { 6, 1 } }, "engine VkFFT does not support strides and counts" },
+        { { .shape = { 65535, 65536 }, .in_place = true },
+          "engine VkFFT: the reals span 4295032828 elements, but the limit is 4294967295" },
         { { .shape = { 8 }, .norm = VD_FFT_NORM_ORTHO }, "engine VkFFT does not support VD_FFT_NORM_ORTHO" },
         { { .shape = { 8 }, .type = VD_F64 }, "engine VkFFT supports only f32" },
     };
