@@ -72,8 +72,7 @@
        * VKDISPATCH_FFT_IMPLEMENTATION  Compile the implementation. Define in one translation unit.
        * VKDISPATCH_VKFFT               Add VkFFT 1.2 as an engine of transforms on Vulkan. The translation unit is then
                                         C++, needs vkFFT.h, vulkan/vulkan.h and glslang's C interface (Debian:
-                                        libvkfft-dev, libvulkan-dev, glslang-dev), and is linked with glslang and its
-                                        default resource limits.
+                                        libvkfft-dev, libvulkan-dev, glslang-dev). See Linking.
 
    Environment variables
        variable                 values                       effect
@@ -87,8 +86,12 @@
        If one of these values is invalid, making a plan that uses it fails with VD_ERROR_INVALID.
 
    Linking
-       Link with the libraries that vkdispatch.h needs, and with -lm; for VKDISPATCH_VKFFT see "Configuration".
-       VKDISPATCH_STATIC (see vkdispatch.h) gives the functions of this header internal linkage, too.
+       Link with the libraries that vkdispatch.h needs and, except with MSVC, with -lm. With VKDISPATCH_VKFFT also link
+       with the C++ library, glslang, glslang-default-resource-limits, and the libraries that these need
+       (tools/libraries prints those of Debian 12).
+       With VKDISPATCH_STATIC (see vkdispatch.h), the functions of this header have internal linkage, too: define
+       VKDISPATCH_IMPLEMENTATION, VKDISPATCH_CODEGEN_IMPLEMENTATION and VKDISPATCH_FFT_IMPLEMENTATION in every
+       translation unit that includes it.
 
    Tutorial
        1. vd_fft_create makes a plan for a shape, axes, a kind and a normalisation. If the desc has only a shape, the
@@ -605,27 +608,30 @@
        and vd_time_ns reads a clock. vc_begin accepts the allocator that vd_context_allocator returns.
 
    Limits
-       elements that an array of a transform spans, with the gaps of strides                  2^36
-       the same without VD_FEATURE_I64, or of a convolution or the engine VkFFT               2^32 - 1
+       elements from the first to the last one of an array of a transform                     2^36
+       the same without VD_FEATURE_I64                                                        2^32 - 1
+       the same in convolutions, with the engine VkFFT, and of a vd_fft_padded_buffer         2^32 - 1
        elements of all filters of a convolution, or of their spectra                          2^32 - 1
        elements of a transformed axis                                                         2^32 - 1
        elements of vd_fft_shift                                                               2^32 - 1
        elements of an axis of a cosine or sine transform                                      2^31 (DST1: 2^31 - 1)
        transforms along one axis                                                              2^31
-       complex numbers of an intermediate buffer (see Lengths)                                as of an array
-       complex numbers of the tables of a plan (see Lengths)                                  2^32 - 1
-       elements of a transform inside of a kernel, if they fit into a work-group, on a GPU    16384 (f64: 8192)
-       elements of a transform inside of a kernel, if they fit into a work-group, on a CPU    65536
-       elements of a reduction (more than 2^31: VD_FEATURE_I64, no segments)                  2^40
-       elements of a scan (more than 2^31: VD_FEATURE_I64)                                    2^40
-       elements of each scan, or number of scans, along an axis that is not the last one      2^32 - 1
-       keys of a sort (more than 2^31: VD_FEATURE_I64)                                        2^33
-       elements of a compaction, histogram or top-k (more than 2^31: VD_FEATURE_I64)          2^40
-       rows of top-k, or work-groups that share them                                          2^32 - 1
+       complex numbers of an intermediate buffer (see Lengths)                                2^36
+       the same without VD_FEATURE_I64                                                        2^32 - 1
+       complex numbers of the tables of a plan: at least 3 n - 1 with Bluestein's algorithm
+       over several kernels (see Lengths)                                                     2^32 - 1
+       elements of a transform inside of a kernel, on a GPU                                   16384 (f64: 8192)
+       elements of a transform inside of a kernel, on a CPU                                   65536
+       elements of a reduction; above 2^31 only with VD_FEATURE_I64, and without segments     2^40
+       elements of a scan; above 2^31 only with VD_FEATURE_I64                                2^40
+       scans along an axis that is not the last one, and the elements of each                 2^32 - 1
+       keys of a sort; above 2^31 only with VD_FEATURE_I64                                    2^33
+       elements of a compaction, histogram or top-k; above 2^31 only with VD_FEATURE_I64      2^40
+       work-groups of a top-k: at least one for each row                                      2^32 - 1
        results of a reduction                                                                 2^31
        segments of a reduction                                                                2^31 - 1
        elements of a result of VD_REDUCE_ARGMIN or _ARGMAX                                    2^32 - 2
-       channels or filters of a convolution, if vd_facts.max_loop_iterations is not 0         half of that number
+       channels or filters of a convolution, if vd_facts.max_loop_iterations is not 0         half of this fact
        dimensions of a convolution                                                            3
        dimensions of a transform, reduction, scan or top-k                                    4
        arguments of the hooks or of the fragments of a plan                                   16
@@ -634,26 +640,32 @@
        bins of a histogram                                                                    2^31
        k of top-k                                                                             1024
 
-       Making a plan beyond these limits fails with VD_ERROR_UNSUPPORTED. If vd_facts.max_loop_iterations is not 0
-       (llvmpipe, which terminates longer loops), some one-pass operations are split into several dispatches.
+       A call that makes a plan beyond these limits fails with VD_ERROR_UNSUPPORTED. Those of the device can be lower:
+       max_buffer_bytes, the invocations and shared memory of a work-group and, for scans with VD_SCAN_THREE_KERNELS
+       and for top-k, vd_facts.max_loop_iterations. If this fact is not 0 (llvmpipe terminates longer loops), scans and
+       sorts with VD_SCAN_ONE_PASS, and scans along an axis that is not the last one, may take several dispatches.
 
    References
-       autosort stages  Cochran and others, What is the fast Fourier transform?, 1967 (Stockham's algorithm)
-       four-step        Bailey, FFTs in external or hierarchical memory, 1990
-       any length       Bluestein, A linear filtering approach to the computation of discrete Fourier transform, 1970
-       real transforms  Sorensen, Jones, Heideman, Burrus, Real-valued fast Fourier transform algorithms, 1987
-                        Makhoul, A fast cosine transform in one and two dimensions, 1980
-                        Chan, Ho, Direct methods for computing discrete sinusoidal transforms, 1990
-       real convolution Nussbaumer, Fast Fourier Transform and Convolution Algorithms, 1982
-       variance         Chan, Golub, LeVeque, Updating formulae and a pairwise algorithm for computing sample
-                        variances, 1979
-       scan             Merrill, Garland, Single-pass parallel prefix scan with decoupled look-back, 2016
-       sort             Satish, Harris, Garland, Designing efficient sorting algorithms for manycore GPUs, 2009
-                        Ashkiani, Davidson, Meyer, Owens, GPU multisplit, 2016
-                        Adinets, Merrill, Onesweep: a faster least significant digit radix sort for GPUs, 2022
-       top-k            Alabi, Blanchard, Gordon, Steinbach, Fast k-selection algorithms for graphics
-                        processing units, 2012
-                        Batcher, Sorting networks and their applications, 1968
+       These publications describe the algorithms:
+
+       mixed radix           Van Loan, Computational Frameworks for the FFT, 1992 (Stockham autosort order)
+       several kernels       Bailey, FFTs in external or hierarchical memory, 1990 (the four-step algorithm)
+       Bluestein's           Bluestein, A linear filtering approach to the computation of discrete Fourier transform,
+       algorithm             1970
+       real transforms       Sorensen, Jones, Heideman, Burrus, Real-valued fast Fourier transform algorithms, 1987
+       cosine and sine       Makhoul, A fast cosine transform in one and two dimensions, 1980
+       transforms            Chan, Ho, Direct methods for computing discrete sinusoidal transforms, 1990
+       real convolutions     Nussbaumer, Fast Fourier Transform and Convolution Algorithms, 1982
+       variances             Chan, Golub, LeVeque, Updating formulae and a pairwise algorithm for computing sample
+                             variances, 1979
+       scans                 Hillis, Steele, Data parallel algorithms, 1986 (in a work-group)
+                             Merrill, Garland, Single-pass parallel prefix scan with decoupled look-back, 2016
+       sorts                 Satish, Harris, Garland, Designing efficient sorting algorithms for manycore GPUs, 2009
+                             Ashkiani, Davidson, Meyer, Owens, GPU multisplit, 2016
+                             Adinets, Merrill, Onesweep: a faster least significant digit radix sort for GPUs, 2022
+       top-k                 Alabi, Blanchard, Gordon, Steinbach, Fast k-selection algorithms for graphics
+                             processing units, 2012
+                             Batcher, Sorting networks and their applications, 1968 (bitonic sort of the results)
 
    Errors
        Functions that make a plan return NULL on failure; vd_error_result() is the code. Functions that record return a
@@ -1967,8 +1979,8 @@ VD_API vd_result vd_plan_kernel_build(vd_plan *plan, vd_plan_kernel *kernel, vc_
     vd_result result = VD_OK;
     if (!o || !k) result = vd__fft_no_memory();
     else if (kernel->count > VD_PLAN_MAX_KERNEL_ARGS)
-        result = vd_error_set(VD_ERROR_UNSUPPORTED, "a kernel declares %u buffers and arguments of fragments, but the "
-                              "limit is %d", kernel->count, (int)VD_PLAN_MAX_KERNEL_ARGS);
+        result = vd_error_set(VD_ERROR_UNSUPPORTED, "a kernel has %u declarations of buffers and of arguments of "
+                              "fragments, but the limit is %d", kernel->count, (int)VD_PLAN_MAX_KERNEL_ARGS);
     else {
         o->kernel = kernel->kernel = vd_kernel_build(plan->ctx, k);
         if (!o->kernel.id) result = vd_error_result();
@@ -4033,12 +4045,14 @@ static void vd__fft_try_shape(vd__fft_search *s) {
     s->best = s->current;
 }
 
-/* Tries the current radices with this number of threads, without and with exchanges in registers. */
+/* Tries the current radices with this number of threads: without exchanges in registers, then with all that are
+   possible. Does nothing if the device does not allow the number, or if a thread would hold too many values. */
 static void vd__fft_try_thread_count(vd__fft_search *s, uint32_t threads) {
     s->current.register_exchange = 0;
     s->current.threads = threads;
     if (!threads || threads > s->device->threads || vd__fft_values_per_thread(&s->current) > VD__FFT_RADIX) return;
     vd__fft_try_shape(s);
+    /* never two stages in a row: vd__fft_can_exchange_registers checks that the stage before is not one */
     for (uint32_t i = 1; i < s->current.stages; i++)
         if (vd__fft_can_exchange_registers(&s->current, i, s->device->shuffle_lanes))
             s->current.register_exchange |= 1u << i;
@@ -7942,27 +7956,29 @@ static bool vd__fft_is_in_place(const vd__fft_pass *pass, bool run_in_place) {
     return from == to || (run_in_place && from <= VD__FFT_OUT && to <= VD__FFT_OUT);
 }
 
-/* vd_fft_source without the call in the error; sets p->source. */
+/* Sets p->source, which must be NULL, to the text of a kernel. Checks `step`, except that the plan of a transform can
+   run in place. */
 static vd_result vd__fft_make_source(vd_fft *p, const vd_fft_step *step, vc_target target) {
-    vd_plan_kernel kernel;
     if (!step) return vd_error_set(VD_ERROR_INVALID, "step is NULL");
     vd_result result = VD__CHECK_ENUM(step->direction, "step.direction", VD_FFT_INVERSE);
     if (result) return result;
-    const vd__fft_route *route = vd__fft_route_of(p, step->direction);
     if (!p->base.ctx) return vd_error_set(VD_ERROR_INVALID, "the plan's context was destroyed");
     if (p->vkfft) return vd_error_set(VD_ERROR_UNSUPPORTED, "VkFFT does not return the source text of its kernels");
     if (p->convolution.batch && step->direction)
-        return vd_error_set(VD_ERROR_INVALID, "step.direction is 1, but convolutions have only VD_FFT_FORWARD");
+        return vd_error_set(VD_ERROR_INVALID, "step.direction is VD_FFT_INVERSE, but convolutions have only "
+                            "VD_FFT_FORWARD");
     if (p->convolution.batch && step->in_place)
         return vd_error_set(VD_ERROR_INVALID, "step.in_place is true, but convolutions cannot run in place");
+    const vd__fft_route *route = vd__fft_route_of(p, step->direction);
     if (step->number >= route->count)
-        return vd_error_set(VD_ERROR_INVALID, "step.number is %u, but the plan has %u kernels", step->number,
-                            route->count);
+        return vd_error_set(VD_ERROR_INVALID, "step.number is %u, but must be below %u, the number of kernels of this "
+                            "direction", step->number, route->count);
+    vd_plan_kernel kernel; /* is filled with the roles of its arguments, which are not needed */
     memset(&kernel, 0, sizeof kernel);
-    bool in_place = vd__fft_is_in_place(&route->pass[step->number], step->in_place);
-    vc_kernel *k = vd__fft_record(p, step->number, (uint32_t)step->direction, in_place, &kernel);
+    bool same_buffer = vd__fft_is_in_place(&route->pass[step->number], step->in_place);
+    vc_kernel *k = vd__fft_record(p, step->number, (uint32_t)step->direction, same_buffer, &kernel);
     if (!k) return vd__fft_no_memory();
-    const char *text = vc_source(k, target); /* fails for another target */
+    const char *text = vc_source(k, target); /* NULL for SPIR-V, and for languages that the builder omits */
     result = text ? vd__fft_keep_source(p, text) : vd_error_set(VD_ERROR_UNSUPPORTED, "%s", vc_error(k));
     vc_free(k);
     return result;
@@ -8975,6 +8991,8 @@ static vc_val vd__reduce_narrow_identity(vc_combine op, vd_type type, vc_val v) 
                      vc_imm(VC_I32, op == VC_MIN ? largest : UINT32_MAX - largest), v);
 }
 
+/* v[0]: the result; v[1] in VD_REDUCE_ARGMIN and _ARGMAX: its index. Of variances: v[0]: the mean; v[1]: the sum of
+   squared differences from it; v[2]: the number of elements. */
 typedef struct vd__reduce_state { vc_val v[VD__REDUCE_FIELDS]; } vd__reduce_state;
 
 /* Position of an element in shared memory: its cell and the number of bits of the cell before it. */
@@ -9079,8 +9097,8 @@ static vd__reduce_state vd__reduce_state_of(const vd__reduce_writer *w, const vc
     return s;
 }
 
-/* Merges the means, sums of squared differences from the mean, and counts of two sets, which may be empty (Chan, Golub,
-   LeVeque, Updating formulae and a pairwise algorithm for computing sample variances, 1979, equation 2.1). */
+/* Merges the states of the variances of two sets, which may be empty: equation 2.1 of Chan, Golub and LeVeque, 1979
+   (see References), in terms of means instead of sums. */
 static vd__reduce_state vd__reduce_merge_variances(const vd__reduce_writer *w, vd__reduce_state a, vd__reduce_state b) {
     vc_type type = w->type[0];
     vc_val count = vc_add(a.v[2], b.v[2]), difference = vc_sub(b.v[0], a.v[0]);
@@ -11356,7 +11374,7 @@ typedef struct vd__sort_writer {
     vc_ref base;             /* shared memory, for each digit: index in the output of the tile's first key with this
                                 digit, minus the rank of that key */
     vc_val shift, thread;    /* shift: index of the lowest bit of the digit */
-    vc_val tile, first;      /* index of the tile, of its first key */
+    vc_val tile, first;      /* index of the tile (or of the run), of its first key */
     vc_val digit[VD__SORT_MAX_LOADS], rank[VD__SORT_MAX_LOADS]; /* of each key of the thread */
     vc_val start[VD__SORT_MAX_THREAD_DIGITS]; /* for each digit of the thread: rank of the first key with it */
     vc_val total[VD__SORT_MAX_THREAD_DIGITS]; /* with subgroup_size: number of keys of the tile with it */
@@ -11726,8 +11744,9 @@ static void vd__sort_find_offsets(const vd__sort_writer *w) {
 /* ---- runs, without shared memory and barriers ---- */
 
 /* Records the kernel that counts how often each digit occurs in each run or, with `scatter`, the kernel that moves the
-   keys. Between the two, a scan replaces each count by the output offset of the run's first key with that digit, which
-   the second kernel increments after each key that it moves. */
+   keys and values. Between the two, a scan replaces each count by an offset: the index in the output of the run's first
+   key with that digit. The second kernel increments this offset after each key that it moves. The last runs may be
+   empty. */
 static void vd__sort_record_run(vd__sort_writer *w, bool scatter) {
     const vd_sort *p = w->plan;
     vc_val n = vc_imm(w->index_type, p->desc.count);
@@ -12041,7 +12060,7 @@ static vd_result vd__histogram_make(void *plan, const void *desc) {
     if (result) return result;
     if (!d->bins) return vd_error_set(VD_ERROR_INVALID, "bins is 0");
     if (d->bins > (uint32_t)1 << 31)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "bins is %u, but the limit is 2147483648", d->bins);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "bins is %u, but the limit is 2^31", d->bins);
     p->threads = loops ? 32 : vd__plan_max_threads(device) < 256 ? 64 : 256;
     p->groups = vd__ceil_div(d->count, p->threads * 16);
     /* On a GPU, twice the usual number of work-groups, because they have few threads. */
@@ -13296,7 +13315,6 @@ static vd_result vd__fft_simple(vd_context *ctx, vd_buffer buffer, uint32_t axes
     vd_fft_io io;
     vd_buffer_info info;
     vd_result result = vd__fft_query(ctx, buffer, "buffer", &info);
-    uint32_t i = 4;
     if (!result) result = VD__CHECK_ENUM(direction, "direction", VD_FFT_INVERSE);
     if (result) return result;
     if (info.type != VD_F32C && info.type != VD_F32X2)
@@ -13304,9 +13322,10 @@ static vd_result vd__fft_simple(vd_context *ctx, vd_buffer buffer, uint32_t axes
                             info.name, vd_type_name(info.type));
     memset(&desc, 0, sizeof desc);
     memset(&io, 0, sizeof io);
-    while (i > axes && info.shape[i - 1] == 1) i--;
-    memcpy(desc.shape, info.shape, i * sizeof info.shape[0]);
-    desc.axes = ((1u << axes) - 1) << (i - axes);
+    uint32_t dimensions = 4;
+    while (dimensions > axes && info.shape[dimensions - 1] == 1) dimensions--;
+    memcpy(desc.shape, info.shape, dimensions * sizeof info.shape[0]);
+    desc.axes = ((1u << axes) - 1) << (dimensions - axes);
     io.direction = direction;
     io.in = buffer;
     return vd_plan_run_cached(ctx, &vd__fft_kind, vd__fft_run, &desc, &io);
@@ -13326,7 +13345,6 @@ static vd_result vd__real_simple(vd_context *ctx, vd_buffer reals, vd_buffer bin
     vd_fft_io io;
     vd_buffer_info info;
     vd_result result = vd__fft_query(ctx, reals, "reals", &info);
-    uint32_t i = 4;
     if (!result && info.type != VD_F32)
         result = vd_error_set(VD_ERROR_INVALID, "buffer '%s' (reals) has type %s, but f32 is expected", info.name,
                               vd_type_name(info.type));
@@ -13337,8 +13355,9 @@ static vd_result vd__real_simple(vd_context *ctx, vd_buffer reals, vd_buffer bin
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     memset(&io, 0, sizeof io);
-    while (i > 1 && info.shape[i - 1] == 1) i--;
-    memcpy(desc.shape, info.shape, i * sizeof info.shape[0]);
+    uint32_t dimensions = 4;
+    while (dimensions > 1 && info.shape[dimensions - 1] == 1) dimensions--;
+    memcpy(desc.shape, info.shape, dimensions * sizeof info.shape[0]);
     desc.kind = VD_FFT_REAL;
     io.direction = direction;
     io.in = direction ? bins : reals;
@@ -15407,7 +15426,7 @@ VD_API const vd_arg_info *vd_fft_arguments(const vd_fft *p, int *count) {
 
 /* ---- transforms inside of a kernel of the caller ---- */
 
-enum { VD__FFT_GROUP_ELEMENTS = 65536 }; /* limit of n; on a GPU, VD__FFT_MAX_POINTS is the limit */
+enum { VD__FFT_GROUP_ELEMENTS = 65536 }; /* limit of n on a CPU */
 
 /* fft: a plan of one pass, of which only the shape and the tables are used. */
 struct vd_fft_group { vd_fft fft; vd__fft_writer writer; };
@@ -15424,14 +15443,18 @@ static vd_result vd__fft_group_shape(vd_fft *p, const vd_fft_group_desc *desc) {
     s->convolves = true; /* tables of both directions */
     if (!vd__fft_is_smooth(desc->n, 31))
         return vd_error_set(VD_ERROR_UNSUPPORTED, "n is %u, but must have no prime factors above 31", desc->n);
-    if (desc->n <= VD__FFT_GROUP_ELEMENTS
-        && vd__fft_choose_shape(&p->device, desc->transforms ? desc->transforms : 1, 1, 1, s)
+    uint32_t limit = p->device.groups_as_loops ? (uint32_t)VD__FFT_GROUP_ELEMENTS
+                     : p->device.wide          ? (uint32_t)VD__FFT_MAX_POINTS / 2
+                                               : (uint32_t)VD__FFT_MAX_POINTS;
+    if (desc->n > limit)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "n is %u, but the limit is %u", desc->n, limit);
+    if (vd__fft_choose_shape(&p->device, desc->transforms ? desc->transforms : 1, 1, 1, s)
         && vd__fft_values_per_thread(s) <= VD_FFT_GROUP_VALUES) {
         if (!p->device.groups_as_loops) vd__fft_choose_pads(&p->device, s);
         return VD_OK;
     }
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "n is %u, but no work-group of this device can transform so many "
-                        "elements in registers and %u bytes of shared memory", desc->n,
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "n is %u, but a work-group of this device has too few invocations, "
+                        "registers or bytes of shared memory (%u) for it", desc->n,
                         p->device.shared * vc_type_size(p->real));
 }
 

@@ -352,7 +352,7 @@ static void refused_kernels(void **state) {
     for (uint32_t i = 0; i < VD_PLAN_MAX_KERNEL_ARGS + 1; i++)
         vd_plan_kernel_buffer(&kernel, k, 0, "in", VC_F32, VC_READ);
     assert_int_equal(vd_plan_kernel_build(&p->base, &kernel, k), VD_ERROR_UNSUPPORTED);
-    error_is("a kernel declares 33 buffers and arguments of fragments, but the limit is 32");
+    error_is("a kernel has 33 declarations of buffers and of arguments of fragments, but the limit is 32");
     assert_int_equal(kernel.count, 0);
     dispatch.arg_count = VD_MAX_ARGS;
     refused(vd_plan_dispatch(vd_immediate(ctx, 0, 0), &p->kernel, &io, &dispatch),

@@ -382,7 +382,7 @@ static void bad_input(void **state) {
     says("bins is 0");
     counts.bins = (1u << 31) + 1;
     assert_null(vd_histogram_create(ctx, &counts));
-    says("bins is 2147483649, but the limit is 2147483648");
+    says("bins is 2147483649, but the limit is 2^31");
     counts.bins = 8;
     counts.type = VD_BOOL;
     assert_null(vd_histogram_create(ctx, &counts));

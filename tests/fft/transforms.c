@@ -703,7 +703,7 @@ static void sources(void **state) {
     }
     vd_fft_step kernel = { VD_FFT_FORWARD, 2, false };
     assert_null(vd_fft_source(plan, &kernel, VC_TARGET_GLSL));
-    says("vd_fft_source 'fft': step.number is 2, but the plan has 2 kernels");
+    says("vd_fft_source 'fft': step.number is 2, but must be below 2, the number of kernels of this direction");
     kernel.number = 0;
     assert_null(vd_fft_source(plan, &kernel, VC_TARGET_SPIRV));
     says("target is 1, but must be VC_TARGET_GLSL, VC_TARGET_CUDA or VC_TARGET_OPENCL");
@@ -729,7 +729,7 @@ static void sources(void **state) {
     says("step.direction is 2");
     kernel.direction = VD_FFT_INVERSE;
     assert_null(vd_convolve_source(convolution, &kernel, VC_TARGET_GLSL));
-    says("vd_convolve_source 'convolve': step.direction is 1, but convolutions have only VD_FFT_FORWARD");
+    says("vd_convolve_source 'convolve': step.direction is VD_FFT_INVERSE, but convolutions have only VD_FFT_FORWARD");
     vd_context_destroy(ctx);
     assert_null(vd_fft_source(plan, &kernel, VC_TARGET_GLSL));
     says("the plan's context was destroyed");
