@@ -2586,8 +2586,9 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #define VD__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* VD__SMALL and VD__SMALL_END enclose cold code, which runs once per object or waits for a driver anyway: it is
-   optimised for size, without the slowest compiler passes. Frame pointers make the unwind tables (.eh_frame) smaller.
-   After VD__SMALL_END gcc still defines __OPTIMIZE_SIZE__, so no code may test that macro. */
+   optimised for size, without the slowest compiler passes. Frame pointers, without sibling calls and shrink-wrapping,
+   make epilogues and the unwind tables (.eh_frame) smaller. After VD__SMALL_END gcc still defines __OPTIMIZE_SIZE__, so
+   no code may test that macro. */
 #if !defined(__OPTIMIZE__) || defined(__INTEL_COMPILER)
 #define VD__SMALL
 #define VD__SMALL_END
