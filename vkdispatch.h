@@ -2606,7 +2606,8 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #define VD__SMALL _Pragma("GCC push_options") \
     VD__PRAGMA(GCC optimize (VD__SMALL_LEVEL, "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", \
                              "no-tree-loop-im", "no-move-loop-invariants", "no-gcse", "no-schedule-insns2", \
-                             "no-expensive-optimizations", "no-omit-frame-pointer"))
+                             "no-expensive-optimizations", "no-omit-frame-pointer", "no-optimize-sibling-calls", \
+                             "no-shrink-wrap"))
 #define VD__SMALL_END _Pragma("GCC pop_options")
 #endif
 
@@ -10579,70 +10580,73 @@ enum {
     VD__LOOP_ENTRY = VD__LOOP_MEMBER + 6, VD__LOOP_LABEL, VD__LOOP_VALUE = VD__LOOP_LABEL + 5,
     VD__LOOP_IDS = VD__LOOP_VALUE + 44
 };
-#define VD__LOOP_ID 0x80000000u
-#define VD__LOOP_FIRST_MEMBER 0x40000000u /* index of the first member that is added to the argument block */
+/* The templates consist of 16-bit words. The first one of an instruction has the opcode in its low 12 bits, the length
+   above. An operand is VD__LOOP_ID plus the index of an id, VD__LOOP_FIRST_MEMBER plus the index of a member that is
+   added to the argument block, or a literal. */
+#define VD__LOOP_ID 0x8000u
+#define VD__LOOP_FIRST_MEMBER 0x4000u
 #define VD__I(n) (VD__LOOP_ID | VD__LOOP_##n)
 #define VD__V(n) (VD__LOOP_ID | (VD__LOOP_VALUE + (n))) /* of an axis: 3 * row + axis */
 #define VD__L(n) (VD__LOOP_ID | (VD__LOOP_LABEL + (n)))
 #define VD__C(n) (VD__LOOP_ID | (VD__LOOP_CONSTANT + (n)))
 #define VD__M(n) (VD__LOOP_ID | (VD__LOOP_MEMBER + (n)))
 
-static const uint32_t vd__vk_loop_types[] = { /* each is added only if the module does not have it */
-    2u << 16 | VD__OpTypeBool, VD__I(BOOL),
-    4u << 16 | VD__OpTypeVector, VD__I(VECTOR), VD__I(UINT), 3,
-    4u << 16 | VD__OpTypePointer, VD__I(INPUT), VD__StorageClassInput, VD__I(VECTOR),
-    4u << 16 | VD__OpVariable, VD__I(INPUT), VD__I(GROUP), VD__StorageClassInput,
+static const uint16_t vd__vk_loop_types[] = { /* each is added only if the module does not have it */
+    2 << 12 | VD__OpTypeBool, VD__I(BOOL),
+    4 << 12 | VD__OpTypeVector, VD__I(VECTOR), VD__I(UINT), 3,
+    4 << 12 | VD__OpTypePointer, VD__I(INPUT), VD__StorageClassInput, VD__I(VECTOR),
+    4 << 12 | VD__OpVariable, VD__I(INPUT), VD__I(GROUP), VD__StorageClassInput,
 };
-static const uint32_t vd__vk_loop_globals[] = {
-    4u << 16 | VD__OpTypePointer, VD__I(PRIVATE_VECTOR), VD__StorageClassPrivate, VD__I(VECTOR),
-    4u << 16 | VD__OpTypePointer, VD__I(PRIVATE), VD__StorageClassPrivate, VD__I(UINT),
-    4u << 16 | VD__OpTypePointer, VD__I(UNIFORM), VD__StorageClassUniform, VD__I(UINT),
-    4u << 16 | VD__OpVariable, VD__I(PRIVATE_VECTOR), VD__I(BASE), VD__StorageClassPrivate,
-    4u << 16 | VD__OpConstant, VD__I(UINT), VD__C(0), 0, 4u << 16 | VD__OpConstant, VD__I(UINT), VD__C(1), 1,
-    4u << 16 | VD__OpConstant, VD__I(UINT), VD__C(2), 2,
-    4u << 16 | VD__OpConstant, VD__I(UINT), VD__I(SEMANTICS), 0x108, /* AcquireRelease, WorkgroupMemory */
-#define VD__LOOP_CONSTANT_MEMBER(i) 4u << 16 | VD__OpConstant, VD__I(UINT), VD__M(i), VD__LOOP_FIRST_MEMBER + (i)
+static const uint16_t vd__vk_loop_globals[] = {
+    4 << 12 | VD__OpTypePointer, VD__I(PRIVATE_VECTOR), VD__StorageClassPrivate, VD__I(VECTOR),
+    4 << 12 | VD__OpTypePointer, VD__I(PRIVATE), VD__StorageClassPrivate, VD__I(UINT),
+    4 << 12 | VD__OpTypePointer, VD__I(UNIFORM), VD__StorageClassUniform, VD__I(UINT),
+    4 << 12 | VD__OpVariable, VD__I(PRIVATE_VECTOR), VD__I(BASE), VD__StorageClassPrivate,
+    4 << 12 | VD__OpConstant, VD__I(UINT), VD__C(0), 0, 4 << 12 | VD__OpConstant, VD__I(UINT), VD__C(1), 1,
+    4 << 12 | VD__OpConstant, VD__I(UINT), VD__C(2), 2,
+    4 << 12 | VD__OpConstant, VD__I(UINT), VD__I(SEMANTICS), 0x108, /* AcquireRelease, WorkgroupMemory */
+#define VD__LOOP_CONSTANT_MEMBER(i) 4 << 12 | VD__OpConstant, VD__I(UINT), VD__M(i), VD__LOOP_FIRST_MEMBER + (i)
     VD__LOOP_CONSTANT_MEMBER(0), VD__LOOP_CONSTANT_MEMBER(1), VD__LOOP_CONSTANT_MEMBER(2),
     VD__LOOP_CONSTANT_MEMBER(3), VD__LOOP_CONSTANT_MEMBER(4), VD__LOOP_CONSTANT_MEMBER(5),
 };
-static const uint32_t vd__vk_loop_start[] = { /* rows of three values: 0 w, 1 and 2 pointers, 3 g, 4 n, 5 n - w */
-    5u << 16 | VD__OpFunction, VD__I(VOID), VD__I(ENTRY), 0, VD__I(FUNCTION), 2u << 16 | VD__OpLabel, VD__L(0),
-    4u << 16 | VD__OpLoad, VD__I(VECTOR), VD__V(36), VD__I(GROUP),
+static const uint16_t vd__vk_loop_start[] = { /* rows of three values: 0 w, 1 and 2 pointers, 3 g, 4 n, 5 n - w */
+    5 << 12 | VD__OpFunction, VD__I(VOID), VD__I(ENTRY), 0, VD__I(FUNCTION), 2 << 12 | VD__OpLabel, VD__L(0),
+    4 << 12 | VD__OpLoad, VD__I(VECTOR), VD__V(36), VD__I(GROUP),
 #define VD__LOOP_LOAD(i) \
-    5u << 16 | VD__OpCompositeExtract, VD__I(UINT), VD__V(i), VD__V(36), i, \
-    5u << 16 | VD__OpAccessChain, VD__I(UNIFORM), VD__V(3 + i), VD__I(BLOCK), VD__M(i), \
-    5u << 16 | VD__OpAccessChain, VD__I(UNIFORM), VD__V(6 + i), VD__I(BLOCK), VD__M(3 + i), \
-    4u << 16 | VD__OpLoad, VD__I(UINT), VD__V(9 + i), VD__V(3 + i), \
-    4u << 16 | VD__OpLoad, VD__I(UINT), VD__V(12 + i), VD__V(6 + i), \
-    5u << 16 | VD__OpISub, VD__I(UINT), VD__V(15 + i), VD__V(12 + i), VD__V(i)
-    VD__LOOP_LOAD(0), VD__LOOP_LOAD(1), VD__LOOP_LOAD(2), 2u << 16 | VD__OpBranch, VD__L(1),
+    5 << 12 | VD__OpCompositeExtract, VD__I(UINT), VD__V(i), VD__V(36), i, \
+    5 << 12 | VD__OpAccessChain, VD__I(UNIFORM), VD__V(3 + i), VD__I(BLOCK), VD__M(i), \
+    5 << 12 | VD__OpAccessChain, VD__I(UNIFORM), VD__V(6 + i), VD__I(BLOCK), VD__M(3 + i), \
+    4 << 12 | VD__OpLoad, VD__I(UINT), VD__V(9 + i), VD__V(3 + i), \
+    4 << 12 | VD__OpLoad, VD__I(UINT), VD__V(12 + i), VD__V(6 + i), \
+    5 << 12 | VD__OpISub, VD__I(UINT), VD__V(15 + i), VD__V(12 + i), VD__V(i)
+    VD__LOOP_LOAD(0), VD__LOOP_LOAD(1), VD__LOOP_LOAD(2), 2 << 12 | VD__OpBranch, VD__L(1),
     /* rows: 6 base, 7 next base */
-    2u << 16 | VD__OpLabel, VD__L(1),
-#define VD__LOOP_PHI(i) 7u << 16 | VD__OpPhi, VD__I(UINT), VD__V(18 + i), VD__C(0), VD__L(0), VD__V(21 + i), VD__L(3)
+    2 << 12 | VD__OpLabel, VD__L(1),
+#define VD__LOOP_PHI(i) 7 << 12 | VD__OpPhi, VD__I(UINT), VD__V(18 + i), VD__C(0), VD__L(0), VD__V(21 + i), VD__L(3)
     VD__LOOP_PHI(0), VD__LOOP_PHI(1), VD__LOOP_PHI(2),
-    6u << 16 | VD__OpCompositeConstruct, VD__I(VECTOR), VD__V(37), VD__V(18), VD__V(19), VD__V(20),
-    3u << 16 | VD__OpStore, VD__I(BASE), VD__V(37), 4u << 16 | VD__OpLoopMerge, VD__L(4), VD__L(3), 0,
-    2u << 16 | VD__OpBranch, VD__L(2), 2u << 16 | VD__OpLabel, VD__L(2),
-    4u << 16 | VD__OpFunctionCall, VD__I(VOID), VD__V(38), VD__I(KERNEL),
+    6 << 12 | VD__OpCompositeConstruct, VD__I(VECTOR), VD__V(37), VD__V(18), VD__V(19), VD__V(20),
+    3 << 12 | VD__OpStore, VD__I(BASE), VD__V(37), 4 << 12 | VD__OpLoopMerge, VD__L(4), VD__L(3), 0,
+    2 << 12 | VD__OpBranch, VD__L(2), 2 << 12 | VD__OpLabel, VD__L(2),
+    4 << 12 | VD__OpFunctionCall, VD__I(VOID), VD__V(38), VD__I(KERNEL),
 };
-static const uint32_t vd__vk_loop_barrier[] = { /* added if there is shared memory, which the next call uses again */
-    4u << 16 | VD__OpControlBarrier, VD__C(2), VD__C(2), VD__I(SEMANTICS),
+static const uint16_t vd__vk_loop_barrier[] = { /* added if there is shared memory, which the next call uses again */
+    4 << 12 | VD__OpControlBarrier, VD__C(2), VD__C(2), VD__I(SEMANTICS),
 };
-static const uint32_t vd__vk_loop_end[] = { /* rows: 8 n - w - base, 9 whether it is more than g, 10 base + g */
-    2u << 16 | VD__OpBranch, VD__L(3), 2u << 16 | VD__OpLabel, VD__L(3),
+static const uint16_t vd__vk_loop_end[] = { /* rows: 8 n - w - base, 9 whether it is more than g, 10 base + g */
+    2 << 12 | VD__OpBranch, VD__L(3), 2 << 12 | VD__OpLabel, VD__L(3),
 #define VD__LOOP_NEXT(i) \
-    5u << 16 | VD__OpISub, VD__I(UINT), VD__V(24 + i), VD__V(15 + i), VD__V(18 + i), \
-    5u << 16 | VD__OpUGreaterThan, VD__I(BOOL), VD__V(27 + i), VD__V(24 + i), VD__V(9 + i), \
-    5u << 16 | VD__OpIAdd, VD__I(UINT), VD__V(30 + i), VD__V(18 + i), VD__V(9 + i)
+    5 << 12 | VD__OpISub, VD__I(UINT), VD__V(24 + i), VD__V(15 + i), VD__V(18 + i), \
+    5 << 12 | VD__OpUGreaterThan, VD__I(BOOL), VD__V(27 + i), VD__V(24 + i), VD__V(9 + i), \
+    5 << 12 | VD__OpIAdd, VD__I(UINT), VD__V(30 + i), VD__V(18 + i), VD__V(9 + i)
     VD__LOOP_NEXT(0), VD__LOOP_NEXT(1), VD__LOOP_NEXT(2),
-    6u << 16 | VD__OpSelect, VD__I(UINT), VD__V(21), VD__V(27), VD__V(30), VD__C(0),
-    6u << 16 | VD__OpSelect, VD__I(UINT), VD__V(39), VD__V(28), VD__V(31), VD__C(0),
-    6u << 16 | VD__OpSelect, VD__I(UINT), VD__V(22), VD__V(27), VD__V(19), VD__V(39),
-    5u << 16 | VD__OpLogicalOr, VD__I(BOOL), VD__V(40), VD__V(27), VD__V(28),
-    6u << 16 | VD__OpSelect, VD__I(UINT), VD__V(23), VD__V(40), VD__V(20), VD__V(32),
-    5u << 16 | VD__OpLogicalOr, VD__I(BOOL), VD__V(41), VD__V(40), VD__V(29),
-    4u << 16 | VD__OpBranchConditional, VD__V(41), VD__L(1), VD__L(4),
-    2u << 16 | VD__OpLabel, VD__L(4), 1u << 16 | VD__OpReturn, 1u << 16 | VD__OpFunctionEnd,
+    6 << 12 | VD__OpSelect, VD__I(UINT), VD__V(21), VD__V(27), VD__V(30), VD__C(0),
+    6 << 12 | VD__OpSelect, VD__I(UINT), VD__V(39), VD__V(28), VD__V(31), VD__C(0),
+    6 << 12 | VD__OpSelect, VD__I(UINT), VD__V(22), VD__V(27), VD__V(19), VD__V(39),
+    5 << 12 | VD__OpLogicalOr, VD__I(BOOL), VD__V(40), VD__V(27), VD__V(28),
+    6 << 12 | VD__OpSelect, VD__I(UINT), VD__V(23), VD__V(40), VD__V(20), VD__V(32),
+    5 << 12 | VD__OpLogicalOr, VD__I(BOOL), VD__V(41), VD__V(40), VD__V(29),
+    4 << 12 | VD__OpBranchConditional, VD__V(41), VD__L(1), VD__L(4),
+    2 << 12 | VD__OpLabel, VD__L(4), 1 << 12 | VD__OpReturn, 1 << 12 | VD__OpFunctionEnd,
 };
 #undef VD__I
 #undef VD__V
@@ -10667,10 +10671,14 @@ typedef struct vd__vk_loop_state {
 } vd__vk_loop_state;
 
 /* Appends words of a template. Replaces indices of ids by the ids, and indices of added members by the members'. */
-static void vd__vk_loop_copy(vd__vk_loop_state *s, const uint32_t *words, size_t count) {
-    for (size_t i = 0; i < count; i++) {
+static void vd__vk_loop_copy(vd__vk_loop_state *s, const uint16_t *words, size_t count) {
+    for (size_t i = 0, next = 0; i < count; i++) {
         uint32_t w = words[i];
-        *s->to++ = w & VD__LOOP_ID ? s->ids[w & 0xffu] : w & VD__LOOP_FIRST_MEMBER ? s->first_member + (w & 0xffu) : w;
+        if (i == next) {
+            *s->to++ = w >> 12 << 16 | (w & 0xfffu);
+            next += w >> 12;
+        } else *s->to++ = w & VD__LOOP_ID ? s->ids[w & 0xffu]
+                        : w & VD__LOOP_FIRST_MEMBER ? s->first_member + (w & 0xffu) : w;
     }
 }
 
@@ -11098,132 +11106,102 @@ static VD__NOINLINE vd_result vd__vk_kernel_variant(vd__device *dev, vd__vk_kern
    `round` reads x[0] to x[7] of the buffer at binding 0, which holds 16 f64. It stores x[i], rounded to the nearest
    integer (half to even), in x[i + 8], and trunc(x[i]) in x[i].
    `indirect` converts the three numbers of an indirect dispatch, see vd__vk_size_convert.
-   tools/built-in writes the following words. */
+   tools/built-in writes the following SPIR-V. Each word is in LEB128: seven bits per byte, the lowest first; bit 7 is
+   set in all bytes of a word except the last. */
 
 /* built-in kernels */
-static const uint32_t vd__vk_copy_words[] = {
-    0x7230203, 0x10300, 0x0, 0x3e, 0x0, 0x20011, 0x1, 0x20011, 0xb,
-    0x20011, 0x14e3, 0x9000a, 0x5f565053, 0x5f52484b, 0x73796870, 0x6c616369, 0x6f74735f, 0x65676172,
-    0x6675625f, 0x726566, 0x6000b, 0xc, 0x4c534c47, 0x6474732e, 0x3035342e, 0x0, 0x3000e,
-    0x14e4, 0x1, 0x6000f, 0x5, 0xd, 0x6e69616d, 0x0, 0x30, 0x60010,
-    0xd, 0x11, 0x100, 0x1, 0x1, 0x40047, 0x13, 0x6, 0x10,
-    0x30047, 0x14, 0x2, 0x50048, 0x14, 0x0, 0x23, 0x0, 0x40048,
-    0x14, 0x0, 0x19, 0x30047, 0x18, 0x2, 0x50048, 0x18, 0x0,
-    0x23, 0x0, 0x50048, 0x18, 0x1, 0x23, 0x4, 0x50048, 0x18,
-    0x2, 0x23, 0x8, 0x50048, 0x18, 0x3, 0x23, 0xc, 0x50048,
-    0x18, 0x4, 0x23, 0x10, 0x30047, 0x23, 0x2, 0x50048, 0x23,
-    0x0, 0x23, 0x0, 0x40048, 0x23, 0x0, 0x18, 0x40047, 0x30,
-    0xb, 0x1c, 0x20013, 0xe, 0x30021, 0xf, 0xe, 0x40015, 0x11,
-    0x20, 0x0, 0x40017, 0x12, 0x11, 0x4, 0x3001d, 0x13, 0x12,
-    0x3001e, 0x14, 0x13, 0x40020, 0x15, 0x14e5, 0x14, 0x40017, 0x16,
-    0x11, 0x2, 0x40015, 0x17, 0x40, 0x0, 0x7001e, 0x18, 0x11,
-    0x11, 0x11, 0x11, 0x11, 0x40020, 0x1a, 0x9, 0x18, 0x4003b,
-    0x1a, 0x19, 0x9, 0x40020, 0x1b, 0x9, 0x11, 0x4002b, 0x11,
-    0x1c, 0x0, 0x4002b, 0x11, 0x1f, 0x1, 0x3001e, 0x23, 0x13,
-    0x40020, 0x24, 0x14e5, 0x23, 0x4002b, 0x11, 0x25, 0x2, 0x4002b,
-    0x11, 0x28, 0x3, 0x4002b, 0x11, 0x2c, 0x4, 0x40017, 0x2e,
-    0x11, 0x3, 0x40020, 0x2f, 0x1, 0x2e, 0x4003b, 0x2f, 0x30,
-    0x1, 0x20014, 0x32, 0x40020, 0x38, 0x14e5, 0x12, 0x50036, 0xe,
-    0xd, 0x0, 0xf, 0x200f8, 0x10, 0x50041, 0x1b, 0x1d, 0x19,
-    0x1c, 0x4003d, 0x11, 0x1e, 0x1d, 0x50041, 0x1b, 0x20, 0x19,
-    0x1f, 0x4003d, 0x11, 0x21, 0x20, 0x50050, 0x16, 0x22, 0x1e,
-    0x21, 0x4007c, 0x17, 0x1, 0x22, 0x50041, 0x1b, 0x26, 0x19,
-    0x25, 0x4003d, 0x11, 0x27, 0x26, 0x50041, 0x1b, 0x29, 0x19,
-    0x28, 0x4003d, 0x11, 0x2a, 0x29, 0x50050, 0x16, 0x2b, 0x27,
-    0x2a, 0x4007c, 0x17, 0x2, 0x2b, 0x50041, 0x1b, 0x2d, 0x19,
-    0x2c, 0x4003d, 0x11, 0x3, 0x2d, 0x4003d, 0x2e, 0x31, 0x30,
-    0x50051, 0x11, 0x4, 0x31, 0x0, 0x500b0, 0x32, 0x5, 0x4,
-    0x3, 0x300f7, 0x34, 0x0, 0x400fa, 0x5, 0x33, 0x34, 0x200f8,
-    0x33, 0x40071, 0x17, 0x35, 0x4, 0x500c4, 0x17, 0x36, 0x35,
-    0x2c, 0x50080, 0x17, 0x37, 0x2, 0x36, 0x40078, 0x24, 0x7,
-    0x37, 0x60041, 0x38, 0x39, 0x7, 0x1c, 0x1c, 0x6003d, 0x12,
-    0x8, 0x39, 0x2, 0x10, 0x40071, 0x17, 0x3a, 0x4, 0x500c4,
-    0x17, 0x3b, 0x3a, 0x2c, 0x50080, 0x17, 0x3c, 0x1, 0x3b,
-    0x40078, 0x15, 0x9, 0x3c, 0x60041, 0x38, 0x3d, 0x9, 0x1c,
-    0x1c, 0x5003e, 0x3d, 0x8, 0x2, 0x10, 0x200f9, 0x34, 0x200f8,
-    0x34, 0x100fd, 0x10038
+static const uint8_t vd__vk_copy_code[] = {
+    131, 132, 140, 57, 128, 134, 4, 0, 62, 0, 145, 128, 8, 1, 145, 128, 8, 11, 145, 128, 8, 227, 41, 138,
+    128, 36, 211, 160, 217, 250, 5, 203, 144, 201, 250, 5, 240, 208, 229, 155, 7, 233, 198, 133, 227, 6, 223, 230,
+    209, 251, 6, 242, 194, 157, 171, 6, 223, 196, 213, 179, 6, 230, 202, 201, 3, 139, 128, 24, 12, 199, 152, 205,
+    226, 4, 174, 230, 209, 163, 6, 174, 232, 212, 129, 3, 0, 142, 128, 12, 228, 41, 1, 143, 128, 24, 5, 13,
+    237, 194, 165, 243, 6, 0, 48, 144, 128, 24, 13, 17, 128, 2, 1, 1, 199, 128, 16, 19, 6, 16, 199, 128,
+    12, 20, 2, 200, 128, 20, 20, 0, 35, 0, 200, 128, 16, 20, 0, 25, 199, 128, 12, 24, 2, 200, 128, 20,
+    24, 0, 35, 0, 200, 128, 20, 24, 1, 35, 4, 200, 128, 20, 24, 2, 35, 8, 200, 128, 20, 24, 3, 35,
+    12, 200, 128, 20, 24, 4, 35, 16, 199, 128, 12, 35, 2, 200, 128, 20, 35, 0, 35, 0, 200, 128, 16, 35,
+    0, 24, 199, 128, 16, 48, 11, 28, 147, 128, 8, 14, 161, 128, 12, 15, 14, 149, 128, 16, 17, 32, 0, 151,
+    128, 16, 18, 17, 4, 157, 128, 12, 19, 18, 158, 128, 12, 20, 19, 160, 128, 16, 21, 229, 41, 20, 151, 128,
+    16, 22, 17, 2, 149, 128, 16, 23, 64, 0, 158, 128, 28, 24, 17, 17, 17, 17, 17, 160, 128, 16, 26, 9,
+    24, 187, 128, 16, 26, 25, 9, 160, 128, 16, 27, 9, 17, 171, 128, 16, 17, 28, 0, 171, 128, 16, 17, 31,
+    1, 158, 128, 12, 35, 19, 160, 128, 16, 36, 229, 41, 35, 171, 128, 16, 17, 37, 2, 171, 128, 16, 17, 40,
+    3, 171, 128, 16, 17, 44, 4, 151, 128, 16, 46, 17, 3, 160, 128, 16, 47, 1, 46, 187, 128, 16, 47, 48,
+    1, 148, 128, 8, 50, 160, 128, 16, 56, 229, 41, 18, 182, 128, 20, 14, 13, 0, 15, 248, 129, 8, 16, 193,
+    128, 20, 27, 29, 25, 28, 189, 128, 16, 17, 30, 29, 193, 128, 20, 27, 32, 25, 31, 189, 128, 16, 17, 33,
+    32, 208, 128, 20, 22, 34, 30, 33, 252, 128, 16, 23, 1, 34, 193, 128, 20, 27, 38, 25, 37, 189, 128, 16,
+    17, 39, 38, 193, 128, 20, 27, 41, 25, 40, 189, 128, 16, 17, 42, 41, 208, 128, 20, 22, 43, 39, 42, 252,
+    128, 16, 23, 2, 43, 193, 128, 20, 27, 45, 25, 44, 189, 128, 16, 17, 3, 45, 189, 128, 16, 46, 49, 48,
+    209, 128, 20, 17, 4, 49, 0, 176, 129, 20, 50, 5, 4, 3, 247, 129, 12, 52, 0, 250, 129, 16, 5, 51,
+    52, 248, 129, 8, 51, 241, 128, 16, 23, 53, 4, 196, 129, 20, 23, 54, 53, 44, 128, 129, 20, 23, 55, 2,
+    54, 248, 128, 16, 36, 7, 55, 193, 128, 24, 56, 57, 7, 28, 28, 189, 128, 24, 18, 8, 57, 2, 16, 241,
+    128, 16, 23, 58, 4, 196, 129, 20, 23, 59, 58, 44, 128, 129, 20, 23, 60, 1, 59, 248, 128, 16, 21, 9,
+    60, 193, 128, 24, 56, 61, 9, 28, 28, 190, 128, 20, 61, 8, 2, 16, 249, 129, 8, 52, 248, 129, 8, 52,
+    253, 129, 4, 184, 128, 4,
 };
-static const uint32_t vd__vk_round_words[] = {
-    0x7230203, 0x10300, 0x0, 0x1b, 0x0, 0x20011, 0x1, 0x20011, 0xa,
-    0x6000b, 0xa, 0x4c534c47, 0x6474732e, 0x3035342e, 0x0, 0x3000e, 0x0, 0x1,
-    0x6000f, 0x5, 0xb, 0x6e69616d, 0x0, 0x15, 0x60010, 0xb, 0x11,
-    0x8, 0x1, 0x1, 0x40047, 0x11, 0x6, 0x8, 0x30047, 0x12,
-    0x2, 0x50048, 0x12, 0x0, 0x23, 0x0, 0x40047, 0x2, 0x22,
-    0x0, 0x40047, 0x2, 0x21, 0x0, 0x30047, 0x2, 0x13, 0x40047,
-    0x15, 0xb, 0x1d, 0x20013, 0xc, 0x30021, 0xd, 0xc, 0x40015,
-    0xf, 0x20, 0x0, 0x4002b, 0xf, 0x1, 0x8, 0x30016, 0x10,
-    0x40, 0x3001d, 0x11, 0x10, 0x3001e, 0x12, 0x11, 0x40020, 0x13,
-    0xc, 0x12, 0x4003b, 0x13, 0x2, 0xc, 0x40020, 0x14, 0x1,
-    0xf, 0x4003b, 0x14, 0x15, 0x1, 0x40020, 0x16, 0xc, 0x10,
-    0x4002b, 0xf, 0x18, 0x0, 0x50036, 0xc, 0xb, 0x0, 0xd,
-    0x200f8, 0xe, 0x4003d, 0xf, 0x3, 0x15, 0x60041, 0x16, 0x17,
-    0x2, 0x18, 0x3, 0x4003d, 0x10, 0x4, 0x17, 0x6000c, 0x10,
-    0x5, 0xa, 0x3, 0x4, 0x60041, 0x16, 0x19, 0x2, 0x18,
-    0x3, 0x3003e, 0x19, 0x5, 0x50080, 0xf, 0x7, 0x3, 0x1,
-    0x6000c, 0x10, 0x8, 0xa, 0x2, 0x4, 0x60041, 0x16, 0x1a,
-    0x2, 0x18, 0x7, 0x3003e, 0x1a, 0x8, 0x100fd, 0x10038
+static const uint8_t vd__vk_round_code[] = {
+    131, 132, 140, 57, 128, 134, 4, 0, 27, 0, 145, 128, 8, 1, 145, 128, 8, 10, 139, 128, 24, 10, 199, 152,
+    205, 226, 4, 174, 230, 209, 163, 6, 174, 232, 212, 129, 3, 0, 142, 128, 12, 0, 1, 143, 128, 24, 5, 11,
+    237, 194, 165, 243, 6, 0, 21, 144, 128, 24, 11, 17, 8, 1, 1, 199, 128, 16, 17, 6, 8, 199, 128, 12,
+    18, 2, 200, 128, 20, 18, 0, 35, 0, 199, 128, 16, 2, 34, 0, 199, 128, 16, 2, 33, 0, 199, 128, 12,
+    2, 19, 199, 128, 16, 21, 11, 29, 147, 128, 8, 12, 161, 128, 12, 13, 12, 149, 128, 16, 15, 32, 0, 171,
+    128, 16, 15, 1, 8, 150, 128, 12, 16, 64, 157, 128, 12, 17, 16, 158, 128, 12, 18, 17, 160, 128, 16, 19,
+    12, 18, 187, 128, 16, 19, 2, 12, 160, 128, 16, 20, 1, 15, 187, 128, 16, 20, 21, 1, 160, 128, 16, 22,
+    12, 16, 171, 128, 16, 15, 24, 0, 182, 128, 20, 12, 11, 0, 13, 248, 129, 8, 14, 189, 128, 16, 15, 3,
+    21, 193, 128, 24, 22, 23, 2, 24, 3, 189, 128, 16, 16, 4, 23, 140, 128, 24, 16, 5, 10, 3, 4, 193,
+    128, 24, 22, 25, 2, 24, 3, 190, 128, 12, 25, 5, 128, 129, 20, 15, 7, 3, 1, 140, 128, 24, 16, 8,
+    10, 2, 4, 193, 128, 24, 22, 26, 2, 24, 7, 190, 128, 12, 26, 8, 253, 129, 4, 184, 128, 4,
 };
-static const uint32_t vd__vk_indirect_words[] = {
-    0x7230203, 0x10300, 0x0, 0x5f, 0x0, 0x20011, 0x1, 0x6000b, 0x39,
-    0x4c534c47, 0x6474732e, 0x3035342e, 0x0, 0x3000e, 0x0, 0x1, 0x6000f, 0x5,
-    0x3a, 0x6e69616d, 0x0, 0x4f, 0x60010, 0x3a, 0x11, 0x3, 0x1,
-    0x1, 0x40047, 0x3f, 0x6, 0x4, 0x30047, 0x40, 0x2, 0x50048,
-    0x40, 0x0, 0x23, 0x0, 0x40048, 0x40, 0x0, 0x18, 0x40047,
-    0x9, 0x22, 0x0, 0x40047, 0x9, 0x21, 0x0, 0x30047, 0x9,
-    0x13, 0x30047, 0x42, 0x2, 0x50048, 0x42, 0x0, 0x23, 0x0,
-    0x40047, 0xa, 0x22, 0x0, 0x40047, 0xa, 0x21, 0x1, 0x30047,
-    0xa, 0x13, 0x30047, 0x44, 0x2, 0x50048, 0x44, 0x0, 0x23,
-    0x0, 0x50048, 0x44, 0x1, 0x23, 0x4, 0x50048, 0x44, 0x2,
-    0x23, 0x8, 0x40047, 0x4f, 0xb, 0x1d, 0x20013, 0x3b, 0x30021,
-    0x3c, 0x3b, 0x40015, 0x3e, 0x20, 0x0, 0x4002b, 0x3e, 0x1,
-    0x0, 0x4002b, 0x3e, 0x2, 0x8, 0x4002b, 0x3e, 0x3, 0x5,
-    0x4002b, 0x3e, 0x4, 0x1, 0x4002b, 0x3e, 0x5, 0xffffffff, 0x4002b,
-    0x3e, 0x6, 0x4, 0x4002b, 0x3e, 0x7, 0x2, 0x4002b, 0x3e,
-    0x8, 0x3, 0x3001d, 0x3f, 0x3e, 0x3001e, 0x40, 0x3f, 0x40020,
-    0x41, 0xc, 0x40, 0x4003b, 0x41, 0x9, 0xc, 0x3001e, 0x42,
-    0x3f, 0x40020, 0x43, 0xc, 0x42, 0x4003b, 0x43, 0xa, 0xc,
-    0x5001e, 0x44, 0x3e, 0x3e, 0x3e, 0x40020, 0x46, 0x9, 0x44,
-    0x4003b, 0x46, 0x45, 0x9, 0x40020, 0x47, 0x9, 0x3e, 0x4002b,
-    0x3e, 0x48, 0x0, 0x4002b, 0x3e, 0x4a, 0x1, 0x4002b, 0x3e,
-    0x4c, 0x2, 0x40020, 0x4e, 0x1, 0x3e, 0x4003b, 0x4e, 0x4f,
-    0x1, 0x20014, 0x50, 0x40020, 0x51, 0xc, 0x3e, 0x50036, 0x3b,
-    0x3a, 0x0, 0x3c, 0x200f8, 0x3d, 0x50041, 0x47, 0x49, 0x45,
-    0x48, 0x4003d, 0x3e, 0xb, 0x49, 0x50041, 0x47, 0x4b, 0x45,
-    0x4a, 0x4003d, 0x3e, 0xc, 0x4b, 0x50041, 0x47, 0x4d, 0x45,
-    0x4c, 0x4003d, 0x3e, 0xd, 0x4d, 0x4003d, 0x3e, 0xe, 0x4f,
-    0x50080, 0x3e, 0xf, 0xb, 0xe, 0x500ab, 0x50, 0x10, 0xd,
-    0x1, 0x50080, 0x3e, 0x11, 0xc, 0xe, 0x60041, 0x51, 0x52,
-    0x9, 0x48, 0x11, 0x4003d, 0x3e, 0x12, 0x52, 0x50084, 0x3e,
-    0x13, 0xe, 0x3, 0x50080, 0x3e, 0x14, 0x2, 0x13, 0x50080,
-    0x3e, 0x15, 0xb, 0x14, 0x60041, 0x51, 0x53, 0xa, 0x48,
-    0x15, 0x4003d, 0x3e, 0x16, 0x53, 0x500aa, 0x50, 0x17, 0x16,
-    0x1, 0x600a9, 0x3e, 0x18, 0x17, 0x4, 0x16, 0x50086, 0x3e,
-    0x19, 0x12, 0x18, 0x600a9, 0x3e, 0x1a, 0x17, 0x5, 0x19,
-    0x50089, 0x3e, 0x1b, 0x12, 0x18, 0x600a9, 0x3e, 0x1c, 0x17,
-    0x12, 0x1b, 0x500ab, 0x50, 0x1d, 0x1c, 0x1, 0x600a9, 0x3e,
-    0x1e, 0x1d, 0x4, 0x1, 0x50080, 0x3e, 0x1f, 0x1a, 0x1e,
-    0x600a9, 0x3e, 0x20, 0x10, 0x12, 0x1f, 0x50080, 0x3e, 0x21,
-    0x15, 0x4, 0x60041, 0x51, 0x54, 0xa, 0x48, 0x21, 0x4003d,
-    0x3e, 0x22, 0x54, 0x7000c, 0x3e, 0x23, 0x39, 0x26, 0x20,
-    0x22, 0x50080, 0x3e, 0x24, 0x15, 0x6, 0x60041, 0x51, 0x55,
-    0xa, 0x48, 0x24, 0x4003d, 0x3e, 0x25, 0x55, 0x7000c, 0x3e,
-    0x26, 0x39, 0x26, 0x23, 0x25, 0x50080, 0x3e, 0x27, 0x15,
-    0x7, 0x60041, 0x51, 0x56, 0xa, 0x48, 0x27, 0x4003d, 0x3e,
-    0x28, 0x56, 0x500b0, 0x50, 0x29, 0x22, 0x20, 0x500a6, 0x50,
-    0x2a, 0x10, 0x29, 0x50084, 0x3e, 0x2b, 0x23, 0x16, 0x600a9,
-    0x3e, 0x2c, 0x2a, 0x2b, 0x12, 0x50080, 0x3e, 0x2d, 0x15,
-    0x8, 0x60041, 0x51, 0x57, 0xa, 0x48, 0x2d, 0x4003d, 0x3e,
-    0x2e, 0x57, 0x60041, 0x51, 0x58, 0xa, 0x48, 0xf, 0x3003e,
-    0x58, 0x26, 0x50080, 0x3e, 0x30, 0xe, 0x6, 0x50080, 0x3e,
-    0x31, 0xb, 0x30, 0x60041, 0x51, 0x59, 0xa, 0x48, 0x31,
-    0x3003e, 0x59, 0x23, 0x60041, 0x51, 0x5a, 0xa, 0x48, 0x28,
-    0x3003e, 0x5a, 0x2c, 0x60041, 0x51, 0x5b, 0xa, 0x48, 0x2e,
-    0x3003e, 0x5b, 0x23, 0x300f7, 0x5d, 0x0, 0x400fa, 0x29, 0x5c,
-    0x5d, 0x200f8, 0x5c, 0x50080, 0x3e, 0x36, 0xb, 0x8, 0x60041,
-    0x51, 0x5e, 0xa, 0x48, 0x36, 0x3003e, 0x5e, 0x4, 0x200f9,
-    0x5d, 0x200f8, 0x5d, 0x100fd, 0x10038
+static const uint8_t vd__vk_indirect_code[] = {
+    131, 132, 140, 57, 128, 134, 4, 0, 95, 0, 145, 128, 8, 1, 139, 128, 24, 57, 199, 152, 205, 226, 4, 174,
+    230, 209, 163, 6, 174, 232, 212, 129, 3, 0, 142, 128, 12, 0, 1, 143, 128, 24, 5, 58, 237, 194, 165, 243,
+    6, 0, 79, 144, 128, 24, 58, 17, 3, 1, 1, 199, 128, 16, 63, 6, 4, 199, 128, 12, 64, 2, 200, 128,
+    20, 64, 0, 35, 0, 200, 128, 16, 64, 0, 24, 199, 128, 16, 9, 34, 0, 199, 128, 16, 9, 33, 0, 199,
+    128, 12, 9, 19, 199, 128, 12, 66, 2, 200, 128, 20, 66, 0, 35, 0, 199, 128, 16, 10, 34, 0, 199, 128,
+    16, 10, 33, 1, 199, 128, 12, 10, 19, 199, 128, 12, 68, 2, 200, 128, 20, 68, 0, 35, 0, 200, 128, 20,
+    68, 1, 35, 4, 200, 128, 20, 68, 2, 35, 8, 199, 128, 16, 79, 11, 29, 147, 128, 8, 59, 161, 128, 12,
+    60, 59, 149, 128, 16, 62, 32, 0, 171, 128, 16, 62, 1, 0, 171, 128, 16, 62, 2, 8, 171, 128, 16, 62,
+    3, 5, 171, 128, 16, 62, 4, 1, 171, 128, 16, 62, 5, 255, 255, 255, 255, 15, 171, 128, 16, 62, 6, 4,
+    171, 128, 16, 62, 7, 2, 171, 128, 16, 62, 8, 3, 157, 128, 12, 63, 62, 158, 128, 12, 64, 63, 160, 128,
+    16, 65, 12, 64, 187, 128, 16, 65, 9, 12, 158, 128, 12, 66, 63, 160, 128, 16, 67, 12, 66, 187, 128, 16,
+    67, 10, 12, 158, 128, 20, 68, 62, 62, 62, 160, 128, 16, 70, 9, 68, 187, 128, 16, 70, 69, 9, 160, 128,
+    16, 71, 9, 62, 171, 128, 16, 62, 72, 0, 171, 128, 16, 62, 74, 1, 171, 128, 16, 62, 76, 2, 160, 128,
+    16, 78, 1, 62, 187, 128, 16, 78, 79, 1, 148, 128, 8, 80, 160, 128, 16, 81, 12, 62, 182, 128, 20, 59,
+    58, 0, 60, 248, 129, 8, 61, 193, 128, 20, 71, 73, 69, 72, 189, 128, 16, 62, 11, 73, 193, 128, 20, 71,
+    75, 69, 74, 189, 128, 16, 62, 12, 75, 193, 128, 20, 71, 77, 69, 76, 189, 128, 16, 62, 13, 77, 189, 128,
+    16, 62, 14, 79, 128, 129, 20, 62, 15, 11, 14, 171, 129, 20, 80, 16, 13, 1, 128, 129, 20, 62, 17, 12,
+    14, 193, 128, 24, 81, 82, 9, 72, 17, 189, 128, 16, 62, 18, 82, 132, 129, 20, 62, 19, 14, 3, 128, 129,
+    20, 62, 20, 2, 19, 128, 129, 20, 62, 21, 11, 20, 193, 128, 24, 81, 83, 10, 72, 21, 189, 128, 16, 62,
+    22, 83, 170, 129, 20, 80, 23, 22, 1, 169, 129, 24, 62, 24, 23, 4, 22, 134, 129, 20, 62, 25, 18, 24,
+    169, 129, 24, 62, 26, 23, 5, 25, 137, 129, 20, 62, 27, 18, 24, 169, 129, 24, 62, 28, 23, 18, 27, 171,
+    129, 20, 80, 29, 28, 1, 169, 129, 24, 62, 30, 29, 4, 1, 128, 129, 20, 62, 31, 26, 30, 169, 129, 24,
+    62, 32, 16, 18, 31, 128, 129, 20, 62, 33, 21, 4, 193, 128, 24, 81, 84, 10, 72, 33, 189, 128, 16, 62,
+    34, 84, 140, 128, 28, 62, 35, 57, 38, 32, 34, 128, 129, 20, 62, 36, 21, 6, 193, 128, 24, 81, 85, 10,
+    72, 36, 189, 128, 16, 62, 37, 85, 140, 128, 28, 62, 38, 57, 38, 35, 37, 128, 129, 20, 62, 39, 21, 7,
+    193, 128, 24, 81, 86, 10, 72, 39, 189, 128, 16, 62, 40, 86, 176, 129, 20, 80, 41, 34, 32, 166, 129, 20,
+    80, 42, 16, 41, 132, 129, 20, 62, 43, 35, 22, 169, 129, 24, 62, 44, 42, 43, 18, 128, 129, 20, 62, 45,
+    21, 8, 193, 128, 24, 81, 87, 10, 72, 45, 189, 128, 16, 62, 46, 87, 193, 128, 24, 81, 88, 10, 72, 15,
+    190, 128, 12, 88, 38, 128, 129, 20, 62, 48, 14, 6, 128, 129, 20, 62, 49, 11, 48, 193, 128, 24, 81, 89,
+    10, 72, 49, 190, 128, 12, 89, 35, 193, 128, 24, 81, 90, 10, 72, 40, 190, 128, 12, 90, 44, 193, 128, 24,
+    81, 91, 10, 72, 46, 190, 128, 12, 91, 35, 247, 129, 12, 93, 0, 250, 129, 16, 41, 92, 93, 248, 129, 8,
+    92, 128, 129, 20, 62, 54, 11, 8, 193, 128, 24, 81, 94, 10, 72, 54, 190, 128, 12, 94, 4, 249, 129, 8,
+    93, 248, 129, 8, 93, 253, 129, 4, 184, 128, 4,
 };
+enum { VD__VK_BUILT_IN_WORDS = 518 }; /* of the longest one */
 /* end of the built-in kernels */
+
+/* Creates a built-in kernel. `desc` has all fields that it needs, except the code. */
+static vd_result vd__vk_built_in_create(vd__device *dev, const vd_kernel_desc *desc, const uint8_t *code, size_t size,
+                                        vd__kernel_code *out) {
+    vd_kernel_desc full = *desc;
+    uint32_t words[VD__VK_BUILT_IN_WORDS] = { 0 }, count = 0, shift = 0;
+    for (size_t i = 0; i < size; i++) {
+        words[count] |= (code[i] & 127u) << shift;
+        shift = code[i] & 128 ? shift + 7 : 0;
+        count += !shift;
+    }
+    full.code = words;
+    full.code_size = count * sizeof *words;
+    return vd__vk_kernel_create(dev, &full, out);
+}
 
 enum { VD__VK_COPY_GROUP_BYTES = 256 * 16 }; /* copied by one work-group of the copy kernel */
 
@@ -11239,11 +11217,10 @@ static VD__NOINLINE bool vd__vk_copy_kernel_get(vd__device *dev) {
         vd_kernel_desc desc;
         memset(&desc, 0, sizeof desc);
         desc.name = "copy";
-        desc.code = vd__vk_copy_words;
-        desc.code_size = sizeof vd__vk_copy_words;
         desc.argument_bytes = 20;
         bool made = dev->info.limits.max_push_bytes >= desc.argument_bytes
-                    && !vd__vk_kernel_create(dev, &desc, &vk->copy_kernel);
+                    && !vd__vk_built_in_create(dev, &desc, vd__vk_copy_code, sizeof vd__vk_copy_code,
+                                               &vk->copy_kernel);
         if (!made)
             vd__logf(dev->driver->host, VD_LOG_WARNING, "Vulkan: the copy kernel could not be created; copies use "
                      "vkCmdCopyBuffer instead: %s", vd__error_join());
@@ -11264,13 +11241,14 @@ static vd_result vd__vk_indirect_kernel_get(vd__device *dev) {
     vd_kernel_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.name = "indirect";
-    desc.code = vd__vk_indirect_words;
-    desc.code_size = sizeof vd__vk_indirect_words;
     desc.args = args;
     desc.arg_count = 2;
     desc.argument_bytes = 12;
     vd__mutex_lock(&vk->copy_kernel_lock);
-    vd_result result = vk->indirect_kernel.native[0] ? VD_OK : vd__vk_kernel_create(dev, &desc, &vk->indirect_kernel);
+    vd_result result = VD_OK;
+    if (!vk->indirect_kernel.native[0])
+        result = vd__vk_built_in_create(dev, &desc, vd__vk_indirect_code, sizeof vd__vk_indirect_code,
+                                        &vk->indirect_kernel);
     vd__mutex_unlock(&vk->copy_kernel_lock);
     return result;
 }
@@ -12902,11 +12880,9 @@ static vd_result vd__vk_probe_kernel(vd__device *dev, vd__kernel_code *code) {
     arg.name = "x";
     arg.kind = VD_ARG_BINDING;
     desc.name = "round";
-    desc.code = vd__vk_round_words;
-    desc.code_size = sizeof vd__vk_round_words;
     desc.args = &arg;
     desc.arg_count = 1;
-    return vd__vk_kernel_create(dev, &desc, code);
+    return vd__vk_built_in_create(dev, &desc, vd__vk_round_code, sizeof vd__vk_round_code, code);
 }
 
 /* Sets *exact if trunc and round of f64 are exact on this device. If the probe cannot run, *exact stays false, which

@@ -70,21 +70,27 @@ static vc_kernel *indirect(void) {
 
 enum { SPIRV_HEAD = 5, OP_NAME = 5, OP_MEMBER_NAME = 6 };
 
-/* Prints a kernel without names. */
-static void print(const char *name, vc_kernel *k) {
-    size_t count = 0;
+/* Prints a word in LEB128, at most 24 bytes on a line. */
+static void print_word(uint32_t word, size_t *printed) {
+    do {
+        printf("%s%u,", (*printed)++ % 24 ? " " : "\n    ", (unsigned)(word >= 128 ? (word & 127) | 128 : word));
+        word >>= 7;
+    } while (word);
+}
+
+/* Prints a kernel without names. Returns the number of its words. */
+static size_t print(const char *name, vc_kernel *k) {
+    size_t count = 0, printed = 0, kept = 0;
     const uint32_t *words = vc_spirv(k, &count);
-    const char *separator = "";
-    printf("static const uint32_t vd__vk_%s_words[] = {", name);
-    for (size_t i = 0, printed = 0; i < count;) {
+    printf("static const uint8_t vd__vk_%s_code[] = {", name);
+    for (size_t i = 0; i < count;) {
         size_t end = i < SPIRV_HEAD ? i + 1 : i + (words[i] >> 16);
         bool keep = i < SPIRV_HEAD || ((words[i] & 0xffff) != OP_NAME && (words[i] & 0xffff) != OP_MEMBER_NAME);
-        for (; i < end; i++) {
-            if (keep) printf("%s%s0x%x", separator, printed++ % 9 ? " " : "\n    ", (unsigned)words[i]);
-            separator = ",";
-        }
+        kept += keep ? end - i : 0;
+        for (; i < end; i++) if (keep) print_word(words[i], &printed);
     }
     printf("\n};\n");
+    return kept;
 }
 
 int main(void) {
@@ -107,9 +113,9 @@ int main(void) {
                 vc_error(n) ? vc_error(n) : "the arguments of indirect are not as the runtime fills them");
         return 1;
     }
-    print("copy", k);
-    print("round", r);
-    print("indirect", n);
+    size_t counts[] = { print("copy", k), print("round", r), print("indirect", n) }, most = 0;
+    for (int i = 0; i < 3; i++) if (counts[i] > most) most = counts[i];
+    printf("enum { VD__VK_BUILT_IN_WORDS = %u }; /* of the longest one */\n", (unsigned)most);
     vc_free(k);
     vc_free(r);
     vc_free(n);
