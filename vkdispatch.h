@@ -4190,6 +4190,7 @@ typedef struct vd__submission {
     uint32_t change_count;
     vd__surface *surface;      /* not NULL: its transfers wait for the acquired image, which is presented afterwards */
     bool resumed;              /* continues a suspended submission; only `commands` and `value` are used */
+    bool idle;                 /* there are changes, and no earlier submission of the recording is in flight */
 } vd__submission;
 
 enum { VD__COPIES_KERNEL = 1, VD__COPIES_DRIVER };
@@ -12365,8 +12366,18 @@ static vd_result vd__vk_prologue_get(vd__device *dev, vd__vk_commands *vkc, vd__
     return r;
 }
 
+/* Writes the changes of a submission into the argument blocks, which no submission in flight reads. */
+static void vd__vk_changes_write(const vd__submission *s) {
+    const vd__vk_commands *vkc = vd__vk_commands_of(s->commands);
+    for (uint32_t i = 0; i < s->change_count; i++) {
+        const vd__argument_change *c = &s->changes[i];
+        uint8_t *chunk = vkc->chunks[c->block / VD__VK_CHUNK_BYTES]->block.mapped;
+        memcpy(chunk + c->block % VD__VK_CHUNK_BYTES + c->offset, c->data, c->size);
+    }
+}
+
 /* Records the changes of a submission into a prologue, after a barrier: submissions in flight read the argument
-   blocks. */
+   blocks. The host may write them next. */
 static VD__NOINLINE vd_result vd__vk_changes_record(vd__device *dev, uint32_t queue, const vd__submission *s,
                                                     VkCommandBuffer *out) {
     vd__vk_device *vk = vd__vk_device_of(dev);
@@ -12384,7 +12395,7 @@ static VD__NOINLINE vd_result vd__vk_changes_record(vd__device *dev, uint32_t qu
         VkBuffer chunk = VD__VK_UNPACK(VkBuffer, vkc->chunks[c->block / VD__VK_CHUNK_BYTES]->memory.native[0]);
         vk->vkCmdUpdateBuffer(p->buffer, chunk, c->block % VD__VK_CHUNK_BYTES + c->offset, c->size, c->data);
     }
-    vd__vk_barrier(dev, p->buffer, VD__STAGE_TRANSFER, VD__STAGE_COMPUTE, NULL, 0);
+    vd__vk_barrier(dev, p->buffer, VD__STAGE_TRANSFER, VD__STAGE_COMPUTE | VD__STAGE_HOST, NULL, 0);
     *out = p->buffer;
     return vd__vk_buffer_end(vk, p->buffer);
 }
@@ -12411,13 +12422,14 @@ static VD__NOINLINE vd_result vd__vk_barrier_buffer_get(vd__device *dev) {
     return r;
 }
 
-/* Lists the command buffers of a submission: the one with its commands, if it has any, and before it the one that
-   changes arguments or, without changes, the one with the barrier of barrier_first. The changes begin with the same
-   barrier. */
+/* Lists the command buffers of a submission: the one with its commands, if it has any, and before it a prologue or the
+   one with the barrier of barrier_first. A prologue, which changes arguments while earlier submissions are in flight,
+   begins with the same barrier. */
 static vd_result vd__vk_submission_buffers(vd__device *dev, uint32_t queue, const vd__submission *s,
                                            VkCommandBuffer buffers[2], uint32_t *count) {
     *count = 0;
-    if (s->change_count) {
+    if (s->idle) vd__vk_changes_write(s);
+    if (s->change_count && !s->idle) {
         vd_result r = vd__vk_changes_record(dev, queue, s, &buffers[(*count)++]);
         if (r) return r;
     } else if (s->commands && s->barrier_first) {
@@ -21446,7 +21458,7 @@ static void vd__queue_add_failure(vd__queue *q, uint64_t value, vd_result result
     q->open_batch.hazards.stages = VD__STAGES_ALL; /* the barriers of the failed submission were not executed */
     q->open_batch.hazards.limit = 0;
     vd__logf(&ctx->host, VD_LOG_ERROR, "%s", f->text);
-    vd__submission empty = { NULL, value, false, NULL, 0, NULL, 0, NULL, false };
+    vd__submission empty = { NULL, value, false, NULL, 0, NULL, 0, NULL, false, false };
     if (result == VD_ERROR_DEVICE_LOST || ctx->driver.backend->queue_submit(q->device, q->index, &empty))
         vd__fail_device_lost(q);
 }
@@ -21644,7 +21656,8 @@ static bool vd__list_send(vd_list *l, vd_result r, const vd__argument_change *ch
     /* a graph whose changed submission failed later would be in an unknown state */
     if (change_count) vd__queue_complete_locked(q, value - 1);
     vd__submission s = { &l->recording->commands, value, l->barrier_first, waits, vd__queue_waits(q, waits), changes,
-                         change_count, l->surface, false };
+                         change_count, l->surface, false,
+                         change_count && vd__queue_reached(q, l->recording->value) };
     if (VD__UNLIKELY(l->recording->timestamps)) vd__profile_submit(l);
     if (!r) r = vd__capture_check(l);
     bool sends = !r && !q->pending;

@@ -604,15 +604,16 @@ static void a_queue_after_another(fixture *f, uint64_t disable) {
     b->record_copy(&dev, &c[2], &seen.memory, &to.memory, &end, 1);
     for (int i = 0; i < 3; i++) OK(b->commands_end(&dev, &c[i]));
     vd__submission submissions[3] = {
-        { &c[0], 1, false, NULL, 0, NULL, 0, NULL, false }, { &c[1], 1, false, &first, 1, NULL, 0, NULL, false },
-        { &c[2], 2, false, &first, 1, NULL, 0, NULL, false }
+        { &c[0], 1, false, NULL, 0, NULL, 0, NULL, false, false },
+        { &c[1], 1, false, &first, 1, NULL, 0, NULL, false, false },
+        { &c[2], 2, false, &first, 1, NULL, 0, NULL, false, false }
     };
     for (uint32_t i = 0; i < 3; i++) OK(b->queue_submit(&dev, i ? 1 : 0, &submissions[i]));
     OK(b->queue_wait(&dev, 1, 2, VD_FOREVER));
     assert_int_equal(b->queue_value(&dev, 1), 2);
     assert_int_equal(b->queue_value(&dev, 0), 1);
     assert_int_equal(*(const uint32_t *)(const void *)seen.memory.mapped, 8);
-    vd__submission empty = { NULL, 9, false, NULL, 0, NULL, 0, NULL, false };
+    vd__submission empty = { NULL, 9, false, NULL, 0, NULL, 0, NULL, false, false };
     OK(b->queue_submit(&dev, 0, &empty));
     while (b->queue_wait(&dev, 0, 9, 1000000) == VD_TIMEOUT) continue;
     assert_int_equal(b->queue_value(&dev, 0), 9);

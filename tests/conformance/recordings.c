@@ -41,7 +41,9 @@ static void replay_end(replay *p, vd_list *list) {
 static void replay_submit_changed(replay *p, const vd__argument_change *changes, uint32_t change_count) {
     vd__queue *q = p->queue;
     vd__mutex_lock(q->lock);
-    vd__submission s = { &p->recording.commands, q->submitted + 1, true, NULL, 0, changes, change_count, NULL, false };
+    bool idle = vd__queue_reached(q, q->submitted);
+    vd__submission s = { &p->recording.commands, q->submitted + 1, true, NULL, 0, changes, change_count, NULL, false,
+                         idle };
     vd_result r = p->backend->queue_submit(q->device, q->index, &s);
     if (!r) vd__atomic_store64(&q->submitted, s.value);
     if (!r) vd__atomic_store64(&q->sent, s.value);

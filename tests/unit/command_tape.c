@@ -92,7 +92,7 @@ static const vd__tape_player tape_checker = { tape_check_launch, tape_check_copy
 
 static vd_result tape_play(tape_fixture *f, const vd__tape_player *player, const vd__argument_change *changes,
                            uint32_t change_count) {
-    vd__submission s = { &f->c, 1, false, NULL, 0, changes, change_count, NULL, false };
+    vd__submission s = { &f->c, 1, false, NULL, 0, changes, change_count, NULL, false, false };
     return vd__tape_play(NULL, &s, player, f);
 }
 
