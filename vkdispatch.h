@@ -805,8 +805,8 @@
 
    Versions
        VKDISPATCH_VERSION is major * 10000 + minor * 100 + patch. vd_context_create passes the version that the caller
-       was compiled with, and fails if the major version differs. Descs grow at their end; zero stays the default of
-       every field. */
+       was compiled with, and fails if the major version differs. New versions add fields only at the end of descs and
+       infos, and 0 remains the default of every field of a desc. Initialise descs with = {0} in C or = {} in C++. */
 #ifndef VKDISPATCH_H
 #define VKDISPATCH_H
 #define VKDISPATCH_VERSION 100 /* major * 10000 + minor * 100 + patch */

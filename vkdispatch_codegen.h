@@ -604,8 +604,9 @@
        A kernel is externally synchronised: one thread at a time may use it. Different kernels are independent.
 
    Versions
-       Descs and infos grow at their end, and zero stays the default of every field. Initialise descs by
-       = {0} in C, by = {} in C++. */
+       New versions add fields only at the end of descs and infos, and 0 remains the default of every field of a desc.
+       Initialise descs with = {0} in C or = {} in C++. The major versions of vkdispatch.h and of this header must be
+       equal. */
 #ifndef VKDISPATCH_CODEGEN_H
 #define VKDISPATCH_CODEGEN_H
 #define VKDISPATCH_CODEGEN_VERSION 100 /* major * 10000 + minor * 100 + patch */
@@ -6839,7 +6840,8 @@ static uint32_t vc__make_ballot_count(vc__lowering *s, uint32_t ballot, uint32_t
                        ballot, by);
 }
 
-/* Lowers a subgroup operation for CUDA C. */
+/* Lowers a subgroup operation for CUDA C. In the lowered list, the last operand of votes, ballots and shuffles is the
+   mask of the active lanes, and a ballot is a u32. */
 static uint32_t vc__lower_warp_operation(vc__lowering *s, const vc__node *n) {
     uint32_t a = n->a[0], b = n->a[1], x = n->x, mask;
     uint16_t op = n->op;
@@ -8863,23 +8865,21 @@ static void vc__spirv_store_part(vc__spirv *s, const vc__access *p, uint32_t i, 
 /* Whether a bool is stored as a u32. */
 static bool vc__is_bool_as_u32(const vc__access *p) { return vc__is_bool(p->element) && !vc__is_bool(p->type); }
 
-/* Loads an element, part by part, and converts a bool, which is a u32 in memory. */
+/* Loads an element: at once, or the three components of a vector one by one. A bool in a buffer is a u32 there, and is
+   converted. */
 static void vc__spirv_load(vc__spirv *s, const vc__node *n, uint32_t id) {
     vc__access p = vc__spirv_access(s, n);
     bool convert = vc__is_bool_as_u32(&p);
-    uint32_t raw = convert ? vc__new_id(s) : id, part[3], type;
-    vc_type whole = vc__vec(vc__scalar(p.type), vc__components(p.element));
-    if (p.parts == 1) {
-        vc__spirv_load_part(s, &p, 0, raw);
-    } else {
+    uint32_t raw = convert ? vc__new_id(s) : id, part[3];
+    vc_type in_memory = vc__vec(vc__scalar(p.type), vc__components(p.element));
+    if (p.parts == 1) vc__spirv_load_part(s, &p, 0, raw);
+    else {
         for (uint32_t i = 0; i < 3; i++) part[i] = vc__spirv_load_part(s, &p, i, vc__new_id(s));
-        type = vc__spirv_type(s, whole);
-        vc__composite(s, type, raw, part, 3);
+        vc__composite(s, vc__spirv_type(s, in_memory), raw, part, 3);
     }
     if (!convert) return;
-    uint32_t zero = vc__spirv_null(s, whole);
-    type = vc__spirv_type(s, p.element);
-    vc__binary(s, VC__OpINotEqual, type, id, raw, zero);
+    uint32_t zero = vc__spirv_null(s, in_memory);
+    vc__binary(s, VC__OpINotEqual, vc__spirv_type(s, p.element), id, raw, zero);
 }
 
 /* Converts a bool to u32 and stores an element, part by part. */
@@ -9754,8 +9754,9 @@ static bool vc__p_is_reserved(const char *name) {
            || vc__p_is_listed(vc__p_types, name) || vc__p_is_listed(vc__p_types, name + kind);
 }
 
-/* Copies the letters, digits and single underscores of a name; other characters become underscores. The result leaves
-   room for a prefix and a number. */
+/* Copies the letters and digits of a name. Each sequence of other characters between them becomes one underscore;
+   those at the beginning and the end are dropped. NULL becomes "". The result is cut off after 28 characters, which
+   leaves room for a prefix and a number. */
 static void vc__p_sanitize(const char *name, char out[VC__NAME_BYTES]) {
     size_t n = 0;
     for (; name && *name && n < VC__NAME_BYTES - 20; name++) {
@@ -13074,7 +13075,8 @@ VC_API uint32_t vc_size_of(vc_kernel *k, vc_type type) { return vc__layout_of(k,
 
 /* Fails: the type has no part i. */
 static vc_val vc__fail_part(vc_kernel *k, const char *call, vc_type type, uint32_t i) {
-    return vc__fail_call(k, call, "part %u is out of range: %t has %u parts", i, type, vc__direct_part_count(k, type));
+    return vc__fail_call(k, call, "part %u is out of range: the last one of %t is %u", i, type,
+                         vc__direct_part_count(k, type) - 1);
 }
 
 VC_API uint32_t vc_offset_of(vc_kernel *k, vc_type type, uint32_t member) {
@@ -13866,12 +13868,16 @@ static void vc__mark_stored(vc_kernel *k, vc__object *o) {
 
 /* Appends a step to the path of a ref: (index + constant) elements of type `element`. `array`: the type that is
    indexed; VC_NONE: the object. A step of 0 is omitted. PATH node: a[0]: previous step; a[1]: index; a[2]: first split
-   array of the element (low half; not used for buffers) and `array` (high half); x: constant. */
+   array of the element (low half; not used for buffers) and `array` (high half); x: constant. A path of constants may
+   be used after the block that records it, as the offset of a ref without a path may be. */
 static void vc__push_path(vc_kernel *k, vc_ref *r, vc_type array, vc_type element, uint32_t index, int64_t constant) {
     uint32_t flags = index == VC__NIL ? 0 : k->node[index].flags & VC__NODE_VARIES;
+    uint32_t before = r->path ? r->path - 1 : VC__NIL;
     if (index == VC__NIL && !constant) return;
-    uint32_t n = vc__record(k, VC__OP_PATH, flags, element, r->path ? r->path - 1 : VC__NIL, index,
+    bool constants = index == VC__NIL && (before == VC__NIL || !k->node[before].region);
+    uint32_t n = vc__record(k, VC__OP_PATH, flags, element, before, index,
                             (r->split_array & 0xffffu) | (array & 0xffffu) << 16, (uint32_t)(int32_t)constant);
+    if (n != VC__NIL && constants) k->node[n].region = 0;
     r->path = n == VC__NIL ? 0 : n + 1;
 }
 
@@ -13881,7 +13887,7 @@ static bool vc__fail_element(vc_kernel *k, const char *call, const vc_ref *r, in
     if (r->inside & VC__INSIDE_ELEMENT)
         vc__fail_call(k, call, "element %lld of %t in %m is out of range", (long long)i, r->type, o);
     else if (o->count)
-        vc__fail_call(k, call, "element %lld is out of range: %m has %u elements", (long long)i, o, o->count);
+        vc__fail_call(k, call, "element %lld is out of range: the last one of %m is %u", (long long)i, o, o->count - 1);
     else /* a buffer, whose length is unknown */
         vc__fail_call(k, call, "element %lld of %m is negative", (long long)i, o);
     return false;
@@ -14010,16 +14016,22 @@ static vc_ref vc__piece_ref(vc_kernel *k, const char *call, const vc_ref *r, vc_
     return out;
 }
 
-/* Converts a ref to a scalar or vector in memory of a composite type to a ref to a piece. Returns false if that is not
-   possible: the element is composite, or it is a vector in a buffer whose offset may not be a multiple of its size. */
-static bool vc__flatten(vc_kernel *k, const char *call, vc_ref *r) {
+/* The type as which a vector is accessed: the vector type or, in a buffer where the offset may not be a multiple of its
+   size, the scalar type. */
+static vc_type vc__access_type(vc_kernel *k, const vc_ref *r, vc_type type) {
     bool buffer = k->object[k->node[r->memory].x].op == VC__OP_BUFFER;
+    return !buffer || vc__is_aligned_to(k, r, vc_type_size(type)) ? type : vc__scalar(type);
+}
+
+/* Converts *r, a ref to a scalar or vector, to a ref to its piece if its memory has a composite type. Returns false if
+   there is no such piece: the element is composite, or it is a vector in a buffer whose offset may not be a multiple of
+   its size; *r is then a ref to the first element. Also returns false after an error. */
+static bool vc__flatten(vc_kernel *k, const char *call, vc_ref *r) {
     if (!(r->inside & VC__INSIDE_PATH)) { r->inside = 0; return true; }
-    if (!vc__enter_first(k, call, r) || !vc__is_type(r->type)
-        || (buffer && !vc__is_aligned_to(k, r, vc_type_size(r->type))))
+    if (!vc__enter_first(k, call, r) || !vc__is_type(r->type) || vc__access_type(k, r, r->type) != r->type)
         return false;
     *r = vc__piece_ref(k, call, r, r->type);
-    return true;
+    return r->kernel != NULL;
 }
 
 /* Applies an index to a ref to memory of a composite type or to one element. Returns false after an error. */
@@ -14027,13 +14039,6 @@ static bool vc__index_inside(vc_kernel *k, const char *call, vc_ref *r, vc_val e
     if (!vc__enter_at(k, call, r, elements)) return false;
     vc__flatten(k, call, r);
     return !k->failed;
-}
-
-/* The type as which a vector is accessed: the vector type or, in a buffer where the offset may not be a multiple of its
-   size, the scalar type. */
-static vc_type vc__access_type(vc_kernel *k, const vc_ref *r, vc_type type) {
-    bool buffer = k->object[k->node[r->memory].x].op == VC__OP_BUFFER;
-    return !buffer || vc__is_aligned_to(k, r, vc_type_size(type)) ? type : vc__scalar(type);
 }
 
 /* Returns a ref to scalar i of a vector or complex number in a buffer. */
@@ -14047,7 +14052,8 @@ static vc_val vc__load_ref(vc_kernel *k, const char *call, vc_ref at) {
     return at.kernel ? vc__load(k, call, &at) : vc__no_value();
 }
 
-/* Loads a scalar or vector of type `type`. A complex number in a buffer is loaded as a vector of two. */
+/* Loads a scalar or vector of type `type`: r->type or, for a complex number in a buffer, the vector of two. Loads the
+   scalars one by one if the offset in a buffer may not be a multiple of the size of a vector. */
 static vc_val vc__load_vector(vc_kernel *k, const char *call, const vc_ref *r, vc_type type) {
     vc_val part[4];
     if (vc__access_type(k, r, type) == type) return vc__load_ref(k, call, vc__piece_ref(k, call, r, type));
@@ -14058,7 +14064,8 @@ static vc_val vc__load_vector(vc_kernel *k, const char *call, const vc_ref *r, v
     return vc__vector("vec", part, vc__components(type));
 }
 
-/* Stores a scalar or vector of type `type`; see vc__load_vector. */
+/* Stores a scalar or vector as vc__load_vector loads it. `value` has this type, so that no message names it as operand
+   3. */
 static void vc__store_vector(vc_kernel *k, const char *call, const vc_ref *r, vc_type type, vc_val value) {
     vc_ref at;
     if (!value.owner) return;
@@ -14136,7 +14143,7 @@ static void vc__store_inside(vc_kernel *k, const char *call, const vc_ref *r, ui
     uint32_t next = 0;
     if (!vc__object_of(k, call, &at)) return;
     if (vc__flatten(k, call, &at)) {
-        if (at.kernel) vc__store(k, call, &at, which, value);
+        vc__store(k, call, &at, which, value);
         return;
     }
     if (k->failed || vc__fail_in_switch(k, call) || !vc__check_parts(k, call, at.type)) return;
@@ -14197,7 +14204,7 @@ static void vc__check_desc(vc_kernel *k) {
         vc__fail_call(k, NULL, "desc.allocator.%s is NULL; set allocate, reallocate and release, or none",
                       !a->allocate ? "allocate" : !a->reallocate ? "reallocate" : "release");
     if ((uint32_t)k->desc.buffers > VC_BUFFERS_BINDING) {
-        vc__fail_call(k, NULL, "buffers is %u, but must be VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or "
+        vc__fail_call(k, NULL, "desc.buffers is %u, but must be VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or "
                                "VC_BUFFERS_BINDING", k->desc.buffers);
         k->desc.buffers = VC_BUFFERS_DEFAULT;
     }
@@ -14214,8 +14221,8 @@ static void vc__check_desc(vc_kernel *k) {
                       check);
     uint64_t missing = k->desc.machine.missing_features & VC__ADDRESS_FEATURES;
     if (k->desc.buffers == VC_BUFFERS_ADDRESS && missing)
-        VC__FAIL_MACHINE(k, "buffers is VC_BUFFERS_ADDRESS, which requires VC_FEATURE_ADDRESS and VC_FEATURE_I64; the "
-                            "device lacks %s",
+        VC__FAIL_MACHINE(k, "desc.buffers is VC_BUFFERS_ADDRESS, which requires VC_FEATURE_ADDRESS and "
+                            "VC_FEATURE_I64; the device lacks %s",
                          missing == VC_FEATURE_ADDRESS ? "VC_FEATURE_ADDRESS"
                          : missing == VC_FEATURE_I64   ? "VC_FEATURE_I64"
                                                        : "both");
@@ -14627,12 +14634,12 @@ VC__NOINLINE static void vc__fail_ref(vc_kernel *k, const char *call, const vc_r
 
 VC__SMALL_END
 
-/* Returns the object of a ref. Fails and returns NULL if r is not a ref of k, or if it was created in a closed
-   block. */
+/* Returns the object of a ref. Fails and returns NULL if r is not a ref of k, or if its memory, its index or an index
+   in its path was recorded in a block that is closed. */
 static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r) {
     if (r->kernel == k && r->generation == k->generation && r->memory < k->count
         && vc__is_usable(k, &k->node[r->memory]) && (!r->index || vc__is_usable(k, &k->node[r->index - 1]))
-        && (!r->path || vc__is_open(k, k->node[r->path - 1].region)))
+        && (!r->path || vc__is_usable(k, &k->node[r->path - 1])))
         return &k->object[k->node[r->memory].x];
     vc__fail_ref(k, call, r);
     return NULL;
@@ -15211,8 +15218,8 @@ static vc_val vc__component(const char *call, vc_val vector, uint32_t i) {
     if (!k) return i == 0 ? vector : vc__result_without_kernel(call, vector, vector);
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     if (i < vc__components(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
-    return vc__fail_call(k, call, "component %u is out of range: %t has %u components", i, o.type,
-                         vc__components(o.type));
+    return vc__fail_call(k, call, "component %u is out of range: the last one of %t is %u", i, o.type,
+                         vc__components(o.type) - 1);
 }
 VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("component", vector, i); }
 
@@ -15242,7 +15249,8 @@ static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val sca
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     uint32_t components = vc__components(o.type);
     if (i >= components)
-        return vc__fail_call(k, call, "component %u is out of range: %t has %u components", i, o.type, components);
+        return vc__fail_call(k, call, "component %u is out of range: the last one of %t is %u", i, o.type,
+                             components - 1);
     uint32_t value = vc__fit_node(k, call, 3, scalar, vc__scalar(o.type));
     if (value == VC__NIL || components == 1) return vc__value(k, value);
     for (uint32_t j = 0; j < components; j++) parts[j] = j == i ? value : vc__record_component(k, o.node, j);
@@ -15556,7 +15564,8 @@ static uint32_t vc__cause_of(const vc_kernel *k) {
     return b == VC__NIL ? VC__NIL : k->block[b].cause;
 }
 
-/* Checks that control flow is uniform in the work-group according to the analysis, and marks the enclosing blocks as
+/* Checks that a barrier or work-group function may be called here: not directly inside of a VC_SWITCH, not inside of a
+   VC_EACH, and not in control flow that may diverge within a work-group. Marks the open block and those around it as
    containing a barrier. Returns false after an error. */
 static bool vc__check_workgroup(vc_kernel *k, const char *call) {
     if (vc__fail_in_switch(k, call)) return false;
@@ -15718,7 +15727,8 @@ VC_API void vc_break_outer_if(vc_kernel *k, uint32_t levels, vc_val condition) {
     for (uint32_t b = k->open_block; b != VC__NIL; b = k->block[b].parent) loops += vc__is_loop(k->block[b].op);
     if (c != VC__NIL && !loops) vc__fail_call(k, call, "called outside of a loop");
     else if (c != VC__NIL && levels >= loops)
-        vc__fail_call(k, call, "levels is %u, but only %u loops enclose the innermost one", levels, loops - 1);
+        vc__fail_call(k, call, "levels is %u, but must be at most %u, the number of loops around the innermost one",
+                      levels, loops - 1);
     for (uint32_t b = k->open_block, i = 0; i < levels && !k->failed; b = k->block[b].parent) {
         if (!vc__is_loop(k->block[b].op)) continue;
         vc_set(vc__make_ref(k, k->block[b].leaves, VC_BOOL), vc__value(k, c));
@@ -17377,13 +17387,14 @@ VC__NOINLINE static bool vc__printf_read(vc__printf_state *p) {
                           p->used, p->count);
 }
 
-/* Returns the output buffer, which the first call adds. arg_count does not include it. */
+/* Returns a ref to the output buffer of vc_printf, vc_assert and checks, which the first call adds; no ref after an
+   error. It is always the last argument: vc__build numbers it, and arg_count does not include it. */
 static vc_ref vc__output_ref(vc_kernel *k) {
     if (k->output == VC__NIL) {
         uint32_t node = vc__add_object(k, "output", VC__OP_BUFFER, VC_READ_WRITE, VC_U32, 0, NULL);
         if (node == VC__NIL) return vc__no_ref();
         k->output = k->node[node].x;
-        k->arg_count--;
+        k->arg_count--; /* vc__add_object has counted it */
     }
     return vc__make_ref(k, k->object[k->output].node, VC_U32);
 }

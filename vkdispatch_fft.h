@@ -698,8 +698,8 @@
        functions without a plan                     nothing; calls that use the same cached plan run one at a time
 
    Versions
-       New versions add fields only at the end of descs and infos, and 0 is the default of every field. Initialise descs
-       with = {0} in C or = {} in C++. */
+       New versions add fields only at the end of descs and infos, and 0 remains the default of every field of a desc.
+       Initialise descs with = {0} in C or = {} in C++. The major versions of the three headers must be equal. */
 #ifndef VKDISPATCH_FFT_H
 #define VKDISPATCH_FFT_H
 #define VKDISPATCH_FFT_VERSION 100 /* major * 10000 + minor * 100 + patch */

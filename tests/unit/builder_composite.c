@@ -129,6 +129,13 @@ static void closed_path(composite_rig *r) {
     VC_IF(r->k, vc_lt(r->i, vc_u32(3))) { at = vc_at(r->boxes, vc_add(r->i, vc_u32(1))); }
     vc_get(at);
 }
+static void closed_constant_path(composite_rig *r) { /* a varying index before a constant one */
+    vc_ref at = r->boxes;
+    VC_IF(r->k, vc_lt(r->i, vc_u32(3))) {
+        at = vc_at(vc_field(vc_at(r->boxes, vc_add(r->i, vc_u32(1))), 0), vc_u32(2));
+    }
+    vc_get(at);
+}
 static void foreign_value(composite_rig *r) {
     composite_rig other = composite_begin();
     vc_add(r->z, other.z);
@@ -323,9 +330,9 @@ static const struct { void (*run)(composite_rig *r); const char *name, *text; } 
     BAD(empty_array, "vc_array_type in kernel 'k': count is 0, but an array of f32 must have at least 1 element"),
     BAD(unknown_element, "vc_array_type in kernel 'k': element is 90, which is not a type of this kernel"),
     BAD(huge_array, "vc_array_type in kernel 'k': 'struct box[100000000]' has 6400000000 bytes, but the limit is 2^31 - 2 bytes"),
-    BAD(offset_of_part, "vc_offset_of in kernel 'k': part 2 is out of range: struct pair has 2 parts"),
+    BAD(offset_of_part, "vc_offset_of in kernel 'k': part 2 is out of range: the last one of struct pair is 1"),
     BAD(offset_of_nothing, "vc_offset_of in kernel 'k': type is 5000, which is not a type of this kernel"),
-    BAD(field_beyond, "vc_field in kernel 'k': part 2 is out of range: struct box has 2 parts"),
+    BAD(field_beyond, "vc_field in kernel 'k': part 2 is out of range: the last one of struct box is 1"),
     BAD(field_of_array, "vc_field in kernel 'k': the ref points to struct pair[4], which has no members; use vc_at for elements"),
     BAD(field_of_number, "vc_field in kernel 'k': the ref points to f32, which has no members"),
     BAD(field_of_vector, "vc_field in kernel 'k': the ref points to f64x2, which has no members; load it and use vc_component"),
@@ -333,11 +340,11 @@ static const struct { void (*run)(composite_rig *r); const char *name, *text; } 
     BAD(element_below, "vc_at in kernel 'k': element -1 of struct pair[4] in buffer 'boxes' is out of range"),
     BAD(element_of_struct, "vc_at in kernel 'k': the ref points to a single struct box, which has no elements; use vc_field for members"),
     BAD(element_of_variable, "vc_at in kernel 'k': variable 'v' has no elements; use vc_get and vc_set"),
-    BAD(shared_beyond, "vc_at in kernel 'k': element 4 is out of range: shared array 'tile' has 4 elements"),
+    BAD(shared_beyond, "vc_at in kernel 'k': element 4 is out of range: the last one of shared array 'tile' is 3"),
     BAD(index_of_float, "vc_at in kernel 'k': the index 'a' is f32, but must be a scalar integer of 32 or 64 bits"),
     BAD(offset_inside, "vc_offset in kernel 'k': the ref points to a single struct box, not to an array; use vc_at"),
-    BAD(part_beyond, "vc_part in kernel 'k': part 2 is out of range: complex f32 has 2 parts"),
-    BAD(with_beyond, "vc_with in kernel 'k': part 3 is out of range: f32x2x3 has 3 parts"),
+    BAD(part_beyond, "vc_part in kernel 'k': part 2 is out of range: the last one of complex f32 is 1"),
+    BAD(with_beyond, "vc_with in kernel 'k': part 3 is out of range: the last one of f32x2x3 is 2"),
     BAD(with_wrong, "vc_with in kernel 'k': the value is u32, but the element type is f32; convert it with vc_cast"),
     BAD(make_count, "vc_make in kernel 'k': count is 3, but struct pair has 2 parts"),
     BAD(make_part, "vc_make in kernel 'k': operand 1 is complex f32, which this call does not support"),
@@ -385,6 +392,8 @@ static const struct { void (*run)(composite_rig *r); const char *name, *text; } 
     BAD(data_at_null, "vc_table in kernel 'k': 't': data is NULL"),
     BAD(closed_value, "vc_add in kernel 'k': operand 1 (f64x2x2) was created in a block that is already closed; pass it out of the block in a vc_var"),
     BAD(closed_path, "vc_get in kernel 'k': the index of the ref to buffer 'boxes' was computed in a block that is "
+        "already closed; pass it out of the block in a variable (vc_var)"),
+    BAD(closed_constant_path, "vc_get in kernel 'k': the index of the ref to buffer 'boxes' was computed in a block that is "
         "already closed; pass it out of the block in a variable (vc_var)"),
     BAD(foreign_value, "vc_add in kernel 'k': operand 2 belongs to another kernel"),
     BAD(foreign_struct, "vc_buffer in kernel 'k': 'x' has type 1051332608, which is not a type of this kernel")
@@ -437,7 +446,24 @@ static void equal_structs(void **state) {
     vc_free(k);
 }
 
+/* A ref with constant indices may be used after the block in which it was made, to any type of element. */
+static void constant_paths_outlive_their_block(void **state) {
+    composite_rig r = composite_begin();
+    vc_ref number = r.f, pair = r.boxes;
+    (void)state;
+    VC_IF(r.k, vc_lt(r.i, vc_u32(3))) {
+        number = vc_at(r.f, vc_u32(3));
+        pair = vc_at(vc_field(vc_at(r.boxes, vc_u32(3)), 0), vc_u32(2));
+    }
+    VC_IF(r.k, vc_lt(r.i, vc_u32(1))) { vc_set(vc_field(pair, 0), vc_get(number)); }
+    if (!vc_spirv(r.k, NULL)) fail_msg("%s", vc_error(r.k));
+    const char *text = vc_source(r.k, VC_TARGET_CUDA);
+    assert_non_null(text);
+    vc_free(r.k);
+}
+
 static const struct CMUnitTest builder_composite_tests[] = {
+    cmocka_unit_test(constant_paths_outlive_their_block),
     cmocka_unit_test(composite_layout), cmocka_unit_test(composite_reflection),
     cmocka_unit_test(composites_compile_to_the_same_bytes), cmocka_unit_test(parts_are_eliminated),
     cmocka_unit_test(atomics_on_members), cmocka_unit_test(parameter_of_block), cmocka_unit_test(one_view_per_type),

@@ -124,7 +124,7 @@ static void rule_vectors(void **state) {
     rule_rig r = rule_begin(NULL);
     (void)state;
     vc_component(r.v, 4);
-    rule_fails(r, "vc_component in kernel 'saxpy': component 4 is out of range: f32x4 has 4 components");
+    rule_fails(r, "vc_component in kernel 'saxpy': component 4 is out of range: the last one of f32x4 is 3");
     r = rule_begin(NULL);
     vc_swizzle(r.v, "xq");
     rule_fails(r, "vc_swizzle in kernel 'saxpy': components is \"xq\", but must be 1 to 4 of the letters xyzw, the components of f32x4");
@@ -136,7 +136,7 @@ static void rule_vectors(void **state) {
     rule_fails(r, "vc_splat in kernel 'saxpy': operand 1 is f32 and components is 5, but they must be a scalar and 1 to 4");
     r = rule_begin(NULL);
     vc_insert(r.v, 7, r.a);
-    rule_fails(r, "vc_insert in kernel 'saxpy': component 7 is out of range: f32x4 has 4 components");
+    rule_fails(r, "vc_insert in kernel 'saxpy': component 7 is out of range: the last one of f32x4 is 3");
     r = rule_begin(NULL);
     vc_extract(r.v, r.a);
     rule_fails(r, "vc_extract in kernel 'saxpy': operand 2 'a' is f32, but must be a scalar integer");
@@ -165,7 +165,7 @@ static void vectors_loops_and_views(void **state) {
     rule_fails(r, "vc_set_component in kernel 'saxpy': buffer 'y' is not private to an invocation; store a whole vector, or a scalar through vc_as");
     r = rule_begin(NULL);
     vc_set_component(vc_var(r.k, "t", VC_F32X2), 2, r.a);
-    rule_fails(r, "vc_set_component in kernel 'saxpy': component 2 is out of range: f32x2 has 2 components");
+    rule_fails(r, "vc_set_component in kernel 'saxpy': component 2 is out of range: the last one of f32x2 is 1");
     r = rule_begin(NULL);
     vc_as(vc_shared(r.k, "s", VC_F32, 2), VC_U32);
     rule_fails(r, "vc_as in kernel 'saxpy': shared array 's' is not a buffer; vc_bitcast converts the values of its elements");
@@ -177,7 +177,7 @@ static void vectors_loops_and_views(void **state) {
     rule_fails(r, "vc_as in kernel 'saxpy': type is bool, but must be a number or a vector of numbers");
     r = rule_begin(NULL);
     VC_FOR(r.k, i, vc_u32(0), r.n) { vc_break_outer_if(r.k, 1, vc_eq(i, r.n)); }
-    rule_fails(r, "vc_break_outer_if in kernel 'saxpy': levels is 1, but only 0 loops enclose the innermost one");
+    rule_fails(r, "vc_break_outer_if in kernel 'saxpy': levels is 1, but must be at most 0, the number of loops around the innermost one");
     r = rule_begin(NULL);
     vc_break_outer_if(r.k, 0, vc_eq(r.n, r.n));
     rule_fails(r, "vc_break_outer_if in kernel 'saxpy': called outside of a loop");
@@ -276,7 +276,7 @@ static void memory(void **state) {
     r = rule_begin(NULL);
     t = vc_table(r.k, "t", VC_F32, data, 2);
     vc_load(t, vc_i32(2));
-    rule_fails(r, "vc_load in kernel 'saxpy': element 2 is out of range: table 't' has 2 elements");
+    rule_fails(r, "vc_load in kernel 'saxpy': element 2 is out of range: the last one of table 't' is 1");
     r = rule_begin(NULL);
     vc_load(vc_offset(r.x, vc_i32(2)), vc_i32(-3));
     rule_fails(r, "vc_load in kernel 'saxpy': element -1 of buffer 'x' is negative");
@@ -664,19 +664,19 @@ static void machine(void **state) {
     desc.buffers = VC_BUFFERS_ADDRESS;
     desc.machine.missing_features = VC_FEATURE_ADDRESS;
     vc_restart(k, &desc);
-    assert_string_equal(vc_error(k), "kernel 'wide': buffers is VC_BUFFERS_ADDRESS, which requires VC_FEATURE_ADDRESS and "
+    assert_string_equal(vc_error(k), "kernel 'wide': desc.buffers is VC_BUFFERS_ADDRESS, which requires VC_FEATURE_ADDRESS and "
                                      "VC_FEATURE_I64; the device lacks VC_FEATURE_ADDRESS");
     desc.machine.missing_features = VC_FEATURE_I64;
     vc_restart(k, &desc);
-    assert_string_equal(vc_error(k), "kernel 'wide': buffers is VC_BUFFERS_ADDRESS, which requires VC_FEATURE_ADDRESS and "
+    assert_string_equal(vc_error(k), "kernel 'wide': desc.buffers is VC_BUFFERS_ADDRESS, which requires VC_FEATURE_ADDRESS and "
                                      "VC_FEATURE_I64; the device lacks VC_FEATURE_I64");
     desc.machine.missing_features = VC_FEATURE_ADDRESS | VC_FEATURE_I64;
     vc_restart(k, &desc);
-    assert_string_equal(vc_error(k), "kernel 'wide': buffers is VC_BUFFERS_ADDRESS, which requires VC_FEATURE_ADDRESS and "
+    assert_string_equal(vc_error(k), "kernel 'wide': desc.buffers is VC_BUFFERS_ADDRESS, which requires VC_FEATURE_ADDRESS and "
                                      "VC_FEATURE_I64; the device lacks both");
     desc.buffers = (vc_buffers)7;
     vc_restart(k, &desc);
-    assert_string_equal(vc_error(k), "kernel 'wide': buffers is 7, but must be VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING");
+    assert_string_equal(vc_error(k), "kernel 'wide': desc.buffers is 7, but must be VC_BUFFERS_DEFAULT, VC_BUFFERS_ADDRESS or VC_BUFFERS_BINDING");
     assert_int_equal(vc_hash(k), 0);
     vc_free(k);
     desc.buffers = VC_BUFFERS_DEFAULT;
@@ -763,10 +763,10 @@ static void rare_limits(void **state) {
     rule_fails(r, "vc_add in kernel 'saxpy': operand 2 is an immediate of type 77, which is not a scalar type; use vc_imm");
     r = rule_begin(NULL);
     vc_part(r.v, 4);
-    rule_fails(r, "vc_part in kernel 'saxpy': component 4 is out of range: f32x4 has 4 components");
+    rule_fails(r, "vc_part in kernel 'saxpy': component 4 is out of range: the last one of f32x4 is 3");
     r = rule_begin(NULL);
     vc_with(r.v, 4, r.a);
-    rule_fails(r, "vc_with in kernel 'saxpy': component 4 is out of range: f32x4 has 4 components");
+    rule_fails(r, "vc_with in kernel 'saxpy': component 4 is out of range: the last one of f32x4 is 3");
     memset(name, 'n', sizeof name - 1); /* a long name leaves room for the reason */
     memset(&desc, 0, sizeof desc);
     desc.name = name;

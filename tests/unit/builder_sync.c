@@ -72,7 +72,7 @@ static void atomics_check_their_operands(void **state) {
     sync_fails(r, "vc_atomic_or in kernel 'sum': buffer 'only' was declared without VC_READ");
     r = sync_begin(0);
     vc_atomic_sub(r.tile, vc_u32(4), r.a, NULL);
-    sync_fails(r, "vc_atomic_sub in kernel 'sum': element 4 is out of range: shared array 'tile' has 4 elements");
+    sync_fails(r, "vc_atomic_sub in kernel 'sum': element 4 is out of range: the last one of shared array 'tile' is 3");
     r = sync_begin(0);
     vc_atomic_load(r.u, r.a, &old);
     sync_fails(r, "vc_atomic_load in kernel 'sum': the index 'a' is f32, but must be a scalar integer of 32 or 64 bits");
