@@ -14771,7 +14771,7 @@ static const vd__tape_player vd__cu_player = { vd__cu_play_launch, vd__cu_play_c
 static vd_result vd__cu_elapsed(const vd__cu_device *d, uint64_t from, uint64_t to, int64_t *ns) {
     float ms = 0;
     int result = d->api->cuEventElapsedTime(&ms, (void *)(uintptr_t)from, (void *)(uintptr_t)to);
-    *ns = (int64_t)((double)ms * 1e6);
+    *ns = result ? 0 : (int64_t)((double)ms * 1e6);
     return result ? vd__cu_fail(d->api, result, "cuEventElapsedTime") : VD_OK;
 }
 
