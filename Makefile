@@ -413,6 +413,9 @@ test-processors: ## codegen, conformance and transforms on Vulkan as Mesa compil
 # of the time. test-processors and test-long use the optimiser.
 test $(suites:%=test-%): export GALLIVM_PERF = nopt
 test $(suites:%=test-%): export POCL_EXTRA_BUILD_FLAGS = -cl-opt-disable
+ifndef OCL_ICD_VENDORS
+test $(suites:%=test-%) test-long: export OCL_ICD_VENDORS = $(shell tools/pocl build/pocl)
+endif
 $(suites:%=test-%) $(further:%=test-%): test-%: deps-test
 	@$(call build_and_run,$*)
 
