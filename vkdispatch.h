@@ -1575,7 +1575,9 @@ typedef struct vd_dispatch_desc {
     uint64_t threads[3];            /* threads along each axis, each below 2^32; trailing zeros mean 1. Rounded up to
                                        whole work-groups: kernels guard against the excess, as VC_EACH does. If
                                        threads[0] and groups are 0: vd_kernel_desc.threads or .threads_arg */
-    uint64_t groups[3];             /* instead of threads: work-groups along each axis */
+    uint64_t groups[3];             /* instead of threads: work-groups along each axis, each below 2^32. With more than
+                                       2^32 - 1 threads along an axis, global ids wrap around, and kernels that read
+                                       VD_IMPLICIT_THREADS of this axis are refused */
     const vd_arg *args;             /* in the order of vd_kernel_arg_query */
     int arg_count;                  /* must be vd_kernel_info.arg_count */
     vd_buffer indirect;             /* instead of threads and groups: a buffer with three u32, the threads along each
@@ -19407,6 +19409,13 @@ static VD__COLD vd_result vd__dispatch_extent_stored(vd__dispatch_state *d, cons
     return r;
 }
 
+/* Whether a kernel reads the number of threads along an axis. */
+static VD__COLD bool vd__kernel_reads_threads(const vd__kernel *k, uint32_t axis) {
+    for (int i = 0; i < k->implicit_count; i++)
+        if (k->implicit[i].kind == VD_IMPLICIT_THREADS && k->implicit[i].axis == axis) return true;
+    return false;
+}
+
 /* Resolves a dispatch with threads[0] 0: by groups, or by the launch size of the kernel. */
 static VD__COLD vd_result vd__dispatch_extent_groups(vd__dispatch_state *d, const vd_dispatch_desc *desc) {
     const vd__kernel *k = d->kernel;
@@ -19421,9 +19430,10 @@ static VD__COLD vd_result vd__dispatch_extent_groups(vd__dispatch_state *d, cons
     for (int i = 0; i < 3 && !r; i++) {
         uint64_t threads = (uint64_t)d->launch.groups[i] * k->local_size[i];
         d->threads[i] = (uint32_t)threads;
-        if (threads > UINT32_MAX)
-            r = vd__fail(VD_ERROR_INVALID, "groups[%d] is %llu; with local size %u this is more than 2^32 - 1 threads",
-                         i, VD__U(d->launch.groups[i]), (unsigned)k->local_size[i]);
+        if (threads > UINT32_MAX && vd__kernel_reads_threads(k, (uint32_t)i))
+            r = vd__fail(VD_ERROR_INVALID, "groups[%d] is %llu; with local size %u this is more than 2^32 - 1 threads, "
+                         "but the kernel reads their number (VD_IMPLICIT_THREADS)", i, VD__U(d->launch.groups[i]),
+                         (unsigned)k->local_size[i]);
     }
     return r;
 }

@@ -150,6 +150,32 @@ static void split(void **state) {
     CHECK_TEXT("would be split into");
 }
 
+/* 2^26 work-groups of 64 threads: kernels that do not read the number of threads can be dispatched. */
+static void more_than_2_32_threads(void **state) {
+    vd_dispatch_desc d;
+    unit_module module;
+    vd_arg args[4] = { vd_b(dispatch_a), vd_b(dispatch_b), vd_i16(-2), vd_b(dispatch_c) };
+    (void)state;
+    memset(&d, 0, sizeof d);
+    d.kernel = dispatch_kernel;
+    d.groups[0] = (uint64_t)UINT32_MAX / 64 + 1;
+    d.args = args;
+    d.arg_count = 4;
+    assert_int_equal(vd_dispatch(vd_immediate(dispatch_ctx, 0, 0), &d), VD_ERROR_INVALID);
+    CHECK_TEXT("vd_dispatch 'k': groups[0] is 67108864; with local size 64 this is more than 2^32 - 1 threads, but the "
+               "kernel reads their number (VD_IMPLICIT_THREADS)");
+    unit_saxpy(&module);
+    d.kernel = unit_kernel(dispatch_ctx, &module, "saxpy");
+    args[0] = vd_b(unit_buffer(dispatch_ctx, "x", VD_F32, 100, NULL));
+    args[1] = vd_b(dispatch_a);
+    args[2] = vd_f32(2);
+    args[3] = vd_u32(100);
+    dispatch_ctx->devices[0].device.info.limits.max_groups[0] = UINT32_MAX;
+    if (vd_dispatch(vd_immediate(dispatch_ctx, 0, 0), &d)) fail_msg("%s", vd_error_text());
+    assert_int_equal(launch_count, 1);
+    assert_int_equal(launches[0].groups[0], 67108864);
+}
+
 /* Runs the kernel with `a` as its first buffer. Expects that buffer's length, and all else as before. */
 static void expect_first(vd_buffer a, uint32_t length) {
     vd_buffer kept = dispatch_a;
@@ -272,7 +298,7 @@ static void samplers_of_images(void **state) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, dispatch_setup, dispatch_teardown)
 
 static const struct CMUnitTest dispatch_tests[] = {
-    CASE(one_launch), CASE(split), CASE(repeated_buffers), CASE(overlap_with_a_repeated_buffer),
-    cmocka_unit_test(samplers_of_images),
+    CASE(one_launch), CASE(split), CASE(more_than_2_32_threads), CASE(repeated_buffers),
+    CASE(overlap_with_a_repeated_buffer), cmocka_unit_test(samplers_of_images),
 };
 #undef CASE
