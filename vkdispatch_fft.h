@@ -627,7 +627,7 @@
        scans along an axis that is not the last one, and the elements of each                 2^32 - 1
        keys of a sort; above 2^31 only with VD_FEATURE_I64                                    2^33
        elements of a compaction, histogram or top-k; above 2^31 only with VD_FEATURE_I64      2^40
-       work-groups of a top-k: at least one for each row                                      2^32 - 1
+       work-groups of a top-k: at least one for each row                                      2^31 - 1
        results of a reduction                                                                 2^31
        segments of a reduction                                                                2^31 - 1
        elements of a result of VD_REDUCE_ARGMIN or _ARGMAX                                    2^32 - 2
@@ -1764,12 +1764,18 @@ VD__FFT_NOINLINE static vc_val vd__load_or(const vc_ref *r, vc_val at, vc_val in
     return vc_load_or(*r, at, inside, otherwise);
 }
 
+/* Moves an array by a constant number of elements. Constant offsets of references have 31 bits. */
+VD__FFT_NOINLINE static vc_ref vd__array_from(vc_ref r, uint64_t first) {
+    if (first <= INT32_MAX) return vc_offset(r, vc_u64(first));
+    return vc_offset(r, vc_const(r.kernel, vc_imm(first > UINT32_MAX ? VC_U64 : VC_U32, first)));
+}
+
 /* The same from element `first` on. */
 VD__FFT_NOINLINE static vc_val vd__load_from(const vc_ref *r, uint64_t first, vc_val at) {
-    return vc_load(vc_offset(*r, vc_u64(first)), at);
+    return vc_load(vd__array_from(*r, first), at);
 }
 VD__FFT_NOINLINE static void vd__store_from(const vc_ref *r, uint64_t first, vc_val at, vc_val v) {
-    vc_store(vc_offset(*r, vc_u64(first)), at, v);
+    vc_store(vd__array_from(*r, first), at, v);
 }
 
 /* ---- the base of plans ---- */
@@ -7461,7 +7467,7 @@ static vc_ref vd__fft_array_at(const vd__fft_writer *w, vc_ref array, const vd__
         *at = vc_sub(*at, vc_imm(vc_typeof(*at), a->skip - distance));
         distance = a->skip;
     }
-    return vc_offset(array, vc_u64(distance - a->skip));
+    return vd__array_from(array, distance - a->skip);
 }
 
 /* Loads element j of butterfly b, whose first element is at offset `at`. Elements that are not in the range of the pass
@@ -7703,7 +7709,7 @@ static void vd__fft_step_spectrum(vd__fft_writer *w) {
 
 /* Multiplies by the spectrum of the chirp, between the two transforms of Bluestein's algorithm. */
 static void vd__fft_step_chirp_spectrum(vd__fft_writer *w) {
-    vd__fft_multiply_by_spectrum(w, vc_offset(w->table, vc_u32(w->pass->tables.spectrum)));
+    vd__fft_multiply_by_spectrum(w, vd__array_from(w->table, w->pass->tables.spectrum));
 }
 
 static void vd__fft_swap_all(vd__fft_writer *w, const vd__fft_stage_info *g) {
@@ -12515,9 +12521,9 @@ static vd_result vd__top_plan(vd_top_k *p) {
     if (wanted < 2) wanted = 1;
     vd__top_split_rows(p, wanted);
     vd_result result = vd__top_limit_iterations(p, d, max_threads);
-    if (result || p->rows * p->parts <= UINT32_MAX) return result;
-    return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu rows need %llu work-groups, but the limit is %u",
-                        (unsigned long long)p->rows, (unsigned long long)(p->rows * p->parts), UINT32_MAX);
+    if (result || p->rows * p->parts <= INT32_MAX) return result;
+    return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu rows need %llu work-groups, but the limit is %d",
+                        (unsigned long long)p->rows, (unsigned long long)(p->rows * p->parts), INT32_MAX);
 }
 
 /* vd_plan_kind.make of top-k. */
@@ -13534,7 +13540,7 @@ static void vd__chirp_load(vc_kernel *k, const vd_fft_point *at, vd_fft_value *v
     vc_val from_end = vc_sub(vc_u32((uint32_t)p->chirp.m), j);
     vc_val inside = vc_or(first, vd__lt_u32(from_end, p->chirp.in));
     vc_val zero = vc_const(k, vc_imm(p->real, 0));
-    vc_val x = vc_load_or(vc_offset(p->table, vc_u32(p->tables.chirp)), vc_select(first, j, from_end), inside,
+    vc_val x = vc_load_or(vd__array_from(p->table, p->tables.chirp), vc_select(first, j, from_end), inside,
                           vc_splat(zero, 2));
     v->re = vc_component(x, 0);
     v->im = vc_neg(vc_component(x, 1));

@@ -385,7 +385,7 @@ static void bad_input(void **state) {
     desc.shape[1] = 2;
     desc.shape[0] = (uint64_t)1 << 33;
     desc.k = 1;
-    refuse(ctx, &desc, "8589934592 rows need 8589934592 work-groups, but the limit is 4294967295");
+    refuse(ctx, &desc, "8589934592 rows need 8589934592 work-groups, but the limit is 2147483647");
     desc.shape[0] = 2;
     desc.shape[1] = 100;
     desc.k = 10;
