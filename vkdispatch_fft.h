@@ -630,7 +630,8 @@
        work-groups of a top-k: at least one for each row                                      2^31 - 1
        results of a reduction                                                                 2^31
        segments of a reduction                                                                2^31 - 1
-       elements of a result of VD_REDUCE_ARGMIN or _ARGMAX                                    2^32 - 2
+       elements of a result of VD_REDUCE_ARGMIN or _ARGMAX with indices of type VD_U32        2^32 - 2
+       elements of a row of top-k with indices of type VD_U32                                 2^31
        channels or filters of a convolution, if vd_facts.max_loop_iterations is not 0         half of this fact
        dimensions of a convolution                                                            3
        dimensions of a transform, reduction, scan or top-k                                    4
@@ -1169,9 +1170,9 @@ typedef enum vd_reduce_op {
     VD_REDUCE_XOR,         /* integers, VD_BOOL */
     VD_REDUCE_ANY,         /* numbers, VD_BOOL; result VD_BOOL: whether any element is not 0 */
     VD_REDUCE_ALL,         /* numbers, VD_BOOL; result VD_BOOL: whether no element is 0 */
-    VD_REDUCE_ARGMIN,      /* numbers; result VD_U32: index of the smallest element, in C order of the elements of one
-                              result; of equal elements the lowest index. Ignores NaN; 0xffffffff if all elements are
-                              NaN */
+    VD_REDUCE_ARGMIN,      /* numbers; result vd_reduce_desc.index_type: index of the smallest element, in C order of
+                              the elements of one result; of equal elements the lowest index. Ignores NaN; all bits 1 if
+                              all elements are NaN */
     VD_REDUCE_ARGMAX,      /* the same for the largest element */
     VD_REDUCE_DOT,         /* numbers, two inputs: sum of products. A map replaces the product */
     VD_REDUCE_NORM,        /* numbers; result float: square root of the sum of squares, which may overflow */
@@ -1192,13 +1193,15 @@ typedef struct vd_reduce_desc {
     vc_val identity;         /* with combine, required: immediate of `type` that combine leaves unchanged, such as
                                 vc_f32(1) for a product or vc_f32(INFINITY) for a minimum */
     bool extra_out;          /* write vd_reduce_io.extra_out: VD_REDUCE_ARGMIN, _ARGMAX, _VARIANCE; default: no */
+    vd_type index_type;      /* VD_REDUCE_ARGMIN, _ARGMAX: type of the indices, VD_U32 or VD_U64 (VD_FEATURE_I64).
+                                Default: VD_U32 or, if each result has more than 2^32 - 2 elements, VD_U64 */
     uint32_t correction;     /* VD_REDUCE_VARIANCE of n elements: delta degrees of freedom. The divisor is
                                 n - correction; 0: population variance, 1: sample variance. Must be less than n;
                                 default: 0 */
     uint64_t segments;       /* number of segments of a one-dimensional array, each with its own result; less than 2^31.
                                 The result of an empty segment is `identity` or, by op: SUM, OR, XOR, DOT and NORM 0;
                                 PRODUCT 1; MIN infinity or the largest integer; MAX -infinity or the smallest integer;
-                                AND all bits 1; ANY false; AND of VD_BOOL and ALL true; ARGMIN and ARGMAX 0xffffffff.
+                                AND all bits 1; ANY false; AND of VD_BOOL and ALL true; ARGMIN and ARGMAX all bits 1.
                                 The mean of an empty segment and the variance of at most `correction` elements are
                                 undefined. Default: no segments */
 } vd_reduce_desc;
@@ -1233,7 +1236,8 @@ VD_API vd_result vd_reduce_run_io(vd_reduce *plan, vd_list *list, const vd_reduc
 VD_API const vd_arg_info *vd_reduce_arguments(const vd_reduce *plan, int *count);
 
 /* Reduce all elements of a buffer of scalars to the first element of `out`, without a plan (see Plans). Types are those
-   of vd_reduce_op. vd_reduce_variance computes the population variance and writes the mean to `mean`. */
+   of vd_reduce_op. vd_reduce_variance computes the population variance and writes the mean to `mean`. The `out` of
+   vd_reduce_argmin and vd_reduce_argmax is a buffer of VD_U32, for up to 2^32 - 2 elements, or of VD_U64. */
 VD_API vd_result vd_reduce_sum(vd_context *ctx, vd_buffer in, vd_buffer out);
 VD_API vd_result vd_reduce_min(vd_context *ctx, vd_buffer in, vd_buffer out);
 VD_API vd_result vd_reduce_max(vd_context *ctx, vd_buffer in, vd_buffer out);
@@ -1381,6 +1385,8 @@ typedef struct vd_top_k_desc {
                                 fewer dimensions. Required */
     uint32_t k;              /* number of results for each row: 1 to 1024, at most the length of a row. Required */
     bool smallest;           /* default: the largest elements */
+    vd_type index_type;      /* type of the indices, VD_U32 or VD_U64 (VD_FEATURE_I64). Default: VD_U32 or, if a row has
+                                more than 2^31 elements, VD_U64 */
     vd_fragment map;         /* replaces each element before it is compared and returned; default: none */
 } vd_top_k_desc;
 
@@ -1388,8 +1394,7 @@ typedef struct vd_top_k_desc {
 typedef struct vd_top_k_io {
     vd_buffer in;            /* the elements */
     vd_buffer values;        /* k for each row, the largest or smallest first. NaN loses its sign and payload */
-    vd_buffer indices;       /* for each value its index in the row: one VD_U32 or, if a row has more than 2^31
-                                elements, one VD_U64 */
+    vd_buffer indices;       /* for each value its index in the row, of desc.index_type */
 } vd_top_k_io;
 
 /* Makes a plan; calls the fragment. Returns NULL on failure. */
@@ -1402,7 +1407,7 @@ VD_API void vd_top_k_destroy(vd_top_k *plan);
 VD_API vd_result vd_top_k_run(vd_top_k *plan, vd_list *list, const vd_top_k_io *io);
 
 /* Top-k of the rows of a buffer, without a plan (see Plans). k is the number of elements of `values` divided by the
-   number of rows. */
+   number of rows. indices: VD_U32, for rows of up to 2^31 elements, or VD_U64. */
 VD_API vd_result vd_top_k_largest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices);
 VD_API vd_result vd_top_k_smallest(vd_context *ctx, vd_buffer in, vd_buffer values, vd_buffer indices);
 
@@ -8950,7 +8955,7 @@ static vc_type vd__reduce_state_type(const vd_reduce_desc *d) {
 /* Returns the element type of vd_reduce_io.out. */
 static vd_type vd__reduce_out_type(const vd_reduce_desc *d) {
     if (vd__reduce_is_test(d->op)) return VD_BOOL;
-    if (vd__reduce_is_arg(d->op)) return VD_U32;
+    if (vd__reduce_is_arg(d->op)) return d->index_type;
     return vd__reduce_info_of(d)->in_floats && d->type != VD_F16 ? vd__reduce_state_type(d) : d->type;
 }
 
@@ -9054,7 +9059,7 @@ static vd__reduce_state vd__reduce_empty(const vd__reduce_writer *w) {
     vc_combine op = vd__reduce_combine_op(w);
     s.v[0] = w->desc->combine.build ? vd__plan_identity(w->desc->identity, w->type[0])
                                      : vd__reduce_identity(op, w->type[0]);
-    s.v[1] = vd__reduce_has_index(w) ? vc_u32(UINT32_MAX) : vc_imm(w->type[0], 0);
+    s.v[1] = vd__reduce_has_index(w) ? vc_imm(w->type[1], UINT64_MAX) : vc_imm(w->type[0], 0);
     s.v[2] = vc_imm(w->type[2], 0);
     return s;
 }
@@ -9081,12 +9086,13 @@ static vc_val vd__reduce_key_of(const vd__reduce_writer *w, vc_val v, vc_val ind
 }
 
 /* Returns the state of element `index` of a result. e: the element of each input; at: index of the element in the
-   array. */
+   array. Indices are VC_U32 or VC_U64. */
 static vd__reduce_state vd__reduce_state_of(const vd__reduce_writer *w, const vc_val *e, vc_val index, vc_val at) {
     vd__reduce_state s = vd__reduce_empty(w), empty = s;
     vc_type wide = vd__reduce_widened_type(w->desc->type);
     vc_val v = e[0];
-    if (w->desc->map.build) v = vd_plan_fragment_build(&w->plan->map, w->k, e[0], e[1], at);
+    if (w->desc->map.build) v = vd_plan_fragment_build(&w->plan->map, w->k, e[0], e[1],
+                                                          vc_cast(VC_U32, at));
     else if (w->desc->op == VD_REDUCE_DOT) v = vc_mul(vc_cast(wide, e[0]), vc_cast(wide, e[1]));
     if (vd__reduce_is_test(w->desc->op)) v = vc_ne(vc_cast(wide, v), vc_imm(wide, 0));
     s.v[0] = v = w->plan->keyed ? vd__reduce_key_of(w, vc_cast(wide, v), index) : vc_cast(w->type[0], v);
@@ -9096,10 +9102,10 @@ static vd__reduce_state vd__reduce_state_of(const vd__reduce_writer *w, const vc
         s.v[2] = vc_imm(w->type[2], 1);
     }
     if (!vd__reduce_has_index(w)) return s;
-    s.v[1] = index;
+    s.v[1] = vc_cast(w->type[1], index);
     if (w->type[0] != VC_F32 && w->type[0] != VC_F64) return s;
     s.v[0] = vc_select(vc_isnan(v), empty.v[0], v);
-    s.v[1] = vc_select(vc_isnan(v), empty.v[1], index);
+    s.v[1] = vc_select(vc_isnan(v), empty.v[1], s.v[1]);
     return s;
 }
 
@@ -9254,10 +9260,10 @@ static uint32_t vd__reduce_inputs(const vd_reduce_desc *d) { return d->op == VD_
 /* Converts a u32 to the type of indices, VC_U32 or VC_U64. */
 static vc_val vd__index_of(vc_type index_type, vc_val x) { return index_type == VC_U64 ? vc_cast(VC_U64, x) : x; }
 
-/* Returns the low 32 bits of the index of element j of load `at`, for fragments and results. */
+/* Returns the index of element j of load `at`. */
 static vc_val vd__reduce_index(const vd__reduce_writer *w, vc_val at, uint32_t j) {
-    if (w->index_type == VC_U64) at = vc_cast(VC_U32, at);
-    return w->vector > 1 ? vd__add_u32(vd__mul_u32(at, w->vector), j) : at;
+    vc_type type = w->index_type;
+    return w->vector > 1 ? vc_add(vc_mul(at, vc_imm(type, w->vector)), vc_imm(type, j)) : at;
 }
 
 /* Loads vector r of a result and converts its elements to states. */
@@ -9281,7 +9287,6 @@ static void vd__reduce_remainder(const vd__reduce_writer *w) {
     if (!count) return;
     VC_IF(w->k, vc_and(vd__eq_u32(w->part, 0), vd__lt_u32(w->row, count))) {
         for (uint32_t i = 0; i < vd__reduce_inputs(w->desc); i++) e[i] = vd__load(&w->in[i][0], at);
-        if (w->index_type == VC_U64) at = vc_cast(VC_U32, at);
         vd__reduce_append(w, vd__reduce_state_of(w, e, at, at));
     }
 }
@@ -9575,7 +9580,7 @@ static vd__reduce_state vd__reduce_of_key(const vd__reduce_writer *w, vc_val key
         vd__reduce_position at = vd__reduce_position_in_result(w, vd__digits_offset(&w->reduced, index));
         vd__reduce_load_staged(w, w->cells[0], at, 1, &s.v[0]);
     }
-    s.v[1] = vc_select(is_nan, vc_u32(UINT32_MAX), index);
+    s.v[1] = vc_select(is_nan, vc_imm(w->type[1], UINT64_MAX), vd__index_of(w->type[1], index));
     if (w->desc->extra_out && w->desc->type == VD_F16)
         s.v[0] = vc_select(is_nan, vd__reduce_identity(op, VC_F32), s.v[0]);
     return s;
@@ -9983,7 +9988,7 @@ static vd_result vd__reduce_build(vd_reduce *p, bool vectors) {
     w.desc = &p->desc;
     w.info = vd__reduce_plan_info(p);
     w.type[0] = p->keyed ? (vc_type)VC_U32 : vd__reduce_state_type(w.desc);
-    w.type[1] = vd__reduce_is_arg(w.desc->op) ? (vc_type)VC_U32 : w.type[0];
+    w.type[1] = vd__reduce_is_arg(w.desc->op) ? w.desc->index_type : w.type[0];
     w.index_type = vd__reduce_is_large(p) ? VC_U64 : VC_U32;
     w.type[2] = w.index_type;
     w.levels = vd__reduce_level_count(p);
@@ -10044,10 +10049,31 @@ static vd_result vd__reduce_check_large(const vd_reduce *p) {
     if (kept > VD__REDUCE_RESULTS)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "there are %llu results, but the limit is %llu", kept,
                             VD__REDUCE_RESULTS);
-    if (vd__reduce_is_arg(p->desc.op) && reduced >= UINT32_MAX)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "op is %s and each result has %llu elements, but the limit for "
-                            "32-bit indices is %u", vd__reduce_op_name(p->desc.op), reduced, UINT32_MAX - 1);
     return VD_OK;
+}
+
+/* Checks the type of indices of results or rows with this many elements, and sets the default. limit: maximum elements
+   with indices of 32 bits. */
+static vd_result vd__plan_check_index_type(vd_context *ctx, vd_type *type, uint64_t elements, uint64_t limit) {
+    if (!*type) *type = elements > limit ? VD_U64 : VD_U32;
+    if (*type != VD_U32 && *type != VD_U64)
+        return vd_error_set(VD_ERROR_INVALID, "index_type is %s, but must be VD_U32 or VD_U64", vd_type_name(*type));
+    if (*type == VD_U32 && elements > limit)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "indices of %llu elements are u32, but the limit for u32 is %llu; "
+                            "use indices of type VD_U64", (unsigned long long)elements, (unsigned long long)limit);
+    if (*type == VD_U64 && !(vd_device(ctx, 0)->features & VD_FEATURE_I64))
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "indices are u64, but the device does not support 64-bit integers "
+                            "(VD_FEATURE_I64)");
+    return VD_OK;
+}
+
+/* Checks index_type. */
+static vd_result vd__reduce_check_index(vd_reduce *p) {
+    if (vd__reduce_is_arg(p->desc.op))
+        return vd__plan_check_index_type(p->base.ctx, &p->desc.index_type, p->reduced.product, UINT32_MAX - 1);
+    if (!p->desc.index_type) return VD_OK;
+    return vd_error_set(VD_ERROR_INVALID, "index_type is %s, but op is %s; only VD_REDUCE_ARGMIN and _ARGMAX use it",
+                        vd_type_name(p->desc.index_type), vd__reduce_op_name(p->desc.op));
 }
 
 /* Checks the desc and sets p->kept and p->reduced. */
@@ -10067,6 +10093,7 @@ static vd_result vd__reduce_check_desc(vd_reduce *p) {
         vd__digits_add(d->axes >> i & 1 ? &p->reduced : &p->kept, d->shape[i], stride);
     }
     result = vd__reduce_check_large(p);
+    if (!result) result = vd__reduce_check_index(p);
     if (result) return result;
     if (d->segments && dimensions > 1)
         return vd_error_set(VD_ERROR_INVALID, "segments is %llu, but the shape is %u-dimensional; segments require one "
@@ -10104,7 +10131,8 @@ static vd_result vd__reduce_make(void *plan, const void *desc) {
     if (!result) result = vd__reduce_try_fragments(p);
     if (result) return result;
     const vd__reduce_op_info *info = vd__reduce_info_of(&p->desc);
-    uint32_t size = vd__reduce_is_large(p) ? 8 : vd_type_size(vd__reduce_state_type(&p->desc));
+    bool wide = vd__reduce_is_large(p) || p->desc.index_type == VD_U64;
+    uint32_t size = wide ? 8 : vd_type_size(vd__reduce_state_type(&p->desc));
     vd__reduce_plan(p);
     if ((uint64_t)vd__reduce_result_count(p) * p->parts > (uint64_t)1 << 31)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu elements in %llu segments: on this device each segment is "
@@ -12366,7 +12394,7 @@ static void vd__top_store_results(const vd__top_writer *w, const vd__top_source 
     VD__TOP_FOR(w, i, s->wanted) {
         vc_val to = vd__top_address(w, w->row, w->plan->desc.k, i);
         vd__store(&w->values, to, vd__top_value(w, vd__load(&w->best_keys, i)));
-        vd__store(&w->indices, to, vd__load(&w->best_indices, i));
+        vd__store(&w->indices, to, vc_cast(w->plan->desc.index_type, vd__load(&w->best_indices, i)));
     }
 }
 
@@ -12399,7 +12427,8 @@ static void vd__top_declare(vd__top_writer *w) {
     vd_plan_kernel *b = w->plan_kernel;
     w->in = vd_plan_kernel_buffer(b, w->k, VD__TOP_IN, "in", p->desc.type, VC_READ);
     w->values = vd_plan_kernel_buffer(b, w->k, VD__TOP_VALUES, "values", p->desc.type, VC_WRITE);
-    w->indices = vd_plan_kernel_buffer(b, w->k, VD__TOP_INDICES, "indices", w->index, VC_WRITE);
+    w->indices = vd_plan_kernel_buffer(b, w->k, VD__TOP_INDICES, "indices", p->desc.index_type,
+                                       VC_WRITE);
     if (p->parts > 1) {
         w->part_keys = vd_plan_kernel_buffer(b, w->k, VD__TOP_PART_KEYS, "part_keys", w->key, VC_READ_WRITE);
         w->part_indices = vd_plan_kernel_buffer(b, w->k, VD__TOP_PART_INDICES, "part_indices", w->index, VC_READ_WRITE);
@@ -12461,7 +12490,7 @@ static vd_result vd__top_check_desc(vd_top_k *p) {
     if (vd_type_size(d->type) == 8 && !(vd_device(p->base.ctx, 0)->features & VD_FEATURE_I64))
         return vd_error_set(VD_ERROR_UNSUPPORTED, "type is %s, but the device does not support 64-bit integers",
                             vd_type_name(d->type));
-    return VD_OK;
+    return vd__plan_check_index_type(p->base.ctx, &p->desc.index_type, p->n, VD__REDUCE_NARROW);
 }
 
 /* Splits each row into about `wanted` parts of equal size. */
@@ -16094,6 +16123,14 @@ VD_API vd_result vd_reduce_run(vd_reduce *p, vd_list *list, vd_buffer in, vd_buf
     return vd_plan_run(p, "vd_reduce_run", vd__reduce_run, list, &io);
 }
 
+/* Sets *type to the type of a buffer for indices or, if it is not VD_U32 or VD_U64, to the default. */
+static vd_result vd__fft_query_indices(vd_context *ctx, vd_buffer b, const char *name, vd_type *type) {
+    vd_buffer_info info;
+    vd_result result = vd__fft_query(ctx, b, name, &info);
+    if (!result && (info.type == VD_U32 || info.type == VD_U64)) *type = info.type;
+    return result;
+}
+
 /* Reduces all elements of a buffer. in_b is used only for VD_REDUCE_DOT, extra_out only for VD_REDUCE_VARIANCE. */
 static vd_result vd__reduce_whole(vd_context *ctx, vd_reduce_op op, vd_buffer in, vd_buffer in_b, vd_buffer out,
                                   vd_buffer extra_out) {
@@ -16108,6 +16145,8 @@ static vd_result vd__reduce_whole(vd_context *ctx, vd_reduce_op op, vd_buffer in
     desc.type = info.type;
     desc.shape[0] = info.shape[0] * info.shape[1] * info.shape[2] * info.shape[3];
     desc.extra_out = op == VD_REDUCE_VARIANCE;
+    if (vd__reduce_is_arg(op)) result = vd__fft_query_indices(ctx, out, "out", &desc.index_type);
+    if (result) return result;
     io.in = in;
     if (op == VD_REDUCE_DOT) io.in_b = in_b;
     io.out = out;
@@ -16116,8 +16155,8 @@ static vd_result vd__reduce_whole(vd_context *ctx, vd_reduce_op op, vd_buffer in
 }
 
 /* Calls vd__reduce_whole with the scope of a public function. */
-static vd_result vd__reduce_call(vd_context *ctx, const char *call, vd_reduce_op op, vd_buffer in, vd_buffer in_b,
-                                 vd_buffer out, vd_buffer extra_out) {
+VD__FFT_NOINLINE static vd_result vd__reduce_call(vd_context *ctx, const char *call, vd_reduce_op op, vd_buffer in,
+                                                  vd_buffer in_b, vd_buffer out, vd_buffer extra_out) {
     vd_callback_scope scope;
     vd_callback_scope_begin(ctx, call, &scope);
     return vd__call_result(&scope, vd__reduce_whole(ctx, op, in, in_b, out, extra_out));
@@ -16321,7 +16360,7 @@ static vd_result vd__top_k_run(void *plan, vd_list *list, const void *user) {
     vd_plan_io io = vd__plan_io_of(r, VD__TOP_PART_KEYS);
     r[VD__TOP_IN] = vd__role_of("in", user_io->in, p->desc.type, p->rows * p->n, false);
     r[VD__TOP_VALUES] = vd__role_of("values", user_io->values, p->desc.type, p->rows * p->desc.k, true);
-    r[VD__TOP_INDICES] = vd__role_of("indices", user_io->indices, vd__count_type(p->n), p->rows * p->desc.k, true);
+    r[VD__TOP_INDICES] = vd__role_of("indices", user_io->indices, p->desc.index_type, p->rows * p->desc.k, true);
     r[VD__TOP_PART_KEYS].buffer = p->part_keys;
     r[VD__TOP_PART_INDICES].buffer = p->part_indices;
     r[VD__TOP_TICKETS].buffer = p->tickets;
@@ -16341,9 +16380,10 @@ static vd_result vd__top_simple(vd_context *ctx, vd_buffer in, vd_buffer values,
     uint64_t rows = 1, results = 1;
     uint32_t last = 3;
     vd_result result = vd__fft_query_scalars(ctx, in, "in", &in_info);
-    if (!result) result = vd__fft_query_scalars(ctx, values, "values", &values_info);
-    if (result) return result;
     memset(&desc, 0, sizeof desc);
+    if (!result) result = vd__fft_query_scalars(ctx, values, "values", &values_info);
+    if (!result) result = vd__fft_query_indices(ctx, indices, "indices", &desc.index_type);
+    if (result) return result;
     while (last && in_info.shape[last] == 1) last--;
     memcpy(desc.shape, in_info.shape, (last + 1) * sizeof in_info.shape[0]);
     for (uint32_t i = 0; i < last; i++) rows *= in_info.shape[i];

@@ -132,7 +132,7 @@ static inline vd_buffer buffer_of(vd_context *ctx, vd_type type, uint64_t elemen
     return vd_buffer_create(ctx, &desc);
 }
 
-/* Reads all indices or counts in a buffer, of which each fits into 32 bits. */
+/* Reads all indices or counts in a buffer, of which each fits into 32 bits. UINT64_MAX becomes UINT32_MAX. */
 static inline vd_result read_counts(vd_context *ctx, vd_buffer b, uint32_t *to) {
     vd_buffer_info info;
     assert_int_equal(vd_buffer_query(ctx, b, &info), VD_OK);
@@ -141,7 +141,8 @@ static inline vd_result read_counts(vd_context *ctx, vd_buffer b, uint32_t *to) 
     assert_non_null(wide);
     vd_result result = vd_buffer_read(ctx, b, 0, wide, VD_WHOLE);
     for (uint64_t i = 0; i < count && !result; i++) {
-        if (wide[i] > UINT32_MAX) fail_msg("number %llu is 0x%llx", (unsigned long long)i, (unsigned long long)wide[i]);
+        if (wide[i] > UINT32_MAX - 1 && wide[i] != UINT64_MAX)
+            fail_msg("number %llu is 0x%llx", (unsigned long long)i, (unsigned long long)wide[i]);
         to[i] = (uint32_t)wide[i];
     }
     free(wide);

@@ -211,6 +211,8 @@ static void mapped(void **state) {
 
 /* ---- operations with several buffers or another result type ---- */
 
+static bool is_arg(vd_reduce_op op) { return op == VD_REDUCE_ARGMIN || op == VD_REDUCE_ARGMAX; }
+
 /* Runs a plan twice, to check that tickets are reset. `out` and `also` have `results` elements. */
 static void run(const vd_reduce_desc *desc, const void *data, const void *with, uint64_t n, void *out, vd_type out_type,
                 void *also, vd_type also_type, uint64_t results) {
@@ -225,7 +227,8 @@ static void run(const vd_reduce_desc *desc, const void *data, const void *with, 
     for (int round = 0; round < 2; round++) {
         assert_int_equal(vd_fill(vd_immediate(device_context, 0, 0), io.out, 0, VD_WHOLE, NULL, 0), VD_OK);
         vd_result result = vd_reduce_run_io(plan, vd_immediate(device_context, 0, 0), &io);
-        if (!result) result = vd_buffer_read(device_context, io.out, 0, out, VD_WHOLE);
+        if (!result) result = is_arg(desc->op) ? read_counts(device_context, io.out, (uint32_t *)out)
+                                               : vd_buffer_read(device_context, io.out, 0, out, VD_WHOLE);
         if (!result && also) result = vd_buffer_read(device_context, io.extra_out, 0, also, VD_WHOLE);
         if (result) fail_msg("%s", vd_error_text());
     }
@@ -249,7 +252,8 @@ static bool is_less(vd_type type, number a, number b) {
                              : (uint64_t)a.whole < (uint64_t)b.whole;
 }
 
-/* Few different numbers, so that many elements are equal: the lowest index is expected. Occasionally NaN. */
+/* Few different numbers, so that many elements are equal: the lowest index is expected. Occasionally NaN. Half of the
+   types have 64-bit indices. */
 static void check_arg(const sample *s, vd_type type, bool most) {
     uint64_t n = elements_of(s), results = results_of(s);
     uint32_t size = vd_type_size(type), state = (uint32_t)(n * 7 + (uint64_t)type);
@@ -285,7 +289,8 @@ static void check_arg(const sample *s, vd_type type, bool most) {
     desc.axes = s->axes;
     desc.extra_out = true;
     memcpy(desc.shape, s->shape, sizeof desc.shape);
-    run(&desc, data, NULL, n, got, VD_U32, values, type, results);
+    if ((s->axes + (uint32_t)type / 2) % 2 && !lacks_arithmetic(VD_U64)) desc.index_type = VD_U64;
+    run(&desc, data, NULL, n, got, desc.index_type ? VD_U64 : VD_U32, values, type, results);
     for (uint64_t r = 0; r < results; r++) {
         if (got[r] != wanted[r])
             fail_msg("%s of %llu elements, result %llu: got %u, wanted %u", vd_type_name(type), (unsigned long long)n,
@@ -877,10 +882,15 @@ static void bad_input(void **state) {
     desc.shape[0] = 7;
     desc.shape[1] = UINT32_MAX;
     desc.axes = 2;
+    desc.index_type = VD_U64;
+    refuse(ctx, &desc, "index_type is u64, but op is VD_REDUCE_SUM; only VD_REDUCE_ARGMIN and _ARGMAX use it");
     desc.op = VD_REDUCE_ARGMIN;
-    refuse(ctx, &desc, "op is VD_REDUCE_ARGMIN and each result has 4294967295 elements, but the limit for 32-bit "
-           "indices is 4294967294");
+    desc.index_type = VD_F32;
+    refuse(ctx, &desc, "index_type is f32, but must be VD_U32 or VD_U64");
+    desc.index_type = VD_U32;
+    refuse(ctx, &desc, "indices of 4294967295 elements are u32, but the limit for u32 is 4294967294");
     desc.op = VD_REDUCE_SUM;
+    desc.index_type = (vd_type)0;
     desc.axes = 1;
     refuse(ctx, &desc, "there are 4294967295 results, but the limit is 2147483648");
     desc.shape[0] = 100;

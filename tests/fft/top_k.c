@@ -92,9 +92,11 @@ static void check(const sample *s) {
     desc.type = s->type;
     desc.k = s->k;
     desc.smallest = s->smallest;
+    bool wide = count % 3 == 0 && vd_device(device_context, 0)->features & VD_FEATURE_I64;
+    if (wide) desc.index_type = VD_U64;
     vd_top_k *plan = vd_top_k_create(device_context, &desc);
     vd_top_k_io io = { buffer_of(device_context, s->type, count, data), buffer_of(device_context, s->type, left, NULL),
-                       buffer_of(device_context, count_type(n), left, NULL) };
+                       buffer_of(device_context, wide ? VD_U64 : count_type(n), left, NULL) };
     for (int round = 0; round < 2; round++) { /* a run must not depend on what the previous one left */
         if (!plan || vd_top_k_run(plan, vd_immediate(device_context, 0, 0), &io)
             || vd_buffer_read(device_context, io.values, 0, values, VD_WHOLE)
@@ -392,6 +394,9 @@ static void bad_input(void **state) {
     desc.type = VD_F32X2;
     refuse(ctx, &desc, "type is f32x2, but must be a scalar number");
     desc.type = VD_F32;
+    desc.index_type = VD_I32;
+    refuse(ctx, &desc, "vd_top_k_create 'best': index_type is i32, but must be VD_U32 or VD_U64");
+    desc.index_type = (vd_type)0;
     desc.map.build = mixed_up;
     refuse(ctx, &desc, "vc_add in kernel 'best'");
     desc.map.build = NULL;
