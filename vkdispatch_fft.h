@@ -613,7 +613,7 @@
        the same in convolutions, with the engine VkFFT, and of a vd_fft_padded_buffer         2^32 - 1
        elements of all filters of a convolution, or of their spectra                          2^32 - 1
        elements of a transformed axis                                                         2^32 - 1
-       elements of vd_fft_shift                                                               2^32 - 1
+       elements of vd_fft_shift; above 2^32 - 1 only with VD_FEATURE_I64                      2^38
        elements of an axis of a cosine or sine transform                                      2^31 (DST1: 2^31 - 1)
        transforms along one axis                                                              2^31
        complex numbers of an intermediate buffer (see Lengths)                                2^36
@@ -906,7 +906,8 @@ VD_API vd_result vd_fft_real_forward(vd_context *ctx, vd_buffer reals, vd_buffer
 VD_API vd_result vd_fft_real_inverse(vd_context *ctx, vd_buffer bins, vd_buffer reals);
 
 /* Rotates an array so that index 0 moves to index n / 2 (rounded down) along the dimensions in the bit mask `axes` (0:
-   all dimensions). VD_FFT_INVERSE moves it back. Elements have 4, 8 or 16 bytes; in and out must not overlap. */
+   all dimensions; a buffer has four, of which the last ones may have length 1). VD_FFT_INVERSE moves it back. Elements
+   have 4, 8 or 16 bytes; in and out must not overlap. */
 VD_API vd_result vd_fft_shift(vd_context *ctx, vd_buffer in, vd_buffer out, uint32_t axes, vd_fft_direction direction);
 
 /* ---- helpers for transforms ---- */
@@ -2607,6 +2608,13 @@ static vc_val vd__digits_offset_in(const vd__digits *d, vc_val index, vc_type ty
 }
 
 static vc_val vd__digits_offset(const vd__digits *d, vc_val index) { return vd__digits_offset_in(d, index, VC_U32); }
+
+/* Returns the index of a thread among all threads of a dispatch, whose work-groups have `threads` threads. type: VC_U32
+   or VC_U64. */
+static vc_val vd__plan_thread(vc_kernel *k, vc_type type, uint32_t threads) {
+    vc_val group = vc_cast(type, vc_group_id(k, 0)), thread = vc_cast(type, vc_local_index(k));
+    return vc_add(vc_mul(group, vc_imm(type, threads)), thread);
+}
 
 /* Returns offset + index * stride, in the type of the offset: VC_U32 or VC_U64. */
 static vc_val vd__offset_at(vc_val offset, vc_val index, uint64_t stride) {
@@ -8792,8 +8800,7 @@ static void vd__real_fold_in_memory(vd__fft_writer *w) {
     uint32_t h = (uint32_t)w->pass->real.h, pairs = h / 2 + 1;
     uint64_t count = w->pass->end[0].array.transform.product * pairs;
     vc_type type = vd__fft_type_of_indices(count);
-    vc_val group = vc_cast(type, vc_group_id(w->k, 0)), thread = vc_cast(type, vc_local_index(w->k));
-    vc_val i = vc_add(vc_mul(group, vc_imm(type, w->shape->threads)), thread);
+    vc_val i = vd__plan_thread(w->k, type, w->shape->threads);
     VC_IF(w->k, vc_lt(i, vc_imm(type, count))) {
         vc_val p = vc_cast(VC_U32, vc_rem(i, vc_imm(type, pairs)));
         vc_val row = vc_cast(VC_U32, vc_div(i, vc_imm(type, pairs)));
@@ -13459,35 +13466,45 @@ typedef struct vd__shift_desc {
 
 typedef struct vd__shift {
     vd_plan base;
-    uint64_t threads;
+    uint64_t groups;
     vd_plan_kernel kernel;
 } vd__shift;
+
+enum { VD__SHIFT_THREADS = 256 }; /* maximum threads per work-group */
+#define VD__SHIFT_ELEMENTS ((uint64_t)1 << 38) /* maximum elements */
+
+/* Stores element i of the rotated array. It moves by `shift` elements along an axis or, past the end, n fewer. */
+static void vd__shift_element(const vd__shift_desc *d, const vc_ref *in, const vc_ref *out, vc_val i) {
+    vc_type type = vc_typeof(i);
+    vc_val source = i, rest = i;
+    uint64_t step = 1;
+    for (uint32_t axis = 4; axis-- > 0;) {
+        uint64_t n = d->shape[axis], shift = !(d->axes >> axis & 1) ? 0 : (d->direction ? n / 2 : n - n / 2) % n;
+        vc_val size = vc_imm(type, n);
+        if (shift) {
+            vc_val inside = vc_lt(vc_rem(rest, size), vc_imm(type, n - shift));
+            source = vc_add(source, vc_select(inside, vc_imm(type, shift * step), vc_imm(type, (shift - n) * step)));
+        }
+        rest = vc_div(rest, size);
+        step *= n;
+    }
+    vd__store(out, i, vd__load(in, source));
+}
 
 /* vd_plan_kind.make of vd_fft_shift: one thread for each element. */
 static vd_result vd__shift_make(void *plan, const void *desc) {
     vd__shift *p = (vd__shift *)plan;
     const vd__shift_desc *d = (const vd__shift_desc *)desc;
     vc_type type = d->element_bytes == 4 ? VC_U32 : d->element_bytes == 8 ? VC_U32X2 : VC_U32X4;
-    vc_kernel *k = vd__plan_begin(&p->base, "fft shift", 0);
+    uint64_t elements = d->shape[0] * d->shape[1] * d->shape[2] * d->shape[3];
+    uint32_t limit = vd__plan_max_threads(vd_device(p->base.ctx, 0));
+    uint32_t threads = limit < VD__SHIFT_THREADS ? limit : (uint32_t)VD__SHIFT_THREADS;
+    vc_kernel *k = vd__plan_begin(&p->base, "fft shift", threads);
     vc_ref in = vd_plan_kernel_buffer(&p->kernel, k, 0, "in", type, VC_ANY_TYPE | VC_READ);
     vc_ref out = vd_plan_kernel_buffer(&p->kernel, k, 1, "out", type, VC_ANY_TYPE | VC_WRITE);
-    p->threads = d->shape[0] * d->shape[1] * d->shape[2] * d->shape[3];
-    VC_EACH(k, i) {
-        vc_val source = vc_u32(0), rest = i;
-        uint32_t axis = 4, step = 1;
-        while (axis-- > 0) {
-            uint32_t n = (uint32_t)d->shape[axis];
-            uint32_t shift = !(d->axes >> axis & 1) ? 0 : d->direction ? n / 2 : n - n / 2;
-            vc_val index = n == 1 ? vc_u32(0) : vd__rem_u32(rest, n);
-            if (shift % n)
-                index = vc_select(vd__lt_u32(index, n - shift), vd__add_u32(index, shift),
-                                  vd__sub_u32(index, n - shift));
-            if (n > 1) rest = vd__div_u32(rest, n);
-            source = vc_add(source, vd__mul_u32(index, step));
-            step *= n;
-        }
-        vd__store(&out, i, vd__load(&in, source));
-    }
+    vc_val i = vd__plan_thread(k, vd__fft_type_of_indices(elements), threads);
+    p->groups = vd__ceil_div(elements, threads);
+    VC_IF(k, vc_lt(i, vc_imm(vc_typeof(i), elements))) { vd__shift_element(d, &in, &out, i); }
     return vd_plan_kernel_build(&p->base, &p->kernel, k);
 }
 
@@ -13499,12 +13516,9 @@ static vd_result vd__shift_run(void *plan, vd_list *list, const void *buffers) {
     const vd__shift *p = (const vd__shift *)plan;
     vd_plan_role roles[2];
     vd_plan_io io = vd__plan_io_of(roles, 2);
-    vd_dispatch_desc desc;
-    memset(&desc, 0, sizeof desc);
     memset(roles, 0, sizeof roles);
     for (int i = 0; i < 2; i++) roles[i].buffer = ((const vd_buffer *)buffers)[i];
-    desc.threads[0] = p->threads;
-    return vd_plan_dispatch(list, &p->kernel, &io, &desc);
+    return vd__plan_dispatch_tiles(list, &p->kernel, &io, NULL, p->groups, UINT32_MAX);
 }
 
 // >>chirp
@@ -15733,7 +15747,6 @@ static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, 
     vd__shift_desc desc;
     vd_buffer io[2];
     vd_buffer_info info;
-    uint32_t dimensions = 4;
     vd_result result = vd__fft_query(ctx, in, "in", &info);
     if (result) return result;
     memset(&desc, 0, sizeof desc);
@@ -15741,14 +15754,15 @@ static vd_result vd__shift_simple(vd_context *ctx, vd_buffer in, vd_buffer out, 
     if (desc.element_bytes != 4 && desc.element_bytes != 8 && desc.element_bytes != 16)
         return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (in) has type %s, but elements of 4, 8 or 16 bytes are "
                             "expected", info.name, vd_type_name(info.type));
-    while (dimensions > 1 && info.shape[dimensions - 1] == 1) dimensions--;
-    result = vd__fft_check_axes(info.shape, axes, dimensions);
+    result = vd__fft_check_axes(info.shape, axes, 4);
     if (!result) result = VD__CHECK_ENUM(direction, "direction", VD_FFT_INVERSE);
     if (result) return result;
     if (in.id == out.id) return vd_error_set(VD_ERROR_INVALID, "in and out are the same buffer");
-    if (info.size / desc.element_bytes > UINT32_MAX)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "buffer '%s' has %llu elements, but the limit is %u", info.name,
-                            (unsigned long long)(info.size / desc.element_bytes), UINT32_MAX);
+    uint64_t limit = vd_device(ctx, 0)->features & VD_FEATURE_I64 ? VD__SHIFT_ELEMENTS : (uint64_t)UINT32_MAX;
+    if (info.size / desc.element_bytes > limit)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "buffer '%s' has %llu elements, but the limit is %llu%s", info.name,
+                            (unsigned long long)(info.size / desc.element_bytes), (unsigned long long)limit,
+                            limit == UINT32_MAX ? " without 64-bit integers (VD_FEATURE_I64)" : "");
     result = vd__fft_check_buffer(ctx, out, "out", info.size);
     if (!result)
         result = vd__plan_check_overlap(ctx, in, "in", out, "out", false);

@@ -9,6 +9,7 @@
 #include "vkdispatch_fft.h"
 
 #include "files.h"
+#include "tests/fft/no_memory.h"
 
 /* ---- cases as text: a kind, a shape, then options in any order ---- */
 
@@ -77,6 +78,16 @@ static const char *const others[] = {
     "histogram 65536 bins=100 map",
     "top_k 4x1000 k=1", "top_k 4x100000 k=16", "top_k 64x64 k=8 smallest", "top_k 1048576 k=1000",
     "top_k 4x1000 k=4 f64",
+    "shift 7x15", "shift 64x64 axes=1 inverse",
+};
+
+/* 64-bit indices. */
+static const char *const large[] = {
+    "complex 64x67108864 axes=1 in_place", "complex 4194304x1024 axes=2 in_place", "sum 8589934592",
+    "sum 4x2147483648 axes=1", "argmin 8589934592", "argmin 65536 index=u64", "argmax 2x4294967295 axes=2 extra u8",
+    "argmax 100x1000 axes=2 extra index=u64 i8", "scan 8589934592", "compact 8589934592 u8",
+    "histogram 8589934592 bins=256 u8", "top_k 8589934592 k=16", "top_k 4x1000 k=1 index=u64", "sort 8589934592 u8",
+    "shift 3x2863311531 axes=3",
 };
 
 /* Whether a case has an option. */
@@ -388,6 +399,7 @@ static vd_result run_reduction(bench *b, const char *spec) {
     desc.axes = (uint32_t)number(spec, "axes=", 0);
     desc.extra_out = has(spec, "extra");
     desc.segments = number(spec, "segments=", 0);
+    desc.index_type = type_of(spec, "index=");
     if (has(spec, "map")) desc.map.build = square_map;
     vd_reduce *plan = vd_reduce_create(b->ctx, &desc);
     if (!plan) return vd_error_result();
@@ -480,6 +492,7 @@ static vd_result run_top_k(bench *b, const char *spec) {
     shape_of(spec, desc.shape);
     desc.k = (uint32_t)number(spec, "k=", 0);
     desc.smallest = has(spec, "smallest");
+    desc.index_type = type_of(spec, "index=");
     vd_top_k *plan = vd_top_k_create(b->ctx, &desc);
     if (!plan) return vd_error_result();
     io.in = b->in;
@@ -490,7 +503,25 @@ static vd_result run_top_k(bench *b, const char *spec) {
     return result;
 }
 
+/* Of f32. vd_fft_shift has no desc: it takes the shape from the buffer. */
+static vd_result run_shift(bench *b, const char *spec) {
+    vd_buffer_desc desc;
+    vd_buffer io[2];
+    memset(&desc, 0, sizeof desc);
+    shape_of(spec, desc.shape);
+    desc.type = VD_F32;
+    for (int i = 0; i < 2; i++) io[i] = vd_buffer_create(b->ctx, &desc);
+    vd_result result = vd_fft_shift(b->ctx, io[0], io[1], (uint32_t)number(spec, "axes=", 0),
+                                    has(spec, "inverse") ? VD_FFT_INVERSE : VD_FFT_FORWARD);
+    if (!result) result = vd_wait_idle(b->ctx);
+    if (!result) result = vd_plan_cache_clear(b->ctx);
+    for (int i = 0; i < 2; i++) vd_buffer_destroy(b->ctx, io[i]);
+    return result;
+}
+
 static vd_result run_other(bench *b, const char *spec) {
+    if (is_kind(spec, "shift")) return run_shift(b, spec);
+    if (is_kind(spec, "complex")) return run_fft(b, spec);
     if (op_of(spec)) return run_reduction(b, spec);
     if (is_kind(spec, "scan") || is_kind(spec, "compact")) return run_scan(b, spec);
     if (is_kind(spec, "sort")) return run_sort(b, spec);
@@ -498,14 +529,14 @@ static vd_result run_other(bench *b, const char *spec) {
 }
 
 /* Runs each plan in its own list, which is submitted before the plan is destroyed. */
-static void run_all(vd_context *ctx, const char *device, const char *const *texts, size_t count,
+static void run_all(vd_context *ctx, const char *device, const char *const *texts, size_t count, uint64_t bytes,
                     vd_result (*run)(bench *b, const char *spec)) {
     bench b;
     b.ctx = ctx;
-    b.in = bytes_of(ctx, 1 << 25);
-    b.in_b = bytes_of(ctx, 1 << 25);
-    b.out = bytes_of(ctx, 1 << 25);
-    b.out_b = bytes_of(ctx, 1 << 23);
+    b.in = bytes_of(ctx, bytes);
+    b.in_b = bytes_of(ctx, bytes);
+    b.out = bytes_of(ctx, bytes);
+    b.out_b = bytes_of(ctx, bytes / 4);
     for (size_t i = 0; i < count; i++) {
         vd_list_desc desc;
         memset(&desc, 0, sizeof desc);
@@ -525,15 +556,15 @@ static void run_all(vd_context *ctx, const char *device, const char *const *text
     vd_buffer_destroy(ctx, b.out_b);
 }
 
-#define RUN_ALL(ctx, device, texts, run) run_all(ctx, device, texts, sizeof(texts) / sizeof *(texts), run)
+#define RUN_ALL(ctx, device, texts, run) run_all(ctx, device, texts, sizeof(texts) / sizeof *(texts), 1 << 25, run)
 
 int main(int argc, char **argv) {
     static const char *const settings[] = { "VKDISPATCH_FFT", "VKDISPATCH_FFT_SHAPES", "VKDISPATCH_FFT_FACTORS",
                                             "VKDISPATCH_BUFFERS", "VKDISPATCH_DISABLE" };
     bool update = (argc > 1 && strcmp(argv[1], "--update") == 0) || getenv("GOLDEN_UPDATE");
-    vd__backend spy = vd__backend_dummy;
-    spy.kernel_create = note_kernel;
-    spy.record_launch = note_launch;
+    vd__backend spy = vd__backend_dummy, unbacked = no_memory_backend();
+    spy.kernel_create = unbacked.kernel_create = note_kernel;
+    spy.record_launch = unbacked.record_launch = note_launch;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) unsetenv(settings[i]);
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         vd_device_info info;
@@ -544,6 +575,12 @@ int main(int argc, char **argv) {
         RUN_ALL(ctx, devices[i].name, transforms, run_fft);
         if (devices[i].convolutions) RUN_ALL(ctx, devices[i].name, convolutions, run_convolution);
         if (devices[i].others) RUN_ALL(ctx, devices[i].name, others, run_other);
+        vd_context_destroy(ctx);
+        if (!devices[i].others) continue;
+        info.device_memory = info.limits.max_buffer_bytes = info.limits.max_binding_bytes = (uint64_t)1 << 40;
+        info.limits.max_groups[0] = INT32_MAX; /* no dispatch is split */
+        ctx = open_device(&info, &unbacked);
+        run_all(ctx, devices[i].name, large, sizeof large / sizeof *large, (uint64_t)1 << 36, run_other);
         vd_context_destroy(ctx);
     }
     printf("1..2\n");
