@@ -1933,7 +1933,8 @@ VD_API vd_result vd_buffer_read(vd_context *ctx, vd_buffer buffer, uint64_t offs
 VD_API vd_result vd_buffer_send(vd_context *ctx, vd_buffer to, int to_device, uint64_t to_offset, vd_buffer from,
                                 int from_device, uint64_t from_offset, uint64_t size);
 
-/* vd_buffer_write and vd_buffer_read of rows. Bytes between rows are left unchanged on both sides. */
+/* Like vd_buffer_write and vd_buffer_read, for rows. Bytes between rows are left unchanged on both sides, except by a
+   write with desc->fill. */
 VD_API vd_result vd_buffer_write_region(vd_context *ctx, const vd_region_desc *desc, const void *data);
 VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *desc, void *data);
 
@@ -2180,11 +2181,12 @@ VD_API vd_result vd_copy_from_image(vd_list *list, const vd_image_transfer *desc
    same level and layer of one image. Depth formats can only be copied to depth formats. */
 VD_API vd_result vd_copy_image(vd_list *list, const vd_image_box *to, const vd_image_box *from);
 
-/* Records a copy that scales and converts: each texel of `to` is sampled from `from`. Both boxes have the same number
-   of layers, and must not be in the same level and layer of one image.
+/* Records a copy that scales and converts: each texel of `to` is sampled from `from`. Both boxes must have the same
+   number of layers, and must not be in the same level and layer of one image.
    Fails with VD_ERROR_INVALID if the components of the formats have different types in kernels; VD_ERROR_UNSUPPORTED if
-   a format lacks VD_IMAGE_BLIT (see vd_context_desc.graphics), if that of `from` lacks VD_IMAGE_LINEAR for
-   VD_FILTER_LINEAR, and on cuda without NVRTC. The dummy backend copies the nearest texel without conversion. */
+   a format lacks VD_IMAGE_BLIT (on vulkan, blits need vd_context_desc.graphics), if filter is VD_FILTER_LINEAR and the
+   format of `from` lacks VD_IMAGE_LINEAR, and on cuda without NVRTC. The dummy backend copies the nearest texel without
+   conversion. */
 VD_API vd_result vd_blit_image(vd_list *list, const vd_image_box *to, const vd_image_box *from, vd_filter filter);
 
 /* Records that all texels of an image or view are set to `color`. NULL: zeros. Not for block and depth formats. */
@@ -2954,9 +2956,10 @@ static bool vd__handle_is_trusted(HANDLE file) {
            vd__acl_is_trusted(acl);
 }
 
-/* Opens a file for reading if it is a regular file, not a link, and its owner and access control list let only this
-   user, administrators and the system change it. Sets *size on success. Returns VD__NO_FILE on failure; *trusted is
-   then false if the file violates one of these conditions. */
+/* Opens a file for reading if it is a regular file, not a link, is owned by this user, the administrators or the
+   system, and its access control list lets only these change it. Sets *size on success. Returns VD__NO_FILE on failure.
+   Sets *trusted to false if the file was opened, but violates one of these conditions, or they cannot be checked;
+   otherwise to true. */
 static VD__COLD vd__file vd__file_open_trusted(const char *path, uint64_t *size, bool *trusted) {
     wchar_t wide[VD__PATH_CHARS];
     LARGE_INTEGER bytes;
@@ -3119,7 +3122,7 @@ static VD__UNUSED void vd__handle_close(int64_t handle) { close((int)handle); }
 
 /* Opens a file for reading if only the effective user or root can write to it: a regular file, not a symbolic link,
    owned by one of them, not writable by group or others. Never blocks. Sets *size on success. Returns VD__NO_FILE on
-   failure; *trusted is then false if the file violates one of these conditions. */
+   failure. Sets *trusted to false if the file violates one of these conditions; otherwise to true. */
 static VD__COLD vd__file vd__file_open_trusted(const char *path, uint64_t *size, bool *trusted) {
     struct stat status;
     int fd = open(path, O_RDONLY | VD__OPEN_FLAGS);
@@ -5336,6 +5339,7 @@ static VD__COLD void vd__indirect_log(const vd__device *dev, const char *kernel)
              "2^32 - 1 threads); the others were not executed", kernel);
 }
 
+/* Not called: backends without handles lack VD__SHARE_EXPORT in sharing_mask, so desc.exportable is refused before. */
 static vd_result vd__default_block_export(vd__device *dev, const vd__block *block, vd_external *out) {
     (void)block, (void)out;
     return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s cannot export memory as a handle",
@@ -5843,7 +5847,7 @@ static void *vd__cache_read(const vd__host *host, vd__file file, uint64_t file_s
     return NULL;
 }
 
-/* Returns the data of the file at `path`, to be freed, or NULL if there is no usable file. */
+/* Returns the data of the file at `path`, to be freed, and sets *size; NULL if there is no usable file. */
 static void *vd__cache_load_path(const vd__host *host, const char *path, const vd__cache_key *key, size_t *size) {
     uint64_t file_size = 0;
     bool trusted = true;
@@ -5860,7 +5864,8 @@ static void *vd__cache_load_path(const vd__host *host, const char *path, const v
     return data;
 }
 
-/* Returns the data stored under this key, to be freed, or NULL if there is no usable file. */
+/* Returns the data stored under this category and key, to be freed, and sets *size; NULL if there is no usable file.
+   Counts a hit or a miss, unless the cache is disabled. */
 static void *vd__cache_load(const vd__host *host, const char *category, const vd__cache_key *key, size_t *size) {
     char path[VD__PATH_CHARS];
     if (!vd__cache_path(host, category, key, path)) return NULL;
@@ -6159,8 +6164,9 @@ static void vd__texture_fill(vd__texture_texel *texels, uint16_t red, uint16_t g
 
 /* ---- BC1 to BC5 ---- */
 
-/* Decodes colours of 5, 6 and 5 bits. With `transparent`, index 3 is transparent black if the first colour is not
-   greater than the second one. */
+/* Decodes the colours of a block at bit `at`: two of 5, 6 and 5 bits, and 16 indices. With `transparent` (BC1), if the
+   16 bits of the first colour are not greater than those of the second one, index 2 is the mean of both colours, and
+   index 3 is transparent black. */
 static void vd__bc_colors(const vd__texture_block *b, uint32_t at, bool transparent, vd__texture_texel *texels) {
     static const uint8_t weights[2][4] = { { 0, 6, 2, 4 }, { 0, 6, 3, 6 } }; /* of the second colour, in sixths */
     uint32_t c0 = vd__texture_bits(b, at, 16), c1 = vd__texture_bits(b, at + 16, 16);
@@ -7382,7 +7388,7 @@ enum {
 enum {
     VD__SPIRV_POINTERS = 1,       /* a pointer type, or a type that contains pointers */
     VD__SPIRV_DECLARED = 2,       /* a pointer type that OpTypeForwardPointer declares */
-    VD__SPIRV_PENDING = 4,        /* used, but not defined yet */
+    VD__SPIRV_PENDING = 4,        /* used before its definition, if it has one */
     VD__SPIRV_VALUE = 8           /* a constant integer or boolean: `type` and `size` are the high and the low word of
                                      its value, zero-extended */
 };
@@ -7707,11 +7713,12 @@ static vd_result vd__spirv_specialise(vd__spirv_decoder *d, uint32_t at) {
     vd_type type = op == VD__OpSpecConstant ? m->ids[from[1]].type : (vd_type)VD_BOOL;
     uint64_t bits = vd__constant_bits(value);
     bool integers = type >= VD_I8 && type <= VD_U64 && value->type >= VD_I8 && value->type <= VD_U64;
-    if (value->kind != VD_ARG_VALUE || (value->type != type && (!integers || vd_type_size(value->type) != size)))
-        return vd__fail(VD_ERROR_INVALID, "desc.constants[%d] sets specialisation constant %u to %s%s, but its type is "
-                        "%s", i, (unsigned)m->constants[i].id, value->kind == VD_ARG_VALUE ? "a value of type "
-                        : "something that is not a value", value->kind == VD_ARG_VALUE ? vd_type_name(value->type) : "",
-                        vd_type_name(type));
+    if (value->kind != VD_ARG_VALUE)
+        return vd__fail(VD_ERROR_INVALID, "desc.constants[%d].value is not a value, such as vd_u32(1); specialisation "
+                        "constant %u has type %s", i, (unsigned)m->constants[i].id, vd_type_name(type));
+    if (value->type != type && (!integers || vd_type_size(value->type) != size))
+        return vd__fail(VD_ERROR_INVALID, "desc.constants[%d].value has type %s, but specialisation constant %u has "
+                        "type %s", i, vd_type_name(value->type), (unsigned)m->constants[i].id, vd_type_name(type));
     uint32_t *w = m->owned + at;
     d->specialised[i] = true;
     if (op != VD__OpSpecConstant) w[0] = 3u << 16 | (bits ? VD__OpSpecConstantTrue : VD__OpSpecConstantFalse);
@@ -7727,7 +7734,7 @@ static vd_result vd__spirv_check_specialised(const vd__spirv_decoder *d) {
     int i = 0, j = 0;
     while (i < d->m->constant_count && d->specialised[i]) i++;
     if (i == d->m->constant_count) return VD_OK;
-    while (constants[j].id != constants[i].id) j++;
+    while (constants[j].id != constants[i].id) j++; /* of constants with the same id, only the first is specialised */
     if (j == i)
         return vd__fail(VD_ERROR_INVALID, "desc.constants[%d] sets specialisation constant %u, which the SPIR-V does "
                         "not have", i, (unsigned)constants[i].id);
@@ -8040,7 +8047,8 @@ static vd_result vd__spirv_check_head(const vd__spirv *m) {
                     m->bound ? " (spirv-opt --compact-ids renumbers ids)" : "");
 }
 
-/* Decodes all instructions. On failure the caller frees `m`. */
+/* Decodes and checks the module: header, instructions, ids and specialisation constants. Sorts the annotations. After a
+   failure the caller calls vd__spirv_free. */
 static vd_result vd__spirv_decode_words(vd__spirv *m) {
     vd__spirv_decoder d;
     vd_result r = vd__spirv_check_head(m);
@@ -10381,7 +10389,7 @@ static VkResult vd__vk_sampler_make(const vd__vk_device *vk, const vd_sampler_de
     return vk->vkCreateSampler(vk->handle, &info, NULL, out);
 }
 
-/* Returns the sampler with this desc. Creates it at its first use. */
+/* Returns the VkSampler with this desc in *out; the first call creates it. */
 static vd_result vd__vk_sampler_create(vd__device *dev, const vd_sampler_desc *desc, uint64_t *out) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VkResult result = VK_SUCCESS;
@@ -10397,8 +10405,7 @@ static vd_result vd__vk_sampler_create(vd__device *dev, const vd_sampler_desc *d
         if (moved) {
             vk->samplers = (vd__vk_sampler *)moved;
             result = vd__vk_sampler_make(vk, desc, &wanted.handle);
-            vk->samplers[i] = wanted;
-            if (!result) vk->sampler_count++;
+            if (!result) vk->samplers[vk->sampler_count++] = wanted;
         }
     }
     bool made = i < vk->sampler_count;
@@ -10744,17 +10751,18 @@ static void vd__vk_loop_global(vd__vk_loop_state *s, uint32_t at) {
     to[0] = (uint32_t)(s->to - to) << 16 | op;
 }
 
-/* Writes the decorations of the variable, if it is added, and of the added members. size_at: offset of the size
-   block. */
+/* Writes the decorations of the variable of the work-group's id, if the module lacks it, and the offsets of the six
+   members that are added to the argument block. size_at: offset of the size block in bytes. */
 static void vd__vk_loop_decorate(vd__vk_loop_state *s, uint32_t size_at) {
     if (!s->has_group)
         s->to = vd__vk_decorate(s->to, s->ids[VD__LOOP_GROUP], VD__DecorationBuiltIn, VD__BuiltInWorkgroupId);
     for (uint32_t i = 0; i < 6; i++) {
+        uint32_t word = i < 3 ? i : VD__VK_SIZE_ALL + i - 3; /* of the size block: groups of the launch, of all */
         *s->to++ = 5u << 16 | VD__OpMemberDecorate;
         *s->to++ = s->block_type;
         *s->to++ = s->first_member + i;
         *s->to++ = VD__DecorationOffset;
-        *s->to++ = size_at + 4 * (i < 3 ? i : VD__VK_SIZE_ALL + i - 3);
+        *s->to++ = size_at + 4 * word;
     }
 }
 
@@ -14828,7 +14836,7 @@ static void vd__cu_graph_clear(const vd__cu_device *d, vd__cu_graph *g) {
     vd__cu_leave(d);
 }
 
-/* The arguments of a kernel node. */
+/* The arguments of a kernel node. Contains pointers to itself. */
 typedef struct vd__cu_launch_args { vd__cu_kernel_node node; size_t size; void *extra[5]; } vd__cu_launch_args;
 
 static void vd__cu_launch_fill(const vd__tape_launch *launch, vd__cu_launch_args *out) {
@@ -14838,7 +14846,7 @@ static void vd__cu_launch_fill(const vd__tape_launch *launch, vd__cu_launch_args
     out->extra[0] = (void *)(uintptr_t)VD__CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT;
     out->extra[1] = (void *)(uintptr_t)vd__tape_arguments(launch);
     out->extra[2] = (void *)(uintptr_t)VD__CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT;
-    out->extra[3] = &out->size;
+    out->extra[3] = &out->size; /* and extra[4] is 0, CU_LAUNCH_PARAM_END */
     out->node.function = kernel->function;
     out->node.shared = kernel->dynamic_bytes;
     out->node.extra = out->size ? out->extra : NULL;
@@ -15644,10 +15652,13 @@ static void vd__cl_info_groups(vd_device_info *info) {
     for (int i = 0; i < 3; i++) info->limits.max_groups[i] = !nvidia ? UINT32_MAX : i ? 65535 : INT32_MAX;
 }
 
-/* Sets the limits. info->type must be set. */
+/* Sets info->device_memory and the limits, except those of texel buffers. info->type and info->vendor_id must be
+   set. */
 static void vd__cl_info_limits(const vd__cl_driver *cl, vd__cl_device_id device, vd_device_info *info) {
     vd_limits *to = &info->limits;
-    size_t sizes[8] = { 1, 1, 1 }; /* 8: the query fails for a device with more dimensions than elements */
+    /* More than 3, because the query fails if the device has more dimensions than the array has elements. The sizes are
+       then 1. */
+    size_t sizes[8] = { 1, 1, 1 };
     uint64_t parameter_bytes = vd__cl_number(cl, device, VD__CL_DEVICE_MAX_PARAMETER_SIZE);
     cl->clGetDeviceInfo(device, VD__CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL);
     vd__cl_info_groups(info);
@@ -15655,7 +15666,7 @@ static void vd__cl_info_limits(const vd__cl_driver *cl, vd__cl_device_id device,
     to->max_local_invocations = (uint32_t)vd__cl_number(cl, device, VD__CL_DEVICE_MAX_WORK_GROUP_SIZE);
     to->max_shared_bytes = (uint32_t)vd__cl_number(cl, device, VD__CL_DEVICE_LOCAL_MEM_SIZE);
     /* On CPUs, each work-group runs on one thread (PoCL), which keeps private memory on its stack. A quarter of the
-       stack is left for what the compiler adds. */
+       stack is left for spills, frames of calls and the driver. */
     if (info->type == VD_DEVICE_CPU) to->max_private_bytes = vd__thread_stack_bytes() / 4 * 3;
     to->max_push_bytes = parameter_bytes < VD_MAX_ARGUMENT_BYTES ? (uint32_t)parameter_bytes : VD_MAX_ARGUMENT_BYTES;
     to->max_sampled_images = to->max_storage_images = to->max_samplers = VD_MAX_ARGS;
@@ -15714,6 +15725,7 @@ static void vd__cl_options(vd__cl_device *vcl, const vd_device_info *info) {
              exact_divide ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
 }
 
+/* Whether a context has a device. False also if its devices cannot be queried, or are more than 64. */
 static bool vd__cl_context_has(const vd__cl_driver *cl, vd__cl_context context, vd__cl_device_id device) {
     vd__cl_device_id list[64];
     size_t size = 0;
@@ -17704,14 +17716,16 @@ static vd_result vd__reflect_size_constant(vd__reader *s, bool *found) {
     for (uint32_t at = VD__SPIRV_HEAD; at < m->functions; at += vd__spirv_length(m, at)) {
         const uint32_t *w = m->words + at;
         uint32_t op = vd__spirv_opcode(m, at);
-        if ((op != VD__OpConstantComposite && op != VD__OpSpecConstantComposite)
-            || !vd__spirv_decoration(m, w[2], VD__DecorationBuiltIn, &built_in)
+        bool is_composite = op == VD__OpConstantComposite || op == VD__OpSpecConstantComposite;
+        if (!is_composite || !vd__spirv_decoration(m, w[2], VD__DecorationBuiltIn, &built_in)
             || built_in != VD__BuiltInWorkgroupSize)
             continue;
-        for (uint32_t i = 0; i < 3; i++)
-            if (vd__spirv_length(m, at) != 6 || !vd__spirv_constant(m, w[3 + i], &s->out->local_size[i]))
-                return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a WorkgroupSize (id %u) that does not consist of "
-                                "three integer constants", (unsigned)w[2]);
+        bool valid = vd__spirv_length(m, at) == 6;
+        for (uint32_t i = 0; i < 3 && valid; i++) valid = vd__spirv_constant(m, w[3 + i], &s->out->local_size[i]);
+        if (!valid)
+            return vd__fail(VD_ERROR_UNSUPPORTED, "the SPIR-V has a WorkgroupSize (id %u) that is not three integer "
+                            "constants, or one of them is a constant expression that is not supported",
+                            (unsigned)w[2]);
         *found = true;
     }
     return VD_OK;
@@ -18443,8 +18457,8 @@ static VD__COLD vd_result vd__callback_result(const char *object, const char *wh
     if (!r && !vd__last_error.code) vd__last_error.code = before;
     if (!r || vd__last_error.code == r) return r;
     if ((unsigned)r > VD_ERROR_WINDOW_LOST)
-        return vd__fail_named(r, object, "%s returned %d, not a valid vd_result", what, (int)r);
-    return vd__fail_named(r, object, "%s returned %s", what, vd_result_name(r));
+        return vd__fail_named(r, object, "the callback '%s' returned %d, not a valid vd_result", what, (int)r);
+    return vd__fail_named(r, object, "the callback '%s' returned %s", what, vd_result_name(r));
 }
 
 static inline bool vd__context_lost(const vd_context *ctx) { return (vd__atomic_load32(&ctx->state) & VD__LOST) != 0; }
@@ -18472,8 +18486,8 @@ static vd_result vd__range_check(const vd__buffer *b, const char *what, uint64_t
                         VD__U(offset), b->name, VD__U(b->size));
     if (*size == VD_WHOLE) *size = b->size - offset;
     if (*size > b->size - offset)
-        return vd__fail(VD_ERROR_INVALID, "%soffset %llu + size %llu is past the end of buffer '%s' (%llu bytes)", what,
-                        VD__U(offset), VD__U(*size), b->name, VD__U(b->size));
+        return vd__fail(VD_ERROR_INVALID, "%llu bytes at %soffset %llu extend past the end of buffer '%s' (%llu bytes)",
+                        VD__U(*size), what, VD__U(offset), b->name, VD__U(b->size));
     return VD_OK;
 }
 
@@ -18986,7 +19000,7 @@ static vd_result vd__subgroup_size_check(const vd__device *dev, const vd_kernel_
                     VD__U((uint64_t)size * dev->max_sized_subgroups), (unsigned)dev->max_sized_subgroups);
 }
 
-/* Checks local size and shared memory of a kernel desc against the limits of a device. */
+/* Checks local size, shared memory and subgroup size of a kernel desc against the limits of a device. */
 static vd_result vd__local_size_check(const vd__device *dev, const vd_kernel_desc *desc) {
     const vd_limits *limits = &dev->info.limits;
     uint64_t product = 1;
@@ -18999,9 +19013,9 @@ static vd_result vd__local_size_check(const vd__device *dev, const vd_kernel_des
         product *= desc->local_size[i];
     }
     if (product > limits->max_local_invocations)
-        return vd__fail(VD_ERROR_UNSUPPORTED, "local size %u x %u x %u has %llu invocations, but the device's limit is "
-                        "%u (max_local_invocations)", desc->local_size[0], desc->local_size[1], desc->local_size[2],
-                        VD__U(product), limits->max_local_invocations);
+        return vd__fail(VD_ERROR_UNSUPPORTED, "a work-group of %u x %u x %u has %llu invocations, but the device's "
+                        "limit is %u (max_local_invocations)", desc->local_size[0], desc->local_size[1],
+                        desc->local_size[2], VD__U(product), limits->max_local_invocations);
     if (desc->shared_bytes > limits->max_shared_bytes)
         return vd__fail(VD_ERROR_UNSUPPORTED, "the kernel needs %u bytes of shared memory, but the device's limit is "
                         "%u (max_shared_bytes)", desc->shared_bytes, limits->max_shared_bytes);
@@ -20185,7 +20199,8 @@ static inline vd_result vd__dispatch_resolve(vd__dispatch_state *d, vd_context *
    of it is used.
      head     "VDKB", version 1, file size in bytes (u64), checksum (u64, FNV-1a of everything after it), number of
               kernels
-     kernel   name (string), number of forms, best one first
+     kernel   name (string), number of forms, best one first: a form is the kernel in one kind of code, for devices with
+              certain features
      form     vd_code, features (u64), local_size[3], shared_bytes, argument_bytes, entry (string; empty: the only
               one), number of arguments, arguments, number of implicit arguments, implicit arguments; if one of them
               is VD_IMPLICIT_OUTPUT: number of formats, formats (strings); bytes of code, code and zeros up to a
@@ -20273,12 +20288,13 @@ static void vd__blob_implicit(vd__blob *b, vd_implicit_info *h) {
     h->offset = vd__blob_u32(b);
 }
 
-/* Reads a form. The desc points into `f` and into the file. */
+/* Reads a form: the code of a kernel with its arguments. The desc points into `f` and into the file. Sets b->bad if the
+   form is damaged. */
 static void vd__blob_form_read(vd__blob *b, const char *name, vd__blob_form *f) {
     vd_kernel_desc *d = &f->desc;
     memset(d, 0, sizeof *d);
     d->name = name;
-    d->code_kind = (vd_code)vd__blob_u32_max(b, 255);
+    d->code_kind = (vd_code)vd__blob_u32_max(b, 255); /* forms of an unknown kind match no backend */
     d->features = vd__blob_u64(b);
     for (int i = 0; i < 3; i++) d->local_size[i] = vd__blob_u32(b);
     d->shared_bytes = vd__blob_u32(b);
@@ -20289,9 +20305,10 @@ static void vd__blob_form_read(vd__blob *b, const char *name, vd__blob_form *f) 
     for (int i = 0; i < d->arg_count && !b->bad; i++) vd__blob_arg(b, &f->args[i]);
     d->implicit_count = (int)vd__blob_u32_max(b, VD__BLOB_IMPLICIT);
     for (int i = 0; i < d->implicit_count && !b->bad; i++) vd__blob_implicit(b, &f->implicit[i]);
-    bool prints = false;
-    for (int i = 0; i < d->implicit_count && !b->bad; i++) prints = prints || f->implicit[i].kind == VD_IMPLICIT_OUTPUT;
-    d->format_count = prints ? (int)vd__blob_u32_max(b, VD__MAX_FORMATS) : 0;
+    bool has_output = false;
+    for (int i = 0; i < d->implicit_count && !b->bad; i++)
+        has_output = has_output || f->implicit[i].kind == VD_IMPLICIT_OUTPUT;
+    d->format_count = has_output ? (int)vd__blob_u32_max(b, VD__MAX_FORMATS) : 0;
     for (int i = 0; i < d->format_count && !b->bad; i++) f->formats[i] = vd__blob_string(b);
     d->args = f->args;
     d->implicit = f->implicit;
@@ -23025,8 +23042,8 @@ static vd_result vd__image_extent_check(const vd_image_desc *desc, vd__image_sha
                             "desc.layers for the layers of an array", i, (unsigned)desc->extent[i]);
     }
     if (shape->dim == VD_DIM_CUBE && shape->extent[0] != shape->extent[1])
-        return vd__fail(VD_ERROR_INVALID, "desc.extent of a cube is %u x %u, but must be square",
-                        (unsigned)shape->extent[0], (unsigned)shape->extent[1]);
+        return vd__fail(VD_ERROR_INVALID, "desc.extent[0] is %u and desc.extent[1] is %u, but they must be equal for a "
+                        "cube", (unsigned)desc->extent[0], (unsigned)desc->extent[1]);
     return VD_OK;
 }
 
@@ -24410,18 +24427,19 @@ static void vd__profile_report(vd_context *ctx) {
     } else if (vd__text_write(&t, path)) vd__logf(&ctx->host, VD_LOG_WARNING, "%s", vd__error_join());
 }
 
-static void vd__scope_names_free(vd_context *ctx, vd__scope_name *name) {
+/* Frees all names below `name`, but not `name` itself: the root is part of the context. */
+static void vd__scope_names_free_below(vd_context *ctx, vd__scope_name *name) {
     while (name->child) {
         vd__scope_name *n = name->child;
         name->child = n->next;
-        vd__scope_names_free(ctx, n);
+        vd__scope_names_free_below(ctx, n);
         vd__free(&ctx->host.allocator, n);
     }
 }
 
 static void vd__profile_free(vd_context *ctx) {
     vd__profile *p = &ctx->profile;
-    vd__scope_names_free(ctx, &p->root);
+    vd__scope_names_free_below(ctx, &p->root);
     vd__free(&ctx->host.allocator, p->times);
     vd__free(&ctx->host.allocator, p->begun);
     vd__free(&ctx->host.allocator, p->ticks);
@@ -24968,8 +24986,8 @@ static void vd__debug_kernel(const vd_context *ctx, const vd__kernel *k, const v
         works = works || !vd__format_is_check(desc->formats[i]);
     for (int i = 0; i < k->arg_count; i++) works = works || (k->args[i].access & VD_WRITE);
     if (!works)
-        vd__logf(&ctx->host, VD_LOG_WARNING, "kernel '%s' has no effect: it writes no buffer or image and does not "
-                 "print", k->name);
+        vd__logf(&ctx->host, VD_LOG_WARNING, "kernel '%s' has no effect: no argument is declared as written "
+                 "(vd_arg_info.access), and it has no printf or assert", k->name);
 }
 
 /* ---- output buffers and formats ---- */
@@ -27674,6 +27692,7 @@ static VD__COLD vd_result vd__query_refused(vd_context *ctx, const char *call) {
 VD_API vd_result vd_context_stats(vd_context *ctx, vd_stats *out) {
     if (!ctx || !out) return vd__query_refused(ctx, "vd_context_stats");
     memset(out, 0, sizeof *out);
+    /* not vd__context_check: allowed after a device was lost */
     if (vd__callback_check(ctx, false)) return vd__call_failed(ctx, "vd_context_stats", VD_ERROR_INVALID);
     vd__lock_all(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__stats_add(out, &ctx->queues[i].open_batch.stats);
@@ -28098,7 +28117,7 @@ VD_API vd_result vd_buffer_read_region(vd_context *ctx, const vd_region_desc *de
     vd__buffer *b = vd__buffer_pin(ctx, desc->buffer, "source ");
     uint32_t device = !b ? 0 : desc->device ? (uint32_t)desc->device - 1 : vd__lowest_bit(b->devices);
     if (b) r = vd__read(vd__transfer_list(ctx, device), b, vd__region_from(desc), data);
-    if (b && VD__UNLIKELY(ctx->host.debug)) vd__debug_read(ctx, "vd_buffer_read_region", "", b, device);
+    if (b && !r && VD__UNLIKELY(ctx->host.debug)) vd__debug_read(ctx, "vd_buffer_read_region", "", b, device);
     if (b) r = vd__unchecked_result(ctx, r);
     return vd__buffer_call_end(ctx, b, "vd_buffer_read_region", r);
 }
@@ -28231,9 +28250,10 @@ static vd_result vd__pages_change(vd__storage *s, uint64_t first, uint64_t end, 
 /* Checks a range of bytes, and binds or unbinds its pages. */
 static vd_result vd__pages_change_range(vd_context *ctx, const vd__buffer *b, uint64_t offset, uint64_t size,
                                         bool bind) {
-    if (!b->sparse || b->view)
-        return vd__fail_named(VD_ERROR_INVALID, b->name, "the buffer is %s", b->view ? "a view; pass the sparse buffer "
-                              "itself" : "not sparse (vd_buffer_desc.sparse)");
+    if (!(b->view ? b->root : b)->sparse)
+        return vd__fail_named(VD_ERROR_INVALID, b->name, "the buffer was created without vd_buffer_desc.sparse");
+    if (b->view)
+        return vd__fail_named(VD_ERROR_INVALID, b->name, "the buffer is a view; pass the buffer that it is a view of");
     vd__storage *s = &b->storage[vd__lowest_bit(b->devices)];
     uint64_t page = s->context_device->device.info.limits.sparse_page_bytes;
     if (offset > b->size || (size != VD_WHOLE && size > b->size - offset))
@@ -28748,9 +28768,10 @@ static vd_result vd__tiles_check(const vd__image *image, const vd_image_box *box
     bool tail = box->level >= t->tail_level && box->level <= image->shape.levels
                 && t->tails[0].bytes + t->tails[1].bytes;
     vd_image_box whole = { box->image, 0, box->layer, box->layers, { 0, 0, 0 }, { 0, 0, 0 } };
-    if (!image->shape.sparse || b->view)
-        return vd__fail_named(VD_ERROR_INVALID, b->name, "the image is %s", b->view ? "a view; pass the sparse image "
-                              "itself" : "not sparse (vd_image_desc.sparse)");
+    if (!image->shape.sparse)
+        return vd__fail_named(VD_ERROR_INVALID, b->name, "the image was created without vd_image_desc.sparse");
+    if (b->view)
+        return vd__fail_named(VD_ERROR_INVALID, b->name, "the image is a view; pass the image that it is a view of");
     vd_result r = vd__box_check(image, "", tail ? &whole : box, out);
     if (tail) out->level = t->tail_level;
     if (tail && t->one_tail) {
@@ -28976,14 +28997,15 @@ VD_API vd_result vd_copy_image(vd_list *list, const vd_image_box *to, const vd_i
 }
 
 VD_API vd_result vd_blit_image(vd_list *list, const vd_image_box *to, const vd_image_box *from, vd_filter filter) {
+    const char *call = "vd_blit_image";
     vd_result r = vd__list_check(list);
-    if (r) return vd__list_refused(list, "vd_blit_image", r);
-    r = vd__blit_prepare(list);
-    if (r) return vd__list_end_call(list, "vd_blit_image", r);
+    if (r) return vd__list_refused(list, call, r);
+    r = vd__blit_prepare(list); /* not under the list's lock: it may compile a kernel */
+    if (r) return vd__list_end_call(list, call, r);
     vd__list_lock(list);
     r = vd__blit_image(list, to, from, filter);
     vd__list_unlock(list);
-    return vd__list_end_call(list, "vd_blit_image", r);
+    return vd__list_end_call(list, call, r);
 }
 
 VD_API vd_result vd_clear_image(vd_list *list, vd_image image, const vd_color *color) {
@@ -30211,30 +30233,30 @@ typedef struct vd__dl_export {
 
 /* ---- types ---- */
 
-/* Describes type and shape of a buffer. Omits trailing axes of length 1. Vectors, matrices (by column) and structs (as
-   bytes) add axes after the buffer's. */
+/* Sets the type, shape and strides of e->managed.tensor to those of a buffer. Omits trailing axes of length 1, except
+   axis 0. Vectors add an axis of components, matrices two (columns, then rows), structs one of bytes. */
 static void vd__dl_describe(const vd__buffer *b, vd__dl_export *e) {
     static const uint8_t codes[16] = { /* by scalar kind */
         VD__DL_UINT, VD__DL_UINT, VD__DL_INT, VD__DL_INT, VD__DL_INT, VD__DL_INT, VD__DL_UINT, VD__DL_UINT, VD__DL_UINT,
         VD__DL_UINT, VD__DL_FLOAT, VD__DL_FLOAT, VD__DL_FLOAT, 0, 0, 0
     };
-    bool packed = b->type == VD_BYTES || b->type >> 31;
-    bool is_complex = !packed && (b->type & 256u);
-    uint32_t inner[2] = { packed ? 1 : (b->type >> 6 & 3u) + 1,
-                          b->type >> 31 ? vd_type_size(b->type) : packed ? 1 : (b->type >> 4 & 3u) + 1 };
+    bool as_bytes = b->type == VD_BYTES || b->type >> 31;
+    bool is_complex = !as_bytes && (b->type & 256u);
+    uint32_t columns = as_bytes ? 1 : (b->type >> 6 & 3u) + 1;
+    uint32_t rows = b->type >> 31 ? vd_type_size(b->type) : as_bytes ? 1 : (b->type >> 4 & 3u) + 1;
     vd__dl_tensor *t = &e->managed.tensor;
     int axes = 4;
     int64_t stride = 1;
     while (axes > 1 && b->shape[axes - 1] == 1) axes--;
     for (int i = 0; i < axes; i++) e->shape[i] = (int64_t)b->shape[i];
-    for (int i = 0; i < 2; i++)
-        if (inner[i] > 1) e->shape[axes++] = inner[i];
+    if (columns > 1) e->shape[axes++] = columns;
+    if (rows > 1) e->shape[axes++] = rows;
     for (int i = axes; i-- > 0; stride *= e->shape[i]) e->strides[i] = stride;
     t->ndim = axes;
     t->shape = e->shape;
     t->strides = e->strides;
-    t->type.code = is_complex ? (uint8_t)VD__DL_COMPLEX : codes[packed ? 0 : b->type & 15u];
-    t->type.bits = (uint8_t)(packed ? 8 : vd__scalar_size(b->type) * (is_complex ? 16 : 8));
+    t->type.code = is_complex ? (uint8_t)VD__DL_COMPLEX : codes[as_bytes ? 0 : b->type & 15u];
+    t->type.bits = (uint8_t)(as_bytes ? 8 : vd__scalar_size(b->type) * (is_complex ? 16 : 8));
     t->type.lanes = 1;
 }
 

@@ -1789,7 +1789,9 @@ TEST(descs_that_are_refused) {
     d = good;
     d.dim = VD_DIM_CUBE;
     d.extent[1] = 3;
-    refused(f, d, VD_ERROR_INVALID, "must be square");
+    refused(f, d, VD_ERROR_INVALID, "desc.extent[1] is 3, but they must be equal for a cube");
+    d.extent[1] = 0;
+    refused(f, d, VD_ERROR_INVALID, "desc.extent[1] is 0, but they must be equal for a cube");
     d = good;
     d.usage = 4;
     refused(f, d, VD_ERROR_INVALID, "desc.usage is 4");

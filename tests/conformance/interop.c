@@ -1280,10 +1280,10 @@ TEST(native_commands_are_in_order) {
     FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_IO, "theirs failed");
     o.text = NULL; /* set by an earlier call */
     FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_IO,
-          "vd_record_native 'theirs': desc.record returned VD_ERROR_IO");
+          "vd_record_native 'theirs': the callback 'desc.record' returned VD_ERROR_IO");
     o.result = (vd_result)99;
     FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), (vd_result)99,
-          "vd_record_native 'theirs': desc.record returned 99, not a valid vd_result");
+          "vd_record_native 'theirs': the callback 'desc.record' returned 99, not a valid vd_result");
     desc.record = NULL;
     FAILS(vd_record_native(vd_immediate(f->ctx, 0, 0), &desc), VD_ERROR_INVALID,
           "vd_record_native 'theirs': desc.record is NULL");
@@ -1358,7 +1358,7 @@ TEST(callbacks_cannot_deadlock) {
     };
     OK(vd_native_use(f->ctx, 0, 0, use_everything, &c));
     c.result = VD_ERROR_IO;
-    FAILS(vd_native_use(f->ctx, 0, 0, use_everything, &c), VD_ERROR_IO, "vd_native_use: use returned VD_ERROR_IO");
+    FAILS(vd_native_use(f->ctx, 0, 0, use_everything, &c), VD_ERROR_IO, "vd_native_use: the callback 'use' returned VD_ERROR_IO");
     vd_record_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.record = record_everything;

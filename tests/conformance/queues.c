@@ -354,7 +354,7 @@ TEST(bad_devices_and_queues_are_refused) {
           "vd_buffer_send: buffer 'only' has no memory on device 0");
     FAILS(vd_buffer_send(ctx, all, 2, 0, all, 0, 0, 4), VD_ERROR_INVALID, "vd_buffer_send: the device index is 2");
     FAILS(vd_buffer_send(ctx, all, 1, 0, all, -1, 0, 4), VD_ERROR_INVALID, "vd_buffer_send: the device index is -1");
-    FAILS(vd_buffer_send(ctx, all, 1, 30, all, 0, 0, 4), VD_ERROR_INVALID, "vd_buffer_send: target offset 30 + size 4");
+    FAILS(vd_buffer_send(ctx, all, 1, 30, all, 0, 0, 4), VD_ERROR_INVALID, "vd_buffer_send: 4 bytes at target offset 30 extend");
     FAILS(vd_buffer_send(ctx, all, 1, 0, all, 1, 4, 16), VD_ERROR_INVALID,
           "vd_buffer_send: source and target overlap: 16 bytes at offsets 4 and 0 of the memory of buffer 'all'");
     void *p;

@@ -281,7 +281,7 @@ TEST(bad_regions_are_refused) {
     FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "rows is 2, but row_bytes is 0; set it to the bytes of a row");
     desc.row_bytes = 10;
     desc.offset = 95;
-    FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "offset 95 + size 10|'b' (100 bytes)");
+    FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "10 bytes at offset 95 extend|'b' (100 bytes)");
     desc.offset = 0;
     desc.device = 9;
     FAILS(vd_buffer_write_region(f->ctx, &desc, host), VD_ERROR_INVALID, "vd_buffer_write_region: desc.device is 9 (1 + device index)");

@@ -197,8 +197,11 @@ TEST(mistakes) {
     vd_buffer view = view_u32(ctx, b, page / 4, 64);
     REFUSED(vd_buffer_bind(NULL, b, 0, page), VD_ERROR_INVALID, "vd_buffer_bind: the context is NULL");
     REFUSED(vd_buffer_bind(ctx, none, 0, page), VD_ERROR_INVALID, "vd_buffer_bind|0");
-    REFUSED(vd_buffer_bind(ctx, plain, 0, page), VD_ERROR_INVALID, "vd_buffer_bind 'plain': the buffer is not sparse");
-    REFUSED(vd_buffer_unbind(ctx, view, 0, page), VD_ERROR_INVALID, "vd_buffer_unbind 'sparse': the buffer is a view");
+    REFUSED(vd_buffer_bind(ctx, plain, 0, page), VD_ERROR_INVALID, "vd_buffer_bind 'plain': the buffer was created without");
+    REFUSED(vd_buffer_bind(ctx, view_u32(ctx, plain, 0, 64), 0, page), VD_ERROR_INVALID,
+            "vd_buffer_bind 'plain': the buffer was created without vd_buffer_desc.sparse");
+    REFUSED(vd_buffer_unbind(ctx, view, 0, page), VD_ERROR_INVALID,
+            "vd_buffer_unbind 'sparse': the buffer is a view; pass the buffer that it is a view of");
     REFUSED(vd_buffer_bind(ctx, b, 4, page), VD_ERROR_INVALID, "offset 4 or size|limits.sparse_page_bytes");
     REFUSED(vd_buffer_bind(ctx, b, 0, page / 2), VD_ERROR_INVALID, "is not a multiple of|limits.sparse_page_bytes");
     REFUSED(vd_buffer_unbind(ctx, b, 0, PAGES * page), VD_ERROR_INVALID, "vd_buffer_unbind 'sparse': offset 0 and size");

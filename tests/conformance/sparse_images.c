@@ -500,8 +500,8 @@ TEST(wrong_arguments) {
     b.field = value; \
     FAILS(vd_image_bind(ctx, &b, 0), VD_ERROR_INVALID, "vd_image_bind|" words); \
     FAILS(vd_image_unbind(ctx, &b), VD_ERROR_INVALID, "vd_image_unbind|" words)
-    WRONG(image, other, "'tiled': the image is not sparse (vd_image_desc.sparse)");
-    WRONG(image, vd_image_view(ctx, &view), "the image is a view; pass the sparse image itself");
+    WRONG(image, other, "'tiled': the image was created without vd_image_desc.sparse");
+    WRONG(image, vd_image_view(ctx, &view), "the image is a view; pass the image that it is a view of");
     WRONG(image.id, 0, "the image handle is 0");
     WRONG(level, 77, "box.level is 77");
     WRONG(layer, LAYERS, "box.layer 3");

@@ -326,7 +326,8 @@ static void kernels_without_effect(void **state) {
         assert_true(kernel.id != 0);
         vc_free(k);
         debug_check_warning("vd_kernel_build",
-                            debug ? "kernel 'nothing' has no effect: it writes no buffer or image and does not print" : NULL);
+                            debug ? "kernel 'nothing' has no effect: no argument is declared as written "
+                                    "(vd_arg_info.access), and it has no printf or assert" : NULL);
         debug_kernel(ctx);
         debug_check_warning("vd_kernel_build", NULL);
         vd_kernel_destroy(ctx, kernel);

@@ -575,14 +575,14 @@ static void bad_constants(void **state) {
     assert_true(strstr(vd_error_text(), "100 = 0, 101 = 1, ") != NULL);
 
     static const struct { uint32_t id; vd_type type; const char *text; } wrong[] = {
-        { 2, VD_U64, "sets specialisation constant 2 to a value of type u64, but its type is u32" },
-        { 2, VD_U16, "a value of type u16, but its type is u32" },
-        { 2, VD_F32, "a value of type f32, but its type is u32" },
-        { 2, VD_U32X2, "a value of type u32x2, but its type is u32" },
-        { 2, VD_BOOL, "a value of type bool, but its type is u32" },
-        { 3, VD_U32, "a value of type u32, but its type is bool" },
-        { 4, VD_F64, "a value of type f64, but its type is f32" },
-        { 4, VD_U32, "a value of type u32, but its type is f32" }
+        { 2, VD_U64, "desc.constants[0].value has type u64, but specialisation constant 2 has type u32" },
+        { 2, VD_U16, "has type u16, but specialisation constant 2 has type u32" },
+        { 2, VD_F32, "has type f32, but specialisation constant 2 has type u32" },
+        { 2, VD_U32X2, "has type u32x2, but specialisation constant 2 has type u32" },
+        { 2, VD_BOOL, "has type bool, but specialisation constant 2 has type u32" },
+        { 3, VD_U32, "has type u32, but specialisation constant 3 has type bool" },
+        { 4, VD_F64, "has type f64, but specialisation constant 4 has type f32" },
+        { 4, VD_U32, "has type u32, but specialisation constant 4 has type f32" }
     };
     static const double zeros[4];
     for (size_t i = 0; i < VD__COUNT(wrong); i++) {
@@ -591,11 +591,11 @@ static void bad_constants(void **state) {
         assert_int_equal(vd_error_result(), VD_ERROR_INVALID);
     }
     c[0] = constant(2, vd_b((vd_buffer){ 5 }));
-    constants_refused(c, 1, "sets specialisation constant 2 to something that is not a value");
+    constants_refused(c, 1, "desc.constants[0].value is not a value, such as vd_u32(1); specialisation constant 2 has type u32");
     c[0] = constant(2, vd_slot("n", vd_u32(1)));
-    constants_refused(c, 1, "to something that is not a value");
+    constants_refused(c, 1, "is not a value, such as");
     memset(&c[0], 0, sizeof c[0]);
-    constants_refused(c, 1, "sets specialisation constant 0 to something that is not a value");
+    constants_refused(c, 1, "is not a value, such as vd_u32(1); specialisation constant 0 has type ");
 
     memset(&d, 0, sizeof d);
     d.name = "text";

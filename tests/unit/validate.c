@@ -102,11 +102,11 @@ static void ranges(void **state) {
     float v[2] = { 0, 0 };
     vd_list *l = vd_immediate(validate_ctx, 0, 0);
     (void)state;
-    INVALID(vd_buffer_read(validate_ctx, validate_x, 4092, v, 8), "vd_buffer_read: offset 4092 + size 8 is past the "
+    INVALID(vd_buffer_read(validate_ctx, validate_x, 4092, v, 8), "vd_buffer_read: 8 bytes at offset 4092 extend past the "
             "end of buffer 'x' (4096 bytes)");
     INVALID(vd_buffer_write(validate_ctx, validate_x, 5000, v, 0), "offset 5000 is past the end");
     INVALID(vd_buffer_write(validate_ctx, validate_x, 8, v, UINT64_MAX - 4), "past the end");
-    INVALID(vd_fill(l, validate_x, 4096, 4, NULL, 0), "vd_fill: offset 4096 + size 4");
+    INVALID(vd_fill(l, validate_x, 4096, 4, NULL, 0), "vd_fill: 4 bytes at offset 4096 extend");
     INVALID(vd_fill(l, validate_x, 0, 10, v, 4), "not a multiple of value_size 4");
     INVALID(vd_fill(l, validate_x, 0, 130, v, 65), "value_size is 65");
     INVALID(vd_fill(l, validate_x, 0, 4, v, 0), "value_size is 0");
