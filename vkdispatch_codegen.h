@@ -3127,6 +3127,10 @@ enum { VC__REACH_ALL = 0, VC__REACH_MASKED = 1, VC__REACH_SOME = 2 };
 
 /* Whether the operation accepts operands of this scalar or vector type and its result has the same type. */
 static inline bool vc__keeps_type(uint32_t op, vc_type type) { return vc__op[op].same_kinds >> (type & 15u) & 1u; }
+/* The operations from LOCAL_ID to SUBGROUP_LOCAL_ID read a built-in variable; the first three have an axis, x. */
+enum { VC__IDS = VC__OP_SUBGROUP_LOCAL_ID - VC__OP_LOCAL_ID + 1 };
+static inline bool vc__is_id(uint32_t op) { return op >= VC__OP_LOCAL_ID && op <= VC__OP_SUBGROUP_LOCAL_ID; }
+static inline bool vc__has_axes(uint32_t op) { return op < VC__OP_LOCAL_INDEX; }
 static inline bool vc__is_shift(uint32_t op) { return op >= VC__OP_SHL && op <= VC__OP_ROTL; }
 /* Whether the operation is a subgroup reduction or scan. */
 static inline bool vc__is_subgroup_combine(uint32_t op) {
@@ -8102,7 +8106,6 @@ typedef struct vc__frame { /* an open block */
 
 #define VC__SPIRV_CACHE 512u
 #define VC__PLAIN_WORDS 8u /* largest size of a plain operation: OpExtInst with three operands */
-enum { VC__BUILTINS = 8 };
 typedef struct vc__cached { uint64_t bits; uint32_t kind, id; } vc__cached;
 typedef struct vc__spirv {
     vc_kernel *k;
@@ -8112,7 +8115,7 @@ typedef struct vc__spirv {
     uint32_t label;           /* of the block being printed */
     uint32_t loop;            /* frame of the innermost loop */
     uint32_t glsl_std, arg_block, main;
-    uint32_t builtin[VC__BUILTINS]; /* ids of the loaded values, see vc__spirv_builtin */
+    uint32_t builtin[VC__IDS]; /* ids of the loaded values, see vc__spirv_builtin */
     uint32_t *word;           /* ids of the loaded words of the argument block */
     uint32_t *pointee;        /* by object: pointer type of a buffer that is accessed by address */
     uint32_t *image;          /* by object: type of an image */
@@ -8412,36 +8415,23 @@ static void vc__spirv_implicit(vc__spirv *s, const vc__node *n, uint32_t id) {
 
 /* ---- other leaves ---- */
 
-/* Built-in variables, each loaded once. LOCAL_ID, GROUP_ID and GLOBAL_ID select a component of a vector; the others are
-   scalars. */
-static const struct {
-    uint32_t op, number;
-    const char *name;
-    bool vector, subgroup;
-} vc__spirv_builtins[VC__BUILTINS] = {
-    { VC__OP_LOCAL_ID, VC__BuiltInLocalInvocationId, "local_id", true, false },
-    { VC__OP_GROUP_ID, VC__BuiltInWorkgroupId, "group_id", true, false },
-    { VC__OP_GLOBAL_ID, VC__BuiltInGlobalInvocationId, "global_id", true, false },
-    { VC__OP_LOCAL_INDEX, VC__BuiltInLocalInvocationIndex, "local_index", false, false },
-    { VC__OP_SUBGROUP_SIZE, VC__BuiltInSubgroupSize, "subgroup_size", false, true },
-    { VC__OP_SUBGROUP_COUNT, VC__BuiltInNumSubgroups, "subgroup_count", false, true },
-    { VC__OP_SUBGROUP_ID, VC__BuiltInSubgroupId, "subgroup_id", false, true },
-    { VC__OP_SUBGROUP_LOCAL_ID, VC__BuiltInSubgroupLocalInvocationId, "subgroup_local_id", false, true }
-};
-
 /* Gives `id` the value of a built-in variable or, for a vector, one component of it. The first call for a variable
    declares and loads it; a scalar is loaded into this `id`, and copied to those of later calls. */
 static void vc__spirv_builtin(vc__spirv *s, const vc__node *n, uint32_t id) {
-    uint32_t i = 0;
-    while (vc__spirv_builtins[i].op != n->op) i++;
-    bool vector = vc__spirv_builtins[i].vector;
+    static const uint8_t numbers[VC__IDS] = {
+        VC__BuiltInLocalInvocationId, VC__BuiltInWorkgroupId, VC__BuiltInGlobalInvocationId,
+        VC__BuiltInLocalInvocationIndex, VC__BuiltInSubgroupSize, VC__BuiltInNumSubgroups, VC__BuiltInSubgroupId,
+        VC__BuiltInSubgroupLocalInvocationId
+    };
+    uint32_t i = n->op - VC__OP_LOCAL_ID;
+    bool vector = vc__has_axes(n->op);
     vc_type type = vector ? VC_U32X3 : VC_U32;
-    if (vc__spirv_builtins[i].subgroup) s->caps |= VC__CAP_SUBGROUP;
+    if (n->op >= VC__OP_SUBGROUP_SIZE) s->caps |= VC__CAP_SUBGROUP;
     if (!s->builtin[i]) {
         uint32_t pointer = vc__spirv_pointer(s, VC__CLASS_INPUT, type), type_id = vc__spirv_type(s, type);
         uint32_t variable = vc__new_id(s);
-        vc__spirv_variable(s, pointer, variable, VC__CLASS_INPUT, vc__spirv_builtins[i].name);
-        vc__spirv_decorate(s, variable, VC__DecorationBuiltIn, vc__spirv_builtins[i].number);
+        vc__spirv_variable(s, pointer, variable, VC__CLASS_INPUT, vc__op_name[n->op]);
+        vc__spirv_decorate(s, variable, VC__DecorationBuiltIn, numbers[i]);
         uint32_t loaded = vector ? vc__new_id(s) : id;
         s->builtin[i] = vc__unary(s, VC__OpLoad, type_id, loaded, variable);
     }
@@ -9608,13 +9598,10 @@ typedef struct vc__dialect {
     void (*bitcast)(vc__printer *g, const vc__node *n);   /* BITCAST without a pattern */
     void (*load)(vc__printer *g, const vc__node *n);
     void (*store)(vc__printer *g, const vc__node *n);     /* without the end of the line */
-    void (*param)(vc__printer *g, uint32_t object);       /* a parameter in an expression */
-    void (*implicit)(vc__printer *g, int i);              /* an implicit argument in an expression */
     void (*id)(vc__printer *g, const vc__node *n);        /* the expression of an id */
     void (*convert)(vc__printer *g, uint32_t object);     /* the local pointer or variable of an argument, if any */
-    void (*barrier)(vc__printer *g, uint32_t i);
-    void (*atomic)(vc__printer *g, uint32_t i);           /* NULL: not supported */
-    void (*fence)(vc__printer *g, uint32_t i);            /* NULL: not supported */
+    void (*sync)(vc__printer *g, uint32_t i);             /* a barrier or fence */
+    void (*atomic)(vc__printer *g, uint32_t i);
     void (*declare)(vc__printer *g, uint32_t i);          /* the type before the name of a node's value */
     void (*head)(vc__printer *g);                         /* everything before the body of the kernel */
     void (*image_op)(vc__printer *g, const vc__node *n);  /* an image operation */
@@ -9632,7 +9619,7 @@ struct vc__printer {
     vc__identifier *reference;
     vc__identifier *leaf;      /* by node, from l->leaves to l->body */
     vc__identifier *implicit;  /* by implicit argument */
-    vc__identifier args_name;  /* C: the argument block */
+    vc__identifier args_name;  /* C: the argument block; GLSL: "", because its members are global names */
     bool *live;                /* by object: a live node refers to it */
     const char **name_set;     /* hash set of the names in use */
     uint32_t name_mask;
@@ -10230,17 +10217,27 @@ static void vc__p_elements(vc__printer *g, size_t line, vc_type type, const uint
     }
 }
 
+/* Whether a parameter is converted from its type in the argument block of C to a local variable: vectors and bools. */
+static bool vc__c_is_converted(vc_type type) { return vc__components(type) > 1 || type == VC_BOOL; }
+
+/* Prints "args.", before a member of the argument block. */
+static void vc__p_args(vc__printer *g) {
+    if (g->args_name.text[0]) vc__p_put(g, "%s.", g->args_name.text);
+}
+
 /* Prints a use of node i, which is a leaf, a variable or a private array: a constant, or its name. */
 static void vc__p_leaf(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->node[i];
     bool named = i >= g->l->leaves && i < g->l->body && g->leaf[i - g->l->leaves].text[0];
     if (n->op == VC__OP_CONST) vc__p_scalar(g, n->type, vc__bits_of(n), true);
     else if (n->op == VC__OP_TUPLE) vc__p_tuple(g, n);
-    else if (n->op == VC__OP_PARAM) g->d->param(g, n->x);
-    else if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) vc__p_put(g, "%o", n->x);
-    else if (n->op == VC__OP_IMPLICIT) {
+    else if (n->op >= VC__OP_BUFFER && n->op <= VC__OP_ARRAY) {
+        if (n->op == VC__OP_PARAM && !vc__c_is_converted(n->type)) vc__p_args(g);
+        vc__p_put(g, "%o", n->x);
+    } else if (n->op == VC__OP_IMPLICIT) {
         const vc_implicit_info *implicit = vc__implicit_of(g->l, n);
-        if (implicit) g->d->implicit(g, (int)(implicit - g->l->info.implicit));
+        vc__p_args(g);
+        if (implicit) vc__p_put(g, "%s", g->implicit[implicit - g->l->info.implicit].text);
     } else if (named) vc__p_put(g, "%s", g->leaf[i - g->l->leaves].text);
     else g->d->id(g, n);
 }
@@ -10386,14 +10383,6 @@ static void vc__p_for(vc__printer *g, uint32_t i) {
     vc__p_open_block(g);
 }
 
-static void vc__p_loop(vc__printer *g, uint32_t i) {
-    (void)i;
-    vc__p_put(g, "while (true)");
-    vc__p_open_block(g);
-}
-
-static void vc__p_switch(vc__printer *g, uint32_t i) { vc__p_put(g, "switch (%e) {\n", g->node[i].a[0]); }
-
 /* Prints the condition of a default that is not the last block of a chain: the value equals none of the cases. */
 static void vc__p_default_condition(vc__printer *g, uint32_t switch_node) {
     const vc__listing *l = g->l;
@@ -10454,17 +10443,12 @@ static void vc__p_temporary(vc__printer *g, uint32_t i) {
     g->info[i].number = g->temporaries;
 }
 
+/* STORE and IMAGE_STORE. */
 static void vc__p_store(vc__printer *g, uint32_t i) {
-    g->d->store(g, &g->node[i]);
+    const vc__node *n = &g->node[i];
+    if (n->op == VC__OP_STORE) g->d->store(g, n); else g->d->image_op(g, n);
     vc__p_put(g, ";\n");
 }
-
-static void vc__p_image_store(vc__printer *g, uint32_t i) {
-    g->d->image_op(g, &g->node[i]);
-    vc__p_put(g, ";\n");
-}
-
-static void vc__p_barrier(vc__printer *g, uint32_t i) { g->d->barrier(g, i); }
 
 /* The parts of a compare-exchange loop that depend on the language. */
 typedef struct vc__cas_loop {
@@ -10510,53 +10494,45 @@ static void vc__p_atomic_result(vc__printer *g, uint32_t i) {
     vc__p_put(g, "%t v%u = ", n->type, g->info[i].number);
 }
 
-static void vc__p_fence(vc__printer *g, uint32_t i) { g->d->fence(g, i); }
-
 /* Prints node i as a statement, unless it is printed inside another expression or prints nothing. */
 static void vc__p_statement(vc__printer *g, uint32_t i) {
-    static const struct { uint16_t op; void (*print)(vc__printer *g, uint32_t i); } printers[] = {
-        { VC__OP_VAR, vc__p_variable }, { VC__OP_ARRAY, vc__p_variable }, { VC__OP_STORE, vc__p_store },
-        { VC__OP_BARRIER, vc__p_barrier }, { VC__OP_FENCE, vc__p_fence }, { VC__OP_IMAGE_STORE, vc__p_image_store },
-        { VC__OP_BREAK_IF, vc__p_exit }, { VC__OP_CONTINUE_IF, vc__p_exit }, { VC__OP_RETURN_IF, vc__p_exit },
-        { VC__OP_IF, vc__p_if }, { VC__OP_ELSE, vc__p_else }, { VC__OP_FOR, vc__p_for }, { VC__OP_LOOP, vc__p_loop },
-        { VC__OP_SWITCH, vc__p_switch }, { VC__OP_CASE, vc__p_case }, { VC__OP_DEFAULT, vc__p_case },
-        { VC__OP_END, vc__p_end }
-    };
     const vc__node *n = &g->node[i];
     bool closes = n->op == VC__OP_ELSE || (n->op == VC__OP_END && n->x != VC__OP_SWITCH);
     if (g->info[i].nested || n->op == VC__OP_MASK || vc__p_prints_nothing(g, i)) return;
     if (closes) g->indent--;
     vc__p_line(g);
-    for (size_t j = 0; j < sizeof printers / sizeof *printers; j++)
-        if (printers[j].op == n->op) {
-            printers[j].print(g, i);
-            return;
-        }
-    if (vc__is_atomic(n->op)) g->d->atomic(g, i);
-    else vc__p_temporary(g, i);
+    switch (n->op) {
+    case VC__OP_VAR: case VC__OP_ARRAY: vc__p_variable(g, i); break;
+    case VC__OP_STORE: case VC__OP_IMAGE_STORE: vc__p_store(g, i); break;
+    case VC__OP_BARRIER: case VC__OP_FENCE: g->d->sync(g, i); break;
+    case VC__OP_BREAK_IF: case VC__OP_CONTINUE_IF: case VC__OP_RETURN_IF: vc__p_exit(g, i); break;
+    case VC__OP_IF: vc__p_if(g, i); break;
+    case VC__OP_ELSE: vc__p_else(g, i); break;
+    case VC__OP_FOR: vc__p_for(g, i); break;
+    case VC__OP_LOOP: vc__p_put(g, "while (true)"); vc__p_open_block(g); break;
+    case VC__OP_SWITCH: vc__p_put(g, "switch (%e) {\n", n->a[0]); break;
+    case VC__OP_CASE: case VC__OP_DEFAULT: vc__p_case(g, i); break;
+    case VC__OP_END: vc__p_end(g, i); break;
+    default: if (vc__is_atomic(n->op)) g->d->atomic(g, i); else vc__p_temporary(g, i); break;
+    }
 }
 
 /* Prints the start of the body: parameters that need unpacking, and ids that are used more than once. */
 static void vc__p_prologue(vc__printer *g) {
-    static const struct { uint16_t op; const char *name; } ids[] = {
-        { VC__OP_LOCAL_ID, "local" }, { VC__OP_GROUP_ID, "group" }, { VC__OP_GLOBAL_ID, "global" },
-        { VC__OP_LOCAL_INDEX, "local_index" }, { VC__OP_SUBGROUP_SIZE, "subgroup_size" },
-        { VC__OP_SUBGROUP_COUNT, "subgroup_count" }, { VC__OP_SUBGROUP_ID, "subgroup_id" },
-        { VC__OP_SUBGROUP_LOCAL_ID, "lane" }
+    static const char *const names[VC__IDS] = {
+        "local_x", "group_x", "global_x", "local_index", "subgroup_size", "subgroup_count", "subgroup_id", "lane"
     };
     char wanted[VC__NAME_BYTES];
     for (uint32_t i = g->l->leaves; i < g->l->body; i++) {
         const vc__node *n = &g->node[i];
         if (n->op == VC__OP_PARAM || n->op == VC__OP_BUFFER) g->d->convert(g, n->x);
-        for (size_t j = 0; j < sizeof ids / sizeof *ids; j++) {
-            if (ids[j].op != n->op || g->info[i].uses < 2) continue;
-            if (n->op >= VC__OP_LOCAL_INDEX) snprintf(wanted, sizeof wanted, "%s", ids[j].name);
-            else snprintf(wanted, sizeof wanted, "%s_%c", ids[j].name, "xyz"[n->x % 3]);
-            vc__p_assign_name(g, &g->leaf[i - g->l->leaves], wanted, "id");
-            vc__p_put(g, "    %t %s = ", VC_U32, g->leaf[i - g->l->leaves].text);
-            g->d->id(g, n);
-            vc__p_put(g, ";\n");
-        }
+        if (!vc__is_id(n->op) || g->info[i].uses < 2) continue;
+        strcpy(wanted, names[n->op - VC__OP_LOCAL_ID]);
+        if (vc__has_axes(n->op)) wanted[strlen(wanted) - 1] = "xyz"[n->x % 3];
+        vc__p_assign_name(g, &g->leaf[i - g->l->leaves], wanted, "id");
+        vc__p_put(g, "    %t %s = ", VC_U32, g->leaf[i - g->l->leaves].text);
+        g->d->id(g, n);
+        vc__p_put(g, ";\n");
     }
 }
 
@@ -10776,17 +10752,12 @@ static void vc__glsl_load(vc__printer *g, const vc__node *n) {
     vc__p_put(g, packed || word ? ")" : "");
 }
 
-/* Ids before LOCAL_INDEX have an axis, x. */
 static void vc__glsl_id(vc__printer *g, const vc__node *n) {
-    static const struct { uint16_t op; const char *name; } ids[] = {
-        { VC__OP_LOCAL_ID, "gl_LocalInvocationID" }, { VC__OP_GROUP_ID, "gl_WorkGroupID" },
-        { VC__OP_GLOBAL_ID, "gl_GlobalInvocationID" }, { VC__OP_LOCAL_INDEX, "gl_LocalInvocationIndex" },
-        { VC__OP_SUBGROUP_SIZE, "gl_SubgroupSize" }, { VC__OP_SUBGROUP_COUNT, "gl_NumSubgroups" },
-        { VC__OP_SUBGROUP_ID, "gl_SubgroupID" }, { VC__OP_SUBGROUP_LOCAL_ID, "gl_SubgroupInvocationID" }
+    static const char *const names[VC__IDS] = {
+        "LocalInvocationID", "WorkGroupID", "GlobalInvocationID", "LocalInvocationIndex", "SubgroupSize",
+        "NumSubgroups", "SubgroupID", "SubgroupInvocationID"
     };
-    uint32_t i = 0;
-    while (ids[i].op != n->op) i++;
-    vc__p_put(g, n->op < VC__OP_LOCAL_INDEX ? "%s.%c" : "%s", ids[i].name, "xyz"[n->x % 3]);
+    vc__p_put(g, vc__has_axes(n->op) ? "gl_%s.%c" : "gl_%s", names[n->op - VC__OP_LOCAL_ID], "xyz"[n->x % 3]);
 }
 
 /* ---- declarations ---- */
@@ -11092,9 +11063,6 @@ static void vc__glsl_image_op(vc__printer *g, const vc__node *n) {
     vc__p_put(g, ")");
 }
 
-static void vc__glsl_param(vc__printer *g, uint32_t object) { vc__p_put(g, "%o", object); }
-static void vc__glsl_implicit(vc__printer *g, int index) { vc__p_put(g, "%s", g->implicit[index].text); }
-
 static void vc__glsl_declare(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->node[i];
     char type[32];
@@ -11125,7 +11093,7 @@ static void vc__glsl_atomic(vc__printer *g, uint32_t i) {
 }
 
 /* A fence, or a barrier with scopes. */
-static void vc__glsl_fence(vc__printer *g, uint32_t i) {
+static void vc__glsl_scoped_sync(vc__printer *g, uint32_t i) {
     static const char *const scope[] = { "Device", "Subgroup", "Workgroup", "Device" };
     static const char *const order[] = { "Relaxed", "Acquire", "Release", "AcquireRelease" };
     static const char *const storage[] = { "0", "gl_StorageSemanticsBuffer", "gl_StorageSemanticsShared",
@@ -11139,10 +11107,9 @@ static void vc__glsl_fence(vc__printer *g, uint32_t i) {
               order[waits ? VC_ACQ_REL : (int)(n->x & 3u)]);
 }
 
-/* A barrier of the work-group. barrier() already orders shared memory; buffers and images need a memory barrier
-   first. */
-static void vc__glsl_barrier(vc__printer *g, uint32_t i) {
-    if (g->node[i].x) { vc__glsl_fence(g, i); return; }
+/* A fence or barrier. barrier() already orders shared memory; buffers and images need a memory barrier first. */
+static void vc__glsl_sync(vc__printer *g, uint32_t i) {
+    if (g->node[i].x) { vc__glsl_scoped_sync(g, i); return; }
     for (uint32_t j = 0; j < g->l->object_count; j++) {
         if (!g->live[j] || g->object[j].op != VC__OP_BUFFER || !(g->object[j].used & VC_WRITE)) continue;
         vc__p_put(g, "memoryBarrierBuffer();\n");
@@ -11172,9 +11139,8 @@ static void vc__glsl_head(vc__printer *g) {
 static const vc__dialect vc__glsl = {
     "GLSL", { NULL, NULL, NULL, "s", "", "l", NULL, "us", "u", "ul", "hf", "", "lf" },
     false, false, NULL, vc__glsl_type, vc__glsl_pattern, vc__glsl_float_bits, true, vc__glsl_open_vector,
-    vc__p_component, vc__glsl_bitcast, vc__glsl_load, vc__glsl_store, vc__glsl_param, vc__glsl_implicit, vc__glsl_id,
-    vc__glsl_convert, vc__glsl_barrier, vc__glsl_atomic, vc__glsl_fence, vc__glsl_declare, vc__glsl_head,
-    vc__glsl_image_op
+    vc__p_component, vc__glsl_bitcast, vc__glsl_load, vc__glsl_store, vc__glsl_id, vc__glsl_convert, vc__glsl_sync,
+    vc__glsl_atomic, vc__glsl_declare, vc__glsl_head, vc__glsl_image_op
 };
 
 // >>c
@@ -11426,17 +11392,6 @@ static void vc__c_atomic(vc__printer *g, uint32_t i) {
     vc__p_put(g, ");\n");
 }
 
-/* Whether a parameter is converted from its type in the argument block to a local variable: vectors and bools. */
-static bool vc__c_is_converted(vc_type type) { return vc__components(type) > 1 || type == VC_BOOL; }
-
-static void vc__c_param(vc__printer *g, uint32_t object) {
-    bool converted = vc__c_is_converted(g->object[object].type);
-    vc__p_put(g, "%s%s%o", converted ? "" : g->args_name.text, converted ? "" : ".", object);
-}
-static void vc__c_implicit(vc__printer *g, int index) {
-    vc__p_put(g, "%s.%s", g->args_name.text, g->implicit[index].text);
-}
-
 static void vc__c_declare(vc__printer *g, uint32_t i) {
     const vc__node *n = &g->node[i];
     if (n->op != VC__OP_POINTER) { vc__p_put(g, "%t ", n->type); return; }
@@ -11616,19 +11571,15 @@ static void vc__cuda_id(vc__printer *g, const vc__node *n) {
     }
 }
 
-static void vc__cuda_barrier(vc__printer *g, uint32_t i) {
+static void vc__cuda_sync(vc__printer *g, uint32_t i) {
     uint32_t x = g->node[i].x;
-    if ((x >> 4 & 3u) == VC_SCOPE_DEVICE) {
-        vc__p_put(g, "__threadfence();\n");
-        vc__p_line(g);
-    }
+    bool fence = g->node[i].op == VC__OP_FENCE, device = (x >> 4 & 3u) == VC_SCOPE_DEVICE;
+    if (fence || device) vc__p_put(g, device ? "__threadfence();\n" : "__threadfence_block();\n");
+    if (fence) return;
+    if (device) vc__p_line(g);
     if ((x & 3u) != VC_SCOPE_SUBGROUP) vc__p_put(g, "__syncthreads();\n");
     else if (g->k->reconverges) vc__p_put(g, "__syncwarp(vc_mask%u);\n", vc__p_mask(g, i));
     else vc__p_put(g, "__syncwarp();\n");
-}
-
-static void vc__cuda_fence(vc__printer *g, uint32_t i) {
-    vc__p_put(g, "%s();\n", (g->node[i].x >> 4 & 3u) == VC_SCOPE_DEVICE ? "__threadfence" : "__threadfence_block");
 }
 
 /* ---- images: handles of texture and surface objects; operations without a CUDA function are written in PTX ---- */
@@ -11988,8 +11939,8 @@ static void vc__cuda_head(vc__printer *g) {
 static const vc__dialect vc__cuda = {
     "CUDA C", { NULL, NULL, NULL, NULL, "", "ll", NULL, NULL, "u", "ull", NULL, "f", "" },
     true, true, vc__c_is_reserved, vc__cuda_type, vc__c_pattern, vc__c_float_bits, false, vc__c_open_vector,
-    vc__c_component, NULL, vc__c_load, vc__c_store, vc__c_param, vc__c_implicit, vc__cuda_id, vc__c_convert,
-    vc__cuda_barrier, vc__c_atomic, vc__cuda_fence, vc__c_declare, vc__cuda_head, vc__cuda_image_op
+    vc__c_component, NULL, vc__c_load, vc__c_store, vc__cuda_id, vc__c_convert, vc__cuda_sync, vc__c_atomic,
+    vc__c_declare, vc__cuda_head, vc__cuda_image_op
 };
 
 // >>opencl
@@ -12021,26 +11972,18 @@ static bool vc__opencl_any_read_write(const vc__printer *g) {
     return i < g->l->object_count;
 }
 
-/* In OpenCL C a subgroup is one invocation, so a subgroup barrier is a fence. */
-static void vc__opencl_barrier(vc__printer *g, uint32_t i) {
+/* A fence of OpenCL C 1.2 orders only the accesses of the invocation itself. A subgroup is one invocation, so its
+   barrier is a fence. */
+static void vc__opencl_sync(vc__printer *g, uint32_t i) {
     static const char *const spaces[] = {
         "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE",
         "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE"
     };
+    static const char *const fences[] = { "mem_fence", "read_mem_fence", "write_mem_fence", "mem_fence" };
     uint32_t x = g->node[i].x;
-    bool fence = (x & 3u) == VC_SCOPE_SUBGROUP;
-    vc__p_put(g, "%s(%s%s);\n", fence ? "mem_fence" : "barrier", spaces[x >> 8 & 3u],
-              !fence && vc__opencl_any_read_write(g) ? " | CLK_IMAGE_MEM_FENCE" : "");
-}
-
-/* OpenCL C 1.2 fences order only the accesses of the invocation itself. */
-static void vc__opencl_fence(vc__printer *g, uint32_t i) {
-    static const char *const spaces[] = {
-        "CLK_GLOBAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE",
-        "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE"
-    };
-    static const char *const orders[] = { "mem_fence", "read_mem_fence", "write_mem_fence", "mem_fence" };
-    vc__p_put(g, "%s(%s);\n", orders[g->node[i].x & 3u], spaces[g->node[i].x >> 8 & 3u]);
+    bool fence = g->node[i].op == VC__OP_FENCE, barrier = !fence && (x & 3u) != VC_SCOPE_SUBGROUP;
+    vc__p_put(g, "%s(%s%s);\n", barrier ? "barrier" : fence ? fences[x & 3u] : "mem_fence", spaces[x >> 8 & 3u],
+              barrier && vc__opencl_any_read_write(g) ? " | CLK_IMAGE_MEM_FENCE" : "");
 }
 
 /* ---- images: the sampler of a sampled image is the next parameter ---- */
@@ -12197,8 +12140,8 @@ static void vc__opencl_head(vc__printer *g) {
 static const vc__dialect vc__opencl = {
     "OpenCL C", { NULL, NULL, NULL, NULL, "", "l", NULL, NULL, "u", "ul", NULL, "f", "" },
     true, true, vc__c_is_reserved, vc__opencl_type, vc__c_pattern, vc__c_float_bits, false, vc__c_open_vector,
-    vc__c_component, NULL, vc__c_load, vc__c_store, vc__c_param, vc__c_implicit, vc__opencl_id, vc__c_convert,
-    vc__opencl_barrier, vc__c_atomic, vc__opencl_fence, vc__c_declare, vc__opencl_head, vc__opencl_image_op
+    vc__c_component, NULL, vc__c_load, vc__c_store, vc__opencl_id, vc__c_convert, vc__opencl_sync, vc__c_atomic,
+    vc__c_declare, vc__opencl_head, vc__opencl_image_op
 };
 
 // >>reflect
