@@ -4311,23 +4311,23 @@ static bool vc__pack(vc_type kind, const vc__real *r, uint64_t *bits) {
     return normal;
 }
 
-static vc__real vc__real_add(vc__real a, vc__real b) {
-    vc__real t;
-    if (a.class_ == VC__REAL_NAN || b.class_ == VC__REAL_NAN) return vc__real_make(VC__REAL_NAN, false, 0, 0);
-    if (a.class_ == VC__REAL_INF && b.class_ == VC__REAL_INF && a.negative != b.negative)
+static vc__real vc__real_add(const vc__real *a, const vc__real *b) {
+    const vc__real *larger = a, *smaller = b;
+    if (a->class_ == VC__REAL_NAN || b->class_ == VC__REAL_NAN
+        || (a->class_ == VC__REAL_INF && b->class_ == VC__REAL_INF && a->negative != b->negative))
         return vc__real_make(VC__REAL_NAN, false, 0, 0);
-    if (a.class_ == VC__REAL_INF) return a;
-    if (b.class_ == VC__REAL_INF) return b;
-    if (a.class_ == VC__REAL_ZERO && b.class_ == VC__REAL_ZERO)
-        return vc__real_make(VC__REAL_ZERO, a.negative && b.negative, 0, 0);
-    if (a.class_ == VC__REAL_ZERO) return b;
-    if (b.class_ == VC__REAL_ZERO) return a;
-    if (a.exponent < b.exponent || (a.exponent == b.exponent && a.fraction < b.fraction)) { t = a; a = b; b = t; }
-    a.fraction >>= 1;
-    b.fraction = vc__shift_sticky(b.fraction >> 1, (uint32_t)(a.exponent - b.exponent));
-    if (a.negative == b.negative) return vc__real_normal(a.negative, a.exponent + 1, a.fraction + b.fraction);
-    if (a.fraction == b.fraction) return vc__real_make(VC__REAL_ZERO, false, 0, 0);
-    return vc__real_normal(a.negative, a.exponent + 1, a.fraction - b.fraction);
+    if (a->class_ == VC__REAL_ZERO && b->class_ == VC__REAL_ZERO)
+        return vc__real_make(VC__REAL_ZERO, a->negative && b->negative, 0, 0);
+    if (a->class_ == VC__REAL_INF || b->class_ == VC__REAL_ZERO) return *a;
+    if (b->class_ == VC__REAL_INF || a->class_ == VC__REAL_ZERO) return *b;
+    if (a->exponent < b->exponent || (a->exponent == b->exponent && a->fraction < b->fraction)) {
+        larger = b;
+        smaller = a;
+    }
+    uint64_t x = larger->fraction >> 1,
+             y = vc__shift_sticky(smaller->fraction >> 1, (uint32_t)(larger->exponent - smaller->exponent));
+    if (a->negative != b->negative) y = 0 - y;
+    return vc__real_normal(larger->negative && x + y, larger->exponent + 1, x + y);
 }
 
 /* The upper half of the product of two 64-bit numbers. */
@@ -4400,17 +4400,13 @@ static vc__real vc__real_integral(uint32_t op, const vc__real *a) {
     return vc__real_normal(a->negative, a->exponent, whole + one);
 }
 
-/* Returns -1, 0 or 1, or 2 if a or b is NaN. */
-static int vc__real_compare(const vc__real *a, const vc__real *b) {
-    int sign = a->negative ? -1 : 1;
-    if (a->class_ == VC__REAL_NAN || b->class_ == VC__REAL_NAN) return 2;
-    if (a->class_ == VC__REAL_ZERO && b->class_ == VC__REAL_ZERO) return 0;
-    if (a->class_ == VC__REAL_ZERO) return b->negative ? 1 : -1;
-    if (b->class_ == VC__REAL_ZERO || a->negative != b->negative) return sign;
-    if (a->class_ != b->class_) return a->class_ == VC__REAL_INF ? sign : -sign;
-    if (a->class_ == VC__REAL_INF) return 0;
-    if (a->exponent != b->exponent) return a->exponent > b->exponent ? sign : -sign;
-    return a->fraction == b->fraction ? 0 : a->fraction > b->fraction ? sign : -sign;
+/* The order of two floats that are not NaN, from their bits: -1, 0 or 1. */
+static int vc__float_order(vc_type kind, uint64_t a, uint64_t b) {
+    uint64_t sign = (uint64_t)1 << (vc__bits(kind) - 1);
+    int64_t x = (int64_t)(a & (sign - 1)), y = (int64_t)(b & (sign - 1));
+    if (a & sign) x = -x;
+    if (b & sign) y = -y;
+    return (x > y) - (x < y);
 }
 
 /* Folds a comparison, given the order of its operands. Returns false if `op` is not one. */
@@ -4428,14 +4424,14 @@ static bool vc__fold_compare(uint32_t op, int order, uint64_t *out) {
 static bool vc__fold_float(uint32_t op, vc_type kind, const uint64_t *v, uint64_t *out) {
     vc__real a, b = vc__real_make(VC__REAL_ZERO, false, 0, 0);
     if (!vc__unpack(kind, v[0], &a) || (vc__op[op].operands > 1 && !vc__unpack(kind, v[1], &b))) return false;
-    int order = vc__real_compare(&a, &b);
     bool nan = a.class_ == VC__REAL_NAN;
+    int order = nan || b.class_ == VC__REAL_NAN ? 2 : vc__float_order(kind, v[0], v[1]);
     if (vc__fold_compare(op, order, out)) return true;
     switch (op) {
     case VC__OP_ISNAN: *out = nan; return true;
     case VC__OP_ISINF: *out = a.class_ == VC__REAL_INF; return true;
-    case VC__OP_ADD: a = vc__real_add(a, b); break;
-    case VC__OP_SUB: b.negative = !b.negative; a = vc__real_add(a, b); break;
+    case VC__OP_ADD: a = vc__real_add(&a, &b); break;
+    case VC__OP_SUB: b.negative = !b.negative; a = vc__real_add(&a, &b); break;
     case VC__OP_MUL: a = vc__real_mul(&a, &b); break;
     case VC__OP_DIV: a = vc__real_div(&a, &b); break;
     case VC__OP_SQRT: a = vc__real_sqrt(&a); break;
@@ -4448,7 +4444,7 @@ static bool vc__fold_float(uint32_t op, vc_type kind, const uint64_t *v, uint64_
     case VC__OP_FRACT:
         b = vc__real_integral(VC__OP_FLOOR, &a);
         b.negative = !b.negative;
-        a = vc__real_add(a, b);
+        a = vc__real_add(&a, &b);
         break;
     case VC__OP_SIGN:
         if (nan || a.class_ == VC__REAL_ZERO) a = b; else a = vc__real_normal(a.negative, 63, 1);
@@ -16398,34 +16394,29 @@ static vc_type vc__fn_type(vc__fn *f, uint32_t kinds, uint32_t same) {
     return type;
 }
 
-/* Begins a call without checking its operands. f.type is VC_NONE. */
-static vc__fn vc__fn_unchecked(const char *call, uint32_t count, vc_val a, vc_val b, vc_val c, vc_val d) {
+/* Begins a call on `count` operands without checking them. f.type is VC_NONE. */
+static vc__fn vc__fn_unchecked(const char *call, uint32_t count, const vc_val *v) {
     vc__fn f;
+    memset(&f, 0, sizeof f);
     f.call = call;
-    f.k = NULL;
-    f.type = VC_NONE;
     f.count = count;
-    f.half = false;
-    f.v[0] = a;
-    f.v[1] = b;
-    f.v[2] = c;
-    f.v[3] = d;
-    for (uint32_t i = 0; i < count && !f.k; i++) f.k = vc__kernel_of(f.v[i]);
+    memcpy(f.v, v, count * sizeof *v);
+    for (uint32_t i = 0; i < count && !f.k; i++) f.k = vc__kernel_of(v[i]);
     return f;
 }
 
 /* Begins a call and checks its operands as vc__fn_type does. f.type is VC_NONE after an error. */
-static vc__fn vc__fn_begin(const char *call, uint32_t kinds, uint32_t same, uint32_t count, vc_val a, vc_val b,
-                           vc_val c, vc_val d) {
-    vc__fn f = vc__fn_unchecked(call, count, a, b, c, d);
+static vc__fn vc__fn_begin(const char *call, uint32_t kinds, uint32_t same, uint32_t count, const vc_val *v) {
+    vc__fn f = vc__fn_unchecked(call, count, v);
     if (!f.k || !f.k->failed) f.type = vc__fn_type(&f, kinds, same);
     return f;
 }
 static vc__fn vc__fn_one(const char *call, uint32_t kinds, vc_val a) {
-    return vc__fn_begin(call, kinds, 1, 1, a, vc__no_value(), vc__no_value(), vc__no_value());
+    return vc__fn_begin(call, kinds, 1, 1, &a);
 }
 static vc__fn vc__fn_two(const char *call, uint32_t kinds, vc_val a, vc_val b) {
-    return vc__fn_begin(call, kinds, 2, 2, a, b, vc__no_value(), vc__no_value());
+    const vc_val v[2] = { a, b };
+    return vc__fn_begin(call, kinds, 2, 2, v);
 }
 
 /* Casts v to another scalar kind, with the same number of components. */
@@ -16514,12 +16505,12 @@ VC_API vc_val vc_byte_swap(vc_val a) {
 
 /* Rotates left or right. The count is taken modulo the number of bits. */
 static vc_val vc__rotate(const char *call, vc_val a, vc_val count, bool right) {
-    vc__fn f;
+    const vc_val v[2] = { a, count };
     if (vc__adapt_scalar_count(a, &count) && vc__is_unsigned((vc_type)count.owner)) {
         count.bits = (right ? 0 - count.bits : count.bits) & (vc__bits((vc_type)count.owner) - 1);
         return vc__pure2_immediate(a, count, VC__OP_ROTL);
     }
-    f = vc__fn_begin(call, VC__KINDS_IU, 1, 2, a, count, vc__no_value(), vc__no_value());
+    vc__fn f = vc__fn_begin(call, VC__KINDS_IU, 1, 2, v);
     if (!f.type) return vc__fn_end(&f, a);
     vc__rule_record_of(f.k, vc__to_unsigned(f.type), right ? VC__RULE(rotate_right, "rotl(T(x), -T(y))")
                                                            : VC__RULE(rotate_left, "rotl(T(x), T(y))"),
@@ -16542,7 +16533,8 @@ static vc_val vc__fn_field(const vc__fn *f, uint32_t rule) {
 }
 
 VC_API vc_val vc_bitfield_extract(vc_val a, vc_val offset, vc_val count) {
-    vc__fn f = vc__fn_begin("bitfield_extract", VC__KINDS_IU, 1, 3, a, offset, count, vc__no_value());
+    const vc_val v[3] = { a, offset, count };
+    vc__fn f = vc__fn_begin("bitfield_extract", VC__KINDS_IU, 1, 3, v);
     return vc__fn_field(&f, vc__is_signed(f.type)
         ? VC__RULE(bitfield_extract, "[x o n w] o = u32(o) & w - 1; n = min(u32(n), w - o); "
                                      "v = w - n; n == 0 ? 0 : x << v - o >> v")
@@ -16551,7 +16543,8 @@ VC_API vc_val vc_bitfield_extract(vc_val a, vc_val offset, vc_val count) {
 }
 
 VC_API vc_val vc_bitfield_insert(vc_val a, vc_val b, vc_val offset, vc_val count) {
-    vc__fn f = vc__fn_begin("bitfield_insert", VC__KINDS_IU, 2, 4, a, b, offset, count);
+    const vc_val v[4] = { a, b, offset, count };
+    vc__fn f = vc__fn_begin("bitfield_insert", VC__KINDS_IU, 2, 4, v);
     return vc__fn_field(&f, VC__RULE(bitfield_insert,
         "[x y o n w] o = u32(o) & w - 1; n = min(u32(n), w - o); "
         "m = (n < w ? (T(1) << n) - 1 : ones) << o; x & ~m | y << o & m"));
@@ -16621,8 +16614,8 @@ static bool vc__fn_is_extreme(vc_type kind, uint64_t bits) {
 
 /* Begins a call with float operands; f16 operands are cast to f32. Extreme immediates become constants of the
    kernel. */
-static vc__fn vc__fn_float(const char *call, uint32_t same, uint32_t count, vc_val a, vc_val b, vc_val c) {
-    vc__fn f = vc__fn_begin(call, VC__KINDS_F, same, count, a, b, c, vc__no_value());
+static vc__fn vc__fn_float(const char *call, uint32_t same, uint32_t count, const vc_val *v) {
+    vc__fn f = vc__fn_begin(call, VC__KINDS_F, same, count, v);
     for (uint32_t i = 0; i < same && f.type && f.k; i++)
         if (vc__is_immediate(f.v[i]) && vc__fn_is_extreme(vc__kind(f.type), f.v[i].bits))
             f.v[i] = vc_const(f.k, f.v[i]);
@@ -16632,11 +16625,14 @@ static vc__fn vc__fn_float(const char *call, uint32_t same, uint32_t count, vc_v
     for (uint32_t i = 0; i < same; i++) f.v[i] = vc__cast_kind(VC_F32, f.v[i]);
     return f;
 }
-static vc__fn vc__fn_float1(const char *call, vc_val a) {
-    return vc__fn_float(call, 1, 1, a, vc__no_value(), vc__no_value());
-}
+VC__NOINLINE static vc__fn vc__fn_float1(const char *call, vc_val a) { return vc__fn_float(call, 1, 1, &a); }
 static vc__fn vc__fn_float2(const char *call, vc_val a, vc_val b) {
-    return vc__fn_float(call, 2, 2, a, b, vc__no_value());
+    const vc_val v[2] = { a, b };
+    return vc__fn_float(call, 2, 2, v);
+}
+VC__NOINLINE static vc__fn vc__fn_float3(const char *call, vc_val a, vc_val b, vc_val c) {
+    const vc_val v[3] = { a, b, c };
+    return vc__fn_float(call, 3, 3, v);
 }
 
 static bool vc__fn_is_f64(const vc__fn *f) { return vc__kind(f->type) == VC_F64; }
@@ -16716,7 +16712,8 @@ VC_API vc_val vc_atanh(vc_val a) {
 }
 
 VC_API vc_val vc_ldexp(vc_val a, vc_val exponent) {
-    vc__fn f = vc__fn_float("ldexp", 1, 2, a, exponent, vc__no_value());
+    const vc_val v[2] = { a, exponent };
+    vc__fn f = vc__fn_float("ldexp", 1, 2, v);
     if (!f.type) return vc__fn_end(&f, a);
     vc_type kind = vc__scalar(vc_typeof(f.v[1]));
     if (vc__bits(kind) > 32 || kind == VC_U32) f.v[1] = vc_min(f.v[1], vc_imm(kind, 4000));
@@ -16786,7 +16783,7 @@ VC_API vc_val vc_saturate(vc_val a) {
 }
 
 VC_API vc_val vc_smoothstep(vc_val low, vc_val high, vc_val x) {
-    vc__fn f = vc__fn_float("smoothstep", 3, 3, low, high, x);
+    vc__fn f = vc__fn_float3("smoothstep", low, high, x);
     /* t * t alone may be flushed to 0 */
     return vc__fn_rule(&f, VC__RULE(smoothstep, "t = clamp((z - x) / (y - x), 0, 1); t * (t * (3 - (t + t)))"));
 }
@@ -16857,7 +16854,7 @@ VC_API vc_val vc_cross(vc_val a, vc_val b) {
 }
 
 VC_API vc_val vc_faceforward(vc_val n, vc_val i, vc_val reference) {
-    vc__fn f = vc__fn_float("faceforward", 3, 3, n, i, reference);
+    vc__fn f = vc__fn_float3("faceforward", n, i, reference);
     return vc__fn_geometry(&f, 6, VC__RULE(faceforward_scalar, "z * y < 0 ? x : -x"),
                            VC__RULE(faceforward, "dot(z, y) < 0 ? x : -x"));
 }
@@ -16871,7 +16868,7 @@ VC_API vc_val vc_reflect_vector(vc_val i, vc_val n) {
 /* w: the dot product of x and y */
 VC__SUBRULE(refracted, "k = 1 - z * z * (1 - w * w); r = z * x - (z * w + sqrt(max(k, 0))) * y; k < 0 ? 0 : r")
 VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta) {
-    vc__fn f = vc__fn_float("refract", 3, 3, i, n, eta);
+    vc__fn f = vc__fn_float3("refract", i, n, eta);
     if (f.type && vc__components(vc_typeof(f.v[2])) != 1)
         return VC__FN_FAIL(&f, "operand 3 is %t, but must be a scalar", vc_typeof(f.v[2]));
     return vc__fn_geometry(&f, 3, VC__RULE(refract_scalar, "refracted(x, y, z, y * x)"),
@@ -16900,8 +16897,8 @@ VC_API vc_val vc_cast_sat(vc_type type, vc_val v) {
 }
 
 /* Begins a call whose operands have the given types. f.type is VC_NONE after an error. */
-static vc__fn vc__fn_of_types(const char *call, uint32_t count, const vc_type *types, vc_val a, vc_val b, vc_val c) {
-    vc__fn f = vc__fn_unchecked(call, count, a, b, c, vc__no_value());
+static vc__fn vc__fn_of_types(const char *call, uint32_t count, const vc_type *types, const vc_val *v) {
+    vc__fn f = vc__fn_unchecked(call, count, v);
     vc__operand o;
     if (f.k && f.k->failed) return f;
     for (uint32_t i = 0; i < count; i++) {
@@ -16916,8 +16913,8 @@ static vc__fn vc__fn_of_types(const char *call, uint32_t count, const vc_type *t
     f.type = types[0];
     return f;
 }
-static vc__fn vc__fn_of_type(const char *call, vc_type type, vc_val a) {
-    return vc__fn_of_types(call, 1, &type, a, vc__no_value(), vc__no_value());
+VC__NOINLINE static vc__fn vc__fn_of_type(const char *call, vc_type type, vc_val a) {
+    return vc__fn_of_types(call, 1, &type, &a);
 }
 
 /* Records an operation on operand 0; immediates cannot be folded. */
@@ -17042,7 +17039,8 @@ static vc_val vc__fn_dot_4x8(const vc__fn *f, uint32_t op, vc_type kind) {
 static vc_val vc__dot_4x8(vc_val a, vc_val b, vc_val sum, uint32_t op) {
     vc_type kind = op == VC__OP_DOT_UU || op == VC__OP_DOT_UU_SAT ? VC_U32 : VC_I32;
     const vc_type types[3] = { VC_U32, VC_U32, kind };
-    vc__fn f = vc__fn_of_types(vc__op_name[op], op >= VC__OP_DOT_II_SAT ? 3 : 2, types, a, b, sum);
+    const vc_val v[3] = { a, b, sum };
+    vc__fn f = vc__fn_of_types(vc__op_name[op], op >= VC__OP_DOT_II_SAT ? 3 : 2, types, v);
     return vc__fn_end(&f, vc__fn_dot_4x8(&f, op, kind));
 }
 VC_API vc_val vc_dot_4xi8(vc_val a, vc_val b) { return vc__dot_4x8(a, b, vc__no_value(), VC__OP_DOT_II); }
@@ -17057,12 +17055,10 @@ VC_API vc_val vc_dot_4xi8_4xu8_sat(vc_val a, vc_val b, vc_val sum) {
 /* ---- multi-dimensional indices ---- */
 
 VC_API vc_val vc_ravel(vc_val coordinates, vc_val shape) {
-    vc_type type = vc__components(vc_typeof(coordinates)) > vc__components(vc_typeof(shape)) ? vc_typeof(coordinates)
-                                                                                 : vc_typeof(shape);
-    vc_type types[2];
-    vc__fn f;
-    types[0] = types[1] = vc__vec(VC_U32, vc__components(type));
-    f = vc__fn_of_types("ravel", 2, types, coordinates, shape, vc__no_value());
+    uint32_t a = vc__components(vc_typeof(coordinates)), b = vc__components(vc_typeof(shape));
+    const vc_type type = vc__vec(VC_U32, a > b ? a : b), types[2] = { type, type };
+    const vc_val v[2] = { coordinates, shape };
+    vc__fn f = vc__fn_of_types("ravel", 2, types, v);
     if (!f.type) return vc__fn_end(&f, coordinates);
     coordinates = vc_component(f.v[0], 0);
     for (uint32_t i = 1; i < vc__components(f.type); i++)
@@ -17071,12 +17067,9 @@ VC_API vc_val vc_ravel(vc_val coordinates, vc_val shape) {
 }
 
 VC_API vc_val vc_unravel(vc_val index, vc_val shape) {
-    vc_type types[2];
-    vc_val part[4], v[2];
-    vc__fn f;
-    types[0] = VC_U32;
-    types[1] = vc__vec(VC_U32, vc__components(vc_typeof(shape)));
-    f = vc__fn_of_types("unravel", 2, types, index, shape, vc__no_value());
+    const vc_type types[2] = { VC_U32, vc__vec(VC_U32, vc__components(vc_typeof(shape))) };
+    vc_val part[4], v[2] = { index, shape };
+    vc__fn f = vc__fn_of_types("unravel", 2, types, v);
     if (!f.type) return vc__fn_end(&f, index);
     part[0] = f.v[0];
     for (uint32_t i = vc__components(types[1]); i-- > 1;) {
@@ -17095,8 +17088,8 @@ VC_API vc_val vc_unravel(vc_val index, vc_val shape) {
 VC__SUBRULE(philox_half, "mul_hi(x, w) ^ y ^ z, x * w")
 VC_API vc_val vc_philox(vc_val counter, vc_val key) {
     static const vc_type types[2] = { VC_U32X4, VC_U32X2 };
-    vc__fn f = vc__fn_of_types("philox", 2, types, counter, key, vc__no_value());
-    vc_val v[6]; /* the counter and the key */
+    vc_val v[6] = { counter, key }; /* then their components */
+    vc__fn f = vc__fn_of_types("philox", 2, types, v);
     if (!f.type) return vc__fn_end(&f, counter);
     if (f.k) f.k->uses_carries = true;
     for (uint32_t i = 0; i < 6; i++) v[i] = vc_component(f.v[i / 4], i % 4);
