@@ -4629,6 +4629,8 @@ static uint64_t vc__minus_zero_bits(vc_type kind) {
     return vc__is_float(kind) ? (uint64_t)1 << (vc__bits(kind) - 1) : 0;
 }
 
+VC__SMALL
+
 /* Simplifies x op c, and c op x if op commutes. Returns VC__NIL if there is nothing to simplify. */
 static uint32_t vc__simplify_const(vc__lowering *s, const vc__node *n, uint32_t x, uint64_t c) {
     vc_type kind = vc__scalar(vc__lowered_node(s, x)->type);
@@ -4653,8 +4655,6 @@ static uint32_t vc__simplify_const(vc__lowering *s, const vc__node *n, uint32_t 
     default: return VC__NIL;
     }
 }
-
-VC__SMALL
 
 /* Simplifies x op x. */
 static uint32_t vc__simplify_same(vc__lowering *s, const vc__node *n) {
@@ -5382,8 +5382,6 @@ static vc_val vc__rule_record(vc__rule_state *r, uint32_t op, vc_type to, uint32
     return count == 1 ? vc__pure1(v[0], op) : count == 2 ? vc__pure2(v[0], v[1], op) : vc__pure3(v[0], v[1], v[2], op);
 }
 
-VC__SMALL_END
-
 /* Adds an operation on the operands of a step. to: type of the result; VC_NONE: according to the table of operations.
    raw: do not lower it. */
 static vc_val vc__rule_apply(vc__rule_state *r, uint32_t op, bool raw, vc_type to, uint32_t step, uint32_t count) {
@@ -5406,8 +5404,6 @@ static vc_val vc__rule_apply(vc__rule_state *r, uint32_t op, bool raw, vc_type t
     return vc__rule_node(raw ? vc__make_raw(r->s, (uint16_t)op, to, a[0], a[1], a[2], 0)
                          : vc__make(r->s, (uint16_t)op, to, a[0], a[1], a[2], 0));
 }
-
-VC__SMALL
 
 /* A polynomial of the first operand; the coefficients are `count` bit patterns from operand `first` on. The sum is kept
    in register `next`. */
@@ -5470,8 +5466,6 @@ static vc_val vc__rule_special(vc__rule_state *r, uint32_t step, uint32_t next) 
 static void vc__rule_call(vc__rule_state *r, uint32_t rule, const uint8_t *arguments, uint32_t count, vc_val *to,
                           uint32_t results);
 
-VC__SMALL_END
-
 /* Runs a rule; the results are in r->out. */
 static void vc__rule_run(vc__rule_state *r, uint32_t rule) {
     const uint8_t *at = &vc__rule_steps[rule];
@@ -5496,8 +5490,6 @@ static void vc__rule_run(vc__rule_state *r, uint32_t rule) {
         }
     }
 }
-
-VC__SMALL
 
 /* Builds a vector. A component that is a number gets the type of the first one. */
 static vc_val vc__rule_vector(vc__rule_state *r, vc_val *v, uint32_t count) {
@@ -14571,19 +14563,6 @@ VC__NOINLINE static void vc__fail_ref(vc_kernel *k, const char *call, const vc_r
                       : "%m was declared in a block that is already closed", &k->object[k->node[r->memory].x]);
 }
 
-VC__SMALL_END
-
-/* Returns the object of a ref. Fails and returns NULL if r is not a ref of k, or if its memory, its index or an index
-   in its path was recorded in a block that is closed. */
-static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r) {
-    if (r->kernel == k && r->generation == k->generation && r->memory < k->count
-        && vc__is_usable(k, &k->node[r->memory]) && (!r->index || vc__is_usable(k, &k->node[r->index - 1]))
-        && (!r->path || vc__is_usable(k, &k->node[r->path - 1])))
-        return &k->object[k->node[r->memory].x];
-    vc__fail_ref(k, call, r);
-    return NULL;
-}
-
 /* Adds a run-time index to a ref. Two indices of the same type are added in that type, others as i64. A machine without
    i64 has no buffer addresses, so i32 suffices there. */
 static bool vc__add_index(vc_kernel *k, vc_ref *r, uint32_t node) {
@@ -14601,15 +14580,9 @@ static bool vc__add_index(vc_kernel *k, vc_ref *r, uint32_t node) {
     return true;
 }
 
-/* Moves a ref by a number of array elements. Returns false after an error. */
-static bool vc__advance_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
+/* vc__advance_ref for all other operands. */
+static bool vc__advance_ref_by(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
     vc__operand o;
-    if (elements.owner == VC_U32 && r->offset <= INT64_MAX - (int64_t)UINT32_MAX) { /* the most frequent immediates */
-        r->offset += (uint32_t)elements.bits;
-        return true;
-    }
-    const vc__node *node = vc__usable_node(k, elements);
-    if (node && (node->type == VC_U32 || node->type == VC_I32)) return vc__add_index(k, r, (uint32_t)elements.bits);
     if (!vc__operand_of(k, call, 2, elements, &o)) return false;
     if (!vc__is_int(o.type) || vc__components(o.type) != 1 || (o.node != VC__NIL && vc__bits(o.type) < 32))
         return VC__FAIL_FALSE(k, call, "the index%a is %t, but must be a scalar integer of 32 or 64 bits", &o, o.type);
@@ -14618,6 +14591,59 @@ static bool vc__advance_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val el
     if (constant < 0 ? (!vc__is_signed(o.type) || r->offset < INT64_MIN - constant) : r->offset > INT64_MAX - constant)
         return VC__FAIL_FALSE(k, call, "the constant index exceeds 64 bits");
     r->offset += constant;
+    return true;
+}
+
+/* vc__check_access for an access that is not the most frequent one. */
+static vc__object *vc__check_access_to(vc_kernel *k, const char *call, const vc_ref *r, uint32_t access,
+                                       vc__object *o) {
+    if (!(o->access & access))
+        vc__fail_call(k, call, "%m %s", o,
+                      o->op == VC__OP_TABLE ? "is constant"
+                      : access == VC_READ   ? "was declared without VC_READ"
+                                            : "was declared without VC_WRITE");
+    else if (o->op == VC__OP_VAR && (r->index || r->offset))
+        vc__fail_call(k, call, "variable '%s' has no elements; use vc_get and vc_set", o->name);
+    else vc__check_element(k, call, r);
+    return k->failed ? NULL : o;
+}
+
+/* Returns v as a node of `type`: converts immediates that vc__adapts, and repeats scalars. VC__NIL after an error. */
+static uint32_t vc__fit_node(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type) {
+    const vc__node *n = vc__usable_node(k, v);
+    vc__operand o;
+    if (n && n->type == type) return (uint32_t)v.bits;
+    if (!vc__operand_of(k, call, which, v, &o)) return VC__NIL;
+    if (vc__adapts(&o, vc__scalar(type)) && !vc__adapt_immediate(k, call, which, &o, vc__scalar(type))) return VC__NIL;
+    if (vc__scalar(o.type) == vc__scalar(type) && (vc__components(o.type) == 1 || o.type == type))
+        return vc__as_node(k, &o, vc__components(type));
+    vc__fail_call(k, call, "the value%a is %t, but the element type is %t; convert it with vc_cast", &o, o.type, type);
+    return VC__NIL;
+}
+
+VC__SMALL_END
+
+/* Returns the object of a ref. Fails and returns NULL if r is not a ref of k, or if its memory, its index or an index
+   in its path was recorded in a block that is closed. */
+static vc__object *vc__object_of(vc_kernel *k, const char *call, const vc_ref *r) {
+    if (r->kernel == k && r->generation == k->generation && r->memory < k->count
+        && vc__is_usable(k, &k->node[r->memory]) && (!r->index || vc__is_usable(k, &k->node[r->index - 1]))
+        && (!r->path || vc__is_usable(k, &k->node[r->path - 1])))
+        return &k->object[k->node[r->memory].x];
+    vc__fail_ref(k, call, r);
+    return NULL;
+}
+
+/* Moves a ref by a number of array elements. Returns false after an error. */
+static bool vc__advance_ref(vc_kernel *k, const char *call, vc_ref *r, vc_val elements) {
+    if (elements.owner == VC_U32 && r->offset <= INT64_MAX - (int64_t)UINT32_MAX) { /* the most frequent immediates */
+        r->offset += (uint32_t)elements.bits;
+        return true;
+    }
+    const vc__node *node = vc__usable_node(k, elements);
+    if (r->index || !node || (node->type != VC_U32 && node->type != VC_I32))
+        return vc__advance_ref_by(k, call, r, elements);
+    r->index = (uint32_t)elements.bits + 1;
     return true;
 }
 
@@ -14630,18 +14656,8 @@ static inline bool vc__element_ref(vc_kernel *k, const char *call, vc_ref *r, vc
 /* Checks an access to the element r. Returns its object; NULL after an error. */
 static vc__object *vc__check_access(vc_kernel *k, const char *call, const vc_ref *r, uint32_t access) {
     vc__object *o = vc__object_of(k, call, r);
-    if (!o) return NULL;
-    /* the most frequent case */
-    if (o->access & access && r->index && o->op != VC__OP_VAR && r->offset == (int32_t)r->offset) return o;
-    if (!(o->access & access))
-        vc__fail_call(k, call, "%m %s", o,
-                      o->op == VC__OP_TABLE ? "is constant"
-                      : access == VC_READ   ? "was declared without VC_READ"
-                                            : "was declared without VC_WRITE");
-    else if (o->op == VC__OP_VAR && (r->index || r->offset))
-        vc__fail_call(k, call, "variable '%s' has no elements; use vc_get and vc_set", o->name);
-    else vc__check_element(k, call, r);
-    return k->failed ? NULL : o;
+    if (o && o->access & access && r->index && o->op != VC__OP_VAR && r->offset == (int32_t)r->offset) return o;
+    return o ? vc__check_access_to(k, call, r, access, o) : NULL;
 }
 
 /* Whether the index of an access must be checked. Constant indices of arrays have been checked. */
@@ -14680,19 +14696,6 @@ VC_API vc_val vc_load(vc_ref ref, vc_val index) {
 VC_API vc_val vc_get(vc_ref ref) {
     if (!vc__ready(vc__kernel_of_ref("get", &ref, vc__no_operand(), vc__no_operand()))) return vc__no_value();
     return vc__load(ref.kernel, "get", &ref);
-}
-
-/* Returns v as a node of `type`: converts immediates that vc__adapts, and repeats scalars. VC__NIL after an error. */
-static uint32_t vc__fit_node(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc_type type) {
-    const vc__node *n = vc__usable_node(k, v);
-    vc__operand o;
-    if (n && n->type == type) return (uint32_t)v.bits;
-    if (!vc__operand_of(k, call, which, v, &o)) return VC__NIL;
-    if (vc__adapts(&o, vc__scalar(type)) && !vc__adapt_immediate(k, call, which, &o, vc__scalar(type))) return VC__NIL;
-    if (vc__scalar(o.type) == vc__scalar(type) && (vc__components(o.type) == 1 || o.type == type))
-        return vc__as_node(k, &o, vc__components(type));
-    vc__fail_call(k, call, "the value%a is %t, but the element type is %t; convert it with vc_cast", &o, o.type, type);
-    return VC__NIL;
 }
 
 VC__SMALL
