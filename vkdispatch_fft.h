@@ -6612,6 +6612,7 @@ typedef struct vd__fft_writer {
     vc_val index;            /* index in C order of the first element of this thread's transform, for hooks */
     vd__fft_pad pad;         /* padding of the current exchange */
     bool half_in_use[2];     /* other threads may still read this half of shared memory */
+    bool buffers_ordered;    /* a barrier has ordered the loads before the stores, see vd__fft_barrier */
     uint32_t half;           /* half of shared memory that the current exchange uses; 0 without double buffering */
     vd__fft_tile tile[2];    /* rows in shared memory while loading, while storing */
     vc_ref tile_memory[2];   /* their arrays */
@@ -6899,6 +6900,15 @@ static void vd__fft_receive(vd__fft_writer *w, const vd__fft_stage_info *g, vd__
     }
 }
 
+/* Waits for the work-group and orders its accesses to shared memory. The first barrier also orders accesses to buffers,
+   because transforms in place store results to elements that other threads have loaded. The others do not, so that
+   drivers can move loads of tables across them. */
+static void vd__fft_barrier(vd__fft_writer *w) {
+    if (w->buffers_ordered) vc_barrier_scoped(w->k, VC_SCOPE_WORKGROUP, VC_SCOPE_WORKGROUP, VC_STORAGE_SHARED);
+    else vc_barrier(w->k);
+    w->buffers_ordered = true;
+}
+
 /* Passes the results of stage g to the next stage through shared memory. columns: assignment of threads to transforms
    in the next stage. */
 static void vd__fft_exchange(vd__fft_writer *w, const vd__fft_stage_info *g, const vd__fft_stage_info *next,
@@ -6911,10 +6921,10 @@ static void vd__fft_exchange(vd__fft_writer *w, const vd__fft_stage_info *g, con
         bool separate_im = parts == 1 && !w->shape->complex_elements;
         w->columns = columns_before;
         if (w->shape->double_buffered) w->half ^= 1;
-        if (w->half_in_use[w->half]) vc_barrier(w->k);
+        if (w->half_in_use[w->half]) vd__fft_barrier(w);
         vd__fft_send(w, g, part, slice);
         if (separate_im) vd__fft_send(w, g, 1, slice);
-        vc_barrier(w->k);
+        vd__fft_barrier(w);
         w->columns = columns;
         if (vd__fft_is_direct(next->radix)) {
             vd__fft_receive_direct(w, next, next_x, parts == 2 ? part : 0, parts == 2 ? part : 1);
@@ -8778,10 +8788,10 @@ static void vd__real_fold_in_group(vd__fft_writer *w, const vd__fft_stage_info *
         pairs.upper[u] = w->x[u ? h - u : 0];
     }
     for (uint32_t part = 0; part < parts && !vd__fft_is_one_thread(w->shape); part++) {
-        if (w->half_in_use[0]) vc_barrier(w->k);
+        if (w->half_in_use[0]) vd__fft_barrier(w);
         vd__real_store_shared(w, g, part);
         if (parts == 1) vd__real_store_shared(w, g, 1);
-        vc_barrier(w->k);
+        vd__fft_barrier(w);
         vd__real_load_pairs(w, &pairs, count, part);
         if (parts == 1) vd__real_load_pairs(w, &pairs, count, 1);
         w->half_in_use[0] = true;
@@ -15642,6 +15652,7 @@ static vd_result vd__fft_group_run(vd_fft_group *g, vd_fft_direction direction, 
     result = vd__fft_group_take(g, &first, values);
     if (result) return result;
     w->half_in_use[0] = w->half_in_use[1] = w->shape->stages > 1; /* in a loop, by the iteration before */
+    w->buffers_ordered = false;
     if (inverse) vd__fft_swap_all(w, &first);
     vd__fft_stages(w, inverse, false);
     if (inverse) vd__fft_swap_all(w, &last);
