@@ -185,6 +185,8 @@ void *__real_dlsym(void *library, const char *name);
 void *__wrap_dlsym(void *library, const char *name);
 void *__wrap_dlsym(void *library, const char *name) {
     void *found = __real_dlsym(library, name);
+    /* RTLD_NEXT: a sanitizer that looks up what it replaces, before it is initialised */
+    if (library == (void *)(intptr_t)-1) return found;
 #define REPLACE(call) if (found && !strcmp(name, #call)) { \
         memcpy((void *)&real_##call, &found, sizeof found); \
         return (void *)(uintptr_t)fault_##call; \
