@@ -1463,7 +1463,8 @@ typedef struct vd_arg_info {
     vd_arg_kind kind;               /* required */
     vd_type type;                   /* of the value, or of one element of the buffer. Default: VD_BYTES, any type */
     uint32_t access;                /* buffers: VD_READ, VD_WRITE or both. Default: unused, but ordered like VD_READ */
-    uint32_t location;              /* binding number in set 0; else offset in the argument block in bytes */
+    uint32_t location;              /* binding number in set 0; else offset in the argument block in bytes. Arguments
+                                       must not overlap */
     uint32_t size;                  /* bytes in the argument block: 8 for addresses and handles of images on cuda, the
                                        size of the type for values. 0 for bindings, except uniform blocks */
     uint32_t align;                 /* required alignment of a buffer's start in bytes, a power of two. Default: the
@@ -19059,6 +19060,15 @@ static vd_result vd__arg_info_check_binding(const vd_kernel_desc *desc, int i) {
     return VD_OK;
 }
 
+/* Returns the first of `count` arguments that has one of `size` bytes of the argument block; -1: none. */
+static VD__COLD int vd__arg_info_at(const vd_kernel_desc *desc, int count, uint32_t begin, uint32_t size) {
+    for (int i = 0; i < count; i++) {
+        const vd_arg_info *a = &desc->args[i];
+        if (!vd__descriptor_of(a) && a->location < begin + size && begin < a->location + a->size) return i;
+    }
+    return -1;
+}
+
 /* Checks size and offset of argument i of a kernel desc, which is in the argument block. */
 static vd_result vd__arg_info_check_block(const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
@@ -19075,7 +19085,12 @@ static vd_result vd__arg_info_check_block(const vd_kernel_desc *desc, int i) {
     if (a->location > desc->argument_bytes || size > desc->argument_bytes - a->location)
         return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " ends at byte %llu, but the argument block has %u bytes",
                             VD__U(a->location) + size, (unsigned)desc->argument_bytes);
-    return VD_OK;
+    int other = vd__arg_info_at(desc, i, a->location, size);
+    if (other < 0) return VD_OK;
+    return vd__fail_arg(desc->args, i, VD_ERROR_INVALID, " has bytes %u to %u of the argument block, and argument %d "
+                        "bytes %u to %u; they must not overlap", (unsigned)a->location,
+                        (unsigned)(a->location + size - 1), other, (unsigned)desc->args[other].location,
+                        (unsigned)(desc->args[other].location + desc->args[other].size - 1));
 }
 
 /* Checks argument i of a kernel desc, an array. */
@@ -19145,6 +19160,15 @@ static vd_result vd__implicit_info_check(const vd_kernel_desc *desc, int i) {
         return vd__fail(VD_ERROR_INVALID, "desc.implicit[%d].offset is %u, but must be a multiple of 4, and its 4 "
                         "bytes must be inside the argument block of %u bytes", i, (unsigned)h->offset,
                         (unsigned)desc->argument_bytes);
+    int other = vd__arg_info_at(desc, desc->arg_count, h->offset, 4);
+    if (other >= 0)
+        return vd__fail(VD_ERROR_INVALID, "desc.implicit[%d].offset is %u, but argument %d has bytes %u to %u of the "
+                        "argument block", i, (unsigned)h->offset, other, (unsigned)desc->args[other].location,
+                        (unsigned)(desc->args[other].location + desc->args[other].size - 1));
+    for (int j = 0; j < i; j++)
+        if (desc->implicit[j].offset == h->offset)
+            return vd__fail(VD_ERROR_INVALID, "desc.implicit[%d] and desc.implicit[%d] both have offset %u", j, i,
+                            (unsigned)h->offset);
     return VD_OK;
 }
 

@@ -210,7 +210,7 @@ static void kernel_descs(void **state) {
     unit_module module;
     vd_kernel_desc d;
     vd_arg_info args[17];
-    vd_implicit_info hidden;
+    vd_implicit_info hidden, twice[2];
     (void)state;
     unit_saxpy(&module);
     memset(&d, 0, sizeof d);
@@ -256,7 +256,24 @@ static void kernel_descs(void **state) {
     REFUSED(vd_kernel_create(validate_ctx, &d), "desc.implicit[0].kind is ");
     hidden.kind = VD_IMPLICIT_LENGTH; /* an implicit argument of a value */
     REFUSED(vd_kernel_create(validate_ctx, &d), "desc.implicit[0].arg is ");
+    hidden.kind = VD_IMPLICIT_THREADS;
+    hidden.offset = 8; /* the second half of 'v' */
+    REFUSED(vd_kernel_create(validate_ctx, &d), "desc.implicit[0].offset is 8, but argument 0 has bytes 4 to 11 of the "
+            "argument block");
+    hidden.offset = 12;
+    twice[0] = twice[1] = hidden;
+    d.implicit = twice;
+    d.implicit_count = 2;
+    REFUSED(vd_kernel_create(validate_ctx, &d), "desc.implicit[0] and desc.implicit[1] both have offset 12");
     d.implicit_count = 0;
+    args[1] = args[0];
+    args[1].name = "w";
+    args[1].type = VD_F32;
+    args[1].size = 4;
+    args[1].location = 8;
+    d.arg_count = 2;
+    REFUSED(vd_kernel_create(validate_ctx, &d), "argument 1 'w' has bytes 8 to 11 of the argument block, and argument 0 "
+            "bytes 4 to 11; they must not overlap");
     for (uint32_t i = 0; i < 17; i++) {
         args[i].kind = VD_ARG_BINDING;
         args[i].type = VD_F32;
