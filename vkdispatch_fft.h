@@ -14405,13 +14405,13 @@ static const char *vd__fft_apply_choice(const vd_fft *p, const vd__fft_pass *pas
 
 /* ---- VKDISPATCH_FFT_FACTORS ---- */
 
-/* Parses a decimal number; returns false if there is none. */
+/* Parses a decimal number; returns false if there is none, or if it is 1000000 or more. */
 static bool vd__fft_parse_number(const char **text, uint32_t *out) {
     uint32_t n = 0;
     if (**text < '0' || **text > '9') return false;
     for (; **text >= '0' && **text <= '9' && n < 1000000; (*text)++) n = 10 * n + (uint32_t)(**text - '0');
     *out = n;
-    return true;
+    return n < 1000000;
 }
 
 /* Parses a separator, unless it is 0, and a number of at least `minimum`; returns false if they are missing. */
@@ -14471,7 +14471,8 @@ static vd_result vd__fft_override_all(vd_fft *p) {
     const char *text = getenv("VKDISPATCH_FFT_FACTORS"), *entry;
     vd_result result = VD_OK;
     vd__fft_choice c;
-    while (text && *text && !result) {
+    bool more = text && *text;
+    while (more && !result) {
         char target = *(entry = text) == 'r' || *text == 'c' || *text == 'b' || *text == 'p' ? *text++ : ' ';
         uint32_t parts;
         const char *choice_text = text, *malformed = NULL;
@@ -14483,7 +14484,8 @@ static vd_result vd__fft_override_all(vd_fft *p) {
                                 "16x16x16/256/1/1, where only slices may be 0, or a number of parts, p1 to p%d", entry,
                                 malformed, (int)VD__FFT_RADIX);
         if (target != 'p') result = vd__fft_override(p, target, &c, choice_text, (int)(text - choice_text));
-        if (*text == ',') text++;
+        more = *text == ',';
+        text += more;
     }
     return result;
 }

@@ -440,6 +440,9 @@ static void shapes_can_be_set(void **state) {
     check_refused(&rows, "8x8", "the number of threads is missing or invalid");
     check_refused(&rows, "8x8/8 4", "the number of transforms is missing or invalid");
     check_refused(&rows, "x", "a radix is missing or invalid");
+    check_refused(&rows, "99999999x8/8/1/0", "contains '99999999x8/8/1/0', but a radix is missing or invalid");
+    check_refused(&rows, "8x8/4294967304/1/0", "the number of threads is missing or invalid");
+    check_refused(&rows, "8x8/8/1/0,", "contains '', but a radix is missing or invalid");
     check_refused(&rows, "8x8/8/1/0x", "the separator after the slices is missing or invalid");
     unsetenv("VKDISPATCH_FFT_SHAPES");
 }
