@@ -10496,13 +10496,13 @@ typedef struct vd__vk_kernel {
     uint32_t element_count;    /* number of their descriptors */
     uint32_t first_binding;    /* number of the first one */
     bool mixed;                /* false: all bindings are storage buffers without arrays */
-    uint8_t types[64];         /* vd__descriptor of each binding, in order */
-    uint16_t counts[64];       /* descriptors of each binding */
     uint32_t uniform;          /* 1 + binding of the argument block; 0: push constants or no arguments */
     uint32_t push_bytes;       /* push constants; 0: a uniform buffer or no arguments */
     vd_kernel_desc *desc;      /* a copy for vd__vk_kernel_variant; NULL: no arguments */
     struct vd__vk_kernel *variants[2]; /* the same kernel with a uniform buffer: [0] without, [1] with a loop over
                                           work-groups; NULL until a launch needs it; guarded by the device's lock */
+    uint8_t types[64];         /* vd__descriptor of each binding, in order */
+    uint16_t counts[64];       /* descriptors of each binding */
 } vd__vk_kernel;
 
 VD__SMALL_END
@@ -11351,8 +11351,6 @@ typedef struct vd__vk_commands {
     VkCommandPool prologue_pool; /* of the prologues; VK_NULL_HANDLE before the first one */
     vd__vk_prologue *prologues;
     uint32_t prologue_count, prologue_capacity;
-    VkAllocationCallbacks callbacks; /* host memory of `pool`, from `arena` */
-    vd__vk_arena arena;
 
     /* currently bound */
     const vd__vk_kernel *kernel;
@@ -11376,6 +11374,9 @@ typedef struct vd__vk_commands {
 
     vd__vk_size *sizes;        /* of the indirect launches */
     uint32_t size_count, size_capacity;
+
+    VkAllocationCallbacks callbacks; /* host memory of `pool`, from `arena` */
+    vd__vk_arena arena;
 } vd__vk_commands;
 
 static vd__vk_commands *vd__vk_commands_of(const vd__commands *c) { return (vd__vk_commands *)c->native; }
