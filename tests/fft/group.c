@@ -167,7 +167,7 @@ static void bad_input(void **state) {
     says("n is 37, but must have no prime factors above 31");
     desc.n = 1u << 30;
     assert_null(vd_fft_group_create(device_context, &desc));
-    says("n is 1073741824, but the limit is 65536");
+    says("n is 1073741824, but the limit is "); /* 16384 on a GPU */
     desc.n = 64;
     desc.type = VD_U32;
     assert_null(vd_fft_group_create(device_context, &desc));
