@@ -16483,7 +16483,7 @@ static vd__cl_program vd__cl_program_from_source(const vd__device *dev, const vd
     return NULL;
 }
 
-/* Returns NULL if there is no usable binary. */
+/* Creates a program from the binary in the cache, and builds it. Returns NULL if there is no usable binary. */
 static vd__cl_program vd__cl_program_from_cache(const vd__device *dev, const vd__cache_key *key) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
     const vd__host *host = dev->driver->host;
@@ -18374,7 +18374,7 @@ static vd__buffer *vd__list_buffer(vd_list *l, vd_buffer handle, const char *whi
     return b && !vd__list_pin(l, &b->slot, handle.id, &use) ? b : NULL;
 }
 
-/* Finds an object and pins it. Returns NULL if the handle is invalid. */
+/* Finds an object and pins it. Returns NULL if the handle is invalid, but sets no error. */
 static vd__slot *vd__pool_pin(vd_context *ctx, const vd__pool *pool, uint64_t id) {
     vd__slot *slot = vd__pool_find(pool, id);
     if (!slot || vd__slot_pin(slot, id)) return slot;
@@ -23246,8 +23246,8 @@ static vd_result vd__box_check_blocks(const vd__image *image, vd_format format, 
     const vd__image_range *range = &image->range;
     memset(out, 0, sizeof *out);
     if (box->level >= range->levels)
-        return vd__fail(VD_ERROR_INVALID, "%sbox.level is %u, but image '%s' has %u levels", which,
-                        (unsigned)box->level, image->resource.name, (unsigned)range->levels);
+        return vd__fail(VD_ERROR_INVALID, "%sbox.level is %u, but the last level of image '%s' is %u", which,
+                        (unsigned)box->level, image->resource.name, (unsigned)range->levels - 1);
     if (box->layer >= range->layers || box->layers > range->layers - box->layer)
         return vd__fail(VD_ERROR_INVALID, "%sbox.layer %u + layers %u is outside image '%s' (%u layers)", which,
                         (unsigned)box->layer, (unsigned)box->layers, image->resource.name, (unsigned)range->layers);
@@ -29392,8 +29392,8 @@ VD_API vd_result vd_kernel_arg_query(vd_context *ctx, vd_kernel kernel, int inde
         snprintf(out->name, sizeof out->name, "%s", out->arg.name);
         out->arg.name = NULL;
     } else
-        r = vd__fail_named(VD_ERROR_INVALID, k->name, "the argument index is %d, but the kernel has %d arguments",
-                           index, k->arg_count);
+        r = vd__fail_named(VD_ERROR_INVALID, k->name, "the argument index is %d, but must be below %d, the "
+                           "number of arguments of the kernel", index, k->arg_count);
     vd__slot_unpin(ctx, &k->slot);
     return vd__call_end(ctx, call, r);
 }
@@ -30092,8 +30092,8 @@ VD_API vd_result vd_graph_barrier_query(vd_context *ctx, vd_graph graph, int ind
     vd_result r = vd__graph_lock(g);
     if (!r && !out) r = vd__fail(VD_ERROR_INVALID, "out is NULL");
     if (!r && (index < 0 || (uint32_t)index >= g->barriers.count))
-        r = vd__fail(VD_ERROR_INVALID, "the barrier's index is %d, but the graph has %u barriers", index,
-                     (unsigned)g->barriers.count);
+        r = vd__fail(VD_ERROR_INVALID, "the barrier's index is %d, but must be below %u, the number of "
+                     "barriers of the graph", index, (unsigned)g->barriers.count);
     if (!r) {
         const vd__graph_barrier *b = VD__GRAPH_AT(vd__graph_barrier, g->barriers, index);
         memset(out, 0, sizeof *out);

@@ -17868,8 +17868,8 @@ VC_API vc_image_ref vc_image_at(vc_image_ref images, vc_val index) {
     uint32_t count = o->count, i = vc__image_operand(k, call, o, 2, "index", index, VC_I32, 1);
     if (k->failed) return vc__no_image();
     if (k->node[i].op == VC__OP_CONST && (uint32_t)vc__bits_of(&k->node[i]) >= count) {
-        vc__fail_call(k, call, "index is %lld, but image '%s' has %u elements",
-                      (long long)vc__widen(k->node[i].type, vc__bits_of(&k->node[i])), o->name, count);
+        vc__fail_call(k, call, "index is %lld, but must be below %u, the number of elements of image '%s'",
+                      (long long)vc__widen(k->node[i].type, vc__bits_of(&k->node[i])), count, o->name);
         return vc__no_image();
     }
     images.node = vc__record_on(k, VC__OP_IMAGE_AT, k->node[images.node].type, images.node, i, VC__NIL,

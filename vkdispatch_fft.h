@@ -4921,7 +4921,8 @@ static uint32_t vd__fft_lowest_bluestein(const vd__fft_pass *pass) {
 }
 
 /* Plans a problem as one pass with transforms of `length`. If `chirp` is not 0, it is the length of a transform by
-   Bluestein's algorithm, and `length` that of its convolutions. Returns false if it does not fit. */
+   Bluestein's algorithm, and `length` that of its convolutions. Returns false if no shape fits, or if the route is
+   full. */
 static bool vd__fft_plan_one_pass(const vd_fft *p, const vd__fft_problem *problem, uint64_t length, uint32_t chirp) {
     vd__fft_problem t = *problem;
     vd__fft_pass *pass = vd__fft_add_pass(problem, problem->end[0].role, problem->end[1].role);
@@ -4982,7 +4983,7 @@ static vd__fft_problem vd__fft_rows_of(const vd_fft *p, const vd__fft_problem *p
 
 /* Appends the first pass of a problem of n = first * second elements that is split over passes: it transforms columns
    of `first` elements, multiplies the results by twiddle factors and stores them in TEMP. If the problem is a part of a
-   split axis (outer > 1), its elements are in TEMP too. Returns NULL if it does not fit. */
+   split axis (outer > 1), its elements are in TEMP too. Returns NULL if no shape fits, or if the route is full. */
 static vd__fft_pass *vd__fft_plan_columns(const vd_fft *p, const vd__fft_problem *problem, uint64_t first) {
     vd__fft_layout temp = vd__fft_temp_layout(p, problem);
     uint64_t second = problem->n / first, s = temp.stride[problem->axis];
@@ -5110,7 +5111,8 @@ static bool vd__real_plan_fold_pass(const vd_fft *p, const vd__fft_problem *t) {
 
 /* Appends the inverse of the pass `forward`, which vd__fft_plan_columns planned: it multiplies its inputs by the
    conjugates of the twiddle factors and computes the inverse transforms. The results replace the inputs of the forward
-   pass, in TEMP, or are stored as those of the problem if `stores`. Returns NULL if it does not fit. */
+   pass, in TEMP, or are stored as those of the problem if `stores`. Returns NULL if no shape fits, or if the route is
+   full. */
 static vd__fft_pass *vd__fft_plan_inverse_columns(const vd_fft *p, const vd__fft_pass *forward,
                                                   const vd__fft_problem *problem, bool stores) {
     vd__fft_pass *pass = vd__fft_add_pass(problem, VD__FFT_TEMP, stores ? problem->end[1].role : VD__FFT_TEMP);
@@ -6316,8 +6318,9 @@ static double *vd__fft_grow_table(vd_fft *p, uint64_t count) {
     return grown + 2 * (size_t)(need - count);
 }
 
-/* Finds or appends a table of `count` entries with this key. Sets *at to the entries, which the caller must compute, or
-   to NULL if the table exists. Returns false if out of memory, or if the tables exceed the limit. */
+/* Finds or appends a table of `count` entries with this key. Sets *offset to the index of its first entry, and *at to
+   the entries, which the caller must compute, or to NULL if the table exists. Returns false if out of memory, or if the
+   tables exceed the limit. */
 static bool vd__fft_find_table(vd_fft *p, uint64_t count, const uint64_t key[5], uint32_t *offset, double **at) {
     uint32_t i;
     for (i = 0; i < p->table_key_count; i++) {
@@ -8065,16 +8068,18 @@ static vd_result vd__real_check_lengths(const vd_fft *p) {
 static vd_result vd__real_check_desc(vd_fft *p, const vd_fft_desc *desc, uint64_t *in_stride) {
     uint32_t i = p->dimensions;
     if (desc->engine && p->kind > VD_FFT_REAL)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "kind is %d, but engine VkFFT supports only VD_FFT_COMPLEX and "
-                            "VD_FFT_REAL", (int)p->kind);
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "kind is a cosine or sine transform, but engine VkFFT supports only "
+                            "VD_FFT_COMPLEX and VD_FFT_REAL");
     vd_result result = p->kind == VD_FFT_REAL ? VD_OK : vd__real_check_lengths(p);
     if (result) return result;
     while (p->kind == VD_FFT_REAL && !(p->axes >> --i & 1)) { }
     p->real_axis = p->kind == VD_FFT_REAL ? i : 0;
     p->real_length = p->shape[p->real_axis];
-    if (desc->padded && (p->kind != VD_FFT_REAL || i + 1 != p->dimensions))
-        return vd_error_set(VD_ERROR_INVALID, "padded is true, but kind is %d and axes is 0x%x; padded requires "
-                            "VD_FFT_REAL along the last dimension", (int)p->kind, p->axes);
+    if (desc->padded && p->kind != VD_FFT_REAL)
+        return vd_error_set(VD_ERROR_INVALID, "padded is true, but kind is not VD_FFT_REAL");
+    if (desc->padded && i + 1 != p->dimensions)
+        return vd_error_set(VD_ERROR_INVALID, "padded is true, but axes is 0x%x; padded requires that the last "
+                            "dimension is transformed", p->axes);
     for (i = 0; i < 4; i++) {
         in_stride[i] = desc->in_stride[i];
         if (desc->padded && in_stride[i])
@@ -10116,7 +10121,7 @@ static vd_result vd__reduce_check_desc(vd_reduce *p) {
         return vd_error_set(VD_ERROR_INVALID, "segments is %llu, but the shape is %u-dimensional; segments require one "
                             "dimension", (unsigned long long)d->segments, dimensions);
     if (d->segments >= (uint64_t)1 << 31)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "segments is %llu, but the limit is 2147483647",
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "segments is %llu, but the limit is 2^31 - 1",
                             (unsigned long long)d->segments);
     if (d->op != VD_REDUCE_VARIANCE && d->correction)
         return vd_error_set(VD_ERROR_INVALID, "correction is %u, but op is %s; only VD_REDUCE_VARIANCE uses it",
@@ -10153,7 +10158,7 @@ static vd_result vd__reduce_make(void *plan, const void *desc) {
     vd__reduce_plan(p);
     if ((uint64_t)vd__reduce_result_count(p) * p->parts > (uint64_t)1 << 31)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "%llu elements in %llu segments: on this device each segment is "
-                            "split into %u parts, but the limit is 2147483648 parts in total",
+                            "split into %u parts, but the limit is 2^31 parts in total",
                             (unsigned long long)p->reduced.product, (unsigned long long)p->desc.segments, p->parts);
     if (p->parts > 1) { /* each field of a state has at most `size` bytes */
         p->partials = vd_plan_buffer(&p->base, "reduce partials", VD_BYTES,
@@ -14064,10 +14069,11 @@ static vd_result vd__convolve_check_map(const vd_convolve_desc *d) {
     if (d->spectrum_hook || d->filter_per_group)
         return vd_error_set(VD_ERROR_INVALID, "map and %s are set, but a plan with a map has no filter",
                             d->spectrum_hook ? "spectrum_hook" : "filter_per_group");
-    if (d->kind > VD_CONVOLVE_CONVOLUTION || (d->mode > VD_CONVOLVE_CIRCULAR && d->mode != VD_CONVOLVE_FULL))
-        return vd_error_set(VD_ERROR_INVALID, "map is set, but kind is %d and mode is %d; map requires "
-                            "VD_CONVOLVE_CONVOLUTION and VD_CONVOLVE_CIRCULAR or VD_CONVOLVE_FULL", (int)d->kind,
-                            (int)d->mode);
+    if (d->kind > VD_CONVOLVE_CONVOLUTION)
+        return vd_error_set(VD_ERROR_INVALID, "map is set, but kind is not VD_CONVOLVE_CONVOLUTION");
+    if (d->mode > VD_CONVOLVE_CIRCULAR && d->mode != VD_CONVOLVE_FULL)
+        return vd_error_set(VD_ERROR_INVALID, "map is set, but mode is neither VD_CONVOLVE_CIRCULAR nor "
+                            "VD_CONVOLVE_FULL");
     return VD_OK;
 }
 
@@ -14914,7 +14920,7 @@ static vd_fft_rigor vd__fft_rigor_of(const vd_fft_desc *desc) {
     return rigor ? rigor : desc->rigor;
 }
 
-/* Creates a tuner. Returns NULL if the plan cannot be measured. */
+/* Creates a tuner. Returns NULL if the plan cannot be measured, or if out of memory. */
 static vd__fft_tuner *vd__fft_tuner_open(vd_fft *p, const vd_fft_desc *desc, const vd__fft_convolution *convolution,
                                          bool patient, uint64_t max_bytes) {
     vd__fft_tuner *tuner = (vd__fft_tuner *)vd__fft_allocate(&p->base.allocator, sizeof *tuner);

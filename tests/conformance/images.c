@@ -1826,7 +1826,7 @@ TEST(boxes_that_are_refused) {
     vd_buffer b = buffer_u32(f->ctx, "small", 16, NULL);
     vd_list *l = vd_immediate(f->ctx, 0, 0);
     t.box.level = 1;
-    FAILS(vd_image_upload(f->ctx, &t, bytes), VD_ERROR_INVALID, "vd_image_upload|box.level is 1|'picture' has 1 levels");
+    FAILS(vd_image_upload(f->ctx, &t, bytes), VD_ERROR_INVALID, "vd_image_upload|box.level is 1, but the last level of image 'picture' is 0");
     t = good;
     t.box.layers = 2;
     FAILS(vd_image_download(f->ctx, &t, bytes), VD_ERROR_INVALID, "vd_image_download|layers 2|1 layers");

@@ -856,7 +856,7 @@ static void bad_input(void **state) {
     assert_int_equal(vd_error_result(), VD_ERROR_INVALID);
     desc.shape[1] = 0;
     desc.segments = (uint64_t)1 << 31;
-    refuse(ctx, &desc, "segments is 2147483648, but the limit is 2147483647");
+    refuse(ctx, &desc, "segments is 2147483648, but the limit is 2^31 - 1");
     assert_int_equal(vd_error_result(), VD_ERROR_UNSUPPORTED);
     desc.segments = 0;
     desc.extra_out = false;

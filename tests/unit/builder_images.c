@@ -400,9 +400,9 @@ static void arrays_need_an_index(void **state) {
     FAILS(vc_image_at(vc_image_at(image_array(r.k, "many", 3, false), r.u), r.u),
           "vc_image_at in kernel 'paint': image 'many' is not an array");
     FAILS(vc_image_at(image_array(r.k, "many", 3, false), vc_u32(3)),
-          "vc_image_at in kernel 'paint': index is 3, but image 'many' has 3 elements");
+          "vc_image_at in kernel 'paint': index is 3, but must be below 3, the number of elements of image 'many'");
     FAILS(vc_image_at(image_array(r.k, "many", 3, false), vc_i32(-1)),
-          "vc_image_at in kernel 'paint': index is -1, but image 'many' has 3 elements");
+          "vc_image_at in kernel 'paint': index is -1, but must be below 3, the number of elements of image 'many'");
     FAILS(vc_image_at(image_array(r.k, "many", 3, false), r.f),
           "vc_image_at in kernel 'paint': operand 2 (index) is f32, but image 'many' (2-D) requires i32 or u32");
     FAILS(image_array(r.k, "many", 1025, false),

@@ -76,7 +76,7 @@ static void queries_copy(void **state) {
     assert_int_equal(vd_kernel_query(reflect_ctx, k, &info), VD_OK);
     assert_int_equal(vd_kernel_arg_query(reflect_ctx, k, 0, &first), VD_OK);
     assert_int_equal(vd_kernel_arg_query(reflect_ctx, k, 1, &first), VD_ERROR_INVALID);
-    CHECK_TEXT("the argument index is 1, but the kernel has 1");
+    CHECK_TEXT("the argument index is 1, but must be below 1, the number of arguments of the kernel");
     assert_int_equal(vd_kernel_arg_query(reflect_ctx, k, -1, &first), VD_ERROR_INVALID);
     vd_kernel_destroy(reflect_ctx, k);
     assert_int_equal(vd_wait_idle(reflect_ctx), VD_OK);
