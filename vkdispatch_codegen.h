@@ -2251,7 +2251,8 @@ inline void vc__line_printf(const char *file, int line, vc_kernel *k, const char
     VC__PRAGMA(GCC optimize (VC__SMALL_LEVEL, "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", \
                              "no-tree-loop-im", "no-move-loop-invariants", "no-gcse", "no-schedule-insns2", \
                              "no-expensive-optimizations", "no-ipa-sra", "no-shrink-wrap", "no-caller-saves", \
-                             "no-tree-dominator-opts", "no-tree-forwprop", "no-tree-sra", "no-omit-frame-pointer"))
+                             "no-tree-dominator-opts", "no-tree-forwprop", "no-tree-sra", "no-if-conversion", \
+                             "no-omit-frame-pointer"))
 #define VC__SMALL_END _Pragma("GCC pop_options")
 #else
 #define VC__SMALL
@@ -3109,6 +3110,8 @@ static const uint8_t vc__text_parts[][16] = {
     { 1, 1, 1, 1, 0,  0, 0, 0, 2, 0,  0, 0, 0, 2, 0,  0 }  /* o: F32_2 */
 };
 
+VC__SMALL
+
 /* The text of an operation in a column; NULL if it has none. */
 static const char *vc__op_text(uint32_t op, uint32_t column) {
     const char *text = vc__op_texts[op];
@@ -3117,6 +3120,8 @@ static const char *vc__op_text(uint32_t op, uint32_t column) {
     for (text++; part > 1; part--) text += strlen(text) + 1;
     return text[0] ? text : NULL;
 }
+
+VC__SMALL_END
 
 /* Lanes that a subgroup operation combines, numbered as GroupOperation in SPIR-V (Reduce, InclusiveScan, ExclusiveScan,
    ClusteredReduce): all; up to and including the own lane; below the own lane; those of the own cluster. */
@@ -3475,6 +3480,16 @@ VC__NOINLINE static void *vc__allocate(vc_kernel *k, size_t size) {
     return block;
 }
 
+/* Grows the tape. Returns false after an error. */
+static bool vc__more_nodes(vc_kernel *k) {
+    if (k->count >= VC__MAX_NODES)
+        return VC__FAIL_FALSE(k, NULL, "too many operations: the limit is %u", VC__MAX_NODES);
+    if (!VC__RESERVE(k, k->node, k->capacity, k->count + 1)) return false;
+    if (k->capacity > VC__MAX_NODES) k->capacity = VC__MAX_NODES;
+    k->node_limit = k->failed ? 0 : k->capacity;
+    return true;
+}
+
 VC__SMALL_END
 
 /* Whether calls on the kernel have an effect: k is not NULL and has not failed. */
@@ -3484,16 +3499,6 @@ static inline bool vc__ready(const vc_kernel *k) { return k && !k->failed; }
 VC__NOINLINE static vc__variant *vc__variant_of(vc_kernel *k, vc_target target, vc_buffers buffers) {
     return &k->variant[vc__is_cuda(target) ? (int)VC__VARIANT_CUDA
                     : vc__is_opencl(target) ? (int)VC__VARIANT_OPENCL : (int)buffers];
-}
-
-/* Grows the tape. Returns false after an error. */
-static bool vc__more_nodes(vc_kernel *k) {
-    if (k->count >= VC__MAX_NODES)
-        return VC__FAIL_FALSE(k, NULL, "too many operations: the limit is %u", VC__MAX_NODES);
-    if (!VC__RESERVE(k, k->node, k->capacity, k->count + 1)) return false;
-    if (k->capacity > VC__MAX_NODES) k->capacity = VC__MAX_NODES;
-    k->node_limit = k->failed ? 0 : k->capacity;
-    return true;
 }
 
 /* Adds a node to the current region. Requires count < capacity. */
@@ -3739,6 +3744,8 @@ static inline vc_val vc__failed_value(const vc_kernel *k, const char *call) {
 static inline vc_kernel *vc__kernel_of(vc_val v) { return v.owner < 4096 ? NULL : (vc_kernel *)v.owner; }
 static vc_kernel *vc__kernel_of_two(vc_val a, vc_val b) { return vc__kernel_of(a.owner < 4096 ? b : a); }
 
+VC__SMALL
+
 /* Returns the kernel of the operands of a call whose ref or image has none. If they have none either, returns NULL and
    stores the call for vc_error, unless the ref or image (`failed`) or an operand is the result of a failed call. */
 VC__NOINLINE static vc_kernel *vc__kernel_of_operands(const char *call, bool failed, vc_val a, vc_val b, vc_val c) {
@@ -3750,6 +3757,9 @@ VC__NOINLINE static vc_kernel *vc__kernel_of_operands(const char *call, bool fai
     }
     return k;
 }
+
+VC__SMALL_END
+
 static inline vc_kernel *vc__kernel_of_ref(const char *call, const vc_ref *r, vc_val a, vc_val b) {
     return r->kernel ? r->kernel : vc__kernel_of_operands(call, r->memory != 0, a, b, b);
 }
@@ -6482,8 +6492,6 @@ static uint32_t vc__lower_pow(vc__lowering *s, const vc__node *n) {
                                      "r = z <= x & is_number(y) ? r : nan; o = T(1); y == z | x == o ? o : r"));
 }
 
-VC__SMALL_END
-
 /* ---- memory ---- */
 
 /* Whether a constant index is out of bounds. Element 0 is then accessed instead: the access may be in a branch that is
@@ -6529,8 +6537,6 @@ static uint32_t vc__lower_memory(vc__lowering *s, const vc__node *n) {
     if (value != VC__NIL) return vc__make_access(s, n, memory_type, vc__make_bitcast(s, memory_type, value));
     return vc__make_bitcast(s, type, vc__make_access(s, n, memory_type, value));
 }
-
-VC__SMALL
 
 /* lavapipe (Mesa 22.3) crashes if the bits of a float are an operand of an atomic add, and, or, xor or compare-exchange
    on memory that is an address. Swapping the halves twice returns an integer with the same bits. */
