@@ -3769,6 +3769,14 @@ typedef struct vd__pool {
 #define VD__ID_SLOT_MASK 0xFFFFFFu
 #define VD__ID_TYPE(id) ((uint32_t)((id) >> 44) & 15u)
 #define VD__ID_CONTEXT(id) ((uint32_t)((id) >> 48))
+
+/* Returns whether a handle has this type. Without images, the compiler knows that there are no images, samplers and
+   swapchains, and leaves out the code for them. */
+static inline bool vd__id_is(uint64_t id, vd__object_type type) {
+    bool exists = VD__HAS_IMAGES || (type != VD__OBJECT_IMAGE && type != VD__OBJECT_SAMPLER
+                                     && type != VD__OBJECT_SWAPCHAIN);
+    return exists && VD__ID_TYPE(id) == (uint32_t)type;
+}
 #define VD__ID_DEAD_MASK (((uint64_t)1 << 48) - 1)
 #define VD__GENERATION_ONE ((uint64_t)1 << 24)
 #define VD__GENERATION_MASK ((uint64_t)0xFFFFF << 24)
@@ -4016,11 +4024,16 @@ typedef enum vd__descriptor {
     VD__DESCRIPTORS
 } vd__descriptor;
 
+/* Return whether an argument or slot is an image or a sampler. Without images, kernels with such arguments cannot be
+   created. */
+static inline bool vd__kind_is_image(int kind) { return VD__HAS_IMAGES && kind == VD_ARG_IMAGE; }
+static inline bool vd__kind_is_sampler(int kind) { return VD__HAS_IMAGES && kind == VD_ARG_SAMPLER; }
+
 static VD__UNUSED vd__descriptor vd__descriptor_of(const vd_arg_info *a) {
     if (a->kind == VD_ARG_BINDING) return a->uniform ? VD__DESCRIPTOR_UNIFORM : VD__DESCRIPTOR_BUFFER;
     if (a->size) return VD__DESCRIPTOR_NONE; /* in the argument block, also images by handle */
-    if (a->kind == VD_ARG_SAMPLER) return VD__DESCRIPTOR_SAMPLER;
-    if (a->kind != VD_ARG_IMAGE) return VD__DESCRIPTOR_NONE;
+    if (vd__kind_is_sampler((int)a->kind)) return VD__DESCRIPTOR_SAMPLER;
+    if (!vd__kind_is_image((int)a->kind)) return VD__DESCRIPTOR_NONE;
     if (a->dim == VD_DIM_BUFFER) return a->sampled ? VD__DESCRIPTOR_TEXELS : VD__DESCRIPTOR_STORAGE_TEXELS;
     if (!a->sampled) return VD__DESCRIPTOR_STORAGE_IMAGE;
     return a->separate ? VD__DESCRIPTOR_SAMPLED_IMAGE : VD__DESCRIPTOR_COMBINED;
@@ -4035,7 +4048,7 @@ static uint32_t vd__arg_accesses(const vd_arg_info *a) {
 }
 
 static const vd__image_shape *vd__memory_shape(const vd__memory *m) {
-    return (const vd__image_shape *)(uintptr_t)m->native[1];
+    return VD__HAS_IMAGES ? (const vd__image_shape *)(uintptr_t)m->native[1] : NULL;
 }
 
 /* Returns the layout at rest: that of all subresources of an image between two submissions. Kernels use the same one,
@@ -8585,6 +8598,28 @@ VD__SMALL
     X(vkCreateDevice) \
     X(vkGetDeviceProcAddr)
 
+#if VD__HAS_IMAGES
+#define VD__VK_IMAGE_FUNCTIONS(X) \
+    X(vkCreateImage) \
+    X(vkDestroyImage) \
+    X(vkGetImageMemoryRequirements) \
+    X(vkGetImageSparseMemoryRequirements) \
+    X(vkBindImageMemory) \
+    X(vkCreateImageView) \
+    X(vkDestroyImageView) \
+    X(vkCreateBufferView) \
+    X(vkDestroyBufferView) \
+    X(vkCreateSampler) \
+    X(vkDestroySampler) \
+    X(vkCmdCopyBufferToImage) \
+    X(vkCmdCopyImageToBuffer) \
+    X(vkCmdCopyImage) \
+    X(vkCmdBlitImage) \
+    X(vkCmdClearColorImage)
+#else
+#define VD__VK_IMAGE_FUNCTIONS(X)
+#endif
+
 #define VD__VK_DEVICE_FUNCTIONS(X) \
     X(vkDestroyDevice) \
     X(vkDeviceWaitIdle) \
@@ -8606,17 +8641,6 @@ VD__SMALL
     X(vkGetBufferMemoryRequirements) \
     X(vkBindBufferMemory) \
     X(vkGetBufferDeviceAddress) \
-    X(vkCreateImage) \
-    X(vkDestroyImage) \
-    X(vkGetImageMemoryRequirements) \
-    X(vkGetImageSparseMemoryRequirements) \
-    X(vkBindImageMemory) \
-    X(vkCreateImageView) \
-    X(vkDestroyImageView) \
-    X(vkCreateBufferView) \
-    X(vkDestroyBufferView) \
-    X(vkCreateSampler) \
-    X(vkDestroySampler) \
     X(vkCreateShaderModule) \
     X(vkDestroyShaderModule) \
     X(vkCreatePipelineCache) \
@@ -8646,18 +8670,14 @@ VD__SMALL
     X(vkCmdDispatchIndirect) \
     X(vkCmdPipelineBarrier) \
     X(vkCmdCopyBuffer) \
-    X(vkCmdCopyBufferToImage) \
-    X(vkCmdCopyImageToBuffer) \
-    X(vkCmdCopyImage) \
-    X(vkCmdBlitImage) \
-    X(vkCmdClearColorImage) \
     X(vkCmdFillBuffer) \
     X(vkCmdUpdateBuffer) \
     X(vkCreateQueryPool) \
     X(vkDestroyQueryPool) \
     X(vkGetQueryPoolResults) \
     X(vkCmdResetQueryPool) \
-    X(vkCmdWriteTimestamp)
+    X(vkCmdWriteTimestamp) \
+    VD__VK_IMAGE_FUNCTIONS(X)
 
 /* Functions of extensions. NULL if the extension is not enabled. */
 #define VD__VK_EXTENSION_FUNCTIONS(X) \
@@ -9947,8 +9967,10 @@ static void vd__vk_device_close(vd__device *dev) {
         if (vk->cache) vd__vk_cache_store(dev);
         for (uint32_t i = 0; i < vk->layout_count; i++)
             vk->vkDestroyDescriptorSetLayout(vk->handle, vk->layouts[i].handle, NULL);
+#if VD__HAS_IMAGES
         for (uint32_t i = 0; i < vk->sampler_count; i++)
             vk->vkDestroySampler(vk->handle, vk->samplers[i].handle, NULL);
+#endif
         if (vk->cache) vk->vkDestroyPipelineCache(vk->handle, vk->cache, NULL);
         for (uint32_t i = 0; i < VD_MAX_QUEUES; i++)
             if (vk->timelines[i]) vk->vkDestroySemaphore(vk->handle, vk->timelines[i], NULL);
@@ -10461,11 +10483,13 @@ static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__memory
 /* m->native[1] is not 0 if `m` is an image. */
 static vd_result vd__vk_memory_bind(vd__device *dev, vd__memory *m) {
     vd__vk_device *vk = vd__vk_device_of(dev);
+#if VD__HAS_IMAGES
     if (m->native[1]) {
         VkResult bound = vk->vkBindImageMemory(vk->handle, VD__VK_UNPACK(VkImage, m->native[0]),
                                                VD__VK_UNPACK(VkDeviceMemory, m->block->native[0]), m->offset);
         return bound ? vd__vk_fail(bound, "vkBindImageMemory of %llu bytes", VD__U(m->size)) : VD_OK;
     }
+#endif
     VkBuffer buffer = VD__VK_UNPACK(VkBuffer, m->native[0]);
     VkResult result = vk->vkBindBufferMemory(vk->handle, buffer, VD__VK_UNPACK(VkDeviceMemory, m->block->native[0]),
                                              m->offset);
@@ -10476,8 +10500,10 @@ static vd_result vd__vk_memory_bind(vd__device *dev, vd__memory *m) {
 
 static void vd__vk_memory_destroy(vd__device *dev, vd__memory *m) {
     vd__vk_device *vk = vd__vk_device_of(dev);
+#if VD__HAS_IMAGES
     if (m->native[1]) vk->vkDestroyImage(vk->handle, VD__VK_UNPACK(VkImage, m->native[0]), NULL);
-    else vk->vkDestroyBuffer(vk->handle, VD__VK_UNPACK(VkBuffer, m->native[0]), NULL);
+#endif
+    if (!m->native[1]) vk->vkDestroyBuffer(vk->handle, VD__VK_UNPACK(VkBuffer, m->native[0]), NULL);
     m->native[0] = 0;
 }
 #endif /* VD__HAS_VULKAN */
@@ -11727,7 +11753,7 @@ static void vd__vk_set_write_each(vd__vk_device *vk, vd__vk_writes *w, const vd_
             VkDescriptorImageInfo *image = &w->images[w->count - 1];
             vd__vk_buffer_info(&w->buffers[w->count - 1], b->memory, b->offset, b->size);
             w->texels[w->count - 1] = VD__VK_UNPACK(VkBufferView, b->memory->native[0]);
-            if (type <= VD__DESCRIPTOR_UNIFORM || type >= VD__DESCRIPTOR_TEXELS) continue;
+            if (!VD__HAS_IMAGES || type <= VD__DESCRIPTOR_UNIFORM || type >= VD__DESCRIPTOR_TEXELS) continue;
             image->sampler = VD__VK_UNPACK(VkSampler, b->offset);
             image->imageView = VD__VK_UNPACK(VkImageView, b->memory->native[type == VD__DESCRIPTOR_STORAGE_IMAGE]);
             image->imageLayout = vd__vk_layouts[b->size];
@@ -11961,7 +11987,8 @@ static inline void vd__vk_barrier(vd__device *dev, VkCommandBuffer buffer, uint3
     VkMemoryBarrier barrier = { VK_STRUCTURE_TYPE_MEMORY_BARRIER, NULL, vd__vk_stages[from].writes,
                                 vd__vk_stages[to].accesses };
     VkPipelineStageFlags before = vd__vk_stages[from].stages, after = vd__vk_stages[to].stages;
-    if (VD__LIKELY(!count)) vk->vkCmdPipelineBarrier(buffer, before, after, 0, 1, &barrier, 0, NULL, 0, NULL);
+    if (VD__LIKELY(!VD__HAS_IMAGES || !count))
+        vk->vkCmdPipelineBarrier(buffer, before, after, 0, 1, &barrier, 0, NULL, 0, NULL);
     else vd__vk_barrier_images(vk, buffer, before, after, &barrier, transitions, count);
 }
 
@@ -12545,14 +12572,15 @@ static void vd__vk_bind_tiles(const vd__binds *b, VkDeviceMemory memory, VkSpars
 static VD__COLD vd_result vd__vk_queue_bind(vd__device *dev, uint32_t queue, uint64_t value, const vd__binds *b) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     uint64_t before = value - 1;
+    bool of_image = VD__HAS_IMAGES && b->tiles;
     VkSparseMemoryBind pages[2 * VD__PAGES];
     VkSparseImageMemoryBind tiles[VD__PAGES];
     VkDeviceMemory memory = b->heap ? VD__VK_UNPACK(VkDeviceMemory, b->heap->native[0]) : VK_NULL_HANDLE;
     memset(pages, 0, sizeof pages);
     memset(tiles, 0, sizeof tiles);
-    if (!b->tiles) vd__vk_bind_pages(b, pages);
-    uint32_t tails = b->tiles ? vd__vk_bind_tails(b, memory, pages) : 0;
-    if (b->tiles && !tails) vd__vk_bind_tiles(b, memory, tiles);
+    if (!of_image) vd__vk_bind_pages(b, pages);
+    uint32_t tails = of_image ? vd__vk_bind_tails(b, memory, pages) : 0;
+    if (of_image && !tails) vd__vk_bind_tiles(b, memory, tiles);
     VkSparseBufferMemoryBindInfo buffer = { VD__VK_UNPACK(VkBuffer, b->memory->native[0]), b->count, pages };
     VkSparseImageOpaqueMemoryBindInfo tail = { VD__VK_UNPACK(VkImage, b->memory->native[0]), tails, pages };
     VkSparseImageMemoryBindInfo image = { VD__VK_UNPACK(VkImage, b->memory->native[0]), b->count, tiles };
@@ -12564,11 +12592,11 @@ static VD__COLD vd_result vd__vk_queue_bind(vd__device *dev, uint32_t queue, uin
     info.pNext = &timeline;
     info.waitSemaphoreCount = info.signalSemaphoreCount = 1;
     info.pWaitSemaphores = info.pSignalSemaphores = &vk->timelines[queue];
-    info.bufferBindCount = !b->tiles;
+    info.bufferBindCount = !of_image;
     info.pBufferBinds = &buffer;
     info.imageOpaqueBindCount = tails > 0;
     info.pImageOpaqueBinds = &tail;
-    info.imageBindCount = b->tiles && !tails;
+    info.imageBindCount = of_image && !tails;
     info.pImageBinds = &image;
     VkResult result = vk->vkQueueBindSparse(vk->queues[queue], 1, &info, VK_NULL_HANDLE);
     return result ? vd__vk_fail(result, "vkQueueBindSparse of %u pages or tiles", b->count) : VD_OK;
@@ -18496,7 +18524,7 @@ static vd_result vd__range_check(const vd__buffer *b, const char *what, uint64_t
 /* Reports that a buffer or an image of a graph was used elsewhere. */
 static VD__COLD vd_result vd__graph_fail_buffer(const char *object, const vd__buffer *b) {
     return vd__fail_named(VD_ERROR_INVALID, object, "%s '%s' belongs to a graph; only commands that are recorded into "
-                          "that graph can use it", VD__ID_TYPE(vd__atomic_load64(&b->slot.id)) == VD__OBJECT_IMAGE
+                          "that graph can use it", vd__id_is(vd__atomic_load64(&b->slot.id), VD__OBJECT_IMAGE)
                           ? "image" : "buffer", b->name);
 }
 
@@ -19028,7 +19056,7 @@ static vd_result vd__local_size_check(const vd__device *dev, const vd_kernel_des
 static vd_result vd__image_info_check(const vd__device *dev, const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
     const char *what = a->kind == VD_ARG_IMAGE ? "an image" : "a sampler";
-    if (!dev->has_images)
+    if (!VD__HAS_IMAGES || !dev->has_images)
         return vd__fail_arg(desc->args, i, VD_ERROR_UNSUPPORTED, " is %s, which backend %s does not support; use "
                             "buffers and values", what, dev->driver->backend->name);
     uint32_t handles = a->count ? 8 * a->count : 8;
@@ -20090,8 +20118,8 @@ static vd_result vd__dispatch_fail_element(vd_result r, uint32_t element) {
 /* Resolves an element of argument i, an array. */
 static vd_result vd__dispatch_element(vd__dispatch_state *d, vd_context *ctx, const vd__param *p, const vd_arg *arg,
                                       int i, uint64_t *seen) {
-    if (p->kind == VD_ARG_IMAGE) return vd__dispatch_image(d, ctx, p, arg, i, seen);
-    if (p->kind == VD_ARG_SAMPLER) return vd__dispatch_sampler(d, ctx, p, arg, i);
+    if (vd__kind_is_image(p->kind)) return vd__dispatch_image(d, ctx, p, arg, i, seen);
+    if (vd__kind_is_sampler(p->kind)) return vd__dispatch_sampler(d, ctx, p, arg, i);
     vd_result r = vd__dispatch_find_buffer(d, ctx, p, arg, i);
     return r ? r : vd__dispatch_check_seen(d, &d->accesses[p->buffer_index], i, seen);
 }
@@ -20138,8 +20166,8 @@ static VD__NOINLINE vd_result vd__dispatch_args_mixed(vd__dispatch_state *d, vd_
         const vd__param *p = &d->kernel->params[i];
         if (d->kernel->args[i].count) r = vd__dispatch_array(d, ctx, &args[i], i, &seen);
         else if (p->kind == VD_ARG_VALUE) r = vd__dispatch_value(d, p, &args[i], i);
-        else if (p->kind == VD_ARG_IMAGE) r = vd__dispatch_image(d, ctx, p, &args[i], i, &seen);
-        else if (p->kind == VD_ARG_SAMPLER) r = vd__dispatch_sampler(d, ctx, p, &args[i], i);
+        else if (vd__kind_is_image(p->kind)) r = vd__dispatch_image(d, ctx, p, &args[i], i, &seen);
+        else if (vd__kind_is_sampler(p->kind)) r = vd__dispatch_sampler(d, ctx, p, &args[i], i);
         else r = vd__dispatch_buffer(d, ctx, p, &args[i], i, &seen);
     }
     return r;
@@ -21118,7 +21146,7 @@ static void vd__kernel_codes_free(vd_context *ctx, vd__kernel *k, uint32_t count
    and the device does not use tickets. The caller of this function and of those up to vd__reap_locked holds the
    context's lock. */
 static void vd__garbage_add(vd_context *ctx, vd__slot *slot) {
-    if (VD__ID_TYPE(slot->id) == VD__OBJECT_SAMPLER) {
+    if (vd__id_is(slot->id, VD__OBJECT_SAMPLER)) {
         vd__free(&ctx->host.allocator, ((vd__sampler *)(void *)slot)->name);
         vd__pool_release(&ctx->samplers, slot);
         return;
@@ -21156,7 +21184,7 @@ static void vd__image_views_free(vd_context *ctx, vd__image *image) {
 
 /* Frees a buffer, an image, or a view. */
 static void vd__garbage_free_resource(vd_context *ctx, vd__resource *b) {
-    bool is_image = VD__ID_TYPE(b->slot.id) == VD__OBJECT_IMAGE;
+    bool is_image = vd__id_is(b->slot.id, VD__OBJECT_IMAGE);
     if (is_image) vd__image_views_free(ctx, (vd__image *)(void *)b);
     if (b->view) {
         vd__atomic_add32(&b->root->slot.pins, UINT32_MAX);
@@ -21173,19 +21201,18 @@ static void vd__garbage_free_resource(vd_context *ctx, vd__resource *b) {
 /* Returns the native views of an image view, or NULL for all other objects. */
 static vd__storage *vd__image_views_of(const vd__slot *slot) {
     const vd__image *image = (const vd__image *)(const void *)slot;
-    return VD__ID_TYPE(slot->id) == VD__OBJECT_IMAGE && image->resource.view ? image->views : NULL;
+    return vd__id_is(slot->id, VD__OBJECT_IMAGE) && image->resource.view ? image->views : NULL;
 }
 
 static bool vd__slot_is_resource(const vd__slot *slot) {
-    uint32_t type = VD__ID_TYPE(slot->id);
-    return type == VD__OBJECT_BUFFER || type == VD__OBJECT_IMAGE;
+    return vd__id_is(slot->id, VD__OBJECT_BUFFER) || vd__id_is(slot->id, VD__OBJECT_IMAGE);
 }
 
 /* Frees an object by its type. The caller holds the context's lock. */
 static void vd__garbage_free(vd_context *ctx, vd__slot *slot) {
     if (vd__slot_is_resource(slot)) vd__garbage_free_resource(ctx, (vd__resource *)(void *)slot);
     else if (VD__ID_TYPE(slot->id) == VD__OBJECT_GRAPH) vd__graph_free(ctx, (vd__graph *)(void *)slot);
-    else if (VD__ID_TYPE(slot->id) == VD__OBJECT_SWAPCHAIN) vd__swapchain_free(ctx, (vd__swapchain *)(void *)slot);
+    else if (vd__id_is(slot->id, VD__OBJECT_SWAPCHAIN)) vd__swapchain_free(ctx, (vd__swapchain *)(void *)slot);
     else {
         vd__kernel_codes_free(ctx, (vd__kernel *)(void *)slot, ctx->device_count);
         vd__pool_release(&ctx->kernels, slot);
@@ -21202,7 +21229,7 @@ static uint64_t vd__garbage_last_use(const vd__slot *slot, const vd__queue *q) {
         const vd__graph *g = (const vd__graph *)(const void *)slot;
         return g->queue == q ? g->last_use : 0;
     }
-    if (VD__ID_TYPE(slot->id) == VD__OBJECT_SWAPCHAIN) {
+    if (vd__id_is(slot->id, VD__OBJECT_SWAPCHAIN)) {
         const vd__swapchain *s = (const vd__swapchain *)(const void *)slot;
         return s->queue == q ? s->last_use : 0;
     }
@@ -21306,7 +21333,7 @@ static void vd__object_destroy(vd_context *ctx, vd__pool *pool, vd__slot *slot) 
     else if (b && b->graph) --*(pool == &ctx->images ? &ctx->hidden_images : &ctx->hidden_buffers);
     for (vd__buffer *v = b ? b->views : NULL, *next; v; v = next) {
         next = v->next_view;
-        vd__pool_invalidate(VD__ID_TYPE(v->slot.id) == VD__OBJECT_IMAGE ? &ctx->images : &ctx->buffers, &v->slot);
+        vd__pool_invalidate(vd__id_is(v->slot.id, VD__OBJECT_IMAGE) ? &ctx->images : &ctx->buffers, &v->slot);
         vd__object_retire(ctx, &v->slot);
     }
     vd__object_retire(ctx, slot);
@@ -22108,6 +22135,7 @@ static vd_result vd__heap_accesses(vd_list *l, const vd__access **accesses, uint
 static VD__NOINLINE vd_result vd__list_images(vd_list *l, const vd__access *accesses, uint32_t count, uint32_t stage) {
     const vd__access *all = accesses;
     uint32_t all_count = count;
+    if (!VD__HAS_IMAGES) return vd__list_command(l, accesses, count, stage);
     if (l->graph) return vd__graph_add(l, accesses, count, stage);
     vd_result r = l->recording ? VD_OK : vd__list_begin_recording(l);
     if (r) return r;
@@ -25205,7 +25233,7 @@ static vd_result vd__graph_add(vd_list *l, const vd__access *accesses, uint32_t 
     for (uint32_t i = 0; i < count; i++) {
         a[i] = accesses[i];
         const vd__slot *object = l->uses[a[i].use].object; /* other threads may destroy it */
-        bool image = VD__ID_TYPE(vd__atomic_load64(&object->id)) == VD__OBJECT_IMAGE;
+        bool image = vd__id_is(vd__atomic_load64(&object->id), VD__OBJECT_IMAGE);
         if (a[i].heap || !image) a[i].layout = 0;
         l->uses[a[i].use].used = true;
         if (a[i].written) l->uses[a[i].use].written = true;
@@ -25421,7 +25449,7 @@ static vd_result vd__graph_placeholder(vd_list *l, vd__graph_slot *s, const char
 static vd_result vd__graph_resource_slot(vd_list *l, const char *name, vd__resource *b, vd__resource **out) {
     vd__graph *g = l->graph;
     uint64_t id = vd__atomic_load64(&b->slot.id);
-    vd_arg_kind kind = VD__ID_TYPE(id) == VD__OBJECT_IMAGE ? VD_ARG_IMAGE : VD_ARG_BINDING;
+    vd_arg_kind kind = vd__id_is(id, VD__OBJECT_IMAGE) ? VD_ARG_IMAGE : VD_ARG_BINDING;
     vd__graph_slot *s = vd__graph_slot_find(g, name, NULL);
     if (b->graph) return vd__graph_fail_buffer(NULL, b);
     if (kind == VD_ARG_IMAGE && !vd__memory_shape(&b->storage[l->queue->context_device->index].memory))
@@ -25611,7 +25639,7 @@ static vd_result vd__graph_object_add(vd__graph *g, const vd__list_use *use) {
     o->object = use->object;
     o->id = vd__atomic_load64(&use->object->id);
     o->is_kernel = VD__ID_TYPE(o->id) == VD__OBJECT_KERNEL;
-    o->is_image = VD__ID_TYPE(o->id) == VD__OBJECT_IMAGE;
+    o->is_image = vd__id_is(o->id, VD__OBJECT_IMAGE);
     o->written = use->written;
     o->used = use->used;
     o->slot = o->is_kernel ? VD__NONE : vd__graph_slot_of(g, b);
@@ -26042,7 +26070,7 @@ static vd_result vd__graph_set_buffer(const vd__graph *g, vd__dispatch_state *d,
     uint32_t slot = vd__graph_object_at(g, a->use)->slot;
     if (slot == VD__NONE) return VD_OK;
     uint64_t address = a->storage->memory.address + a->begin;
-    if (p->kind == VD_ARG_IMAGE)
+    if (vd__kind_is_image(p->kind))
         return vd__graph_set_image(g, vd__graph_slot_at(g, slot), d, i, element, arguments);
     if (p->kind == VD_ARG_ADDRESS) memcpy(arguments + p->location + 8 * element, &address, 8);
     else {
@@ -26070,7 +26098,7 @@ static bool vd__graph_set_values(const vd__graph *g, vd__dispatch_state *d, uint
     for (uint32_t u = vd__graph_command_at(g, command)->use; u < vd__graph_use_end(g, command); u++) {
         const vd__graph_use *use = vd__graph_use_at(g, u);
         const vd__graph_slot *s = vd__graph_slot_at(g, use->slot);
-        if (s->kind == VD_ARG_SAMPLER) {
+        if (vd__kind_is_sampler((int)s->kind)) {
             d->bindings[use->offset].memory = &s->sampler->key;
             d->bindings[use->offset].offset = s->sampler->native[g->queue->context_device->index];
         } else if (use->offset == VD__NONE) vd__graph_set_threads(d, s, arguments);
@@ -26558,8 +26586,8 @@ static vd_result vd__graph_check_image(const vd__graph *g, const vd__graph_slot 
 }
 
 static uint64_t vd__graph_sampler_id(const vd_arg *value) {
-    if (value->kind == VD_ARG_SAMPLER) return value->bits;
-    return value->kind == VD_ARG_IMAGE && value->from ? ((const vd_sampler *)value->from)->id : 0;
+    if (vd__kind_is_sampler((int)value->kind)) return value->bits;
+    return vd__kind_is_image((int)value->kind) && value->from ? ((const vd_sampler *)value->from)->id : 0;
 }
 
 /* Checks a new sampler for a slot, which is a sampler or an image with one. */
@@ -26589,8 +26617,8 @@ static vd_result vd__graph_check_value(const vd__graph *g, const vd__graph_slot 
     bool buffer = value->kind == VD_ARG_BINDING || value->kind == VD_ARG_ADDRESS;
     if (s->kind == VD_ARG_BINDING && buffer) return vd__graph_check_buffer(g, s, value->bits);
     if (s->kind == value->kind && s->kind != VD_ARG_VALUE) {
-        vd_result r = s->kind == VD_ARG_IMAGE ? vd__graph_check_image(g, s, value->bits) : VD_OK;
-        return r ? r : vd__graph_check_sampler(g, s, value);
+        vd_result r = vd__kind_is_image((int)s->kind) ? vd__graph_check_image(g, s, value->bits) : VD_OK;
+        return r || !VD__HAS_IMAGES ? r : vd__graph_check_sampler(g, s, value);
     }
     bool fits = s->kind == VD_ARG_VALUE && value->kind == VD_ARG_VALUE && (value->from || s->size <= 8);
     if (fits && (value->type == s->type || (!value->type && !(s->type && s->threads)))) return VD_OK;
@@ -27504,7 +27532,7 @@ static void vd__context_discard_objects(vd_context *ctx) {
             if (ctx->host.debug && !(vd__slot_is_resource(slot) && ((vd__resource *)(void *)slot)->graph))
                 vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' was not destroyed before vd_context_destroy", kinds[p],
                          name);
-            if (type == VD__OBJECT_SWAPCHAIN) vd__swapchain_close((vd__swapchain *)(void *)slot);
+            if (vd__id_is(slot->id, VD__OBJECT_SWAPCHAIN)) vd__swapchain_close((vd__swapchain *)(void *)slot);
             vd__object_destroy(ctx, pools[p], slot);
         }
 }
@@ -27986,7 +28014,7 @@ static bool vd__destroy_refused(vd_context *ctx, const char *call) {
 
 static void vd__graph_fail_destroy(const vd__resource *b) {
     vd__fail(VD_ERROR_INVALID, "%s '%s' belongs to a graph and is destroyed with it",
-             VD__ID_TYPE(vd__atomic_load64(&b->slot.id)) == VD__OBJECT_IMAGE ? "image" : "buffer", b->name);
+             vd__id_is(vd__atomic_load64(&b->slot.id), VD__OBJECT_IMAGE) ? "image" : "buffer", b->name);
 }
 
 /* Destroys an object of a pool, which messages call `what`. */
