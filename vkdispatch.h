@@ -18575,6 +18575,20 @@ static vd__access vd__access_of(const vd__span *span, uint32_t access) {
     return a;
 }
 
+/* Checks a field of a desc that must be 0 to `limit`. */
+static VD__NOINLINE vd_result vd__field_check(const char *name, int value, int limit) {
+    if (value >= 0 && value <= limit) return VD_OK;
+    return vd__fail(VD_ERROR_INVALID, "desc.%s is %d, but must be 0 to %d", name, value, limit);
+}
+
+/* Checks an array of a desc with `count` elements. count_name, name: the fields of `count` and `array`. */
+static VD__NOINLINE vd_result vd__array_check(const char *count_name, int count, const char *name, const void *array) {
+    if (!count || (count > 0 && array)) return VD_OK;
+    if (count < 0)
+        return vd__fail(VD_ERROR_INVALID, "desc.%s is %d, but it must not be negative", count_name, count);
+    return vd__fail(VD_ERROR_INVALID, "desc.%s is %d, but desc.%s is NULL", count_name, count, name);
+}
+
 /* Checks the number of elements of desc.uses. `object`: name of the kernel or command in messages. */
 static vd_result vd__uses_check(const char *object, const vd_record_use *uses, int count, int most) {
     if (count < 0 || count > most)
@@ -19285,13 +19299,10 @@ static vd_result vd__formats_check(const vd_kernel_desc *desc) {
 
 /* Checks the lengths of the arrays of a kernel desc, and the size of the argument block. */
 static vd_result vd__kernel_check_counts(const vd_kernel_desc *desc) {
-    if (desc->arg_count < 0 || desc->arg_count > VD_MAX_ARGS)
-        return vd__fail(VD_ERROR_INVALID, "desc.arg_count is %d, but must be 0 to %d", desc->arg_count, VD_MAX_ARGS);
-    if (desc->arg_count && !desc->args)
-        return vd__fail(VD_ERROR_INVALID, "desc.args is NULL, but desc.arg_count is %d", desc->arg_count);
-    if (desc->implicit_count < 0 || (desc->implicit_count && !desc->implicit))
-        return vd__fail(VD_ERROR_INVALID, "desc.implicit_count is %d, but %s", desc->implicit_count,
-                        desc->implicit_count < 0 ? "it must not be negative" : "desc.implicit is NULL");
+    vd_result r = vd__field_check("arg_count", desc->arg_count, VD_MAX_ARGS);
+    if (!r) r = vd__array_check("arg_count", desc->arg_count, "args", desc->args);
+    if (!r) r = vd__array_check("implicit_count", desc->implicit_count, "implicit", desc->implicit);
+    if (r) return r;
     if (desc->argument_bytes > VD_MAX_ARGUMENT_BYTES || desc->argument_bytes % 4)
         return vd__fail(VD_ERROR_INVALID, "desc.argument_bytes is %u, but must be a multiple of 4 and at most %d",
                         (unsigned)desc->argument_bytes, VD_MAX_ARGUMENT_BYTES);
@@ -21884,6 +21895,25 @@ static inline vd_result vd__list_end_call(vd_list *l, const char *call, vd_resul
     return r;
 }
 
+VD__SMALL
+
+/* Called at the beginning of a public function that records under the lock of the list. Checks the list and locks it;
+   on failure, the call has ended. */
+static vd_result vd__list_enter(vd_list *l, const char *call) {
+    vd_result r = vd__list_check(l);
+    if (r) return vd__list_refused(l, call, r);
+    vd__list_lock(l);
+    return VD_OK;
+}
+
+/* Unlocks a list after vd__list_enter, and ends the public function. */
+static vd_result vd__list_leave(vd_list *l, const char *call, vd_result r) {
+    vd__list_unlock(l);
+    return vd__list_end_call(l, call, r);
+}
+
+VD__SMALL_END
+
 /* Begins l->recording. The caller holds the lock of an immediate list's queue; for other lists it is locked here,
    because all lists of a queue share its recordings. */
 static VD__NOINLINE vd_result vd__list_begin_recording(vd_list *l) {
@@ -23148,11 +23178,9 @@ static vd_result vd__image_limits_check(vd__device *dev, const vd__image_shape *
 typedef struct vd__field { const char *name; int value, limit; } vd__field;
 
 static vd_result vd__fields_check(const vd__field *fields, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (fields[i].value < 0 || fields[i].value > fields[i].limit)
-            return vd__fail(VD_ERROR_INVALID, "desc.%s is %d, but must be 0 to %d", fields[i].name, fields[i].value,
-                            fields[i].limit);
-    return VD_OK;
+    vd_result r = VD_OK;
+    for (size_t i = 0; i < count && !r; i++) r = vd__field_check(fields[i].name, fields[i].value, fields[i].limit);
+    return r;
 }
 
 /* Fails on a backend without images. */
@@ -26928,9 +26956,8 @@ static vd_result vd__glsl_assemble(vd__glsl *g) {
     const vd_kernel_desc *desc = g->desc;
     const char *code = (const char *)desc->code, *rest;
     unsigned line;
-    if (desc->define_count < 0 || (desc->define_count && !desc->defines))
-        return vd__fail(VD_ERROR_INVALID, "desc.define_count is %d, but %s", desc->define_count,
-                        desc->define_count < 0 ? "it must not be negative" : "desc.defines is NULL");
+    vd_result r = vd__array_check("define_count", desc->define_count, "defines", desc->defines);
+    if (r) return r;
     rest = vd__glsl_after_version(code, &line);
     vd__glsl_put(g, code, (size_t)(rest - code));
     vd__glsl_puts(g, "\n#extension GL_GOOGLE_cpp_style_line_directive : require\n");
@@ -27296,6 +27323,21 @@ static bool vd__context_init_queues(vd_context *ctx, const vd_context_desc *desc
     return true;
 }
 
+/* The pools of a context. name: of an object in messages. */
+static const struct { size_t offset, item_size; vd__object_type type; const char *name; } vd__context_pools[] = {
+    { offsetof(vd_context, buffers), sizeof(vd__buffer), VD__OBJECT_BUFFER, "buffer" },
+    { offsetof(vd_context, kernels), sizeof(vd__kernel), VD__OBJECT_KERNEL, "kernel" },
+    { offsetof(vd_context, images), sizeof(vd__image), VD__OBJECT_IMAGE, "image" },
+    { offsetof(vd_context, samplers), sizeof(vd__sampler), VD__OBJECT_SAMPLER, "sampler" },
+    { offsetof(vd_context, graphs), sizeof(vd__graph), VD__OBJECT_GRAPH, "graph" },
+    { offsetof(vd_context, swapchains), sizeof(vd__swapchain), VD__OBJECT_SWAPCHAIN, "swapchain" },
+    { offsetof(vd_context, tickets), sizeof(vd__ticket), VD__OBJECT_TICKET, "ticket" }
+};
+
+static vd__pool *vd__context_pool(vd_context *ctx, size_t i) {
+    return (vd__pool *)(void *)((uint8_t *)ctx + vd__context_pools[i].offset);
+}
+
 /* Initialises the members that do not depend on the device. Returns false if memory runs out. */
 static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->host.allocator = vd__counting_allocator_init(&ctx->counting_allocator, &desc->allocator);
@@ -27322,13 +27364,9 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     if (ctx->print_bytes < 256) ctx->print_bytes = 256;
     vd__message_queue_init(&ctx->messages, ctx->print_bytes);
     vd__mutex_init(&ctx->lock);
-    vd__pool_init(&ctx->buffers, &ctx->host.allocator, VD__OBJECT_BUFFER, ctx->number, sizeof(vd__buffer));
-    vd__pool_init(&ctx->kernels, &ctx->host.allocator, VD__OBJECT_KERNEL, ctx->number, sizeof(vd__kernel));
-    vd__pool_init(&ctx->tickets, &ctx->host.allocator, VD__OBJECT_TICKET, ctx->number, sizeof(vd__ticket));
-    vd__pool_init(&ctx->images, &ctx->host.allocator, VD__OBJECT_IMAGE, ctx->number, sizeof(vd__image));
-    vd__pool_init(&ctx->samplers, &ctx->host.allocator, VD__OBJECT_SAMPLER, ctx->number, sizeof(vd__sampler));
-    vd__pool_init(&ctx->graphs, &ctx->host.allocator, VD__OBJECT_GRAPH, ctx->number, sizeof(vd__graph));
-    vd__pool_init(&ctx->swapchains, &ctx->host.allocator, VD__OBJECT_SWAPCHAIN, ctx->number, sizeof(vd__swapchain));
+    for (size_t i = 0; i < VD__COUNT(vd__context_pools); i++)
+        vd__pool_init(vd__context_pool(ctx, i), &ctx->host.allocator, vd__context_pools[i].type, ctx->number,
+                      vd__context_pools[i].item_size);
     if (!vd__context_init_queues(ctx, desc)) return false;
     bool cache = desc->cache_directory && desc->cache_directory[0];
     if (cache) ctx->host.cache_directory = vd__copy_text(&ctx->host.allocator, desc->cache_directory);
@@ -27367,13 +27405,7 @@ static void vd__context_free_memory(vd_context *ctx) {
     for (uint32_t i = 0; i < ctx->device_count; i++) vd__mutex_destroy(&ctx->devices[i].lock);
     vd__free(&ctx->host.allocator, ctx->queues);
     vd__free(&ctx->host.allocator, ctx->devices);
-    vd__pool_free(&ctx->buffers);
-    vd__pool_free(&ctx->kernels);
-    vd__pool_free(&ctx->tickets);
-    vd__pool_free(&ctx->images);
-    vd__pool_free(&ctx->samplers);
-    vd__pool_free(&ctx->graphs);
-    vd__pool_free(&ctx->swapchains);
+    for (size_t i = 0; i < VD__COUNT(vd__context_pools); i++) vd__pool_free(vd__context_pool(ctx, i));
     vd__mutex_destroy(&ctx->messages.lock);
     vd__mutex_destroy(&ctx->lock);
     inner.release(inner.user, ctx);
@@ -27402,11 +27434,9 @@ static vd_result vd__context_check_allocator(const vd_allocator *a) {
 
 /* Checks the fields of a desc that select devices. */
 static vd_result vd__context_check_devices(const vd_context_desc *desc) {
-    if (desc->device_count < 0 || desc->device_count > VD_MAX_DEVICES)
-        return vd__fail(VD_ERROR_INVALID, "desc.device_count is %d, but must be 0 to %d", desc->device_count,
-                        VD_MAX_DEVICES);
-    if (desc->device_count && !desc->devices)
-        return vd__fail(VD_ERROR_INVALID, "desc.device_count is %d, but desc.devices is NULL", desc->device_count);
+    vd_result r = vd__field_check("device_count", desc->device_count, VD_MAX_DEVICES);
+    if (!r) r = vd__array_check("device_count", desc->device_count, "devices", desc->devices);
+    if (r) return r;
     if (desc->devices && !desc->device_count)
         return vd__fail(VD_ERROR_INVALID, "desc.devices is set, but desc.device_count is 0");
     if (desc->device_count && (desc->device || desc->device_name))
@@ -27419,12 +27449,8 @@ static vd_result vd__context_check_devices(const vd_context_desc *desc) {
 static vd_result vd__context_check_limits(const vd_context_desc *desc) {
     if (desc->print_bytes > 1u << 30)
         return vd__fail(VD_ERROR_INVALID, "desc.print_bytes is %llu, but the limit is 2^30", VD__U(desc->print_bytes));
-    if (desc->queues < 0 || desc->queues > VD_MAX_QUEUES)
-        return vd__fail(VD_ERROR_INVALID, "desc.queues is %d, but must be 0 to %d", desc->queues, VD_MAX_QUEUES);
-    if ((uint32_t)desc->window_system > VD_WINDOW_METAL)
-        return vd__fail(VD_ERROR_INVALID, "desc.window_system is %d, but must be 0 to %d", (int)desc->window_system,
-                        VD_WINDOW_METAL);
-    return VD_OK;
+    vd_result r = vd__field_check("queues", desc->queues, VD_MAX_QUEUES);
+    return r ? r : vd__field_check("window_system", (int)desc->window_system, VD_WINDOW_METAL);
 }
 
 /* Checks that a desc with a cuda_stream selects VD_BACKEND_CUDA and at most one device. */
@@ -27516,12 +27542,10 @@ VD_API vd_result vd_context_create_version(const vd_context_desc *desc, vd_conte
 
 /* Destroys the objects that the user did not destroy. In debug mode, logs their names. */
 static void vd__context_discard_objects(vd_context *ctx) {
-    static const char *const kinds[] = { "buffer", "kernel", "image", "sampler", "graph", "swapchain" };
-    vd__pool *const pools[] = { &ctx->buffers, &ctx->kernels, &ctx->images, &ctx->samplers, &ctx->graphs,
-                                &ctx->swapchains };
-    for (size_t p = 0; p < VD__COUNT(pools); p++)
-        for (uint32_t i = 0; i < pools[p]->used; i++) {
-            vd__slot *slot = vd__pool_slot_at(pools[p], i);
+    for (size_t p = 0; vd__context_pools[p].type != VD__OBJECT_TICKET; p++) {
+        vd__pool *pool = vd__context_pool(ctx, p);
+        for (uint32_t i = 0; i < pool->used; i++) {
+            vd__slot *slot = vd__pool_slot_at(pool, i);
             if (!vd__slot_is_live(slot)) continue;
             uint64_t type = VD__ID_TYPE(slot->id);
             const char *name = type == VD__OBJECT_KERNEL    ? ((vd__kernel *)(void *)slot)->name
@@ -27530,11 +27554,12 @@ static void vd__context_discard_objects(vd_context *ctx) {
                                : type == VD__OBJECT_SWAPCHAIN ? ((vd__swapchain *)(void *)slot)->image.resource.name
                                                               : ((vd__resource *)(void *)slot)->name;
             if (ctx->host.debug && !(vd__slot_is_resource(slot) && ((vd__resource *)(void *)slot)->graph))
-                vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' was not destroyed before vd_context_destroy", kinds[p],
-                         name);
+                vd__logf(&ctx->host, VD_LOG_INFO, "%s '%s' was not destroyed before vd_context_destroy",
+                         vd__context_pools[p].name, name);
             if (vd__id_is(slot->id, VD__OBJECT_SWAPCHAIN)) vd__swapchain_close((vd__swapchain *)(void *)slot);
-            vd__object_destroy(ctx, pools[p], slot);
+            vd__object_destroy(ctx, pool, slot);
         }
+    }
 }
 
 /* Destroys a linked list of recordings that are not in flight. */
@@ -29024,12 +29049,10 @@ VD_API vd_result vd_present(vd_context *ctx, vd_swapchain swapchain, const vd_pr
 
 /* Records a transfer between an image and a buffer. */
 static vd_result vd__image_buffer_call(vd_list *list, const char *call, const vd_image_transfer *desc, bool to_image) {
-    vd_result r = vd__list_check(list);
-    if (r) return vd__list_refused(list, call, r);
-    vd__list_lock(list);
+    vd_result r = vd__list_enter(list, call);
+    if (r) return r;
     r = desc ? vd__copy_image_buffer(list, desc, to_image) : vd__fail(VD_ERROR_INVALID, "desc is NULL");
-    vd__list_unlock(list);
-    return vd__list_end_call(list, call, r);
+    return vd__list_leave(list, call, r);
 }
 
 VD_API vd_result vd_copy_to_image(vd_list *list, const vd_image_transfer *desc) {
@@ -29041,12 +29064,8 @@ VD_API vd_result vd_copy_from_image(vd_list *list, const vd_image_transfer *desc
 }
 
 VD_API vd_result vd_copy_image(vd_list *list, const vd_image_box *to, const vd_image_box *from) {
-    vd_result r = vd__list_check(list);
-    if (r) return vd__list_refused(list, "vd_copy_image", r);
-    vd__list_lock(list);
-    r = vd__copy_image(list, to, from);
-    vd__list_unlock(list);
-    return vd__list_end_call(list, "vd_copy_image", r);
+    vd_result r = vd__list_enter(list, "vd_copy_image");
+    return r ? r : vd__list_leave(list, "vd_copy_image", vd__copy_image(list, to, from));
 }
 
 VD_API vd_result vd_blit_image(vd_list *list, const vd_image_box *to, const vd_image_box *from, vd_filter filter) {
@@ -29056,36 +29075,29 @@ VD_API vd_result vd_blit_image(vd_list *list, const vd_image_box *to, const vd_i
     r = vd__blit_prepare(list); /* not under the list's lock: it may compile a kernel */
     if (r) return vd__list_end_call(list, call, r);
     vd__list_lock(list);
-    r = vd__blit_image(list, to, from, filter);
-    vd__list_unlock(list);
-    return vd__list_end_call(list, call, r);
+    return vd__list_leave(list, call, vd__blit_image(list, to, from, filter));
 }
 
 VD_API vd_result vd_clear_image(vd_list *list, vd_image image, const vd_color *color) {
     const char *call = "vd_clear_image";
-    vd_result r = vd__list_check(list);
-    if (r) return vd__list_refused(list, call, r);
-    vd__list_lock(list);
     uint32_t use;
+    vd_result r = vd__list_enter(list, call);
+    if (r) return r;
     const vd__image *found = vd__list_image(list, image, "", &use);
     if (!found) r = vd__last_error.code;
     else if (vd__format_rows[found->shape.format].block[0] > 1 || found->shape.depth)
         r = vd__fail(VD_ERROR_INVALID, "format %s of image '%s' cannot be cleared; use vd_image_upload",
                      vd__format_rows[found->shape.format].name, found->resource.name);
     else r = vd__clear_image(list, found, use, color);
-    vd__list_unlock(list);
-    return vd__list_end_call(list, call, r);
+    return vd__list_leave(list, call, r);
 }
 
 VD_API vd_result vd_discard_image(vd_list *list, vd_image image) {
     uint32_t use;
-    vd_result r = vd__list_check(list);
-    if (r) return vd__list_refused(list, "vd_discard_image", r);
-    vd__list_lock(list);
+    vd_result r = vd__list_enter(list, "vd_discard_image");
+    if (r) return r;
     const vd__image *i = vd__list_image(list, image, "", &use);
-    r = i ? vd__image_discard(list, i, use) : vd__last_error.code;
-    vd__list_unlock(list);
-    return vd__list_end_call(list, "vd_discard_image", r);
+    return vd__list_leave(list, "vd_discard_image", i ? vd__image_discard(list, i, use) : vd__last_error.code);
 }
 
 VD_API vd_result vd_generate_mips(vd_list *list, vd_image image) {
@@ -29094,9 +29106,7 @@ VD_API vd_result vd_generate_mips(vd_list *list, vd_image image) {
     r = vd__blit_prepare(list);
     if (r) return vd__list_end_call(list, "vd_generate_mips", r);
     vd__list_lock(list);
-    r = vd__generate_mips(list, image);
-    vd__list_unlock(list);
-    return vd__list_end_call(list, "vd_generate_mips", r);
+    return vd__list_leave(list, "vd_generate_mips", vd__generate_mips(list, image));
 }
 #endif /* VD__HAS_IMAGES */
 
@@ -29263,12 +29273,9 @@ static void vd__error_add_constants(const vd_kernel_desc *desc) {
 
 /* Checks the specialisation constants of a kernel desc without decoding the module. */
 static vd_result vd__constants_check(const vd_kernel_desc *desc) {
-    if (desc->constant_count < 0 || desc->constant_count > VD_MAX_CONSTANTS)
-        return vd__fail(VD_ERROR_INVALID, "desc.constant_count is %d, but must be 0 to %d", desc->constant_count,
-                        VD_MAX_CONSTANTS);
-    if (desc->constant_count && !desc->constants)
-        return vd__fail(VD_ERROR_INVALID, "desc.constant_count is %d, but desc.constants is NULL",
-                        desc->constant_count);
+    vd_result r = vd__field_check("constant_count", desc->constant_count, VD_MAX_CONSTANTS);
+    if (!r) r = vd__array_check("constant_count", desc->constant_count, "constants", desc->constants);
+    if (r) return r;
     if (!desc->constant_count || desc->code_kind == VD_CODE_SPIRV || desc->code_kind >= VD_CODE_GLSL) return VD_OK;
     return vd__fail(VD_ERROR_INVALID, "desc.constant_count is %d, but %s has no specialisation constants",
                     desc->constant_count, vd__code_names[desc->code_kind]);
@@ -29617,21 +29624,19 @@ static vd_result vd__waits_resolve(vd_list *l, const vd_submit_desc *desc, uint6
     vd_context *ctx = l->ctx;
     memset(waits, 0, VD_MAX_QUEUES * sizeof *waits);
     if (!desc || !desc->wait_count) return VD_OK;
-    if (desc->wait_count < 0 || !desc->waits)
-        return vd__fail(VD_ERROR_INVALID, "desc.wait_count is %d, but %s", desc->wait_count, desc->wait_count < 0
-                        ? "it must not be negative" : "desc.waits is NULL");
-    for (int i = 0; i < desc->wait_count; i++) {
+    vd_result r = vd__array_check("wait_count", desc->wait_count, "waits", desc->waits);
+    for (int i = 0; i < desc->wait_count && !r; i++) {
         vd__queue *q;
         uint64_t value = desc->waits[i].value;
-        vd_result r = vd__event_queue(ctx, desc->waits[i], &q);
+        r = vd__event_queue(ctx, desc->waits[i], &q);
         if (!r && q && q->context_device != l->queue->context_device) r = vd__queue_wait(q, value, VD_FOREVER);
-        if (r) return r;
+        if (r) break;
         if (q && q != l->queue && q->context_device == l->queue->context_device && value > waits[q->index]) {
             vd__queue_complete(q, value);
             waits[q->index] = value;
         }
     }
-    return VD_OK;
+    return r;
 }
 
 /* Submits the open batch of a queue. It starts when the device's other queues have reached the values in `waits`. */
@@ -29731,9 +29736,8 @@ VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buf
                          uint64_t size) {
     vd__span span;
     vd_copy_desc desc = { to, from, to_offset, from_offset, size, 1, 0, 0 };
-    vd_result r = vd__list_check(list);
-    if (r) return vd__list_refused(list, "vd_copy", r);
-    vd__list_lock(list);
+    vd_result r = vd__list_enter(list, "vd_copy");
+    if (r) return r;
     if (size) r = vd__copy(list, &desc);
     else {
         r = vd__span_find(list, to, "target ", "target ", to_offset, 0, &span);
@@ -29745,9 +29749,8 @@ VD_API vd_result vd_copy(vd_list *list, vd_buffer to, uint64_t to_offset, vd_buf
 }
 
 VD_API vd_result vd_copy_region(vd_list *list, const vd_copy_desc *desc) {
-    vd_result r = vd__list_check(list);
-    if (r) return vd__list_refused(list, "vd_copy_region", r);
-    vd__list_lock(list);
+    vd_result r = vd__list_enter(list, "vd_copy_region");
+    if (r) return r;
     r = desc ? vd__copy(list, desc) : vd__fail(VD_ERROR_INVALID, "desc is NULL");
     vd__list_unlock(list);
     if (VD__UNLIKELY(list->ctx->host.debug) && !r) vd__debug_written(list, desc->to.id);
@@ -29772,8 +29775,7 @@ VD_API vd_result vd_record_native(vd_list *list, const vd_record_desc *desc) {
     if (r) return vd__list_end_call(list, "vd_record_native", r);
     vd__list_lock(list);
     r = desc ? vd__record_native(list, desc) : vd__fail(VD_ERROR_INVALID, "desc is NULL");
-    vd__list_unlock(list);
-    return vd__list_end_call(list, "vd_record_native", r);
+    return vd__list_leave(list, "vd_record_native", r);
 }
 
 VD_API vd_result vd_write(vd_list *list, vd_buffer buffer, uint64_t offset, const void *data, uint64_t size) {
@@ -29839,21 +29841,13 @@ VD_API void vd_read_end(vd_context *ctx, vd_ticket ticket) {
 /* ---- profiling ---- */
 
 VD_API vd_result vd_scope_begin(vd_list *list, const char *name) {
-    vd_result r = vd__list_check(list);
-    if (r) return vd__list_refused(list, "vd_scope_begin", r);
-    vd__list_lock(list);
-    r = vd__scope_begin(list, name);
-    vd__list_unlock(list);
-    return vd__list_end_call(list, "vd_scope_begin", r);
+    vd_result r = vd__list_enter(list, "vd_scope_begin");
+    return r ? r : vd__list_leave(list, "vd_scope_begin", vd__scope_begin(list, name));
 }
 
 VD_API vd_result vd_scope_end(vd_list *list) {
-    vd_result r = vd__list_check(list);
-    if (r) return vd__list_refused(list, "vd_scope_end", r);
-    vd__list_lock(list);
-    r = vd__scope_end(list);
-    vd__list_unlock(list);
-    return vd__list_end_call(list, "vd_scope_end", r);
+    vd_result r = vd__list_enter(list, "vd_scope_end");
+    return r ? r : vd__list_leave(list, "vd_scope_end", vd__scope_end(list));
 }
 
 VD_API int vd_profile_read(vd_context *ctx, vd_scope_info *out, int capacity) {
@@ -30154,13 +30148,9 @@ VD_API vd_result vd_graph_set(vd_context *ctx, vd_graph graph, const char *slot,
 static vd_result vd__graph_submit_check(vd__graph *g, const vd_graph_submit_desc *desc,
                                         uint64_t waits[VD_MAX_QUEUES]) {
     vd_submit_desc events = { desc->waits, desc->wait_count };
-    if (desc->instances < 0 || desc->instances > VD__GRAPH_INSTANCES)
-        return vd__fail(VD_ERROR_INVALID, "desc.instances is %d, but must be 0 to %d", desc->instances,
-                        VD__GRAPH_INSTANCES);
-    if (desc->value_count < 0 || (desc->value_count && !desc->values))
-        return vd__fail(VD_ERROR_INVALID, "desc.value_count is %d, but %s", desc->value_count,
-                        desc->value_count < 0 ? "it must not be negative" : "desc.values is NULL");
-    return vd__waits_resolve(&g->queue->open_batch, &events, waits);
+    vd_result r = vd__field_check("instances", desc->instances, VD__GRAPH_INSTANCES);
+    if (!r) r = vd__array_check("value_count", desc->value_count, "values", desc->values);
+    return r ? r : vd__waits_resolve(&g->queue->open_batch, &events, waits);
 }
 
 VD_API vd_result vd_graph_submit(vd_context *ctx, vd_graph graph, const vd_graph_submit_desc *desc, vd_event *out) {

@@ -233,7 +233,7 @@ static void kernel_descs(void **state) {
     REFUSED(vd_kernel_create(validate_ctx, &d), "needs 49153 bytes of shared memory, but the device's limit is 49152");
     d.shared_bytes = 0;
     d.arg_count = 1;
-    REFUSED(vd_kernel_create(validate_ctx, &d), "desc.args is NULL, but desc.arg_count is 1");
+    REFUSED(vd_kernel_create(validate_ctx, &d), "desc.arg_count is 1, but desc.args is NULL");
     d.args = args;
     REFUSED(vd_kernel_create(validate_ctx, &d), "argument 0 '' has kind 0");
     args[0].kind = VD_ARG_VALUE;
@@ -500,7 +500,7 @@ static void code_of_other_kinds(void **state) {
     vd_kernel_destroy(validate_ctx, k);
     d.arg_count = 1;
     assert_true(vd_kernel_create(validate_ctx, &d).id == 0);
-    CHECK_TEXT("desc.args is NULL, but desc.arg_count is 1");
+    CHECK_TEXT("desc.arg_count is 1, but desc.args is NULL");
     d.arg_count = 0;
     d.code = "";
     d.code_size = 0;
