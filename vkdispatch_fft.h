@@ -16113,6 +16113,8 @@ static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer
     if (batch > UINT32_MAX)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "buffer '%s' (image) has %llu images, but the limit is %u",
                             info[0].name, (unsigned long long)batch, UINT32_MAX);
+    result = vd__fft_check_buffer(ctx, out, "out", info[0].size); /* before the search for shapes, which can be long */
+    if (result) return result;
     desc.batch = (uint32_t)batch;
     desc.mode = mode;
     desc.real = true;

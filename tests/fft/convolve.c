@@ -765,6 +765,12 @@ static void bad_runs(vd_context *ctx, const vd_convolve_desc *desc) {
     refuse_run(vd_convolve_run(plan, list, a, b), "'numbers' (out) has 252 bytes, but the plan needs 256");
     refuse_run(vd_convolve_run(plan, list, b, a), "'numbers' (in) has 252 bytes, but the plan needs 256");
     refuse_run(vd_convolve_2d(ctx, a, a, b, VD_CONVOLVE_FULL), "mode is 3, but must be VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME");
+    vd_stats before, after;
+    assert_int_equal(vd_context_stats(ctx, &before), VD_OK);
+    refuse_run(vd_convolve_2d(ctx, a, a, b, VD_CONVOLVE_SAME), "'numbers' (out) has 252 bytes, but the plan needs 256");
+    assert_int_equal(vd_context_stats(ctx, &after), VD_OK);
+    assert_int_equal(after.kernels, before.kernels); /* no plan was made */
+    assert_int_equal(after.buffers, before.buffers);
     vd_buffer_destroy(ctx, a);
     vd_buffer_destroy(ctx, b);
     vd_convolve_destroy(plan);
