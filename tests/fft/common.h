@@ -114,7 +114,7 @@ static inline bool passes_over_form(const vd_fft_desc *desc, vd_fft_direction di
     return occurred;
 }
 
-/* Type of indices and counts of this number of elements. VD__REDUCE_NARROW: see tests/fft/large_sort.c. */
+/* Type of indices and counts of this number of elements. The Makefile sets VD__REDUCE_NARROW for large*.c. */
 static inline vd_type count_type(uint64_t elements) {
 #ifdef VD__REDUCE_NARROW
     return elements > VD__REDUCE_NARROW ? VD_U64 : VD_U32;

@@ -1,5 +1,3 @@
 /* Scans of arrays whose indices have 64 bits: the tests of scan.c, with a lower limit for indices of 32 bits. */
-#define VD__REDUCE_NARROW 100ull
-#include "tests/fft/own.h"
 #define FFT_FEW_CASES 1
 #include "tests/fft/scan.c"

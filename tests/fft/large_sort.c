@@ -1,6 +1,5 @@
 /* Sorts and histograms of arrays whose indices have 64 bits: the tests of sort.c, with a lower limit for indices of 32
    bits; carries of 64-bit counts. */
-#define VD__REDUCE_NARROW 100ull
 #include "tests/fft/own.h"
 #define FFT_FEW_CASES 1
 #include "tests/fft/common.h"

@@ -1,5 +1,3 @@
 /* Top-k of arrays whose indices have 64 bits: the tests of top_k.c, with a lower limit for indices of 32 bits. */
-#define VD__REDUCE_NARROW 100ull
-#include "tests/fft/own.h"
 #define FFT_FEW_CASES 1
 #include "tests/fft/top_k.c"

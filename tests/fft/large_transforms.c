@@ -1,6 +1,4 @@
 /* Transforms of arrays whose indices have 64 bits: the tests of transforms.c, with a lower limit for indices of
    32 bits. */
-#define VD__FFT_NARROW 100ull
-#include "tests/fft/own.h"
 #define FFT_FEW_CASES 1
 #include "tests/fft/transforms.c"
