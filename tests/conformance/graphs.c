@@ -780,7 +780,7 @@ TEST_EXECUTED(slot_errors) {
     desc.values = NULL;
     FAILS(vd_graph_submit(f->ctx, g, &desc, NULL), VD_ERROR_INVALID, "desc.values is NULL");
     vd_graph_barrier_info barrier;
-    FAILS(vd_graph_barrier_query(f->ctx, g, 0, &barrier), VD_ERROR_INVALID, "index is 0|0 barriers");
+    FAILS(vd_graph_barrier_query(f->ctx, g, 0, &barrier), VD_ERROR_INVALID, "index is 0|must be below 0");
     FAILS(vd_graph_query(f->ctx, g, NULL), VD_ERROR_INVALID, "out is NULL");
     assert_int_equal(read_u32(f->ctx, x, 9), 9); /* nothing was executed */
     vd_kernel_destroy(f->ctx, kernel);
