@@ -1008,8 +1008,12 @@ static void bad_maps(void **state) {
     desc.filter_per_group = false;
     desc.mode = VD_CONVOLVE_SAME;
     assert_null(vd_convolve_create(ctx, &desc));
-    says("map requires VD_CONVOLVE_CONVOLUTION and VD_CONVOLVE_CIRCULAR or VD_CONVOLVE_FULL");
+    says("map is set, but mode is neither VD_CONVOLVE_CIRCULAR nor VD_CONVOLVE_FULL");
     desc.mode = VD_CONVOLVE_CIRCULAR;
+    desc.kind = VD_CONVOLVE_CORRELATION;
+    assert_null(vd_convolve_create(ctx, &desc));
+    says("map is set, but kind is not VD_CONVOLVE_CONVOLUTION");
+    desc.kind = VD_CONVOLVE_CONVOLUTION;
     desc.map = bad_map;
     assert_null(vd_convolve_create(ctx, &desc));
     says("the map sets re to u32 and im to f32, but f32 is expected");
