@@ -233,7 +233,8 @@ TEST(bad_views_are_refused) {
     check_text("too many", "2^63 - 1 bytes");
     vd_buffer v = view_u32(f->ctx, b, 8, 8);
     uint32_t word = 0;
-    FAILS(vd_buffer_write(f->ctx, v, 32, &word, 4), VD_ERROR_INVALID, "vd_buffer_write: offset 32|'b' (32 bytes)");
+    FAILS(vd_buffer_write(f->ctx, v, 32, &word, 4), VD_ERROR_INVALID,
+          "vd_buffer_write: 4 bytes at offset 32|'b' (32 bytes)");
     FAILS(vd_buffer_read(f->ctx, v, UINT64_MAX - 1, &word, 4), VD_ERROR_INVALID, "past the end");
     still_works(f);
 }
