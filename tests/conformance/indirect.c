@@ -508,7 +508,8 @@ TEST_EXECUTED(other_threads_go_on) {
     void *failed;
     open.queues = 2;
     vd_context *ctx = context_with(f, &open);
-    if (f->backend != VD_BACKEND_OPENCL || vd_device(ctx, 0)->type != VD_DEVICE_CPU)
+    if (f->backend != VD_BACKEND_OPENCL || vd_device(ctx, 0)->type != VD_DEVICE_CPU
+        || !(vd_device(ctx, 0)->features & VD_FEATURE_MAPPED))
         skip_because("no kernel can wait for the host");
     vd_kernel waits = kernel_waits(ctx), k = kernel_affine(ctx);
     vd_buffer x = buffer_u32(ctx, "x", 64, NULL), y = buffer_u32(ctx, "y", 64, NULL),
