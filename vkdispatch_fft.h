@@ -641,7 +641,7 @@
        bins of a histogram                                                                    2^31
        k of top-k                                                                             1024
 
-       A call that makes a plan beyond these limits fails with VD_ERROR_UNSUPPORTED. Those of the device can be lower:
+       A call that makes a plan beyond these limits fails with VD_ERROR_UNSUPPORTED. A device can have lower limits:
        max_buffer_bytes, the invocations and shared memory of a work-group and, for scans with VD_SCAN_THREE_KERNELS
        and for top-k, vd_facts.max_loop_iterations. If this fact is not 0 (llvmpipe terminates longer loops), scans and
        sorts with VD_SCAN_ONE_PASS, and scans along an axis that is not the last one, may take several dispatches.
@@ -2294,6 +2294,13 @@ static vd_result vd__fft_query(vd_context *ctx, vd_buffer buffer, const char *ro
     return result ? vd_error_amend(result, NULL, NULL, "%s", role) : VD_OK;
 }
 
+/* Returns the number of dimensions of a buffer without trailing ones of length 1, but at least `minimum`. */
+static uint32_t vd__fft_buffer_dimensions(const vd_buffer_info *info, uint32_t minimum) {
+    uint32_t dimensions = 4;
+    while (dimensions > minimum && info->shape[dimensions - 1] == 1) dimensions--;
+    return dimensions;
+}
+
 /* Queries a buffer whose type determines the element type of a plan, so that VD_BYTES is an error. */
 static vd_result vd__fft_query_scalars(vd_context *ctx, vd_buffer buffer, const char *role, vd_buffer_info *info) {
     vd_result result = vd__fft_query(ctx, buffer, role, info);
@@ -2628,6 +2635,21 @@ static uint64_t vd__digits_offset_of(const vd__digits *d, uint64_t index) {
     for (uint32_t i = d->count; i-- > 0; index /= d->size[i])
         offset += (i ? index % d->size[i] : index) * d->stride[i];
     return offset;
+}
+
+/* Checks the type of indices of results or rows with this many elements, and sets the default. limit: maximum elements
+   with indices of 32 bits. */
+static vd_result vd__plan_check_index_type(vd_context *ctx, vd_type *type, uint64_t elements, uint64_t limit) {
+    if (!*type) *type = elements > limit ? VD_U64 : VD_U32;
+    if (*type != VD_U32 && *type != VD_U64)
+        return vd_error_set(VD_ERROR_INVALID, "index_type is %s, but must be VD_U32 or VD_U64", vd_type_name(*type));
+    if (*type == VD_U32 && elements > limit)
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "indices of %llu elements are u32, but the limit for u32 is %llu; "
+                            "use indices of type VD_U64", (unsigned long long)elements, (unsigned long long)limit);
+    if (*type == VD_U64 && !(vd_device(ctx, 0)->features & VD_FEATURE_I64))
+        return vd_error_set(VD_ERROR_UNSUPPORTED, "indices are u64, but the device does not support 64-bit integers "
+                            "(VD_FEATURE_I64)");
+    return VD_OK;
 }
 
 // >>tuner
@@ -9113,8 +9135,7 @@ static vd__reduce_state vd__reduce_state_of(const vd__reduce_writer *w, const vc
     vd__reduce_state s = vd__reduce_empty(w), empty = s;
     vc_type wide = vd__reduce_widened_type(w->desc->type);
     vc_val v = e[0];
-    if (w->desc->map.build) v = vd_plan_fragment_build(&w->plan->map, w->k, e[0], e[1],
-                                                          vc_cast(VC_U32, at));
+    if (w->desc->map.build) v = vd_plan_fragment_build(&w->plan->map, w->k, e[0], e[1], vc_cast(VC_U32, at));
     else if (w->desc->op == VD_REDUCE_DOT) v = vc_mul(vc_cast(wide, e[0]), vc_cast(wide, e[1]));
     if (vd__reduce_is_test(w->desc->op)) v = vc_ne(vc_cast(wide, v), vc_imm(wide, 0));
     s.v[0] = v = w->plan->keyed ? vd__reduce_key_of(w, vc_cast(wide, v), index) : vc_cast(w->type[0], v);
@@ -10071,21 +10092,6 @@ static vd_result vd__reduce_check_large(const vd_reduce *p) {
     if (kept > VD__REDUCE_RESULTS)
         return vd_error_set(VD_ERROR_UNSUPPORTED, "there are %llu results, but the limit is %llu", kept,
                             VD__REDUCE_RESULTS);
-    return VD_OK;
-}
-
-/* Checks the type of indices of results or rows with this many elements, and sets the default. limit: maximum elements
-   with indices of 32 bits. */
-static vd_result vd__plan_check_index_type(vd_context *ctx, vd_type *type, uint64_t elements, uint64_t limit) {
-    if (!*type) *type = elements > limit ? VD_U64 : VD_U32;
-    if (*type != VD_U32 && *type != VD_U64)
-        return vd_error_set(VD_ERROR_INVALID, "index_type is %s, but must be VD_U32 or VD_U64", vd_type_name(*type));
-    if (*type == VD_U32 && elements > limit)
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "indices of %llu elements are u32, but the limit for u32 is %llu; "
-                            "use indices of type VD_U64", (unsigned long long)elements, (unsigned long long)limit);
-    if (*type == VD_U64 && !(vd_device(ctx, 0)->features & VD_FEATURE_I64))
-        return vd_error_set(VD_ERROR_UNSUPPORTED, "indices are u64, but the device does not support 64-bit integers "
-                            "(VD_FEATURE_I64)");
     return VD_OK;
 }
 
@@ -12449,8 +12455,7 @@ static void vd__top_declare(vd__top_writer *w) {
     vd_plan_kernel *b = w->plan_kernel;
     w->in = vd_plan_kernel_buffer(b, w->k, VD__TOP_IN, "in", p->desc.type, VC_READ);
     w->values = vd_plan_kernel_buffer(b, w->k, VD__TOP_VALUES, "values", p->desc.type, VC_WRITE);
-    w->indices = vd_plan_kernel_buffer(b, w->k, VD__TOP_INDICES, "indices", p->desc.index_type,
-                                       VC_WRITE);
+    w->indices = vd_plan_kernel_buffer(b, w->k, VD__TOP_INDICES, "indices", p->desc.index_type, VC_WRITE);
     if (p->parts > 1) {
         w->part_keys = vd_plan_kernel_buffer(b, w->k, VD__TOP_PART_KEYS, "part_keys", w->key, VC_READ_WRITE);
         w->part_indices = vd_plan_kernel_buffer(b, w->k, VD__TOP_PART_INDICES, "part_indices", w->index, VC_READ_WRITE);
@@ -13379,8 +13384,7 @@ static vd_result vd__fft_simple(vd_context *ctx, vd_buffer buffer, uint32_t axes
                             info.name, vd_type_name(info.type));
     memset(&desc, 0, sizeof desc);
     memset(&io, 0, sizeof io);
-    uint32_t dimensions = 4;
-    while (dimensions > axes && info.shape[dimensions - 1] == 1) dimensions--;
+    uint32_t dimensions = vd__fft_buffer_dimensions(&info, axes);
     memcpy(desc.shape, info.shape, dimensions * sizeof info.shape[0]);
     desc.axes = ((1u << axes) - 1) << (dimensions - axes);
     io.direction = direction;
@@ -13412,8 +13416,7 @@ static vd_result vd__real_simple(vd_context *ctx, vd_buffer reals, vd_buffer bin
     if (result) return result;
     memset(&desc, 0, sizeof desc);
     memset(&io, 0, sizeof io);
-    uint32_t dimensions = 4;
-    while (dimensions > 1 && info.shape[dimensions - 1] == 1) dimensions--;
+    uint32_t dimensions = vd__fft_buffer_dimensions(&info, 1);
     memcpy(desc.shape, info.shape, dimensions * sizeof info.shape[0]);
     desc.kind = VD_FFT_REAL;
     io.direction = direction;
@@ -16101,9 +16104,8 @@ static vd_result vd__convolve_simple(vd_context *ctx, vd_buffer image, vd_buffer
     if (mode != VD_CONVOLVE_CENTRED && mode != VD_CONVOLVE_SAME)
         return vd_error_set(VD_ERROR_INVALID, "mode is %d, but must be VD_CONVOLVE_CENTRED or VD_CONVOLVE_SAME",
                             (int)mode);
-    uint32_t image_dimensions = 4, filter_dimensions = 4;
-    while (image_dimensions > 2 && info[0].shape[image_dimensions - 1] == 1) image_dimensions--;
-    while (filter_dimensions > 2 && info[1].shape[filter_dimensions - 1] == 1) filter_dimensions--;
+    uint32_t image_dimensions = vd__fft_buffer_dimensions(&info[0], 2);
+    uint32_t filter_dimensions = vd__fft_buffer_dimensions(&info[1], 2);
     if (filter_dimensions > 2)
         return vd_error_set(VD_ERROR_INVALID, "buffer '%s' (filter) is %u-dimensional, but must be 2-dimensional",
                             info[1].name, filter_dimensions);

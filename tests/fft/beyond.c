@@ -50,7 +50,8 @@ static uint64_t product(const uint64_t *shape) {
     return n;
 }
 
-/* Records a run into a list of its own and checks the result. `refusal`: expected text; NULL: it succeeds. */
+/* Checks the result of recording a run: that launches were recorded or, if `refusal` is not NULL, that the run was
+   refused with this text. number: of the case, for messages. */
 static void expect(vd_result result, const char *refusal, size_t number) {
     if (!result != !refusal) fail_msg("case %zu: %s", number, result ? vd_error_text() : "not refused");
     if (refusal) says(refusal);
@@ -264,7 +265,6 @@ TEST(shifts)
 
 int main(void) {
     const struct CMUnitTest tests[] = { BOTH(transforms), BOTH(reductions), BOTH(scans), BOTH(compactions_and_sorts),
-                                        BOTH(histograms), BOTH(top_k),
-                                        BOTH(indices), BOTH(shifts) };
+                                        BOTH(histograms), BOTH(top_k), BOTH(indices), BOTH(shifts) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
