@@ -11299,25 +11299,23 @@ VD__SMALL_END
 /* Command buffers, descriptor sets, barriers, submission, timeline semaphores, windows, and the rounding probe. */
 
 #if VD__HAS_VULKAN
-/* Identifies a descriptor: offset and size of a vd__binding, and the serial of its memory, which distinguishes it from
-   a destroyed one with the same handle. */
+/* Identifies the range that a descriptor refers to. `serial` is that of the memory: drivers reuse handles. */
 typedef struct vd__vk_descriptor_key {
     uint64_t offset, size;
     uint32_t serial;
 } vd__vk_descriptor_key;
 
-/* The descriptor sets of one layout. A recording uses them in order. They keep the descriptors of earlier recordings
-   and are never reset, because a set that already has the right descriptors needs no write. */
+/* The descriptor sets of one layout, which a recording uses in order. They are never reset: a set that an earlier
+   recording has filled with the right descriptors needs no write. */
 typedef struct vd__vk_set_cache {
     VkDescriptorSet *sets;
     vd__vk_descriptor_key *keys; /* `stride` keys per set */
-    uint32_t stride;           /* descriptors of a set, that of the argument block included */
+    uint32_t stride;           /* descriptors of a set, including that of the argument block */
     uint32_t used, count;      /* sets that this recording has used; all sets */
     uint32_t set_capacity, key_capacity;
 } vd__vk_set_cache;
 
-/* A mapped buffer of VD__VK_CHUNK_BYTES for argument blocks that are not passed as push constants and for sizes of
-   indirect launches, or for the data of the probe. */
+/* A mapped buffer of VD__VK_CHUNK_BYTES for argument blocks in memory and size blocks, or for the data of the probe. */
 typedef struct vd__vk_chunk {
     vd__block block;
     vd__memory memory;
@@ -11342,10 +11340,9 @@ typedef struct vd__vk_allocation {  /* header of an allocation */
     uint64_t size;
 } vd__vk_allocation;
 
-/* Allocator for the host memory of a command pool. Drivers allocate during recording, some of them several times per
-   command. Allocations are consecutive in slabs. Usually the driver frees all of them when the command pool is reset,
-   and the slabs are filled again from their beginning. This is faster than the heap and keeps the memory in the order
-   of its use. */
+/* Allocator for the host memory of a command pool. Some drivers allocate several times per recorded command, and
+   usually free everything when the pool is reset. So allocations are consecutive in slabs, which are then filled again
+   from the beginning. */
 typedef struct vd__vk_arena {
     const vd_allocator *allocator;
     vd__vk_slab *slabs, *current; /* all slabs; the one that is being filled, NULL before the first allocation */
@@ -11356,15 +11353,14 @@ typedef struct vd__vk_arena {
     bool failed;               /* an allocation has failed since the last reset; the driver may not report it */
 } vd__vk_arena;
 
-/* A command buffer that changes argument blocks at the beginning of a submission. It is reused when that submission has
-   completed. */
+/* A command buffer that changes argument blocks at the beginning of a submission. Reused when that has completed. */
 typedef struct vd__vk_prologue {
     VkCommandBuffer buffer;
     uint64_t value;            /* timeline value of the submission */
     uint32_t queue;
 } vd__vk_prologue;
 
-/* Where the size block of an indirect launch is (VD__VK_SIZE_ALL and so on). */
+/* Location of the size block of an indirect launch. */
 typedef struct vd__vk_size {
     uint32_t chunk, word;      /* index of the chunk, and of the first word in it */
     char kernel[48];           /* its name */
@@ -11411,7 +11407,6 @@ static vd__vk_commands *vd__vk_commands_of(const vd__commands *c) { return (vd__
 
 static uint8_t *vd__vk_aligned(uint8_t *p, size_t align) { return p + (align - (uintptr_t)p % align) % align; }
 
-/* Allocates directly from the allocator: for large or over-aligned allocations, and while slabs are not used. */
 static void *vd__vk_allocate_directly(vd__vk_arena *a, size_t size, size_t align) {
     if (align < VD__VK_ALLOCATION_ALIGN) align = VD__VK_ALLOCATION_ALIGN;
     uint8_t *block = (size | align) < SIZE_MAX / 4
@@ -11425,7 +11420,7 @@ static void *vd__vk_allocate_directly(vd__vk_arena *a, size_t size, size_t align
     return header + 1;
 }
 
-/* Advances to the next slab and allocates it if there is none. Returns false if that failed. */
+/* Advances to the next slab, which is allocated if there is none. */
 static VD__NOINLINE bool vd__vk_arena_next(vd__vk_arena *a) {
     vd__vk_slab **next = a->current ? &a->current->next : &a->slabs;
     if (!*next) {
@@ -11440,7 +11435,6 @@ static VD__NOINLINE bool vd__vk_arena_next(vd__vk_arena *a) {
     return true;
 }
 
-/* The next three functions are VkAllocationCallbacks. */
 static VKAPI_ATTR void *VKAPI_CALL vd__vk_arena_allocate(void *user, size_t size, size_t align,
                                                          VkSystemAllocationScope scope) {
     vd__vk_arena *a = (vd__vk_arena *)user;
@@ -11481,7 +11475,7 @@ static VKAPI_ATTR void *VKAPI_CALL vd__vk_arena_reallocate(void *user, void *mem
     return moved;
 }
 
-/* Frees the slabs of the list that begins at *from, and empties the list. */
+/* Frees the list *from. */
 static void vd__vk_slabs_free(const vd__vk_arena *a, vd__vk_slab **from) {
     while (*from) {
         vd__vk_slab *slab = *from;
@@ -11490,7 +11484,7 @@ static void vd__vk_slabs_free(const vd__vk_arena *a, vd__vk_slab **from) {
     }
 }
 
-/* Called after a reset of the command pool. Keeps up to VD__VK_SLABS_KEPT slabs. */
+/* Called after vkResetCommandPool, in which the driver usually frees its allocations. */
 static void vd__vk_arena_reset(vd__vk_arena *a) {
     a->failed = false;
     a->use_slabs = a->live_allocations == 0;
@@ -11517,20 +11511,24 @@ static vd_result vd__vk_commands_allocate(vd__vk_device *vk, VkCommandPool pool,
     return vd__vk_fail(result, "vkAllocateCommandBuffers");
 }
 
-/* Creates the command pool and its command buffer. */
+static vd_result vd__vk_command_pool_create(vd__vk_device *vk, VkCommandPoolCreateFlags flags,
+                                            const VkAllocationCallbacks *callbacks, VkCommandPool *out) {
+    VD__VK_STRUCT(VkCommandPoolCreateInfo, info, VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
+    info.flags = flags;
+    info.queueFamilyIndex = vk->family;
+    VkResult result = vk->vkCreateCommandPool(vk->handle, &info, callbacks, out);
+    VD__VK_NULL_IF(result, *out);
+    return result ? vd__vk_fail(result, "vkCreateCommandPool") : VD_OK;
+}
+
 static vd_result vd__vk_commands_open(vd__vk_device *vk, vd__vk_commands *vkc) {
-    VD__VK_STRUCT(VkCommandPoolCreateInfo, pool, VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
-    pool.queueFamilyIndex = vk->family;
     vkc->callbacks.pUserData = &vkc->arena;
     vkc->callbacks.pfnAllocation = vd__vk_arena_allocate;
     vkc->callbacks.pfnReallocation = vd__vk_arena_reallocate;
     vkc->callbacks.pfnFree = vd__vk_arena_free;
-    VkResult result = vk->vkCreateCommandPool(vk->handle, &pool, &vkc->callbacks, &vkc->pool);
-    VD__VK_NULL_IF(result, vkc->pool);
-    if (result) return vd__vk_fail(result, "vkCreateCommandPool");
-    /* The command buffer is allocated before the first reset: until then the arena does not use slabs, the contents of
-       which a reset discards. */
-    return vd__vk_commands_allocate(vk, vkc->pool, &vkc->buffer);
+    vd_result result = vd__vk_command_pool_create(vk, 0, &vkc->callbacks, &vkc->pool);
+    /* Before the first reset of the pool, so that the command buffer is not in slabs, which a reset discards. */
+    return result ? result : vd__vk_commands_allocate(vk, vkc->pool, &vkc->buffer);
 }
 
 static vd_result vd__vk_commands_create(vd__device *dev, vd__commands *c) {
@@ -11573,8 +11571,6 @@ static void vd__vk_commands_destroy(vd__device *dev, vd__commands *c) {
     c->native = NULL;
 }
 
-/* Marks kernel, arguments and descriptor sets as unbound. Called when a recording begins, and after commands that bind
-   others. */
 static void vd__vk_commands_unbind(vd__vk_commands *vkc) {
     vkc->kernel = NULL;
     vkc->set_keys = NULL;
@@ -11669,7 +11665,6 @@ static vd_result vd__vk_pool_create(vd__device *dev, vd__vk_commands *vkc, const
     return result ? vd__vk_fail(result, "vkAllocateDescriptorSets") : VD_OK;
 }
 
-/* Adds sets to a cache: 8 at first, then as many as there are, at most 1024 at once. */
 static vd_result vd__vk_sets_grow(vd__device *dev, vd__vk_commands *vkc, const vd__vk_kernel *kernel,
                                   vd__vk_set_cache *cache) {
     uint32_t added = cache->count == 0 ? 8 : cache->count < 1024 ? cache->count : 1024, total = cache->count + added;
@@ -11691,8 +11686,7 @@ static vd_result vd__vk_sets_grow(vd__device *dev, vd__vk_commands *vkc, const v
 
 VD__SMALL_END
 
-/* Returns whether a set with these keys has the launch's bindings and, if `chunk` is not NULL, that chunk as the
-   uniform buffer of the argument block. */
+/* chunk: the uniform buffer of the argument block; NULL: the kernel does not have one. */
 static inline bool vd__vk_keys_match(const vd__vk_descriptor_key *keys, const vd__launch *launch,
                                      const vd__vk_chunk *chunk) {
     const vd__binding *b = launch->bindings, *end = b + launch->binding_count;
@@ -11703,7 +11697,6 @@ static inline bool vd__vk_keys_match(const vd__vk_descriptor_key *keys, const vd
     return !chunk || keys->serial == chunk->memory.serial;
 }
 
-/* A batch of descriptor writes. vd__vk_writes_add flushes it when its arrays are full. */
 typedef struct vd__vk_writes {
     uint32_t count;
     VkDescriptorBufferInfo buffers[VD_MAX_ARGS];
@@ -11742,7 +11735,7 @@ static void vd__vk_buffer_info(VkDescriptorBufferInfo *to, const vd__memory *mem
     to->range = size;
 }
 
-/* Writes the descriptors of a kernel one by one, if not all of its bindings are single storage buffers. */
+/* For kernels whose bindings are not all single storage buffers. */
 static void vd__vk_set_write_each(vd__vk_device *vk, vd__vk_writes *w, const vd__vk_kernel *kernel,
                                   const vd__launch *launch, VkDescriptorSet set) {
     const vd__binding *b = launch->bindings;
@@ -11761,8 +11754,7 @@ static void vd__vk_set_write_each(vd__vk_device *vk, vd__vk_writes *w, const vd_
     }
 }
 
-/* Writes the launch's bindings, and if `chunk` is not NULL the uniform buffer of the argument block, to a descriptor
-   set and its keys. */
+/* Writes the launch's bindings and the chunk of its argument block, which may be NULL, to a set and its keys. */
 static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, const vd__launch *launch,
                              const vd__vk_chunk *chunk, VkDescriptorSet set, vd__vk_descriptor_key *keys) {
     VkDescriptorBufferInfo arguments;
@@ -11777,7 +11769,7 @@ static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, con
     }
     if (kernel->mixed) vd__vk_set_write_each(vk, &w, kernel, launch, set);
     else if (count) {
-        /* One write continues over the following bindings. It skips binding numbers that the layout does not have. */
+        /* a consecutive binding update, which skips binding numbers that the layout does not have */
         vd__vk_writes_add(vk, &w, set, VD__DESCRIPTOR_BUFFER, kernel->first_binding, 0)->descriptorCount = count;
         for (uint32_t i = 0; i < count; i++)
             vd__vk_buffer_info(&w.buffers[i], launch->bindings[i].memory, launch->bindings[i].offset,
@@ -11791,8 +11783,8 @@ static void vd__vk_set_write(vd__vk_device *vk, const vd__vk_kernel *kernel, con
     vd__vk_writes_flush(vk, &w);
 }
 
-/* Searches the last VD__VK_RECENT_SETS sets of this recording for the launch's bindings. If there is no such set,
-   writes the bindings to the next one. Sets *found to the index of the set. */
+/* Sets *found to a recent set of this recording with the launch's bindings or, if there is none, to the next set, to
+   which it writes them. */
 static VD__NOINLINE vd_result vd__vk_set_search(vd__device *dev, vd__vk_commands *vkc, const vd__launch *launch,
                                                 const vd__vk_chunk *chunk, uint32_t *found) {
     vd__vk_set_cache *cache = vkc->set_cache;
@@ -11809,9 +11801,8 @@ static VD__NOINLINE vd_result vd__vk_set_search(vd__device *dev, vd__vk_commands
     return VD_OK;
 }
 
-/* Binds a descriptor set with the launch's bindings: the one that is bound now; the next one, if it has these
-   bindings from an earlier recording; one of the last few of this recording; or the next one, after writing the
-   bindings to it. */
+/* Binds a descriptor set with the launch's bindings, unless it is bound. The next set is tried first: it has these
+   bindings if an earlier recording made the same launches. */
 static inline vd_result vd__vk_bind(vd__device *dev, vd__vk_commands *vkc, const vd__launch *launch) {
     const vd__vk_kernel *kernel = vkc->kernel;
     const vd__vk_chunk *chunk = kernel->uniform ? vkc->chunks[vkc->chunk] : NULL;
@@ -11827,14 +11818,13 @@ static inline vd_result vd__vk_bind(vd__device *dev, vd__vk_commands *vkc, const
         vkc->set_keys = cache->keys + i * cache->stride;
     } else if (!chunk || vkc->set_offset == vkc->argument_offset) return VD_OK;
     vkc->set_offset = vkc->argument_offset;
-    /* NULL if there is no dynamic offset: drivers that queue commands copy the array if the pointer is not NULL. */
+    /* NULL without an argument block, although the count is 0: some drivers copy the array if it is not NULL */
     const uint32_t *offsets = chunk ? &vkc->argument_offset : NULL;
     vd__vk_device_of(dev)->vkCmdBindDescriptorSets(vkc->buffer, VK_PIPELINE_BIND_POINT_COMPUTE, kernel->layout, 0, 1,
                                                    &vkc->set, chunk ? 1 : 0, offsets);
     return VD_OK;
 }
 
-/* Binds the pipeline of another kernel. */
 static VD__NOINLINE vd_result vd__vk_bind_kernel(vd__device *dev, vd__vk_commands *vkc, const vd__vk_kernel *kernel) {
     const vd__vk_kernel *last = vkc->kernel;
     /* with an incompatible layout, bound sets become invalid */
@@ -11851,7 +11841,6 @@ static VD__NOINLINE vd_result vd__vk_bind_kernel(vd__device *dev, vd__vk_command
 
 /* ---- argument blocks in uniform buffers ---- */
 
-/* Allocates and maps the memory of a chunk. */
 static vd_result vd__vk_chunk_start(vd__device *dev, vd__vk_chunk *chunk) {
     vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_NONE, false };
     chunk->memory.size = VD__VK_CHUNK_BYTES;
@@ -11865,7 +11854,6 @@ static vd_result vd__vk_chunk_start(vd__device *dev, vd__vk_chunk *chunk) {
     return result ? result : vd__vk_memory_bind(dev, &chunk->memory);
 }
 
-/* Appends a chunk to those of a recording. */
 static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vkc) {
     vd__vk_chunk **chunks = (vd__vk_chunk **)vd__vk_reserve(dev, vkc->chunks, &vkc->chunk_capacity,
                                                             vkc->chunk_count + 1, sizeof *chunks);
@@ -11880,9 +11868,8 @@ static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vkc) {
     return result;
 }
 
-/* Allocates `bytes` bytes for an argument block or a size block, or both: in chunk vkc->chunk, from byte
-   vkc->argument_offset on. The descriptor of every kernel covers the largest argument block and a size block, so the
-   chunk must have that many bytes left. */
+/* Allocates memory for an argument block, a size block or both, at byte vkc->argument_offset of chunk vkc->chunk. The
+   descriptor covers the largest argument block and a size block, so the chunk must have that many bytes left. */
 static vd_result vd__vk_arguments_allocate(vd__device *dev, vd__vk_commands *vkc, uint32_t bytes) {
     uint32_t align = vd__vk_device_of(dev)->uniform_alignment;
     uint32_t offset = (vkc->chunk_used + align - 1) / align * align;
@@ -11898,7 +11885,6 @@ static vd_result vd__vk_arguments_allocate(vd__device *dev, vd__vk_commands *vkc
     return VD_OK;
 }
 
-/* Copies the argument block of a launch to a chunk. */
 static VD__NOINLINE vd_result vd__vk_arguments_write(vd__device *dev, vd__vk_commands *vkc, const vd__launch *launch) {
     vd_result result = vd__vk_arguments_allocate(dev, vkc, launch->argument_bytes);
     if (!result)
@@ -11912,8 +11898,8 @@ static VkImageAspectFlags vd__vk_aspect(const vd__memory *image) {
     return vd__memory_shape(image)->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
 }
 
-/* Fills in a barrier for subresources of a transition, from index `begin` on: as many whole levels as possible,
-   otherwise a part of one level. Returns the index after the last of them. */
+/* Fills in one barrier for the subresources of a transition from index `begin` on: of all whole levels, or of the
+   layers of one level. Returns the index of the first subresource that remains. */
 static uint32_t vd__vk_image_barrier(const vd__transition *t, uint32_t begin, const VkMemoryBarrier *memory,
                                      VkImageMemoryBarrier *out) {
     uint32_t layers = vd__memory_shape(t->memory)->layers, first = begin % layers;
@@ -11935,9 +11921,9 @@ static uint32_t vd__vk_image_barrier(const vd__transition *t, uint32_t begin, co
     return begin + (levels ? levels * layers : part);
 }
 
-enum { VD__VK_STAGE_INDIRECT = 8 }; /* next to the VD__STAGE_ bits */
+enum { VD__VK_STAGE_INDIRECT = 8 }; /* in addition to the VD__STAGE_ bits */
 
-/* Vulkan's masks, by a set of VD__STAGE_ bits and VD__VK_STAGE_INDIRECT */
+/* vd__vk_stages: Vulkan's masks, indexed by a set of these bits */
 #define VD__VK_IF(bits, bit, mask) ((bits) & (bit) ? (uint32_t)(mask) : 0u)
 #define VD__VK_MASKS(bits, compute, transfer, host, indirect) \
     (VD__VK_IF(bits, VD__STAGE_COMPUTE, compute) | VD__VK_IF(bits, VD__STAGE_TRANSFER, transfer) \
@@ -11958,7 +11944,6 @@ static const struct { VkPipelineStageFlags stages; VkAccessFlags writes, accesse
 #undef VD__VK_MASKS
 #undef VD__VK_IF
 
-/* Records a memory barrier with layout transitions of images. */
 static VD__NOINLINE void vd__vk_barrier_images(const vd__vk_device *vk, VkCommandBuffer buffer,
                                                VkPipelineStageFlags before, VkPipelineStageFlags after,
                                                const VkMemoryBarrier *memory, const vd__transition *transitions,
@@ -11976,7 +11961,7 @@ static VD__NOINLINE void vd__vk_barrier_images(const vd__vk_device *vk, VkComman
     vk->vkCmdPipelineBarrier(buffer, before, after, 0, 1, memory, 0, NULL, image_count, images);
 }
 
-/* Records a memory barrier between pipeline stages (VD__STAGE_ bits), with layout transitions of images. */
+/* from, to: indices of vd__vk_stages */
 static inline void vd__vk_barrier(vd__device *dev, VkCommandBuffer buffer, uint32_t from, uint32_t to,
                                   const vd__transition *transitions, uint32_t count) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
@@ -11999,8 +11984,8 @@ static void vd__vk_record_barrier(vd__device *dev, vd__commands *c, uint32_t fro
 
 VD__SMALL
 
-/* Initialises a size block: clears the limited flag, and sets the words that the built-in kernel `indirect` reads.
-   word: index of the block's first word in its chunk; argument_word: that of the argument block. */
+/* Initialises a size block for the built-in kernel `indirect`. word, argument_word: indices of the first words of the
+   size block and of the argument block in the chunk. */
 static void vd__vk_size_fill(const vd_limits *limits, uint32_t *words, const vd__indirect *in, uint32_t word,
                              uint32_t argument_word) {
     words[VD__VK_SIZE_LIMITED] = 0;
@@ -12014,10 +11999,8 @@ static void vd__vk_size_fill(const vd_limits *limits, uint32_t *words, const vd_
     }
 }
 
-/* Records the launch of the built-in kernel `indirect`. The kernel reads the three numbers of threads or work-groups of
-   `in`. It sets g, n (defined at VD__VK_SIZE_ALL) and the limited flag of the size block at this word of the current
-   chunk, and the implicit arguments that depend on them. Records a barrier after the launch and, in reusable
-   recordings, one before it. */
+/* Records the launch of the built-in kernel `indirect`: it reads the size that `in` refers to, and sets the size block
+   at `word` of the current chunk and the implicit arguments that depend on the size. */
 static vd_result vd__vk_size_convert(vd__device *dev, vd__commands *c, const vd__indirect *in, uint32_t word) {
     vd__vk_commands *vkc = vd__vk_commands_of(c);
     uint64_t align = dev->info.limits.binding_alignment, offset = in->offset / align * align;
@@ -12045,8 +12028,8 @@ static vd_result vd__vk_size_convert(vd__device *dev, vd__commands *c, const vd_
     return result;
 }
 
-/* Allocates and fills the size block of an indirect launch. If the argument block is in memory (`bytes` is not 0), it
-   comes first. */
+/* Allocates and fills the size block of an indirect launch. bytes: size of the argument block, which precedes it; 0: it
+   is not in memory. */
 static vd_result vd__vk_size_add(vd__device *dev, vd__vk_commands *vkc, const vd__launch *launch, uint32_t bytes,
                                  vd__vk_size *out) {
     vd_result result = vd__vk_arguments_allocate(dev, vkc, bytes + VD__VK_SIZE_BYTES);
@@ -12065,22 +12048,22 @@ static vd_result vd__vk_size_add(vd__device *dev, vd__vk_commands *vkc, const vd
     return VD_OK;
 }
 
-/* Records an indirect launch: the kernel `indirect`, then the dispatch, which reads its number of work-groups from the
-   size block. A variant of the kernel whose argument block is in memory is used if implicit arguments depend on the
-   size, if there is a group base, or if submissions can change the block (launch->block). */
+/* Arguments that change after recording, on the device or by submissions (launch->block), cannot be push constants. A
+   variant of the kernel then reads the argument block from memory. */
 static VD__NOINLINE vd_result vd__vk_record_indirect(vd__device *dev, vd__commands *c, const vd__launch *launch) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_commands *vkc = vd__vk_commands_of(c);
     vd__vk_kernel *kernel = vd__vk_kernel_of(launch->code);
     const vd__indirect *in = launch->indirect;
     vd__vk_size size;
-    bool changes = launch->block != NULL, loops = false;
+    bool arguments_change = launch->block != NULL, has_base = false;
     for (int i = 0; i < 3; i++) {
-        changes = changes || in->threads_at[i] != VD__NONE || in->groups_at[i] != VD__NONE;
-        loops = loops || in->base_at[i] != VD__NONE;
+        arguments_change = arguments_change || in->threads_at[i] != VD__NONE || in->groups_at[i] != VD__NONE;
+        has_base = has_base || in->base_at[i] != VD__NONE;
     }
     vd_result result = vd__vk_indirect_kernel_get(dev);
-    if (!result && (changes || loops)) result = vd__vk_kernel_variant(dev, &kernel, loops ? in->base_at : NULL);
+    if (!result && (arguments_change || has_base))
+        result = vd__vk_kernel_variant(dev, &kernel, has_base ? in->base_at : NULL);
     if (!result) result = vd__vk_size_add(dev, vkc, launch, kernel->uniform ? launch->argument_bytes : 0, &size);
     uint32_t offset = vkc->argument_offset;
     if (!result) result = vd__vk_size_convert(dev, c, in, size.word);
@@ -12135,7 +12118,7 @@ static vd_result vd__vk_record_launch(vd__device *dev, vd__commands *c, const vd
     return VD_OK;
 }
 
-/* Records a copy by the copy kernel. Addresses and size are multiples of 16. A copy may need several dispatches. */
+/* Addresses and size are multiples of 16. */
 static void vd__vk_record_kernel_copy(vd__device *dev, vd__vk_commands *vkc, uint64_t to, uint64_t from,
                                       uint64_t bytes) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
@@ -12163,9 +12146,8 @@ static bool vd__vk_is_local(const vd__vk_device *vk, const vd__memory *m) {
     return (vk->memory.memoryTypes[m->block->type].propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
 }
 
-/* Records a copy of a range by the copy kernel, except for up to 15 bytes at each end. If the two addresses differ
-   modulo 16, or the range is too short, records nothing. Stores the ranges that remain for the driver in `rest` and
-   returns their number. */
+/* Records a copy by the copy kernel of the part of a range whose addresses are both multiples of 16, if there is one.
+   Stores the ranges that remain for the driver in `rest` and returns their number. */
 static uint32_t vd__vk_kernel_copy_range(vd__device *dev, vd__vk_commands *vkc, const vd__memory *to,
                                          const vd__memory *from, const vd__copy_range *r, vd__copy_range rest[2]) {
     uint64_t target = to->address + r->to, source = from->address + r->from, head = (16 - target % 16) % 16;
@@ -12189,9 +12171,8 @@ static uint32_t vd__vk_kernel_copy_range(vd__device *dev, vd__vk_commands *vkc, 
     return rest_count;
 }
 
-/* Records copies by the driver, up to 32 ranges in one command. */
-static void vd__vk_record_copies(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from,
-                                 const vd__copy_range *ranges, uint32_t count) {
+static void vd__vk_record_driver_copies(vd__device *dev, vd__commands *c, const vd__memory *to, const vd__memory *from,
+                                        const vd__copy_range *ranges, uint32_t count) {
     VkBuffer source = VD__VK_UNPACK(VkBuffer, from->native[0]), target = VD__VK_UNPACK(VkBuffer, to->native[0]);
     VkBufferCopy copies[32];
     while (count) {
@@ -12220,12 +12201,12 @@ static void vd__vk_record_copy(vd__device *dev, vd__commands *c, const vd__memor
     for (uint32_t i = 0; use_kernel && i < count; i++) {
         vd__copy_range rest[2];
         if (ranges[i].size < vk->copy_kernel_min_bytes || !vd__vk_copy_kernel_get(dev)) continue;
-        if (i > pending) vd__vk_record_copies(dev, c, to, from, ranges + pending, i - pending);
+        if (i > pending) vd__vk_record_driver_copies(dev, c, to, from, ranges + pending, i - pending);
         uint32_t rest_count = vd__vk_kernel_copy_range(dev, vkc, to, from, &ranges[i], rest);
-        if (rest_count) vd__vk_record_copies(dev, c, to, from, rest, rest_count);
+        if (rest_count) vd__vk_record_driver_copies(dev, c, to, from, rest, rest_count);
         pending = i + 1;
     }
-    if (count > pending) vd__vk_record_copies(dev, c, to, from, ranges + pending, count - pending);
+    if (count > pending) vd__vk_record_driver_copies(dev, c, to, from, ranges + pending, count - pending);
 }
 
 static void vd__vk_record_fill(vd__device *dev, vd__commands *c, const vd__memory *to, uint64_t offset, uint64_t size,
@@ -12234,32 +12215,28 @@ static void vd__vk_record_fill(vd__device *dev, vd__commands *c, const vd__memor
                                            offset, size, word);
 }
 
-#if VD__HAS_IMAGES
 /* ---- images ---- */
-
-static VkImageSubresourceLayers vd__vk_layers(const vd__image_part *p) {
-    VkImageSubresourceLayers layers = { 0, 0, 0, 0 };
-    layers.aspectMask = vd__vk_aspect(p->memory);
-    layers.mipLevel = p->level;
-    layers.baseArrayLayer = p->layer;
-    layers.layerCount = p->layers;
-    return layers;
-}
 
 static VkOffset3D vd__vk_offset(const vd__image_part *p) {
     VkOffset3D offset = { (int32_t)p->offset[0], (int32_t)p->offset[1], (int32_t)p->offset[2] };
     return offset;
 }
 
+static VkExtent3D vd__vk_extent(const vd__image_part *p) {
+    VkExtent3D extent = { p->extent[0], p->extent[1], p->extent[2] };
+    return extent;
+}
+
+#if VD__HAS_IMAGES
+static VkImageSubresourceLayers vd__vk_layers(const vd__image_part *p) {
+    VkImageSubresourceLayers layers = { vd__vk_aspect(p->memory), p->level, p->layer, p->layers };
+    return layers;
+}
+
 static VkOffset3D vd__vk_end(const vd__image_part *p) {
     VkOffset3D end = { (int32_t)(p->offset[0] + p->extent[0]), (int32_t)(p->offset[1] + p->extent[1]),
                        (int32_t)(p->offset[2] + p->extent[2]) };
     return end;
-}
-
-static VkExtent3D vd__vk_extent(const vd__image_part *p) {
-    VkExtent3D extent = { p->extent[0], p->extent[1], p->extent[2] };
-    return extent;
 }
 
 static void vd__vk_record_image_buffer(const vd__vk_device *vk, VkCommandBuffer buffer, const vd__image_command *c) {
@@ -12317,7 +12294,6 @@ static void vd__vk_record_image(vd__device *dev, vd__commands *c, const vd__imag
 }
 #endif
 
-/* Adds a pool of VD__VK_QUERIES timestamps. */
 static vd_result vd__vk_query_pool_add(vd__device *dev, vd__vk_commands *vkc) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
     VkQueryPool *pools = (VkQueryPool *)vd__vk_reserve(dev, vkc->query_pools, &vkc->query_pool_capacity,
@@ -12386,26 +12362,22 @@ static vd_result vd__vk_prologue_get(vd__device *dev, vd__vk_commands *vkc, vd__
         *out = &vkc->prologues[i];
         if (vd__vk_queue_value(dev, (*out)->queue) >= (*out)->value) return VD_OK;
     }
-    VD__VK_STRUCT(VkCommandPoolCreateInfo, pool, VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
-    pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
-    pool.queueFamilyIndex = vk->family;
-    if (!vkc->prologue_pool) {
-        VkResult result = vk->vkCreateCommandPool(vk->handle, &pool, NULL, &vkc->prologue_pool);
-        VD__VK_NULL_IF(result, vkc->prologue_pool);
-        if (result) return vd__vk_fail(result, "vkCreateCommandPool");
-    }
+    vd_result r = vkc->prologue_pool ? VD_OK
+                      : vd__vk_command_pool_create(vk, VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT, NULL,
+                                                   &vkc->prologue_pool);
+    if (r) return r;
     vd__vk_prologue *prologues = (vd__vk_prologue *)vd__vk_reserve(dev, vkc->prologues, &vkc->prologue_capacity,
                                                                    vkc->prologue_count + 1, sizeof *prologues);
     if (!prologues) return VD_ERROR_OUT_OF_MEMORY;
     vkc->prologues = prologues;
     *out = &prologues[vkc->prologue_count];
     memset(*out, 0, sizeof **out);
-    vd_result r = vd__vk_commands_allocate(vk, vkc->prologue_pool, &(*out)->buffer);
+    r = vd__vk_commands_allocate(vk, vkc->prologue_pool, &(*out)->buffer);
     if (!r) vkc->prologue_count++;
     return r;
 }
 
-/* Writes the changes of a submission into the argument blocks, which no submission in flight reads. */
+/* Called if no submission in flight reads the argument blocks. */
 static void vd__vk_changes_write(const vd__submission *s) {
     const vd__vk_commands *vkc = vd__vk_commands_of(s->commands);
     for (uint32_t i = 0; i < s->change_count; i++) {
@@ -12415,8 +12387,8 @@ static void vd__vk_changes_write(const vd__submission *s) {
     }
 }
 
-/* Records the changes of a submission into a prologue, after a barrier: submissions in flight read the argument
-   blocks. The host may write them next. */
+/* Records the changes of a submission into a prologue, after a barrier, because submissions in flight read the argument
+   blocks. The second barrier includes the host, which may write them next. */
 static VD__NOINLINE vd_result vd__vk_changes_record(vd__device *dev, uint32_t queue, const vd__submission *s,
                                                     VkCommandBuffer *out) {
     vd__vk_device *vk = vd__vk_device_of(dev);
@@ -12439,19 +12411,13 @@ static VD__NOINLINE vd_result vd__vk_changes_record(vd__device *dev, uint32_t qu
     return vd__vk_buffer_end(vk, p->buffer);
 }
 
-/* Records the device's barrier_buffer, unless that was done. Submissions to a device are externally synchronised. */
+/* Needs no lock: submissions to a device are externally synchronised. */
 static VD__NOINLINE vd_result vd__vk_barrier_buffer_get(vd__device *dev) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VkCommandBuffer buffer = NULL;
     if (VD__LIKELY(vk->barrier_buffer != NULL)) return VD_OK;
-    VD__VK_STRUCT(VkCommandPoolCreateInfo, pool, VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
-    pool.queueFamilyIndex = vk->family;
-    if (!vk->barrier_pool) {
-        VkResult result = vk->vkCreateCommandPool(vk->handle, &pool, NULL, &vk->barrier_pool);
-        VD__VK_NULL_IF(result, vk->barrier_pool);
-        if (result) return vd__vk_fail(result, "vkCreateCommandPool");
-    }
-    vd_result r = vd__vk_commands_allocate(vk, vk->barrier_pool, &buffer);
+    vd_result r = vk->barrier_pool ? VD_OK : vd__vk_command_pool_create(vk, 0, NULL, &vk->barrier_pool);
+    if (!r) r = vd__vk_commands_allocate(vk, vk->barrier_pool, &buffer);
     if (!r) r = vd__vk_buffer_begin(vk, buffer, true);
     if (r) return r;
     vd__vk_barrier(dev, buffer, VD__STAGE_COMPUTE | VD__STAGE_TRANSFER, VD__STAGE_COMPUTE | VD__STAGE_TRANSFER, NULL,
@@ -12461,9 +12427,7 @@ static VD__NOINLINE vd_result vd__vk_barrier_buffer_get(vd__device *dev) {
     return r;
 }
 
-/* Lists the command buffers of a submission: the one with its commands, if it has any, and before it a prologue or the
-   one with the barrier of barrier_first. A prologue, which changes arguments while earlier submissions are in flight,
-   begins with the same barrier. */
+/* Lists the command buffers of a submission. A prologue begins with a barrier, so it replaces barrier_buffer. */
 static vd_result vd__vk_submission_buffers(vd__device *dev, uint32_t queue, const vd__submission *s,
                                            VkCommandBuffer buffers[2], uint32_t *count) {
     *count = 0;
@@ -12549,21 +12513,16 @@ static uint32_t vd__vk_bind_tails(const vd__binds *b, VkDeviceMemory memory, VkS
 }
 
 static void vd__vk_bind_tiles(const vd__binds *b, VkDeviceMemory memory, VkSparseImageMemoryBind *tiles) {
-    const vd__image_shape *shape = vd__memory_shape(b->memory);
     for (uint32_t i = 0; i < b->count; i++) {
         const vd__image_part *p = &b->tiles[i];
         VkSparseImageMemoryBind *to = &tiles[i];
-        to->subresource.aspectMask = shape->depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT;
+        to->subresource.aspectMask = vd__vk_aspect(b->memory);
         to->subresource.mipLevel = p->level;
         to->subresource.arrayLayer = p->layer;
-        to->offset.x = (int32_t)p->offset[0];
-        to->offset.y = (int32_t)p->offset[1];
-        to->offset.z = (int32_t)p->offset[2];
-        to->extent.width = p->extent[0];
-        to->extent.height = p->extent[1];
-        to->extent.depth = p->extent[2];
+        to->offset = vd__vk_offset(p);
+        to->extent = vd__vk_extent(p);
         to->memory = memory;
-        to->memoryOffset = memory ? b->offset + i * shape->tiles.bytes : 0;
+        to->memoryOffset = memory ? b->offset + i * vd__memory_shape(b->memory)->tiles.bytes : 0;
     }
 }
 
@@ -12602,9 +12561,8 @@ static VD__COLD vd_result vd__vk_queue_bind(vd__device *dev, uint32_t queue, uin
     return result ? vd__vk_fail(result, "vkQueueBindSparse of %u pages or tiles", b->count) : VD_OK;
 }
 
-/* Called when the timeline cannot be read. Returns UINT64_MAX, so that waits end, if the device is lost, or if reading
-   has failed for one second, which is logged once. Otherwise returns 0, so that the caller tries again: a driver that
-   is short of memory may recover. */
+/* Returns UINT64_MAX, so that waits end, if the device is lost or if reading the timeline has failed for one second.
+   Otherwise returns 0, so that the caller tries again: a driver that is short of memory may recover. */
 static VD__COLD uint64_t vd__vk_timeline_unreadable(vd__device *dev, uint32_t queue, VkResult result) {
     const uint64_t limit_ns = 1000000000u;
     uint64_t *since = &vd__vk_device_of(dev)->timeline_failed_since[queue], first = vd__atomic_load64(since),
@@ -12644,8 +12602,8 @@ VD__SMALL
 #if VD__HAS_IMAGES
 /* ---- windows ---- */
 
-/* Chooses a listed format. Searches the HDR10 colour space if that is requested, then that of sRGB; in each of them,
-   desc->format first, then the others of `order`. Returns VD_FORMAT_NONE if none of these is listed. */
+/* Chooses a listed format, in the HDR10 colour space if that is requested and listed. VD_FORMAT_NONE: no format of
+   `order` is listed. */
 static vd_format vd__vk_surface_format(const VkSurfaceFormatKHR *list, uint32_t count, const vd_swapchain_desc *desc,
                                        VkSurfaceFormatKHR *out) {
     for (int hdr10 = desc->hdr10; hdr10 >= 0; hdr10--) {
@@ -12663,8 +12621,8 @@ static vd_format vd__vk_surface_format(const VkSurfaceFormatKHR *list, uint32_t 
     return VD_FORMAT_NONE;
 }
 
-/* Chooses a listed mode and updates *vsync: the requested one; else for VD_VSYNC_OFF that of VD_VSYNC_MAILBOX; else
-   VK_PRESENT_MODE_FIFO_KHR, which always exists. */
+/* Chooses a listed mode and updates *vsync. If VD_VSYNC_OFF is not listed, VD_VSYNC_MAILBOX is tried next. VD_VSYNC_ON
+   (FIFO) always exists. */
 static VkPresentModeKHR vd__vk_surface_mode(const VkPresentModeKHR *list, uint32_t count, vd_vsync *vsync) {
     static const VkPresentModeKHR modes[] = { VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_FIFO_RELAXED_KHR,
         VK_PRESENT_MODE_MAILBOX_KHR, VK_PRESENT_MODE_IMMEDIATE_KHR }; /* by vd_vsync */
@@ -12674,7 +12632,6 @@ static VkPresentModeKHR vd__vk_surface_mode(const VkPresentModeKHR *list, uint32
     return modes[VD_VSYNC_ON];
 }
 
-/* Reads the formats and modes of a window, and chooses from them. */
 static vd_result vd__vk_surface_choose(vd__device *dev, vd__surface *s) {
     const vd__vk_driver *driver = vd__vk_driver_of(dev->driver);
     vd__vk_surface *vs = vd__vk_surface_of(s);
@@ -12729,8 +12686,8 @@ static vd_result vd__vk_surface_create(vd__device *dev, vd__surface *s) {
     return r;
 }
 
-/* Sets `out` to the extent of the window or, if the window has none, to `wanted`, clamped to the limits of the window.
-   If that is 0 along an axis, sets it to 0 and returns false. */
+/* Sets `out` to the extent of the window or, if the swapchain determines it (UINT32_MAX), to `wanted`, clamped to the
+   limits of the window. Returns false, with an extent of 0, if the window has no pixels. */
 static bool vd__vk_surface_extent(const VkSurfaceCapabilitiesKHR *c, const uint32_t wanted[2], uint32_t out[3]) {
     const uint32_t now[] = { c->currentExtent.width, c->currentExtent.height },
                    least[] = { c->minImageExtent.width, c->minImageExtent.height },
@@ -12886,7 +12843,6 @@ static vd_result vd__vk_probe_wait(vd__device *dev) {
     return result ? vd__vk_fail(result, "vkDeviceWaitIdle") : VD_OK;
 }
 
-/* Records one work-group of a kernel with one buffer at binding 0. */
 static vd_result vd__vk_probe_record(vd__device *dev, vd__commands *c, const vd__kernel_code *code,
                                      const vd__memory *memory) {
     vd__binding binding = { memory, 0, memory->size, 0 };
@@ -12906,8 +12862,7 @@ static vd_result vd__vk_probe_record(vd__device *dev, vd__commands *c, const vd_
     return vd__vk_commands_end(dev, c);
 }
 
-/* Runs the kernel on the memory of the chunk. Sets *waited to the result of waiting for it; leaves it unchanged if
-   nothing was submitted. */
+/* Sets *waited to the result of waiting for the kernel. Leaves it unchanged if nothing was submitted. */
 static vd_result vd__vk_probe_run(vd__device *dev, const vd__kernel_code *code, vd__vk_chunk *chunk,
                                   vd_result *waited) {
     vd__commands c;
@@ -12923,7 +12878,6 @@ static vd_result vd__vk_probe_run(vd__device *dev, const vd__kernel_code *code, 
     return result;
 }
 
-/* Creates the built-in kernel `round`. */
 static vd_result vd__vk_probe_kernel(vd__device *dev, vd__kernel_code *code) {
     vd_arg_info arg;
     vd_kernel_desc desc;
@@ -12937,8 +12891,8 @@ static vd_result vd__vk_probe_kernel(vd__device *dev, vd__kernel_code *code) {
     return vd__vk_built_in_create(dev, &desc, vd__vk_round_code, sizeof vd__vk_round_code, code);
 }
 
-/* Sets *exact if trunc and round of f64 are exact on this device. If the probe cannot run, *exact stays false, which
-   is safe. Fails only if waiting for the probe fails: the device cannot be used then. */
+/* Sets *exact if trunc and round of f64 are exact on this device. Leaves it unchanged if the probe cannot run. Fails
+   only if waiting for the probe fails: the device cannot be used then. */
 static vd_result vd__vk_rounding_probe(vd__device *dev, bool *exact) {
     static const double x[VD__VK_PROBE_LANES] = {
         0.5, 1.5, 2.5, -3.5, 16777216.5, -2147483649.5, 2251799813685247.5, -7.75 };
@@ -13399,9 +13353,8 @@ static vd_result vd__cu_fail(const vd__cu_driver *cu, int result, const char *fo
 /* The stream capture mode that the thread had before vd__cu_enter; vd__cu_leave restores it. */
 static VD__THREAD_LOCAL int vd__cu_capture_mode;
 
-/* Makes the context current until vd__cu_leave, which restores the caller's. All calls that need a current context are
-   made between the two. Meanwhile the stream capture mode is relaxed: while the caller captures a stream, calls such as
-   cuMemAlloc are allowed, and only work that is sent to the captured stream becomes part of the graph. */
+/* Makes the context current until vd__cu_leave. The capture mode is relaxed meanwhile, so that calls such as cuMemAlloc
+   do not fail or invalidate the capture while the caller captures a stream. */
 static vd_result vd__cu_enter(const vd__cu_device *d) {
     int result = d->api->cuCtxPushCurrent(d->context);
     if (result) return vd__cu_fail(d->api, result, "cuCtxPushCurrent");
@@ -13419,7 +13372,7 @@ static void vd__cu_leave(const vd__cu_device *d) {
 #define VD__CU_REQUIRED(result, name, exported, args) #exported "\0"
 #define VD__CU_OPTIONAL(result, name, exported, args) "?" #exported "\0"
 
-/* Both functions fill a table. They return the name of the first missing function that is required, or NULL. */
+/* Returns the name of the first missing function that is required, or NULL. */
 static const char *vd__cu_load(vd__cu_driver *to, void *library) {
     uint8_t *out = (uint8_t *)to;
     to->has_graphs = !vd__library_load(library, VD__CU_GRAPH_FUNCTIONS(VD__CU_REQUIRED),
@@ -13498,7 +13451,6 @@ static uint32_t vd__cu_attribute(const vd__cu_driver *cu, int attribute, int dev
    that do not fit. */
 #define VD__CU_SPARSE_BYTES ((uint64_t)1 << 40)
 
-/* Describes the memory of a page. */
 static vd__cu_allocation vd__cu_page_desc(int device) {
     vd__cu_allocation desc;
     memset(&desc, 0, sizeof desc);
@@ -13508,7 +13460,6 @@ static vd__cu_allocation vd__cu_page_desc(int device) {
     return desc;
 }
 
-/* Fills in the limits of sparse buffers, which remain 0 if the device does not support them. */
 static void vd__cu_info_sparse(const vd__cu_driver *cu, int device, vd_limits *to) {
     vd__cu_allocation desc = vd__cu_page_desc(device);
     size_t page = 0;
@@ -13541,7 +13492,6 @@ static void vd__cu_info_limits(const vd__cu_driver *cu, int device, vd_device_in
     vd__cu_info_sparse(cu, device, to);
 }
 
-/* Returns whether the driver has returned all limits that every device has. */
 static bool vd__cu_limits_complete(const vd_limits *l) {
     bool complete = l->max_local_invocations && l->max_shared_bytes && l->subgroup_size;
     for (int i = 0; i < 3; i++) complete = complete && l->max_groups[i] && l->max_local_size[i];
@@ -13597,8 +13547,7 @@ static int vd__cu_driver_devices(vd__driver *driver, vd_device_info *out, int ca
 
 /* ---- opening ---- */
 
-/* Creates the objects of a queue: a stream, unless `stream` is given; an event, unless it is the only queue; and a
-   timeline in pinned memory, which the host reads without a call. */
+/* stream: NULL to create one. The timeline is in pinned memory, so that the host can read it without a call. */
 static vd_result vd__cu_queue_create(const vd__cu_device *d, vd__cu_queue *q, void *stream, bool only_queue) {
     const vd__cu_driver *cu = d->api;
     void *memory = NULL;
@@ -13618,7 +13567,7 @@ static vd_result vd__cu_queue_create(const vd__cu_device *d, vd__cu_queue *q, vo
     return result ? vd__cu_fail(cu, result, "cuMemHostGetDevicePointer of a timeline") : VD_OK;
 }
 
-/* Retains the primary context and creates the queues. On failure the caller closes the device. */
+/* On failure the caller closes the device. */
 static vd_result vd__cu_device_start(vd__device *dev) {
     vd__cu_device *d = vd__cu_device_of(dev);
     const vd__cu_driver *cu = d->api;
@@ -13633,10 +13582,9 @@ static vd_result vd__cu_device_start(vd__device *dev) {
         vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, d->handle));
     d->can_write_values = cu->cuStreamWriteValue64
                        && vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, d->handle);
-    vd_result entered = vd__cu_enter(d);
-    if (entered) return entered;
+    vd_result r = vd__cu_enter(d);
+    if (r) return r;
     if (cu->cuMemGetInfo(&available, &total) == 0) dev->info.device_budget = available;
-    vd_result r = VD_OK;
     void *stream = dev->driver->host->cuda_stream;
     for (uint32_t i = 0; i < dev->queue_count && !r; i++) {
         r = vd__cu_queue_create(d, &d->queues[i], stream, dev->queue_count == 1);
@@ -13713,8 +13661,7 @@ enum { VD__CU_TYPE_DEVICE, VD__CU_TYPE_HOST, VD__CU_TYPE_IMAGE };
 
 /* ---- blocks ---- */
 
-/* Allocates the memory of a page. native[0] is its CUmemGenericAllocationHandle; native[1] is the address to which
-   vd__cu_queue_bind maps it, 0 before. */
+/* native[0]: the CUmemGenericAllocationHandle; native[1]: the address to which vd__cu_queue_bind maps it, 0 before. */
 static vd_result vd__cu_page_create(vd__cu_device *d, vd__block *block) {
     vd__cu_allocation desc = vd__cu_page_desc(d->handle);
     vd__cu_object memory = 0;
@@ -14120,7 +14067,6 @@ static int vd__cu_view_format(const vd__cu_array_desc *array) {
     return VD__CU_RES_VIEW_FORMAT_UINT_1X8 + 3 * i + (int)array->channels / 2;
 }
 
-/* Creates a texture object of a view with a sampler. */
 static int vd__cu_texture_create(const vd__device *dev, const vd__cu_view *v, const vd__cu_sampler *s,
                                  vd__cu_object *out) {
     const vd__image_shape *shape = vd__memory_shape(v->image);
@@ -14149,7 +14095,6 @@ static int vd__cu_texture_create(const vd__device *dev, const vd__cu_view *v, co
     return vd__cu_device_of(dev)->api->cuTexObjectCreate(out, &from, &desc, view.format ? &view : NULL);
 }
 
-/* Adds the texture object with a sampler to a view. */
 static vd_result vd__cu_texture_add(vd__device *dev, vd__cu_view *v, uint64_t sampler) {
     const vd__cu_device *d = vd__cu_device_of(dev);
     vd__cu_texture *t = (vd__cu_texture *)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof *t);
@@ -14182,8 +14127,7 @@ static vd_result vd__cu_image_handle(vd__device *dev, const vd__memory *view, ui
 
 /* ---- buffers: ranges of a block, or of addresses if they are sparse ---- */
 
-/* Reserves the addresses of a sparse buffer. */
-static vd_result vd__cu_reserve(vd__device *dev, vd__memory *m) {
+static vd_result vd__cu_reserve_addresses(vd__device *dev, vd__memory *m) {
     const vd__cu_device *d = vd__cu_device_of(dev);
     vd__cu_address address = 0;
     vd_result r = vd__cu_enter(d);
@@ -14203,7 +14147,7 @@ static vd_result vd__cu_memory_create(vd__device *dev, vd__memory *m, vd__memory
     need->align = VD__TLSF_UNIT;
     if (dev->info.limits.texel_alignment > need->align) need->align = dev->info.limits.texel_alignment;
     need->types = 1u << VD__CU_TYPE_DEVICE | 1u << VD__CU_TYPE_HOST;
-    return need->sharing == VD__SHARE_PAGES ? vd__cu_reserve(dev, m) : VD_OK;
+    return need->sharing == VD__SHARE_PAGES ? vd__cu_reserve_addresses(dev, m) : VD_OK;
 }
 
 static vd_result vd__cu_memory_bind(vd__device *dev, vd__memory *m) {
@@ -14243,8 +14187,8 @@ static vd__cu_kernel *vd__cu_kernel_of(const vd__kernel_code *code) {
 
 /* ---- NVRTC ---- */
 
-/* Opens NVRTC. `prefix` is a folder with a separator, or "" for the folders that the system searches. The major version
-   of the driver is tried first, because a driver may reject code from a newer NVRTC. */
+/* prefix: a folder with a separator, or "" for the folders that the system searches. major: that of the driver, which
+   is tried first, because a driver may reject code from a newer NVRTC. */
 static void *vd__nvrtc_library_in(const char *prefix, int major) {
     char path[VD__PATH_CHARS];
     snprintf(path, sizeof path, "%s" VD__NVRTC_OF_MAJOR, prefix, major);
@@ -14256,7 +14200,7 @@ static void *vd__nvrtc_library_in(const char *prefix, int major) {
     return library;
 }
 
-/* Opens NVRTC: where the loader finds it, else in the folders of CUDA_PATH, CUDA_HOME and vd__libraries.cuda_home. */
+/* Searches where the loader does, then in the folders of CUDA_PATH, CUDA_HOME and vd__libraries.cuda_home. */
 static void *vd__nvrtc_library(const vd__cu_driver *cu) {
     static const char *const variables[] = { "CUDA_PATH", "CUDA_HOME" };
     char text[VD__PATH_CHARS], prefix[VD__PATH_CHARS + 16];
@@ -14273,7 +14217,7 @@ static void *vd__nvrtc_library(const vd__cu_driver *cu) {
     return library;
 }
 
-/* Sets *out to NVRTC, which the first call loads. */
+/* The first call loads NVRTC. */
 static vd_result vd__nvrtc_open(vd__device *dev, const vd__nvrtc **out) {
     vd__cu_driver *cu = vd__cu_driver_of(dev->driver);
     vd_result r = VD_OK;
@@ -14308,10 +14252,10 @@ static vd_result vd__nvrtc_fail(const vd__nvrtc *rtc, int result, const char *ca
     return vd__fail(VD_ERROR_BACKEND, "%s failed: %s", call, rtc->nvrtcGetErrorString(result));
 }
 
-enum { VD__NVRTC_ARCHITECTURES = 64, VD__NVRTC_OPTIONS = 16 };
+enum { VD__NVRTC_ARCHITECTURES = 64 };
 
-/* Chooses the architecture to compile for: that of the device, or else the newest older one that this NVRTC
-   supports. Code for an older one is compiled to PTX, which the driver translates. */
+/* Chooses the architecture of the device or, if this NVRTC does not support it, the newest older one. Code for an older
+   one is compiled to PTX, which the driver translates. */
 static vd_result vd__nvrtc_architecture(const vd__nvrtc *rtc, int wanted, int *out) {
     int supported[VD__NVRTC_ARCHITECTURES];
     int count = 0, major = 0, minor = 0, result = rtc->nvrtcGetNumSupportedArchs(&count);
@@ -14326,7 +14270,6 @@ static vd_result vd__nvrtc_architecture(const vd__nvrtc *rtc, int wanted, int *o
                     "older one", major, minor, wanted / 10, wanted % 10);
 }
 
-/* Reports a failed compilation: logs the start of the compiler's log, and sets the error text to its first error. */
 static vd_result vd__nvrtc_compile_failed(vd__device *dev, const vd__nvrtc *rtc, void *program, const char *source) {
     size_t size = 0;
     bool has_log = !rtc->nvrtcGetProgramLogSize(program, &size);
@@ -14338,7 +14281,6 @@ static vd_result vd__nvrtc_compile_failed(vd__device *dev, const vd__nvrtc *rtc,
     return r;
 }
 
-/* Copies the compiled code to *image, which the caller frees. */
 static vd_result vd__nvrtc_image(vd__device *dev, const vd__nvrtc *rtc, void *program, bool ptx, void **image,
                                  size_t *size) {
     int result = ptx ? rtc->nvrtcGetPTXSize(program, size) : rtc->nvrtcGetCUBINSize(program, size);
@@ -14351,22 +14293,21 @@ static vd_result vd__nvrtc_image(vd__device *dev, const vd__nvrtc *rtc, void *pr
     return vd__nvrtc_fail(rtc, result, ptx ? "nvrtcGetPTX" : "nvrtcGetCUBIN");
 }
 
-/* Compiles CUDA C to a cubin or to PTX in *image, which the caller frees. */
+/* Sets *image to a cubin or to PTX. The caller frees it. */
 static vd_result vd__nvrtc_compile(vd__device *dev, const char *source, void **image, size_t *size) {
     const vd__nvrtc *rtc;
     void *program = NULL;
     char architecture[64];
-    const char *options[1];
+    const char *option = architecture;
     int wanted = vd__cu_device_of(dev)->architecture, target;
     vd_result r = vd__nvrtc_open(dev, &rtc);
     if (!r) r = vd__nvrtc_architecture(rtc, wanted, &target);
     if (r) return r;
     snprintf(architecture, sizeof architecture, "--gpu-architecture=%s_%d", target == wanted ? "sm" : "compute",
              target);
-    options[0] = architecture;
     int result = rtc->nvrtcCreateProgram(&program, source, "text", 0, NULL, NULL);
     if (result) return vd__nvrtc_fail(rtc, result, "nvrtcCreateProgram");
-    result = rtc->nvrtcCompileProgram(program, 1, options);
+    result = rtc->nvrtcCompileProgram(program, 1, &option);
     if (result == VD__NVRTC_ERROR_COMPILATION) r = vd__nvrtc_compile_failed(dev, rtc, program, source);
     else if (result) r = vd__nvrtc_fail(rtc, result, "nvrtcCompileProgram");
     else r = vd__nvrtc_image(dev, rtc, program, target != wanted, image, size);
@@ -14404,8 +14345,6 @@ static bool vd__cu_binary_complete(const uint8_t *code, uint64_t size) {
     return true;
 }
 
-/* Loads a module into kernel->module, or sets that to NULL on failure. Called between vd__cu_enter and
-   vd__cu_leave. */
 static vd_result vd__cu_module_load(vd__device *dev, const void *image, vd__cu_kernel *kernel) {
     const vd__cu_driver *cu = vd__cu_device_of(dev)->api;
     char log[2048] = "";
@@ -14420,7 +14359,7 @@ static vd_result vd__cu_module_load(vd__device *dev, const void *image, vd__cu_k
     return vd__cu_fail(cu, result, "cuModuleLoadDataEx");
 }
 
-/* Loads the module of CUDA C from the cache, or compiles it. Cached code that the driver rejects is compiled again. */
+/* Cached code that the driver rejects is compiled again. */
 static vd_result vd__cu_source_load(vd__device *dev, const vd_kernel_desc *desc, vd__cu_kernel *kernel) {
     const vd__cu_device *d = vd__cu_device_of(dev);
     const vd__host *host = dev->driver->host;
@@ -14511,7 +14450,7 @@ static vd_result vd__cu_function_check(vd__device *dev, const vd_kernel_desc *de
                   : VD_OK;
 }
 
-/* Loads the code and fills in `kernel`. The context is current. */
+/* The context is current. */
 static vd_result vd__cu_kernel_start(vd__device *dev, const vd_kernel_desc *desc, vd__cu_kernel *kernel) {
     vd_result r;
     memcpy(kernel->local_size, desc->local_size, sizeof kernel->local_size);
@@ -14577,7 +14516,6 @@ typedef struct vd__cu_playback {
     const vd__device *dev;
 } vd__cu_playback;
 
-/* Launches a kernel with an argument block of `size` bytes. */
 static int vd__cu_launch(const vd__cu_playback *to, const vd__cu_kernel *kernel, const uint32_t groups[3],
                          const void *block, size_t size) {
     void *extra[5];
@@ -14681,8 +14619,7 @@ static void vd__cu_part(const vd__image_part *p, vd__cu_copy_side_3d *side, vd__
     c->depth = (size_t)p->extent[2] * p->layers;
 }
 
-/* Copies between a part of an image and a buffer: in one call or, if the pitch exceeds the driver's limit, row by
-   row. */
+/* Copies row by row if the pitch exceeds the driver's limit. */
 static int vd__cu_image_buffer(const vd__cu_playback *to, const vd__image_command *c) {
     bool to_image = c->op == VD__IMAGE_FROM_BUFFER;
     const vd__image_part *p = to_image ? &c->to : &c->from;
@@ -14771,7 +14708,7 @@ static int vd__cu_blit_launch(const vd__cu_playback *to, const vd__blit_piece *p
     return vd__cu_launch(to, vd__cu_kernel_of(&to->dev->blit), p->groups, &block, sizeof block);
 }
 
-/* Executes a blit. The pieces share the buffer of the queue: the stream executes them one after another. */
+/* The pieces share the buffer of the queue: the stream executes them one after another. */
 static vd_result vd__cu_image_blit(const vd__cu_playback *to, const vd__image_command *c) {
     vd__blit_cursor cursor = { 0, 0, 0 };
     vd__blit_piece p;
@@ -14807,7 +14744,6 @@ static const vd__tape_player vd__cu_player = { vd__cu_play_launch, vd__cu_play_c
                                                vd__cu_play_image, vd__cu_play_timestamp, vd__cu_play_read,
                                                vd__cu_play_size };
 
-/* Sets *ns to the time from one event to another. */
 static vd_result vd__cu_elapsed(const vd__cu_device *d, uint64_t from, uint64_t to, int64_t *ns) {
     float ms = 0;
     int result = d->api->cuEventElapsedTime(&ms, (void *)(uintptr_t)from, (void *)(uintptr_t)to);
@@ -14815,9 +14751,9 @@ static vd_result vd__cu_elapsed(const vd__cu_device *d, uint64_t from, uint64_t 
     return result ? vd__cu_fail(d->api, result, "cuEventElapsedTime") : VD_OK;
 }
 
-/* The driver returns differences of times as float, in milliseconds. To keep them small, each event is measured from
-   the first event of its recording, and that one from clock_event, the first event of the recording that was read
-   before. The first event then becomes clock_event, and the recording reuses the old clock_event. */
+/* The driver returns differences of times as float, in milliseconds. They must be small to be exact, so each event is
+   measured from the first event of its recording, and that one from clock_event, the first event of the recording that
+   was read before. The first event then becomes clock_event, and the recording reuses the old clock_event. */
 static vd_result vd__cu_timestamps_read(vd__device *dev, vd__commands *c, uint32_t count, uint64_t *out) {
     vd__cu_device *d = vd__cu_device_of(dev);
     uint64_t *stamps = c->tape.stamps;
@@ -14857,7 +14793,7 @@ static vd__cu_graph *vd__cu_graph_of(const vd__commands *c) { return (vd__cu_gra
 
 VD__SMALL
 
-/* Destroys the driver's objects of a graph. g may be NULL. */
+/* g may be NULL. */
 static void vd__cu_graph_clear(const vd__cu_device *d, vd__cu_graph *g) {
     if (!g || !g->graph || vd__cu_enter(d)) return;
     if (g->executable) d->api->cuGraphExecDestroy(g->executable);
@@ -14866,7 +14802,7 @@ static void vd__cu_graph_clear(const vd__cu_device *d, vd__cu_graph *g) {
     vd__cu_leave(d);
 }
 
-/* The arguments of a kernel node. Contains pointers to itself. */
+/* Contains pointers to itself. */
 typedef struct vd__cu_launch_args { vd__cu_kernel_node node; size_t size; void *extra[5]; } vd__cu_launch_args;
 
 static void vd__cu_launch_fill(const vd__tape_launch *launch, vd__cu_launch_args *out) {
@@ -14886,7 +14822,7 @@ static void vd__cu_launch_fill(const vd__tape_launch *launch, vd__cu_launch_args
     }
 }
 
-/* Called after `call` returned `result`: if it succeeded, appends the new node to those of the current level. */
+/* Checks the result of `call`, and appends the new node to those of the current level. */
 static vd_result vd__cu_node_added(vd__device *dev, vd__cu_graph *g, void *node, int result, const char *call) {
     if (result) return vd__cu_fail(vd__cu_device_of(dev)->api, result, "%s", call);
     void **to = (void **)vd__array_add(vd__cu_allocator(dev), &g->level, 1, sizeof *to);
@@ -14905,7 +14841,6 @@ static vd_result vd__cu_add_launch(vd__device *dev, vd__cu_graph *g, vd__tape_la
     return vd__cu_node_added(dev, g, node, result, "cuGraphAddKernelNode");
 }
 
-/* Adds one node for rows at constant pitches, otherwise one for each range. */
 static vd_result vd__cu_add_copy(vd__device *dev, vd__cu_graph *g, const vd__tape_copy *copy) {
     const vd__cu_device *d = vd__cu_device_of(dev);
     const vd__copy_range *r = vd__tape_ranges(copy);
@@ -14939,21 +14874,19 @@ static vd_result vd__cu_add_fill(vd__device *dev, vd__cu_graph *g, const vd__tap
     return vd__cu_node_added(dev, g, node, result, "cuGraphAddMemsetNode");
 }
 
-/* Adds a barrier: the next nodes depend on the only node of this level, or on an empty node that depends on all of
-   them. */
 static vd_result vd__cu_add_barrier(vd__device *dev, vd__cu_graph *g) {
     const vd__cu_device *d = vd__cu_device_of(dev);
     void **level = (void **)g->level.items, *node = NULL;
     if (!g->level.count) return VD_OK;
-    int result = g->level.count == 1 ? 0
-                     : d->api->cuGraphAddEmptyNode(&node, g->graph, level, g->level.count);
+    bool single = g->level.count == 1;
+    int result = single ? 0 : d->api->cuGraphAddEmptyNode(&node, g->graph, level, g->level.count);
     if (result) return vd__cu_fail(d->api, result, "cuGraphAddEmptyNode");
-    g->before = g->level.count == 1 ? level[0] : node;
+    g->before = single ? level[0] : node;
     g->level.count = 0;
     return VD_OK;
 }
 
-/* Builds the graph of a tape and instantiates it. The context is current. */
+/* The context is current. */
 static vd_result vd__cu_graph_build(vd__device *dev, vd__cu_graph *g, const vd__tape *tape) {
     const vd__cu_device *d = vd__cu_device_of(dev);
     vd_result r = VD_OK;
@@ -15016,7 +14949,6 @@ static void vd__cu_record_barrier(vd__device *dev, vd__commands *c, uint32_t fro
 
 VD__SMALL_END
 
-/* Applies the changes of the submission to the nodes of the recording's graph, then launches the graph. */
 static vd_result vd__cu_graph_launch(const vd__cu_device *d, const vd__cu_queue *q, const vd__submission *s) {
     const vd__cu_graph *g = vd__cu_graph_of(s->commands);
     vd__tape_change(s);
@@ -15053,7 +14985,6 @@ static void vd__cu_queue_native(vd__device *dev, uint32_t queue, vd_native *out)
     out->queue = d->queues[queue].stream;
 }
 
-/* Enqueues a write of `value` to the timeline. Without can_write_values, only the lower 32 bits are written. */
 static vd_result vd__cu_signal(const vd__cu_device *d, vd__cu_queue *q, uint64_t value) {
     vd__atomic_store64(&q->sent, value);
     vd__atomic_store64(&q->submitted, value);
@@ -15074,7 +15005,7 @@ static uint64_t vd__cu_value(const vd__cu_device *d, const vd__cu_queue *q) {
     return value >= sent && submitted > value ? submitted : value;
 }
 
-/* Returns the CUstreamCaptureStatus of the stream; 0: it is not being captured, or the driver has no such query. */
+/* Returns a CUstreamCaptureStatus. 0: the stream is not being captured, or the driver has no such query. */
 static int vd__cu_capture_status(const vd__cu_device *d, const vd__cu_queue *q) {
     int status = 0;
     if (!q->borrowed || !d->api->cuStreamIsCapturing || d->api->cuStreamIsCapturing(q->stream, &status)) return 0;
@@ -15496,7 +15427,7 @@ static const char *vd__cl_load(vd__cl_driver *cl, void *library) {
 #if VD__HAS_OPENCL
 /* ---- the driver ---- */
 
-/* Appends the devices of a platform to the driver's. Returns false if out of host memory. */
+/* Returns false if host memory runs out. */
 static bool vd__cl_devices_add(vd__driver *driver, vd__cl_platform_id platform) {
     vd__cl_driver *cl = vd__cl_driver_of(driver);
     vd__cl_device_id ids[32];
@@ -15516,8 +15447,8 @@ static bool vd__cl_devices_add(vd__driver *driver, vd__cl_platform_id platform) 
 
 enum { VD__CL_PLATFORMS = 16 };
 
-/* Loads libOpenCL and fills the function table. The first queries for platforms and devices initialise the drivers.
-   Some drivers do not lock this initialisation, so all of it happens under vd__open_lock. */
+/* The first queries for platforms and devices initialise the drivers. Some drivers do not lock this initialisation, so
+   all of it happens under vd__open_lock. */
 static vd_result vd__cl_library_start(vd__cl_driver *cl, vd__cl_platform_id *platforms, uint32_t *count) {
     const char *missing = NULL;
     *count = 0;
@@ -15634,7 +15565,6 @@ static void vd__cl_info_names(const vd__cl_driver *cl, const vd__cl_device_entry
         cl->clGetDeviceInfo(entry->device, VD__CL_DEVICE_UUID_KHR, sizeof info->uuid, info->uuid, NULL);
 }
 
-/* Returns whether the device has arithmetic, ballot and shuffle operations on subgroups. */
 static bool vd__cl_has_subgroups(const vd__cl_driver *cl, vd__cl_device_id device,
                                  const vd__cl_extensions *extensions) {
     static const char *const needed[] = { "cl_khr_subgroups", "cl_khr_subgroup_ballot",
@@ -15644,8 +15574,8 @@ static bool vd__cl_has_subgroups(const vd__cl_driver *cl, vd__cl_device_id devic
     return vd__cl_number(cl, device, VD__CL_DEVICE_MAX_NUM_SUB_GROUPS) != 0;
 }
 
-/* Returns whether to use fine-grained shared virtual memory. It is used on devices that share the memory of the host:
-   it needs no copies and no buffer objects, and views may begin at any offset. */
+/* Fine-grained shared virtual memory is used on devices that share the memory of the host: it needs no copies and no
+   buffer objects, and views may begin at any offset. */
 static bool vd__cl_uses_svm(const vd__cl_driver *cl, vd__cl_device_id id, const vd_device_info *info) {
     if (!info->shared_memory || info->api_version[0] < 2 || !cl->clSVMAlloc || !cl->clSVMFree
         || !cl->clSetKernelArgSVMPointer || !cl->clEnqueueSVMMemcpy || !cl->clEnqueueSVMMemFill)
@@ -15675,15 +15605,13 @@ static void vd__cl_info_features(const vd__cl_driver *cl, vd__cl_device_id devic
     info->timestamp_bits = 64;
 }
 
-/* Sets the limits of the number of work-groups of a launch. OpenCL limits only the total number of work-items. NVIDIA's
-   driver also has the limits of CUDA. */
+/* OpenCL does not limit the number of work-groups. NVIDIA's driver has the limits of CUDA. */
 static void vd__cl_info_groups(vd_device_info *info) {
     bool nvidia = info->vendor_id == 0x10DE;
     for (int i = 0; i < 3; i++) info->limits.max_groups[i] = !nvidia ? UINT32_MAX : i ? 65535 : INT32_MAX;
 }
 
-/* Sets info->device_memory and the limits, except those of texel buffers. info->type and info->vendor_id must be
-   set. */
+/* info->type and info->vendor_id must be set. */
 static void vd__cl_info_limits(const vd__cl_driver *cl, vd__cl_device_id device, vd_device_info *info) {
     vd_limits *to = &info->limits;
     /* More than 3, because the query fails if the device has more dimensions than the array has elements. The sizes are
@@ -15738,14 +15666,13 @@ static vd_result vd__cl_device_usable(const vd__cl_driver *cl, vd__cl_device_id 
                     info->index, info->api_version[0], info->api_version[1]);
 }
 
-/* Callback of clCreateContext: logs messages of the driver. */
+/* Callback of clCreateContext. */
 static void vd__cl_notify(const char *text, const void *more, size_t size, void *user) {
     (void)more, (void)size;
     vd__logf((const vd__host *)user, VD_LOG_WARNING, "OpenCL: %s", text);
 }
 
-/* Sets the compiler options: OpenCL C 3.0 on devices with OpenCL 3, 2.0 if there are subgroups, otherwise 1.2. No
-   option makes operations less precise. */
+/* Subgroups need OpenCL C 2.0 or later. No option makes operations less precise. */
 static void vd__cl_options(vd__cl_device *vcl, const vd_device_info *info) {
     bool exact_divide = vd__cl_number(vcl->cl, vcl->id, VD__CL_DEVICE_SINGLE_FP_CONFIG)
                         & VD__CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
@@ -15755,7 +15682,7 @@ static void vd__cl_options(vd__cl_device *vcl, const vd_device_info *info) {
              exact_divide ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
 }
 
-/* Whether a context has a device. False also if its devices cannot be queried, or are more than 64. */
+/* Also returns false if the devices of the context cannot be queried, or are more than 64. */
 static bool vd__cl_context_has(const vd__cl_driver *cl, vd__cl_context context, vd__cl_device_id device) {
     vd__cl_device_id list[64];
     size_t size = 0;
@@ -15765,7 +15692,6 @@ static bool vd__cl_context_has(const vd__cl_driver *cl, vd__cl_context context, 
     return false;
 }
 
-/* Checks that the caller's queue belongs to the context and the device, and executes commands in order. */
 static vd_result vd__cl_queue_check(const vd__cl_driver *cl, vd__cl_command_queue queue, vd__cl_context context,
                                     vd__cl_device_id device) {
     vd__cl_context of_context = NULL;
@@ -15783,8 +15709,8 @@ static vd_result vd__cl_queue_check(const vd__cl_driver *cl, vd__cl_command_queu
                                           : "executes commands out of order");
 }
 
-/* Creates a context, or adds a reference to the user's (desc.cl_context). With the user's context, *queue is set to the
-   user's queue or to NULL; otherwise it is unchanged. */
+/* Creates a context. If there is a desc.cl_context, retains that instead, and sets *queue to desc.cl_queue, which may
+   be NULL. */
 static vd_result vd__cl_context_get(vd__device *dev, const vd__cl_device_entry *entry, vd__cl_command_queue *queue) {
     const vd__host *host = dev->driver->host;
     vd__cl_device *vcl = vd__cl_device_of(dev);
@@ -15809,8 +15735,7 @@ static vd_result vd__cl_context_get(vd__device *dev, const vd__cl_device_entry *
     return error ? vd__cl_fail(error, "clCreateContext on device '%s'", dev->info.name) : VD_OK;
 }
 
-/* Creates the context and the command queues of a device, and the queue for mapping memory. Uses the user's context if
-   there is one, and the user's command queue as queue 0. */
+/* The user's command queue, if there is one, becomes queue 0. */
 static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_device_entry *entry) {
     vd__cl_device *vcl = vd__cl_device_of(dev);
     vd__cl_command_queue existing = NULL;
@@ -15882,8 +15807,8 @@ static void vd__cl_formats_add(vd__cl_device *vcl, uint64_t flags, uint32_t type
 }
 
 #if VD__HAS_IMAGES
-/* Returns whether there are texel buffers, which are images of sub-buffers: PoCL 3.1 cannot create these. There are
-   none with shared virtual memory, because PoCL 3.1 crashes in kernels that use it together with images of buffers. */
+/* Tries to create a texel buffer, which is an image of a sub-buffer: PoCL 3.1 cannot create these. Returns false with
+   shared virtual memory, because PoCL 3.1 crashes in kernels that use it together with images of buffers. */
 static bool vd__cl_has_texels(vd__device *dev) {
     vd__memory m, view;
     vd__block block;
@@ -15924,7 +15849,6 @@ static uint32_t vd__cl_samplers_create(vd__cl_device *vcl) {
     return vcl->samplers[0][1] ? 0 : VD_IMAGE_LINEAR;
 }
 
-/* Queries the formats, and creates the samplers. */
 static void vd__cl_images_start(vd__device *dev) {
     vd__cl_device *vcl = vd__cl_device_of(dev);
     if (!VD__HAS_IMAGES || !(dev->info.features & VD_FEATURE_IMAGE)) return;
@@ -15965,7 +15889,6 @@ static const vd__cl_device_entry *vd__cl_device_find(const vd__driver *driver, i
     return NULL;
 }
 
-/* Sets the properties of an opened device that follow from its info. */
 static void vd__cl_device_configure(vd__device *dev, uint64_t disable) {
     vd__cl_device *vcl = vd__cl_device_of(dev);
     vcl->align = dev->info.limits.binding_alignment;
@@ -15977,7 +15900,6 @@ static void vd__cl_device_configure(vd__device *dev, uint64_t disable) {
     vd__cl_options(vcl, &dev->info);
 }
 
-/* Opens device `index`, or desc.cl_device if that is set. */
 static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disable, vd__device *dev) {
     const vd__cl_driver *cl = vd__cl_driver_of(driver);
     const vd__cl_device_entry *entry = vd__cl_device_find(driver, &index);
@@ -16081,7 +16003,7 @@ static vd_result vd__cl_block_create(vd__device *dev, vd__block *block) {
                        VD__U(block->size));
 }
 
-/* Queries a property of a buffer object that is a number or a pointer. */
+/* The property is a number or a pointer. */
 static int32_t vd__cl_memory_info(const vd__cl_driver *cl, vd__cl_mem object, uint32_t query, uint64_t *out) {
     union { uint64_t wide; size_t size; uint32_t narrow; void *pointer; } value;
     size_t size = 0;
@@ -16091,8 +16013,8 @@ static int32_t vd__cl_memory_info(const vd__cl_driver *cl, vd__cl_mem object, ui
     return error;
 }
 
-/* Imports a buffer object of the caller. native[0] is the buffer that sub-buffers are created from. native[1] is the
-   caller's object: the same buffer, or a sub-buffer of it that begins at *offset. */
+/* native[0] is the buffer that sub-buffers are created from. native[1] is the caller's object: the same buffer, or a
+   sub-buffer of it that begins at *offset. */
 static vd_result vd__cl_block_import_object(const vd__cl_device *vcl, vd__block *block, vd__cl_mem object,
                                             uint64_t *offset) {
     static const uint32_t queries[] = { VD__CL_MEM_TYPE, VD__CL_MEM_CONTEXT, VD__CL_MEM_SIZE,
@@ -16118,8 +16040,7 @@ static vd_result vd__cl_block_import_object(const vd__cl_device *vcl, vd__block 
     return VD_OK;
 }
 
-/* Imports a buffer object or host memory. Host memory is imported only if host and device share memory; drivers then
-   use it in place. */
+/* Host memory is imported only if host and device share memory: drivers then use it in place. */
 static vd_result vd__cl_block_import(vd__device *dev, vd__block *block, const vd__memory_requirements *need,
                                      const vd__import_source *from, uint64_t *offset) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
@@ -16179,7 +16100,7 @@ static uint32_t vd__cl_memory_types(vd__device *dev, vd_memory usage, uint32_t m
 
 /* ---- parts of blocks ---- */
 
-/* Creates a sub-buffer of a block. If *error is not 0, the result is undefined. */
+/* If *error is not 0, the result is undefined. */
 static vd__cl_mem vd__cl_sub_buffer_create(const vd__cl_device *vcl, const vd__block *block, uint64_t offset,
                                            uint64_t size, int32_t *error) {
     vd__cl_region region;
@@ -16212,7 +16133,7 @@ static bool vd__cl_image_limits(vd__device *dev, const vd__image_shape *shape, v
     return (shape->usage & ~(uint32_t)vcl->format_usage[shape->format]) == 0;
 }
 
-/* Creates the image object of a level. If *error is not 0, the result is undefined. */
+/* If *error is not 0, the result is undefined. */
 static vd__cl_mem vd__cl_level_create(const vd__cl_device *vcl, const vd__image_shape *shape, uint32_t level,
                                       int32_t *error) {
     static const uint32_t types[] = { /* by vd_dim */
@@ -16388,7 +16309,6 @@ static vd__cl_kernel *vd__cl_kernel_of(const vd__kernel_code *code) {
 
 /* ---- programs ---- */
 
-/* Adds everything that the program's binary depends on to a cache key. */
 static void vd__cl_program_key(const vd__device *dev, const vd_kernel_desc *desc, vd__cache_key *key) {
     static const uint32_t queries[] = { VD__CL_DEVICE_NAME, VD__CL_DEVICE_VERSION, VD__CL_DRIVER_VERSION };
     const vd__cl_device *vcl = vd__cl_device_of(dev);
@@ -16404,7 +16324,6 @@ static void vd__cl_program_key(const vd__device *dev, const vd_kernel_desc *desc
     vd__cache_key_add(key, desc->code, desc->code_size);
 }
 
-/* Reports a failed build: logs the build log, and sets the error text to its first error. Returns the error code. */
 static vd_result vd__cl_build_failed(const vd__device *dev, const vd_kernel_desc *desc, vd__cl_program program,
                                      int32_t error) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
@@ -16511,7 +16430,7 @@ static vd__cl_program vd__cl_program_from_source(const vd__device *dev, const vd
     return NULL;
 }
 
-/* Creates a program from the binary in the cache, and builds it. Returns NULL if there is no usable binary. */
+/* Returns NULL if the cache has no usable binary. */
 static vd__cl_program vd__cl_program_from_cache(const vd__device *dev, const vd__cache_key *key) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
     const vd__host *host = dev->driver->host;
@@ -16528,7 +16447,7 @@ static vd__cl_program vd__cl_program_from_cache(const vd__device *dev, const vd_
     return NULL;
 }
 
-/* Stores the program's binary in the cache. A failed write is logged; other errors are ignored. */
+/* Errors are ignored; vd__cache_store logs a failed write. */
 static void vd__cl_program_store(const vd__device *dev, const vd__cache_key *key, vd__cl_program program) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
     const vd__host *host = dev->driver->host;
@@ -16574,7 +16493,7 @@ static vd_result vd__cl_kernel_find(const vd__cl_device *vcl, const vd_kernel_de
     return error ? vd__cl_fail(error, "clCreateKernelsInProgram") : VD_OK;
 }
 
-/* Inserts a value into the parameters of a kernel, which are ordered by offset. */
+/* Keeps the values ordered by offset. */
 static void vd__cl_value_add(vd__cl_kernel *kernel, uint32_t offset, uint32_t size) {
     uint32_t i = kernel->value_count++;
     for (; i && kernel->values[i - 1].offset > offset; i--) kernel->values[i] = kernel->values[i - 1];
@@ -16591,9 +16510,9 @@ static int32_t vd__cl_values_set(const vd__cl_device *vcl, const vd__cl_kernel *
     return error;
 }
 
-/* Returns whether the parameters of a kernel match `desc`: the bindings, then either the argument block as one struct,
-   or its values one by one in the order of their offsets. Sets kernel->values. Sets the values to 0, so that the
-   driver checks their sizes. */
+/* Returns whether the `count` parameters of a kernel match `desc`: the bindings, then either the argument block as one
+   struct, or its values one by one in the order of their offsets. Sets kernel->values. Individual values are set to 0,
+   so that the driver checks their sizes. */
 static bool vd__cl_parameters_match(const vd__cl_device *vcl, const vd_kernel_desc *desc, vd__cl_kernel *kernel,
                                     uint32_t count) {
     uint64_t zeros[VD_MAX_ARGUMENT_BYTES / 8] = { 0 };
@@ -16607,7 +16526,6 @@ static bool vd__cl_parameters_match(const vd__cl_device *vcl, const vd_kernel_de
     return count == kernel->first_value + kernel->value_count && !vd__cl_values_set(vcl, kernel, zeros);
 }
 
-/* Reports that the `count` parameters of a kernel do not match its desc. */
 static vd_result vd__cl_fail_parameters(const vd__cl_kernel *kernel, uint32_t count) {
     uint32_t resources = kernel->first_value, values = kernel->value_count;
     if (!kernel->argument_bytes)
@@ -16621,7 +16539,6 @@ static vd_result vd__cl_fail_parameters(const vd__cl_kernel *kernel, uint32_t co
                     "block, in the order of their offsets", values);
 }
 
-/* Checks the parameters and the local size against `desc`. */
 static vd_result vd__cl_kernel_check(const vd__cl_device *vcl, const vd_kernel_desc *desc, vd__cl_kernel *kernel) {
     uint32_t count = 0;
     const uint32_t *size = desc->local_size;
@@ -16652,18 +16569,16 @@ static vd_result vd__cl_kernel_start(vd__device *dev, const vd_kernel_desc *desc
     uint64_t parameter_bytes = kernel->first_value * sizeof(void *) + kernel->argument_bytes;
     uint64_t max_bytes = vd__cl_number(vcl->cl, vcl->id, VD__CL_DEVICE_MAX_PARAMETER_SIZE);
     for (int i = 0; i < 3; i++) kernel->local_size[i] = desc->local_size[i];
-    if (parameter_bytes > max_bytes) {
+    if (parameter_bytes > max_bytes)
         return vd__fail(VD_ERROR_UNSUPPORTED, "%u buffers, images and samplers and an argument block of %u bytes need "
                         "%llu bytes of parameters, but the device's limit is %llu", kernel->first_value,
-                        kernel->argument_bytes,
-                        VD__U(parameter_bytes), VD__U(max_bytes));
-    }
+                        kernel->argument_bytes, VD__U(parameter_bytes), VD__U(max_bytes));
     vd_result result = vd__cl_program_create(dev, desc, &kernel->program);
     if (!result) result = vd__cl_kernel_find(vcl, desc, kernel);
     return result ? result : vd__cl_kernel_check(vcl, desc, kernel);
 }
 
-/* Sets the kinds of the bindings, in the order of their numbers, and counts their parameters. */
+/* Sets the kinds of the bindings, ordered by their numbers, and counts their parameters. */
 static void vd__cl_bindings_set(const vd_kernel_desc *desc, vd__cl_kernel *kernel) {
     static const uint8_t kinds[VD__DESCRIPTORS] = { /* by vd__descriptor */
         0, VD__CL_BUFFER, VD__CL_BUFFER, VD__CL_BUFFER, VD__CL_IMAGE, VD__CL_SAMPLED_IMAGE, VD__CL_IMAGE,
@@ -16748,10 +16663,9 @@ typedef struct vd__cl_playback {
 /* The sub-buffers that one launch binds. They are released after it, and the driver keeps them until it has ended. */
 typedef struct vd__cl_views { vd__cl_mem objects[VD_MAX_ARGS]; uint32_t count; } vd__cl_views;
 
-/* Sets a buffer argument, unless the kernel still has it from its last launch: then their keys are equal. The key of an
-   address is the address. The key of a buffer object is the memory's serial with bit 63 set, which no address has. A
-   binding that does not begin at the start of its memory needs a new sub-buffer: it has no key (0) and is set each
-   time. */
+/* Sets a buffer argument, unless bound_keys shows that the kernel still has it. The key is the address or, for a buffer
+   object, the memory's serial with bit 63 set, which no address has. A binding at an offset needs a new sub-buffer for
+   each launch: its key is 0. */
 static vd_result vd__cl_set_binding(const vd__cl_device *vcl, vd__cl_kernel *kernel, uint32_t index,
                                     const vd__binding *binding, vd__cl_views *views) {
     const vd__memory *m = binding->memory;
@@ -16776,7 +16690,7 @@ static vd_result vd__cl_set_binding(const vd__cl_device *vcl, vd__cl_kernel *ker
     return VD_OK;
 }
 
-/* Sets an argument that is an image or sampler object, unless the kernel still has it: then their keys are equal. */
+/* bits: the image or sampler object. */
 static vd_result vd__cl_set_object(const vd__cl_device *vcl, vd__cl_kernel *kernel, uint32_t index, uint64_t key,
                                    uint64_t bits) {
     void *object = (void *)(uintptr_t)bits;
@@ -16787,7 +16701,6 @@ static vd_result vd__cl_set_object(const vd__cl_device *vcl, vd__cl_kernel *kern
                  : VD_OK;
 }
 
-/* Sets the arguments that differ from those of the kernel's last launch. */
 static vd_result vd__cl_set_arguments(const vd__cl_device *vcl, vd__cl_kernel *kernel, const vd__tape_launch *launch,
                                       vd__cl_views *views) {
     const void *arguments = vd__tape_arguments(launch);
@@ -16831,7 +16744,6 @@ static vd_result vd__cl_play_launch(void *user, const vd__tape_launch *launch) {
     return VD__LIKELY(!error) ? r : vd__cl_fail(error, "clEnqueueNDRangeKernel");
 }
 
-/* Copies a range between two buffer objects, a buffer object and host memory, or two addresses of shared memory. */
 static vd_result vd__cl_play_range(vd__cl_playback *to, const vd__tape_copy *copy, const vd__copy_range *r,
                                    vd__cl_event *event) {
     const vd__cl_driver *cl = to->vcl->cl;
@@ -17068,7 +16980,7 @@ static int32_t vd__cl_blit_launch(const vd__cl_playback *to, const vd__blit_piec
     return error;
 }
 
-/* Executes a blit. Each piece has its own buffer, which the driver keeps until the commands have ended. */
+/* Each piece has its own buffer, which the driver keeps until the commands have ended. */
 static int32_t vd__cl_image_blit(const vd__cl_playback *to, const vd__image_command *c) {
     vd__blit_cursor cursor = { 0, 0, 0 };
     vd__blit_piece p;
@@ -17161,7 +17073,6 @@ static int32_t vd__cl_event_of(const vd__cl_device *vcl, vd__cl_queue *q, uint64
     return error;
 }
 
-/* Makes room for one more submission in the ring. Returns false if memory runs out. */
 static bool vd__cl_submissions_reserve(vd__device *dev, vd__cl_queue *q) {
     uint32_t capacity = 2 * q->capacity;
     vd__mutex_lock(&q->lock);
@@ -17191,7 +17102,6 @@ static vd_result vd__cl_raise_last_value(vd__cl_queue *q, uint64_t value) {
     return VD_OK;
 }
 
-/* Enqueues a barrier that waits until other queues have reached their values. */
 static int32_t vd__cl_await(vd__cl_device *vcl, vd__cl_queue *q, const vd__wait *waits, uint32_t wait_count) {
     vd__cl_event events[VD_MAX_QUEUES];
     uint32_t count = 0;
