@@ -11363,6 +11363,7 @@ typedef struct vd__vk_prologue {
 /* Location of the size block of an indirect launch. */
 typedef struct vd__vk_size {
     uint32_t chunk, word;      /* index of the chunk, and of the first word in it */
+    uint32_t base;             /* first byte of argument and size block, rounded down to limits.binding_alignment */
     char kernel[48];           /* its name */
 } vd__vk_size;
 
@@ -11985,7 +11986,7 @@ static void vd__vk_record_barrier(vd__device *dev, vd__commands *c, uint32_t fro
 VD__SMALL
 
 /* Initialises a size block for the built-in kernel `indirect`. word, argument_word: indices of the first words of the
-   size block and of the argument block in the chunk. */
+   size block and of the argument block in the kernel's binding. */
 static void vd__vk_size_fill(const vd_limits *limits, uint32_t *words, const vd__indirect *in, uint32_t word,
                              uint32_t argument_word) {
     words[VD__VK_SIZE_LIMITED] = 0;
@@ -12000,14 +12001,15 @@ static void vd__vk_size_fill(const vd_limits *limits, uint32_t *words, const vd_
 }
 
 /* Records the launch of the built-in kernel `indirect`: it reads the size that `in` refers to, and sets the size block
-   at `word` of the current chunk and the implicit arguments that depend on the size. */
-static vd_result vd__vk_size_convert(vd__device *dev, vd__commands *c, const vd__indirect *in, uint32_t word) {
+   and the implicit arguments that depend on the size. base: see vd__vk_size; word: that of the size block, from base. */
+static vd_result vd__vk_size_convert(vd__device *dev, vd__commands *c, const vd__indirect *in, uint32_t base,
+                                     uint32_t word) {
     vd__vk_commands *vkc = vd__vk_commands_of(c);
     uint64_t align = dev->info.limits.binding_alignment, offset = in->offset / align * align;
     vd__memory chunk = vkc->chunks[vkc->chunk]->memory;
     chunk.serial = UINT32_MAX - vkc->chunk; /* key of the descriptor set; no memory of the context has it */
     vd__binding bindings[2] = { { in->memory, offset, in->offset - offset + 12, 0 },
-                                { &chunk, 0, VD__VK_CHUNK_BYTES, 1 } };
+                                { &chunk, base, 4 * (uint64_t)word + VD__VK_SIZE_BYTES, 1 } };
     uint32_t values[4] = { word, (uint32_t)(in->offset - offset) / 4, in->groups, 0 };
     uint64_t arguments[2];
     vd__launch launch;
@@ -12037,12 +12039,14 @@ static vd_result vd__vk_size_add(vd__device *dev, vd__vk_commands *vkc, const vd
                                                                        vkc->size_count + 1, sizeof *sizes);
     if (!sizes) return result ? result : VD_ERROR_OUT_OF_MEMORY;
     uint8_t *memory = vkc->chunks[vkc->chunk]->block.mapped;
+    uint32_t align = dev->info.limits.binding_alignment;
     out->chunk = vkc->chunk;
     out->word = (vkc->argument_offset + bytes) / 4;
+    out->base = vkc->argument_offset / align * align;
     memcpy(out->kernel, launch->indirect->kernel, sizeof out->kernel);
     if (bytes) memcpy(memory + vkc->argument_offset, launch->arguments, bytes);
-    vd__vk_size_fill(&dev->info.limits, (uint32_t *)(void *)memory + out->word, launch->indirect, out->word,
-                     vkc->argument_offset / 4);
+    vd__vk_size_fill(&dev->info.limits, (uint32_t *)(void *)memory + out->word, launch->indirect,
+                     out->word - out->base / 4, (vkc->argument_offset - out->base) / 4);
     vkc->sizes = sizes;
     sizes[vkc->size_count++] = *out;
     return VD_OK;
@@ -12066,7 +12070,7 @@ static VD__NOINLINE vd_result vd__vk_record_indirect(vd__device *dev, vd__comman
         result = vd__vk_kernel_variant(dev, &kernel, has_base ? in->base_at : NULL);
     if (!result) result = vd__vk_size_add(dev, vkc, launch, kernel->uniform ? launch->argument_bytes : 0, &size);
     uint32_t offset = vkc->argument_offset;
-    if (!result) result = vd__vk_size_convert(dev, c, in, size.word);
+    if (!result) result = vd__vk_size_convert(dev, c, in, size.base, size.word - size.base / 4);
     if (!result) result = vd__vk_bind_kernel(dev, vkc, kernel);
     if (result) return result;
     vkc->argument_offset = offset;
