@@ -116,6 +116,10 @@ build/$1/narrow.a: tests/implementation.c
 	$$(call archive,$1,$$(UNIT) $$(NARROW),ONLY_FFT)
 build/$1/tests/fft/large%: tests/fft/large%.c build/$1/narrow.a build/$1/implementation.a
 	$$(call link,$1,$$(UNIT) $$(NARROW))
+build/$1/no_images/implementation.a: tests/implementation.c
+	$$(call archive,$1,$$(UNIT) -DVKDISPATCH_NO_IMAGES,WITHOUT_FFT)
+build/$1/no_images/tests/%: tests/%.c build/$1/no_images/implementation.a
+	$$(call link,$1,$$(UNIT) -DVKDISPATCH_NO_IMAGES)
 build/$1/tests/unit/%: tests/unit/%.c
 	$$(call link,$1,$$(UNIT))
 build/$1/races/implementation.a: tests/implementation.c
@@ -275,7 +279,11 @@ commands_fft         = $(foreach p,$(heavy_fft) $(filter-out $(heavy_fft) $(larg
 # T='glsl print': only these programs.
 selected             = $(if $T,$(filter $(addprefix %/,$T),$1),$1)
 own_conformance      = $(call selected,$(call files,tests/conformance,$(cc)))
-programs_conformance = $(own_conformance) $(call fakes,$(cc)) $(layer)
+# Programs that call no function for images and none of vkdispatch_fft.h, with the runtime without images.
+uses_images         := vd_\(image\|sampler\|swapchain\|present\|fft\|reduce\|scan\|sort\|copy_image\)
+no_images            = $(call take,4,$(call selected,$(patsubst tests/%.c,build/$(instrument)/no_images/tests/%,\
+                           $(shell grep -L '$(uses_images)' tests/conformance/*.c))))
+programs_conformance = $(own_conformance) $(no_images) $(call fakes,$(cc)) $(layer)
 # The fake CUDA driver executes everything except kernels.
 fake_cuda            = $(foreach f,build/$(cc)/tests/fake/libcuda.so,VKDISPATCH_BACKEND=cuda VKDISPATCH_LIBCUDA=$f VKDISPATCH_NVRTC=$f)
 # copies needs Vulkan with buffer addresses; opencl and pipeline_cache test only one backend.
@@ -286,7 +294,7 @@ BINDING_BACKENDS     = vulkan opencl
 bindings             = $(foreach b,$(BINDING_BACKENDS),$(patsubst %,"env VKDISPATCH_BACKEND=$b VKDISPATCH_BUFFERS=binding %",$(call take,2,$(anyhow))))
 # Programs that test several devices of a backend, if it has different ones.
 two_devices          = $(foreach b,vulkan opencl,$(patsubst %,"tools/two-devices % $b",$(filter %/queues %/print %/interop,$(own_conformance))))
-commands_conformance = $(own_conformance) $(two_devices) $(bindings) \
+commands_conformance = $(own_conformance) $(no_images) $(two_devices) $(bindings) \
                        $(patsubst %,"env $(fake_cuda) %",$(call take,2,$(anyhow))) \
                        $(patsubst %,"env VKDISPATCH_BACKEND=vulkan VKDISPATCH_COPIES=kernel %",\
                            $(filter %/buffers %/regions %/lists %/views %/queues,$(own_conformance)))

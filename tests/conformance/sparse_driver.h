@@ -58,7 +58,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL emulated_create_device(VkPhysicalDevice ph
                                                              const VkAllocationCallbacks *a, VkDevice *out) {
     VkPhysicalDeviceFeatures *enabled = &((VkPhysicalDeviceFeatures2 *)(uintptr_t)info->pNext)->features;
     driver.wrong += !enabled->sparseBinding || !enabled->sparseResidencyBuffer;
+#ifndef VKDISPATCH_NO_IMAGES
     driver.wrong += !enabled->sparseResidencyImage2D || !enabled->sparseResidencyImage3D;
+#endif
     enabled->sparseBinding = enabled->sparseResidencyBuffer = VK_FALSE;
     enabled->sparseResidencyImage2D = enabled->sparseResidencyImage3D = VK_FALSE;
     return driver.create_device(physical, info, a, out);
