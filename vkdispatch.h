@@ -12001,8 +12001,8 @@ static void vd__vk_size_fill(const vd_limits *limits, uint32_t *words, const vd_
 }
 
 /* Records the launch of the built-in kernel `indirect`: it reads the size that `in` refers to, and sets the size block
-   and the implicit arguments that depend on the size. base: see vd__vk_size; word: index of the size block's first word,
-   counted from base. */
+   and the implicit arguments that depend on the size. base: see vd__vk_size; word: index of the size block's first
+   word, counted from base. */
 static vd_result vd__vk_size_convert(vd__device *dev, vd__commands *c, const vd__indirect *in, uint32_t base,
                                      uint32_t word) {
     vd__vk_commands *vkc = vd__vk_commands_of(c);
