@@ -3250,7 +3250,6 @@ static void vd__default_release(void *user, void *block) { (void)user; free(bloc
    a mutex of the C library.
    Contended: spin, then yield, then sleep, so that a preempted owner can run. */
 typedef struct vd__mutex { uint32_t held; } vd__mutex; /* 0: unlocked */
-#define VD__MUTEX_INIT { 0 }
 
 static VD__COLD void vd__mutex_wait(vd__mutex *lock) {
     for (uint32_t tries = 0; vd__atomic_load32(&lock->held) || vd__atomic_exchange32(&lock->held, 1); tries++) {
@@ -3265,8 +3264,6 @@ static inline void vd__mutex_lock(vd__mutex *lock) {
 }
 
 static inline void vd__mutex_unlock(vd__mutex *lock) { vd__atomic_store32(&lock->held, 0); }
-static inline void vd__mutex_init(vd__mutex *lock) { lock->held = 0; }
-static inline void vd__mutex_destroy(vd__mutex *lock) { (void)lock; }
 
 // >>log
 /* The last error of the thread, and messages for the context's log callback. */
@@ -5197,7 +5194,6 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
 static void vd__message_queue_init(vd__message_queue *messages, uint64_t print_bytes) {
     const uint64_t minimum = (uint64_t)1 << 20;
     memset(messages, 0, sizeof *messages);
-    vd__mutex_init(&messages->lock);
     messages->limit = 16 * print_bytes > minimum ? 16 * print_bytes : minimum;
 }
 
@@ -5485,7 +5481,7 @@ static bool vd__default_queue_capturing(vd__device *dev, uint32_t queue) {
 
 /* Guards process-wide state of libraries that may not lock it themselves: volkInitialize, cuInit, the first queries of
    OpenCL, and all calls of glslang. No callback is called under it. */
-static VD__UNUSED vd__mutex vd__open_lock = VD__MUTEX_INIT;
+static VD__UNUSED vd__mutex vd__open_lock;
 
 /* Checks the index of a device that the user selected. desc.device is 1 + index. */
 static vd_result vd__device_index_check(int index, int count) {
@@ -9945,8 +9941,6 @@ static vd_result vd__vk_device_open(vd__driver *driver, int index, uint64_t disa
     dev->driver = driver;
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__vk_device));
     if (!dev->native) return vd__fail_memory(0);
-    vd__mutex_init(&vd__vk_device_of(dev)->lock);
-    vd__mutex_init(&vd__vk_device_of(dev)->copy_kernel_lock);
     result = vd__vk_device_start(dev, &facts);
     if (!result) result = vd__vk_probe(dev, &facts);
     if (result) vd__vk_device_close(dev);
@@ -9977,8 +9971,6 @@ static void vd__vk_device_close(vd__device *dev) {
         if (vk->barrier_pool) vk->vkDestroyCommandPool(vk->handle, vk->barrier_pool, NULL);
         vk->vkDestroyDevice(vk->handle, NULL);
     }
-    vd__mutex_destroy(&vk->lock);
-    vd__mutex_destroy(&vk->copy_kernel_lock);
     vd__free(vd__vk_allocator(dev), vk->layouts);
     vd__free(vd__vk_allocator(dev), vk->samplers);
     vd__free(vd__vk_allocator(dev), vk);
@@ -13428,7 +13420,6 @@ static vd_result vd__cu_driver_open(vd__driver *driver) {
         return vd__fail_memory(0);
     }
     vd__cu_driver_of(driver)->library = library;
-    vd__mutex_init(&vd__cu_driver_of(driver)->lock);
     vd_result result = vd__cu_driver_start(driver);
     if (result) vd__cu_driver_close(driver);
     return result;
@@ -13439,7 +13430,6 @@ static void vd__cu_driver_close(vd__driver *driver) {
     if (cu->nvrtc) vd__library_close(cu->nvrtc->library);
     vd__free(&driver->host->allocator, cu->nvrtc);
     vd__library_close(cu->library);
-    vd__mutex_destroy(&cu->lock);
     vd__free(&driver->host->allocator, cu);
     driver->native = NULL;
 }
@@ -13609,7 +13599,6 @@ static vd_result vd__cu_device_open(vd__driver *driver, int index, uint64_t disa
     dev->native = vd__alloc_zeroed(&driver->host->allocator, sizeof(vd__cu_device));
     if (!dev->native) return vd__fail_memory(0);
     vd__cu_device_of(dev)->api = cu;
-    vd__mutex_init(&vd__cu_device_of(dev)->lock);
     dev->always_by_address = dev->image_handles = true;
     dev->has_images = VD__HAS_IMAGES && (dev->info.features & VD_FEATURE_IMAGE);
     dev->has_arrays = true;
@@ -13650,7 +13639,6 @@ static void vd__cu_device_close(vd__device *dev) {
         next = s->next;
         vd__free(vd__cu_allocator(dev), s);
     }
-    vd__mutex_destroy(&d->lock);
     vd__free(vd__cu_allocator(dev), d);
     dev->native = NULL;
 }
@@ -15919,7 +15907,6 @@ static vd_result vd__cl_device_open(vd__driver *driver, int index, uint64_t disa
     vcl->cl = cl;
     vcl->id = entry->device;
     vd__cl_device_configure(dev, disable);
-    for (int i = 0; i < VD_MAX_QUEUES; i++) vd__mutex_init(&vcl->queues[i].lock);
     result = vd__cl_device_start(dev, entry);
     if (!result) vd__cl_images_start(dev);
     else vd__cl_device_close(dev);
@@ -15939,7 +15926,6 @@ static void vd__cl_device_close(vd__device *dev) {
         for (uint32_t m = 0; m < queue->count; m++)
             vcl->cl->clReleaseEvent(queue->submissions[(queue->first + m) & (queue->capacity - 1)].event);
         if (queue->handle) vcl->cl->clReleaseCommandQueue(queue->handle);
-        vd__mutex_destroy(&queue->lock);
         if (queue->size_event) vcl->cl->clReleaseEvent(queue->size_event);
         vd__free(vd__cl_allocator(dev), queue->submissions);
     }
@@ -16614,7 +16600,6 @@ static vd_result vd__cl_kernel_create(vd__device *dev, const vd_kernel_desc *des
     kernel->values = (vd__cl_value *)(void *)(kernel->bound_keys + 2 * bindings);
     vd__cl_bindings_set(desc, kernel);
     kernel->bound_arguments = (uint8_t *)(kernel + 1) + key_bytes + value_bytes;
-    vd__mutex_init(&kernel->lock);
     code->native[0] = (uintptr_t)kernel;
     vd_result result = vd__cl_kernel_start(dev, desc, kernel);
     if (result) vd__cl_kernel_destroy(dev, code);
@@ -16635,7 +16620,6 @@ static void vd__cl_kernel_destroy(vd__device *dev, vd__kernel_code *code) {
     vd__cl_kernel *kernel = vd__cl_kernel_of(code);
     if (kernel->handle) cl->clReleaseKernel(kernel->handle);
     if (kernel->program) cl->clReleaseProgram(kernel->program);
-    vd__mutex_destroy(&kernel->lock);
     vd__free(vd__cl_allocator(dev), kernel);
     code->native[0] = 0;
 }
@@ -27216,7 +27200,6 @@ static bool vd__context_init_queues(vd_context *ctx, const vd_context_desc *desc
     if (!ctx->devices || !ctx->queues) return false;
     ctx->device_count = device_count;
     for (uint32_t i = 0; i < device_count; i++) {
-        vd__mutex_init(&ctx->devices[i].lock);
         ctx->devices[i].ctx = ctx;
         ctx->devices[i].index = i;
         ctx->devices[i].queues = &ctx->queues[i * queues];
@@ -27278,7 +27261,6 @@ static bool vd__context_init(vd_context *ctx, const vd_context_desc *desc) {
     ctx->print_bytes = desc->print_bytes ? (desc->print_bytes + 3) & ~(uint64_t)3 : 1u << 20;
     if (ctx->print_bytes < 256) ctx->print_bytes = 256;
     vd__message_queue_init(&ctx->messages, ctx->print_bytes);
-    vd__mutex_init(&ctx->lock);
     for (size_t i = 0; i < VD__COUNT(vd__context_pools); i++)
         vd__pool_init(vd__context_pool(ctx, i), &ctx->host.allocator, vd__context_pools[i].type, ctx->number,
                       vd__context_pools[i].item_size);
@@ -27317,12 +27299,9 @@ static void vd__context_free_memory(vd_context *ctx) {
     vd__formats_free(ctx);
     vd__profile_free(ctx);
     for (uint32_t i = 0; i < ctx->queue_count; i++) vd__list_free(&ctx->queues[i].open_batch);
-    for (uint32_t i = 0; i < ctx->device_count; i++) vd__mutex_destroy(&ctx->devices[i].lock);
     vd__free(&ctx->host.allocator, ctx->queues);
     vd__free(&ctx->host.allocator, ctx->devices);
     for (size_t i = 0; i < VD__COUNT(vd__context_pools); i++) vd__pool_free(vd__context_pool(ctx, i));
-    vd__mutex_destroy(&ctx->messages.lock);
-    vd__mutex_destroy(&ctx->lock);
     inner.release(inner.user, ctx);
 }
 
@@ -27510,7 +27489,6 @@ static vd__attachment *vd__attachment_of(vd_context *ctx, const void *key) {
     while (a && a->key != key) a = a->next;
     if (!a && (a = (vd__attachment *)vd__alloc_zeroed(&ctx->host.allocator, sizeof *a)) != NULL) {
         a->key = key;
-        vd__mutex_init(&a->lock);
         a->next = ctx->attachments;
         ctx->attachments = a;
     }
@@ -27589,7 +27567,6 @@ static void vd__attachments_release(vd_context *ctx) {
         vd__attachment *a = ctx->attachments;
         ctx->attachments = a->next;
         if (a->data && a->release) a->release(ctx, a->data);
-        vd__mutex_destroy(&a->lock);
         vd__free(&ctx->host.allocator, a);
     }
     vd__callback_end(&frame);

@@ -209,7 +209,6 @@ static void check_ignored(const vd__cache_key *key) {
     alarm(0);
     cache_host.log = NULL;
     assert_int_equal(warnings(&outbox, "is ignored: it must be"), 1);
-    vd__mutex_destroy(&outbox.lock);
 }
 
 static void files_that_cannot_be_written_are_reported(void **state) {
@@ -225,7 +224,6 @@ static void files_that_cannot_be_written_are_reported(void **state) {
     cache_host.cache_directory = cache_folder;
     cache_host.log = NULL;
     assert_int_equal(warnings(&outbox, "could not be written"), 1);
-    vd__mutex_destroy(&outbox.lock);
 }
 
 static void files_are_private_to_their_user(void **state) {

@@ -61,7 +61,6 @@ static void threads_exclude_and_wait(void **state) {
     (void)state;
     memset(&c, 0, sizeof c);
     vd__monitor_init(&c.monitor);
-    vd__mutex_init(&c.lock);
     c.turn = COUNTERS - 1;
     for (uint32_t i = 0; i < COUNTERS; i++) {
         counters[i].c = &c;
@@ -75,7 +74,6 @@ static void threads_exclude_and_wait(void **state) {
     assert_true(c.greatest == ((uint64_t)(ROUNDS - 1) << 32 | (COUNTERS - 1)));
     assert_int_equal(c.turn, UINT32_MAX);
     for (uint32_t i = 0; i < COUNTERS; i++) assert_int_equal(c.order[i], COUNTERS - 1 - i);
-    vd__mutex_destroy(&c.lock);
     vd__monitor_destroy(&c.monitor);
     assert_true(vd__processor_count() >= 1 && vd__thread_stack_bytes() >= 16384);
 }
