@@ -2563,8 +2563,7 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 
 /* ---- attributes ---- */
 
-/* VD__HOT inlines all callees: recording a dispatch becomes one function without calls. VD__NOINLINE keeps a slow path
-   out of it. VD__COLD is for slow paths that run rarely. */
+/* VD__HOT inlines all callees except VD__NOINLINE and VD__COLD ones: recording a dispatch becomes one function. */
 #if defined(__GNUC__) || defined(__clang__)
 #define VD__THREAD_LOCAL __thread
 #define VD__UNUSED __attribute__((unused))
@@ -2590,10 +2589,10 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #endif
 #define VD__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* VD__SMALL and VD__SMALL_END enclose cold code, which runs once per object or waits for a driver anyway: it is
-   optimised for size, without the slowest compiler passes. Frame pointers, without sibling calls and shrink-wrapping,
-   make epilogues and the unwind tables (.eh_frame) smaller. After VD__SMALL_END gcc still defines __OPTIMIZE_SIZE__, so
-   no code may test that macro. */
+/* VD__SMALL and VD__SMALL_END enclose code that runs once per object or waits for a driver anyway: it is optimised for
+   size, without the slowest compiler passes. Frame pointers, without sibling calls and shrink-wrapping, make epilogues
+   and the unwind tables (.eh_frame) smaller. After VD__SMALL_END gcc still defines __OPTIMIZE_SIZE__, so no code may
+   test that macro. */
 #if !defined(__OPTIMIZE__) || defined(__INTEL_COMPILER)
 #define VD__SMALL
 #define VD__SMALL_END
@@ -2617,8 +2616,8 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #endif
 
 /* ---- atomics and bits ----
-   Unless the name states another order, loads have acquire semantics, stores release semantics, and read-modify-write
-   operations both; these return the old value. vd__atomic_add64 is relaxed and returns nothing. */
+   Loads have acquire semantics, stores release semantics, and read-modify-write operations both; those named _seq are
+   sequentially consistent. Read-modify-write operations return the old value. vd__atomic_add64 is relaxed. */
 
 #if VD__HAS_GNU_BUILTINS
 static inline uint32_t vd__atomic_load32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
@@ -2644,8 +2643,7 @@ static inline uint32_t vd__atomic_exchange32(uint32_t *p, uint32_t value) {
 static inline uint64_t vd__atomic_exchange64(uint64_t *p, uint64_t value) {
     return __atomic_exchange_n(p, value, __ATOMIC_ACQ_REL);
 }
-/* Weak compare-and-exchange: stores `value` in *p and returns true if *p equals *old. Otherwise, or spuriously, sets
-   *old to *p and returns false. */
+/* Weak: may fail spuriously. On failure, sets *old to *p. */
 static inline bool vd__atomic_compare_exchange32(uint32_t *p, uint32_t *old, uint32_t value) {
     return __atomic_compare_exchange_n(p, old, value, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
@@ -2653,7 +2651,6 @@ static inline bool vd__atomic_compare_exchange64(uint64_t *p, uint64_t *old, uin
     return __atomic_compare_exchange_n(p, old, value, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-/* Sequentially consistent. */
 static inline uint32_t vd__atomic_load32_seq(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }
 static inline uint64_t vd__atomic_load64_seq(const uint64_t *p) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }
 static inline void vd__atomic_store64_seq(uint64_t *p, uint64_t value) { __atomic_store_n(p, value, __ATOMIC_SEQ_CST); }
@@ -2718,7 +2715,6 @@ static inline uint32_t vd__lowest_bit(uint32_t x) { unsigned long i = 0; _BitSca
 static inline uint32_t vd__swap_bytes(uint32_t x) { return _byteswap_ulong(x); }
 #endif
 
-/* Atomic maximum: sets *p to value if value is larger. */
 static void vd__atomic_max64(uint64_t *p, uint64_t value) {
     uint64_t old = vd__atomic_load64(p);
     while (old < value && !vd__atomic_compare_exchange64(p, &old, value)) {}
@@ -2743,9 +2739,8 @@ static inline void vd__pause(void) {
 
 /* ---- names of driver libraries ---- */
 
-/* Lists end with NULL; the first library that can be opened is used. VD__NVRTC_OF_MAJOR is a printf format for the name
-   of NVRTC; its operand is the major version of CUDA. nvrtc_folders are relative to CUDA_PATH, CUDA_HOME and
-   cuda_home. */
+/* Lists end with NULL; the first library that can be opened is used. VD__NVRTC_OF_MAJOR is a printf format; its operand
+   is the major version of CUDA. nvrtc_folders are relative to CUDA_PATH, CUDA_HOME and cuda_home. */
 #if defined(_WIN32)
 #define VD__NVRTC_OF_MAJOR "nvrtc64_%d0_0.dll"
 #elif defined(__APPLE__)
@@ -2790,7 +2785,6 @@ enum {
     VD__PATH_CHARS = 1024      /* bytes of a path, with the terminating zero; on Windows in UTF-8 */
 };
 
-/* Between a folder and a name. */
 #if defined(_WIN32)
 #define VD__PATH_SEPARATOR "\\"
 #else
@@ -2800,7 +2794,7 @@ enum {
 typedef intptr_t vd__file;     /* file descriptor, or HANDLE */
 #define VD__NO_FILE ((vd__file)-1)
 
-/* A thread. The struct must keep its address until vd__thread_join has returned. */
+/* Must keep its address until vd__thread_join has returned. */
 typedef struct vd__thread {
     void (*run)(void *user);
     void *user;
@@ -2811,8 +2805,8 @@ typedef struct vd__thread {
 #endif
 } vd__thread;
 
-/* A mutex with a condition variable, for waits that are too long for a spinlock: enter, wait in a loop until a
-   predicate is true, leave. vd__monitor_wake_all wakes all waiting threads. Threads may also wake spuriously. */
+/* A mutex with a condition variable, for waits that are too long for a spinlock. vd__monitor_wait may return
+   spuriously. */
 typedef struct vd__monitor {
 #if defined(_WIN32)
     SRWLOCK lock;
@@ -2846,19 +2840,17 @@ static void vd__sleep(uint64_t ns) {
     if (timer) CloseHandle(timer);
 }
 
-/* Returns the default stack size of new threads in bytes, or less: it is that of the program file, for which MSVC's
-   linker sets 1 MiB and that of mingw-w64 sets 2 MiB. */
+/* Default stack size of new threads, as MSVC's linker sets it in the program file; that of mingw-w64 sets 2 MiB. */
 static VD__UNUSED uint64_t vd__thread_stack_bytes(void) { return 1u << 20; }
 
 static VD__UNUSED uint32_t vd__processor_count(void) { return GetActiveProcessorCount(ALL_PROCESSOR_GROUPS); }
 
-/* Converts UTF-8 to UTF-16. Returns false if the text is invalid or too long. */
 static bool vd__utf16_from_utf8(const char *text, wchar_t out[VD__PATH_CHARS]) {
     return MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, text, -1, out, VD__PATH_CHARS) > 0;
 }
 
-/* Returns whether the program was started as administrator (integrity level high or above); true if that is not known.
-   A less privileged program may then have set its environment variables. */
+/* Returns whether the program runs as administrator (integrity level high or above), or this is not known. A less
+   privileged program may then have set its environment variables. */
 static VD__UNUSED bool vd__is_privileged(void) {
     uint64_t label[16];
     DWORD size;
@@ -2901,8 +2893,9 @@ static VD__UNUSED void *vd__library_find(void *library, const char *name) {
 
 static VD__UNUSED void vd__library_close(void *library) { FreeLibrary((HMODULE)library); }
 
-#define VD__HAS_WIN32_HANDLES 1
+#define VD__HAS_WIN32_HANDLES 1 /* handles of vd_external */
 
+/* Returns -1 if the handle is not open. */
 static VD__UNUSED int64_t vd__handle_copy(int64_t handle) {
     HANDLE self = GetCurrentProcess(), out = NULL;
     if (handle <= 0 ||
@@ -2912,7 +2905,7 @@ static VD__UNUSED int64_t vd__handle_copy(int64_t handle) {
 
 static VD__UNUSED void vd__handle_close(int64_t handle) { CloseHandle((HANDLE)(intptr_t)handle); }
 
-/* Returns whether a security identifier is this user, the administrators, the system, or "the owner". */
+/* OWNER RIGHTS refers to the owner of the file, which vd__handle_is_trusted checks. */
 static bool vd__sid_is_trusted(PSID sid) {
     uint64_t user[16];
     DWORD size;
@@ -2926,8 +2919,7 @@ static bool vd__sid_is_trusted(PSID sid) {
     return same;
 }
 
-/* Returns whether the access control list lets only trusted users change the file. Entries of unknown kinds count as
-   access for others. */
+/* Returns whether only trusted users may change the file. An entry of an unknown type could be access for others. */
 static bool vd__acl_is_trusted(PACL acl) {
     const DWORD change = FILE_WRITE_DATA | FILE_APPEND_DATA | WRITE_DAC | WRITE_OWNER | GENERIC_WRITE | GENERIC_ALL;
     for (DWORD i = 0; i < acl->AceCount; i++) {
@@ -2957,10 +2949,8 @@ static bool vd__handle_is_trusted(HANDLE file) {
            vd__acl_is_trusted(acl);
 }
 
-/* Opens a file for reading if it is a regular file, not a link, is owned by this user, the administrators or the
-   system, and its access control list lets only these change it. Sets *size on success. Returns VD__NO_FILE on failure.
-   Sets *trusted to false if the file was opened, but violates one of these conditions, or they cannot be checked;
-   otherwise to true. */
+/* Opens a regular file, not a link, for reading, if only this user, the administrators and the system may change it.
+   *trusted is false if the file exists, but violates one of these conditions, or they cannot be checked. */
 static VD__COLD vd__file vd__file_open_trusted(const char *path, uint64_t *size, bool *trusted) {
     wchar_t wide[VD__PATH_CHARS];
     LARGE_INTEGER bytes;
@@ -2976,8 +2966,7 @@ static VD__COLD vd__file vd__file_open_trusted(const char *path, uint64_t *size,
     return VD__NO_FILE;
 }
 
-/* Creates a new file for writing, to which the access control list admits only its owner, administrators and the
-   system. Returns VD__NO_FILE on failure or if the file exists. */
+/* Fails if the file exists. Only its owner, the administrators and the system get access. */
 static vd__file vd__file_create(const char *path) {
     static const wchar_t access[] = L"D:P(A;;FA;;;OW)(A;;FA;;;BA)(A;;FA;;;SY)";
     SECURITY_ATTRIBUTES security = { sizeof security, NULL, FALSE };
@@ -3016,7 +3005,7 @@ static void vd__file_delete(const char *path) {
     if (vd__utf16_from_utf8(path, wide)) DeleteFileW(wide);
 }
 
-/* Describes why the last call of a file function failed. */
+/* Describes the failure of the last call of a file function. */
 static void vd__file_error(char *out, size_t size) { snprintf(out, size, "Windows error %lu", GetLastError()); }
 
 static DWORD WINAPI vd__thread_main(void *thread) {
@@ -3048,7 +3037,7 @@ static VD__UNUSED void vd__monitor_wait(vd__monitor *m) {
 }
 static VD__UNUSED void vd__monitor_wake_all(vd__monitor *m) { WakeAllConditionVariable(&m->changed); }
 
-#else /* POSIX */
+#else /* POSIX; functions without a comment have one above */
 
 /* Under -std=c99 the C library does not declare these; in C++ it always does. */
 #if !defined(CLOCK_MONOTONIC) && !defined(__cplusplus)
@@ -3072,7 +3061,6 @@ static void vd__sleep(uint64_t ns) {
     nanosleep(&duration, NULL);
 }
 
-/* Returns the default stack size of new threads in bytes. */
 static VD__UNUSED uint64_t vd__thread_stack_bytes(void) {
     pthread_attr_t attributes;
     size_t bytes = 0;
@@ -3087,8 +3075,8 @@ static VD__UNUSED uint32_t vd__processor_count(void) {
     return count > 0 ? (uint32_t)count : 1;
 }
 
-/* Returns whether the program runs with more privileges than the user who started it: set-user-id, set-group-id or
-   file capabilities. */
+/* Returns whether the program runs with more privileges than the user who started it: set-user-ID, set-group-ID or, on
+   Linux, file capabilities. */
 static VD__UNUSED bool vd__is_privileged(void) {
 #if defined(__linux__)
     return getauxval(AT_SECURE) != 0;
@@ -3097,20 +3085,16 @@ static VD__UNUSED bool vd__is_privileged(void) {
 #endif
 }
 
-/* Reads a variable. Returns NULL if it is not set, empty, or too long. */
 static VD__UNUSED const char *vd__environment_read(const char *name, char out[VD__PATH_CHARS]) {
     const char *value = getenv(name);
     if (!value || !*value || strlen(value) >= VD__PATH_CHARS) return NULL;
     return strcpy(out, value);
 }
 
-/* Dynamic loading. Open and find return NULL if the library or the symbol does not exist. */
 static VD__UNUSED void *vd__library_open(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
 static VD__UNUSED void *vd__library_find(void *library, const char *name) { return dlsym(library, name); }
 static VD__UNUSED void vd__library_close(void *library) { dlclose(library); }
 
-/* Handles of shared memory (vd_external). On POSIX an import passes the ownership of a file descriptor to the driver;
-   on Windows it does not. Copying returns -1 if the handle is not open. */
 #define VD__HAS_WIN32_HANDLES 0
 static VD__UNUSED int64_t vd__handle_copy(int64_t handle) { return handle == (int)handle ? dup((int)handle) : -1; }
 static VD__UNUSED void vd__handle_close(int64_t handle) { close((int)handle); }
@@ -3121,13 +3105,11 @@ static VD__UNUSED void vd__handle_close(int64_t handle) { close((int)handle); }
 #define VD__OPEN_FLAGS (__O_CLOEXEC | __O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 #endif
 
-/* Opens a file for reading if only the effective user or root can write to it: a regular file, not a symbolic link,
-   owned by one of them, not writable by group or others. Never blocks. Sets *size on success. Returns VD__NO_FILE on
-   failure. Sets *trusted to false if the file violates one of these conditions; otherwise to true. */
+/* O_NONBLOCK: opening a FIFO must not block. */
 static VD__COLD vd__file vd__file_open_trusted(const char *path, uint64_t *size, bool *trusted) {
     struct stat status;
     int fd = open(path, O_RDONLY | VD__OPEN_FLAGS);
-    *trusted = fd >= 0 || errno != ELOOP;
+    *trusted = fd >= 0 || errno != ELOOP; /* a symbolic link */
     if (fd < 0) return VD__NO_FILE;
     *trusted = !fstat(fd, &status) && S_ISREG(status.st_mode) &&
                (status.st_uid == geteuid() || status.st_uid == 0) && !(status.st_mode & 022);
@@ -3137,12 +3119,10 @@ static VD__COLD vd__file vd__file_open_trusted(const char *path, uint64_t *size,
     return VD__NO_FILE;
 }
 
-/* Creates a new file for writing with mode 0600. Returns VD__NO_FILE on failure or if the file exists. */
 static vd__file vd__file_create(const char *path) {
     return open(path, O_WRONLY | O_CREAT | O_EXCL | VD__OPEN_FLAGS, 0600);
 }
 
-/* Both transfer all bytes or return false. */
 static bool vd__file_read(vd__file file, void *to, size_t size) {
     for (size_t done = 0; done < size;) {
         ssize_t n = read((int)file, (char *)to + done, size - done);
@@ -3163,11 +3143,10 @@ static bool vd__file_write(vd__file file, const void *from, size_t size) {
 
 static bool vd__file_close(vd__file file) { return close((int)file) == 0; }
 
-/* Atomic: `to` is always either the complete old file or the complete new one. */
+/* Atomic. */
 static bool vd__file_replace(const char *from, const char *to) { return rename(from, to) == 0; }
 static void vd__file_delete(const char *path) { unlink(path); }
 
-/* Describes why the last call of a file function failed. */
 static void vd__file_error(char *out, size_t size) { snprintf(out, size, "%s", strerror(errno)); }
 
 static void *vd__thread_main(void *thread) {
@@ -3200,28 +3179,25 @@ static VD__UNUSED void vd__monitor_wake_all(vd__monitor *m) { pthread_cond_broad
 
 /* ---- on every system ---- */
 
-/* Returns the value of a variable, or NULL if it is not set or empty. */
 static const char *vd__environment(const char *name) {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
 }
 
-/* Reads an environment variable that names a library or a folder. Returns NULL in a privileged program, because the
-   variable would let the user choose the code that runs. */
+/* For a variable that names a library or a folder. A privileged program ignores it, because the variable would let the
+   user choose the code that runs. */
 static VD__UNUSED const char *vd__environment_path(const char *name, char out[VD__PATH_CHARS]) {
     return vd__is_privileged() ? NULL : vd__environment_read(name, out);
 }
 
-/* Opens the first library of a list that exists, or returns NULL. */
 static VD__UNUSED void *vd__library_open_first(const char *const *names) {
     void *library = NULL;
     for (; *names && !library; names++) library = vd__library_open(*names);
     return library;
 }
 
-/* Stores the functions of a library in consecutive function pointers, the first at `out`. `names`: each name ends with
-   a zero, the list with an empty name; "?" marks an optional function. Returns the name of the first required function
-   that is missing, or NULL. */
+/* Stores functions of a library in consecutive function pointers from `out` on. `names`: zero-terminated names, then an
+   empty one; "?" marks an optional function. Returns the first required name that is missing, or NULL. */
 static VD__UNUSED const char *vd__library_load(void *library, const char *names, uint8_t *out) {
     const char *missing = NULL;
     for (; *names; names += strlen(names) + 1, out += sizeof(void *)) {
@@ -3245,12 +3221,12 @@ static void *vd__default_allocate(void *user, size_t size) { (void)user; return 
 static void *vd__default_reallocate(void *user, void *block, size_t size) { (void)user; return realloc(block, size); }
 static void vd__default_release(void *user, void *block) { (void)user; free(block); }
 
-/* Spinlock for critical sections that are mostly uncontended. Every dispatch locks one, for well below a microsecond;
-   only rare work holds one for longer (opening drivers, compiling). Locking costs one atomic exchange, half the time of
-   a mutex of the C library.
-   Contended: spin, then yield, then sleep, so that a preempted owner can run. */
+/* A spinlock, mostly uncontended. Every dispatch holds one for well below a microsecond; only rare work (opening
+   drivers, compiling) holds one for longer. Locking costs one atomic exchange, half the time of a mutex of the C
+   library. */
 typedef struct vd__mutex { uint32_t held; } vd__mutex; /* 0: unlocked */
 
+/* Spins, then yields, then sleeps, so that a preempted owner can run. */
 static VD__COLD void vd__mutex_wait(vd__mutex *lock) {
     for (uint32_t tries = 0; vd__atomic_load32(&lock->held) || vd__atomic_exchange32(&lock->held, 1); tries++) {
         if (tries < 100) vd__pause();
@@ -3278,7 +3254,7 @@ VD__SMALL
 /* An error in parts, which are copies. vd_error_text joins them: "call 'object': reason". Unknown parts are empty. */
 typedef struct vd__error {
     vd_result code;
-    bool unlogged;             /* not logged yet; logged in debug mode only */
+    bool unlogged;             /* not logged yet */
     bool immediate;            /* the failed call recorded into an immediate list */
     char call[48], object[96], reason[864];
 } vd__error;
@@ -3301,13 +3277,12 @@ static void vd__error_set_part(char *out, size_t size, const char *text) {
     vd__error_truncate(out, size, snprintf(out, size, "%s", text));
 }
 
-/* Sets call and object of the error. NULL leaves a part unchanged. */
+/* NULL leaves a part unchanged. */
 static void vd__error_set_names(const char *call, const char *object) {
     if (call) vd__error_set_part(vd__last_error.call, sizeof vd__last_error.call, call);
     if (object) vd__error_set_part(vd__last_error.object, sizeof vd__last_error.object, object);
 }
 
-/* Joins the parts of the error into vd__error_joined and returns it. */
 static VD__COLD const char *vd__error_join(void) {
     const vd__error *e = &vd__last_error;
     const char *quote = e->object[0] ? "'" : "", *space = e->call[0] && e->object[0] ? " " : "";
@@ -3317,15 +3292,15 @@ static VD__COLD const char *vd__error_join(void) {
     return vd__error_joined;
 }
 
-/* Sets the thread's error to an earlier one, after failures that the user does not see. Also restores the joined text,
-   to which the user may hold a pointer. */
+/* Called after failures that the user must not see. Also restores the joined text, to which the user may hold a
+   pointer. */
 static VD__COLD void vd__error_restore(const vd__error *earlier) {
     vd__last_error = *earlier;
     vd__error_join();
 }
 
-/* Sets object and reason of the error, and returns result. NULL clears the object. Also clears the call: every public
-   function adds its name when it ends (vd__call_end, vd__list_end_call). */
+/* object NULL: none. Clears the call: every public function adds its name when it ends (vd__call_end,
+   vd__list_end_call). */
 static vd_result vd__vfail(vd_result result, const char *object, const char *format, va_list args) VD__PRINTF(3, 0);
 static vd_result vd__vfail(vd_result result, const char *object, const char *format, va_list args) {
     vd__error_set_names("", object ? object : "");
@@ -3337,7 +3312,7 @@ static vd_result vd__vfail(vd_result result, const char *object, const char *for
     return result;
 }
 
-/* Sets the error of the thread and returns result, so that a failing check is one statement. */
+/* Sets the thread's error. Returns `result`, so that a failing check is one statement. */
 static VD__COLD vd_result vd__fail(vd_result result, const char *format, ...) VD__PRINTF(2, 3);
 static vd_result vd__fail(vd_result result, const char *format, ...) {
     va_list args;
@@ -3347,7 +3322,6 @@ static vd_result vd__fail(vd_result result, const char *format, ...) {
     return result;
 }
 
-/* Like vd__fail, but also sets the object, which may be NULL. */
 static VD__COLD vd_result vd__fail_named(vd_result result, const char *object, const char *format, ...)
     VD__PRINTF(3, 4);
 static vd_result vd__fail_named(vd_result result, const char *object, const char *format, ...) {
@@ -3365,8 +3339,7 @@ static void vd__error_prefix(const char *text) {
     vd__error_set_part(vd__last_error.reason, sizeof vd__last_error.reason, joined);
 }
 
-/* Replaces result, call and object of the current error, and inserts "prefix: " before the reason. NULL keeps a part,
-   "" clears call or object. Returns result. */
+/* Replaces parts of the current error, and inserts "prefix: " before the reason. NULL keeps a part, "" clears it. */
 static VD__COLD vd_result vd__error_replace(vd_result result, const char *call, const char *object,
                                             const char *prefix) {
     if (prefix) vd__error_prefix(prefix);
@@ -3381,20 +3354,19 @@ static VD__COLD vd_result vd__error_amend(vd_result result, const char *object, 
     return vd__error_replace(result, "", object, prefix);
 }
 
-/* Sets the call of the error unless it is set. VD_TIMEOUT is not an error: keeps the last one. */
+/* Sets the call of the error unless it is set. VD_TIMEOUT is not an error: the last one stays as it was. */
 static VD__COLD vd_result vd__error_default_call(vd_result result, const char *call) {
     if (result != VD_TIMEOUT && !vd__last_error.call[0]) vd__error_set_names(call, NULL);
     return result;
 }
 
-/* Inserts "out of … memory" before the reason if the result is an out-of-memory error. */
 static VD__COLD vd_result vd__error_add_out_of_memory(vd_result result) {
     if (result == VD_ERROR_OUT_OF_MEMORY) vd__error_prefix("out of host memory");
     if (result == VD_ERROR_OUT_OF_DEVICE_MEMORY) vd__error_prefix("out of device memory");
     return result;
 }
 
-/* Reports a failed host allocation. bytes: its size, or 0 if unknown. */
+/* bytes: size of the failed host allocation; 0: not known. */
 static VD__COLD vd_result vd__fail_memory(uint64_t bytes) {
     char text[64] = "";
     if (bytes) snprintf(text, sizeof text, "an allocation of %llu bytes failed", VD__U(bytes));
@@ -3402,8 +3374,7 @@ static VD__COLD vd_result vd__fail_memory(uint64_t bytes) {
     return vd__error_add_out_of_memory(VD_ERROR_OUT_OF_MEMORY);
 }
 
-/* Reports a failed driver function, named by the formatted text. error: the name of the error, or NULL to print its
-   number `value`. */
+/* The formatted text names the driver function that failed. error: the name of error `value`, or NULL. */
 static VD__UNUSED vd_result vd__fail_driver(vd_result result, const char *error, int value, const char *format,
                                             va_list args) VD__PRINTF(4, 0);
 static vd_result vd__fail_driver(vd_result result, const char *error, int value, const char *format, va_list args) {
@@ -3414,8 +3385,8 @@ static vd_result vd__fail_driver(vd_result result, const char *error, int value,
     return vd__error_add_out_of_memory(result);
 }
 
-/* Returns the source line number in the first line of a compiler's log, or 0 if it has none. Recognises "name:3:7:
-   error: …", "name(3): error: …" and "error: name:3:7: …". */
+/* Returns the source line number in the first line of a compiler's log: "name:3:7: error: …", "name(3): error: …" or
+   "error: name:3:7: …". 0: none. */
 static unsigned long vd__log_line_number(const char *line) {
     for (const char *c = line; *c && *c != '\n'; c++) {
         char *end;
@@ -3475,7 +3446,7 @@ static void *vd__alloc_zeroed(const vd_allocator *allocator, size_t size) {
     return block;
 }
 
-/* Copies a string. NULL is copied as "". */
+/* NULL is copied as "". */
 static char *vd__copy_text(const vd_allocator *allocator, const char *text) {
     size_t size = strlen(text ? text : "") + 1;
     char *copy = (char *)vd__alloc(allocator, size);
@@ -3508,7 +3479,7 @@ static void vd__counting_release(void *user, void *block) {
     c->inner.release(c->inner.user, block);
 }
 
-/* Returns the counting allocator. It calls `from`, or the C library if `from` is NULL or empty. `c` must outlive it. */
+/* The allocator that is returned uses `c`. `from` NULL or without functions: the C library. */
 static vd_allocator vd__counting_allocator_init(vd__counting_allocator *c, const vd_allocator *from) {
     vd_allocator counting = { vd__counting_allocate, vd__counting_reallocate, vd__counting_release, NULL };
     vd_allocator standard = { vd__default_allocate, vd__default_reallocate, vd__default_release, NULL };
@@ -3518,7 +3489,7 @@ static vd_allocator vd__counting_allocator_init(vd__counting_allocator *c, const
     return counting;
 }
 
-/* Grows an array so that `need` items fit. Returns false if memory runs out; the array is then unchanged. */
+/* Returns false if memory runs out; the array is then unchanged. */
 static bool vd__array_reserve(const vd_allocator *allocator, void **items, uint32_t *capacity, uint32_t need,
                               size_t item_size) {
     if (need <= *capacity) return true;
@@ -3531,10 +3502,9 @@ static bool vd__array_reserve(const vd_allocator *allocator, void **items, uint3
     return true;
 }
 
-/* A growable array. */
 typedef struct vd__array { void *items; uint32_t count, capacity; } vd__array;
 
-/* Appends `count` zeroed elements and returns the first. Returns NULL if memory runs out. */
+/* Appends `count` zeroed elements. Returns the first, or NULL if memory runs out. */
 static VD__NOINLINE void *vd__array_add(const vd_allocator *allocator, vd__array *a, uint32_t count, size_t item_size) {
     if (count > UINT32_MAX - a->count
         || !vd__array_reserve(allocator, &a->items, &a->capacity, a->count + count, item_size))
@@ -3579,8 +3549,7 @@ static void vd__tlsf_map(uint32_t size, uint32_t *first, uint32_t *second) {
     *second = top == 3 ? size : (size >> (top - 4)) & (VD__TLSF_SECOND_LEVELS - 1);
 }
 
-/* Inserts a node into the free list of its size. */
-static void vd__tlsf_link(vd__tlsf *s, uint32_t n) {
+static void vd__tlsf_insert_free(vd__tlsf *s, uint32_t n) {
     uint32_t first, second;
     vd__tlsf_map(s->nodes[n].size, &first, &second);
     uint32_t head = s->free_lists[first][second];
@@ -3593,8 +3562,7 @@ static void vd__tlsf_link(vd__tlsf *s, uint32_t n) {
     s->first_bitmap |= 1u << first;
 }
 
-/* Removes a node from its free list and marks it as allocated. */
-static void vd__tlsf_unlink(vd__tlsf *s, uint32_t n) {
+static void vd__tlsf_remove_free(vd__tlsf *s, uint32_t n) {
     uint32_t first, second;
     vd__tlsf_node *node = &s->nodes[n];
     vd__tlsf_map(node->size, &first, &second);
@@ -3606,7 +3574,7 @@ static void vd__tlsf_unlink(vd__tlsf *s, uint32_t n) {
     node->allocated = true;
 }
 
-/* Returns a node for a range. The caller has called vd__tlsf_reserve. */
+/* Cannot fail: the caller has reserved the node. */
 static uint32_t vd__tlsf_node_new(vd__tlsf *s, uint32_t at, uint32_t size) {
     uint32_t n = s->unused_nodes;
     if (n) s->unused_nodes = s->nodes[n].next_free;
@@ -3617,7 +3585,6 @@ static uint32_t vd__tlsf_node_new(vd__tlsf *s, uint32_t at, uint32_t size) {
     return n;
 }
 
-/* Ensures that `more` nodes can be created. Returns false if memory runs out. */
 static bool vd__tlsf_reserve(vd__tlsf *s, uint32_t more) {
     void *nodes = s->nodes;
     bool ok = vd__array_reserve(s->allocator, &nodes, &s->node_capacity, s->node_count + more, sizeof(vd__tlsf_node));
@@ -3625,14 +3592,13 @@ static bool vd__tlsf_reserve(vd__tlsf *s, uint32_t more) {
     return ok;
 }
 
-/* `size`: units to divide. Returns false if memory runs out. */
 static bool vd__tlsf_init(vd__tlsf *s, const vd_allocator *allocator, uint32_t size) {
     memset(s, 0, sizeof *s);
     s->allocator = allocator;
     s->size = size;
     if (!vd__tlsf_reserve(s, 2)) return false;
     s->node_count = 1;
-    vd__tlsf_link(s, vd__tlsf_node_new(s, 0, size));
+    vd__tlsf_insert_free(s, vd__tlsf_node_new(s, 0, size));
     return true;
 }
 
@@ -3678,15 +3644,15 @@ static uint32_t vd__tlsf_split(vd__tlsf *s, uint32_t n, uint32_t size) {
 static uint32_t vd__tlsf_allocate(vd__tlsf *s, uint32_t size, uint32_t align) {
     uint32_t n = size <= UINT32_MAX - align ? vd__tlsf_find(s, size + align - 1) : 0;
     if (!n || !vd__tlsf_reserve(s, 2)) return 0;
-    vd__tlsf_unlink(s, n);
+    vd__tlsf_remove_free(s, n);
     uint32_t padding = (align - s->nodes[n].offset % align) % align;
     if (padding) {
         uint32_t aligned = vd__tlsf_split(s, n, padding);
-        vd__tlsf_link(s, n);
+        vd__tlsf_insert_free(s, n);
         n = aligned;
         s->nodes[n].allocated = true;
     }
-    if (s->nodes[n].size > size) vd__tlsf_link(s, vd__tlsf_split(s, n, size));
+    if (s->nodes[n].size > size) vd__tlsf_insert_free(s, vd__tlsf_split(s, n, size));
     s->allocated_size += size;
     return n;
 }
@@ -3700,20 +3666,19 @@ static void vd__tlsf_merge(vd__tlsf *s, uint32_t a, uint32_t b) {
     s->unused_nodes = b;
 }
 
-/* Frees an allocated range and merges it with free physical neighbours. */
 static void vd__tlsf_release(vd__tlsf *s, uint32_t n) {
     uint32_t before = s->nodes[n].previous_physical, after = s->nodes[n].next_physical;
     s->allocated_size -= s->nodes[n].size;
     if (after && !s->nodes[after].allocated) {
-        vd__tlsf_unlink(s, after);
+        vd__tlsf_remove_free(s, after);
         vd__tlsf_merge(s, n, after);
     }
     if (before && !s->nodes[before].allocated) {
-        vd__tlsf_unlink(s, before);
+        vd__tlsf_remove_free(s, before);
         vd__tlsf_merge(s, before, n);
         n = before;
     }
-    vd__tlsf_link(s, n);
+    vd__tlsf_insert_free(s, n);
 }
 
 VD__SMALL_END
@@ -3721,10 +3686,10 @@ VD__SMALL_END
 // >>pool
 /* Handles and the objects they refer to. A handle has 64 bits: slot (24), generation (20), object type (4), context
    number (16).
-   Objects are stored in chunks that never move, so a look-up takes no lock. A stale or foreign handle does not refer to
-   another object: a slot is retired when its generations are exhausted, and the contexts of one copy of the library
-   have different numbers. Not detected are a handle of a destroyed context whose number is in use again (after more
-   than 65,000 other contexts), and one of a context of another copy that has the same number. */
+   Objects are stored in chunks that never move, so a look-up takes no lock. A stale handle does not refer to another
+   object, because a slot is retired when its generations are exhausted. A handle of another context has another context
+   number, with two exceptions: numbers are reused after more than 65,000 contexts, and two copies of the library in one
+   process can use the same number. */
 
 typedef enum vd__object_type {
     VD__OBJECT_BUFFER, VD__OBJECT_KERNEL, VD__OBJECT_TICKET, VD__OBJECT_IMAGE, VD__OBJECT_SAMPLER, VD__OBJECT_GRAPH,
@@ -3767,8 +3732,7 @@ typedef struct vd__pool {
 #define VD__ID_TYPE(id) ((uint32_t)((id) >> 44) & 15u)
 #define VD__ID_CONTEXT(id) ((uint32_t)((id) >> 48))
 
-/* Returns whether a handle has this type. Without images, the compiler knows that there are no images, samplers and
-   swapchains, and leaves out the code for them. */
+/* Without VD__HAS_IMAGES, a constant for images, samplers and swapchains, so that the compiler removes their code. */
 static inline bool vd__id_is(uint64_t id, vd__object_type type) {
     bool exists = VD__HAS_IMAGES || (type != VD__OBJECT_IMAGE && type != VD__OBJECT_SAMPLER
                                      && type != VD__OBJECT_SWAPCHAIN);
@@ -3778,15 +3742,14 @@ static inline bool vd__id_is(uint64_t id, vd__object_type type) {
 #define VD__GENERATION_ONE ((uint64_t)1 << 24)
 #define VD__GENERATION_MASK ((uint64_t)0xFFFFF << 24)
 
-/* Returns the slot with this index, or NULL if its chunk does not exist. `index` is below 2^24, so the logarithm is
-   at most 24. */
+/* Returns NULL if the slot's chunk does not exist. index: below 2^24, so that the logarithm is at most 24. */
 static inline vd__slot *vd__pool_slot_at(const vd__pool *pool, uint32_t index) {
     uint32_t item = index + VD__FIRST_CHUNK_SLOTS;
     uintptr_t base = (uintptr_t)vd__atomic_load_pointer(&pool->bases[vd__log2(item)]);
     return base ? (vd__slot *)(base + item * pool->item_size) : NULL;
 }
 
-/* Returns the object of a live handle, or NULL. Takes no lock: chunks never move and the id is read with acquire. */
+/* Returns the object of a live handle, or NULL. Lock-free: chunks never move, and the id is read with acquire. */
 static inline vd__slot *vd__pool_find(const vd__pool *pool, uint64_t id) {
     vd__slot *slot = vd__pool_slot_at(pool, (uint32_t)id & VD__ID_SLOT_MASK);
     return VD__LIKELY(slot && vd__atomic_load64(&slot->id) == id && VD__ID_CONTEXT(id)) ? slot : NULL;
@@ -3857,7 +3820,7 @@ static vd__slot *vd__pool_acquire(vd__pool *pool) {
     return slot;
 }
 
-/* Assigns a handle to a complete object and returns it. From now on vd__pool_find finds the object. */
+/* Returns the new handle of a complete object. From now on vd__pool_find finds the object. */
 static uint64_t vd__pool_publish(vd__pool *pool, vd__slot *slot) {
     uint64_t generation = (slot->id + VD__GENERATION_ONE) & VD__GENERATION_MASK;
     uint64_t id = pool->tag | generation | (slot->id & VD__ID_SLOT_MASK);
@@ -3866,13 +3829,13 @@ static uint64_t vd__pool_publish(vd__pool *pool, vd__slot *slot) {
     return id;
 }
 
-/* Invalidates the handle. The object exists until vd__pool_release. */
+/* The object exists until vd__pool_release. */
 static void vd__pool_invalidate(vd__pool *pool, vd__slot *slot) {
     vd__atomic_store64_seq(&slot->id, slot->id & VD__ID_DEAD_MASK);
     pool->live--;
 }
 
-/* Makes the slot available for reuse, or retires it if its generations are exhausted. */
+/* Retires the slot if its generations are exhausted. */
 static void vd__pool_release(vd__pool *pool, vd__slot *slot) {
     if ((slot->id & VD__GENERATION_MASK) == VD__GENERATION_MASK) return;
     slot->next = pool->unused;
@@ -3885,12 +3848,12 @@ static void vd__pool_free(vd__pool *pool) {
 
 enum { VD__CONTEXT_NUMBERS = 1 << 16 };
 
-/* Numbers of the living contexts, one bit each. One of the library's few process-wide variables; lock-free. */
+/* Bit n is set while a context has number n. Shared by all threads of the process, so all accesses are atomic. */
 static uint32_t vd__context_numbers[VD__CONTEXT_NUMBERS / 32];
 static uint32_t vd__context_serial;
 
-/* Returns a number that no living context has, or 0 if there is none. Numbers are reused as late as possible. The
-   start of the count differs between copies of the library in one process, so that they rarely use the same number. */
+/* Returns a number that no living context has, or 0 if there is none. Numbers are reused as late as possible. Copies of
+   the library in one process start with different numbers, so that they rarely use the same one. */
 static VD__COLD uint32_t vd__context_number_acquire(void) {
     uint32_t start = (uint32_t)((uint64_t)(uintptr_t)vd__context_numbers * 0x9E3779B97F4A7C15u >> 48);
     for (uint32_t tries = 0; tries < VD__CONTEXT_NUMBERS; tries++) {
@@ -3915,7 +3878,7 @@ typedef struct vd__device vd__device;
 enum { VD__STAGE_COMPUTE = 1, VD__STAGE_TRANSFER = 2, VD__STAGE_HOST = 4 }; /* bits: pipeline stages of barriers */
 
 enum { VD__MEMORY_USAGES = VD_MEMORY_SHARED + 1 }; /* number of values of vd_memory */
-enum { VD__PAGES = 64 };       /* pages or tiles of a sparse resource that are bound by one call of the backend */
+enum { VD__PAGES = 64 };       /* maximum number of pages or tiles that one call of queue_bind binds */
 
 /* Whether and how memory was imported, or can be exported. */
 typedef enum vd__sharing {
@@ -4021,8 +3984,7 @@ typedef enum vd__descriptor {
     VD__DESCRIPTORS
 } vd__descriptor;
 
-/* Return whether an argument or slot is an image or a sampler. Without images, kernels with such arguments cannot be
-   created. */
+/* Without VD__HAS_IMAGES, constant: kernels with images or samplers cannot be created then. */
 static inline bool vd__kind_is_image(int kind) { return VD__HAS_IMAGES && kind == VD_ARG_IMAGE; }
 static inline bool vd__kind_is_sampler(int kind) { return VD__HAS_IMAGES && kind == VD_ARG_SAMPLER; }
 
@@ -4036,7 +3998,6 @@ static VD__UNUSED vd__descriptor vd__descriptor_of(const vd_arg_info *a) {
     return a->separate ? VD__DESCRIPTOR_SAMPLED_IMAGE : VD__DESCRIPTOR_COMBINED;
 }
 
-/* Number of elements of an argument; 1 if it is not an array. */
 static uint32_t vd__arg_elements(const vd_arg_info *a) { return a->count ? a->count : 1; }
 
 /* Number of buffers and images that an argument contains. */
@@ -4048,14 +4009,13 @@ static const vd__image_shape *vd__memory_shape(const vd__memory *m) {
     return VD__HAS_IMAGES ? (const vd__image_shape *)(uintptr_t)m->native[1] : NULL;
 }
 
-/* Returns the layout at rest: that of all subresources of an image between two submissions. Kernels use the same one,
-   so that descriptors never change. */
+/* Returns the layout of all subresources between two submissions. Kernels use the same one, so that descriptors never
+   change. */
 static vd__layout vd__image_rest(const vd__image_shape *shape) {
     if (shape->window) return VD__LAYOUT_PRESENT;
     return shape->usage & VD_IMAGE_STORAGE ? VD__LAYOUT_GENERAL : VD__LAYOUT_SAMPLED;
 }
 
-/* Returns the extent of a level along an axis. */
 static uint32_t vd__level_extent(const vd__image_shape *shape, uint32_t level, int axis) {
     uint32_t extent = shape->extent[axis] >> level;
     return extent ? extent : 1;
@@ -4126,7 +4086,7 @@ typedef struct vd__binding {
     uint32_t number;
 } vd__binding;
 
-/* An indirect launch: the memory with its size, which is three u32, and where the argument block contains the size. */
+/* An indirect launch. Its size is three u32 at `offset` of `memory`. */
 typedef struct vd__indirect {
     const vd__memory *memory;
     uint64_t offset;           /* bytes, a multiple of 4 */
@@ -4303,11 +4263,11 @@ typedef struct vd__heap {
     uint64_t block_count, bytes; /* number and size of the driver allocations in `blocks` */
 } vd__heap;
 
-/* Relates the timestamps of a device to the clock of the host. */
+/* Relates the timestamps of a device to the clock of the host: the last submission whose timestamps were read. */
 typedef struct vd__clock {
-    /* Of the last submission whose timestamps were read: its first timestamp, in ticks of a counter that does not wrap
-       around and in ns; the host's time of the submission (0: none was read). */
-    uint64_t ticks, ns, host_ns;
+    uint64_t ticks;            /* its first timestamp, extended to 64 bits */
+    uint64_t ns;               /* the same in ns */
+    uint64_t host_ns;          /* the host's time of the submission; 0: none was read */
 } vd__clock;
 
 /* A device of a context, its memory and the lock of its queues. One lock serves all queues of a device because
@@ -4836,9 +4796,9 @@ typedef struct vd__attachment {
    running. */
 enum { VD__LOST = 1, VD__CLOSING = 2, VD__DEBUG = 4, VD__IN_EXCLUSIVE_CALLBACK = 8 };
 
-/* In debug mode: the first failed command of an immediate list whose failure has not been returned a second time. It
-   is checked if its thread has called vd_error_text or vd_error_result since, so that vd__checked_failures of the
-   thread is at least `number`. */
+/* In debug mode: a failed command of an immediate list, kept until its thread waits or submits. The failure counts as
+   checked if the thread has called vd_error_text or vd_error_result since: then its vd__checked_failures is at least
+   `number`. */
 typedef struct vd__unchecked {
     const vd__error *thread;   /* identifies the thread: the address of its vd__last_error */
     uint32_t number;           /* vd__failures of that thread when the command failed */
@@ -4888,7 +4848,7 @@ struct vd_context {
     uint32_t unnamed;          /* number of objects that were created without a name; atomic */
 };
 
-/* Copies the name of an object; one without a name is called "unnamed 1", "unnamed 2" and so on. NULL: no memory. */
+/* An object without a name gets one: "unnamed 1", "unnamed 2" and so on. Returns NULL if memory runs out. */
 static char *vd__copy_name(vd_context *ctx, const char *name) {
     char text[24];
     if (name && name[0]) return vd__copy_text(&ctx->host.allocator, name);
@@ -4908,7 +4868,7 @@ static const char vd__callback_log[] = "log", vd__callback_scope[] = "callback";
 
 static VD__COLD void vd__slot_unpin_dead(vd_context *ctx, vd__slot *slot);
 
-/* Releases the pin of an object. If the object was destroyed, the last release frees it. No lock may be held. */
+/* The last unpin of a destroyed object frees it. No lock may be held. */
 static inline void vd__slot_unpin(vd_context *ctx, vd__slot *slot) {
     if (vd__atomic_add32_seq(&slot->pins, UINT32_MAX) == 1 && VD__UNLIKELY(!vd__slot_is_live(slot)))
         vd__slot_unpin_dead(ctx, slot);
@@ -4918,8 +4878,7 @@ static uint32_t vd__list_use_hash(const vd__slot *object) {
     return (uint32_t)((uint64_t)(uintptr_t)object * 0x9E3779B97F4A7C15u >> 32);
 }
 
-/* Returns the entry of the list's hash table for an object: it holds 1 + the index of its use, or it is empty. Linear
-   probing; the table is at most half full. */
+/* Returns the object's entry, or the empty one where it belongs. Linear probing; the table is at most half full. */
 static uint32_t *vd__list_use_entry(const vd_list *l, const vd__slot *object) {
     uint32_t mask = 2 * l->use_capacity - 1;
     uint32_t entry = vd__list_use_hash(object) & mask;
@@ -4927,12 +4886,11 @@ static uint32_t *vd__list_use_entry(const vd_list *l, const vd__slot *object) {
     return &l->use_table[entry];
 }
 
-/* Returns the index in the list's uses of an object that the list has pinned. */
+/* Returns the index in l->uses of a pinned object; undefined in an open batch. */
 static uint32_t vd__list_use_of(const vd_list *l, const vd__slot *object) {
     return l->immediate ? 0 : *vd__list_use_entry(l, object) - 1;
 }
 
-/* Doubles the capacity of a list's uses. Returns false if memory runs out. */
 static VD__COLD bool vd__list_uses_grow(vd_list *l) {
     const vd_allocator *allocator = &l->ctx->host.allocator;
     uint32_t capacity = l->use_capacity ? 2 * l->use_capacity : 16;
@@ -4968,9 +4926,8 @@ static VD__NOINLINE vd_result vd__list_pin_slow(vd_list *l, vd__slot *object, ui
     return VD_OK;
 }
 
-/* Pins an object that has just been found by this id until the list is submitted or discarded, and sets *use to its
-   index in the list's uses. Each object is pinned once per list. In an open batch it pins nothing, and *use is
-   undefined. */
+/* Pins an object that has just been found by this id, until the list is submitted or discarded. Each object is pinned
+   once per list. *use: its index in l->uses. An open batch pins nothing, and *use is undefined. */
 static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, uint32_t *use) {
     uint32_t hint = vd__atomic_load32(&object->use_hint);
     *use = hint;
@@ -5190,7 +5147,6 @@ static inline vd_result vd__list_pin(vd_list *l, vd__slot *object, uint64_t id, 
     X(bool, queue_capturing, (vd__device *dev, uint32_t queue), default, cu, default, default) \
     X(vd_result, queue_wait, (vd__device *dev, uint32_t queue, uint64_t value, uint64_t timeout_ns), vk, cu, cl, dummy)
 
-/* `print_bytes` as in vd_context_desc. The messages are limited to 16 times that size, at least 1 MiB. */
 static void vd__message_queue_init(vd__message_queue *messages, uint64_t print_bytes) {
     const uint64_t minimum = (uint64_t)1 << 20;
     memset(messages, 0, sizeof *messages);
@@ -5239,7 +5195,7 @@ static void vd__logf(const vd__host *host, vd_log_level level, const char *forma
     vd__message_push(host, level, NULL, NULL, text);
 }
 
-/* Names of the VD_FEATURE_ bits, by bit number; NULL: unused bit. */
+/* By bit number of VD_FEATURE_. */
 static const char *const vd__feature_names[] = {
     "f16", "f64", "i8", "i16", "i64", "storage_8", "storage_16", "address", "subgroup", "atomic_i64", "atomic_f32_add",
     "fma", "timestamp", "image", "subgroup_types", "subgroup_clustered", "reconvergence", "image_formats", "image_read",
@@ -5267,8 +5223,8 @@ static uint64_t vd__features_without(uint64_t features, uint64_t disable) {
 
 enum { VD__GROUPS_PER_UNIT = 4, VD__LARGE_GPU_UNITS = 132 }; /* see vd_facts.concurrent_groups */
 
-/* Returns whether a started work-group keeps running while another one waits for it. It is known to do so on discrete
-   and integrated GPUs, except those of the vendors listed here. */
+/* Returns whether a started work-group keeps running while another one waits for it: known for discrete and integrated
+   GPUs, except those of the vendors listed here. */
 static VD__UNUSED bool vd__gpu_has_forward_progress(const vd_device_info *info) {
     static const uint32_t without[] = {
         0x106b /* Apple */, 0x1010 /* Imagination */, 0x13b5 /* Arm */, 0x5143 /* Qualcomm */
@@ -5278,8 +5234,7 @@ static VD__UNUSED bool vd__gpu_has_forward_progress(const vd_device_info *info) 
     return info->type == VD_DEVICE_DISCRETE || info->type == VD_DEVICE_INTEGRATED;
 }
 
-/* Sets the facts that follow from the type and the vendor of the device. `units`: number of its multiprocessors or
-   cores; 0: not known. */
+/* units: number of multiprocessors or cores; 0: not known. */
 static VD__UNUSED VD__COLD void vd__facts_init(vd_device_info *info, vd_code code, uint32_t units) {
     bool cpu = info->type == VD_DEVICE_CPU;
     vd_facts *f = &info->facts;
@@ -5326,7 +5281,7 @@ static void vd__default_device_idle(vd__device *dev) { (void)dev; }
 
 static void vd__default_commands_check(vd__device *dev, vd__commands *c) { (void)dev, (void)c; }
 
-/* Sets the work-groups of the launch that begins at `base` of a dispatch of `whole` work-groups. */
+/* Splitting a dispatch of `whole` work-groups: returns those of the launch that begins at work-group `base`. */
 static void vd__split_size(const uint32_t whole[3], const uint32_t limit[3], const uint32_t base[3],
                            uint32_t groups[3]) {
     for (int i = 0; i < 3; i++) groups[i] = whole[i] - base[i] < limit[i] ? whole[i] - base[i] : limit[i];
@@ -5342,7 +5297,6 @@ static bool vd__split_next(const uint32_t whole[3], const uint32_t groups[3], ui
     return false;
 }
 
-/* Logs that the size of an indirect launch was limited. */
 static VD__COLD void vd__indirect_log(const vd__device *dev, const char *kernel) {
     vd__logf(dev->driver->host, VD_LOG_ERROR, "vd_dispatch '%s': the buffer 'indirect' contained more work-groups "
              "along an axis than can be executed (limits.max_groups if the kernel has no group base, otherwise "
@@ -5420,12 +5374,11 @@ static vd_result vd__default_blit_create(vd__device *dev, vd__kernel_code *out) 
     return VD_OK;
 }
 
-/* Fails for an image in a heap on a backend whose driver allocates the memory of images. */
+/* For backends whose driver allocates the memory of images. */
 static VD__UNUSED vd_result vd__fail_placed(const vd__device *dev) {
     return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s cannot place images in heaps", dev->driver->backend->name);
 }
 
-/* Checks that a view has the dimension and all layers of its image, on a backend that has no other views. */
 static VD__UNUSED vd_result vd__view_check_layers(const vd__device *dev, const vd__image_shape *shape,
                                                   const vd__image_range *range) {
     if (range->dim == shape->dim && range->layers == shape->layers) return VD_OK;
@@ -5433,7 +5386,7 @@ static VD__UNUSED vd_result vd__view_check_layers(const vd__device *dev, const v
                     "their image", dev->driver->backend->name, (unsigned)shape->layers);
 }
 
-/* Fails if `missing` is not NULL: the name of a property that samplers of the backend do not have. */
+/* missing: a requested property that the backend lacks; NULL: none. */
 static VD__UNUSED vd_result vd__sampler_fail(const vd__device *dev, const char *missing) {
     if (!missing) return VD_OK;
     return vd__fail(VD_ERROR_UNSUPPORTED, "backend %s does not support samplers with %s", dev->driver->backend->name,
@@ -5483,7 +5436,6 @@ static bool vd__default_queue_capturing(vd__device *dev, uint32_t queue) {
    OpenCL, and all calls of glslang. No callback is called under it. */
 static VD__UNUSED vd__mutex vd__open_lock;
 
-/* Checks the index of a device that the user selected. desc.device is 1 + index. */
 static vd_result vd__device_index_check(int index, int count) {
     if (index >= 0 && index < count) return VD_OK;
     return vd__fail(VD_ERROR_NO_DEVICE, "device index %d is out of range: the backend has %d device%s (desc.device is "
@@ -5547,7 +5499,7 @@ typedef struct vd__tape_timestamp {
     uint64_t index;            /* in vd__tape.stamps */
 } vd__tape_timestamp;
 
-/* Functions that execute commands. `user` is the argument of vd__tape_play. */
+/* Executes commands. `user` is the argument of vd__tape_play. */
 typedef struct vd__tape_player {
     vd_result (*launch)(void *user, const vd__tape_launch *launch);
     vd_result (*copy)(void *user, const vd__tape_copy *copy);
@@ -5605,7 +5557,7 @@ static VD__NOINLINE bool vd__tape_grow(vd__device *dev, vd__tape *tape, uint32_t
     return grown;
 }
 
-/* Appends a command of this size in bytes and fills in its vd__tape_command. Returns NULL if memory runs out. */
+/* Appends a command of `size` bytes. Returns NULL if memory runs out. */
 static inline void *vd__tape_append(vd__device *dev, vd__commands *c, vd__tape_kind kind, size_t size) {
     vd__tape *tape = &c->tape;
     uint32_t words = (uint32_t)((size + 7) / 8);
@@ -5716,7 +5668,7 @@ static bool vd__indirect_resolve(const vd__indirect *in, const uint32_t counts[3
     return limited;
 }
 
-/* Executes a launch of any size, in as many launches of the backend as are needed. */
+/* Executes a launch of any size, as one or more launches of the backend. */
 static vd_result vd__tape_play_parts(const vd__device *dev, const vd__indirect *in,
                                      const vd__tape_player *player, void *user, vd__tape_launch *launch) {
     uint8_t *arguments = (uint8_t *)(uintptr_t)vd__tape_arguments(launch);
@@ -5760,8 +5712,7 @@ static void vd__tape_change(const vd__submission *s) {
     }
 }
 
-/* Makes the changes of a submission, then executes its commands in order. Stops at the first error and returns it.
-   VD_TIMEOUT: it is suspended before an indirect launch, see queue_submit. */
+/* Executes the commands of a submission in order, up to the first error. VD_TIMEOUT: see queue_submit. */
 static inline vd_result vd__tape_play(vd__device *dev, const vd__submission *s, const vd__tape_player *player,
                                       void *user) {
     vd_result r = VD_OK;
@@ -5837,8 +5788,6 @@ static bool vd__cache_path(const vd__host *host, const char *category, const vd_
     return length > 0 && length < VD__PATH_CHARS - 32; /* vd__file_store appends to it */
 }
 
-/* Returns the data of an open file, to be freed, and its size. Returns NULL if the file cannot be read, has another key
-   or is damaged, or if memory runs out. */
 static void *vd__cache_read(const vd__host *host, vd__file file, uint64_t file_size, const vd__cache_key *key,
                             size_t *size) {
     vd__cache_header head;
@@ -5857,7 +5806,6 @@ static void *vd__cache_read(const vd__host *host, vd__file file, uint64_t file_s
     return NULL;
 }
 
-/* Returns the data of the file at `path`, to be freed, and sets *size; NULL if there is no usable file. */
 static void *vd__cache_load_path(const vd__host *host, const char *path, const vd__cache_key *key, size_t *size) {
     uint64_t file_size = 0;
     bool trusted = true;
@@ -5874,8 +5822,7 @@ static void *vd__cache_load_path(const vd__host *host, const char *path, const v
     return data;
 }
 
-/* Returns the data stored under this category and key, to be freed, and sets *size; NULL if there is no usable file.
-   Counts a hit or a miss, unless the cache is disabled. */
+/* Returns the data, which the caller frees, or NULL if there is no usable file. */
 static void *vd__cache_load(const vd__host *host, const char *category, const vd__cache_key *key, size_t *size) {
     char path[VD__PATH_CHARS];
     if (!vd__cache_path(host, category, key, path)) return NULL;
@@ -5902,7 +5849,6 @@ static bool vd__file_store(const char *path, const void *head, size_t head_size,
     return false;
 }
 
-/* Stores data under this key. */
 static void vd__cache_store(const vd__host *host, const char *category, const vd__cache_key *key, const void *data,
                             size_t size) {
     char path[VD__PATH_CHARS], error[128];
@@ -5925,7 +5871,6 @@ VD__SMALL_END
 // >>formats
 /* Formats of texels. */
 
-/* Kind of the components of a format. */
 typedef enum vd__texel { VD__TEXEL_NONE, VD__TEXEL_FLOAT, VD__TEXEL_UNORM, VD__TEXEL_SNORM, VD__TEXEL_SRGB,
                          VD__TEXEL_INT, VD__TEXEL_UINT, VD__TEXEL_DEPTH } vd__texel;
 
@@ -6052,8 +5997,7 @@ static vd_type vd__format_type_of(vd_format format) {
     return kind == VD__TEXEL_INT ? VD_I32 : kind == VD__TEXEL_UINT ? VD_U32 : VD_F32;
 }
 
-/* Returns how much `format` differs from `wanted`, which it would replace: 0 for the same format; UINT32_MAX if it
-   cannot replace it. */
+/* Cost of using `format` instead of `wanted`: 0 for the same format, UINT32_MAX if that is not possible. */
 static VD__UNUSED uint32_t vd__format_distance(vd_format wanted, vd_format format) {
     const vd__format_row *w = &vd__format_rows[wanted], *o = &vd__format_rows[format];
     bool integers = w->kind == VD__TEXEL_INT || w->kind == VD__TEXEL_UINT;
@@ -6068,14 +6012,15 @@ static VD__UNUSED uint32_t vd__format_distance(vd_format wanted, vd_format forma
 static uint64_t vd__level_bytes(const vd__image_shape *shape, uint32_t level) {
     const vd__format_row *row = &vd__format_rows[shape->format];
     uint64_t bytes = row->bytes;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         bytes *= (vd__level_extent(shape, level, i) + row->block[i] - 1u) / row->block[i];
-    }
     return bytes;
 }
 
 #if VD__HAS_IMAGES
-/* Converts to f16, to the nearest value. */
+static bool vd__format_is_bgra(vd_format f) { return f == VD_FORMAT_BGRA8_UNORM || f == VD_FORMAT_BGRA8_SRGB; }
+
+/* Converts to f16, rounded to nearest even. */
 static uint16_t vd__half(float x) {
     uint32_t bits, sign;
     memcpy(&bits, &x, 4);
@@ -6102,7 +6047,6 @@ static float vd__srgb_code(float x) {
     return (float)(1.055 * root - 0.055);
 }
 
-/* Converts a component of a colour to the bits of a format. */
 static uint32_t vd__format_component(const vd__format_row *row, const vd_color *color, uint32_t i) {
     bool is_signed = row->kind == VD__TEXEL_SNORM;
     float f = color->f[i], low = is_signed ? -1.0f : 0.0f, high = (float)((1u << (row->bits - is_signed) % 32) - 1);
@@ -6114,10 +6058,10 @@ static uint32_t vd__format_component(const vd__format_row *row, const vd_color *
     return (uint32_t)(int32_t)(f * high + (f < 0 ? -0.5f : 0.5f));
 }
 
-/* Converts a colour to a texel of a format whose components have 8, 16 or 32 bits. */
+/* The components of the format have 8, 16 or 32 bits. */
 static VD__COLD void vd__format_texel(vd_format format, const vd_color *color, uint8_t texel[16]) {
     const vd__format_row *row = &vd__format_rows[format];
-    bool swapped = format == VD_FORMAT_BGRA8_UNORM || format == VD_FORMAT_BGRA8_SRGB;
+    bool swapped = vd__format_is_bgra(format);
     uint32_t bytes = row->bits / 8u;
     for (uint32_t i = 0; i < row->components; i++) {
         uint32_t bits = vd__format_component(row, color, swapped && i < 3 ? 2 - i : i);
@@ -6153,7 +6097,7 @@ static uint32_t vd__texture_next(vd__texture_block *b, uint32_t count) {
     return vd__texture_bits(b, b->at - count, count);
 }
 
-/* Returns n / d, rounded to the nearest integer. */
+/* Rounds to the nearest integer. */
 static int32_t vd__texture_divide(int32_t n, int32_t d) { return (2 * n + (n < 0 ? -d : d)) / (2 * d); }
 
 static int32_t vd__texture_clamp(int32_t x, int32_t low, int32_t high) { return x < low ? low : x > high ? high : x; }
@@ -6193,7 +6137,6 @@ static void vd__bc_colors(const vd__texture_block *b, uint32_t at, bool transpar
     }
 }
 
-/* Decodes component k, which has two end points of 8 bits. */
 static void vd__bc_component(const vd__texture_block *b, uint32_t at, bool is_signed, uint32_t k,
                              vd__texture_texel *texels) {
     int32_t low = is_signed ? -127 : 0, high = is_signed ? 127 : 255;
@@ -6259,7 +6202,6 @@ static uint32_t vd__bc_subset(uint32_t subsets, uint32_t partition, uint32_t tex
          : subsets == 3 ? vd__bc_triples[partition] >> 2 * texel & 3u : 0;
 }
 
-/* Reads the index of a texel. */
 static uint32_t vd__bc_index(vd__texture_block *b, uint32_t bits, uint32_t subsets, uint32_t partition,
                              uint32_t texel) {
     char name = "0123456789abcdef"[texel];
@@ -6268,7 +6210,7 @@ static uint32_t vd__bc_index(vd__texture_block *b, uint32_t bits, uint32_t subse
     return vd__texture_next(b, bits - anchor);
 }
 
-/* Interpolates between two values by an index of `bits` bits. */
+/* Interpolates between two end points by an index of `bits` bits. */
 static int32_t vd__bc_mix(int32_t e0, int32_t e1, uint32_t index, uint32_t bits) {
     int32_t max = (1 << bits) - 1, w = (64 * (int32_t)index + max / 2) / max, sum = e0 * (64 - w) + e1 * w + 32;
     return sum >= 0 ? sum >> 6 : ~(~sum >> 6);
@@ -6351,7 +6293,7 @@ static int32_t vd__bc6_expand(int32_t x, uint32_t bits, bool is_signed) {
     return x < 0 ? -size : size;
 }
 
-/* Reads the end points of a block of a mode, no longer relative and expanded to 16 bits. */
+/* Returns absolute end points, expanded to 16 bits. */
 static void vd__bc6_ends(vd__texture_block *b, uint32_t mode, bool is_signed, int32_t ends[4][3]) {
     uint32_t raw[4][3], bits = vd__bc6_modes[mode].bits;
     memset(raw, 0, sizeof raw);
@@ -6517,7 +6459,6 @@ static void vd__etc_decode(vd_format format, const vd__texture_block *b, vd__tex
 
 /* ---- ASTC ---- */
 
-/* A block of ASTC, parsed. */
 typedef struct vd__astc {
     uint32_t columns, rows, planes, weight_range; /* of the grid of weights */
     uint32_t parts, partition, modes[4];          /* partitions, their index, the mode of each one's colours */
@@ -6534,13 +6475,12 @@ static uint32_t vd__astc_range_bits(uint32_t range) { return (uint32_t)("1020131
 /* Returns 3 for ranges with trits, 5 for those with quints, otherwise 1. */
 static uint32_t vd__astc_range_base(uint32_t range) { return !range || range % 3 == 2 ? 1 : range % 3 ? 3 : 5; }
 
-/* Returns the number of bits of a sequence of `count` integers. */
+/* Bits of a sequence of `count` integers. */
 static uint32_t vd__astc_size(uint32_t range, uint32_t count) {
     uint32_t base = vd__astc_range_base(range);
     return count * vd__astc_range_bits(range) + (base == 3 ? (8 * count + 4) / 5 : base == 5 ? (7 * count + 2) / 3 : 0);
 }
 
-/* Unpacks five trits. */
 static void vd__astc_trits(uint32_t t, uint32_t out[5]) {
     uint32_t c = t & 31;
     out[4] = t >> 7;
@@ -6565,7 +6505,6 @@ static void vd__astc_trits(uint32_t t, uint32_t out[5]) {
     }
 }
 
-/* Unpacks three quints. */
 static void vd__astc_quints(uint32_t q, uint32_t out[5]) {
     uint32_t c = q & 31, low = q & 1;
     out[2] = q >> 5;
@@ -6625,7 +6564,6 @@ static void vd__astc_sequence(vd__texture_block *b, uint32_t range, uint32_t cou
     }
 }
 
-/* Returns `count` bits of a block, from bit `at` on, as a block. */
 static vd__texture_block vd__astc_slice(const vd__texture_block *b, uint32_t at, uint32_t count) {
     vd__texture_block out = { { 0, 0 }, 0 };
     for (uint32_t i = 0; i < count; i += 32)
@@ -6633,7 +6571,10 @@ static vd__texture_block vd__astc_slice(const vd__texture_block *b, uint32_t at,
     return out;
 }
 
-/* Reads the mode of the block: the grid of weights. Returns false if the mode is reserved. */
+/* Number of the values of a partition's end points. */
+static uint32_t vd__astc_value_count(uint32_t mode) { return (mode / 4 + 1) * 2; }
+
+/* Returns false if the mode is reserved. */
 static bool vd__astc_mode(const vd__texture_block *b, vd__astc *a) {
     uint32_t mode = vd__texture_bits(b, 0, 11), x = mode >> 5 & 3, y = mode >> 7 & 3, range = mode >> 4 & 1;
     bool high = (mode >> 9 & 1) != 0, dual = (mode >> 10 & 1) != 0;
@@ -6657,7 +6598,7 @@ static bool vd__astc_mode(const vd__texture_block *b, vd__astc *a) {
     return range > 1;
 }
 
-/* Reads the layout of the block. Returns false if it is not valid. */
+/* Returns false if the block is not valid. */
 static bool vd__astc_layout(const vd__texture_block *b, const vd__format_row *row, vd__astc *a) {
     if (!vd__astc_mode(b, a)) return false;
     uint32_t count = a->columns * a->rows * a->planes, weight_bits = vd__astc_size(a->weight_range, count), end,
@@ -6678,7 +6619,7 @@ static bool vd__astc_layout(const vd__texture_block *b, const vd__format_row *ro
     for (uint32_t i = 0; i < a->parts; i++) {
         a->modes[i] = a->parts == 1 || !select ? modes
                     : (select - 1 + (modes >> i & 1)) << 2 | (modes >> (a->parts + 2 * i) & 3);
-        values += (a->modes[i] / 4 + 1) * 2;
+        values += vd__astc_value_count(a->modes[i]);
     }
     if (a->planes == 2) a->plane_component = vd__texture_bits(b, end -= 2, 2);
     a->color_bits = end - a->color_start;
@@ -6712,7 +6653,7 @@ static void vd__astc_luminance(uint32_t mode, int32_t v[8]) {
 /* Computes the end points of a partition from its values. */
 static void vd__astc_ends(uint32_t mode, const uint8_t *values, int32_t ends[2][4]) {
     int32_t v[8];
-    uint32_t count = (mode / 4 + 1) * 2;
+    uint32_t count = vd__astc_value_count(mode);
     bool offset = mode == 5 || mode == 9 || mode == 13, alpha = mode == 5 || mode == 4 || mode >= 12;
     for (uint32_t i = 0; i < 8; i++) v[i] = i < count ? values[i] : i == 6 || i == 7 ? 255 : 0;
     for (uint32_t i = 0; offset && i < count; i += 2) vd__astc_transfer(&v[i], &v[i + 1]);
@@ -6755,7 +6696,6 @@ static uint32_t vd__astc_hash(uint32_t x) {
     return x ^ x >> 17;
 }
 
-/* Returns the partition of a texel. */
 static uint32_t vd__astc_part(const vd__astc *a, uint32_t x, uint32_t y, bool small_block) {
     uint32_t seed = a->partition + (a->parts - 1) * 1024, hash = vd__astc_hash(seed), best = 0, most = 0;
     uint32_t shifts[2] = { seed & 2 ? 4u : 5u, a->parts == 3 ? 6u : 5u };
@@ -6802,7 +6742,6 @@ static bool vd__astc_single(const vd__texture_block *b, bool srgb, vd__texture_t
     return true;
 }
 
-/* Reads weights and end points. */
 static void vd__astc_read(const vd__texture_block *b, vd__astc *a) {
     uint32_t count = a->columns * a->rows * a->planes, bits = vd__astc_size(a->weight_range, count), at = 0;
     uint8_t values[18];
@@ -6811,14 +6750,14 @@ static void vd__astc_read(const vd__texture_block *b, vd__astc *a) {
         reversed.words[i / 64] |= (uint64_t)vd__texture_bits(b, 127 - i, 1) << i % 64;
     memset(a->weights, 0, sizeof a->weights);
     vd__astc_sequence(&reversed, a->weight_range, count, true, a->weights);
-    for (uint32_t i = 0; i < a->parts; i++) at += (a->modes[i] / 4 + 1) * 2;
+    for (uint32_t i = 0; i < a->parts; i++) at += vd__astc_value_count(a->modes[i]);
     vd__astc_sequence(&colors, a->color_range, at, false, values);
     at = 0;
     for (uint32_t i = 0; i < a->parts; i++) {
         bool hdr = (0xc88cu >> a->modes[i] & 1) != 0; /* modes 2, 3, 7, 11, 14, 15: the colour of errors */
         vd__astc_ends(a->modes[i], values + at, a->ends[i]);
         for (int k = 0; k < 4 && hdr; k++) a->ends[i][0][k] = a->ends[i][1][k] = k == 1 ? 0 : 255;
-        at += (a->modes[i] / 4 + 1) * 2;
+        at += vd__astc_value_count(a->modes[i]);
     }
 }
 
@@ -6849,7 +6788,7 @@ static void vd__astc_decode(vd_format format, const vd__texture_block *b, vd__te
 
 /* ---- all formats ---- */
 
-/* Decodes the block of a format at `bytes`. Sets the components that the format has. */
+/* Sets only the components that the format has. */
 static void vd__texture_block_decode(vd_format format, const uint8_t *bytes, vd__texture_texel *texels) {
     vd__texture_block b = { { 0, 0 }, 0 };
     for (uint32_t i = 0; i < vd__format_rows[format].bytes; i++)
@@ -6865,8 +6804,7 @@ static uint32_t vd__block_component(const vd__format_row *row, const vd__format_
     return row->kind == VD__TEXEL_SNORM ? (uint32_t)vd__texture_divide((int16_t)bits * 32767, 127) : bits * 257u;
 }
 
-/* Decodes a row of blocks to texels of another format. blocks NULL: zeros. width, height: extent in texels, which may
-   end inside of blocks. */
+/* Decodes a row of blocks. blocks NULL: zeros. width and height, in texels, need not be multiples of the block. */
 static void vd__blocks_decode(vd_format format, const uint8_t *blocks, vd_format to, uint64_t width, uint64_t height,
                               uint8_t *out) {
     static const uint8_t zeros[16] = { 0 };
@@ -6874,7 +6812,7 @@ static void vd__blocks_decode(vd_format format, const uint8_t *blocks, vd_format
     vd__texture_texel texels[VD__BLOCK_TEXELS];
     uint32_t size = target->bits / 8u, full = size == 1 ? 255 : 65535; /* missing components are 0, 0, 0, 1 */
     uint32_t one = row->kind == VD__TEXEL_FLOAT ? 0x3c00 : row->kind == VD__TEXEL_SNORM ? full >> 1 : full;
-    bool swapped = to == VD_FORMAT_BGRA8_UNORM || to == VD_FORMAT_BGRA8_SRGB;
+    bool swapped = vd__format_is_bgra(to);
     for (uint64_t x = 0; x < width; x += row->block[0]) {
         vd__texture_block_decode(format, blocks ? blocks : zeros, texels);
         if (blocks) blocks += row->bytes;
@@ -6895,9 +6833,9 @@ VD__SMALL_END
 
 // >>blits
 /* Blits on backends whose drivers have none: cuda and opencl.
-   A blit is executed in pieces. For each, texels of the source are copied to a buffer, a kernel computes texels of the
-   target in the same buffer, and these are copied to the target. So the result does not depend on the precision of
-   samplers, nor on the formats and dimensions that kernels can store to. */
+   A blit is executed in pieces: texels of the source are copied to a buffer, a kernel computes texels of the target in
+   the same buffer, and these are copied to the target. So the result does not depend on the precision of samplers, nor
+   on the formats and dimensions that kernels can store to. */
 
 #if VD__HAS_IMAGES && (VD__HAS_CUDA || VD__HAS_OPENCL)
 enum { VD__BLIT_BYTES = 8 << 20, VD__BLIT_INVOCATIONS = 64 };
@@ -6924,9 +6862,8 @@ typedef struct vd__blit_piece {
 /* The position of the next piece. {0}: the first one. */
 typedef struct vd__blit_cursor { uint32_t layer, z, y; } vd__blit_cursor;
 
-/* The kernel, in the common subset of CUDA C and OpenCL C; a prelude defines the macros in capitals, U64, uint and
-   uchar. Positions of samples are exact: a coordinate is a quotient of integers. Kinds of formats are numbered as in
-   vd__texel. */
+/* The kernel, in the common subset of CUDA C and OpenCL C; the prelude of a backend defines the macros in capitals,
+   uint and uchar. Coordinates are exact quotients of integers. Kinds of formats are numbered as in vd__texel. */
 static const char vd__blit_functions[] =
     "typedef struct {\n"
     "    uint from_extent[3], to_extent[3], from_offset[3], level[3], loaded[3], loaded_extent[3];\n"
@@ -7029,7 +6966,6 @@ static const char vd__blit_code[] =
 
 VD__SMALL
 
-/* Creates the kernel. `prelude`: the definitions for the backend's language. */
 static vd_result vd__blit_kernel_create(vd__device *dev, vd_code kind, const char *prelude, vd__kernel_code *out) {
     char code[sizeof vd__blit_functions + sizeof vd__blit_code + 512];
     vd_arg_info args[2];
@@ -7056,14 +6992,14 @@ static vd_result vd__blit_kernel_create(vd__device *dev, vd_code kind, const cha
     return dev->driver->backend->kernel_create(dev, &desc, out);
 }
 
-/* Packs the properties of a format for the kernel: kind, bits and number of components, and whether blue is first. */
+/* Packs kind, bits and number of components, and whether blue is first. */
 static uint32_t vd__blit_format(vd_format format) {
     const vd__format_row *row = &vd__format_rows[format];
-    bool swapped = format == VD_FORMAT_BGRA8_UNORM || format == VD_FORMAT_BGRA8_SRGB;
-    return row->kind | (uint32_t)row->bits << 8 | (uint32_t)row->components << 16 | (uint32_t)swapped << 24;
+    return row->kind | (uint32_t)row->bits << 8 | (uint32_t)row->components << 16
+           | (uint32_t)vd__format_is_bgra(format) << 24;
 }
 
-/* Sets a piece along an axis: `extent` texels of the target from `first` on, and the source texels that they read. */
+/* Sets `extent` texels of the target from `first` on, and the source texels that they read. */
 static void vd__blit_axis(vd__blit_args *a, int axis, uint32_t first, uint32_t extent) {
     uint64_t scale = a->from_extent[axis], half = a->to_extent[axis], range[2];
     for (uint32_t i = 0; i < 2; i++) {
@@ -7093,7 +7029,6 @@ static bool vd__blit_fits(const vd__image_command *c, vd__blit_piece *p) {
     return p->bytes <= VD__BLIT_BYTES;
 }
 
-/* Sets the box of a transfer of a piece. */
 static void vd__blit_part(vd__image_part *part, uint32_t layer, const uint32_t offset[3], const uint32_t extent[3]) {
     part->layer += layer;
     part->layers = 1;
@@ -7130,7 +7065,7 @@ static bool vd__blit_next(const vd__image_command *c, vd__blit_cursor *cursor, v
     vd__blit_part(&p->load.from, cursor->layer, a->loaded, a->loaded_extent);
     for (int i = 0; i < 3; i++) offset[i] = c->to.offset[i] + a->first[i];
     vd__blit_part(&p->store.to, cursor->layer, offset, a->extent);
-    for (int i = 0; i < 3; i++) p->groups[i] = a->extent[i];
+    memcpy(p->groups, a->extent, sizeof p->groups);
     p->groups[0] = (a->extent[0] + VD__BLIT_INVOCATIONS - 1) / VD__BLIT_INVOCATIONS;
     cursor->y += a->extent[1];
     if (cursor->y < c->to.extent[1]) return true;
