@@ -7086,7 +7086,7 @@ VD__SMALL_END
      - that ids are below the bound and defined at most once, and that every id that is used is defined,
      - that types are defined before they are used,
      - that functions and blocks nest correctly.
-   Its time is linear in the size of the module, and so is its memory, because the bound of the ids is limited. */
+   Time and memory are linear in the size of the module, because the bound of the ids is limited. */
 
 /* Form of an instruction, a letter for each operand:
      t  id of the result type         m  mask of a memory access, and its operands
@@ -7307,13 +7307,11 @@ static const vd__spirv_op vd__spirv_ops[] = { VD__SPIRV_OPS(VD__SPIRV_ROW) };
 
 static const char *vd__spirv_form(const vd__spirv_op *op) { return vd__spirv_forms[op->form]; }
 
-/* The names of the instructions without "Op", each with its final 0, in the order of vd__spirv_ops. One text, because
-   an array of pointers would need relocations. */
+/* Names without "Op", in the order of vd__spirv_ops. One text, because an array of pointers would need relocations. */
 #define VD__SPIRV_NAME(opcode, min_words, max_words, position, form, name) #name "\0"
 static const char vd__spirv_names[] = VD__SPIRV_OPS(VD__SPIRV_NAME);
 #undef VD__SPIRV_NAME
 
-/* Returns the name of an instruction without "Op", for messages. */
 static VD__COLD const char *vd__spirv_op_name(const vd__spirv_op *op) {
     const char *name = vd__spirv_names;
     for (const vd__spirv_op *before = vd__spirv_ops; before < op; before++) name += strlen(name) + 1;
@@ -7364,12 +7362,11 @@ typedef struct vd__spirv {
 static uint32_t vd__spirv_opcode(const vd__spirv *m, uint32_t at) { return m->words[at] & 0xffffu; }
 static uint32_t vd__spirv_length(const vd__spirv *m, uint32_t at) { return m->words[at] >> 16; }
 
-/* Returns the opcode that defines an id, or 0 if none does. */
+/* Returns the opcode that defines an id, or 0. */
 static uint32_t vd__spirv_defined_by(const vd__spirv *m, uint32_t id) {
     return id < m->bound && m->ids[id].at ? vd__spirv_opcode(m, m->ids[id].at) : 0;
 }
 
-/* Returns the instruction that defines an id. */
 static const uint32_t *vd__spirv_definition(const vd__spirv *m, uint32_t id) { return m->words + m->ids[id].at; }
 
 static bool vd__spirv_is_type(const vd__spirv *m, uint32_t id) {
@@ -7377,7 +7374,7 @@ static bool vd__spirv_is_type(const vd__spirv *m, uint32_t id) {
     return op >= VD__OpTypeVoid && op <= VD__OpTypeFunction;
 }
 
-/* Returns the grammar of an opcode, or NULL if it is not accepted. */
+/* Returns NULL if the opcode is not accepted. */
 static VD__NOINLINE const vd__spirv_op *vd__spirv_find_op(const vd__spirv *m, uint32_t opcode) {
     if (opcode < VD__SPIRV_LOW_OPCODES) return m->index[opcode] ? &vd__spirv_ops[m->index[opcode] - 1] : NULL;
     for (size_t i = VD__COUNT(vd__spirv_ops); i-- > 0 && vd__spirv_ops[i].opcode >= opcode;)
@@ -7385,13 +7382,13 @@ static VD__NOINLINE const vd__spirv_op *vd__spirv_find_op(const vd__spirv *m, ui
     return NULL;
 }
 
-/* Returns the id of a value's type, or 0 if the id is not a value. */
+/* Returns 0 if the id is not a value. */
 static uint32_t vd__spirv_type_of(const vd__spirv *m, uint32_t id) {
     const vd__spirv_op *op = vd__spirv_find_op(m, vd__spirv_defined_by(m, id));
     return op && vd__spirv_form(op)[0] == 't' ? vd__spirv_definition(m, id)[1] : 0;
 }
 
-/* Returns the number of words of a literal of this type, or 0 if the type is not numeric. */
+/* Returns 0 if the type is not numeric. */
 static uint32_t vd__spirv_literal_words(const vd__spirv *m, uint32_t type) {
     uint32_t op = vd__spirv_defined_by(m, type);
     return op == VD__OpTypeInt || op == VD__OpTypeFloat ? (m->ids[type].size + 3) / 4 : 0;
@@ -7399,7 +7396,7 @@ static uint32_t vd__spirv_literal_words(const vd__spirv *m, uint32_t type) {
 
 /* ---- operands ---- */
 
-/* Iterator over the id operands of an instruction, without its result and the result's type. */
+/* Iterator over the id operands of an instruction, except its result and the result's type. */
 typedef struct vd__spirv_operands {
     const vd__spirv *m;
     const uint32_t *words;        /* of the instruction */
@@ -7410,7 +7407,6 @@ typedef struct vd__spirv_operands {
     const char *error;            /* NULL: none */
 } vd__spirv_operands;
 
-/* Starts after the result and its type, which are the letters "r" and "t" of the grammar. */
 static void vd__spirv_operands_begin(const vd__spirv *m, uint32_t at, vd__spirv_operands *o) {
     const vd__spirv_op *op = vd__spirv_find_op(m, vd__spirv_opcode(m, at));
     const char *form = vd__spirv_form(op);
@@ -7457,8 +7453,7 @@ static void vd__spirv_read_operand(vd__spirv_operands *o, char letter, uint32_t 
     }
 }
 
-/* Sets `id` to the next id operand. Returns false after the last one, or with `error` set if the operands are
-   invalid. */
+/* Sets `id`. Returns false after the last id, or with `error` set if the operands are invalid. */
 static bool vd__spirv_next_id(vd__spirv_operands *o) {
     while (o->next < o->length && !o->error) {
         uint32_t word = o->words[o->next++];
@@ -7513,14 +7508,14 @@ static uint64_t vd__spirv_aligned(uint64_t x, uint32_t align) { return align ? (
 
 /* ---- constants ---- */
 
-/* Reads an integer or boolean constant, zero-extended. Returns false if the id is something else. */
+/* Reads an integer or boolean constant, zero-extended. Returns false for other ids. */
 static bool vd__spirv_value(const vd__spirv *m, uint32_t id, uint64_t *out) {
     if (id >= m->bound || !(m->ids[id].flags & VD__SPIRV_VALUE)) return false;
     *out = (uint64_t)m->ids[id].type << 32 | m->ids[id].size;
     return true;
 }
 
-/* Reads an integer constant, saturated to 32 bits. Returns false if the id is something else. */
+/* Reads an integer constant, saturated to 32 bits. Returns false for other ids. */
 static bool vd__spirv_constant(const vd__spirv *m, uint32_t id, uint32_t *out) {
     uint64_t value = 0;
     if (!vd__spirv_value(m, id, &value)) return false;
@@ -7528,8 +7523,7 @@ static bool vd__spirv_constant(const vd__spirv *m, uint32_t id, uint32_t *out) {
     return vd__spirv_defined_by(m, vd__spirv_definition(m, id)[1]) == VD__OpTypeInt;
 }
 
-/* Returns whether a type is an integer or boolean type. */
-static bool vd__spirv_is_integer(const vd__spirv *m, uint32_t type) {
+static bool vd__spirv_is_integer_or_bool(const vd__spirv *m, uint32_t type) {
     uint32_t op = vd__spirv_defined_by(m, type);
     return op == VD__OpTypeInt || op == VD__OpTypeBool;
 }
@@ -7540,7 +7534,7 @@ static int64_t vd__spirv_signed(const vd__spirv *m, uint32_t type, uint64_t valu
     return (int64_t)(value << shift) >> shift;
 }
 
-/* Compares two integers: an operation from OpIEqual to OpSLessThanEqual. */
+/* op: OpIEqual to OpSLessThanEqual. */
 static bool vd__spirv_compare(uint32_t op, bool less, bool equal) {
     if (op <= VD__OpINotEqual) return equal == (op == VD__OpIEqual);
     if (op <= VD__OpSGreaterThan) return !less && !equal;
@@ -7548,8 +7542,7 @@ static bool vd__spirv_compare(uint32_t op, bool less, bool equal) {
     return op <= VD__OpSLessThan ? less : less || equal;
 }
 
-/* Computes an operation on integers or booleans of type `type`. Returns false if its result is undefined, or if the
-   operation is another one. */
+/* Computes an operation on integers or booleans. Returns false if its result is undefined, or for other operations. */
 static bool vd__spirv_operation(const vd__spirv *m, uint32_t op, uint32_t type, const uint64_t x[3], uint64_t *out) {
     uint64_t a = x[0], b = x[1];
     int64_t sa = vd__spirv_signed(m, type, a), sb = vd__spirv_signed(m, type, b), remainder;
@@ -7591,8 +7584,7 @@ static bool vd__spirv_operation(const vd__spirv *m, uint32_t op, uint32_t type, 
 
 static bool vd__spirv_fold(const vd__spirv *m, const uint32_t *w, uint32_t component, int depth, uint64_t *out);
 
-/* Reads a component of a constant; a scalar has one. Returns false if it is not an integer or boolean whose value is
-   known. */
+/* component: ignored for a scalar. Returns false unless the value is a known integer or boolean. */
 static bool vd__spirv_component(const vd__spirv *m, uint32_t id, uint32_t component, int depth, uint64_t *out) {
     uint32_t op = vd__spirv_defined_by(m, id);
     if (!op || vd__spirv_value(m, id, out)) return op != 0;
@@ -7618,16 +7610,15 @@ static bool vd__spirv_fold(const vd__spirv *m, const uint32_t *w, uint32_t compo
         if (i > 6 || !vd__spirv_component(m, w[i], component, depth, &x[i - 4])) return false;
     type = vd__spirv_type_of(m, w[4]);
     if (vd__spirv_defined_by(m, type) == VD__OpTypeVector) type = vd__spirv_definition(m, type)[2];
-    return vd__spirv_is_integer(m, type) && vd__spirv_operation(m, op, type, x, out);
+    return vd__spirv_is_integer_or_bool(m, type) && vd__spirv_operation(m, op, type, x, out);
 }
 
-/* Records the value of an integer or boolean constant. at: word of its definition. */
 static void vd__spirv_evaluate(const vd__spirv *m, uint32_t at) {
     const uint32_t *w = m->words + at;
     uint32_t op = w[0] & 0xffffu, bits = 8 * m->ids[w[1]].size;
     vd__spirv_id *id = &m->ids[w[2]];
     uint64_t value = 0;
-    bool known = vd__spirv_is_integer(m, w[1]);
+    bool known = vd__spirv_is_integer_or_bool(m, w[1]);
     if (op == VD__OpConstantTrue || op == VD__OpSpecConstantTrue) value = 1;
     else if (op == VD__OpSpecConstantOp) known = known && vd__spirv_fold(m, w, 0, 0, &value);
     else if (op == VD__OpConstant || op == VD__OpSpecConstant)
@@ -7639,7 +7630,7 @@ static void vd__spirv_evaluate(const vd__spirv *m, uint32_t at) {
     id->size = (uint32_t)value;
 }
 
-/* Reads the value of desc.constants[i], zero-extended. Returns 0 if it has more than 8 bytes. */
+/* Returns a value of desc.constants, zero-extended; 0 if it has more than 8 bytes. */
 static uint64_t vd__constant_bits(const vd_arg *value) {
     uint64_t bits = 0;
     uint32_t size = vd_type_size(value->type);
@@ -7687,7 +7678,6 @@ static vd_result vd__spirv_check_specialised(const vd__spirv_decoder *d) {
                     "also sets", i, (unsigned)constants[i].id, j);
 }
 
-/* Evaluates the length of the array type at word `at`. */
 static vd_result vd__spirv_array_length(const vd__spirv *m, uint32_t at, uint32_t *out) {
     uint32_t length = m->words[at + 3], op = vd__spirv_defined_by(m, length);
     if (op < VD__OpConstantTrue || op > VD__OpSpecConstantOp)
@@ -7699,7 +7689,6 @@ static vd_result vd__spirv_array_length(const vd__spirv *m, uint32_t at, uint32_
     return *out ? VD_OK : vd__spirv_invalid(at, "the length of an array is 0");
 }
 
-/* Reads an integer or float type. at: word of the instruction w, for messages. */
 static vd_result vd__spirv_scalar(uint32_t at, const uint32_t *w, vd__spirv_id *type) {
     static const vd_type ints[2][4] = { { VD_U8, VD_U16, VD_U32, VD_U64 }, { VD_I8, VD_I16, VD_I32, VD_I64 } };
     bool is_float = (w[0] & 0xffffu) == VD__OpTypeFloat;
@@ -7716,8 +7705,8 @@ static vd_result vd__spirv_scalar(uint32_t at, const uint32_t *w, vd__spirv_id *
     return VD_OK;
 }
 
-/* Computes size and alignment of a vector, matrix or array type without explicit layout (strides are ignored), and the
-   vd_type of a vector. w: its instruction; at: its word, for messages. */
+/* Sets the size and alignment of a vector, matrix or array type by std430, without strides, and the vd_type of a
+   vector. */
 static vd_result vd__spirv_repeated(const vd__spirv *m, uint32_t at, const uint32_t *w, vd__spirv_id *type) {
     uint32_t op = w[0] & 0xffffu, part_op = vd__spirv_defined_by(m, w[2]), count = w[3];
     const vd__spirv_id *part = &m->ids[w[2]];
@@ -7739,7 +7728,6 @@ static vd_result vd__spirv_repeated(const vd__spirv *m, uint32_t at, const uint3
     return r;
 }
 
-/* Computes size and alignment of a struct type. w: its instruction. */
 static void vd__spirv_struct(const vd__spirv *m, const uint32_t *w, vd__spirv_id *type) {
     uint64_t size = 0;
     type->align = 1;
@@ -7751,7 +7739,6 @@ static void vd__spirv_struct(const vd__spirv *m, const uint32_t *w, vd__spirv_id
     type->size = vd__spirv_saturate(vd__spirv_aligned(size, type->align));
 }
 
-/* Sets size, alignment and flags of a type. Its parts are defined before it, so each type is visited once. */
 static vd_result vd__spirv_type(const vd__spirv *m, uint32_t at) {
     const uint32_t *w = m->words + at;
     vd__spirv_id *type = &m->ids[w[1]];
@@ -7774,7 +7761,6 @@ static vd_result vd__spirv_type(const vd__spirv *m, uint32_t at) {
     return r;
 }
 
-/* Defines the result of an instruction. */
 static vd_result vd__spirv_define(vd__spirv_decoder *d, uint32_t at, const vd__spirv_op *op) {
     const uint32_t *w = d->m->words + at;
     bool typed = vd__spirv_form(op)[0] == 't';
@@ -7812,7 +7798,6 @@ static vd_result vd__spirv_check_operands(vd__spirv_decoder *d, uint32_t at, con
     return o.error ? vd__spirv_invalid(at, "Op%s: %s", vd__spirv_op_name(op), o.error) : VD_OK;
 }
 
-/* Checks the position of an instruction: global instructions before all functions, others inside a block. */
 static vd_result vd__spirv_check_position(vd__spirv_decoder *d, uint32_t at, const vd__spirv_op *op) {
     vd__spirv *m = d->m;
     bool global = op->position == 'g' || (op->opcode == VD__OpVariable && !d->function);
@@ -7853,8 +7838,8 @@ static bool vd__spirv_annotates(uint32_t op) {
     return op == VD__OpName || op == VD__OpMemberName || op == VD__OpDecorate || op == VD__OpMemberDecorate;
 }
 
-/* Counts an annotation of an id, and notes which specialisation constant the desc sets. Checks that a decoration has
-   its operand, if the reflection reads it. */
+/* Counts the annotation, and finds the value of a specialisation constant in the desc. Checks that decorations which
+   the reflection reads have their operand. */
 static vd_result vd__spirv_annotate(vd__spirv_decoder *d, uint32_t at, uint32_t op) {
     const uint32_t *w = d->m->words + at;
     uint32_t length = vd__spirv_length(d->m, at);
@@ -7874,8 +7859,6 @@ static vd_result vd__spirv_annotate(vd__spirv_decoder *d, uint32_t at, uint32_t 
     }
 }
 
-/* Records types, constants, annotations and forward declarations. Checks variables and constants against their
-   types. */
 static vd_result vd__spirv_record(vd__spirv_decoder *d, uint32_t at, uint32_t op) {
     const uint32_t *w = d->m->words + at, *type;
     vd__spirv_id *declared;
@@ -7908,7 +7891,6 @@ static vd_result vd__spirv_record(vd__spirv_decoder *d, uint32_t at, uint32_t op
     return r;
 }
 
-/* Checks an instruction against the grammar, and records what it defines or declares. */
 static vd_result vd__spirv_instruction(vd__spirv_decoder *d, uint32_t at) {
     uint32_t opcode = vd__spirv_opcode(d->m, at), length = vd__spirv_length(d->m, at), left = d->m->count - at;
     const vd__spirv_op *op = vd__spirv_find_op(d->m, opcode);
@@ -7930,7 +7912,7 @@ static vd_result vd__spirv_instruction(vd__spirv_decoder *d, uint32_t at) {
     return r ? r : vd__spirv_record(d, at, opcode);
 }
 
-/* Sorts the annotations by their target (counting sort). */
+/* A counting sort by target. */
 static vd_result vd__spirv_sort_annotations(const vd__spirv_decoder *d) {
     vd__spirv *m = d->m;
     uint32_t sum = 0;
@@ -7946,7 +7928,7 @@ static vd_result vd__spirv_sort_annotations(const vd__spirv_decoder *d) {
     return VD_OK;
 }
 
-/* Copies the words, unless they already are a copy. Returns NULL if memory runs out. */
+/* Copies the words, unless they already are a copy. Returns the copy, or NULL if memory runs out. */
 static uint32_t *vd__spirv_own(vd__spirv *m) {
     size_t bytes = (size_t)m->count * 4;
     if (m->owned) return m->owned;
@@ -7957,8 +7939,7 @@ static uint32_t *vd__spirv_own(vd__spirv *m) {
     return m->owned;
 }
 
-/* Sets the words, in the byte order of this machine: the caller's if they are aligned and in this order, else a
-   copy. */
+/* Uses the caller's words if they are aligned and in the byte order of this machine, otherwise a copy. */
 static vd_result vd__spirv_open(vd__spirv *m, const void *code, size_t size) {
     uint32_t first;
     if (!code) return vd__fail(VD_ERROR_INVALID, "desc.code is NULL");
@@ -7978,7 +7959,6 @@ static vd_result vd__spirv_open(vd__spirv *m, const void *code, size_t size) {
     return VD_OK;
 }
 
-/* Checks the head: version and bound of the ids. */
 static vd_result vd__spirv_check_head(const vd__spirv *m) {
     uint32_t version = m->words[1], minor = (version >> 8) & 0xffu;
     uint64_t limit = (uint64_t)m->count * 16 + VD__SPIRV_FREE_IDS;
@@ -7992,8 +7972,7 @@ static vd_result vd__spirv_check_head(const vd__spirv *m) {
                     m->bound ? " (spirv-opt --compact-ids renumbers ids)" : "");
 }
 
-/* Decodes and checks the module: header, instructions, ids and specialisation constants. Sorts the annotations. After a
-   failure the caller calls vd__spirv_free. */
+/* After a failure the caller calls vd__spirv_free. */
 static vd_result vd__spirv_decode_words(vd__spirv *m) {
     vd__spirv_decoder d;
     vd_result r = vd__spirv_check_head(m);
@@ -8022,8 +8001,7 @@ static void vd__spirv_free(vd__spirv *m) {
     vd__free(m->allocator, m->owned);
 }
 
-/* Decodes a module with values for its specialisation constants. The code must stay in place. On success the caller
-   calls vd__spirv_free. */
+/* The module refers to `code` and `constants`. After success the caller calls vd__spirv_free. */
 static vd_result vd__spirv_decode_with(vd__spirv *m, const vd_allocator *allocator, const void *code, size_t size,
                                        const vd_constant *constants, int constant_count) {
     memset(m, 0, sizeof *m);
@@ -8062,7 +8040,7 @@ static const uint32_t *vd__spirv_annotation(const vd__spirv *m, uint32_t id, uin
     return NULL;
 }
 
-/* Returns whether an id has a decoration. If so, sets *out to its operand; otherwise *out is unchanged. */
+/* *out: the operand of the decoration; unchanged if the id does not have it. */
 static bool vd__spirv_decoration(const vd__spirv *m, uint32_t id, uint32_t decoration, uint32_t *out) {
     const uint32_t *w = vd__spirv_annotation(m, id, VD__OpDecorate, 0, decoration);
     if (w && out) *out = w[3];
@@ -8076,7 +8054,7 @@ static bool vd__spirv_member_decoration(const vd__spirv *m, uint32_t type, uint3
     return w != NULL;
 }
 
-/* Returns the name of an id, or NULL if it has none. */
+/* Returns NULL if the id has no name or an empty one. */
 static const char *vd__spirv_name(const vd__spirv *m, uint32_t id) {
     const uint32_t *w = vd__spirv_annotation(m, id, VD__OpName, 0, 0);
     return w && *(const char *)(w + 2) ? (const char *)(w + 2) : NULL;
@@ -8104,13 +8082,6 @@ typedef struct vd__dummy_device {
 static vd__dummy_device *vd__dummy_of(vd__device *dev) { return (vd__dummy_device *)dev->native; }
 static uint8_t *vd__dummy_bytes(const vd__memory *m) { return (uint8_t *)(uintptr_t)m->native[0]; }
 static const vd_allocator *vd__dummy_allocator(vd__device *dev) { return &dev->driver->host->allocator; }
-
-/* Sets `executes`, and defaults for the facts that must not be 0. */
-static void vd__dummy_facts(vd_facts *f) {
-    f->executes = false;
-    if (!f->code) f->code = VD_CODE_SPIRV;
-    if (!f->concurrent_groups) f->concurrent_groups = VD__GROUPS_PER_UNIT * VD__LARGE_GPU_UNITS;
-}
 
 /* Replaces limits that are 0 by those of a typical desktop GPU, except max_private_bytes, where 0 means no limit. */
 static void vd__dummy_limits(vd_limits *l) {
@@ -8146,8 +8117,7 @@ static void vd__dummy_limits(vd_limits *l) {
 #undef VD__DUMMY_TYPICAL
 }
 
-/* Describes the device: as `desc` does, or if that is NULL, as a desktop GPU. In `desc`, fields for which 0 is no valid
-   value may be 0: they get the values of a desktop GPU. The features and the type are used as they are. */
+/* desc NULL: describes a desktop GPU. Otherwise, only fields of which 0 is not valid get the values of such a GPU. */
 static void vd__dummy_info(const vd_device_info *desc, vd_device_info *out) {
     memset(out, 0, sizeof *out);
     if (desc) *out = *desc;
@@ -8161,7 +8131,9 @@ static void vd__dummy_info(const vd_device_info *desc, vd_device_info *out) {
     if (!VD__HAS_IMAGES)
         out->features &= ~(uint64_t)(VD_FEATURE_IMAGE | VD_FEATURE_IMAGE_FORMATS | VD_FEATURE_IMAGE_READ
                                      | VD_FEATURE_IMAGE_WRITE | VD_FEATURE_BINDLESS);
-    vd__dummy_facts(&out->facts);
+    out->facts.executes = false;
+    if (!out->facts.code) out->facts.code = VD_CODE_SPIRV;
+    if (!out->facts.concurrent_groups) out->facts.concurrent_groups = VD__GROUPS_PER_UNIT * VD__LARGE_GPU_UNITS;
     out->backend = VD_BACKEND_DUMMY;
     out->index = 0;
     if (!out->name[0]) memcpy(out->name, "dummy", sizeof "dummy");
@@ -8253,7 +8225,7 @@ static uint32_t vd__dummy_memory_types(vd__device *dev, vd_memory usage, uint32_
 }
 
 #if VD__HAS_IMAGES
-/* Not supported: packed formats, and formats that desktop GPUs do not have. */
+/* Supports no packed formats, and none that desktop GPUs lack. */
 static uint32_t vd__dummy_format_usage(vd__device *dev, vd_format format) {
     const vd__format_row *row = &vd__format_rows[format];
     bool packed = row->bits % 8 && row->block[0] == 1, integers = vd__format_type_of(format) != VD_F32;
@@ -8276,8 +8248,8 @@ static bool vd__dummy_image_limits(vd__device *dev, const vd__image_shape *shape
 
 #endif
 
-/* Returns the offset of a layer of a level in the memory of an image: the layers of level 0, then those of level 1 and
-   so on. level shape->levels: returns the size of the image. */
+/* The layers of level 0 are stored first, then those of level 1 and so on. level shape->levels: returns the size of the
+   image. */
 static uint64_t vd__dummy_image_offset(const vd__image_shape *shape, uint32_t level, uint32_t layer) {
     uint64_t offset = 0;
     for (uint32_t i = 0; i < level; i++) offset += vd__level_bytes(shape, i) * shape->layers;
@@ -8330,7 +8302,7 @@ static vd_result vd__dummy_kernel_create(vd__device *dev, const vd_kernel_desc *
 
 static void vd__dummy_kernel_destroy(vd__device *dev, vd__kernel_code *code) { (void)dev, (void)code; }
 
-/* There is no command buffer: calls `record` with NULL. */
+/* There is no command buffer. */
 static vd_result vd__dummy_record_native(vd__device *dev, vd__commands *c,
                                          vd_result (*record)(void *user, void *commands), void *user) {
     (void)dev, (void)c;
@@ -8360,8 +8332,8 @@ static vd_result vd__dummy_play_fill(void *user, const vd__tape_fill *fill) {
 }
 
 #if VD__HAS_IMAGES
-/* Returns the address of a texel of a part; in a block format, of its compressed block. x, y and z are relative to the
-   part. z is a slice of a 3-D image, otherwise a layer. */
+/* Returns the address of a texel or, in a block format, of its block. x, y and z are relative to the part; z is a slice
+   of a 3-D image, otherwise a layer. */
 static uint8_t *vd__dummy_texel(const vd__image_part *p, uint32_t x, uint32_t y, uint32_t z) {
     const vd__image_shape *shape = vd__memory_shape(p->memory);
     const vd__format_row *row = &vd__format_rows[shape->format];
@@ -8462,7 +8434,7 @@ static vd_result vd__dummy_queue_submit(vd__device *dev, uint32_t queue, const v
     return r;
 }
 
-/* Fills the pages with bytes other than 0: the contents of memory that was just bound are undefined. */
+/* Contents of newly bound memory are undefined: fills pages with bytes other than 0, so that tests notice reads. */
 static vd_result vd__dummy_queue_bind(vd__device *dev, uint32_t queue, uint64_t value, const vd__binds *b) {
     uint64_t page = dev->info.limits.sparse_page_bytes;
     uint8_t *pages = (uint8_t *)(uintptr_t)b->memory->native[0];
@@ -8483,9 +8455,9 @@ static vd_result vd__dummy_queue_wait(vd__device *dev, uint32_t queue, uint64_t 
 VD__SMALL_END
 
 // >>vulkan api
-/* Tables of the Vulkan functions that the library uses: one per instance and one per device. The code never
-   references a Vulkan prototype. The object file therefore needs no Vulkan symbol (with VKDISPATCH_VOLK: only those of
-   volk), and the application may include the Vulkan headers before or after this file, with or without prototypes. */
+/* Tables of the Vulkan functions that the library uses: one per instance and one per device. No Vulkan prototype is
+   referenced. So the object file needs no Vulkan symbol (with VKDISPATCH_VOLK, only those of volk), and the application
+   may include the Vulkan headers before or after this file, with or without prototypes. */
 
 #if VD__HAS_VULKAN
 #if VD__HAS_VOLK
@@ -8627,7 +8599,6 @@ VD__SMALL
     X(vkGetPhysicalDeviceSurfaceFormatsKHR) \
     X(vkGetPhysicalDeviceSurfacePresentModesKHR)
 
-/* Names of VkResult codes, and the vd_result that each one maps to. */
 #define VD__VK_RESULTS(X) \
     X(VK_TIMEOUT, VD_TIMEOUT) \
     X(VK_ERROR_OUT_OF_HOST_MEMORY, VD_ERROR_OUT_OF_MEMORY) \
@@ -8692,7 +8663,7 @@ typedef struct vd__vk_layout {
     } bindings[VD__VK_BINDINGS]; /* by number, of set 0 */
 } vd__vk_layout;
 
-/* A sampler. Samplers are kept until the device is closed, because descriptor sets of recordings may contain them. */
+/* Kept until the device is closed, because descriptor sets of recordings may contain it. */
 typedef struct vd__vk_sampler {
     vd_sampler_desc desc;      /* without a name */
     VkSampler handle;
@@ -8743,10 +8714,9 @@ static bool vd__vk_can_get_handles(const vd__vk_device *vk) { return vk->vkGetMe
 static bool vd__vk_can_get_handles(const vd__vk_device *vk) { return vk->vkGetMemoryFdKHR != NULL; }
 #endif
 
-/* The output of a failed Vulkan call is undefined: sets it to VK_NULL_HANDLE, so that clean-up does not destroy it. */
+/* The output of a failed Vulkan call is undefined, and clean-up must not destroy it. */
 #define VD__VK_NULL_IF(result, handle) if (result) (handle) = VK_NULL_HANDLE
 
-/* Declares a Vulkan struct, zeroes it and sets sType. */
 #define VD__VK_STRUCT(type, name, structure_type) \
     type name; \
     memset(&name, 0, sizeof name); \
@@ -8767,16 +8737,14 @@ VD__SMALL
 static vd__vk_surface *vd__vk_surface_of(const vd__surface *s) { return (vd__vk_surface *)s->native; }
 static const vd_allocator *vd__vk_allocator(const vd__device *dev) { return &dev->driver->host->allocator; }
 
-/* Grows an array to at least `need` items. Returns the array, which may have moved; NULL with the error set if out
-   of memory. */
+/* Returns the array, which may have moved, or NULL with the error set. */
 static void *vd__vk_reserve(vd__device *dev, void *array, uint32_t *capacity, uint32_t need, size_t item_size) {
     if (vd__array_reserve(vd__vk_allocator(dev), &array, capacity, need, item_size)) return array;
     vd__fail_memory(0);
     return NULL;
 }
 
-/* Sets the error "<call> failed: VK_ERROR_…", where `format` and its arguments make the call. Returns the matching
-   code. */
+/* Sets the error "<formatted call> failed: VK_ERROR_…". Returns the matching code. */
 static VD__PRINTF(2, 3) vd_result vd__vk_fail(VkResult result, const char *format, ...) {
     static const struct { VkResult result; vd_result code; const char *name; } rows[] = {
 #define VD__VK_RESULT_ROW(vk, vd) { vk, vd, #vk },
@@ -8817,7 +8785,7 @@ typedef VkResult (VKAPI_PTR *vd__vk_create_surface)(VkInstance, const vd__vk_win
                                                     VkSurfaceKHR *);
 
 #if VD__HAS_VOLK
-/* Returns vkGetInstanceProcAddr of volk, or NULL. Initialises volk unless the application has done so. */
+/* Initialises volk unless the application has done so. Returns NULL if that fails. */
 static PFN_vkGetInstanceProcAddr vd__vk_loader(void) {
     vd__mutex_lock(&vd__open_lock);
     if (!vkGetInstanceProcAddr) volkInitialize();
@@ -8825,8 +8793,7 @@ static PFN_vkGetInstanceProcAddr vd__vk_loader(void) {
     return vkGetInstanceProcAddr;
 }
 #else
-/* Opens the Vulkan loader and returns its vkGetInstanceProcAddr, or NULL. Never closes the library: some drivers crash
-   when they are unloaded. */
+/* Returns NULL if there is no Vulkan loader. Never closes the library: some drivers crash when they are unloaded. */
 static PFN_vkGetInstanceProcAddr vd__vk_loader(void) {
     PFN_vkGetInstanceProcAddr loader = NULL;
     void *library = vd__library_open_first(vd__libraries.vulkan),
@@ -8839,8 +8806,7 @@ static PFN_vkGetInstanceProcAddr vd__vk_loader(void) {
 #define VD__VK_REQUIRED(name) #name "\0"
 #define VD__VK_OPTIONAL(name) "?" #name "\0"
 
-/* Like vd__library_load, for functions of a device. device NULL: for functions of the instance or, before there is one,
-   of the loader. */
+/* Like vd__library_load. device NULL: functions of the instance or, before it is created, of the loader. */
 static const char *vd__vk_load(const vd__vk_driver *vk, VkDevice device, const char *names, uint8_t *out) {
     const char *missing = NULL;
     for (; *names; names += strlen(names) + 1, out += sizeof(PFN_vkVoidFunction)) {
@@ -8995,7 +8961,6 @@ static const struct { uint32_t offset, bits; } vd__vk_feature_rows[] = {
 };
 enum { VD__VK_REQUIRED_FEATURES = VD__VK_FEATURES(VD__VK_FEATURE_COUNT) }; /* rows of VD__VK_FEATURES */
 
-/* Returns the member of row i. */
 static VkBool32 *vd__vk_feature(vd__vk_features *features, size_t i) {
     return (VkBool32 *)(void *)((uint8_t *)features + vd__vk_feature_rows[i].offset);
 }
@@ -9030,16 +8995,13 @@ typedef struct vd__vk_facts {
 
 /* ---- instance ---- */
 
-/* Returns whether a list of extensions contains this name. */
 static bool vd__vk_is_listed(const VkExtensionProperties *list, uint32_t count, const char *name) {
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         if (strcmp(list[i].extensionName, name) == 0) return true;
-    }
     return false;
 }
 
-/* Lists the extensions of the instance (layer NULL) or of a layer. The caller frees the list. *count is 0 and the list
-   may be NULL if there are none, or if host memory runs out. */
+/* layer NULL: extensions of the instance. The caller frees the list. After a failure, *count is 0. */
 static VkExtensionProperties *vd__vk_instance_extensions(const vd__driver *driver, const char *layer, uint32_t *count) {
     const vd__vk_driver *vk = vd__vk_driver_of(driver);
     *count = 0;
@@ -9050,7 +9012,6 @@ static VkExtensionProperties *vd__vk_instance_extensions(const vd__driver *drive
     return list;
 }
 
-/* Forwards a message of the validation layer to the log. */
 static VKAPI_ATTR VkBool32 VKAPI_CALL vd__vk_debug_callback(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                                      VkDebugUtilsMessageTypeFlagsEXT types,
                                                      const VkDebugUtilsMessengerCallbackDataEXT *data, void *user) {
@@ -9084,8 +9045,7 @@ static uint32_t vd__vk_layer_version(const vd__driver *driver) {
     return version;
 }
 
-/* Fills in `debug` if debug mode is requested and the validation layer is installed, otherwise zeroes it. Logs a
-   warning if only the layer is missing. */
+/* `debug` is zero unless debug mode is requested and the validation layer is installed. */
 static void vd__vk_debug_prepare(const vd__driver *driver, vd__vk_debug *debug) {
     memset(debug, 0, sizeof *debug);
     if (!driver->host->debug) return;
@@ -9117,9 +9077,8 @@ static void vd__vk_debug_prepare(const vd__driver *driver, vd__vk_debug *debug) 
     vd__free(&driver->host->allocator, list);
 }
 
-/* Lists the instance extensions to enable and returns their number: those of debug mode, portability enumeration, and
-   those of the window system. Sets vk->surfaces if the required ones of the window system are installed; otherwise none
-   of these is listed. */
+/* Returns the number of instance extensions to enable. Sets vk->surfaces if those that the window system requires are
+   installed; otherwise lists none of these. */
 static uint32_t vd__vk_instance_names(vd__driver *driver, const vd__vk_debug *debug, const char *names[6],
                                       bool *portability) {
     vd__vk_driver *vk = vd__vk_driver_of(driver);
@@ -9137,8 +9096,7 @@ static uint32_t vd__vk_instance_names(vd__driver *driver, const vd__vk_debug *de
     return name_count;
 }
 
-/* Debug mode: creates the messenger, which passes messages of the validation layer to the log. Errors are ignored: then
-   only messages of vkCreateInstance and vkDestroyInstance are logged. */
+/* Errors are ignored: then only messages of vkCreateInstance and vkDestroyInstance are logged. */
 static void vd__vk_messenger_create(vd__vk_driver *vk, vd__vk_debug *debug) {
     PFN_vkCreateDebugUtilsMessengerEXT create =
         (PFN_vkCreateDebugUtilsMessengerEXT)vk->vkGetInstanceProcAddr(vk->instance, "vkCreateDebugUtilsMessengerEXT");
@@ -9146,7 +9104,6 @@ static void vd__vk_messenger_create(vd__vk_driver *vk, vd__vk_debug *debug) {
     if (create && create(vk->instance, &debug->messenger, NULL, &vk->messenger)) vk->messenger = VK_NULL_HANDLE;
 }
 
-/* Creates the instance, loads its functions and, in debug mode, creates the messenger. */
 static vd_result vd__vk_instance_create(vd__driver *driver) {
     vd__vk_driver *vk = vd__vk_driver_of(driver);
     vd__vk_debug debug;
@@ -9181,20 +9138,17 @@ static vd_result vd__vk_instance_create(vd__driver *driver) {
     return VD_OK;
 }
 
-/* Sets vk->version. Fails if the loader only supports an older version than 1.2. */
 static vd_result vd__vk_version_choose(vd__vk_driver *vk) {
     uint32_t version = 0;
     VkResult result = vk->vkEnumerateInstanceVersion(&version);
     if (result) return vd__vk_fail(result, "vkEnumerateInstanceVersion");
-    if (version < VK_API_VERSION_1_2) {
+    if (version < VK_API_VERSION_1_2)
         return vd__fail(VD_ERROR_NO_DEVICE, "the Vulkan loader supports only Vulkan %u.%u, but 1.2 is required",
                         VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
-    }
     vk->version = version < VK_API_VERSION_1_3 ? VK_API_VERSION_1_2 : VK_API_VERSION_1_3;
     return VD_OK;
 }
 
-/* Sets vk->devices. Fails if there are none. */
 static vd_result vd__vk_list_devices(vd__driver *driver) {
     vd__vk_driver *vk = vd__vk_driver_of(driver);
     uint32_t count = 0;
@@ -9209,7 +9163,7 @@ static vd_result vd__vk_list_devices(vd__driver *driver) {
     return VD_OK;
 }
 
-/* Creates the instance and lists the devices. On failure the caller closes the driver. */
+/* On failure the caller closes the driver. */
 static vd_result vd__vk_driver_start(vd__driver *driver) {
     vd__vk_driver *vk = vd__vk_driver_of(driver);
     const char *missing = vd__vk_load(vk, NULL, VD__VK_LOADER_FUNCTIONS(VD__VK_REQUIRED),
@@ -9251,15 +9205,13 @@ static void vd__vk_driver_close(vd__driver *driver) {
 
 /* ---- device information ---- */
 
-/* Returns whether an extension can be used with the validation layer, if that is enabled. Layers before 1.3.276 report
-   errors for the struct of VK_KHR_shader_maximal_reconvergence. */
+/* Validation layers before 1.3.276 report errors for the struct of VK_KHR_shader_maximal_reconvergence. */
 static bool vd__vk_layer_accepts(const vd__vk_driver *vk, uint32_t extension) {
     return extension != VD__VK_INDEX_RECONVERGENCE || !vk->layer_version
            || vk->layer_version >= VK_MAKE_VERSION(1, 3, 276);
 }
 
-/* Fills in the extensions that the device supports and the names to enable. Extensions that are part of `version` need
-   no name. */
+/* Extensions that are part of `version` are not enabled by name. */
 static void vd__vk_query_extensions(const vd__driver *driver, vd__vk_facts *facts) {
     static const struct { const char *name; uint32_t core; } table[] = {
 #define VD__VK_EXTENSION_ROW(id, name, core) { name, core },
@@ -9288,8 +9240,8 @@ typedef struct vd__vk_chain_row { uint32_t offset, type, extension; } vd__vk_cha
 #define VD__VK_CHAIN_ROW(member, type, structure_type, extension) \
     { (uint32_t)offsetof(VD__VK_CHAINED, member), (uint32_t)structure_type, VD__VK_INDEX_##extension },
 
-/* Appends the structs whose extensions the device supports to a pNext chain. next: pNext of the last struct of the
-   chain; all: the struct that contains those of the rows. */
+/* Appends the structs whose extensions the device supports to a pNext chain. next: pNext of its last struct; all: the
+   struct that contains those of the rows. */
 static void vd__vk_chain(const vd__vk_facts *facts, const vd__vk_chain_row *rows, size_t count, void **next,
                          void *all) {
     for (size_t i = 0; i < count; i++) {
@@ -9344,7 +9296,7 @@ static void vd__vk_choose_family(const vd__vk_driver *vk, bool graphics, vd__vk_
     }
 }
 
-/* Queries a physical device. Begins with the version and the extensions, which determine the structs to chain. */
+/* The version and the extensions determine which structs are chained. */
 static void vd__vk_facts_get(const vd__driver *driver, int index, vd__vk_facts *facts) {
     const vd__vk_driver *vk = vd__vk_driver_of(driver);
     memset(facts, 0, sizeof *facts);
@@ -9378,8 +9330,7 @@ static void vd__vk_fill_names(const vd__vk_facts *facts, vd_device_info *info) {
     memcpy(info->uuid, facts->v11.deviceUUID, sizeof info->uuid);
 }
 
-/* Fills in the sizes of the largest device-local heap and of the largest other heap, and how much of the budget of the
-   former is not used. */
+/* device_memory and device_budget are those of the largest device-local heap, host_memory of the largest other one. */
 static void vd__vk_fill_memory(const vd__vk_facts *facts, vd_device_info *info) {
     const VkPhysicalDeviceMemoryProperties *m = &facts->memory.memoryProperties;
     for (uint32_t i = 0; i < m->memoryHeapCount; i++) {
@@ -9405,7 +9356,6 @@ static uint64_t vd__vk_memory_budget(vd__device *dev) {
 
 static uint64_t vd__vk_min(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* Fills in the limits of sparse buffers, which remain 0 if the device does not support them. */
 static void vd__vk_fill_sparse_limits(const vd__vk_facts *facts, vd_limits *to) {
     const VkPhysicalDeviceFeatures *features = &facts->features.core.features;
     if (!features->sparseBinding || !features->sparseResidencyBuffer || !facts->family_binds_pages) return;
@@ -9500,7 +9450,7 @@ static int vd__vk_type_score(const VkPhysicalDeviceMemoryProperties *memory, con
     return 1 + 4 * cached + 2 * coherent + preferred;
 }
 
-/* Returns the best memory type of `mask` for `usage`, as a mask with one bit; 0 if none is suitable. */
+/* See memory_types in the room `backend`. */
 static uint32_t vd__vk_memory_best(const VkPhysicalDeviceMemoryProperties *memory, const vd_device_info *info,
                                    vd_memory usage, uint32_t mask) {
     uint32_t best = 0;
@@ -9514,8 +9464,6 @@ static uint32_t vd__vk_memory_best(const VkPhysicalDeviceMemoryProperties *memor
     return best;
 }
 
-/* Returns a bit mask: VD_FEATURE_MAPPED if the best type for device memory can be mapped; VD_FEATURE_CACHED and
-   VD_FEATURE_COHERENT if the best type for readback has these properties. */
 static uint64_t vd__vk_memory_features(const vd__vk_facts *facts, const vd_device_info *info) {
     const VkPhysicalDeviceMemoryProperties *memory = &facts->memory.memoryProperties;
     uint32_t device_bit = vd__vk_memory_best(memory, info, VD_MEMORY_DEVICE, UINT32_MAX);
@@ -9529,8 +9477,7 @@ static uint64_t vd__vk_memory_features(const vd__vk_facts *facts, const vd_devic
     return features;
 }
 
-/* Fills in the features that the device supports, without `disable`. A feature may have several rows in
-   VD__VK_FEATURES, all of which it requires: it is set first, and cleared by a row that is not supported. */
+/* A feature requires all of its rows in VD__VK_FEATURES: a row that is not supported clears it. */
 static void vd__vk_fill_features(const vd__vk_facts *facts, uint64_t disable, vd_device_info *info) {
     uint64_t features = VD_FEATURE_IMAGE | VD_FEATURE_UNPACK_HALF;
     for (size_t i = 0; i < VD__VK_REQUIRED_FEATURES; i++) features |= vd__vk_feature_rows[i].bits;
@@ -9549,7 +9496,7 @@ static void vd__vk_fill_features(const vd__vk_facts *facts, uint64_t disable, vd
     info->timestamp_bits = features & VD_FEATURE_TIMESTAMP ? facts->timestamp_bits : 0;
 }
 
-/* Fills in info->facts. llvmpipe (Mesa 22.3) terminates loops after 65535 iterations. */
+/* llvmpipe (Mesa 22.3) terminates loops after 65535 iterations. */
 static void vd__vk_fill_facts(const vd__vk_facts *facts, vd_device_info *info) {
     vd__facts_init(info, VD_CODE_SPIRV, 0);
     info->facts.lane_access = info->type == VD_DEVICE_CPU;
@@ -9594,7 +9541,6 @@ enum { VD__VK_PROBE_LANES = 8 }; /* largest subgroup that is probed */
 
 static vd_result vd__vk_rounding_probe(vd__device *dev, bool *exact); /* in the room `vulkan list` */
 
-/* Returns whether the device may have the faults: small subgroups and f64. */
 static bool vd__vk_needs_probe(const vd__vk_facts *facts) {
     return facts->features.core.features.shaderFloat64 && facts->v11.subgroupSize <= VD__VK_PROBE_LANES;
 }
@@ -9614,24 +9560,21 @@ static vd_result vd__vk_probe(vd__device *dev, const vd__vk_facts *facts) {
 
 /* ---- opening ---- */
 
-/* Checks that a device meets the requirements of the backend. */
 static vd_result vd__vk_device_usable(const vd__vk_facts *facts, int index) {
     const VkPhysicalDeviceProperties *p = &facts->core.properties;
     const char *missing = !facts->features.v12.timelineSemaphore ? "timeline semaphores"
                           : facts->family == UINT32_MAX          ? "compute queues"
                                                                  : NULL;
-    if (!VD__VK_HAS(facts, CORE_1_2)) {
+    if (!VD__VK_HAS(facts, CORE_1_2))
         return vd__fail(VD_ERROR_NO_DEVICE, "device '%s' (index %d) supports Vulkan %u.%u, but 1.2 is required",
                         p->deviceName, index, VK_API_VERSION_MAJOR(p->apiVersion), VK_API_VERSION_MINOR(p->apiVersion));
-    }
     if (missing)
         return vd__fail(VD_ERROR_NO_DEVICE, "device '%s' (index %d) does not support %s", p->deviceName, index,
                         missing);
     return VD_OK;
 }
 
-/* Creates the logical device. Enables the supported Vulkan features whose row has no VD_FEATURE_ bit or one of
-   `wanted`. */
+/* Enables the supported Vulkan features whose row has no VD_FEATURE_ bit or one of `wanted`. */
 static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_facts *facts, uint64_t wanted,
                                      uint32_t queue_count, VkDevice *out) {
     vd__vk_features enable;
@@ -9657,7 +9600,7 @@ static VkResult vd__vk_device_create(const vd__vk_driver *driver, const vd__vk_f
     return driver->vkCreateDevice(facts->handle, &info, NULL, out);
 }
 
-/* Returns the usage flags with which every buffer is created. */
+/* Usage flags of every buffer. */
 static VkBufferUsageFlags vd__vk_usage(const vd__vk_device *vk) {
     VkBufferUsageFlags usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT
                                | VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT
@@ -9666,8 +9609,7 @@ static VkBufferUsageFlags vd__vk_usage(const vd__vk_device *vk) {
     return vk->address ? usage | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : usage;
 }
 
-/* Returns the kinds of vd__sharing that the driver supports for buffers with these usage flags, as a bit mask. Kinds
-   whose memory must be dedicated to one resource are not supported. */
+/* Returns vd__device.sharing_mask, without kinds whose memory must be dedicated to one resource. */
 static uint32_t vd__vk_query_sharing(const vd__vk_driver *driver, const vd__vk_facts *facts, const vd__vk_device *vk) {
     static const VkExternalMemoryHandleTypeFlagBits types[] = { VD__VK_HANDLE_TYPE,
         VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT };
@@ -9689,8 +9631,7 @@ static uint32_t vd__vk_query_sharing(const vd__vk_driver *driver, const vd__vk_f
     return mask;
 }
 
-/* Gets the queues and creates a timeline semaphore for each. If the device was created with fewer queues
-   (`driver_queues`) than the context has, several queues share one of the driver. */
+/* driver_queues: number with which the device was created. If it is smaller, several queues share one of the driver. */
 static vd_result vd__vk_queues_create(vd__device *dev, uint32_t driver_queues) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VD__VK_STRUCT(VkSemaphoreTypeCreateInfo, type, VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
@@ -9812,7 +9753,6 @@ static uint32_t vd__vk_max_spirv_minor(const vd__vk_facts *facts) {
     return facts->version < VK_API_VERSION_1_3 ? 5 : 0;
 }
 
-/* Sets the properties of an opened device that follow from its facts and from dev->info. */
 static void vd__vk_device_configure(vd__device *dev, const vd__vk_facts *facts) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     const VkPhysicalDeviceProperties *p = &facts->core.properties;
@@ -9841,8 +9781,7 @@ static void vd__vk_device_configure(vd__device *dev, const vd__vk_facts *facts) 
     vd__vk_choose_copies(dev, facts);
 }
 
-/* Creates the logical device, its queues and its pipeline cache, as dev->info and dev->queue_count require. On failure
-   the caller closes the device. */
+/* On failure the caller closes the device. */
 static vd_result vd__vk_device_start(vd__device *dev, const vd__vk_facts *facts) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     uint32_t available = dev->info.features & VD_FEATURE_QUEUES ? facts->family_queues : 1;
@@ -9919,7 +9858,6 @@ static void vd__vk_device_close(vd__device *dev) {
 #if VD__HAS_VULKAN
 /* ---- blocks ---- */
 
-/* Sets the block's host properties, and maps it if its memory type is host-visible. */
 static vd_result vd__vk_block_map(vd__vk_device *vk, vd__block *block) {
     void *mapped = NULL;
     VkMemoryPropertyFlags flags = vk->memory.memoryTypes[block->type].propertyFlags;
@@ -9940,8 +9878,7 @@ static VkExternalMemoryHandleTypeFlagBits vd__vk_handle_type(uint32_t sharing) {
                                      : VD__VK_HANDLE_TYPE;
 }
 
-/* Allocates block->size bytes of memory type block->type. `next` is a pNext chain with an export or import struct,
-   or NULL. */
+/* next: a pNext chain with an export or import struct, or NULL. */
 static vd_result vd__vk_block_allocate(vd__vk_device *vk, vd__block *block, const void *next) {
     VkDeviceMemory memory = VK_NULL_HANDLE;
     VD__VK_STRUCT(VkMemoryAllocateFlagsInfo, flags, VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO);
@@ -9959,7 +9896,6 @@ static vd_result vd__vk_block_allocate(vd__vk_device *vk, vd__block *block, cons
     return VD_OK;
 }
 
-/* Creates a handle for the block's memory, for export. */
 #if VD__HAS_WIN32_HANDLES
 static vd_result vd__vk_block_handle(const vd__vk_device *vk, const vd__block *block, int64_t *out) {
     VD__VK_STRUCT(VkMemoryGetWin32HandleInfoKHR, info, VK_STRUCTURE_TYPE_MEMORY_GET_WIN32_HANDLE_INFO_KHR);
@@ -10003,9 +9939,9 @@ static vd_result vd__vk_block_create(vd__device *dev, vd__block *block) {
     return r;
 }
 
-/* Imports the host memory at `address`. Vulkan requires multiples of minImportedHostPointerAlignment, so the block
-   begins at the last multiple that is not above the address; *offset is the distance. If the alignment is more than
-   4096 bytes, the address itself must be a multiple: otherwise the block could begin in a page that is not mapped. */
+/* Vulkan requires a multiple of minImportedHostPointerAlignment, so the block begins at the last multiple that is not
+   above the address; *offset is the distance. If the alignment is more than 4096 bytes, the address itself must be a
+   multiple: otherwise the block could begin in a page that is not mapped. */
 static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, const vd__memory_requirements *need,
                                           uint64_t address, uint64_t *offset) {
     uint64_t align = vk->host_import_alignment ? vk->host_import_alignment : 4096, base = address / align * align;
@@ -10339,7 +10275,6 @@ static VkResult vd__vk_sampler_make(const vd__vk_device *vk, const vd_sampler_de
     return vk->vkCreateSampler(vk->handle, &info, NULL, out);
 }
 
-/* Returns the VkSampler with this desc in *out; the first call creates it. */
 static vd_result vd__vk_sampler_create(vd__device *dev, const vd_sampler_desc *desc, uint64_t *out) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     VkResult result = VK_SUCCESS;
@@ -10374,7 +10309,6 @@ static uint64_t vd__vk_buffer_address(const vd__vk_device *vk, VkBuffer buffer) 
     return vk->address ? vk->vkGetBufferDeviceAddress(vk->handle, &info) : 0;
 }
 
-/* Creates the VkBuffer or VkImage; vd__vk_memory_bind binds memory to it. */
 static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__memory_requirements *need) {
     vd__vk_device *vk = vd__vk_device_of(dev);
 #if VD__HAS_IMAGES
@@ -10407,7 +10341,6 @@ static vd_result vd__vk_memory_create(vd__device *dev, vd__memory *m, vd__memory
                     VD__U(VD__VK_PAGE_BYTES));
 }
 
-/* m->native[1] is not 0 if `m` is an image. */
 static vd_result vd__vk_memory_bind(vd__device *dev, vd__memory *m) {
     vd__vk_device *vk = vd__vk_device_of(dev);
 #if VD__HAS_IMAGES
@@ -10487,7 +10420,7 @@ static uint32_t vd__vk_push_variable(const vd__spirv *m) {
     return m->words[at + 2];
 }
 
-/* Writes an OpDecorate to out and returns the position after it. */
+/* Returns the end of the instruction. */
 static uint32_t *vd__vk_decorate(uint32_t *out, uint32_t id, uint32_t decoration, uint32_t value) {
     out[0] = 4u << 16 | VD__OpDecorate;
     out[1] = id;
@@ -10496,9 +10429,8 @@ static uint32_t *vd__vk_decorate(uint32_t *out, uint32_t id, uint32_t decoration
     return out + 4;
 }
 
-/* Writes to `out` the module with its argument block in a uniform buffer at `binding` of set 0, and returns its
-   length in words. `out` must hold VD__VK_UNIFORM_EXTRA words more than the module. Both decorations of the variable
-   are inserted before the first decoration of the module. */
+/* Writes to `out` the module with its argument block in a uniform buffer at `binding` of set 0. Returns its length in
+   words. `out` must hold VD__VK_UNIFORM_EXTRA words more than the module. */
 static size_t vd__vk_to_uniform(const vd__spirv *m, uint32_t variable, uint32_t binding, uint32_t *out) {
     uint32_t *to = out + VD__SPIRV_HEAD;
     bool decorated = false;
@@ -10634,7 +10566,7 @@ typedef struct vd__vk_loop_state {
     uint32_t *to;              /* end of the output */
 } vd__vk_loop_state;
 
-/* Appends words of a template. Replaces indices of ids by the ids, and indices of added members by the members'. */
+/* Appends a template with its operands replaced. */
 static void vd__vk_loop_copy(vd__vk_loop_state *s, const uint16_t *words, size_t count) {
     for (size_t i = 0, next = 0; i < count; i++) {
         uint32_t w = words[i];
@@ -10646,8 +10578,7 @@ static void vd__vk_loop_copy(vd__vk_loop_state *s, const uint16_t *words, size_t
     }
 }
 
-/* Records the entry point, and the ids of the module that the new function needs, if this global instruction defines
-   one of them. */
+/* Records what the new function needs of a global instruction. */
 static void vd__vk_loop_find(vd__vk_loop_state *s, uint32_t at, const char *entry) {
     const vd__spirv *m = s->m;
     const uint32_t *w = m->words + at;
@@ -10668,8 +10599,7 @@ static void vd__vk_loop_find(vd__vk_loop_state *s, uint32_t at, const char *entr
     }
 }
 
-/* Finds the members of the argument block with the group base. Returns false if there is no member of type uint at one
-   of the offsets `base_at`. */
+/* Returns false if the argument block has no member of type uint at one of the offsets `base_at`. */
 static bool vd__vk_loop_members(vd__vk_loop_state *s, const uint32_t base_at[3]) {
     const uint32_t *block = vd__spirv_definition(s->m, s->block_type);
     uint32_t found = 0, wanted = 0;
@@ -10720,7 +10650,7 @@ static void vd__vk_loop_decorate(vd__vk_loop_state *s, uint32_t size_at) {
     }
 }
 
-/* Copies the functions. The group base is read from the private variable. */
+/* Copies the functions. They then read the group base from the private variable. */
 static void vd__vk_loop_functions(vd__vk_loop_state *s) {
     const vd__spirv *m = s->m;
     for (uint32_t at = m->functions; at < m->count; at += vd__spirv_length(m, at)) {
@@ -10738,7 +10668,7 @@ static void vd__vk_loop_functions(vd__vk_loop_state *s) {
     }
 }
 
-/* Finds the parts of the module that vd__vk_loop changes or uses. Returns false if one that is required is missing. */
+/* Returns false if the module lacks something that vd__vk_loop requires. */
 static bool vd__vk_loop_prepare(vd__vk_loop_state *s, const char *entry, const uint32_t base_at[3]) {
     const vd__spirv *m = s->m;
     for (uint32_t at = VD__SPIRV_HEAD; at < m->functions; at += vd__spirv_length(m, at))
@@ -10813,7 +10743,7 @@ static VkResult vd__vk_set_layout_create(vd__vk_device *vk, const vd__vk_layout 
     return vk->vkCreateDescriptorSetLayout(vk->handle, &info, NULL, out);
 }
 
-/* Creates a descriptor set layout and appends it to the device's layouts. The caller holds vk->lock. */
+/* The caller holds vk->lock. */
 static vd_result vd__vk_layout_add(vd__device *dev, const vd__vk_layout *wanted) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd__vk_layout *layouts = (vd__vk_layout *)vd__vk_reserve(dev, vk->layouts, &vk->layout_capacity,
@@ -10828,7 +10758,6 @@ static vd_result vd__vk_layout_add(vd__device *dev, const vd__vk_layout *wanted)
     return VD_OK;
 }
 
-/* Sets the kernel's descriptor set layout to that of the device with these bindings. Creates it at its first use. */
 static vd_result vd__vk_layout_get(vd__device *dev, const vd__vk_layout *wanted, vd__vk_kernel *kernel) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     vd_result result = VD_OK;
@@ -10844,8 +10773,7 @@ static vd_result vd__vk_layout_get(vd__device *dev, const vd__vk_layout *wanted,
     return result;
 }
 
-/* Collects the bindings of desc, in order. in_memory: the argument block is passed in a uniform buffer, which is bound
-   after the last argument. */
+/* in_memory: the argument block is passed in a uniform buffer, which is bound after the last argument. */
 static void vd__vk_kernel_bindings(const vd_kernel_desc *desc, bool in_memory, vd__vk_layout *layout,
                                    vd__vk_kernel *kernel) {
     uint32_t end = 0;
@@ -10875,7 +10803,6 @@ static void vd__vk_kernel_bindings(const vd_kernel_desc *desc, bool in_memory, v
     kernel->uniform = end + 1;
 }
 
-/* Creates the pipeline layout of a kernel, and gets its descriptor set layout. */
 static vd_result vd__vk_kernel_layout(vd__device *dev, const vd_kernel_desc *desc, bool in_memory,
                                       vd__vk_kernel *kernel) {
     vd__vk_device *vk = vd__vk_device_of(dev);
@@ -10897,7 +10824,7 @@ static vd_result vd__vk_kernel_layout(vd__device *dev, const vd_kernel_desc *des
 
 /* ---- pipelines ---- */
 
-/* Creates the pipeline of a kernel from a module of `size` bytes. The kernel's layouts exist. */
+/* size: bytes of the module. The kernel's layouts exist. */
 static vd_result vd__vk_pipeline_create(vd__device *dev, const vd_kernel_desc *desc, const void *words, size_t size,
                                         vd__vk_kernel *kernel) {
     vd__vk_device *vk = vd__vk_device_of(dev);
@@ -10928,7 +10855,7 @@ static vd_result vd__vk_pipeline_create(vd__device *dev, const vd_kernel_desc *d
     return failed == VD_ERROR_BACKEND ? VD_ERROR_COMPILE : failed;
 }
 
-/* Creates the pipeline of a module with a loop over work-groups, see vd__vk_loop. */
+/* See vd__vk_loop. */
 static vd_result vd__vk_pipeline_create_loop(vd__device *dev, const vd_kernel_desc *desc, const uint32_t *base_at,
                                              uint32_t variable, const uint32_t *words, size_t count,
                                              vd__vk_kernel *kernel) {
@@ -10948,7 +10875,7 @@ static vd_result vd__vk_pipeline_create_loop(vd__device *dev, const vd_kernel_de
     return result;
 }
 
-/* Creates the pipeline of a kernel whose argument block is passed in a uniform buffer. */
+/* base_at: see vd__vk_loop; NULL: no loop. */
 static vd_result vd__vk_pipeline_create_uniform(vd__device *dev, const vd_kernel_desc *desc, const uint32_t *base_at,
                                                 vd__vk_kernel *kernel) {
     const vd_allocator *allocator = vd__vk_allocator(dev);
@@ -10999,8 +10926,7 @@ static vd_kernel_desc *vd__vk_desc_copy(const vd_allocator *allocator, const vd_
     return copy;
 }
 
-/* Frees a kernel, its variants and their driver objects. The descriptor set layout remains in the device's layouts.
-   kernel may be NULL. */
+/* kernel may be NULL. The descriptor set layout remains in the device's layouts. */
 static void vd__vk_kernel_free(vd__device *dev, vd__vk_kernel *kernel) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     if (!kernel) return;
@@ -11011,8 +10937,7 @@ static void vd__vk_kernel_free(vd__device *dev, vd__vk_kernel *kernel) {
     vd__free(vd__vk_allocator(dev), kernel);
 }
 
-/* Creates a kernel. in_memory: the argument block is passed in a uniform buffer. base_at: see vd__vk_loop; NULL: no
-   loop. */
+/* in_memory: the argument block is passed in a uniform buffer. base_at: see vd__vk_loop; NULL: no loop. */
 static vd_result vd__vk_kernel_new(vd__device *dev, const vd_kernel_desc *desc, bool in_memory,
                                    const uint32_t *base_at, vd__vk_kernel **out) {
     vd__vk_kernel *kernel = (vd__vk_kernel *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *kernel);
@@ -11153,7 +11078,7 @@ static const uint8_t vd__vk_indirect_code[] = {
 enum { VD__VK_BUILT_IN_WORDS = 518 }; /* of the longest one */
 /* end of the built-in kernels */
 
-/* Creates a built-in kernel. `desc` has all fields that it needs, except the code. */
+/* desc: all fields except the code. */
 static vd_result vd__vk_built_in_create(vd__device *dev, const vd_kernel_desc *desc, const uint8_t *code, size_t size,
                                         vd__kernel_code *out) {
     vd_kernel_desc full = *desc;
@@ -11196,7 +11121,6 @@ static VD__NOINLINE bool vd__vk_copy_kernel_get(vd__device *dev) {
     return vk->copy_kernel_state == VD__VK_COPY_READY;
 }
 
-/* Creates the built-in kernel `indirect` at its first use. */
 static vd_result vd__vk_indirect_kernel_get(vd__device *dev) {
     static const vd_arg_info args[2] = { { "counts", VD_ARG_BINDING, VD_U32, VD_READ, 0, 0, 0, false, false,
                                            VD_DIM_DEFAULT, VD_FORMAT_NONE, false, false, 0 },
