@@ -17122,7 +17122,7 @@ static bool vd__text_equal_nocase(const char *a, const char *b, size_t count) {
     return true;
 }
 
-/* Returns whether `text` contains `part`, ignoring case. */
+/* Ignores the case of ASCII letters. */
 static bool vd__text_contains(const char *text, const char *part) {
     size_t length = strlen(part);
     for (; *text; text++)
@@ -17140,8 +17140,8 @@ static const char *const vd__backend_macros[] = {
 
 enum { VD__BACKEND_TEXT = 160 }; /* bytes of the text of vd__backend_names */
 
-/* Sets *debug if VKDISPATCH_DEBUG is 1. Programs with elevated privileges ignore the variable, because debug mode loads
-   more libraries (validation layers). */
+/* Programs with elevated privileges ignore VKDISPATCH_DEBUG, because debug mode loads more libraries (validation
+   layers). */
 static vd_result vd__select_debug(bool *debug) {
     char path[VD__PATH_CHARS];
     const char *text = vd__environment_path("VKDISPATCH_DEBUG", path);
@@ -17151,8 +17151,7 @@ static vd_result vd__select_debug(bool *debug) {
     return vd__fail(VD_ERROR_INVALID, "VKDISPATCH_DEBUG is '%.40s', but must be 0 or 1", text);
 }
 
-/* Keeps a copy of VKDISPATCH_PROFILE unless it is unset or 0, and sets host.profile. `requested`: desc.profile.
-   Programs with elevated privileges ignore the variable, because it may name a file. */
+/* requested: desc.profile. Programs with elevated privileges ignore VKDISPATCH_PROFILE, because it may name a file. */
 static vd_result vd__select_profile(vd_context *ctx, bool requested) {
     char path[VD__PATH_CHARS];
     const char *text = vd__environment_path("VKDISPATCH_PROFILE", path);
@@ -17206,7 +17205,7 @@ static vd_result vd__select_backend(const vd_context_desc *desc, const vd__backe
                     vd__backend_names(names));
 }
 
-/* Parses VKDISPATCH_DISABLE, a comma-separated list of feature names, and adds the features to *out. */
+/* Adds the features of VKDISPATCH_DISABLE, a list of names separated by commas, to *out. */
 static vd_result vd__parse_disable(const char *list, uint64_t *out) {
     while (*list) {
         size_t length = strcspn(list, ","), i = 0;
@@ -17230,8 +17229,7 @@ static vd_result vd__environment_choice(const char *variable, const char *first,
     return vd__fail(VD_ERROR_INVALID, "%s is '%s'; the choices are: %s, %s", variable, text, first, second);
 }
 
-/* Reads the options that apply to every backend: disabled features, and how buffers are passed and copied. Called
-   before any backend is opened: an invalid variable is an error, not a reason to try the next backend. */
+/* Called before any backend is opened: an invalid variable is an error, not a reason to try the next backend. */
 static vd_result vd__select_options(vd__host *host, const vd_context_desc *desc, uint64_t *disable) {
     const char *list = vd__environment("VKDISPATCH_DISABLE");
     int buffers = 0;
@@ -17243,7 +17241,6 @@ static vd_result vd__select_options(vd__host *host, const vd_context_desc *desc,
     return r;
 }
 
-/* The device that the caller requests. */
 typedef struct vd__device_request {
     int index;                   /* -1: not selected by index. INT32_MAX: an index that no device has */
     const char *name;            /* part of the device's name. NULL: not selected by name */
@@ -17271,9 +17268,8 @@ static vd__device_request vd__device_request_of(const vd_context_desc *desc) {
     return request;
 }
 
-/* Returns the score of a device; the one with the highest score is opened. 0: the request excludes the device. Order:
-   discrete, integrated, virtual, CPU, other. Of two devices of one type, the one with more memory has the higher
-   score. */
+/* 0: the request excludes the device. Discrete devices have the highest score, then integrated, virtual, CPU and other
+   ones; of two devices of one type, the one with more memory. */
 static double vd__device_score(const vd_device_info *info, const vd__device_request *request) {
     static const double by_type[] = { 1, 5, 4, 3, 2 };
     if (request->index >= 0 && info->index != request->index) return 0;
@@ -17281,7 +17277,6 @@ static double vd__device_score(const vd_device_info *info, const vd__device_requ
     return ((size_t)info->type < VD__COUNT(by_type) ? by_type[info->type] : 1) + (double)info->device_memory / 1e20;
 }
 
-/* Reports that no device matches the request. Lists the devices of the driver. */
 static vd_result vd__fail_no_device(const vd__driver *driver, const vd_context_desc *desc, const vd_device_info *infos,
                                     int count, const vd__device_request *request) {
     char names[512] = "none";
@@ -17302,7 +17297,6 @@ static vd_result vd__fail_no_device(const vd__driver *driver, const vd_context_d
     return vd__fail(VD_ERROR_NO_DEVICE, "no device was found");
 }
 
-/* Opens device `index` of the driver without the features in `disable`. */
 static vd_result vd__open_context_device(vd__context_device *dev, const vd_context_desc *desc, int index,
                                          uint64_t disable) {
     memset(&dev->device, 0, sizeof dev->device);
@@ -17314,8 +17308,7 @@ static vd_result vd__open_context_device(vd__context_device *dev, const vd_conte
     return r;
 }
 
-/* Opens the devices in desc.devices. If one fails, closes those that are open. `count`: number of devices of the
-   driver. */
+/* count: number of devices of the driver. */
 static vd_result vd__open_device_list(vd_context *ctx, const vd_context_desc *desc, uint64_t disable, int count) {
     vd_result r = VD_OK;
     uint32_t opened = 0;
@@ -17357,7 +17350,7 @@ static vd_result vd__open_device(vd_context *ctx, const vd_context_desc *desc, u
     return matched ? r : vd__fail_no_device(&ctx->driver, desc, infos, count, &request);
 }
 
-/* Opens a backend and the requested devices. Leaves nothing open on failure. */
+/* Leaves nothing open on failure. */
 static vd_result vd__try_backend(vd_context *ctx, const vd__backend *backend, const vd_context_desc *desc,
                                  uint64_t disable) {
     memset(&ctx->driver, 0, sizeof ctx->driver);
@@ -17380,8 +17373,7 @@ static vd_result vd__try_backend(vd_context *ctx, const vd__backend *backend, co
     return r;
 }
 
-/* Opens driver and devices of the requested backend, or of the first backend that works. The dummy backend is used only
-   if it is requested. */
+/* Uses the requested backend, or the first one that works. The dummy backend is used only if it is requested. */
 static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
     const vd__backend *requested;
     uint64_t disable;
@@ -17415,7 +17407,7 @@ static vd_result vd__select(vd_context *ctx, const vd_context_desc *desc) {
 /* Reads the interface of a decoded SPIR-V module: entry point, arguments and their access, local size, shared
    memory. */
 
-/* The interface of a module. Names belong to the module. */
+/* Names belong to the module. */
 typedef struct vd__reflection {
     const char *entry;
     vd_arg_info args[VD_MAX_ARGS];
@@ -17481,7 +17473,6 @@ static vd_result vd__reflect_size_mode(vd__reader *s, uint32_t at) {
     return VD_OK;
 }
 
-/* Reads the local size from the execution modes of the entry point. Sets *found if there is one. */
 static vd_result vd__reflect_size_modes(vd__reader *s, bool *found) {
     const vd__spirv *m = s->m;
     for (uint32_t at = VD__SPIRV_HEAD; at < m->functions; at += vd__spirv_length(m, at)) {
@@ -17497,7 +17488,6 @@ static vd_result vd__reflect_size_modes(vd__reader *s, bool *found) {
     return VD_OK;
 }
 
-/* Reads the local size from a constant decorated WorkgroupSize. Sets *found if there is one. */
 static vd_result vd__reflect_size_constant(vd__reader *s, bool *found) {
     const vd__spirv *m = s->m;
     uint32_t built_in = 0;
@@ -17519,7 +17509,7 @@ static vd_result vd__reflect_size_constant(vd__reader *s, bool *found) {
     return VD_OK;
 }
 
-/* Reads the local size. A constant decorated WorkgroupSize overrides the execution modes. */
+/* A constant decorated WorkgroupSize overrides the execution modes. */
 static vd_result vd__reflect_local_size(vd__reader *s) {
     bool found = false;
     vd_result r = vd__reflect_size_modes(s, &found);
@@ -17541,9 +17531,8 @@ static vd_result vd__reflect_literal_size(vd__reader *s) {
 
 /* ---- arguments ---- */
 
-/* Returns the size in bytes of a matrix that is a member of a struct: MatrixStride times its columns, or its rows if it
-   is RowMajor; 0 without a MatrixStride. Sets `type` if the matrix is stored in columns without padding, like a
-   vd_type. */
+/* Returns the size in bytes of a member that is a matrix, or 0 without a MatrixStride. Sets *type if the matrix is
+   stored in columns without padding, like a vd_type. */
 static uint32_t vd__reflect_matrix_size(const vd__spirv *m, uint32_t structure, uint32_t member, uint32_t id,
                                         vd_type *type) {
     const uint32_t *w = vd__spirv_definition(m, id);
@@ -17557,8 +17546,8 @@ static uint32_t vd__reflect_matrix_size(const vd__spirv *m, uint32_t structure, 
 
 static uint32_t vd__reflect_struct_size(const vd__spirv *m, uint32_t id, int depth);
 
-/* Returns the size in bytes of a member of a struct, or 0 if it has no explicit layout that is supported. Sets the
-   type: VD_BYTES if no vd_type describes it. */
+/* Returns the size in bytes of a member, or 0 if it has no supported explicit layout. Sets *type to VD_BYTES if no
+   vd_type describes the member. */
 static uint32_t vd__reflect_member_size(const vd__spirv *m, uint32_t structure, uint32_t member, int depth,
                                         vd_type *type) {
     uint32_t id = vd__spirv_definition(m, structure)[2 + member], count = 0, stride = 0;
@@ -17577,7 +17566,7 @@ static uint32_t vd__reflect_member_size(const vd__spirv *m, uint32_t structure, 
     return depth > 4 || w[0] >> 16 > VD_MAX_ARGS ? 0 : vd__reflect_struct_size(m, id, depth + 1);
 }
 
-/* Returns the size in bytes of a struct with an explicit layout, up to the end of its last member, or 0. */
+/* Returns the bytes up to the end of the last member, or 0 if that has no supported explicit layout. */
 static uint32_t vd__reflect_struct_size(const vd__spirv *m, uint32_t id, int depth) {
     uint32_t members = (vd__spirv_definition(m, id)[0] >> 16) - 2, offset = 0;
     vd_type type;
@@ -17587,7 +17576,7 @@ static uint32_t vd__reflect_struct_size(const vd__spirv *m, uint32_t id, int dep
     return vd__spirv_saturate((uint64_t)offset + size);
 }
 
-/* Appends an argument. Returns NULL and sets the error if there are too many. */
+/* Returns NULL and sets the error if there are too many arguments. */
 static vd_arg_info *vd__reflect_add(vd__reader *s, vd_arg_kind kind, const char *name) {
     vd__reflection *out = s->out;
     if (out->arg_count == VD_MAX_ARGS) {
@@ -17621,7 +17610,7 @@ static void vd__reflect_block(const vd__spirv *m, uint32_t type, vd_arg_info *a)
     if (element->type && stride == element->size) a->type = element->type;
 }
 
-/* Sets the dimension of an image from its type. Returns false if there is no vd_dim for it. */
+/* Returns false if there is no vd_dim for the type of the image. */
 static bool vd__reflect_dim(const uint32_t *image, vd_arg_info *a) {
     static const vd_dim dims[2][6] = { /* by "arrayed" and Dim */
         { VD_DIM_1D, VD_DIM_2D, VD_DIM_3D, VD_DIM_CUBE, VD_DIM_DEFAULT, VD_DIM_BUFFER },
@@ -17633,7 +17622,7 @@ static bool vd__reflect_dim(const uint32_t *image, vd_arg_info *a) {
     return a->dim != VD_DIM_DEFAULT;
 }
 
-/* Reads the type of an image or a sampler. Returns false if it is not supported. */
+/* Returns false if the type of the image is not supported. */
 static bool vd__reflect_image(const vd__spirv *m, uint32_t id, uint32_t type, vd_arg_info *a) {
     uint32_t op = vd__spirv_defined_by(m, type);
     a->kind = op == VD__OpTypeSampler ? VD_ARG_SAMPLER : VD_ARG_IMAGE;
@@ -17653,8 +17642,8 @@ static bool vd__reflect_image(const vd__spirv *m, uint32_t id, uint32_t type, vd
     return vd__reflect_dim(w, a) && w[7] >= 1 && w[8] <= VD_FORMAT_R8_U;
 }
 
-/* Adds the argument of a variable with a descriptor. Returns NULL and sets the error if that is not possible. `what`:
-   "buffer" or "image", for messages. */
+/* Adds the argument of a variable with a descriptor. Returns NULL and sets the error on failure. what: "buffer" or
+   "image", for messages. */
 static vd_arg_info *vd__reflect_bound(vd__reader *s, uint32_t id, const char *what, const char *name) {
     const vd__spirv *m = s->m;
     const char *shown_name = name ? name : "";
@@ -17680,7 +17669,7 @@ static vd_arg_info *vd__reflect_bound(vd__reader *s, uint32_t id, const char *wh
     return a;
 }
 
-/* Reads a uniform block. Kernels only read it, so its access needs no analysis. */
+/* Kernels only read uniform blocks, so their access needs no analysis. */
 static vd_result vd__reflect_uniform(const vd__spirv *m, uint32_t type, vd_arg_info *a) {
     a->uniform = true;
     a->access = VD_READ;
@@ -17830,7 +17819,6 @@ static uint64_t vd__reflect_index(const vd__spirv *m, const uint32_t *w) {
     return buffers ? (uint64_t)VD_FEATURE_BUFFER_ARRAYS : 0;
 }
 
-/* Finds the features that the module needs without declaring them. */
 static void vd__reflect_indices(vd__reader *s) {
     const vd__spirv *m = s->m;
     for (uint32_t at = m->functions; at < m->count; at += vd__spirv_length(m, at)) {
@@ -17910,7 +17898,7 @@ static void vd__flow_alias(vd__flow *f, uint32_t to, uint32_t from) {
         vd__flow_add(f, from, vd__flow_targets(f, to));
 }
 
-/* Stores a value with these targets through a pointer. */
+/* Pointers in buffers are not tracked: see vd__flow_loaded. */
 static void vd__flow_store(vd__flow *f, uint32_t pointer, uint64_t targets) {
     if (!vd__flow_in_buffer(f, pointer)) vd__flow_add(f, pointer, targets);
 }
@@ -17920,16 +17908,14 @@ static uint64_t vd__flow_loaded(const vd__flow *f, uint32_t id) {
     return vd__flow_in_buffer(f, id) ? f->all : vd__flow_targets(f, id);
 }
 
-/* Records an access through a pointer, if it may point to buffers. */
 static void vd__flow_access(vd__flow *f, uint32_t id, uint32_t access) {
     if (!vd__flow_in_buffer(f, id)) return;
     if (access & VD_READ) f->read |= vd__flow_targets(f, id);
     if (access & VD_WRITE) f->written |= vd__flow_targets(f, id);
 }
 
-/* OpAccessChain into the push constants: adds the buffers to which a pointer that is loaded through the result may
-   point. These are the member's buffer; all buffers if the index is not constant or not that of an argument, or if the
-   member is VD_BYTES; none for other values. */
+/* OpAccessChain into the push constants. A pointer that is loaded through the result may point to the buffer of the
+   member. If the member is not known, or is VD_BYTES, it may point to all buffers. */
 static void vd__flow_push_member(vd__flow *f, const uint32_t *w) {
     uint32_t member = 0;
     bool known = w[0] >> 16 > 4 && vd__spirv_constant(f->s->m, w[4], &member);
@@ -17970,7 +17956,6 @@ static uint32_t vd__flow_opcode_access(uint32_t op) {
     return op == VD__OpAtomicFAddEXT ? VD_READ_WRITE : 0;
 }
 
-/* Applies one instruction to the targets and to the accesses. */
 static void vd__flow_step(vd__flow *f, uint32_t at) {
     const vd__reader *s = f->s;
     const uint32_t *w = s->m->words + at;
@@ -18168,8 +18153,7 @@ static vd__slot *vd__pool_pin(vd_context *ctx, const vd__pool *pool, uint64_t id
     return NULL;
 }
 
-/* Finds and pins a buffer: it stays allocated until vd__slot_unpin. Returns NULL and sets the error if the handle is
-   invalid. */
+/* The buffer stays allocated until vd__buffer_unpin. Returns NULL and sets the error if the handle is invalid. */
 static vd__buffer *vd__buffer_pin(vd_context *ctx, vd_buffer handle, const char *which) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_pin(ctx, &ctx->buffers, handle.id);
     if (!b) vd__fail_handle(&ctx->buffers, handle.id, which, "buffer");
@@ -18180,7 +18164,7 @@ static void vd__buffer_unpin(vd_context *ctx, vd__buffer *b) {
     if (b) vd__slot_unpin(ctx, &b->slot);
 }
 
-/* Reports an invalid kernel handle. If it is 0, names the last failure to create a kernel. */
+/* If the handle is 0, the message contains the last failure to create a kernel. */
 static VD__COLD void vd__kernel_fail_handle(vd_context *ctx, vd_kernel handle) {
     vd__mutex_lock(&ctx->lock);
     const char *failure = handle.id ? NULL : ctx->kernel_failure;
@@ -18201,8 +18185,8 @@ static vd__ticket *vd__ticket_find(vd_context *ctx, vd_ticket handle) {
     return t;
 }
 
-/* Enters a user callback: pushes a frame onto the thread's list. `exclusive`: a lock is held or a command is partly
-   recorded, so the callback must not make calls that use the context. */
+/* exclusive: a lock is held or a command is partly recorded, so the callback must not make calls that use the
+   context. */
 static VD__COLD void vd__callback_begin(vd__callback_frame *v, vd_context *ctx, const char *call, const char *what,
                                         bool exclusive) {
     v->ctx = ctx;
@@ -18238,9 +18222,9 @@ static bool vd__callback_is_running(const vd_context *ctx) {
     return v != NULL;
 }
 
-/* Completes the error of a user callback. The caller has set the code of the last error to VD_OK before the callback,
-   and passes the former code in `before`. If the callback failed, keeps an error that it set with the same result, and
-   replaces any other. If it succeeded and set no error, restores `before`. `what` names the callback. */
+/* before: the code of the last error, which the caller has set to VD_OK before the callback. It is restored if the
+   callback has succeeded and set no error. If the callback has failed, its error is kept if the code is its result.
+   what: name of the callback. */
 static VD__COLD vd_result vd__callback_result(const char *object, const char *what, vd_result r, vd_result before) {
     if (!r && !vd__last_error.code) vd__last_error.code = before;
     if (!r || vd__last_error.code == r) return r;
@@ -18279,7 +18263,6 @@ static vd_result vd__range_check(const vd__buffer *b, const char *what, uint64_t
     return VD_OK;
 }
 
-/* Reports that a buffer or an image of a graph was used elsewhere. */
 static VD__COLD vd_result vd__graph_fail_buffer(const char *object, const vd__buffer *b) {
     return vd__fail_named(VD_ERROR_INVALID, object, "%s '%s' belongs to a graph; only commands that are recorded into "
                           "that graph can use it", vd__id_is(vd__atomic_load64(&b->slot.id), VD__OBJECT_IMAGE)
@@ -18322,7 +18305,7 @@ static vd_result vd__span_find(vd_list *l, vd_buffer handle, const char *which, 
     return b ? vd__span_check(l, b, what, offset, size, out) : vd__last_error.code;
 }
 
-/* Returns the access of a command to a byte range of a buffer. access: VD_READ, VD_WRITE or both. */
+/* access: VD_READ, VD_WRITE or both. */
 static vd__access vd__access_of(const vd__span *span, uint32_t access) {
     vd__access a = { NULL, 0, 0, false, 0, false, false, 0 };
     a.storage = span->storage;
@@ -18347,7 +18330,7 @@ static VD__NOINLINE vd_result vd__array_check(const char *count_name, int count,
     return vd__fail(VD_ERROR_INVALID, "desc.%s is %d, but desc.%s is NULL", count_name, count, name);
 }
 
-/* Checks the number of elements of desc.uses. `object`: name of the kernel or command in messages. */
+/* object: name of the kernel or command in messages. */
 static vd_result vd__uses_check(const char *object, const vd_record_use *uses, int count, int most) {
     if (count < 0 || count > most)
         return vd__fail_named(VD_ERROR_INVALID, object, "desc.use_count is %d, but must be 0 to %d", count, most);
@@ -18379,7 +18362,6 @@ static uint64_t vd__region_extent(const vd__region *g) { return g->rows ? (g->ro
 /* Returns the number of bytes in all rows, without the gaps between them. */
 static uint64_t vd__region_bytes(const vd__region *g) { return g->rows * g->row; }
 
-/* Returns a contiguous region: one row. */
 static vd__region vd__region_contiguous(uint64_t offset, uint64_t size) {
     vd__region g = { 0, 0, 1, 0, 0 };
     g.offset = offset;
@@ -18387,7 +18369,7 @@ static vd__region vd__region_contiguous(uint64_t offset, uint64_t size) {
     return g;
 }
 
-/* Checks a pitch in bytes. 0 becomes the row size. */
+/* A pitch of 0 becomes the size of a row. */
 static vd_result vd__pitch_check(const char *what, uint64_t *pitch, uint64_t row) {
     if (!*pitch) *pitch = row;
     if (*pitch >= row) return VD_OK;
@@ -18455,7 +18437,6 @@ static vd_result vd__shape_check(vd_type type, const uint64_t desc_shape[4], uin
     return VD_OK;
 }
 
-/* Fails if the device does not support a kind of memory sharing. */
 static vd_result vd__sharing_possible(const vd__device *dev, vd__sharing sharing) {
     static const char *const what[] = {
         "", "importing a device address", "importing host memory", "importing a cl_mem",
@@ -18467,7 +18448,6 @@ static vd_result vd__sharing_possible(const vd__device *dev, vd__sharing sharing
                     dev->info.features & VD_FEATURE_SHARING ? "" : " (missing feature: sharing)");
 }
 
-/* Checks that external memory belongs to this device and is large enough. */
 static vd_result vd__external_check(const vd__device *dev, const vd_external *e, uint64_t size) {
     char mine[33], theirs[33];
     if (e->handle < 0)
@@ -18490,7 +18470,7 @@ static vd__sharing vd__import_sharing(const vd_buffer_desc *desc) {
     return desc->external ? VD__SHARE_HANDLE : (vd__sharing)(VD__SHARE_ADDRESS + (int)desc->import);
 }
 
-/* Checks a desc that imports memory to a device. size: bytes of the buffer. */
+/* size: bytes of the buffer. */
 static vd_result vd__import_check(const vd__device *dev, const vd_buffer_desc *desc, uint64_t size) {
     if (desc->exportable || (desc->address && desc->external))
         return vd__fail(VD_ERROR_INVALID, "%s",
@@ -18514,8 +18494,8 @@ static vd_result vd__import_check(const vd__device *dev, const vd_buffer_desc *d
     return desc->external ? vd__external_check(dev, desc->external, desc->address_offset + size) : VD_OK;
 }
 
-/* Returns the device of a buffer. If there are several, returns NULL and sets the error: desc.`field` needs exactly
-   one. */
+/* Returns the device of a buffer whose desc.`field` needs exactly one. If there are several, returns NULL and sets the
+   error. */
 static const vd__device *vd__only_device(const vd_context *ctx, const vd_buffer_desc *desc, const char *field) {
     uint32_t mask = desc->devices ? desc->devices : (1u << ctx->device_count) - 1;
     if (!(mask & (mask - 1))) return &ctx->devices[vd__lowest_bit(mask)].device;
@@ -18524,7 +18504,6 @@ static const vd__device *vd__only_device(const vd_context *ctx, const vd_buffer_
     return NULL;
 }
 
-/* Checks the fields of the desc that import or export memory. */
 static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *desc, uint64_t size) {
     bool imports = desc->address || desc->external;
     if ((unsigned)desc->import > VD_IMPORT_CL_MEM)
@@ -18541,7 +18520,6 @@ static vd_result vd__sharing_check(const vd_context *ctx, const vd_buffer_desc *
     return imports ? vd__import_check(dev, desc, size) : vd__sharing_possible(dev, VD__SHARE_EXPORT);
 }
 
-/* Checks the desc of a sparse buffer. */
 static vd_result vd__sparse_check(const vd_context *ctx, const vd_buffer_desc *desc, uint64_t size) {
     const char *wrong = desc->data ? "data" : desc->address ? "address" : desc->external ? "external"
                         : desc->exportable ? "exportable" : desc->heap ? "heap" : desc->memory ? "memory" : NULL;
@@ -18559,7 +18537,7 @@ static vd_result vd__sparse_check(const vd_context *ctx, const vd_buffer_desc *d
                     "(max_sparse_bytes)", VD__U(size), info->name, VD__U(info->limits.max_sparse_bytes));
 }
 
-/* Checks a buffer desc and resolves its shape and its size in bytes. */
+/* Resolves the shape, and computes the size in bytes. */
 static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *desc, uint64_t shape[4],
                                   uint64_t *size) {
     uint32_t all = (1u << ctx->device_count) - 1;
@@ -18588,7 +18566,7 @@ static vd_result vd__buffer_check(const vd_context *ctx, const vd_buffer_desc *d
     return r;
 }
 
-/* Checks a view desc and resolves its shape and size. A shape of zeros means the rest of the buffer. */
+/* A shape of zeros means the rest of the buffer. */
 static vd_result vd__view_check(const vd__buffer *b, const vd_view_desc *desc, uint64_t shape[4], uint64_t *size) {
     uint64_t element = desc->type == VD_BYTES ? 1 : vd_type_size(desc->type), rest[4] = { 0, 0, 0, 0 };
     const uint64_t *desc_shape = desc->shape;
@@ -18686,7 +18664,6 @@ static vd_result vd__module_check_capability(const vd_context *ctx, uint32_t num
                     (unsigned)number);
 }
 
-/* Checks that all devices support the version of a module. */
 static vd_result vd__module_check_version(const vd_context *ctx, const vd__spirv *m) {
     uint32_t minor = (m->words[1] >> 8) & 0xffu;
     for (uint32_t i = 0; i < ctx->device_count; i++) {
@@ -18699,7 +18676,7 @@ static vd_result vd__module_check_version(const vd_context *ctx, const vd__spirv
     return VD_OK;
 }
 
-/* Checks what a module declares: version, capabilities, execution modes. Sets *features to those that it needs. */
+/* Checks what a module declares. Sets *features to those that the declarations need. */
 static vd_result vd__module_check(const vd_context *ctx, const vd__spirv *m, uint64_t *features) {
     vd_result r = vd__module_check_version(ctx, m);
     *features = 0;
@@ -18730,7 +18707,6 @@ static bool vd__code_is_spirv(const vd_kernel_desc *desc) {
     return first == VD__SPIRV_MAGIC || first == VD__SPIRV_SWAPPED;
 }
 
-/* Resolves code_kind and checks that the backend accepts it. */
 static vd_result vd__code_check(const vd_context *ctx, vd_kernel_desc *desc) {
     const vd__backend *backend = ctx->driver.backend;
     char list[64] = "";
@@ -18750,8 +18726,8 @@ static vd_result vd__code_check(const vd_context *ctx, vd_kernel_desc *desc) {
                     vd__code_names[desc->code_kind], (int)desc->code_kind, backend->name, list);
 }
 
-/* Checks code other than SPIR-V: source text and binaries. Sets code_size of a text. If a text has no terminating zero,
-   makes a copy that has one and stores it in *owned; the caller frees it. */
+/* Checks code other than SPIR-V. Sets code_size of a text. If a text has no terminating zero, desc->code becomes a copy
+   that has one, which is also stored in *owned; the caller frees it. */
 static vd_result vd__text_check(const vd_context *ctx, vd_kernel_desc *desc, char **owned) {
     const char *text = (const char *)desc->code;
     bool binary = desc->code_kind == VD_CODE_CUBIN;
@@ -18772,7 +18748,7 @@ static vd_result vd__text_check(const vd_context *ctx, vd_kernel_desc *desc, cha
     return vd__fail(VD_ERROR_COMPILE, "the %s code is empty", vd__code_names[desc->code_kind]);
 }
 
-/* Fails if the device lacks one of the features in `bits`. The message names the first one. */
+/* The message names the first missing feature. */
 static vd_result vd__features_check(const vd__device *dev, uint64_t bits) {
     uint64_t missing = bits & ~dev->info.features;
     if (dev->always_by_address) missing &= ~(uint64_t)VD_FEATURE_ADDRESS;
@@ -18785,7 +18761,6 @@ static vd_result vd__features_check(const vd__device *dev, uint64_t bits) {
                     missing & (missing - 1) ? " (more features are missing)" : "");
 }
 
-/* Checks the required subgroup size of a kernel desc. */
 static vd_result vd__subgroup_size_check(const vd__device *dev, const vd_kernel_desc *desc, uint64_t invocations) {
     const vd_limits *limits = &dev->info.limits;
     uint32_t size = desc->subgroup_size, min = limits->min_subgroup_size, max = limits->max_subgroup_size;
@@ -18802,7 +18777,7 @@ static vd_result vd__subgroup_size_check(const vd__device *dev, const vd_kernel_
                     VD__U((uint64_t)size * dev->max_sized_subgroups), (unsigned)dev->max_sized_subgroups);
 }
 
-/* Checks local size, shared memory and subgroup size of a kernel desc against the limits of a device. */
+/* Also checks shared memory and the subgroup size. */
 static vd_result vd__local_size_check(const vd__device *dev, const vd_kernel_desc *desc) {
     const vd_limits *limits = &dev->info.limits;
     uint64_t product = 1;
@@ -18824,7 +18799,6 @@ static vd_result vd__local_size_check(const vd__device *dev, const vd_kernel_des
     return desc->subgroup_size ? vd__subgroup_size_check(dev, desc, product) : VD_OK;
 }
 
-/* Checks argument i of a kernel desc, an image or a sampler. */
 static vd_result vd__image_info_check(const vd__device *dev, const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
     const char *what = a->kind == VD_ARG_IMAGE ? "an image" : "a sampler";
@@ -18849,7 +18823,6 @@ static vd_result vd__image_info_check(const vd__device *dev, const vd_kernel_des
                         (int)a->format, (unsigned)a->type);
 }
 
-/* Checks the binding number of argument i of a kernel desc. */
 static vd_result vd__arg_info_check_binding(const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
     if (a->location > 63)
@@ -18861,7 +18834,7 @@ static vd_result vd__arg_info_check_binding(const vd_kernel_desc *desc, int i) {
     return VD_OK;
 }
 
-/* Returns the first of `count` arguments that has one of `size` bytes of the argument block; -1: none. */
+/* Returns the first of `count` arguments that overlaps `size` bytes of the argument block; -1: none. */
 static VD__COLD int vd__arg_info_at(const vd_kernel_desc *desc, int count, uint32_t begin, uint32_t size) {
     for (int i = 0; i < count; i++) {
         const vd_arg_info *a = &desc->args[i];
@@ -18870,7 +18843,6 @@ static VD__COLD int vd__arg_info_at(const vd_kernel_desc *desc, int count, uint3
     return -1;
 }
 
-/* Checks size and offset of argument i of a kernel desc, which is in the argument block. */
 static vd_result vd__arg_info_check_block(const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
     uint32_t size = a->kind != VD_ARG_VALUE ? 8 : a->type ? vd_type_size(a->type) : a->size;
@@ -18894,7 +18866,6 @@ static vd_result vd__arg_info_check_block(const vd_kernel_desc *desc, int i) {
                         (unsigned)(desc->args[other].location + desc->args[other].size - 1));
 }
 
-/* Checks argument i of a kernel desc, an array. */
 static vd_result vd__arg_info_check_array(const vd__device *dev, const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
     const char *backend = dev->driver->backend->name;
@@ -18909,7 +18880,6 @@ static vd_result vd__arg_info_check_array(const vd__device *dev, const vd_kernel
                         "(VD_MAX_ELEMENTS)", (unsigned)a->count, VD_MAX_ELEMENTS);
 }
 
-/* Checks argument i of a kernel desc. */
 static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc *desc, int i) {
     const vd_arg_info *a = &desc->args[i];
     if (!vd__type_is_valid(a->type))
@@ -18939,7 +18909,6 @@ static vd_result vd__arg_info_check(const vd__device *dev, const vd_kernel_desc 
     return a->kind == VD_ARG_ADDRESS ? vd__features_check(dev, VD_FEATURE_ADDRESS) : VD_OK;
 }
 
-/* Checks implicit argument i of a kernel desc. */
 static vd_result vd__implicit_info_check(const vd_kernel_desc *desc, int i) {
     const vd_implicit_info *h = &desc->implicit[i];
     bool output = h->kind == VD_IMPLICIT_OUTPUT, shape = h->kind == VD_IMPLICIT_SHAPE;
@@ -19010,7 +18979,7 @@ static VD__COLD char vd__format_spec(const char **cursor, char spec[24]) {
 
 static VD__COLD bool vd__format_is_check(const char *format) { return strncmp(format, "check ", 6) == 0; }
 
-/* Parses a format of a kernel desc. Returns false if it is invalid: the types must match the conversions. */
+/* Returns false if the format is invalid, for example if the types do not match the conversions. */
 static VD__COLD bool vd__format_read(const char *cursor, vd__format *out) {
     char spec[24];
     uint32_t conversions = 0;
@@ -19036,7 +19005,7 @@ static VD__COLD bool vd__format_read(const char *cursor, vd__format *out) {
     return conversions == out->type_count;
 }
 
-/* Checks the formats of a kernel. Only a kernel with VD_IMPLICIT_OUTPUT has any. */
+/* Only a kernel with VD_IMPLICIT_OUTPUT has formats. */
 static vd_result vd__formats_check(const vd_kernel_desc *desc) {
     vd__format format;
     int outputs = 0;
@@ -19055,7 +19024,6 @@ static vd_result vd__formats_check(const vd_kernel_desc *desc) {
     return VD_OK;
 }
 
-/* Checks the lengths of the arrays of a kernel desc, and the size of the argument block. */
 static vd_result vd__kernel_check_counts(const vd_kernel_desc *desc) {
     vd_result r = vd__field_check("arg_count", desc->arg_count, VD_MAX_ARGS);
     if (!r) r = vd__array_check("arg_count", desc->arg_count, "args", desc->args);
@@ -19067,7 +19035,6 @@ static vd_result vd__kernel_check_counts(const vd_kernel_desc *desc) {
     return VD_OK;
 }
 
-/* Checks the numbers of descriptors of each kind against the limits of a device. */
 static vd_result vd__kernel_check_bindings(const vd__device *dev, const vd_kernel_desc *desc) {
     const vd_limits *limits = &dev->info.limits;
     uint32_t counts[VD__DESCRIPTORS] = { 0 }, elements = 0;
@@ -19093,7 +19060,7 @@ static vd_result vd__kernel_check_bindings(const vd__device *dev, const vd_kerne
     return VD_OK;
 }
 
-/* Checks a kernel desc, whose defaults are set, against one device. */
+/* The defaults of the desc are set. */
 static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *desc) {
     vd_result r = vd__kernel_check_counts(desc);
     for (int i = 0; !r && i < desc->arg_count; i++) r = vd__arg_info_check(dev, desc, i);
@@ -19113,7 +19080,6 @@ static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *d
     return r ? r : vd__local_size_check(dev, desc);
 }
 
-/* Checks a fully resolved kernel desc against every device of the context. */
 static vd_result vd__kernel_check_all(const vd_context *ctx, const vd_kernel_desc *desc) {
     vd_result r = VD_OK;
     for (uint32_t i = 0; i < ctx->device_count && !r; i++) r = vd__kernel_check(&ctx->devices[i].device, desc);
@@ -19167,7 +19133,6 @@ static void vd__dispatch_state_free(const vd_allocator *allocator, vd__dispatch_
     vd__free(allocator, d);
 }
 
-/* Makes room for the arrays of d->kernel. */
 static VD__COLD vd_result vd__dispatch_reserve(vd__dispatch_state *d, const vd_allocator *allocator) {
     uint32_t elements = d->kernel->array_elements;
     size_t accesses = (elements + VD__COUNT(d->own_accesses)) * sizeof *d->accesses;
@@ -19245,7 +19210,6 @@ static VD__COLD vd_result vd__dispatch_extent_stored(vd__dispatch_state *d, cons
     return r;
 }
 
-/* Whether a kernel reads the number of threads along an axis. */
 static VD__COLD bool vd__kernel_reads_threads(const vd__kernel *k, uint32_t axis) {
     for (int i = 0; i < k->implicit_count; i++)
         if (k->implicit[i].kind == VD_IMPLICIT_THREADS && k->implicit[i].axis == axis) return true;
@@ -19416,7 +19380,6 @@ static VD__COLD vd_result vd__dispatch_check_overlap(const vd__dispatch_state *d
     return VD_OK;
 }
 
-/* Reports an argument that is not a valid buffer. */
 static VD__COLD vd_result vd__dispatch_fail_buffer(const vd__dispatch_state *d, vd_context *ctx, const vd_arg *arg,
                                                    int i) {
     const vd__kernel *k = d->kernel;
@@ -19452,7 +19415,6 @@ static VD__NOINLINE vd_result vd__dispatch_check_buffer(const vd__dispatch_state
     return VD_OK;
 }
 
-/* Checks size and alignment of a buffer that is passed as a uniform block. */
 static VD__COLD vd_result vd__dispatch_check_uniform(const vd__dispatch_state *d, int i) {
     const vd__buffer *b = d->buffers[i];
     const vd_limits *limits = &d->context_device->device.info.limits;
@@ -19591,7 +19553,7 @@ static inline vd_result vd__dispatch_check_seen(const vd__dispatch_state *d, con
     return VD__LIKELY(!maybe_seen) ? VD_OK : vd__dispatch_check_overlap(d, access, i);
 }
 
-/* Resolves a buffer argument. `seen` as in vd__dispatch_check_seen. */
+/* seen: as in vd__dispatch_check_seen. */
 static inline vd_result vd__dispatch_buffer(vd__dispatch_state *d, vd_context *ctx, const vd__param *p,
                                             const vd_arg *arg, int i, uint64_t *seen) {
     if (VD__UNLIKELY(!vd__dispatch_repeats_buffer(d, arg, i))) {
@@ -19604,7 +19566,7 @@ static inline vd_result vd__dispatch_buffer(vd__dispatch_state *d, vd_context *c
 
 VD__SMALL
 
-/* Finds the image of argument i. Returns NULL and sets the error if the argument is not a valid image. */
+/* Returns NULL and sets the error if argument i is not a valid image. */
 static vd__image *vd__dispatch_find_image(const vd__dispatch_state *d, vd_context *ctx, const vd_arg *arg, int i) {
     const vd__kernel *k = d->kernel;
     vd__image *image = (vd__image *)(void *)vd__pool_find(&ctx->images, arg->bits);
@@ -19620,7 +19582,6 @@ static vd__image *vd__dispatch_find_image(const vd__dispatch_state *d, vd_contex
     return NULL;
 }
 
-/* Checks that an image is what argument i of the kernel expects. */
 static vd_result vd__dispatch_check_image(const vd__dispatch_state *d, const vd__image *image, int i) {
     const vd__kernel *k = d->kernel;
     const vd_arg_info *info = &k->args[i];
@@ -19643,7 +19604,7 @@ static vd_result vd__dispatch_check_image(const vd__dispatch_state *d, const vd_
                         vd__format_rows[format].name, vd__format_rows[info->format].name);
 }
 
-/* Finds a sampler for argument i of the dispatch. Returns NULL and sets the error if the handle is invalid. */
+/* Returns NULL and sets the error if the handle is invalid. */
 static vd__sampler *vd__dispatch_find_sampler(const vd__dispatch_state *d, vd_context *ctx, uint64_t id, int i) {
     vd__sampler *s = (vd__sampler *)(void *)vd__pool_find(&ctx->samplers, id);
     if (!s)
@@ -19684,8 +19645,8 @@ static vd_result vd__dispatch_image_sampler(const vd__dispatch_state *d, vd_cont
     return combined && b->graph ? vd__graph_image_sampler(d->list, b, sampler ? sampler->slot.id : 0) : VD_OK;
 }
 
-/* Stores the handle of an image in the argument block, or adds the image to the bindings. `sampler`: as for the
-   operation image_handle. */
+/* Stores the handle of an image in the argument block, or adds the image to the bindings. sampler: as for the operation
+   image_handle. */
 static vd_result vd__dispatch_bind_image(vd__dispatch_state *d, const vd__param *p, const vd__image *image,
                                          uint64_t sampler, uint8_t layout) {
     const vd__memory *view = &image->views[d->context_device->index].memory;
@@ -19706,7 +19667,7 @@ static vd_result vd__dispatch_bind_image(vd__dispatch_state *d, const vd__param 
     return VD_OK;
 }
 
-/* Resolves an image argument: sets its access, and binds it. `seen` as in vd__dispatch_check_seen. */
+/* seen: as in vd__dispatch_check_seen. */
 static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, const vd__param *p, const vd_arg *arg,
                                     int i, uint64_t *seen) {
     vd__image *image = vd__dispatch_find_image(d, ctx, arg, i);
@@ -19742,7 +19703,6 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
     return r ? r : vd__dispatch_check_seen(d, access, i, seen);
 }
 
-/* Adds a sampler argument to the bindings. */
 static vd_result vd__dispatch_sampler(vd__dispatch_state *d, vd_context *ctx, const vd__param *p, const vd_arg *arg,
                                       int i) {
     if (((int)arg->kind & ~VD_SLOT) != VD_ARG_SAMPLER)
@@ -19763,7 +19723,6 @@ static vd_result vd__dispatch_sampler(vd__dispatch_state *d, vd_context *ctx, co
 
 static vd_result vd__dispatch_value_slow(vd__dispatch_state *d, const vd_arg *arg, int i);
 
-/* Stores a value argument that is a slot. */
 static vd_result vd__dispatch_slot_value(vd__dispatch_state *d, const vd_arg *arg, int i) {
     const vd_arg_info *info = &d->kernel->args[i];
     vd_arg plain = *arg;
@@ -19794,7 +19753,6 @@ static VD__COLD vd_result vd__dispatch_value_slow(vd__dispatch_state *d, const v
 
 VD__SMALL_END
 
-/* Stores a value argument in the argument block. */
 static inline vd_result vd__dispatch_value(vd__dispatch_state *d, const vd__param *p, const vd_arg *arg, int i) {
     uint8_t *to = (uint8_t *)d->arguments + p->location;
     if (VD__UNLIKELY(arg->kind != VD_ARG_VALUE || arg->type != p->type || arg->from))
@@ -19867,7 +19825,6 @@ static inline bool vd__dispatch_repeats(const vd__dispatch_state *d, const vd_di
 
 VD__SMALL
 
-/* Fails if argument i, an array, was not passed with vd_array, or has a wrong number of elements. */
 static vd_result vd__dispatch_check_array(const vd__dispatch_state *d, const vd_arg *arg, int i) {
     const vd_arg_info *info = &d->kernel->args[i];
     if ((int)arg->kind != VD_ARRAY)
@@ -19884,7 +19841,6 @@ static vd_result vd__dispatch_fail_element(vd_result r, uint32_t element) {
     return r;
 }
 
-/* Resolves an element of argument i, an array. */
 static vd_result vd__dispatch_element(vd__dispatch_state *d, vd_context *ctx, const vd__param *p, const vd_arg *arg,
                                       int i, uint64_t *seen) {
     if (vd__kind_is_image(p->kind)) return vd__dispatch_image(d, ctx, p, arg, i, seen);
@@ -19926,7 +19882,7 @@ static vd_result vd__dispatch_array(vd__dispatch_state *d, vd_context *ctx, cons
     return r;
 }
 
-/* Resolves all arguments of a dispatch with images, samplers or arrays. */
+/* For kernels with images, samplers or arrays. */
 static VD__NOINLINE vd_result vd__dispatch_args_mixed(vd__dispatch_state *d, vd_context *ctx, const vd_arg *args) {
     uint64_t seen = 0;
     vd_result r = VD_OK;
@@ -19944,7 +19900,6 @@ static VD__NOINLINE vd_result vd__dispatch_args_mixed(vd__dispatch_state *d, vd_
 
 VD__SMALL_END
 
-/* Resolves all arguments of a dispatch. */
 static inline vd_result vd__dispatch_args(vd__dispatch_state *d, vd_context *ctx, const vd_arg *args) {
     const vd__param *params = d->kernel->params;
     int count = d->kernel->arg_count;
@@ -19989,7 +19944,7 @@ static VD__NOINLINE vd_result vd__dispatch_uses(vd__dispatch_state *d, vd_contex
     return r;
 }
 
-/* Resolves a dispatch completely. Sets last_kernel if the next dispatch may repeat this one. */
+/* Sets last_kernel if the next dispatch may repeat this one. */
 static VD__NOINLINE vd_result vd__dispatch_resolve_new(vd__dispatch_state *d, vd_context *ctx,
                                                        const vd_dispatch_desc *desc) {
     vd_result r = vd__dispatch_prepare(d, ctx, desc);
@@ -20004,7 +19959,6 @@ static VD__NOINLINE vd_result vd__dispatch_resolve_new(vd__dispatch_state *d, vd
     return VD_OK;
 }
 
-/* Resolves a dispatch: kernel, extent, arguments and argument block. */
 static inline vd_result vd__dispatch_resolve(vd__dispatch_state *d, vd_context *ctx, const vd_dispatch_desc *desc) {
     if (VD__UNLIKELY(!vd__dispatch_repeats(d, desc))) return vd__dispatch_resolve_new(d, ctx, desc);
     vd_result r = vd__dispatch_args(d, ctx, desc->args);
@@ -20084,7 +20038,6 @@ static const char *vd__blob_string(vd__blob *b) {
     return "";
 }
 
-/* Reads the description of an argument. */
 static void vd__blob_arg(vd__blob *b, vd_arg_info *a) {
     memset(a, 0, sizeof *a);
     a->name = vd__blob_string(b);
@@ -20110,8 +20063,7 @@ static void vd__blob_implicit(vd__blob *b, vd_implicit_info *h) {
     h->offset = vd__blob_u32(b);
 }
 
-/* Reads a form: the code of a kernel with its arguments. The desc points into `f` and into the file. Sets b->bad if the
-   form is damaged. */
+/* The desc points into `f` and into the file. Sets b->bad if the form is damaged. */
 static void vd__blob_form_read(vd__blob *b, const char *name, vd__blob_form *f) {
     vd_kernel_desc *d = &f->desc;
     memset(d, 0, sizeof *d);
@@ -20182,7 +20134,6 @@ static bool vd__blob_scan(vd__blob *b, vd__blob_search *s, vd__blob_form *f) {
     return kernels && !b->bad && !b->left;
 }
 
-/* Reads the head, and checks magic, version, size and checksum. */
 static vd_result vd__blob_open(vd__blob *b, const char *name) {
     size_t size = b->left;
     const uint8_t *magic = vd__blob_bytes(b, 4);
@@ -20423,7 +20374,7 @@ static void vd__heap_remove(vd__context_device *dev, vd__heap_block *b) {
     vd__free(&dev->ctx->host.allocator, b);
 }
 
-/* Allocates a block from the driver. A block that is not dedicated gets a sub-allocator. */
+/* A block that is not dedicated gets a sub-allocator. */
 static vd_result vd__heap_add(vd__context_device *dev, uint32_t type, uint64_t size,
                               const vd__memory_requirements *need, bool dedicated, vd__heap_block **out) {
     vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(&dev->ctx->host.allocator, sizeof *b);
@@ -20634,7 +20585,6 @@ static vd_result vd__storage_create_sparse(vd__context_device *dev, uint64_t siz
     return r;
 }
 
-/* Allocates the memory of a page of a sparse buffer. */
 static vd_result vd__page_create(vd__storage *s, vd__heap_block **out) {
     vd__context_device *dev = s->context_device;
     vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_PAGES, false };
@@ -20651,13 +20601,11 @@ static void vd__page_destroy(vd__storage *s, vd__heap_block *page) {
     vd__mutex_unlock(&ctx->lock);
 }
 
-/* Where an image is placed. */
 typedef struct vd__place {
     vd__resource *heap;        /* NULL: the image has its own memory */
     uint64_t offset;           /* bytes */
 } vd__place;
 
-/* Checks whether an image fits into a heap at this place. */
 static vd_result vd__place_check(const vd__context_device *dev, const vd__place *place,
                                  const vd__memory_requirements *need) {
     const vd__storage *s = &place->heap->storage[dev->index];
@@ -20753,7 +20701,6 @@ static vd_result vd__storage_import(vd__context_device *dev, const vd_buffer_des
     return r;
 }
 
-/* Frees the memory of all pages of a sparse buffer. */
 static void vd__pages_free(vd__context_device *dev, const vd__storage *s) {
     vd__heap_block **pages = s->heap ? NULL : ((vd__heap_block *)(void *)s->memory.block)->pages;
     /* in descending order, because vd__heap_remove searches for a block from the newest one on */
