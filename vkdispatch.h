@@ -8737,11 +8737,13 @@ VD__SMALL
 static vd__vk_surface *vd__vk_surface_of(const vd__surface *s) { return (vd__vk_surface *)s->native; }
 static const vd_allocator *vd__vk_allocator(const vd__device *dev) { return &dev->driver->host->allocator; }
 
-/* Returns the array, which may have moved, or NULL with the error set. */
-static void *vd__vk_reserve(vd__device *dev, void *array, uint32_t *capacity, uint32_t need, size_t item_size) {
-    if (vd__array_reserve(vd__vk_allocator(dev), &array, capacity, need, item_size)) return array;
-    vd__fail_memory(0);
-    return NULL;
+/* Grows an array to at least `need` items. array: address of the pointer to its first item, which can change. */
+static vd_result vd__vk_reserve(vd__device *dev, void *array, uint32_t *capacity, uint32_t need, size_t item_size) {
+    void *items;
+    memcpy(&items, array, sizeof items);
+    if (!vd__array_reserve(vd__vk_allocator(dev), &items, capacity, need, item_size)) return vd__fail_memory(0);
+    memcpy(array, &items, sizeof items);
+    return VD_OK;
 }
 
 /* Sets the error "<formatted call> failed: VK_ERROR_…". Returns the matching code. */
@@ -10286,9 +10288,7 @@ static vd_result vd__vk_sampler_create(vd__device *dev, const vd_sampler_desc *d
     uint32_t i = 0;
     while (i < vk->sampler_count && memcmp(&vk->samplers[i].desc, &wanted.desc, sizeof wanted.desc)) i++;
     if (i == vk->sampler_count) {
-        void *moved = vd__vk_reserve(dev, vk->samplers, &vk->sampler_capacity, i + 1, sizeof *vk->samplers);
-        if (moved) {
-            vk->samplers = (vd__vk_sampler *)moved;
+        if (!vd__vk_reserve(dev, &vk->samplers, &vk->sampler_capacity, i + 1, sizeof *vk->samplers)) {
             result = vd__vk_sampler_make(vk, desc, &wanted.handle);
             if (!result) vk->samplers[vk->sampler_count++] = wanted;
         }
@@ -10746,10 +10746,8 @@ static VkResult vd__vk_set_layout_create(vd__vk_device *vk, const vd__vk_layout 
 /* The caller holds vk->lock. */
 static vd_result vd__vk_layout_add(vd__device *dev, const vd__vk_layout *wanted) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    vd__vk_layout *layouts = (vd__vk_layout *)vd__vk_reserve(dev, vk->layouts, &vk->layout_capacity,
-                                                             vk->layout_count + 1, sizeof *layouts);
-    if (!layouts) return VD_ERROR_OUT_OF_MEMORY;
-    vk->layouts = layouts;
+    vd_result r = vd__vk_reserve(dev, &vk->layouts, &vk->layout_capacity, vk->layout_count + 1, sizeof *vk->layouts);
+    if (r) return r;
     vd__vk_layout *layout = &vk->layouts[vk->layout_count];
     *layout = *wanted;
     VkResult result = vd__vk_set_layout_create(vk, layout, &layout->handle);
@@ -11469,10 +11467,8 @@ static const VkImageLayout vd__vk_layouts[VD__LAYOUTS] = { /* by vd__layout */
 };
 
 static vd_result vd__vk_set_caches_grow(vd__device *dev, vd__vk_commands *vkc, uint32_t count) {
-    vd__vk_set_cache *caches = (vd__vk_set_cache *)vd__vk_reserve(dev, vkc->set_caches, &vkc->set_cache_capacity, count,
-                                                                  sizeof *caches);
-    if (!caches) return VD_ERROR_OUT_OF_MEMORY;
-    vkc->set_caches = caches;
+    vd_result r = vd__vk_reserve(dev, &vkc->set_caches, &vkc->set_cache_capacity, count, sizeof *vkc->set_caches);
+    if (r) return r;
     memset(vkc->set_caches + vkc->set_cache_count, 0, (count - vkc->set_cache_count) * sizeof *vkc->set_caches);
     vkc->set_cache_count = count;
     return VD_OK;
@@ -11496,10 +11492,8 @@ static uint32_t vd__vk_pool_sizes(const vd__vk_kernel *kernel, uint32_t count,
 static vd_result vd__vk_pool_create(vd__device *dev, vd__vk_commands *vkc, const vd__vk_kernel *kernel, uint32_t count,
                                     VkDescriptorSet *out) {
     vd__vk_device *vk = vd__vk_device_of(dev);
-    VkDescriptorPool *pools = (VkDescriptorPool *)vd__vk_reserve(dev, vkc->pools, &vkc->pool_capacity,
-                                                                 vkc->pool_count + 1, sizeof *pools);
-    if (!pools) return VD_ERROR_OUT_OF_MEMORY;
-    vkc->pools = pools;
+    vd_result r = vd__vk_reserve(dev, &vkc->pools, &vkc->pool_capacity, vkc->pool_count + 1, sizeof *vkc->pools);
+    if (r) return r;
     VkDescriptorPoolSize sizes[VD__DESCRIPTORS];
     VD__VK_STRUCT(VkDescriptorPoolCreateInfo, info, VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO);
     info.maxSets = count;
@@ -11522,16 +11516,12 @@ static vd_result vd__vk_sets_grow(vd__device *dev, vd__vk_commands *vkc, const v
     uint32_t added = cache->count == 0 ? 8 : cache->count < 1024 ? cache->count : 1024, total = cache->count + added;
     cache->stride = kernel->element_count + (kernel->uniform ? 1 : 0);
     vkc->set_keys = NULL; /* points into the keys, which may be reallocated */
-    VkDescriptorSet *sets = (VkDescriptorSet *)vd__vk_reserve(dev, cache->sets, &cache->set_capacity, total,
-                                                              sizeof *sets);
-    if (!sets) return VD_ERROR_OUT_OF_MEMORY;
-    cache->sets = sets;
-    vd__vk_descriptor_key *keys = (vd__vk_descriptor_key *)vd__vk_reserve(dev, cache->keys, &cache->key_capacity,
-                                                                          total * cache->stride, sizeof *keys);
-    if (!keys) return VD_ERROR_OUT_OF_MEMORY;
-    cache->keys = keys;
+    vd_result result = vd__vk_reserve(dev, &cache->sets, &cache->set_capacity, total, sizeof *cache->sets);
+    if (!result)
+        result = vd__vk_reserve(dev, &cache->keys, &cache->key_capacity, total * cache->stride, sizeof *cache->keys);
+    if (result) return result;
     memset(cache->keys + cache->count * cache->stride, 0, added * cache->stride * sizeof *cache->keys);
-    vd_result result = vd__vk_pool_create(dev, vkc, kernel, added, cache->sets + cache->count);
+    result = vd__vk_pool_create(dev, vkc, kernel, added, cache->sets + cache->count);
     if (!result) cache->count = total;
     return result;
 }
@@ -11707,14 +11697,13 @@ static vd_result vd__vk_chunk_start(vd__device *dev, vd__vk_chunk *chunk) {
 }
 
 static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vkc) {
-    vd__vk_chunk **chunks = (vd__vk_chunk **)vd__vk_reserve(dev, vkc->chunks, &vkc->chunk_capacity,
-                                                            vkc->chunk_count + 1, sizeof *chunks);
-    if (!chunks) return VD_ERROR_OUT_OF_MEMORY;
-    vkc->chunks = chunks;
+    vd_result result = vd__vk_reserve(dev, &vkc->chunks, &vkc->chunk_capacity, vkc->chunk_count + 1,
+                                      sizeof *vkc->chunks);
+    if (result) return result;
     vd__vk_chunk *chunk = (vd__vk_chunk *)vd__alloc_zeroed(vd__vk_allocator(dev), sizeof *chunk);
     if (!chunk) return vd__fail_memory(0);
     chunk->memory.serial = vkc->chunk_count + 1; /* its number in this recording: only descriptor keys use it */
-    vd_result result = vd__vk_chunk_start(dev, chunk);
+    result = vd__vk_chunk_start(dev, chunk);
     if (result) vd__vk_chunk_destroy(dev, chunk);
     else vkc->chunks[vkc->chunk_count++] = chunk;
     return result;
@@ -11851,6 +11840,18 @@ static void vd__vk_size_fill(const vd_limits *limits, uint32_t *words, const vd_
     }
 }
 
+/* Returns a launch of one work-group of a built-in kernel. */
+static vd__launch vd__vk_one_group(const vd__kernel_code *code, const vd__binding *bindings, uint32_t binding_count) {
+    vd__launch launch;
+    memset(&launch, 0, sizeof launch);
+    launch.code = code;
+    launch.groups[0] = launch.groups[1] = launch.groups[2] = 1;
+    launch.arguments_changed = 1;
+    launch.bindings = bindings;
+    launch.binding_count = binding_count;
+    return launch;
+}
+
 /* Records the launch of the built-in kernel `indirect`: it reads the size that `in` refers to, and sets the size block
    and the implicit arguments that depend on the size. base: see vd__vk_size; word: index of the size block's first
    word, counted from base. */
@@ -11864,16 +11865,10 @@ static vd_result vd__vk_size_convert(vd__device *dev, vd__commands *c, const vd_
                                 { &chunk, base, 4 * (uint64_t)word + VD__VK_SIZE_BYTES, 1 } };
     uint32_t values[4] = { word, (uint32_t)(in->offset - offset) / 4, in->groups, 0 };
     uint64_t arguments[2];
-    vd__launch launch;
-    memset(&launch, 0, sizeof launch);
+    vd__launch launch = vd__vk_one_group(&vd__vk_device_of(dev)->indirect_kernel, bindings, 2);
     memcpy(arguments, values, sizeof arguments);
-    launch.code = &vd__vk_device_of(dev)->indirect_kernel;
-    launch.groups[0] = launch.groups[1] = launch.groups[2] = 1;
     launch.arguments = arguments;
     launch.argument_bytes = 12;
-    launch.arguments_changed = 1;
-    launch.bindings = bindings;
-    launch.binding_count = 2;
     uint32_t readers = (uint32_t)VD__STAGE_COMPUTE | (uint32_t)VD__VK_STAGE_INDIRECT;
     /* an earlier submission of the recording may still use these words */
     if (vkc->reusable) vd__vk_barrier(dev, vkc->buffer, readers, VD__STAGE_COMPUTE, NULL, 0);
@@ -11887,9 +11882,9 @@ static vd_result vd__vk_size_convert(vd__device *dev, vd__commands *c, const vd_
 static vd_result vd__vk_size_add(vd__device *dev, vd__vk_commands *vkc, const vd__launch *launch, uint32_t bytes,
                                  vd__vk_size *out) {
     vd_result result = vd__vk_arguments_allocate(dev, vkc, bytes + VD__VK_SIZE_BYTES);
-    vd__vk_size *sizes = result ? NULL : (vd__vk_size *)vd__vk_reserve(dev, vkc->sizes, &vkc->size_capacity,
-                                                                       vkc->size_count + 1, sizeof *sizes);
-    if (!sizes) return result ? result : VD_ERROR_OUT_OF_MEMORY;
+    if (!result)
+        result = vd__vk_reserve(dev, &vkc->sizes, &vkc->size_capacity, vkc->size_count + 1, sizeof *vkc->sizes);
+    if (result) return result;
     uint8_t *memory = vkc->chunks[vkc->chunk]->block.mapped;
     uint32_t align = dev->info.limits.binding_alignment;
     out->chunk = vkc->chunk;
@@ -11899,8 +11894,7 @@ static vd_result vd__vk_size_add(vd__device *dev, vd__vk_commands *vkc, const vd
     if (bytes) memcpy(memory + vkc->argument_offset, launch->arguments, bytes);
     vd__vk_size_fill(&dev->info.limits, (uint32_t *)(void *)memory + out->word, launch->indirect,
                      out->word - out->base / 4, (vkc->argument_offset - out->base) / 4);
-    vkc->sizes = sizes;
-    sizes[vkc->size_count++] = *out;
+    vkc->sizes[vkc->size_count++] = *out;
     return VD_OK;
 }
 
@@ -12152,14 +12146,13 @@ static void vd__vk_record_image(vd__device *dev, vd__commands *c, const vd__imag
 
 static vd_result vd__vk_query_pool_add(vd__device *dev, vd__vk_commands *vkc) {
     const vd__vk_device *vk = vd__vk_device_of(dev);
-    VkQueryPool *pools = (VkQueryPool *)vd__vk_reserve(dev, vkc->query_pools, &vkc->query_pool_capacity,
-                                                       vkc->query_pool_count + 1, sizeof *pools);
-    if (!pools) return VD_ERROR_OUT_OF_MEMORY;
-    vkc->query_pools = pools;
+    vd_result r = vd__vk_reserve(dev, &vkc->query_pools, &vkc->query_pool_capacity, vkc->query_pool_count + 1,
+                                 sizeof *vkc->query_pools);
+    if (r) return r;
     VD__VK_STRUCT(VkQueryPoolCreateInfo, info, VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
     info.queryType = VK_QUERY_TYPE_TIMESTAMP;
     info.queryCount = VD__VK_QUERIES;
-    VkResult result = vk->vkCreateQueryPool(vk->handle, &info, NULL, &pools[vkc->query_pool_count]);
+    VkResult result = vk->vkCreateQueryPool(vk->handle, &info, NULL, &vkc->query_pools[vkc->query_pool_count]);
     if (result) return vd__vk_fail(result, "vkCreateQueryPool");
     vkc->query_pool_count++;
     return VD_OK;
@@ -12221,12 +12214,10 @@ static vd_result vd__vk_prologue_get(vd__device *dev, vd__vk_commands *vkc, vd__
     vd_result r = vkc->prologue_pool ? VD_OK
                       : vd__vk_command_pool_create(vk, VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT, NULL,
                                                    &vkc->prologue_pool);
+    if (!r)
+        r = vd__vk_reserve(dev, &vkc->prologues, &vkc->prologue_capacity, vkc->prologue_count + 1, sizeof **out);
     if (r) return r;
-    vd__vk_prologue *prologues = (vd__vk_prologue *)vd__vk_reserve(dev, vkc->prologues, &vkc->prologue_capacity,
-                                                                   vkc->prologue_count + 1, sizeof *prologues);
-    if (!prologues) return VD_ERROR_OUT_OF_MEMORY;
-    vkc->prologues = prologues;
-    *out = &prologues[vkc->prologue_count];
+    *out = &vkc->prologues[vkc->prologue_count];
     memset(*out, 0, sizeof **out);
     r = vd__vk_commands_allocate(vk, vkc->prologue_pool, &(*out)->buffer);
     if (!r) vkc->prologue_count++;
@@ -12702,13 +12693,7 @@ static vd_result vd__vk_probe_wait(vd__device *dev) {
 static vd_result vd__vk_probe_record(vd__device *dev, vd__commands *c, const vd__kernel_code *code,
                                      const vd__memory *memory) {
     vd__binding binding = { memory, 0, memory->size, 0 };
-    vd__launch launch;
-    memset(&launch, 0, sizeof launch);
-    launch.code = code;
-    launch.groups[0] = launch.groups[1] = launch.groups[2] = 1;
-    launch.arguments_changed = 1;
-    launch.bindings = &binding;
-    launch.binding_count = 1;
+    vd__launch launch = vd__vk_one_group(code, &binding, 1);
     vd_result result = vd__vk_commands_begin(dev, c, false);
     if (result) return result;
     vd__vk_record_barrier(dev, c, VD__STAGE_HOST, VD__STAGE_COMPUTE, NULL, 0);
@@ -13425,7 +13410,6 @@ static vd_result vd__cu_queue_create(const vd__cu_device *d, vd__cu_queue *q, vo
 static vd_result vd__cu_device_start(vd__device *dev) {
     vd__cu_device *d = vd__cu_device_of(dev);
     const vd__cu_driver *cu = d->api;
-    size_t available = 0, total = 0;
     void *context = NULL;
     int result = cu->cuDeviceGet(&d->handle, dev->info.index);
     if (result) return vd__cu_fail(cu, result, "cuDeviceGet of '%s'", dev->info.name);
@@ -13436,9 +13420,9 @@ static vd_result vd__cu_device_start(vd__device *dev) {
         vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, d->handle));
     d->can_write_values = cu->cuStreamWriteValue64
                        && vd__cu_attribute(cu, VD__CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, d->handle);
+    dev->info.device_budget = vd__cu_memory_budget(dev);
     vd_result r = vd__cu_enter(d);
     if (r) return r;
-    if (cu->cuMemGetInfo(&available, &total) == 0) dev->info.device_budget = available;
     void *stream = dev->driver->host->cuda_stream;
     for (uint32_t i = 0; i < dev->queue_count && !r; i++) {
         r = vd__cu_queue_create(d, &d->queues[i], stream, dev->queue_count == 1);
@@ -15141,7 +15125,7 @@ typedef struct vd__cl_image_desc {
     X(MEM_SVM_FINE_GRAIN_BUFFER, 1024) X(MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 2) X(MAP_READ, 1) X(MAP_WRITE, 2) \
     X(BUFFER_CREATE_TYPE_REGION, 0x1220) X(PROGRAM_BINARY_SIZES, 0x1165) X(PROGRAM_BINARIES, 0x1166) \
     X(PROGRAM_BUILD_LOG, 0x1183) X(KERNEL_NUM_ARGS, 0x1191) X(KERNEL_WORK_GROUP_SIZE, 0x11B0) \
-    X(KERNEL_COMPILE_WORK_GROUP_SIZE, 0x11B1) X(KERNEL_LOCAL_MEM_SIZE, 0x11B2) \
+    X(KERNEL_COMPILE_WORK_GROUP_SIZE, 0x11B1) \
     X(EVENT_COMMAND_EXECUTION_STATUS, 0x11D3) X(COMPLETE, 0) X(QUEUE_PROFILING_ENABLE, 2) \
     X(PROFILING_COMMAND_END, 0x1283) X(DEVICE_IMAGE2D_MAX_WIDTH, 0x1011) X(DEVICE_IMAGE2D_MAX_HEIGHT, 0x1012) \
     X(DEVICE_IMAGE3D_MAX_WIDTH, 0x1013) X(DEVICE_IMAGE3D_MAX_HEIGHT, 0x1014) X(DEVICE_IMAGE3D_MAX_DEPTH, 0x1015) \
@@ -15840,11 +15824,10 @@ static vd_result vd__cl_block_create(vd__device *dev, vd__block *block) {
         (size_t)block->size, NULL, &error);
     if (error) return vd__cl_fail(error, "clCreateBuffer of %llu bytes", VD__U(block->size));
     if (!staging) error = vd__cl_block_commit(vcl, buffer);
-    else {
+    else
         block->mapped = (uint8_t *)vcl->cl->clEnqueueMapBuffer(vcl->map_queue, buffer, 1,
                                                                VD__CL_MAP_READ | VD__CL_MAP_WRITE, 0,
                                                                (size_t)block->size, 0, NULL, NULL, &error);
-    }
     block->native[0] = (uintptr_t)buffer;
     if (!error) return VD_OK;
     vcl->cl->clReleaseMemObject(buffer);
@@ -15984,13 +15967,21 @@ static bool vd__cl_image_limits(vd__device *dev, const vd__image_shape *shape, v
 }
 
 /* If *error is not 0, the result is undefined. */
+static vd__cl_mem vd__cl_image_object_create(const vd__cl_device *vcl, vd_format format, uint32_t usage,
+                                       const vd__cl_image_desc *desc, int32_t *error) {
+    vd__cl_image_format f = vd__cl_format(format);
+    return vcl->cl->clCreateImage(vcl->context, usage & VD_IMAGE_STORAGE ? VD__CL_MEM_READ_WRITE : VD__CL_MEM_READ_ONLY,
+                                  (const struct _cl_image_format *)(const void *)&f,
+                                  (const struct _cl_image_desc *)(const void *)desc, NULL, error);
+}
+
+/* If *error is not 0, the result is undefined. */
 static vd__cl_mem vd__cl_level_create(const vd__cl_device *vcl, const vd__image_shape *shape, uint32_t level,
                                       int32_t *error) {
     static const uint32_t types[] = { /* by vd_dim */
         0, VD__CL_MEM_OBJECT_IMAGE1D, VD__CL_MEM_OBJECT_IMAGE2D, VD__CL_MEM_OBJECT_IMAGE3D,
         VD__CL_MEM_OBJECT_IMAGE2D_ARRAY, VD__CL_MEM_OBJECT_IMAGE1D_ARRAY, VD__CL_MEM_OBJECT_IMAGE2D_ARRAY
     };
-    vd__cl_image_format format = vd__cl_format(shape->format);
     vd__cl_image_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.type = types[shape->dim];
@@ -15998,9 +15989,7 @@ static vd__cl_mem vd__cl_level_create(const vd__cl_device *vcl, const vd__image_
     if (shape->dim != VD_DIM_1D && shape->dim != VD_DIM_1D_ARRAY) desc.height = vd__level_extent(shape, level, 1);
     if (shape->dim == VD_DIM_3D) desc.depth = vd__level_extent(shape, level, 2);
     else if (shape->dim >= VD_DIM_CUBE) desc.array_size = shape->layers;
-    uint64_t flags = shape->usage & VD_IMAGE_STORAGE ? VD__CL_MEM_READ_WRITE : VD__CL_MEM_READ_ONLY;
-    return vcl->cl->clCreateImage(vcl->context, flags, (const struct _cl_image_format *)(const void *)&format,
-                                  (const struct _cl_image_desc *)(const void *)&desc, NULL, error);
+    return vd__cl_image_object_create(vcl, shape->format, shape->usage, &desc, error);
 }
 
 static vd__cl_mem *vd__cl_levels(const vd__memory *m) { return (vd__cl_mem *)(uintptr_t)m->address; }
@@ -16033,18 +16022,14 @@ static vd_result vd__cl_image_create(vd__device *dev, vd__memory *m, vd__memory_
 static vd_result vd__cl_texels_create(vd__device *dev, const vd__memory *buffer, const vd__texels *texels,
                                       vd__memory *out) {
     const vd__cl_device *vcl = vd__cl_device_of(dev);
-    vd__cl_image_format format = vd__cl_format(texels->format);
     vd__cl_image_desc desc;
     int32_t error = 0;
-    uint64_t flags = texels->usage & VD_IMAGE_STORAGE ? VD__CL_MEM_READ_WRITE : VD__CL_MEM_READ_ONLY;
     memset(&desc, 0, sizeof desc);
     desc.type = VD__CL_MEM_OBJECT_IMAGE1D_BUFFER;
     desc.width = texels->count;
     desc.memory = vd__cl_sub_buffer_create(vcl, buffer->block, buffer->offset + texels->offset, texels->size, &error);
     if (error) return vd__cl_fail(error, "clCreateSubBuffer of %u texels", texels->count);
-    vd__cl_mem image = vcl->cl->clCreateImage(vcl->context, flags,
-                                              (const struct _cl_image_format *)(const void *)&format,
-                                              (const struct _cl_image_desc *)(const void *)&desc, NULL, &error);
+    vd__cl_mem image = vd__cl_image_object_create(vcl, texels->format, texels->usage, &desc, &error);
     if (error) vcl->cl->clReleaseMemObject(desc.memory);
     out->native[0] = error ? 0 : (uintptr_t)image;
     out->native[1] = error ? 0 : (uintptr_t)desc.memory;
@@ -17312,7 +17297,7 @@ static vd_result vd__open_context_device(vd__context_device *dev, const vd_conte
 static vd_result vd__open_device_list(vd_context *ctx, const vd_context_desc *desc, uint64_t disable, int count) {
     vd_result r = VD_OK;
     uint32_t opened = 0;
-    for (; opened < ctx->device_count && !r; opened++) {
+    for (; opened < ctx->device_count; opened++) {
         int number = desc->devices[opened];
         if (number < 1 || number > count)
             r = vd__fail(VD_ERROR_NO_DEVICE, "desc.devices[%u] is %d (1 + index), but backend %s has %d device%s",
@@ -17960,8 +17945,7 @@ static void vd__flow_step(vd__flow *f, uint32_t at) {
     const vd__reader *s = f->s;
     const uint32_t *w = s->m->words + at;
     uint32_t op = w[0] & 0xffffu, access = vd__flow_opcode_access(op);
-    if (access) vd__flow_access(f, op == VD__OpStore || op == VD__OpAtomicStore || op == VD__OpCopyMemory ? w[1] : w[3],
-                                access);
+    if (access) vd__flow_access(f, access == VD_WRITE ? w[1] : w[3], access); /* instructions with a result: w[3] */
     switch (op) {
     case VD__OpLoad:
         if (s->m->ids[w[1]].flags & VD__SPIRV_POINTERS) vd__flow_add(f, w[2], vd__flow_loaded(f, w[3]));
@@ -18332,11 +18316,9 @@ static VD__NOINLINE vd_result vd__array_check(const char *count_name, int count,
 
 /* object: name of the kernel or command in messages. */
 static vd_result vd__uses_check(const char *object, const vd_record_use *uses, int count, int most) {
-    if (count < 0 || count > most)
-        return vd__fail_named(VD_ERROR_INVALID, object, "desc.use_count is %d, but must be 0 to %d", count, most);
-    if (count && !uses)
-        return vd__fail_named(VD_ERROR_INVALID, object, "desc.use_count is %d, but desc.uses is NULL", count);
-    return VD_OK;
+    vd_result r = vd__field_check("use_count", count, most);
+    if (!r) r = vd__array_check("use_count", count, "uses", uses);
+    return r ? vd__error_amend(r, object, NULL) : VD_OK;
 }
 
 /* Resolves element i of desc.uses to an access. */
@@ -18732,9 +18714,8 @@ static vd_result vd__text_check(const vd_context *ctx, vd_kernel_desc *desc, cha
     const char *text = (const char *)desc->code;
     bool binary = desc->code_kind == VD_CODE_CUBIN;
     if (!text) return vd__fail(VD_ERROR_INVALID, "desc.code is NULL");
-    if (!desc->code_size && !binary) desc->code_size = strlen(text);
-    else if (!binary) {
-        const char *end = (const char *)memchr(text, 0, desc->code_size);
+    if (!binary) {
+        const char *end = desc->code_size ? (const char *)memchr(text, 0, desc->code_size) : text + strlen(text);
         if (end) desc->code_size = (size_t)(end - text);
         else {
             *owned = (char *)vd__alloc(&ctx->host.allocator, desc->code_size + 1);
@@ -19313,8 +19294,7 @@ static VD__COLD vd_result vd__dispatch_extent_indirect(vd__dispatch_state *d, co
         d->threads[i] = d->launch.groups[i] = 1;
     }
     snprintf(in->kernel, sizeof in->kernel, "%s", k->name);
-    vd__access access = { span.storage, span.offset, span.offset + 12, false, 0, false, false, span.use };
-    d->accesses[d->access_count++] = access;
+    d->accesses[d->access_count++] = vd__access_of(&span, VD_READ);
     d->launch.indirect = in;
     return VD_OK;
 }
@@ -19521,12 +19501,10 @@ static inline vd_result vd__dispatch_find_buffer(vd__dispatch_state *d, vd_conte
         d->launch.arguments_changed |= vd__dispatch_store((uint8_t *)d->arguments + p->location,
                                                           memory->address + b->offset, true);
     } else {
-        vd__binding *binding = &d->bindings[p->binding_index];
-        binding->memory = memory;
-        binding->offset = b->offset;
-        binding->size = b->size; /* exact, because OpArrayLength depends on it */
-        binding->number = p->location;
-        if (VD__UNLIKELY(binding->size > d->context_device->device.info.limits.max_binding_bytes || p->uniform)) {
+        /* the exact size, because OpArrayLength depends on it */
+        const vd__binding binding = { memory, b->offset, b->size, p->location };
+        d->bindings[p->binding_index] = binding;
+        if (VD__UNLIKELY(b->size > d->context_device->device.info.limits.max_binding_bytes || p->uniform)) {
             vd_result r = vd__dispatch_check_size(d, i);
             if (r) return r;
         }
@@ -19659,11 +19637,8 @@ static vd_result vd__dispatch_bind_image(vd__dispatch_state *d, const vd__param 
             d->launch.arguments_changed |= vd__dispatch_store((uint8_t *)d->arguments + p->location, handle, true);
         return r;
     }
-    vd__binding *binding = &d->bindings[p->binding_index];
-    binding->memory = view;
-    binding->offset = sampler;
-    binding->size = layout;
-    binding->number = p->location;
+    const vd__binding binding = { view, sampler, layout, p->location };
+    d->bindings[p->binding_index] = binding;
     return VD_OK;
 }
 
@@ -19680,7 +19655,7 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
         if (!r) r = vd__graph_resource_slot(d->list, arg->slot, b, &b);
         image = (vd__image *)(void *)b;
     } else if (b->graph && b->graph != d->list->graph) r = vd__graph_fail_buffer(NULL, b);
-    if (!r) r = vd__list_pin(d->list, &b->slot, b->slot.id, &access->use);
+    if (!r) r = vd__dispatch_access(d, b, b->slot.id, p->written, access);
     if (r) return r;
     d->buffers[i] = b;
     r = vd__dispatch_check_image(d, image, i);
@@ -19691,13 +19666,8 @@ static vd_result vd__dispatch_image(vd__dispatch_state *d, vd_context *ctx, cons
     if (texels && !vd__buffer_storage_on(b, d->context_device, d->list->graph)) return VD_ERROR_INVALID;
     r = vd__dispatch_image_sampler(d, ctx, arg, i, combined, &sampler);
     if (r) return r;
-    uint32_t device = d->context_device->index;
-    access->storage = b->storage + device;
-    access->begin = b->offset;
-    access->end = b->offset + b->size;
-    access->written = p->written;
     access->layout = texels ? 0 : (uint8_t)vd__image_rest(&image->shape);
-    uint64_t native = !combined ? texels && info->sampled : sampler ? sampler->native[device]
+    uint64_t native = !combined ? texels && info->sampled : sampler ? sampler->native[d->context_device->index]
                       : d->context_device->default_samplers[image->linear];
     r = vd__dispatch_bind_image(d, p, image, native, access->layout);
     return r ? r : vd__dispatch_check_seen(d, access, i, seen);
@@ -19711,11 +19681,8 @@ static vd_result vd__dispatch_sampler(vd__dispatch_state *d, vd_context *ctx, co
     const vd__sampler *sampler = vd__dispatch_find_sampler(d, ctx, arg->bits, i);
     vd_result r = sampler ? vd__dispatch_check_axes(d, sampler, 3, i) : VD_ERROR_INVALID;
     if (r) return r;
-    vd__binding *binding = &d->bindings[p->binding_index];
-    binding->memory = &sampler->key;
-    binding->offset = sampler->native[d->context_device->index];
-    binding->size = 0;
-    binding->number = p->location;
+    const vd__binding binding = { &sampler->key, sampler->native[d->context_device->index], 0, p->location };
+    d->bindings[p->binding_index] = binding;
     if (!((int)arg->kind & VD_SLOT)) return VD_OK;
     r = vd__dispatch_arg_slot_check(d, arg, i);
     return r ? r : vd__graph_sampler_slot(d->list, arg->slot, arg->bits, p->binding_index);
@@ -20126,9 +20093,10 @@ static bool vd__blob_scan(vd__blob *b, vd__blob_search *s, vd__blob_form *f) {
         for (uint32_t j = 0; j < forms && !b->bad; j++) {
             vd__blob position = *b;
             vd__blob_form_read(b, name, f);
-            if (!matches || b->bad || vd__blob_form_match(s->ctx, &f->desc) <= s->match) continue;
+            int match = matches && !b->bad ? vd__blob_form_match(s->ctx, &f->desc) : -1;
+            if (match <= s->match) continue;
             s->form = position;
-            s->match = vd__blob_form_match(s->ctx, &f->desc);
+            s->match = match;
         }
     }
     return kernels && !b->bad && !b->left;
