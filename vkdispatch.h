@@ -2588,6 +2588,8 @@ inline vd_result vd_run(vd_context *ctx, vd_kernel kernel, uint64_t x, Args... a
 #define VD__PRINTF(text, first)
 #endif
 #define VD__COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define VD__CEIL_DIV(n, divisor) (((n) + (divisor) - 1) / (divisor))
+#define VD__ALIGN_UP(n, align) (VD__CEIL_DIV(n, align) * (align))
 
 /* VD__SMALL and VD__SMALL_END enclose code that runs once per object or waits for a driver anyway: it is optimised for
    size, without the slowest compiler passes. Frame pointers, without sibling calls and shrink-wrapping, make epilogues
@@ -3792,7 +3794,7 @@ static void vd__pool_init(vd__pool *pool, const vd_allocator *allocator, vd__obj
                           size_t item_size) {
     memset(pool, 0, sizeof *pool);
     pool->allocator = allocator;
-    pool->item_size = (item_size + VD__CACHE_LINE - 1) / VD__CACHE_LINE * VD__CACHE_LINE;
+    pool->item_size = VD__ALIGN_UP(item_size, VD__CACHE_LINE);
     pool->type = (uint32_t)type;
     pool->tag = ((uint64_t)type << 44) | ((uint64_t)context << 48);
 }
@@ -3809,7 +3811,7 @@ static vd__slot *vd__pool_acquire(vd__pool *pool) {
             size_t bytes = ((size_t)1 << k) * pool->item_size;
             pool->blocks[k] = vd__alloc_zeroed(pool->allocator, bytes + VD__CACHE_LINE);
             if (!pool->blocks[k]) return NULL;
-            uintptr_t first = ((uintptr_t)pool->blocks[k] + VD__CACHE_LINE - 1) / VD__CACHE_LINE * VD__CACHE_LINE;
+            uintptr_t first = VD__ALIGN_UP((uintptr_t)pool->blocks[k], VD__CACHE_LINE);
             vd__atomic_store_pointer(&pool->bases[k], (void *)(first - bytes));
         }
         slot = vd__pool_slot_at(pool, pool->used);
@@ -6013,7 +6015,7 @@ static uint64_t vd__level_bytes(const vd__image_shape *shape, uint32_t level) {
     const vd__format_row *row = &vd__format_rows[shape->format];
     uint64_t bytes = row->bytes;
     for (int i = 0; i < 3; i++)
-        bytes *= (vd__level_extent(shape, level, i) + row->block[i] - 1u) / row->block[i];
+        bytes *= VD__CEIL_DIV(vd__level_extent(shape, level, i), row->block[i]);
     return bytes;
 }
 
@@ -7023,7 +7025,7 @@ static bool vd__blit_fits(const vd__image_command *c, vd__blit_piece *p) {
         from *= p->args.loaded_extent[i];
         to *= p->args.extent[i];
     }
-    from = (from + 15) / 16 * 16;
+    from = VD__ALIGN_UP(from, 16);
     p->args.to_at = (uint32_t)from;
     p->bytes = from + to;
     return p->bytes <= VD__BLIT_BYTES;
@@ -7066,7 +7068,7 @@ static bool vd__blit_next(const vd__image_command *c, vd__blit_cursor *cursor, v
     for (int i = 0; i < 3; i++) offset[i] = c->to.offset[i] + a->first[i];
     vd__blit_part(&p->store.to, cursor->layer, offset, a->extent);
     memcpy(p->groups, a->extent, sizeof p->groups);
-    p->groups[0] = (a->extent[0] + VD__BLIT_INVOCATIONS - 1) / VD__BLIT_INVOCATIONS;
+    p->groups[0] = VD__CEIL_DIV(a->extent[0], VD__BLIT_INVOCATIONS);
     cursor->y += a->extent[1];
     if (cursor->y < c->to.extent[1]) return true;
     cursor->y = 0;
@@ -7504,7 +7506,7 @@ static VD__COLD vd_result vd__spirv_not_a_type(uint32_t at, uint32_t id) {
 
 static uint32_t vd__spirv_saturate(uint64_t x) { return x > UINT32_MAX ? UINT32_MAX : (uint32_t)x; }
 /* Rounds up. An alignment of 0 belongs to a type without size. */
-static uint64_t vd__spirv_aligned(uint64_t x, uint32_t align) { return align ? (x + align - 1) / align * align : x; }
+static uint64_t vd__spirv_aligned(uint64_t x, uint32_t align) { return align ? VD__ALIGN_UP(x, align) : x; }
 
 /* ---- constants ---- */
 
@@ -8339,8 +8341,8 @@ static uint8_t *vd__dummy_texel(const vd__image_part *p, uint32_t x, uint32_t y,
     const vd__format_row *row = &vd__format_rows[shape->format];
     bool has_slices = shape->dim == VD_DIM_3D;
     uint32_t layer = p->layer + (has_slices ? 0 : z), slice = p->offset[2] + (has_slices ? z : 0);
-    uint64_t columns = (vd__level_extent(shape, p->level, 0) + row->block[0] - 1u) / row->block[0], /* blocks */
-             rows = (vd__level_extent(shape, p->level, 1) + row->block[1] - 1u) / row->block[1],
+    uint64_t columns = VD__CEIL_DIV(vd__level_extent(shape, p->level, 0), row->block[0]), /* blocks */
+             rows = VD__CEIL_DIV(vd__level_extent(shape, p->level, 1), row->block[1]),
              block = (slice * rows + (p->offset[1] + y) / row->block[1]) * columns + (p->offset[0] + x) / row->block[0];
     return vd__dummy_bytes(p->memory) + vd__dummy_image_offset(shape, p->level, layer) + block * row->bytes;
 }
@@ -8348,7 +8350,7 @@ static uint8_t *vd__dummy_texel(const vd__image_part *p, uint32_t x, uint32_t y,
 static void vd__dummy_image_buffer(const vd__image_command *c, const vd__image_part *p) {
     const vd__format_row *row = &vd__format_rows[vd__memory_shape(p->memory)->format];
     uint32_t width = row->block[0], height = row->block[1];
-    uint32_t columns = (p->extent[0] + width - 1) / width, rows = (p->extent[1] + height - 1) / height;
+    uint32_t columns = VD__CEIL_DIV(p->extent[0], width), rows = VD__CEIL_DIV(p->extent[1], height);
     uint64_t pitch = (uint64_t)(c->row_texels ? c->row_texels / width : columns) * row->bytes;
     uint64_t slice = pitch * (c->slice_rows ? c->slice_rows / height : rows);
     for (uint32_t z = 0; z < p->extent[2] * p->layers; z++)
@@ -8369,8 +8371,8 @@ static void vd__dummy_image_image(const vd__image_part *to, const vd__image_part
     if (row->bytes != source->bytes) return;
     for (int i = 0; i < 3; i++) {
         uint32_t side = row->block[i], from_side = source->block[i];
-        from_count[i] = (from->extent[i] + from_side - 1) / from_side;
-        count[i] = scale ? (to->extent[i] + side - 1) / side : from_count[i];
+        from_count[i] = VD__CEIL_DIV(from->extent[i], from_side);
+        count[i] = scale ? VD__CEIL_DIV(to->extent[i], side) : from_count[i];
     }
     for (uint32_t z = 0; z < count[2] * to->layers; z++)
         for (uint32_t y = 0; y < count[1]; y++)
@@ -9962,7 +9964,7 @@ static vd_result vd__vk_block_import_host(vd__vk_device *vk, vd__block *block, c
     for (block->type = 0; block->type < vk->memory.memoryTypeCount; block->type++) {
         VkMemoryPropertyFlags flags = vk->memory.memoryTypes[block->type].propertyFlags;
         if (!(types >> block->type & 1u) || !(flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)) continue;
-        block->size = (*offset + need->size + align - 1) / align * align;
+        block->size = VD__ALIGN_UP(*offset + need->size, align);
         block->mapped = (uint8_t *)(uintptr_t)base;
         block->coherent = true;
         block->host_cached = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
@@ -10037,7 +10039,7 @@ static void vd__vk_block_destroy(vd__device *dev, vd__block *block) {
 static vd_result vd__vk_block_sync(vd__device *dev, vd__block *block, uint64_t offset, uint64_t size, bool to_host) {
     vd__vk_device *vk = vd__vk_device_of(dev);
     uint64_t begin = offset / vk->flush_alignment * vk->flush_alignment,
-             end = (offset + size + vk->flush_alignment - 1) / vk->flush_alignment * vk->flush_alignment;
+             end = VD__ALIGN_UP(offset + size, vk->flush_alignment);
     VD__VK_STRUCT(VkMappedMemoryRange, range, VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE);
     range.memory = VD__VK_UNPACK(VkDeviceMemory, block->native[0]);
     range.offset = begin;
@@ -10171,7 +10173,7 @@ static vd_result vd__vk_image_create(vd__vk_device *vk, vd__memory *m, vd__memor
     vk->vkGetImageMemoryRequirements(vk->handle, image, &requirements);
     m->native[0] = VD__VK_PACK(image);
     need->align = requirements.alignment > vk->granularity ? requirements.alignment : vk->granularity;
-    need->size = (requirements.size + vk->granularity - 1) / vk->granularity * vk->granularity;
+    need->size = VD__ALIGN_UP(requirements.size, vk->granularity);
     need->types = requirements.memoryTypeBits;
     m->size = requirements.size;
     if (!shape->sparse) return VD_OK;
@@ -11713,7 +11715,7 @@ static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vkc) {
    descriptor covers the largest argument block and a size block, so the chunk must have that many bytes left. */
 static vd_result vd__vk_arguments_allocate(vd__device *dev, vd__vk_commands *vkc, uint32_t bytes) {
     uint32_t align = vd__vk_device_of(dev)->uniform_alignment;
-    uint32_t offset = (vkc->chunk_used + align - 1) / align * align;
+    uint32_t offset = VD__ALIGN_UP(vkc->chunk_used, align);
     if (vkc->chunk_count == 0 || offset + VD_MAX_ARGUMENT_BYTES + VD__VK_SIZE_BYTES > VD__VK_CHUNK_BYTES) {
         uint32_t next = vkc->chunk_count == 0 ? 0 : vkc->chunk + 1;
         vd_result result = next == vkc->chunk_count ? vd__vk_chunk_add(dev, vkc) : VD_OK;
@@ -11986,7 +11988,7 @@ static void vd__vk_record_kernel_copy(vd__device *dev, vd__vk_commands *vkc, uin
         memcpy(&arguments[2], &count, 4);
         vk->vkCmdPushConstants(vkc->buffer, kernel->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, kernel->push_bytes,
                                arguments);
-        vk->vkCmdDispatch(vkc->buffer, (uint32_t)((step + VD__VK_COPY_GROUP_BYTES - 1) / VD__VK_COPY_GROUP_BYTES), 1,
+        vk->vkCmdDispatch(vkc->buffer, (uint32_t)VD__CEIL_DIV(step, VD__VK_COPY_GROUP_BYTES), 1,
                           1);
     }
     vd__vk_commands_unbind(vkc);
@@ -14450,8 +14452,8 @@ static void vd__cu_part(const vd__image_part *p, vd__cu_copy_side_3d *side, vd__
     side->x = (size_t)(p->offset[0] / row->block[0]) * row->bytes;
     side->y = p->offset[1] / row->block[1];
     side->z = (size_t)p->offset[2] + p->layer;
-    c->width = (size_t)((p->extent[0] + row->block[0] - 1u) / row->block[0]) * row->bytes;
-    c->height = (p->extent[1] + row->block[1] - 1u) / row->block[1];
+    c->width = (size_t)VD__CEIL_DIV(p->extent[0], row->block[0]) * row->bytes;
+    c->height = VD__CEIL_DIV(p->extent[1], row->block[1]);
     c->depth = (size_t)p->extent[2] * p->layers;
 }
 
@@ -20373,8 +20375,8 @@ static vd_result vd__heap_add(vd__context_device *dev, uint32_t type, uint64_t s
 /* Sub-allocates from a block. Returns false if the block is dedicated or has no free range that fits. */
 static bool vd__heap_suballocate(vd__heap_block *b, const vd__memory_requirements *need, vd__storage *out) {
     if (b->dedicated) return false;
-    uint32_t align = need->align > VD__TLSF_UNIT ? (uint32_t)((need->align + VD__TLSF_UNIT - 1) / VD__TLSF_UNIT) : 1;
-    out->node = vd__tlsf_allocate(&b->suballocator, (uint32_t)((need->size + VD__TLSF_UNIT - 1) / VD__TLSF_UNIT),
+    uint32_t align = need->align > VD__TLSF_UNIT ? (uint32_t)VD__CEIL_DIV(need->align, VD__TLSF_UNIT) : 1;
+    out->node = vd__tlsf_allocate(&b->suballocator, (uint32_t)VD__CEIL_DIV(need->size, VD__TLSF_UNIT),
                                   align);
     if (!out->node) return false;
     out->memory.block = &b->block;
@@ -20387,7 +20389,7 @@ static bool vd__heap_suballocate(vd__heap_block *b, const vd__memory_requirement
    tries smaller ones, and finally a dedicated one. before: the error to restore after each attempt but the last. */
 static vd_result vd__heap_allocate_type(vd__context_device *dev, uint32_t type, const vd__memory_requirements *need,
                                         bool dedicated, const vd__error *before, vd__storage *out) {
-    uint64_t rounded = (need->size + VD__TLSF_UNIT - 1) / VD__TLSF_UNIT * VD__TLSF_UNIT, size = dev->heap.block_bytes;
+    uint64_t rounded = VD__ALIGN_UP(need->size, VD__TLSF_UNIT), size = dev->heap.block_bytes;
     vd__heap_block *b = NULL;
     if (!dedicated && rounded <= size / 2) {
         for (b = dev->heap.blocks[type]; b; b = b->next)
@@ -20527,7 +20529,7 @@ static vd_result vd__storage_create(vd__context_device *dev, vd_memory usage, ui
 static vd_result vd__storage_create_sparse(vd__context_device *dev, uint64_t size, vd__storage *out) {
     const vd__backend *backend = dev->ctx->driver.backend;
     const vd_allocator *allocator = &dev->ctx->host.allocator;
-    uint64_t page = dev->device.info.limits.sparse_page_bytes, pages = (size + page - 1) / page;
+    uint64_t page = dev->device.info.limits.sparse_page_bytes, pages = VD__CEIL_DIV(size, page);
     vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_PAGES, false };
     memset(out, 0, sizeof *out);
     vd__heap_block *b = (vd__heap_block *)vd__alloc_zeroed(allocator, sizeof *b);
@@ -21195,7 +21197,7 @@ static vd_result vd__staging_allocate(vd_list *l, vd_memory usage, uint64_t size
     }
     out->staging = s;
     out->offset = s->filled;
-    s->filled += (size + VD__STAGING_ALIGN - 1) / VD__STAGING_ALIGN * VD__STAGING_ALIGN;
+    s->filled += VD__ALIGN_UP(size, VD__STAGING_ALIGN);
     vd__atomic_add32(&s->pins, 1);
     return VD_OK;
 }
@@ -23009,8 +23011,8 @@ static vd_result vd__slices_check(vd_format of, const vd_image_transfer *desc, c
                                   vd__slices *g) {
     const vd__format_row *format = &vd__format_rows[of];
     const uint64_t limit = (uint64_t)1 << 31; /* of texels in a row, and of rows in a slice */
-    g->row = (uint64_t)((part->extent[0] + format->block[0] - 1u) / format->block[0]) * format->bytes;
-    g->rows = (part->extent[1] + format->block[1] - 1u) / format->block[1];
+    g->row = (uint64_t)VD__CEIL_DIV(part->extent[0], format->block[0]) * format->bytes;
+    g->rows = VD__CEIL_DIV(part->extent[1], format->block[1]);
     g->step = 1;
     g->slices = (uint64_t)part->extent[2] * part->layers;
     g->row_pitch = desc->row_pitch ? desc->row_pitch : g->row;
@@ -23146,8 +23148,8 @@ static vd_result vd__copy_image(vd_list *l, const vd_image_box *to, const vd_ima
         /* A block of one format is copied to a block of the other: the extent is converted from texels of the source to
            texels of the target. Blocks at the edge may be incomplete. */
         uint32_t from_side = from_format->block[i], to_side = to_format->block[i];
-        uint32_t extent = (c.from.extent[i] + from_side - 1) / from_side * to_side;
-        uint32_t to_edge = c.to.extent[i], padded = (to_edge + to_side - 1) / to_side * to_side;
+        uint32_t extent = VD__CEIL_DIV(c.from.extent[i], from_side) * to_side;
+        uint32_t to_edge = c.to.extent[i], padded = VD__ALIGN_UP(to_edge, to_side);
         if ((to->extent[i] && to->extent[i] != extent && to->extent[i] != to_edge) || extent > padded)
             return vd__fail(VD_ERROR_INVALID, "the source fills %u texels of the target along axis %d, but the target "
                             "has %u", (unsigned)extent, i, (unsigned)(to->extent[i] ? to->extent[i] : to_edge));
@@ -25090,7 +25092,7 @@ static vd_result vd__graph_stage(vd_list *l, uint64_t size, vd__staging_range *o
     }
     out->staging = g->staging;
     out->offset = g->staging->filled;
-    g->staging->filled += (size + VD__STAGING_ALIGN - 1) / VD__STAGING_ALIGN * VD__STAGING_ALIGN;
+    g->staging->filled += VD__ALIGN_UP(size, VD__STAGING_ALIGN);
     vd__atomic_add32(&g->staging->pins, 1);
     return VD_OK;
 }
@@ -25584,7 +25586,7 @@ static uint64_t vd__graph_place(const vd__graph *g, const vd__graph_slot *s, uin
         placed = other->next_placed;
         if (!vd__graph_lives_overlap(s, other) || end <= offset) continue;
         if (other->memory_offset >= offset + s->buffer->size) break;
-        offset = (end + align - 1) / align * align;
+        offset = VD__ALIGN_UP(end, align);
     }
     return offset;
 }
@@ -28008,7 +28010,7 @@ static vd_result vd__pages_change_range(vd_context *ctx, const vd__buffer *b, ui
         return vd__fail_named(VD_ERROR_INVALID, b->name, "offset %llu or size %llu is not a multiple of %llu "
                               "(limits.sparse_page_bytes)", VD__U(offset), VD__U(size), VD__U(page));
     vd__reap(ctx);
-    return vd__pages_change(s, offset / page, (offset + size + page - 1) / page, bind);
+    return vd__pages_change(s, offset / page, VD__CEIL_DIV(offset + size, page), bind);
 }
 
 static vd_result vd__buffer_pages(vd_context *ctx, vd_buffer buffer, const char *call, uint64_t offset, uint64_t size,
@@ -28554,7 +28556,7 @@ static vd_result vd__tiles_change(const vd__image *image, const vd__image_part *
     bool tail = box->level >= t->tail_level;
     uint64_t total = box->layers, bytes = tail ? t->tails[0].bytes + t->tails[1].bytes : t->bytes;
     for (int i = 0; i < 3; i++) {
-        n[i] = tail ? 1 : (box->extent[i] + t->extent[i] - 1) / t->extent[i];
+        n[i] = tail ? 1 : VD__CEIL_DIV(box->extent[i], t->extent[i]);
         total *= n[i];
     }
     if (offset % t->bytes || offset > s->memory.size || (bind && total > (s->memory.size - offset) / bytes))
