@@ -928,7 +928,54 @@ static void bench_copies(void) {
     vd_context_destroy(driver.ctx);
 }
 
-int main(void) {
+/* ---- dispatches that do not wait, for tools/bench/original ---- */
+
+/* Returns the wall-clock time of a dispatch: in a graph of `size`, or for 0 by a call. */
+static double submit_many(ours *o, vd_graph graph, int size, int count) {
+    double start = bench_now();
+    for (int i = 0; i < count; i++) {
+        if (size) NEED(vd_graph_submit(o->ctx, graph, NULL, NULL));
+        else {
+            NEED(vd_run(o->ctx, o->kernel, THREADS, vd_b(o->x), vd_u32(work_of(0))));
+            NEED(vd_flush(o->ctx));
+        }
+        chain_expect(o->expected, size ? size : 1);
+    }
+    NEED(vd_wait_idle(o->ctx));
+    return (bench_now() - start) / count / (size ? size : 1);
+}
+
+static void bench_without_waiting(void) {
+    static const struct { const char *name; int size, count; } rows[] = {
+        { "call", 0, 5000 }, { "graph-1", 1, 5000 }, { "graph-100", 100, 250 }, { "graph-1000", 1000, 25 }
+    };
+    static ours o;
+    double times[CHAIN_ROUNDS];
+    if (ours_open(&o, VD_BACKEND_DEFAULT, 0)) {
+        bench_not_run("dispatch", "call", vd_error_text());
+        return;
+    }
+    vc_kernel *k = ours_builder(o.ctx, VC_BUFFERS_DEFAULT);
+    ours_start(&o, vd_kernel_build(o.ctx, k));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        vd_graph graph = { 0 };
+        if (rows[i].size) graph = ours_graph(&o, rows[i].size, false);
+        submit_many(&o, graph, rows[i].size, rows[i].count);
+        for (int round = 0; round < CHAIN_ROUNDS; round++)
+            times[round] = 1e6 * submit_many(&o, graph, rows[i].size, rows[i].count);
+        bench_print_alone(rows[i].name, "64", times, CHAIN_ROUNDS, "us", -1);
+    }
+    ours_check(&o);
+    vc_free(k);
+    vd_context_destroy(o.ctx);
+}
+
+int main(int argc, char **argv) {
+    (void)argv;
+    if (argc > 1) {
+        bench_without_waiting();
+        return 0;
+    }
     bench_form(false);
     bench_form(true);
     bench_copies();
