@@ -528,7 +528,7 @@ bench-reduce: build/$(cc)/tools/bench/reduce $(if $(NVCC),build/cub.so) ## sums,
 	@$<
 
 PYTHON = python3
-bench-original: build/vkfft/tools/bench/fft $(addprefix build/$(cc)/tools/bench/,dispatch reduce) ## compared with the Python package vkdispatch, if PYTHON has it
+bench-original: build/vkfft/tools/bench/fft $(addprefix build/$(cc)/tools/bench/,dispatch reduce) ## compared with the Python package
 	@$(PYTHON) tools/bench/original
 
 bench-plots: deps-plots ## writes BENCHMARKS.md and its pictures from the stored results, or from OUTPUT=FILE, the output of benchmarks on MACHINE='description'
