@@ -5372,8 +5372,8 @@ static vc_val vc__rule_operand(const vc__rule_state *r, uint32_t i) {
     if (i < VC__OPERAND_NUMBERS) return vc__immediate(VC__RULE_NAMED, i - VC__OPERAND_NAMES);
     return vc__immediate(VC__RULE_NUMBER, (uint64_t)(int64_t)vc__rule_numbers[i - VC__OPERAND_NUMBERS]);
 }
-static vc_val vc__convert(uint32_t op, vc_type type, vc_val v);
-static vc_val vc__shift(uint32_t op, vc_val a, vc_val count);
+static vc_val vc__convert(vc_type type, vc_val v, uint32_t op);
+static vc_val vc__shift(vc_val a, vc_val count, uint32_t op);
 static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count);
 
 /* Records an operation. to: type of a cast. */
@@ -5385,9 +5385,9 @@ static vc_val vc__rule_record(vc__rule_state *r, uint32_t op, vc_type to, uint32
         if (!vc__rule_is_number(v[i]) && !(op == VC__OP_SELECT && i == 0)) type = vc_typeof(v[i]);
     }
     for (uint32_t i = 0; i < count; i++) v[i] = vc__rule_typed(r, v[i], type);
-    if (op == VC__OP_CAST || op == VC__OP_BITCAST) return vc__convert(op, to, v[0]);
+    if (op == VC__OP_CAST || op == VC__OP_BITCAST) return vc__convert(to, v[0], op);
     if (op == VC__OP_SELECT) return vc_select(v[0], v[1], v[2]);
-    if (op == VC__OP_SHL || op == VC__OP_SHR) return vc__shift(op, v[0], v[1]);
+    if (op == VC__OP_SHL || op == VC__OP_SHR) return vc__shift(v[0], v[1], op);
     if (vc__op[op].result == VC__RESULT_BOOL && count == 2) return vc__compare(v[0], v[1], op);
     return count == 1 ? vc__pure1(v[0], op) : count == 2 ? vc__pure2(v[0], v[1], op) : vc__pure3(v[0], v[1], v[2], op);
 }
@@ -12794,12 +12794,12 @@ VC__SMALL
 
 static void vc__store(vc_kernel *k, const char *call, const vc_ref *r, uint32_t which, vc_val value);
 static bool vc__fail_in_switch(vc_kernel *k, const char *call);
-static vc_val vc__result_without_kernel(const char *call, vc_val a, vc_val b);
+static vc_val vc__result_without_kernel(vc_val a, vc_val b, const char *call);
 static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i);
-static vc_val vc__component(const char *call, vc_val vector, uint32_t i);
+static vc_val vc__component(vc_val vector, uint32_t i, const char *call);
 static vc_ref vc__no_ref(void);
 static vc_ref vc__make_ref(vc_kernel *k, uint32_t node, vc_type type);
-static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val scalar);
+static vc_val vc__insert(vc_val vector, uint32_t i, vc_val scalar, const char *call);
 static void vc__read_table(vc_type type, const void *data, uint64_t *to, size_t components);
 
 enum { VC__MAX_PARTS = 1024, VC__MAX_TYPE_DEPTH = 32, VC__MAX_USER_TYPES = 0xf000 };
@@ -13137,7 +13137,7 @@ static vc_val vc__from_flat_parts(vc_kernel *k, vc_type type, const uint32_t *pa
 VC_API vc_val vc_part(vc_val v, uint32_t i) {
     vc_kernel *k = vc__kernel_of(v);
     vc__flat_parts all;
-    if (!vc__is_composite(v)) return vc__component("part", v, i);
+    if (!vc__is_composite(v)) return vc__component(v, i, "part");
     if (!vc__ready(k) || !vc__parts_of(k, "part", 1, v, &all)) return vc__no_value();
     if (i >= vc__direct_part_count(k, all.type)) return vc__fail_part(k, "part", all.type, i);
     vc__field f = vc__direct_part(k, all.type, i);
@@ -13147,7 +13147,7 @@ VC_API vc_val vc_part(vc_val v, uint32_t i) {
 VC_API vc_val vc_with(vc_val v, uint32_t i, vc_val part) {
     vc_kernel *k = vc__kernel_of(v);
     vc__flat_parts all;
-    if (!vc__is_composite(v)) return vc__insert("with", v, i, part);
+    if (!vc__is_composite(v)) return vc__insert(v, i, part, "with");
     if (!vc__ready(k) || !vc__parts_of(k, "with", 1, v, &all)) return vc__no_value();
     if (i >= vc__direct_part_count(k, all.type)) return vc__fail_part(k, "with", all.type, i);
     vc__field f = vc__direct_part(k, all.type, i);
@@ -13429,7 +13429,7 @@ static vc_val vc__composite_op(vc_kernel *k, uint32_t ordered_op, uint32_t count
 
 /* Reads the operand of a function that accepts only complex numbers or, with `matrix`, only matrices. Returns the
    kernel; NULL after an error. */
-static vc_kernel *vc__complex_or_matrix(const char *call, vc_val v, bool matrix, vc__math_operand *out) {
+static vc_kernel *vc__complex_or_matrix(vc_val v, const char *call, bool matrix, vc__math_operand *out) {
     vc_kernel *k = vc__kernel_of(v);
     if (!vc__ready(k) || !vc__math_operand_of(k, call, 1, v, out)) return NULL;
     if (matrix ? vc__is_matrix(out->type) : vc__is_complex(out->type)) return k;
@@ -13439,12 +13439,12 @@ static vc_kernel *vc__complex_or_matrix(const char *call, vc_val v, bool matrix,
 
 /* The result of a call whose operand vc__complex_or_matrix has rejected. Without a kernel, the error is reported when
    the result is used. */
-static vc_val vc__rejected(const char *call, vc_val a, vc_val b) {
-    return vc__kernel_of_two(a, b) ? vc__no_value() : vc__result_without_kernel(call, a, b);
+static vc_val vc__rejected(vc_val a, vc_val b, const char *call) {
+    return vc__kernel_of_two(a, b) ? vc__no_value() : vc__result_without_kernel(a, b, call);
 }
 
 /* Returns the kernel of two real scalars of one kind, and the kind; NULL after an error. */
-static vc_kernel *vc__real_pair(const char *call, vc_val a, vc_val b, vc_type *kind) {
+static vc_kernel *vc__real_pair(vc_val a, vc_val b, const char *call, vc_type *kind) {
     vc_kernel *k = vc__kernel_of_two(a, b);
     vc__operand o[2];
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, a, &o[0]) || !vc__operand_of(k, call, 2, b, &o[1])) return NULL;
@@ -13456,17 +13456,17 @@ static vc_kernel *vc__real_pair(const char *call, vc_val a, vc_val b, vc_type *k
 
 VC_API vc_val vc_complex(vc_val re, vc_val im) {
     vc_type kind = VC_NONE;
-    vc_kernel *k = vc__real_pair("complex", re, im, &kind);
+    vc_kernel *k = vc__real_pair(re, im, "complex", &kind);
     vc_val part[2] = { re, im };
-    if (!k) return vc__rejected("complex", re, im);
+    if (!k) return vc__rejected(re, im, "complex");
     return vc__from_direct_parts(k, VC_COMPLEX(kind), part);
 }
 
 VC_API vc_val vc_polar(vc_val radius, vc_val angle) {
     vc_type kind = VC_NONE;
-    vc_kernel *k = vc__real_pair("polar", radius, angle, &kind);
+    vc_kernel *k = vc__real_pair(radius, angle, "polar", &kind);
     vc_val part[2];
-    if (!k) return vc__rejected("polar", radius, angle);
+    if (!k) return vc__rejected(radius, angle, "polar");
     if (!vc__kernel_of(angle)) angle = vc_const(k, angle);
     part[0] = vc_mul(radius, vc_cos(angle));
     part[1] = vc_mul(radius, vc_sin(angle));
@@ -13474,35 +13474,35 @@ VC_API vc_val vc_polar(vc_val radius, vc_val angle) {
 }
 
 /* The real part (0) or the imaginary part (1). */
-static vc_val vc__complex_part(const char *call, vc_val z, uint32_t i) {
+static vc_val vc__complex_part(vc_val z, uint32_t i, const char *call) {
     vc__math_operand f;
-    return vc__complex_or_matrix(call, z, false, &f) ? f.part[i] : vc__rejected(call, z, z);
+    return vc__complex_or_matrix(z, call, false, &f) ? f.part[i] : vc__rejected(z, z, call);
 }
-VC_API vc_val vc_re(vc_val z) { return vc__complex_part("re", z, 0); }
-VC_API vc_val vc_im(vc_val z) { return vc__complex_part("im", z, 1); }
+VC_API vc_val vc_re(vc_val z) { return vc__complex_part(z, 0, "re"); }
+VC_API vc_val vc_im(vc_val z) { return vc__complex_part(z, 1, "im"); }
 
 VC_API vc_val vc_conj(vc_val z) {
     vc__math_operand f;
-    vc_kernel *k = vc__complex_or_matrix("conj", z, false, &f);
-    if (!k) return vc__rejected("conj", z, z);
+    vc_kernel *k = vc__complex_or_matrix(z, "conj", false, &f);
+    if (!k) return vc__rejected(z, z, "conj");
     f.part[1] = vc_neg(f.part[1]);
     return vc__from_direct_parts(k, f.type, f.part);
 }
 
 VC_API vc_val vc_arg(vc_val z) {
     vc__math_operand f;
-    vc_kernel *k = vc__complex_or_matrix("arg", z, false, &f);
+    vc_kernel *k = vc__complex_or_matrix(z, "arg", false, &f);
     vc_val r;
-    if (!k) return vc__rejected("arg", z, z);
+    if (!k) return vc__rejected(z, z, "arg");
     vc__rule_record_of(k, vc__scalar(f.type), VC__RULE_angle, f.part, 2, &r, 1);
     return r;
 }
 
 VC_API vc_val vc_transpose(vc_val m) {
     vc__math_operand f;
-    vc_kernel *k = vc__complex_or_matrix("transpose", m, true, &f);
+    vc_kernel *k = vc__complex_or_matrix(m, "transpose", true, &f);
     vc_val out[4], row[4];
-    if (!k) return vc__rejected("transpose", m, m);
+    if (!k) return vc__rejected(m, m, "transpose");
     for (uint32_t i = 0; i < vc__rows(f.type); i++) {
         for (uint32_t j = 0; j < vc__columns(f.type); j++) row[j] = vc_component(f.part[j], i);
         out[i] = vc__vector("vec", row, vc__columns(f.type));
@@ -13514,7 +13514,7 @@ VC_API vc_val vc_outer(vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of_two(a, b);
     vc__math_operand x, y;
     vc_val out[4];
-    if (!k) return vc__rejected("outer", a, b);
+    if (!k) return vc__rejected(a, b, "outer");
     if (k->failed || !vc__math_operand_of(k, "outer", 1, a, &x) || !vc__math_operand_of(k, "outer", 2, b, &y))
         return vc__no_value();
     bool fit = vc__is_type(x.type) && vc__is_type(y.type) && vc__kind(x.type) == vc__kind(y.type)
@@ -13544,8 +13544,8 @@ static vc_val vc__minor(vc_val m[4][4], const uint32_t *columns, const uint32_t 
 }
 
 /* Reads the elements of a square matrix, by column and row. Returns the number of rows; 0 after an error. */
-static uint32_t vc__square_matrix(const char *call, vc_val v, vc__math_operand *f, vc_val m[4][4], vc_kernel **k) {
-    *k = vc__complex_or_matrix(call, v, true, f);
+static uint32_t vc__square_matrix(vc_val v, const char *call, vc__math_operand *f, vc_val m[4][4], vc_kernel **k) {
+    *k = vc__complex_or_matrix(v, call, true, f);
     if (!*k) return 0;
     uint32_t n = vc__rows(f->type);
     if (n != vc__columns(f->type))
@@ -13559,8 +13559,8 @@ VC_API vc_val vc_determinant(vc_val v) {
     vc_val m[4][4];
     vc_kernel *k;
     vc__math_operand f;
-    uint32_t n = vc__square_matrix("determinant", v, &f, m, &k);
-    return n ? vc__minor(m, all, all, n) : vc__rejected("determinant", v, v);
+    uint32_t n = vc__square_matrix(v, "determinant", &f, m, &k);
+    return n ? vc__minor(m, all, all, n) : vc__rejected(v, v, "determinant");
 }
 
 /* The adjugate (the transposed matrix of cofactors) times the rounded reciprocal of the determinant. */
@@ -13568,8 +13568,8 @@ VC_API vc_val vc_inverse(vc_val v) {
     vc_val m[4][4], out[4], column[4];
     vc_kernel *k;
     vc__math_operand f;
-    uint32_t n = vc__square_matrix("inverse", v, &f, m, &k), columns[3], rows[3];
-    if (!n) return vc__rejected("inverse", v, v);
+    uint32_t n = vc__square_matrix(v, "inverse", &f, m, &k), columns[3], rows[3];
+    if (!n) return vc__rejected(v, v, "inverse");
     vc_val det = vc_determinant(v);
     vc_val reciprocal = vc_div(vc__power_of_two(vc__kind(f.type), 0), det);
     for (uint32_t i = 0; i < n; i++) {
@@ -13589,7 +13589,7 @@ static vc_val vc__composite_cast(vc_type type, vc_val v) {
     vc_kernel *k = vc__kernel_of(v);
     vc__math_operand f;
     vc_type kind = vc__scalar(type);
-    if (!k) return vc__result_without_kernel("cast", v, v);
+    if (!k) return vc__result_without_kernel(v, v, "cast");
     if (!vc__ready(k) || !vc__math_operand_of(k, "cast", 1, v, &f)) return vc__no_value();
     if (vc__is_complex(type) && vc__is_type(f.type) && vc__components(f.type) == 1) f.part[1] = vc_imm(kind, 0);
     else if (!(vc__is_complex(type) && vc__is_complex(f.type))
@@ -14844,7 +14844,7 @@ VC_API void vc_set_component(vc_ref ref, uint32_t i, vc_val value) {
         return;
     }
     vc_val v = vc__load(k, call, &ref);
-    if (v.owner) vc__store(k, call, &ref, 3, vc__insert(call, v, i, value));
+    if (v.owner) vc__store(k, call, &ref, 3, vc__insert(v, i, value, call));
 }
 
 VC_API vc_ref vc_as(vc_ref ref, vc_type type) {
@@ -15079,7 +15079,7 @@ VC__SMALL
 
 /* Returns the result of a call on operands without a kernel that cannot be folded, in most cases because the result
    would be a vector, and immediates are scalars. An unusable operand is returned instead. */
-static vc_val vc__result_without_kernel(const char *call, vc_val a, vc_val b) {
+static vc_val vc__result_without_kernel(vc_val a, vc_val b, const char *call) {
     return vc__is_unusable(a) ? a : vc__is_unusable(b) ? b : vc__unfoldable(call);
 }
 
@@ -15144,7 +15144,7 @@ VC_API vc_val vc_vec_of(vc_kernel *k, const vc_val *parts, uint32_t count) {
 VC_API vc_val vc_splat(vc_val scalar, uint32_t components) {
     vc_kernel *k = vc__kernel_of(scalar);
     vc__operand o;
-    if (!k) return components == 1 ? scalar : vc__result_without_kernel("splat", scalar, scalar);
+    if (!k) return components == 1 ? scalar : vc__result_without_kernel(scalar, scalar, "splat");
     if (!vc__ready(k) || !vc__operand_of(k, "splat", 1, scalar, &o)) return vc__no_value();
     if (components < 1 || components > 4 || vc__components(o.type) != 1)
         return vc__fail_call(k, "splat",
@@ -15160,22 +15160,22 @@ static uint32_t vc__record_component(vc_kernel *k, uint32_t vector, uint32_t i) 
     return vc__record_on(k, VC__OP_COMPONENT, vc__scalar(type), vector, VC__NIL, VC__NIL, i);
 }
 
-static vc_val vc__component(const char *call, vc_val vector, uint32_t i) {
+static vc_val vc__component(vc_val vector, uint32_t i, const char *call) {
     vc_kernel *k = vc__kernel_of(vector);
     vc__operand o;
-    if (!k) return i == 0 ? vector : vc__result_without_kernel(call, vector, vector);
+    if (!k) return i == 0 ? vector : vc__result_without_kernel(vector, vector, call);
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     if (i < vc__components(o.type)) return vc__value(k, vc__record_component(k, o.node, i));
     return vc__fail_call(k, call, "component %u is out of range: the last one of %t is %u", i, o.type,
                          vc__components(o.type) - 1);
 }
-VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component("component", vector, i); }
+VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component(vector, i, "component"); }
 
 VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     vc_kernel *k = vc__kernel_of_two(vector, i);
     vc__operand o[2];
     if (!k)
-        return vc__is_int((vc_type)i.owner) && i.owner < 16 ? vector : vc__result_without_kernel("extract", vector, i);
+        return vc__is_int((vc_type)i.owner) && i.owner < 16 ? vector : vc__result_without_kernel(vector, i, "extract");
     if (!vc__ready(k) || !vc__operand_of(k, "extract", 1, vector, &o[0])
         || !vc__operand_of(k, "extract", 2, i, &o[1]))
         return vc__no_value();
@@ -15189,11 +15189,11 @@ VC_API vc_val vc_extract(vc_val vector, vc_val i) {
 }
 
 /* Replaces component i of a vector. If both operands are immediates, they must have the same type. */
-static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val scalar) {
+static vc_val vc__insert(vc_val vector, uint32_t i, vc_val scalar, const char *call) {
     vc_kernel *k = vc__kernel_of_two(vector, scalar);
     vc__operand o;
     uint32_t parts[4];
-    if (!k) return i == 0 && vector.owner == scalar.owner ? scalar : vc__result_without_kernel(call, vector, scalar);
+    if (!k) return i == 0 && vector.owner == scalar.owner ? scalar : vc__result_without_kernel(vector, scalar, call);
     if (!vc__ready(k) || !vc__operand_of(k, call, 1, vector, &o)) return vc__no_value();
     uint32_t components = vc__components(o.type);
     if (i >= components)
@@ -15204,7 +15204,7 @@ static vc_val vc__insert(const char *call, vc_val vector, uint32_t i, vc_val sca
     for (uint32_t j = 0; j < components; j++) parts[j] = j == i ? value : vc__record_component(k, o.node, j);
     return vc__value(k, vc__record_vec(k, o.type, parts, components));
 }
-VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar) { return vc__insert("insert", vector, i, scalar); }
+VC_API vc_val vc_insert(vc_val vector, uint32_t i, vc_val scalar) { return vc__insert(vector, i, scalar, "insert"); }
 
 VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
     static const char letters[] = "xyzw";
@@ -15212,7 +15212,7 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
     size_t length = components ? strlen(components) : 0, i;
     uint32_t parts[4];
     vc__operand o;
-    if (!k) return length == 1 && *components == 'x' ? vector : vc__result_without_kernel("swizzle", vector, vector);
+    if (!k) return length == 1 && *components == 'x' ? vector : vc__result_without_kernel(vector, vector, "swizzle");
     if (!vc__ready(k) || !vc__operand_of(k, "swizzle", 1, vector, &o)) return vc__no_value();
     for (i = 0; i < length && i < 4; i++) {
         const char *at = strchr(letters, components[i]);
@@ -15231,7 +15231,7 @@ VC_API vc_val vc_swizzle(vc_val vector, const char *components) {
 #define VC__SAME_COMPONENTS "the number of components must be the same, unless the operand is a scalar"
 
 /* vc_cast and vc_bitcast. `op` is VC__OP_CAST or VC__OP_BITCAST. */
-static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
+static vc_val vc__convert(vc_type type, vc_val v, uint32_t op) {
     vc_kernel *k = vc__kernel_of(v);
     const char *call = vc__op_name[op];
     vc__operand o;
@@ -15263,8 +15263,8 @@ static vc_val vc__convert(uint32_t op, vc_type type, vc_val v) {
                      vc__components(o.type) == vc__components(type) ? n : vc__record_splat(k, n, vc__components(type)));
 }
 
-VC_API vc_val vc_cast(vc_type type, vc_val v) { return vc__convert(VC__OP_CAST, type, v); }
-VC_API vc_val vc_bitcast(vc_type type, vc_val v) { return vc__convert(VC__OP_BITCAST, type, v); }
+VC_API vc_val vc_cast(vc_type type, vc_val v) { return vc__convert(type, v, VC__OP_CAST); }
+VC_API vc_val vc_bitcast(vc_type type, vc_val v) { return vc__convert(type, v, VC__OP_BITCAST); }
 
 /* ---- arithmetic ---- */
 
@@ -15336,7 +15336,7 @@ static inline bool vc__adapt_scalar_count(vc_val a, vc_val *count) {
 }
 
 /* Shifts. The count may be of another integer type than `a`; an immediate count is converted to the type of `a`. */
-static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
+static vc_val vc__shift(vc_val a, vc_val count, uint32_t op) {
     vc_kernel *k = vc__kernel_of_two(a, count);
     const char *call = vc__op_name[op];
     vc__operand o[2];
@@ -15369,8 +15369,8 @@ static vc_val vc__shift(uint32_t op, vc_val a, vc_val count) {
     return vc__value(k, vc__record_on(k, op, type, n[0], n[1], VC__NIL, 0));
 }
 
-VC_API vc_val vc_shl(vc_val a, vc_val count) { return vc__shift(VC__OP_SHL, a, count); }
-VC_API vc_val vc_shr(vc_val a, vc_val count) { return vc__shift(VC__OP_SHR, a, count); }
+VC_API vc_val vc_shl(vc_val a, vc_val count) { return vc__shift(a, count, VC__OP_SHL); }
+VC_API vc_val vc_shr(vc_val a, vc_val count) { return vc__shift(a, count, VC__OP_SHR); }
 VC_API vc_val vc_eq(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_EQ); }
 VC_API vc_val vc_ne(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_NE); }
 VC_API vc_val vc_lt(vc_val a, vc_val b) { return vc__compare(a, b, VC__OP_LT); }
@@ -15743,7 +15743,7 @@ static vc_val vc__subgroup_of(vc_val v, uint32_t op, uint32_t x) {
     const char *call = vc__subgroup_call(op, x);
     vc_kernel *k = vc__kernel_of(v);
     vc__operand o;
-    if (!k) return vc__result_without_kernel(call, v, v);
+    if (!k) return vc__result_without_kernel(v, v, call);
     if (k->failed || !vc__operand_of(k, call, 1, v, &o)) return vc__no_value();
     if (op == VC__OP_BALLOT_COUNT && o.type != VC_U32X4)
         return vc__fail_operand(k, call, 1, &o, "the u32x4 result of vc_subgroup_ballot");
@@ -15758,7 +15758,7 @@ static vc_val vc__subgroup_by(vc_val v, vc_val by, uint32_t op) {
     const char *call = vc__op_name[op];
     vc_kernel *k = vc__kernel_of_two(v, by);
     vc__operand o[2];
-    if (!k) return vc__result_without_kernel(call, v, v);
+    if (!k) return vc__result_without_kernel(v, v, call);
     if (k->failed || !vc__operand_of(k, call, 1, v, &o[0]) || !vc__operand_of(k, call, 2, by, &o[1]))
         return vc__no_value();
     if (vc__is_int_immediate(&o[1]) && !vc__adapt_immediate(k, call, 2, &o[1], VC_U32)) return vc__no_value();
@@ -16420,10 +16420,10 @@ static vc__fn vc__fn_begin(const char *call, uint32_t kinds, uint32_t same, uint
     if (!f.k || !f.k->failed) f.type = vc__fn_type(&f, kinds, same);
     return f;
 }
-static vc__fn vc__fn_one(const char *call, uint32_t kinds, vc_val a) {
+static vc__fn vc__fn_one(vc_val a, const char *call, uint32_t kinds) {
     return vc__fn_begin(call, kinds, 1, 1, &a);
 }
-static vc__fn vc__fn_two(const char *call, uint32_t kinds, vc_val a, vc_val b) {
+static vc__fn vc__fn_two(vc_val a, vc_val b, const char *call, uint32_t kinds) {
     const vc_val v[2] = { a, b };
     return vc__fn_begin(call, kinds, 2, 2, v);
 }
@@ -16461,13 +16461,13 @@ static vc_val vc__fn_polynomials(const vc__fn *f, uint32_t rule, const vc__polyn
 static vc_val vc__fn_rule(const vc__fn *f, uint32_t rule) { return vc__fn_polynomials(f, rule, NULL, NULL); }
 
 /* A function of one operand of `kinds` that is computed by a rule. */
-static vc_val vc__fn_rule_of(const char *call, uint32_t kinds, vc_val a, uint32_t rule) {
-    vc__fn f = vc__fn_one(call, kinds, a);
+static vc_val vc__fn_rule_of(vc_val a, const char *call, uint32_t kinds, uint32_t rule) {
+    vc__fn f = vc__fn_one(a, call, kinds);
     return vc__fn_rule(&f, rule);
 }
 /* A function of two integers of one type that is computed by a rule, or by another one if they are unsigned. */
-static vc_val vc__fn_integer2(const char *call, vc_val a, vc_val b, uint32_t rule, uint32_t unsigned_rule) {
-    vc__fn f = vc__fn_two(call, VC__KINDS_IU, a, b);
+static vc_val vc__fn_integer2(vc_val a, vc_val b, const char *call, uint32_t rule, uint32_t unsigned_rule) {
+    vc__fn f = vc__fn_two(a, b, call, VC__KINDS_IU);
     return vc__fn_rule(&f, vc__is_unsigned(f.type) ? unsigned_rule : rule);
 }
 
@@ -16491,18 +16491,18 @@ static vc_val vc__pure2_carries(vc_val a, vc_val b, uint32_t op) {
 VC_API vc_val vc_mul_hi(vc_val a, vc_val b) { return vc__pure2_carries(a, b, VC__OP_MUL_HI); }
 
 VC_API vc_val vc_clz(vc_val a) {
-    return vc__fn_rule_of("clz", VC__KINDS_IU, a, VC__RULE(clz, "T(top - find_msb(U(x)))"));
+    return vc__fn_rule_of(a, "clz", VC__KINDS_IU, VC__RULE(clz, "T(top - find_msb(U(x)))"));
 }
 
 VC_API vc_val vc_ctz(vc_val a) {
     /* U(-1) is the largest number */
-    return vc__fn_rule_of("ctz", VC__KINDS_IU, a, VC__RULE(ctz, "T(min(U(find_lsb(x)), U(top) + 1))"));
+    return vc__fn_rule_of(a, "ctz", VC__KINDS_IU, VC__RULE(ctz, "T(min(U(find_lsb(x)), U(top) + 1))"));
 }
 
 /* Swaps neighbouring bytes, then pairs of bytes, then groups of four. */
 VC_API vc_val vc_byte_swap(vc_val a) {
     static const uint64_t mask[3] = { 0x00ff00ff00ff00ffu, 0x0000ffff0000ffffu, 0xffffffffu };
-    vc__fn f = vc__fn_one("byte_swap", VC__KINDS_IU, a);
+    vc__fn f = vc__fn_one(a, "byte_swap", VC__KINDS_IU);
     if (!f.type) return vc__fn_end(&f, a);
     a = vc__cast_kind(vc__fn_unsigned(&f), f.v[0]);
     for (uint32_t i = 0; 8u << i < vc__fn_width(&f); i++) {
@@ -16513,7 +16513,7 @@ VC_API vc_val vc_byte_swap(vc_val a) {
 }
 
 /* Rotates left or right. The count is taken modulo the number of bits. */
-static vc_val vc__rotate(const char *call, vc_val a, vc_val count, bool right) {
+static vc_val vc__rotate(vc_val a, vc_val count, const char *call, bool right) {
     const vc_val v[2] = { a, count };
     if (vc__adapt_scalar_count(a, &count) && vc__is_unsigned((vc_type)count.owner)) {
         count.bits = (right ? 0 - count.bits : count.bits) & (vc__bits((vc_type)count.owner) - 1);
@@ -16526,8 +16526,8 @@ static vc_val vc__rotate(const char *call, vc_val a, vc_val count, bool right) {
                        f.v, 2, &a, 1);
     return vc__fn_end(&f, vc__cast_kind(vc__scalar(f.type), a));
 }
-VC_API vc_val vc_rotl(vc_val a, vc_val count) { return vc__rotate("rotl", a, count, false); }
-VC_API vc_val vc_rotr(vc_val a, vc_val count) { return vc__rotate("rotr", a, count, true); }
+VC_API vc_val vc_rotl(vc_val a, vc_val count) { return vc__rotate(a, count, "rotl", false); }
+VC_API vc_val vc_rotr(vc_val a, vc_val count) { return vc__rotate(a, count, "rotr", true); }
 
 /* Records a rule on the operands and the width, and ends the call. The last two operands are the offset and the number
    of bits of a field, which the rule reduces modulo the width and limits to the bits from the offset on. */
@@ -16562,16 +16562,16 @@ VC_API vc_val vc_bitfield_insert(vc_val a, vc_val b, vc_val offset, vc_val count
 /* ---- integer arithmetic ---- */
 
 /* A carry or borrow, computed in the unsigned type. */
-static vc_val vc__carry(const char *call, vc_val a, vc_val b, uint32_t rule) {
-    vc__fn f = vc__fn_two(call, VC__KINDS_IU, a, b);
+static vc_val vc__carry(vc_val a, vc_val b, const char *call, uint32_t rule) {
+    vc__fn f = vc__fn_two(a, b, call, VC__KINDS_IU);
     if (f.k) f.k->uses_carries = true;
     return vc__fn_rule(&f, rule);
 }
 VC_API vc_val vc_add_carry(vc_val a, vc_val b) {
-    return vc__carry("add_carry", a, b, VC__RULE(carry_of, "T(add_carry(U(x), U(y)))"));
+    return vc__carry(a, b, "add_carry", VC__RULE(carry_of, "T(add_carry(U(x), U(y)))"));
 }
 VC_API vc_val vc_sub_borrow(vc_val a, vc_val b) {
-    return vc__carry("sub_borrow", a, b, VC__RULE(borrow_of, "T(sub_borrow(U(x), U(y)))"));
+    return vc__carry(a, b, "sub_borrow", VC__RULE(borrow_of, "T(sub_borrow(U(x), U(y)))"));
 }
 
 VC_API vc_val vc_add_with_carry(vc_val a, vc_val b, vc_val carry_in, vc_val *carry_out) {
@@ -16587,26 +16587,26 @@ VC_API vc_val vc_sub_with_borrow(vc_val a, vc_val b, vc_val borrow_in, vc_val *b
 
 VC_API vc_val vc_abs_diff(vc_val a, vc_val b) {
     const uint32_t rule = VC__RULE(abs_diff, "U(max(x, y)) - U(min(x, y))");
-    return vc__fn_integer2("abs_diff", a, b, rule, rule);
+    return vc__fn_integer2(a, b, "abs_diff", rule, rule);
 }
 
 /* In the signed rules, o is negative if s has overflowed; the result then is the largest number, or the smallest one if
    x is negative. */
 VC_API vc_val vc_add_sat(vc_val a, vc_val b) {
-    return vc__fn_integer2("add_sat", a, b,
+    return vc__fn_integer2(a, b, "add_sat",
                            VC__RULE(add_sat, "s = x + y; o = (x ^ s) & (y ^ s); o < 0 ? x >> top ^ positive : s"),
                            VC__RULE(add_sat_unsigned, "s = x + y; s < x ? ones : s"));
 }
 
 VC_API vc_val vc_sub_sat(vc_val a, vc_val b) {
-    return vc__fn_integer2("sub_sat", a, b,
+    return vc__fn_integer2(a, b, "sub_sat",
                            VC__RULE(sub_sat, "s = x - y; o = (x ^ y) & (x ^ s); o < 0 ? x >> top ^ positive : s"),
                            VC__RULE(sub_sat_unsigned, "max(x, y) - y"));
 }
 
 VC_API vc_val vc_average(vc_val a, vc_val b) {
     const uint32_t rule = VC__RULE(average, "(x & y) + ((x ^ y) >> 1)");
-    return vc__fn_integer2("average", a, b, rule, rule);
+    return vc__fn_integer2(a, b, "average", rule, rule);
 }
 
 /* ---- floats ---- */
@@ -16634,12 +16634,12 @@ static vc__fn vc__fn_float(const char *call, uint32_t same, uint32_t count, cons
     for (uint32_t i = 0; i < same; i++) f.v[i] = vc__cast_kind(VC_F32, f.v[i]);
     return f;
 }
-VC__NOINLINE static vc__fn vc__fn_float1(const char *call, vc_val a) { return vc__fn_float(call, 1, 1, &a); }
-static vc__fn vc__fn_float2(const char *call, vc_val a, vc_val b) {
+VC__NOINLINE static vc__fn vc__fn_float1(vc_val a, const char *call) { return vc__fn_float(call, 1, 1, &a); }
+static vc__fn vc__fn_float2(vc_val a, vc_val b, const char *call) {
     const vc_val v[2] = { a, b };
     return vc__fn_float(call, 2, 2, v);
 }
-VC__NOINLINE static vc__fn vc__fn_float3(const char *call, vc_val a, vc_val b, vc_val c) {
+VC__NOINLINE static vc__fn vc__fn_float3(vc_val a, vc_val b, vc_val c, const char *call) {
     const vc_val v[3] = { a, b, c };
     return vc__fn_float(call, 3, 3, v);
 }
@@ -16647,13 +16647,13 @@ VC__NOINLINE static vc__fn vc__fn_float3(const char *call, vc_val a, vc_val b, v
 static bool vc__fn_is_f64(const vc__fn *f) { return vc__kind(f->type) == VC_F64; }
 
 /* A function of one float that is computed by a rule with the polynomials p and q. */
-static vc_val vc__fn_polynomials1(const char *call, vc_val a, uint32_t rule, const vc__polynomial *p,
+static vc_val vc__fn_polynomials1(vc_val a, const char *call, uint32_t rule, const vc__polynomial *p,
                                   const vc__polynomial *q) {
-    vc__fn f = vc__fn_float1(call, a);
+    vc__fn f = vc__fn_float1(a, call);
     return vc__fn_polynomials(&f, rule, p, q);
 }
-static vc_val vc__fn_rule1(const char *call, vc_val a, uint32_t rule) {
-    return vc__fn_polynomials1(call, a, rule, NULL, NULL);
+static vc_val vc__fn_rule1(vc_val a, const char *call, uint32_t rule) {
+    return vc__fn_polynomials1(a, call, rule, NULL, NULL);
 }
 
 /* The polynomials interpolate at Chebyshev nodes; their coefficients were computed with 260-bit arithmetic. */
@@ -16696,7 +16696,7 @@ static vc_val vc__half_log1p(vc_type kind, vc_val u) {
 }
 
 VC_API vc_val vc_asinh(vc_val a) {
-    return vc__fn_polynomials1("asinh", a,
+    return vc__fn_polynomials1(a, "asinh",
                                VC__RULE(asinh, "[x y z p] m = abs(x); z = x * x; l = log_sum(m, sqrt(z + 1)); "
                                                "m < 0.5 ? fma(x * z, poly(z, p), x) : x < 0 ? -l : l"),
                                &vc__fn_asinh_poly, NULL);
@@ -16704,7 +16704,7 @@ VC_API vc_val vc_asinh(vc_val a) {
 
 /* acosh(1 + 2 z) = 2 asinh(sqrt(z)) for small z */
 VC_API vc_val vc_acosh(vc_val a) {
-    return vc__fn_polynomials1("acosh", a,
+    return vc__fn_polynomials1(a, "acosh",
                                VC__RULE(acosh, "[x y z p] m = x - 1; z = m * 0.5; v = sqrt(max(z, 0)); "
                                                "s = fma(v * z, poly(z, p), v); "
                                                "r = log_sum(x, sqrt(max(m * (x + 1), 0))); r = x < 1.5 ? s + s : r; "
@@ -16713,7 +16713,7 @@ VC_API vc_val vc_acosh(vc_val a) {
 }
 
 VC_API vc_val vc_atanh(vc_val a) {
-    return vc__fn_polynomials1("atanh", a,
+    return vc__fn_polynomials1(a, "atanh",
                                VC__RULE(atanh, "[x y z p] m = abs(x); l = log((1 + m) / (1 - m)) * 0.5; "
                                                "l = m == 1 ? inf : l; l = x < 0 ? -l : l; z = x * x; "
                                                "r = m < 0.5 ? fma(x * z, poly(z, p), x) : l; m <= 1 ? r : nan"),
@@ -16732,7 +16732,7 @@ VC_API vc_val vc_ldexp(vc_val a, vc_val exponent) {
 
 /* 10^x = 2^n * 10^r with r = x - n log10(2). log10(2) is a sum of two parts; n times the first one is exact. */
 VC_API vc_val vc_exp10(vc_val a) {
-    return vc__fn_rule1("exp10", a,
+    return vc__fn_rule1(a, "exp10",
                         VC__RULE(exp10, "l = {0x40549a78, 0x400a934f0979a371}; "
                                         "n = clamp(round(x * l), {-200, -1200}, {200, 1200}); "
                                         "r = x - n * {0x3e9a2000, 0x3fd34413509f6000}; "
@@ -16740,13 +16740,13 @@ VC_API vc_val vc_exp10(vc_val a) {
 }
 
 VC_API vc_val vc_log10(vc_val a) {
-    return vc__fn_rule1("log10", a, VC__RULE(log10, "log2(x) * {0x3e9a209b, 0x3fd34413509f79ff}"));
+    return vc__fn_rule1(a, "log10", VC__RULE(log10, "log2(x) * {0x3e9a209b, 0x3fd34413509f79ff}"));
 }
 
 /* Dividing the bit pattern by 3 divides the exponent by 3: the result, after adding a constant, is an approximation
    with 5 correct bits. Each step of Halley's method triples that number. */
 VC_API vc_val vc_cbrt(vc_val a) {
-    vc__fn f = vc__fn_float1("cbrt", a);
+    vc__fn f = vc__fn_float1(a, "cbrt");
     /* r keeps infinities and NaN and flushes subnormal numbers to 0 */
     return vc__fn_rule(&f, vc__fn_is_f64(&f)
         ? VC__RULE(cbrt64, "n = normal(x); m = n ? abs(x) : 1; "
@@ -16760,7 +16760,7 @@ VC_API vc_val vc_cbrt(vc_val a) {
    underflow: by 2^-70 above 2^60 (f64: by 2^-520 above 2^500), by 2^70 below 2^-60 (f64: by 2^520 below 2^-500).
    Squares of f16 numbers can neither overflow nor underflow in f32. */
 VC_API vc_val vc_hypot(vc_val a, vc_val b) {
-    vc__fn f = vc__fn_float2("hypot", a, b);
+    vc__fn f = vc__fn_float2(a, b, "hypot");
     return vc__fn_rule(&f, f.half
         ? VC__RULE(hypot16, "a = abs(x); b = abs(y); max(a, b) == inf ? inf : sqrt(fma(a, a, b * b))")
         : VC__RULE(hypot, "a = abs(x); b = abs(y); m = max(a, b); u = {0x62800000, 0x6070000000000000}; "
@@ -16772,7 +16772,7 @@ VC_API vc_val vc_hypot(vc_val a, vc_val b) {
 /* |x| < 1: x + x p(x^2). Otherwise 1 - e^(-x^2) q(t) with the sign of x, t = (|x| - c) / (|x| + c); 1 from 4 on (f64:
    6), where erf rounds to 1. */
 VC_API vc_val vc_erf(vc_val a) {
-    return vc__fn_polynomials1("erf", a,
+    return vc__fn_polynomials1(a, "erf",
                                VC__RULE(erf, "[x y z p q] m = abs(x); c = {1, 2}; z = x * x; t = (m - c) / (m + c); "
                                              "l = 1 - exp(-z) * poly(t, q); l = {4, 6} < m ? 1 : l; "
                                              "m < 1 ? fma(x, poly(z, p), x) : x < 0 ? -l : l"),
@@ -16780,38 +16780,38 @@ VC_API vc_val vc_erf(vc_val a) {
 }
 
 VC_API vc_val vc_radians(vc_val degrees) {
-    return vc__fn_rule1("radians", degrees, VC__RULE(radians, "x * {0x3c8efa35, 0x3f91df46a2529d39}"));
+    return vc__fn_rule1(degrees, "radians", VC__RULE(radians, "x * {0x3c8efa35, 0x3f91df46a2529d39}"));
 }
 
 VC_API vc_val vc_degrees(vc_val radians) {
-    return vc__fn_rule1("degrees", radians, VC__RULE(degrees, "x * {0x42652ee1, 0x404ca5dc1a63c1f8}"));
+    return vc__fn_rule1(radians, "degrees", VC__RULE(degrees, "x * {0x42652ee1, 0x404ca5dc1a63c1f8}"));
 }
 
 VC_API vc_val vc_saturate(vc_val a) {
-    return vc__fn_rule_of("saturate", VC__KINDS_F, a, VC__RULE(saturate, "clamp(x, 0, 1)"));
+    return vc__fn_rule_of(a, "saturate", VC__KINDS_F, VC__RULE(saturate, "clamp(x, 0, 1)"));
 }
 
 VC_API vc_val vc_smoothstep(vc_val low, vc_val high, vc_val x) {
-    vc__fn f = vc__fn_float3("smoothstep", low, high, x);
+    vc__fn f = vc__fn_float3(low, high, x, "smoothstep");
     /* t * t alone may be flushed to 0 */
     return vc__fn_rule(&f, VC__RULE(smoothstep, "t = clamp((z - x) / (y - x), 0, 1); t * (t * (3 - (t + t)))"));
 }
 
 VC_API vc_val vc_frexp_mantissa(vc_val a) { /* subnormals become 0 */
-    return vc__fn_rule1("frexp_mantissa", a,
+    return vc__fn_rule1(a, "frexp_mantissa",
                         VC__RULE(frexp_mantissa,
                             "b = bits(x) & {0x807fffff, 0x800fffffffffffff} | {0x3f000000, 0x3fe0000000000000}; "
                             "normal(x) ? real(b) : x * step(least, abs(x))"));
 }
 
 VC_API vc_val vc_frexp_exponent(vc_val a) {
-    return vc__fn_rule1("frexp_exponent", a,
+    return vc__fn_rule1(a, "frexp_exponent",
                         VC__RULE(frexp_exponent, "b = i32(bits(x) >> {23, 52}) & {255, 2047}; "
                                                  "normal(x) ? b - {126, 1022} : 0"));
 }
 
 VC_API vc_val vc_modf_fract(vc_val a) {
-    return vc__fn_rule_of("modf_fract", VC__KINDS_F, a,
+    return vc__fn_rule_of(a, "modf_fract", VC__KINDS_F,
                           VC__RULE(modf_fract, "x = isinf(x) ? 0 : x; x - trunc(x)"));
 }
 
@@ -16832,28 +16832,28 @@ static vc_val vc__fn_geometry(vc__fn *f, uint32_t broadcast, uint32_t scalar_rul
     return vc__fn_rule(f, vc__components(f->type) == 1 ? scalar_rule : rule);
 }
 
-static vc_val vc__fn_geometry1(const char *call, vc_val a, uint32_t scalar_rule, uint32_t rule) {
-    vc__fn f = vc__fn_float1(call, a);
+static vc_val vc__fn_geometry1(vc_val a, const char *call, uint32_t scalar_rule, uint32_t rule) {
+    vc__fn f = vc__fn_float1(a, call);
     return vc__fn_geometry(&f, 0, scalar_rule, rule);
 }
 
 VC_API vc_val vc_norm(vc_val a) {
-    return vc__fn_geometry1("norm", a, VC__RULE(norm_scalar, "abs(x)"), VC__RULE(norm, "sqrt(dot(x, x))"));
+    return vc__fn_geometry1(a, "norm", VC__RULE(norm_scalar, "abs(x)"), VC__RULE(norm, "sqrt(dot(x, x))"));
 }
 
 VC_API vc_val vc_distance(vc_val a, vc_val b) {
-    vc__fn f = vc__fn_float2("distance", a, b);
+    vc__fn f = vc__fn_float2(a, b, "distance");
     return vc__fn_geometry(&f, 0, VC__RULE(distance_scalar, "abs(x - y)"),
                            VC__RULE(distance, "d = x - y; sqrt(dot(d, d))"));
 }
 
 VC_API vc_val vc_normalize(vc_val a) {
-    return vc__fn_geometry1("normalize", a, VC__RULE(normalize_scalar, "x * rsqrt(x * x)"),
+    return vc__fn_geometry1(a, "normalize", VC__RULE(normalize_scalar, "x * rsqrt(x * x)"),
                             VC__RULE(normalize, "x * rsqrt(dot(x, x))"));
 }
 
 VC_API vc_val vc_cross(vc_val a, vc_val b) {
-    vc__fn f = vc__fn_float2("cross", a, b);
+    vc__fn f = vc__fn_float2(a, b, "cross");
     if (!f.type) return vc__fn_end(&f, a);
     if (vc__components(f.type) != 3)
         return VC__FN_FAIL(&f, "the operands are %t, but must be vectors of 3 components", f.type);
@@ -16863,13 +16863,13 @@ VC_API vc_val vc_cross(vc_val a, vc_val b) {
 }
 
 VC_API vc_val vc_faceforward(vc_val n, vc_val i, vc_val reference) {
-    vc__fn f = vc__fn_float3("faceforward", n, i, reference);
+    vc__fn f = vc__fn_float3(n, i, reference, "faceforward");
     return vc__fn_geometry(&f, 6, VC__RULE(faceforward_scalar, "z * y < 0 ? x : -x"),
                            VC__RULE(faceforward, "dot(z, y) < 0 ? x : -x"));
 }
 
 VC_API vc_val vc_reflect_vector(vc_val i, vc_val n) {
-    vc__fn f = vc__fn_float2("reflect_vector", i, n);
+    vc__fn f = vc__fn_float2(i, n, "reflect_vector");
     return vc__fn_geometry(&f, 3, VC__RULE(reflect_scalar, "d = y * x; x - (d + d) * y"),
                            VC__RULE(reflect, "d = dot(y, x); x - (d + d) * y"));
 }
@@ -16877,7 +16877,7 @@ VC_API vc_val vc_reflect_vector(vc_val i, vc_val n) {
 /* w: the dot product of x and y */
 VC__SUBRULE(refracted, "k = 1 - z * z * (1 - w * w); r = z * x - (z * w + sqrt(max(k, 0))) * y; k < 0 ? 0 : r")
 VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta) {
-    vc__fn f = vc__fn_float3("refract", i, n, eta);
+    vc__fn f = vc__fn_float3(i, n, eta, "refract");
     if (f.type && vc__components(vc_typeof(f.v[2])) != 1)
         return VC__FN_FAIL(&f, "operand 3 is %t, but must be a scalar", vc_typeof(f.v[2]));
     return vc__fn_geometry(&f, 3, VC__RULE(refract_scalar, "refracted(x, y, z, y * x)"),
@@ -16887,7 +16887,7 @@ VC_API vc_val vc_refract(vc_val i, vc_val n, vc_val eta) {
 /* ---- conversions and packing ---- */
 
 VC_API vc_val vc_cast_sat(vc_type type, vc_val v) {
-    vc__fn f = vc__fn_one("cast_sat", VC__KINDS_BIUF, v);
+    vc__fn f = vc__fn_one(v, "cast_sat", VC__KINDS_BIUF);
     vc_type to = vc__scalar(type), from = vc__scalar(f.type);
     bool integers = vc__is_int(to) && vc__is_int(from);
     if (!f.type) return vc__fn_end(&f, v);
@@ -16922,7 +16922,7 @@ static vc__fn vc__fn_of_types(const char *call, uint32_t count, const vc_type *t
     f.type = types[0];
     return f;
 }
-VC__NOINLINE static vc__fn vc__fn_of_type(const char *call, vc_type type, vc_val a) {
+VC__NOINLINE static vc__fn vc__fn_of_type(vc_val a, const char *call, vc_type type) {
     return vc__fn_of_types(call, 1, &type, &a);
 }
 
@@ -16934,17 +16934,17 @@ static vc_val vc__fn_record(const vc__fn *f, uint32_t op, vc_type type) {
 }
 
 VC_API vc_val vc_pack_half2(vc_val v) {
-    vc__fn f = vc__fn_of_type("pack_half2", VC_F32X2, v);
+    vc__fn f = vc__fn_of_type(v, "pack_half2", VC_F32X2);
     return vc__fn_end(&f, f.type ? vc__fn_record(&f, VC__OP_PACK_HALF, VC_U32) : v);
 }
 
 VC_API vc_val vc_unpack_half2(vc_val v) {
-    vc__fn f = vc__fn_of_type("unpack_half2", VC_U32, v);
+    vc__fn f = vc__fn_of_type(v, "unpack_half2", VC_U32);
     return vc__fn_end(&f, f.type ? vc__fn_record(&f, VC__OP_UNPACK_HALF, VC_F32X2) : v);
 }
 
 VC_API vc_val vc_round_f16(vc_val v) {
-    vc__fn f = vc__fn_one("round_f16", VC__KINDS_F, v);
+    vc__fn f = vc__fn_one(v, "round_f16", VC__KINDS_F);
     vc_val part[4];
     uint32_t components = vc__components(f.type);
     if (!f.type) return vc__fn_end(&f, v);
@@ -16960,8 +16960,8 @@ VC_API vc_val vc_round_f16(vc_val v) {
 }
 
 /* A function of one operand of the given type that is computed by a rule. */
-static vc_val vc__fn_typed_rule(const char *call, vc_type type, vc_val v, uint32_t rule) {
-    vc__fn f = vc__fn_of_type(call, type, v);
+static vc_val vc__fn_typed_rule(vc_val v, const char *call, vc_type type, uint32_t rule) {
+    vc__fn f = vc__fn_of_type(v, call, type);
     return vc__fn_rule(&f, rule);
 }
 
@@ -16969,51 +16969,51 @@ static vc_val vc__fn_typed_rule(const char *call, vc_type type, vc_val v, uint32
    largest integer: this maps the largest integer to exactly 1, and products, unlike quotients, are rounded in the same
    way by all devices. */
 VC_API vc_val vc_pack_snorm4x8(vc_val v) {
-    return vc__fn_typed_rule("pack_snorm4x8", VC_F32X4, v,
+    return vc__fn_typed_rule(v, "pack_snorm4x8", VC_F32X4,
                              VC__RULE(pack_snorm4, "pack4(u32(i32(round(clamp(x, -1, 1) * 127))))"));
 }
 VC_API vc_val vc_pack_unorm4x8(vc_val v) {
-    return vc__fn_typed_rule("pack_unorm4x8", VC_F32X4, v,
+    return vc__fn_typed_rule(v, "pack_unorm4x8", VC_F32X4,
                              VC__RULE(pack_unorm4, "pack4(u32(round(clamp(x, 0, 1) * 255)))"));
 }
 VC_API vc_val vc_pack_snorm2x16(vc_val v) {
-    return vc__fn_typed_rule("pack_snorm2x16", VC_F32X2, v,
+    return vc__fn_typed_rule(v, "pack_snorm2x16", VC_F32X2,
                              VC__RULE(pack_snorm2, "pack2(u32(i32(round(clamp(x, -1, 1) * 0x46fffe00))))"));
 }
 VC_API vc_val vc_pack_unorm2x16(vc_val v) {
-    return vc__fn_typed_rule("pack_unorm2x16", VC_F32X2, v,
+    return vc__fn_typed_rule(v, "pack_unorm2x16", VC_F32X2,
                              VC__RULE(pack_unorm2, "pack2(u32(round(clamp(x, 0, 1) * 0x477fff00)))"));
 }
 VC_API vc_val vc_unpack_snorm4x8(vc_val v) {
-    return vc__fn_typed_rule("unpack_snorm4x8", VC_U32, v,
+    return vc__fn_typed_rule(v, "unpack_snorm4x8", VC_U32,
                              VC__RULE(unpack_snorm4, "max(f32(unpack4(i32(x))) * 0x3c010204, -1)"));
 }
 VC_API vc_val vc_unpack_unorm4x8(vc_val v) {
-    return vc__fn_typed_rule("unpack_unorm4x8", VC_U32, v, VC__RULE(unpack_unorm4, "f32(unpack4(x)) * 0x3b808081"));
+    return vc__fn_typed_rule(v, "unpack_unorm4x8", VC_U32, VC__RULE(unpack_unorm4, "f32(unpack4(x)) * 0x3b808081"));
 }
 VC_API vc_val vc_unpack_snorm2x16(vc_val v) {
-    return vc__fn_typed_rule("unpack_snorm2x16", VC_U32, v,
+    return vc__fn_typed_rule(v, "unpack_snorm2x16", VC_U32,
                              VC__RULE(unpack_snorm2, "max(f32(unpack2(i32(x))) * 0x38000100, -1)"));
 }
 VC_API vc_val vc_unpack_unorm2x16(vc_val v) {
-    return vc__fn_typed_rule("unpack_unorm2x16", VC_U32, v, VC__RULE(unpack_unorm2, "f32(unpack2(x)) * 0x37800080"));
+    return vc__fn_typed_rule(v, "unpack_unorm2x16", VC_U32, VC__RULE(unpack_unorm2, "f32(unpack2(x)) * 0x37800080"));
 }
 
 VC_API vc_val vc_pack_4x8(vc_val v) {
-    vc__fn f = vc__fn_one("pack_4x8", VC__KINDS_IU, v);
+    vc__fn f = vc__fn_one(v, "pack_4x8", VC__KINDS_IU);
     if (f.type && f.type != VC_I32X4 && f.type != VC_U32X4)
         return VC__FN_FAIL(&f, VC__MUST_BE, f.type, "i32x4 or u32x4");
     return vc__fn_rule(&f, VC__RULE(pack_4x8, "pack4(u32(x))"));
 }
 
 VC_API vc_val vc_unpack_4xi8(vc_val v) {
-    return vc__fn_typed_rule("unpack_4xi8", VC_U32, v, VC__RULE(unpack_4xi8, "unpack4(i32(x))"));
+    return vc__fn_typed_rule(v, "unpack_4xi8", VC_U32, VC__RULE(unpack_4xi8, "unpack4(i32(x))"));
 }
 
-VC_API vc_val vc_unpack_4xu8(vc_val v) { return vc__fn_typed_rule("unpack_4xu8", VC_U32, v, VC__RULE_unpack4); }
+VC_API vc_val vc_unpack_4xu8(vc_val v) { return vc__fn_typed_rule(v, "unpack_4xu8", VC_U32, VC__RULE_unpack4); }
 
 VC_API vc_val vc_pack_2x32(vc_type type, vc_val v) {
-    vc__fn f = vc__fn_of_type("pack_2x32", VC_U32X2, v);
+    vc__fn f = vc__fn_of_type(v, "pack_2x32", VC_U32X2);
     if (!f.type) return vc__fn_end(&f, v);
     if (type != VC_U64 && type != VC_I64 && type != VC_F64)
         return VC__FN_FAIL(&f, VC__TYPE_MUST_BE, type, "i64, u64 or f64");
@@ -17021,7 +17021,7 @@ VC_API vc_val vc_pack_2x32(vc_type type, vc_val v) {
 }
 
 VC_API vc_val vc_unpack_2x32(vc_val v) {
-    vc__fn f = vc__fn_one("unpack_2x32", VC__KINDS_IUF, v);
+    vc__fn f = vc__fn_one(v, "unpack_2x32", VC__KINDS_IUF);
     if (!f.type) return vc__fn_end(&f, v);
     if (f.type > 15 || vc__bits(f.type) != 64)
         return VC__FN_FAIL(&f, VC__MUST_BE, f.type, "i64, u64 or f64");
@@ -17120,7 +17120,7 @@ static bool vc__fn_check_words(vc__fn *f) {
 }
 
 VC_API vc_val vc_uniform(vc_type type, vc_val bits) {
-    vc__fn f = vc__fn_one("uniform", VC__KINDS_IU, bits);
+    vc__fn f = vc__fn_one(bits, "uniform", VC__KINDS_IU);
     uint32_t digits = vc__kinds[vc__kind(type)].fraction + 1u, width = vc__fn_width(&f);
     uint64_t bias = vc__ones(vc__kinds[vc__kind(type)].exponent - 1u);
     if (!vc__fn_check_words(&f)) return vc__fn_end(&f, bits);
@@ -17133,7 +17133,7 @@ VC_API vc_val vc_uniform(vc_type type, vc_val bits) {
 }
 
 VC_API vc_val vc_normal(vc_val bits) {
-    vc__fn f = vc__fn_one("normal", VC__KINDS_IU, bits);
+    vc__fn f = vc__fn_one(bits, "normal", VC__KINDS_IU);
     vc_type type = vc__kind(f.type) == VC_U64 ? VC_F64 : VC_F32;
     vc_val part[4];
     if (!vc__fn_check_words(&f)) return vc__fn_end(&f, bits);
@@ -17153,7 +17153,7 @@ VC_API vc_val vc_normal(vc_val bits) {
 }
 
 VC_API vc_val vc_hash_bits(vc_val v) {
-    vc__fn f = vc__fn_one("hash_bits", VC__KINDS_IU, v);
+    vc__fn f = vc__fn_one(v, "hash_bits", VC__KINDS_IU);
     if (!vc__fn_check_words(&f)) return vc__fn_end(&f, v);
     return vc__fn_rule(&f, vc__kind(f.type) == VC_U32
         ? VC__RULE(hash32, "x = x * 747796405 + 2891336453; x = ((x >> (x >> 28) + 4) ^ x) * 277803737; x >> 22 ^ x")
