@@ -3401,14 +3401,15 @@ struct vc_kernel {
     vc__block *block;
     vc__object *object;
     uint32_t *extra;
-    uint32_t block_count, object_count, extra_count;
-    uint32_t arg_count;      /* arguments, except the output buffer */
+    uint32_t block_count, object_count;
     uint32_t open_block;     /* innermost open block */
-    uint32_t outer_loop;     /* outermost open loop; 0: none */
     uint32_t region;         /* current region */
     uint32_t closed_from, closed_to; /* every region outside of [closed_from, closed_to) belongs to an open block */
-    uint32_t output;         /* object: the output buffer of vc_printf, always the last argument; VC__NIL: none */
     vc_kernel_desc desc;     /* local_size resolved, name in the arena */
+    uint32_t extra_count;
+    uint32_t arg_count;      /* arguments, except the output buffer */
+    uint32_t outer_loop;     /* outermost open loop; 0: none */
+    uint32_t output;         /* object: the output buffer of vc_printf, always the last argument; VC__NIL: none */
     vc_allocator allocator;
     vc__missing_resource missing; /* reason of a failure: memory, the machine (a feature or limit), or another */
     uint32_t private_bytes;  /* private arrays and variables of composite types */
@@ -9613,7 +9614,6 @@ struct vc__printer {
     vc__identifier *reference;
     vc__identifier *leaf;      /* by node, from l->leaves to l->body */
     vc__identifier *implicit;  /* by implicit argument */
-    vc__identifier args_name;  /* C: the argument block; GLSL: "", because its members are global names */
     bool *live;                /* by object: a live node refers to it */
     const char **name_set;     /* hash set of the names in use */
     uint32_t name_mask;
@@ -9622,6 +9622,7 @@ struct vc__printer {
     bool continues_line;       /* the next statement continues the line */
     /* GLSL, bit masks by type: types stored in memory as a struct of scalars; those of stores; those of loads */
     uint64_t structs, packs, unpacks;
+    vc__identifier args_name;  /* C: the argument block; GLSL: "", because its members are global names */
 };
 
 static void vc__p_expression(vc__printer *g, uint32_t i, int allowed);
