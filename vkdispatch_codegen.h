@@ -4004,6 +4004,12 @@ static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, u
 
 VC__SMALL
 
+/* Decodes the operands of a call, as vc__operand_of. Returns false if one of them is not usable. */
+static bool vc__operands_of(vc_kernel *k, const char *call, const vc_val *v, uint32_t count, vc__operand *out) {
+    for (uint32_t i = 0; i < count; i++) if (!vc__operand_of(k, call, i + 1, v[i], &out[i])) return false;
+    return true;
+}
+
 /* Folds an operation on operands without a kernel. If one of them is unusable (vc__is_unusable), returns the first such
    operand. */
 static vc_val vc__pure_immediates(uint32_t ordered_op, uint32_t count, vc_val a, vc_val b, vc_val c) {
@@ -4030,14 +4036,13 @@ static vc_val vc__composite_op(vc_kernel *k, uint32_t ordered_op, uint32_t count
 static vc_val vc__pure_checked(uint32_t ordered_op, uint32_t count, vc_val a, vc_val b, vc_val c) {
     uint32_t op = ordered_op & ~(uint32_t)VC__SWAPPED, i, n[3] = { VC__NIL, VC__NIL, VC__NIL };
     vc_kernel *k = vc__kernel_of(a);
+    const vc_val v[3] = { a, b, c };
     vc__operand o[3];
     if (!k && count > 1) k = vc__kernel_of(b);
     if (!k && count > 2) k = vc__kernel_of(c);
     if (!k) return vc__pure_immediates(ordered_op, count, a, b, c);
     if (k->failed) return vc__no_value();
-    if (!vc__operand_of(k, NULL, 1, a, &o[0])) return vc__composite_op(k, ordered_op, count, a, b, c);
-    if (count > 1 && !vc__operand_of(k, NULL, 2, b, &o[1])) return vc__composite_op(k, ordered_op, count, a, b, c);
-    if (count > 2 && !vc__operand_of(k, NULL, 3, c, &o[2])) return vc__composite_op(k, ordered_op, count, a, b, c);
+    if (!vc__operands_of(k, NULL, v, count, o)) return vc__composite_op(k, ordered_op, count, a, b, c);
     vc_type type = o[0].type;
     if (count > 1 && (type != o[1].type || (count > 2 && type != o[2].type))) {
         type = vc__unify(k, vc__ordered_op_name(ordered_op), o, count);
@@ -13447,8 +13452,9 @@ static vc_val vc__rejected(vc_val a, vc_val b, const char *call) {
 /* Returns the kernel of two real scalars of one kind, and the kind; NULL after an error. */
 static vc_kernel *vc__real_pair(vc_val a, vc_val b, const char *call, vc_type *kind) {
     vc_kernel *k = vc__kernel_of_two(a, b);
+    const vc_val v[2] = { a, b };
     vc__operand o[2];
-    if (!vc__ready(k) || !vc__operand_of(k, call, 1, a, &o[0]) || !vc__operand_of(k, call, 2, b, &o[1])) return NULL;
+    if (!vc__ready(k) || !vc__operands_of(k, call, v, 2, o)) return NULL;
     *kind = o[0].type;
     if (o[0].type == o[1].type && vc__components(*kind) == 1 && vc__is_float(*kind)) return k;
     vc__fail_operands(k, call, 1, &o[0], 2, &o[1], "both must be scalars of the same type: f16, f32 or f64");
@@ -15095,7 +15101,7 @@ static vc_val vc__vector(const char *call, const vc_val *v, uint32_t count) {
     for (uint32_t i = 0; i < count && !k; i++) if (vc__is_unusable(v[i])) return v[i];
     if (!k) return vc__unfoldable(call);
     if (k->failed) return vc__no_value();
-    for (uint32_t i = 0; i < count; i++) if (!vc__operand_of(k, call, i + 1, v[i], &o[i])) return vc__no_value();
+    if (!vc__operands_of(k, call, v, count, o)) return vc__no_value();
     vc_type type = vc__unify(k, call, o, count);
     if (!type) return vc__no_value();
     if (vc__components(type) != 1)
@@ -15124,8 +15130,8 @@ VC_API vc_val vc_vec_of(vc_kernel *k, const vc_val *parts, uint32_t count) {
     if (!parts || count < 1 || count > 4)
         return vc__fail_call(k, call, "the call has %u parts%s, but must have 1 to 4", count,
                              parts ? "" : " (parts is NULL)");
+    if (!vc__operands_of(k, call, parts, count, o)) return vc__no_value();
     for (uint32_t i = 0; i < count; i++) {
-        if (!vc__operand_of(k, call, i + 1, parts[i], &o[i])) return vc__no_value();
         components += vc__components(o[i].type);
         o[i].type = vc__scalar(o[i].type);
     }
@@ -15174,12 +15180,11 @@ VC_API vc_val vc_component(vc_val vector, uint32_t i) { return vc__component(vec
 
 VC_API vc_val vc_extract(vc_val vector, vc_val i) {
     vc_kernel *k = vc__kernel_of_two(vector, i);
+    const vc_val v[2] = { vector, i };
     vc__operand o[2];
     if (!k)
         return vc__is_int((vc_type)i.owner) && i.owner < 16 ? vector : vc__result_without_kernel(vector, i, "extract");
-    if (!vc__ready(k) || !vc__operand_of(k, "extract", 1, vector, &o[0])
-        || !vc__operand_of(k, "extract", 2, i, &o[1]))
-        return vc__no_value();
+    if (!vc__ready(k) || !vc__operands_of(k, "extract", v, 2, o)) return vc__no_value();
     if (!vc__is_int(o[1].type) || vc__components(o[1].type) != 1)
         return vc__fail_operand(k, "extract", 2, &o[1], "a scalar integer");
     uint32_t a = vc__as_node(k, &o[0], vc__components(o[0].type));
@@ -15340,25 +15345,24 @@ static inline bool vc__adapt_scalar_count(vc_val a, vc_val *count) {
 static vc_val vc__shift(vc_val a, vc_val count, uint32_t op) {
     vc_kernel *k = vc__kernel_of_two(a, count);
     const char *call = vc__op_name[op];
+    const vc_val v[2] = { a, count };
     vc__operand o[2];
     uint32_t n[2];
-    uint64_t v[3] = { 0, 0, 0 }, bits = 0;
     if (vc__adapt_scalar_count(a, &count)) return vc__pure2_immediate(a, count, op);
     if (k ? k->failed : !vc__is_immediate(a) || !vc__is_immediate(count))
         return k ? vc__no_value() : vc__is_immediate(a) ? count : a;
-    if (!vc__operand_of(k, call, 1, a, &o[0]) || !vc__operand_of(k, call, 2, count, &o[1]))
-        return vc__failed_value(k, call);
-    if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_IU) || !vc__check_kind(k, call, &o[1], 2, VC__KINDS_IU))
+    if (!vc__operands_of(k, call, v, 2, o) || !vc__check_kind(k, call, &o[0], 1, VC__KINDS_IU)
+        || !vc__check_kind(k, call, &o[1], 2, VC__KINDS_IU))
         return vc__failed_value(k, call);
     if (o[1].node == VC__NIL) {
         o[1].bits &= vc__bits(vc__kind(o[0].type)) - 1;
         o[1].type = vc__scalar(o[0].type);
     }
-    v[0] = o[0].bits;
-    v[1] = o[1].bits;
-    if (!k)
-        return vc__fold(op, o[0].type, o[0].type, v, &bits) ? vc__immediate(o[0].type, bits)
-                                                            : vc__failed_value(k, call);
+    if (!k) {
+        uint64_t bits[3] = { o[0].bits, o[1].bits, 0 }, result = 0;
+        return vc__fold(op, o[0].type, o[0].type, bits, &result) ? vc__immediate(o[0].type, result)
+                                                                 : vc__failed_value(k, call);
+    }
     uint32_t components = vc__components(vc__components(o[1].type) > vc__components(o[0].type) ? o[1].type : o[0].type);
     if ((vc__components(o[0].type) != 1 && vc__components(o[0].type) != components)
         || (vc__components(o[1].type) != 1 && vc__components(o[1].type) != components))
@@ -15400,13 +15404,12 @@ VC_API vc_val vc_select(vc_val condition, vc_val a, vc_val b) {
     vc_kernel *k = vc__kernel_of(condition) ? vc__kernel_of(condition)
                    : vc__kernel_of(a)       ? vc__kernel_of(a)
                                             : vc__kernel_of(b);
+    const vc_val v[3] = { condition, a, b };
     vc__operand o[3];
     if (k ? k->failed : !vc__is_immediate(condition) || !vc__is_immediate(a) || !vc__is_immediate(b))
         return k ? vc__no_value() : !vc__is_immediate(condition) ? condition : vc__is_immediate(a) ? b : a;
     if (vc__is_composite(a) || vc__is_composite(b)) return vc__select_composite(k, condition, a, b);
-    if (!vc__operand_of(k, call, 1, condition, &o[0]) || !vc__operand_of(k, call, 2, a, &o[1])
-        || !vc__operand_of(k, call, 3, b, &o[2]))
-        return vc__failed_value(k, call);
+    if (!vc__operands_of(k, call, v, 3, o)) return vc__failed_value(k, call);
     if (!vc__check_kind(k, call, &o[0], 1, VC__KINDS_B))
         return k ? vc__no_value() : vc__immediate(VC__IMM_BAD_SELECT, o[0].type);
     vc_type type = vc__unify_from(k, call, o + 1, 2, 1);
@@ -15758,10 +15761,10 @@ static vc_val vc__subgroup_of(vc_val v, uint32_t op, uint32_t x) {
 static vc_val vc__subgroup_by(vc_val v, vc_val by, uint32_t op) {
     const char *call = vc__op_name[op];
     vc_kernel *k = vc__kernel_of_two(v, by);
+    const vc_val operands[2] = { v, by };
     vc__operand o[2];
     if (!k) return vc__result_without_kernel(v, v, call);
-    if (k->failed || !vc__operand_of(k, call, 1, v, &o[0]) || !vc__operand_of(k, call, 2, by, &o[1]))
-        return vc__no_value();
+    if (k->failed || !vc__operands_of(k, call, operands, 2, o)) return vc__no_value();
     if (vc__is_int_immediate(&o[1]) && !vc__adapt_immediate(k, call, 2, &o[1], VC_U32)) return vc__no_value();
     if (o[1].type != VC_U32) return vc__fail_operand(k, call, 2, &o[1], "a scalar u32");
     uint32_t b = vc__as_node(k, &o[1], 1);
@@ -16187,8 +16190,8 @@ static vc_val vc__count_loop(vc_kernel *k, vc_val first, vc_val limit, vc_val st
     vc__operand o[3];
     uint32_t n[3], i, flags = 0;
     vc_val v[3] = { first, limit, step };
+    if (k->failed || !vc__operands_of(k, "VC_FOR", v, 3, o)) return vc__no_value();
     for (i = 0; i < 3; i++) {
-        if (k->failed || !vc__operand_of(k, "VC_FOR", i + 1, v[i], &o[i])) return vc__no_value();
         n[i] = i == 2 && vc__is_immediate(step) && step.bits == 1 ? VC__NIL : vc__as_node(k, &o[i], 1);
         if (n[i] == VC__NIL && i < 2) return vc__no_value();
         if (n[i] != VC__NIL) flags |= vc__block_flags_of(k, n[i]);
@@ -16247,11 +16250,9 @@ VC__NOINLINE static vc_val vc__for_dynamic_step(vc_kernel *k, vc_val first, vc_v
 
 VC_API vc_val vc_for_begin(vc_kernel *k, vc_val first, vc_val limit, vc_val step) {
     const char *const call = "VC_FOR";
+    const vc_val v[3] = { first, limit, step };
     vc__operand o[3];
-    if (!vc__ready(k) || vc__fail_in_switch(k, call)) return vc__no_value();
-    if (!vc__operand_of(k, call, 1, first, &o[0]) || !vc__operand_of(k, call, 2, limit, &o[1])
-        || !vc__operand_of(k, call, 3, step, &o[2]))
-        return vc__no_value();
+    if (!vc__ready(k) || vc__fail_in_switch(k, call) || !vc__operands_of(k, call, v, 3, o)) return vc__no_value();
     vc_type type = vc__unify(k, call, o, 2);
     if (!type) return vc__no_value();
     if (!vc__is_int(type) || vc__components(type) != 1)
@@ -16395,7 +16396,7 @@ static bool vc__fn_count(vc__fn *f, uint32_t i, const vc__operand *o) {
    Returns the common type; VC_NONE after an error. */
 static vc_type vc__fn_type(vc__fn *f, uint32_t kinds, uint32_t same) {
     vc__operand o[4];
-    for (uint32_t i = 0; i < f->count; i++) if (!vc__operand_of(f->k, f->call, i + 1, f->v[i], &o[i])) return VC_NONE;
+    if (!vc__operands_of(f->k, f->call, f->v, f->count, o)) return VC_NONE;
     vc_type type = vc__unify(f->k, f->call, o, same);
     if (!type || !vc__check_kind(f->k, f->call, &o[0], 1, kinds)) return VC_NONE;
     f->type = type;
