@@ -2243,16 +2243,16 @@ inline void vc__line_printf(const char *file, int line, vc_kernel *k, const char
 #define VC__EXPANDED_PRAGMA(text) _Pragma(#text)
 #define VC__PRAGMA(text) VC__EXPANDED_PRAGMA(text)
 #if __GNUC__ >= 12
-#define VC__SMALL_LEVEL "Oz"
+#define VC__SMALL_LEVEL "Oz", "no-ipa-modref"
 #else
 #define VC__SMALL_LEVEL "Os"
 #endif
 #define VC__SMALL _Pragma("GCC push_options") \
-    VC__PRAGMA(GCC optimize (VC__SMALL_LEVEL, "no-tree-vrp", "no-tree-pre", "no-tree-fre", "no-tree-pta", \
-                             "no-tree-loop-im", "no-move-loop-invariants", "no-gcse", "no-schedule-insns2", \
+    VC__PRAGMA(GCC optimize (VC__SMALL_LEVEL, "no-tree-pre", "no-tree-fre", "no-tree-pta", "no-tree-loop-im", \
+                             "no-move-loop-invariants", "no-gcse", "no-schedule-insns2", \
                              "no-expensive-optimizations", "no-ipa-sra", "no-shrink-wrap", "no-caller-saves", \
-                             "no-tree-dominator-opts", "no-tree-forwprop", "no-tree-sra", "no-if-conversion", \
-                             "no-omit-frame-pointer"))
+                             "no-tree-forwprop", "no-tree-sra", "no-if-conversion", "no-cse-follow-jumps", \
+                             "no-jump-tables", "no-omit-frame-pointer"))
 #define VC__SMALL_END _Pragma("GCC pop_options")
 #else
 #define VC__SMALL
