@@ -14055,31 +14055,32 @@ static void *vd__nvrtc_library(const vd__cu_driver *cu) {
     return library;
 }
 
+static vd_result vd__nvrtc_start(const vd__cu_driver *cu, vd__nvrtc *rtc) {
+    char text[VD__PATH_CHARS];
+    const char *named = vd__environment_path("VKDISPATCH_NVRTC", text);
+    rtc->library = named ? vd__library_open(named) : vd__nvrtc_library(cu);
+    if (!rtc->library && named)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "CUDA C needs NVRTC, but '%s', which VKDISPATCH_NVRTC names, could not "
+                        "be opened", named);
+    if (!rtc->library)
+        return vd__fail(VD_ERROR_UNSUPPORTED, "CUDA C needs NVRTC, but libnvrtc could not be opened; install it, or "
+                        "set VKDISPATCH_NVRTC to its file name");
+    const char *missing = vd__nvrtc_load(rtc, rtc->library);
+    if (!missing) return VD_OK;
+    vd__library_close(rtc->library);
+    return vd__fail(VD_ERROR_UNSUPPORTED, "libnvrtc has no function %s; CUDA 11.2 or later is required", missing);
+}
+
 /* The first call loads NVRTC. */
 static vd_result vd__nvrtc_open(vd__device *dev, const vd__nvrtc **out) {
     vd__cu_driver *cu = vd__cu_driver_of(dev->driver);
     vd_result r = VD_OK;
-    char text[VD__PATH_CHARS];
-    const char *named = vd__environment_path("VKDISPATCH_NVRTC", text);
     vd__mutex_lock(&cu->lock);
     if (!cu->nvrtc) {
-        void *library = named ? vd__library_open(named) : vd__nvrtc_library(cu);
-        vd__nvrtc *rtc = library ? (vd__nvrtc *)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof *rtc) : NULL;
-        const char *missing = rtc ? vd__nvrtc_load(rtc, library) : NULL;
-        if (!library && named)
-            r = vd__fail(VD_ERROR_UNSUPPORTED, "CUDA C needs NVRTC, but '%s', which VKDISPATCH_NVRTC names, could not "
-                         "be opened", named);
-        else if (!library)
-            r = vd__fail(VD_ERROR_UNSUPPORTED, "CUDA C needs NVRTC, but libnvrtc could not be opened; install it, or "
-                         "set VKDISPATCH_NVRTC to its file name");
-        else if (!rtc) r = vd__fail_memory(0);
-        else if (missing)
-            r = vd__fail(VD_ERROR_UNSUPPORTED, "libnvrtc has no function %s; CUDA 11.2 or later is required",
-                         missing);
-        else rtc->library = library;
+        vd__nvrtc *rtc = (vd__nvrtc *)vd__alloc_zeroed(vd__cu_allocator(dev), sizeof *rtc);
+        r = rtc ? vd__nvrtc_start(cu, rtc) : vd__fail_memory(0);
         if (!r) cu->nvrtc = rtc;
         else vd__free(vd__cu_allocator(dev), rtc);
-        if (r && library) vd__library_close(library);
     }
     *out = cu->nvrtc;
     vd__mutex_unlock(&cu->lock);
@@ -15584,14 +15585,13 @@ static vd_result vd__cl_device_start(vd__device *dev, const vd__cl_device_entry 
     for (uint32_t i = 0; i < dev->queue_count && !error; i++) {
         uint64_t has = 0;
         vd__cl_queue *q = &vcl->queues[i];
-        /* without VD_FEATURE_QUEUES all queues share the command queue of queue 0 */
-        if (i && !(dev->info.features & VD_FEATURE_QUEUES)) existing = vcl->queues[0].handle;
-        else if (i) existing = NULL;
         q->handle = existing ? existing : vcl->cl->clCreateCommandQueue(vcl->context, entry->device, properties,
                                                                         &error);
         if (existing) error = vcl->cl->clRetainCommandQueue(existing);
         if (error) q->handle = NULL;
         else if (vcl->cl->clGetCommandQueueInfo(q->handle, VD__CL_QUEUE_PROPERTIES, sizeof has, &has, NULL)) has = 0;
+        /* without VD_FEATURE_QUEUES all queues share the command queue of queue 0 */
+        existing = dev->info.features & VD_FEATURE_QUEUES ? NULL : vcl->queues[0].handle;
         all &= has;
         q->submissions = (vd__cl_submission *)vd__alloc(vd__cl_allocator(dev),
                                                         VD__CL_SUBMISSIONS * sizeof *q->submissions);
