@@ -16481,7 +16481,7 @@ VD__SMALL_END
 #if VD__HAS_OPENCL
 /* ---- playing a tape ---- */
 
-/* The host address of memory without a buffer object: of shared memory, or of any host memory (native[1]). */
+/* The host address of memory without a buffer object, which is in a mapped block or begins at native[1]. */
 static uint64_t vd__cl_host_address(const vd__memory *m) {
     return m->block ? (uintptr_t)m->block->mapped + m->offset : m->native[1];
 }
@@ -17412,9 +17412,8 @@ typedef struct vd__reader {
     uint32_t push_arg;           /* index of the argument that is its first member; the others follow */
     uint32_t size_by_id;         /* word of the execution mode LocalSizeId; 0: none */
     uint32_t elements;           /* length of arrays of resources that have none in the module */
-    /* By id, a bit mask of arguments. For a pointer to a buffer, bit i: it may point to the buffer of argument i. For a
-       pointer to other memory, bit i: a pointer that is stored there may. For a function, bit i: a pointer that it
-       returns may. */
+    /* By id, the set of arguments (bit i: argument i) to whose buffers a pointer may point. For a pointer to other
+       memory, the union of the sets of the pointers in it; for a function, that of the pointers it returns. */
     uint64_t *targets;
     uint32_t *used;              /* by id: 0 if the entry point does not use it; else 1, or 1 + the next id to visit */
     uint8_t *seen;               /* by id: 1 if its targets were read */
@@ -17443,7 +17442,7 @@ static vd_result vd__reflect_entry(vd__reader *s, const char *wanted) {
                     (unsigned)s->main);
 }
 
-/* Reads an execution mode of the entry point that sets the local size. */
+/* at: word of the execution mode. */
 static vd_result vd__reflect_size_mode(vd__reader *s, uint32_t at) {
     const uint32_t *w = s->m->words + at;
     bool by_id = (w[0] & 0xffffu) == VD__OpExecutionModeId;
@@ -17683,7 +17682,7 @@ static vd_result vd__reflect_array(const vd__reader *s, const char *name, uint32
                     "expression that is not supported", name);
 }
 
-/* Reads a variable with a descriptor, or with an array of them: a buffer, an image or a sampler. */
+/* Reads a variable that is a buffer, an image or a sampler, or an array of them. */
 static vd_result vd__reflect_resource(vd__reader *s, uint32_t id, uint32_t type, uint32_t storage) {
     const vd__spirv *m = s->m;
     const char *name = vd__spirv_name(m, id), *shown_name = name ? name : "";
@@ -17718,7 +17717,7 @@ static vd_result vd__reflect_resource(vd__reader *s, uint32_t id, uint32_t type,
     return VD_OK;
 }
 
-/* Reads a member of the push-constant block: a value, or a buffer if it is a pointer to storage. */
+/* A member is a value, or a buffer if it is a pointer to storage. */
 static vd_result vd__reflect_push_member(vd__reader *s, uint32_t at, uint32_t type, uint32_t i) {
     const vd__spirv *m = s->m;
     const uint32_t *member = vd__spirv_definition(m, vd__spirv_definition(m, type)[2 + i]);
@@ -17751,7 +17750,7 @@ static vd_result vd__reflect_push_member(vd__reader *s, uint32_t at, uint32_t ty
     return VD_OK;
 }
 
-/* Reads the arguments in the push-constant block, a variable of type `type`. at: word of the variable, for messages. */
+/* at: word of the variable; type: id of its type. */
 static vd_result vd__reflect_push(vd__reader *s, uint32_t at, uint32_t type) {
     vd_result r = VD_OK;
     if (vd__spirv_defined_by(s->m, type) != VD__OpTypeStruct)
@@ -17869,7 +17868,6 @@ static bool vd__flow_in_buffer(const vd__flow *f, uint32_t id) {
            || storage == VD__StorageClassPhysicalStorageBuffer;
 }
 
-/* Adds arguments to those that the pointer `id` may point to. */
 static void vd__flow_add(vd__flow *f, uint32_t id, uint64_t targets) {
     if (!(targets & ~f->s->targets[id])) return;
     f->s->targets[id] |= targets;
@@ -18096,7 +18094,7 @@ static uint32_t vd__scalar_size(vd_type type) {
 
 static bool vd__type_is_valid(vd_type type) { return type == VD_BYTES || vd_type_size(type); }
 
-/* Like vd__fail for argument i of a kernel: inserts "argument <i> '<name>'" before the text. */
+/* Inserts "argument <i> '<name>'" before the text. */
 static VD__COLD vd_result vd__fail_arg(const vd_arg_info *args, int i, vd_result result, const char *format, ...)
     VD__PRINTF(4, 5);
 static vd_result vd__fail_arg(const vd_arg_info *args, int i, vd_result result, const char *format, ...) {
@@ -18116,22 +18114,22 @@ static VD__COLD vd_result vd__fail_handle(const vd__pool *pool, uint64_t id, con
     return vd__fail(VD_ERROR_INVALID, "the %s%s %s", which, what, vd__pool_reason(pool, id).text);
 }
 
-/* Finds a buffer. The caller holds a lock that keeps it alive (see vd__slot). `which` precedes "buffer" in messages,
-   for example "source ". Returns NULL and sets the error if the handle is invalid. */
+/* Returns NULL and sets the error if the handle is invalid. The caller holds a lock that keeps the buffer alive (see
+   vd__slot). `which` precedes "buffer" in messages, for example "source ". */
 static vd__buffer *vd__buffer_find(vd_context *ctx, vd_buffer handle, const char *which) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, handle.id);
     if (!b) vd__fail_handle(&ctx->buffers, handle.id, which, "buffer");
     return b;
 }
 
-/* Finds a buffer for a command and pins it in the list. The caller holds the list's lock. */
+/* Also pins the buffer in the list. The caller holds the list's lock. */
 static vd__buffer *vd__list_buffer(vd_list *l, vd_buffer handle, const char *which) {
     vd__buffer *b = vd__buffer_find(l->ctx, handle, which);
     uint32_t use;
     return b && !vd__list_pin(l, &b->slot, handle.id, &use) ? b : NULL;
 }
 
-/* Finds an object and pins it. Returns NULL if the handle is invalid, but sets no error. */
+/* Returns NULL, but sets no error, if the handle is invalid. */
 static vd__slot *vd__pool_pin(vd_context *ctx, const vd__pool *pool, uint64_t id) {
     vd__slot *slot = vd__pool_find(pool, id);
     if (!slot || vd__slot_pin(slot, id)) return slot;
@@ -18237,7 +18235,7 @@ static vd_result vd__argument_check(const vd_context *ctx, const void *argument,
     return r || argument ? r : vd__fail(VD_ERROR_INVALID, "%s is NULL", what);
 }
 
-/* Checks that [offset, offset + *size) is inside the buffer. Replaces VD_WHOLE by the bytes up to the end. */
+/* Replaces a *size of VD_WHOLE by the bytes up to the end of the buffer. */
 static vd_result vd__range_check(const vd__buffer *b, const char *what, uint64_t offset, uint64_t *size) {
     if (offset > b->size)
         return vd__fail(VD_ERROR_INVALID, "%soffset %llu is past the end of buffer '%s' (%llu bytes)", what,
@@ -18269,8 +18267,8 @@ static vd__storage *vd__buffer_storage_on(const vd__buffer *b, const vd__context
     return NULL;
 }
 
-/* Checks a range of a buffer on the list's device, resolves VD_WHOLE, and pins the buffer in the list. The caller has
-   pinned it already, or holds the list's lock. `what` precedes "offset" in messages. */
+/* Resolves VD_WHOLE, and pins the buffer in the list. The caller has pinned it already, or holds the list's lock. what:
+   precedes "offset" in messages. */
 static vd_result vd__span_check(vd_list *l, const vd__buffer *b, const char *what, uint64_t offset, uint64_t size,
                                 vd__span *out) {
     vd__slot *slot = (vd__slot *)(uintptr_t)&b->slot;
@@ -18302,13 +18300,12 @@ static vd__access vd__access_of(const vd__span *span, uint32_t access) {
     return a;
 }
 
-/* Checks a field of a desc that must be 0 to `limit`. */
 static VD__NOINLINE vd_result vd__field_check(const char *name, int value, int limit) {
     if (value >= 0 && value <= limit) return VD_OK;
     return vd__fail(VD_ERROR_INVALID, "desc.%s is %d, but must be 0 to %d", name, value, limit);
 }
 
-/* Checks an array of a desc with `count` elements. count_name, name: the fields of `count` and `array`. */
+/* count_name, name: the fields of the desc that contain `count` and `array`. */
 static VD__NOINLINE vd_result vd__array_check(const char *count_name, int count, const char *name, const void *array) {
     if (!count || (count > 0 && array)) return VD_OK;
     if (count < 0)
@@ -18323,7 +18320,6 @@ static vd_result vd__uses_check(const char *object, const vd_record_use *uses, i
     return r ? vd__error_amend(r, object, NULL) : VD_OK;
 }
 
-/* Resolves element i of desc.uses to an access. */
 static VD__COLD vd_result vd__use_find(vd_list *l, const char *object, const vd_record_use *use, int i,
                                        vd__access *out) {
     char which[32];
@@ -19043,7 +19039,7 @@ static vd_result vd__kernel_check_bindings(const vd__device *dev, const vd_kerne
     return VD_OK;
 }
 
-/* The defaults of the desc are set. */
+/* Called when the defaults of the desc are set. */
 static vd_result vd__kernel_check(const vd__device *dev, const vd_kernel_desc *desc) {
     vd_result r = vd__kernel_check_counts(desc);
     for (int i = 0; !r && i < desc->arg_count; i++) r = vd__arg_info_check(dev, desc, i);
@@ -19153,8 +19149,8 @@ static inline vd_result vd__extent_check(const uint64_t desc_extent[3], const ch
     return VD_OK;
 }
 
-/* Checks whether a dispatch with more groups than the device allows can be split into several launches. The kernel
-   must read the group base, an implicit argument, of every axis that is split. */
+/* A dispatch with more groups than the device allows can be split along the axes whose group base, an implicit
+   argument, the kernel reads. */
 static VD__COLD vd_result vd__split_check(const vd__dispatch_state *d, const vd_limits *limits) {
     const vd__kernel *k = d->kernel;
     uint64_t pieces = 1;
@@ -19227,13 +19223,12 @@ static VD__COLD vd_result vd__dispatch_fail_extent(const vd_dispatch_desc *desc)
                     vd__extent_print(threads, desc->threads, 3), vd__extent_print(groups, desc->groups, 3));
 }
 
-/* Computes threads and groups of the whole dispatch. */
 static inline vd_result vd__dispatch_extent(vd__dispatch_state *d, const vd_dispatch_desc *desc) {
     const vd__kernel *k = d->kernel;
     const vd_limits *limits = &d->context_device->device.info.limits;
     const uint64_t *t = desc->threads, *g = desc->groups;
     if (VD__UNLIKELY((g[0] | g[1] | g[2]) != 0) && (t[0] | t[1] | t[2])) return vd__dispatch_fail_extent(desc);
-    /* fast path: one-dimensional dispatches. t[1], t[2] are 0, 0 or 1, 0 or 1, 1 */
+    /* fast path: one-dimensional dispatches. (t[1], t[2]) is (0, 0), (1, 0) or (1, 1) */
     if (VD__LIKELY(k->linear && t[0] - 1 < UINT32_MAX && t[1] <= 1 && t[2] <= t[1])) {
         d->threads[0] = (uint32_t)t[0];
         d->launch.groups[0] = (((uint32_t)t[0] - 1) >> k->local_shift[0]) + 1;
@@ -19256,7 +19251,6 @@ static inline vd_result vd__dispatch_extent(vd__dispatch_state *d, const vd_disp
 
 VD__SMALL
 
-/* Sets the offsets of the implicit arguments that an indirect dispatch changes. */
 static void vd__indirect_offsets(const vd__kernel *k, vd__indirect *out) {
     memset(out->threads_at, 0xff, sizeof out->threads_at); /* VD__NONE */
     memset(out->groups_at, 0xff, sizeof out->groups_at);
@@ -19269,7 +19263,7 @@ static void vd__indirect_offsets(const vd__kernel *k, vd__indirect *out) {
     }
 }
 
-/* Resolves a dispatch whose size is in a buffer. The numbers of threads and groups are 1 until the device sets them. */
+/* The numbers of threads and groups are 1 until the device sets them. */
 static VD__COLD vd_result vd__dispatch_extent_indirect(vd__dispatch_state *d, const vd_dispatch_desc *desc) {
     const vd__kernel *k = d->kernel;
     const uint64_t *t = desc->threads, *g = desc->groups;
@@ -19478,8 +19472,6 @@ static inline vd_result vd__dispatch_access(const vd__dispatch_state *d, vd__buf
     return vd__list_pin(d->list, &b->slot, id, &out->use);
 }
 
-/* Resolves a buffer argument: sets its access, and stores its address in the argument block or adds it to the
-   bindings. */
 static inline vd_result vd__dispatch_find_buffer(vd__dispatch_state *d, vd_context *ctx, const vd__param *p,
                                                  const vd_arg *arg, int i) {
     vd__buffer *b = (vd__buffer *)(void *)vd__pool_find(&ctx->buffers, arg->bits);
@@ -19601,8 +19593,7 @@ static vd_result vd__dispatch_check_axes(const vd__dispatch_state *d, const vd__
                         d->list->ctx->driver.backend->name);
 }
 
-/* Resolves the sampler of the image d->buffers[i]. `combined`: the kernel reads the image with a sampler. Sets *out to
-   NULL for the default one. */
+/* combined: the kernel reads the image d->buffers[i] with a sampler. Sets *out to NULL for the default sampler. */
 static vd_result vd__dispatch_image_sampler(const vd__dispatch_state *d, vd_context *ctx, const vd_arg *arg, int i,
                                             bool combined, const vd__sampler **out) {
     const vd__image *image = (const vd__image *)(const void *)d->buffers[i];
@@ -19803,7 +19794,6 @@ static vd_result vd__dispatch_check_array(const vd__dispatch_state *d, const vd_
                         VD__U(arg->bits), arg->from ? "" : " at address NULL", (unsigned)info->count);
 }
 
-/* Adds the number of an element to the error. */
 static vd_result vd__dispatch_fail_element(vd_result r, uint32_t element) {
     size_t used = strlen(vd__last_error.reason);
     snprintf(vd__last_error.reason + used, sizeof vd__last_error.reason - used, " (element %u)", (unsigned)element);
@@ -19818,7 +19808,7 @@ static vd_result vd__dispatch_element(vd__dispatch_state *d, vd_context *ctx, co
     return r ? r : vd__dispatch_check_seen(d, &d->accesses[p->buffer_index], i, seen);
 }
 
-/* Copies element 0 of an array to element e, which was not passed. p: the parameter of the array. */
+/* Copies element 0 of an array to element e. p: the parameter of the array. */
 static void vd__dispatch_repeat_element(vd__dispatch_state *d, const vd__param *p, uint32_t e) {
     uint8_t *block = (uint8_t *)d->arguments + p->location;
     if (p->kind != VD_ARG_SAMPLER) d->accesses[p->buffer_index + e] = d->accesses[p->buffer_index];
@@ -19887,7 +19877,7 @@ static inline vd_result vd__dispatch_args(vd__dispatch_state *d, vd_context *ctx
 
 static vd_result vd__output_acquire(vd_list *l);
 
-/* Resolves the argument that the library adds: the output buffer of a kernel that prints. */
+/* Resolves the argument that the library adds to kernels that print: the output buffer. */
 static VD__COLD vd_result vd__dispatch_output(vd__dispatch_state *d, vd_context *ctx) {
     const vd__kernel *k = d->kernel;
     vd_result r = vd__output_acquire(d->list);
@@ -19897,7 +19887,6 @@ static VD__COLD vd_result vd__dispatch_output(vd__dispatch_state *d, vd_context 
     return r ? r : vd__dispatch_buffer(d, ctx, &k->params[k->arg_count], &arg, k->arg_count, &seen);
 }
 
-/* Adds the accesses that desc.uses declares, after those of the arguments. */
 static VD__NOINLINE vd_result vd__dispatch_uses(vd__dispatch_state *d, vd_context *ctx, const vd_dispatch_desc *desc) {
     const vd_record_use *use = desc->uses;
     vd__access *out = d->accesses + d->access_count;
@@ -20124,7 +20113,6 @@ static vd_result vd__blob_open(vd__blob *b, const char *name) {
                           "%016llx", VD__U(actual_sum), VD__U(stated_sum));
 }
 
-/* Finds the kernel and reads its best form into `f`. */
 static vd_result vd__blob_find(const vd_context *ctx, vd__blob b, const char *name, vd__blob_form *f) {
     const char *shown_name = name ? name : "";
     vd__blob_search s;
@@ -20158,7 +20146,7 @@ VD__SMALL_END
    empties it; without a limit, short-lived buffers that never conflict would accumulate. */
 enum { VD__HAZARDS = 8192 };
 
-/* Returns the accesses recorded in a slot, or NULL if the slot is empty. */
+/* NULL: the slot is empty. */
 static inline vd__tracked_memory *vd__hazards_tracked(const vd__hazards *h, uint32_t slot) {
     return h->table[slot] >= h->epoch ? &h->tracked[(uint32_t)h->table[slot]] : NULL;
 }
@@ -20203,7 +20191,7 @@ static void vd__hazards_free(vd__hazards *h) {
     vd__free(h->allocator, h->tracked);
 }
 
-/* Called after a barrier: removes all recorded accesses. */
+/* Called after a barrier. */
 static inline void vd__hazards_clear(vd__hazards *h) {
     h->count = 0;
     h->stages = 0;
@@ -20260,7 +20248,7 @@ static inline void vd__hazards_add(vd__hazards *h, uint32_t slot, uint32_t seria
     t->ranges[0].end = a->end;
 }
 
-/* Slow path of vd__hazards_access: the first slot is occupied, by this memory or by a collision. */
+/* Called if the first slot is occupied, by this memory or by a collision. */
 static VD__NOINLINE bool vd__hazards_access_slow(vd__hazards *h, uint32_t serial, const vd__access *a, uint32_t older) {
     uint32_t slot = vd__hazards_slot(h, serial);
     vd__tracked_memory *t = vd__hazards_tracked(h, slot);
@@ -20300,8 +20288,8 @@ static bool vd__hazards_conflict(const vd__hazards *before, const vd__hazards *a
     return false;
 }
 
-/* Makes room for the accesses to `added` more memories. If they do not fit, sets limit to 0: every access then
-   conflicts until the next barrier. Returns whether they fit. */
+/* Returns whether the accesses to `added` more memories fit. If they do not, sets limit to 0: every access then
+   conflicts until the next barrier. */
 static bool vd__hazards_reserve(vd__hazards *h, uint32_t added) {
     uint32_t count = h->count + added;
     if (count > h->limit && (count > VD__HAZARDS || !h->limit || !vd__hazards_grow(h, count))) h->limit = 0;
@@ -20332,7 +20320,6 @@ VD__SMALL_END
 
 VD__SMALL
 
-/* Frees a block and removes it from the list of its type. */
 static void vd__heap_remove(vd__context_device *dev, vd__heap_block *b) {
     vd__heap_block **link = &dev->heap.blocks[b->block.type];
     while (*link != b) link = &(*link)->next;
@@ -20372,7 +20359,7 @@ static vd_result vd__heap_add(vd__context_device *dev, uint32_t type, uint64_t s
     return VD_OK;
 }
 
-/* Sub-allocates from a block. Returns false if the block is dedicated or has no free range that fits. */
+/* Returns false if the block is dedicated or has no free range that fits. */
 static bool vd__heap_suballocate(vd__heap_block *b, const vd__memory_requirements *need, vd__storage *out) {
     if (b->dedicated) return false;
     uint32_t align = need->align > VD__TLSF_UNIT ? (uint32_t)VD__CEIL_DIV(need->align, VD__TLSF_UNIT) : 1;
@@ -20384,9 +20371,8 @@ static bool vd__heap_suballocate(vd__heap_block *b, const vd__memory_requirement
     return true;
 }
 
-/* Allocates memory of one type. Uses a dedicated block if that is requested, or if `need` is larger than half a block.
-   Otherwise, tries the existing blocks, then a new one. If the driver has no memory for a new block of the usual size,
-   tries smaller ones, and finally a dedicated one. before: the error to restore after each attempt but the last. */
+/* Tries the existing blocks, then a new one. If the driver has no memory for a block of the usual size, tries smaller
+   ones, and finally a dedicated one. before: the error to restore after each attempt but the last. */
 static vd_result vd__heap_allocate_type(vd__context_device *dev, uint32_t type, const vd__memory_requirements *need,
                                         bool dedicated, const vd__error *before, vd__storage *out) {
     uint64_t rounded = VD__ALIGN_UP(need->size, VD__TLSF_UNIT), size = dev->heap.block_bytes;
@@ -20409,8 +20395,8 @@ static vd_result vd__heap_allocate_type(vd__context_device *dev, uint32_t type, 
     return VD_OK;
 }
 
-/* Allocates the memory that `need` describes. If kernels use it, `usage` is only a preference: if the device has no
-   such memory type, uses device memory. The caller holds the context's lock. */
+/* For memory that kernels use, `usage` is only a preference: the alternative is device memory. The caller holds the
+   context's lock. */
 static vd_result vd__heap_allocate(vd__context_device *dev, vd_memory usage, const vd__memory_requirements *need,
                                    bool dedicated, vd__storage *out) {
     uint32_t mask = need->types;
@@ -20458,8 +20444,8 @@ static void vd__heap_release(vd__context_device *dev, vd__storage *s) {
     vd__heap_remove(dev, b);
 }
 
-/* Sets the host address of a storage: NULL for VD_MEMORY_DEVICE if VD_FEATURE_MAPPED is disabled. Imports pass
-   VD_MEMORY_SHARED. Clears the flags of the whole block that depend on other disabled features. */
+/* Sets the host address of a storage, and clears the flags of its block that depend on disabled features. Imports pass
+   VD_MEMORY_SHARED, because disabling VD_FEATURE_MAPPED affects only VD_MEMORY_DEVICE. */
 static void vd__storage_map(vd__context_device *dev, vd_memory usage, vd__storage *s) {
     vd__block *block = s->memory.block;
     bool unmapped = usage == VD_MEMORY_DEVICE && (dev->disable & VD_FEATURE_MAPPED);
@@ -20468,7 +20454,7 @@ static void vd__storage_map(vd__context_device *dev, vd_memory usage, vd__storag
     if (dev->disable & VD_FEATURE_COHERENT) block->coherent = false;
 }
 
-/* Allocates and binds the memory that a driver buffer or image needs. On failure it destroys the driver object. */
+/* Destroys the driver's buffer or image on failure. */
 static vd_result vd__storage_allocate(vd__context_device *dev, vd_memory usage, const vd__memory_requirements *need,
                                       bool dedicated, vd__storage *out) {
     const vd__backend *backend = dev->ctx->driver.backend;
@@ -20484,9 +20470,9 @@ static vd_result vd__storage_allocate(vd__context_device *dev, vd_memory usage, 
     return r;
 }
 
-/* Removes the memory types that images cannot use, unless no other type is left. Drivers may keep images out of device
-   memory that the host can access, which buffers prefer. The types do not depend on the format of an image, except for
-   depth formats (Vulkan specification, "Resource Memory Association"). */
+/* Removes the memory types that images cannot use, unless no other type is left: for example, device memory that the
+   host can access. The types do not depend on the format of an image, except for depth formats (Vulkan specification,
+   "Resource Memory Association"). */
 static vd_result vd__heap_keep_image_types(vd__context_device *dev, vd__memory_requirements *need) {
     const vd__backend *backend = dev->ctx->driver.backend;
     vd__memory_requirements image = { 0, 0, 0, true, VD__SHARE_NONE, false };
@@ -20507,8 +20493,7 @@ static vd_result vd__heap_keep_image_types(vd__context_device *dev, vd__memory_r
     return VD_OK;
 }
 
-/* Creates a driver buffer and allocates its memory. Staging memory, exportable memory and heaps get dedicated blocks.
-   The caller holds the context's lock. */
+/* Staging memory, exportable memory and heaps get dedicated blocks. The caller holds the context's lock. */
 static vd_result vd__storage_create(vd__context_device *dev, vd_memory usage, uint64_t size, bool staging,
                                     bool exportable, bool heap, vd__storage *out) {
     const vd__backend *backend = dev->ctx->driver.backend;
@@ -20525,7 +20510,6 @@ static vd_result vd__storage_create(vd__context_device *dev, vd_memory usage, ui
     return r;
 }
 
-/* Creates a sparse buffer, without memory. */
 static vd_result vd__storage_create_sparse(vd__context_device *dev, uint64_t size, vd__storage *out) {
     const vd__backend *backend = dev->ctx->driver.backend;
     const vd_allocator *allocator = &dev->ctx->host.allocator;
@@ -20592,8 +20576,7 @@ static vd_result vd__place_check(const vd__context_device *dev, const vd__place 
                     "create the heap with VD_MEMORY_DEVICE, which most images can use", name);
 }
 
-/* Binds an image to its place in a heap. A sparse image uses the whole heap, and is not bound. On failure it destroys
-   the driver object. */
+/* A sparse image uses the whole heap, and is not bound. Destroys the driver's image on failure. */
 static vd_result vd__storage_place(vd__context_device *dev, const vd__place *place,
                                    const vd__memory_requirements *need, vd__storage *out) {
     const vd__backend *backend = dev->ctx->driver.backend;
@@ -20609,8 +20592,7 @@ static vd_result vd__storage_place(vd__context_device *dev, const vd__place *pla
     return r;
 }
 
-/* Creates a driver image and allocates its memory, which the host does not access. The caller holds the context's
-   lock. */
+/* The host does not access the memory of images. The caller holds the context's lock. */
 static VD__UNUSED vd_result vd__storage_create_image(vd__context_device *dev, const vd__image_shape *shape,
                                                      const vd__place *place, vd__storage *out) {
     vd__memory_requirements need = { 0, 0, 0, true, VD__SHARE_NONE, false };
@@ -20625,7 +20607,6 @@ static VD__UNUSED vd_result vd__storage_create_image(vd__context_device *dev, co
     return r;
 }
 
-/* Creates a driver buffer on an imported block. */
 static vd_result vd__storage_import_into(vd__context_device *dev, const vd_buffer_desc *desc, vd__heap_block *b,
                                          vd__storage *out) {
     const vd__backend *backend = dev->ctx->driver.backend;
@@ -20646,7 +20627,7 @@ static vd_result vd__storage_import_into(vd__context_device *dev, const vd_buffe
     return r;
 }
 
-/* Creates a driver buffer on memory that the user passes in the desc. The caller holds the context's lock. */
+/* The caller holds the context's lock. */
 static vd_result vd__storage_import(vd__context_device *dev, const vd_buffer_desc *desc, uint64_t size,
                                     vd__storage *out) {
     memset(out, 0, sizeof *out);
