@@ -3408,18 +3408,19 @@ static VD__COLD VD__UNUSED vd_result vd__fail_compile(const char *compiler, cons
     for (const char *c = log; c < error; c++)
         if (*c == '\n') error_line = c + 1;
     unsigned long number = vd__log_line_number(error_line);
-    for (unsigned long i = 1; i < number && source; i++) {
-        source = strchr(source, '\n');
-        if (source) source++;
+    const char *line = number ? source : NULL;
+    for (unsigned long i = 1; line && i < number; i++) {
+        line = strchr(line, '\n');
+        if (line) line++;
     }
-    while (source && (*source == ' ' || *source == '\t')) source++;
-    int length = (int)strcspn(error, "\n");
-    if (!number || !source)
+    if (!line)
         return vd__fail(VD_ERROR_COMPILE, "%s failed to compile the code: %.800s", compiler,
                         *log ? log : "the compiler's log is empty");
+    while (*line == ' ' || *line == '\t') line++;
+    int error_length = (int)strcspn(error, "\n"), line_length = (int)strcspn(line, "\n");
     return vd__fail(VD_ERROR_COMPILE, "%s failed to compile the code: %.*s; source line %lu is '%.*s'", compiler,
-                    length < 400 ? length : 400, error, number,
-                    (int)(strcspn(source, "\n") < 200 ? strcspn(source, "\n") : 200), source);
+                    error_length < 400 ? error_length : 400, error, number,
+                    line_length < 200 ? line_length : 200, line);
 }
 
 /* Queues a message for the context's log callback. Does nothing if there is no callback. */
@@ -3576,7 +3577,7 @@ static void vd__tlsf_remove_free(vd__tlsf *s, uint32_t n) {
     node->allocated = true;
 }
 
-/* Cannot fail: the caller has reserved the node. */
+/* The caller has called vd__tlsf_reserve. */
 static uint32_t vd__tlsf_node_new(vd__tlsf *s, uint32_t at, uint32_t size) {
     uint32_t n = s->unused_nodes;
     if (n) s->unused_nodes = s->nodes[n].next_free;
@@ -3587,9 +3588,10 @@ static uint32_t vd__tlsf_node_new(vd__tlsf *s, uint32_t at, uint32_t size) {
     return n;
 }
 
-static bool vd__tlsf_reserve(vd__tlsf *s, uint32_t more) {
+/* Reserves two nodes: an allocation creates at most one before its range and one after it. */
+static bool vd__tlsf_reserve(vd__tlsf *s) {
     void *nodes = s->nodes;
-    bool ok = vd__array_reserve(s->allocator, &nodes, &s->node_capacity, s->node_count + more, sizeof(vd__tlsf_node));
+    bool ok = vd__array_reserve(s->allocator, &nodes, &s->node_capacity, s->node_count + 2, sizeof(vd__tlsf_node));
     s->nodes = (vd__tlsf_node *)nodes;
     return ok;
 }
@@ -3598,7 +3600,7 @@ static bool vd__tlsf_init(vd__tlsf *s, const vd_allocator *allocator, uint32_t s
     memset(s, 0, sizeof *s);
     s->allocator = allocator;
     s->size = size;
-    if (!vd__tlsf_reserve(s, 2)) return false;
+    if (!vd__tlsf_reserve(s)) return false;
     s->node_count = 1;
     vd__tlsf_insert_free(s, vd__tlsf_node_new(s, 0, size));
     return true;
@@ -3645,7 +3647,7 @@ static uint32_t vd__tlsf_split(vd__tlsf *s, uint32_t n, uint32_t size) {
    nodes runs out. */
 static uint32_t vd__tlsf_allocate(vd__tlsf *s, uint32_t size, uint32_t align) {
     uint32_t n = size <= UINT32_MAX - align ? vd__tlsf_find(s, size + align - 1) : 0;
-    if (!n || !vd__tlsf_reserve(s, 2)) return 0;
+    if (!n || !vd__tlsf_reserve(s)) return 0;
     vd__tlsf_remove_free(s, n);
     uint32_t padding = (align - s->nodes[n].offset % align) % align;
     if (padding) {
@@ -3726,7 +3728,6 @@ typedef struct vd__pool {
     uint64_t tag;            /* object type and context number, at their position in a handle */
     vd__slot *unused;        /* list of slots to reuse */
     uint32_t used, live;     /* slots ever used; live handles */
-    uint32_t type;           /* vd__object_type */
 } vd__pool;
 
 /* Bits of a handle: slot 0–23, generation 24–43, object type 44–47, context number 48–63. */
@@ -3778,10 +3779,11 @@ static VD__COLD vd__pool_text vd__pool_reason(const vd__pool *pool, uint64_t id)
         "a buffer", "a kernel", "a ticket", "an image", "a sampler", "a graph", "a swapchain"
     };
     vd__pool_text reason;
-    bool foreign = VD__ID_CONTEXT(id) != VD__ID_CONTEXT(pool->tag) || VD__ID_TYPE(id) >= VD__OBJECT_TYPES;
-    if (id && !foreign && VD__ID_TYPE(id) != pool->type)
-        snprintf(reason.text, sizeof reason.text, "handle is invalid: expected %s, got %s", types[pool->type],
-                 types[VD__ID_TYPE(id)]);
+    uint32_t type = VD__ID_TYPE(id), expected = VD__ID_TYPE(pool->tag);
+    bool foreign = VD__ID_CONTEXT(id) != VD__ID_CONTEXT(pool->tag) || type >= VD__OBJECT_TYPES;
+    if (id && !foreign && type != expected)
+        snprintf(reason.text, sizeof reason.text, "handle is invalid: expected %s, got %s", types[expected],
+                 types[type]);
     else
         snprintf(reason.text, sizeof reason.text, "%s",
                  !id ? "handle is 0; it was never created, or creating it failed"
@@ -3795,7 +3797,6 @@ static void vd__pool_init(vd__pool *pool, const vd_allocator *allocator, vd__obj
     memset(pool, 0, sizeof *pool);
     pool->allocator = allocator;
     pool->item_size = VD__ALIGN_UP(item_size, VD__CACHE_LINE);
-    pool->type = (uint32_t)type;
     pool->tag = ((uint64_t)type << 44) | ((uint64_t)context << 48);
 }
 
@@ -4152,7 +4153,7 @@ typedef struct vd__surface {
     vd__image_shape *shape;    /* of the images; extent[0] 0: the window is minimised */
     uint32_t image_count;
     uint64_t image;            /* VkImage of the acquired image */
-    bool sized_by_swapchain;   /* the window has no extent */
+    bool sized_by_swapchain;   /* the window gets the extent of the swapchain */
     bool stale;                /* its images do not fit the window any more */
     bool submitted;            /* the submission that draws the acquired image succeeded */
 } vd__surface;
@@ -4233,7 +4234,7 @@ struct vd__device {
     uint32_t max_spirv_minor; /* newest version 1.x of SPIR-V that the driver accepts; 0: any, or no SPIR-V */
     bool has_images;      /* the operations on images and samplers work */
     bool image_handles;   /* kernels get images as handles of 8 bytes in the argument block (image_handle) */
-    bool one_address_mode; /* a sampler has the same address mode along all axes of an image */
+    bool one_address_mode; /* samplers have the same address mode along all axes */
     bool has_arrays;      /* an argument of a kernel can be an array of resources */
     uint32_t max_sized_subgroups; /* maximum number of subgroups of a work-group, for kernels with a required subgroup
                                      size; 0: not supported */
@@ -8681,7 +8682,6 @@ typedef struct vd__vk_device {
     uint32_t new_pipelines;    /* created since the cache file was last written; atomic */
     uint8_t cache_uuid[VK_UUID_SIZE]; /* pipelineCacheUUID */
     uint32_t family;
-    uint32_t uniform_alignment;
     uint64_t host_import_alignment; /* of host memory that is imported, in bytes */
     uint64_t flush_alignment;  /* in bytes; flushed and invalidated ranges are multiples of it */
     uint64_t copy_kernel_min_bytes; /* copies of at least this size use copy_kernel; UINT64_MAX: none do */
@@ -8692,7 +8692,6 @@ typedef struct vd__vk_device {
     VkCommandPool barrier_pool; /* of barrier_buffer */
     VkCommandBuffer barrier_buffer; /* for vd__submission.barrier_first; recorded once, at its first use */
     bool address;              /* VD_FEATURE_ADDRESS is enabled */
-    bool shared_memory;        /* vd_device_info.shared_memory */
     /* By timeline: time of the first of consecutive reads that failed, in ns. 0: the last read succeeded; UINT64_MAX:
        reads have failed for so long that the device counts as lost. */
     uint64_t timeline_failed_since[VD_MAX_QUEUES];
@@ -9761,10 +9760,8 @@ static void vd__vk_device_configure(vd__device *dev, const vd__vk_facts *facts) 
     vd__vk_device *vk = vd__vk_device_of(dev);
     const VkPhysicalDeviceProperties *p = &facts->core.properties;
     vk->family = facts->family;
-    vk->uniform_alignment = (uint32_t)p->limits.minUniformBufferOffsetAlignment;
     vk->flush_alignment = p->limits.nonCoherentAtomSize;
     vk->address = (dev->info.features & VD_FEATURE_ADDRESS) != 0;
-    vk->shared_memory = dev->info.shared_memory;
     vk->graphics = facts->family_has_graphics;
     vk->granularity = p->limits.bufferImageGranularity;
     if (facts->features.core.features.samplerAnisotropy && (dev->info.features & VD_FEATURE_IMAGE))
@@ -11714,8 +11711,7 @@ static vd_result vd__vk_chunk_add(vd__device *dev, vd__vk_commands *vkc) {
 /* Allocates memory for an argument block, a size block or both, at byte vkc->argument_offset of chunk vkc->chunk. The
    descriptor covers the largest argument block and a size block, so the chunk must have that many bytes left. */
 static vd_result vd__vk_arguments_allocate(vd__device *dev, vd__vk_commands *vkc, uint32_t bytes) {
-    uint32_t align = vd__vk_device_of(dev)->uniform_alignment;
-    uint32_t offset = VD__ALIGN_UP(vkc->chunk_used, align);
+    uint32_t offset = VD__ALIGN_UP(vkc->chunk_used, dev->info.limits.uniform_alignment);
     if (vkc->chunk_count == 0 || offset + VD_MAX_ARGUMENT_BYTES + VD__VK_SIZE_BYTES > VD__VK_CHUNK_BYTES) {
         uint32_t next = vkc->chunk_count == 0 ? 0 : vkc->chunk + 1;
         vd_result result = next == vkc->chunk_count ? vd__vk_chunk_add(dev, vkc) : VD_OK;
