@@ -707,6 +707,10 @@
 
 #include "vkdispatch.h"
 #include "vkdispatch_codegen.h"
+#if VKDISPATCH_VERSION / 10000 != VKDISPATCH_FFT_VERSION / 10000 \
+    || VKDISPATCH_CODEGEN_VERSION / 10000 != VKDISPATCH_FFT_VERSION / 10000
+#error "vkdispatch.h, vkdispatch_codegen.h and vkdispatch_fft.h have different major versions"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
