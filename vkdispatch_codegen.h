@@ -2221,7 +2221,7 @@ inline void vc__line_printf(const char *file, int line, vc_kernel *k, const char
 
 #if defined(__GNUC__)
 #define VC__PREFETCH(address) __builtin_prefetch(address)
-/* keeps the code small at many call sites, or registers free in a calling loop */
+/* where inlining would grow the code or cost registers in a loop */
 #define VC__NOINLINE __attribute__((noinline))
 #define VC__INLINE static inline __attribute__((always_inline)) /* on a hot path and called more than once */
 #else
@@ -2289,7 +2289,6 @@ VC__SMALL
 
 static bool vc__is_allocator(const vc_allocator *a) { return a->allocate && a->reallocate && a->release; }
 
-/* Returns the allocator of a desc, or that of the C library. */
 static vc_allocator vc__allocator_of(const vc_kernel_desc *desc) {
     vc_allocator a;
     if (desc && vc__is_allocator(&desc->allocator)) return desc->allocator;
@@ -2369,7 +2368,8 @@ typedef struct vc__text { char *data; size_t length, capacity; } vc__text; /* ze
 
 // >>fail
 /* The first error of a kernel: one sentence that names the kernel, the call, the operand, its type or value, and the
-   limit or remedy. Once a kernel has failed, later calls on it have no effect. */
+   limit or remedy. Once a kernel has failed, later calls on it have no effect. After an error, private functions return
+   false, NULL or VC__NIL, unless their comment says otherwise. */
 
 #if defined(_MSC_VER)
 #define VC__THREAD_LOCAL __declspec(thread)
@@ -2461,7 +2461,7 @@ static uint32_t vc__shared_stride(vc_type type) {
     return vc__scalar_bytes(type) * (vc__components(type) == 3 ? 4 : vc__components(type));
 }
 
-/* The type by which a buffer element is accessed in memory: bools are u32, vectors of 3 are accessed as scalars. */
+/* The type of an access to a buffer element: bools are stored as u32, vectors of 3 as three scalars. */
 static inline vc_type vc__memory_type(vc_type type) {
     if (vc__is_bool(type)) type += VC_U32 - VC_BOOL;
     return vc__components(type) == 3 ? vc__scalar(type) : type;
@@ -2488,8 +2488,8 @@ static inline uint64_t vc__widen(vc_type kind, uint64_t bits) {
     return bits;
 }
 
-/* Dimensions of images, indexed by vc_dim: components of the coordinates, of the coordinates without the layer, and
-   of the size; the number of the Dim enumerant in SPIR-V. */
+/* Dimensions of images, indexed by vc_dim. Numbers of components: coordinates; axes, without the layer; size.
+   spirv: Dim. */
 static const struct { const char *name, *glsl; uint8_t coordinates, axes, size, spirv; bool layers; } vc__dims[] = {
     { "", "", 0, 0, 0, 0, false }, { "1-D", "1D", 1, 1, 1, 0, false }, { "2-D", "2D", 2, 2, 2, 1, false },
     { "3-D", "3D", 3, 3, 3, 2, false }, { "cube", "Cube", 3, 3, 2, 3, false },
@@ -2497,8 +2497,8 @@ static const struct { const char *name, *glsl; uint8_t coordinates, axes, size, 
     { "texel buffer", "Buffer", 1, 1, 1, 5, false }
 };
 
-/* Formats of storage images, indexed by vc_format. bits: of a channel; packed: of the whole texel. coded: 0: an f32 or
-   an integer of that many bits; u: unorm; s: snorm; h: half float; p: packed. */
+/* Formats of storage images, indexed by vc_format. bits: of a channel, or of a packed texel. coded: 0: f32 or integer,
+   u: unorm, s: snorm, h: f16, p: packed. */
 typedef struct vc__format_info { const char *glsl; uint8_t kind, channels, bits; char coded; } vc__format_info;
 static const vc__format_info vc__formats[] = {
     { NULL, 0, 0, 0, 0 }, { "rgba32f", VC_F32, 4, 32, 0 }, { "rgba16f", VC_F32, 4, 16, 'h' },
@@ -2518,7 +2518,6 @@ static const vc__format_info vc__formats[] = {
 };
 enum { VC__IMAGE_FORMATS = sizeof vc__formats / sizeof *vc__formats };
 
-/* Whether a format is not one of those that every device supports. */
 static inline bool vc__is_optional_format(uint32_t format) {
     return format > VC_FORMAT_RGBA8_SNORM && (format < VC_FORMAT_RGBA32_I || format > VC_FORMAT_R32_I)
            && (format < VC_FORMAT_RGBA32_U || format > VC_FORMAT_R32_U);
@@ -2528,8 +2527,7 @@ typedef struct vc__image { uint8_t dim, format; bool storage; } vc__image; /* as
 
 VC__SMALL
 
-/* Converts an integer of type `from` to type `to`. Returns whether that leaves its value unchanged. bits and *out: the
-   bit patterns. */
+/* Converts the bits of an integer to those of type `to`. Returns whether the value is unchanged. */
 static bool vc__fits(vc_type from, uint64_t bits, vc_type to, uint64_t *out) {
     uint64_t wide = vc__widen(from, bits);
     bool negative = vc__is_signed(from) && (wide >> 63);
@@ -2737,9 +2735,8 @@ enum {
     X(ARRAY,        "array",        NEW,    0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) /* x: object */ \
     /* u32, as the next three; x: axis, 0 for LOCAL_INDEX */ \
     X(LOCAL_ID,     "local_id",     LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    /* of this launch, without the group base */ \
+    /* GROUP_ID and GLOBAL_ID: without the group base of the launch */ \
     X(GROUP_ID,     "group_id",     LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
-    /* of this launch, without the group base */ \
     X(GLOBAL_ID,    "global_id",    LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     X(LOCAL_INDEX,  "local_index",  LEAF,   0, 0,    OWN,    0, VC__S_NONE, VC__T_NONE, NULL) \
     /* u32, as the next three */ \
@@ -3062,7 +3059,7 @@ static vc__lowering_rule vc__lower_extract, vc__lower_cast, vc__lower_div, vc__l
     vc__lower_or, vc__lower_rotate, vc__lower_round, vc__lower_carry, vc__lower_sinh,
     vc__lower_image_query;
 
-/* Properties that are read for every node: 32 bytes, half a cache line. Names and texts are in separate tables. */
+/* 32 bytes, half a cache line, because it is read for every node. Names and texts are in separate tables. */
 typedef struct vc__op_info {
     uint32_t spirv[4];    /* bool, int, uint, float */
     vc__lowering_rule *rule;
@@ -3112,7 +3109,7 @@ static const uint8_t vc__text_parts[][16] = {
 
 VC__SMALL
 
-/* The text of an operation in a column; NULL if it has none. */
+/* NULL if the operation has no text in this column. */
 static const char *vc__op_text(uint32_t op, uint32_t column) {
     const char *text = vc__op_texts[op];
     uint32_t part = vc__text_parts[text[0] - 'a'][column];
@@ -3130,15 +3127,14 @@ enum { VC__LANES_ALL = 0, VC__LANES_UP_TO = 1, VC__LANES_BELOW = 2, VC__LANES_CL
    ELSE blocks select (CUDA C has a mask of them); any others. */
 enum { VC__REACH_ALL = 0, VC__REACH_MASKED = 1, VC__REACH_SOME = 2 };
 
-/* Whether the operation accepts operands of this scalar or vector type and its result has the same type. */
+/* Whether the operation accepts this scalar or vector type and returns the same type. */
 static inline bool vc__keeps_type(uint32_t op, vc_type type) { return vc__op[op].same_kinds >> (type & 15u) & 1u; }
 /* The operations from LOCAL_ID to SUBGROUP_LOCAL_ID read a built-in variable; the first three have an axis, x. */
 enum { VC__IDS = VC__OP_SUBGROUP_LOCAL_ID - VC__OP_LOCAL_ID + 1 };
 static inline bool vc__is_id(uint32_t op) { return op >= VC__OP_LOCAL_ID && op <= VC__OP_SUBGROUP_LOCAL_ID; }
 static inline bool vc__has_axes(uint32_t op) { return op < VC__OP_LOCAL_INDEX; }
 static inline bool vc__is_shift(uint32_t op) { return op >= VC__OP_SHL && op <= VC__OP_ROTL; }
-/* Whether the operation is a subgroup reduction or scan. */
-static inline bool vc__is_subgroup_combine(uint32_t op) {
+static inline bool vc__is_subgroup_combine(uint32_t op) { /* reduction or scan */
     return op >= VC__OP_SUBGROUP_ADD && op <= VC__OP_SUBGROUP_XOR;
 }
 static inline bool vc__is_atomic(uint32_t op) { return op >= VC__OP_ATOMIC_ADD && op <= VC__OP_ATOMIC_STORE; }
@@ -3150,7 +3146,6 @@ static inline bool vc__is_upper_half(uint32_t op) { return op >= VC__OP_MUL_HI &
 static inline bool vc__is_dot_4x8(uint32_t op) { return op >= VC__OP_DOT_II && op <= VC__OP_DOT_IU_SAT; }
 static inline bool vc__is_image(uint32_t op) { return op >= VC__OP_SAMPLE && op <= VC__OP_IMAGE_STORE; }
 
-/* Whether the operation has a result. Most effects, such as a store, have none. */
 static inline bool vc__has_result(uint32_t op) {
     return vc__op[op].class_ < VC__EFFECT || op == VC__OP_FOR || (vc__is_atomic(op) && op != VC__OP_ATOMIC_STORE);
 }
@@ -3290,15 +3285,14 @@ typedef struct vc__listing {
 /* The bits of a CONST or CASE. */
 static inline uint64_t vc__bits_of(const vc__node *n) { return n->a[0] | (uint64_t)n->a[1] << 32; }
 
-/* Whether an argument is stored in the argument block. */
 static inline bool vc__in_argument_block(const vc_arg_info *a) {
     return a->kind == VC_ARG_IMAGE ? a->size != 0 : a->kind != VC_ARG_BINDING;
 }
 
-/* Whether implicit arguments of this vc_implicit refer to an argument: a buffer or image. */
+/* Whether implicit arguments of this vc_implicit refer to a buffer or image. */
 static inline bool vc__implicit_has_arg(uint32_t kind) { return kind >= VC_IMPLICIT_LENGTH; }
 
-/* Returns the entry of l->info.implicit that an IMPLICIT node (kind, argument, axis) reads; NULL if there is none. */
+/* The implicit argument that an IMPLICIT node (kind, argument, axis) reads; NULL: none. */
 static const vc_implicit_info *vc__implicit_of(const vc__listing *l, const vc__node *n) {
     bool of_arg = vc__implicit_has_arg(n->a[0]);
     for (int i = 0; i < l->info.implicit_count; i++) {
@@ -3309,14 +3303,13 @@ static const vc_implicit_info *vc__implicit_of(const vc__listing *l, const vc__n
     return NULL;
 }
 
-/* Whether the kernel stores to an image. */
 static bool vc__stores_images(const vc__listing *l) {
     for (uint32_t i = 0; i < l->object_count; i++)
         if (l->object[i].op == VC__OP_IMAGE && l->object[i].used & VC_WRITE) return true;
     return false;
 }
 
-/* Whether code is printed for a target; false for targets that are not compiled in. */
+/* False for targets that are not compiled in, so that the compiler removes their code. */
 static inline bool vc__is_glsl(vc_target target) { return VC__HAS_GLSL && target == VC_TARGET_GLSL; }
 static inline bool vc__is_cuda(vc_target target) { return VC__HAS_CUDA_C && target == VC_TARGET_CUDA; }
 static inline bool vc__is_opencl(vc_target target) { return VC__HAS_OPENCL_C && target == VC_TARGET_OPENCL; }
@@ -3463,8 +3456,8 @@ static void vc__no_memory(vc_kernel *k) {
     vc__fail_call(k, NULL, "out of host memory");
 }
 
-/* Makes room for at least `need` elements of `size` bytes in a growable array. list: the address of the pointer to its
-   elements. If out of memory, fails and returns false; the array is unchanged then. */
+/* Grows an array to at least `need` elements of `size` bytes. list: the address of the pointer to the elements. An
+   error leaves the array unchanged. */
 VC__NOINLINE static bool vc__reserve(vc_kernel *k, void *list, uint32_t *capacity, uint32_t need, size_t size) {
     void *block;
     memcpy(&block, list, sizeof block);
@@ -3474,14 +3467,12 @@ VC__NOINLINE static bool vc__reserve(vc_kernel *k, void *list, uint32_t *capacit
 }
 #define VC__RESERVE(k, list, capacity, need) vc__reserve(k, &(list), &(capacity), need, sizeof *(list))
 
-/* As vc__arena_allocate, but fails if out of memory. */
 VC__NOINLINE static void *vc__allocate(vc_kernel *k, size_t size) {
     void *block = vc__arena_allocate(&k->allocator, &k->arena, size);
     if (!block) vc__no_memory(k);
     return block;
 }
 
-/* Grows the tape. Returns false after an error. */
 static bool vc__more_nodes(vc_kernel *k) {
     if (k->count >= VC__MAX_NODES)
         return VC__FAIL_FALSE(k, NULL, "too many operations: the limit is %u", VC__MAX_NODES);
@@ -3493,10 +3484,8 @@ static bool vc__more_nodes(vc_kernel *k) {
 
 VC__SMALL_END
 
-/* Whether calls on the kernel have an effect: k is not NULL and has not failed. */
 static inline bool vc__ready(const vc_kernel *k) { return k && !k->failed; }
 
-/* The variant of the printed code for a target. */
 VC__NOINLINE static vc__variant *vc__variant_of(vc_kernel *k, vc_target target, vc_buffers buffers) {
     return &k->variant[vc__is_cuda(target) ? (int)VC__VARIANT_CUDA
                     : vc__is_opencl(target) ? (int)VC__VARIANT_OPENCL : (int)buffers];
@@ -3517,13 +3506,13 @@ static inline uint32_t vc__write_node(vc_kernel *k, uint32_t op, uint32_t flags,
     return k->count++;
 }
 
-/* Adds a node to the current region, growing the tape if necessary. Returns VC__NIL after an error. */
+/* As vc__write_node, but grows the tape if necessary. */
 static inline uint32_t vc__record(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b,
                                   uint32_t c, uint32_t x) {
     return k->count == k->capacity && !vc__more_nodes(k) ? VC__NIL : vc__write_node(k, op, flags, type, a, b, c, x);
 }
 
-/* As vc__record, for a leaf: its region is 0, the kernel's entry, so that every block may use it. */
+/* A leaf belongs to region 0, the kernel's entry, so that every block may use it. */
 static uint32_t vc__record_leaf(vc_kernel *k, uint32_t op, uint32_t flags, vc_type type, uint32_t a, uint32_t b,
                                 uint32_t c, uint32_t x) {
     uint32_t n = vc__record(k, op, flags, type, a, b, c, x);
@@ -3541,7 +3530,6 @@ static uint32_t vc__record_const(vc_kernel *k, vc_type type, uint64_t bits) {
     return *recent = vc__record_leaf(k, VC__OP_CONST, 0, type, low, high, VC__NIL, 0);
 }
 
-/* Appends to a list of extra operands. Returns false after an error. */
 static bool vc__push_extra(vc_kernel *k, uint32_t **extra, uint32_t *used, uint32_t *capacity, const uint32_t *parts,
                            uint32_t count) {
     if (*used + count > *capacity && !VC__RESERVE(k, *extra, *capacity, *used + count)) return false;
@@ -3550,7 +3538,7 @@ static bool vc__push_extra(vc_kernel *k, uint32_t **extra, uint32_t *used, uint3
     return true;
 }
 
-/* Records a vector of scalar nodes. Returns VC__NIL after an error, and if a part is VC__NIL. */
+/* Parts may be VC__NIL after an error. */
 static uint32_t vc__record_vec(vc_kernel *k, vc_type type, const uint32_t *parts, uint32_t count) {
     uint32_t flags = 0, first = k->extra_count;
     for (uint32_t i = 0; i < count; i++) {
@@ -3561,8 +3549,7 @@ static uint32_t vc__record_vec(vc_kernel *k, vc_type type, const uint32_t *parts
     return vc__record(k, VC__OP_VEC, flags, type, first, count, VC__NIL, 0);
 }
 
-/* Returns a copy that lives until vc_restart; NULL after an error. The text may be in memory of the arena that
-   vc_restart has just reused, hence memmove. */
+/* The copy lives until vc_restart. memmove: the text may be in arena memory that vc_restart has just released. */
 static const char *vc__arena_copy(vc_kernel *k, const char *text) {
     size_t size = strlen(text) + 1;
     char *copy = (char *)vc__allocate(k, size);
@@ -3582,7 +3569,7 @@ static bool vc__anchor_next(vc_kernel *k, uint32_t block) {
     return true;
 }
 
-/* Records an anchored node. `block` is the innermost open block after it. */
+/* `block` as for vc__anchor_next. */
 static uint32_t vc__record_anchored(vc_kernel *k, uint32_t block, uint32_t op, uint32_t flags, vc_type type, uint32_t a,
                                     uint32_t b, uint32_t c, uint32_t x) {
     if (!vc__anchor_next(k, block)) return VC__NIL;
@@ -3593,8 +3580,8 @@ static uint32_t vc__record_anchored(vc_kernel *k, uint32_t block, uint32_t op, u
 
 VC__SMALL
 
-/* Sets the current region to that of the last anchor. Directly inside a switch, outside of its cases, nothing is
-   executed, so values recorded there belong to the region before the switch. */
+/* Continues in the region of the last anchor. Between the cases of a switch nothing is executed, so values recorded
+   there belong to the region before the switch. */
 static void vc__select_region(vc_kernel *k) {
     const vc__block *b = &k->block[k->open_block];
     k->region = b->op == VC__OP_SWITCH ? b->open - 1 : k->anchor_count - 1;
@@ -3608,7 +3595,7 @@ static uint32_t vc__node_flags(uint32_t block_flags) {
 
 static bool vc__is_loop(uint32_t op) { return op == VC__OP_FOR || op == VC__OP_LOOP; }
 
-/* As vc__record, for an operation on up to three nodes, from which the result gets its divergence. */
+/* The result inherits the divergence of its operands. b and c may be VC__NIL. */
 static uint32_t vc__record_on(vc_kernel *k, uint32_t op, vc_type type, uint32_t a, uint32_t b, uint32_t c, uint32_t x) {
     uint32_t flags = k->node[a].flags;
     if (b != VC__NIL) flags |= k->node[b].flags;
@@ -3616,8 +3603,7 @@ static uint32_t vc__record_on(vc_kernel *k, uint32_t op, vc_type type, uint32_t 
     return vc__record(k, op, flags & VC__NODE_VARIES, type, a, b, c, x);
 }
 
-/* Initialises the flags of a block (its own and those inherited from its parent), except those that describe its
-   contents. */
+/* flags: VC__BLOCK_ bits that are known when the block is opened. */
 static void vc__begin_block_flags(vc_kernel *k, vc__block *b, uint32_t flags) {
     if (flags & VC__BLOCK_DIVERGES_SUB && b->op != VC__OP_IF && b->op != VC__OP_ELSE) flags |= VC__BLOCK_UNMASKED;
     b->flags = (uint16_t)(flags | (b->parent == VC__NIL ? 0u : k->block[b->parent].flags & VC__BLOCK_INHERITED));
@@ -3629,7 +3615,6 @@ static void vc__begin_block_flags(vc_kernel *k, vc__block *b, uint32_t flags) {
 static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint32_t access, vc_type type,
                                uint32_t count, const uint64_t *data);
 
-/* Opens a block and records its anchor. Returns false after an error. */
 static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t flags, vc_type type, uint32_t a,
                            uint32_t b) {
     uint32_t node_flags = vc__node_flags(flags), leaves = VC__NIL;
@@ -3654,7 +3639,7 @@ static bool vc__open_block(vc_kernel *k, uint32_t parent, uint32_t op, uint32_t 
     return true;
 }
 
-/* Adds an object and records its node. Copies the name. Returns the node, or VC__NIL after an error. */
+/* Adds an object and returns its node. Copies the name, but not the data. */
 static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint32_t access, vc_type type,
                                uint32_t count, const uint64_t *data) {
     const char *copy = name ? vc__arena_copy(k, name) : NULL;
@@ -3684,10 +3669,9 @@ static uint32_t vc__add_object(vc_kernel *k, const char *name, uint32_t op, uint
     return o->node;
 }
 
-/* Functions with which lowering rules build nodes. Operands and results are numbers in the lowered list. The operand
-   VC__NIL means none; all of these functions return VC__NIL after an error.
-   vc__make folds, lowers and merges. vc__make_raw folds and merges, but does not lower. vc__make_const with a vector
-   type repeats `bits` in every component. */
+/* Functions with which lowering rules build nodes. Operands and results are numbers in the lowered list; an operand
+   that is VC__NIL does not exist. vc__make folds, lowers and merges. vc__make_raw folds and merges, but does not lower.
+   vc__make_const repeats `bits` in every component of a vector. */
 static uint32_t vc__make_vec(vc__lowering *s, vc_type type, const uint32_t *parts, uint32_t count);
 
 VC__SMALL_END
@@ -3732,8 +3716,8 @@ static inline bool vc__is_immediate(vc_val v) { return v.owner != 0 && v.owner <
 enum { VC__IMM_UNFOLDED = 4095, VC__IMM_BAD_TYPE = 4094, VC__IMM_BAD_CAST = 4093, VC__IMM_BAD_SELECT = 4092 };
 static inline vc_val vc__unfoldable(const char *name) { return vc__immediate(VC__IMM_UNFOLDED, (uintptr_t)name); }
 
-/* Whether v was never set, or is the result of a failed call or of a call that cannot be folded. Calls on immediates
-   return such an operand, so that the error names the innermost call. */
+/* Never set, or the result of a call that failed or cannot be folded. Calls on immediates return such an operand, so
+   that the error names the innermost call. */
 static inline bool vc__is_unusable(vc_val v) {
     return v.owner == 0 || (v.owner >= VC__IMM_BAD_SELECT && v.owner < 4096);
 }
@@ -3747,8 +3731,8 @@ static vc_kernel *vc__kernel_of_two(vc_val a, vc_val b) { return vc__kernel_of(a
 
 VC__SMALL
 
-/* Returns the kernel of the operands of a call whose ref or image has none. If they have none either, returns NULL and
-   stores the call for vc_error, unless the ref or image (`failed`) or an operand is the result of a failed call. */
+/* The kernel of a call whose ref or image has none is that of its operands. If they have none either, stores the call
+   for vc_error, unless the ref or image (`failed`) or an operand is the result of a failed call. */
 VC__NOINLINE static vc_kernel *vc__kernel_of_operands(const char *call, bool failed, vc_val a, vc_val b, vc_val c) {
     vc_kernel *k = vc__kernel_of(a) ? vc__kernel_of(a) : vc__kernel_of_two(b, c);
     if (failed || vc__is_failed(a) || vc__is_failed(b) || vc__is_failed(c)) return k;
@@ -3779,9 +3763,9 @@ typedef struct vc__label_text { char text[48]; } vc__label_text;
 static vc__label_text vc__type_text(const vc_kernel *k, vc_type type); /* room composite */
 static vc__label_text vc__node_text(const vc_kernel *k, const vc__node *n);
 
-/* Whether the block of region `at` is open, so that values from it may be used. */
-static inline bool vc__is_open(const vc_kernel *k, uint32_t at) {
-    return k->block[k->anchor[at].block].close == VC__NIL;
+/* Values may be used while the block of their region is open. */
+static inline bool vc__is_open(const vc_kernel *k, uint32_t region) {
+    return k->block[k->anchor[region].block].close == VC__NIL;
 }
 
 VC__SMALL
@@ -3798,7 +3782,7 @@ static vc__label_text vc__node_text(const vc_kernel *k, const vc__node *n) {
     return l;
 }
 
-/* Fails with the reason why v is not a usable operand of k. Must only be called for such values. */
+/* Fails with the reason why vc__operand_of rejected v. */
 VC__NOINLINE static vc_val vc__fail_value(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     uint32_t n = (uint32_t)v.bits;
     bool composite = vc__is_composite(v);
@@ -3839,8 +3823,7 @@ VC__NOINLINE static vc_val vc__fail_value(vc_kernel *k, const char *call, uint32
 
 VC__SMALL_END
 
-/* Decodes v as operand number `which`. Returns false if v is not a usable value of k, and reports that unless `call` is
-   NULL. */
+/* Decodes v as operand number `which`. Fails if v is not a usable value of k; `call` is NULL: without an error. */
 VC__NOINLINE static bool vc__operand_of(vc_kernel *k, const char *call, uint32_t which, vc_val v, vc__operand *out) {
     uint32_t n = (uint32_t)v.bits;
     out->node = VC__NIL;
@@ -3865,7 +3848,6 @@ VC__NOINLINE static vc_val vc__fail_operand(vc_kernel *k, const char *call, uint
     return vc__fail_call(k, call, "operand %u%a is %t, but must be %s", which, o, o->type, expected);
 }
 
-/* Fails because operands number `first` and `second` do not match. */
 VC__NOINLINE static vc_val vc__fail_operands(vc_kernel *k, const char *call, uint32_t first, const vc__operand *a,
                                              uint32_t second, const vc__operand *b, const char *why) {
     return vc__fail_call(k, call, "operand %u%a is %t and operand %u%a is %t; %s", first, a, a->type, second, b,
@@ -3875,8 +3857,8 @@ VC__NOINLINE static vc_val vc__fail_operands(vc_kernel *k, const char *call, uin
 static inline bool vc__is_int_immediate(const vc__operand *o) { return o->node == VC__NIL && vc__is_int(o->type); }
 static bool vc__fold_cast(vc_type from, vc_type to, uint64_t v, uint64_t *out);
 
-/* Whether an operand is an immediate that is implicitly converted to `kind`, a number: an integer always, a float only
-   to a narrower float. */
+/* Whether an operand is an immediate that is implicitly converted to `kind`: integers to every kind of number, floats
+   only to narrower floats. */
 static bool vc__adapts(const vc__operand *o, vc_type kind) {
     if (vc__is_int_immediate(o)) return vc__is_int(kind) || vc__is_float(kind);
     return o->node == VC__NIL && vc__is_float(o->type) && vc__is_float(kind) && vc__bits(kind) < vc__bits(o->type);
@@ -3891,8 +3873,8 @@ static bool vc__convert_immediate(const vc__operand *o, vc_type kind, uint64_t *
            && (vc__is_float(o->type) || (vc__fold_cast(kind, o->type, *bits, &back) && back == o->bits));
 }
 
-/* Converts an immediate to `kind`, which is its kind or one for which vc__adapts returns true. If vc__convert_immediate
-   returns false, returns false, and fails the kernel unless k is NULL. */
+/* Converts an immediate to its own kind or one that vc__adapts accepts. Fails if vc__convert_immediate returns false;
+   k is NULL: without an error. */
 static bool vc__adapt_immediate(vc_kernel *k, const char *call, uint32_t which, vc__operand *o, vc_type kind) {
     uint64_t bits = 0;
     if (o->type == kind) return true;
@@ -3916,9 +3898,9 @@ static bool vc__adapt_immediate(vc_kernel *k, const char *call, uint32_t which, 
     return false;
 }
 
-/* Returns the common type of the operands; VC_NONE after an error. Converts immediates that vc__adapts to the kind of
-   the others if one operand is a value of the kernel, otherwise only integers. Scalars may be combined with vectors.
-   Operands are numbered from before + 1 in error messages. If k is NULL, errors are not reported. */
+/* Returns the common type of the operands; VC_NONE after an error. If one operand is a value of the kernel, converts
+   all immediates that vc__adapts accepts, otherwise only integers to other integers. Scalars may be combined with
+   vectors. Error messages number the operands from before + 1; k is NULL: errors are not reported. */
 static vc_type vc__unify_from(vc_kernel *k, const char *call, vc__operand *o, uint32_t count, uint32_t before) {
     uint32_t reference = 0, components = 1, widest = 0;
     while (reference + 1 < count && o[reference].node == VC__NIL) reference++;
@@ -3954,7 +3936,6 @@ static vc_type vc__unify(vc_kernel *k, const char *call, vc__operand *o, uint32_
     return vc__unify_from(k, call, o, count, 0);
 }
 
-/* Describes a set of scalar kinds, for messages. */
 static const char *vc__kinds_text(uint32_t kinds) {
     switch (kinds) {
     case VC__KINDS_B: return "bool";
@@ -3965,7 +3946,6 @@ static const char *vc__kinds_text(uint32_t kinds) {
     }
 }
 
-/* Fails and returns false if an operand is not of one of these kinds. */
 static bool vc__check_kind(vc_kernel *k, const char *call, const vc__operand *o, uint32_t which, uint32_t kinds) {
     if (vc__mask(o->type) & kinds) return true;
     if (k) vc__fail_operand(k, call, which, o, vc__kinds_text(kinds));
@@ -3974,7 +3954,6 @@ static bool vc__check_kind(vc_kernel *k, const char *call, const vc__operand *o,
 
 VC__SMALL_END
 
-/* Records a vector that repeats a scalar. */
 static uint32_t vc__record_splat(vc_kernel *k, uint32_t scalar, uint32_t components) {
     uint32_t parts[4];
     if (scalar == VC__NIL || components == 1) return scalar;
@@ -3988,7 +3967,6 @@ static inline uint32_t vc__as_node(vc_kernel *k, const vc__operand *o, uint32_t 
     return vc__components(o->type) == components ? n : vc__record_splat(k, n, components);
 }
 
-/* The type of the result of an operation whose operands have `type`. */
 static inline vc_type vc__result_type(uint32_t op, vc_type type) {
     uint32_t result = vc__op[op].result;
     if (result == VC__RESULT_SAME) return type; /* the most frequent case */
@@ -4004,14 +3982,12 @@ static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, u
 
 VC__SMALL
 
-/* Decodes the operands of a call, as vc__operand_of. Returns false if one of them is not usable. */
 static bool vc__operands_of(vc_kernel *k, const char *call, const vc_val *v, uint32_t count, vc__operand *out) {
     for (uint32_t i = 0; i < count; i++) if (!vc__operand_of(k, call, i + 1, v[i], &out[i])) return false;
     return true;
 }
 
-/* Folds an operation on operands without a kernel. If one of them is unusable (vc__is_unusable), returns the first such
-   operand. */
+/* Folds an operation on immediates. Returns the first operand that vc__is_unusable, if there is one. */
 static vc_val vc__pure_immediates(uint32_t ordered_op, uint32_t count, vc_val a, vc_val b, vc_val c) {
     uint32_t op = ordered_op & ~(uint32_t)VC__SWAPPED;
     uint64_t bits[3] = { 0, 0, 0 }, result = 0;
@@ -4060,7 +4036,6 @@ static vc_val vc__pure_checked(uint32_t ordered_op, uint32_t count, vc_val a, vc
     return vc__value(k, vc__record_on(k, op, vc__result_type(op, type), n[0], n[1], n[2], 0));
 }
 
-/* Returns a scalar bool as a node; VC__NIL after an error. */
 static uint32_t vc__condition(vc_kernel *k, const char *call, uint32_t which, vc_val v) {
     vc__operand o;
     if (!vc__operand_of(k, call, which, v, &o)) return VC__NIL;
@@ -4078,8 +4053,7 @@ VC__SMALL_END
 /* ---- fast paths: operands of one type, recorded without further checks; vc__pure_checked handles all other calls ----
    */
 
-/* Whether the region of a node alone shows that its block is open: the region precedes the first closed block or
-   follows the last one. */
+/* Decides by the region alone: it precedes the first closed block or follows the last one. */
 static inline bool vc__is_in_known_open_block(const vc_kernel *k, const vc__node *n) {
     return n->region >= k->closed_to || n->region < k->closed_from;
 }
@@ -4087,20 +4061,19 @@ static inline bool vc__is_usable(const vc_kernel *k, const vc__node *n) {
     return vc__is_in_known_open_block(k, n) || vc__is_open(k, n->region);
 }
 
-/* Returns the node of v; NULL if v is not a value of k, or if its block is closed. */
+/* NULL if v is not a value of k, or if its block is closed. */
 static inline const vc__node *vc__usable_node(const vc_kernel *k, vc_val v) {
     uint64_t n = v.bits - ((uint64_t)k->generation << 32);
     return v.owner == (uintptr_t)k && n < k->count && vc__is_usable(k, &k->node[n]) ? &k->node[n] : NULL;
 }
 
-/* As vc__usable_node, but only for values that vc__is_in_known_open_block accepts. Requires that v.owner is k. */
+/* Requires that v.owner is k. */
 static inline const vc__node *vc__node_in_known_open_block(const vc_kernel *k, vc_val v) {
     uint64_t n = v.bits - ((uint64_t)k->generation << 32);
     return n < k->count && vc__is_in_known_open_block(k, &k->node[n]) ? &k->node[n] : NULL;
 }
 
-/* Returns the kernel of the first operand if one node can be recorded without growing its memory; otherwise NULL.
-   Kernels that failed never have such space. */
+/* NULL if the tape has to grow for another node, or if the kernel has failed. */
 static inline vc_kernel *vc__kernel_with_space(vc_val a) {
     vc_kernel *k = vc__kernel_of(a);
     return k && k->count < k->node_limit ? k : NULL;
@@ -4112,8 +4085,7 @@ static inline vc_val vc__record_unchecked(vc_kernel *k, uint32_t op, vc_type typ
                      vc__write_node(k, op, flags & VC__NODE_VARIES, type, (uint32_t)a, (uint32_t)b, (uint32_t)c, 0));
 }
 
-/* Returns a later operand as a node if it is a usable value or an immediate of `type`, otherwise VC__NIL. Requires
-   room for one node. */
+/* Returns a usable value or an immediate of `type` as a node; VC__NIL for others. Requires room for one node. */
 static inline uint32_t vc__usable_operand(vc_kernel *k, vc_val v, vc_type type, uint32_t *flags) {
     if (v.owner == type) return vc__record_const(k, type, v.bits);
     const vc__node *n = vc__usable_node(k, v);
@@ -4124,10 +4096,8 @@ static inline uint32_t vc__usable_operand(vc_kernel *k, vc_val v, vc_type type, 
 
 VC__SMALL
 
-/* Records an operation on two operands of one type without conversions; calls vc__pure_checked for all others. More
-   general and slower than vc__pure2, vc__compare and vc__pure2_immediate, which call it: looks up whether the blocks of
-   the values are open, and accepts an immediate as second operand and results of another type. `ordered_op` as for
-   vc__pure_checked. */
+/* Slower than vc__pure2, vc__compare and vc__pure2_immediate, which call it: looks up whether the blocks of the values
+   are open, and accepts an immediate as second operand and results of another type. */
 VC__NOINLINE static vc_val vc__pure2_same_type(vc_val a, vc_val b, uint32_t ordered_op) {
     vc_kernel *k = vc__kernel_with_space(a);
     const vc__node *first = k && k->node_limit - k->count > 1 ? vc__usable_node(k, a) : NULL;
@@ -4141,7 +4111,6 @@ VC__NOINLINE static vc_val vc__pure2_same_type(vc_val a, vc_val b, uint32_t orde
                       : vc__record_unchecked(k, op, type, flags, second_node, first_node, VC__NIL);
 }
 
-/* Records an operation on three operands of one type without conversions; calls vc__pure_checked for all others. */
 VC__NOINLINE static vc_val vc__pure3_same_type(vc_val a, vc_val b, vc_val c, uint32_t op) {
     vc_kernel *k = vc__kernel_with_space(a);
     const vc__node *first = k && k->node_limit - k->count > 2 ? vc__usable_node(k, a) : NULL;
@@ -4198,7 +4167,6 @@ static vc_val vc__compare(vc_val a, vc_val b, uint32_t ordered_op) {
                                 first.bits, second.bits, VC__NIL);
 }
 
-/* Fast path of vc__pure3_same_type, for three values of one type in blocks that are known to be open. */
 static vc_val vc__pure3(vc_val a, vc_val b, vc_val c, uint32_t op) {
     vc_kernel *k = a.owner == b.owner && a.owner == c.owner ? vc__kernel_with_space(a) : NULL;
     const vc__node *first = k ? vc__node_in_known_open_block(k, a) : NULL;
@@ -4212,10 +4180,11 @@ static vc_val vc__pure3(vc_val a, vc_val b, vc_val c, uint32_t op) {
 }
 
 // >>fold
-/* Constant folding, one operation at a time, on bit patterns, and simplifications. These are exact for every input;
-   those of a `fast` kernel may be wrong for infinities, NaN and -0. Floats are computed with integers, so that the
-   generated bytes do not depend on compiler options. Arithmetic with subnormal operands or results, or a NaN result, is
-   not folded, except by vc__fold_nan. */
+/* Constant folding, one operation at a time, on bit patterns, and simplifications. Simplifications are exact for every
+   input; those of a `fast` kernel may be wrong for infinities, NaN and -0. Floats are computed with integers, so that
+   the generated bytes do not depend on compiler options. Arithmetic with subnormal operands or results, or a NaN
+   result, is not folded, except by vc__fold_nan.
+   In vc__fold and vc__fold_…, v has the bits of the operands; they return false if the operation is not folded. */
 
 /* Stores the bits of component i of a constant in *bits. Returns false if the node is not a constant. */
 static inline bool vc__const_part(const vc__lowering *s, uint32_t number, uint32_t i, uint64_t *bits) {
@@ -4425,7 +4394,7 @@ static int vc__float_order(vc_type kind, uint64_t a, uint64_t b) {
     return (x > y) - (x < y);
 }
 
-/* Folds a comparison, given the order of its operands. Returns false if `op` is not one. */
+/* order: -1, 0 or 1; 2: unordered */
 static bool vc__fold_compare(uint32_t op, int order, uint64_t *out) {
     switch (op) {
     case VC__OP_EQ: *out = order == 0; return true;
@@ -4436,7 +4405,6 @@ static bool vc__fold_compare(uint32_t op, int order, uint64_t *out) {
     }
 }
 
-/* Folds an operation on floats. v: bits of the operands. Returns false if it is not folded. */
 static bool vc__fold_float(uint32_t op, vc_type kind, const uint64_t *v, uint64_t *out) {
     vc__real a, b = vc__real_make(VC__REAL_ZERO, false, 0, 0);
     if (!vc__unpack(kind, v[0], &a) || (vc__op[op].operands > 1 && !vc__unpack(kind, v[1], &b))) return false;
@@ -4483,7 +4451,7 @@ static uint64_t vc__fold_div(uint32_t op, bool is_signed, uint64_t a, uint64_t b
     return op == VC__OP_MOD && r && na != nb ? r + b : r;
 }
 
-/* Operations on bits. a and b are results of vc__widen. */
+/* a and b are results of vc__widen. */
 static bool vc__fold_bits(uint32_t op, vc_type kind, uint64_t a, uint64_t b, uint64_t *out) {
     uint32_t width = vc__bits(kind), i;
     uint64_t bits = a & vc__ones(width), r = 0;
@@ -4506,7 +4474,6 @@ static bool vc__fold_bits(uint32_t op, vc_type kind, uint64_t a, uint64_t b, uin
     return true;
 }
 
-/* Folds an operation on integers. v: bits of the operands. Returns false if it is not folded. */
 static bool vc__fold_int(uint32_t op, vc_type kind, const uint64_t *v, uint64_t *out) {
     bool is_signed = vc__is_signed(kind);
     uint32_t width = vc__bits(kind), count = (uint32_t)v[1] & (width - 1);
@@ -4542,7 +4509,6 @@ static bool vc__fold_int(uint32_t op, vc_type kind, const uint64_t *v, uint64_t 
     return true;
 }
 
-/* Folds an operation on bools. Returns false if it is not folded. */
 static bool vc__fold_bool(uint32_t op, const uint64_t *v, uint64_t *out) {
     switch (op) {
     case VC__OP_NOT: *out = !v[0]; return true;
@@ -4566,7 +4532,6 @@ static uint64_t vc__real_to_int(vc__real a, vc_type to) {
     return (a.negative ? 0 - x : x) & vc__ones(width);
 }
 
-/* Stores in *out the bits of v, a scalar of type `from`, converted to type `to`. Returns false if it is not folded. */
 static bool vc__fold_cast(vc_type from, vc_type to, uint64_t v, uint64_t *out) {
     uint64_t wide = vc__widen(from, v);
     bool negative = vc__is_signed(from) && wide >> 63;
@@ -4582,8 +4547,7 @@ static bool vc__fold_cast(vc_type from, vc_type to, uint64_t v, uint64_t *out) {
     return true;
 }
 
-/* Folds one scalar operation on bit patterns. `from` is the kind of v[0]. Returns false if it is not folded: an operand
-   or the result of arithmetic is subnormal, its result is NaN, or no function above handles the operation. */
+/* from: the kind of v[0] */
 static bool vc__fold(uint32_t op, vc_type from, vc_type to, const uint64_t *v, uint64_t *out) {
     uint64_t low[3] = { 0, 0, 0 };
     if (op == VC__OP_CAST) return vc__fold_cast(from, to, v[0], out);
@@ -4613,8 +4577,7 @@ static bool vc__fold_nan(const vc__lowering *s, uint32_t op, vc_type from, vc_ty
     return false;
 }
 
-/* Folds a componentwise operation on constants. Returns VC__NIL if an operand is not a constant or a component cannot
-   be folded. */
+/* Folds a componentwise operation. Returns VC__NIL if not every component can be folded. */
 static uint32_t vc__fold_node(vc__lowering *s, const vc__node *n) {
     uint32_t operands = vc__op[n->op].operands, components = vc__components(n->type), parts[4];
     vc_type from = vc__scalar(vc__lowered_node(s, n->a[0])->type), to = vc__scalar(n->type);
@@ -4635,7 +4598,6 @@ static uint64_t vc__infinity_bits(vc_type kind) {
     return vc__ones(vc__kinds[kind].exponent) << vc__kinds[kind].fraction;
 }
 
-/* The bits of 1. */
 static uint64_t vc__one_bits(vc_type kind) {
     return vc__is_float(kind) ? (uint64_t)vc__bias(kind) << vc__kinds[kind].fraction : 1;
 }
@@ -4647,7 +4609,8 @@ static uint64_t vc__minus_zero_bits(vc_type kind) {
 
 VC__SMALL
 
-/* Simplifies x op c, and c op x if op commutes. Returns VC__NIL if there is nothing to simplify. */
+/* vc__simplify and vc__simplify_… return the number of the replacement, or VC__NIL to keep the node. This one
+   simplifies x op c, and c op x if op commutes. */
 static uint32_t vc__simplify_const(vc__lowering *s, const vc__node *n, uint32_t x, uint64_t c) {
     vc_type kind = vc__scalar(vc__lowered_node(s, x)->type);
     const uint32_t bits = vc__kinds[kind].bits;
@@ -4693,7 +4656,6 @@ static uint32_t vc__simplify_select(vc__lowering *s, const vc__node *n) {
     return VC__NIL;
 }
 
-/* Simplifies an operation by its first operand. Returns the replacing node, or VC__NIL. */
 static uint32_t vc__simplify_one(vc__lowering *s, const vc__node *n) {
     const vc__node *a = vc__lowered_node(s, n->a[0]);
     uint64_t bits;
@@ -4723,7 +4685,6 @@ static uint32_t vc__simplify_one(vc__lowering *s, const vc__node *n) {
 
 VC__SMALL_END
 
-/* Folds or simplifies a pure node. Returns the number of the replacement, or VC__NIL if the node is needed. */
 static uint32_t vc__simplify(vc__lowering *s, const vc__node *n) {
     const vc__op_info *op = &vc__op[n->op];
     uint64_t c;
