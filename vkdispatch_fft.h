@@ -1738,7 +1738,7 @@ enum {
    checks of a run. Also functions that the plans of this header share: checks of descs, decomposition of indices into
    digits. */
 
-/* Allocates zeroed memory; returns NULL if the allocator fails. */
+/* Returns zeroed memory, or NULL if the allocator fails. */
 static void *vd__fft_allocate(const vd_allocator *a, size_t size) {
     void *block = a->allocate(a->user, size);
     if (block) memset(block, 0, size);
@@ -1765,7 +1765,7 @@ VD__WITH_CONSTANT(min) VD__WITH_CONSTANT(eq) VD__WITH_CONSTANT(ne) VD__WITH_CONS
 VD__WITH_CONSTANT(div) VD__WITH_CONSTANT(shr) VD__WITH_CONSTANT(shl) VD__WITH_CONSTANT(and)
 #undef VD__WITH_CONSTANT
 
-/* Loads and stores by a pointer to the vc_ref: the calls are shorter, because a vc_ref has 56 bytes. */
+/* The vc_ref is passed by pointer, because it has 56 bytes: calls are shorter. */
 VD__FFT_NOINLINE static vc_val vd__load(const vc_ref *r, vc_val at) { return vc_load(*r, at); }
 VD__FFT_NOINLINE static void vd__store(const vc_ref *r, vc_val at, vc_val v) { vc_store(*r, at, v); }
 VD__FFT_NOINLINE static vc_val vd__get(const vc_ref *r) { return vc_get(*r); }
@@ -1780,7 +1780,6 @@ VD__FFT_NOINLINE static vc_ref vd__array_from(vc_ref r, uint64_t first) {
     return vc_offset(r, vc_const(r.kernel, vc_imm(first > UINT32_MAX ? VC_U64 : VC_U32, first)));
 }
 
-/* The same from element `first` on. */
 VD__FFT_NOINLINE static vc_val vd__load_from(const vc_ref *r, uint64_t first, vc_val at) {
     return vc_load(vd__array_from(*r, first), at);
 }
@@ -1796,7 +1795,6 @@ struct vd__plan_object { struct vd__plan_object *next; vd_buffer buffer; vd_kern
 /* The address is the key under which a context stores the list of its plans, newest first. */
 static const char vd__plan_list_key = 't';
 
-/* Adds a plan to the list of the context. */
 static vd_result vd__plan_link(vd_context *ctx, void **data, void *user) {
     vd_plan *p = (vd_plan *)user;
     p->ctx = ctx;
@@ -1806,7 +1804,6 @@ static vd_result vd__plan_link(vd_context *ctx, void **data, void *user) {
     return VD_OK;
 }
 
-/* Removes a plan from the list of the context. */
 static vd_result vd__plan_unlink(vd_context *ctx, void **data, void *user) {
     vd_plan *p = (vd_plan *)user;
     (void)ctx;
@@ -1816,15 +1813,14 @@ static vd_result vd__plan_unlink(vd_context *ctx, void **data, void *user) {
     return VD_OK;
 }
 
-/* Does nothing. Passed to vd_context_attach to register vd__plan_list_key before the key of the plan cache.
-   vd_context_destroy releases keys in reverse order of registration, so the cache destroys its plans before their
-   context is detached from them. */
+/* Registers vd__plan_list_key before the key of the plan cache. vd_context_destroy releases keys in reverse order of
+   registration, so the cache destroys its plans before they are detached from their context. */
 static vd_result vd__plan_list_register(vd_context *ctx, void **data, void *user) {
     (void)ctx, (void)data, (void)user;
     return VD_OK;
 }
 
-/* Called when the context is destroyed, which also destroys all buffers and kernels: detaches all plans from it. */
+/* Called when the context is destroyed, together with all its buffers and kernels. */
 static void vd__plan_list_detach(vd_context *ctx, void *data) {
     vd_plan *p = (vd_plan *)data, *next;
     for (; p; p = next) {
@@ -1835,8 +1831,7 @@ static void vd__plan_list_detach(vd_context *ctx, void *data) {
     }
 }
 
-/* Removes the objects of a plan that were added after `keep`, and destroys them unless the context was destroyed, which
-   destroyed them too. */
+/* Drops the objects that were added after `keep`. A destroyed context has already destroyed its buffers and kernels. */
 static void vd__plan_drop_objects(vd_plan *p, struct vd__plan_object *keep) {
     while (p->objects != keep) {
         struct vd__plan_object *o = p->objects;
@@ -1847,7 +1842,7 @@ static void vd__plan_drop_objects(vd_plan *p, struct vd__plan_object *keep) {
     }
 }
 
-/* Adds an empty entry, in which the caller stores a new buffer or kernel. Returns NULL if out of memory. */
+/* The caller stores its new buffer or kernel in the entry. Returns NULL if out of memory. */
 static struct vd__plan_object *vd__plan_add_object(vd_plan *p) {
     struct vd__plan_object *o = (struct vd__plan_object *)vd__fft_allocate(&p->allocator, sizeof *o);
     if (!o) {
@@ -1859,13 +1854,13 @@ static struct vd__plan_object *vd__plan_add_object(vd_plan *p) {
     return o;
 }
 
-/* Returns the name in a desc, or the default name. */
+/* The first field of every desc is its name. */
 static const char *vd__plan_name(const vd_plan_kind *kind, const void *desc) {
     const char *name = *(const char *const *)desc;
     return name ? name : kind->name;
 }
 
-/* vd_plan_create without checks and without the call in the error. Returns NULL on failure. */
+/* vd_plan_create without checks; errors do not contain the call. */
 static void *vd__plan_new(vd_context *ctx, const vd_plan_kind *kind, const void *desc) {
     vd_allocator allocator = vd_context_allocator(ctx);
     vd_plan *p = (vd_plan *)vd__fft_allocate(&allocator, kind->size);
@@ -1904,7 +1899,6 @@ VD_API void vd_plan_destroy(void *plan) {
     vd__fft_free(&allocator, p);
 }
 
-/* Fails if the plan's context was destroyed, or if the list is NULL or belongs to another context. */
 static vd_result vd__plan_check_list(vd_context *ctx, vd_list *list) {
     if (!ctx)
         return vd_error_set(VD_ERROR_INVALID, "the plan's context was destroyed; the plan cannot be run any more");
@@ -1947,8 +1941,6 @@ VD_API vd_buffer vd_plan_buffer(vd_plan *plan, const char *name, vd_type type, u
     return buffer;
 }
 
-/* Begins a kernel of `threads` invocations for the device of the context, with the context's allocator. Returns NULL
-   if out of memory. */
 static vc_kernel *vd__plan_begin(const vd_plan *plan, const char *name, uint32_t threads) {
     vd_allocator a = vd_context_allocator(plan->ctx);
     vc_kernel_desc desc;
@@ -1967,13 +1959,12 @@ static vc_kernel *vd__plan_begin(const vd_plan *plan, const char *name, uint32_t
 /* Entries of vd_plan_kernel.args: the number of a role, or VD__PLAN_ARGUMENT + the index of an argument. */
 enum { VD__PLAN_ARGUMENT = 128 };
 
-/* Appends an entry to vd_plan_kernel.args. vd_plan_kernel_build reports too many. */
+/* Counts entries beyond the limit too, which vd_plan_kernel_build reports. */
 static void vd__plan_kernel_add(vd_plan_kernel *kernel, uint32_t arg) {
     if (kernel->count < VD_PLAN_MAX_KERNEL_ARGS) kernel->args[kernel->count] = (uint8_t)arg;
     kernel->count++;
 }
 
-/* Stores that the kernel declares `count` arguments of the plan, from index `first` on. */
 static void vd__plan_kernel_add_arguments(vd_plan_kernel *kernel, int first, int count) {
     for (int i = 0; i < count; i++) vd__plan_kernel_add(kernel, (uint32_t)(VD__PLAN_ARGUMENT + first + i));
 }
@@ -2006,7 +1997,6 @@ VD_API vd_result vd_plan_kernel_build(vd_plan *plan, vd_plan_kernel *kernel, vc_
     return result;
 }
 
-/* Returns a fragment with these fields; the others are 0. */
 static vd_plan_fragment vd__fragment_of(const char *name, vd_fragment code, vc_type first, vc_type second, vc_type out,
                                         vc_type other_out) {
     vd_plan_fragment f;
@@ -2023,8 +2013,8 @@ static vd_plan_fragment vd__fragment_of(const char *name, vd_fragment code, vc_t
 /* Whether a value belongs to a kernel. Otherwise it is an immediate, unset, or the result of a failed call. */
 static bool vd__is_kernel_value(vc_val v) { return v.owner >= 4096; }
 
-/* Results that are immediates are converted to values of the kernel, because the builder cannot attribute operations on
-   immediates only to a kernel. */
+/* Converts results that are immediates to values of the kernel: the builder cannot attribute operations on immediates
+   only to a kernel. */
 VD_API vc_val vd_plan_fragment_build(const vd_plan_fragment *f, vc_kernel *k, vc_val first, vc_val second,
                                      vc_val index) {
     vc_type type = f->other_out ? f->other_out : f->out;
@@ -2063,8 +2053,8 @@ typedef struct vd__trial {
     vc_val out;              /* result of a fragment */
 } vd__trial;
 
-/* Returns the error of the trial kernel, with `what` before the text. vd_kernel_build determines the error code:
-   invalid code, out of memory, or a feature that the device does not have. */
+/* vd_kernel_build determines the error code: invalid code, out of memory, or a feature that the device does not have.
+   */
 static vd_result vd__trial_error(const vd__trial *t, const char *what) {
     if (!t->k) return vd__fft_no_memory();
     vd_kernel_build(t->plan->ctx, t->k);
@@ -2072,19 +2062,18 @@ static vd_result vd__trial_error(const vd__trial *t, const char *what) {
     return vd_error_set(result == VD_ERROR_INVALID ? t->invalid : result, "%s: %s", what, vc_error(t->k));
 }
 
-/* Begins a trial kernel and declares its arguments. t->k is NULL if out of memory. */
+/* t->k is NULL if out of memory. */
 static void vd__trial_begin(vd__trial *t) {
     t->k = vd__plan_begin(t->plan, t->plan->name, 0);
     t->trial_buffers = 0;
     if (t->k) t->declare(t);
 }
 
-/* Declares a buffer of the trial. */
 static void vd__trial_buffer(vd__trial *t, vc_type type, uint32_t access) {
     t->buffer[t->trial_buffers++] = vc_buffer(t->k, "numbers", type, access);
 }
 
-/* Returns the arguments of the trial kernel; NULL if it has an error. */
+/* Returns NULL if the kernel has an error. */
 static const vc_info *vd__trial_reflect(const vd__trial *t) {
     return vc_reflect_for(t->k, vd_target(t->plan->ctx));
 }
@@ -2098,7 +2087,6 @@ static bool vd__trial_is_implicit(const vc_info *info, int arg) {
 
 /* ---- arguments that callbacks declare ---- */
 
-/* Appends an argument of the user to those of the plan. */
 static vd_result vd__arguments_add(const vd__trial *t, const vc_arg_info *arg) {
     vd_plan *p = t->plan;
     if (p->argument_count == t->plan_arguments + t->max_arguments)
@@ -2132,7 +2120,6 @@ static vd_result vd__arguments_add(const vd__trial *t, const vc_arg_info *arg) {
     return VD_OK;
 }
 
-/* Finds the arguments that the callbacks declare, and adds them to the plan. */
 static vd_result vd__arguments_find(vd__trial *t) {
     t->first_argument = t->plan->argument_count;
     vd__trial_begin(t);
@@ -2144,8 +2131,6 @@ static vd_result vd__arguments_find(vd__trial *t) {
     return result;
 }
 
-/* Adds the accesses (read, write) of a trial kernel to those of the plan's arguments. Fails if a callback declares
-   further arguments. */
 static vd_result vd__arguments_note_access(const vd__trial *t, const vc_info *info) {
     int known = t->first_argument;
     for (int i = t->trial_buffers; i < info->arg_count; i++) {
@@ -2158,7 +2143,7 @@ static vd_result vd__arguments_note_access(const vd__trial *t, const vc_info *in
     return VD_OK;
 }
 
-/* Checks that a run passes exactly the arguments of the plan, and writes their values to `to` in the plan's order. */
+/* A run must pass all arguments of the plan and no others; `to` receives their values in the plan's order. */
 static vd_result vd__arguments_bind(const vd_plan *p, const vd_named_arg *args, int count, vd_arg *to) {
     bool given[VD_PLAN_MAX_ARGUMENTS] = { false };
     int j;
@@ -2190,8 +2175,8 @@ static const vd_arg_info *vd__plan_arguments(const char *call, const void *plan,
     return p ? p->arguments : NULL;
 }
 
-/* Records each callback in divergent control flow. A barrier after vc_return_if is an error, so the barrier after each
-   callback detects vc_return_if. Results are not checked: earlier trials have done so. */
+/* Records each callback in divergent control flow. The barrier after it detects vc_return_if, after which a barrier is
+   an error. */
 static vd_result vd__trial_divergent(vd__trial *t) {
     char what[96];           /* a name of at most 50 bytes and a remark */
     vd_result result = VD_OK;
@@ -2211,7 +2196,6 @@ static vd_result vd__trial_divergent(vd__trial *t) {
 
 /* ---- trials of fragments ---- */
 
-/* Declares the inputs of a fragment as buffers, and its arguments. */
 static void vd__fragment_declare(vd__trial *t) {
     const vd_plan_fragment *f = (const vd_plan_fragment *)t->code;
     for (int i = 0; i < 2; i++)
@@ -2219,7 +2203,6 @@ static void vd__fragment_declare(vd__trial *t) {
     if (f->code.declare) f->code.declare(t->k, f->code.user);
 }
 
-/* Records the fragment with inputs loaded from memory. */
 static vd_result vd__fragment_try(vd__trial *t, int i) {
     const vd_plan_fragment *f = (const vd_plan_fragment *)t->code;
     vc_val in[2] = { { 0, 0 }, { 0, 0 } };
@@ -2229,8 +2212,6 @@ static vd_result vd__fragment_try(vd__trial *t, int i) {
     return VD_OK;
 }
 
-/* Checks that the result is a value of this kernel, that its type is accepted, and that build declares no further
-   arguments. */
 static vd_result vd__fragment_check(const vd__trial *t) {
     const vd_plan_fragment *f = (const vd_plan_fragment *)t->code;
     if (!t->out.owner) return vd_error_set(VD_ERROR_INVALID, "%s: io->out is not set", f->name);
@@ -2249,7 +2230,6 @@ static vd_result vd__fragment_check(const vd__trial *t) {
     return vc_error(t->k) ? vd__trial_error(t, f->name) : VD_OK;
 }
 
-/* Records the fragment in uniform control flow and checks its result. */
 static vd_result vd__fragment_try_result(vd__trial *t) {
     static const char *const hints[] = { " (in is not set)", " (in[1] is not set)", "" }; /* by number of inputs */
     char what[96];           /* a name of at most 50 bytes and a hint */
@@ -2292,7 +2272,6 @@ VD_API vd_result vd_plan_fragment_check(vd_plan *plan, vd_plan_fragment *f) {
     return result ? result : vd__trial_divergent(&t);
 }
 
-/* Queries a buffer; error messages begin with its role. */
 static vd_result vd__fft_query(vd_context *ctx, vd_buffer buffer, const char *role, vd_buffer_info *info) {
     vd_result result = vd_buffer_query(ctx, buffer, info);
     return result ? vd_error_amend(result, NULL, NULL, "%s", role) : VD_OK;
@@ -2305,7 +2284,7 @@ static uint32_t vd__fft_buffer_dimensions(const vd_buffer_info *info, uint32_t m
     return dimensions;
 }
 
-/* Queries a buffer whose type determines the element type of a plan, so that VD_BYTES is an error. */
+/* The type of the buffer becomes the element type of a plan, so VD_BYTES is an error. */
 static vd_result vd__fft_query_scalars(vd_context *ctx, vd_buffer buffer, const char *role, vd_buffer_info *info) {
     vd_result result = vd__fft_query(ctx, buffer, role, info);
     if (result || info->type != VD_BYTES) return result;
@@ -2313,7 +2292,6 @@ static vd_result vd__fft_query_scalars(vd_context *ctx, vd_buffer buffer, const 
                         info->name, role);
 }
 
-/* Checks that a buffer exists and has at least `bytes` bytes. */
 static vd_result vd__fft_check_buffer(vd_context *ctx, vd_buffer buffer, const char *role, uint64_t bytes) {
     vd_buffer_info info;
     if (!buffer.id) return vd_error_set(VD_ERROR_INVALID, "%s: the buffer handle is 0", role);
@@ -2323,12 +2301,11 @@ static vd_result vd__fft_check_buffer(vd_context *ctx, vd_buffer buffer, const c
                         role, (unsigned long long)info.size, (unsigned long long)bytes);
 }
 
-/* n / divisor, rounded up. */
 static uint64_t vd__ceil_div(uint64_t n, uint64_t divisor) { return (n + divisor - 1) / divisor; }
 
-/* Returns facts of the device that affect only the performance of a plan. With groups_as_loops,
-   VKDISPATCH_FFT_SHAPES=gpu or gpu-batch replaces them by those of a large GPU. Code whose correctness depends on a
-   fact must use vd_device(ctx, 0)->facts. */
+/* Facts of the device that affect only the performance of a plan. With groups_as_loops, VKDISPATCH_FFT_SHAPES=gpu or
+   gpu-batch replaces them by those of a large GPU. Code whose correctness depends on a fact must use vd_device(ctx,
+   0)->facts. */
 static vd_facts vd__plan_facts(const vd_device_info *d) {
     const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
     vd_facts facts = d->facts;
@@ -2338,21 +2315,20 @@ static vd_facts vd__plan_facts(const vd_device_info *d) {
     return facts;
 }
 
-/* Maximum iterations, per invocation, of loops over elements: half of the device's limit, because an invocation
-   executes other loops too. */
+/* Maximum iterations of an invocation's loops over elements: half of the device's limit, because other loops count too.
+   */
 static uint64_t vd__plan_max_iterations(const vd_device_info *d) {
     uint32_t limit = d->facts.max_loop_iterations;
     return limit ? vd__ceil_div(limit, 2) : (uint64_t)1 << 32;
 }
 
-/* Maximum number of tiles in one dispatch if tiles wait for earlier tiles of the same dispatch and a tile executes up
-   to `iterations` loop iterations for each of those. */
+/* Maximum tiles in one dispatch if a tile waits for the earlier ones of the dispatch, with up to `iterations` loop
+   iterations for each of them. */
 static uint32_t vd__plan_tiles_in_flight(const vd_device_info *d, uint32_t iterations) {
     uint64_t limit = vd__plan_max_iterations(d) / iterations;
     return !d->facts.max_loop_iterations ? UINT32_MAX : limit ? (uint32_t)limit : 1;
 }
 
-/* Checks the environment variable VKDISPATCH_FFT_SHAPES. */
 static vd_result vd__plan_check_shapes(void) {
     const char *shapes = getenv("VKDISPATCH_FFT_SHAPES");
     if (!shapes || !*shapes || strcmp(shapes, "gpu") == 0 || strcmp(shapes, "gpu-batch") == 0) return VD_OK;
@@ -2365,8 +2341,7 @@ static uint32_t vd__plan_max_threads(const vd_device_info *d) {
                                                                          : d->limits.max_local_size[0];
 }
 
-/* Checks that an enumeration field is between 0 and its last enumerator: VD__CHECK_ENUM(desc->kind, "kind",
-   VD_FFT_DST4). */
+/* VD__CHECK_ENUM(desc->kind, "kind", VD_FFT_DST4): the last argument is the last enumerator. */
 #define VD__CHECK_ENUM(value, name, last) vd__plan_check_enum((int)(value), name, (int)(last), #last)
 
 static vd_result vd__plan_check_enum(int value, const char *name, int limit, const char *last) {
@@ -2374,7 +2349,6 @@ static vd_result vd__plan_check_enum(int value, const char *name, int limit, con
     return vd_error_set(VD_ERROR_INVALID, "%s is %d, but must be 0 to %d (%s)", name, value, limit, last);
 }
 
-/* Checks the type and the number of the elements of a plan. */
 static vd_result vd__plan_check_numbers(vd_type type, uint64_t count, uint64_t limit) {
     if (type < VD_I8 || type > VD_F64)
         return vd_error_set(VD_ERROR_INVALID, "type is %s, but must be a scalar number", vd_type_name(type));
@@ -2384,7 +2358,6 @@ static vd_result vd__plan_check_numbers(vd_type type, uint64_t count, uint64_t l
                         (unsigned long long)limit);
 }
 
-/* Checks the identity element of a combine fragment. */
 static vd_result vd__plan_check_identity(const vd_fragment *combine, vc_val identity, vd_type type) {
     if (!identity.owner && !combine->build) return VD_OK;
     if (!identity.owner)
@@ -2398,8 +2371,8 @@ static vd_result vd__plan_check_identity(const vd_fragment *combine, vc_val iden
                         vc_type_name(vc_typeof(identity)), vd_type_name(type));
 }
 
-/* Converts an identity element to the type of the arithmetic. f16 is converted to f32 by its bits, because vc_cast
-   converts immediates of infinity, NaN and subnormal numbers only in a kernel. */
+/* f16 is converted to f32 by its bits, because vc_cast converts immediates of infinity, NaN and subnormal numbers only
+   in a kernel. */
 static vc_val vd__plan_identity(vc_val identity, vc_type type) {
     uint32_t half = (uint32_t)identity.bits, sign = (half & 0x8000u) << 16, exponent = half >> 10 & 31,
              fraction = half & 1023;
@@ -2423,7 +2396,6 @@ static vd__shape_text vd__shape_text_of(const uint64_t *n, uint32_t count, const
     return out;
 }
 
-/* Checks that a bit mask selects only dimensions of a shape. */
 static vd_result vd__fft_check_axes(const uint64_t *shape, uint32_t axes, uint32_t dimensions) {
     uint32_t bit = dimensions;
     if (!(axes >> dimensions)) return VD_OK;
@@ -2432,8 +2404,7 @@ static vd_result vd__fft_check_axes(const uint64_t *shape, uint32_t axes, uint32
                         vd__shape_text_of(shape, dimensions, " x ").text, dimensions, dimensions == 1 ? "" : "s");
 }
 
-/* Checks a shape of at most `limit` elements and a bit mask of its dimensions, `axes`. Returns the number of dimensions
-   and of elements. */
+/* limit: maximum number of elements. axes: bit mask of dimensions. */
 static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint64_t limit, uint32_t *dimensions,
                                      uint64_t *elements) {
     uint32_t count = 0;
@@ -2459,8 +2430,8 @@ static vd_result vd__fft_check_shape(const uint64_t *shape, uint32_t axes, uint6
 
 VD__FFT_SMALL_END
 
-/* Queries two buffers and the addresses or, without addresses, the offsets in a native buffer at which they begin.
-   Returns false if a query fails, or if these are offsets in different native buffers, which cannot be compared. */
+/* Queries two buffers and where they begin: their addresses or, without addresses, their offsets in a native buffer.
+   Returns false if a query fails, or if the offsets refer to different native buffers and cannot be compared. */
 static bool vd__fft_compare_begin(vd_context *ctx, vd_buffer a, vd_buffer b, vd_buffer_info *a_info,
                                   vd_buffer_info *b_info, uint64_t *a_begin, uint64_t *b_begin) {
     if (vd_buffer_query(ctx, a, a_info) || vd_buffer_query(ctx, b, b_info)) return false;
@@ -2470,7 +2441,6 @@ static bool vd__fft_compare_begin(vd_context *ctx, vd_buffer a, vd_buffer b, vd_
            || (a_info->native && a_info->native == b_info->native);
 }
 
-/* Whether two buffers, which may be views, begin at the same byte. */
 static bool vd__fft_same_begin(vd_context *ctx, vd_buffer a, vd_buffer b) {
     vd_buffer_info a_info, b_info;
     uint64_t a_begin, b_begin;
@@ -2478,7 +2448,6 @@ static bool vd__fft_same_begin(vd_context *ctx, vd_buffer a, vd_buffer b) {
            || (vd__fft_compare_begin(ctx, a, b, &a_info, &b_info, &a_begin, &b_begin) && a_begin == b_begin);
 }
 
-/* Whether two buffers share at least one byte. */
 static bool vd__fft_overlap(vd_context *ctx, vd_buffer a, vd_buffer b) {
     vd_buffer_info a_info, b_info;
     uint64_t a_begin, b_begin;
@@ -2487,8 +2456,6 @@ static bool vd__fft_overlap(vd_context *ctx, vd_buffer a, vd_buffer b) {
            && (a_begin < b_begin ? b_begin - a_begin < a_info.size : a_begin - b_begin < b_info.size);
 }
 
-/* Checks that two buffers do not overlap or, with `in_place_allowed`, that they begin at the same byte or do not
-   overlap. */
 static vd_result vd__plan_check_overlap(vd_context *ctx, vd_buffer a, const char *a_name, vd_buffer b,
                                         const char *b_name, bool in_place_allowed) {
     if (!vd__fft_overlap(ctx, a, b) || (in_place_allowed && vd__fft_same_begin(ctx, a, b))) return VD_OK;
@@ -2498,7 +2465,6 @@ static vd_result vd__plan_check_overlap(vd_context *ctx, vd_buffer a, const char
 
 /* ---- the buffers of a plan ---- */
 
-/* Returns a role with these fields; the others are 0. */
 static vd_plan_role vd__role_of(const char *name, vd_buffer buffer, vd_type type, uint64_t count, bool writes) {
     vd_plan_role r;
     memset(&r, 0, sizeof r);
@@ -2510,8 +2476,7 @@ static vd_plan_role vd__role_of(const char *name, vd_buffer buffer, vd_type type
     return r;
 }
 
-/* Checks that the buffer of a role has `count` elements of its type (bytes for VD_BYTES), or that the handle is {0} if
-   the role is unused. */
+/* alignment: bitwise OR of the addresses of all roles with `vectors`. */
 static vd_result vd__role_check(vd_context *ctx, const vd_plan_role *r, uint64_t *alignment) {
     vd_buffer_info info;
     uint64_t size = vd_type_size(r->type);
@@ -2527,7 +2492,6 @@ static vd_result vd__role_check(vd_context *ctx, const vd_plan_role *r, uint64_t
                         vd_type_name(info.type), vd_type_name(r->type));
 }
 
-/* Returns the io of a run with these roles; vd_plan_check checks the first `count` of them. */
 static vd_plan_io vd__plan_io_of(vd_plan_role *roles, uint32_t count) {
     vd_plan_io io;
     memset(&io, 0, sizeof io);
@@ -2589,11 +2553,9 @@ static vd_result vd__plan_dispatch_tiles(vd_list *list, const vd_plan_kernel *ke
 enum { VD__DIGITS = 6 };
 typedef struct vd__digits { uint32_t count; uint64_t size[VD__DIGITS], stride[VD__DIGITS], product; } vd__digits;
 
-/* Appends a digit. */
 static void vd__digits_add(vd__digits *d, uint64_t size, uint64_t stride) {
     if (size == 1) return;
-    if (d->count && d->stride[d->count - 1] == stride * size) { /* together with the previous digit, one digit with a
-                                                                   constant stride: merge both */
+    if (d->count && d->stride[d->count - 1] == stride * size) { /* merge with the previous digit */
         d->size[d->count - 1] *= size;
         d->stride[d->count - 1] = stride;
     } else {
@@ -2603,8 +2565,8 @@ static void vd__digits_add(vd__digits *d, uint64_t size, uint64_t stride) {
     d->product *= size;
 }
 
-/* Returns the memory offset of an index in `type`: VC_U32 or VC_U64. The index may have either type. Divides in 32 bits
-   if indices fit, which is faster. */
+/* Returns the memory offset of an index in `type`: VC_U32 or VC_U64; the index may have either type. Divides in 32 bits
+   if all indices fit, which is faster. */
 static vc_val vd__digits_offset_in(const vd__digits *d, vc_val index, vc_type type) {
     vc_type narrow = d->product <= UINT32_MAX ? (vc_type)VC_U32 : type;
     vc_val offset = vc_imm(type, 0);
@@ -2620,14 +2582,12 @@ static vc_val vd__digits_offset_in(const vd__digits *d, vc_val index, vc_type ty
 
 static vc_val vd__digits_offset(const vd__digits *d, vc_val index) { return vd__digits_offset_in(d, index, VC_U32); }
 
-/* Returns the index of a thread among all threads of a dispatch, whose work-groups have `threads` threads. type: VC_U32
-   or VC_U64. */
+/* Index of a thread among all threads of a dispatch, in `type`: VC_U32 or VC_U64. */
 static vc_val vd__plan_thread(vc_kernel *k, vc_type type, uint32_t threads) {
     vc_val group = vc_cast(type, vc_group_id(k, 0)), thread = vc_cast(type, vc_local_index(k));
     return vc_add(vc_mul(group, vc_imm(type, threads)), thread);
 }
 
-/* Returns offset + index * stride, in the type of the offset: VC_U32 or VC_U64. */
 static vc_val vd__offset_at(vc_val offset, vc_val index, uint64_t stride) {
     vc_type type = vc_typeof(offset);
     return vc_add(offset, vc_mul(vc_cast(type, index), vc_imm(type, stride)));
@@ -2641,8 +2601,7 @@ static uint64_t vd__digits_offset_of(const vd__digits *d, uint64_t index) {
     return offset;
 }
 
-/* Checks the type of indices of results or rows with this many elements, and sets the default. limit: maximum elements
-   with indices of 32 bits. */
+/* Sets the default of an index type and checks it. limit: maximum elements with 32-bit indices. */
 static vd_result vd__plan_check_index_type(vd_context *ctx, vd_type *type, uint64_t elements, uint64_t limit) {
     if (!*type) *type = elements > limit ? VD_U64 : VD_U32;
     if (*type != VD_U32 && *type != VD_U64)
@@ -2694,7 +2653,6 @@ static uint8_t *vd__tuning_choice(const vd__tuning *s, uint32_t i) {
     return s->choices + (size_t)i * s->tuner->choice_size;
 }
 
-/* Checks the arguments of vd_plan_tune. */
 static vd_result vd__tuner_check(const vd_plan *plan, const vd_plan_tuner *t, const void *choices,
                                  const void *timings) {
     const char *null = !plan ? "plan" : !t ? "tuner" : !choices ? "choices" : !timings ? "timings" : NULL;
@@ -2711,14 +2669,13 @@ static vd_result vd__tuner_check(const vd_plan *plan, const vd_plan_tuner *t, co
 
 /* ---- kept timings ---- */
 
-/* What timings depend on. The fields of the tuner follow. */
+/* The key of timings. The fields of the tuner follow in memory. */
 typedef struct vd__tuner_key {
     char kind[32], name[32], device[256], driver[256];
     uint64_t words[10];
 } vd__tuner_key;
 
-/* Sets the key of the timings: the names of the plan kind and the tuner, versions, sizes, the device, its driver, and
-   the fields of the tuner. The memory of the key must be zero: keys are compared and hashed by their bytes. */
+/* The memory of the key must be zero before: keys are compared and hashed by their bytes. */
 static void vd__tuner_key_make(vd__tuning *s) {
     const vd_plan_tuner *t = s->tuner;
     const vd_device_info *d = vd_device(s->plan->ctx, 0);
@@ -2770,7 +2727,6 @@ static vd_result vd__tuned_get(vd_context *ctx, void **data, void *user) {
     return VD_OK;
 }
 
-/* Adds timings to the list of the context, or replaces them. */
 static vd_result vd__tuned_put(vd_context *ctx, void **data, void *user) {
     vd__tuning *s = (vd__tuning *)user;
     vd_allocator allocator = vd_context_allocator(ctx);
@@ -2792,8 +2748,8 @@ static vd_result vd__tuned_access(vd__tuning *s, vd_result (*visit)(vd_context *
     return vd_context_attach(s->plan->ctx, &vd__tuned_key, visit, s, vd__tuned_release);
 }
 
-/* Finds timings in the context or in its cache directory. Returns false if there are none, or if those in the directory
-   are invalid or the plan does not accept the fastest choice. */
+/* Finds timings in the context or in its cache directory. Those in the directory are checked, because the file may be
+   damaged or of another plan. */
 static bool vd__tuned_load(vd__tuning *s) {
     vd_plan_timings *times = (vd_plan_timings *)(void *)s->kept;
     if (vd__tuned_access(s, vd__tuned_get)) {
@@ -2811,7 +2767,6 @@ static bool vd__tuned_load(vd__tuning *s) {
 
 /* ---- trials ---- */
 
-/* Destroys the buffers and kernels of a trial. */
 static void vd__tuner_trial_drop(const vd__tuning *s, vd__tuner_trial *t) {
     struct vd__plan_object *objects = s->plan->objects;
     s->plan->objects = t->objects;
@@ -2821,8 +2776,7 @@ static void vd__tuner_trial_drop(const vd__tuning *s, vd__tuner_trial *t) {
     t->active = false;
 }
 
-/* Runs a trial `times` times and waits. Returns the total time in nanoseconds, measured by the host's clock, or 0 on
-   failure. */
+/* Returns the total time of `times` runs in nanoseconds, measured by the host's clock, or 0 on failure. */
 static double vd__tuner_trial_run(const vd__tuning *s, const vd__tuner_trial *t, uint32_t times) {
     vd_context *ctx = s->plan->ctx;
     vd_list_desc desc;
@@ -2863,7 +2817,7 @@ static double vd__tuner_number(vd_type type, const uint8_t *data, uint64_t i) {
     return h >> 15 ? -x : x;
 }
 
-/* Whether the samples agree. Results that are all zero do not, nor do numbers with an infinity or a NaN. */
+/* Results that are all zero count as wrong, and so do numbers with an infinity or a NaN. */
 static bool vd__tuner_samples_agree(const vd__tuning *s) {
     vd_type type = s->results.type;
     bool numbers = type == VD_F16 || type == VD_F32 || type == VD_F64;
@@ -2924,7 +2878,6 @@ static vd_result vd__tuner_build(vd__tuning *s, uint32_t first) {
 
 /* ---- timing ---- */
 
-/* Returns the median of the rounds. */
 static double vd__tuner_median(const double *values) {
     double sorted[VD__TUNER_ROUNDS];
     uint32_t j;
@@ -2959,7 +2912,6 @@ static uint32_t vd__tuner_time(vd__tuning *s) {
     return winner;
 }
 
-/* Counts the trials among the first `count` that are faster than `t`. */
 static uint32_t vd__tuner_count_faster(const vd__tuning *s, uint32_t count, const vd__tuner_trial *t) {
     uint32_t faster = 0;
     for (uint32_t i = 0; i < count; i++) faster += s->trial[i].median > 0 && s->trial[i].median < t->median;
@@ -2982,7 +2934,8 @@ static uint32_t vd__tuner_time_variants(vd__tuning *s, uint32_t first, uint32_t 
     return winner;
 }
 
-/* Sets s->kept: the timed trials, fastest first. The default is first unless another is at least 1 % faster. */
+/* Sets s->kept: the timed trials, fastest first, but trial 0 (the default) first unless another is at least 1 % faster.
+   */
 static void vd__tuner_sort(vd__tuning *s, uint32_t winner) {
     vd_plan_timings *out = (vd_plan_timings *)(void *)s->kept;
     uint8_t *choices = (uint8_t *)(out + 1);
@@ -3002,7 +2955,7 @@ static void vd__tuner_sort(vd__tuning *s, uint32_t winner) {
     }
 }
 
-/* Lets the library append choices. best: the fastest, or NULL in the first call. */
+/* best: the fastest choice so far; NULL in the first call. */
 static vd_result vd__tuner_propose(vd__tuning *s, const void *best) {
     uint32_t count = s->tuner->propose(s->tuner->user, s->choices, s->count, best);
     if (count < s->count || count > VD_PLAN_MAX_CHOICES)
@@ -3012,7 +2965,6 @@ static vd_result vd__tuner_propose(vd__tuning *s, const void *best) {
     return VD_OK;
 }
 
-/* Times the choices, and stores the timings. Does nothing if the library proposes none. */
 static vd_result vd__tuner_measure(vd__tuning *s) {
     vd_result result = vd__tuner_propose(s, NULL);
     uint32_t first = s->count;
@@ -3031,7 +2983,6 @@ static vd_result vd__tuner_measure(vd__tuning *s) {
     return VD_OK;
 }
 
-/* Allocates the trials and the samples, measures, and frees them. */
 static vd_result vd__tuner_run(vd__tuning *s) {
     const vd_allocator *a = &s->plan->allocator;
     size_t size = (s->tuner->trial_size + (size_t)15) / 16 * 16, sample = 2 * (size_t)VD__TUNER_SAMPLE_BYTES;
@@ -3458,17 +3409,15 @@ struct vd_fft {
     struct vd__vkfft *vkfft; /* state of the engine VkFFT; NULL: the engine is this header */
 };
 
-/* Returns the type of indices of `count` elements. */
 static vc_type vd__fft_type_of_indices(uint64_t count) {
     return count > VD__FFT_NARROW ? (vc_type)VC_U64 : (vc_type)VC_U32;
 }
 
-/* Returns the maximum number of elements that an array may span on the device. */
 static uint64_t vd__fft_max_span(const vd_fft *p) {
     return vd_device(p->base.ctx, 0)->features & VD_FEATURE_I64 ? VD__FFT_MAX_SPAN : (uint64_t)UINT32_MAX;
 }
 
-/* Position of a step in the list of a pass, or of the end of the list if the pass does not have it. */
+/* Position of a step in the list of a pass, or of VD__STEP_END if the pass does not have it. */
 static uint32_t vd__fft_find_step(const vd__fft_pass *pass, vd__pass_step step) {
     uint32_t i = 0;
     while (pass->step[i] && pass->step[i] != step) i++;
@@ -3479,12 +3428,12 @@ static bool vd__fft_has(const vd__fft_pass *pass, vd__pass_step step) {
     return pass->step[vd__fft_find_step(pass, step)] != VD__STEP_END;
 }
 
-/* Whether a pass has this step for the inputs of its transform. */
+/* Whether a pass has this step before its transform. */
 static bool vd__fft_loads_with(const vd__fft_pass *pass, vd__pass_step step) {
     return vd__fft_find_step(pass, step) < vd__fft_find_step(pass, VD__STEP_TRANSFORM);
 }
 
-/* Whether a pass has this step for its results. */
+/* Whether a pass has this step after its last transform. */
 static bool vd__fft_stores_with(const vd__fft_pass *pass, vd__pass_step step) {
     uint32_t i = vd__fft_find_step(pass, VD__STEP_END);
     while (i-- > 0 && pass->step[i] != VD__STEP_TRANSFORM && pass->step[i] != VD__STEP_INVERSE)
@@ -3505,18 +3454,17 @@ static void vd__fft_add_steps(vd__fft_pass *pass, vd__pass_step a, vd__pass_step
     for (int i = 0; i < 3; i++) pass->step[vd__fft_find_step(pass, VD__STEP_END)] = (uint8_t)steps[i];
 }
 
-/* Number of butterflies of a stage in one transform or, if it is direct, of pairs of results: 0 with itself, and k with
-   radix - k, of each of the n / radix transforms of `radix` elements. */
+/* Butterflies of a stage in one transform. A direct stage counts pairs of results instead: k and radix - k, and 0
+   alone. */
 static uint32_t vd__fft_count_butterflies(const vd__fft_shape *s, uint32_t radix) {
     return s->n / radix * (vd__fft_is_direct(radix) ? (radix + 1) / 2 : 1);
 }
 
-/* The same for each thread, rounded up. */
 static uint32_t vd__fft_butterflies_per_thread(const vd__fft_shape *s, uint32_t radix) {
     return (vd__fft_count_butterflies(s, radix) + s->threads - 1) / s->threads;
 }
 
-/* Number of values of a butterfly, or of a pair of results. */
+/* Values of a butterfly, or of a pair of results of a direct stage. */
 static uint32_t vd__fft_values_of(uint32_t radix) { return vd__fft_is_direct(radix) ? 2 : radix; }
 
 /* Whether all pairs of results that a thread computes in a direct stage have the same inputs. */
@@ -3534,15 +3482,14 @@ static bool vd__fft_uses_shuffle(const vd__fft_shape *s, uint32_t i) {
     return i && s->register_exchange >> i & 1 && s->axis[i] == s->axis[i - 1];
 }
 
-/* Number of exchanges by shuffles. */
 static uint32_t vd__fft_count_shuffles(const vd__fft_shape *s) {
     uint32_t i, count = 0;
     for (i = 1; i < s->stages; i++) count += vd__fft_uses_shuffle(s, i);
     return count;
 }
 
-/* Assigns butterflies to threads for an exchange by shuffles, so that each group of lanes holds all values that it
-   exchanges before or after stage i. Returns false if there is no such exchange before and after stage i. */
+/* Assigns butterflies to threads so that each group of lanes holds all values that it exchanges by shuffles before or
+   after stage i. Returns false if there is neither exchange. */
 static bool vd__fft_assign_lanes(const vd__fft_shape *s, uint32_t direction_index, uint32_t i, vd__fft_stage_info *g) {
     uint32_t stage = direction_index ? s->stages - 1 - i : i;
     bool sends = vd__fft_uses_shuffle(s, direction_index ? stage : stage + 1);
@@ -3613,7 +3560,7 @@ static bool vd__fft_can_exchange_registers(const vd__fft_shape *s, uint32_t i, u
            && s->threads % a.write_stride == 0;
 }
 
-/* Sets the bit mask of stages that receive values in registers; returns false if one of them cannot. */
+/* Returns false if one of the stages in the bit mask cannot receive its values in registers. */
 static bool vd__fft_set_register_exchange(const vd__fft_device *d, uint32_t stages, vd__fft_shape *s) {
     s->register_exchange = 0;
     for (uint32_t i = 1; i < s->stages; i++) {
@@ -3653,7 +3600,6 @@ static uint32_t vd__fft_words_padded(const vd__fft_shape *s, vd__fft_pad pad) {
 
 static const vd__fft_pad vd__fft_no_pad = { 0, 0 };
 
-/* Whether a thread computes a transform alone, in one stage. */
 static bool vd__fft_is_one_thread(const vd__fft_shape *s) { return s->threads == 1 && s->stages == 1; }
 
 /* Words of shared memory of a work-group for one component (real or imaginary part): the maximum over its exchanges. */
@@ -3723,7 +3669,6 @@ static uint64_t vd__fft_count_private_words(const vd__fft_shape *s) {
     return (uint64_t)s->n * s->ffts_per_group * 2 * exchanges * (s->split_components ? 10 : 5) / 4;
 }
 
-/* Whether a shape fits the limits of the device: invocations, shared memory, private memory and, on GPUs, registers. */
 static bool vd__fft_fits(const vd__fft_device *d, const vd__fft_shape *s) {
     uint64_t max_points = d->wide ? VD__FFT_MAX_POINTS / 2 : VD__FFT_MAX_POINTS;
     if (!d->groups_as_loops && (uint64_t)s->n * s->ffts_per_group > max_points) return false;
@@ -3829,7 +3774,7 @@ static double vd__fft_operations_per_thread(const vd__fft_device *d, const vd__f
     return sum;
 }
 
-/* The same for each element, with the operations of idle threads. */
+/* Operations per element, including those of idle threads. */
 static double vd__fft_operations_per_element(const vd__fft_device *d, const vd__fft_shape *s) {
     return vd__fft_operations_per_thread(d, s) * s->threads / s->n;
 }
@@ -3845,7 +3790,6 @@ static double vd__fft_log_above(double x) { return x > 1 ? log(x) : 0; }
 /* Lanes of the warps of a work-group for each of its threads. */
 static double vd__fft_lanes_per_thread(uint32_t threads) { return 32.0 * ((threads + 31) / 32) / threads; }
 
-/* Computes the terms of a shape. */
 static void vd__fft_time_terms(const vd__fft_device *d, const vd__fft_shape *s, double *term) {
     uint32_t threads = s->threads * s->ffts_per_group, first = s->radix[0], last = s->radix[s->stages - 1];
     double warps = (threads + 31) / 32, elements = (double)s->n * s->ffts_per_group;
@@ -3910,7 +3854,6 @@ enum {
     VD__FFT_LATENCIES
 };
 
-/* Computes these terms for a kernel of `groups` work-groups. */
 static void vd__fft_latency_terms(const vd__fft_device *d, const vd__fft_shape *s, double groups, double *term) {
     double warps = (s->threads * s->ffts_per_group + 31) / 32, busiest = ceil(groups / d->multiprocessors);
     double rounds = ceil(busiest / floor(vd__fft_resident_groups(d, s, warps))), times = s->convolves ? 2 : 1;
@@ -3941,7 +3884,6 @@ static double vd__fft_latency(const vd__fft_device *d, const vd__fft_shape *s, d
     return sum;
 }
 
-/* Number of work-groups for `blocks` times `count` transforms. */
 static uint64_t vd__fft_groups_of(const vd__fft_shape *s, uint64_t count, uint64_t blocks) {
     return vd__ceil_div(count, s->ffts_per_group) * blocks;
 }
@@ -4282,13 +4224,11 @@ static const vd__fft_shape_entry vd__fft_images[] = {
     { { 128, 128 }, { 16, 8, 8, 16 }, 512, 1, 2, 0 }
 };
 
-/* Whether an entry has these sizes. */
 static bool vd__fft_is_measured(const vd__fft_shape_entry *k, const vd__fft_shape *s) {
     for (uint32_t i = 0; i < 3; i++) if (k->size[i] != (i < s->axes ? s->size[i] : 0)) return false;
     return s->axes <= 3;
 }
 
-/* Sets the stages, threads and slices of a shape from a measured one. */
 static void vd__fft_use_measured(const vd__fft_shape_entry *k, vd__fft_shape *s) {
     uint32_t axis = 0, product = 1;
     for (s->stages = 0; s->stages < VD__FFT_MEASURED_RADICES && k->radix[s->stages]; s->stages++) {
@@ -4334,7 +4274,6 @@ static const vd__fft_shape_entry vd__fft_lane_rows[] = {
     { { 4096 }, { 8, 8, 8, 8 }, 512, 1, 0, 10 }
 };
 
-/* Returns the entry of a table of `count` entries with the sizes of s, or NULL. */
 static const vd__fft_shape_entry *vd__fft_find_measured(const vd__fft_shape_entry *k, size_t count,
                                                         const vd__fft_shape *s) {
     for (; count && !vd__fft_is_measured(k, s); count--) k++;
@@ -4342,7 +4281,6 @@ static const vd__fft_shape_entry *vd__fft_find_measured(const vd__fft_shape_entr
 }
 #define VD__FFT_FIND_MEASURED(table, shape) vd__fft_find_measured(table, sizeof(table) / sizeof *(table), shape)
 
-/* Returns the measured shape for rows on a CPU, or NULL. */
 static const vd__fft_shape_entry *vd__fft_find_cpu(const vd__fft_shape *s) {
     const vd__fft_shape_entry *k = s->real_fold ? VD__FFT_FIND_MEASURED(vd__fft_cpu_rows_folded, s) : NULL;
     return k ? k : VD__FFT_FIND_MEASURED(vd__fft_cpu_rows, s);
@@ -4637,8 +4575,7 @@ static void vd__fft_merge_blocks(vd__fft_addressing *s) {
     s->block.product = 1;
 }
 
-/* Appends a pass to the route of a problem, in its direction, from role `from` to role `to`; its other fields are 0.
-   Returns NULL if the route is full. */
+/* Returns NULL if the route is full. */
 static vd__fft_pass *vd__fft_add_pass(const vd__fft_problem *problem, vd__fft_role from, vd__fft_role to) {
     vd__fft_route *r = problem->route;
     if (r->count == VD__FFT_PASSES) return NULL;
@@ -4657,7 +4594,7 @@ static vd__digit vd__digit_of(uint64_t size, uint64_t step) {
     return d;
 }
 
-/* Returns a range of valid indices; with count 0 (all indices) if `count` is at least `all`. */
+/* The range has count 0 (all indices) if `count` is at least `all`. */
 static vd__fft_range vd__fft_range_of(uint64_t start, uint64_t count, uint64_t all, uint64_t scale, uint64_t width) {
     vd__fft_range c;
     c.start = start;
@@ -4672,7 +4609,6 @@ static uint64_t vd__fft_transform_count(const vd__fft_pass *pass) {
     return pass->real.two_rows ? (pass->end[0].array.transform.product + 1) / 2 : pass->end[0].array.transform.product;
 }
 
-/* Number of work-groups of a pass. */
 static uint64_t vd__fft_group_count(const vd__fft_pass *pass) {
     const vd__fft_shape *s = &pass->shape;
     const vd__fft_addressing *in = &pass->end[0].array;
@@ -4772,7 +4708,8 @@ static vd__fft_layout vd__real_hook_layout(const vd_fft *p, const vd__real *r, b
                                                        : p->dense;
 }
 
-/* Whether results are folded before they are stored. A single row of odd length is stored without a fold. */
+/* Whether results are combined with their mirror images before they are stored. A transform of full length needs this
+   only to separate two rows. */
 static bool vd__real_needs_fold(const vd__real *r) {
     return !r->inverse && (r->half_length ? vd__real_family(r->kind) != VD__REAL_IV : r->two_rows);
 }
@@ -4844,7 +4781,7 @@ static bool vd__fft_is_to_reals(const vd_fft *p, uint32_t direction) {
     return p->kind == VD_FFT_REAL && direction == VD_FFT_INVERSE && !p->convolution.batch;
 }
 
-/* Returns the kind of the inverse transform. Kinds II and III are the inverses of each other. */
+/* Kinds II and III are the inverses of each other. */
 static vd_fft_kind vd__real_inverse_of(vd_fft_kind kind) {
     static const vd_fft_kind inverse[] = { VD_FFT_KIND_DEFAULT, VD_FFT_COMPLEX, VD_FFT_REAL,
                                            VD_FFT_DCT1, VD_FFT_DCT3, VD_FFT_DCT2, VD_FFT_DCT4,
@@ -4990,7 +4927,6 @@ static vd__fft_layout vd__fft_temp_layout(const vd_fft *p, const vd__fft_problem
     return vd__fft_dense_layout(p, problem->axis, problem->length);
 }
 
-/* Increases the size of an intermediate array to `span`. */
 static void vd__fft_grow_layout(vd_fft *p, vd__fft_role role, uint64_t span) {
     if (p->layout[role].span < span) p->layout[role].span = span;
 }
@@ -5160,7 +5096,7 @@ static vd__fft_pass *vd__fft_plan_inverse_columns(const vd_fft *p, const vd__fft
     return NULL;
 }
 
-/* Appends the steps of a convolution: `product` is the step between the two transforms. */
+/* product: the step between the two transforms. */
 static void vd__fft_add_product(vd__fft_pass *pass, vd__pass_step product) {
     bool loops = pass->product.channels > 1;
     vd__fft_add_steps(pass, loops ? VD__STEP_CHANNELS : VD__STEP_END, VD__STEP_LOAD, VD__STEP_TRANSFORM);
@@ -5608,7 +5544,6 @@ static vd__fft_addressing vd__fft_product_addresses(const vd_fft *p, const vd__f
     return s;
 }
 
-/* Returns the number of elements that a pass reads and writes. */
 static void vd__fft_count_moved(const vd__fft_pass *pass, double *read, double *written) {
     const vd__fft_shape *s = &pass->shape;
     *read = *written = (double)pass->end[0].array.block.product * (double)pass->end[0].array.transform.product * s->n;
@@ -5654,7 +5589,7 @@ static vd__fft_problem vd__fft_first_axis_problem(vd_fft *p, uint32_t extra_dims
     return problem;
 }
 
-/* Sets the addresses of the pass with the product of a convolution, at one end. */
+/* One end of the pass with the product of a convolution. */
 static void vd__fft_set_product_end(const vd_fft *p, vd__fft_pass *pass, uint32_t out, uint32_t extra_dims,
                                     bool pointwise) {
     const vd__fft_convolution *c = &p->convolution;
